@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# make              build everything into build/bin/
+# make deps         install what the build needs (apt or dnf; root)
+# make run          build, profile this machine, write a flame graph (root)
+#                     DURATION=10  for ten seconds, not until Ctrl-C
+#                     OUT=file     where to write it
+# make test         install what the tests need and run all of them (root)
+# make check        unit tests only, with ASan and UBSan (no root)
+# make fuzz         each fuzz target for FUZZ_SECONDS (20)
+# make bench        measure the table of docs/BENCHMARKS.md (root)
+# make tcb          the privileged code: its files and their lines
+# make V=1          show the commands
+#
+# One makefile, no recursion: a list of sources per program, a rule per kind of
+# file.  Every variable set with ?= may be set by packagers.
+
+CC           ?= cc
+CLANG        ?= clang
+BPFTOOL      ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+PROTOC_C     ?= protoc-c
+CFLAGS       ?= -O2 -g
+PREFIX       ?= /usr
+FUZZ_SECONDS ?= 20
+
+O    := build
+STD  := -std=gnu11 -D_GNU_SOURCE
+WARN := -Wall -Wextra -Wshadow -Wvla -Wundef -Wpointer-arith -Wwrite-strings \
+	-Wstrict-prototypes -Wmissing-prototypes
+HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
+LDHARD := -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
+SAN    := -fsanitize=address,undefined -fno-sanitize-recover=all
+CPPFLAGS += -I. -I$(O)
+ARCH     := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+
+# WERROR=1 in CI and for developers; never for packagers.
+ifeq ($(WERROR),1)
+WARN += -Werror
+endif
+ifeq ($(V),1)
+Q   :=
+say :=
+else
+Q   := @
+say  = @printf '  %-6s %s\n' '$(1)' '$(patsubst $(O)/%,%,$@)';
+endif
+
+# --- what is made of what
+
+PROGRAMS := trifold trifold-loaderd trifold-symbolizerd trifold-exporterd
+IPC      := ipc/message.c ipc/conn.c ipc/sealed.c ipc/counters.c
+COMMON   := common/evloop.c common/log.c common/service.c common/sandbox.c
+
+trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(IPC) ipc/trace_ring.c $(COMMON)
+trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
+trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c) \
+	$(IPC) ipc/trace_ring.c ipc/batch.c ipc/batch_build.c \
+	common/wire.c $(COMMON)
+trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
+trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(IPC) ipc/batch.c $(COMMON)
+trifold-exporterd_GEN  := exporterd/otlp.pb-c.c
+trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lseccomp -lcap-ng
+trifold_SRCS := $(wildcard cli/*.c) exporterd/otlp.c $(IPC) ipc/batch.c \
+	ipc/batch_build.c $(COMMON)
+trifold_GEN  := exporterd/otlp.pb-c.c cli/page.o.c
+trifold_LIBS := -lprotobuf-c -lz -lxxhash -lseccomp -lcap-ng
+
+.PHONY: all deps run test check fuzz bench tcb clean help
+all: $(PROGRAMS:%=$(O)/bin/%)
+
+define program
+$(1)_OBJS := $$($(1)_SRCS:%.c=$(O)/%.o) $$($(1)_GEN:%.c=$(O)/%.o)
+$(O)/bin/$(1): $$($(1)_OBJS)
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(LDHARD) $$^ $$($(1)_LIBS) -o $$@
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
+
+# --- generated sources: the BPF skeleton, the OTLP messages, the page
+
+$(O)/%.bpf.o: %.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF)
+	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) \
+		-idirafter /usr/include/$(shell uname -m)-linux-gnu \
+		-Wall -Werror -I. -MMD -MP -c $< -o $@
+
+$(O)/%.skel.h: $(O)/%.bpf.o
+	$(call say,SKEL)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*) > $@
+
+$(O)/%.pb-c.c $(O)/%.pb-c.h: %.proto
+	@mkdir -p $(@D)
+	$(call say,PROTO)
+	$(Q)$(PROTOC_C) -I. --c_out=$(O) $<
+
+$(O)/cli/page.o.c: viewer/flame.html
+	@mkdir -p $(@D)
+	$(call say,PAGE)
+	$(Q)(printf 'extern const unsigned char page_html[];\nextern const unsigned long page_html_len;\nconst unsigned char page_html[] = {\n'; \
+	  od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; \
+	  printf '};\nconst unsigned long page_html_len = sizeof(page_html);\n') > $@
+
+$(trifold-loaderd_OBJS): $(O)/bpf/sampler.skel.h
+$(trifold-exporterd_OBJS) $(trifold_OBJS): $(O)/exporterd/otlp.pb-c.h
+
+# --- C
+
+$(O)/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(STD) $(WARN) $(HARDEN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(O)/%.o: $(O)/%.c
+	$(call say,CC)
+	$(Q)$(CC) $(STD) $(HARDEN) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+
+# --- tests: each tests/unit/*.mk and tests/fuzz/*.mk lists its sources
+
+include tests/tests.mk
+
+# --- for people
+
+deps:
+	@tests/deps.sh build
+run:
+	@tests/deps.sh build
+	@$(MAKE) --no-print-directory all
+	@$(O)/bin/trifold run $(if $(DURATION),--duration $(DURATION)) \
+		--output $(or $(OUT),trifold.html)
+test:
+	@tests/deps.sh build test
+	@tests/run.sh
+bench: all
+	@tests/bench/run.sh
+tcb:
+	@tests/tcb.sh $(O)
+help:
+	@sed -n '3,/^$$/s/^# \{0,1\}//p' Makefile
+clean:
+	rm -rf $(O)
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+-include $(shell test -d $(O) && find $(O) -name '*.d')

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * table - how unwind tables lie in memory
+ *
+ * A table answers: at this place in this file, by which rule does one get
+ * from a frame to its caller?  Places are *file offsets*, not virtual
+ * addresses, so no program headers are needed in the kernel, and a file with
+ * several executable segments is nothing special.
+ *
+ * Rows are 4 bytes, sorted, per 64 KiB page of the file; rules are shared by
+ * all files.  The unit of storage is an element of 64 bytes, one cache line.
+ *
+ *	file_entry.dir -> directory: 8 dir_entry an element, one a page
+ *	dir_entry.first -> ceil(n / 32) index elements, then n row elements
+ *
+ * An index element holds the low half of the first row of 32 row elements, so
+ * a lookup touches one or two lines of index and one of rows.
+ *
+ * Two forms: in the kernel (struct file_entry; element positions name slab and
+ * element, rules are global numbers), and on the way from a worker to loaderd
+ * (struct table_hdr in a sealed memfd; positions and rules local to it).
+ */
+#ifndef BPF_TABLE_H
+#define BPF_TABLE_H
+
+#include <linux/types.h>
+
+#include "record.h"
+
+#define TABLE_PAGE_SHIFT	16	/* 64 KiB of the file a directory entry */
+#define ELEMENT_ROWS		16
+#define INDEX_FANOUT		32	/* row elements an index element covers */
+#define PAGE_ELEMENTS_MAX	4096	/* 65,536 rows of one page */
+#define PAD_LOW			0xffff	/* pads index elements */
+
+#define SLAB_SHIFT		14	/* elements of a slab: 1 MiB of 64 bytes */
+#define SLAB_ELEMENTS		(1u << SLAB_SHIFT)
+#define SLABS_MAX		1024	/* 1 GiB; the byte budget is far lower */
+#define RULE_SLABS		2	/* slabs 0 and 1 hold the rules */
+#define RULES_MAX		65536
+
+/* How to compute the CFA (canonical frame address) of a frame. */
+enum cfa_kind {
+	CFA_NONE = 0,		/* nothing known: frame pointer, or stop */
+	CFA_END,		/* outermost frame */
+	CFA_SP,			/* sp + cfa_off */
+	CFA_FP,			/* fp + cfa_off */
+	CFA_REG,		/* regs[cfa_reg] + cfa_off */
+	CFA_SP_DEREF,		/* *(sp + cfa_off) + aux */
+	CFA_FP_DEREF,		/* *(fp + cfa_off) + aux */
+	CFA_REG_DEREF,		/* *(regs[cfa_reg] + cfa_off) + aux */
+	CFA_PLT,		/* x86-64: sp + 8 + ((pc & 15) >= 11 ? 8 : 0) */
+	CFA_SIGNAL,		/* signal frame: all from the ucontext */
+	CFA_UNSUPPORTED,	/* CFI says something that rules cannot */
+	CFA__MAX
+};
+
+/* Where the return address is. */
+enum ra_kind {
+	RA_CFA = 0,		/* *(cfa + ra_off): -8 on x86-64 */
+	RA_LR,			/* in the link register (arm64; leaf only) */
+	RA__MAX
+};
+
+/* Callee-saved registers beside FP: x86-64 rbx r12 r13 r14 r15;
+ * arm64 x19 x20 x21 x22 x23.  Others are not tracked. */
+#define SAVED_REGS	5
+#define SAVED_FP	SAVED_REGS	/* bit of FP in .saved */
+
+struct unwind_rule {
+	__u8 cfa;		/* enum cfa_kind */
+	__u8 ra;		/* enum ra_kind */
+	__u8 saved;		/* bit i: regs[i] is at cfa + 8 * reg_off[i];
+				 * bit SAVED_FP: FP is at cfa + fp_off */
+	__u8 cfa_reg;		/* for CFA_REG: index below SAVED_REGS */
+	__s32 cfa_off;		/* bytes */
+	__s32 aux;		/* bytes, added after a dereference */
+	__s32 fp_off;
+	__s32 ra_off;
+	__s16 reg_off[SAVED_REGS];	/* in units of 8 bytes */
+	__u16 pad;		/* 0 */
+};
+_Static_assert(sizeof(struct unwind_rule) == 32, "unwind_rule: layout");
+
+/* Global and local rule numbers 0 and 1 are fixed. */
+#define RULE_NONE	0	/* .cfa = CFA_NONE, all else 0 */
+#define RULE_END	1	/* .cfa = CFA_END, all else 0 */
+
+struct unwind_row {
+	__u16 low;		/* low half of the first file offset */
+	__u16 rule;
+};
+
+struct dir_entry {
+	__u32 first;		/* kernel: slab << SLAB_SHIFT | element;
+				 * memfd: index into the elements */
+	__u16 n;		/* row elements; 0: rule_before holds throughout */
+	__u16 rule_before;	/* for places before the page's first row */
+};
+
+union element {
+	struct unwind_row row[ELEMENT_ROWS];	/* padded with copies of the
+						 * last row, low = PAD_LOW */
+	__u16 index[INDEX_FANOUT];		/* padded with PAD_LOW */
+	struct dir_entry dir[8];
+	struct unwind_rule rule[2];
+};
+_Static_assert(sizeof(union element) == 64, "element: one cache line");
+
+/* Value of the map `files`; its key is a struct file_key. */
+struct file_entry {
+	__u32 exe;		/* number, EXE_VDSO or more */
+	__u32 dir;		/* slab << SLAB_SHIFT | element of the directory */
+	__u32 pages;		/* in the directory; 0: no table (yet) */
+	__u32 state;		/* enum file_state */
+	__u32 used_s;		/* CLOCK_MONOTONIC seconds, written by BPF */
+	__u32 pad;
+};
+
+enum file_state {
+	FILE_PENDING = 0,	/* a worker is at it */
+	FILE_TABLE = 1,		/* pages is not 0 */
+	FILE_BARE = 2,		/* has no unwind information at all */
+};
+
+/*
+ * A table on its way: this header, then n_rules rules, then `pages` directory
+ * entries (padded to a multiple of 64 bytes), then n_elements elements, and
+ * nothing more.  rules[0] and [1] are RULE_NONE and RULE_END.  Each section
+ * starts at a multiple of 32 bytes.
+ */
+#define TABLE_MAGIC	0x31744674u	/* "tFt1", little endian */
+struct table_hdr {
+	__u32 magic;
+	__u32 n_rules;		/* 2 .. RULES_MAX */
+	__u32 pages;		/* 0: no unwind information; then all else 0 */
+	__u32 n_elements;
+	__u32 n_rows;		/* for statistics */
+	__u32 pad[3];		/* 0 */
+};
+_Static_assert(sizeof(struct table_hdr) == 32, "table_hdr: layout");
+_Static_assert(RULES_MAX * sizeof(struct unwind_rule) ==
+	       RULE_SLABS * SLAB_ELEMENTS * sizeof(union element),
+	       "all rules fit their slabs");
+
+#endif /* BPF_TABLE_H */

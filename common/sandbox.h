@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sandbox - the steps that each process's confine() is made of
+ *
+ * Every step returns 0, or -errno after a line in the log; confine() treats
+ * any failure as fatal.  Order: sandbox_namespaces(), sandbox_limits(),
+ * sandbox_identity(), sandbox_quiet(), sandbox_landlock_deny(),
+ * sandbox_seccomp().
+ */
+#ifndef COMMON_SANDBOX_H
+#define COMMON_SANDBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * New network, IPC, UTS and mount namespaces with an empty read-only root.
+ * net: a new network namespace too.  keep: NULL-terminated paths (files or
+ * directories) bound read-only into the new root, those that exist; NULL:
+ * nothing at all.  Without CAP_SYS_ADMIN (a unit did it already): does nothing
+ * and returns 0.
+ */
+int sandbox_namespaces(bool net, const char *const *keep);
+
+/* RLIMIT_CORE 0, NOFILE nofile, MEMLOCK 0, MSGQUEUE 0, STACK 1 MiB, AS as
+ * (bytes; 0: leave), NPROC nproc (-1: leave; it counts per uid). */
+int sandbox_limits(unsigned int nofile, uint64_t as, int nproc);
+
+/*
+ * Become uid and gid with exactly these capabilities (n of caps, permitted and
+ * effective; by libcap-ng), no supplementary groups, empty bounding and
+ * ambient sets, locked securebits.  uid (uid_t)-1: stay who we are, but never
+ * uid 0.  Then checks that all of it holds and that root cannot be regained.
+ */
+int sandbox_identity(uid_t uid, gid_t gid, const int *caps, int n);
+
+/* no_new_privs, not dumpable, PR_SET_PDEATHSIG sig if not 0. */
+int sandbox_quiet(int pdeathsig);
+
+/* Close every descriptor not in keep (n of them, any order). */
+int sandbox_close_fds(const int *keep, int n);
+
+/* Landlock: handle every right this kernel knows, allow none.  Success where
+ * the kernel has no Landlock.  Never in the opener. */
+int sandbox_landlock_deny(void);
+/* The same, but files below these paths may be read (NULL-terminated). */
+int sandbox_landlock_read(const char *const *paths);
+
+/*
+ * One seccomp rule: allow a system call, always, or when argument `arg` masked
+ * with `mask` equals `value` (only EQ and MASKED_EQ, one comparison a rule:
+ * libseccomp before 2.6.1 merges others into a weaker filter).
+ */
+struct sandbox_rule {
+	int nr;			/* SCMP_SYS(...); negative on this
+				 * architecture: skipped */
+	uint8_t kind;		/* enum sandbox_rule_kind */
+	uint8_t arg;
+	uint16_t error;		/* SANDBOX_ERRNO: errno to return */
+	uint64_t mask, value;
+};
+enum sandbox_rule_kind {
+	SANDBOX_ALLOW = 0,
+	SANDBOX_ALLOW_IF,	/* (args[arg] & mask) == value */
+	SANDBOX_ERRNO,		/* fail with .error instead of killing */
+};
+
+/*
+ * Install an allow-list; all else kills the process (TRIFOLD_SECCOMP_LOG in a
+ * debug build: is logged).  Rules common to every process (memory without
+ * PROT_EXEC, read, write, close, futex, clock, exit, signals' return, epoll,
+ * getrandom ...; open/stat/clone3/socket/ioctl(TCGETS) fail with an errno) are
+ * added by itself; see base_rules in sandbox.c.
+ */
+int sandbox_seccomp(const struct sandbox_rule *rules, size_t n);
+
+#endif /* COMMON_SANDBOX_H */

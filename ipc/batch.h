@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * batch - a few seconds of samples, complete in themselves
+ *
+ * One sealed memfd: struct batch_hdr, then the tables it names, each at a
+ * multiple of 8 bytes.  Every index is checked once, by batch_open().  Index
+ * 0 of strings, executables, functions, attributes and resources is the empty
+ * element; frames and stacks start at 0 with real ones.
+ */
+#ifndef IPC_BATCH_H
+#define IPC_BATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/message.h"
+
+#define BATCH_VERSION	1
+#define BATCH_MAGIC	0x62744674u	/* "tFtb", little endian */
+#define BATCH_BYTES_MAX	(64u << 20)
+
+enum batch_table {
+	BATCH_STRINGS,		/* uint32_t offsets[n + 1] into BATCH_BYTES */
+	BATCH_BYTES,		/* char; strings back to back, no NULs, UTF-8 */
+	BATCH_EXES,		/* struct batch_exe */
+	BATCH_FUNCTIONS,	/* struct batch_function */
+	BATCH_FRAMES,		/* struct batch_frame */
+	BATCH_STACKS,		/* struct batch_stack */
+	BATCH_STACK_FRAMES,	/* uint32_t: frames of stacks, leaf first */
+	BATCH_ATTRS,		/* struct batch_attr */
+	BATCH_RESOURCES,	/* struct batch_resource */
+	BATCH_SAMPLES,		/* struct batch_sample */
+	BATCH_TIMES,		/* uint64_t: CLOCK_REALTIME, ns */
+	BATCH__TABLES
+};
+
+struct batch_hdr {
+	uint32_t magic;
+	uint32_t version;
+	uint64_t bytes;			/* of the whole batch */
+	uint64_t start_ns, end_ns;	/* CLOCK_REALTIME; every time is within
+					 * [start_ns, end_ns) */
+	uint32_t frequency;		/* Hz, per CPU; not 0 */
+	uint32_t pad;
+	struct {
+		uint32_t off;		/* bytes from the start */
+		uint32_t n;		/* elements (BATCH_STRINGS: strings) */
+	} table[BATCH__TABLES];
+};
+
+struct batch_exe {
+	uint32_t path;			/* string; as its user sees it */
+	uint32_t build_id;		/* string, lower-case hex; 0: none */
+	uint32_t go_build_id;		/* string; 0: none */
+	uint32_t pad;
+	uint8_t file_id[FILE_ID_LEN];	/* all 0: unknown */
+};
+
+struct batch_function {
+	uint32_t name;			/* string, not 0 */
+	uint32_t file;			/* string; 0 unknown */
+	uint32_t start_line;		/* 0 unknown */
+	uint32_t pad;
+};
+
+enum batch_frame_kind {			/* profile.frame.type */
+	BATCH_FRAME_KERNEL = 1,		/* "kernel" */
+	BATCH_FRAME_NATIVE,		/* "native" */
+	BATCH_FRAME_GO,			/* "go" */
+	BATCH_FRAME_UNKNOWN,		/* "unknown": memory of no file */
+	BATCH_FRAME_CUT,		/* "abort-marker": frames are missing */
+	BATCH_FRAME__KINDS
+};
+
+struct batch_frame {
+	uint64_t address;		/* file offset; kernel: offset in the
+					 * symbol; unknown: address */
+	uint32_t exe;			/* 0 none */
+	uint32_t function;		/* 0 none */
+	uint32_t line;			/* 0 unknown */
+	uint32_t kind;			/* enum batch_frame_kind */
+};
+
+struct batch_stack {
+	uint32_t first, n;		/* in BATCH_STACK_FRAMES; n >= 1 */
+};
+
+struct batch_attr {			/* of a sample */
+	uint32_t tid;
+	uint32_t thread_name;		/* string */
+	uint32_t cpu;
+	uint32_t pad;
+};
+
+struct batch_resource {			/* a process */
+	uint32_t pid;
+	uint32_t exe_path;		/* string; 0 unknown */
+	uint32_t exe_name;		/* string; 0 unknown */
+	uint32_t container_id;		/* string; 0 none */
+	uint32_t comm;			/* string: of a thread of it */
+	uint32_t kernel;		/* 1: a kernel thread */
+	uint64_t start_ns;		/* CLOCK_REALTIME */
+};
+
+struct batch_sample {
+	uint32_t stack;
+	uint32_t attr;
+	uint32_t resource;
+	uint32_t first, n;		/* in BATCH_TIMES; n >= 1 */
+	uint32_t stop;			/* enum stop_reason */
+};
+
+/* --- reading ------------------------------------------------------------ */
+
+struct batch {
+	const struct batch_hdr *hdr;
+	const uint32_t *strings;
+	const char *bytes;
+	const struct batch_exe *exes;
+	const struct batch_function *functions;
+	const struct batch_frame *frames;
+	const struct batch_stack *stacks;
+	const uint32_t *stack_frames;
+	const struct batch_attr *attrs;
+	const struct batch_resource *resources;
+	const struct batch_sample *samples;
+	const uint64_t *times;
+};
+
+/*
+ * Validate len bytes at data (aligned to 8) in one pass and fill *ret, which
+ * borrows them.  Returns 0, or -EPROTO and leaves *ret alone.
+ */
+int batch_open(const void *data, size_t len, struct batch *ret);
+
+static inline uint32_t batch_n(const struct batch *b, enum batch_table t)
+{
+	return b->hdr->table[t].n;
+}
+
+/* String i, not NUL-terminated. */
+static inline const char *batch_str(const struct batch *b, uint32_t i,
+				    size_t *len)
+{
+	*len = b->strings[i + 1] - b->strings[i];
+	return b->bytes + b->strings[i];
+}
+
+/* --- building: ipc/batch_build.c, not linked into loaderd --------------- */
+
+struct batch_builder;
+
+/* NULL when memory is short.  frequency in Hz. */
+struct batch_builder *batch_builder_new(uint32_t frequency);
+void batch_builder_free(struct batch_builder *b);
+
+/*
+ * Each interns a value and returns its index; equal values share one.  Invalid
+ * UTF-8 in a string becomes U+FFFD.  When memory or a limit runs out they
+ * return 0 and batch_builder_finish() fails.
+ */
+uint32_t batch_string(struct batch_builder *b, const char *s, size_t len);
+uint32_t batch_exe(struct batch_builder *b, const struct batch_exe *e);
+uint32_t batch_function(struct batch_builder *b,
+			const struct batch_function *f);
+uint32_t batch_frame(struct batch_builder *b, const struct batch_frame *f);
+uint32_t batch_stack(struct batch_builder *b, const uint32_t *frames,
+		     uint32_t n);
+uint32_t batch_attr(struct batch_builder *b, const struct batch_attr *a);
+uint32_t batch_resource(struct batch_builder *b,
+			const struct batch_resource *r);
+
+/* One event; equal (stack, attr, resource, stop) share a sample. */
+void batch_event(struct batch_builder *b, uint32_t stack, uint32_t attr,
+		 uint32_t resource, uint32_t stop, uint64_t time_ns);
+
+/* Add all of another batch (already opened) to this one. */
+void batch_merge(struct batch_builder *b, const struct batch *from);
+
+/* Events added so far. */
+uint64_t batch_events(const struct batch_builder *b);
+
+/*
+ * Lay the batch out; [start_ns, end_ns) is widened to hold every time.
+ * Returns 0 and malloc'ed bytes; or -ENOMEM, -E2BIG.  The builder stays valid.
+ */
+int batch_builder_finish(struct batch_builder *b, uint64_t start_ns,
+			 uint64_t end_ns, void **ret, size_t *len);
+
+#endif /* IPC_BATCH_H */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * conn - one SOCK_SEQPACKET connection, and the only receiver of descriptors
+ *
+ * All sockets are non-blocking.  Nothing here logs.
+ */
+#ifndef IPC_CONN_H
+#define IPC_CONN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "ipc/message.h"
+
+struct conn {
+	int fd;			/* -1: closed */
+	enum peer peer;		/* who is at the other end */
+	enum conn_state state;
+	bool want_cred;		/* first message must carry SCM_CREDENTIALS
+				 * of cred_uid */
+	uid_t cred_uid;
+	uint64_t offences;	/* verdicts that ended a connection */
+};
+
+/* A received message; buf is aligned for every payload. */
+struct msg {
+	struct msg_hdr hdr;
+	_Alignas(8) uint8_t buf[MSG_LEN_MAX];
+	unsigned int nfds;
+	int fds[MSG_FDS_MAX];	/* owned by the caller after MSG_OK;
+				 * take one by msg_take_fd() */
+};
+
+/* Take over fd (made non-blocking, CLOEXEC) for a connection in CONN_NEW. */
+int conn_init(struct conn *c, int fd, enum peer peer);
+void conn_close(struct conn *c);	/* accepts a closed one */
+
+/*
+ * Receive one message and judge it by msg_check().  Returns
+ *	0		*m is filled; its descriptors belong to the caller
+ *	-EAGAIN		nothing there
+ *	-EPIPE		the peer has closed
+ *	-errno		the socket failed
+ *	> 0		enum msg_verdict: an offence; all descriptors are
+ *			closed; the caller must conn_close()
+ */
+__attribute__((__warn_unused_result__))
+int conn_recv(struct conn *c, struct msg *m);
+
+/*
+ * Send one message: payload of a bytes, then tail of b bytes (NULL, 0 if
+ * none), then nfds descriptors (borrowed).  Returns 0 or -errno; -EAGAIN when
+ * the socket's buffer is full.
+ */
+int conn_send(struct conn *c, enum msg_type type, uint64_t id,
+	      const void *payload, size_t a, const void *tail, size_t b,
+	      const int *fds, unsigned int nfds);
+
+int msg_take_fd(struct msg *m, unsigned int i);	/* the caller owns it now */
+void msg_close_fds(struct msg *m);		/* those not taken */
+
+/* Connect to a listening path.  The listener's first message must carry
+ * credentials of uid.  Returns 0 or -errno. */
+int conn_connect(struct conn *c, const char *path, enum peer peer, uid_t uid);
+
+/*
+ * Accept from a listening socket.  Any peer of a uid other than `uid` (or 0
+ * if root_too) is closed: -EACCES.  -EAGAIN when none waits.
+ */
+int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
+		bool root_too);
+
+#endif /* IPC_CONN_H */

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * counters - the accounts: no sample is lost without a line here
+ *
+ * A sample goes  BPF -> loaderd -> hub -> exporterd -> receiver.  At each
+ * stage, what came in equals what went on, what is under way, and what was
+ * lost under a name.  account_check() says whether the sums hold.
+ *
+ *	taken     = sent to the BPF ring + ring_full
+ *	sent      = drained + (in the BPF ring)
+ *	drained   = forwarded + no_hub + trace_full + bad_record
+ *	forwarded = received + lost_hub + (in the trace ring)
+ *	received  = pending + handed + hub_bad + hub_dropped
+ *	handed    = with exporterd + one of the outcomes
+ *
+ * All numbers count samples unless their name says otherwise, and only grow.
+ */
+#ifndef IPC_COUNTERS_H
+#define IPC_COUNTERS_H
+
+#include <stdint.h>
+
+#include "bpf/record.h"
+
+/* By loaderd, since it started. */
+struct loader_stats {
+	uint64_t bpf[BPF_COUNT__MAX];	/* sums over CPUs: enum bpf_count */
+	uint64_t drained;
+	uint64_t forwarded;		/* put into a trace ring */
+	uint64_t no_hub;		/* nobody was connected */
+	uint64_t trace_full;		/* trace ring full */
+	uint64_t bad_record;		/* did not pass the checks */
+	/* executables, not samples */
+	uint64_t needs;			/* needs received from BPF */
+	uint64_t exes;			/* numbers given */
+	uint64_t tables;		/* tables installed now */
+	uint64_t table_rows;		/* rows in them */
+	uint64_t table_bytes;		/* elements in use, bytes */
+	uint64_t rules;			/* rules in use */
+	uint64_t slabs;			/* slabs allocated, rule slabs too */
+	uint64_t table_bad;		/* tables that did not pass the checks */
+	uint64_t table_full;		/* budget or a limit refused a table */
+	uint64_t evicted;		/* tables dropped for lack of use */
+	uint64_t open_failed;		/* mapping gone, or open refused */
+	uint64_t open_killed;		/* opener was killed by its deadline */
+	uint64_t key_mismatch;		/* kernel says: another file by now */
+	uint64_t fs_refused;		/* file system may not answer: FUSE ... */
+	uint64_t ksyms;			/* kernel symbols named */
+	uint64_t cpus;			/* CPUs sampled now */
+	uint64_t hub_connects;
+	uint64_t offences;		/* messages that ended a connection */
+	uint64_t map_bytes;		/* kernel memory of all maps, bytes */
+};
+
+/* What became of samples that exporterd got. */
+struct export_outcomes {
+	uint64_t samples[6];		/* enum batch_outcome */
+};
+
+/* What a hub must know of its predecessors: survives in loaderd. */
+struct hub_totals {
+	uint64_t received;
+	uint64_t hub_bad;		/* records that made no sense */
+	uint64_t hub_dropped;		/* memory cap reached */
+	uint64_t lost_hub;		/* died with a hub */
+	uint64_t handed;		/* given to exporterd */
+	uint64_t requeued;		/* of them, given again: exporterd died */
+	struct export_outcomes outcomes;
+	/* of former loaderds, when the hub outlived them */
+	uint64_t former_forwarded;
+	uint64_t former_taken;
+	uint64_t former_lost;		/* taken, never forwarded, by last word */
+	uint64_t loader_deaths;
+	uint64_t hub_deaths;
+	uint64_t exporter_deaths;
+};
+
+/* Gauges and costs of the hub's own life. */
+struct hub_stats {
+	uint64_t pending;		/* samples not yet in a batch */
+	uint64_t outstanding;		/* samples with exporterd, unfinished */
+	uint64_t traces;		/* distinct stacks known */
+	uint64_t exes;			/* executables known */
+	uint64_t exes_waiting;		/* of them, waiting for a worker */
+	uint64_t exes_failed;		/* quarantined */
+	uint64_t processes;		/* known */
+	uint64_t worker_jobs;
+	uint64_t worker_deaths;		/* died or killed in a job */
+	uint64_t frames_unsymbolized;	/* delivered without a name */
+	uint64_t frames_total;		/* distinct frames delivered */
+	uint64_t batches;
+	uint64_t offences;
+	uint64_t complete;		/* samples by how their stack ended: */
+	uint64_t complete_native;	/* ... all frames in files */
+	uint64_t native;		/* samples whose user frames are all in
+					 * files (complete or not) */
+	uint64_t user;			/* samples with a user stack */
+};
+
+struct exporter_stats {
+	uint64_t queued;		/* samples waiting */
+	uint64_t queued_bytes;
+	uint64_t requests;		/* HTTP requests made */
+	uint64_t request_bytes;		/* before compression */
+	uint64_t wire_bytes;		/* after */
+	uint64_t retries;
+	uint64_t http_status;		/* of the last answer; 0: none */
+	uint64_t partial_rejected;	/* profiles refused in a 200 */
+	uint64_t offences;
+};
+
+struct status {
+	uint32_t version;		/* MSG_VERSION */
+	uint8_t loader_up, exporter_up, pad[2];
+	uint64_t uptime_ns;		/* of the hub */
+	struct loader_stats loader;	/* last word of the present loaderd */
+	struct hub_totals totals;
+	struct hub_stats hub;
+	struct exporter_stats exporter;	/* last word */
+};
+
+/* How the accounts stand: taken - (delivered + every reason + under way). */
+struct account {
+	uint64_t taken;
+	uint64_t delivered;
+	uint64_t lost;			/* sum of all reasons */
+	uint64_t under_way;
+	int64_t difference;		/* 0, or something is not counted */
+};
+void account_sum(const struct status *st, struct account *ret);
+
+#endif /* IPC_COUNTERS_H */

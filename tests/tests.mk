@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Unit tests: the same sources, built with sanitizers.  A test NAME is
+# tests/unit/test_NAME.c; unit_NAME_SRCS lists the sources it needs, and
+# unit_NAME_LIBS the libraries.  Fuzz targets likewise: tests/fuzz/fuzz_NAME.c,
+# fuzz_NAME_SRCS, fuzz_NAME_LIBS, corpus in tests/fuzz/corpus/NAME/.
+
+UNIT :=
+FUZZ :=
+include $(wildcard tests/unit/*.mk tests/fuzz/*.mk)
+
+$(O)/san/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CCSAN)
+	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) -O1 -g $(SAN) -MMD -MP -c $< -o $@
+
+$(O)/san/%.o: $(O)/%.c
+	@mkdir -p $(@D)
+	$(call say,CCSAN)
+	$(Q)$(CC) $(STD) $(CPPFLAGS) -O1 -g $(SAN) -c $< -o $@
+
+define unit_rule
+$(O)/unit/$(1): $(O)/san/tests/unit/main.o $(O)/san/tests/unit/test_$(1).o \
+		$$(unit_$(1)_SRCS:%.c=$(O)/san/%.o)
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(Q)$$(CC) $$(SAN) $$^ $$(unit_$(1)_LIBS) -o $$@
+endef
+$(foreach t,$(UNIT),$(eval $(call unit_rule,$(t))))
+
+$(O)/fuzzer/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CCFUZZ)
+	$(Q)$(CLANG) $(STD) $(CPPFLAGS) -O1 -g $(SAN) -fsanitize=fuzzer-no-link \
+		-MMD -MP -c $< -o $@
+
+define fuzz_rule
+$(O)/fuzz/$(1): $(O)/fuzzer/tests/fuzz/fuzz_$(1).o \
+		$$(fuzz_$(1)_SRCS:%.c=$(O)/fuzzer/%.o)
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(Q)$$(CLANG) $$(SAN) -fsanitize=fuzzer $$^ $$(fuzz_$(1)_LIBS) -o $$@
+endef
+$(foreach t,$(FUZZ),$(eval $(call fuzz_rule,$(t))))
+
+check: $(UNIT:%=$(O)/unit/%)
+	@for t in $^; do $$t || exit 1; done
+
+fuzz: $(FUZZ:%=$(O)/fuzz/%)
+	@for t in $(FUZZ); do \
+		mkdir -p $(O)/corpus/$$t && \
+		$(O)/fuzz/$$t -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 \
+			-timeout=10 -print_final_stats=0 $(O)/corpus/$$t \
+			$$(test -d tests/fuzz/corpus/$$t && echo tests/fuzz/corpus/$$t) \
+			2>&1 | tail -n 2 && echo "fuzz $$t: ok" || exit 1; \
+	done

@@ -1,0 +1,2 @@
+UNIT += wire
+unit_wire_SRCS := common/wire.c
