@@ -84,7 +84,8 @@ $(O)/%.bpf.o: %.bpf.c
 	$(call say,BPF)
 	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) \
 		-idirafter /usr/include/$(shell uname -m)-linux-gnu \
-		-Wall -Werror -I. -MMD -MP -c $< -o $@
+		-Wall -Werror -Wno-gnu-variable-sized-type-not-at-end \
+		-I. -MMD -MP -c $< -o $@
 
 $(O)/%.skel.h: $(O)/%.bpf.o
 	$(call say,SKEL)

@@ -112,7 +112,7 @@ struct file_entry {
 	__u32 exe;		/* number, EXE_VDSO or more */
 	__u32 dir;		/* slab << SLAB_SHIFT | element of the directory */
 	__u32 pages;		/* in the directory; 0: no table (yet) */
-	__u32 state;		/* enum file_state */
+	__u32 state;		/* enum file_state; FILE_ASK may be or'ed */
 	__u32 used_s;		/* CLOCK_MONOTONIC seconds, written by BPF */
 	__u32 pad;
 };
@@ -121,6 +121,8 @@ enum file_state {
 	FILE_PENDING = 0,	/* a worker is at it */
 	FILE_TABLE = 1,		/* pages is not 0 */
 	FILE_BARE = 2,		/* has no unwind information at all */
+	FILE_ASK = 4,		/* bit: BPF shall ask for it again, since loaderd
+				 * needs its descriptor */
 };
 
 /*

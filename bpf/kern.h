@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kern - the few kernel structs that trifold reads
+ *
+ * CO-RE finds the real offsets when the programs are loaded, so only names and
+ * kinds matter here and a build host needs no BTF.  A field that moved or
+ * changed its kind has a flavor (NAME___FLAVOR); which one is there is asked by
+ * bpf_core_field_exists(), never by a version.
+ */
+#ifndef BPF_KERN_H
+#define BPF_KERN_H
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct super_block {
+	__u32 s_dev;
+	unsigned long s_magic;
+};
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
+};
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	__u32 i_generation;
+	__s64 i_size;
+};
+struct inode___5_10 {				/* < 6.6 */
+	struct timespec64 i_ctime;
+};
+struct inode___6_6 {				/* 6.6 - 6.10: 13bc24457850 */
+	struct timespec64 __i_ctime;
+};
+struct inode___6_11 {				/* 6.11 -: 3aa63a569c64 */
+	__s64 i_ctime_sec;
+	__u32 i_ctime_nsec;
+};
+struct file {
+	struct inode *f_inode;
+};
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
+	struct file *vm_file;
+	struct mm_struct *vm_mm;
+};
+struct mm_context {
+	void *vdso;
+};
+struct mm_struct {
+	struct file *exe_file;
+};
+struct mm_struct___ctx {			/* mm_context_t is a typedef */
+	struct mm_context context;
+};
+
+/* Linux >= 6.1: mappings in a maple tree */
+struct maple_tree {
+	void *ma_root;
+};
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+};
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+};
+enum maple_type {
+	maple_leaf_64 = 1,
+	maple_range_64 = 2,
+	maple_arange_64 = 3,
+};
+struct mm_struct___maple {
+	struct maple_tree mm_mt;
+};
+
+/* before: in a red-black tree */
+struct rb_node {
+	struct rb_node *rb_right, *rb_left;
+};
+struct rb_root {
+	struct rb_node *rb_node;
+};
+struct vm_area_struct___rb {
+	struct rb_node vm_rb;
+};
+struct mm_struct___rb {
+	struct rb_root mm_rb;
+};
+
+/* >= 6.4: equal numbers say that the mapping is being written */
+struct vm_area_struct___seq {
+	unsigned int vm_lock_seq;
+};
+struct seqcount {
+	unsigned int sequence;
+};
+struct mm_struct___6_13 {
+	struct seqcount mm_lock_seq;
+};
+struct mm_struct___6_4 {			/* 6.4 - 6.12 */
+	int mm_lock_seq;
+};
+
+struct kernfs_node {
+	const char *name;
+};
+struct kernfs_node___6_15 {
+	struct kernfs_node *__parent;		/* 633488947ef6 */
+};
+struct kernfs_node___old {
+	struct kernfs_node *parent;
+};
+struct cgroup {
+	struct kernfs_node *kn;
+};
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+struct task_struct {
+	struct mm_struct *mm;
+	unsigned int flags;
+	int pid, tgid;
+	struct task_struct *group_leader;
+	__u64 start_boottime;
+	__u64 self_exec_id;
+	struct css_set *cgroups;
+	void *stack;
+};
+
+struct seq_file;
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+struct bpf_iter__task_vma {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct vm_area_struct *vma;
+};
+
+#pragma clang attribute pop
+
+#define PF_KTHREAD	0x00200000	/* include/linux/sched.h */
+#define VM_EXEC		0x00000004	/* include/linux/mm.h */
+
+/* Plain kernel loads (6.2+): the verifier turns the call into nothing and the
+ * load into one with a fault handler. */
+extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
+#define AS(type, p)							\
+	((struct type *)bpf_rdonly_cast((void *)(p),			\
+					bpf_core_type_id_kernel(struct type)))
+/* One field of a kernel struct, by plain load where the kernel can. */
+#define KLOAD(type, p, field)						\
+	(bpf_rdonly_cast ? AS(type, p)->field :				\
+	 BPF_CORE_READ((struct type *)(p), field))
+
+#endif /* BPF_KERN_H */

@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * sampler - one program for each sample: who runs, and how did it get there
+ *
+ * perf_event -> header, kernel stack, user registers -> one call of step() a
+ * user frame -> one bpf_ringbuf_output().  step() and resolve() are *global*
+ * functions (not static, numbers as arguments, state in a per-CPU map entry):
+ * the verifier checks each once, by itself, so the loop around them may run
+ * FRAMES_MAX times on every kernel from 5.10 on.
+ */
+#include "kern.h"
+
+#include <linux/bpf_perf_event.h>
+#include <linux/ptrace.h>
+
+#include "record.h"
+#include "table.h"
+#include "unwind.bpf.h"
+#include "vma.bpf.h"
+
+#define MEMO		4		/* mappings remembered within a sample */
+#define ASK_NS		1000000000ULL	/* a need is asked once in this time */
+#define FILES_MAX	16384
+#define ASKED_MAX	2048
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* --- maps ---------------------------------------------------------------- */
+
+/* Files that loaderd knows.  A hash: looked up once per mapping and sample. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FILES_MAX);
+	__type(key, struct file_key);
+	__type(value, struct file_entry);
+} files SEC(".maps");
+
+/* Tables and rules.  Inner maps of one fixed size: their lookups are inlined;
+ * mappable: loaderd writes them by memcpy. */
+struct slab {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SLAB_ELEMENTS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, union element);
+} slab0 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, SLABS_MAX);
+	__type(key, __u32);
+	__array(values, struct slab);
+} slabs SEC(".maps") = { .values = { &slab0 } };
+
+/* Records on their way to loaderd; sized by loaderd. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 19);
+} ring SEC(".maps");
+
+/* What BPF asks of loaderd; small, and every entry wakes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 16);
+} needs SEC(".maps");
+
+/* When a thing was asked for last; LRU: forgetting only asks again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, ASKED_MAX);
+	__type(key, __u64);
+	__type(value, __u64);
+} asked SEC(".maps");
+
+struct counts {
+	__u64 n[BPF_COUNT__MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct counts);
+} counts SEC(".maps");
+
+struct memo {
+	__u64 start, end, off;
+	__u32 exe, dir, pages;
+	__u32 has_file;		/* 0: anonymous; 1: known; 2: no number yet */
+};
+
+struct scratch {
+	__u64 vma[VMA_SCRATCH_WORDS];
+	struct mapping m;
+	struct memo memo[MEMO];
+	struct unwind_state st;
+	__u64 mm;
+	__u64 vdso;
+	__u64 now;
+	__u32 memo_next;
+	__u32 n;		/* words used in rec.words */
+	struct need_file need_file;
+	struct need_cgroup need_cgroup;
+	struct trace_rec rec;
+	__u64 words[REC_WORDS];	/* of rec */
+};
+
+/* All state of the sample that this CPU is at. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratch_map SEC(".maps");
+
+/* Answers of identify() and name_symbol(), for loaderd. */
+struct file_key identity;
+char symbol[KSYM_NAME_MAX + 64];
+
+const volatile __u64 ring_wake_bytes = 1 << 18;	/* wake loaderd beyond this */
+const volatile __u32 thread_size = 16384;	/* kernel stack, before 5.15 */
+
+static __always_inline struct scratch *scratch(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&scratch_map, &zero);
+}
+
+static __always_inline const union element *element_at(__u32 pos)
+{
+	__u32 slab = pos >> SLAB_SHIFT, i = pos & (SLAB_ELEMENTS - 1);
+	void *inner = bpf_map_lookup_elem(&slabs, &slab);
+
+	return inner ? bpf_map_lookup_elem(inner, &i) : NULL;
+}
+
+#include "lookup.bpf.h"
+
+/* --- needs ---------------------------------------------------------------- */
+
+/* True if this thing may be asked for now; remembers that it was. */
+static __always_inline int may_ask(__u64 thing, __u64 now)
+{
+	__u64 *last = bpf_map_lookup_elem(&asked, &thing);
+
+	if (last && (*last == ~0ULL || now - *last < ASK_NS))
+		return 0;
+	bpf_map_update_elem(&asked, &thing, &now, BPF_ANY);
+	return 1;
+}
+
+static __always_inline void count(__u32 which)
+{
+	__u32 zero = 0;
+	struct counts *c = bpf_map_lookup_elem(&counts, &zero);
+
+	if (c && which < BPF_COUNT__MAX)
+		c->n[which]++;
+}
+
+static __always_inline __u64 mix(__u64 a, __u64 b)
+{
+	return (a ^ (b * 0x9e3779b97f4a7c15ULL)) * 0xbf58476d1ce4e5b9ULL;
+}
+
+static __always_inline void ask_file(struct scratch *s)
+{
+	struct need_file *n = &s->need_file;
+	struct file_key *k = &s->m.key;
+	__u64 thing = mix(mix(k->ino ^ k->size, k->ctime),
+			  ((__u64)k->dev << 32) ^ k->ctime_ns ^ k->generation);
+
+	if (!may_ask(thing >> 1, s->now))
+		return;
+	n->kind = NEED_FILE;
+	n->tgid = s->rec.tgid;
+	n->start_ns = s->rec.start_ns;
+	n->start = s->m.start;
+	n->end = s->m.end;
+	n->key = *k;
+	if (bpf_ringbuf_output(&needs, n, sizeof(*n), 0))
+		count(BPF_NEED_FULL);
+}
+
+static __always_inline __u64 kernfs_parent(__u64 kn)
+{
+	if (bpf_core_field_exists(struct kernfs_node___6_15, __parent))
+		return (__u64)KLOAD(kernfs_node___6_15, kn, __parent);
+	return (__u64)KLOAD(kernfs_node___old, kn, parent);
+}
+
+/* Apart, so that its many reads are verified once. */
+__attribute__((noinline)) int ask_cgroup(void)
+{
+	struct scratch *s = scratch();
+	struct need_cgroup *n;
+	__u64 css, kn;
+
+	if (!s)
+		return 0;
+	n = &s->need_cgroup;
+	css = bpf_get_current_task();
+	css = (__u64)KLOAD(task_struct, css, cgroups);
+	kn = (__u64)KLOAD(css_set, css, dfl_cgrp);
+	kn = (__u64)KLOAD(cgroup, kn, kn);
+	n->kind = NEED_CGROUP;
+	n->cgroup_id = s->rec.cgroup_id;
+	n->levels = 0;
+	for (int i = 0; i < CGROUP_LEVELS; i++) {
+		__u64 parent = kn ? kernfs_parent(kn) : 0;
+		const char *name;
+
+		n->name[i][0] = 0;
+		if (!parent)
+			break;
+		name = KLOAD(kernfs_node, kn, name);
+		bpf_probe_read_kernel_str(n->name[i], CGROUP_NAME, name);
+		n->levels = i + 1;
+		kn = parent;
+	}
+	if (bpf_ringbuf_output(&needs, n, sizeof(*n), 0))
+		count(BPF_NEED_FULL);
+	return 0;
+}
+
+/* --- a frame -------------------------------------------------------------- */
+
+static __always_inline void push(struct scratch *s, __u64 word)
+{
+	s->words[s->n & (REC_WORDS - 1)] = word;
+	s->n++;
+}
+
+/* Find the mapping of pc and remember it; index of the memo, or -1. */
+__attribute__((noinline)) int resolve(__u64 pc)
+{
+	struct scratch *s = scratch();
+	struct file_entry *f;
+	struct memo *o;
+	__u32 i;
+
+	if (!s || !vma_lookup(s->mm, pc, &s->m, s->vma))
+		return -1;
+	i = s->memo_next & (MEMO - 1);
+	o = &s->memo[i];
+	/* a mapping that is being written may be torn: not for the next frame */
+	o->start = s->m.busy ? pc : s->m.start;
+	o->end = s->m.busy ? pc + 1 : s->m.end;
+	o->off = s->m.off + (o->start - s->m.start);
+	o->exe = EXE_NONE;
+	o->dir = o->pages = 0;
+	o->has_file = s->m.has_file;
+	s->memo_next++;
+	if (!s->m.has_file) {
+		if (!s->vdso || s->m.start != s->vdso)
+			return i;
+		__builtin_memset(&s->m.key, 0, sizeof(s->m.key));
+		s->m.key.size = 1;
+		o->off = 0;
+	}
+	f = bpf_map_lookup_elem(&files, &s->m.key);
+	if (!f) {
+		if (!s->m.has_file)
+			return i;
+		o->has_file = 2;
+		ask_file(s);
+		return i;
+	}
+	o->has_file = 1;
+	o->exe = f->exe;
+	o->dir = f->dir;
+	o->pages = f->pages;
+	f->used_s = s->now / 1000000000;
+	if (f->state & FILE_ASK)
+		ask_file(s);
+	return i;
+}
+
+/* Append the frame at st.pc; then move to its caller. */
+__attribute__((noinline)) int step(void)
+{
+	struct scratch *s = scratch();
+	const union element *e;
+	struct memo *m;
+	__u64 pc, off;
+	int i = -1, rule;
+
+	if (!s)
+		return STOP_INTERNAL;
+	pc = s->st.pc;
+	for (int k = 0; k < MEMO; k++) {
+		if (pc >= s->memo[k].start && pc < s->memo[k].end)
+			i = k;
+	}
+	if (i < 0)
+		i = resolve(pc);
+	if (i < 0)
+		return STOP_NO_MAPPING;
+	m = &s->memo[i & (MEMO - 1)];
+	if (!m->has_file) {
+		push(s, ((__u64)FRAME_ANON << FRAME_KIND_SHIFT) |
+			FRAME_ANON_ADDR(pc));
+		s->rec.flags |= REC_HAS_ANON | REC_FRAME_POINTER;
+		return unwind_fp_step(&s->st, STOP_ANON);
+	}
+	off = pc - m->start + m->off;
+	if (m->has_file == 2) {
+		push(s, FRAME_WORD(FRAME_FILE, 0, off));
+		push(s, s->m.key.ino);
+		push(s, s->m.key.size);
+		push(s, s->m.key.ctime);
+		push(s, s->m.key.ctime_ns | ((__u64)s->m.key.dev << 32));
+		push(s, s->m.key.generation | ((__u64)s->m.key.magic << 32));
+		/* the key is that of the last resolve(): forget this mapping,
+		 * so that its next frame looks again */
+		m->start = m->end = 0;
+		s->rec.flags |= REC_FRAME_POINTER;
+		return unwind_fp_step(&s->st, STOP_NO_FILE);
+	}
+	push(s, FRAME_WORD(FRAME_NATIVE, m->exe, off));
+	if (!m->pages) {
+		s->rec.flags |= REC_FRAME_POINTER;
+		return unwind_fp_step(&s->st, STOP_NO_TABLE);
+	}
+	rule = table_rule(m->dir, m->pages, off);
+	if (rule == RULE_NONE) {
+		s->rec.flags |= REC_FRAME_POINTER;
+		return unwind_fp_step(&s->st, STOP_NO_ROW);
+	}
+	e = element_at((__u32)rule >> 1);
+	if (rule < 0 || !e)
+		return STOP_INTERNAL;
+	return unwind_rule_step(&s->st, rule & 1 ? &e->rule[1] : &e->rule[0]);
+}
+
+/* --- registers ------------------------------------------------------------ */
+
+#ifdef __TARGET_ARCH_arm64
+typedef struct user_pt_regs regs_t;
+#define REGS_IN_USER(r)		(((r)->pstate & 0xf) == 0)
+#define REGS_COMPAT(r)		((r)->pstate & 0x10)
+
+static __always_inline void take_regs(struct unwind_state *st, const regs_t *r)
+{
+	st->pc = r->pc;
+	st->sp = r->sp;
+	st->fp = r->regs[29];
+	st->lr = r->regs[30] & RA_MASK;
+	st->regs[0] = r->regs[19];
+	st->regs[1] = r->regs[20];
+	st->regs[2] = r->regs[21];
+	st->regs[3] = r->regs[22];
+	st->regs[4] = r->regs[23];
+}
+#else
+typedef struct pt_regs regs_t;
+#define REGS_IN_USER(r)		(((r)->cs & 3) == 3)
+#define USER32_CS		0x23	/* arch/x86/include/asm/segment.h */
+#define REGS_COMPAT(r)		((r)->cs == USER32_CS)
+
+static __always_inline void take_regs(struct unwind_state *st, const regs_t *r)
+{
+	st->pc = r->rip;
+	st->sp = r->rsp;
+	st->fp = r->rbp;
+	st->regs[0] = r->rbx;
+	st->regs[1] = r->r12;
+	st->regs[2] = r->r13;
+	st->regs[3] = r->r14;
+	st->regs[4] = r->r15;
+}
+#endif
+
+/* User registers of a task that is in the kernel: where it entered. */
+static __always_inline int entry_regs(regs_t *ret, __u64 task)
+{
+	__u64 at;
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		at = (__u64)bpf_task_pt_regs(bpf_get_current_task_btf());
+	else	/* arch/x86 task_pt_regs(): TOP_OF_KERNEL_STACK_PADDING is 0 */
+		at = (__u64)KLOAD(task_struct, task, stack) + thread_size -
+		     sizeof(struct pt_regs);
+	return bpf_probe_read_kernel(ret, sizeof(*ret), (void *)at);
+}
+
+/* --- the sample ----------------------------------------------------------- */
+
+static __always_inline void describe(struct scratch *s, __u64 task)
+{
+	struct trace_rec *r = &s->rec;
+	__u64 id = bpf_get_current_pid_tgid(), leader, file;
+	struct file_entry *f;
+
+	r->kind = REC_SAMPLE;
+	r->version = REC_VERSION;
+	r->flags = 0;
+	r->time_ns = s->now;
+	r->tgid = id >> 32;
+	r->tid = (__u32)id;
+	leader = (__u64)KLOAD(task_struct, task, group_leader);
+	r->start_ns = KLOAD(task_struct, leader, start_boottime);
+	r->exec_id = KLOAD(task_struct, task, self_exec_id);
+	r->cgroup_id = bpf_get_current_cgroup_id();
+	r->exe = EXE_NONE;
+	r->cpu = bpf_get_smp_processor_id();
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	if (!s->mm)
+		return;
+	file = (__u64)KLOAD(mm_struct, s->mm, exe_file);
+	if (!file)
+		return;
+	file_key_of(file, &s->m.key);
+	f = bpf_map_lookup_elem(&files, &s->m.key);
+	if (f)
+		r->exe = f->exe;
+}
+
+static __always_inline __u32 unwind_user(struct scratch *s)
+{
+	__u32 stop = STOP_NOT;
+
+	for (int i = 0; i < FRAMES_MAX; i++) {
+		/* room for the longest frame and the mark behind it */
+		if (s->n >= REC_WORDS - KEY_WORDS - 2)
+			break;
+		stop = step();
+		if (stop != STOP_NOT)
+			return stop;
+	}
+	push(s, (__u64)FRAME_CUT << FRAME_KIND_SHIFT);
+	return STOP_CUT;
+}
+
+static __always_inline void send(struct scratch *s, __u64 t0)
+{
+	__u32 words = s->n & (REC_WORDS - 1), zero = 0;
+	__u32 len = sizeof(struct trace_rec) + words * 8;
+	struct counts *c = bpf_map_lookup_elem(&counts, &zero);
+	__u64 flags = BPF_RB_NO_WAKEUP;
+
+	s->rec.n_user = words - s->rec.n_kernel;
+	s->rec.len = len;
+	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > ring_wake_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	s->rec.run_ns = bpf_ktime_get_ns() - t0;
+	if (!c)
+		return;
+	c->n[BPF_TAKEN]++;
+	c->n[BPF_RUN_NS] += s->rec.run_ns;
+	c->n[BPF_FRAMES] += s->st.depth;
+	if (s->rec.stop < STOP__MAX)
+		c->n[BPF_STOP + s->rec.stop]++;
+	c->n[bpf_ringbuf_output(&ring, &s->rec, len, flags) ? BPF_RING_FULL :
+	     BPF_SENT]++;
+}
+
+SEC("perf_event")
+int sample(struct bpf_perf_event_data *ctx)
+{
+	struct scratch *s = scratch();
+	__u64 task = (__u64)bpf_get_current_task();
+	regs_t regs;
+	long len = 0;
+
+	if (!s || !(bpf_get_current_pid_tgid() & 0xffffffff))
+		return 0;	/* idle */
+	s->now = bpf_ktime_get_ns();
+	s->mm = KLOAD(task_struct, task, flags) & PF_KTHREAD ? 0 :
+		(__u64)KLOAD(task_struct, task, mm);
+	s->vdso = s->mm ? (__u64)KLOAD(mm_struct___ctx, s->mm, context.vdso) : 0;
+	describe(s, task);
+	for (int i = 0; i < MEMO; i++)
+		s->memo[i].start = s->memo[i].end = 0;
+	s->memo_next = 0;
+	s->st.depth = 0;
+	s->st.exact = 1;
+
+	if (!REGS_IN_USER(&ctx->regs))
+		len = bpf_get_stack(ctx, s->words, KERNEL_MAX * 8, 0);
+	s->n = len > 0 ? len / 8 : 0;
+	s->rec.n_kernel = s->n;
+
+	if (REGS_IN_USER(&ctx->regs))
+		regs = ctx->regs;
+	else if (!s->mm || entry_regs(&regs, task))
+		s->mm = 0;
+	if (!s->mm || !REGS_IN_USER(&regs)) {
+		s->rec.stop = STOP_NO_USER;
+	} else if (REGS_COMPAT(&regs)) {
+		s->rec.stop = STOP_COMPAT;
+	} else {
+		take_regs(&s->st, &regs);
+		s->rec.stop = unwind_user(s);
+	}
+	if (may_ask(s->rec.cgroup_id | 1ULL << 63, s->now))
+		ask_cgroup();
+	send(s, s->now);
+	return 0;
+}
+
+/* --- for loaderd itself ---------------------------------------------------- */
+
+/*
+ * Which file is mapped at args[0] of the caller?  By test_run, in the caller's
+ * own context: so loaderd learns, from the kernel, what a descriptor is.
+ */
+SEC("raw_tp")
+int identify(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct scratch *s = scratch();
+	__u64 task = (__u64)bpf_get_current_task();
+	struct mapping m = {};
+	__u64 mm;
+
+	if (!s)
+		return 0;
+	mm = (__u64)KLOAD(task_struct, task, mm);
+	if (!mm || !vma_lookup(mm, ctx->args[0], &m, s->vma) || !m.has_file)
+		return 0;
+	identity = m.key;
+	return 1;
+}
+
+/* Every executable mapping of a file, of every process, at start (5.12+). */
+SEC("iter/task_vma")
+int list_files(struct bpf_iter__task_vma *ctx)
+{
+	struct vm_area_struct *v = ctx->vma;
+	struct task_struct *t = ctx->task;
+	struct need_file n = { .kind = NEED_FILE };
+
+	if (!v || !t || t->pid != t->tgid || !(v->vm_flags & VM_EXEC) ||
+	    !v->vm_file)
+		return 0;
+	n.tgid = t->tgid;
+	n.start_ns = t->start_boottime;
+	n.start = v->vm_start;
+	n.end = v->vm_end;
+	file_key_of((__u64)v->vm_file, &n.key);
+	bpf_seq_write(ctx->meta->seq, &n, sizeof(n));
+	return 0;
+}
+
+/* "name+offset/size [module]" of a kernel address (5.14+): no kallsyms, no
+ * CAP_SYSLOG, right for modules and BPF programs. */
+SEC("syscall")
+int name_symbol(__u64 *ctx)
+{
+	__u64 addr = *ctx;
+	static const char fmt[] = "%pB";
+
+	return bpf_snprintf(symbol, sizeof(symbol), fmt, &addr, sizeof(addr));
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * unwind - from a frame to its caller, by rule or by frame pointer
+ *
+ * Pure functions of (state, rule) that read memory only through
+ * bpf_probe_read_user(); compiled for the kernel and for the host, where the
+ * tests answer from recorded memory.  On any outcome but STOP_NOT the state is
+ * as it was.  Everything read here was written by the profiled process.
+ */
+#ifndef BPF_UNWIND_BPF_H
+#define BPF_UNWIND_BPF_H
+
+#include "record.h"
+#include "table.h"
+
+#define STACK_BLOCK	8	/* words below the CFA fetched at once */
+#define FP_REACH	(1ULL << 20)	/* larger frames are not believed */
+
+struct unwind_state {
+	__u64 pc;		/* where to look: return address minus one */
+	__u64 sp;
+	__u64 fp;
+	__u64 lr;		/* arm64 */
+	__u64 regs[SAVED_REGS];
+	__u64 block[STACK_BLOCK];	/* scratch: memory below the CFA */
+	__u32 depth;		/* frames left behind */
+	__u32 exact;		/* pc is exact: first frame, or interrupted */
+};
+
+#ifdef __TARGET_ARCH_arm64
+/* include/uapi/asm/sigcontext.h: siginfo 128, ucontext up to uc_mcontext 176,
+ * fault_address 8, then regs[31] sp pc */
+#define SIG_REGS	(128 + 176 + 8)
+#define SIG_FP		29
+#define SIG_SP		31
+#define SIG_PC		32
+#define SIG_REG(i)	(19 + (i))
+#define RA_MASK		0x0000ffffffffffffULL	/* without a PAC */
+#else
+/* include/uapi/asm/ucontext.h, sigcontext.h: gregs behind 40 bytes, in the
+ * order r8-r15 di si bp bx dx ax cx sp ip; sp points at the ucontext */
+#define SIG_REGS	40
+#define SIG_FP		10
+#define SIG_SP		15
+#define SIG_PC		16
+#define SIG_REG(i)	((i) == 0 ? 11 : 3 + (i))	/* rbx r12..r15 */
+#define RA_MASK		(~0ULL)
+#endif
+
+static __always_inline int unwind_word(__u64 *dst, __u64 addr)
+{
+	return bpf_probe_read_user(dst, sizeof(*dst), (void *)addr);
+}
+
+/* All registers from the signal frame at sp. */
+static __always_inline enum stop_reason unwind_signal(struct unwind_state *st)
+{
+	__u64 at = st->sp + SIG_REGS, pc, sp, fp;
+
+	if (unwind_word(&pc, at + 8 * SIG_PC) ||
+	    unwind_word(&sp, at + 8 * SIG_SP) ||
+	    unwind_word(&fp, at + 8 * SIG_FP))
+		return STOP_READ;
+	for (int i = 0; i < SAVED_REGS; i++)
+		unwind_word(&st->regs[i], at + 8 * SIG_REG(i));
+	st->pc = pc;
+	st->sp = sp;
+	st->fp = fp;
+	st->exact = 1;
+	st->depth++;
+	return STOP_NOT;
+}
+
+/* The canonical frame address; 0 when it cannot be had. */
+static __always_inline __u64 unwind_cfa(const struct unwind_state *st,
+					const struct unwind_rule *r)
+{
+	__u64 cfa = st->sp, reg = 0;
+
+	if (r->cfa == CFA_REG || r->cfa == CFA_REG_DEREF) {
+		for (int i = 0; i < SAVED_REGS; i++) {
+			if (i == r->cfa_reg)
+				reg = st->regs[i];
+		}
+	}
+	switch (r->cfa) {
+	case CFA_SP:
+		return st->sp + r->cfa_off;
+	case CFA_FP:
+		return st->fp + r->cfa_off;
+	case CFA_REG:
+		return reg + r->cfa_off;
+	case CFA_PLT:
+		return st->sp + 8 + ((st->pc & 15) >= 11 ? 8 : 0);
+	case CFA_SP_DEREF:
+		cfa = st->sp;
+		break;
+	case CFA_FP_DEREF:
+		cfa = st->fp;
+		break;
+	case CFA_REG_DEREF:
+		cfa = reg;
+		break;
+	default:
+		return 0;
+	}
+	if (unwind_word(&reg, cfa + r->cfa_off))
+		return 0;
+	return reg + r->aux;
+}
+
+/* A word saved at cfa + off: from the block if it holds it. */
+static __always_inline int unwind_saved(struct unwind_state *st, __u64 cfa,
+					__s32 off, int have_block, __u64 *dst)
+{
+	if (have_block && off >= -8 * STACK_BLOCK && off <= -8 && !(off & 7)) {
+		*dst = st->block[(off / 8 + STACK_BLOCK) & (STACK_BLOCK - 1)];
+		return 0;
+	}
+	return unwind_word(dst, cfa + off);
+}
+
+/* Move st to its caller by a rule other than NONE. */
+static __always_inline enum stop_reason
+unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
+{
+	__u64 cfa, ra = st->lr, fp = st->fp;
+	int have;
+
+	if (r->cfa == CFA_END)
+		return STOP_COMPLETE;
+	if (r->cfa == CFA_SIGNAL)
+		return unwind_signal(st);
+	if (r->cfa >= CFA_UNSUPPORTED || (r->ra == RA_LR && st->depth && !st->exact))
+		return STOP_UNSUPPORTED;
+	cfa = unwind_cfa(st, r);
+	if (cfa <= st->sp && !(r->ra == RA_LR && cfa == st->sp))
+		return cfa ? STOP_NO_PROGRESS : STOP_READ;
+	/* one read instead of many: callee-saved registers lie there too */
+	have = !bpf_probe_read_user(st->block, sizeof(st->block),
+				    (void *)(cfa - sizeof(st->block)));
+	if (r->ra == RA_CFA && unwind_saved(st, cfa, r->ra_off, have, &ra))
+		return STOP_READ;
+	if ((r->saved & (1 << SAVED_FP)) &&
+	    unwind_saved(st, cfa, r->fp_off, have, &fp))
+		return STOP_READ;
+	for (int i = 0; i < SAVED_REGS; i++) {
+		if (r->saved & (1 << i))
+			unwind_saved(st, cfa, 8 * r->reg_off[i], have,
+				     &st->regs[i]);
+	}
+	ra &= RA_MASK;
+	if (!ra)
+		return st->depth ? STOP_COMPLETE : STOP_READ;
+	st->pc = ra - 1;
+	st->sp = cfa;
+	st->fp = fp;
+	st->exact = 0;
+	st->depth++;
+	return STOP_NOT;
+}
+
+/*
+ * Move st to its caller by frame pointer where nothing better is known: fp is
+ * aligned, above sp and near, and the chain grows.  Says why not by `why`.  A
+ * frame pointer of zero ends the chain by the ABI (System V AMD64 3.4.1, AAPCS64
+ * 6.4.6).
+ */
+static __always_inline enum stop_reason
+unwind_fp_step(struct unwind_state *st, enum stop_reason why)
+{
+	__u64 pair[2];
+
+	if (!st->fp && st->depth)
+		return STOP_COMPLETE;
+	if (st->fp < st->sp || (st->fp & 7) || st->fp - st->sp > FP_REACH ||
+	    bpf_probe_read_user(pair, sizeof(pair), (void *)st->fp))
+		return why;
+	pair[1] &= RA_MASK;
+	if (!pair[0] && !pair[1])
+		return STOP_COMPLETE;
+	if ((pair[0] && pair[0] <= st->fp) || pair[1] < 4096)
+		return why;
+	st->sp = st->fp + 16;
+	st->fp = pair[0];
+	st->pc = pair[1] - 1;
+	st->exact = 0;
+	st->depth++;
+	return STOP_NOT;
+}
+
+#endif /* BPF_UNWIND_BPF_H */
