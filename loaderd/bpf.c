@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loaderd/bpf.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "bpf/sampler.skel.h"
+#include "common/log.h"
+
+#define RING_MIN	(256u << 10)
+#define RING_MAX	(16u << 20)
+#define RECORD_GUESS	1024		/* bytes of a usual record */
+#define RING_SECONDS	1		/* of samples that shall fit */
+
+static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char line[1024];
+
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	line[strcspn(line, "\n")] = '\0';
+	log_warn("%s", line);
+	return 0;
+}
+
+static uint32_t ring_bytes(uint32_t frequency)
+{
+	uint64_t want = (uint64_t)frequency * libbpf_num_possible_cpus() *
+			RECORD_GUESS * RING_SECONDS;
+	uint32_t size = RING_MIN;
+
+	while (size < want && size < RING_MAX)
+		size *= 2;
+	return size;
+}
+
+/* Kernel memory of a map, as the kernel accounts it (fdinfo's memlock would
+ * need /proc): elements rounded up to 8 bytes, per CPU where it is. */
+static uint64_t map_size(const struct bpf_map *map)
+{
+	uint64_t cpus = libbpf_num_possible_cpus();
+	uint64_t n = bpf_map__max_entries(map);
+	uint64_t value = (bpf_map__value_size(map) + 7) / 8 * 8;
+
+	switch (bpf_map__type(map)) {
+	case BPF_MAP_TYPE_RINGBUF:
+		return n;
+	case BPF_MAP_TYPE_PERCPU_ARRAY:
+		return n * value * cpus;
+	case BPF_MAP_TYPE_HASH:
+	case BPF_MAP_TYPE_LRU_HASH:
+		/* struct htab_elem is 48 bytes, a bucket 16 an entry */
+		return n * (value + bpf_map__key_size(map) + 48 + 16);
+	default:
+		return n * value;
+	}
+}
+
+static void adapt(struct bpf *b, uint32_t frequency)
+{
+	struct sampler *s = b->skel;
+	uint32_t ring = ring_bytes(frequency);
+	struct bpf_map *map;
+
+	b->can_list = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_TRACING, NULL) > 0;
+	b->can_name = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) > 0;
+	bpf_program__set_autoload(s->progs.list_files, b->can_list);
+	bpf_program__set_autoload(s->progs.name_symbol, b->can_name);
+	bpf_map__set_max_entries(s->maps.ring, ring);
+	s->rodata->ring_wake_bytes = ring / 4 * 3;
+	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
+	bpf_object__for_each_map(map, s->obj)
+		b->map_bytes += map_size(map);
+}
+
+int bpf_load(struct bpf *b, uint32_t frequency)
+{
+	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	int r;
+
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	libbpf_set_print(on_libbpf);
+	*b = (struct bpf){ 0 };
+	/* counts only before Linux 5.11; it may be refused elsewhere */
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	b->skel = sampler__open();
+	if (!b->skel)
+		return -errno;
+	adapt(b, frequency);
+	r = sampler__load(b->skel);
+	if (r && b->can_list) {
+		/* iter/task_vma came later than tracing programs (5.12) */
+		sampler__destroy(b->skel);
+		b->skel = sampler__open();
+		if (!b->skel)
+			return -errno;
+		b->map_bytes = 0;
+		adapt(b, frequency);
+		b->can_list = false;
+		bpf_program__set_autoload(b->skel->progs.list_files, false);
+		r = sampler__load(b->skel);
+	}
+	return r;
+}
+
+int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
+{
+	/* a raw tracepoint's context has room for twelve words */
+	uint64_t args[12] = { (uintptr_t)addr };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args,
+		    .ctx_size_in = sizeof(args));
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(b->skel->progs.identify),
+				   &opts) || opts.retval != 1)
+		return -ENOENT;
+	*ret = b->skel->bss->identity;
+	return 0;
+}
+
+int bpf_list(struct bpf *b, void (*fn)(void *ctx, const struct need_file *n),
+	     void *ctx)
+{
+	struct need_file needs[64];
+	struct bpf_link *link;
+	ssize_t n = 0;
+	int fd;
+
+	if (!b->can_list)
+		return -EOPNOTSUPP;
+	link = bpf_program__attach_iter(b->skel->progs.list_files, NULL);
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	while (fd >= 0 && (n = read(fd, needs, sizeof(needs))) > 0) {
+		for (size_t i = 0; i < n / sizeof(*needs); i++)
+			fn(ctx, &needs[i]);
+	}
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return fd < 0 || n < 0 ? -EIO : 0;
+}
+
+void bpf_sum(struct bpf *b, uint64_t sum[BPF_COUNT__MAX])
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint64_t *all = calloc(cpus, BPF_COUNT__MAX * sizeof(*all));
+	uint32_t zero = 0;
+
+	if (!all)
+		return;
+	if (!bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.counts), &zero,
+				 all)) {
+		memset(sum, 0, BPF_COUNT__MAX * sizeof(*sum));
+		for (int i = 0; i < cpus * BPF_COUNT__MAX; i++)
+			sum[i % BPF_COUNT__MAX] += all[i];
+	}
+	free(all);
+}
+
+void bpf_cgroup_known(struct bpf *b, uint64_t id)
+{
+	uint64_t key = id | 1ULL << 63, never = ~0ULL;
+
+	bpf_map_update_elem(bpf_map__fd(b->skel->maps.asked), &key, &never,
+			    BPF_ANY);
+}
+
+void bpf_forget_asked(struct bpf *b)
+{
+	int fd = bpf_map__fd(b->skel->maps.asked);
+	uint64_t key;
+
+	/* bounded: BPF may add while we delete */
+	for (int i = 0; i < 100000 && !bpf_map_get_next_key(fd, NULL, &key); i++)
+		bpf_map_delete_elem(fd, &key);
+}
+
+int bpf_ring_fd(const struct bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.ring);
+}
+
+int bpf_needs_fd(const struct bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.needs);
+}
+
+int bpf_files_fd(const struct bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.files);
+}
+
+int bpf_slabs_fd(const struct bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.slabs);
+}
+
+int bpf_sample_fd(const struct bpf *b)
+{
+	return bpf_program__fd(b->skel->progs.sample);
+}
+
+int bpf_name_fd(const struct bpf *b)
+{
+	return b->can_name ? bpf_program__fd(b->skel->progs.name_symbol) : -1;
+}
+
+const char *bpf_name_answer(const struct bpf *b)
+{
+	return b->skel->bss->symbol;
+}

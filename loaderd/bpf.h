@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bpf - the sampler's object: opening, sizing, loading, asking it
+ */
+#ifndef LOADERD_BPF_H
+#define LOADERD_BPF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/record.h"
+#include "ipc/counters.h"
+
+struct sampler;			/* build/bpf/sampler.skel.h */
+
+struct bpf {
+	struct sampler *skel;
+	bool can_list;		/* iter/task_vma */
+	bool can_name;		/* syscall programs and bpf_snprintf */
+	uint64_t map_bytes;	/* of all maps but the slabs */
+};
+
+/* Load for this frequency (it sizes the ring).  0 or -errno. */
+int bpf_load(struct bpf *b, uint32_t frequency);
+
+/* Identity of the file mapped at addr in this process, by the kernel's word
+ * (the sampler's own walker).  0, or -ENOENT. */
+int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret);
+
+/* Call fn for every executable file mapping of every process.  0 or -errno. */
+int bpf_list(struct bpf *b, void (*fn)(void *ctx, const struct need_file *n),
+	     void *ctx);
+
+/* Sum the counters over CPUs. */
+void bpf_sum(struct bpf *b, uint64_t sum[BPF_COUNT__MAX]);
+
+/* A cgroup's name has gone on: do not ask for it again. */
+void bpf_cgroup_known(struct bpf *b, uint64_t id);
+
+/* Ask for everything anew. */
+void bpf_forget_asked(struct bpf *b);
+
+/* Descriptors of maps and programs that others work with; borrowed. */
+int bpf_ring_fd(const struct bpf *b);
+int bpf_needs_fd(const struct bpf *b);
+int bpf_files_fd(const struct bpf *b);
+int bpf_slabs_fd(const struct bpf *b);
+int bpf_sample_fd(const struct bpf *b);
+int bpf_name_fd(const struct bpf *b);	/* -1: this kernel cannot */
+const char *bpf_name_answer(const struct bpf *b);
+
+#endif /* LOADERD_BPF_H */

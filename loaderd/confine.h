@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * confine - what is left of root
+ */
+#ifndef LOADERD_CONFINE_H
+#define LOADERD_CONFINE_H
+
+#include <sys/types.h>
+
+/*
+ * Main.  Afterwards it can: use bpf(2) and perf_event_open(2) (CAP_BPF,
+ * CAP_PERFMON), read and write the descriptors it holds, make memfds, and
+ * connect Unix sockets.  It cannot open a file, become anybody, fork, exec,
+ * trace, or reach a network.  uid (uid_t)-1: the unit set it already.
+ */
+int confine_main(uid_t uid, gid_t gid);
+
+/*
+ * The opener and its keeper.  Afterwards they can: open for reading whatever
+ * CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and CAP_DAC_READ_SEARCH let a non-root
+ * uid open (so never /proc/PID/mem for writing), answer main, fork and kill
+ * each other.  They cannot write any file, trace, write memory
+ * (process_vm_writev), take descriptors (pidfd_getfd), use bpf(2) or make a
+ * socket.  No Landlock: its ptrace hook ignores capabilities and would refuse
+ * /proc/PID.  All descriptors but keep[0..n-1] are closed.
+ */
+int confine_opener(uid_t uid, gid_t gid, const int *keep, int n);
+
+#endif /* LOADERD_CONFINE_H */

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loaderd/drain.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+static bool define(struct drain *d, uint32_t number)
+{
+	struct ksym_name *name = &d->ksyms->names[number];
+	struct ksym_rec *rec;
+
+	if (name->epoch == d->epoch)
+		return true;
+	rec = trace_producer_reserve(d->to, sizeof(*rec));
+	if (!rec)
+		return false;
+	*rec = (struct ksym_rec){
+		.len = sizeof(*rec), .kind = REC_KSYM, .number = number,
+	};
+	strncpy(rec->name, name->name, KSYM_NAME_MAX - 1);
+	trace_producer_commit(d->to, sizeof(*rec));
+	name->epoch = d->epoch;
+	return true;
+}
+
+static bool sound(const struct trace_rec *r, size_t len)
+{
+	return len >= sizeof(*r) && len <= TRACE_REC_MAX && r->len == len &&
+	       r->kind == REC_SAMPLE && r->version == REC_VERSION &&
+	       r->n_kernel <= KERNEL_MAX &&
+	       len == sizeof(*r) + 8 * ((size_t)r->n_kernel + r->n_user);
+}
+
+/* Kernel words of r as they go further, and their symbols defined. */
+static bool kernel_words(struct drain *d, const struct trace_rec *r,
+			 uint64_t *words)
+{
+	for (uint32_t i = 0; i < r->n_kernel; i++) {
+		uint64_t off;
+		uint32_t n = ksyms_find(d->ksyms, r->words[i], i == 0, &off);
+
+		words[i] = FRAME_WORD(FRAME_KERNEL, n, off);
+		if (!define(d, n))
+			return false;
+	}
+	return true;
+}
+
+void drain_record(struct drain *d, const void *data, size_t len)
+{
+	const struct trace_rec *r = data;
+	uint64_t words[KERNEL_MAX];
+	struct trace_rec *to;
+
+	d->stats->drained++;
+	if (!sound(r, len)) {
+		d->stats->bad_record++;
+		return;
+	}
+	if (!d->to) {
+		d->stats->no_hub++;
+		return;
+	}
+	to = kernel_words(d, r, words) ? trace_producer_reserve(d->to, len) :
+					 NULL;
+	if (!to) {
+		d->stats->trace_full++;
+		return;
+	}
+	memcpy(to, r, sizeof(*r));
+	memcpy(to->words, words, 8 * (size_t)r->n_kernel);
+	memcpy(to->words + r->n_kernel, r->words + r->n_kernel,
+	       8 * (size_t)r->n_user);
+	trace_producer_commit(d->to, len);
+	d->stats->forwarded++;
+	d->written++;
+}
+
+static int on_record(void *ctx, void *data, size_t len)
+{
+	drain_record(ctx, data, len);
+	return 0;
+}
+
+int drain_init(struct drain *d, int ring_fd, struct ksyms *ksyms,
+	       struct loader_stats *stats)
+{
+	*d = (struct drain){ .ksyms = ksyms, .stats = stats };
+	d->rb = ring_buffer__new(ring_fd, on_record, d, NULL);
+	return d->rb ? 0 : -errno;
+}
+
+void drain_to(struct drain *d, struct trace_producer *to)
+{
+	d->to = to;
+	d->epoch++;
+	d->written = 0;
+}
+
+int drain_run(struct drain *d)
+{
+	return ring_buffer__consume(d->rb);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drain - records from the BPF ring to the trace ring
+ *
+ * Copies each record, with kernel addresses replaced by symbol numbers: no raw
+ * kernel address goes further.  What cannot go on is counted.
+ */
+#ifndef LOADERD_DRAIN_H
+#define LOADERD_DRAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/counters.h"
+#include "ipc/trace_ring.h"
+#include "loaderd/ksyms.h"
+
+struct drain {
+	struct ring_buffer *rb;
+	struct ksyms *ksyms;
+	struct loader_stats *stats;
+	struct trace_producer *to;	/* NULL: no hub is connected */
+	uint32_t epoch;		/* of `to`: symbols are defined once in each */
+	uint64_t written;	/* records since the consumer was last woken */
+};
+
+/* ring_fd: the map `ring`.  0 or -errno. */
+int drain_init(struct drain *d, int ring_fd, struct ksyms *ksyms,
+	       struct loader_stats *stats);
+
+/* From now on write here (NULL: drop and count). */
+void drain_to(struct drain *d, struct trace_producer *to);
+
+/* Take all that is in the BPF ring.  Returns the records taken, or -errno. */
+int drain_run(struct drain *d);
+
+/* One record of len bytes, as the BPF ring delivers it. */
+void drain_record(struct drain *d, const void *data, size_t len);
+
+#endif /* LOADERD_DRAIN_H */

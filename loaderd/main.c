@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * trifold-loaderd - loads the BPF programs and owns every map
+ *
+ * Started as root; afterwards CAP_BPF and CAP_PERFMON under a uid of its own
+ * (confine.h).  Therefore: parses nothing that a profiled process can write,
+ * opens no path that it was handed, and believes symbolizerd only as far as
+ * msg_check() and tables.c reach.
+ */
+#include <bpf/libbpf.h>
+#include <elf.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/service.h"
+#include "ipc/sealed.h"
+#include "loaderd/bpf.h"
+#include "loaderd/confine.h"
+#include "loaderd/drain.h"
+#include "loaderd/files.h"
+#include "loaderd/hub.h"
+#include "loaderd/sampling.h"
+
+#define DRAIN_MS	100
+#define CGROUP_PATH	(CGROUP_LEVELS * CGROUP_NAME)
+
+struct options {
+	uid_t uid, opener_uid, hub_uid;
+	gid_t gid;
+	const char *hub;
+	uint32_t frequency;
+	uint64_t table_budget;
+	bool debug;
+};
+
+struct loaderd {
+	struct options opt;
+	struct evloop loop;
+	struct ev_source tick, term, needs_src, ring_src, opener_src;
+	struct bpf bpf;
+	struct opener opener;
+	struct tables tables;
+	struct files files;
+	struct ksyms ksyms;
+	struct drain drain;
+	struct sampling sampling;
+	struct hub hub;
+	struct loader_stats stats;
+	struct ring_buffer *needs;
+	int vdso_fd;
+	uint64_t second_ns;
+};
+
+static struct loaderd self;
+
+/* --- from BPF ---------------------------------------------------------------- */
+
+static void cgroup_need(struct loaderd *l, const struct need_cgroup *n)
+{
+	struct msg_cgroup m = { .cgroup_id = n->cgroup_id };
+	char path[CGROUP_PATH];
+
+	if (n->levels > CGROUP_LEVELS)
+		return;
+	for (uint32_t i = n->levels; i-- > 0; ) {
+		size_t len = strnlen(n->name[i], CGROUP_NAME - 1);
+
+		path[m.path_len++] = '/';
+		memcpy(path + m.path_len, n->name[i], len);
+		m.path_len += len;
+	}
+	if (!hub_send(&l->hub, MSG_CGROUP, &m, sizeof(m), path, m.path_len, -1))
+		bpf_cgroup_known(&l->bpf, n->cgroup_id);
+}
+
+static int on_need(void *ctx, void *data, size_t len)
+{
+	const uint32_t *kind = data;
+
+	if (len == sizeof(struct need_file) && *kind == NEED_FILE)
+		files_need(&((struct loaderd *)ctx)->files, data, false);
+	else if (len == sizeof(struct need_cgroup) && *kind == NEED_CGROUP)
+		cgroup_need(ctx, data);
+	return 0;
+}
+
+static int on_needs(struct ev_source *src, uint32_t events)
+{
+	(void)src;
+	(void)events;
+	ring_buffer__consume(self.needs);
+	return 0;
+}
+
+static int drain(struct loaderd *l)
+{
+	int r = drain_run(&l->drain);
+
+	if (l->drain.written)
+		hub_wake(&l->hub);
+	l->drain.written = 0;
+	return r < 0 ? r : 0;
+}
+
+static int on_ring(struct ev_source *src, uint32_t events)
+{
+	(void)src;
+	(void)events;
+	return drain(&self);
+}
+
+static void on_listed(void *ctx, const struct need_file *n)
+{
+	files_need(&((struct loaderd *)ctx)->files, n, true);
+}
+
+/* --- from the opener and from symbolizerd -------------------------------------- */
+
+static int on_opener(struct ev_source *src, uint32_t events)
+{
+	struct msg m;
+	int r;
+
+	(void)src;
+	(void)events;
+	while ((r = conn_recv(&self.opener.conn, &m)) == 0)
+		files_opened(&self.files, &m);
+	if (r == -EAGAIN)
+		return 0;
+	log_err("the opener is gone: %s", r > 0 ? msg_verdict_name(r) :
+						  strerror(-r));
+	return -EPIPE;
+}
+
+static void on_table(void *ctx, uint32_t exe, int fd)
+{
+	files_table(&((struct loaderd *)ctx)->files, exe, fd);
+}
+
+static void on_connected(void *ctx, bool yes)
+{
+	struct loaderd *l = ctx;
+
+	drain_to(&l->drain, yes ? &l->hub.ring : NULL);
+	files_connected(&l->files, yes);
+	if (!yes)
+		return;
+	bpf_forget_asked(&l->bpf);
+	files_add_vdso(&l->files, l->vdso_fd);
+	if (bpf_list(&l->bpf, on_listed, l))
+		log_debug("no list of mappings here: samples alone ask");
+	sampling_enable(&l->sampling);
+}
+
+static int send_exe(void *ctx, uint32_t exe, const struct file_key *key,
+		    const char *path, size_t len, int fd)
+{
+	struct msg_exe m = { .exe = exe, .path_len = len, .key = *key };
+
+	return hub_send(&((struct loaderd *)ctx)->hub, MSG_EXE, &m, sizeof(m),
+			path, len, fd);
+}
+
+static void exe_dropped(void *ctx, uint32_t exe)
+{
+	struct msg_exe_dropped m = { .exe = exe };
+
+	hub_send(&((struct loaderd *)ctx)->hub, MSG_EXE_DROPPED, &m, sizeof(m),
+		 NULL, 0, -1);
+}
+
+static int identify(void *ctx, const void *addr, struct file_key *ret)
+{
+	return bpf_identify(&((struct loaderd *)ctx)->bpf, addr, ret);
+}
+
+static const struct hub_ops hub_ops = { on_connected, on_table };
+static const struct files_ops files_ops = { send_exe, exe_dropped, identify };
+
+/* --- time ------------------------------------------------------------------------ */
+
+static void report(struct loaderd *l)
+{
+	struct loader_stats *s = &l->stats;
+
+	bpf_sum(&l->bpf, s->bpf);
+	s->table_rows = l->tables.rows;
+	s->table_bytes = l->tables.elements * sizeof(union element);
+	s->rules = l->tables.n_rules;
+	s->slabs = l->tables.n_slabs;
+	s->ksyms = l->ksyms.n_names;
+	s->cpus = l->sampling.n;
+	s->hub_connects = l->hub.connects;
+	s->offences = l->hub.offences;
+	s->map_bytes = l->bpf.map_bytes +
+		       s->slabs * SLAB_ELEMENTS * sizeof(union element);
+	hub_send(&l->hub, MSG_LOADER_STATS, s, sizeof(*s), NULL, 0, -1);
+}
+
+static int on_tick(struct ev_source *src, uint32_t events)
+{
+	struct loaderd *l = &self;
+	uint64_t now = now_ns(), expired;
+	int r;
+
+	(void)events;
+	if (read(src->fd, &expired, sizeof(expired)) < 0)
+		return 0;
+	r = drain(l);
+	hub_tick(&l->hub, now);
+	if (now - l->second_ns < NSEC_PER_SEC)
+		return r;
+	l->second_ns = now;
+	files_tick(&l->files, now);
+	ksyms_refresh(&l->ksyms, now);
+	sampling_refresh(&l->sampling);
+	report(l);
+	service_alive();
+	return r;
+}
+
+static int on_term(struct ev_source *src, uint32_t events)
+{
+	(void)src;
+	(void)events;
+	evloop_stop(&self.loop);
+	return 0;
+}
+
+/* --- start and end ------------------------------------------------------------------ */
+
+/* The kernel's own image, the same in every process. */
+static int vdso_image(void)
+{
+	const Elf64_Ehdr *e = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct iovec image = { (void *)e, 0 };
+
+	if (!e)
+		return -ENOENT;
+	image.iov_len = e->e_shoff + (size_t)e->e_shentsize * e->e_shnum;
+	return sealed_make("vdso", &image, 1);
+}
+
+/* The walker must see our own code where the kernel says it is. */
+static void check_own(void *ctx, const struct need_file *n)
+{
+	int *wrong = ctx;
+	struct file_key key;
+
+	if (n->tgid != (uint32_t)getpid())
+		return;
+	if (bpf_identify(&self.bpf, (const void *)n->start, &key) ||
+	    memcmp(&key, &n->key, sizeof(key)))
+		*wrong = 1;
+}
+
+static int self_check(struct loaderd *l)
+{
+	struct file_key key;
+	int wrong = 0;
+
+	if (bpf_identify(&l->bpf, (const void *)self_check, &key))
+		wrong = 1;
+	if (bpf_list(&l->bpf, check_own, &wrong) && l->bpf.can_list)
+		wrong = 1;
+	if (!wrong)
+		return 0;
+	log_err("this kernel's mappings are not where trifold looks for them; "
+		"please report `uname -r`");
+	return -ENOTSUP;
+}
+
+static int setup_bpf(struct loaderd *l)
+{
+	int r = bpf_load(&l->bpf, l->opt.frequency);
+
+	if (r) {
+		log_err("cannot load the BPF programs: %s (is this kernel 5.10 "
+			"or newer, with /sys/kernel/btf/vmlinux?)", strerror(-r));
+		return r;
+	}
+	r = self_check(l);
+	if (!r)
+		r = tables_init(&l->tables, bpf_slabs_fd(&l->bpf),
+				l->opt.table_budget);
+	if (!r)
+		r = files_init(&l->files, bpf_files_fd(&l->bpf), &l->tables,
+			       &l->opener, &l->stats, &files_ops, l);
+	if (!r)
+		r = ksyms_init(&l->ksyms, bpf_name_fd(&l->bpf),
+			       bpf_name_answer(&l->bpf));
+	if (!r)
+		r = drain_init(&l->drain, bpf_ring_fd(&l->bpf), &l->ksyms,
+			       &l->stats);
+	if (r)
+		return r;
+	l->needs = ring_buffer__new(bpf_needs_fd(&l->bpf), on_need, l, NULL);
+	return l->needs ? 0 : -errno;
+}
+
+static int add(struct loaderd *l, struct ev_source *src, int fd,
+	       int (*fn)(struct ev_source *, uint32_t))
+{
+	*src = (struct ev_source){ fd, fn };
+	return fd < 0 ? -errno : evloop_add(&l->loop, src, EPOLLIN);
+}
+
+static int setup_loop(struct loaderd *l)
+{
+	struct itimerspec it = {
+		.it_interval.tv_nsec = DRAIN_MS * NSEC_PER_MSEC,
+		.it_value.tv_nsec = 1,
+	};
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	sigset_t set;
+	int r;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	timerfd_settime(timer, 0, &it, NULL);
+	r = evloop_init(&l->loop);
+	if (!r)
+		r = add(l, &l->tick, timer, on_tick);
+	if (!r)
+		r = add(l, &l->term, signalfd(-1, &set, SFD_CLOEXEC), on_term);
+	if (!r)
+		r = add(l, &l->needs_src, bpf_needs_fd(&l->bpf), on_needs);
+	if (!r)
+		r = add(l, &l->ring_src, bpf_ring_fd(&l->bpf), on_ring);
+	if (!r)
+		r = add(l, &l->opener_src, l->opener.conn.fd, on_opener);
+	return r;
+}
+
+/* What BPF took must be ours to the last record before we say goodbye. */
+static void finish(struct loaderd *l)
+{
+	service_stopping();
+	sampling_stop(&l->sampling);
+	while (drain_run(&l->drain) > 0)
+		;
+	hub_wake(&l->hub);
+	report(l);
+	hub_bye(&l->hub);
+	evloop_del(&l->loop, &l->opener_src);
+	opener_stop(&l->opener);
+}
+
+static uint64_t number(const char *s, uint64_t min, uint64_t max)
+{
+	char *end;
+	uint64_t v;
+
+	errno = 0;
+	v = strtoull(s, &end, 10);
+	if (errno || *end || end == s || v < min || v > max) {
+		log_err("'%s' is not a number from %" PRIu64 " to %" PRIu64, s,
+			min, max);
+		exit(2);
+	}
+	return v;
+}
+
+static void parse(struct options *o, int argc, char **argv)
+{
+	static const struct option table[] = {
+		{ "uid", 1, NULL, 'u' }, { "gid", 1, NULL, 'g' },
+		{ "opener-uid", 1, NULL, 'o' }, { "hub", 1, NULL, 'h' },
+		{ "hub-uid", 1, NULL, 'H' }, { "frequency", 1, NULL, 'f' },
+		{ "table-budget", 1, NULL, 't' }, { "debug", 0, NULL, 'd' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	*o = (struct options){
+		.uid = -1, .gid = -1, .opener_uid = -1, .hub_uid = -1,
+		.frequency = 19, .table_budget = 256u << 20,
+	};
+	while ((c = getopt_long(argc, argv, "", table, NULL)) != -1) {
+		switch (c) {
+		case 'u': o->uid = number(optarg, 1, UINT32_MAX - 1); break;
+		case 'g': o->gid = number(optarg, 1, UINT32_MAX - 1); break;
+		case 'o': o->opener_uid = number(optarg, 1, UINT32_MAX - 1); break;
+		case 'h': o->hub = optarg; break;
+		case 'H': o->hub_uid = number(optarg, 0, UINT32_MAX - 1); break;
+		case 'f': o->frequency = number(optarg, 1, 10000); break;
+		case 't': o->table_budget = number(optarg, 1, 4096) << 20; break;
+		case 'd': o->debug = true; break;
+		default: exit(2);
+		}
+	}
+	if (optind < argc || !o->hub || o->hub_uid == (uid_t)-1) {
+		log_err("usage: trifold-loaderd --hub PATH --hub-uid UID "
+			"[--uid UID --gid GID] [--opener-uid UID] "
+			"[--frequency HZ] [--table-budget MIB] [--debug]");
+		exit(2);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct loaderd *l = &self;
+	struct options *o = &l->opt;
+	int r;
+
+	log_init("trifold-loaderd", false);
+	parse(o, argc, argv);
+	log_init("trifold-loaderd", o->debug);
+	service_init();
+	service_scrub_env();
+	r = opener_start(&l->opener, o->opener_uid, o->gid);
+	if (!r)
+		r = setup_bpf(l);
+	if (!r)
+		r = setup_loop(l);
+	if (r)
+		return 1;
+	l->vdso_fd = vdso_image();
+	hub_init(&l->hub, &l->loop, o->hub, o->hub_uid, o->frequency, &hub_ops,
+		 l);
+	r = sampling_open(&l->sampling, bpf_sample_fd(&l->bpf), o->frequency);
+	if (r) {
+		log_err("cannot open perf events: %s (with "
+			"kernel.perf_event_paranoid=3 root is needed)",
+			strerror(-r));
+		return 1;
+	}
+	if (confine_main(o->uid, o->gid))
+		return 1;
+	service_ready();
+	log_info("sampling %u CPUs at %u Hz (%s)", l->sampling.n, o->frequency,
+		 l->sampling.hardware ? "cpu-cycles" : "cpu-clock");
+	r = evloop_run(&l->loop);
+	finish(l);
+	return r ? 1 : 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * opener - opens files of other processes, for main, in processes of its own
+ *
+ * Main asks for one mapping at a time: /proc/TGID/map_files/START-END.  The
+ * opener answers with a descriptor of a regular file and the path it has
+ * there, or with an errno.  An open may hang in a hostile file system, so the
+ * opener can be killed: its parent, the keeper, which does nothing else, forks
+ * it anew.  Both hold CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and
+ * CAP_DAC_READ_SEARCH under a non-root uid; main holds none of them.
+ */
+#ifndef LOADERD_OPENER_H
+#define LOADERD_OPENER_H
+
+#include <sys/types.h>
+
+#include "ipc/conn.h"
+
+struct opener {
+	struct conn conn;	/* to the opener, whichever lives */
+	int control;		/* to the keeper: a byte kills the opener */
+	pid_t keeper;
+};
+
+/*
+ * Fork the keeper, confined under uid and gid ((uid_t)-1: stay).  To be called
+ * as root, before main confines itself.  0 or -errno.
+ */
+int opener_start(struct opener *o, uid_t uid, gid_t gid);
+
+/* Ask; the answer (MSG_OPENED or MSG_OPEN_FAILED, same id) comes on conn. */
+int opener_ask(struct opener *o, uint64_t id, const struct need_file *need);
+
+/* Kill the present opener; a new one takes its place. */
+void opener_kill(struct opener *o);
+
+/* End both and wait for them. */
+void opener_stop(struct opener *o);
+
+#endif /* LOADERD_OPENER_H */

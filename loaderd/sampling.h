@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sampling - one perf event on every online CPU, those that come later too
+ */
+#ifndef LOADERD_SAMPLING_H
+#define LOADERD_SAMPLING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CPUS_MAX	4096
+
+struct sampling {
+	int prog_fd;		/* borrowed */
+	int online_fd;		/* /sys/devices/system/cpu/online, held open */
+	uint32_t frequency;	/* Hz, per CPU */
+	uint32_t n;		/* CPUs sampled now */
+	int *event;		/* [CPUS_MAX]: perf event or -1 */
+	bool hardware;		/* cpu-cycles; else cpu-clock */
+	bool enabled;
+};
+
+/* Open and attach on all CPUs that are online, not yet counting: while still
+ * root, since Debian's perf_event_paranoid=3 asks for it.  0 or -errno. */
+int sampling_open(struct sampling *s, int prog_fd, uint32_t frequency);
+
+/* Begin, when somebody is there to take the samples. */
+void sampling_enable(struct sampling *s);
+
+/* Follow CPUs that came or went; to be called each second. */
+void sampling_refresh(struct sampling *s);
+
+/* Close all events: when it returns no program runs any more. */
+void sampling_stop(struct sampling *s);
+
+#endif /* LOADERD_SAMPLING_H */

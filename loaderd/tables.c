@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loaderd/tables.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ELEMENT		sizeof(union element)
+#define SLAB_BYTES	(SLAB_ELEMENTS * ELEMENT)
+#define HASH_SIZE	(2 * RULES_MAX)
+
+/* --- slabs ---------------------------------------------------------------- */
+
+static int slab_make(struct tables *t, uint32_t i)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	struct slab *s;
+	int r;
+
+	if (i >= SLABS_MAX)
+		return -ENOSPC;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "slab", sizeof(uint32_t),
+			       ELEMENT, SLAB_ELEMENTS, &opts);
+	r = s->fd < 0 ? -errno : 0;
+	if (!r && bpf_map_update_elem(t->outer_fd, &i, &s->fd, BPF_ANY))
+		r = -errno;
+	if (r) {
+		if (s->fd >= 0)
+			close(s->fd);
+		free(s);
+		return r;
+	}
+	t->slabs[i] = s;
+	t->n_slabs++;
+	return 0;
+}
+
+static void slab_drop(struct tables *t, uint32_t i)
+{
+	bpf_map_delete_elem(t->outer_fd, &i);
+	close(t->slabs[i]->fd);
+	free(t->slabs[i]);
+	t->slabs[i] = NULL;
+	t->n_slabs--;
+}
+
+static bool bit(const struct slab *s, uint32_t i)
+{
+	return s->bits[i / 64] >> (i % 64) & 1;
+}
+
+static void mark(struct slab *s, uint32_t first, uint32_t n, bool used)
+{
+	for (uint32_t i = first; i < first + n; i++) {
+		if (used)
+			s->bits[i / 64] |= 1ULL << (i % 64);
+		else
+			s->bits[i / 64] &= ~(1ULL << (i % 64));
+	}
+	s->used += used ? n : -n;
+}
+
+/* First of n free elements in a row at or above `from`, or SLAB_ELEMENTS. */
+static uint32_t find_run(const struct slab *s, uint32_t from, uint32_t n)
+{
+	uint32_t len = 0;
+
+	for (uint32_t i = from; i < SLAB_ELEMENTS; i++) {
+		if (i % 64 == 0 && s->bits[i / 64] == ~0ULL) {
+			len = 0;
+			i += 63;
+			continue;
+		}
+		len = bit(s, i) ? 0 : len + 1;
+		if (len == n)
+			return i + 1 - n;
+	}
+	return SLAB_ELEMENTS;
+}
+
+static int run_alloc(struct tables *t, uint32_t n, struct run *ret)
+{
+	int r;
+
+	for (uint32_t i = RULE_SLABS; i < SLABS_MAX; i++) {
+		struct slab *s;
+		uint32_t at;
+
+		if (!t->slabs[i]) {
+			r = slab_make(t, i);
+			if (r)
+				return r;
+		}
+		s = t->slabs[i];
+		if (SLAB_ELEMENTS - s->used < n)
+			continue;
+		at = find_run(s, s->hint, n);
+		if (at == SLAB_ELEMENTS)
+			at = find_run(s, 0, n);
+		if (at == SLAB_ELEMENTS)
+			continue;
+		mark(s, at, n, true);
+		s->hint = at + n;
+		ret->pos = i << SLAB_SHIFT | at;
+		ret->n = n;
+		t->elements += n;
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+static void run_free(struct tables *t, const struct run *run)
+{
+	uint32_t i = run->pos >> SLAB_SHIFT;
+
+	mark(t->slabs[i], run->pos & (SLAB_ELEMENTS - 1), run->n, false);
+	t->slabs[i]->hint = 0;
+	t->elements -= run->n;
+	if (!t->slabs[i]->used)
+		slab_drop(t, i);
+}
+
+/* Mapped for the time of one table only: what is mapped is resident. */
+static void *slab_map(struct tables *t, uint32_t i)
+{
+	void *p = mmap(NULL, SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       t->slabs[i]->fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* --- rules ---------------------------------------------------------------- */
+
+static uint32_t rule_slot(const struct tables *t, const struct unwind_rule *r)
+{
+	const uint32_t *w = (const uint32_t *)r;
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < sizeof(*r) / 4; i++)
+		h = (h ^ w[i]) * 0x9e3779b97f4a7c15ULL, h ^= h >> 29;
+	for (uint32_t i = h % HASH_SIZE; ; i = (i + 1) % HASH_SIZE) {
+		uint16_t n = t->rule_hash[i];
+
+		/* 0 is an empty place; rules 0 and 1 are never hashed */
+		if (!n || !memcmp(&t->rules[n], r, sizeof(*r)))
+			return i;
+	}
+}
+
+static int rule_store(struct tables *t, uint32_t n)
+{
+	uint32_t slab = n / (2 * SLAB_ELEMENTS);
+	uint32_t el = n / 2 % SLAB_ELEMENTS;
+	union element e;
+	int r;
+
+	if (!t->slabs[slab]) {
+		r = slab_make(t, slab);
+		if (r)
+			return r;
+	}
+	e.rule[0] = t->rules[n & ~1u];
+	e.rule[1] = t->rules[n | 1];
+	return bpf_map_update_elem(t->slabs[slab]->fd, &el, &e, BPF_ANY) ?
+	       -errno : 0;
+}
+
+/* Numbers of unused rules are found again by their zero count; their hash
+ * entry stays until the number is given anew, so the chains stay whole. */
+static int rule_number(struct tables *t, const struct unwind_rule *r)
+{
+	uint32_t slot = rule_slot(t, r), n = t->rule_hash[slot];
+	int err;
+
+	if (n)
+		return n;
+	if (t->rule_top >= RULES_MAX)
+		return -ENOSPC;
+	n = t->rule_top;
+	t->rules[n] = *r;
+	err = rule_store(t, n);
+	if (err)
+		return err;
+	t->rule_hash[slot] = n;
+	t->rule_top++;
+	return n;
+}
+
+static void rehash(struct tables *t)
+{
+	memset(t->rule_hash, 0, HASH_SIZE * sizeof(*t->rule_hash));
+	for (uint32_t n = 2; n < t->rule_top; n++) {
+		if (t->rule_refs[n])
+			t->rule_hash[rule_slot(t, &t->rules[n])] = n;
+	}
+}
+
+/* A rule number for *r: a known one, a new one, or an unused one again. */
+static int rule_get(struct tables *t, const struct unwind_rule *r)
+{
+	int n = rule_number(t, r);
+
+	if (n == -ENOSPC) {
+		for (n = 2; n < RULES_MAX && t->rule_refs[n]; n++)
+			;
+		if (n == RULES_MAX)
+			return -ENOSPC;
+		t->rules[n] = *r;
+		if (rule_store(t, n))
+			return -EIO;
+		rehash(t);
+		t->rule_hash[rule_slot(t, r)] = n;
+	}
+	if (n >= 0 && !t->rule_refs[n]++)
+		t->n_rules++;
+	return n;
+}
+
+static void rule_put(struct tables *t, uint32_t n)
+{
+	if (!--t->rule_refs[n])
+		t->n_rules--;
+}
+
+int tables_init(struct tables *t, int outer_fd, uint64_t budget)
+{
+	*t = (struct tables){ .outer_fd = outer_fd, .budget = budget };
+	t->rule_refs = calloc(RULES_MAX, sizeof(*t->rule_refs));
+	t->rules = calloc(RULES_MAX, sizeof(*t->rules));
+	t->rule_hash = calloc(HASH_SIZE, sizeof(*t->rule_hash));
+	if (!t->rule_refs || !t->rules || !t->rule_hash)
+		return -ENOMEM;
+	t->rules[RULE_END].cfa = CFA_END;
+	t->rule_refs[RULE_NONE] = t->rule_refs[RULE_END] = 1;
+	t->rule_top = t->n_rules = 2;
+	return rule_store(t, RULE_NONE);
+}
+
+/* --- checking ------------------------------------------------------------- */
+
+struct view {
+	const struct table_hdr *hdr;
+	const struct unwind_rule *rules;
+	const struct dir_entry *dir;
+	const union element *elements;
+};
+
+static uint32_t index_elements(const struct dir_entry *d)
+{
+	return (d->n + INDEX_FANOUT - 1) / INDEX_FANOUT;
+}
+
+static bool rules_sound(const struct view *v)
+{
+	static const struct unwind_rule none = { .cfa = CFA_NONE };
+	static const struct unwind_rule end = { .cfa = CFA_END };
+
+	if (memcmp(&v->rules[RULE_NONE], &none, sizeof(none)) ||
+	    memcmp(&v->rules[RULE_END], &end, sizeof(end)))
+		return false;
+	for (uint32_t i = 2; i < v->hdr->n_rules; i++) {
+		const struct unwind_rule *r = &v->rules[i];
+
+		if (r->cfa >= CFA__MAX || r->ra >= RA__MAX ||
+		    r->cfa_reg >= SAVED_REGS)
+			return false;
+	}
+	return true;
+}
+
+/* Elements belong to pages in their order, each to one. */
+static bool pages_sound(const struct view *v)
+{
+	uint32_t next = 0;
+
+	for (uint32_t i = 0; i < v->hdr->pages; i++) {
+		const struct dir_entry *d = &v->dir[i];
+
+		if (d->rule_before >= v->hdr->n_rules ||
+		    d->n > PAGE_ELEMENTS_MAX)
+			return false;
+		if (!d->n)
+			continue;
+		if (d->first != next ||
+		    v->hdr->n_elements - next < index_elements(d) + d->n)
+			return false;
+		next += index_elements(d);
+		for (uint32_t e = next; e < next + d->n; e++) {
+			for (int k = 0; k < ELEMENT_ROWS; k++) {
+				if (v->elements[e].row[k].rule >=
+				    v->hdr->n_rules)
+					return false;
+			}
+		}
+		next += d->n;
+	}
+	return next == v->hdr->n_elements;
+}
+
+static bool view_open(struct view *v, const void *data, size_t len)
+{
+	const struct table_hdr *h = data;
+	size_t rules, dir;
+
+	if (len < sizeof(*h) || h->magic != TABLE_MAGIC)
+		return false;
+	v->hdr = h;
+	if (!h->pages)
+		return len == sizeof(*h) && !h->n_rules && !h->n_elements;
+	if (h->n_rules < 2 || h->n_rules > RULES_MAX ||
+	    h->pages > 8 * SLAB_ELEMENTS ||
+	    h->n_elements > SLABS_MAX * SLAB_ELEMENTS)
+		return false;
+	rules = (size_t)h->n_rules * sizeof(*v->rules);
+	dir = ((size_t)h->pages * sizeof(*v->dir) + 63) / 64 * 64;
+	if (len != sizeof(*h) + rules + dir + h->n_elements * ELEMENT)
+		return false;
+	v->rules = (const void *)(h + 1);
+	v->dir = (const void *)((const char *)v->rules + rules);
+	v->elements = (const void *)((const char *)v->dir + dir);
+	return rules_sound(v) && pages_sound(v);
+}
+
+/* --- installing ----------------------------------------------------------- */
+
+static void ref_free(struct table_ref *ref)
+{
+	free(ref->runs);
+	free(ref->rules);
+	*ref = (struct table_ref){ 0 };
+}
+
+void tables_release(struct tables *t, struct table_ref *ref)
+{
+	for (uint32_t i = 0; i < ref->n_runs; i++)
+		run_free(t, &ref->runs[i]);
+	for (uint32_t i = 0; i < ref->n_rules; i++)
+		rule_put(t, ref->rules[i]);
+	t->rows -= ref->rows;
+	ref_free(ref);
+}
+
+/* Global numbers for all rules, and room for all elements. */
+static int take_room(struct tables *t, const struct view *v,
+		     struct table_ref *ref)
+{
+	uint32_t dir = (v->hdr->pages + 7) / 8;
+	int r;
+
+	ref->rules = calloc(v->hdr->n_rules, sizeof(*ref->rules));
+	ref->runs = calloc(v->hdr->pages + 1, sizeof(*ref->runs));
+	if (!ref->rules || !ref->runs)
+		return -ENOMEM;
+	if ((t->elements + v->hdr->n_elements + dir) * ELEMENT > t->budget)
+		return -ENOSPC;
+	for (uint32_t i = 0; i < v->hdr->n_rules; i++) {
+		r = i < 2 ? (int)i : rule_get(t, &v->rules[i]);
+		if (r < 0)
+			return r;
+		if (i < 2)
+			t->rule_refs[i]++;
+		ref->rules[ref->n_rules++] = r;
+	}
+	r = run_alloc(t, dir, &ref->runs[0]);
+	if (r)
+		return r;
+	ref->n_runs = 1;
+	for (uint32_t i = 0; i < v->hdr->pages; i++) {
+		const struct dir_entry *d = &v->dir[i];
+
+		if (!d->n)
+			continue;
+		r = run_alloc(t, index_elements(d) + d->n,
+			      &ref->runs[ref->n_runs]);
+		if (r)
+			return r;
+		ref->n_runs++;
+	}
+	return 0;
+}
+
+static void copy_page(const struct view *v, const struct dir_entry *d,
+		      const struct table_ref *ref, union element *to)
+{
+	const union element *from = &v->elements[d->first];
+	uint32_t n_index = index_elements(d);
+
+	memcpy(to, from, n_index * ELEMENT);
+	for (uint32_t e = n_index; e < n_index + d->n; e++) {
+		for (int k = 0; k < ELEMENT_ROWS; k++) {
+			to[e].row[k].low = from[e].row[k].low;
+			to[e].row[k].rule = ref->rules[from[e].row[k].rule];
+		}
+	}
+}
+
+/* Keeps the slab of the last call mapped in *at, *base. */
+static union element *place(struct tables *t, uint32_t pos, uint32_t *at,
+			    union element **base)
+{
+	uint32_t slab = pos >> SLAB_SHIFT;
+
+	if (*base && *at != slab) {
+		munmap(*base, SLAB_BYTES);
+		*base = NULL;
+	}
+	if (!*base)
+		*base = slab_map(t, slab);
+	*at = slab;
+	return *base ? *base + (pos & (SLAB_ELEMENTS - 1)) : NULL;
+}
+
+static int copy_in(struct tables *t, const struct view *v,
+		   const struct table_ref *ref)
+{
+	union element *base = NULL, *to, *dir;
+	uint32_t at = 0, run = 1, n_dir = ref->runs[0].n;
+
+	dir = calloc(n_dir, ELEMENT);
+	if (!dir)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < v->hdr->pages; i++) {
+		const struct dir_entry *d = &v->dir[i];
+		struct dir_entry *out = &dir[i / 8].dir[i % 8];
+
+		out->rule_before = ref->rules[d->rule_before];
+		if (!d->n)
+			continue;
+		to = place(t, ref->runs[run].pos, &at, &base);
+		if (!to)
+			break;
+		copy_page(v, d, ref, to);
+		out->n = d->n;
+		out->first = ref->runs[run++].pos;
+	}
+	to = run == ref->n_runs ? place(t, ref->runs[0].pos, &at, &base) : NULL;
+	if (to)
+		memcpy(to, dir, n_dir * ELEMENT);
+	if (base)
+		munmap(base, SLAB_BYTES);
+	free(dir);
+	return to ? 0 : -ENOMEM;
+}
+
+int tables_install(struct tables *t, const void *data, size_t len,
+		   struct table_ref *ret)
+{
+	struct table_ref ref = { 0 };
+	struct view v;
+	int r;
+
+	if (!view_open(&v, data, len))
+		return -EPROTO;
+	if (!v.hdr->pages) {
+		*ret = ref;
+		return 0;
+	}
+	r = take_room(t, &v, &ref);
+	if (!r)
+		r = copy_in(t, &v, &ref);
+	if (r) {
+		tables_release(t, &ref);
+		return r;
+	}
+	ref.pages = v.hdr->pages;
+	ref.dir = ref.runs[0].pos;
+	ref.rows = v.hdr->n_rows;
+	for (uint32_t i = 0; i < ref.n_runs; i++)
+		ref.elements += ref.runs[i].n;
+	t->rows += ref.rows;
+	*ret = ref;
+	return 0;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The unwinder's steps on the host, over a stack that the test makes up. */
+#include "tests/unit/bpf_host.h"
+#include "tests/unit/harness.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "bpf/unwind.bpf.h"
+
+#define BASE	0x7ffc00000000ULL
+#define WORDS	128
+
+static __u64 stack[WORDS];	/* the profiled process's, lowest first */
+
+long bpf_probe_read_user(void *dst, __u32 size, const void *src)
+{
+	__u64 off = (__u64)(uintptr_t)src - BASE;
+
+	if (off > sizeof(stack) || sizeof(stack) - off < size)
+		return -EFAULT;
+	memcpy(dst, (const char *)stack + off, size);
+	return 0;
+}
+
+static const struct unwind_state leaf = {
+	.pc = 0x401000, .sp = BASE + 128, .fp = BASE + 192, .exact = 1,
+	.regs = { 1, 2, 3, 4, 5 },
+};
+
+static struct unwind_rule sp_rule(int off)
+{
+	return (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = off,
+				     .ra_off = -8 };
+}
+
+TEST(unwind_follows_sp_rule)
+{
+	struct unwind_rule r = sp_rule(16);
+	struct unwind_state st = leaf;
+
+	stack[17] = 0x402222;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.pc, 0x402221);
+	CHECK_EQ(st.sp, BASE + 144);
+	CHECK_EQ(st.fp, leaf.fp);
+	CHECK_EQ(st.depth, 1);
+	CHECK_EQ(st.exact, 0);
+}
+
+TEST(unwind_restores_registers_near_and_far)
+{
+	struct unwind_rule r = sp_rule(160);
+	struct unwind_state st = leaf;
+
+	/* cfa is word 36: RA 35, FP 34, rbx 28 (in the block), r15 17 (not) */
+	r.saved = 1 << SAVED_FP | 1 << 0 | 1 << 4;
+	r.fp_off = -16;
+	r.reg_off[0] = -8;
+	r.reg_off[4] = -19;
+	stack[35] = 0x403000;
+	stack[34] = 0xf0f0;
+	stack[28] = 0xb0b0;
+	stack[17] = 0x1515;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.fp, 0xf0f0);
+	CHECK_EQ(st.regs[0], 0xb0b0);
+	CHECK_EQ(st.regs[1], 2);
+	CHECK_EQ(st.regs[4], 0x1515);
+}
+
+TEST(unwind_follows_register_and_dereference)
+{
+	struct unwind_rule r = { .cfa = CFA_REG, .cfa_reg = 2, .cfa_off = 16,
+				 .ra_off = -8 };
+	struct unwind_state st = leaf;
+
+	st.regs[2] = BASE + 256;
+	stack[33] = 0x404000;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.sp, BASE + 272);
+
+	r = (struct unwind_rule){ .cfa = CFA_FP_DEREF, .cfa_off = -8,
+				  .aux = 24, .ra_off = -8 };
+	st = leaf;
+	stack[23] = BASE + 400;
+	stack[52] = 0x405000;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.sp, BASE + 424);
+	CHECK_EQ(st.pc, 0x404fff);
+}
+
+TEST(unwind_follows_plt_before_and_after_push)
+{
+	struct unwind_rule r = { .cfa = CFA_PLT, .ra_off = -8 };
+	struct unwind_state st = leaf;
+
+	stack[16] = 0x406000;
+	stack[17] = 0x407000;
+	st.pc = 0x40100a;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.pc, 0x405fff);
+	st = leaf;
+	st.pc = 0x40100b;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.pc, 0x406fff);
+}
+
+TEST(unwind_takes_all_from_a_signal_frame)
+{
+	struct unwind_rule r = { .cfa = CFA_SIGNAL };
+	struct unwind_state st = leaf;
+	__u64 *g = &stack[16 + SIG_REGS / 8];
+
+	g[SIG_PC] = 0x408000;
+	g[SIG_SP] = BASE + 8;		/* from an alternate stack: lower */
+	g[SIG_FP] = 0xfefe;
+	g[SIG_REG(0)] = 0xb1;
+	g[SIG_REG(4)] = 0x15;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.pc, 0x408000);
+	CHECK_EQ(st.sp, BASE + 8);
+	CHECK_EQ(st.fp, 0xfefe);
+	CHECK_EQ(st.regs[0], 0xb1);
+	CHECK_EQ(st.regs[4], 0x15);
+	CHECK_EQ(st.exact, 1);
+}
+
+static void check_unchanged(const struct unwind_rule *r, unsigned int want)
+{
+	struct unwind_state st = leaf;
+
+	CHECK_EQ(unwind_rule_step(&st, r), want);
+	CHECK_EQ(st.pc, leaf.pc);
+	CHECK_EQ(st.sp, leaf.sp);
+	CHECK_EQ(st.fp, leaf.fp);
+	CHECK_EQ(st.depth, 0);
+}
+
+TEST(unwind_failure_leaves_state)
+{
+	struct unwind_rule r = sp_rule(0);
+
+	check_unchanged(&r, STOP_NO_PROGRESS);
+	r = sp_rule(-64);
+	check_unchanged(&r, STOP_NO_PROGRESS);
+	r = sp_rule(1 << 20);		/* far outside of what is readable */
+	check_unchanged(&r, STOP_READ);
+	r = (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
+	check_unchanged(&r, STOP_UNSUPPORTED);
+	r = (struct unwind_rule){ .cfa = CFA_END };
+	check_unchanged(&r, STOP_COMPLETE);
+	r = (struct unwind_rule){ .cfa = CFA_FP_DEREF, .cfa_off = 1 << 20 };
+	check_unchanged(&r, STOP_READ);
+}
+
+TEST(unwind_reads_word_by_word_at_the_lower_end)
+{
+	struct unwind_rule r = sp_rule(16);
+	struct unwind_state st = leaf;
+
+	st.sp = BASE;			/* the block would begin below */
+	stack[1] = 0x409000;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.pc, 0x408fff);
+}
+
+TEST(unwind_zero_return_address_ends_the_stack)
+{
+	struct unwind_rule r = sp_rule(16);
+	struct unwind_state st = leaf;
+
+	stack[17] = 0;
+	st.depth = 3;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_COMPLETE);
+}
+
+TEST(unwind_link_register_only_in_the_first_frame)
+{
+	struct unwind_rule r = { .cfa = CFA_SP, .ra = RA_LR };
+	struct unwind_state st = leaf;
+
+	st.lr = 0x40a000;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.pc, 0x409fff);
+	CHECK_EQ(st.sp, leaf.sp);
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_UNSUPPORTED);
+}
+
+TEST(unwind_frame_pointer_only_where_sound)
+{
+	struct unwind_state st = leaf;
+
+	stack[24] = BASE + 320;
+	stack[25] = 0x40b000;
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NOT);
+	CHECK_EQ(st.pc, 0x40afff);
+	CHECK_EQ(st.sp, leaf.fp + 16);
+	CHECK_EQ(st.fp, BASE + 320);
+	/* the chain shrinks, is misaligned, is below sp, is far, holds no code */
+	stack[40] = BASE + 8;
+	stack[41] = 0x40c000;
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
+	st.fp += 4;
+	CHECK_EQ(unwind_fp_step(&st, STOP_ANON), STOP_ANON);
+	st.fp = st.sp - 8;
+	CHECK_EQ(unwind_fp_step(&st, STOP_ANON), STOP_ANON);
+	st.fp = st.sp + FP_REACH + 8;
+	CHECK_EQ(unwind_fp_step(&st, STOP_ANON), STOP_ANON);
+	st.fp = BASE + 480;
+	stack[60] = BASE + 640;
+	stack[61] = 17;
+	CHECK_EQ(unwind_fp_step(&st, STOP_ANON), STOP_ANON);
+	st.fp = 0;
+	CHECK_EQ(unwind_fp_step(&st, STOP_ANON), STOP_COMPLETE);
+}
+
+TEST(unwind_survives_any_rule_and_state)
+{
+	uint64_t x = 88172645463325252ULL;
+
+	for (int i = 0; i < 200000; i++) {
+		struct unwind_state st = leaf;
+		uint8_t bytes[sizeof(struct unwind_rule)];
+		struct unwind_rule r;
+
+		for (size_t k = 0; k < sizeof(bytes); k++) {
+			x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+			bytes[k] = x & (k % 4 == 3 || k < 4 ? 15 : 255);
+		}
+		memcpy(&r, bytes, sizeof(r));
+		CHECK(unwind_rule_step(&st, &r) < STOP__MAX);
+		CHECK(st.depth == 0 || st.sp != leaf.sp || r.ra == RA_LR ||
+		      r.cfa == CFA_SIGNAL);
+	}
+}
