@@ -43,14 +43,16 @@ $(O)/fuzz/$(1): $(O)/fuzzer/tests/fuzz/fuzz_$(1).o \
 endef
 $(foreach t,$(FUZZ),$(eval $(call fuzz_rule,$(t))))
 
+
+.PHONY: units list-units fuzzers list-fuzzers
 check: $(UNIT:%=$(O)/unit/%)
 	@for t in $^; do $$t || exit 1; done
 
-fuzz: $(FUZZ:%=$(O)/fuzz/%)
-	@for t in $(FUZZ); do \
-		mkdir -p $(O)/corpus/$$t && \
-		$(O)/fuzz/$$t -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 \
-			-timeout=10 -print_final_stats=0 $(O)/corpus/$$t \
-			$$(test -d tests/fuzz/corpus/$$t && echo tests/fuzz/corpus/$$t) \
-			2>&1 | tail -n 2 && echo "fuzz $$t: ok" || exit 1; \
-	done
+units: $(UNIT:%=$(O)/unit/%)
+list-units:
+	@echo $(UNIT)
+fuzzers: $(FUZZ:%=$(O)/fuzz/%)
+list-fuzzers:
+	@echo $(FUZZ)
+fuzz: fuzzers
+	@for t in $(FUZZ); do tests/fuzz/run.sh $(O) $$t $(FUZZ_SECONDS) || exit 1; done

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Install what the build (and the tests) need, by package name, only what is
+# missing, and say what.  usage: deps.sh build [test]
+set -eu
+
+apt_build="make gcc libc6-dev linux-libc-dev clang bpftool libbpf-dev libelf-dev
+libcap-ng-dev libseccomp-dev libprotobuf-c-dev protobuf-c-compiler
+libcurl4-openssl-dev libxxhash-dev nettle-dev zlib1g-dev"
+apt_test="python3 python3-venv libdw-dev procps psmisc golang-go redis-server
+sqlite3 xz-utils default-jdk-headless libcap2-bin iproute2"
+dnf_build="make gcc glibc-devel kernel-headers clang bpftool libbpf-devel
+elfutils-libelf-devel libcap-ng-devel libseccomp-devel protobuf-c-devel
+protobuf-c-compiler libcurl-devel xxhash-devel nettle-devel zlib-devel"
+dnf_test="python3 elfutils-devel procps-ng psmisc golang valkey sqlite xz
+java-latest-openjdk-devel libasan libubsan compiler-rt iproute"
+
+want=
+if command -v apt-get >/dev/null; then
+	for kind in "$@"; do
+		[ "$kind" = build ] && want="$want $apt_build"
+		[ "$kind" = test ] && want="$want $apt_test"
+	done
+	# libFuzzer and the sanitizers of clang come in a package of its version
+	have() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
+	install() {
+		apt-get update -qq
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+			--no-install-recommends "$@" >/dev/null
+	}
+elif command -v dnf >/dev/null; then
+	for kind in "$@"; do
+		[ "$kind" = build ] && want="$want $dnf_build"
+		[ "$kind" = test ] && want="$want $dnf_test"
+	done
+	have() { rpm -q --whatprovides "$1" >/dev/null 2>&1; }
+	install() { dnf install -y -q "$@"; }
+else
+	echo "neither apt-get nor dnf here: install by hand:" $apt_build >&2
+	exit 0
+fi
+
+missing=
+for p in $want; do
+	have "$p" || missing="$missing $p"
+done
+if [ -n "$missing" ]; then
+	if [ "$(id -u)" != 0 ]; then
+		echo "missing packages:$missing" >&2
+		echo "install them as root: sudo make deps" >&2
+		exit 1
+	fi
+	echo "installing:$missing"
+	install $missing
+fi
+case " $* " in *" test "*) ;; *) exit 0 ;; esac
+if command -v apt-get >/dev/null; then
+	v=$(clang --version | sed -n 's/.*version \([0-9]*\).*/\1/p' | head -n 1)
+	p="libclang-rt-$v-dev"
+	have "$p" || { echo "installing: $p"; install "$p"; }
+fi

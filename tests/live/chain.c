@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * chain - a known chain of ten functions, for the tests
+ *
+ * Built -O2 -fomit-frame-pointer.  `chain SECONDS` burns CPU in chain_10;
+ * `chain SECONDS syscall` spends it in system calls made there.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile unsigned long sink;
+static char buf[1 << 16];
+
+static __attribute__((noinline)) void chain_10(int syscalls, int fd)
+{
+	for (int i = 0; i < 200; i++) {
+		if (syscalls) {
+			if (read(fd, buf, sizeof(buf)) < 0)
+				exit(1);
+		} else {
+			for (int k = 0; k < 2000; k++)
+				sink += k * sink + i;
+		}
+	}
+	__asm__ volatile("" ::: "memory");
+}
+
+/* each calls the next from the middle, so none is a tail call */
+#define LINK(n, next, words)						\
+static __attribute__((noinline)) void chain_##n(int s, int fd)		\
+{									\
+	volatile unsigned long pad[words];				\
+									\
+	pad[0] = sink + n;						\
+	next(s, fd);							\
+	sink += pad[0];							\
+}
+LINK(9, chain_10, 3)
+LINK(8, chain_9, 40)
+LINK(7, chain_8, 1)
+LINK(6, chain_7, 500)
+LINK(5, chain_6, 2)
+LINK(4, chain_5, 9)
+LINK(3, chain_4, 1)
+LINK(2, chain_3, 70)
+LINK(1, chain_2, 1)
+
+int main(int argc, char **argv)
+{
+	int seconds = argc > 1 ? atoi(argv[1]) : 1;
+	int syscalls = argc > 2 && !strcmp(argv[2], "syscall");
+	int fd = open("/dev/zero", O_RDONLY);
+	time_t end = time(NULL) + seconds;
+
+	while (time(NULL) < end)
+		chain_1(syscalls, fd);
+	return 0;
+}

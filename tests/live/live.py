@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""live - what the tests on live processes share (Python's own library only)
+
+A test file makes a Suite, adds tests by decorator, and calls run(): TAP on
+standard output, "# ..." for details.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.path.join(ROOT, "build", "bin")
+TRIFOLD = os.path.join(BIN, "trifold")
+DAEMONS = ("trifold-loaderd", "trifold-symbolizerd", "trifold-exporterd")
+
+
+class Skip(Exception):
+    pass
+
+
+class Suite:
+    def __init__(self):
+        self.tests = []
+
+    def test(self, fn):
+        self.tests.append(fn)
+        return fn
+
+    def run(self):
+        failed = 0
+        for i, fn in enumerate(self.tests, 1):
+            name = fn.__doc__ or fn.__name__
+            try:
+                if os.getuid() != 0:
+                    raise Skip("needs root")
+                before = leftovers()
+                fn()
+                time.sleep(0.3)
+                after = leftovers()
+                assert after == before, f"left behind: {after} (before: {before})"
+                print(f"ok {i} - {name}", flush=True)
+            except Skip as why:
+                print(f"ok {i} - {name} # SKIP {why}", flush=True)
+            except Exception as e:  # a test that breaks has failed
+                failed += 1
+                print(f"# {type(e).__name__}: {e}".replace("\n", "\n# "))
+                print(f"not ok {i} - {name}", flush=True)
+        print(f"1..{len(self.tests)}")
+        sys.exit(failed != 0)
+
+
+def say(text):
+    print("# " + str(text).replace("\n", "\n# "), flush=True)
+
+
+def pids_of(name):
+    found = []
+    for pid in os.listdir("/proc"):
+        if not pid.isdigit():
+            continue
+        try:
+            with open(f"/proc/{pid}/stat") as f:
+                stat = f.read()
+            exe = os.readlink(f"/proc/{pid}/exe")
+        except OSError:
+            continue
+        if os.path.basename(exe.replace(" (deleted)", "")) == name and ") Z " not in stat:
+            found.append(int(pid))
+    return found
+
+
+def leftovers():
+    """Processes, BPF objects and files of ours that exist now."""
+    left = {}
+    for name in DAEMONS + ("trifold",):
+        n = len(pids_of(name))
+        if n:
+            left[name] = n
+    for kind in ("prog", "map", "link"):
+        out = subprocess.run([bpftool(), kind, "show"], capture_output=True, text=True)
+        left[kind] = len(re.findall(r"^\d+:", out.stdout, re.M))
+    left["run"] = os.path.exists("/run/trifold")
+    return left
+
+
+def bpftool():
+    for p in ("/usr/sbin/bpftool", "/usr/bin/bpftool"):
+        if os.path.exists(p):
+            return p
+    raise Skip("no bpftool")
+
+
+def scratch():
+    return tempfile.TemporaryDirectory(prefix="trifold-test-")
+
+
+def compile_c(source, out, *flags):
+    subprocess.run(["gcc", "-O2", *flags, "-o", out,
+                    os.path.join(ROOT, "tests", "live", source)], check=True)
+    return out
+
+
+def record(output, *args, timeout=120, check=True):
+    """trifold record to a file; returns what it said."""
+    r = subprocess.run([TRIFOLD, "record", "--output", output, *args],
+                       capture_output=True, text=True, timeout=timeout)
+    if check:
+        assert r.returncode == 0, f"record: {r.returncode}\n{r.stderr}"
+    return r.stdout + r.stderr
+
+
+def folded(path):
+    """[(frames root first, count)] of a .folded file."""
+    stacks = []
+    with open(path, encoding="utf-8", errors="replace") as f:
+        for line in f:
+            text, _, n = line.rstrip("\n").rpartition(" ")
+            stacks.append((text.split(";"), int(n)))
+    return stacks
+
+
+def has_chain(frames, chain):
+    """The chain stands in frames, in a row."""
+    n = len(chain)
+    return any(frames[i:i + n] == chain for i in range(len(frames) - n + 1))
+
+
+def wait_for(what, seconds=10):
+    end = time.time() + seconds
+    while time.time() < end:
+        v = what()
+        if v:
+            return v
+        time.sleep(0.05)
+    raise AssertionError(f"waited {seconds} s in vain")
