@@ -62,7 +62,7 @@ static __always_inline int page_search(const struct dir_entry *d, __u32 low,
 	if (!e)
 		return -1;
 	i = lo * INDEX_FANOUT + index_search(e, low);
-	*ret = i < d->n ? i : d->n - 1;
+	*ret = i < d->n ? i : (__u32)d->n - 1;
 	return 0;
 }
 

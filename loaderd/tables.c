@@ -123,7 +123,8 @@ static void run_free(struct tables *t, const struct run *run)
 	mark(t->slabs[i], run->pos & (SLAB_ELEMENTS - 1), run->n, false);
 	t->slabs[i]->hint = 0;
 	t->elements -= run->n;
-	if (!t->slabs[i]->used)
+	/* the first stays: to make and drop a slab waits for the kernel */
+	if (!t->slabs[i]->used && i > RULE_SLABS)
 		slab_drop(t, i);
 }
 
