@@ -66,6 +66,7 @@ enum ra_kind {
  * arm64 x19 x20 x21 x22 x23.  Others are not tracked. */
 #define SAVED_REGS	5
 #define SAVED_FP	SAVED_REGS	/* bit of FP in .saved */
+#define SAVED_BY_FP	0x40		/* in .saved: offsets are from FP, not CFA */
 
 struct unwind_rule {
 	__u8 cfa;		/* enum cfa_kind */

@@ -124,7 +124,7 @@ static __always_inline int unwind_saved(struct unwind_state *st, __u64 cfa,
 static __always_inline enum stop_reason
 unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 {
-	__u64 cfa, ra = st->lr, fp = st->fp;
+	__u64 cfa, at, ra = st->lr, fp = st->fp;
 	int have;
 
 	if (r->cfa == CFA_END)
@@ -141,12 +141,17 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 				    (void *)(cfa - sizeof(st->block)));
 	if (r->ra == RA_CFA && unwind_saved(st, cfa, r->ra_off, have, &ra))
 		return STOP_READ;
+	at = cfa;
+	if (r->saved & SAVED_BY_FP) {
+		at = st->fp;
+		have = 0;
+	}
 	if ((r->saved & (1 << SAVED_FP)) &&
-	    unwind_saved(st, cfa, r->fp_off, have, &fp))
+	    unwind_saved(st, at, r->fp_off, have, &fp))
 		return STOP_READ;
 	for (int i = 0; i < SAVED_REGS; i++) {
 		if (r->saved & (1 << i))
-			unwind_saved(st, cfa, 8 * r->reg_off[i], have,
+			unwind_saved(st, at, 8 * r->reg_off[i], have,
 				     &st->regs[i]);
 	}
 	ra &= RA_MASK;

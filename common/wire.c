@@ -71,6 +71,31 @@ int wire_get_uleb(struct wire_in *in, uint64_t *ret)
 	return WIRE_OK;
 }
 
+int wire_get_sleb(struct wire_in *in, int64_t *ret)
+{
+	const uint8_t *p = in->pos;
+	uint64_t v = 0;
+	unsigned int shift = 0;
+	uint8_t byte;
+
+	do {
+		if (p == in->end)
+			return WIRE_SHORT;
+		byte = *p++;
+		/* of the tenth byte only the sign is left: all 0 or all 1 */
+		if (shift > 63 || (shift == 63 && (byte & 0x7f) != 0 &&
+				   (byte & 0x7f) != 0x7f))
+			return WIRE_RANGE;
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (shift < 64 && (byte & 0x40))
+		v |= ~0ULL << shift;
+	in->pos = p;
+	*ret = (int64_t)v;
+	return WIRE_OK;
+}
+
 int wire_get_sub(struct wire_in *in, size_t len, struct wire_in *ret)
 {
 	if (wire_left(in) < len)

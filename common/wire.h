@@ -53,6 +53,7 @@ must_check int wire_get_u16(struct wire_in *in, uint16_t *ret);
 must_check int wire_get_u32(struct wire_in *in, uint32_t *ret);
 must_check int wire_get_u64(struct wire_in *in, uint64_t *ret);
 must_check int wire_get_uleb(struct wire_in *in, uint64_t *ret);
+must_check int wire_get_sleb(struct wire_in *in, int64_t *ret);
 
 /* Make *ret the next len bytes and step over them: borrowed, not copied. */
 must_check int wire_get_sub(struct wire_in *in, size_t len,

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * index_build - a symbol index from the symbol tables of an ELF file
+ *
+ * Functions of .symtab, then those of .dynsym at addresses that .symtab does
+ * not name.  Without section headers .dynsym is found through PT_DYNAMIC.  A
+ * symbol without a size (assembler) reaches to the next one, at most
+ * SYMBOL_UNSIZED_MAX bytes.  Of several names at one address the global one
+ * wins, then the sized one, then the shorter, then the first in the alphabet.
+ */
+#ifndef SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H
+#define SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H
+
+#include <stddef.h>
+
+#include "symbolizerd/elf_file.h"
+
+#define SYMBOLS_MAX		(4u << 20)	/* of one table */
+#define SYMBOL_NAME_MAX		4096		/* bytes; longer ones are cut */
+#define SYMBOL_UNSIZED_MAX	4096
+
+/* JOB_OK and malloc'ed bytes (symbols/index.h), or a verdict.  A file without
+ * symbols has an index without entries. */
+int symbols_build(const struct elf_file *f, void **ret, size_t *len);
+
+#endif /* SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cfi - call frame information: from .eh_frame or .debug_frame to rules
+ *
+ * Interprets every FDE and says, for each range of addresses, by which rule
+ * (bpf/table.h) a frame is left.  Sources: DWARF 5, 6.4 and 7.24; LSB 5.0,
+ * 10.6 (.eh_frame); registers by the System V ABI, AMD64 figure 3.36, and
+ * AADWARF64 4.1.
+ */
+#ifndef SYMBOLIZERD_UNWIND_CFI_H
+#define SYMBOLIZERD_UNWIND_CFI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/table.h"
+
+struct cfi_source {
+	const uint8_t *data;
+	size_t len;
+	uint64_t vaddr;		/* of data, for pc-relative pointers */
+	uint16_t machine;	/* EM_X86_64, EM_AARCH64 */
+	bool debug_frame;	/* else .eh_frame */
+};
+
+/* Receives [start, end) of virtual addresses, ascending within an FDE.
+ * Negative ends the walk and is returned. */
+typedef int (*cfi_row_fn)(void *ctx, uint64_t start, uint64_t end,
+			  const struct unwind_rule *rule);
+
+/*
+ * Walk all FDEs.  A broken one is skipped (counted in *bad if not NULL).
+ * Returns 0, what fn returned (negative), or JOB_CORRUPT when the section itself does not
+ * hold together; rows delivered before stay valid.
+ */
+int cfi_walk(const struct cfi_source *src, cfi_row_fn fn, void *ctx,
+	     uint32_t *bad);
+
+#endif /* SYMBOLIZERD_UNWIND_CFI_H */

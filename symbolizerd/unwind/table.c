@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/unwind/table.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define ROW_OFF(row)	((row) >> 17)
+#define ROW_RULE(row)	((uint32_t)((row) & 0xffff))
+#define OFF_MAX		(1ULL << 40)
+
+int table_builder_init(struct table_builder *b)
+{
+	static const struct unwind_rule fixed[2] = {
+		[RULE_NONE] = { .cfa = CFA_NONE },
+		[RULE_END] = { .cfa = CFA_END },
+	};
+
+	*b = (struct table_builder){ .cap_rules = 256, .hash_size = 1024 };
+	b->rules = malloc(b->cap_rules * sizeof(*b->rules));
+	b->hash = calloc(b->hash_size, sizeof(*b->hash));
+	if (!b->rules || !b->hash) {
+		table_builder_fini(b);
+		return -ENOMEM;
+	}
+	memcpy(b->rules, fixed, sizeof(fixed));
+	b->n_rules = 2;
+	return 0;
+}
+
+void table_builder_fini(struct table_builder *b)
+{
+	free(b->rows);
+	free(b->rules);
+	free(b->hash);
+	*b = (struct table_builder){ 0 };
+}
+
+/* --- rules ------------------------------------------------------------------ */
+
+static uint32_t *rule_slot(const struct table_builder *b,
+			   const struct unwind_rule *r)
+{
+	uint32_t i = XXH3_64bits(r, sizeof(*r)) & (b->hash_size - 1);
+
+	while (b->hash[i] && memcmp(&b->rules[b->hash[i] - 1], r, sizeof(*r)))
+		i = (i + 1) & (b->hash_size - 1);
+	return &b->hash[i];
+}
+
+static int grow_rules(struct table_builder *b)
+{
+	uint32_t cap = 2 * b->cap_rules;
+	struct unwind_rule *rules = realloc(b->rules, cap * sizeof(*rules));
+	uint32_t *hash;
+
+	if (!rules)
+		return -ENOMEM;
+	b->rules = rules;
+	hash = calloc(4 * cap, sizeof(*hash));
+	if (!hash)
+		return -ENOMEM;
+	free(b->hash);
+	b->hash = hash;
+	b->cap_rules = cap;
+	b->hash_size = 4 * cap;
+	for (uint32_t i = 2; i < b->n_rules; i++)
+		*rule_slot(b, &b->rules[i]) = i + 1;
+	return 0;
+}
+
+static int rule_number(struct table_builder *b, const struct unwind_rule *r)
+{
+	uint32_t *slot;
+
+	if (r->cfa == CFA_NONE || r->cfa == CFA_END)
+		return r->cfa == CFA_END ? RULE_END : RULE_NONE;
+	slot = rule_slot(b, r);
+	if (*slot)
+		return *slot - 1;
+	if (b->n_rules == RULES_MAX)
+		return -E2BIG;
+	if (b->n_rules == b->cap_rules) {
+		if (grow_rules(b))
+			return -ENOMEM;
+		slot = rule_slot(b, r);
+	}
+	b->rules[b->n_rules++] = *r;
+	*slot = b->n_rules;
+	return b->n_rules - 1;
+}
+
+/* --- rows ------------------------------------------------------------------- */
+
+static int push(struct table_builder *b, uint64_t off, bool has, uint32_t rule)
+{
+	if (b->n == b->cap) {
+		size_t cap = b->cap ? b->cap + b->cap / 2 : 4096;
+		uint64_t *rows;
+
+		if (cap > TABLE_ROWS_MAX)
+			return -E2BIG;
+		rows = realloc(b->rows, cap * sizeof(*rows));
+		if (!rows)
+			return -ENOMEM;
+		b->rows = rows;
+		b->cap = cap;
+	}
+	b->rows[b->n++] = off << 17 | (uint64_t)has << 16 | rule;
+	return 0;
+}
+
+int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
+		      const struct unwind_rule *rule)
+{
+	int n, r;
+
+	if (start >= end || end >= OFF_MAX)
+		return 0;
+	n = rule_number(b, rule);
+	if (n < 0)
+		return n;
+	/* the end that the row before left here is not one */
+	if (b->n && b->rows[b->n - 1] == start << 17)
+		b->n--;
+	r = push(b, start, true, n);
+	return r ? r : push(b, end, false, RULE_NONE);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void sort(struct table_builder *b)
+{
+	for (size_t i = 1; i < b->n; i++) {
+		if (b->rows[i - 1] > b->rows[i]) {
+			qsort(b->rows, b->n, sizeof(*b->rows), compare);
+			return;
+		}
+	}
+}
+
+/* One row an offset, none that repeats the rule before, no short gaps between
+ * equal rules. */
+static void merge(struct table_builder *b)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		uint64_t row = b->rows[i];
+
+		if (i + 1 < b->n && ROW_OFF(b->rows[i + 1]) == ROW_OFF(row))
+			continue;	/* the last of an offset wins */
+		if (to >= 2 && ROW_RULE(b->rows[to - 1]) == RULE_NONE &&
+		    ROW_RULE(b->rows[to - 2]) == ROW_RULE(row) &&
+		    ROW_OFF(row) - ROW_OFF(b->rows[to - 1]) <= TABLE_GAP) {
+			to--;
+			continue;
+		}
+		if (to ? ROW_RULE(b->rows[to - 1]) == ROW_RULE(row) :
+			 ROW_RULE(row) == RULE_NONE)
+			continue;
+		b->rows[to++] = row;
+	}
+	b->n = to;
+}
+
+/* --- laying out --------------------------------------------------------------- */
+
+struct layout {
+	uint32_t pages, elements;
+	size_t rules, dir, len;	/* bytes */
+};
+
+/* First row at or behind i that is not on this page. */
+static size_t page_end(const struct table_builder *b, size_t i, uint32_t page)
+{
+	while (i < b->n && ROW_OFF(b->rows[i]) >> TABLE_PAGE_SHIFT == page)
+		i++;
+	return i;
+}
+
+static uint32_t row_elements(size_t rows)
+{
+	return (rows + ELEMENT_ROWS - 1) / ELEMENT_ROWS;
+}
+
+static uint32_t index_elements(uint32_t n)
+{
+	return (n + INDEX_FANOUT - 1) / INDEX_FANOUT;
+}
+
+static struct layout lay_out(const struct table_builder *b)
+{
+	struct layout l = { 0 };
+	size_t i = 0;
+
+	l.pages = (ROW_OFF(b->rows[b->n - 1]) >> TABLE_PAGE_SHIFT) + 1;
+	while (i < b->n) {
+		uint32_t page = ROW_OFF(b->rows[i]) >> TABLE_PAGE_SHIFT;
+		size_t end = page_end(b, i, page);
+		uint32_t n = row_elements(end - i);
+
+		l.elements += n + index_elements(n);
+		i = end;
+	}
+	l.rules = b->n_rules * sizeof(*b->rules);
+	l.dir = ((size_t)l.pages * sizeof(struct dir_entry) + 63) / 64 * 64;
+	l.len = sizeof(struct table_hdr) + l.rules + l.dir +
+		(size_t)l.elements * sizeof(union element);
+	return l;
+}
+
+static void put_page(const struct table_builder *b, size_t first, size_t end,
+		     union element *to)
+{
+	uint32_t n = row_elements(end - first), n_index = index_elements(n);
+
+	memset(to, 0xff, n_index * sizeof(*to));	/* PAD_LOW */
+	for (uint32_t k = 0; k < n * ELEMENT_ROWS; k++) {
+		size_t at = first + k < end ? first + k : end - 1;
+		struct unwind_row *row = &to[n_index + k / ELEMENT_ROWS]
+					.row[k % ELEMENT_ROWS];
+
+		row->rule = ROW_RULE(b->rows[at]);
+		row->low = first + k < end ? ROW_OFF(b->rows[at]) & 0xffff :
+					     PAD_LOW;
+	}
+	for (uint32_t e = 0; e < n; e++)
+		to[e / INDEX_FANOUT].index[e % INDEX_FANOUT] =
+			to[n_index + e].row[0].low;
+}
+
+static void put_pages(const struct table_builder *b, const struct layout *l,
+		      struct dir_entry *dir, union element *elements)
+{
+	uint32_t at = 0, before = RULE_NONE;
+	size_t i = 0;
+
+	for (uint32_t p = 0; p < l->pages; p++) {
+		size_t end = page_end(b, i, p);
+		uint32_t n = row_elements(end - i);
+
+		dir[p] = (struct dir_entry){ .first = n ? at : 0, .n = n,
+					     .rule_before = before };
+		if (!n)
+			continue;
+		put_page(b, i, end, &elements[at]);
+		at += n + index_elements(n);
+		before = ROW_RULE(b->rows[end - 1]);
+		i = end;
+	}
+}
+
+int table_builder_finish(struct table_builder *b, void **ret, size_t *len)
+{
+	struct layout l = { .len = sizeof(struct table_hdr) };
+	struct table_hdr *h;
+	char *p;
+
+	sort(b);
+	merge(b);
+	if (b->n)
+		l = lay_out(b);
+	if (l.pages > 8 * SLAB_ELEMENTS)
+		return -E2BIG;
+	h = calloc(1, l.len);
+	if (!h)
+		return -ENOMEM;
+	*h = (struct table_hdr){
+		.magic = TABLE_MAGIC, .pages = l.pages,
+		.n_rules = l.pages ? b->n_rules : 0,
+		.n_elements = l.elements, .n_rows = b->n,
+	};
+	if (l.pages) {
+		p = (char *)(h + 1);
+		memcpy(p, b->rules, l.rules);
+		put_pages(b, &l, (void *)(p + l.rules),
+			  (void *)(p + l.rules + l.dir));
+	}
+	*ret = h;
+	*len = l.len;
+	return 0;
+}
+
+const struct unwind_rule *table_lookup(const void *table, uint64_t off)
+{
+	const struct table_hdr *h = table;
+	const struct unwind_rule *rules = (const void *)(h + 1);
+	const struct dir_entry *d = (const void *)(rules + h->n_rules);
+	const union element *e = (const void *)((const char *)d +
+		((size_t)h->pages * sizeof(*d) + 63) / 64 * 64);
+	uint32_t rule;
+
+	if (off >> TABLE_PAGE_SHIFT >= h->pages)
+		return NULL;
+	d += off >> TABLE_PAGE_SHIFT;
+	rule = d->rule_before;
+	e += d->first + index_elements(d->n);
+	for (uint32_t k = 0; k < d->n * (uint32_t)ELEMENT_ROWS; k++) {
+		const struct unwind_row *row = &e[k / ELEMENT_ROWS]
+					       .row[k % ELEMENT_ROWS];
+
+		if (row->low > (off & 0xffff))
+			break;
+		rule = row->rule;
+	}
+	return &rules[rule];
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table - rows of one file become an unwind table (bpf/table.h)
+ */
+#ifndef SYMBOLIZERD_UNWIND_TABLE_H
+#define SYMBOLIZERD_UNWIND_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/table.h"
+
+#define TABLE_ROWS_MAX	(32u << 20)	/* of one file, before they are merged */
+#define TABLE_GAP	15		/* bytes of padding between functions */
+
+struct table_builder {
+	uint64_t *rows;		/* file offset << 17 | has rule << 16 | rule */
+	size_t n, cap;
+	struct unwind_rule *rules;	/* local numbers */
+	uint32_t n_rules, cap_rules;
+	uint32_t *hash;		/* number + 1 */
+	uint32_t hash_size;
+};
+
+/* 0 or -ENOMEM. */
+int table_builder_init(struct table_builder *b);
+void table_builder_fini(struct table_builder *b);
+
+/* Between file offsets [start, end) this rule holds.  In any order; of
+ * overlapping ranges the one that begins later wins.  0, -ENOMEM, -E2BIG. */
+int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
+		      const struct unwind_rule *rule);
+
+/* Lay it out: 0 and malloc'ed bytes, or -ENOMEM, -E2BIG.  Ends the builder's
+ * use; without rows the table has no pages. */
+int table_builder_finish(struct table_builder *b, void **ret, size_t *len);
+
+/* The rule of a finished table for a file offset, by a plain search: for tests
+ * and for people.  NULL beyond its pages. */
+const struct unwind_rule *table_lookup(const void *table, uint64_t off);
+
+#endif /* SYMBOLIZERD_UNWIND_TABLE_H */

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/conn.h"
+#include "ipc/sealed.h"
+#include "symbolizerd/elf_file.h"
+#include "symbolizerd/file_id.h"
+#include "symbolizerd/symbols/index_build.h"
+#include "symbolizerd/unwind/build.h"
+
+static int seal(const char *name, void *data, size_t len)
+{
+	struct iovec part = { data, len };
+	int fd = sealed_make(name, &part, 1);
+
+	free(data);
+	return fd;
+}
+
+/* Everything that is to be known of a file, in one visit. */
+static int visit(int file, struct msg_job_done *done, int fds[2])
+{
+	struct elf_file f;
+	void *data;
+	size_t len;
+	int r = elf_file_open(&f, file);
+
+	if (!r && file_id(file, f.size, done->file_id))
+		r = JOB_CORRUPT;
+	if (!r) {
+		done->build_id_len = file_build_id(&f, done->build_id,
+						   BUILD_ID_MAX);
+		done->go = file_go_build_id(&f, done->go_build_id,
+					    sizeof(done->go_build_id));
+		r = unwind_build(&f, &data, &len);
+	}
+	if (!r) {
+		fds[0] = seal("table", data, len);
+		r = symbols_build(&f, &data, &len);
+	}
+	if (!r)
+		fds[1] = seal("symbols", data, len);
+	if (!r && (fds[0] < 0 || fds[1] < 0))
+		r = JOB_NO_MEMORY;
+	elf_file_close(&f);
+	return r;
+}
+
+static int answer(struct conn *c, struct msg *m)
+{
+	const struct msg_job *job = (const void *)m->buf;
+	struct msg_job_done done = { .exe = job->exe };
+	struct msg_job_failed failed = { .exe = job->exe };
+	int fds[2] = { -1, -1 };
+
+	failed.verdict = visit(m->fds[0], &done, fds);
+	if (failed.verdict)
+		return conn_send(c, MSG_JOB_FAILED, m->hdr.id, &failed,
+				 sizeof(failed), NULL, 0, NULL, 0);
+	return conn_send(c, MSG_JOB_DONE, m->hdr.id, &done, sizeof(done), NULL,
+			 0, fds, 2);
+}
+
+int worker_run(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct conn c;
+	struct msg m;
+	int r = conn_init(&c, fd, PEER_HUB);
+
+	c.state = CONN_READY;
+	while (!r) {
+		if (poll(&p, 1, -1) < 0 && errno != EINTR)
+			return 1;
+		r = conn_recv(&c, &m);
+		if (!r)
+			return answer(&c, &m) ? 1 : 0;
+		if (r == -EAGAIN)
+			r = 0;
+	}
+	return 1;
+}
