@@ -49,6 +49,7 @@ endif
 
 PROGRAMS := trifold trifold-loaderd trifold-symbolizerd trifold-exporterd
 IPC      := ipc/message.c ipc/conn.c ipc/sealed.c ipc/counters.c
+OTLP     := exporterd/otlp.c exporterd/dictionary.c exporterd/protobuf.c
 COMMON   := common/evloop.c common/log.c common/service.c common/sandbox.c
 
 trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(IPC) ipc/trace_ring.c $(COMMON)
@@ -60,7 +61,7 @@ trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
 trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(IPC) ipc/batch.c $(COMMON)
 trifold-exporterd_GEN  := exporterd/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lseccomp -lcap-ng
-trifold_SRCS := $(wildcard cli/*.c) exporterd/otlp.c $(IPC) ipc/batch.c \
+trifold_SRCS := $(wildcard cli/*.c) $(OTLP) $(IPC) ipc/batch.c \
 	ipc/batch_build.c $(COMMON)
 trifold_GEN  := exporterd/otlp.pb-c.c cli/page.o.c
 trifold_LIBS := -lprotobuf-c -lz -lxxhash -lseccomp -lcap-ng

@@ -25,11 +25,13 @@ void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * the next line may tell.  State is zero-initialised by the caller. */
 struct log_limit {
 	uint64_t last_ns;
-	uint64_t swallowed;
+	uint64_t swallowed;	/* between the line before and this one */
+	uint64_t since;		/* since the last line */
 };
 bool log_limited(struct log_limit *limit);
 
-/* Make len bytes printable (escapes by \xNN), cut to fit out. */
+/* Make len bytes printable (all but plain ASCII, and the backslash, becomes
+ * \xNN), cut to fit out, never in the middle of an escape.  Returns out. */
 const char *log_quote(const char *s, size_t len, char *out, size_t size);
 
 #endif /* COMMON_LOG_H */

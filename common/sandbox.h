@@ -32,7 +32,9 @@ int sandbox_limits(unsigned int nofile, uint64_t as, int nproc);
  * Become uid and gid with exactly these capabilities (n of caps, permitted and
  * effective; by libcap-ng), no supplementary groups, empty bounding and
  * ambient sets, locked securebits.  uid (uid_t)-1: stay who we are, but never
- * uid 0.  Then checks that all of it holds and that root cannot be regained.
+ * uid 0; groups stay, and without CAP_SETPCAP so do the bounding set and the
+ * securebits (the unit's business).  Then checks that all of it holds and that
+ * root cannot be regained.
  */
 int sandbox_identity(uid_t uid, gid_t gid, const int *caps, int n);
 
@@ -42,10 +44,15 @@ int sandbox_quiet(int pdeathsig);
 /* Close every descriptor not in keep (n of them, any order). */
 int sandbox_close_fds(const int *keep, int n);
 
-/* Landlock: handle every right this kernel knows, allow none.  Success where
- * the kernel has no Landlock.  Never in the opener. */
+/*
+ * Landlock: handle every right this kernel knows, allow none.  Success where
+ * the kernel has no Landlock.  Never in the opener.  Two things are left to
+ * seccomp: connecting to a Unix socket by path (ABI 9; loaderd and exporterd
+ * must find the hub again) and UDP (ABI 10).
+ */
 int sandbox_landlock_deny(void);
-/* The same, but files below these paths may be read (NULL-terminated). */
+/* The same, but files below these paths, those that exist, may be read
+ * (NULL-terminated), and TCP may be used. */
 int sandbox_landlock_read(const char *const *paths);
 
 /*
@@ -59,12 +66,15 @@ struct sandbox_rule {
 	uint8_t kind;		/* enum sandbox_rule_kind */
 	uint8_t arg;
 	uint16_t error;		/* SANDBOX_ERRNO: errno to return */
-	uint64_t mask, value;
+	uint64_t mask, value;	/* mask 0xffffffff where the kernel's argument
+				 * is an int: its upper half may be anything */
 };
 enum sandbox_rule_kind {
 	SANDBOX_ALLOW = 0,
 	SANDBOX_ALLOW_IF,	/* (args[arg] & mask) == value */
-	SANDBOX_ERRNO,		/* fail with .error instead of killing */
+	SANDBOX_ERRNO,		/* fail with .error instead of killing; if mask
+				 * is not 0 only when (args[arg] & mask) ==
+				 * value */
 };
 
 /*
@@ -73,7 +83,14 @@ enum sandbox_rule_kind {
  * PROT_EXEC, read, write, close, futex, clock, exit, signals' return, epoll,
  * getrandom ...; open/stat/clone3/socket/ioctl(TCGETS) fail with an errno) are
  * added by itself; see base_rules in sandbox.c.
+ *
+ * The caller's rules win: where one names a system call of base_rules, the
+ * base rule falls away, unless both have conditions on the same argument (so
+ * an ioctl more leaves the answer to TCGETS as it was).
  */
 int sandbox_seccomp(const struct sandbox_rule *rules, size_t n);
+
+/* Write the same filter, as the kernel would get it, to fd: for tests. */
+int sandbox_seccomp_export(const struct sandbox_rule *rules, size_t n, int fd);
 
 #endif /* COMMON_SANDBOX_H */

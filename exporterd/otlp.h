@@ -3,6 +3,25 @@
  * otlp - a batch as an OTLP ExportProfilesServiceRequest (proto 1.10 wire)
  *
  * Used by exporterd for the network and by `trifold record` for .otlp files.
+ * The bytes are written directly, field numbers as in otlp.proto; the unit
+ * test reads them back through the code that protoc-c makes of that file.
+ *
+ * What a receiver gets (semantic conventions 1.44.0):
+ *
+ * - One ResourceProfiles with one Profile a process.  Samples carry
+ *   timestamps only; [time, time + duration) covers them.
+ * - One Mapping an executable, in file offsets: memory_start and file_offset
+ *   are 0, memory_limit lies behind every address of this request, so
+ *   address - memory_start + file_offset is an offset in the file whatever the
+ *   reader assumes.
+ * - Conventions ask for a build ID on every Mapping.  Code without any (the
+ *   kernel, whose addresses are offsets in the named symbol; a file that
+ *   nobody could parse) has mapping 0, rather than an invented ID.  So that it
+ *   is still told apart, a symbol of a kernel module ends in " [module]", and
+ *   a frame without a symbol is named "[file]" after the last part of its
+ *   path.
+ * - Strings that are not UTF-8 have U+FFFD for each wrong byte: most receivers
+ *   would refuse the whole request.
  */
 #ifndef EXPORTERD_OTLP_H
 #define EXPORTERD_OTLP_H
@@ -12,7 +31,19 @@
 
 #include "ipc/batch.h"
 
-/* Attributes of the host's side that go into every resource. */
+#ifndef TRIFOLD_VERSION
+#define TRIFOLD_VERSION	"0.1.0"
+#endif
+
+#define OTLP_SCHEMA_URL	"https://opentelemetry.io/schemas/1.44.0"
+
+/*
+ * Attributes of the host's side that go into every resource.  Keys are unique.
+ * A process's own identity (process.pid, process.executable.*,
+ * process.creation.time, container.id) cannot be replaced by them: such pairs
+ * are left out.  Without a service.name, a resource gets the conventions'
+ * "unknown_service:" and its executable's name.
+ */
 struct otlp_resource {
 	const char *const *pairs;	/* key, value, key, value ...; NULL ends */
 };
@@ -23,5 +54,9 @@ struct otlp_resource {
  */
 int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
 		uint8_t **ret, size_t *len);
+
+/* Profiles that otlp_encode() makes of b: processes with samples.  0 when
+ * memory is short. */
+uint32_t otlp_profiles(const struct batch *b);
 
 #endif /* EXPORTERD_OTLP_H */

@@ -110,6 +110,8 @@ struct batch_sample {
 	uint32_t stop;			/* enum stop_reason */
 };
 
+extern const uint8_t batch_elem_size[BATCH__TABLES];	/* bytes */
+
 /* --- reading ------------------------------------------------------------ */
 
 struct batch {
@@ -129,9 +131,16 @@ struct batch {
 
 /*
  * Validate len bytes at data (aligned to 8) in one pass and fill *ret, which
- * borrows them.  Returns 0, or -EPROTO and leaves *ret alone.
+ * borrows them.  Returns 0, or -EPROTO and leaves *ret alone.  Tables lie in
+ * the order of enum batch_table, each right behind the one before; elements 0
+ * that stand for "none" are all 0; the samples' times follow each other, so
+ * there are as many events as times; all padding is 0.
  */
 int batch_open(const void *data, size_t len, struct batch *ret);
+
+/* Bytes of the character (UTF-8, not NUL) at s, of which len >= 1 bytes are
+ * there; 0: not one. */
+size_t batch_utf8(const char *s, size_t len);
 
 static inline uint32_t batch_n(const struct batch *b, enum batch_table t)
 {
@@ -156,8 +165,9 @@ void batch_builder_free(struct batch_builder *b);
 
 /*
  * Each interns a value and returns its index; equal values share one.  Invalid
- * UTF-8 in a string becomes U+FFFD.  When memory or a limit runs out they
- * return 0 and batch_builder_finish() fails.
+ * UTF-8 and NULs in a string become U+FFFD; a function with an empty name is
+ * function 0.  When memory or a limit runs out, or a value names an index that
+ * does not exist, they return 0 and batch_builder_finish() fails.
  */
 uint32_t batch_string(struct batch_builder *b, const char *s, size_t len);
 uint32_t batch_exe(struct batch_builder *b, const struct batch_exe *e);
@@ -174,7 +184,8 @@ uint32_t batch_resource(struct batch_builder *b,
 void batch_event(struct batch_builder *b, uint32_t stack, uint32_t attr,
 		 uint32_t resource, uint32_t stop, uint64_t time_ns);
 
-/* Add all of another batch (already opened) to this one. */
+/* Add all of another batch (already opened) to this one; frequency, start and
+ * end of the other are not looked at. */
 void batch_merge(struct batch_builder *b, const struct batch *from);
 
 /* Events added so far. */
@@ -182,7 +193,8 @@ uint64_t batch_events(const struct batch_builder *b);
 
 /*
  * Lay the batch out; [start_ns, end_ns) is widened to hold every time.
- * Returns 0 and malloc'ed bytes; or -ENOMEM, -E2BIG.  The builder stays valid.
+ * Returns 0 and malloc'ed bytes; or -ENOMEM, -E2BIG (more than BATCH_BYTES_MAX),
+ * -EINVAL (a value made no sense).  The builder stays valid.
  */
 int batch_builder_finish(struct batch_builder *b, uint64_t start_ns,
 			 uint64_t end_ns, void **ret, size_t *len);

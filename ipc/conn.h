@@ -33,7 +33,8 @@ struct msg {
 				 * take one by msg_take_fd() */
 };
 
-/* Take over fd (made non-blocking, CLOEXEC) for a connection in CONN_NEW. */
+/* Take over fd (made non-blocking, CLOEXEC) for a connection in CONN_NEW; the
+ * offences counted so far stay.  0; or -errno, and c is untouched. */
 int conn_init(struct conn *c, int fd, enum peer peer);
 void conn_close(struct conn *c);	/* accepts a closed one */
 
@@ -62,12 +63,13 @@ int msg_take_fd(struct msg *m, unsigned int i);	/* the caller owns it now */
 void msg_close_fds(struct msg *m);		/* those not taken */
 
 /* Connect to a listening path.  The listener's first message must carry
- * credentials of uid.  Returns 0 or -errno. */
+ * credentials of uid.  Returns 0; or -errno, and c is closed. */
 int conn_connect(struct conn *c, const char *path, enum peer peer, uid_t uid);
 
 /*
  * Accept from a listening socket.  Any peer of a uid other than `uid` (or 0
- * if root_too) is closed: -EACCES.  -EAGAIN when none waits.
+ * if root_too) is closed: -EACCES.  -EAGAIN when none waits.  On failure c is
+ * untouched.
  */
 int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
 		bool root_too);

@@ -4,7 +4,7 @@
  *
  * A sample goes  BPF -> loaderd -> hub -> exporterd -> receiver.  At each
  * stage, what came in equals what went on, what is under way, and what was
- * lost under a name.  account_check() says whether the sums hold.
+ * lost under a name.  account_sum() says whether the sums hold.
  *
  *	taken     = sent to the BPF ring + ring_full
  *	sent      = drained + (in the BPF ring)
@@ -119,7 +119,29 @@ struct status {
 	struct exporter_stats exporter;	/* last word */
 };
 
-/* How the accounts stand: taken - (delivered + every reason + under way). */
+/*
+ * How the accounts stand.  taken and forwarded include those of former
+ * loaderds.  under_way is
+ *
+ *	(sent - drained)			in the BPF ring
+ *	+ (forwarded - received - lost_hub)	in the trace ring
+ *	+ hub.pending + hub.outstanding
+ *
+ * and difference is taken - delivered - lost - under_way.  Written out, it is
+ * the sum of what each stage has forgotten (or, negative, counted twice):
+ *
+ *	  (taken - ring_full - sent)
+ *	+ (drained - forwarded - no_hub - trace_full - bad_record)
+ *	+ (former_taken - former_forwarded - former_lost)
+ *	+ (received - pending - handed - hub_bad - hub_dropped)
+ *	+ (handed - outstanding - all outcomes)
+ *
+ * The two rings are the one place where a loss would not show as a difference,
+ * since nobody counts what lies in them: it would stay in under_way for ever.
+ * So once all has come to rest, both must be 0.  What loaderd says may be a
+ * second older than what the hub knows: then under_way is too low (but not
+ * below 0) while the difference is right.
+ */
 struct account {
 	uint64_t taken;
 	uint64_t delivered;

@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "bpf/record.h"
 #include "ipc/counters.h"
@@ -39,6 +40,10 @@ enum conn_state {
 	CONN_READY = 1 << 1,
 	CONN_ENDING = 1 << 2,	/* a bye was seen: no new work */
 };
+
+/* sys/socket.h has an MSG_BATCH of its own (a flag inside the kernel). */
+#undef MSG_BATCH
+#define MSG_BATCH	MSG_BATCH_OF_SAMPLES
 
 /* On the wire: values never change their meaning. */
 enum msg_type {

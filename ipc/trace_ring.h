@@ -7,9 +7,9 @@
  * the producer's position.  The consumer's position lies in a memfd of its
  * own, which the producer treats as hostile.  Positions only grow; the place
  * in the data area is position modulo its size (a power of two).  A record
- * (any bytes whose first u32 is its length, a multiple of 8) never wraps: what
- * is left at the end is filled by a pad record of kind 0.  Full means that
- * the record is not written.
+ * (any bytes whose first u32 is its length, a multiple of 8, and whose next
+ * byte, its kind, is not 0) never wraps: what is left at the end is filled by a
+ * pad record of kind 0.  Full means that the record is not written.
  */
 #ifndef IPC_TRACE_RING_H
 #define IPC_TRACE_RING_H
@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #define TRACE_RING_BYTES	(1u << 20)
+#define TRACE_RING_BYTES_MAX	(1u << 26)
 #define TRACE_REC_MAX		32768	/* bytes of one record */
 
 struct trace_ring_page;		/* one position, alone on its page */
@@ -33,7 +34,8 @@ struct trace_producer {
 	uint64_t last_tail;	/* largest position they ever claimed */
 };
 
-/* bytes: a power of two, at least 2 * TRACE_REC_MAX.  0 or -errno. */
+/* bytes: a power of two, 2 * TRACE_REC_MAX to TRACE_RING_BYTES_MAX.  0 or
+ * -errno; then _fini() is allowed but not needed. */
 int trace_producer_init(struct trace_producer *p, size_t bytes);
 void trace_producer_fini(struct trace_producer *p);
 

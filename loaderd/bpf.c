@@ -69,7 +69,7 @@ static void adapt(struct bpf *b, uint32_t frequency)
 	uint32_t ring = ring_bytes(frequency);
 	struct bpf_map *map;
 
-	b->can_list = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_TRACING, NULL) > 0;
+	b->can_list = true;
 	b->can_name = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) > 0;
 	bpf_program__set_autoload(s->progs.list_files, b->can_list);
 	bpf_program__set_autoload(s->progs.name_symbol, b->can_name);
@@ -130,7 +130,7 @@ int bpf_list(struct bpf *b, void (*fn)(void *ctx, const struct need_file *n),
 	struct need_file needs[64];
 	struct bpf_link *link;
 	ssize_t n = 0;
-	int fd;
+	int fd, r;
 
 	if (!b->can_list)
 		return -EOPNOTSUPP;
@@ -138,14 +138,17 @@ int bpf_list(struct bpf *b, void (*fn)(void *ctx, const struct need_file *n),
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
-	while (fd >= 0 && (n = read(fd, needs, sizeof(needs))) > 0) {
+	r = fd < 0 ? -errno : 0;
+	while (!r && (n = read(fd, needs, sizeof(needs))) > 0) {
 		for (size_t i = 0; i < n / sizeof(*needs); i++)
 			fn(ctx, &needs[i]);
 	}
+	if (n < 0)
+		r = -errno;
 	if (fd >= 0)
 		close(fd);
 	bpf_link__destroy(link);
-	return fd < 0 || n < 0 ? -EIO : 0;
+	return r;
 }
 
 void bpf_sum(struct bpf *b, uint64_t sum[BPF_COUNT__MAX])

@@ -274,6 +274,14 @@ static void take_opened(struct files *f, struct msg *m)
 	close(fd);
 }
 
+static void open_failed(struct files *f, const struct msg_open_failed *m)
+{
+	f->stats->open_failed++;
+	log_debug("open %u %llx-%llx: %s", f->open.tgid,
+		  (unsigned long long)f->open.start,
+		  (unsigned long long)f->open.end, strerror(m->error));
+}
+
 void files_opened(struct files *f, struct msg *m)
 {
 	/* an answer that a deadline has overtaken is for nobody */
@@ -282,7 +290,7 @@ void files_opened(struct files *f, struct msg *m)
 		if (m->hdr.type == MSG_OPENED)
 			take_opened(f, m);
 		else
-			f->stats->open_failed++;
+			open_failed(f, (const void *)m->buf);
 	}
 	msg_close_fds(m);
 	next_open(f);

@@ -150,6 +150,7 @@ static void on_table(void *ctx, uint32_t exe, int fd)
 static void on_connected(void *ctx, bool yes)
 {
 	struct loaderd *l = ctx;
+	int r;
 
 	drain_to(&l->drain, yes ? &l->hub.ring : NULL);
 	files_connected(&l->files, yes);
@@ -157,8 +158,10 @@ static void on_connected(void *ctx, bool yes)
 		return;
 	bpf_forget_asked(&l->bpf);
 	files_add_vdso(&l->files, l->vdso_fd);
-	if (bpf_list(&l->bpf, on_listed, l))
-		log_debug("no list of mappings here: samples alone ask");
+	r = bpf_list(&l->bpf, on_listed, l);
+	if (r)
+		log_debug("no list of mappings (%s): samples alone ask",
+			  strerror(-r));
 	sampling_enable(&l->sampling);
 }
 

@@ -3,11 +3,14 @@
 # Unit tests: the same sources, built with sanitizers.  A test NAME is
 # tests/unit/test_NAME.c; unit_NAME_SRCS lists the sources it needs, and
 # unit_NAME_LIBS the libraries.  Fuzz targets likewise: tests/fuzz/fuzz_NAME.c,
-# fuzz_NAME_SRCS, fuzz_NAME_LIBS, corpus in tests/fuzz/corpus/NAME/.
+# fuzz_NAME_SRCS, fuzz_NAME_LIBS, corpus in tests/fuzz/corpus/NAME/.  Hostile
+# programs are built as the daemons are, without sanitizers:
+# tests/hostile/NAME.c, hostile_NAME_SRCS, hostile_NAME_LIBS.
 
 UNIT :=
 FUZZ :=
-include $(wildcard tests/unit/*.mk tests/fuzz/*.mk)
+HOSTILE :=
+include $(wildcard tests/unit/*.mk tests/fuzz/*.mk tests/hostile/*.mk)
 
 $(O)/san/%.o: %.c
 	@mkdir -p $(@D)
@@ -28,6 +31,14 @@ $(O)/unit/$(1): $(O)/san/tests/unit/main.o $(O)/san/tests/unit/test_$(1).o \
 endef
 $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t))))
 
+define hostile_rule
+$(O)/hostile/$(1): $(O)/tests/hostile/$(1).o $$(hostile_$(1)_SRCS:%.c=$(O)/%.o)
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDHARD) $$^ $$(hostile_$(1)_LIBS) -o $$@
+endef
+$(foreach t,$(HOSTILE),$(eval $(call hostile_rule,$(t))))
+
 $(O)/fuzzer/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CCFUZZ)
@@ -44,7 +55,7 @@ endef
 $(foreach t,$(FUZZ),$(eval $(call fuzz_rule,$(t))))
 
 
-.PHONY: units list-units fuzzers list-fuzzers
+.PHONY: units list-units fuzzers list-fuzzers hostiles list-hostiles
 check: $(UNIT:%=$(O)/unit/%)
 	@for t in $^; do $$t || exit 1; done
 
@@ -52,6 +63,9 @@ units: $(UNIT:%=$(O)/unit/%)
 list-units:
 	@echo $(UNIT)
 fuzzers: $(FUZZ:%=$(O)/fuzz/%)
+hostiles: $(HOSTILE:%=$(O)/hostile/%)
+list-hostiles:
+	@echo $(HOSTILE)
 list-fuzzers:
 	@echo $(FUZZ)
 fuzz: fuzzers

@@ -35,8 +35,9 @@ tier_fuzz() {
 }
 
 tier_hostile() {
-	for t in tests/hostile/*.sh; do
-		[ -e "$t" ] && tap "$t" "$t"
+	tap "hostile programs build" built O=$O hostiles
+	for t in $(make -s O=$O list-hostiles); do
+		tap "hostile/$t" "$O/hostile/$t"
 	done
 }
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * daemons - which programs there are, and how each is started
+ */
+#ifndef CLI_DAEMONS_H
+#define CLI_DAEMONS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cli/identity.h"
+#include "cli/options.h"
+#include "cli/runtime_dir.h"
+
+enum daemon_id {		/* in the order in which they are started */
+	DAEMON_HUB,
+	DAEMON_EXPORTER,
+	DAEMON_LOADER,
+	DAEMON__COUNT
+};
+
+extern const char *const daemon_names[DAEMON__COUNT];
+
+struct launch {
+	const struct options *opt;
+	struct identities ids;
+	struct runtime_dir dir;
+	char programs[PATH_MAX];	/* directory of the daemons */
+	int log_fd;
+	bool network;			/* profiles are sent somewhere */
+};
+
+/* Find the daemons beside this program or in /usr/libexec/trifold; or in
+ * libexec, if not NULL.  0, or -ENOENT after a line in the log. */
+int daemons_find(const char *libexec, char dir[PATH_MAX]);
+
+/* True if --endpoint or the environment says where to send profiles. */
+bool daemons_network(const struct options *o);
+
+/* Start one; feed: exporterd's end of the socket to the recorder, or -1.
+ * Returns its pid or -errno. */
+pid_t daemon_start(const struct launch *l, enum daemon_id id, int feed);
+
+/* Start the recorder on its end of the control socket.  Likewise. */
+pid_t recorder_start(const struct launch *l, int control);
+
+#endif /* CLI_DAEMONS_H */

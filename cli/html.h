@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * html - a batch inside the page viewer/flame.html
+ *
+ * The page holds the marker @DATA@ once, in a script element of a type that
+ * is not run; there goes one JSON object:
+ *
+ *	info	host, kernel, machine, command, start_ms, duration_ms,
+ *		frequency, samples, account {taken, delivered, lost,
+ *		difference, reasons} or null
+ *	strings	distinct texts
+ *	labels	flat: name, module (indices of strings), enum profile_kind
+ *	rows	in preorder, for each: label, how many levels up from below the
+ *		row before (0: its child), samples that end here
+ */
+#ifndef CLI_HTML_H
+#define CLI_HTML_H
+
+#include "cli/profile.h"
+
+/* 0; -ENOMEM; or -EINVAL when the page has no marker. */
+int html_encode(const struct batch *b, const struct profile_info *info,
+		struct pb *out);
+
+#endif /* CLI_HTML_H */

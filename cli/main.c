@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * trifold - the command
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/options.h"
+#include "cli/recorder.h"
+#include "cli/run.h"
+#include "common/log.h"
+#include "exporterd/otlp.h"
+
+#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+#define AT(member)	offsetof(struct options, member)
+
+#define DURATION	{ "duration", "S", "stop after S seconds",	\
+			  OPTION_SECONDS, 0, 0, AT(duration_ms) }
+#define FREQUENCY	{ "frequency", "HZ", "samples a second and CPU (19)", \
+			  OPTION_NUMBER, 1, FREQUENCY_MAX, AT(frequency) }
+/* for tests: where to find other daemons than the installed ones */
+#define LIBEXEC		{ "libexec", "DIR", NULL, OPTION_TEXT, 0, 0,	\
+			  AT(libexec) }
+#define VERBOSE		{ "verbose", NULL, "say more", OPTION_FLAG, 0, 0, \
+			  AT(verbose) }
+
+static const struct option_def run_options[] = {
+	DURATION,
+	{ "output", "FILE", "write a profile of all of it in the end (.html, "
+	  ".folded,\n                     .txt, .pb.gz, .otlp)", OPTION_TEXT,
+	  0, 0, AT(output) },
+	FREQUENCY,
+	{ "interval", "S", "seconds between batches (5)", OPTION_NUMBER, 1,
+	  INTERVAL_MAX, AT(interval) },
+	{ "endpoint", "URL", "send OTLP profiles to this receiver, such as\n"
+	  "                     http://localhost:4318", OPTION_TEXT, 0, 0,
+	  AT(endpoint) },
+	VERBOSE,
+	LIBEXEC,
+};
+
+static const char run_details[] =
+"Without --endpoint the variables OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT and\n"
+"OTEL_EXPORTER_OTLP_ENDPOINT say where to send profiles (other OTEL_* variables\n"
+"are honoured as well).  With nowhere to send to and no --output, the profile\n"
+"is written to " RUN_OUTPUT ".  Ctrl-C ends in good order, twice at once.\n";
+
+static const struct option_def record_options[] = {
+	DURATION,
+	{ "output", "FILE", "where to write (" RECORD_OUTPUT ")", OPTION_TEXT,
+	  0, 0, AT(output) },
+	{ "format", "FORMAT", "html, folded, pprof or otlp (by FILE's ending: "
+	  ".html,\n                     .folded, .txt, .pb.gz, .otlp)",
+	  OPTION_FORMAT, 0, 0, AT(format) },
+	FREQUENCY,
+	VERBOSE,
+	LIBEXEC,
+};
+
+static const char record_details[] =
+"The whole system is recorded, for S seconds or while COMMAND runs.  COMMAND\n"
+"has the rights that trifold has: put `sudo -u USER` before it to change that.\n"
+"FILE belongs to who called sudo, is readable by its owner only, and replaces\n"
+"an older one at once; nothing is sent anywhere.\n"
+"\n"
+"Exit status: 0, or that of COMMAND (128 + N if killed by signal N); 1 if\n"
+"recording failed; 2 for a mistake in the command line.\n";
+
+static const struct option_def recorder_options[] = {
+	{ "control-fd", "N", NULL, OPTION_NUMBER, 3, 1024, AT(control_fd) },
+	{ "output", "FILE", NULL, OPTION_TEXT, 0, 0, AT(output) },
+	{ "format", "FORMAT", NULL, OPTION_FORMAT, 0, 0, AT(format) },
+	{ "frequency", "HZ", NULL, OPTION_NUMBER, 1, FREQUENCY_MAX,
+	  AT(frequency) },
+	{ "command", "TEXT", NULL, OPTION_TEXT, 0, 0, AT(command) },
+	{ "owner-uid", "UID", NULL, OPTION_NUMBER, 1, UINT32_MAX - 1,
+	  AT(owner_uid) },
+	{ "owner-gid", "GID", NULL, OPTION_NUMBER, 0, UINT32_MAX - 1,
+	  AT(owner_gid) },
+	{ "seal-uid", "UID", NULL, OPTION_NUMBER, 1, UINT32_MAX - 1,
+	  AT(seal_uid) },
+};
+
+static const struct command commands[] = {
+	{ "run", "[OPTION]...", "Profile this machine until Ctrl-C",
+	  run_details, run_options, COUNT(run_options), false, run_run },
+	{ "record", "[OPTION]... (--duration S | -- COMMAND [ARG]...)",
+	  "Record a profile of this machine into a file", record_details,
+	  record_options, COUNT(record_options), true, run_record },
+	{ "status", "", "Say how a running trifold does: every sample's account",
+	  NULL, NULL, 0, false, run_status },
+	{ "recorder", "", NULL, NULL, recorder_options,
+	  COUNT(recorder_options), false, recorder_run },
+};
+
+static int usage(FILE *to)
+{
+	fprintf(to, "trifold - a profiler for whole Linux systems\n\nUsage: "
+		"trifold COMMAND [OPTION]...\n\n");
+	for (size_t i = 0; i < COUNT(commands); i++) {
+		if (commands[i].summary)
+			fprintf(to, "  %-10s %s\n", commands[i].name,
+				commands[i].summary);
+	}
+	fprintf(to, "\n`trifold COMMAND --help` says more.  --version says "
+		"which trifold this is.\n");
+	return to == stdout ? 0 : EXIT_USAGE;
+}
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < COUNT(commands); i++) {
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+	const struct command *c = find(name);
+	struct options o;
+	char err[256];
+
+	log_init("trifold", false);
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") ||
+	    !strcmp(name, "help"))
+		return usage(stdout);
+	if (!strcmp(name, "--version")) {
+		printf("trifold %s\n", TRIFOLD_VERSION);
+		return 0;
+	}
+	if (!*name)
+		return usage(stderr);
+	if (!c) {
+		log_err("unknown command \"%.64s\"; see `trifold --help`", name);
+		return EXIT_USAGE;
+	}
+	options_defaults(&o);
+	if (options_parse(c, argc - 1, argv + 1, &o, err, sizeof(err))) {
+		log_err("%s", err);
+		return EXIT_USAGE;
+	}
+	if (o.help && c->summary) {
+		options_help(c);
+		return 0;
+	}
+	return c->run(&o);
+}

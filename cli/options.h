@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options - the command line: one table of commands, one of options each
+ *
+ * Long options only, "--name value" or "--name=value"; "--" ends them.  An
+ * error is one line and a hint, and exit status EXIT_USAGE.
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/profile.h"
+
+#define EXIT_USAGE	2
+
+#define FREQUENCY_DEFAULT	19	/* Hz; prime, so in step with nothing */
+#define FREQUENCY_MAX		1000
+#define INTERVAL_DEFAULT	5	/* s */
+#define INTERVAL_MAX		300
+#define DURATION_MAX_S		(366 * 86400)
+
+/* All that any command can be told. */
+struct options {
+	const char *output;
+	const char *endpoint;
+	const char *libexec;
+	uint64_t duration_ms;		/* 0: none given */
+	uint32_t format;		/* enum profile_format */
+	uint32_t frequency;		/* Hz */
+	uint32_t interval;		/* s */
+	bool verbose;
+	bool help;
+	char **rest;			/* NULL-terminated: what no option is */
+	/* of the recorder, see recorder.h */
+	uint32_t batch_fd, control_fd, owner_uid, owner_gid, seal_uid;
+	const char *command;
+};
+
+enum option_kind {
+	OPTION_FLAG,		/* bool */
+	OPTION_TEXT,		/* const char *, not empty */
+	OPTION_NUMBER,		/* uint32_t, min..max */
+	OPTION_SECONDS,		/* uint64_t, milliseconds; "1.5" */
+	OPTION_FORMAT,		/* uint32_t: enum profile_format */
+};
+
+struct option_def {
+	const char *name;	/* without "--" */
+	const char *value;	/* what help calls its value */
+	const char *help;	/* NULL: not shown */
+	enum option_kind kind;
+	uint32_t min, max;
+	size_t at;		/* offsetof in struct options */
+};
+
+struct command {
+	const char *name;
+	const char *usage;	/* behind the name */
+	const char *summary;	/* NULL: an internal command, not shown */
+	const char *details;	/* more for --help, or NULL */
+	const struct option_def *options;
+	size_t n_options;
+	bool takes_command;	/* words after "--" are allowed */
+	int (*run)(const struct options *o);	/* returns the exit status */
+};
+
+void options_defaults(struct options *o);
+
+/*
+ * Parse argv[1..] (argv[0] is the command's name) into *o.  Returns 0, or
+ * -EINVAL with one line (no newline) in err.
+ */
+int options_parse(const struct command *c, int argc, char **argv,
+		  struct options *o, char *err, size_t size);
+
+void options_help(const struct command *c);	/* to standard output */
+
+#endif /* CLI_OPTIONS_H */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * supervise - `trifold run` and `trifold record`: the three daemons without
+ * systemd, exactly as its units would have them
+ *
+ * Root.  Therefore: interprets nothing but fixed-size counters, exit statuses
+ * and log lines (whose bytes are only printed, escaped).  Sockets are made
+ * once and outlive symbolizerd.  A daemon that dies is started again after
+ * 0.1 s, doubling to 5 s, from 0.1 s again once one has lived for 10 s.
+ *
+ * The end, whatever brings it about (a signal, --duration, the command's
+ * end), goes with the stream, so that nothing is lost: loaderd stops sampling
+ * and hands over its rest, symbolizerd hands over its last batch and waits for
+ * what becomes of it, exporterd ends, the recorder writes.
+ */
+#ifndef CLI_SUPERVISE_H
+#define CLI_SUPERVISE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/options.h"
+
+#define BACKOFF_FIRST_NS	100000000ULL
+#define BACKOFF_MAX_NS		5000000000ULL
+#define BACKOFF_RESET_NS	10000000000ULL
+
+/*
+ * How long to wait before a daemon is started again; *backoff (0 at first) is
+ * the wait before the last start, lived_ns how long it ran since.
+ */
+uint64_t supervise_backoff(uint64_t *backoff, uint64_t lived_ns);
+
+/*
+ * Profile as the options say; plain: print progress to what is no terminal
+ * too.  Returns the exit status: of o->rest, where there is a command, or 0;
+ * 1 if profiling failed.
+ */
+int supervise(const struct options *o, bool plain);
+
+#endif /* CLI_SUPERVISE_H */

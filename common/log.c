@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+
+#define LINE_MAX_BYTES	1024
+
+static struct {
+	const char *name;
+	bool debug, prefix;
+} self = { .name = "trifold" };
+
+void log_init(const char *name, bool debug)
+{
+	self.name = name;
+	self.debug = debug;
+	self.prefix = getenv("JOURNAL_STREAM") != NULL;
+}
+
+__attribute__((format(printf, 2, 0)))
+static void line(int level, const char *fmt, va_list ap)
+{
+	char buf[LINE_MAX_BYTES];
+	int saved = errno, n = 0, m;
+
+	if (self.prefix)
+		n = snprintf(buf, sizeof(buf), "<%d>", level);
+	n += snprintf(buf + n, sizeof(buf) - (size_t)n, "%.64s: ", self.name);
+	errno = saved;		/* for %m */
+	m = vsnprintf(buf + n, sizeof(buf) - (size_t)n, fmt, ap);
+	if (m > 0)
+		n += m;
+	if (n > LINE_MAX_BYTES - 1)
+		n = LINE_MAX_BYTES - 1;
+	buf[n++] = '\n';
+	/* nobody to tell when the log itself cannot be written */
+	if (write(STDERR_FILENO, buf, (size_t)n) < 0)
+		n = 0;
+	errno = saved;
+}
+
+#define DEFINE_LOG(level_name, level, cond)				\
+void log_##level_name(const char *fmt, ...)				\
+{									\
+	va_list ap;							\
+									\
+	if (!(cond))							\
+		return;							\
+	va_start(ap, fmt);						\
+	line(level, fmt, ap);						\
+	va_end(ap);							\
+}
+DEFINE_LOG(err, LOG_ERR, true)
+DEFINE_LOG(warn, LOG_WARNING, true)
+DEFINE_LOG(info, LOG_INFO, true)
+DEFINE_LOG(debug, LOG_DEBUG, self.debug)
+#undef DEFINE_LOG
+
+bool log_limited(struct log_limit *limit)
+{
+	uint64_t now = now_ns();
+
+	if (limit->last_ns && now - limit->last_ns < NSEC_PER_SEC) {
+		limit->since++;
+		return false;
+	}
+	limit->last_ns = now;
+	limit->swallowed = limit->since;
+	limit->since = 0;
+	return true;
+}
+
+const char *log_quote(const char *s, size_t len, char *out, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s[i];
+		bool plain = c >= ' ' && c <= '~' && c != '\\';
+
+		if (size < (plain ? 2 : 5) || n > size - (plain ? 2 : 5))
+			break;
+		if (plain)
+			out[n++] = (char)c;
+		else
+			n += (size_t)snprintf(out + n, size - n, "\\x%02x", c);
+	}
+	if (size)
+		out[n] = '\0';
+	return out;
+}

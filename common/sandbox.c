@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/sandbox.h"
+
+#include <cap-ng.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+static int failed(const char *step)
+{
+	int r = errno ? -errno : -EPERM;
+
+	log_err("confinement failed at %s: %s", step, strerror(-r));
+	return r;
+}
+
+/* --- namespaces ---------------------------------------------------------- */
+
+#define RO_FLAGS (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
+
+/* Make the way to a file or directory below the current one. */
+static int make_place(char *path, bool dir)
+{
+	for (char *p = path; (p = strchr(p, '/')); *p++ = '/') {
+		*p = '\0';
+		if (mkdir(path, 0755) < 0 && errno != EEXIST)
+			return -1;
+	}
+	return dir ? mkdir(path, 0755) : mknod(path, S_IFREG | 0444, 0);
+}
+
+static int bind_path(const char *path)
+{
+	char place[PATH_MAX];
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return 0;
+	snprintf(place, sizeof(place), "%s", path + strspn(path, "/"));
+	if (make_place(place, S_ISDIR(st.st_mode)) < 0 && errno != EEXIST)
+		return -1;
+	if (mount(path, place, NULL, MS_BIND, NULL) < 0)
+		return -1;
+	return mount(NULL, place, NULL, MS_REMOUNT | MS_BIND | RO_FLAGS, NULL);
+}
+
+/* An initramfs cannot be pivoted away; it is covered instead. */
+static int enter_root(void)
+{
+	if (syscall(SYS_pivot_root, ".", ".") == 0)
+		return umount2(".", MNT_DETACH);
+	if (errno != EINVAL || mount(".", "/", NULL, MS_MOVE, NULL) < 0)
+		return -1;
+	return chroot(".");
+}
+
+int sandbox_namespaces(bool net, const char *const *keep)
+{
+	int flags = CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS;
+
+	if (capng_get_caps_process() < 0)
+		return failed("capget");
+	if (!capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN))
+		return 0;
+	if (unshare(flags | (net ? CLONE_NEWNET : 0)) < 0)
+		return failed("unshare");
+	/* /proc is nobody's wish to keep, so nothing wanted gets hidden */
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", "/proc", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		  "size=64k,mode=755") < 0 || chdir("/proc") < 0)
+		return failed("mounting an empty root");
+	for (; keep && *keep; keep++) {
+		if (bind_path(*keep) < 0)
+			return failed(*keep);
+	}
+	if (enter_root() < 0 || chdir("/") < 0 ||
+	    mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | RO_FLAGS, NULL) < 0)
+		return failed("changing the root");
+	return 0;
+}
+
+/* --- limits, identity, descriptors ---------------------------------------- */
+
+int sandbox_limits(unsigned int nofile, uint64_t as, int nproc)
+{
+	const struct { int what; uint64_t value; bool set; } limits[] = {
+		{ RLIMIT_CORE, 0, true }, { RLIMIT_NOFILE, nofile, true },
+		{ RLIMIT_MEMLOCK, 0, true }, { RLIMIT_MSGQUEUE, 0, true },
+		{ RLIMIT_STACK, 1u << 20, true }, { RLIMIT_AS, as, as != 0 },
+		{ RLIMIT_NPROC, (uint64_t)nproc, nproc >= 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		struct rlimit rl;
+
+		if (!limits[i].set)
+			continue;
+		if (getrlimit(limits[i].what, &rl) < 0)
+			return failed("getrlimit");
+		if (rl.rlim_max > limits[i].value)
+			rl.rlim_max = limits[i].value;
+		rl.rlim_cur = rl.rlim_max;
+		if (setrlimit(limits[i].what, &rl) < 0)
+			return failed("setrlimit");
+	}
+	return 0;
+}
+
+/* Everything but the three sets: no way back to a capability. */
+static int drop_sources(bool setpcap)
+{
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		return failed("clearing ambient capabilities");
+	if (!setpcap)
+		return 0;
+	for (unsigned long c = 0; prctl(PR_CAPBSET_READ, c) >= 0; c++) {
+		if (prctl(PR_CAPBSET_DROP, c, 0, 0, 0) < 0 ||
+		    prctl(PR_CAPBSET_READ, c) != 0)
+			return failed("emptying the bounding set");
+	}
+	if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
+		  SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
+		  SECBIT_NO_CAP_AMBIENT_RAISE |
+		  SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0) < 0)
+		return failed("locking securebits");
+	return 0;
+}
+
+static int check_identity(uid_t uid, gid_t gid, uint64_t caps)
+{
+	struct __user_cap_header_struct hdr = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct d[2];
+	uid_t u[3];
+	gid_t g[3];
+
+	errno = 0;
+	if (getresuid(&u[0], &u[1], &u[2]) < 0 || u[0] == 0 || u[0] != u[1] ||
+	    u[1] != u[2] || (uid != (uid_t)-1 && u[0] != uid))
+		return failed("checking uids");
+	if (getresgid(&g[0], &g[1], &g[2]) < 0 || g[0] != g[1] ||
+	    g[1] != g[2] || (gid != (gid_t)-1 && g[0] != gid))
+		return failed("checking gids");
+	if (syscall(SYS_capget, &hdr, d) < 0)
+		return failed("capget");
+	for (int i = 0; i < 2; i++, caps >>= 32) {
+		if (d[i].effective != (uint32_t)caps || d[i].inheritable ||
+		    d[i].permitted != (uint32_t)caps)
+			return failed("checking capabilities");
+	}
+	if (setresuid(-1, 0, -1) == 0)
+		return failed("checking that root is gone");
+	return 0;
+}
+
+int sandbox_identity(uid_t uid, gid_t gid, const int *caps, int n)
+{
+	bool stay = uid == (uid_t)-1 || (uid && uid == geteuid());
+	uint64_t mask = 0;
+	int r;
+
+	errno = EPERM;
+	if ((stay ? geteuid() : uid) == 0)
+		return failed("refusing to stay root");
+	if (capng_get_caps_process() < 0)
+		return failed("capget");
+	r = drop_sources(capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP));
+	if (r)
+		return r;
+	capng_clear(CAPNG_SELECT_ALL);
+	for (int i = 0; i < n; i++) {
+		capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED,
+			     (unsigned int)caps[i]);
+		mask |= 1ULL << caps[i];
+	}
+	errno = 0;
+	r = stay ? capng_apply(CAPNG_SELECT_CAPS) :
+		capng_change_id((int)uid, (int)gid, CAPNG_DROP_SUPP_GRP);
+	if (r)
+		return failed("changing identity");
+	return check_identity(uid, stay ? (gid_t)-1 : gid, mask);
+}
+
+int sandbox_quiet(int pdeathsig)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+	    (pdeathsig && prctl(PR_SET_PDEATHSIG, pdeathsig, 0, 0, 0) < 0))
+		return failed("prctl");
+	return 0;
+}
+
+static int close_from_to(unsigned int from, unsigned int to)
+{
+	if (syscall(SYS_close_range, from, to, 0) == 0)
+		return 0;
+	if (errno != ENOSYS)
+		return failed("close_range");
+	for (long i = from, n = sysconf(_SC_OPEN_MAX); i < n && i <= to; i++)
+		close((int)i);
+	return 0;
+}
+
+int sandbox_close_fds(const int *keep, int n)
+{
+	unsigned int from = 0, next = 0;
+
+	for (int r; next != UINT_MAX; from = next + 1) {
+		next = UINT_MAX;
+		for (int i = 0; i < n; i++) {
+			if (keep[i] >= 0 && (unsigned int)keep[i] >= from &&
+			    (unsigned int)keep[i] < next)
+				next = (unsigned int)keep[i];
+		}
+		r = next > from ? close_from_to(from, next - 1) : 0;
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* --- Landlock: linux/landlock.h; Documentation/userspace-api/landlock.rst -- */
+
+#ifndef __NR_landlock_create_ruleset
+#define __NR_landlock_create_ruleset	444
+#define __NR_landlock_add_rule		445
+#define __NR_landlock_restrict_self	446
+#endif
+#define LL_READ_FILE	(1ULL << 2)
+#define LL_READ_DIR	(1ULL << 3)
+
+struct ll_ruleset {
+	uint64_t fs, net, scoped;	/* since ABI 1, 4, 6 */
+};
+struct ll_beneath {
+	uint64_t allowed;
+	int32_t fd;
+} __attribute__((packed));
+
+static int allow_reading(int ruleset, const char *path)
+{
+	struct ll_beneath rule = { LL_READ_FILE, -1 };
+	struct stat st;
+	int r;
+
+	rule.fd = open(path, O_PATH | O_CLOEXEC);
+	if (rule.fd < 0)
+		return errno == ENOENT ? 0 : -1;
+	if (fstat(rule.fd, &st) == 0 && S_ISDIR(st.st_mode))
+		rule.allowed |= LL_READ_DIR;
+	r = (int)syscall(__NR_landlock_add_rule, ruleset, 1, &rule, 0);
+	close(rule.fd);
+	return r;
+}
+
+static int landlock(bool net, const char *const *paths)
+{
+	long abi = syscall(__NR_landlock_create_ruleset, NULL, 0, 1);
+	/* 13 rights at first, then refer, truncate, ioctl of devices */
+	int rights = abi >= 5 ? 16 : abi >= 3 ? 15 : abi >= 2 ? 14 : 13;
+	struct ll_ruleset rs = {
+		.fs = (1ULL << rights) - 1,
+		.net = abi >= 4 && !net ? 3 : 0,	/* TCP bind, connect */
+		.scoped = abi >= 6 ? 3 : 0,	/* abstract sockets, signals */
+	};
+	int fd, r = 0;
+
+	if (abi < 1)
+		return 0;
+	fd = (int)syscall(__NR_landlock_create_ruleset, &rs, sizeof(rs), 0);
+	if (fd < 0)
+		return failed("landlock_create_ruleset");
+	for (; paths && *paths && r == 0; paths++)
+		r = allow_reading(fd, *paths);
+	if (r == 0)
+		r = (int)syscall(__NR_landlock_restrict_self, fd, 0);
+	r = r ? failed("Landlock") : 0;
+	close(fd);
+	return r;
+}
+
+int sandbox_landlock_deny(void)
+{
+	return landlock(false, NULL);
+}
+
+int sandbox_landlock_read(const char *const *paths)
+{
+	return landlock(true, paths);
+}
+
+/* --- seccomp --------------------------------------------------------------- */
+
+#define INT	0xffffffffULL
+#define YES(call)	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ALLOW }
+#define WHEN(call, a, m, v)						\
+	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ALLOW_IF,		\
+	  .arg = (a), .mask = (m), .value = (v) }
+#define FAIL(call, e)							\
+	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ERRNO, .error = (e) }
+#define FAIL_WHEN(call, a, m, v, e)					\
+	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ERRNO, .error = (e),	\
+	  .arg = (a), .mask = (m), .value = (v) }
+
+static const struct sandbox_rule base_rules[] = {
+	YES(read), YES(readv), YES(pread64), YES(write), YES(writev),
+	YES(pwrite64), YES(lseek), YES(close), YES(fstat),
+	YES(sendmsg), YES(sendto), YES(recvmsg), YES(recvfrom),
+	YES(poll), YES(ppoll), YES(epoll_ctl), YES(epoll_wait),
+	YES(epoll_pwait), YES(epoll_create1),
+	YES(munmap), YES(mremap), YES(brk), YES(futex), YES(membarrier),
+	YES(set_robust_list), YES(rseq), YES(sched_yield),
+	YES(sched_getaffinity), YES(sysinfo), YES(getrusage),
+	YES(clock_gettime), YES(clock_getres), YES(gettimeofday), YES(time),
+	YES(clock_nanosleep), YES(nanosleep), YES(restart_syscall),
+	YES(getrandom), YES(getpid), YES(getppid), YES(gettid), YES(getuid),
+	YES(geteuid), YES(getgid), YES(getegid),
+	YES(rt_sigaction), YES(rt_sigprocmask), YES(rt_sigreturn),
+	YES(sigaltstack), YES(exit), YES(exit_group),
+	WHEN(mmap, 2, PROT_EXEC, 0), WHEN(mprotect, 2, PROT_EXEC, 0),
+	WHEN(madvise, 2, INT, MADV_NORMAL), WHEN(madvise, 2, INT, MADV_FREE),
+	WHEN(madvise, 2, INT, MADV_WILLNEED),
+	WHEN(madvise, 2, INT, MADV_DONTNEED),
+	WHEN(madvise, 2, INT, MADV_DONTDUMP),
+	WHEN(fcntl, 1, INT, F_GETFD), WHEN(fcntl, 1, INT, F_SETFD),
+	WHEN(fcntl, 1, INT, F_GETFL), WHEN(fcntl, 1, INT, F_SETFL),
+	WHEN(fcntl, 1, INT, F_GET_SEALS), WHEN(fcntl, 1, INT, F_ADD_SEALS),
+	WHEN(fcntl, 1, INT, F_DUPFD_CLOEXEC),
+	WHEN(prctl, 0, INT, PR_SET_NAME),
+	WHEN(prctl, 0, INT, 0x53564d41 /* PR_SET_VMA */),
+	/* fstat() of glibc 2.33 and later; a path beside it finds nothing */
+	WHEN(newfstatat, 3, AT_EMPTY_PATH, AT_EMPTY_PATH),
+	FAIL_WHEN(newfstatat, 3, AT_EMPTY_PATH, 0, EACCES),
+	WHEN(statx, 2, AT_EMPTY_PATH, AT_EMPTY_PATH),
+	FAIL_WHEN(statx, 2, AT_EMPTY_PATH, 0, EACCES),
+	/* what a C library tries, and does without */
+	FAIL(open, EACCES), FAIL(openat, EACCES), FAIL(openat2, EACCES),
+	FAIL(stat, EACCES), FAIL(lstat, EACCES), FAIL(statfs, EACCES),
+	FAIL(access, EACCES), FAIL(faccessat, EACCES),
+	FAIL(faccessat2, EACCES), FAIL(readlink, EACCES),
+	FAIL(readlinkat, EACCES), FAIL(socket, EACCES), FAIL(clone3, ENOSYS),
+	FAIL_WHEN(ioctl, 1, INT, TCGETS, ENOTTY),
+};
+
+#define N_BASE	(sizeof(base_rules) / sizeof(base_rules[0]))
+
+static bool overridden(const struct sandbox_rule *base,
+		       const struct sandbox_rule *rules, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (rules[i].nr == base->nr &&
+		    (!base->mask || !rules[i].mask || rules[i].arg != base->arg))
+			return true;
+	}
+	return false;
+}
+
+static int add_rule(scmp_filter_ctx ctx, const struct sandbox_rule *r)
+{
+	uint32_t action = r->kind == SANDBOX_ERRNO ?
+		SCMP_ACT_ERRNO(r->error) : SCMP_ACT_ALLOW;
+
+	if (r->nr < 0)
+		return 0;
+	if ((r->kind == SANDBOX_ALLOW_IF) != (r->mask != 0) &&
+	    r->kind != SANDBOX_ERRNO)
+		return -EINVAL;
+	if (!r->mask)
+		return seccomp_rule_add_exact(ctx, action, r->nr, 0);
+	return seccomp_rule_add_exact(ctx, action, r->nr, 1,
+		SCMP_CMP64(r->arg, SCMP_CMP_MASKED_EQ, r->mask, r->value));
+}
+
+/* fd -1: install the filter; else write it there. */
+static int filter(const struct sandbox_rule *rules, size_t n, int fd)
+{
+	uint32_t otherwise = SCMP_ACT_KILL_PROCESS;
+	scmp_filter_ctx ctx;
+	int r;
+
+#ifdef TRIFOLD_DEBUG
+	if (getenv("TRIFOLD_SECCOMP_LOG"))
+		otherwise = SCMP_ACT_LOG;
+#endif
+	ctx = seccomp_init(otherwise);
+	r = ctx ? seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
+	if (!r)
+		r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
+				     SCMP_ACT_KILL_PROCESS);
+	for (size_t i = 0; i < n && !r; i++)
+		r = add_rule(ctx, &rules[i]);
+	for (size_t i = 0; i < N_BASE && !r; i++) {
+		if (!overridden(&base_rules[i], rules, n))
+			r = add_rule(ctx, &base_rules[i]);
+	}
+	if (!r)
+		r = fd < 0 ? seccomp_load(ctx) : seccomp_export_bpf(ctx, fd);
+	if (ctx)
+		seccomp_release(ctx);
+	errno = -r;
+	return r ? failed("seccomp") : 0;
+}
+
+int sandbox_seccomp(const struct sandbox_rule *rules, size_t n)
+{
+	return filter(rules, n, -1);
+}
+
+int sandbox_seccomp_export(const struct sandbox_rule *rules, size_t n, int fd)
+{
+	return filter(rules, n, fd);
+}

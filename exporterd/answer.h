@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * answer - what a receiver's answer means
+ *
+ * OTLP specification 1.11.0, "OTLP/HTTP Response": 429, 502, 503 and 504 may
+ * be tried again, as may an attempt without an answer; all else is final.  A
+ * 200 with rejected profiles is final too.
+ */
+#ifndef EXPORTERD_ANSWER_H
+#define EXPORTERD_ANSWER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "exporterd/http.h"
+
+enum answer_verdict {
+	ANSWER_ACCEPTED = 0,
+	ANSWER_PARTIAL,		/* `rejected` profiles were refused */
+	ANSWER_FINAL,		/* refused */
+	ANSWER_RETRY,		/* after wait_ns, or as soon as we like */
+};
+
+struct answer {
+	enum answer_verdict verdict;
+	uint64_t rejected;	/* profiles; only with ANSWER_PARTIAL */
+	uint64_t wait_ns;	/* from Retry-After; 0: none */
+	char text[256];		/* printable: message or error; "" if none */
+};
+
+void answer_judge(const struct http_answer *a, struct answer *ret);
+
+/* Of a 200: rejected profiles and message of an ExportProfilesServiceResponse.
+ * Returns 0; -EPROTO when it is none (*ret is left alone). */
+int answer_parse_success(const uint8_t *body, size_t len, struct answer *ret);
+
+/* The message of a google.rpc.Status, as above. */
+int answer_parse_status(const uint8_t *body, size_t len, struct answer *ret);
+
+#endif /* EXPORTERD_ANSWER_H */

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporterd/confine.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/sandbox.h"
+
+#define KEEP_MAX	48
+#define NOFILE		512		/* QUEUE and RECORDER_MAX, sockets */
+#define ADDRESS_SPACE	(1ULL << 30)	/* a batch, its request, the queue */
+
+/* --- what stays readable --------------------------------------------------- */
+
+/* Where distributions have their CA files, and what getaddrinfo() of glibc
+ * reads; those that exist. */
+static const char *const readable[] = {
+	"/etc/ssl", "/etc/pki", "/etc/ca-certificates",
+	"/usr/share/ca-certificates", "/usr/lib/ssl", "/var/lib/ca-certificates",
+	"/etc/crypto-policies", "/usr/share/crypto-policies", "/etc/gnutls",
+	"/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf",
+	"/etc/nsswitch.conf", "/usr/etc/nsswitch.conf", "/etc/services",
+	"/run/systemd/resolve", "/usr/share/zoneinfo/UTC",
+};
+
+struct keep {
+	char *v[KEEP_MAX];
+	size_t n;
+};
+
+static int keep_path(struct keep *k, const char *path)
+{
+	char *copy;
+
+	for (size_t i = 0; i < k->n; i++) {
+		if (strcmp(k->v[i], path) == 0)
+			return 0;
+	}
+	if (k->n >= KEEP_MAX - 1)
+		return -E2BIG;
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	k->v[k->n++] = copy;
+	return 0;
+}
+
+/* The path, and what it stands for: a symbolic link inside a kept directory
+ * (as most files of /etc/ssl/certs are) leads nowhere otherwise. */
+static int keep_file(struct keep *k, const char *path)
+{
+	char real[PATH_MAX];
+	int r;
+
+	if (!path || !realpath(path, real))
+		return 0;
+	r = keep_path(k, real);
+	return r < 0 ? r : keep_path(k, path);
+}
+
+static int keep_directory_of(struct keep *k, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX];
+
+	if (slash == path || slash - path >= (ptrdiff_t)sizeof(dir)) {
+		log_err("--hub: put the socket into a directory of its own");
+		return -EINVAL;
+	}
+	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
+	return keep_file(k, dir);
+}
+
+static int find_keep(struct keep *k, const struct config *cfg, bool sockets)
+{
+	int r = sockets ? keep_directory_of(k, cfg->hub) : 0;
+
+	for (size_t i = 0; i < sizeof(readable) / sizeof(readable[0]) &&
+	     r == 0 && !cfg->no_network; i++)
+		r = keep_file(k, readable[i]);
+	if (r == 0)
+		r = keep_file(k, cfg->ca);
+	if (r == 0)
+		r = keep_file(k, cfg->cert);
+	if (r == 0)
+		r = keep_file(k, cfg->key);
+	if (r < 0)
+		log_err("confinement failed at listing files: %s", strerror(-r));
+	return r;
+}
+
+static void keep_fini(struct keep *k)
+{
+	while (k->n)
+		free(k->v[--k->n]);
+}
+
+static int check_readable(const char *path, const char *what)
+{
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (!path)
+		return 0;
+	if (fd < 0) {
+		int r = -errno;
+
+		log_err("cannot read the %s %s as uid %u: %s: let that user read it",
+			what, path, (unsigned int)getuid(), strerror(-r));
+		return r;
+	}
+	close(fd);
+	return 0;
+}
+
+/* --- libraries that would be loaded later ----------------------------------- */
+
+static void preload(const char *name)
+{
+	/* never closed: it shall be found when somebody else asks for it */
+	if (!dlopen(name, RTLD_NOW))
+		log_debug("no %s", name);
+}
+
+/* glibc loads the modules named in "hosts:" of nsswitch.conf when it first
+ * needs them, by file name; what is loaded already is not searched for. */
+static void preload_nss(void)
+{
+	FILE *f = fopen("/etc/nsswitch.conf", "re");
+	char line[512], name[64], *save, *word;
+
+	preload("libnss_files.so.2");
+	preload("libnss_dns.so.2");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "hosts:", 6) != 0)
+			continue;
+		for (word = strtok_r(line + 6, " \t\n", &save); word;
+		     word = strtok_r(NULL, " \t\n", &save)) {
+			if (!islower((unsigned char)word[0]) ||
+			    strlen(word) > 32)
+				continue;
+			snprintf(name, sizeof(name), "libnss_%s.so.2", word);
+			preload(name);
+		}
+	}
+	if (f)
+		fclose(f);
+	preload("libgcc_s.so.1");	/* for the end of a thread */
+}
+
+/* --- system calls ------------------------------------------------------------ */
+
+#define INT	0xffffffffULL
+#define YES(call)	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ALLOW }
+#define WHEN(call, a, m, v)						\
+	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ALLOW_IF,		\
+	  .arg = (a), .mask = (m), .value = (v) }
+#define FAIL(call, e)							\
+	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ERRNO, .error = (e) }
+#define FAMILY(f)	WHEN(socket, 0, INT, f)
+#define WRITING		(O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | O_TMPFILE)
+#define NO_MADV		102	/* MADV_GUARD_INSTALL: stacks of glibc 2.42 */
+
+/* Beyond base_rules of common/sandbox.c. */
+static const struct sandbox_rule rules[] = {
+	/* the hub, HTTP, DNS; netlink: getaddrinfo() looks at our addresses */
+	FAMILY(AF_UNIX), FAMILY(AF_INET), FAMILY(AF_INET6), FAMILY(AF_NETLINK),
+	YES(connect), YES(bind), YES(getsockname), YES(getpeername),
+	YES(getsockopt), YES(setsockopt), YES(shutdown), YES(sendmmsg),
+	YES(recvmmsg),
+	WHEN(ioctl, 1, INT, FIONREAD), WHEN(ioctl, 1, INT, FIONBIO),
+	/* curl's resolver thread, and how it says that it is done */
+	WHEN(clone, 0, CLONE_THREAD, CLONE_THREAD), YES(socketpair),
+	YES(eventfd2), YES(pipe2), YES(prlimit64),
+	WHEN(madvise, 2, INT, MADV_NORMAL), WHEN(madvise, 2, INT, MADV_FREE),
+	WHEN(madvise, 2, INT, MADV_WILLNEED),
+	WHEN(madvise, 2, INT, MADV_DONTNEED),
+	WHEN(madvise, 2, INT, MADV_DONTDUMP), WHEN(madvise, 2, INT, NO_MADV),
+	/* files to read, as far as there are any */
+	WHEN(openat, 2, WRITING & ~O_DIRECTORY, O_RDONLY),
+	WHEN(open, 1, WRITING & ~O_DIRECTORY, O_RDONLY),
+	YES(newfstatat), YES(stat), YES(lstat), YES(statx), YES(access),
+	YES(faccessat), YES(faccessat2), YES(readlink), YES(readlinkat),
+	YES(getdents64), YES(getcwd), YES(fadvise64), YES(uname),
+	YES(timerfd_settime), YES(dup), FAIL(mlock, EPERM),
+};
+
+/* --- confine ------------------------------------------------------------------ */
+
+int confine(const struct config *cfg)
+{
+	struct keep mounts = { 0 }, files = { 0 };
+	int r;
+
+	if (!cfg->no_network)
+		preload_nss();
+	r = find_keep(&mounts, cfg, true);
+	if (r == 0)
+		r = find_keep(&files, cfg, false);
+	if (r == 0)
+		r = sandbox_namespaces(false, (const char *const *)mounts.v);
+	if (r == 0)
+		r = sandbox_limits(NOFILE, ADDRESS_SPACE, -1);
+	if (r == 0)
+		r = sandbox_identity(cfg->uid, cfg->gid, NULL, 0);
+	if (r == 0)
+		r = sandbox_quiet(getppid() == 1 ? 0 : SIGTERM);
+	if (r == 0)
+		r = sandbox_landlock_read((const char *const *)files.v);
+	if (r == 0)
+		r = check_readable(cfg->ca, "CA certificate");
+	if (r == 0)
+		r = check_readable(cfg->cert, "client certificate");
+	if (r == 0)
+		r = check_readable(cfg->key, "client key");
+	if (r == 0)
+		r = sandbox_seccomp(rules, sizeof(rules) / sizeof(rules[0]));
+	keep_fini(&mounts);
+	keep_fini(&files);
+	return r;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* confine - exporterd gives up what it does not need */
+#ifndef EXPORTERD_CONFINE_H
+#define EXPORTERD_CONFINE_H
+
+#include "exporterd/config.h"
+
+/*
+ * Call once everything is initialised and before the first message is read.
+ * Returns 0, or -errno after a line in the log; every step is fatal.
+ *
+ * What exporterd can still do afterwards:
+ *
+ * - connect to any TCP or UDP port over IPv4 and IPv6, and bind to one (the
+ *   resolver of glibc binds its netlink socket), but not listen or accept;
+ * - connect to Unix sockets below the directories that are kept: the hub's,
+ *   and systemd-resolved's where there is one;
+ * - read the files listed in confine.c: certificates, host names, resolver
+ *   configuration, the PEM files of the configuration.  Bound or opened once:
+ *   a file that is replaced by rename is seen after a restart, the content of
+ *   a kept directory at once;
+ * - start threads of its own (curl's resolver), but no process and no program;
+ * - use the descriptors it has: the hub, the recorder, the log, the
+ *   notification socket.
+ *
+ * It holds no capability and cannot get one, is not dumpable, maps no
+ * executable memory, and sees no /proc, no device and no file to write.
+ */
+int confine(const struct config *cfg);
+
+#endif /* EXPORTERD_CONFINE_H */

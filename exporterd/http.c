@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporterd/http.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/clock.h"
+#include "exporterd/otlp.h"
+
+#define USER_AGENT							\
+	"trifold/" TRIFOLD_VERSION " OTel-OTLP-Exporter-C/" TRIFOLD_VERSION
+
+/* One of curl's sockets in the event loop. */
+struct watch {
+	struct ev_source src;
+	struct http *http;
+};
+
+/* --- the answer ----------------------------------------------------------- */
+
+static size_t on_body(char *data, size_t size, size_t n, void *arg)
+{
+	struct http *h = arg;
+	size_t len = size * n, want = h->answer.len + len;
+
+	if (len > HTTP_ANSWER_MAX - h->answer.len) {
+		h->answer.too_large = true;
+		return 0;
+	}
+	if (want > h->cap) {
+		size_t cap = want < 4096 ? 4096 : 2 * want;
+		void *p = realloc(h->body, cap);
+
+		if (!p)
+			return 0;
+		h->body = p;
+		h->cap = cap;
+	}
+	memcpy(h->body + h->answer.len, data, len);
+	h->answer.len = want;
+	return len;
+}
+
+static size_t on_header(char *data, size_t size, size_t n, void *arg)
+{
+	static const char name[] = "Retry-After:";
+	struct http *h = arg;
+	size_t len = size * n, skip = sizeof(name) - 1;
+
+	/* a status line: what came before was a proxy's, or a 1xx */
+	if (len >= 5 && memcmp(data, "HTTP/", 5) == 0)
+		h->answer.retry_after[0] = '\0';
+	if (len < skip || strncasecmp(data, name, skip) != 0)
+		return len;
+	while (skip < len && (data[skip] == ' ' || data[skip] == '\t'))
+		skip++;
+	while (n > skip && strchr(" \t\r\n", data[n - 1]))
+		n--;
+	if (n - skip < HTTP_VALUE_MAX && !memchr(data + skip, '\0', n - skip)) {
+		memcpy(h->answer.retry_after, data + skip, n - skip);
+		h->answer.retry_after[n - skip] = '\0';
+	}
+	return len;
+}
+
+static void deliver(struct http *h, CURLcode code)
+{
+	struct http_answer *a = &h->answer;
+
+	curl_multi_remove_handle(h->multi, h->easy);
+	h->busy = false;
+	a->status = 0;
+	if (code == CURLE_OK || a->too_large)
+		curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &a->status);
+	a->error = h->error[0] ? h->error : curl_easy_strerror(code);
+	a->body = h->body;
+	h->done(h->arg, a);
+	/* a large answer is rare: do not keep its memory */
+	if (h->cap > 65536 && !h->busy) {
+		free(h->body);
+		h->body = NULL;
+		h->cap = 0;
+	}
+}
+
+static void check_done(struct http *h)
+{
+	CURLMsg *m;
+	int left;
+
+	while ((m = curl_multi_info_read(h->multi, &left))) {
+		if (m->msg != CURLMSG_DONE)
+			continue;
+		deliver(h, m->data.result);
+		return;
+	}
+}
+
+/* --- the event loop ------------------------------------------------------- */
+
+static int on_socket_event(struct ev_source *src, uint32_t events)
+{
+	struct watch *w = (struct watch *)src;
+	struct http *h = w->http;
+	int running, what = 0;
+
+	if (events & (EPOLLIN | EPOLLHUP))
+		what |= CURL_CSELECT_IN;
+	if (events & EPOLLOUT)
+		what |= CURL_CSELECT_OUT;
+	if (events & EPOLLERR)
+		what |= CURL_CSELECT_ERR;
+	/* w may be gone after this */
+	curl_multi_socket_action(h->multi, src->fd, what, &running);
+	check_done(h);
+	return 0;
+}
+
+static int watch_new(struct http *h, curl_socket_t fd, uint32_t events)
+{
+	struct watch *w = malloc(sizeof(*w));
+
+	if (!w)
+		return -1;
+	*w = (struct watch){ { .fd = fd, .fn = on_socket_event }, h };
+	if (evloop_add(h->loop, &w->src, events) < 0) {
+		free(w);
+		return -1;
+	}
+	curl_multi_assign(h->multi, fd, w);
+	return 0;
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg,
+		     void *assigned)
+{
+	struct watch *w = assigned;
+	struct http *h = arg;
+	uint32_t events = 0;
+
+	(void)easy;
+	if (what == CURL_POLL_REMOVE) {
+		if (w) {
+			evloop_del(h->loop, &w->src);
+			free(w);
+			curl_multi_assign(h->multi, fd, NULL);
+		}
+		return 0;
+	}
+	if (what & CURL_POLL_IN)
+		events |= EPOLLIN;
+	if (what & CURL_POLL_OUT)
+		events |= EPOLLOUT;
+	if (!w)
+		return watch_new(h, fd, events);
+	return evloop_mod(h->loop, &w->src, events) < 0 ? -1 : 0;
+}
+
+static void on_timer(void *arg)
+{
+	struct http *h = arg;
+	int running;
+
+	curl_multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	check_done(h);
+}
+
+static int on_timeout(CURLM *multi, long ms, void *arg)
+{
+	struct http *h = arg;
+
+	(void)multi;
+	if (ms < 0)
+		timer_stop(&h->timer);
+	else
+		timer_set(&h->timer, (uint64_t)ms * NSEC_PER_MSEC, 0);
+	return 0;
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+static bool add_line(struct curl_slist **list, const char *line)
+{
+	struct curl_slist *l = curl_slist_append(*list, line);
+
+	if (l)
+		*list = l;
+	return l != NULL;
+}
+
+static bool make_headers(struct http *h, const struct config *cfg)
+{
+	bool ok = add_line(&h->headers, "Content-Type: application/x-protobuf") &&
+		add_line(&h->headers, "OTLP-Profiles-Development-Version: 1") &&
+		add_line(&h->headers, "Expect:");
+
+	if (ok && cfg->gzip)
+		ok = add_line(&h->headers, "Content-Encoding: gzip");
+	for (size_t i = 0; i < cfg->headers.n && ok; i++) {
+		char *const *p = cfg->headers.v + 2 * i;
+		char *line;
+
+		/* "Name:" would remove it, "Name;" sends it empty */
+		ok = asprintf(&line, *p[1] ? "%s: %s" : "%s;%s", p[0],
+			      p[1]) >= 0;
+		if (ok) {
+			ok = add_line(&h->headers, line);
+			free(line);
+		}
+	}
+	return ok;
+}
+
+#define SET(option, value)						\
+	do {								\
+		if (curl_easy_setopt(h->easy, option, value) != CURLE_OK) \
+			return false;					\
+	} while (0)
+
+static bool set_behaviour(struct http *h, const struct config *cfg)
+{
+	SET(CURLOPT_URL, cfg->url);
+	SET(CURLOPT_PATH_AS_IS, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075500
+	SET(CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+	SET(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+#endif
+	SET(CURLOPT_FOLLOWLOCATION, 0L);
+	SET(CURLOPT_POST, 1L);
+	SET(CURLOPT_USERAGENT, USER_AGENT);
+	SET(CURLOPT_HTTPHEADER, h->headers);
+	SET(CURLOPT_TIMEOUT_MS, cfg->timeout_ms);
+	SET(CURLOPT_NOSIGNAL, 1L);
+	SET(CURLOPT_TCP_KEEPALIVE, 1L);
+	SET(CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
+	SET(CURLOPT_SSL_VERIFYPEER, 1L);
+	SET(CURLOPT_SSL_VERIFYHOST, 2L);
+	if (cfg->ca)
+		SET(CURLOPT_CAINFO, cfg->ca);
+	if (cfg->cert)
+		SET(CURLOPT_SSLCERT, cfg->cert);
+	if (cfg->key)
+		SET(CURLOPT_SSLKEY, cfg->key);
+	SET(CURLOPT_ERRORBUFFER, h->error);
+	SET(CURLOPT_WRITEFUNCTION, on_body);
+	SET(CURLOPT_WRITEDATA, h);
+	SET(CURLOPT_HEADERFUNCTION, on_header);
+	SET(CURLOPT_HEADERDATA, h);
+	return true;
+}
+
+static bool set_multi(struct http *h)
+{
+	CURLM *m = h->multi;
+
+	return !curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, on_socket) &&
+	       !curl_multi_setopt(m, CURLMOPT_SOCKETDATA, h) &&
+	       !curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, on_timeout) &&
+	       !curl_multi_setopt(m, CURLMOPT_TIMERDATA, h) &&
+	       !curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, 2L);
+}
+
+int http_init(struct http *h, struct evloop *loop, const struct config *cfg,
+	      void (*done)(void *arg, const struct http_answer *answer),
+	      void *arg)
+{
+	int r;
+
+	*h = (struct http){ .loop = loop, .done = done, .arg = arg };
+	r = timer_init(&h->timer, loop, on_timer, h);
+	if (r < 0)
+		return r;
+	if (curl_global_init(CURL_GLOBAL_DEFAULT))
+		return -ENOMEM;
+	h->multi = curl_multi_init();
+	h->easy = curl_easy_init();
+	if (!h->multi || !h->easy || !make_headers(h, cfg))
+		return -ENOMEM;
+	return set_behaviour(h, cfg) && set_multi(h) ? 0 : -EINVAL;
+}
+
+void http_fini(struct http *h)
+{
+	http_cancel(h);
+	curl_easy_cleanup(h->easy);
+	curl_multi_cleanup(h->multi);
+	curl_slist_free_all(h->headers);
+	timer_fini(&h->timer);
+	free(h->body);
+	curl_global_cleanup();
+}
+
+int http_post(struct http *h, const void *body, size_t len)
+{
+	if (h->busy)
+		return -EBUSY;
+	h->answer = (struct http_answer){ 0 };
+	h->error[0] = '\0';
+	if (curl_easy_setopt(h->easy, CURLOPT_POSTFIELDS, body) ||
+	    curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+			     (curl_off_t)len) ||
+	    curl_multi_add_handle(h->multi, h->easy))
+		return -EIO;
+	h->busy = true;
+	return 0;
+}
+
+void http_cancel(struct http *h)
+{
+	if (h->busy)
+		curl_multi_remove_handle(h->multi, h->easy);
+	h->busy = false;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http - one OTLP request at a time, by libcurl, driven by the event loop
+ *
+ * Rules: OTLP specification 1.11.0, "OTLP/HTTP".  Certificates are checked;
+ * redirects are not followed; proxies come from curl's usual variables.  The
+ * answer is collected up to HTTP_ANSWER_MAX.
+ */
+#ifndef EXPORTERD_HTTP_H
+#define EXPORTERD_HTTP_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/evloop.h"
+#include "exporterd/config.h"
+#include "exporterd/timer.h"
+
+#define HTTP_ANSWER_MAX	(4u << 20)	/* the specification's default */
+#define HTTP_VALUE_MAX	64		/* of Retry-After, NUL included */
+
+/* Valid during the callback only. */
+struct http_answer {
+	long status;		/* 0: there was none, or not all of it */
+	const char *error;	/* why, then */
+	bool too_large;		/* the body is over HTTP_ANSWER_MAX */
+	const uint8_t *body;
+	size_t len;
+	char retry_after[HTTP_VALUE_MAX];	/* "": none, or too long */
+};
+
+struct http {
+	struct evloop *loop;
+	CURLM *multi;
+	CURL *easy;
+	struct curl_slist *headers;
+	struct timer timer;		/* curl's timeouts */
+	bool busy;
+	void (*done)(void *arg, const struct http_answer *answer);
+	void *arg;
+	struct http_answer answer;
+	uint8_t *body;
+	size_t cap;
+	char error[CURL_ERROR_SIZE];
+};
+
+/*
+ * Prepare; cfg is borrowed.  done is called once for each http_post() that
+ * returned 0 and was not cancelled; it may post again.  Returns 0 or -errno;
+ * http_fini() accepts either.
+ */
+int http_init(struct http *h, struct evloop *loop, const struct config *cfg,
+	      void (*done)(void *arg, const struct http_answer *answer),
+	      void *arg);
+void http_fini(struct http *h);
+
+/* Send; body is borrowed until done or http_cancel().  Never calls done
+ * itself.  Returns 0, -EBUSY or -EIO. */
+int http_post(struct http *h, const void *body, size_t len);
+void http_cancel(struct http *h);
+
+#endif /* EXPORTERD_HTTP_H */

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporterd/hub_link.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/batch.h"
+
+#define FIRST_WAIT_NS	100000000ULL
+#define MAX_WAIT_NS	5000000000ULL
+#define BURST		16	/* messages before others get their turn */
+
+struct hub_answer {
+	struct hub_answer *next;
+	uint64_t id;
+	struct msg_batch_done done;
+};
+
+static bool is_up(const struct hub_link *l)
+{
+	return l->conn.fd >= 0;
+}
+
+static void add(struct export_outcomes *to, const struct export_outcomes *o)
+{
+	for (int i = 0; i < BATCH__OUTCOMES; i++)
+		to->samples[i] += o->samples[i];
+}
+
+static void watch(struct hub_link *l)
+{
+	uint32_t want = (l->closing ? 0 : EPOLLIN) | (l->first ? EPOLLOUT : 0);
+
+	if (want == l->events)
+		return;
+	l->events = want;
+	if (evloop_mod(l->loop, &l->src, want) < 0)
+		log_err("event loop: %m");
+}
+
+static void drop(struct hub_link *l)
+{
+	if (!is_up(l))
+		return;
+	evloop_del(l->loop, &l->src);
+	conn_close(&l->conn);
+	add(&l->unreported, &l->in_hello);
+	l->in_hello = (struct export_outcomes){ 0 };
+	while (l->first) {
+		struct hub_answer *a = l->first;
+
+		l->first = a->next;
+		l->unreported.samples[a->done.outcome] += a->done.samples;
+		free(a);
+	}
+	l->last = NULL;
+	if (!l->closing)
+		timer_set(&l->retry, backoff_next(&l->backoff,
+						  backoff_random()), 0);
+	else
+		l->ops->flushed(l->arg);
+}
+
+static void flush(struct hub_link *l)
+{
+	bool any = l->first != NULL;
+
+	while (l->first) {
+		struct hub_answer *a = l->first;
+		int r = conn_send(&l->conn, MSG_BATCH_DONE, a->id, &a->done,
+				  sizeof(a->done), NULL, 0, NULL, 0);
+
+		if (r == -EAGAIN)
+			break;
+		if (r < 0) {
+			drop(l);
+			return;
+		}
+		l->first = a->next;
+		free(a);
+	}
+	if (!l->first)
+		l->last = NULL;
+	watch(l);
+	if (any && !l->first)
+		l->ops->flushed(l->arg);
+}
+
+/* --- receiving ------------------------------------------------------------ */
+
+static int on_hello(struct hub_link *l, const struct msg *m)
+{
+	const struct msg_hello_hub *h = (const void *)m->buf;
+
+	if (h->record_version != REC_VERSION)
+		return MSG_BAD_CONTENT;
+	l->conn.state = CONN_READY;
+	l->in_hello = (struct export_outcomes){ 0 };
+	backoff_reset(&l->backoff);
+	log_info("connected to symbolizerd");
+	l->said = false;
+	return MSG_OK;
+}
+
+static int on_batch(struct hub_link *l, struct msg *m)
+{
+	return l->ops->batch(l->arg, m->hdr.id, m->fds[0],
+			     (const void *)m->buf);
+}
+
+static int receive(struct hub_link *l)
+{
+	struct msg m;
+	int r = conn_recv(&l->conn, &m);
+
+	if (r)
+		return r;
+	switch (m.hdr.type) {
+	case MSG_HELLO_HUB:
+		r = on_hello(l, &m);
+		break;
+	case MSG_BATCH:
+		r = on_batch(l, &m);
+		break;
+	default:
+		r = MSG_BAD_TYPE;
+	}
+	msg_close_fds(&m);
+	return r;
+}
+
+static int on_event(struct ev_source *src, uint32_t events)
+{
+	struct hub_link *l = (struct hub_link *)((char *)src -
+						 offsetof(struct hub_link, src));
+	int r = 0;
+
+	if (events & EPOLLOUT)
+		flush(l);
+	if (l->closing && (events & (EPOLLHUP | EPOLLERR)))
+		drop(l);
+	for (int i = 0; i < BURST && is_up(l) && !l->closing && r == 0; i++)
+		r = receive(l);
+	if (r == 0 || r == -EAGAIN || !is_up(l))
+		return 0;
+	if (r > 0) {
+		l->offences++;
+		if (log_limited(&l->log))
+			log_err("symbolizerd sent a message that is not allowed: %s",
+				msg_verdict_name(r));
+	} else {
+		log_info("symbolizerd is gone: waiting for it");
+		l->said = true;
+	}
+	drop(l);
+	return 0;
+}
+
+/* --- connecting ----------------------------------------------------------- */
+
+static int say_hello(struct hub_link *l)
+{
+	struct msg_hello_exporter hello = {
+		.batch_version = BATCH_VERSION,
+		.queued_samples = l->ops->held(l->arg),
+		.unreported = l->unreported,
+	};
+	int r = conn_send(&l->conn, MSG_HELLO_EXPORTER, 0, &hello,
+			  sizeof(hello), NULL, 0, NULL, 0);
+
+	if (r < 0)
+		return r;
+	l->in_hello = l->unreported;
+	l->unreported = (struct export_outcomes){ 0 };
+	return 0;
+}
+
+static void try_connect(void *arg)
+{
+	struct hub_link *l = arg;
+	int r;
+
+	if (is_up(l) || l->closing)
+		return;
+	r = conn_connect(&l->conn, l->path, PEER_HUB, l->uid);
+	if (r == 0) {
+		l->src.fd = l->conn.fd;
+		l->events = EPOLLIN;
+		r = evloop_add(l->loop, &l->src, l->events);
+		if (r < 0)
+			conn_close(&l->conn);
+	}
+	if (r == 0) {
+		if (say_hello(l) < 0)
+			drop(l);
+		return;
+	}
+	if (!l->said)
+		log_info("symbolizerd is not there (%s: %s): waiting for it",
+			 l->path, strerror(-r));
+	l->said = true;
+	timer_set(&l->retry, backoff_next(&l->backoff, backoff_random()), 0);
+}
+
+int hub_link_init(struct hub_link *l, struct evloop *loop, const char *path,
+		  uid_t uid, const struct hub_link_ops *ops, void *arg)
+{
+	*l = (struct hub_link){
+		.loop = loop, .path = path, .uid = uid, .ops = ops, .arg = arg,
+		.conn.fd = -1, .src.fn = on_event,
+		.backoff = { FIRST_WAIT_NS, MAX_WAIT_NS, 0 },
+	};
+	return timer_init(&l->retry, loop, try_connect, l);
+}
+
+void hub_link_fini(struct hub_link *l)
+{
+	l->closing = true;
+	if (is_up(l)) {
+		evloop_del(l->loop, &l->src);
+		conn_close(&l->conn);
+	}
+	while (l->first) {
+		struct hub_answer *a = l->first;
+
+		l->first = a->next;
+		free(a);
+	}
+	timer_fini(&l->retry);
+}
+
+void hub_link_start(struct hub_link *l)
+{
+	timer_set(&l->retry, 0, 0);
+}
+
+/* --- sending -------------------------------------------------------------- */
+
+void hub_link_done(struct hub_link *l, uint64_t id, uint64_t samples,
+		   enum batch_outcome outcome)
+{
+	struct hub_answer *a = is_up(l) ? malloc(sizeof(*a)) : NULL;
+
+	if (!a) {
+		l->unreported.samples[outcome] += samples;
+		return;
+	}
+	*a = (struct hub_answer){
+		.id = id,
+		.done = { .samples = samples, .outcome = outcome },
+	};
+	if (l->last)
+		l->last->next = a;
+	else
+		l->first = a;
+	l->last = a;
+	flush(l);
+}
+
+void hub_link_stats(struct hub_link *l, const struct exporter_stats *stats)
+{
+	struct msg_exporter_stats m = { *stats };
+
+	if (is_up(l) && l->conn.state == CONN_READY && !l->first)
+		(void)conn_send(&l->conn, MSG_EXPORTER_STATS, 0, &m, sizeof(m),
+				NULL, 0, NULL, 0);
+}
+
+void hub_link_close(struct hub_link *l)
+{
+	l->closing = true;
+	timer_stop(&l->retry);
+	if (is_up(l))
+		watch(l);
+}
+
+bool hub_link_flushed(const struct hub_link *l)
+{
+	return !l->first;
+}
+
+uint64_t hub_link_untold(const struct hub_link *l)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < BATCH__OUTCOMES; i++)
+		n += l->unreported.samples[i];
+	for (const struct hub_answer *a = l->first; a; a = a->next)
+		n += a->done.samples;
+	return n;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hub_link - the connection to symbolizerd's `export` socket
+ *
+ * Tried again for ever, with a jittered wait.  Batches outlive the connection
+ * they came from; every one is answered once, under the id it came with (ids
+ * of different hubs do not collide: symbolizerd/batches.h).  An answer that
+ * did not leave before the connection broke is told as a sum in the next
+ * MSG_HELLO_EXPORTER.
+ */
+#ifndef EXPORTERD_HUB_LINK_H
+#define EXPORTERD_HUB_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/log.h"
+#include "exporterd/backoff.h"
+#include "exporterd/timer.h"
+#include "ipc/conn.h"
+
+struct hub_answer;			/* an unsent MSG_BATCH_DONE */
+
+struct hub_link_ops {
+	/* A batch has come; fd is borrowed.  Returns MSG_OK, or MSG_BAD_CONTENT
+	 * (when it was answered already) to end the connection. */
+	int (*batch)(void *arg, uint64_t id, int fd, const struct msg_batch *m);
+	/* Samples that were taken and not answered yet. */
+	uint64_t (*held)(void *arg);
+	/* Everything is sent that was to be sent. */
+	void (*flushed)(void *arg);
+};
+
+struct hub_link {
+	struct evloop *loop;
+	const char *path;
+	uid_t uid;
+	const struct hub_link_ops *ops;
+	void *arg;
+	struct conn conn;
+	struct ev_source src;
+	uint32_t events;		/* waited for on src */
+	struct timer retry;
+	struct backoff backoff;
+	struct export_outcomes unreported;	/* for the next hello */
+	struct export_outcomes in_hello;	/* in one not answered yet */
+	struct hub_answer *first, *last;
+	bool closing;			/* hub_link_close() was called */
+	bool said;			/* that the hub is away */
+	uint64_t offences;
+	struct log_limit log;
+};
+
+/* path and ops are borrowed; batches of a hub of uid only.  Returns 0 or
+ * -errno; hub_link_fini() accepts either. */
+int hub_link_init(struct hub_link *l, struct evloop *loop, const char *path,
+		  uid_t uid, const struct hub_link_ops *ops, void *arg);
+void hub_link_fini(struct hub_link *l);
+
+void hub_link_start(struct hub_link *l);
+
+/* The outcome of a batch that came through ops->batch. */
+void hub_link_done(struct hub_link *l, uint64_t id, uint64_t samples,
+		   enum batch_outcome outcome);
+
+/* Dropped when it cannot be sent at once: the next comes in a second. */
+void hub_link_stats(struct hub_link *l, const struct exporter_stats *stats);
+
+/* Take no more batches and connect no more; answers still go out. */
+void hub_link_close(struct hub_link *l);
+
+/* True when no answer waits, or none can be sent any more. */
+bool hub_link_flushed(const struct hub_link *l);
+
+/* Outcomes that nobody will be told: for a last line in the log. */
+uint64_t hub_link_untold(const struct hub_link *l);
+
+#endif /* EXPORTERD_HUB_LINK_H */

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * exporterd - takes finished batches from symbolizerd to the network
+ *
+ * Unprivileged; the only one of the three that talks to a network, and the
+ * only one that parses what comes from there.  It sees batches, and nothing
+ * else of the machine it runs on: see confine.h.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/service.h"
+#include "exporterd/confine.h"
+#include "exporterd/hub_link.h"
+#include "exporterd/recorder.h"
+#include "exporterd/request.h"
+#include "exporterd/sender.h"
+#include "ipc/sealed.h"
+
+#define DRAIN_NS	(5 * NSEC_PER_SEC)
+
+struct exporter {
+	struct config cfg;
+	struct evloop loop;
+	struct hub_link hub;
+	struct sender sender;		/* unless no_network */
+	struct recorder recorder;	/* if recorder_fd >= 0 */
+	bool recording;
+	struct ev_source signals;
+	struct timer tick, deadline;
+	bool draining;
+	struct exporter_stats stats;
+	struct log_limit log;
+};
+
+/* --- the way of a batch ------------------------------------------------------ */
+
+static uint64_t held(void *arg)
+{
+	struct exporter *e = arg;
+
+	if (!e->cfg.no_network)
+		return sender_samples(&e->sender);
+	return e->recording ? e->recorder.samples : 0;
+}
+
+static void end_if_drained(void *arg)
+{
+	struct exporter *e = arg;
+
+	if (e->draining &&
+	    (e->cfg.no_network || sender_idle(&e->sender)) &&
+	    (!e->recording || recorder_idle(&e->recorder)) &&
+	    hub_link_flushed(&e->hub))
+		evloop_stop(&e->loop);
+}
+
+static void on_sent(void *arg, struct item *it, enum batch_outcome o)
+{
+	struct exporter *e = arg;
+
+	hub_link_done(&e->hub, it->id, it->samples, o);
+	item_free(it);
+	end_if_drained(e);
+}
+
+static void on_recorded(void *arg, uint64_t id, uint64_t samples,
+			enum batch_outcome o)
+{
+	struct exporter *e = arg;
+
+	if (e->cfg.no_network)
+		hub_link_done(&e->hub, id, samples, o);
+	end_if_drained(e);
+}
+
+/* Returns an outcome, or -1: the sender has it now. */
+static int to_sender(struct exporter *e, uint64_t id, const struct batch *b)
+{
+	const struct otlp_resource extra = {
+		(const char *const *)e->cfg.resource.v,
+	};
+	struct item *it = calloc(1, sizeof(*it));
+	int r = it ? request_make(b, &extra, e->cfg.gzip, it) : -ENOMEM;
+
+	if (r == 0) {
+		it->id = id;
+		it->samples = batch_n(b, BATCH_TIMES);
+		sender_add(&e->sender, it);
+		return -1;
+	}
+	if (r != -ENODATA && log_limited(&e->log)) {
+		if (r == -E2BIG)
+			log_warn("a batch of %u samples is not sent: its request of %zu bytes is over the limit of %u",
+				 batch_n(b, BATCH_TIMES), it->raw_len,
+				 REQUEST_MAX);
+		else
+			log_err("a batch of %u samples is not sent: %s",
+				batch_n(b, BATCH_TIMES), strerror(-r));
+	}
+	item_free(it);
+	return r == -ENODATA ? BATCH_DELIVERED :
+	       r == -E2BIG ? BATCH_REJECTED : BATCH_GAVE_UP;
+}
+
+static int pass_on(struct exporter *e, uint64_t id, int fd,
+		   const struct msg_batch *m, const struct batch *b)
+{
+	if (e->recording)
+		recorder_add(&e->recorder, id, fd, m);
+	if (!e->cfg.no_network)
+		return to_sender(e, id, b);
+	return e->recording ? -1 : BATCH_NO_RECEIVER;
+}
+
+static int on_batch(void *arg, uint64_t id, int fd, const struct msg_batch *m)
+{
+	struct exporter *e = arg;
+	struct batch b = { 0 };
+	const void *data;
+	size_t len = 0;
+	int r, outcome = BATCH_INVALID;
+
+	r = sealed_map(fd, sizeof(struct batch_hdr), BATCH_BYTES_MAX, &data,
+		       &len);
+	if (r == 0) {
+		if (m->bytes == len && batch_open(data, len, &b) == 0 &&
+		    batch_n(&b, BATCH_TIMES) == m->samples)
+			outcome = pass_on(e, id, fd, m, &b);
+		munmap((void *)data, len);
+	} else if (r != -EPROTO) {
+		log_err("cannot map a batch: %s", strerror(-r));
+		outcome = BATCH_GAVE_UP;
+	}
+	if (outcome >= 0)
+		hub_link_done(&e->hub, id, m->samples, outcome);
+	return outcome == BATCH_INVALID ? MSG_BAD_CONTENT : MSG_OK;
+}
+
+/* --- once a second, and at the end ------------------------------------------- */
+
+static void on_tick(void *arg)
+{
+	struct exporter *e = arg;
+	struct exporter_stats *s = &e->stats;
+
+	s->queued = held(e);
+	s->queued_bytes = e->cfg.no_network ? 0 : sender_bytes(&e->sender);
+	s->offences = e->hub.offences +
+		      (e->recording ? e->recorder.offences : 0);
+	hub_link_stats(&e->hub, s);
+	service_alive();
+	service_status("%llu requests, %llu retries, %llu samples waiting",
+		       (unsigned long long)s->requests,
+		       (unsigned long long)s->retries,
+		       (unsigned long long)s->queued);
+}
+
+static void give_up(void *arg)
+{
+	struct exporter *e = arg;
+
+	if (!e->cfg.no_network)
+		sender_give_up(&e->sender);
+	if (e->recording)
+		recorder_give_up(&e->recorder);
+	evloop_stop(&e->loop);
+}
+
+static int on_signal(struct ev_source *src, uint32_t events)
+{
+	struct exporter *e = (struct exporter *)((char *)src -
+						 offsetof(struct exporter, signals));
+	struct signalfd_siginfo si;
+
+	(void)events;
+	if (read(src->fd, &si, sizeof(si)) != (ssize_t)sizeof(si))
+		return 0;
+	if (e->draining) {
+		give_up(e);
+		return 0;
+	}
+	service_stopping();
+	e->draining = true;
+	hub_link_close(&e->hub);
+	timer_set(&e->deadline, DRAIN_NS, 0);
+	if (!e->cfg.no_network)
+		sender_drain(&e->sender, now_ns() + DRAIN_NS);
+	end_if_drained(e);
+	return 0;
+}
+
+/* --- life -------------------------------------------------------------------- */
+
+static int catch_signals(struct exporter *e)
+{
+	sigset_t set;
+	int r;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 ||
+	    signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+		return -errno;
+	e->signals.fn = on_signal;
+	e->signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (e->signals.fd < 0)
+		return -errno;
+	r = evloop_add(&e->loop, &e->signals, EPOLLIN);
+	return r;
+}
+
+static int start(struct exporter *e)
+{
+	static const struct hub_link_ops ops = {
+		.batch = on_batch, .held = held, .flushed = end_if_drained,
+	};
+	int r;
+
+	if ((r = evloop_init(&e->loop)) || (r = catch_signals(e)) ||
+	    (r = service_init()) ||
+	    (r = timer_init(&e->tick, &e->loop, on_tick, e)) ||
+	    (r = timer_init(&e->deadline, &e->loop, give_up, e)) ||
+	    (r = hub_link_init(&e->hub, &e->loop, e->cfg.hub, e->cfg.hub_uid,
+			       &ops, e)))
+		return r;
+	service_scrub_env();
+	if (!e->cfg.no_network) {
+		r = sender_init(&e->sender, &e->loop, &e->cfg, &e->stats,
+				on_sent, e);
+		if (r < 0)
+			return r;
+	}
+	if (e->cfg.recorder_fd >= 0) {
+		r = recorder_init(&e->recorder, &e->loop, e->cfg.recorder_fd,
+				  on_recorded, e);
+		if (r < 0)
+			return r;
+		e->recording = true;
+	}
+	return 0;
+}
+
+static int run(struct exporter *e)
+{
+	uint64_t untold;
+	int r;
+
+	if (e->cfg.no_network)
+		log_info("not sending: --no-network");
+	else
+		log_info("sending to %s", e->cfg.shown_url);
+	timer_set(&e->tick, NSEC_PER_SEC, NSEC_PER_SEC);
+	hub_link_start(&e->hub);
+	service_ready();
+	r = evloop_run(&e->loop);
+	untold = hub_link_untold(&e->hub);
+	if (untold)
+		log_warn("the fate of %llu samples could not be told to symbolizerd",
+			 (unsigned long long)untold);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	static struct exporter e;
+	int r;
+
+	log_init("trifold-exporterd", false);
+	/* one heap: curl's resolver thread would get 64 MiB of its own */
+	mallopt(M_ARENA_MAX, 1);
+	r = config_load(&e.cfg, argc, argv);
+	if (r) {
+		config_fini(&e.cfg);
+		return r < 0 ? 0 : r;
+	}
+	log_init("trifold-exporterd", e.cfg.debug);
+	r = start(&e);
+	if (r < 0)
+		log_err("cannot start: %s", strerror(-r));
+	else
+		r = confine(&e.cfg);
+	if (r == 0)
+		r = run(&e);
+	/* the system takes back all the rest */
+	return r < 0 ? 1 : 0;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporterd/queue.h"
+
+#include <stdlib.h>
+
+void item_free(struct item *it)
+{
+	if (it)
+		free(it->body);
+	free(it);
+}
+
+struct item *queue_pop(struct queue *q)
+{
+	struct item *it = q->first;
+
+	if (!it)
+		return NULL;
+	q->first = it->next;
+	if (!q->first)
+		q->last = NULL;
+	it->next = NULL;
+	q->n--;
+	q->bytes -= it->len;
+	q->samples -= it->samples;
+	return it;
+}
+
+struct item *queue_push(struct queue *q, struct item *it)
+{
+	struct item *gone = NULL, **end = &gone;
+
+	it->next = NULL;
+	if (it->len > q->max_bytes || q->max_n == 0)
+		return it;
+	while (q->n >= q->max_n || q->max_bytes - q->bytes < it->len) {
+		*end = queue_pop(q);
+		end = &(*end)->next;
+	}
+	if (q->last)
+		q->last->next = it;
+	else
+		q->first = it;
+	q->last = it;
+	q->n++;
+	q->bytes += it->len;
+	q->samples += it->samples;
+	return gone;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queue - requests that wait to be sent, bounded in bytes and number
+ *
+ * First in, first out.  A request that does not fit pushes out the oldest
+ * ones: of a receiver that is away for long, the last minutes are worth more
+ * than the first.
+ */
+#ifndef EXPORTERD_QUEUE_H
+#define EXPORTERD_QUEUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define QUEUE_BYTES	(64u << 20)
+#define QUEUE_ITEMS	256
+
+/* A batch, ready to be sent. */
+struct item {
+	struct item *next;
+	uint64_t id;		/* of its MSG_BATCH */
+	uint64_t samples;
+	uint32_t profiles;	/* in the request */
+	uint8_t *body;		/* malloc'ed; NULL when it has been let go */
+	size_t len;		/* of body */
+	size_t raw_len;		/* before compression */
+};
+
+void item_free(struct item *it);	/* accepts NULL */
+
+struct queue {
+	struct item *first, *last;
+	size_t n, bytes;	/* bytes of bodies */
+	size_t max_n, max_bytes;
+	uint64_t samples;
+};
+
+static inline void queue_init(struct queue *q, size_t max_n, size_t max_bytes)
+{
+	*q = (struct queue){ .max_n = max_n, .max_bytes = max_bytes };
+}
+
+/* Takes it over.  Returns a list (by next) of those that had to go, oldest
+ * first, which is the caller's; `it` itself when it is larger than the queue. */
+struct item *queue_push(struct queue *q, struct item *it);
+
+struct item *queue_pop(struct queue *q);	/* NULL: empty */
+
+#endif /* EXPORTERD_QUEUE_H */

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporterd/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct recorded {
+	struct recorded *next;
+	uint64_t id;		/* the recorder's */
+	uint64_t hub_id;
+	struct msg_batch batch;
+	int fd;			/* -1 once it was sent */
+};
+
+/* Take `r` out of the list and tell its end; prev is what is before it. */
+static void finish(struct recorder *rec, struct recorded *prev,
+		   struct recorded *r, enum batch_outcome o)
+{
+	if (prev)
+		prev->next = r->next;
+	else
+		rec->first = r->next;
+	if (rec->last == r)
+		rec->last = prev;
+	if (r->fd >= 0) {
+		close(r->fd);
+		rec->waiting--;
+	} else {
+		rec->sent--;
+	}
+	rec->samples -= r->batch.samples;
+	rec->outcome(rec->arg, r->hub_id, r->batch.samples, o);
+	free(r);
+}
+
+static void end(struct recorder *rec, enum batch_outcome o)
+{
+	if (rec->conn.fd >= 0) {
+		evloop_del(rec->loop, &rec->src);
+		conn_close(&rec->conn);
+	}
+	while (rec->first)
+		finish(rec, NULL, rec->first, o);
+}
+
+static void watch(struct recorder *rec, bool out)
+{
+	uint32_t want = EPOLLIN | (out ? EPOLLOUT : 0);
+
+	if (want == rec->events)
+		return;
+	rec->events = want;
+	if (evloop_mod(rec->loop, &rec->src, want) < 0)
+		log_err("event loop: %m");
+}
+
+static void push(struct recorder *rec)
+{
+	bool full = false;
+
+	for (struct recorded *r = rec->first; r; r = r->next) {
+		int e;
+
+		if (r->fd < 0)
+			continue;
+		if (rec->sent >= RECORDER_WINDOW)
+			break;
+		e = conn_send(&rec->conn, MSG_BATCH, r->id, &r->batch,
+			      sizeof(r->batch), NULL, 0, &r->fd, 1);
+		if (e == -EAGAIN) {
+			full = true;
+			break;
+		}
+		if (e < 0) {
+			end(rec, BATCH_NO_RECEIVER);
+			return;
+		}
+		close(r->fd);
+		r->fd = -1;
+		rec->sent++;
+		rec->waiting--;
+	}
+	watch(rec, full);
+}
+
+static int on_done(struct recorder *rec, const struct msg *m)
+{
+	const struct msg_batch_done *d = (const void *)m->buf;
+	struct recorded *prev = NULL, *r = rec->first;
+
+	while (r && (r->id != m->hdr.id || r->fd >= 0)) {
+		prev = r;
+		r = r->next;
+	}
+	if (!r || d->outcome >= BATCH__OUTCOMES ||
+	    d->samples != r->batch.samples)
+		return MSG_BAD_CONTENT;
+	finish(rec, prev, r, d->outcome);
+	return MSG_OK;
+}
+
+static int on_event(struct ev_source *src, uint32_t events)
+{
+	struct recorder *rec = (struct recorder *)((char *)src -
+						   offsetof(struct recorder, src));
+	struct msg m;
+	int r = 0;
+
+	(void)events;
+	while (r == 0) {
+		r = conn_recv(&rec->conn, &m);
+		if (r == 0) {
+			r = m.hdr.type == MSG_BATCH_DONE ? on_done(rec, &m) :
+				MSG_BAD_TYPE;
+			msg_close_fds(&m);
+		}
+	}
+	if (r == -EAGAIN) {
+		push(rec);
+		return 0;
+	}
+	if (r > 0) {
+		rec->offences++;
+		log_err("recorder sent a message that is not allowed: %s",
+			msg_verdict_name(r));
+	} else {
+		log_info("recorder is gone");
+	}
+	end(rec, BATCH_NO_RECEIVER);
+	return 0;
+}
+
+int recorder_init(struct recorder *rec, struct evloop *loop, int fd,
+		  void (*outcome)(void *arg, uint64_t id, uint64_t samples,
+				  enum batch_outcome o), void *arg)
+{
+	int r;
+
+	*rec = (struct recorder){
+		.loop = loop, .conn.fd = -1, .src = { fd, on_event },
+		.events = EPOLLIN, .next_id = 1, .outcome = outcome, .arg = arg,
+	};
+	r = conn_init(&rec->conn, fd, PEER_RECORDER);
+	if (r < 0) {
+		rec->conn.fd = -1;
+		return r;
+	}
+	/* inherited from whoever started both: no hello is needed */
+	rec->conn.state = CONN_READY;
+	r = evloop_add(loop, &rec->src, rec->events);
+	if (r < 0)
+		conn_close(&rec->conn);
+	return r;
+}
+
+void recorder_fini(struct recorder *rec)
+{
+	recorder_give_up(rec);
+}
+
+static void drop_oldest_waiting(struct recorder *rec)
+{
+	struct recorded *prev = NULL, *r = rec->first;
+
+	while (r && r->fd < 0) {
+		prev = r;
+		r = r->next;
+	}
+	if (r)
+		finish(rec, prev, r, BATCH_QUEUE_FULL);
+}
+
+void recorder_add(struct recorder *rec, uint64_t id, int fd,
+		  const struct msg_batch *m)
+{
+	struct recorded *r;
+
+	if (rec->conn.fd < 0) {
+		rec->outcome(rec->arg, id, m->samples, BATCH_NO_RECEIVER);
+		return;
+	}
+	if (rec->waiting >= RECORDER_MAX)
+		drop_oldest_waiting(rec);
+	r = malloc(sizeof(*r));
+	fd = r ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+	if (fd < 0) {
+		free(r);
+		rec->outcome(rec->arg, id, m->samples, BATCH_QUEUE_FULL);
+		return;
+	}
+	*r = (struct recorded){
+		.id = rec->next_id++, .hub_id = id, .batch = *m, .fd = fd,
+	};
+	if (rec->last)
+		rec->last->next = r;
+	else
+		rec->first = r;
+	rec->last = r;
+	rec->waiting++;
+	rec->samples += m->samples;
+	push(rec);
+}
+
+void recorder_give_up(struct recorder *rec)
+{
+	end(rec, BATCH_GAVE_UP);
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporterd/sender.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "exporterd/answer.h"
+
+static void post(struct sender *s);
+
+static void start_next(struct sender *s)
+{
+	if (s->cur || !s->queue.n)
+		return;
+	s->cur = queue_pop(&s->queue);
+	s->first_try_ns = now_ns();
+	backoff_reset(&s->backoff);
+	post(s);
+}
+
+/* cur has come to its end; `outcome` may add batches meanwhile. */
+static void finish(struct sender *s, enum batch_outcome o)
+{
+	struct item *it = s->cur;
+
+	s->cur = NULL;
+	timer_stop(&s->again);
+	s->outcome(s->arg, it, o);
+	start_next(s);
+}
+
+/* --- what to say ---------------------------------------------------------- */
+
+static const char *hint(long status)
+{
+	switch (status) {
+	case 401:
+	case 403:
+		return " (see OTEL_EXPORTER_OTLP_HEADERS)";
+	case 404:
+	case 405:
+		return " (OTLP profiles are at /v1development/profiles, and a collector needs --feature-gates=service.profilesSupport)";
+	case 413:
+		return " (raise the receiver's limit)";
+	case 415:
+		return " (is this an OTLP/HTTP receiver?)";
+	default:
+		return "";
+	}
+}
+
+/* "HTTP 503: text", or the text alone when there was no answer. */
+static const char *describe(long status, const struct answer *a,
+			    char out[320])
+{
+	if (status)
+		snprintf(out, 320, "HTTP %ld%s%s", status,
+			 a->text[0] ? ": " : "", a->text);
+	else
+		snprintf(out, 320, "%s", a->text);
+	return out;
+}
+
+static void say_retry(struct sender *s, long status, const struct answer *a)
+{
+	char text[320];
+
+	if (!s->failing)
+		log_warn("cannot send: %s; trying again",
+			 describe(status, a, text));
+	else
+		log_debug("still cannot send: %s", describe(status, a, text));
+	s->failing = true;
+}
+
+static void say_end(struct sender *s, long status, const struct answer *a)
+{
+	char text[320];
+
+	if (a->verdict == ANSWER_ACCEPTED && s->failing)
+		log_info("sending again");
+	if (a->verdict == ANSWER_ACCEPTED || a->verdict == ANSWER_PARTIAL)
+		s->failing = false;
+	if (a->verdict == ANSWER_ACCEPTED && !a->text[0])
+		return;
+	if (!log_limited(&s->log))
+		return;
+	describe(status, a, text);
+	switch (a->verdict) {
+	case ANSWER_ACCEPTED:
+		log_warn("receiver took a request and says: %s", a->text);
+		break;
+	case ANSWER_PARTIAL:
+		log_warn("receiver refused %llu of %u profiles: %s",
+			 (unsigned long long)a->rejected, s->cur->profiles,
+			 a->text);
+		break;
+	case ANSWER_RETRY:
+		log_warn("gave up on %llu samples: %s",
+			 (unsigned long long)s->cur->samples, text);
+		break;
+	default:
+		log_warn("receiver refused %llu samples: %s%s",
+			 (unsigned long long)s->cur->samples, text,
+			 hint(status));
+	}
+}
+
+/* --- attempts ------------------------------------------------------------- */
+
+static void plan_retry(struct sender *s, long status, const struct answer *a)
+{
+	uint64_t wait = backoff_next(&s->backoff, backoff_random());
+	uint64_t now = now_ns(), end = s->first_try_ns + SENDER_GIVE_UP_NS;
+
+	if (s->end_ns && s->end_ns < end)
+		end = s->end_ns;
+	if (wait < a->wait_ns)
+		wait = a->wait_ns;
+	if (now >= end || wait > end - now) {
+		say_end(s, status, a);
+		finish(s, BATCH_GAVE_UP);
+		return;
+	}
+	say_retry(s, status, a);
+	s->stats->retries++;
+	timer_set(&s->again, wait, 0);
+}
+
+static void judge(struct sender *s, const struct http_answer *http)
+{
+	struct answer a;
+
+	answer_judge(http, &a);
+	s->stats->http_status = (uint64_t)http->status;
+	s->stats->partial_rejected += a.rejected;
+	if (a.verdict == ANSWER_RETRY) {
+		plan_retry(s, http->status, &a);
+		return;
+	}
+	say_end(s, http->status, &a);
+	/* which samples were in the refused profiles is not told: those of a
+	 * partial success count as delivered unless none was taken */
+	if (a.verdict == ANSWER_FINAL ||
+	    (a.verdict == ANSWER_PARTIAL && a.rejected >= s->cur->profiles))
+		finish(s, BATCH_REJECTED);
+	else
+		finish(s, BATCH_DELIVERED);
+}
+
+static void on_answer(void *arg, const struct http_answer *answer)
+{
+	judge(arg, answer);
+}
+
+static void post(struct sender *s)
+{
+	const struct http_answer none = { .error = "libcurl refused to start" };
+
+	if (http_post(&s->http, s->cur->body, s->cur->len) < 0) {
+		judge(s, &none);
+		return;
+	}
+	s->stats->requests++;
+	s->stats->request_bytes += s->cur->raw_len;
+	s->stats->wire_bytes += s->cur->len;
+}
+
+static void on_again(void *arg)
+{
+	struct sender *s = arg;
+
+	if (s->cur)
+		post(s);
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+int sender_init(struct sender *s, struct evloop *loop,
+		const struct config *cfg, struct exporter_stats *stats,
+		void (*outcome)(void *arg, struct item *it,
+				enum batch_outcome o), void *arg)
+{
+	int r;
+
+	*s = (struct sender){
+		.backoff = { SENDER_FIRST_NS, SENDER_MAX_NS, 0 },
+		.stats = stats, .outcome = outcome, .arg = arg,
+	};
+	queue_init(&s->queue, QUEUE_ITEMS, QUEUE_BYTES);
+	r = timer_init(&s->again, loop, on_again, s);
+	if (r < 0)
+		return r;
+	return http_init(&s->http, loop, cfg, on_answer, s);
+}
+
+void sender_fini(struct sender *s)
+{
+	http_fini(&s->http);
+	timer_fini(&s->again);
+	item_free(s->cur);
+	for (struct item *it; (it = queue_pop(&s->queue));)
+		item_free(it);
+}
+
+void sender_add(struct sender *s, struct item *it)
+{
+	struct item *gone = queue_push(&s->queue, it);
+
+	while (gone) {
+		struct item *next = gone->next;
+
+		s->outcome(s->arg, gone, BATCH_QUEUE_FULL);
+		gone = next;
+	}
+	start_next(s);
+}
+
+uint64_t sender_samples(const struct sender *s)
+{
+	return s->queue.samples + (s->cur ? s->cur->samples : 0);
+}
+
+uint64_t sender_bytes(const struct sender *s)
+{
+	return s->queue.bytes + (s->cur ? s->cur->len : 0);
+}
+
+void sender_drain(struct sender *s, uint64_t end_ns)
+{
+	s->end_ns = end_ns;
+	/* what waits for its next try need not wait so long any more */
+	if (s->cur && !s->http.busy)
+		timer_set(&s->again, 0, 0);
+}
+
+void sender_give_up(struct sender *s)
+{
+	http_cancel(&s->http);
+	timer_stop(&s->again);
+	if (s->cur)
+		s->outcome(s->arg, s->cur, BATCH_GAVE_UP);
+	s->cur = NULL;
+	for (struct item *it; (it = queue_pop(&s->queue));)
+		s->outcome(s->arg, it, BATCH_GAVE_UP);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sender - the queue, one request at a time, and every second try
+ *
+ * An attempt that may be repeated is repeated after a jittered, growing wait,
+ * or after the receiver's Retry-After if that is longer, until
+ * SENDER_GIVE_UP_NS have gone by since the first.
+ */
+#ifndef EXPORTERD_SENDER_H
+#define EXPORTERD_SENDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/log.h"
+#include "exporterd/backoff.h"
+#include "exporterd/http.h"
+#include "exporterd/queue.h"
+#include "exporterd/timer.h"
+#include "ipc/message.h"
+
+/* Factor, jitter, limit and end as in the OpenTelemetry collector (0.159),
+ * but a first wait of 1 s, not 5: batches come every 5 s. */
+#define SENDER_FIRST_NS		1000000000ULL
+#define SENDER_MAX_NS		30000000000ULL
+#define SENDER_GIVE_UP_NS	300000000000ULL
+
+struct sender {
+	struct http http;
+	struct queue queue;
+	struct item *cur;	/* being sent, or waiting for its next try */
+	uint64_t first_try_ns;	/* of cur */
+	uint64_t end_ns;	/* nothing may be tried after this; 0: no end */
+	struct backoff backoff;
+	struct timer again;
+	bool failing;		/* said so in the log */
+	struct log_limit log;
+	struct exporter_stats *stats;
+	/* the batch's way ends here; takes it over */
+	void (*outcome)(void *arg, struct item *it, enum batch_outcome o);
+	void *arg;
+};
+
+/* stats is where requests are counted.  Returns 0 or -errno; sender_fini()
+ * accepts either. */
+int sender_init(struct sender *s, struct evloop *loop,
+		const struct config *cfg, struct exporter_stats *stats,
+		void (*outcome)(void *arg, struct item *it,
+				enum batch_outcome o), void *arg);
+void sender_fini(struct sender *s);
+
+/* Takes it over. */
+void sender_add(struct sender *s, struct item *it);
+
+static inline bool sender_idle(const struct sender *s)
+{
+	return !s->cur && !s->queue.n;
+}
+
+/* Samples and bytes that are not finished. */
+uint64_t sender_samples(const struct sender *s);
+uint64_t sender_bytes(const struct sender *s);
+
+/* Go on until end_ns (CLOCK_MONOTONIC), or until a wait would go beyond. */
+void sender_drain(struct sender *s, uint64_t end_ns);
+
+/* All that is left becomes BATCH_GAVE_UP. */
+void sender_give_up(struct sender *s);
+
+#endif /* EXPORTERD_SENDER_H */

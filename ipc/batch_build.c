@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ipc/batch.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
+
+/* A table that grows; strings hold one offset more than there are strings. */
+struct vec {
+	void *data;
+	uint32_t n, cap;
+};
+
+/* Open addressing, at most half full. */
+struct slot {
+	uint32_t at;		/* index + 1; 0: free */
+	uint32_t hash;
+};
+struct lookup {
+	struct slot *slots;
+	uint32_t n, cap;	/* cap: power of two */
+};
+
+struct event {
+	uint64_t time_ns;
+	uint32_t sample;
+	uint32_t pad;
+};
+
+struct batch_builder {
+	struct vec tables[BATCH__TABLES];	/* .BATCH_TIMES is not used */
+	struct vec events;
+	struct lookup lookups[BATCH__TABLES];
+	uint64_t seed;		/* names are chosen by those who are profiled */
+	uint64_t bytes;		/* of all tables and times */
+	uint32_t frequency;
+	int error;
+};
+
+static uint32_t fail(struct batch_builder *b, int error)
+{
+	if (!b->error)
+		b->error = error;
+	return 0;
+}
+
+/* Make room for more elements at the end; false: b->error is set. */
+static bool room(struct batch_builder *b, struct vec *v, size_t elem,
+		 size_t more)
+{
+	size_t cap = v->cap ? v->cap : 64;
+	void *p;
+
+	if (b->error)
+		return false;
+	if (more > BATCH_BYTES_MAX || b->bytes + more * elem > BATCH_BYTES_MAX) {
+		fail(b, -E2BIG);
+		return false;
+	}
+	while (cap - v->n < more)
+		cap *= 2;
+	if (cap != v->cap) {
+		p = realloc(v->data, cap * elem);
+		if (!p) {
+			fail(b, -ENOMEM);
+			return false;
+		}
+		v->data = p;
+		v->cap = (uint32_t)cap;
+	}
+	b->bytes += more * elem;
+	return true;
+}
+
+static bool append(struct batch_builder *b, enum batch_table t,
+		   const void *data, size_t n)
+{
+	struct vec *v = &b->tables[t];
+
+	if (!room(b, v, batch_elem_size[t], n))
+		return false;
+	if (n)
+		memcpy((char *)v->data + v->n * batch_elem_size[t], data,
+		       n * batch_elem_size[t]);
+	v->n += (uint32_t)n;
+	return true;
+}
+
+static uint32_t count(const struct batch_builder *b, enum batch_table t)
+{
+	return b->tables[t].n - (t == BATCH_STRINGS);
+}
+
+/* --- interning ------------------------------------------------------------ */
+
+/* What makes element i of a table different from others. */
+static const void *key_of(const struct batch_builder *b, enum batch_table t,
+			  uint32_t i, size_t *len)
+{
+	const char *data = b->tables[t].data;
+	const uint32_t *start = b->tables[t].data;
+	const struct batch_stack *stack = b->tables[t].data;
+
+	switch (t) {
+	case BATCH_STRINGS:
+		*len = start[i + 1] - start[i];
+		return (const char *)b->tables[BATCH_BYTES].data + start[i];
+	case BATCH_STACKS:
+		*len = stack[i].n * sizeof(uint32_t);
+		return (const uint32_t *)b->tables[BATCH_STACK_FRAMES].data +
+		       stack[i].first;
+	default:
+		*len = batch_elem_size[t];
+		return data + i * batch_elem_size[t];
+	}
+}
+
+static bool add(struct batch_builder *b, enum batch_table t, const void *key,
+		size_t len)
+{
+	struct batch_stack stack;
+	uint32_t end;
+
+	switch (t) {
+	case BATCH_STRINGS:
+		end = b->tables[BATCH_BYTES].n + (uint32_t)len;
+		return append(b, BATCH_BYTES, key, len) &&
+		       append(b, t, &end, 1);
+	case BATCH_STACKS:
+		stack.first = b->tables[BATCH_STACK_FRAMES].n;
+		stack.n = (uint32_t)(len / sizeof(uint32_t));
+		return append(b, BATCH_STACK_FRAMES, key, stack.n) &&
+		       append(b, t, &stack, 1);
+	default:
+		return append(b, t, key, 1);
+	}
+}
+
+static bool grow(struct batch_builder *b, struct lookup *l)
+{
+	uint32_t cap = l->cap ? 2 * l->cap : 128;
+	struct slot *slots;
+
+	if (l->cap / 2 > l->n)
+		return true;
+	slots = calloc(cap, sizeof(*slots));
+	if (!slots) {
+		fail(b, -ENOMEM);
+		return false;
+	}
+	for (uint32_t i = 0; i < l->cap; i++) {
+		uint32_t j = l->slots[i].hash & (cap - 1);
+
+		if (!l->slots[i].at)
+			continue;
+		while (slots[j].at)
+			j = (j + 1) & (cap - 1);
+		slots[j] = l->slots[i];
+	}
+	free(l->slots);
+	l->slots = slots;
+	l->cap = cap;
+	return true;
+}
+
+static uint32_t intern(struct batch_builder *b, enum batch_table t,
+		       const void *key, size_t len)
+{
+	uint32_t hash = (uint32_t)XXH3_64bits_withSeed(key, len, b->seed);
+	struct lookup *l = &b->lookups[t];
+	struct slot *s;
+
+	if (b->error || !grow(b, l))
+		return 0;
+	for (uint32_t i = hash; ; i++) {
+		const void *other;
+		size_t other_len;
+
+		s = &l->slots[i & (l->cap - 1)];
+		if (!s->at)
+			break;
+		if (s->hash != hash)
+			continue;
+		other = key_of(b, t, s->at - 1, &other_len);
+		if (other_len == len && !memcmp(other, key, len))
+			return s->at - 1;
+	}
+	if (!add(b, t, key, len))
+		return 0;
+	l->n++;
+	*s = (struct slot){ .at = count(b, t), .hash = hash };
+	return s->at - 1;
+}
+
+/* --- values ---------------------------------------------------------------- */
+
+struct batch_builder *batch_builder_new(uint32_t frequency)
+{
+	static const struct batch_resource resource;
+	static const struct batch_function function;
+	static const struct batch_attr attr;
+	static const struct batch_exe exe;
+	const uint32_t zero = 0;
+	struct batch_builder *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->frequency = frequency;
+	/* without randomness only the time of a lookup is less certain */
+	if (getrandom(&b->seed, sizeof(b->seed), GRND_NONBLOCK) < 0)
+		b->seed = (uint64_t)(uintptr_t)b;
+	append(b, BATCH_STRINGS, &zero, 1);
+	intern(b, BATCH_STRINGS, "", 0);
+	intern(b, BATCH_EXES, &exe, sizeof(exe));
+	intern(b, BATCH_FUNCTIONS, &function, sizeof(function));
+	intern(b, BATCH_ATTRS, &attr, sizeof(attr));
+	intern(b, BATCH_RESOURCES, &resource, sizeof(resource));
+	if (b->error) {
+		batch_builder_free(b);
+		return NULL;
+	}
+	return b;
+}
+
+void batch_builder_free(struct batch_builder *b)
+{
+	if (!b)
+		return;
+	for (int t = 0; t < BATCH__TABLES; t++) {
+		free(b->tables[t].data);
+		free(b->lookups[t].slots);
+	}
+	free(b->events.data);
+	free(b);
+}
+
+static uint32_t string_replaced(struct batch_builder *b, const char *s,
+				size_t len)
+{
+	size_t n = 0, step;
+	uint32_t r;
+	char *p;
+
+	if (len > BATCH_BYTES_MAX)
+		return fail(b, -E2BIG);
+	p = malloc(3 * len);
+	if (!p)
+		return fail(b, -ENOMEM);
+	for (size_t i = 0; i < len; i += step) {
+		step = batch_utf8(s + i, len - i);
+		memcpy(p + n, step ? s + i : "\xef\xbf\xbd", step ? step : 3);
+		n += step ? step : 3;
+		step += !step;
+	}
+	r = intern(b, BATCH_STRINGS, p, n);
+	free(p);
+	return r;
+}
+
+uint32_t batch_string(struct batch_builder *b, const char *s, size_t len)
+{
+	for (size_t i = 0, n; i < len; i += n) {
+		n = batch_utf8(s + i, len - i);
+		if (n == 0)
+			return string_replaced(b, s, len);
+	}
+	return intern(b, BATCH_STRINGS, len ? s : "", len);
+}
+
+static bool known(struct batch_builder *b, enum batch_table t, uint32_t i)
+{
+	if (i < count(b, t))
+		return true;
+	fail(b, -EINVAL);
+	return false;
+}
+
+uint32_t batch_exe(struct batch_builder *b, const struct batch_exe *e)
+{
+	struct batch_exe v = *e;
+
+	v.pad = 0;
+	if (!known(b, BATCH_STRINGS, v.path) ||
+	    !known(b, BATCH_STRINGS, v.build_id) ||
+	    !known(b, BATCH_STRINGS, v.go_build_id))
+		return 0;
+	return intern(b, BATCH_EXES, &v, sizeof(v));
+}
+
+uint32_t batch_function(struct batch_builder *b,
+			const struct batch_function *f)
+{
+	struct batch_function v = *f;
+
+	v.pad = 0;
+	if (v.name == 0 || !known(b, BATCH_STRINGS, v.name) ||
+	    !known(b, BATCH_STRINGS, v.file))
+		return 0;
+	return intern(b, BATCH_FUNCTIONS, &v, sizeof(v));
+}
+
+uint32_t batch_frame(struct batch_builder *b, const struct batch_frame *f)
+{
+	if (f->kind == 0 || f->kind >= BATCH_FRAME__KINDS)
+		return fail(b, -EINVAL);
+	if (!known(b, BATCH_EXES, f->exe) ||
+	    !known(b, BATCH_FUNCTIONS, f->function))
+		return 0;
+	return intern(b, BATCH_FRAMES, f, sizeof(*f));
+}
+
+uint32_t batch_stack(struct batch_builder *b, const uint32_t *frames,
+		     uint32_t n)
+{
+	if (n == 0)
+		return fail(b, -EINVAL);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!known(b, BATCH_FRAMES, frames[i]))
+			return 0;
+	}
+	return intern(b, BATCH_STACKS, frames, n * sizeof(*frames));
+}
+
+uint32_t batch_attr(struct batch_builder *b, const struct batch_attr *a)
+{
+	struct batch_attr v = *a;
+
+	v.pad = 0;
+	if (!known(b, BATCH_STRINGS, v.thread_name))
+		return 0;
+	return intern(b, BATCH_ATTRS, &v, sizeof(v));
+}
+
+uint32_t batch_resource(struct batch_builder *b,
+			const struct batch_resource *r)
+{
+	struct batch_resource v = *r;
+
+	v.kernel = v.kernel != 0;
+	if (!known(b, BATCH_STRINGS, v.exe_path) ||
+	    !known(b, BATCH_STRINGS, v.exe_name) ||
+	    !known(b, BATCH_STRINGS, v.container_id) ||
+	    !known(b, BATCH_STRINGS, v.comm))
+		return 0;
+	return intern(b, BATCH_RESOURCES, &v, sizeof(v));
+}
+
+/* In the builder .first and .n are 0: a sample is its stack and its owners. */
+void batch_event(struct batch_builder *b, uint32_t stack, uint32_t attr,
+		 uint32_t resource, uint32_t stop, uint64_t time_ns)
+{
+	struct batch_sample v = {
+		.stack = stack, .attr = attr, .resource = resource,
+		.stop = stop,
+	};
+	struct event *e;
+	uint32_t sample;
+
+	if (!known(b, BATCH_STACKS, stack) || !known(b, BATCH_ATTRS, attr) ||
+	    !known(b, BATCH_RESOURCES, resource))
+		return;
+	if (stop >= STOP__MAX || time_ns == UINT64_MAX) {
+		fail(b, -EINVAL);
+		return;
+	}
+	sample = intern(b, BATCH_SAMPLES, &v, sizeof(v));
+	if (!room(b, &b->events, sizeof(*e), 1))
+		return;
+	e = (struct event *)b->events.data + b->events.n++;
+	*e = (struct event){ .time_ns = time_ns, .sample = sample };
+}
+
+uint64_t batch_events(const struct batch_builder *b)
+{
+	return b->events.n;
+}
+
+/* --- merging --------------------------------------------------------------- */
+
+/* New numbers of the other batch's elements, one array a table. */
+struct renumber {
+	uint32_t *to[BATCH__TABLES];
+};
+
+static void merge_names(struct batch_builder *b, const struct batch *from,
+			const struct renumber *r)
+{
+	uint32_t *const str = r->to[BATCH_STRINGS];
+
+	for (uint32_t i = 0; i < batch_n(from, BATCH_STRINGS); i++) {
+		size_t len;
+		const char *s = batch_str(from, i, &len);
+
+		str[i] = batch_string(b, s, len);
+	}
+	for (uint32_t i = 0; i < batch_n(from, BATCH_EXES); i++) {
+		struct batch_exe v = from->exes[i];
+
+		v.path = str[v.path];
+		v.build_id = str[v.build_id];
+		v.go_build_id = str[v.go_build_id];
+		r->to[BATCH_EXES][i] = batch_exe(b, &v);
+	}
+	for (uint32_t i = 0; i < batch_n(from, BATCH_FUNCTIONS); i++) {
+		struct batch_function v = from->functions[i];
+
+		v.name = str[v.name];
+		v.file = str[v.file];
+		r->to[BATCH_FUNCTIONS][i] = batch_function(b, &v);
+	}
+}
+
+static void merge_owners(struct batch_builder *b, const struct batch *from,
+			 const struct renumber *r)
+{
+	const uint32_t *str = r->to[BATCH_STRINGS];
+
+	for (uint32_t i = 0; i < batch_n(from, BATCH_ATTRS); i++) {
+		struct batch_attr v = from->attrs[i];
+
+		v.thread_name = str[v.thread_name];
+		r->to[BATCH_ATTRS][i] = batch_attr(b, &v);
+	}
+	for (uint32_t i = 0; i < batch_n(from, BATCH_RESOURCES); i++) {
+		struct batch_resource v = from->resources[i];
+
+		v.exe_path = str[v.exe_path];
+		v.exe_name = str[v.exe_name];
+		v.container_id = str[v.container_id];
+		v.comm = str[v.comm];
+		r->to[BATCH_RESOURCES][i] = batch_resource(b, &v);
+	}
+}
+
+static void merge_stacks(struct batch_builder *b, const struct batch *from,
+			 const struct renumber *r)
+{
+	uint32_t *const words = r->to[BATCH_STACK_FRAMES];
+
+	for (uint32_t i = 0; i < batch_n(from, BATCH_FRAMES); i++) {
+		struct batch_frame v = from->frames[i];
+
+		v.exe = r->to[BATCH_EXES][v.exe];
+		v.function = r->to[BATCH_FUNCTIONS][v.function];
+		r->to[BATCH_FRAMES][i] = batch_frame(b, &v);
+	}
+	for (uint32_t i = 0; i < batch_n(from, BATCH_STACK_FRAMES); i++)
+		words[i] = r->to[BATCH_FRAMES][from->stack_frames[i]];
+	for (uint32_t i = 0; i < batch_n(from, BATCH_STACKS); i++) {
+		const struct batch_stack *v = &from->stacks[i];
+
+		r->to[BATCH_STACKS][i] = batch_stack(b, words + v->first, v->n);
+	}
+}
+
+void batch_merge(struct batch_builder *b, const struct batch *from)
+{
+	struct renumber r = { 0 };
+	bool ok = true;
+
+	for (int t = 0; t < BATCH_SAMPLES; t++) {
+		size_t n = batch_n(from, t);
+
+		if (t == BATCH_BYTES)
+			continue;
+		r.to[t] = calloc(n ? n : 1, sizeof(uint32_t));
+		ok = ok && r.to[t];
+	}
+	if (ok) {
+		merge_names(b, from, &r);
+		merge_owners(b, from, &r);
+		merge_stacks(b, from, &r);
+	} else {
+		fail(b, -ENOMEM);
+	}
+	for (uint32_t i = 0; ok && i < batch_n(from, BATCH_SAMPLES); i++) {
+		const struct batch_sample *s = &from->samples[i];
+
+		for (uint32_t j = 0; j < s->n; j++)
+			batch_event(b, r.to[BATCH_STACKS][s->stack],
+				    r.to[BATCH_ATTRS][s->attr],
+				    r.to[BATCH_RESOURCES][s->resource],
+				    s->stop, from->times[s->first + j]);
+	}
+	for (int t = 0; t < BATCH_SAMPLES; t++)
+		free(r.to[t]);
+}
+
+/* --- laying out ------------------------------------------------------------- */
+
+static uint64_t lay_out(const struct batch_builder *b, struct batch_hdr *hdr)
+{
+	uint64_t end = sizeof(*hdr);
+
+	for (int t = 0; t < BATCH__TABLES; t++) {
+		uint64_t n = t == BATCH_TIMES ? b->events.n : b->tables[t].n;
+
+		end = (end + 7) & ~7ULL;
+		hdr->table[t].off = (uint32_t)end;
+		hdr->table[t].n = (uint32_t)n - (t == BATCH_STRINGS);
+		end += n * batch_elem_size[t];
+	}
+	return (end + 7) & ~7ULL;
+}
+
+/* Group the events by sample. */
+static void put_times(const struct batch_builder *b, struct batch_hdr *hdr,
+		      struct batch_sample *samples, uint64_t *times)
+{
+	const struct event *events = b->events.data;
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < b->events.n; i++) {
+		uint64_t t = events[i].time_ns;
+
+		samples[events[i].sample].n++;
+		if (t < hdr->start_ns)
+			hdr->start_ns = t;
+		if (t >= hdr->end_ns)
+			hdr->end_ns = t + 1;
+	}
+	for (uint32_t i = 0; i < hdr->table[BATCH_SAMPLES].n; i++) {
+		samples[i].first = first;
+		first += samples[i].n;
+		samples[i].n = 0;
+	}
+	for (uint32_t i = 0; i < b->events.n; i++) {
+		struct batch_sample *s = &samples[events[i].sample];
+
+		times[s->first + s->n++] = events[i].time_ns;
+	}
+}
+
+int batch_builder_finish(struct batch_builder *b, uint64_t start_ns,
+			 uint64_t end_ns, void **ret, size_t *len)
+{
+	struct batch_hdr hdr = {
+		.magic = BATCH_MAGIC, .version = BATCH_VERSION,
+		.start_ns = start_ns,
+		.end_ns = end_ns < start_ns ? start_ns : end_ns,
+		.frequency = b->frequency,
+	};
+	char *p;
+
+	if (b->error)
+		return b->error;
+	if (b->frequency == 0)
+		return -EINVAL;
+	hdr.bytes = lay_out(b, &hdr);
+	if (hdr.bytes > BATCH_BYTES_MAX)
+		return -E2BIG;
+	p = calloc(1, hdr.bytes);
+	if (!p)
+		return -ENOMEM;
+	for (int t = 0; t < BATCH_TIMES; t++) {
+		if (b->tables[t].n)
+			memcpy(p + hdr.table[t].off, b->tables[t].data,
+			       b->tables[t].n * batch_elem_size[t]);
+	}
+	put_times(b, &hdr, (void *)(p + hdr.table[BATCH_SAMPLES].off),
+		  (void *)(p + hdr.table[BATCH_TIMES].off));
+	memcpy(p, &hdr, sizeof(hdr));
+	*ret = p;
+	*len = hdr.bytes;
+	return 0;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ipc/conn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* One descriptor more than any rule allows, so that surplus is seen. */
+union control {
+	struct cmsghdr align;
+	char buf[CMSG_SPACE((MSG_FDS_MAX + 1) * sizeof(int)) +
+		 CMSG_SPACE(sizeof(struct ucred))];
+};
+
+/* What came beside a message. */
+struct beside {
+	bool cred_ok;
+	unsigned int n;
+	int fds[sizeof(union control) / sizeof(int)];
+};
+
+int conn_init(struct conn *c, int fd, enum peer peer)
+{
+	int fl = fcntl(fd, F_GETFL);
+
+	if (fl < 0 || fcntl(fd, F_SETFL, fl | O_NONBLOCK) < 0 ||
+	    fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+		return -errno;
+	c->fd = fd;
+	c->peer = peer;
+	c->state = CONN_NEW;
+	c->want_cred = false;
+	return 0;
+}
+
+void conn_close(struct conn *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+}
+
+static void take_beside(struct msghdr *mh, uid_t uid, struct beside *b)
+{
+	struct cmsghdr *c;
+	struct ucred cred;
+	size_t len;
+
+	b->cred_ok = false;
+	b->n = 0;
+	for (c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
+		len = c->cmsg_len - CMSG_LEN(0);
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_RIGHTS) {
+			memcpy(b->fds + b->n, CMSG_DATA(c), len);
+			b->n += len / sizeof(int);
+		} else if (c->cmsg_type == SCM_CREDENTIALS &&
+			   len == sizeof(cred)) {
+			memcpy(&cred, CMSG_DATA(c), len);
+			b->cred_ok = cred.uid == uid;
+		}
+	}
+}
+
+static int judge(struct conn *c, const struct msg *m, size_t n, int flags,
+		 const struct beside *b)
+{
+	if (flags & (MSG_TRUNC | MSG_CTRUNC))
+		return MSG_TRUNCATED;
+	if (c->want_cred && !b->cred_ok)
+		return MSG_BAD_SENDER;
+	if (n < sizeof(m->hdr))
+		return MSG_BAD_LEN;
+	return msg_check(c->peer, c->state, &m->hdr, n - sizeof(m->hdr), b->n);
+}
+
+int conn_recv(struct conn *c, struct msg *m)
+{
+	struct iovec iov[] = {
+		{ &m->hdr, sizeof(m->hdr) }, { m->buf, sizeof(m->buf) },
+	};
+	union control control;
+	struct msghdr mh = {
+		.msg_iov = iov, .msg_iovlen = 2,
+		.msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	struct beside b;
+	ssize_t n;
+	int r;
+
+	m->nfds = 0;
+	n = recvmsg(c->fd, &mh, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	if (n < 0)
+		return errno == ECONNRESET ? -EPIPE : -errno;
+	take_beside(&mh, c->cred_uid, &b);
+	/* nobody sends empty datagrams: this is the end, descriptors or not */
+	r = n == 0 ? -EPIPE : judge(c, m, (size_t)n, mh.msg_flags, &b);
+	if (r) {
+		while (b.n)
+			close(b.fds[--b.n]);
+		c->offences += r > 0;
+		return r;
+	}
+	c->want_cred = false;
+	m->nfds = b.n;
+	memcpy(m->fds, b.fds, b.n * sizeof(int));
+	return 0;
+}
+
+int conn_send(struct conn *c, enum msg_type type, uint64_t id,
+	      const void *payload, size_t a, const void *tail, size_t b,
+	      const int *fds, unsigned int nfds)
+{
+	struct msg_hdr hdr = {
+		.version = MSG_VERSION, .type = (uint16_t)type, .id = id,
+	};
+	struct iovec iov[] = {
+		{ &hdr, sizeof(hdr) }, { (void *)payload, a },
+		{ (void *)tail, b },
+	};
+	union control control = { 0 };
+	struct msghdr mh = { .msg_iov = iov, .msg_iovlen = 3 };
+
+	if (a > MSG_LEN_MAX || b > MSG_LEN_MAX - a || nfds > MSG_FDS_MAX)
+		return -EMSGSIZE;
+	hdr.len = (uint32_t)(a + b);
+	if (nfds) {
+		mh.msg_control = &control;
+		mh.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
+		control.align.cmsg_level = SOL_SOCKET;
+		control.align.cmsg_type = SCM_RIGHTS;
+		control.align.cmsg_len = CMSG_LEN(nfds * sizeof(int));
+		memcpy(CMSG_DATA(&control.align), fds, nfds * sizeof(int));
+	}
+	return sendmsg(c->fd, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ?
+		-errno : 0;
+}
+
+int msg_take_fd(struct msg *m, unsigned int i)
+{
+	int fd;
+
+	if (i >= m->nfds)
+		return -1;
+	fd = m->fds[i];
+	m->fds[i] = -1;
+	return fd;
+}
+
+void msg_close_fds(struct msg *m)
+{
+	for (unsigned int i = 0; i < m->nfds; i++) {
+		if (m->fds[i] >= 0)
+			close(m->fds[i]);
+	}
+	m->nfds = 0;
+}
+
+int conn_connect(struct conn *c, const char *path, enum peer peer, uid_t uid)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd, r, one = 1;
+
+	c->fd = -1;
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(addr.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	/* before connect, so that the very first message carries them */
+	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) < 0 ||
+	    connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+		r = -errno;
+	else
+		r = conn_init(c, fd, peer);
+	if (r) {
+		close(fd);
+		return r;
+	}
+	c->want_cred = true;
+	c->cred_uid = uid;
+	return 0;
+}
+
+int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
+		bool root_too)
+{
+	socklen_t len = sizeof(struct ucred);
+	struct ucred cred;
+	int fd, r = 0;
+
+	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0)
+		return errno == ECONNABORTED || errno == EINTR ?
+			-EAGAIN : -errno;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
+		r = -errno;
+	else if (cred.uid != uid && !(root_too && cred.uid == 0))
+		r = -EACCES;
+	else
+		r = conn_init(c, fd, peer);
+	if (r)
+		close(fd);
+	return r;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ipc/counters.h"
+
+#include "ipc/message.h"
+
+_Static_assert(sizeof(((struct export_outcomes *)0)->samples) ==
+	       BATCH__OUTCOMES * sizeof(uint64_t), "one slot an outcome");
+
+void account_sum(const struct status *st, struct account *ret)
+{
+	const struct loader_stats *l = &st->loader;
+	const struct hub_totals *t = &st->totals;
+	uint64_t lost, in_bpf_ring, in_trace_ring;
+	int64_t under_way;
+
+	lost = l->bpf[BPF_RING_FULL] + l->no_hub + l->trace_full +
+	       l->bad_record + t->former_lost + t->lost_hub + t->hub_bad +
+	       t->hub_dropped;
+	for (int i = 0; i < BATCH__OUTCOMES; i++) {
+		if (i != BATCH_DELIVERED)
+			lost += t->outcomes.samples[i];
+	}
+	in_bpf_ring = l->bpf[BPF_SENT] - l->drained;
+	in_trace_ring = l->forwarded + t->former_forwarded - t->received -
+			t->lost_hub;
+	under_way = (int64_t)(in_bpf_ring + in_trace_ring + st->hub.pending +
+			      st->hub.outstanding);
+
+	ret->taken = l->bpf[BPF_TAKEN] + t->former_taken;
+	ret->delivered = t->outcomes.samples[BATCH_DELIVERED];
+	ret->lost = lost;
+	ret->under_way = under_way < 0 ? 0 : (uint64_t)under_way;
+	ret->difference = (int64_t)(ret->taken - ret->delivered - lost -
+				    (uint64_t)under_way);
+}

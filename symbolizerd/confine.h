@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * confine - what symbolizerd's three kinds of process can no longer do
+ *
+ * confine_namespaces() comes first, for main and zygote together; then the
+ * zygote is forked; then each confines itself, before it reads a byte that
+ * anybody else wrote.  Every step is fatal: they return 0, or -errno after a
+ * line in the log, and the caller ends.
+ */
+#ifndef SYMBOLIZERD_CONFINE_H
+#define SYMBOLIZERD_CONFINE_H
+
+#include <sys/types.h>
+
+/* New network, mount, IPC and UTS namespaces, an empty root. */
+int confine_namespaces(void);
+
+/*
+ * The main process.  Afterwards it can: use the descriptors that it has,
+ * accept connections on its listening sockets and learn who connects; receive
+ * descriptors and use those; make sealed memfds (memfd_create, fcntl) and map
+ * memory, never executable; set its timers; send and receive; end.  It cannot
+ * open, connect, make sockets, start processes, send signals, or change who
+ * it is.
+ */
+int confine_hub(uid_t uid, gid_t gid);
+
+/*
+ * The zygote.  It can: fork processes into the same namespaces with the same
+ * confinement; wait for its children; send SIGKILL to processes of its uid (with
+ * Landlock's ABI 6: to its children only); use its sockets; lower its limits;
+ * load a further seccomp filter; and all that a worker can.  keep: n
+ * descriptors, all others are closed.
+ */
+int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n);
+
+/*
+ * A worker, forked by the zygote and confined like it already.  It can: read
+ * the descriptors that it receives (pread; no mapping of code), send one
+ * answer, make sealed memfds of at most WORKER_FILE_BYTES, use up to
+ * WORKER_AS_BYTES of address space, WORKER_CPU_S seconds of CPU time at low
+ * priority, and end.  It cannot fork or signal any more.
+ */
+#define WORKER_AS_BYTES		(512ULL << 20)
+#define WORKER_FILE_BYTES	(256ULL << 20)
+#define WORKER_CPU_S		30
+#define WORKER_NICE		10
+int confine_worker(void);
+
+#endif /* SYMBOLIZERD_CONFINE_H */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jobs - files waiting for a worker, and the workers
+ *
+ * A descriptor is held only while its file waits or is worked on.  What a
+ * sample waits for goes first, then the oldest.  A worker that outlives the
+ * deadline is killed; one that dies, is killed, or answers nonsense puts its
+ * executable into quarantine.
+ */
+#ifndef SYMBOLIZERD_JOBS_H
+#define SYMBOLIZERD_JOBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/evloop.h"
+#include "ipc/conn.h"
+#include "symbolizerd/zygote.h"
+
+#define JOBS_MAX	256		/* queued */
+#define JOB_DEADLINE_NS	10000000000ULL
+
+struct hub;
+
+struct job {
+	uint32_t number;	/* of the executable, in life `life` */
+	uint32_t exe;		/* index in struct executables */
+	uint32_t life;		/* of loaderd */
+	int fd;			/* -1 once the worker has it */
+};
+
+enum slot_state {
+	SLOT_FREE = 0,
+	SLOT_BUSY,		/* no answer yet */
+	SLOT_ANSWERED,		/* answer taken; the worker is to exit */
+	SLOT_FAILED,		/* killed; what it still says is discarded */
+};
+
+struct job_slot {
+	struct ev_source src;		/* first */
+	struct hub *hub;
+	struct conn conn;
+	struct job job;
+	uint64_t deadline_ns;
+	enum slot_state state;
+};
+
+struct job_queue {		/* a pure part: oldest first */
+	struct job *v;		/* JOBS_MAX of them; NULL until needed */
+	size_t n;
+};
+
+struct jobs {
+	struct ev_source zygote_src;
+	struct conn zygote;
+	struct job_slot slots[WORKER_SLOTS];
+	struct job_queue queue;
+	uint32_t life;		/* present one of loaderd */
+};
+
+/* False when it is full; the descriptor stays the caller's then. */
+bool job_queue_add(struct job_queue *q, const struct job *job);
+/* Take out the job that goes next: the first that wanted(exe) or else the
+ * first.  False when there is none. */
+bool job_queue_take(struct job_queue *q,
+		    bool (*wanted)(const struct hub *hub, uint32_t exe),
+		    const struct hub *hub, struct job *ret);
+
+/* Take over the descriptors of the zygote.  0 or -errno. */
+int jobs_init(struct hub *hub, const struct zygote_ends *ends);
+void jobs_fini(struct hub *hub);
+
+/*
+ * Queue the file fd (owned from now on) of executable exe, which loaderd calls
+ * number.  0, or the enum job_verdict for which there will be no table.
+ */
+int jobs_add(struct hub *hub, uint32_t number, uint32_t exe, int fd);
+
+/* loaderd does not want the table of this number any more. */
+void jobs_cancel(struct hub *hub, uint32_t number);
+
+/* Another loaderd: what is queued is void, what runs is for us only. */
+void jobs_new_life(struct hub *hub);
+
+void jobs_tick(struct hub *hub, uint64_t now_ns);
+
+#endif /* SYMBOLIZERD_JOBS_H */

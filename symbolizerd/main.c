@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * symbolizerd - turns records into batches, sealed off from everything
+ *
+ * Parses what profiled processes wrote, in workers that live for one file.
+ * Only ever accepts: three listening sockets are handed to it (loader, export,
+ * status), and every byte it reads comes through a descriptor that somebody
+ * passed to it.  See confine.h for what it can do once it runs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/sandbox.h"
+#include "common/service.h"
+#include "symbolizerd/confine.h"
+#include "symbolizerd/hub.h"
+#include "symbolizerd/run.h"
+#include "symbolizerd/zygote.h"
+
+#define INTERVAL_DEFAULT_S	5u
+#define INTERVAL_MAX_S		3600u
+
+struct options {
+	uid_t uid;
+	gid_t gid;
+	struct hub_config hub;
+	bool debug;
+};
+
+enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_INTERVAL, OPT_DEBUG };
+
+static bool number(const char *s, unsigned long max, unsigned long *ret)
+{
+	char *end;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*ret = strtoul(s, &end, 10);
+	return *end == '\0' && errno == 0 && *ret <= max;
+}
+
+static bool set_option(struct options *o, int opt, unsigned long v)
+{
+	switch (opt) {
+	case OPT_UID:
+		o->uid = (uid_t)v;
+		return true;
+	case OPT_GID:
+		o->gid = (gid_t)v;
+		return true;
+	case OPT_LOADER:
+		o->hub.loader_uid = (uid_t)v;
+		return true;
+	case OPT_EXPORTER:
+		o->hub.exporter_uid = (uid_t)v;
+		return true;
+	case OPT_INTERVAL:
+		o->hub.interval_ns = v * NSEC_PER_SEC;
+		return v > 0 && v <= INTERVAL_MAX_S;
+	default:
+		return false;
+	}
+}
+
+static bool parse(int argc, char **argv, struct options *o)
+{
+	static const struct option opts[] = {
+		{ "uid", required_argument, NULL, OPT_UID },
+		{ "gid", required_argument, NULL, OPT_GID },
+		{ "loader-uid", required_argument, NULL, OPT_LOADER },
+		{ "exporter-uid", required_argument, NULL, OPT_EXPORTER },
+		{ "interval", required_argument, NULL, OPT_INTERVAL },
+		{ "debug", no_argument, NULL, OPT_DEBUG },
+		{ 0 },
+	};
+	unsigned long v;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "", opts, NULL)) != -1) {
+		if (opt == OPT_DEBUG) {
+			o->debug = true;
+			continue;
+		}
+		if (opt == '?' || !number(optarg, UINT32_MAX - 1, &v) ||
+		    !set_option(o, opt, v))
+			return false;
+	}
+	return optind == argc;
+}
+
+static void usage(void)
+{
+	fputs("usage: trifold-symbolizerd [--uid N --gid N] [--loader-uid N]\n"
+	      "         [--exporter-uid N] [--interval SECONDS] [--debug]\n"
+	      "Is started by systemd or `trifold run`, with listening sockets\n"
+	      "loader, export and status as LISTEN_FDS(3).\n", stderr);
+}
+
+static int take_sockets(struct hub_sockets *s)
+{
+	s->loader = service_listen_fd("loader");
+	s->exporter = service_listen_fd("export");
+	s->status = service_listen_fd("status");
+	if (s->loader >= 0 && s->exporter >= 0 && s->status >= 0)
+		return 0;
+	log_err("sockets loader, export and status are not all there");
+	return -ENOENT;
+}
+
+/* Small and quickly given back: one thread, few large blocks. */
+static void tune_malloc(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 64 << 10);
+	mallopt(M_TRIM_THRESHOLD, 64 << 10);
+	mallopt(M_TOP_PAD, 16 << 10);
+}
+
+/* Nothing is inherited but the sockets and somewhere to log. */
+static int close_others(const struct hub_sockets *s)
+{
+	const int keep[] = {
+		STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO,
+		s->loader, s->exporter, s->status,
+	};
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	    dup2(null, STDOUT_FILENO) < 0)
+		return -errno;
+	return sandbox_close_fds(keep, 6);
+}
+
+static int prepare(struct hub *hub, const struct options *o)
+{
+	struct zygote_ends zygote;
+	struct hub_sockets sockets;
+	int r = take_sockets(&sockets);
+
+	if (r == 0)
+		r = close_others(&sockets);
+	if (r < 0)
+		return r;
+	r = service_init();
+	if (r < 0)
+		log_warn("notification socket: %s", strerror(-r));
+	service_scrub_env();
+	r = confine_namespaces();
+	if (r == 0)
+		r = zygote_start(o->uid, o->gid, &zygote);
+	return r < 0 ? r : hub_init(hub, &o->hub, &sockets, &zygote);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {
+		.uid = (uid_t)-1,
+		.gid = (gid_t)-1,
+		.hub = {
+			.loader_uid = getuid(),
+			.exporter_uid = getuid(),
+			.interval_ns = INTERVAL_DEFAULT_S * NSEC_PER_SEC,
+		},
+	};
+	struct hub hub;
+	int r;
+
+	if (!parse(argc, argv, &o)) {
+		usage();
+		return 2;
+	}
+	log_init("symbolizerd", o.debug);
+	signal(SIGPIPE, SIG_IGN);
+	tune_malloc();
+	r = prepare(&hub, &o);
+	if (r == 0)
+		r = confine_hub(o.uid, o.gid);
+	if (r < 0) {
+		log_err("cannot start: %s", strerror(-r));
+		return 1;
+	}
+	service_ready();
+	r = hub_run(&hub);
+	if (r < 0)
+		log_err("ends: %s", strerror(-r));
+	hub_fini(&hub);
+	return r < 0;
+}

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+FUZZ += otlp_answer
+fuzz_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
+	exporterd/otlp.pb-c.c common/log.c
+fuzz_otlp_answer_LIBS := -lprotobuf-c -lcurl
+
+$(O)/fuzzer/exporterd/otlp.pb-c.o: $(O)/exporterd/otlp.pb-c.c
+	@mkdir -p $(@D)
+	$(call say,CCFUZZ)
+	$(Q)$(CLANG) $(STD) $(CPPFLAGS) -O1 -g $(SAN) -fsanitize=fuzzer-no-link \
+		-c $< -o $@

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+HOSTILE += confine_loaderd
+hostile_confine_loaderd_SRCS := loaderd/confine.c common/sandbox.c common/log.c
+hostile_confine_loaderd_LIBS := -lseccomp -lcap-ng

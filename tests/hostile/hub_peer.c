@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/hostile/hub_peer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "ipc/sealed.h"
+
+static const char *const names[] = { "loader", "export", "status" };
+
+void need(bool ok, const char *file, int line, const char *what)
+{
+	if (ok)
+		return;
+	printf("# %s:%d: %s\n", file, line, what);
+	exit(1);
+}
+
+uid_t hub_uid(void)
+{
+	return getuid() == 0 ? OTHER_ID : getuid();
+}
+
+/* --- the hub ----------------------------------------------------------------- */
+
+const char *place_path(const struct place *p, const char *name)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", p->dir, name);
+	return path;
+}
+
+void place_make(struct place *p)
+{
+	strcpy(p->dir, "/tmp/hub-test-XXXXXX");
+	NEED(mkdtemp(p->dir) != NULL);
+	for (int i = 0; i < 3; i++) {
+		struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+		strcpy(a.sun_path, place_path(p, names[i]));
+		p->fds[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+		NEED(p->fds[i] >= 0);
+		NEED(bind(p->fds[i], (struct sockaddr *)&a, sizeof(a)) == 0);
+		NEED(chmod(a.sun_path, 0666) == 0);
+		NEED(listen(p->fds[i], 8) == 0);
+	}
+	NEED(chmod(p->dir, 0755) == 0);
+}
+
+void place_remove(struct place *p)
+{
+	for (int i = 0; i < 3; i++) {
+		close(p->fds[i]);
+		unlink(place_path(p, names[i]));
+	}
+	rmdir(p->dir);
+}
+
+static void exec_hub(const struct place *p, const char *binary)
+{
+	char *as_root[] = { (char *)binary, "--interval", "1", "--uid", "65534",
+			    "--gid", "65534", "--loader-uid", "0",
+			    "--exporter-uid", "0", NULL };
+	char *as_user[] = { (char *)binary, "--interval", "1", NULL };
+	char pid[16];
+
+	/* out of the way of 3, 4, 5 first */
+	for (int i = 0; i < 3; i++)
+		dup2(p->fds[i], 20 + i);
+	for (int i = 0; i < 3; i++)
+		dup2(20 + i, 3 + i);
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	setenv("LISTEN_PID", pid, 1);
+	setenv("LISTEN_FDS", "3", 1);
+	setenv("LISTEN_FDNAMES", "loader:export:status", 1);
+	execv(binary, getuid() == 0 ? as_root : as_user);
+	_exit(127);
+}
+
+void hub_exec(struct place *p, const char *binary)
+{
+	fflush(stdout);
+	p->hub = fork();
+	NEED(p->hub >= 0);
+	if (p->hub == 0)
+		exec_hub(p, binary);
+}
+
+int hub_wait(struct place *p)
+{
+	uint64_t end = now_ns() + 20 * NSEC_PER_SEC;
+	int status;
+
+	while (now_ns() < end) {
+		if (waitpid(p->hub, &status, WNOHANG) == p->hub)
+			return status;
+		usleep(10000);
+	}
+	kill(p->hub, SIGKILL);
+	NEED(!"the hub ends");
+	return -1;
+}
+
+/* --- messages ---------------------------------------------------------------- */
+
+static int receive(struct conn *c, struct msg *m, uint64_t end)
+{
+	for (;;) {
+		struct pollfd p = { .fd = c->fd, .events = POLLIN };
+		uint64_t now = now_ns();
+		int r = conn_recv(c, m);
+
+		if (r != -EAGAIN)
+			return r;
+		if (now >= end)
+			return -ETIMEDOUT;
+		poll(&p, 1, (int)((end - now) / NSEC_PER_MSEC) + 1);
+	}
+}
+
+void expect(struct conn *c, enum msg_type type, struct msg *m)
+{
+	uint64_t end = now_ns() + WAIT_MS * NSEC_PER_MSEC;
+
+	for (;;) {
+		int r = receive(c, m, end);
+
+		if (r)
+			printf("# waiting for %s: %d\n", msg_type_name(type),
+			       r);
+		NEED(r == 0);
+		if (m->hdr.type == type)
+			return;
+		msg_close_fds(m);
+	}
+}
+
+void expect_closed(struct conn *c)
+{
+	uint64_t end = now_ns() + WAIT_MS * NSEC_PER_MSEC;
+	struct msg m;
+	int r;
+
+	while ((r = receive(c, &m, end)) == 0)
+		msg_close_fds(&m);
+	NEED(r == -EPIPE);
+	conn_close(c);
+}
+
+static void send_msg(struct conn *c, enum msg_type type, const void *p,
+		     size_t len)
+{
+	NEED(conn_send(c, type, 0, p, len, NULL, 0, NULL, 0) == 0);
+}
+
+/* --- loaderd ------------------------------------------------------------------- */
+
+void loader_connect(struct fake_loader *l, const struct place *p)
+{
+	NEED(trace_producer_init(&l->ring, TRACE_RING_BYTES) == 0);
+	l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	NEED(l->wake >= 0);
+	NEED(conn_connect(&l->conn, place_path(p, "loader"), PEER_HUB,
+			  hub_uid()) == 0);
+}
+
+void loader_hello(struct fake_loader *l)
+{
+	struct msg_hello_loader m = {
+		.record_version = REC_VERSION,
+		.frequency = 20,
+		.ring_bytes = TRACE_RING_BYTES,
+		.checkpoint_valid = l->kept_valid,
+		.checkpoint = l->kept,
+	};
+	int fds[] = { l->ring.data_fd, l->ring.pos_fd, l->wake };
+	struct msg got;
+
+	NEED(conn_send(&l->conn, MSG_HELLO_LOADER, 7, &m, sizeof(m), NULL, 0,
+		       fds, 3) == 0);
+	expect(&l->conn, MSG_HELLO_HUB, &got);
+	NEED(got.hdr.id == 7);
+	l->conn.state = CONN_READY;
+	loader_keep_checkpoint(l);
+}
+
+void loader_drop(struct fake_loader *l)
+{
+	conn_close(&l->conn);
+	trace_producer_fini(&l->ring);
+	close(l->wake);
+}
+
+void loader_keep_checkpoint(struct fake_loader *l)
+{
+	struct msg_checkpoint c;
+	struct msg m;
+
+	expect(&l->conn, MSG_CHECKPOINT, &m);
+	memcpy(&c, m.buf, sizeof(c));
+	l->kept = c.totals;
+	l->kept_valid = true;
+}
+
+void loader_put(struct fake_loader *l, const void *rec, size_t len)
+{
+	void *room = trace_producer_reserve(&l->ring, len);
+
+	NEED(room != NULL);
+	memcpy(room, rec, len);
+	trace_producer_commit(&l->ring, len);
+}
+
+void loader_wake(const struct fake_loader *l)
+{
+	uint64_t one = 1;
+
+	NEED(write(l->wake, &one, sizeof(one)) == sizeof(one));
+}
+
+void loader_sample(struct fake_loader *l, struct trace_rec rec,
+		   const uint64_t *words)
+{
+	uint64_t buf[REC_WORDS];
+	size_t n = (size_t)rec.n_kernel + rec.n_user;
+
+	rec.len = (uint32_t)(sizeof(rec) + n * 8);
+	rec.kind = REC_SAMPLE;
+	rec.version = REC_VERSION;
+	if (!rec.time_ns)
+		rec.time_ns = now_ns();
+	memcpy(buf, &rec, sizeof(rec));
+	memcpy((char *)buf + sizeof(rec), words, n * 8);
+	loader_put(l, buf, rec.len);
+	l->stats.bpf[BPF_TAKEN]++;
+	l->stats.bpf[BPF_SENT]++;
+	l->stats.drained++;
+	l->stats.forwarded++;
+}
+
+void loader_ksym(struct fake_loader *l, uint32_t number, const char *name)
+{
+	struct ksym_rec k = {
+		.len = sizeof(k), .kind = REC_KSYM, .number = number,
+	};
+
+	strncpy(k.name, name, sizeof(k.name) - 1);
+	loader_put(l, &k, sizeof(k));
+}
+
+void loader_exe(struct fake_loader *l, uint32_t number,
+		const struct file_key *key, const char *path, int fd)
+{
+	struct msg_exe m = {
+		.exe = number, .path_len = (uint32_t)strlen(path), .key = *key,
+	};
+
+	NEED(conn_send(&l->conn, MSG_EXE, 0, &m, sizeof(m), path, m.path_len,
+		       &fd, 1) == 0);
+}
+
+void loader_say_stats(struct fake_loader *l)
+{
+	struct msg_loader_stats m = { .stats = l->stats };
+
+	send_msg(&l->conn, MSG_LOADER_STATS, &m, sizeof(m));
+}
+
+void loader_bye(struct fake_loader *l)
+{
+	loader_say_stats(l);
+	send_msg(&l->conn, MSG_BYE, NULL, 0);
+}
+
+/* --- exporterd ------------------------------------------------------------------ */
+
+void exporter_connect(struct conn *c, const struct place *p, uint64_t queued,
+		      const struct export_outcomes *unreported)
+{
+	struct msg_hello_exporter m = {
+		.batch_version = BATCH_VERSION, .queued_samples = queued,
+	};
+	struct msg got;
+
+	if (unreported)
+		m.unreported = *unreported;
+	NEED(conn_connect(c, place_path(p, "export"), PEER_HUB,
+			  hub_uid()) == 0);
+	send_msg(c, MSG_HELLO_EXPORTER, &m, sizeof(m));
+	expect(c, MSG_HELLO_HUB, &got);
+	c->state = CONN_READY;
+}
+
+void exporter_batch(struct conn *c, struct fake_batch *ret)
+{
+	struct msg m;
+
+	expect(c, MSG_BATCH, &m);
+	ret->id = m.hdr.id;
+	memcpy(&ret->msg, m.buf, sizeof(ret->msg));
+	NEED(sealed_map(m.fds[0], 64, BATCH_BYTES_MAX, &ret->map,
+			&ret->len) == 0);
+	NEED(ret->len == ret->msg.bytes);
+	NEED(batch_open(ret->map, ret->len, &ret->b) == 0);
+	NEED(batch_n(&ret->b, BATCH_TIMES) == ret->msg.samples);
+	msg_close_fds(&m);
+}
+
+void batch_release(struct fake_batch *b)
+{
+	munmap((void *)b->map, b->len);
+}
+
+void exporter_done(struct conn *c, uint64_t id, uint64_t n, uint32_t outcome)
+{
+	struct msg_batch_done m = { .samples = n, .outcome = outcome };
+
+	NEED(conn_send(c, MSG_BATCH_DONE, id, &m, sizeof(m), NULL, 0, NULL,
+		       0) == 0);
+}
+
+/* --- status ---------------------------------------------------------------------- */
+
+void status_connect(struct conn *c, const struct place *p)
+{
+	struct msg m;
+
+	NEED(conn_connect(c, place_path(p, "status"), PEER_HUB,
+			  hub_uid()) == 0);
+	expect(c, MSG_HELLO_HUB, &m);
+	c->state = CONN_READY;
+}
+
+void status_until(struct conn *c, struct status *ret,
+		  bool (*ok)(const struct status *st, uint64_t arg),
+		  uint64_t arg)
+{
+	uint64_t end = now_ns() + WAIT_MS * NSEC_PER_MSEC;
+	struct msg m;
+
+	do {
+		NEED(now_ns() < end);
+		expect(c, MSG_STATUS, &m);
+		memcpy(ret, m.buf, sizeof(*ret));
+	} while (!ok(ret, arg));
+}

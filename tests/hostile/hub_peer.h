@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hub_peer - a make-believe loaderd, exporterd and status client
+ *
+ * For programs that test symbolizerd from outside.  Everything here either
+ * works or ends the program with a line that says what did not.
+ */
+#ifndef TESTS_HUB_PEER_H
+#define TESTS_HUB_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "ipc/batch.h"
+#include "ipc/conn.h"
+#include "ipc/trace_ring.h"
+
+#define WAIT_MS		5000	/* for anything that must happen */
+#define OTHER_ID	65534	/* whom the hub becomes under root */
+
+#define NEED(cond)	need((cond), __FILE__, __LINE__, #cond)
+void need(bool ok, const char *file, int line, const char *what);
+
+struct place {			/* where a hub listens */
+	char dir[32];
+	int fds[3];		/* loader, export, status */
+	pid_t hub;
+};
+void place_make(struct place *p);
+void place_remove(struct place *p);
+const char *place_path(const struct place *p, const char *name);
+
+/* Start the real program on the sockets of p. */
+void hub_exec(struct place *p, const char *binary);
+/* Wait for its end; the wait status. */
+int hub_wait(struct place *p);
+uid_t hub_uid(void);		/* as what it runs */
+
+/* The next message of this type, others are skipped.  Its descriptors are the
+ * caller's. */
+void expect(struct conn *c, enum msg_type type, struct msg *m);
+/* The other side closes. */
+void expect_closed(struct conn *c);
+
+/* --- loaderd --------------------------------------------------------------- */
+
+struct fake_loader {
+	struct conn conn;
+	struct trace_producer ring;
+	int wake;
+	struct loader_stats stats;
+	bool kept_valid;
+	struct hub_totals kept;	/* last checkpoint */
+};
+void loader_connect(struct fake_loader *l, const struct place *p);
+void loader_hello(struct fake_loader *l);	/* both ways */
+void loader_drop(struct fake_loader *l);	/* close everything */
+void loader_put(struct fake_loader *l, const void *rec, size_t len);
+void loader_wake(const struct fake_loader *l);
+void loader_sample(struct fake_loader *l, struct trace_rec rec,
+		   const uint64_t *words);	/* counts it, too */
+void loader_ksym(struct fake_loader *l, uint32_t number, const char *name);
+void loader_exe(struct fake_loader *l, uint32_t number,
+		const struct file_key *key, const char *path, int fd);
+void loader_say_stats(struct fake_loader *l);
+void loader_bye(struct fake_loader *l);
+void loader_keep_checkpoint(struct fake_loader *l);	/* wait for one */
+
+/* --- exporterd ------------------------------------------------------------- */
+
+struct fake_batch {
+	uint64_t id;
+	struct msg_batch msg;
+	struct batch b;
+	const void *map;
+	size_t len;
+};
+void exporter_connect(struct conn *c, const struct place *p, uint64_t queued,
+		      const struct export_outcomes *unreported);
+void exporter_batch(struct conn *c, struct fake_batch *ret);
+void exporter_done(struct conn *c, uint64_t id, uint64_t n, uint32_t outcome);
+void batch_release(struct fake_batch *b);
+
+/* --- status ----------------------------------------------------------------- */
+
+/* Read until one satisfies ok(), for at most WAIT_MS. */
+void status_connect(struct conn *c, const struct place *p);
+void status_until(struct conn *c, struct status *ret,
+		  bool (*ok)(const struct status *st, uint64_t arg),
+		  uint64_t arg);
+
+#endif /* TESTS_HUB_PEER_H */

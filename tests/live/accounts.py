@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""accounts - the hub's status messages, read by the test itself
+
+The layout is taken from ipc/counters.h and bpf/record.h, so that it cannot
+drift; the sums are computed here again, not by trifold.
+"""
+import os
+import re
+import socket
+import struct
+import threading
+import time
+
+from live import ROOT
+
+SOCKET = "/run/trifold/status.sock"
+
+
+def header(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+
+
+def stop_names():
+    text = header("bpf/record.h")
+    body = re.search(r"#define STOP_NAMES(.*?)\n\n", text, re.S).group(1)
+    return re.findall(r'"([^"]+)"', body)
+
+
+def enum(text, name):
+    body = re.search(r"enum %s \{(.*?)\}" % name, text, re.S).group(1)
+    names = [n.split("=")[0].strip() for n in body.split(",") if n.strip()]
+    return {n: i for i, n in enumerate(names)}
+
+
+STOPS = stop_names()
+N_BPF = enum(header("bpf/record.h"), "bpf_count")["BPF_STOP"] + len(STOPS)
+BPF = enum(header("bpf/record.h"), "bpf_count")
+TYPES = re.findall(r"MSG_(\w+) = (\d+)", header("ipc/message.h"))
+MSG_STATUS = int(dict(TYPES)["STATUS"])
+
+
+def fields(name):
+    body = re.search(r"struct %s \{(.*?)\n\};" % name, header("ipc/counters.h"), re.S).group(1)
+    out = []
+    for decl in body.split(";"):
+        decl = decl.strip()
+        m = re.match(r"uint64_t (\w+)\[(\w+)\]$", decl)
+        if m:
+            n = N_BPF if m.group(2) == "BPF_COUNT__MAX" else int(m.group(2))
+            out += [f"{m.group(1)}{i}" for i in range(n)]
+        elif decl.startswith("uint64_t "):
+            out += [x.strip() for x in decl[9:].split(",")]
+        elif decl.startswith("struct "):
+            kind, var = decl.split()[1:3]
+            out += [f"{var}.{x}" for x in fields(kind)]
+        elif decl:
+            raise ValueError(decl)
+    return out
+
+
+PARTS = [("loader", "loader_stats"), ("totals", "hub_totals"), ("hub", "hub_stats"),
+         ("exporter", "exporter_stats")]
+
+
+class Account:
+    def __init__(self, data):
+        self.version, self.loader_up, self.exporter_up, self.uptime = struct.unpack_from("=IBBxxQ", data)
+        at = 16
+        self.v = {}
+        for part, kind in PARTS:
+            for f in fields(kind):
+                self.v[f"{part}.{f}"] = struct.unpack_from("=Q", data, at)[0]
+                at += 8
+        if at != len(data):
+            raise ValueError(f"status: {len(data)} bytes, {at} expected")
+
+    def __getitem__(self, key):
+        return self.v[key]
+
+    def bpf(self, name):
+        return self.v[f"loader.bpf{BPF[name]}"]
+
+    def stops(self):
+        base = BPF["BPF_STOP"]
+        return {s: self.v[f"loader.bpf{base + i}"] for i, s in enumerate(STOPS)
+                if self.v[f"loader.bpf{base + i}"]}
+
+    def taken(self):
+        return self.bpf("BPF_TAKEN") + self["totals.former_taken"]
+
+    def delivered(self):
+        return self["totals.outcomes.samples0"]
+
+    def lost(self):
+        out = {"ring_full": self.bpf("BPF_RING_FULL")}
+        for k in ("loader.no_hub", "loader.trace_full", "loader.bad_record", "totals.hub_bad",
+                  "totals.hub_dropped", "totals.lost_hub", "totals.former_lost"):
+            out[k.split(".")[1]] = self[k]
+        for i in range(1, 6):
+            out[f"outcome{i}"] = self[f"totals.outcomes.samples{i}"]
+        return {k: n for k, n in out.items() if n}
+
+    def missing(self):
+        """Samples taken that are neither delivered nor lost: 0 at the end."""
+        return self.taken() - self.delivered() - sum(self.lost().values())
+
+
+class Watcher(threading.Thread):
+    """Follows the status messages until the hub ends; .last is the newest.
+
+    A hub that was killed is followed by another on the same socket.
+    """
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.last = None
+        self.done = False
+        self.errors = []
+        self.start()
+
+    def run(self):
+        while not self.done:
+            try:
+                with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+                    s.connect(SOCKET)
+                    s.settimeout(5)
+                    while True:
+                        m = s.recv(16384)
+                        if not m:
+                            break
+                        if struct.unpack_from("=HH", m)[1] == MSG_STATUS:
+                            self.last = Account(m[16:])
+            except OSError:
+                time.sleep(0.05)
+            except ValueError as e:
+                self.errors.append(e)
+                return

@@ -1,0 +1,701 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The cases of test_exporter.sh.  usage: exporter_cases.py BUILD [CASE...]"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from fake_hub import Done, Hub, Recorder
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(sys.argv[1])
+ROOT = os.getuid() == 0
+NOBODY = 65534
+
+
+class Skip(Exception):
+    pass
+
+
+def make_batch(events=20, processes=2, stacks=4, depth=10, name=10):
+    return subprocess.run([f"{BUILD}/live/make_batch", *map(str, (events, processes, stacks,
+                                                                  depth, name))],
+                          stdout=subprocess.PIPE, check=True).stdout
+
+
+BATCH = make_batch()
+
+
+class Stage:
+    """A hub, a receiver and exporterd between them."""
+
+    def __init__(self, script="200", options=(), env=None, receiver=True, recorder=False,
+                 hub_uid=None, tls=None, scheme="http", host="localhost", confined=True):
+        self.tmp = tempfile.TemporaryDirectory(prefix="trifold-test-")
+        self.dir = self.tmp.name
+        os.chmod(self.dir, 0o755)
+        self.script, self.tls = script, tls
+        self.procs = []
+        os.mkdir(f"{self.dir}/hub")
+        self.hub = Hub(f"{self.dir}/hub/export")
+        self.recorder = Recorder() if recorder else None
+        self.port = 1
+        if receiver:
+            self.start_receiver()
+        args = [f"{BUILD}/bin/trifold-exporterd", "--hub", self.hub.path, "--hub-uid",
+                str(os.getuid() if hub_uid is None else hub_uid)]
+        if "--no-network" not in options:
+            args += ["--endpoint", f"{scheme}://{host}:{self.port}"]
+        if ROOT and confined:
+            args += ["--uid", str(NOBODY), "--gid", str(NOBODY)]
+        fds = ()
+        if recorder:
+            fds = (self.recorder.theirs.fileno(),)
+            args += ["--recorder-fd", str(fds[0])]
+        clean = {"PATH": "/usr/bin:/bin", **(env or {})}
+        self.err = open(f"{self.dir}/log", "w+")
+        self.exporter = subprocess.Popen(args + list(options), env=clean, pass_fds=fds,
+                                         stdin=subprocess.DEVNULL, stderr=self.err)
+        if recorder:
+            self.recorder.theirs.close()
+
+    def start_receiver(self, port=0):
+        args = [sys.executable, f"{HERE}/receiver.py", "--dir", self.dir, "--script", self.script,
+                "--port", str(port)]
+        if self.tls:
+            args += ["--tls", *self.tls]
+        self.procs.append(subprocess.Popen(args, stdin=subprocess.DEVNULL))
+        wait_for(lambda: os.path.exists(f"{self.dir}/port"))
+        with open(f"{self.dir}/port") as f:
+            self.port = int(f.read())
+
+    def requests(self):
+        try:
+            with open(f"{self.dir}/requests.jsonl") as f:
+                return [json.loads(line) for line in f]
+        except FileNotFoundError:
+            return []
+
+    def log(self):
+        self.err.flush()
+        with open(f"{self.dir}/log") as f:
+            return f.read()
+
+    def stop(self, seconds=8):
+        """SIGTERM; returns how long it took to end, which it must do well."""
+        start = time.time()
+        self.exporter.send_signal(signal.SIGTERM)
+        rc = self.exporter.wait(seconds)
+        assert rc == 0, f"ended with {rc}"
+        return time.time() - start
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        rc = self.exporter.poll()
+        if rc is None:
+            self.exporter.kill()
+            self.exporter.wait()
+        for p in self.procs:
+            p.kill()
+            p.wait()
+        self.hub.close()
+        if self.recorder:
+            self.recorder.close()
+        log = self.log()
+        self.err.close()
+        self.tmp.cleanup()
+        if kind and kind is not Skip:
+            print("# " + log.replace("\n", "\n# "))
+        if rc and rc < 0 and not kind:
+            raise AssertionError(f"exporterd was killed by signal {-rc}\n{log}")
+
+
+def wait_for(what, seconds=10):
+    end = time.time() + seconds
+    while time.time() < end:
+        v = what()
+        if v:
+            return v
+        time.sleep(0.02)
+    raise AssertionError(f"waited {seconds} s in vain")
+
+
+def equal(got, want):
+    assert got == want, f"got {got}, want {want}"
+
+
+def outcomes(stage, script_outcomes, samples=20):
+    """Send as many batches as there are outcomes, one after the other."""
+    equal(stage.hub.accept(), (0, {}))
+    for want in script_outcomes:
+        ident = stage.hub.batch(BATCH, samples)
+        equal(stage.hub.done(), Done(ident, samples, want))
+
+
+CASES = []
+
+
+def case(fn):
+    CASES.append(fn)
+    return fn
+
+
+# --- sending ------------------------------------------------------------------
+
+@case
+def request_is_as_the_specification_wants_it():
+    with Stage(options=["--header", "X-Scope-OrgID=me",
+                        "--header", "otlp-profiles-development-version=2"]) as s:
+        outcomes(s, ["delivered"] * 3)
+        equal(s.hub.fresh_stats()["http_status"], 200)
+        st = s.hub.stats
+        r = s.requests()
+        equal([len(r), st["requests"], st["retries"], st["queued"]], [3, 3, 0, 0])
+        equal(st["request_bytes"], sum(x["len"] for x in r))
+        equal(st["wire_bytes"], sum(x["wire"] for x in r))
+        equal(r[0]["path"], "/v1development/profiles")
+        h = {}
+        for name, value in r[0]["headers"]:
+            assert name.lower() not in h, f"{name} twice"
+            h[name.lower()] = value
+        h.pop("host"), h.pop("accept"), h.pop("content-length")
+        agent = h.pop("user-agent").split(" ")
+        assert agent[0].startswith("trifold/"), agent
+        equal(agent[1], "OTel-OTLP-Exporter-C/" + agent[0][8:])
+        equal(h, {"content-type": "application/x-protobuf", "content-encoding": "gzip",
+                  "otlp-profiles-development-version": "1", "x-scope-orgid": "me"})
+        s.stop()
+
+
+@case
+def request_keeps_every_rule_says_another_decoder():
+    python = decoder()
+    env = {"OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=t%C3%A4st"}
+    with Stage(env=env) as s:
+        equal(s.hub.accept(), (0, {}))
+        big = make_batch(5000, 50, 500, 60, 20)
+        for data, n in ((BATCH, 20), (big, 5000)):
+            ident = s.hub.batch(data, n)
+            equal(s.hub.done(), Done(ident, n, "delivered"))
+        out = subprocess.run([python, f"{HERE}/otlp_check.py", "--chain", "leaf,middle,root",
+                              f"{s.dir}/000.body", f"{s.dir}/001.body"],
+                             capture_output=True, text=True)
+        print("# " + out.stdout.strip().replace("\n", "\n# "))
+        equal(out.returncode, 0)
+        assert " events=5020 " in out.stdout, "events"
+        s.stop()
+
+
+@case
+def uncompressed_when_told():
+    env = {"OTEL_EXPORTER_OTLP_COMPRESSION": "none"}
+    with Stage(env=env) as s:
+        outcomes(s, ["delivered"])
+        r = s.requests()[0]
+        equal(r["wire"], r["len"])
+        assert "Content-Encoding" not in dict(r["headers"])
+        s.stop()
+
+
+@case
+def connection_is_kept_alive():
+    with Stage(host="127.0.0.1") as s:
+        outcomes(s, ["delivered"] * 5)
+        n = subprocess.run(["ss", "-tn", "state", "established", f"( dport = :{s.port} )"],
+                           capture_output=True, text=True)
+        if n.returncode:
+            raise Skip("no ss")
+        equal(n.stdout.count("127.0.0.1:" + str(s.port)), 1)
+        s.stop()
+
+
+# --- answers --------------------------------------------------------------------
+
+def retried(script, requests):
+    with Stage(script=script) as s:
+        start = time.time()
+        outcomes(s, ["delivered"])
+        took = time.time() - start
+        equal(len(s.requests()), requests)
+        st = s.hub.fresh_stats()
+        equal([st["requests"], st["retries"]], [requests, requests - 1])
+        s.stop()
+        return took
+
+
+@case
+def status_503_and_429_are_tried_again():
+    # waits of 1 and 1.5 s, each from 50 to 150 %
+    took = retried("503,429,200", 3)
+    assert 1.2 < took < 4.5, took
+
+
+@case
+def status_502_and_504_are_tried_again():
+    retried("502,504,200", 3)
+
+
+@case
+def retry_after_in_seconds_is_kept():
+    assert retried("503;after=4,200", 2) >= 4
+
+
+@case
+def retry_after_as_a_date_is_kept():
+    assert retried("429;date=4,200", 2) >= 4
+
+
+@case
+def retry_after_beyond_the_end_gives_up_at_once():
+    with Stage(script="503;after=3600,200") as s:
+        outcomes(s, ["gave_up", "delivered"])
+        s.stop()
+
+
+@case
+def broken_connections_are_tried_again():
+    retried("close,reset,200", 3)
+
+
+@case
+def garbage_is_tried_again():
+    retried("garbage,200", 2)
+
+
+@case
+def other_statuses_are_final():
+    with Stage(script="400,401,403,404,408,413,415,500,501,301,200") as s:
+        outcomes(s, ["rejected"] * 10 + ["delivered"])
+        equal(len(s.requests()), 11)
+        assert "HTTP 400: told to" in s.log()
+        s.stop()
+
+
+@case
+def partial_success_is_counted_and_not_tried_again():
+    with Stage(script="partial=1,partial=2,warning,200") as s:
+        # a batch of two profiles
+        outcomes(s, ["delivered", "rejected", "delivered", "delivered"])
+        st = s.hub.fresh_stats()
+        equal([st["partial_rejected"], st["requests"], st["retries"]], [3, 4, 0])
+        assert "refused 1 of 2 profiles: no" in s.log()
+        s.stop()
+
+
+@case
+def answer_that_is_not_otlp_still_counts():
+    with Stage(script="nototlp") as s:
+        outcomes(s, ["delivered"])
+        assert "not OTLP" in s.log()
+        s.stop()
+
+
+@case
+def answer_of_4_mib_is_read_and_one_byte_more_is_refused():
+    limit = 4 << 20
+    with Stage(script=f"huge={limit},huge={limit + 1},huge={100 << 20},200") as s:
+        outcomes(s, ["delivered", "rejected", "rejected", "delivered"])
+        s.stop()
+
+
+@case
+def slow_receiver_is_cut_off_and_tried_again():
+    env = {"OTEL_EXPORTER_OTLP_TIMEOUT": "500"}
+    with Stage(script="hang,200", env=env) as s:
+        start = time.time()
+        outcomes(s, ["delivered"])
+        assert time.time() - start > 0.9
+        equal(len(s.requests()), 2)
+        s.stop()
+
+
+@case
+def receiver_that_comes_later_gets_everything():
+    with Stage() as s:
+        s.procs[0].kill()
+        s.procs[0].wait()
+        port = s.port
+        equal(s.hub.accept(), (0, {}))
+        ids = [s.hub.batch(BATCH, 20) for _ in range(3)]
+        wait_for(lambda: "cannot send" in s.log())
+        os.unlink(f"{s.dir}/port")
+        s.start_receiver(port)
+        for i in ids:
+            equal(s.hub.done(), Done(i, 20, "delivered"))
+        assert "sending again" in s.log()
+        s.stop()
+
+
+# --- TLS --------------------------------------------------------------------------
+
+def make_certificates(where):
+    def openssl(*args):
+        r = subprocess.run(["openssl", *args], cwd=where, capture_output=True, text=True)
+        assert r.returncode == 0, r.stderr
+    try:
+        openssl("version")
+    except FileNotFoundError:
+        raise Skip("no openssl command")
+    new = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    openssl("req", "-x509", *new, "-subj", "/CN=test ca", "-days", "2", "-keyout", "ca.key",
+            "-out", "ca.pem")
+    for who in ("server", "client"):
+        openssl("req", *new, "-subj", f"/CN={who}", "-keyout", f"{who}.key", "-out", f"{who}.csr")
+        with open(f"{where}/{who}.ext", "w") as f:
+            f.write("subjectAltName=DNS:localhost\n")
+        openssl("x509", "-req", "-in", f"{who}.csr", "-CA", "ca.pem", "-CAkey", "ca.key",
+                "-CAcreateserial", "-days", "2", "-extfile", f"{who}.ext", "-out", f"{who}.pem")
+        os.chmod(f"{where}/{who}.key", 0o644)
+    os.chmod(where, 0o755)
+
+
+def with_tls(env_of, want, text=None):
+    with tempfile.TemporaryDirectory(prefix="trifold-test-") as d:
+        make_certificates(d)
+        tls = (f"{d}/server.pem", f"{d}/server.key", f"{d}/ca.pem")
+        env = {"OTEL_EXPORTER_OTLP_" + k: f"{d}/{v}" for k, v in env_of.items()}
+        with Stage(scheme="https", tls=tls, env=env) as s:
+            if want == "delivered":
+                outcomes(s, ["delivered"] * 2)
+            else:
+                equal(s.hub.accept(), (0, {}))
+                ident = s.hub.batch(BATCH, 20)
+                wait_for(lambda: text in s.log())
+                s.stop()
+                equal(s.hub.done(), Done(ident, 20, want))
+                equal(s.requests(), [])
+                return
+            s.stop()
+
+
+@case
+def tls_with_client_certificate_works_confined():
+    with_tls({"CERTIFICATE": "ca.pem", "CLIENT_CERTIFICATE": "client.pem",
+              "CLIENT_KEY": "client.key"}, "delivered")
+
+
+@case
+def tls_receiver_that_nobody_vouches_for_gets_nothing():
+    with_tls({"CLIENT_CERTIFICATE": "client.pem", "CLIENT_KEY": "client.key"}, "gave_up",
+             "certificate")
+
+
+@case
+def tls_without_the_client_certificate_gets_nothing():
+    with_tls({"CERTIFICATE": "ca.pem"}, "gave_up", "cannot send")
+
+
+# --- the queue, and the end -------------------------------------------------------
+
+@case
+def full_queue_drops_the_oldest_and_counts_them():
+    env = {"OTEL_EXPORTER_OTLP_TIMEOUT": "60000"}
+    with Stage(script="hang", env=env) as s:
+        equal(s.hub.accept(), (0, {}))
+        ids = [s.hub.batch(BATCH, 20)]
+        wait_for(lambda: s.requests())
+        ids += [s.hub.batch(BATCH, 20) for _ in range(300)]
+        # the first is being sent; of the 300 behind it, 256 fit
+        for i in ids[1:45]:
+            equal(s.hub.done(), Done(i, 20, "queue_full"))
+        st = s.hub.fresh_stats()
+        equal(st["queued"], 257 * 20)
+        assert s.stop() < 7
+        left = [s.hub.done() for _ in range(257)]
+        equal({d.outcome for d in left}, {"gave_up"})
+        equal(sorted(d.id for d in left), [ids[0]] + ids[45:])
+        equal(s.hub.done(), None)
+
+
+@case
+def sigterm_sends_what_can_be_sent():
+    with Stage(script="slow=1,slow=0.5,200") as s:
+        equal(s.hub.accept(), (0, {}))
+        ids = [s.hub.batch(BATCH, 20) for _ in range(4)]
+        wait_for(lambda: s.requests())
+        s.stop()
+        for i in ids:
+            equal(s.hub.done(), Done(i, 20, "delivered"))
+        equal(s.hub.done(), None)
+
+
+@case
+def sigterm_with_no_receiver_reports_the_rest():
+    with Stage(receiver=False) as s:
+        equal(s.hub.accept(), (0, {}))
+        ids = [s.hub.batch(BATCH, 20) for _ in range(4)]
+        wait_for(lambda: "cannot send" in s.log())
+        assert s.stop() < 6.5
+        equal(sorted(s.hub.done() for _ in ids), [Done(i, 20, "gave_up") for i in ids])
+
+
+@case
+def sigterm_without_a_hub_ends_at_once():
+    with Stage() as s:
+        s.hub.listener.close()
+        wait_for(lambda: "waiting for it" in s.log())
+        assert s.stop() < 1
+
+
+@case
+def batch_too_large_to_send_is_refused_and_said():
+    with Stage() as s:
+        equal(s.hub.accept(), (0, {}))
+        huge = make_batch(20000, 5, 20000, 60, 900)
+        ident = s.hub.batch(huge, 20000)
+        equal(s.hub.done(), Done(ident, 20000, "rejected"))
+        assert "over the limit of 16777216" in s.log()
+        ident = s.hub.batch(BATCH, 20)
+        equal(s.hub.done(), Done(ident, 20, "delivered"))
+        s.stop()
+
+
+# --- the hub ------------------------------------------------------------------------
+
+@case
+def hub_that_went_away_is_told_later():
+    with Stage(script="slow=1,200") as s:
+        equal(s.hub.accept(), (0, {}))
+        for _ in range(2):
+            s.hub.batch(BATCH, 20)
+        wait_for(lambda: s.requests())
+        s.hub.drop()
+        # still being sent
+        equal(s.hub.accept(), (40, {}))
+        s.hub.drop()
+        wait_for(lambda: len(s.requests()) == 2)
+        time.sleep(0.3)
+        hello = s.hub.accept()
+        equal(hello, (0, {"delivered": 40}))
+        s.hub.drop()
+        # told once, not twice
+        equal(s.hub.accept(), (0, {}))
+        s.stop()
+
+
+@case
+def hub_that_comes_back_gets_answers_to_old_ids():
+    with Stage(script="slow=2,200") as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        wait_for(lambda: s.requests())
+        s.hub.drop()
+        equal(s.hub.accept(), (20, {}))
+        equal(s.hub.done(), Done(ident, 20, "delivered"))
+        s.stop()
+
+
+@case
+def hub_of_another_user_is_not_believed():
+    with Stage(hub_uid=12345) as s:
+        for _ in range(3):
+            s.hub.accept()
+            try:
+                s.hub.batch(BATCH, 20)
+                assert s.hub.done() is None
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            s.hub.drop()
+        equal(s.requests(), [])
+        assert "wrong sender" in s.log()
+        s.stop()
+
+
+@case
+def invalid_batches_end_the_connection_and_nothing_else():
+    flipped = bytearray(BATCH)
+    flipped[0] ^= 1
+    bad = [
+        dict(data=bytes(flipped), samples=20),
+        dict(data=BATCH[:-8], samples=20),
+        dict(data=BATCH, samples=21),
+        dict(data=BATCH, samples=20, size=len(BATCH) - 8),
+        dict(data=BATCH, samples=20, seals=0),
+        dict(data=b"short", samples=20),
+    ]
+    with Stage() as s:
+        for i, how in enumerate(bad):
+            equal(s.hub.accept(), (0, {}))
+            ident = s.hub.batch(**how)
+            equal(s.hub.done(), Done(ident, how["samples"], "invalid"))
+            equal(s.hub.done(), None)
+            s.hub.drop()
+        outcomes(s, ["delivered"])
+        equal(s.hub.fresh_stats()["offences"], len(bad))
+        equal(len(s.requests()), 1)
+        s.stop()
+
+
+@case
+def message_of_another_kind_ends_the_connection():
+    from fake_hub import BATCH_DONE, send
+    with Stage() as s:
+        s.hub.accept()
+        send(s.hub.conn, BATCH_DONE, 1, b"\0" * 16)
+        equal(s.hub.done(), None)
+        s.hub.drop()
+        outcomes(s, ["delivered"])
+        s.stop()
+
+
+# --- recorder -----------------------------------------------------------------------
+
+@case
+def without_network_there_is_no_receiver():
+    with Stage(options=["--no-network"], receiver=False) as s:
+        outcomes(s, ["no_receiver"] * 3)
+        s.stop()
+
+
+@case
+def recorder_decides_without_network():
+    with Stage(options=["--no-network"], receiver=False, recorder=True) as s:
+        equal(s.hub.accept(), (0, {}))
+        for want in ("delivered", "gave_up"):
+            ident = s.hub.batch(BATCH, 20)
+            rec, size, samples, content = s.recorder.batch()
+            equal((size, samples, content), (len(BATCH), 20, BATCH))
+            s.recorder.done(rec, samples, want)
+            equal(s.hub.done(), Done(ident, 20, want))
+        # more than its window, answered late
+        ids = [s.hub.batch(BATCH, 20) for _ in range(40)]
+        for i in ids:
+            rec, _, samples, _ = s.recorder.batch()
+            s.recorder.done(rec, samples)
+            equal(s.hub.done(), Done(i, 20, "delivered"))
+        s.stop()
+
+
+@case
+def recorder_that_leaves_is_no_receiver():
+    with Stage(options=["--no-network"], receiver=False, recorder=True) as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        s.recorder.batch()
+        s.recorder.close()
+        equal(s.hub.done(), Done(ident, 20, "no_receiver"))
+        ident = s.hub.batch(BATCH, 20)
+        equal(s.hub.done(), Done(ident, 20, "no_receiver"))
+        s.stop()
+
+
+@case
+def recorder_that_lies_is_cut_off():
+    with Stage(options=["--no-network"], receiver=False, recorder=True) as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        rec, _, samples, _ = s.recorder.batch()
+        s.recorder.done(rec, samples + 1)
+        equal(s.hub.done(), Done(ident, 20, "no_receiver"))
+        equal(s.hub.fresh_stats()["offences"], 1)
+        s.stop()
+
+
+@case
+def recorder_beside_the_network_only_listens():
+    with Stage(recorder=True) as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        rec, _, samples, content = s.recorder.batch()
+        equal(content, BATCH)
+        equal(s.hub.done(), Done(ident, 20, "delivered"))
+        s.recorder.done(rec, samples, "rejected")
+        s.stop()
+
+
+@case
+def sigterm_waits_for_the_recorder():
+    with Stage(options=["--no-network"], receiver=False, recorder=True) as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        rec, _, samples, _ = s.recorder.batch()
+        s.exporter.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        assert s.exporter.poll() is None
+        s.recorder.done(rec, samples)
+        equal(s.hub.done(), Done(ident, 20, "delivered"))
+        equal(s.exporter.wait(2), 0)
+
+
+# --- what it is -----------------------------------------------------------------------
+
+@case
+def confined_process_is_what_confine_says():
+    if not ROOT:
+        raise Skip("needs root")
+    with Stage() as s:
+        outcomes(s, ["delivered"])
+        pid = s.exporter.pid
+        with open(f"/proc/{pid}/status") as f:
+            st = dict(line.rstrip("\n").split(":\t", 1) for line in f)
+        equal(st["Uid"].split(), [str(NOBODY)] * 4)
+        equal(st["Gid"].split(), [str(NOBODY)] * 4)
+        equal(st["Groups"].split(), [])
+        equal({st[c] for c in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")}, {"0" * 16})
+        equal((st["NoNewPrivs"], st["Seccomp"]), ("1", "2"))
+        for ns in ("mnt", "ipc", "uts"):
+            assert os.readlink(f"/proc/{pid}/ns/{ns}") != os.readlink(f"/proc/self/ns/{ns}"), ns
+        equal(os.readlink(f"/proc/{pid}/ns/net"), os.readlink("/proc/self/ns/net"))
+        root = set(os.listdir(f"/proc/{pid}/root"))
+        assert root <= {"etc", "usr", "run", "var", "tmp"}, root
+        assert not os.path.exists(f"/proc/{pid}/root/etc/passwd")
+        assert not os.path.exists(f"/proc/{pid}/root/proc")
+        with open(f"/proc/{pid}/smaps_rollup") as f:
+            pss = [line.split()[1] for line in f if line.startswith("Pss:")]
+        print(f"# PSS {pss[0]} KiB")
+        s.stop()
+
+
+@case
+def wrong_use_is_said_and_ends_with_2():
+    for env, options in (({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, []),
+                         ({}, ["--endpoint", "localhost:4318"]),
+                         ({"OTEL_EXPORTER_OTLP_HEADERS": "x"}, [])):
+        r = subprocess.run([f"{BUILD}/bin/trifold-exporterd", "--hub", "/x/y", "--hub-uid", "0",
+                            *options], env=env, capture_output=True, text=True)
+        equal(r.returncode, 2)
+        equal(len(r.stderr.splitlines()), 1)
+
+
+def decoder():
+    """A python3 with opentelemetry-proto: given, or fetched once."""
+    given = os.environ.get("OTLP_PYTHON")
+    venv = f"{BUILD}/otlp-venv"
+    python = given or f"{venv}/bin/python3"
+    test = [python, "-c", "import opentelemetry.proto.collector.profiles.v1development"]
+    if not given and not os.path.exists(python):
+        for cmd in ([sys.executable, "-m", "venv", venv],
+                    [f"{venv}/bin/pip", "-q", "install", "opentelemetry-proto==1.45.2"]):
+            if subprocess.run(cmd, capture_output=True, timeout=120).returncode:
+                subprocess.run(["rm", "-rf", venv])
+                raise Skip("cannot fetch opentelemetry-proto")
+    if subprocess.run(test, capture_output=True).returncode:
+        raise Skip("no opentelemetry-proto for python3")
+    return python
+
+
+def main():
+    chosen = [c for c in CASES if len(sys.argv) < 3 or c.__name__ in sys.argv[2:]]
+    failed = 0
+    for i, fn in enumerate(chosen, 1):
+        try:
+            fn()
+            print(f"ok {i} - {fn.__name__}", flush=True)
+        except Skip as why:
+            print(f"ok {i} - {fn.__name__} # SKIP {why}", flush=True)
+        except Exception as e:  # whatever breaks a case fails it
+            failed += 1
+            print(f"# {type(e).__name__}: {e}".replace("\n", "\n# "))
+            print(f"not ok {i} - {fn.__name__}", flush=True)
+    print(f"1..{len(chosen)}")
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fake_hub - symbolizerd as exporterd sees it, and `trifold record` too
+
+Speaks ipc/message.h.  Every wait has an end.
+"""
+import fcntl
+import os
+import select
+import socket
+import struct
+import time
+from collections import namedtuple
+
+HELLO_HUB, HELLO_EXPORTER, BATCH, BATCH_DONE, EXPORTER_STATS = 2, 3, 18, 19, 20
+OUTCOMES = ("delivered", "no_receiver", "queue_full", "rejected", "gave_up", "invalid")
+STATS = ("queued", "queued_bytes", "requests", "request_bytes", "wire_bytes", "retries",
+         "http_status", "partial_rejected", "offences")
+HEADER = struct.Struct("<HHIQ")
+Done = namedtuple("Done", "id samples outcome")
+Hello = namedtuple("Hello", "queued unreported")
+PATIENCE = 20
+
+
+def sealed(data, seals=fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW):
+    fd = os.memfd_create("batch", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.write(fd, data)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
+    return fd
+
+
+def receive(sock, seconds=PATIENCE):
+    """(type, id, payload, fds); None when the peer has closed."""
+    if not select.select([sock], [], [], seconds)[0]:
+        raise AssertionError(f"no message within {seconds} s")
+    data, fds, _, _ = socket.recv_fds(sock, 8192, 4)
+    if not data:
+        return None
+    _, kind, length, ident = HEADER.unpack_from(data)
+    assert length == len(data) - HEADER.size, "length of a message"
+    return kind, ident, data[HEADER.size:], fds
+
+
+def send(sock, kind, ident, payload, fds=()):
+    data = HEADER.pack(1, kind, len(payload), ident) + payload
+    socket.send_fds(sock, [data], fds) if fds else sock.send(data)
+
+
+class Hub:
+    def __init__(self, path):
+        self.path = path
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listener.bind(path)
+        os.chmod(path, 0o666)
+        self.listener.listen(4)
+        self.conn = None
+        self.stats = {}
+        self.next_id = 1
+
+    def accept(self, seconds=PATIENCE):
+        """Take a connection and greet; returns exporterd's hello."""
+        self.listener.settimeout(seconds)
+        self.conn, _ = self.listener.accept()
+        send(self.conn, HELLO_HUB, 0, struct.pack("<II", 1, 0))
+        kind, _, payload, _ = receive(self.conn)
+        assert kind == HELLO_EXPORTER, kind
+        version, _, queued, *outcomes = struct.unpack("<II7Q", payload)
+        assert version == 1, version
+        return Hello(queued, {n: v for n, v in zip(OUTCOMES, outcomes) if v})
+
+    def batch(self, data, samples, size=None, **how):
+        ident, self.next_id = self.next_id, self.next_id + 1
+        fd = sealed(data, **how)
+        send(self.conn, BATCH, ident, struct.pack("<QQ", size or len(data), samples), [fd])
+        os.close(fd)
+        return ident
+
+    def done(self, seconds=PATIENCE):
+        """The next answer to a batch; statistics on the way are kept."""
+        end = time.time() + seconds
+        while True:
+            m = receive(self.conn, max(0, end - time.time()))
+            if m is None:
+                return None
+            if m[0] == EXPORTER_STATS:
+                self.stats = dict(zip(STATS, struct.unpack(f"<{len(STATS)}Q", m[2])))
+                continue
+            assert m[0] == BATCH_DONE, m[0]
+            samples, outcome, _ = struct.unpack("<QII", m[2])
+            return Done(m[1], samples, OUTCOMES[outcome])
+
+    def fresh_stats(self):
+        """The statistics after the next two of their seconds."""
+        for _ in range(2):
+            m = receive(self.conn)
+            assert m and m[0] == EXPORTER_STATS, m
+            self.stats = dict(zip(STATS, struct.unpack(f"<{len(STATS)}Q", m[2])))
+        return self.stats
+
+    def drop(self):
+        self.conn.close()
+        self.conn = None
+
+    def close(self):
+        if self.conn:
+            self.drop()
+        self.listener.close()
+        os.unlink(self.path)
+
+
+class Recorder:
+    def __init__(self):
+        self.sock, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+    def batch(self, seconds=PATIENCE):
+        """(id, bytes, samples, content)"""
+        kind, ident, payload, fds = receive(self.sock, seconds)
+        assert kind == BATCH and len(fds) == 1, (kind, fds)
+        size, samples = struct.unpack("<QQ", payload)
+        content = os.pread(fds[0], size + 1, 0)
+        os.close(fds[0])
+        return ident, size, samples, content
+
+    def done(self, ident, samples, outcome="delivered"):
+        send(self.sock, BATCH_DONE, ident,
+             struct.pack("<QII", samples, OUTCOMES.index(outcome), 0))
+
+    def close(self):
+        self.sock.close()

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What each running process is, seen from outside (/proc/PID)."""
+import os
+import signal
+import subprocess
+
+from accounts import Watcher
+from live import TRIFOLD, Suite, say, scratch, wait_for
+
+suite = Suite()
+CAPS = {"CAP_DAC_READ_SEARCH": 2, "CAP_SYS_PTRACE": 19, "CAP_PERFMON": 38, "CAP_BPF": 39,
+        "CAP_CHECKPOINT_RESTORE": 40}
+NAMESPACES = ("net", "mnt", "ipc", "uts")
+
+
+def status(pid):
+    with open(f"/proc/{pid}/status") as f:
+        return dict(line.rstrip("\n").split(":", 1) for line in f)
+
+
+def tree():
+    """{pid: (comm, parent)} of every process."""
+    out = {}
+    for p in os.listdir("/proc"):
+        if p.isdigit():
+            try:
+                with open(f"/proc/{p}/stat") as f:
+                    head, _, tail = f.read().rpartition(")")
+                out[int(p)] = (head.partition("(")[2], int(tail.split()[1]))
+            except OSError:
+                pass
+    return out
+
+
+def descendants(root):
+    t, out = tree(), {}
+    todo = [root]
+    while todo:
+        at = todo.pop()
+        for pid, (comm, parent) in t.items():
+            if parent == at:
+                out[pid] = comm
+                todo.append(pid)
+    return out
+
+
+def check(pid, comm, caps, new_ns, landlock_note=""):
+    s = status(pid)
+    want = sum(1 << CAPS[c] for c in caps)
+    ids = set(s["Uid"].split() + s["Gid"].split())
+    assert "0" not in ids, f"{comm}: ids {ids}"
+    assert not s["Groups"].split(), f"{comm}: groups {s['Groups']}"
+    for k in ("CapEff", "CapPrm"):
+        assert int(s[k], 16) == want, f"{comm}: {k} {s[k]}, wanted {want:x}"
+    for k in ("CapInh", "CapBnd", "CapAmb"):
+        assert int(s[k], 16) == 0, f"{comm}: {k} {s[k]}"
+    assert s["NoNewPrivs"].strip() == "1", f"{comm}: new privileges"
+    assert s["Seccomp"].strip() == "2", f"{comm}: no seccomp filter"
+    # not dumpable: /proc/PID belongs to root
+    assert os.stat(f"/proc/{pid}/environ").st_uid == 0, f"{comm}: dumpable"
+    for ns in NAMESPACES:
+        mine, its = (os.readlink(f"/proc/{p}/ns/{ns}") for p in ("self", pid))
+        assert (mine != its) == (ns in new_ns), f"{comm}: {ns} namespace"
+    with open(f"/proc/{pid}/limits") as f:
+        core = next(line for line in f if line.startswith("Max core"))
+    assert core.split()[4:6] == ["0", "0"], f"{comm}: {core}"
+    say(f"{comm}: uid {s['Uid'].split()[0]} caps {s['CapEff'].strip()} new namespaces {new_ns}")
+
+
+@suite.test
+def from_outside():
+    """ids, capabilities, seccomp, namespaces of every process are as designed"""
+    with scratch() as tmp:
+        w = Watcher()
+        p = subprocess.Popen([TRIFOLD, "run", "--output", os.path.join(tmp, "x.html")],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_for(lambda: w.last and w.last.taken() > 0, 20)
+            seen = descendants(p.pid)
+            say(seen)
+            all_ns = set(NAMESPACES)
+            by = {}
+            for pid, comm in seen.items():
+                exe = os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+                by.setdefault((exe, comm), []).append(pid)
+            for (exe, comm), pids in by.items():
+                for pid in pids:
+                    if exe == "trifold-loaderd" and comm == "trifold-opener":
+                        check(pid, comm, ["CAP_SYS_PTRACE", "CAP_CHECKPOINT_RESTORE",
+                                          "CAP_DAC_READ_SEARCH"], set())
+                    elif exe == "trifold-loaderd":
+                        check(pid, comm, ["CAP_BPF", "CAP_PERFMON"], set())
+                    elif exe == "trifold-symbolizerd":
+                        check(pid, comm, [], all_ns)
+                        assert os.listdir(f"/proc/{pid}/root/") == [], f"{comm}: files in its root"
+                    elif exe == "trifold-exporterd":
+                        check(pid, comm, [], all_ns - {"net"})
+            names = [exe for exe, _ in by]
+            for exe in ("trifold-loaderd", "trifold-symbolizerd", "trifold-exporterd"):
+                assert exe in names, f"{exe} does not run"
+            # nobody shares a uid with another daemon
+            uids = {exe: {status(pid)["Uid"].split()[0] for (e, _), ps in by.items() if e == exe for pid in ps}
+                    for exe in names if exe != "trifold"}
+            flat = [u for us in uids.values() for u in us]
+            assert len(flat) == len(set(flat)), f"shared uids: {uids}"
+        finally:
+            p.send_signal(signal.SIGINT)
+            p.wait(60)
+        w.done = True
+        w.join(6)
+
+
+suite.run()

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kill -9 of each process under load: the others go on, it comes back, the
+accounts say what was lost, and nothing is left at the end."""
+import os
+import signal
+import subprocess
+import time
+
+from accounts import Watcher
+from live import DAEMONS, TRIFOLD, Suite, pids_of, say, scratch, wait_for
+from loads import storm
+
+suite = Suite()
+
+
+def main_of(name):
+    """The process that the supervisor started (its children have our name too)."""
+    pids = pids_of(name)
+    for pid in pids:
+        with open(f"/proc/{pid}/stat") as f:
+            parent = int(f.read().rpartition(")")[2].split()[1])
+        if parent not in pids:
+            return pid
+    return None
+
+
+def children_of(pid):
+    out = []
+    for p in os.listdir("/proc"):
+        if p.isdigit():
+            try:
+                with open(f"/proc/{p}/stat") as f:
+                    if int(f.read().rpartition(")")[2].split()[1]) == pid:
+                        out.append(int(p))
+            except OSError:
+                pass
+    return out
+
+
+def run_and_kill(choose):
+    """trifold under load; choose() names the pid to kill, some times."""
+    with scratch() as tmp, storm():
+        w = Watcher()
+        p = subprocess.Popen([TRIFOLD, "run", "--frequency", "97", "--interval", "1",
+                              "--output", os.path.join(tmp, "x.folded")],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            wait_for(lambda: w.last and w.last.delivered() > 50, 20)
+            before = {n: main_of(n) for n in DAEMONS}
+            for _ in range(2):
+                victim, name = choose()
+                say(f"kill -9 {name} {victim}")
+                os.kill(victim, signal.SIGKILL)
+                time.sleep(1)
+                wait_for(lambda: all(main_of(n) for n in DAEMONS), 15)
+                mark = w.last.delivered()
+                wait_for(lambda: w.last.delivered() > mark + 50, 20)
+                now = {n: main_of(n) for n in DAEMONS}
+                for n in DAEMONS:
+                    assert n == name or now[n] == before[n], f"{n} was restarted too"
+                before = now
+        finally:
+            p.send_signal(signal.SIGINT)
+            err = p.communicate(timeout=60)[1]
+        w.done = True
+        w.join(6)
+        a = w.last
+        say(f"taken {a.taken()}, delivered {a.delivered()}, lost {a.lost()}")
+        assert p.returncode == 0, f"trifold ended with {p.returncode}\n{err}"
+        assert not w.errors, w.errors
+        return a
+
+
+@suite.test
+def loaderd():
+    """loaderd is killed: the others go on, what it had taken is accounted for"""
+    a = run_and_kill(lambda: (main_of("trifold-loaderd"), "trifold-loaderd"))
+    assert a.missing() == 0, f"{a.missing()} samples are nowhere"
+    assert a["totals.loader_deaths"] == 2
+
+
+@suite.test
+def symbolizerd():
+    """symbolizerd is killed: its samples are counted as lost, exactly"""
+    a = run_and_kill(lambda: (main_of("trifold-symbolizerd"), "trifold-symbolizerd"))
+    assert a.missing() == 0, f"{a.missing()} samples are nowhere"
+    assert a["totals.hub_deaths"] == 2
+
+
+@suite.test
+def exporterd():
+    """exporterd is killed: nothing is lost"""
+    a = run_and_kill(lambda: (main_of("trifold-exporterd"), "trifold-exporterd"))
+    assert a.missing() == 0, f"{a.missing()} samples are nowhere"
+    assert a["totals.exporter_deaths"] == 2
+
+
+@suite.test
+def opener():
+    """the opener is killed: nothing else happens"""
+    def choose():
+        keeper = children_of(main_of("trifold-loaderd"))[0]
+        return children_of(keeper)[0], "the opener"
+    a = run_and_kill(choose)
+    assert a.missing() == 0, f"{a.missing()} samples are nowhere"
+    assert not a["totals.loader_deaths"]
+
+
+suite.run()

@@ -1,0 +1,23 @@
+# what every output needs
+CLI_FORMATS := cli/text.c cli/profile.c cli/tree.c cli/folded.c cli/pprof.c \
+	cli/html.c cli/page.o.c exporterd/otlp.c exporterd/dictionary.c \
+	exporterd/protobuf.c ipc/batch.c ipc/batch_build.c
+CLI_FORMATS_LIBS := -lz -lxxhash
+
+UNIT += profile folded html pprof cli_options
+unit_profile_SRCS := $(CLI_FORMATS)
+unit_profile_LIBS := $(CLI_FORMATS_LIBS)
+unit_folded_SRCS := $(CLI_FORMATS)
+unit_folded_LIBS := $(CLI_FORMATS_LIBS)
+unit_html_SRCS := $(CLI_FORMATS)
+unit_html_LIBS := $(CLI_FORMATS_LIBS)
+unit_pprof_SRCS := $(CLI_FORMATS)
+unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
+unit_cli_options_SRCS := cli/options.c cli/profile.c
+
+# writes made-up profiles for tests/live/test_page.sh and pprof_check.sh
+$(O)/live/test_page: $(O)/san/tests/live/test_page.o \
+		$(CLI_FORMATS:%.c=$(O)/san/%.o)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(SAN) $^ $(CLI_FORMATS_LIBS) -o $@

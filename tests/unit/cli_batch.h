@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cli_batch - a small batch with everything that outputs must cope with
+ *
+ * Two processes named "app" (pids 10 and 11), one that only its executable
+ * names ("worker"), and a kernel thread.  Stacks, root first:
+ *
+ *	app	main;evil;do_read (kernel)		x 3, pids 10 and 11
+ *	app	main;libfoo.so+0x1234			x 2
+ *	worker	[stack ends: no_table];goexit		x 1
+ *	kworker	kthread (kernel)			x 1
+ */
+#ifndef TESTS_UNIT_CLI_BATCH_H
+#define TESTS_UNIT_CLI_BATCH_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/record.h"
+#include "ipc/batch.h"
+#include "tests/unit/harness.h"
+
+#define EVIL "</script><img src=x onerror=alert(1)>;\"\\\n\t&"
+
+static inline uint32_t str(struct batch_builder *b, const char *s)
+{
+	return batch_string(b, s, strlen(s));
+}
+
+static inline uint32_t frame(struct batch_builder *b, uint32_t kind,
+			     const char *name, uint32_t exe, uint64_t address)
+{
+	struct batch_function fn = { 0 };
+	struct batch_frame f = { .kind = kind, .exe = exe, .address = address };
+
+	if (name) {
+		fn.name = str(b, name);
+		f.function = batch_function(b, &fn);
+	}
+	return batch_frame(b, &f);
+}
+
+static inline uint32_t process(struct batch_builder *b, uint32_t pid,
+			       const char *exe_name, const char *comm)
+{
+	struct batch_resource r = { .pid = pid };
+
+	r.exe_name = exe_name ? str(b, exe_name) : 0;
+	r.comm = comm ? str(b, comm) : 0;
+	r.container_id = pid == 11 ? str(b, "c0ffee") : 0;
+	return batch_resource(b, &r);
+}
+
+static inline void event(struct batch_builder *b, uint32_t resource,
+			 uint32_t tid, const char *thread, uint32_t stop,
+			 const uint32_t *frames, uint32_t n, uint64_t time)
+{
+	struct batch_attr a = { .tid = tid, .thread_name = str(b, thread) };
+
+	batch_event(b, batch_stack(b, frames, n), batch_attr(b, &a), resource,
+		    stop, time);
+}
+
+/* The batch opened in *ret; the memory it borrows, to be freed. */
+static inline void *sample_batch(struct batch *ret)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	struct batch_exe e = { 0 };
+	uint32_t app, lib, main_, evil, rd, nosym, go, kt, p[4];
+	void *data;
+	size_t len;
+
+	CHECK(b != NULL);
+	e.path = str(b, "/usr/bin/app");
+	e.build_id = str(b, "abcdef0123456789abcdef0123456789abcdef01");
+	app = batch_exe(b, &e);
+	e.path = str(b, "/usr/lib/libfoo.so");
+	e.build_id = 0;
+	lib = batch_exe(b, &e);
+	main_ = frame(b, BATCH_FRAME_NATIVE, "main", app, 0x1000);
+	evil = frame(b, BATCH_FRAME_NATIVE, EVIL, app, 0x2000);
+	rd = frame(b, BATCH_FRAME_KERNEL, "do_read", 0, 0x10);
+	nosym = frame(b, BATCH_FRAME_NATIVE, NULL, lib, 0x1234);
+	go = frame(b, BATCH_FRAME_GO, "goexit", app, 0x3000);
+	kt = frame(b, BATCH_FRAME_KERNEL, "kthread", 0, 0x20);
+	p[0] = process(b, 10, "app", "thread-7");
+	p[1] = process(b, 11, "app", "thread-8");
+	p[2] = process(b, 12, "worker", "pool-1");
+	p[3] = process(b, 13, NULL, "kworker");
+	event(b, p[0], 10, "app", STOP_COMPLETE,
+	      (uint32_t[]){ rd, evil, main_ }, 3, 100);
+	event(b, p[0], 17, "thread-7", STOP_COMPLETE,
+	      (uint32_t[]){ rd, evil, main_ }, 3, 200);
+	event(b, p[1], 18, "thread-8", STOP_COMPLETE,
+	      (uint32_t[]){ rd, evil, main_ }, 3, 300);
+	event(b, p[1], 18, "thread-8", STOP_COMPLETE,
+	      (uint32_t[]){ nosym, main_ }, 2, 400);
+	event(b, p[1], 18, "thread-8", STOP_COMPLETE,
+	      (uint32_t[]){ nosym, main_ }, 2, 500);
+	event(b, p[2], 19, "pool-1", STOP_NO_TABLE, &go, 1, 600);
+	event(b, p[3], 13, "kworker", STOP_NO_USER, &kt, 1, 700);
+	CHECK_EQ(batch_builder_finish(b, 0, 5000000000ULL, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(batch_open(data, len, ret), 0);
+	return data;
+}
+
+#endif /* TESTS_UNIT_CLI_BATCH_H */

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+UNIT += otlp otlp_answer queue exporter_config backoff
+unit_otlp_SRCS := $(OTLP) exporterd/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
+unit_otlp_LIBS := -lprotobuf-c -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
+	exporterd/otlp.pb-c.c common/log.c
+unit_otlp_answer_LIBS := -lprotobuf-c -lcurl
+unit_queue_SRCS := exporterd/queue.c
+unit_exporter_config_SRCS := exporterd/config.c exporterd/pairs.c common/log.c
+unit_exporter_config_LIBS := -lcurl
+unit_backoff_SRCS := exporterd/backoff.c
+unit_backoff_LIBS := -lcurl
+
+$(O)/san/tests/unit/test_otlp.o $(O)/san/tests/unit/test_otlp_answer.o \
+$(O)/san/exporterd/answer.o $(O)/fuzzer/exporterd/answer.o: \
+	$(O)/exporterd/otlp.pb-c.h
+
+# for tests/live/test_exporter.sh
+make_batch_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/make_batch.c \
+	ipc/batch.c ipc/batch_build.c)
+$(O)/live/make_batch: $(make_batch_OBJS)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -lxxhash -o $@

@@ -1,0 +1,3 @@
+HUB_LEDGER := symbolizerd/ledger.c symbolizerd/batches.c
+UNIT += ledger
+unit_ledger_SRCS := $(HUB_LEDGER) ipc/counters.c

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+UNIT += message conn sealed trace_ring batch counters service log evloop \
+	sandbox seccomp protocol
+unit_message_SRCS := ipc/message.c
+unit_conn_SRCS := ipc/conn.c ipc/message.c
+unit_sealed_SRCS := ipc/sealed.c
+unit_trace_ring_SRCS := ipc/trace_ring.c
+unit_batch_SRCS := ipc/batch.c ipc/batch_build.c
+unit_batch_LIBS := -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+unit_counters_SRCS := ipc/counters.c
+unit_service_SRCS := common/service.c
+unit_log_SRCS := common/log.c
+unit_evloop_SRCS := common/evloop.c
+unit_sandbox_SRCS := common/sandbox.c common/log.c
+unit_sandbox_LIBS := -lseccomp -lcap-ng
+unit_seccomp_SRCS := common/sandbox.c common/log.c
+unit_seccomp_LIBS := -lseccomp -lcap-ng
+unit_protocol_SRCS := ipc/message.c

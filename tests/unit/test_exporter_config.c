@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporterd/config.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/harness.h"
+
+#define VAR	"OTEL_EXPORTER_OTLP_"
+
+/* Each test is a process of its own: variables set here do not stay. */
+static int load_with(struct config *c, const char *const *more)
+{
+	const char *argv[24] = {
+		"exporterd", "--hub", "/run/hub", "--hub-uid", "7" };
+	int n = 5;
+
+	for (; more && *more; more++)
+		argv[n++] = *more;
+	return config_load(c, n, (char **)argv);
+}
+#define LOAD(c, ...)	load_with(c, (const char *const []){ __VA_ARGS__, NULL })
+
+static int load(struct config *c)
+{
+	return load_with(c, NULL);
+}
+
+static void set(const char *name, const char *value)
+{
+	char full[128];
+
+	snprintf(full, sizeof(full), VAR "%s", name);
+	setenv(full, value, 1);
+}
+
+static const char *get(const struct pairs *p, const char *key)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		if (strcmp(p->v[2 * i], key) == 0)
+			return p->v[2 * i + 1];
+	}
+	return "(none)";
+}
+
+#define CHECK_STR(got, want)						\
+	do {								\
+		const char *g_s = (got);				\
+									\
+		if (!g_s || strcmp(g_s, (want)) != 0)			\
+			printf("# got \"%s\"\n", g_s ? g_s : "NULL");	\
+		CHECK(g_s && strcmp(g_s, (want)) == 0);			\
+	} while (0)
+
+TEST(config_defaults)
+{
+	struct config c;
+
+	CHECK_EQ(load(&c), 0);
+	CHECK_STR(c.url, "http://localhost:4318/v1development/profiles");
+	CHECK_STR(c.hub, "/run/hub");
+	CHECK_EQ(c.hub_uid, 7);
+	CHECK_EQ(c.timeout_ms, 10000);
+	CHECK_EQ(c.gzip, true);
+	CHECK_EQ(c.headers.n, 0);
+	CHECK_EQ(c.recorder_fd, (uintmax_t)-1);
+	CHECK_STR(get(&c.resource, "os.type"), "linux");
+	CHECK(strcmp(get(&c.resource, "host.name"), "(none)") != 0);
+	config_fini(&c);
+}
+
+TEST(config_base_url_gets_the_path)
+{
+	static const char *const cases[][2] = {
+		{ "http://h:1", "http://h:1/v1development/profiles" },
+		{ "http://h:1/", "http://h:1/v1development/profiles" },
+		{ "https://h/a/b/", "https://h/a/b/v1development/profiles" },
+		{ "https://h/a//", "https://h/a/v1development/profiles" },
+		{ "http://[::1]:4318", "http://[::1]:4318/v1development/profiles" },
+		{ "http://h/a?k=v", "http://h/a/v1development/profiles?k=v" },
+	};
+	struct config c;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set("ENDPOINT", cases[i][0]);
+		CHECK_EQ(load(&c), 0);
+		CHECK_STR(c.url, cases[i][1]);
+		config_fini(&c);
+	}
+}
+
+TEST(config_profiles_endpoint_is_taken_as_it_is)
+{
+	struct config c;
+
+	set("ENDPOINT", "http://other:1");
+	set("PROFILES_ENDPOINT", "http://h:2/api/x/v1/profiles/../y");
+	CHECK_EQ(load(&c), 0);
+	CHECK_STR(c.url, "http://h:2/api/x/v1/profiles/../y");
+	config_fini(&c);
+	/* empty is unset */
+	set("PROFILES_ENDPOINT", "");
+	CHECK_EQ(load(&c), 0);
+	CHECK_STR(c.url, "http://other:1/v1development/profiles");
+	config_fini(&c);
+}
+
+TEST(config_options_win_over_variables)
+{
+	struct config c;
+
+	set("PROFILES_ENDPOINT", "http://env/x");
+	CHECK_EQ(LOAD(&c, "--endpoint", "http://opt:5"), 0);
+	CHECK_STR(c.url, "http://opt:5/v1development/profiles");
+	config_fini(&c);
+	CHECK_EQ(LOAD(&c, "--endpoint", "http://opt:5", "--profiles-endpoint",
+		      "http://p/q"), 0);
+	CHECK_STR(c.url, "http://p/q");
+	config_fini(&c);
+}
+
+TEST(config_refuses_what_is_no_url)
+{
+	static const char *const bad[] = {
+		"localhost:4318", "h", "ftp://h/", "unix:///run/x", "http://",
+		"http:// h", "http://h:99999", "http://h/\n", " http://h",
+		"file:///etc/passwd",
+	};
+	struct config c;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		int r;
+
+		set("ENDPOINT", bad[i]);
+		r = load(&c);
+		if (r != 2)
+			printf("# \"%s\" accepted\n", bad[i]);
+		CHECK_EQ(r, 2);
+		config_fini(&c);
+	}
+}
+
+TEST(config_log_shows_no_secrets)
+{
+	struct config c;
+
+	set("PROFILES_ENDPOINT", "https://user:secret@h/p?token=secret#x");
+	CHECK_EQ(load(&c), 0);
+	CHECK_STR(c.url, "https://user:secret@h/p?token=secret#x");
+	CHECK_STR(c.shown_url, "https://h/p");
+	config_fini(&c);
+}
+
+TEST(config_headers)
+{
+	struct config c;
+
+	set("HEADERS", "Generic=1");
+	set("PROFILES_HEADERS", " api-key = a%20b%3D , X-Two=b=c,,x-two=d ");
+	CHECK_EQ(LOAD(&c, "--header", "Authorization=Basic %20=="), 0);
+	CHECK_EQ(c.headers.n, 3);
+	CHECK_STR(get(&c.headers, "api-key"), "a b=");
+	/* names are compared without case; the last one counts */
+	CHECK_STR(get(&c.headers, "X-Two"), "d");
+	/* an option is taken as it is */
+	CHECK_STR(get(&c.headers, "Authorization"), "Basic %20==");
+	config_fini(&c);
+}
+
+TEST(config_header_option_replaces_variable)
+{
+	struct config c;
+
+	set("HEADERS", "A=1,B=2");
+	CHECK_EQ(LOAD(&c, "--header", "a=3"), 0);
+	CHECK_EQ(c.headers.n, 2);
+	CHECK_STR(get(&c.headers, "A"), "3");
+	config_fini(&c);
+}
+
+TEST(config_refuses_broken_headers)
+{
+	static const char *const bad[] = {
+		"novalue", "=v", "a=%", "a=%4", "a=%zz", "a=%00", "a b=c",
+		"a=x%0d%0aInjected:%201", "a=1;prop=2", "n\xc3\xa4me=1",
+	};
+	struct config c;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		int r;
+
+		set("HEADERS", bad[i]);
+		r = load(&c);
+		if (r != 2)
+			printf("# \"%s\" accepted\n", bad[i]);
+		CHECK_EQ(r, 2);
+		config_fini(&c);
+	}
+	unsetenv(VAR "HEADERS");
+	CHECK_EQ(LOAD(&c, "--header", "a=x\r\nb: c"), 2);
+	config_fini(&c);
+	CHECK_EQ(LOAD(&c, "--header", "no-equals"), 2);
+	config_fini(&c);
+}
+
+TEST(config_headers_of_its_own_cannot_be_set)
+{
+	struct config c;
+
+	set("HEADERS", "otlp-profiles-development-version=2,content-type=x,"
+	    "Content-Encoding=br,transfer-encoding=chunked,ok=1");
+	CHECK_EQ(load(&c), 0);
+	CHECK_EQ(c.headers.n, 1);
+	CHECK_STR(get(&c.headers, "ok"), "1");
+	config_fini(&c);
+}
+
+TEST(config_timeout)
+{
+	static const struct { const char *s; long want; } cases[] = {
+		{ "500", 500 }, { "0", 0 }, { "-1", 10000 }, { "x", 10000 },
+		{ "", 10000 }, { "5s", 10000 },
+		{ "99999999999999999999", 10000 },
+	};
+	struct config c;
+
+	set("TIMEOUT", "77");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set("PROFILES_TIMEOUT", cases[i].s);
+		CHECK_EQ(load(&c), 0);
+		CHECK_EQ(c.timeout_ms, *cases[i].s ? cases[i].want : 77);
+		config_fini(&c);
+	}
+}
+
+TEST(config_compression_and_protocol)
+{
+	struct config c;
+
+	set("COMPRESSION", "none");
+	CHECK_EQ(load(&c), 0);
+	CHECK_EQ(c.gzip, false);
+	config_fini(&c);
+	set("PROFILES_COMPRESSION", "gzip");
+	CHECK_EQ(load(&c), 0);
+	CHECK_EQ(c.gzip, true);
+	config_fini(&c);
+	set("PROFILES_COMPRESSION", "zstd");
+	CHECK_EQ(load(&c), 0);
+	CHECK_EQ(c.gzip, true);
+	config_fini(&c);
+	set("PROTOCOL", "grpc");
+	CHECK_EQ(load(&c), 2);
+	config_fini(&c);
+	set("PROFILES_PROTOCOL", "http/protobuf");
+	CHECK_EQ(load(&c), 0);
+	config_fini(&c);
+	set("PROFILES_PROTOCOL", "http/json");
+	CHECK_EQ(load(&c), 2);
+	config_fini(&c);
+	set("PROFILES_PROTOCOL", "carrier-pigeon");
+	CHECK_EQ(load(&c), 0);
+	config_fini(&c);
+}
+
+TEST(config_certificates)
+{
+	struct config c;
+
+	set("CERTIFICATE", "/dev/null");
+	CHECK_EQ(load(&c), 0);
+	CHECK_STR(c.ca, "/dev/null");
+	config_fini(&c);
+	set("PROFILES_CERTIFICATE", "/nonexistent/ca.pem");
+	CHECK_EQ(load(&c), 2);
+	config_fini(&c);
+	set("PROFILES_CERTIFICATE", "relative.pem");
+	CHECK_EQ(load(&c), 2);
+	config_fini(&c);
+	set("PROFILES_CERTIFICATE", "");
+	set("CLIENT_KEY", "/dev/null");
+	CHECK_EQ(load(&c), 2);
+	config_fini(&c);
+	set("CLIENT_CERTIFICATE", "/dev/null");
+	CHECK_EQ(load(&c), 0);
+	config_fini(&c);
+}
+
+TEST(config_resource_attributes)
+{
+	struct config c;
+
+	setenv("OTEL_RESOURCE_ATTRIBUTES",
+	       "service.name=a, k%2C1 = v%3D1 ,os.type=mine,empty=", 1);
+	CHECK_EQ(load(&c), 0);
+	CHECK_STR(get(&c.resource, "service.name"), "a");
+	CHECK_STR(get(&c.resource, "k,1"), "v=1");
+	CHECK_STR(get(&c.resource, "os.type"), "mine");
+	CHECK_STR(get(&c.resource, "empty"), "");
+	config_fini(&c);
+	setenv("OTEL_SERVICE_NAME", "b", 1);
+	CHECK_EQ(load(&c), 0);
+	CHECK_STR(get(&c.resource, "service.name"), "b");
+	config_fini(&c);
+}
+
+TEST(config_resource_attributes_are_all_or_nothing)
+{
+	static const char *const bad[] = {
+		"good=1,bad", "good=1,k=%zz", "good=1,%z=1", "good=1,=x" };
+	struct config c;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		setenv("OTEL_RESOURCE_ATTRIBUTES", bad[i], 1);
+		CHECK_EQ(load(&c), 0);
+		CHECK_STR(get(&c.resource, "good"), "(none)");
+		CHECK_EQ(c.resource.n, 3);
+		config_fini(&c);
+	}
+}
+
+TEST(config_without_network_needs_no_endpoint)
+{
+	struct config c;
+
+	set("ENDPOINT", "nonsense");
+	set("PROTOCOL", "grpc");
+	CHECK_EQ(LOAD(&c, "--no-network", "--recorder-fd", "5"), 0);
+	CHECK(!c.url);
+	CHECK_EQ(c.recorder_fd, 5);
+	config_fini(&c);
+}
+
+TEST(config_refuses_wrong_use)
+{
+	struct config c;
+	static const char *const none[] = { "exporterd" };
+
+	CHECK_EQ(config_load(&c, 1, (char **)none), 2);
+	config_fini(&c);
+	CHECK_EQ(LOAD(&c, "--uid", "5"), 2);
+	config_fini(&c);
+	CHECK_EQ(LOAD(&c, "--uid", "-5", "--gid", "5"), 2);
+	config_fini(&c);
+	CHECK_EQ(LOAD(&c, "--uid", "4294967295", "--gid", "5"), 2);
+	config_fini(&c);
+	CHECK_EQ(LOAD(&c, "--hub", "relative"), 2);
+	config_fini(&c);
+	CHECK_EQ(LOAD(&c, "stray"), 2);
+	config_fini(&c);
+	CHECK_EQ(LOAD(&c, "--bogus"), 2);
+	config_fini(&c);
+	CHECK_EQ(LOAD(&c, "--version"), (uintmax_t)-1);
+	config_fini(&c);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/html.h"
+
+#include "tests/unit/cli_batch.h"
+
+extern const unsigned char page_html[];
+extern const unsigned long page_html_len;
+
+static const struct profile_info info = {
+	.host = "h<o>st", .kernel = "6.1", .machine = "x86_64",
+	.command = "</script>",
+	.account = { .taken = 9, .delivered = 7, .lost = 2, .known = 1,
+		     .reasons = "ring_full 2" },
+};
+
+static size_t occurrences(const char *s, size_t len, const char *what)
+{
+	size_t n = 0;
+
+	for (const char *p = s; (p = memmem(p, len - (size_t)(p - s), what,
+					    strlen(what))); p++)
+		n++;
+	return n;
+}
+
+TEST(html_holds_the_tree)
+{
+	static const char *const parts[] = {
+		"\"host\":\"h\\u003co\\u003est\"", "\"frequency\":20,",
+		"\"samples\":7,", "\"taken\":9,\"delivered\":7,\"lost\":2,"
+		"\"difference\":0,\"reasons\":\"ring_full 2\"}",
+		"\"duration_ms\":5000,",
+		"\"app\",\"2 processes\"", "\"worker\",\"pid 12\"",
+		/* app main evil do_read libfoo kworker kthread ... */
+		"\"rows\":[0,0,0,1,0,0,2,0,0,3,0,3,4,2,2,8,3,0,9,0,1,5,2,0,"
+		"6,0,0,7,0,1]}",
+	};
+	struct pb out = { 0 };
+	struct batch b;
+	void *mem = sample_batch(&b);
+
+	CHECK_EQ(html_encode(&b, &info, &out), 0);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!memmem(out.data, out.len, parts[i], strlen(parts[i]))) {
+			printf("# missing: %s\n", parts[i]);
+			CHECK(false);
+		}
+	}
+	free(out.data);
+	free(mem);
+}
+
+TEST(html_adds_no_markup_to_the_page)
+{
+	static const char *const marks[] = { "</script", "<script", "<img",
+					     "<!--", "@DATA@" };
+	struct pb out = { 0 };
+	struct batch b;
+	void *mem = sample_batch(&b);
+
+	CHECK_EQ(html_encode(&b, &info, &out), 0);
+	CHECK_EQ(occurrences((const char *)page_html, page_html_len, "@DATA@"),
+		 1);
+	for (int i = 0; i < 5; i++)
+		CHECK_EQ(occurrences((char *)out.data, out.len, marks[i]),
+			 i == 4 ? 0 : occurrences((const char *)page_html,
+						  page_html_len, marks[i]));
+	free(out.data);
+	free(mem);
+}

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporterd/otlp.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "exporterd/otlp.pb-c.h"
+#include "tests/unit/harness.h"
+#include "tests/unit/otlp_rules.h"
+
+#define START	1700000000000000000ULL
+#define SECOND	1000000000ULL
+
+/* --- the n-th allocation fails (linked with --wrap) -------------------------- */
+
+static long fail_at = -1;
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+
+static bool fails(void)
+{
+	return fail_at >= 0 && fail_at-- == 0;
+}
+
+void *__wrap_malloc(size_t n)
+{
+	return fails() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+	return fails() ? NULL : __real_realloc(p, n);
+}
+
+/* --- a batch with a bit of everything ---------------------------------------- */
+
+struct made {
+	void *data;
+	struct batch batch;
+};
+
+static uint32_t text(struct batch_builder *b, const char *s)
+{
+	return batch_string(b, s, strlen(s));
+}
+
+static uint32_t function(struct batch_builder *b, const char *name,
+			 const char *file, uint32_t line)
+{
+	return batch_function(b, &(struct batch_function){
+		.name = text(b, name), .file = text(b, file),
+		.start_line = line });
+}
+
+static uint32_t frame(struct batch_builder *b, uint32_t kind, uint32_t exe,
+		      uint64_t address, uint32_t fn, uint32_t line)
+{
+	return batch_frame(b, &(struct batch_frame){
+		.address = address, .exe = exe, .function = fn, .line = line,
+		.kind = kind });
+}
+
+static uint32_t program(struct batch_builder *b)
+{
+	return batch_exe(b, &(struct batch_exe){
+		.path = text(b, "/usr/bin/prog"),
+		.build_id = text(b, "abcdef0123"),
+		.file_id = { 0xca, 0xfe } });
+}
+
+static uint32_t process(struct batch_builder *b, uint32_t pid)
+{
+	return batch_resource(b, &(struct batch_resource){
+		.pid = pid, .exe_path = text(b, "/usr/bin/prog"),
+		.exe_name = text(b, "prog"),
+		.container_id = text(b, "0123456789abcdef"),
+		.comm = text(b, "prog"),
+		.start_ns = 1600000000123456789ULL });
+}
+
+static uint32_t thread(struct batch_builder *b, uint32_t tid, const char *name,
+		       uint32_t cpu)
+{
+	return batch_attr(b, &(struct batch_attr){
+		.tid = tid, .thread_name = text(b, name), .cpu = cpu });
+}
+
+static uint32_t deep_stack(struct batch_builder *b)
+{
+	uint32_t exe = program(b), kernel, module, go, none, v[8];
+
+	kernel = batch_exe(b, &(struct batch_exe){ .path = text(b, "[kernel]") });
+	module = batch_exe(b, &(struct batch_exe){ .path = text(b, "[ext4]") });
+	go = batch_exe(b, &(struct batch_exe){
+		.path = text(b, "/srv/daemon"), .go_build_id = text(b, "x/y") });
+	none = batch_exe(b, &(struct batch_exe){
+		.path = text(b, "/opt/odd/lib.so") });
+	v[0] = frame(b, BATCH_FRAME_KERNEL, kernel, 0x12,
+		     function(b, "do_sys_open", "", 0), 0);
+	v[1] = frame(b, BATCH_FRAME_KERNEL, module, 0x34,
+		     function(b, "ext4_map", "", 0), 0);
+	v[2] = frame(b, BATCH_FRAME_NATIVE, exe, 0x1234,
+		     function(b, "inner", "a.c", 10), 12);
+	v[3] = frame(b, BATCH_FRAME_NATIVE, exe, 0x5678, 0, 0);
+	v[4] = frame(b, BATCH_FRAME_GO, go, 0x1000,
+		     function(b, "main.main", "m.go", 3), 4);
+	v[5] = frame(b, BATCH_FRAME_NATIVE, none, 0x99, 0, 0);
+	v[6] = frame(b, BATCH_FRAME_UNKNOWN, 0, 0x7fff00001000, 0, 0);
+	v[7] = frame(b, BATCH_FRAME_CUT, 0, 0, 0, 0);
+	return batch_stack(b, v, 8);
+}
+
+static void finish(struct batch_builder *b, struct made *m)
+{
+	size_t len;
+
+	CHECK(batch_builder_finish(b, START, START + 5 * SECOND, &m->data,
+				   &len) == 0);
+	CHECK(batch_open(m->data, len, &m->batch) == 0);
+	batch_builder_free(b);
+}
+
+static void make(struct made *m)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	uint32_t deep, flat, one, two, f;
+
+	CHECK(b);
+	deep = deep_stack(b);
+	f = frame(b, BATCH_FRAME_NATIVE, program(b), 0x1234,
+		  function(b, "inner", "a.c", 10), 12);
+	flat = batch_stack(b, &f, 1);
+	/* a string that is also a word of OTLP, and one that nothing uses */
+	one = thread(b, 100, "samples", 0);
+	two = thread(b, 101, "thread.id", 1);
+	text(b, "an orphan");
+	batch_event(b, deep, one, process(b, 100), STOP_COMPLETE, START + 1);
+	batch_event(b, deep, one, process(b, 100), STOP_COMPLETE, START + 2);
+	batch_event(b, flat, two, process(b, 200), STOP_COMPLETE, START + 3);
+	/* same identity, another end: one sample in OTLP */
+	batch_event(b, flat, two, process(b, 200), STOP_NO_ROW, START + 4);
+	batch_event(b, flat, one, 0, STOP_COMPLETE, START + 5 * SECOND - 1);
+	finish(b, m);
+}
+
+static Request *encode(const struct batch *b, const struct otlp_resource *extra)
+{
+	uint8_t *data;
+	size_t len;
+	Request *r;
+
+	CHECK(otlp_encode(b, extra, &data, &len) == 0);
+	r = otlp__export_profiles_service_request__unpack(NULL, len, data);
+	CHECK(r);
+	/* what protobuf-c makes of it is what was there: no unknown fields,
+	 * shortest lengths, fields in order but for sample and dictionary */
+	CHECK_EQ(otlp__export_profiles_service_request__get_packed_size(r), len);
+	free(data);
+	return r;
+}
+
+static void drop(Request *r)
+{
+	otlp__export_profiles_service_request__free_unpacked(r, NULL);
+}
+
+static const char *attribute(const Otlp__ResourceProfiles *rp, const char *key)
+{
+	static char buf[32];
+
+	for (size_t i = 0; i < rp->resource->n_attributes; i++) {
+		Otlp__KeyValue *kv = rp->resource->attributes[i];
+
+		if (strcmp(kv->key, key) != 0)
+			continue;
+		if (kv->value->value_case == OTLP__ANY_VALUE__VALUE_STRING_VALUE)
+			return kv->value->string_value;
+		snprintf(buf, sizeof(buf), "%lld",
+			 (long long)kv->value->int_value);
+		return buf;
+	}
+	return "(none)";
+}
+
+#define CHECK_STR(got, want)						\
+	do {								\
+		const char *g_s = (got);				\
+									\
+		if (strcmp(g_s, (want)) != 0)				\
+			printf("# got \"%s\"\n", g_s);			\
+		CHECK(strcmp(g_s, (want)) == 0);			\
+	} while (0)
+
+#define CHECK_RULES(r)							\
+	do {								\
+		const char *b_ = check_profcheck(r);			\
+									\
+		b_ = b_ ? b_ : check_receivers(r);			\
+		b_ = b_ ? b_ : check_orphans(r);			\
+		if (b_)							\
+			printf("# broken rule: %s\n", b_);		\
+		CHECK(!b_);						\
+	} while (0)
+
+/* --- tests -------------------------------------------------------------------- */
+
+TEST(otlp_request_keeps_every_rule)
+{
+	struct made m;
+	Request *r;
+
+	make(&m);
+	r = encode(&m.batch, NULL);
+	CHECK_RULES(r);
+	CHECK_EQ(r->n_resource_profiles, 3);
+	CHECK_EQ(otlp_profiles(&m.batch), 3);
+	drop(r);
+	free(m.data);
+}
+
+TEST(otlp_samples_are_all_there_and_merged)
+{
+	Otlp__Profile *p;
+	struct made m;
+	Request *r;
+
+	make(&m);
+	r = encode(&m.batch, NULL);
+	/* resource 0 comes first */
+	p = r->resource_profiles[0]->scope_profiles[0]->profiles[0];
+	CHECK_EQ(p->n_samples, 1);
+	CHECK_EQ(p->samples[0]->n_timestamps_unix_nano, 1);
+	CHECK_EQ(p->samples[0]->timestamps_unix_nano[0],
+		 START + 5 * SECOND - 1);
+	p = r->resource_profiles[1]->scope_profiles[0]->profiles[0];
+	CHECK_EQ(p->n_samples, 1);
+	CHECK_EQ(p->samples[0]->n_timestamps_unix_nano, 2);
+	CHECK_EQ(p->samples[0]->n_values, 0);
+	CHECK_EQ(p->period, 50000000);
+	CHECK_EQ(p->time_unix_nano, START);
+	CHECK_EQ(p->duration_nano, 5 * SECOND);
+	p = r->resource_profiles[2]->scope_profiles[0]->profiles[0];
+	CHECK_EQ(p->n_samples, 1);
+	CHECK_EQ(p->samples[0]->n_timestamps_unix_nano, 2);
+	CHECK_EQ(p->samples[0]->timestamps_unix_nano[1], START + 4);
+	drop(r);
+	free(m.data);
+}
+
+static const char *name_of(const Dictionary *d, const Otlp__Location *l)
+{
+	return l->n_lines ? d->string_table[d->function_table[
+		l->lines[0]->function_index]->name_strindex] : "";
+}
+
+static const char *type_of(const Dictionary *d, const Otlp__Location *l)
+{
+	return d->attribute_table[l->attribute_indices[0]]->value->string_value;
+}
+
+TEST(otlp_stack_says_what_each_frame_is)
+{
+	static const struct { const char *name, *type; uint64_t address;
+			      bool mapped; } want[] = {
+		{ "do_sys_open", "kernel", 0x12, false },
+		{ "ext4_map [ext4]", "kernel", 0x34, false },
+		{ "inner", "native", 0x1234, true },
+		{ "", "native", 0x5678, true },
+		{ "main.main", "go", 0x1000, true },
+		{ "[lib.so]", "native", 0x99, false },
+		{ "", "unknown", 0x7fff00001000, false },
+		{ "", "abort-marker", 0, false },
+	};
+	const Otlp__Stack *s;
+	const Dictionary *d;
+	struct made m;
+	Request *r;
+
+	make(&m);
+	r = encode(&m.batch, NULL);
+	d = r->dictionary;
+	s = d->stack_table[r->resource_profiles[1]->scope_profiles[0]->
+		profiles[0]->samples[0]->stack_index];
+	CHECK_EQ(s->n_location_indices, 8);
+	for (int i = 0; i < 8; i++) {
+		const Otlp__Location *l =
+			d->location_table[s->location_indices[i]];
+
+		CHECK_STR(name_of(d, l), want[i].name);
+		CHECK_STR(type_of(d, l), want[i].type);
+		CHECK_EQ(l->address, want[i].address);
+		CHECK_EQ(l->mapping_index != 0, want[i].mapped);
+		if (l->mapping_index)
+			CHECK(d->mapping_table[l->mapping_index]->memory_limit >
+			      l->address);
+	}
+	drop(r);
+	free(m.data);
+}
+
+TEST(otlp_resource_names_the_process)
+{
+	static const char *const pairs[] = {
+		"host.name", "h", "process.pid", "1", NULL };
+	const struct otlp_resource extra = { pairs };
+	const Otlp__ResourceProfiles *p;
+	struct made m;
+	Request *r;
+
+	make(&m);
+	r = encode(&m.batch, &extra);
+	CHECK_RULES(r);
+	p = r->resource_profiles[1];
+	CHECK_STR(attribute(p, "process.pid"), "100");
+	CHECK_STR(attribute(p, "process.executable.name"), "prog");
+	CHECK_STR(attribute(p, "process.executable.path"), "/usr/bin/prog");
+	CHECK_STR(attribute(p, "process.creation.time"),
+		  "2020-09-13T12:26:40.123Z");
+	CHECK_STR(attribute(p, "container.id"), "0123456789abcdef");
+	CHECK_STR(attribute(p, "host.name"), "h");
+	CHECK_STR(attribute(p, "service.name"), "unknown_service:prog");
+	CHECK_STR(p->schema_url, OTLP_SCHEMA_URL);
+	CHECK_STR(p->scope_profiles[0]->scope->name, "trifold");
+	/* the process that nobody knows */
+	p = r->resource_profiles[0];
+	CHECK_STR(attribute(p, "process.pid"), "(none)");
+	CHECK_STR(attribute(p, "service.name"), "unknown_service");
+	drop(r);
+	free(m.data);
+}
+
+TEST(otlp_service_name_can_be_given)
+{
+	static const char *const pairs[] = { "service.name", "mine", NULL };
+	const struct otlp_resource extra = { pairs };
+	struct made m;
+	Request *r;
+
+	make(&m);
+	r = encode(&m.batch, &extra);
+	CHECK_RULES(r);
+	for (size_t i = 0; i < r->n_resource_profiles; i++)
+		CHECK_STR(attribute(r->resource_profiles[i], "service.name"),
+			  "mine");
+	drop(r);
+	free(m.data);
+}
+
+TEST(otlp_sample_attributes_are_thread_and_cpu)
+{
+	const Otlp__Sample *s;
+	const Dictionary *d;
+	struct made m;
+	Request *r;
+
+	make(&m);
+	r = encode(&m.batch, NULL);
+	d = r->dictionary;
+	s = r->resource_profiles[1]->scope_profiles[0]->profiles[0]->samples[0];
+	CHECK_EQ(s->n_attribute_indices, 3);
+	CHECK_STR(attribute_key(d, s->attribute_indices[0]), "thread.id");
+	CHECK_EQ(d->attribute_table[s->attribute_indices[0]]->value->int_value,
+		 100);
+	CHECK_STR(attribute_key(d, s->attribute_indices[1]), "thread.name");
+	CHECK_STR(attribute_key(d, s->attribute_indices[2]),
+		  "cpu.logical_number");
+	/* a 0 is a value too */
+	CHECK_EQ(d->attribute_table[s->attribute_indices[2]]->value->value_case,
+		 OTLP__ANY_VALUE__VALUE_INT_VALUE);
+	drop(r);
+	free(m.data);
+}
+
+TEST(otlp_wrong_utf8_becomes_replacement)
+{
+	static const char *const pairs[] = {
+		"k", "a\xff" "b\xc0\x80" "c\xed\xa0\x80\xe2\x82\xac", NULL };
+	const struct otlp_resource extra = { pairs };
+	struct made m;
+	Request *r;
+
+	make(&m);
+	r = encode(&m.batch, &extra);
+	CHECK_STR(attribute(r->resource_profiles[1], "k"),
+		  "a\xef\xbf\xbd" "b\xef\xbf\xbd\xef\xbf\xbd" "c\xef\xbf\xbd"
+		  "\xef\xbf\xbd\xef\xbf\xbd\xe2\x82\xac");
+	drop(r);
+	free(m.data);
+}
+
+TEST(otlp_batch_without_samples_is_no_request)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	uint8_t *data = (uint8_t *)1;
+	size_t len = 2;
+	struct made m;
+
+	finish(b, &m);
+	CHECK(otlp_encode(&m.batch, NULL, &data, &len) == -ENODATA);
+	CHECK(data == (uint8_t *)1);
+	CHECK_EQ(len, 2);
+	free(m.data);
+}
+
+TEST(otlp_survives_every_failed_allocation)
+{
+	uint8_t *data;
+	struct made m;
+	size_t len;
+	int r;
+
+	make(&m);
+	for (long i = 0;; i++) {
+		fail_at = i;
+		r = otlp_encode(&m.batch, NULL, &data, &len);
+		if (r == 0)
+			break;
+		CHECK(r == -ENOMEM);
+	}
+	CHECK(fail_at >= 0);
+	fail_at = -1;
+	free(data);
+	free(m.data);
+}
+
+/* --- a request that the collector and profcheck took --------------------------- */
+
+static const uint8_t golden[] = {
+	0x0a, 0x88, 0x01, 0x0a, 0x22, 0x0a, 0x15, 0x0a, 0x0c, 0x73, 0x65, 0x72,
+	0x76, 0x69, 0x63, 0x65, 0x2e, 0x6e, 0x61, 0x6d, 0x65, 0x12, 0x05, 0x0a,
+	0x03, 0x73, 0x76, 0x63, 0x0a, 0x09, 0x0a, 0x03, 0x70, 0x69, 0x64, 0x12,
+	0x02, 0x18, 0x2a, 0x12, 0x62, 0x0a, 0x0c, 0x0a, 0x05, 0x73, 0x63, 0x6f,
+	0x70, 0x65, 0x12, 0x03, 0x30, 0x2e, 0x31, 0x12, 0x52, 0x0a, 0x04, 0x08,
+	0x01, 0x10, 0x02, 0x12, 0x1e, 0x08, 0x01, 0x12, 0x02, 0x02, 0x03, 0x18,
+	0x01, 0x22, 0x02, 0x01, 0x01, 0x2a, 0x10, 0x00, 0x00, 0x2a, 0x36, 0xfe,
+	0x9c, 0x97, 0x17, 0x05, 0x00, 0x2a, 0x36, 0xfe, 0x9c, 0x97, 0x17, 0x19,
+	0x00, 0x00, 0x2a, 0x36, 0xfe, 0x9c, 0x97, 0x17, 0x20, 0x80, 0x94, 0xeb,
+	0xdc, 0x03, 0x2a, 0x04, 0x08, 0x03, 0x10, 0x04, 0x30, 0x80, 0xe1, 0xeb,
+	0x17, 0x3a, 0x10, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49,
+	0x4a, 0x4b, 0x4c, 0x4d, 0x4e, 0x4f, 0x50, 0x12, 0xea, 0x01, 0x0a, 0x00,
+	0x0a, 0x0b, 0x08, 0x80, 0x20, 0x10, 0x80, 0x40, 0x20, 0x07, 0x2a, 0x01,
+	0x01, 0x12, 0x00, 0x12, 0x0b, 0x08, 0x01, 0x10, 0xb4, 0x24, 0x1a, 0x04,
+	0x08, 0x01, 0x10, 0x0a, 0x1a, 0x00, 0x1a, 0x04, 0x08, 0x05, 0x18, 0x06,
+	0x22, 0x00, 0x22, 0x1c, 0x0a, 0x10, 0x30, 0x31, 0x32, 0x33, 0x34, 0x35,
+	0x36, 0x37, 0x38, 0x39, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x12, 0x08,
+	0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x2a, 0x00, 0x2a, 0x07,
+	0x73, 0x61, 0x6d, 0x70, 0x6c, 0x65, 0x73, 0x2a, 0x05, 0x63, 0x6f, 0x75,
+	0x6e, 0x74, 0x2a, 0x03, 0x63, 0x70, 0x75, 0x2a, 0x0b, 0x6e, 0x61, 0x6e,
+	0x6f, 0x73, 0x65, 0x63, 0x6f, 0x6e, 0x64, 0x73, 0x2a, 0x04, 0x6d, 0x61,
+	0x69, 0x6e, 0x2a, 0x06, 0x6d, 0x61, 0x69, 0x6e, 0x2e, 0x63, 0x2a, 0x06,
+	0x2f, 0x62, 0x69, 0x6e, 0x2f, 0x78, 0x2a, 0x1f, 0x70, 0x72, 0x6f, 0x63,
+	0x65, 0x73, 0x73, 0x2e, 0x65, 0x78, 0x65, 0x63, 0x75, 0x74, 0x61, 0x62,
+	0x6c, 0x65, 0x2e, 0x62, 0x75, 0x69, 0x6c, 0x64, 0x5f, 0x69, 0x64, 0x2e,
+	0x67, 0x6e, 0x75, 0x2a, 0x04, 0x61, 0x62, 0x63, 0x64, 0x2a, 0x0b, 0x74,
+	0x68, 0x72, 0x65, 0x61, 0x64, 0x2e, 0x6e, 0x61, 0x6d, 0x65, 0x2a, 0x09,
+	0x74, 0x68, 0x72, 0x65, 0x61, 0x64, 0x2e, 0x69, 0x64, 0x32, 0x00, 0x32,
+	0x0a, 0x08, 0x08, 0x12, 0x06, 0x0a, 0x04, 0x61, 0x62, 0x63, 0x64, 0x32,
+	0x0c, 0x08, 0x0a, 0x12, 0x08, 0x0a, 0x06, 0x77, 0x6f, 0x72, 0x6b, 0x65,
+	0x72, 0x32, 0x06, 0x08, 0x0b, 0x12, 0x02, 0x18, 0x4d, 0x3a, 0x00, 0x3a,
+	0x03, 0x0a, 0x01, 0x01
+};
+
+TEST(otlp_proto_reads_and_writes_the_golden_request)
+{
+	uint8_t out[sizeof(golden)];
+	Request *r;
+
+	r = otlp__export_profiles_service_request__unpack(NULL, sizeof(golden),
+							  golden);
+	CHECK(r);
+	CHECK(!check_profcheck(r));
+	CHECK_EQ(otlp__export_profiles_service_request__get_packed_size(r),
+		 sizeof(golden));
+	otlp__export_profiles_service_request__pack(r, out);
+	CHECK(memcmp(out, golden, sizeof(golden)) == 0);
+	CHECK_EQ(r->resource_profiles[0]->scope_profiles[0]->profiles[0]->
+		 samples[0]->link_index, 1);
+	drop(r);
+}
+
+/* The rules above can fail: each of these breaks one. */
+TEST(otlp_rules_notice)
+{
+	struct made m;
+	Request *r;
+
+	make(&m);
+#define BREAKS(check, change)						\
+	do {								\
+		r = encode(&m.batch, NULL);				\
+		change;							\
+		CHECK(check(r) != NULL);				\
+		drop(r);						\
+	} while (0)
+#define P (r->resource_profiles[1]->scope_profiles[0]->profiles[0])
+#define Q (r->resource_profiles[2]->scope_profiles[0]->profiles[0])
+#define D (r->dictionary)
+	BREAKS(check_profcheck, P->samples[0]->stack_index = 99);
+	BREAKS(check_profcheck, P->samples[0]->attribute_indices[0] = -1);
+	BREAKS(check_profcheck, P->samples[0]->attribute_indices[0] =
+	       P->samples[0]->attribute_indices[1]);
+	BREAKS(check_profcheck, P->duration_nano = 1);
+	BREAKS(check_profcheck, P->sample_type->unit_strindex = 999);
+	BREAKS(check_profcheck, D->link_table[0]->span_id.len = 0;
+	       D->mapping_table[0]->memory_limit = 1);
+	BREAKS(check_profcheck, D->mapping_table[1]->memory_limit = 0;
+	       D->mapping_table[1]->memory_start = 1);
+	BREAKS(check_profcheck, D->location_table[1]->mapping_index = 77);
+	BREAKS(check_profcheck, D->stack_table[1]->location_indices[0] = 77);
+	BREAKS(check_receivers, P->period = 0);
+	BREAKS(check_receivers, P->profile_id.len = 15);
+	BREAKS(check_receivers, D->location_table[1]->n_attribute_indices = 0);
+	BREAKS(check_receivers, D->mapping_table[1]->n_attribute_indices = 0);
+	BREAKS(check_orphans, Q->samples[0]->n_attribute_indices = 0);
+	free(m.data);
+}

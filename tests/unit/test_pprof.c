@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/pprof.h"
+
+#include <zlib.h>
+
+#include "tests/unit/cli_batch.h"
+
+/* A reader of the wire format, just enough to look at what was written. */
+struct reader {
+	const uint8_t *p, *end;
+};
+struct field {
+	uint32_t number;
+	uint64_t value;
+	struct reader body;		/* of strings and messages */
+};
+
+static uint64_t varint(struct reader *r)
+{
+	uint64_t v = 0;
+	unsigned int shift = 0;
+
+	for (;; shift += 7) {
+		CHECK(r->p < r->end && shift < 64);
+		v |= (uint64_t)(*r->p & 0x7f) << shift;
+		if (!(*r->p++ & 0x80))
+			return v;
+	}
+}
+
+static bool next(struct reader *r, struct field *f)
+{
+	uint64_t tag;
+
+	if (r->p == r->end)
+		return false;
+	tag = varint(r);
+	f->number = (uint32_t)(tag >> 3);
+	f->value = varint(r);
+	if ((tag & 7) == 2) {
+		CHECK(f->value <= (uint64_t)(r->end - r->p));
+		f->body = (struct reader){ r->p, r->p + f->value };
+		r->p += f->value;
+	} else {
+		CHECK_EQ(tag & 7, 0);
+	}
+	return true;
+}
+
+static uint64_t number(struct reader r, uint32_t field)
+{
+	struct field f;
+
+	while (next(&r, &f)) {
+		if (f.number == field)
+			return f.value;
+	}
+	return 0;
+}
+
+static uint8_t raw[1 << 20];
+
+static struct reader profile(void)
+{
+	static const struct profile_info info = {
+		.host = "host", .kernel = "6.1", .machine = "x86_64",
+		.account = { .known = 1, .taken = 7, .delivered = 7 },
+	};
+	struct batch b;
+	void *mem = sample_batch(&b);
+	struct pb out = { 0 };
+	z_stream z = { .next_out = raw, .avail_out = sizeof(raw) };
+
+	CHECK_EQ(pprof_encode(&b, &info, &out), 0);
+	CHECK(out.len > 2 && out.data[0] == 0x1f && out.data[1] == 0x8b);
+	z.next_in = out.data;
+	z.avail_in = (uInt)out.len;
+	CHECK_EQ(inflateInit2(&z, 16 + 15), Z_OK);
+	CHECK_EQ(inflate(&z, Z_FINISH), Z_STREAM_END);
+	CHECK_EQ(z.avail_in, 0);
+	CHECK_EQ(inflateEnd(&z), Z_OK);
+	free(out.data);
+	free(mem);
+	return (struct reader){ raw, raw + z.total_out };
+}
+
+/* String i of the table, compared. */
+static bool string_is(struct reader r, uint64_t i, const char *want)
+{
+	struct field f;
+
+	while (next(&r, &f)) {
+		if (f.number == 6 && i-- == 0)
+			return f.value == strlen(want) &&
+			       !memcmp(f.body.p, want, f.value);
+	}
+	return false;
+}
+
+TEST(pprof_counts_every_sample)
+{
+	struct reader r = profile(), it = r;
+	uint64_t count = 0, ns = 0;
+	struct field f, s;
+
+	while (next(&it, &f)) {
+		if (f.number != 2)
+			continue;
+		while (next(&f.body, &s)) {
+			if (s.number != 2)
+				continue;
+			count += varint(&s.body);
+			ns += varint(&s.body);
+		}
+	}
+	CHECK_EQ(count, 7);
+	CHECK_EQ(ns, 7 * 50000000ULL);
+	CHECK_EQ(number(r, 12), 50000000);
+	CHECK_EQ(number(r, 10), 5000000000ULL);
+	CHECK(string_is(r, 0, ""));
+}
+
+/* Ids are unique and not 0, and every reference finds what it names. */
+TEST(pprof_references_resolve)
+{
+	struct reader r = profile(), it = r;
+	uint64_t strings = 0, n[6] = { 0 };
+	struct field f, s;
+
+	for (it = r; next(&it, &f); ) {
+		strings += f.number == 6;
+		if (f.number >= 3 && f.number <= 5)
+			CHECK_EQ(number(f.body, 1), ++n[f.number]);
+	}
+	for (it = r; next(&it, &f); ) {
+		if (f.number == 5)
+			CHECK(number(f.body, 2) < strings &&
+			      number(f.body, 2) > 0);
+		if (f.number == 4)
+			CHECK(number(f.body, 2) <= n[3]);
+		for (; f.number == 4 && next(&f.body, &s); ) {
+			if (s.number == 4)
+				CHECK(number(s.body, 1) >= 1 &&
+				      number(s.body, 1) <= n[5]);
+		}
+		for (; f.number == 2 && next(&f.body, &s); ) {
+			while (s.number == 1 && s.body.p < s.body.end) {
+				uint64_t id = varint(&s.body);
+
+				CHECK(id >= 1 && id <= n[4]);
+			}
+			if (s.number == 3)
+				CHECK(number(s.body, 1) < strings &&
+				      number(s.body, 2) < strings);
+		}
+	}
+	CHECK(strings > 10);
+}
+
+TEST(pprof_labels_processes_and_incomplete_stacks)
+{
+	struct reader r = profile(), it = r;
+	unsigned int worker = 0, ends = 0, containers = 0;
+	struct field f, s;
+
+	while (next(&it, &f)) {
+		while (f.number == 2 && next(&f.body, &s)) {
+			uint64_t key, value;
+
+			if (s.number != 3)
+				continue;
+			key = number(s.body, 1);
+			value = number(s.body, 2);
+			worker += string_is(r, key, "comm") &&
+				  string_is(r, value, "worker");
+			ends += string_is(r, key, "stack_end") &&
+				string_is(r, value, "no_table");
+			containers += string_is(r, key, "container_id") &&
+				      string_is(r, value, "c0ffee");
+		}
+	}
+	CHECK_EQ(worker, 1);
+	CHECK_EQ(ends, 1);
+	CHECK_EQ(containers, 2);
+}
+
+TEST(pprof_mappings_carry_build_ids)
+{
+	struct reader r = profile(), it = r;
+	unsigned int found = 0;
+	struct field f;
+
+	while (next(&it, &f)) {
+		if (f.number != 3 ||
+		    !string_is(r, number(f.body, 5), "/usr/bin/app"))
+			continue;
+		found++;
+		CHECK(string_is(r, number(f.body, 6),
+			"abcdef0123456789abcdef0123456789abcdef01"));
+		CHECK(number(f.body, 3) > 0x3000);
+		CHECK_EQ(number(f.body, 7), 1);
+	}
+	CHECK_EQ(found, 1);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/profile.h"
+
+#include "cli/text.h"
+#include "tests/unit/cli_batch.h"
+
+TEST(profile_format_follows_the_ending)
+{
+	CHECK_EQ(profile_format_of("a.html"), FORMAT_HTML);
+	CHECK_EQ(profile_format_of("dir.otlp/a.htm"), FORMAT_HTML);
+	CHECK_EQ(profile_format_of("a.folded"), FORMAT_FOLDED);
+	CHECK_EQ(profile_format_of("a.txt"), FORMAT_FOLDED);
+	CHECK_EQ(profile_format_of("a.pb.gz"), FORMAT_PPROF);
+	CHECK_EQ(profile_format_of("a.otlp"), FORMAT_OTLP);
+	CHECK_EQ(profile_format_of(".html"), FORMAT_NONE);
+	CHECK_EQ(profile_format_of("a.gz"), FORMAT_NONE);
+	CHECK_EQ(profile_format_of("html"), FORMAT_NONE);
+	CHECK_EQ(profile_format_of(""), FORMAT_NONE);
+	CHECK_EQ(profile_format_named("pprof"), FORMAT_PPROF);
+	CHECK_EQ(profile_format_named("pproff"), FORMAT_NONE);
+}
+
+TEST(profile_names_a_process_after_its_first_thread)
+{
+	static const char *const want[] = { "", "app", "app", "worker",
+					    "kworker" };
+	struct batch b;
+	void *mem = sample_batch(&b);
+	uint32_t *names = profile_process_names(&b);
+
+	CHECK(names != NULL);
+	CHECK_EQ(batch_n(&b, BATCH_RESOURCES), 5);
+	for (uint32_t i = 0; i < 5; i++) {
+		size_t len;
+		const char *s = batch_str(&b, names[i], &len);
+
+		CHECK_EQ(len, strlen(want[i]));
+		CHECK(memcmp(s, want[i], len) == 0);
+	}
+	free(names);
+	free(mem);
+}
+
+TEST(profile_marks_only_incomplete_stacks)
+{
+	CHECK(profile_stop_marker(STOP_COMPLETE) == NULL);
+	CHECK(profile_stop_marker(STOP_NO_USER) == NULL);
+	CHECK(profile_stop_marker(STOP_CUT) == NULL);
+	CHECK(profile_stop_marker(STOP__MAX) == NULL);
+	for (uint32_t i = STOP_NO_MAPPING; i < STOP__MAX; i++) {
+		static const char *const names[] = { STOP_NAMES };
+		const char *m = profile_stop_marker(i);
+
+		CHECK(m && strstr(m, names[i]));
+	}
+}
+
+TEST(json_text_cannot_leave_its_element)
+{
+	static const char in[] = "</Script>&\"\\\x01\x7f\xff\xc3\xa9";
+	static const char want[] = "\"\\u003c/Script\\u003e\\u0026\\u0022"
+		"\\u005c\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\"";
+	struct pb out = { 0 };
+
+	text_json(&out, in, strlen(in));
+	CHECK_EQ(out.len, strlen(want));
+	CHECK(memcmp(out.data, want, out.len) == 0);
+	free(out.data);
+}
