@@ -295,8 +295,9 @@ __attribute__((noinline)) int step(void)
 	}
 	if (i < 0)
 		i = resolve(pc);
-	if (i < 0)
-		return STOP_NO_MAPPING;
+	if (i < 0)	/* in exec the old registers meet the new memory */
+		return s->st.depth || !s->rec.n_kernel ? STOP_NO_MAPPING :
+							 STOP_NO_USER;
 	m = &s->memo[i & (MEMO - 1)];
 	if (!m->has_file) {
 		push(s, ((__u64)FRAME_ANON << FRAME_KIND_SHIFT) |
@@ -364,6 +365,7 @@ static __always_inline void take_regs(struct unwind_state *st, const regs_t *r)
 	st->pc = r->rip;
 	st->sp = r->rsp;
 	st->fp = r->rbp;
+	st->lr = r->rdi;
 	st->regs[0] = r->rbx;
 	st->regs[1] = r->r12;
 	st->regs[2] = r->r13;

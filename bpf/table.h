@@ -58,7 +58,8 @@ enum cfa_kind {
 /* Where the return address is. */
 enum ra_kind {
 	RA_CFA = 0,		/* *(cfa + ra_off): -8 on x86-64 */
-	RA_LR,			/* in the link register (arm64; leaf only) */
+	RA_LR,			/* in the link register; on x86-64 in rdi, for
+				 * vfork(): in the first frame only */
 	RA__MAX
 };
 

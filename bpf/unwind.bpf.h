@@ -20,7 +20,7 @@ struct unwind_state {
 	__u64 pc;		/* where to look: return address minus one */
 	__u64 sp;
 	__u64 fp;
-	__u64 lr;		/* arm64 */
+	__u64 lr;		/* link register; x86-64: rdi */
 	__u64 regs[SAVED_REGS];
 	__u64 block[STACK_BLOCK];	/* scratch: memory below the CFA */
 	__u32 depth;		/* frames left behind */

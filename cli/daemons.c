@@ -208,7 +208,8 @@ pid_t recorder_start(const struct launch *l, int control)
 		[FORMAT_HTML] = "html", [FORMAT_FOLDED] = "folded",
 		[FORMAT_PPROF] = "pprof", [FORMAT_OTLP] = "otlp",
 	};
-	char *env[CHILD_ENV_MAX], *none[] = { NULL }, command[256];
+	static char notify[] = "NOTIFY_SOCKET=" NOTIFY_SOCKET;
+	char *env[CHILD_ENV_MAX], *extra[] = { notify, NULL }, command[256];
 	struct args a = { .n = 0 };
 	struct child_spec spec = {
 		.path = "/proc/self/exe", .argv = a.argv, .env = env,
@@ -236,7 +237,7 @@ pid_t recorder_start(const struct launch *l, int control)
 		arg(&a, "--command");
 		arg(&a, command);
 	}
-	if (child_env(env, false, none))
+	if (child_env(env, false, extra))
 		return -E2BIG;
 	return child_start(&spec);
 }

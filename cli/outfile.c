@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,25 +46,28 @@ static int open_dir(struct outfile *f, const char *path)
 	return f->dir < 0 ? -1 : 0;
 }
 
-int outfile_open(struct outfile *f, const char *path)
+static bool can_replace(const struct outfile *f)
 {
 	struct stat st;
+
+	if (!*f->name)
+		return false;
+	return fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       S_ISREG(st.st_mode);
+}
+
+int outfile_open(struct outfile *f, const char *path)
+{
+	char shown[256];
 	int r = 0;
 
 	if (open_dir(f, path) < 0)
 		return complain(path);
-	errno = 0;
-	if (!*f->name)
-		errno = EISDIR;
-	else if (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		errno = S_ISREG(st.st_mode) ? 0 : S_ISDIR(st.st_mode) ?
-			EISDIR : S_ISLNK(st.st_mode) ? ELOOP : EEXIST;
-	else if (errno == ENOENT)
-		errno = 0;
-	if (errno) {
-		r = complain(path);
+	if (!can_replace(f)) {
+		log_err("%s: is there, and is not a regular file",
+			log_quote(path, strlen(path), shown, sizeof(shown)));
 		close(f->dir);
-		return r;
+		return -EEXIST;
 	}
 	f->fd = openat(f->dir, f->tmp,
 		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,

@@ -20,6 +20,7 @@
 #include "cli/outfile.h"
 #include "common/log.h"
 #include "common/sandbox.h"
+#include "common/service.h"
 #include "ipc/conn.h"
 #include "ipc/sealed.h"
 
@@ -344,6 +345,8 @@ int recorder_run(const struct options *o)
 		return EXIT_USAGE;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
+	service_init();
+	service_scrub_env();
 	if (o->owner_uid && become_owner(o->owner_uid, o->owner_gid))
 		return 1;
 	/* a change of uid has undone what the supervisor asked for */
@@ -351,5 +354,6 @@ int recorder_run(const struct options *o)
 		return 1;
 	if (outfile_open(&f, o->output))
 		return 1;
+	service_ready();
 	return keep(o, &f);
 }

@@ -58,6 +58,7 @@ struct sup {
 	int signals;		/* signalfd */
 
 	pid_t recorder;
+	bool recorder_ready;	/* its file is open */
 	int control;		/* to the recorder; -1: none */
 	pid_t command;
 	int command_status;
@@ -161,6 +162,8 @@ static bool wanted(const struct sup *s, enum daemon_id id)
 		[DAEMON_LOADER] = END_LOADER,
 	};
 
+	if (s->opt->output && !s->recorder_ready)
+		return false;
 	return s->phase < until[id] && !s->quick;
 }
 
@@ -196,7 +199,8 @@ static void daemon_died(struct sup *s, enum daemon_id id, int status,
 
 	d->pid = 0;
 	if (!wanted(s, id)) {
-		if (status && !s->killed && !s->quick)
+		/* by us, perhaps before it was ready for that */
+		if (status && !WIFSIGNALED(status))
 			console_say(&s->console, "%s %s", daemon_names[id],
 				    child_how(status, how, sizeof(how)));
 		return;
@@ -239,6 +243,7 @@ static void on_notify(struct sup *s)
 	text[n] = '\0';
 	if (strncmp(text, "READY=1", 7) && !strstr(text, "\nREADY=1"))
 		return;
+	s->recorder_ready |= s->recorder == cred.pid;
 	for (int i = 0; i < DAEMON__COUNT; i++) {
 		if (s->daemon[i].pid == cred.pid)
 			s->daemon[i].ready = s->daemon[i].was_ready = true;
@@ -371,7 +376,7 @@ static void check_start(struct sup *s, uint64_t now)
 	if (now < s->deadline_ns)
 		return;
 	for (int i = 0; i < DAEMON__COUNT; i++) {
-		if (!s->daemon[i].ready)
+		if (!s->daemon[i].ready && wanted(s, i))
 			console_say(&s->console, "%s is not ready after %llu s",
 				    daemon_names[i], START_NS / NSEC_PER_SEC);
 	}

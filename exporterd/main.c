@@ -7,7 +7,6 @@
  * else of the machine it runs on: see confine.h.
  */
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include "common/service.h"
 #include "exporterd/confine.h"
 #include "exporterd/hub_link.h"
+#include "exporterd/memory.h"
 #include "exporterd/recorder.h"
 #include "exporterd/request.h"
 #include "exporterd/sender.h"
@@ -276,9 +276,8 @@ int main(int argc, char **argv)
 	static struct exporter e;
 	int r;
 
+	memory_init();
 	log_init("trifold-exporterd", false);
-	/* one heap: curl's resolver thread would get 64 MiB of its own */
-	mallopt(M_ARENA_MAX, 1);
 	r = config_load(&e.cfg, argc, argv);
 	if (r) {
 		config_fini(&e.cfg);
@@ -290,8 +289,10 @@ int main(int argc, char **argv)
 		log_err("cannot start: %s", strerror(-r));
 	else
 		r = confine(&e.cfg);
-	if (r == 0)
+	if (r == 0) {
+		memory_trim();
 		r = run(&e);
+	}
 	/* the system takes back all the rest */
 	return r < 0 ? 1 : 0;
 }

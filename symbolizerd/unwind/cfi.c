@@ -242,7 +242,11 @@ static int op_register(struct run *x, struct wire_in *in, uint8_t op)
 		r = wire_get_sleb(in, &off);
 		set_reg(x, reg, CFI_OTHER, 0);
 		return r;
-	default:		/* DW_CFA_register, DW_CFA_val_offset */
+	case DW_CFA_register:
+		r = wire_get_uleb(in, &v);
+		set_reg(x, reg, CFI_REGISTER, (int64_t)v);
+		return r;
+	default:		/* DW_CFA_val_offset */
 		r = wire_get_uleb(in, &v);
 		set_reg(x, reg, CFI_OTHER, 0);
 		return r;

@@ -12,6 +12,7 @@
 static const uint8_t x86_regs[CFI_REGS] = { 3, 12, 13, 14, 15, 6, 16 };
 static const uint8_t arm_regs[CFI_REGS] = { 19, 20, 21, 22, 23, 29, 30 };
 #define X86_SP	7
+#define X86_RDI	5
 #define ARM_SP	31
 
 int cfi_slot(uint16_t machine, uint64_t reg)
@@ -160,7 +161,9 @@ static bool return_address(uint16_t machine, const struct cfi_state *st,
 		return true;
 	}
 	r->ra = RA_LR;
-	return ra->how == CFI_SAME && machine == EM_AARCH64;
+	if (machine == EM_X86_64)	/* vfork() keeps it in rdi */
+		return ra->how == CFI_REGISTER && ra->value == X86_RDI;
+	return ra->how == CFI_SAME;
 }
 
 void cfi_to_rule(uint16_t machine, bool signal, const struct cfi_state *st,

@@ -21,7 +21,8 @@ enum cfi_how {
 	CFI_UNDEFINED,
 	CFI_OFFSET,		/* at cfa + value */
 	CFI_EXPR,		/* at the address of an expression */
-	CFI_OTHER,		/* in a register, a value ... */
+	CFI_REGISTER,		/* in the register of this DWARF number */
+	CFI_OTHER,		/* a value ... */
 };
 
 struct cfi_reg {

@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -34,7 +35,7 @@ class Stage:
     """A hub, a receiver and exporterd between them."""
 
     def __init__(self, script="200", options=(), env=None, receiver=True, recorder=False,
-                 hub_uid=None, tls=None, scheme="http", host="localhost", confined=True):
+                 hub_uid=None, tls=None, port=1, scheme="http", host="localhost", confined=True):
         self.tmp = tempfile.TemporaryDirectory(prefix="trifold-test-")
         self.dir = self.tmp.name
         os.chmod(self.dir, 0o755)
@@ -43,7 +44,7 @@ class Stage:
         os.mkdir(f"{self.dir}/hub")
         self.hub = Hub(f"{self.dir}/hub/export")
         self.recorder = Recorder() if recorder else None
-        self.port = 1
+        self.port = port
         if receiver:
             self.start_receiver()
         args = [f"{BUILD}/bin/trifold-exporterd", "--hub", self.hub.path, "--hub-uid",
@@ -104,7 +105,7 @@ class Stage:
         for p in self.procs:
             p.kill()
             p.wait()
-        self.hub.close()
+        self.hub.go()
         if self.recorder:
             self.recorder.close()
         log = self.log()
@@ -190,6 +191,36 @@ def request_keeps_every_rule_says_another_decoder():
         equal(out.returncode, 0)
         assert " events=5020 " in out.stdout, "events"
         s.stop()
+
+
+@case
+def real_collector_takes_it_and_writes_it_back():
+    python = decoder()
+    run = f"{HERE}/collector/run.sh"
+    cache = os.environ.get("COLLECTOR_CACHE", f"{BUILD}/collector")
+    built = subprocess.run([run, cache], capture_output=True, text=True, timeout=1200)
+    if built.returncode == 77:
+        raise Skip(built.stdout.strip().removeprefix("SKIP "))
+    equal(built.returncode, 0)
+    port = free_port()
+    with Stage(receiver=False, port=port) as s:
+        out = f"{s.dir}/profiles.jsonl"
+        with open(f"{s.dir}/collector.log", "w") as log:
+            s.procs.append(subprocess.Popen([run, cache, str(port), out], stdout=log, stderr=log))
+        outcomes(s, ["delivered"] * 2)
+        s.stop()
+        wait_for(lambda: os.path.exists(out) and open(out).read().count("\n") == 2)
+        r = subprocess.run([python, f"{HERE}/otlp_check.py", "--jsonl", "--chain",
+                            "leaf,middle,root", out], capture_output=True, text=True)
+        print("# " + r.stdout.strip().replace("\n", "\n# "))
+        equal(r.returncode, 0)
+        assert " events=40 " in r.stdout, "events"
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
 
 
 @case
@@ -438,7 +469,7 @@ def sigterm_with_no_receiver_reports_the_rest():
 @case
 def sigterm_without_a_hub_ends_at_once():
     with Stage() as s:
-        s.hub.listener.close()
+        s.hub.go()
         wait_for(lambda: "waiting for it" in s.log())
         assert s.stop() < 1
 
@@ -468,11 +499,11 @@ def hub_that_went_away_is_told_later():
         s.hub.drop()
         # still being sent
         equal(s.hub.accept(), (40, {}))
-        s.hub.drop()
+        s.hub.go()
         wait_for(lambda: len(s.requests()) == 2)
         time.sleep(0.3)
-        hello = s.hub.accept()
-        equal(hello, (0, {"delivered": 40}))
+        s.hub.come()
+        equal(s.hub.accept(), (0, {"delivered": 40}))
         s.hub.drop()
         # told once, not twice
         equal(s.hub.accept(), (0, {}))
@@ -649,6 +680,7 @@ def confined_process_is_what_confine_says():
         with open(f"/proc/{pid}/smaps_rollup") as f:
             pss = [line.split()[1] for line in f if line.startswith("Pss:")]
         print(f"# PSS {pss[0]} KiB")
+        assert int(pss[0]) < 4096, pss
         s.stop()
 
 

@@ -48,13 +48,23 @@ def send(sock, kind, ident, payload, fds=()):
 class Hub:
     def __init__(self, path):
         self.path = path
-        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.listener.bind(path)
-        os.chmod(path, 0o666)
-        self.listener.listen(4)
         self.conn = None
         self.stats = {}
         self.next_id = 1
+        self.come()
+
+    def come(self):
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listener.bind(self.path)
+        os.chmod(self.path, 0o666)
+        self.listener.listen(4)
+
+    def go(self):
+        if self.conn:
+            self.drop()
+        self.listener.close()
+        if os.path.exists(self.path):
+            os.unlink(self.path)
 
     def accept(self, seconds=PATIENCE):
         """Take a connection and greet; returns exporterd's hello."""
@@ -99,12 +109,6 @@ class Hub:
     def drop(self):
         self.conn.close()
         self.conn = None
-
-    def close(self):
-        if self.conn:
-            self.drop()
-        self.listener.close()
-        os.unlink(self.path)
 
 
 class Recorder:

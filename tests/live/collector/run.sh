@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The OpenTelemetry collector, as a receiver for tests.
+# usage: run.sh CACHE                 build it there, unless it is there already
+#        run.sh CACHE PORT FILE       ... and run it: loopback PORT to FILE
+# Ends with 77 and a reason when it cannot be had here (no go, no network).
+set -u
+version=v0.159.0
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+cache=$1
+binary=$cache/dist/otelcol-trifold-test
+
+skip() {
+	echo "SKIP $*"
+	exit 77
+}
+
+build() {
+	PATH=$PATH:/usr/local/go/bin
+	command -v go >/dev/null || skip "no go to build the collector with"
+	mkdir -p "$cache" || exit 1
+	cp "$here/builder.yaml" "$cache/" || exit 1
+	cd "$cache" || exit 1
+	# everything stays in the cache, and can be removed with it
+	export GOPATH="$cache/go" GOCACHE="$cache/gocache" GOBIN="$cache/bin"
+	export GOFLAGS="-modcacherw -buildvcs=false"
+	{
+		nice go install "go.opentelemetry.io/collector/cmd/builder@$version" &&
+		nice "$cache/bin/builder" --config builder.yaml
+	} >"$cache/build.log" 2>&1 || skip "the collector did not build: $(tail -n 1 "$cache/build.log")"
+}
+
+case $cache in
+/*) ;;
+*) cache=$PWD/$cache binary=$PWD/$binary ;;
+esac
+[ -x "$binary" ] || build
+[ $# -ge 3 ] || exit 0
+OTLP_PORT=$2 OTLP_FILE=$3
+export OTLP_PORT OTLP_FILE
+exec "$binary" --config "$here/config.yaml" --feature-gates=service.profilesSupport
