@@ -12,8 +12,8 @@
 # make tcb          the privileged code: its files and their lines
 # make V=1          show the commands
 #
-# One makefile, no recursion: a list of sources per program, a rule per kind of
-# file.  Every variable set with ?= may be set by packagers.
+# No recursion: a list of sources per program, a rule per kind of file.  Every
+# variable set with ?= may be set by packagers.
 
 CC           ?= cc
 CLANG        ?= clang
@@ -48,21 +48,24 @@ endif
 # --- what is made of what
 
 PROGRAMS := trifold trifold-loaderd trifold-symbolizerd trifold-exporterd
-IPC      := ipc/message.c ipc/conn.c ipc/sealed.c ipc/counters.c
+IPC      := ipc/message.c ipc/conn.c ipc/sealed.c
 OTLP     := exporterd/otlp.c exporterd/dictionary.c exporterd/protobuf.c
 COMMON   := common/evloop.c common/log.c common/service.c common/sandbox.c
+# what only the unprivileged ones need
+MORE     := common/sandbox_root.c common/service_listen.c ipc/counters.c
 
 trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(IPC) ipc/trace_ring.c $(COMMON)
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
 trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c) \
-	$(IPC) ipc/trace_ring.c ipc/batch.c ipc/batch_build.c \
-	common/wire.c $(COMMON)
+	$(IPC) ipc/trace_consumer.c ipc/batch.c ipc/batch_build.c \
+	common/wire.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
-trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(IPC) ipc/batch.c $(COMMON)
+trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(IPC) ipc/batch.c $(COMMON) \
+	$(MORE)
 trifold-exporterd_GEN  := exporterd/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lseccomp -lcap-ng
 trifold_SRCS := $(wildcard cli/*.c) $(OTLP) $(IPC) ipc/batch.c \
-	ipc/batch_build.c $(COMMON)
+	ipc/batch_build.c $(COMMON) $(MORE)
 trifold_GEN  := exporterd/otlp.pb-c.c cli/page.o.c
 trifold_LIBS := -lprotobuf-c -lz -lxxhash -lseccomp -lcap-ng
 
@@ -118,7 +121,7 @@ $(O)/%.o: $(O)/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(STD) $(HARDEN) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
-# --- tests: each tests/unit/*.mk and tests/fuzz/*.mk lists its sources
+# --- tests: each *.mk below tests/ lists its sources
 
 include tests/tests.mk
 

@@ -24,6 +24,7 @@
 #define S(n)		((n) * NSEC_PER_SEC)
 #define START_NS	S(20)	/* for all to be ready */
 #define START_TRIES	3	/* deaths of one daemon before it was ready */
+#define ASK_NS		(50 * NSEC_PER_MSEC)	/* is loaderd up yet? */
 #define PLAIN_NS	S(10)	/* between lines, when not on a terminal */
 #define COMMAND_NS	S(5)	/* for the command, after the first signal */
 
@@ -71,6 +72,7 @@ struct sup {
 	uint64_t phase_ns;	/* when this phase began */
 	uint64_t deadline_ns;	/* of this phase; UINT64_MAX: none */
 	uint64_t shown_ns;
+	uint64_t asked_ns;
 	uint64_t run_ns, end_ns;	/* of sampling */
 	uint64_t start_real_ns, end_real_ns;	/* likewise, CLOCK_REALTIME */
 };
@@ -340,14 +342,27 @@ static void start_command(struct sup *s, uint64_t now)
 	fail(s, now);
 }
 
-/* All three are ready, and symbolizerd has loaderd's hello. */
-static bool sampling(const struct sup *s)
+static bool all_ready(const struct sup *s)
 {
 	for (int i = 0; i < DAEMON__COUNT; i++) {
 		if (!s->daemon[i].ready)
 			return false;
 	}
-	return s->watch.known && s->watch.status.loader_up;
+	return true;
+}
+
+/* All three are ready, and symbolizerd has loaderd's hello. */
+static bool sampling(struct sup *s, uint64_t now)
+{
+	if (!all_ready(s))
+		return false;
+	if (s->watch.known && s->watch.status.loader_up)
+		return true;
+	if (now - s->asked_ns >= ASK_NS) {
+		watch_renew(&s->watch, now);
+		s->asked_ns = now;
+	}
+	return false;
 }
 
 static void begin_run(struct sup *s, uint64_t now)
@@ -363,7 +378,7 @@ static void begin_run(struct sup *s, uint64_t now)
 
 static void check_start(struct sup *s, uint64_t now)
 {
-	if (sampling(s)) {
+	if (sampling(s, now)) {
 		begin_run(s, now);
 		return;
 	}
@@ -528,6 +543,8 @@ static int timeout_ms(const struct sup *s, uint64_t now)
 	if (s->phase == RUNNING && (s->console.tty || s->plain) &&
 	    s->shown_ns + every < at)
 		at = s->shown_ns + every;
+	if (s->phase == STARTING && all_ready(s) && s->asked_ns + ASK_NS < at)
+		at = s->asked_ns + ASK_NS;
 	if (at == UINT64_MAX)
 		return -1;
 	if (at <= now)

@@ -32,6 +32,13 @@ int watch_connect(struct watch *w, uint64_t now)
 	return r;
 }
 
+void watch_renew(struct watch *w, uint64_t now)
+{
+	conn_close(&w->conn);
+	w->retry_ns = 0;
+	watch_connect(w, now);
+}
+
 static int handle(struct watch *w, const struct msg *m)
 {
 	const struct msg_hello_hub *hello = (const void *)m->buf;
@@ -46,7 +53,7 @@ static int handle(struct watch *w, const struct msg *m)
 		if (s->status.version != MSG_VERSION)
 			return MSG_BAD_VERSION;
 		w->status = s->status;
-		w->known = w->fresh = true;
+		w->known = true;
 		return MSG_OK;
 	default:
 		return MSG_BAD_TYPE;

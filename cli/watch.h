@@ -15,7 +15,6 @@ struct watch {
 	uid_t hub_uid;
 	uint64_t retry_ns;	/* CLOCK_MONOTONIC: when to connect again */
 	bool known;		/* .status is what was last said */
-	bool fresh;		/* new since somebody cleared this */
 	struct status status;
 };
 
@@ -24,6 +23,10 @@ void watch_fini(struct watch *w);
 
 /* Connect if there is no connection and it is time.  Returns 0 or -errno. */
 int watch_connect(struct watch *w, uint64_t now);
+
+/* Drop the connection and make a new one: that is answered at once, while on
+ * an old one the next status is up to a second away. */
+void watch_renew(struct watch *w, uint64_t now);
 
 /*
  * Take in all that has come.  Returns 0; -EPIPE when symbolizerd ended; or

@@ -7,14 +7,11 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
-#include <sched.h>
 #include <seccomp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -23,77 +20,12 @@
 
 #include "common/log.h"
 
-static int failed(const char *step)
+int sandbox_failed(const char *step)
 {
 	int r = errno ? -errno : -EPERM;
 
 	log_err("confinement failed at %s: %s", step, strerror(-r));
 	return r;
-}
-
-/* --- namespaces ---------------------------------------------------------- */
-
-#define RO_FLAGS (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
-
-/* Make the way to a file or directory below the current one. */
-static int make_place(char *path, bool dir)
-{
-	for (char *p = path; (p = strchr(p, '/')); *p++ = '/') {
-		*p = '\0';
-		if (mkdir(path, 0755) < 0 && errno != EEXIST)
-			return -1;
-	}
-	return dir ? mkdir(path, 0755) : mknod(path, S_IFREG | 0444, 0);
-}
-
-static int bind_path(const char *path)
-{
-	char place[PATH_MAX];
-	struct stat st;
-
-	if (stat(path, &st) < 0)
-		return 0;
-	snprintf(place, sizeof(place), "%s", path + strspn(path, "/"));
-	if (make_place(place, S_ISDIR(st.st_mode)) < 0 && errno != EEXIST)
-		return -1;
-	if (mount(path, place, NULL, MS_BIND, NULL) < 0)
-		return -1;
-	return mount(NULL, place, NULL, MS_REMOUNT | MS_BIND | RO_FLAGS, NULL);
-}
-
-/* An initramfs cannot be pivoted away; it is covered instead. */
-static int enter_root(void)
-{
-	if (syscall(SYS_pivot_root, ".", ".") == 0)
-		return umount2(".", MNT_DETACH);
-	if (errno != EINVAL || mount(".", "/", NULL, MS_MOVE, NULL) < 0)
-		return -1;
-	return chroot(".");
-}
-
-int sandbox_namespaces(bool net, const char *const *keep)
-{
-	int flags = CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS;
-
-	if (capng_get_caps_process() < 0)
-		return failed("capget");
-	if (!capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN))
-		return 0;
-	if (unshare(flags | (net ? CLONE_NEWNET : 0)) < 0)
-		return failed("unshare");
-	/* /proc is nobody's wish to keep, so nothing wanted gets hidden */
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-	    mount("none", "/proc", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		  "size=64k,mode=755") < 0 || chdir("/proc") < 0)
-		return failed("mounting an empty root");
-	for (; keep && *keep; keep++) {
-		if (bind_path(*keep) < 0)
-			return failed(*keep);
-	}
-	if (enter_root() < 0 || chdir("/") < 0 ||
-	    mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | RO_FLAGS, NULL) < 0)
-		return failed("changing the root");
-	return 0;
 }
 
 /* --- limits, identity, descriptors ---------------------------------------- */
@@ -113,12 +45,12 @@ int sandbox_limits(unsigned int nofile, uint64_t as, int nproc)
 		if (!limits[i].set)
 			continue;
 		if (getrlimit(limits[i].what, &rl) < 0)
-			return failed("getrlimit");
+			return sandbox_failed("getrlimit");
 		if (rl.rlim_max > limits[i].value)
 			rl.rlim_max = limits[i].value;
 		rl.rlim_cur = rl.rlim_max;
 		if (setrlimit(limits[i].what, &rl) < 0)
-			return failed("setrlimit");
+			return sandbox_failed("setrlimit");
 	}
 	return 0;
 }
@@ -127,19 +59,19 @@ int sandbox_limits(unsigned int nofile, uint64_t as, int nproc)
 static int drop_sources(bool setpcap)
 {
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
-		return failed("clearing ambient capabilities");
+		return sandbox_failed("clearing ambient capabilities");
 	if (!setpcap)
 		return 0;
 	for (unsigned long c = 0; prctl(PR_CAPBSET_READ, c) >= 0; c++) {
 		if (prctl(PR_CAPBSET_DROP, c, 0, 0, 0) < 0 ||
 		    prctl(PR_CAPBSET_READ, c) != 0)
-			return failed("emptying the bounding set");
+			return sandbox_failed("emptying the bounding set");
 	}
 	if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
 		  SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
 		  SECBIT_NO_CAP_AMBIENT_RAISE |
 		  SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0) < 0)
-		return failed("locking securebits");
+		return sandbox_failed("locking securebits");
 	return 0;
 }
 
@@ -153,19 +85,19 @@ static int check_identity(uid_t uid, gid_t gid, uint64_t caps)
 	errno = 0;
 	if (getresuid(&u[0], &u[1], &u[2]) < 0 || u[0] == 0 || u[0] != u[1] ||
 	    u[1] != u[2] || (uid != (uid_t)-1 && u[0] != uid))
-		return failed("checking uids");
+		return sandbox_failed("checking uids");
 	if (getresgid(&g[0], &g[1], &g[2]) < 0 || g[0] != g[1] ||
 	    g[1] != g[2] || (gid != (gid_t)-1 && g[0] != gid))
-		return failed("checking gids");
+		return sandbox_failed("checking gids");
 	if (syscall(SYS_capget, &hdr, d) < 0)
-		return failed("capget");
+		return sandbox_failed("capget");
 	for (int i = 0; i < 2; i++, caps >>= 32) {
 		if (d[i].effective != (uint32_t)caps || d[i].inheritable ||
 		    d[i].permitted != (uint32_t)caps)
-			return failed("checking capabilities");
+			return sandbox_failed("checking capabilities");
 	}
 	if (setresuid(-1, 0, -1) == 0)
-		return failed("checking that root is gone");
+		return sandbox_failed("checking that root is gone");
 	return 0;
 }
 
@@ -177,9 +109,9 @@ int sandbox_identity(uid_t uid, gid_t gid, const int *caps, int n)
 
 	errno = EPERM;
 	if ((stay ? geteuid() : uid) == 0)
-		return failed("refusing to stay root");
+		return sandbox_failed("refusing to stay root");
 	if (capng_get_caps_process() < 0)
-		return failed("capget");
+		return sandbox_failed("capget");
 	r = drop_sources(capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP));
 	if (r)
 		return r;
@@ -193,7 +125,7 @@ int sandbox_identity(uid_t uid, gid_t gid, const int *caps, int n)
 	r = stay ? capng_apply(CAPNG_SELECT_CAPS) :
 		capng_change_id((int)uid, (int)gid, CAPNG_DROP_SUPP_GRP);
 	if (r)
-		return failed("changing identity");
+		return sandbox_failed("changing identity");
 	return check_identity(uid, stay ? (gid_t)-1 : gid, mask);
 }
 
@@ -202,7 +134,7 @@ int sandbox_quiet(int pdeathsig)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
 	    (pdeathsig && prctl(PR_SET_PDEATHSIG, pdeathsig, 0, 0, 0) < 0))
-		return failed("prctl");
+		return sandbox_failed("prctl");
 	return 0;
 }
 
@@ -211,7 +143,7 @@ static int close_from_to(unsigned int from, unsigned int to)
 	if (syscall(SYS_close_range, from, to, 0) == 0)
 		return 0;
 	if (errno != ENOSYS)
-		return failed("close_range");
+		return sandbox_failed("close_range");
 	for (long i = from, n = sysconf(_SC_OPEN_MAX); i < n && i <= to; i++)
 		close((int)i);
 	return 0;
@@ -285,12 +217,12 @@ static int landlock(bool net, const char *const *paths)
 		return 0;
 	fd = (int)syscall(__NR_landlock_create_ruleset, &rs, sizeof(rs), 0);
 	if (fd < 0)
-		return failed("landlock_create_ruleset");
+		return sandbox_failed("landlock_create_ruleset");
 	for (; paths && *paths && r == 0; paths++)
 		r = allow_reading(fd, *paths);
 	if (r == 0)
 		r = (int)syscall(__NR_landlock_restrict_self, fd, 0);
-	r = r ? failed("Landlock") : 0;
+	r = r ? sandbox_failed("Landlock") : 0;
 	close(fd);
 	return r;
 }
@@ -414,7 +346,7 @@ static int filter(const struct sandbox_rule *rules, size_t n, int fd)
 	if (ctx)
 		seccomp_release(ctx);
 	errno = -r;
-	return r ? failed("seccomp") : 0;
+	return r ? sandbox_failed("seccomp") : 0;
 }
 
 int sandbox_seccomp(const struct sandbox_rule *rules, size_t n)

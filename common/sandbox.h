@@ -5,7 +5,8 @@
  * Every step returns 0, or -errno after a line in the log; confine() treats
  * any failure as fatal.  Order: sandbox_namespaces(), sandbox_limits(),
  * sandbox_identity(), sandbox_quiet(), sandbox_landlock_deny(),
- * sandbox_seccomp().
+ * sandbox_seccomp().  sandbox_namespaces() is in a file of its own,
+ * sandbox_root.c, which loaderd does not link.
  */
 #ifndef COMMON_SANDBOX_H
 #define COMMON_SANDBOX_H
@@ -40,6 +41,9 @@ int sandbox_identity(uid_t uid, gid_t gid, const int *caps, int n);
 
 /* no_new_privs, not dumpable, PR_SET_PDEATHSIG sig if not 0. */
 int sandbox_quiet(int pdeathsig);
+
+/* Log that errno came in the way of this step; returns -errno. */
+int sandbox_failed(const char *step);
 
 /* Close every descriptor not in keep (n of them, any order). */
 int sandbox_close_fds(const int *keep, int n);

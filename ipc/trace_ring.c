@@ -2,40 +2,9 @@
 #include "ipc/trace_ring.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-struct trace_ring_page {
-	_Atomic uint64_t pos;
-};
-
-#ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE	0x0010	/* linux/fcntl.h, 5.1 */
-#endif
-#define FIXED_SIZE	(F_SEAL_SHRINK | F_SEAL_GROW)
-
-static size_t page_bytes(void)
-{
-	return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static int check_size(size_t bytes)
-{
-	return bytes & (bytes - 1) || bytes < 2 * TRACE_REC_MAX ||
-	       bytes > TRACE_RING_BYTES_MAX ? -EINVAL : 0;
-}
-
-/* A shared mapping, or NULL with errno. */
-static void *map(int fd, size_t len, int prot)
-{
-	void *p = mmap(NULL, len, prot, MAP_SHARED, fd, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
+#include "ipc/trace_map.h"
 
 /* Mapped before it is sealed: a future writer is locked out, we are not. */
 static int make(const char *name, size_t len, int prot, int seals, int *fd,
@@ -46,7 +15,7 @@ static int make(const char *name, size_t len, int prot, int seals, int *fd,
 	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd < 0 || ftruncate(*fd, (off_t)len) < 0)
 		return -errno;
-	p = map(*fd, len, prot);
+	p = map_shared(*fd, len, prot);
 	memcpy(ret, &p, sizeof(p));
 	return !p || fcntl(*fd, F_ADD_SEALS, seals) < 0 ? -errno : 0;
 }
@@ -54,7 +23,7 @@ static int make(const char *name, size_t len, int prot, int seals, int *fd,
 int trace_producer_init(struct trace_producer *p, size_t bytes)
 {
 	size_t page = page_bytes();
-	int r = check_size(bytes);
+	int r = size_ok(bytes) ? 0 : -EINVAL;
 
 	*p = (struct trace_producer){
 		.data_fd = -1, .pos_fd = -1, .size = bytes,
@@ -131,80 +100,4 @@ bool trace_producer_empty(const struct trace_producer *p)
 {
 	return atomic_load_explicit(&p->tail->pos, memory_order_acquire) ==
 	       p->pos;
-}
-
-static bool fd_is(int fd, int seals, size_t size)
-{
-	int got = fcntl(fd, F_GET_SEALS);
-	struct stat st;
-
-	return got >= 0 && (got & seals) == seals && fstat(fd, &st) == 0 &&
-	       (size_t)st.st_size == size;
-}
-
-int trace_consumer_init(struct trace_consumer *c, int data_fd, int pos_fd,
-			size_t bytes)
-{
-	size_t page = page_bytes();
-	int r;
-
-	*c = (struct trace_consumer){ .size = bytes };
-	if (check_size(bytes) ||
-	    !fd_is(data_fd, FIXED_SIZE | F_SEAL_FUTURE_WRITE, page + bytes) ||
-	    !fd_is(pos_fd, FIXED_SIZE, page))
-		return -EPROTO;
-	c->head = map(data_fd, page + bytes, PROT_READ);
-	c->tail = map(pos_fd, page, PROT_READ | PROT_WRITE);
-	if (!c->head || !c->tail) {
-		r = -errno;
-		trace_consumer_fini(c);
-		return r;
-	}
-	c->data = (const uint8_t *)c->head + page;
-	c->pos = atomic_load_explicit(&c->tail->pos, memory_order_relaxed);
-	return 0;
-}
-
-void trace_consumer_fini(struct trace_consumer *c)
-{
-	if (c->head)
-		munmap((void *)c->head, page_bytes() + c->size);
-	if (c->tail)
-		munmap(c->tail, page_bytes());
-	*c = (struct trace_consumer){ 0 };
-}
-
-const void *trace_consumer_peek(struct trace_consumer *c, size_t *len)
-{
-	for (;;) {
-		uint64_t left = atomic_load_explicit(&c->head->pos,
-						     memory_order_acquire) -
-				c->pos;
-		size_t off = (size_t)c->pos & (c->size - 1);
-		uint32_t rec[2];
-
-		*len = 0;
-		if (left == 0)
-			return NULL;
-		*len = SIZE_MAX;
-		if (left > c->size || left % 8 || off % 8)
-			return NULL;
-		memcpy(rec, c->data + off, sizeof(rec));
-		if (rec[0] % 8 || rec[0] < 8 || rec[0] > left ||
-		    rec[0] > c->size - off || rec[0] > TRACE_REC_MAX)
-			return NULL;
-		if ((rec[1] & 0xff) != 0) {
-			*len = rec[0];
-			return c->data + off;
-		}
-		if (rec[0] != c->size - off)
-			return NULL;
-		trace_consumer_next(c, rec[0]);
-	}
-}
-
-void trace_consumer_next(struct trace_consumer *c, size_t len)
-{
-	c->pos += len;
-	atomic_store_explicit(&c->tail->pos, c->pos, memory_order_release);
 }

@@ -677,11 +677,30 @@ def confined_process_is_what_confine_says():
         assert root <= {"etc", "usr", "run", "var", "tmp"}, root
         assert not os.path.exists(f"/proc/{pid}/root/etc/passwd")
         assert not os.path.exists(f"/proc/{pid}/root/proc")
-        with open(f"/proc/{pid}/smaps_rollup") as f:
-            pss = [line.split()[1] for line in f if line.startswith("Pss:")]
-        print(f"# PSS {pss[0]} KiB")
-        assert int(pss[0]) < 4096, pss
         s.stop()
+
+
+@case
+def idle_process_is_small():
+    if not ROOT:
+        raise Skip("needs root")
+    with Stage() as s:
+        equal(s.hub.accept(), (0, {}))
+        s.hub.fresh_stats()
+        before = memory(s.exporter.pid)
+        for _ in range(5):
+            data = make_batch(200, 5, 50, 40, 20)
+            ident = s.hub.batch(data, 200)
+            equal(s.hub.done(), Done(ident, 200, "delivered"))
+        print(f"# idle {before} KiB, after five batches {memory(s.exporter.pid)} KiB")
+        assert before["Pss"] < 4096, before
+        s.stop()
+
+
+def memory(pid):
+    with open(f"/proc/{pid}/smaps_rollup") as f:
+        lines = [line.split() for line in f]
+    return {x[0][:-1]: int(x[1]) for x in lines if x[0] in ("Rss:", "Pss:")}
 
 
 @case

@@ -4,14 +4,14 @@ UNIT += message conn sealed trace_ring batch counters service log evloop \
 unit_message_SRCS := ipc/message.c
 unit_conn_SRCS := ipc/conn.c ipc/message.c
 unit_sealed_SRCS := ipc/sealed.c
-unit_trace_ring_SRCS := ipc/trace_ring.c
+unit_trace_ring_SRCS := ipc/trace_ring.c ipc/trace_consumer.c
 unit_batch_SRCS := ipc/batch.c ipc/batch_build.c
 unit_batch_LIBS := -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_counters_SRCS := ipc/counters.c
-unit_service_SRCS := common/service.c
+unit_service_SRCS := common/service.c common/service_listen.c
 unit_log_SRCS := common/log.c
 unit_evloop_SRCS := common/evloop.c
-unit_sandbox_SRCS := common/sandbox.c common/log.c
+unit_sandbox_SRCS := common/sandbox.c common/sandbox_root.c common/log.c
 unit_sandbox_LIBS := -lseccomp -lcap-ng
 unit_seccomp_SRCS := common/sandbox.c common/log.c
 unit_seccomp_LIBS := -lseccomp -lcap-ng

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LISTEN_FDS_START	3	/* SD_LISTEN_FDS_START */
+
+static bool env_number(const char *name, unsigned long *ret)
+{
+	const char *s = getenv(name);
+	char *end;
+
+	if (!s || *s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*ret = strtoul(s, &end, 10);
+	return *end == '\0' && errno == 0;
+}
+
+static bool sockopt_is(int fd, int opt, int want)
+{
+	socklen_t len = sizeof(int);
+	int v;
+
+	return getsockopt(fd, SOL_SOCKET, opt, &v, &len) == 0 && v == want;
+}
+
+static int prepare_listener(int fd)
+{
+	if (!sockopt_is(fd, SO_DOMAIN, AF_UNIX) ||
+	    !sockopt_is(fd, SO_TYPE, SOCK_SEQPACKET) ||
+	    !sockopt_is(fd, SO_ACCEPTCONN, 1))
+		return -EINVAL;
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ||
+	    fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
+		return -EINVAL;
+	return fd;
+}
+
+int service_listen_fd(const char *name)
+{
+	const char *names = getenv("LISTEN_FDNAMES");
+	size_t len = strlen(name);
+	unsigned long pid, n;
+
+	if (!names || !env_number("LISTEN_PID", &pid) ||
+	    pid != (unsigned long)getpid() || !env_number("LISTEN_FDS", &n))
+		return -ENOENT;
+	for (unsigned long i = 0; i < n && i < 1024; i++) {
+		size_t part = strcspn(names, ":");
+
+		if (part == len && !memcmp(names, name, len))
+			return prepare_listener(LISTEN_FDS_START + (int)i);
+		if (!names[part])
+			break;
+		names += part + 1;
+	}
+	return -ENOENT;
+}
