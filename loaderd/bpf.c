@@ -77,7 +77,7 @@ static void adapt(struct bpf *b, uint32_t frequency)
 	s->rodata->ring_wake_bytes = ring / 4 * 3;
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 	bpf_object__for_each_map(map, s->obj)
-		b->map_bytes += map_size(map);
+		b->map_bytes += map == s->maps.slab0 ? 0 : map_size(map);
 }
 
 int bpf_load(struct bpf *b, uint32_t frequency)
@@ -204,6 +204,11 @@ int bpf_files_fd(const struct bpf *b)
 int bpf_slabs_fd(const struct bpf *b)
 {
 	return bpf_map__fd(b->skel->maps.slabs);
+}
+
+int bpf_slab0_fd(const struct bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.slab0);
 }
 
 int bpf_sample_fd(const struct bpf *b)

@@ -45,6 +45,7 @@ int bpf_ring_fd(const struct bpf *b);
 int bpf_needs_fd(const struct bpf *b);
 int bpf_files_fd(const struct bpf *b);
 int bpf_slabs_fd(const struct bpf *b);
+int bpf_slab0_fd(const struct bpf *b);
 int bpf_sample_fd(const struct bpf *b);
 int bpf_name_fd(const struct bpf *b);	/* -1: this kernel cannot */
 const char *bpf_name_answer(const struct bpf *b);

@@ -295,7 +295,7 @@ static int setup_bpf(struct loaderd *l)
 	r = self_check(l);
 	if (!r)
 		r = tables_init(&l->tables, bpf_slabs_fd(&l->bpf),
-				l->opt.table_budget);
+				bpf_slab0_fd(&l->bpf), l->opt.table_budget);
 	if (!r)
 		r = files_init(&l->files, bpf_files_fd(&l->bpf), &l->tables,
 			       &l->opener, &l->stats, &files_ops, l);

@@ -230,14 +230,17 @@ static void rule_put(struct tables *t, uint32_t n)
 		t->n_rules--;
 }
 
-int tables_init(struct tables *t, int outer_fd, uint64_t budget)
+int tables_init(struct tables *t, int outer_fd, int slab0_fd, uint64_t budget)
 {
 	*t = (struct tables){ .outer_fd = outer_fd, .budget = budget };
+	t->slabs[0] = calloc(1, sizeof(*t->slabs[0]));
 	t->rule_refs = calloc(RULES_MAX, sizeof(*t->rule_refs));
 	t->rules = calloc(RULES_MAX, sizeof(*t->rules));
 	t->rule_hash = calloc(HASH_SIZE, sizeof(*t->rule_hash));
-	if (!t->rule_refs || !t->rules || !t->rule_hash)
+	if (!t->slabs[0] || !t->rule_refs || !t->rules || !t->rule_hash)
 		return -ENOMEM;
+	t->slabs[0]->fd = slab0_fd;
+	t->n_slabs = 1;
 	t->rules[RULE_END].cfa = CFA_END;
 	t->rule_refs[RULE_NONE] = t->rule_refs[RULE_END] = 1;
 	t->rule_top = t->n_rules = 2;

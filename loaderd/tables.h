@@ -53,8 +53,9 @@ struct tables {
 	uint16_t *rule_hash;	/* number + 1 by hash, open addressing */
 };
 
-/* budget in bytes.  Makes slab 0 (rules).  0 or -errno. */
-int tables_init(struct tables *t, int outer_fd, uint64_t budget);
+/* slab0_fd: the slab that is in outer_fd already (rules).  budget in bytes.
+ * Both descriptors are borrowed.  0 or -errno. */
+int tables_init(struct tables *t, int outer_fd, int slab0_fd, uint64_t budget);
 
 /*
  * Check and install len bytes.  Returns 0 and *ret; -EPROTO: not a table;

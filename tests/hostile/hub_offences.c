@@ -522,7 +522,7 @@ static const struct raw loader_raw[] = {
 	  .payload = sizeof(struct msg_batch_done) },
 	{ "no hello", V, MSG_LOADER_STATS,
 	  .payload = sizeof(struct msg_loader_stats) },
-	{ "bye without hello", V, MSG_BYE },
+	{ "bye without hello", V, MSG_BYE, .len = 0 },
 	{ "length too large in header", V, MSG_EXE_DROPPED, .len = 1,
 	  .payload = sizeof(struct msg_exe_dropped), .hello = true },
 	{ "length too small in header", V, MSG_EXE_DROPPED, .len = -1,
@@ -689,7 +689,7 @@ TEST(hub_survives_headers_cut_short)
 
 TEST(status_client_must_not_speak)
 {
-	struct raw raw = { "status", V, MSG_BYE };
+	struct raw raw = { "status", V, MSG_BYE, .len = 0 };
 	struct conn c, status;
 	struct status st;
 

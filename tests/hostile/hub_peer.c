@@ -90,13 +90,32 @@ static void exec_hub(const struct place *p, const char *binary)
 	_exit(127);
 }
 
+static pid_t running;
+
+/* No failed test leaves a hub behind. */
+static void kill_hub(void)
+{
+	if (running > 0)
+		kill(running, SIGKILL);
+}
+
+void hub_started(struct place *p, pid_t pid)
+{
+	NEED(pid > 0);
+	if (!running)
+		atexit(kill_hub);
+	p->hub = running = pid;
+}
+
 void hub_exec(struct place *p, const char *binary)
 {
+	pid_t pid;
+
 	fflush(stdout);
-	p->hub = fork();
-	NEED(p->hub >= 0);
-	if (p->hub == 0)
+	pid = fork();
+	if (pid == 0)
 		exec_hub(p, binary);
+	hub_started(p, pid);
 }
 
 int hub_wait(struct place *p)
@@ -105,11 +124,12 @@ int hub_wait(struct place *p)
 	int status;
 
 	while (now_ns() < end) {
-		if (waitpid(p->hub, &status, WNOHANG) == p->hub)
+		if (waitpid(p->hub, &status, WNOHANG) == p->hub) {
+			running = -1;
 			return status;
+		}
 		usleep(10000);
 	}
-	kill(p->hub, SIGKILL);
 	NEED(!"the hub ends");
 	return -1;
 }

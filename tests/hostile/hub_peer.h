@@ -34,6 +34,8 @@ const char *place_path(const struct place *p, const char *name);
 
 /* Start the real program on the sockets of p. */
 void hub_exec(struct place *p, const char *binary);
+/* Remember a hub that was started otherwise: it is killed at exit. */
+void hub_started(struct place *p, pid_t pid);
 /* Wait for its end; the wait status. */
 int hub_wait(struct place *p);
 uid_t hub_uid(void);		/* as what it runs */

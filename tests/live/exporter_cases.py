@@ -363,6 +363,32 @@ def receiver_that_comes_later_gets_everything():
         s.stop()
 
 
+@case
+def name_that_does_not_exist_is_tried_again():
+    with Stage(receiver=False, host="no-such-host.invalid") as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        wait_for(lambda: "cannot send" in s.log(), 30)
+        s.stop()
+        equal(s.hub.done(), Done(ident, 20, "gave_up"))
+
+
+@case
+def proxy_of_the_environment_is_used():
+    port = free_port()
+    env = {"http_proxy": f"http://127.0.0.1:{port}", "no_proxy": "other.example"}
+    with Stage(env=env, receiver=False, host="collector.example") as s:
+        s.start_receiver(port)
+        outcomes(s, ["delivered"])
+        equal(s.requests()[0]["path"], "http://collector.example:1/v1development/profiles")
+        s.stop()
+    env["no_proxy"] = "localhost"
+    with Stage(env=env) as s:
+        outcomes(s, ["delivered"])
+        equal(s.requests()[0]["path"], "/v1development/profiles")
+        s.stop()
+
+
 # --- TLS --------------------------------------------------------------------------
 
 def make_certificates(where):

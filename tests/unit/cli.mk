@@ -4,7 +4,9 @@ CLI_FORMATS := cli/text.c cli/profile.c cli/tree.c cli/folded.c cli/pprof.c \
 	exporterd/protobuf.c ipc/batch.c ipc/batch_build.c
 CLI_FORMATS_LIBS := -lz -lxxhash
 
-UNIT += profile folded html pprof cli_options
+UNIT += profile profile_collect folded html pprof cli_options supervise
+unit_profile_collect_SRCS := cli/collect.c ipc/batch.c ipc/batch_build.c
+unit_profile_collect_LIBS := -lxxhash
 unit_profile_SRCS := $(CLI_FORMATS)
 unit_profile_LIBS := $(CLI_FORMATS_LIBS)
 unit_folded_SRCS := $(CLI_FORMATS)
@@ -13,7 +15,13 @@ unit_html_SRCS := $(CLI_FORMATS)
 unit_html_LIBS := $(CLI_FORMATS_LIBS)
 unit_pprof_SRCS := $(CLI_FORMATS)
 unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
-unit_cli_options_SRCS := cli/options.c cli/profile.c
+unit_cli_options_SRCS := cli/options.c $(CLI_FORMATS)
+unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
+unit_supervise_SRCS := cli/supervise.c cli/child.c cli/console.c \
+	cli/daemons.c cli/identity.c cli/outfile.c cli/report.c \
+	cli/runtime_dir.c cli/watch.c common/log.c common/sandbox.c ipc/conn.c \
+	ipc/counters.c ipc/message.c
+unit_supervise_LIBS := -lseccomp -lcap-ng
 
 # writes made-up profiles for tests/live/test_page.sh and pprof_check.sh
 $(O)/live/test_page: $(O)/san/tests/live/test_page.o \

@@ -133,7 +133,8 @@ static void setup(uint64_t budget)
 					   SLAB_ELEMENTS, &inner);
 	CHECK(tables_init(&tables, bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS,
 						  "slabs", 4, 4, SLABS_MAX,
-						  &opts), budget) == 0);
+						  &opts),
+			  opts.inner_map_fd, budget) == 0);
 }
 
 static void check_at(const struct flat *f, const struct table_ref *t,

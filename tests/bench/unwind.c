@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * unwind - what a sample costs in BPF, without the rest of trifold
+ *
+ * usage: unwind [DEPTH [HZ [SECONDS]]]
+ *
+ * Loads the sampler, installs the tables of this program's own files, keeps
+ * every CPU busy DEPTH calls below main, and reads the records: medians of the
+ * program's own run time for complete stacks of its children.  Root.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bpf/table.h"
+#include "loaderd/bpf.h"
+#include "loaderd/sampling.h"
+#include "loaderd/tables.h"
+#include "symbolizerd/elf_file.h"
+#include "symbolizerd/unwind/build.h"
+
+#define SAMPLES_MAX	200000
+#define CHILDREN_MAX	64
+
+static volatile unsigned long sink;
+static struct bpf bpf;
+static struct tables tables;
+static pid_t children[CHILDREN_MAX];
+static int n_children;
+static uint32_t run_ns[SAMPLES_MAX], frames[SAMPLES_MAX], n_samples, n_other;
+
+static __attribute__((noinline)) void deeper(int n)
+{
+	volatile unsigned long pad[4] = { sink };
+
+	if (n > 0)
+		deeper(n - 1);
+	else
+		while (sink != 1)	/* never: it is killed */
+			sink = sink * 4 + 6;
+	sink += pad[0];
+}
+
+static void die(const char *what, int r)
+{
+	fprintf(stderr, "%s: %s\n", what, strerror(r < 0 ? -r : r));
+	exit(1);
+}
+
+/* One of our own mappings: number it and install its table. */
+static void install(void *ctx, const struct need_file *n)
+{
+	static uint32_t exe = EXE_FIRST;
+	struct file_entry entry = { .exe = exe, .state = FILE_TABLE };
+	struct table_ref ref;
+	struct elf_file f;
+	char path[96];
+	void *data;
+	size_t len;
+	int fd, r;
+
+	(void)ctx;
+	if (n->tgid != (uint32_t)getpid())
+		return;
+	snprintf(path, sizeof(path), "/proc/self/map_files/%llx-%llx",
+		 (unsigned long long)n->start, (unsigned long long)n->end);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || elf_file_open(&f, fd))
+		die(path, errno);
+	if (unwind_build(&f, &data, &len))
+		die("unwind_build", EINVAL);
+	r = tables_install(&tables, data, len, &ref);
+	if (r)
+		die("tables_install", r);
+	entry.dir = ref.dir;
+	entry.pages = ref.pages;
+	exe++;
+	if (bpf_map_update_elem(bpf_files_fd(&bpf), &n->key, &entry, BPF_ANY))
+		die("files", errno);
+	elf_file_close(&f);
+	free(data);
+	close(fd);
+}
+
+static int on_record(void *ctx, void *data, size_t len)
+{
+	const struct trace_rec *r = data;
+
+	(void)ctx;
+	(void)len;
+	for (int i = 0; i < n_children; i++) {
+		if (r->tgid != (uint32_t)children[i])
+			continue;
+		if (r->stop == STOP_COMPLETE && !r->n_kernel &&
+		    n_samples < SAMPLES_MAX) {
+			run_ns[n_samples] = r->run_ns;
+			frames[n_samples++] = r->n_user;
+		} else {
+			n_other++;
+		}
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void report(int depth, int hz)
+{
+	uint64_t sum = 0;
+
+	if (!n_samples) {
+		printf("no complete samples\n");
+		return;
+	}
+	qsort(run_ns, n_samples, sizeof(*run_ns), compare);
+	qsort(frames, n_samples, sizeof(*frames), compare);
+	for (uint32_t i = 0; i < n_samples; i++)
+		sum += run_ns[i];
+	printf("depth %d, %d Hz: %u samples complete, %u not; frames %u; a sample: "
+	       "median %u ns, mean %.0f, 10th %u, 90th %u; a frame: median %.0f ns\n",
+	       depth, hz, n_samples, n_other, frames[n_samples / 2],
+	       run_ns[n_samples / 2], (double)sum / n_samples,
+	       run_ns[n_samples / 10], run_ns[n_samples * 9ull / 10],
+	       (double)run_ns[n_samples / 2] / frames[n_samples / 2]);
+}
+
+static void start_children(int depth)
+{
+	n_children = sysconf(_SC_NPROCESSORS_ONLN);
+	if (n_children > CHILDREN_MAX)
+		n_children = CHILDREN_MAX;
+	for (int i = 0; i < n_children; i++) {
+		children[i] = fork();
+		if (children[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			deeper(depth);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int depth = argc > 1 ? atoi(argv[1]) : 40;
+	int hz = argc > 2 ? atoi(argv[2]) : 997;
+	int seconds = argc > 3 ? atoi(argv[3]) : 5;
+	struct sampling sampling;
+	struct ring_buffer *rb;
+	int r;
+
+	r = bpf_load(&bpf, hz);
+	if (r)
+		die("bpf_load", r);
+	r = tables_init(&tables, bpf_slabs_fd(&bpf), bpf_slab0_fd(&bpf),
+			256u << 20);
+	if (r)
+		die("tables_init", r);
+	if (bpf_list(&bpf, install, NULL))
+		die("bpf_list", errno);
+	start_children(depth);
+	rb = ring_buffer__new(bpf_ring_fd(&bpf), on_record, NULL, NULL);
+	r = sampling_open(&sampling, bpf_sample_fd(&bpf), hz);
+	if (r)
+		die("sampling_open", r);
+	sampling_enable(&sampling);
+	for (time_t end = time(NULL) + seconds; time(NULL) < end; ) {
+		usleep(50000);
+		ring_buffer__consume(rb);
+	}
+	sampling_stop(&sampling);
+	for (int i = 0; i < n_children; i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+	}
+	report(depth, hz);
+	return 0;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.h"
+
+#include <string.h>
+
+#include "tests/unit/harness.h"
+
+#define AT(member)	offsetof(struct options, member)
+
+static const struct option_def defs[] = {
+	{ "duration", "S", "", OPTION_SECONDS, 0, 0, AT(duration_ms) },
+	{ "frequency", "HZ", "", OPTION_NUMBER, 1, 1000, AT(frequency) },
+	{ "output", "FILE", "", OPTION_TEXT, 0, 0, AT(output) },
+	{ "format", "F", "", OPTION_FORMAT, 0, 0, AT(format) },
+	{ "verbose", NULL, "", OPTION_FLAG, 0, 0, AT(verbose) },
+};
+
+static struct options o;
+static char err[256];
+
+static int parse_for(bool takes_command, const char *const *words)
+{
+	const struct command c = {
+		.name = "record", .usage = "", .summary = "", .options = defs,
+		.n_options = 5, .takes_command = takes_command,
+	};
+	char *argv[16] = { (char *)"record" };
+	int argc = 1;
+
+	while (*words)
+		argv[argc++] = (char *)*words++;
+	options_defaults(&o);
+	err[0] = '\0';
+	return options_parse(&c, argc, argv, &o, err, sizeof(err));
+}
+
+#define PARSE(...) parse_for(true, (const char *const[]){ __VA_ARGS__, NULL })
+
+TEST(options_have_defaults)
+{
+	CHECK_EQ(parse_for(true, (const char *const[]){ NULL }), 0);
+	CHECK_EQ(o.frequency, FREQUENCY_DEFAULT);
+	CHECK_EQ(o.interval, INTERVAL_DEFAULT);
+	CHECK_EQ(o.duration_ms, 0);
+	CHECK(!o.output && !o.verbose && !o.help && o.rest && !o.rest[0]);
+}
+
+TEST(options_take_both_forms)
+{
+	CHECK_EQ(PARSE("--duration", "10", "--output=a=b.html", "--verbose"), 0);
+	CHECK_EQ(o.duration_ms, 10000);
+	CHECK(strcmp(o.output, "a=b.html") == 0);
+	CHECK(o.verbose);
+	CHECK_EQ(PARSE("--format", "pprof", "--frequency=1000"), 0);
+	CHECK_EQ(o.format, FORMAT_PPROF);
+	CHECK_EQ(o.frequency, 1000);
+}
+
+TEST(options_read_seconds_exactly)
+{
+	static const struct { const char *text; uint64_t ms; } good[] = {
+		{ "1", 1000 }, { "0.5", 500 }, { "2.05", 2050 },
+		{ "0.001", 1 }, { "31622400", 31622400000ULL },
+	};
+	static const char *const bad[] = {
+		"0", "0.0", "-1", "1e3", "", ".5", "1.", "1.0000", "1.2.3",
+		"31622401", "99999999999999999999", " 1", "1 ", "0x10", "inf",
+	};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		CHECK_EQ(PARSE("--duration", good[i].text), 0);
+		CHECK_EQ(o.duration_ms, good[i].ms);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (PARSE("--duration", bad[i]) == 0)
+			printf("# taken: \"%s\"\n", bad[i]);
+		CHECK(PARSE("--duration", bad[i]) != 0);
+		CHECK_EQ(o.duration_ms, 0);
+	}
+}
+
+TEST(options_keep_numbers_in_range)
+{
+	static const char *const bad[] = {
+		"0", "1001", "-1", "", "1.5", "4294967297", "x", "+5",
+		"18446744073709551617",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK(PARSE("--frequency", bad[i]) != 0);
+		CHECK_EQ(o.frequency, FREQUENCY_DEFAULT);
+		CHECK(strstr(err, "1 to 1000") != NULL);
+	}
+}
+
+TEST(options_refuse_with_one_line_and_a_hint)
+{
+	const char *const *const bad[] = {
+		(const char *const[]){ "--nope", NULL },
+		(const char *const[]){ "--verb", NULL },
+		(const char *const[]){ "--verbose=1", NULL },
+		(const char *const[]){ "--output", NULL },
+		(const char *const[]){ "--output", "", NULL },
+		(const char *const[]){ "--output=", NULL },
+		(const char *const[]){ "--format", "svg", NULL },
+		(const char *const[]){ "ls", NULL },
+		(const char *const[]){ "-v", NULL },
+		(const char *const[]){ "--", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK(parse_for(true, bad[i]) != 0);
+		CHECK(strstr(err, "; see `trifold record --help`") != NULL);
+		CHECK(strchr(err, '\n') == NULL);
+	}
+}
+
+TEST(options_stop_at_two_dashes)
+{
+	CHECK_EQ(PARSE("--verbose", "--", "make", "--output", "x"), 0);
+	CHECK(o.rest[0] && strcmp(o.rest[0], "make") == 0);
+	CHECK(strcmp(o.rest[1], "--output") == 0);
+	CHECK(strcmp(o.rest[2], "x") == 0 && !o.rest[3]);
+	CHECK(!o.output);
+	CHECK(parse_for(false, (const char *const[]){ "--", "make", NULL }));
+}
+
+TEST(options_know_help)
+{
+	CHECK_EQ(PARSE("--help"), 0);
+	CHECK(o.help);
+	CHECK_EQ(PARSE("-h"), 0);
+	CHECK(o.help);
+	CHECK_EQ(PARSE("--", "ls", "--help"), 0);
+	CHECK(!o.help);
+}
+
+/* A message longer than its buffer is cut, not written past it. */
+TEST(options_cut_long_messages)
+{
+	char word[400] = "--";
+
+	memset(word + 2, 'x', sizeof(word) - 3);
+	word[sizeof(word) - 1] = '\0';
+	CHECK(PARSE(word) != 0);
+	CHECK_EQ(strlen(err), sizeof(err) - 1);
+}
