@@ -478,6 +478,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	s->memo_next = 0;
 	s->st.depth = 0;
 	s->st.exact = 1;
+	s->st.window_len = 0;
 
 	if (!REGS_IN_USER(&ctx->regs))
 		len = bpf_get_stack(ctx, s->words, KERNEL_MAX * 8, 0);

@@ -13,7 +13,8 @@
 #include "record.h"
 #include "table.h"
 
-#define STACK_BLOCK	8	/* words below the CFA fetched at once */
+#define WINDOW		128	/* words of stack fetched at once */
+#define WINDOW_MIN	8	/* below a CFA: return address, saved registers */
 #define FP_REACH	(1ULL << 20)	/* larger frames are not believed */
 
 struct unwind_state {
@@ -22,7 +23,9 @@ struct unwind_state {
 	__u64 fp;
 	__u64 lr;		/* link register; x86-64: rdi */
 	__u64 regs[SAVED_REGS];
-	__u64 block[STACK_BLOCK];	/* scratch: memory below the CFA */
+	__u64 window[WINDOW];	/* stack from window_at on, window_len bytes */
+	__u64 window_at;
+	__u32 window_len;	/* 0 at the start of a sample */
 	__u32 depth;		/* frames left behind */
 	__u32 exact;		/* pc is exact: first frame, or interrupted */
 };
@@ -47,8 +50,37 @@ struct unwind_state {
 #define RA_MASK		(~0ULL)
 #endif
 
-static __always_inline int unwind_word(__u64 *dst, __u64 addr)
+/*
+ * One bpf_probe_read_user() costs as much as the rest of a step (73 of 104 ns,
+ * docs/BENCHMARKS.md), whatever its length.  So the stack is read in windows:
+ * from just below a CFA upwards, where the next frames lie.
+ */
+static __always_inline void unwind_window(struct unwind_state *st, __u64 at)
 {
+	__u64 off = at - st->window_at;
+
+	if (off < st->window_len && st->window_len - off >= 8 * WINDOW_MIN)
+		return;
+	st->window_at = at;
+	st->window_len = sizeof(st->window);
+	if (!bpf_probe_read_user(st->window, sizeof(st->window), (void *)at))
+		return;
+	/* near the upper end of the stack */
+	st->window_len = 8 * WINDOW_MIN;
+	if (bpf_probe_read_user(st->window, 8 * WINDOW_MIN, (void *)at))
+		st->window_len = 0;
+}
+
+/* A word of the target: from the window if it holds it. */
+static __always_inline int unwind_word(const struct unwind_state *st,
+				       __u64 *dst, __u64 addr)
+{
+	__u64 off = addr - st->window_at;
+
+	if (off < st->window_len && !(off & 7)) {
+		*dst = st->window[(off >> 3) & (WINDOW - 1)];
+		return 0;
+	}
 	return bpf_probe_read_user(dst, sizeof(*dst), (void *)addr);
 }
 
@@ -57,12 +89,12 @@ static __always_inline enum stop_reason unwind_signal(struct unwind_state *st)
 {
 	__u64 at = st->sp + SIG_REGS, pc, sp, fp;
 
-	if (unwind_word(&pc, at + 8 * SIG_PC) ||
-	    unwind_word(&sp, at + 8 * SIG_SP) ||
-	    unwind_word(&fp, at + 8 * SIG_FP))
+	if (unwind_word(st, &pc, at + 8 * SIG_PC) ||
+	    unwind_word(st, &sp, at + 8 * SIG_SP) ||
+	    unwind_word(st, &fp, at + 8 * SIG_FP))
 		return STOP_READ;
 	for (int i = 0; i < SAVED_REGS; i++)
-		unwind_word(&st->regs[i], at + 8 * SIG_REG(i));
+		unwind_word(st, &st->regs[i], at + 8 * SIG_REG(i));
 	st->pc = pc;
 	st->sp = sp;
 	st->fp = fp;
@@ -104,20 +136,9 @@ static __always_inline __u64 unwind_cfa(const struct unwind_state *st,
 	default:
 		return 0;
 	}
-	if (unwind_word(&reg, cfa + r->cfa_off))
+	if (unwind_word(st, &reg, cfa + r->cfa_off))
 		return 0;
 	return reg + r->aux;
-}
-
-/* A word saved at cfa + off: from the block if it holds it. */
-static __always_inline int unwind_saved(struct unwind_state *st, __u64 cfa,
-					__s32 off, int have_block, __u64 *dst)
-{
-	if (have_block && off >= -8 * STACK_BLOCK && off <= -8 && !(off & 7)) {
-		*dst = st->block[(off / 8 + STACK_BLOCK) & (STACK_BLOCK - 1)];
-		return 0;
-	}
-	return unwind_word(dst, cfa + off);
 }
 
 /* Move st to its caller by a rule other than NONE. */
@@ -125,7 +146,6 @@ static __always_inline enum stop_reason
 unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 {
 	__u64 cfa, at, ra = st->lr, fp = st->fp;
-	int have;
 
 	if (r->cfa == CFA_END)
 		return STOP_COMPLETE;
@@ -136,23 +156,16 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 	cfa = unwind_cfa(st, r);
 	if (cfa <= st->sp && !(r->ra == RA_LR && cfa == st->sp))
 		return cfa ? STOP_NO_PROGRESS : STOP_READ;
-	/* one read instead of many: callee-saved registers lie there too */
-	have = !bpf_probe_read_user(st->block, sizeof(st->block),
-				    (void *)(cfa - sizeof(st->block)));
-	if (r->ra == RA_CFA && unwind_saved(st, cfa, r->ra_off, have, &ra))
+	unwind_window(st, cfa - 8 * WINDOW_MIN);
+	if (r->ra == RA_CFA && unwind_word(st, &ra, cfa + r->ra_off))
 		return STOP_READ;
-	at = cfa;
-	if (r->saved & SAVED_BY_FP) {
-		at = st->fp;
-		have = 0;
-	}
+	at = r->saved & SAVED_BY_FP ? st->fp : cfa;
 	if ((r->saved & (1 << SAVED_FP)) &&
-	    unwind_saved(st, at, r->fp_off, have, &fp))
+	    unwind_word(st, &fp, at + r->fp_off))
 		return STOP_READ;
 	for (int i = 0; i < SAVED_REGS; i++) {
 		if (r->saved & (1 << i))
-			unwind_saved(st, at, 8 * r->reg_off[i], have,
-				     &st->regs[i]);
+			unwind_word(st, &st->regs[i], at + 8 * r->reg_off[i]);
 	}
 	ra &= RA_MASK;
 	if (!ra)
@@ -178,8 +191,11 @@ unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 
 	if (!st->fp && st->depth)
 		return STOP_COMPLETE;
-	if (st->fp < st->sp || (st->fp & 7) || st->fp - st->sp > FP_REACH ||
-	    bpf_probe_read_user(pair, sizeof(pair), (void *)st->fp))
+	if (st->fp < st->sp || (st->fp & 7) || st->fp - st->sp > FP_REACH)
+		return why;
+	unwind_window(st, st->fp);
+	if (unwind_word(st, &pair[0], st->fp) ||
+	    unwind_word(st, &pair[1], st->fp + 8))
 		return why;
 	pair[1] &= RA_MASK;
 	if (!pair[0] && !pair[1])

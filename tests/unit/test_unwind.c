@@ -53,7 +53,7 @@ TEST(unwind_restores_registers_near_and_far)
 	struct unwind_rule r = sp_rule(160);
 	struct unwind_state st = leaf;
 
-	/* cfa is word 36: RA 35, FP 34, rbx 28 (in the block), r15 17 (not) */
+	/* cfa is word 36: RA 35, FP 34, rbx 28 (in the window), r15 17 (not) */
 	r.saved = 1 << SAVED_FP | 1 << 0 | 1 << 4;
 	r.fp_off = -16;
 	r.reg_off[0] = -8;
@@ -154,12 +154,12 @@ TEST(unwind_failure_leaves_state)
 	check_unchanged(&r, STOP_READ);
 }
 
-TEST(unwind_reads_word_by_word_at_the_lower_end)
+TEST(unwind_reads_word_by_word_where_no_window_fits)
 {
 	struct unwind_rule r = sp_rule(16);
 	struct unwind_state st = leaf;
 
-	st.sp = BASE;			/* the block would begin below */
+	st.sp = BASE;			/* the window would begin below */
 	stack[1] = 0x409000;
 	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
 	CHECK_EQ(st.pc, 0x408fff);
@@ -200,6 +200,7 @@ TEST(unwind_frame_pointer_only_where_sound)
 	/* the chain shrinks, is misaligned, is below sp, is far, holds no code */
 	stack[40] = BASE + 8;
 	stack[41] = 0x40c000;
+	st.window_len = 0;		/* the stack has changed under it */
 	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
 	st.fp += 4;
 	CHECK_EQ(unwind_fp_step(&st, STOP_ANON), STOP_ANON);
@@ -210,6 +211,7 @@ TEST(unwind_frame_pointer_only_where_sound)
 	st.fp = BASE + 480;
 	stack[60] = BASE + 640;
 	stack[61] = 17;
+	st.window_len = 0;
 	CHECK_EQ(unwind_fp_step(&st, STOP_ANON), STOP_ANON);
 	st.fp = 0;
 	CHECK_EQ(unwind_fp_step(&st, STOP_ANON), STOP_COMPLETE);
