@@ -180,8 +180,10 @@ static int env_protocol(void)
 		log_warn("%s: unknown protocol; using http/protobuf", which);
 		return 0;
 	}
-	log_err("%s=%s: trifold speaks http/protobuf only: set %sPROFILES_PROTOCOL=http/protobuf and %sPROFILES_ENDPOINT to the receiver's HTTP port (4318 by default)",
-		which, s, VAR, VAR);
+	log_err("%s=%s: trifold speaks http/protobuf only: set "
+		VAR "PROFILES_PROTOCOL=http/protobuf and "
+		VAR "PROFILES_ENDPOINT to the receiver's HTTP port (by default 4318)",
+		which, s);
 	return USAGE;
 }
 
@@ -468,7 +470,11 @@ static int option(struct config *c, struct options *o, int opt)
 		puts("trifold-exporterd " TRIFOLD_VERSION);
 		return -1;
 	default:
-		log_err("usage: trifold-exporterd --hub PATH --hub-uid N [--uid N --gid N] [--endpoint URL | --profiles-endpoint URL] [--header NAME=VALUE]... [--no-network] [--recorder-fd N] [--debug]");
+		log_err("usage: trifold-exporterd --hub PATH --hub-uid N "
+			"[--uid N --gid N] "
+			"[--endpoint URL | --profiles-endpoint URL] "
+			"[--header NAME=VALUE]... [--no-network] "
+			"[--recorder-fd N] [--debug]");
 		return USAGE;
 	}
 }

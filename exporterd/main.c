@@ -100,7 +100,8 @@ static int to_sender(struct exporter *e, uint64_t id, const struct batch *b)
 	}
 	if (r != -ENODATA && log_limited(&e->log)) {
 		if (r == -E2BIG)
-			log_warn("a batch of %u samples is not sent: its request of %zu bytes is over the limit of %u",
+			log_warn("a batch of %u samples is not sent: its request "
+				 "of %zu bytes is over the limit of %u",
 				 batch_n(b, BATCH_TIMES), it->raw_len,
 				 REQUEST_MAX);
 		else

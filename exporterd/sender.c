@@ -40,7 +40,8 @@ static const char *hint(long status)
 		return " (see OTEL_EXPORTER_OTLP_HEADERS)";
 	case 404:
 	case 405:
-		return " (OTLP profiles are at /v1development/profiles, and a collector needs --feature-gates=service.profilesSupport)";
+		return " (OTLP profiles are at /v1development/profiles, and a collector "
+		       "needs --feature-gates=service.profilesSupport)";
 	case 413:
 		return " (raise the receiver's limit)";
 	case 415:

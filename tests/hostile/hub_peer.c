@@ -2,6 +2,7 @@
 #include "tests/hostile/hub_peer.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 #include "common/clock.h"
 #include "ipc/sealed.h"
+#include "tests/unit/harness.h"
 
 static const char *const names[] = { "loader", "export", "status" };
 
@@ -71,10 +73,11 @@ void place_remove(struct place *p)
 
 static void exec_hub(const struct place *p, const char *binary)
 {
-	char *as_root[] = { (char *)binary, "--interval", "1", "--uid", "65534",
-			    "--gid", "65534", "--loader-uid", "0",
-			    "--exporter-uid", "0", NULL };
-	char *as_user[] = { (char *)binary, "--interval", "1", NULL };
+	const char *const as_root[] = {
+		binary, "--interval", "1", "--uid", "65534", "--gid", "65534",
+		"--loader-uid", "0", "--exporter-uid", "0", NULL,
+	};
+	const char *const as_user[] = { binary, "--interval", "1", NULL };
 	char pid[16];
 
 	/* out of the way of 3, 4, 5 first */
@@ -86,7 +89,7 @@ static void exec_hub(const struct place *p, const char *binary)
 	setenv("LISTEN_PID", pid, 1);
 	setenv("LISTEN_FDS", "3", 1);
 	setenv("LISTEN_FDNAMES", "loader:export:status", 1);
-	execv(binary, getuid() == 0 ? as_root : as_user);
+	execv(binary, (char *const *)(getuid() == 0 ? as_root : as_user));
 	_exit(127);
 }
 
@@ -107,10 +110,31 @@ void hub_started(struct place *p, pid_t pid)
 	p->hub = running = pid;
 }
 
-void hub_exec(struct place *p, const char *binary)
+static const char *find_binary(void)
 {
+	static char path[4096];
+	char self[2048];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (getenv("SYMBOLIZERD"))
+		return getenv("SYMBOLIZERD");
+	NEED(n > 0);
+	self[n] = '\0';
+	snprintf(path, sizeof(path), "%s/../bin/trifold-symbolizerd",
+		 dirname(self));
+	return path;
+}
+
+void hub_exec(struct place *p)
+{
+	const char *binary = find_binary();
 	pid_t pid;
 
+	if (access(binary, X_OK) < 0) {
+		printf("# %s is not there\n", binary);
+		place_remove(p);
+		exit(TEST_SKIP);
+	}
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0)
@@ -132,6 +156,25 @@ int hub_wait(struct place *p)
 	}
 	NEED(!"the hub ends");
 	return -1;
+}
+
+void hub_begin(struct place *p)
+{
+	place_make(p);
+	hub_exec(p);
+}
+
+void hub_end(struct place *p, struct conn *status, struct status *last)
+{
+	struct msg m;
+
+	kill(p->hub, SIGTERM);
+	NEED(hub_wait(p) == 0);
+	while (status && conn_recv(status, &m) == 0)
+		memcpy(last, m.buf, sizeof(*last));
+	if (status)
+		conn_close(status);
+	place_remove(p);
 }
 
 /* --- messages ---------------------------------------------------------------- */
@@ -271,6 +314,25 @@ void loader_sample(struct fake_loader *l, struct trace_rec rec,
 	l->stats.forwarded++;
 }
 
+struct trace_rec record(uint16_t n_kernel, uint16_t n_user)
+{
+	return (struct trace_rec){
+		.stop = STOP_COMPLETE, .tgid = 4711, .tid = 4712,
+		.start_ns = NSEC_PER_SEC, .exec_id = 3, .cgroup_id = 99,
+		.exe = 5, .n_kernel = n_kernel, .n_user = n_user, .cpu = 1,
+		.comm = "worker/1",
+	};
+}
+
+void two_samples(struct fake_loader *l)
+{
+	uint64_t words[] = { FRAME_WORD(FRAME_ANON, 0, 0x1234) };
+
+	loader_sample(l, record(0, 1), words);
+	loader_sample(l, record(0, 1), words);
+	loader_wake(l);
+}
+
 void loader_ksym(struct fake_loader *l, uint32_t number, const char *name)
 {
 	struct ksym_rec k = {
@@ -376,4 +438,42 @@ void status_until(struct conn *c, struct status *ret,
 		expect(c, MSG_STATUS, &m);
 		memcpy(ret, m.buf, sizeof(*ret));
 	} while (!ok(ret, arg));
+}
+
+bool has_offences(const struct status *st, uint64_t n)
+{
+	return st->hub.offences >= n;
+}
+
+bool has_received(const struct status *st, uint64_t n)
+{
+	return st->totals.received >= n;
+}
+
+bool has_delivered(const struct status *st, uint64_t n)
+{
+	return st->totals.outcomes.samples[BATCH_DELIVERED] >= n;
+}
+
+bool has_exporter_deaths(const struct status *st, uint64_t n)
+{
+	return st->totals.exporter_deaths >= n;
+}
+
+bool has_jobs(const struct status *st, uint64_t n)
+{
+	return st->hub.worker_jobs >= n && st->hub.exes_waiting == 0;
+}
+
+bool loader_is_down(const struct status *st, uint64_t deaths)
+{
+	return !st->loader_up && st->totals.loader_deaths >= deaths;
+}
+
+struct account account_now(const struct status *st)
+{
+	struct account a;
+
+	account_sum(st, &a);
+	return a;
 }

@@ -32,13 +32,19 @@ void place_make(struct place *p);
 void place_remove(struct place *p);
 const char *place_path(const struct place *p, const char *name);
 
-/* Start the real program on the sockets of p. */
-void hub_exec(struct place *p, const char *binary);
+/* Start the real program on the sockets of p: the one beside this program, or
+ * $SYMBOLIZERD.  Without it the test is skipped. */
+void hub_exec(struct place *p);
 /* Remember a hub that was started otherwise: it is killed at exit. */
 void hub_started(struct place *p, pid_t pid);
 /* Wait for its end; the wait status. */
 int hub_wait(struct place *p);
 uid_t hub_uid(void);		/* as what it runs */
+
+/* Both of the above, and an orderly end: SIGTERM, exit status 0, the last
+ * status that a client (may be NULL) was sent. */
+void hub_begin(struct place *p);
+void hub_end(struct place *p, struct conn *status, struct status *last);
 
 /* The next message of this type, others are skipped.  Its descriptors are the
  * caller's. */
@@ -63,6 +69,8 @@ void loader_put(struct fake_loader *l, const void *rec, size_t len);
 void loader_wake(const struct fake_loader *l);
 void loader_sample(struct fake_loader *l, struct trace_rec rec,
 		   const uint64_t *words);	/* counts it, too */
+struct trace_rec record(uint16_t n_kernel, uint16_t n_user);	/* some */
+void two_samples(struct fake_loader *l);	/* and wake */
 void loader_ksym(struct fake_loader *l, uint32_t number, const char *name);
 void loader_exe(struct fake_loader *l, uint32_t number,
 		const struct file_key *key, const char *path, int fd);
@@ -92,5 +100,12 @@ void status_connect(struct conn *c, const struct place *p);
 void status_until(struct conn *c, struct status *ret,
 		  bool (*ok)(const struct status *st, uint64_t arg),
 		  uint64_t arg);
+bool has_offences(const struct status *st, uint64_t n);
+bool has_received(const struct status *st, uint64_t n);
+bool has_delivered(const struct status *st, uint64_t n);
+bool has_exporter_deaths(const struct status *st, uint64_t n);
+bool has_jobs(const struct status *st, uint64_t n);	/* none left */
+bool loader_is_down(const struct status *st, uint64_t deaths);
+struct account account_now(const struct status *st);
 
 #endif /* TESTS_HUB_PEER_H */

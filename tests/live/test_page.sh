@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The flame graph page in a real browser: made-up profiles, with names that
-# try to become markup, up to 100,000 distinct stacks.  SKIP (77) without
+# try to become markup, up to 100,000 distinct stacks.  Skips without
 # Chromium or Python.  Usage: test_page.sh [BUILD-DIRECTORY]
 set -eu
 
@@ -20,13 +20,13 @@ fi
 echo "ok - the page's policy holds the hashes of its script and style"
 if [ -z "$chromium" ] || ! command -v python3 >/dev/null; then
 	echo "ok - page in a browser # SKIP needs chromium and python3"
-	exit 77
+	exit 0
 fi
 make -s O="$O" "$O/live/test_page"
 
 for n in 50 2000 100000; do
 	samples=$("$O/live/test_page" "$dir/$n.html" $n)
-	if python3 tests/live/test_page.py "$chromium" "$dir/$n.html" "$samples"; then
+	if python3 tests/live/page_driver.py "$chromium" "$dir/$n.html" "$samples"; then
 		echo "ok - page with $n stacks"
 	else
 		echo "not ok - page with $n stacks"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # what every output needs
 CLI_FORMATS := cli/text.c cli/profile.c cli/tree.c cli/folded.c cli/pprof.c \
 	cli/html.c cli/page.o.c exporterd/otlp.c exporterd/dictionary.c \
@@ -23,7 +24,7 @@ unit_supervise_SRCS := cli/supervise.c cli/child.c cli/console.c \
 	ipc/counters.c ipc/message.c
 unit_supervise_LIBS := -lseccomp -lcap-ng
 
-# writes made-up profiles for tests/live/test_page.sh and pprof_check.sh
+# writes made-up profiles for tests/live/test_page.sh and test_pprof.sh
 $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
 		$(CLI_FORMATS:%.c=$(O)/san/%.o)
 	@mkdir -p $(@D)

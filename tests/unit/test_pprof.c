@@ -202,3 +202,21 @@ TEST(pprof_mappings_carry_build_ids)
 	}
 	CHECK_EQ(found, 1);
 }
+
+/* The place of "main" in the sample batch is 0x1000 of /usr/bin/app. */
+TEST(pprof_locations_lie_in_their_file)
+{
+	struct reader r = profile(), it = r;
+	uint64_t app = 0, main_ = 0;
+	struct field f;
+
+	while (next(&it, &f)) {
+		if (f.number == 3 &&
+		    string_is(r, number(f.body, 5), "/usr/bin/app"))
+			app = number(f.body, 1);
+		if (f.number == 4 && number(f.body, 3) == 0x1000)
+			main_ = number(f.body, 2);
+	}
+	CHECK(app != 0);
+	CHECK_EQ(main_, app);
+}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # pprof's own tool reads what trifold writes: made-up profiles, then any files
-# given.  SKIP (77) without Go.  Usage: pprof_check.sh [BUILD-DIR [FILE...]]
+# given.  Skips without Go.  Usage: test_pprof.sh [BUILD-DIR [FILE...]]
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -14,7 +14,7 @@ trap 'rm -rf "$dir"' EXIT
 
 if [ ! -x "$go" ]; then
 	echo "ok - pprof reads the profile # SKIP needs go"
-	exit 77
+	exit 0
 fi
 make -s O="$O" "$O/live/test_page"
 

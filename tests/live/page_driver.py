@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Drives headless Chromium through its debugging pipe (one JSON message, then a
-# NUL byte, on descriptors 3 and 4): test_page.py CHROMIUM PAGE SAMPLES [PNG]
+# NUL byte, on descriptors 3 and 4): page_driver.py CHROMIUM PAGE SAMPLES [PNG]
 #
 # Clicks, searches and presses keys in a page of tests/live/test_page.c and
 # looks at what the page then says.  Fails with a line for each thing wrong.
@@ -10,6 +10,7 @@
 import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -82,6 +83,10 @@ class Browser:
         self.mouse("mousePressed", x, y)
         self.mouse("mouseReleased", x, y)
         self.frame()
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
 
     def key(self, key, code):
         for kind in ("keyDown", "keyUp"):
@@ -167,30 +172,35 @@ def main():
             failed.append(what)
             print("# the page " + what)
 
-    with tempfile.TemporaryDirectory() as profile:
-        b = Browser(chromium, profile)
-        try:
-            target = b.call("Target.createTarget", url="about:blank")
-            b.session = b.call("Target.attachToTarget", flatten=True,
-                               targetId=target["targetId"])["sessionId"]
-            look(b, page, samples, expect)
-            use(b, samples, expect)
-            for e in b.events:
-                if e["method"] == "Runtime.exceptionThrown":
-                    expect(False, "throws %s" % e["params"])
-                if e["method"] == "Log.entryAdded":
-                    expect(False, "logs %s" % e["params"]["entry"]["text"])
-                if e["method"] == "Network.requestWillBeSent":
-                    url = e["params"]["request"]["url"]
-                    expect(url.startswith("file://") and url.endswith(
-                        os.path.basename(page)), "asks for " + url)
-            if len(sys.argv) > 4:
-                png = b.call("Page.captureScreenshot")["data"]
-                with open(sys.argv[4], "wb") as f:
-                    f.write(base64.b64decode(png))
-        finally:
-            b.process.terminate()
-            b.process.wait()
+    profile = tempfile.mkdtemp()
+    b = Browser(chromium, profile)
+    try:
+        target = b.call("Target.createTarget", url="about:blank")
+        b.session = b.call("Target.attachToTarget", flatten=True,
+                           targetId=target["targetId"])["sessionId"]
+        look(b, page, samples, expect)
+        use(b, samples, expect)
+        for e in b.events:
+            if e["method"] == "Runtime.exceptionThrown":
+                expect(False, "throws %s" % e["params"])
+            if e["method"] == "Log.entryAdded":
+                expect(False, "logs %s" % e["params"]["entry"]["text"])
+            if e["method"] == "Network.requestWillBeSent":
+                url = e["params"]["request"]["url"]
+                expect(url.startswith("file://") and url.endswith(
+                    os.path.basename(page)), "asks for " + url)
+        if len(sys.argv) > 4:
+            png = b.call("Page.captureScreenshot")["data"]
+            with open(sys.argv[4], "wb") as f:
+                f.write(base64.b64decode(png))
+    finally:
+        b.end()
+        # its helpers may write for a moment after it has ended
+        for _ in range(50):
+            shutil.rmtree(profile, ignore_errors=True)
+            if not os.path.exists(profile):
+                break
+            time.sleep(0.1)
     return 1 if failed else 0
 
 

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# hub_life and hub_offences run the real program; hub_workers is the hub with
+# a worker of its own.
+HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
+	$(MORE) ipc/trace_ring.c ipc/batch.c
+HUB_OWN := batches cgroup confine container executable exporter_link intake \
+	interval jobs ksym ledger loader_link process record run samples \
+	status symbolize trace zygote
+
+HOSTILE += hub_life hub_offences hub_workers
+hostile_hub_life_SRCS := $(HUB_PEER)
+hostile_hub_life_LIBS := -lseccomp -lcap-ng
+hostile_hub_offences_SRCS := $(HUB_PEER)
+hostile_hub_offences_LIBS := -lseccomp -lcap-ng
+hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN:%=symbolizerd/%.c) \
+	symbolizerd/symbols/index.c ipc/trace_consumer.c ipc/batch_build.c \
+	common/wire.c
+hostile_hub_workers_LIBS := -lxxhash -lseccomp -lcap-ng
+
+$(O)/hostile/hub_life $(O)/hostile/hub_offences: | $(O)/bin/trifold-symbolizerd

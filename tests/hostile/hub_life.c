@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Runs the real symbolizerd with a make-believe loaderd and exporterd: does a
+ * batch say what the records said, and do the accounts balance whoever dies?
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "tests/hostile/hub_peer.h"
+#include "tests/unit/harness.h"
+
+static struct place place;
+
+/* A symbol that the symbolizer must find again in this very file. */
+int hub_test_marker(int x);
+__attribute__((__noinline__)) int hub_test_marker(int x)
+{
+	return x * 7 + 1;
+}
+
+/* --- what a batch says ----------------------------------------------------------- */
+
+static const char *str(const struct batch *b, uint32_t i)
+{
+	static char bufs[4][256];
+	static unsigned int turn;
+	char *buf = bufs[turn++ % 4];
+	size_t len;
+	const char *s = batch_str(b, i, &len);
+
+	snprintf(buf, sizeof(bufs[0]), "%.*s", (int)len, s);
+	return buf;
+}
+
+static const struct batch_frame *frame(const struct batch *b, uint32_t i)
+{
+	const struct batch_stack *st = &b->stacks[b->samples[0].stack];
+
+	NEED(i < st->n);
+	return &b->frames[b->stack_frames[st->first + i]];
+}
+
+static const char *function(const struct batch *b, uint32_t i)
+{
+	return str(b, b->functions[frame(b, i)->function].name);
+}
+
+static const char *exe(const struct batch *b, uint32_t i)
+{
+	return str(b, b->exes[frame(b, i)->exe].path);
+}
+
+/* The file offset of an address of this program, from its own mappings. */
+static uint64_t file_offset(const void *addr)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	unsigned long start, stop, off, a = (unsigned long)addr;
+	char line[512];
+
+	NEED(f != NULL);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx-%lx %*s %lx", &start, &stop, &off) == 3 &&
+		    a >= start && a < stop) {
+			fclose(f);
+			return a - start + off;
+		}
+	}
+	NEED(!"the address is mapped");
+	return 0;
+}
+
+static void say_container(struct fake_loader *l)
+{
+	static const char path[] = "/system.slice/docker-0123456789abcdef"
+		"0123456789abcdef0123456789abcdef0123456789abcdef.scope";
+	struct msg_cgroup m = { .cgroup_id = 99, .path_len = sizeof(path) - 1 };
+
+	NEED(conn_send(&l->conn, MSG_CGROUP, 0, &m, sizeof(m), path,
+		       m.path_len, NULL, 0) == 0);
+}
+
+static const struct file_key self_key = { .ino = 17, .size = 4242, .dev = 9 };
+
+static void send_known_frames(struct fake_loader *l, uint64_t place_of_marker)
+{
+	uint64_t w[7 + KEY_WORDS] = {
+		FRAME_WORD(FRAME_KERNEL, 1, 16),
+		FRAME_WORD(FRAME_KERNEL, 2, 32),
+		FRAME_WORD(FRAME_NATIVE, 5, place_of_marker),
+		FRAME_WORD(FRAME_FILE, 0, place_of_marker),
+	};
+
+	memcpy(&w[4], &self_key, sizeof(self_key));
+	w[4 + KEY_WORDS] = FRAME_WORD(FRAME_NATIVE, EXE_VDSO, 64);
+	w[5 + KEY_WORDS] = FRAME_WORD(FRAME_ANON, 0, 0) | 0x7f1234567890;
+	w[6 + KEY_WORDS] = FRAME_WORD(FRAME_CUT, 0, 0);
+	loader_ksym(l, 1, "do_syscall_64");
+	loader_ksym(l, 2, "ext4_map_blocks [ext4]");
+	loader_sample(l, record(2, 5 + KEY_WORDS), w);
+	loader_wake(l);
+}
+
+static void check_known_frames(const struct batch *b, uint64_t marker)
+{
+	static const uint8_t no_id[FILE_ID_LEN];
+
+	NEED(b->stacks[b->samples[0].stack].n == 7);
+	NEED(!strcmp(function(b, 0), "do_syscall_64"));
+	NEED(!strcmp(exe(b, 0), "[kernel]"));
+	NEED(frame(b, 0)->address == 16);
+	NEED(!strcmp(function(b, 1), "ext4_map_blocks"));
+	NEED(!strcmp(exe(b, 1), "[ext4]"));
+	NEED(frame(b, 1)->kind == BATCH_FRAME_KERNEL);
+	for (uint32_t i = 2; i < 4; i++) {
+		NEED(!strcmp(function(b, i), "hub_test_marker"));
+		NEED(!strcmp(exe(b, i), "/opt/marker"));
+		NEED(frame(b, i)->kind == BATCH_FRAME_NATIVE);
+		NEED(frame(b, i)->address == marker);
+		NEED(memcmp(b->exes[frame(b, i)->exe].file_id, no_id,
+			    sizeof(no_id)) != 0);
+	}
+	NEED(!strcmp(exe(b, 4), "[vdso]"));
+	NEED(frame(b, 5)->kind == BATCH_FRAME_UNKNOWN);
+	NEED(frame(b, 5)->address == 0x7f1234567890);
+	NEED(frame(b, 6)->kind == BATCH_FRAME_CUT);
+}
+
+static void check_process(const struct batch *b)
+{
+	const struct batch_sample *s = &b->samples[0];
+	const struct batch_resource *r = &b->resources[s->resource];
+	const struct batch_attr *a = &b->attrs[s->attr];
+	uint64_t real = clock_ns(CLOCK_REALTIME);
+	uint64_t boot = clock_ns(CLOCK_BOOTTIME);
+
+	NEED(s->stop == STOP_COMPLETE);
+	NEED(r->pid == 4711 && !r->kernel);
+	NEED(!strcmp(str(b, r->exe_path), "/opt/marker"));
+	NEED(!strcmp(str(b, r->exe_name), "marker"));
+	NEED(strlen(str(b, r->container_id)) == 64);
+	NEED(!strcmp(str(b, r->comm), "worker/1"));
+	NEED(a->tid == 4712 && a->cpu == 1);
+	NEED(!strcmp(str(b, a->thread_name), "worker/1"));
+	NEED(real - b->times[s->first] < 60 * NSEC_PER_SEC);
+	/* one second after boot, give or take the clocks' reading */
+	NEED(real - boot + NSEC_PER_SEC - r->start_ns + NSEC_PER_SEC / 10 <
+	     NSEC_PER_SEC / 5);
+	NEED(b->hdr->frequency == 20);
+}
+
+TEST(hub_turns_records_into_a_batch)
+{
+	uint64_t marker = file_offset((const void *)(uintptr_t)hub_test_marker);
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct fake_loader l = { 0 };
+	struct conn exporter, status;
+	struct fake_batch b;
+	struct status st;
+	struct msg m;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	exporter_connect(&exporter, &place, 0, NULL);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	say_container(&l);
+	send_known_frames(&l, marker);
+	loader_exe(&l, 5, &self_key, "/opt/marker", self);
+	expect(&l.conn, MSG_TABLE, &m);
+	NEED(fcntl(m.fds[0], F_GET_SEALS) & F_SEAL_WRITE);
+	msg_close_fds(&m);
+	exporter_batch(&exporter, &b);
+	NEED(b.msg.samples == 1);
+	check_known_frames(&b.b, marker);
+	check_process(&b.b);
+	exporter_done(&exporter, b.id, 1, BATCH_DELIVERED);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.totals.outcomes.samples[BATCH_DELIVERED] == 1);
+	NEED(st.hub.worker_jobs == 1 && st.hub.worker_deaths == 0);
+	NEED(st.hub.offences == 0);
+	NEED(account_now(&st).difference == 0);
+	NEED(account_now(&st).under_way == 0);
+	NEED(account_now(&st).taken == 1);
+	loader_drop(&l);
+}
+
+/* --- deaths ------------------------------------------------------------------------ */
+
+TEST(hub_sends_again_when_exporter_dies)
+{
+	struct fake_loader l = { 0 };
+	struct conn exporter, status;
+	struct fake_batch b;
+	struct status st;
+	uint64_t id;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	exporter_connect(&exporter, &place, 0, NULL);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	two_samples(&l);
+	exporter_batch(&exporter, &b);
+	batch_release(&b);
+	id = b.id;
+	conn_close(&exporter);
+	status_until(&status, &st, has_exporter_deaths, 1);
+	exporter_connect(&exporter, &place, 0, NULL);
+	exporter_batch(&exporter, &b);
+	NEED(b.id == id && b.msg.samples == 2);
+	exporter_done(&exporter, b.id, 2, BATCH_DELIVERED);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.totals.requeued == 2 && st.totals.handed == 2);
+	NEED(account_now(&st).delivered == 2);
+	NEED(account_now(&st).difference == 0);
+	NEED(account_now(&st).under_way == 0);
+	loader_drop(&l);
+}
+
+TEST(hub_killed_loses_only_what_it_alone_had)
+{
+	struct fake_loader l = { 0 };
+	struct conn exporter, status;
+	struct fake_batch b;
+	struct status st;
+
+	hub_begin(&place);
+	exporter_connect(&exporter, &place, 0, NULL);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	two_samples(&l);
+	exporter_batch(&exporter, &b);
+	while (l.kept.handed < 2)
+		loader_keep_checkpoint(&l);
+	kill(place.hub, SIGSTOP);
+	two_samples(&l);		/* stay in the ring */
+	kill(place.hub, SIGKILL);
+	NEED(hub_wait(&place) == SIGKILL);
+	loader_drop(&l);
+	conn_close(&exporter);
+
+	hub_exec(&place);
+	status_connect(&status, &place);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	loader_say_stats(&l);
+	exporter_connect(&exporter, &place, 2, NULL);
+	two_samples(&l);
+	exporter_done(&exporter, b.id, 2, BATCH_DELIVERED);
+	exporter_batch(&exporter, &b);
+	exporter_done(&exporter, b.id, 2, BATCH_DELIVERED);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.totals.hub_deaths == 1);
+	NEED(st.totals.lost_hub == 2);
+	NEED(account_now(&st).taken == 6);
+	NEED(account_now(&st).delivered == 4);
+	NEED(account_now(&st).difference == 0);
+	NEED(account_now(&st).under_way == 0);
+	loader_drop(&l);
+}
+
+TEST(hub_outlives_loaderd)
+{
+	struct fake_loader l = { 0 };
+	struct conn exporter, status;
+	struct fake_batch b;
+	struct status st;
+	uint64_t n = 0;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	exporter_connect(&exporter, &place, 0, NULL);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	two_samples(&l);
+	loader_drop(&l);		/* without a word */
+	status_until(&status, &st, loader_is_down, 1);
+	l = (struct fake_loader){ 0 };
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	two_samples(&l);
+	while (n < 4) {
+		exporter_batch(&exporter, &b);
+		exporter_done(&exporter, b.id, b.msg.samples, BATCH_DELIVERED);
+		n += b.msg.samples;
+		batch_release(&b);
+	}
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.totals.loader_deaths == 1 && st.totals.former_taken == 2);
+	NEED(account_now(&st).taken == 4 && account_now(&st).delivered == 4);
+	NEED(account_now(&st).difference == 0);
+	NEED(account_now(&st).under_way == 0);
+	loader_drop(&l);
+}
+
+TEST(hub_without_exporter_gives_up_at_the_end)
+{
+	struct fake_loader l = { 0 };
+	struct conn status;
+	struct status st;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	two_samples(&l);
+	status_until(&status, &st, has_received, 2);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.totals.outcomes.samples[BATCH_GAVE_UP] == 2);
+	NEED(account_now(&st).difference == 0);
+	NEED(account_now(&st).under_way == 0);
+	loader_drop(&l);
+}
+
+static pid_t child_of(pid_t pid)
+{
+	char path[64];
+	int child = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%d", &child) != 1)
+		child = 0;
+	if (f)
+		fclose(f);
+	return child;
+}
+
+TEST(hub_ends_with_its_zygote)
+{
+	struct conn status;
+	pid_t zygote;
+	int r;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	zygote = child_of(place.hub);
+	if (zygote <= 0 || kill(zygote, SIGKILL) < 0) {
+		hub_end(&place, NULL, NULL);
+		exit(TEST_SKIP);
+	}
+	r = hub_wait(&place);
+	NEED(WIFEXITED(r) && WEXITSTATUS(r) == 1);
+	conn_close(&status);
+	place_remove(&place);
+}
+
+TEST(zygote_ends_with_its_hub)
+{
+	struct conn status;
+	pid_t zygote;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	zygote = child_of(place.hub);
+	kill(place.hub, SIGKILL);
+	NEED(hub_wait(&place) == SIGKILL);
+	place_remove(&place);
+	if (zygote <= 0)
+		exit(TEST_SKIP);
+	for (int i = 0; i < 100 && kill(zygote, 0) == 0; i++)
+		usleep(20000);
+	NEED(kill(zygote, 0) < 0 && errno == ESRCH);
+}
+
+TEST(exporter_can_finish_batches_in_any_order)
+{
+	struct fake_batch a, b;
+	struct fake_loader l = { 0 };
+	struct conn exporter, status;
+	struct status st;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	exporter_connect(&exporter, &place, 0, NULL);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	two_samples(&l);
+	exporter_batch(&exporter, &a);
+	two_samples(&l);
+	exporter_batch(&exporter, &b);
+	exporter_done(&exporter, b.id, 2, BATCH_DELIVERED);
+	exporter_done(&exporter, a.id, 1, BATCH_DELIVERED);
+	exporter_done(&exporter, a.id, 1, BATCH_REJECTED);
+	status_until(&status, &st, has_delivered, 3);
+	NEED(st.totals.outcomes.samples[BATCH_REJECTED] == 1);
+	NEED(st.hub.outstanding == 0);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	loader_drop(&l);
+}

@@ -1,0 +1,137 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The command as people use it, with the real daemons: exit statuses, who owns
+# the output, what is left behind.  Root; has a /run of its own, so that a
+# trifold that runs here is not touched.  Usage: test_cli.sh [BUILD-DIR]
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+if [ "$(id -u)" != 0 ]; then
+	echo "ok - the command # SKIP needs root"
+	exit 0
+fi
+if [ "${TRIFOLD_OWN_RUN:-}" != 1 ]; then
+	TRIFOLD_OWN_RUN=1 exec unshare -m sh -c \
+		'mount -t tmpfs none /run && exec "$@"' x "$0" "$@"
+fi
+
+T=$(realpath "${1:-build}")/bin/trifold
+dir=$(mktemp -d)
+chmod 755 "$dir"
+cd "$dir" || exit 1
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+# check NAME COMMAND...: the command is true
+check() {
+	local name=$1
+	shift
+	if "$@" >>log 2>&1; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		sed 's/^/# /' log
+		failed=1
+	fi
+	: >log
+}
+
+# exits STATUS COMMAND...
+exits() {
+	local want=$1 got
+	shift
+	"$@"
+	got=$?
+	echo "status $got, want $want: $*"
+	[ $got = "$want" ]
+}
+
+# no file, and no daemon whose parent is gone
+nothing_left() {
+	[ ! -e /run/trifold ] && ! ls | grep '\.tmp$' && ! ps -eo ppid,stat,args |
+		awk '$1 == 1 && $2 !~ /Z/' | grep ' trifold-[a-z]* --uid'
+}
+
+
+check "a wrong option is status 2" exits 2 "$T" record --nope
+check "no duration and no command is status 2" exits 2 "$T" record
+check "an ending without a format is status 2" \
+	exits 2 "$T" record --duration 1 --output x.png
+check "without root it says what to do" exits 1 \
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$T" run
+check "status without a trifold is status 1" exits 1 "$T" status
+
+check "record gives the command's status" \
+	exits 7 "$T" record --output a.html -- sh -c 'exit 7'
+check "record gives the command's signal" \
+	exits 137 "$T" record --output a.html -- sh -c 'kill -9 $$'
+check "a command that is not there is status 127" \
+	exits 127 "$T" record --output a.html -- /nonexistent
+check "the file is its owner's only" [ "$(stat -c %a a.html)" = 600 ]
+check "nothing is left" nothing_left
+
+burn='i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'
+for f in html folded pb.gz otlp; do
+	check "a busy command is in .$f" \
+		exits 0 "$T" record --frequency 97 --output "b.$f" -- sh -c "$burn"
+done
+check "folded stacks name the shell" grep -q '^\(ba\|da\)\?sh;.* [0-9]*$' b.folded
+check "OTLP names the shell" grep -q sh b.otlp
+check "pprof is gzip" gzip -t b.pb.gz
+
+mkdir own closed
+chown 12345:12345 own
+chmod 700 closed
+check "the file is the sudo caller's" env SUDO_UID=12345 SUDO_GID=12345 \
+	"$T" record --duration 0.3 --output own/a.folded
+check "by uid and gid" [ "$(stat -c %u:%g own/a.folded)" = 12345:12345 ]
+check "root's rights are not lent to the sudo caller" exits 1 \
+	env SUDO_UID=12345 SUDO_GID=12345 \
+	"$T" record --duration 0.3 --output closed/a.folded
+ln -s /etc/hostname link.html
+check "a link is not followed" \
+	exits 1 "$T" record --duration 0.3 --output link.html
+check "and is still there" [ -L link.html ]
+check "a device is not replaced" \
+	exits 1 "$T" record --duration 0.3 --format html --output /dev/null
+check "and is still there" [ -c /dev/null ]
+check "nothing is left" nothing_left
+
+# one that runs, and what others may do to it
+"$T" run --output c.html 2>err &
+pid=$!
+for _ in $(seq 50); do
+	sleep 0.1
+	"$T" status >status.txt 2>>log && break
+done
+check "status prints the accounts" grep -q 'under way .*: agrees' status.txt
+check "a second one is refused" exits 1 "$T" run --output d.html
+for d in symbolizerd exporterd loaderd; do
+	pkill -KILL -P $pid -f trifold-$d
+	sleep 0.5
+done
+check "daemons that died are running again" \
+	[ "$(pgrep -P $pid -f trifold- | wc -l)" = 3 ]
+kill -INT $pid
+wait $pid
+check "Ctrl-C is status 0" [ $? = 0 ]
+cat err >>log
+check "it said which ones died" \
+	[ "$(grep -c 'was killed by signal 9 .* started again' err)" = 3 ]
+check "the sums agree" grep -q 'difference 0$' err
+check "the profile is there" [ -s c.html ]
+check "nothing is left" nothing_left
+
+# the command does not mind SIGTERM, so there is time for the second
+"$T" record --output e.html -- sh -c 'trap "" TERM; exec sleep 60' 2>err &
+pid=$!
+sleep 1
+kill -TERM $pid
+sleep 0.1
+kill -TERM $pid
+wait $pid
+check "ended twice is status 1" [ $? = 1 ]
+check "and leaves no half-written profile" [ ! -e e.html ]
+check "nothing is left" nothing_left
+exit $failed
