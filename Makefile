@@ -60,14 +60,13 @@ trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c) \
 	$(IPC) ipc/trace_consumer.c ipc/batch.c ipc/batch_build.c \
 	common/wire.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
-trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(IPC) ipc/batch.c $(COMMON) \
-	$(MORE)
+trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(IPC) ipc/batch.c $(COMMON) $(MORE)
 trifold-exporterd_GEN  := exporterd/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lseccomp -lcap-ng
 trifold_SRCS := $(wildcard cli/*.c) $(OTLP) $(IPC) ipc/batch.c \
 	ipc/batch_build.c $(COMMON) $(MORE)
-trifold_GEN  := exporterd/otlp.pb-c.c cli/page.o.c
-trifold_LIBS := -lprotobuf-c -lz -lxxhash -lseccomp -lcap-ng
+trifold_GEN  := cli/page.o.c
+trifold_LIBS := -lz -lxxhash -lseccomp -lcap-ng
 
 .PHONY: all deps run test check fuzz bench tcb clean help
 all: $(PROGRAMS:%=$(O)/bin/%)
@@ -108,7 +107,7 @@ $(O)/cli/page.o.c: viewer/flame.html
 	  printf '};\nconst unsigned long page_html_len = sizeof(page_html);\n') > $@
 
 $(trifold-loaderd_OBJS): $(O)/bpf/sampler.skel.h
-$(trifold-exporterd_OBJS) $(trifold_OBJS): $(O)/exporterd/otlp.pb-c.h
+$(trifold-exporterd_OBJS): $(O)/exporterd/otlp.pb-c.h
 
 # --- C
 

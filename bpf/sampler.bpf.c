@@ -19,7 +19,7 @@
 #include "vma.bpf.h"
 
 #define MEMO		4		/* mappings remembered within a sample */
-#define ASK_NS		1000000000ULL	/* a need is asked once in this time */
+#define ASK_NS		100000000ULL	/* a need is asked once in this time */
 #define FILES_MAX	16384
 #define ASKED_MAX	2048
 

@@ -26,7 +26,7 @@ static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 		return 0;
 	vsnprintf(line, sizeof(line), fmt, ap);
 	line[strcspn(line, "\n")] = '\0';
-	log_warn("%s", line);
+	log_debug("%s", line);	/* an older kernel refuses the first tries */
 	return 0;
 }
 
@@ -43,7 +43,7 @@ static uint32_t ring_bytes(uint32_t frequency)
 
 /* Kernel memory of a map, as the kernel accounts it (fdinfo's memlock would
  * need /proc): elements rounded up to 8 bytes, per CPU where it is. */
-static uint64_t map_size(const struct bpf_map *map)
+static uint64_t map_size(const struct bpf_map *map, bool prealloc)
 {
 	uint64_t cpus = libbpf_num_possible_cpus();
 	uint64_t n = bpf_map__max_entries(map);
@@ -55,31 +55,47 @@ static uint64_t map_size(const struct bpf_map *map)
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
 		return n * value * cpus;
 	case BPF_MAP_TYPE_HASH:
+		if (!prealloc)		/* buckets alone, 16 bytes each */
+			return n * 16;
+		/* fall through */
 	case BPF_MAP_TYPE_LRU_HASH:
-		/* struct htab_elem is 48 bytes, a bucket 16 an entry */
+		/* struct htab_elem is 48 bytes, and a bucket an entry */
 		return n * (value + bpf_map__key_size(map) + 48 + 16);
 	default:
 		return n * value;
 	}
 }
 
-static void adapt(struct bpf *b, uint32_t frequency)
+static int load(struct bpf *b, uint32_t frequency, bool list, bool prealloc)
 {
-	struct sampler *s = b->skel;
 	uint32_t ring = ring_bytes(frequency);
 	struct bpf_map *map;
+	struct sampler *s;
+	int r;
 
-	b->can_list = true;
+	*b = (struct bpf){ .can_list = list };
+	s = b->skel = sampler__open();
+	if (!s)
+		return -errno;
 	b->can_name = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) > 0;
 	bpf_program__set_autoload(s->progs.list_files, b->can_list);
 	bpf_program__set_autoload(s->progs.name_symbol, b->can_name);
 	bpf_map__set_max_entries(s->maps.ring, ring);
+	if (!prealloc)
+		bpf_map__set_map_flags(s->maps.files, BPF_F_NO_PREALLOC);
 	s->rodata->ring_wake_bytes = ring / 4 * 3;
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 	bpf_object__for_each_map(map, s->obj)
-		b->map_bytes += map == s->maps.slab0 ? 0 : map_size(map);
+		b->map_bytes += map == s->maps.slab0 ? 0 :
+				map_size(map, prealloc);
+	r = sampler__load(s);
+	if (r)
+		sampler__destroy(s);
+	return r;
 }
 
+/* What this kernel can do is found by trying, the best first: hashes that take
+ * memory as they fill came to perf programs in 6.1, iter/task_vma in 5.12. */
 int bpf_load(struct bpf *b, uint32_t frequency)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
@@ -87,26 +103,13 @@ int bpf_load(struct bpf *b, uint32_t frequency)
 
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(on_libbpf);
-	*b = (struct bpf){ 0 };
 	/* counts only before Linux 5.11; it may be refused elsewhere */
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
-	b->skel = sampler__open();
-	if (!b->skel)
-		return -errno;
-	adapt(b, frequency);
-	r = sampler__load(b->skel);
-	if (r && b->can_list) {
-		/* iter/task_vma came later than tracing programs (5.12) */
-		sampler__destroy(b->skel);
-		b->skel = sampler__open();
-		if (!b->skel)
-			return -errno;
-		b->map_bytes = 0;
-		adapt(b, frequency);
-		b->can_list = false;
-		bpf_program__set_autoload(b->skel->progs.list_files, false);
-		r = sampler__load(b->skel);
-	}
+	r = load(b, frequency, true, false);
+	if (r)
+		r = load(b, frequency, true, true);
+	if (r)
+		r = load(b, frequency, false, true);
 	return r;
 }
 
@@ -124,9 +127,12 @@ int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
 	return 0;
 }
 
-int bpf_list(struct bpf *b, void (*fn)(void *ctx, const struct need_file *n),
-	     void *ctx)
+int bpf_list(struct bpf *b, uint32_t tgid,
+	     void (*fn)(void *ctx, const struct need_file *n), void *ctx)
 {
+	union bpf_iter_link_info info = { .task.pid = tgid };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info,
+		    .link_info_len = sizeof(info));
 	struct need_file needs[64];
 	struct bpf_link *link;
 	ssize_t n = 0;
@@ -134,7 +140,8 @@ int bpf_list(struct bpf *b, void (*fn)(void *ctx, const struct need_file *n),
 
 	if (!b->can_list)
 		return -EOPNOTSUPP;
-	link = bpf_program__attach_iter(b->skel->progs.list_files, NULL);
+	link = bpf_program__attach_iter(b->skel->progs.list_files,
+					tgid ? &opts : NULL);
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));

@@ -27,9 +27,10 @@ int bpf_load(struct bpf *b, uint32_t frequency);
  * (the sampler's own walker).  0, or -ENOENT. */
 int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret);
 
-/* Call fn for every executable file mapping of every process.  0 or -errno. */
-int bpf_list(struct bpf *b, void (*fn)(void *ctx, const struct need_file *n),
-	     void *ctx);
+/* Call fn for every executable file mapping of a process (6.1+), or of all
+ * (tgid 0).  0 or -errno. */
+int bpf_list(struct bpf *b, uint32_t tgid,
+	     void (*fn)(void *ctx, const struct need_file *n), void *ctx);
 
 /* Sum the counters over CPUs. */
 void bpf_sum(struct bpf *b, uint64_t sum[BPF_COUNT__MAX]);

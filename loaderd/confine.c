@@ -7,6 +7,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "common/sandbox.h"
 
@@ -55,7 +56,7 @@ int confine_main(uid_t uid, gid_t gid)
 	if (!r)
 		r = sandbox_identity(uid, gid, caps, RULES(caps));
 	if (!r)
-		r = sandbox_quiet(0);
+		r = sandbox_quiet(getppid() == 1 ? 0 : SIGTERM);
 	if (!r)
 		r = sandbox_landlock_deny();
 	if (!r)

@@ -11,7 +11,8 @@
  * Main.  Afterwards it can: use bpf(2) and perf_event_open(2) (CAP_BPF,
  * CAP_PERFMON), read and write the descriptors it holds, make memfds, and
  * connect Unix sockets.  It cannot open a file, become anybody, fork, exec,
- * trace, or reach a network.  uid (uid_t)-1: the unit set it already.
+ * trace, or reach a network.  It ends when its parent dies, unless that is
+ * PID 1.  uid (uid_t)-1: the unit set it already.
  */
 int confine_main(uid_t uid, gid_t gid);
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -31,7 +32,8 @@
 #include "loaderd/hub.h"
 #include "loaderd/sampling.h"
 
-#define DRAIN_MS	100
+#define DRAIN_MS	250	/* the ring holds a second's samples and more, and
+				 * wakes us when three quarters are full */
 #define CGROUP_PATH	(CGROUP_LEVELS * CGROUP_NAME)
 
 struct options {
@@ -40,6 +42,7 @@ struct options {
 	const char *hub;
 	uint32_t frequency;
 	uint64_t table_budget;
+	int nice;
 	bool debug;
 };
 
@@ -83,12 +86,24 @@ static void cgroup_need(struct loaderd *l, const struct need_cgroup *n)
 		bpf_cgroup_known(&l->bpf, n->cgroup_id);
 }
 
+static void on_listed(void *ctx, const struct need_file *n)
+{
+	files_need(&((struct loaderd *)ctx)->files, n, true);
+}
+
+/* Who has one file that is not known may have others, and may end soon. */
+static void file_need(struct loaderd *l, const struct need_file *n)
+{
+	files_need(&l->files, n, false);
+	bpf_list(&l->bpf, n->tgid, on_listed, l);
+}
+
 static int on_need(void *ctx, void *data, size_t len)
 {
 	const uint32_t *kind = data;
 
 	if (len == sizeof(struct need_file) && *kind == NEED_FILE)
-		files_need(&((struct loaderd *)ctx)->files, data, false);
+		file_need(ctx, data);
 	else if (len == sizeof(struct need_cgroup) && *kind == NEED_CGROUP)
 		cgroup_need(ctx, data);
 	return 0;
@@ -117,11 +132,6 @@ static int on_ring(struct ev_source *src, uint32_t events)
 	(void)src;
 	(void)events;
 	return drain(&self);
-}
-
-static void on_listed(void *ctx, const struct need_file *n)
-{
-	files_need(&((struct loaderd *)ctx)->files, n, true);
 }
 
 /* --- from the opener and from symbolizerd -------------------------------------- */
@@ -158,7 +168,7 @@ static void on_connected(void *ctx, bool yes)
 		return;
 	bpf_forget_asked(&l->bpf);
 	files_add_vdso(&l->files, l->vdso_fd);
-	r = bpf_list(&l->bpf, on_listed, l);
+	r = bpf_list(&l->bpf, 0, on_listed, l);
 	if (r)
 		log_debug("no list of mappings (%s): samples alone ask",
 			  strerror(-r));
@@ -274,7 +284,7 @@ static int self_check(struct loaderd *l)
 
 	if (bpf_identify(&l->bpf, (const void *)self_check, &key))
 		wrong = 1;
-	if (bpf_list(&l->bpf, check_own, &wrong) && l->bpf.can_list)
+	if (bpf_list(&l->bpf, 0, check_own, &wrong) && l->bpf.can_list)
 		wrong = 1;
 	if (!wrong)
 		return 0;
@@ -383,7 +393,7 @@ static void parse(struct options *o, int argc, char **argv)
 		{ "uid", 1, NULL, 'u' }, { "gid", 1, NULL, 'g' },
 		{ "opener-uid", 1, NULL, 'o' }, { "hub", 1, NULL, 'h' },
 		{ "hub-uid", 1, NULL, 'H' }, { "frequency", 1, NULL, 'f' },
-		{ "table-budget", 1, NULL, 't' }, { "debug", 0, NULL, 'd' },
+		{ "table-budget", 1, NULL, 't' }, { "debug", 0, NULL, 'd' }, { "no-priority", 0, NULL, 'n' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c;
@@ -391,6 +401,7 @@ static void parse(struct options *o, int argc, char **argv)
 	*o = (struct options){
 		.uid = -1, .gid = -1, .opener_uid = -1, .hub_uid = -1,
 		.frequency = 19, .table_budget = 256u << 20,
+		.nice = -10,
 	};
 	while ((c = getopt_long(argc, argv, "", table, NULL)) != -1) {
 		switch (c) {
@@ -402,13 +413,15 @@ static void parse(struct options *o, int argc, char **argv)
 		case 'f': o->frequency = number(optarg, 1, 10000); break;
 		case 't': o->table_budget = number(optarg, 1, 4096) << 20; break;
 		case 'd': o->debug = true; break;
+		case 'n': o->nice = 0; break;
 		default: exit(2);
 		}
 	}
 	if (optind < argc || !o->hub || o->hub_uid == (uid_t)-1) {
 		log_err("usage: trifold-loaderd --hub PATH --hub-uid UID "
 			"[--uid UID --gid GID] [--opener-uid UID] "
-			"[--frequency HZ] [--table-budget MIB] [--debug]");
+			"[--frequency HZ] [--table-budget MIB] "
+			"[--no-priority] [--debug]");
 		exit(2);
 	}
 }
@@ -424,6 +437,9 @@ int main(int argc, char **argv)
 	log_init("trifold-loaderd", o->debug);
 	service_init();
 	service_scrub_env();
+	/* a need must be answered before who has it ends, on a busy host too */
+	if (setpriority(PRIO_PROCESS, 0, o->nice) < 0)
+		log_debug("priority: %s", strerror(errno));
 	r = opener_start(&l->opener, o->opener_uid, o->gid);
 	if (!r)
 		r = setup_bpf(l);

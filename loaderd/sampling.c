@@ -73,13 +73,15 @@ static void parse_list(const char *p, uint8_t *online)
 static int follow(struct sampling *s)
 {
 	uint8_t online[CPUS_MAX] = { 0 };
-	char list[4096];
+	char list[sizeof(s->list)];
 	ssize_t n = pread(s->online_fd, list, sizeof(list) - 1, 0);
 	int r, failed = 0;
 
 	if (n <= 0)
 		return -EIO;
 	list[n] = '\0';
+	if (!strcmp(list, s->list))
+		return 0;
 	parse_list(list, online);
 	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
 		if (s->event[cpu] >= 0 && !online[cpu])
@@ -90,6 +92,8 @@ static int follow(struct sampling *s)
 		if (r)
 			failed = r;
 	}
+	if (!failed)
+		strcpy(s->list, list);
 	return failed;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "common/sandbox.h"
@@ -23,8 +24,10 @@
 
 /* Queued executables 256, tables on their way 128, batches 16, the rest. */
 #define HUB_NOFILE	512
-#define ZYGOTE_NOFILE	16
-#define WORKER_NOFILE	16
+#define ZYGOTE_NOFILE	HUB_NOFILE
+/* A worker opens nothing.  But this limit also bounds what all processes of its
+ * uid have in flight over sockets, the hub's tables for loaderd among them. */
+#define WORKER_NOFILE	HUB_NOFILE
 #define HUB_AS_BYTES	(1ULL << 30)
 
 /* What glibc's and musl's fork(2) ask of clone(2): no namespace, no thread. */
@@ -71,7 +74,7 @@ int confine_hub(uid_t uid, gid_t gid)
 	int r = sandbox_limits(HUB_NOFILE, HUB_AS_BYTES, 0);
 
 	if (r == 0)
-		r = confine(uid, gid, 0);
+		r = confine(uid, gid, getppid() == 1 ? 0 : SIGTERM);
 	return r ? r : sandbox_seccomp(hub_rules, N(hub_rules));
 }
 
@@ -79,9 +82,6 @@ int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n)
 {
 	int r = sandbox_limits(ZYGOTE_NOFILE, HUB_AS_BYTES, -1);
 
-	/* for the workers' sake; where it is refused they are as nice as we */
-	if (setpriority(PRIO_PROCESS, 0, WORKER_NICE) < 0)
-		log_warn("lowering the workers' priority: %m");
 	if (r == 0)
 		r = sandbox_close_fds(keep, n);
 	if (r == 0)

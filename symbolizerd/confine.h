@@ -38,13 +38,12 @@ int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n);
  * A worker, forked by the zygote and confined like it already.  It can: read
  * the descriptors that it receives (pread; no mapping of code), send one
  * answer, make sealed memfds of at most WORKER_FILE_BYTES, use up to
- * WORKER_AS_BYTES of address space, WORKER_CPU_S seconds of CPU time at low
- * priority, and end.  It cannot fork or signal any more.
+ * WORKER_AS_BYTES of address space, WORKER_CPU_S seconds of CPU time, and end.
+ * It cannot fork or signal any more.
  */
 #define WORKER_AS_BYTES		(512ULL << 20)
 #define WORKER_FILE_BYTES	(256ULL << 20)
 #define WORKER_CPU_S		30
-#define WORKER_NICE		10
 int confine_worker(void);
 
 #endif /* SYMBOLIZERD_CONFINE_H */

@@ -53,7 +53,7 @@ static void hand_over(struct hub *hub, const struct pass *p, const void *data,
 		      size_t len)
 {
 	struct iovec part = { .iov_base = (void *)data, .iov_len = len };
-	uint64_t n = batch_events(p->builder);
+	uint64_t n = p->events;
 	int fd = sealed_make("batch", &part, 1);
 
 	if (fd < 0) {
@@ -73,7 +73,7 @@ static void hand_over(struct hub *hub, const struct pass *p, const void *data,
 static void pass_end(struct hub *hub, struct pass *p,
 		     const struct clocks *clocks)
 {
-	uint64_t n = batch_events(p->builder);
+	uint64_t n = p->events;
 	void *data;
 	size_t len;
 	int r;
@@ -145,6 +145,9 @@ static uint32_t resource_of(struct hub *hub, struct pass *p,
 static void add_event(struct hub *hub, struct pass *p, const struct event *ev,
 		      const struct clocks *clocks)
 {
+	/* nobody samples the future */
+	uint64_t time = ev->time_ns < clocks->now_ns ? ev->time_ns :
+						       clocks->now_ns;
 	struct process *pr = processes_get(&hub->processes, ev->process);
 	struct batch_attr a = {
 		.tid = ev->tid,
@@ -153,10 +156,11 @@ static void add_event(struct hub *hub, struct pass *p, const struct event *ev,
 	};
 
 	p->cost += COST_EVENT;
+	p->events++;
 	batch_event(p->builder,
 		    pass_stack(p, traces_get(&hub->traces, ev->trace)),
 		    batch_attr(p->builder, &a), resource_of(hub, p, pr, clocks),
-		    ev->stop, ev->time_ns + clocks->monotonic);
+		    ev->stop, time + clocks->monotonic);
 }
 
 static bool event_waits(struct hub *hub, struct pass *p,

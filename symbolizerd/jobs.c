@@ -17,49 +17,12 @@
 
 _Static_assert(offsetof(struct job_slot, src) == 0, "src comes first");
 
-/* --- the queue ----------------------------------------------------------- */
-
-bool job_queue_add(struct job_queue *q, const struct job *job)
-{
-	if (!q->v)
-		q->v = calloc(JOBS_MAX, sizeof(*q->v));
-	if (!q->v || q->n == JOBS_MAX)
-		return false;
-	q->v[q->n++] = *job;
-	return true;
-}
-
-static void queue_remove(struct job_queue *q, size_t i)
-{
-	memmove(&q->v[i], &q->v[i + 1], (q->n - i - 1) * sizeof(*q->v));
-	q->n--;
-}
-
-bool job_queue_take(struct job_queue *q,
-		    bool (*wanted)(const struct hub *hub, uint32_t exe),
-		    const struct hub *hub, struct job *ret)
-{
-	size_t next = 0;
-
-	if (q->n == 0)
-		return false;
-	for (size_t i = 0; i < q->n; i++) {
-		if (wanted(hub, q->v[i].exe)) {
-			next = i;
-			break;
-		}
-	}
-	*ret = q->v[next];
-	queue_remove(q, next);
-	return true;
-}
+/* --- starting and ending -------------------------------------------------- */
 
 static bool is_wanted(const struct hub *hub, uint32_t exe)
 {
 	return executables_get(&hub->exes, exe)->wanted;
 }
-
-/* --- starting and ending -------------------------------------------------- */
 
 static struct executable *exe_of(struct hub *hub, const struct job *job)
 {
@@ -97,6 +60,8 @@ static void slot_fail(struct hub *hub, struct job_slot *slot, int verdict)
 	unsigned int i = (unsigned int)(slot - hub->jobs.slots);
 
 	if (slot->state == SLOT_BUSY) {
+		log_warn("a worker took too long or lied: executable %u is "
+			 "quarantined", slot->job.number);
 		hub->stats.worker_deaths++;
 		exe_of(hub, &slot->job)->quarantined = verdict == JOB_KILLED;
 		job_end(hub, &slot->job, verdict);
@@ -258,6 +223,8 @@ static void slot_exited(struct hub *hub, struct job_slot *slot, int status)
 	if (slot->state == SLOT_BUSY) {
 		if (status == ZYGOTE_NO_FORK)
 			verdict = JOB_NO_MEMORY;
+		log_warn("a worker ended with status %d: executable %u is "
+			 "quarantined", status, slot->job.number);
 		hub->stats.worker_deaths++;
 		exe_of(hub, &slot->job)->quarantined = verdict == JOB_KILLED;
 		job_end(hub, &slot->job, verdict);
@@ -355,7 +322,7 @@ void jobs_cancel(struct hub *hub, uint32_t number)
 			continue;
 		}
 		job_end(hub, &q->v[i], JOB_OK);
-		queue_remove(q, i);
+		job_queue_remove(q, i);
 	}
 }
 

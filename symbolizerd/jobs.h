@@ -16,19 +16,12 @@
 
 #include "common/evloop.h"
 #include "ipc/conn.h"
+#include "symbolizerd/job_queue.h"
 #include "symbolizerd/zygote.h"
 
-#define JOBS_MAX	256		/* queued */
 #define JOB_DEADLINE_NS	10000000000ULL
 
 struct hub;
-
-struct job {
-	uint32_t number;	/* of the executable, in life `life` */
-	uint32_t exe;		/* index in struct executables */
-	uint32_t life;		/* of loaderd */
-	int fd;			/* -1 once the worker has it */
-};
 
 enum slot_state {
 	SLOT_FREE = 0,
@@ -46,11 +39,6 @@ struct job_slot {
 	enum slot_state state;
 };
 
-struct job_queue {		/* a pure part: oldest first */
-	struct job *v;		/* JOBS_MAX of them; NULL until needed */
-	size_t n;
-};
-
 struct jobs {
 	struct ev_source zygote_src;
 	struct conn zygote;
@@ -58,14 +46,6 @@ struct jobs {
 	struct job_queue queue;
 	uint32_t life;		/* present one of loaderd */
 };
-
-/* False when it is full; the descriptor stays the caller's then. */
-bool job_queue_add(struct job_queue *q, const struct job *job);
-/* Take out the job that goes next: the first that wanted(exe) or else the
- * first.  False when there is none. */
-bool job_queue_take(struct job_queue *q,
-		    bool (*wanted)(const struct hub *hub, uint32_t exe),
-		    const struct hub *hub, struct job *ret);
 
 /* Take over the descriptors of the zygote.  0 or -errno. */
 int jobs_init(struct hub *hub, const struct zygote_ends *ends);

@@ -30,6 +30,7 @@ struct pass {
 	uint32_t interval;
 	uint64_t now_ns;	/* CLOCK_MONOTONIC */
 	struct frame_memo memo;
+	uint64_t events;	/* given to the builder */
 	size_t cost;		/* estimate of the batch's bytes */
 	uint64_t frames, unsymbolized;	/* distinct ones */
 };

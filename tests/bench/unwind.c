@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 			256u << 20);
 	if (r)
 		die("tables_init", r);
-	if (bpf_list(&bpf, install, NULL))
+	if (bpf_list(&bpf, getpid(), install, NULL))
 		die("bpf_list", errno);
 	start_children(depth);
 	rb = ring_buffer__new(bpf_ring_fd(&bpf), on_record, NULL, NULL);

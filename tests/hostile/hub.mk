@@ -5,7 +5,7 @@
 HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
 	$(MORE) ipc/trace_ring.c ipc/batch.c
 HUB_OWN := batches cgroup confine container executable exporter_link intake \
-	interval jobs ksym ledger loader_link process record run samples \
+	interval job_queue jobs ksym ledger loader_link process record run samples \
 	status symbolize trace zygote
 
 HOSTILE += hub_life hub_offences hub_workers
@@ -19,3 +19,8 @@ hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN:%=symbolizerd/%.c) \
 hostile_hub_workers_LIBS := -lxxhash -lseccomp -lcap-ng
 
 $(O)/hostile/hub_life $(O)/hostile/hub_offences: | $(O)/bin/trifold-symbolizerd
+
+HOSTILE += confine_symbolizerd
+hostile_confine_symbolizerd_SRCS := symbolizerd/confine.c ipc/sealed.c \
+	common/log.c common/sandbox.c common/sandbox_root.c
+hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng

@@ -271,6 +271,42 @@ TEST(hub_killed_loses_only_what_it_alone_had)
 	loader_drop(&l);
 }
 
+TEST(hub_restarted_alone_loses_nothing)
+{
+	struct fake_loader l = { 0 };
+	struct conn exporter, status;
+	struct fake_batch b;
+	struct status st;
+
+	hub_begin(&place);
+	exporter_connect(&exporter, &place, 0, NULL);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	two_samples(&l);
+	kill(place.hub, SIGTERM);	/* and loaderd does not say good-bye */
+	exporter_batch(&exporter, &b);
+	while (l.kept.handed < 2)
+		loader_keep_checkpoint(&l);
+	NEED(hub_wait(&place) == 0);
+	loader_drop(&l);
+	conn_close(&exporter);
+
+	hub_exec(&place);
+	status_connect(&status, &place);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	exporter_connect(&exporter, &place, 2, NULL);
+	exporter_done(&exporter, b.id, 2, BATCH_DELIVERED);
+	status_until(&status, &st, has_delivered, 2);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.totals.lost_hub == 0 && st.totals.requeued == 0);
+	NEED(account_now(&st).taken == 2);
+	NEED(account_now(&st).difference == 0);
+	NEED(account_now(&st).under_way == 0);
+	loader_drop(&l);
+}
+
 TEST(hub_outlives_loaderd)
 {
 	struct fake_loader l = { 0 };

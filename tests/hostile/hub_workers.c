@@ -406,7 +406,8 @@ TEST(samples_wait_for_names)
 	NEED(!memcmp(batch_str(&b.b, b.b.exes[b.b.frames[0].exe].path, &len),
 		     "/some/file", 10));
 	batch_release(&b);
-	/* once it is there it has one */
+	/* once it is there it has one; the deadline is 10 s */
+	usleep(5000000);
 	expect_none(&l, 2, JOB_KILLED);
 	expect_none(&l, 3, JOB_KILLED);
 	expect_table(&l, 7);

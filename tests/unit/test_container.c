@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/cgroup.h"
+#include "tests/unit/harness.h"
+
+#include <string.h>
+
+#define HEX64	"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"
+#define OTHER	"ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
+#define HEX32	"0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+#define POD	"pod1234abcd_12ab_34cd_56ef_1234567890ab"
+
+static const struct {
+	const char *path, *id;
+} cases[] = {
+	/* docker: cgroupfs and systemd drivers */
+	{ "/docker/" HEX64, HEX64 },
+	{ "/system.slice/docker-" HEX64 ".scope", HEX64 },
+	{ "/system.slice/docker-" HEX64 ".scope/init.scope", HEX64 },
+	/* Kubernetes with containerd, cri-o, docker */
+	{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-" POD
+	  ".slice/cri-containerd-" HEX64 ".scope", HEX64 },
+	{ "/kubepods.slice/kubepods-" POD ".slice/crio-" HEX64 ".scope",
+	  HEX64 },
+	{ "/kubepods/besteffort/" POD "/" HEX64, HEX64 },
+	{ "/kubepods-burstable-" POD ".slice:cri-containerd:" HEX64, HEX64 },
+	/* podman, with and without root */
+	{ "/machine.slice/libpod-" HEX64 ".scope", HEX64 },
+	{ "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-"
+	  HEX64 ".scope/container", HEX64 },
+	/* ECS, on EC2 and on Fargate */
+	{ "/ecs/" HEX32 "/" HEX64, HEX64 },
+	{ "/ecs/" HEX32 "/" HEX32 "-1234567890", HEX32 "-1234567890" },
+	/* one in the other: the inner one */
+	{ "/docker/" OTHER "/docker/" HEX64, HEX64 },
+	{ "/docker/" OTHER "/kubepods/" POD "/" HEX64 "/x", HEX64 },
+	/* first levels missing */
+	{ HEX64, HEX64 },
+	/* no container */
+	{ "/", NULL },
+	{ "", NULL },
+	{ "/init.scope", NULL },
+	{ "/system.slice/ssh.service", NULL },
+	{ "/system.slice/system-getty.slice/getty@tty1.service", NULL },
+	{ "/user.slice/user-1000.slice/session-3.scope", NULL },
+	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/"
+	  "app-firefox-0123456789abcdef0123456789abcdef.scope", NULL },
+	{ "/machine.slice/libpod-conmon-" HEX64 ".scope", NULL },
+	{ "/kubepods.slice/kubepods-" POD ".slice", NULL },
+	{ "/ecs/" HEX32, NULL },
+	{ "/docker/" HEX64 "0", NULL },
+	{ "/docker/0a1b2c3d4e5f6071", NULL },
+	{ "/docker/X" HEX64, NULL },
+	{ "/ecs/" HEX32 "-12x", NULL },
+	{ "/ecs/" HEX32 "-", NULL },
+	{ "/docker-.scope/docker-", NULL },
+};
+
+TEST(container_ids_of_real_paths)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t len = strlen(cases[i].path), n = 0;
+		/* exact heap copy: no NUL to stop at */
+		char *copy = malloc(len ? len : 1);
+		const char *id;
+
+		CHECK(copy != NULL);
+		memcpy(copy, cases[i].path, len);
+		id = container_id(copy, len, &n);
+		if (!id != !cases[i].id)
+			printf("# %s\n", cases[i].path);
+		CHECK(!id == !cases[i].id);
+		if (id) {
+			CHECK_EQ(n, strlen(cases[i].id));
+			CHECK(!memcmp(id, cases[i].id, n));
+		}
+		free(copy);
+	}
+}
+
+TEST(cgroups_find_what_was_set)
+{
+	struct cgroups c = { 0 };
+
+	CHECK(!strcmp(cgroups_container(&c, 1), ""));
+	for (uint64_t id = 1000; id > 0; id--)
+		CHECK_EQ(cgroups_set(&c, id * 3, "/x.service", 10), 0);
+	CHECK_EQ(cgroups_set(&c, 30, "/docker/" HEX64, 72), 0);
+	CHECK(!strcmp(cgroups_container(&c, 30), HEX64));
+	CHECK(!strcmp(cgroups_container(&c, 33), ""));
+	CHECK_EQ(c.n, 1000);
+	CHECK_EQ(cgroups_set(&c, 30, "/y", 2), 0);
+	CHECK(!strcmp(cgroups_container(&c, 30), ""));
+	cgroups_fini(&c);
+}
+
+TEST(cgroups_have_an_upper_bound)
+{
+	struct cgroups c = { 0 };
+
+	for (uint64_t id = 0; id < CGROUPS_MAX + 5; id++)
+		CHECK_EQ(cgroups_set(&c, id, "/docker/" HEX64, 72), 0);
+	CHECK_EQ(c.n, 5);
+	CHECK(!strcmp(cgroups_container(&c, CGROUPS_MAX + 1), HEX64));
+	cgroups_fini(&c);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/executable.h"
+#include "symbolizerd/ksym.h"
+#include "tests/unit/harness.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+static struct file_key key_of(uint64_t ino)
+{
+	return (struct file_key){ .ino = ino, .size = 100, .dev = 7 };
+}
+
+static uint32_t mention(struct executables *x, uint64_t ino, uint32_t interval)
+{
+	struct file_key key = key_of(ino);
+
+	return executables_mention(x, &key, interval, 1);
+}
+
+TEST(executable_is_found_by_key_and_number)
+{
+	struct executables x;
+	struct file_key key = key_of(3);
+	uint32_t a, b;
+
+	executables_init(&x, 9);
+	a = mention(&x, 3, 1);
+	b = mention(&x, 4, 1);
+	CHECK(a != b);
+	CHECK_EQ(mention(&x, 3, 1), a);
+	CHECK_EQ(executables_find(&x, &key), a);
+	CHECK(executables_number(&x, 5) == NULL);
+	CHECK_EQ(executables_assign(&x, 5, a, "/bin/x", 6), 0);
+	CHECK(executables_number(&x, 5) == executables_get(&x, a));
+	CHECK(!strcmp(executables_get(&x, a)->path, "/bin/x"));
+	/* a number may come to mean another file, and a file have two */
+	CHECK_EQ(executables_assign(&x, 5, b, "/bin/y", 6), 0);
+	CHECK_EQ(executables_assign(&x, 1000000, b, "/bin/z", 6), 0);
+	CHECK_EQ(executables_get(&x, a)->numbers, 0);
+	CHECK_EQ(executables_get(&x, b)->numbers, 2);
+	CHECK(executables_number(&x, EXE_MAX) == NULL);
+	executables_fini(&x);
+}
+
+TEST(executable_numbers_retire_late)
+{
+	struct executables x;
+	uint32_t a;
+
+	executables_init(&x, 9);
+	a = mention(&x, 3, 1);
+	CHECK_EQ(executables_assign(&x, 5, a, "/bin/x", 6), 0);
+	CHECK_EQ(executables_retire(&x, 5, 1), 0);
+	CHECK_EQ(executables_retire(&x, 6, 1), 0);	/* nobody's */
+	executables_sweep(&x, RETIRE_INTERVALS);
+	CHECK(executables_number(&x, 5) != NULL);
+	executables_sweep(&x, 1 + RETIRE_INTERVALS);
+	CHECK(executables_number(&x, 5) == NULL);
+	executables_fini(&x);
+}
+
+TEST(executable_number_given_again_is_not_retired)
+{
+	struct executables x;
+	uint32_t a;
+
+	executables_init(&x, 9);
+	a = mention(&x, 3, 1);
+	CHECK_EQ(executables_assign(&x, 5, a, "/bin/x", 6), 0);
+	CHECK_EQ(executables_retire(&x, 5, 1), 0);
+	CHECK_EQ(executables_assign(&x, 5, a, "/bin/x", 6), 0);
+	executables_sweep(&x, 100);
+	CHECK(executables_number(&x, 5) != NULL);
+	executables_fini(&x);
+}
+
+TEST(executables_unused_are_forgotten)
+{
+	struct executables x;
+	uint32_t used, quarantined;
+
+	executables_init(&x, 9);
+	for (uint64_t i = 0; i < 500; i++)
+		mention(&x, i, 1);
+	used = mention(&x, 77, 1);
+	CHECK_EQ(executables_assign(&x, 2, used, "/bin/x", 6), 0);
+	executables_get(&x, mention(&x, 78, 1))->jobs = 1;
+	quarantined = mention(&x, 79, 1);
+	executables_get(&x, quarantined)->quarantined = true;
+	executables_sweep(&x, 1 + EXECUTABLE_IDLE_INTERVALS);
+	CHECK_EQ(x.n, 3);
+	CHECK_EQ(mention(&x, 79, 1), quarantined);
+	executables_sweep(&x, 1 + QUARANTINE_INTERVALS);
+	CHECK_EQ(x.n, 2);
+	executables_forget_numbers(&x);
+	CHECK(executables_number(&x, 2) == NULL);
+	executables_sweep(&x, 2 + QUARANTINE_INTERVALS);
+	CHECK_EQ(x.n, 1);
+	executables_get(&x, mention(&x, 78, 1))->jobs = 0;
+	executables_fini(&x);
+}
+
+static void *some_map(size_t len)
+{
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(p != MAP_FAILED);
+	return p;
+}
+
+TEST(executable_takes_a_workers_answer)
+{
+	struct msg_job_done done = {
+		.build_id_len = 3, .build_id = { 0x01, 0xab, 0xff }, .go = 1,
+		.go_build_id = "go/id", .file_id = { 1, 2 },
+	};
+	struct symbol_index idx = { .n = 0 };
+	struct executables x;
+	struct executable *e;
+	void *map = some_map(4096);
+
+	executables_init(&x, 9);
+	e = executables_get(&x, mention(&x, 1, 1));
+	done.build_id_len = BUILD_ID_MAX + 1;
+	CHECK(!executable_done(e, &done, map, 4096, &idx));
+	CHECK(!e->known && !e->map);
+	done.build_id_len = 3;
+	done.go = 2;
+	CHECK(!executable_done(e, &done, map, 4096, &idx));
+	done.go = 1;
+	CHECK(executable_done(e, &done, map, 4096, &idx));
+	CHECK(e->known && e->go);
+	CHECK(!strcmp(e->build_id, "01abff"));
+	CHECK(!strcmp(e->go_build_id, "go/id"));
+	memset(done.go_build_id, 'x', sizeof(done.go_build_id));
+	CHECK(!executable_done(e, &done, map, 4096, &idx));
+	CHECK(!strcmp(e->go_build_id, "go/id"));
+	executables_fini(&x);
+}
+
+TEST(executables_keep_symbols_within_a_budget)
+{
+	struct msg_job_done done = { .go = 0 };
+	struct symbol_index idx = { .n = 0 };
+	size_t len = SYMBOLS_BUDGET / 4;
+	struct executables x;
+
+	executables_init(&x, 9);
+	for (uint32_t i = 0; i < 6; i++) {
+		uint32_t e = mention(&x, i, 10 + i);
+
+		CHECK_EQ(executables_assign(&x, 2 + i, e, "/x", 2), 0);
+		CHECK(executable_done(executables_get(&x, e), &done,
+				      some_map(len), len, &idx));
+	}
+	executables_sweep(&x, 16);
+	for (uint32_t i = 0; i < 6; i++)	/* the two coldest went */
+		CHECK_EQ(executables_get(&x, i)->map != NULL, i >= 2);
+	executables_fini(&x);
+}
+
+TEST(ksyms_tell_function_and_module)
+{
+	struct ksym_rec rec = { .number = 700, .name = "ext4_map [ext4]" };
+	struct ksyms k = { 0 };
+	const char *owner;
+	size_t len;
+
+	CHECK(ksyms_find(&k, 700, &len, &owner) == NULL);
+	CHECK_EQ(ksyms_set(&k, &rec), 0);
+	CHECK(!strncmp(ksyms_find(&k, 700, &len, &owner), "ext4_map", 8));
+	CHECK_EQ(len, 8);
+	CHECK(!strcmp(owner, "[ext4]"));
+	strcpy(rec.name, "tcp_sendmsg");
+	CHECK_EQ(ksyms_set(&k, &rec), 0);
+	CHECK(ksyms_find(&k, 700, &len, &owner) != NULL);
+	CHECK_EQ(len, 11);
+	CHECK(!strcmp(owner, "[kernel]"));
+	CHECK(ksyms_find(&k, 699, &len, &owner) == NULL);
+	CHECK(ksyms_find(&k, FRAME_NUMBER_MASK, &len, &owner) == NULL);
+	ksyms_clear(&k);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/process.h"
+#include "tests/unit/harness.h"
+
+#include <string.h>
+
+static struct trace_rec rec(uint32_t tgid, uint64_t start, uint64_t exec)
+{
+	return (struct trace_rec){
+		.tgid = tgid, .tid = tgid, .start_ns = start, .exec_id = exec,
+		.stop = STOP_COMPLETE, .n_user = 1, .comm = "main",
+	};
+}
+
+TEST(process_is_pid_start_and_exec)
+{
+	struct trace_rec a = rec(1, 2, 3), b = rec(1, 2, 4), c = rec(1, 5, 3);
+	struct processes p;
+	uint32_t i;
+
+	processes_init(&p, 7);
+	i = processes_add(&p, &a, 1);
+	CHECK(processes_add(&p, &b, 1) != i);
+	CHECK(processes_add(&p, &c, 1) != i);
+	CHECK_EQ(processes_add(&p, &a, 1), i);
+	CHECK_EQ(p.n, 3);
+	processes_fini(&p);
+}
+
+TEST(process_name_is_the_main_threads)
+{
+	struct trace_rec r = rec(10, 1, 1);
+	struct processes p;
+	struct process *pr;
+
+	processes_init(&p, 7);
+	r.tid = 11;
+	strcpy(r.comm, "thread");
+	pr = processes_get(&p, processes_add(&p, &r, 1));
+	CHECK(!strcmp(pr->comm, "thread"));
+	r.tid = 10;
+	strcpy(r.comm, "main");
+	processes_add(&p, &r, 1);
+	r.tid = 12;
+	strcpy(r.comm, "other");
+	processes_add(&p, &r, 1);
+	CHECK(!strcmp(pr->comm, "main"));
+	processes_fini(&p);
+}
+
+TEST(process_without_user_memory_is_the_kernels)
+{
+	struct trace_rec r = rec(2, 1, 1);
+	struct processes p;
+	struct process *pr;
+
+	processes_init(&p, 7);
+	r.stop = STOP_NO_USER;
+	r.n_user = 0;
+	pr = processes_get(&p, processes_add(&p, &r, 1));
+	CHECK(!pr->user);
+	r.exe = 5;
+	processes_add(&p, &r, 1);
+	CHECK(pr->user);
+	CHECK_EQ(pr->exe, 5);
+	r.exe = EXE_NONE;
+	processes_add(&p, &r, 1);
+	CHECK_EQ(pr->exe, 5);
+	processes_forget_numbers(&p);
+	CHECK_EQ(pr->exe, EXE_NONE);
+	processes_fini(&p);
+}
+
+TEST(processes_unused_are_forgotten)
+{
+	struct trace_rec r;
+	struct processes p;
+	uint32_t kept;
+
+	processes_init(&p, 7);
+	for (uint32_t i = 1; i <= 1000; i++) {
+		r = rec(i, i, 0);
+		process_set_path(processes_get(&p, processes_add(&p, &r, 1)),
+				 "/bin/x", 6);
+	}
+	r = rec(500, 500, 0);
+	kept = processes_add(&p, &r, 3);
+	processes_sweep(&p, 1 + PROCESS_IDLE_INTERVALS);
+	CHECK_EQ(p.n, 1);
+	CHECK_EQ(processes_add(&p, &r, 4), kept);
+	CHECK(!strcmp(processes_get(&p, kept)->path, "/bin/x"));
+	for (uint32_t i = 2000; i < 2999; i++) {
+		r = rec(i, i, 0);
+		CHECK(processes_add(&p, &r, 4) < 1000);
+	}
+	CHECK_EQ(p.top, 1000);
+	processes_sweep(&p, 100);
+	CHECK_EQ(p.n, 0);
+	processes_fini(&p);
+}
+
+TEST(processes_have_an_upper_bound)
+{
+	struct processes p;
+	struct trace_rec r;
+
+	processes_init(&p, 7);
+	for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
+		r = rec(i, 0, 0);
+		CHECK(processes_add(&p, &r, 1) != PROCESS_NONE);
+	}
+	r = rec(PROCESSES_MAX, 0, 0);
+	CHECK_EQ(processes_add(&p, &r, 1), PROCESS_NONE);
+	r = rec(5, 0, 0);
+	CHECK(processes_add(&p, &r, 1) != PROCESS_NONE);
+	processes_fini(&p);
+}
+
+TEST(process_path_loses_the_kernels_remark)
+{
+	struct process pr = { 0 };
+
+	process_set_path(&pr, "/usr/bin/x (deleted)", 20);
+	CHECK(!strcmp(pr.path, "/usr/bin/x"));
+	process_set_path(&pr, " (deleted)", 10);
+	CHECK(!strcmp(pr.path, " (deleted)"));
+	free(pr.path);
+}

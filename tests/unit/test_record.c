@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/record.h"
+#include "tests/unit/harness.h"
+
+#include <string.h>
+
+#define HEADER	(sizeof(struct trace_rec) / 8)
+
+union good {
+	struct trace_rec rec;
+	uint64_t all[HEADER + 12];
+};
+
+static size_t good_record(union good *g)
+{
+	uint64_t words[] = {
+		FRAME_WORD(FRAME_KERNEL, 1, 2), FRAME_WORD(FRAME_KERNEL, 3, 4),
+		FRAME_WORD(FRAME_NATIVE, 5, 6), FRAME_WORD(FRAME_FILE, 0, 7),
+		1, 2, 3, 4, 5,			/* a key */
+		FRAME_WORD(FRAME_ANON, 0, 8), FRAME_WORD(FRAME_CUT, 0, 0),
+	};
+
+	memset(g, 0, sizeof(*g));
+	g->rec = (struct trace_rec){
+		.len = sizeof(g->rec) + sizeof(words), .kind = REC_SAMPLE,
+		.stop = STOP_CUT, .version = REC_VERSION,
+		.n_kernel = 2, .n_user = 9,
+	};
+	memcpy(g->all + HEADER, words, sizeof(words));
+	return g->rec.len;
+}
+
+TEST(record_accepts_all_kinds_of_frames)
+{
+	union good g;
+
+	CHECK_EQ(record_check(&g, good_record(&g)), RECORD_SAMPLE);
+	CHECK(record_shape(&g.rec).user);
+	CHECK(!record_shape(&g.rec).native);	/* FRAME_ANON */
+}
+
+TEST(record_rejects_every_truncation)
+{
+	union good g;
+	size_t len = good_record(&g);
+
+	for (size_t n = 0; n < len; n++) {
+		/* an exact heap copy, so that ASan sees one byte too far */
+		void *copy = malloc(n ? n : 1);
+
+		CHECK(copy != NULL);
+		memcpy(copy, &g, n);
+		CHECK(record_check(copy, n) != RECORD_SAMPLE);
+		free(copy);
+	}
+}
+
+/* Whatever passes must be safe to walk: frames end where the words do. */
+static void walk(const struct trace_rec *rec)
+{
+	size_t end = (size_t)rec->n_kernel + rec->n_user, i = rec->n_kernel;
+
+	while (i < end)
+		i += frame_words(rec->words[i]);
+	CHECK_EQ(i, end);
+}
+
+TEST(record_survives_every_bit_flip)
+{
+	union good g;
+	size_t len = good_record(&g);
+	unsigned int good = 0;
+
+	for (size_t bit = 0; bit < len * 8; bit++) {
+		uint8_t *copy = malloc(len);
+
+		CHECK(copy != NULL);
+		memcpy(copy, &g, len);
+		copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		if (record_check(copy, len) == RECORD_SAMPLE) {
+			walk((const struct trace_rec *)(const void *)copy);
+			good++;
+		}
+		free(copy);
+	}
+	CHECK(good > 0);
+}
+
+static enum record_verdict changed(void (*change)(union good *g))
+{
+	union good g;
+	size_t len = good_record(&g);
+
+	change(&g);
+	return record_check(&g, len);
+}
+
+static void version(union good *g)
+{
+	g->rec.version++;
+}
+
+static void no_stop(union good *g)
+{
+	g->rec.stop = STOP_NOT;
+}
+
+static void wrong_stop(union good *g)
+{
+	g->rec.stop = STOP__MAX;
+}
+
+static void big_exe(union good *g)
+{
+	g->rec.exe = EXE_MAX + 1;
+}
+
+static void user_in_kernel(union good *g)
+{
+	g->rec.words[1] = FRAME_WORD(FRAME_NATIVE, 2, 2);
+}
+
+static void kernel_in_user(union good *g)
+{
+	g->rec.words[2] = FRAME_WORD(FRAME_KERNEL, 2, 2);
+}
+
+static void exe_none(union good *g)
+{
+	g->rec.words[2] = FRAME_WORD(FRAME_NATIVE, EXE_NONE, 2);
+}
+
+static void key_cut(union good *g)
+{
+	g->rec.words[9] = FRAME_WORD(FRAME_FILE, 0, 1);
+}
+
+static void cut_in_the_middle(union good *g)
+{
+	g->rec.words[2] = FRAME_WORD(FRAME_CUT, 0, 0);
+}
+
+static void counts(union good *g)
+{
+	g->rec.n_user++;
+}
+
+TEST(record_rejects_nonsense)
+{
+	void (*const bad[])(union good *g) = {
+		version, no_stop, wrong_stop, big_exe, user_in_kernel,
+		kernel_in_user, exe_none, key_cut, cut_in_the_middle, counts,
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_EQ(changed(bad[i]), RECORD_BAD_SAMPLE);
+}
+
+TEST(record_rejects_too_many_frames)
+{
+	size_t n = FRAMES_MAX + 1, len = sizeof(struct trace_rec) + n * 8;
+	struct trace_rec *rec = calloc(1, len);
+
+	CHECK(rec != NULL);
+	*rec = (struct trace_rec){
+		.len = (uint32_t)len, .kind = REC_SAMPLE, .stop = STOP_CUT,
+		.version = REC_VERSION, .n_user = (uint16_t)n,
+	};
+	for (size_t i = 0; i < n; i++)
+		rec->words[i] = FRAME_WORD(FRAME_NATIVE, 2, i);
+	CHECK_EQ(record_check(rec, len), RECORD_BAD_SAMPLE);
+	rec->words[n - 1] = FRAME_WORD(FRAME_CUT, 0, 0);
+	CHECK_EQ(record_check(rec, len), RECORD_SAMPLE);
+	free(rec);
+}
+
+TEST(record_judges_kernel_symbols)
+{
+	struct ksym_rec k = {
+		.len = sizeof(k), .kind = REC_KSYM, .number = 1, .name = "x",
+	};
+
+	CHECK_EQ(record_check(&k, sizeof(k)), RECORD_KSYM);
+	CHECK_EQ(record_check(&k, sizeof(k) - 8), RECORD_BAD);
+	k.number = FRAME_NUMBER_MASK + 1;
+	CHECK_EQ(record_check(&k, sizeof(k)), RECORD_BAD);
+	k.number = 1;
+	memset(k.name, 'x', sizeof(k.name));
+	CHECK_EQ(record_check(&k, sizeof(k)), RECORD_BAD);
+	k.kind = 9;
+	CHECK_EQ(record_check(&k, sizeof(k)), RECORD_BAD);
+}
+
+TEST(record_shape_of_a_kernel_thread)
+{
+	struct trace_rec rec = { .stop = STOP_NO_USER };
+
+	CHECK(!record_shape(&rec).user);
+	CHECK(!record_shape(&rec).native);
+	rec.stop = STOP_NO_MAPPING;
+	CHECK(record_shape(&rec).user);
+	CHECK(!record_shape(&rec).native);
+	rec.stop = STOP_READ;
+	CHECK(record_shape(&rec).native);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/symbolize.h"
+#include "tests/unit/harness.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "common/clock.h"
+#include "symbolizerd/interval.h"
+
+static const struct file_key key = { .ino = 5, .size = 9 };
+
+struct setup {
+	struct executables exes;
+	struct ksyms ksyms;
+	struct pass pass;
+	struct executable *e;
+};
+
+static void set_up(struct setup *s)
+{
+	struct ksym_rec k = { .number = 1, .name = "vfs_read" };
+	uint32_t i;
+
+	memset(s, 0, sizeof(*s));
+	executables_init(&s->exes, 1);
+	i = executables_mention(&s->exes, &key, 1, 1);
+	CHECK_EQ(executables_assign(&s->exes, 2, i, "/bin/x", 6), 0);
+	s->e = executables_get(&s->exes, i);
+	CHECK_EQ(ksyms_set(&s->ksyms, &k), 0);
+	s->pass = (struct pass){
+		.builder = batch_builder_new(20), .exes = &s->exes,
+		.ksyms = &s->ksyms, .number = 1, .interval = 1, .now_ns = 1,
+	};
+	CHECK(s->pass.builder != NULL);
+}
+
+static void tear_down(struct setup *s)
+{
+	batch_builder_free(s->pass.builder);
+	pass_fini(&s->pass);
+	executables_fini(&s->exes);
+	ksyms_clear(&s->ksyms);
+}
+
+static struct trace *trace(uint16_t n_kernel, uint16_t n_user,
+			   const uint64_t *words)
+{
+	size_t n = (size_t)n_kernel + n_user;
+	struct trace *tr = calloc(1, sizeof(*tr) + n * 8);
+
+	CHECK(tr != NULL);
+	tr->n_kernel = n_kernel;
+	tr->n_user = n_user;
+	memcpy(tr->words, words, n * 8);
+	return tr;
+}
+
+/* One event with this stack, as a batch; the caller frees the data. */
+static void *one_event(struct setup *s, struct trace *tr, struct batch *b)
+{
+	uint32_t stack = pass_stack(&s->pass, tr);
+	void *data;
+	size_t len;
+
+	CHECK_EQ(pass_stack(&s->pass, tr), stack);
+	batch_event(s->pass.builder, stack, 0, 0, STOP_COMPLETE, 50);
+	CHECK_EQ(batch_builder_finish(s->pass.builder, 10, 100, &data, &len),
+		 0);
+	CHECK_EQ(batch_open(data, len, b), 0);
+	return data;
+}
+
+TEST(symbolize_a_stack_without_frames_says_so)
+{
+	struct setup s;
+	struct batch b;
+	struct trace *tr = trace(0, 0, (uint64_t[]){ 0 });
+	void *data;
+
+	set_up(&s);
+	data = one_event(&s, tr, &b);
+	CHECK_EQ(b.stacks[0].n, 1);
+	CHECK_EQ(b.frames[0].kind, BATCH_FRAME_CUT);
+	free(data);
+	free(tr);
+	tear_down(&s);
+}
+
+TEST(symbolize_shares_equal_frames)
+{
+	uint64_t words[2000];
+	struct setup s;
+	struct batch b;
+	struct trace *tr;
+	void *data;
+
+	set_up(&s);
+	for (uint32_t i = 0; i < 1000; i++)
+		words[i] = FRAME_WORD(FRAME_NATIVE, 2, i / 2);
+	tr = trace(0, 1000, words);
+	data = one_event(&s, tr, &b);
+	CHECK_EQ(b.stacks[0].n, 1000);
+	CHECK_EQ(batch_n(&b, BATCH_FRAMES), 500);
+	CHECK_EQ(s.pass.frames, 500);
+	CHECK_EQ(s.pass.unsymbolized, 500);
+	for (uint32_t i = 0; i < 1000; i++)
+		CHECK_EQ(b.frames[b.stack_frames[i]].address, i / 2);
+	free(data);
+	free(tr);
+	tear_down(&s);
+}
+
+TEST(symbolize_numbers_nobody_knows)
+{
+	uint64_t words[] = {
+		FRAME_WORD(FRAME_KERNEL, 77, 4), FRAME_WORD(FRAME_NATIVE, 9, 8),
+		FRAME_WORD(FRAME_FILE, 0, 16), 1, 2, 3, 4, 5,
+		FRAME_WORD(FRAME_NATIVE, EXE_VDSO, 32),
+	};
+	struct trace *tr = trace(1, 8, words);
+	struct setup s;
+	struct batch b;
+	size_t len;
+	void *data;
+
+	set_up(&s);
+	data = one_event(&s, tr, &b);
+	CHECK_EQ(b.stacks[0].n, 4);
+	CHECK_EQ(batch_n(&b, BATCH_FUNCTIONS), 1);	/* the empty one */
+	CHECK_EQ(b.frames[b.stack_frames[0]].kind, BATCH_FRAME_KERNEL);
+	for (uint32_t i = 1; i < 3; i++) {
+		CHECK_EQ(b.frames[b.stack_frames[i]].kind, BATCH_FRAME_NATIVE);
+		CHECK_EQ(b.frames[b.stack_frames[i]].exe, 0);
+		CHECK_EQ(b.frames[b.stack_frames[i]].address, 8u * i);
+	}
+	CHECK(!memcmp(batch_str(&b, b.exes[b.frames[b.stack_frames[3]].exe].path,
+				&len), "[vdso]", 6));
+	free(data);
+	free(tr);
+	tear_down(&s);
+}
+
+TEST(symbolize_go_by_its_own_kind)
+{
+	uint64_t words[] = { FRAME_WORD(FRAME_NATIVE, 2, 8) };
+	struct trace *tr = trace(0, 1, words);
+	struct setup s;
+	struct batch b;
+	void *data;
+
+	set_up(&s);
+	s.e->go = true;
+	data = one_event(&s, tr, &b);
+	CHECK_EQ(b.frames[0].kind, BATCH_FRAME_GO);
+	free(data);
+	free(tr);
+	tear_down(&s);
+}
+
+TEST(symbolize_waits_for_workers_and_for_loaderd)
+{
+	uint64_t native[] = { FRAME_WORD(FRAME_NATIVE, 2, 8) };
+	uint64_t file[1 + KEY_WORDS] = { FRAME_WORD(FRAME_FILE, 0, 8) };
+	struct file_key other = { .ino = 6, .size = 1 };
+	struct trace *a = trace(0, 1, native), *f;
+	struct setup s;
+
+	set_up(&s);
+	CHECK(!pass_trace_waits(&s.pass, a));
+	s.e->jobs = 1;
+	CHECK(pass_trace_waits(&s.pass, a));
+	s.e->known = true;		/* a second visit: names are there */
+	CHECK(!pass_trace_waits(&s.pass, a));
+	s.e->jobs = 0;
+	memcpy(&file[1], &other, sizeof(other));
+	f = trace(0, 1 + KEY_WORDS, file);
+	CHECK(!pass_trace_waits(&s.pass, f));	/* nobody opens it */
+	executables_mention(&s.exes, &other, 1, 1000);
+	s.pass.now_ns = 1000 + OPEN_NS - 1;
+	CHECK(pass_trace_waits(&s.pass, f));
+	s.pass.now_ns = 1000 + OPEN_NS;
+	CHECK(!pass_trace_waits(&s.pass, f));
+	free(a);
+	free(f);
+	tear_down(&s);
+}
