@@ -9,8 +9,7 @@
 # make check        unit tests only, with ASan and UBSan (no root)
 # make fuzz         each fuzz target for FUZZ_SECONDS (20)
 # make bench        measure the table of docs/BENCHMARKS.md (root)
-# make tcb          the privileged code: its files and their lines
-# make V=1          show the commands
+# make tcb          the privileged code and its lines; make V=1: show commands
 #
 # No recursion: a list of sources per program, a rule per kind of file.  Every
 # variable set with ?= may be set by packagers.

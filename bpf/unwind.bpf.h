@@ -178,18 +178,28 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 	return STOP_NOT;
 }
 
+static __always_inline int unwind_fresh(const struct unwind_state *st)
+{
+	__u64 any = 0;
+
+	for (int i = 0; i < SAVED_REGS; i++)
+		any |= st->regs[i];
+	return !any;
+}
+
 /*
  * Move st to its caller by frame pointer where nothing better is known: fp is
  * aligned, above sp and near, and the chain grows.  Says why not by `why`.  A
  * frame pointer of zero ends the chain by the ABI (System V AMD64 3.4.1, AAPCS64
- * 6.4.6).
+ * 6.4.6); in the first frame only if nothing was ever called: exec clears all
+ * registers (ELF_PLAT_INIT, start_thread()), and the entry of ld.so has no CFI.
  */
 static __always_inline enum stop_reason
 unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 {
 	__u64 pair[2];
 
-	if (!st->fp && st->depth)
+	if (!st->fp && (st->depth || unwind_fresh(st)))
 		return STOP_COMPLETE;
 	if (st->fp < st->sp || (st->fp & 7) || st->fp - st->sp > FP_REACH)
 		return why;

@@ -24,4 +24,4 @@ check "loaderd, ipc and common reach for no parser and no other daemon" \
 	"$(grep -nE '#include[[:space:]]+["<](symbolizerd|exporterd|viewer|cli)/|libelf|gelf\.h|curl/' \
 		$(echo "$src" | grep -E '^(loaderd|ipc|common)/'))"
 check "nothing unfinished is marked in the sources" \
-	"$(grep -nE 'TODO|FIXME|XXX' $(echo "$src" | grep -E '\.[ch]$'))"
+	"$(grep -nwE 'TODO|FIXME|XXX' $(echo "$src" | grep -E '\.[ch]$'))"

@@ -109,8 +109,8 @@ fill_root() {
 		[Install]
 		WantedBy=graphical.target
 	END
-	chroot "$root" systemctl enable -q fresh.service
-	chroot "$root" systemctl set-default -q graphical.target
+	systemctl -q --root="$root" enable fresh.service
+	systemctl -q --root="$root" set-default graphical.target
 	echo "$machine" >"$root/etc/hostname"
 	: >"$root/fresh.tap"
 }

@@ -217,6 +217,17 @@ TEST(unwind_frame_pointer_only_where_sound)
 	CHECK_EQ(unwind_fp_step(&st, STOP_ANON), STOP_COMPLETE);
 }
 
+TEST(unwind_knows_a_process_that_has_not_called_anything)
+{
+	struct unwind_state st = leaf;
+
+	st.fp = 0;
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
+	for (int i = 0; i < SAVED_REGS; i++)
+		st.regs[i] = 0;
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_COMPLETE);
+}
+
 TEST(unwind_survives_any_rule_and_state)
 {
 	uint64_t x = 88172645463325252ULL;

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The known chain in the formats that others read, by readers that are not ours,
+and a minute of this machine to a real OpenTelemetry Collector.
+"""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from live import ROOT, TRIFOLD, Skip, Suite, compile_c, record, say, scratch, wait_for
+from loads import processes
+
+suite = Suite()
+LIVE = os.path.join(ROOT, "tests", "live")
+CHECK = os.path.join(LIVE, "otlp_check.py")
+CHAIN = [f"chain_{i}" for i in range(10, 0, -1)] + ["main"]
+COLLECTOR_SECONDS = os.environ.get("COLLECTOR_SECONDS", "60")
+
+
+def decoder():
+    """A python3 that has the published decoder, in the build directory."""
+    python = os.environ.get("OTLP_PYTHON") or os.path.join(ROOT, "build", "otlp-venv", "bin", "python3")
+    if not os.path.exists(python):
+        venv = os.path.dirname(os.path.dirname(python))
+        r = subprocess.run([sys.executable, "-m", "venv", venv], capture_output=True, text=True)
+        if r.returncode == 0:
+            r = subprocess.run([os.path.join(venv, "bin", "pip"), "install", "-q",
+                                "opentelemetry-proto==1.45.2"], capture_output=True, text=True)
+        if r.returncode:
+            shutil.rmtree(venv, ignore_errors=True)
+            raise Skip("no decoder: " + r.stderr.strip().splitlines()[-1])
+    return python
+
+
+def go():
+    return shutil.which("go") or shutil.which("/usr/local/go/bin/go")
+
+
+@suite.test
+def otlp_file():
+    """the chain is in the .otlp file, by the published Python decoder"""
+    python = decoder()
+    with scratch() as tmp:
+        exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
+        out = os.path.join(tmp, "out.otlp")
+        with processes([f"exec {exe} 8", f"exec {exe} 8 syscall"], tmp):
+            record(out, "--duration", "4", "--frequency", "97")
+        r = subprocess.run([python, CHECK, "--chain", ",".join(CHAIN), out],
+                           capture_output=True, text=True)
+        say(r.stdout + r.stderr)
+        assert r.returncode == 0
+
+
+@suite.test
+def pprof_file():
+    """the chain is in the pprof file, by go tool pprof"""
+    if not go():
+        raise Skip("needs go")
+    with scratch() as tmp:
+        exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
+        out = os.path.join(tmp, "out.pb.gz")
+        with processes([f"exec {exe} 8"], tmp):
+            record(out, "--duration", "4", "--frequency", "97")
+        env = dict(os.environ, HOME=tmp, PPROF_TMPDIR=tmp)
+        text = subprocess.run([go(), "tool", "pprof", "-symbolize=none", "-sample_index=samples",
+                               "-traces", "-focus=chain_10", out], env=env, check=True,
+                              capture_output=True, text=True).stdout
+    traces = []
+    for block in text.split("-----------+"):
+        names = [line.split()[-1] for line in block.splitlines() if line.startswith(" ") and line.split()]
+        if "chain_10" in names:
+            traces.append(names)
+    good = [t for t in traces if t[t.index("chain_10"):][:len(CHAIN)] == CHAIN and "_start" in t]
+    say(f"{len(traces)} distinct stacks with chain_10, {len(good)} with the whole chain up to _start")
+    assert good, text[:2000]
+
+
+@suite.test
+def collector():
+    """a real OpenTelemetry Collector takes profiles of this machine without an error"""
+    python = decoder()
+    cache = os.path.join(ROOT, "build", "collector")
+    with scratch() as tmp:
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        got = os.path.join(tmp, "profiles.jsonl")
+        build = subprocess.run([os.path.join(LIVE, "collector", "run.sh"), cache],
+                               capture_output=True, text=True)
+        if build.returncode == 77:
+            raise Skip(build.stdout.strip().removeprefix("SKIP "))
+        exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
+        log = open(os.path.join(tmp, "collector.log"), "w+", encoding="utf-8")
+        c = subprocess.Popen([os.path.join(LIVE, "collector", "run.sh"), cache, str(port), got],
+                             stdout=log, stderr=log)
+        try:
+            wait_for(lambda: listens(port), 30)
+            with processes([f"exec {exe} 1000", f"exec {exe} 1000 syscall"], tmp):
+                r = subprocess.run([TRIFOLD, "run", "--duration", COLLECTOR_SECONDS,
+                                    "--endpoint", f"http://127.0.0.1:{port}"],
+                                   cwd=tmp, capture_output=True, text=True, timeout=200)
+            time.sleep(0.5)
+        finally:
+            c.send_signal(signal.SIGTERM)
+            c.wait(20)
+        log.seek(0)
+        errors = [line for line in log.read().splitlines()
+                  if "\terror\t" in line or "\twarn\t" in line]
+        say(r.stderr.strip().splitlines()[-1])
+        check = subprocess.run([python, CHECK, "--jsonl", "--chain", ",".join(CHAIN), got],
+                               capture_output=True, text=True)
+        say(check.stdout + check.stderr)
+        assert r.returncode == 0, r.stderr
+        assert not errors, errors
+        assert check.returncode == 0
+        assert "0 lost" in r.stderr and "difference 0" in r.stderr, r.stderr
+
+
+def listens(port):
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == 0
+
+
+suite.run()
