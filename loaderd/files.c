@@ -355,6 +355,11 @@ void files_connected(struct files *f, bool connected)
 	next_open(f);
 }
 
+bool files_idle(const struct files *f)
+{
+	return !f->opening && !f->jobs && !f->asked.n && !f->listed.n;
+}
+
 void files_tick(struct files *f, uint64_t now)
 {
 	struct retired **p = &f->retired;

@@ -86,6 +86,9 @@ void files_table(struct files *f, uint32_t exe, int fd);
  * with the tables that they have. */
 void files_connected(struct files *f, bool connected);
 
+/* Nothing is waiting, being opened, or with symbolizerd. */
+bool files_idle(const struct files *f);
+
 /* Deadlines and grace periods; each second. */
 void files_tick(struct files *f, uint64_t now);
 

@@ -34,6 +34,7 @@
 
 #define DRAIN_MS	250	/* the ring holds a second's samples and more, and
 				 * wakes us when three quarters are full */
+#define BEGIN_NS	(250 * NSEC_PER_MSEC)	/* the first samples wait for tables */
 #define CGROUP_PATH	(CGROUP_LEVELS * CGROUP_NAME)
 
 struct options {
@@ -62,6 +63,7 @@ struct loaderd {
 	struct ring_buffer *needs;
 	int vdso_fd;
 	uint64_t second_ns;
+	uint64_t connected_ns;	/* first met symbolizerd; 0: not yet */
 };
 
 static struct loaderd self;
@@ -152,9 +154,19 @@ static int on_opener(struct ev_source *src, uint32_t events)
 	return -EPIPE;
 }
 
+/* Begin when the tables of what runs now are there, or soon anyway. */
+static void begin(struct loaderd *l)
+{
+	if (l->connected_ns && !l->sampling.enabled &&
+	    (files_idle(&l->files) ||
+	     now_ns() - l->connected_ns > BEGIN_NS))
+		sampling_enable(&l->sampling);
+}
+
 static void on_table(void *ctx, uint32_t exe, int fd)
 {
 	files_table(&((struct loaderd *)ctx)->files, exe, fd);
+	begin(ctx);
 }
 
 static void on_connected(void *ctx, bool yes)
@@ -172,7 +184,9 @@ static void on_connected(void *ctx, bool yes)
 	if (r)
 		log_debug("no list of mappings (%s): samples alone ask",
 			  strerror(-r));
-	sampling_enable(&l->sampling);
+	if (!l->connected_ns)
+		l->connected_ns = now_ns();
+	begin(l);
 }
 
 static int send_exe(void *ctx, uint32_t exe, const struct file_key *key,
@@ -231,6 +245,7 @@ static int on_tick(struct ev_source *src, uint32_t events)
 		return 0;
 	r = drain(l);
 	hub_tick(&l->hub, now);
+	begin(l);
 	if (now - l->second_ns < NSEC_PER_SEC)
 		return r;
 	l->second_ns = now;
