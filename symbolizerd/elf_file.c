@@ -242,13 +242,19 @@ int elf_file_at(const struct elf_file *f, uint64_t vaddr, struct elf_bytes *ret)
 }
 
 bool elf_file_offset(const struct elf_file *f, uint64_t vaddr, bool exec,
-		     uint64_t *ret)
+		     uint64_t *ret, uint64_t *left)
 {
 	const Elf64_Phdr *p = segment_of(f, vaddr, exec);
+	uint64_t in;
 
 	if (!p)
 		return false;
-	*ret = p->p_offset + (vaddr - p->p_vaddr);
+	in = vaddr - p->p_vaddr;
+	if (p->p_offset > f->size || f->size - p->p_offset <= in)
+		return false;
+	*ret = p->p_offset + in;
+	if (left)
+		*left = p->p_filesz - in;
 	return true;
 }
 

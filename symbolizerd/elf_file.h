@@ -60,9 +60,10 @@ int elf_file_section(const struct elf_file *f, const Elf64_Shdr *s,
 /* What is loaded at vaddr, to the end of its segment. */
 int elf_file_at(const struct elf_file *f, uint64_t vaddr, struct elf_bytes *ret);
 
-/* File offset of a virtual address; exec: only in executable segments. */
+/* File offset, within the file, of a virtual address; exec: only in executable
+ * segments.  *left, if not NULL: bytes from there to the segment's end. */
 bool elf_file_offset(const struct elf_file *f, uint64_t vaddr, bool exec,
-		     uint64_t *ret);
+		     uint64_t *ret, uint64_t *left);
 
 void elf_bytes_free(struct elf_bytes *b);
 

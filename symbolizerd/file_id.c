@@ -126,7 +126,8 @@ bool file_go_build_id(const struct elf_file *f, char *ret, size_t size)
 	struct wire_in d;
 
 	memset(ret, 0, size);
-	if (!section_note(f, ".note.go.buildid", "Go", NT_GO_BUILD_ID, &b, &d))
+	if (!section_note(f, ".note.go.buildid", "Go", NT_GO_BUILD_ID, &b, &d) &&
+	    !segment_note(f, "Go", NT_GO_BUILD_ID, &b, &d))
 		return elf_file_find(f, ".gopclntab") != NULL;
 	if (wire_left(&d) < size && !memchr(d.pos, '\0', wire_left(&d)))
 		memcpy(ret, d.pos, wire_left(&d));

@@ -11,6 +11,7 @@
 #include "ipc/sealed.h"
 #include "symbolizerd/elf_file.h"
 #include "symbolizerd/file_id.h"
+#include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
 #include "symbolizerd/unwind/build.h"
 
@@ -21,6 +22,23 @@ static int seal(const char *name, void *data, size_t len)
 
 	free(data);
 	return fd;
+}
+
+/* A table is worth having without names: an index without entries, if they
+ * are too many or make no sense. */
+static int names(const struct elf_file *f)
+{
+	struct symbols_hdr *none;
+	void *data;
+	size_t len;
+
+	if (!symbols_build(f, &data, &len))
+		return seal("symbols", data, len);
+	none = calloc(1, sizeof(*none));
+	if (!none)
+		return -ENOMEM;
+	none->magic = SYMBOLS_MAGIC;
+	return seal("symbols", none, sizeof(*none));
 }
 
 /* Everything that is to be known of a file, in one visit. */
@@ -42,10 +60,8 @@ static int visit(int file, struct msg_job_done *done, int fds[2])
 	}
 	if (!r) {
 		fds[0] = seal("table", data, len);
-		r = symbols_build(&f, &data, &len);
+		fds[1] = names(&f);
 	}
-	if (!r)
-		fds[1] = seal("symbols", data, len);
 	if (!r && (fds[0] < 0 || fds[1] < 0))
 		r = JOB_NO_MEMORY;
 	elf_file_close(&f);

@@ -7,23 +7,39 @@
 #include "ipc/message.h"
 #include "symbolizerd/symbols/index.h"
 
+#define BLOCK		(4096 * sizeof(Elf64_Sym))
+
+enum { STATIC, DYNAMIC, TABLES };	/* .symtab, .dynsym */
+
+/* What makes a name worse than another at the same address. */
+#define RANK_DYNAMIC	4
+#define RANK_UNSIZED	2
+#define RANK_LOCAL	1
+
 struct raw {			/* a function as a table has it */
 	uint64_t start;		/* file offset */
-	uint64_t size;
-	const char *name;
+	uint32_t size;
+	uint32_t name;		/* in the strings of its table */
 	uint32_t len;
-	uint8_t rank;		/* smaller is better */
+	uint32_t rank;		/* RANK_* */
 };
 
 struct raws {
 	struct raw *raw;
 	size_t n, cap;
+	struct elf_bytes strings[TABLES];
 };
+
+static const char *name_of(const struct raws *all, const struct raw *r)
+{
+	return (const char *)all->strings[r->rank / RANK_DYNAMIC].data +
+	       r->name;
+}
 
 static int push(struct raws *all, const struct raw *r)
 {
 	if (all->n == all->cap) {
-		size_t cap = all->cap ? 2 * all->cap : 1024;
+		size_t cap = all->cap ? all->cap + all->cap / 2 : 1024;
 		struct raw *p = realloc(all->raw, cap * sizeof(*p));
 
 		if (!p)
@@ -40,47 +56,68 @@ static bool is_function(const Elf64_Sym *s)
 	switch (ELF64_ST_TYPE(s->st_info)) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
-		return true;
-	case STT_NOTYPE:	/* of assembler: _start */
-		return ELF64_ST_BIND(s->st_info) == STB_GLOBAL;
+		return s->st_shndx != SHN_UNDEF;
+	case STT_NOTYPE:	/* of assembler: _start; not a constant */
+		return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS &&
+		       ELF64_ST_BIND(s->st_info) == STB_GLOBAL;
 	default:
 		return false;
 	}
 }
 
-/* dynamic: from .dynsym, which ranks behind .symtab. */
-static int take(const struct elf_file *f, const struct elf_bytes *syms,
-		const struct elf_bytes *strs, bool dynamic, struct raws *all)
+static int take(const struct elf_file *f, struct raws *all, int table,
+		const Elf64_Sym *s)
 {
-	size_t n = syms->len / sizeof(Elf64_Sym);
+	const struct elf_bytes *strs = &all->strings[table];
+	struct raw r = { .name = s->st_name };
 
-	if (n > SYMBOLS_MAX)
-		return JOB_TOO_LARGE;
-	for (size_t i = 0; i < n; i++) {
-		struct raw r = { 0 };
-		Elf64_Sym s;
-		int err;
-
-		memcpy(&s, syms->data + i * sizeof(s), sizeof(s));
-		if (s.st_shndx == SHN_UNDEF || !is_function(&s) ||
-		    s.st_name >= strs->len ||
-		    !elf_file_offset(f, s.st_value, true, &r.start))
-			continue;
-		r.name = (const char *)strs->data + s.st_name;
-		r.len = strnlen(r.name, SYMBOL_NAME_MAX);
-		if (!r.len)
-			continue;
-		r.size = s.st_size < UINT32_MAX ? s.st_size : UINT32_MAX;
-		r.rank = (dynamic ? 4 : 0) + (s.st_size ? 0 : 2) +
-			 (ELF64_ST_BIND(s.st_info) == STB_LOCAL);
-		err = push(all, &r);
-		if (err)
-			return err;
-	}
-	return JOB_OK;
+	if (!is_function(s) || s->st_name >= strs->len ||
+	    !elf_file_offset(f, s->st_value, true, &r.start, NULL))
+		return JOB_OK;
+	r.len = strnlen((const char *)strs->data + s->st_name, SYMBOL_NAME_MAX);
+	if (!r.len)
+		return JOB_OK;
+	r.size = s->st_size < UINT32_MAX ? s->st_size : UINT32_MAX;
+	r.rank = (table == DYNAMIC ? RANK_DYNAMIC : 0) +
+		 (s->st_size ? 0 : RANK_UNSIZED) +
+		 (ELF64_ST_BIND(s->st_info) == STB_LOCAL ? RANK_LOCAL : 0);
+	return push(all, &r);
 }
 
-static int compare(const void *x, const void *y)
+/* The symbols in len bytes at off, a block at a time. */
+static int take_all(const struct elf_file *f, struct raws *all, int table,
+		    uint64_t off, uint64_t len)
+{
+	int r = JOB_OK;
+
+	if (len / sizeof(Elf64_Sym) > SYMBOLS_MAX)
+		return JOB_TOO_LARGE;
+	len -= len % sizeof(Elf64_Sym);
+	while (!r && len) {
+		size_t part = len < BLOCK ? len : BLOCK;
+		struct elf_bytes b;
+
+		r = elf_file_read(f, off, part, &b);
+		for (size_t i = 0; !r && i < part; i += sizeof(Elf64_Sym)) {
+			Elf64_Sym s;
+
+			memcpy(&s, b.data + i, sizeof(s));
+			r = take(f, all, table, &s);
+			if (r)
+				elf_bytes_free(&b);
+		}
+		if (r)
+			return r;
+		elf_bytes_free(&b);
+		off += part;
+		len -= part;
+	}
+	return r;
+}
+
+/* --- order ------------------------------------------------------------------ */
+
+static int compare(const void *x, const void *y, void *ctx)
 {
 	const struct raw *a = x, *b = y;
 
@@ -90,7 +127,7 @@ static int compare(const void *x, const void *y)
 		return a->rank < b->rank ? -1 : 1;
 	if (a->len != b->len)
 		return a->len < b->len ? -1 : 1;
-	return memcmp(a->name, b->name, a->len);
+	return memcmp(name_of(ctx, a), name_of(ctx, b), a->len);
 }
 
 /* The best of each address, cut at the next one's start. */
@@ -98,7 +135,8 @@ static void settle(struct raws *all)
 {
 	size_t to = 0;
 
-	qsort(all->raw, all->n, sizeof(*all->raw), compare);
+	if (all->n)
+		qsort_r(all->raw, all->n, sizeof(*all->raw), compare, all);
 	for (size_t i = 0; i < all->n; i++) {
 		if (!to || all->raw[to - 1].start != all->raw[i].start)
 			all->raw[to++] = all->raw[i];
@@ -126,9 +164,9 @@ static int encode(const struct raws *all, void **ret, size_t *len)
 
 	for (size_t i = 0; i < all->n; i++)
 		names += all->raw[i].len + 1;
-	if (names > UINT32_MAX || all->n > UINT32_MAX)
-		return JOB_TOO_LARGE;
 	*len = sizeof(*h) + all->n * sizeof(*s) + names;
+	if (*len > SYMBOLS_BYTES_MAX)
+		return JOB_TOO_LARGE;
 	h = calloc(1, *len);
 	if (!h)
 		return JOB_NO_MEMORY;
@@ -139,7 +177,7 @@ static int encode(const struct raws *all, void **ret, size_t *len)
 		const struct raw *r = &all->raw[i];
 
 		s[i] = (struct symbol){ r->start, r->size, at };
-		memcpy(p + at, r->name, r->len);
+		memcpy(p + at, name_of(all, r), r->len);
 		at += r->len + 1;
 	}
 	*ret = h;
@@ -148,31 +186,32 @@ static int encode(const struct raws *all, void **ret, size_t *len)
 
 /* --- where the tables are ------------------------------------------------------ */
 
-static int section_table(const struct elf_file *f, const char *syms,
-			 const char *strs, struct elf_bytes *sym,
-			 struct elf_bytes *str)
+static int from_sections(const struct elf_file *f, struct raws *all, int table)
 {
-	const Elf64_Shdr *a = elf_file_find(f, syms), *b = elf_file_find(f, strs);
+	static const char *const names[TABLES][2] = {
+		{ ".symtab", ".strtab" }, { ".dynsym", ".dynstr" },
+	};
+	const Elf64_Shdr *sym = elf_file_find(f, names[table][0]);
+	const Elf64_Shdr *str = elf_file_find(f, names[table][1]);
 	int r;
 
-	if (!a || !b)
+	if (!sym || !str || (sym->sh_flags & SHF_COMPRESSED))
 		return JOB_OK;
-	r = elf_file_section(f, a, sym);
-	return r ? r : elf_file_section(f, b, str);
+	r = elf_file_section(f, str, &all->strings[table]);
+	return r ? r : take_all(f, all, table, sym->sh_offset, sym->sh_size);
 }
 
-/* DT_SYMTAB has no length; DT_STRTAB usually follows it. */
-static void dynamic_table(const struct elf_file *f, struct elf_bytes *sym,
-			  struct elf_bytes *str)
+/* What PT_DYNAMIC says of symbols and strings. */
+static void read_dynamic(const struct elf_file *f, uint64_t *symtab,
+			 uint64_t *strtab, uint64_t *strsz)
 {
-	uint64_t symtab = 0, strtab = 0, strsz = 0;
 	struct elf_bytes d = { 0 };
 
-	for (uint32_t i = 0; i < f->n_phdrs; i++) {
+	for (uint32_t i = 0; i < f->n_phdrs && !d.data; i++) {
 		const Elf64_Phdr *p = &f->phdrs[i];
 
-		if (p->p_type == PT_DYNAMIC && p->p_filesz < (1 << 20) && !d.data)
-			elf_file_read(f, p->p_offset, p->p_filesz, &d);
+		if (p->p_type == PT_DYNAMIC && p->p_filesz < DYNAMIC_MAX)
+			(void)elf_file_read(f, p->p_offset, p->p_filesz, &d);
 	}
 	for (size_t i = 0; i + sizeof(Elf64_Dyn) <= d.len;
 	     i += sizeof(Elf64_Dyn)) {
@@ -180,48 +219,50 @@ static void dynamic_table(const struct elf_file *f, struct elf_bytes *sym,
 
 		memcpy(&dyn, d.data + i, sizeof(dyn));
 		if (dyn.d_tag == DT_SYMTAB)
-			symtab = dyn.d_un.d_ptr;
+			*symtab = dyn.d_un.d_ptr;
 		else if (dyn.d_tag == DT_STRTAB)
-			strtab = dyn.d_un.d_ptr;
+			*strtab = dyn.d_un.d_ptr;
 		else if (dyn.d_tag == DT_STRSZ)
-			strsz = dyn.d_un.d_val;
+			*strsz = dyn.d_un.d_val;
 	}
 	elf_bytes_free(&d);
-	if (!symtab || strtab <= symtab || elf_file_at(f, symtab, sym))
-		return;
-	if (sym->len > strtab - symtab)
-		sym->len = strtab - symtab;
-	if (elf_file_at(f, strtab, str))
-		return;
-	if (str->len > strsz) {
-		str->len = strsz;
-		str->data[strsz] = '\0';
-	}
+}
+
+/* DT_SYMTAB has no length; DT_STRTAB follows it wherever a linker wrote it. */
+static int from_dynamic(const struct elf_file *f, struct raws *all)
+{
+	uint64_t symtab = 0, strtab = 0, strsz = 0, at, left;
+	int r;
+
+	read_dynamic(f, &symtab, &strtab, &strsz);
+	if (!strsz || strtab <= symtab ||
+	    !elf_file_offset(f, strtab, false, &at, &left))
+		return JOB_OK;
+	r = elf_file_read(f, at, strsz < left ? strsz : left,
+			  &all->strings[DYNAMIC]);
+	if (r || !elf_file_offset(f, symtab, false, &at, &left))
+		return r;
+	if (left > strtab - symtab)
+		left = strtab - symtab;
+	return take_all(f, all, DYNAMIC, at, left);
 }
 
 int symbols_build(const struct elf_file *f, void **ret, size_t *len)
 {
-	struct elf_bytes sym = { 0 }, str = { 0 }, dsym = { 0 }, dstr = { 0 };
 	struct raws all = { 0 };
 	int r;
 
-	r = section_table(f, ".symtab", ".strtab", &sym, &str);
+	r = from_sections(f, &all, STATIC);
 	if (!r)
-		r = section_table(f, ".dynsym", ".dynstr", &dsym, &dstr);
-	if (!f->n_shdrs)
-		dynamic_table(f, &dsym, &dstr);
-	if (!r && str.data)
-		r = take(f, &sym, &str, false, &all);
-	if (!r && dstr.data)
-		r = take(f, &dsym, &dstr, true, &all);
+		r = from_sections(f, &all, DYNAMIC);
+	if (!r && !all.strings[DYNAMIC].data)
+		r = from_dynamic(f, &all);
 	if (!r) {
 		settle(&all);
 		r = encode(&all, ret, len);
 	}
 	free(all.raw);
-	elf_bytes_free(&sym);
-	elf_bytes_free(&str);
-	elf_bytes_free(&dsym);
-	elf_bytes_free(&dstr);
+	elf_bytes_free(&all.strings[STATIC]);
+	elf_bytes_free(&all.strings[DYNAMIC]);
 	return r;
 }

@@ -5,8 +5,9 @@
  * Functions of .symtab, then those of .dynsym at addresses that .symtab does
  * not name.  Without section headers .dynsym is found through PT_DYNAMIC.  A
  * symbol without a size (assembler) reaches to the next one, at most
- * SYMBOL_UNSIZED_MAX bytes.  Of several names at one address the global one
- * wins, then the sized one, then the shorter, then the first in the alphabet.
+ * SYMBOL_UNSIZED_MAX bytes.  Of several names at one address one of .symtab
+ * wins, then a sized one, then a global one, then the shortest, then the first
+ * in the alphabet.
  */
 #ifndef SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H
 #define SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H
@@ -18,6 +19,8 @@
 #define SYMBOLS_MAX		(4u << 20)	/* of one table */
 #define SYMBOL_NAME_MAX		4096		/* bytes; longer ones are cut */
 #define SYMBOL_UNSIZED_MAX	4096
+#define SYMBOLS_BYTES_MAX	(192u << 20)	/* of an index */
+#define DYNAMIC_MAX		(1u << 20)	/* bytes of PT_DYNAMIC */
 
 /* JOB_OK and malloc'ed bytes (symbols/index.h), or a verdict.  A file without
  * symbols has an index without entries. */

@@ -2,11 +2,20 @@
 #include "symbolizerd/unwind/build.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/wire.h"
 #include "ipc/message.h"
 #include "symbolizerd/unwind/cfi.h"
 #include "symbolizerd/unwind/table.h"
+
+/* The kernel's trampoline on AArch64 has had no CFI since Linux 5.8 (commit
+ * 87676cfca141): two instructions behind a nop, known by their name. */
+#define ARM_SIGRETURN		"__kernel_rt_sigreturn"
+#define ARM_SIGRETURN_LEN	8
+#define ARM_NOP			4
+#define ARM_VDSO_MAX		65536
 
 struct build {
 	const struct elf_file *f;
@@ -17,82 +26,172 @@ static int on_row(void *ctx, uint64_t start, uint64_t end,
 		  const struct unwind_rule *rule)
 {
 	struct build *b = ctx;
-	uint64_t off;
+	uint64_t off, left;
 
-	if (!elf_file_offset(b->f, start, true, &off))
+	if (!elf_file_offset(b->f, start, true, &off, &left))
 		return 0;
-	return table_builder_add(&b->table, off, off + (end - start), rule);
+	if (left > end - start)
+		left = end - start;
+	return table_builder_add(&b->table, off, off + left, rule);
 }
 
-/* LSB 5.0, 10.6.2: version 1, encodings of the pointer to .eh_frame, of the
- * count, of the table; then that pointer, here pc-relative sdata4 as every
- * linker writes it. */
-static int through_header(const struct elf_file *f, struct elf_bytes *ret)
-{
-	for (uint32_t i = 0; i < f->n_phdrs; i++) {
-		const Elf64_Phdr *p = &f->phdrs[i];
-		struct elf_bytes h;
-		uint32_t rel;
-		struct wire_in in;
-		int r;
+/* --- through PT_GNU_EH_FRAME ------------------------------------------------- */
 
-		if (p->p_type != PT_GNU_EH_FRAME || p->p_filesz < 8)
-			continue;
-		r = elf_file_read(f, p->p_offset, 8, &h);
-		if (r)
-			return r;
-		wire_init(&in, h.data + 4, 4, false);
-		r = h.data[0] != 1 || h.data[1] != 0x1b ||
-		    wire_get_u32(&in, &rel) ? JOB_CORRUPT : JOB_OK;
-		elf_bytes_free(&h);
-		return r ? r : elf_file_at(f, p->p_vaddr + 4 +
-					      (uint64_t)(int64_t)(int32_t)rel,
-					   ret);
+/* LSB 5.0, 10.6.2: version 1; encodings of the pointer to .eh_frame, of the
+ * count, of the table; then those.  All linkers write the same ones. */
+#define HDR_PTR		0x1b	/* pcrel | sdata4 */
+#define HDR_COUNT	0x03	/* udata4 */
+#define HDR_TABLE	0x3b	/* datarel | sdata4 */
+#define HDR_LEN		12
+
+/* Offsets of FDEs from the start of .eh_frame: of each pair in the table the
+ * second, relative to the header. */
+static int read_fdes(const struct elf_bytes *h, uint64_t vaddr,
+		     const struct elf_bytes *frame, struct cfi_source *src)
+{
+	size_t n = (h->len - HDR_LEN) / 8;
+	uint32_t count, *fdes;
+
+	memcpy(&count, h->data + 8, sizeof(count));
+	if (n > count)
+		n = count;
+	fdes = malloc(n * sizeof(*fdes) + 1);
+	if (!fdes)
+		return JOB_NO_MEMORY;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at;
+		int32_t rel;
+
+		memcpy(&rel, h->data + HDR_LEN + 8 * i + 4, sizeof(rel));
+		at = vaddr + (uint64_t)(int64_t)rel - frame->vaddr;
+		fdes[i] = at < frame->len ? at : UINT32_MAX;
 	}
+	src->fdes = fdes;
+	src->n_fdes = n;
 	return JOB_OK;
 }
 
-static int find(const struct elf_file *f, struct cfi_source *src,
-		struct elf_bytes *b)
+/* Nothing tells where .eh_frame ends, so its FDEs are taken from the table. */
+static int through_header(const struct elf_file *f, struct cfi_source *src,
+			  struct elf_bytes *ret)
 {
-	const Elf64_Shdr *s = elf_file_find(f, ".eh_frame");
+	const Elf64_Phdr *p = NULL;
+	struct elf_bytes h;
+	uint64_t frame;
+	int32_t rel;
+	int r;
+
+	for (uint32_t i = 0; i < f->n_phdrs && !p; i++) {
+		if (f->phdrs[i].p_type == PT_GNU_EH_FRAME)
+			p = &f->phdrs[i];
+	}
+	if (!p || p->p_filesz < HDR_LEN)
+		return JOB_OK;
+	r = elf_file_read(f, p->p_offset, p->p_filesz, &h);
+	if (r)
+		return r;
+	memcpy(&rel, h.data + 4, sizeof(rel));
+	frame = p->p_vaddr + 4 + (uint64_t)(int64_t)rel;
+	if (h.data[0] == 1 && h.data[1] == HDR_PTR && h.data[2] == HDR_COUNT &&
+	    h.data[3] == HDR_TABLE) {
+		r = elf_file_at(f, frame, ret);
+		if (!r)
+			r = read_fdes(&h, p->p_vaddr, ret, src);
+	}
+	elf_bytes_free(&h);
+	return r;
+}
+
+/* --- sources ------------------------------------------------------------------ */
+
+/* Rows of the source found, if any.  JOB_OK, a verdict, or negative. */
+static int walk(struct build *b, struct cfi_source *src,
+		struct elf_bytes *bytes)
+{
+	int r = 0;
+
+	src->data = bytes->data;
+	src->len = bytes->len;
+	src->vaddr = bytes->vaddr;
+	src->machine = b->f->ehdr.e_machine;
+	/* what came before a broken place is worth having */
+	if (src->data)
+		r = cfi_walk(src, on_row, b, NULL);
+	free((void *)src->fdes);
+	elf_bytes_free(bytes);
+	return r < 0 ? r : JOB_OK;
+}
+
+static int from_eh_frame(struct build *b)
+{
+	const Elf64_Shdr *s = elf_file_find(b->f, ".eh_frame");
+	struct cfi_source src = { 0 };
+	struct elf_bytes bytes = { 0 };
+	int r;
+
+	if (s)
+		r = elf_file_section(b->f, s, &bytes);
+	else
+		r = through_header(b->f, &src, &bytes);
+	if (!r)
+		return walk(b, &src, &bytes);
+	elf_bytes_free(&bytes);
+	return r;
+}
+
+static int from_debug_frame(struct build *b)
+{
+	const Elf64_Shdr *s = elf_file_find(b->f, ".debug_frame");
+	struct cfi_source src = { .debug_frame = true };
+	struct elf_bytes bytes = { 0 };
+	int r = s ? elf_file_section(b->f, s, &bytes) : JOB_OK;
+
+	return r ? r : walk(b, &src, &bytes);
+}
+
+/* The lookup is by return address minus one: the nop belongs to it. */
+static int from_arm_vdso(struct build *b)
+{
+	const struct unwind_rule rule = { .cfa = CFA_SIGNAL };
+	const Elf64_Shdr *sym = elf_file_find(b->f, ".dynsym");
+	const Elf64_Shdr *str = elf_file_find(b->f, ".dynstr");
+	struct elf_bytes syms = { 0 }, strs = { 0 };
 	int r = JOB_OK;
 
-	if (s && s->sh_size)
-		r = elf_file_section(f, s, b);
-	else if (!f->n_shdrs)
-		r = through_header(f, b);
-	if (!r && !b->data) {
-		s = elf_file_find(f, ".debug_frame");
-		src->debug_frame = s != NULL;
-		if (s)
-			r = elf_file_section(f, s, b);
+	if (b->f->ehdr.e_machine != EM_AARCH64 || b->f->size > ARM_VDSO_MAX ||
+	    !sym || !str || elf_file_section(b->f, sym, &syms))
+		return JOB_OK;
+	if (elf_file_section(b->f, str, &strs))
+		goto out;
+	for (size_t i = 0; !r && i < syms.len / sizeof(Elf64_Sym); i++) {
+		Elf64_Sym s;
+
+		memcpy(&s, syms.data + i * sizeof(s), sizeof(s));
+		if (s.st_name < strs.len && s.st_value > ARM_NOP &&
+		    !strcmp((char *)strs.data + s.st_name, ARM_SIGRETURN))
+			r = on_row(b, s.st_value - ARM_NOP,
+				   s.st_value + ARM_SIGRETURN_LEN, &rule);
 	}
-	src->data = b->data;
-	src->len = b->len;
-	src->vaddr = b->vaddr;
-	src->machine = f->ehdr.e_machine;
+out:
+	elf_bytes_free(&syms);
+	elf_bytes_free(&strs);
 	return r;
 }
 
 int unwind_build(const struct elf_file *f, void **ret, size_t *len)
 {
 	struct build b = { .f = f };
-	struct cfi_source src = { 0 };
-	struct elf_bytes bytes = { 0 };
-	int r = find(f, &src, &bytes);
+	int r;
 
-	if (r)
-		return r;
-	if (table_builder_init(&b.table)) {
-		elf_bytes_free(&bytes);
+	if (table_builder_init(&b.table))
 		return JOB_NO_MEMORY;
-	}
-	/* what came before a broken place is worth having */
-	r = src.data ? cfi_walk(&src, on_row, &b, NULL) : 0;
-	elf_bytes_free(&bytes);
-	if (r >= 0)
+	r = from_eh_frame(&b);
+	if (!r && !b.table.n)
+		r = from_debug_frame(&b);
+	if (!r)
+		r = from_arm_vdso(&b);
+	if (!r)
 		r = table_builder_finish(&b.table, ret, len);
 	table_builder_fini(&b.table);
-	return r == -E2BIG ? JOB_TOO_LARGE : r ? JOB_NO_MEMORY : JOB_OK;
+	return r >= 0 ? r : r == -E2BIG ? JOB_TOO_LARGE : JOB_NO_MEMORY;
 }

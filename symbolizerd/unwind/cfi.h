@@ -22,6 +22,10 @@ struct cfi_source {
 	uint64_t vaddr;		/* of data, for pc-relative pointers */
 	uint16_t machine;	/* EM_X86_64, EM_AARCH64 */
 	bool debug_frame;	/* else .eh_frame */
+	/* Offsets of FDEs from `data` (the search table of .eh_frame_hdr), for
+	 * a section whose end nobody knows; NULL: one FDE after the other. */
+	const uint32_t *fdes;
+	size_t n_fdes;
 };
 
 /* Receives [start, end) of virtual addresses, ascending within an FDE.
@@ -31,9 +35,11 @@ typedef int (*cfi_row_fn)(void *ctx, uint64_t start, uint64_t end,
 
 /*
  * Walk all FDEs.  A broken one is skipped (counted in *bad if not NULL).
- * Returns 0, what fn returned (negative), or JOB_CORRUPT when the section itself does not
- * hold together; rows delivered before stay valid.
+ * Returns 0, what fn returned (negative), or JOB_CORRUPT when the section
+ * itself does not hold together, or asks for more work than CFI_WORK times its
+ * length; rows delivered before stay valid.
  */
+#define CFI_WORK	8	/* bytes looked at for each byte of the section */
 int cfi_walk(const struct cfi_source *src, cfi_row_fn fn, void *ctx,
 	     uint32_t *bad);
 

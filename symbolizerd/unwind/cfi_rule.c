@@ -64,11 +64,26 @@ static bool breg(struct wire_in *in, uint64_t *reg, int64_t *off)
 	return true;
 }
 
-/* What the linkers write for a lazy PLT: the CFA moves by 8 at its push. */
-static const uint8_t plt[] = {
-	DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11,
-	DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus,
-};
+/* What the linkers write for a lazy PLT: the CFA moves by 8 at its push, which
+ * ends at byte 11 of the 16 in most layouts, elsewhere in others. */
+static bool is_plt(const struct cfi_state *st, struct unwind_rule *r)
+{
+	static const uint8_t plt[] = {
+		DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and,
+		DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus,
+	};
+	uint8_t at;
+
+	if (st->len != sizeof(plt) || memcmp(st->expr, plt, 6) ||
+	    memcmp(st->expr + 7, plt + 7, sizeof(plt) - 7))
+		return false;
+	at = st->expr[6] - DW_OP_lit0;
+	if (at < 1 || at > 15)
+		return false;
+	r->cfa = CFA_PLT;
+	r->aux = at == 11 ? 0 : at;
+	return true;
+}
 
 /* bregN off; deref; [plus_uconst k] */
 static bool cfa_expression(uint16_t machine, const struct cfi_state *st,
@@ -79,11 +94,8 @@ static bool cfa_expression(uint16_t machine, const struct cfi_state *st,
 	int64_t off;
 	uint8_t op;
 
-	if (machine == EM_X86_64 && st->len == sizeof(plt) &&
-	    !memcmp(st->expr, plt, sizeof(plt))) {
-		r->cfa = CFA_PLT;
+	if (machine == EM_X86_64 && is_plt(st, r))
 		return true;
-	}
 	wire_init(&in, st->expr, st->len, false);
 	if (!breg(&in, &reg, &off) || wire_get_u8(&in, &op) ||
 	    op != DW_OP_deref)
@@ -166,6 +178,21 @@ static bool return_address(uint16_t machine, const struct cfi_state *st,
 	return ra->how == CFI_SAME;
 }
 
+/*
+ * A signal frame whose registers lie where the kernel puts them.  x86-64: the
+ * caller's sp is at sp + 160 (asm/sigcontext.h, behind 40 bytes of ucontext).
+ * AArch64: the kernel's own trampoline, the only one there is.
+ */
+static bool is_signal(uint16_t machine, const struct cfi_state *st)
+{
+	struct unwind_rule r = { 0 };
+
+	if (machine == EM_AARCH64)
+		return true;
+	return st->cfa_expr && cfa_expression(machine, st, &r) &&
+	       r.cfa == CFA_SP_DEREF && r.cfa_off == 160 && !r.aux;
+}
+
 void cfi_to_rule(uint16_t machine, bool signal, const struct cfi_state *st,
 		 struct unwind_rule *ret)
 {
@@ -177,7 +204,7 @@ void cfi_to_rule(uint16_t machine, bool signal, const struct cfi_state *st,
 		*ret = r;
 		return;
 	}
-	if (signal && (st->cfa_expr || machine == EM_AARCH64)) {
+	if (signal && is_signal(machine, st)) {
 		r.cfa = CFA_SIGNAL;
 		*ret = r;
 		return;

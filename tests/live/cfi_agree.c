@@ -128,7 +128,7 @@ static void judge(struct file *f, uint64_t pc, Dwarf_Frame *frame)
 	enum cause c;
 	uint64_t off;
 
-	if (!elf_file_offset(&f->elf, pc, true, &off))
+	if (!elf_file_offset(&f->elf, pc, true, &off, NULL))
 		return;
 	r = view_find(&f->table, off);
 	c = compare(f, r, frame, pc);

@@ -130,8 +130,8 @@ static bool evaluate(const Dwarf_Op *ops, size_t n_ops,
 			st[n - 1] += o->number;
 		} else if (o->atom == DW_OP_deref && n) {
 			st[n - 1] = memory(st[n - 1]);
-		} else if (o->atom == DW_OP_nop) {
-			continue;
+		} else if (o->atom == DW_OP_drop && n) {
+			n--;
 		} else if (!two(o->atom, st, &n)) {
 			return false;
 		}

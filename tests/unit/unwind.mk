@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 UNWIND := $(patsubst %,symbolizerd/%,elf_file.c unwind/build.c unwind/cfi.c \
-	unwind/cfi_rule.c unwind/table.c) common/wire.c
+	unwind/cfi_program.c unwind/cfi_rule.c unwind/table.c) common/wire.c
 
 # compares unwind tables with what libdw says
 cfi_agree_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/cfi_agree.c \
@@ -9,3 +9,21 @@ $(O)/bin/cfi_agree: $(cfi_agree_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -ldw -lelf -lxxhash -o $@
+
+UNIT += cfi
+unit_cfi_SRCS := $(filter-out %elf_file.c %build.c,$(UNWIND))
+unit_cfi_LIBS := -lxxhash
+
+UNIT += table
+unit_table_SRCS := symbolizerd/unwind/table.c
+unit_table_LIBS := -lxxhash
+
+UNIT += symbols elf_file file_id
+unit_symbols_SRCS := symbolizerd/elf_file.c symbolizerd/symbols/index.c \
+	symbolizerd/symbols/index_build.c
+unit_symbols_LIBS := -lelf
+unit_file_id_SRCS := symbolizerd/elf_file.c symbolizerd/file_id.c common/wire.c
+unit_file_id_LIBS := -lelf -lnettle
+unit_elf_file_SRCS := $(UNWIND) symbolizerd/file_id.c \
+	symbolizerd/symbols/index.c symbolizerd/symbols/index_build.c
+unit_elf_file_LIBS := -lelf -lnettle -lxxhash

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+FUZZ += elf_file cfi_walk symbol_index
+fuzz_elf_file_SRCS := $(ELF_VISIT)
+fuzz_elf_file_LIBS := $(ELF_VISIT_LIBS)
+fuzz_cfi_walk_SRCS := $(CFI)
+fuzz_symbol_index_SRCS := symbolizerd/symbols/index.c

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+CFI := $(wildcard symbolizerd/unwind/cfi*.c) common/wire.c
+ELF_VISIT := symbolizerd/elf_file.c symbolizerd/file_id.c common/wire.c \
+	$(wildcard symbolizerd/unwind/*.c symbolizerd/symbols/*.c)
+ELF_VISIT_LIBS := -lelf -lxxhash -lnettle
+
+UNIT += table_build
+unit_table_build_SRCS := symbolizerd/unwind/table.c
+unit_table_build_LIBS := -lxxhash

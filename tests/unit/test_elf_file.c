@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Files with and without section headers, compressed, broken, shrinking. */
+#include "tests/unit/elf_image.h"
+#include "tests/unit/harness.h"
+
+#include <fcntl.h>
+#include <libelf.h>
+#include <sys/auxv.h>
+
+#include "ipc/message.h"
+#include "symbolizerd/elf_file.h"
+#include "symbolizerd/file_id.h"
+#include "symbolizerd/symbols/index.h"
+#include "symbolizerd/symbols/index_build.h"
+#include "symbolizerd/unwind/build.h"
+#include "tests/unit/cfi_bytes.h"
+#include "tests/unit/table_view.h"
+
+#define TEXT	0x401000	/* virtual address of 64 bytes of text */
+
+/* Where things lie in the sample. */
+static struct elf_image im;
+static uint64_t text, frame, hdr;
+
+/* Text with two functions, CFI for both, a search table, symbols, a note. */
+static void sample(uint16_t machine)
+{
+	struct cfi_bytes cfi = { .n = 0 };
+	uint32_t h[3 + 4] = { 0x3b031b01, 0, 2 };
+	const char strings[] = "\0one\0two";
+	Elf64_Sym syms[3] = { [1] = { 1, STT_FUNC, 0, 1, TEXT, 16 },
+			      [2] = { 5, STT_FUNC, 0, 1, TEXT + 32, 32 } };
+	const uint8_t note[] = "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\xde\xad\xbe\xef";
+	size_t cie, fde[2];
+	uint64_t at;
+
+	image_init(&im, machine);
+	text = image_put(&im, "................................"
+			 "................................", 64);
+	image_segment(&im, PT_LOAD, PF_R | PF_X, text, TEXT, 64);
+	cie = put_cie(&cfi);
+	fde[0] = put_fde(&cfi, cie, TEXT, 16, "\x41\x0e\x10", 3);
+	fde[1] = put_fde(&cfi, cie, TEXT + 32, 32, "", 0);
+	put32(&cfi, 0);
+	frame = image_put(&im, cfi.b, cfi.n);
+	image_section(&im, ".text", SHT_PROGBITS, text, TEXT, 64);
+	image_section(&im, ".eh_frame", SHT_PROGBITS, frame, CFI_VADDR, cfi.n);
+	hdr = CFI_VADDR + (im.n + 15) / 16 * 16 - frame;
+	h[1] = CFI_VADDR - (hdr + 4);
+	for (int i = 0; i < 2; i++) {
+		h[3 + 2 * i] = TEXT + 32 * i - hdr;
+		h[4 + 2 * i] = CFI_VADDR + fde[i] - hdr;
+	}
+	at = image_put(&im, h, sizeof(h));
+	image_segment(&im, PT_GNU_EH_FRAME, PF_R, at, hdr, sizeof(h));
+	at = image_put(&im, syms, sizeof(syms));
+	image_section(&im, ".symtab", SHT_SYMTAB, at, 0, sizeof(syms));
+	at = image_put(&im, strings, sizeof(strings));
+	image_section(&im, ".strtab", SHT_STRTAB, at, 0, sizeof(strings));
+	at = image_put(&im, note, sizeof(note) - 1);
+	image_section(&im, ".note.gnu.build-id", SHT_NOTE, at, 0,
+		      sizeof(note) - 1);
+	image_segment(&im, PT_LOAD, PF_R, frame, CFI_VADDR, im.n - frame);
+	image_finish(&im);
+}
+
+/* All that a worker does. */
+static int visit(int fd, struct table_view *table, void **data)
+{
+	static void *symbols;
+	uint8_t id[32];
+	char go[64];
+	struct elf_file f;
+	size_t len;
+	int r = elf_file_open(&f, fd);
+
+	if (r)
+		return r;
+	*data = NULL;
+	file_id(fd, f.size, id);
+	CHECK(file_build_id(&f, id, sizeof(id)) <= sizeof(id));
+	file_go_build_id(&f, go, sizeof(go));
+	r = unwind_build(&f, data, &len);
+	if (!r)
+		CHECK(view_open(table, *data, len));
+	symbols = NULL;
+	if (!symbols_build(&f, &symbols, &len)) {
+		struct symbol_index idx;
+
+		CHECK_EQ(symbols_open(symbols, len, &idx), 0);
+	}
+	free(symbols);
+	elf_file_close(&f);
+	return r;
+}
+
+static void check_tables(void)
+{
+	struct table_view v;
+	void *data;
+	int fd = image_file(&im);
+
+	CHECK_EQ(visit(fd, &v, &data), JOB_OK);
+	CHECK_EQ(view_find(&v, text - 1)->cfa, CFA_NONE);
+	CHECK_EQ(view_find(&v, text)->cfa_off, 8);
+	CHECK_EQ(view_find(&v, text + 1)->cfa_off, 16);
+	CHECK_EQ(view_find(&v, text + 15)->cfa_off, 16);
+	CHECK_EQ(view_find(&v, text + 16)->cfa, CFA_NONE);
+	CHECK_EQ(view_find(&v, text + 32)->cfa_off, 8);
+	CHECK_EQ(view_find(&v, text + 64)->cfa, CFA_NONE);
+	free(data);
+	close(fd);
+}
+
+TEST(elf_with_sections)
+{
+	sample(EM_X86_64);
+	check_tables();
+}
+
+TEST(elf_without_section_headers)
+{
+	sample(EM_X86_64);
+	image_ehdr(&im)->e_shoff = 0;
+	image_ehdr(&im)->e_shnum = image_ehdr(&im)->e_shstrndx = 0;
+	check_tables();
+	/* headers that make no sense are as good as none */
+	sample(EM_X86_64);
+	image_ehdr(&im)->e_shoff = im.n - 3;
+	check_tables();
+	sample(EM_X86_64);
+	image_ehdr(&im)->e_shstrndx = 77;
+	check_tables();
+}
+
+TEST(elf_with_extended_section_numbers)
+{
+	Elf64_Shdr *first;
+
+	sample(EM_X86_64);
+	first = (void *)(im.b + image_ehdr(&im)->e_shoff);
+	first->sh_size = image_ehdr(&im)->e_shnum;
+	first->sh_link = image_ehdr(&im)->e_shstrndx;
+	image_ehdr(&im)->e_shnum = 0;
+	image_ehdr(&im)->e_shstrndx = SHN_XINDEX;
+	memset(image_ehdr(&im)->e_ident + EI_PAD, 0, 1);
+	check_tables();
+	first->sh_size = UINT64_MAX / 64;
+	check_tables();		/* through the program headers */
+}
+
+TEST(elf_rows_end_with_their_segment)
+{
+	struct table_view v;
+	Elf64_Phdr *p;
+	void *data;
+	int fd;
+
+	sample(EM_X86_64);
+	p = (void *)(im.b + sizeof(Elf64_Ehdr));
+	p->p_filesz = 40;
+	fd = image_file(&im);
+	CHECK_EQ(visit(fd, &v, &data), JOB_OK);
+	CHECK_EQ(view_find(&v, text + 39)->cfa_off, 8);
+	CHECK_EQ(view_find(&v, text + 40)->cfa, CFA_NONE);
+	free(data);
+	/* not executable: nothing to unwind */
+	p->p_flags = PF_R;
+	close(fd);
+	fd = image_file(&im);
+	CHECK_EQ(visit(fd, &v, &data), JOB_OK);
+	CHECK_EQ(v.hdr->pages, 0);
+	free(data);
+	close(fd);
+}
+
+TEST(elf_debug_frame_where_eh_frame_says_nothing)
+{
+	static const char code[64];
+	static const char cfi[] =
+		"\x14\0\0\0\xff\xff\xff\xff\x04\0\x08\0\x01\x78\x10"
+		"\x0c\x07\x08\x90\x01\0\0\0\0"
+		"\x14\0\0\0\0\0\0\0\0\x10\x40\0\0\0\0\0\x40\0\0\0\0\0\0";
+	struct table_view v;
+	Elf64_Shdr *s;
+	void *data;
+	uint64_t at;
+	int fd;
+
+	image_init(&im, EM_X86_64);
+	text = image_put(&im, code, sizeof(code));
+	image_segment(&im, PT_LOAD, PF_X, text, TEXT, 64);
+	at = image_put(&im, cfi, sizeof(cfi));
+	image_section(&im, ".debug_frame", SHT_PROGBITS, at, 0, sizeof(cfi));
+	at = image_put(&im, "\0\0\0", 4);
+	s = image_section(&im, ".eh_frame", SHT_PROGBITS, at, 0, 4);
+	CHECK(s->sh_size == 4);
+	image_finish(&im);
+	fd = image_file(&im);
+	CHECK_EQ(visit(fd, &v, &data), JOB_OK);
+	CHECK_EQ(view_find(&v, text + 63)->cfa_off, 8);
+	free(data);
+	close(fd);
+}
+
+TEST(elf_several_segments)
+{
+	struct elf_file f;
+	uint64_t off, left;
+	int fd;
+
+	image_init(&im, EM_X86_64);
+	image_put(&im, "0123456789abcdef0123456789abcdef", 32);
+	image_segment(&im, PT_LOAD, PF_R, IMAGE_DATA, 0x1000, 8);
+	image_segment(&im, PT_LOAD, PF_X, IMAGE_DATA + 8, 0x3008, 8);
+	image_segment(&im, PT_LOAD, PF_X, IMAGE_DATA + 16, 0x2000, 8);
+	image_segment(&im, PT_LOAD, PF_X, UINT64_MAX - 4, 0x8000, 64);
+	image_segment(&im, PT_LOAD, PF_X, IMAGE_DATA, UINT64_MAX - 7, 64);
+	image_finish(&im);
+	fd = image_file(&im);
+	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
+	CHECK(!elf_file_offset(&f, 0x1000, true, &off, NULL));
+	CHECK(elf_file_offset(&f, 0x1007, false, &off, &left));
+	CHECK_EQ(off, IMAGE_DATA + 7);
+	CHECK_EQ(left, 1);
+	CHECK(!elf_file_offset(&f, 0x1008, false, &off, NULL));
+	CHECK(elf_file_offset(&f, 0x3008, true, &off, &left));
+	CHECK_EQ(off, IMAGE_DATA + 8);
+	CHECK_EQ(left, 8);
+	CHECK(elf_file_offset(&f, 0x2001, true, &off, NULL));
+	CHECK_EQ(off, IMAGE_DATA + 17);
+	CHECK(!elf_file_offset(&f, 0x8010, true, &off, NULL));
+	CHECK(elf_file_offset(&f, UINT64_MAX, true, &off, NULL));
+	CHECK_EQ(off, IMAGE_DATA + 7);
+	CHECK(!elf_file_offset(&f, 0, true, &off, NULL));
+	elf_file_close(&f);
+	close(fd);
+}
+
+TEST(elf_what_is_none)
+{
+	struct table_view v;
+	void *data;
+	int fd[2], zero = open("/dev/zero", O_RDONLY);
+
+	CHECK_EQ(visit(zero, &v, &data), JOB_NOT_ELF);
+	CHECK(pipe(fd) == 0);
+	CHECK_EQ(visit(fd[0], &v, &data), JOB_NOT_ELF);
+	CHECK_EQ(visit(open("/", O_RDONLY), &v, &data) != JOB_OK, 1);
+	sample(EM_386);
+	CHECK_EQ(visit(image_file(&im), &v, &data), JOB_NOT_ELF);
+	sample(EM_X86_64);
+	im.b[EI_CLASS] = ELFCLASS32;
+	CHECK_EQ(visit(image_file(&im), &v, &data), JOB_NOT_ELF);
+	sample(EM_X86_64);
+	im.b[EI_DATA] = ELFDATA2MSB;
+	CHECK_EQ(visit(image_file(&im), &v, &data), JOB_NOT_ELF);
+	sample(EM_X86_64);
+	image_ehdr(&im)->e_phentsize = 55;
+	CHECK_EQ(visit(image_file(&im), &v, &data), JOB_CORRUPT);
+	sample(EM_X86_64);
+	image_ehdr(&im)->e_phnum = ELF_PHDRS_MAX + 1;
+	CHECK_EQ(visit(image_file(&im), &v, &data), JOB_CORRUPT);
+}
+
+TEST(elf_that_shrinks_while_it_is_read)
+{
+	struct elf_file f;
+	void *data;
+	size_t len;
+	int fd;
+
+	sample(EM_X86_64);
+	fd = image_file(&im);
+	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
+	CHECK(ftruncate(fd, frame + 8) == 0);
+	CHECK_EQ(unwind_build(&f, &data, &len), JOB_CORRUPT);
+	elf_file_close(&f);
+	close(fd);
+}
+
+TEST(elf_section_larger_than_may_be_read)
+{
+	struct elf_file f;
+	struct elf_bytes b;
+	int fd;
+
+	sample(EM_X86_64);
+	fd = image_file(&im);
+	CHECK(ftruncate(fd, 2LL << 30) == 0);	/* a hole */
+	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
+	CHECK_EQ(elf_file_read(&f, 0, (uint64_t)ELF_READ_MAX + 1, &b),
+		 JOB_TOO_LARGE);
+	CHECK_EQ(elf_file_read(&f, f.size, 1, &b), JOB_CORRUPT);
+	CHECK_EQ(elf_file_read(&f, UINT64_MAX, 2, &b), JOB_CORRUPT);
+	CHECK_EQ(elf_file_read(&f, f.size, 0, &b), JOB_OK);
+	elf_bytes_free(&b);
+	elf_file_close(&f);
+	close(fd);
+}
+
+/* ELFCOMPRESS_ZLIB data of "aaa...": 1000 bytes */
+static void compressed(uint64_t claim, size_t cut, int want)
+{
+	static const uint8_t z[] = { 0x78, 0x9c, 0x4b, 0x4c, 0x1c, 0x05, 0xa3,
+				     0x60, 0x14, 0x0c, 0x77, 0x00, 0x00, 0xf9,
+				     0xd8, 0x7a, 0xf8 };
+	uint8_t data[sizeof(Elf64_Chdr) + sizeof(z)];
+	Elf64_Chdr chdr = { .ch_type = ELFCOMPRESS_ZLIB, .ch_size = claim,
+			    .ch_addralign = 1 };
+	struct elf_bytes b = { 0 };
+	struct elf_file f;
+	int fd;
+
+	memcpy(data, &chdr, sizeof(chdr));
+	memcpy(data + sizeof(chdr), z, sizeof(z));
+	image_init(&im, EM_X86_64);
+	image_section(&im, ".debug_frame", SHT_PROGBITS,
+		      image_put(&im, data, sizeof(data)), 0,
+		      sizeof(data) - cut)->sh_flags = SHF_COMPRESSED;
+	image_finish(&im);
+	fd = image_file(&im);
+	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
+	CHECK_EQ(elf_file_section(&f, elf_file_find(&f, ".debug_frame"), &b),
+		 want);
+	if (!want) {
+		CHECK_EQ(b.len, 1000);
+		for (int i = 0; i < 1000; i++)
+			CHECK_EQ(b.data[i], 'a');
+		CHECK_EQ(b.data[1000], 0);
+	}
+	elf_bytes_free(&b);
+	elf_file_close(&f);
+	close(fd);
+}
+
+TEST(elf_compressed_section)
+{
+	compressed(1000, 0, JOB_OK);
+	compressed(1001, 0, JOB_CORRUPT);
+	compressed(999, 0, JOB_CORRUPT);
+	compressed((uint64_t)ELF_READ_MAX + 1, 0, JOB_TOO_LARGE);
+	compressed(UINT64_MAX, 0, JOB_TOO_LARGE);
+	for (size_t cut = 5; cut < sizeof(Elf64_Chdr) + 17; cut++)
+		compressed(1000, cut, JOB_CORRUPT);
+}
+
+TEST(elf_vdso)
+{
+	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *e = vdso;
+	struct table_view v;
+	void *data;
+	int fd;
+
+	if (!vdso) {
+		printf("# no vDSO here\n");
+		exit(TEST_SKIP);
+	}
+	fd = file_of(vdso, e->e_shoff + e->e_shnum * sizeof(Elf64_Shdr));
+	CHECK_EQ(visit(fd, &v, &data), JOB_OK);
+	CHECK(v.hdr->n_rows > 2);
+	free(data);
+	close(fd);
+}
+
+/* --- hostile files ------------------------------------------------------------- */
+
+static void visit_bytes(const void *bytes, size_t len)
+{
+	struct table_view v;
+	void *data = NULL;
+	int fd = file_of(bytes, len);
+
+	if (!visit(fd, &v, &data))
+		free(data);
+	close(fd);
+}
+
+TEST(elf_any_truncation)
+{
+	sample(EM_X86_64);
+	for (size_t len = 0; len < im.n; len++)
+		visit_bytes(im.b, len);
+}
+
+TEST(elf_any_flipped_bit)
+{
+	for (int sections = 0; sections < 2; sections++) {
+		sample(EM_X86_64);
+		if (!sections)
+			image_ehdr(&im)->e_shoff = 0;
+		for (size_t bit = 0; bit < 8 * im.n; bit++) {
+			/* nothing lies there */
+			if (!im.b[bit / 8] && bit / 8 > 250 && bit / 8 < 512)
+				continue;
+			im.b[bit / 8] ^= 1 << bit % 8;
+			visit_bytes(im.b, im.n);
+			im.b[bit / 8] ^= 1 << bit % 8;
+		}
+	}
+}

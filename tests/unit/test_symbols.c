@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which functions an index holds, under which names; what it survives. */
+#include "tests/unit/elf_image.h"
+#include "tests/unit/harness.h"
+
+#include <errno.h>
+
+#include "ipc/message.h"
+#include "symbolizerd/symbols/index.h"
+#include "symbolizerd/symbols/index_build.h"
+
+#define TEXT	0x10000
+#define TEXT_LEN 8192
+
+struct sym {
+	const char *name;
+	uint8_t bind, type;
+	uint16_t shndx;
+	uint64_t value, size;
+};
+
+static struct elf_image im;
+static struct symbol_index idx;
+static void *data;
+static size_t data_len;
+static uint64_t text;		/* file offset */
+
+static void put_symbols(const struct sym *s, size_t n, const char *sym,
+			const char *str, uint64_t *at, uint64_t *str_at,
+			uint64_t *str_len)
+{
+	char strings[8192] = "";
+	Elf64_Sym out[32] = { 0 };
+	uint32_t len = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		out[i + 1] = (Elf64_Sym){
+			.st_name = len, .st_shndx = s[i].shndx,
+			.st_info = ELF64_ST_INFO(s[i].bind, s[i].type),
+			.st_value = s[i].value, .st_size = s[i].size,
+		};
+		CHECK(len + strlen(s[i].name) < sizeof(strings));
+		strcpy(strings + len, s[i].name);
+		len += strlen(s[i].name) + 1;
+	}
+	*at = image_put(&im, out, (n + 1) * sizeof(out[0]));
+	*str_at = image_put(&im, strings, len);
+	*str_len = len;
+	if (sym) {
+		image_section(&im, sym, SHT_SYMTAB, *at, 0,
+			      (n + 1) * sizeof(out[0]));
+		image_section(&im, str, SHT_STRTAB, *str_at, 0, len);
+	}
+}
+
+static void begin(void)
+{
+	static const uint8_t bytes[TEXT_LEN];
+
+	image_init(&im, EM_X86_64);
+	text = image_put(&im, bytes, sizeof(bytes));
+	image_segment(&im, PT_LOAD, PF_R | PF_X, text, TEXT, sizeof(bytes));
+}
+
+static void build(void)
+{
+	struct elf_file f;
+	int fd = image_file(&im);
+
+	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
+	CHECK_EQ(symbols_build(&f, &data, &data_len), JOB_OK);
+	CHECK_EQ(symbols_open(data, data_len, &idx), 0);
+	elf_file_close(&f);
+	close(fd);
+}
+
+static void index_of(const struct sym *s, size_t n, const struct sym *d,
+		     size_t n_d)
+{
+	uint64_t a, b, c;
+
+	begin();
+	if (n)
+		put_symbols(s, n, ".symtab", ".strtab", &a, &b, &c);
+	if (n_d)
+		put_symbols(d, n_d, ".dynsym", ".dynstr", &a, &b, &c);
+	image_finish(&im);
+	free(data);
+	data = NULL;
+	build();
+}
+#define N(a)	(sizeof(a) / sizeof((a)[0]))
+
+static void check(uint64_t at, const char *want)
+{
+	const char *name = symbols_find(&idx, text + at);
+
+	if (!want || !name) {
+		CHECK(name == want);
+		return;
+	}
+	if (strcmp(name, want))
+		printf("# %s is not %s\n", name, want);
+	CHECK(!strcmp(name, want));
+}
+
+TEST(symbols_of_functions)
+{
+	static const struct sym s[] = {
+		{ "f", STB_GLOBAL, STT_FUNC, 1, TEXT + 16, 16 },
+		{ "g", STB_LOCAL, STT_FUNC, 1, TEXT + 48, 8 },
+		{ "h", STB_WEAK, STT_GNU_IFUNC, 1, TEXT + 32, 4 },
+		{ "data", STB_GLOBAL, STT_OBJECT, 1, TEXT + 64, 8 },
+		{ "import", STB_GLOBAL, STT_FUNC, SHN_UNDEF, TEXT + 80, 8 },
+		{ "$x", STB_LOCAL, STT_NOTYPE, 1, TEXT + 96, 0 },
+		{ "constant", STB_GLOBAL, STT_NOTYPE, SHN_ABS, TEXT + 112, 0 },
+		{ "", STB_GLOBAL, STT_FUNC, 1, TEXT + 128, 8 },
+		{ "outside", STB_GLOBAL, STT_FUNC, 1, TEXT + TEXT_LEN, 8 },
+		{ "before", STB_GLOBAL, STT_FUNC, 1, TEXT - 1, 8 },
+	};
+
+	index_of(s, N(s), NULL, 0);
+	CHECK_EQ(idx.n, 3);
+	check(0, NULL);
+	check(15, NULL);
+	check(16, "f");
+	check(31, "f");
+	check(32, "h");
+	check(35, "h");
+	check(36, NULL);	/* beyond its size: not that symbol */
+	check(48, "g");
+	check(55, "g");
+	check(56, NULL);
+	check(UINT64_MAX - text, NULL);
+}
+
+TEST(symbols_without_size)
+{
+	static const struct sym s[] = {
+		{ "_start", STB_GLOBAL, STT_NOTYPE, 1, TEXT, 0 },
+		{ "next", STB_GLOBAL, STT_FUNC, 1, TEXT + 100, 0 },
+		{ "last", STB_LOCAL, STT_FUNC, 1, TEXT + 200, 0 },
+	};
+
+	index_of(s, N(s), NULL, 0);
+	check(99, "_start");
+	check(100, "next");
+	check(199, "next");
+	check(200 + SYMBOL_UNSIZED_MAX - 1, "last");
+	check(200 + SYMBOL_UNSIZED_MAX, NULL);
+}
+
+TEST(symbols_of_one_address)
+{
+	static const struct sym s[] = {
+		{ "__libc_malloc", STB_GLOBAL, STT_FUNC, 1, TEXT, 16 },
+		{ "malloc", STB_GLOBAL, STT_FUNC, 1, TEXT, 16 },
+		{ "mal", STB_LOCAL, STT_FUNC, 1, TEXT, 16 },
+		{ "m", STB_GLOBAL, STT_NOTYPE, 1, TEXT, 0 },
+		{ "unsized", STB_GLOBAL, STT_FUNC, 1, TEXT + 32, 0 },
+		{ "sized_local", STB_LOCAL, STT_FUNC, 1, TEXT + 32, 4 },
+		{ "bb", STB_GLOBAL, STT_FUNC, 1, TEXT + 48, 4 },
+		{ "aa", STB_GLOBAL, STT_FUNC, 1, TEXT + 48, 4 },
+	};
+
+	index_of(s, N(s), NULL, 0);
+	CHECK_EQ(idx.n, 3);
+	check(0, "malloc");
+	check(32, "sized_local");
+	check(36, NULL);
+	check(48, "aa");
+}
+
+TEST(symbols_of_both_tables)
+{
+	static const struct sym s[] = {
+		{ "a_static_name", STB_LOCAL, STT_FUNC, 1, TEXT, 16 },
+		{ "unsized", STB_GLOBAL, STT_NOTYPE, 1, TEXT + 64, 0 },
+	};
+	static const struct sym d[] = {
+		{ "dyn", STB_GLOBAL, STT_FUNC, 1, TEXT, 16 },
+		{ "only_dyn", STB_GLOBAL, STT_FUNC, 1, TEXT + 32, 16 },
+		{ "sized", STB_GLOBAL, STT_FUNC, 1, TEXT + 64, 8 },
+	};
+
+	index_of(s, N(s), d, N(d));
+	check(0, "a_static_name");
+	check(32, "only_dyn");
+	check(64, "unsized");
+	check(71, "unsized");
+	check(72, NULL);	/* the size that the other table told */
+	index_of(NULL, 0, d, N(d));
+	check(0, "dyn");
+}
+
+TEST(symbols_that_overlap_end_where_the_next_starts)
+{
+	static const struct sym s[] = {
+		{ "outer", STB_GLOBAL, STT_FUNC, 1, TEXT, UINT64_MAX },
+		{ "inner", STB_GLOBAL, STT_FUNC, 1, TEXT + 8, 8 },
+	};
+
+	index_of(s, N(s), NULL, 0);
+	check(7, "outer");
+	check(8, "inner");
+	check(16, NULL);
+}
+
+TEST(symbols_through_dynamic_segment)
+{
+	static const struct sym d[] = {
+		{ "f", STB_GLOBAL, STT_FUNC, 1, TEXT + 16, 16 },
+		{ "g", STB_GLOBAL, STT_FUNC, 1, TEXT + 32, 16 },
+	};
+	uint64_t at, str, len;
+	Elf64_Dyn dyn[4] = { { .d_tag = DT_SYMTAB }, { .d_tag = DT_STRTAB },
+			     { .d_tag = DT_STRSZ } };
+
+	for (int broken = 0; broken < 5; broken++) {
+		begin();
+		put_symbols(d, N(d), NULL, NULL, &at, &str, &len);
+		image_segment(&im, PT_LOAD, PF_R, at, 0x80000, str + len - at);
+		dyn[0].d_un.d_ptr = 0x80000;
+		dyn[1].d_un.d_ptr = 0x80000 + str - at;
+		dyn[2].d_un.d_val = len;
+		if (broken == 1)
+			dyn[0].d_un.d_ptr = UINT64_MAX;
+		if (broken == 2)
+			dyn[1].d_un.d_ptr = UINT64_MAX;
+		if (broken == 3)
+			dyn[2].d_un.d_val = 2;	/* only "f" without its end */
+		if (broken == 4)
+			dyn[2].d_un.d_val = UINT64_MAX;
+		at = image_put(&im, dyn, sizeof(dyn));
+		image_segment(&im, PT_DYNAMIC, PF_R, at, 0, sizeof(dyn));
+		build();
+		check(16, broken == 1 || broken == 2 ? NULL : "f");
+		check(32, broken && broken != 4 ? NULL : "g");
+		free(data);
+	}
+}
+
+TEST(symbols_with_long_names)
+{
+	static char name[SYMBOL_NAME_MAX + 100];
+	const struct sym s[] = {
+		{ name, STB_GLOBAL, STT_FUNC, 1, TEXT, 16 },
+		{ "\xff\xfe raw", STB_GLOBAL, STT_FUNC, 1, TEXT + 16, 16 },
+	};
+
+	memset(name, 'x', sizeof(name) - 1);
+	index_of(s, N(s), NULL, 0);
+	CHECK_EQ(strlen(symbols_find(&idx, text)), SYMBOL_NAME_MAX);
+	check(16, "\xff\xfe raw");
+}
+
+TEST(symbols_of_a_file_without)
+{
+	index_of(NULL, 0, NULL, 0);
+	CHECK_EQ(idx.n, 0);
+	check(0, NULL);
+}
+
+TEST(symbols_too_many)
+{
+	struct elf_file f;
+	uint64_t a, b, c;
+	int fd;
+
+	begin();
+	put_symbols(NULL, 0, ".symtab", ".strtab", &a, &b, &c);
+	im.shdrs[1].sh_size = (SYMBOLS_MAX + 1ULL) * sizeof(Elf64_Sym);
+	image_finish(&im);
+	fd = image_file(&im);
+	CHECK(ftruncate(fd, 1 << 30) == 0);
+	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
+	CHECK_EQ(symbols_build(&f, &data, &data_len), JOB_TOO_LARGE);
+	elf_file_close(&f);
+	close(fd);
+}
+
+/* --- the index, judged by its reader ----------------------------------------- */
+
+static void open_copy(const void *bytes, size_t len)
+{
+	struct symbol_index copy = { 0 };
+	void *p = malloc(len ? len : 1);
+
+	memcpy(p, bytes, len);
+	if (!symbols_open(p, len, &copy)) {
+		for (uint32_t i = 0; i < copy.n; i++) {
+			const char *name = symbols_find(&copy,
+							copy.symbols[i].start);
+
+			if (name)
+				CHECK(strlen(name) < len);
+		}
+	}
+	free(p);
+}
+
+TEST(symbols_index_truncated_or_flipped)
+{
+	static const struct sym s[] = {
+		{ "f", STB_GLOBAL, STT_FUNC, 1, TEXT + 16, 16 },
+		{ "g", STB_GLOBAL, STT_FUNC, 1, TEXT + 32, 16 },
+	};
+	struct symbol_index none;
+	uint8_t *b;
+
+	index_of(s, N(s), NULL, 0);
+	for (size_t len = 0; len < data_len; len++) {
+		open_copy(data, len);
+		CHECK_EQ(-symbols_open(data, len, &none), EPROTO);
+	}
+	b = data;
+	for (size_t bit = 0; bit < 8 * data_len; bit++) {
+		b[bit / 8] ^= 1 << bit % 8;
+		open_copy(data, data_len);
+		b[bit / 8] ^= 1 << bit % 8;
+	}
+}
+
+TEST(symbols_index_out_of_order)
+{
+	struct {
+		struct symbols_hdr h;
+		struct symbol s[2];
+		char names[4];
+	} x = { { SYMBOLS_MAGIC, 2, 4, 0 }, { { 16, 16, 0 }, { 32, 8, 2 } },
+		"a\0b" };
+	size_t len = offsetof(__typeof__(x), names) + 4;
+
+	CHECK_EQ(symbols_open(&x, len, &idx), 0);
+	x.s[1].start = 31;			/* overlap */
+	CHECK_EQ(-symbols_open(&x, len, &idx), EPROTO);
+	x.s[0].size = 0;
+	x.s[1].start = 16;			/* twice */
+	CHECK_EQ(-symbols_open(&x, len, &idx), EPROTO);
+	x.s[1].start = UINT64_MAX;		/* wraps */
+	CHECK_EQ(-symbols_open(&x, len, &idx), EPROTO);
+	x.s[1].start = 32;
+	x.s[1].name = 4;
+	CHECK_EQ(-symbols_open(&x, len, &idx), EPROTO);
+	x.s[1].name = 2;
+	x.names[3] = 'c';			/* not terminated */
+	CHECK_EQ(-symbols_open(&x, len, &idx), EPROTO);
+}
