@@ -11,8 +11,7 @@
 # make bench        measure the table of docs/BENCHMARKS.md (root)
 # make tcb          the privileged code and its lines; make V=1: show commands
 #
-# No recursion: a list of sources per program, a rule per kind of file.  Every
-# variable set with ?= may be set by packagers.
+# Every variable set with ?= may be set by packagers.
 
 CC           ?= cc
 CLANG        ?= clang
@@ -130,11 +129,12 @@ deps:
 run:
 	@tests/deps.sh build
 	@$(MAKE) --no-print-directory all
+	@chown -R --reference=. $(O)
 	@$(O)/bin/trifold run $(if $(DURATION),--duration $(DURATION)) \
 		--output $(or $(OUT),trifold.html)
 test:
 	@tests/deps.sh build test
-	@tests/run.sh
+	@tests/run.sh; r=$$?; chown -R --reference=. $(O); exit $$r
 bench: all
 	@tests/bench/run.sh
 tcb:

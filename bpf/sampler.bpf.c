@@ -191,7 +191,7 @@ static __always_inline __u64 kernfs_parent(__u64 kn)
 }
 
 /* Apart, so that its many reads are verified once. */
-__attribute__((noinline)) int ask_cgroup(void)
+__weak __noinline int ask_cgroup(void)
 {
 	struct scratch *s = scratch();
 	struct need_cgroup *n;
@@ -233,7 +233,7 @@ static __always_inline void push(struct scratch *s, __u64 word)
 }
 
 /* Find the mapping of pc and remember it; index of the memo, or -1. */
-__attribute__((noinline)) int resolve(__u64 pc)
+__weak __noinline int resolve(__u64 pc)
 {
 	struct scratch *s = scratch();
 	struct file_entry *f;
@@ -278,7 +278,7 @@ __attribute__((noinline)) int resolve(__u64 pc)
 }
 
 /* Append the frame at st.pc; then move to its caller. */
-__attribute__((noinline)) int step(void)
+__weak __noinline int step(void)
 {
 	struct scratch *s = scratch();
 	const union element *e;

@@ -24,11 +24,13 @@ static int parse_for(bool takes_command, const char *const *words)
 		.name = "record", .usage = "", .summary = "", .options = defs,
 		.n_options = 5, .takes_command = takes_command,
 	};
-	char *argv[16] = { (char *)"record" };
+	static char *argv[16];		/* what is parsed points into it */
 	int argc = 1;
 
+	argv[0] = (char *)"record";
 	while (*words)
 		argv[argc++] = (char *)*words++;
+	argv[argc] = NULL;
 	options_defaults(&o);
 	err[0] = '\0';
 	return options_parse(&c, argc, argv, &o, err, sizeof(err));
