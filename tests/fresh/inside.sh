@@ -185,9 +185,16 @@ target_build() {
 }
 
 target_check() {
+	local t
+
 	check "deps of the tests" as_dev sudo tests/deps.sh build test
-	check "make check" as_dev make -j2 O=/tmp/build check
+	check "unit tests build" as_dev make -j2 O=/tmp/build WERROR=1 units
+	for t in $(as_dev make -s O=/tmp/build list-units); do
+		check "unit/$t" as_dev "/tmp/build/unit/$t"
+	done
 	check "fuzz targets build" as_dev make -j2 O=/tmp/build fuzzers
+	check "hostile programs build" \
+		as_dev make -j2 O=/tmp/build WERROR=1 hostiles
 	rm -rf /tmp/build
 }
 

@@ -48,6 +48,7 @@ mirror() {
 }
 
 [ "$(id -u)" = 0 ] || skip "needs root"
+[ ! -e /fresh.tap ] || skip "this is such a root"
 for p in mmdebstrap systemd-nspawn script git; do
 	command -v $p >/dev/null || skip "needs $p"
 done
@@ -68,7 +69,9 @@ finish() {
 		kill -TERM "$nspawn"
 		wait "$nspawn"
 	fi
-	rmdir /sys/fs/cgroup/payload /sys/fs/cgroup/*/payload 2>/dev/null
+	# what --keep-unit leaves: empty ones, rmdir takes no other
+	find /sys/fs/cgroup -maxdepth 3 -path '*/payload*' -type d -depth \
+		-exec rmdir {} + 2>/dev/null
 	[ "${FRESH_KEEP:-0}" = 1 ] && echo "# kept: $root" && return
 	rm -rf --one-file-system "$dir"
 }
