@@ -11,7 +11,7 @@
 # make bench        measure the table of docs/BENCHMARKS.md (root)
 # make tcb          the privileged code and its lines; make V=1: show commands
 #
-# Every variable set with ?= may be set by packagers.
+# Packagers may set every variable with ?=.
 
 CC           ?= cc
 CLANG        ?= clang
@@ -146,4 +146,4 @@ clean:
 
 .DELETE_ON_ERROR:
 .SECONDARY:
--include $(shell test -d $(O) && find $(O) -name '*.d')
+-include $(shell find $(O) -path $(O)/collector -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -38,9 +38,7 @@ class Suite:
                     raise Skip("needs root")
                 before = leftovers()
                 fn()
-                time.sleep(0.3)
-                after = leftovers()
-                assert after == before, f"left behind: {after} (before: {before})"
+                nothing_more_than(before)
                 print(f"ok {i} - {name}", flush=True)
             except Skip as why:
                 print(f"ok {i} - {name} # SKIP {why}", flush=True)
@@ -84,6 +82,18 @@ def leftovers():
         left[kind] = len(re.findall(r"^\d+:", out.stdout, re.M))
     left["run"] = os.path.exists("/run/trifold")
     return left
+
+
+def nothing_more_than(before, seconds=10):
+    """The kernel frees maps and programs after a grace period: wait for it."""
+    end = time.time() + seconds
+    while True:
+        after = leftovers()
+        if all(after[k] <= before.get(k, 0) for k in after):
+            return
+        if time.time() > end:
+            raise AssertionError(f"left behind: {after} (before: {before})")
+        time.sleep(0.2)
 
 
 def bpftool():
