@@ -34,6 +34,8 @@ struct frame_regs {
 	uint64_t cfa, ra, sp;
 	uint64_t reg[SAVED_REGS + 1];	/* [SAVED_FP]: FP */
 	bool known[SAVED_REGS + 2];	/* last: sp */
+	bool odd[SAVED_REGS + 1];	/* in a register, at a computed place, or
+					 * not as FP is: no rule can say so */
 };
 
 void arch_init(struct arch *a, uint16_t machine);

@@ -140,11 +140,28 @@ static bool evaluate(const Dwarf_Op *ops, size_t n_ops,
 	return n > 0;
 }
 
-enum told { TOLD_BEYOND = -1, TOLD_VALUE, TOLD_SAME, TOLD_UNDEFINED };
+enum told {
+	TOLD_BEYOND = -1,
+	TOLD_BY_CFA,		/* at a distance from the CFA */
+	TOLD_BY_FP,		/* at a distance from the frame pointer */
+	TOLD_ODD,		/* in a register, at a computed place */
+	TOLD_SAME,
+	TOLD_UNDEFINED,
+};
 
-static enum told one_register(Dwarf_Frame *frame, int reg,
-			      const struct frame_regs *in, uint64_t cfa,
-			      uint64_t *ret)
+/* libdw puts the CFA first, then what is said. */
+static enum told form_of(const struct arch *a, const Dwarf_Op *ops, size_t n)
+{
+	if (ops[0].atom != DW_OP_call_frame_cfa || n > 2)
+		return TOLD_ODD;
+	if (n == 1 || ops[1].atom == DW_OP_plus_uconst)
+		return TOLD_BY_CFA;
+	return ops[1].atom == DW_OP_breg0 + a->fp ? TOLD_BY_FP : TOLD_ODD;
+}
+
+static enum told one_register(const struct arch *a, Dwarf_Frame *frame,
+			      int reg, const struct frame_regs *in,
+			      uint64_t cfa, uint64_t *ret)
 {
 	Dwarf_Op mem[3], *ops;
 	bool value;
@@ -161,19 +178,19 @@ static enum told one_register(Dwarf_Frame *frame, int reg,
 		return TOLD_BEYOND;
 	if (!value)
 		*ret = memory(*ret);
-	return TOLD_VALUE;
+	return value ? TOLD_ODD : form_of(a, ops, n);
 }
 
 int frame_by_libdw(const struct arch *a, Dwarf_Frame *frame,
 		   const struct frame_regs *in, struct frame_regs *ret)
 {
-	enum told t;
+	enum told t, by;
 	Dwarf_Op *ops;
 	bool value;
 	size_t n;
 
 	*ret = (struct frame_regs){ 0 };
-	t = one_register(frame, a->ra, in, 0, &ret->ra);
+	t = one_register(a, frame, a->ra, in, 0, &ret->ra);
 	ret->end = t == TOLD_UNDEFINED && a->machine == EM_X86_64;
 	if (t == TOLD_UNDEFINED && a->machine == EM_AARCH64) {
 		Dwarf_Op mem[3];
@@ -187,17 +204,23 @@ int frame_by_libdw(const struct arch *a, Dwarf_Frame *frame,
 	    !evaluate(ops, n, in, 0, &ret->cfa, &value))
 		return -1;
 	if (t != TOLD_UNDEFINED &&
-	    one_register(frame, a->ra, in, ret->cfa, &ret->ra) < 0)
+	    one_register(a, frame, a->ra, in, ret->cfa, &ret->ra) < 0)
 		return -1;
-	t = one_register(frame, a->sp, in, ret->cfa, &ret->sp);
+	t = one_register(a, frame, a->sp, in, ret->cfa, &ret->sp);
 	/* nobody speaks of it: it is the CFA */
-	ret->known[SAVED_REGS + 1] = t == TOLD_VALUE;
-	t = one_register(frame, a->fp, in, ret->cfa, &ret->reg[SAVED_FP]);
-	ret->known[SAVED_FP] = t != TOLD_UNDEFINED;
+	ret->known[SAVED_REGS + 1] = t >= 0 && t < TOLD_SAME;
+	by = one_register(a, frame, a->fp, in, ret->cfa, &ret->reg[SAVED_FP]);
+	ret->known[SAVED_FP] = by != TOLD_UNDEFINED;
+	ret->odd[SAVED_FP] = by == TOLD_ODD;
+	if (by < 0)
+		return -1;
+	if (by != TOLD_BY_FP)
+		by = TOLD_BY_CFA;
 	for (int i = 0; i < SAVED_REGS && t >= 0; i++) {
-		t = one_register(frame, a->saved[i], in, ret->cfa,
+		t = one_register(a, frame, a->saved[i], in, ret->cfa,
 				 &ret->reg[i]);
 		ret->known[i] = t != TOLD_UNDEFINED;
+		ret->odd[i] = t != TOLD_SAME && t != by;
 	}
 	return t < 0 ? -1 : 0;
 }
