@@ -26,8 +26,9 @@ struct table_builder {
 int table_builder_init(struct table_builder *b);
 void table_builder_fini(struct table_builder *b);
 
-/* Between file offsets [start, end) this rule holds.  In any order; of
- * overlapping ranges the one that begins later wins.  0, -ENOMEM, -E2BIG. */
+/* Between file offsets [start, end) this rule holds.  In any order.  Of ranges
+ * that overlap, which no sound file has, the one that begins later wins, and
+ * behind the first end nothing holds.  0, -ENOMEM, -E2BIG. */
 int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
 		      const struct unwind_rule *rule);
 

@@ -111,6 +111,17 @@ TEST(cfi_set_loc_is_encoded_as_addresses_are)
 	CHECK_EQ(n_rows, 2);
 	check_row(0, START, START + 9, CFA_SP, 8);
 	check_row(1, START + 9, START + LEN, CFA_SP, 16);
+
+	/* not backwards */
+	b.n = 0;
+	cie = put_cie(&b);
+	at = b.n;
+	put_fde(&b, cie, START, LEN, "\x48\x01....\x0e\x10", 8);
+	rel = START + 4 - (CFI_VADDR + at + 19);
+	memcpy(b.b + at + 19, &rel, sizeof(rel));
+	src = source(&b);
+	CHECK_EQ(walk(&src), 0);
+	CHECK_EQ(bad, 1);
 }
 
 TEST(cfi_rows_stay_within_their_function)
@@ -165,6 +176,12 @@ TEST(cfi_places_of_registers)
 	RUN(0x83, 2, 0x8c, 3, 0x05, 13, 4, 0x05, 14, 5, 0xc3, 0x06, 12, 0x08, 13,
 	    0x07, 14);
 	CHECK_EQ(r->saved, 0);
+	CHECK_EQ(r->ra_off, -8);
+	/* restored to what the CIE says, which is not always nothing */
+	RUN(0x07, 16);
+	CHECK_EQ(r->cfa, CFA_END);
+	RUN(0x07, 16, 0xd0);
+	CHECK_EQ(r->cfa, CFA_SP);
 	CHECK_EQ(r->ra_off, -8);
 	/* values, and registers in registers, are not places */
 	RUN(0x14, 3, 2, 0x15, 12, 2, 0x16, 13, 1, 0x30, 0x09, 14, 8);

@@ -133,6 +133,26 @@ TEST(elf_without_section_headers)
 	check_tables();
 }
 
+TEST(elf_search_table_has_as_many_entries_as_it_says)
+{
+	const uint32_t one = 1, many = UINT32_MAX;
+	struct table_view v;
+	void *data;
+	int fd;
+
+	sample(EM_X86_64);
+	image_ehdr(&im)->e_shoff = 0;
+	memcpy(im.b + frame + (hdr - CFI_VADDR) + 8, &one, sizeof(one));
+	fd = image_file(&im);
+	CHECK_EQ(visit(fd, &v, &data), JOB_OK);
+	CHECK_EQ(view_find(&v, text)->cfa_off, 8);
+	CHECK_EQ(view_find(&v, text + 32)->cfa, CFA_NONE);
+	free(data);
+	close(fd);
+	memcpy(im.b + frame + (hdr - CFI_VADDR) + 8, &many, sizeof(many));
+	check_tables();
+}
+
 TEST(elf_with_extended_section_numbers)
 {
 	Elf64_Shdr *first;
@@ -216,6 +236,7 @@ TEST(elf_several_segments)
 	image_segment(&im, PT_LOAD, PF_X, IMAGE_DATA + 16, 0x2000, 8);
 	image_segment(&im, PT_LOAD, PF_X, UINT64_MAX - 4, 0x8000, 64);
 	image_segment(&im, PT_LOAD, PF_X, IMAGE_DATA, UINT64_MAX - 7, 64);
+	image_segment(&im, PT_LOAD, PF_X, IMAGE_DATA, 0x100000, 1 << 20);
 	image_finish(&im);
 	fd = image_file(&im);
 	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
@@ -233,6 +254,12 @@ TEST(elf_several_segments)
 	CHECK(elf_file_offset(&f, UINT64_MAX, true, &off, NULL));
 	CHECK_EQ(off, IMAGE_DATA + 7);
 	CHECK(!elf_file_offset(&f, 0, true, &off, NULL));
+	/* no further than the file, whatever the segment says */
+	CHECK(elf_file_offset(&f, 0x100000 + im.n - IMAGE_DATA - 1, true, &off,
+			      NULL));
+	CHECK_EQ(off, im.n - 1);
+	CHECK(!elf_file_offset(&f, 0x100000 + im.n - IMAGE_DATA, true, &off,
+			       NULL));
 	elf_file_close(&f);
 	close(fd);
 }
@@ -343,6 +370,39 @@ TEST(elf_compressed_section)
 	compressed(UINT64_MAX, 0, JOB_TOO_LARGE);
 	for (size_t cut = 5; cut < sizeof(Elf64_Chdr) + 17; cut++)
 		compressed(1000, cut, JOB_CORRUPT);
+}
+
+/* Known by its name, and from the nop in front of it on. */
+TEST(elf_aarch64_trampoline_without_cfi)
+{
+	static const char strings[] = "\0__kernel_rt_sigreturn\0f";
+	const Elf64_Sym syms[] = { [1] = { 1, STT_FUNC, 0, 1, TEXT + 16, 8 },
+				   [2] = { 24, STT_FUNC, 0, 1, TEXT + 40, 8 } };
+	const uint16_t machines[] = { EM_AARCH64, EM_X86_64 };
+
+	for (int i = 0; i < 2; i++) {
+		struct table_view v;
+		void *data;
+		uint64_t at;
+		int fd;
+
+		image_init(&im, machines[i]);
+		text = image_put(&im, im.b, 64);
+		image_segment(&im, PT_LOAD, PF_R | PF_X, text, TEXT, 64);
+		at = image_put(&im, syms, sizeof(syms));
+		image_section(&im, ".dynsym", SHT_DYNSYM, at, 0, sizeof(syms));
+		at = image_put(&im, strings, sizeof(strings));
+		image_section(&im, ".dynstr", SHT_STRTAB, at, 0,
+			      sizeof(strings));
+		image_finish(&im);
+		fd = image_file(&im);
+		CHECK_EQ(visit(fd, &v, &data), JOB_OK);
+		for (uint64_t k = 0; k < 64; k++)
+			CHECK_EQ(view_find(&v, text + k)->cfa,
+				 !i && k >= 12 && k < 24 ? CFA_SIGNAL : CFA_NONE);
+		free(data);
+		close(fd);
+	}
 }
 
 TEST(elf_vdso)

@@ -27,3 +27,9 @@ unit_file_id_LIBS := -lelf -lnettle
 unit_elf_file_SRCS := $(UNWIND) symbolizerd/file_id.c \
 	symbolizerd/symbols/index.c symbolizerd/symbols/index_build.c
 unit_elf_file_LIBS := -lelf -lnettle -lxxhash
+
+UNIT += worker
+unit_worker_SRCS := $(UNWIND) symbolizerd/worker.c symbolizerd/file_id.c \
+	symbolizerd/symbols/index.c symbolizerd/symbols/index_build.c \
+	ipc/conn.c ipc/message.c ipc/sealed.c
+unit_worker_LIBS := -lelf -lnettle -lxxhash

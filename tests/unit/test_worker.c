@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A worker's one job, from the message with the file to the answer. */
+#include "tests/unit/elf_image.h"
+#include "tests/unit/harness.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "bpf/table.h"
+#include "ipc/conn.h"
+#include "ipc/sealed.h"
+#include "symbolizerd/symbols/index.h"
+#include "symbolizerd/symbols/index_build.h"
+#include "symbolizerd/worker.h"
+
+#define SYMTAB	1		/* section number in the sample */
+
+static struct elf_image im;
+
+static void sample(void)
+{
+	const Elf64_Sym syms[2] = { [1] = { 1, STT_FUNC, 0, 1, 0x1000, 16 } };
+	uint64_t at;
+
+	image_init(&im, EM_X86_64);
+	at = image_put(&im, "0123456789abcdef", 16);
+	image_segment(&im, PT_LOAD, PF_R | PF_X, at, 0x1000, 16);
+	at = image_put(&im, syms, sizeof(syms));
+	image_section(&im, ".symtab", SHT_SYMTAB, at, 0, sizeof(syms));
+	at = image_put(&im, "\0f", 3);
+	image_section(&im, ".strtab", SHT_STRTAB, at, 0, 3);
+	image_finish(&im);
+}
+
+/* Sends a worker this file and takes its answer. */
+static void job(int file, struct msg *m)
+{
+	const struct msg_job question = { .exe = 7 };
+	struct conn c = { .fd = -1 };
+	struct pollfd p;
+	int pair[2], status;
+	pid_t pid;
+
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		close(pair[0]);
+		_exit(worker_run(pair[1]));
+	}
+	close(pair[1]);
+	CHECK_EQ(conn_init(&c, pair[0], PEER_WORKER), 0);
+	c.state = CONN_READY;
+	CHECK_EQ(conn_send(&c, MSG_JOB, 42, &question, sizeof(question), NULL, 0,
+			   &file, 1), 0);
+	p = (struct pollfd){ .fd = c.fd, .events = POLLIN };
+	CHECK_EQ(poll(&p, 1, 10000), 1);
+	CHECK_EQ(conn_recv(&c, m), 0);
+	CHECK_EQ(m->hdr.id, 42);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+	conn_close(&c);
+	close(file);
+}
+
+static void open_names(const struct msg *m, struct symbol_index *idx)
+{
+	const void *data;
+	size_t len;
+
+	CHECK_EQ(sealed_map(m->fds[1], sizeof(struct symbols_hdr), 1 << 20,
+			    &data, &len), 0);
+	CHECK_EQ(symbols_open(data, len, idx), 0);
+}
+
+TEST(worker_answers_with_table_and_names)
+{
+	const struct table_hdr *table;
+	struct symbol_index idx;
+	struct msg_job_done *done;
+	const void *data;
+	struct msg m;
+	size_t len;
+
+	sample();
+	job(image_file(&im), &m);
+	CHECK_EQ(m.hdr.type, MSG_JOB_DONE);
+	done = (void *)m.buf;
+	CHECK_EQ(done->exe, 7);
+	CHECK_EQ(done->build_id_len, 0);
+	CHECK_EQ(done->go, 0);
+	CHECK_EQ(m.nfds, 2);
+	CHECK_EQ(sealed_map(m.fds[0], sizeof(*table), 1 << 20, &data, &len), 0);
+	table = data;
+	CHECK_EQ(table->magic, TABLE_MAGIC);
+	CHECK_EQ(table->pages, 0);	/* it has no CFI */
+	open_names(&m, &idx);
+	CHECK_EQ(idx.n, 1);
+	CHECK(!strcmp(symbols_find(&idx, IMAGE_DATA + 15), "f"));
+}
+
+TEST(worker_gives_a_table_without_names)
+{
+	struct symbol_index idx;
+	struct msg m;
+	int fd;
+
+	sample();
+	((Elf64_Shdr *)(im.b + image_ehdr(&im)->e_shoff))[SYMTAB].sh_size =
+		(SYMBOLS_MAX + 1ULL) * sizeof(Elf64_Sym);
+	fd = image_file(&im);
+	job(fd, &m);
+	CHECK_EQ(m.hdr.type, MSG_JOB_DONE);
+	open_names(&m, &idx);
+	CHECK_EQ(idx.n, 0);
+}
+
+TEST(worker_says_why_not)
+{
+	const struct msg_job_failed *failed;
+	struct msg m;
+
+	job(file_of("#!/bin/sh\n", 10), &m);
+	CHECK_EQ(m.hdr.type, MSG_JOB_FAILED);
+	failed = (const void *)m.buf;
+	CHECK_EQ(failed->exe, 7);
+	CHECK_EQ(failed->verdict, JOB_NOT_ELF);
+	sample();
+	image_ehdr(&im)->e_phoff = im.n;
+	job(image_file(&im), &m);
+	CHECK_EQ(m.hdr.type, MSG_JOB_FAILED);
+	CHECK_EQ(failed->verdict, JOB_CORRUPT);
+}
