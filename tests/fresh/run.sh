@@ -5,8 +5,10 @@
 # last commit of this repository into it as an ordinary user, boot it under
 # systemd-nspawn and let tests/fresh/inside.sh do there what README.md says.
 #
-#   tests/fresh/run.sh SUITE [TARGET...]	TARGET: run (default), check, test,
-#						or build: gcc, clang, -Werror
+#   tests/fresh/run.sh SUITE [TARGET...]
+#
+# It always does `run` and `record`; further TARGETs: build (gcc and clang,
+# warnings are errors), check (unit tests), test (`make test`, long).
 #
 # Root, systemd-container, mmdebstrap and about 3 GB below TMPDIR (/var/tmp).
 # TRIFOLD_MIRROR, TRIFOLD_SECURITY_MIRROR: where Debian's packages come from;
@@ -15,13 +17,21 @@
 # The container shares the kernel, so it may use BPF, and the network, for
 # packages.  Booted it has PIDs of its own, as systemd has to be the first, so
 # that trifold, which goes by the PIDs of the kernel, cannot open the files of
-# what it samples: all but names and whole stacks is tested there.  Those are
-# tested in the same root with the PIDs of the machine, not booted.
+# what it samples: all but names and whole stacks is tested there.  Those, and
+# `make test`, are in the same root with the PIDs of the machine, not booted.
 set -u
 
 suite=${1:?usage: tests/fresh/run.sh SUITE [TARGET...]}
 shift
-targets=${*:-run}
+# what needs the PIDs of the machine: see below
+booted=run shared=record
+for t; do
+	case $t in
+	run) ;;
+	test) shared+=" $t" ;;
+	*) booted+=" $t" ;;
+	esac
+done
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 here=$(cd "$(dirname "$0")/../.." && pwd)
 machine=trifold-fresh-$suite
@@ -107,7 +117,7 @@ fill_root() {
 		FailureAction=poweroff
 		[Service]
 		Type=oneshot
-		Environment="TARGETS=$targets"
+		Environment="TARGETS=$booted"
 		ExecStart=/usr/local/sbin/inside.sh
 		StandardOutput=append:/fresh.tap
 		StandardError=append:/fresh.tap
@@ -144,6 +154,6 @@ failed=0
 make_root
 fill_root
 nspawn --boot systemd.show_status=0
-SYSTEMD_NSPAWN_SHARE_NS_PID=1 nspawn --setenv=TARGETS=record \
+SYSTEMD_NSPAWN_SHARE_NS_PID=1 nspawn --setenv="'TARGETS=$shared'" \
 	sh -c "'/usr/local/sbin/inside.sh >/fresh.tap 2>&1'"
 exit $failed
