@@ -347,12 +347,12 @@ static __always_inline void take_regs(struct unwind_state *st, const regs_t *r)
 	st->pc = r->pc;
 	st->sp = r->sp;
 	st->fp = r->regs[29];
-	st->lr = r->regs[30] & RA_MASK;
 	st->regs[0] = r->regs[19];
 	st->regs[1] = r->regs[20];
 	st->regs[2] = r->regs[21];
 	st->regs[3] = r->regs[22];
 	st->regs[4] = r->regs[23];
+	st->regs[5] = r->regs[30];
 }
 #else
 typedef struct pt_regs regs_t;
@@ -365,12 +365,20 @@ static __always_inline void take_regs(struct unwind_state *st, const regs_t *r)
 	st->pc = r->rip;
 	st->sp = r->rsp;
 	st->fp = r->rbp;
-	st->lr = r->rdi;
 	st->regs[0] = r->rbx;
 	st->regs[1] = r->r12;
 	st->regs[2] = r->r13;
 	st->regs[3] = r->r14;
 	st->regs[4] = r->r15;
+	st->regs[5] = r->rax;
+	st->regs[6] = r->rdx;
+	st->regs[7] = r->rcx;
+	st->regs[8] = r->rsi;
+	st->regs[9] = r->rdi;
+	st->regs[10] = r->r8;
+	st->regs[11] = r->r9;
+	st->regs[12] = r->r10;
+	st->regs[13] = r->r11;
 }
 #endif
 

@@ -58,29 +58,33 @@ enum cfa_kind {
 /* Where the return address is. */
 enum ra_kind {
 	RA_CFA = 0,		/* *(cfa + ra_off): -8 on x86-64 */
-	RA_LR,			/* in the link register; on x86-64 in rdi, for
-				 * vfork(): in the first frame only */
+	RA_REG,			/* in regs[ra_reg]: LR; vfork(): rdi */
 	RA__MAX
 };
 
-/* Callee-saved registers beside FP: x86-64 rbx r12 r13 r14 r15;
- * arm64 x19 x20 x21 x22 x23.  Others are not tracked. */
+/*
+ * Registers that a CFA may hang on, beside SP and FP.  First the callee-saved
+ * ones, followed from frame to frame: x86-64 rbx r12 r13 r14 r15; arm64 x19 to
+ * x23.  Then those that calls may clobber, known only where execution was
+ * interrupted: x86-64 rax rdx rcx rsi rdi r8 r9 r10 r11; arm64 x30 (LR).
+ */
 #define SAVED_REGS	5
-#define SAVED_FP	SAVED_REGS	/* bit of FP in .saved */
-#define SAVED_BY_FP	0x40		/* in .saved: offsets are from FP, not CFA */
+#define SAVED_FP	SAVED_REGS	/* bit of FP in .saved and .by_fp */
+#define REGS_MAX	16		/* a power of two */
 
 struct unwind_rule {
 	__u8 cfa;		/* enum cfa_kind */
 	__u8 ra;		/* enum ra_kind */
 	__u8 saved;		/* bit i: regs[i] is at cfa + 8 * reg_off[i];
 				 * bit SAVED_FP: FP is at cfa + fp_off */
-	__u8 cfa_reg;		/* for CFA_REG: index below SAVED_REGS */
+	__u8 cfa_reg;		/* for CFA_REG*: index below REGS_MAX */
 	__s32 cfa_off;		/* bytes */
 	__s32 aux;		/* bytes, added after a dereference */
 	__s32 fp_off;
 	__s32 ra_off;
 	__s16 reg_off[SAVED_REGS];	/* in units of 8 bytes */
-	__u16 pad;		/* 0 */
+	__u8 by_fp;		/* of .saved: at fp + ..., not at cfa + ... */
+	__u8 ra_reg;		/* for RA_REG */
 };
 _Static_assert(sizeof(struct unwind_rule) == 32, "unwind_rule: layout");
 

@@ -21,8 +21,7 @@ struct unwind_state {
 	__u64 pc;		/* where to look: return address minus one */
 	__u64 sp;
 	__u64 fp;
-	__u64 lr;		/* link register; x86-64: rdi */
-	__u64 regs[SAVED_REGS];
+	__u64 regs[REGS_MAX];	/* from SAVED_REGS on only while .exact */
 	__u64 window[WINDOW];	/* stack from window_at on, window_len bytes */
 	__u64 window_at;
 	__u32 window_len;	/* 0 at the start of a sample */
@@ -37,7 +36,8 @@ struct unwind_state {
 #define SIG_FP		29
 #define SIG_SP		31
 #define SIG_PC		32
-#define SIG_REG(i)	(19 + (i))
+#define SIG_REG(i)	((i) < SAVED_REGS ? 19 + (i) : 30)
+#define REGS_N		(SAVED_REGS + 1)
 #define RA_MASK		0x0000ffffffffffffULL	/* without a PAC */
 #else
 /* include/uapi/asm/ucontext.h, sigcontext.h: gregs behind 40 bytes, in the
@@ -46,7 +46,11 @@ struct unwind_state {
 #define SIG_FP		10
 #define SIG_SP		15
 #define SIG_PC		16
-#define SIG_REG(i)	((i) == 0 ? 11 : 3 + (i))	/* rbx r12..r15 */
+/* rbx r12..r15; rax rdx rcx rsi rdi r8..r11 */
+#define SIG_REG(i)	((i) == 0 ? 11 : (i) < 5 ? 3 + (i) :		\
+			 (i) == 5 ? 13 : (i) == 6 ? 12 : (i) == 7 ? 14 :	\
+			 (i) == 8 ? 9 : (i) == 9 ? 8 : (i) - 10)
+#define REGS_N		14
 #define RA_MASK		(~0ULL)
 #endif
 
@@ -93,7 +97,7 @@ static __always_inline enum stop_reason unwind_signal(struct unwind_state *st)
 	    unwind_word(st, &sp, at + 8 * SIG_SP) ||
 	    unwind_word(st, &fp, at + 8 * SIG_FP))
 		return STOP_READ;
-	for (int i = 0; i < SAVED_REGS; i++)
+	for (int i = 0; i < REGS_N; i++)
 		unwind_word(st, &st->regs[i], at + 8 * SIG_REG(i));
 	st->pc = pc;
 	st->sp = sp;
@@ -107,14 +111,8 @@ static __always_inline enum stop_reason unwind_signal(struct unwind_state *st)
 static __always_inline __u64 unwind_cfa(const struct unwind_state *st,
 					const struct unwind_rule *r)
 {
-	__u64 cfa = st->sp, reg = 0;
+	__u64 cfa = st->sp, reg = st->regs[r->cfa_reg & (REGS_MAX - 1)];
 
-	if (r->cfa == CFA_REG || r->cfa == CFA_REG_DEREF) {
-		for (int i = 0; i < SAVED_REGS; i++) {
-			if (i == r->cfa_reg)
-				reg = st->regs[i];
-		}
-	}
 	switch (r->cfa) {
 	case CFA_SP:
 		return st->sp + r->cfa_off;
@@ -145,27 +143,31 @@ static __always_inline __u64 unwind_cfa(const struct unwind_state *st,
 static __always_inline enum stop_reason
 unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 {
-	__u64 cfa, at, ra = st->lr, fp = st->fp;
+	__u64 cfa, ra, fp = st->fp;
 
 	if (r->cfa == CFA_END)
 		return STOP_COMPLETE;
 	if (r->cfa == CFA_SIGNAL)
 		return unwind_signal(st);
-	if (r->cfa >= CFA_UNSUPPORTED || (r->ra == RA_LR && st->depth && !st->exact))
+	if (r->cfa >= CFA_UNSUPPORTED)
+		return STOP_UNSUPPORTED;
+	if (!st->exact && (r->ra_reg >= SAVED_REGS || r->cfa_reg >= SAVED_REGS))
 		return STOP_UNSUPPORTED;
 	cfa = unwind_cfa(st, r);
-	if (cfa <= st->sp && !(r->ra == RA_LR && cfa == st->sp))
+	if (cfa <= st->sp && !(r->ra == RA_REG && cfa == st->sp))
 		return cfa ? STOP_NO_PROGRESS : STOP_READ;
 	unwind_window(st, cfa - 8 * WINDOW_MIN);
+	ra = st->regs[r->ra_reg & (REGS_MAX - 1)];
 	if (r->ra == RA_CFA && unwind_word(st, &ra, cfa + r->ra_off))
 		return STOP_READ;
-	at = r->saved & SAVED_BY_FP ? st->fp : cfa;
 	if ((r->saved & (1 << SAVED_FP)) &&
-	    unwind_word(st, &fp, at + r->fp_off))
+	    unwind_word(st, &fp, r->fp_off +
+			(r->by_fp & (1 << SAVED_FP) ? st->fp : cfa)))
 		return STOP_READ;
 	for (int i = 0; i < SAVED_REGS; i++) {
 		if (r->saved & (1 << i))
-			unwind_word(st, &st->regs[i], at + 8 * r->reg_off[i]);
+			unwind_word(st, &st->regs[i], 8 * r->reg_off[i] +
+				    (r->by_fp & (1 << i) ? st->fp : cfa));
 	}
 	ra &= RA_MASK;
 	if (!ra)

@@ -273,7 +273,7 @@ static bool rules_sound(const struct view *v)
 		const struct unwind_rule *r = &v->rules[i];
 
 		if (r->cfa >= CFA__MAX || r->ra >= RA__MAX ||
-		    r->cfa_reg >= SAVED_REGS)
+		    r->cfa_reg >= REGS_MAX || r->ra_reg >= REGS_MAX)
 			return false;
 	}
 	return true;

@@ -7,13 +7,20 @@
 
 #include "common/wire.h"
 
-/* DWARF numbers: x86-64 rbx r12 r13 r14 r15, rbp, return address column;
- * AArch64 x19-x23, x29, x30 */
-static const uint8_t x86_regs[CFI_REGS] = { 3, 12, 13, 14, 15, 6, 16 };
-static const uint8_t arm_regs[CFI_REGS] = { 19, 20, 21, 22, 23, 29, 30 };
 #define X86_SP	7
-#define X86_RDI	5
 #define ARM_SP	31
+#define ARM_LR	30
+
+/* DWARF numbers: x86-64 rbx r12 r13 r14 r15, rbp, return address column;
+ * AArch64 x19-x23, x29, x30; stack pointers */
+static const uint8_t x86_regs[CFI_REGS] = { 3, 12, 13, 14, 15, 6, 16, X86_SP };
+static const uint8_t arm_regs[CFI_REGS] = {
+	19, 20, 21, 22, 23, 29, ARM_LR, ARM_SP,
+};
+
+/* from regs[SAVED_REGS] on: rax rdx rcx rsi rdi r8-r11; x30 */
+static const uint8_t x86_clobbered[] = { 0, 1, 2, 4, 5, 8, 9, 10, 11 };
+static const uint8_t arm_clobbered[] = { 30 };
 
 int cfi_slot(uint16_t machine, uint64_t reg)
 {
@@ -22,6 +29,23 @@ int cfi_slot(uint16_t machine, uint64_t reg)
 	for (int i = 0; i < CFI_REGS; i++) {
 		if (regs[i] == reg)
 			return i;
+	}
+	return -1;
+}
+
+/* Index into unwind_state.regs of a DWARF register, or -1. */
+static int tracked(uint16_t machine, uint64_t reg)
+{
+	bool x86 = machine == EM_X86_64;
+	const uint8_t *more = x86 ? x86_clobbered : arm_clobbered;
+	size_t n = x86 ? sizeof(x86_clobbered) : sizeof(arm_clobbered);
+	int slot = cfi_slot(machine, reg);
+
+	if (slot >= 0 && slot < SAVED_REGS)
+		return slot;
+	for (size_t i = 0; i < n; i++) {
+		if (more[i] == reg)
+			return SAVED_REGS + i;
 	}
 	return -1;
 }
@@ -35,19 +59,17 @@ static bool fits32(int64_t v)
 static bool base(uint16_t machine, uint64_t reg, bool deref,
 		 struct unwind_rule *r)
 {
-	int slot = cfi_slot(machine, reg);
+	int i = tracked(machine, reg);
 
-	if (reg == (machine == EM_X86_64 ? X86_SP : ARM_SP))
+	if (cfi_slot(machine, reg) == CFI_SP)
 		r->cfa = deref ? CFA_SP_DEREF : CFA_SP;
-	else if (slot == CFI_FP)
+	else if (cfi_slot(machine, reg) == CFI_FP)
 		r->cfa = deref ? CFA_FP_DEREF : CFA_FP;
-	else if (slot >= 0 && slot < SAVED_REGS)
+	else if (i >= 0)
 		r->cfa = deref ? CFA_REG_DEREF : CFA_REG;
-	else
-		return false;
-	if (slot >= 0 && slot < SAVED_REGS)
-		r->cfa_reg = slot;
-	return true;
+	if (i >= 0)
+		r->cfa_reg = i;
+	return r->cfa != CFA_NONE;
 }
 
 /* DW_OP_bregN off: its register and offset; false if it is something else. */
@@ -125,57 +147,60 @@ static bool at_fp(uint16_t machine, const struct cfi_reg *reg, int64_t *off)
 	       cfi_slot(machine, n) == CFI_FP && fits32(*off);
 }
 
-/* Registers of functions that realign their stack are saved by FP. */
-static void saved_by_fp(uint16_t machine, const struct cfi_state *st,
-			struct unwind_rule *r)
+/*
+ * Where slot i is saved: at a distance from the CFA, or, in functions that
+ * realign their stack, from FP.  False: nowhere that a rule can say.
+ */
+static bool saved_at(uint16_t machine, const struct cfi_state *st, int i,
+		     int64_t *off, struct unwind_rule *r)
+{
+	if (st->regs[i].how == CFI_OFFSET)
+		*off = st->regs[i].value;
+	else if (at_fp(machine, &st->regs[i], off))
+		r->by_fp |= 1 << i;
+	else
+		return false;
+	return true;
+}
+
+static void saved_registers(uint16_t machine, const struct cfi_state *st,
+			    struct unwind_rule *r)
 {
 	int64_t off;
 
-	if (!at_fp(machine, &st->regs[CFI_FP], &off))
-		return;
-	r->saved = 1 << SAVED_FP | SAVED_BY_FP;
-	r->fp_off = off;
-	for (int i = 0; i < SAVED_REGS; i++) {
-		if (!at_fp(machine, &st->regs[i], &off) || off % 8 ||
-		    off / 8 < INT16_MIN || off / 8 > INT16_MAX)
-			continue;
-		r->saved |= 1 << i;
-		r->reg_off[i] = off / 8;
-	}
-}
-
-static void saved_by_cfa(const struct cfi_state *st, struct unwind_rule *r)
-{
-	const struct cfi_reg *fp = &st->regs[CFI_FP];
-
-	if (fp->how == CFI_OFFSET && fits32(fp->value)) {
+	if (saved_at(machine, st, CFI_FP, &off, r) && fits32(off)) {
 		r->saved |= 1 << SAVED_FP;
-		r->fp_off = fp->value;
+		r->fp_off = off;
 	}
 	for (int i = 0; i < SAVED_REGS; i++) {
-		int64_t off = st->regs[i].value;
-
-		if (st->regs[i].how != CFI_OFFSET || off % 8 ||
+		if (!saved_at(machine, st, i, &off, r) || off % 8 ||
 		    off / 8 < INT16_MIN || off / 8 > INT16_MAX)
 			continue;
 		r->saved |= 1 << i;
 		r->reg_off[i] = off / 8;
 	}
+	r->by_fp &= r->saved;
 }
 
 static bool return_address(uint16_t machine, const struct cfi_state *st,
 			   struct unwind_rule *r)
 {
 	const struct cfi_reg *ra = &st->regs[CFI_RA];
+	int i = -1;
 
 	if (ra->how == CFI_OFFSET && fits32(ra->value)) {
 		r->ra_off = ra->value;
 		return true;
 	}
-	r->ra = RA_LR;
-	if (machine == EM_X86_64)	/* vfork() keeps it in rdi */
-		return ra->how == CFI_REGISTER && ra->value == X86_RDI;
-	return ra->how == CFI_SAME;
+	if (ra->how == CFI_REGISTER)
+		i = tracked(machine, ra->value);
+	else if (ra->how == CFI_SAME && machine == EM_AARCH64)
+		i = tracked(machine, ARM_LR);
+	if (i < 0)
+		return false;
+	r->ra = RA_REG;
+	r->ra_reg = i;
+	return true;
 }
 
 /*
@@ -216,13 +241,13 @@ void cfi_to_rule(uint16_t machine, bool signal, const struct cfi_state *st,
 		     base(machine, st->cfa_reg, false, &r);
 		r.cfa_off = st->cfa_off;
 	}
+	/* longjmp() says where its own sp will be */
+	ok = ok && (st->regs[CFI_SP].how == CFI_SAME ||
+		    st->regs[CFI_SP].how == CFI_OTHER);
 	if (!ok || !return_address(machine, st, &r)) {
 		*ret = (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
 		return;
 	}
-	if (st->regs[CFI_FP].how == CFI_EXPR)
-		saved_by_fp(machine, st, &r);
-	else
-		saved_by_cfa(st, &r);
+	saved_registers(machine, st, &r);
 	*ret = r;
 }

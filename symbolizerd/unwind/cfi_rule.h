@@ -14,7 +14,8 @@
 /* Registers that matter: SAVED_REGS callee-saved ones, then these. */
 #define CFI_FP		SAVED_REGS
 #define CFI_RA		(SAVED_REGS + 1)
-#define CFI_REGS	(SAVED_REGS + 2)
+#define CFI_SP		(SAVED_REGS + 2)
+#define CFI_REGS	(SAVED_REGS + 3)
 
 enum cfi_how {
 	CFI_SAME = 0,		/* also: not mentioned */

@@ -12,7 +12,8 @@ static int on_row(void *ctx, uint64_t start, uint64_t end,
 {
 	(void)ctx;
 	if (start >= end || r->cfa >= CFA__MAX || r->ra >= RA__MAX ||
-	    r->cfa_reg >= SAVED_REGS || r->saved >= 2 * SAVED_BY_FP || r->pad)
+	    r->cfa_reg >= REGS_MAX || r->saved >= 2 << SAVED_FP ||
+	    r->by_fp & ~r->saved || r->ra_reg >= REGS_MAX)
 		abort();
 	return 0;
 }

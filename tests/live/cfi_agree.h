@@ -19,8 +19,8 @@
 struct arch {
 	uint16_t machine;
 	int sp, fp, ra;			/* DWARF numbers */
-	int lr;				/* register that RA_LR means */
-	int saved[SAVED_REGS];
+	int lr;				/* same_value of ra is this one */
+	int saved[REGS_MAX];		/* by number in rules */
 	int pc;				/* -1: not a DWARF register */
 	/* the signal frame, from sp */
 	int sig_sp, sig_fp, sig_pc, sig_saved[SAVED_REGS];
@@ -34,8 +34,8 @@ struct frame_regs {
 	uint64_t cfa, ra, sp;
 	uint64_t reg[SAVED_REGS + 1];	/* [SAVED_FP]: FP */
 	bool known[SAVED_REGS + 2];	/* last: sp */
-	bool odd[SAVED_REGS + 1];	/* in a register, at a computed place, or
-					 * not as FP is: no rule can say so */
+	bool odd[SAVED_REGS + 1];	/* in a register, at a computed place:
+					 * no rule can say so */
 };
 
 void arch_init(struct arch *a, uint16_t machine);

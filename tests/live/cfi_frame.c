@@ -13,14 +13,15 @@ void arch_init(struct arch *a, uint16_t machine)
 	/* System V ABI AMD64 figure 3.36; AADWARF64 4.1.  Signal frames:
 	 * asm/sigcontext.h of each */
 	static const struct arch x86 = {
-		.machine = EM_X86_64, .sp = 7, .fp = 6, .ra = 16, .lr = 5,
-		.saved = { 3, 12, 13, 14, 15 }, .pc = 16,
+		.machine = EM_X86_64, .sp = 7, .fp = 6, .ra = 16, .lr = 16,
+		.saved = { 3, 12, 13, 14, 15, 0, 1, 2, 4, 5, 8, 9, 10, 11 },
+		.pc = 16,
 		.sig_sp = 160, .sig_fp = 120, .sig_pc = 168,
 		.sig_saved = { 128, 72, 80, 88, 96 },
 	};
 	static const struct arch arm = {
 		.machine = EM_AARCH64, .sp = 31, .fp = 29, .ra = 30, .lr = 30,
-		.saved = { 19, 20, 21, 22, 23 }, .pc = -1,
+		.saved = { 19, 20, 21, 22, 23, 30 }, .pc = -1,
 		.sig_sp = 560, .sig_fp = 544, .sig_pc = 568,
 		.sig_saved = { 464, 472, 480, 488, 496 },
 	};
@@ -214,13 +215,11 @@ int frame_by_libdw(const struct arch *a, Dwarf_Frame *frame,
 	ret->odd[SAVED_FP] = by == TOLD_ODD;
 	if (by < 0)
 		return -1;
-	if (by != TOLD_BY_FP)
-		by = TOLD_BY_CFA;
 	for (int i = 0; i < SAVED_REGS && t >= 0; i++) {
 		t = one_register(a, frame, a->saved[i], in, ret->cfa,
 				 &ret->reg[i]);
 		ret->known[i] = t != TOLD_UNDEFINED;
-		ret->odd[i] = t != TOLD_SAME && t != by;
+		ret->odd[i] = t == TOLD_ODD;
 	}
 	return t < 0 ? -1 : 0;
 }
@@ -303,23 +302,22 @@ static uint64_t rule_cfa(const struct arch *a, const struct unwind_rule *r,
 void frame_by_rule(const struct arch *a, const struct unwind_rule *r,
 		   const struct frame_regs *in, struct frame_regs *ret)
 {
-	uint64_t at;
-
 	*ret = (struct frame_regs){ 0 };
 	if (r->cfa == CFA_SIGNAL) {
 		by_signal(a, in, ret);
 		return;
 	}
 	ret->cfa = ret->sp = rule_cfa(a, r, in);
-	at = r->saved & SAVED_BY_FP ? in->dwarf[a->fp] : ret->cfa;
-	ret->ra = r->ra == RA_LR ? in->dwarf[a->lr] :
-				   memory(ret->cfa + r->ra_off);
-	ret->reg[SAVED_FP] = r->saved & (1 << SAVED_FP) ?
-			     memory(at + r->fp_off) : in->dwarf[a->fp];
-	for (int i = 0; i < SAVED_REGS; i++)
+	ret->ra = r->ra == RA_REG ? in->dwarf[a->saved[r->ra_reg]] :
+				    memory(ret->cfa + r->ra_off);
+	for (int i = 0; i <= SAVED_REGS; i++) {
+		bool fp = i == SAVED_FP;
+		uint64_t at = r->by_fp & (1 << i) ? in->dwarf[a->fp] : ret->cfa;
+
 		ret->reg[i] = r->saved & (1 << i) ?
-			      memory(at + 8 * r->reg_off[i]) :
-			      in->dwarf[a->saved[i]];
+			      memory(at + (fp ? r->fp_off : 8 * r->reg_off[i])) :
+			      in->dwarf[fp ? a->fp : a->saved[i]];
+	}
 }
 
 /* --- FDEs --------------------------------------------------------------------- */

@@ -228,7 +228,10 @@ TEST(cfi_bases)
 	CHECK_EQ(r->cfa_off, 16);
 	RUN(0x13, 0x7d);		/* def_cfa_offset_sf */
 	CHECK_EQ(r->cfa_off, 24);
-	RUN(0x0c, 0, 8);		/* rax: not tracked */
+	RUN(0x0c, 10, 8);		/* r10, while a stack is realigned */
+	CHECK_EQ(r->cfa, CFA_REG);
+	CHECK_EQ(r->cfa_reg, 12);
+	RUN(0x0c, 16, 8);		/* no register */
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
 	CHECK_EQ(r->cfa_off, 0);
 	/* after an expression, a register again */
@@ -243,9 +246,17 @@ TEST(cfi_return_address)
 	RUN(0x07, 16);
 	CHECK_EQ(r->cfa, CFA_END);
 	RUN(0x09, 16, 5);		/* vfork(): in rdi */
-	CHECK_EQ(r->ra, RA_LR);
+	CHECK_EQ(r->ra, RA_REG);
+	CHECK_EQ(r->ra_reg, 9);
 	CHECK_EQ(r->ra_off, 0);
-	RUN(0x09, 16, 1);		/* longjmp(): in rdx */
+	RUN(0x09, 16, 1);		/* in rdx */
+	CHECK_EQ(r->ra, RA_REG);
+	CHECK_EQ(r->ra_reg, 6);
+	RUN(0x09, 16, 1, 0x09, 7, 8);	/* longjmp(): and rsp in r8 */
+	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
+	RUN(0x14, 7, 0);		/* rsp is the CFA, as ever */
+	CHECK_EQ(r->cfa, CFA_SP);
+	RUN(0x09, 16, 6);		/* in FP, which is no number */
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
 	RUN(0x08, 16);
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
@@ -273,15 +284,21 @@ TEST(cfi_expressions)
 	/* realigned stack: saved by rbp, as GCC writes it */
 	RUN(0x0f, 3, 0x76, 0x70, 0x06, 0x10, 6, 2, 0x76, 0, 0x10, 3, 2, 0x76,
 	    0x68);
-	CHECK_EQ(r->saved, 1 << SAVED_FP | SAVED_BY_FP | 1);
+	CHECK_EQ(r->saved, 1 << SAVED_FP | 1);
+	CHECK_EQ(r->by_fp, r->saved);
 	CHECK_EQ(r->fp_off, 0);
 	CHECK_EQ(r->reg_off[0], -3);
+	/* each its own way */
+	RUN(0x10, 6, 2, 0x76, 0, 0x8d, 2);
+	CHECK_EQ(r->saved, 1 << SAVED_FP | 4);
+	CHECK_EQ(r->by_fp, 1 << SAVED_FP);
+	CHECK_EQ(r->reg_off[2], -2);
 	/* what cannot be told: trailing bytes, two derefs, other registers */
 	RUN(0x0f, 4, 0x76, 0x78, 0x06, 0x06);
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
 	RUN(0x0f, 2, 0x76, 0x78);
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
-	RUN(0x0f, 3, 0x70, 0x78, 0x06);
+	RUN(0x0f, 3, 0x80, 0x78, 0x06);
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
 	RUN(0x0f, 0);
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
@@ -539,7 +556,8 @@ TEST(cfi_aarch64)
 	CHECK_EQ(walk(&src), 0);
 	CHECK_EQ(n_rows, 4);
 	check_row(0, START, START + 4, CFA_SP, 0);
-	CHECK_EQ(rows[0].rule.ra, RA_LR);
+	CHECK_EQ(rows[0].rule.ra, RA_REG);
+	CHECK_EQ(rows[0].rule.ra_reg, 5);
 	check_row(1, START + 4, START + 12, CFA_SP, 32);
 	CHECK_EQ(rows[1].rule.ra, RA_CFA);
 	CHECK_EQ(rows[1].rule.ra_off, -24);
@@ -548,7 +566,7 @@ TEST(cfi_aarch64)
 	CHECK_EQ(rows[2].rule.saved, 1 << SAVED_FP | 1);
 	CHECK_EQ(rows[2].rule.reg_off[0], -2);
 	check_row(3, START + 16, START + LEN, CFA_SP, 0);
-	CHECK_EQ(rows[3].rule.ra, RA_LR);
+	CHECK_EQ(rows[3].rule.ra, RA_REG);
 	CHECK_EQ(rows[3].rule.saved, 0);
 }
 

@@ -117,12 +117,14 @@ TEST(unwind_takes_all_from_a_signal_frame)
 	g[SIG_FP] = 0xfefe;
 	g[SIG_REG(0)] = 0xb1;
 	g[SIG_REG(4)] = 0x15;
+	g[SIG_REG(REGS_N - 1)] = 0xcc;	/* valid again: it was interrupted */
 	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
 	CHECK_EQ(st.pc, 0x408000);
 	CHECK_EQ(st.sp, BASE + 8);
 	CHECK_EQ(st.fp, 0xfefe);
 	CHECK_EQ(st.regs[0], 0xb1);
 	CHECK_EQ(st.regs[4], 0x15);
+	CHECK_EQ(st.regs[REGS_N - 1], 0xcc);
 	CHECK_EQ(st.exact, 1);
 }
 
@@ -175,16 +177,49 @@ TEST(unwind_zero_return_address_ends_the_stack)
 	CHECK_EQ(unwind_rule_step(&st, &r), STOP_COMPLETE);
 }
 
-TEST(unwind_link_register_only_in_the_first_frame)
+TEST(unwind_link_register_only_where_interrupted)
 {
-	struct unwind_rule r = { .cfa = CFA_SP, .ra = RA_LR };
+	struct unwind_rule r = { .cfa = CFA_SP, .ra = RA_REG,
+				 .ra_reg = SAVED_REGS };
 	struct unwind_state st = leaf;
 
-	st.lr = 0x40a000;
+	st.regs[SAVED_REGS] = 0x40a000;
 	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
 	CHECK_EQ(st.pc, 0x409fff);
 	CHECK_EQ(st.sp, leaf.sp);
 	CHECK_EQ(unwind_rule_step(&st, &r), STOP_UNSUPPORTED);
+
+	r = sp_rule(16);
+	r.cfa = CFA_REG;
+	r.cfa_reg = SAVED_REGS;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_UNSUPPORTED);
+	st.exact = 1;
+	st.regs[SAVED_REGS] = BASE + 256;
+	stack[33] = 0x40b000;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.sp, BASE + 272);
+}
+
+TEST(unwind_registers_saved_by_cfa_and_by_fp)
+{
+	struct unwind_rule r = { .cfa = CFA_FP_DEREF, .cfa_off = -8,
+				 .ra_off = -8 };
+	struct unwind_state st = leaf;
+
+	r.saved = 1 << SAVED_FP | 1 << 0 | 1 << 2;
+	r.by_fp = 1 << SAVED_FP | 1 << 0;
+	r.reg_off[0] = -2;
+	r.reg_off[2] = -3;
+	stack[23] = BASE + 400;		/* the CFA is word 50 */
+	stack[49] = 0x405000;
+	stack[24] = 0xf0f0;
+	stack[22] = 0xb0b0;
+	stack[47] = 0x1313;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.sp, BASE + 400);
+	CHECK_EQ(st.fp, 0xf0f0);
+	CHECK_EQ(st.regs[0], 0xb0b0);
+	CHECK_EQ(st.regs[2], 0x1313);
 }
 
 TEST(unwind_frame_pointer_only_where_sound)
@@ -243,7 +278,7 @@ TEST(unwind_survives_any_rule_and_state)
 		}
 		memcpy(&r, bytes, sizeof(r));
 		CHECK(unwind_rule_step(&st, &r) < STOP__MAX);
-		CHECK(st.depth == 0 || st.sp != leaf.sp || r.ra == RA_LR ||
+		CHECK(st.depth == 0 || st.sp != leaf.sp || r.ra == RA_REG ||
 		      r.cfa == CFA_SIGNAL);
 	}
 }
