@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/recorder.h"
 #include "cli/run.h"
+#include "cli/table.h"
 #include "common/log.h"
 #include "exporterd/otlp.h"
 
@@ -66,6 +67,19 @@ static const char record_details[] =
 "Exit status: 0, or that of COMMAND (128 + N if killed by signal N); 1 if\n"
 "recording failed; 2 for a mistake in the command line.\n";
 
+static const struct option_def table_options[] = {
+	{ "at", "ADDRESS...", "only what holds at these addresses (hexadecimal)",
+	  OPTION_WORDS, 0, 0, AT(at) },
+	LIBEXEC,
+};
+
+static const char table_details[] =
+"FILE is an ELF file; addresses are those that nm and readelf show.  A line is a\n"
+"range of addresses and its rule: how the canonical frame address (cfa) is had,\n"
+"and where the return address (ra) and the caller's registers are.  \"none\":\n"
+"the frame pointer is tried; \"end\": the outermost frame; \"signal\": a signal\n"
+"frame; \"unsupported\": the file says what no rule can.  Needs no privilege.\n";
+
 static const struct option_def recorder_options[] = {
 	{ "control-fd", "N", NULL, OPTION_NUMBER, 3, 1024, AT(control_fd) },
 	{ "output", "FILE", NULL, OPTION_TEXT, 0, 0, AT(output) },
@@ -83,14 +97,18 @@ static const struct option_def recorder_options[] = {
 
 static const struct command commands[] = {
 	{ "run", "[OPTION]...", "Profile this machine until Ctrl-C",
-	  run_details, run_options, COUNT(run_options), false, run_run },
+	  run_details, run_options, COUNT(run_options), REST_NONE,
+	  run_run },
 	{ "record", "[OPTION]... (--duration S | -- COMMAND [ARG]...)",
 	  "Record a profile of this machine into a file", record_details,
-	  record_options, COUNT(record_options), true, run_record },
+	  record_options, COUNT(record_options), REST_COMMAND, run_record },
 	{ "status", "", "Say how a running trifold does: every sample's account",
-	  NULL, NULL, 0, false, run_status },
+	  NULL, NULL, 0, REST_NONE, run_status },
+	{ "table", "FILE [--at ADDRESS...]",
+	  "Show by which rules a file's functions are unwound", table_details,
+	  table_options, COUNT(table_options), REST_FILE, table_run },
 	{ "recorder", "", NULL, NULL, recorder_options,
-	  COUNT(recorder_options), false, recorder_run },
+	  COUNT(recorder_options), REST_NONE, recorder_run },
 };
 
 static int usage(FILE *to)

@@ -91,6 +91,8 @@ static const char *store(const struct option_def *d, const char *value,
 	case OPTION_SECONDS:
 		return parse_seconds(value, at) ? NULL :
 			"seconds, such as 10 or 0.5";
+	case OPTION_WORDS:
+		break;
 	case OPTION_FORMAT:
 		*(uint32_t *)at = profile_format_named(value);
 		return *(uint32_t *)at ? NULL : "html, folded, pprof or otlp";
@@ -114,6 +116,17 @@ static int refuse(const struct command *c, char *err, size_t size,
 	return -EINVAL;
 }
 
+/* argv[*i] and what follows, up to an option. */
+static int parse_words(int argc, char **argv, int *i, struct words *words)
+{
+	*words = (struct words){ argv + *i, 1 };
+	while (*i + 1 < argc && strncmp(argv[*i + 1], "--", 2)) {
+		words->n++;
+		++*i;
+	}
+	return 0;
+}
+
 static int parse_one(const struct command *c, int argc, char **argv, int *i,
 		     struct options *o, char *err, size_t size)
 {
@@ -135,6 +148,8 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 				      d->name);
 		value = argv[*i];
 	}
+	if (d->kind == OPTION_WORDS)
+		return parse_words(argc, argv, i, (void *)((char *)o + d->at));
 	wanted = store(d, value, o, buf, sizeof(buf));
 	if (wanted)
 		return refuse(c, err, size, "--%s needs %s", d->name, wanted);
@@ -148,7 +163,7 @@ int options_parse(const struct command *c, int argc, char **argv,
 
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--")) {
-			if (!c->takes_command)
+			if (c->rest != REST_COMMAND)
 				return refuse(c, err, size,
 					      "%s runs no command", c->name);
 			if (!argv[i + 1])
@@ -161,9 +176,14 @@ int options_parse(const struct command *c, int argc, char **argv,
 			o->help = true;
 			continue;
 		}
+		if (strncmp(argv[i], "--", 2) && c->rest == REST_FILE &&
+		    !o->file) {
+			o->file = argv[i];
+			continue;
+		}
 		if (strncmp(argv[i], "--", 2))
 			return refuse(c, err, size, "unexpected \"%s\"%s",
-				      argv[i], c->takes_command ?
+				      argv[i], c->rest == REST_COMMAND ?
 				      " (a command goes behind --)" : "");
 		r = parse_one(c, argc, argv, &i, o, err, size);
 		if (r)

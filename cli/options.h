@@ -22,6 +22,11 @@
 #define INTERVAL_MAX		300
 #define DURATION_MAX_S		(366 * 86400)
 
+struct words {
+	char *const *v;
+	uint32_t n;
+};
+
 /* All that any command can be told. */
 struct options {
 	const char *output;
@@ -33,7 +38,9 @@ struct options {
 	uint32_t interval;		/* s */
 	bool verbose;
 	bool help;
-	char **rest;			/* NULL-terminated: what no option is */
+	char **rest;			/* NULL-terminated: a command */
+	const char *file;		/* NULL: none given */
+	struct words at;
 	/* of the recorder, see recorder.h */
 	uint32_t batch_fd, control_fd, owner_uid, owner_gid, seal_uid;
 	const char *command;
@@ -45,6 +52,7 @@ enum option_kind {
 	OPTION_NUMBER,		/* uint32_t, min..max */
 	OPTION_SECONDS,		/* uint64_t, milliseconds; "1.5" */
 	OPTION_FORMAT,		/* uint32_t: enum profile_format */
+	OPTION_WORDS,		/* struct words: all up to the next option */
 };
 
 struct option_def {
@@ -56,6 +64,13 @@ struct option_def {
 	size_t at;		/* offsetof in struct options */
 };
 
+/* What a command takes beside options. */
+enum option_rest {
+	REST_NONE,
+	REST_COMMAND,		/* words behind "--" */
+	REST_FILE,		/* one word */
+};
+
 struct command {
 	const char *name;
 	const char *usage;	/* behind the name */
@@ -63,7 +78,7 @@ struct command {
 	const char *details;	/* more for --help, or NULL */
 	const struct option_def *options;
 	size_t n_options;
-	bool takes_command;	/* words after "--" are allowed */
+	enum option_rest rest;
 	int (*run)(const struct options *o);	/* returns the exit status */
 };
 

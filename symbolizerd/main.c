@@ -24,6 +24,7 @@
 #include "symbolizerd/confine.h"
 #include "symbolizerd/hub.h"
 #include "symbolizerd/run.h"
+#include "symbolizerd/show_main.h"
 #include "symbolizerd/zygote.h"
 
 #define INTERVAL_DEFAULT_S	5u
@@ -33,10 +34,11 @@ struct options {
 	uid_t uid;
 	gid_t gid;
 	struct hub_config hub;
-	bool debug;
+	bool debug, show;
 };
 
-enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_INTERVAL, OPT_DEBUG };
+enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_INTERVAL, OPT_DEBUG,
+       OPT_SHOW };
 
 static bool number(const char *s, unsigned long max, unsigned long *ret)
 {
@@ -81,27 +83,29 @@ static bool parse(int argc, char **argv, struct options *o)
 		{ "exporter-uid", required_argument, NULL, OPT_EXPORTER },
 		{ "interval", required_argument, NULL, OPT_INTERVAL },
 		{ "debug", no_argument, NULL, OPT_DEBUG },
+		{ "show-table", no_argument, NULL, OPT_SHOW },
 		{ 0 },
 	};
 	unsigned long v;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "", opts, NULL)) != -1) {
-		if (opt == OPT_DEBUG) {
-			o->debug = true;
+		o->debug |= opt == OPT_DEBUG;
+		o->show |= opt == OPT_SHOW;
+		if (opt == OPT_DEBUG || opt == OPT_SHOW)
 			continue;
-		}
 		if (opt == '?' || !number(optarg, UINT32_MAX - 1, &v) ||
 		    !set_option(o, opt, v))
 			return false;
 	}
-	return optind == argc;
+	return optind == argc || o->show;
 }
 
 static void usage(void)
 {
 	fputs("usage: trifold-symbolizerd [--uid N --gid N] [--loader-uid N]\n"
 	      "         [--exporter-uid N] [--interval SECONDS] [--debug]\n"
+	      "       trifold-symbolizerd --show-table [--uid N --gid N] [ADDRESS...]\n"
 	      "Is started by systemd or `trifold run`, with listening sockets\n"
 	      "loader, export and status as LISTEN_FDS(3).\n", stderr);
 }
@@ -179,7 +183,9 @@ int main(int argc, char **argv)
 		usage();
 		return 2;
 	}
-	log_init("symbolizerd", o.debug);
+	log_init(o.show ? "trifold" : "symbolizerd", o.debug);
+	if (o.show)
+		return show_main(o.uid, o.gid, argv + optind, argc - optind);
 	signal(SIGPIPE, SIG_IGN);
 	tune_malloc();
 	r = prepare(&hub, &o);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "tests/unit/harness.h"
@@ -13,16 +14,17 @@ static const struct option_def defs[] = {
 	{ "output", "FILE", "", OPTION_TEXT, 0, 0, AT(output) },
 	{ "format", "F", "", OPTION_FORMAT, 0, 0, AT(format) },
 	{ "verbose", NULL, "", OPTION_FLAG, 0, 0, AT(verbose) },
+	{ "at", "A...", "", OPTION_WORDS, 0, 0, AT(at) },
 };
 
 static struct options o;
 static char err[256];
 
-static int parse_for(bool takes_command, const char *const *words)
+static int parse_for(enum option_rest rest, const char *const *words)
 {
 	const struct command c = {
 		.name = "record", .usage = "", .summary = "", .options = defs,
-		.n_options = 5, .takes_command = takes_command,
+		.n_options = 6, .rest = rest,
 	};
 	static char *argv[16];		/* what is parsed points into it */
 	int argc = 1;
@@ -36,11 +38,11 @@ static int parse_for(bool takes_command, const char *const *words)
 	return options_parse(&c, argc, argv, &o, err, sizeof(err));
 }
 
-#define PARSE(...) parse_for(true, (const char *const[]){ __VA_ARGS__, NULL })
+#define PARSE(...) parse_for(REST_COMMAND, (const char *const[]){ __VA_ARGS__, NULL })
 
 TEST(options_have_defaults)
 {
-	CHECK_EQ(parse_for(true, (const char *const[]){ NULL }), 0);
+	CHECK_EQ(parse_for(REST_COMMAND, (const char *const[]){ NULL }), 0);
 	CHECK_EQ(o.frequency, FREQUENCY_DEFAULT);
 	CHECK_EQ(o.interval, INTERVAL_DEFAULT);
 	CHECK_EQ(o.duration_ms, 0);
@@ -111,7 +113,7 @@ TEST(options_refuse_with_one_line_and_a_hint)
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		CHECK(parse_for(true, bad[i]) != 0);
+		CHECK(parse_for(REST_COMMAND, bad[i]) != 0);
 		CHECK(strstr(err, "; see `trifold record --help`") != NULL);
 		CHECK(strchr(err, '\n') == NULL);
 	}
@@ -124,7 +126,7 @@ TEST(options_stop_at_two_dashes)
 	CHECK(strcmp(o.rest[1], "--output") == 0);
 	CHECK(strcmp(o.rest[2], "x") == 0 && !o.rest[3]);
 	CHECK(!o.output);
-	CHECK(parse_for(false, (const char *const[]){ "--", "make", NULL }));
+	CHECK(parse_for(REST_NONE, (const char *const[]){ "--", "make", NULL }));
 }
 
 TEST(options_know_help)
@@ -146,4 +148,24 @@ TEST(options_cut_long_messages)
 	word[sizeof(word) - 1] = '\0';
 	CHECK(PARSE(word) != 0);
 	CHECK_EQ(strlen(err), sizeof(err) - 1);
+}
+
+TEST(options_take_a_file_and_lists)
+{
+	CHECK_EQ(parse_for(REST_FILE, (const char *const[]){
+			   "a.out", "--at", "10", "0x20", "--verbose", NULL }), 0);
+	CHECK(!strcmp(o.file, "a.out"));
+	CHECK_EQ(o.at.n, 2);
+	CHECK(!strcmp(o.at.v[1], "0x20"));
+	CHECK(o.verbose);
+	CHECK_EQ(parse_for(REST_FILE, (const char *const[]){
+			   "--verbose", "a.out", NULL }), 0);
+	CHECK(!strcmp(o.file, "a.out"));
+	CHECK_EQ(o.at.n, 0);
+	CHECK_EQ(parse_for(REST_FILE, (const char *const[]){
+			   "a.out", "b.out", NULL }), -EINVAL);
+	CHECK_EQ(parse_for(REST_FILE, (const char *const[]){ "--at", NULL }),
+		 -EINVAL);
+	CHECK_EQ(parse_for(REST_NONE, (const char *const[]){ "a.out", NULL }),
+		 -EINVAL);
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * show - what an unwind table says, for people
+ *
+ * One line a range of addresses:
+ *
+ *	0x1139-0x113a cfa=rsp+8 ra=*(cfa-8) main
+ *	0x113a-0x113d cfa=rsp+16 ra=*(cfa-8) rbp=*(cfa-16) main
+ *
+ * Addresses are virtual ones of the file, as in readelf and nm.  Instead of a
+ * rule there may be "none" (the unwinder goes by frame pointer), "end" (of the
+ * stack), "signal" (a signal frame: all registers lie in it) and "unsupported"
+ * (the file says something that no rule can).
+ */
+#ifndef SYMBOLIZERD_UNWIND_SHOW_H
+#define SYMBOLIZERD_UNWIND_SHOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "symbolizerd/elf_file.h"
+
+/* The rule that holds at each of n addresses; of all of the file, where there
+ * are none.  JOB_OK or a verdict (ipc/message.h). */
+int show_table(const struct elf_file *f, const uint64_t *at, size_t n, FILE *to);
+
+#endif /* SYMBOLIZERD_UNWIND_SHOW_H */
