@@ -51,6 +51,14 @@ static const struct msg_rule rules[MSG__MAX] = {
 			    MSG_PATH_MAX),
 	[MSG_OPEN_FAILED] = RULE(PEER_OPENER, LIVE, 0, struct msg_open_failed,
 				 0),
+	[MSG_DEBUG_WANTED] = RULE(PEER_WORKER | PEER_HUB, LIVE, 0,
+				  struct msg_debug_wanted, 0),
+	[MSG_DEBUG_FILE] = RULE(PEER_LOADERD | PEER_HUB, LIVE, 1,
+				struct msg_debug, 0),
+	[MSG_DEBUG_NONE] = RULE(PEER_LOADERD | PEER_HUB, LIVE, 0,
+				struct msg_debug, 0),
+	[MSG_OPEN_DEBUG] = RULE(PEER_LOADERD, CONN_READY, 0,
+				struct msg_open_debug, 0),
 };
 
 static const char *const type_names[MSG__MAX] = {
@@ -58,7 +66,8 @@ static const char *const type_names[MSG__MAX] = {
 	"EXE_DROPPED", "CGROUP", "LOADER_STATS", "BYE", "TABLE", "TABLE_NONE",
 	"CHECKPOINT", "JOB", "JOB_DONE", "JOB_FAILED", "FORK", "KILL",
 	"EXITED", "BATCH", "BATCH_DONE", "EXPORTER_STATS", "STATUS", "OPEN",
-	"OPENED", "OPEN_FAILED",
+	"OPENED", "OPEN_FAILED", "DEBUG_WANTED", "DEBUG_FILE", "DEBUG_NONE",
+	"OPEN_DEBUG",
 };
 
 static const char *const verdict_names[MSG__VERDICTS] = {

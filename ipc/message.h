@@ -71,6 +71,10 @@ enum msg_type {
 	MSG_OPEN = 22,		/* loaderd -> opener */
 	MSG_OPENED = 23,	/* opener -> loaderd, 1 fd */
 	MSG_OPEN_FAILED = 24,	/* opener -> loaderd */
+	MSG_DEBUG_WANTED = 25,	/* worker -> hub -> loaderd: a debug file */
+	MSG_DEBUG_FILE = 26,	/* loaderd -> hub -> worker, 1 fd */
+	MSG_DEBUG_NONE = 27,	/* loaderd -> hub -> worker */
+	MSG_OPEN_DEBUG = 28,	/* loaderd -> opener; answered as MSG_OPEN */
 	MSG__MAX
 };
 
@@ -228,6 +232,23 @@ struct msg_opened {
 struct msg_open_failed {
 	uint32_t error;			/* errno */
 	uint32_t pad;
+};
+
+struct msg_debug_wanted {
+	uint32_t exe;
+	uint32_t build_id_len;		/* bytes, 2 to BUILD_ID_MAX */
+	uint8_t build_id[BUILD_ID_MAX];
+};
+
+struct msg_debug {			/* MSG_DEBUG_FILE, MSG_DEBUG_NONE */
+	uint32_t exe;
+	uint32_t pad;
+};
+
+struct msg_open_debug {
+	uint32_t tgid;
+	uint32_t build_id_len;		/* as above */
+	uint8_t build_id[BUILD_ID_MAX];
 };
 
 /* --- judging ----------------------------------------------------------- */

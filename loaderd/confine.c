@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -40,7 +41,12 @@ static const struct sandbox_rule opener_rules[] = {
 	ALLOW(readlink),
 	ALLOW(readlinkat),
 	ALLOW(fstat),
+	ALLOW(fstatfs),
 	ALLOW(newfstatat),
+	/* its flags are in memory, out of a filter's sight: what it could
+	 * open for writing, if it were not itself any more, it can make no
+	 * longer (RLIMIT_FSIZE 0) */
+	ALLOW(openat2),
 	ALLOW(clone),
 	ALLOW(wait4),
 	ALLOW_IF(kill, 1, INT_BITS, SIGKILL),
@@ -69,11 +75,15 @@ int confine_opener(uid_t uid, gid_t gid, const int *keep, int n)
 	static const int caps[] = {
 		CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE, CAP_DAC_READ_SEARCH,
 	};
+	static const struct rlimit nothing = { 0, 0 };
 	int r;
 
 	r = sandbox_close_fds(keep, n);
 	if (!r)
 		r = sandbox_limits(64, 256u << 20, -1);
+	signal(SIGXFSZ, SIG_IGN);
+	if (!r && setrlimit(RLIMIT_FSIZE, &nothing) < 0)
+		r = sandbox_failed("setrlimit");
 	if (!r)
 		r = sandbox_identity(uid, gid, caps, RULES(caps));
 	if (!r)

@@ -3,7 +3,6 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,31 +11,11 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "ipc/sealed.h"
+#include "loaderd/fs.h"
 
 #define OPEN_DEADLINE_NS	(1 * NSEC_PER_SEC)
 #define GRACE_NS		(1 * NSEC_PER_SEC)	/* BPF runs for less */
 #define TABLE_BYTES_MAX		(256u << 20)
-
-/*
- * File systems of the local kernel, whose files can be mapped, unmapped and
- * closed without anybody's consent.  Not here: FUSE, NFS, 9p ..., which may
- * never answer.  An overlay's file has the identity of the file beneath it.
- */
-static const uint32_t trusted_fs[] = {
-	EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
-	OVERLAYFS_SUPER_MAGIC, SQUASHFS_MAGIC, RAMFS_MAGIC, F2FS_SUPER_MAGIC,
-	HUGETLBFS_MAGIC, 0xe0f5e1e2 /* erofs */, 0x2fc12fc1 /* zfs */,
-	0xca451a4e /* bcachefs */,
-};
-
-static bool fs_trusted(const struct file_key *key)
-{
-	for (size_t i = 0; i < sizeof(trusted_fs) / sizeof(*trusted_fs); i++) {
-		if (trusted_fs[i] == key->magic)
-			return true;
-	}
-	return false;
-}
 
 /* --- the queues ------------------------------------------------------------ */
 
@@ -232,7 +211,8 @@ void files_need(struct files *f, const struct need_file *need, bool listed)
 		f->stats->needs++;
 	if (!wanted(f, &need->key))
 		return;
-	if (!fs_trusted(&need->key)) {
+	/* an overlay's file has the identity of the file beneath it */
+	if (!fs_trusted(need->key.magic)) {
 		f->stats->fs_refused += !listed;
 		return;
 	}
@@ -270,6 +250,8 @@ static void take_opened(struct files *f, struct msg *m)
 			f->stats->table_full++;
 		else
 			pass_on(f, exe, (const char *)(o + 1), o->path_len, fd);
+		if (exe >= 0)
+			f->exes[exe].tgid = f->open.tgid;
 	}
 	close(fd);
 }
@@ -353,6 +335,11 @@ void files_connected(struct files *f, bool connected)
 			entry_put(f, i, entry.state | FILE_ASK);
 	}
 	next_open(f);
+}
+
+uint32_t files_tgid(const struct files *f, uint32_t exe)
+{
+	return exe < f->n ? f->exes[exe].tgid : 0;
 }
 
 bool files_idle(const struct files *f)

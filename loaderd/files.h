@@ -26,6 +26,7 @@ struct exe {			/* by number */
 	struct table_ref table;
 	bool used;		/* number is given */
 	bool sent;		/* with symbolizerd, unanswered */
+	uint32_t tgid;		/* who ran it when it was opened */
 };
 
 struct need_queue {
@@ -85,6 +86,9 @@ void files_table(struct files *f, uint32_t exe, int fd);
 /* symbolizerd is there (anew), or gone: known files will be asked for again,
  * with the tables that they have. */
 void files_connected(struct files *f, bool connected);
+
+/* A process that ran this executable, or 0. */
+uint32_t files_tgid(const struct files *f, uint32_t exe);
 
 /* Nothing is waiting, being opened, or with symbolizerd. */
 bool files_idle(const struct files *f);

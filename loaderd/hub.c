@@ -69,6 +69,9 @@ static int handle(struct hub *h, struct msg *m)
 	case MSG_TABLE_NONE:
 		take_table(h, m);
 		return 0;
+	case MSG_DEBUG_WANTED:
+		h->ops->debug(h->ctx, (const void *)m->buf);
+		return 0;
 	case MSG_CHECKPOINT:
 		memcpy(&h->checkpoint, m->buf, sizeof(h->checkpoint));
 		h->have_checkpoint = true;

@@ -18,6 +18,7 @@
 struct hub_ops {
 	void (*connected)(void *ctx, bool yes);	/* after the hellos; at the end */
 	void (*table)(void *ctx, uint32_t exe, int fd);	/* -1: none; borrowed */
+	void (*debug)(void *ctx, const struct msg_debug_wanted *m);
 };
 
 struct hub {

@@ -27,6 +27,7 @@
 #include "ipc/sealed.h"
 #include "loaderd/bpf.h"
 #include "loaderd/confine.h"
+#include "loaderd/debug.h"
 #include "loaderd/drain.h"
 #include "loaderd/files.h"
 #include "loaderd/hub.h"
@@ -55,6 +56,7 @@ struct loaderd {
 	struct opener opener;
 	struct tables tables;
 	struct files files;
+	struct debug debug;
 	struct ksyms ksyms;
 	struct drain drain;
 	struct sampling sampling;
@@ -145,8 +147,12 @@ static int on_opener(struct ev_source *src, uint32_t events)
 
 	(void)src;
 	(void)events;
-	while ((r = conn_recv(&self.opener.conn, &m)) == 0)
-		files_opened(&self.files, &m);
+	while ((r = conn_recv(&self.opener.conn, &m)) == 0) {
+		if (m.hdr.id & DEBUG_ID)
+			debug_opened(&self.debug, &m);
+		else
+			files_opened(&self.files, &m);
+	}
 	if (r == -EAGAIN)
 		return 0;
 	log_err("the opener is gone: %s", r > 0 ? msg_verdict_name(r) :
@@ -167,6 +173,13 @@ static void on_table(void *ctx, uint32_t exe, int fd)
 {
 	files_table(&((struct loaderd *)ctx)->files, exe, fd);
 	begin(ctx);
+}
+
+static void on_debug(void *ctx, const struct msg_debug_wanted *m)
+{
+	struct loaderd *l = ctx;
+
+	debug_wanted(&l->debug, m, files_tgid(&l->files, m->exe));
 }
 
 static void on_connected(void *ctx, bool yes)
@@ -211,7 +224,7 @@ static int identify(void *ctx, const void *addr, struct file_key *ret)
 	return bpf_identify(&((struct loaderd *)ctx)->bpf, addr, ret);
 }
 
-static const struct hub_ops hub_ops = { on_connected, on_table };
+static const struct hub_ops hub_ops = { on_connected, on_table, on_debug };
 static const struct files_ops files_ops = { send_exe, exe_dropped, identify };
 
 /* --- time ------------------------------------------------------------------------ */
@@ -250,6 +263,7 @@ static int on_tick(struct ev_source *src, uint32_t events)
 		return r;
 	l->second_ns = now;
 	files_tick(&l->files, now);
+	debug_tick(&l->debug, now);
 	ksyms_refresh(&l->ksyms, now);
 	sampling_refresh(&l->sampling);
 	report(l);
@@ -463,6 +477,7 @@ int main(int argc, char **argv)
 	if (r)
 		return 1;
 	l->vdso_fd = vdso_image();
+	l->debug = (struct debug){ .opener = &l->opener, .hub = &l->hub };
 	hub_init(&l->hub, &l->loop, o->hub, o->hub_uid, o->frequency, &hub_ops,
 		 l);
 	r = sampling_open(&l->sampling, bpf_sample_fd(&l->bpf), o->frequency);

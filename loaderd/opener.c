@@ -4,32 +4,49 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/log.h"
 #include "loaderd/confine.h"
+#include "loaderd/fs.h"
 
 #define KEEPER_CHECK_MS	5000	/* should SIGCHLD come between two calls */
 
 /* --- the opener ------------------------------------------------------------ */
 
+#define OPEN_FLAGS	(O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+static int regular(int fd)
+{
+	struct stat st;
+
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EBADF;
+}
+
 static int open_mapping(const struct msg_open *q, char *path, ssize_t *path_len)
 {
 	char name[96];
-	struct stat st;
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%u/map_files/%llx-%llx", q->tgid,
 		 (unsigned long long)q->start, (unsigned long long)q->end);
 	*path_len = readlink(name, path, MSG_PATH_MAX);
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = open(name, OPEN_FLAGS);
 	if (fd < 0 || *path_len < 0) {
 		int r = -errno;
 
@@ -37,11 +54,46 @@ static int open_mapping(const struct msg_open *q, char *path, ssize_t *path_len)
 			close(fd);
 		return r;
 	}
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+	return regular(fd);
+}
+
+/* path below root, whatever links say */
+static int open_below(const char *root, const char *path)
+{
+	struct open_how how = {
+		.flags = OPEN_FLAGS,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, r;
+	struct statfs fs;
+
+	if (dir < 0)
+		return -errno;
+	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	r = fd < 0 ? -errno : regular(fd);
+	close(dir);
+	if (r >= 0 && (fstatfs(fd, &fs) < 0 || !fs_trusted(fs.f_type) ||
+		       fs.f_type == OVERLAYFS_SUPER_MAGIC)) {
 		close(fd);
-		return -EBADF;
+		r = -EXDEV;
 	}
-	return fd;
+	return r;
+}
+
+/* The layout of GDB's manual, 18.3 "Debugging Information in Separate Files". */
+static int open_debug(const struct msg_open_debug *q)
+{
+	char path[64 + 2 * BUILD_ID_MAX] = "usr/lib/debug/.build-id/", root[32];
+	size_t n = strlen(path);
+	int fd;
+
+	for (uint32_t i = 0; i < q->build_id_len && i < BUILD_ID_MAX; i++)
+		n += snprintf(path + n, sizeof(path) - n, i ? "%02x" : "%02x/",
+			      q->build_id[i]);
+	snprintf(path + n, sizeof(path) - n, ".debug");
+	snprintf(root, sizeof(root), "/proc/%u/root", q->tgid);
+	fd = open_below(root, path);
+	return fd < 0 ? open_below("/", path) : fd;
 }
 
 static int answer(struct conn *c, const struct msg *m)
@@ -49,10 +101,13 @@ static int answer(struct conn *c, const struct msg *m)
 	struct msg_open_failed failed = { 0 };
 	struct msg_opened opened = { 0 };
 	char path[MSG_PATH_MAX];
-	ssize_t len;
+	ssize_t len = 0;
 	int fd, r;
 
-	fd = open_mapping((const struct msg_open *)m->buf, path, &len);
+	if (m->hdr.type == MSG_OPEN_DEBUG)
+		fd = open_debug((const void *)m->buf);
+	else
+		fd = open_mapping((const void *)m->buf, path, &len);
 	if (fd < 0) {
 		failed.error = -fd;
 		return conn_send(c, MSG_OPEN_FAILED, m->hdr.id, &failed,
@@ -149,6 +204,13 @@ int opener_start(struct opener *o, uid_t uid, gid_t gid)
 	r = conn_init(&o->conn, req[0], PEER_OPENER);
 	o->conn.state = CONN_READY;
 	return r;
+}
+
+int opener_ask_debug(struct opener *o, uint64_t id,
+		     const struct msg_open_debug *q)
+{
+	return conn_send(&o->conn, MSG_OPEN_DEBUG, id, q, sizeof(*q), NULL, 0,
+			 NULL, 0);
 }
 
 int opener_ask(struct opener *o, uint64_t id, const struct need_file *need)

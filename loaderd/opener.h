@@ -31,6 +31,12 @@ int opener_start(struct opener *o, uid_t uid, gid_t gid);
 /* Ask; the answer (MSG_OPENED or MSG_OPEN_FAILED, same id) comes on conn. */
 int opener_ask(struct opener *o, uint64_t id, const struct need_file *need);
 
+/* Likewise, for the debug file of a build ID: below the root of a process, or
+ * below ours.  Of a trusted file system (fs.h), but no overlay: what lies
+ * beneath that is not known. */
+int opener_ask_debug(struct opener *o, uint64_t id,
+		     const struct msg_open_debug *q);
+
 /* Kill the present opener; a new one takes its place. */
 void opener_kill(struct opener *o);
 

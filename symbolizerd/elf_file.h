@@ -33,6 +33,9 @@ struct elf_file {
 	uint32_t n_shdrs;
 	char *names;		/* section names, NUL behind */
 	size_t names_len;
+	/* Its debug file (checked to be that), for what is not in itself: more
+	 * sections, at the same addresses; NULL: none.  Borrowed. */
+	const struct elf_file *debug;
 };
 
 /* Bytes read from the file; data is malloc'ed, with a NUL behind. */

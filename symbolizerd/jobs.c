@@ -81,6 +81,7 @@ static int slot_start(struct hub *hub, struct job_slot *slot)
 		return r;
 	hub->stats.worker_jobs++;
 	slot->state = SLOT_BUSY;
+	slot->asks = slot->waits = false;
 	slot->deadline_ns = now_ns() + JOB_DEADLINE_NS;
 	/* the slot's socket is empty: always room for one */
 	r = conn_send(&slot->conn, MSG_JOB, 0, &m, sizeof(m), NULL, 0,
@@ -165,6 +166,44 @@ static int on_failed(struct hub *hub, struct job_slot *slot,
 	return MSG_OK;
 }
 
+static int tell_debug(struct job_slot *slot, int fd)
+{
+	struct msg_debug m = { .exe = slot->job.number };
+
+	slot->waits = false;
+	return conn_send(&slot->conn,
+			 fd < 0 ? MSG_DEBUG_NONE : MSG_DEBUG_FILE, 0, &m,
+			 sizeof(m), NULL, 0, &fd, fd >= 0);
+}
+
+static int on_debug_wanted(struct hub *hub, struct job_slot *slot,
+			   const struct msg *msg)
+{
+	struct msg_debug_wanted m;
+
+	memcpy(&m, msg->buf, sizeof(m));
+	if (slot->state != SLOT_BUSY || slot->asks ||
+	    m.exe != slot->job.number || m.build_id_len < 2 ||
+	    m.build_id_len > BUILD_ID_MAX)
+		return MSG_BAD_CONTENT;
+	slot->asks = slot->waits = true;
+	if (!still_meant(hub, &slot->job) || loader_link_debug(hub, &m))
+		(void)!tell_debug(slot, -1);
+	return MSG_OK;
+}
+
+void jobs_debug(struct hub *hub, uint32_t number, int fd)
+{
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
+		struct job_slot *slot = &hub->jobs.slots[i];
+
+		if (slot->state == SLOT_BUSY && slot->waits &&
+		    slot->job.number == number &&
+		    slot->job.life == hub->jobs.life)
+			(void)!tell_debug(slot, fd);
+	}
+}
+
 static int slot_handle(struct hub *hub, struct job_slot *slot, struct msg *msg)
 {
 	switch (msg->hdr.type) {
@@ -172,6 +211,8 @@ static int slot_handle(struct hub *hub, struct job_slot *slot, struct msg *msg)
 		return on_done(hub, slot, msg);
 	case MSG_JOB_FAILED:
 		return on_failed(hub, slot, msg);
+	case MSG_DEBUG_WANTED:
+		return on_debug_wanted(hub, slot, msg);
 	default:
 		return MSG_BAD_TYPE;
 	}

@@ -37,6 +37,8 @@ struct job_slot {
 	struct job job;
 	uint64_t deadline_ns;
 	enum slot_state state;
+	bool asks;			/* for a debug file, once a job */
+	bool waits;			/* for the answer */
 };
 
 struct jobs {
@@ -59,6 +61,9 @@ int jobs_add(struct hub *hub, uint32_t number, uint32_t exe, int fd);
 
 /* loaderd does not want the table of this number any more. */
 void jobs_cancel(struct hub *hub, uint32_t number);
+
+/* loaderd's answer to a question for a debug file; fd borrowed, -1: none. */
+void jobs_debug(struct hub *hub, uint32_t number, int fd);
 
 /* Another loaderd: what is queued is void, what runs is for us only. */
 void jobs_new_life(struct hub *hub);

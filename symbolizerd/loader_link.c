@@ -194,6 +194,16 @@ void loader_link_table_none(struct hub *hub, uint32_t number, int reason)
 	});
 }
 
+int loader_link_debug(struct hub *hub, const struct msg_debug_wanted *m)
+{
+	struct loader_link *l = &hub->loader;
+
+	if (!loader_link_up(l) || l->conn.state == CONN_NEW)
+		return -ENOTCONN;
+	return conn_send(&l->conn, MSG_DEBUG_WANTED, 0, m, sizeof(*m), NULL, 0,
+			 NULL, 0);
+}
+
 void loader_link_checkpoint(struct hub *hub)
 {
 	struct loader_link *l = &hub->loader;
@@ -348,6 +358,16 @@ static int on_stats(struct hub *hub, const struct msg *msg)
 	return MSG_OK;
 }
 
+static int on_debug(struct hub *hub, const struct msg *msg)
+{
+	struct msg_debug m;
+
+	memcpy(&m, msg->buf, sizeof(m));
+	jobs_debug(hub, m.exe,
+		   msg->hdr.type == MSG_DEBUG_FILE ? msg->fds[0] : -1);
+	return MSG_OK;
+}
+
 static int handle(struct hub *hub, struct msg *msg)
 {
 	switch (msg->hdr.type) {
@@ -361,6 +381,9 @@ static int handle(struct hub *hub, struct msg *msg)
 		return on_cgroup(hub, msg);
 	case MSG_LOADER_STATS:
 		return on_stats(hub, msg);
+	case MSG_DEBUG_FILE:
+	case MSG_DEBUG_NONE:
+		return on_debug(hub, msg);
 	case MSG_BYE:
 		loader_link_drain(hub);
 		ledger_loader_bye(&hub->ledger);

@@ -52,6 +52,9 @@ void loader_link_tick(struct hub *hub);
 void loader_link_table(struct hub *hub, uint32_t number, int fd);
 void loader_link_table_none(struct hub *hub, uint32_t number, int reason);
 
+/* Ask for a debug file; jobs_debug() gets the answer.  0 or -errno. */
+int loader_link_debug(struct hub *hub, const struct msg_debug_wanted *m);
+
 /* Let loaderd keep the totals, if they have changed. */
 void loader_link_checkpoint(struct hub *hub);
 

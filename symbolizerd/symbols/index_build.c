@@ -84,9 +84,10 @@ static int take(const struct elf_file *f, struct raws *all, int table,
 	return push(all, &r);
 }
 
-/* The symbols in len bytes at off, a block at a time. */
-static int take_all(const struct elf_file *f, struct raws *all, int table,
-		    uint64_t off, uint64_t len)
+/* The symbols of f in len bytes at off of `in` (f, or its debug file), a block
+ * at a time. */
+static int take_all(const struct elf_file *f, const struct elf_file *in,
+		    struct raws *all, int table, uint64_t off, uint64_t len)
 {
 	int r = JOB_OK;
 
@@ -97,7 +98,7 @@ static int take_all(const struct elf_file *f, struct raws *all, int table,
 		size_t part = len < BLOCK ? len : BLOCK;
 		struct elf_bytes b;
 
-		r = elf_file_read(f, off, part, &b);
+		r = elf_file_read(in, off, part, &b);
 		for (size_t i = 0; !r && i < part; i += sizeof(Elf64_Sym)) {
 			Elf64_Sym s;
 
@@ -186,19 +187,21 @@ static int encode(const struct raws *all, void **ret, size_t *len)
 
 /* --- where the tables are ------------------------------------------------------ */
 
-static int from_sections(const struct elf_file *f, struct raws *all, int table)
+static int from_sections(const struct elf_file *f, const struct elf_file *in,
+			 struct raws *all, int table)
 {
 	static const char *const names[TABLES][2] = {
 		{ ".symtab", ".strtab" }, { ".dynsym", ".dynstr" },
 	};
-	const Elf64_Shdr *sym = elf_file_find(f, names[table][0]);
-	const Elf64_Shdr *str = elf_file_find(f, names[table][1]);
+	const Elf64_Shdr *sym = elf_file_find(in, names[table][0]);
+	const Elf64_Shdr *str = elf_file_find(in, names[table][1]);
 	int r;
 
 	if (!sym || !str || (sym->sh_flags & SHF_COMPRESSED))
 		return JOB_OK;
-	r = elf_file_section(f, str, &all->strings[table]);
-	return r ? r : take_all(f, all, table, sym->sh_offset, sym->sh_size);
+	r = elf_file_section(in, str, &all->strings[table]);
+	return r ? r : take_all(f, in, all, table, sym->sh_offset,
+				sym->sh_size);
 }
 
 /* What PT_DYNAMIC says of symbols and strings. */
@@ -244,7 +247,7 @@ static int from_dynamic(const struct elf_file *f, struct raws *all)
 		return r;
 	if (left > strtab - symtab)
 		left = strtab - symtab;
-	return take_all(f, all, DYNAMIC, at, left);
+	return take_all(f, f, all, DYNAMIC, at, left);
 }
 
 int symbols_build(const struct elf_file *f, void **ret, size_t *len)
@@ -252,9 +255,11 @@ int symbols_build(const struct elf_file *f, void **ret, size_t *len)
 	struct raws all = { 0 };
 	int r;
 
-	r = from_sections(f, &all, STATIC);
+	r = from_sections(f, f, &all, STATIC);
+	if (!r && !all.strings[STATIC].data && f->debug)
+		r = from_sections(f, f->debug, &all, STATIC);
 	if (!r)
-		r = from_sections(f, &all, DYNAMIC);
+		r = from_sections(f, f, &all, DYNAMIC);
 	if (!r && !all.strings[DYNAMIC].data)
 		r = from_dynamic(f, &all);
 	if (!r) {

@@ -2,7 +2,7 @@
 /*
  * index_build - a symbol index from the symbol tables of an ELF file
  *
- * Functions of .symtab, then those of .dynsym at addresses that .symtab does
+ * Functions of .symtab (that of the debug file, where the file has none), then those of .dynsym at addresses that .symtab does
  * not name.  Without section headers .dynsym is found through PT_DYNAMIC.  A
  * symbol without a size (assembler) reaches to the next one, at most
  * SYMBOL_UNSIZED_MAX bytes.  Of several names at one address one of .symtab

@@ -142,10 +142,17 @@ static int from_eh_frame(struct build *b)
 static int from_debug_frame(struct build *b)
 {
 	const Elf64_Shdr *s = elf_file_find(b->f, ".debug_frame");
+	const struct elf_file *f = b->f;
 	struct cfi_source src = { .debug_frame = true };
 	struct elf_bytes bytes = { 0 };
-	int r = s ? elf_file_section(b->f, s, &bytes) : JOB_OK;
+	int r = JOB_OK;
 
+	if (!s && f->debug) {
+		f = f->debug;
+		s = elf_file_find(f, ".debug_frame");
+	}
+	if (s)
+		r = elf_file_section(f, s, &bytes);
 	return r ? r : walk(b, &src, &bytes);
 }
 
@@ -186,8 +193,10 @@ int unwind_build(const struct elf_file *f, void **ret, size_t *len)
 	if (table_builder_init(&b.table))
 		return JOB_NO_MEMORY;
 	r = from_eh_frame(&b);
-	if (!r && !b.table.n)
+	if (!r) {
+		table_builder_next_source(&b.table);
 		r = from_debug_frame(&b);
+	}
 	if (!r)
 		r = from_arm_vdso(&b);
 	if (!r)

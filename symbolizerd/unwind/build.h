@@ -2,8 +2,8 @@
 /*
  * build - the unwind table of an ELF file
  *
- * From .eh_frame (found by its section, else through PT_GNU_EH_FRAME), else
- * from .debug_frame of the same file.
+ * From .eh_frame (found by its section, else through PT_GNU_EH_FRAME); for what
+ * it does not speak of from .debug_frame of the same file, or of its debug file.
  */
 #ifndef SYMBOLIZERD_UNWIND_BUILD_H
 #define SYMBOLIZERD_UNWIND_BUILD_H

@@ -9,6 +9,7 @@
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
 #include "symbolizerd/unwind/build.h"
+#include "symbolizerd/unwind/table.h"
 
 struct names {
 	const char *sp, *fp, *pc;
@@ -192,34 +193,16 @@ static void show_all(const struct show *s)
 	show_range(s, start, (uint64_t)s->hdr->pages << TABLE_PAGE_SHIFT, rule);
 }
 
-static uint16_t find(const struct show *s, uint64_t off)
-{
-	uint64_t page = off >> TABLE_PAGE_SHIFT;
-	const struct dir_entry *d;
-	uint32_t lo = 0, hi;
-
-	if (page >= s->hdr->pages)
-		return RULE_NONE;
-	d = &s->dir[page];
-	hi = d->n * (uint32_t)ELEMENT_ROWS;
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (row(s, d, mid)->low <= (off & 0xffff))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? row(s, d, lo - 1)->rule : d->rule_before;
-}
-
 static void show_at(const struct show *s, uint64_t vaddr)
 {
+	static const struct unwind_rule none;
+	const struct unwind_rule *r;
 	uint64_t off;
 
 	fprintf(s->to, "0x%" PRIx64, vaddr);
 	if (elf_file_offset(s->f, vaddr, true, &off, NULL)) {
-		show_rule(s, &s->rules[find(s, off)]);
+		r = table_lookup(s->hdr, off);
+		show_rule(s, r ? r : &none);
 		show_name(s, off);
 	} else {
 		fputs(" not executable", s->to);

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #define ROW_OFF(row)	((row) >> 17)
+#define ROW_HAS(row)	((row) & 1 << 16)
 #define ROW_RULE(row)	((uint32_t)((row) & 0xffff))
 #define OFF_MAX		(1ULL << 40)
 
@@ -112,21 +113,58 @@ static int push(struct table_builder *b, uint64_t off, bool has, uint32_t rule)
 	return 0;
 }
 
+static int add(struct table_builder *b, uint64_t start, uint64_t end,
+	       uint32_t rule)
+{
+	int r;
+
+	/* the end that the row before left here is not one */
+	if (b->n > b->settled && b->rows[b->n - 1] == start << 17)
+		b->n--;
+	r = push(b, start, true, rule);
+	return r ? r : push(b, end, false, RULE_NONE);
+}
+
+/* Of [start, end) what no earlier source has spoken of. */
+static int add_gaps(struct table_builder *b, uint64_t start, uint64_t end,
+		    uint32_t rule)
+{
+	size_t i = 0, hi = b->settled;
+	int r = 0;
+
+	while (i < hi) {
+		size_t mid = i + (hi - i) / 2;
+
+		if (ROW_OFF(b->rows[mid]) <= start)
+			i = mid + 1;
+		else
+			hi = mid;
+	}
+	while (!r && start < end) {
+		bool taken = i && ROW_HAS(b->rows[i - 1]);
+		uint64_t next = i < b->settled ? ROW_OFF(b->rows[i]) : end;
+
+		if (next > end)
+			next = end;
+		if (!taken && next > start)
+			r = add(b, start, next, rule);
+		start = next;
+		i++;
+	}
+	return r;
+}
+
 int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
 		      const struct unwind_rule *rule)
 {
-	int n, r;
+	int n;
 
 	if (start >= end || end >= OFF_MAX)
 		return 0;
 	n = rule_number(b, rule);
 	if (n < 0)
 		return n;
-	/* the end that the row before left here is not one */
-	if (b->n && b->rows[b->n - 1] == start << 17)
-		b->n--;
-	r = push(b, start, true, n);
-	return r ? r : push(b, end, false, RULE_NONE);
+	return b->settled ? add_gaps(b, start, end, n) : add(b, start, end, n);
 }
 
 static int compare(const void *a, const void *b)
@@ -144,6 +182,12 @@ static void sort(struct table_builder *b)
 			return;
 		}
 	}
+}
+
+void table_builder_next_source(struct table_builder *b)
+{
+	sort(b);
+	b->settled = b->n;
 }
 
 /* One row an offset, none that repeats the rule before, no short gaps between

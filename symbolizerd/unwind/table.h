@@ -16,6 +16,7 @@
 struct table_builder {
 	uint64_t *rows;		/* file offset << 17 | has rule << 16 | rule */
 	size_t n, cap;
+	size_t settled;		/* of earlier sources, sorted */
 	struct unwind_rule *rules;	/* local numbers */
 	uint32_t n_rules, cap_rules;
 	uint32_t *hash;		/* number + 1 */
@@ -31,6 +32,9 @@ void table_builder_fini(struct table_builder *b);
  * behind the first end nothing holds.  0, -ENOMEM, -E2BIG. */
 int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
 		      const struct unwind_rule *rule);
+
+/* What is added from now on counts only where nothing was said so far. */
+void table_builder_next_source(struct table_builder *b);
 
 /* Lay it out: 0 and malloc'ed bytes, or -ENOMEM, -E2BIG.  Ends the builder's
  * use; without rows the table has no pages. */

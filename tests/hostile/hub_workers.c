@@ -83,6 +83,27 @@ static void fail(struct conn *c, uint32_t exe, uint32_t verdict)
 	conn_send(c, MSG_JOB_FAILED, 0, &m, sizeof(m), NULL, 0, NULL, 0);
 }
 
+static void ask(struct conn *c, uint32_t exe, uint32_t len)
+{
+	struct msg_debug_wanted m = { .exe = exe, .build_id_len = len };
+
+	conn_send(c, MSG_DEBUG_WANTED, 0, &m, sizeof(m), NULL, 0, NULL, 0);
+}
+
+/* The type of the answer. */
+static unsigned int answer_to(struct conn *c)
+{
+	struct msg m;
+	int r;
+
+	while ((r = conn_recv(c, &m)) == -EAGAIN)
+		usleep(100);
+	if (r)
+		return 0;
+	msg_close_fds(&m);
+	return m.hdr.type;
+}
+
 /* What confinement must not allow: any success shows as a good answer. */
 static bool escape(void)
 {
@@ -138,6 +159,21 @@ static void misbehave(struct conn *c, char how, struct msg_job_done *d)
 		return;
 	case 'K':
 		fail(c, d->exe, JOB_KILLED);
+		return;
+	case 'a':		/* for another's debug file; for none; twice */
+		ask(c, d->exe + 1, 20);
+		return;
+	case 'l':
+		ask(c, d->exe, BUILD_ID_MAX + 1);
+		return;
+	case 'A':
+		ask(c, d->exe, 20);
+		ask(c, d->exe, 20);
+		return;
+	case 'q':		/* tells by its verdict what it was told */
+		ask(c, d->exe, 20);
+		fail(c, d->exe, answer_to(c) == MSG_DEBUG_FILE ?
+		     JOB_TOO_LARGE : JOB_NOT_ELF);
 		return;
 	case 't':
 		conn_send(c, MSG_BYE, 0, NULL, 0, NULL, 0, NULL, 0);
@@ -270,7 +306,7 @@ static void expect_none(struct fake_loader *l, uint32_t number,
 
 TEST(hub_survives_bad_workers)
 {
-	static const char how[] = "cxkFwbgisjvVKt";
+	static const char how[] = "cxkFwbgisjvVKtal";
 	struct fake_loader l;
 	struct conn status;
 	struct status st;
@@ -291,6 +327,39 @@ TEST(hub_survives_bad_workers)
 	NEED(st.hub.worker_deaths == sizeof(how) - 1);
 	NEED(st.hub.exes_failed == sizeof(how) - 1);
 	NEED(st.hub.worker_jobs == 2 * (sizeof(how) - 1));
+}
+
+TEST(hub_passes_questions_for_debug_files_on)
+{
+	struct msg_debug answer = { .exe = 7 };
+	struct fake_loader l;
+	struct conn status;
+	struct status st;
+	struct msg m;
+	int fd = memfd_create("debug", MFD_CLOEXEC);
+
+	begin(&status, &l);
+	/* of another, of nobody: not passed on */
+	NEED(!conn_send(&l.conn, MSG_DEBUG_NONE, 0, &answer, sizeof(answer),
+			NULL, 0, NULL, 0));
+	for (answer.exe = 2; answer.exe < 4; answer.exe++) {
+		bool there = answer.exe == 3;
+
+		send_file(&l, answer.exe, 'q');
+		expect(&l.conn, MSG_DEBUG_WANTED, &m);
+		NEED(!conn_send(&l.conn,
+				there ? MSG_DEBUG_FILE : MSG_DEBUG_NONE, 0,
+				&answer, sizeof(answer), NULL, 0, &fd, there));
+		expect_none(&l, answer.exe,
+			    there ? JOB_TOO_LARGE : JOB_NOT_ELF);
+	}
+	send_file(&l, 4, 'A');
+	expect(&l.conn, MSG_DEBUG_WANTED, &m);
+	expect_none(&l, 4, JOB_KILLED);
+	close(fd);
+	end(&status, &l, &st);
+	NEED(st.hub.worker_deaths == 1);
+	NEED(st.hub.offences == 1);
 }
 
 TEST(worker_cannot_open_or_connect)

@@ -356,6 +356,48 @@ TEST(table_overlapping_ranges)
 
 /* --- limits ------------------------------------------------------------------- */
 
+/* A later source fills what is left; in units of 32 bytes, so that no gap is
+ * padding. */
+TEST(table_second_source_fills_gaps)
+{
+	enum { UNITS = 600 };
+
+	for (int turn = 0; turn < 300; turn++) {
+		uint32_t want[UNITS] = { 0 };
+		struct table_builder b;
+		size_t len;
+		void *data;
+
+		CHECK_EQ(table_builder_init(&b), 0);
+		for (uint32_t source = 0; source < 3; source++) {
+			uint32_t at = rnd(20);
+
+			while (at < UNITS - 50) {
+				uint32_t n = 1 + rnd(12), salt = 1 + rnd(60000);
+				struct unwind_rule r = rule(salt);
+
+				CHECK_EQ(table_builder_add(&b, 32 * at,
+							   32 * (at + n), &r), 0);
+				for (uint32_t i = at; i < at + n; i++)
+					want[i] = want[i] ? want[i] : salt;
+				at += n + rnd(2) * rnd(20);
+			}
+			table_builder_next_source(&b);
+		}
+		CHECK_EQ(table_builder_finish(&b, &data, &len), 0);
+		table_builder_fini(&b);
+		free((void *)table.hdr);
+		CHECK(view_open(&table, data, len));
+		for (uint32_t i = 0; i < 32 * UNITS; i++) {
+			struct unwind_rule got = find(i), r = { 0 };
+
+			if (want[i / 32])
+				r = rule(want[i / 32]);
+			CHECK(!memcmp(&got, &r, sizeof(r)));
+		}
+	}
+}
+
 TEST(table_ignores_impossible_ranges)
 {
 	struct unwind_rule r = rule(1);

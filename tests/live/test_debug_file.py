@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Names, and rules, from a separate debug file, found by build ID."""
+import os
+import re
+import subprocess
+
+from live import Suite, compile_c, folded, has_chain, record, say, scratch
+
+suite = Suite()
+CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
+DEBUG = "/usr/lib/debug"
+
+
+def build_stripped(tmp, name, *flags):
+    """A program without names, and its debug file: (path, build ID, debug file)."""
+    exe = compile_c("chain.c", os.path.join(tmp, name), "-g", "-fomit-frame-pointer",
+                    "-Wl,--build-id", *flags)
+    debug = exe + ".debug"
+    subprocess.run(["objcopy", "--only-keep-debug", exe, debug], check=True)
+    subprocess.run(["strip", "-s", exe], check=True)
+    notes = subprocess.run(["readelf", "-n", exe], capture_output=True, text=True).stdout
+    return exe, re.search(r"Build ID: (\w+)", notes).group(1), debug
+
+
+def profile(exe, build_id, debug, wrap=()):
+    """Run it where DEBUG holds only that file, seen by it alone."""
+    where = f"{DEBUG}/.build-id/{build_id[:2]}"
+    made = not os.path.isdir(DEBUG)
+    if made:
+        os.mkdir(DEBUG)
+    try:
+        script = (f"mount -t tmpfs none {DEBUG} && mkdir -p {where} && "
+                  f"cp {debug} {where}/{build_id[2:]}.debug && exec {exe} 5")
+        with subprocess.Popen(["unshare", "-m", "sh", "-c", script]) as p:
+            out = exe + ".folded"
+            record(out, "--duration", "3", "--frequency", "97")
+            p.wait()
+    finally:
+        if made:
+            os.rmdir(DEBUG)
+    name = os.path.basename(exe)
+    return [(f, n) for f, n in folded(out) if f[0] == name]
+
+
+def check(mine):
+    total = sum(n for _, n in mine)
+    good = sum(n for f, n in mine if has_chain(f, CHAIN))
+    say(f"{total} samples, {good} with the whole chain and its names")
+    for f, n in sorted(mine, key=lambda x: -x[1])[:2]:
+        say(f"{n} {';'.join(f)}")
+    assert total > 80 and good >= 0.95 * total
+
+
+@suite.test
+def names():
+    """a stripped program has names by the debug file in its own root"""
+    with scratch() as tmp:
+        check(profile(*build_stripped(tmp, "stripped")))
+
+
+@suite.test
+def rules():
+    """.debug_frame of the debug file serves where .eh_frame is missing"""
+    with scratch() as tmp:
+        exe, build_id, debug = build_stripped(
+            tmp, "frameless", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
+        sections = subprocess.run(["readelf", "-WS", debug], capture_output=True, text=True).stdout
+        assert ".debug_frame" in sections
+        check(profile(exe, build_id, debug))
+
+
+@suite.test
+def not_its_own():
+    """another program's debug file under this build ID is not believed"""
+    with scratch() as tmp:
+        exe, build_id, _ = build_stripped(tmp, "victim")
+        _, _, wrong = build_stripped(tmp, "other", "-O1")
+        mine = profile(exe, build_id, wrong)
+        say(mine[:1])
+        assert mine and not any("chain_" in name for f, _ in mine for name in f)
+
+
+suite.run()
