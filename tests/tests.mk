@@ -31,12 +31,18 @@ $(O)/unit/$(1): $(O)/san/tests/unit/main.o $(O)/san/tests/unit/test_$(1).o \
 endef
 $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t))))
 
-$(O)/bench/unwind: $(patsubst %.c,$(O)/%.o,tests/bench/unwind.c loaderd/bpf.c \
-		loaderd/tables.c loaderd/sampling.c symbolizerd/elf_file.c \
-		$(wildcard symbolizerd/unwind/*.c) common/wire.c common/log.c)
-	@mkdir -p $(@D)
-	$(call say,LD)
-	$(Q)$(CC) $(CFLAGS) $(LDHARD) $^ -lbpf -lelf -lxxhash -o $@
+bench_unwind_SRCS := loaderd/bpf.c loaderd/tables.c loaderd/sampling.c $(UNWIND) \
+	common/log.c
+bench_unwind_LIBS := -lbpf -lelf -lxxhash
+bench_tables_SRCS := $(UNWIND)
+bench_tables_LIBS := -lelf -lxxhash
+define bench_rule
+$(O)/bench/$(1): $(O)/tests/bench/$(1).o $$(bench_$(1)_SRCS:%.c=$(O)/%.o)
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDHARD) $$^ $$(bench_$(1)_LIBS) -o $$@
+endef
+$(foreach t,unwind tables,$(eval $(call bench_rule,$(t))))
 
 define hostile_rule
 $(O)/hostile/$(1): $(O)/tests/hostile/$(1).o $$(hostile_$(1)_SRCS:%.c=$(O)/%.o)

@@ -199,7 +199,7 @@ static int op_offset(struct cfi_run *x, struct wire_in *in, uint8_t op,
 	if (r)
 		return r;
 	if (op == DW_CFA_val_offset || op == DW_CFA_val_offset_sf)
-		set_reg(x, reg, CFI_OTHER, 0);
+		set_reg(x, reg, CFI_VAL_OFFSET, off);
 	else
 		set_reg(x, reg, CFI_OFFSET, off);
 	return 0;
@@ -216,7 +216,8 @@ static int op_expression(struct cfi_run *x, struct wire_in *in, uint8_t op,
 	if (r || slot < 0)
 		return r;
 	x->st.regs[slot] = (struct cfi_reg){
-		op == DW_CFA_expression ? CFI_EXPR : CFI_OTHER, 0, expr, len };
+		op == DW_CFA_expression ? CFI_EXPR : CFI_VAL_EXPR, 0, expr,
+		len };
 	return 0;
 }
 

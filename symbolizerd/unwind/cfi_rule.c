@@ -218,11 +218,43 @@ static bool is_signal(uint16_t machine, const struct cfi_state *st)
 	       r.cfa == CFA_SP_DEREF && r.cfa_off == 160 && !r.aux;
 }
 
+/*
+ * Where the caller's sp is said not to be the CFA (GHC's StgRun), count all
+ * from that sp.  False if it cannot be (longjmp(), setcontext()).
+ */
+static bool move_to_sp(struct cfi_state *st)
+{
+	const struct cfi_reg *sp = &st->regs[CFI_SP];
+	int64_t by = sp->value;
+	struct wire_in in;
+	uint64_t reg;
+
+	if (sp->how == CFI_VAL_EXPR) {
+		wire_init(&in, sp->expr, sp->len, false);
+		if (!breg(&in, &reg, &by) || wire_done(&in) || st->cfa_expr ||
+		    reg != st->cfa_reg || !fits32(by) || !fits32(st->cfa_off))
+			return false;
+		by -= st->cfa_off;
+	} else if (sp->how != CFI_VAL_OFFSET || !fits32(by)) {
+		return false;
+	}
+	if (by && (st->cfa_expr || !fits32(st->cfa_off)))
+		return false;
+	st->cfa_off += by;
+	for (int i = 0; i < CFI_REGS; i++) {
+		if (__builtin_sub_overflow(st->regs[i].value, by,
+					   &st->regs[i].value))
+			return false;
+	}
+	return true;
+}
+
 void cfi_to_rule(uint16_t machine, bool signal, const struct cfi_state *st,
 		 struct unwind_rule *ret)
 {
 	struct unwind_rule r = { 0 };
-	bool ok;
+	struct cfi_state moved;
+	bool ok = true;
 
 	if (st->regs[CFI_RA].how == CFI_UNDEFINED) {
 		r.cfa = CFA_END;
@@ -234,16 +266,18 @@ void cfi_to_rule(uint16_t machine, bool signal, const struct cfi_state *st,
 		*ret = r;
 		return;
 	}
+	if (st->regs[CFI_SP].how != CFI_SAME) {
+		moved = *st;
+		ok = move_to_sp(&moved);
+		st = &moved;
+	}
 	if (st->cfa_expr) {
-		ok = cfa_expression(machine, st, &r);
+		ok = ok && cfa_expression(machine, st, &r);
 	} else {
-		ok = fits32(st->cfa_off) &&
+		ok = ok && fits32(st->cfa_off) &&
 		     base(machine, st->cfa_reg, false, &r);
 		r.cfa_off = st->cfa_off;
 	}
-	/* longjmp() says where its own sp will be */
-	ok = ok && (st->regs[CFI_SP].how == CFI_SAME ||
-		    st->regs[CFI_SP].how == CFI_OTHER);
 	if (!ok || !return_address(machine, st, &r)) {
 		*ret = (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
 		return;

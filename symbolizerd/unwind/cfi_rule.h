@@ -23,7 +23,8 @@ enum cfi_how {
 	CFI_OFFSET,		/* at cfa + value */
 	CFI_EXPR,		/* at the address of an expression */
 	CFI_REGISTER,		/* in the register of this DWARF number */
-	CFI_OTHER,		/* a value ... */
+	CFI_VAL_OFFSET,		/* is cfa + value */
+	CFI_VAL_EXPR,		/* is the value of an expression */
 };
 
 struct cfi_reg {

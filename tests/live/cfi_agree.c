@@ -34,7 +34,6 @@ enum cause {
 	BRIDGED,		/* padding between two functions of equal rules */
 	BEYOND,			/* libdw's expression is beyond this program */
 	UNSUPPORTED,		/* ours: cannot be expressed */
-	ODD_SP,			/* the caller's sp is not the CFA */
 	ODD_SAVED,		/* no rule says where this register is */
 	MISSING,		/* libdw has a rule, we have none */
 	INVENTED,		/* the other way round */
@@ -47,7 +46,7 @@ enum cause {
 };
 static const char *const cause_names[CAUSES] = {
 	"same", "same: end", "same: nothing", "bridged padding", "not judged",
-	"unsupported", "sp is not the CFA", "oddly saved register", "missing",
+	"unsupported", "oddly saved register", "missing",
 	"invented", "end differs", "CFA differs", "return address differs",
 	"frame pointer differs", "saved register differs",
 };
@@ -97,12 +96,11 @@ static enum cause compare(const struct file *f, const struct unwind_rule *r,
 	if (known < 0)
 		return BEYOND;
 	frame_by_rule(&f->arch, r, &in, &ours);
-	if (ours.cfa != theirs.cfa)
+	/* what matters is the caller's sp, mostly the same */
+	if (ours.cfa != (theirs.known[SAVED_REGS + 1] ? theirs.sp : theirs.cfa))
 		return OTHER_CFA;
 	if (ours.ra != theirs.ra)
 		return OTHER_RA;
-	if (theirs.known[SAVED_REGS + 1] && ours.sp != theirs.sp)
-		return ODD_SP;
 	for (int i = SAVED_FP; i >= 0; i--) {
 		if (!theirs.known[i] || ours.reg[i] == theirs.reg[i])
 			continue;

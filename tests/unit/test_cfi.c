@@ -256,6 +256,18 @@ TEST(cfi_return_address)
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
 	RUN(0x14, 7, 0);		/* rsp is the CFA, as ever */
 	CHECK_EQ(r->cfa, CFA_SP);
+	CHECK_EQ(r->cfa_off, 8);
+	/* GHC: CFA rsp, ra at CFA + 16, rbx at CFA + 8, rsp was rsp + 24 */
+	RUN(0x0e, 0, 0x11, 16, 0x7e, 0x11, 3, 0x7f, 0x16, 7, 2, 0x77, 24);
+	CHECK_EQ(r->cfa, CFA_SP);
+	CHECK_EQ(r->cfa_off, 24);
+	CHECK_EQ(r->ra_off, -8);
+	CHECK_EQ(r->reg_off[0], -2);
+	/* by another register, or more than a sum */
+	RUN(0x16, 7, 2, 0x76, 24);
+	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
+	RUN(0x16, 7, 3, 0x77, 24, 0x06);
+	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
 	RUN(0x09, 16, 6);		/* in FP, which is no number */
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
 	RUN(0x08, 16);
