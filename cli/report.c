@@ -187,7 +187,8 @@ static void tables(const struct status *st, FILE *to)
 	const struct hub_stats *h = &st->hub;
 
 	head(to, "Executables");
-	row(to, "known to loaderd", l->exes);
+	row(to, "known to loaderd", l->files);
+	row(to, "met by loaderd", l->exes);
 	row(to, "known to symbolizerd", h->exes);
 	row(to, "waiting for a worker", h->exes_waiting);
 	rare(to, "quarantined", h->exes_failed);
@@ -198,7 +199,8 @@ static void tables(const struct status *st, FILE *to)
 	row(to, "bytes of kernel maps", l->map_bytes);
 	rare(to, "tables refused as bad", l->table_bad);
 	rare(to, "tables over the budget", l->table_full);
-	rare(to, "tables evicted", l->evicted);
+	rare(to, "evicted for room", l->evicted);
+	rare(to, "forgotten as unused", l->forgotten);
 	rare(to, "mappings not opened", l->open_failed);
 	rare(to, "openers killed", l->open_killed);
 	rare(to, "mappings changed meanwhile", l->key_mismatch);

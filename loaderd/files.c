@@ -16,6 +16,8 @@
 #define OPEN_DEADLINE_NS	(1 * NSEC_PER_SEC)
 #define GRACE_NS		(1 * NSEC_PER_SEC)	/* BPF runs for less */
 #define TABLE_BYTES_MAX		(256u << 20)
+#define HEADROOM		16	/* one part in so many is kept free */
+#define FORGET_STEP		64	/* files a second: symbolizerd is told */
 
 /* --- the queues ------------------------------------------------------------ */
 
@@ -92,60 +94,184 @@ static void retire(struct files *f, struct table_ref *table)
 	*r = (struct retired){ *table, now_ns(), f->retired };
 	*table = (struct table_ref){ 0 };
 	f->retired = r;
+	f->retired_elements += r->table.elements;
+}
+
+static void release_retired(struct files *f, uint64_t now)
+{
+	struct retired **p = &f->retired;
+
+	while (*p) {
+		struct retired *r = *p;
+
+		if (now - r->since_ns < GRACE_NS) {
+			p = &r->next;
+			continue;
+		}
+		*p = r->next;
+		f->retired_elements -= r->table.elements;
+		tables_release(f->tables, &r->table);
+		free(r);
+	}
+}
+
+/* The key goes first, its space and its number later.  False: not now. */
+static bool forget(struct files *f, uint32_t exe)
+{
+	struct exe *e = &f->exes[exe];
+
+	if (f->ops->dropped(f->ctx, exe) == -EAGAIN)
+		return false;
+	bpf_map_delete_elem(f->map_fd, &e->key);
+	f->stats->files--;
+	f->stats->tables -= e->table.pages != 0;
+	f->jobs -= e->sent;
+	retire(f, &e->table);
+	*e = (struct exe){ .used_s = now_ns() / NSEC_PER_SEC };
+	if (f->free_last)
+		f->exes[f->free_last].next = exe;
+	else
+		f->free_first = exe;
+	f->free_last = exe;
+	return true;
+}
+
+static uint32_t last_use(struct files *f, const struct exe *e)
+{
+	struct file_entry entry;
+
+	return entry_get(f, &e->key, &entry) ? 0 : entry.used_s;
 }
 
 /* Forget the file that was not used for the longest time; with_table: only one
  * whose table gives room back. */
 static bool evict_one(struct files *f, uint32_t except, bool with_table)
 {
-	uint32_t oldest = UINT32_MAX, found = 0;
-	struct file_entry entry;
+	uint32_t now_s = now_ns() / NSEC_PER_SEC, found = 0;
 
 	for (uint32_t i = EXE_FIRST; i < f->n; i++) {
-		if (i == except || !f->exes[i].used ||
-		    (with_table && !f->exes[i].table.n_runs) ||
-		    entry_get(f, &f->exes[i].key, &entry) ||
-		    entry.used_s >= oldest)
+		struct exe *e = &f->exes[i];
+
+		if (e->used && f->uses_s != now_s)
+			e->used_s = last_use(f, e);
+		if (i == except || !e->used ||
+		    (with_table && !e->table.n_runs) ||
+		    (found && e->used_s >= f->exes[found].used_s))
 			continue;
-		oldest = entry.used_s;
 		found = i;
 	}
-	if (!found)
+	f->uses_s = now_s;
+	if (!found || !forget(f, found))
 		return false;
-	bpf_map_delete_elem(f->map_fd, &f->exes[found].key);
-	f->stats->tables -= f->exes[found].table.pages != 0;
 	f->stats->evicted++;
-	f->jobs -= f->exes[found].sent;
-	retire(f, &f->exes[found].table);
-	f->exes[found].used = f->exes[found].sent = false;
-	f->ops->dropped(f->ctx, found);
 	return true;
 }
 
-/* --- numbers ---------------------------------------------------------------- */
+/* So that a new table finds room at once. */
+static void keep_headroom(struct files *f)
+{
+	uint64_t limit = f->tables->budget / HEADROOM * (HEADROOM - 1);
 
-/* A number for this identity: the one it has, or the next. */
-static int number_for(struct files *f, const struct file_key *key)
+	for (int i = 0; i < FORGET_STEP; i++) {
+		uint64_t n = f->tables->elements - f->retired_elements;
+
+		if (n * sizeof(union element) <= limit ||
+		    !evict_one(f, 0, true))
+			return;
+	}
+}
+
+void files_mapped(struct files *f, const struct file_key *key)
 {
 	struct file_entry entry;
 
 	if (!entry_get(f, key, &entry) && entry.exe < f->n)
-		return entry.exe;
+		f->exes[entry.exe].mapped = true;
+}
+
+/* Where mappings cannot be listed, last use alone decides. */
+static void sweep_begin(struct files *f)
+{
+	for (uint32_t i = EXE_FIRST; i < f->n; i++)
+		f->exes[i].mapped = false;
+	f->ops->list(f->ctx);
+	f->listed_s = f->tick_s;
+	f->sweep = EXE_FIRST;
+}
+
+static void sweep_on(struct files *f)
+{
+	int left = FORGET_STEP;
+
+	for (; left && f->sweep && f->sweep < f->n; f->sweep++) {
+		struct exe *e = &f->exes[f->sweep];
+
+		if (!e->used || e->mapped || e->sent ||
+		    (uint64_t)last_use(f, e) + f->idle_s > f->tick_s)
+			continue;
+		if (!forget(f, f->sweep))
+			return;
+		f->stats->forgotten++;
+		left--;
+	}
+	if (f->sweep >= f->n)
+		f->sweep = 0;
+}
+
+/* --- numbers ---------------------------------------------------------------- */
+
+/* One that was freed so long ago that no record in the BPF ring has it: the
+ * last tick came after the ring was drained.  0: none. */
+static uint32_t number_again(struct files *f)
+{
+	uint32_t exe = f->free_first;
+
+	if (!exe || (uint64_t)f->exes[exe].used_s + f->idle_s >= f->tick_s)
+		return 0;
+	f->free_first = f->exes[exe].next;
+	if (!f->free_first)
+		f->free_last = 0;
+	return exe;
+}
+
+static int number_next(struct files *f)
+{
+	uint32_t cap = 2 * f->cap;
+	struct exe *p;
+
 	if (f->n > EXE_MAX)
 		return -ENOSPC;
-	if (f->n == f->cap) {
-		uint32_t cap = 2 * f->cap;
-		struct exe *p = realloc(f->exes, cap * sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		memset(p + f->cap, 0, (cap - f->cap) * sizeof(*p));
-		f->exes = p;
-		f->cap = cap;
-	}
-	f->exes[f->n] = (struct exe){ .key = *key, .used = true };
-	f->stats->exes++;
+	if (f->n < f->cap)
+		return f->n++;
+	p = realloc(f->exes, cap * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	memset(p + f->cap, 0, (cap - f->cap) * sizeof(*p));
+	f->exes = p;
+	f->cap = cap;
 	return f->n++;
+}
+
+/* A number for this identity: the one it has, a free one, or the next. */
+static int number_for(struct files *f, const struct file_key *key)
+{
+	struct file_entry entry;
+	int exe;
+
+	if (!entry_get(f, key, &entry) && entry.exe < f->n)
+		return entry.exe;
+	exe = number_again(f);
+	if (!exe)
+		exe = number_next(f);
+	if (exe < 0)
+		return exe;
+	f->exes[exe] = (struct exe){
+		.key = *key, .used = true, .used_s = now_ns() / NSEC_PER_SEC,
+	};
+	f->stats->exes++;
+	f->stats->files++;
+	f->stats->numbers = f->n - EXE_FIRST;
+	return exe;
 }
 
 static int pass_on(struct files *f, uint32_t exe, const char *path, size_t len,
@@ -167,12 +293,13 @@ static int pass_on(struct files *f, uint32_t exe, const char *path, size_t len,
 
 int files_init(struct files *f, int map_fd, struct tables *tables,
 	       struct opener *opener, struct loader_stats *stats,
-	       const struct files_ops *ops, void *ctx)
+	       uint32_t idle_s, const struct files_ops *ops, void *ctx)
 {
 	*f = (struct files){
 		.map_fd = map_fd, .tables = tables, .opener = opener,
-		.stats = stats, .ops = ops, .ctx = ctx,
+		.stats = stats, .ops = ops, .ctx = ctx, .idle_s = idle_s,
 		.n = EXE_FIRST, .cap = 256,
+		.listed_s = now_ns() / NSEC_PER_SEC,
 	};
 	f->exes = calloc(f->cap, sizeof(*f->exes));
 	return f->exes ? 0 : -ENOMEM;
@@ -329,6 +456,7 @@ void files_connected(struct files *f, bool connected)
 
 	f->connected = connected;
 	f->jobs = 0;
+	f->exes[EXE_VDSO].sent = false;
 	for (uint32_t i = EXE_FIRST; i < f->n; i++) {
 		f->exes[i].sent = false;
 		if (f->exes[i].used && !entry_get(f, &f->exes[i].key, &entry))
@@ -349,23 +477,16 @@ bool files_idle(const struct files *f)
 
 void files_tick(struct files *f, uint64_t now)
 {
-	struct retired **p = &f->retired;
-
+	f->tick_s = now / NSEC_PER_SEC;
 	if (f->opening && now - f->open_since_ns > OPEN_DEADLINE_NS) {
 		opener_kill(f->opener);
 		f->stats->open_killed++;
 		f->opening = false;
 	}
-	while (*p) {
-		struct retired *r = *p;
-
-		if (now - r->since_ns < GRACE_NS) {
-			p = &r->next;
-			continue;
-		}
-		*p = r->next;
-		tables_release(f->tables, &r->table);
-		free(r);
-	}
+	release_retired(f, now);
+	keep_headroom(f);
+	sweep_on(f);
+	if (!f->sweep && f->tick_s - f->listed_s >= f->idle_s)
+		sweep_begin(f);
 	next_open(f);
 }

@@ -43,6 +43,7 @@ struct options {
 	gid_t gid;
 	const char *hub;
 	uint32_t frequency;
+	uint32_t idle_s;
 	uint64_t table_budget;
 	int nice;
 	bool debug;
@@ -211,12 +212,22 @@ static int send_exe(void *ctx, uint32_t exe, const struct file_key *key,
 			path, len, fd);
 }
 
-static void exe_dropped(void *ctx, uint32_t exe)
+static int exe_dropped(void *ctx, uint32_t exe)
 {
 	struct msg_exe_dropped m = { .exe = exe };
 
-	hub_send(&((struct loaderd *)ctx)->hub, MSG_EXE_DROPPED, &m, sizeof(m),
-		 NULL, 0, -1);
+	return hub_send(&((struct loaderd *)ctx)->hub, MSG_EXE_DROPPED, &m,
+			sizeof(m), NULL, 0, -1);
+}
+
+static void on_mapped(void *ctx, const struct need_file *n)
+{
+	files_mapped(&((struct loaderd *)ctx)->files, &n->key);
+}
+
+static void list_mapped(void *ctx)
+{
+	bpf_list(&((struct loaderd *)ctx)->bpf, 0, on_mapped, ctx);
 }
 
 static int identify(void *ctx, const void *addr, struct file_key *ret)
@@ -225,7 +236,9 @@ static int identify(void *ctx, const void *addr, struct file_key *ret)
 }
 
 static const struct hub_ops hub_ops = { on_connected, on_table, on_debug };
-static const struct files_ops files_ops = { send_exe, exe_dropped, identify };
+static const struct files_ops files_ops = {
+	send_exe, exe_dropped, list_mapped, identify,
+};
 
 /* --- time ------------------------------------------------------------------------ */
 
@@ -337,7 +350,8 @@ static int setup_bpf(struct loaderd *l)
 				bpf_slab0_fd(&l->bpf), l->opt.table_budget);
 	if (!r)
 		r = files_init(&l->files, bpf_files_fd(&l->bpf), &l->tables,
-			       &l->opener, &l->stats, &files_ops, l);
+			       &l->opener, &l->stats, l->opt.idle_s, &files_ops,
+			       l);
 	if (!r)
 		r = ksyms_init(&l->ksyms, bpf_name_fd(&l->bpf),
 			       bpf_name_answer(&l->bpf));
@@ -422,14 +436,15 @@ static void parse(struct options *o, int argc, char **argv)
 		{ "uid", 1, NULL, 'u' }, { "gid", 1, NULL, 'g' },
 		{ "opener-uid", 1, NULL, 'o' }, { "hub", 1, NULL, 'h' },
 		{ "hub-uid", 1, NULL, 'H' }, { "frequency", 1, NULL, 'f' },
-		{ "table-budget", 1, NULL, 't' }, { "debug", 0, NULL, 'd' }, { "no-priority", 0, NULL, 'n' },
+		{ "table-budget", 1, NULL, 't' }, { "idle", 1, NULL, 'i' },
+		{ "debug", 0, NULL, 'd' }, { "no-priority", 0, NULL, 'n' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c;
 
 	*o = (struct options){
 		.uid = -1, .gid = -1, .opener_uid = -1, .hub_uid = -1,
-		.frequency = 19, .table_budget = 256u << 20,
+		.frequency = 19, .table_budget = 256u << 20, .idle_s = 600,
 		.nice = -10,
 	};
 	while ((c = getopt_long(argc, argv, "", table, NULL)) != -1) {
@@ -441,6 +456,7 @@ static void parse(struct options *o, int argc, char **argv)
 		case 'H': o->hub_uid = number(optarg, 0, UINT32_MAX - 1); break;
 		case 'f': o->frequency = number(optarg, 1, 10000); break;
 		case 't': o->table_budget = number(optarg, 1, 4096) << 20; break;
+		case 'i': o->idle_s = number(optarg, 1, 604800); break;
 		case 'd': o->debug = true; break;
 		case 'n': o->nice = 0; break;
 		default: exit(2);
@@ -450,7 +466,7 @@ static void parse(struct options *o, int argc, char **argv)
 		log_err("usage: trifold-loaderd --hub PATH --hub-uid UID "
 			"[--uid UID --gid GID] [--opener-uid UID] "
 			"[--frequency HZ] [--table-budget MIB] "
-			"[--no-priority] [--debug]");
+			"[--idle SECONDS] [--no-priority] [--debug]");
 		exit(2);
 	}
 }

@@ -26,6 +26,7 @@ static int slab_make(struct tables *t, uint32_t i)
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
+	s->run_max = SLAB_ELEMENTS;
 	s->fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "slab", sizeof(uint32_t),
 			       ELEMENT, SLAB_ELEMENTS, &opts);
 	r = s->fd < 0 ? -errno : 0;
@@ -99,13 +100,15 @@ static int run_alloc(struct tables *t, uint32_t n, struct run *ret)
 				return r;
 		}
 		s = t->slabs[i];
-		if (SLAB_ELEMENTS - s->used < n)
+		if (SLAB_ELEMENTS - s->used < n || s->run_max < n)
 			continue;
 		at = find_run(s, s->hint, n);
 		if (at == SLAB_ELEMENTS)
 			at = find_run(s, 0, n);
-		if (at == SLAB_ELEMENTS)
+		if (at == SLAB_ELEMENTS) {
+			s->run_max = n - 1;
 			continue;
+		}
 		mark(s, at, n, true);
 		s->hint = at + n;
 		ret->pos = i << SLAB_SHIFT | at;
@@ -122,6 +125,7 @@ static void run_free(struct tables *t, const struct run *run)
 
 	mark(t->slabs[i], run->pos & (SLAB_ELEMENTS - 1), run->n, false);
 	t->slabs[i]->hint = 0;
+	t->slabs[i]->run_max = SLAB_ELEMENTS;
 	t->elements -= run->n;
 	/* the first stays: to make and drop a slab waits for the kernel */
 	if (!t->slabs[i]->used && i > RULE_SLABS)
@@ -139,14 +143,19 @@ static void *slab_map(struct tables *t, uint32_t i)
 
 /* --- rules ---------------------------------------------------------------- */
 
-static uint32_t rule_slot(const struct tables *t, const struct unwind_rule *r)
+static uint32_t rule_home(const struct unwind_rule *r)
 {
 	const uint32_t *w = (const uint32_t *)r;
 	uint64_t h = 0;
 
 	for (size_t i = 0; i < sizeof(*r) / 4; i++)
 		h = (h ^ w[i]) * 0x9e3779b97f4a7c15ULL, h ^= h >> 29;
-	for (uint32_t i = h % HASH_SIZE; ; i = (i + 1) % HASH_SIZE) {
+	return h % HASH_SIZE;
+}
+
+static uint32_t rule_slot(const struct tables *t, const struct unwind_rule *r)
+{
+	for (uint32_t i = rule_home(r); ; i = (i + 1) % HASH_SIZE) {
 		uint16_t n = t->rule_hash[i];
 
 		/* 0 is an empty place; rules 0 and 1 are never hashed */
@@ -173,61 +182,55 @@ static int rule_store(struct tables *t, uint32_t n)
 	       -errno : 0;
 }
 
-/* Numbers of unused rules are found again by their zero count; their hash
- * entry stays until the number is given anew, so the chains stay whole. */
-static int rule_number(struct tables *t, const struct unwind_rule *r)
+/* The number of *r, counted once more: the one it has, a freed one, a new one. */
+static int rule_get(struct tables *t, const struct unwind_rule *r)
 {
 	uint32_t slot = rule_slot(t, r), n = t->rule_hash[slot];
 	int err;
 
-	if (n)
+	if (n) {
+		t->rule_refs[n]++;
 		return n;
-	if (t->rule_top >= RULES_MAX)
+	}
+	if (!t->n_rule_free && t->rule_top == RULES_MAX)
 		return -ENOSPC;
-	n = t->rule_top;
+	n = t->n_rule_free ? t->rule_free[t->n_rule_free - 1] : t->rule_top;
 	t->rules[n] = *r;
 	err = rule_store(t, n);
 	if (err)
 		return err;
+	if (t->n_rule_free)
+		t->n_rule_free--;
+	else
+		t->rule_top++;
 	t->rule_hash[slot] = n;
-	t->rule_top++;
+	t->rule_refs[n] = 1;
+	t->n_rules++;
 	return n;
 }
 
-static void rehash(struct tables *t)
+/* Empty a place; what stands behind it moves up, so that no chain is broken. */
+static void rule_unhash(struct tables *t, uint32_t hole)
 {
-	memset(t->rule_hash, 0, HASH_SIZE * sizeof(*t->rule_hash));
-	for (uint32_t n = 2; n < t->rule_top; n++) {
-		if (t->rule_refs[n])
-			t->rule_hash[rule_slot(t, &t->rules[n])] = n;
-	}
-}
+	for (uint32_t i = (hole + 1) % HASH_SIZE; t->rule_hash[i];
+	     i = (i + 1) % HASH_SIZE) {
+		uint32_t home = rule_home(&t->rules[t->rule_hash[i]]);
 
-/* A rule number for *r: a known one, a new one, or an unused one again. */
-static int rule_get(struct tables *t, const struct unwind_rule *r)
-{
-	int n = rule_number(t, r);
-
-	if (n == -ENOSPC) {
-		for (n = 2; n < RULES_MAX && t->rule_refs[n]; n++)
-			;
-		if (n == RULES_MAX)
-			return -ENOSPC;
-		t->rules[n] = *r;
-		if (rule_store(t, n))
-			return -EIO;
-		rehash(t);
-		t->rule_hash[rule_slot(t, r)] = n;
+		if ((i - home) % HASH_SIZE < (i - hole) % HASH_SIZE)
+			continue;
+		t->rule_hash[hole] = t->rule_hash[i];
+		hole = i;
 	}
-	if (n >= 0 && !t->rule_refs[n]++)
-		t->n_rules++;
-	return n;
+	t->rule_hash[hole] = 0;
 }
 
 static void rule_put(struct tables *t, uint32_t n)
 {
-	if (!--t->rule_refs[n])
-		t->n_rules--;
+	if (--t->rule_refs[n])
+		return;
+	rule_unhash(t, rule_slot(t, &t->rules[n]));
+	t->rule_free[t->n_rule_free++] = n;
+	t->n_rules--;
 }
 
 int tables_init(struct tables *t, int outer_fd, int slab0_fd, uint64_t budget)
@@ -237,7 +240,9 @@ int tables_init(struct tables *t, int outer_fd, int slab0_fd, uint64_t budget)
 	t->rule_refs = calloc(RULES_MAX, sizeof(*t->rule_refs));
 	t->rules = calloc(RULES_MAX, sizeof(*t->rules));
 	t->rule_hash = calloc(HASH_SIZE, sizeof(*t->rule_hash));
-	if (!t->slabs[0] || !t->rule_refs || !t->rules || !t->rule_hash)
+	t->rule_free = calloc(RULES_MAX, sizeof(*t->rule_free));
+	if (!t->slabs[0] || !t->rule_refs || !t->rules || !t->rule_hash ||
+	    !t->rule_free)
 		return -ENOMEM;
 	t->slabs[0]->fd = slab0_fd;
 	t->n_slabs = 1;
@@ -356,13 +361,17 @@ static int take_room(struct tables *t, const struct view *v,
 		     struct table_ref *ref)
 {
 	uint32_t dir = (v->hdr->pages + 7) / 8;
+	uint64_t bytes = ((uint64_t)v->hdr->n_elements + dir) * ELEMENT;
 	int r;
+
+	if (bytes > t->budget)
+		return -EFBIG;
 
 	ref->rules = calloc(v->hdr->n_rules, sizeof(*ref->rules));
 	ref->runs = calloc(v->hdr->pages + 1, sizeof(*ref->runs));
 	if (!ref->rules || !ref->runs)
 		return -ENOMEM;
-	if ((t->elements + v->hdr->n_elements + dir) * ELEMENT > t->budget)
+	if (t->elements * ELEMENT + bytes > t->budget)
 		return -ENOSPC;
 	for (uint32_t i = 0; i < v->hdr->n_rules; i++) {
 		r = i < 2 ? (int)i : rule_get(t, &v->rules[i]);

@@ -36,6 +36,7 @@ struct slab {
 	int fd;			/* -1: not made */
 	uint32_t used;		/* elements */
 	uint32_t hint;		/* where to search first */
+	uint32_t run_max;	/* no more free elements in a row than this */
 	uint64_t bits[SLAB_ELEMENTS / 64];	/* 1: in use */
 };
 
@@ -47,10 +48,12 @@ struct tables {
 	uint32_t n_slabs;
 	uint32_t n_rules;	/* in use */
 	uint32_t rule_top;	/* numbers ever used are below */
+	uint32_t n_rule_free;
+	uint16_t *rule_free;	/* [RULES_MAX]: of those, not used now */
 	struct slab *slabs[SLABS_MAX];
 	uint32_t *rule_refs;	/* [RULES_MAX] */
 	struct unwind_rule *rules;	/* [RULES_MAX], a copy */
-	uint16_t *rule_hash;	/* number + 1 by hash, open addressing */
+	uint16_t *rule_hash;	/* number by hash, open addressing; 0: none */
 };
 
 /* slab0_fd: the slab that is in outer_fd already (rules).  budget in bytes.
@@ -59,7 +62,8 @@ int tables_init(struct tables *t, int outer_fd, int slab0_fd, uint64_t budget);
 
 /*
  * Check and install len bytes.  Returns 0 and *ret; -EPROTO: not a table;
- * -ENOSPC: budget or a limit (give something back and try again); -errno.
+ * -EFBIG: more than the whole budget; -ENOSPC: budget or a limit (give
+ * something back and try again); -errno.
  * On failure nothing has changed.
  */
 int tables_install(struct tables *t, const void *data, size_t len,

@@ -299,6 +299,31 @@ static int on_hello(struct hub *hub, struct msg *msg)
 	return welcome(hub, msg);
 }
 
+static void processes_drop(struct hub *hub, uint32_t number)
+{
+	const struct executable *e = executables_number(&hub->exes, number);
+
+	processes_drop_number(&hub->processes, number, e ? e->path : NULL);
+}
+
+/*
+ * A number that was dropped may come to mean another file.  loaderd has put
+ * all records that carry the old meaning into the ring by then, so take them
+ * and be done with them first.  It waits long before it does this: most often
+ * the number has been retired, and nothing is to be done.
+ */
+static void renumber(struct hub *hub, uint32_t number,
+		     const struct file_key *key)
+{
+	const struct executable *e = executables_number(&hub->exes, number);
+
+	if (!e || !memcmp(&e->key, key, sizeof(*key)))
+		return;
+	loader_link_drain(hub);
+	interval_end(hub, true);
+	processes_drop(hub, number);
+}
+
 static int on_exe(struct hub *hub, struct msg *msg)
 {
 	const char *path = (const char *)msg->buf + sizeof(struct msg_exe);
@@ -312,6 +337,7 @@ static int on_exe(struct hub *hub, struct msg *msg)
 	    memchr(path, '\0', m.path_len))
 		return MSG_BAD_CONTENT;
 	jobs_cancel(hub, m.exe);
+	renumber(hub, m.exe, &m.key);
 	i = executables_mention(&hub->exes, &m.key, hub->interval, now_ns());
 	if (i == EXECUTABLE_NONE ||
 	    executables_assign(&hub->exes, m.exe, i, path, m.path_len) < 0)
@@ -331,6 +357,7 @@ static int on_exe_dropped(struct hub *hub, const struct msg *msg)
 	if (m.exe == EXE_NONE || m.exe > EXE_MAX)
 		return MSG_BAD_CONTENT;
 	jobs_cancel(hub, m.exe);
+	processes_drop(hub, m.exe);
 	/* without memory the number just stays */
 	(void)!executables_retire(&hub->exes, m.exe, hub->interval);
 	return MSG_OK;

@@ -161,6 +161,20 @@ void processes_forget_numbers(struct processes *p)
 		p->v[i].exe = EXE_NONE;
 }
 
+void processes_drop_number(struct processes *p, uint32_t number,
+			   const char *path)
+{
+	for (uint32_t i = 0; i < p->top; i++) {
+		struct process *pr = &p->v[i];
+
+		if (!pr->live || pr->exe != number)
+			continue;
+		if (!pr->path && path)
+			process_set_path(pr, path, strlen(path));
+		pr->exe = EXE_NONE;
+	}
+}
+
 void process_set_path(struct process *p, const char *path, size_t len)
 {
 	static const char deleted[] = " (deleted)";

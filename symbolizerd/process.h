@@ -55,6 +55,11 @@ uint32_t processes_add(struct processes *p, const struct trace_rec *rec,
 void processes_sweep(struct processes *p, uint32_t interval);
 void processes_forget_numbers(struct processes *p);
 
+/* A number is to mean nothing, or something else: who runs from it and has no
+ * path yet gets this one (NULL: none). */
+void processes_drop_number(struct processes *p, uint32_t number,
+			   const char *path);
+
 /* Keep a copy of len bytes as path; a " (deleted)" of the kernel's is cut. */
 void process_set_path(struct process *p, const char *path, size_t len);
 

@@ -194,6 +194,56 @@ TEST(hub_turns_records_into_a_batch)
 	loader_drop(&l);
 }
 
+/* A number that means another file now must not rename what came before. */
+TEST(hub_tells_two_meanings_of_a_number_apart)
+{
+	uint64_t marker = file_offset((const void *)(uintptr_t)hub_test_marker);
+	uint64_t word = FRAME_WORD(FRAME_NATIVE, 5, marker);
+	struct file_key other_key = { .ino = 18, .size = 4242, .dev = 9 };
+	struct msg_exe_dropped dropped = { .exe = 5 };
+	struct fake_loader l = { 0 };
+	struct conn exporter, status;
+	struct fake_batch b;
+	struct status st;
+	struct msg m;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	exporter_connect(&exporter, &place, 0, NULL);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	for (int i = 0; i < 2; i++) {
+		loader_exe(&l, 5, i ? &other_key : &self_key,
+			   i ? "/opt/other" : "/opt/marker",
+			   open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+		expect(&l.conn, MSG_TABLE, &m);
+		msg_close_fds(&m);
+		/* nobody wakes the hub for the first one */
+		loader_sample(&l, record(0, 1), &word);
+		NEED(conn_send(&l.conn, MSG_EXE_DROPPED, 0, &dropped,
+			       sizeof(dropped), NULL, 0, NULL, 0) == 0);
+	}
+	loader_wake(&l);
+	for (int i = 0; i < 2; i++) {
+		const char *want = i ? "/opt/other" : "/opt/marker";
+
+		exporter_batch(&exporter, &b);
+		NEED(b.msg.samples == 1);
+		NEED(!strcmp(exe(&b.b, 0), want));
+		NEED(!strcmp(function(&b.b, 0), "hub_test_marker"));
+		/* one process: the path that it had first */
+		NEED(!strcmp(str(&b.b, b.b.resources[1].exe_path),
+			     "/opt/marker"));
+		exporter_done(&exporter, b.id, 1, BATCH_DELIVERED);
+		batch_release(&b);
+	}
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.hub.offences == 0);
+	NEED(account_now(&st).difference == 0);
+	loader_drop(&l);
+}
+
 /* --- deaths ------------------------------------------------------------------------ */
 
 TEST(hub_sends_again_when_exporter_dies)

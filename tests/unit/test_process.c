@@ -116,6 +116,27 @@ TEST(processes_have_an_upper_bound)
 	processes_fini(&p);
 }
 
+TEST(process_keeps_its_path_when_the_number_goes)
+{
+	struct trace_rec a = rec(1, 2, 3), b = rec(2, 2, 3), c = rec(3, 2, 3);
+	struct processes p;
+
+	processes_init(&p, 7);
+	a.exe = b.exe = 9;
+	c.exe = 10;
+	processes_add(&p, &a, 1);
+	process_set_path(processes_get(&p, processes_add(&p, &b, 1)), "/b", 2);
+	processes_add(&p, &c, 1);
+	processes_drop_number(&p, 9, "/a");
+	CHECK(!strcmp(processes_get(&p, processes_add(&p, &a, 1))->path, "/a"));
+	CHECK(!strcmp(processes_get(&p, processes_add(&p, &b, 1))->path, "/b"));
+	processes_drop_number(&p, 10, NULL);
+	c.exe = EXE_NONE;
+	CHECK(!processes_get(&p, processes_add(&p, &c, 1))->path);
+	CHECK_EQ(processes_get(&p, processes_add(&p, &c, 1))->exe, EXE_NONE);
+	processes_fini(&p);
+}
+
 TEST(process_path_loses_the_kernels_remark)
 {
 	struct process pr = { 0 };

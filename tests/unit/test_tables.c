@@ -226,6 +226,80 @@ TEST(tables_share_rules_and_give_them_back)
 	free(t);
 }
 
+/* How many of the tables installed now have each of the rules, by salt. */
+struct model {
+	struct table_ref ref[40];
+	int salt[40];		/* 0: not installed */
+	uint32_t refs[5], elements;
+};
+
+static void check_model(const struct model *m, const struct flat *f)
+{
+	uint32_t rules = 2, elements = 0, slabs = 0, sum = 0;
+
+	for (int s = 1; s < 5; s++)
+		rules += m->refs[s] ? f->n_rules - 2 : 0;
+	for (int i = 0; i < 40; i++)
+		elements += m->salt[i] ? m->ref[i].elements : 0;
+	for (uint32_t i = 0; i < SLABS_MAX; i++) {
+		slabs += tables.slabs[i] != NULL;
+		sum += tables.slabs[i] ? tables.slabs[i]->used : 0;
+	}
+	CHECK_EQ(tables.n_rules, rules);
+	CHECK_EQ(tables.elements, elements);
+	CHECK_EQ(sum, elements);
+	CHECK_EQ(tables.n_slabs, slabs);
+	for (uint32_t n = 2; n < tables.rule_top; n++) {
+		if (tables.rule_refs[n])
+			CHECK_EQ(tables.rule_refs[n],
+				 m->refs[tables.rules[n].aux]);
+	}
+}
+
+/* In any order, rules and elements are counted as a plain model counts them,
+ * and all tables that are there answer right. */
+TEST(tables_count_as_a_model_does)
+{
+	static struct model m;
+	static struct flat f;
+	void *t[5];
+	size_t len[5];
+
+	setup(64 << 20);
+	make_flat(&f, 2000, 60, false);
+	for (int s = 1; s < 5; s++)
+		t[s] = make_table(&f, s, &len[s]);
+	for (int step = 0; step < 1500; step++) {
+		int i = rnd(40), s = 1 + rnd(4);
+
+		if (m.salt[i]) {
+			tables_release(&tables, &m.ref[i]);
+			m.refs[m.salt[i]]--;
+			m.salt[i] = 0;
+		} else {
+			CHECK_EQ(tables_install(&tables, t[s], len[s],
+						&m.ref[i]), 0);
+			m.refs[m.salt[i] = s]++;
+		}
+		if (step % 16 == 0)
+			check_model(&m, &f);
+		i = rnd(40);
+		if (m.salt[i])
+			check_at(&f, &m.ref[i], m.salt[i], f.off[rnd(f.n)]);
+	}
+	for (int i = 0; i < 40; i++) {
+		if (m.salt[i])
+			tables_release(&tables, &m.ref[i]);
+	}
+	CHECK_EQ(tables.elements, 0);
+	CHECK_EQ(tables.n_rules, 2);
+	CHECK(tables.n_slabs <= RULE_SLABS + 1);
+	for (uint32_t i = 0; i < 2 * RULES_MAX; i++)
+		CHECK_EQ(tables.rule_hash[i], 0);
+	for (int s = 1; s < 5; s++)
+		free(t[s]);
+}
+
 /* More distinct rules over time than numbers: unused ones are given anew. */
 TEST(tables_reuse_rule_numbers)
 {
@@ -251,14 +325,18 @@ TEST(tables_reuse_rule_numbers)
 TEST(tables_refuse_beyond_the_budget)
 {
 	static struct flat f;
-	struct table_ref ref;
+	struct table_ref ref, other;
 	size_t len;
 	void *t;
 
-	setup(1 << 16);
+	setup(1 << 17);
 	make_flat(&f, ROWS_MAX, 10, true);
 	t = make_table(&f, 0, &len);
-	CHECK_EQ(tables_install(&tables, t, len, &ref), -ENOSPC);
+	CHECK_EQ(tables_install(&tables, t, len, &ref), 0);
+	CHECK_EQ(tables_install(&tables, t, len, &other), -ENOSPC);
+	tables_release(&tables, &ref);
+	tables.budget = 1 << 16;
+	CHECK_EQ(tables_install(&tables, t, len, &ref), -EFBIG);
 	CHECK_EQ(tables.elements, 0);
 	CHECK_EQ(tables.n_rules, 2);
 	free(t);
