@@ -7,3 +7,12 @@ UNIT += files
 unit_files_SRCS := loaderd/files.c loaderd/tables.c ipc/sealed.c ipc/message.c \
 	ipc/conn.c common/log.c
 unit_files_LIBS := -lbpf
+
+# the VMA walker, for tests/live/test_vma.py: driver and both ways to read
+.PHONY: vma_churn
+vma_churn: $(O)/live/vma_churn $(O)/tests/live/vma.bpf.o \
+	$(O)/tests/live/vma_probe.bpf.o
+$(O)/live/vma_churn: $(O)/tests/live/vma_churn.o
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDHARD) $^ -lbpf -lpthread -o $@
