@@ -339,6 +339,41 @@ TEST(table_of_overlapping_ranges_the_later_start_wins)
 	CHECK_EQ(find(300)->cfa, CFA_NONE);
 }
 
+/* What was settled stands; later ranges fill what it leaves, piece by piece. */
+TEST(table_later_ranges_fill_what_settled_ones_leave)
+{
+	struct unwind_rule one = rule(1), two = rule(2);
+	const struct unwind_rule end = { .cfa = CFA_END };
+	struct table_builder b;
+	void *data;
+	size_t len;
+
+	CHECK_EQ(table_builder_init(&b), 0);
+	table_builder_next_source(&b);
+	CHECK_EQ(table_builder_add(&b, 500, 600, &one), 0);
+	CHECK_EQ(table_builder_add(&b, 200, 300, &one), 0);
+	CHECK_EQ(table_builder_add(&b, 300, 400, &end), 0);
+	table_builder_next_source(&b);
+	CHECK_EQ(table_builder_add(&b, 250, 400, &two), 0);
+	CHECK_EQ(table_builder_add(&b, 100, 900, &two), 0);
+	CHECK_EQ(table_builder_add(&b, 950, 960, &two), 0);
+	CHECK_EQ(table_builder_add(&b, 550, 580, &end), 0);
+	CHECK_EQ(table_builder_finish(&b, &data, &len), 0);
+	table_builder_fini(&b);
+	load(data, len);
+	for (uint64_t off = 0; off < 1000; off++) {
+		const struct unwind_rule *r = find(off);
+
+		if (off >= 300 && off < 400)
+			CHECK_EQ(r->cfa, CFA_END);
+		else if ((off >= 100 && off < 900) || (off >= 950 && off < 960))
+			CHECK_EQ(r->cfa_off, off / 100 == 2 || off / 100 == 5 ?
+					     1 : 2);
+		else
+			CHECK_EQ(r->cfa, CFA_NONE);
+	}
+}
+
 TEST(table_limits)
 {
 	struct table_builder b;

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cases - many small programs at once, one profile, one test for each
+
+Each case burns CPU in a situation of its own under a name of its own; a
+pattern says what its stacks are, from the root to the leaf.
+"""
+import ctypes
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+from live import ROOT, Skip, Suite, folded, record, say, scratch
+
+HERE = os.path.join(ROOT, "tests", "live", "cases")
+SECONDS = 6
+FREQUENCY = 199
+PR_SET_PDEATHSIG = 1
+LIFE = 90	# seconds after which a program that was forgotten ends
+# Until its table is there; how soon that is, load_samples.py asks.
+EARLY = ("[stack ends: file_unknown]", "[stack ends: no_table]")
+EARLY_SHARE = 0.5
+
+
+def pattern(text):
+    """"_start * main leaf": names, in a row; * is any number of frames, ~ a space."""
+    out = ""
+    for word in text.split():
+        out += r"(?:[^;]*;)*?" if word == "*" else re.escape(word.replace("~", " ")) + ";"
+    return re.compile(out + r"(?:[^;]*_\[k\];)*")
+
+
+def need(tool):
+    if not shutil.which(tool):
+        raise Skip(f"no {tool}")
+    return tool
+
+
+def run(*command, **more):
+    r = subprocess.run(command, capture_output=True, text=True, **more)
+    if r.returncode:
+        raise AssertionError(f"{' '.join(command)}: {r.stderr}")
+
+
+def _alone():
+    """In the child: never in the way, and with an end, whatever happens to us."""
+    os.setsid()
+    os.nice(19)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.alarm(LIFE)
+
+
+class Case:
+    def __init__(self, name, what, stack, make, share, least, check):
+        assert len(name) < 16, name
+        self.name, self.what, self.make = name, what, make
+        self.stack, self.share, self.least, self.check = stack, share, least, check
+        self.mine, self.early, self.skip, self.error = [], 0, None, None
+
+    def matching(self, text=None):
+        p = pattern(text or self.stack)
+        return sum(n for f, n in self.mine if p.fullmatch(";".join(f[1:]) + ";"))
+
+    def total(self):
+        return sum(n for _, n in self.mine)
+
+    def take(self, frames, n):
+        if frames[1] in EARLY:
+            self.early += n
+        else:
+            self.mine.append((frames, n))
+
+    def judge(self):
+        if self.skip:
+            raise Skip(self.skip)
+        if self.error:
+            raise self.error
+        total, good = self.total(), self.matching()
+        say(f"{self.name}: {total} samples, {good} as they should be, {self.early} before")
+        if total < self.least or good < self.share * total:
+            for f, n in sorted(self.mine, key=lambda x: -x[1])[:4]:
+                say(f"{n} {';'.join(f)}")
+        assert total >= self.least, f"{total} samples are too few"
+        assert good >= self.share * total, f"{good} of {total}, wanted {self.stack}"
+        assert self.early <= EARLY_SHARE * total, f"{self.early} of {total} without a table"
+        if self.check:
+            self.check(self)
+
+
+class Cases:
+    def __init__(self):
+        self.cases, self.running, self.tmp = [], [], None
+        self.stops = {}
+
+    def case(self, name, stack, share=0.95, least=15, check=None):
+        """make(cases) starts its program, or raises Skip."""
+        def add(make):
+            self.cases.append(Case(name, make.__doc__, stack, make, share, least, check))
+            return make
+        return add
+
+    def path(self, name):
+        return os.path.join(self.tmp, name)
+
+    def build(self, name, source, *flags, cc="gcc"):
+        out = self.path(name)
+        if not os.path.exists(out):
+            run(need(cc), "-O2", "-I", HERE, *flags, "-o", out, os.path.join(HERE, source),
+                *[f for f in flags if f.startswith("-l")])
+        return out
+
+    def start(self, *command, **more):
+        p = subprocess.Popen(command, preexec_fn=_alone, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, **more)
+        self.running.append(p)
+        return p
+
+    def stop(self):
+        for p in self.running:
+            try:
+                os.killpg(p.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            p.wait()
+
+    def make_all(self):
+        for c in self.cases:
+            try:
+                c.make(self, c.name)
+            except Skip as why:
+                c.skip = str(why)
+            except Exception as e:
+                c.error = e
+
+    def profile(self):
+        with scratch() as self.tmp:
+            try:
+                started = time.time()
+                self.make_all()
+                say(f"{len(self.running)} programs, started in {time.time() - started:.1f} s")
+                out = self.path("out.folded")
+                record(out, "--duration", str(SECONDS), "--frequency", str(FREQUENCY))
+                stacks = folded(out)
+            finally:
+                self.stop()
+        by_name = {c.name: c for c in self.cases}
+        for frames, n in stacks:
+            if frames[0] in by_name:
+                by_name[frames[0]].take(frames, n)
+
+    def run(self):
+        suite = Suite()
+
+        @suite.test
+        def together():
+            """all programs at once, one profile"""
+            self.profile()
+        for c in self.cases:
+            def judge(c=c):
+                c.judge()
+            judge.__doc__ = c.what
+            suite.test(judge)
+        suite.run()

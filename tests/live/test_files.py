@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind of file that code is run from: whole stacks with the right names."""
+import os
+import shutil
+import struct
+
+from cases import HERE, Cases, Skip, need, run
+
+cases = Cases()
+CHAIN = "_start * main outer middle leaf"
+LIBRARY = "_start * main stay lib_run lib_outer lib_leaf"
+
+
+def plain(t, name, *flags, **more):
+    t.start(t.build(name, "plain.c", *flags, **more), name)
+
+
+# --- how it was linked ---------------------------------------------------------
+
+@cases.case("pie", CHAIN)
+def pie(t, name):
+    """position independent"""
+    plain(t, name, "-fPIE", "-pie")
+
+
+@cases.case("no-pie", CHAIN)
+def no_pie(t, name):
+    """at a fixed address"""
+    plain(t, name, "-fno-pie", "-no-pie")
+
+
+@cases.case("static", CHAIN)
+def static(t, name):
+    """static, at a fixed address"""
+    plain(t, name, "-static", "-fno-pie", "-no-pie")
+
+
+@cases.case("static-pie", CHAIN)
+def static_pie(t, name):
+    """static, position independent"""
+    plain(t, name, "-static-pie", "-fPIE")
+
+
+@cases.case("musl", "* main outer middle leaf")
+def musl(t, name):
+    """musl, dynamic"""
+    plain(t, name, cc="musl-gcc")
+
+
+@cases.case("musl-static", "* main outer middle leaf")
+def musl_static(t, name):
+    """musl, static"""
+    plain(t, name, "-static", cc="musl-gcc")
+
+
+@cases.case("based", LIBRARY)
+def based(t, name):
+    """a library linked to an address, as if prelinked"""
+    lib = t.build("based.so", "library.c", "-shared", "-fPIC",
+                  "-Wl,-Ttext-segment=0x7e0000000000")
+    t.start(t.build("loads", "loads.c"), name, lib)
+
+
+@cases.case("segments", CHAIN)
+def segments(t, name):
+    """several executable segments"""
+    plain(t, name, "-fno-pie", "-no-pie",
+          '-DFAR_1=__attribute__((section(".far_1")))',
+          '-DFAR_2=__attribute__((section(".far_2")))',
+          "-Wl,--section-start=.far_1=0x600000", "-Wl,--section-start=.far_2=0x30000000")
+
+
+@cases.case("gaps", CHAIN)
+def gaps(t, name):
+    """gaps of 100 KiB without a row"""
+    plain(t, name, "-DGAP=102400")
+
+
+@cases.case("wide-gaps", CHAIN)
+def wide_gaps(t, name):
+    """gaps of 3 MiB without a row"""
+    plain(t, name, "-DGAP=3145728")
+
+
+@cases.case("big", "_start * main big *")
+def big(t, name):
+    """a function of 2.5 MiB"""
+    t.start(t.build(name, "big.c"), name)
+
+
+# --- what it says of itself --------------------------------------------------------
+
+def drop_sections(path):
+    """No section headers: e_shoff, e_shnum, e_shstrndx (System V ABI, 4)."""
+    with open(path, "r+b") as f:
+        f.seek(0x28)
+        f.write(struct.pack("<Q", 0))
+        f.seek(0x3c)
+        f.write(struct.pack("<HH", 0, 0))
+
+
+@cases.case("no-sections", CHAIN)
+def no_sections(t, name):
+    """without section headers"""
+    exe = t.build(name, "plain.c", "-rdynamic")
+    drop_sections(exe)
+    t.start(exe, name)
+
+
+@cases.case("stripped", "* main outer middle leaf")
+def stripped(t, name):
+    """stripped, names from .dynsym"""
+    plain(t, name, "-rdynamic", "-s")
+
+
+@cases.case("debug-frame", CHAIN)
+def debug_frame(t, name):
+    """CFI in .debug_frame alone"""
+    plain(t, name, "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-g")
+
+
+@cases.case("debug-gz", CHAIN)
+def debug_gz(t, name):
+    """CFI in a compressed .debug_frame alone"""
+    plain(t, name, "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-g", "-gz=zlib")
+
+
+@cases.case("frame-pointer", CHAIN)
+def frame_pointer(t, name):
+    """no CFI, but frame pointers"""
+    plain(t, name, "-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
+          "-fno-omit-frame-pointer")
+
+
+@cases.case("nothing", "* leaf", share=0.9)
+def nothing(t, name):
+    """no CFI, no frame pointers: nothing invented"""
+    plain(t, name, "-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
+          "-fomit-frame-pointer")
+
+
+# --- where it lies ---------------------------------------------------------------------
+
+@cases.case("deleted", CHAIN)
+def deleted(t, name):
+    """deleted while it runs"""
+    plain(t, name)
+    os.unlink(t.path(name))
+
+
+OTHER = ("-DOUTER=other_outer", "-DMIDDLE=other_middle", "-DLEAF=other_leaf")
+
+
+@cases.case("replaced-old", CHAIN)
+def replaced_old(t, name):
+    """replaced while it runs: the old one"""
+    shutil.copy(t.build("pie", "plain.c"), t.path("replaced"))
+    t.start(t.path("replaced"), name)
+
+
+@cases.case("replaced-new", "_start * main other_outer other_middle other_leaf")
+def replaced_new(t, name):
+    """replaced while it runs: the new one under the same name"""
+    os.rename(t.build("other", "plain.c", *OTHER), t.path("replaced"))
+    t.start(t.path("replaced"), name)
+
+
+def swapped(case):
+    a = case.matching("_start * main first stay lib_run lib_outer_a lib_leaf_a")
+    b = case.matching("_start * main second stay lib_run lib_outer_b lib_leaf_b")
+    assert a and b, f"{a} before, {b} after it was written over"
+    assert a + b >= 0.95 * case.total(), f"names of the other: {a} + {b} of {case.total()}"
+
+
+@cases.case("rewritten", "_start * main * stay lib_run *", check=swapped)
+def rewritten(t, name):
+    """a library that is written over in place between two uses"""
+    a = t.build("a.so", "library.c", "-shared", "-fPIC", "-DSUFFIX=_a")
+    b = t.build("b.so", "library.c", "-shared", "-fPIC", "-DSUFFIX=_b")
+    t.start(t.build("loads", "loads.c"), name, t.path("swap.so"), a, b, "2")
+
+
+@cases.case("dlopen", LIBRARY)
+def dlopened(t, name):
+    """a library by dlopen()"""
+    t.start(t.build("loads", "loads.c"), name,
+            t.build("lib.so", "library.c", "-shared", "-fPIC"))
+
+
+@cases.case("memfd", CHAIN)
+def memfd(t, name):
+    """in a memfd"""
+    fd = os.memfd_create("trifold-case")
+    with open(t.build("pie", "plain.c"), "rb") as f:
+        os.write(fd, f.read())
+    t.start(f"/proc/self/fd/{fd}", name, pass_fds=[fd])
+    os.close(fd)
+
+
+def in_mounts(t, name, script, *args):
+    """A mount namespace of its own, which ends with the program."""
+    need("unshare")
+    where = t.path(name + ".d")
+    os.mkdir(where)
+    t.start("unshare", "--mount", "--propagation", "private", "sh", "-euc",
+            f"cd {where}; {script}", "sh", name, *args)
+
+
+@cases.case("namespace", CHAIN)
+def namespace(t, name):
+    """in another mount namespace, on a tmpfs that only it has"""
+    in_mounts(t, name, 'mount -t tmpfs none .; cp "$2" exe; exec ./exe "$1"',
+              t.build("pie", "plain.c"))
+
+
+@cases.case("bind", CHAIN)
+def bind(t, name):
+    """in a bind mount"""
+    in_mounts(t, name, ': >exe; mount --bind "$2" exe; exec ./exe "$1"',
+              t.build("no-pie", "plain.c"))
+
+
+OVERLAY = ('mount -t tmpfs none .; mkdir upper work merged;'
+           'mount -t overlay overlay -o lowerdir="$2",upperdir=upper,workdir=work merged;')
+
+
+def lower(t):
+    os.makedirs(t.path("lower"), exist_ok=True)
+    exe = os.path.join(t.path("lower"), "exe")
+    if not os.path.exists(exe):
+        shutil.copy(t.build("pie", "plain.c"), exe)
+    return t.path("lower")
+
+
+@cases.case("overlay-1", CHAIN)
+def overlay_1(t, name):
+    """on overlayfs, from the lower layer"""
+    in_mounts(t, name, OVERLAY + 'exec merged/exe "$1"', lower(t))
+
+
+@cases.case("overlay-2", CHAIN)
+def overlay_2(t, name):
+    """on overlayfs, a second one above the same lower layer"""
+    in_mounts(t, name, OVERLAY + 'exec merged/exe "$1"', lower(t))
+
+
+@cases.case("overlay-up", CHAIN)
+def overlay_up(t, name):
+    """on overlayfs, copied to the upper layer"""
+    in_mounts(t, name, OVERLAY + 'chmod 711 merged/exe; exec merged/exe "$1"', lower(t))
+
+
+@cases.case("chroot", CHAIN)
+def in_chroot(t, name):
+    """in a chroot that has nothing else"""
+    root = t.path("root")
+    os.mkdir(root)
+    shutil.copy(t.build("static", "plain.c", "-static", "-fno-pie", "-no-pie"), root)
+    t.start(need("chroot"), root, "/static", name)
+
+
+# --- not for us --------------------------------------------------------------------------
+
+@cases.case("compat", "[stack~ends:~compat] *", share=1)
+def compat(t, name):
+    """32 bit: recognised, not guessed at"""
+    try:
+        run("as", "--32", os.path.join(HERE, "compat.s"), "-o", t.path("compat.o"))
+        run("ld", "-m", "elf_i386", t.path("compat.o"), "-o", t.path(name))
+    except (AssertionError, FileNotFoundError) as why:
+        raise Skip(f"no 32-bit assembler or linker: {why}") from None
+    t.start(t.path(name))
+
+
+cases.run()
