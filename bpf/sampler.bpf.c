@@ -240,7 +240,7 @@ __weak __noinline int resolve(__u64 pc)
 	struct memo *o;
 	__u32 i;
 
-	if (!s || !vma_lookup(s->mm, pc, &s->m, s->vma))
+	if (!s || !vma_lookup(s->mm, pc, &s->m, s->vma) || !s->m.exec)
 		return -1;
 	i = s->memo_next & (MEMO - 1);
 	o = &s->memo[i];
@@ -283,6 +283,7 @@ __weak __noinline int step(void)
 	struct scratch *s = scratch();
 	const union element *e;
 	struct memo *m;
+	enum stop_reason why = STOP_NO_ROW;
 	__u64 pc, off;
 	int i = -1, rule;
 
@@ -299,13 +300,14 @@ __weak __noinline int step(void)
 		return s->st.depth || !s->rec.n_kernel ? STOP_NO_MAPPING :
 							 STOP_NO_USER;
 	m = &s->memo[i & (MEMO - 1)];
+	off = pc - m->start + m->off;
 	if (!m->has_file) {
 		push(s, ((__u64)FRAME_ANON << FRAME_KIND_SHIFT) |
 			FRAME_ANON_ADDR(pc));
-		s->rec.flags |= REC_HAS_ANON | REC_FRAME_POINTER;
-		return unwind_fp_step(&s->st, STOP_ANON);
+		s->rec.flags |= REC_HAS_ANON;
+		why = STOP_ANON;
+		goto by_frame_pointer;
 	}
-	off = pc - m->start + m->off;
 	if (m->has_file == 2) {
 		push(s, FRAME_WORD(FRAME_FILE, 0, off));
 		push(s, s->m.key.ino);
@@ -316,23 +318,24 @@ __weak __noinline int step(void)
 		/* the key is that of the last resolve(): forget this mapping,
 		 * so that its next frame looks again */
 		m->start = m->end = 0;
-		s->rec.flags |= REC_FRAME_POINTER;
-		return unwind_fp_step(&s->st, STOP_NO_FILE);
+		why = STOP_NO_FILE;
+		goto by_frame_pointer;
 	}
 	push(s, FRAME_WORD(FRAME_NATIVE, m->exe, off));
 	if (!m->pages) {
-		s->rec.flags |= REC_FRAME_POINTER;
-		return unwind_fp_step(&s->st, STOP_NO_TABLE);
+		why = STOP_NO_TABLE;
+		goto by_frame_pointer;
 	}
 	rule = table_rule(m->dir, m->pages, off);
-	if (rule == RULE_NONE) {
-		s->rec.flags |= REC_FRAME_POINTER;
-		return unwind_fp_step(&s->st, STOP_NO_ROW);
-	}
+	if (rule == RULE_NONE)
+		goto by_frame_pointer;
 	e = element_at((__u32)rule >> 1);
 	if (rule < 0 || !e)
 		return STOP_INTERNAL;
 	return unwind_rule_step(&s->st, rule & 1 ? &e->rule[1] : &e->rule[0]);
+by_frame_pointer:
+	s->rec.flags |= REC_FRAME_POINTER;
+	return unwind_fp_step(&s->st, why);
 }
 
 /* --- registers ------------------------------------------------------------ */

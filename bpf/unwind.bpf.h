@@ -10,6 +10,7 @@
 #ifndef BPF_UNWIND_BPF_H
 #define BPF_UNWIND_BPF_H
 
+#include "call.bpf.h"
 #include "record.h"
 #include "table.h"
 
@@ -189,9 +190,54 @@ static __always_inline int unwind_fresh(const struct unwind_state *st)
 	return !any;
 }
 
+/* Where the caller of an exact frame left its return address if this function
+ * has no frame yet, any more, or at all; the caller's sp goes to *sp. */
+static __always_inline __u64 unwind_bare_ra(const struct unwind_state *st,
+					    __u64 *sp)
+{
+	__u64 top = 0, ra = 0;
+
+	if (unwind_word(st, &top, st->sp) ||
+	    (top == st->fp && unwind_word(st, &ra, st->sp + 8)))
+		return 0;
+#ifdef __TARGET_ARCH_arm64
+	*sp = st->sp;
+	/* pushed, but who knows how far; else in lr */
+	return top == st->fp ? 0 : st->regs[SAVED_REGS] & RA_MASK;
+#else
+	*sp = st->sp + (top == st->fp ? 16 : 8);	/* fp was just pushed */
+	return top == st->fp ? ra : top;
+#endif
+}
+
+/*
+ * Is this such a function?  Then the call before that return address goes to
+ * it, while the one before the frame's goes to another; of the two, it goes to
+ * the one that begins nearest below pc.  Else 0, and st is as it was.
+ */
+static __always_inline int unwind_bare(struct unwind_state *st)
+{
+	__u64 sp = 0, ra = unwind_bare_ra(st, &sp), framed = 0;
+	__u32 d;
+
+	if (ra < 4096)
+		return 0;
+	d = call_distance(ra, st->pc);
+	if (d > CALL_ANYWHERE ||
+	    (st->fp >= st->sp && st->fp - st->sp <= FP_REACH &&
+	     !unwind_word(st, &framed, st->fp + 8) &&
+	     call_distance(framed & RA_MASK, st->pc) <= d))
+		return 0;
+	st->pc = ra - 1;
+	st->sp = sp;
+	st->exact = 0;
+	st->depth++;
+	return 1;
+}
+
 /*
  * Move st to its caller by frame pointer where nothing better is known: fp is
- * aligned, above sp and near, and the chain grows.  Says why not by `why`.  A
+ * aligned, above sp and near, and the chain grows, or a call is there.  A
  * frame pointer of zero ends the chain by the ABI (System V AMD64 3.4.1, AAPCS64
  * 6.4.6); in the first frame only if nothing was ever called: exec clears all
  * registers (ELF_PLAT_INIT, start_thread()), and the entry of ld.so has no CFI.
@@ -201,6 +247,8 @@ unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 {
 	__u64 pair[2];
 
+	if (st->exact && unwind_bare(st))
+		return STOP_NOT;
 	if (!st->fp && (st->depth || unwind_fresh(st)))
 		return STOP_COMPLETE;
 	if (st->fp < st->sp || (st->fp & 7) || st->fp - st->sp > FP_REACH)
@@ -212,7 +260,11 @@ unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 	pair[1] &= RA_MASK;
 	if (!pair[0] && !pair[1])
 		return STOP_COMPLETE;
-	if ((pair[0] && pair[0] <= st->fp) || pair[1] < 4096)
+	if (pair[1] < 4096)
+		return why;
+	/* a caller that keeps something else in its frame pointer */
+	if (pair[0] && pair[0] <= st->fp &&
+	    call_distance(pair[1], st->pc) > CALL_ELSEWHERE)
 		return why;
 	st->sp = st->fp + 16;
 	st->fp = pair[0];

@@ -11,12 +11,19 @@
 #define BASE	0x7ffc00000000ULL
 #define WORDS	128
 
+#define CODE	0x500000ULL
+
 static __u64 stack[WORDS];	/* the profiled process's, lowest first */
+static __u8 code[4096];		/* its, at CODE */
 
 long bpf_probe_read_user(void *dst, __u32 size, const void *src)
 {
 	__u64 off = (__u64)(uintptr_t)src - BASE;
 
+	if ((__u64)(uintptr_t)src - CODE <= sizeof(code) - size) {
+		memcpy(dst, code + ((uintptr_t)src - CODE), size);
+		return 0;
+	}
 	if (off > sizeof(stack) || sizeof(stack) - off < size)
 		return -EFAULT;
 	memcpy(dst, (const char *)stack + off, size);
@@ -250,6 +257,109 @@ TEST(unwind_frame_pointer_only_where_sound)
 	CHECK_EQ(unwind_fp_step(&st, STOP_ANON), STOP_ANON);
 	st.fp = 0;
 	CHECK_EQ(unwind_fp_step(&st, STOP_ANON), STOP_COMPLETE);
+}
+
+/* A call of `to` that ends at CODE + end: e8 rel32. */
+static __u64 call_at(__u32 end, __u64 to)
+{
+	__s32 rel = to - (CODE + end);
+
+	code[end - 5] = 0xe8;
+	memcpy(&code[end - 4], &rel, sizeof(rel));
+	return CODE + end;
+}
+
+TEST(unwind_call_distance)
+{
+	static const struct {
+		__u8 len, b[7];
+	} indirect[] = {
+		{ 2, { 0xff, 0xd0 } }, { 2, { 0xff, 0x13 } },
+		{ 3, { 0x41, 0xff, 0xd7 } }, { 3, { 0xff, 0x50, 8 } },
+		{ 3, { 0xff, 0x14, 0xc8 } }, { 4, { 0xff, 0x54, 0x24, 8 } },
+		{ 6, { 0xff, 0x15, 1, 2, 3, 4 } },
+		{ 6, { 0xff, 0x90, 1, 2, 3, 4 } },
+		{ 7, { 0xff, 0x94, 0xc8, 1, 2, 3, 4 } },
+	};
+	static const __u8 none[][2] = {
+		{ 0xff, 0xe0 }, { 0xff, 0x15 }, { 0xff, 0x14 }, { 0xff, 0x50 },
+		{ 0x90, 0xd0 }, { 0xff, 0xc8 },
+	};
+
+	memset(code, 0x90, sizeof(code));
+	CHECK_EQ(call_distance(CODE + 64, CODE), CALL_NONE);
+	CHECK_EQ(call_distance(0x12345678, CODE), CALL_UNREAD);
+	call_at(64, CODE + 512);
+	CHECK_EQ(call_distance(CODE + 64, CODE + 512), 0);
+	CHECK_EQ(call_distance(CODE + 64, CODE + 700), 188);
+	CHECK_EQ(call_distance(CODE + 64, CODE + 511), CALL_ELSEWHERE);
+	CHECK_EQ(call_distance(CODE + 64, CODE + 512 + CALL_REACH),
+		 CALL_ELSEWHERE);
+	for (size_t i = 0; i < sizeof(indirect) / sizeof(*indirect); i++) {
+		memset(code, 0x90, sizeof(code));
+		memcpy(code + 64 - indirect[i].len, indirect[i].b,
+		       indirect[i].len);
+		CHECK_EQ(call_distance(CODE + 64, CODE), CALL_ANYWHERE);
+	}
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+		memset(code, 0x90, sizeof(code));
+		memcpy(code + 62, none[i], 2);
+		CHECK_EQ(call_distance(CODE + 64, CODE), CALL_NONE);
+	}
+}
+
+/* Functions at CODE + 0 (outer), 512 (middle), 1024 (leaf); pc in the leaf. */
+TEST(unwind_exact_frame_without_a_frame)
+{
+	struct unwind_state st = leaf;
+
+	memset(code, 0x90, sizeof(code));
+	st.pc = CODE + 1030;
+	stack[16] = call_at(600, CODE + 1024);	/* in middle, calls leaf */
+	stack[24] = BASE + 320;			/* middle's frame */
+	stack[25] = call_at(80, CODE + 512);	/* in outer, calls middle */
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NOT);
+	CHECK_EQ(st.pc, CODE + 599);
+	CHECK_EQ(st.sp, leaf.sp + 8);
+	CHECK_EQ(st.fp, leaf.fp);
+	/* between push and mov */
+	st = leaf;
+	st.pc = CODE + 1030;
+	stack[16] = leaf.fp;
+	stack[17] = CODE + 600;
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NOT);
+	CHECK_EQ(st.pc, CODE + 599);
+	CHECK_EQ(st.sp, leaf.sp + 16);
+	/* it has a frame, and a stale return address lies at its top */
+	st = leaf;
+	st.pc = CODE + 1030;
+	stack[16] = CODE + 80;
+	stack[25] = CODE + 600;
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NOT);
+	CHECK_EQ(st.pc, CODE + 599);
+	CHECK_EQ(st.sp, leaf.fp + 16);
+	/* nothing is sure but the frame */
+	st = leaf;
+	stack[16] = 0x401234;
+	stack[25] = 0x405678;
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NOT);
+	CHECK_EQ(st.pc, 0x405677);
+}
+
+/* libc's caller of main() keeps a number in rbp. */
+TEST(unwind_frame_pointer_of_a_caller_without)
+{
+	struct unwind_state st = leaf;
+
+	memset(code, 0x90, sizeof(code));
+	stack[24] = 1;
+	stack[25] = call_at(80, CODE + 512);
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NOT);
+	CHECK_EQ(st.pc, CODE + 79);
+	CHECK_EQ(st.fp, 1);
+	st = leaf;
+	stack[25] = CODE + 300;
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
 }
 
 TEST(unwind_knows_a_process_that_has_not_called_anything)
