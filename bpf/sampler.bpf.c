@@ -99,6 +99,7 @@ struct scratch {
 	__u64 now;
 	__u32 memo_next;
 	__u32 n;		/* words used in rec.words */
+	__u32 guess;		/* why the step before had no rule, or 0 */
 	struct need_file need_file;
 	struct need_cgroup need_cgroup;
 	struct trace_rec rec;
@@ -296,9 +297,12 @@ __weak __noinline int step(void)
 	}
 	if (i < 0)
 		i = resolve(pc);
+	if (i < 0 && s->guess)	/* no frame pointer, then */
+		return s->guess;
 	if (i < 0)	/* in exec the old registers meet the new memory */
 		return s->st.depth || !s->rec.n_kernel ? STOP_NO_MAPPING :
 							 STOP_NO_USER;
+	s->guess = 0;
 	m = &s->memo[i & (MEMO - 1)];
 	off = pc - m->start + m->off;
 	if (!m->has_file) {
@@ -335,6 +339,7 @@ __weak __noinline int step(void)
 	return unwind_rule_step(&s->st, rule & 1 ? &e->rule[1] : &e->rule[0]);
 by_frame_pointer:
 	s->rec.flags |= REC_FRAME_POINTER;
+	s->guess = why;
 	return unwind_fp_step(&s->st, why);
 }
 
@@ -487,6 +492,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	for (int i = 0; i < MEMO; i++)
 		s->memo[i].start = s->memo[i].end = 0;
 	s->memo_next = 0;
+	s->guess = 0;
 	s->st.depth = 0;
 	s->st.exact = 1;
 	s->st.window_len = 0;

@@ -260,7 +260,8 @@ unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 	pair[1] &= RA_MASK;
 	if (!pair[0] && !pair[1])
 		return STOP_COMPLETE;
-	if (pair[1] < 4096)
+	/* no code, or a word that points to the stack (which may be executable) */
+	if (pair[1] < 4096 || pair[1] - st->sp < FP_REACH)
 		return why;
 	/* a caller that keeps something else in its frame pointer */
 	if (pair[0] && pair[0] <= st->fp &&

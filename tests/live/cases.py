@@ -25,10 +25,12 @@ EARLY_SHARE = 0.5
 
 
 def pattern(text):
-    """"_start * main leaf": names, in a row; * is any number of frames, ~ a space."""
+    """"_start * main leaf": names, in a row; * is any number of frames, or of
+    characters in a name; ~ is a space.  No * is the mark of a stack's end."""
     out = ""
     for word in text.split():
-        out += r"(?:[^;]*;)*?" if word == "*" else re.escape(word.replace("~", " ")) + ";"
+        name = re.escape(word.replace("~", " ")).replace(r"\*", "[^;]*")
+        out += r"(?:(?!\[stack)[^;]*;)*?" if word == "*" else name + ";"
     return re.compile(out + r"(?:[^;]*_\[k\];)*")
 
 

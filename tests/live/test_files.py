@@ -42,13 +42,13 @@ def static_pie(t, name):
     plain(t, name, "-static-pie", "-fPIE")
 
 
-@cases.case("musl", "* main outer middle leaf")
+@cases.case("musl", "[stack~ends:~no_row] * main outer middle leaf")
 def musl(t, name):
     """musl, dynamic"""
     plain(t, name, cc="musl-gcc")
 
 
-@cases.case("musl-static", "* main outer middle leaf")
+@cases.case("musl-static", "[stack~ends:~no_row] * main outer middle leaf")
 def musl_static(t, name):
     """musl, static"""
     plain(t, name, "-static", cc="musl-gcc")
@@ -262,7 +262,7 @@ def in_chroot(t, name):
 
 # --- not for us --------------------------------------------------------------------------
 
-@cases.case("compat", "[stack~ends:~compat] *", share=1)
+@cases.case("compat", "[stack~ends:~compat] [frames~missing]", share=1)
 def compat(t, name):
     """32 bit: recognised, not guessed at"""
     try:

@@ -360,6 +360,11 @@ TEST(unwind_frame_pointer_of_a_caller_without)
 	st = leaf;
 	stack[25] = CODE + 300;
 	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
+	/* argv is not a frame */
+	st = leaf;
+	stack[24] = BASE + 400;
+	stack[25] = BASE + 480;
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
 }
 
 TEST(unwind_knows_a_process_that_has_not_called_anything)

@@ -17,7 +17,7 @@ static volatile unsigned long sink;
 static inline __attribute__((always_inline)) void spin(void)
 {
 	for (int i = 0; i < 100000; i++)
-		sink += i * sink;
+		sink = sink + i * sink;
 }
 
 /* The name by which the test finds the process. */

@@ -28,3 +28,8 @@ LINK void lib_run(void)
 	NAME(lib_outer, SUFFIX)();
 	sink++;
 }
+
+LINK void lib_quick(void)
+{
+	__asm__ volatile("");
+}

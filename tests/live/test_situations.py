@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind of moment at which a program can be interrupted: whole stacks."""
+import os
+import shutil
+
+from cases import HERE, Cases
+
+cases = Cases()
+
+
+def moment(t, name, which, *flags):
+    t.start(t.build("moments" + "".join(flags), "moments.c", *flags), name, which)
+
+
+def simple(name, stack, which, what, *flags, **more):
+    def make(t, name):
+        moment(t, name, which, *flags)
+    make.__doc__ = what
+    cases.case(name, stack, **more)(make)
+
+
+def some(stack, share=0.2):
+    """Of the samples, this share at least has a stack like that."""
+    def check(case):
+        n = case.matching(stack)
+        assert n >= share * case.total(), f"{n} of {case.total()} are {stack}"
+    return check
+
+
+simple("system-call", "_start * main in_call *", "in_call", "in a system call",
+       check=some("_start * main in_call * *_[k]"))
+simple("vdso", "_start * main in_vdso *", "in_vdso", "in the vDSO")
+simple("vfork", "_start * main in_vfork *", "in_vfork", "in vfork's child",
+       check=some("_start * main in_vfork child leaf", 0.5))
+
+# --- signals ---------------------------------------------------------------------
+
+INTERRUPTED = "_start * main outer interrupted"
+
+
+def named(t, name, exe):
+    """A copy by this name: where the first thread sleeps, this is what the
+    process is called by."""
+    return shutil.copy(exe, t.path(name))
+
+
+def signals(name, stack, how, what, deepest, *flags, cc="gcc", **more):
+    def make(t, name):
+        exe = t.build("signals-" + cc, "signals.c", *flags, cc=cc)
+        t.start(named(t, name, exe), name, how)
+    make.__doc__ = what
+    cases.case(name, stack + " *", check=some(f"{stack} {deepest}"), **more)(make)
+
+
+signals("signal", INTERRUPTED, "plain", "in a signal handler", "* handler in_handler")
+signals("nested", INTERRUPTED, "nested", "in a signal handler's signal handler",
+        "* handler * second in_second")
+signals("fault", INTERRUPTED, "fault", "in the handler of a fault", "* handler in_handler")
+signals("alternate", INTERRUPTED, "alternate",
+        "on an alternate stack below the thread's", "* handler in_handler")
+signals("above", "* outer interrupted", "above",
+        "on an alternate stack above the thread's", "* handler in_handler")
+
+# --- the edges of functions ----------------------------------------------------------
+
+
+def edges(name, loop, leaf, what):
+    def make(t, name):
+        t.start(t.build(name, "edges.c", "-DLOOP=" + loop, os.path.join(HERE, "edges.S")), name)
+    make.__doc__ = what
+    cases.case(name, f"_start * main outer {loop} *",
+               check=some(f"_start * main outer {loop} {leaf}"))(make)
+
+
+edges("edge", "edge_loop", "edge_push", "first and last instructions")
+edges("bare-edge", "bare_loop", "bare_push", "the same by frame pointer")
+edges("expression", "expression_loop", "edge_push", "a CFA by an expression")
+edges("register", "register_loop", "edge_push", "a CFA by a callee-saved register")
+
+
+def plt(name, what, *flags, **env):
+    def make(t, name):
+        lib = t.build("libquick.so", "library.c", "-shared", "-fPIC")
+        exe = t.build(name, "plt.c", "-Wl,-z,lazy", "-Wl,--no-as-needed", lib, *flags)
+        t.start(exe, name, env=dict(os.environ, **env))
+    make.__doc__ = what
+    cases.case(name, "_start * main calls *")(make)
+
+
+plt("plt", "in a lazy PLT", "-fcf-protection=none")
+plt("plt-ibt", "in a PLT with branch protection", "-fcf-protection=full", "-Wl,-z,ibtplt")
+plt("resolver", "in the lazy resolver, each time", LD_BIND_NOT="1")
+plt("resolver-ibt", "the same from a PLT with branch protection", "-fcf-protection=full",
+    "-Wl,-z,ibtplt", LD_BIND_NOT="1")
+
+# --- stacks --------------------------------------------------------------------------
+
+simple("realigned", "_start * main realigned leaf", "realigned", "a realigned stack")
+simple("realign-all", "_start * main realigned leaf", "realigned",
+       "every stack realigned", "-mstackrealign")
+simple("avx", "_start * main realigned leaf", "realigned", "realigned for AVX", "-mavx2", "-O3")
+simple("alloca", "_start * main allocates leaf", "allocates", "alloca()")
+simple("alloca-aligned", "_start * main allocates_aligned leaf", "allocates_aligned",
+       "alloca() in a realigned stack")
+simple("nested-fn", "_start * main nests apply inner* leaf", "nests", "a nested function")
+simple("longjmp", "_start * main jumps *", "jumps", "longjmp()", share=0.9)
+simple("noreturn", "_start * main last never_returns leaf", "last",
+       "a call that is a function's last instruction")
+simple("fits", "_start * main fits " + "deeper " * 1001 + "leaf", "fits", "1,000 frames deep")
+simple("too-deep", "[frames~missing] " + "deeper " * 1023 + "leaf", "deep",
+       "1,100 frames deep: cut, and marked")
+
+
+@cases.case("thread", "* thread_main leaf")
+def thread(t, name):
+    """a thread"""
+    t.start(named(t, name, t.build("moments", "moments.c")), name, "threads")
+
+
+simple("coroutine", "* *", "switches", "switches of context",
+       check=some("* coroutine leaf"))
+
+
+@cases.case("split", "_start * main realigned leaf")
+def split(t, name):
+    """split stacks"""
+    moment(t, name, "realigned", "-fsplit-stack")
+
+
+@cases.case("throws", "_start * main catches *")
+def throws(t, name):
+    """exceptions being thrown"""
+    t.start(t.build(name, "throws.cc", cc="g++"), name)
+
+# --- no owner ------------------------------------------------------------------------
+
+
+def jit(name, stack, how, what):
+    def make(t, name):
+        t.start(t.build("jit", "jit.c", "-fomit-frame-pointer"), name, how)
+    make.__doc__ = what
+    cases.case(name, stack)(make)
+
+
+jit("jit", "_start * main outer [anonymous]", "loop", "code in anonymous memory")
+jit("jit-callback", "_start * main outer [anonymous] called_back leaf", "callback",
+    "called back by code in anonymous memory")
+jit("jit-chain", "_start * main outer [anonymous] [anonymous] [anonymous] called_back leaf",
+    "chain", "three frames in anonymous memory")
+jit("jit-bare", "[stack~ends:~anonymous] [anonymous]", "bare",
+    "anonymous memory without frame pointers ends the stack, and says so")
+
+
+@cases.case("exec-storm", "*", share=0.95)
+def exec_storm(t, name):
+    """between exec and the first instruction, and up to exit"""
+    moment(t, "exec-parent", t.build(name, "true.c"))
+
+
+cases.run()
