@@ -8,6 +8,7 @@
 #include "common/wire.h"
 #include "ipc/message.h"
 #include "symbolizerd/unwind/cfi.h"
+#include "symbolizerd/unwind/known.h"
 #include "symbolizerd/unwind/table.h"
 
 /* The kernel's trampoline on AArch64 has had no CFI since Linux 5.8 (commit
@@ -185,18 +186,38 @@ out:
 	return r;
 }
 
+static int from_known(struct build *b, const struct known *k, uint8_t cfa)
+{
+	const struct unwind_rule rule = { .cfa = cfa };
+	int r = JOB_OK;
+
+	for (uint32_t i = 0; !r && i < k->n; i++) {
+		if (k->place[i].cfa == cfa)
+			r = on_row(b, k->place[i].start, k->place[i].end, &rule);
+	}
+	return r;
+}
+
 int unwind_build(const struct elf_file *f, void **ret, size_t *len)
 {
 	struct build b = { .f = f };
+	struct known known;
 	int r;
 
 	if (table_builder_init(&b.table))
 		return JOB_NO_MEMORY;
 	r = from_eh_frame(&b);
-	if (!r) {
-		table_builder_next_source(&b.table);
+	known_search(f, &known);
+	if (!r)
+		r = from_known(&b, &known, CFA_END);
+	table_builder_next_source(&b.table);
+	if (!r)
+		r = from_known(&b, &known, CFA_SIGNAL);
+	table_builder_next_source(&b.table);
+	if (!r)
 		r = from_debug_frame(&b);
-	}
+	if (r > 0 && b.table.settled)
+		r = JOB_OK;	/* the rest of it is good */
 	if (!r)
 		r = from_arm_vdso(&b);
 	if (!r)

@@ -3,7 +3,8 @@
  * build - the unwind table of an ELF file
  *
  * From .eh_frame (found by its section, else through PT_GNU_EH_FRAME); for what
- * it does not speak of from .debug_frame of the same file, or of its debug file.
+ * it does not speak of from .debug_frame of the same file, or of its debug file;
+ * and for places that are known (known.h).
  */
 #ifndef SYMBOLIZERD_UNWIND_BUILD_H
 #define SYMBOLIZERD_UNWIND_BUILD_H

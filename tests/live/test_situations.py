@@ -47,7 +47,7 @@ def named(t, name, exe):
 
 def signals(name, stack, how, what, deepest, *flags, cc="gcc", **more):
     def make(t, name):
-        exe = t.build("signals-" + cc, "signals.c", *flags, cc=cc)
+        exe = t.build("signals-" + cc + "".join(flags), "signals.c", *flags, cc=cc)
         t.start(named(t, name, exe), name, how)
     make.__doc__ = what
     cases.case(name, stack + " *", check=some(f"{stack} {deepest}"), **more)(make)
@@ -61,6 +61,11 @@ signals("alternate", INTERRUPTED, "alternate",
         "on an alternate stack below the thread's", "* handler in_handler")
 signals("above", "* outer interrupted", "above",
         "on an alternate stack above the thread's", "* handler in_handler")
+
+MUSL = "[stack~ends:~no_row] * main outer interrupted"
+signals("musl", MUSL, "plain", "in a signal handler, musl", "* handler in_handler", cc="musl-gcc")
+signals("musl-static", MUSL, "plain", "in a signal handler, static musl",
+        "* handler in_handler", "-static", cc="musl-gcc")
 
 # --- the edges of functions ----------------------------------------------------------
 

@@ -194,6 +194,34 @@ TEST(elf_rows_end_with_their_segment)
 	close(fd);
 }
 
+/* What no CFI describes but everybody knows; it does not hide real rows. */
+TEST(elf_known_places)
+{
+	static const uint8_t restorer[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f,
+					    0x05 };
+	static const uint8_t context[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
+					   0x24, 0x48, 0x85, 0xff, 0x74 };
+	struct table_view v;
+	void *data;
+	int fd;
+
+	sample(EM_X86_64);	/* rows: 0 to 16, 32 to 64 */
+	memcpy(im.b + text + 2, restorer, sizeof(restorer));
+	memcpy(im.b + text + 20, restorer, sizeof(restorer));
+	memcpy(im.b + text + 32, context, sizeof(context));
+	fd = image_file(&im);
+	CHECK_EQ(visit(fd, &v, &data), JOB_OK);
+	CHECK_EQ(view_find(&v, text + 2)->cfa_off, 16);
+	CHECK_EQ(view_find(&v, text + 18)->cfa, CFA_NONE);
+	CHECK_EQ(view_find(&v, text + 19)->cfa, CFA_SIGNAL);
+	CHECK_EQ(view_find(&v, text + 28)->cfa, CFA_SIGNAL);
+	CHECK_EQ(view_find(&v, text + 29)->cfa, CFA_NONE);
+	CHECK_EQ(view_find(&v, text + 31)->cfa, CFA_END);
+	CHECK_EQ(view_find(&v, text + 32)->cfa_off, 8);
+	free(data);
+	close(fd);
+}
+
 TEST(elf_debug_frame_where_eh_frame_says_nothing)
 {
 	static const char code[64];
