@@ -21,7 +21,8 @@ struct raw {			/* a function as a table has it */
 	uint32_t size;
 	uint32_t name;		/* in the strings of its table */
 	uint32_t len;
-	uint32_t rank;		/* RANK_* */
+	uint32_t rank : 8;	/* RANK_* */
+	uint32_t room : 24;	/* at most so much, if nobody tells its size */
 };
 
 struct raws {
@@ -65,6 +66,18 @@ static bool is_function(const Elf64_Sym *s)
 	}
 }
 
+/* Of a symbol without a size: to the end of its section, if that is known. */
+static uint32_t room(const struct elf_file *f, const Elf64_Sym *s)
+{
+	const Elf64_Shdr *sec = s->st_shndx < f->n_shdrs ?
+				&f->shdrs[s->st_shndx] : NULL;
+
+	if (sec && s->st_value - sec->sh_addr < sec->sh_size &&
+	    sec->sh_size - (s->st_value - sec->sh_addr) < SYMBOL_UNSIZED_MAX)
+		return sec->sh_size - (s->st_value - sec->sh_addr);
+	return SYMBOL_UNSIZED_MAX;
+}
+
 static int take(const struct elf_file *f, struct raws *all, int table,
 		const Elf64_Sym *s)
 {
@@ -78,6 +91,7 @@ static int take(const struct elf_file *f, struct raws *all, int table,
 	if (!r.len)
 		return JOB_OK;
 	r.size = s->st_size < UINT32_MAX ? s->st_size : UINT32_MAX;
+	r.room = room(f, s);
 	r.rank = (table == DYNAMIC ? RANK_DYNAMIC : 0) +
 		 (s->st_size ? 0 : RANK_UNSIZED) +
 		 (ELF64_ST_BIND(s->st_info) == STB_LOCAL ? RANK_LOCAL : 0);
@@ -147,12 +161,12 @@ static void settle(struct raws *all)
 	all->n = to;
 	for (size_t i = 0; i < to; i++) {
 		struct raw *r = &all->raw[i];
-		uint64_t room = i + 1 < to ? r[1].start - r->start : UINT64_MAX;
+		uint64_t gap = i + 1 < to ? r[1].start - r->start : UINT64_MAX;
 
 		if (!r->size)
-			r->size = SYMBOL_UNSIZED_MAX;
-		if (r->size > room)
-			r->size = room;
+			r->size = r->room;
+		if (r->size > gap)
+			r->size = gap;
 	}
 }
 

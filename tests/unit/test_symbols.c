@@ -150,6 +150,30 @@ TEST(symbols_without_size)
 	check(200 + SYMBOL_UNSIZED_MAX, NULL);
 }
 
+/* _init of crti.o has no size, and the PLT lies behind it. */
+TEST(symbols_without_size_end_with_their_section)
+{
+	static const struct sym s[] = {
+		{ "_init", STB_GLOBAL, STT_FUNC, 1, TEXT + 8, 0 },
+		{ "elsewhere", STB_GLOBAL, STT_FUNC, 1, TEXT + 100, 0 },
+	};
+	uint64_t a, b, c;
+
+	begin();
+	image_section(&im, ".init", SHT_PROGBITS, text, TEXT, 27);
+	put_symbols(s, N(s), ".symtab", ".strtab", &a, &b, &c);
+	image_finish(&im);
+	free(data);
+	data = NULL;
+	build();
+	check(8, "_init");
+	check(26, "_init");
+	check(27, NULL);
+	check(99, NULL);
+	check(100, "elsewhere");
+	check(4195, "elsewhere");
+}
+
 TEST(symbols_of_one_address)
 {
 	static const struct sym s[] = {
