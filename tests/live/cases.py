@@ -6,6 +6,7 @@ pattern says what its stacks are, from the root to the leaf.
 """
 import ctypes
 import os
+import platform
 import re
 import shutil
 import signal
@@ -40,8 +41,15 @@ def need(tool):
     return tool
 
 
-def run(*command, **more):
-    r = subprocess.run(command, capture_output=True, text=True, **more)
+def only(machine):
+    if platform.machine() != machine:
+        raise Skip(f"not on {platform.machine()}")
+
+
+def run(*command):
+    r = subprocess.run(command, capture_output=True, text=True)
+    if "cannot find -l" in r.stderr:
+        raise Skip(r.stderr.strip().splitlines()[0])
     if r.returncode:
         raise AssertionError(f"{' '.join(command)}: {r.stderr}")
 
@@ -99,7 +107,6 @@ class Case:
 class Cases:
     def __init__(self):
         self.cases, self.running, self.tmp = [], [], None
-        self.stops = {}
 
     def case(self, name, stack, share=0.95, least=15, check=None):
         """make(cases) starts its program, or raises Skip."""
@@ -118,14 +125,23 @@ class Cases:
                 *[f for f in flags if f.startswith("-l")])
         return out
 
+    def can(self, *command, code=0):
+        """What this machine may lack: then the case is skipped."""
+        try:
+            r = subprocess.run(command, capture_output=True, text=True)
+        except FileNotFoundError as why:
+            raise Skip(why) from None
+        if r.returncode != code:
+            raise Skip(f"{' '.join(command[:4])}: {r.stderr.strip() or r.returncode}")
+
     def start(self, *command, **more):
-        p = subprocess.Popen(command, preexec_fn=_alone, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, **more)
-        self.running.append(p)
-        return p
+        self.running.append(subprocess.Popen(command, preexec_fn=_alone, stdin=subprocess.DEVNULL,
+                                             stdout=subprocess.DEVNULL, **more))
 
     def stop(self):
         for p in self.running:
+            if p.poll() is not None:
+                say(f"ended by itself, {p.returncode}: {' '.join(p.args)[:200]}")
             try:
                 os.killpg(p.pid, signal.SIGKILL)
             except ProcessLookupError:

@@ -4,7 +4,7 @@
 import os
 import shutil
 
-from cases import HERE, Cases
+from cases import HERE, Cases, only
 
 cases = Cases()
 
@@ -13,8 +13,10 @@ def moment(t, name, which, *flags):
     t.start(t.build("moments" + "".join(flags), "moments.c", *flags), name, which)
 
 
-def simple(name, stack, which, what, *flags, **more):
+def simple(name, stack, which, what, *flags, machine=None, **more):
     def make(t, name):
+        if machine:
+            only(machine)
         moment(t, name, which, *flags)
     make.__doc__ = what
     cases.case(name, stack, **more)(make)
@@ -72,6 +74,7 @@ signals("musl-static", MUSL, "plain", "in a signal handler, static musl",
 
 def edges(name, loop, leaf, what):
     def make(t, name):
+        only("x86_64")
         t.start(t.build(name, "edges.c", "-DLOOP=" + loop, os.path.join(HERE, "edges.S")), name)
     make.__doc__ = what
     cases.case(name, f"_start * main outer {loop} *",
@@ -86,6 +89,7 @@ edges("register", "register_loop", "edge_push", "a CFA by a callee-saved registe
 
 def plt(name, what, *flags, **env):
     def make(t, name):
+        only("x86_64")
         lib = t.build("libquick.so", "library.c", "-shared", "-fPIC")
         exe = t.build(name, "plt.c", "-Wl,-z,lazy", "-Wl,--no-as-needed", lib, *flags)
         t.start(exe, name, env=dict(os.environ, **env))
@@ -107,8 +111,16 @@ plt("resolver-ibt", "the same from a PLT with branch protection", "-fcf-protecti
 
 simple("realigned", "_start * main realigned leaf", "realigned", "a realigned stack")
 simple("realign-all", "_start * main realigned leaf", "realigned",
-       "every stack realigned", "-mstackrealign")
-simple("avx", "_start * main realigned leaf", "realigned", "realigned for AVX", "-mavx2", "-O3")
+       "every stack realigned", "-mstackrealign", machine="x86_64")
+
+
+@cases.case("avx", "_start * main realigned leaf")
+def avx(t, name):
+    """realigned for AVX"""
+    t.can("grep", "-qw", "avx2", "/proc/cpuinfo")
+    moment(t, name, "realigned", "-mavx2", "-O3")
+
+
 simple("alloca", "_start * main allocates leaf", "allocates", "alloca()")
 simple("alloca-aligned", "_start * main allocates_aligned leaf", "allocates_aligned",
        "alloca() in a realigned stack")
@@ -147,6 +159,7 @@ def throws(t, name):
 
 def jit(name, stack, how, what):
     def make(t, name):
+        only("x86_64")
         t.start(t.build("jit", "jit.c", "-fomit-frame-pointer"), name, how)
     make.__doc__ = what
     cases.case(name, stack)(make)

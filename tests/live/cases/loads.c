@@ -2,7 +2,8 @@
 /*
  * loads NAME LIBRARY: dlopen()s it and stays in it.
  * loads NAME PLACE A B SECONDS: opens a copy of A at PLACE for SECONDS, writes B
- * over it, the same inode, opens it again, and so on.
+ * over it, the same inode, opens it again, and so on.  PLACE is "-": A itself
+ * and B itself, in turn, which must come to lie at one address.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -32,26 +33,35 @@ LINK static void stay(const char *path, int seconds)
 {
 	void *lib = dlopen(path, RTLD_NOW);
 	void (*run)(void) = lib ? (void (*)(void))dlsym(lib, "lib_run") : NULL;
+	static void (*before)(void);
 	time_t end = time(NULL) + seconds;
 
-	if (!run)
+	if (!run || (before && before != run))
 		exit(1);
+	before = run;
 	while (!seconds || time(NULL) < end)
 		run();
 	dlclose(lib);
 }
 
+/* The library, or its copy. */
+static const char *at(char **argv, int which)
+{
+	if (!strcmp(argv[2], "-"))
+		return argv[which];
+	copy(argv[which], argv[2]);
+	return argv[2];
+}
+
 LINK static void first(char **argv)
 {
-	copy(argv[3], argv[2]);
-	stay(argv[2], atoi(argv[5]));
+	stay(at(argv, 3), atoi(argv[5]));
 	sink++;
 }
 
 LINK static void second(char **argv)
 {
-	copy(argv[4], argv[2]);
-	stay(argv[2], atoi(argv[5]));
+	stay(at(argv, 4), atoi(argv[5]));
 	sink++;
 }
 
