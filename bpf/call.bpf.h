@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * call - which function does the call before a return address go to?
+ * call - what code says where no table does
  *
- * What tells a return address from other words where no table does.  Encodings:
- * Intel SDM 2A, CALL (e8 rel32; ff /2); Arm ARM (DDI 0487), BL, BLR, BLRA*.
+ * Which function does the call before a return address go to?  That tells a
+ * return address from other words.  And: is this the trampoline by which a
+ * signal handler returns?  musl's (1.2.3, src/signal/x86_64/restore.s and
+ * aarch64/restore.s) have no CFI.  Encodings: Intel SDM 2A, CALL (e8 rel32;
+ * ff /2), MOV, SYSCALL; Arm ARM (DDI 0487), BL, BLR, BLRA*, MOVZ, SVC.
  */
 #ifndef BPF_CALL_BPF_H
 #define BPF_CALL_BPF_H
@@ -17,6 +20,21 @@
 #define CALL_NONE	(CALL_REACH + 4)	/* no call stands there */
 
 #ifdef __TARGET_ARCH_arm64
+#define SIGRETURN_BACK	8	/* bytes from its first instruction to its end */
+
+/* Length of mov x8, #139; svc #0, if it is there. */
+static __always_inline int sigreturn_code(const __u8 *b)
+{
+	return (b[0] == 0x68 && b[1] == 0x11 && b[2] == 0x80 && b[3] == 0xd2 &&
+		b[4] == 1 && !b[5] && !b[6] && b[7] == 0xd4) * 8;
+}
+
+/* Behind it, at its second instruction: SIGRETURN_BACK bytes from b. */
+static __always_inline int sigreturn_inside(const __u8 *b)
+{
+	return sigreturn_code(b) || sigreturn_code(b + 4);
+}
+
 static __always_inline __u32 call_distance(__u64 ra, __u64 pc)
 {
 	__u64 d;
@@ -32,6 +50,25 @@ static __always_inline __u32 call_distance(__u64 ra, __u64 pc)
 	       (w & 0xfefff800) == 0xd63f0800 ? CALL_ANYWHERE : CALL_NONE;
 }
 #else
+#define SIGRETURN_BACK	9
+
+/* Length of mov $15, %rax or %eax; syscall, if it is there. */
+static __always_inline int sigreturn_code(const __u8 *b)
+{
+	if (b[0] == 0xb8)
+		return (b[1] == 15 && !b[2] && !b[3] && !b[4] &&
+			b[5] == 0x0f && b[6] == 0x05) * 7;
+	return (b[0] == 0x48 && b[1] == 0xc7 && b[2] == 0xc0 && b[3] == 15 &&
+		!b[4] && !b[5] && !b[6] && b[7] == 0x0f && b[8] == 0x05) * 9;
+}
+
+/* Behind it, at its second instruction: SIGRETURN_BACK bytes from b. */
+static __always_inline int sigreturn_inside(const __u8 *b)
+{
+	return sigreturn_code(b) == 9 || sigreturn_code(b + 2) ||
+	       sigreturn_code(b + 4) == 7;
+}
+
 /* ff /2 whose ModRM byte is m, with this number of bytes behind it */
 static __always_inline int call_indirect(__u8 op, __u8 m, __u8 behind)
 {
@@ -64,5 +101,17 @@ static __always_inline __u32 call_distance(__u64 ra, __u64 pc)
 	       call_indirect(b[1], b[2], 5) ? CALL_ANYWHERE : CALL_NONE;
 }
 #endif
+
+/* Is the code at `at` such a trampoline?  inside: or does it end there, or at its
+ * second instruction? */
+static __always_inline int is_sigreturn(__u64 at, int inside)
+{
+	__u8 b[2 * SIGRETURN_BACK];
+
+	if (bpf_probe_read_user(b, sizeof(b), (void *)(at - SIGRETURN_BACK)))
+		return 0;
+	return sigreturn_code(b + SIGRETURN_BACK) ||
+	       (inside && sigreturn_inside(b));
+}
 
 #endif /* BPF_CALL_BPF_H */

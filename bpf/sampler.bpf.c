@@ -338,6 +338,9 @@ __weak __noinline int step(void)
 		return STOP_INTERNAL;
 	return unwind_rule_step(&s->st, rule & 1 ? &e->rule[1] : &e->rule[0]);
 by_frame_pointer:
+	if (why != STOP_ANON &&
+	    is_sigreturn(s->st.pc + !s->st.exact, s->st.exact))
+		return unwind_signal(&s->st);
 	s->rec.flags |= REC_FRAME_POINTER;
 	s->guess = why;
 	return unwind_fp_step(&s->st, why);

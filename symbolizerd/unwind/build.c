@@ -11,13 +11,6 @@
 #include "symbolizerd/unwind/known.h"
 #include "symbolizerd/unwind/table.h"
 
-/* The kernel's trampoline on AArch64 has had no CFI since Linux 5.8 (commit
- * 87676cfca141): two instructions behind a nop, known by their name. */
-#define ARM_SIGRETURN		"__kernel_rt_sigreturn"
-#define ARM_SIGRETURN_LEN	8
-#define ARM_NOP			4
-#define ARM_VDSO_MAX		65536
-
 struct build {
 	const struct elf_file *f;
 	struct table_builder table;
@@ -157,69 +150,30 @@ static int from_debug_frame(struct build *b)
 	return r ? r : walk(b, &src, &bytes);
 }
 
-/* The lookup is by return address minus one: the nop belongs to it. */
-static int from_arm_vdso(struct build *b)
+static int from_known(struct build *b)
 {
-	const struct unwind_rule rule = { .cfa = CFA_SIGNAL };
-	const Elf64_Shdr *sym = elf_file_find(b->f, ".dynsym");
-	const Elf64_Shdr *str = elf_file_find(b->f, ".dynstr");
-	struct elf_bytes syms = { 0 }, strs = { 0 };
-	int r = JOB_OK;
+	struct known_place p;
 
-	if (b->f->ehdr.e_machine != EM_AARCH64 || b->f->size > ARM_VDSO_MAX ||
-	    !sym || !str || elf_file_section(b->f, sym, &syms))
+	if (!known_find(b->f, &p))
 		return JOB_OK;
-	if (elf_file_section(b->f, str, &strs))
-		goto out;
-	for (size_t i = 0; !r && i < syms.len / sizeof(Elf64_Sym); i++) {
-		Elf64_Sym s;
-
-		memcpy(&s, syms.data + i * sizeof(s), sizeof(s));
-		if (s.st_name < strs.len && s.st_value > ARM_NOP &&
-		    !strcmp((char *)strs.data + s.st_name, ARM_SIGRETURN))
-			r = on_row(b, s.st_value - ARM_NOP,
-				   s.st_value + ARM_SIGRETURN_LEN, &rule);
-	}
-out:
-	elf_bytes_free(&syms);
-	elf_bytes_free(&strs);
-	return r;
-}
-
-static int from_known(struct build *b, const struct known *k, uint8_t cfa)
-{
-	const struct unwind_rule rule = { .cfa = cfa };
-	int r = JOB_OK;
-
-	for (uint32_t i = 0; !r && i < k->n; i++) {
-		if (k->place[i].cfa == cfa)
-			r = on_row(b, k->place[i].start, k->place[i].end, &rule);
-	}
-	return r;
+	return on_row(b, p.start, p.end, &p.rule);
 }
 
 int unwind_build(const struct elf_file *f, void **ret, size_t *len)
 {
 	struct build b = { .f = f };
-	struct known known;
 	int r;
 
 	if (table_builder_init(&b.table))
 		return JOB_NO_MEMORY;
 	r = from_eh_frame(&b);
-	known_search(f, &known);
 	if (!r)
-		r = from_known(&b, &known, CFA_END);
-	table_builder_next_source(&b.table);
-	if (!r)
-		r = from_known(&b, &known, CFA_SIGNAL);
+		r = from_known(&b);
 	table_builder_next_source(&b.table);
 	if (!r)
 		r = from_debug_frame(&b);
 	if (r > 0 && b.table.settled)
 		r = JOB_OK;	/* the rest of it is good */
-	if (!r)
-		r = from_arm_vdso(&b);
 	if (!r)
 		r = table_builder_finish(&b.table, ret, len);
 	table_builder_fini(&b.table);

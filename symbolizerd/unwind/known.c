@@ -3,68 +3,86 @@
 
 #include <string.h>
 
-#define BLOCK		(1u << 20)
-#define LONGEST		16
+#define ARM_VDSO_MAX		65536	/* bytes of the image */
+#define ARM_NOP			4
+#define ARM_SIGRETURN_LEN	8
+#define CONTEXT_REACH		(256u << 10)	/* from makecontext() */
 
-/* The lookup is by return address minus one: a place begins a byte before. */
-static const struct {
-	uint8_t len, bytes[LONGEST];
-	uint8_t cfa, covers;	/* bytes from the first on */
-} patterns[] = {
-	/* mov $15, %rax; syscall */
-	{ 9, { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 }, CFA_SIGNAL, 9 },
-	/* mov $15, %eax; syscall */
-	{ 7, { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 }, CFA_SIGNAL, 7 },
-	/* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je */
-	{ 11, { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff,
-		0x74 }, CFA_END, 0 },
-	/* mov %rbx, %rsp; pop %rdi; test %rdi, %rdi; je */
-	{ 8, { 0x48, 0x89, 0xdc, 0x5f, 0x48, 0x85, 0xff, 0x74 }, CFA_END, 0 },
-};
-#define PATTERNS	(sizeof(patterns) / sizeof(*patterns))
-
-static void search(const struct elf_bytes *b, struct known *ret)
+/* Value of a symbol of .dynsym, or 0. */
+static uint64_t exported(const struct elf_file *f, const char *name)
 {
-	for (size_t i = 0; i < PATTERNS; i++) {
-		const uint8_t *at = b->data, *end = b->data + b->len;
+	const Elf64_Shdr *sym = elf_file_find(f, ".dynsym");
+	const Elf64_Shdr *str = elf_file_find(f, ".dynstr");
+	struct elf_bytes syms = { 0 }, strs = { 0 };
+	uint64_t found = 0;
 
-		while (ret->n < KNOWN_MAX &&
-		       (at = memmem(at, end - at, patterns[i].bytes,
-				    patterns[i].len))) {
-			uint64_t start = b->vaddr + (at - b->data);
+	if (sym && str && !elf_file_section(f, sym, &syms) &&
+	    !elf_file_section(f, str, &strs)) {
+		for (size_t i = 0; i < syms.len / sizeof(Elf64_Sym); i++) {
+			Elf64_Sym s;
 
-			ret->place[ret->n++] = (struct known_place){
-				start - 1, start + patterns[i].covers,
-				patterns[i].cfa };
-			at++;
+			memcpy(&s, syms.data + i * sizeof(s), sizeof(s));
+			if (s.st_name < strs.len && s.st_shndx != SHN_UNDEF &&
+			    !strcmp((char *)strs.data + s.st_name, name))
+				found = s.st_value;
 		}
 	}
+	elf_bytes_free(&syms);
+	elf_bytes_free(&strs);
+	return found;
 }
 
-void known_search(const struct elf_file *f, struct known *ret)
+/* The lookup is by return address minus one: the nop belongs to it. */
+static bool arm_sigreturn(const struct elf_file *f, struct known_place *ret)
 {
-	uint64_t left = f->ehdr.e_machine == EM_X86_64 ? KNOWN_SEARCH : 0;
+	uint64_t at = f->size <= ARM_VDSO_MAX ?
+		      exported(f, "__kernel_rt_sigreturn") : 0;
 
-	ret->n = 0;
-	for (uint32_t i = 0; i < f->n_phdrs; i++) {
-		const Elf64_Phdr *p = &f->phdrs[i];
-		uint64_t at = 0;
+	if (at < ARM_NOP)
+		return false;
+	*ret = (struct known_place){
+		.start = at - ARM_NOP, .end = at + ARM_SIGRETURN_LEN,
+		.rule.cfa = CFA_SIGNAL,
+	};
+	return true;
+}
 
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
-			continue;
-		while (at < p->p_filesz && left) {
-			uint64_t n = p->p_filesz - at;
-			struct elf_bytes b;
+/* The byte before it is where the return address minus one is. */
+static bool start_context(const struct elf_file *f, struct known_place *ret)
+{
+	static const struct {
+		uint8_t len, bytes[11];
+	} code[] = {
+		/* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je */
+		{ 11, { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85,
+			0xff, 0x74 } },
+		/* mov %rbx, %rsp; pop %rdi; test %rdi, %rdi; je */
+		{ 8, { 0x48, 0x89, 0xdc, 0x5f, 0x48, 0x85, 0xff, 0x74 } },
+	};
+	uint64_t at = exported(f, "makecontext"), off, left, before;
+	const uint8_t *hit = NULL;
+	struct elf_bytes b;
 
-			if (n > BLOCK + LONGEST)
-				n = BLOCK + LONGEST;
-			if (elf_file_read(f, p->p_offset + at, n, &b))
-				break;
-			b.vaddr = p->p_vaddr + at;
-			search(&b, ret);
-			elf_bytes_free(&b);
-			left -= n < left ? n : left;
-			at += BLOCK;
-		}
+	if (!at || !elf_file_offset(f, at, true, &off, &left))
+		return false;
+	before = off < CONTEXT_REACH ? off : CONTEXT_REACH;
+	left = left < CONTEXT_REACH ? left : CONTEXT_REACH;
+	if (elf_file_read(f, off - before, before + left, &b))
+		return false;
+	for (size_t i = 0; i < sizeof(code) / sizeof(*code) && !hit; i++)
+		hit = memmem(b.data, b.len, code[i].bytes, code[i].len);
+	if (hit) {
+		at = at - before + (hit - b.data);
+		*ret = (struct known_place){
+			.start = at - 1, .end = at, .rule.cfa = CFA_END,
+		};
 	}
+	elf_bytes_free(&b);
+	return hit != NULL;
+}
+
+bool known_find(const struct elf_file *f, struct known_place *ret)
+{
+	return f->ehdr.e_machine == EM_AARCH64 ? arm_sigreturn(f, ret) :
+						 start_context(f, ret);
 }

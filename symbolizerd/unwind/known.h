@@ -1,36 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known - places that CFI does not describe, or not rightly, known by bytes
+ * known - places that CFI does not describe, or not rightly, found by a name
  *
- * x86-64 only.  The return trampolines of signal handlers, which belong to the
- * C library: musl's (1.2.3, src/signal/x86_64/restore.s) has no CFI.  And where
- * a context made by makecontext() begins: glibc's __start_context() (2.17 to
- * 2.36, sysdeps/unix/sysv/linux/x86_64/__start_context.S) has the CFI of a
- * function that was called, which it was not: there, the stack ends.
+ * AArch64: the kernel's signal trampoline in the vDSO, which has had no CFI since
+ * Linux 5.8 (commit 87676cfca141): two instructions behind a nop.
+ *
+ * x86-64: where a context made by makecontext() returns to when its function
+ * does, glibc's __start_context() (2.17 to 2.36, sysdeps/unix/sysv/linux/x86_64/
+ * __start_context.S).  Its CFI is that of a function that was called, which it
+ * was not: there the stack ends.  No exported name: known by its first
+ * instructions, near makecontext().
+ *
+ * Other signal trampolines are recognised while unwinding (bpf/unwind.bpf.h).
  */
 #ifndef SYMBOLIZERD_UNWIND_KNOWN_H
 #define SYMBOLIZERD_UNWIND_KNOWN_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/table.h"
 #include "symbolizerd/elf_file.h"
 
-#define KNOWN_MAX	16		/* of one file; those behind do not count */
-#define KNOWN_SEARCH	(16u << 20)	/* bytes of code looked at */
-
 struct known_place {
 	uint64_t start, end;	/* virtual addresses */
-	uint8_t cfa;		/* CFA_SIGNAL, CFA_END */
+	struct unwind_rule rule;
 };
 
-struct known {
-	struct known_place place[KNOWN_MAX];
-	uint32_t n;
-};
-
-/* Search the code of f; what cannot be read has no such place. */
-void known_search(const struct elf_file *f, struct known *ret);
+/* The place of f, if it has one. */
+bool known_find(const struct elf_file *f, struct known_place *ret);
 
 #endif /* SYMBOLIZERD_UNWIND_KNOWN_H */

@@ -17,7 +17,7 @@
 #include "tests/unit/harness.h"
 
 #define IMAGE_PHDRS	6
-#define IMAGE_SHDRS	10
+#define IMAGE_SHDRS	14
 #define IMAGE_DATA	512
 
 struct elf_image {

@@ -12,9 +12,17 @@
 #define CODE	0x500000ULL
 
 static __u32 insn;	/* at CODE */
+static __u32 insns[16];	/* at INSNS */
+#define INSNS	0x600000ULL
 
 long bpf_probe_read_user(void *dst, __u32 size, const void *src)
 {
+	__u64 off = (__u64)(uintptr_t)src - INSNS;
+
+	if (off < sizeof(insns) && sizeof(insns) - off >= size) {
+		memcpy(dst, (const char *)insns + off, size);
+		return 0;
+	}
 	if ((__u64)(uintptr_t)src != CODE || size != sizeof(insn))
 		return -EFAULT;
 	memcpy(dst, &insn, sizeof(insn));
@@ -47,4 +55,17 @@ TEST(call_arm_distance)
 	CHECK_EQ(distance(0xd61f0200, CODE), CALL_NONE);
 	CHECK_EQ(distance(0xd65f03c0, CODE), CALL_NONE);
 	CHECK_EQ(distance(0xd503201f, CODE), CALL_NONE);
+}
+
+TEST(call_arm_trampoline)
+{
+	insns[6] = 0xd2801168;		/* mov x8, #139 */
+	insns[7] = 0xd4000001;		/* svc #0 */
+	for (__u64 at = 2; at < 12; at++) {
+		CHECK_EQ(is_sigreturn(INSNS + 4 * at, 0), at == 6);
+		CHECK_EQ(is_sigreturn(INSNS + 4 * at, 1),
+			 at >= 6 && at <= 8);
+	}
+	insns[7] = 0xd4000021;
+	CHECK(!is_sigreturn(INSNS + 24, 1));
 }

@@ -194,32 +194,33 @@ TEST(elf_rows_end_with_their_segment)
 	close(fd);
 }
 
-/* What no CFI describes but everybody knows; it does not hide real rows. */
-TEST(elf_known_places)
+TEST(elf_start_of_a_context)
 {
-	static const uint8_t restorer[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f,
-					    0x05 };
 	static const uint8_t context[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
 					   0x24, 0x48, 0x85, 0xff, 0x74 };
+	const Elf64_Sym syms[] = { [1] = { 1, STT_FUNC, 0, 1, TEXT, 16 } };
 	struct table_view v;
+	uint64_t at;
 	void *data;
 	int fd;
 
-	sample(EM_X86_64);	/* rows: 0 to 16, 32 to 64 */
-	memcpy(im.b + text + 2, restorer, sizeof(restorer));
-	memcpy(im.b + text + 20, restorer, sizeof(restorer));
-	memcpy(im.b + text + 32, context, sizeof(context));
-	fd = image_file(&im);
-	CHECK_EQ(visit(fd, &v, &data), JOB_OK);
-	CHECK_EQ(view_find(&v, text + 2)->cfa_off, 16);
-	CHECK_EQ(view_find(&v, text + 18)->cfa, CFA_NONE);
-	CHECK_EQ(view_find(&v, text + 19)->cfa, CFA_SIGNAL);
-	CHECK_EQ(view_find(&v, text + 28)->cfa, CFA_SIGNAL);
-	CHECK_EQ(view_find(&v, text + 29)->cfa, CFA_NONE);
-	CHECK_EQ(view_find(&v, text + 31)->cfa, CFA_END);
-	CHECK_EQ(view_find(&v, text + 32)->cfa_off, 8);
-	free(data);
-	close(fd);
+	for (int i = 0; i < 2; i++) {
+		sample(EM_X86_64);	/* rows: 0 to 16, 32 to 64 */
+		memcpy(im.b + text + 32, context, sizeof(context));
+		at = image_put(&im, syms, sizeof(syms));
+		image_section(&im, ".dynsym", SHT_DYNSYM, at, 0, sizeof(syms));
+		at = image_put(&im, i ? "\0makecontext" : "\0makecontent", 13);
+		image_section(&im, ".dynstr", SHT_STRTAB, at, 0, 13);
+		image_finish(&im);
+		fd = image_file(&im);
+		CHECK_EQ(visit(fd, &v, &data), JOB_OK);
+		CHECK_EQ(view_find(&v, text + 15)->cfa_off, 16);
+		CHECK_EQ(view_find(&v, text + 30)->cfa, CFA_NONE);
+		CHECK_EQ(view_find(&v, text + 31)->cfa, i ? CFA_END : CFA_NONE);
+		CHECK_EQ(view_find(&v, text + 32)->cfa_off, 8);
+		free(data);
+		close(fd);
+	}
 }
 
 TEST(elf_debug_frame_where_eh_frame_says_nothing)

@@ -308,6 +308,35 @@ TEST(unwind_call_distance)
 	}
 }
 
+TEST(unwind_knows_trampolines_by_their_code)
+{
+	static const __u8 rax[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 5 };
+	static const __u8 eax[] = { 0xb8, 15, 0, 0, 0, 0x0f, 5 };
+	static const struct {
+		const __u8 *code;
+		__u32 len;
+	} both[] = { { rax, 9 }, { eax, 7 } };
+
+	for (int i = 0; i < 2; i++) {
+		__u32 end = both[i].len;
+
+		memset(code, 0x90, sizeof(code));
+		memcpy(code + 64, both[i].code, end);
+		for (__u32 at = 32; at < 96; at++) {
+			CHECK_EQ(is_sigreturn(CODE + at, 0), at == 64);
+			CHECK_EQ(is_sigreturn(CODE + at, 1),
+				 at == 64 || at == 64 + end - 2 ||
+				 at == 64 + end);
+		}
+		for (__u32 k = 0; k < end; k++) {
+			code[64 + k] ^= 1;
+			CHECK(!is_sigreturn(CODE + 64, 1));
+			code[64 + k] ^= 1;
+		}
+	}
+	CHECK(!is_sigreturn(0x12345678, 1));
+}
+
 /* Functions at CODE + 0 (outer), 512 (middle), 1024 (leaf); pc in the leaf. */
 TEST(unwind_exact_frame_without_a_frame)
 {
