@@ -5,7 +5,8 @@
  * Which function does the call before a return address go to?  That tells a
  * return address from other words.  And: is this the trampoline by which a
  * signal handler returns?  musl's (1.2.3, src/signal/x86_64/restore.s and
- * aarch64/restore.s) have no CFI.  Encodings: Intel SDM 2A, CALL (e8 rel32;
+ * aarch64/restore.s) have no CFI; nothing calls it, but to return there is as
+ * good as a call.  Encodings: Intel SDM 2A, CALL (e8 rel32;
  * ff /2), MOV, SYSCALL; Arm ARM (DDI 0487), BL, BLR, BLRA*, MOVZ, SVC.
  */
 #ifndef BPF_CALL_BPF_H
@@ -37,11 +38,14 @@ static __always_inline int sigreturn_inside(const __u8 *b)
 
 static __always_inline __u32 call_distance(__u64 ra, __u64 pc)
 {
+	__u32 code[1 + SIGRETURN_BACK / 4], w;
 	__u64 d;
-	__u32 w;
 
-	if (bpf_probe_read_user(&w, sizeof(w), (void *)(ra - 4)))
+	if (bpf_probe_read_user(code, sizeof(code), (void *)(ra - 4)))
 		return CALL_UNREAD;
+	w = code[0];
+	if (sigreturn_code((__u8 *)&code[1]))
+		return CALL_ANYWHERE;
 	if ((w & 0xfc000000) == 0x94000000) {
 		d = pc - (ra - 4 + (__s64)((__s32)(w << 6) >> 4));
 		return d < CALL_REACH ? d : CALL_ELSEWHERE;
@@ -84,11 +88,13 @@ static __always_inline int call_indirect(__u8 op, __u8 m, __u8 behind)
  * pc, if they are less than CALL_REACH; else one of the above. */
 static __always_inline __u32 call_distance(__u64 ra, __u64 pc)
 {
-	__u8 b[8];
+	__u8 b[8 + SIGRETURN_BACK];
 	__u64 d;
 
-	if (bpf_probe_read_user(b, sizeof(b), (void *)(ra - sizeof(b))))
+	if (bpf_probe_read_user(b, sizeof(b), (void *)(ra - 8)))
 		return CALL_UNREAD;
+	if (sigreturn_code(b + 8))
+		return CALL_ANYWHERE;
 	if (b[3] == 0xe8) {
 		__s32 rel = (__u32)b[4] | (__u32)b[5] << 8 |
 			    (__u32)b[6] << 16 | (__u32)b[7] << 24;

@@ -39,8 +39,8 @@ _Static_assert(sizeof(struct file_key) == KEY_WORDS * 8, "file_key: layout");
 
 /*
  * A frame is one word, bits 63..60 its kind; some kinds have more words
- * behind.  Leaf first.  For all frames but the first, and the first one above
- * a signal frame, the place is the return address minus one.
+ * behind.  Leaf first.  For all frames but the first, signal frames and the
+ * first one above these, the place is the return address minus one.
  */
 enum frame_kind {
 	FRAME_NONE = 0,		/* never sent */

@@ -233,6 +233,14 @@ static __always_inline void push(struct scratch *s, __u64 word)
 	s->n++;
 }
 
+/* The frame just pushed is a signal trampoline, which nothing called: it begins
+ * where its handler returns to, not before. */
+static __always_inline void uncalled(struct scratch *s)
+{
+	if (!s->st.exact)
+		s->words[(s->n - 1) & (REC_WORDS - 1)]++;
+}
+
 /* Find the mapping of pc and remember it; index of the memo, or -1. */
 __weak __noinline int resolve(__u64 pc)
 {
@@ -282,6 +290,7 @@ __weak __noinline int resolve(__u64 pc)
 __weak __noinline int step(void)
 {
 	struct scratch *s = scratch();
+	const struct unwind_rule *r;
 	const union element *e;
 	struct memo *m;
 	enum stop_reason why = STOP_NO_ROW;
@@ -336,11 +345,17 @@ __weak __noinline int step(void)
 	e = element_at((__u32)rule >> 1);
 	if (rule < 0 || !e)
 		return STOP_INTERNAL;
-	return unwind_rule_step(&s->st, rule & 1 ? &e->rule[1] : &e->rule[0]);
+	r = rule & 1 ? &e->rule[1] : &e->rule[0];
+	if (r->cfa == CFA_SIGNAL)
+		uncalled(s);
+	return unwind_rule_step(&s->st, r);
 by_frame_pointer:
 	if (why != STOP_ANON &&
-	    is_sigreturn(s->st.pc + !s->st.exact, s->st.exact))
+	    is_sigreturn(s->st.pc + !s->st.exact, s->st.exact)) {
+		if (why != STOP_NO_FILE)
+			uncalled(s);
 		return unwind_signal(&s->st);
+	}
 	s->rec.flags |= REC_FRAME_POINTER;
 	s->guess = why;
 	return unwind_fp_step(&s->st, why);

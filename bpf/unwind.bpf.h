@@ -260,11 +260,11 @@ unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 	pair[1] &= RA_MASK;
 	if (!pair[0] && !pair[1])
 		return STOP_COMPLETE;
-	/* no code, or a word that points to the stack (which may be executable) */
-	if (pair[1] < 4096 || pair[1] - st->sp < FP_REACH)
+	if (pair[1] < 4096)
 		return why;
-	/* a caller that keeps something else in its frame pointer */
-	if (pair[0] && pair[0] <= st->fp &&
+	/* the caller keeps something else in its frame pointer; or these are no
+	 * such words, and point to the stack, which may be executable */
+	if (((pair[0] && pair[0] <= st->fp) || pair[1] - st->sp < FP_REACH) &&
 	    call_distance(pair[1], st->pc) > CALL_ELSEWHERE)
 		return why;
 	st->sp = st->fp + 16;

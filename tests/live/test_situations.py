@@ -64,10 +64,19 @@ signals("alternate", INTERRUPTED, "alternate",
 signals("above", "* outer interrupted", "above",
         "on an alternate stack above the thread's", "* handler in_handler")
 
+BARE = ("-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-omit-frame-pointer")
+signals("signal-fp", INTERRUPTED, "plain", "in a signal handler, by frame pointer",
+        "* handler in_handler", *BARE)
+signals("nested-fp", INTERRUPTED, "nested", "in two of them, by frame pointer",
+        "* handler * second in_second", *BARE)
+signals("alternate-fp", INTERRUPTED, "alternate",
+        "on an alternate stack below, by frame pointer", "* handler in_handler", *BARE)
+signals("above-fp", "* outer interrupted", "above",
+        "on an alternate stack above, by frame pointer", "* handler in_handler", *BARE)
 MUSL = "[stack~ends:~no_row] * main outer interrupted"
 signals("musl", MUSL, "plain", "in a signal handler, musl", "* handler in_handler", cc="musl-gcc")
 signals("musl-static", MUSL, "plain", "in a signal handler, static musl",
-        "* handler in_handler", "-static", cc="musl-gcc")
+        "__restore_rt handler in_handler", "-static", cc="musl-gcc")
 
 # --- the edges of functions ----------------------------------------------------------
 
@@ -133,12 +142,17 @@ simple("too-deep", "[frames~missing] " + "deeper " * 1023 + "leaf", "deep",
        "1,100 frames deep: cut, and marked")
 
 
-@cases.case("thread", "* thread_main leaf")
-def thread(t, name):
-    """a thread"""
-    t.start(named(t, name, t.build("moments", "moments.c")), name, "threads")
+def thread(name, what, *flags, cc="gcc"):
+    def make(t, name):
+        exe = t.build("-".join(("moments", cc, *flags)), "moments.c", *flags, cc=cc)
+        t.start(named(t, name, exe), name, "threads")
+    make.__doc__ = what
+    cases.case(name, "* thread_main leaf")(make)
 
 
+thread("thread", "a thread")
+thread("thread-fp", "a thread, by frame pointer", *BARE)
+thread("musl-thread", "a thread of musl", cc="musl-gcc")
 simple("coroutine", "* *", "switches", "switches of context",
        check=some("* coroutine leaf"))
 

@@ -9,35 +9,30 @@
 
 #include "bpf/call.bpf.h"
 
-#define CODE	0x500000ULL
+#define INSNS	0x500000ULL
+#define CODE	(INSNS + 16)
 
-static __u32 insn;	/* at CODE */
 static __u32 insns[16];	/* at INSNS */
-#define INSNS	0x600000ULL
 
 long bpf_probe_read_user(void *dst, __u32 size, const void *src)
 {
 	__u64 off = (__u64)(uintptr_t)src - INSNS;
 
-	if (off < sizeof(insns) && sizeof(insns) - off >= size) {
-		memcpy(dst, (const char *)insns + off, size);
-		return 0;
-	}
-	if ((__u64)(uintptr_t)src != CODE || size != sizeof(insn))
+	if (off > sizeof(insns) || sizeof(insns) - off < size)
 		return -EFAULT;
-	memcpy(dst, &insn, sizeof(insn));
+	memcpy(dst, (const char *)insns + off, size);
 	return 0;
 }
 
 static __u32 distance(__u32 word, __u64 pc)
 {
-	insn = word;
+	insns[4] = word;
 	return call_distance(CODE + 4, pc);
 }
 
 TEST(call_arm_distance)
 {
-	CHECK_EQ(call_distance(CODE + 8, CODE), CALL_UNREAD);
+	CHECK_EQ(call_distance(INSNS, CODE), CALL_UNREAD);
 	/* bl . + 16, bl . - 4, bl . + 0x7fffffc */
 	CHECK_EQ(distance(0x94000004, CODE + 16), 0);
 	CHECK_EQ(distance(0x94000004, CODE + 40), 24);
@@ -66,6 +61,8 @@ TEST(call_arm_trampoline)
 		CHECK_EQ(is_sigreturn(INSNS + 4 * at, 1),
 			 at >= 6 && at <= 8);
 	}
+	/* where a handler returns to */
+	CHECK_EQ(call_distance(INSNS + 24, CODE), CALL_ANYWHERE);
 	insns[7] = 0xd4000021;
 	CHECK(!is_sigreturn(INSNS + 24, 1));
 }

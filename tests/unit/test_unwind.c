@@ -301,6 +301,13 @@ TEST(unwind_call_distance)
 		       indirect[i].len);
 		CHECK_EQ(call_distance(CODE + 64, CODE), CALL_ANYWHERE);
 	}
+	/* trampolines of signal handlers */
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + 64, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
+	memcpy(code + 128, "\xb8\x0f\0\0\0\x0f\x05", 7);
+	CHECK_EQ(call_distance(CODE + 64, CODE), CALL_ANYWHERE);
+	CHECK_EQ(call_distance(CODE + 128, CODE), CALL_ANYWHERE);
+	CHECK_EQ(call_distance(CODE + 65, CODE), CALL_NONE);
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
 		memset(code, 0x90, sizeof(code));
 		memcpy(code + 62, none[i], 2);
@@ -389,6 +396,12 @@ TEST(unwind_frame_pointer_of_a_caller_without)
 	st = leaf;
 	stack[25] = CODE + 300;
 	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
+	/* a handler on a stack above that of what it interrupted */
+	st = leaf;
+	stack[24] = BASE + 8;
+	memcpy(code + 128, "\xb8\x0f\0\0\0\x0f\x05", 7);
+	stack[25] = CODE + 128;
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NOT);
 	/* argv is not a frame */
 	st = leaf;
 	stack[24] = BASE + 400;

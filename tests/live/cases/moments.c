@@ -164,6 +164,7 @@ LINK static void threads(void)
 	pthread_join(t, NULL);
 }
 
+#ifdef __GLIBC__	/* musl has no contexts */
 static ucontext_t home, away;
 
 static void coroutine(void)
@@ -186,6 +187,10 @@ LINK static void switches(void)
 		leaf();
 	}
 }
+
+#else
+#define switches threads
+#endif
 
 LINK static void storm(const char *exe)
 {
