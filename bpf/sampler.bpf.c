@@ -492,16 +492,9 @@ static __always_inline void send(struct scratch *s, __u64 t0)
 	     BPF_SENT]++;
 }
 
-SEC("perf_event")
-int sample(struct bpf_perf_event_data *ctx)
+/* A new sample of the current task. */
+static __always_inline void begin(struct scratch *s, __u64 task)
 {
-	struct scratch *s = scratch();
-	__u64 task = (__u64)bpf_get_current_task();
-	regs_t regs;
-	long len = 0;
-
-	if (!s || !(bpf_get_current_pid_tgid() & 0xffffffff))
-		return 0;	/* idle */
 	s->now = bpf_ktime_get_ns();
 	s->mm = KLOAD(task_struct, task, flags) & PF_KTHREAD ? 0 :
 		(__u64)KLOAD(task_struct, task, mm);
@@ -514,7 +507,19 @@ int sample(struct bpf_perf_event_data *ctx)
 	s->st.depth = 0;
 	s->st.exact = 1;
 	s->st.window_len = 0;
+}
 
+SEC("perf_event")
+int sample(struct bpf_perf_event_data *ctx)
+{
+	struct scratch *s = scratch();
+	__u64 task = (__u64)bpf_get_current_task();
+	regs_t regs;
+	long len = 0;
+
+	if (!s || !(bpf_get_current_pid_tgid() & 0xffffffff))
+		return 0;	/* idle */
+	begin(s, task);
 	if (!REGS_IN_USER(&ctx->regs))
 		len = bpf_get_stack(ctx, s->words, KERNEL_MAX * 8, 0);
 	s->n = len > 0 ? len / 8 : 0;

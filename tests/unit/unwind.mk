@@ -34,3 +34,12 @@ unit_worker_SRCS := $(UNWIND) symbolizerd/worker.c symbolizerd/file_id.c \
 	symbolizerd/symbols/index.c symbolizerd/symbols/index_build.c \
 	ipc/conn.c ipc/message.c ipc/sealed.c
 unit_worker_LIBS := -lelf -lnettle -lxxhash
+
+# runs the sampler's unwinder on stopped threads, for tests/live/test_stops.py
+stops_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/stops.c loaderd/tables.c \
+	ipc/sealed.c $(UNWIND))
+$(O)/tests/live/stops.o: $(O)/tests/live/stops.skel.h
+$(O)/live/stops: $(stops_OBJS)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -lbpf -lelf -lxxhash -o $@

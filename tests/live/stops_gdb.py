@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs inside gdb: stops a program at random instructions, and holds our stack
+against gdb's at each.
+
+From the environment: STOPS_ASK and STOPS_ANSWER, descriptors of
+tests/live/stops; STOPS_WANT, how many stops; STOPS_SEED; STOPS_OUT, a file for
+the result (JSON); STOPS_SECONDS, when to end at the latest.
+"""
+import json
+import os
+import random
+import signal
+import threading
+import time
+
+import gdb
+
+FRAMES = 1024
+ask = os.fdopen(int(os.environ["STOPS_ASK"]), "w")
+answer = os.fdopen(int(os.environ["STOPS_ANSWER"]))
+rng = random.Random(int(os.environ["STOPS_SEED"]))
+KINDS = {gdb.NORMAL_FRAME: "normal", gdb.SIGTRAMP_FRAME: "signal", gdb.ARCH_FRAME: "arch"}
+
+
+def query(text):
+    ask.write(text + "\n")
+    ask.flush()
+    return answer.readline().split()
+
+
+def run(command):
+    gdb.execute(command, to_string=True)
+
+
+class Maps:
+    """File offsets of addresses, by /proc/PID/maps."""
+
+    def __init__(self, pid):
+        self.pid = pid
+        self.read()
+
+    def read(self):
+        self.rows = []
+        with open(f"/proc/{self.pid}/maps") as f:
+            for line in f:
+                span, mode, off, _, _, *name = line.split(None, 5)
+                start, end = (int(x, 16) for x in span.split("-"))
+                self.rows.append((start, end, int(off, 16), "".join(name).strip(), "x" in mode))
+
+    def find(self, at):
+        for start, end, off, name, exec_ in self.rows:
+            if start <= at < end:
+                return name, at - start + (0 if name == "[vdso]" else off), exec_
+        return None
+
+    def place(self, at):
+        found = self.find(at)
+        if not found:
+            self.read()
+            found = self.find(at)
+        return found or ("", at, False)
+
+
+def gdb_stack():
+    """[(pc, sp, kind)], leaf first; calls without a frame of their own left out"""
+    stack = []
+    frame = gdb.newest_frame()
+    while frame is not None and len(stack) < FRAMES:
+        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
+            stack.append((frame.pc(), int(frame.read_register("rsp")) & (1 << 64) - 1,
+                          KINDS.get(frame.type(), "other")))
+        last = frame
+        frame = frame.older()
+    return stack, gdb.frame_stop_reason_string(last.unwind_stop_reason())
+
+
+def our_stack(tid):
+    """(why it ends, flags, [(pc, sp, word)]); None: no answer for this stop"""
+    words = query(f"get {tid}")
+    if words[0] in ("none", "again"):
+        return None
+    return (int(words[0], 16), int(words[1], 16),
+            [tuple(int(x, 16) for x in w.split(":")) for w in words[2:]])
+
+
+class Run:
+    def __init__(self):
+        self.want = int(os.environ["STOPS_WANT"])
+        self.end = time.time() + float(os.environ["STOPS_SECONDS"])
+        self.sums = {"stops": 0, "frames": 0, "equal": 0, "not ready": 0, "signal": 0,
+                     "deepest": 0}
+        self.differ = []
+        self.names = {}
+
+    def begin(self):
+        for c in ("set pagination off", "set confirm off", "set startup-with-shell off",
+                  "set disable-randomization off", "set debug-file-directory /nonexistent",
+                  "set backtrace past-main on", "set backtrace past-entry on",
+                  "set backtrace limit unlimited", "set breakpoint pending on",
+                  "set displaced-stepping off", "set auto-load python-scripts off",
+                  "handle all nostop noprint pass", "handle SIGINT stop nopass",
+                  "handle SIGTRAP stop nopass", "set step-mode on"):
+            run(c)
+        run("starti")
+        self.pid = gdb.selected_inferior().pid
+        self.maps = Maps(self.pid)
+        query(f"pid {self.pid}")
+
+    def alive(self):
+        return gdb.selected_inferior().pid == self.pid
+
+    def more(self):
+        return self.sums["stops"] < self.want and time.time() < self.end and self.alive()
+
+    def name(self, exe):
+        if exe not in self.names:
+            self.names[exe] = " ".join(query(f"exe {exe}"))
+        return self.names[exe]
+
+    def placed(self, i, pc, word):
+        """Does the word that would be sent name this place?"""
+        exact = 0 if i == 0 else 1
+        kind = word >> 60
+        if kind == 4:
+            return word & (1 << 60) - 1 in (pc, pc - exact)
+        name, off, _ = self.maps.place(pc)
+        sent = word & (1 << 40) - 1
+        return kind == 2 and self.name(word >> 40 & 0xfffff) == name and \
+            sent in (off, off - exact)
+
+    def compare(self):
+        ours = our_stack(gdb.selected_thread().ptid[1])
+        if ours is None:
+            self.sums["not ready"] += 1
+            return
+        truth, why = gdb_stack()
+        reason, flags, mine = ours
+        self.sums["stops"] += 1
+        self.sums["frames"] += len(truth)
+        self.sums["deepest"] = max(self.sums["deepest"], len(truth))
+        self.sums["signal"] += any(k == "signal" for _, _, k in truth)
+        if [t[:2] for t in truth] == [m[:2] for m in mine] and reason == 1 and \
+                all(self.placed(i, pc, w) for i, (pc, _, w) in enumerate(mine)):
+            self.sums["equal"] += 1
+        else:
+            self.note(truth, why, reason, flags, mine)
+
+    def note(self, truth, why, reason, flags, mine):
+        def show(pc):
+            name, off, exec_ = self.maps.place(pc)
+            return f"{os.path.basename(name)}+{off:#x}" + ("" if exec_ else "!")
+        frame = gdb.newest_frame()
+        names = []
+        while frame is not None and len(names) < 12:
+            names.append(frame.name() or "?")
+            frame = frame.older()
+        code = gdb.execute("x/3i $pc", to_string=True)
+        self.differ.append({
+            "reason": reason, "flags": flags, "gdb_end": why, "names": names, "code": code,
+            "gdb": [(show(pc), pc, sp, k) for pc, sp, k in truth],
+            "ours": [(show(pc), pc, sp, w >> 60) for pc, sp, w in mine]})
+
+    def steps(self, n):
+        for _ in range(n):
+            if not self.more():
+                return
+            self.compare()
+            run("stepi")
+
+    def at_start(self):
+        """From the first instruction on, in the loader."""
+        self.steps(8)
+        for _ in range(4):
+            if self.more():
+                run(f"stepi {rng.randrange(1, 3000)}")
+                self.steps(3)
+
+    def interrupt(self):
+        """Let it run for a while."""
+        timer = threading.Timer(rng.uniform(0.0005, 0.02), os.kill, (self.pid, signal.SIGINT))
+        timer.start()
+        run("continue")
+        timer.join()
+
+    def all(self):
+        self.begin()
+        self.at_start()
+        while self.more():
+            self.interrupt()
+            self.steps(rng.randrange(4, 24))
+            if self.more() and rng.random() < 0.3:
+                run(f"stepi {rng.randrange(20, 400)}")
+        self.sums["alive"] = self.alive()
+        if self.alive():
+            run("kill")
+
+
+run_ = Run()
+try:
+    run_.all()
+except gdb.error as e:
+    run_.sums["error"] = str(e)
+with open(os.environ["STOPS_OUT"], "w") as f:
+    json.dump({"sums": run_.sums, "differ": run_.differ}, f)
