@@ -150,25 +150,34 @@ static int from_debug_frame(struct build *b)
 	return r ? r : walk(b, &src, &bytes);
 }
 
-static int from_known(struct build *b)
+static int from_known(struct build *b, const struct known_place *p, uint32_t n,
+		      bool end)
 {
-	struct known_place p;
+	int r = JOB_OK;
 
-	if (!known_find(b->f, &p))
-		return JOB_OK;
-	return on_row(b, p.start, p.end, &p.rule);
+	for (uint32_t i = 0; !r && i < n; i++) {
+		if ((p[i].rule.cfa == CFA_END) == end)
+			r = on_row(b, p[i].start, p[i].end, &p[i].rule);
+	}
+	return r;
 }
 
 int unwind_build(const struct elf_file *f, void **ret, size_t *len)
 {
+	struct known_place known[KNOWN_MAX];
 	struct build b = { .f = f };
+	uint32_t n;
 	int r;
 
 	if (table_builder_init(&b.table))
 		return JOB_NO_MEMORY;
+	n = known_find(f, known);
 	r = from_eh_frame(&b);
 	if (!r)
-		r = from_known(&b);
+		r = from_known(&b, known, n, true);
+	table_builder_next_source(&b.table);
+	if (!r)
+		r = from_known(&b, known, n, false);
 	table_builder_next_source(&b.table);
 	if (!r)
 		r = from_debug_frame(&b);

@@ -81,8 +81,71 @@ static bool start_context(const struct elf_file *f, struct known_place *ret)
 	return hit != NULL;
 }
 
-bool known_find(const struct elf_file *f, struct known_place *ret)
+/* --- the sections .init and .fini --------------------------------------------- */
+
+#define GLUED_MAX	128	/* bytes; crti.o and crtn.o alone make 9 to 27 */
+
+static const struct glue {
+	uint8_t n_first, first[4], n_last, last[5];
+} glues[] = {
+	{ 4, { 0x48, 0x83, 0xec, 8 },			/* sub $8, %rsp */
+	  5, { 0x48, 0x83, 0xc4, 8, 0xc3 } },		/* add $8, %rsp; ret */
+	{ 1, { 0x50 }, 2, { 0x58, 0xc3 } },		/* push, pop %rax; ret */
+};
+
+static struct known_place sp_place(uint64_t start, uint64_t end, int off)
 {
-	return f->ehdr.e_machine == EM_AARCH64 ? arm_sigreturn(f, ret) :
-						 start_context(f, ret);
+	return (struct known_place){
+		start, end, { .cfa = CFA_SP, .cfa_off = off, .ra_off = -8 },
+	};
+}
+
+/* Three places, or none. */
+static uint32_t glued(const struct elf_bytes *b, struct known_place *ret)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint64_t start = b->vaddr, end = b->vaddr + b->len;
+	size_t skip = b->len > sizeof(endbr) &&
+		      !memcmp(b->data, endbr, sizeof(endbr)) ? sizeof(endbr) : 0;
+
+	for (size_t i = 0; i < sizeof(glues) / sizeof(*glues); i++) {
+		const struct glue *g = &glues[i];
+		size_t framed = skip + g->n_first;
+
+		if (b->len < framed + g->n_last ||
+		    memcmp(b->data + skip, g->first, g->n_first) ||
+		    memcmp(b->data + b->len - g->n_last, g->last, g->n_last))
+			continue;
+		ret[0] = sp_place(start, start + framed, 8);
+		ret[1] = sp_place(start + framed, end - 1, 16);
+		ret[2] = sp_place(end - 1, end, 8);
+		return 3;
+	}
+	return 0;
+}
+
+static uint32_t glued_section(const struct elf_file *f, const char *name,
+			      struct known_place *ret)
+{
+	const Elf64_Shdr *s = elf_file_find(f, name);
+	struct elf_bytes b;
+	uint32_t n;
+
+	if (!s || s->sh_size > GLUED_MAX || elf_file_section(f, s, &b))
+		return 0;
+	n = glued(&b, ret);
+	elf_bytes_free(&b);
+	return n;
+}
+
+uint32_t known_find(const struct elf_file *f,
+		    struct known_place ret[KNOWN_MAX])
+{
+	uint32_t n;
+
+	if (f->ehdr.e_machine == EM_AARCH64)
+		return arm_sigreturn(f, ret);
+	n = start_context(f, ret);
+	n += glued_section(f, ".init", ret + n);
+	return n + glued_section(f, ".fini", ret + n);
 }

@@ -9,7 +9,9 @@
  * does, glibc's __start_context() (2.17 to 2.36, sysdeps/unix/sysv/linux/x86_64/
  * __start_context.S).  Its CFI is that of a function that was called, which it
  * was not: there the stack ends.  No exported name: known by its first
- * instructions, near makecontext().
+ * instructions, near makecontext().  And the functions in .init and .fini, which
+ * the linker puts together from crti.o and crtn.o (glibc 2.36, sysdeps/x86_64/
+ * crt[in].S; musl 1.2.3, crt/x86_64/crt[in].s): one word of frame, no CFI.
  *
  * Other signal trampolines are recognised while unwinding (bpf/unwind.bpf.h).
  */
@@ -23,10 +25,14 @@
 
 struct known_place {
 	uint64_t start, end;	/* virtual addresses */
-	struct unwind_rule rule;
+	struct unwind_rule rule;	/* CFA_END: whatever CFI says; others: where
+				 * it says nothing */
 };
 
-/* The place of f, if it has one. */
-bool known_find(const struct elf_file *f, struct known_place *ret);
+#define KNOWN_MAX	7	/* places of one file */
+
+/* The places of f; their number. */
+uint32_t known_find(const struct elf_file *f,
+		    struct known_place ret[KNOWN_MAX]);
 
 #endif /* SYMBOLIZERD_UNWIND_KNOWN_H */

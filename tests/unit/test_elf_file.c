@@ -223,6 +223,54 @@ TEST(elf_start_of_a_context)
 	}
 }
 
+/* .init and .fini have no CFI, but one form in each C library. */
+TEST(elf_glued_sections)
+{
+	static const uint8_t glibc[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83,
+		0xec, 8, 0xff, 0xd0, 0x48, 0x83, 0xc4, 8, 0xc3 };
+	static const uint8_t musl[] = { 0x50, 0x58, 0xc3 };
+	struct table_view v;
+	struct elf_file f;
+	uint64_t init, fini;
+	size_t len;
+	void *data;
+	int fd;
+
+	for (size_t cut = 0; cut < 2; cut++) {
+		image_init(&im, EM_X86_64);
+		init = image_put(&im, glibc, sizeof(glibc));
+		fini = image_put(&im, musl, sizeof(musl));
+		image_segment(&im, PT_LOAD, PF_R | PF_X, init, TEXT,
+			      fini + sizeof(musl) - init);
+		image_section(&im, ".init", SHT_PROGBITS, init, TEXT,
+			      sizeof(glibc) - cut);
+		image_section(&im, ".fini", SHT_PROGBITS, fini,
+			      TEXT + fini - init, sizeof(musl) - cut);
+		image_finish(&im);
+		fd = image_file(&im);
+		CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
+		CHECK_EQ(unwind_build(&f, &data, &len), JOB_OK);
+		CHECK(view_open(&v, data, len));
+		if (!cut) {
+			CHECK_EQ(view_find(&v, init)->cfa_off, 8);
+			CHECK_EQ(view_find(&v, init + 7)->cfa_off, 8);
+			CHECK_EQ(view_find(&v, init + 8)->cfa_off, 16);
+			CHECK_EQ(view_find(&v, init + 13)->ra_off, -8);
+			CHECK_EQ(view_find(&v, init + 13)->cfa_off, 16);
+			CHECK_EQ(view_find(&v, init + 14)->cfa_off, 8);
+			CHECK_EQ(view_find(&v, fini)->cfa_off, 8);
+			CHECK_EQ(view_find(&v, fini + 1)->cfa_off, 16);
+			CHECK_EQ(view_find(&v, fini + 2)->cfa_off, 8);
+		} else {	/* another end: not known */
+			CHECK_EQ(view_find(&v, init)->cfa, CFA_NONE);
+			CHECK_EQ(view_find(&v, fini)->cfa, CFA_NONE);
+		}
+		free(data);
+		elf_file_close(&f);
+		close(fd);
+	}
+}
+
 TEST(elf_debug_frame_where_eh_frame_says_nothing)
 {
 	static const char code[64];
