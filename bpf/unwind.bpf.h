@@ -155,7 +155,8 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 	if (!st->exact && (r->ra_reg >= SAVED_REGS || r->cfa_reg >= SAVED_REGS))
 		return STOP_UNSUPPORTED;
 	cfa = unwind_cfa(st, r);
-	if (cfa <= st->sp && !(r->ra == RA_REG && cfa == st->sp))
+	if (cfa <= st->sp && !(r->ra == RA_REG && cfa == st->sp) &&
+	    !(cfa && r->saved & RULE_ELSEWHERE))
 		return cfa ? STOP_NO_PROGRESS : STOP_READ;
 	unwind_window(st, cfa - 8 * WINDOW_MIN);
 	ra = st->regs[r->ra_reg & (REGS_MAX - 1)];

@@ -7,6 +7,7 @@
 
 #include "common/wire.h"
 #include "ipc/message.h"
+#include "symbolizerd/go/rows.h"
 #include "symbolizerd/unwind/cfi.h"
 #include "symbolizerd/unwind/known.h"
 #include "symbolizerd/unwind/table.h"
@@ -150,6 +151,14 @@ static int from_debug_frame(struct build *b)
 	return r ? r : walk(b, &src, &bytes);
 }
 
+/* A table that does not hold together has no rows: that is all. */
+static int from_go(struct build *b)
+{
+	int r = go_rows(b->f, on_row, b);
+
+	return r < 0 || r == JOB_NO_MEMORY ? r : JOB_OK;
+}
+
 static int from_known(struct build *b, const struct known_place *p, uint32_t n,
 		      bool end)
 {
@@ -178,6 +187,9 @@ int unwind_build(const struct elf_file *f, void **ret, size_t *len)
 	table_builder_next_source(&b.table);
 	if (!r)
 		r = from_known(&b, known, n, false);
+	table_builder_next_source(&b.table);
+	if (!r)
+		r = from_go(&b);
 	table_builder_next_source(&b.table);
 	if (!r)
 		r = from_debug_frame(&b);

@@ -3,8 +3,9 @@
  * build - the unwind table of an ELF file
  *
  * From .eh_frame (found by its section, else through PT_GNU_EH_FRAME); for what
- * it does not speak of from .debug_frame of the same file, or of its debug file;
- * and for places that are known (known.h).
+ * it does not speak of, for places that are known (known.h); for Go code from
+ * pclntab; then from .debug_frame of the same file, or of its debug file, which
+ * for Go code would not say where frame pointers are.
  */
 #ifndef SYMBOLIZERD_UNWIND_BUILD_H
 #define SYMBOLIZERD_UNWIND_BUILD_H

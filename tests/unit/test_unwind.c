@@ -55,6 +55,26 @@ TEST(unwind_follows_sp_rule)
 	CHECK_EQ(st.exact, 0);
 }
 
+TEST(unwind_goes_down_only_to_another_stack)
+{
+	struct unwind_rule r = { .cfa = CFA_FP, .cfa_off = 16, .ra_off = -8,
+				 .fp_off = -16, .saved = 1 << SAVED_FP };
+	struct unwind_state st = leaf;
+
+	/* sp is word 16; the frame that fp tells of is words 2 and 3 */
+	st.fp = BASE + 16;
+	stack[2] = 0xf0f0;
+	stack[3] = 0x405000;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NO_PROGRESS);
+	r.saved |= RULE_ELSEWHERE;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.pc, 0x404fff);
+	CHECK_EQ(st.sp, BASE + 32);
+	CHECK_EQ(st.fp, 0xf0f0);
+	st.fp = -16ULL;		/* a CFA of 0 is none */
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_READ);
+}
+
 TEST(unwind_restores_registers_near_and_far)
 {
 	struct unwind_rule r = sp_rule(160);

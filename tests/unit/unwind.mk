@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 UNWIND := $(patsubst %,symbolizerd/%,elf_file.c unwind/build.c unwind/cfi.c \
-	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c) \
-	common/wire.c
+	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
+	go/module.c go/pclntab.c go/rows.c) common/wire.c
 
 # compares unwind tables with what libdw says
 cfi_agree_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/cfi_agree.c \
@@ -12,7 +12,7 @@ $(O)/bin/cfi_agree: $(cfi_agree_OBJS)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -ldw -lelf -lxxhash -o $@
 
 UNIT += cfi
-unit_cfi_SRCS := $(filter-out %elf_file.c %build.c %known.c,$(UNWIND))
+unit_cfi_SRCS := $(filter-out %elf_file.c %build.c %known.c symbolizerd/go/%,$(UNWIND))
 unit_cfi_LIBS := -lxxhash
 
 UNIT += table
