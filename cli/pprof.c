@@ -48,6 +48,7 @@ struct enc {
 	uint32_t *names;	/* of processes */
 	uint64_t *limits;	/* of executables: above every address */
 	bool *bare;		/* of executables: frames without functions */
+	uint32_t *ids;		/* of frames in a stack: of their locations */
 };
 
 static uint32_t literal(const struct enc *e, enum literal s)
@@ -106,7 +107,7 @@ static void put_sample(struct enc *e, const struct batch_sample *s)
 	list = pb_begin(&e->out, 1);
 	for (uint32_t i = 0; i < stack->n; i++)
 		pb_varint(&e->out,
-			  (uint64_t)e->b->stack_frames[stack->first + i] + 1);
+			  e->ids[e->b->stack_frames[stack->first + i]]);
 	pb_end(&e->out, list);
 	list = pb_begin(&e->out, 2);
 	pb_varint(&e->out, s->n);
@@ -158,22 +159,30 @@ static void put_mappings(struct enc *e)
 	}
 }
 
+static void put_line(struct enc *e, uint32_t function, uint32_t number)
+{
+	size_t line = pb_begin(&e->out, 4);
+
+	pb_uint(&e->out, 1, function);
+	pb_uint(&e->out, 2, number);
+	pb_end(&e->out, line);
+}
+
+/* Innermost line first (profile.proto, message Location). */
 static void put_location(struct enc *e, uint32_t i)
 {
+	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(e->b, i, in);
 	const struct batch_frame *f = &e->b->frames[i];
-	size_t mark = pb_begin(&e->out, LOCATION), line;
-	uint32_t function = f->function;
+	size_t mark = pb_begin(&e->out, LOCATION);
 
-	if (f->kind == BATCH_FRAME_CUT)
-		function = batch_n(e->b, BATCH_FUNCTIONS);
-	pb_uint(&e->out, 1, (uint64_t)i + 1);
+	pb_uint(&e->out, 1, e->ids[i]);
 	pb_uint(&e->out, 2, mapping_of(f));
 	pb_uint(&e->out, 3, f->address);
-	if (function) {
-		line = pb_begin(&e->out, 4);
-		pb_uint(&e->out, 1, function);
-		pb_uint(&e->out, 2, f->line);
-		pb_end(&e->out, line);
+	if (f->kind == BATCH_FRAME_CUT)
+		put_line(e, batch_n(e->b, BATCH_FUNCTIONS), 0);
+	for (uint32_t k = 0; k < n && f->function; k++) {
+		f = &e->b->frames[in[k]];
+		put_line(e, f->function, f->line);
 	}
 	pb_end(&e->out, mark);
 }
@@ -223,18 +232,35 @@ static void put_strings(struct enc *e)
 			strlen(stop_names[i]));
 }
 
+/* What calls were inlined into belongs to their locations. */
+static void number_locations(struct enc *e)
+{
+	const struct batch *b = e->b;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < batch_n(b, BATCH_STACK_FRAMES); i++)
+		e->ids[b->stack_frames[i]] = 1;
+	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
+		if (e->ids[i])
+			e->ids[i] = ++n;
+	}
+}
+
 static void put_profile(struct enc *e)
 {
 	const struct batch *b = e->b;
 	uint32_t n_functions = batch_n(b, BATCH_FUNCTIONS);
 
+	number_locations(e);
 	value_type(e, SAMPLE_TYPE, S_SAMPLES, S_COUNT);
 	value_type(e, SAMPLE_TYPE, S_CPU, S_NANOSECONDS);
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++)
 		put_sample(e, &b->samples[i]);
 	put_mappings(e);
-	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++)
-		put_location(e, i);
+	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
+		if (e->ids[i])
+			put_location(e, i);
+	}
 	for (uint32_t i = 1; i < n_functions; i++) {
 		const struct batch_function *f = &b->functions[i];
 
@@ -283,10 +309,11 @@ int pprof_encode(const struct batch *b, const struct profile_info *info,
 		.names = profile_process_names(b),
 		.limits = calloc(batch_n(b, BATCH_EXES) + 1, sizeof(uint64_t)),
 		.bare = calloc(batch_n(b, BATCH_EXES) + 1, sizeof(bool)),
+		.ids = calloc(batch_n(b, BATCH_FRAMES) + 1, sizeof(uint32_t)),
 	};
 	int r = -ENOMEM;
 
-	if (e.names && e.limits && e.bare)
+	if (e.names && e.limits && e.bare && e.ids)
 		put_profile(&e);
 	else
 		e.out.failed = true;
@@ -296,5 +323,6 @@ int pprof_encode(const struct batch *b, const struct profile_info *info,
 	free(e.names);
 	free(e.limits);
 	free(e.bare);
+	free(e.ids);
 	return r;
 }

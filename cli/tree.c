@@ -223,6 +223,16 @@ static uint32_t child_of(struct builder *t, uint32_t parent, uint32_t label)
 	return s->n;
 }
 
+/* A frame of a stack and all that it is inlined into. */
+static uint32_t add_frames(struct builder *t, uint32_t at, uint32_t frame)
+{
+	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(t->b, frame, in);
+
+	while (n-- > 0 && at != NONE)
+		at = child_of(t, at, frame_label(t, in[n]));
+	return at;
+}
+
 static int add_sample(struct builder *t, const struct batch_sample *s)
 {
 	const struct batch_stack *stack = &t->b->stacks[s->stack];
@@ -231,9 +241,8 @@ static int add_sample(struct builder *t, const struct batch_sample *s)
 
 	if (marker)
 		at = child_of(t, at, marker_label(t, marker));
-	for (uint32_t i = stack->n; i-- > 0 && at != NONE; )
-		at = child_of(t, at, frame_label(t,
-			t->b->stack_frames[stack->first + i]));
+	for (uint32_t i = stack->n; i-- > 0; )
+		at = add_frames(t, at, t->b->stack_frames[stack->first + i]);
 	if (at == NONE)
 		return -ENOMEM;
 	t->nodes[at].self += s->n;

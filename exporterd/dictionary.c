@@ -282,13 +282,24 @@ static uint32_t frame_type(struct dict *d, uint32_t kind)
 	return d->types[kind];
 }
 
+static void put_line(struct pb *w, uint32_t fn, uint32_t number)
+{
+	size_t line = pb_begin(w, 3);
+
+	pb_uint(w, 1, fn);
+	pb_uint(w, 2, number);
+	pb_end(w, line);
+}
+
+/* Innermost line first (opentelemetry/proto/profiles, message Location). */
 static uint32_t location(struct dict *d, uint32_t i)
 {
 	const struct batch_frame *f = &d->b->frames[i];
 	bool file = f->kind == BATCH_FRAME_NATIVE || f->kind == BATCH_FRAME_GO;
 	struct pb *w = &d->table[DICT_LOCATION].out;
 	uint32_t map, fn, type;
-	size_t start = w->len, mark, line;
+	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(d->b, i, in);
+	size_t start = w->len, mark;
 
 	if (d->frames[i])
 		return d->frames[i];
@@ -303,11 +314,11 @@ static uint32_t location(struct dict *d, uint32_t i)
 	mark = pb_begin(w, DICT_LOCATION);
 	pb_uint(w, 1, map);
 	pb_uint(w, 2, f->address);
-	if (fn) {
-		line = pb_begin(w, 3);
-		pb_uint(w, 1, fn);
-		pb_uint(w, 2, f->function ? f->line : 0);
-		pb_end(w, line);
+	if (fn)
+		put_line(w, fn, f->function ? f->line : 0);
+	for (uint32_t k = 1; k < n; k++) {
+		f = &d->b->frames[in[k]];
+		put_line(w, function(d, f->function), f->line);
 	}
 	pb_packed(w, 4, &type, 1);
 	pb_end(w, mark);

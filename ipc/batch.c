@@ -133,19 +133,43 @@ static bool check_functions(const struct batch *b)
 	return true;
 }
 
+static bool check_frames(const struct batch *b)
+{
+	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
+		const struct batch_frame *f = &b->frames[i], *in;
+
+		if (f->exe >= batch_n(b, BATCH_EXES) ||
+		    f->function >= batch_n(b, BATCH_FUNCTIONS) ||
+		    f->kind == 0 || f->kind >= BATCH_FRAME__KINDS || f->pad)
+			return false;
+		if (!f->inlined && f->into == 0)
+			continue;
+		in = &b->frames[f->into];
+		if (f->inlined > BATCH_INLINED_MAX || f->into >= i ||
+		    !batch_is_into(f, in))
+			return false;
+	}
+	return true;
+}
+
+uint32_t batch_inlined(const struct batch *b, uint32_t frame,
+		       uint32_t ret[BATCH_INLINED_MAX + 1])
+{
+	uint32_t n = 0;
+
+	ret[n++] = frame;
+	while (b->frames[frame].inlined) {
+		frame = b->frames[frame].into;
+		ret[n++] = frame;
+	}
+	return n;
+}
+
 static bool check_stacks(const struct batch *b)
 {
 	uint32_t frames = batch_n(b, BATCH_FRAMES);
 	uint32_t words = batch_n(b, BATCH_STACK_FRAMES);
 
-	for (uint32_t i = 0; i < frames; i++) {
-		const struct batch_frame *f = &b->frames[i];
-
-		if (f->exe >= batch_n(b, BATCH_EXES) ||
-		    f->function >= batch_n(b, BATCH_FUNCTIONS) ||
-		    f->kind == 0 || f->kind >= BATCH_FRAME__KINDS)
-			return false;
-	}
 	for (uint32_t i = 0; i < words; i++) {
 		if (b->stack_frames[i] >= frames)
 			return false;
@@ -237,7 +261,7 @@ int batch_open(const void *data, size_t len, struct batch *ret)
 		.times = (const void *)(p + hdr->table[BATCH_TIMES].off),
 	};
 	if (!check_strings(&b) || !check_exes(&b) || !check_functions(&b) ||
-	    !check_stacks(&b) || !check_owners(&b) || !check_samples(&b))
+	    !check_frames(&b) || !check_stacks(&b) || !check_owners(&b) || !check_samples(&b))
 		return -EPROTO;
 	*ret = b;
 	return 0;

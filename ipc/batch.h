@@ -10,14 +10,16 @@
 #ifndef IPC_BATCH_H
 #define IPC_BATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "ipc/message.h"
 
-#define BATCH_VERSION	1
+#define BATCH_VERSION	2
 #define BATCH_MAGIC	0x62744674u	/* "tFtb", little endian */
 #define BATCH_BYTES_MAX	(64u << 20)
+#define BATCH_INLINED_MAX	63	/* calls inlined into each other */
 
 enum batch_table {
 	BATCH_STRINGS,		/* uint32_t offsets[n + 1] into BATCH_BYTES */
@@ -78,9 +80,17 @@ struct batch_frame {
 	uint32_t exe;			/* 0 none */
 	uint32_t function;		/* 0 none */
 	uint32_t line;			/* 0 unknown */
-	uint32_t kind;			/* enum batch_frame_kind */
+	uint16_t kind;			/* enum batch_frame_kind */
+	uint16_t inlined;		/* 0: not; else one more than that of
+					 * `into`, at most BATCH_INLINED_MAX */
+	uint32_t into;			/* the frame this call is inlined into: of
+					 * a lower number, and the same address,
+					 * exe and kind; 0 if not inlined */
+	uint32_t pad;
 };
 
+/* A stack names the innermost frame of each address: what that is inlined into
+ * belongs to it. */
 struct batch_stack {
 	uint32_t first, n;		/* in BATCH_STACK_FRAMES; n >= 1 */
 };
@@ -110,6 +120,15 @@ struct batch_sample {
 	uint32_t stop;			/* enum stop_reason */
 };
 
+/* May f be inlined into `in`?  Where both are is not looked at. */
+static inline bool batch_is_into(const struct batch_frame *f,
+				 const struct batch_frame *in)
+{
+	return f->inlined == in->inlined + 1 && f->function && in->function &&
+	       f->address == in->address && f->exe == in->exe &&
+	       f->kind == in->kind;
+}
+
 extern const uint8_t batch_elem_size[BATCH__TABLES];	/* bytes */
 
 /* --- reading ------------------------------------------------------------ */
@@ -137,6 +156,11 @@ struct batch {
  * there are as many events as times; all padding is 0.
  */
 int batch_open(const void *data, size_t len, struct batch *ret);
+
+/* The frames of an address, from a stack's to the one that is not inlined: how
+ * many. */
+uint32_t batch_inlined(const struct batch *b, uint32_t frame,
+		       uint32_t ret[BATCH_INLINED_MAX + 1]);
 
 /* Bytes of the character (UTF-8, not NUL) at s, of which len >= 1 bytes are
  * there; 0: not one. */

@@ -304,12 +304,20 @@ uint32_t batch_function(struct batch_builder *b,
 
 uint32_t batch_frame(struct batch_builder *b, const struct batch_frame *f)
 {
-	if (f->kind == 0 || f->kind >= BATCH_FRAME__KINDS)
+	const struct batch_frame *frames = b->tables[BATCH_FRAMES].data;
+	struct batch_frame v = *f;
+
+	v.pad = 0;
+	if (v.kind == 0 || v.kind >= BATCH_FRAME__KINDS ||
+	    v.inlined > BATCH_INLINED_MAX || (!v.inlined && v.into))
 		return fail(b, -EINVAL);
-	if (!known(b, BATCH_EXES, f->exe) ||
-	    !known(b, BATCH_FUNCTIONS, f->function))
+	if (!known(b, BATCH_EXES, v.exe) ||
+	    !known(b, BATCH_FUNCTIONS, v.function) ||
+	    (v.inlined && !known(b, BATCH_FRAMES, v.into)))
 		return 0;
-	return intern(b, BATCH_FRAMES, f, sizeof(*f));
+	if (v.inlined && !batch_is_into(&v, &frames[v.into]))
+		return fail(b, -EINVAL);
+	return intern(b, BATCH_FRAMES, &v, sizeof(v));
 }
 
 uint32_t batch_stack(struct batch_builder *b, const uint32_t *frames,
@@ -445,6 +453,8 @@ static void merge_stacks(struct batch_builder *b, const struct batch *from,
 
 		v.exe = r->to[BATCH_EXES][v.exe];
 		v.function = r->to[BATCH_FUNCTIONS][v.function];
+		if (v.inlined)
+			v.into = r->to[BATCH_FRAMES][v.into];
 		r->to[BATCH_FRAMES][i] = batch_frame(b, &v);
 	}
 	for (uint32_t i = 0; i < batch_n(from, BATCH_STACK_FRAMES); i++)

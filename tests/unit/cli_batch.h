@@ -13,6 +13,7 @@
 #ifndef TESTS_UNIT_CLI_BATCH_H
 #define TESTS_UNIT_CLI_BATCH_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,46 @@ static inline void *sample_batch(struct batch *ret)
 	      (uint32_t[]){ nosym, main_ }, 2, 500);
 	event(b, p[2], 19, "pool-1", STOP_NO_TABLE, &go, 1, 600);
 	event(b, p[3], 13, "kworker", STOP_NO_USER, &kt, 1, 700);
+	CHECK_EQ(batch_builder_finish(b, 0, 5000000000ULL, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(batch_open(data, len, ret), 0);
+	return data;
+}
+
+/* One sample: root;outer;middle;inner, of which the last two are inlined into
+ * each other and into outer, at 0x1000 of /bin/app; lines 1, 10, 20, 30 of
+ * NAME.c. */
+static inline void *inlined_batch(struct batch *ret)
+{
+	static const char *const names[] = { "root", "outer", "middle", "inner" };
+	struct batch_builder *b = batch_builder_new(20);
+	struct batch_exe e = { .path = str(b, "/bin/app") };
+	uint32_t v[4], stack[2];
+	char file[16];
+	void *data;
+	size_t len;
+
+	CHECK(b != NULL);
+	e.build_id = str(b, "abcdef");
+	e.path = batch_exe(b, &e);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct batch_function fn = { .name = str(b, names[i]) };
+		struct batch_frame f = {
+			.kind = BATCH_FRAME_GO, .exe = e.path,
+			.address = i ? 0x1000 : 0x2000, .line = i ? 10 * i : 1,
+		};
+
+		snprintf(file, sizeof(file), "%s.c", names[i]);
+		fn.file = str(b, file);
+		f.function = batch_function(b, &fn);
+		f.inlined = i > 1 ? i - 1 : 0;
+		f.into = i > 1 ? v[i - 1] : 0;
+		v[i] = batch_frame(b, &f);
+	}
+	stack[0] = v[3];
+	stack[1] = v[0];
+	event(b, process(b, 10, "app", "app"), 10, "app", STOP_COMPLETE, stack,
+	      2, 100);
 	CHECK_EQ(batch_builder_finish(b, 0, 5000000000ULL, &data, &len), 0);
 	batch_builder_free(b);
 	CHECK_EQ(batch_open(data, len, ret), 0);

@@ -440,6 +440,116 @@ TEST(batch_merge_adds_all_and_shares)
 	free(data2);
 }
 
+/* a, into it b, into that c; and d, of the same name as a. */
+static void inlined_frames(struct batch_builder *b, uint32_t v[4])
+{
+	static const char *const names[] = { "a", "b", "c", "a" };
+	struct batch_frame f = { .address = 64, .kind = BATCH_FRAME_GO };
+
+	for (int i = 0; i < 4; i++) {
+		struct batch_function fn = { .name = str(b, names[i]) };
+
+		f.function = batch_function(b, &fn);
+		f.inlined = i < 3 ? i : 0;
+		f.into = f.inlined ? v[i - 1] : 0;
+		f.address = i < 3 ? 64 : 65;
+		v[i] = batch_frame(b, &f);
+	}
+}
+
+static void *inlined_batch(uint32_t v[4], size_t *len)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	void *data;
+
+	CHECK(b != NULL);
+	frame(b, "/x", "other", 1, BATCH_FRAME_NATIVE);
+	inlined_frames(b, v);
+	batch_event(b, batch_stack(b, (uint32_t[]){ v[2], v[3] }, 2), 0, 0,
+		    STOP_COMPLETE, 1000);
+	data = finish(b, len);
+	batch_builder_free(b);
+	return data;
+}
+
+TEST(batch_says_what_is_inlined)
+{
+	uint32_t v[4], in[BATCH_INLINED_MAX + 1];
+	struct batch_builder *b = batch_builder_new(20);
+	struct batch from, got;
+	size_t len;
+	void *data = inlined_batch(v, &len), *data2;
+
+	CHECK_EQ(batch_open(data, len, &from), 0);
+	frame(b, "/lib/z", "zzz", 5, BATCH_FRAME_NATIVE);
+	frame(b, "/lib/y", "zzz", 6, BATCH_FRAME_NATIVE);
+	batch_merge(b, &from);
+	data2 = finish(b, &len);
+	CHECK_EQ(batch_open(data2, len, &got), 0);
+	CHECK_EQ(batch_inlined(&got, got.stack_frames[0], in), 3);
+	CHECK(str_is(&got, got.functions[got.frames[in[0]].function].name, "c"));
+	CHECK(str_is(&got, got.functions[got.frames[in[1]].function].name, "b"));
+	CHECK(str_is(&got, got.functions[got.frames[in[2]].function].name, "a"));
+	CHECK_EQ(batch_inlined(&got, got.stack_frames[1], in), 1);
+	batch_builder_free(b);
+	free(data);
+	free(data2);
+}
+
+TEST(batch_open_rejects_bad_inlining)
+{
+	uint32_t v[4];
+	size_t len;
+	void *data = inlined_batch(v, &len);
+	struct batch b;
+	struct batch_frame *f, keep;
+
+	CHECK_EQ(batch_open(data, len, &b), 0);
+	f = (struct batch_frame *)&b.frames[v[2]];
+	keep = *f;
+#define REFUSED(change)							\
+	do {								\
+		f->change;						\
+		CHECK_EQ(batch_open(data, len, &b), -EPROTO);		\
+		*f = keep;						\
+	} while (0)
+	REFUSED(into = v[2]);			/* itself */
+	REFUSED(into = v[3]);			/* one behind it */
+	REFUSED(into = UINT32_MAX);
+	REFUSED(into = v[0]);			/* not one less */
+	REFUSED(inlined = 0);			/* into, but not inlined */
+	REFUSED(inlined = 1);
+	REFUSED(inlined = UINT16_MAX);
+	REFUSED(address = 65);
+	REFUSED(kind = BATCH_FRAME_NATIVE);
+	REFUSED(exe = 1);
+	REFUSED(function = 0);
+	REFUSED(pad = 1);
+	CHECK_EQ(batch_open(data, len, &b), 0);
+	free(data);
+}
+
+TEST(batch_inlines_only_so_deep)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	struct batch_frame f = { .kind = BATCH_FRAME_GO };
+	struct batch_function fn = { .name = str(b, "f") };
+	size_t len;
+	void *data;
+
+	f.function = batch_function(b, &fn);
+	f.into = batch_frame(b, &f);
+	for (f.inlined = 1; f.inlined <= BATCH_INLINED_MAX; f.inlined++) {
+		CHECK_EQ(batch_frame(b, &f), f.inlined);
+		f.into = f.inlined;
+	}
+	data = finish(b, &len);
+	free(data);
+	CHECK_EQ(batch_frame(b, &f), 0);
+	CHECK_EQ(batch_builder_finish(b, 0, 1, &data, &len), -EINVAL);
+	batch_builder_free(b);
+}
+
 /* --- reading ---------------------------------------------------------------- */
 
 TEST(batch_open_rejects_every_truncation)
@@ -618,7 +728,7 @@ TEST(batch_open_rejects_each_bad_field)
 TEST(batch_open_rejects_a_bad_header)
 {
 	bad(offsetof(struct batch_hdr, magic), 0, __LINE__);
-	bad(offsetof(struct batch_hdr, version), 2, __LINE__);
+	bad(offsetof(struct batch_hdr, version), BATCH_VERSION + 1, __LINE__);
 	bad(offsetof(struct batch_hdr, bytes), 0, __LINE__);
 	bad(offsetof(struct batch_hdr, bytes) + 4, 1, __LINE__);
 	bad(offsetof(struct batch_hdr, frequency), 0, __LINE__);

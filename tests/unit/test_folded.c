@@ -23,6 +23,20 @@ TEST(folded_merges_processes_and_escapes_names)
 	free(mem);
 }
 
+TEST(folded_shows_what_is_inlined)
+{
+	static const char want[] = "app;root;outer;middle;inner 1\n";
+	struct pb out = { 0 };
+	struct batch b;
+	void *mem = inlined_batch(&b);
+
+	CHECK_EQ(folded_encode(&b, &out), 0);
+	CHECK_EQ(out.len, strlen(want));
+	CHECK(memcmp(out.data, want, out.len) == 0);
+	free(out.data);
+	free(mem);
+}
+
 /* Deeper than any sample, so that nothing rests on FRAMES_MAX. */
 TEST(folded_writes_very_deep_stacks)
 {

@@ -308,6 +308,48 @@ TEST(otlp_stack_says_what_each_frame_is)
 	free(m.data);
 }
 
+TEST(otlp_location_has_a_line_for_each_inlined_call)
+{
+	static const char *const want[] = { "inner", "outer" };
+	struct batch_builder *b = batch_builder_new(20);
+	const Otlp__Location *l;
+	struct batch_frame f;
+	const Dictionary *d;
+	uint32_t v;
+	struct made m;
+	Request *r;
+
+	f = (struct batch_frame){
+		.address = 0x10, .exe = program(b), .line = 12,
+		.function = function(b, "outer", "a.c", 10),
+		.kind = BATCH_FRAME_NATIVE,
+	};
+	f.into = batch_frame(b, &f);
+	f.inlined = 1;
+	f.line = 22;
+	f.function = function(b, "inner", "b.c", 20);
+	v = batch_frame(b, &f);
+	batch_event(b, batch_stack(b, &v, 1), 0, process(b, 1), STOP_COMPLETE,
+		    START);
+	finish(b, &m);
+	r = encode(&m.batch, NULL);
+	CHECK_RULES(r);
+	d = r->dictionary;
+	CHECK_EQ(d->n_location_table, 2);	/* 0 is the empty one */
+	l = d->location_table[1];
+	CHECK_EQ(l->n_lines, 2);
+	for (int i = 0; i < 2; i++) {
+		const Otlp__Function *fn =
+			d->function_table[l->lines[i]->function_index];
+
+		CHECK_STR(d->string_table[fn->name_strindex], want[i]);
+		CHECK_EQ(fn->start_line, i ? 10 : 20);
+		CHECK_EQ(l->lines[i]->line, i ? 12 : 22);
+	}
+	drop(r);
+	free(m.data);
+}
+
 TEST(otlp_resource_names_the_process)
 {
 	static const char *const pairs[] = {

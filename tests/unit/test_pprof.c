@@ -60,14 +60,14 @@ static uint64_t number(struct reader r, uint32_t field)
 
 static uint8_t raw[1 << 20];
 
-static struct reader profile(void)
+static struct reader profile_of(void *(*make)(struct batch *))
 {
 	static const struct profile_info info = {
 		.host = "host", .kernel = "6.1", .machine = "x86_64",
 		.account = { .known = 1, .taken = 7, .delivered = 7 },
 	};
 	struct batch b;
-	void *mem = sample_batch(&b);
+	void *mem = make(&b);
 	struct pb out = { 0 };
 	z_stream z = { .next_out = raw, .avail_out = sizeof(raw) };
 
@@ -82,6 +82,11 @@ static struct reader profile(void)
 	free(out.data);
 	free(mem);
 	return (struct reader){ raw, raw + z.total_out };
+}
+
+static struct reader profile(void)
+{
+	return profile_of(sample_batch);
 }
 
 /* String i of the table, compared. */
@@ -219,4 +224,41 @@ TEST(pprof_locations_lie_in_their_file)
 	}
 	CHECK(app != 0);
 	CHECK_EQ(main_, app);
+}
+
+/* Name of a function by its id, compared. */
+static bool function_is(struct reader r, uint64_t id, const char *want)
+{
+	struct reader it = r;
+	struct field f;
+
+	while (next(&it, &f)) {
+		if (f.number == 5 && number(f.body, 1) == id)
+			return string_is(r, number(f.body, 2), want);
+	}
+	return false;
+}
+
+TEST(pprof_location_has_a_line_for_each_inlined_call)
+{
+	static const char *const want[] = { "inner", "middle", "outer" };
+	struct reader r = profile_of(inlined_batch), it = r;
+	unsigned int locations = 0, lines = 0;
+	struct field f, s;
+
+	while (next(&it, &f)) {
+		locations += f.number == 4;
+		if (f.number != 4 || number(f.body, 3) != 0x1000)
+			continue;
+		while (next(&f.body, &s)) {
+			if (s.number != 4)
+				continue;
+			CHECK(lines < 3);
+			CHECK(function_is(r, number(s.body, 1), want[lines]));
+			CHECK_EQ(number(s.body, 2), 30 - 10 * lines);
+			lines++;
+		}
+	}
+	CHECK_EQ(lines, 3);
+	CHECK_EQ(locations, 2);
 }
