@@ -76,6 +76,17 @@ static uint32_t function_named(struct pass *p, const char *name, size_t len)
 	return f.name ? batch_function(p->builder, &f) : 0;
 }
 
+static uint32_t function_at(struct pass *p, const struct symbol_place *at)
+{
+	struct batch_function f = {
+		.name = intern(p, at->name, strlen(at->name)),
+		.file = intern(p, at->file, strlen(at->file)),
+		.start_line = at->first_line,
+	};
+
+	return f.name ? batch_function(p->builder, &f) : 0;
+}
+
 static uint32_t exe_at(struct pass *p, const char *path)
 {
 	struct batch_exe e = { .path = intern(p, path, strlen(path)) };
@@ -125,20 +136,40 @@ static void kernel_frame(struct pass *p, uint64_t word, struct batch_frame *f)
 		f->function = function_named(p, name, len);
 }
 
+/* The outermost function goes before those inlined into it; f becomes the
+ * innermost. */
+static void function_frames(struct pass *p, const struct executable *e,
+			    struct batch_frame *f)
+{
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+	uint32_t n = symbols_places(&e->symbols, f->address, at);
+
+	while (n-- > 0) {
+		uint32_t function = function_at(p, &at[n]);
+
+		if (!function)
+			return;
+		if (f->function) {
+			f->into = batch_frame(p->builder, f);
+			f->inlined++;
+			p->cost += COST_FRAME;
+		}
+		f->function = function;
+		f->line = at[n].line;
+	}
+}
+
 static void file_frame(struct pass *p, struct executable *e, uint64_t place,
 		       struct batch_frame *f)
 {
-	const char *name;
-
 	f->kind = BATCH_FRAME_NATIVE;
 	f->address = place;
 	if (!e || (!e->path && !is_vdso(&e->key)))
 		return;
 	f->kind = e->go ? BATCH_FRAME_GO : BATCH_FRAME_NATIVE;
 	f->exe = exe_of(p, e);
-	name = e->map ? symbols_find(&e->symbols, place) : NULL;
-	if (name && name[0])
-		f->function = function_named(p, name, strlen(name));
+	if (e->map)
+		function_frames(p, e, f);
 }
 
 static struct executable *by_key(const struct pass *p, const uint64_t *words)

@@ -14,10 +14,6 @@
 static const uint8_t gofunc_words[] = { 43, 40, 38 };
 
 #define SAMPLES		16	/* functions with inlined calls looked at */
-#define INLTREE_OLD	20	/* bytes of an entry, before Go 1.20 */
-#define INLTREE		16
-#define NAME_OLD	12	/* where its name is */
-#define NAME		4
 
 static bool text_sound(const struct pclntab *t, uint64_t text)
 {
@@ -33,41 +29,35 @@ static bool text_sound(const struct pclntab *t, uint64_t text)
 
 /* --- inlining trees --------------------------------------------------------- */
 
-/* An entry's name is one of the names. */
-static bool entry_sound(const struct pclntab *t, uint64_t at)
+/* The first entry's name is one of the names. */
+static bool entry_sound(const struct pclntab *t, const struct pclntab_func *fn,
+			struct pclntab_window *w)
 {
-	bool old = t->magic != PCLNTAB_120;
-	struct elf_bytes b;
-	uint64_t off, left;
-	uint32_t name;
+	struct pclntab_inlined in;
 
-	if (!elf_file_offset(t->f, at, false, &off, &left) ||
-	    left < INLTREE_OLD || elf_file_read(t->f, off, INLTREE_OLD, &b))
-		return false;
-	memcpy(&name, b.data + (old ? NAME_OLD : NAME), sizeof(name));
-	elf_bytes_free(&b);
-	return name < t->names.len && t->names.data[name] &&
-	       (!name || !t->names.data[name - 1]);
+	return pclntab_inlined(t, fn, 0, w, &in) && in.name[0] &&
+	       (in.name == (const char *)t->names.data || !in.name[-1]);
 }
 
-bool go_inltrees_sound(const struct pclntab *t)
+/* Are the inlining trees where gofunc says?  For a few functions. */
+static bool inltrees_sound(const struct pclntab *t)
 {
+	struct pclntab_window w = { 0 };
 	uint32_t seen = 0;
+	bool ok = true;
 
-	for (uint32_t i = 0; i < t->n && seen < SAMPLES; i++) {
+	for (uint32_t i = 0; i < t->n && ok && seen < SAMPLES; i++) {
 		struct pclntab_func fn;
-		uint64_t at;
 
-		if (!pclntab_func(t, i, &fn))
+		if (!pclntab_func(t, i, &fn) ||
+		    !pclntab_pcdata(t, &fn, PCDATA_INLTREE) ||
+		    !pclntab_funcdata(t, &fn, FUNCDATA_INLTREE))
 			continue;
-		at = pclntab_funcdata(t, &fn, FUNCDATA_INLTREE);
-		if (!at || !pclntab_pcdata(t, &fn, PCDATA_INLTREE))
-			continue;
-		if (!entry_sound(t, at))
-			return false;
+		ok = entry_sound(t, &fn, &w);
 		seen++;
 	}
-	return seen;
+	elf_bytes_free(&w.b);
+	return ok && seen;
 }
 
 /* --- moduledata -------------------------------------------------------------- */
@@ -102,7 +92,7 @@ static bool use(struct pclntab *t, uint64_t off)
 	t->text = w[WORD_TEXT];
 	for (size_t i = 0; i < sizeof(gofunc_words); i++) {
 		t->gofunc = w[gofunc_words[i]];
-		if (go_inltrees_sound(t))
+		if (inltrees_sound(t))
 			return true;
 	}
 	t->gofunc = 0;

@@ -15,7 +15,4 @@
  * that says of .text, 0: nothing.  JOB_OK, or a verdict of reading. */
 int go_module_read(struct pclntab *t, uint64_t header_text);
 
-/* Are the inlining trees where gofunc says?  For a few functions. */
-bool go_inltrees_sound(const struct pclntab *t);
-
 #endif /* SYMBOLIZERD_GO_MODULE_H */

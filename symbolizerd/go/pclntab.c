@@ -8,6 +8,8 @@
 
 #define BLOCK		(1u << 20)
 #define HEADER		72	/* bytes: magic and so on, then 8 words */
+#define INLINED_MAX	(1u << 20)	/* entries of a function */
+#define INLINED_AHEAD	4096
 #define CANDIDATES_MAX	64	/* headers looked at when searching */
 
 static uint32_t get32(const uint8_t *p)
@@ -314,6 +316,46 @@ const char *pclntab_file(const struct pclntab *t, uint32_t unit, int32_t file)
 	if (file < 0 || unit == UINT32_MAX || i >= t->units.len / 4)
 		return NULL;
 	return pclntab_string(&t->files, get32(t->units.data + 4 * i));
+}
+
+const uint8_t *pclntab_at(const struct pclntab *t, struct pclntab_window *w,
+			  uint64_t vaddr, size_t len, size_t ahead)
+{
+	uint64_t in = vaddr - w->b.vaddr, off, left;
+
+	if (in < w->b.len && w->b.len - in >= len)
+		return w->b.data + in;
+	elf_bytes_free(&w->b);
+	if (!elf_file_offset(t->f, vaddr, false, &off, &left) || left < len)
+		return NULL;
+	if (left > ahead)
+		left = ahead;
+	if (left < len || elf_file_read(t->f, off, left, &w->b))
+		return NULL;
+	w->b.vaddr = vaddr;
+	return w->b.data;
+}
+
+/* Go 1.20: ID of a function, name, place, line.  Before: parent and ID, file,
+ * line, name, place. */
+bool pclntab_inlined(const struct pclntab *t, const struct pclntab_func *fn,
+		     uint32_t i, struct pclntab_window *w,
+		     struct pclntab_inlined *ret)
+{
+	bool old = t->magic != PCLNTAB_120;
+	size_t size = old ? 20 : 16;
+	uint64_t at = pclntab_funcdata(t, fn, FUNCDATA_INLTREE);
+	const uint8_t *p;
+
+	if (!at || i >= INLINED_MAX)
+		return false;
+	p = pclntab_at(t, w, at + i * size, size, INLINED_AHEAD);
+	if (!p)
+		return false;
+	ret->name = pclntab_string(&t->names, get32(p + (old ? 12 : 4)));
+	ret->parent_pc = get32(p + (old ? 16 : 8));
+	ret->first_line = old ? 0 : get32(p + 12);
+	return ret->name;
 }
 
 /* --- values by place -------------------------------------------------------------- */

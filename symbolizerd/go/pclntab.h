@@ -92,6 +92,27 @@ const char *pclntab_string(const struct pclntab_part *part, uint32_t off);
 /* File by its number in a unit, or NULL. */
 const char *pclntab_file(const struct pclntab *t, uint32_t unit, int32_t file);
 
+/* A window on what is loaded, for places that lie near each other. */
+struct pclntab_window {
+	struct elf_bytes b;	/* elf_bytes_free() in the end */
+};
+
+/* len bytes at vaddr, or NULL; reads up to `ahead` bytes at once. */
+const uint8_t *pclntab_at(const struct pclntab *t, struct pclntab_window *w,
+			  uint64_t vaddr, size_t len, size_t ahead);
+
+/* A call that was inlined (runtime/symtabinl.go, before Go 1.20 symtab.go). */
+struct pclntab_inlined {
+	const char *name;
+	uint32_t first_line;	/* of its function; 0: unknown */
+	uint32_t parent_pc;	/* behind the entry: there it was called */
+};
+
+/* Entry i of the function's inlining tree.  False: there is none. */
+bool pclntab_inlined(const struct pclntab *t, const struct pclntab_func *fn,
+		     uint32_t i, struct pclntab_window *w,
+		     struct pclntab_inlined *ret);
+
 /* Walks the values of one table of a function. */
 struct pclntab_walk {
 	const uint8_t *pos, *end;

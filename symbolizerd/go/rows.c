@@ -52,7 +52,7 @@ struct walk {
 	go_row_fn fn;
 	void *ctx;
 	bool arm;
-	struct elf_bytes text;	/* a window; vaddr: where it lies */
+	struct pclntab_window text;
 };
 
 /* What is known of one function. */
@@ -66,22 +66,9 @@ struct frame {
 
 /* --- code -------------------------------------------------------------------- */
 
-/* len bytes of code, or NULL. */
 static const uint8_t *code(struct walk *w, uint64_t at, size_t len)
 {
-	uint64_t in = at - w->text.vaddr, off, left;
-
-	if (in < w->text.len && w->text.len - in >= len)
-		return w->text.data + in;
-	elf_bytes_free(&w->text);
-	if (!elf_file_offset(w->t->f, at, true, &off, &left) || left < len)
-		return NULL;
-	if (left > TEXT_WINDOW)
-		left = TEXT_WINDOW;
-	if (elf_file_read(w->t->f, off, left, &w->text))
-		return NULL;
-	w->text.vaddr = at;
-	return w->text.data;
+	return pclntab_at(w->t, &w->text, at, len, TEXT_WINDOW);
 }
 
 /* Where a `mov` to or from memory at SP + disp of 8 or 32 bits ends; 0: it is
@@ -319,6 +306,11 @@ static int function(struct walk *w, const struct pclntab_func *fn)
 	return by_pcsp(w, fn, &fr);
 }
 
+bool go_is_trampoline(const struct pclntab_func *fn)
+{
+	return special_of(fn) == TRAMPOLINE;
+}
+
 int go_rows(const struct elf_file *f, go_row_fn fn, void *ctx)
 {
 	struct pclntab t;
@@ -336,11 +328,11 @@ int go_rows(const struct elf_file *f, go_row_fn fn, void *ctx)
 		if (!pclntab_func(&t, i, &one))
 			continue;
 		if (pclntab_func(&t, i + 1, &next) &&
-		    special_of(&next) == TRAMPOLINE)
+		    go_is_trampoline(&next))
 			one.end--;
 		r = function(&w, &one);
 	}
-	elf_bytes_free(&w.text);
+	elf_bytes_free(&w.text.b);
 	pclntab_close(&t);
 	return r;
 }

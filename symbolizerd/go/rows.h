@@ -28,4 +28,8 @@ typedef int (*go_row_fn)(void *ctx, uint64_t start, uint64_t end,
  * has no rows. */
 int go_rows(const struct elf_file *f, go_row_fn fn, void *ctx);
 
+/* What a signal handler returns to: its frame is looked up by its first address
+ * minus one. */
+bool go_is_trampoline(const struct pclntab_func *fn);
+
 #endif /* SYMBOLIZERD_GO_ROWS_H */

@@ -2,36 +2,161 @@
 #include "symbolizerd/symbols/index.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* --- lines ------------------------------------------------------------------- */
+
+struct cursor {
+	const uint8_t *pos, *end;
+};
+
+static bool number(struct cursor *c, uint32_t *ret)
+{
+	uint32_t v = 0;
+
+	for (int shift = 0; shift < 35 && c->pos < c->end; shift += 7) {
+		uint8_t b = *c->pos++;
+
+		if (shift == 28 && b > 0xf)
+			return false;
+		v |= (uint32_t)(b & 0x7f) << shift;
+		if (!(b & 0x80)) {
+			*ret = v;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct scope {
+	uint32_t function, up, line;
+};
+
+static bool read_scope(struct cursor *c, struct scope *s)
+{
+	s->line = 0;
+	return number(c, &s->function) && number(c, &s->up) &&
+	       (!s->up || number(c, &s->line));
+}
+
+static bool scopes_sound(const struct symbol_index *x, struct cursor *c,
+			 uint32_t n)
+{
+	uint8_t depth[SYMBOL_SCOPES_MAX];
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct scope s;
+
+		if (!read_scope(c, &s) || s.function >= x->n_functions ||
+		    s.up > i)
+			return false;
+		depth[i] = s.up ? depth[i - s.up] + 1 : 1;
+		if (depth[i] > SYMBOL_DEPTH_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* Of one symbol, from its place up to what none has read before: so no byte is
+ * read twice. */
+static bool lines_sound(const struct symbol_index *x, uint32_t at,
+			uint32_t *next)
+{
+	struct cursor c = { x->lines + at, x->lines + x->line_bytes };
+	uint32_t n, len, v, scope, have = UINT32_MAX;
+
+	if (at != *next || !number(&c, &n) || !n || n > SYMBOL_SCOPES_MAX ||
+	    !scopes_sound(x, &c, n))
+		return false;
+	for (;;) {
+		if (!number(&c, &len))
+			return false;
+		if (!len)
+			break;
+		if (!number(&c, &v))
+			return false;
+		if (v & 1) {
+			if (!number(&c, &scope) || scope >= n)
+				return false;
+			have = scope;
+		}
+		if (have == UINT32_MAX)
+			return false;
+	}
+	*next = c.pos - x->lines;
+	return *next - at <= SYMBOL_LINES_MAX;
+}
+
+/* --- opening ------------------------------------------------------------------ */
+
+static bool symbols_sound(const struct symbol_index *x, uint32_t name_bytes)
+{
+	const struct symbol *s = x->symbols;
+
+	for (uint32_t i = 0; i < x->n; i++) {
+		if (s[i].name >= name_bytes ||
+		    s[i].start > UINT64_MAX - s[i].size ||
+		    (i + 1 < x->n && s[i].start + s[i].size > s[i + 1].start) ||
+		    (i + 1 < x->n && s[i].start >= s[i + 1].start))
+			return false;
+	}
+	return true;
+}
+
+static bool all_lines_sound(const struct symbol_index *x, uint32_t name_bytes)
+{
+	uint32_t next = 0;
+
+	for (uint32_t i = 0; i < x->n_functions; i++) {
+		if (x->functions[i].name >= name_bytes ||
+		    x->functions[i].file >= name_bytes)
+			return false;
+	}
+	for (uint32_t i = 0; x->line_at && i < x->n; i++) {
+		if (x->line_at[i] != SYMBOL_NO_LINES &&
+		    !lines_sound(x, x->line_at[i], &next))
+			return false;
+	}
+	return next == x->line_bytes;
+}
 
 int symbols_open(const void *data, size_t len, struct symbol_index *ret)
 {
 	const struct symbols_hdr *h = data;
-	const struct symbol *s;
-	const char *names;
-	size_t left;
+	struct symbol_index x;
+	uint64_t need;
 
-	if (len < sizeof(*h) || h->magic != SYMBOLS_MAGIC)
+	if (len < sizeof(*h) || h->magic != SYMBOLS_MAGIC || h->pad)
 		return -EPROTO;
-	left = len - sizeof(*h);
-	if (left / sizeof(*s) < h->n ||
-	    left - h->n * sizeof(*s) != h->name_bytes)
+	need = sizeof(*h) + h->n * (uint64_t)sizeof(struct symbol) +
+	       h->n_functions * (uint64_t)sizeof(struct symbol_function) +
+	       (h->line_bytes ? h->n * 4ULL : 0) + h->line_bytes +
+	       h->name_bytes;
+	if (len != need || (h->line_bytes && !h->n))
 		return -EPROTO;
-	s = (const void *)(h + 1);
-	names = (const char *)(s + h->n);
-	if (h->name_bytes && names[h->name_bytes - 1])
-		return -EPROTO;
-	for (uint32_t i = 0; i < h->n; i++) {
-		if (s[i].name >= h->name_bytes ||
-		    s[i].start > UINT64_MAX - s[i].size ||
-		    (i + 1 < h->n && s[i].start + s[i].size > s[i + 1].start) ||
-		    (i + 1 < h->n && s[i].start >= s[i + 1].start))
-			return -EPROTO;
+	x = (struct symbol_index){
+		.symbols = (const void *)(h + 1), .n = h->n,
+		.n_functions = h->n_functions, .line_bytes = h->line_bytes,
+	};
+	x.functions = (const void *)(x.symbols + x.n);
+	x.lines = (const void *)(x.functions + x.n_functions);
+	if (h->line_bytes) {
+		x.line_at = (const void *)x.lines;
+		x.lines += 4 * (size_t)x.n;
 	}
-	*ret = (struct symbol_index){ s, names, h->n };
+	x.names = (const char *)x.lines + h->line_bytes;
+	if ((h->name_bytes && x.names[h->name_bytes - 1]) ||
+	    !symbols_sound(&x, h->name_bytes) ||
+	    !all_lines_sound(&x, h->name_bytes))
+		return -EPROTO;
+	*ret = x;
 	return 0;
 }
 
-const char *symbols_find(const struct symbol_index *idx, uint64_t off)
+/* --- searching ---------------------------------------------------------------- */
+
+static const struct symbol *find(const struct symbol_index *idx, uint64_t off)
 {
 	uint32_t lo = 0, hi = idx->n;
 	const struct symbol *s;
@@ -47,5 +172,75 @@ const char *symbols_find(const struct symbol_index *idx, uint64_t off)
 	if (!lo)
 		return NULL;
 	s = &idx->symbols[lo - 1];
-	return off - s->start < s->size ? idx->names + s->name : NULL;
+	return off - s->start < s->size ? s : NULL;
+}
+
+const char *symbols_find(const struct symbol_index *idx, uint64_t off)
+{
+	const struct symbol *s = find(idx, off);
+
+	return s ? idx->names + s->name : NULL;
+}
+
+struct scopes {
+	struct scope at[SYMBOL_SCOPES_MAX];
+	uint32_t here, line;	/* innermost, and the line in it */
+};
+
+/* Scopes of a symbol, and which one holds off.  The lines were validated. */
+static bool find_row(const struct symbol_index *x, const struct symbol *s,
+		     uint64_t off, struct scopes *sc)
+{
+	uint32_t at = x->line_at[s - x->symbols], n, len, v;
+	struct cursor c = { x->lines + at, x->lines + x->line_bytes };
+	uint64_t end = 0;
+
+	if (!number(&c, &n))
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		read_scope(&c, &sc->at[i]);
+	sc->here = sc->line = 0;
+	while (number(&c, &len) && len && number(&c, &v)) {
+		if (v & 1) {
+			number(&c, &sc->here);
+			sc->line = x->functions[sc->at[sc->here].function]
+				   .first_line;
+		}
+		v >>= 1;
+		sc->line += -(v & 1) ^ (v >> 1);
+		end += len;
+		if (off - s->start < end)
+			return true;
+	}
+	return false;
+}
+
+uint32_t symbols_places(const struct symbol_index *idx, uint64_t off,
+			struct symbol_place ret[SYMBOL_DEPTH_MAX])
+{
+	const struct symbol *s = find(idx, off);
+	struct scopes sc;
+	uint32_t n = 0;
+
+	if (!s)
+		return 0;
+	ret[0] = (struct symbol_place){ idx->names + s->name, "", 0, 0 };
+	if (!idx->line_at || idx->line_at[s - idx->symbols] == SYMBOL_NO_LINES ||
+	    !find_row(idx, s, off, &sc))
+		return 1;
+	for (;;) {
+		const struct scope *in = &sc.at[sc.here];
+		const struct symbol_function *f = &idx->functions[in->function];
+
+		ret[n++] = (struct symbol_place){
+			idx->names + f->name, idx->names + f->file,
+			f->first_line, sc.line,
+		};
+		if (!in->up)
+			break;
+		sc.line = in->line;
+		sc.here -= in->up;
+	}
+	ret[n - 1].name = idx->names + s->name;
+	return n;
 }

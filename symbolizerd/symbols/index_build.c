@@ -5,16 +5,21 @@
 #include <string.h>
 
 #include "ipc/message.h"
+#include "symbolizerd/go/lines.h"
+#include "symbolizerd/go/pclntab.h"
+#include "symbolizerd/go/rows.h"
 #include "symbolizerd/symbols/index.h"
+#include "symbolizerd/symbols/lines_build.h"
 
 #define BLOCK		(4096 * sizeof(Elf64_Sym))
 
-enum { STATIC, DYNAMIC, TABLES };	/* .symtab, .dynsym */
+enum { GO, STATIC, DYNAMIC, TABLES };	/* pclntab, .symtab, .dynsym */
 
 /* What makes a name worse than another at the same address. */
-#define RANK_DYNAMIC	4
+#define RANK_TABLE	4	/* times its number */
 #define RANK_UNSIZED	2
 #define RANK_LOCAL	1
+#define NOT_GO		UINT32_MAX
 
 struct raw {			/* a function as a table has it */
 	uint64_t start;		/* file offset */
@@ -23,18 +28,20 @@ struct raw {			/* a function as a table has it */
 	uint32_t len;
 	uint32_t rank : 8;	/* RANK_* */
 	uint32_t room : 24;	/* at most so much, if nobody tells its size */
+	uint32_t go;		/* number in pclntab, or NOT_GO */
+	uint32_t lines;		/* SYMBOL_NO_LINES, or where they are */
 };
 
 struct raws {
 	struct raw *raw;
 	size_t n, cap;
-	struct elf_bytes strings[TABLES];
+	struct elf_bytes strings[TABLES];	/* of GO: borrowed */
+	struct pclntab go;
 };
 
 static const char *name_of(const struct raws *all, const struct raw *r)
 {
-	return (const char *)all->strings[r->rank / RANK_DYNAMIC].data +
-	       r->name;
+	return (const char *)all->strings[r->rank / RANK_TABLE].data + r->name;
 }
 
 static int push(struct raws *all, const struct raw *r)
@@ -82,7 +89,9 @@ static int take(const struct elf_file *f, struct raws *all, int table,
 		const Elf64_Sym *s)
 {
 	const struct elf_bytes *strs = &all->strings[table];
-	struct raw r = { .name = s->st_name };
+	struct raw r = {
+		.name = s->st_name, .go = NOT_GO, .lines = SYMBOL_NO_LINES,
+	};
 
 	if (!is_function(s) || s->st_name >= strs->len ||
 	    !elf_file_offset(f, s->st_value, true, &r.start, NULL))
@@ -92,8 +101,7 @@ static int take(const struct elf_file *f, struct raws *all, int table,
 		return JOB_OK;
 	r.size = s->st_size < UINT32_MAX ? s->st_size : UINT32_MAX;
 	r.room = room(f, s);
-	r.rank = (table == DYNAMIC ? RANK_DYNAMIC : 0) +
-		 (s->st_size ? 0 : RANK_UNSIZED) +
+	r.rank = RANK_TABLE * table + (s->st_size ? 0 : RANK_UNSIZED) +
 		 (ELF64_ST_BIND(s->st_info) == STB_LOCAL ? RANK_LOCAL : 0);
 	return push(all, &r);
 }
@@ -170,33 +178,75 @@ static void settle(struct raws *all)
 	}
 }
 
-static int encode(const struct raws *all, void **ret, size_t *len)
+/* --- laying out ---------------------------------------------------------------- */
+
+static void add_lines(struct raws *all, struct lines_builder *b)
 {
-	size_t names = 0, at = 0;
-	struct symbols_hdr *h;
-	struct symbol *s;
-	char *p;
+	struct go_lines g = { 0 };
+
+	for (size_t i = 0; i < all->n && !b->failed && !b->full; i++) {
+		struct pclntab_func fn;
+
+		if (all->raw[i].go != NOT_GO &&
+		    pclntab_func(&all->go, all->raw[i].go, &fn) &&
+		    !go_is_trampoline(&fn))
+			all->raw[i].lines = go_lines_add(&g, &all->go, &fn, b);
+	}
+	go_lines_free(&g);
+	if (b->full)
+		b->len = b->n_functions = 0;
+}
+
+static void put_symbols(const struct raws *all, struct lines_builder *b,
+			const uint32_t *names, struct symbols_hdr *h)
+{
+	struct symbol *s = (struct symbol *)(h + 1);
+	struct symbol_function *f = (void *)(s + all->n);
+	char *p = (char *)(f + b->n_functions);
 
 	for (size_t i = 0; i < all->n; i++)
-		names += all->raw[i].len + 1;
-	*len = sizeof(*h) + all->n * sizeof(*s) + names;
-	if (*len > SYMBOLS_BYTES_MAX)
-		return JOB_TOO_LARGE;
-	h = calloc(1, *len);
-	if (!h)
-		return JOB_NO_MEMORY;
-	*h = (struct symbols_hdr){ SYMBOLS_MAGIC, all->n, names, 0 };
-	s = (struct symbol *)(h + 1);
-	p = (char *)(s + all->n);
-	for (size_t i = 0; i < all->n; i++) {
-		const struct raw *r = &all->raw[i];
+		s[i] = (struct symbol){ all->raw[i].start, all->raw[i].size,
+					names[i] };
+	if (b->n_functions)
+		memcpy(f, b->functions, b->n_functions * sizeof(*f));
+	for (size_t i = 0; b->len && i < all->n; i++, p += 4)
+		memcpy(p, &all->raw[i].lines, 4);
+	if (b->len)
+		memcpy(p, b->bytes, b->len);
+	memcpy(p + b->len, b->names, b->names_len);
+}
 
-		s[i] = (struct symbol){ r->start, r->size, at };
-		memcpy(p + at, name_of(all, r), r->len);
-		at += r->len + 1;
+static int encode(struct raws *all, struct lines_builder *b, void **ret,
+		  size_t *len)
+{
+	uint32_t *names = calloc(all->n + 1, sizeof(*names));
+	struct symbols_hdr *h;
+
+	if (!names)
+		return JOB_NO_MEMORY;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct raw *raw = &all->raw[i];
+
+		names[i] = raw->go == NOT_GO ?
+			   lines_string(b, name_of(all, raw), raw->len) :
+			   go_lines_name(b, name_of(all, raw));
 	}
-	*ret = h;
-	return JOB_OK;
+	add_lines(all, b);
+	*len = sizeof(*h) + all->n * sizeof(struct symbol) +
+	       b->n_functions * sizeof(struct symbol_function) +
+	       (b->len ? 4 * all->n : 0) + b->len + b->names_len;
+	h = b->failed || *len > SYMBOLS_BYTES_MAX ? NULL : calloc(1, *len);
+	if (h) {
+		*h = (struct symbols_hdr){
+			SYMBOLS_MAGIC, all->n, b->n_functions, b->len,
+			b->names_len, 0,
+		};
+		put_symbols(all, b, names, h);
+		*ret = h;
+	}
+	free(names);
+	return h ? JOB_OK : !b->failed && *len > SYMBOLS_BYTES_MAX ?
+	       JOB_TOO_LARGE : JOB_NO_MEMORY;
 }
 
 /* --- where the tables are ------------------------------------------------------ */
@@ -205,7 +255,8 @@ static int from_sections(const struct elf_file *f, const struct elf_file *in,
 			 struct raws *all, int table)
 {
 	static const char *const names[TABLES][2] = {
-		{ ".symtab", ".strtab" }, { ".dynsym", ".dynstr" },
+		[STATIC] = { ".symtab", ".strtab" },
+		[DYNAMIC] = { ".dynsym", ".dynstr" },
 	};
 	const Elf64_Shdr *sym = elf_file_find(in, names[table][0]);
 	const Elf64_Shdr *str = elf_file_find(in, names[table][1]);
@@ -264,12 +315,43 @@ static int from_dynamic(const struct elf_file *f, struct raws *all)
 	return take_all(f, f, all, DYNAMIC, at, left);
 }
 
+/* A table that does not hold together names nothing: that is all. */
+static int from_go(const struct elf_file *f, struct raws *all)
+{
+	const struct pclntab *t = &all->go;
+	int r = pclntab_open(&all->go, f);
+
+	if (r)
+		return r == JOB_NO_MEMORY ? r : JOB_OK;
+	all->strings[GO].data = (uint8_t *)t->names.data;
+	for (uint32_t i = 0; !r && i < t->n; i++) {
+		struct raw raw = { .go = i, .lines = SYMBOL_NO_LINES };
+		struct pclntab_func fn;
+
+		if (!pclntab_func(t, i, &fn) || !fn.name[0] ||
+		    fn.end - fn.entry >= UINT32_MAX ||
+		    !elf_file_offset(f, fn.entry, true, &raw.start, NULL))
+			continue;
+		raw.size = fn.end - fn.entry;
+		if (go_is_trampoline(&fn) && raw.start) {
+			raw.start--;
+			raw.size++;
+		}
+		raw.name = fn.name - (const char *)t->names.data;
+		raw.len = strlen(fn.name);
+		r = push(all, &raw);
+	}
+	return r;
+}
+
 int symbols_build(const struct elf_file *f, void **ret, size_t *len)
 {
+	struct lines_builder *b = lines_builder_new();
 	struct raws all = { 0 };
-	int r;
+	int r = b ? from_go(f, &all) : JOB_NO_MEMORY;
 
-	r = from_sections(f, f, &all, STATIC);
+	if (!r)
+		r = from_sections(f, f, &all, STATIC);
 	if (!r && !all.strings[STATIC].data && f->debug)
 		r = from_sections(f, f->debug, &all, STATIC);
 	if (!r)
@@ -278,10 +360,12 @@ int symbols_build(const struct elf_file *f, void **ret, size_t *len)
 		r = from_dynamic(f, &all);
 	if (!r) {
 		settle(&all);
-		r = encode(&all, ret, len);
+		r = encode(&all, b, ret, len);
 	}
 	free(all.raw);
 	elf_bytes_free(&all.strings[STATIC]);
 	elf_bytes_free(&all.strings[DYNAMIC]);
+	pclntab_close(&all.go);
+	lines_builder_free(b);
 	return r;
 }

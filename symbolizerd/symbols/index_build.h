@@ -2,13 +2,14 @@
 /*
  * index_build - a symbol index from the symbol tables of an ELF file
  *
- * Functions of .symtab (that of the debug file, where the file has none), then
- * those of .dynsym at addresses that .symtab does not name.  Without section
- * headers .dynsym is found through PT_DYNAMIC.  A symbol without a size
- * (assembler) reaches to the next one or to the end of its section (_init is
- * not the name of the PLT behind it), at most SYMBOL_UNSIZED_MAX bytes.  Of several names at one address one of .symtab
- * wins, then a sized one, then a global one, then the shortest, then the first
- * in the alphabet.
+ * Functions of Go's pclntab (names as Go's own tools print them), then those of
+ * .symtab (that of the debug file, where the file has none) at addresses that it
+ * does not name, then those of .dynsym.  Without section headers .dynsym is found
+ * through PT_DYNAMIC.  A symbol without a size (assembler) reaches to the next one
+ * or to the end of its section (_init is not the name of the PLT behind it), at
+ * most SYMBOL_UNSIZED_MAX bytes.  Of several names at one address one of the
+ * earlier table wins, then a sized one, then a global one, then the shortest, then
+ * the first in the alphabet.  Files and lines are those of pclntab.
  */
 #ifndef SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H
 #define SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H

@@ -2,6 +2,7 @@
 #include "symbolizerd/symbolize.h"
 #include "tests/unit/harness.h"
 
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -153,6 +154,59 @@ TEST(symbolize_go_by_its_own_kind)
 	s.e->go = true;
 	data = one_event(&s, tr, &b);
 	CHECK_EQ(b.frames[0].kind, BATCH_FRAME_GO);
+	free(data);
+	free(tr);
+	tear_down(&s);
+}
+
+/* outer at 16 of a.go:10, with inner of b.go inlined at line 12, from 8 on. */
+TEST(symbolize_shows_lines_and_what_is_inlined)
+{
+	static const struct {
+		struct symbols_hdr h;
+		struct symbol s;
+		struct symbol_function f[2];
+		uint32_t at;
+		uint8_t lines[13];
+		char names[24];
+	} made = {
+		{ SYMBOLS_MAGIC, 1, 2, 13, 24, 0 }, { 16, 16, 1 },
+		{ { 1, 7, 10 }, { 12, 18, 20 } }, 0,
+		{ 2, 0, 0, 1, 1, 12,  8, 5, 0,  8, 17, 1,  0 },
+		"\0outer\0a.go\0inner\0b.go",
+	};
+	size_t len = offsetof(__typeof__(made), names) + 24;
+	uint64_t words[] = { FRAME_WORD(FRAME_NATIVE, 2, 24),
+			     FRAME_WORD(FRAME_NATIVE, 2, 16) };
+	struct trace *tr = trace(0, 2, words);
+	uint32_t in[BATCH_INLINED_MAX + 1];
+	const struct batch_frame *f;
+	uint8_t *map;
+	struct setup s;
+	struct batch b;
+	void *data;
+
+	set_up(&s);
+	map = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(map != MAP_FAILED);
+	memcpy(map, &made, len);
+	CHECK_EQ(symbols_open(map, len, &s.e->symbols), 0);
+	s.e->map = map;
+	s.e->map_len = 4096;
+	s.e->go = true;
+	data = one_event(&s, tr, &b);
+	CHECK_EQ(b.stacks[0].n, 2);
+	CHECK_EQ(batch_inlined(&b, b.stack_frames[0], in), 2);
+	f = &b.frames[in[0]];
+	CHECK_EQ(f->line, 24);
+	CHECK_EQ(f->address, 24);
+	CHECK_EQ(b.functions[f->function].start_line, 20);
+	f = &b.frames[in[1]];
+	CHECK_EQ(f->line, 12);
+	CHECK_EQ(b.functions[f->function].start_line, 10);
+	CHECK_EQ(batch_inlined(&b, b.stack_frames[1], in), 1);
+	CHECK_EQ(b.frames[in[0]].line, 11);
 	free(data);
 	free(tr);
 	tear_down(&s);

@@ -351,7 +351,7 @@ TEST(symbols_index_out_of_order)
 		struct symbols_hdr h;
 		struct symbol s[2];
 		char names[4];
-	} x = { { SYMBOLS_MAGIC, 2, 4, 0 }, { { 16, 16, 0 }, { 32, 8, 2 } },
+	} x = { { SYMBOLS_MAGIC, 2, 0, 0, 4, 0 }, { { 16, 16, 0 }, { 32, 8, 2 } },
 		"a\0b" };
 	size_t len = offsetof(__typeof__(x), names) + 4;
 

@@ -2,6 +2,7 @@
 UNWIND := $(patsubst %,symbolizerd/%,elf_file.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
 	go/module.c go/pclntab.c go/rows.c) common/wire.c
+SYMBOLS := $(wildcard symbolizerd/symbols/*.c symbolizerd/go/*.c)
 
 # compares unwind tables with what libdw says
 cfi_agree_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/cfi_agree.c \
@@ -19,20 +20,23 @@ UNIT += table
 unit_table_SRCS := symbolizerd/unwind/table.c
 unit_table_LIBS := -lxxhash
 
-UNIT += symbols elf_file file_id
-unit_symbols_SRCS := symbolizerd/elf_file.c symbolizerd/symbols/index.c \
-	symbolizerd/symbols/index_build.c
-unit_symbols_LIBS := -lelf
+UNIT += symbols lines elf_file file_id
+unit_lines_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/lines_build.c
+unit_lines_LIBS := -lxxhash
+unit_symbols_SRCS := symbolizerd/elf_file.c $(SYMBOLS)
+unit_symbols_LIBS := -lelf -lxxhash
 unit_file_id_SRCS := symbolizerd/elf_file.c symbolizerd/file_id.c common/wire.c
 unit_file_id_LIBS := -lelf -lnettle
-unit_elf_file_SRCS := $(UNWIND) symbolizerd/file_id.c \
-	symbolizerd/symbols/index.c symbolizerd/symbols/index_build.c
+unit_elf_file_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/file_id.c
 unit_elf_file_LIBS := -lelf -lnettle -lxxhash
 
+UNIT += go
+unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))
+unit_go_LIBS := -lelf -lxxhash
+
 UNIT += worker
-unit_worker_SRCS := $(UNWIND) symbolizerd/worker.c symbolizerd/file_id.c \
-	symbolizerd/symbols/index.c symbolizerd/symbols/index_build.c \
-	ipc/conn.c ipc/message.c ipc/sealed.c
+unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker.c \
+	symbolizerd/file_id.c ipc/conn.c ipc/message.c ipc/sealed.c
 unit_worker_LIBS := -lelf -lnettle -lxxhash
 
 # runs the sampler's unwinder on stopped threads, for tests/live/test_stops.py
