@@ -9,15 +9,14 @@
 #define PROLOGUE	16		/* bytes that matter of one */
 #define SWITCH_MAX	1024		/* functions that set SP are short */
 #define DELTA_MAX	0x7fffff00
-#define X86_R9		11		/* in unwind_state.regs (bpf/table.h) */
-#define ARM_LR		SAVED_REGS
+#define ARM_LR		SAVED_REGS	/* in unwind_state.regs (bpf/table.h) */
+#define NO_REG		REGS_MAX
 
 enum special {
 	PLAIN = 0,
 	OUTERMOST,		/* nothing called it */
 	HANDLER,		/* called by the kernel: not outermost */
 	TRAMPOLINE,		/* what it returns to */
-	VFORK,			/* keeps its return address in r9 meanwhile */
 	LEAVES,			/* a switch that nothing returns through */
 	SWITCHES,		/* one that comes back */
 };
@@ -34,7 +33,6 @@ static const struct {
 	{ "runtime.sigtramp", HANDLER }, { "runtime.cgoSigtramp", HANDLER },
 	{ "runtime.sigreturn__sigaction", TRAMPOLINE },
 	{ "runtime.sigreturn", TRAMPOLINE },	/* before Go 1.20 */
-	{ "syscall.rawVforkSyscall", VFORK },
 	{ "runtime.mcall", LEAVES }, { "runtime.morestack", LEAVES },
 	{ "runtime.gogo", LEAVES }, { "gogo", LEAVES },
 	{ "runtime.clone", LEAVES },
@@ -62,6 +60,7 @@ struct frame {
 	uint64_t set;		/* from here on FP points to its frame; 0: never */
 	int32_t fp_off;
 	uint64_t away, back;	/* first and last setting of SP; 0: none */
+	uint8_t ra_reg;		/* where the return address is popped to */
 };
 
 /* --- code -------------------------------------------------------------------- */
@@ -119,6 +118,17 @@ static void x86_prologue(struct walk *w, const struct pclntab_walk *at,
 		fr->set = fr->saved + lea;
 }
 
+/* What `pop` of r8 to r15 that ends at a place goes to: rawVforkSyscall keeps its
+ * return address from its child (syscall/asm_linux_amd64.s). */
+static uint8_t popped(struct walk *w, uint64_t end)
+{
+	static const uint8_t regs[8] = { 10, 11, 12, 13, 1, 2, 3, 4 };
+	const uint8_t *p = code(w, end - 2, 2);
+
+	return p && p[0] == 0x41 && (p[1] & 0xf8) == 0x58 ? regs[p[1] & 7] :
+							     NO_REG;
+}
+
 /* AArch64: two instructions behind, the frame pointer is kept and set. */
 static void arm_prologue(const struct pclntab_walk *at, struct frame *fr)
 {
@@ -170,7 +180,7 @@ static struct unwind_rule by_delta(const struct walk *w, const struct frame *fr,
 	r.ra_off = w->arm ? -delta : -8;
 	if (w->arm ? !delta : delta < 0) {
 		r.ra = RA_REG;
-		r.ra_reg = w->arm ? ARM_LR : X86_R9;
+		r.ra_reg = w->arm ? ARM_LR : fr->ra_reg;
 		r.ra_off = 0;
 	}
 	if (delta > 0 && fr->saved && at >= fr->saved) {
@@ -256,7 +266,7 @@ static enum special special_of(const struct pclntab_func *fn)
 
 static bool sound(const struct frame *fr, int32_t delta)
 {
-	return (delta >= 0 || (delta == -8 && fr->special == VFORK)) &&
+	return (delta >= 0 || (delta == -8 && fr->ra_reg != NO_REG)) &&
 	       delta < DELTA_MAX && delta % 8 == 0;
 }
 
@@ -274,6 +284,8 @@ static int by_pcsp(struct walk *w, const struct pclntab_func *fn,
 		struct pclntab_walk next = sp;
 		uint64_t end = pclntab_step(&next) ? sp.stop : fn->end;
 
+		if (sp.value == -8 && !w->arm && sp.start >= fn->entry + 2)
+			fr->ra_reg = popped(w, sp.start);
 		if (!sound(fr, sp.value))
 			continue;
 		if (first && sp.value > 0) {
@@ -292,7 +304,7 @@ static int function(struct walk *w, const struct pclntab_func *fn)
 {
 	static const struct unwind_rule outermost = { .cfa = CFA_END };
 	static const struct unwind_rule trampoline = { .cfa = CFA_SIGNAL };
-	struct frame fr = { .special = special_of(fn) };
+	struct frame fr = { .special = special_of(fn), .ra_reg = NO_REG };
 
 	if (fr.special == OUTERMOST)
 		return put(w, fn->entry, fn->end, &outermost);

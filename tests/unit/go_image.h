@@ -92,6 +92,8 @@ static inline void go_code(const struct go_image *g, int i, uint8_t *to)
 		memcpy(to, code, GO_SIZE);
 	else
 		memset(to, 0x90, GO_SIZE);
+	if (i == GO_VFORK)		/* pop %r12 */
+		memcpy(to + 2, "\x41\x5c", 2);
 }
 
 /* Value and length, again and again, to a length of 0: place of the table. */
