@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A symbol index: what passes finds a name at both ends of each symbol, and
- * none in the gap behind it. */
+ * none in the gap behind it; its places have names and files, the last one that
+ * of the symbol. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbolizerd/symbols/index.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void look(const struct symbol_index *x, const struct symbol *s,
+		 uint64_t off, size_t size)
+{
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+	uint32_t n = symbols_places(x, off, at);
+
+	if (!n || n > SYMBOL_DEPTH_MAX || at[n - 1].name != x->names + s->name)
+		abort();
+	while (n-- > 0) {
+		if (strlen(at[n].name) >= size || strlen(at[n].file) >= size)
+			abort();
+	}
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -27,6 +42,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    ((i + 1 == x.n || s[1].start > end) &&
 		     symbols_find(&x, end)))
 			abort();
+		if (want) {
+			look(&x, s, s->start, size);
+			look(&x, s, s->start + s->size / 2, size);
+			look(&x, s, end - 1, size);
+		}
 	}
 	free(copy);
 	return 0;

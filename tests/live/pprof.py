@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pprof - reads profiles of that format (github.com/google/pprof, profile.proto)"""
+import gzip
+
+
+def varint(b, i):
+    v = shift = 0
+    while True:
+        v |= (b[i] & 0x7f) << shift
+        shift += 7
+        i += 1
+        if not b[i - 1] & 0x80:
+            return v, i
+
+
+def fields(b):
+    """(number, value) of each field: numbers, or bytes."""
+    i = 0
+    while i < len(b):
+        key, i = varint(b, i)
+        if key & 7 == 0:
+            v, i = varint(b, i)
+        else:
+            assert key & 7 == 2, "neither number nor bytes"
+            n, i = varint(b, i)
+            v = b[i:i + n]
+            i += n
+        yield key >> 3, v
+
+
+def numbers(b):
+    i, out = 0, []
+    while i < len(b):
+        v, i = varint(b, i)
+        out.append(v)
+    return out
+
+
+def read_pprof(path):
+    """[(labels, frames, count)]: frames as "function file:line", innermost first."""
+    with gzip.open(path) as f:
+        top = list(fields(f.read()))
+    strings = [v.decode() for n, v in top if n == 6]
+    functions, places, out = {}, {}, []
+    for n, v in top:
+        if n == 5:
+            f = dict(fields(v))
+            functions[f[1]] = (strings[f[2]], strings[f.get(4, 0)])
+    for n, v in top:
+        if n != 4:
+            continue
+        here, number = [], 0
+        for k, x in fields(v):
+            if k == 1:
+                number = x
+            elif k == 4:
+                line = dict(fields(x))
+                name, file = functions[line[1]]
+                here.append(f"{name} {file}:{line.get(2, 0)}")
+        places[number] = here or ["?"]
+    for n, v in top:
+        if n != 2:
+            continue
+        labels, frames, count = {}, [], 0
+        for k, x in fields(v):
+            if k == 1:
+                frames = [f for i in numbers(x) for f in places[i]]
+            elif k == 2:
+                count = numbers(x)[0]
+            elif k == 3:
+                label = dict(fields(x))
+                if 2 in label:
+                    labels[strings[label[1]]] = strings[label[2]]
+        out.append((labels, frames, count))
+    return out

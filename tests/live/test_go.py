@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Go programs come out as Go itself sees them, whatever stack they are on."""
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+
+from live import ROOT, Skip, Suite, folded, has_chain, record, say
+from pprof import read_pprof
+
+suite = Suite()
+SECONDS = 5
+CHAIN = ["runtime.goexit", "runtime.main", "main.main", "main.chain1", "main.chain2",
+         "main.chain3", "main.inlineOuter", "main.inlineInner", "main.burn"]
+tmp = tempfile.TemporaryDirectory(prefix="trifold-test-go-")
+
+
+def go():
+    for p in (shutil.which("go"), "/usr/local/go/bin/go", "/usr/lib/go/bin/go"):
+        if p and os.path.exists(p):
+            return p
+    raise Skip("no go")
+
+
+def build(name, source, *flags):
+    """An executable of that name; compiled packages are kept in build/."""
+    out = os.path.join(tmp.name, name)
+    env = dict(os.environ, HOME=tmp.name, GOTOOLCHAIN="local", GOFLAGS="", GO111MODULE="off",
+               GOCACHE=os.path.join(ROOT, "build", "gocache"),
+               CGO_ENABLED="1" if "cgo" in source else "0")
+    subprocess.run([go(), "build", *flags, "-o", out,
+                    os.path.join(ROOT, "tests", "live", source)], check=True, env=env)
+    return out
+
+
+def no_sections(exe, name):
+    """A copy whose header knows of no sections."""
+    out = os.path.join(tmp.name, name)
+    with open(exe, "rb") as f:
+        b = bytearray(f.read())
+    b[40:48] = bytes(8)
+    b[58:64] = struct.pack("<HHH", 64, 0, 0)
+    with open(out, "wb") as f:
+        f.write(b)
+    os.chmod(out, 0o755)
+    return out
+
+
+def copy(exe, name):
+    return shutil.copy(exe, os.path.join(tmp.name, name))
+
+
+def profile(commands, ending=".folded"):
+    """Run them all at once and record; what the profile and each of them said."""
+    out = os.path.join(tmp.name, "out" + ending)
+    running = [subprocess.Popen(c, stdout=subprocess.PIPE, text=True) for c in commands]
+    try:
+        record(out, "--duration", str(SECONDS - 1), "--frequency", "199")
+    finally:
+        said = [p.communicate()[0] for p in running]
+    return out, said
+
+
+def by_process(out):
+    """{name: [(frames, count)]}, frames without the process and the kernel's."""
+    found = {}
+    for f, n in folded(out):
+        user = [x for x in f[1:] if not x.endswith("_[k]")]
+        if user:
+            found.setdefault(f[0], []).append((user, n))
+    return found
+
+
+def share(stacks, want, what, least, minimum=50):
+    """At least this share of stacks, of which there are not too few, is as wanted."""
+    total = sum(n for _, n in stacks)
+    good = sum(n for f, n in stacks if want(f))
+    say(f"{what}: {good} of {total}")
+    if total < minimum or good < least * total:
+        bad = [(n, ";".join(f)) for f, n in stacks if not want(f)]
+        for n, f in sorted(bad, reverse=True)[:5]:
+            say(f"{n} {f}")
+        raise AssertionError(f"{what}: {good} of {total}")
+
+
+def complete(frames):
+    return not frames[0].startswith("[")
+
+
+@suite.test
+def variants():
+    """plain, stripped, PIE, stripped PIE, without section headers"""
+    exes = [build("go_plain", "go_chain.go"),
+            build("go_stripped", "go_chain.go", "-ldflags=-s -w"),
+            build("go_pie", "go_chain.go", "-buildmode=pie"),
+            build("go_pie_stripped", "go_chain.go", "-buildmode=pie", "-ldflags=-s -w")]
+    exes.append(no_sections(exes[1], "go_bare"))
+    out, _ = profile([[e, str(SECONDS), "chain"] for e in exes])
+    found = by_process(out)
+    for e in exes:
+        name = os.path.basename(e)[:15]
+        share(found.get(name, []), lambda f: f[:len(CHAIN)] == CHAIN, name, 0.95)
+
+
+@suite.test
+def goroutines():
+    """a goroutine of its own, and one 700 calls deep"""
+    exe = build("go_plain", "go_chain.go")
+    out, _ = profile([[copy(exe, "go_routine"), str(SECONDS), "goroutine"],
+                      [copy(exe, "go_deep"), str(SECONDS), "deep", "700"]])
+    found = by_process(out)
+    deep = CHAIN[:3] + ["main.deep"] * 701 + CHAIN[3:]
+    share(found["go_deep"], lambda f: f[:len(deep)] == deep, "deep", 0.95)
+    share(found["go_routine"],
+          lambda f: f[0] == CHAIN[0] and has_chain(f, CHAIN[3:]), "goroutine", 0.9)
+
+
+@suite.test
+def stack_switches():
+    """garbage collection, system calls, the vDSO and signals: across the stacks"""
+    exe = build("go_plain", "go_chain.go")
+    modes = ["allocate", "calls", "clock", "signals"]
+    out, _ = profile([[copy(exe, "go_" + m), str(SECONDS), m] for m in modes])
+    found = by_process(out)
+    for m in modes:
+        share(found["go_" + m], complete, m + ": complete", 0.99)
+    under = [(f, n) for f, n in found["go_allocate"] if "runtime.systemstack" in f]
+    share(under, lambda f: f[0] == "runtime.goexit" and
+          not f[f.index("runtime.systemstack") - 1].startswith("["), "systemstack", 0.99, 10)
+    assert any("main.allocate" in f and f.index("main.allocate") <
+               f.index("runtime.systemstack") for f, _ in under), "main below systemstack"
+    share(found["go_calls"], lambda f: has_chain(f, ["main.main", "main.calls"]),
+          "system calls", 0.9)
+    share(found["go_clock"], lambda f: has_chain(f, ["main.main", "main.clock"]),
+          "the vDSO", 0.9)
+    assert any(re.search("clock_gettime|vdso", f[-1]) for f, _ in found["go_clock"])
+    handlers = [(f, n) for f, n in found["go_signals"] if "runtime.sigtramp" in f]
+    share(handlers, lambda f: f[0] == "runtime.goexit" or f[0].startswith("runtime.m"),
+          "handlers", 0.99, 1)
+    assert any(f[f.index("runtime.sigtramp") - 1].startswith("runtime.sigreturn")
+               for f, _ in handlers), "the trampoline's name"
+
+
+@suite.test
+def cgo():
+    """C called by Go, and Go called by that"""
+    exe = build("go_cgo", "go_cgo.go")
+    out, _ = profile([[copy(exe, "go_c"), str(SECONDS), "calls"],
+                      [copy(exe, "go_c_go"), str(SECONDS), "back"]])
+    found = by_process(out)
+    start = CHAIN[:3]
+    # Go before 1.21: asmcgocall has no frame, so its caller is missing
+    share(found["go_c"], lambda f: f[:5] == start + ["main.calls", "main._Cfunc_c_outer"] and
+          has_chain(f, ["runtime.asmcgocall", "c_outer", "c_burn"]), "C", 0.9)
+    share(found["go_c_go"],
+          lambda f: f[:5] == start + ["main.callsBack", "main._Cfunc_c_back"] and
+          has_chain(f, ["runtime.asmcgocall", "c_back", "goCallback", "crosscall2",
+                        "runtime.cgocallback"]) and
+          f[-2:] == ["main.goCallback", "main.burn"], "Go called by C", 0.9)
+
+
+@suite.test
+def lines():
+    """names, files and lines, inlined calls among them, are those that Go tells"""
+    exes = [build("go_plain", "go_chain.go"),
+            build("go_stripped", "go_chain.go", "-ldflags=-s -w"),
+            build("go_pie_stripped", "go_chain.go", "-buildmode=pie", "-ldflags=-s -w")]
+    out, said = profile([[e, str(SECONDS), "chain"] for e in exes], ".pb.gz")
+    stacks = read_pprof(out)
+    for e, text in zip(exes, said):
+        want = text.split("\n\n")[0].splitlines()
+        name = os.path.basename(e)[:15]
+        got = []
+        for labels, frames, n in stacks:
+            if labels.get("comm") != name:
+                continue
+            at = [i for i, f in enumerate(frames) if f.startswith("main.burn ")]
+            got.append((frames[at[-1] + 1:] if at else [], n))
+        assert len(want) == len(CHAIN) - 1, want
+        share(got, lambda f, want=want: f == want, name, 0.95)
+
+
+suite.run()
