@@ -97,9 +97,11 @@ static void retire(struct files *f, struct table_ref *table)
 	f->retired_elements += r->table.elements;
 }
 
-static void release_retired(struct files *f, uint64_t now)
+/* True if there is room that was not there before. */
+static bool release_retired(struct files *f, uint64_t now)
 {
 	struct retired **p = &f->retired;
+	bool released = !*p;
 
 	while (*p) {
 		struct retired *r = *p;
@@ -112,7 +114,9 @@ static void release_retired(struct files *f, uint64_t now)
 		f->retired_elements -= r->table.elements;
 		tables_release(f->tables, &r->table);
 		free(r);
+		released = true;
 	}
+	return released;
 }
 
 /* The key goes first, its space and its number later.  False: not now. */
@@ -126,6 +130,7 @@ static bool forget(struct files *f, uint32_t exe)
 	f->stats->files--;
 	f->stats->tables -= e->table.pages != 0;
 	f->jobs -= e->sent;
+	f->waiting -= e->need != 0;
 	retire(f, &e->table);
 	*e = (struct exe){ .used_s = now_ns() / NSEC_PER_SEC };
 	if (f->free_last)
@@ -167,17 +172,32 @@ static bool evict_one(struct files *f, uint32_t except, bool with_table)
 	return true;
 }
 
-/* So that a new table finds room at once. */
-static void keep_headroom(struct files *f)
+/* Evict until, after the grace period, `need` more bytes will stay below. */
+static void make_room(struct files *f, uint64_t below, uint64_t need,
+		      uint32_t except)
 {
-	uint64_t limit = f->tables->budget / HEADROOM * (HEADROOM - 1);
-
 	for (int i = 0; i < FORGET_STEP; i++) {
 		uint64_t n = f->tables->elements - f->retired_elements;
 
-		if (n * sizeof(union element) <= limit ||
-		    !evict_one(f, 0, true))
+		if (n * sizeof(union element) + need <= below ||
+		    !evict_one(f, except, true))
 			return;
+	}
+}
+
+/* There may be room now for some tables that found none. */
+static void ask_again(struct files *f)
+{
+	uint64_t room = f->tables->budget -
+			f->tables->elements * sizeof(union element);
+
+	for (uint32_t i = EXE_FIRST; f->waiting && i < f->n; i++) {
+		if (!f->exes[i].need || f->exes[i].need > room)
+			continue;
+		room -= f->exes[i].need;
+		f->exes[i].need = 0;
+		f->waiting--;
+		entry_put(f, i, FILE_PENDING | FILE_ASK);
 	}
 }
 
@@ -412,9 +432,13 @@ static void install(struct files *f, uint32_t exe, const void *data, size_t len)
 	struct exe *e = &f->exes[exe];
 	int r = tables_install(f->tables, data, len, &e->table);
 
-	if (r == -ENOSPC && evict_one(f, exe, true)) {
-		/* room only after the grace period: ask again then */
-		entry_put(f, exe, FILE_PENDING | FILE_ASK);
+	if (r == -ENOSPC) {
+		make_room(f, f->tables->budget, len, exe);
+		if (!f->retired)	/* no bytes are short, but rules */
+			evict_one(f, exe, true);
+		f->waiting += !e->need;
+		e->need = len;
+		entry_put(f, exe, FILE_PENDING);
 		return;
 	}
 	if (r == -EPROTO)
@@ -483,8 +507,10 @@ void files_tick(struct files *f, uint64_t now)
 		f->stats->open_killed++;
 		f->opening = false;
 	}
-	release_retired(f, now);
-	keep_headroom(f);
+	if (release_retired(f, now))
+		ask_again(f);
+	make_room(f, f->tables->budget,
+		  f->tables->budget / HEADROOM, 0);
 	sweep_on(f);
 	if (!f->sweep && f->tick_s - f->listed_s >= f->idle_s)
 		sweep_begin(f);

@@ -32,6 +32,7 @@ struct exe {			/* by number */
 	struct table_ref table;
 	uint32_t used_s;	/* last use as last seen; if free: since when */
 	uint32_t next;		/* if free: the one freed next; 0: none */
+	uint32_t need;		/* bytes of room that its table waits for */
 	bool used;		/* number is given */
 	bool sent;		/* with symbolizerd, unanswered */
 	bool mapped;		/* by some process, when last looked */
@@ -84,6 +85,7 @@ struct files {
 	uint64_t open_id, open_since_ns;
 	struct retired *retired;
 	uint64_t retired_elements;
+	uint32_t waiting;	/* exes with .need */
 };
 
 /* idle_s: seconds without use until an unmapped file is forgotten, and until

@@ -146,12 +146,50 @@ def storm():
             yield
 
 
+def numbered(template, out, i):
+    """A copy of an executable that is another one: a symbol and its build ID."""
+    data = bytearray(template)
+    at = data.find(b"only_XXXXXXXX")
+    data[at:at + 13] = b"only_%08d" % i
+    note = data.find(b"\x03\0\0\0GNU\0")
+    data[note + 8:note + 12] = i.to_bytes(4, "little")
+    with open(out, "wb") as f:
+        f.write(data)
+    os.chmod(out, 0o755)
+
+
+@contextlib.contextmanager
+def swarm(files=2000, processes_=5000, rate=1000, seconds=600, us=100):
+    """Many executables, many processes of them, and so many execs a second.
+
+    Each process calls its functions for so many microseconds, those that stay
+    once a second.  Yields the driver: it prints "up" when all stay, and how many it
+    started when its time is over."""
+    with scratch() as tmp:
+        exe = compile_c("swarm.c", os.path.join(tmp, "swarm"), "-fomit-frame-pointer")
+        with open(exe, "rb") as f:
+            template = f.read()
+        for i in range(files):
+            numbered(template, os.path.join(tmp, f"u{i}"), i)
+        p = subprocess.Popen([exe, "drive", tmp, str(files), str(processes_), str(rate), str(seconds),
+                              str(us)],
+                             stdout=subprocess.PIPE, text=True, start_new_session=True)
+        try:
+            assert p.stdout.readline() == "up\n"
+            yield p
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(p.pid, signal.SIGKILL)
+            p.wait()
+            p.stdout.close()
+
+
 def write(tmp, name, text):
     with open(os.path.join(tmp, name), "w", encoding="utf-8") as f:
         f.write(text)
 
 
-LOADS = {"idle": idle, "deep": deep, "mixed": mixed, "storm": storm}
+LOADS = {"idle": idle, "deep": deep, "mixed": mixed, "storm": storm, "swarm": swarm}
 
 if __name__ == "__main__":
     # loads.py NAME SECONDS: a load alone, to try things beside it

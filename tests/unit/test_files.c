@@ -17,7 +17,7 @@
 #include "ipc/sealed.h"
 
 #define IDLE_S	5
-#define FILES	16	/* room in the map */
+#define FILES	24	/* room in the map */
 
 /* --- the others --------------------------------------------------------------- */
 
@@ -321,8 +321,11 @@ TEST(files_make_room_for_what_does_not_fit)
 	exe = meet(2);
 	answer(exe, 290, 16);
 	CHECK(!entry_of(1, &e));
-	CHECK(entry_of(2, &e) && e.state == (FILE_PENDING | FILE_ASK));
+	CHECK(entry_of(2, &e) && e.state == FILE_PENDING);
+	files_tick(&files, now_ns());	/* no room yet: not worth a try */
+	CHECK(entry_of(2, &e) && e.state == FILE_PENDING);
 	files_tick(&files, seconds(2));
+	CHECK(entry_of(2, &e) && e.state == (FILE_PENDING | FILE_ASK));
 	CHECK_EQ(meet(2), exe);
 	answer(exe, 290, 16);
 	CHECK(entry_of(2, &e) && e.state == FILE_TABLE);
@@ -332,6 +335,24 @@ TEST(files_make_room_for_what_does_not_fit)
 	CHECK(entry_of(3, &e) && e.state == FILE_BARE);
 	CHECK(entry_of(2, &e) && e.state == FILE_TABLE);
 	CHECK_EQ(stats.table_full, 1);
+}
+
+/* More at once than fits: who waits drives nobody else out. */
+TEST(files_in_a_burst_evict_what_is_needed)
+{
+	uint32_t n = 0;
+
+	setup(64 << 10);
+	while (tables.elements * 64 + 60 * 64 <= 64 << 10)
+		learn(++n, 50);
+	CHECK(n > 10);
+	for (int i = 0; i < 3; i++)
+		answer(meet(200 + i), 50, 8);
+	CHECK_EQ(stats.evicted, 1);
+	files_tick(&files, seconds(2));
+	answer(meet(200), 50, 8);
+	CHECK_EQ(stats.tables + stats.evicted, n + 1);
+	CHECK(stats.evicted <= 3);	/* and the headroom */
 }
 
 TEST(files_full_map_drops_the_least_used)

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""More executables than there is room for, and nothing is left of them.
+
+loaderd gets a small byte budget and a short memory.  A swarm of distinct
+executables runs: tables are evicted one at a time, sampling goes on, and no
+stack is of another file than its process.  Then all of them end and are
+deleted, and the maps hold what they held before.
+
+SCALE=FILES,PROCESSES,RATE,SECONDS in the environment makes it larger.
+"""
+import os
+import re
+import signal
+import subprocess
+import time
+
+from accounts import Watcher
+from live import BIN, DAEMONS, TRIFOLD, Suite, folded, say, scratch, wait_for
+from loads import swarm
+
+suite = Suite()
+US = 1500	# of work a process and second
+FILES, PROCESSES, RATE, SECONDS = map(int, os.environ.get("SCALE", "450,450,200,15").split(","))
+TABLE = 17600	# bytes of one of the swarm's tables
+IDLE = 3	# seconds until loaderd forgets what nobody uses
+HELD = ("files", "tables", "table_rows", "table_bytes", "rules", "slabs")
+
+
+def daemons(tmp, options):
+    """A directory of daemons whose loaderd has these options, too."""
+    os.mkdir(tmp)
+    for name in DAEMONS:
+        real = os.path.join(BIN, name)
+        path = os.path.join(tmp, name)
+        if name != "trifold-loaderd":
+            os.symlink(real, path)
+            continue
+        with open(path, "w", encoding="ascii") as f:
+            f.write(f'#!/bin/sh\nexec {real} {options} "$@"\n')
+        os.chmod(path, 0o755)
+
+
+def held(a):
+    return {k: a["loader." + k] for k in HELD}
+
+
+class Run:
+    """trifold, and what it said of itself every half second."""
+
+    def __init__(self, tmp, options):
+        libexec = os.path.join(tmp, "libexec" + options)
+        daemons(libexec, options)
+        self.out = os.path.join(tmp, "out.folded")
+        self.watcher = Watcher()
+        self.series = []
+        self.p = subprocess.Popen([TRIFOLD, "run", "--libexec", libexec, "--frequency", "199",
+                                   "--output", self.out],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def watch(self, seconds):
+        end = time.time() + seconds
+        while time.time() < end:
+            assert self.p.poll() is None, "trifold ended"
+            time.sleep(0.5)
+            self.series.append(self.watcher.last)
+        return self.watcher.last
+
+    def stop(self):
+        self.p.send_signal(signal.SIGINT)
+        self.p.wait(60)
+        self.watcher.done = True
+        self.watcher.join(6)
+        assert not self.watcher.errors, self.watcher.errors
+        return self.watcher.last
+
+
+def budget(tmp):
+    """MiB: what this machine runs anyway, and three quarters of the swarm."""
+    run = Run(tmp, "")
+    try:
+        wait_for(lambda: run.watcher.last and run.watcher.last["hub.complete"], 20)
+        a = run.watch(3)
+    finally:
+        run.stop()
+    return max(2, round((a["loader.table_bytes"] + 0.75 * FILES * TABLE) / (1 << 20)))
+
+
+def check_eviction(series, mib):
+    """As many as needed, not all."""
+    last = series[-1]
+    least = min([a["loader.tables"] for a in series if a["loader.evicted"]] or [0])
+    say(f"evicted {last['loader.evicted']}, forgotten {last['loader.forgotten']}, refused {last['loader.table_full']}; "
+        f"{last['loader.exes']} files met, by {last['loader.numbers']} numbers; never fewer than {least} tables since")
+    assert max(a["loader.table_bytes"] for a in series) <= mib << 20
+    assert last["loader.evicted"] > 0
+    assert least > FILES / 4
+
+
+def check_stacks(out):
+    """Processes u17: the file is theirs, the functions follow each other."""
+    total = whole = 0
+    for frames, n in folded(out):
+        m = re.match(r"u(\d+)$", frames[0])
+        if not m:
+            continue
+        own = [f for f in frames if re.match(r"(fn|only)_", f)]
+        for f in own:
+            assert not f.startswith("only_") or int(f[5:]) == int(m.group(1)), f"wrong file: {frames}"
+        places = [int(f[3:], 8) for f in own if f.startswith("fn_")]
+        for a, b in zip(places, places[1:]):
+            assert b == (7 * a + 1) % 512, f"wrong caller: {frames}"
+        if places:
+            total += n
+            whole += n * (frames[1] == "_start" and own[0].startswith("only_"))
+    say(f"{total} samples in functions of the swarm, {whole} of them from _start up")
+    assert total > 100 and whole > 0.3 * total
+
+
+@suite.test
+def comes_and_goes():
+    """a swarm of executables beyond the budget comes, and all of it goes"""
+    with scratch() as tmp:
+        mib = budget(tmp)
+        say(f"budget {mib} MiB")
+        run = Run(tmp, f"--table-budget {mib} --idle {IDLE}")
+        try:
+            wait_for(lambda: run.watcher.last and run.watcher.last["hub.complete"], 20)
+            before = run.watch(IDLE + 3)
+            run.series.clear()
+            with swarm(FILES, PROCESSES, RATE, us=US) as p:
+                during = run.watch(SECONDS)
+                assert p.poll() is None
+                check_eviction(run.series, mib)
+            end = time.time() + 2 * IDLE + FILES / 64 + 10
+            after = run.watch(2 * IDLE)
+            while time.time() < end and after["loader.files"] > before["loader.files"]:
+                after = run.watch(1)
+        finally:
+            end = run.stop()
+        taken = during.taken() - before.taken()
+        native = during["hub.native"] - before["hub.native"]
+        complete = during["hub.complete_native"] - before["hub.complete_native"]
+        say(f"{taken} samples in {SECONDS} s, {native} native, {100 * complete / native:.1f} % of them complete")
+        say(f"before {held(before)}")
+        say(f"during {held(during)}")
+        say(f"after  {held(after)}")
+        assert taken > 20 * SECONDS
+        assert end.missing() == 0, f"{end.missing()} samples are nowhere"
+        assert complete >= 0.5 * native
+        check_stacks(run.out)
+        # the rest of the machine may have started something
+        for k in HELD:
+            assert after["loader." + k] <= 1.15 * before["loader." + k] + 2, k
+        assert during["loader.rules"] > before["loader.rules"] + 500
+        assert end["loader.table_bad"] == 0
+
+
+suite.run()
