@@ -31,11 +31,14 @@ static bool queue_has(const struct need_queue *q, const struct file_key *key)
 	return false;
 }
 
-static void queue_put(struct need_queue *q, const struct need_file *need)
+/* False when it is full. */
+static bool queue_put(struct need_queue *q, const struct need_file *need)
 {
-	if (q->n == NEEDS_MAX || queue_has(q, &need->key))
-		return;
-	q->need[(q->head + q->n++) % NEEDS_MAX] = *need;
+	if (q->n == NEEDS_MAX)
+		return false;
+	if (!queue_has(q, &need->key))
+		q->need[(q->head + q->n++) % NEEDS_MAX] = *need;
+	return true;
 }
 
 static bool queue_get(struct need_queue *q, struct need_file *ret)
@@ -182,6 +185,39 @@ static void make_room(struct files *f, uint64_t below, uint64_t need,
 		if (n * sizeof(union element) + need <= below ||
 		    !evict_one(f, except, true))
 			return;
+	}
+}
+
+static int move(struct files *f, struct exe *e, uint32_t below)
+{
+	struct file_entry entry;
+	struct table_ref copy;
+	int r = entry_get(f, &e->key, &entry);
+
+	if (!r)
+		r = tables_copy(f->tables, &e->table, below, &copy);
+	if (r)
+		return r;
+	entry.dir = copy.dir;
+	bpf_map_update_elem(f->map_fd, &e->key, &entry, BPF_EXIST);
+	retire(f, &e->table);
+	e->table = copy;
+	return 0;
+}
+
+/* So that slabs that are nearly empty become so: out of the last one. */
+static void compact(struct files *f)
+{
+	uint32_t last = tables_spare(f->tables), left = FORGET_STEP / 4;
+
+	for (uint32_t i = EXE_FIRST; last && left && i < f->n; i++) {
+		struct exe *e = &f->exes[i];
+
+		if (!e->used || !tables_in(&e->table, last))
+			continue;
+		if (move(f, e, last))
+			return;
+		left--;
 	}
 }
 
@@ -363,8 +399,18 @@ void files_need(struct files *f, const struct need_file *need, bool listed)
 		f->stats->fs_refused += !listed;
 		return;
 	}
-	queue_put(listed ? &f->listed : &f->asked, need);
+	if (!queue_put(listed ? &f->listed : &f->asked, need) && listed)
+		f->list_more = true;
 	next_open(f);
+}
+
+bool files_list_again(struct files *f)
+{
+	if (!f->list_more || f->listed.n || f->list_exes == f->stats->exes)
+		return false;
+	f->list_more = false;
+	f->list_exes = f->stats->exes;
+	return true;
 }
 
 /* Does the kernel see, behind this descriptor, the file that was asked for? */
@@ -511,6 +557,7 @@ void files_tick(struct files *f, uint64_t now)
 		ask_again(f);
 	make_room(f, f->tables->budget,
 		  f->tables->budget / HEADROOM, 0);
+	compact(f);
 	sweep_on(f);
 	if (!f->sweep && f->tick_s - f->listed_s >= f->idle_s)
 		sweep_begin(f);

@@ -24,7 +24,7 @@
 #include "loaderd/opener.h"
 #include "loaderd/tables.h"
 
-#define NEEDS_MAX	1024	/* waiting; more are asked again anyway */
+#define NEEDS_MAX	1024	/* waiting; the rest is asked for again */
 #define JOBS_MAX	24	/* files with symbolizerd, unanswered */
 
 struct exe {			/* by number */
@@ -80,6 +80,8 @@ struct files {
 	uint32_t sweep;		/* number to be looked at next; 0: done */
 	uint32_t jobs;		/* exes with .sent */
 	struct need_queue asked, listed;	/* samples' needs go first */
+	bool list_more;		/* the list did not fit its queue */
+	uint64_t list_exes;	/* stats->exes by then */
 	bool opening;
 	struct need_file open;	/* what the opener is at */
 	uint64_t open_id, open_since_ns;
@@ -112,6 +114,10 @@ void files_connected(struct files *f, bool connected);
 
 /* A process that ran this executable, or 0. */
 uint32_t files_tgid(const struct files *f, uint32_t exe);
+
+/* The list of mappings was longer than its queue, which is empty now, and the
+ * last one was of use: list them again.  True once each time. */
+bool files_list_again(struct files *f);
 
 /* Nothing is waiting, being opened, or with symbolizerd. */
 bool files_idle(const struct files *f);

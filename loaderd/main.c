@@ -183,10 +183,18 @@ static void on_debug(void *ctx, const struct msg_debug_wanted *m)
 	debug_wanted(&l->debug, m, files_tgid(&l->files, m->exe));
 }
 
+static void list_all(struct loaderd *l)
+{
+	int r = bpf_list(&l->bpf, 0, on_listed, l);
+
+	if (r)
+		log_debug("no list of mappings (%s): samples alone ask",
+			  strerror(-r));
+}
+
 static void on_connected(void *ctx, bool yes)
 {
 	struct loaderd *l = ctx;
-	int r;
 
 	drain_to(&l->drain, yes ? &l->hub.ring : NULL);
 	files_connected(&l->files, yes);
@@ -194,10 +202,7 @@ static void on_connected(void *ctx, bool yes)
 		return;
 	bpf_forget_asked(&l->bpf);
 	files_add_vdso(&l->files, l->vdso_fd);
-	r = bpf_list(&l->bpf, 0, on_listed, l);
-	if (r)
-		log_debug("no list of mappings (%s): samples alone ask",
-			  strerror(-r));
+	list_all(l);
 	if (!l->connected_ns)
 		l->connected_ns = now_ns();
 	begin(l);
@@ -272,6 +277,8 @@ static int on_tick(struct ev_source *src, uint32_t events)
 	r = drain(l);
 	hub_tick(&l->hub, now);
 	begin(l);
+	if (files_list_again(&l->files))
+		list_all(l);
 	if (now - l->second_ns < NSEC_PER_SEC)
 		return r;
 	l->second_ns = now;

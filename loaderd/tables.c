@@ -3,7 +3,6 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -86,15 +85,19 @@ static uint32_t find_run(const struct slab *s, uint32_t from, uint32_t n)
 	return SLAB_ELEMENTS;
 }
 
-static int run_alloc(struct tables *t, uint32_t n, struct run *ret)
+/* In slabs below this one; SLABS_MAX: a new one may be made. */
+static int run_alloc(struct tables *t, uint32_t n, uint32_t below,
+		     struct run *ret)
 {
 	int r;
 
-	for (uint32_t i = RULE_SLABS; i < SLABS_MAX; i++) {
+	for (uint32_t i = RULE_SLABS; i < below; i++) {
 		struct slab *s;
 		uint32_t at;
 
 		if (!t->slabs[i]) {
+			if (below < SLABS_MAX)
+				continue;
 			r = slab_make(t, i);
 			if (r)
 				return r;
@@ -381,7 +384,7 @@ static int take_room(struct tables *t, const struct view *v,
 			t->rule_refs[i]++;
 		ref->rules[ref->n_rules++] = r;
 	}
-	r = run_alloc(t, dir, &ref->runs[0]);
+	r = run_alloc(t, dir, SLABS_MAX, &ref->runs[0]);
 	if (r)
 		return r;
 	ref->n_runs = 1;
@@ -390,7 +393,7 @@ static int take_room(struct tables *t, const struct view *v,
 
 		if (!d->n)
 			continue;
-		r = run_alloc(t, index_elements(d) + d->n,
+		r = run_alloc(t, index_elements(d) + d->n, SLABS_MAX,
 			      &ref->runs[ref->n_runs]);
 		if (r)
 			return r;
@@ -489,5 +492,89 @@ int tables_install(struct tables *t, const void *data, size_t len,
 		ref.elements += ref.runs[i].n;
 	t->rows += ref.rows;
 	*ret = ref;
+	return 0;
+}
+
+/* --- moving ---------------------------------------------------------------- */
+
+uint32_t tables_spare(const struct tables *t)
+{
+	uint64_t slabs = 0;
+	uint32_t last = 0;
+
+	for (uint32_t i = RULE_SLABS; i < SLABS_MAX; i++) {
+		slabs += t->slabs[i] != NULL;
+		last = t->slabs[i] ? i : last;
+	}
+	/* three quarters: what is moved must find room in one piece */
+	return slabs > 1 && t->elements * 4 < (slabs - 1) * SLAB_ELEMENTS * 3 ?
+	       last : 0;
+}
+
+bool tables_in(const struct table_ref *ref, uint32_t slab)
+{
+	for (uint32_t i = 0; i < ref->n_runs; i++) {
+		if (ref->runs[i].pos >> SLAB_SHIFT == slab)
+			return true;
+	}
+	return false;
+}
+
+static int copy_runs(struct tables *t, const struct table_ref *from,
+		     const struct table_ref *to)
+{
+	union element *from_base = NULL, *to_base = NULL, *a, *b = NULL;
+	uint32_t from_at = 0, to_at = 0, run = 1;
+
+	/* backwards: the directory is the first run, and is looked at then */
+	for (uint32_t i = from->n_runs; i-- > 0; ) {
+		a = place(t, from->runs[i].pos, &from_at, &from_base);
+		b = place(t, to->runs[i].pos, &to_at, &to_base);
+		if (!a || !b)
+			break;
+		memcpy(b, a, from->runs[i].n * ELEMENT);
+	}
+	for (uint32_t p = 0; a && b && p < from->pages; p++) {
+		struct dir_entry *d = &b[p / 8].dir[p % 8];
+
+		if (d->n)
+			d->first = to->runs[run++].pos;
+	}
+	if (from_base)
+		munmap(from_base, SLAB_BYTES);
+	if (to_base)
+		munmap(to_base, SLAB_BYTES);
+	return a && b ? 0 : -ENOMEM;
+}
+
+int tables_copy(struct tables *t, const struct table_ref *ref, uint32_t below,
+		struct table_ref *ret)
+{
+	struct table_ref to = {
+		.pages = ref->pages, .elements = ref->elements,
+		.runs = calloc(ref->n_runs, sizeof(*to.runs)),
+		.rules = calloc(ref->n_rules, sizeof(*to.rules)),
+	};
+	int r = to.runs && to.rules ? 0 : -ENOMEM;
+
+	for (; !r && to.n_rules < ref->n_rules; to.n_rules++) {
+		to.rules[to.n_rules] = ref->rules[to.n_rules];
+		t->rule_refs[to.rules[to.n_rules]]++;
+	}
+	while (!r && to.n_runs < ref->n_runs) {
+		r = run_alloc(t, ref->runs[to.n_runs].n, below,
+			      &to.runs[to.n_runs]);
+		to.n_runs += !r;
+	}
+	if (!r)
+		r = copy_runs(t, ref, &to);
+	if (r) {
+		tables_release(t, &to);
+		return r;
+	}
+	to.dir = to.runs[0].pos;
+	to.rows = ref->rows;
+	t->rows += to.rows;
+	*ret = to;
 	return 0;
 }

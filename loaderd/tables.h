@@ -10,6 +10,7 @@
 #ifndef LOADERD_TABLES_H
 #define LOADERD_TABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,6 +69,17 @@ int tables_init(struct tables *t, int outer_fd, int slab0_fd, uint64_t budget);
  */
 int tables_install(struct tables *t, const void *data, size_t len,
 		   struct table_ref *ret);
+
+/* The last slab, if the others have ample room for what is in it; or 0. */
+uint32_t tables_spare(const struct tables *t);
+
+/* Copy a table to slabs below this one.  The caller gives the old one back when
+ * nobody sees it any more.  0 and *ret; or -errno, and nothing has changed. */
+int tables_copy(struct tables *t, const struct table_ref *ref, uint32_t below,
+		struct table_ref *ret);
+
+/* Has a table a part in this slab? */
+bool tables_in(const struct table_ref *ref, uint32_t slab);
 
 /* Give all of a table back.  No BPF program may still see it. */
 void tables_release(struct tables *t, struct table_ref *ref);

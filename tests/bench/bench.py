@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the table of docs/BENCHMARKS.md.  Root.
 
-usage: bench.py [--seconds 30] [--frequency 20] [--deep-frequency 997] [LOAD...]
+usage: bench.py [--seconds 30] [--frequency 20] [--warm 8] [LOAD...]
 
-For each load (idle deep mixed storm): CPU of each process and of BPF as shares
+For each load (idle deep mixed storm; swarm only by name): CPU of each process and of BPF as shares
 of the whole host, PSS, kernel map bytes, samples delivered and complete, BPF
 time a sample.  CPU comes from /proc/PID/stat (utime + stime, all threads), BPF
 run time from the kernel's own statistics (kernel.bpf_stats_enabled), less what
@@ -156,10 +156,11 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--seconds", type=float, default=30)
     ap.add_argument("--frequency", type=int, default=20)
+    ap.add_argument("--warm", type=float, default=8)
     ap.add_argument("loads", nargs="*", default=[])
     args = ap.parse_args()
-    for load in args.loads or list(LOADS):
-        measure(load, args.seconds, args.frequency)
+    for load in args.loads or ("idle", "deep", "mixed", "storm"):
+        measure(load, args.seconds, args.frequency, args.warm)
     if not args.loads:
         measure("deep", args.seconds, 997)
 

@@ -284,6 +284,31 @@ TEST(files_answer_to_a_dropped_number_is_ignored)
 	CHECK_EQ(stats.tables, 0);
 }
 
+/* A list that is longer than the queue is asked for again, while it helps. */
+TEST(files_want_the_rest_of_a_long_list)
+{
+	struct need_file need = { .kind = NEED_FILE };
+	struct msg m = { .hdr = { .type = MSG_OPEN_FAILED } };
+
+	setup(1 << 20);
+	learn(1, 2);
+	CHECK(!files_list_again(&files));
+	for (uint64_t ino = 1000; ino < 1000 + NEEDS_MAX + 2; ino++) {
+		need.key = key_of(ino);
+		files_need(&files, &need, true);
+	}
+	CHECK(!files_list_again(&files));
+	for (int i = 0; i < NEEDS_MAX + 1; i++) {
+		m.hdr.id = asked_id;
+		files_opened(&files, &m);
+	}
+	CHECK(!files.listed.n);
+	CHECK(files_list_again(&files));
+	CHECK(!files_list_again(&files));
+	files.list_more = true;		/* but nothing was learnt from it */
+	CHECK(!files_list_again(&files));
+}
+
 /* Room for 128 KiB of elements, one part in sixteen kept free. */
 TEST(files_evict_the_least_used_one_at_a_time)
 {

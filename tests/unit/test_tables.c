@@ -256,6 +256,21 @@ static void check_model(const struct model *m, const struct flat *f)
 	}
 }
 
+/* To lower slabs, if there is room. */
+static void move_down(struct table_ref *ref)
+{
+	uint32_t slab = ref->dir >> SLAB_SHIFT;
+	struct table_ref copy;
+	int r = tables_copy(&tables, ref, slab, &copy);
+
+	CHECK(r == 0 || r == -ENOSPC);
+	if (r)
+		return;
+	CHECK(!tables_in(&copy, slab));
+	tables_release(&tables, ref);
+	*ref = copy;
+}
+
 /* In any order, rules and elements are counted as a plain model counts them,
  * and all tables that are there answer right. */
 TEST(tables_count_as_a_model_does)
@@ -272,7 +287,9 @@ TEST(tables_count_as_a_model_does)
 	for (int step = 0; step < 1500; step++) {
 		int i = rnd(40), s = 1 + rnd(4);
 
-		if (m.salt[i]) {
+		if (m.salt[i] && step % 3 == 0) {
+			move_down(&m.ref[i]);
+		} else if (m.salt[i]) {
 			tables_release(&tables, &m.ref[i]);
 			m.refs[m.salt[i]]--;
 			m.salt[i] = 0;
@@ -320,6 +337,48 @@ TEST(tables_reuse_rule_numbers)
 		free(t);
 	}
 	CHECK_EQ(tables.n_rules, 2);
+}
+
+/* Four slabs, one table left in each: all fit the first. */
+TEST(tables_move_out_of_the_last_slab)
+{
+	struct table_ref ref[80], keep[4], copy;
+	static struct flat f;
+	uint32_t n = 0, kept = 0;
+	size_t len;
+	void *t;
+
+	setup(64 << 20);
+	make_flat(&f, 15000, 50, true);
+	t = make_table(&f, 3, &len);
+	while (tables.n_slabs < 6)
+		CHECK_EQ(tables_install(&tables, t, len, &ref[n++]), 0);
+	CHECK_EQ(tables_spare(&tables), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		if (kept < 4 && tables_in(&ref[i], RULE_SLABS + kept))
+			keep[kept++] = ref[i];
+		else
+			tables_release(&tables, &ref[i]);
+	}
+	CHECK_EQ(kept, 4);
+	for (uint32_t i = 4; i-- > 1; ) {
+		uint32_t last = tables_spare(&tables);
+
+		CHECK_EQ(last, RULE_SLABS + i);
+		CHECK(tables_in(&keep[i], last));
+		CHECK_EQ(tables_copy(&tables, &keep[i], last, &copy), 0);
+		tables_release(&tables, &keep[i]);
+		keep[i] = copy;
+		for (int k = 0; k < 500; k++)
+			check_at(&f, &copy, 3, rnd(f.off[f.n - 1] + 9));
+	}
+	CHECK_EQ(tables.n_slabs, RULE_SLABS);
+	CHECK_EQ(tables_spare(&tables), 0);
+	for (uint32_t i = 0; i < 4; i++)
+		tables_release(&tables, &keep[i]);
+	CHECK_EQ(tables.elements, 0);
+	CHECK_EQ(tables.n_rules, 2);
+	free(t);
 }
 
 TEST(tables_refuse_beyond_the_budget)
