@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -115,6 +116,7 @@ static int drive(char **a)
 
 int main(int argc, char **argv)
 {
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* nobody outlives the test */
 	if (argc == 8 && !strcmp(argv[1], "drive"))
 		return drive(argv + 2);
 	if (argc != 4)

@@ -20,8 +20,8 @@ from live import BIN, DAEMONS, TRIFOLD, Suite, folded, say, scratch, wait_for
 from loads import swarm
 
 suite = Suite()
-US = 1500	# of work a process and second
 FILES, PROCESSES, RATE, SECONDS = map(int, os.environ.get("SCALE", "450,450,200,15").split(","))
+US = min(1500, 700000 // PROCESSES)	# of work a process and second
 TABLE = 17600	# bytes of one of the swarm's tables
 IDLE = 3	# seconds until loaderd forgets what nobody uses
 HELD = ("files", "tables", "table_rows", "table_bytes", "rules", "slabs")
@@ -81,14 +81,14 @@ class Run:
 
 
 def budget(tmp):
-    """MiB: what this machine runs anyway, and three quarters of the swarm."""
+    """MiB: what this machine runs anyway, and nine tenths of the swarm."""
     run = Run(tmp, "")
     try:
         wait_for(lambda: run.watcher.last and run.watcher.last["hub.complete"], 20)
         a = run.watch(3)
     finally:
         run.stop()
-    return max(2, round((a["loader.table_bytes"] + 0.75 * FILES * TABLE) / (1 << 20)))
+    return max(2, round((a["loader.table_bytes"] + 0.9 * FILES * TABLE) / (1 << 20)))
 
 
 def check_eviction(series, mib):
@@ -152,10 +152,10 @@ def comes_and_goes():
         say(f"after  {held(after)}")
         assert taken > 20 * SECONDS
         assert end.missing() == 0, f"{end.missing()} samples are nowhere"
-        assert complete >= 0.5 * native
+        assert complete >= 0.4 * native
         check_stacks(run.out)
         assert not more_than(after, before), more_than(after, before)
-        assert during["loader.rules"] > before["loader.rules"] + 500
+        assert during["loader.rules"] > 512	# one for each function of the swarm
         assert end["loader.table_bad"] == 0
 
 
