@@ -29,7 +29,8 @@ HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 LDHARD := -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
 SAN    := -fsanitize=address,undefined -fno-sanitize-recover=all
 CPPFLAGS += -I. -I$(O)
-ARCH     := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+MACHINE  := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+ARCH     := $(subst x86_64,x86,$(subst aarch64,arm64,$(MACHINE)))
 
 # WERROR=1 in CI and for developers; never for packagers.
 ifeq ($(WERROR),1)
@@ -84,7 +85,7 @@ $(O)/%.bpf.o: %.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF)
 	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) \
-		-idirafter /usr/include/$(shell uname -m)-linux-gnu \
+		-idirafter $(SYSROOT)/usr/include/$(MACHINE)-linux-gnu \
 		-Wall -Werror -Wno-gnu-variable-sized-type-not-at-end \
 		-I. -MMD -MP -c $< -o $@
 
@@ -119,7 +120,6 @@ $(O)/%.o: $(O)/%.c
 	$(Q)$(CC) $(STD) $(HARDEN) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
 # --- tests: each *.mk below tests/ lists its sources
-
 include tests/tests.mk
 
 # --- for people

@@ -134,6 +134,9 @@ struct task_struct {
 	void *stack;
 };
 
+struct pt_regs___kernel {			/* the kernel's, for its size */
+};
+
 struct seq_file;
 struct bpf_iter_meta {
 	struct seq_file *seq;
@@ -155,9 +158,12 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 #define AS(type, p)							\
 	((struct type *)bpf_rdonly_cast((void *)(p),			\
 					bpf_core_type_id_kernel(struct type)))
-/* One field of a kernel struct, by plain load where the kernel can. */
-#define KLOAD(type, p, field)						\
-	(bpf_rdonly_cast ? AS(type, p)->field :				\
-	 BPF_CORE_READ((struct type *)(p), field))
+/* One field of a kernel struct, by plain load where the kernel can.  The pointer
+ * is taken first: inside BPF_CORE_READ a struct of ours would be relocated. */
+#define KLOAD(type, p, field) ({					\
+	struct type *_k = (struct type *)(p);				\
+	bpf_rdonly_cast ? AS(type, _k)->field : BPF_CORE_READ(_k, field); })
+/* any eight bytes, by plain load */
+#define LOAD(p)	((__u64)AS(timespec64, p)->tv_sec)
 
 #endif /* BPF_KERN_H */

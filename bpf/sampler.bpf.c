@@ -191,6 +191,25 @@ static __always_inline __u64 kernfs_parent(__u64 kn)
 	return (__u64)KLOAD(kernfs_node___old, kn, parent);
 }
 
+/* A kernel string, cut to what fits. */
+static __always_inline void read_name(char *dst, __u64 src)
+{
+	__u64 *word = (__u64 *)dst;
+
+	if (!bpf_rdonly_cast) {
+		bpf_probe_read_kernel_str(dst, CGROUP_NAME, (void *)src);
+		return;
+	}
+	for (int i = 0; i < CGROUP_NAME / 8; i++) {
+		__u64 v = LOAD(src + i * 8);
+
+		word[i] = v;
+		if ((v - 0x0101010101010101ULL) & ~v & 0x8080808080808080ULL)
+			return;		/* one of its bytes is 0 */
+	}
+	dst[CGROUP_NAME - 1] = 0;
+}
+
 /* Apart, so that its many reads are verified once. */
 __weak __noinline int ask_cgroup(void)
 {
@@ -210,13 +229,11 @@ __weak __noinline int ask_cgroup(void)
 	n->levels = 0;
 	for (int i = 0; i < CGROUP_LEVELS; i++) {
 		__u64 parent = kn ? kernfs_parent(kn) : 0;
-		const char *name;
 
 		n->name[i][0] = 0;
 		if (!parent)
 			break;
-		name = KLOAD(kernfs_node, kn, name);
-		bpf_probe_read_kernel_str(n->name[i], CGROUP_NAME, name);
+		read_name(n->name[i], (__u64)KLOAD(kernfs_node, kn, name));
 		n->levels = i + 1;
 		kn = parent;
 	}
@@ -415,10 +432,14 @@ static __always_inline int entry_regs(regs_t *ret, __u64 task)
 
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		at = (__u64)bpf_task_pt_regs(bpf_get_current_task_btf());
-	else	/* arch/x86 task_pt_regs(): TOP_OF_KERNEL_STACK_PADDING is 0 */
+	else	/* task_pt_regs(): at the upper end of the kernel stack */
 		at = (__u64)KLOAD(task_struct, task, stack) + thread_size -
-		     sizeof(struct pt_regs);
-	return bpf_probe_read_kernel(ret, sizeof(*ret), (void *)at);
+		     bpf_core_type_size(struct pt_regs___kernel);
+	if (!bpf_rdonly_cast)
+		return bpf_probe_read_kernel(ret, sizeof(*ret), (void *)at);
+	for (__u32 i = 0; i < sizeof(*ret) / 8; i++)
+		((__u64 *)ret)[i] = LOAD(at + i * 8);
+	return 0;
 }
 
 /* --- the sample ----------------------------------------------------------- */

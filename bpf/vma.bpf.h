@@ -75,9 +75,6 @@ static __always_inline int maple_layout(__u32 type, struct maple_layout *l)
 
 /* --- by plain loads ------------------------------------------------------ */
 
-/* any eight bytes */
-#define LOAD(p)	((__u64)AS(timespec64, p)->tv_sec)
-
 static __always_inline __u64 typed_maple_find(__u64 root, __u64 addr)
 {
 	struct maple_layout l;

@@ -30,6 +30,35 @@ static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
+/*
+ * Under lockdown=confidentiality a program that may read kernel memory is
+ * refused, which libbpf 0.2 - 1.7 (probe_kern_probe_read_kernel()) takes for a
+ * kernel before 5.5: it replaces all calls by bpf_probe_read(), refused too.
+ * What is left then reads user memory alone, which is allowed; where the
+ * verifier keeps others, the walker's check at start fails.
+ */
+static int keep_user_reads(struct bpf_program *prog,
+			   struct bpf_prog_load_opts *opts, long cookie)
+{
+	size_t n = bpf_program__insn_cnt(prog);
+	struct bpf_insn *insns = malloc(n * sizeof(*insns));
+	int r;
+
+	(void)opts;
+	(void)cookie;
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(prog), n * sizeof(*insns));
+	for (size_t i = 0; i < n; i++) {
+		if (insns[i].code == (BPF_JMP | BPF_CALL) &&
+		    !insns[i].src_reg && insns[i].imm == BPF_FUNC_probe_read)
+			insns[i].imm = BPF_FUNC_probe_read_user;
+	}
+	r = bpf_program__set_insns(prog, insns, n);
+	free(insns);
+	return r;
+}
+
 static uint32_t ring_bytes(uint32_t frequency)
 {
 	uint64_t want = (uint64_t)frequency * libbpf_num_possible_cpus() *
@@ -99,8 +128,12 @@ static int load(struct bpf *b, uint32_t frequency, bool list, bool prealloc)
 int bpf_load(struct bpf *b, uint32_t frequency)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts,
+		    .prog_prepare_load_fn = keep_user_reads);
 	int r;
 
+	libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0,
+				     &opts);
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(on_libbpf);
 	/* counts only before Linux 5.11; it may be refused elsewhere */

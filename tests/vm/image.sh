@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Make an initramfs of the built programs, what they link, and the test loads:
+#
+#   tests/vm/image.sh OUT BUILD BUSYBOX SYSROOT CC...
+#
+# BUILD holds bin/; CC... compiles for the guest; SYSROOT ("" for this
+# machine's own root) holds the libraries.
+set -eu
+out=$1 build=$2 busybox=$3 root=$4
+shift 4
+here=$(cd "$(dirname "$0")" && pwd)
+live=$here/../live
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+chmod 755 "$dir"
+mkdir -p "$dir"/{bin,dev,proc,sys,run,tmp}
+
+triplet=$("$@" -dumpmachine)
+triplet=${triplet/-pc-/-}
+places="$root/lib/$triplet $root/usr/lib/$triplet $root/lib64 $root/usr/lib64
+$root/lib $root/usr/lib"
+
+# needs FILE: the libraries and the interpreter that it names, if not there yet
+needs() {
+	local lib p to
+	for lib in $(readelf -Wd "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
+		[ ! -e "$dir/lib/$triplet/$lib" ] || continue
+		for p in $places; do
+			[ -e "$p/$lib" ] || continue
+			install -D "$(readlink -f "$p/$lib")" \
+				"$dir/lib/$triplet/$lib"
+			needs "$dir/lib/$triplet/$lib"
+			continue 2
+		done
+		echo "no $lib for the guest" >&2
+		return 1
+	done
+	to=$(readelf -Wl "$1" | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
+	[ -z "$to" ] || [ -e "$dir$to" ] ||
+		install -D "$(readlink -f "$root$to")" "$dir$to"
+}
+
+flags="-O2 -g0 -fomit-frame-pointer"
+install "$busybox" "$dir/bin/busybox"
+install "$build"/bin/* "$dir/bin/"
+"$@" $flags "$live/chain.c" -o "$dir/bin/chain"
+"$@" $flags "$live/chain.c" -static-pie -o "$dir/bin/chain-static"
+"$@" $flags "$live/deep.c" -o "$dir/bin/deep"
+"$@" $flags "$here/load.c" -pthread -o "$dir/bin/load-threads"
+case $triplet in aarch64-*)
+	"$@" $flags -mbranch-protection=standard "$live/chain.c" \
+		-o "$dir/bin/chain-pac" ;;
+esac
+ln "$dir/bin/load-threads" "$dir/bin/load-vdso"
+ln "$dir/bin/load-threads" "$dir/bin/load-signal"
+ln "$dir/bin/chain" "$dir/bin/chain-syscall"
+for f in "$dir"/bin/*; do
+	needs "$f"
+done
+# some libraries are sought in another place than where the linker saw them
+[ -d "$dir/lib64" ] || [ ! -e "$dir/usr/lib64" ] || ln -s usr/lib64 "$dir/lib64"
+install "$here/init" "$dir/init"
+(cd "$dir" && find . -print0 | cpio -0 -o -H newc --quiet) >"$out.new"
+mv "$out.new" "$out"
