@@ -89,11 +89,18 @@ struct memo {
 	__u32 has_file;		/* 0: anonymous; 1: known; 2: no number yet */
 };
 
+#ifdef __TARGET_ARCH_arm64
+typedef struct user_pt_regs regs_t;
+#else
+typedef struct pt_regs regs_t;
+#endif
+
 struct scratch {
 	__u64 vma[VMA_SCRATCH_WORDS];
 	struct mapping m;
 	struct memo memo[MEMO];
 	struct unwind_state st;
+	regs_t regs;		/* arm64: too large for the stack */
 	__u64 mm;
 	__u64 vdso;
 	__u64 now;
@@ -381,7 +388,6 @@ by_frame_pointer:
 /* --- registers ------------------------------------------------------------ */
 
 #ifdef __TARGET_ARCH_arm64
-typedef struct user_pt_regs regs_t;
 #define REGS_IN_USER(r)		(((r)->pstate & 0xf) == 0)
 #define REGS_COMPAT(r)		((r)->pstate & 0x10)
 
@@ -398,7 +404,6 @@ static __always_inline void take_regs(struct unwind_state *st, const regs_t *r)
 	st->regs[5] = r->regs[30];
 }
 #else
-typedef struct pt_regs regs_t;
 #define REGS_IN_USER(r)		(((r)->cs & 3) == 3)
 #define USER32_CS		0x23	/* arch/x86/include/asm/segment.h */
 #define REGS_COMPAT(r)		((r)->cs == USER32_CS)
@@ -535,7 +540,6 @@ int sample(struct bpf_perf_event_data *ctx)
 {
 	struct scratch *s = scratch();
 	__u64 task = (__u64)bpf_get_current_task();
-	regs_t regs;
 	long len = 0;
 
 	if (!s || !(bpf_get_current_pid_tgid() & 0xffffffff))
@@ -547,15 +551,15 @@ int sample(struct bpf_perf_event_data *ctx)
 	s->rec.n_kernel = s->n;
 
 	if (REGS_IN_USER(&ctx->regs))
-		regs = ctx->regs;
-	else if (!s->mm || entry_regs(&regs, task))
+		s->regs = ctx->regs;
+	else if (!s->mm || entry_regs(&s->regs, task))
 		s->mm = 0;
-	if (!s->mm || !REGS_IN_USER(&regs)) {
+	if (!s->mm || !REGS_IN_USER(&s->regs)) {
 		s->rec.stop = STOP_NO_USER;
-	} else if (REGS_COMPAT(&regs)) {
+	} else if (REGS_COMPAT(&s->regs)) {
 		s->rec.stop = STOP_COMPAT;
 	} else {
-		take_regs(&s->st, &regs);
+		take_regs(&s->st, &s->regs);
 		s->rec.stop = unwind_user(s);
 	}
 	if (may_ask(s->rec.cgroup_id | 1ULL << 63, s->now))

@@ -225,7 +225,7 @@ static int confine(uid_t seal_uid)
 	bool root = geteuid() == 0;
 	int r;
 
-	r = sandbox_limits(64, WRITER_MEMORY, 0);
+	r = sandbox_limits(64, WRITER_MEMORY, 0, false);
 	if (!r)
 		r = sandbox_identity(root ? seal_uid : (uid_t)-1,
 				     root ? seal_uid : (gid_t)-1, NULL, 0);

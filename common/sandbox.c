@@ -30,11 +30,11 @@ int sandbox_failed(const char *step)
 
 /* --- limits, identity, descriptors ---------------------------------------- */
 
-int sandbox_limits(unsigned int nofile, uint64_t as, int nproc)
+int sandbox_limits(unsigned int nofile, uint64_t as, int nproc, bool memlock)
 {
 	const struct { int what; uint64_t value; bool set; } limits[] = {
 		{ RLIMIT_CORE, 0, true }, { RLIMIT_NOFILE, nofile, true },
-		{ RLIMIT_MEMLOCK, 0, true }, { RLIMIT_MSGQUEUE, 0, true },
+		{ RLIMIT_MEMLOCK, 0, !memlock }, { RLIMIT_MSGQUEUE, 0, true },
 		{ RLIMIT_STACK, 1u << 20, true }, { RLIMIT_AS, as, as != 0 },
 		{ RLIMIT_NPROC, (uint64_t)nproc, nproc >= 0 },
 	};

@@ -25,9 +25,10 @@
  */
 int sandbox_namespaces(bool net, const char *const *keep);
 
-/* RLIMIT_CORE 0, NOFILE nofile, MEMLOCK 0, MSGQUEUE 0, STACK 1 MiB, AS as
- * (bytes; 0: leave), NPROC nproc (-1: leave; it counts per uid). */
-int sandbox_limits(unsigned int nofile, uint64_t as, int nproc);
+/* RLIMIT_CORE 0, NOFILE nofile, MSGQUEUE 0, STACK 1 MiB, AS as (bytes; 0:
+ * leave), NPROC nproc (-1: leave; it counts per uid), MEMLOCK 0 unless memlock
+ * says to leave it: BPF maps count against it before Linux 5.11. */
+int sandbox_limits(unsigned int nofile, uint64_t as, int nproc, bool memlock);
 
 /*
  * Become uid and gid with exactly these capabilities (n of caps, permitted and

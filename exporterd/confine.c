@@ -213,7 +213,7 @@ int confine(const struct config *cfg)
 	if (r == 0)
 		r = sandbox_namespaces(false, (const char *const *)mounts.v);
 	if (r == 0)
-		r = sandbox_limits(NOFILE, ADDRESS_SPACE, -1);
+		r = sandbox_limits(NOFILE, ADDRESS_SPACE, -1, false);
 	if (r == 0)
 		r = sandbox_identity(cfg->uid, cfg->gid, NULL, 0);
 	if (r == 0)

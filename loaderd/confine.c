@@ -58,7 +58,7 @@ int confine_main(uid_t uid, gid_t gid)
 	static const int caps[] = { CAP_BPF, CAP_PERFMON };
 	int r;
 
-	r = sandbox_limits(1024, 0, -1);
+	r = sandbox_limits(1024, 0, -1, true);
 	if (!r)
 		r = sandbox_identity(uid, gid, caps, RULES(caps));
 	if (!r)
@@ -80,7 +80,7 @@ int confine_opener(uid_t uid, gid_t gid, const int *keep, int n)
 
 	r = sandbox_close_fds(keep, n);
 	if (!r)
-		r = sandbox_limits(64, 256u << 20, -1);
+		r = sandbox_limits(64, 256u << 20, -1, false);
 	signal(SIGXFSZ, SIG_IGN);
 	if (!r && setrlimit(RLIMIT_FSIZE, &nothing) < 0)
 		r = sandbox_failed("setrlimit");

@@ -71,7 +71,7 @@ static int confine(uid_t uid, gid_t gid, int deathsig)
 
 int confine_hub(uid_t uid, gid_t gid)
 {
-	int r = sandbox_limits(HUB_NOFILE, HUB_AS_BYTES, 0);
+	int r = sandbox_limits(HUB_NOFILE, HUB_AS_BYTES, 0, false);
 
 	if (r == 0)
 		r = confine(uid, gid, getppid() == 1 ? 0 : SIGTERM);
@@ -80,7 +80,7 @@ int confine_hub(uid_t uid, gid_t gid)
 
 int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n)
 {
-	int r = sandbox_limits(ZYGOTE_NOFILE, HUB_AS_BYTES, -1);
+	int r = sandbox_limits(ZYGOTE_NOFILE, HUB_AS_BYTES, -1, false);
 
 	if (r == 0)
 		r = sandbox_close_fds(keep, n);
@@ -98,7 +98,7 @@ static int limit(__rlimit_resource_t what, rlim_t value)
 
 int confine_worker(void)
 {
-	int r = sandbox_limits(WORKER_NOFILE, WORKER_AS_BYTES, 0);
+	int r = sandbox_limits(WORKER_NOFILE, WORKER_AS_BYTES, 0, false);
 
 	if (r == 0)
 		r = limit(RLIMIT_CPU, WORKER_CPU_S);

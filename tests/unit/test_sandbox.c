@@ -236,7 +236,7 @@ TEST(sandbox_identity_never_stays_root)
 
 static int set_limits(void)
 {
-	return sandbox_limits(33, 1ULL << 44, 5);
+	return sandbox_limits(33, 1ULL << 44, 5, false);
 }
 
 TEST(sandbox_limits_are_hard)
@@ -257,7 +257,7 @@ TEST(sandbox_limits_are_hard)
 
 static int leave_some_limits(void)
 {
-	return sandbox_limits(64, 0, -1);
+	return sandbox_limits(64, 0, -1, true);
 }
 
 TEST(sandbox_limits_leaves_what_is_not_asked_for)
@@ -266,6 +266,8 @@ TEST(sandbox_limits_leaves_what_is_not_asked_for)
 
 	CHECK(!strstr(proc_file(c.pid, "limits"),
 		      "Max address space         0 "));
+	CHECK(!strstr(proc_file(c.pid, "limits"),
+		      "Max locked memory         0                    0 "));
 	CHECK(!strstr(proc_file(c.pid, "limits"),
 		      "Max processes             0 "));
 	end(&c);
@@ -486,7 +488,7 @@ static int confine_all(void)
 	int r = sandbox_namespaces(true, NULL);
 
 	if (!r)
-		r = sandbox_limits(64, 0, 0);
+		r = sandbox_limits(64, 0, 0, false);
 	if (!r)
 		r = become_nobody();
 	if (!r)
