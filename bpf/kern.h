@@ -141,6 +141,10 @@ struct seq_file;
 struct bpf_iter_meta {
 	struct seq_file *seq;
 };
+struct bpf_iter__bpf_map_elem {
+	struct bpf_iter_meta *meta;
+	void *key;
+};
 struct bpf_iter__task_vma {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;

@@ -121,9 +121,8 @@ struct {
 	__type(value, struct scratch);
 } scratch_map SEC(".maps");
 
-/* Answers of identify() and name_symbol(), for loaderd. */
-struct file_key identity;
-char symbol[KSYM_NAME_MAX + 64];
+struct file_key identity;	/* answer of identify(), for loaderd */
+__u64 symbol_addr;		/* question of loaderd, for name_symbol() */
 
 const volatile __u64 ring_wake_bytes = 1 << 18;	/* wake loaderd beyond this */
 const volatile __u32 thread_size = 16384;	/* kernel stack, before 5.15 */
@@ -611,13 +610,18 @@ int list_files(struct bpf_iter__task_vma *ctx)
 	return 0;
 }
 
-/* "name+offset/size [module]" of a kernel address (5.14+): no kallsyms, no
- * CAP_SYSLOG, right for modules and BPF programs. */
-SEC("syscall")
-int name_symbol(__u64 *ctx)
+/*
+ * "name+offset/size [module]" of symbol_addr, for who reads this iterator over
+ * a map of one element: no kallsyms, no CAP_SYSLOG, right for modules and BPF
+ * programs.  bpf_seq_printf() knows %pB from 5.9 on, bpf_snprintf() from 5.13.
+ */
+SEC("iter/bpf_map_elem")
+int name_symbol(struct bpf_iter__bpf_map_elem *ctx)
 {
-	__u64 addr = *ctx;
 	static const char fmt[] = "%pB";
 
-	return bpf_snprintf(symbol, sizeof(symbol), fmt, &addr, sizeof(addr));
+	if (ctx->key)
+		bpf_seq_printf(ctx->meta->seq, fmt, sizeof(fmt), &symbol_addr,
+			       sizeof(symbol_addr));
+	return 0;
 }

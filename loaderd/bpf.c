@@ -106,9 +106,7 @@ static int load(struct bpf *b, uint32_t frequency, bool list, bool prealloc)
 	s = b->skel = sampler__open();
 	if (!s)
 		return -errno;
-	b->can_name = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) > 0;
 	bpf_program__set_autoload(s->progs.list_files, b->can_list);
-	bpf_program__set_autoload(s->progs.name_symbol, b->can_name);
 	bpf_map__set_max_entries(s->maps.ring, ring);
 	if (!prealloc)
 		bpf_map__set_map_flags(s->maps.files, BPF_F_NO_PREALLOC);
@@ -121,6 +119,20 @@ static int load(struct bpf *b, uint32_t frequency, bool list, bool prealloc)
 	if (r)
 		sampler__destroy(s);
 	return r;
+}
+
+static int attach_name(struct bpf *b)
+{
+	union bpf_iter_link_info info = {
+		.map.map_fd = bpf_map__fd(b->skel->maps.bss),
+	};
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info,
+		    .link_info_len = sizeof(info));
+	struct bpf_link *link;
+
+	link = bpf_program__attach_iter(b->skel->progs.name_symbol, &opts);
+	b->name_fd = link ? bpf_link__fd(link) : -errno;
+	return link ? 0 : -errno;
 }
 
 /* What this kernel can do is found by trying, the best first: hashes that take
@@ -143,7 +155,7 @@ int bpf_load(struct bpf *b, uint32_t frequency)
 		r = load(b, frequency, true, true);
 	if (r)
 		r = load(b, frequency, false, true);
-	return r;
+	return r ? r : attach_name(b);
 }
 
 int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
@@ -189,6 +201,22 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 		close(fd);
 	bpf_link__destroy(link);
 	return r;
+}
+
+int bpf_name(struct bpf *b, uint64_t addr, char *ret, size_t size)
+{
+	int fd = bpf_iter_create(b->name_fd);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	b->skel->bss->symbol_addr = addr;
+	n = read(fd, ret, size - 1);
+	close(fd);
+	if (n <= 0)
+		return -EIO;
+	ret[n] = '\0';
+	return 0;
 }
 
 void bpf_sum(struct bpf *b, uint64_t sum[BPF_COUNT__MAX])
@@ -254,14 +282,4 @@ int bpf_slab0_fd(const struct bpf *b)
 int bpf_sample_fd(const struct bpf *b)
 {
 	return bpf_program__fd(b->skel->progs.sample);
-}
-
-int bpf_name_fd(const struct bpf *b)
-{
-	return b->can_name ? bpf_program__fd(b->skel->progs.name_symbol) : -1;
-}
-
-const char *bpf_name_answer(const struct bpf *b)
-{
-	return b->skel->bss->symbol;
 }

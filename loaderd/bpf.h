@@ -6,6 +6,7 @@
 #define LOADERD_BPF_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/record.h"
@@ -16,7 +17,7 @@ struct sampler;			/* build/bpf/sampler.skel.h */
 struct bpf {
 	struct sampler *skel;
 	bool can_list;		/* iter/task_vma */
-	bool can_name;		/* syscall programs and bpf_snprintf */
+	int name_fd;		/* link of name_symbol() */
 	uint64_t map_bytes;	/* of all maps but the slabs */
 };
 
@@ -31,6 +32,10 @@ int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret);
  * (tgid 0).  0 or -errno. */
 int bpf_list(struct bpf *b, uint32_t tgid,
 	     void (*fn)(void *ctx, const struct need_file *n), void *ctx);
+
+/* What the kernel's %pB says of an address: "name+0xoff/0xsize [module]" of the
+ * instruction before it, or the bare address.  0 or -errno. */
+int bpf_name(struct bpf *b, uint64_t addr, char *ret, size_t size);
 
 /* Sum the counters over CPUs. */
 void bpf_sum(struct bpf *b, uint64_t sum[BPF_COUNT__MAX]);
@@ -48,7 +53,5 @@ int bpf_files_fd(const struct bpf *b);
 int bpf_slabs_fd(const struct bpf *b);
 int bpf_slab0_fd(const struct bpf *b);
 int bpf_sample_fd(const struct bpf *b);
-int bpf_name_fd(const struct bpf *b);	/* -1: this kernel cannot */
-const char *bpf_name_answer(const struct bpf *b);
 
 #endif /* LOADERD_BPF_H */

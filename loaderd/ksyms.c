@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loaderd/ksyms.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,9 +73,9 @@ static uint32_t intern(struct ksyms *k, const char *name)
 	return k->n_names - 1;
 }
 
-int ksyms_init(struct ksyms *k, int prog_fd, const char *answer)
+int ksyms_init(struct ksyms *k, struct bpf *bpf)
 {
-	*k = (struct ksyms){ .prog_fd = prog_fd, .answer = answer };
+	*k = (struct ksyms){ .bpf = bpf };
 	if (grow_names(k))
 		return -ENOMEM;
 	intern(k, "[unknown]");		/* KSYM_NONE */
@@ -136,15 +135,13 @@ static int parse(const char *s, char *name, uint64_t *off, uint64_t *size)
 
 static uint32_t ask_kernel(struct ksyms *k, uint64_t addr, uint64_t *off)
 {
-	/* %pB names the instruction before a return address */
-	uint64_t ctx = addr + 1, size;
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &ctx,
-		    .ctx_size_in = sizeof(ctx));
-	char name[KSYM_NAME_MAX];
+	char answer[KSYM_NAME_MAX + 64], name[KSYM_NAME_MAX];
 	struct ksym_range range;
+	uint64_t size;
 
-	if (k->prog_fd < 0 || bpf_prog_test_run_opts(k->prog_fd, &opts) ||
-	    parse(k->answer, name, off, &size))
+	/* %pB names the instruction before a return address */
+	if (bpf_name(k->bpf, addr + 1, answer, sizeof(answer)) ||
+	    parse(answer, name, off, &size))
 		return KSYM_NONE;
 	*off -= *off ? 1 : 0;
 	range.start = addr - *off;

@@ -2,9 +2,8 @@
 /*
  * ksyms - kernel addresses become symbol numbers
  *
- * The kernel itself names an address (bpf_snprintf("%pB") in a program run by
- * test_run, Linux 5.14+): no kallsyms, no CAP_SYSLOG.  A symbol is asked for
- * once; its range is remembered.  Ranges are forgotten now and then, since
+ * The kernel itself names an address (bpf_name()): no kallsyms, no CAP_SYSLOG.
+ * A symbol is asked for once; its range is remembered.  Ranges are forgotten now and then, since
  * modules and BPF programs come and go; numbers of names never change.
  */
 #ifndef LOADERD_KSYMS_H
@@ -15,6 +14,7 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
+#include "loaderd/bpf.h"
 
 #define KSYM_NONE	0	/* number of "[unknown]" */
 
@@ -30,8 +30,7 @@ struct ksym_name {
 };
 
 struct ksyms {
-	int prog_fd;		/* -1: this kernel cannot */
-	const char *answer;	/* where the program writes; KSYM_NAME_MAX+64 */
+	struct bpf *bpf;	/* borrowed */
 	struct ksym_range *ranges;	/* sorted by start */
 	uint32_t n_ranges, cap_ranges;
 	struct ksym_name *names;
@@ -41,7 +40,8 @@ struct ksyms {
 	uint64_t flushed_ns;
 };
 
-int ksyms_init(struct ksyms *k, int prog_fd, const char *answer);
+/* 0 or -ENOMEM. */
+int ksyms_init(struct ksyms *k, struct bpf *bpf);
 
 /*
  * Number and offset for an address; leaf: the address itself is meant, not

@@ -360,8 +360,7 @@ static int setup_bpf(struct loaderd *l)
 			       &l->opener, &l->stats, l->opt.idle_s, &files_ops,
 			       l);
 	if (!r)
-		r = ksyms_init(&l->ksyms, bpf_name_fd(&l->bpf),
-			       bpf_name_answer(&l->bpf));
+		r = ksyms_init(&l->ksyms, &l->bpf);
 	if (!r)
 		r = drain_init(&l->drain, bpf_ring_fd(&l->bpf), &l->ksyms,
 			       &l->stats);
