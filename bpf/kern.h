@@ -134,7 +134,8 @@ struct task_struct {
 	void *stack;
 };
 
-struct pt_regs___kernel {			/* the kernel's, for its size */
+struct pt_regs___kernel {			/* more than the uapi has */
+	int syscallno;				/* arm64; -1: no system call */
 };
 
 struct seq_file;

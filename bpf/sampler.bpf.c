@@ -429,6 +429,22 @@ static __always_inline void take_regs(struct unwind_state *st, const regs_t *r)
 }
 #endif
 
+/*
+ * A system call's pc is behind its instruction, which may be the last one that
+ * a row is for: sigreturn() and exit() do not return.  Not so that of a fault
+ * or an interrupt.
+ */
+static __always_inline void into_syscall(regs_t *r, __u64 at)
+{
+#ifdef __TARGET_ARCH_arm64
+	if (KLOAD(pt_regs___kernel, at, syscallno) >= 0)
+		r->pc--;
+#else
+	if ((__s64)r->orig_rax >= 0)
+		r->rip--;
+#endif
+}
+
 /* User registers of a task that is in the kernel: where it entered. */
 static __always_inline int entry_regs(regs_t *ret, __u64 task)
 {
@@ -439,10 +455,12 @@ static __always_inline int entry_regs(regs_t *ret, __u64 task)
 	else	/* task_pt_regs(): at the upper end of the kernel stack */
 		at = (__u64)KLOAD(task_struct, task, stack) + thread_size -
 		     bpf_core_type_size(struct pt_regs___kernel);
-	if (!bpf_rdonly_cast)
-		return bpf_probe_read_kernel(ret, sizeof(*ret), (void *)at);
-	for (__u32 i = 0; i < sizeof(*ret) / 8; i++)
+	if (!bpf_rdonly_cast &&
+	    bpf_probe_read_kernel(ret, sizeof(*ret), (void *)at))
+		return -1;
+	for (__u32 i = 0; bpf_rdonly_cast && i < sizeof(*ret) / 8; i++)
 		((__u64 *)ret)[i] = LOAD(at + i * 8);
+	into_syscall(ret, at);
 	return 0;
 }
 

@@ -348,7 +348,8 @@ static int setup_bpf(struct loaderd *l)
 
 	if (r) {
 		log_err("cannot load the BPF programs: %s (is this kernel 5.10 "
-			"or newer, with /sys/kernel/btf/vmlinux?)", strerror(-r));
+			"or newer, 6.2 under lockdown=confidentiality, with "
+			"/sys/kernel/btf/vmlinux?)", strerror(-r));
 		return r;
 	}
 	r = self_check(l);
