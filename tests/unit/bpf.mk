@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-UNIT += unwind call_arm
+UNIT += unwind unwind_arm call_arm
 UNIT += tables
 unit_tables_SRCS := loaderd/tables.c
 unit_tables_LIBS := -lbpf
