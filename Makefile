@@ -6,12 +6,13 @@
 #                     DURATION=10  for ten seconds, not until Ctrl-C
 #                     OUT=file     where to write it
 # make test         install what the tests need and run all of them (root)
+# make test-vm      a live test on ten other kernels, in qemu (root)
 # make check        unit tests only, with ASan and UBSan (no root)
 # make fuzz         each fuzz target for FUZZ_SECONDS (20)
 # make bench        measure the table of docs/BENCHMARKS.md (root)
 # make tcb          the privileged code and its lines; make V=1: show commands
 #
-# Packagers may set every variable with ?=.
+# Packagers may set every variable with ?=; SYSROOT with a CC that crosses.
 
 CC           ?= cc
 CLANG        ?= clang
@@ -123,7 +124,6 @@ $(O)/%.o: $(O)/%.c
 include tests/tests.mk
 
 # --- for people
-
 deps:
 	@tests/deps.sh build
 run:
@@ -133,7 +133,7 @@ run:
 	@$(O)/bin/trifold run $(if $(DURATION),--duration $(DURATION)) \
 		--output $(or $(OUT),trifold.html)
 test:
-	@tests/deps.sh build test
+	@tests/deps.sh build test vm
 	@tests/run.sh; r=$$?; chown -R --reference=. $(O); exit $$r
 bench: all
 	@tests/bench/run.sh
@@ -146,4 +146,4 @@ clean:
 
 .DELETE_ON_ERROR:
 .SECONDARY:
--include $(shell find $(O) -path $(O)/collector -prune -o -name '*.d' -type f -print 2>/dev/null)
+-include $(shell find $(O) \( -path $(O)/collector -o -path $(O)/vm \) -prune -o -name '*.d' -type f -print 2>/dev/null)

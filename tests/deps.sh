@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Install what the build (and the tests) need, by package name, only what is
-# missing, and say what.  usage: deps.sh build [test]
+# missing, and say what.  usage: deps.sh build [test [vm]]
 set -eu
 
 apt_build="make gcc libc6-dev linux-libc-dev clang bpftool libbpf-dev libelf-dev libdw-dev
@@ -9,6 +9,9 @@ libcap-ng-dev libseccomp-dev libprotobuf-c-dev protobuf-c-compiler
 libcurl4-openssl-dev libxxhash-dev nettle-dev zlib1g-dev"
 apt_test="python3 python3-venv procps psmisc golang-go redis-server
 gdb g++ perl sqlite3 xz-utils default-jdk-headless libcap2-bin iproute2 musl-tools"
+# of tests/vm, which has its kernels from Debian
+apt_vm="qemu-system-x86 qemu-system-arm busybox-static cpio mmdebstrap
+gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 dnf_build="make gcc glibc-devel kernel-headers clang bpftool libbpf-devel
 elfutils-libelf-devel elfutils-devel libcap-ng-devel libseccomp-devel protobuf-c-devel
 protobuf-c-compiler libcurl-devel xxhash-devel nettle-devel zlib-devel"
@@ -20,6 +23,7 @@ if command -v apt-get >/dev/null; then
 	for kind in "$@"; do
 		[ "$kind" = build ] && want="$want $apt_build"
 		[ "$kind" = test ] && want="$want $apt_test"
+		[ "$kind" = vm ] && want="$want $apt_vm"
 	done
 	# libFuzzer and the sanitizers of clang come in a package of its version
 	have() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }

@@ -83,3 +83,10 @@ list-fuzzers:
 	@echo $(FUZZ)
 fuzz: fuzzers
 	@for t in $(FUZZ); do tests/fuzz/run.sh $(O) $$t $(FUZZ_SECONDS) || exit 1; done
+
+# kernels other than this machine's (tests/vm/matrix): VM="5.10 newest" for some
+.PHONY: test-vm
+test-vm:
+	@tests/deps.sh build test vm
+	@$(MAKE) --no-print-directory all
+	@tests/vm/run.sh $(VM); r=$$?; chown -R --reference=. $(O); exit $$r

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tiers of tests/run.sh, in their order: functions that call `tap NAME
 # COMMAND...`.  Root is needed from `hostile` on.
-ALL_TIERS="build unit fuzz hostile live loads"
+ALL_TIERS="build unit fuzz hostile live loads vm"
+
+# of tests/vm/matrix, what is in `make test`; the rest costs two more minutes
+VM_KERNELS="5.10 6.1 6.12 newest arm64-5.10 arm64-6.12"
 
 # make prints no TAP: one test for each target
 built() {
@@ -51,4 +54,9 @@ tier_loads() {
 	for t in tests/live/load_*.py; do
 		[ -e "$t" ] && tap "$t" "$t"
 	done
+}
+
+tier_vm() {
+	# shellcheck disable=SC2086	# words
+	tap "other kernels" tests/vm/run.sh ${VM:-$VM_KERNELS}
 }

@@ -46,16 +46,19 @@ flags="-O2 -g0 -fomit-frame-pointer"
 install "$busybox" "$dir/bin/busybox"
 install "$build"/bin/* "$dir/bin/"
 "$@" $flags "$live/chain.c" -o "$dir/bin/chain"
-"$@" $flags "$live/chain.c" -static-pie -o "$dir/bin/chain-static"
+"$@" $flags "$live/chain.c" -static-pie -o "$dir/bin/static"
 "$@" $flags "$live/deep.c" -o "$dir/bin/deep"
-"$@" $flags "$here/load.c" -pthread -o "$dir/bin/load-threads"
+"$@" $flags "$here/load.c" -pthread -o "$dir/bin/threads"
 case $triplet in aarch64-*)
 	"$@" $flags -mbranch-protection=standard "$live/chain.c" \
-		-o "$dir/bin/chain-pac" ;;
+		-o "$dir/bin/pac" ;;
 esac
-ln "$dir/bin/load-threads" "$dir/bin/load-vdso"
-ln "$dir/bin/load-threads" "$dir/bin/load-signal"
-ln "$dir/bin/chain" "$dir/bin/chain-syscall"
+ln "$dir/bin/threads" "$dir/bin/vdso"
+ln "$dir/bin/threads" "$dir/bin/signal"
+ln "$dir/bin/chain" "$dir/bin/syscall"
+for f in chain syscall static pac deep threads vdso signal; do
+	[ ! -e "$dir/bin/$f" ] || ln "$dir/bin/$f" "$dir/bin/warm-$f"
+done
 for f in "$dir"/bin/*; do
 	needs "$f"
 done

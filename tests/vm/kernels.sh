@@ -88,7 +88,7 @@ for name; do
 		continue
 	fi
 	: >"$dir/$name/why"
-	while read -r n arch regex suites; do
+	while read -r n arch _ regex suites; do
 		[ "$n" = "$name" ] || continue
 		for suite in ${suites%%|*}; do
 			get "$name" "$suite" "$arch" "$regex" >>"$dir/$name/why" &&

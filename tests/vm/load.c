@@ -2,7 +2,7 @@
 /*
  * load MODE SECONDS - burns CPU where stacks are less plain
  *
- *	threads	two threads: thread_main() calls thread_work()
+ *	threads	main() and two threads, where thread_main() calls thread_work()
  *	vdso	main() calls ask_time(), which is in the vDSO most of the time
  *	signal	main() calls wait_for_alarm(); the handler, on a stack of its
  *		own, calls handler_work()
@@ -45,6 +45,7 @@ static int threads(void)
 		if (pthread_create(&t[i], NULL, thread_main, NULL))
 			return 1;
 	}
+	thread_work();	/* a process is called by its first thread's name */
 	for (int i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
 	return 0;
@@ -62,7 +63,7 @@ static __attribute__((noinline)) void ask_time(void)
 
 static __attribute__((noinline)) void handler_work(void)
 {
-	burn(300000);
+	burn(400000);
 	__asm__ volatile("" ::: "memory");
 }
 
@@ -85,10 +86,11 @@ static int signals(void)
 	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
 	struct sigaction sa = { .sa_handler = on_alarm,
 				.sa_flags = SA_ONSTACK | SA_RESTART };
-	struct itimerval it = { { 0, 5000 }, { 0, 5000 } };
+	/* of the time that it has run, or a busy machine is never done with it */
+	struct itimerval it = { { 0, 20000 }, { 0, 20000 } };
 
-	if (sigaltstack(&ss, NULL) || sigaction(SIGALRM, &sa, NULL) ||
-	    setitimer(ITIMER_REAL, &it, NULL))
+	if (sigaltstack(&ss, NULL) || sigaction(SIGPROF, &sa, NULL) ||
+	    setitimer(ITIMER_PROF, &it, NULL))
 		return 1;
 	wait_for_alarm();
 	return 0;

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check.py NAME CONSOLE: judge what a guest of tests/vm/init has sent; TAP."""
+import base64
+import gzip
+import re
+import sys
+import zlib
+
+CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
+FRAMES_MAX = 1024
+SHARE = 0.95		# of a program's samples that must be whole
+ENOUGH = 20		# samples of a program
+
+
+class Guest:
+    def __init__(self, console):
+        with open(console, encoding="utf-8", errors="replace") as f:
+            text = f.read().replace("\r", "")
+        self.text = text
+        packed = re.search(r"folded: begin\n(.*?)\nfolded: end", text, re.S)
+        try:
+            lines = gzip.decompress(base64.b64decode(packed[1])).decode()
+        except (TypeError, ValueError, OSError, EOFError, zlib.error):
+            lines = ""
+        with open(console + ".folded", "w", encoding="utf-8") as f:
+            f.write(lines)
+        self.stacks = []
+        for line in lines.splitlines():
+            frames, _, n = line.rpartition(" ")
+            self.stacks.append((frames.split(";"), int(n)))
+
+    def said(self, pattern):
+        return re.search(pattern, self.text, re.M)
+
+    def of(self, comm):
+        """Stacks of a program, [user frames root first], [kernel], count."""
+        for f, n in self.stacks:
+            if f[0] == comm:
+                yield ([x for x in f[1:] if not x.endswith("_[k]")],
+                       [x[:-4] for x in f[1:] if x.endswith("_[k]")], n)
+
+
+def judge(guest, comm, whole):
+    """Enough samples, and nearly all whole.  Not counted: in exec and exit,
+    without a user stack; in the dynamic linker, before _start."""
+    total = good = 0
+    bad = []
+    for user, kernel, n in guest.of(comm):
+        if not user or user[0].startswith("ld-linux"):
+            continue
+        total += n
+        if whole(user, kernel):
+            good += n
+        else:
+            bad.append((n, user, kernel))
+    assert total >= ENOUGH, f"{total} samples"
+    if good < SHARE * total:
+        for n, user, kernel in sorted(bad, key=lambda x: -x[0])[:5]:
+            print(f"# {n} {';'.join(user)[:300]} | {';'.join(kernel)[:200]}")
+        raise AssertionError(f"{good} of {total} samples are whole")
+    return f"{good} of {total}"
+
+
+def rooted(user, *frames):
+    """frames, in a row, above _start, with libc's own at most between."""
+    if user[:1] != ["_start"] or frames[0] not in user[:4]:
+        return False
+    i = user.index(frames[0])
+    return user[i:i + len(frames)] == list(frames)
+
+
+def in_chain(user, _kernel):
+    """In chain_10(), or on the way there."""
+    inside = [x for x in user if x.startswith("chain_")]
+    return rooted(user, "main", *inside) and \
+        inside == CHAIN[1:1 + len(inside)] and \
+        (len(inside) == 10 or user[-1] in CHAIN or "time" in user)
+
+
+def ran(g):
+    """record runs, all samples are accounted for, nothing is left behind"""
+    assert g.said(r"^guest: record 0$"), "record failed"
+    assert g.said(r" 0 lost, difference 0$"), "samples are missing"
+    assert g.said(r"^guest: left 0 files 0 processes$"), "something is left"
+    assert not g.said(r"^kernel: "), "the kernel complains"
+    assert not g.said(r"is started again"), "a daemon died"
+    return g.said(r"(\d+ samples taken)")[1]
+
+
+def chain(g):
+    """ten functions without frame pointers, from _start up"""
+    return judge(g, "chain", in_chain)
+
+
+def static(g):
+    """the same in a static executable"""
+    return judge(g, "static", in_chain)
+
+
+def pac(g):
+    """the same with signed return addresses"""
+    return judge(g, "pac", in_chain)
+
+
+def syscall(g):
+    """in a system call, kernel frames by name on top of the chain"""
+    named = sum(n for u, k, n in g.of("syscall")
+                if rooted(u, *CHAIN, "read") and k and "vfs_read" in k and
+                "[unknown]" not in k)
+    assert named >= ENOUGH, f"only {named} samples show read() in the kernel"
+    return judge(g, "syscall", lambda u, k: rooted(u, *CHAIN) or
+                 in_chain(u, k)) + f", {named} with vfs_read"
+
+
+def deep(g):
+    """1,024 frames of a deeper stack, and the mark that it was cut"""
+    return judge(g, "deep", lambda u, k: u[0] == "[frames missing]" and
+                 len(u) == FRAMES_MAX + 1 and u[1] == "deeper")
+
+
+def threads(g):
+    """threads, from clone() up"""
+    below = sum(n for u, k, n in g.of("threads")
+                if u[2:4] == ["thread_main", "thread_work"])
+    assert below >= ENOUGH, f"only {below} samples of threads"
+    return judge(g, "threads", lambda u, k: rooted(u, "main") or
+                 u[0].startswith("libc.so.6") and u[1].startswith("libc.so.6")
+                 and u[2:3] == ["thread_main"]) + f", {below} below clone()"
+
+
+def vdso(g):
+    """through the vDSO"""
+    inside = sum(n for u, k, n in g.of("vdso")
+                 if rooted(u, "main", "ask_time", "clock_gettime") and
+                 len(u) > u.index("clock_gettime") + 1)
+    assert inside >= ENOUGH, f"only {inside} samples in the vDSO"
+    return judge(g, "vdso", lambda u, k: rooted(u, "main", "ask_time")) + \
+        f", {inside} in it"
+
+
+def signal(g):
+    """in a signal handler on a stack of its own"""
+    inside = sum(n for u, k, n in g.of("signal")
+                 if rooted(u, "main", "wait_for_alarm") and
+                 u[-2:] == ["on_alarm", "handler_work"])
+    assert inside >= ENOUGH, f"only {inside} samples in the handler"
+    return judge(g, "signal", lambda u, k: rooted(u, "main", "wait_for_alarm")) \
+        + f", {inside} in it"
+
+
+def main():
+    name, console = sys.argv[1:3]
+    guest = Guest(console)
+    release = guest.said(r"guest: release (.*)$")
+    failed = 0
+    print(f"# {name}: {release[1] if release else 'did not come up'}")
+    for test in (ran, chain, static, syscall, deep, threads, vdso, signal) + \
+            ((pac,) if name.startswith("arm64") else ()):
+        try:
+            print(f"# {test.__name__}: {test(guest)}")
+            print(f"ok - {name}: {test.__doc__.split(chr(10))[0]}")
+        except AssertionError as why:
+            failed = 1
+            print(f"# {test.__name__}: {why}")
+            print(f"not ok - {name}: {test.__doc__.split(chr(10))[0]}")
+    if failed:
+        for line in re.findall(r"^(?:said|kernel|guest): .*$", guest.text, re.M)[:60]:
+            print(f"# {line}")
+    sys.exit(failed)
+
+
+main()
