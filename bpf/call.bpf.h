@@ -30,10 +30,11 @@ static __always_inline int sigreturn_code(const __u8 *b)
 		b[4] == 1 && !b[5] && !b[6] && b[7] == 0xd4) * 8;
 }
 
-/* Behind it, at its second instruction: SIGRETURN_BACK bytes from b. */
+/* In its second instruction or behind it: SIGRETURN_BACK bytes from b. */
 static __always_inline int sigreturn_inside(const __u8 *b)
 {
-	return sigreturn_code(b) || sigreturn_code(b + 4);
+	return sigreturn_code(b) || sigreturn_code(b + 1) ||
+	       sigreturn_code(b + 4);
 }
 
 static __always_inline __u32 call_distance(__u64 ra, __u64 pc)
@@ -66,10 +67,11 @@ static __always_inline int sigreturn_code(const __u8 *b)
 		!b[4] && !b[5] && !b[6] && b[7] == 0x0f && b[8] == 0x05) * 9;
 }
 
-/* Behind it, at its second instruction: SIGRETURN_BACK bytes from b. */
+/* In its second instruction or behind it: SIGRETURN_BACK bytes from b. */
 static __always_inline int sigreturn_inside(const __u8 *b)
 {
-	return sigreturn_code(b) == 9 || sigreturn_code(b + 2) ||
+	return sigreturn_code(b) == 9 || sigreturn_code(b + 1) == 9 ||
+	       sigreturn_code(b + 2) || sigreturn_code(b + 3) == 7 ||
 	       sigreturn_code(b + 4) == 7;
 }
 
