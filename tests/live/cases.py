@@ -107,6 +107,7 @@ class Case:
 class Cases:
     def __init__(self):
         self.cases, self.running, self.tmp = [], [], None
+        self.profiled = False
 
     def case(self, name, stack, share=0.95, least=15, check=None):
         """make(cases) starts its program, or raises Skip."""
@@ -168,6 +169,7 @@ class Cases:
                 stacks = folded(out)
             finally:
                 self.stop()
+        self.profiled = True
         by_name = {c.name: c for c in self.cases}
         for frames, n in stacks:
             if frames[0] in by_name:
@@ -182,6 +184,8 @@ class Cases:
             self.profile()
         for c in self.cases:
             def judge(c=c):
+                if not self.profiled:
+                    raise Skip("no profile")
                 c.judge()
             judge.__doc__ = c.what
             suite.test(judge)

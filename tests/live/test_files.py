@@ -71,6 +71,31 @@ def segments(t, name):
           "-Wl,--section-start=.far_1=0x600000", "-Wl,--section-start=.far_2=0x30000000")
 
 
+@cases.case("one-segment", CHAIN)
+def one_segment(t, name):
+    """headers, code and data for reading in one segment"""
+    plain(t, name, "-Wl,-z,noseparate-code")
+
+
+@cases.case("gold", CHAIN)
+def gold(t, name):
+    """linked by gold"""
+    t.can("ld.gold", "--version")
+    plain(t, name, "-fuse-ld=gold")
+
+
+@cases.case("clang", CHAIN)
+def by_clang(t, name):
+    """compiled by clang"""
+    plain(t, name, cc="clang")
+
+
+@cases.case("no-search", CHAIN)
+def no_search_table(t, name):
+    """.eh_frame without its search table"""
+    plain(t, name, "-Wl,--no-eh-frame-hdr")
+
+
 @cases.case("gaps", CHAIN)
 def gaps(t, name):
     """gaps of 100 KiB without a row"""

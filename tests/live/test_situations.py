@@ -58,6 +58,8 @@ def signals(name, stack, how, what, deepest, *flags, cc="gcc", **more):
 signals("signal", INTERRUPTED, "plain", "in a signal handler", "* handler in_handler")
 signals("nested", INTERRUPTED, "nested", "in a signal handler's signal handler",
         "* handler * second in_second")
+signals("signal-static", INTERRUPTED, "plain", "the same with all names",
+        "__restore_rt handler in_handler", "-static")
 signals("fault", INTERRUPTED, "fault", "in the handler of a fault", "* handler in_handler")
 signals("alternate", INTERRUPTED, "alternate",
         "on an alternate stack below the thread's", "* handler in_handler")
@@ -180,6 +182,7 @@ def jit(name, stack, how, what):
 
 
 jit("jit", "_start * main outer [anonymous]", "loop", "code in anonymous memory")
+jit("jit-memfd", "_start * main outer memfd:code*+0x*", "memfd", "code in a memfd, no ELF file")
 jit("jit-callback", "_start * main outer [anonymous] called_back leaf", "callback",
     "called back by code in anonymous memory")
 jit("jit-chain", "_start * main outer [anonymous] [anonymous] [anonymous] called_back leaf",

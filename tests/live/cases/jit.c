@@ -2,11 +2,13 @@
 /*
  * jit NAME HOW: code in anonymous memory, called by C without frame pointers.
  * HOW: loop: it burns the time; callback: it calls back into C; chain: three of
- * it; bare: a loop without a frame pointer, above data of its own.
+ * it; bare: a loop without a frame pointer, above data of its own; memfd: a loop
+ * in a memfd, as runtimes do that write and run code at two addresses.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "busy.h"
 
@@ -53,6 +55,15 @@ static void *code(const void *bytes, size_t len)
 	return p;
 }
 
+static void *code_in_memfd(const void *bytes, size_t len)
+{
+	int fd = memfd_create("code", 0);
+
+	if (ftruncate(fd, 4096) || pwrite(fd, bytes, len, 0) != (ssize_t)len)
+		exit(1);
+	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+}
+
 LINK static void outer(void *fn, void *a, void *b, void *c)
 {
 	volatile unsigned long pad[11] = { sink };
@@ -68,11 +79,14 @@ int main(int argc, char **argv)
 	void *jit_back = code(callback, sizeof(callback));
 	void *jit_chain = code(chain, sizeof(chain));
 	void *jit_bare = code(bare, sizeof(bare));
+	void *jit_memfd = code_in_memfd(loop, sizeof(loop));
 
 	be_called(argv[1]);
 	for (;;) {
 		if (!strcmp(how, "loop"))
 			outer(jit_loop, NULL, NULL, NULL);
+		else if (!strcmp(how, "memfd"))
+			outer(jit_memfd, NULL, NULL, NULL);
 		else if (!strcmp(how, "callback"))
 			outer(jit_back, called_back, NULL, NULL);
 		else if (!strcmp(how, "chain"))
