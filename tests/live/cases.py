@@ -122,7 +122,7 @@ class Cases:
     def build(self, name, source, *flags, cc="gcc"):
         out = self.path(name)
         if not os.path.exists(out):
-            run(need(cc), "-O2", "-I", HERE, *flags, "-o", out, os.path.join(HERE, source),
+            run(need(cc), "-O2", "-D_GNU_SOURCE", "-I", HERE, *flags, "-o", out, os.path.join(HERE, source),
                 *[f for f in flags if f.startswith("-l")])
         return out
 
