@@ -6,6 +6,7 @@ From the environment: STOPS_ASK and STOPS_ANSWER, descriptors of
 tests/live/stops; STOPS_WANT, how many stops; STOPS_SEED; STOPS_OUT, a file for
 the result (JSON); STOPS_SECONDS, when to end at the latest.
 """
+import itertools
 import json
 import os
 import random
@@ -61,17 +62,36 @@ class Maps:
         return found or ("", at, False)
 
 
-def gdb_stack():
-    """[(pc, sp, kind)], leaf first; calls without a frame of their own left out"""
+def register(frame, name):
+    return int(frame.read_register(name)) & (1 << 64) - 1
+
+
+def gdb_stack(names=None):
+    """[(pc, sp, kind)], leaf first; calls without a frame of their own left out;
+    the functions' names are appended to names"""
     stack = []
     frame = gdb.newest_frame()
     while frame is not None and len(stack) < FRAMES:
         if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
-            stack.append((frame.pc(), int(frame.read_register("rsp")) & (1 << 64) - 1,
-                          KINDS.get(frame.type(), "other")))
+            stack.append((frame.pc(), register(frame, "rsp"), KINDS.get(frame.type(), "other")))
+            if names is not None:
+                names.append(frame.name() or "?")
         last = frame
         frame = frame.older()
     return stack, gdb.frame_stop_reason_string(last.unwind_stop_reason())
+
+
+def gdb_stack_from(pc, sp):
+    """What gdb says of a frame there: for stacks that gdb does not find."""
+    frame = gdb.newest_frame()
+    before = [(r, register(frame, r)) for r in ("rip", "rsp")]
+    try:
+        run(f"set $rsp = {sp}")
+        run(f"set $rip = {pc}")
+        return [f[:2] for f in gdb_stack()[0]]
+    finally:
+        for r, value in reversed(before):
+            run(f"set ${r} = {value}")
 
 
 def our_stack(tid):
@@ -149,14 +169,15 @@ class Run:
         def show(pc):
             name, off, exec_ = self.maps.place(pc)
             return f"{os.path.basename(name)}+{off:#x}" + ("" if exec_ else "!")
-        frame = gdb.newest_frame()
         names = []
-        while frame is not None and len(names) < 12:
-            names.append(frame.name() or "?")
-            frame = frame.older()
+        gdb_stack(names)
+        same = sum(1 for _ in itertools.takewhile(lambda x: x[0][:2] == x[1][:2],
+                                                  zip(truth, mine)))
+        rest = [m[:2] for m in mine[same:]]
         code = gdb.execute("x/3i $pc", to_string=True)
         self.differ.append({
             "reason": reason, "flags": flags, "gdb_end": why, "names": names, "code": code,
+            "same": same, "rest_same": bool(rest) and gdb_stack_from(*rest[0])[:len(rest)] == rest,
             "gdb": [(show(pc), pc, sp, k) for pc, sp, k in truth],
             "ours": [(show(pc), pc, sp, w >> 60) for pc, sp, w in mine]})
 
