@@ -196,6 +196,19 @@ class Run:
                 run(f"stepi {rng.randrange(1, 3000)}")
                 self.steps(3)
 
+    def first_calls(self):
+        """From main on: the loader still has to find what is called."""
+        try:
+            run("info address main")
+        except gdb.error:  # stripped
+            return
+        run("tbreak main")
+        run("continue")
+        for _ in range(self.want // 12):
+            if self.more():
+                run(f"stepi {rng.randrange(1, 100)}")
+                self.steps(3)
+
     def interrupt(self):
         """Let it run for a while."""
         timer = threading.Timer(rng.uniform(0.0005, 0.02), os.kill, (self.pid, signal.SIGINT))
@@ -206,6 +219,7 @@ class Run:
     def all(self):
         self.begin()
         self.at_start()
+        self.first_calls()
         while self.more():
             self.interrupt()
             self.steps(rng.randrange(4, 24))
