@@ -250,6 +250,10 @@ static void judge_file(struct file *f, Elf *elf)
 	Elf_Data *data;
 	Dwarf *dw = NULL;
 
+	if (section(elf, ".gopclntab", &(GElf_Shdr){ 0 })) {
+		g.bare++;	/* its table is not made of CFI: test_go.py */
+		return;
+	}
 	if (!scn)
 		scn = section(elf, ".debug_frame", &shdr);
 	data = scn ? elf_getdata(scn, NULL) : NULL;
