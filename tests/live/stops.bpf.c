@@ -27,8 +27,10 @@ struct {
 
 __u32 tracee;		/* process to look at */
 
-/* As unwind_user(), with a note of each frame. */
-static __always_inline __u32 unwind_noted(struct scratch *s, struct stop *note)
+/* As unwind_user(), with a note of each frame.  pc is a debugger's: behind a
+ * call, and behind a system call. */
+static __always_inline __u32 unwind_noted(struct scratch *s, struct stop *note,
+					  int in_syscall)
 {
 	__u32 reason;
 
@@ -38,7 +40,7 @@ static __always_inline __u32 unwind_noted(struct scratch *s, struct stop *note)
 
 		if (s->n >= REC_WORDS - KEY_WORDS - 2)
 			break;
-		f->pc = s->st.exact ? s->st.pc : s->st.pc + 1;
+		f->pc = s->st.pc + (i ? !s->st.exact : in_syscall);
 		f->sp = s->st.sp;
 		reason = step();
 		f->word = s->words[at];
@@ -68,7 +70,7 @@ int stopped(void *ctx)
 		return 0;
 	take_regs(&s->st, &regs);
 	note->n = 0;
-	note->reason = unwind_noted(s, note);
+	note->reason = unwind_noted(s, note, (__s64)regs.orig_rax >= 0);
 	note->flags = s->rec.flags;
 	bpf_map_update_elem(&stops, &tid, note, BPF_ANY);
 	return 0;

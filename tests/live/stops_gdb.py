@@ -137,16 +137,15 @@ class Run:
             self.names[exe] = " ".join(query(f"exe {exe}"))
         return self.names[exe]
 
-    def placed(self, i, pc, word):
-        """Does the word that would be sent name this place?"""
-        exact = 0 if i == 0 else 1
+    def placed(self, pc, word):
+        """Does the word that would be sent name this place, or a byte before?"""
         kind = word >> 60
         if kind == 4:
-            return word & (1 << 60) - 1 in (pc, pc - exact)
+            return word & (1 << 60) - 1 in (pc, pc - 1)
         name, off, _ = self.maps.place(pc)
         sent = word & (1 << 40) - 1
         return kind == 2 and self.name(word >> 40 & 0xfffff) == name and \
-            sent in (off, off - exact)
+            sent in (off, off - 1)
 
     def compare(self):
         ours = our_stack(gdb.selected_thread().ptid[1])
@@ -160,7 +159,7 @@ class Run:
         self.sums["deepest"] = max(self.sums["deepest"], len(truth))
         self.sums["signal"] += any(k == "signal" for _, _, k in truth)
         if [t[:2] for t in truth] == [m[:2] for m in mine] and reason == 1 and \
-                all(self.placed(i, pc, w) for i, (pc, _, w) in enumerate(mine)):
+                all(self.placed(pc, w) for pc, _, w in mine):
             self.sums["equal"] += 1
         else:
             self.note(truth, why, reason, flags, mine)
