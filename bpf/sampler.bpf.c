@@ -548,7 +548,7 @@ static __always_inline void begin(struct scratch *s, __u64 task)
 	s->memo_next = 0;
 	s->guess = 0;
 	s->st.depth = 0;
-	s->st.exact = 1;
+	s->st.exact = EXACT;
 	s->st.window_len = 0;
 }
 

@@ -71,6 +71,8 @@ enum ra_kind {
 #define SAVED_REGS	5
 #define SAVED_FP	SAVED_REGS	/* bit of FP in .saved and .by_fp */
 #define REGS_MAX	16		/* a power of two */
+#define RULE_INJECTED	0x40		/* in .saved: was put between two
+					 * instructions of the caller's */
 #define RULE_ELSEWHERE	0x80		/* in .saved: the caller's frame lies on
 					 * another stack, maybe further down */
 
@@ -79,7 +81,7 @@ struct unwind_rule {
 	__u8 ra;		/* enum ra_kind */
 	__u8 saved;		/* bit i: regs[i] is at cfa + 8 * reg_off[i];
 				 * bit SAVED_FP: FP is at cfa + fp_off;
-				 * RULE_ELSEWHERE */
+				 * RULE_* */
 	__u8 cfa_reg;		/* for CFA_REG*: index below REGS_MAX */
 	__s32 cfa_off;		/* bytes */
 	__s32 aux;		/* bytes, added after a dereference */

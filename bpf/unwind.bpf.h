@@ -16,18 +16,20 @@
 
 #define WINDOW		128	/* words of stack fetched at once */
 #define WINDOW_MIN	8	/* below a CFA: return address, saved registers */
+#define EXACT		1	/* first frame, or interrupted by a signal */
+#define EXACT_PC	2	/* interrupted, but not all registers are known */
 #define FP_REACH	(1ULL << 20)	/* larger frames are not believed */
 
 struct unwind_state {
 	__u64 pc;		/* where to look: return address minus one */
 	__u64 sp;
 	__u64 fp;
-	__u64 regs[REGS_MAX];	/* from SAVED_REGS on only while .exact */
+	__u64 regs[REGS_MAX];	/* from SAVED_REGS on only while EXACT */
 	__u64 window[WINDOW];	/* stack from window_at on, window_len bytes */
 	__u64 window_at;
 	__u32 window_len;	/* 0 at the start of a sample */
 	__u32 depth;		/* frames left behind */
-	__u32 exact;		/* pc is exact: first frame, or interrupted */
+	__u32 exact;		/* EXACT, EXACT_PC, or 0: behind a call */
 };
 
 #ifdef __TARGET_ARCH_arm64
@@ -103,7 +105,7 @@ static __always_inline enum stop_reason unwind_signal(struct unwind_state *st)
 	st->pc = pc;
 	st->sp = sp;
 	st->fp = fp;
-	st->exact = 1;
+	st->exact = EXACT;
 	st->depth++;
 	return STOP_NOT;
 }
@@ -152,7 +154,7 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 		return unwind_signal(st);
 	if (r->cfa >= CFA_UNSUPPORTED)
 		return STOP_UNSUPPORTED;
-	if (!st->exact && (r->ra_reg >= SAVED_REGS || r->cfa_reg >= SAVED_REGS))
+	if (st->exact != EXACT && (r->ra_reg >= SAVED_REGS || r->cfa_reg >= SAVED_REGS))
 		return STOP_UNSUPPORTED;
 	cfa = unwind_cfa(st, r);
 	if (cfa <= st->sp && !(r->ra == RA_REG && cfa == st->sp) &&
@@ -174,10 +176,10 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 	ra &= RA_MASK;
 	if (!ra)
 		return st->depth ? STOP_COMPLETE : STOP_READ;
-	st->pc = ra - 1;
+	st->exact = r->saved & RULE_INJECTED ? EXACT_PC : 0;
+	st->pc = ra - !st->exact;
 	st->sp = cfa;
 	st->fp = fp;
-	st->exact = 0;
 	st->depth++;
 	return STOP_NOT;
 }

@@ -17,6 +17,7 @@ enum special {
 	OUTERMOST,		/* nothing called it */
 	HANDLER,		/* called by the kernel: not outermost */
 	TRAMPOLINE,		/* what it returns to */
+	INJECTED,		/* "called" at any instruction */
 	LEAVES,			/* a switch that nothing returns through */
 	SWITCHES,		/* one that comes back */
 };
@@ -33,6 +34,7 @@ static const struct {
 	{ "runtime.sigtramp", HANDLER }, { "runtime.cgoSigtramp", HANDLER },
 	{ "runtime.sigreturn__sigaction", TRAMPOLINE },
 	{ "runtime.sigreturn", TRAMPOLINE },	/* before Go 1.20 */
+	{ "runtime.asyncPreempt", INJECTED },
 	{ "runtime.mcall", LEAVES }, { "runtime.morestack", LEAVES },
 	{ "runtime.gogo", LEAVES }, { "gogo", LEAVES },
 	{ "runtime.clone", LEAVES },
@@ -240,6 +242,8 @@ static int put_range(struct walk *w, const struct frame *fr, uint64_t start,
 			r = by_fp(w, fr, delta);
 		else if (fr->away && start >= fr->away && start < fr->back)
 			r = by_fp(w, fr, 0);
+		if (fr->special == INJECTED)
+			r.saved |= RULE_INJECTED;
 		ret = put(w, start, to, &r);
 		if (ret)
 			return ret;

@@ -116,6 +116,8 @@ static void show_rule(const struct show *s, const struct unwind_rule *r)
 		saved(s, "ra", false, r->ra_off);
 	if (r->saved & RULE_ELSEWHERE)
 		fputs(" elsewhere", s->to);
+	if (r->saved & RULE_INJECTED)
+		fputs(" injected", s->to);
 	if (r->saved & (1 << SAVED_FP))
 		saved(s, s->names->fp, r->by_fp & (1 << SAVED_FP), r->fp_off);
 	for (int i = 0; i < SAVED_REGS; i++) {

@@ -204,6 +204,18 @@ TEST(unwind_zero_return_address_ends_the_stack)
 	CHECK_EQ(unwind_rule_step(&st, &r), STOP_COMPLETE);
 }
 
+TEST(unwind_return_from_what_was_put_between_instructions)
+{
+	struct unwind_rule r = sp_rule(16);
+	struct unwind_state st = leaf;
+
+	r.saved = RULE_INJECTED;
+	stack[17] = 0x402222;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.pc, 0x402222);
+	CHECK_EQ(st.exact, EXACT_PC);
+}
+
 TEST(unwind_link_register_only_where_interrupted)
 {
 	struct unwind_rule r = { .cfa = CFA_SP, .ra = RA_REG,
