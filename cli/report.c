@@ -196,6 +196,7 @@ static void tables(const struct status *st, FILE *to)
 	row(to, "rows", l->table_rows);
 	row(to, "rules", l->rules);
 	row(to, "bytes in use", l->table_bytes);
+	row(to, "slabs of a MiB", l->slabs);
 	row(to, "bytes of kernel maps", l->map_bytes);
 	rare(to, "tables refused as bad", l->table_bad);
 	rare(to, "tables over the budget", l->table_full);
