@@ -120,7 +120,7 @@ def check_stacks(out):
             total += n
             whole += n * (frames[1] == "_start" and own[0].startswith("only_"))
     say(f"{total} samples in functions of the swarm, {whole} of them from _start up")
-    assert total > 100 and whole > 0.3 * total
+    assert total > 100 and whole > 0.2 * total
 
 
 @suite.test
@@ -153,7 +153,7 @@ def comes_and_goes():
         say(f"after  {held(after)}")
         assert taken > 20 * SECONDS
         assert end.missing() == 0, f"{end.missing()} samples are nowhere"
-        assert complete >= 0.4 * native
+        assert complete >= 0.3 * native
         check_stacks(run.out)
         assert not more_than(after, before), more_than(after, before)
         assert during["loader.rules"] > 512	# one for each function of the swarm
