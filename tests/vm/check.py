@@ -88,6 +88,15 @@ def ran(g):
     return g.said(r"(\d+ samples taken)")[1]
 
 
+def confined(g):
+    """the privileged and the parsing processes can do what they must alone"""
+    for program in ("confine_loaderd", "confine_symbolizerd"):
+        bad = re.findall(rf"^{program}: (not ok .*)$", g.text, re.M)
+        assert not bad, "; ".join(bad)
+        assert g.said(rf"^{program}: 1\.\.\d+$"), f"{program} did not end"
+    return f"{len(re.findall('^confine_.*: ok ', g.text, re.M))} attempts"
+
+
 def chain(g):
     """ten functions without frame pointers, from _start up"""
     return judge(g, "chain", in_chain)
@@ -155,7 +164,7 @@ def main():
     release = guest.said(r"guest: release (.*)$")
     failed = 0
     print(f"# {name}: {release[1] if release else 'did not come up'}")
-    for test in (ran, chain, static, syscall, deep, threads, vdso, signal) + \
+    for test in (ran, confined, chain, static, syscall, deep, threads, vdso, signal) + \
             ((pac,) if name.startswith("arm64") else ()):
         try:
             print(f"# {test.__name__}: {test(guest)}")

@@ -5,7 +5,7 @@
 #
 #   tests/vm/image.sh OUT BUILD BUSYBOX SYSROOT CC...
 #
-# BUILD holds bin/; CC... compiles for the guest; SYSROOT ("" for this
+# BUILD holds bin/ and hostile/confine_*; CC... compiles for the guest; SYSROOT ("" for this
 # machine's own root) holds the libraries.
 set -eu
 out=$1 build=$2 busybox=$3 root=$4
@@ -44,7 +44,7 @@ needs() {
 
 flags="-O2 -g0 -fomit-frame-pointer"
 install "$busybox" "$dir/bin/busybox"
-install "$build"/bin/* "$dir/bin/"
+install "$build"/bin/* "$build"/hostile/confine_* "$dir/bin/"
 "$@" $flags "$live/chain.c" -o "$dir/bin/chain"
 "$@" $flags "$live/chain.c" -static-pie -o "$dir/bin/static"
 "$@" $flags "$live/deep.c" -o "$dir/bin/deep"

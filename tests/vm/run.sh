@@ -45,14 +45,16 @@ arm64_programs() {
 	fi
 	cc="aarch64-linux-gnu-gcc --sysroot=$root"
 	make -s -j"$(nproc)" O="$O/vm/arm64" SYSROOT="$root" CC="$cc" all \
+		hostile-confine \
 		>"$vm/arm64.log" 2>&1 &&
 		$here/image.sh "$vm/arm64.cpio" "$O/vm/arm64" \
 			"$root/bin/busybox" "$root" $cc >>"$vm/arm64.log" 2>&1
 }
 
 amd64_programs() {
-	$here/image.sh "$vm/amd64.cpio" "$O" "$(command -v busybox)" "" \
-		"${CC:-gcc}" >"$vm/amd64.log" 2>&1
+	make -s O="$O" hostile-confine >"$vm/amd64.log" 2>&1 &&
+		$here/image.sh "$vm/amd64.cpio" "$O" "$(command -v busybox)" "" \
+			"${CC:-gcc}" >>"$vm/amd64.log" 2>&1
 }
 
 boot() {	# name, architecture
