@@ -74,7 +74,7 @@ class Hub:
         kind, _, payload, _ = receive(self.conn)
         assert kind == HELLO_EXPORTER, kind
         version, _, queued, *outcomes = struct.unpack("<II7Q", payload)
-        assert version == 1, version
+        assert version == 2, version  # BATCH_VERSION
         return Hello(queued, {n: v for n, v in zip(OUTCOMES, outcomes) if v})
 
     def batch(self, data, samples, size=None, **how):
