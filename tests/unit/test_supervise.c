@@ -61,12 +61,16 @@ static int shell(const char *script, const int *fds, int n, char *pid_var,
 
 TEST(service_gets_its_descriptors_and_nothing_else)
 {
-	int a = open("/dev/null", O_RDONLY), b = open("/dev/zero", O_RDONLY);
 	char *none[] = { NULL };
 	char out[512];
-	/* not close-on-exec, and in the way of where fds[] go */
-	int leak = dup(a);
+	int a, b, leak;
 
+	for (int fd = 3; fd < 10; fd++)		/* what this test inherited */
+		close(fd);
+	a = open("/dev/null", O_RDONLY);
+	b = open("/dev/zero", O_RDONLY);
+	/* not close-on-exec, and in the way of where fds[] go */
+	leak = dup(a);
 	CHECK(leak >= 0 && a <= 4);
 	/* in the wrong order, so that one takes the other's place */
 	CHECK_EQ(shell("readlink /proc/$$/fd/3 /proc/$$/fd/4 /proc/$$/fd/0; "
