@@ -207,6 +207,8 @@ pid_t recorder_start(const struct launch *l, int control)
 	static const char *const formats[] = {
 		[FORMAT_HTML] = "html", [FORMAT_FOLDED] = "folded",
 		[FORMAT_PPROF] = "pprof", [FORMAT_OTLP] = "otlp",
+		[FORMAT_SPEEDSCOPE] = "speedscope",
+		[FORMAT_FIREFOX] = "firefox",
 	};
 	static char notify[] = "NOTIFY_SOCKET=" NOTIFY_SOCKET;
 	char *env[CHILD_ENV_MAX], *extra[] = { notify, NULL }, command[256];

@@ -28,8 +28,8 @@
 static const struct option_def run_options[] = {
 	DURATION,
 	{ "output", "FILE", "write a profile of all of it in the end (.html, "
-	  ".folded,\n                     .txt, .pb.gz, .otlp)", OPTION_TEXT,
-	  0, 0, AT(output) },
+	  ".folded,\n                     .txt, .pb.gz, .otlp, .speedscope.json,\n"
+	  "                     .firefox.json)", OPTION_TEXT, 0, 0, AT(output) },
 	FREQUENCY,
 	{ "interval", "S", "seconds between batches (5)", OPTION_NUMBER, 1,
 	  INTERVAL_MAX, AT(interval) },
@@ -50,8 +50,9 @@ static const struct option_def record_options[] = {
 	DURATION,
 	{ "output", "FILE", "where to write (" RECORD_OUTPUT ")", OPTION_TEXT,
 	  0, 0, AT(output) },
-	{ "format", "FORMAT", "html, folded, pprof or otlp (by FILE's ending: "
-	  ".html,\n                     .folded, .txt, .pb.gz, .otlp)",
+	{ "format", "FORMAT", "html, folded, pprof, otlp, speedscope or firefox\n"
+	  "                     (by FILE's ending: .html, .folded, .txt,\n"
+	  "                     .pb.gz, .otlp, .speedscope.json, .firefox.json)",
 	  OPTION_FORMAT, 0, 0, AT(format) },
 	FREQUENCY,
 	VERBOSE,

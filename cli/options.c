@@ -95,7 +95,8 @@ static const char *store(const struct option_def *d, const char *value,
 		break;
 	case OPTION_FORMAT:
 		*(uint32_t *)at = profile_format_named(value);
-		return *(uint32_t *)at ? NULL : "html, folded, pprof or otlp";
+		return *(uint32_t *)at ? NULL : "html, folded, pprof, otlp, "
+			"speedscope or firefox";
 	}
 	return "something else";
 }

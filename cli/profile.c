@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "bpf/record.h"
+#include "cli/firefox.h"
 #include "cli/folded.h"
 #include "cli/html.h"
 #include "cli/pprof.h"
+#include "cli/speedscope.h"
 #include "cli/text.h"
 #include "exporterd/otlp.h"
 
@@ -17,9 +19,11 @@ enum profile_format profile_format_named(const char *name)
 	static const char *const names[] = {
 		[FORMAT_HTML] = "html", [FORMAT_FOLDED] = "folded",
 		[FORMAT_PPROF] = "pprof", [FORMAT_OTLP] = "otlp",
+		[FORMAT_SPEEDSCOPE] = "speedscope",
+		[FORMAT_FIREFOX] = "firefox",
 	};
 
-	for (int i = FORMAT_HTML; i <= FORMAT_OTLP; i++) {
+	for (int i = FORMAT_HTML; i <= FORMAT_FIREFOX; i++) {
 		if (!strcmp(name, names[i]))
 			return i;
 	}
@@ -36,6 +40,8 @@ enum profile_format profile_format_of(const char *path)
 		{ ".folded", FORMAT_FOLDED }, { ".txt", FORMAT_FOLDED },
 		{ ".pb.gz", FORMAT_PPROF }, { ".pprof", FORMAT_PPROF },
 		{ ".otlp", FORMAT_OTLP },
+		{ ".speedscope.json", FORMAT_SPEEDSCOPE },
+		{ ".firefox.json", FORMAT_FIREFOX },
 	};
 	size_t len = strlen(path);
 
@@ -195,6 +201,10 @@ int profile_encode(enum profile_format format, const struct batch *b,
 		return pprof_encode(b, info, out);
 	case FORMAT_OTLP:
 		return encode_otlp(b, info, out);
+	case FORMAT_SPEEDSCOPE:
+		return speedscope_encode(b, info, out);
+	case FORMAT_FIREFOX:
+		return firefox_encode(b, info, out);
 	default:
 		return -EINVAL;
 	}

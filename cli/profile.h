@@ -16,12 +16,15 @@ enum profile_format {
 	FORMAT_FOLDED,
 	FORMAT_PPROF,
 	FORMAT_OTLP,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_FIREFOX,
 };
 
-/* By name ("html", "folded", "pprof", "otlp"), or FORMAT_NONE. */
+/* By name ("html", "folded", "pprof", "otlp", "speedscope", "firefox"), or
+ * FORMAT_NONE. */
 enum profile_format profile_format_named(const char *name);
 /* By the ending of a file's name: .html .htm, .folded .txt, .pb.gz .pprof,
- * .otlp; or FORMAT_NONE. */
+ * .otlp, .speedscope.json, .firefox.json; or FORMAT_NONE. */
 enum profile_format profile_format_of(const char *path);
 
 /* How samples fared while this was recorded, by the supervisor's last word;

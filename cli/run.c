@@ -32,7 +32,7 @@ static bool settle_format(struct options *o, const char *command)
 	if (o->format || !o->output)
 		return true;
 	log_err("no format has the ending of \"%s\": use .html, .folded, .txt, "
-		".pb.gz or .otlp%s; see `trifold %s --help`", o->output,
+		".pb.gz, .otlp, .speedscope.json or .firefox.json%s; see `trifold %s --help`", o->output,
 		strcmp(command, "record") ? "" : ", or --format", command);
 	return false;
 }
@@ -57,6 +57,8 @@ int run_record(const struct options *given)
 		[FORMAT_FOLDED] = "trifold.folded",
 		[FORMAT_PPROF] = "trifold.pb.gz",
 		[FORMAT_OTLP] = "trifold.otlp",
+		[FORMAT_SPEEDSCOPE] = "trifold.speedscope.json",
+		[FORMAT_FIREFOX] = "trifold.firefox.json",
 	};
 	struct options o = *given;
 

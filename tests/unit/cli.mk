@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # what every output needs
 CLI_FORMATS := cli/text.c cli/profile.c cli/tree.c cli/folded.c cli/pprof.c \
-	cli/html.c cli/page.o.c exporterd/otlp.c exporterd/dictionary.c \
+	cli/firefox.c cli/speedscope.c cli/timeline.c cli/html.c cli/page.o.c \
+	exporterd/otlp.c exporterd/dictionary.c \
 	exporterd/protobuf.c ipc/batch.c ipc/batch_build.c
 CLI_FORMATS_LIBS := -lz -lxxhash
 
-UNIT += profile profile_collect folded html pprof cli_options supervise
+UNIT += profile profile_collect folded html pprof json_formats cli_options supervise
 unit_profile_collect_SRCS := cli/collect.c ipc/batch.c ipc/batch_build.c
 unit_profile_collect_LIBS := -lxxhash
 unit_profile_SRCS := $(CLI_FORMATS)
 unit_profile_LIBS := $(CLI_FORMATS_LIBS)
 unit_folded_SRCS := $(CLI_FORMATS)
 unit_folded_LIBS := $(CLI_FORMATS_LIBS)
+unit_json_formats_SRCS := $(CLI_FORMATS)
+unit_json_formats_LIBS := $(CLI_FORMATS_LIBS)
 unit_html_SRCS := $(CLI_FORMATS)
 unit_html_LIBS := $(CLI_FORMATS_LIBS)
 unit_pprof_SRCS := $(CLI_FORMATS)
