@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/doctor.h"
 #include "cli/options.h"
 #include "cli/recorder.h"
 #include "cli/run.h"
@@ -81,6 +82,18 @@ static const char table_details[] =
 "the frame pointer is tried; \"end\": the outermost frame; \"signal\": a signal\n"
 "frame; \"unsupported\": the file says what no rule can.  Needs no privilege.\n";
 
+#define JSON		{ "json", NULL, "one JSON object on one line "	\
+			  "(docs/DOCTOR.md)", OPTION_FLAG, 0, 0, AT(json) }
+
+static const struct option_def status_options[] = { JSON };
+static const struct option_def doctor_options[] = { JSON, LIBEXEC };
+
+static const char doctor_details[] =
+"A line for each check: OK, less, no, or what is unknown without root.  Below\n"
+"what is not OK: what it costs, and the command or setting that changes it.\n"
+"Nothing is changed.  Exit status: 0 everything works; 1 it works with less, or\n"
+"something is unknown; 2 a mistake in the command line; 3 it cannot work.\n";
+
 static const struct option_def recorder_options[] = {
 	{ "control-fd", "N", NULL, OPTION_NUMBER, 3, 1024, AT(control_fd) },
 	{ "output", "FILE", NULL, OPTION_TEXT, 0, 0, AT(output) },
@@ -103,8 +116,11 @@ static const struct command commands[] = {
 	{ "record", "[OPTION]... (--duration S | -- COMMAND [ARG]...)",
 	  "Record a profile of this machine into a file", record_details,
 	  record_options, COUNT(record_options), REST_COMMAND, run_record },
-	{ "status", "", "Say how a running trifold does: every sample's account",
-	  NULL, NULL, 0, REST_NONE, run_status },
+	{ "status", "[--json]", "Say how a running trifold does: every sample's account",
+	  NULL, status_options, COUNT(status_options), REST_NONE, run_status },
+	{ "doctor", "[OPTION]...", "Say what this kernel and host allow",
+	  doctor_details, doctor_options, COUNT(doctor_options), REST_NONE,
+	  doctor_run },
 	{ "table", "FILE [--at ADDRESS...]",
 	  "Show by which rules a file's functions are unwound", table_details,
 	  table_options, COUNT(table_options), REST_FILE, table_run },

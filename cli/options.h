@@ -37,6 +37,7 @@ struct options {
 	uint32_t frequency;		/* Hz */
 	uint32_t interval;		/* s */
 	bool verbose;
+	bool json;
 	bool help;
 	char **rest;			/* NULL-terminated: a command */
 	const char *file;		/* NULL: none given */

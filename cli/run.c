@@ -9,6 +9,7 @@
 
 #include "cli/daemons.h"
 #include "cli/report.h"
+#include "cli/report_json.h"
 #include "cli/supervise.h"
 #include "cli/watch.h"
 #include "common/clock.h"
@@ -104,7 +105,6 @@ int run_status(const struct options *o)
 	uid_t hub_uid;
 	int r;
 
-	(void)o;
 	if (!is_root("ask a running trifold", "status"))
 		return 1;
 	r = runtime_dir_hub_uid(&hub_uid);
@@ -125,6 +125,12 @@ int run_status(const struct options *o)
 	if (r) {
 		log_err("symbolizerd gives no status: %s", strerror(-r));
 		return 1;
+	}
+	if (o->json) {
+		r = report_json(&w.status, stdout);
+		if (r)
+			log_err("cannot write: %s", strerror(-r));
+		return r != 0;
 	}
 	printf("trifold status\n");
 	report_table(&w.status, stdout);

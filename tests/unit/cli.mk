@@ -6,7 +6,7 @@ CLI_FORMATS := cli/text.c cli/profile.c cli/tree.c cli/folded.c cli/pprof.c \
 	exporterd/protobuf.c ipc/batch.c ipc/batch_build.c
 CLI_FORMATS_LIBS := -lz -lxxhash
 
-UNIT += profile profile_collect folded html pprof json_formats cli_options supervise
+UNIT += profile profile_collect folded html pprof json_formats cli_options supervise doctor
 unit_profile_collect_SRCS := cli/collect.c ipc/batch.c ipc/batch_build.c
 unit_profile_collect_LIBS := -lxxhash
 unit_profile_SRCS := $(CLI_FORMATS)
@@ -26,6 +26,11 @@ unit_supervise_SRCS := cli/supervise.c cli/child.c cli/console.c \
 	cli/runtime_dir.c cli/watch.c common/log.c common/sandbox.c ipc/conn.c \
 	ipc/counters.c ipc/message.c
 unit_supervise_LIBS := -lseccomp -lcap-ng
+
+unit_doctor_SRCS := cli/doctor_probe.c cli/doctor_checks.c cli/json.c \
+	cli/text.c cli/daemons.c cli/child.c cli/identity.c exporterd/protobuf.c \
+	common/log.c common/sandbox.c ipc/batch.c
+unit_doctor_LIBS := -lseccomp -lcap-ng
 
 # writes made-up profiles for tests/live/test_page.sh and test_pprof.sh
 $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
