@@ -5,134 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/doctor.h"
+#include "cli/commands.h"
 #include "cli/options.h"
-#include "cli/recorder.h"
-#include "cli/run.h"
-#include "cli/table.h"
 #include "common/log.h"
 #include "exporterd/otlp.h"
-
-#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
-#define AT(member)	offsetof(struct options, member)
-
-#define DURATION	{ "duration", "S", "stop after S seconds",	\
-			  OPTION_SECONDS, 0, 0, AT(duration_ms) }
-#define FREQUENCY	{ "frequency", "HZ", "samples a second and CPU (19)", \
-			  OPTION_NUMBER, 1, FREQUENCY_MAX, AT(frequency) }
-/* for tests: where to find other daemons than the installed ones */
-#define LIBEXEC		{ "libexec", "DIR", NULL, OPTION_TEXT, 0, 0,	\
-			  AT(libexec) }
-#define VERBOSE		{ "verbose", NULL, "say more", OPTION_FLAG, 0, 0, \
-			  AT(verbose) }
-
-static const struct option_def run_options[] = {
-	DURATION,
-	{ "output", "FILE", "write a profile of all of it in the end (.html, "
-	  ".folded,\n                     .txt, .pb.gz, .otlp, .speedscope.json,\n"
-	  "                     .firefox.json)", OPTION_TEXT, 0, 0, AT(output) },
-	FREQUENCY,
-	{ "interval", "S", "seconds between batches (5)", OPTION_NUMBER, 1,
-	  INTERVAL_MAX, AT(interval) },
-	{ "endpoint", "URL", "send OTLP profiles to this receiver, such as\n"
-	  "                     http://localhost:4318", OPTION_TEXT, 0, 0,
-	  AT(endpoint) },
-	VERBOSE,
-	LIBEXEC,
-};
-
-static const char run_details[] =
-"Without --endpoint the variables OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT and\n"
-"OTEL_EXPORTER_OTLP_ENDPOINT say where to send profiles (other OTEL_* variables\n"
-"are honoured as well).  With nowhere to send to and no --output, the profile\n"
-"is written to " RUN_OUTPUT ".  Ctrl-C ends in good order, twice at once.\n";
-
-static const struct option_def record_options[] = {
-	DURATION,
-	{ "output", "FILE", "where to write (" RECORD_OUTPUT ")", OPTION_TEXT,
-	  0, 0, AT(output) },
-	{ "format", "FORMAT", "html, folded, pprof, otlp, speedscope or firefox\n"
-	  "                     (by FILE's ending: .html, .folded, .txt,\n"
-	  "                     .pb.gz, .otlp, .speedscope.json, .firefox.json)",
-	  OPTION_FORMAT, 0, 0, AT(format) },
-	FREQUENCY,
-	VERBOSE,
-	LIBEXEC,
-};
-
-static const char record_details[] =
-"The whole system is recorded, for S seconds or while COMMAND runs.  COMMAND\n"
-"has the rights that trifold has: put `sudo -u USER` before it to change that.\n"
-"FILE belongs to who called sudo, is readable by its owner only, and replaces\n"
-"an older one at once; nothing is sent anywhere.\n"
-"\n"
-"Exit status: 0, or that of COMMAND (128 + N if killed by signal N); 1 if\n"
-"recording failed; 2 for a mistake in the command line.\n";
-
-static const struct option_def table_options[] = {
-	{ "at", "ADDRESS...", "only what holds at these addresses (hexadecimal)",
-	  OPTION_WORDS, 0, 0, AT(at) },
-	LIBEXEC,
-};
-
-static const char table_details[] =
-"FILE is an ELF file; addresses are those that nm and readelf show.  A line is a\n"
-"range of addresses and its rule: how the canonical frame address (cfa) is had,\n"
-"and where the return address (ra) and the caller's registers are.  \"none\":\n"
-"the frame pointer is tried; \"end\": the outermost frame; \"signal\": a signal\n"
-"frame; \"unsupported\": the file says what no rule can.  Needs no privilege.\n";
-
-#define JSON		{ "json", NULL, "one JSON object on one line "	\
-			  "(docs/DOCTOR.md)", OPTION_FLAG, 0, 0, AT(json) }
-
-static const struct option_def status_options[] = { JSON };
-static const struct option_def doctor_options[] = { JSON, LIBEXEC };
-
-static const char doctor_details[] =
-"A line for each check: OK, less, no, or what is unknown without root.  Below\n"
-"what is not OK: what it costs, and the command or setting that changes it.\n"
-"Nothing is changed.  Exit status: 0 everything works; 1 it works with less, or\n"
-"something is unknown; 2 a mistake in the command line; 3 it cannot work.\n";
-
-static const struct option_def recorder_options[] = {
-	{ "control-fd", "N", NULL, OPTION_NUMBER, 3, 1024, AT(control_fd) },
-	{ "output", "FILE", NULL, OPTION_TEXT, 0, 0, AT(output) },
-	{ "format", "FORMAT", NULL, OPTION_FORMAT, 0, 0, AT(format) },
-	{ "frequency", "HZ", NULL, OPTION_NUMBER, 1, FREQUENCY_MAX,
-	  AT(frequency) },
-	{ "command", "TEXT", NULL, OPTION_TEXT, 0, 0, AT(command) },
-	{ "owner-uid", "UID", NULL, OPTION_NUMBER, 1, UINT32_MAX - 1,
-	  AT(owner_uid) },
-	{ "owner-gid", "GID", NULL, OPTION_NUMBER, 0, UINT32_MAX - 1,
-	  AT(owner_gid) },
-	{ "seal-uid", "UID", NULL, OPTION_NUMBER, 1, UINT32_MAX - 1,
-	  AT(seal_uid) },
-};
-
-static const struct command commands[] = {
-	{ "run", "[OPTION]...", "Profile this machine until Ctrl-C",
-	  run_details, run_options, COUNT(run_options), REST_NONE,
-	  run_run },
-	{ "record", "[OPTION]... (--duration S | -- COMMAND [ARG]...)",
-	  "Record a profile of this machine into a file", record_details,
-	  record_options, COUNT(record_options), REST_COMMAND, run_record },
-	{ "status", "[--json]", "Say how a running trifold does: every sample's account",
-	  NULL, status_options, COUNT(status_options), REST_NONE, run_status },
-	{ "doctor", "[OPTION]...", "Say what this kernel and host allow",
-	  doctor_details, doctor_options, COUNT(doctor_options), REST_NONE,
-	  doctor_run },
-	{ "table", "FILE [--at ADDRESS...]",
-	  "Show by which rules a file's functions are unwound", table_details,
-	  table_options, COUNT(table_options), REST_FILE, table_run },
-	{ "recorder", "", NULL, NULL, recorder_options,
-	  COUNT(recorder_options), REST_NONE, recorder_run },
-};
 
 static int usage(FILE *to)
 {
 	fprintf(to, "trifold - a profiler for whole Linux systems\n\nUsage: "
 		"trifold COMMAND [OPTION]...\n\n");
-	for (size_t i = 0; i < COUNT(commands); i++) {
+	for (size_t i = 0; i < commands_n; i++) {
 		if (commands[i].summary)
 			fprintf(to, "  %-10s %s\n", commands[i].name,
 				commands[i].summary);
@@ -142,19 +24,10 @@ static int usage(FILE *to)
 	return to == stdout ? 0 : EXIT_USAGE;
 }
 
-static const struct command *find(const char *name)
-{
-	for (size_t i = 0; i < COUNT(commands); i++) {
-		if (!strcmp(commands[i].name, name))
-			return &commands[i];
-	}
-	return NULL;
-}
-
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
-	const struct command *c = find(name);
+	const struct command *c = commands_find(name);
 	struct options o;
 	char err[256];
 

@@ -50,7 +50,7 @@ static bool parse_seconds(const char *s, uint64_t *ret)
 	return *ret != 0;
 }
 
-static const struct option_def help_option = {
+const struct option_def option_help = {
 	"help", NULL, "say this and stop", OPTION_FLAG, 0, 0,
 	offsetof(struct options, help),
 };
@@ -63,7 +63,24 @@ static const struct option_def *find(const struct command *c, const char *name,
 		    !memcmp(c->options[i].name, name, len))
 			return &c->options[i];
 	}
-	return len == 4 && !memcmp(name, "help", 4) ? &help_option : NULL;
+	return len == 4 && !memcmp(name, "help", 4) ? &option_help : NULL;
+}
+
+/* "html, folded, pprof or otlp" */
+static const char *format_list(char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (uint32_t i = FORMAT_NONE + 1; i < FORMAT__MAX; i++) {
+		const char *before = i == FORMAT_NONE + 1 ? "" :
+				     i == FORMAT__MAX - 1 ? " or " : ", ";
+
+		snprintf(buf + len, size - len, "%s%s", before,
+			 profile_format_name(i));
+		len += strlen(buf + len);
+	}
+	return buf;
 }
 
 /* Returns what a value should have been, or NULL when it was stored. */
@@ -95,8 +112,7 @@ static const char *store(const struct option_def *d, const char *value,
 		break;
 	case OPTION_FORMAT:
 		*(uint32_t *)at = profile_format_named(value);
-		return *(uint32_t *)at ? NULL : "html, folded, pprof, otlp, "
-			"speedscope or firefox";
+		return *(uint32_t *)at ? NULL : format_list(buf, size);
 	}
 	return "something else";
 }
@@ -134,7 +150,7 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 	const char *word = argv[*i] + 2, *value = NULL, *wanted;
 	size_t len = strcspn(word, "=");
 	const struct option_def *d = find(c, word, len);
-	char buf[64];
+	char buf[128];
 
 	if (!d)
 		return refuse(c, err, size, "unknown option --%.*s", (int)len,
@@ -210,7 +226,7 @@ void options_help(const struct command *c)
 		if (c->options[i].help)
 			help_line(&c->options[i]);
 	}
-	help_line(&help_option);
+	help_line(&option_help);
 	if (c->details)
 		printf("\n%s", c->details);
 }

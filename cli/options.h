@@ -58,7 +58,8 @@ enum option_kind {
 
 struct option_def {
 	const char *name;	/* without "--" */
-	const char *value;	/* what help calls its value */
+	const char *value;	/* what help calls its value; shells complete
+				 * FILE and DIR as such */
 	const char *help;	/* NULL: not shown */
 	enum option_kind kind;
 	uint32_t min, max;
@@ -82,6 +83,9 @@ struct command {
 	enum option_rest rest;
 	int (*run)(const struct options *o);	/* returns the exit status */
 };
+
+/* --help, which every command has beside its own. */
+extern const struct option_def option_help;
 
 void options_defaults(struct options *o);
 

@@ -14,17 +14,21 @@
 #include "cli/text.h"
 #include "exporterd/otlp.h"
 
+static const char *const format_names[FORMAT__MAX] = {
+	[FORMAT_HTML] = "html", [FORMAT_FOLDED] = "folded",
+	[FORMAT_PPROF] = "pprof", [FORMAT_OTLP] = "otlp",
+	[FORMAT_SPEEDSCOPE] = "speedscope", [FORMAT_FIREFOX] = "firefox",
+};
+
+const char *profile_format_name(uint32_t format)
+{
+	return format < FORMAT__MAX ? format_names[format] : NULL;
+}
+
 enum profile_format profile_format_named(const char *name)
 {
-	static const char *const names[] = {
-		[FORMAT_HTML] = "html", [FORMAT_FOLDED] = "folded",
-		[FORMAT_PPROF] = "pprof", [FORMAT_OTLP] = "otlp",
-		[FORMAT_SPEEDSCOPE] = "speedscope",
-		[FORMAT_FIREFOX] = "firefox",
-	};
-
-	for (int i = FORMAT_HTML; i <= FORMAT_FIREFOX; i++) {
-		if (!strcmp(name, names[i]))
+	for (uint32_t i = FORMAT_NONE + 1; i < FORMAT__MAX; i++) {
+		if (!strcmp(name, format_names[i]))
 			return i;
 	}
 	return FORMAT_NONE;

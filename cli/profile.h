@@ -18,10 +18,12 @@ enum profile_format {
 	FORMAT_OTLP,
 	FORMAT_SPEEDSCOPE,
 	FORMAT_FIREFOX,
+	FORMAT__MAX
 };
 
-/* By name ("html", "folded", "pprof", "otlp", "speedscope", "firefox"), or
- * FORMAT_NONE. */
+/* What --format calls it; NULL for FORMAT_NONE and from FORMAT__MAX on. */
+const char *profile_format_name(uint32_t format);
+/* By that name, or FORMAT_NONE. */
 enum profile_format profile_format_named(const char *name);
 /* By the ending of a file's name: .html .htm, .folded .txt, .pb.gz .pprof,
  * .otlp, .speedscope.json, .firefox.json; or FORMAT_NONE. */

@@ -119,6 +119,21 @@ TEST(options_refuse_with_one_line_and_a_hint)
 	}
 }
 
+/* The list in the message is made of the formats that there are. */
+TEST(options_name_every_format)
+{
+	CHECK(!profile_format_name(FORMAT_NONE));
+	CHECK(!profile_format_name(FORMAT__MAX));
+	for (uint32_t i = FORMAT_NONE + 1; i < FORMAT__MAX; i++) {
+		CHECK_EQ(PARSE("--format", "svg"), -EINVAL);
+		CHECK(strstr(err, profile_format_name(i)) != NULL);
+		CHECK_EQ(PARSE("--format", profile_format_name(i)), 0);
+		CHECK_EQ(o.format, i);
+	}
+	PARSE("--format", "svg");
+	CHECK(strstr(err, "needs html, folded, ") && strstr(err, " or "));
+}
+
 TEST(options_stop_at_two_dashes)
 {
 	CHECK_EQ(PARSE("--verbose", "--", "make", "--output", "x"), 0);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * commands - the one table of what `trifold` can be told
+ *
+ * Parsing, --help, the completion of shells (completion.h) and the manual page
+ * (manual.h) are made from it: a command or an option is added here and
+ * nowhere else.
+ */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli/options.h"
+
+extern const struct command commands[];
+extern const size_t commands_n;
+
+/* By name, internal ones too, or NULL. */
+const struct command *commands_find(const char *name);
+
+#endif /* CLI_COMMANDS_H */
