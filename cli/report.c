@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/log.h"
 #include "ipc/message.h"
 
 #define REASONS	13
@@ -210,6 +211,28 @@ static void tables(const struct status *st, FILE *to)
 	rare(to, "worker deaths", h->worker_deaths);
 }
 
+static void quarantine(const struct status *st, FILE *to)
+{
+	uint64_t more = st->hub.exes_failed;
+
+	if (!more)
+		return;
+	head(to, "Quarantined: a worker died of these files");
+	for (int i = 0; i < QUARANTINE_SHOWN; i++) {
+		const char *path = st->quarantine.path[i];
+		size_t len = strnlen(path, QUARANTINE_PATH);
+		char out[4 * QUARANTINE_PATH + 1];
+
+		if (!len)
+			break;
+		log_quote(path, len, out, sizeof(out));
+		fprintf(to, "  %s%s\n", *path == '/' ? "" : "...", out);
+		more -= more > 0;
+	}
+	if (more)
+		fprintf(to, "  and %" PRIu64 " more\n", more);
+}
+
 static void costs(const struct status *st, FILE *to)
 {
 	const struct loader_stats *l = &st->loader;
@@ -265,4 +288,5 @@ void report_table(const struct status *st, FILE *to)
 	stops(st, to);
 	costs(st, to);
 	tables(st, to);
+	quarantine(st, to);
 }

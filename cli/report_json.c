@@ -2,6 +2,7 @@
 #include "cli/report_json.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "cli/json.h"
 #include "ipc/message.h"
@@ -152,6 +153,19 @@ static void stops(struct json *j, const struct status *st)
 	json_close(j, '}');
 }
 
+static void quarantine(struct json *j, const struct status *st)
+{
+	json_open(j, "quarantine", '[');
+	for (int i = 0; i < QUARANTINE_SHOWN; i++) {
+		char path[QUARANTINE_PATH + 1] = "";
+
+		memcpy(path, st->quarantine.path[i], QUARANTINE_PATH);
+		if (*path)
+			json_text(j, NULL, path);
+	}
+	json_close(j, ']');
+}
+
 int report_json(const struct status *st, FILE *to)
 {
 	struct json j = { .more = false };
@@ -163,6 +177,7 @@ int report_json(const struct status *st, FILE *to)
 	samples(&j, st);
 	stops(&j, st);
 	json_num(&j, "quarantined", st->hub.exes_failed);
+	quarantine(&j, st);
 	members(&j, st, "loaderd", loader, COUNT(loader));
 	members(&j, st, "totals", totals, COUNT(totals));
 	members(&j, st, "symbolizerd", hub, COUNT(hub));

@@ -112,6 +112,15 @@ struct exporter_stats {
 	uint64_t offences;
 };
 
+/* Files of which a worker died, by path: the last bytes of a longer one, cut
+ * at the front.  More than QUARANTINE_SHOWN are not named. */
+#define QUARANTINE_SHOWN	8
+#define QUARANTINE_PATH		160
+struct quarantine {
+	char path[QUARANTINE_SHOWN][QUARANTINE_PATH];	/* NUL-terminated; "":
+							 * none, not known */
+};
+
 struct status {
 	uint32_t version;		/* MSG_VERSION */
 	uint8_t loader_up, exporter_up, pad[2];
@@ -120,6 +129,7 @@ struct status {
 	struct hub_totals totals;
 	struct hub_stats hub;
 	struct exporter_stats exporter;	/* last word */
+	struct quarantine quarantine;
 };
 
 /*

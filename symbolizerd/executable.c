@@ -355,3 +355,23 @@ void executables_count(const struct executables *x, uint64_t *waiting,
 		*failed += x->v[i] && x->v[i]->quarantined;
 	}
 }
+
+void executables_quarantine(const struct executables *x,
+			    struct quarantine *ret)
+{
+	uint32_t n = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	for (uint32_t i = 0; i < x->top && n < QUARANTINE_SHOWN; i++) {
+		const struct executable *e = x->v[i];
+		const char *tail;
+		size_t len;
+
+		if (!e || !e->quarantined || !e->path)
+			continue;
+		len = strlen(e->path);
+		tail = e->path + (len < QUARANTINE_PATH ? 0 :
+				  len - (QUARANTINE_PATH - 1));
+		memcpy(ret->path[n++], tail, strlen(tail));
+	}
+}

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ipc/counters.h"
 #include "ipc/message.h"
 #include "symbolizerd/symbols/index.h"
 
@@ -106,6 +107,10 @@ void executables_sweep(struct executables *x, uint32_t interval);
 /* Entries with a job, and in quarantine. */
 void executables_count(const struct executables *x, uint64_t *waiting,
 		       uint64_t *failed);
+
+/* The paths of the first ones in quarantine; the rest of *ret is zeroed. */
+void executables_quarantine(const struct executables *x,
+			    struct quarantine *ret);
 
 static inline struct executable *executables_get(const struct executables *x,
 						 uint32_t i)

@@ -28,6 +28,7 @@ static void fill(struct hub *hub, struct status *st)
 	executables_count(&hub->exes, &st->hub.exes_waiting,
 			  &st->hub.exes_failed);
 	st->exporter = hub->exporter.stats;
+	executables_quarantine(&hub->exes, &st->quarantine);
 }
 
 static void leave(struct status_client *c)

@@ -326,6 +326,8 @@ TEST(hub_survives_bad_workers)
 	end(&status, &l, &st);
 	NEED(st.hub.worker_deaths == sizeof(how) - 1);
 	NEED(st.hub.exes_failed == sizeof(how) - 1);
+	for (int i = 0; i < QUARANTINE_SHOWN; i++)
+		NEED(!strcmp(st.quarantine.path[i], "/some/file"));
 	NEED(st.hub.worker_jobs == 2 * (sizeof(how) - 1));
 }
 

@@ -38,3 +38,7 @@ $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN) $^ $(CLI_FORMATS_LIBS) -o $@
+
+UNIT += report
+unit_report_SRCS := cli/report.c cli/report_json.c cli/json.c cli/text.c \
+	exporterd/protobuf.c common/log.c ipc/counters.c ipc/batch.c

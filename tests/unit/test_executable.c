@@ -101,6 +101,35 @@ TEST(executables_unused_are_forgotten)
 	executables_fini(&x);
 }
 
+TEST(executables_name_what_is_in_quarantine)
+{
+	struct quarantine q;
+	struct executables x;
+	char path[4096];
+
+	executables_init(&x, 9);
+	for (uint32_t i = 0; i < 2 * QUARANTINE_SHOWN; i++) {
+		uint32_t at = mention(&x, i, 1);
+		int len = snprintf(path, sizeof(path), "/bin/%u", i);
+
+		/* odd ones; the last, of which nothing is said, too */
+		executables_get(&x, at)->quarantined = i % 2;
+		if (i == 1)
+			len = snprintf(path, sizeof(path), "/%0300d!", 0);
+		if (i != 3)
+			CHECK_EQ(executables_assign(&x, i + 1, at, path,
+						    (size_t)len), 0);
+	}
+	memset(&q, 0xff, sizeof(q));
+	executables_quarantine(&x, &q);
+	CHECK_EQ(strlen(q.path[0]), QUARANTINE_PATH - 1);
+	CHECK_EQ(q.path[0][QUARANTINE_PATH - 2], '!');
+	CHECK(!strcmp(q.path[1], "/bin/5"));
+	CHECK(!strcmp(q.path[6], "/bin/15"));
+	CHECK(!*q.path[7]);
+	executables_fini(&x);
+}
+
 static void *some_map(size_t len)
 {
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,

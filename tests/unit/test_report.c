@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report_json.h"
+#include "tests/unit/harness.h"
+
+static struct status st;
+
+static char *printed(void (*print)(FILE *to))
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	CHECK(f != NULL);
+	print(f);
+	CHECK_EQ(fclose(f), 0);
+	return text;
+}
+
+static void as_table(FILE *to)
+{
+	report_table(&st, to);
+}
+
+static void as_json(FILE *to)
+{
+	CHECK_EQ(report_json(&st, to), 0);
+}
+
+/* Paths come from whoever was profiled; the hub may lie about their end. */
+TEST(report_names_what_is_in_quarantine)
+{
+	char *text;
+
+	memset(&st, 0, sizeof(st));
+	st.hub.exes_failed = 5;
+	strcpy(st.quarantine.path[0], "/bin/x\033[2J\"");
+	memset(st.quarantine.path[1], 'y', QUARANTINE_PATH);
+	text = printed(as_table);
+	CHECK(strstr(text, "\n  /bin/x\\x1b[2J\"\n  ...yyy") != NULL);
+	CHECK(strstr(text, "yyy\n  and 3 more\n") != NULL);
+	CHECK(!strchr(text, '\033'));
+	free(text);
+	text = printed(as_json);
+	CHECK(strstr(text, "\"quarantine\":[\"/bin/x\\u001b[2J\\u0022\",\"yyy"));
+	CHECK(!strchr(text, '\033'));
+	free(text);
+}
+
+TEST(report_is_silent_about_no_quarantine)
+{
+	char *text;
+
+	memset(&st, 0, sizeof(st));
+	text = printed(as_table);
+	CHECK(!strstr(text, "uarantine"));
+	free(text);
+	text = printed(as_json);
+	CHECK(strstr(text, "\"quarantined\":0,\"quarantine\":[]") != NULL);
+	free(text);
+}
