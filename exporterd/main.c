@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/cost.h"
 #include "common/log.h"
 #include "common/service.h"
 #include "exporterd/confine.h"
@@ -39,6 +40,7 @@ struct exporter {
 	struct timer tick, deadline;
 	bool draining;
 	struct exporter_stats stats;
+	int statm;
 	struct log_limit log;
 };
 
@@ -153,11 +155,15 @@ static void on_tick(void *arg)
 {
 	struct exporter *e = arg;
 	struct exporter_stats *s = &e->stats;
+	struct cost cost;
 
 	s->queued = held(e);
 	s->queued_bytes = e->cfg.no_network ? 0 : sender_bytes(&e->sender);
 	s->offences = e->hub.offences +
 		      (e->recording ? e->recorder.offences : 0);
+	cost_read(e->statm, &cost);
+	s->cpu_ns = cost.cpu_ns;
+	s->rss_bytes = cost.rss_bytes;
 	hub_link_stats(&e->hub, s);
 	service_alive();
 	service_status("%llu requests, %llu retries, %llu samples waiting",
@@ -236,6 +242,8 @@ static int start(struct exporter *e)
 			       &ops, e)))
 		return r;
 	service_scrub_env();
+	e->statm = cost_open();
+	e->stats.start_ns = clock_ns(CLOCK_REALTIME);
 	if (!e->cfg.no_network) {
 		r = sender_init(&e->sender, &e->loop, &e->cfg, &e->stats,
 				on_sent, e);

@@ -53,6 +53,12 @@ struct loader_stats {
 	uint64_t hub_connects;
 	uint64_t offences;		/* messages that ended a connection */
 	uint64_t map_bytes;		/* kernel memory of all maps, bytes */
+	/* costs */
+	uint64_t start_ns;		/* of loaderd: CLOCK_REALTIME */
+	uint64_t cpu_ns;		/* of its main process */
+	uint64_t rss_bytes;
+	uint64_t opener_cpu_ns;		/* of all openers, by their last answer */
+	uint64_t opener_rss_bytes;	/* of the last one to answer */
 };
 
 /* What became of samples that exporterd got. */
@@ -98,6 +104,13 @@ struct hub_stats {
 	uint64_t native;		/* samples whose user frames are all in
 					 * files (complete or not) */
 	uint64_t user;			/* samples with a user stack */
+	/* costs */
+	uint64_t start_ns;		/* of the hub: CLOCK_REALTIME */
+	uint64_t cpu_ns;
+	uint64_t rss_bytes;
+	uint64_t worker_cpu_ns;		/* of all workers that ended, and of
+					 * the zygote that forks them */
+	uint64_t worker_rss_bytes;	/* the most that one of them had */
 };
 
 struct exporter_stats {
@@ -110,6 +123,13 @@ struct exporter_stats {
 	uint64_t http_status;		/* of the last answer; 0: none */
 	uint64_t partial_rejected;	/* profiles refused in a 200 */
 	uint64_t offences;
+	uint64_t metrics_requests;	/* HTTP requests with metrics */
+	uint64_t metrics_failed;	/* of them, not accepted */
+	uint64_t metrics_rejected;	/* data points refused in a 200 */
+	/* costs */
+	uint64_t start_ns;		/* of exporterd: CLOCK_REALTIME */
+	uint64_t cpu_ns;
+	uint64_t rss_bytes;
 };
 
 /* Files of which a worker died, by path: the last bytes of a longer one, cut

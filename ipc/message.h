@@ -184,7 +184,11 @@ struct msg_job_failed {
 
 struct msg_slot {			/* MSG_FORK, MSG_KILL, MSG_EXITED */
 	uint32_t slot;			/* below WORKER_SLOTS */
-	int32_t status;			/* MSG_EXITED: as from waitpid; else 0 */
+	/* MSG_EXITED; else 0 */
+	int32_t status;			/* as from waitpid */
+	uint64_t cpu_ns;		/* of the worker, and of the zygote since
+					 * it last said so */
+	uint64_t rss_bytes;		/* of the worker: the most it had */
 };
 
 struct msg_batch {			/* the fd is a memfd: ipc/batch.h */
@@ -223,15 +227,22 @@ struct msg_open {
 	uint64_t start, end;		/* range in map_files */
 };
 
+struct opener_cost {
+	uint64_t cpu_ns;		/* since the opener's last answer */
+	uint64_t rss_bytes;		/* now; 0: not known */
+};
+
 struct msg_opened {
 	uint32_t path_len;
 	uint32_t pad;
+	struct opener_cost cost;
 	/* char path[path_len] */
 };
 
 struct msg_open_failed {
 	uint32_t error;			/* errno */
 	uint32_t pad;
+	struct opener_cost cost;
 };
 
 struct msg_debug_wanted {

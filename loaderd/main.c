@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/cost.h"
 #include "common/log.h"
 #include "common/service.h"
 #include "ipc/sealed.h"
@@ -65,6 +66,7 @@ struct loaderd {
 	struct loader_stats stats;
 	struct ring_buffer *needs;
 	int vdso_fd;
+	int statm;
 	uint64_t second_ns;
 	uint64_t connected_ns;	/* first met symbolizerd; 0: not yet */
 };
@@ -141,6 +143,17 @@ static int on_ring(struct ev_source *src, uint32_t events)
 
 /* --- from the opener and from symbolizerd -------------------------------------- */
 
+static void opener_costs(struct loader_stats *s, const struct msg *m)
+{
+	const struct msg_opened *opened = (const void *)m->buf;
+	const struct msg_open_failed *failed = (const void *)m->buf;
+	const struct opener_cost *c = m->hdr.type == MSG_OPENED ?
+		&opened->cost : &failed->cost;
+
+	s->opener_cpu_ns += c->cpu_ns;
+	s->opener_rss_bytes = c->rss_bytes;
+}
+
 static int on_opener(struct ev_source *src, uint32_t events)
 {
 	struct msg m;
@@ -149,6 +162,7 @@ static int on_opener(struct ev_source *src, uint32_t events)
 	(void)src;
 	(void)events;
 	while ((r = conn_recv(&self.opener.conn, &m)) == 0) {
+		opener_costs(&self.stats, &m);
 		if (m.hdr.id & DEBUG_ID)
 			debug_opened(&self.debug, &m);
 		else
@@ -250,6 +264,7 @@ static const struct files_ops files_ops = {
 static void report(struct loaderd *l)
 {
 	struct loader_stats *s = &l->stats;
+	struct cost cost;
 
 	bpf_sum(&l->bpf, s->bpf);
 	s->table_rows = l->tables.rows;
@@ -262,6 +277,9 @@ static void report(struct loaderd *l)
 	s->offences = l->hub.offences;
 	s->map_bytes = l->bpf.map_bytes +
 		       s->slabs * SLAB_ELEMENTS * sizeof(union element);
+	cost_read(l->statm, &cost);
+	s->cpu_ns = cost.cpu_ns;
+	s->rss_bytes = cost.rss_bytes;
 	hub_send(&l->hub, MSG_LOADER_STATS, s, sizeof(*s), NULL, 0, -1);
 }
 
@@ -499,6 +517,8 @@ int main(int argc, char **argv)
 		r = setup_loop(l);
 	if (r)
 		return 1;
+	l->statm = cost_open();
+	l->stats.start_ns = clock_ns(CLOCK_REALTIME);
 	l->vdso_fd = vdso_image();
 	l->debug = (struct debug){ .opener = &l->opener, .hub = &l->hub };
 	hub_init(&l->hub, &l->loop, o->hub, o->hub_uid, o->frequency, &hub_ops,

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/cost.h"
 #include "common/log.h"
 #include "loaderd/confine.h"
 #include "loaderd/fs.h"
@@ -96,7 +97,19 @@ static int open_debug(const struct msg_open_debug *q)
 	return fd < 0 ? open_below("/", path) : fd;
 }
 
-static int answer(struct conn *c, const struct msg *m)
+/* What was used since it was last told, *told in all. */
+static void cost(int statm, uint64_t *told, struct opener_cost *ret)
+{
+	struct cost now;
+
+	cost_read(statm, &now);
+	ret->cpu_ns = now.cpu_ns - *told;
+	ret->rss_bytes = now.rss_bytes;
+	*told = now.cpu_ns;
+}
+
+static int answer(struct conn *c, const struct msg *m, int statm,
+		  uint64_t *told)
 {
 	struct msg_open_failed failed = { 0 };
 	struct msg_opened opened = { 0 };
@@ -110,10 +123,12 @@ static int answer(struct conn *c, const struct msg *m)
 		fd = open_mapping((const void *)m->buf, path, &len);
 	if (fd < 0) {
 		failed.error = -fd;
+		cost(statm, told, &failed.cost);
 		return conn_send(c, MSG_OPEN_FAILED, m->hdr.id, &failed,
 				 sizeof(failed), NULL, 0, NULL, 0);
 	}
 	opened.path_len = len;
+	cost(statm, told, &opened.cost);
 	r = conn_send(c, MSG_OPENED, m->hdr.id, &opened, sizeof(opened), path,
 		      len, &fd, 1);
 	close(fd);
@@ -123,9 +138,10 @@ static int answer(struct conn *c, const struct msg *m)
 static _Noreturn void opener_main(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int r, statm = cost_open();
+	uint64_t told = 0;
 	struct conn c;
 	struct msg m;
-	int r;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	r = conn_init(&c, fd, PEER_LOADERD);
@@ -135,7 +151,7 @@ static _Noreturn void opener_main(int fd)
 			break;
 		r = conn_recv(&c, &m);
 		if (!r)
-			r = answer(&c, &m);
+			r = answer(&c, &m, statm, &told);
 		if (r == -EAGAIN)
 			r = 0;
 	}

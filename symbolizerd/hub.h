@@ -31,6 +31,7 @@
 struct hub_config {
 	uid_t loader_uid, exporter_uid;
 	uint64_t interval_ns;
+	int statm;		/* of cost_open() */
 };
 
 /* SIGTERM starts the way from one to the next; each has a deadline. */

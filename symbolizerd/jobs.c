@@ -286,6 +286,9 @@ static int on_zygote(struct ev_source *src, uint32_t events)
 		memcpy(&m, msg.buf, sizeof(m));
 		if (m.slot >= WORKER_SLOTS)
 			return -EPROTO;
+		hub->stats.worker_cpu_ns += m.cpu_ns;
+		if (hub->stats.worker_rss_bytes < m.rss_bytes)
+			hub->stats.worker_rss_bytes = m.rss_bytes;
 		slot_exited(hub, &hub->jobs.slots[m.slot], m.status);
 	}
 	if (r == -EAGAIN)

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/cost.h"
 #include "common/log.h"
 #include "common/sandbox.h"
 #include "common/service.h"
@@ -145,7 +146,7 @@ static int close_others(const struct hub_sockets *s)
 	return sandbox_close_fds(keep, 6);
 }
 
-static int prepare(struct hub *hub, const struct options *o)
+static int prepare(struct hub *hub, struct options *o)
 {
 	struct zygote_ends zygote;
 	struct hub_sockets sockets;
@@ -159,6 +160,7 @@ static int prepare(struct hub *hub, const struct options *o)
 	if (r < 0)
 		log_warn("notification socket: %s", strerror(-r));
 	service_scrub_env();
+	o->hub.statm = cost_open();
 	r = confine_namespaces();
 	if (r == 0)
 		r = zygote_start(o->uid, o->gid, &zygote);

@@ -215,6 +215,7 @@ static int init_knowledge(struct hub *hub)
 	hub->frequency = 1;
 	hub->start_ns = now_ns();
 	hub->interval_start_ns = clock_ns(CLOCK_REALTIME);
+	hub->stats.start_ns = hub->interval_start_ns;
 	/* by the clock: no two hubs use the same ids */
 	batches_init(&hub->batches, &hub->ledger, hub->interval_start_ns);
 	return 0;

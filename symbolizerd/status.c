@@ -7,12 +7,15 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/cost.h"
 #include "symbolizerd/hub.h"
 
 _Static_assert(offsetof(struct status_client, src) == 0, "src comes first");
 
 static void fill(struct hub *hub, struct status *st)
 {
+	struct cost cost;
+
 	memset(st, 0, sizeof(*st));
 	st->version = MSG_VERSION;
 	st->loader_up = hub->ledger.life == LIFE_UP;
@@ -27,6 +30,9 @@ static void fill(struct hub *hub, struct status *st)
 	st->hub.exes = hub->exes.n;
 	executables_count(&hub->exes, &st->hub.exes_waiting,
 			  &st->hub.exes_failed);
+	cost_read(hub->config.statm, &cost);
+	st->hub.cpu_ns = cost.cpu_ns;
+	st->hub.rss_bytes = cost.rss_bytes;
 	st->exporter = hub->exporter.stats;
 	executables_quarantine(&hub->exes, &st->quarantine);
 }

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/cost.h"
 #include "common/log.h"
 #include "ipc/conn.h"
 #include "symbolizerd/confine.h"
@@ -20,6 +21,7 @@ struct zygote {
 	int signals;
 	int slots[WORKER_SLOTS];
 	pid_t pids[WORKER_SLOTS];	/* 0: none */
+	uint64_t told_ns;		/* of its own CPU time */
 };
 
 /* --- in the worker ------------------------------------------------------- */
@@ -39,10 +41,19 @@ static void work(struct zygote *z, unsigned int slot, pid_t zygote)
 
 /* --- in the zygote ------------------------------------------------------- */
 
-static int tell_exit(struct zygote *z, unsigned int slot, int status)
+static int tell_exit(struct zygote *z, unsigned int slot, int status,
+		     const struct rusage *used)
 {
-	struct msg_slot m = { .slot = slot, .status = status };
+	struct msg_slot m = {
+		.slot = slot, .status = status,
+		.rss_bytes = (uint64_t)used->ru_maxrss * 1024,
+	};
+	struct rusage own = { 0 };
 	char byte;
+
+	getrusage(RUSAGE_SELF, &own);
+	m.cpu_ns = cost_cpu(used) + cost_cpu(&own) - z->told_ns;
+	z->told_ns = cost_cpu(&own);
 
 	/* what the worker did not read is not for the next one; descriptors
 	 * in it are released with it */
@@ -63,7 +74,8 @@ static int start(struct zygote *z, unsigned int slot)
 	if (pid == 0)
 		work(z, slot, self);
 	if (pid < 0)
-		return tell_exit(z, slot, ZYGOTE_NO_FORK);
+		return tell_exit(z, slot, ZYGOTE_NO_FORK,
+				 &(struct rusage){ 0 });
 	z->pids[slot] = pid;
 	return 0;
 }
@@ -71,14 +83,15 @@ static int start(struct zygote *z, unsigned int slot)
 static int reap(struct zygote *z)
 {
 	struct signalfd_siginfo si;
+	struct rusage used;
 	int status, r = 0;
 	pid_t pid;
 
 	(void)!read(z->signals, &si, sizeof(si));
-	while (r == 0 && (pid = waitpid(-1, &status, WNOHANG)) > 0) {
+	while (r == 0 && (pid = wait4(-1, &status, WNOHANG, &used)) > 0) {
 		for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 			if (z->pids[i] == pid)
-				r = tell_exit(z, i, status);
+				r = tell_exit(z, i, status, &used);
 		}
 	}
 	return r;

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 files=$(cat "$1"/loaderd/*.d "$1"/ipc/message.d "$1"/ipc/conn.d \
 	"$1"/ipc/sealed.d "$1"/ipc/trace_ring.d \
 	"$1"/common/evloop.d "$1"/common/log.d "$1"/common/service.d \
-	"$1"/common/sandbox.d | tr ' \\' '\n\n' | sed 's/:$//' |
+	"$1"/common/sandbox.d "$1"/common/cost.d | tr ' \\' '\n\n' | sed 's/:$//' |
 	grep -E '^(loaderd|ipc|common)/.*\.[ch]$' | sort -u)
 # code: neither blank nor only comment
 code() {

@@ -223,6 +223,7 @@ static int be_hub(void)
 {
 	uid_t uid = getuid() == 0 ? OTHER_ID : (uid_t)-1;
 	struct hub_config config = {
+		.statm = -1,
 		.loader_uid = getuid(), .exporter_uid = getuid(),
 		.interval_ns = NSEC_PER_SEC,
 	};

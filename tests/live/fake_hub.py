@@ -14,7 +14,8 @@ from collections import namedtuple
 HELLO_HUB, HELLO_EXPORTER, BATCH, BATCH_DONE, EXPORTER_STATS = 2, 3, 18, 19, 20
 OUTCOMES = ("delivered", "no_receiver", "queue_full", "rejected", "gave_up", "invalid")
 STATS = ("queued", "queued_bytes", "requests", "request_bytes", "wire_bytes", "retries",
-         "http_status", "partial_rejected", "offences")
+         "http_status", "partial_rejected", "offences", "metrics_requests", "metrics_failed",
+         "metrics_rejected", "start_ns", "cpu_ns", "rss_bytes")
 HEADER = struct.Struct("<HHIQ")
 Done = namedtuple("Done", "id samples outcome")
 Hello = namedtuple("Hello", "queued unreported")
