@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbolizerd/container.h"
+#include "common/container.h"
 
 #define CGROUPS_MAX	16384
 

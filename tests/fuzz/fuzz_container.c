@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolizerd/container.h"
+#include "common/container.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/container.h"
+#include "common/container.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  * (x.slice:cri-containerd:ID).  ECS with Fargate uses 32 digits, a dash and a
  * decimal number.  Of several, nested ones, the innermost counts.
  */
-#ifndef SYMBOLIZERD_CONTAINER_H
-#define SYMBOLIZERD_CONTAINER_H
+#ifndef COMMON_CONTAINER_H
+#define COMMON_CONTAINER_H
 
 #include <stddef.h>
 
@@ -20,4 +20,4 @@
 /* The ID within path (borrowed from it) and its length; NULL when none. */
 const char *container_id(const char *path, size_t len, size_t *ret);
 
-#endif /* SYMBOLIZERD_CONTAINER_H */
+#endif /* COMMON_CONTAINER_H */
