@@ -110,6 +110,7 @@ struct mm_struct___6_4 {			/* 6.4 - 6.12 */
 
 struct kernfs_node {
 	const char *name;
+	__u64 id;				/* >= 5.5: 67c0496e87d1 */
 };
 struct kernfs_node___6_15 {
 	struct kernfs_node *__parent;		/* 633488947ef6 */
@@ -127,7 +128,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	unsigned int flags;
 	int pid, tgid;
-	struct task_struct *group_leader;
+	struct task_struct *group_leader, *real_parent;
 	__u64 start_boottime;
 	__u64 self_exec_id;
 	struct css_set *cgroups;

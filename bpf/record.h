@@ -164,6 +164,23 @@ struct need_cgroup {
 	char name[CGROUP_LEVELS][CGROUP_NAME];	/* [0] is the leaf */
 };
 
+/* Which tasks are sampled; loaderd writes it before the programs are loaded. */
+#define ONLY_MAX	32
+enum only_kind {
+	ONLY_ALL = 0,		/* every task */
+	ONLY_PID,		/* the processes id[0..n-1] */
+	ONLY_BELOW,		/* descendants of process id[0], without it */
+	ONLY_CGROUP,		/* in cgroup id[0] (v2) or one below it */
+	ONLY__MAX
+};
+struct only {
+	__u32 kind;
+	__u32 n;
+	__u64 before_ns;	/* ONLY_PID: a process that began after this,
+				 * CLOCK_BOOTTIME, has only the number of one */
+	__u64 id[ONLY_MAX];
+};
+
 /* Counters kept by BPF, one slot each in the map `counts`, per CPU. */
 enum bpf_count {
 	BPF_TAKEN = 0,		/* samples that the program decided to record */

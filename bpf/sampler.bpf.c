@@ -22,6 +22,7 @@
 #define ASK_NS		100000000ULL	/* a need is asked once in this time */
 #define FILES_MAX	16384
 #define ASKED_MAX	2048
+#define ONLY_LEVELS	64		/* parents of a task or of a cgroup */
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -126,6 +127,8 @@ __u64 symbol_addr;		/* question of loaderd, for name_symbol() */
 
 const volatile __u64 ring_wake_bytes = 1 << 18;	/* wake loaderd beyond this */
 const volatile __u32 thread_size = 16384;	/* kernel stack, before 5.15 */
+const volatile struct only only;		/* constant, so what is not asked for is
+						 * dropped when the program is loaded */
 
 static __always_inline struct scratch *scratch(void)
 {
@@ -246,6 +249,61 @@ __weak __noinline int ask_cgroup(void)
 	if (bpf_ringbuf_output(&needs, n, sizeof(*n), 0))
 		count(BPF_NEED_FULL);
 	return 0;
+}
+
+/* --- a part of the system ------------------------------------------------- */
+
+static __always_inline int is_named(__u64 task)
+{
+	__u64 leader = (__u64)KLOAD(task_struct, task, group_leader);
+	__u32 tgid = KLOAD(task_struct, task, tgid);
+
+	for (int i = 0; i < ONLY_MAX && i < only.n; i++) {
+		if (only.id[i] == tgid)
+			return KLOAD(task_struct, leader, start_boottime) <=
+			       only.before_ns;
+	}
+	return 0;
+}
+
+static __always_inline int is_below(__u64 task)
+{
+	for (int i = 0; i < ONLY_LEVELS; i++) {
+		__u32 tgid;
+
+		task = (__u64)KLOAD(task_struct, task, real_parent);
+		tgid = KLOAD(task_struct, task, tgid);
+		if (tgid == only.id[0])
+			return 1;
+		if (tgid <= 1)
+			break;
+	}
+	return 0;
+}
+
+static __always_inline int is_within(__u64 task)
+{
+	__u64 kn = (__u64)KLOAD(task_struct, task, cgroups);
+
+	kn = (__u64)KLOAD(css_set, kn, dfl_cgrp);
+	kn = (__u64)KLOAD(cgroup, kn, kn);
+	for (int i = 0; kn && i < ONLY_LEVELS; i++) {
+		if ((__u64)KLOAD(kernfs_node, kn, id) == only.id[0])
+			return 1;
+		kn = kernfs_parent(kn);
+	}
+	return 0;
+}
+
+/* Apart, so that its loops are verified once. */
+__weak __noinline int wanted(__u64 task)
+{
+	switch (only.kind) {
+	case ONLY_PID:		return is_named(task);
+	case ONLY_BELOW:	return is_below(task);
+	case ONLY_CGROUP:	return is_within(task);
+	}
+	return 1;
 }
 
 /* --- a frame -------------------------------------------------------------- */
@@ -561,6 +619,8 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!s || !(bpf_get_current_pid_tgid() & 0xffffffff))
 		return 0;	/* idle */
+	if (only.kind != ONLY_ALL && !wanted(task))
+		return 0;
 	begin(s, task);
 	if (!REGS_IN_USER(&ctx->regs))
 		len = bpf_get_stack(ctx, s->words, KERNEL_MAX * 8, 0);
@@ -608,7 +668,8 @@ int identify(struct bpf_raw_tracepoint_args *ctx)
 	return 1;
 }
 
-/* Every executable mapping of a file, of every process, at start (5.12+). */
+/* Every executable mapping of a file, of every process that is sampled and of
+ * who reads this (loaderd, which checks its own), at start (5.12+). */
 SEC("iter/task_vma")
 int list_files(struct bpf_iter__task_vma *ctx)
 {
@@ -618,6 +679,9 @@ int list_files(struct bpf_iter__task_vma *ctx)
 
 	if (!v || !t || t->pid != t->tgid || !(v->vm_flags & VM_EXEC) ||
 	    !v->vm_file)
+		return 0;
+	if (only.kind != ONLY_ALL && !wanted((__u64)t) &&
+	    t->tgid != bpf_get_current_pid_tgid() >> 32)
 		return 0;
 	n.tgid = t->tgid;
 	n.start_ns = t->start_boottime;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bpf/sampler.skel.h"
+#include "common/clock.h"
 #include "common/log.h"
 
 #define RING_MIN	(256u << 10)
@@ -95,7 +96,8 @@ static uint64_t map_size(const struct bpf_map *map, bool prealloc)
 	}
 }
 
-static int load(struct bpf *b, uint32_t frequency, bool list, bool prealloc)
+static int load(struct bpf *b, uint32_t frequency, const struct only *only,
+		bool list, bool prealloc)
 {
 	uint32_t ring = ring_bytes(frequency);
 	struct bpf_map *map;
@@ -111,6 +113,8 @@ static int load(struct bpf *b, uint32_t frequency, bool list, bool prealloc)
 	if (!prealloc)
 		bpf_map__set_map_flags(s->maps.files, BPF_F_NO_PREALLOC);
 	s->rodata->ring_wake_bytes = ring / 4 * 3;
+	s->rodata->only = *only;
+	s->rodata->only.before_ns = clock_ns(CLOCK_BOOTTIME);
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 	bpf_object__for_each_map(map, s->obj)
 		b->map_bytes += map == s->maps.slab0 ? 0 :
@@ -137,7 +141,7 @@ static int attach_name(struct bpf *b)
 
 /* What this kernel can do is found by trying, the best first: hashes that take
  * memory as they fill came to perf programs in 6.1, iter/task_vma in 5.12. */
-int bpf_load(struct bpf *b, uint32_t frequency)
+int bpf_load(struct bpf *b, uint32_t frequency, const struct only *only)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts,
@@ -150,11 +154,11 @@ int bpf_load(struct bpf *b, uint32_t frequency)
 	libbpf_set_print(on_libbpf);
 	/* counts only before Linux 5.11; it may be refused elsewhere */
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
-	r = load(b, frequency, true, false);
+	r = load(b, frequency, only, true, false);
 	if (r)
-		r = load(b, frequency, true, true);
+		r = load(b, frequency, only, true, true);
 	if (r)
-		r = load(b, frequency, false, true);
+		r = load(b, frequency, only, false, true);
 	return r ? r : attach_name(b);
 }
 

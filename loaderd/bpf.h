@@ -21,8 +21,9 @@ struct bpf {
 	uint64_t map_bytes;	/* of all maps but the slabs */
 };
 
-/* Load for this frequency (it sizes the ring).  0 or -errno. */
-int bpf_load(struct bpf *b, uint32_t frequency);
+/* Load for this frequency (it sizes the ring) and these tasks; of only, before_ns
+ * is set here.  0 or -errno. */
+int bpf_load(struct bpf *b, uint32_t frequency, const struct only *only);
 
 /* Identity of the file mapped at addr in this process, by the kernel's word
  * (the sampler's own walker).  0, or -ENOENT. */

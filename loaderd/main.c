@@ -48,6 +48,7 @@ struct options {
 	uint64_t table_budget;
 	int nice;
 	bool debug;
+	struct only only;
 };
 
 struct loaderd {
@@ -362,7 +363,7 @@ static int self_check(struct loaderd *l)
 
 static int setup_bpf(struct loaderd *l)
 {
-	int r = bpf_load(&l->bpf, l->opt.frequency);
+	int r = bpf_load(&l->bpf, l->opt.frequency, &l->opt.only);
 
 	if (r) {
 		log_err("cannot load the BPF programs: %s (is this kernel 5.10 "
@@ -455,6 +456,17 @@ static uint64_t number(const char *s, uint64_t min, uint64_t max)
 	return v;
 }
 
+/* One more of this kind; of processes there may be several. */
+static void add_only(struct only *o, enum only_kind kind, uint64_t id)
+{
+	if (o->n == ONLY_MAX || (o->n && (kind != ONLY_PID || o->kind != kind))) {
+		log_err("too many of --only-pid, --only-below, --only-cgroup");
+		exit(2);
+	}
+	o->kind = kind;
+	o->id[o->n++] = id;
+}
+
 static void parse(struct options *o, int argc, char **argv)
 {
 	static const struct option table[] = {
@@ -463,6 +475,8 @@ static void parse(struct options *o, int argc, char **argv)
 		{ "hub-uid", 1, NULL, 'H' }, { "frequency", 1, NULL, 'f' },
 		{ "table-budget", 1, NULL, 't' }, { "idle", 1, NULL, 'i' },
 		{ "debug", 0, NULL, 'd' }, { "no-priority", 0, NULL, 'n' },
+		{ "only-pid", 1, NULL, 'P' }, { "only-below", 1, NULL, 'B' },
+		{ "only-cgroup", 1, NULL, 'C' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c;
@@ -484,6 +498,12 @@ static void parse(struct options *o, int argc, char **argv)
 		case 'i': o->idle_s = number(optarg, 1, 604800); break;
 		case 'd': o->debug = true; break;
 		case 'n': o->nice = 0; break;
+		case 'P': add_only(&o->only, ONLY_PID,
+				   number(optarg, 1, INT32_MAX)); break;
+		case 'B': add_only(&o->only, ONLY_BELOW,
+				   number(optarg, 2, INT32_MAX)); break;
+		case 'C': add_only(&o->only, ONLY_CGROUP,
+				   number(optarg, 1, UINT64_MAX)); break;
 		default: exit(2);
 		}
 	}
@@ -491,7 +511,9 @@ static void parse(struct options *o, int argc, char **argv)
 		log_err("usage: trifold-loaderd --hub PATH --hub-uid UID "
 			"[--uid UID --gid GID] [--opener-uid UID] "
 			"[--frequency HZ] [--table-budget MIB] "
-			"[--idle SECONDS] [--no-priority] [--debug]");
+			"[--idle SECONDS] [--no-priority] [--debug] "
+			"[--only-pid PID... | --only-below PID | "
+			"--only-cgroup ID]");
 		exit(2);
 	}
 }

@@ -157,11 +157,12 @@ int main(int argc, char **argv)
 	int depth = argc > 1 ? atoi(argv[1]) : 40;
 	int hz = argc > 2 ? atoi(argv[2]) : 997;
 	int seconds = argc > 3 ? atoi(argv[3]) : 5;
+	const struct only everything = { .kind = ONLY_ALL };
 	struct sampling sampling;
 	struct ring_buffer *rb;
 	int r;
 
-	r = bpf_load(&bpf, hz);
+	r = bpf_load(&bpf, hz, &everything);
 	if (r)
 		die("bpf_load", r);
 	r = tables_init(&tables, bpf_slabs_fd(&bpf), bpf_slab0_fd(&bpf),
