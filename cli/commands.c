@@ -52,13 +52,27 @@ static const struct option_def record_options[] = {
 	  "                     .pb.gz, .otlp, .speedscope.json, .firefox.json)",
 	  OPTION_FORMAT, 0, 0, AT(format) },
 	FREQUENCY,
+	{ "pid", "PID", "only this process, until it ends; several may be\n"
+	  "                     named, each by its --pid", OPTION_NUMBERS, 1,
+	  INT32_MAX, AT(pids) },
+	{ "cgroup", "PATH", "only what runs in this cgroup (v2) or below it;\n"
+	  "                     PATH as below /sys/fs/cgroup", OPTION_TEXT, 0, 0,
+	  AT(cgroup) },
+	{ "container", "ID", "only the container whose ID begins so (4 digits\n"
+	  "                     or more)", OPTION_TEXT, 0, 0, AT(container) },
+	{ "all", NULL, "the whole system while COMMAND runs", OPTION_FLAG, 0, 0,
+	  AT(all) },
 	VERBOSE,
 	LIBEXEC,
 };
 
 static const char record_details[] =
-"The whole system is recorded, for S seconds or while COMMAND runs.  COMMAND\n"
-"has the rights that trifold has: put `sudo -u USER` before it to change that.\n"
+"With COMMAND, it and what it starts is recorded while it runs, daemons too;\n"
+"not so what others do for it: the kernel's own threads, services that it asks,\n"
+"containers that an engine's daemon starts.  COMMAND has the rights that trifold\n"
+"has: put `sudo -u USER` before it to change that.  Without COMMAND, --pid,\n"
+"--cgroup or --container the whole system is recorded, for S seconds.\n"
+"\n"
 "FILE belongs to who called sudo, is readable by its owner only, and replaces\n"
 "an older one at once; nothing is sent anywhere.\n"
 "\n"
@@ -109,8 +123,9 @@ const struct command commands[] = {
 	{ "run", "[OPTION]...", "Profile this machine until Ctrl-C",
 	  run_details, run_options, COUNT(run_options), REST_NONE,
 	  run_run },
-	{ "record", "[OPTION]... (--duration S | -- COMMAND [ARG]...)",
-	  "Record a profile of this machine into a file", record_details,
+	{ "record", "[OPTION]... (--duration S | --pid PID | --cgroup PATH |\n"
+	  "                      --container ID | -- COMMAND [ARG]...)",
+	  "Record a profile of this machine or a part of it into a file", record_details,
 	  record_options, COUNT(record_options), REST_COMMAND, run_record },
 	{ "status", "[--json]", "Say how a running trifold does: every sample's account",
 	  NULL, status_options, COUNT(status_options), REST_NONE, run_status },

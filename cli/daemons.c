@@ -2,6 +2,7 @@
 #include "cli/daemons.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,7 @@ bool daemons_network(const struct options *o)
 
 /* --- how ------------------------------------------------------------------------- */
 
-#define ARGS_MAX	24
+#define ARGS_MAX	(24 + 2 * NUMBERS_MAX)
 
 struct args {
 	char *argv[ARGS_MAX + 1];
@@ -89,13 +90,13 @@ static void arg(struct args *a, const char *s)
 		a->argv[a->n++] = (char *)s;
 }
 
-static void arg_num(struct args *a, const char *name, uint32_t v)
+static void arg_num(struct args *a, const char *name, uint64_t v)
 {
 	size_t left = sizeof(a->text) - a->used;
 	int n;
 
 	arg(a, name);
-	n = snprintf(a->text + a->used, left, "%u", v);
+	n = snprintf(a->text + a->used, left, "%" PRIu64, v);
 	if (n > 0 && (size_t)n < left) {
 		arg(a, a->text + a->used);
 		a->used += (size_t)n + 1;
@@ -131,6 +132,12 @@ static void loader_args(const struct launch *l, struct args *a)
 	arg(a, LOADER_SOCKET);
 	arg_num(a, "--hub-uid", l->ids.uid[ID_HUB]);
 	arg_num(a, "--frequency", l->opt->frequency);
+	for (uint32_t i = 0; i < l->target->pids.n; i++)
+		arg_num(a, "--only-pid", l->target->pids.v[i]);
+	if (l->target->kind == TARGET_CGROUP)
+		arg_num(a, "--only-cgroup", l->target->cgroup);
+	if (l->target->kind == TARGET_COMMAND)
+		arg_num(a, "--only-below", (uint64_t)l->launcher);
 }
 
 static pid_t start(const struct launch *l, enum daemon_id id,
@@ -211,7 +218,7 @@ pid_t recorder_start(const struct launch *l, int control)
 		[FORMAT_FIREFOX] = "firefox",
 	};
 	static char notify[] = "NOTIFY_SOCKET=" NOTIFY_SOCKET;
-	char *env[CHILD_ENV_MAX], *extra[] = { notify, NULL }, command[256];
+	char *env[CHILD_ENV_MAX], *extra[] = { notify, NULL }, command[320];
 	struct args a = { .n = 0 };
 	struct child_spec spec = {
 		.path = "/proc/self/exe", .argv = a.argv, .env = env,
@@ -235,6 +242,8 @@ pid_t recorder_start(const struct launch *l, int control)
 	arg(&a, "--output");
 	arg(&a, l->opt->output);
 	join(l->opt->rest, command, sizeof(command));
+	if (!*command)
+		snprintf(command, sizeof(command), "%s", l->target->what);
 	if (*command) {
 		arg(&a, "--command");
 		arg(&a, command);

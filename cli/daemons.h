@@ -12,6 +12,7 @@
 #include "cli/identity.h"
 #include "cli/options.h"
 #include "cli/runtime_dir.h"
+#include "cli/target.h"
 
 enum daemon_id {		/* in the order in which they are started */
 	DAEMON_HUB,
@@ -24,6 +25,8 @@ extern const char *const daemon_names[DAEMON__COUNT];
 
 struct launch {
 	const struct options *opt;
+	const struct target *target;
+	pid_t launcher;			/* of TARGET_COMMAND */
 	struct identities ids;
 	struct runtime_dir dir;
 	char programs[PATH_MAX];	/* directory of the daemons */

@@ -83,6 +83,21 @@ static const char *format_list(char *buf, size_t size)
 	return buf;
 }
 
+static const char *add_number(struct numbers *to, uint32_t v, char *buf,
+			      size_t size)
+{
+	for (uint32_t i = 0; i < to->n; i++) {
+		if (to->v[i] == v)
+			return NULL;
+	}
+	if (to->n < NUMBERS_MAX) {
+		to->v[to->n++] = v;
+		return NULL;
+	}
+	snprintf(buf, size, "to be given at most %u times", NUMBERS_MAX);
+	return buf;
+}
+
 /* Returns what a value should have been, or NULL when it was stored. */
 static const char *store(const struct option_def *d, const char *value,
 			 struct options *o, char *buf, size_t size)
@@ -103,6 +118,12 @@ static const char *store(const struct option_def *d, const char *value,
 			*(uint32_t *)at = (uint32_t)v;
 			return NULL;
 		}
+		snprintf(buf, size, "a number from %u to %u", d->min, d->max);
+		return buf;
+	case OPTION_NUMBERS:
+		if (parse_number(value, strlen(value), d->max, &v) &&
+		    v >= d->min)
+			return add_number(at, (uint32_t)v, buf, size);
 		snprintf(buf, size, "a number from %u to %u", d->min, d->max);
 		return buf;
 	case OPTION_SECONDS:

@@ -27,6 +27,12 @@ struct words {
 	uint32_t n;
 };
 
+#define NUMBERS_MAX	32		/* ONLY_MAX of bpf/record.h */
+struct numbers {
+	uint32_t v[NUMBERS_MAX];
+	uint32_t n;
+};
+
 /* All that any command can be told. */
 struct options {
 	const char *output;
@@ -42,6 +48,10 @@ struct options {
 	char **rest;			/* NULL-terminated: a command */
 	const char *file;		/* NULL: none given */
 	struct words at;
+	/* of record, see target.h */
+	struct numbers pids;
+	const char *cgroup, *container;
+	bool all;
 	/* of the recorder, see recorder.h */
 	uint32_t batch_fd, control_fd, owner_uid, owner_gid, seal_uid;
 	const char *command;
@@ -53,6 +63,7 @@ enum option_kind {
 	OPTION_NUMBER,		/* uint32_t, min..max */
 	OPTION_SECONDS,		/* uint64_t, milliseconds; "1.5" */
 	OPTION_FORMAT,		/* uint32_t: enum profile_format */
+	OPTION_NUMBERS,		/* struct numbers: another each time */
 	OPTION_WORDS,		/* struct words: all up to the next option */
 };
 

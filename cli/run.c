@@ -11,6 +11,7 @@
 #include "cli/report.h"
 #include "cli/report_json.h"
 #include "cli/supervise.h"
+#include "cli/target.h"
 #include "cli/watch.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -40,6 +41,7 @@ static bool settle_format(struct options *o, const char *command)
 
 int run_run(const struct options *given)
 {
+	struct target everything = { .kind = TARGET_ALL, .ended = -1 };
 	struct options o = *given;
 
 	if (!o.output && !daemons_network(&o))
@@ -48,7 +50,7 @@ int run_run(const struct options *given)
 		return EXIT_USAGE;
 	if (!is_root("load BPF programs", "run"))
 		return 1;
-	return supervise(&o, true);
+	return supervise(&o, &everything, true);
 }
 
 int run_record(const struct options *given)
@@ -62,11 +64,12 @@ int run_record(const struct options *given)
 		[FORMAT_FIREFOX] = "trifold.firefox.json",
 	};
 	struct options o = *given;
+	struct target target;
+	char err[400];
+	int r;
 
-	if (!o.duration_ms == !o.rest[0]) {
-		log_err("%s; see `trifold record --help`", o.rest[0] ?
-			"either --duration or a command, not both" :
-			"how long? --duration SECONDS, or a command behind --");
+	if (target_check(&o, err, sizeof(err))) {
+		log_err("%s; see `trifold record --help`", err);
 		return EXIT_USAGE;
 	}
 	if (!o.output)
@@ -75,7 +78,11 @@ int run_record(const struct options *given)
 		return EXIT_USAGE;
 	if (!is_root("load BPF programs", "record"))
 		return 1;
-	return supervise(&o, false);
+	if (target_find(&o, &target))
+		return 1;
+	r = supervise(&o, &target, false);
+	target_release(&target);
+	return r;
 }
 
 /* Wait for the first status.  0 or -errno. */

@@ -15,6 +15,8 @@
 #include "cli/child.h"
 #include "cli/console.h"
 #include "cli/daemons.h"
+#include "cli/launcher.h"
+#include "cli/progress.h"
 #include "cli/recorder.h"
 #include "cli/report.h"
 #include "cli/watch.h"
@@ -51,6 +53,8 @@ struct daemon {
 
 struct sup {
 	const struct options *opt;
+	struct target *target;
+	struct progress progress;
 	bool plain;
 	struct launch launch;
 	struct console console;
@@ -61,7 +65,8 @@ struct sup {
 	pid_t recorder;
 	bool recorder_ready;	/* its file is open */
 	int control;		/* to the recorder; -1: none */
-	pid_t command;
+	struct launcher launcher;
+	pid_t command;		/* the launcher, once it runs it */
 	int command_status;
 
 	enum phase phase;
@@ -319,26 +324,34 @@ static void enter(struct sup *s, enum phase p, uint64_t now)
 	if (p == END_RECORDER)
 		end_recorder(s);
 	else if (p == END_COMMAND && s->end_signal)
-		kill(s->command, s->end_signal);
+		launcher_signal(&s->launcher, s->end_signal);
 	else if (p > END_COMMAND && p < END_RECORDER && phase_pid(s))
 		kill(phase_pid(s), SIGTERM);
 	if (s->opt->verbose && p >= END_LOADER && p < END_RECORDER)
 		console_say(&s->console, "ending %s", daemon_names[ending(p)]);
 }
 
-static void start_command(struct sup *s, uint64_t now)
+static int start_launcher(struct sup *s)
 {
 	const struct child_spec spec = {
 		.path = s->opt->rest[0], .argv = s->opt->rest,
 		.env = environ, .log_fd = -1,
 	};
-	pid_t pid = child_start(&spec);
+	int r = s->opt->rest[0] ? launcher_start(&s->launcher, &spec) : 0;
 
-	if (pid > 0) {
-		s->command = pid;
+	s->launch.launcher = s->launcher.pid;
+	return r;
+}
+
+static void start_command(struct sup *s, uint64_t now)
+{
+	int r = launcher_go(&s->launcher);
+
+	if (!r) {
+		s->command = s->launcher.pid;
 		return;
 	}
-	console_say(&s->console, "%s: %s", s->opt->rest[0], strerror(-pid));
+	console_say(&s->console, "%s: %s", s->opt->rest[0], strerror(-r));
 	fail(s, now);
 }
 
@@ -372,8 +385,20 @@ static void begin_run(struct sup *s, uint64_t now)
 	enter(s, RUNNING, now);
 	if (s->opt->rest[0])
 		start_command(s, now);
-	else if (!s->opt->duration_ms)
-		console_say(&s->console, "profiling until Ctrl-C");
+	else if (!s->opt->duration_ms && (s->plain || s->console.tty))
+		console_say(&s->console, "profiling %s%suntil Ctrl-C",
+			    s->target->what, *s->target->what ? " " : "");
+}
+
+/* When all that shall be recorded has ended, so has the recording. */
+static void check_target(struct sup *s, uint64_t now)
+{
+	uint32_t pid;
+
+	while ((pid = target_ended(s->target)))
+		console_say(&s->console, "process %u has ended", pid);
+	if (s->target->kind == TARGET_PIDS && !s->target->running)
+		begin_end(s, now);
 }
 
 static void check_start(struct sup *s, uint64_t now)
@@ -411,11 +436,15 @@ static void overdue(struct sup *s, uint64_t now)
 		 !s->quick));
 	int sig = gently ? SIGTERM : SIGKILL;
 
-	console_say(&s->console, "%s (pid %d) %s: sending %s",
+	console_say(&s->console, "%s (%spid %d) %s: sending %s",
 		    id != DAEMON__COUNT ? daemon_names[id] : what[s->phase],
+		    s->phase == END_COMMAND ? "below " : "",
 		    (int)phase_pid(s), s->quick ? "still runs" :
 		    "does not end", sig == SIGTERM ? "SIGTERM" : "SIGKILL");
-	kill(phase_pid(s), sig);
+	if (s->phase == END_COMMAND)
+		launcher_signal(&s->launcher, sig);
+	else
+		kill(phase_pid(s), sig);
 	s->killed = s->killed || sig == SIGKILL || s->phase == END_RECORDER;
 	s->end_signal = SIGTERM;
 	s->deadline_ns = now + S(5);
@@ -429,6 +458,8 @@ static void advance(struct sup *s, uint64_t now)
 		check_start(s, now);
 	if (s->phase == RUNNING && now >= s->deadline_ns)
 		begin_end(s, now);
+	if (s->phase == RUNNING)
+		check_target(s, now);
 	do {
 		before = s->phase;
 		if (before > RUNNING && before < ENDED && !phase_pid(s))
@@ -444,11 +475,12 @@ static void child_died(struct sup *s, pid_t pid, int status, uint64_t now)
 {
 	char how[80];
 
-	if (pid == s->command) {
-		s->command = 0;
+	if (pid == s->launcher.pid) {
+		s->failed |= !s->command;
+		s->launcher.pid = s->command = 0;
 		s->command_status = status;
 		s->end_ns = s->end_ns ? s->end_ns : now;
-		if (s->phase == RUNNING)
+		if (s->phase <= RUNNING)
 			begin_end(s, now);
 		return;
 	}
@@ -481,7 +513,7 @@ static void quick_end(struct sup *s, uint64_t now)
 	if (s->recorder)
 		kill(s->recorder, SIGTERM);
 	if (s->command)
-		kill(s->command, SIGKILL);
+		launcher_signal(&s->launcher, SIGKILL);
 	s->killed = true;
 	s->deadline_ns = now + S(2);
 }
@@ -520,8 +552,14 @@ static void show(struct sup *s, uint64_t now)
 	    (!s->console.tty && !s->plain) || now - s->shown_ns < every)
 		return;
 	s->shown_ns += (now - s->shown_ns) / every * every;
-	report_progress(&s->watch.status, (now - s->run_ns) / NSEC_PER_SEC,
-			text, sizeof(text));
+	if (s->plain)
+		report_progress(&s->watch.status,
+				(now - s->run_ns) / NSEC_PER_SEC, text,
+				sizeof(text));
+	else
+		progress_line(&s->progress, &s->watch.status, now - s->run_ns,
+			      s->opt->duration_ms * NSEC_PER_MSEC, text,
+			      sizeof(text));
 	if (s->console.tty)
 		console_progress(&s->console, text);
 	else
@@ -560,10 +598,12 @@ static void wait_and_serve(struct sup *s)
 		{ .fd = s->launch.dir.notify, .events = POLLIN },
 		{ .fd = s->console.read_fd, .events = POLLIN },
 		{ .fd = s->watch.conn.fd, .events = POLLIN },
+		{ .fd = s->phase == RUNNING ? s->target->ended : -1,
+		  .events = POLLIN },
 	};
 	uint64_t now;
 
-	if (poll(p, 4, timeout_ms(s, now_ns())) < 0 && errno != EINTR)
+	if (poll(p, 5, timeout_ms(s, now_ns())) < 0 && errno != EINTR)
 		s->failed = true;
 	now = now_ns();
 	if (p[2].revents)
@@ -616,6 +656,7 @@ static int set_up(struct sup *s)
 	int r;
 
 	l->opt = s->opt;
+	l->target = s->target;
 	r = daemons_find(s->opt->libexec, l->programs);
 	if (!r)
 		r = identity_find(&l->ids);
@@ -663,20 +704,26 @@ static void finish(struct sup *s)
 	close(s->signals);
 }
 
-int supervise(const struct options *o, bool plain)
+int supervise(const struct options *o, struct target *target, bool plain)
 {
-	struct sup s = { .opt = o, .plain = plain, .control = -1 };
+	struct sup s = {
+		.opt = o, .target = target, .plain = plain, .control = -1,
+		.launcher.go = -1,
+	};
 	int r;
 
 	/* to record is not to send: only `run` has an endpoint */
 	s.launch.network = plain && daemons_network(o);
 	if (set_up(&s))
 		return 1;
-	r = o->output ? start_recorder(&s) : 0;
+	r = start_launcher(&s);
+	if (!r && o->output)
+		r = start_recorder(&s);
 	if (r)
 		log_err("the recorder cannot be started: %s", strerror(-r));
 	else
 		loop(&s);
+	launcher_cancel(&s.launcher);
 	finish(&s);
 	return r ? 1 : exit_status(&s);
 }

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "cli/options.h"
+#include "cli/target.h"
 
 #define BACKOFF_FIRST_NS	100000000ULL
 #define BACKOFF_MAX_NS		5000000000ULL
@@ -32,10 +33,10 @@
 uint64_t supervise_backoff(uint64_t *backoff, uint64_t lived_ns);
 
 /*
- * Profile as the options say; plain: print progress to what is no terminal
- * too.  Returns the exit status: of o->rest, where there is a command, or 0;
+ * Profile what the options and the target say; plain: print progress to what is
+ * no terminal too.  Returns the exit status: of o->rest, where there is a command, or 0;
  * 1 if profiling failed.
  */
-int supervise(const struct options *o, bool plain);
+int supervise(const struct options *o, struct target *target, bool plain);
 
 #endif /* CLI_SUPERVISE_H */

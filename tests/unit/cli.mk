@@ -7,6 +7,7 @@ CLI_FORMATS := cli/text.c cli/profile.c cli/tree.c cli/folded.c cli/pprof.c \
 CLI_FORMATS_LIBS := -lz -lxxhash
 
 UNIT += profile profile_collect folded html pprof json_formats cli_options supervise doctor
+UNIT += target launcher progress
 unit_profile_collect_SRCS := cli/collect.c ipc/batch.c ipc/batch_build.c
 unit_profile_collect_LIBS := -lxxhash
 unit_profile_SRCS := $(CLI_FORMATS)
@@ -22,10 +23,14 @@ unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
 unit_cli_options_SRCS := cli/options.c $(CLI_FORMATS)
 unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
 unit_supervise_SRCS := cli/supervise.c cli/child.c cli/console.c \
-	cli/daemons.c cli/identity.c cli/outfile.c cli/report.c \
-	cli/runtime_dir.c cli/watch.c common/log.c common/sandbox.c ipc/conn.c \
-	ipc/counters.c ipc/message.c
+	cli/daemons.c cli/identity.c cli/launcher.c cli/outfile.c cli/progress.c \
+	cli/report.c cli/runtime_dir.c cli/target.c cli/watch.c common/container.c \
+	common/log.c common/sandbox.c ipc/conn.c ipc/counters.c ipc/message.c
 unit_supervise_LIBS := -lseccomp -lcap-ng
+unit_target_SRCS := cli/target.c common/container.c common/log.c
+unit_launcher_SRCS := cli/launcher.c cli/child.c common/log.c common/sandbox.c
+unit_launcher_LIBS := -lseccomp -lcap-ng
+unit_progress_SRCS := cli/progress.c ipc/counters.c
 
 unit_doctor_SRCS := cli/doctor_probe.c cli/doctor_checks.c cli/json.c \
 	cli/text.c cli/daemons.c cli/child.c cli/identity.c exporterd/protobuf.c \

@@ -15,6 +15,7 @@ static const struct option_def defs[] = {
 	{ "format", "F", "", OPTION_FORMAT, 0, 0, AT(format) },
 	{ "verbose", NULL, "", OPTION_FLAG, 0, 0, AT(verbose) },
 	{ "at", "A...", "", OPTION_WORDS, 0, 0, AT(at) },
+	{ "pid", "PID", "", OPTION_NUMBERS, 1, 99, AT(pids) },
 };
 
 static struct options o;
@@ -24,9 +25,9 @@ static int parse_for(enum option_rest rest, const char *const *words)
 {
 	const struct command c = {
 		.name = "record", .usage = "", .summary = "", .options = defs,
-		.n_options = 6, .rest = rest,
+		.n_options = 7, .rest = rest,
 	};
-	static char *argv[16];		/* what is parsed points into it */
+	static char *argv[80];		/* what is parsed points into it */
 	int argc = 1;
 
 	argv[0] = (char *)"record";
@@ -183,4 +184,27 @@ TEST(options_take_a_file_and_lists)
 		 -EINVAL);
 	CHECK_EQ(parse_for(REST_NONE, (const char *const[]){ "a.out", NULL }),
 		 -EINVAL);
+}
+
+TEST(options_add_numbers_up)
+{
+	const char *words[2 * NUMBERS_MAX + 3] = { NULL };
+	char text[NUMBERS_MAX + 1][12];
+
+	CHECK_EQ(PARSE("--pid", "7", "--pid=99", "--pid", "7"), 0);
+	CHECK(o.pids.n == 2 && o.pids.v[0] == 7 && o.pids.v[1] == 99);
+	CHECK_EQ(PARSE("--pid", "0"), -EINVAL);
+	CHECK_EQ(PARSE("--pid", "100"), -EINVAL);
+	CHECK_EQ(PARSE("--pid", "1,2"), -EINVAL);
+	CHECK_EQ(PARSE("--pid"), -EINVAL);
+	for (int i = 0; i <= NUMBERS_MAX; i++) {
+		snprintf(text[i], sizeof(text[i]), "%d", i + 1);
+		words[2 * i] = "--pid";
+		words[2 * i + 1] = text[i];
+	}
+	CHECK_EQ(parse_for(REST_NONE, words), -EINVAL);
+	CHECK(strstr(err, "at most 32 times") != NULL);
+	words[2 * NUMBERS_MAX] = NULL;
+	CHECK_EQ(parse_for(REST_NONE, words), 0);
+	CHECK_EQ(o.pids.n, NUMBERS_MAX);
 }
