@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/diff.h"
 #include "cli/doctor.h"
 #include "cli/recorder.h"
 #include "cli/run.h"
@@ -104,6 +105,28 @@ static const char doctor_details[] =
 "Nothing is changed.  Exit status: 0 everything works; 1 it works with less, or\n"
 "something is unknown; 2 a mistake in the command line; 3 it cannot work.\n";
 
+static const struct option_def diff_options[] = {
+	{ "limit", "N", "show so many functions (30)", OPTION_NUMBER, 1,
+	  DIFF_LIMIT_MAX, AT(limit) },
+	{ "total", NULL, "order by the difference of total, not of self",
+	  OPTION_FLAG, 0, 0, AT(by_total) },
+	{ "output", "FILE", "write a file instead: .folded, each stack with its "
+	  "samples\n                     in A and in B, for flamegraph.pl",
+	  OPTION_TEXT, 0, 0, AT(output) },
+	{ "json", NULL, "one JSON object on one line, in samples", OPTION_FLAG,
+	  0, 0, AT(json) },
+};
+
+static const char diff_details[] =
+"A and B are folded stacks, by `trifold record --format folded` or of another\n"
+"profiler's stackcollapse script.  Shares are in percent of all samples of their\n"
+"own recording; points are B's less A's.  Self: the sample ends in the function;\n"
+"total: it is anywhere in the stack.  What differs most stands first.  Outermost\n"
+"frames, which are mostly names of processes, have lines too.  Needs no privilege.\n"
+"\n"
+"Exit status: 0; 1 if a file cannot be read, written or understood; 2 for a\n"
+"mistake in the command line.\n";
+
 static const struct option_def recorder_options[] = {
 	{ "control-fd", "N", NULL, OPTION_NUMBER, 3, 1024, AT(control_fd) },
 	{ "output", "FILE", NULL, OPTION_TEXT, 0, 0, AT(output) },
@@ -135,6 +158,9 @@ const struct command commands[] = {
 	{ "table", "FILE [--at ADDRESS...]",
 	  "Show by which rules a file's functions are unwound", table_details,
 	  table_options, COUNT(table_options), REST_FILE, table_run },
+	{ "diff", "A B [OPTION]...", "Compare two recordings, function by function",
+	  diff_details, diff_options, COUNT(diff_options), REST_FILES,
+	  diff_run },
 	{ "recorder", "", NULL, NULL, recorder_options,
 	  COUNT(recorder_options), REST_NONE, recorder_run },
 };

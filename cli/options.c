@@ -194,6 +194,16 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 	return 0;
 }
 
+/* Where a word that is no option belongs, or NULL. */
+static const char **place_for(const struct command *c, struct options *o)
+{
+	if (c->rest == REST_FILE && !o->file)
+		return &o->file;
+	if (c->rest == REST_FILES && !o->files[1])
+		return &o->files[o->files[0] ? 1 : 0];
+	return NULL;
+}
+
 int options_parse(const struct command *c, int argc, char **argv,
 		  struct options *o, char *err, size_t size)
 {
@@ -214,9 +224,8 @@ int options_parse(const struct command *c, int argc, char **argv,
 			o->help = true;
 			continue;
 		}
-		if (strncmp(argv[i], "--", 2) && c->rest == REST_FILE &&
-		    !o->file) {
-			o->file = argv[i];
+		if (strncmp(argv[i], "--", 2) && place_for(c, o)) {
+			*place_for(c, o) = argv[i];
 			continue;
 		}
 		if (strncmp(argv[i], "--", 2))

@@ -47,6 +47,9 @@ struct options {
 	bool help;
 	char **rest;			/* NULL-terminated: a command */
 	const char *file;		/* NULL: none given */
+	const char *files[2];		/* likewise */
+	uint32_t limit;			/* 0: none given */
+	bool by_total;
 	struct words at;
 	/* of record, see target.h */
 	struct numbers pids;
@@ -82,6 +85,7 @@ enum option_rest {
 	REST_NONE,
 	REST_COMMAND,		/* words behind "--" */
 	REST_FILE,		/* one word */
+	REST_FILES,		/* two words */
 };
 
 struct command {

@@ -208,3 +208,15 @@ TEST(options_add_numbers_up)
 	CHECK_EQ(parse_for(REST_NONE, words), 0);
 	CHECK_EQ(o.pids.n, NUMBERS_MAX);
 }
+
+TEST(options_take_two_files)
+{
+	CHECK_EQ(parse_for(REST_FILES, (const char *const[]){
+			   "a", "--verbose", "b", NULL }), 0);
+	CHECK(!strcmp(o.files[0], "a") && !strcmp(o.files[1], "b"));
+	CHECK(o.verbose);
+	CHECK_EQ(parse_for(REST_FILES, (const char *const[]){ "a", NULL }), 0);
+	CHECK(o.files[0] && !o.files[1]);
+	CHECK_EQ(parse_for(REST_FILES, (const char *const[]){
+			   "a", "b", "c", NULL }), -EINVAL);
+}

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`trifold diff`: on files by hand, and on two recordings of one program.
+
+Usage: test_diff.py
+"""
+import json
+import os
+import shutil
+import subprocess
+
+from live import Skip, Suite, TRIFOLD, compile_c, record, say, scratch
+
+suite = Suite()
+
+
+def diff(*args, status=0):
+    r = subprocess.run([TRIFOLD, "diff", *args], capture_output=True, text=True)
+    assert r.returncode == status, f"{r.returncode}: {r.stdout}{r.stderr}"
+    return r.stderr if status else r.stdout
+
+
+def write(tmp, name, text):
+    path = os.path.join(tmp, name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+@suite.test
+def mistakes():
+    """what is wrong is one line, with file and line, and a status"""
+    with scratch() as tmp:
+        good, bad = write(tmp, "a", "a;b 1\n"), write(tmp, "b", "a;b 1\na;b x\n")
+        said = diff(good, bad, status=1)
+        assert said.startswith(f"trifold: {bad}:2: no whole number"), said
+        assert "no samples" in diff(write(tmp, "c", ""), good, status=1)
+        assert "No such file" in diff(good, os.path.join(tmp, "none"), status=1)
+        assert "Is a directory" in diff(good, tmp, status=1)
+        assert "two recordings" in diff(good, status=2)
+        assert "unexpected" in diff(good, good, good, status=2)
+        assert ".folded" in diff(good, good, "--output", "x.svg", status=2)
+        with open("/dev/full", "w") as full:
+            r = subprocess.run([TRIFOLD, "diff", good, good], stdout=full,
+                               stderr=subprocess.PIPE, text=True)
+        assert r.returncode == 1 and "No space left" in r.stderr, r
+
+
+@suite.test
+def forms():
+    """table, JSON, two-number stacks and pipes say the same"""
+    with scratch() as tmp:
+        a = write(tmp, "a.folded", "app;main;f 1\napp;main;g 3\n")
+        b = write(tmp, "b.folded", "app;main;f 60\napp;main;g 35\napp;<b> 5\n")
+        rows = [x.split() for x in diff(a, b).splitlines()[4:]]
+        assert rows[0] == ["75.00%", "35.00%", "-40.00", "75.00%", "35.00%", "-40.00", "g"], rows
+        assert rows[1][-1] == "f" and rows[1][2] == "+35.00", rows
+        assert len(diff(a, b, "--limit", "2").splitlines()) == 8
+        j = json.loads(diff(a, b, "--json"))
+        assert j["files"] == [a, b] and j["samples"] == [4, 100], j
+        assert j["functions"][0] == {"name": "g", "self": [3, 35], "total": [3, 35]}, j
+        assert j["functions_in_all"] == len(j["functions"]) == 5, j
+        out = os.path.join(tmp, "d.folded")
+        assert diff(a, b, "--output", out) == ""
+        with open(out, encoding="utf-8") as f:
+            assert f.read() == "app;<b> 0 5\napp;main;f 1 60\napp;main;g 3 35\n"
+        piped = subprocess.run(["bash", "-c", f"{TRIFOLD} diff <(cat {a}) <(cat {b}) --json"],
+                               capture_output=True, check=True)
+        assert json.loads(piped.stdout)["functions"] == j["functions"]
+
+
+@suite.test
+def a_real_difference():
+    """of a program at two settings, the function that grew is first"""
+    if not shutil.which("gcc"):
+        raise Skip("no gcc")
+    with scratch() as tmp:
+        prog = compile_c("cases/grows.c", os.path.join(tmp, "grows"))
+        files = []
+        for part in ("10", "80"):
+            files.append(os.path.join(tmp, part + ".folded"))
+            record(files[-1], "--frequency", "199", "--", prog, part, "3")
+        table = diff(*files, "--limit", "5")
+        say(table)
+        rows = [x.split() for x in table.splitlines()[4:9]]
+        names = [r[-1] for r in rows]
+        assert names[0] == "the_one_that_grows", names
+        assert set(names[1:3]) == {"one_that_shrinks", "another_that_shrinks"}, names
+        assert float(rows[0][2]) > 0 > float(rows[1][2]), rows
+        back = diff(*reversed(files), "--limit", "1").splitlines()[4].split()
+        assert back[-1] == names[0] and float(back[2]) == -float(rows[0][2]), back
+
+
+suite.run()
