@@ -59,6 +59,9 @@ static const struct msg_rule rules[MSG__MAX] = {
 				struct msg_debug, 0),
 	[MSG_OPEN_DEBUG] = RULE(PEER_LOADERD, CONN_READY, 0,
 				struct msg_open_debug, 0),
+	[MSG_SUBSCRIBE] = RULE(PEER_STATUS, CONN_READY, 0,
+			       struct msg_subscribe, 0),
+	[MSG_MISSED] = RULE(PEER_HUB, LIVE, 0, struct msg_missed, 0),
 };
 
 static const char *const type_names[MSG__MAX] = {
@@ -67,7 +70,7 @@ static const char *const type_names[MSG__MAX] = {
 	"CHECKPOINT", "JOB", "JOB_DONE", "JOB_FAILED", "FORK", "KILL",
 	"EXITED", "BATCH", "BATCH_DONE", "EXPORTER_STATS", "STATUS", "OPEN",
 	"OPENED", "OPEN_FAILED", "DEBUG_WANTED", "DEBUG_FILE", "DEBUG_NONE",
-	"OPEN_DEBUG",
+	"OPEN_DEBUG", "SUBSCRIBE", "MISSED",
 };
 
 static const char *const verdict_names[MSG__VERDICTS] = {

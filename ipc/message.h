@@ -32,7 +32,7 @@ enum peer {
 	PEER_WORKER = 1 << 4,
 	PEER_EXPORTERD = 1 << 5,
 	PEER_RECORDER = 1 << 6,	/* `trifold record`, fed by exporterd */
-	PEER_STATUS = 1 << 7,	/* `trifold status`: only listens */
+	PEER_STATUS = 1 << 7,	/* `trifold status`, `trifold top` */
 };
 
 enum conn_state {
@@ -64,7 +64,8 @@ enum msg_type {
 	MSG_FORK = 15,		/* hub -> zygote: start a worker in a slot */
 	MSG_KILL = 16,		/* hub -> zygote */
 	MSG_EXITED = 17,	/* zygote -> hub */
-	MSG_BATCH = 18,		/* hub -> exporterd -> recorder, 1 fd */
+	MSG_BATCH = 18,		/* hub -> exporterd -> recorder, 1 fd; hub ->
+				 * subscriber */
 	MSG_BATCH_DONE = 19,	/* recorder -> exporterd -> hub */
 	MSG_EXPORTER_STATS = 20,/* exporterd -> hub */
 	MSG_STATUS = 21,	/* hub -> status client, each second */
@@ -75,6 +76,8 @@ enum msg_type {
 	MSG_DEBUG_FILE = 26,	/* loaderd -> hub -> worker, 1 fd */
 	MSG_DEBUG_NONE = 27,	/* loaderd -> hub -> worker */
 	MSG_OPEN_DEBUG = 28,	/* loaderd -> opener; answered as MSG_OPEN */
+	MSG_SUBSCRIBE = 29,	/* status client -> hub: so many batches, please */
+	MSG_MISSED = 30,	/* hub -> subscriber: these were too many */
 	MSG__MAX
 };
 
@@ -260,6 +263,18 @@ struct msg_open_debug {
 	uint32_t tgid;
 	uint32_t build_id_len;		/* as above */
 	uint8_t build_id[BUILD_ID_MAX];
+};
+
+#define SUBSCRIBE_MAX	4	/* batches a subscriber may ask for ahead */
+
+struct msg_subscribe {
+	uint32_t batch_version;		/* BATCH_VERSION */
+	uint32_t batches;		/* more of them, 1 to SUBSCRIBE_MAX */
+};
+
+struct msg_missed {			/* since the last of these */
+	uint64_t batches;
+	uint64_t samples;		/* events in them */
 };
 
 /* --- judging ----------------------------------------------------------- */

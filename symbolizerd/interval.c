@@ -61,6 +61,8 @@ static void hand_over(struct hub *hub, const struct pass *p, const void *data,
 		log_err("batch of %zu bytes: %s", len, strerror(-fd));
 		return;
 	}
+	status_offer(hub, fd, hub->batches.next_id,
+		     &(struct msg_batch){ .bytes = len, .samples = n });
 	if (batches_add(&hub->batches, fd, len, n) < 0)
 		log_err("no memory to keep a batch");
 	hub->stats.batches++;

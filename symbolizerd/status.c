@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/cost.h"
+#include "ipc/batch.h"
 #include "symbolizerd/hub.h"
 
 _Static_assert(offsetof(struct status_client, src) == 0, "src comes first");
@@ -50,6 +51,40 @@ static void tell(struct status_client *c, const struct msg_status *m)
 			 0);
 }
 
+static void tell_missed(struct status_client *c)
+{
+	if (c->missed.batches &&
+	    conn_send(&c->conn, MSG_MISSED, 0, &c->missed, sizeof(c->missed),
+		      NULL, 0, NULL, 0) == 0)
+		c->missed = (struct msg_missed){ 0 };
+}
+
+static unsigned int subscribers(const struct status_clients *s)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
+		n += s->v[i].conn.fd >= 0 && s->v[i].subscribed;
+	return n;
+}
+
+/* MSG_OK; -EBUSY: there is no room for it; or an offence. */
+static int on_subscribe(struct status_client *c, const struct msg *msg)
+{
+	struct msg_subscribe m;
+
+	memcpy(&m, msg->buf, sizeof(m));
+	if (m.batch_version != BATCH_VERSION || m.batches == 0 ||
+	    m.batches > SUBSCRIBE_MAX - c->wants)
+		return MSG_BAD_CONTENT;
+	if (!c->subscribed && subscribers(&c->hub->status) == SUBSCRIBERS)
+		return -EBUSY;
+	c->subscribed = true;
+	c->wants += m.batches;
+	tell_missed(c);
+	return MSG_OK;
+}
+
 static int on_message(struct ev_source *src, uint32_t events)
 {
 	struct status_client *c = (struct status_client *)src;
@@ -57,12 +92,16 @@ static int on_message(struct ev_source *src, uint32_t events)
 	int r = conn_recv(&c->conn, &msg);
 
 	(void)events;
-	if (r == -EAGAIN)
-		return 0;
-	if (r == 0)
+	if (r == 0) {
+		/* by the rules there is nothing else that it may say */
+		r = msg.hdr.type == MSG_SUBSCRIBE ? on_subscribe(c, &msg) :
+						    MSG_BAD_TYPE;
 		msg_close_fds(&msg);
-	if (r >= 0)
-		hub_offence(c->hub, "status client", r ? r : MSG_BAD_SENDER);
+	}
+	if (r == 0 || r == -EAGAIN)
+		return 0;
+	if (r > 0)
+		hub_offence(c->hub, "status client", r);
 	leave(c);
 	return 0;
 }
@@ -105,9 +144,10 @@ static int on_connect(struct ev_source *src, uint32_t events)
 		conn_close(&c);
 		return 0;
 	}
-	place->conn = c;
+	*place = (struct status_client){
+		.src = { c.fd, on_message }, .hub = hub, .conn = c,
+	};
 	place->conn.state = CONN_READY;
-	place->src = (struct ev_source){ c.fd, on_message };
 	if (evloop_add(&hub->loop, &place->src, EPOLLIN) < 0)
 		conn_close(&place->conn);
 	else
@@ -150,5 +190,31 @@ void status_send(struct hub *hub)
 			fill(hub, &m.status);
 		filled = true;
 		tell(&hub->status.v[i], &m);
+	}
+}
+
+static void offer(struct status_client *c, int fd, uint64_t id,
+		  const struct msg_batch *m)
+{
+	if (c->wants)
+		tell_missed(c);
+	if (c->wants && !c->missed.batches &&
+	    conn_send(&c->conn, MSG_BATCH, id, m, sizeof(*m), NULL, 0, &fd,
+		      1) == 0) {
+		c->wants--;
+		return;
+	}
+	c->missed.batches++;
+	c->missed.samples += m->samples;
+}
+
+void status_offer(struct hub *hub, int fd, uint64_t id,
+		  const struct msg_batch *m)
+{
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
+		struct status_client *c = &hub->status.v[i];
+
+		if (c->conn.fd >= 0 && c->subscribed)
+			offer(c, fd, id, m);
 	}
 }

@@ -3,7 +3,8 @@
  * status - clients that watch the accounts
  *
  * Each gets MSG_HELLO_HUB and a MSG_STATUS when it connects, one each second,
- * and one right before the hub ends.  They may not say anything.
+ * and one right before the hub ends.  All that they may say is MSG_SUBSCRIBE:
+ * SUBSCRIBERS of them may have copies of batches.
  */
 #ifndef SYMBOLIZERD_STATUS_H
 #define SYMBOLIZERD_STATUS_H
@@ -13,6 +14,7 @@
 #include "ipc/conn.h"
 
 #define STATUS_CLIENTS	8
+#define SUBSCRIBERS	4
 
 struct hub;
 
@@ -20,6 +22,9 @@ struct status_client {
 	struct ev_source src;		/* first */
 	struct hub *hub;
 	struct conn conn;
+	bool subscribed;
+	uint32_t wants;			/* batches, at most SUBSCRIBE_MAX */
+	struct msg_missed missed;	/* not told yet */
 };
 
 struct status_clients {
@@ -34,5 +39,10 @@ void status_fini(struct hub *hub);
 
 /* Send everybody how things stand. */
 void status_send(struct hub *hub);
+
+/* Offer a finished batch (fd, borrowed) to the subscribers.  Whether they take
+ * it is nobody else's concern. */
+void status_offer(struct hub *hub, int fd, uint64_t id,
+		  const struct msg_batch *m);
 
 #endif /* SYMBOLIZERD_STATUS_H */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# hub_life and hub_offences run the real program; hub_workers is the hub with
+# hub_life, hub_offences and hub_subscribe run the real program; hub_workers is the hub with
 # a worker of its own.
 HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
 	$(MORE) ipc/trace_ring.c ipc/batch.c
@@ -8,17 +8,19 @@ HUB_OWN := batches cgroup confine executable exporter_link intake \
 	interval job_queue jobs ksym ledger loader_link process record run samples \
 	status symbolize trace zygote
 
-HOSTILE += hub_life hub_offences hub_workers
+HOSTILE += hub_life hub_offences hub_subscribe hub_workers
 hostile_hub_life_SRCS := $(HUB_PEER)
 hostile_hub_life_LIBS := -lseccomp -lcap-ng
 hostile_hub_offences_SRCS := $(HUB_PEER)
 hostile_hub_offences_LIBS := -lseccomp -lcap-ng
+hostile_hub_subscribe_SRCS := $(HUB_PEER)
+hostile_hub_subscribe_LIBS := -lseccomp -lcap-ng
 hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN:%=symbolizerd/%.c) \
 	symbolizerd/symbols/index.c ipc/trace_consumer.c ipc/batch_build.c \
 	common/wire.c common/container.c
 hostile_hub_workers_LIBS := -lxxhash -lseccomp -lcap-ng
 
-$(O)/hostile/hub_life $(O)/hostile/hub_offences: | $(O)/bin/trifold-symbolizerd
+$(O)/hostile/hub_life $(O)/hostile/hub_offences $(O)/hostile/hub_subscribe: | $(O)/bin/trifold-symbolizerd
 
 HOSTILE += confine_symbolizerd
 hostile_confine_symbolizerd_SRCS := symbolizerd/confine.c ipc/sealed.c \

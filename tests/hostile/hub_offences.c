@@ -237,19 +237,38 @@ TEST(hub_survives_headers_cut_short)
 	hub_end(&place, &status, &st);
 }
 
-TEST(status_client_must_not_speak)
+TEST(status_client_may_only_subscribe)
 {
-	struct raw raw = { "status", V, MSG_BYE, .len = 0 };
+	static const struct raw raws[] = {
+		{ "bye", V, MSG_BYE, .len = 0 },
+		{ "batch", V, MSG_BATCH, .fds = 1,
+		  .payload = sizeof(struct msg_batch) },
+		{ "outcome", V, MSG_BATCH_DONE,
+		  .payload = sizeof(struct msg_batch_done) },
+		{ "status", V, MSG_STATUS,
+		  .payload = sizeof(struct msg_status) },
+		{ "subscription too short", V, MSG_SUBSCRIBE, .payload = 7,
+		  .bytes = { BATCH_VERSION, 0, 0, 0, 1 } },
+		{ "subscription too long", V, MSG_SUBSCRIBE, .payload = 9,
+		  .bytes = { BATCH_VERSION, 0, 0, 0, 1 } },
+		{ "subscription with a descriptor", V, MSG_SUBSCRIBE,
+		  .fds = 1, .payload = sizeof(struct msg_subscribe),
+		  .bytes = { BATCH_VERSION, 0, 0, 0, 1 } },
+	};
 	struct conn c, status;
 	struct status st;
 
 	hub_begin(&place);
 	status_connect(&status, &place);
-	status_connect(&c, &place);
-	send_raw(c.fd, &raw);
-	expect_closed(&c);
-	status_until(&status, &st, has_offences, 1);
+	for (size_t i = 0; i < N(raws); i++) {
+		printf("# status: %s\n", raws[i].name);
+		status_connect(&c, &place);
+		send_raw(c.fd, &raws[i]);
+		expect_closed(&c);
+	}
+	status_until(&status, &st, has_offences, N(raws));
 	hub_end(&place, &status, &st);
+	NEED(st.hub.offences == N(raws));
 }
 
 /* --- a loaderd whose hello lies -------------------------------------------------------- */

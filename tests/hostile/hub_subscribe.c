@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Runs the real symbolizerd: are batches shown to those that subscribe, and is
+ * nobody else's account any different for it?
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "symbolizerd/status.h"
+#include "tests/hostile/hub_peer.h"
+#include "tests/unit/harness.h"
+
+static struct place place;
+
+static void ask(struct conn *c, uint32_t version, uint32_t batches)
+{
+	struct msg_subscribe m = {
+		.batch_version = version, .batches = batches,
+	};
+
+	NEED(conn_send(c, MSG_SUBSCRIBE, 0, &m, sizeof(m), NULL, 0, NULL,
+		       0) == 0);
+}
+
+static void subscribe(struct conn *c, uint32_t batches)
+{
+	status_connect(c, &place);
+	ask(c, BATCH_VERSION, batches);
+}
+
+static bool has_batches(const struct status *st, uint64_t n)
+{
+	return st->hub.batches >= n;
+}
+
+/* One batch of two samples: wait until the hub has made so many. */
+static void make_batch(struct fake_loader *l, struct conn *status, uint64_t n)
+{
+	struct status st;
+
+	two_samples(l);
+	status_until(status, &st, has_batches, n);
+}
+
+static void begin(struct fake_loader *l, struct conn *status)
+{
+	hub_begin(&place);
+	status_connect(status, &place);
+	loader_connect(l, &place);
+	loader_hello(l);
+}
+
+static void end(struct fake_loader *l, struct conn *status, struct status *st)
+{
+	loader_bye(l);
+	hub_end(&place, status, st);
+	NEED(account_now(st).difference == 0);
+	NEED(account_now(st).under_way == 0);
+	loader_drop(l);
+}
+
+TEST(subscriber_sees_what_exporterd_gets)
+{
+	struct conn exporter, status, sub;
+	struct fake_loader l = { 0 };
+	struct fake_batch a, b;
+	struct status st;
+
+	begin(&l, &status);
+	exporter_connect(&exporter, &place, 0, NULL);
+	subscribe(&sub, 2);
+	for (int i = 0; i < 2; i++) {
+		two_samples(&l);
+		exporter_batch(&exporter, &a);
+		exporter_batch(&sub, &b);
+		NEED(a.id == b.id && a.len == b.len && a.msg.samples == 2);
+		NEED(!memcmp(a.map, b.map, a.len));
+		exporter_done(&exporter, a.id, 2, BATCH_DELIVERED);
+		batch_release(&a);
+		batch_release(&b);
+	}
+	conn_close(&sub);
+	end(&l, &status, &st);
+	NEED(st.totals.outcomes.samples[BATCH_DELIVERED] == 4);
+	NEED(st.totals.handed == 4 && st.hub.offences == 0);
+}
+
+TEST(slow_subscriber_is_told_what_it_missed)
+{
+	struct fake_loader l = { 0 };
+	struct msg_missed missed;
+	struct conn status, sub;
+	struct fake_batch b;
+	struct status st;
+	struct msg m;
+
+	begin(&l, &status);
+	subscribe(&sub, 1);
+	for (uint64_t i = 1; i <= 3; i++)
+		make_batch(&l, &status, i);
+	ask(&sub, BATCH_VERSION, 1);
+	exporter_batch(&sub, &b);
+	batch_release(&b);
+	expect(&sub, MSG_MISSED, &m);
+	memcpy(&missed, m.buf, sizeof(missed));
+	NEED(missed.batches == 2 && missed.samples == 4);
+	make_batch(&l, &status, 4);
+	exporter_batch(&sub, &b);
+	batch_release(&b);
+	conn_close(&sub);
+	end(&l, &status, &st);
+	NEED(st.totals.outcomes.samples[BATCH_GAVE_UP] == 8);
+}
+
+TEST(subscriber_that_reads_nothing_holds_four_batches)
+{
+	struct conn status, sub, dead;
+	struct fake_loader l = { 0 };
+	struct status st;
+	int batches = 0;
+	struct msg m;
+
+	begin(&l, &status);
+	subscribe(&sub, SUBSCRIBE_MAX);
+	subscribe(&dead, SUBSCRIBE_MAX);
+	make_batch(&l, &status, 1);
+	conn_close(&dead);
+	for (uint64_t i = 2; i <= SUBSCRIBE_MAX + 1; i++)
+		make_batch(&l, &status, i);
+	while (conn_recv(&sub, &m) == 0) {
+		batches += m.hdr.type == MSG_BATCH;
+		msg_close_fds(&m);
+	}
+	NEED(batches == SUBSCRIBE_MAX);
+	conn_close(&sub);
+	end(&l, &status, &st);
+	NEED(st.hub.offences == 0);
+}
+
+TEST(a_fifth_subscriber_is_not_served)
+{
+	struct conn sub[SUBSCRIBERS], more, status;
+	struct fake_loader l = { 0 };
+	struct fake_batch b;
+	struct status st;
+
+	begin(&l, &status);
+	for (int i = 0; i < SUBSCRIBERS; i++)
+		subscribe(&sub[i], 1);
+	/* its own place again */
+	conn_close(&sub[0]);
+	status_connect(&more, &place);
+	make_batch(&l, &status, 1);
+	ask(&more, BATCH_VERSION, 1);
+	make_batch(&l, &status, 2);
+	exporter_batch(&more, &b);
+	batch_release(&b);
+	subscribe(&sub[0], 1);
+	expect_closed(&sub[0]);
+	for (int i = 1; i < SUBSCRIBERS; i++) {
+		exporter_batch(&sub[i], &b);
+		batch_release(&b);
+		conn_close(&sub[i]);
+	}
+	conn_close(&more);
+	end(&l, &status, &st);
+	NEED(st.hub.offences == 0);
+}
+
+TEST(hub_refuses_senseless_subscriptions)
+{
+	static const struct {
+		uint32_t version, first, then;
+	} wrong[] = {
+		{ BATCH_VERSION + 1, 1, 0 },
+		{ 0, 1, 0 },
+		{ BATCH_VERSION, 0, 0 },
+		{ BATCH_VERSION, SUBSCRIBE_MAX + 1, 0 },
+		{ BATCH_VERSION, UINT32_MAX, 0 },
+		{ BATCH_VERSION, SUBSCRIBE_MAX, 1 },
+		{ BATCH_VERSION, 1, SUBSCRIBE_MAX },
+		{ BATCH_VERSION, 1, UINT32_MAX },
+	};
+	const size_t n = sizeof(wrong) / sizeof(wrong[0]);
+	struct conn status, c;
+	struct status st;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	for (size_t i = 0; i < n; i++) {
+		printf("# %zu\n", i);
+		status_connect(&c, &place);
+		ask(&c, wrong[i].version, wrong[i].first);
+		if (wrong[i].then)
+			ask(&c, wrong[i].version, wrong[i].then);
+		expect_closed(&c);
+	}
+	status_until(&status, &st, has_offences, n);
+	hub_end(&place, &status, &st);
+	NEED(st.hub.offences == n);
+}
