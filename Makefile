@@ -49,8 +49,8 @@ endif
 
 PROGRAMS := trifold trifold-loaderd trifold-symbolizerd trifold-exporterd
 IPC      := ipc/message.c ipc/conn.c ipc/sealed.c
-OTLP     := exporterd/otlp.c exporterd/dictionary.c exporterd/protobuf.c
 COMMON   := common/evloop.c common/log.c common/service.c common/sandbox.c common/cost.c
+OTLP     := exporterd/otlp.c exporterd/dictionary.c exporterd/protobuf.c exporterd/pairs.c
 # what only the unprivileged ones need
 MORE     := common/sandbox_root.c common/service_listen.c ipc/counters.c
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/check_config.h"
+#include "cli/config_keys.h"
 #include "cli/diff.h"
 #include "cli/doctor.h"
 #include "cli/recorder.h"
@@ -34,6 +36,9 @@ static const struct option_def run_options[] = {
 	{ "endpoint", "URL", "send OTLP profiles to this receiver, such as\n"
 	  "                     http://localhost:4318", OPTION_TEXT, 0, 0,
 	  AT(endpoint) },
+	{ "config", "FILE", "read this configuration\n                     ("
+	  CONFIG_PATH_DEFAULT ", if it is there)", OPTION_TEXT,
+	  0, 0, AT(config_file) },
 	VERBOSE,
 	LIBEXEC,
 };
@@ -42,7 +47,19 @@ static const char run_details[] =
 "Without --endpoint the variables OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT and\n"
 "OTEL_EXPORTER_OTLP_ENDPOINT say where to send profiles (other OTEL_* variables\n"
 "are honoured as well).  With nowhere to send to and no --output, the profile\n"
-"is written to " RUN_OUTPUT ".  Ctrl-C ends in good order, twice at once.\n";
+"is written to " RUN_OUTPUT ".  Ctrl-C ends in good order, twice at once;\n"
+"SIGHUP reads the configuration again (docs/CONFIG.md), and loses no sample.\n";
+
+static const struct option_def check_config_options[] = {
+	{ "effective", NULL, "show each value in effect and where it is from",
+	  OPTION_FLAG, 0, 0, AT(effective) },
+	{ "defaults", NULL, "print a file with every key, its default and what\n"
+	  "                     it means", OPTION_FLAG, 0, 0, AT(defaults) },
+};
+
+static const char check_config_details[] =
+"FILE is " CONFIG_PATH_DEFAULT " if none is named.  Each mistake is a\n"
+"line FILE:LINE: TEXT.  Exit status: 0, or 2 for a file with mistakes.\n";
 
 static const struct option_def record_options[] = {
 	DURATION,
@@ -155,6 +172,10 @@ const struct command commands[] = {
 	{ "doctor", "[OPTION]...", "Say what this kernel and host allow",
 	  doctor_details, doctor_options, COUNT(doctor_options), REST_NONE,
 	  doctor_run },
+	{ "check-config", "[OPTION]... [FILE]",
+	  "Check the configuration file", check_config_details,
+	  check_config_options, COUNT(check_config_options), REST_FILE,
+	  check_config_run },
 	{ "table", "FILE [--at ADDRESS...]",
 	  "Show by which rules a file's functions are unwound", table_details,
 	  table_options, COUNT(table_options), REST_FILE, table_run },

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/child.h"
+#include "cli/config.h"
 #include "common/log.h"
 
 #define LIBEXEC	"/usr/libexec/trifold"
@@ -67,10 +68,7 @@ int daemons_find(const char *libexec, char dir[PATH_MAX])
 
 bool daemons_network(const struct options *o)
 {
-	const char *a = getenv("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT");
-	const char *b = getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
-
-	return o->endpoint || (a && *a) || (b && *b);
+	return o->config && *o->config->value[KEY_ENDPOINT].text;
 }
 
 /* --- how ------------------------------------------------------------------------- */
@@ -138,6 +136,10 @@ static void loader_args(const struct launch *l, struct args *a)
 		arg_num(a, "--only-cgroup", l->target->cgroup);
 	if (l->target->kind == TARGET_COMMAND)
 		arg_num(a, "--only-below", (uint64_t)l->launcher);
+	if (!l->opt->config)
+		return;
+	arg_num(a, "--table-budget", l->opt->table_budget);
+	arg_num(a, "--idle", l->opt->table_idle);
 }
 
 static pid_t start(const struct launch *l, enum daemon_id id,
@@ -149,7 +151,7 @@ static pid_t start(const struct launch *l, enum daemon_id id,
 	/* not the journal, but somebody who reads priorities too */
 	static char journal[] = "JOURNAL_STREAM=0:0";
 	char pid[CHILD_LISTEN_PID] = "LISTEN_PID=0";
-	char *extra[] = { notify, journal, NULL, NULL, NULL, NULL };
+	char *extra[6 + CONFIG_ENV_MAX] = { notify, journal };
 	char *env[CHILD_ENV_MAX];
 	char path[PATH_MAX + 32];
 
@@ -167,6 +169,9 @@ static pid_t start(const struct launch *l, enum daemon_id id,
 		extra[3] = fds;
 		extra[4] = names;
 	}
+	if (id == DAEMON_EXPORTER && l->opt->config)
+		memcpy(extra + 2, l->opt->config->env,
+		       CONFIG_ENV_MAX * sizeof(*extra));
 	if (child_env(env, id == DAEMON_EXPORTER, extra))
 		return -E2BIG;
 	return child_start(spec);

@@ -38,7 +38,7 @@ struct launch {
  * libexec, if not NULL.  0, or -ENOENT after a line in the log. */
 int daemons_find(const char *libexec, char dir[PATH_MAX]);
 
-/* True if --endpoint or the environment says where to send profiles. */
+/* True if option, environment or file says where to send profiles. */
 bool daemons_network(const struct options *o);
 
 /* Start one; feed: exporterd's end of the socket to the recorder, or -1.

@@ -165,6 +165,20 @@ static int parse_words(int argc, char **argv, int *i, struct words *words)
 	return 0;
 }
 
+/* There are fewer options than room for them. */
+static void note(struct options *o, const char *name, const char *text)
+{
+	uint32_t i = 0;
+
+	while (i < o->n_given && strcmp(o->given[i].name, name))
+		i++;
+	if (i == OPTIONS_GIVEN_MAX)
+		return;
+	o->given[i] = (struct given){ name, text };
+	if (i == o->n_given)
+		o->n_given++;
+}
+
 static int parse_one(const struct command *c, int argc, char **argv, int *i,
 		     struct options *o, char *err, size_t size)
 {
@@ -191,6 +205,7 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 	wanted = store(d, value, o, buf, sizeof(buf));
 	if (wanted)
 		return refuse(c, err, size, "--%s needs %s", d->name, wanted);
+	note(o, d->name, value ? value : "");
 	return 0;
 }
 
@@ -237,6 +252,15 @@ int options_parse(const struct command *c, int argc, char **argv,
 			return r;
 	}
 	return 0;
+}
+
+const char *options_given(const struct options *o, const char *name)
+{
+	for (uint32_t i = 0; i < o->n_given; i++) {
+		if (!strcmp(o->given[i].name, name))
+			return o->given[i].text;
+	}
+	return NULL;
 }
 
 static void help_line(const struct option_def *d)

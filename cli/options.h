@@ -22,6 +22,14 @@
 #define INTERVAL_MAX		300
 #define DURATION_MAX_S		(366 * 86400)
 
+#define OPTIONS_GIVEN_MAX	32
+
+struct config;
+
+struct given {
+	const char *name, *text;	/* of an option; text "": it takes none */
+};
+
 struct words {
 	char *const *v;
 	uint32_t n;
@@ -55,6 +63,13 @@ struct options {
 	struct numbers pids;
 	const char *cgroup, *container;
 	bool all;
+	/* of the configuration, see config.h */
+	const char *config_file;	/* NULL: none named */
+	const struct config *config;	/* NULL: not of this command */
+	uint32_t table_budget, table_idle;	/* MiB, s; 0: loaderd's own */
+	bool defaults, effective;
+	struct given given[OPTIONS_GIVEN_MAX];
+	uint32_t n_given;
 	/* of the recorder, see recorder.h */
 	uint32_t batch_fd, control_fd, owner_uid, owner_gid, seal_uid;
 	const char *command;
@@ -110,6 +125,10 @@ void options_defaults(struct options *o);
  */
 int options_parse(const struct command *c, int argc, char **argv,
 		  struct options *o, char *err, size_t size);
+
+/* The text that an option was given last, "" if it takes none; NULL: it was not
+ * given. */
+const char *options_given(const struct options *o, const char *name);
 
 void options_help(const struct command *c);	/* to standard output */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/config.h"
 #include "cli/daemons.h"
 #include "cli/report.h"
 #include "cli/report_json.h"
@@ -43,14 +44,23 @@ int run_run(const struct options *given)
 {
 	struct target everything = { .kind = TARGET_ALL, .ended = -1 };
 	struct options o = *given;
+	struct config c;
+	int r;
 
-	if (!o.output && !daemons_network(&o))
-		o.output = RUN_OUTPUT;
-	if (!settle_format(&o, "run"))
-		return EXIT_USAGE;
 	if (!is_root("load BPF programs", "run"))
 		return 1;
-	return supervise(&o, &everything, true);
+	r = config_load(&c, o.config_file, given, config_log);
+	if (r) {
+		config_fini(&c);
+		return r == -EINVAL ? EXIT_USAGE : 1;
+	}
+	config_apply(&c, &o);
+	if (!o.output && !daemons_network(&o))
+		o.output = RUN_OUTPUT;
+	r = settle_format(&o, "run") ? supervise(&o, &everything, true) :
+		EXIT_USAGE;
+	config_fini(&c);
+	return r;
 }
 
 int run_record(const struct options *given)

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/check_config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/config.h"
+#include "common/log.h"
+
+/* As compilers do, so that editors find the line. */
+static void say(const char *path, uint32_t line, bool warning,
+		const char *text)
+{
+	char at[16] = "";
+
+	if (line)
+		snprintf(at, sizeof(at), ":%u", line);
+	fprintf(stderr, "%s%s: %s%s\n", path, at, warning ? "warning: " : "",
+		text);
+}
+
+static void show(const struct config *c)
+{
+	const char *section = "";
+
+	for (int i = 0; i < KEY__COUNT; i++) {
+		const struct config_key *k = &config_keys[i];
+		char value[512], origin[PATH_MAX + 16];
+
+		if (strcmp(section, k->section))
+			printf("%s[%s]\n", *section ? "\n" : "", k->section);
+		section = k->section;
+		printf("%s = %s\t# %s\n", k->name,
+		       config_shown(c, i, value, sizeof(value)),
+		       config_origin(c, i, origin, sizeof(origin)));
+	}
+}
+
+static void say_ok(const struct config *c)
+{
+	int n = 0;
+
+	for (int i = 0; i < KEY__COUNT; i++)
+		n += c->value[i].line != 0;
+	if (c->found)
+		printf("%s: OK, %d of %d keys set\n", c->path, n, KEY__COUNT);
+	else
+		printf("%s: there is no such file: the defaults hold\n",
+		       c->path);
+}
+
+int check_config_run(const struct options *o)
+{
+	struct config c;
+	int r;
+
+	if (o->defaults) {
+		config_keys_example(stdout);
+		return fflush(stdout) ? 1 : 0;
+	}
+	r = config_load(&c, o->file, NULL, say);
+	if (r == -ENOMEM)
+		log_err("out of memory");
+	else if (r)
+		fprintf(stderr, "%s: %u mistake%s\n", c.path, c.mistakes,
+			c.mistakes == 1 ? "" : "s");
+	else if (o->effective)
+		show(&c);
+	else
+		say_ok(&c);
+	config_fini(&c);
+	return r == -ENOMEM ? 1 : r ? EXIT_USAGE : 0;
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/config_file.h"
+#include "common/log.h"
+
+#define SHOWN_MAX	96	/* of a foreign word in a message */
+
+struct loading {
+	struct config *c;
+	config_say *say;
+	const char *section;
+	bool skip;		/* the section is not ours: said already */
+	bool open;		/* everybody can read the file */
+};
+
+/* --- telling -------------------------------------------------------------- */
+
+void config_log(const char *path, uint32_t line, bool warning,
+		const char *text)
+{
+	char at[16] = "";
+
+	if (line)
+		snprintf(at, sizeof(at), ":%u", line);
+	if (warning)
+		log_warn("%s%s: %s", path, at, text);
+	else
+		log_err("%s%s: %s", path, at, text);
+}
+
+__attribute__((format(printf, 3, 4)))
+static void mistake(struct loading *l, uint32_t line, const char *fmt, ...)
+{
+	struct config *c = l->c;
+	char text[512];
+	va_list ap;
+
+	if (++c->mistakes > CONFIG_MISTAKES_MAX)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	l->say(c->path, line, false, text);
+	if (c->mistakes == CONFIG_MISTAKES_MAX)
+		l->say(c->path, line, false, "too many mistakes: no more are told");
+}
+
+static const char *quote(const char *s, char out[SHOWN_MAX])
+{
+	return log_quote(s, strlen(s), out, SHOWN_MAX);
+}
+
+/* --- lines of the file ---------------------------------------------------- */
+
+static void on_mistake(void *arg, uint32_t line, const char *text)
+{
+	mistake(arg, line, "%s", text);
+}
+
+static void on_section(void *arg, uint32_t line, const char *section,
+		       const char *name)
+{
+	struct loading *l = arg;
+	const char *like;
+	char q[SHOWN_MAX];
+
+	l->section = section;
+	l->skip = !section || name || !config_section_known(section);
+	if (!section || !l->skip)
+		return;
+	if (name) {
+		mistake(l, line, "[%s] has no second name: write [%s]",
+			quote(section, q), q);
+		return;
+	}
+	like = config_key_like(NULL, section);
+	if (like)
+		mistake(l, line, "there is no section [%s]: did you mean [%s]?",
+			quote(section, q), like);
+	else
+		mistake(l, line, "there is no section [%s]; `trifold check-config --defaults` shows all",
+			quote(section, q));
+}
+
+static void unknown_key(struct loading *l, uint32_t line, const char *key)
+{
+	enum config_id elsewhere = config_key_find(NULL, key);
+	const char *like = config_key_like(l->section, key);
+	char q[SHOWN_MAX];
+
+	quote(key, q);
+	if (elsewhere != KEY__COUNT)
+		mistake(l, line, "%s belongs into [%s], not [%s]", q,
+			config_keys[elsewhere].section, l->section);
+	else if (like)
+		mistake(l, line, "[%s] has no key %s: did you mean %s?",
+			l->section, q, like);
+	else
+		mistake(l, line, "[%s] has no key %s; `trifold check-config --defaults` shows all",
+			l->section, q);
+}
+
+static void bad_value(struct loading *l, uint32_t line,
+		      const struct config_key *k, const char *value,
+		      const char *wanted)
+{
+	char q[SHOWN_MAX];
+
+	mistake(l, line, "%s needs %s, not \"%s\"%s", k->name, wanted,
+		k->secret ? "..." : quote(value, q),
+		strstr(value, " #") ? " (a comment needs a line of its own)" :
+				      "");
+}
+
+static void on_key(void *arg, uint32_t line, const char *key,
+		   const char *value)
+{
+	struct loading *l = arg;
+	const char *wanted;
+	struct config_value *v;
+	enum config_id id;
+	char buf[160];
+
+	if (l->skip)
+		return;
+	if (!l->section) {
+		mistake(l, line, "write a [section] before the first key");
+		return;
+	}
+	id = config_key_find(l->section, key);
+	if (id == KEY__COUNT) {
+		unknown_key(l, line, key);
+		return;
+	}
+	v = &l->c->value[id];
+	if (v->line) {
+		mistake(l, line, "%s was set in line %u already: remove one of them",
+			key, v->line);
+		return;
+	}
+	v->line = line;
+	if (!*value)
+		return;			/* the default */
+	wanted = config_key_check(&config_keys[id], value, buf, sizeof(buf));
+	if (wanted) {
+		bad_value(l, line, &config_keys[id], value, wanted);
+		return;
+	}
+	v->text = value;
+	v->source = FROM_FILE;
+}
+
+/* --- the file ------------------------------------------------------------- */
+
+static void check_owner(struct loading *l, const struct stat *st)
+{
+	const char *path = l->c->path;
+	char text[128] = "";
+
+	if (st->st_uid != 0)
+		snprintf(text, sizeof(text), "it belongs to user %u, whom root would obey: chown root",
+			 (unsigned int)st->st_uid);
+	else if (st->st_mode & (S_IWGRP | S_IWOTH))
+		snprintf(text, sizeof(text), "others than root may write it, and root would obey them: chmod go-w");
+	if (*text && geteuid() == 0)
+		mistake(l, 0, "%s %s", text, path);
+	else if (*text)
+		l->say(path, 0, true, text);
+}
+
+/* Into c->text.  0, or -errno; 1 when a mistake was told. */
+static int read_text(struct loading *l, int fd, size_t *len)
+{
+	struct config *c = l->c;
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode)) {
+		mistake(l, 0, "this is no file");
+		return 1;
+	}
+	check_owner(l, &st);
+	l->open = st.st_mode & S_IROTH;
+	c->text = malloc(CONFIG_FILE_MAX + 1);
+	if (!c->text)
+		return -ENOMEM;
+	for (*len = 0; *len <= CONFIG_FILE_MAX; *len += (size_t)n) {
+		n = read(fd, c->text + *len, CONFIG_FILE_MAX + 1 - *len);
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return 0;
+	}
+	mistake(l, 0, "the file is larger than %d bytes", CONFIG_FILE_MAX);
+	return 1;
+}
+
+static int read_file(struct loading *l, bool named)
+{
+	static const struct config_file_ops ops = {
+		.section = on_section, .key = on_key, .mistake = on_mistake,
+	};
+	struct config *c = l->c;
+	/* what is no file must not make us wait */
+	int fd = open(c->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	size_t len = 0;
+	int r;
+
+	if (fd < 0 && errno == ENOENT && !named)
+		return 0;
+	r = fd < 0 ? -errno : read_text(l, fd, &len);
+	if (fd >= 0)
+		close(fd);
+	if (r < 0 && r != -ENOMEM)
+		mistake(l, 0, "cannot be read: %s", strerror(-r));
+	if (r < 0)
+		return r;
+	c->found = true;
+	if (!r)
+		config_file_parse(c->text, len, &ops, l);
+	for (int i = 0; i < KEY__COUNT; i++) {
+		if (l->open && config_keys[i].secret &&
+		    c->value[i].source == FROM_FILE)
+			l->say(c->path, c->value[i].line, true,
+			       "everybody can read this file: chmod o-r, if the value is a secret");
+	}
+	return 0;
+}
+
+/* --- what wins over it ---------------------------------------------------- */
+
+static void from_environment(struct config *c, enum config_id id)
+{
+	struct config_value *v = &c->value[id];
+
+	for (int profiles = 1; profiles >= 0; profiles--) {
+		char name[64];
+		const char *s;
+
+		config_key_variable(&config_keys[id], profiles, name);
+		s = *name ? getenv(name) : NULL;
+		if (!s || !*s)
+			continue;
+		v->text = s;
+		v->source = FROM_VARIABLE;
+		memcpy(v->variable, name, sizeof(name));
+		return;
+	}
+}
+
+static void from_options(struct config *c, enum config_id id,
+			 const struct options *o)
+{
+	const struct config_key *k = &config_keys[id];
+	const char *s = k->flag && o ? options_given(o, k->flag) : NULL;
+
+	if (!s)
+		return;
+	c->value[id].text = k->flag_value ? k->flag_value : s;
+	c->value[id].source = FROM_FLAG;
+}
+
+/* The file's values for exporterd, which finds the rest by itself. */
+static int make_env(struct config *c)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < KEY__COUNT; i++) {
+		struct config_value *v = &c->value[i];
+		const char *set;
+		char name[64];
+
+		config_key_variable(&config_keys[i], false, name);
+		set = *name ? getenv(name) : NULL;
+		/* even if the variable of profiles wins: other signals */
+		if (!*name || v->source != FROM_FILE || (set && *set))
+			continue;
+		if (n == CONFIG_ENV_MAX ||
+		    asprintf(&c->env[n], "%s=%s", name, v->text) < 0) {
+			c->env[n] = NULL;
+			return -ENOMEM;
+		}
+		n++;
+	}
+	return 0;
+}
+
+int config_load(struct config *c, const char *path, const struct options *o,
+		config_say *say)
+{
+	struct loading l = { .c = c, .say = say };
+	int r;
+
+	memset(c, 0, sizeof(*c));
+	snprintf(c->path, sizeof(c->path), "%s",
+		 path ? path : CONFIG_PATH_DEFAULT);
+	for (int i = 0; i < KEY__COUNT; i++)
+		c->value[i].text = config_keys[i].def;
+	r = read_file(&l, path != NULL);
+	if (r == -ENOMEM)
+		return r;
+	r = make_env(c);
+	for (int i = 0; i < KEY__COUNT; i++) {
+		from_environment(c, i);
+		from_options(c, i, o);
+	}
+	if (*c->value[KEY_CLIENT_KEY].text && !*c->value[KEY_CLIENT_CERT].text &&
+	    c->value[KEY_CLIENT_KEY].source == FROM_FILE)
+		mistake(&l, c->value[KEY_CLIENT_KEY].line,
+			"client_key without client_certificate: set both");
+	return c->mistakes ? -EINVAL : r;
+}
+
+void config_fini(struct config *c)
+{
+	for (int i = 0; i < CONFIG_ENV_MAX; i++)
+		free(c->env[i]);
+	free(c->text);
+	memset(c, 0, sizeof(*c));
+}
+
+/* --- using it ------------------------------------------------------------- */
+
+uint32_t config_number(const struct config *c, enum config_id id)
+{
+	return (uint32_t)strtoul(c->value[id].text, NULL, 10);
+}
+
+void config_apply(const struct config *c, struct options *o)
+{
+	o->frequency = config_number(c, KEY_FREQUENCY);
+	o->interval = config_number(c, KEY_INTERVAL);
+	o->table_budget = config_number(c, KEY_BUDGET);
+	o->table_idle = config_number(c, KEY_IDLE);
+	o->verbose = !strcmp(c->value[KEY_VERBOSE].text, "yes");
+	o->config = c;
+}
+
+static const char *without_user(const char *url, char *out, size_t size)
+{
+	const char *host = strstr(url, "//"), *end, *at;
+	char q[512];
+	int scheme;
+
+	host = host ? host + 2 : url;
+	end = host + strcspn(host, "/?#");
+	at = memrchr(host, '@', (size_t)(end - host));
+	scheme = at ? (int)(host - url) : 0;
+	log_quote(at ? at + 1 : url, strcspn(at ? at + 1 : url, "?#"), q,
+		  sizeof(q));
+	snprintf(out, size, "%.*s%s%s", scheme, url, at ? "(hidden)@" : "", q);
+	return out;
+}
+
+const char *config_shown(const struct config *c, enum config_id id, char *out,
+			 size_t size)
+{
+	const char *s = c->value[id].text;
+
+	if (config_keys[id].kind == KIND_URL)
+		return without_user(s, out, size);
+	if (config_keys[id].secret && *s)
+		s = "(hidden)";
+	return log_quote(s, strlen(s), out, size);
+}
+
+const char *config_origin(const struct config *c, enum config_id id, char *out,
+			  size_t size)
+{
+	const struct config_value *v = &c->value[id];
+
+	switch (v->source) {
+	case FROM_FILE:
+		snprintf(out, size, "%s:%u", c->path, v->line);
+		break;
+	case FROM_VARIABLE:
+		snprintf(out, size, "%s", v->variable);
+		break;
+	case FROM_FLAG:
+		snprintf(out, size, "--%s", config_keys[id].flag);
+		break;
+	case FROM_DEFAULT:
+		snprintf(out, size, "default");
+	}
+	return out;
+}
