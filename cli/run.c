@@ -57,7 +57,7 @@ int run_run(const struct options *given)
 	config_apply(&c, &o);
 	if (!o.output && !daemons_network(&o))
 		o.output = RUN_OUTPUT;
-	r = settle_format(&o, "run") ? supervise(&o, &everything, true) :
+	r = settle_format(&o, "run") ? supervise(&o, &everything, &c, true) :
 		EXIT_USAGE;
 	config_fini(&c);
 	return r;
@@ -90,7 +90,7 @@ int run_record(const struct options *given)
 		return 1;
 	if (target_find(&o, &target))
 		return 1;
-	r = supervise(&o, &target, false);
+	r = supervise(&o, &target, NULL, false);
 	target_release(&target);
 	return r;
 }

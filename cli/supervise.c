@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,8 +16,10 @@
 #include "cli/daemons.h"
 #include "cli/launcher.h"
 #include "cli/progress.h"
-#include "cli/recorder.h"
+#include "cli/recorder_link.h"
+#include "cli/reload.h"
 #include "cli/report.h"
+#include "cli/restart.h"
 #include "cli/watch.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -49,12 +50,15 @@ struct daemon {
 	uint64_t started_ns;
 	uint64_t due_ns;	/* when to start it (again) */
 	uint64_t backoff_ns;
+	uint64_t replace_ns;	/* it ends by then for another one; 0: no */
 };
 
 struct sup {
-	const struct options *opt;
+	struct options *opt;
 	struct target *target;
+	struct config *config;	/* of opt; NULL: not to be read again */
 	struct progress progress;
+	bool had_terminal;
 	bool plain;
 	struct launch launch;
 	struct console console;
@@ -62,9 +66,7 @@ struct sup {
 	struct daemon daemon[DAEMON__COUNT];
 	int signals;		/* signalfd */
 
-	pid_t recorder;
-	bool recorder_ready;	/* its file is open */
-	int control;		/* to the recorder; -1: none */
+	struct recorder_link recorder;
 	struct launcher launcher;
 	pid_t command;		/* the launcher, once it runs it */
 	int command_status;
@@ -81,76 +83,6 @@ struct sup {
 	uint64_t run_ns, end_ns;	/* of sampling */
 	uint64_t start_real_ns, end_real_ns;	/* likewise, CLOCK_REALTIME */
 };
-
-uint64_t supervise_backoff(uint64_t *backoff, uint64_t lived_ns)
-{
-	uint64_t next = *backoff * 2;
-
-	if (*backoff == 0 || lived_ns >= BACKOFF_RESET_NS)
-		next = BACKOFF_FIRST_NS;
-	if (next > BACKOFF_MAX_NS)
-		next = BACKOFF_MAX_NS;
-	return *backoff = next;
-}
-
-/* --- the recorder ------------------------------------------------------------------ */
-
-static int tell_recorder(struct sup *s, const struct record_msg *m, int fd)
-{
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct iovec iov = { (void *)m, sizeof(*m) };
-	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (fd >= 0) {
-		mh.msg_control = &control;
-		mh.msg_controllen = sizeof(control);
-		control.align.cmsg_level = SOL_SOCKET;
-		control.align.cmsg_type = SCM_RIGHTS;
-		control.align.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
-	}
-	return sendmsg(s->control, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ?
-		-errno : 0;
-}
-
-static int start_recorder(struct sup *s)
-{
-	int fds[2];
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
-		return -errno;
-	s->recorder = recorder_start(&s->launch, fds[1]);
-	close(fds[1]);
-	if (s->recorder < 0) {
-		int r = s->recorder;
-
-		s->recorder = 0;
-		close(fds[0]);
-		return r;
-	}
-	s->control = fds[0];
-	return 0;
-}
-
-/* A connection for a new exporterd: its end, or -1 without a recorder. */
-static int new_feed(struct sup *s)
-{
-	const struct record_msg m = { .kind = RECORD_FEED };
-	int fds[2];
-
-	if (s->control < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
-		return -1;
-	if (tell_recorder(s, &m, fds[1])) {
-		close(fds[0]);
-		fds[0] = -1;
-	}
-	close(fds[1]);
-	return fds[0];
-}
 
 /* --- daemons --------------------------------------------------------------------------- */
 
@@ -169,7 +101,7 @@ static bool wanted(const struct sup *s, enum daemon_id id)
 		[DAEMON_LOADER] = END_LOADER,
 	};
 
-	if (s->opt->output && !s->recorder_ready)
+	if (s->opt->output && !s->recorder.ready)
 		return false;
 	return s->phase < until[id] && !s->quick;
 }
@@ -182,18 +114,19 @@ static void start_due(struct sup *s, uint64_t now)
 
 		if (d->pid || now < d->due_ns || !wanted(s, i))
 			continue;
-		feed = i == DAEMON_EXPORTER ? new_feed(s) : -1;
+		feed = i == DAEMON_EXPORTER ? recorder_link_feed(&s->recorder) : -1;
 		d->pid = daemon_start(&s->launch, i, feed);
 		if (feed >= 0)
 			close(feed);
 		d->started_ns = now;
 		d->ready = false;
+		d->replace_ns = 0;
 		if (d->pid > 0)
 			continue;
 		console_say(&s->console, "%s cannot be started: %s",
 			    daemon_names[i], strerror(-d->pid));
 		d->pid = 0;
-		d->due_ns = now + supervise_backoff(&d->backoff_ns, 0);
+		d->due_ns = now + restart_backoff(&d->backoff_ns, 0);
 	}
 }
 
@@ -212,7 +145,11 @@ static void daemon_died(struct sup *s, enum daemon_id id, int status,
 				    child_how(status, how, sizeof(how)));
 		return;
 	}
-	wait = supervise_backoff(&d->backoff_ns, now - d->started_ns);
+	if (d->replace_ns) {
+		d->due_ns = now;
+		return;
+	}
+	wait = restart_backoff(&d->backoff_ns, now - d->started_ns);
 	d->due_ns = now + wait;
 	d->tries += !d->was_ready;
 	if (d->tries < START_TRIES)
@@ -225,6 +162,40 @@ static void daemon_died(struct sup *s, enum daemon_id id, int status,
 		console_say(&s->console, "%s %s for the %u. time: giving up",
 			    daemon_names[id],
 			    child_how(status, how, sizeof(how)), d->tries);
+}
+
+/* The configuration is read again: daemons that obey what changed in it end in
+ * good order, and start_due() starts others. */
+static void on_reload(struct sup *s, uint64_t now)
+{
+	unsigned int which = reload(s->opt, s->config, &s->console);
+
+	s->launch.network = daemons_network(s->opt);
+	for (int i = 0; i < DAEMON__COUNT; i++) {
+		struct daemon *d = &s->daemon[i];
+
+		if (!(which & 1u << i))
+			continue;
+		d->due_ns = now;
+		if (!d->pid || d->replace_ns)
+			continue;
+		d->replace_ns = now + RELOAD_END_NS;
+		kill(d->pid, reload_signal(i));
+	}
+}
+
+static void check_replaced(struct sup *s, uint64_t now)
+{
+	for (int i = 0; i < DAEMON__COUNT; i++) {
+		struct daemon *d = &s->daemon[i];
+
+		if (!d->pid || !d->replace_ns || now < d->replace_ns)
+			continue;
+		console_say(&s->console, "%s (pid %d) does not end: sending SIGKILL",
+			    daemon_names[i], (int)d->pid);
+		kill(d->pid, SIGKILL);
+		d->replace_ns = UINT64_MAX;
+	}
 }
 
 static void on_notify(struct sup *s)
@@ -250,7 +221,7 @@ static void on_notify(struct sup *s)
 	text[n] = '\0';
 	if (strncmp(text, "READY=1", 7) && !strstr(text, "\nREADY=1"))
 		return;
-	s->recorder_ready |= s->recorder == cred.pid;
+	s->recorder.ready |= s->recorder.pid == cred.pid;
 	for (int i = 0; i < DAEMON__COUNT; i++) {
 		if (s->daemon[i].pid == cred.pid)
 			s->daemon[i].ready = s->daemon[i].was_ready = true;
@@ -284,24 +255,21 @@ static pid_t phase_pid(const struct sup *s)
 	if (id != DAEMON__COUNT)
 		return s->daemon[id].pid;
 	return s->phase == END_COMMAND ? s->command :
-		s->phase == END_RECORDER ? s->recorder : 0;
+		s->phase == END_RECORDER ? s->recorder.pid : 0;
 }
 
 static void end_recorder(struct sup *s)
 {
-	struct record_msg m = { .kind = RECORD_END };
-
-	if (s->control < 0)
-		return;
-	if (s->watch.known)
-		report_account(&s->watch.status, &m.account);
-	m.account.start_ns = s->start_real_ns;
-	m.account.end_ns = s->end_real_ns;
 	/* a recording that never began leaves no file */
-	if (s->run_ns && !s->quick && tell_recorder(s, &m, -1))
+	bool write = s->run_ns && !s->quick;
+	struct profile_account account = { 0 };
+
+	if (s->watch.known)
+		report_account(&s->watch.status, &account);
+	account.start_ns = s->start_real_ns;
+	account.end_ns = s->end_real_ns;
+	if (recorder_link_end(&s->recorder, write ? &account : NULL))
 		console_say(&s->console, "the recorder does not listen");
-	close(s->control);
-	s->control = -1;
 }
 
 static void enter(struct sup *s, enum phase p, uint64_t now)
@@ -484,8 +452,8 @@ static void child_died(struct sup *s, pid_t pid, int status, uint64_t now)
 			begin_end(s, now);
 		return;
 	}
-	if (pid == s->recorder) {
-		s->recorder = 0;
+	if (pid == s->recorder.pid) {
+		s->recorder.pid = 0;
 		if (status == 0 && s->phase == END_RECORDER)
 			return;
 		/* why, it said itself, unless it was killed */
@@ -510,8 +478,8 @@ static void quick_end(struct sup *s, uint64_t now)
 		if (s->daemon[i].pid)
 			kill(s->daemon[i].pid, SIGKILL);
 	}
-	if (s->recorder)
-		kill(s->recorder, SIGTERM);
+	if (s->recorder.pid)
+		kill(s->recorder.pid, SIGTERM);
 	if (s->command)
 		launcher_signal(&s->launcher, SIGKILL);
 	s->killed = true;
@@ -529,6 +497,12 @@ static void on_signal(struct sup *s, uint64_t now)
 	if (si.ssi_signo == SIGCHLD) {
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 			child_died(s, pid, status, now);
+		return;
+	}
+	if (si.ssi_signo == SIGHUP && s->config &&
+	    (!s->had_terminal || reload_has_terminal())) {
+		if (s->phase <= RUNNING)
+			on_reload(s, now);
 		return;
 	}
 	if (s->phase > RUNNING) {
@@ -574,6 +548,9 @@ static int timeout_ms(const struct sup *s, uint64_t now)
 		if (!s->daemon[i].pid && wanted(s, i) &&
 		    s->daemon[i].due_ns < at)
 			at = s->daemon[i].due_ns;
+		if (s->daemon[i].pid && s->daemon[i].replace_ns &&
+		    s->daemon[i].replace_ns < at)
+			at = s->daemon[i].replace_ns;
 	}
 	if (s->watch.conn.fd < 0 && s->phase < END_EXPORTER &&
 	    s->watch.retry_ns < at)
@@ -628,6 +605,7 @@ static void loop(struct sup *s)
 		wait_and_serve(s);
 		now = now_ns();
 		show(s, now);
+		check_replaced(s, now);
 		advance(s, now);
 	}
 }
@@ -704,11 +682,13 @@ static void finish(struct sup *s)
 	close(s->signals);
 }
 
-int supervise(const struct options *o, struct target *target, bool plain)
+int supervise(struct options *o, struct target *target, struct config *c,
+	      bool plain)
 {
 	struct sup s = {
-		.opt = o, .target = target, .plain = plain, .control = -1,
-		.launcher.go = -1,
+		.opt = o, .target = target, .config = c, .plain = plain,
+		.recorder.control = -1, .launcher.go = -1,
+		.had_terminal = reload_has_terminal(),
 	};
 	int r;
 
@@ -718,7 +698,7 @@ int supervise(const struct options *o, struct target *target, bool plain)
 		return 1;
 	r = start_launcher(&s);
 	if (!r && o->output)
-		r = start_recorder(&s);
+		r = recorder_link_start(&s.recorder, &s.launch);
 	if (r)
 		log_err("the recorder cannot be started: %s", strerror(-r));
 	else

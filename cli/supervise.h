@@ -19,24 +19,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/config.h"
 #include "cli/options.h"
 #include "cli/target.h"
 
-#define BACKOFF_FIRST_NS	100000000ULL
-#define BACKOFF_MAX_NS		5000000000ULL
-#define BACKOFF_RESET_NS	10000000000ULL
-
-/*
- * How long to wait before a daemon is started again; *backoff (0 at first) is
- * the wait before the last start, lived_ns how long it ran since.
- */
-uint64_t supervise_backoff(uint64_t *backoff, uint64_t lived_ns);
-
 /*
  * Profile what the options and the target say; plain: print progress to what is
- * no terminal too.  Returns the exit status: of o->rest, where there is a command, or 0;
+ * no terminal too.  c: what SIGHUP reads again (reload.h), with o; NULL: SIGHUP
+ * ends.  Returns the exit status: of o->rest, where there is a command, or 0;
  * 1 if profiling failed.
  */
-int supervise(const struct options *o, struct target *target, bool plain);
+int supervise(struct options *o, struct target *target, struct config *c,
+	      bool plain);
 
 #endif /* CLI_SUPERVISE_H */

@@ -28,6 +28,8 @@
 #include "ipc/sealed.h"
 
 #define DRAIN_NS	(5 * NSEC_PER_SEC)
+#define LEAVE_NS	(3 * NSEC_PER_SEC)	/* for the request under way */
+#define LEAVE_TICK_NS	(20 * NSEC_PER_MSEC)
 
 struct exporter {
 	struct config cfg;
@@ -39,6 +41,7 @@ struct exporter {
 	struct ev_source signals;
 	struct timer tick, deadline;
 	bool draining;
+	bool leaving;		/* a successor comes: the hub keeps the rest */
 	struct exporter_stats stats;
 	int statm;
 	struct log_limit log;
@@ -60,7 +63,8 @@ static void end_if_drained(void *arg)
 	struct exporter *e = arg;
 
 	if (e->draining &&
-	    (e->cfg.no_network || sender_idle(&e->sender)) &&
+	    (e->cfg.no_network || sender_idle(&e->sender) ||
+	     (e->leaving && sender_held(&e->sender))) &&
 	    (!e->recording || recorder_idle(&e->recorder)) &&
 	    hub_link_flushed(&e->hub))
 		evloop_stop(&e->loop);
@@ -157,6 +161,10 @@ static void on_tick(void *arg)
 	struct exporter_stats *s = &e->stats;
 	struct cost cost;
 
+	if (e->leaving) {
+		end_if_drained(e);
+		return;
+	}
 	s->queued = held(e);
 	s->queued_bytes = e->cfg.no_network ? 0 : sender_bytes(&e->sender);
 	s->offences = e->hub.offences +
@@ -176,11 +184,24 @@ static void give_up(void *arg)
 {
 	struct exporter *e = arg;
 
-	if (!e->cfg.no_network)
+	if (!e->cfg.no_network && !e->leaving)
 		sender_give_up(&e->sender);
-	if (e->recording)
+	if (e->recording && !e->leaving)
 		recorder_give_up(&e->recorder);
 	evloop_stop(&e->loop);
+}
+
+/*
+ * Another exporterd comes after this one: what is not answered by then is not
+ * given up, the hub sends it to that one.
+ */
+static void leave(struct exporter *e)
+{
+	e->leaving = true;
+	timer_set(&e->deadline, LEAVE_NS, 0);
+	timer_set(&e->tick, LEAVE_TICK_NS, LEAVE_TICK_NS);
+	if (!e->cfg.no_network)
+		sender_hold(&e->sender);
 }
 
 static int on_signal(struct ev_source *src, uint32_t events)
@@ -193,14 +214,17 @@ static int on_signal(struct ev_source *src, uint32_t events)
 	if (read(src->fd, &si, sizeof(si)) != (ssize_t)sizeof(si))
 		return 0;
 	if (e->draining) {
-		give_up(e);
+		if (si.ssi_signo != SIGHUP)
+			give_up(e);
 		return 0;
 	}
 	service_stopping();
 	e->draining = true;
 	hub_link_close(&e->hub);
 	timer_set(&e->deadline, DRAIN_NS, 0);
-	if (!e->cfg.no_network)
+	if (si.ssi_signo == SIGHUP)
+		leave(e);
+	else if (!e->cfg.no_network)
 		sender_drain(&e->sender, now_ns() + DRAIN_NS);
 	end_if_drained(e);
 	return 0;
@@ -216,6 +240,7 @@ static int catch_signals(struct exporter *e)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 ||
 	    signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		return -errno;

@@ -11,7 +11,7 @@ static void post(struct sender *s);
 
 static void start_next(struct sender *s)
 {
-	if (s->cur || !s->queue.n)
+	if (s->cur || !s->queue.n || s->hold)
 		return;
 	s->cur = queue_pop(&s->queue);
 	s->first_try_ns = now_ns();
@@ -115,6 +115,8 @@ static void plan_retry(struct sender *s, long status, const struct answer *a)
 	uint64_t wait = backoff_next(&s->backoff, backoff_random());
 	uint64_t now = now_ns(), end = s->first_try_ns + SENDER_GIVE_UP_NS;
 
+	if (s->hold)
+		return;
 	if (s->end_ns && s->end_ns < end)
 		end = s->end_ns;
 	if (wait < a->wait_ns)
@@ -234,6 +236,17 @@ void sender_drain(struct sender *s, uint64_t end_ns)
 	/* what waits for its next try need not wait so long any more */
 	if (s->cur && !s->http.busy)
 		timer_set(&s->again, 0, 0);
+}
+
+void sender_hold(struct sender *s)
+{
+	s->hold = true;
+	timer_stop(&s->again);
+}
+
+bool sender_held(const struct sender *s)
+{
+	return s->hold && !s->http.busy;
 }
 
 void sender_give_up(struct sender *s)

@@ -33,6 +33,7 @@ struct sender {
 	uint64_t end_ns;	/* nothing may be tried after this; 0: no end */
 	struct backoff backoff;
 	struct timer again;
+	bool hold;		/* nothing new is begun */
 	bool failing;		/* said so in the log */
 	struct log_limit log;
 	struct exporter_stats *stats;
@@ -63,6 +64,12 @@ uint64_t sender_bytes(const struct sender *s);
 
 /* Go on until end_ns (CLOCK_MONOTONIC), or until a wait would go beyond. */
 void sender_drain(struct sender *s, uint64_t end_ns);
+
+/* Finish the request under way and begin nothing any more; what is left has no
+ * outcome. */
+void sender_hold(struct sender *s);
+/* So it was told, and no request is under way. */
+bool sender_held(const struct sender *s);
 
 /* All that is left becomes BATCH_GAVE_UP. */
 void sender_give_up(struct sender *s);

@@ -22,10 +22,8 @@ unit_pprof_SRCS := $(CLI_FORMATS)
 unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
 unit_cli_options_SRCS := cli/options.c $(CLI_FORMATS)
 unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
-unit_supervise_SRCS := cli/supervise.c cli/child.c cli/console.c \
-	cli/daemons.c cli/identity.c cli/launcher.c cli/outfile.c cli/progress.c \
-	cli/report.c cli/runtime_dir.c cli/target.c cli/watch.c common/container.c \
-	common/log.c common/sandbox.c ipc/conn.c ipc/counters.c ipc/message.c
+unit_supervise_SRCS := cli/restart.c cli/child.c cli/console.c cli/identity.c \
+	cli/outfile.c common/log.c common/sandbox.c
 unit_supervise_LIBS := -lseccomp -lcap-ng
 unit_target_SRCS := cli/target.c common/container.c common/log.c
 unit_launcher_SRCS := cli/launcher.c cli/child.c common/log.c common/sandbox.c

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/supervise.h"
+#include "cli/restart.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,9 +23,9 @@ TEST(backoff_doubles_to_five_seconds)
 	uint64_t backoff = 0;
 
 	for (int i = 0; i < 8; i++)
-		CHECK_EQ(supervise_backoff(&backoff, 9999 * MS), want[i] * MS);
-	CHECK_EQ(supervise_backoff(&backoff, 10000 * MS), 100 * MS);
-	CHECK_EQ(supervise_backoff(&backoff, 0), 200 * MS);
+		CHECK_EQ(restart_backoff(&backoff, 9999 * MS), want[i] * MS);
+	CHECK_EQ(restart_backoff(&backoff, 10000 * MS), 100 * MS);
+	CHECK_EQ(restart_backoff(&backoff, 0), 200 * MS);
 }
 
 /* Run a shell as a service and collect what it says. */

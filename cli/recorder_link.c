@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/recorder_link.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/recorder.h"
+
+static int tell(const struct recorder_link *r, const struct record_msg *m,
+		int fd)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { (void *)m, sizeof(*m) };
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		mh.msg_control = &control;
+		mh.msg_controllen = sizeof(control);
+		control.align.cmsg_level = SOL_SOCKET;
+		control.align.cmsg_type = SCM_RIGHTS;
+		control.align.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
+	}
+	return sendmsg(r->control, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ?
+		-errno : 0;
+}
+
+int recorder_link_start(struct recorder_link *r, const struct launch *l)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return -errno;
+	pid = recorder_start(l, fds[1]);
+	close(fds[1]);
+	if (pid < 0) {
+		close(fds[0]);
+		return pid;
+	}
+	r->pid = pid;
+	r->control = fds[0];
+	return 0;
+}
+
+int recorder_link_feed(struct recorder_link *r)
+{
+	const struct record_msg m = { .kind = RECORD_FEED };
+	int fds[2];
+
+	if (r->control < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return -1;
+	if (tell(r, &m, fds[1])) {
+		close(fds[0]);
+		fds[0] = -1;
+	}
+	close(fds[1]);
+	return fds[0];
+}
+
+int recorder_link_end(struct recorder_link *r,
+		      const struct profile_account *account)
+{
+	struct record_msg m = { .kind = RECORD_END };
+	int ret = 0;
+
+	if (r->control < 0)
+		return 0;
+	if (account) {
+		m.account = *account;
+		ret = tell(r, &m, -1);
+	}
+	close(r->control);
+	r->control = -1;
+	return ret;
+}

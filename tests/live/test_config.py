@@ -1,0 +1,469 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The configuration: what is refused and where, which source of a value wins,
+and that reading it again loses nothing."""
+import contextlib
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from accounts import Watcher
+from live import DAEMONS, ROOT, TRIFOLD, Suite, pids_of, say, scratch, wait_for
+from loads import storm
+
+suite = Suite()
+SHIPPED = os.path.join(ROOT, "packaging", "trifold.conf")
+PAGE = os.path.join(ROOT, "docs", "CONFIG.md")
+# key: its variables, the first one wins; and a value for each source
+PROFILES, GENERIC = "OTEL_EXPORTER_OTLP_PROFILES_", "OTEL_EXPORTER_OTLP_"
+OTLP = {"endpoint": "ENDPOINT", "headers": "HEADERS", "timeout_ms": "TIMEOUT",
+        "compression": "COMPRESSION", "ca": "CERTIFICATE",
+        "client_certificate": "CLIENT_CERTIFICATE", "client_key": "CLIENT_KEY"}
+OTHER = {"service_name": "OTEL_SERVICE_NAME", "attributes": "OTEL_RESOURCE_ATTRIBUTES"}
+
+
+def clean_env(**more):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("OTEL_")}
+    return dict(env, **more)
+
+
+def check(*args, env=None):
+    r = subprocess.run([TRIFOLD, "check-config", *args], env=env or clean_env(),
+                       capture_output=True, text=True, timeout=20)
+    return r.returncode, r.stdout, r.stderr
+
+
+def effective(path, env=None):
+    """{key: (value, source)}"""
+    status, out, err = check("--effective", path, env=env)
+    assert status == 0, err
+    return dict((m[0], m[1:]) for m in re.findall(r"^(\w+) = (.*)\t# (.*)$", out, re.M))
+
+
+def write(path, text, mode=0o600):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+# --- the file ------------------------------------------------------------------
+
+@suite.test
+def shipped():
+    """packaging/trifold.conf is the table of keys, and says the defaults"""
+    status, out, _ = check("--defaults")
+    with open(SHIPPED, encoding="utf-8") as f:
+        assert status == 0 and out == f.read(), "trifold check-config --defaults > packaging/trifold.conf"
+    plain = re.sub(r"^#(?=\w)", "", out, flags=re.M)
+    keys = re.findall(r"^(\w+) =", plain, re.M)
+    with scratch() as tmp:
+        empty = effective(write(os.path.join(tmp, "empty"), ""))
+        full = effective(write(os.path.join(tmp, "full"), plain))
+    assert sorted(keys) == sorted(empty), (keys, empty)
+    for k, (value, _) in empty.items():
+        assert full[k][0] == value, (k, full[k], value)
+
+
+@suite.test
+def documented():
+    """docs/CONFIG.md has a row for each key: default, option, variables"""
+    with open(PAGE, encoding="utf-8") as f:
+        page = f.read()
+    out = check("--defaults")[1]
+    sections = re.split(r"^\[(\w+)\]$", out, flags=re.M)[1:]
+    for section, body in zip(sections[::2], sections[1::2]):
+        for note, key, default in re.findall(r"((?:^# .*\n)+)^#(\w+) = ?(.*)$", body, re.M):
+            row = re.search(r"^\| `%s` \| `%s` \| (.*)$" % (section, key), page, re.M)
+            assert row, f"no row of [{section}] {key}"
+            cells = [c.strip() for c in row.group(1).split("|")]
+            assert cells[0] == (f"`{default}`" if default else "none"), (key, cells)
+            for word in re.findall(r"--[a-z-]+|OTEL_\w+", note.partition("# Overridden by")[2]):
+                word = word.replace(GENERIC, "").replace("PROFILES_", "")
+                assert f"`{word}`" in row.group(1), (key, word)
+
+
+MISTAKES = """x = 1
+[samplin]
+whatever = 1
+[sampling]
+frequncy = 97
+frequency = 97 # fast
+interval = 10
+interval = 11
+budget = 3
+[export]
+endpoint = ftp://x
+headers = secret
+ca = foo.pem
+client_key = /etc/passwd
+nonsense
+= 5
+[resource
+service_name = "x
+""" + "endpoint = x\x01y\n"
+SAID = {
+    1: "write a [section] before", 2: "did you mean [sampling]?", 5: "did you mean frequency?",
+    6: 'from 1 to 1000, not "97 # fast" (a comment needs a line of its own)',
+    8: "set in line 7 already", 9: "budget belongs into [tables]", 11: "http://HOST:PORT",
+    12: 'not "..."', 13: "full path", 14: "without client_certificate", 15: "key = value",
+    16: "no key before", 17: "[name]", 18: "not closed", 19: "control character 0x01",
+}
+
+
+@suite.test
+def mistakes():
+    """every mistake is told with its line, and trifold run does not start"""
+    with scratch() as tmp:
+        path = write(os.path.join(tmp, "bad.conf"), MISTAKES)
+        status, out, err = check(path)
+        assert status == 2 and not out, (status, out)
+        said = dict((int(n), t) for n, t in
+                    re.findall(r"^%s:(\d+): (.*)$" % re.escape(path), err, re.M))
+        assert sorted(said) == sorted(SAID), (sorted(said), sorted(SAID))
+        for n, text in SAID.items():
+            assert text in said[n], (n, said[n])
+        assert "secret" not in err
+        r = subprocess.run([TRIFOLD, "run", "--config", path, "--duration", "1"],
+                           env=clean_env(), capture_output=True, text=True, timeout=20)
+        assert r.returncode == 2 and f"{path}:5: [sampling] has no key frequncy" in r.stderr, r
+        missing = os.path.join(tmp, "missing")
+        for args in (["check-config", missing], ["run", "--config", missing, "--duration", "1"]):
+            r = subprocess.run([TRIFOLD, *args], capture_output=True, text=True, timeout=20)
+            assert r.returncode == 2 and "No such file" in r.stderr, r
+
+
+@suite.test
+def permissions():
+    """a file that others than root may write is refused; a secret in the open is named"""
+    with scratch() as tmp:
+        path = os.path.join(tmp, "x.conf")
+        for mode, owner, text in ((0o666, 0, "chmod go-w"), (0o620, 0, "chmod go-w"),
+                                  (0o600, 12345, "chown root")):
+            write(path, "[sampling]\n", mode)
+            os.chown(path, owner, 0)
+            for args in (["check-config", path], ["run", "--config", path, "--duration", "1"]):
+                r = subprocess.run([TRIFOLD, *args], capture_output=True, text=True, timeout=20)
+                assert r.returncode == 2 and text in r.stderr, (oct(mode), owner, r)
+        os.chown(path, 0, 0)
+        write(path, "[export]\nheaders = a=b\n", 0o644)
+        status, _, err = check(path)
+        assert status == 0 and f"{path}:2: warning: everybody can read" in err, err
+        os.chmod(path, 0o640)
+        status, _, err = check(path)
+        assert status == 0 and not err, err
+        os.mkfifo(os.path.join(tmp, "fifo"), 0o600)
+        for other in ("fifo", "."):
+            assert check(os.path.join(tmp, other))[0] == 2
+
+
+@suite.test
+def sources():
+    """for each key: variable of profiles, variable, file, default, in this order"""
+    with scratch() as tmp:
+        pem = {s: write(os.path.join(tmp, s), "") for s in ("file", "generic", "profiles")}
+
+        def value(key, source):
+            return {"endpoint": f"http://{source}:1", "headers": f"from={source}",
+                    "timeout_ms": {"file": "1", "generic": "2", "profiles": "3"}[source],
+                    "compression": "none", "service_name": source,
+                    "attributes": f"from={source}"}.get(key, pem[source])
+
+        def shown(key, source):
+            return "(hidden)" if key == "headers" else value(key, source)
+
+        lines = ["[export]"] + [f"{k} = {value(k, 'file')}" for k in OTLP]
+        lines += ["[resource]"] + [f"{k} = {value(k, 'file')}" for k in OTHER]
+        path = write(os.path.join(tmp, "x.conf"), "\n".join(lines) + "\n")
+        got = effective(path)
+        for key in (*OTLP, *OTHER):
+            n = [i for i, text in enumerate(lines, 1) if text.startswith(key + " ")][0]
+            assert got[key] == (shown(key, "file"), f"{path}:{n}"), (key, got[key])
+            name = OTHER.get(key) or GENERIC + OTLP[key]
+            env = clean_env(**{name: value(key, "generic")})
+            assert effective(path, env)[key] == (shown(key, "generic"), name)
+            if key in OTLP:
+                env[PROFILES + OTLP[key]] = value(key, "profiles")
+                assert effective(path, env)[key] == (shown(key, "profiles"), PROFILES + OTLP[key])
+            empty = clean_env(**{name: ""})
+            assert effective(path, empty)[key][1] == f"{path}:{n}", "an empty variable is none"
+
+
+# --- a trifold that runs ----------------------------------------------------------
+
+class Receiver:
+    def __init__(self, tmp, name, script="200"):
+        self.dir = os.path.join(tmp, name)
+        os.mkdir(self.dir)
+        self.p = subprocess.Popen([sys.executable, os.path.join(ROOT, "tests/live/receiver.py"),
+                                   "--dir", self.dir, "--script", script])
+        wait_for(lambda: os.path.exists(os.path.join(self.dir, "port")))
+        with open(os.path.join(self.dir, "port"), encoding="utf-8") as f:
+            self.url = f"http://localhost:{f.read()}"
+
+    def requests(self):
+        try:
+            with open(os.path.join(self.dir, "requests.jsonl"), encoding="utf-8") as f:
+                return [json.loads(line) for line in f]
+        except FileNotFoundError:
+            return []
+
+    def body(self, i):
+        with open(os.path.join(self.dir, f"{i:03}.body"), "rb") as f:
+            return f.read()
+
+    def samples(self):
+        """Of the requests that were accepted."""
+        return sum(count(self.body(r["n"])) for r in self.requests() if r["step"] == "200")
+
+    def end(self):
+        self.p.terminate()
+        self.p.wait()
+
+
+def fields(data):
+    """(number, bytes) of a message's length-delimited fields."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        v = shift = 0
+        while True:
+            b = data[at]
+            at += 1
+            v |= (b & 127) << shift
+            shift += 7
+            if b < 128:
+                return v
+
+    while at < len(data):
+        tag = varint()
+        kind = tag & 7
+        if kind == 2:
+            n = varint()
+            yield tag >> 3, data[at:at + n]
+            at += n
+        elif kind == 0:
+            varint()
+        else:
+            at += 8 if kind == 1 else 4
+
+
+def count(data, path=(1, 2, 2, 2, 5)):
+    """Time stamps in a request: resource_profiles, scope_profiles, profiles,
+    samples, timestamps_unix_nano."""
+    if not path:
+        return len(data) // 8
+    return sum(count(d, path[1:]) for n, d in fields(data) if n == path[0])
+
+
+@contextlib.contextmanager
+def receivers(tmp, **scripts):
+    made = {name: Receiver(tmp, name, script) for name, script in scripts.items()}
+    try:
+        yield made
+    finally:
+        for r in made.values():
+            r.end()
+
+
+class Run:
+    """trifold run on a configuration; .err is what it said, after end()."""
+
+    def __init__(self, tmp, conf, *args, env=None):
+        self.log = open(os.path.join(tmp, "err"), "w+", encoding="utf-8")
+        self.p = subprocess.Popen([TRIFOLD, "run", "--config", conf, *args], env=env or clean_env(),
+                                  cwd=tmp, stdout=subprocess.DEVNULL, stderr=self.log)
+
+    def said(self):
+        with open(self.log.name, encoding="utf-8") as f:
+            return f.read()
+
+    def hup(self):
+        n = self.said().count("configuration was read") + self.said().count("stays as it was")
+        self.p.send_signal(signal.SIGHUP)
+        wait_for(lambda: self.said().count("configuration was read") +
+                 self.said().count("stays as it was") > n)
+
+    def end(self):
+        self.p.send_signal(signal.SIGINT)
+        self.p.wait(timeout=60)
+        err = self.said()
+        self.log.close()
+        assert self.p.returncode == 0, err
+        assert re.search(r"difference 0$", err, re.M), err
+        return err
+
+
+def words(name):
+    """Command line and environment of each daemon of a name."""
+    out = []
+    for pid in pids_of(name):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/cmdline", "rb") as f, open(f"/proc/{pid}/environ", "rb") as g:
+                out.append((f.read().decode().split("\0"), g.read().decode().split("\0")))
+    return out
+
+
+def one_run(tmp, conf, hears, *args, **env):
+    """Run until `hears` has a request; returns it and its body."""
+    before = len(hears.requests())
+    run = Run(tmp, conf, *args, env=clean_env(**env))
+    try:
+        wait_for(lambda: len(hears.requests()) > before, 20)
+        loader = words("trifold-loaderd")[0][0]
+        for name in DAEMONS:
+            for argv, _ in words(name):
+                assert not any("hidden" in a for a in argv), f"a secret is in the arguments of {name}"
+    finally:
+        run.end()
+    r = hears.requests()[before]
+    return dict(r["headers"]), hears.body(before), loader
+
+
+@suite.test
+def precedence():
+    """a receiver sees: option over variable of profiles over variable over file"""
+    with scratch() as tmp, receivers(tmp, a="200", b="200", c="200", d="200") as r, storm():
+        path = write(os.path.join(tmp, "x.conf"), "\n".join((
+            "[sampling]", "frequency = 47", "interval = 1", "[tables]", "budget = 64", "idle = 300",
+            "[export]", "endpoint = " + r["a"].url, "headers = x-from=hidden-file",
+            "compression = none", "timeout_ms = 7000",
+            "[resource]", "service_name = service-file", "attributes = at.tribute=value-file", "")))
+        headers, body, loader = one_run(tmp, path, r["a"])
+        assert headers["x-from"] == "hidden-file" and "Content-Encoding" not in headers, headers
+        assert b"service-file" in body and b"value-file" in body
+        for option, value in (("--frequency", "47"), ("--table-budget", "64"), ("--idle", "300")):
+            assert loader[loader.index(option) + 1] == value, loader
+
+        generic = {GENERIC + "ENDPOINT": r["b"].url, GENERIC + "HEADERS": "x-from=hidden-generic",
+                   GENERIC + "COMPRESSION": "gzip", "OTEL_SERVICE_NAME": "service-env",
+                   "OTEL_RESOURCE_ATTRIBUTES": "at.tribute=value-env"}
+        headers, body, loader = one_run(tmp, path, r["b"], "--frequency", "53", **generic)
+        assert headers["x-from"] == "hidden-generic" and headers["Content-Encoding"] == "gzip", headers
+        assert b"service-env" in body and b"value-env" in body
+        assert loader[loader.index("--frequency") + 1] == "53", loader
+
+        profiles = {PROFILES + "ENDPOINT": r["c"].url + "/v1development/profiles",
+                    PROFILES + "HEADERS": "x-from=hidden-profiles", PROFILES + "COMPRESSION": "none"}
+        headers, _, _ = one_run(tmp, path, r["c"], **generic, **profiles)
+        assert headers["x-from"] == "hidden-profiles" and "Content-Encoding" not in headers, headers
+
+        headers, _, _ = one_run(tmp, path, r["d"], "--endpoint", r["d"].url, **generic, **profiles)
+        assert headers["x-from"] == "hidden-profiles"
+        assert len({len(x.requests()) == 0 for x in r.values()}) == 1
+        say({name: len(x.requests()) for name, x in r.items()})
+
+
+def conf_text(endpoint, frequency=97, more=""):
+    return f"[sampling]\nfrequency = {frequency}\ninterval = 1\n[export]\nendpoint = {endpoint}\n{more}"
+
+
+def account(w):
+    w.done = True
+    w.join(6)
+    a = w.last
+    say(f"taken {a.taken()}, delivered {a.delivered()}, lost {a.lost()}")
+    assert not w.errors, w.errors
+    assert a.missing() == 0 and not a.lost(), f"missing {a.missing()}, lost {a.lost()}"
+    return a
+
+
+@suite.test
+def reload():
+    """under load: another endpoint and frequency; every sample is at one of the two receivers"""
+    with scratch() as tmp, receivers(tmp, a="200", b="200") as r, storm():
+        w = Watcher()
+        path = write(os.path.join(tmp, "x.conf"), conf_text(r["a"].url))
+        run = Run(tmp, path)
+        try:
+            wait_for(lambda: len(r["a"].requests()) >= 2, 20)
+            before = {n: pids_of(n) for n in DAEMONS}
+
+            # a mistake: nothing changes
+            write(path, conf_text(r["b"].url, more="frequency = 1\n"))
+            run.hup()
+            assert f"{path}:6: frequency belongs into [sampling]" in run.said(), run.said()
+            n = len(r["a"].requests())
+            wait_for(lambda: len(r["a"].requests()) >= n + 2, 10)
+            assert not r["b"].requests() and before == {n: pids_of(n) for n in DAEMONS}
+
+            write(path, conf_text(r["b"].url))
+            run.hup()
+            wait_for(lambda: len(r["b"].requests()) >= 2, 10)
+            n = len(r["a"].requests())
+            assert pids_of("trifold-exporterd") != before["trifold-exporterd"]
+            assert pids_of("trifold-loaderd") == before["trifold-loaderd"]
+
+            write(path, conf_text(r["b"].url, 53).replace("interval = 1", "interval = 2"))
+            run.hup()
+            assert "interval of [sampling] is \"2\" at the next start" in run.said(), run.said()
+            wait_for(lambda: any("53" in argv for argv, _ in words("trifold-loaderd")), 10)
+            at = len(r["b"].requests())
+            wait_for(lambda: len(r["b"].requests()) >= at + 3, 15)
+            assert len(r["a"].requests()) == n, "A is still sent to"
+        finally:
+            err = run.end()
+        a = account(w)
+        got = {name: x.samples() for name, x in r.items()}
+        say(f"received: {got}")
+        assert sum(got.values()) == a.delivered(), "twice, or not at all"
+        assert "killed" not in err and "does not end" not in err, err
+
+
+@suite.test
+def reload_rescues():
+    """away from a receiver that takes nothing: what waited for it goes to the other"""
+    with scratch() as tmp, receivers(tmp, a="503", b="200") as r, storm():
+        w = Watcher()
+        path = write(os.path.join(tmp, "x.conf"), conf_text(r["a"].url))
+        run = Run(tmp, path)
+        try:
+            wait_for(lambda: len(r["a"].requests()) >= 3, 20)
+            write(path, conf_text(r["b"].url))
+            run.hup()
+            wait_for(lambda: len(r["b"].requests()) >= 5, 15)
+        finally:
+            run.end()
+        a = account(w)
+        assert r["b"].samples() == a.delivered()
+
+
+@suite.test
+def terminal():
+    """SIGHUP by a user reads again; the end of its terminal ends trifold"""
+    with scratch() as tmp:
+        path = write(os.path.join(tmp, "x.conf"), "")
+        pid, master = pty.fork()
+        if pid == 0:
+            os.chdir(tmp)
+            os.execve(TRIFOLD, [TRIFOLD, "run", "--config", path], clean_env())
+        said = b""
+
+        def hears(text):
+            nonlocal said
+            os.set_blocking(master, False)
+            with contextlib.suppress(BlockingIOError):
+                said += os.read(master, 65536)
+            return text in said
+        try:
+            wait_for(lambda: hears(b"until Ctrl-C"), 20)
+            os.kill(pid, signal.SIGHUP)
+            wait_for(lambda: hears(b"was read again"), 5)
+            time.sleep(0.5)
+            assert os.waitpid(pid, os.WNOHANG) == (0, 0)
+        finally:
+            os.close(master)
+            end = time.time() + 30
+            while time.time() < end and os.waitpid(pid, os.WNOHANG) == (0, 0):
+                time.sleep(0.1)
+        assert not os.path.exists(f"/proc/{pid}"), "it goes on without its terminal"
+        assert os.path.exists(os.path.join(tmp, "trifold.html"))
+
+
+suite.run()
