@@ -98,7 +98,7 @@ const char *child_how(int status, char *out, size_t size)
 static bool exporter_may_see(const char *var)
 {
 	static const char *const starts[] = {
-		"OTEL_", "http_proxy=", "https_proxy=", "all_proxy=",
+		"OTEL_", "TRIFOLD_EXPORTER_", "http_proxy=", "https_proxy=", "all_proxy=",
 		"no_proxy=", "HTTP_PROXY=", "HTTPS_PROXY=", "ALL_PROXY=",
 		"NO_PROXY=", "SSL_CERT_FILE=", "SSL_CERT_DIR=",
 	};

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #define CHILD_FDS_MAX	4
-#define CHILD_ENV_MAX	96
+#define CHILD_ENV_MAX	160
 #define CHILD_FD_FIRST	3	/* where .fds go: SD_LISTEN_FDS_START */
 
 struct child_spec {
@@ -36,7 +36,8 @@ const char *child_how(int status, char *out, size_t size);
 
 /*
  * The environment of a service: PATH and LANG, then of our own environment
- * what the exporter may see (if `exporter`): OTEL_*, proxies, SSL_CERT_*; then
+ * what the exporter may see (if `exporter`): OTEL_*, TRIFOLD_EXPORTER_*,
+ * proxies, SSL_CERT_*; then
  * extra (NULL-terminated "NAME=value").  A variable of extra hides an
  * inherited one of its name.  Fills env (NULL-terminated; it borrows all
  * strings).  Returns 0 or -E2BIG.

@@ -68,6 +68,14 @@ int daemons_find(const char *libexec, char dir[PATH_MAX])
 
 bool daemons_network(const struct options *o)
 {
+	/* as endpoint_named() of exporterd */
+	for (char more[] = "TRIFOLD_EXPORTER_2_ENDPOINT"; more[17] <= '8';
+	     more[17]++) {
+		const char *s = getenv(more);
+
+		if (s && *s)
+			return true;
+	}
 	return o->config && *o->config->value[KEY_ENDPOINT].text;
 }
 

@@ -20,7 +20,7 @@
 #include "common/log.h"
 #include "common/sandbox.h"
 
-#define KEEP_MAX	48
+#define KEEP_MAX	96	/* two a path: `readable`, 3 an endpoint */
 #define NOFILE		512		/* QUEUE and RECORDER_MAX, sockets */
 #define ADDRESS_SPACE	(1ULL << 30)	/* a batch, its request, the queue */
 
@@ -92,12 +92,13 @@ static int find_keep(struct keep *k, const struct config *cfg, bool sockets)
 	for (size_t i = 0; i < sizeof(readable) / sizeof(readable[0]) &&
 	     r == 0 && !cfg->no_network; i++)
 		r = keep_file(k, readable[i]);
-	if (r == 0)
-		r = keep_file(k, cfg->ca);
-	if (r == 0)
-		r = keep_file(k, cfg->cert);
-	if (r == 0)
-		r = keep_file(k, cfg->key);
+	for (unsigned int i = 0; i < cfg->n_endpoints && r == 0; i++) {
+		const struct endpoint *e = &cfg->endpoints[i];
+
+		if ((r = keep_file(k, e->ca)) == 0 &&
+		    (r = keep_file(k, e->cert)) == 0)
+			r = keep_file(k, e->key);
+	}
 	if (r < 0)
 		log_err("confinement failed at listing files: %s", strerror(-r));
 	return r;
@@ -124,6 +125,15 @@ static int check_readable(const char *path, const char *what)
 	}
 	close(fd);
 	return 0;
+}
+
+static int check_files(const struct endpoint *e)
+{
+	int r = check_readable(e->ca, "CA certificate");
+
+	if (r == 0)
+		r = check_readable(e->cert, "client certificate");
+	return r ? r : check_readable(e->key, "client key");
 }
 
 /* --- libraries that would be loaded later ----------------------------------- */
@@ -220,12 +230,8 @@ int confine(const struct config *cfg)
 		r = sandbox_quiet(getppid() == 1 ? 0 : SIGTERM);
 	if (r == 0)
 		r = sandbox_landlock_read((const char *const *)files.v);
-	if (r == 0)
-		r = check_readable(cfg->ca, "CA certificate");
-	if (r == 0)
-		r = check_readable(cfg->cert, "client certificate");
-	if (r == 0)
-		r = check_readable(cfg->key, "client key");
+	for (unsigned int i = 0; i < cfg->n_endpoints && r == 0; i++)
+		r = check_files(&cfg->endpoints[i]);
 	if (r == 0)
 		r = sandbox_seccomp(rules, sizeof(rules) / sizeof(rules[0]));
 	keep_fini(&mounts);

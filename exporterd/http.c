@@ -191,26 +191,34 @@ static bool add_line(struct curl_slist **list, const char *line)
 	return l != NULL;
 }
 
-static bool make_headers(struct http *h, const struct config *cfg)
+static bool add_field(struct curl_slist **list, const char *name,
+		      const char *value)
+{
+	char *line;
+	bool ok;
+
+	/* "Name:" would remove it, "Name;" sends it empty */
+	if (asprintf(&line, *value ? "%s: %s" : "%s;%s", name, value) < 0)
+		return false;
+	ok = add_line(list, line);
+	free(line);
+	return ok;
+}
+
+static bool make_headers(struct http *h, const struct http_target *t)
 {
 	bool ok = add_line(&h->headers, "Content-Type: application/x-protobuf") &&
-		add_line(&h->headers, "OTLP-Profiles-Development-Version: 1") &&
 		add_line(&h->headers, "Expect:");
+	const struct endpoint *e = t->endpoint;
 
-	if (ok && cfg->gzip)
-		ok = add_line(&h->headers, "Content-Encoding: gzip");
-	for (size_t i = 0; i < cfg->headers.n && ok; i++) {
-		char *const *p = cfg->headers.v + 2 * i;
-		char *line;
-
-		/* "Name:" would remove it, "Name;" sends it empty */
-		ok = asprintf(&line, *p[1] ? "%s: %s" : "%s;%s", p[0],
-			      p[1]) >= 0;
-		if (ok) {
-			ok = add_line(&h->headers, line);
-			free(line);
-		}
-	}
+	if (ok && t->header)
+		ok = add_line(&h->headers, t->header);
+	if (ok && e->compression != COMPRESSION_NONE)
+		ok = add_field(&h->headers, "Content-Encoding",
+			       compression_name(e->compression));
+	for (size_t i = 0; i < e->headers.n && ok; i++)
+		ok = add_field(&h->headers, e->headers.v[2 * i],
+			       e->headers.v[2 * i + 1]);
 	return ok;
 }
 
@@ -220,10 +228,14 @@ static bool make_headers(struct http *h, const struct config *cfg)
 			return false;					\
 	} while (0)
 
-static bool set_behaviour(struct http *h, const struct config *cfg)
+static bool set_behaviour(struct http *h, const struct http_target *t)
 {
-	SET(CURLOPT_URL, cfg->url);
+	const struct endpoint *e = t->endpoint;
+
+	SET(CURLOPT_URL, t->url);
 	SET(CURLOPT_PATH_AS_IS, 1L);
+	if (endpoint_is_loopback(t->url))
+		SET(CURLOPT_PROXY, "");
 #if LIBCURL_VERSION_NUM >= 0x075500
 	SET(CURLOPT_PROTOCOLS_STR, "http,https");
 #else
@@ -233,18 +245,18 @@ static bool set_behaviour(struct http *h, const struct config *cfg)
 	SET(CURLOPT_POST, 1L);
 	SET(CURLOPT_USERAGENT, USER_AGENT);
 	SET(CURLOPT_HTTPHEADER, h->headers);
-	SET(CURLOPT_TIMEOUT_MS, cfg->timeout_ms);
+	SET(CURLOPT_TIMEOUT_MS, e->timeout_ms);
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_TCP_KEEPALIVE, 1L);
 	SET(CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
 	SET(CURLOPT_SSL_VERIFYPEER, 1L);
 	SET(CURLOPT_SSL_VERIFYHOST, 2L);
-	if (cfg->ca)
-		SET(CURLOPT_CAINFO, cfg->ca);
-	if (cfg->cert)
-		SET(CURLOPT_SSLCERT, cfg->cert);
-	if (cfg->key)
-		SET(CURLOPT_SSLKEY, cfg->key);
+	if (e->ca)
+		SET(CURLOPT_CAINFO, e->ca);
+	if (e->cert)
+		SET(CURLOPT_SSLCERT, e->cert);
+	if (e->key)
+		SET(CURLOPT_SSLKEY, e->key);
 	SET(CURLOPT_ERRORBUFFER, h->error);
 	SET(CURLOPT_WRITEFUNCTION, on_body);
 	SET(CURLOPT_WRITEDATA, h);
@@ -264,7 +276,8 @@ static bool set_multi(struct http *h)
 	       !curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, 2L);
 }
 
-int http_init(struct http *h, struct evloop *loop, const struct config *cfg,
+int http_init(struct http *h, struct evloop *loop,
+	      const struct http_target *target,
 	      void (*done)(void *arg, const struct http_answer *answer),
 	      void *arg)
 {
@@ -278,9 +291,9 @@ int http_init(struct http *h, struct evloop *loop, const struct config *cfg,
 		return -ENOMEM;
 	h->multi = curl_multi_init();
 	h->easy = curl_easy_init();
-	if (!h->multi || !h->easy || !make_headers(h, cfg))
+	if (!h->multi || !h->easy || !make_headers(h, target))
 		return -ENOMEM;
-	return set_behaviour(h, cfg) && set_multi(h) ? 0 : -EINVAL;
+	return set_behaviour(h, target) && set_multi(h) ? 0 : -EINVAL;
 }
 
 void http_fini(struct http *h)

@@ -3,8 +3,8 @@
  * http - one OTLP request at a time, by libcurl, driven by the event loop
  *
  * Rules: OTLP specification 1.11.0, "OTLP/HTTP".  Certificates are checked;
- * redirects are not followed; proxies come from curl's usual variables.  The
- * answer is collected up to HTTP_ANSWER_MAX.
+ * redirects are not followed; proxies come from curl's usual variables, but
+ * not for this host (endpoint_is_loopback()).  The answer is collected up to HTTP_ANSWER_MAX.
  */
 #ifndef EXPORTERD_HTTP_H
 #define EXPORTERD_HTTP_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "common/evloop.h"
-#include "exporterd/config.h"
+#include "exporterd/endpoint.h"
 #include "exporterd/timer.h"
 
 #define HTTP_ANSWER_MAX	(4u << 20)	/* the specification's default */
@@ -46,18 +46,26 @@ struct http {
 	char error[CURL_ERROR_SIZE];
 };
 
+/* Where to POST to. */
+struct http_target {
+	const struct endpoint *endpoint;	/* its url is not used */
+	const char *url;
+	const char *header;	/* one more line, without CRLF; or NULL */
+};
+
 /*
- * Prepare; cfg is borrowed.  done is called once for each http_post() that
- * returned 0 and was not cancelled; it may post again.  Returns 0 or -errno;
- * http_fini() accepts either.
+ * Prepare; what target points to is borrowed.  done is called once for each
+ * http_post() that returned 0 and was not cancelled; it may post again.
+ * Returns 0 or -errno; http_fini() accepts either.
  */
-int http_init(struct http *h, struct evloop *loop, const struct config *cfg,
+int http_init(struct http *h, struct evloop *loop,
+	      const struct http_target *target,
 	      void (*done)(void *arg, const struct http_answer *answer),
 	      void *arg);
 void http_fini(struct http *h);
 
-/* Send; body is borrowed until done or http_cancel().  Never calls done
- * itself.  Returns 0, -EBUSY or -EIO. */
+/* Send what the endpoint's compression has made; body is borrowed until done
+ * or http_cancel().  Never calls done itself.  Returns 0, -EBUSY or -EIO. */
 int http_post(struct http *h, const void *body, size_t len);
 void http_cancel(struct http *h);
 

@@ -20,11 +20,10 @@
 #include "common/log.h"
 #include "common/service.h"
 #include "exporterd/confine.h"
+#include "exporterd/fanout.h"
 #include "exporterd/hub_link.h"
 #include "exporterd/memory.h"
 #include "exporterd/recorder.h"
-#include "exporterd/request.h"
-#include "exporterd/sender.h"
 #include "ipc/sealed.h"
 
 #define DRAIN_NS	(5 * NSEC_PER_SEC)
@@ -35,7 +34,7 @@ struct exporter {
 	struct config cfg;
 	struct evloop loop;
 	struct hub_link hub;
-	struct sender sender;		/* unless no_network */
+	struct fanout fanout;		/* no endpoints with no_network */
 	struct recorder recorder;	/* if recorder_fd >= 0 */
 	bool recording;
 	struct ev_source signals;
@@ -44,7 +43,6 @@ struct exporter {
 	bool leaving;		/* a successor comes: the hub keeps the rest */
 	struct exporter_stats stats;
 	int statm;
-	struct log_limit log;
 };
 
 /* --- the way of a batch ------------------------------------------------------ */
@@ -54,7 +52,7 @@ static uint64_t held(void *arg)
 	struct exporter *e = arg;
 
 	if (!e->cfg.no_network)
-		return sender_samples(&e->sender);
+		return fanout_samples(&e->fanout);
 	return e->recording ? e->recorder.samples : 0;
 }
 
@@ -63,20 +61,18 @@ static void end_if_drained(void *arg)
 	struct exporter *e = arg;
 
 	if (e->draining &&
-	    (e->cfg.no_network || sender_idle(&e->sender) ||
-	     (e->leaving && sender_held(&e->sender))) &&
+	    (e->leaving ? fanout_left(&e->fanout) : fanout_idle(&e->fanout)) &&
 	    (!e->recording || recorder_idle(&e->recorder)) &&
 	    hub_link_flushed(&e->hub))
 		evloop_stop(&e->loop);
 }
 
-static void on_sent(void *arg, struct item *it, enum batch_outcome o)
+static void on_sent(void *arg, uint64_t id, uint64_t samples,
+		    enum batch_outcome o)
 {
 	struct exporter *e = arg;
 
-	hub_link_done(&e->hub, it->id, it->samples, o);
-	item_free(it);
-	end_if_drained(e);
+	hub_link_done(&e->hub, id, samples, o);
 }
 
 static void on_recorded(void *arg, uint64_t id, uint64_t samples,
@@ -89,43 +85,16 @@ static void on_recorded(void *arg, uint64_t id, uint64_t samples,
 	end_if_drained(e);
 }
 
-/* Returns an outcome, or -1: the sender has it now. */
-static int to_sender(struct exporter *e, uint64_t id, const struct batch *b)
-{
-	const struct otlp_resource extra = {
-		(const char *const *)e->cfg.resource.v,
-	};
-	struct item *it = calloc(1, sizeof(*it));
-	int r = it ? request_make(b, &extra, e->cfg.gzip, it) : -ENOMEM;
-
-	if (r == 0) {
-		it->id = id;
-		it->samples = batch_n(b, BATCH_TIMES);
-		sender_add(&e->sender, it);
-		return -1;
-	}
-	if (r != -ENODATA && log_limited(&e->log)) {
-		if (r == -E2BIG)
-			log_warn("a batch of %u samples is not sent: its request "
-				 "of %zu bytes is over the limit of %u",
-				 batch_n(b, BATCH_TIMES), it->raw_len,
-				 REQUEST_MAX);
-		else
-			log_err("a batch of %u samples is not sent: %s",
-				batch_n(b, BATCH_TIMES), strerror(-r));
-	}
-	item_free(it);
-	return r == -ENODATA ? BATCH_DELIVERED :
-	       r == -E2BIG ? BATCH_REJECTED : BATCH_GAVE_UP;
-}
-
+/* Returns an outcome, or -1: it will be told. */
 static int pass_on(struct exporter *e, uint64_t id, int fd,
 		   const struct msg_batch *m, const struct batch *b)
 {
 	if (e->recording)
 		recorder_add(&e->recorder, id, fd, m);
-	if (!e->cfg.no_network)
-		return to_sender(e, id, b);
+	if (!e->cfg.no_network) {
+		fanout_add(&e->fanout, id, b);
+		return -1;
+	}
 	return e->recording ? -1 : BATCH_NO_RECEIVER;
 }
 
@@ -165,8 +134,8 @@ static void on_tick(void *arg)
 		end_if_drained(e);
 		return;
 	}
+	fanout_stats(&e->fanout, s);
 	s->queued = held(e);
-	s->queued_bytes = e->cfg.no_network ? 0 : sender_bytes(&e->sender);
 	s->offences = e->hub.offences +
 		      (e->recording ? e->recorder.offences : 0);
 	cost_read(e->statm, &cost);
@@ -184,8 +153,7 @@ static void give_up(void *arg)
 {
 	struct exporter *e = arg;
 
-	if (!e->cfg.no_network && !e->leaving)
-		sender_give_up(&e->sender);
+	fanout_give_up(&e->fanout, e->leaving);
 	if (e->recording && !e->leaving)
 		recorder_give_up(&e->recorder);
 	evloop_stop(&e->loop);
@@ -200,8 +168,7 @@ static void leave(struct exporter *e)
 	e->leaving = true;
 	timer_set(&e->deadline, LEAVE_NS, 0);
 	timer_set(&e->tick, LEAVE_TICK_NS, LEAVE_TICK_NS);
-	if (!e->cfg.no_network)
-		sender_hold(&e->sender);
+	fanout_leave(&e->fanout, now_ns() + LEAVE_NS);
 }
 
 static int on_signal(struct ev_source *src, uint32_t events)
@@ -224,8 +191,8 @@ static int on_signal(struct ev_source *src, uint32_t events)
 	timer_set(&e->deadline, DRAIN_NS, 0);
 	if (si.ssi_signo == SIGHUP)
 		leave(e);
-	else if (!e->cfg.no_network)
-		sender_drain(&e->sender, now_ns() + DRAIN_NS);
+	else
+		fanout_drain(&e->fanout, now_ns() + DRAIN_NS);
 	end_if_drained(e);
 	return 0;
 }
@@ -269,12 +236,12 @@ static int start(struct exporter *e)
 	service_scrub_env();
 	e->statm = cost_open();
 	e->stats.start_ns = clock_ns(CLOCK_REALTIME);
-	if (!e->cfg.no_network) {
-		r = sender_init(&e->sender, &e->loop, &e->cfg, &e->stats,
-				on_sent, e);
-		if (r < 0)
-			return r;
-	}
+	e->fanout.outcome = on_sent;
+	e->fanout.ended = end_if_drained;
+	e->fanout.arg = e;
+	r = fanout_init(&e->fanout, &e->loop, &e->cfg);
+	if (r < 0)
+		return r;
 	if (e->cfg.recorder_fd >= 0) {
 		r = recorder_init(&e->recorder, &e->loop, e->cfg.recorder_fd,
 				  on_recorded, e);
@@ -292,12 +259,13 @@ static int run(struct exporter *e)
 
 	if (e->cfg.no_network)
 		log_info("not sending: --no-network");
-	else
-		log_info("sending to %s", e->cfg.shown_url);
+	for (unsigned int i = 0; i < e->cfg.n_endpoints; i++)
+		log_info("sending to %s", e->cfg.endpoints[i].shown_url);
 	timer_set(&e->tick, NSEC_PER_SEC, NSEC_PER_SEC);
 	hub_link_start(&e->hub);
 	service_ready();
 	r = evloop_run(&e->loop);
+	fanout_say_outcomes(&e->fanout);
 	untold = hub_link_untold(&e->hub);
 	if (untold)
 		log_warn("the fate of %llu samples could not be told to symbolizerd",

@@ -3,10 +3,23 @@
 
 #include <stdlib.h>
 
+struct item *item_new(struct body *body, uint64_t id, uint64_t samples,
+		      uint32_t profiles)
+{
+	struct item *it = malloc(sizeof(*it));
+
+	if (it)
+		*it = (struct item){
+			.id = id, .samples = samples, .profiles = profiles,
+			.body = body_get(body),
+		};
+	return it;
+}
+
 void item_free(struct item *it)
 {
 	if (it)
-		free(it->body);
+		body_put(it->body);
 	free(it);
 }
 
@@ -21,7 +34,7 @@ struct item *queue_pop(struct queue *q)
 		q->last = NULL;
 	it->next = NULL;
 	q->n--;
-	q->bytes -= it->len;
+	q->bytes -= it->body->len;
 	q->samples -= it->samples;
 	return it;
 }
@@ -31,9 +44,9 @@ struct item *queue_push(struct queue *q, struct item *it)
 	struct item *gone = NULL, **end = &gone;
 
 	it->next = NULL;
-	if (it->len > q->max_bytes || q->max_n == 0)
+	if (it->body->len > q->max_bytes || q->max_n == 0)
 		return it;
-	while (q->n >= q->max_n || q->max_bytes - q->bytes < it->len) {
+	while (q->n >= q->max_n || q->max_bytes - q->bytes < it->body->len) {
 		*end = queue_pop(q);
 		end = &(*end)->next;
 	}
@@ -43,7 +56,7 @@ struct item *queue_push(struct queue *q, struct item *it)
 		q->first = it;
 	q->last = it;
 	q->n++;
-	q->bytes += it->len;
+	q->bytes += it->body->len;
 	q->samples += it->samples;
 	return gone;
 }

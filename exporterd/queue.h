@@ -12,20 +12,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "exporterd/body.h"
+
 #define QUEUE_BYTES	(64u << 20)
 #define QUEUE_ITEMS	256
 
-/* A batch, ready to be sent. */
+/* A batch, ready to be sent to one receiver. */
 struct item {
 	struct item *next;
 	uint64_t id;		/* of its MSG_BATCH */
 	uint64_t samples;
 	uint32_t profiles;	/* in the request */
-	uint8_t *body;		/* malloc'ed; NULL when it has been let go */
-	size_t len;		/* of body */
-	size_t raw_len;		/* before compression */
+	struct body *body;	/* a reference; never NULL */
 };
 
+/* Takes a reference of its own to body.  NULL when memory is short. */
+struct item *item_new(struct body *body, uint64_t id, uint64_t samples,
+		      uint32_t profiles);
 void item_free(struct item *it);	/* accepts NULL */
 
 struct queue {

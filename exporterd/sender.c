@@ -7,6 +7,8 @@
 #include "common/clock.h"
 #include "exporterd/answer.h"
 
+#define VERSION_HEADER	"OTLP-Profiles-Development-Version: 1"
+
 static void post(struct sender *s);
 
 static void start_next(struct sender *s)
@@ -19,6 +21,14 @@ static void start_next(struct sender *s)
 	post(s);
 }
 
+static void tell(struct sender *s, struct item *it, enum batch_outcome o)
+{
+	uint64_t id = it->id, samples = it->samples;
+
+	item_free(it);
+	sender_lost(s, id, samples, o);
+}
+
 /* cur has come to its end; `outcome` may add batches meanwhile. */
 static void finish(struct sender *s, enum batch_outcome o)
 {
@@ -26,18 +36,20 @@ static void finish(struct sender *s, enum batch_outcome o)
 
 	s->cur = NULL;
 	timer_stop(&s->again);
-	s->outcome(s->arg, it, o);
+	tell(s, it, o);
 	start_next(s);
 }
 
 /* --- what to say ---------------------------------------------------------- */
 
-static const char *hint(long status)
+static const char *hint(const struct sender *s, long status)
 {
 	switch (status) {
 	case 401:
 	case 403:
-		return " (see OTEL_EXPORTER_OTLP_HEADERS)";
+		return s->endpoint->number > 1 ?
+			" (see its _HEADERS)" :
+			" (see OTEL_EXPORTER_OTLP_HEADERS)";
 	case 404:
 	case 405:
 		return " (OTLP profiles are at /v1development/profiles, and a collector "
@@ -63,15 +75,21 @@ static const char *describe(long status, const struct answer *a,
 	return out;
 }
 
+static const char *to(const struct sender *s)
+{
+	return s->endpoint->shown_url;
+}
+
 static void say_retry(struct sender *s, long status, const struct answer *a)
 {
 	char text[320];
 
 	if (!s->failing)
-		log_warn("cannot send: %s; trying again",
+		log_warn("cannot send to %s: %s; trying again", to(s),
 			 describe(status, a, text));
 	else
-		log_debug("still cannot send: %s", describe(status, a, text));
+		log_debug("still cannot send to %s: %s", to(s),
+			  describe(status, a, text));
 	s->failing = true;
 }
 
@@ -80,7 +98,7 @@ static void say_end(struct sender *s, long status, const struct answer *a)
 	char text[320];
 
 	if (a->verdict == ANSWER_ACCEPTED && s->failing)
-		log_info("sending again");
+		log_info("sending again to %s", to(s));
 	if (a->verdict == ANSWER_ACCEPTED || a->verdict == ANSWER_PARTIAL)
 		s->failing = false;
 	if (a->verdict == ANSWER_ACCEPTED && !a->text[0])
@@ -90,21 +108,21 @@ static void say_end(struct sender *s, long status, const struct answer *a)
 	describe(status, a, text);
 	switch (a->verdict) {
 	case ANSWER_ACCEPTED:
-		log_warn("receiver took a request and says: %s", a->text);
+		log_warn("%s took a request and says: %s", to(s), a->text);
 		break;
 	case ANSWER_PARTIAL:
-		log_warn("receiver refused %llu of %u profiles: %s",
+		log_warn("%s refused %llu of %u profiles: %s", to(s),
 			 (unsigned long long)a->rejected, s->cur->profiles,
 			 a->text);
 		break;
 	case ANSWER_RETRY:
-		log_warn("gave up on %llu samples: %s",
-			 (unsigned long long)s->cur->samples, text);
+		log_warn("gave up on %llu samples for %s: %s",
+			 (unsigned long long)s->cur->samples, to(s), text);
 		break;
 	default:
-		log_warn("receiver refused %llu samples: %s%s",
+		log_warn("%s refused %llu samples: %s%s", to(s),
 			 (unsigned long long)s->cur->samples, text,
-			 hint(status));
+			 hint(s, status));
 	}
 }
 
@@ -127,7 +145,7 @@ static void plan_retry(struct sender *s, long status, const struct answer *a)
 		return;
 	}
 	say_retry(s, status, a);
-	s->stats->retries++;
+	s->retries++;
 	timer_set(&s->again, wait, 0);
 }
 
@@ -136,8 +154,8 @@ static void judge(struct sender *s, const struct http_answer *http)
 	struct answer a;
 
 	answer_judge(http, &a);
-	s->stats->http_status = (uint64_t)http->status;
-	s->stats->partial_rejected += a.rejected;
+	s->http_status = (uint64_t)http->status;
+	s->partial_rejected += a.rejected;
 	if (a.verdict == ANSWER_RETRY) {
 		plan_retry(s, http->status, &a);
 		return;
@@ -161,13 +179,15 @@ static void post(struct sender *s)
 {
 	const struct http_answer none = { .error = "libcurl refused to start" };
 
-	if (http_post(&s->http, s->cur->body, s->cur->len) < 0) {
+	const struct body *b = s->cur->body;
+
+	if (http_post(&s->http, b->data, b->len) < 0) {
 		judge(s, &none);
 		return;
 	}
-	s->stats->requests++;
-	s->stats->request_bytes += s->cur->raw_len;
-	s->stats->wire_bytes += s->cur->len;
+	s->requests++;
+	s->request_bytes += b->raw_len;
+	s->wire_bytes += b->len;
 }
 
 static void on_again(void *arg)
@@ -181,21 +201,25 @@ static void on_again(void *arg)
 /* --- life ----------------------------------------------------------------- */
 
 int sender_init(struct sender *s, struct evloop *loop,
-		const struct config *cfg, struct exporter_stats *stats,
-		void (*outcome)(void *arg, struct item *it,
-				enum batch_outcome o), void *arg)
+		const struct endpoint *endpoint,
+		void (*outcome)(void *arg, const struct sender *s, uint64_t id,
+				uint64_t samples, enum batch_outcome o),
+		void *arg)
 {
+	const struct http_target target = {
+		endpoint, endpoint->url, VERSION_HEADER,
+	};
 	int r;
 
 	*s = (struct sender){
 		.backoff = { SENDER_FIRST_NS, SENDER_MAX_NS, 0 },
-		.stats = stats, .outcome = outcome, .arg = arg,
+		.endpoint = endpoint, .outcome = outcome, .arg = arg,
 	};
 	queue_init(&s->queue, QUEUE_ITEMS, QUEUE_BYTES);
 	r = timer_init(&s->again, loop, on_again, s);
 	if (r < 0)
 		return r;
-	return http_init(&s->http, loop, cfg, on_answer, s);
+	return http_init(&s->http, loop, &target, on_answer, s);
 }
 
 void sender_fini(struct sender *s)
@@ -214,10 +238,21 @@ void sender_add(struct sender *s, struct item *it)
 	while (gone) {
 		struct item *next = gone->next;
 
-		s->outcome(s->arg, gone, BATCH_QUEUE_FULL);
+		tell(s, gone, BATCH_QUEUE_FULL);
 		gone = next;
 	}
 	start_next(s);
+}
+
+void sender_lost(struct sender *s, uint64_t id, uint64_t samples,
+		 enum batch_outcome o)
+{
+	s->outcomes.samples[o] += samples;
+	/* of the first the hub is told, and `trifold status` tells it */
+	if (o == BATCH_QUEUE_FULL && log_limited(&s->queue_log))
+		log_warn("the queue for %s is full: the oldest %llu samples are dropped",
+			 to(s), (unsigned long long)samples);
+	s->outcome(s->arg, s, id, samples, o);
 }
 
 uint64_t sender_samples(const struct sender *s)
@@ -227,7 +262,7 @@ uint64_t sender_samples(const struct sender *s)
 
 uint64_t sender_bytes(const struct sender *s)
 {
-	return s->queue.bytes + (s->cur ? s->cur->len : 0);
+	return s->queue.bytes + (s->cur ? s->cur->body->len : 0);
 }
 
 void sender_drain(struct sender *s, uint64_t end_ns)
@@ -251,11 +286,14 @@ bool sender_held(const struct sender *s)
 
 void sender_give_up(struct sender *s)
 {
+	struct item *it;
+
 	http_cancel(&s->http);
 	timer_stop(&s->again);
-	if (s->cur)
-		s->outcome(s->arg, s->cur, BATCH_GAVE_UP);
+	it = s->cur;
 	s->cur = NULL;
-	for (struct item *it; (it = queue_pop(&s->queue));)
-		s->outcome(s->arg, it, BATCH_GAVE_UP);
+	if (it)
+		tell(s, it, BATCH_GAVE_UP);
+	while ((it = queue_pop(&s->queue)))
+		tell(s, it, BATCH_GAVE_UP);
 }

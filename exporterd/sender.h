@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sender - the queue, one request at a time, and every second try
+ * sender - one receiver: its queue, one request at a time, every second try
  *
  * An attempt that may be repeated is repeated after a jittered, growing wait,
  * or after the receiver's Retry-After if that is longer, until
@@ -26,6 +26,7 @@
 #define SENDER_GIVE_UP_NS	300000000000ULL
 
 struct sender {
+	const struct endpoint *endpoint;
 	struct http http;
 	struct queue queue;
 	struct item *cur;	/* being sent, or waiting for its next try */
@@ -35,30 +36,38 @@ struct sender {
 	struct timer again;
 	bool hold;		/* nothing new is begun */
 	bool failing;		/* said so in the log */
-	struct log_limit log;
-	struct exporter_stats *stats;
-	/* the batch's way ends here; takes it over */
-	void (*outcome)(void *arg, struct item *it, enum batch_outcome o);
+	struct log_limit log, queue_log;
+	/* as in struct exporter_stats */
+	uint64_t requests, request_bytes, wire_bytes, retries;
+	uint64_t http_status, partial_rejected;
+	struct export_outcomes outcomes;	/* samples */
+	/* the way of an item has ended */
+	void (*outcome)(void *arg, const struct sender *s, uint64_t id,
+			uint64_t samples, enum batch_outcome o);
 	void *arg;
 };
 
-/* stats is where requests are counted.  Returns 0 or -errno; sender_fini()
- * accepts either. */
+/* endpoint is borrowed.  Returns 0 or -errno; sender_fini() accepts either. */
 int sender_init(struct sender *s, struct evloop *loop,
-		const struct config *cfg, struct exporter_stats *stats,
-		void (*outcome)(void *arg, struct item *it,
-				enum batch_outcome o), void *arg);
+		const struct endpoint *endpoint,
+		void (*outcome)(void *arg, const struct sender *s, uint64_t id,
+				uint64_t samples, enum batch_outcome o),
+		void *arg);
 void sender_fini(struct sender *s);
 
 /* Takes it over. */
 void sender_add(struct sender *s, struct item *it);
+
+/* Samples that never became an item: counts them and tells their end. */
+void sender_lost(struct sender *s, uint64_t id, uint64_t samples,
+		 enum batch_outcome o);
 
 static inline bool sender_idle(const struct sender *s)
 {
 	return !s->cur && !s->queue.n;
 }
 
-/* Samples and bytes that are not finished. */
+/* Samples and bytes that are not finished: what no counter above has. */
 uint64_t sender_samples(const struct sender *s);
 uint64_t sender_bytes(const struct sender *s);
 

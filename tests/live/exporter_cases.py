@@ -1,150 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The cases of test_exporter.sh.  usage: exporter_cases.py BUILD [CASE...]"""
-import json
 import os
 import signal
-import socket
 import subprocess
-import sys
-import tempfile
 import time
 
-from fake_hub import Done, Hub, Recorder
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-BUILD = os.path.abspath(sys.argv[1])
-ROOT = os.getuid() == 0
-NOBODY = 65534
-
-
-class Skip(Exception):
-    pass
-
-
-def make_batch(events=20, processes=2, stacks=4, depth=10, name=10):
-    return subprocess.run([f"{BUILD}/live/make_batch", *map(str, (events, processes, stacks,
-                                                                  depth, name))],
-                          stdout=subprocess.PIPE, check=True).stdout
-
-
-BATCH = make_batch()
-
-
-class Stage:
-    """A hub, a receiver and exporterd between them."""
-
-    def __init__(self, script="200", options=(), env=None, receiver=True, recorder=False,
-                 hub_uid=None, tls=None, port=1, scheme="http", host="localhost", confined=True):
-        self.tmp = tempfile.TemporaryDirectory(prefix="trifold-test-")
-        self.dir = self.tmp.name
-        os.chmod(self.dir, 0o755)
-        self.script, self.tls = script, tls
-        self.procs = []
-        os.mkdir(f"{self.dir}/hub")
-        self.hub = Hub(f"{self.dir}/hub/export")
-        self.recorder = Recorder() if recorder else None
-        self.port = port
-        if receiver:
-            self.start_receiver()
-        args = [f"{BUILD}/bin/trifold-exporterd", "--hub", self.hub.path, "--hub-uid",
-                str(os.getuid() if hub_uid is None else hub_uid)]
-        if "--no-network" not in options:
-            args += ["--endpoint", f"{scheme}://{host}:{self.port}"]
-        if ROOT and confined:
-            args += ["--uid", str(NOBODY), "--gid", str(NOBODY)]
-        fds = ()
-        if recorder:
-            fds = (self.recorder.theirs.fileno(),)
-            args += ["--recorder-fd", str(fds[0])]
-        clean = {"PATH": "/usr/bin:/bin", **(env or {})}
-        self.err = open(f"{self.dir}/log", "w+")
-        self.exporter = subprocess.Popen(args + list(options), env=clean, pass_fds=fds,
-                                         stdin=subprocess.DEVNULL, stderr=self.err)
-        if recorder:
-            self.recorder.theirs.close()
-
-    def start_receiver(self, port=0):
-        args = [sys.executable, f"{HERE}/receiver.py", "--dir", self.dir, "--script", self.script,
-                "--port", str(port)]
-        if self.tls:
-            args += ["--tls", *self.tls]
-        self.procs.append(subprocess.Popen(args, stdin=subprocess.DEVNULL))
-        wait_for(lambda: os.path.exists(f"{self.dir}/port"))
-        with open(f"{self.dir}/port") as f:
-            self.port = int(f.read())
-
-    def requests(self):
-        try:
-            with open(f"{self.dir}/requests.jsonl") as f:
-                return [json.loads(line) for line in f]
-        except FileNotFoundError:
-            return []
-
-    def log(self):
-        self.err.flush()
-        with open(f"{self.dir}/log") as f:
-            return f.read()
-
-    def stop(self, seconds=8):
-        """SIGTERM; returns how long it took to end, which it must do well."""
-        start = time.time()
-        self.exporter.send_signal(signal.SIGTERM)
-        rc = self.exporter.wait(seconds)
-        assert rc == 0, f"ended with {rc}"
-        return time.time() - start
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, value, trace):
-        rc = self.exporter.poll()
-        if rc is None:
-            self.exporter.kill()
-            self.exporter.wait()
-        for p in self.procs:
-            p.kill()
-            p.wait()
-        self.hub.go()
-        if self.recorder:
-            self.recorder.close()
-        log = self.log()
-        self.err.close()
-        self.tmp.cleanup()
-        if kind and kind is not Skip:
-            print("# " + log.replace("\n", "\n# "))
-        if rc and rc < 0 and not kind:
-            raise AssertionError(f"exporterd was killed by signal {-rc}\n{log}")
-
-
-def wait_for(what, seconds=10):
-    end = time.time() + seconds
-    while time.time() < end:
-        v = what()
-        if v:
-            return v
-        time.sleep(0.02)
-    raise AssertionError(f"waited {seconds} s in vain")
-
-
-def equal(got, want):
-    assert got == want, f"got {got}, want {want}"
-
-
-def outcomes(stage, script_outcomes, samples=20):
-    """Send as many batches as there are outcomes, one after the other."""
-    equal(stage.hub.accept(), (0, {}))
-    for want in script_outcomes:
-        ident = stage.hub.batch(BATCH, samples)
-        equal(stage.hub.done(), Done(ident, samples, want))
-
-
-CASES = []
-
-
-def case(fn):
-    CASES.append(fn)
-    return fn
+from exporter_stage import (BATCH, BUILD, HERE, NOBODY, ROOT, Skip, Stage, case, decoder, equal,
+                            free_port, main, make_batch, outcomes, wait_for)
+from fake_hub import Done
 
 
 # --- sending ------------------------------------------------------------------
@@ -191,36 +55,6 @@ def request_keeps_every_rule_says_another_decoder():
         equal(out.returncode, 0)
         assert " events=5020 " in out.stdout, "events"
         s.stop()
-
-
-@case
-def real_collector_takes_it_and_writes_it_back():
-    python = decoder()
-    run = f"{HERE}/collector/run.sh"
-    cache = os.environ.get("COLLECTOR_CACHE", f"{BUILD}/collector")
-    built = subprocess.run([run, cache], capture_output=True, text=True, timeout=1200)
-    if built.returncode == 77:
-        raise Skip(built.stdout.strip().removeprefix("SKIP "))
-    equal(built.returncode, 0)
-    port = free_port()
-    with Stage(receiver=False, port=port) as s:
-        out = f"{s.dir}/profiles.jsonl"
-        with open(f"{s.dir}/collector.log", "w") as log:
-            s.procs.append(subprocess.Popen([run, cache, str(port), out], stdout=log, stderr=log))
-        outcomes(s, ["delivered"] * 2)
-        s.stop()
-        wait_for(lambda: os.path.exists(out) and open(out).read().count("\n") == 2)
-        r = subprocess.run([python, f"{HERE}/otlp_check.py", "--jsonl", "--chain",
-                            "leaf,middle,root", out], capture_output=True, text=True)
-        print("# " + r.stdout.strip().replace("\n", "\n# "))
-        equal(r.returncode, 0)
-        assert " events=40 " in r.stdout, "events"
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 @case
@@ -355,7 +189,6 @@ def receiver_that_comes_later_gets_everything():
         equal(s.hub.accept(), (0, {}))
         ids = [s.hub.batch(BATCH, 20) for _ in range(3)]
         wait_for(lambda: "cannot send" in s.log())
-        os.unlink(f"{s.dir}/port")
         s.start_receiver(port)
         for i in ids:
             equal(s.hub.done(), Done(i, 20, "delivered"))
@@ -387,65 +220,6 @@ def proxy_of_the_environment_is_used():
         outcomes(s, ["delivered"])
         equal(s.requests()[0]["path"], "/v1development/profiles")
         s.stop()
-
-
-# --- TLS --------------------------------------------------------------------------
-
-def make_certificates(where):
-    def openssl(*args):
-        r = subprocess.run(["openssl", *args], cwd=where, capture_output=True, text=True)
-        assert r.returncode == 0, r.stderr
-    try:
-        openssl("version")
-    except FileNotFoundError:
-        raise Skip("no openssl command")
-    new = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-    openssl("req", "-x509", *new, "-subj", "/CN=test ca", "-days", "2", "-keyout", "ca.key",
-            "-out", "ca.pem")
-    for who in ("server", "client"):
-        openssl("req", *new, "-subj", f"/CN={who}", "-keyout", f"{who}.key", "-out", f"{who}.csr")
-        with open(f"{where}/{who}.ext", "w") as f:
-            f.write("subjectAltName=DNS:localhost\n")
-        openssl("x509", "-req", "-in", f"{who}.csr", "-CA", "ca.pem", "-CAkey", "ca.key",
-                "-CAcreateserial", "-days", "2", "-extfile", f"{who}.ext", "-out", f"{who}.pem")
-        os.chmod(f"{where}/{who}.key", 0o644)
-    os.chmod(where, 0o755)
-
-
-def with_tls(env_of, want, text=None):
-    with tempfile.TemporaryDirectory(prefix="trifold-test-") as d:
-        make_certificates(d)
-        tls = (f"{d}/server.pem", f"{d}/server.key", f"{d}/ca.pem")
-        env = {"OTEL_EXPORTER_OTLP_" + k: f"{d}/{v}" for k, v in env_of.items()}
-        with Stage(scheme="https", tls=tls, env=env) as s:
-            if want == "delivered":
-                outcomes(s, ["delivered"] * 2)
-            else:
-                equal(s.hub.accept(), (0, {}))
-                ident = s.hub.batch(BATCH, 20)
-                wait_for(lambda: text in s.log())
-                s.stop()
-                equal(s.hub.done(), Done(ident, 20, want))
-                equal(s.requests(), [])
-                return
-            s.stop()
-
-
-@case
-def tls_with_client_certificate_works_confined():
-    with_tls({"CERTIFICATE": "ca.pem", "CLIENT_CERTIFICATE": "client.pem",
-              "CLIENT_KEY": "client.key"}, "delivered")
-
-
-@case
-def tls_receiver_that_nobody_vouches_for_gets_nothing():
-    with_tls({"CLIENT_CERTIFICATE": "client.pem", "CLIENT_KEY": "client.key"}, "gave_up",
-             "certificate")
-
-
-@case
-def tls_without_the_client_certificate_gets_nothing():
-    with_tls({"CERTIFICATE": "ca.pem"}, "gave_up", "cannot send")
 
 
 # --- the queue, and the end -------------------------------------------------------
@@ -738,40 +512,6 @@ def wrong_use_is_said_and_ends_with_2():
                             *options], env=env, capture_output=True, text=True)
         equal(r.returncode, 2)
         equal(len(r.stderr.splitlines()), 1)
-
-
-def decoder():
-    """A python3 with opentelemetry-proto: given, or fetched once."""
-    given = os.environ.get("OTLP_PYTHON")
-    venv = f"{BUILD}/otlp-venv"
-    python = given or f"{venv}/bin/python3"
-    test = [python, "-c", "import opentelemetry.proto.collector.profiles.v1development"]
-    if not given and not os.path.exists(python):
-        for cmd in ([sys.executable, "-m", "venv", venv],
-                    [f"{venv}/bin/pip", "-q", "install", "opentelemetry-proto==1.45.2"]):
-            if subprocess.run(cmd, capture_output=True, timeout=120).returncode:
-                subprocess.run(["rm", "-rf", venv])
-                raise Skip("cannot fetch opentelemetry-proto")
-    if subprocess.run(test, capture_output=True).returncode:
-        raise Skip("no opentelemetry-proto for python3")
-    return python
-
-
-def main():
-    chosen = [c for c in CASES if len(sys.argv) < 3 or c.__name__ in sys.argv[2:]]
-    failed = 0
-    for i, fn in enumerate(chosen, 1):
-        try:
-            fn()
-            print(f"ok {i} - {fn.__name__}", flush=True)
-        except Skip as why:
-            print(f"ok {i} - {fn.__name__} # SKIP {why}", flush=True)
-        except Exception as e:  # whatever breaks a case fails it
-            failed += 1
-            print(f"# {type(e).__name__}: {e}".replace("\n", "\n# "))
-            print(f"not ok {i} - {fn.__name__}", flush=True)
-    print(f"1..{len(chosen)}")
-    sys.exit(failed != 0)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-UNIT += otlp otlp_answer queue exporter_config backoff
+UNIT += otlp otlp_answer otlp_body queue exporter_config backoff
 unit_otlp_SRCS := $(OTLP) exporterd/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
 unit_otlp_LIBS := -lprotobuf-c -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
 	exporterd/otlp.pb-c.c common/log.c
 unit_otlp_answer_LIBS := -lprotobuf-c -lcurl
-unit_queue_SRCS := exporterd/queue.c
-unit_exporter_config_SRCS := exporterd/config.c exporterd/pairs.c common/log.c
-unit_exporter_config_LIBS := -lcurl
+unit_otlp_body_SRCS := exporterd/body.c
+unit_otlp_body_LIBS := -lz -Wl,--wrap=malloc,--wrap=calloc
+unit_queue_SRCS := exporterd/queue.c exporterd/body.c
+unit_queue_LIBS := -lz
+unit_exporter_config_SRCS := exporterd/config.c exporterd/endpoint.c \
+	exporterd/resource.c exporterd/pairs.c exporterd/body.c common/log.c
+unit_exporter_config_LIBS := -lcurl -lz
 unit_backoff_SRCS := exporterd/backoff.c
 unit_backoff_LIBS := -lcurl
 

@@ -57,12 +57,12 @@ TEST(config_defaults)
 	struct config c;
 
 	CHECK_EQ(load(&c), 0);
-	CHECK_STR(c.url, "http://localhost:4318/v1development/profiles");
+	CHECK_STR(c.endpoints[0].url, "http://localhost:4318/v1development/profiles");
 	CHECK_STR(c.hub, "/run/hub");
 	CHECK_EQ(c.hub_uid, 7);
-	CHECK_EQ(c.timeout_ms, 10000);
-	CHECK_EQ(c.gzip, true);
-	CHECK_EQ(c.headers.n, 0);
+	CHECK_EQ(c.endpoints[0].timeout_ms, 10000);
+	CHECK_EQ(c.endpoints[0].compression, COMPRESSION_GZIP);
+	CHECK_EQ(c.endpoints[0].headers.n, 0);
 	CHECK_EQ(c.recorder_fd, (uintmax_t)-1);
 	CHECK_STR(get(&c.resource, "os.type"), "linux");
 	CHECK(strcmp(get(&c.resource, "host.name"), "(none)") != 0);
@@ -84,7 +84,7 @@ TEST(config_base_url_gets_the_path)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		set("ENDPOINT", cases[i][0]);
 		CHECK_EQ(load(&c), 0);
-		CHECK_STR(c.url, cases[i][1]);
+		CHECK_STR(c.endpoints[0].url, cases[i][1]);
 		config_fini(&c);
 	}
 }
@@ -96,12 +96,12 @@ TEST(config_profiles_endpoint_is_taken_as_it_is)
 	set("ENDPOINT", "http://other:1");
 	set("PROFILES_ENDPOINT", "http://h:2/api/x/v1/profiles/../y");
 	CHECK_EQ(load(&c), 0);
-	CHECK_STR(c.url, "http://h:2/api/x/v1/profiles/../y");
+	CHECK_STR(c.endpoints[0].url, "http://h:2/api/x/v1/profiles/../y");
 	config_fini(&c);
 	/* empty is unset */
 	set("PROFILES_ENDPOINT", "");
 	CHECK_EQ(load(&c), 0);
-	CHECK_STR(c.url, "http://other:1/v1development/profiles");
+	CHECK_STR(c.endpoints[0].url, "http://other:1/v1development/profiles");
 	config_fini(&c);
 }
 
@@ -111,11 +111,11 @@ TEST(config_options_win_over_variables)
 
 	set("PROFILES_ENDPOINT", "http://env/x");
 	CHECK_EQ(LOAD(&c, "--endpoint", "http://opt:5"), 0);
-	CHECK_STR(c.url, "http://opt:5/v1development/profiles");
+	CHECK_STR(c.endpoints[0].url, "http://opt:5/v1development/profiles");
 	config_fini(&c);
 	CHECK_EQ(LOAD(&c, "--endpoint", "http://opt:5", "--profiles-endpoint",
 		      "http://p/q"), 0);
-	CHECK_STR(c.url, "http://p/q");
+	CHECK_STR(c.endpoints[0].url, "http://p/q");
 	config_fini(&c);
 }
 
@@ -146,8 +146,8 @@ TEST(config_log_shows_no_secrets)
 
 	set("PROFILES_ENDPOINT", "https://user:secret@h/p?token=secret#x");
 	CHECK_EQ(load(&c), 0);
-	CHECK_STR(c.url, "https://user:secret@h/p?token=secret#x");
-	CHECK_STR(c.shown_url, "https://h/p");
+	CHECK_STR(c.endpoints[0].url, "https://user:secret@h/p?token=secret#x");
+	CHECK_STR(c.endpoints[0].shown_url, "https://h/p");
 	config_fini(&c);
 }
 
@@ -158,12 +158,12 @@ TEST(config_headers)
 	set("HEADERS", "Generic=1");
 	set("PROFILES_HEADERS", " api-key = a%20b%3D , X-Two=b=c,,x-two=d ");
 	CHECK_EQ(LOAD(&c, "--header", "Authorization=Basic %20=="), 0);
-	CHECK_EQ(c.headers.n, 3);
-	CHECK_STR(get(&c.headers, "api-key"), "a b=");
+	CHECK_EQ(c.endpoints[0].headers.n, 3);
+	CHECK_STR(get(&c.endpoints[0].headers, "api-key"), "a b=");
 	/* names are compared without case; the last one counts */
-	CHECK_STR(get(&c.headers, "X-Two"), "d");
+	CHECK_STR(get(&c.endpoints[0].headers, "X-Two"), "d");
 	/* an option is taken as it is */
-	CHECK_STR(get(&c.headers, "Authorization"), "Basic %20==");
+	CHECK_STR(get(&c.endpoints[0].headers, "Authorization"), "Basic %20==");
 	config_fini(&c);
 }
 
@@ -173,8 +173,8 @@ TEST(config_header_option_replaces_variable)
 
 	set("HEADERS", "A=1,B=2");
 	CHECK_EQ(LOAD(&c, "--header", "a=3"), 0);
-	CHECK_EQ(c.headers.n, 2);
-	CHECK_STR(get(&c.headers, "A"), "3");
+	CHECK_EQ(c.endpoints[0].headers.n, 2);
+	CHECK_STR(get(&c.endpoints[0].headers, "A"), "3");
 	config_fini(&c);
 }
 
@@ -210,8 +210,8 @@ TEST(config_headers_of_its_own_cannot_be_set)
 	set("HEADERS", "otlp-profiles-development-version=2,content-type=x,"
 	    "Content-Encoding=br,transfer-encoding=chunked,ok=1");
 	CHECK_EQ(load(&c), 0);
-	CHECK_EQ(c.headers.n, 1);
-	CHECK_STR(get(&c.headers, "ok"), "1");
+	CHECK_EQ(c.endpoints[0].headers.n, 1);
+	CHECK_STR(get(&c.endpoints[0].headers, "ok"), "1");
 	config_fini(&c);
 }
 
@@ -228,7 +228,7 @@ TEST(config_timeout)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		set("PROFILES_TIMEOUT", cases[i].s);
 		CHECK_EQ(load(&c), 0);
-		CHECK_EQ(c.timeout_ms, *cases[i].s ? cases[i].want : 77);
+		CHECK_EQ(c.endpoints[0].timeout_ms, *cases[i].s ? cases[i].want : 77);
 		config_fini(&c);
 	}
 }
@@ -239,15 +239,15 @@ TEST(config_compression_and_protocol)
 
 	set("COMPRESSION", "none");
 	CHECK_EQ(load(&c), 0);
-	CHECK_EQ(c.gzip, false);
+	CHECK_EQ(c.endpoints[0].compression, COMPRESSION_NONE);
 	config_fini(&c);
 	set("PROFILES_COMPRESSION", "gzip");
 	CHECK_EQ(load(&c), 0);
-	CHECK_EQ(c.gzip, true);
+	CHECK_EQ(c.endpoints[0].compression, COMPRESSION_GZIP);
 	config_fini(&c);
 	set("PROFILES_COMPRESSION", "zstd");
 	CHECK_EQ(load(&c), 0);
-	CHECK_EQ(c.gzip, true);
+	CHECK_EQ(c.endpoints[0].compression, COMPRESSION_GZIP);
 	config_fini(&c);
 	set("PROTOCOL", "grpc");
 	CHECK_EQ(load(&c), 2);
@@ -269,7 +269,7 @@ TEST(config_certificates)
 
 	set("CERTIFICATE", "/dev/null");
 	CHECK_EQ(load(&c), 0);
-	CHECK_STR(c.ca, "/dev/null");
+	CHECK_STR(c.endpoints[0].ca, "/dev/null");
 	config_fini(&c);
 	set("PROFILES_CERTIFICATE", "/nonexistent/ca.pem");
 	CHECK_EQ(load(&c), 2);
@@ -326,7 +326,7 @@ TEST(config_without_network_needs_no_endpoint)
 	set("ENDPOINT", "nonsense");
 	set("PROTOCOL", "grpc");
 	CHECK_EQ(LOAD(&c, "--no-network", "--recorder-fd", "5"), 0);
-	CHECK(!c.url);
+	CHECK_EQ(c.n_endpoints, 0);
 	CHECK_EQ(c.recorder_fd, 5);
 	config_fini(&c);
 }
@@ -352,4 +352,126 @@ TEST(config_refuses_wrong_use)
 	config_fini(&c);
 	CHECK_EQ(LOAD(&c, "--version"), (uintmax_t)-1);
 	config_fini(&c);
+}
+
+static void set_more(const char *name, const char *value)
+{
+	char full[128];
+
+	snprintf(full, sizeof(full), "TRIFOLD_EXPORTER_%s", name);
+	setenv(full, value, 1);
+}
+
+TEST(config_more_endpoints_are_added_to_the_first)
+{
+	struct config c;
+
+	set("ENDPOINT", "http://first:1");
+	set("HEADERS", "api-key=first");
+	set("TIMEOUT", "77");
+	set("COMPRESSION", "none");
+	set("CERTIFICATE", "/dev/null");
+	set_more("2_ENDPOINT", "http://second:2/base/");
+	set_more("8_ENDPOINT", "https://u:p@eighth");
+	set_more("8_HEADERS", "X-Key=a%20b");
+	set_more("8_TIMEOUT", "88");
+	set_more("8_COMPRESSION", "none");
+	set_more("8_CERTIFICATE", "/dev/zero");
+	set_more("8_CLIENT_CERTIFICATE", "/dev/full");
+	set_more("8_CLIENT_KEY", "/dev/random");
+	CHECK_EQ(LOAD(&c, "--header", "b=first"), 0);
+	CHECK_EQ(c.n_endpoints, 3);
+	CHECK_EQ(c.endpoints[0].number, 1);
+	CHECK_STR(c.endpoints[0].url, "http://first:1/v1development/profiles");
+	CHECK_STR(c.endpoints[0].base, "http://first:1");
+	CHECK_EQ(c.endpoints[0].headers.n, 2);
+	/* nothing of the first goes to another */
+	CHECK_EQ(c.endpoints[1].number, 2);
+	CHECK_STR(c.endpoints[1].url,
+		  "http://second:2/base/v1development/profiles");
+	CHECK_EQ(c.endpoints[1].headers.n, 0);
+	CHECK_EQ(c.endpoints[1].timeout_ms, 10000);
+	CHECK_EQ(c.endpoints[1].compression, COMPRESSION_GZIP);
+	CHECK(!c.endpoints[1].ca);
+	CHECK_EQ(c.endpoints[2].number, 8);
+	CHECK_STR(c.endpoints[2].shown_url,
+		  "https://eighth/v1development/profiles");
+	CHECK_EQ(c.endpoints[2].headers.n, 1);
+	CHECK_STR(get(&c.endpoints[2].headers, "X-Key"), "a b");
+	CHECK_EQ(c.endpoints[2].timeout_ms, 88);
+	CHECK_EQ(c.endpoints[2].compression, COMPRESSION_NONE);
+	CHECK_STR(c.endpoints[2].ca, "/dev/zero");
+	CHECK_STR(c.endpoints[2].cert, "/dev/full");
+	CHECK_STR(c.endpoints[2].key, "/dev/random");
+	config_fini(&c);
+}
+
+TEST(config_another_endpoint_alone_comes_first)
+{
+	struct config c;
+
+	/* of a first one that is not there, not even mistakes matter */
+	set("HEADERS", "nonsense");
+	set("PROTOCOL", "grpc");
+	set_more("2_ENDPOINT", "http://127.0.0.1:9");
+	set_more("2_HEADERS", "authorization=Bearer%20k");
+	set_more("3_ENDPOINT", "");
+	CHECK_EQ(LOAD(&c, "--header", "a=b"), 0);
+	CHECK_EQ(c.n_endpoints, 1);
+	CHECK_EQ(c.endpoints[0].number, 2);
+	CHECK_STR(c.endpoints[0].url,
+		  "http://127.0.0.1:9/v1development/profiles");
+	CHECK_EQ(c.endpoints[0].headers.n, 1);
+	CHECK_STR(get(&c.endpoints[0].headers, "authorization"), "Bearer k");
+	config_fini(&c);
+	CHECK_EQ(LOAD(&c, "--no-network"), 0);
+	CHECK_EQ(c.n_endpoints, 0);
+	config_fini(&c);
+}
+
+TEST(config_refuses_bad_values_of_more_endpoints)
+{
+	static const char *const bad[][2] = {
+		{ "2_ENDPOINT", "localhost:1" }, { "2_HEADERS", "x" },
+		{ "2_CERTIFICATE", "relative" },
+		{ "2_CLIENT_KEY", "/dev/null" },
+		{ "1_ENDPOINT", "http://h" }, { "9_ENDPOINT", "http://h" },
+		{ "02_ENDPOINT", "http://h" }, { "2_HEADER", "a=b" },
+		{ "2", "http://h" }, { "ENDPOINT", "http://h" },
+		{ "2_ENDPOINTS", "http://h" },
+	};
+	struct config c;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char full[64];
+		int r;
+
+		set_more("2_ENDPOINT", "http://h");
+		set_more(bad[i][0], bad[i][1]);
+		r = load(&c);
+		if (r != 2)
+			printf("# %s=%s accepted\n", bad[i][0], bad[i][1]);
+		CHECK_EQ(r, 2);
+		config_fini(&c);
+		snprintf(full, sizeof(full), "TRIFOLD_EXPORTER_%s", bad[i][0]);
+		unsetenv(full);
+	}
+}
+
+TEST(endpoint_knows_this_host)
+{
+	static const char *const here[] = {
+		"http://localhost:1/x", "http://127.0.0.1", "https://127.9.8.7/",
+		"http://[::1]:4318", "http://LocalHost/",
+	};
+	static const char *const there[] = {
+		"http://128.0.0.1", "http://localhost.example", "http://[::2]/",
+		"http://1270.0.0.1/", "http://h", "nonsense", "",
+		"http://127.0.0.1.example/",
+	};
+
+	for (size_t i = 0; i < sizeof(here) / sizeof(here[0]); i++)
+		CHECK(endpoint_is_loopback(here[i]));
+	for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++)
+		CHECK(!endpoint_is_loopback(there[i]));
 }

@@ -5,13 +5,16 @@
 
 static struct item *item(uint64_t id, size_t len)
 {
-	struct item *it = calloc(1, sizeof(*it));
+	struct body *b = calloc(1, sizeof(*b));
+	struct item *it;
 
+	CHECK(b);
+	b->refs = 1;
+	b->len = len;
+	it = item_new(b, id, 10 * id, 1);
+	body_put(b);
 	CHECK(it);
-	it->id = id;
-	it->samples = 10 * id;
-	it->len = len;
-	it->body = calloc(1, len ? len : 1);
+	CHECK_EQ(b->refs, 1);
 	return it;
 }
 

@@ -116,10 +116,12 @@ TEST(exporter_sees_its_variables_only)
 	setenv("https_proxy", "p", 1);
 	setenv("SSL_CERT_FILE", "f", 1);
 	setenv("SSL_CERT_FILE_X", "f", 1);
+	setenv("TRIFOLD_EXPORTER_2_ENDPOINT", "e", 1);
 	setenv("LD_PRELOAD", "x", 1);
 	CHECK_EQ(child_env(env, true, extra), 0);
 	CHECK(has(env, "OTEL_A=1") && has(env, "OTEL_B=ours"));
 	CHECK(has(env, "https_proxy=p") && has(env, "SSL_CERT_FILE=f"));
+	CHECK(has(env, "TRIFOLD_EXPORTER_2_ENDPOINT=e"));
 	CHECK(!has(env, "OTEL_B=theirs") && !has(env, "LD_PRELOAD=x"));
 	CHECK(!has(env, "SSL_CERT_FILE_X=f"));
 	for (int i = 0; i < CHILD_ENV_MAX; i++) {

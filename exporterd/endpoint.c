@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporterd/endpoint.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+#define OTLP	"OTEL_EXPORTER_OTLP_"
+#define MORE	"TRIFOLD_EXPORTER_"
+
+extern char **environ;
+
+/* Of a variable: the longest is OTLP "PROFILES_CLIENT_CERTIFICATE". */
+struct name {
+	char s[64];
+};
+
+static int no_memory(void)
+{
+	log_err("out of memory");
+	return 1;
+}
+
+/* --- headers -------------------------------------------------------------- */
+
+static bool is_token(const char *s)
+{
+	static const char tchar[] = "!#$%&'*+-.^_`|~0123456789"
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	return *s && s[strspn(s, tchar)] == '\0';
+}
+
+/* RFC 9110, 5.5: no control characters but the tab. */
+static bool is_field_value(const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if ((c < 0x20 && c != '\t') || c == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+/* Those that exporterd sets, or that would break the request's framing. */
+static bool is_reserved(const char *name)
+{
+	static const char *const names[] = {
+		"Content-Type", "Content-Encoding", "Content-Length",
+		"Transfer-Encoding", "Connection", "Expect",
+		"OTLP-Profiles-Development-Version",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcasecmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int add_header(struct endpoint *e, const char *from, const char *name,
+		      const char *value)
+{
+	char shown[128];
+
+	if (!is_token(name) || !is_field_value(value)) {
+		log_err("%s: \"%s\" is no header: write NAME=VALUE, without control characters",
+			from, log_quote(name, strlen(name), shown,
+					sizeof(shown)));
+		return ENDPOINT_USAGE;
+	}
+	if (is_reserved(name)) {
+		log_warn("%s: %s is set by trifold itself; ignored", from, name);
+		return 0;
+	}
+	return pairs_set(&e->headers, name, strdup(value), strcasecmp) < 0 ?
+		no_memory() : 0;
+}
+
+/* --- variables ------------------------------------------------------------ */
+
+static const char *env(const char *name)
+{
+	const char *s = getenv(name);
+
+	return s && *s ? s : NULL;
+}
+
+/* The value, or NULL; which: the name of the variable, for messages. */
+static const char *env_of(unsigned int number, const char *option,
+			  struct name *which)
+{
+	const char *s;
+
+	if (number > 1) {
+		snprintf(which->s, sizeof(which->s), MORE "%u_%s", number,
+			 option);
+		return env(which->s);
+	}
+	snprintf(which->s, sizeof(which->s), OTLP "PROFILES_%s", option);
+	s = env(which->s);
+	if (s)
+		return s;
+	snprintf(which->s, sizeof(which->s), OTLP "%s", option);
+	return env(which->s);
+}
+
+static int env_headers(struct endpoint *e)
+{
+	char *copy, *rest, *key, *value;
+	struct name which;
+	const char *s = env_of(e->number, "HEADERS", &which);
+	bool bad = false;
+	int r = 0;
+
+	if (!s)
+		return 0;
+	copy = rest = strdup(s);
+	if (!copy)
+		return no_memory();
+	if (strchr(s, ';')) {
+		log_err("%s: \";\" is not supported: write a semicolon in a value as %%3B",
+			which.s);
+		r = ENDPOINT_USAGE;
+	}
+	while (r == 0 && pairs_next(&rest, &key, &value, &bad))
+		r = add_header(e, which.s, key, value);
+	if (bad) {
+		log_err("%s: write name=value,name=value, special characters as %%XX",
+			which.s);
+		r = ENDPOINT_USAGE;
+	}
+	free(copy);
+	return r;
+}
+
+static void env_timeout(struct endpoint *e)
+{
+	struct name which;
+	const char *s = env_of(e->number, "TIMEOUT", &which);
+	char *end;
+	long v;
+
+	if (!s)
+		return;
+	errno = 0;
+	v = strtol(s, &end, 10);
+	if (errno || *end || v < 0) {
+		log_warn("%s: not a number of milliseconds; using %d", which.s,
+			 ENDPOINT_TIMEOUT_MS);
+		return;
+	}
+	e->timeout_ms = v;
+}
+
+static void env_compression(struct endpoint *e)
+{
+	struct name which;
+	const char *s = env_of(e->number, "COMPRESSION", &which);
+	int c = s ? compression_of(s) : (int)e->compression;
+
+	if (c < 0)
+		log_warn("%s: neither gzip nor none; using gzip", which.s);
+	else
+		e->compression = (enum compression)c;
+}
+
+static int env_protocol(struct endpoint *e)
+{
+	struct name which;
+	const char *s = e->number > 1 ? NULL :
+		env_of(e->number, "PROTOCOL", &which);
+
+	if (!s || strcmp(s, "http/protobuf") == 0)
+		return 0;
+	if (strcmp(s, "grpc") != 0 && strcmp(s, "http/json") != 0) {
+		log_warn("%s: unknown protocol; using http/protobuf", which.s);
+		return 0;
+	}
+	log_err("%s=%s: trifold speaks http/protobuf only: set "
+		OTLP "PROFILES_PROTOCOL=http/protobuf and "
+		OTLP "PROFILES_ENDPOINT to the receiver's HTTP port (by default 4318)",
+		which.s, s);
+	return ENDPOINT_USAGE;
+}
+
+static int env_file(struct endpoint *e, const char *option, char **ret)
+{
+	struct name which;
+	const char *s = env_of(e->number, option, &which);
+
+	if (!s)
+		return 0;
+	if (s[0] != '/' || access(s, R_OK) < 0) {
+		log_err("%s: %s: name a readable PEM file by its full path",
+			which.s, s[0] != '/' ? "not a full path" :
+			strerror(errno));
+		return ENDPOINT_USAGE;
+	}
+	*ret = strdup(s);
+	return *ret ? 0 : no_memory();
+}
+
+static int env_files(struct endpoint *e)
+{
+	struct name key, cert;
+	int r;
+
+	if ((r = env_file(e, "CERTIFICATE", &e->ca)) ||
+	    (r = env_file(e, "CLIENT_CERTIFICATE", &e->cert)) ||
+	    (r = env_file(e, "CLIENT_KEY", &e->key)))
+		return r;
+	if (!e->key || e->cert)
+		return 0;
+	env_of(e->number, "CLIENT_KEY", &key);
+	env_of(e->number, "CLIENT_CERTIFICATE", &cert);
+	log_err("%s without %s: set both", key.s, cert.s);
+	return ENDPOINT_USAGE;
+}
+
+static const char *const options[] = {
+	"ENDPOINT", "HEADERS", "TIMEOUT", "COMPRESSION", "CERTIFICATE",
+	"CLIENT_CERTIFICATE", "CLIENT_KEY",
+};
+
+/* s: what follows MORE, up to the "=". */
+static bool is_name(const char *s, size_t len)
+{
+	if (len < 3 || s[0] < '2' || s[0] >= '1' + ENDPOINTS_MAX || s[1] != '_')
+		return false;
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (strlen(options[i]) == len - 2 &&
+		    memcmp(options[i], s + 2, len - 2) == 0)
+			return true;
+	}
+	return false;
+}
+
+int endpoint_check_names(void)
+{
+	for (char *const *v = environ; *v; v++) {
+		size_t len = strcspn(*v, "=");
+		char shown[64];
+
+		if (strncmp(*v, MORE, strlen(MORE)) != 0 ||
+		    is_name(*v + strlen(MORE), len - strlen(MORE)))
+			continue;
+		log_err("%s: no such variable: write " MORE "<N>_ENDPOINT, _HEADERS, _TIMEOUT, "
+			"_COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE or _CLIENT_KEY, N from 2 to %d",
+			log_quote(*v, len, shown, sizeof(shown)),
+			ENDPOINTS_MAX);
+		return ENDPOINT_USAGE;
+	}
+	return 0;
+}
+
+/* --- the URL -------------------------------------------------------------- */
+
+/* Put a path behind that of a base URL. */
+static bool append_path(CURLU *u, const char *more)
+{
+	char *path, *longer = NULL;
+	bool ok = false;
+	size_t n;
+
+	if (curl_url_get(u, CURLUPART_PATH, &path, 0))
+		return false;
+	n = strlen(path);
+	while (n && path[n - 1] == '/')
+		n--;
+	if (asprintf(&longer, "%.*s%s", (int)n, path, more) >= 0)
+		ok = !curl_url_set(u, CURLUPART_PATH, longer, 0);
+	free(longer);
+	curl_free(path);
+	return ok;
+}
+
+static bool is_http(CURLU *u)
+{
+	char *scheme, *host = NULL;
+	bool ok;
+
+	if (curl_url_get(u, CURLUPART_SCHEME, &scheme, 0))
+		return false;
+	ok = strcasecmp(scheme, "http") == 0 || strcasecmp(scheme, "https") == 0;
+	if (ok)
+		ok = !curl_url_get(u, CURLUPART_HOST, &host, 0) && *host;
+	curl_free(scheme);
+	curl_free(host);
+	return ok;
+}
+
+static char *without_secrets(CURLU *u)
+{
+	static const CURLUPart parts[] = {
+		CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_QUERY,
+		CURLUPART_FRAGMENT,
+	};
+	char *url = NULL, *copy;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		curl_url_set(u, parts[i], NULL, 0);
+	if (curl_url_get(u, CURLUPART_URL, &url, 0))
+		return NULL;
+	copy = strdup(url);
+	curl_free(url);
+	return copy;
+}
+
+static CURLU *parse(const char *s)
+{
+	CURLU *u = curl_url();
+
+	/* never silently trimmed: a blank is a mistake in quoting */
+	if (u && !strpbrk(s, " \t\r\n") &&
+	    !curl_url_set(u, CURLUPART_URL, s, 0) && is_http(u))
+		return u;
+	curl_url_cleanup(u);
+	return NULL;
+}
+
+char *endpoint_url(const char *base, const char *path)
+{
+	CURLU *u = parse(base);
+	char *url = NULL, *copy = NULL;
+
+	if (u && append_path(u, path) &&
+	    !curl_url_get(u, CURLUPART_URL, &url, 0))
+		copy = strdup(url);
+	curl_free(url);
+	curl_url_cleanup(u);
+	return copy;
+}
+
+bool endpoint_is_loopback(const char *url)
+{
+	CURLU *u = parse(url);
+	char *host = NULL;
+	bool yes = false;
+
+	if (u && !curl_url_get(u, CURLUPART_HOST, &host, 0)) {
+		struct in_addr a;
+
+		yes = strcasecmp(host, "localhost") == 0 ||
+		      strcmp(host, "[::1]") == 0 ||
+		      (inet_pton(AF_INET, host, &a) == 1 &&
+		       ntohl(a.s_addr) >> 24 == IN_LOOPBACKNET);
+	}
+	curl_free(host);
+	curl_url_cleanup(u);
+	return yes;
+}
+
+static int set_url(struct endpoint *e, const char *from, const char *s,
+		   bool base)
+{
+	CURLU *u = parse(s);
+
+	if (!u) {
+		log_err("%s: not a URL of the form http://HOST:PORT or https://HOST:PORT%s",
+			from, base ? "" : "/PATH");
+		return ENDPOINT_USAGE;
+	}
+	if (base)
+		e->base = strdup(s);
+	e->url = base ? endpoint_url(s, ENDPOINT_PATH) : strdup(s);
+	if (base)
+		append_path(u, ENDPOINT_PATH);
+	e->shown_url = without_secrets(u);
+	curl_url_cleanup(u);
+	return e->url && e->shown_url && (e->base || !base) ? 0 : no_memory();
+}
+
+static int find_url(struct endpoint *e, const struct endpoint_options *o)
+{
+	struct name which;
+	const char *s;
+
+	if (e->number > 1) {
+		s = env_of(e->number, "ENDPOINT", &which);
+		return set_url(e, which.s, s ? s : "", true);
+	}
+	if (o->profiles_endpoint)
+		return set_url(e, "--profiles-endpoint", o->profiles_endpoint,
+			       false);
+	if (o->endpoint)
+		return set_url(e, "--endpoint", o->endpoint, true);
+	s = env(OTLP "PROFILES_ENDPOINT");
+	if (s)
+		return set_url(e, OTLP "PROFILES_ENDPOINT", s, false);
+	s = env(OTLP "ENDPOINT");
+	return set_url(e, OTLP "ENDPOINT", s ? s : ENDPOINT_DEFAULT, true);
+}
+
+/* --- an endpoint ---------------------------------------------------------- */
+
+bool endpoint_named(unsigned int number, const struct endpoint_options *o)
+{
+	struct name which;
+
+	return (number == 1 && (o->endpoint || o->profiles_endpoint)) ||
+		env_of(number, "ENDPOINT", &which);
+}
+
+int endpoint_load(struct endpoint *e, unsigned int number,
+		  const struct endpoint_options *o)
+{
+	int r;
+
+	*e = (struct endpoint){
+		.number = number, .timeout_ms = ENDPOINT_TIMEOUT_MS,
+		.compression = COMPRESSION_GZIP,
+	};
+	env_timeout(e);
+	env_compression(e);
+	if ((r = env_protocol(e)) || (r = env_headers(e)) ||
+	    (r = env_files(e)))
+		return r;
+	for (size_t i = 0; i < o->headers.n && number == 1 && r == 0; i++)
+		r = add_header(e, "--header", o->headers.v[2 * i],
+			       o->headers.v[2 * i + 1]);
+	return r ? r : find_url(e, o);
+}
+
+void endpoint_fini(struct endpoint *e)
+{
+	free(e->url);
+	free(e->shown_url);
+	free(e->base);
+	free(e->ca);
+	free(e->cert);
+	free(e->key);
+	pairs_fini(&e->headers);
+}

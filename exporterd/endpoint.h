@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * endpoint - one receiver, and how to speak to it
+ *
+ * The first is that of OpenTelemetry's variables: options win over
+ * OTEL_EXPORTER_OTLP_PROFILES_*, which win over OTEL_EXPORTER_OTLP_*
+ * (specification 1.60, protocol/exporter.md and the environment variable page;
+ * the per-signal names follow its rule, it does not list them yet).  More have
+ * TRIFOLD_EXPORTER_<N>_*, N from 2, which mean the same; they take nothing
+ * from the first, so its credentials go nowhere else.
+ *
+ * An empty variable is as good as none.  A value that would send profiles
+ * somewhere else, or without their credentials, stops the start; any other bad
+ * one is reported and ignored, as the specification asks.
+ */
+#ifndef EXPORTERD_ENDPOINT_H
+#define EXPORTERD_ENDPOINT_H
+
+#include <stdbool.h>
+
+#include "exporterd/body.h"
+#include "exporterd/pairs.h"
+
+#define ENDPOINTS_MAX		8
+#define ENDPOINT_DEFAULT	"http://localhost:4318"
+#define ENDPOINT_PATH		"/v1development/profiles"
+#define ENDPOINT_TIMEOUT_MS	10000
+#define ENDPOINT_USAGE		2	/* exit status: a mistake in use */
+
+struct endpoint {
+	unsigned int number;	/* 1: OTEL_*; N: TRIFOLD_EXPORTER_<N>_* */
+	char *url;		/* where to POST profiles to */
+	char *shown_url;	/* without credentials and query: for the log */
+	char *base;		/* that a signal's path goes behind; NULL: url
+				 * was given as it is */
+	struct pairs headers;
+	long timeout_ms;	/* of one attempt; 0: none */
+	enum compression compression;
+	char *ca, *cert, *key;	/* PEM files; NULL: the system's, none, none */
+};
+
+/* What options say of the first one; NULL: nothing. */
+struct endpoint_options {
+	const char *endpoint, *profiles_endpoint;
+	struct pairs headers;
+};
+
+/* Is it named anywhere? */
+bool endpoint_named(unsigned int number, const struct endpoint_options *o);
+
+/*
+ * Read what is said of this one; the first, if it is named nowhere, becomes
+ * ENDPOINT_DEFAULT.  Returns 0, or an exit status after a line in the log:
+ * ENDPOINT_USAGE, or 1 when memory is short.  endpoint_fini() in any case.
+ */
+int endpoint_load(struct endpoint *e, unsigned int number,
+		  const struct endpoint_options *o);
+void endpoint_fini(struct endpoint *e);
+
+/* TRIFOLD_EXPORTER_* variables that mean nothing: a misspelled one could be
+ * that of the credentials.  Returns 0, or ENDPOINT_USAGE after a line in the
+ * log. */
+int endpoint_check_names(void);
+
+/* Does url lead to this host: localhost, 127.0.0.0/8 or ::1?  Proxies of the
+ * environment are not asked for those. */
+bool endpoint_is_loopback(const char *url);
+
+/* base with path behind it, of malloc; NULL when it is no URL, or memory is
+ * short. */
+char *endpoint_url(const char *base, const char *path);
+
+#endif /* EXPORTERD_ENDPOINT_H */

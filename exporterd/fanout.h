@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fanout - each batch to every endpoint
+ *
+ * Each has a sender of its own: one that is away delays no other.  They share
+ * the bytes of a request.  The hub is told what became of a batch at the first
+ * endpoint; what became of it at the others is in their outcomes only.
+ */
+#ifndef EXPORTERD_FANOUT_H
+#define EXPORTERD_FANOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/log.h"
+#include "exporterd/config.h"
+#include "exporterd/sender.h"
+#include "ipc/batch.h"
+
+struct fanout {
+	struct sender senders[ENDPOINTS_MAX];
+	unsigned int n;			/* 0: all below does nothing */
+	const struct pairs *resource;
+	struct log_limit log;
+	/* samples of a batch have come to their end at the first endpoint */
+	void (*outcome)(void *arg, uint64_t id, uint64_t samples,
+			enum batch_outcome o);
+	/* ... at any of them: fanout_idle() may have changed */
+	void (*ended)(void *arg);
+	void *arg;
+};
+
+/* Fill in outcome, ended and arg before.  cfg is borrowed.  Returns 0 or
+ * -errno; fanout_fini() accepts either. */
+int fanout_init(struct fanout *f, struct evloop *loop,
+		const struct config *cfg);
+void fanout_fini(struct fanout *f);
+
+/* b is not needed after this.  outcome() is called for all its samples in the
+ * end, perhaps at once, perhaps in several parts. */
+void fanout_add(struct fanout *f, uint64_t id, const struct batch *b);
+
+bool fanout_idle(const struct fanout *f);
+void fanout_drain(struct fanout *f, uint64_t end_ns);	/* sender_drain() */
+
+/*
+ * A successor comes, to which the hub sends what the first endpoint has not
+ * answered: hold that one's sender, and let the others send until end_ns what
+ * they have.  What the hub sends again comes to those twice, rather than not
+ * at all.
+ */
+void fanout_leave(struct fanout *f, uint64_t end_ns);
+bool fanout_left(const struct fanout *f);
+
+/* All that is left becomes BATCH_GAVE_UP; after fanout_leave() not at the first
+ * endpoint. */
+void fanout_give_up(struct fanout *f, bool leaving);
+
+/* Samples that the first endpoint has not finished. */
+uint64_t fanout_samples(const struct fanout *f);
+
+/* Fill in what the first endpoint's sender counts, and nothing else. */
+void fanout_stats(const struct fanout *f, struct exporter_stats *ret);
+
+/* One line in the log for each endpoint but the first: its outcomes. */
+void fanout_say_outcomes(const struct fanout *f);
+
+#endif /* EXPORTERD_FANOUT_H */

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the cases of test_exporter*.sh have in common: the program between a hub
+and receivers that are played.  The first argument is the build directory, more
+are the names of cases."""
+import json
+import os
+import signal
+import subprocess
+import socket
+import sys
+import tempfile
+import time
+
+from fake_hub import Done, Hub, Recorder
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(sys.argv[1])
+ROOT = os.getuid() == 0
+NOBODY = 65534
+
+
+class Skip(Exception):
+    pass
+
+
+def make_batch(events=20, processes=2, stacks=4, depth=10, name=10):
+    return subprocess.run([f"{BUILD}/live/make_batch", *map(str, (events, processes, stacks,
+                                                                  depth, name))],
+                          stdout=subprocess.PIPE, check=True).stdout
+
+
+BATCH = make_batch()
+
+
+class Receiver:
+    """receiver.py, which keeps in its directory what comes."""
+
+    def __init__(self, where, script="200", port=0, tls=None):
+        self.dir = where
+        args = [sys.executable, f"{HERE}/receiver.py", "--dir", where, "--script", script,
+                "--port", str(port)]
+        if tls:
+            args += ["--tls", *tls]
+        if os.path.exists(f"{where}/port"):
+            os.unlink(f"{where}/port")
+        self.proc = subprocess.Popen(args, stdin=subprocess.DEVNULL)
+        wait_for(lambda: os.path.exists(f"{where}/port"))
+        with open(f"{where}/port") as f:
+            self.port = int(f.read())
+
+    def requests(self):
+        return requests_in(self.dir)
+
+
+def requests_in(where):
+    try:
+        with open(f"{where}/requests.jsonl") as f:
+            return [json.loads(line) for line in f]
+    except FileNotFoundError:
+        return []
+
+
+class Stage:
+    """A hub, a receiver and exporterd between them."""
+
+    def __init__(self, script="200", options=(), env=None, receiver=True, recorder=False,
+                 hub_uid=None, tls=None, port=1, scheme="http", host="localhost", confined=True, first=True):
+        self.tmp = tempfile.TemporaryDirectory(prefix="trifold-test-")
+        self.dir = self.tmp.name
+        os.chmod(self.dir, 0o755)
+        self.script, self.tls = script, tls
+        self.procs = []
+        os.mkdir(f"{self.dir}/hub")
+        self.hub = Hub(f"{self.dir}/hub/export")
+        self.recorder = Recorder() if recorder else None
+        self.port = port
+        if receiver:
+            self.start_receiver()
+        args = [f"{BUILD}/bin/trifold-exporterd", "--hub", self.hub.path, "--hub-uid",
+                str(os.getuid() if hub_uid is None else hub_uid)]
+        if "--no-network" not in options and first:
+            args += ["--endpoint", f"{scheme}://{host}:{self.port}"]
+        if ROOT and confined:
+            args += ["--uid", str(NOBODY), "--gid", str(NOBODY)]
+        fds = ()
+        if recorder:
+            fds = (self.recorder.theirs.fileno(),)
+            args += ["--recorder-fd", str(fds[0])]
+        clean = {"PATH": "/usr/bin:/bin", **(env or {})}
+        self.err = open(f"{self.dir}/log", "w+")
+        self.exporter = subprocess.Popen(args + list(options), env=clean, pass_fds=fds,
+                                         stdin=subprocess.DEVNULL, stderr=self.err)
+        if recorder:
+            self.recorder.theirs.close()
+
+    def start_receiver(self, port=0):
+        self.receiver = Receiver(self.dir, self.script, port, self.tls)
+        self.procs.append(self.receiver.proc)
+        self.port = self.receiver.port
+
+    def another_receiver(self, name, script="200", port=0):
+        os.makedirs(f"{self.dir}/{name}", exist_ok=True)
+        r = Receiver(f"{self.dir}/{name}", script, port)
+        self.procs.append(r.proc)
+        return r
+
+    def requests(self):
+        return requests_in(self.dir)
+
+    def log(self):
+        self.err.flush()
+        with open(f"{self.dir}/log") as f:
+            return f.read()
+
+    def stop(self, seconds=8):
+        """SIGTERM; returns how long it took to end, which it must do well."""
+        start = time.time()
+        self.exporter.send_signal(signal.SIGTERM)
+        rc = self.exporter.wait(seconds)
+        assert rc == 0, f"ended with {rc}"
+        return time.time() - start
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        rc = self.exporter.poll()
+        if rc is None:
+            self.exporter.kill()
+            self.exporter.wait()
+        for p in self.procs:
+            p.kill()
+            p.wait()
+        self.hub.go()
+        if self.recorder:
+            self.recorder.close()
+        log = self.log()
+        self.err.close()
+        self.tmp.cleanup()
+        if kind and kind is not Skip:
+            print("# " + log.replace("\n", "\n# "))
+        if rc and rc < 0 and not kind:
+            raise AssertionError(f"exporterd was killed by signal {-rc}\n{log}")
+
+
+def wait_for(what, seconds=10):
+    end = time.time() + seconds
+    while time.time() < end:
+        v = what()
+        if v:
+            return v
+        time.sleep(0.02)
+    raise AssertionError(f"waited {seconds} s in vain")
+
+
+def equal(got, want):
+    assert got == want, f"got {got}, want {want}"
+
+
+def outcomes(stage, script_outcomes, samples=20):
+    """Send as many batches as there are outcomes, one after the other."""
+    equal(stage.hub.accept(), (0, {}))
+    for want in script_outcomes:
+        ident = stage.hub.batch(BATCH, samples)
+        equal(stage.hub.done(), Done(ident, samples, want))
+
+
+CASES = []
+
+
+def case(fn):
+    CASES.append(fn)
+    return fn
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def decoder():
+    """A python3 with opentelemetry-proto: given, or fetched once."""
+    given = os.environ.get("OTLP_PYTHON")
+    venv = f"{BUILD}/otlp-venv"
+    python = given or f"{venv}/bin/python3"
+    test = [python, "-c", "import opentelemetry.proto.collector.profiles.v1development"]
+    if not given and not os.path.exists(python):
+        for cmd in ([sys.executable, "-m", "venv", venv],
+                    [f"{venv}/bin/pip", "-q", "install", "opentelemetry-proto==1.45.2"]):
+            if subprocess.run(cmd, capture_output=True, timeout=120).returncode:
+                subprocess.run(["rm", "-rf", venv])
+                raise Skip("cannot fetch opentelemetry-proto")
+    if subprocess.run(test, capture_output=True).returncode:
+        raise Skip("no opentelemetry-proto for python3")
+    return python
+
+
+def main():
+    chosen = [c for c in CASES if len(sys.argv) < 3 or c.__name__ in sys.argv[2:]]
+    failed = 0
+    for i, fn in enumerate(chosen, 1):
+        try:
+            fn()
+            print(f"ok {i} - {fn.__name__}", flush=True)
+        except Skip as why:
+            print(f"ok {i} - {fn.__name__} # SKIP {why}", flush=True)
+        except Exception as e:  # whatever breaks a case fails it
+            failed += 1
+            print(f"# {type(e).__name__}: {e}".replace("\n", "\n# "))
+            print(f"not ok {i} - {fn.__name__}", flush=True)
+    print(f"1..{len(chosen)}")
+    sys.exit(failed != 0)
