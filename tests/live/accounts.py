@@ -61,6 +61,8 @@ def fields(name):
 
 PARTS = [("loader", "loader_stats"), ("totals", "hub_totals"), ("hub", "hub_stats"),
          ("exporter", "exporter_stats")]
+SHOWN, PATH = (int(re.search(rf"#define QUARANTINE_{x}\s+(\d+)", header("ipc/counters.h")).group(1))
+               for x in ("SHOWN", "PATH"))
 
 
 class Account:
@@ -72,6 +74,7 @@ class Account:
             for f in fields(kind):
                 self.v[f"{part}.{f}"] = struct.unpack_from("=Q", data, at)[0]
                 at += 8
+        at += SHOWN * PATH
         if at != len(data):
             raise ValueError(f"status: {len(data)} bytes, {at} expected")
 
