@@ -44,4 +44,4 @@ $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
 
 UNIT += report
 unit_report_SRCS := cli/report.c cli/report_json.c cli/json.c cli/text.c \
-	exporterd/protobuf.c common/log.c ipc/counters.c ipc/batch.c
+	exporterd/protobuf.c common/log.c ipc/counter_table.c ipc/counters.c ipc/batch.c
