@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/check_config.h"
+#include "cli/completion.h"
 #include "cli/config_keys.h"
 #include "cli/diff.h"
 #include "cli/doctor.h"
@@ -144,6 +145,12 @@ static const char diff_details[] =
 "Exit status: 0; 1 if a file cannot be read, written or understood; 2 for a\n"
 "mistake in the command line.\n";
 
+static const char completion_details[] =
+"  bash:  source <(trifold completion bash)\n"
+"  zsh:   trifold completion zsh >DIR/_trifold, with DIR in $fpath\n"
+"  fish:  trifold completion fish >~/.config/fish/completions/trifold.fish\n"
+"`make install` puts them where these shells look.\n";
+
 static const struct option_def recorder_options[] = {
 	{ "control-fd", "N", NULL, OPTION_NUMBER, 3, 1024, AT(control_fd) },
 	{ "output", "FILE", NULL, OPTION_TEXT, 0, 0, AT(output) },
@@ -182,6 +189,9 @@ const struct command commands[] = {
 	{ "diff", "A B [OPTION]...", "Compare two recordings, function by function",
 	  diff_details, diff_options, COUNT(diff_options), REST_FILES,
 	  diff_run },
+	{ "completion", "bash|zsh|fish",
+	  "Print what lets a shell complete this command", completion_details,
+	  NULL, 0, REST_SHELL, completion_run },
 	{ "recorder", "", NULL, NULL, recorder_options,
 	  COUNT(recorder_options), REST_NONE, recorder_run },
 };

@@ -101,6 +101,7 @@ enum option_rest {
 	REST_COMMAND,		/* words behind "--" */
 	REST_FILE,		/* one word */
 	REST_FILES,		/* two words */
+	REST_SHELL,		/* one word, as of completion.h */
 };
 
 struct command {

@@ -21,6 +21,9 @@ tier_build() {
 	rm -rf "$O-clang"
 	tap "lint" tests/lint.sh
 	tap "privileged code" tests/tcb_check.sh $O
+	for t in tests/install/test_*; do
+		tap "$t" "$t"
+	done
 }
 
 tier_unit() {
