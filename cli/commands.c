@@ -9,6 +9,7 @@
 #include "cli/config_keys.h"
 #include "cli/diff.h"
 #include "cli/doctor.h"
+#include "cli/manual.h"
 #include "cli/recorder.h"
 #include "cli/run.h"
 #include "cli/table.h"
@@ -192,6 +193,7 @@ const struct command commands[] = {
 	{ "completion", "bash|zsh|fish",
 	  "Print what lets a shell complete this command", completion_details,
 	  NULL, 0, REST_SHELL, completion_run },
+	{ "manual", "", NULL, NULL, NULL, 0, REST_FILE, manual_run },
 	{ "recorder", "", NULL, NULL, recorder_options,
 	  COUNT(recorder_options), REST_NONE, recorder_run },
 };

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manual - `trifold manual FILE`: a manual page, its lists filled in
+ *
+ * Not for people: packaging/install.mk makes the pages by it of those in
+ * docs/man/ that end in ".in".  FILE goes to standard output, but for lines
+ *
+ *	@COMMANDS@	a subsection for each command: how it is used, what it
+ *			does, its options, the text below them (commands.h)
+ *	@KEYS@		the configuration's sections and keys (config_keys.h)
+ *
+ * so a page has every option and key that the tables have.  mdoc(7).
+ */
+#ifndef CLI_MANUAL_H
+#define CLI_MANUAL_H
+
+#include "cli/options.h"
+
+/* The subcommand: 0; 1 when FILE cannot be read or standard output not be
+ * written; EXIT_USAGE. */
+int manual_run(const struct options *o);
+
+#endif /* CLI_MANUAL_H */

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The manual pages are well-formed and name what the programs take: each
+option of each program, each key of the configuration, and none more.
+
+Usage: test_manual.py [BUILD-DIR]
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+os.chdir(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+TRIFOLD = os.path.join(sys.argv[1] if sys.argv[1:] else "build", "bin", "trifold")
+DAEMONS = {"trifold-loaderd": "loaderd", "trifold-symbolizerd": "symbolizerd",
+           "trifold-exporterd": "exporterd", "trifold-viewer": "viewer"}
+failed = 0
+
+
+def say(*args):
+    return subprocess.run([TRIFOLD, *args], capture_output=True, text=True, check=True).stdout
+
+
+def check(name, got, want=None):
+    """got and want are sets, or got is a list of what is wrong."""
+    global failed
+    wrong = got if want is None else \
+        [f"not in the page: {x}" for x in sorted(want - got)] + \
+        [f"in the page, and nowhere else: {x}" for x in sorted(got - want)]
+    for w in wrong:
+        print("# " + w)
+    print(f"{'not ok' if wrong else 'ok'} - {name}", flush=True)
+    failed += bool(wrong)
+
+
+def pages():
+    texts = {}
+    for path in sorted(glob.glob("docs/man/*")):
+        name = os.path.basename(path)
+        if name.endswith(".in"):
+            texts[name[:-3]] = say("manual", path)
+        else:
+            with open(path, encoding="ascii") as f:
+                texts[name] = f.read()
+    return texts
+
+
+def options(text, prefix=""):
+    """Options that a page describes: the heads of its lists."""
+    heads = re.findall(r"^\.It (.*Fl .*)$", text, re.M)
+    return {prefix + x for h in heads for x in re.findall(r"Fl \\-([a-z-]+)", h)}
+
+
+def lint(name, text, texts):
+    r = subprocess.run(["mandoc", "-T", "lint"], input=text, capture_output=True, text=True)
+    wrong = []
+    for line in (r.stdout + r.stderr).splitlines():
+        # whether other packages' pages are installed here says nothing
+        m = re.search(r"referenced manual not found: Xr (\S+) (\d)|outdated mandoc.db", line)
+        if not m or m[1] and m[1].startswith("trifold") and f"{m[1]}.{m[2]}" not in texts:
+            wrong.append(line)
+    for page in re.findall(r"^\.Xr (trifold\S*) (\d)", text, re.M):
+        if ".".join(page) not in texts:
+            wrong.append(f"refers to {page}, which is not there")
+    check(f"{name} is clean", wrong)
+
+
+def commands(text):
+    """trifold.1 against --help."""
+    names = re.findall(r"^  (\S+) +\S", say("--help"), re.M)
+    part = text[text.index("\n.Sh COMMANDS"):text.index("\n.Sh ENVIRONMENT")]
+    sections = {s.split("\n")[0]: s for s in part.split("\n.Ss ")[1:]}
+    check("trifold.1 has every command", set(sections), set(names))
+    got, want = set(), set()
+    for c in names:
+        got |= options(sections.get(c, ""), c + " --")
+        want |= {f"{c} --{o}" for o in re.findall(r"^  --([a-z-]+)", say(c, "--help"), re.M)}
+    check("trifold.1 has every option", got, want)
+    known = {w.split("--")[1] for w in want} | {"version", "name"}
+    mentioned = set(re.findall(r"\\-\\-([a-z][a-z-]*)|Fl \\-([a-z-]+)", text))
+    check("trifold.1 mentions no other", sorted({a or b for a, b in mentioned} - known))
+
+
+def keys(text):
+    want, section = set(), ""
+    for line in say("check-config", "--defaults").splitlines():
+        m = re.match(r"\[(.+)\]$", line)
+        section = m[1] if m else section
+        m = re.match(r"#([a-z_]+) =", line)
+        if m:
+            want.add(f"{section}: {m[1]}")
+    got = {f"{s.split(chr(10))[0]}: {k}" for s in text.split("\n.Ss ")[1:]
+           for k in re.findall(r"^\.It Cm (\S+)", s, re.M)}
+    check("trifold.conf.5 has every key", got, want)
+
+
+def daemon(name, directory, text):
+    want = set()
+    for path in glob.glob(directory + "/*.c"):
+        with open(path, encoding="utf-8") as f:
+            want |= set(re.findall(
+                r'\{ "([a-z-]+)", (?:[01]|no_argument|required_argument), NULL', f.read()))
+    check(f"{name}.8 has every option", options(text), want)
+    synopsis = text[text.index(".Sh SYNOPSIS"):text.index(".Sh DESCRIPTION")]
+    check(f"{name}.8 has them in its synopsis",
+          set(re.findall(r"Fl \\-([a-z-]+)", synopsis)), want)
+
+
+def main():
+    texts = pages()
+    if shutil.which("mandoc"):
+        for name, text in texts.items():
+            lint(name, text, texts)
+    else:
+        print("ok - pages are clean # SKIP no mandoc")
+    commands(texts["trifold.1"])
+    keys(texts["trifold.conf.5"])
+    built = {p for p in DAEMONS if os.path.exists(os.path.join(os.path.dirname(TRIFOLD), p))}
+    check("every daemon has a page", sorted(built - {n[:-2] for n in texts}))
+    for name in sorted(built):
+        if name + ".8" in texts:
+            daemon(name, DAEMONS[name], texts[name + ".8"])
+    sys.exit(failed != 0)
+
+
+main()
