@@ -3,8 +3,8 @@
 # make              build everything into build/bin/
 # make deps         install what the build needs (apt or dnf; root)
 # make run          build, profile this machine, write a flame graph (root)
-#                     DURATION=10  for ten seconds, not until Ctrl-C
-#                     OUT=file     where to write it
+#                     DURATION=10  for ten seconds; OUT=file  where to write it
+# make install      into PREFIX (/usr), DESTDIR before it: docs/PACKAGING.md
 # make test         install what the tests need and run all of them (root)
 # make test-vm      a live test on ten other kernels, in qemu (root)
 # make check        unit tests only, with ASan and UBSan (no root)
@@ -19,7 +19,6 @@ CLANG        ?= clang
 BPFTOOL      ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 PROTOC_C     ?= protoc-c
 CFLAGS       ?= -O2 -g
-PREFIX       ?= /usr
 FUZZ_SECONDS ?= 20
 
 O    := build
@@ -120,8 +119,8 @@ $(O)/%.o: $(O)/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(STD) $(HARDEN) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
-# --- tests: each *.mk below tests/ lists its sources
-include tests/tests.mk
+# --- tests: each *.mk below tests/ lists its sources; make install
+include tests/tests.mk packaging/install.mk
 
 # --- for people
 deps:

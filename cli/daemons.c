@@ -12,7 +12,9 @@
 #include "cli/config.h"
 #include "common/log.h"
 
+#ifndef LIBEXEC			/* packaging/install.mk says */
 #define LIBEXEC	"/usr/libexec/trifold"
+#endif
 
 const char *const daemon_names[DAEMON__COUNT] = {
 	"trifold-symbolizerd", "trifold-exporterd", "trifold-loaderd",

@@ -34,7 +34,7 @@ struct launch {
 	bool network;			/* profiles are sent somewhere */
 };
 
-/* Find the daemons beside this program or in /usr/libexec/trifold; or in
+/* Find the daemons beside this program or where `make install` puts them; or in
  * libexec, if not NULL.  0, or -ENOENT after a line in the log. */
 int daemons_find(const char *libexec, char dir[PATH_MAX]);
 
