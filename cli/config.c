@@ -207,11 +207,17 @@ static int read_text(struct loading *l, int fd, size_t *len)
 	return 1;
 }
 
-static int read_file(struct loading *l, bool named)
+static void parse(struct loading *l, size_t len)
 {
 	static const struct config_file_ops ops = {
 		.section = on_section, .key = on_key, .mistake = on_mistake,
 	};
+
+	config_file_parse(l->c->text, len, &ops, l);
+}
+
+static int read_file(struct loading *l, bool named)
+{
 	struct config *c = l->c;
 	/* what is no file must not make us wait */
 	int fd = open(c->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -229,7 +235,7 @@ static int read_file(struct loading *l, bool named)
 		return r;
 	c->found = true;
 	if (!r)
-		config_file_parse(c->text, len, &ops, l);
+		parse(l, len);
 	for (int i = 0; i < KEY__COUNT; i++) {
 		if (l->open && config_keys[i].secret &&
 		    c->value[i].source == FROM_FILE)
@@ -297,17 +303,32 @@ static int make_env(struct config *c)
 	return 0;
 }
 
+static void init(struct config *c, const char *path)
+{
+	memset(c, 0, sizeof(*c));
+	snprintf(c->path, sizeof(c->path), "%s", path);
+	for (int i = 0; i < KEY__COUNT; i++)
+		c->value[i].text = config_keys[i].def;
+}
+
+int config_parse(struct config *c, const char *path, char *text, size_t len,
+		 config_say *say)
+{
+	struct loading l = { .c = c, .say = say };
+
+	init(c, path);
+	c->text = text;
+	parse(&l, len);
+	return c->mistakes ? -EINVAL : 0;
+}
+
 int config_load(struct config *c, const char *path, const struct options *o,
 		config_say *say)
 {
 	struct loading l = { .c = c, .say = say };
 	int r;
 
-	memset(c, 0, sizeof(*c));
-	snprintf(c->path, sizeof(c->path), "%s",
-		 path ? path : CONFIG_PATH_DEFAULT);
-	for (int i = 0; i < KEY__COUNT; i++)
-		c->value[i].text = config_keys[i].def;
+	init(c, path ? path : CONFIG_PATH_DEFAULT);
 	r = read_file(&l, path != NULL);
 	if (r == -ENOMEM)
 		return r;

@@ -51,6 +51,13 @@ struct config {
  */
 int config_load(struct config *c, const char *path, const struct options *o,
 		config_say *say);
+
+/*
+ * What a file of this text says, by itself; path is for say.  Takes over text
+ * (of malloc, len + 1 bytes).  Returns 0 or -EINVAL; config_fini().
+ */
+int config_parse(struct config *c, const char *path, char *text, size_t len,
+		 config_say *say);
 void config_fini(struct config *c);
 
 /* What `trifold run` takes from it, into *o; what o has by option stays. */

@@ -254,15 +254,6 @@ int options_parse(const struct command *c, int argc, char **argv,
 	return 0;
 }
 
-const char *options_given(const struct options *o, const char *name)
-{
-	for (uint32_t i = 0; i < o->n_given; i++) {
-		if (!strcmp(o->given[i].name, name))
-			return o->given[i].text;
-	}
-	return NULL;
-}
-
 static void help_line(const struct option_def *d)
 {
 	char left[40];

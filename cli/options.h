@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "cli/profile.h"
 
@@ -129,7 +130,15 @@ int options_parse(const struct command *c, int argc, char **argv,
 
 /* The text that an option was given last, "" if it takes none; NULL: it was not
  * given. */
-const char *options_given(const struct options *o, const char *name);
+static inline const char *options_given(const struct options *o,
+					const char *name)
+{
+	for (uint32_t i = 0; i < o->n_given; i++) {
+		if (!strcmp(o->given[i].name, name))
+			return o->given[i].text;
+	}
+	return NULL;
+}
 
 void options_help(const struct command *c);	/* to standard output */
 
