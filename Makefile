@@ -65,7 +65,7 @@ trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lseccomp -lcap-ng
 trifold_SRCS := $(wildcard cli/*.c) $(OTLP) $(IPC) ipc/batch.c \
 	ipc/batch_build.c ipc/counter_table.c common/container.c $(COMMON) $(MORE)
 trifold_GEN  := cli/page.o.c
-trifold_LIBS := -lz -lxxhash -lseccomp -lcap-ng
+trifold_LIBS := -lz -lxxhash -lncursesw -lseccomp -lcap-ng
 
 .PHONY: all deps run test check fuzz bench tcb clean help
 all: $(PROGRAMS:%=$(O)/bin/%)

@@ -13,6 +13,7 @@
 #include "cli/recorder.h"
 #include "cli/run.h"
 #include "cli/table.h"
+#include "cli/top.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 #define AT(member)	offsetof(struct options, member)
@@ -99,6 +100,30 @@ static const char record_details[] =
 "Exit status: 0, or that of COMMAND (128 + N if killed by signal N); 1 if\n"
 "recording failed; 2 for a mistake in the command line.\n";
 
+static const struct option_def top_options[] = {
+	{ "view", "VIEW", "functions (first), processes, containers or threads",
+	  OPTION_TEXT, 0, 0, AT(view) },
+	{ "once", NULL, "print one table and stop, as when standard output is\n"
+	  "                     no terminal", OPTION_FLAG, 0, 0, AT(once) },
+	{ "rows", "N", "lines of that table (50)", OPTION_NUMBER, 1, 1000000,
+	  AT(rows) },
+	{ "duration", "S", "stop after S seconds; --once: what to print (5)",
+	  OPTION_SECONDS, 0, 0, AT(duration_ms) },
+	{ "frequency", "HZ", "samples a second and CPU (19), if no trifold is\n"
+	  "                     running yet", OPTION_NUMBER, 1, FREQUENCY_MAX,
+	  AT(frequency) },
+	LIBEXEC,
+};
+
+static const char top_details[] =
+"Shows the samples of the trifold that runs here, each time it finishes a batch\n"
+"(`trifold run --interval`: 5 s), and leaves it as it is.  Where none runs, one\n"
+"is started for as long as this lasts; it writes no file and sends nothing.\n"
+"Keys: ? shows them all.\n"
+"\n"
+"Exit status: 0; 1 if there was nothing to show, or something failed; 2 for a\n"
+"mistake in the command line.\n";
+
 static const struct option_def table_options[] = {
 	{ "at", "ADDRESS...", "only what holds at these addresses (hexadecimal)",
 	  OPTION_WORDS, 0, 0, AT(at) },
@@ -175,6 +200,8 @@ const struct command commands[] = {
 	  "                      --container ID | -- COMMAND [ARG]...)",
 	  "Record a profile of this machine or a part of it into a file", record_details,
 	  record_options, COUNT(record_options), REST_COMMAND, run_record },
+	{ "top", "[OPTION]...", "Show live what runs, in the terminal",
+	  top_details, top_options, COUNT(top_options), REST_NONE, run_top },
 	{ "status", "[--json]", "Say how a running trifold does: every sample's account",
 	  NULL, status_options, COUNT(status_options), REST_NONE, run_status },
 	{ "doctor", "[OPTION]...", "Say what this kernel and host allow",

@@ -53,6 +53,9 @@ struct options {
 	uint32_t interval;		/* s */
 	bool verbose;
 	bool json;
+	bool once;
+	uint32_t rows;
+	const char *view;		/* of `trifold top` */
 	bool help;
 	char **rest;			/* NULL-terminated: a command */
 	const char *file;		/* NULL: none given */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * top_control - what the two processes of `trifold top` say to each other
+ *
+ * Over a SOCK_SEQPACKET pair, one struct a message.  What the display says is
+ * judged by .word alone: it may have been taken over.
+ */
+#ifndef CLI_TOP_CONTROL_H
+#define CLI_TOP_CONTROL_H
+
+#include <stdint.h>
+
+enum top_word {
+	/* keeper to display */
+	TOP_FEED = 1,		/* a connection to symbolizerd: one descriptor */
+	TOP_LINE,		/* .text is what a daemon has to say */
+	TOP_SUSPEND,		/* give the terminal back, then TOP_SUSPENDED */
+	TOP_RESUME,
+	TOP_QUIT,
+	/* display to keeper */
+	TOP_CONNECT,		/* the connection is gone: another, please */
+	TOP_SUSPENDED,
+};
+
+struct top_msg {
+	uint32_t word;
+	uint32_t hub_uid;	/* TOP_FEED: who will say hello */
+	char text[192];		/* TOP_LINE, NUL-terminated */
+};
+
+/* Send; fd: to be passed (borrowed), or -1.  0 or -errno. */
+int top_tell(int control, const struct top_msg *m, int fd);
+
+/* Receive; fd: where to put a descriptor that came (-1: none did), or NULL to
+ * take none.  0; -EAGAIN; -EPIPE when the other is gone; or -errno. */
+int top_hear(int control, struct top_msg *m, int *fd);
+
+#endif /* CLI_TOP_CONTROL_H */

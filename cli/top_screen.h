@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * top_screen - the terminal of `trifold top`, by ncurses
+ *
+ * screen_init() reads the terminal's description; from then on nothing is
+ * opened.  ncurses catches SIGWINCH; SIGINT, SIGQUIT and SIGTSTP must be ignored
+ * before, so that it leaves them alone.
+ */
+#ifndef CLI_TOP_SCREEN_H
+#define CLI_TOP_SCREEN_H
+
+#include <stdbool.h>
+
+#include "cli/top_feed.h"
+#include "cli/top_state.h"
+
+/* 0, or -1 when there is no describing this terminal. */
+int screen_init(void);
+
+/* Give the terminal back as it was; a draw takes it again. */
+void screen_end(void);
+
+struct screen_info {
+	char host[65];
+	char line[200];		/* what the daemons said, escaped; or "" */
+	const struct top_feed *feed;
+};
+
+void screen_draw(struct top_state *st, const struct screen_info *info,
+		 uint64_t now);
+
+/* The next key (top_state.h), or -1; the size has changed: 0. */
+int screen_key(void);
+
+#endif /* CLI_TOP_SCREEN_H */

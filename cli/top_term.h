@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * top_term - how the terminal was, to leave it so whatever happens
+ */
+#ifndef CLI_TOP_TERM_H
+#define CLI_TOP_TERM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <termios.h>
+
+struct top_term {
+	struct termios saved;
+	char leave[256];	/* what leaves the alternate screen, and so on */
+	size_t len;
+};
+
+/* Remember standard input's modes, and how $TERM is left.  0; or -errno after a
+ * line in the log: $TERM is unknown, or has no cursor that can be moved. */
+int top_term_save(struct top_term *t);
+
+/* Set the modes again; after a death of who had the terminal, leave its
+ * screen too. */
+void top_term_restore(const struct top_term *t, bool death);
+
+#endif /* CLI_TOP_TERM_H */
