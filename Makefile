@@ -46,7 +46,8 @@ endif
 
 # --- what is made of what
 
-PROGRAMS := trifold trifold-loaderd trifold-symbolizerd trifold-exporterd
+PROGRAMS := trifold trifold-loaderd trifold-symbolizerd trifold-exporterd \
+	trifold-viewer
 IPC      := ipc/message.c ipc/conn.c ipc/sealed.c
 COMMON   := common/evloop.c common/log.c common/service.c common/sandbox.c common/cost.c
 OTLP     := exporterd/otlp.c exporterd/dictionary.c exporterd/protobuf.c exporterd/pairs.c
@@ -69,6 +70,7 @@ trifold_LIBS := -lz -lxxhash -lncursesw -lseccomp -lcap-ng
 
 .PHONY: all deps run test check fuzz bench tcb clean help
 all: $(PROGRAMS:%=$(O)/bin/%)
+include viewer/viewer.mk
 
 define program
 $(1)_OBJS := $$($(1)_SRCS:%.c=$(O)/%.o) $$($(1)_GEN:%.c=$(O)/%.o)
@@ -79,7 +81,7 @@ $(O)/bin/$(1): $$($(1)_OBJS)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
-# --- generated sources: the BPF skeleton, the OTLP messages, the page
+# --- generated sources: the BPF skeleton, the OTLP messages
 
 $(O)/%.bpf.o: %.bpf.c
 	@mkdir -p $(@D)
@@ -97,13 +99,6 @@ $(O)/%.pb-c.c $(O)/%.pb-c.h: %.proto
 	@mkdir -p $(@D)
 	$(call say,PROTO)
 	$(Q)$(PROTOC_C) -I. --c_out=$(O) $<
-
-$(O)/cli/page.o.c: viewer/flame.html
-	@mkdir -p $(@D)
-	$(call say,PAGE)
-	$(Q)(printf 'extern const unsigned char page_html[];\nextern const unsigned long page_html_len;\nconst unsigned char page_html[] = {\n'; \
-	  od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; \
-	  printf '};\nconst unsigned long page_html_len = sizeof(page_html);\n') > $@
 
 $(trifold-loaderd_OBJS): $(O)/bpf/sampler.skel.h
 $(trifold-exporterd_OBJS): $(O)/exporterd/otlp.pb-c.h

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/text.h"
-#include "cli/tree.h"
 #include "common/clock.h"
 
 /* made of viewer/flame.html by the makefile */
@@ -44,8 +43,21 @@ static void put_account(struct pb *w, const struct profile_account *a)
 	text_str(w, "}");
 }
 
+static void put_base(struct pb *w, const struct html_base *base)
+{
+	if (!base)
+		return;
+	text_printf(w, "\"base\":{\"start_ms\":%llu,\"duration_ms\":%llu,"
+		    "\"samples\":%llu},",
+		    (unsigned long long)(base->start_ns / NSEC_PER_MSEC),
+		    (unsigned long long)((base->end_ns - base->start_ns) /
+					 NSEC_PER_MSEC),
+		    (unsigned long long)base->samples);
+}
+
 static void put_info(struct pb *w, const struct batch *b,
-		     const struct profile_info *info)
+		     const struct profile_info *info,
+		     const struct html_base *base)
 {
 	uint64_t samples = 0;
 
@@ -61,6 +73,7 @@ static void put_info(struct pb *w, const struct batch *b,
 		   (b->hdr->end_ns - b->hdr->start_ns) / NSEC_PER_MSEC);
 	member_num(w, "frequency", b->hdr->frequency);
 	member_num(w, "samples", samples);
+	put_base(w, base);
 	put_account(w, &info->account);
 	text_str(w, "}");
 }
@@ -123,7 +136,7 @@ static void put_labels(struct pb *w, const struct tree *t)
 	free(modules);
 }
 
-static void put_rows(struct pb *w, const struct tree *t)
+static void put_rows(struct pb *w, const struct tree *t, bool diff)
 {
 	uint32_t below = 0;	/* the depth under the row before */
 
@@ -137,31 +150,49 @@ static void put_rows(struct pb *w, const struct tree *t)
 		text_num(w, below - row->depth);
 		text_str(w, ",");
 		text_num(w, row->self);
+		if (diff) {
+			text_str(w, ",");
+			text_num(w, row->base);
+		}
 		below = row->depth + 1;
 	}
 	text_str(w, "]}");
+}
+
+int html_data(const struct batch *b, const struct profile_info *info,
+	      const struct tree_how *how, const struct html_base *base,
+	      struct pb *out)
+{
+	struct tree t;
+	int r;
+
+	r = tree_build_as(&t, b, how);
+	if (r)
+		return r;
+	text_str(out, "{\"info\":");
+	put_info(out, b, info, base);
+	if (base)
+		text_str(out, ",\"diff\":true");
+	put_labels(out, &t);
+	put_rows(out, &t, base);
+	tree_fini(&t);
+	return out->failed ? -ENOMEM : 0;
 }
 
 int html_encode(const struct batch *b, const struct profile_info *info,
 		struct pb *out)
 {
 	const unsigned char *place;
-	struct tree t;
 	int r;
 
 	place = memmem(page_html, page_html_len, marker, strlen(marker));
 	if (!place)
 		return -EINVAL;
-	r = tree_build(&t, b);
+	pb_raw(out, page_html, (size_t)(place - page_html));
+	r = html_data(b, info, &(struct tree_how){ 0 }, NULL, out);
 	if (r)
 		return r;
-	pb_raw(out, page_html, (size_t)(place - page_html));
-	text_str(out, "{\"info\":");
-	put_info(out, b, info);
-	put_labels(out, &t);
-	put_rows(out, &t);
 	place += strlen(marker);
 	pb_raw(out, place, (size_t)(page_html + page_html_len - place));
-	tree_fini(&t);
 	return out->failed ? -ENOMEM : 0;
 }

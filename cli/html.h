@@ -17,8 +17,22 @@
 #define CLI_HTML_H
 
 #include "cli/profile.h"
+#include "cli/tree.h"
 
-/* 0; -ENOMEM; or -EINVAL when the page has no marker. */
+/* What a batch is compared with: tree_how.base. */
+struct html_base {
+	uint64_t start_ns, end_ns;	/* CLOCK_REALTIME */
+	uint64_t samples;
+};
+
+/* Append the object alone.  With base, info has `base` (start_ms, duration_ms,
+ * samples), `diff` is true, and rows have a fourth number: samples of the base
+ * that end here.  0 or -ENOMEM. */
+int html_data(const struct batch *b, const struct profile_info *info,
+	      const struct tree_how *how, const struct html_base *base,
+	      struct pb *out);
+
+/* The page with the object in it.  0; -ENOMEM; or -EINVAL when the page has no marker. */
 int html_encode(const struct batch *b, const struct profile_info *info,
 		struct pb *out);
 

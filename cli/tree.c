@@ -18,7 +18,7 @@ struct node {
 	uint32_t parent;
 	uint32_t child;		/* the first, or NONE */
 	uint32_t sibling;	/* the next, or NONE */
-	uint64_t self;
+	uint64_t self, base;
 };
 
 /* An open-addressed set of indices into an array; NONE is a free slot. */
@@ -30,6 +30,7 @@ struct set {
 
 struct builder {
 	const struct batch *b;
+	struct tree_how how;
 	uint64_t seed;		/* names are chosen by profiled processes */
 	struct pb text;
 	struct tree_label *labels;
@@ -228,24 +229,43 @@ static uint32_t add_frames(struct builder *t, uint32_t at, uint32_t frame)
 {
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(t->b, frame, in);
 
-	while (n-- > 0 && at != NONE)
-		at = child_of(t, at, frame_label(t, in[n]));
+	for (uint32_t i = 0; i < n && at != NONE; i++)
+		at = child_of(t, at, frame_label(t, t->how.reversed ? in[i] :
+						 in[n - 1 - i]));
 	return at;
 }
 
-static int add_sample(struct builder *t, const struct batch_sample *s)
+static uint32_t add_stack(struct builder *t, uint32_t at, uint32_t stack)
 {
-	const struct batch_stack *stack = &t->b->stacks[s->stack];
-	const char *marker = profile_stop_marker(s->stop);
-	uint32_t at = child_of(t, 0, process_label(t, s->resource));
+	const struct batch_stack *s = &t->b->stacks[stack];
+	const uint32_t *frames = t->b->stack_frames + s->first;
 
+	for (uint32_t i = 0; i < s->n; i++)
+		at = add_frames(t, at, t->how.reversed ? frames[i] :
+				frames[s->n - 1 - i]);
+	return at;
+}
+
+static int add_sample(struct builder *t, uint32_t i)
+{
+	const struct batch_sample *s = &t->b->samples[i];
+	const char *marker = profile_stop_marker(s->stop);
+	uint32_t at = 0;
+
+	if (t->how.reversed)
+		at = add_stack(t, at, s->stack);
+	else
+		at = child_of(t, at, process_label(t, s->resource));
 	if (marker)
 		at = child_of(t, at, marker_label(t, marker));
-	for (uint32_t i = stack->n; i-- > 0; )
-		at = add_frames(t, at, t->b->stack_frames[stack->first + i]);
+	if (t->how.reversed)
+		at = child_of(t, at, process_label(t, s->resource));
+	else
+		at = add_stack(t, at, s->stack);
 	if (at == NONE)
 		return -ENOMEM;
 	t->nodes[at].self += s->n;
+	t->nodes[at].base += t->how.base ? t->how.base[i] : 0;
 	return 0;
 }
 
@@ -332,6 +352,7 @@ static int make_rows(struct builder *t)
 		t->rows[i].depth = it.depth;
 		if (it.depth >= t->levels)
 			t->levels = it.depth + 1;
+		t->rows[i].base = t->nodes[it.node].base;
 		t->rows[i++].self = t->nodes[it.node].self;
 		top += push_children(t, it.node, it.depth + 1, todo + top,
 				     order);
@@ -359,7 +380,7 @@ static int build(struct builder *t)
 		return -ENOMEM;
 	t->nodes[0] = (struct node){ .child = NONE, .sibling = NONE };
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES) && !r; i++)
-		r = add_sample(t, &b->samples[i]);
+		r = add_sample(t, i);
 	if (!r)
 		r = rank_labels(t);
 	return r ? r : make_rows(t);
@@ -367,7 +388,13 @@ static int build(struct builder *t)
 
 int tree_build(struct tree *ret, const struct batch *b)
 {
-	struct builder t = { .b = b };
+	return tree_build_as(ret, b, &(struct tree_how){ 0 });
+}
+
+int tree_build_as(struct tree *ret, const struct batch *b,
+		  const struct tree_how *how)
+{
+	struct builder t = { .b = b, .how = *how };
 	int r = build(&t);
 
 	free(t.names);

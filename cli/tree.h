@@ -10,6 +10,7 @@
 #ifndef CLI_TREE_H
 #define CLI_TREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,7 @@ struct tree_row {
 	uint32_t label;
 	uint32_t depth;
 	uint64_t self;			/* samples that end here */
+	uint64_t base;			/* likewise, of tree_how.base */
 };
 
 struct tree {
@@ -37,8 +39,17 @@ struct tree {
 	uint32_t levels;		/* every depth is below */
 };
 
+struct tree_how {
+	bool reversed;			/* from the leaves: outermost frames,
+					 * markers and processes come last */
+	const uint32_t *base;		/* of each sample, how many another
+					 * selection has; NULL: none */
+};
+
 /* Returns 0 or -ENOMEM; tree_fini() after success. */
 int tree_build(struct tree *t, const struct batch *b);
+int tree_build_as(struct tree *t, const struct batch *b,
+		  const struct tree_how *how);
 void tree_fini(struct tree *t);
 
 #endif /* CLI_TREE_H */

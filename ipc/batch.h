@@ -208,6 +208,16 @@ uint32_t batch_resource(struct batch_builder *b,
 void batch_event(struct batch_builder *b, uint32_t stack, uint32_t attr,
 		 uint32_t resource, uint32_t stop, uint64_t time_ns);
 
+/*
+ * The two steps of batch_event(): the number of the sample of these, counted
+ * from 0 in the order of their first call, or UINT32_MAX on failure; and n
+ * events more of it.  A sample without an event is not valid in the end.
+ */
+uint32_t batch_sample(struct batch_builder *b, uint32_t stack, uint32_t attr,
+		      uint32_t resource, uint32_t stop);
+void batch_sample_times(struct batch_builder *b, uint32_t sample,
+			const uint64_t *times, uint32_t n);
+
 /* Add all of another batch (already opened) to this one; frequency, start and
  * end of the other are not looked at. */
 void batch_merge(struct batch_builder *b, const struct batch *from);

@@ -357,28 +357,48 @@ uint32_t batch_resource(struct batch_builder *b,
 }
 
 /* In the builder .first and .n are 0: a sample is its stack and its owners. */
-void batch_event(struct batch_builder *b, uint32_t stack, uint32_t attr,
-		 uint32_t resource, uint32_t stop, uint64_t time_ns)
+uint32_t batch_sample(struct batch_builder *b, uint32_t stack, uint32_t attr,
+		      uint32_t resource, uint32_t stop)
 {
 	struct batch_sample v = {
 		.stack = stack, .attr = attr, .resource = resource,
 		.stop = stop,
 	};
-	struct event *e;
 	uint32_t sample;
 
 	if (!known(b, BATCH_STACKS, stack) || !known(b, BATCH_ATTRS, attr) ||
 	    !known(b, BATCH_RESOURCES, resource))
-		return;
-	if (stop >= STOP__MAX || time_ns == UINT64_MAX) {
+		return UINT32_MAX;
+	if (stop >= STOP__MAX)
 		fail(b, -EINVAL);
-		return;
-	}
 	sample = intern(b, BATCH_SAMPLES, &v, sizeof(v));
-	if (!room(b, &b->events, sizeof(*e), 1))
+	return b->error ? UINT32_MAX : sample;
+}
+
+void batch_sample_times(struct batch_builder *b, uint32_t sample,
+			const uint64_t *times, uint32_t n)
+{
+	struct event *e;
+
+	if (b->error || !known(b, BATCH_SAMPLES, sample) ||
+	    !room(b, &b->events, sizeof(*e), n))
 		return;
-	e = (struct event *)b->events.data + b->events.n++;
-	*e = (struct event){ .time_ns = time_ns, .sample = sample };
+	e = (struct event *)b->events.data + b->events.n;
+	for (uint32_t i = 0; i < n; i++) {
+		if (times[i] == UINT64_MAX)
+			fail(b, -EINVAL);
+		e[i] = (struct event){ .time_ns = times[i], .sample = sample };
+	}
+	b->events.n += n;
+}
+
+void batch_event(struct batch_builder *b, uint32_t stack, uint32_t attr,
+		 uint32_t resource, uint32_t stop, uint64_t time_ns)
+{
+	uint32_t sample = batch_sample(b, stack, attr, resource, stop);
+
+	if (sample != UINT32_MAX)
+		batch_sample_times(b, sample, &time_ns, 1);
 }
 
 uint64_t batch_events(const struct batch_builder *b)
@@ -489,11 +509,13 @@ void batch_merge(struct batch_builder *b, const struct batch *from)
 	for (uint32_t i = 0; ok && i < batch_n(from, BATCH_SAMPLES); i++) {
 		const struct batch_sample *s = &from->samples[i];
 
-		for (uint32_t j = 0; j < s->n; j++)
-			batch_event(b, r.to[BATCH_STACKS][s->stack],
-				    r.to[BATCH_ATTRS][s->attr],
-				    r.to[BATCH_RESOURCES][s->resource],
-				    s->stop, from->times[s->first + j]);
+		uint32_t to = batch_sample(b, r.to[BATCH_STACKS][s->stack],
+					   r.to[BATCH_ATTRS][s->attr],
+					   r.to[BATCH_RESOURCES][s->resource],
+					   s->stop);
+
+		if (to != UINT32_MAX)
+			batch_sample_times(b, to, from->times + s->first, s->n);
 	}
 	for (int t = 0; t < BATCH_SAMPLES; t++)
 		free(r.to[t]);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * body - what a client sends, unpacked as it comes
+ *
+ * Never more than `max` bytes after decompression, whatever was promised: a
+ * small body that unpacks to gigabytes ends at the limit.
+ */
+#ifndef VIEWER_BODY_H
+#define VIEWER_BODY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zlib.h>
+
+struct body {
+	uint8_t *data;
+	size_t len, cap, max;
+	bool gzip, ended;		/* ended: of the compressed stream */
+	z_stream z;
+};
+
+/* 0 or -ENOMEM; body_fini() after success. */
+int body_init(struct body *b, bool gzip, size_t max);
+void body_fini(struct body *b);
+
+/* More of it: 0, -E2BIG (over max), -EPROTO (no gzip stream, or more behind
+ * it), -ENOMEM.  After an error nothing more may be added. */
+int body_add(struct body *b, const void *data, size_t len);
+
+/* That was all: 0, or -EPROTO when the stream has not ended. */
+int body_end(const struct body *b);
+
+#endif /* VIEWER_BODY_H */
