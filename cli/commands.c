@@ -39,6 +39,10 @@ static const struct option_def run_options[] = {
 	{ "endpoint", "URL", "send OTLP profiles to this receiver, such as\n"
 	  "                     http://localhost:4318", OPTION_TEXT, 0, 0,
 	  AT(endpoint) },
+	{ "listen", "[HOST:]PORT", "where the live page is (4328, or any free\n"
+	  "                     port); HOST: localhost, 127.0.0.1 or [::1]",
+	  OPTION_TEXT, 0, 0, AT(listen) },
+	{ "no-page", NULL, "no live page", OPTION_FLAG, 0, 0, AT(no_page) },
 	{ "config", "FILE", "read this configuration\n                     ("
 	  CONFIG_PATH_DEFAULT ", if it is there)", OPTION_TEXT,
 	  0, 0, AT(config_file) },
@@ -50,7 +54,8 @@ static const char run_details[] =
 "Without --endpoint the variables OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT and\n"
 "OTEL_EXPORTER_OTLP_ENDPOINT say where to send profiles (other OTEL_* variables\n"
 "are honoured as well).  With nowhere to send to and no --output, the profile\n"
-"is written to " RUN_OUTPUT ".  Ctrl-C ends in good order, twice at once;\n"
+"is written to " RUN_OUTPUT ".  The live page (docs/VIEWER.md) is for browsers\n"
+"on this host; its address, with a key, is printed.  Ctrl-C ends in good order, twice at once;\n"
 "SIGHUP reads the configuration again (docs/CONFIG.md), and loses no sample.\n";
 
 static const struct option_def check_config_options[] = {

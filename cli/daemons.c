@@ -18,13 +18,15 @@
 
 const char *const daemon_names[DAEMON__COUNT] = {
 	"trifold-symbolizerd", "trifold-exporterd", "trifold-loaderd",
+	"trifold-viewer",
 };
 
 /* --- where -------------------------------------------------------------------- */
 
 static bool has_all(const char *dir)
 {
-	for (int i = 0; i < DAEMON__COUNT; i++) {
+	/* without the viewer there is no live page, that is all */
+	for (int i = 0; i < DAEMON_VIEWER; i++) {
 		char path[PATH_MAX + 32];
 
 		snprintf(path, sizeof(path), "%s/%s", dir, daemon_names[i]);
@@ -123,7 +125,7 @@ static void exporter_args(const struct launch *l, struct args *a, int feed)
 	arg(a, "--hub");
 	arg(a, EXPORT_SOCKET);
 	arg_num(a, "--hub-uid", l->ids.uid[ID_HUB]);
-	if (!l->network)
+	if (!l->network && !l->page.on)
 		arg(a, "--no-network");
 	if (l->opt->endpoint) {
 		arg(a, "--endpoint");
@@ -152,6 +154,27 @@ static void loader_args(const struct launch *l, struct args *a)
 	arg_num(a, "--idle", l->opt->table_idle);
 }
 
+static void viewer_args(const struct launch *l, struct args *a,
+			struct child_spec *spec)
+{
+	for (int i = 0; i < l->page.sockets.n; i++) {
+		arg_num(a, "--listen-fd", CHILD_FD_FIRST + (uint64_t)i);
+		spec->fds[spec->n_fds++] = l->page.sockets.fd[i];
+	}
+}
+
+/* What exporterd shall know: the configuration, and where the page is. */
+static void exporter_env(const struct launch *l, char **extra)
+{
+	if (l->opt->config)
+		memcpy(extra, l->opt->config->env,
+		       CONFIG_ENV_MAX * sizeof(*extra));
+	while (*extra)
+		extra++;
+	for (int i = 0; i < LIVE_PAGE_ENV && l->page.on; i++)
+		*extra++ = (char *)l->page.exporter_env[i];
+}
+
 static pid_t start(const struct launch *l, enum daemon_id id,
 		   struct child_spec *spec)
 {
@@ -161,7 +184,7 @@ static pid_t start(const struct launch *l, enum daemon_id id,
 	/* not the journal, but somebody who reads priorities too */
 	static char journal[] = "JOURNAL_STREAM=0:0";
 	char pid[CHILD_LISTEN_PID] = "LISTEN_PID=0";
-	char *extra[6 + CONFIG_ENV_MAX] = { notify, journal };
+	char *extra[6 + LIVE_PAGE_ENV + CONFIG_ENV_MAX] = { notify, journal };
 	char *env[CHILD_ENV_MAX];
 	char path[PATH_MAX + 32];
 
@@ -179,9 +202,10 @@ static pid_t start(const struct launch *l, enum daemon_id id,
 		extra[3] = fds;
 		extra[4] = names;
 	}
-	if (id == DAEMON_EXPORTER && l->opt->config)
-		memcpy(extra + 2, l->opt->config->env,
-		       CONFIG_ENV_MAX * sizeof(*extra));
+	if (id == DAEMON_EXPORTER)
+		exporter_env(l, extra + 2);
+	if (id == DAEMON_VIEWER)
+		extra[2] = (char *)l->page.viewer_env;
 	if (child_env(env, id == DAEMON_EXPORTER, extra))
 		return -E2BIG;
 	return child_start(spec);
@@ -190,7 +214,7 @@ static pid_t start(const struct launch *l, enum daemon_id id,
 pid_t daemon_start(const struct launch *l, enum daemon_id id, int feed)
 {
 	static const enum identity ids[DAEMON__COUNT] = {
-		ID_HUB, ID_EXPORTER, ID_LOADER,
+		ID_HUB, ID_EXPORTER, ID_LOADER, ID_VIEWER,
 	};
 	struct args a = { .n = 0 };
 	struct child_spec spec = { .argv = a.argv };
@@ -204,6 +228,8 @@ pid_t daemon_start(const struct launch *l, enum daemon_id id, int feed)
 		hub_args(l, &a);
 	else if (id == DAEMON_LOADER)
 		loader_args(l, &a);
+	else if (id == DAEMON_VIEWER)
+		viewer_args(l, &a, &spec);
 	else
 		exporter_args(l, &a, feed);
 	if (id == DAEMON_EXPORTER && feed >= 0) {

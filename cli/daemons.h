@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "cli/identity.h"
+#include "cli/live_page.h"
 #include "cli/options.h"
 #include "cli/runtime_dir.h"
 #include "cli/target.h"
@@ -18,6 +19,7 @@ enum daemon_id {		/* in the order in which they are started */
 	DAEMON_HUB,
 	DAEMON_EXPORTER,
 	DAEMON_LOADER,
+	DAEMON_VIEWER,		/* only with a live page */
 	DAEMON__COUNT
 };
 
@@ -32,6 +34,7 @@ struct launch {
 	char programs[PATH_MAX];	/* directory of the daemons */
 	int log_fd;
 	bool network;			/* profiles are sent somewhere */
+	struct live_page page;
 };
 
 /* Find the daemons beside this program or where `make install` puts them; or in

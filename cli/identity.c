@@ -94,6 +94,7 @@ int identity_find(struct identities *ret)
 		[ID_EXPORTER] = "trifold-exporterd",
 		[ID_LOADER] = "trifold-loaderd",
 		[ID_OPENER] = "trifold-opener",
+		[ID_VIEWER] = "trifold-viewer",
 	};
 	bool *used = calloc(DYNAMIC_COUNT, sizeof(*used));
 	uint32_t first;

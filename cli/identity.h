@@ -2,8 +2,8 @@
 /*
  * identity - under which uids the processes run
  *
- * The users trifold-symbolizerd, trifold-exporterd, trifold-loaderd and
- * trifold-opener where they exist.  Otherwise ids that own nothing: out of the
+ * The users trifold-symbolizerd, trifold-exporterd, trifold-loaderd,
+ * trifold-opener and trifold-viewer where they exist.  Otherwise ids that own nothing: out of the
  * range that systemd sets apart for services without a user of their own
  * (61184..65519, systemd's UIDS-GIDS.md), such that no user, no group and no
  * running process has them.
@@ -19,6 +19,7 @@ enum identity {
 	ID_EXPORTER,
 	ID_LOADER,
 	ID_OPENER,
+	ID_VIEWER,
 	ID_RECORDER,		/* has no user of its own, always reserved */
 	ID__COUNT
 };

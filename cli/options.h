@@ -47,6 +47,8 @@ struct options {
 	const char *output;
 	const char *endpoint;
 	const char *libexec;
+	const char *listen;		/* of the live page; NULL: default */
+	bool no_page;
 	uint64_t duration_ms;		/* 0: none given */
 	uint32_t format;		/* enum profile_format */
 	uint32_t frequency;		/* Hz */

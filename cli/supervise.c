@@ -38,6 +38,7 @@ enum phase {
 	END_LOADER,
 	END_HUB,
 	END_EXPORTER,
+	END_VIEWER,
 	END_RECORDER,
 	ENDED
 };
@@ -90,7 +91,13 @@ struct sup {
 static enum daemon_id ending(enum phase p)
 {
 	return p == END_LOADER ? DAEMON_LOADER : p == END_HUB ? DAEMON_HUB :
-		p == END_EXPORTER ? DAEMON_EXPORTER : DAEMON__COUNT;
+		p == END_EXPORTER ? DAEMON_EXPORTER :
+		p == END_VIEWER ? DAEMON_VIEWER : DAEMON__COUNT;
+}
+
+static bool has(const struct sup *s, enum daemon_id id)
+{
+	return id != DAEMON_VIEWER || s->launch.page.on;
 }
 
 /* Is it to run, in this phase? */
@@ -98,12 +105,12 @@ static bool wanted(const struct sup *s, enum daemon_id id)
 {
 	static const enum phase until[DAEMON__COUNT] = {
 		[DAEMON_HUB] = END_HUB, [DAEMON_EXPORTER] = END_EXPORTER,
-		[DAEMON_LOADER] = END_LOADER,
+		[DAEMON_LOADER] = END_LOADER, [DAEMON_VIEWER] = END_VIEWER,
 	};
 
 	if (s->opt->output && !s->recorder.ready)
 		return false;
-	return s->phase < until[id] && !s->quick;
+	return has(s, id) && s->phase < until[id] && !s->quick;
 }
 
 static void start_due(struct sup *s, uint64_t now)
@@ -277,7 +284,7 @@ static void enter(struct sup *s, enum phase p, uint64_t now)
 	static const uint64_t limit_ns[] = {
 		[STARTING] = START_NS, [RUNNING] = 0,
 		[END_COMMAND] = COMMAND_NS, [END_LOADER] = S(5),
-		[END_HUB] = S(20), [END_EXPORTER] = S(10),
+		[END_HUB] = S(20), [END_EXPORTER] = S(10), [END_VIEWER] = S(5),
 		[END_RECORDER] = S(60), [ENDED] = 0,
 	};
 
@@ -326,7 +333,7 @@ static void start_command(struct sup *s, uint64_t now)
 static bool all_ready(const struct sup *s)
 {
 	for (int i = 0; i < DAEMON__COUNT; i++) {
-		if (!s->daemon[i].ready)
+		if (!s->daemon[i].ready && has(s, i))
 			return false;
 	}
 	return true;
@@ -348,9 +355,16 @@ static bool sampling(struct sup *s, uint64_t now)
 
 static void begin_run(struct sup *s, uint64_t now)
 {
+	char address[80];
+
 	s->run_ns = s->shown_ns = now;
 	s->start_real_ns = clock_ns(CLOCK_REALTIME);
 	enter(s, RUNNING, now);
+	if (s->launch.page.on)
+		console_say(&s->console, "live page%s: %s",
+			    s->launch.page.elsewhere ?
+			    " (its usual port is taken)" : "",
+			    live_page_address(&s->launch.page, address));
 	if (s->opt->rest[0])
 		start_command(s, now);
 	else if (!s->opt->duration_ms && (s->plain || s->console.tty))
@@ -638,6 +652,8 @@ static int set_up(struct sup *s)
 	r = daemons_find(s->opt->libexec, l->programs);
 	if (!r)
 		r = identity_find(&l->ids);
+	if (!r && s->plain)
+		r = live_page_open(&l->page, s->opt, l->programs);
 	if (r)
 		return r;
 	r = catch_signals(s);
@@ -679,6 +695,7 @@ static void finish(struct sup *s)
 		log_warn("no account of the samples was received");
 	}
 	runtime_dir_remove(&s->launch.dir);
+	live_page_close(&s->launch.page);
 	close(s->signals);
 }
 

@@ -31,7 +31,7 @@ unit_launcher_LIBS := -lseccomp -lcap-ng
 unit_progress_SRCS := cli/progress.c ipc/counters.c
 
 unit_doctor_SRCS := cli/doctor_probe.c cli/doctor_checks.c cli/json.c \
-	cli/text.c cli/daemons.c cli/child.c cli/identity.c exporterd/protobuf.c \
+	cli/text.c cli/daemons.c cli/live_page.c viewer/guard.c viewer/listen.c cli/child.c cli/identity.c exporterd/protobuf.c \
 	common/log.c common/sandbox.c ipc/batch.c
 unit_doctor_LIBS := -lseccomp -lcap-ng
 
