@@ -70,7 +70,7 @@ trifold_LIBS := -lz -lxxhash -lncursesw -lseccomp -lcap-ng
 
 .PHONY: all deps run test check fuzz bench tcb clean help
 all: $(PROGRAMS:%=$(O)/bin/%)
-include viewer/viewer.mk
+include viewer/viewer.mk viewer/page.mk
 
 define program
 $(1)_OBJS := $$($(1)_SRCS:%.c=$(O)/%.o) $$($(1)_GEN:%.c=$(O)/%.o)

@@ -8,7 +8,7 @@
 #include "cli/text.h"
 #include "common/clock.h"
 
-/* made of viewer/flame.html by the makefile */
+/* made of viewer/page/ by viewer/page.mk */
 extern const unsigned char page_html[];
 extern const unsigned long page_html_len;
 

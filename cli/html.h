@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html - a batch inside the page viewer/flame.html
+ * html - a batch inside the page of viewer/page/
  *
  * The page holds the marker @DATA@ once, in a script element of a type that
  * is not run; there goes one JSON object:

@@ -1,166 +1,152 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Drives headless Chromium through its debugging pipe (one JSON message, then a
-# NUL byte, on descriptors 3 and 4): page_driver.py CHROMIUM PAGE SAMPLES [PNG]
-#
 # Clicks, searches and presses keys in a page of tests/live/test_page.c and
-# looks at what the page then says.  Fails with a line for each thing wrong.
+# looks at what the page then says: page_driver.py CHROMIUM PAGE SAMPLES [PNG]
+# Fails with a line for each thing wrong.
 
-import base64
-import json
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 
+from browser import Browser
 
-class Browser:
-    def __init__(self, chromium, profile):
-        to_r, self.to = os.pipe()
-        self.frm, from_w = os.pipe()
-
-        def descriptors():
-            a, b = os.dup(to_r), os.dup(from_w)
-            os.dup2(a, 3)
-            os.dup2(b, 4)
-
-        self.process = subprocess.Popen(
-            [chromium, "--headless=new", "--no-sandbox", "--disable-gpu",
-             "--user-data-dir=" + profile, "--window-size=1200,700",
-             "--remote-debugging-pipe", "about:blank"],
-            preexec_fn=descriptors, close_fds=False,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(to_r)
-        os.close(from_w)
-        self.buffer = b""
-        self.id = 0
-        self.session = None
-        self.events = []
-
-    def receive(self):
-        while b"\0" not in self.buffer:
-            data = os.read(self.frm, 1 << 20)
-            if not data:
-                sys.exit("the browser ended")
-            self.buffer += data
-        text, self.buffer = self.buffer.split(b"\0", 1)
-        return json.loads(text)
-
-    def call(self, method, **params):
-        self.id += 1
-        m = {"id": self.id, "method": method, "params": params}
-        if self.session:
-            m["sessionId"] = self.session
-        os.write(self.to, json.dumps(m).encode() + b"\0")
-        while True:
-            r = self.receive()
-            if r.get("id") == self.id:
-                if "error" in r:
-                    sys.exit("%s: %s" % (method, r["error"]))
-                return r["result"]
-            self.events.append(r)
-
-    def eval(self, js):
-        r = self.call("Runtime.evaluate", expression=js, returnByValue=True,
-                      awaitPromise=True)
-        if "exceptionDetails" in r:
-            sys.exit("%s: %s" % (js, r["exceptionDetails"]))
-        return r["result"].get("value")
-
-    def frame(self):
-        self.eval("new Promise(r => requestAnimationFrame(() => "
-                  "requestAnimationFrame(() => r(1))))")
-
-    def mouse(self, kind, x, y):
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y,
-                  button="left" if kind != "mouseMoved" else "none",
-                  clickCount=1)
-
-    def click(self, x, y):
-        self.mouse("mousePressed", x, y)
-        self.mouse("mouseReleased", x, y)
-        self.frame()
-
-    def end(self):
-        self.process.terminate()
-        self.process.wait()
-
-    def key(self, key, code):
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key,
-                      windowsVirtualKeyCode=code)
-        self.frame()
-
-
-def text(b, element):
-    return b.eval("document.getElementById('%s').textContent" % element)
+BOX = "document.getElementById('canvas').getBoundingClientRect()"
 
 
 def look(b, page, samples, expect):
     start = time.time()
-    b.call("Page.enable")
-    b.call("Log.enable")
-    b.call("Runtime.enable")
-    b.call("Network.enable")
-    b.call("Page.navigate", url="file://" + os.path.abspath(page))
-    while b.eval("document.readyState") != "complete":
-        time.sleep(0.05)
-    b.frame()
+    b.open("file://" + os.path.abspath(page))
     took = time.time() - start
-    print("# loaded and drawn in %.2f s" % took)
-    expect(took < 20, "takes %.1f s to load" % took)
-    expect(b.eval("document.documentElement.dataset.samples") == samples,
-           "shows other samples than there are")
+    print(f"# loaded and drawn in {took:.2f} s, {b.data('loadMs')} ms in the page, {b.data('rows')} rows")
+    expect(took < 20, f"takes {took:.1f} s to load")
+    expect(b.data("samples") == samples, "shows other samples than there are")
     expect(b.eval("document.images.length") == 0, "has an image")
     expect(b.eval("document.scripts.length") == 2, "has another script")
-    expect("<b>host</b>" in text(b, "about"), "lacks the host's name")
-    expect("difference 0" in text(b, "account"), "lacks the account")
+    expect("<b>host</b>" in b.text("about"), "lacks the host's name")
+    expect("difference 0" in b.text("account"), "lacks the account")
 
 
-def use(b, samples, expect):
-    bottom = "document.getElementById('canvas').getBoundingClientRect().bottom"
-    y = b.eval(bottom) - 27          # the line above "all": processes
-    b.mouse("mouseMoved", 30, y)
-    b.frame()
-    tip = text(b, "tip")
+def use_mouse(b, expect):
+    x = b.eval(BOX + ".left") + 30
+    y = b.eval(BOX + ".bottom") - 27          # the line above "all": processes
+    b.move(x, y)
+    tip = b.text("tip")
     expect("</script><img" in tip and "samples" in tip, "tip says " + tip)
-    b.click(30, y)
-    crumbs = text(b, "crumbs")
-    expect("all" in crumbs and "</script><img" in crumbs,
-           "crumbs say " + crumbs)
-    expect("z=" in b.eval("location.hash"), "forgets where it is")
-    b.key("Escape", 27)
-    expect("100.00 %" in text(b, "crumbs"), "Escape does not reset")
-    b.key("/", 191)
+    b.click(x, y)
+    crumbs = b.text("crumbs")
+    expect("all" in crumbs and "</script><img" in crumbs, "crumbs say " + crumbs)
+    where = b.eval("location.hash")
+    expect("z=" in where, "forgets where it is")
+    b.key("Escape")
+    expect("100.00 %" in b.text("crumbs"), "Escape does not reset")
+    b.eval(f"location.hash = '{where}'")
+    b.frame()
+    expect(b.text("crumbs") == crumbs, "does not go by its address")
+    b.key("Escape")
+
+
+def use_search(b, expect):
+    b.key("/")
     expect(b.eval("document.activeElement.id") == "query", "/ does not search")
     b.call("Input.insertText", text="gcc")
     b.frame()
-    expect(text(b, "matched").startswith("matched "), "does not search")
-    expect("matched 0.00" not in text(b, "matched"), "does not find gcc")
-    b.eval("document.getElementById('query').select()")
-    b.call("Input.insertText", text="/^(gcc|java|postgres)$/")
+    expect(b.text("matched").startswith("matched "), "does not search")
+    expect("matched 0.00" not in b.text("matched"), "does not find gcc")
+    b.key("Enter")
+    expect(b.text("tip").startswith("gcc"), "Enter goes to " + b.text("tip"))
+    b.type("query", "/^(gcc|java|postgres)$/")
+    expect("matched 0.00" not in b.text("matched"), "finds no expression")
+    expect(", 3 places" in b.text("matched"), "finds " + b.text("matched"))
+    b.type("query", "/(/")
+    expect("not a regular" in b.text("matched"), "takes a bad expression")
+    expect(b.eval("document.getElementById('query').getAttribute('aria-invalid')") == "true",
+           "says to nobody that the expression is bad")
+    b.key("Escape")
+    expect(b.text("matched") == "", "Escape does not end the search")
+
+
+def use_keys(b, expect):
+    b.eval("document.getElementById('canvas').focus()")
+    b.key("Home")
+    b.key("ArrowUp")                 # the widest process
+    first = b.wait("document.getElementById('said').textContent")
+    time.sleep(0.1)
+    said = b.text("said")
+    expect("Level 1" in said and " of 7" in said, f"says {said} after {first}")
+    b.key("ArrowLeft")
+    b.key("ArrowUp")
+    time.sleep(0.1)
+    expect("Level 2" in b.text("said"), "arrow up says " + b.text("said"))
+    b.key("Enter")
+    expect(b.text("crumbs").count("\u203a") == 2, "Enter zooms to " + b.text("crumbs"))
+    b.key("ArrowDown")
+    b.key("Enter")
+    expect(b.text("crumbs").count("\u203a") == 1, "the way back is " + b.text("crumbs"))
+    b.key("?")
+    expect(b.eval("document.getElementById('keys').open"), "? shows no keys")
+    b.key("Escape")
+    expect(not b.eval("document.getElementById('keys').open"), "Escape closes no list")
+    b.key("Escape")
+    for name in ("flip", "theme", "flip", "theme"):
+        b.press(name)
+
+
+def use_reversed(b, samples, expect):
+    b.press("reverse")
+    print(f"# reversed in {b.data('reverseMs')} ms, {b.data('rows')} rows")
+    expect(b.data("samples") == samples, "loses samples when reversed")
+    expect("reversed=1" in b.eval("location.hash"), "forgets that it is reversed")
+    b.press("reverse")
+
+
+def rows_of(b):
+    return b.eval("[...document.querySelectorAll('#table-body tr')].map(r => "
+                  "[...r.children].map(c => c.textContent))")
+
+
+def use_table(b, samples, expect):
+    b.press("as-table")
+    rows = rows_of(b)
+    number = [int(r[1].replace(",", "")) for r in rows]
+    expect(len(rows) > 20 and number == sorted(number, reverse=True), "table is not sorted")
+    b.press("head-total")
+    rows = rows_of(b)
+    number = [int(r[3].replace(",", "")) for r in rows]
+    expect(number == sorted(number, reverse=True), "table is not sorted by total")
+    expect(b.eval("document.querySelectorAll('[aria-sort=descending]').length") == 1,
+           "does not say how the table is sorted")
+    b.type("query", "/^gcc$/")
+    rows = rows_of(b)
+    expect(len(rows) == 1 and rows[0][0] == "gcc", f"table filters to {rows}")
+    total = int(rows[0][3].replace(",", ""))
+    b.eval("document.querySelector('#table-body button').click()")
     b.frame()
-    expect("matched 0.00" not in text(b, "matched"), "finds no expression")
-    b.eval("document.getElementById('query').select()")
-    b.call("Input.insertText", text="/(/")
+    expect(f"{total:,} samples" in b.text("tip"), "table leads to " + b.text("tip"))
+    expect(not b.eval("document.getElementById('view').hidden"), "table leads nowhere")
+    b.key("Escape")
+    expect(int(samples) > total > 0, f"gcc has {total}")
+
+
+def use_facets(b, samples, expect):
+    find = ("[...document.querySelectorAll('button.facet')]"
+            ".find(e => e.dataset.value === '%s')")
+    n = int(b.eval(find % "gcc" + ".lastChild.textContent").replace(",", ""))
+    b.eval(find % "gcc" + ".click()")
     b.frame()
-    expect("not a regular" in text(b, "matched"), "takes a bad expression")
-    b.key("Escape", 27)
-    expect(text(b, "matched") == "", "Escape does not end the search")
-    for name in ("flip", "theme", "flip"):
-        b.eval("document.getElementById('%s').click()" % name)
-        b.frame()
-    ms = b.eval(
-        "new Promise(done => { let n = 0; const t = performance.now();"
-        "const v = document.getElementById('view');"
-        "const f = () => { v.dispatchEvent(new Event('scroll'));"
-        "if (++n > 20) done((performance.now() - t) / 20);"
-        "else requestAnimationFrame(f); }; f(); })")
-    print("# %.1f ms a frame" % ms)
-    expect(ms < 100, "takes %.0f ms to draw" % ms)
+    expect(b.data("samples") == str(n), f"filter leaves {b.data('samples')}, not {n}")
+    expect("gcc" in b.text("chips"), "chips say " + b.text("chips"))
+    expect("process=gcc" in b.eval("location.hash"), "forgets its filters")
+    b.eval(find % "java" + ".click()")
+    b.frame()
+    two = int(b.data("samples"))
+    expect(two > n, "a second process adds nothing")
+    b.eval(find % "unknown" + ".click()")
+    b.frame()
+    expect(0 < int(b.data("samples")) <= two, "kind of frame filters nothing")
+    b.eval("[...document.querySelectorAll('.chip')].pop().click()")
+    b.frame()
+    expect(b.data("samples") == samples, "filters are not removed")
 
 
 def main():
@@ -172,35 +158,25 @@ def main():
             failed.append(what)
             print("# the page " + what)
 
-    profile = tempfile.mkdtemp()
-    b = Browser(chromium, profile)
+    b = Browser(chromium)
     try:
-        target = b.call("Target.createTarget", url="about:blank")
-        b.session = b.call("Target.attachToTarget", flatten=True,
-                           targetId=target["targetId"])["sessionId"]
         look(b, page, samples, expect)
-        use(b, samples, expect)
-        for e in b.events:
-            if e["method"] == "Runtime.exceptionThrown":
-                expect(False, "throws %s" % e["params"])
-            if e["method"] == "Log.entryAdded":
-                expect(False, "logs %s" % e["params"]["entry"]["text"])
-            if e["method"] == "Network.requestWillBeSent":
-                url = e["params"]["request"]["url"]
-                expect(url.startswith("file://") and url.endswith(
-                    os.path.basename(page)), "asks for " + url)
+        use_mouse(b, expect)
+        use_search(b, expect)
+        use_keys(b, expect)
+        use_reversed(b, samples, expect)
+        use_table(b, samples, expect)
+        use_facets(b, samples, expect)
+        own, gap = b.redraw_ms()
+        print(f"# {own:.1f} ms to draw, {gap:.1f} ms from frame to frame (medians)")
+        expect(own < 30, f"takes {own:.0f} ms to draw")
+        for c in b.complaints(lambda url: url.startswith("file://") and
+                              url.split("#")[0].endswith(os.path.basename(page))):
+            expect(False, c)
         if len(sys.argv) > 4:
-            png = b.call("Page.captureScreenshot")["data"]
-            with open(sys.argv[4], "wb") as f:
-                f.write(base64.b64decode(png))
+            b.shot(sys.argv[4])
     finally:
         b.end()
-        # its helpers may write for a moment after it has ended
-        for _ in range(50):
-            shutil.rmtree(profile, ignore_errors=True)
-            if not os.path.exists(profile):
-                break
-            time.sleep(0.1)
     return 1 if failed else 0
 
 

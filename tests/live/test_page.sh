@@ -13,11 +13,6 @@ chromium=$(command -v chromium || command -v chromium-browser ||
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-if ! viewer/csp.sh --check; then
-	echo "not ok - the page's policy holds the hashes of its script and style"
-	exit 1
-fi
-echo "ok - the page's policy holds the hashes of its script and style"
 if [ -z "$chromium" ] || ! command -v python3 >/dev/null; then
 	echo "ok - page in a browser # SKIP needs chromium and python3"
 	exit 0

@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Puts a page together of viewer/page/, on standard output:
+#
+#	page.sh static	the page of a recording; its data replace @DATA@
+#	page.sh live	the page that the server of `trifold run` gives out
+#
+# In page.html a line @STYLE@ becomes the style, @SCRIPT@ the script, @POLICY@
+# the Content-Security-Policy with the hashes of both; lines from @LIVE@ or
+# @STATIC@ to @END@ are for that page only.  A browser hashes what lies between
+# <script> and </script>, byte by byte (Content Security Policy Level 3,
+# section 6.7.3).
+set -eu
+
+kind=$1
+dir=$(dirname "$0")/page
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+scripts="util.js tree.js state.js graph.js pointer.js search.js table.js facets.js page.js"
+case $kind in
+static)	scripts="$scripts static.js" connect= ;;
+live)	scripts="$scripts timeline.js compare.js live.js" connect="connect-src 'self'; " ;;
+*)	echo "usage: page.sh static|live" >&2
+	exit 2 ;;
+esac
+
+{
+	printf '\n"use strict";\n(() => {\n'
+	for f in $scripts; do
+		cat "$dir/$f"
+	done
+	printf '})();\n'
+} >"$tmp/script"
+{
+	echo
+	cat "$dir/style.css"
+} >"$tmp/style"
+if grep -lE '</|<!--|@DATA@' "$tmp/script" "$tmp/style"; then
+	echo "page.sh: markup in a script or style" >&2
+	exit 1
+fi >&2
+
+# SHA-256 in base64, with coreutils alone; basenc is younger than some hosts
+hash_of() {
+	for byte in $(sha256sum "$1" | cut -c 1-64 | sed 's/../0x& /g'); do
+		printf '%b' "\\0$(printf '%03o' "$byte")"
+	done | base64
+}
+
+policy="default-src 'none'; script-src 'sha256-$(hash_of "$tmp/script")'; "
+policy="${policy}style-src 'sha256-$(hash_of "$tmp/style")'; $connect"
+policy="${policy}base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+on=1
+while IFS= read -r line; do
+	case $line in
+	@LIVE@)		[ "$kind" = live ] || on= ;;
+	@STATIC@)	[ "$kind" = static ] || on= ;;
+	@END@)		on=1 ;;
+	*)		[ -n "$on" ] || continue ;;
+	esac
+	case $line in
+	@LIVE@ | @STATIC@ | @END@) ;;
+	@POLICY@)
+		printf '<meta http-equiv="Content-Security-Policy" content="%s">\n' "$policy" ;;
+	@STYLE@)
+		printf '<style>'
+		cat "$tmp/style"
+		printf '</style>\n' ;;
+	@SCRIPT@)
+		printf '<script>'
+		cat "$tmp/script"
+		printf '</script>\n' ;;
+	*)	printf '%s\n' "$line" ;;
+	esac
+done <"$dir/page.html"

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facets - whose samples are shown: by process, thread, container ... */
+
+const FACETS = [
+	["process", "Process"], ["thread", "Thread"], ["container", "Container"],
+	["executable", "Executable"], ["kind", "With frames of kind"], ["pid", "Process ID"],
+];
+const FACET_NAMES = new Map([...FACETS, ["tid", "Thread ID"]]);
+const closed = new Set(["pid"]);	/* lists that are folded up */
+
+const chosen = (key, value) => state.filters.has(key) && state.filters.get(key).has(value);
+
+function toggle(key, value)
+{
+	const set = state.filters.get(key) || new Set();
+
+	if (!set.delete(value))
+		set.add(value);
+	if (set.size)
+		state.filters.set(key, set);
+	else
+		state.filters.delete(key);
+	say(`${FACET_NAMES.get(key)} ${shown(value, 80)} ${set.has(value) ? "chosen" : "no longer chosen"}.`);
+	chips();
+	remember();
+	source.changed();
+}
+
+function chips()
+{
+	const out = [];
+
+	for (const [key, set] of state.filters) {
+		for (const v of set) {
+			out.push(el("button", {
+				className: "chip", title: "Remove this filter",
+				onclick: () => toggle(key, v),
+			}, `${FACET_NAMES.get(key)}: ${shown(v, 60)} `, el("b", { textContent: "\u00d7" })));
+		}
+	}
+	if (out.length > 1) {
+		out.push(el("button", { className: "chip", textContent: "Remove all", onclick() {
+			state.filters.clear();
+			chips();
+			remember();
+			source.changed();
+		} }));
+	}
+	$("chips").replaceChildren(...out);
+	$("chips").hidden = !out.length;
+}
+
+function facetLine(key, [value, label, samples], most)
+{
+	const b = el("button", { className: "facet", onclick: () => toggle(key, value) },
+		el("span", { className: "label", textContent: shown(String(label || value), 120) || "(none)" }),
+		el("span", { className: "n", textContent: number(samples) }));
+
+	b.dataset.key = key;
+	b.dataset.value = value;
+	b.setAttribute("aria-pressed", chosen(key, value));
+	b.style.backgroundSize = `${most ? 100 * samples / most : 0}% 100%`;
+	return el("li", {}, b);
+}
+
+function facetList(key, title, values)
+{
+	const list = values.map(([v, l, n]) => [String(v), l, n]);
+	const most = list.reduce((m, v) => Math.max(m, v[2]), 0);
+
+	/* what is chosen and has no samples can still be let go of */
+	for (const v of state.filters.get(key) || []) {
+		if (!list.some((x) => x[0] === v))
+			list.push([v, v, 0]);
+	}
+	if (!list.length)
+		return null;
+	const d = el("details", { open: !closed.has(key) },
+		el("summary", {}, title, el("span", { className: "n" }, ` ${number(list.length)}`)),
+		el("ul", {}, ...list.map((v) => facetLine(key, v, most))));
+
+	d.addEventListener("toggle", () => {
+		if (d.open)
+			closed.delete(key);
+		else
+			closed.add(key);
+	});
+	return d;
+}
+
+/* lists: what GET /api/v1/facets gives. */
+function showFacets(lists)
+{
+	const at = document.activeElement, scroll = $("facets").scrollTop;
+	const key = at && at.dataset.key, value = at && at.dataset.value;
+
+	$("facet-lists").replaceChildren(...FACETS.map(([k, title]) => facetList(k, title, lists[k] || []))
+		.filter((d) => d));
+	$("facets").scrollTop = scroll;
+	if (key) {
+		for (const b of $("facet-lists").querySelectorAll("button.facet")) {
+			if (b.dataset.key === key && b.dataset.value === value)
+				b.focus({ preventScroll: true });
+		}
+	}
+}
+
+function setFacets(on)
+{
+	$("facets").hidden = !on;
+	$("filters").setAttribute("aria-expanded", on);
+	resize();
+}
+
+function listenToFacets()
+{
+	$("filters").addEventListener("click", () => setFacets($("facets").hidden));
+	$("filters").setAttribute("aria-expanded", !$("facets").hidden);
+}

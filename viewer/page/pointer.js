@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pointer - mouse and keys in the graph, and what is said of a frame */
+
+const tip = $("tip");
+
+function rowAt(event)
+{
+	const box = canvas.getBoundingClientRect();
+	const x = event.clientX - box.left, y = event.clientY - box.top + view.scrollTop;
+	const d = state.icicle ? Math.floor(y / ROW) : (topOf(0) - Math.floor(y / ROW) * ROW) / ROW;
+	let at = zoom, where;
+
+	if (d < 0 || d >= T.levels || x < 0 || x >= width)
+		return -1;
+	while (T.depth[at] > d)
+		at = T.parent[at];
+	where = T.start[zoom] + x / width * T.total[zoom];
+	while (T.depth[at] < d) {
+		let c = at + 1;
+
+		while (c < T.end[at] && where >= T.start[c] + T.total[c])
+			c = T.end[c];
+		if (c >= T.end[at])
+			return -1;
+		at = c;
+	}
+	return at;
+}
+
+function showTip(i, x, y)
+{
+	const lines = [el("b", {}, shown(nameOf(i)))];
+
+	if (moduleOf(i))
+		lines.push(el("span", {}, `${shown(moduleOf(i))} (${kindName(kindOf(i))})`));
+	tip.replaceChildren(...lines, ...worth(i).map((s) => el("span", {}, s)));
+	tip.style.display = "block";
+	tip.style.left = clamp(x + 14, 4, Math.max(4, innerWidth - tip.offsetWidth - 8)) + "px";
+	tip.style.top = (y + 20 + tip.offsetHeight > innerHeight ? Math.max(2, y - tip.offsetHeight - 10) : y + 18) + "px";
+}
+
+function hideTip()
+{
+	tip.style.display = "none";
+	if (hover >= 0) {
+		hover = -1;
+		redraw();
+	}
+}
+
+/* The first and last row of i's siblings, i's place among them, how many. */
+function siblings(i)
+{
+	const p = T.parent[i], out = [];
+
+	if (!i)
+		return [0];
+	for (let c = p + 1; c < T.end[p]; c = T.end[c])
+		out.push(c);
+	return out;
+}
+
+function spoken(i)
+{
+	const all = siblings(i), below = T.end[i] - i - 1;
+	const module = moduleOf(i) ? `, ${shown(moduleOf(i), 80)}` : "";
+
+	return `${shown(nameOf(i), 160)}${module}, ${kindName(kindOf(i))}. ${worth(i).join(". ")}. ` +
+		`Level ${T.depth[i]}, ${all.indexOf(i) + 1} of ${all.length}` + (below ? "." : ", nothing below.");
+}
+
+/* The frame that keys act on. */
+function pointTo(i)
+{
+	const box = canvas.getBoundingClientRect(), [x, w] = placeX(i);
+
+	cursor = i;
+	state.cursor = placeOf(P, T, i);
+	intoSight(i);
+	redraw();
+	say(spoken(i));
+	showTip(i, box.left + clamp(x + w / 2, 0, width), box.top + topOf(T.depth[i]) - view.scrollTop);
+}
+
+function widest(i)
+{
+	let best = -1;
+
+	for (let c = i + 1; c < T.end[i]; c = T.end[c]) {
+		if (best < 0 || T.total[c] > T.total[best])
+			best = c;
+	}
+	return best;
+}
+
+/* Where a key leads from row i; -1: nowhere. */
+function leadsTo(key, i)
+{
+	const out = state.icicle ? "ArrowUp" : "ArrowDown", deeper = state.icicle ? "ArrowDown" : "ArrowUp";
+	const inside = i >= zoom && i < T.end[zoom] && i !== zoom;
+	let all, at;
+
+	switch (key) {
+	case out:
+		return i ? T.parent[i] : -1;
+	case deeper:
+		/* above the zoomed frame only the way to it is shown */
+		if (i < zoom) {
+			for (at = zoom; T.parent[at] !== i; )
+				at = T.parent[at];
+			return at;
+		}
+		return widest(i);
+	case "Home":
+		return zoom;
+	case "ArrowLeft":
+	case "ArrowRight":
+		if (!inside)
+			return -1;
+		all = siblings(i);
+		at = all.indexOf(i) + (key === "ArrowLeft" ? -1 : 1);
+		return at >= 0 && at < all.length ? all[at] : -1;
+	}
+	return -1;
+}
+
+function graphKey(e)
+{
+	const at = cursor >= 0 ? cursor : zoom;
+	let to;
+
+	if (!T || T.n < 2 || e.ctrlKey || e.altKey || e.metaKey)
+		return;
+	if (e.key === "Enter" || e.key === " ") {
+		e.preventDefault();
+		zoomTo(at);
+		pointTo(at);
+		return;
+	}
+	if (!["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home"].includes(e.key))
+		return;
+	e.preventDefault();
+	to = leadsTo(e.key, at);
+	if (to >= 0)
+		pointTo(to);
+	else
+		say("No frame there.");
+}
+
+function listenToGraph()
+{
+	canvas.addEventListener("mousemove", (e) => {
+		const i = T ? rowAt(e) : -1;
+
+		if (i < 0) {
+			hideTip();
+			return;
+		}
+		if (i !== hover) {
+			hover = i;
+			redraw();
+		}
+		showTip(i, e.clientX, e.clientY);
+	});
+	canvas.addEventListener("mouseleave", hideTip);
+	canvas.addEventListener("click", (e) => {
+		const i = T ? rowAt(e) : -1;
+
+		if (i >= 0) {
+			cursor = i;
+			state.cursor = placeOf(P, T, i);
+			zoomTo(i);
+		}
+	});
+	canvas.addEventListener("keydown", graphKey);
+	canvas.addEventListener("focus", () => {
+		/* only who came by key is told where */
+		if (T && T.n > 1 && canvas.matches(":focus-visible"))
+			pointTo(cursor >= 0 ? cursor : zoom);
+		redraw();
+	});
+	canvas.addEventListener("blur", () => {
+		hideTip();
+		redraw();
+	});
+	view.addEventListener("scroll", scrolled);
+	addEventListener("resize", resize);
+}

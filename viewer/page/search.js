@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* search - text, or /a regular expression/ */
+
+let searchError = "";
+
+/* A test for names; null when the text is not a regular expression. */
+function matcher(text)
+{
+	const low = text.toLowerCase();
+
+	searchError = "";
+	if (text.length > 2 && text[0] === "/" && text.endsWith("/")) {
+		try {
+			const re = new RegExp(text.slice(1, -1), "i");
+
+			return (s) => re.test(s);
+		} catch (e) {
+			searchError = e.message.replace(/^Invalid regular expression: /, "");
+			return null;
+		}
+	}
+	return (s) => s.toLowerCase().includes(low);
+}
+
+/* The text that finds this name and what contains it. */
+function queryFor(name)
+{
+	if (name.length > 2 && name[0] === "/" && name.endsWith("/"))
+		return `/${name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}/`;
+	return name;
+}
+
+/* Samples below matched frames, each counted once. */
+function count()
+{
+	let sum = 0, places = 0;
+
+	if (!state.query || !T) {
+		$("matched").textContent = "";
+		return;
+	}
+	if (searchError) {
+		$("matched").textContent = "not a regular expression: " + searchError;
+		return;
+	}
+	for (let i = zoom; i < T.end[zoom]; ) {
+		if (i && matched[T.label[i]]) {
+			sum += T.now[i];
+			places++;
+			i = T.end[i];
+		} else {
+			i++;
+		}
+	}
+	$("matched").textContent = `matched ${percent(sum, T.now[zoom])}, ${plural(sum, "sample")}` +
+		(places ? `, ${plural(places, "place")}` : "");
+}
+
+function search()
+{
+	const test = state.query ? matcher(state.query) : null;
+	const { strings, labels, nLabels } = P;
+
+	if (!state.query)
+		searchError = "";
+	$("query").setAttribute("aria-invalid", searchError ? "true" : "false");
+	matched = new Uint8Array(nLabels);
+	for (let i = 0; test && i < nLabels; i++)
+		matched[i] = test(strings[labels[3 * i]]) || labels[3 * i + 2] && test(strings[labels[3 * i + 1]]) ? 1 : 0;
+	count();
+	fillTable();
+	redraw();
+}
+
+/* From one place that matches to the next (by 1) or the one before (by -1). */
+function nextMatch(by)
+{
+	const from = cursor >= 0 ? cursor : zoom;
+
+	if (!T || !state.query || searchError)
+		return;
+	for (let k = 1; k <= T.n; k++) {
+		const i = ((from + by * k) % T.n + T.n) % T.n;
+
+		if (i && matched[T.label[i]] && i >= zoom && i < T.end[zoom]) {
+			pointTo(i);
+			return;
+		}
+	}
+	say("Nothing matches.");
+}

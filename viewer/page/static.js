@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* static - the page of one recording, whose data stand in it */
+
+const KIND_KEYS = ["", "kernel", "native", "go", "unknown"];
+
+/* Of each row: the process above it, as a label; kinds from there on, as bits. */
+function inherited(p)
+{
+	const t = p.tree, process = new Int32Array(t.n), kinds = new Uint8Array(t.n);
+
+	for (let i = 1; i < t.n; i++) {
+		process[i] = t.depth[i] === 1 ? t.label[i] : process[t.parent[i]];
+		kinds[i] = kinds[t.parent[i]] | 1 << p.labels[3 * t.label[i] + 2];
+	}
+	return { process, kinds };
+}
+
+function account(info)
+{
+	const a = info.account, parts = [aboutText(info)], when = new Date(info.start_ms);
+
+	parts.push(isNaN(when) ? "?" : when.toISOString().replace("T", " ").slice(0, 19) + " UTC");
+	parts.push(`${(info.duration_ms / 1000).toFixed(1)} s at ${info.frequency} Hz`);
+	parts.push(plural(info.samples, "sample"));
+	if (info.command)
+		parts.push(info.command);
+	$("about").textContent = parts.map((s) => shown(s)).join(" \u00b7 ");
+	document.title = `trifold: ${shown(info.command || info.host)}`;
+	if (!a) {
+		$("account").textContent = "No account: the profiler did not say how many samples it took.";
+		return;
+	}
+	$("account").textContent = `Account: ${number(a.taken)} taken, ${number(a.delivered)} delivered, ` +
+		`${number(a.lost)} lost${a.reasons ? ` (${shown(a.reasons)})` : ""}, difference ${a.difference}`;
+	$("account").className = a.difference ? "bad" : "";
+}
+
+function staticMain()
+{
+	const began = performance.now(), whole = decode(JSON.parse($("data").textContent));
+	const all = whole.tree, { process, kinds } = inherited(whole);
+	const nameAt = (i) => whole.strings[whole.labels[3 * process[i]]];
+	const kindsAt = (i) => KIND_KEYS.filter((k, bit) => k && kinds[i] >> bit & 1);
+	/* those of a facet count what the other one lets through */
+	const ofProcess = (i) => !state.filters.has("process") || chosen("process", nameAt(i));
+	const ofKind = (i) => !state.filters.has("kind") || kindsAt(i).some((k) => chosen("kind", k));
+
+	function facet(pass, valuesAt)
+	{
+		const sum = new Map();
+
+		for (let i = 1; i < all.n; i++) {
+			if (!all.self[i] || !pass(i))
+				continue;
+			for (const v of valuesAt(i))
+				sum.set(v, (sum.get(v) || 0) + all.self[i]);
+		}
+		return [...sum].sort((a, b) => b[1] - a[1]).slice(0, 100).map(([v, n]) => [v, v, n]);
+	}
+
+	source.changed = () => {
+		const none = !state.filters.has("process") && !state.filters.has("kind");
+
+		showFacets({ process: facet(ofKind, (i) => [nameAt(i)]), kind: facet(ofProcess, kindsAt) });
+		showProfile({ ...whole, reversedTree: null, tree: none ? all : filtered(all, (i) => ofProcess(i) && ofKind(i)) });
+	};
+	account(whole.info);
+	recall();
+	listen();
+	source.changed();
+	applyState();
+	addEventListener("hashchange", () => {
+		recall();
+		source.changed();
+		applyState();
+	});
+	page.dataset.loadMs = (performance.now() - began).toFixed(1);
+	page.dataset.state = "ok";
+}
+
+staticMain();

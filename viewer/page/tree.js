@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree - profiles as columns by row, in preorder; row 0 is everything
+ *
+ * A profile has names and the tree merged from the roots of stacks.  A tree
+ * has, by row: label (-1: everything), depth, self and now (samples that end
+ * in the row; in it and below), and of a comparison the same of the other
+ * range: selfBase, base.  total and start are the place in the picture:
+ * samples, or of a comparison the mean of both shares.  From row i, end[i] is
+ * the next row that is not below it.
+ */
+
+const KINDS = [			/* enum profile_kind: name, hue, saturation */
+	["process", 215, 22], ["kernel", 16, 84], ["native", 48, 80],
+	["Go", 172, 48], ["no file", 0, 0], ["frames missing", 290, 45],
+];
+
+/* Columns that grow. */
+class Rows {
+	constructor(n, diff)
+	{
+		this.n = 0;
+		this.label = new Int32Array(n);
+		this.depth = new Int32Array(n);
+		this.self = new Float64Array(n);
+		this.selfBase = diff ? new Float64Array(n) : null;
+	}
+
+	grow()
+	{
+		for (const k of ["label", "depth", "self", "selfBase"]) {
+			const old = this[k];
+
+			if (!old)
+				continue;
+			this[k] = new old.constructor(old.length * 2);
+			this[k].set(old);
+		}
+	}
+
+	add(label, depth, self, selfBase)
+	{
+		if (this.n === this.label.length)
+			this.grow();
+		this.label[this.n] = label;
+		this.depth[this.n] = depth;
+		this.self[this.n] = self;
+		if (this.selfBase)
+			this.selfBase[this.n] = selfBase;
+		this.n++;
+	}
+}
+
+/* Samples of a row and all below it, from those that end there. */
+function sums(self, parent)
+{
+	const sum = self.slice();
+
+	for (let i = sum.length - 1; i > 0; i--)
+		sum[parent[i]] += sum[i];
+	return sum;
+}
+
+/* Rows become a tree. */
+function finish(rows)
+{
+	const n = rows.n, path = [0], next = [0, 0];
+	const t = { n, levels: 1, parent: new Int32Array(n), end: new Int32Array(n), start: new Float64Array(n) };
+
+	for (const k of ["label", "depth", "self", "selfBase"])
+		t[k] = rows[k] ? rows[k].subarray(0, n) : null;
+	for (let i = 1; i < n; i++) {
+		const d = t.depth[i];
+
+		t.parent[i] = path[d - 1];
+		path[d] = i;
+		if (d >= t.levels)
+			t.levels = d + 1;
+	}
+	for (let i = n - 1; i > 0; i--) {
+		const p = t.parent[i];
+
+		if (!t.end[i])
+			t.end[i] = i + 1;
+		if (!t.end[p])
+			t.end[p] = t.end[i];
+	}
+	t.end[0] = n;
+	t.now = t.total = sums(t.self, t.parent);
+	t.base = t.selfBase ? sums(t.selfBase, t.parent) : null;
+	if (t.base) {
+		const a = t.now[0] || 1, b = t.base[0] || 1;
+
+		t.total = t.now.map((v, i) => v / a + t.base[i] / b);
+	}
+	for (let i = 1; i < n; i++) {
+		const d = t.depth[i];
+
+		t.start[i] = next[d];
+		next[d] += t.total[i];
+		next[d + 1] = t.start[i];
+	}
+	return t;
+}
+
+/* The JSON object of cli/html.h, or with a fourth number in each row. */
+function decode(data)
+{
+	const diff = Boolean(data.diff), step = diff ? 4 : 3, r = data.rows;
+	const rows = new Rows(r.length / step + 1, diff);
+
+	rows.add(-1, 0, 0, 0);
+	for (let i = 0, d = 0; i < r.length; i += step) {
+		d += 1 - r[i + 1];
+		rows.add(r[i], d, r[i + 2], diff ? r[i + 3] : 0);
+	}
+	return prepare({
+		info: data.info, strings: data.strings, labels: data.labels,
+		nLabels: data.labels.length / 3, tree: finish(rows),
+	});
+}
+
+/* A number for each label that stays the same from one profile to the next. */
+function prepare(p)
+{
+	p.hash = new Int32Array(p.nLabels);
+	for (let i = 0; i < p.nLabels; i++) {
+		const kind = p.labels[3 * i + 2];
+		let s = p.strings[p.labels[3 * i]], h = kind + 7;
+
+		if (kind)	/* a process has its pid there */
+			s += "\n" + p.strings[p.labels[3 * i + 1]];
+		for (let k = 0; k < s.length; k++)
+			h = Math.imul(h, 31) + s.charCodeAt(k) | 0;
+		p.hash[i] = h ^ h >>> 15;
+	}
+	return p;
+}
+
+/* The place of each label among the names in order. */
+function ranks(p)
+{
+	const order = Array.from({ length: p.nLabels }, (_, i) => i);
+	const name = (i) => p.strings[p.labels[3 * i]];
+
+	if (p.rank)
+		return p.rank;
+	order.sort((a, b) => name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : a - b);
+	p.rank = new Int32Array(p.nLabels);
+	order.forEach((l, i) => { p.rank[l] = i; });
+	return p.rank;
+}
+
+/* The tree of those samples for which keep(row where they end). */
+function filtered(t, keep)
+{
+	const self = t.self.map((v, i) => v && keep(i) ? v : 0);
+	const sum = sums(self, t.parent), rows = new Rows(t.n, false);
+
+	rows.add(-1, 0, self[0], 0);
+	for (let i = 1; i < t.n; i++) {
+		if (sum[i])
+			rows.add(t.label[i], t.depth[i], self[i], 0);
+	}
+	return finish(rows);
+}
+
+/*
+ * The same samples merged from where they end: below a frame its callers, last
+ * the process.  Stacks are kept as the row that comes next, in groups.
+ */
+function reversed(p, t)
+{
+	const rank = ranks(p), out = new Rows(t.n, t.selfBase);
+	const stacks = [], groupOf = new Int32Array(p.nLabels);
+	let order, spare, at;
+
+	function sort(lo, hi)
+	{
+		const labels = [], count = [], where = [];
+		let sum = lo;
+
+		for (let k = lo; k < hi; k++) {
+			const l = t.label[at[order[k]]];
+			let g = groupOf[l];
+
+			if (labels[g] !== l) {
+				g = groupOf[l] = labels.length;
+				labels.push(l);
+				count.push(0);
+			}
+			count[g]++;
+		}
+		if (labels.length === 1)
+			return [[lo, hi]];
+		const sorted = labels.map((_, i) => i).sort((a, b) => rank[labels[a]] - rank[labels[b]]);
+		const groups = sorted.map((g) => {
+			where[g] = sum;
+			sum += count[g];
+			return [where[g], sum];
+		});
+		for (let k = lo; k < hi; k++)
+			spare[where[groupOf[t.label[at[order[k]]]]]++] = order[k];
+		order.set(spare.subarray(lo, hi), lo);
+		return groups;
+	}
+
+	/* one row for a group of stacks, then those that go on in it */
+	function put(lo, hi, depth)
+	{
+		const label = t.label[at[order[lo]]];
+		let self = 0, selfBase = 0, n = lo;
+
+		for (let k = lo; k < hi; k++) {
+			const s = order[k], up = t.parent[at[s]];
+
+			if (up) {
+				at[s] = up;
+				order[n++] = s;
+				continue;
+			}
+			self += t.self[stacks[s]];
+			selfBase += t.selfBase ? t.selfBase[stacks[s]] : 0;
+		}
+		out.add(label, depth, self, selfBase);
+		if (n > lo)
+			group(lo, n, depth + 1);
+	}
+
+	function group(lo, hi, depth)
+	{
+		if (hi - lo === 1) {
+			put(lo, hi, depth);
+			return;
+		}
+		for (const [from, to] of sort(lo, hi))
+			put(from, to, depth);
+	}
+
+	for (let i = 1; i < t.n; i++) {
+		if (t.self[i] || t.selfBase && t.selfBase[i])
+			stacks.push(i);
+	}
+	at = Int32Array.from(stacks);
+	order = at.map((_, i) => i);
+	spare = new Int32Array(stacks.length);
+	out.add(-1, 0, 0, 0);
+	if (stacks.length)
+		group(0, stacks.length, 1);
+	return finish(out);
+}
+
+/* By label: samples in it, and in it or below, each counted once. */
+function totals(p, t, from)
+{
+	const onPath = new Int32Array(p.nLabels), path = [];
+	const sum = {};
+
+	for (const k of ["self", "total", "selfBase", "totalBase"])
+		sum[k] = new Float64Array(p.nLabels);
+	for (let i = from || 1; i < t.end[from]; i++) {
+		const l = t.label[i];
+
+		while (path.length > t.depth[i] - t.depth[from || 1])
+			onPath[path.pop()]--;
+		sum.self[l] += t.self[i];
+		if (t.base)
+			sum.selfBase[l] += t.selfBase[i];
+		if (!onPath[l]) {
+			sum.total[l] += t.now[i];
+			if (t.base)
+				sum.totalBase[l] += t.base[i];
+		}
+		onPath[l]++;
+		path.push(l);
+	}
+	return sum;
+}
+
+/* --- a row's place, as text that finds it again in another profile --------- */
+
+const MIX = 0x9e3779b1;
+
+function placeOf(p, t, row)
+{
+	const path = [];
+	let h = 1;
+
+	for (let i = row; i; i = t.parent[i])
+		path.push(p.hash[t.label[i]]);
+	while (path.length)
+		h = Math.imul(h ^ path.pop(), MIX);
+	return row ? `${t.depth[row]}.${(h >>> 0).toString(36)}` : "";
+}
+
+/* Rows by such texts; 0 for those that are not there. */
+function rowsAt(p, t, places)
+{
+	const found = places.map(() => 0), h = new Int32Array(t.n);
+	const want = places.map((s) => {
+		const [d, hash] = s.split(".");
+
+		return [Number(d), parseInt(hash, 36) | 0];
+	});
+
+	if (!want.some(([d]) => d))
+		return found;
+	h[0] = 1;
+	for (let i = 1; i < t.n; i++) {
+		h[i] = Math.imul(h[t.parent[i]] ^ p.hash[t.label[i]], MIX);
+		for (let k = 0; k < want.length; k++) {
+			if (h[i] === want[k][1] && t.depth[i] === want[k][0])
+				found[k] = i;
+		}
+	}
+	return found;
+}

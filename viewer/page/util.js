@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* util - small things that the other parts share */
+
+const $ = (id) => document.getElementById(id);
+const page = document.documentElement;
+const clamp = (v, lo, hi) => Math.max(lo, Math.min(v, hi));
+
+/* An element with properties and children, which are elements or text. */
+function el(tag, props, ...children)
+{
+	const e = Object.assign(document.createElement(tag), props);
+
+	e.append(...children);
+	return e;
+}
+
+/*
+ * Names are chosen by whoever was profiled.  What is not to be seen, or would
+ * turn what stands beside it around, is written out.
+ */
+const UNSEEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f" +
+	"\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]", "g");
+
+function shown(text, most = 300)
+{
+	const cut = text.length > most ? text.slice(0, most - 1) + "\u2026" : text;
+
+	return cut.replace(UNSEEN, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+}
+
+const number = (n) => Math.round(n).toLocaleString("en");
+const plural = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
+const percent = (a, b) => (b ? 100 * a / b : 0).toFixed(2) + " %";
+
+function signed(share)
+{
+	const s = (100 * share).toFixed(2);
+
+	return (share > 0 ? "+" : "") + s.replace("-", "\u2212") + " %";
+}
+
+const clock = (ms) => new Date(ms).toLocaleTimeString("en-GB");
+
+function span(ms)
+{
+	const s = ms / 1000;
+
+	if (s < 60)
+		return `${s < 10 ? s.toFixed(1) : Math.round(s)} s`;
+	return `${Math.floor(s / 60)} min` + (s % 60 >= 1 ? ` ${Math.floor(s % 60)} s` : "");
+}
+
+/* Say something to those who listen instead of look. */
+let sayTimer = 0;
+
+function say(text)
+{
+	clearTimeout(sayTimer);
+	sayTimer = setTimeout(() => { $("said").textContent = text; }, 60);
+}
+
+/* What a browser may refuse to remember is not needed. */
+function stored(kind, key, value)
+{
+	try {
+		if (value === undefined)
+			return window[kind].getItem(key);
+		if (value === null)
+			window[kind].removeItem(key);
+		else
+			window[kind].setItem(key, value);
+	} catch (e) {
+		/* as if there were none */
+	}
+	return null;
+}
