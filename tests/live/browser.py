@@ -84,7 +84,7 @@ class Browser:
 
     def eval(self, js):
         r = self.call("Runtime.evaluate", expression=js, returnByValue=True,
-                      awaitPromise=True)
+                      awaitPromise=True, allowUnsafeEvalBlockedByCSP=False)
         if "exceptionDetails" in r:
             raise AssertionError(f"{js}: {r['exceptionDetails']}")
         return r["result"].get("value")

@@ -104,7 +104,7 @@ function worth(i)
 	if (T.self[i])
 		out.push(`${number(T.self[i])} in itself, ${percent(T.self[i], T.now[0])}`);
 	if (T.base) {
-		out.push(`before: ${plural(T.base[i], "sample")}, ${percent(T.base[i], T.base[0])}`);
+		out.push(`in the base: ${plural(T.base[i], "sample")}, ${percent(T.base[i], T.base[0])}`);
 		out.push(`difference: ${signed(T.now[i] / (T.now[0] || 1) - T.base[i] / (T.base[0] || 1))} of all`);
 	}
 	return out;

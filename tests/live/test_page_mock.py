@@ -1,0 +1,321 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The live page in headless Chromium, beside a make-believe server that has
+unusual data and misbehaves (page_mock.py).  Skips without Chromium.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import page_mock
+from browser import Browser, find
+from page_mock import Mock
+
+ROOT = page_mock.ROOT
+TESTS = []
+EMPTY = "document.getElementById('empty')"
+ROWS = "document.documentElement.dataset.rows > 0"
+FACET = "[...document.querySelectorAll('button.facet')].find(e => e.dataset.key === '%s' && e.dataset.value === '%s')"
+
+
+def test(samples):
+    def add(fn):
+        TESTS.append((fn, samples))
+        return fn
+    return add
+
+
+def idle(b):
+    """Until the page has what was chosen."""
+    time.sleep(0.2)
+    n = int(b.data("loads") or 0)
+    b.wait(f"document.documentElement.dataset.loads > {n}", 20)
+    b.frame()
+
+
+def enter(b, m, more=""):
+    b.open("about:blank")
+    b.open(m.url + "#key=" + m.key + more)
+    b.wait(ROWS, 40)
+    b.frame()
+
+
+def count(m, **q):
+    return sum(1 for _ in m.chosen({k: [v] for k, v in q.items()}))
+
+
+@test(lambda: page_mock.plain(3000))
+def key_is_taken_and_hidden(b, m):
+    """the key leaves the address, is in no request's address, and is asked for"""
+    b.open(m.url)
+    assert "trifold run" in b.wait("document.getElementById('notice').textContent")
+    assert b.data("state") == "key"
+    assert not [p for p, _ in m.asked if p != "/"], "asks without a key"
+    b.open(m.url + "#last=600&key=nonsense")
+    b.wait("document.getElementById('notice').textContent.includes('not the one')")
+    b.eval("document.getElementById('key').value = '%s#key=%s'" % (m.url, m.key))
+    b.eval("document.querySelector('#notice button').click()")
+    b.wait(ROWS)
+    assert b.eval("document.getElementById('notice').hidden")
+    assert b.eval("location.hash") == "#last=600", b.eval("location.hash")
+    assert not [q for _, q in m.asked if "key" in q or m.key in str(q)], "the key is in an address"
+    b.press("link")
+    assert b.wait("document.documentElement.dataset.link") and m.key not in b.data("link")
+    assert "from=" in b.data("link")
+    b.open("about:blank")
+    b.open(m.url + "#q=node")          # the tab still has the key
+    b.wait(ROWS)
+    assert b.text("matched").startswith("matched"), b.text("matched")
+
+
+@test(lambda: page_mock.plain(3000))
+def filters_choose_samples(b, m):
+    """filters by container, process and kind of frame; chips; the address"""
+    enter(b, m, "&last=3600")
+    assert b.data("samples") == "3000", b.data("samples")
+    b.eval(FACET % ("container", "db") + ".click()")
+    b.wait(f"document.documentElement.dataset.samples === '{count(m, container='db')}'")
+    b.eval(FACET % ("kind", "kernel") + ".click()")
+    n = count(m, container="db", kind="kernel")
+    b.wait(f"document.documentElement.dataset.samples === '{n}'")
+    where = b.eval("location.hash")
+    assert "container=db" in where and "kind=kernel" in where, where
+    enter(b, m, "&" + where[1:])
+    assert b.data("samples") == str(n) and "db" in b.text("chips")
+    b.eval("[...document.querySelectorAll('.chip')].pop().click()")
+    b.wait("document.documentElement.dataset.samples === '3000'")
+
+
+@test(lambda: page_mock.plain(6000))
+def ranges_by_mouse_and_key(b, m):
+    """a range is dragged, moved and extended by keys, followed, paused"""
+    enter(b, m, "&last=3600")
+    box = b.eval("(r => [r.left, r.top, r.width])(document.getElementById('timeline').getBoundingClientRect())")
+    x, y, w = box
+    b.drag(x + w * .2, y + 30, x + w * .4, y + 40)
+    b.wait("location.hash.includes('from=')")
+    b.wait("document.documentElement.dataset.samples < 2500")
+    lo, hi = (int(b.eval(f"new URLSearchParams(location.hash.slice(1)).get('{k}')")) for k in ("from", "to"))
+    assert 100e3 < hi - lo < 140e3, hi - lo
+    n = sum(1 for s in m.samples if lo <= s[0] < hi)
+    b.wait(f"document.documentElement.dataset.samples === '{n}'")
+    b.eval("document.getElementById('timeline').focus()")
+    b.key("ArrowRight")
+    lo2, hi2 = (int(b.eval(f"new URLSearchParams(location.hash.slice(1)).get('{k}')")) for k in ("from", "to"))
+    assert lo2 > lo and abs(hi2 - lo2 - (hi - lo)) <= 1, (lo, hi, lo2, hi2)
+    b.key("ArrowRight", shift=True)
+    lo3, hi3 = (int(b.eval(f"new URLSearchParams(location.hash.slice(1)).get('{k}')")) for k in ("from", "to"))
+    assert lo3 == lo2 and hi3 > hi2
+    spoken = b.eval("document.getElementById('timeline').getAttribute('aria-valuetext')")
+    assert " to " in spoken and "samples" in spoken, spoken
+    b.key("End")
+    assert b.eval("document.getElementById('follow').getAttribute('aria-pressed')") == "true"
+    b.press("follow")
+    assert "from=" in b.eval("location.hash")
+    b.eval("document.querySelector('[data-last=\"60\"]').click()")
+    b.wait("location.hash === '#last=60'")
+    idle(b)
+    before = b.data("loads")
+    b.wait(f"document.documentElement.dataset.loads > {before}", 10)
+
+
+@test(lambda: page_mock.plain(6000))
+def comparison(b, m):
+    """two ranges compared: the base by mouse, the difference in tip and table"""
+    enter(b, m, "&last=240")
+    b.press("compare")
+    b.wait("document.getElementById('legend').textContent.includes('more than in the base')")
+    x, y, w = b.eval("(r => [r.left, r.top, r.width])(document.getElementById('timeline').getBoundingClientRect())")
+    b.drag(x + w * .1, y + 30, x + w * .3, y + 30)
+    idle(b)
+    q = b.eval("location.hash")
+    assert "base=" in q and "from=" in q, q
+    b.eval("document.getElementById('canvas').focus()")
+    b.key("Home")
+    b.key("ArrowUp")
+    tip = b.text("tip")
+    assert "in the base:" in tip and "difference: " in tip, tip
+    b.press("as-table")
+    b.press("head-change")
+    first = b.eval("document.querySelector('#table-body tr').children[5].textContent")
+    assert first[0] in "+\u2212", first
+    names = b.eval("[...document.querySelectorAll('#table-body th')].slice(0, 6).map(e => e.textContent)")
+    assert any("runtime" in n or "jpeg" in n or "main." in n for n in names), names
+    b.press("reverse")
+    assert b.data("state") == "ok"
+    b.press("compare")
+    b.wait("!location.hash.includes('base=')")
+
+
+@test(lambda: page_mock.plain(2000))
+def downloads(b, m):
+    """downloads ask for what is shown, in each format"""
+    enter(b, m, "&process=node&last=3600")
+    for fmt, ending in (("pprof", ".pb.gz"), ("folded", ".folded"), ("html", ".html")):
+        b.eval(f"document.querySelector('[data-format={fmt}]').click()")
+        end = time.time() + 10
+        while time.time() < end:
+            got = [f for f in os.listdir(b.downloads) if f.endswith(ending)]
+            if got:
+                break
+            time.sleep(0.05)
+        assert got, f"no {ending}: {os.listdir(b.downloads)}"
+        with open(os.path.join(b.downloads, got[0]), encoding="utf-8") as f:
+            q = json.load(f)
+        assert q["format"] == [fmt] and q["process"] == ["node"] and "from" in q, q
+
+
+@test(lambda: page_mock.hostile(4000))
+def hostile_names(b, m):
+    """names that are markup, bidirectional controls, 10,000 characters"""
+    enter(b, m)
+    for step in ("as-table", "head-name", "head-kind", "as-graph", "reverse", "flip", "compare"):
+        b.press(step)
+    idle(b)
+    b.eval("document.getElementById('canvas').focus()")
+    for key in ("Home", "ArrowDown", "ArrowDown", "ArrowRight", "Enter", "ArrowDown", "Enter"):
+        b.key(key)
+    b.eval("document.querySelector('button.facet').click()")
+    idle(b)
+    assert b.eval("document.images.length") == 0 and b.eval("document.scripts.length") == 1
+    text = b.eval("document.body.textContent")
+    assert "<b>host</b>" in text and "onerror" in text
+    bad = [hex(ord(c)) for c in set(text) if c in "\u202e\u202c\u2066\u2069\u200b\0"]
+    assert not bad, bad
+    wide = b.eval("document.documentElement.scrollWidth > innerWidth")
+    assert not wide, "a name makes the page wider than its window"
+
+
+@test(lambda: [])
+def nothing_there(b, m):
+    """no samples yet; no samples in this range"""
+    b.open(m.url + "#key=" + m.key)
+    b.wait(f"{EMPTY}.textContent.includes('No samples yet')")
+    m.samples = page_mock.plain(500)
+    b.wait(ROWS, 10)
+    b.wait(f"{EMPTY}.hidden")
+    enter(b, m, "&last=3600")
+    b.eval("location.hash = '#process=nobody'")
+    b.wait(f"!{EMPTY}.hidden && {EMPTY}.textContent.includes('filters')")
+    assert "nobody" in b.text("facet-lists"), "a filter without samples cannot be let go of"
+
+
+@test(lambda: page_mock.plain(2000))
+def server_misbehaves(b, m):
+    """errors, garbage, a server that ends and comes back: the picture stays"""
+    enter(b, m, "&last=3600")
+    rows = b.data("rows")
+    for mode, says in (("500", "(500): <b>out of memory</b>"), ("garbage", "cannot show what")):
+        m.mode = mode
+        b.wait(f"document.getElementById('notice').textContent.includes('{says}')", 10)
+        assert b.data("rows") == rows
+        m.mode = "ok"
+        b.wait("document.getElementById('notice').hidden", 10)
+    port = m.port
+    m.end()
+    b.wait("document.getElementById('notice').textContent.includes('No answer from trifold')", 10)
+    assert b.data("rows") == rows and b.data("state") == "lost"
+    b.again = Mock(m.samples, port=port)
+    b.wait("document.getElementById('notice').hidden", 15)
+    b.again.key = "another"
+    b.wait("document.documentElement.dataset.state === 'key'", 10)
+    b.again.end()
+    b.events = [e for e in b.events if e["method"] != "Log.entryAdded"]
+
+
+@test(lambda: page_mock.plain(500))
+def policy(b, m):
+    """the policy: nobody else is asked, no text becomes markup"""
+    enter(b, m)
+    assert b.eval("fetch('http://127.0.0.1:1/').then(() => 'sent', e => String(e))") != "sent"
+    assert "TypeError" in b.eval("try { document.body.innerHTML = '<p>'; 'set' } catch (e) { String(e) }")
+    assert "EvalError" in b.eval("try { Function('1'); 'ran' } catch (e) { String(e) }")
+    blocked = [e for e in b.events if "Content Security Policy" in str(e)]
+    assert blocked, "the browser names no policy"
+    b.events = []
+
+
+@test(lambda: page_mock.plain(1000))
+def names_for_screen_readers(b, m):
+    """what can be reached by key has a name that is read out"""
+    enter(b, m)
+    b.call("Accessibility.enable")
+    nodes = b.call("Accessibility.getFullAXTree")["nodes"]
+    seen = set()
+    for n in nodes:
+        role = n.get("role", {}).get("value")
+        if n.get("ignored") or role not in ("button", "searchbox", "slider", "application", "dialog", "region"):
+            continue
+        seen.add(role)
+        assert n.get("name", {}).get("value"), f"a {role} without a name"
+    assert {"button", "searchbox", "slider", "application"} <= seen, seen
+    b.call("Accessibility.disable")
+
+
+@test(lambda: page_mock.many(100000))
+def hundred_thousand(b, m):
+    """100,000 distinct stacks stay smooth"""
+    m.still = True
+    enter(b, m, "&last=3600")
+    own, gap = b.redraw_ms()
+    print(f"# {b.data('rows')} rows: {b.data('loadMs')} ms to load, {own:.1f} ms to draw, "
+          f"{gap:.1f} ms from frame to frame (medians)")
+    assert own < 30, own
+    start = time.time()
+    b.type("query", "/function_4.*1/")
+    print(f"# a search: {1000 * (time.time() - start):.0f} ms")
+    assert b.text("matched").startswith("matched"), b.text("matched")
+    b.press("reverse")
+    print(f"# reversed: {b.data('reverseMs')} ms, {b.data('rows')} rows")
+    own, gap = b.redraw_ms()
+    print(f"# {own:.1f} ms to draw them, {gap:.1f} from frame to frame")
+    assert own < 30, own
+
+
+def one(chromium, number, fn, samples):
+    start = time.time()
+    m = Mock(samples())
+    with tempfile.TemporaryDirectory() as downloads:
+        b = Browser(chromium, "1200,700", downloads)
+        b.downloads = downloads
+        try:
+            fn(b, m)
+            bad = [c for c in b.complaints(lambda u: u.startswith((m.url, "blob:", "about:")))
+                   if " 401 " not in c and " 500 " not in c]
+            assert not bad, bad
+            print(f"ok {number} - {fn.__doc__} ({time.time() - start:.1f} s)", flush=True)
+            return True
+        except AssertionError as e:
+            print(f"# {e}".replace("\n", "\n# "))
+            try:
+                print(f"# {b.eval('location.href')} {b.text('notice')}")
+                if "SHOT" in os.environ:
+                    b.shot(os.environ["SHOT"])
+            except AssertionError:
+                pass
+            print(f"not ok {number} - {fn.__doc__}", flush=True)
+            return False
+        finally:
+            b.end()
+            m.end()
+
+
+def main():
+    chromium = find()
+    if not chromium:
+        print("ok 1 - the live page in a browser # SKIP needs chromium\n1..1")
+        return 0
+    os.environ.setdefault("O", "build")
+    subprocess.run(["make", "-s", "O=" + os.environ["O"], os.environ["O"] + "/viewer/live.html"],
+                   cwd=ROOT, check=True)
+    some = [t for t in TESTS if len(sys.argv) < 2 or t[0].__name__ in sys.argv[1:]]
+    good = [one(chromium, i, *t) for i, t in enumerate(some, 1)]
+    print(f"1..{len(some)}")
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

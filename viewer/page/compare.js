@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compare - two ranges, the one shown and its base, in colour */
+
+let picking = "now";			/* or "base": which one the time line chooses */
+
+function pick(which)
+{
+	picking = state.base ? which : "now";
+	$("compare-which").hidden = !state.base;
+	press("compare", Boolean(state.base));
+	press("pick-now", picking === "now");
+	press("pick-base", picking === "base");
+}
+
+/* The base at first: as long a time, just before; or the first half. */
+function compare()
+{
+	const [from, to] = range().map(Math.round);
+	const first = Math.max(from, oldest), half = Math.round((to - first) / 2);
+
+	state.last = 0;
+	if (from - oldest >= (to - from) / 4) {
+		state.base = [Math.max(oldest, from - (to - from)), from];
+		[state.from, state.to] = [from, to];
+	} else {
+		state.base = [first, first + half];
+		[state.from, state.to] = [first + half, to];
+	}
+	pick("base");
+	rangeChanged();
+	say("Comparing. Red has a greater share than in the base, blue a smaller one. The time line now chooses the base.");
+}
+
+function listenToCompare()
+{
+	$("compare").addEventListener("click", () => {
+		if (!state.base) {
+			compare();
+			return;
+		}
+		state.base = null;
+		pick("now");
+		rangeChanged();
+		say("No longer comparing.");
+	});
+	$("pick-now").addEventListener("click", () => pick("now"));
+	$("pick-base").addEventListener("click", () => pick("base"));
+}

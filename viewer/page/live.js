@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live - the page that `trifold run` serves: asks its server, again and again */
+
+const KEY = "trifold-key";
+let key = "";
+let info = null;
+let asking = null;			/* AbortController of what is under way */
+let timer = 0;
+let lost = 0;				/* since when there has been no answer, ms */
+let wrong = false;			/* the key */
+
+class Refused extends Error {
+	constructor(status, text)
+	{
+		super(text);
+		this.status = status;
+	}
+}
+
+/* --- what is asked ---------------------------------------------------------------- */
+
+/* Nobody answered, or not to the end. */
+class Lost extends Error {}
+
+async function request(path, params, signal, how)
+{
+	const options = {
+		headers: { Authorization: "Bearer " + key },
+		cache: "no-store", credentials: "omit", redirect: "error", signal,
+	};
+	let status = 0, body;
+
+	try {
+		const r = await fetch(`/api/v1/${path}?${params}`, options);
+
+		status = r.ok ? 0 : r.status;
+		body = await (status ? r.text() : r[how]());
+	} catch (e) {
+		throw new Lost(e.message);
+	}
+	if (status)
+		throw new Refused(status, body);
+	return body;
+}
+
+const ask = async (path, params, signal) => JSON.parse(await request(path, params, signal, "text"));
+
+/* The filters, and the range or what is given instead. */
+function selection(from, to)
+{
+	const p = new URLSearchParams();
+
+	if (from !== undefined) {
+		p.set("from", Math.round(from));
+		p.set("to", Math.round(to));
+	} else if (state.last) {
+		p.set("last", state.last);
+	} else {
+		p.set("from", state.from);
+		p.set("to", state.to);
+	}
+	for (const [k, set] of state.filters) {
+		for (const v of set)
+			p.append(k, v);
+	}
+	return p;
+}
+
+function profileRequest(signal)
+{
+	const p = selection();
+
+	if (!state.base)
+		return request("profile", p, signal, "text");
+	p.set("base_from", state.base[0]);
+	p.set("base_to", state.base[1]);
+	return request("diff", p, signal, "text");
+}
+
+async function askTime(signal)
+{
+	info = await ask("info", "", signal);
+	nowMs = info.now_ms;
+	oldest = info.start_ms || nowMs;
+	coarse = info.coarse_ms || 0;
+	aboutLive();
+	const p = selection(...lineSpan());
+
+	p.set("bins", clamp(Math.round(timeline.clientWidth / 4), 60, 500));
+	Object.assign(line, await ask("timeline", p, signal));
+	showRange();
+}
+
+async function askProfile(signal)
+{
+	const p = selection();
+
+	p.set("limit", 100);
+	const [facets, profile] = await Promise.all([ask("facets", p, signal), profileRequest(signal)]);
+	const began = performance.now();
+
+	showFacets(facets);
+	showProfile(decode(JSON.parse(profile)));
+	page.dataset.loadMs = (performance.now() - began).toFixed(1);
+	nothing();
+}
+
+/* --- when ------------------------------------------------------------------------- */
+
+let stale = true;			/* the picture is not of what is chosen */
+
+async function refresh()
+{
+	const mine = new AbortController(), began = performance.now();
+
+	clearTimeout(timer);
+	if (asking)
+		asking.abort();
+	if (!key || wrong || document.hidden && !stale)
+		return;
+	asking = mine;
+	try {
+		await askTime(mine.signal);
+		if (state.last || stale)
+			await askProfile(mine.signal);
+		stale = false;
+		connected();
+	} catch (e) {
+		if (mine.signal.aborted)
+			return;
+		failed(e);
+	}
+	if (asking === mine)
+		asking = null;
+	if (!wrong)
+		timer = setTimeout(refresh, lost ? 2000 : Math.max(state.last ? 2500 : 5000, 6 * (performance.now() - began)));
+}
+
+function connected()
+{
+	if (lost)
+		say("Connected again.");
+	lost = 0;
+	notice();
+	page.dataset.state = "ok";
+	page.dataset.loads = Number(page.dataset.loads || 0) + 1;
+}
+
+function failed(e)
+{
+	if (e instanceof Refused && e.status === 401) {
+		wrong = true;
+		askForKey("The page's key is not the one of the trifold that answers. It may have been started again since.");
+		return;
+	}
+	lost = lost || Date.now();
+	page.dataset.state = "lost";
+	if (e instanceof Refused) {
+		notice(`The server refused (${e.status}): ${shown(e.message, 300)}`, "What is shown is the last picture. Trying again.");
+	} else if (e instanceof Lost) {
+		notice(`No answer from trifold since ${clock(lost)}.`,
+			"Has it ended? What is shown is the last picture. Trying again every two seconds.");
+	} else {
+		notice(`The page cannot show what the server sent: ${shown(e.message, 300)}`);
+		if (!(e instanceof SyntaxError))
+			reportError(e);
+	}
+}
+
+/* --- what is said ----------------------------------------------------------------- */
+
+/* Paragraphs of text; none: nothing to say.  Said again only when it changes. */
+function notice(...parts)
+{
+	const old = $("notice").dataset.text, text = parts.join("\n");
+
+	if (old === text)
+		return;
+	$("notice").dataset.text = text;
+	$("notice").replaceChildren(...parts.map((s) => typeof s === "string" ? el("p", {}, s) : s));
+	$("notice").hidden = !parts.length;
+	resize();
+}
+
+/* The key may come as such or within the address that was printed. */
+function takeKey(text)
+{
+	const found = /(?:[#&?]|^)key=([^&\s]+)/.exec(text);
+
+	key = found ? decodeURIComponent(found[1]) : text.trim();
+	wrong = false;
+	stale = true;
+	stored("sessionStorage", KEY, key);
+	notice();
+	refresh();
+}
+
+function askForKey(why)
+{
+	const input = el("input", { id: "key", autocomplete: "off", spellcheck: false });
+	const b = el("button", { textContent: "Use it", onclick: () => input.value.trim() && takeKey(input.value) });
+
+	input.setAttribute("aria-label", "The address, or its key");
+	input.addEventListener("keydown", (e) => {
+		if (e.key === "Enter")
+			b.click();
+		e.stopPropagation();
+	});
+	page.dataset.state = "key";
+	stored("sessionStorage", KEY, null);
+	notice(why, "Open the address that `trifold run` printed in its terminal when it started: it ends in #key=\u2026 " +
+		"and only whoever sees it may see the profile. Or paste it here:", el("p", {}, input, " ", b));
+}
+
+function nothing()
+{
+	const filters = state.filters.size ? " with these filters" : "";
+
+	$("empty").hidden = T.n > 1;
+	if (T.n > 1)
+		return;
+	$("empty").textContent = info && !info.samples ?
+		"No samples yet. The first ones come about five seconds after trifold has started." :
+		`No samples in this range${filters}. Choose another one in the time line` +
+		`${filters ? ", or remove a filter" : ""}.`;
+}
+
+function aboutLive()
+{
+	const parts = [aboutText(info), `${info.frequency} Hz`];
+	const mib = (n) => `${(n / 1048576).toFixed(1)} MiB`;
+
+	parts.push(`${plural(info.samples, "sample")} since ${clock(oldest)}`);
+	parts.push(`${mib(info.bytes)} of ${mib(info.budget)}`);
+	$("about").textContent = parts.map((s) => shown(s)).join(" \u00b7 ");
+	$("account").textContent = info.dropped ? `${plural(info.dropped, "sample")} had no room and are gone.` : "";
+	document.title = `trifold: ${shown(info.host)}`;
+}
+
+/* --- downloads, links -------------------------------------------------------------- */
+
+const ENDINGS = { pprof: "pb.gz", folded: "folded", html: "html" };
+
+async function download(format)
+{
+	const p = selection(...range());
+	const [from] = range();
+
+	p.set("format", format);
+	try {
+		const url = URL.createObjectURL(await request("download", p, undefined, "blob"));
+		const day = new Date(from).toISOString().slice(0, 19).replace(/[:-]/g, "");
+
+		el("a", { href: url, download: `trifold-${day}.${ENDINGS[format]}` }).click();
+		setTimeout(() => URL.revokeObjectURL(url), 60000);
+		say("Downloaded.");
+	} catch (e) {
+		notice(`The download failed: ${shown(e.message, 300)}`);
+	}
+}
+
+/* An address that shows this range, not whatever is the last one then. */
+async function copyLink()
+{
+	const last = state.last;
+
+	if (last)
+		[state.from, state.to] = range().map(Math.round);
+	state.last = 0;
+	const link = `${location.origin}${location.pathname}#${address()}`;
+
+	state.last = last;
+	try {
+		await navigator.clipboard.writeText(link);
+		say("Link copied.");
+		$("link").textContent = "Copied";
+		setTimeout(() => { $("link").textContent = "Copy link"; }, 1500);
+	} catch (e) {
+		notice(`The address of what is shown: ${link}`);
+	}
+	page.dataset.link = link;
+}
+
+/* --- the start ----------------------------------------------------------------------- */
+
+source.extra = (p) => {
+	if (!state.last) {
+		p.set("from", state.from);
+		p.set("to", state.to);
+	} else if (state.last !== 300) {
+		p.set("last", state.last);
+	}
+	if (state.base)
+		p.set("base", state.base.join("-"));
+};
+
+source.changed = () => {
+	stale = true;
+	refresh();
+};
+
+function recallLive()
+{
+	const p = recall(), time = (s) => /^[0-9]{10,15}$/.test(s) ? Number(s) : 0;
+	const base = (p.get("base") || "").split("-").map(time);
+
+	[state.from, state.to] = [time(p.get("from")), time(p.get("to"))];
+	state.last = clamp(Math.round(Number(p.get("last"))) || 300, 1, 86400);
+	if (state.from && state.to > state.from)
+		state.last = 0;
+	state.base = base.length === 2 && base[0] && base[1] > base[0] ? base : null;
+	pick("now");
+	applyState();
+	showRange();
+}
+
+/* The key is in the address once, and then no more. */
+function readAddress()
+{
+	const p = new URLSearchParams(location.hash.slice(1)), given = p.get("key");
+
+	if (given) {
+		p.delete("key");
+		history.replaceState(null, "", p.size ? `#${p}` : location.pathname);
+		written = null;
+		key = given;
+		wrong = false;
+		stored("sessionStorage", KEY, key);
+		notice();
+	}
+	/* a bare key leaves what was chosen as it was */
+	if (!given || p.size || !info && page.dataset.state !== "key")
+		recallLive();
+	else
+		remember();
+}
+
+function liveMain()
+{
+	key = stored("sessionStorage", KEY) || "";
+	page.dataset.state = "loading";
+	listen();
+	listenToTimeline();
+	listenToCompare();
+	readAddress();
+	for (const b of document.querySelectorAll("[data-format]"))
+		b.addEventListener("click", () => download(b.dataset.format));
+	$("link").addEventListener("click", copyLink);
+	addEventListener("hashchange", () => {
+		readAddress();
+		source.changed();
+	});
+	document.addEventListener("visibilitychange", () => {
+		if (!document.hidden)
+			refresh();
+	});
+	if (key)
+		refresh();
+	else
+		askForKey("This page shows nothing without the key of the trifold that serves it.");
+}
+
+liveMain();
