@@ -19,7 +19,8 @@ static _Noreturn void be_supervisor(const struct options *o, int log,
 {
 	static char *nothing[] = { NULL };
 	const int keep[] = { 0, 1, 2 };
-	const struct options own = {
+	struct target everything = { .kind = TARGET_ALL, .ended = -1 };
+	struct options own = {
 		.frequency = o->frequency, .interval = TOP_INTERVAL,
 		/* until it is told to end, without a word about Ctrl-C */
 		.duration_ms = DURATION_MAX_S * 1000ULL,
@@ -35,7 +36,7 @@ static _Noreturn void be_supervisor(const struct options *o, int log,
 	    dup2(log, 2) < 0 || sandbox_close_fds(keep, 3) ||
 	    prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		_exit(1);
-	_exit(supervise(&own, false));
+	_exit(supervise(&own, &everything, NULL, false));
 }
 
 int top_daemons_start(struct top_daemons *d, const struct options *o)
