@@ -61,10 +61,14 @@ static void judge_failure(const struct http_answer *a, struct answer *ret)
 	if (again)
 		(void)retry_after_parse(a->retry_after, time(NULL),
 					&ret->wait_ns);
+	if (a->status == 413)
+		ret->verdict = ANSWER_TOO_LARGE;
 	/* text/plain from proxies, Status from OTLP receivers */
 	if (a->len && answer_parse_status(a->body, a->len, ret))
 		log_quote((const char *)a->body, a->len, ret->text,
 			  sizeof(ret->text));
+	if (a->status == 400 && strstr(ret->text, "request body too large"))
+		ret->verdict = ANSWER_TOO_LARGE;
 }
 
 void answer_judge(const struct http_answer *a, struct answer *ret)

@@ -4,7 +4,9 @@
  *
  * OTLP specification 1.11.0, "OTLP/HTTP Response": 429, 502, 503 and 504 may
  * be tried again, as may an attempt without an answer; all else is final.  A
- * 200 with rejected profiles is final too.
+ * 200 with rejected profiles is final too.  A 413 speaks of the size; so does a
+ * 400 with the words that Go's http.MaxBytesReader has for it (net/http of Go
+ * 1.22, MaxBytesError): a collector (0.159) answers that.
  */
 #ifndef EXPORTERD_ANSWER_H
 #define EXPORTERD_ANSWER_H
@@ -19,6 +21,7 @@ enum answer_verdict {
 	ANSWER_PARTIAL,		/* `rejected` profiles were refused */
 	ANSWER_FINAL,		/* refused */
 	ANSWER_RETRY,		/* after wait_ns, or as soon as we like */
+	ANSWER_TOO_LARGE,	/* refused for the request's size */
 };
 
 struct answer {

@@ -77,6 +77,36 @@ struct body *body_make(const uint8_t *data, size_t len, enum compression c)
 	return b;
 }
 
+static bool gunzip(const struct body *b, uint8_t *out)
+{
+	z_stream z = {
+		.next_in = b->data, .avail_in = (uInt)b->len,
+		.next_out = out, .avail_out = (uInt)b->raw_len,
+	};
+	bool ok;
+
+	if (inflateInit2(&z, 15 + 16) != Z_OK)
+		return false;
+	ok = inflate(&z, Z_FINISH) == Z_STREAM_END && z.avail_out == 0;
+	inflateEnd(&z);
+	return ok;
+}
+
+uint8_t *body_raw(const struct body *b)
+{
+	uint8_t *out = malloc(b->raw_len ? b->raw_len : 1);
+
+	if (!out)
+		return NULL;
+	if (b->compression == COMPRESSION_NONE)
+		memcpy(out, b->data, b->len);
+	else if (!gunzip(b, out)) {
+		free(out);
+		return NULL;
+	}
+	return out;
+}
+
 void body_put(struct body *b)
 {
 	if (!b || --b->refs)

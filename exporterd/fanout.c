@@ -34,14 +34,6 @@ void fanout_fini(struct fanout *f)
 		sender_fini(&f->senders[--f->n]);
 }
 
-/* All samples of a batch, at every endpoint. */
-static void lost(struct fanout *f, uint64_t id, uint64_t samples,
-		 enum batch_outcome o)
-{
-	for (unsigned int i = 0; i < f->n; i++)
-		sender_lost(&f->senders[i], id, samples, o);
-}
-
 static void add_request(struct fanout *f, uint64_t id, struct request *q)
 {
 	for (unsigned int i = 0; i < f->n; i++) {
@@ -57,29 +49,45 @@ static void add_request(struct fanout *f, uint64_t id, struct request *q)
 	}
 }
 
+static void lost(struct fanout *f, uint64_t id, uint64_t samples, int why)
+{
+	enum batch_outcome o = why == -ENODATA ? BATCH_DELIVERED :
+						 BATCH_GAVE_UP;
+
+	if (o == BATCH_GAVE_UP && log_limited(&f->log))
+		log_err("%llu samples are not sent: %s",
+			(unsigned long long)samples, strerror(-why));
+	for (unsigned int i = 0; i < f->n; i++)
+		sender_lost(&f->senders[i], id, samples, o);
+}
+
 void fanout_add(struct fanout *f, uint64_t id, const struct batch *b)
 {
 	const struct otlp_resource extra = {
 		(const char *const *)f->resource->v,
 	};
-	struct request q;
-	int r = request_init(&q, b, &extra);
+	struct otlp_range left = otlp_all(b), now = left;
 
-	if (r && r != -ENODATA && log_limited(&f->log)) {
-		if (r == -E2BIG)
-			log_warn("a batch of %u samples is not sent: its request "
-				 "of %zu bytes is over the limit of %u",
-				 batch_n(b, BATCH_TIMES), q.len, REQUEST_MAX);
+	do {
+		struct request q;
+		int r = request_init(&q, b, now, &extra);
+
+		if (r == 0 && q.len > REQUEST_MAX && now.n > 1) {
+			now.n /= 2;
+			request_fini(&q);
+			continue;
+		}
+		if (r == 0)
+			add_request(f, id, &q);
 		else
-			log_err("a batch of %u samples is not sent: %s",
-				batch_n(b, BATCH_TIMES), strerror(-r));
-	}
-	if (r == 0)
-		add_request(f, id, &q);
-	else
-		lost(f, id, q.samples, r == -ENODATA ? BATCH_DELIVERED :
-		     r == -E2BIG ? BATCH_REJECTED : BATCH_GAVE_UP);
-	request_fini(&q);
+			lost(f, id, q.samples, r);
+		request_fini(&q);
+		left.first += now.n;
+		left.n -= now.n;
+		now.first = left.first;
+		if (now.n > left.n)
+			now.n = left.n;
+	} while (left.n);
 }
 
 static bool idle_from(const struct fanout *f, unsigned int first)

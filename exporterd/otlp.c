@@ -19,6 +19,7 @@ struct sample_key {
 
 struct enc {
 	const struct batch *b;
+	struct otlp_range range;
 	const struct otlp_resource *extra;
 	struct dict dict;
 	struct sample_key *order;
@@ -220,16 +221,17 @@ static void resource_profiles(struct enc *e, const struct sample_key *k,
 
 static void write_request(struct enc *e)
 {
-	size_t n = batch_n(e->b, BATCH_SAMPLES), i, run, mark;
+	size_t n = e->range.n, i, run, mark;
 
 	for (i = 0; i < n; i++) {
-		const struct batch_sample *s = &e->b->samples[i];
+		uint32_t at = e->range.first + (uint32_t)i;
+		const struct batch_sample *s = &e->b->samples[at];
 
 		e->order[i] = (struct sample_key){
 			.resource = s->resource,
 			.stack = dict_stack(&e->dict, s->stack),
 			.attr = s->attr,
-			.sample = (uint32_t)i,
+			.sample = at,
 		};
 	}
 	qsort(e->order, n, sizeof(*e->order), by_identity);
@@ -245,16 +247,16 @@ static void write_request(struct enc *e)
 	pb_end(&e->out, mark);
 }
 
-int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
-		uint8_t **ret, size_t *len)
+int otlp_encode_range(const struct batch *b, struct otlp_range range,
+		      const struct otlp_resource *extra, uint8_t **ret,
+		      size_t *len)
 {
-	uint32_t n = batch_n(b, BATCH_SAMPLES);
-	struct enc e = { .b = b, .extra = extra };
+	struct enc e = { .b = b, .range = range, .extra = extra };
 	int r;
 
-	if (n == 0)
+	if (range.n == 0)
 		return -ENODATA;
-	e.order = calloc(n, sizeof(*e.order));
+	e.order = calloc(range.n, sizeof(*e.order));
 	r = dict_init(&e.dict, b);
 	if (r == 0 && e.order)
 		write_request(&e);
@@ -271,15 +273,21 @@ int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
 	return r;
 }
 
-uint32_t otlp_profiles(const struct batch *b)
+int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
+		uint8_t **ret, size_t *len)
+{
+	return otlp_encode_range(b, otlp_all(b), extra, ret, len);
+}
+
+uint32_t otlp_profiles(const struct batch *b, struct otlp_range r)
 {
 	uint8_t *seen = calloc(batch_n(b, BATCH_RESOURCES) + 1, 1);
 	uint32_t n = 0;
 
 	if (!seen)
 		return 0;
-	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++) {
-		uint8_t *s = &seen[b->samples[i].resource];
+	for (uint32_t i = 0; i < r.n; i++) {
+		uint8_t *s = &seen[b->samples[r.first + i].resource];
 
 		n += !*s;
 		*s = 1;

@@ -55,8 +55,23 @@ struct otlp_resource {
 int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
 		uint8_t **ret, size_t *len);
 
-/* Profiles that otlp_encode() makes of b: processes with samples.  0 when
+/* Some of a batch's BATCH_SAMPLES: n of them, `first` and those after it. */
+struct otlp_range {
+	uint32_t first, n;
+};
+
+static inline struct otlp_range otlp_all(const struct batch *b)
+{
+	return (struct otlp_range){ 0, batch_n(b, BATCH_SAMPLES) };
+}
+
+/* otlp_encode() of a part of b, which r must lie within. */
+int otlp_encode_range(const struct batch *b, struct otlp_range r,
+		      const struct otlp_resource *extra, uint8_t **ret,
+		      size_t *len);
+
+/* Profiles that otlp_encode_range() makes: processes with samples.  0 when
  * memory is short. */
-uint32_t otlp_profiles(const struct batch *b);
+uint32_t otlp_profiles(const struct batch *b, struct otlp_range r);
 
 #endif /* EXPORTERD_OTLP_H */

@@ -5,16 +5,18 @@
 #include <stdlib.h>
 
 int request_init(struct request *q, const struct batch *b,
-		 const struct otlp_resource *extra)
+		 struct otlp_range range, const struct otlp_resource *extra)
 {
 	int r;
 
-	*q = (struct request){ .samples = batch_n(b, BATCH_TIMES) };
-	r = otlp_encode(b, extra, &q->raw, &q->len);
+	*q = (struct request){ 0 };
+	for (uint32_t i = 0; i < range.n; i++)
+		q->samples += b->samples[range.first + i].n;
+	r = otlp_encode_range(b, range, extra, &q->raw, &q->len);
 	if (r < 0)
 		return r;
-	q->profiles = otlp_profiles(b);
-	return q->len > REQUEST_MAX ? -E2BIG : 0;
+	q->profiles = otlp_profiles(b, range);
+	return 0;
 }
 
 void request_fini(struct request *q)

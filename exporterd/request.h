@@ -7,9 +7,10 @@
 #include "exporterd/otlp.h"
 #include "ipc/batch.h"
 
-/* Before compression.  OTLP lets a receiver refuse more than 64 MiB; the
- * OpenTelemetry collector refuses more than 20 MiB, devfiler 16 MiB. */
-#define REQUEST_MAX	(16u << 20)
+/* Larger requests are split, if there is more than one sample.  Before
+ * compression: OTLP lets a receiver refuse more than 64 MiB; the OpenTelemetry
+ * collector refuses more than 20 MiB (confighttp of 0.159), devfiler 16 MiB. */
+#define REQUEST_MAX	(8u << 20)
 
 struct request {
 	uint8_t *raw;
@@ -19,10 +20,10 @@ struct request {
 	struct body *bodies[COMPRESSION__KINDS];	/* those asked for */
 };
 
-/* Encode b.  Returns 0; -ENOMEM; -ENODATA without samples; -E2BIG when it is
- * over REQUEST_MAX (len is set).  request_fini() in any case. */
+/* Encode a part of b.  Returns 0; -ENOMEM; -ENODATA without samples; samples
+ * is set in any case.  request_fini() in any case. */
 int request_init(struct request *q, const struct batch *b,
-		 const struct otlp_resource *extra);
+		 struct otlp_range range, const struct otlp_resource *extra);
 void request_fini(struct request *q);
 
 /* Made at the first call, the request's reference; NULL when memory is

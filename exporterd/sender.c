@@ -1,21 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporterd/sender.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "exporterd/answer.h"
+#include "exporterd/split.h"
 
 #define VERSION_HEADER	"OTLP-Profiles-Development-Version: 1"
 
 static void post(struct sender *s);
 
+/* --- parts ---------------------------------------------------------------- */
+
+static bool is_too_large(const struct sender *s, const struct item *it)
+{
+	return s->too_large && it->body->raw_len >= s->too_large &&
+	       now_ns() < s->too_large_ns;
+}
+
+/* cur becomes its first part, as often as is known to be needed. */
+static bool split(struct sender *s)
+{
+	bool done = false;
+
+	do {
+		struct item *half[2];
+		int r = split_item(s->cur, half);
+
+		if (r < 0) {
+			if (r != -ENODATA)
+				log_err("cannot split a request: %s",
+					strerror(-r));
+			return done;
+		}
+		item_free(s->cur);
+		s->cur = half[0];
+		half[1]->next = s->parts;
+		s->parts = half[1];
+		done = true;
+	} while (is_too_large(s, s->cur));
+	return done;
+}
+
+/* --- the way of an item --------------------------------------------------- */
+
+/* Is what comes next a part of a batch of which the hub has heard? */
+static bool next_is_begun(const struct sender *s)
+{
+	const struct item *it = s->parts ? s->parts : s->queue.first;
+
+	return it && s->any_begun && it->id == s->begun;
+}
+
+static struct item *take_next(struct sender *s)
+{
+	struct item *it = s->parts;
+
+	if (s->hold && !next_is_begun(s))
+		return NULL;
+	if (!it)
+		return queue_pop(&s->queue);
+	s->parts = it->next;
+	it->next = NULL;
+	return it;
+}
+
 static void start_next(struct sender *s)
 {
-	if (s->cur || !s->queue.n || s->hold)
+	if (s->cur)
 		return;
-	s->cur = queue_pop(&s->queue);
+	s->cur = take_next(s);
+	if (!s->cur)
+		return;
+	if (is_too_large(s, s->cur))
+		(void)split(s);
 	s->first_try_ns = now_ns();
 	backoff_reset(&s->backoff);
 	post(s);
@@ -26,6 +87,8 @@ static void tell(struct sender *s, struct item *it, enum batch_outcome o)
 	uint64_t id = it->id, samples = it->samples;
 
 	item_free(it);
+	s->begun = id;
+	s->any_begun = true;
 	sender_lost(s, id, samples, o);
 }
 
@@ -55,7 +118,7 @@ static const char *hint(const struct sender *s, long status)
 		return " (OTLP profiles are at /v1development/profiles, and a collector "
 		       "needs --feature-gates=service.profilesSupport)";
 	case 413:
-		return " (raise the receiver's limit)";
+		return " (one sample alone: see the receiver's limit)";
 	case 415:
 		return " (is this an OTLP/HTTP receiver?)";
 	default:
@@ -149,6 +212,44 @@ static void plan_retry(struct sender *s, long status, const struct answer *a)
 	timer_set(&s->again, wait, 0);
 }
 
+static void refuse_parts(struct sender *s)
+{
+	uint64_t n = 0;
+
+	for (struct item *it; (it = s->parts);) {
+		s->parts = it->next;
+		n += it->samples;
+		tell(s, it, BATCH_REJECTED);
+	}
+	if (n && log_limited(&s->split_log))
+		log_warn("%s finds %d single samples too large: %llu more are not tried",
+			 to(s), SENDER_SINGLES_MAX, (unsigned long long)n);
+}
+
+/* The receiver wants less at once. */
+static void judge_size(struct sender *s, long status, const struct answer *a)
+{
+	size_t len = s->cur->body->raw_len;
+
+	if (!s->too_large || len < s->too_large || now_ns() >= s->too_large_ns)
+		s->too_large = len;
+	s->too_large_ns = now_ns() + SENDER_TOO_LARGE_NS;
+	if (split(s)) {
+		if (log_limited(&s->split_log))
+			log_warn("%s finds a request of %zu bytes too large: sending it in parts",
+				 to(s), len);
+		s->first_try_ns = now_ns();
+		post(s);
+		return;
+	}
+	/* the next may be smaller, and is then tried */
+	s->singles++;
+	say_end(s, status, a);
+	if (s->singles >= SENDER_SINGLES_MAX)
+		refuse_parts(s);
+	finish(s, BATCH_REJECTED);
+}
+
 static void judge(struct sender *s, const struct http_answer *http)
 {
 	struct answer a;
@@ -160,6 +261,11 @@ static void judge(struct sender *s, const struct http_answer *http)
 		plan_retry(s, http->status, &a);
 		return;
 	}
+	if (a.verdict == ANSWER_TOO_LARGE) {
+		judge_size(s, http->status, &a);
+		return;
+	}
+	s->singles = 0;
 	say_end(s, http->status, &a);
 	/* which samples were in the refused profiles is not told: those of a
 	 * partial success count as delivered unless none was taken */
@@ -227,6 +333,10 @@ void sender_fini(struct sender *s)
 	http_fini(&s->http);
 	timer_fini(&s->again);
 	item_free(s->cur);
+	for (struct item *it; (it = s->parts);) {
+		s->parts = it->next;
+		item_free(it);
+	}
 	for (struct item *it; (it = queue_pop(&s->queue));)
 		item_free(it);
 }
@@ -257,12 +367,20 @@ void sender_lost(struct sender *s, uint64_t id, uint64_t samples,
 
 uint64_t sender_samples(const struct sender *s)
 {
-	return s->queue.samples + (s->cur ? s->cur->samples : 0);
+	uint64_t n = s->queue.samples + (s->cur ? s->cur->samples : 0);
+
+	for (const struct item *it = s->parts; it; it = it->next)
+		n += it->samples;
+	return n;
 }
 
 uint64_t sender_bytes(const struct sender *s)
 {
-	return s->queue.bytes + (s->cur ? s->cur->body->len : 0);
+	uint64_t n = s->queue.bytes + (s->cur ? s->cur->body->len : 0);
+
+	for (const struct item *it = s->parts; it; it = it->next)
+		n += it->body->len;
+	return n;
 }
 
 void sender_drain(struct sender *s, uint64_t end_ns)
@@ -281,7 +399,7 @@ void sender_hold(struct sender *s)
 
 bool sender_held(const struct sender *s)
 {
-	return s->hold && !s->http.busy;
+	return s->hold && !s->http.busy && (s->cur || !next_is_begun(s));
 }
 
 void sender_give_up(struct sender *s)
@@ -294,6 +412,10 @@ void sender_give_up(struct sender *s)
 	s->cur = NULL;
 	if (it)
 		tell(s, it, BATCH_GAVE_UP);
+	while ((it = s->parts)) {
+		s->parts = it->next;
+		tell(s, it, BATCH_GAVE_UP);
+	}
 	while ((it = queue_pop(&s->queue)))
 		tell(s, it, BATCH_GAVE_UP);
 }

@@ -4,7 +4,9 @@
  *
  * An attempt that may be repeated is repeated after a jittered, growing wait,
  * or after the receiver's Retry-After if that is longer, until
- * SENDER_GIVE_UP_NS have gone by since the first.
+ * SENDER_GIVE_UP_NS have gone by since the first.  A request that is too large
+ * for the receiver is halved, down to one sample; for SENDER_TOO_LARGE_NS those
+ * of its size are halved before they are tried.
  */
 #ifndef EXPORTERD_SENDER_H
 #define EXPORTERD_SENDER_H
@@ -24,19 +26,30 @@
 #define SENDER_FIRST_NS		1000000000ULL
 #define SENDER_MAX_NS		30000000000ULL
 #define SENDER_GIVE_UP_NS	300000000000ULL
+#define SENDER_TOO_LARGE_NS	600000000000ULL
+/* So many single samples one after the other are too large: it is not the
+ * size, whatever the receiver says, and what was split with them is refused
+ * without being tried. */
+#define SENDER_SINGLES_MAX	8
 
 struct sender {
 	const struct endpoint *endpoint;
 	struct http http;
 	struct queue queue;
+	struct item *parts;	/* of one that was split, by next: come first */
 	struct item *cur;	/* being sent, or waiting for its next try */
 	uint64_t first_try_ns;	/* of cur */
 	uint64_t end_ns;	/* nothing may be tried after this; 0: no end */
 	struct backoff backoff;
 	struct timer again;
+	size_t too_large;	/* before compression; 0: nothing is */
+	uint64_t too_large_ns;	/* until then */
+	unsigned int singles;	/* refused for their size, without a break */
+	uint64_t begun;		/* a batch of which an outcome was told */
+	bool any_begun;
 	bool hold;		/* nothing new is begun */
 	bool failing;		/* said so in the log */
-	struct log_limit log, queue_log;
+	struct log_limit log, queue_log, split_log;
 	/* as in struct exporter_stats */
 	uint64_t requests, request_bytes, wire_bytes, retries;
 	uint64_t http_status, partial_rejected;
@@ -64,7 +77,7 @@ void sender_lost(struct sender *s, uint64_t id, uint64_t samples,
 
 static inline bool sender_idle(const struct sender *s)
 {
-	return !s->cur && !s->queue.n;
+	return !s->cur && !s->parts && !s->queue.n;
 }
 
 /* Samples and bytes that are not finished: what no counter above has. */
@@ -74,8 +87,8 @@ uint64_t sender_bytes(const struct sender *s);
 /* Go on until end_ns (CLOCK_MONOTONIC), or until a wait would go beyond. */
 void sender_drain(struct sender *s, uint64_t end_ns);
 
-/* Finish the request under way and begin nothing any more; what is left has no
- * outcome. */
+/* Finish the request under way, and the batch of which a part is finished;
+ * begin nothing else.  What is left has no outcome. */
 void sender_hold(struct sender *s);
 /* So it was told, and no request is under way. */
 bool sender_held(const struct sender *s);

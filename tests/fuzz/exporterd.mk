@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-FUZZ += otlp_answer
+FUZZ += otlp_answer otlp_split
 fuzz_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
 	exporterd/otlp.pb-c.c common/log.c
 fuzz_otlp_answer_LIBS := -lprotobuf-c -lcurl
+fuzz_otlp_split_SRCS := exporterd/split.c exporterd/queue.c exporterd/body.c \
+	exporterd/otlp.pb-c.c
+fuzz_otlp_split_LIBS := -lprotobuf-c -lz
 
 $(O)/fuzzer/exporterd/otlp.pb-c.o: $(O)/exporterd/otlp.pb-c.c
 	@mkdir -p $(@D)

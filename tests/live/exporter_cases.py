@@ -135,7 +135,7 @@ def garbage_is_tried_again():
 
 @case
 def other_statuses_are_final():
-    with Stage(script="400,401,403,404,408,413,415,500,501,301,200") as s:
+    with Stage(script="400,401,403,404,408,409,415,500,501,301,200") as s:
         outcomes(s, ["rejected"] * 10 + ["delivered"])
         equal(len(s.requests()), 11)
         assert "HTTP 400: told to" in s.log()
@@ -272,19 +272,6 @@ def sigterm_without_a_hub_ends_at_once():
         s.hub.go()
         wait_for(lambda: "waiting for it" in s.log())
         assert s.stop() < 1
-
-
-@case
-def batch_too_large_to_send_is_refused_and_said():
-    with Stage() as s:
-        equal(s.hub.accept(), (0, {}))
-        huge = make_batch(20000, 5, 20000, 60, 900)
-        ident = s.hub.batch(huge, 20000)
-        equal(s.hub.done(), Done(ident, 20000, "rejected"))
-        assert "over the limit of 16777216" in s.log()
-        ident = s.hub.batch(BATCH, 20)
-        equal(s.hub.done(), Done(ident, 20, "delivered"))
-        s.stop()
 
 
 # --- the hub ------------------------------------------------------------------------

@@ -3,9 +3,12 @@
 """The cases of test_exporter_endpoints.sh: several receivers, split requests.
 usage: exporter_endpoints_cases.py BUILD [CASE...]"""
 import signal
+import subprocess
 import time
+from collections import Counter
 
-from exporter_stage import BATCH, Stage, case, equal, free_port, main, outcomes, wait_for
+from exporter_stage import (BATCH, HERE, Stage, case, decoder, equal, free_port, main, make_batch,
+                            outcomes, wait_for)
 from fake_hub import Done
 
 
@@ -138,6 +141,149 @@ def proxy_is_not_asked_for_this_host():
         outcomes(s, ["delivered"])
         equal(r.requests()[0]["path"], "/v1development/profiles")
         s.stop()
+
+
+# --- splitting ----------------------------------------------------------------
+
+def told(hub, ident, samples):
+    """What becomes of a batch in the end, part by part."""
+    sums = Counter()
+    while sum(sums.values()) < samples:
+        d = hub.done()
+        equal(d.id, ident)
+        sums[d.outcome] += d.samples
+    equal(sum(sums.values()), samples)
+    return dict(sums)
+
+
+def check_events(stage, numbers, events):
+    """Those requests keep every rule, and have so many events together."""
+    r = subprocess.run([decoder(), f"{HERE}/otlp_check.py", *(f"{stage.dir}/{n:03}.body"
+                                                             for n in numbers)],
+                       capture_output=True, text=True)
+    print("# " + r.stdout.strip().replace("\n", "\n# "))
+    equal(r.returncode, 0)
+    assert f" events={events} " in r.stdout, "events"
+
+
+@case
+def large_batch_is_split_before_it_is_sent():
+    with Stage() as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(make_batch(400, 5, 400, 60, 900), 400)
+        equal(told(s.hub, ident, 400), {"delivered": 400})
+        sizes = [r["len"] for r in s.requests()]
+        assert len(sizes) > 1 and max(sizes) <= 8 << 20 and sum(sizes) > 8 << 20, sizes
+        outcomes_after(s)
+        s.stop()
+        check_events(s, range(len(sizes)), 400)
+
+
+def outcomes_after(s):
+    ident = s.hub.batch(BATCH, 20)
+    equal(s.hub.done(), Done(ident, 20, "delivered"))
+
+
+@case
+def request_that_is_too_large_is_halved_until_it_fits():
+    with Stage(script="limit=60000") as s:
+        equal(s.hub.accept(), (0, {}))
+        data = make_batch(1000, 10, 100, 60, 20)
+        ident = s.hub.batch(data, 1000)
+        equal(told(s.hub, ident, 1000), {"delivered": 1000})
+        got = s.requests()
+        fit = [r["n"] for r in got if r["len"] <= 60000]
+        over = len(got) - len(fit)
+        assert over > 1 and len(fit) > 2, (over, len(fit))
+        check_events(s, fit, 1000)
+        assert "too large: sending it in parts" in s.log()
+        # the next one is not tried as a whole again
+        ident = s.hub.batch(data, 1000)
+        equal(told(s.hub, ident, 1000), {"delivered": 1000})
+        again = s.requests()[len(got):]
+        equal([r["len"] for r in again if r["len"] > 60000], [])
+        check_events(s, [r["n"] for r in again], 1000)
+        st = s.hub.fresh_stats()
+        equal([st["queued"], st["queued_bytes"], st["retries"]], [0, 0, 0])
+        s.stop()
+
+
+@case
+def uncompressed_request_is_halved_too():
+    with Stage(script="limit=4000", env={"OTEL_EXPORTER_OTLP_COMPRESSION": "none"}) as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(make_batch(100, 5, 10, 10, 20), 100)
+        equal(told(s.hub, ident, 100), {"delivered": 100})
+        check_events(s, [r["n"] for r in s.requests() if r["len"] <= 4000], 100)
+        s.stop()
+
+
+@case
+def single_samples_that_are_too_large_are_refused():
+    with Stage(script="limit=10") as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        equal(told(s.hub, ident, 20), {"rejected": 20})
+        assert 8 < len(s.requests()) < 20, len(s.requests())
+        ident = s.hub.batch(make_batch(5000, 50, 500, 60, 20), 5000)
+        equal(told(s.hub, ident, 5000), {"rejected": 5000})
+        assert len(s.requests()) < 40, len(s.requests())
+        s.stop()
+
+
+@case
+def part_that_fails_is_counted_alone():
+    # halves of 10; of the second half, 5 and 5
+    with Stage(script="413,200,413,400,200") as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        equal(told(s.hub, ident, 20), {"delivered": 15, "rejected": 5})
+        s.stop()
+
+
+@case
+def parts_are_tried_again_and_given_up_like_others():
+    with Stage(script="413,503,200,503;after=3600,200") as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        equal(told(s.hub, ident, 20), {"delivered": 10, "gave_up": 10})
+        s.stop()
+    with Stage(script="413,hang") as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        wait_for(lambda: len(s.requests()) == 2)
+        equal(s.hub.fresh_stats()["queued"], 20)
+        s.stop()
+        equal(told(s.hub, ident, 20), {"gave_up": 20})
+
+
+@case
+def batch_that_was_begun_is_finished_before_a_successor_comes():
+    with Stage(script="413,slow=0.3,slow=0.5,200") as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        s.hub.batch(BATCH, 20)
+        equal(s.hub.done(), Done(ident, 10, "delivered"))
+        s.exporter.send_signal(signal.SIGHUP)
+        equal(s.exporter.wait(5), 0)
+        equal(s.hub.done(), Done(ident, 10, "delivered"))
+        equal(s.hub.done(), None)
+        equal(len(s.requests()), 3)
+
+
+@case
+def one_endpoint_splits_and_the_other_need_not():
+    two = free_port()
+    with Stage(script="limit=1500", env=more(2, two)) as s:
+        other = s.another_receiver("two", port=two)
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        equal(told(s.hub, ident, 20), {"delivered": 20})
+        assert len(s.requests()) > 2
+        wait_for(lambda: other.requests())
+        s.stop()
+        equal(len(other.requests()), 1)
+        check_events(other, [0], 20)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ Each request takes the next step; the last one repeats.  Steps:
   reset           the same by RST
   garbage         bytes that are not HTTP
   nototlp         200 with a body that is not protobuf
+  limit=N         413 when the body, decompressed, is larger; else 200
   huge=N          200 with a body of N bytes
 
 DIR/port is written when it listens; DIR/NNN.body are the request bodies,
@@ -66,9 +67,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        step = self.server.note(self, body)
+        step, plain = self.server.note(self, body)
         name, _, value = step.partition("=")
-        if name in ("slow", "partial", "huge"):
+        if name == "limit":
+            self.step_status("413" if len(plain) > int(value) else "200")
+        elif name in ("slow", "partial", "huge"):
             getattr(self, "step_" + name)(float(value))
         elif name in ("hang", "close", "reset", "garbage", "nototlp", "warning"):
             getattr(self, "step_" + name)()
@@ -158,7 +161,7 @@ class Server(socketserver.ThreadingTCPServer):
                 "wire": len(body), "len": len(plain), "headers": handler.headers.items()}
         with self.lock, open(os.path.join(self.dir, "requests.jsonl"), "a") as f:
             f.write(json.dumps(line) + "\n")
-        return step
+        return step, plain
 
 
 def main():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-UNIT += otlp otlp_answer otlp_body queue exporter_config backoff
+UNIT += otlp otlp_answer otlp_body otlp_split queue exporter_config backoff
 unit_otlp_SRCS := $(OTLP) exporterd/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
 unit_otlp_LIBS := -lprotobuf-c -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
@@ -7,6 +7,10 @@ unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
 unit_otlp_answer_LIBS := -lprotobuf-c -lcurl
 unit_otlp_body_SRCS := exporterd/body.c
 unit_otlp_body_LIBS := -lz -Wl,--wrap=malloc,--wrap=calloc
+unit_otlp_split_SRCS := exporterd/split.c exporterd/queue.c exporterd/body.c \
+	$(OTLP) exporterd/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
+unit_otlp_split_LIBS := -lprotobuf-c -lxxhash -lz \
+	-Wl,--wrap=malloc,--wrap=calloc
 unit_queue_SRCS := exporterd/queue.c exporterd/body.c
 unit_queue_LIBS := -lz
 unit_exporter_config_SRCS := exporterd/config.c exporterd/endpoint.c \
@@ -16,7 +20,9 @@ unit_backoff_SRCS := exporterd/backoff.c
 unit_backoff_LIBS := -lcurl
 
 $(O)/san/tests/unit/test_otlp.o $(O)/san/tests/unit/test_otlp_answer.o \
-$(O)/san/exporterd/answer.o $(O)/fuzzer/exporterd/answer.o: \
+$(O)/san/tests/unit/test_otlp_split.o \
+$(O)/san/exporterd/answer.o $(O)/fuzzer/exporterd/answer.o \
+$(O)/san/exporterd/split.o $(O)/fuzzer/exporterd/split.o: \
 	$(O)/exporterd/otlp.pb-c.h
 
 # for tests/live/test_exporter.sh

@@ -223,7 +223,7 @@ TEST(otlp_request_keeps_every_rule)
 	r = encode(&m.batch, NULL);
 	CHECK_RULES(r);
 	CHECK_EQ(r->n_resource_profiles, 3);
-	CHECK_EQ(otlp_profiles(&m.batch), 3);
+	CHECK_EQ(otlp_profiles(&m.batch, otlp_all(&m.batch)), 3);
 	drop(r);
 	free(m.data);
 }

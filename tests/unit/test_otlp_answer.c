@@ -35,7 +35,8 @@ TEST(answer_of_each_status)
 		struct answer a = judge(s, NULL, 0, "");
 
 		CHECK_EQ(a.verdict, again ? ANSWER_RETRY :
-			 s / 100 == 2 ? ANSWER_ACCEPTED : ANSWER_FINAL);
+			 s / 100 == 2 ? ANSWER_ACCEPTED :
+			 s == 413 ? ANSWER_TOO_LARGE : ANSWER_FINAL);
 	}
 }
 
@@ -45,6 +46,18 @@ TEST(answer_without_answer_is_tried_again)
 
 	CHECK_EQ(a.verdict, ANSWER_RETRY);
 	CHECK(strcmp(a.text, "error text") == 0);
+}
+
+TEST(answer_of_a_collector_to_a_large_request)
+{
+	/* code: 3 message: "http: request body too large" */
+	static const char large[] =
+		"\x08\x03\x12\x1chttp: request body too large";
+
+	CHECK_EQ(judge(400, large, sizeof(large) - 1, "").verdict,
+		 ANSWER_TOO_LARGE);
+	CHECK_EQ(judge(500, large, sizeof(large) - 1, "").verdict, ANSWER_FINAL);
+	CHECK_EQ(judge(400, "too large a hat", 15, "").verdict, ANSWER_FINAL);
 }
 
 TEST(answer_empty_partial_success_is_full_success)
