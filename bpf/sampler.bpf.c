@@ -295,8 +295,7 @@ static __always_inline int is_within(__u64 task)
 	return 0;
 }
 
-/* Apart, so that its loops are verified once. */
-__weak __noinline int wanted(__u64 task)
+static __always_inline int is_wanted(__u64 task)
 {
 	switch (only.kind) {
 	case ONLY_PID:		return is_named(task);
@@ -304,6 +303,12 @@ __weak __noinline int wanted(__u64 task)
 	case ONLY_CGROUP:	return is_within(task);
 	}
 	return 1;
+}
+
+/* The current task.  Apart, so that its loops are verified once. */
+__weak __noinline int wanted(void)
+{
+	return is_wanted((__u64)bpf_get_current_task());
 }
 
 /* --- a frame -------------------------------------------------------------- */
@@ -619,7 +624,7 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!s || !(bpf_get_current_pid_tgid() & 0xffffffff))
 		return 0;	/* idle */
-	if (only.kind != ONLY_ALL && !wanted(task))
+	if (only.kind != ONLY_ALL && !wanted())
 		return 0;
 	begin(s, task);
 	if (!REGS_IN_USER(&ctx->regs))
@@ -680,7 +685,7 @@ int list_files(struct bpf_iter__task_vma *ctx)
 	if (!v || !t || t->pid != t->tgid || !(v->vm_flags & VM_EXEC) ||
 	    !v->vm_file)
 		return 0;
-	if (only.kind != ONLY_ALL && !wanted((__u64)t) &&
+	if (only.kind != ONLY_ALL && !is_wanted((__u64)t) &&
 	    t->tgid != bpf_get_current_pid_tgid() >> 32)
 		return 0;
 	n.tgid = t->tgid;
