@@ -12,6 +12,8 @@ static uint64_t rate(struct progress *p, uint64_t ns, uint64_t taken)
 {
 	uint64_t dt, n;
 
+	if (p->n == 0)		/* there was nothing at the start */
+		p->n++;
 	if (p->n == PROGRESS_POINTS)
 		memmove(p->point, p->point + 1,
 			--p->n * sizeof(p->point[0]));
