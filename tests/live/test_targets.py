@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`trifold record` of a part of the system: a command, processes, a cgroup, a container."""
+import contextlib
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+from live import TRIFOLD, Skip, Suite, compile_c, folded, record, say, scratch, wait_for
+
+suite = Suite()
+HZ = 499
+HEX64 = "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"
+
+
+@contextlib.contextmanager
+def programs(*names, noise=True):
+    """A directory with family.c under these names, and a neighbour who burns a CPU."""
+    with scratch() as tmp, contextlib.ExitStack() as stack:
+        exe = compile_c("family.c", os.path.join(tmp, "family"), "-fomit-frame-pointer",
+                        "-pthread")
+        for name in names + ("noise",):
+            shutil.copy(exe, os.path.join(tmp, name))
+        if noise:
+            stack.enter_context(running(os.path.join(tmp, "noise"), "twin", "left", "100"))
+        yield tmp
+
+
+@contextlib.contextmanager
+def running(*words, before=None):
+    p = subprocess.Popen(words, preexec_fn=before, stdout=subprocess.DEVNULL)
+    try:
+        yield p
+    finally:
+        p.kill()
+        p.wait()
+
+
+def by_name(path):
+    names = {}
+    for frames, n in folded(path):
+        names[frames[0]] = names.get(frames[0], 0) + n
+    say(names)
+    return names
+
+
+def functions(path):
+    return {f for frames, _ in folded(path) for f in frames[1:]}
+
+
+def refused(status, pattern, *args):
+    r = subprocess.run([TRIFOLD, "record", "--output", "/nonexistent/x.html", *args],
+                       capture_output=True, text=True, timeout=60)
+    assert r.returncode == status, f"{args}: status {r.returncode}, want {status}: {r.stderr}"
+    assert re.search(pattern, r.stderr), f"{args}: {r.stderr}"
+    assert r.stderr.count("\n") == 1, f"{args}: {r.stderr}"
+
+
+def hierarchy():
+    for path in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"):
+        r = subprocess.run(["stat", "-fc", "%T", path], capture_output=True, text=True)
+        if r.stdout.strip() == "cgroup2fs":
+            return path
+    raise Skip("no cgroup v2")
+
+
+@contextlib.contextmanager
+def cgroups(*names):
+    """A cgroup of our own, with these below it; how to join one of them."""
+    top = os.path.join(hierarchy(), f"trifold-test-{os.getpid()}")
+    made = [os.path.join(top, n) for n in ("",) + names]
+
+    def join(name):
+        def enter():
+            with open(os.path.join(top, name, "cgroup.procs"), "w") as f:
+                f.write(str(os.getpid()))
+        return enter
+
+    try:
+        for path in made:
+            os.makedirs(path, exist_ok=True)
+    except OSError as e:
+        raise Skip(f"no cgroup can be made: {e}")
+    try:
+        yield os.path.relpath(top, hierarchy()), join
+    finally:
+        def gone():
+            for path, _, _ in os.walk(top, topdown=False):
+                with contextlib.suppress(OSError):
+                    os.rmdir(path)
+            return not os.path.exists(top)
+        wait_for(gone)
+
+
+@suite.test
+def command():
+    """a command: children, daemons, hundreds of short lives; and nothing beside it"""
+    with programs() as tmp:
+        out = os.path.join(tmp, "out.folded")
+        said = record(out, "--frequency", str(HZ), "--",
+                      os.path.join(tmp, "family"), "tree", "300")
+        names = by_name(out)
+        cpu = float(re.search(r"^[\d.]+$", said, re.M)[0])
+    total = sum(names.values())
+    say(f"{total} samples of {cpu:.3f} s of CPU: {total / HZ / cpu:.3f}")
+    assert 0.8 < total / HZ / cpu < 1.25
+    # before its exec the command is a copy of trifold
+    assert set(names) <= {"family", "fam_grand", "fam_daemon", "fam_short", "trifold"}
+    assert names.get("trifold", 0) <= 0.02 * HZ
+    for name, seconds in (("fam_grand", 1), ("fam_daemon", 1), ("fam_short", 1.5)):
+        got = names.get(name, 0) / HZ / seconds
+        assert 0.7 < got < 1.3, f"{name}: {got:.2f} of its time"
+
+
+@suite.test
+def all_with_a_command():
+    """--all: the whole system while the command runs"""
+    with programs() as tmp:
+        out = os.path.join(tmp, "out.folded")
+        record(out, "--frequency", "199", "--all", "--", "sleep", "1")
+        names = by_name(out)
+    assert names.get("noise", 0) > 50 and len(names) > 1
+
+
+@suite.test
+def one_of_two_twins():
+    """--pid: one of two of the same name, with its threads, until it ends"""
+    with programs("twin") as tmp:
+        exe, out = os.path.join(tmp, "twin"), os.path.join(tmp, "out.folded")
+        with running(exe, "twin", "left", "100"), running(exe, "twin", "right", "4") as p:
+            wait_for(lambda: len(os.listdir(f"/proc/{p.pid}/task")) == 3)
+            tids = sorted(int(t) for t in os.listdir(f"/proc/{p.pid}/task"))
+            refused(1, rf"--pid {tids[1]} is a thread of process {p.pid}: .* --pid {p.pid}$",
+                    "--pid", str(tids[1]))
+            start = time.time()
+            said = record(out, "--frequency", "199", "--pid", str(p.pid))
+            assert p.poll() == 0 or p.wait(1) == 0
+            assert time.time() - start < 15
+        names, inside = by_name(out), functions(out)
+        stacks = folded(out)
+    assert f"process {p.pid} has ended" in said, said
+    assert set(names) == {"twin"} and names["twin"] > 100
+    assert "right" in inside and "left" not in inside
+    # what the first thread did and what the others did
+    assert any("main" in f for f, _ in stacks)
+    assert any("right" in f and "main" not in f for f, _ in stacks)
+
+
+@suite.test
+def several_processes():
+    """--pid twice: until the last one has ended"""
+    with programs("one", "two") as tmp:
+        out = os.path.join(tmp, "out.folded")
+        with running(os.path.join(tmp, "one"), "twin", "left", "3") as a, \
+                running(os.path.join(tmp, "two"), "twin", "left", "5") as b:
+            said = record(out, "--frequency", "199", "--pid", str(a.pid), "--pid", str(b.pid))
+            assert b.wait(1) == 0
+        names = by_name(out)
+    ended = re.findall(r"process (\d+) has ended", said)
+    assert ended == [str(a.pid), str(b.pid)], said
+    assert set(names) == {"one", "two"} and names["two"] > names["one"] > 20
+
+
+@suite.test
+def duration_and_interrupt():
+    """--pid with --duration, and without until Ctrl-C; both in good order"""
+    with programs("one", noise=False) as tmp, \
+            running(os.path.join(tmp, "one"), "twin", "left", "100") as p:
+        out = os.path.join(tmp, "out.folded")
+        said = record(out, "--pid", str(p.pid), "--duration", "1", "--frequency", "199")
+        assert set(by_name(out)) == {"one"}
+        # nobody watches: the file, the account
+        assert len(said.splitlines()) == 2, said
+        os.remove(out)
+        with subprocess.Popen([TRIFOLD, "record", "--output", out, "--pid", str(p.pid)],
+                              stderr=subprocess.PIPE, text=True) as r:
+            time.sleep(3)
+            r.send_signal(signal.SIGINT)
+            err = r.communicate(timeout=20)[1]
+            assert r.returncode == 0, err
+        assert set(by_name(out)) == {"one"}
+        assert err.rstrip().endswith("difference 0") and p.poll() is None, err
+
+
+@suite.test
+def a_cgroup():
+    """--cgroup: what runs in it and below it, by each form of its path"""
+    with programs("top", "nested") as tmp, cgroups("inner/most") as (path, join), \
+            running(os.path.join(tmp, "top"), "twin", "left", "100", before=join("")), \
+            running(os.path.join(tmp, "nested"), "twin", "left", "100",
+                    before=join("inner/most")):
+        out = os.path.join(tmp, "out.folded")
+        for given in (path, "/" + path, os.path.join(hierarchy(), path)):
+            record(out, "--cgroup", given, "--duration", "1", "--frequency", "199")
+            names = by_name(out)
+            assert set(names) == {"top", "nested"} and min(names.values()) > 20
+        record(out, "--cgroup", path + "/inner", "--duration", "1", "--frequency", "199")
+        assert set(by_name(out)) == {"nested"}
+        record(out, "--cgroup", "/", "--duration", "1", "--frequency", "199")
+        assert {"top", "nested", "noise"} <= set(by_name(out))
+
+
+@suite.test
+def a_container():
+    """--container: the cgroup that bears its ID, found by the ID's beginning"""
+    scope = f"docker-{HEX64}.scope"
+    other = HEX64[:8] + "f" * 56
+    with programs("inside", "nested") as tmp, \
+            cgroups(f"{scope}/init.scope", f"cri-containerd-{other}.scope") as (_, join), \
+            running(os.path.join(tmp, "inside"), "twin", "left", "100", before=join(scope)), \
+            running(os.path.join(tmp, "nested"), "twin", "left", "100",
+                    before=join(f"{scope}/init.scope")):
+        out = os.path.join(tmp, "out.folded")
+        record(out, "--container", HEX64[:12], "--duration", "1", "--frequency", "199")
+        assert set(by_name(out)) == {"inside", "nested"}
+        refused(1, rf"several containers' IDs begin with {HEX64[:8]}, such as .*{other}.*: "
+                "give more digits", "--container", HEX64[:8])
+        refused(1, "no container whose ID begins with dddd.*docker ps --no-trunc",
+                "--container", "dddd")
+
+
+@suite.test
+def mistakes():
+    """every mistake is one line that says what to do"""
+    unused = 4194303
+    while os.path.exists(f"/proc/{unused}"):
+        unused -= 1
+    refused(2, "how long, or what", "--verbose")
+    refused(2, "only one of --pid, --cgroup, --container", "--pid", "1", "--cgroup", "x")
+    refused(2, "only one of", "--container", "abcd", "--", "true")
+    refused(2, "--all is the whole system", "--all", "--pid", "1")
+    refused(2, "either --duration or a command", "--duration", "1", "--", "true")
+    refused(2, "--container needs an ID.*docker ps --no-trunc", "--container", "web")
+    refused(2, "--pid needs a number from 1 to", "--pid", "init")
+    refused(1, f"there is no process {unused} ", "--pid", str(unused))
+    top = hierarchy()
+    refused(1, "--cgroup no/such: No such file or directory .*systemd-cgls", "--cgroup", "no/such")
+    refused(1, "cgroup.procs: Not a directory", "--cgroup", "cgroup.procs")
+    refused(1, "is not in the hierarchy of cgroup v2", "--cgroup", "../" * top.count("/") + "tmp")
+
+
+@suite.test
+def loads_at_once():
+    """the programs load at the first try, whatever is to be sampled"""
+    if tuple(int(n) for n in re.findall(r"\d+", os.uname().release)[:2]) < (6, 1):
+        raise Skip("the first try is for Linux 6.1")
+    with scratch() as tmp, cgroups("x") as (path, _):
+        for args in (("--duration", "0.3"), ("--pid", str(os.getpid()), "--duration", "0.3"),
+                     ("--cgroup", path, "--duration", "0.3"), ("--", "true")):
+            said = record(f"{tmp}/x.folded", "--verbose", *args)
+            assert "failed to load" not in said, said
+            assert "no list of mappings" not in said, said
+
+
+@suite.test
+def signals_and_status():
+    """the command gets what trifold is sent, and its status is trifold's"""
+    with scratch() as tmp:
+        script = f"trap 'exit 5' TERM; echo >{tmp}/up; while :; do sleep 0.05; done"
+        with subprocess.Popen([TRIFOLD, "record", "--output", f"{tmp}/x.html", "--", "sh", "-c",
+                               script], stderr=subprocess.DEVNULL) as p:
+            wait_for(lambda: os.path.exists(f"{tmp}/up"), 20)
+            p.send_signal(signal.SIGTERM)
+            assert p.wait(20) == 5
+        # what it leaves running goes on
+        r = subprocess.run([TRIFOLD, "record", "--output", f"{tmp}/y.html", "--", "sh", "-c",
+                            f"setsid sleep 30 >/dev/null 2>&1 & echo $! >{tmp}/pid; exit 3"],
+                           stderr=subprocess.DEVNULL, timeout=60)
+        with open(f"{tmp}/pid") as f:
+            left = int(f.read())
+        assert r.returncode == 3
+        os.kill(left, signal.SIGKILL)
+
+
+@suite.test
+def on_a_terminal():
+    """a terminal gets a line of time, samples, rate and losses; Ctrl-C ends"""
+    with programs("one", noise=False) as tmp, \
+            running(os.path.join(tmp, "one"), "twin", "left", "100") as p:
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execv(TRIFOLD, [TRIFOLD, "record", "--output", f"{tmp}/x.folded", "--frequency",
+                               "199", "--pid", str(p.pid)])
+        seen, sent, end = "", False, time.time() + 40
+        with contextlib.suppress(OSError):	# the end of a terminal
+            while time.time() < end:
+                seen += os.read(fd, 4096).decode()
+                if not sent and seen.count(" a second)") >= 4:
+                    os.write(fd, b"\x03")
+                    sent = True
+        os.close(fd)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    lines = re.findall(r"\r(\d+) s   (\d+) samples \((\d+) a second\), (\d+) lost\x1b\[K", seen)
+    say(lines)
+    assert status == 0, seen
+    assert f"profiling process {p.pid} until Ctrl-C" in seen
+    assert len(lines) >= 4 and int(lines[-1][1]) > 200 and int(lines[-1][2]) > 50
+    # it is gone in the end
+    assert "\r\x1b[K" in seen and seen.rstrip().endswith("difference 0")
+
+
+suite.run()
