@@ -92,6 +92,8 @@ def ran(g):
     assert g.said(r"^guest: left 0 files 0 processes$"), "something is left"
     assert not g.said(r"^kernel: "), "the kernel complains"
     assert not g.said(r"is started again"), "a daemon died"
+    assert g.said(r"release 5\.10") or not g.said(r"no list of mappings"), \
+        "a program is missing"
     return g.said(r"(\d+ samples taken)")[1]
 
 
@@ -165,13 +167,28 @@ def signal(g):
         + f", {inside} in it"
 
 
+def alone(g):
+    """a command, a process and a cgroup are recorded without what is beside them"""
+    others = {f[0] for f, _ in g.stacks if f[0].startswith("trifold-")}
+    assert not others, f"beside the command: {others}"
+    seen = []
+    for part in ("pid", "cgroup"):
+        only = g.said(rf"^guest: only {part}: (.*)$")
+        names = only[1].split(",") if only else ["nothing"]
+        assert len(names) == 1 and re.match(r"inside \d+$", names[0]), f"{part}: {names}"
+        n = int(names[0].split()[1])
+        assert n >= ENOUGH, f"{part}: {n} samples"
+        seen.append(f"{part} {n} samples")
+    return ", ".join(seen)
+
+
 def main():
     name, console = sys.argv[1:3]
     guest = Guest(console)
     release = guest.said(r"guest: release (.*)$")
     failed = 0
     print(f"# {name}: {release[1] if release else 'did not come up'}")
-    for test in (ran, confined, chain, static, syscall, deep, threads, vdso, signal) + \
+    for test in (ran, confined, alone, chain, static, syscall, deep, threads, vdso, signal) + \
             ((pac,) if name.startswith("arm64") else ()):
         try:
             print(f"# {test.__name__}: {test(guest)}")
