@@ -11,6 +11,7 @@
 #include "cli/child.h"
 #include "cli/config.h"
 #include "common/log.h"
+#include "ipc/counters.h"
 
 #ifndef LIBEXEC			/* packaging/install.mk says */
 #define LIBEXEC	"/usr/libexec/trifold"
@@ -82,6 +83,8 @@ bool daemons_network(const struct options *o)
 	}
 	return o->config && *o->config->value[KEY_ENDPOINT].text;
 }
+
+_Static_assert(NUMBERS_MAX == ONLY_MAX, "as many --pid as loaderd takes");
 
 /* --- how ------------------------------------------------------------------------- */
 

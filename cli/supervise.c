@@ -717,7 +717,9 @@ int supervise(struct options *o, struct target *target, struct config *c,
 	if (!r && o->output)
 		r = recorder_link_start(&s.recorder, &s.launch);
 	if (r)
-		log_err("the recorder cannot be started: %s", strerror(-r));
+		log_err("%s cannot be started: %s", s.launcher.pid ||
+			!o->rest[0] ? "the recorder" : "the launcher",
+			strerror(-r));
 	else
 		loop(&s);
 	launcher_cancel(&s.launcher);
