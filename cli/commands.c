@@ -39,8 +39,8 @@ static const struct option_def run_options[] = {
 	{ "endpoint", "URL", "send OTLP profiles to this receiver, such as\n"
 	  "                     http://localhost:4318", OPTION_TEXT, 0, 0,
 	  AT(endpoint) },
-	{ "listen", "[HOST:]PORT", "where the live page is (4328, or any free\n"
-	  "                     port); HOST: localhost, 127.0.0.1 or [::1]",
+	{ "listen", "PORT", "where the live page is (4328, else any free port);\n"
+	  "                     or HOST:PORT, localhost, 127.0.0.1 or [::1]",
 	  OPTION_TEXT, 0, 0, AT(listen) },
 	{ "no-page", NULL, "no live page", OPTION_FLAG, 0, 0, AT(no_page) },
 	{ "config", "FILE", "read this configuration\n                     ("
@@ -55,8 +55,9 @@ static const char run_details[] =
 "OTEL_EXPORTER_OTLP_ENDPOINT say where to send profiles (other OTEL_* variables\n"
 "are honoured as well).  With nowhere to send to and no --output, the profile\n"
 "is written to " RUN_OUTPUT ".  The live page (docs/VIEWER.md) is for browsers\n"
-"on this host; its address, with a key, is printed.  Ctrl-C ends in good order, twice at once;\n"
-"SIGHUP reads the configuration again (docs/CONFIG.md), and loses no sample.\n";
+"on this host; its address, with a key, is printed.  Ctrl-C ends in good order,\n"
+"twice at once; SIGHUP reads the configuration again (docs/CONFIG.md), and loses\n"
+"no sample.\n";
 
 static const struct option_def check_config_options[] = {
 	{ "effective", NULL, "show each value in effect and where it is from",

@@ -88,7 +88,7 @@ static int add(struct merging *m, const struct segment *s)
 {
 	struct remap r = {
 		.to = m->b, .from = &s->b, .kinds = REMAP_ALL,
-		.coarse = m->to == SEGMENT_LONG,
+		.coarse = m->to != SEGMENT_EXACT,
 	};
 	int error = remap_init(&r);
 

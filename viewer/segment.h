@@ -15,9 +15,9 @@
 
 enum segment_state {
 	SEGMENT_EXACT,		/* all that was received */
-	SEGMENT_MINUTE,		/* no times: a minute, or less */
-	SEGMENT_LONG,		/* several of these; no threads, no addresses
-				 * and lines of named frames */
+	SEGMENT_MINUTE,		/* no times, and no addresses and lines of named
+				 * frames: a minute, or less */
+	SEGMENT_LONG,		/* several of these; no threads */
 };
 
 struct segment {

@@ -8,9 +8,10 @@
  * that.  Over the budget, one step after the other until it holds, each at the
  * oldest place where it can be done:
  *
- *	a minute's times are dropped, its counts stay;
+ *	of a minute the times are dropped (counts stay), and addresses and
+ *	lines of frames that have a name;
  *	STORE_LONG such minutes, of at least twice as many, become one segment
- *	without threads, addresses and lines;
+ *	without threads;
  *	the oldest segment goes.
  *
  * The newest STORE_FRESH_NS are exact as long as anything else can be made

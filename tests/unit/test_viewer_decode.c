@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/decode.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/folded.h"
+#include "common/clock.h"
+#include "tests/unit/harness.h"
+#include "tests/unit/viewer_request.h"
+
+static struct names names;
+
+static int decode(const void *data, size_t len, size_t memory,
+		  struct decoded *ret)
+{
+	const struct decode_in in = {
+		.data = data, .len = len, .oldest_ns = 10, .newest_ns = 1000,
+		.names = &names, .memory = memory,
+	};
+
+	return decode_request(&in, ret);
+}
+
+/* As folded stacks; frees what was decoded. */
+static void check_folded(struct decoded *d, const char *want)
+{
+	struct pb w = { 0 };
+	struct batch b;
+
+	CHECK(d->data != NULL);
+	CHECK_EQ(batch_open(d->data, d->len, &b), 0);
+	CHECK_EQ(batch_n(&b, BATCH_TIMES), d->events);
+	CHECK_EQ(folded_encode(&b, &w), 0);
+	pb_raw(&w, "", 1);
+	if (strcmp((char *)w.data, want))
+		printf("# got:\n%s# want:\n%s", w.data, want);
+	CHECK(!strcmp((char *)w.data, want));
+	free(w.data);
+	free(d->data);
+}
+
+TEST(viewer_decodes_what_exporterd_encodes)
+{
+	struct decoded d;
+	struct batch b;
+	size_t len;
+	uint8_t *q = sample_request(&len);
+
+	memset(&names, 0, sizeof(names));
+	CHECK_EQ(decode(q, len, DECODE_MEMORY_MAX, &d), 0);
+	CHECK_EQ(d.events, 7);
+	CHECK_EQ(d.rejected, 0);
+	CHECK_EQ(d.frequency, 20);
+	/* how a stack ended does not travel, all else does */
+	CHECK_EQ(batch_open(d.data, d.len, &b), 0);
+	CHECK_EQ(b.hdr->start_ns, 100);
+	CHECK_EQ(b.hdr->end_ns, 701);
+	check_folded(&d,
+		"app;main;</script><img src=x onerror=alert(1)>:\"\\??&;do_read_[k] 3\n"
+		"app;main;[libfoo.so] 2\n"
+		"kworker;kthread_[k] 1\n"
+		"worker;goexit 1\n");
+	free(q);
+}
+
+TEST(viewer_decodes_inlined_calls)
+{
+	struct batch b;
+	void *data = inlined_batch(&b);
+	struct decoded d;
+	size_t len;
+	uint8_t *q = request_of(&b, &len);
+
+	memset(&names, 0, sizeof(names));
+	CHECK_EQ(decode(q, len, DECODE_MEMORY_MAX, &d), 0);
+	check_folded(&d, "app;root;outer;middle;inner 1\n");
+	free(q);
+	free(data);
+}
+
+/* pid and thread on the sample, an interpreter's frames, no time stamps. */
+TEST(viewer_decodes_other_profilers)
+{
+	const struct sample_spec v[] = {
+		{ .stack = 1, .attrs = { 3, 4, 5 }, .n_attrs = 3,
+		  .values = { 3 }, .n_values = 1 },
+		{ .stack = 0, .attrs = { 3 }, .n_attrs = 1, .values = { 1 },
+		  .n_values = 1 },
+	};
+	struct pb w = { 0 };
+	struct decoded d;
+	struct batch b;
+
+	memset(&names, 0, sizeof(names));
+	put_profile_of(&w, v, 2, 8, 0, 100, 300);
+	put_dictionary(&w);
+	CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), 0);
+	CHECK_EQ(batch_open(d.data, d.len, &b), 0);
+	CHECK_EQ(b.hdr->start_ns, 100);
+	CHECK_EQ(b.hdr->end_ns, 301);
+	for (uint32_t i = 0; i < batch_n(&b, BATCH_FRAMES); i++) {
+		size_t n;
+		const char *s = batch_str(&b, b.functions[b.frames[i].function]
+					      .name, &n);
+
+		if (n == 5 && !memcmp(s, "inner", n))
+			CHECK_EQ(b.frames[i].kind, BATCH_FRAME_UNKNOWN);
+		if (n == 5 && !memcmp(s, "outer", n))
+			CHECK_EQ(b.frames[i].kind, BATCH_FRAME_NATIVE);
+	}
+	check_folded(&d, "main-thread;[frames missing] 1\n"
+		     "main-thread;outer;inner 3\n");
+	free(w.data);
+}
+
+TEST(viewer_counts_values_in_nanoseconds_by_the_period)
+{
+	const struct sample_spec v[] = {
+		{ .stack = 1, .values = { 40, 4 }, .n_values = 2 },
+	};
+	struct pb w = { 0 };
+	struct decoded d;
+
+	put_profile_of(&w, v, 1, 7, 10, 100, 300);
+	put_dictionary(&w);
+	CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), 0);
+	check_folded(&d, "[pid 0];outer;inner 4\n");
+	free(w.data);
+}
+
+TEST(viewer_rejects_times_out_of_its_range)
+{
+	const struct sample_spec v[] = {
+		{ .stack = 1, .times = { 9, 10, 999, 1000 }, .n_times = 4 },
+		{ .stack = 1, .times = { UINT64_MAX }, .n_times = 1 },
+	};
+	struct pb w = { 0 };
+	struct decoded d;
+
+	put_profile_of(&w, v, 2, 8, 0, 0, 0);
+	put_dictionary(&w);
+	CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), 0);
+	CHECK_EQ(d.rejected, 3);
+	CHECK_EQ(d.events, 2);
+	check_folded(&d, "[pid 0];outer;inner 2\n");
+	free(w.data);
+}
+
+TEST(viewer_refuses_more_samples_than_it_stores)
+{
+	struct sample_spec v = { .stack = 1, .values = { 1u << 21 },
+				 .n_values = 1 };
+	struct pb w = { 0 };
+	struct decoded d;
+
+	put_profile_of(&w, &v, 1, 8, 0, 100, 300);
+	put_dictionary(&w);
+	CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), -E2BIG);
+	CHECK(!d.data);
+	free(w.data);
+}
+
+TEST(viewer_knows_a_process_by_its_leader_of_before)
+{
+	struct sample_spec v = { .stack = 1, .attrs = { 3, 4, 5 }, .n_attrs = 3,
+				 .times = { 100 }, .n_times = 1 };
+	struct decoded d;
+
+	memset(&names, 0, sizeof(names));
+	for (int i = 0; i < 2; i++) {
+		struct pb w = { 0 };
+
+		put_profile_of(&w, &v, 1, 8, 0, 0, 0);
+		put_dictionary(&w);
+		CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), 0);
+		check_folded(&d, "main-thread;outer;inner 1\n");
+		free(w.data);
+		v.n_attrs = 1;		/* the process only */
+	}
+}
+
+/* An index behind the end of each table. */
+TEST(viewer_refuses_each_bad_index)
+{
+	static const struct sample_spec stack = {
+		.stack = 2, .times = { 100 }, .n_times = 1 };
+	static const struct sample_spec attr = {
+		.stack = 1, .attrs = { 6 }, .n_attrs = 1, .times = { 100 },
+		.n_times = 1 };
+	const struct sample_spec *const bad[] = { &stack, &attr };
+	struct decoded d;
+
+	for (int i = 0; i < 2; i++) {
+		struct pb w = { 0 };
+
+		put_profile_of(&w, bad[i], 1, 8, 0, 0, 0);
+		put_dictionary(&w);
+		CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), -EPROTO);
+		free(w.data);
+	}
+}
+
+/* Lists in lists, deeper than any stack of calls. */
+TEST(viewer_is_not_led_into_the_depths)
+{
+	enum { DEPTH = 200000 };
+	uint8_t *p = malloc(DEPTH * 12), *at = p + DEPTH * 12;
+	struct decoded d;
+	size_t len = 0;
+
+	CHECK(p != NULL);
+	/* from the innermost: { array_value (5) { values (1) { ... } } } */
+	for (int i = 0; i < DEPTH; i++) {
+		for (int field = 1; field <= 5; field += 4) {
+			uint8_t head[6], n = 0;
+			size_t v = len;
+
+			head[n++] = (uint8_t)(field << 3 | 2);
+			for (; v > 127; v >>= 7)
+				head[n++] = (uint8_t)v | 0x80;
+			head[n++] = (uint8_t)v;
+			at -= n;
+			memcpy(at, head, n);
+			len += n;
+		}
+	}
+	{
+		struct pb w = { 0 };
+		size_t rp = pb_begin(&w, 1), r = pb_begin(&w, 1);
+		size_t kv = pb_begin(&w, 1);
+
+		pb_bytes(&w, 2, at, len);
+		pb_end(&w, kv);
+		pb_end(&w, r);
+		pb_end(&w, rp);
+		CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), 0);
+		CHECK(!d.data);
+		free(w.data);
+	}
+	free(p);
+}
+
+/* Many empty messages take more memory than bytes: up to the limit only. */
+TEST(viewer_bounds_what_messages_take)
+{
+	enum { N = 1 << 20 };
+	uint8_t *p = calloc(1, 2 * N);
+	struct decoded d;
+
+	CHECK(p != NULL);
+	for (size_t i = 0; i < N; i++)
+		p[2 * i] = 1 << 3 | 2;
+	CHECK_EQ(decode(p, 2 * N, 16 << 20, &d), -E2BIG);
+	CHECK_EQ(decode(p, 2 * N, DECODE_MEMORY_MAX, &d), 0);
+	free(p);
+}
+
+TEST(viewer_survives_every_limit_of_memory)
+{
+	struct decoded d = { 0 };
+	size_t len, memory = 0;
+	uint8_t *q = sample_request(&len);
+	int r;
+
+	while ((r = decode(q, len, memory, &d)) == -E2BIG)
+		memory += 16;
+	CHECK_EQ(r, 0);
+	CHECK(memory > 1000);
+	free(d.data);
+	free(q);
+}
+
+/* Whatever comes, it is refused or becomes a batch that is valid. */
+static int judge(const uint8_t *data, size_t len)
+{
+	uint8_t *exact = malloc(len ? len : 1);
+	struct decoded d;
+	struct batch b;
+	int r;
+
+	CHECK(exact != NULL);
+	memcpy(exact, data, len);
+	r = decode(exact, len, DECODE_MEMORY_MAX, &d);
+	free(exact);
+	CHECK(r == 0 || r == -EPROTO || r == -E2BIG);
+	if (d.data)
+		CHECK_EQ(batch_open(d.data, d.len, &b), 0);
+	CHECK(r == 0 || !d.data);
+	free(d.data);
+	return r;
+}
+
+TEST(viewer_survives_every_truncation)
+{
+	size_t len, refused = 0;
+	uint8_t *q = sample_request(&len);
+
+	for (size_t i = 0; i < len; i++)
+		refused += judge(q, i) != 0;
+	CHECK(refused > len / 2);
+	free(q);
+}
+
+TEST(viewer_survives_every_flip_of_a_bit)
+{
+	size_t len, refused = 0;
+	uint8_t *q = sample_request(&len);
+
+	for (size_t i = 0; i < 8 * len; i++) {
+		q[i / 8] ^= (uint8_t)(1 << i % 8);
+		refused += judge(q, len) != 0;
+		q[i / 8] ^= (uint8_t)(1 << i % 8);
+	}
+	CHECK(refused > len);
+	free(q);
+}
