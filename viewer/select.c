@@ -135,7 +135,8 @@ int select_batch(const struct store *st, const struct query *q,
 		 const struct query *base, bool threads, struct selection *ret)
 {
 	struct selecting s = {
-		.b = batch_builder_new(st->frequency), .threads = threads,
+		.b = batch_builder_new(st->frequency ? st->frequency : 1),
+		.threads = threads,
 		.time_ns = q->from_ns,
 	};
 	int r = s.b ? 0 : -ENOMEM;

@@ -15,7 +15,7 @@
 void store_init(struct store *s, uint64_t budget, uint64_t keep_ns)
 {
 	*s = (struct store){
-		.budget = budget, .keep_ns = keep_ns, .frequency = 1,
+		.budget = budget, .keep_ns = keep_ns,
 	};
 }
 

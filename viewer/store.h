@@ -39,7 +39,7 @@ struct store {
 	uint64_t requests;		/* of store_add() */
 	uint64_t dropped;		/* samples: for the budget, or memory */
 	uint64_t expired;		/* samples: older than keep_ns */
-	uint32_t frequency;		/* Hz; the last one that was told */
+	uint32_t frequency;		/* Hz; the last one that was told; 0: none */
 	struct names names;
 };
 

@@ -14,7 +14,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.path.join(ROOT, "build", "bin")
 TRIFOLD = os.path.join(BIN, "trifold")
-DAEMONS = ("trifold-loaderd", "trifold-symbolizerd", "trifold-exporterd")
+DAEMONS = ("trifold-loaderd", "trifold-symbolizerd", "trifold-exporterd", "trifold-viewer")
 
 
 class Skip(Exception):

@@ -96,8 +96,12 @@ def from_outside():
                         assert os.listdir(f"/proc/{pid}/root/") == [], f"{comm}: files in its root"
                     elif exe == "trifold-exporterd":
                         check(pid, comm, [], all_ns - {"net"})
+                    elif exe == "trifold-viewer":
+                        check(pid, comm, [], all_ns)
+                        assert os.listdir(f"/proc/{pid}/root/") == [], f"{comm}: files in its root"
+                        assert len(os.listdir(f"/proc/{pid}/task")) == 1, f"{comm}: threads"
             names = [exe for exe, _ in by]
-            for exe in ("trifold-loaderd", "trifold-symbolizerd", "trifold-exporterd"):
+            for exe in ("trifold-loaderd", "trifold-symbolizerd", "trifold-exporterd", "trifold-viewer"):
                 assert exe in names, f"{exe} does not run"
             # nobody shares a uid with another daemon
             uids = {exe: {status(pid)["Uid"].split()[0] for (e, _), ps in by.items() if e == exe for pid in ps}
