@@ -144,6 +144,10 @@ def use_facets(b, samples, expect):
     b.eval(find % "unknown" + ".click()")
     b.frame()
     expect(0 < int(b.data("samples")) <= two, "kind of frame filters nothing")
+    b.press("as-table")
+    kinds = {r[-1].rsplit("(", 1)[1] for r in rows_of(b)}
+    expect(kinds <= {"process)", "no file)", "frames missing)"}, f"keeps frames of {kinds}")
+    b.press("as-graph")
     b.eval("[...document.querySelectorAll('.chip')].pop().click()")
     b.frame()
     expect(b.data("samples") == samples, "filters are not removed")

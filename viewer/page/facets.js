@@ -3,11 +3,12 @@
 
 const FACETS = [
 	["process", "Process"], ["thread", "Thread"], ["container", "Container"],
-	["executable", "Executable"], ["kind", "With frames of kind"], ["pid", "Process ID"],
+	["executable", "Executable"], ["kind", "Kind of frame"], ["pid", "Process ID"],
 ];
 const FACET_NAMES = new Map([...FACETS, ["tid", "Thread ID"]]);
 const closed = new Set(["pid"]);	/* lists that are folded up */
 
+const valueText = (v, most) => v === "" ? "(none)" : shown(v, most);
 const chosen = (key, value) => state.filters.has(key) && state.filters.get(key).has(value);
 
 function toggle(key, value)
@@ -20,7 +21,7 @@ function toggle(key, value)
 		state.filters.set(key, set);
 	else
 		state.filters.delete(key);
-	say(`${FACET_NAMES.get(key)} ${shown(value, 80)} ${set.has(value) ? "chosen" : "no longer chosen"}.`);
+	say(`${FACET_NAMES.get(key)} ${valueText(value, 80)} ${set.has(value) ? "chosen" : "no longer chosen"}.`);
 	chips();
 	remember();
 	source.changed();
@@ -35,7 +36,7 @@ function chips()
 			out.push(el("button", {
 				className: "chip", title: "Remove this filter",
 				onclick: () => toggle(key, v),
-			}, `${FACET_NAMES.get(key)}: ${shown(v, 60)} `, el("b", { textContent: "\u00d7" })));
+			}, `${FACET_NAMES.get(key)}: ${valueText(v, 60)} `, el("b", { textContent: "\u00d7" })));
 		}
 	}
 	if (out.length > 1) {
@@ -53,7 +54,7 @@ function chips()
 function facetLine(key, [value, label, samples], most)
 {
 	const b = el("button", { className: "facet", onclick: () => toggle(key, value) },
-		el("span", { className: "label", textContent: shown(String(label || value), 120) || "(none)" }),
+		el("span", { className: "label", textContent: valueText(String(label || value), 120) }),
 		el("span", { className: "n", textContent: number(samples) }));
 
 	b.dataset.key = key;
@@ -63,7 +64,8 @@ function facetLine(key, [value, label, samples], most)
 	return el("li", {}, b);
 }
 
-function facetList(key, title, values)
+/* others: samples of values that the list has no room for. */
+function facetList(key, title, values, others)
 {
 	const list = values.map(([v, l, n]) => [String(v), l, n]);
 	const most = list.reduce((m, v) => Math.max(m, v[2]), 0);
@@ -79,6 +81,10 @@ function facetList(key, title, values)
 		el("summary", {}, title, el("span", { className: "n" }, ` ${number(list.length)}`)),
 		el("ul", {}, ...list.map((v) => facetLine(key, v, most))));
 
+	if (others) {
+		d.lastChild.append(el("li", { className: "others" }, "others",
+			el("span", { className: "n", textContent: number(others) })));
+	}
 	d.addEventListener("toggle", () => {
 		if (d.open)
 			closed.delete(key);
@@ -94,8 +100,8 @@ function showFacets(lists)
 	const at = document.activeElement, scroll = $("facets").scrollTop;
 	const key = at && at.dataset.key, value = at && at.dataset.value;
 
-	$("facet-lists").replaceChildren(...FACETS.map(([k, title]) => facetList(k, title, lists[k] || []))
-		.filter((d) => d));
+	$("facet-lists").replaceChildren(...FACETS.map(([k, title]) => facetList(k, title, lists[k] || [],
+		lists.others ? lists.others[k] : 0)).filter((d) => d));
 	$("facets").scrollTop = scroll;
 	if (key) {
 		for (const b of $("facet-lists").querySelectorAll("button.facet")) {

@@ -19,6 +19,16 @@ class Refused extends Error {
 
 /* --- what is asked ---------------------------------------------------------------- */
 
+/* {"error":"text"}, or whatever came. */
+function errorText(body)
+{
+	try {
+		return String(JSON.parse(body).error || body);
+	} catch (e) {
+		return body;
+	}
+}
+
 /* Nobody answered, or not to the end. */
 class Lost extends Error {}
 
@@ -39,7 +49,7 @@ async function request(path, params, signal, how)
 		throw new Lost(e.message);
 	}
 	if (status)
-		throw new Refused(status, body);
+		throw new Refused(status, errorText(body));
 	return body;
 }
 
@@ -227,10 +237,10 @@ function nothing()
 
 function aboutLive()
 {
-	const parts = [aboutText(info), `${info.frequency} Hz`];
-	const mib = (n) => `${(n / 1048576).toFixed(1)} MiB`;
+	const parts = [aboutText(info)], mib = (n) => `${(n / 1048576).toFixed(1)} MiB`;
 
-	parts.push(`${plural(info.samples, "sample")} since ${clock(oldest)}`);
+	if (info.samples)
+		parts.push(`${info.frequency} Hz`, `${plural(info.samples, "sample")} since ${clock(oldest)}`);
 	parts.push(`${mib(info.bytes)} of ${mib(info.budget)}`);
 	$("about").textContent = parts.map((s) => shown(s)).join(" \u00b7 ");
 	$("account").textContent = info.dropped ? `${plural(info.dropped, "sample")} had no room and are gone.` : "";

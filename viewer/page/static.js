@@ -58,11 +58,19 @@ function staticMain()
 		return [...sum].sort((a, b) => b[1] - a[1]).slice(0, 100).map(([v, n]) => [v, v, n]);
 	}
 
+	/* processes and marks of what is missing are of no kind */
+	const keepFrame = (i) => {
+		const k = KIND_KEYS[whole.labels[3 * all.label[i] + 2]];
+
+		return !k || !state.filters.has("kind") || chosen("kind", k);
+	};
+
 	source.changed = () => {
 		const none = !state.filters.has("process") && !state.filters.has("kind");
 
 		showFacets({ process: facet(ofKind, (i) => [nameAt(i)]), kind: facet(ofProcess, kindsAt) });
-		showProfile({ ...whole, reversedTree: null, tree: none ? all : filtered(all, (i) => ofProcess(i) && ofKind(i)) });
+		showProfile({ ...whole, reversedTree: null, tree: none ? all :
+			narrowed(whole, all, (i) => ofProcess(i) && ofKind(i), keepFrame) });
 	};
 	account(whole.info);
 	recall();

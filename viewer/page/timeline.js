@@ -61,7 +61,7 @@ function drawRange(from, to, h, fill, edge, name)
 {
 	const x = xAt(from), w = Math.max(xAt(to) - x, 2);
 
-	tctx.globalAlpha = 0.22;
+	tctx.globalAlpha = 0.17;
 	tctx.fillStyle = fill;
 	tctx.fillRect(x, 0, w, h);
 	tctx.globalAlpha = 1;

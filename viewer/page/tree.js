@@ -151,18 +151,68 @@ function ranks(p)
 	return p.rank;
 }
 
-/* The tree of those samples for which keep(row where they end). */
-function filtered(t, keep)
+/* Rows without order, each with its parent, become a tree. */
+function ordered(p, rows, parent)
 {
-	const self = t.self.map((v, i) => v && keep(i) ? v : 0);
-	const sum = sums(self, t.parent), rows = new Rows(t.n, false);
+	const rank = ranks(p), n = rows.n, place = new Int32Array(p.nLabels + 1);
+	const byRank = new Int32Array(n), first = new Int32Array(n), next = new Int32Array(n);
+	const out = new Rows(n, false);
+
+	for (let i = 1; i < n; i++)
+		place[rank[rows.label[i]] + 1]++;
+	for (let k = 1; k <= p.nLabels; k++)
+		place[k] += place[k - 1];
+	for (let i = 1; i < n; i++)
+		byRank[place[rank[rows.label[i]]]++] = i;
+	for (let k = n - 2; k >= 0; k--) {
+		const i = byRank[k];
+
+		next[i] = first[parent[i]];
+		first[parent[i]] = i;
+	}
+	for (let i = 0; ; ) {
+		out.add(rows.label[i], rows.depth[i], rows.self[i], 0);
+		if (first[i]) {
+			i = first[i];
+			continue;
+		}
+		while (i && !next[i])
+			i = parent[i];
+		if (!i)
+			return finish(out);
+		i = next[i];
+	}
+}
+
+/*
+ * The tree of those samples for which keepStack(row where they end), without
+ * the frames of which keepFrame(row) does not hold.
+ */
+function narrowed(p, t, keepStack, keepFrame)
+{
+	const self = t.self.map((v, i) => v && keepStack(i) ? v : 0);
+	const sum = sums(self, t.parent), place = new Int32Array(t.n), parent = [0];
+	const rows = new Rows(1024, false), known = new Map();
 
 	rows.add(-1, 0, self[0], 0);
 	for (let i = 1; i < t.n; i++) {
-		if (sum[i])
-			rows.add(t.label[i], t.depth[i], self[i], 0);
+		const above = place[t.parent[i]], key = above * p.nLabels + t.label[i];
+
+		if (!sum[i])
+			continue;
+		if (!keepFrame(i)) {
+			place[i] = above;
+		} else if (known.has(key)) {
+			place[i] = known.get(key);
+		} else {
+			known.set(key, rows.n);
+			place[i] = rows.n;
+			parent.push(above);
+			rows.add(t.label[i], rows.depth[above] + 1, 0, 0);
+		}
+		rows.self[place[i]] += self[i];
 	}
-	return finish(rows);
+	return ordered(p, rows, parent);
 }
 
 /*

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `trifold run` shows in a browser: a known program is profiled, its
+function is found, clicked, filtered, compared, downloaded.  Needs root and
+Chromium.  SHOTS=DIRECTORY keeps pictures of the page.
+"""
+import gzip
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+
+from browser import Browser, find
+from live import TRIFOLD, Skip, Suite, compile_c, folded, has_chain, say, scratch
+
+suite = Suite()
+CHAIN = [f"chain_{i}" for i in range(1, 11)]
+ROWS = "document.documentElement.dataset.rows > 0"
+SHOTS = os.environ.get("SHOTS")
+
+
+class Run:
+    """trifold run, and the address that it prints."""
+
+    def __init__(self, directory):
+        self.process = subprocess.Popen(
+            [TRIFOLD, "run", "--frequency", "199", "--output", os.path.join(directory, "end.html")],
+            cwd=directory, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.address, self.said = None, []
+        self.there = threading.Event()
+        threading.Thread(target=self.read, daemon=True).start()
+        assert self.there.wait(30), "no address:\n" + "".join(self.said)
+
+    def read(self):
+        for text in self.process.stderr:
+            self.said.append(text)
+            m = re.search(r"http://localhost:\d+/#key=\w+", text)
+            if m:
+                self.address = m.group(0)
+                self.there.set()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        return self.process.wait(30)
+
+
+def shot(b, name):
+    if SHOTS:
+        b.shot(os.path.join(SHOTS, name + ".png"))
+
+
+def param(b, name):
+    return b.eval(f"new URLSearchParams(location.hash.slice(1)).get('{name}')")
+
+
+def facet(b, key, value):
+    b.eval(f"[...document.querySelectorAll('button.facet')].find(e => e.dataset.key === '{key}' && "
+           f"e.dataset.value === '{value}').click()")
+
+
+def find_and_click(b):
+    """The function, by search; then the frame itself, with the mouse."""
+    b.type("query", "chain_10")
+    b.wait("!document.getElementById('matched').textContent.startsWith('matched 0.00')")
+    say(f"search: {b.text('matched')}")
+    b.key("Enter")
+    tip = b.text("tip")
+    assert tip.startswith("chain_10") and "chain (native)" in tip and "in itself" in tip, tip
+    x, y = b.eval("(r => [r.left, r.top])(document.getElementById('tip').getBoundingClientRect())")
+    box = b.eval("(r => [r.left, r.top, r.width, r.height])"
+                 "(document.getElementById('canvas').getBoundingClientRect())")
+    # the tip stands beside the frame it is about: above or below it
+    for at in ((x - 14, y - 10), (x - 14, y + 100)):
+        b.move(*at)
+        if b.text("tip").startswith("chain_10"):
+            break
+    assert box[0] <= at[0] <= box[0] + box[2]
+    shot(b, "search")
+    b.click(*at)
+    b.wait("document.getElementById('crumbs').textContent.includes('chain_10')")
+    crumbs = re.sub(r"\s+", " ", b.text("crumbs"))
+    assert "chain_9 \u203a chain_10" in crumbs, crumbs
+    say(f"zoomed: {crumbs}")
+    b.key("Escape")
+
+
+def table_agrees(b):
+    b.press("as-table")
+    b.type("query", "/^chain_10$/")
+    row = b.eval("[...document.querySelector('#table-body tr').children].map(e => e.textContent)")
+    assert row[0] == "chain_10" and float(row[2].split()[0]) > 5, row
+    shot(b, "table")
+    b.eval("document.querySelector('#table-body button').click()")
+    b.frame()
+    assert b.text("tip").startswith("chain_10"), b.text("tip")
+    b.key("Escape")
+
+
+def choose(b, lo, hi):
+    """A range by mouse, as parts of the time line."""
+    x, y, w = b.eval("(r => [r.left, r.top, r.width])(document.getElementById('timeline').getBoundingClientRect())")
+    b.drag(x + w * lo, y + 30, x + w * hi, y + 30)
+    time.sleep(0.3)
+    b.wait("document.documentElement.dataset.state === 'ok'")
+
+
+@suite.test
+def page():
+    """search, click, table, filter, range, comparison, download, link; the end"""
+    chromium = find()
+    if not chromium:
+        raise Skip("needs chromium")
+    with scratch() as tmp:
+        # a name of its own: other chains may run here
+        chain = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
+        burner = subprocess.Popen([chain, "100"])
+        run = b = None
+        try:
+            run = Run(tmp)
+            b = Browser(chromium, "1400,800", tmp)
+            b.size(1400, 800)
+            b.scheme("light")
+            use(b, run, tmp)
+        finally:
+            burner.kill()
+            burner.wait()
+            if run:
+                status = run.end()
+            if b:
+                b.end()
+        assert status == 0, "".join(run.said)
+
+
+def use(b, run, tmp):
+    origin = run.address.split("#")[0]
+    start = time.time()
+    b.open(run.address)
+    b.wait(ROWS, 30)
+    say(f"first samples in the page after {time.time() - start:.1f} s")
+    assert "key" not in b.eval("location.href"), b.eval("location.href")
+    b.wait("[...document.querySelectorAll('[data-key=process]')].some(e => e.dataset.value === 'chain')", 30)
+    time.sleep(12)                      # enough for two ranges
+    shot(b, "page")
+    find_and_click(b)
+    table_agrees(b)
+
+    b.press("follow")                   # paused: the numbers stay
+    time.sleep(0.5)
+    b.wait("document.documentElement.dataset.state === 'ok'")
+    n = int(b.data("samples"))
+    facet(b, "process", "chain")
+    b.wait(f"document.documentElement.dataset.samples < {n}")
+    b.wait("document.querySelectorAll('[data-key=process][aria-pressed=true]').length === 1")
+    facet(b, "kind", "native")
+    b.wait("location.hash.includes('kind=native')")
+    time.sleep(0.5)
+    assert int(b.data("samples")) > 0
+
+    # the newest quarter of the line of time, then as long before it
+    choose(b, .88, .96)
+    assert param(b, "from") and param(b, "to")
+    ms = int(param(b, "to")) - int(param(b, "from"))
+    assert 1000 <= ms < 60000, ms
+    here = b.data("samples")
+    downloads(b, tmp)
+    b.press("compare")
+    b.wait("document.getElementById('legend').textContent.includes('more than in the base')")
+    b.eval("document.getElementById('canvas').focus()")
+    b.key("Home")
+    assert "difference: " in b.text("tip"), b.text("tip")
+    shot(b, "compare")
+    b.press("compare")
+    b.wait("!document.getElementById('legend').textContent.includes('base')")
+
+    b.press("link")
+    link = b.wait("document.documentElement.dataset.link")
+    b.open("about:blank")
+    b.open(link)
+    b.wait(ROWS)
+    assert b.data("samples") == here, f"{b.data('samples')} by the link, not {here}"
+    assert "chain" in b.text("chips")
+    own, gap = b.redraw_ms()
+    say(f"{b.data('rows')} rows: {own:.1f} ms to draw, {gap:.1f} from frame to frame")
+    assert own < 30
+    bad = b.complaints(lambda u: u.startswith((origin, "blob:", "about:")))
+    assert not bad, bad
+    rows = b.data("rows")
+    assert run.end() == 0
+    b.wait("document.getElementById('notice').textContent.includes('No answer from trifold')", 20)
+    assert b.data("rows") == rows, "the last picture is gone"
+
+
+def downloads(b, tmp):
+    for fmt, ending in (("folded", ".folded"), ("pprof", ".pb.gz"), ("html", ".html")):
+        b.eval(f"document.querySelector('[data-format={fmt}]').click()")
+        end = time.time() + 15
+        got = []
+        while not got and time.time() < end:
+            time.sleep(0.1)
+            got = [os.path.join(tmp, f) for f in os.listdir(tmp) if f.startswith("trifold-") and f.endswith(ending)]
+        assert got, f"no {ending} came: {os.listdir(tmp)} {b.text('notice')}"
+        if fmt == "folded":
+            stacks = folded(got[0])
+            assert any(has_chain(s, CHAIN) for s, _ in stacks), stacks[:5]
+            assert all(s[0] == "chain" for s, _ in stacks), "downloads what is filtered away"
+        elif fmt == "pprof":
+            with gzip.open(got[0]) as f:
+                assert b"chain_10" in f.read()
+        else:
+            with open(got[0], encoding="utf-8") as f:
+                assert "chain_10" in f.read()
+
+
+suite.run()
