@@ -366,6 +366,11 @@ void config_apply(const struct config *c, struct options *o)
 	o->table_budget = config_number(c, KEY_BUDGET);
 	o->table_idle = config_number(c, KEY_IDLE);
 	o->verbose = !strcmp(c->value[KEY_VERBOSE].text, "yes");
+	o->no_page = strcmp(c->value[KEY_PAGE].text, "yes") != 0;
+	o->listen = *c->value[KEY_LISTEN].text ? c->value[KEY_LISTEN].text :
+						 NULL;
+	o->page_memory = config_number(c, KEY_MEMORY);
+	o->page_keep = config_number(c, KEY_KEEP);
 	o->config = c;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/config_file.h"
 #include "cli/options.h"
 #include "exporterd/pairs.h"
+#include "viewer/listen.h"
 
 #define NUMBER(lo, hi)	.kind = KIND_NUMBER, .min = (lo), .max = (hi)
 
@@ -87,6 +88,27 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.variable = "OTEL_RESOURCE_ATTRIBUTES",
 		.help = "More attributes of every resource: key=value,key=value, special\n"
 			"characters as %XX.",
+	},
+	[KEY_PAGE] = {
+		"page", "enabled", KIND_YES, .def = "yes", .flag = "no-page",
+		.flag_value = "no", .owner = OBEYS_NEXT_START,
+		.help = "The live page, for browsers on this host: yes or no.",
+	},
+	[KEY_LISTEN] = {
+		"page", "listen", KIND_LISTEN, .def = "", .flag = "listen",
+		.owner = OBEYS_NEXT_START,
+		.help = "Where it is: PORT, or HOST:PORT with localhost, 127.0.0.1 or [::1]; none:\n"
+			"4328, or any free port if that is taken.",
+	},
+	[KEY_MEMORY] = {
+		"page", "memory", NUMBER(1, 4096), .def = "64",
+		.owner = OBEYS_NEXT_START,
+		.help = "MiB that its samples may take, 1 to 4096: then the oldest are coarsened.",
+	},
+	[KEY_KEEP] = {
+		"page", "keep", NUMBER(10, 604800), .def = "3600",
+		.owner = OBEYS_NEXT_START,
+		.help = "Seconds that it remembers, 10 to 604800 (a week).",
 	},
 	[KEY_VERBOSE] = {
 		"log", "verbose", KIND_YES, .def = "no", .flag = "verbose",
@@ -288,6 +310,9 @@ static const char *check_file(const char *path, char *buf, size_t size)
 const char *config_key_check(const struct config_key *k, const char *value,
 			     char *buf, size_t size)
 {
+	uint16_t port;
+	int family;
+
 	switch (k->kind) {
 	case KIND_NUMBER:
 		snprintf(buf, size, "a number from %u to %u", k->min, k->max);
@@ -310,6 +335,10 @@ const char *config_key_check(const struct config_key *k, const char *value,
 			"name=value,name=value, special characters as %XX";
 	case KIND_FILE:
 		return check_file(value, buf, size);
+	case KIND_LISTEN:
+		return listen_parse(value, &family, &port) ?
+			"PORT, or HOST:PORT with localhost, 127.0.0.1 or [::1]" :
+			NULL;
 	}
 	return "something else";
 }

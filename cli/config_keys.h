@@ -22,6 +22,7 @@ enum config_id {
 	KEY_FREQUENCY, KEY_INTERVAL, KEY_BUDGET, KEY_IDLE,
 	KEY_ENDPOINT, KEY_HEADERS, KEY_TIMEOUT, KEY_COMPRESSION, KEY_CA,
 	KEY_CLIENT_CERT, KEY_CLIENT_KEY, KEY_SERVICE_NAME, KEY_ATTRIBUTES,
+	KEY_PAGE, KEY_LISTEN, KEY_MEMORY, KEY_KEEP,
 	KEY_VERBOSE,
 	KEY__COUNT
 };
@@ -35,6 +36,7 @@ enum config_kind {
 	KIND_PAIRS,		/* k=v,k=v as in OTEL_RESOURCE_ATTRIBUTES */
 	KIND_HEADERS,		/* likewise, names of HTTP headers */
 	KIND_FILE,		/* full path of a file that can be read */
+	KIND_LISTEN,		/* viewer/listen.h */
 };
 
 /* Who obeys it, and so what a reload does. */

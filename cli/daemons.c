@@ -164,6 +164,10 @@ static void viewer_args(const struct launch *l, struct args *a,
 		arg_num(a, "--listen-fd", CHILD_FD_FIRST + (uint64_t)i);
 		spec->fds[spec->n_fds++] = l->page.sockets.fd[i];
 	}
+	if (!l->opt->config)
+		return;
+	arg_num(a, "--memory", l->opt->page_memory);
+	arg_num(a, "--keep", l->opt->page_keep);
 }
 
 /* What exporterd shall know: the configuration, and where the page is. */

@@ -49,6 +49,7 @@ struct options {
 	const char *libexec;
 	const char *listen;		/* of the live page; NULL: default */
 	bool no_page;
+	uint32_t page_memory, page_keep;	/* MiB, s */
 	uint64_t duration_ms;		/* 0: none given */
 	uint32_t format;		/* enum profile_format */
 	uint32_t frequency;		/* Hz */

@@ -71,8 +71,11 @@ unsigned int reload(struct options *o, struct config *now, struct console *c)
 	config_fini(now);
 	*now = fresh;
 	config_apply(now, o);
+	/* these wait for the next start */
 	o->interval = was.interval;
 	o->verbose = was.verbose;
+	o->page_memory = was.page_memory;
+	o->page_keep = was.page_keep;
 	if (waits(o, KEY_FREQUENCY))
 		o->frequency = was.frequency;
 	console_say(c, "the configuration was read again%s", which ? "" :

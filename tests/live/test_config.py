@@ -323,14 +323,16 @@ def one_run(tmp, conf, hears, *args, **env):
     run = Run(tmp, conf, *args, env=clean_env(**env))
     try:
         wait_for(lambda: len(hears.requests()) > before, 20)
-        loader = words("trifold-loaderd")[0][0]
+        argv = {n: (words(n) or [([], [])])[0][0] for n in ("trifold-loaderd", "trifold-viewer")}
+        if argv["trifold-viewer"]:
+            argv["page"] = re.search(r"live page: http://localhost:(\d+)/", run.said()).group(1)
         for name in DAEMONS:
-            for argv, _ in words(name):
-                assert not any("hidden" in a for a in argv), f"a secret is in the arguments of {name}"
+            for w, _ in words(name):
+                assert not any("hidden" in a for a in w), f"a secret is in the arguments of {name}"
     finally:
         run.end()
     r = hears.requests()[before]
-    return dict(r["headers"]), hears.body(before), loader
+    return dict(r["headers"]), hears.body(before), argv
 
 
 @suite.test
@@ -341,28 +343,36 @@ def precedence():
             "[sampling]", "frequency = 47", "interval = 1", "[tables]", "budget = 64", "idle = 300",
             "[export]", "endpoint = " + r["a"].url, "headers = x-from=hidden-file",
             "compression = none", "timeout_ms = 7000",
+            "[page]", "listen = 24328", "memory = 32", "keep = 600",
             "[resource]", "service_name = service-file", "attributes = at.tribute=value-file", "")))
-        headers, body, loader = one_run(tmp, path, r["a"])
+        headers, body, argv = one_run(tmp, path, r["a"])
         assert headers["x-from"] == "hidden-file" and "Content-Encoding" not in headers, headers
         assert b"service-file" in body and b"value-file" in body
+        loader, viewer = argv["trifold-loaderd"], argv["trifold-viewer"]
         for option, value in (("--frequency", "47"), ("--table-budget", "64"), ("--idle", "300")):
             assert loader[loader.index(option) + 1] == value, loader
+        for option, value in (("--memory", "32"), ("--keep", "600")):
+            assert viewer[viewer.index(option) + 1] == value, viewer
+        assert argv["page"] == "24328"
 
         generic = {GENERIC + "ENDPOINT": r["b"].url, GENERIC + "HEADERS": "x-from=hidden-generic",
                    GENERIC + "COMPRESSION": "gzip", "OTEL_SERVICE_NAME": "service-env",
                    "OTEL_RESOURCE_ATTRIBUTES": "at.tribute=value-env"}
-        headers, body, loader = one_run(tmp, path, r["b"], "--frequency", "53", **generic)
+        headers, body, argv = one_run(tmp, path, r["b"], "--frequency", "53", "--listen", "24329",
+                                      **generic)
         assert headers["x-from"] == "hidden-generic" and headers["Content-Encoding"] == "gzip", headers
         assert b"service-env" in body and b"value-env" in body
-        assert loader[loader.index("--frequency") + 1] == "53", loader
+        loader = argv["trifold-loaderd"]
+        assert loader[loader.index("--frequency") + 1] == "53" and argv["page"] == "24329", argv
 
         profiles = {PROFILES + "ENDPOINT": r["c"].url + "/v1development/profiles",
                     PROFILES + "HEADERS": "x-from=hidden-profiles", PROFILES + "COMPRESSION": "none"}
         headers, _, _ = one_run(tmp, path, r["c"], **generic, **profiles)
         assert headers["x-from"] == "hidden-profiles" and "Content-Encoding" not in headers, headers
 
-        headers, _, _ = one_run(tmp, path, r["d"], "--endpoint", r["d"].url, **generic, **profiles)
-        assert headers["x-from"] == "hidden-profiles"
+        headers, _, argv = one_run(tmp, path, r["d"], "--endpoint", r["d"].url, "--no-page",
+                                   **generic, **profiles)
+        assert headers["x-from"] == "hidden-profiles" and not argv["trifold-viewer"], argv
         assert len({len(x.requests()) == 0 for x in r.values()}) == 1
         say({name: len(x.requests()) for name, x in r.items()})
 

@@ -128,6 +128,8 @@ TEST(config_judges_the_rest)
 	CHECK(!*value(KEY_COMPRESSION, "none"));
 	CHECK(*value(KEY_COMPRESSION, "gzip none") && *value(KEY_COMPRESSION, "g"));
 	CHECK(!*value(KEY_VERBOSE, "yes") && *value(KEY_VERBOSE, "true"));
+	CHECK(!*value(KEY_LISTEN, "4328") && !*value(KEY_LISTEN, "[::1]:80"));
+	CHECK(strstr(value(KEY_LISTEN, "0.0.0.0:4328"), "HOST:PORT with localhost"));
 	CHECK(!*value(KEY_CA, "/etc/passwd"));
 	CHECK(strstr(value(KEY_CA, "passwd"), "full path"));
 	CHECK(strstr(value(KEY_CA, "/nonexistent"), "No such file"));
