@@ -226,7 +226,9 @@ static void zsh_option(const struct option_def *d)
 	put_help(d->help, "\\[]:", "'\\''");
 	putchar(']');
 	if (kind != VALUE_NONE) {
-		printf(":%s:", d->value);
+		putchar(':');
+		put_help(d->value, "\\[]:", "'\\''");
+		putchar(':');
 		if (kind == VALUE_FILE || kind == VALUE_DIR)
 			printf("_files%s", kind == VALUE_DIR ? " -/" : "");
 		if (kind == VALUE_FORMAT) {
