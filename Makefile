@@ -89,7 +89,7 @@ $(O)/%.bpf.o: %.bpf.c
 	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) \
 		-idirafter $(SYSROOT)/usr/include/$(MACHINE)-linux-gnu \
 		-Wall -Werror -Wno-gnu-variable-sized-type-not-at-end \
-		-I. -MMD -MP -c $< -o $@
+		-ffile-prefix-map=$(CURDIR)=. -I. -MMD -MP -c $< -o $@
 
 $(O)/%.skel.h: $(O)/%.bpf.o
 	$(call say,SKEL)
