@@ -107,18 +107,18 @@ for _ in $(seq 50); do
 done
 check "status prints the accounts" grep -q 'under way .*: agrees' status.txt
 check "a second one is refused" exits 1 "$T" run --output d.html
-for d in symbolizerd exporterd loaderd; do
+for d in symbolizerd exporterd loaderd viewer; do
 	pkill -KILL -P $pid -f trifold-$d
 	sleep 0.5
 done
 check "daemons that died are running again" \
-	[ "$(pgrep -P $pid -f trifold- | wc -l)" = 3 ]
+	[ "$(pgrep -P $pid -f trifold- | wc -l)" = 4 ]
 kill -INT $pid
 wait $pid
 check "Ctrl-C is status 0" [ $? = 0 ]
 cat err >>log
 check "it said which ones died" \
-	[ "$(grep -c 'was killed by signal 9 .* started again' err)" = 3 ]
+	[ "$(grep -c 'was killed by signal 9 .* started again' err)" = 4 ]
 check "the sums agree" grep -q 'difference 0$' err
 check "the profile is there" [ -s c.html ]
 check "nothing is left" nothing_left
