@@ -62,7 +62,7 @@ trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c) \
 trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
 trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE)
 trifold-exporterd_GEN  := exporterd/otlp.pb-c.c
-trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lseccomp -lcap-ng
+trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lzstd -lseccomp -lcap-ng
 trifold_SRCS := $(wildcard cli/*.c) viewer/guard.c viewer/listen.c $(OTLP) $(IPC) \
 	ipc/batch.c ipc/batch_build.c ipc/counter_table.c common/container.c $(COMMON) $(MORE)
 trifold_GEN  := cli/page.o.c

@@ -58,9 +58,9 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.help = "Milliseconds that one attempt to send may take; 0: no limit.",
 	},
 	[KEY_COMPRESSION] = {
-		"export", "compression", KIND_CHOICE, .choices = "gzip none",
+		"export", "compression", KIND_CHOICE, .choices = "gzip zstd none",
 		.def = "gzip", .variable = "COMPRESSION", .otlp = true,
-		.help = "Of requests: gzip or none.",
+		.help = "Of requests: gzip, zstd or none.",
 	},
 	[KEY_CA] = {
 		"export", "ca", KIND_FILE, .def = "",

@@ -5,14 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include <zstd.h>
 
 /* Of zlib's levels, 2 makes requests 4 to 6 % larger than 6, in 0.3 to 0.4 of
  * the time (batches of 0.1 and 2.5 MB). */
 #define LEVEL	2
+/* zstd's own default. */
+#define ZSTD_LEVEL	3
 
 static const char *const names[COMPRESSION__KINDS] = {
 	[COMPRESSION_NONE] = "none",
 	[COMPRESSION_GZIP] = "gzip",
+	[COMPRESSION_ZSTD] = "zstd",
 };
 
 const char *compression_name(enum compression c)
@@ -59,6 +63,29 @@ static bool gzip(struct body *b, const uint8_t *data)
 	return ok;
 }
 
+static bool zstd(struct body *b, const uint8_t *data)
+{
+	size_t room = ZSTD_compressBound(b->raw_len);
+
+	b->data = malloc(room);
+	if (!b->data)
+		return false;
+	b->len = ZSTD_compress(b->data, room, data, b->raw_len, ZSTD_LEVEL);
+	return !ZSTD_isError(b->len);
+}
+
+static bool compress_into(struct body *b, const uint8_t *data)
+{
+	switch (b->compression) {
+	case COMPRESSION_GZIP:
+		return gzip(b, data);
+	case COMPRESSION_ZSTD:
+		return zstd(b, data);
+	default:
+		return plain(b, data);
+	}
+}
+
 struct body *body_make(const uint8_t *data, size_t len, enum compression c)
 {
 	struct body *b = calloc(1, sizeof(*b));
@@ -67,7 +94,7 @@ struct body *body_make(const uint8_t *data, size_t len, enum compression c)
 	if (!b)
 		return NULL;
 	*b = (struct body){ .refs = 1, .compression = c, .raw_len = len };
-	if (!(c == COMPRESSION_GZIP ? gzip(b, data) : plain(b, data))) {
+	if (!compress_into(b, data)) {
 		body_put(b);
 		return NULL;
 	}
@@ -98,13 +125,15 @@ uint8_t *body_raw(const struct body *b)
 
 	if (!out)
 		return NULL;
-	if (b->compression == COMPRESSION_NONE)
+	if (b->compression == COMPRESSION_NONE) {
 		memcpy(out, b->data, b->len);
-	else if (!gunzip(b, out)) {
-		free(out);
-		return NULL;
+		return out;
 	}
-	return out;
+	if (b->compression == COMPRESSION_GZIP ? gunzip(b, out) :
+	    ZSTD_decompress(out, b->raw_len, b->data, b->len) == b->raw_len)
+		return out;
+	free(out);
+	return NULL;
 }
 
 void body_put(struct body *b)

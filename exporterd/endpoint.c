@@ -162,16 +162,21 @@ static void env_timeout(struct endpoint *e)
 	e->timeout_ms = v;
 }
 
-static void env_compression(struct endpoint *e)
+static int env_compression(struct endpoint *e)
 {
 	struct name which;
 	const char *s = env_of(e->number, "COMPRESSION", &which);
 	int c = s ? compression_of(s) : (int)e->compression;
 
-	if (c < 0)
-		log_warn("%s: neither gzip nor none; using gzip", which.s);
-	else
-		e->compression = (enum compression)c;
+	char shown[32];
+
+	if (c < 0) {
+		log_err("%s: \"%s\" is none of gzip, zstd, none", which.s,
+			log_quote(s, strlen(s), shown, sizeof(shown)));
+		return ENDPOINT_USAGE;
+	}
+	e->compression = (enum compression)c;
+	return 0;
 }
 
 static int env_protocol(struct endpoint *e)
@@ -421,9 +426,8 @@ int endpoint_load(struct endpoint *e, unsigned int number,
 		.compression = COMPRESSION_GZIP,
 	};
 	env_timeout(e);
-	env_compression(e);
-	if ((r = env_protocol(e)) || (r = env_headers(e)) ||
-	    (r = env_files(e)))
+	if ((r = env_compression(e)) || (r = env_protocol(e)) ||
+	    (r = env_headers(e)) || (r = env_files(e)))
 		return r;
 	for (size_t i = 0; i < o->headers.n && number == 1 && r == 0; i++)
 		r = add_header(e, "--header", o->headers.v[2 * i],

@@ -10,8 +10,9 @@
  * from the first, so its credentials go nowhere else.
  *
  * An empty variable is as good as none.  A value that would send profiles
- * somewhere else, or without their credentials, stops the start; any other bad
- * one is reported and ignored, as the specification asks.
+ * somewhere else, without their credentials, or in a way that the receiver may
+ * not read, stops the start; any other bad one is reported and ignored, as the
+ * specification asks.
  */
 #ifndef EXPORTERD_ENDPOINT_H
 #define EXPORTERD_ENDPOINT_H

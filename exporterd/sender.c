@@ -105,6 +105,20 @@ static void finish(struct sender *s, enum batch_outcome o)
 
 /* --- what to say ---------------------------------------------------------- */
 
+/* What to set, if it is the compression. */
+static const char *hint_415(const struct endpoint *e)
+{
+	if (e->compression == COMPRESSION_NONE)
+		return " (is this an OTLP/HTTP receiver?)";
+	if (e->number > 1)
+		return e->compression == COMPRESSION_ZSTD ?
+			" (does it know zstd?  If not, set its _COMPRESSION=gzip)" :
+			" (does it know gzip?  If not, set its _COMPRESSION=none)";
+	return e->compression == COMPRESSION_ZSTD ?
+		" (does it know zstd?  If not, set OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION=gzip)" :
+		" (does it know gzip?  If not, set OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION=none)";
+}
+
 static const char *hint(const struct sender *s, long status)
 {
 	switch (status) {
@@ -120,7 +134,7 @@ static const char *hint(const struct sender *s, long status)
 	case 413:
 		return " (one sample alone: see the receiver's limit)";
 	case 415:
-		return " (is this an OTLP/HTTP receiver?)";
+		return hint_415(s->endpoint);
 	default:
 		return "";
 	}

@@ -5,7 +5,7 @@ fuzz_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
 fuzz_otlp_answer_LIBS := -lprotobuf-c -lcurl
 fuzz_otlp_split_SRCS := exporterd/split.c exporterd/queue.c exporterd/body.c \
 	exporterd/otlp.pb-c.c
-fuzz_otlp_split_LIBS := -lprotobuf-c -lz
+fuzz_otlp_split_LIBS := -lprotobuf-c -lz -lzstd
 
 $(O)/fuzzer/exporterd/otlp.pb-c.o: $(O)/exporterd/otlp.pb-c.c
 	@mkdir -p $(@D)

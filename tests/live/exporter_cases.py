@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cases of test_exporter.sh.  usage: exporter_cases.py BUILD [CASE...]"""
 import os
+import shutil
 import signal
 import subprocess
 import time
 
-from exporter_stage import (BATCH, BUILD, HERE, NOBODY, ROOT, Skip, Stage, case, decoder, equal,
-                            free_port, main, make_batch, outcomes, wait_for)
+from exporter_stage import (BATCH, BUILD, HERE, NOBODY, ROOT, Skip, Stage, case, check_events,
+                            decoder, equal, free_port, main, make_batch, outcomes, wait_for)
 from fake_hub import Done
 
 
@@ -65,6 +66,31 @@ def uncompressed_when_told():
         r = s.requests()[0]
         equal(r["wire"], r["len"])
         assert "Content-Encoding" not in dict(r["headers"])
+        s.stop()
+
+
+@case
+def zstd_when_told():
+    if not shutil.which("zstd"):
+        raise Skip("no zstd command")
+    with Stage(env={"OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION": "zstd"}) as s:
+        equal(s.hub.accept(), (0, {}))
+        data = make_batch(5000, 50, 500, 60, 20)
+        for _ in range(2):
+            ident = s.hub.batch(data, 5000)
+            equal(s.hub.done(), Done(ident, 5000, "delivered"))
+        r = s.requests()[0]
+        equal(dict(r["headers"])["Content-Encoding"], "zstd")
+        assert r["len"] > 3 * r["wire"], r
+        s.stop()
+        check_events(s, [0, 1], 10000)
+
+
+@case
+def receiver_that_knows_no_zstd_is_told_apart():
+    with Stage(script="415", env={"OTEL_EXPORTER_OTLP_COMPRESSION": "zstd"}) as s:
+        outcomes(s, ["rejected"])
+        assert "set OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION=gzip" in s.log()
         s.stop()
 
 
@@ -494,7 +520,8 @@ def memory(pid):
 def wrong_use_is_said_and_ends_with_2():
     for env, options in (({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, []),
                          ({}, ["--endpoint", "localhost:4318"]),
-                         ({"OTEL_EXPORTER_OTLP_HEADERS": "x"}, [])):
+                         ({"OTEL_EXPORTER_OTLP_HEADERS": "x"}, []),
+                         ({"OTEL_EXPORTER_OTLP_COMPRESSION": "deflate"}, [])):
         r = subprocess.run([f"{BUILD}/bin/trifold-exporterd", "--hub", "/x/y", "--hub-uid", "0",
                             *options], env=env, capture_output=True, text=True)
         equal(r.returncode, 2)

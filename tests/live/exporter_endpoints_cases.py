@@ -3,11 +3,10 @@
 """The cases of test_exporter_endpoints.sh: several receivers, split requests.
 usage: exporter_endpoints_cases.py BUILD [CASE...]"""
 import signal
-import subprocess
 import time
 from collections import Counter
 
-from exporter_stage import (BATCH, HERE, Stage, case, decoder, equal, free_port, main, make_batch,
+from exporter_stage import (BATCH, Stage, case, check_events, equal, free_port, main, make_batch,
                             outcomes, wait_for)
 from fake_hub import Done
 
@@ -154,16 +153,6 @@ def told(hub, ident, samples):
         sums[d.outcome] += d.samples
     equal(sum(sums.values()), samples)
     return dict(sums)
-
-
-def check_events(stage, numbers, events):
-    """Those requests keep every rule, and have so many events together."""
-    r = subprocess.run([decoder(), f"{HERE}/otlp_check.py", *(f"{stage.dir}/{n:03}.body"
-                                                             for n in numbers)],
-                       capture_output=True, text=True)
-    print("# " + r.stdout.strip().replace("\n", "\n# "))
-    equal(r.returncode, 0)
-    assert f" events={events} " in r.stdout, "events"
 
 
 @case

@@ -196,6 +196,16 @@ def decoder():
     return python
 
 
+def check_events(stage, numbers, events):
+    """Those requests keep every rule, and have so many events together."""
+    r = subprocess.run([decoder(), f"{HERE}/otlp_check.py", *(f"{stage.dir}/{n:03}.body"
+                                                             for n in numbers)],
+                       capture_output=True, text=True)
+    print("# " + r.stdout.strip().replace("\n", "\n# "))
+    equal(r.returncode, 0)
+    assert f" events={events} " in r.stdout, "events"
+
+
 def main():
     chosen = [c for c in CASES if len(sys.argv) < 3 or c.__name__ in sys.argv[2:]]
     failed = 0

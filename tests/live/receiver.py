@@ -31,6 +31,7 @@ import socket
 import socketserver
 import ssl
 import struct
+import subprocess
 import threading
 import time
 from email.utils import formatdate
@@ -155,6 +156,9 @@ class Server(socketserver.ThreadingTCPServer):
         plain = body
         if handler.headers.get("Content-Encoding") == "gzip":
             plain = gzip.decompress(body)
+        elif handler.headers.get("Content-Encoding") == "zstd":
+            plain = subprocess.run(["zstd", "-dcq"], input=body, stdout=subprocess.PIPE,
+                                   check=True).stdout
         with open(os.path.join(self.dir, f"{n:03}.body"), "wb") as f:
             f.write(plain)
         line = {"n": n, "time": time.time(), "path": handler.path, "step": step,

@@ -6,16 +6,16 @@ unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
 	exporterd/otlp.pb-c.c common/log.c
 unit_otlp_answer_LIBS := -lprotobuf-c -lcurl
 unit_otlp_body_SRCS := exporterd/body.c
-unit_otlp_body_LIBS := -lz -Wl,--wrap=malloc,--wrap=calloc
+unit_otlp_body_LIBS := -lz -lzstd -Wl,--wrap=malloc,--wrap=calloc
 unit_otlp_split_SRCS := exporterd/split.c exporterd/queue.c exporterd/body.c \
 	$(OTLP) exporterd/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
-unit_otlp_split_LIBS := -lprotobuf-c -lxxhash -lz \
+unit_otlp_split_LIBS := -lprotobuf-c -lxxhash -lz -lzstd \
 	-Wl,--wrap=malloc,--wrap=calloc
 unit_queue_SRCS := exporterd/queue.c exporterd/body.c
-unit_queue_LIBS := -lz
+unit_queue_LIBS := -lz -lzstd
 unit_exporter_config_SRCS := exporterd/config.c exporterd/endpoint.c \
 	exporterd/resource.c exporterd/pairs.c exporterd/body.c common/log.c
-unit_exporter_config_LIBS := -lcurl -lz
+unit_exporter_config_LIBS := -lcurl -lz -lzstd
 unit_backoff_SRCS := exporterd/backoff.c
 unit_backoff_LIBS := -lcurl
 

@@ -125,7 +125,7 @@ TEST(config_judges_lists)
 
 TEST(config_judges_the_rest)
 {
-	CHECK(!*value(KEY_COMPRESSION, "none"));
+	CHECK(!*value(KEY_COMPRESSION, "none") && !*value(KEY_COMPRESSION, "zstd"));
 	CHECK(*value(KEY_COMPRESSION, "gzip none") && *value(KEY_COMPRESSION, "g"));
 	CHECK(!*value(KEY_VERBOSE, "yes") && *value(KEY_VERBOSE, "true"));
 	CHECK(!*value(KEY_LISTEN, "4328") && !*value(KEY_LISTEN, "[::1]:80"));

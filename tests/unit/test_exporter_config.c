@@ -247,8 +247,16 @@ TEST(config_compression_and_protocol)
 	config_fini(&c);
 	set("PROFILES_COMPRESSION", "zstd");
 	CHECK_EQ(load(&c), 0);
-	CHECK_EQ(c.endpoints[0].compression, COMPRESSION_GZIP);
+	CHECK_EQ(c.endpoints[0].compression, COMPRESSION_ZSTD);
 	config_fini(&c);
+	set("PROFILES_COMPRESSION", "GZIP");
+	CHECK_EQ(load(&c), 2);
+	config_fini(&c);
+	set("PROFILES_COMPRESSION", "");
+	set("COMPRESSION", "br");
+	CHECK_EQ(load(&c), 2);
+	config_fini(&c);
+	unsetenv(VAR "COMPRESSION");
 	set("PROTOCOL", "grpc");
 	CHECK_EQ(load(&c), 2);
 	config_fini(&c);
@@ -438,7 +446,7 @@ TEST(config_refuses_bad_values_of_more_endpoints)
 		{ "1_ENDPOINT", "http://h" }, { "9_ENDPOINT", "http://h" },
 		{ "02_ENDPOINT", "http://h" }, { "2_HEADER", "a=b" },
 		{ "2", "http://h" }, { "ENDPOINT", "http://h" },
-		{ "2_ENDPOINTS", "http://h" },
+		{ "2_ENDPOINTS", "http://h" }, { "2_COMPRESSION", "lz4" },
 	};
 	struct config c;
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "tests/unit/harness.h"
 
@@ -50,6 +51,8 @@ static size_t decompress(const struct body *b)
 		memcpy(back, b->data, b->len);
 		return b->len;
 	}
+	if (b->compression == COMPRESSION_ZSTD)
+		return ZSTD_decompress(back, sizeof(back), b->data, b->len);
 	CHECK_EQ(inflateInit2(&z, 15 + 16), Z_OK);
 	CHECK_EQ(inflate(&z, Z_FINISH), Z_STREAM_END);
 	CHECK_EQ(z.avail_in, 0);
@@ -66,11 +69,15 @@ TEST(body_comes_back_from_every_compression)
 		for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
 			struct body *b = body_make(data, lens[i],
 						   (enum compression)c);
+			uint8_t *raw;
 
 			CHECK(b);
 			CHECK_EQ(b->raw_len, lens[i]);
 			CHECK_EQ(decompress(b), lens[i]);
 			CHECK(memcmp(back, data, lens[i]) == 0);
+			raw = body_raw(b);
+			CHECK(raw && memcmp(raw, data, lens[i]) == 0);
+			free(raw);
 			CHECK(c == COMPRESSION_NONE || lens[i] < LEN ||
 			      b->len < LEN / 2);
 			body_put(b);
