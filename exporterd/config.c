@@ -180,7 +180,7 @@ int config_load(struct config *c, int argc, char **argv)
 		.recorder_fd = -1,
 	};
 	r = read_options(c, &o, argc, argv);
-	if (r == 0 && resource_load(&c->resource) < 0)
+	if (r == 0 && resource_load(&c->resource, "") < 0)
 		r = no_memory();
 	if (r == 0 && !c->no_network)
 		r = read_endpoints(c, &o);

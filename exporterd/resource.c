@@ -2,11 +2,14 @@
 #include "exporterd/resource.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
 #include "common/log.h"
+#include "exporterd/otlp.h"
 
 static const char *env(const char *name)
 {
@@ -20,23 +23,149 @@ static int set(struct pairs *p, const char *key, const char *value)
 	return pairs_set(p, key, strdup(value), strcmp);
 }
 
-static int of_kernel(struct pairs *p)
+/* --- files ------------------------------------------------------------------ */
+
+#define FILE_MAX	16384
+
+/* Up to FILE_MAX - 1 bytes as a string; false when there is none to read. */
+static bool read_text(const char *root, const char *path, char *text)
+{
+	char full[PATH_MAX];
+	size_t n;
+	FILE *f;
+
+	if (snprintf(full, sizeof(full), "%s%s", root, path) >=
+	    (int)sizeof(full))
+		return false;
+	f = fopen(full, "re");
+	if (!f)
+		return false;
+	n = fread(text, 1, FILE_MAX - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	return true;
+}
+
+/* What stands behind "KEY=", up to the end of the line. */
+static bool unquote(const char *s, char *out, size_t size)
+{
+	char quote = *s == '"' || *s == '\'' ? *s++ : '\0';
+	size_t n = 0;
+
+	for (; *s && *s != '\n'; s++) {
+		if (*s == quote)
+			break;
+		if (!quote && strchr(" \t\r", *s))
+			break;
+		if (*s == '\\' && quote != '\'') {
+			if (!s[1] || s[1] == '\n')
+				return false;
+			s++;
+		}
+		if (n + 1 >= size)
+			return false;
+		out[n++] = *s;
+	}
+	out[n] = '\0';
+	return n && (!quote || *s == quote);
+}
+
+bool os_release_value(const char *text, const char *key, char *out,
+		      size_t size)
+{
+	size_t n = strlen(key);
+	bool found = false;
+
+	while (text) {
+		if (strncmp(text, key, n) == 0 && text[n] == '=')
+			found = unquote(text + n + 1, out, size);
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	return found;
+}
+
+/* machine-id(5): 32 hexadecimal digits; "uninitialized" is none. */
+static bool is_machine_id(char *text)
+{
+	size_t n = strspn(text, "0123456789abcdef");
+
+	if (n != 32 || (text[n] && text[n] != '\n') ||
+	    strspn(text, "0") == n)
+		return false;
+	text[n] = '\0';
+	return true;
+}
+
+/* --- what is found -------------------------------------------------------------- */
+
+static int of_machine(struct pairs *p, const char *root, char *text)
+{
+	static const char *const paths[] = {
+		"/etc/machine-id", "/var/lib/dbus/machine-id",
+	};
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		if (read_text(root, paths[i], text) && is_machine_id(text))
+			return set(p, "host.id", text);
+	}
+	return 0;
+}
+
+static int of_os(struct pairs *p, const char *root, const char *kernel,
+		 char *text)
+{
+	char value[256], both[384];
+	int r = 0;
+
+	if (!read_text(root, "/etc/os-release", text) &&
+	    !read_text(root, "/usr/lib/os-release", text))
+		return 0;
+	if (os_release_value(text, "NAME", value, sizeof(value)))
+		r = set(p, "os.name", value);
+	if (r == 0 &&
+	    os_release_value(text, "VERSION_ID", value, sizeof(value)))
+		r = set(p, "os.version", value);
+	if (r == 0 &&
+	    os_release_value(text, "PRETTY_NAME", value, sizeof(value))) {
+		snprintf(both, sizeof(both), "%s, Linux %s", value, kernel);
+		r = set(p, "os.description", both);
+	}
+	return r;
+}
+
+static int of_files(struct pairs *p, const char *root, const char *kernel)
+{
+	char *text = malloc(FILE_MAX);
+	int r;
+
+	if (!text)
+		return -ENOMEM;
+	r = of_machine(p, root, text);
+	if (r == 0)
+		r = of_os(p, root, kernel, text);
+	free(text);
+	return r;
+}
+
+static int detect(struct pairs *p, const char *root)
 {
 	struct utsname u;
 	int r;
 
-	if (uname(&u) < 0)
-		return 0;
-	r = set(p, "host.name", u.nodename);
-	if (r == 0)
-		r = set(p, "host.arch",
-			strcmp(u.machine, "x86_64") == 0 ? "amd64" :
-			strcmp(u.machine, "aarch64") == 0 ? "arm64" :
-			u.machine);
-	if (r == 0)
-		r = set(p, "os.type", "linux");
-	return r;
+	if ((r = set(p, "os.type", "linux")) ||
+	    (r = set(p, "telemetry.distro.name", "trifold")) ||
+	    (r = set(p, "telemetry.distro.version", TRIFOLD_VERSION)) ||
+	    uname(&u) < 0 || (r = set(p, "host.name", u.nodename)) ||
+	    (r = set(p, "host.arch",
+		     strcmp(u.machine, "x86_64") == 0 ? "amd64" :
+		     strcmp(u.machine, "aarch64") == 0 ? "arm64" :
+		     u.machine)))
+		return r;
+	return of_files(p, root, u.release);
 }
+
+/* --- what is given -------------------------------------------------------------- */
 
 /* Any mistake voids the whole variable (specification, resource SDK). */
 static int of_variable(struct pairs *p)
@@ -69,10 +198,10 @@ static int of_variable(struct pairs *p)
 	return r;
 }
 
-int resource_load(struct pairs *p)
+int resource_load(struct pairs *p, const char *root)
 {
 	const char *name = env("OTEL_SERVICE_NAME");
-	int r = of_kernel(p);
+	int r = detect(p, root);
 
 	if (r == 0)
 		r = of_variable(p);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-FUZZ += otlp_answer otlp_split
+FUZZ += otlp_answer otlp_split os_release
+fuzz_os_release_SRCS := exporterd/resource.c exporterd/pairs.c common/log.c
 fuzz_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
 	exporterd/otlp.pb-c.c common/log.c
 fuzz_otlp_answer_LIBS := -lprotobuf-c -lcurl

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cases of test_exporter.sh.  usage: exporter_cases.py BUILD [CASE...]"""
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -56,6 +57,34 @@ def request_keeps_every_rule_says_another_decoder():
         equal(out.returncode, 0)
         assert " events=5020 " in out.stdout, "events"
         s.stop()
+
+
+@case
+def resources_say_which_host_and_system():
+    release = platform.freedesktop_os_release()
+    want = {"os.type": "linux", "os.name": release["NAME"], "host.name": platform.node(),
+            "host.arch": {"x86_64": "amd64", "aarch64": "arm64"}[platform.machine()],
+            "telemetry.distro.name": "trifold",
+            "os.description": f"{release['PRETTY_NAME']}, Linux {platform.release()}"}
+    if "VERSION_ID" in release:
+        want["os.version"] = release["VERSION_ID"]
+    try:
+        with open("/etc/machine-id") as f:
+            want["host.id"] = f.read().strip()
+    except FileNotFoundError:
+        pass
+    with Stage() as s:
+        outcomes(s, ["delivered"])
+        s.stop()
+        check_events(s, [0], 20, want)
+    # what is given wins over what is found
+    mine = {"host.id": "i-1", "os.name": "mine", "service.name": "shop"}
+    env = {"OTEL_RESOURCE_ATTRIBUTES": "host.id=i-1,os.name=mine,service.name=no",
+           "OTEL_SERVICE_NAME": "shop"}
+    with Stage(env=env) as s:
+        outcomes(s, ["delivered"])
+        s.stop()
+        check_events(s, [0], 20, want | mine)
 
 
 @case

@@ -196,10 +196,12 @@ def decoder():
     return python
 
 
-def check_events(stage, numbers, events):
-    """Those requests keep every rule, and have so many events together."""
-    r = subprocess.run([decoder(), f"{HERE}/otlp_check.py", *(f"{stage.dir}/{n:03}.body"
-                                                             for n in numbers)],
+def check_events(stage, numbers, events, attributes=None):
+    """Those requests keep every rule, have so many events together, and these
+    attributes in every resource."""
+    want = [x for k, v in (attributes or {}).items() for x in ("--attribute", f"{k}={v}")]
+    r = subprocess.run([decoder(), f"{HERE}/otlp_check.py", *want,
+                        *(f"{stage.dir}/{n:03}.body" for n in numbers)],
                        capture_output=True, text=True)
     print("# " + r.stdout.strip().replace("\n", "\n# "))
     equal(r.returncode, 0)

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """otlp_check - does an OTLP profiles request keep every rule?
 
-usage: otlp_check.py [--chain LEAF,CALLER,...]... [--foreign] [--jsonl] FILE...
+usage: otlp_check.py [--chain LEAF,CALLER,...]... [--attribute KEY=VALUE]...
+                     [--foreign] [--jsonl] FILE...
 
 Decodes request bodies (or, with --jsonl, what the collector's file exporter
 wrote) with the published Python package opentelemetry-proto, a decoder that is
 not ours, and checks the rules of profcheck (OpenTelemetry sig-profiling) and
 of the receivers.  Prints sums; exits with 1 when a rule is broken, or when a
---chain of function names, leaf first, is in no stack.  --foreign: only
-profcheck's rules, for requests that are not ours.
+--chain of function names, leaf first, is in no stack, or when a resource has
+not every --attribute.  --foreign: only profcheck's rules, for requests that
+are not ours.
 """
 import argparse
 import base64
@@ -29,8 +31,9 @@ FRAME_TYPES = {"kernel", "native", "go", "unknown", "abort-marker"}
 
 
 class Checker:
-    def __init__(self, request, ours):
+    def __init__(self, request, ours, attributes=()):
         self.r, self.d, self.ours = request, request.dictionary, ours
+        self.wanted = attributes
         self.broken = []
         self.sums = Counter()
         self.used = {t: {0} for t in TABLES}
@@ -179,6 +182,10 @@ class Checker:
     def resource(self, rp, what):
         keys = [a.key for a in rp.resource.attributes]
         self.rule(len(keys) == len(set(keys)), f"{what}: resource keys repeat: {keys}")
+        said = {f"{a.key}={getattr(a.value, a.value.WhichOneof('value') or 'string_value')}"
+                for a in rp.resource.attributes}
+        for a in self.wanted:
+            self.rule(a in said, f"{what}: no {a}")
         if not self.ours:
             return
         self.rule("service.name" in keys, f"{what}: no service.name")
@@ -274,6 +281,7 @@ def to_base64(text):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--chain", action="append", default=[])
+    p.add_argument("--attribute", action="append", default=[])
     p.add_argument("--foreign", action="store_true")
     p.add_argument("--jsonl", action="store_true")
     p.add_argument("files", nargs="+")
@@ -282,7 +290,7 @@ def main():
     sums, bad = Counter(), 0
     for path in opts.files:
         for r, used in requests(path, opts.jsonl):
-            c = Checker(r, not opts.foreign)
+            c = Checker(r, not opts.foreign, opts.attribute)
             c.used["string"] |= used
             c.run()
             for text in c.broken[:20]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-UNIT += otlp otlp_answer otlp_body otlp_split queue exporter_config backoff
+UNIT += otlp otlp_answer otlp_body otlp_split queue exporter_config \
+	exporter_resource backoff
 unit_otlp_SRCS := $(OTLP) exporterd/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
 unit_otlp_LIBS := -lprotobuf-c -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
@@ -16,6 +17,8 @@ unit_queue_LIBS := -lz -lzstd
 unit_exporter_config_SRCS := exporterd/config.c exporterd/endpoint.c \
 	exporterd/resource.c exporterd/pairs.c exporterd/body.c common/log.c
 unit_exporter_config_LIBS := -lcurl -lz -lzstd
+unit_exporter_resource_SRCS := exporterd/resource.c exporterd/pairs.c \
+	common/log.c
 unit_backoff_SRCS := exporterd/backoff.c
 unit_backoff_LIBS := -lcurl
 

@@ -317,12 +317,16 @@ TEST(config_resource_attributes_are_all_or_nothing)
 	static const char *const bad[] = {
 		"good=1,bad", "good=1,k=%zz", "good=1,%z=1", "good=1,=x" };
 	struct config c;
+	size_t detected;
 
+	CHECK_EQ(load(&c), 0);
+	detected = c.resource.n;
+	config_fini(&c);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		setenv("OTEL_RESOURCE_ATTRIBUTES", bad[i], 1);
 		CHECK_EQ(load(&c), 0);
 		CHECK_STR(get(&c.resource, "good"), "(none)");
-		CHECK_EQ(c.resource.n, 3);
+		CHECK_EQ(c.resource.n, detected);
 		config_fini(&c);
 	}
 }
