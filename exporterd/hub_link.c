@@ -110,6 +110,19 @@ static int on_batch(struct hub_link *l, struct msg *m)
 			     (const void *)m->buf);
 }
 
+static int on_status(struct hub_link *l, const struct msg *m)
+{
+	const struct msg_status *s = (const void *)m->buf;
+
+	if (!l->wants_status)
+		return MSG_BAD_TYPE;
+	if (s->status.version != MSG_VERSION || s->status.loader_up > 1 ||
+	    s->status.exporter_up > 1)
+		return MSG_BAD_CONTENT;
+	l->ops->status(l->arg, &s->status);
+	return MSG_OK;
+}
+
 static int receive(struct hub_link *l)
 {
 	struct msg m;
@@ -123,6 +136,9 @@ static int receive(struct hub_link *l)
 		break;
 	case MSG_BATCH:
 		r = on_batch(l, &m);
+		break;
+	case MSG_STATUS:
+		r = on_status(l, &m);
 		break;
 	default:
 		r = MSG_BAD_TYPE;
@@ -164,6 +180,7 @@ static int say_hello(struct hub_link *l)
 {
 	struct msg_hello_exporter hello = {
 		.batch_version = BATCH_VERSION,
+		.wants_status = l->wants_status,
 		.queued_samples = l->ops->held(l->arg),
 		.unreported = l->unreported,
 	};

@@ -26,6 +26,8 @@ struct hub_link_ops {
 	/* A batch has come; fd is borrowed.  Returns MSG_OK, or MSG_BAD_CONTENT
 	 * (when it was answered already) to end the connection. */
 	int (*batch)(void *arg, uint64_t id, int fd, const struct msg_batch *m);
+	/* How things stand: each second, if wants_status. */
+	void (*status)(void *arg, const struct status *st);
 	/* Samples that were taken and not answered yet. */
 	uint64_t (*held)(void *arg);
 	/* Everything is sent that was to be sent. */
@@ -46,6 +48,7 @@ struct hub_link {
 	struct export_outcomes unreported;	/* for the next hello */
 	struct export_outcomes in_hello;	/* in one not answered yet */
 	struct hub_answer *first, *last;
+	bool wants_status;		/* to be set before hub_link_start() */
 	bool closing;			/* hub_link_close() was called */
 	bool said;			/* that the hub is away */
 	uint64_t offences;

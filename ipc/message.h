@@ -68,7 +68,7 @@ enum msg_type {
 				 * subscriber */
 	MSG_BATCH_DONE = 19,	/* recorder -> exporterd -> hub */
 	MSG_EXPORTER_STATS = 20,/* exporterd -> hub */
-	MSG_STATUS = 21,	/* hub -> status client, each second */
+	MSG_STATUS = 21,	/* hub -> status client, exporterd, each second */
 	MSG_OPEN = 22,		/* loaderd -> opener */
 	MSG_OPENED = 23,	/* opener -> loaderd, 1 fd */
 	MSG_OPEN_FAILED = 24,	/* opener -> loaderd */
@@ -108,7 +108,7 @@ struct msg_hello_hub {
 /* What became of batches since the last MSG_BATCH_DONE that got through. */
 struct msg_hello_exporter {
 	uint32_t batch_version;		/* BATCH_VERSION */
-	uint32_t pad;
+	uint32_t wants_status;		/* 1: send me MSG_STATUS; else 0 */
 	uint64_t queued_samples;	/* still with this exporterd */
 	struct export_outcomes unreported;
 };

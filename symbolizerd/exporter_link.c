@@ -54,7 +54,7 @@ void exporter_link_flush(struct hub *hub)
 
 static bool plausible(const struct msg_hello_exporter *m)
 {
-	if (m->queued_samples >= LEDGER_COUNT_MAX / 16)
+	if (m->queued_samples >= LEDGER_COUNT_MAX / 16 || m->wants_status > 1)
 		return false;
 	for (int i = 0; i < BATCH__OUTCOMES; i++) {
 		if (m->unreported.samples[i] >= LEDGER_COUNT_MAX / 16)
@@ -74,6 +74,7 @@ static int on_hello(struct hub *hub, const struct msg *msg)
 		return MSG_BAD_CONTENT;
 	batches_hello(&hub->batches, m.queued_samples, &m.unreported);
 	hub->presume_end_ns = 0;
+	x->wants_status = m.wants_status;
 	x->conn.state = CONN_READY;
 	if (conn_send(&x->conn, MSG_HELLO_HUB, msg->hdr.id, &hello,
 		      sizeof(hello), NULL, 0, NULL, 0) < 0)

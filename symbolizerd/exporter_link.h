@@ -17,6 +17,7 @@ struct exporter_link {
 	struct ev_source listener, src;
 	struct conn conn;
 	struct exporter_stats stats;	/* its last word */
+	bool wants_status;
 	struct log_limit accept_log;
 };
 

@@ -45,10 +45,9 @@ static void leave(struct status_client *c)
 }
 
 /* A client that does not read misses some. */
-static void tell(struct status_client *c, const struct msg_status *m)
+static void tell(struct conn *c, const struct msg_status *m)
 {
-	(void)!conn_send(&c->conn, MSG_STATUS, 0, m, sizeof(*m), NULL, 0, NULL,
-			 0);
+	(void)!conn_send(c, MSG_STATUS, 0, m, sizeof(*m), NULL, 0, NULL, 0);
 }
 
 static void tell_missed(struct status_client *c)
@@ -123,7 +122,7 @@ static void welcome(struct hub *hub, struct status_client *c)
 	fill(hub, &m.status);
 	(void)!conn_send(&c->conn, MSG_HELLO_HUB, 0, &hello, sizeof(hello),
 			 NULL, 0, NULL, 0);
-	tell(c, &m);
+	tell(&c->conn, &m);
 }
 
 static int on_connect(struct ev_source *src, uint32_t events)
@@ -189,8 +188,13 @@ void status_send(struct hub *hub)
 		if (!filled)
 			fill(hub, &m.status);
 		filled = true;
-		tell(&hub->status.v[i], &m);
+		tell(&hub->status.v[i].conn, &m);
 	}
+	if (!exporter_link_ready(hub) || !hub->exporter.wants_status)
+		return;
+	if (!filled)
+		fill(hub, &m.status);
+	tell(&hub->exporter.conn, &m);
 }
 
 static void offer(struct status_client *c, int fd, uint64_t id,

@@ -4,7 +4,8 @@
  *
  * Each gets MSG_HELLO_HUB and a MSG_STATUS when it connects, one each second,
  * and one right before the hub ends.  All that they may say is MSG_SUBSCRIBE:
- * SUBSCRIBERS of them may have copies of batches.
+ * SUBSCRIBERS of them may have copies of batches.  An exporterd that asked for
+ * it in its hello gets MSG_STATUS as often.
  */
 #ifndef SYMBOLIZERD_STATUS_H
 #define SYMBOLIZERD_STATUS_H

@@ -490,3 +490,38 @@ TEST(exporter_can_finish_batches_in_any_order)
 	hub_end(&place, &status, &st);
 	loader_drop(&l);
 }
+
+/* exporterd sends the accounts as metrics, to the last. */
+TEST(hub_tells_an_exporter_that_asks_how_things_stand)
+{
+	struct msg_hello_exporter hello = {
+		.batch_version = BATCH_VERSION, .wants_status = 1,
+	};
+	struct fake_loader l = { 0 };
+	struct conn exporter, status;
+	struct fake_batch b;
+	struct status st;
+	struct msg m;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	NEED(conn_connect(&exporter, place_path(&place, "export"), PEER_HUB,
+			  hub_uid()) == 0);
+	NEED(conn_send(&exporter, MSG_HELLO_EXPORTER, 0, &hello, sizeof(hello),
+		       NULL, 0, NULL, 0) == 0);
+	expect(&exporter, MSG_HELLO_HUB, &m);
+	exporter.state = CONN_READY;
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	two_samples(&l);
+	status_until(&exporter, &st, has_received, 2);
+	NEED(st.exporter_up && st.loader_up);
+	NEED(st.hub.start_ns && st.hub.cpu_ns && st.hub.rss_bytes);
+	exporter_batch(&exporter, &b);
+	exporter_done(&exporter, b.id, 2, BATCH_DELIVERED);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	status_until(&exporter, &st, has_delivered, 2);
+	conn_close(&exporter);
+	loader_drop(&l);
+}
