@@ -84,6 +84,13 @@ bool daemons_network(const struct options *o)
 	return o->config && *o->config->value[KEY_ENDPOINT].text;
 }
 
+bool daemons_export(const struct options *o)
+{
+	const char *metrics = getenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");
+
+	return daemons_network(o) || (metrics && *metrics);
+}
+
 _Static_assert(NUMBERS_MAX == ONLY_MAX, "as many --pid as loaderd takes");
 
 /* --- how ------------------------------------------------------------------------- */

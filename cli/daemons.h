@@ -33,7 +33,7 @@ struct launch {
 	struct runtime_dir dir;
 	char programs[PATH_MAX];	/* directory of the daemons */
 	int log_fd;
-	bool network;			/* profiles are sent somewhere */
+	bool network;			/* of daemons_export() */
 	struct live_page page;
 };
 
@@ -43,6 +43,8 @@ int daemons_find(const char *libexec, char dir[PATH_MAX]);
 
 /* True if option, environment or file says where to send profiles. */
 bool daemons_network(const struct options *o);
+/* ... or the environment where to send metrics. */
+bool daemons_export(const struct options *o);
 
 /* Start one; feed: exporterd's end of the socket to the recorder, or -1.
  * Returns its pid or -errno. */

@@ -177,7 +177,7 @@ static void on_reload(struct sup *s, uint64_t now)
 {
 	unsigned int which = reload(s->opt, s->config, &s->console);
 
-	s->launch.network = daemons_network(s->opt);
+	s->launch.network = daemons_export(s->opt);
 	for (int i = 0; i < DAEMON__COUNT; i++) {
 		struct daemon *d = &s->daemon[i];
 
@@ -710,7 +710,7 @@ int supervise(struct options *o, struct target *target, struct config *c,
 	int r;
 
 	/* to record is not to send: only `run` has an endpoint */
-	s.launch.network = plain && daemons_network(o);
+	s.launch.network = plain && daemons_export(o);
 	if (set_up(&s))
 		return 1;
 	r = start_launcher(&s);

@@ -157,7 +157,7 @@ static int read_options(struct config *c, struct endpoint_options *o, int argc,
 
 static int read_endpoints(struct config *c, const struct endpoint_options *o)
 {
-	bool more = false;
+	bool more = c->metrics.to.url != NULL;
 	int r = endpoint_check_names();
 
 	for (unsigned int i = 2; i <= ENDPOINTS_MAX; i++)
@@ -183,6 +183,8 @@ int config_load(struct config *c, int argc, char **argv)
 	if (r == 0 && resource_load(&c->resource, "") < 0)
 		r = no_memory();
 	if (r == 0 && !c->no_network)
+		r = metrics_config_load(&c->metrics, &o);
+	if (r == 0 && !c->no_network)
 		r = read_endpoints(c, &o);
 	pairs_fini(&o.headers);
 	return r;
@@ -193,5 +195,6 @@ void config_fini(struct config *c)
 	free(c->hub);
 	for (unsigned int i = 0; i < c->n_endpoints; i++)
 		endpoint_fini(&c->endpoints[i]);
+	endpoint_fini(&c->metrics.to);
 	pairs_fini(&c->resource);
 }

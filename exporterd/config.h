@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "exporterd/endpoint.h"
+#include "exporterd/metrics_config.h"
 #include "exporterd/pairs.h"
 
 struct config {
@@ -22,6 +23,7 @@ struct config {
 	 * number, or else the first with its default */
 	struct endpoint endpoints[ENDPOINTS_MAX];
 	unsigned int n_endpoints;
+	struct metrics_config metrics;
 	struct pairs resource;
 };
 

@@ -20,7 +20,8 @@
 #include "common/log.h"
 #include "common/sandbox.h"
 
-#define KEEP_MAX	96	/* two a path: `readable`, 3 an endpoint */
+#define KEEP_MAX	96	/* two a path: `readable`, 3 an endpoint and
+			 * for metrics */
 #define NOFILE		512		/* QUEUE and RECORDER_MAX, sockets */
 #define ADDRESS_SPACE	(1ULL << 30)	/* a batch, its request, the queue */
 
@@ -85,6 +86,15 @@ static int keep_directory_of(struct keep *k, const char *path)
 	return keep_file(k, dir);
 }
 
+static int keep_files(struct keep *k, const struct endpoint *e)
+{
+	int r = keep_file(k, e->ca);
+
+	if (r == 0)
+		r = keep_file(k, e->cert);
+	return r < 0 ? r : keep_file(k, e->key);
+}
+
 static int find_keep(struct keep *k, const struct config *cfg, bool sockets)
 {
 	int r = sockets ? keep_directory_of(k, cfg->hub) : 0;
@@ -92,13 +102,10 @@ static int find_keep(struct keep *k, const struct config *cfg, bool sockets)
 	for (size_t i = 0; i < sizeof(readable) / sizeof(readable[0]) &&
 	     r == 0 && !cfg->no_network; i++)
 		r = keep_file(k, readable[i]);
-	for (unsigned int i = 0; i < cfg->n_endpoints && r == 0; i++) {
-		const struct endpoint *e = &cfg->endpoints[i];
-
-		if ((r = keep_file(k, e->ca)) == 0 &&
-		    (r = keep_file(k, e->cert)) == 0)
-			r = keep_file(k, e->key);
-	}
+	for (unsigned int i = 0; i < cfg->n_endpoints && r == 0; i++)
+		r = keep_files(k, &cfg->endpoints[i]);
+	if (r == 0)
+		r = keep_files(k, &cfg->metrics.to);
 	if (r < 0)
 		log_err("confinement failed at listing files: %s", strerror(-r));
 	return r;
@@ -232,6 +239,8 @@ int confine(const struct config *cfg)
 		r = sandbox_landlock_read((const char *const *)files.v);
 	for (unsigned int i = 0; i < cfg->n_endpoints && r == 0; i++)
 		r = check_files(&cfg->endpoints[i]);
+	if (r == 0)
+		r = check_files(&cfg->metrics.to);
 	if (r == 0)
 		r = sandbox_seccomp(rules, sizeof(rules) / sizeof(rules[0]));
 	keep_fini(&mounts);

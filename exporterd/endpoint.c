@@ -106,7 +106,8 @@ static const char *env_of(unsigned int number, const char *option,
 			 option);
 		return env(which->s);
 	}
-	snprintf(which->s, sizeof(which->s), OTLP "PROFILES_%s", option);
+	snprintf(which->s, sizeof(which->s), OTLP "%s_%s",
+		 number ? "PROFILES" : "METRICS", option);
 	s = env(which->s);
 	if (s)
 		return s;
@@ -190,6 +191,11 @@ static int env_protocol(struct endpoint *e)
 	if (strcmp(s, "grpc") != 0 && strcmp(s, "http/json") != 0) {
 		log_warn("%s: unknown protocol; using http/protobuf", which.s);
 		return 0;
+	}
+	if (!e->number) {
+		log_warn("%s=%s: metrics are not sent: trifold speaks http/protobuf only",
+			 which.s, s);
+		return -EPROTONOSUPPORT;
 	}
 	log_err("%s=%s: trifold speaks http/protobuf only: set "
 		OTLP "PROFILES_PROTOCOL=http/protobuf and "
@@ -368,6 +374,7 @@ bool endpoint_is_loopback(const char *url)
 static int set_url(struct endpoint *e, const char *from, const char *s,
 		   bool base)
 {
+	const char *path = e->number ? ENDPOINT_PATH : ENDPOINT_METRICS_PATH;
 	CURLU *u = parse(s);
 
 	if (!u) {
@@ -377,9 +384,9 @@ static int set_url(struct endpoint *e, const char *from, const char *s,
 	}
 	if (base)
 		e->base = strdup(s);
-	e->url = base ? endpoint_url(s, ENDPOINT_PATH) : strdup(s);
+	e->url = base ? endpoint_url(s, path) : strdup(s);
 	if (base)
-		append_path(u, ENDPOINT_PATH);
+		append_path(u, path);
 	e->shown_url = without_secrets(u);
 	curl_url_cleanup(u);
 	return e->url && e->shown_url && (e->base || !base) ? 0 : no_memory();
@@ -416,8 +423,7 @@ bool endpoint_named(unsigned int number, const struct endpoint_options *o)
 		env_of(number, "ENDPOINT", &which);
 }
 
-int endpoint_load(struct endpoint *e, unsigned int number,
-		  const struct endpoint_options *o)
+static int load_variables(struct endpoint *e, unsigned int number)
 {
 	int r;
 
@@ -427,12 +433,50 @@ int endpoint_load(struct endpoint *e, unsigned int number,
 	};
 	env_timeout(e);
 	if ((r = env_compression(e)) || (r = env_protocol(e)) ||
-	    (r = env_headers(e)) || (r = env_files(e)))
+	    (r = env_headers(e)))
 		return r;
-	for (size_t i = 0; i < o->headers.n && number == 1 && r == 0; i++)
+	return env_files(e);
+}
+
+static int option_headers(struct endpoint *e, const struct endpoint_options *o)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < o->headers.n && r == 0; i++)
 		r = add_header(e, "--header", o->headers.v[2 * i],
 			       o->headers.v[2 * i + 1]);
+	return r;
+}
+
+int endpoint_load(struct endpoint *e, unsigned int number,
+		  const struct endpoint_options *o)
+{
+	int r = load_variables(e, number);
+
+	if (r == 0 && number == 1)
+		r = option_headers(e, o);
 	return r ? r : find_url(e, o);
+}
+
+int endpoint_load_metrics(struct endpoint *e, const struct endpoint_options *o)
+{
+	const char *own = env(OTLP "METRICS_ENDPOINT"), *all = env(OTLP "ENDPOINT");
+	int r;
+
+	*e = (struct endpoint){ 0 };
+	if (!o->endpoint && !own && !all)
+		return 0;
+	r = load_variables(e, 0);
+	if (r == -EPROTONOSUPPORT)
+		return 0;
+	if (r == 0 && !o->endpoint && own)
+		return set_url(e, OTLP "METRICS_ENDPOINT", own, false);
+	if (r == 0)
+		r = option_headers(e, o);
+	if (r)
+		return r;
+	return o->endpoint ? set_url(e, "--endpoint", o->endpoint, true) :
+			     set_url(e, OTLP "ENDPOINT", all, true);
 }
 
 void endpoint_fini(struct endpoint *e)

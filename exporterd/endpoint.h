@@ -25,12 +25,14 @@
 #define ENDPOINTS_MAX		8
 #define ENDPOINT_DEFAULT	"http://localhost:4318"
 #define ENDPOINT_PATH		"/v1development/profiles"
+#define ENDPOINT_METRICS_PATH	"/v1/metrics"
 #define ENDPOINT_TIMEOUT_MS	10000
 #define ENDPOINT_USAGE		2	/* exit status: a mistake in use */
 
 struct endpoint {
-	unsigned int number;	/* 1: OTEL_*; N: TRIFOLD_EXPORTER_<N>_* */
-	char *url;		/* where to POST profiles to */
+	unsigned int number;	/* 1: OTEL_*; N: TRIFOLD_EXPORTER_<N>_*;
+				 * 0: OTEL_* for metrics */
+	char *url;		/* where to POST to */
 	char *shown_url;	/* without credentials and query: for the log */
 	char *base;		/* that a signal's path goes behind; NULL: url
 				 * was given as it is */
@@ -56,6 +58,16 @@ bool endpoint_named(unsigned int number, const struct endpoint_options *o);
  */
 int endpoint_load(struct endpoint *e, unsigned int number,
 		  const struct endpoint_options *o);
+
+/*
+ * The same of metrics: OTEL_EXPORTER_OTLP_METRICS_* instead of ..._PROFILES_*.
+ * There is no default: unless options or variables name a place for all signals
+ * or for metrics, and when a protocol is asked for that trifold does not
+ * speak, url stays NULL.  Headers that are an option go where the endpoint is
+ * an option, or that for all signals.
+ */
+int endpoint_load_metrics(struct endpoint *e, const struct endpoint_options *o);
+
 void endpoint_fini(struct endpoint *e);
 
 /* TRIFOLD_EXPORTER_* variables that mean nothing: a misspelled one could be

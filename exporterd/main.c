@@ -23,11 +23,13 @@
 #include "exporterd/fanout.h"
 #include "exporterd/hub_link.h"
 #include "exporterd/memory.h"
+#include "exporterd/metrics_sender.h"
 #include "exporterd/recorder.h"
 #include "ipc/sealed.h"
 
 #define DRAIN_NS	(5 * NSEC_PER_SEC)
 #define LEAVE_NS	(3 * NSEC_PER_SEC)	/* for the request under way */
+#define LAST_METRICS_NS	NSEC_PER_SEC	/* when the rest was given up */
 #define LEAVE_TICK_NS	(20 * NSEC_PER_MSEC)
 
 struct exporter {
@@ -35,15 +37,47 @@ struct exporter {
 	struct evloop loop;
 	struct hub_link hub;
 	struct fanout fanout;		/* no endpoints with no_network */
+	struct metrics_sender metrics;
 	struct recorder recorder;	/* if recorder_fd >= 0 */
 	bool recording;
 	struct ev_source signals;
 	struct timer tick, deadline;
-	bool draining;
+	bool draining, given_up;
 	bool leaving;		/* a successor comes: the hub keeps the rest */
 	struct exporter_stats stats;
 	int statm;
 };
+
+/* --- what exporterd says of itself -------------------------------------------- */
+
+static uint64_t held(void *arg);
+
+static void collect(struct exporter *e)
+{
+	struct exporter_stats *s = &e->stats;
+	struct cost cost;
+
+	fanout_stats(&e->fanout, s);
+	s->queued = held(e);
+	s->offences = e->hub.offences +
+		      (e->recording ? e->recorder.offences : 0);
+	cost_read(e->statm, &cost);
+	s->cpu_ns = cost.cpu_ns;
+	s->rss_bytes = cost.rss_bytes;
+}
+
+static void on_status(void *arg, const struct status *st)
+{
+	struct exporter *e = arg;
+
+	metrics_sender_status(&e->metrics, st);
+}
+
+static void end_metrics(struct exporter *e)
+{
+	collect(e);
+	metrics_sender_end(&e->metrics);
+}
 
 /* --- the way of a batch ------------------------------------------------------ */
 
@@ -51,7 +85,7 @@ static uint64_t held(void *arg)
 {
 	struct exporter *e = arg;
 
-	if (!e->cfg.no_network)
+	if (e->cfg.n_endpoints)
 		return fanout_samples(&e->fanout);
 	return e->recording ? e->recorder.samples : 0;
 }
@@ -60,10 +94,13 @@ static void end_if_drained(void *arg)
 {
 	struct exporter *e = arg;
 
-	if (e->draining &&
-	    (e->leaving ? fanout_left(&e->fanout) : fanout_idle(&e->fanout)) &&
-	    (!e->recording || recorder_idle(&e->recorder)) &&
-	    hub_link_flushed(&e->hub))
+	if (!e->draining ||
+	    !(e->leaving ? fanout_left(&e->fanout) : fanout_idle(&e->fanout)) ||
+	    (e->recording && !recorder_idle(&e->recorder)) ||
+	    !hub_link_flushed(&e->hub))
+		return;
+	end_metrics(e);
+	if (metrics_sender_idle(&e->metrics))
 		evloop_stop(&e->loop);
 }
 
@@ -80,7 +117,7 @@ static void on_recorded(void *arg, uint64_t id, uint64_t samples,
 {
 	struct exporter *e = arg;
 
-	if (e->cfg.no_network)
+	if (!e->cfg.n_endpoints)
 		hub_link_done(&e->hub, id, samples, o);
 	end_if_drained(e);
 }
@@ -91,7 +128,7 @@ static int pass_on(struct exporter *e, uint64_t id, int fd,
 {
 	if (e->recording)
 		recorder_add(&e->recorder, id, fd, m);
-	if (!e->cfg.no_network) {
+	if (e->cfg.n_endpoints) {
 		fanout_add(&e->fanout, id, b);
 		return -1;
 	}
@@ -128,19 +165,12 @@ static void on_tick(void *arg)
 {
 	struct exporter *e = arg;
 	struct exporter_stats *s = &e->stats;
-	struct cost cost;
 
 	if (e->leaving) {
 		end_if_drained(e);
 		return;
 	}
-	fanout_stats(&e->fanout, s);
-	s->queued = held(e);
-	s->offences = e->hub.offences +
-		      (e->recording ? e->recorder.offences : 0);
-	cost_read(e->statm, &cost);
-	s->cpu_ns = cost.cpu_ns;
-	s->rss_bytes = cost.rss_bytes;
+	collect(e);
 	hub_link_stats(&e->hub, s);
 	service_alive();
 	service_status("%llu requests, %llu retries, %llu samples waiting",
@@ -156,6 +186,14 @@ static void give_up(void *arg)
 	fanout_give_up(&e->fanout, e->leaving);
 	if (e->recording && !e->leaving)
 		recorder_give_up(&e->recorder);
+	if (!e->given_up && !e->leaving &&
+	    !metrics_sender_idle(&e->metrics)) {
+		e->given_up = true;
+		end_metrics(e);
+		timer_set(&e->deadline, LAST_METRICS_NS, 0);
+		return;
+	}
+	metrics_sender_give_up(&e->metrics);
 	evloop_stop(&e->loop);
 }
 
@@ -222,7 +260,8 @@ static int catch_signals(struct exporter *e)
 static int start(struct exporter *e)
 {
 	static const struct hub_link_ops ops = {
-		.batch = on_batch, .held = held, .flushed = end_if_drained,
+		.batch = on_batch, .status = on_status, .held = held,
+		.flushed = end_if_drained,
 	};
 	int r;
 
@@ -242,6 +281,11 @@ static int start(struct exporter *e)
 	r = fanout_init(&e->fanout, &e->loop, &e->cfg);
 	if (r < 0)
 		return r;
+	r = metrics_sender_init(&e->metrics, &e->loop, &e->cfg.metrics,
+				&e->cfg.resource, &e->stats, end_if_drained, e);
+	if (r < 0)
+		return r;
+	e->hub.wants_status = metrics_sender_on(&e->metrics);
 	if (e->cfg.recorder_fd >= 0) {
 		r = recorder_init(&e->recorder, &e->loop, e->cfg.recorder_fd,
 				  on_recorded, e);
@@ -261,6 +305,8 @@ static int run(struct exporter *e)
 		log_info("not sending: --no-network");
 	for (unsigned int i = 0; i < e->cfg.n_endpoints; i++)
 		log_info("sending to %s", e->cfg.endpoints[i].shown_url);
+	collect(e);
+	metrics_sender_start(&e->metrics);
 	timer_set(&e->tick, NSEC_PER_SEC, NSEC_PER_SEC);
 	hub_link_start(&e->hub);
 	service_ready();

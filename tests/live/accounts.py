@@ -65,6 +65,17 @@ SHOWN, PATH = (int(re.search(rf"#define QUARANTINE_{x}\s+(\d+)", header("ipc/cou
                for x in ("SHOWN", "PATH"))
 
 
+def packed(values, loader_up=1, exporter_up=1, uptime=10 ** 9, version=1):
+    """A status as the hub sends it; values: {"loader.drained": 5}, else 0."""
+    names = [f"{part}.{f}" for part, kind in PARTS for f in fields(kind)]
+    unknown = set(values) - set(names)
+    if unknown:
+        raise ValueError(unknown)
+    return (struct.pack("=IBBxxQ", version, loader_up, exporter_up, uptime) +
+            struct.pack(f"={len(names)}Q", *(values.get(n, 0) for n in names)) +
+            bytes(SHOWN * PATH))
+
+
 class Account:
     def __init__(self, data):
         self.version, self.loader_up, self.exporter_up, self.uptime = struct.unpack_from("=IBBxxQ", data)

@@ -86,7 +86,8 @@ class Stage:
         if recorder:
             fds = (self.recorder.theirs.fileno(),)
             args += ["--recorder-fd", str(fds[0])]
-        clean = {"PATH": "/usr/bin:/bin", **(env or {})}
+        # metrics are the business of exporter_metrics_cases.py
+        clean = {"PATH": "/usr/bin:/bin", "OTEL_METRICS_EXPORTER": "none", **(env or {})}
         self.err = open(f"{self.dir}/log", "w+")
         self.exporter = subprocess.Popen(args + list(options), env=clean, pass_fds=fds,
                                          stdin=subprocess.DEVNULL, stderr=self.err)

@@ -11,7 +11,7 @@ import struct
 import time
 from collections import namedtuple
 
-HELLO_HUB, HELLO_EXPORTER, BATCH, BATCH_DONE, EXPORTER_STATS = 2, 3, 18, 19, 20
+HELLO_HUB, HELLO_EXPORTER, BATCH, BATCH_DONE, EXPORTER_STATS, STATUS = 2, 3, 18, 19, 20, 21
 OUTCOMES = ("delivered", "no_receiver", "queue_full", "rejected", "gave_up", "invalid")
 STATS = ("queued", "queued_bytes", "requests", "request_bytes", "wire_bytes", "retries",
          "http_status", "partial_rejected", "offences", "metrics_requests", "metrics_failed",
@@ -74,7 +74,7 @@ class Hub:
         send(self.conn, HELLO_HUB, 0, struct.pack("<II", 1, 0))
         kind, _, payload, _ = receive(self.conn)
         assert kind == HELLO_EXPORTER, kind
-        version, _, queued, *outcomes = struct.unpack("<II7Q", payload)
+        version, self.wants_status, queued, *outcomes = struct.unpack("<II7Q", payload)
         assert version == 2, version  # BATCH_VERSION
         return Hello(queued, {n: v for n, v in zip(OUTCOMES, outcomes) if v})
 
@@ -106,6 +106,9 @@ class Hub:
             assert m and m[0] == EXPORTER_STATS, m
             self.stats = dict(zip(STATS, struct.unpack(f"<{len(STATS)}Q", m[2])))
         return self.stats
+
+    def status(self, payload):
+        send(self.conn, STATUS, 0, payload)
 
     def drop(self):
         self.conn.close()

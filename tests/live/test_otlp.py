@@ -3,6 +3,7 @@
 """The known chain in the formats that others read, by readers that are not ours,
 and a minute of this machine to a real OpenTelemetry Collector.
 """
+import json
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ from loads import processes
 suite = Suite()
 LIVE = os.path.join(ROOT, "tests", "live")
 CHECK = os.path.join(LIVE, "otlp_check.py")
+METRICS = os.path.join(LIVE, "metrics_check.py")
 CHAIN = [f"chain_{i}" for i in range(10, 0, -1)] + ["main"]
 COLLECTOR_SECONDS = os.environ.get("COLLECTOR_SECONDS", "60")
 
@@ -81,7 +83,7 @@ def pprof_file():
 
 @suite.test
 def collector():
-    """a real OpenTelemetry Collector takes profiles of this machine without an error"""
+    """a real OpenTelemetry Collector takes profiles and metrics without an error"""
     python = decoder()
     cache = os.path.join(ROOT, "build", "collector")
     with scratch() as tmp:
@@ -102,7 +104,8 @@ def collector():
             with processes([f"exec {exe} 1000", f"exec {exe} 1000 syscall"], tmp):
                 r = subprocess.run([TRIFOLD, "run", "--duration", COLLECTOR_SECONDS,
                                     "--endpoint", f"http://127.0.0.1:{port}"],
-                                   cwd=tmp, capture_output=True, text=True, timeout=200)
+                                   cwd=tmp, capture_output=True, text=True, timeout=200,
+                                   env=dict(os.environ, OTEL_METRIC_EXPORT_INTERVAL="5000"))
             time.sleep(0.5)
         finally:
             c.send_signal(signal.SIGTERM)
@@ -114,10 +117,31 @@ def collector():
         check = subprocess.run([python, CHECK, "--jsonl", "--chain", ",".join(CHAIN), got],
                                capture_output=True, text=True)
         say(check.stdout + check.stderr)
+        metrics = subprocess.run([python, METRICS, "--jsonl", got + ".metrics"],
+                                 capture_output=True, text=True)
+        say(metrics.stderr)
         assert r.returncode == 0, r.stderr
         assert not errors, errors
         assert check.returncode == 0
         assert "0 lost" in r.stderr and "difference 0" in r.stderr, r.stderr
+        assert metrics.returncode == 0
+        check_metrics([json.loads(line) for line in metrics.stdout.splitlines()], r.stderr)
+
+
+def check_metrics(requests, said):
+    """The last one has the sums that trifold has said."""
+    last = requests[-1]["metrics"]
+    taken = last["trifold.sample.taken"]["points"][0]["value"]
+    ended = {(p["attributes"]["outcome"], p["attributes"].get("reason")): p["value"]
+             for p in last["trifold.samples"]["points"]}
+    cpu = {tuple(p["attributes"].values()): round(p["value"], 3)
+           for p in last["process.cpu.time"]["points"]}
+    say(f"{len(requests)} requests with metrics, CPU seconds {cpu}")
+    assert len(requests) > 2
+    assert f"{taken} samples taken: {taken} delivered, 0 lost" in said, said
+    assert sum(ended.values()) == ended["delivered", None] == taken, ended
+    assert last["trifold.sample.difference"]["points"][0]["value"] == 0
+    assert len(cpu) == 5 and all(0 < c < 30 for c in cpu.values()), cpu
 
 
 def listens(port):

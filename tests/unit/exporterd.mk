@@ -15,6 +15,7 @@ unit_otlp_split_LIBS := -lprotobuf-c -lxxhash -lz -lzstd \
 unit_queue_SRCS := exporterd/queue.c exporterd/body.c
 unit_queue_LIBS := -lz -lzstd
 unit_exporter_config_SRCS := exporterd/config.c exporterd/endpoint.c \
+	exporterd/metrics_config.c \
 	exporterd/resource.c exporterd/pairs.c exporterd/body.c common/log.c
 unit_exporter_config_LIBS := -lcurl -lz -lzstd
 unit_exporter_resource_SRCS := exporterd/resource.c exporterd/pairs.c \
@@ -35,3 +36,13 @@ $(O)/live/make_batch: $(make_batch_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -lxxhash -o $@
+
+UNIT += metrics metrics_config
+unit_metrics_SRCS := exporterd/metrics.c exporterd/protobuf.c exporterd/pairs.c \
+	exporterd/metrics.pb-c.c exporterd/otlp.pb-c.c ipc/batch.c \
+	ipc/counter_table.c ipc/counters.c
+unit_metrics_LIBS := -lprotobuf-c -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+unit_metrics_config_SRCS := $(unit_exporter_config_SRCS)
+unit_metrics_config_LIBS := -lcurl -lz
+$(O)/exporterd/metrics.pb-c.c: $(O)/exporterd/otlp.pb-c.h
+$(O)/san/tests/unit/test_metrics.o: $(O)/exporterd/metrics.pb-c.h

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporterd/config.h"
+
+#include <string.h>
+
+#include "tests/unit/harness.h"
+
+#define VAR	"OTEL_EXPORTER_OTLP_"
+
+/* Each test is a process of its own: variables set here do not stay. */
+static int load_with(struct config *c, const char *const *more)
+{
+	const char *argv[24] = {
+		"exporterd", "--hub", "/run/hub", "--hub-uid", "7" };
+	int n = 5;
+
+	for (; more && *more; more++)
+		argv[n++] = *more;
+	return config_load(c, n, (char **)argv);
+}
+#define LOAD(c, ...)	load_with(c, (const char *const []){ __VA_ARGS__, NULL })
+
+static int load(struct config *c)
+{
+	return load_with(c, NULL);
+}
+
+static void set(const char *name, const char *value)
+{
+	char full[128];
+
+	snprintf(full, sizeof(full), VAR "%s", name);
+	setenv(full, value, 1);
+}
+
+static const char *get(const struct pairs *p, const char *key)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		if (strcmp(p->v[2 * i], key) == 0)
+			return p->v[2 * i + 1];
+	}
+	return "(none)";
+}
+
+#define CHECK_STR(got, want)						\
+	do {								\
+		const char *g_s = (got);				\
+									\
+		if (!g_s || strcmp(g_s, (want)) != 0)			\
+			printf("# got \"%s\"\n", g_s ? g_s : "NULL");	\
+		CHECK(g_s && strcmp(g_s, (want)) == 0);			\
+	} while (0)
+
+TEST(config_metrics_go_where_all_signals_go)
+{
+	struct config c;
+
+	CHECK_EQ(load(&c), 0);
+	CHECK(!c.metrics.to.url);
+	config_fini(&c);
+	set("PROFILES_ENDPOINT", "http://p:1/q");
+	CHECK_EQ(LOAD(&c, "--profiles-endpoint", "http://p:2/q"), 0);
+	CHECK(!c.metrics.to.url);
+	config_fini(&c);
+	set("ENDPOINT", "http://all:1/x");
+	set("HEADERS", "a=1");
+	CHECK_EQ(LOAD(&c, "--header", "b=2"), 0);
+	CHECK_STR(c.metrics.to.url, "http://all:1/x/v1/metrics");
+	CHECK_STR(c.endpoints[0].url, "http://p:1/q");
+	CHECK_EQ(c.metrics.to.headers.n, 2);
+	CHECK_EQ(c.metrics.interval_ns, 60000000000ULL);
+	config_fini(&c);
+	CHECK_EQ(LOAD(&c, "--endpoint", "http://opt:5"), 0);
+	CHECK_STR(c.metrics.to.url, "http://opt:5/v1/metrics");
+	config_fini(&c);
+	setenv("OTEL_METRICS_EXPORTER", "none", 1);
+	CHECK_EQ(load(&c), 0);
+	CHECK(!c.metrics.to.url);
+	config_fini(&c);
+	setenv("OTEL_METRICS_EXPORTER", "prometheus", 1);
+	CHECK_EQ(load(&c), 0);
+	CHECK(c.metrics.to.url != NULL);
+	config_fini(&c);
+}
+
+TEST(config_metrics_have_variables_of_their_own)
+{
+	struct config c;
+
+	set("METRICS_ENDPOINT", "https://m:1/z?t=1");
+	set("METRICS_HEADERS", "a=m");
+	set("HEADERS", "a=all");
+	set("METRICS_TIMEOUT", "9");
+	set("METRICS_COMPRESSION", "none");
+	set("METRICS_CERTIFICATE", "/dev/null");
+	setenv("OTEL_METRIC_EXPORT_INTERVAL", "1500", 1);
+	/* a header of the profiles' option is nothing for another host */
+	CHECK_EQ(LOAD(&c, "--header", "b=2"), 0);
+	CHECK_STR(c.metrics.to.url, "https://m:1/z?t=1");
+	CHECK_STR(c.metrics.to.shown_url, "https://m:1/z");
+	CHECK_EQ(c.metrics.to.headers.n, 1);
+	CHECK_STR(get(&c.metrics.to.headers, "a"), "m");
+	CHECK_EQ(c.metrics.to.timeout_ms, 9);
+	CHECK_EQ(c.metrics.to.compression, COMPRESSION_NONE);
+	CHECK_STR(c.metrics.to.ca, "/dev/null");
+	CHECK_EQ(c.metrics.interval_ns, 1500000000ULL);
+	/* the default place for profiles is there for want of any other */
+	CHECK_EQ(c.n_endpoints, 0);
+	config_fini(&c);
+	set("PROFILES_ENDPOINT", "http://p:1/q");
+	CHECK_EQ(load(&c), 0);
+	CHECK_EQ(c.n_endpoints, 1);
+	CHECK_STR(c.metrics.to.url, "https://m:1/z?t=1");
+	CHECK_STR(get(&c.endpoints[0].headers, "a"), "all");
+	CHECK_EQ(c.endpoints[0].timeout_ms, 10000);
+	CHECK(!c.endpoints[0].ca);
+	config_fini(&c);
+	set("METRICS_ENDPOINT", "m:1");
+	CHECK_EQ(load(&c), 2);
+	config_fini(&c);
+}
+
+TEST(config_metrics_bad_values)
+{
+	static const char *const bad[] = { "0", "-1", "x", "5s", "99999999999" };
+	struct config c;
+
+	set("ENDPOINT", "http://h:4318");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		setenv("OTEL_METRIC_EXPORT_INTERVAL", bad[i], 1);
+		CHECK_EQ(load(&c), 0);
+		CHECK_EQ(c.metrics.interval_ns, 60000000000ULL);
+		config_fini(&c);
+	}
+	/* what profiles can do without, they do without */
+	set("PROTOCOL", "grpc");
+	set("PROFILES_PROTOCOL", "http/protobuf");
+	CHECK_EQ(load(&c), 0);
+	CHECK(c.endpoints[0].url && !c.metrics.to.url);
+	config_fini(&c);
+}
+
+TEST(config_metrics_need_a_network)
+{
+	struct config c;
+
+	set("ENDPOINT", "nonsense");
+	CHECK_EQ(LOAD(&c, "--no-network"), 0);
+	CHECK(!c.metrics.to.url);
+	config_fini(&c);
+	CHECK_EQ(load(&c), 2);
+	config_fini(&c);
+}
