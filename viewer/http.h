@@ -17,7 +17,7 @@
 
 #define HTTP_PROFILES_PATH	"/v1development/profiles"
 #define HTTP_CONNECTIONS	48	/* of each address */
-#define HTTP_MEMORY		32768	/* of a connection: line and headers */
+#define HTTP_MEMORY		65536	/* of a connection: line and headers */
 #define HTTP_POSTS		4	/* bodies that come in at a time */
 #define HTTP_REQUEST_NS		20000000000ULL
 #define HTTP_IDLE_S		10

@@ -8,7 +8,8 @@
 
 #include "common/clock.h"
 
-#define SEALED		0xff	/* .grade of a minute that is over */
+#define SEALED		0xfe	/* .grade of a minute that is over, or too large */
+#define PIECES_MAX	64	/* merged at a time */
 #define MINUTE_NS	(60 * NSEC_PER_SEC)
 #define LATE_NS		(15 * NSEC_PER_SEC)	/* then a minute is over */
 
@@ -69,55 +70,55 @@ static void drop(struct store *s, size_t at, uint64_t *counter)
 	segment_free(seg);
 }
 
-/* Put one segment in the place of these (n indices, ascending).  If that
- * cannot be done they go: what is over the budget or in pieces must not stay
- * so. */
-static void merge(struct store *s, const size_t *at, size_t n,
-		  enum segment_state to, uint8_t grade)
+/* Put one segment in the place of these (n indices, ascending).  0, -ENOMEM or
+ * -E2BIG: all is as it was. */
+static int merge(struct store *s, const size_t *at, size_t n,
+		 enum segment_state to, uint8_t grade)
 {
-	struct segment *v[64] = { 0 }, *one = NULL;
-	uint64_t samples = 0;
+	struct segment *v[PIECES_MAX] = { 0 }, *one = NULL;
 	int r;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		v[i] = s->v[at[i]];
-		samples += v[i]->samples;
-	}
 	r = segment_merge(v, n, to, &one);
-	if (r == -E2BIG && to == SEGMENT_EXACT) {
-		/* they are large: leave them apart */
-		for (size_t i = 0; i < n; i++)
-			v[i]->grade = SEALED;
-		return;
-	}
-	if (r == 0)
-		one->grade = grade;
+	if (r)
+		return r;
+	one->grade = grade;
 	for (size_t i = n; i-- > 0; )
 		segment_free(take_out(s, at[i]));
-	if (r == 0)
-		insert(s, one);		/* there is room: n >= 1 were there */
-	else
-		s->dropped += samples;
+	return insert(s, one);		/* there is room: n >= 1 were there */
+}
+
+/* Those that cannot be one are left apart. */
+static void merge_exact(struct store *s, const size_t *at, size_t n,
+			uint8_t grade)
+{
+	if (merge(s, at, n, SEGMENT_EXACT, grade) == 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		s->v[at[i]]->grade = SEALED;
 }
 
 /* --- merging what is exact --------------------------------------------------------- */
 
-/* Exact segments of this minute and grade (grade SEALED: of any that is not),
- * at most max. */
-static size_t find(const struct store *s, uint64_t minute, uint8_t grade,
-		   size_t *at, size_t max)
+#define ANY	0xff	/* grade */
+
+/* Segments of this minute up to this state and of this grade, at most max:
+ * indices, ascending. */
+static size_t find(const struct store *s, uint64_t minute,
+		   enum segment_state upto, uint8_t grade, size_t *at,
+		   size_t max)
 {
 	size_t n = 0;
 
+	/* mostly the last: starts are in order */
 	for (size_t i = s->n; i-- > 0 && n < max; ) {
 		const struct segment *g = s->v[i];
 
-		/* later ones are rare: starts are in order */
 		if (g->minute < minute)
 			break;
-		if (g->minute == minute && g->state == SEGMENT_EXACT &&
-		    g->grade != SEALED &&
-		    (grade == SEALED || g->grade == grade))
+		if (g->minute == minute && g->state <= upto &&
+		    (grade == ANY || g->grade == grade))
 			at[n++] = i;
 	}
 	for (size_t i = 0; i < n / 2; i++) {
@@ -134,31 +135,29 @@ static void merge_grades(struct store *s, uint64_t minute)
 	size_t at[STORE_FAN];
 
 	for (uint8_t grade = 0; grade < SEALED - 1; grade++) {
-		if (find(s, minute, grade, at, STORE_FAN) < STORE_FAN)
+		if (find(s, minute, SEGMENT_EXACT, grade, at, STORE_FAN) <
+		    STORE_FAN)
 			return;
-		merge(s, at, STORE_FAN, SEGMENT_EXACT, grade + 1);
+		merge_exact(s, at, STORE_FAN, grade + 1);
 	}
 }
 
-/* Minutes that are over become one segment each.  Of a step at most 64. */
+/* Minutes that are over become one segment each, once: what comes late has
+ * merge_grades(). */
 static void seal(struct store *s, uint64_t now)
 {
 	uint64_t over = now > LATE_NS ? (now - LATE_NS) / MINUTE_NS : 0;
-	size_t at[64], n;
+	size_t at[PIECES_MAX], n;
 
-	for (size_t i = 0; i < s->n; i++) {
-		struct segment *g = s->v[i];
-
-		if (g->minute >= over)
-			return;
-		if (g->state != SEGMENT_EXACT || g->grade == SEALED)
-			continue;
-		n = find(s, g->minute, SEALED, at, 64);
-		if (n == 1)
-			s->v[at[0]]->grade = SEALED;
-		else
-			merge(s, at, n, SEGMENT_EXACT, SEALED);
+	if (s->sealed && s->sealed < over - 60)
+		s->sealed = over - 60;		/* nothing came for long */
+	for (; s->sealed && s->sealed < over; s->sealed++) {
+		n = find(s, s->sealed, SEGMENT_EXACT, ANY, at, PIECES_MAX);
+		if (n > 1)
+			merge_exact(s, at, n, SEALED);
 	}
+	if (!s->sealed)
+		s->sealed = over;
 }
 
 /* --- the budget ------------------------------------------------------------------------ */
@@ -172,6 +171,7 @@ static size_t count_minutes(const struct store *s)
 	return n;
 }
 
+/* The oldest minutes into one; or, where that cannot be, one less. */
 static void merge_minutes(struct store *s)
 {
 	size_t at[STORE_LONG], n = 0;
@@ -180,7 +180,8 @@ static void merge_minutes(struct store *s)
 		if (s->v[i]->state == SEGMENT_MINUTE)
 			at[n++] = i;
 	}
-	merge(s, at, n, SEGMENT_LONG, 0);
+	if (merge(s, at, n, SEGMENT_LONG, 0))
+		drop(s, at[0], &s->dropped);
 }
 
 /* The first exact segment that ends before this, or -1. */
@@ -193,21 +194,30 @@ static ssize_t oldest_exact(const struct store *s, uint64_t before)
 	return -1;
 }
 
+/* An exact segment, with all that there is of its minute, or else alone. */
+static void forget_times(struct store *s, size_t exact)
+{
+	size_t at[PIECES_MAX], n;
+
+	n = find(s, s->v[exact]->minute, SEGMENT_MINUTE, ANY, at, PIECES_MAX);
+	if (merge(s, at, n, SEGMENT_MINUTE, 0) &&
+	    merge(s, &exact, 1, SEGMENT_MINUTE, 0))
+		drop(s, exact, &s->dropped);
+}
+
 /* Take one step down. */
 static void coarsen(struct store *s, uint64_t now)
 {
-	size_t minutes = count_minutes(s), at[1];
+	size_t minutes = count_minutes(s);
 	ssize_t exact = oldest_exact(s, now > STORE_FRESH_NS ?
 				     now - STORE_FRESH_NS : 0);
 
-	if (minutes >= 2 * STORE_LONG || (exact < 0 && minutes > 1)) {
+	if (minutes >= 2 * STORE_LONG || (exact < 0 && minutes > 1))
 		merge_minutes(s);
-	} else if (exact >= 0) {
-		at[0] = (size_t)exact;
-		merge(s, at, 1, SEGMENT_MINUTE, 0);
-	} else {
+	else if (exact >= 0)
+		forget_times(s, (size_t)exact);
+	else
 		drop(s, 0, &s->dropped);
-	}
 }
 
 void store_expire(struct store *s, uint64_t now)

@@ -36,6 +36,7 @@ struct store {
 	uint64_t budget, bytes;
 	uint64_t keep_ns;
 	uint64_t samples;		/* held */
+	uint64_t sealed;		/* minutes before are whole; 0: not yet */
 	uint64_t requests;		/* of store_add() */
 	uint64_t dropped;		/* samples: for the budget, or memory */
 	uint64_t expired;		/* samples: older than keep_ns */

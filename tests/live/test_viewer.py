@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The live page's server as `trifold run` has it."""
+import os
+import re
+import signal
+import socket
+import subprocess
+
+from live import TRIFOLD, Suite, compile_c, has_chain, pids_of, say, scratch, wait_for
+from viewer_page import Page, counts_agree, folded_of, tree_of
+
+suite = Suite()
+CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
+
+
+@suite.test
+def of_trifold_run():
+    """trifold run: a known program is there, and every number agrees with every other"""
+    with scratch() as tmp:
+        exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
+        with subprocess.Popen([exe, "40"]) as chain:
+            p = subprocess.Popen([TRIFOLD, "run", "--interval", "1", "--frequency", "97",
+                                  "--listen", "localhost:0"],
+                                 cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            try:
+                look_at_run(p, chain.pid)
+            finally:
+                chain.kill()
+                p.send_signal(signal.SIGINT)
+                rest = p.communicate(timeout=60)[0]
+        assert p.returncode == 0, (p.returncode, rest)
+        assert re.search(r" 0 lost, difference 0", rest), rest
+        assert os.path.exists(os.path.join(tmp, "trifold.html"))
+
+
+def look_at_run(p, chain_pid):
+    line = ""
+    while "live page" not in line:
+        line = p.stdout.readline()
+        assert line, "no address"
+    found = re.search(r"http://localhost:(\d+)/#key=([0-9a-f]{32})$", line)
+    assert found, line
+    page = Page(int(found.group(1)), found.group(2))
+    wait_for(lambda: page.api("info")["samples"] > 300, 30)
+    # neither argument shows the key
+    for name in ("trifold", "trifold-viewer", "trifold-exporterd"):
+        for pid in pids_of(name):
+            with open(f"/proc/{pid}/cmdline", encoding="utf-8") as f:
+                assert page.key not in f.read(), f"{name} shows the key"
+    info = page.api("info")
+    # what is asked twice must be the same both times: a range that is over
+    sel = {"from": info["start_ms"], "to": info["end_ms"]}
+    n = counts_agree(page, **sel)
+    assert n >= 300, n
+    known = folded_of(page.download("folded", process="chain", **sel))
+    good = sum(c for s, c in known.items() if has_chain(s.split(";"), CHAIN))
+    say(f"{n} samples, {sum(known.values())} of chain, {good} of them whole")
+    assert good > 50 and good >= 0.9 * sum(known.values())
+    for more in ({"process": "chain"}, {"pid": chain_pid}, {"pid": [1, chain_pid]},
+                 {"thread": "chain"}, {"tid": chain_pid}, {"container": ""},
+                 {"process": "chain", "thread": "chain"}):
+        counts_agree(page, **sel, **more)
+    assert counts_agree(page, process="chain", **sel) == sum(known.values())
+    assert counts_agree(page, process="nobody", **sel) == 0
+    kinds_and_trees(page, sel)
+    differences(page, sel)
+    killed(page)
+
+
+def kinds_and_trees(page, sel):
+    names = {"kernel": 1, "native": 2}
+    facet = {v[0]: v[2] for v in page.api("facets", **sel)["kind"]}
+    for name, kind in names.items():
+        rows = tree_of(page.api("profile", kind=name, **sel))
+        assert rows and all(k in (0, kind) for path, _ in rows for _, k in path), name
+        assert sum(c[0] for _, c in rows) == facet[name], name
+    forward = {";".join(x for x, _ in path): c[0]
+               for path, c in tree_of(page.api("profile", process="chain", **sel)) if c[0]}
+    back = {}
+    for path, c in tree_of(page.api("profile", process="chain", reverse=1, **sel)):
+        if c[0]:
+            frames = [x for x, k in path if k != 0]
+            assert path[-1] == ("chain", 0), path
+            back[";".join(["chain"] + frames[::-1])] = c[0]
+    assert forward == back
+
+
+def differences(page, sel):
+    middle = (sel["from"] + sel["to"]) // 2
+    a, b = {"from": middle, "to": sel["to"]}, {"from": sel["from"], "to": middle}
+    d = page.api("diff", base_from=b["from"], base_to=b["to"], **a)
+    sums = [sum(c[i] for _, c in tree_of(d)) for i in (0, 1)]
+    assert d["diff"] is True and d["info"]["samples"] == sums[0], d["info"]
+    assert d["info"]["base"]["samples"] == sums[1]
+    assert d["info"]["base"]["start_ms"] == b["from"]
+    assert sums == [counts_agree(page, **x) for x in (a, b)]
+    assert sum(sums) == counts_agree(page, **sel)
+
+
+def killed(page):
+    """The viewer comes back at the same address, and fills again."""
+    (pid,) = pids_of("trifold-viewer")
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: pids_of("trifold-viewer") not in ([], [pid]))
+
+    def again():
+        try:
+            return page.api("info")["samples"] > 20
+        except OSError:
+            return False
+    wait_for(again, 20)
+
+
+@suite.test
+def the_port():
+    """a taken default port is no obstacle, one that was named is; --no-page and record have none"""
+    with scratch() as tmp, socket.socket() as s, socket.socket() as other:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.bind(("127.0.0.1", 4328))
+        s.listen()
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = str(other.getsockname()[1])
+
+        def run(*args):
+            return subprocess.run([TRIFOLD, "run", "--duration", "1", "--interval", "1", *args], cwd=tmp,
+                                  capture_output=True, text=True, timeout=60)
+        r = run()
+        out = r.stdout + r.stderr
+        port = re.search(r"live page .*taken.*: http://localhost:(\d+)/#key=", out)
+        assert r.returncode == 0 and port and port.group(1) != "4328", out
+        r = run("--listen", taken)
+        out = r.stdout + r.stderr
+        assert r.returncode == 1 and f"port {taken}" in out, (r.returncode, out)
+        r = run("--listen", "0.0.0.0:4328")
+        assert r.returncode == 1 and "this host alone" in r.stdout + r.stderr, r
+        r = run("--no-page")
+        assert r.returncode == 0 and "live page" not in r.stdout + r.stderr, r
+
+
+suite.run()

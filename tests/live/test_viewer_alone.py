@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The live page's server by itself: who may ask, what it refuses, what it keeps."""
+import gzip
+import http.client
+import socket
+import time
+
+import otlp_make
+from live import Suite, say
+from viewer_page import KEY, POST, PROTOBUF, Alone, counts_agree
+
+suite = Suite()
+
+
+@suite.test
+def who_may_ask():
+    """no key, other hosts' names, other origins: refused; what a browser is told is strict"""
+    with Alone() as v:
+        for path in ("/api/v1/info", "/api/v1/profile", "/api/v1/download?format=html"):
+            assert v.status(path) == 200
+            for key in (None, "0" * 32, KEY[:-1], KEY + "0", KEY.upper()):
+                assert v.status(path, key=key) == 401, (path, key)
+        assert v.post(b"") == 200
+        assert v.post(b"", key="f" * 32) == 401
+        assert v.status("/", key=None) == 200
+        for host in ("evil.example", f"evil.example:{v.port}", "localhost", "localhost:1",
+                     f"127.0.0.1.evil.example:{v.port}", f"0.0.0.0:{v.port}"):
+            for path in ("/", "/api/v1/info"):
+                assert v.status(path, host=host) == 403, (path, host)
+        for host in (f"127.0.0.1:{v.port}", f"[::1]:{v.port}"):
+            assert v.status("/", host=host) == 200, host
+        for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"},
+                        {"Origin": f"https://localhost:{v.port}"}, {"Origin": "http://localhost:1"},
+                        {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
+            for path in ("/", "/api/v1/info"):
+                assert v.status(path, headers=headers) == 403, (path, headers)
+        assert v.status("/", headers={"Origin": f"http://localhost:{v.port}",
+                                      "Sec-Fetch-Site": "same-origin"}) == 200
+        for path in ("/", "/api/v1/info"):
+            h = v.ask(path)[0].headers
+            assert "default-src 'none'" in h["Content-Security-Policy"], h
+            assert "frame-ancestors 'none'" in h["Content-Security-Policy"], h
+            assert "unsafe" not in h["Content-Security-Policy"], h
+            assert not [k for k in h if k.lower().startswith("access-control-")], h
+            for k, want in (("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+                            ("Cache-Control", "no-store"), ("X-Frame-Options", "DENY"),
+                            ("Cross-Origin-Resource-Policy", "same-origin")):
+                assert h[k] == want, (k, h)
+        assert KEY.encode() not in v.ask("/")[1]
+
+
+@suite.test
+def what_is_refused():
+    """other methods and paths, bodies that are too large, not protobuf, not gzip, not whole"""
+    with Alone() as v:
+        for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"):
+            r, _ = v.ask("/api/v1/info", method=method)
+            assert r.status == 405 and r.headers["Allow"] == "GET, HEAD", (method, r.status)
+        r, body = v.ask("/api/v1/info", method="HEAD")
+        assert r.status == 200 and not body
+        for method in ("GET", "PUT"):
+            assert v.status(POST, method=method) == 405
+        for path in ("/api/v1/", "/api/v1/info/", "/api/v2/info", "/etc/passwd", "/../x", "/%2e%2e/x",
+                     "/favicon.ico", "//", "/v1/traces"):
+            assert v.status(path) == 404, path
+        for query in ("from=x", "colour=red", "from=2&to=1", "kind=jvm", "bins=0", "limit=-1",
+                      "&".join(f"pid={i}" for i in range(600)), "%00=1", "last=%00"):
+            assert v.status("/api/v1/profile?" + query) == 400, query
+        good = otlp_make.request([time.time_ns() - 10**9] * 5, [["leaf", "main"]])
+        packed = gzip.compress(good)
+        zipped = dict(PROTOBUF, **{"Content-Encoding": "gzip"})
+        assert v.post(good) == 200 and v.post(packed, headers=zipped) == 200
+        assert v.api("info")["samples"] == 10
+        assert v.post(good, headers={}) == 415
+        assert v.post(good, headers={"Content-Type": "application/json"}) == 415
+        for coding in ("zstd", "deflate", "gzip, gzip", "br"):
+            assert v.post(good, headers=dict(PROTOBUF, **{"Content-Encoding": coding})) == 415, coding
+        for bad in (good, packed[:-1], packed + b"x", packed[:20] + b"\xff" * 8 + packed[28:], b""):
+            assert v.post(bad, headers=zipped) == 400, bad[:20]
+        assert v.post(b"\xff" * 100) == 400
+        assert v.post(good[:-1]) == 400
+        before = v.rss()
+        assert v.post(gzip.compress(bytes(100 << 20)), headers=zipped) == 413
+        assert v.post(b"x", headers=dict(PROTOBUF, **{"Content-Length": str(33 << 20)})) == 413
+        # 16 Mi empty messages in 32 MiB
+        assert v.post(gzip.compress(b"\x0a\x00" * ((16 << 20) - 16)), headers=zipped) == 413
+        say(f"RSS {before} KiB, afterwards {v.rss()} KiB")
+        assert v.rss() < before + (48 << 10)
+        assert v.api("info")["samples"] == 10
+        # of the future, and too old: taken, and said
+        for t in (time.time_ns() + 3600 * 10**9, 10**9):
+            r, body = v.ask(POST, method="POST", body=otlp_make.request([t], [["leaf"]]), headers=PROTOBUF)
+            assert r.status == 200 and b"older than what is kept" in body, body
+        assert v.api("info")["samples"] == 10
+
+
+@suite.test
+def slow_clients():
+    """clients that send a byte now and then, or nothing, are cut off; others are served"""
+    with Alone() as v:
+        slow = []
+        head = (f"POST {POST} HTTP/1.1\r\nHost: localhost:{v.port}\r\nAuthorization: Bearer {KEY}\r\n"
+                "Content-Type: application/x-protobuf\r\nContent-Length: 100000\r\n\r\n").encode()
+        for i in range(20):
+            s = socket.create_connection(("127.0.0.1", v.port))
+            s.sendall((b"", b"GET / HT", head if i < 6 else b"GET / HTTP/1.1\r\nX: ")[i % 3])
+            slow.append(s)
+        begin, gone = time.time(), {}
+        while len(gone) < len(slow):
+            assert time.time() - begin < 35, f"{len(slow) - len(gone)} are still connected"
+            assert v.api("info")["version"]
+            for s in slow:
+                if s in gone:
+                    continue
+                try:
+                    s.setblocking(False)
+                    s.send(b"x")
+                    if s.recv(4096) == b"":
+                        raise ConnectionResetError
+                except BlockingIOError:
+                    pass
+                except OSError:
+                    gone[s] = time.time() - begin
+            time.sleep(0.5)
+        say(f"cut off after {min(gone.values()):.1f} to {max(gone.values()):.1f} s")
+        for s in slow:
+            s.close()
+        # a request line and headers have a limit too
+        for path, headers in (("/?" + "x" * 100000, {}), ("/", {f"X-{i}": "y" * 1000 for i in range(90)})):
+            try:
+                assert v.status(path, headers=headers) in (413, 414, 431, 500), path[:10]
+            except (ConnectionError, http.client.HTTPException):
+                pass
+        assert v.status("/") == 200
+
+
+@suite.test
+def an_hour_in_a_mebibyte():
+    """an hour of samples in 1 MiB: the oldest are coarser, no number is lost, all still agree"""
+    with Alone("--memory", "1") as v:
+        now = time.time_ns()
+        sent = 0
+        begin = time.time()
+        for step in range(700):
+            start = now - (3500 - 5 * step) * 10**9
+            times = [start + i * 25 * 10**6 for i in range(200)]
+            stacks = [[f"leaf_{(step % 10 * 7 + i) % 60}", f"mid_{i % 5}", "main"] for i in range(60)]
+            assert v.post(otlp_make.request(times, stacks, process=f"p{step % 3}",
+                                           pid=10 + step % 3)) == 200
+            sent += 200
+        took = time.time() - begin
+        info = v.api("info")
+        say(f"{sent} samples in {took:.1f} s: {info}, RSS {v.rss()} KiB")
+        assert info["bytes"] <= info["budget"] == 1 << 20
+        assert info["samples"] + info["dropped"] + info["expired"] == sent
+        assert info["dropped"] == info["expired"] == 0, info
+        assert info["start_ms"] < info["coarse_ms"] < info["end_ms"]
+        sel = {"from": info["start_ms"], "to": info["end_ms"] + 1}
+        assert counts_agree(v, **sel) == sent
+        assert abs(counts_agree(v, process="p1", **sel) - sent / 3) <= 200
+        # a cut anywhere loses nothing
+        for cut in (info["start_ms"] + 123456, info["coarse_ms"] - 1000, info["end_ms"] - 30000):
+            parts = [counts_agree(v, **{"from": a, "to": b})
+                     for a, b in ((sel["from"], cut), (cut, sel["to"]))]
+            assert sum(parts) == sent, (cut, parts)
+        begin = time.time()
+        v.api("profile", **sel)
+        say(f"a profile of all of it: {time.time() - begin:.3f} s")
+
+
+suite.run()
