@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Writes a made-up profile in any format: test_page FILE STACKS
+ * Writes a made-up profile in any format: test_page FILE STACKS [START]
  *
- * STACKS distinct stacks, their names partly hostile, the same each time.
+ * STACKS distinct stacks, their names partly hostile, the same each time, in
+ * ten seconds from START on (since the epoch).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static uint32_t make_frame(struct batch_builder *b, uint32_t exe, uint32_t i)
 	return batch_frame(b, &f);
 }
 
-static void fill(struct batch_builder *b, uint32_t stacks)
+static void fill(struct batch_builder *b, uint32_t stacks, uint64_t start_ns)
 {
 	uint32_t frames[400], stack[60], exe[5];
 
@@ -80,7 +81,7 @@ static void fill(struct batch_builder *b, uint32_t stacks)
 			batch_event(b, batch_stack(b, stack, n),
 				    batch_attr(b, &a), batch_resource(b, &r),
 				    i % 50 ? STOP_COMPLETE : STOP_NO_TABLE,
-				    1795000000000000000ULL + i * 1000 + k);
+				    start_ns + i * 100000ULL + k);
 	}
 }
 
@@ -112,16 +113,18 @@ static int put(const char *path, const struct batch *b)
 int main(int argc, char **argv)
 {
 	struct batch_builder *bb = batch_builder_new(20);
+	uint64_t start_ns = (argc == 4 ? strtoull(argv[3], NULL, 10) :
+			     1795000000) * 1000000000ULL;
 	struct batch b;
 	size_t len;
 	void *mem;
 	int r;
 
-	if (argc != 3 || !bb)
+	if (argc < 3 || argc > 4 || !bb)
 		return 2;
-	fill(bb, (uint32_t)atoi(argv[2]));
-	if (batch_builder_finish(bb, 1795000000000000000ULL,
-				 1795000010000000000ULL, &mem, &len) ||
+	fill(bb, (uint32_t)atoi(argv[2]), start_ns);
+	if (batch_builder_finish(bb, start_ns, start_ns + 10000000000ULL,
+				 &mem, &len) ||
 	    batch_open(mem, len, &b))
 		return 1;
 	r = put(argv[1], &b);

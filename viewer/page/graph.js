@@ -84,7 +84,7 @@ function colour(i, faded)
 /* Top of a level in the whole picture, in px. */
 function topOf(d)
 {
-	return (state.icicle ? d : Math.max(T.levels, Math.floor(height / ROW)) - 1 - d) * ROW;
+	return state.icicle ? d * ROW : Math.max(T.levels * ROW, height) - (d + 1) * ROW;
 }
 
 function drawBox(i, x, w, faded, y)

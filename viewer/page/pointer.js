@@ -7,7 +7,7 @@ function rowAt(event)
 {
 	const box = canvas.getBoundingClientRect();
 	const x = event.clientX - box.left, y = event.clientY - box.top + view.scrollTop;
-	const d = state.icicle ? Math.floor(y / ROW) : (topOf(0) - Math.floor(y / ROW) * ROW) / ROW;
+	const d = state.icicle ? Math.floor(y / ROW) : Math.ceil((topOf(0) + ROW - y) / ROW) - 1;
 	let at = zoom, where;
 
 	if (d < 0 || d >= T.levels || x < 0 || x >= width)
