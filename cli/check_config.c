@@ -20,20 +20,37 @@ static void say(const char *path, uint32_t line, bool warning,
 		text);
 }
 
+static void show_key(const struct config *c, const struct config_value *v,
+		     enum config_id id)
+{
+	char value[512], origin[PATH_MAX + 16];
+
+	printf("%s = %s\t# %s\n", config_keys[id].name,
+	       config_shown(v, id, value, sizeof(value)),
+	       config_origin(c, v, id, origin, sizeof(origin)));
+}
+
 static void show(const struct config *c)
 {
 	const char *section = "";
 
 	for (int i = 0; i < KEY__COUNT; i++) {
-		const struct config_key *k = &config_keys[i];
-		char value[512], origin[PATH_MAX + 16];
+		if (strcmp(section, config_keys[i].section))
+			printf("%s[%s]\n", *section ? "\n" : "",
+			       config_keys[i].section);
+		section = config_keys[i].section;
+		show_key(c, c->value, i);
+	}
+	for (unsigned int i = 0; i < c->n_more; i++) {
+		const char *name = c->more[i].name;
+		char q[512];
 
-		if (strcmp(section, k->section))
-			printf("%s[%s]\n", *section ? "\n" : "", k->section);
-		section = k->section;
-		printf("%s = %s\t# %s\n", k->name,
-		       config_shown(c, i, value, sizeof(value)),
-		       config_origin(c, i, origin, sizeof(origin)));
+		printf("\n[export \"%s\"]\n", log_quote(name, strlen(name), q,
+							 sizeof(q)));
+		for (int k = 0; k < KEY__COUNT; k++) {
+			if (config_key_of_more(k))
+				show_key(c, c->more[i].value, k);
+		}
 	}
 }
 

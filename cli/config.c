@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/config_env.h"
 #include "cli/config_file.h"
 #include "common/log.h"
 
@@ -19,6 +20,7 @@ struct loading {
 	struct config *c;
 	config_say *say;
 	const char *section;
+	struct config_value *value;	/* of this section */
 	bool skip;		/* the section is not ours: said already */
 	bool open;		/* everybody can read the file */
 };
@@ -67,6 +69,36 @@ static void on_mistake(void *arg, uint32_t line, const char *text)
 	mistake(arg, line, "%s", text);
 }
 
+static void more_section(struct loading *l, uint32_t line, const char *section,
+			 const char *name)
+{
+	struct config *c = l->c;
+	char q[SHOWN_MAX];
+
+	l->skip = true;
+	if (strcmp(section, config_keys[KEY_ENDPOINT].section)) {
+		mistake(l, line, "[%s] has no second name: write [%s]", section,
+			section);
+		return;
+	}
+	for (unsigned int i = 0; i < c->n_more; i++) {
+		if (strcmp(c->more[i].name, name))
+			continue;
+		mistake(l, line, "[export \"%s\"] is in line %u already: give each receiver a name of its own",
+			quote(name, q), c->more[i].line);
+		return;
+	}
+	if (c->n_more == CONFIG_MORE_MAX) {
+		mistake(l, line, "there are more than %d further receivers",
+			CONFIG_MORE_MAX);
+		return;
+	}
+	l->skip = false;
+	l->value = c->more[c->n_more].value;
+	c->more[c->n_more].line = line;
+	c->more[c->n_more++].name = name;
+}
+
 static void on_section(void *arg, uint32_t line, const char *section,
 		       const char *name)
 {
@@ -75,14 +107,14 @@ static void on_section(void *arg, uint32_t line, const char *section,
 	char q[SHOWN_MAX];
 
 	l->section = section;
-	l->skip = !section || name || !config_section_known(section);
-	if (!section || !l->skip)
-		return;
-	if (name) {
-		mistake(l, line, "[%s] has no second name: write [%s]",
-			quote(section, q), q);
+	l->value = l->c->value;
+	l->skip = !section || !config_section_known(section);
+	if (!l->skip && name) {
+		more_section(l, line, section, name);
 		return;
 	}
+	if (!section || !l->skip)
+		return;
 	like = config_key_like(NULL, section);
 	if (like)
 		mistake(l, line, "there is no section [%s]: did you mean [%s]?",
@@ -142,7 +174,7 @@ static void on_key(void *arg, uint32_t line, const char *key,
 		unknown_key(l, line, key);
 		return;
 	}
-	v = &l->c->value[id];
+	v = &l->value[id];
 	if (v->line) {
 		mistake(l, line, "%s was set in line %u already: remove one of them",
 			key, v->line);
@@ -154,6 +186,7 @@ static void on_key(void *arg, uint32_t line, const char *key,
 	wanted = config_key_check(&config_keys[id], value, buf, sizeof(buf));
 	if (wanted) {
 		bad_value(l, line, &config_keys[id], value, wanted);
+		v->wrong = true;
 		return;
 	}
 	v->text = value;
@@ -207,6 +240,38 @@ static int read_text(struct loading *l, int fd, size_t *len)
 	return 1;
 }
 
+static void check_secrets(struct loading *l, const struct config_value *v)
+{
+	for (int i = 0; i < KEY__COUNT; i++) {
+		if (l->open && config_keys[i].secret && v[i].source == FROM_FILE)
+			l->say(l->c->path, v[i].line, true,
+			       "everybody can read this file: chmod o-r, if the value is a secret");
+	}
+}
+
+static void check_key_file(struct loading *l, const struct config_value *v)
+{
+	if (v[KEY_CLIENT_KEY].source == FROM_FILE &&
+	    !*v[KEY_CLIENT_CERT].text)
+		mistake(l, v[KEY_CLIENT_KEY].line,
+			"client_key without client_certificate: set both");
+}
+
+static void check_more(struct loading *l)
+{
+	char q[SHOWN_MAX];
+
+	for (unsigned int i = 0; i < l->c->n_more; i++) {
+		const struct config_more *m = &l->c->more[i];
+
+		if (!*m->value[KEY_ENDPOINT].text &&
+		    !m->value[KEY_ENDPOINT].wrong)
+			mistake(l, m->line, "[export \"%s\"] needs an endpoint",
+				quote(m->name, q));
+		check_key_file(l, m->value);
+	}
+}
+
 static void parse(struct loading *l, size_t len)
 {
 	static const struct config_file_ops ops = {
@@ -214,6 +279,7 @@ static void parse(struct loading *l, size_t len)
 	};
 
 	config_file_parse(l->c->text, len, &ops, l);
+	check_more(l);
 }
 
 static int read_file(struct loading *l, bool named)
@@ -236,12 +302,9 @@ static int read_file(struct loading *l, bool named)
 	c->found = true;
 	if (!r)
 		parse(l, len);
-	for (int i = 0; i < KEY__COUNT; i++) {
-		if (l->open && config_keys[i].secret &&
-		    c->value[i].source == FROM_FILE)
-			l->say(c->path, c->value[i].line, true,
-			       "everybody can read this file: chmod o-r, if the value is a secret");
-	}
+	check_secrets(l, c->value);
+	for (unsigned int i = 0; i < c->n_more; i++)
+		check_secrets(l, c->more[i].value);
 	return 0;
 }
 
@@ -278,37 +341,15 @@ static void from_options(struct config *c, enum config_id id,
 	c->value[id].source = FROM_FLAG;
 }
 
-/* The file's values for exporterd, which finds the rest by itself. */
-static int make_env(struct config *c)
-{
-	size_t n = 0;
-
-	for (int i = 0; i < KEY__COUNT; i++) {
-		struct config_value *v = &c->value[i];
-		const char *set;
-		char name[64];
-
-		config_key_variable(&config_keys[i], false, name);
-		set = *name ? getenv(name) : NULL;
-		/* even if the variable of profiles wins: other signals */
-		if (!*name || v->source != FROM_FILE || (set && *set))
-			continue;
-		if (n == CONFIG_ENV_MAX ||
-		    asprintf(&c->env[n], "%s=%s", name, v->text) < 0) {
-			c->env[n] = NULL;
-			return -ENOMEM;
-		}
-		n++;
-	}
-	return 0;
-}
-
 static void init(struct config *c, const char *path)
 {
 	memset(c, 0, sizeof(*c));
 	snprintf(c->path, sizeof(c->path), "%s", path);
-	for (int i = 0; i < KEY__COUNT; i++)
+	for (int i = 0; i < KEY__COUNT; i++) {
 		c->value[i].text = config_keys[i].def;
+		for (int j = 0; j < CONFIG_MORE_MAX; j++)
+			c->more[j].value[i].text = config_keys[i].def;
+	}
 }
 
 int config_parse(struct config *c, const char *path, char *text, size_t len,
@@ -326,21 +367,23 @@ int config_load(struct config *c, const char *path, const struct options *o,
 		config_say *say)
 {
 	struct loading l = { .c = c, .say = say };
+	const struct config_more *homeless;
 	int r;
 
 	init(c, path ? path : CONFIG_PATH_DEFAULT);
 	r = read_file(&l, path != NULL);
 	if (r == -ENOMEM)
 		return r;
-	r = make_env(c);
+	homeless = config_env_number(c);
+	if (homeless)
+		mistake(&l, homeless->line, "no number is left for this receiver: unset some TRIFOLD_EXPORTER_<N>_* variables");
+	if (config_env_make(c))
+		return -ENOMEM;
 	for (int i = 0; i < KEY__COUNT; i++) {
 		from_environment(c, i);
 		from_options(c, i, o);
 	}
-	if (*c->value[KEY_CLIENT_KEY].text && !*c->value[KEY_CLIENT_CERT].text &&
-	    c->value[KEY_CLIENT_KEY].source == FROM_FILE)
-		mistake(&l, c->value[KEY_CLIENT_KEY].line,
-			"client_key without client_certificate: set both");
+	check_key_file(&l, c->value);
 	return c->mistakes ? -EINVAL : r;
 }
 
@@ -390,10 +433,10 @@ static const char *without_user(const char *url, char *out, size_t size)
 	return out;
 }
 
-const char *config_shown(const struct config *c, enum config_id id, char *out,
-			 size_t size)
+const char *config_shown(const struct config_value *v, enum config_id id,
+			 char *out, size_t size)
 {
-	const char *s = c->value[id].text;
+	const char *s = v[id].text;
 
 	if (config_keys[id].kind == KIND_URL)
 		return without_user(s, out, size);
@@ -402,10 +445,11 @@ const char *config_shown(const struct config *c, enum config_id id, char *out,
 	return log_quote(s, strlen(s), out, size);
 }
 
-const char *config_origin(const struct config *c, enum config_id id, char *out,
-			  size_t size)
+const char *config_origin(const struct config *c,
+			  const struct config_value *values, enum config_id id,
+			  char *out, size_t size)
 {
-	const struct config_value *v = &c->value[id];
+	const struct config_value *v = &values[id];
 
 	switch (v->source) {
 	case FROM_FILE:

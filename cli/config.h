@@ -19,7 +19,8 @@
 #include "cli/config_keys.h"
 #include "cli/options.h"
 
-#define CONFIG_ENV_MAX		16	/* variables for exporterd */
+#define CONFIG_MORE_MAX		6	/* sections [export "name"] */
+#define CONFIG_ENV_MAX		64	/* variables for exporterd */
 #define CONFIG_MISTAKES_MAX	100	/* told of one file */
 
 enum config_source { FROM_DEFAULT, FROM_FILE, FROM_VARIABLE, FROM_FLAG };
@@ -29,17 +30,34 @@ struct config_value {
 	enum config_source source;
 	uint32_t line;			/* of the file; 0: not in it */
 	char variable[64];
+	bool wrong;			/* in the file; so not used */
 };
+
+/* Can sections with a name of their own have this key? */
+static inline bool config_key_of_more(enum config_id id)
+{
+	return id >= KEY_ENDPOINT && id <= KEY_CLIENT_KEY;
+}
 
 /* How a mistake is told; line 0: the file as a whole. */
 typedef void config_say(const char *path, uint32_t line, bool warning,
 			const char *text);
+
+/* [export "name"]: one more receiver, with the keys of [export]. */
+struct config_more {
+	const char *name;
+	uint32_t line;			/* of its section */
+	unsigned int number;		/* N of its TRIFOLD_EXPORTER_<N>_* */
+	struct config_value value[KEY__COUNT];
+};
 
 struct config {
 	char path[PATH_MAX];
 	bool found;			/* there was a file */
 	unsigned int mistakes;
 	struct config_value value[KEY__COUNT];
+	struct config_more more[CONFIG_MORE_MAX];
+	unsigned int n_more;
 	char *env[CONFIG_ENV_MAX + 1];	/* "NAME=value", NULL-terminated */
 	char *text;			/* the file's, cut into values */
 };
@@ -65,13 +83,14 @@ void config_apply(const struct config *c, struct options *o);
 
 uint32_t config_number(const struct config *c, enum config_id id);
 
-/* The value for people: no secrets. */
-const char *config_shown(const struct config *c, enum config_id id, char *out,
-			 size_t size);
+/* A value for people: no secrets.  v: all of c or of one of its receivers. */
+const char *config_shown(const struct config_value *v, enum config_id id,
+			 char *out, size_t size);
 
 /* "/etc/trifold/trifold.conf:7", "OTEL_SERVICE_NAME", "--endpoint", "default" */
-const char *config_origin(const struct config *c, enum config_id id, char *out,
-			  size_t size);
+const char *config_origin(const struct config *c,
+			  const struct config_value *v, enum config_id id,
+			  char *out, size_t size);
 
 /* For the log: "trifold: FILE:LINE: text". */
 config_say config_log;

@@ -385,6 +385,14 @@ static const char head[] =
 "# OTEL_EXPORTER_OTLP_PROFILES_*, and these by options on the command line.\n"
 "# Comments have lines of their own.  docs/CONFIG.md says more.\n";
 
+static const char more[] =
+"\n"
+"# Up to six more receivers, each with the keys of [export] and a name.  They\n"
+"# take nothing from [export]:\n"
+"#   [export \"second\"]\n"
+"#   endpoint = https://profiles.example.com:4318\n"
+"#   headers = authorization=Bearer%20...\n";
+
 void config_keys_example(FILE *to)
 {
 	const char *section = "";
@@ -401,5 +409,7 @@ void config_keys_example(FILE *to)
 		overrides(k, to);
 		fprintf(to, "#%s =%s%s\n", k->name, *k->def ? " " : "",
 			k->def);
+		if (i == KEY_CLIENT_KEY)
+			fputs(more, to);
 	}
 }

@@ -81,7 +81,8 @@ bool daemons_network(const struct options *o)
 		if (s && *s)
 			return true;
 	}
-	return o->config && *o->config->value[KEY_ENDPOINT].text;
+	return o->config && (*o->config->value[KEY_ENDPOINT].text ||
+			     o->config->n_more);
 }
 
 bool daemons_export(const struct options *o)

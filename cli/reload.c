@@ -7,11 +7,67 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/log.h"
+
 /* The recorder was told the frequency, and has one for all of its file. */
 static bool waits(const struct options *o, enum config_id id)
 {
 	return config_keys[id].owner == OBEYS_NEXT_START ||
 	       (id == KEY_FREQUENCY && o->output);
+}
+
+static const struct config_more *find_more(const struct config *c,
+					   const char *name)
+{
+	for (unsigned int i = 0; i < c->n_more; i++) {
+		if (!strcmp(c->more[i].name, name))
+			return &c->more[i];
+	}
+	return NULL;
+}
+
+static bool same(const struct config_more *a, const struct config_more *b)
+{
+	for (int i = 0; i < KEY__COUNT; i++) {
+		if (strcmp(a->value[i].text, b->value[i].text))
+			return false;
+	}
+	return true;
+}
+
+static bool compare_more(const struct config *was, const struct config *is,
+			 struct console *c)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < was->n_more + is->n_more; i++) {
+		bool old = i < was->n_more;
+		const struct config_more *m = old ? &was->more[i] :
+			&is->more[i - was->n_more];
+		const struct config_more *other =
+			find_more(old ? is : was, m->name);
+		char q[96];
+
+		/* a pair is met twice: say it once */
+		if (other && (!old || same(m, other)))
+			continue;
+		console_say(c, "configuration: [export \"%s\"] %s now",
+			    log_quote(m->name, strlen(m->name), q, sizeof(q)),
+			    other ? "is different" : old ? "is gone" : "is there");
+		any = true;
+	}
+	return any;
+}
+
+/* Who renewed a certificate says so by a reload. */
+static bool has_files(const struct config *c)
+{
+	bool any = *c->value[KEY_CA].text || *c->value[KEY_CLIENT_CERT].text;
+
+	for (unsigned int i = 0; i < c->n_more; i++)
+		any |= *c->more[i].value[KEY_CA].text ||
+		       *c->more[i].value[KEY_CLIENT_CERT].text;
+	return any;
 }
 
 /* Say what changed; returns who obeys it. */
@@ -31,24 +87,24 @@ static unsigned int compare(const struct options *o, const struct config *was,
 			continue;
 		console_say(c, "configuration: %s of [%s] is \"%s\"%s",
 			    config_keys[i].name, config_keys[i].section,
-			    config_shown(is, i, value, sizeof(value)),
+			    config_shown(is->value, i, value, sizeof(value)),
 			    waits(o, i) ? " at the next start" : " now");
 		if (!waits(o, i))
 			which |= 1u << who[config_keys[i].owner];
 	}
-	/* who renewed a certificate says so by a reload */
-	if (*is->value[KEY_CA].text || *is->value[KEY_CLIENT_CERT].text)
+	if (compare_more(was, is, c) || has_files(is))
 		which |= 1u << DAEMON_EXPORTER;
 	return which;
 }
 
 static bool load(struct config *fresh, const struct options *o)
 {
-	int r = config_load(fresh, o->config_file, o, config_log);
+	struct options then = *o;
 
-	if (r)
+	if (config_load(fresh, o->config_file, o, config_log))
 		return false;
-	if (*fresh->value[KEY_ENDPOINT].text || o->output)
+	then.config = fresh;
+	if (daemons_network(&then) || o->output)
 		return true;
 	config_log(fresh->path, fresh->value[KEY_ENDPOINT].line, false,
 		   "no endpoint is left, and no --output was asked for");

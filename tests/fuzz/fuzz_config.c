@@ -35,8 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const struct config_key *k = &config_keys[i];
 		const char *s = c.value[i].text;
 
-		config_shown(&c, i, out, sizeof(out));
-		config_origin(&c, i, out, sizeof(out));
+		config_shown(c.value, i, out, sizeof(out));
+		config_origin(&c, c.value, i, out, sizeof(out));
 		/* nothing but what its key allows, and no more than a line */
 		if (strlen(s) > 8192 || (*s && k->kind == KIND_NUMBER &&
 		    (config_number(&c, i) < k->min ||

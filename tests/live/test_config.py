@@ -289,7 +289,8 @@ class Run:
         """{name: pid}, without their own children."""
         with open(f"/proc/{self.p.pid}/task/{self.p.pid}/children", encoding="utf-8") as f:
             mine = {int(pid) for pid in f.read().split()}
-        return {n: (mine & set(pids_of(n))).pop() for n in DAEMONS if mine & set(pids_of(n))}
+        return {n: (mine & set(pids_of(n))).pop() for n in (*DAEMONS, "trifold-viewer")
+                if mine & set(pids_of(n))}
 
     def hup(self):
         n = self.said().count("configuration was read") + self.said().count("stays as it was")
@@ -307,14 +308,12 @@ class Run:
         return err
 
 
-def words(name):
-    """Command line and environment of each daemon of a name."""
-    out = []
-    for pid in pids_of(name):
-        with contextlib.suppress(OSError):
-            with open(f"/proc/{pid}/cmdline", "rb") as f, open(f"/proc/{pid}/environ", "rb") as g:
-                out.append((f.read().decode().split("\0"), g.read().decode().split("\0")))
-    return out
+def words(pid):
+    """The command line of a process."""
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return f.read().decode().split("\0")
+    return []
 
 
 def one_run(tmp, conf, hears, *args, **env):
@@ -323,12 +322,11 @@ def one_run(tmp, conf, hears, *args, **env):
     run = Run(tmp, conf, *args, env=clean_env(**env))
     try:
         wait_for(lambda: len(hears.requests()) > before, 20)
-        argv = {n: (words(n) or [([], [])])[0][0] for n in ("trifold-loaderd", "trifold-viewer")}
-        if argv["trifold-viewer"]:
+        argv = {name: words(pid) for name, pid in run.daemons().items()}
+        if "trifold-viewer" in argv:
             argv["page"] = re.search(r"live page: http://localhost:(\d+)/", run.said()).group(1)
-        for name in DAEMONS:
-            for w, _ in words(name):
-                assert not any("hidden" in a for a in w), f"a secret is in the arguments of {name}"
+        for name, w in argv.items():
+            assert not any("hidden" in a for a in w), f"a secret is in the arguments of {name}"
     finally:
         run.end()
     r = hears.requests()[before]
@@ -372,7 +370,7 @@ def precedence():
 
         headers, _, argv = one_run(tmp, path, r["d"], "--endpoint", r["d"].url, "--no-page",
                                    **generic, **profiles)
-        assert headers["x-from"] == "hidden-profiles" and not argv["trifold-viewer"], argv
+        assert headers["x-from"] == "hidden-profiles" and "trifold-viewer" not in argv, argv
         assert len({len(x.requests()) == 0 for x in r.values()}) == 1
         say({name: len(x.requests()) for name, x in r.items()})
 
@@ -420,7 +418,7 @@ def reload():
             write(path, conf_text(r["b"].url, 53).replace("interval = 1", "interval = 2"))
             run.hup()
             assert "interval of [sampling] is \"2\" at the next start" in run.said(), run.said()
-            wait_for(lambda: any("53" in argv for argv, _ in words("trifold-loaderd")), 10)
+            wait_for(lambda: "53" in words(run.daemons().get("trifold-loaderd")), 10)
             at = len(r["b"].requests())
             wait_for(lambda: len(r["b"].requests()) >= at + 3, 15)
             assert len(r["a"].requests()) == n, "A is still sent to"
@@ -453,6 +451,31 @@ def reload_rescues():
             run.end()
         a = account(w)
         assert len(r["b"].samples()) == a.delivered()
+
+
+@suite.test
+def more_receivers():
+    """sections of a name are receivers of their own, at the start and by a reload"""
+    with scratch() as tmp, receivers(tmp, a="200", b="200", c="200") as r, storm():
+        w = Watcher()
+        second = f'[export "second"]\nendpoint = {r["b"].url}\nheaders = x-from=hidden-b\n'
+        path = write(os.path.join(tmp, "x.conf"), conf_text(r["a"].url, more="headers = x-from=hidden-a\n" + second))
+        assert effective(path)["endpoint"] == (r["b"].url, f"{path}:8")
+        run = Run(tmp, path)
+        try:
+            wait_for(lambda: r["a"].requests() and len(r["b"].requests()) >= 2, 20)
+            write(path, conf_text(r["a"].url, more=f'[export "third"]\nendpoint = {r["c"].url}\ncompression = none\n'))
+            run.hup()
+            for said in ('[export "second"] is gone now', '[export "third"] is there now'):
+                assert said in run.said(), run.said()
+            wait_for(lambda: len(r["c"].requests()) >= 2, 15)
+        finally:
+            run.end()
+        account(w)
+        for name in "abc":
+            got = {dict(q["headers"]).get("x-from") for q in r[name].requests()}
+            assert got == {"a": {"hidden-a", None}, "b": {"hidden-b"}, "c": {None}}[name], (name, got)
+        assert {dict(q["headers"]).get("Content-Encoding") for q in r["c"].requests()} == {None}
 
 
 @suite.test

@@ -181,16 +181,16 @@ TEST(config_hides_secrets)
 	char out[128];
 
 	CHECK(!*value(KEY_HEADERS, "a=secret"));
-	CHECK(!strcmp(config_shown(&c, KEY_HEADERS, out, sizeof(out)),
+	CHECK(!strcmp(config_shown(c.value, KEY_HEADERS, out, sizeof(out)),
 		      "(hidden)"));
 	CHECK(!*value(KEY_ENDPOINT, "https://me:secret@host:1/p?key=secret"));
-	CHECK(!strcmp(config_shown(&c, KEY_ENDPOINT, out, sizeof(out)),
+	CHECK(!strcmp(config_shown(c.value, KEY_ENDPOINT, out, sizeof(out)),
 		      "https://(hidden)@host:1/p"));
 	CHECK(!*value(KEY_ENDPOINT, "https://host/@x"));
-	CHECK(!strcmp(config_shown(&c, KEY_ENDPOINT, out, sizeof(out)),
+	CHECK(!strcmp(config_shown(c.value, KEY_ENDPOINT, out, sizeof(out)),
 		      "https://host/@x"));
 	CHECK(!*value(KEY_SERVICE_NAME, "\xc3\xa4"));
-	CHECK(!strcmp(config_shown(&c, KEY_SERVICE_NAME, out, sizeof(out)),
+	CHECK(!strcmp(config_shown(c.value, KEY_SERVICE_NAME, out, sizeof(out)),
 		      "\\xc3\\xa4"));
 }
 
@@ -207,7 +207,7 @@ static const char *origin(enum config_id id)
 {
 	static char out[PATH_MAX + 16];
 
-	return config_origin(&c, id, out, sizeof(out));
+	return config_origin(&c, c.value, id, out, sizeof(out));
 }
 
 TEST(config_orders_its_sources)
@@ -286,7 +286,105 @@ TEST(config_refuses_a_key_without_its_certificate)
 	config_fini(&c);
 }
 
+/* A variable of exporterd's environment. */
+static const char *variable(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (int i = 0; c.env[i]; i++) {
+		if (!strncmp(c.env[i], name, len) && c.env[i][len] == '=')
+			return c.env[i] + len + 1;
+	}
+	return NULL;
+}
+
+static const char three[] =
+	"[export \"a\"]\nendpoint=http://a\nheaders=h=a\n"
+	"[export \"b c\"]\nendpoint=http://b\ntimeout_ms=5\n[export]\n"
+	"headers=h=first\n[export \"d\"]\ncompression=none\nendpoint=http://d\n";
+
+TEST(config_knows_further_receivers)
+{
+	char path[] = "/tmp/trifold-config-XXXXXX";
+	int fd = mkstemp(path);
+
+	CHECK(fd >= 0);
+	close(fd);
+	config_fini(&c);
+	write_file(path, three);
+	for (char n[] = "TRIFOLD_EXPORTER_2_ENDPOINT"; n[17] <= '8'; n[17]++)
+		unsetenv(n);
+	/* not even its headers may go to another */
+	setenv("TRIFOLD_EXPORTER_3_HEADERS", "h=secret", 1);
+	setenv("TRIFOLD_EXPORTER_8_ENDPOINT", "http://x", 1);
+	CHECK_EQ(config_load(&c, path, NULL, say), 0);
+	CHECK_EQ(c.n_more, 3);
+	CHECK_EQ(c.more[0].number, 2);
+	CHECK_EQ(c.more[1].number, 4);
+	CHECK_EQ(c.more[2].number, 5);
+	CHECK(!strcmp(c.more[1].name, "b c"));
+	CHECK(!strcmp(variable("TRIFOLD_EXPORTER_2_ENDPOINT"), "http://a"));
+	CHECK(!strcmp(variable("TRIFOLD_EXPORTER_2_HEADERS"), "h=a"));
+	CHECK(!strcmp(variable("TRIFOLD_EXPORTER_4_TIMEOUT"), "5"));
+	CHECK(!variable("TRIFOLD_EXPORTER_4_HEADERS"));
+	CHECK(!strcmp(variable("TRIFOLD_EXPORTER_5_COMPRESSION"), "none"));
+	CHECK(!strcmp(variable("OTEL_EXPORTER_OTLP_HEADERS"), "h=first"));
+	config_fini(&c);
+
+	/* 7 is the last free one: the live page's */
+	setenv("TRIFOLD_EXPORTER_6_ENDPOINT", "http://x", 1);
+	CHECK_EQ(config_load(&c, path, NULL, say), 0);
+	CHECK_EQ(c.more[2].number, 5);
+	config_fini(&c);
+	setenv("TRIFOLD_EXPORTER_5_ENDPOINT", "http://x", 1);
+	said[0] = '\0';
+	CHECK_EQ(config_load(&c, path, NULL, say), -EINVAL);
+	CHECK(strstr(said, "9 no number is left"));
+	config_fini(&c);
+	unsetenv("TRIFOLD_EXPORTER_5_ENDPOINT");
+	unsetenv("TRIFOLD_EXPORTER_6_ENDPOINT");
+	unsetenv("TRIFOLD_EXPORTER_8_ENDPOINT");
+	unsetenv("TRIFOLD_EXPORTER_3_HEADERS");
+	unlink(path);
+}
+
+TEST(config_judges_further_receivers)
+{
+	static const struct { const char *text, *want; } t[] = {
+		{ "[export \"a\"]", "1 [export \"a\"] needs an endpoint" },
+		{ "[export \"a\"]\nendpoint=", "1 [export \"a\"] needs an endpoint" },
+		{ "[export \"a\"]\nendpoint=x", "2 endpoint needs http" },
+		{ "[export \"a\"]\nendpoint=http://x\n[export \"a\"]",
+		  "3 [export \"a\"] is in line 1 already" },
+		{ "[export \"a\"]\nendpoint=http://x\nclient_key=/etc/passwd",
+		  "3 client_key without client_certificate" },
+		{ "[resource \"a\"]\nx=1", "1 [resource] has no second name" },
+		{ "[expotr \"a\"]\nx=1", "1 there is no section [expotr]: did" },
+		{ "[export \"a\"]\nendpoint=http://x\nendpoint=http://x",
+		  "3 endpoint was set in line 2 already" },
+	};
+	static char many[40 * 8];
+	size_t len = 0;
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		int r = parse(t[i].text);
+
+		if (!strstr(said, t[i].want))
+			printf("# %s: %s", t[i].text, said);
+		CHECK_EQ(r, -EINVAL);
+		CHECK(strstr(said, t[i].want));
+		CHECK_EQ(c.mistakes, 1);
+	}
+	for (int i = 0; i < 7; i++)
+		len += (size_t)snprintf(many + len, sizeof(many) - len,
+			"[export \"%d\"]\nendpoint=http://%d\n", i, i);
+	CHECK_EQ(parse(many), -EINVAL);
+	CHECK_EQ(c.n_more, CONFIG_MORE_MAX);
+	CHECK(!strcmp(said, "13 there are more than 6 further receivers\n"));
+}
+
 static const char sample[] =
+	"[export \"two\"]\nendpoint=http://a:1\nheaders=a=b\n"
 	"[sampling]\nfrequency=97\n[export]\nendpoint=http://u:p@[::1]:1/x\n"
 	"headers=a=%20b,c=d\nca=/etc/passwd\n[log]\nverbose=yes\n";
 
@@ -304,7 +402,7 @@ TEST(config_survives_truncation_and_bit_flips)
 		text[i / 8] ^= (char)(1 << i % 8);
 		parse(text);
 		for (int k = 0; k < KEY__COUNT; k++)
-			config_shown(&c, k, out, sizeof(out));
+			config_shown(c.value, k, out, sizeof(out));
 	}
 	config_fini(&c);
 }
