@@ -160,8 +160,9 @@ static const struct option_def diff_options[] = {
 	  DIFF_LIMIT_MAX, AT(limit) },
 	{ "total", NULL, "order by the difference of total, not of self",
 	  OPTION_FLAG, 0, 0, AT(by_total) },
-	{ "output", "FILE", "write a file instead: .folded, each stack with its "
-	  "samples\n                     in A and in B, for flamegraph.pl",
+	{ "output", "FILE", "write a file instead: .html, a flame graph in colours\n"
+	  "                     of the difference; .folded, each stack with its\n"
+	  "                     samples in A and in B, for flamegraph.pl",
 	  OPTION_TEXT, 0, 0, AT(output) },
 	{ "json", NULL, "one JSON object on one line, in samples", OPTION_FLAG,
 	  0, 0, AT(json) },

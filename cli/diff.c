@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/diff_html.h"
 #include "cli/diff_rows.h"
 #include "cli/folded_read.h"
 #include "cli/json.h"
@@ -184,7 +185,9 @@ static int write_file(const struct options *o, const struct folded_tree *t)
 	struct outfile f;
 	size_t done = 0;
 	ssize_t n;
-	int r = diff_encode_folded(t, &out);
+	int r = profile_format_of(o->output) == FORMAT_HTML ?
+		diff_encode_html(t, o->files, &out) :
+		diff_encode_folded(t, &out);
 
 	if (r)
 		log_err("%s", strerror(-r));
@@ -243,8 +246,9 @@ int diff_run(const struct options *o)
 			"--help`");
 		return EXIT_USAGE;
 	}
-	if (o->output && profile_format_of(o->output) != FORMAT_FOLDED) {
-		log_err("diff writes folded stacks only: --output X.folded");
+	if (o->output && profile_format_of(o->output) != FORMAT_FOLDED &&
+	    profile_format_of(o->output) != FORMAT_HTML) {
+		log_err("diff writes .html and .folded only");
 		return EXIT_USAGE;
 	}
 	r = folded_init(&t);

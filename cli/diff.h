@@ -3,8 +3,9 @@
  * diff - `trifold diff A B`: where two recordings differ
  *
  * A and B are folded stacks (folded_read.h), from files or pipes.  Needs no
- * privilege.  Output is a table, one JSON object, or with --output a file:
- * folded stacks with two numbers, "stack a b", as difffolded.pl of
+ * privilege.  Output is a table, one JSON object, or with --output a file: the
+ * page with a flame graph in two colours (diff_html.h), or folded stacks with
+ * two numbers, "stack a b", as difffolded.pl of
  * github.com/brendangregg/FlameGraph writes them and its flamegraph.pl reads.
  */
 #ifndef CLI_DIFF_H

@@ -179,8 +179,8 @@ int html_data(const struct batch *b, const struct profile_info *info,
 	return out->failed ? -ENOMEM : 0;
 }
 
-int html_encode(const struct batch *b, const struct profile_info *info,
-		struct pb *out)
+int html_page(int (*put)(const void *arg, struct pb *out), const void *arg,
+	      struct pb *out)
 {
 	const unsigned char *place;
 	int r;
@@ -189,10 +189,28 @@ int html_encode(const struct batch *b, const struct profile_info *info,
 	if (!place)
 		return -EINVAL;
 	pb_raw(out, page_html, (size_t)(place - page_html));
-	r = html_data(b, info, &(struct tree_how){ 0 }, NULL, out);
+	r = put(arg, out);
 	if (r)
 		return r;
 	place += strlen(marker);
 	pb_raw(out, place, (size_t)(page_html + page_html_len - place));
 	return out->failed ? -ENOMEM : 0;
+}
+
+struct recording {
+	const struct batch *b;
+	const struct profile_info *info;
+};
+
+static int put_recording(const void *arg, struct pb *out)
+{
+	const struct recording *r = arg;
+
+	return html_data(r->b, r->info, &(struct tree_how){ 0 }, NULL, out);
+}
+
+int html_encode(const struct batch *b, const struct profile_info *info,
+		struct pb *out)
+{
+	return html_page(put_recording, &(struct recording){ b, info }, out);
 }

@@ -6,9 +6,11 @@ Usage: test_diff.py
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 
+import browser
 from live import Skip, Suite, TRIFOLD, compile_c, record, say, scratch
 
 suite = Suite()
@@ -39,7 +41,7 @@ def mistakes():
         assert "Is a directory" in diff(good, tmp, status=1)
         assert "two recordings" in diff(good, status=2)
         assert "unexpected" in diff(good, good, good, status=2)
-        assert ".folded" in diff(good, good, "--output", "x.svg", status=2)
+        assert ".html and .folded" in diff(good, good, "--output", "x.svg", status=2)
         with open("/dev/full", "w") as full:
             r = subprocess.run([TRIFOLD, "diff", good, good], stdout=full,
                                stderr=subprocess.PIPE, text=True)
@@ -67,6 +69,65 @@ def forms():
         piped = subprocess.run(["bash", "-c", f"{TRIFOLD} diff <(cat {a}) <(cat {b}) --json"],
                                capture_output=True, check=True)
         assert json.loads(piped.stdout)["functions"] == j["functions"]
+
+
+def two_files(tmp):
+    return (write(tmp, "a.folded", "app;main;f 1\napp;main;g 3\napp;sys_[k] 2\n"),
+            write(tmp, "b.folded", "app;main;f 60\napp;main;g 35\napp;</script><b> 5\n"
+                                   "new;[stack ends: no_table];main 20\n"))
+
+
+@suite.test
+def the_page():
+    """the page has every stack with both numbers, its kind, and no markup"""
+    with scratch() as tmp:
+        a, b = two_files(tmp)
+        out = os.path.join(tmp, "d.html")
+        diff(a, b, "--output", out)
+        with open(out, encoding="utf-8") as f:
+            text = f.read()
+        d = json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', text, re.S)[1])
+        assert d["diff"] and d["info"]["files"] == [a, b], d["info"]
+        assert d["info"]["samples"] == 120 and d["info"]["base"]["samples"] == 6
+        stacks, path = {}, []
+        for i in range(0, len(d["rows"]), 4):
+            label, up, now, base = d["rows"][i:i + 4]
+            del path[len(path) - up:]
+            path.append((d["strings"][d["labels"][3 * label]], d["labels"][3 * label + 2]))
+            if now or base:
+                stacks[tuple(path)] = (base, now)
+        app, main = ("app", 0), ("main", 2)
+        assert stacks == {
+            (app, ("</script><b>", 2)): (0, 5), (app, main, ("f", 2)): (1, 60),
+            (app, main, ("g", 2)): (3, 35), (app, ("sys", 1)): (2, 0),
+            (("new", 0), ("[stack ends: no_table]", 5), main): (0, 20)}, stacks
+
+
+@suite.test
+def the_page_in_a_browser():
+    """a browser shows it in two colours, and when filtered"""
+    chromium = browser.find()
+    if not chromium:
+        raise Skip("no chromium")
+    with scratch() as tmp:
+        a, b = two_files(tmp)
+        out = os.path.join(tmp, "d.html")
+        diff(a, b, "--output", out)
+        page = browser.Browser(chromium)
+        try:
+            page.open("file://" + out)
+            assert "120 samples" in page.text("about"), page.text("about")
+            assert "A is the base" in page.text("account"), page.text("account")
+            assert page.data("samples") == "120", page.data("samples")
+            body = "document.body.textContent"
+            assert page.eval(body + ".includes('more than in the base')")
+            page.eval("[...document.querySelectorAll('[data-key=process]')]"
+                      ".find((e) => e.dataset.value === 'app').click()")
+            page.frame()
+            assert page.data("samples") == "100", page.data("samples")
+            assert page.data("rows") == "6", page.data("rows")    # with "sys", of A alone
+        finally:
+            page.end()
 
 
 @suite.test

@@ -15,8 +15,22 @@ function inherited(p)
 	return { process, kinds };
 }
 
+/* Of `trifold diff`: folded stacks tell no host and no time. */
+function aboutFiles(info)
+{
+	const [a, b] = info.files.map((f) => shown(f));
+
+	$("about").textContent = `A: ${a}, ${plural(info.base.samples, "sample")} \u00b7 B: ${b}, ${plural(info.samples, "sample")}`;
+	$("account").textContent = "Red has a greater share in B than in A, blue a smaller one. A is the base.";
+	document.title = `trifold: ${a} and ${b}`;
+}
+
 function account(info)
 {
+	if (info.files) {
+		aboutFiles(info);
+		return;
+	}
 	const a = info.account, parts = [aboutText(info)], when = new Date(info.start_ms);
 
 	parts.push(isNaN(when) ? "?" : when.toISOString().replace("T", " ").slice(0, 19) + " UTC");
@@ -50,10 +64,12 @@ function staticMain()
 		const sum = new Map();
 
 		for (let i = 1; i < all.n; i++) {
-			if (!all.self[i] || !pass(i))
+			const n = all.self[i] + (all.selfBase ? all.selfBase[i] : 0);
+
+			if (!n || !pass(i))
 				continue;
 			for (const v of valuesAt(i))
-				sum.set(v, (sum.get(v) || 0) + all.self[i]);
+				sum.set(v, (sum.get(v) || 0) + n);
 		}
 		return [...sum].sort((a, b) => b[1] - a[1]).slice(0, 100).map(([v, n]) => [v, v, n]);
 	}

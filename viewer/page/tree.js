@@ -156,7 +156,7 @@ function ordered(p, rows, parent)
 {
 	const rank = ranks(p), n = rows.n, place = new Int32Array(p.nLabels + 1);
 	const byRank = new Int32Array(n), first = new Int32Array(n), next = new Int32Array(n);
-	const out = new Rows(n, false);
+	const out = new Rows(n, rows.selfBase);
 
 	for (let i = 1; i < n; i++)
 		place[rank[rows.label[i]] + 1]++;
@@ -171,7 +171,7 @@ function ordered(p, rows, parent)
 		first[parent[i]] = i;
 	}
 	for (let i = 0; ; ) {
-		out.add(rows.label[i], rows.depth[i], rows.self[i], 0);
+		out.add(rows.label[i], rows.depth[i], rows.self[i], rows.selfBase ? rows.selfBase[i] : 0);
 		if (first[i]) {
 			i = first[i];
 			continue;
@@ -190,15 +190,17 @@ function ordered(p, rows, parent)
  */
 function narrowed(p, t, keepStack, keepFrame)
 {
-	const self = t.self.map((v, i) => v && keepStack(i) ? v : 0);
-	const sum = sums(self, t.parent), place = new Int32Array(t.n), parent = [0];
-	const rows = new Rows(1024, false), known = new Map();
+	const kept = (v, i) => v && keepStack(i) ? v : 0, self = t.self.map(kept);
+	const base = t.selfBase ? t.selfBase.map(kept) : new Float64Array(t.n);
+	const sum = sums(self, t.parent), sumBase = sums(base, t.parent);
+	const place = new Int32Array(t.n), parent = [0];
+	const rows = new Rows(1024, t.selfBase), known = new Map();
 
-	rows.add(-1, 0, self[0], 0);
+	rows.add(-1, 0, self[0], base[0]);
 	for (let i = 1; i < t.n; i++) {
 		const above = place[t.parent[i]], key = above * p.nLabels + t.label[i];
 
-		if (!sum[i])
+		if (!sum[i] && !sumBase[i])
 			continue;
 		if (!keepFrame(i)) {
 			place[i] = above;
@@ -211,6 +213,8 @@ function narrowed(p, t, keepStack, keepFrame)
 			rows.add(t.label[i], rows.depth[above] + 1, 0, 0);
 		}
 		rows.self[place[i]] += self[i];
+		if (rows.selfBase)
+			rows.selfBase[place[i]] += base[i];
 	}
 	return ordered(p, rows, parent);
 }
