@@ -43,6 +43,6 @@ unit_metrics_SRCS := exporterd/metrics.c exporterd/protobuf.c exporterd/pairs.c 
 	ipc/counter_table.c ipc/counters.c
 unit_metrics_LIBS := -lprotobuf-c -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_metrics_config_SRCS := $(unit_exporter_config_SRCS)
-unit_metrics_config_LIBS := -lcurl -lz
+unit_metrics_config_LIBS := -lcurl -lz -lzstd
 $(O)/exporterd/metrics.pb-c.c: $(O)/exporterd/otlp.pb-c.h
 $(O)/san/tests/unit/test_metrics.o: $(O)/exporterd/metrics.pb-c.h
