@@ -245,6 +245,7 @@ static bool set_behaviour(struct http *h, const struct http_target *t)
 	SET(CURLOPT_POST, 1L);
 	SET(CURLOPT_USERAGENT, USER_AGENT);
 	SET(CURLOPT_HTTPHEADER, h->headers);
+	SET(CURLOPT_ACCEPT_ENCODING, "gzip");
 	SET(CURLOPT_TIMEOUT_MS, e->timeout_ms);
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_TCP_KEEPALIVE, 1L);

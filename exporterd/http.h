@@ -4,7 +4,8 @@
  *
  * Rules: OTLP specification 1.11.0, "OTLP/HTTP".  Certificates are checked;
  * redirects are not followed; proxies come from curl's usual variables, but
- * not for this host (endpoint_is_loopback()).  The answer is collected up to HTTP_ANSWER_MAX.
+ * not for this host (endpoint_is_loopback()).  The answer is collected up to HTTP_ANSWER_MAX,
+ * decompressed.
  */
 #ifndef EXPORTERD_HTTP_H
 #define EXPORTERD_HTTP_H

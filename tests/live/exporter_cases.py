@@ -36,6 +36,7 @@ def request_is_as_the_specification_wants_it():
         assert agent[0].startswith("trifold/"), agent
         equal(agent[1], "OTel-OTLP-Exporter-C/" + agent[0][8:])
         equal(h, {"content-type": "application/x-protobuf", "content-encoding": "gzip",
+                  "accept-encoding": "gzip",
                   "otlp-profiles-development-version": "1", "x-scope-orgid": "me"})
         s.stop()
 
@@ -135,6 +136,31 @@ def connection_is_kept_alive():
         s.stop()
 
 
+@case
+def variables_for_profiles_win_over_those_for_all_signals():
+    env = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
+           "OTEL_EXPORTER_OTLP_HEADERS": "all=1",
+           "OTEL_EXPORTER_OTLP_TIMEOUT": "60000",
+           "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip",
+           "OTEL_EXPORTER_OTLP_PROFILES_HEADERS": "api-key=a%20b,x=%C3%A4",
+           "OTEL_EXPORTER_OTLP_PROFILES_TIMEOUT": "700",
+           "OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION": "none",
+           "OTEL_EXPORTER_OTLP_PROFILES_PROTOCOL": "http/protobuf"}
+    port = free_port()
+    env["OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT"] = f"http://127.0.0.1:{port}/in/profiles?k=v"
+    with Stage(script="hang,200", env=env, receiver=False, first=False) as s:
+        s.start_receiver(port)
+        start = time.time()
+        outcomes(s, ["delivered"])
+        assert 1.1 < time.time() - start < 5
+        r = s.requests()[-1]
+        h = {k.lower(): v for k, v in r["headers"]}
+        equal((r["path"], h["api-key"], h["x"]), ("/in/profiles?k=v", "a b", "\u00c3\u00a4"))
+        assert "all" not in h and "content-encoding" not in h, h
+        assert "sending to http://127.0.0.1" in s.log() and "k=v" not in s.log()
+        s.stop()
+
+
 # --- answers --------------------------------------------------------------------
 
 def retried(script, requests):
@@ -205,6 +231,36 @@ def partial_success_is_counted_and_not_tried_again():
         st = s.hub.fresh_stats()
         equal([st["partial_rejected"], st["requests"], st["retries"]], [3, 4, 0])
         assert "refused 1 of 2 profiles: no" in s.log()
+        s.stop()
+
+
+@case
+def compressed_answers_are_read_and_limited():
+    limit = 4 << 20
+    with Stage(script="gzip:400") as s:
+        outcomes(s, ["rejected"])
+        assert "HTTP 400: told to" in s.log()
+        s.stop()
+    with Stage(script=f"gzip:partial=2,gzip:huge={limit},gzip:huge={100 << 20},"
+               "badgzip,200") as s:
+        outcomes(s, ["rejected", "delivered", "rejected"])
+        assert "refused 2 of 2 profiles: no" in s.log(), s.log()
+        # what cannot be decompressed is no answer
+        ident = s.hub.batch(BATCH, 20)
+        equal(s.hub.done(), Done(ident, 20, "delivered"))
+        equal(len(s.requests()), 5)
+        s.stop()
+
+
+@case
+def answer_that_drips_is_cut_off():
+    with Stage(script="drip,drip=503,200", env={"OTEL_EXPORTER_OTLP_TIMEOUT": "1500"}) as s:
+        start = time.time()
+        outcomes(s, ["delivered"])
+        took = time.time() - start
+        assert 4 < took < 8, took
+        equal(len(s.requests()), 3)
+        equal(s.hub.fresh_stats()["retries"], 2)
         s.stop()
 
 

@@ -99,9 +99,9 @@ class Stage:
         self.procs.append(self.receiver.proc)
         self.port = self.receiver.port
 
-    def another_receiver(self, name, script="200", port=0):
+    def another_receiver(self, name, script="200", port=0, tls=None):
         os.makedirs(f"{self.dir}/{name}", exist_ok=True)
-        r = Receiver(f"{self.dir}/{name}", script, port)
+        r = Receiver(f"{self.dir}/{name}", script, port, tls)
         self.procs.append(r.proc)
         return r
 

@@ -16,6 +16,9 @@ Each request takes the next step; the last one repeats.  Steps:
   close           close the connection without an answer
   reset           the same by RST
   garbage         bytes that are not HTTP
+  gzip:STEP       any of the above but the odd ones, its answer compressed
+  badgzip         200 whose body says it is gzip, and is not
+  drip, drip=NNN  200 (or that), a byte of the body each second
   nototlp         200 with a body that is not protobuf
   limit=N         413 when the body, decompressed, is larger; else 200
   huge=N          200 with a body of N bytes
@@ -60,6 +63,9 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self, status, body, **headers):
         self.send_response(status)
         self.send_header("Content-Type", PROTOBUF)
+        if self.zip:
+            body = gzip.compress(body)
+            self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(body)))
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
@@ -69,12 +75,17 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         step, plain = self.server.note(self, body)
+        self.zip = step.startswith("gzip:")
+        step = step.removeprefix("gzip:")
         name, _, value = step.partition("=")
-        if name == "limit":
+        if name == "drip":
+            self.step_drip(int(value or "200"))
+        elif name == "limit":
             self.step_status("413" if len(plain) > int(value) else "200")
         elif name in ("slow", "partial", "huge"):
             getattr(self, "step_" + name)(float(value))
-        elif name in ("hang", "close", "reset", "garbage", "nototlp", "warning"):
+        elif name in ("hang", "close", "reset", "garbage", "nototlp", "warning",
+                      "badgzip"):
             getattr(self, "step_" + name)()
         else:
             self.step_status(*step.split(";"))
@@ -118,6 +129,18 @@ class Handler(BaseHTTPRequestHandler):
 
     def step_nototlp(self):
         self.answer(200, b"<html>welcome</html>")
+
+    def step_badgzip(self):
+        self.answer(200, b"\x0a\x00", Content_Encoding="gzip")
+
+    def step_drip(self, status):
+        self.send_response(status)
+        self.send_header("Content-Type", PROTOBUF)
+        self.send_header("Content-Length", "40")
+        self.end_headers()
+        for i in range(40):
+            self.wfile.write(b"\x00")
+            time.sleep(1)
 
     def step_huge(self, n):
         self.answer(200, b"\x00" * int(n))

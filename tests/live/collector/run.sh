@@ -3,6 +3,9 @@
 # The OpenTelemetry collector, as a receiver for tests.
 # usage: run.sh CACHE                 build it there, unless it is there already
 #        run.sh CACHE PORT FILE       ... and run it: loopback PORT to FILE
+# OTLP_MAX: bytes that it takes as a request (its default: 20 MiB).
+# OTLP_CERT, OTLP_KEY: for TLS; OTLP_CLIENT_CA: ask clients for certificates of
+# that authority.
 # Ends with 77 and a reason when it cannot be had here (no go, no network).
 set -u
 version=v0.159.0
@@ -38,4 +41,6 @@ esac
 [ $# -ge 3 ] || exit 0
 OTLP_PORT=$2 OTLP_FILE=$3
 export OTLP_PORT OTLP_FILE
-exec "$binary" --config "$here/config.yaml" --feature-gates=service.profilesSupport
+config=$here/config.yaml
+[ -z "${OTLP_CERT-}" ] || config=$here/config-tls.yaml
+exec "$binary" --config "$config" --feature-gates=service.profilesSupport
