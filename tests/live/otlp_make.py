@@ -34,18 +34,21 @@ def request(times_ns, stacks, process="prog", pid=1, thread="worker", tid=2, hz=
     strings = ["", "profile.frame.type", "thread.name", "thread.id", "samples", "count", "cpu",
                "nanoseconds"]
 
-    def string(s):
-        if s not in strings:
-            strings.append(s)
-        return strings.index(s)
+    at = {s: i for i, s in enumerate(strings)}
 
-    names = sorted({f for s in stacks for f in s})
+    def string(s):
+        if s not in at:
+            at[s] = len(strings)
+            strings.append(s)
+        return at[s]
+
+    names = {f: i + 1 for i, f in enumerate(sorted({f for s in stacks for f in s}))}
     functions = data(3, b"") + b"".join(data(3, num(1, string(f))) for f in names)
     locations = data(2, b"") + b"".join(
         data(2, num(2, 16 * (i + 1)) + data(3, num(1, i + 1)) + packed(4, [1]))
         for i in range(len(names)))
     table = data(7, b"") + b"".join(
-        data(7, packed(1, [names.index(f) + 1 for f in s])) for s in stacks)
+        data(7, packed(1, [names[f] for f in s])) for s in stacks)
     attrs = data(6, b"") + b"".join(
         data(6, num(1, string(k)) + data(2, any_of(v)))
         for k, v in (("profile.frame.type", "native"), ("thread.name", thread), ("thread.id", tid)))
