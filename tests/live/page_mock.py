@@ -142,7 +142,7 @@ class Mock:
         if self.mode == "wrong" or h.headers["Authorization"] != "Bearer " + self.key:
             return self.send(h, 401, b"the key is wrong", "text/plain")
         if self.mode == "500":
-            return self.send(h, 500, b"<b>out of memory</b>", "text/plain")
+            return self.send(h, 500, b'{"error":"<b>out of memory</b>"}', "application/json")
         if self.mode == "garbage":
             return self.send(h, 200, b"{\"rows\":[1,2", "application/json")
         what = url.path.rsplit("/", 1)[1]

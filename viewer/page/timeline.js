@@ -46,10 +46,11 @@ function drawMarks(w, h)
 	tctx.fillStyle = css("--dim");
 	for (let t = Math.ceil(line.from / by) * by; t < line.to; t += by) {
 		const x = xAt(t), text = by < 60000 ? clock(t) : clock(t).slice(0, 5);
+		const half = tctx.measureText(text).width / 2;
 
 		tctx.fillRect(x, h - 15, 1, 4);
-		if (x + tctx.measureText(text).width / 2 < w - 2)
-			tctx.fillText(text, x - tctx.measureText(text).width / 2, h);
+		if (x - half > 2 && x + half < w - 2)
+			tctx.fillText(text, x - half, h);
 	}
 	if (coarse > line.from) {
 		tctx.fillRect(0, h - 15, xAt(coarse), 2);
