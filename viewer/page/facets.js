@@ -59,6 +59,7 @@ function facetLine(key, [value, label, samples], most)
 
 	b.dataset.key = key;
 	b.dataset.value = value;
+	b.dataset.id = `${key}=${value}`;
 	b.setAttribute("aria-pressed", chosen(key, value));
 	b.style.backgroundSize = `${most ? 100 * samples / most : 0}% 100%`;
 	return el("li", {}, b);
@@ -77,8 +78,11 @@ function facetList(key, title, values, others)
 	}
 	if (!list.length)
 		return null;
+	const summary = el("summary", {}, title, el("span", { className: "n" }, ` ${number(list.length)}`));
+
+	summary.dataset.id = key;
 	const d = el("details", { open: !closed.has(key) },
-		el("summary", {}, title, el("span", { className: "n" }, ` ${number(list.length)}`)),
+		summary,
 		el("ul", {}, ...list.map((v) => facetLine(key, v, most))));
 
 	if (others) {
@@ -97,18 +101,11 @@ function facetList(key, title, values, others)
 /* lists: what GET /api/v1/facets gives. */
 function showFacets(lists)
 {
-	const at = document.activeElement, scroll = $("facets").scrollTop;
-	const key = at && at.dataset.key, value = at && at.dataset.value;
+	const scroll = $("facets").scrollTop;
 
-	$("facet-lists").replaceChildren(...FACETS.map(([k, title]) => facetList(k, title, lists[k] || [],
+	renew($("facet-lists"), ...FACETS.map(([k, title]) => facetList(k, title, lists[k] || [],
 		lists.others ? lists.others[k] : 0)).filter((d) => d));
 	$("facets").scrollTop = scroll;
-	if (key) {
-		for (const b of $("facet-lists").querySelectorAll("button.facet")) {
-			if (b.dataset.key === key && b.dataset.value === value)
-				b.focus({ preventScroll: true });
-		}
-	}
 }
 
 function setFacets(on)

@@ -250,9 +250,11 @@ function crumbs()
 		out.push(i < 0 ? el("span", {}, "\u2026") : el("button", {
 			textContent: shown(nameOf(i), 120), onclick: () => zoomTo(i),
 		}));
+		if (i >= 0)
+			out[out.length - 1].dataset.id = T.depth[i];
 	}
 	out.push(el("span", {}, `  ${plural(T.now[zoom], "sample")}, ${percent(T.now[zoom], T.now[0])}`));
-	$("crumbs").replaceChildren(...out);
+	renew($("crumbs"), ...out);
 }
 
 function zoomTo(i)

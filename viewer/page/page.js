@@ -44,6 +44,7 @@ function plant()
 	crumbs();
 	search();
 	resize();
+	renewTip();
 	page.dataset.rows = T.n - 1;
 	page.dataset.samples = T.now[0];
 }

@@ -2,6 +2,7 @@
 /* pointer - mouse and keys in the graph, and what is said of a frame */
 
 const tip = $("tip");
+let mouse = null;			/* the event that says where it is, in the graph */
 
 function rowAt(event)
 {
@@ -69,17 +70,35 @@ function spoken(i)
 		`Level ${T.depth[i]}, ${all.indexOf(i) + 1} of ${all.length}` + (below ? "." : ", nothing below.");
 }
 
+function tipAtCursor()
+{
+	const box = canvas.getBoundingClientRect(), [x, w] = placeX(cursor);
+
+	showTip(cursor, box.left + clamp(x + w / 2, 0, width), box.top + topOf(T.depth[cursor]) - view.scrollTop);
+}
+
 /* The frame that keys act on. */
 function pointTo(i)
 {
-	const box = canvas.getBoundingClientRect(), [x, w] = placeX(i);
-
 	cursor = i;
-	state.cursor = placeOf(P, T, i);
+	state.cursor = placeOf(P, T, i) || "0.0";
 	intoSight(i);
 	redraw();
 	say(spoken(i));
-	showTip(i, box.left + clamp(x + w / 2, 0, width), box.top + topOf(T.depth[i]) - view.scrollTop);
+	tipAtCursor();
+}
+
+/* The picture is another one: what is said of a frame is of the new one. */
+function renewTip()
+{
+	if (tip.style.display !== "block")
+		return;
+	if (mouse)
+		mouseMoved(mouse);
+	else if (cursor >= 0)
+		tipAtCursor();
+	else
+		hideTip();
 }
 
 function widest(i)
@@ -147,28 +166,35 @@ function graphKey(e)
 		say("No frame there.");
 }
 
+function mouseMoved(e)
+{
+	const i = T ? rowAt(e) : -1;
+
+	mouse = e;
+	if (i < 0) {
+		hideTip();
+		return;
+	}
+	if (i !== hover) {
+		hover = i;
+		redraw();
+	}
+	showTip(i, e.clientX, e.clientY);
+}
+
 function listenToGraph()
 {
-	canvas.addEventListener("mousemove", (e) => {
-		const i = T ? rowAt(e) : -1;
-
-		if (i < 0) {
-			hideTip();
-			return;
-		}
-		if (i !== hover) {
-			hover = i;
-			redraw();
-		}
-		showTip(i, e.clientX, e.clientY);
+	canvas.addEventListener("mousemove", mouseMoved);
+	canvas.addEventListener("mouseleave", () => {
+		mouse = null;
+		hideTip();
 	});
-	canvas.addEventListener("mouseleave", hideTip);
 	canvas.addEventListener("click", (e) => {
 		const i = T ? rowAt(e) : -1;
 
 		if (i >= 0) {
 			cursor = i;
-			state.cursor = placeOf(P, T, i);
+			state.cursor = placeOf(P, T, i) || "0.0";
 			zoomTo(i);
 		}
 	});

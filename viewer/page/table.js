@@ -45,6 +45,7 @@ function tableLine(l, sum, all, allBase)
 		className: "name", textContent: shown(labelName(l)), title: "Show it in the graph",
 		onclick: () => showLabel(l),
 	});
+	name.dataset.id = P.hash[l];
 	const cells = [
 		el("td", { className: "n" }, number(sum.self[l])),
 		el("td", { className: "n" }, percent(sum.self[l], all)),
@@ -67,10 +68,9 @@ function heading(key, text, columns)
 		state.sort = key;
 		remember();
 		fillTable();
-		$("head-" + key).focus();
 	} });
 
-	b.id = "head-" + key;
+	b.id = b.dataset.id = "head-" + key;
 	th.append(b);
 	if (state.sort === key)
 		th.setAttribute("aria-sort", key === "name" || key === "kind" ? "ascending" : "descending");
@@ -91,8 +91,8 @@ function fillTable()
 	if (T.base)
 		heads.push(heading("change", "Change of self", 1));
 	heads.push(heading("kind", "Where", 1));
-	$("table-head").replaceChildren(el("tr", {}, ...heads));
-	$("table-body").replaceChildren(...some.map((l) => tableLine(l, sum, all, allBase)));
+	renew($("table-head"), el("tr", {}, ...heads));
+	renew($("table-body"), ...some.map((l) => tableLine(l, sum, all, allBase)));
 	$("table-note").textContent = `${number(some.length)} of ${plural(order.length, "name")}` +
 		`${state.query ? " that match" : ""}, of ${plural(all, "sample")}` +
 		(row ? ` in ${shown(nameOf(row), 80)} and below` : "") +

@@ -59,6 +59,25 @@ function say(text)
 	sayTimer = setTimeout(() => { $("said").textContent = text; }, 60);
 }
 
+/*
+ * Put new elements into a place.  Where one had the focus, that which has the
+ * same data-id gets it, so that whoever moves by key is not thrown out by news.
+ */
+function renew(place, ...elements)
+{
+	const at = document.activeElement, id = place.contains(at) ? at.dataset.id : undefined;
+
+	place.replaceChildren(...elements);
+	if (id === undefined)
+		return;
+	for (const e of place.querySelectorAll("[data-id]")) {
+		if (e.dataset.id === id) {
+			e.focus({ preventScroll: true });
+			return;
+		}
+	}
+}
+
 /* What a browser may refuse to remember is not needed. */
 function stored(kind, key, value)
 {
