@@ -111,8 +111,8 @@ static const struct option_def top_options[] = {
 	  OPTION_TEXT, 0, 0, AT(view) },
 	{ "once", NULL, "print one table and stop, as when standard output is\n"
 	  "                     no terminal", OPTION_FLAG, 0, 0, AT(once) },
-	{ "rows", "N", "lines of that table (50)", OPTION_NUMBER, 1, 1000000,
-	  AT(rows) },
+	{ "limit", "N", "lines of that table (50)", OPTION_NUMBER, 1, 1000000,
+	  AT(limit) },
 	{ "duration", "S", "stop after S seconds; --once: what to print (5)",
 	  OPTION_SECONDS, 0, 0, AT(duration_ms) },
 	{ "frequency", "HZ", "samples a second and CPU (19), if no trifold is\n"

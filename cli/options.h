@@ -56,9 +56,6 @@ struct options {
 	uint32_t interval;		/* s */
 	bool verbose;
 	bool json;
-	bool once;
-	uint32_t rows;
-	const char *view;		/* of `trifold top` */
 	bool help;
 	char **rest;			/* NULL-terminated: a command */
 	const char *file;		/* NULL: none given */
@@ -66,6 +63,9 @@ struct options {
 	uint32_t limit;			/* 0: none given */
 	bool by_total;
 	struct words at;
+	/* of top */
+	bool once;
+	const char *view;		/* NULL: none given */
 	/* of record, see target.h */
 	struct numbers pids;
 	const char *cgroup, *container;

@@ -13,7 +13,7 @@
 
 #include "cli/options.h"
 
-/* The subcommand: view, once, rows, duration_ms, frequency, libexec.  Returns
+/* The subcommand: view, once, limit, duration_ms, frequency, libexec.  Returns
  * the exit status. */
 int run_top(const struct options *o);
 

@@ -6,8 +6,10 @@
 #include <xxhash.h>
 
 #include "cli/profile.h"
+#include "common/clock.h"
 
 #define NONE	UINT32_MAX
+#define START_NS	(NSEC_PER_SEC / 2)
 
 struct counter {
 	struct top_table *t;
@@ -38,12 +40,18 @@ static bool same_str(struct top_str a, struct top_str b)
 
 /* --- rows by what they are about --------------------------------------------- */
 
+/* Times since boot are told by the clock of the day, which moves: no two
+ * batches quite agree on when a process started. */
+static bool same_start(uint64_t a, uint64_t b)
+{
+	return a - b < START_NS || b - a < START_NS;
+}
+
 /* What tells rows apart; a process may change its name. */
 static uint64_t id_of(const struct counter *c, const struct top_row *r)
 {
 	const uint64_t v[] = {
-		r->pid, r->tid, r->start_ns, r->kind, r->role,
-		r->pid ? 0 : r->name.len,
+		r->pid, r->tid, r->kind, r->role, r->pid ? 0 : r->name.len,
 	};
 	uint64_t h = XXH3_64bits_withSeed(v, sizeof(v), c->seed);
 
@@ -56,7 +64,7 @@ static uint64_t id_of(const struct counter *c, const struct top_row *r)
 static bool same_row(const struct top_row *a, const struct top_row *b)
 {
 	return a->id == b->id && a->pid == b->pid && a->tid == b->tid &&
-	       a->start_ns == b->start_ns && a->kind == b->kind &&
+	       same_start(a->start_ns, b->start_ns) && a->kind == b->kind &&
 	       a->role == b->role &&
 	       (a->pid || (same_str(a->name, b->name) &&
 			   same_str(a->file, b->file)));
@@ -264,7 +272,7 @@ static bool wanted(const struct counter *c, const struct batch_sample *s)
 	const struct batch_resource *r = &c->b->resources[s->resource];
 
 	if (c->q->of_process &&
-	    (r->pid != c->q->pid || r->start_ns != c->q->start_ns))
+	    (r->pid != c->q->pid || !same_start(r->start_ns, c->q->start_ns)))
 		return false;
 	return !c->q->of_container ||
 	       same_str(str(c->b, r->container_id), c->q->container);

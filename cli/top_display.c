@@ -240,7 +240,7 @@ static int run_plain(struct display *d)
 		serve(d, false, 200);
 	top_state_refresh(&d->state, 0);
 	r = top_plain(&d->state, d->info.host, top_feed_lost(&d->feed),
-		      o->rows ? o->rows : TOP_PLAIN_ROWS,
+		      o->limit ? o->limit : TOP_PLAIN_ROWS,
 		      clock_ns(CLOCK_REALTIME), stdout);
 	if (d->state.model.dropped)
 		log_warn("only the last %.1f s are shown: more did not fit "
@@ -257,7 +257,9 @@ static int run_plain(struct display *d)
 
 static void ignore_signals(void)
 {
-	static const int which[] = { SIGINT, SIGQUIT, SIGTSTP, SIGPIPE };
+	static const int which[] = {
+		SIGINT, SIGQUIT, SIGTSTP, SIGHUP, SIGPIPE,
+	};
 	sigset_t none;
 
 	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)

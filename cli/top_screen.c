@@ -2,9 +2,12 @@
 #include "cli/top_screen.h"
 
 #include <curses.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/top_text.h"
 #include "common/clock.h"
@@ -15,8 +18,18 @@
 
 enum { PAIR_BAD = 1, PAIR_KERNEL, PAIR_HOT };
 
+/* Nothing but to wake poll(2). */
+static void on_resize(int sig)
+{
+	(void)sig;
+}
+
 int screen_init(void)
 {
+	const struct sigaction sa = { .sa_handler = on_resize };
+
+	/* ncurses would ask isatty(3) first, which the seal denies */
+	sigaction(SIGWINCH, &sa, NULL);
 	/* the size is that of the terminal, whatever the environment says */
 	use_env(FALSE);
 	use_tioctl(TRUE);
@@ -253,9 +266,22 @@ static void draw_help(void)
 		put_line(i + 1, A_NORMAL, text[i]);
 }
 
+static void fit(void)
+{
+	struct winsize ws;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) < 0 || !ws.ws_row ||
+	    !ws.ws_col || (ws.ws_row == LINES && ws.ws_col == COLS))
+		return;
+	resizeterm(ws.ws_row, ws.ws_col);
+	/* who knows what the terminal made of it: draw all of it */
+	clearok(curscr, TRUE);
+}
+
 void screen_draw(struct top_state *st, const struct screen_info *info,
 		 uint64_t now)
 {
+	fit();
 	erase();
 	if (LINES < MIN_LINES || COLS < MIN_COLS) {
 		st->page = 1;
@@ -293,5 +319,5 @@ int screen_key(void)
 		if (keys[i][0] == c)
 			return keys[i][1];
 	}
-	return c == KEY_RESIZE || c >= 256 ? 0 : c;
+	return c >= 256 ? 0 : c;
 }

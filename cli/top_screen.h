@@ -3,8 +3,9 @@
  * top_screen - the terminal of `trifold top`, by ncurses
  *
  * screen_init() reads the terminal's description; from then on nothing is
- * opened.  ncurses catches SIGWINCH; SIGINT, SIGQUIT and SIGTSTP must be ignored
- * before, so that it leaves them alone.
+ * opened.  It catches SIGWINCH, by which poll(2) wakes; a draw asks for the size.
+ * SIGINT, SIGQUIT and SIGTSTP must be ignored before, so that ncurses leaves them
+ * alone.
  */
 #ifndef CLI_TOP_SCREEN_H
 #define CLI_TOP_SCREEN_H
@@ -29,7 +30,7 @@ struct screen_info {
 void screen_draw(struct top_state *st, const struct screen_info *info,
 		 uint64_t now);
 
-/* The next key (top_state.h), or -1; the size has changed: 0. */
+/* The next key (top_state.h), 0 for one that means nothing here, or -1. */
 int screen_key(void);
 
 #endif /* CLI_TOP_SCREEN_H */

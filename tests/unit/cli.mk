@@ -45,3 +45,11 @@ $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
 UNIT += report
 unit_report_SRCS := cli/report.c cli/report_json.c cli/json.c cli/text.c \
 	exporterd/protobuf.c common/log.c ipc/counter_table.c ipc/counters.c ipc/batch.c
+
+CLI_TOP := cli/top_model.c cli/top_count.c cli/top_rows.c cli/top_state.c \
+	cli/top_text.c $(CLI_FORMATS)
+UNIT += top_model top_state
+unit_top_model_SRCS := $(CLI_TOP)
+unit_top_model_LIBS := $(CLI_FORMATS_LIBS)
+unit_top_state_SRCS := $(CLI_TOP)
+unit_top_state_LIBS := $(CLI_FORMATS_LIBS)
