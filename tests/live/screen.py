@@ -135,8 +135,6 @@ class Screen:
         elif final in "ABCDGd":
             self.move(final, n)
         elif final == "J":
-            if nums[0] == 2:
-                self.y0 = 0
             for y in range(self.rows):
                 if nums[0] == 2 or (y > self.y and nums[0] == 0) or (y < self.y and nums[0] == 1):
                     self.blank(y, 0, self.cols)
@@ -157,8 +155,9 @@ class Screen:
             for _ in range(n):
                 self.put(self.last)
         elif final == "r":
-            self.top = n - 1
-            self.bottom = (nums[1] if len(nums) > 1 and nums[1] else self.rows) - 1
+            # what was drawn for another size may still come
+            self.bottom = min(nums[1] if len(nums) > 1 and nums[1] else self.rows, self.rows) - 1
+            self.top = min(n - 1, self.bottom)
             self.y = self.x = 0
         elif final in "LMST":
             self.lines(final, n)
