@@ -207,11 +207,10 @@ class Receiver:
         with open(os.path.join(self.dir, "port"), encoding="utf-8") as f:
             self.url = f"http://localhost:{f.read()}"
 
-    def requests(self):
-        """Those with profiles: metrics follow the endpoint, too."""
+    def requests(self, signal_path="/v1development/profiles"):
         try:
             with open(os.path.join(self.dir, "requests.jsonl"), encoding="utf-8") as f:
-                return [r for r in map(json.loads, f) if not r["path"].endswith("/v1/metrics")]
+                return [r for r in map(json.loads, f) if r["path"] == signal_path]
         except FileNotFoundError:
             return []
 
