@@ -89,6 +89,17 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.help = "More attributes of every resource: key=value,key=value, special\n"
 			"characters as %XX.",
 	},
+	[KEY_METRICS] = {
+		"metrics", "exporter", KIND_CHOICE, .choices = "otlp none",
+		.def = "otlp", .variable = "OTEL_METRICS_EXPORTER",
+		.help = "What becomes of trifold's own metrics, the sums of `trifold status`: otlp\n"
+			"(sent to the receiver of [export], /v1/metrics behind it) or none.",
+	},
+	[KEY_METRICS_MS] = {
+		"metrics", "interval_ms", NUMBER(1000, 86400000),
+		.def = "60000", .variable = "OTEL_METRIC_EXPORT_INTERVAL",
+		.help = "Milliseconds between two, 1000 to 86400000 (a day).",
+	},
 	[KEY_PAGE] = {
 		"page", "enabled", KIND_YES, .def = "yes", .flag = "no-page",
 		.flag_value = "no", .owner = OBEYS_NEXT_START,

@@ -26,6 +26,7 @@ OTLP = {"endpoint": "ENDPOINT", "headers": "HEADERS", "timeout_ms": "TIMEOUT",
         "compression": "COMPRESSION", "ca": "CERTIFICATE",
         "client_certificate": "CLIENT_CERTIFICATE", "client_key": "CLIENT_KEY"}
 OTHER = {"service_name": "OTEL_SERVICE_NAME", "attributes": "OTEL_RESOURCE_ATTRIBUTES"}
+METRICS = {"exporter": "OTEL_METRICS_EXPORTER", "interval_ms": "OTEL_METRIC_EXPORT_INTERVAL"}
 
 
 def clean_env(**more):
@@ -172,7 +173,8 @@ def sources():
         def value(key, source):
             return {"endpoint": f"http://{source}:1", "headers": f"from={source}",
                     "timeout_ms": {"file": "1", "generic": "2", "profiles": "3"}[source],
-                    "compression": "none", "service_name": source,
+                    "compression": "none", "service_name": source, "exporter": "none",
+                    "interval_ms": {"file": "1001", "generic": "1002"}.get(source),
                     "attributes": f"from={source}"}.get(key, pem[source])
 
         def shown(key, source):
@@ -180,12 +182,13 @@ def sources():
 
         lines = ["[export]"] + [f"{k} = {value(k, 'file')}" for k in OTLP]
         lines += ["[resource]"] + [f"{k} = {value(k, 'file')}" for k in OTHER]
+        lines += ["[metrics]"] + [f"{k} = {value(k, 'file')}" for k in METRICS]
         path = write(os.path.join(tmp, "x.conf"), "\n".join(lines) + "\n")
         got = effective(path)
-        for key in (*OTLP, *OTHER):
+        for key in (*OTLP, *OTHER, *METRICS):
             n = [i for i, text in enumerate(lines, 1) if text.startswith(key + " ")][0]
             assert got[key] == (shown(key, "file"), f"{path}:{n}"), (key, got[key])
-            name = OTHER.get(key) or GENERIC + OTLP[key]
+            name = {**OTHER, **METRICS}.get(key) or GENERIC + OTLP[key]
             env = clean_env(**{name: value(key, "generic")})
             assert effective(path, env)[key] == (shown(key, "generic"), name)
             if key in OTLP:
@@ -341,7 +344,7 @@ def precedence():
             "[sampling]", "frequency = 47", "interval = 1", "[tables]", "budget = 64", "idle = 300",
             "[export]", "endpoint = " + r["a"].url, "headers = x-from=hidden-file",
             "compression = none", "timeout_ms = 7000",
-            "[page]", "listen = 24328", "memory = 32", "keep = 600",
+            "[metrics]", "exporter = none", "[page]", "listen = 24328", "memory = 32", "keep = 600",
             "[resource]", "service_name = service-file", "attributes = at.tribute=value-file", "")))
         headers, body, argv = one_run(tmp, path, r["a"])
         assert headers["x-from"] == "hidden-file" and "Content-Encoding" not in headers, headers
@@ -351,13 +354,14 @@ def precedence():
             assert loader[loader.index(option) + 1] == value, loader
         for option, value in (("--memory", "32"), ("--keep", "600")):
             assert viewer[viewer.index(option) + 1] == value, viewer
-        assert argv["page"] == "24328"
+        assert argv["page"] == "24328" and not r["a"].requests("/v1/metrics")
 
         generic = {GENERIC + "ENDPOINT": r["b"].url, GENERIC + "HEADERS": "x-from=hidden-generic",
                    GENERIC + "COMPRESSION": "gzip", "OTEL_SERVICE_NAME": "service-env",
-                   "OTEL_RESOURCE_ATTRIBUTES": "at.tribute=value-env"}
+                   "OTEL_RESOURCE_ATTRIBUTES": "at.tribute=value-env", "OTEL_METRICS_EXPORTER": "otlp"}
         headers, body, argv = one_run(tmp, path, r["b"], "--frequency", "53", "--listen", "24329",
                                       **generic)
+        assert r["b"].requests("/v1/metrics")
         assert headers["x-from"] == "hidden-generic" and headers["Content-Encoding"] == "gzip", headers
         assert b"service-env" in body and b"value-env" in body
         loader = argv["trifold-loaderd"]
