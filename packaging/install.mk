@@ -22,7 +22,7 @@ RUN_TRIFOLD  ?= $(O)/bin/trifold
 
 DAEMONS := $(filter-out trifold,$(PROGRAMS))
 PAGES   := $(sort $(wildcard docs/man/*.[1-9] docs/man/*.in))
-DOCS    := README.md LICENSE $(sort $(wildcard docs/*.md))
+DOCS    := $(sort $(wildcard docs/*.md))
 
 # trifold looks for the daemons beside itself, then here
 $(O)/libexecdir: FORCE
@@ -35,7 +35,7 @@ $(O)/cli/daemons.o: CPPFLAGS += -DLIBEXEC='"$(libexecdir)/trifold"'
 .PHONY: install uninstall FORCE
 install: all
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libexecdir)/trifold \
-		$(sysconfdir)/trifold $(docdir) $(bashcompdir) $(zshcompdir) \
+		$(sysconfdir)/trifold $(docdir)/docs $(bashcompdir) $(zshcompdir) \
 		$(fishcompdir) $(mandir)/man1 $(mandir)/man5 $(mandir)/man8)
 	$(INSTALL) -m 755 $(O)/bin/trifold $(DESTDIR)$(bindir)
 	$(INSTALL) -m 755 $(DAEMONS:%=$(O)/bin/%) $(DESTDIR)$(libexecdir)/trifold
@@ -51,7 +51,8 @@ install: all
 		$(RUN_TRIFOLD) manual $$page > $$to; \
 		sed -i 's|/usr/libexec/trifold|$(libexecdir)/trifold|g' $$to; \
 		chmod 644 $$to; done
-	$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(docdir)
+	$(INSTALL) -m 644 README.md LICENSE $(DESTDIR)$(docdir)
+	$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(docdir)/docs
 	$(INSTALL) -m 644 bpf/LICENSE $(DESTDIR)$(docdir)/LICENSE.bpf
 	@# what somebody wrote there stays
 	test -e $(DESTDIR)$(sysconfdir)/trifold/trifold.conf || $(INSTALL) \
@@ -64,10 +65,10 @@ uninstall:
 		$(zshcompdir)/_trifold $(fishcompdir)/trifold.fish)
 	rm -f $(foreach p,$(patsubst %.in,%,$(notdir $(PAGES))), \
 		$(DESTDIR)$(mandir)/man$(patsubst .%,%,$(suffix $(p)))/$(p))
-	rm -f $(addprefix $(DESTDIR)$(docdir)/,$(notdir $(DOCS)) LICENSE.bpf)
+	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md LICENSE LICENSE.bpf $(DOCS))
 	@# the configuration, unless somebody changed it
 	! cmp -s packaging/trifold.conf \
 		$(DESTDIR)$(sysconfdir)/trifold/trifold.conf || \
 		rm -f $(DESTDIR)$(sysconfdir)/trifold/trifold.conf
-	@rmdir $(addprefix $(DESTDIR),$(libexecdir)/trifold $(docdir) \
-		$(sysconfdir)/trifold) 2>/dev/null || :
+	@rmdir $(addprefix $(DESTDIR),$(libexecdir)/trifold $(docdir)/docs \
+		$(docdir) $(sysconfdir)/trifold) 2>/dev/null || :

@@ -41,7 +41,7 @@ wanted() {
 		echo "755 usr/libexec/trifold/${f##*/}"
 	done
 	for f in docs/*.md; do
-		echo "644 usr/share/doc/trifold/${f##*/}"
+		echo "644 usr/share/doc/trifold/$f"
 	done
 	for f in docs/man/*; do
 		f=$(basename "$f" .in)
