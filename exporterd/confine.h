@@ -21,7 +21,7 @@
  *   a kept directory at once;
  * - start threads of its own (curl's resolver), but no process and no program;
  * - use the descriptors it has: the hub, the recorder, the log, the
- *   notification socket.
+ *   notification socket, the statm of its own in /proc.
  *
  * It holds no capability and cannot get one, is not dumpable, maps no
  * executable memory, and sees no /proc, no device and no file to write.
