@@ -176,7 +176,8 @@ void top_model_table(const struct top_model *m, const struct top_query *q,
 	t->cut = false;
 	t->frequency = m->n ? m->v[m->n - 1].b.hdr->frequency : 0;
 	t->seconds = (double)covered / NSEC_PER_SEC;
-	top_count(t, m->v + from, m->n - from, q, m->seed);
+	if (from < m->n)
+		top_count(t, m->v + from, m->n - from, q, m->seed);
 }
 
 void top_table_fini(struct top_table *t)

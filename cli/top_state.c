@@ -151,13 +151,15 @@ static bool inherit(struct top_level *l, const struct top_level *from)
 
 static void enter(struct top_state *st)
 {
-	const struct top_row *r = &st->table.rows[st->selected];
 	enum top_view view = top_level(st)->view;
-	struct top_level *l = &st->level[st->depth + 1];
+	const struct top_row *r;
+	struct top_level *l;
 	bool ok;
 
 	if (st->table.n == 0 || st->depth + 1 == TOP_LEVELS)
 		return;
+	r = &st->table.rows[st->selected];
+	l = &st->level[st->depth + 1];
 	ok = inherit(l, top_level(st));
 	if (view == TOP_CONTAINERS) {
 		title(l, st, "container", r);
@@ -293,21 +295,40 @@ static void move_key(struct top_state *st, int key)
 	}
 }
 
-void top_state_key(struct top_state *st, int key, uint64_t now)
+/* What is shown, and in which order.  False: another key. */
+static bool view_key(struct top_state *st, int key)
 {
 	enum top_view v = top_level(st)->view;
 
-	st->message[0] = '\0';
-	if (st->editing) {
-		edit_key(st, key);
-		return;
+	switch (key) {
+	case '1': case '2': case '3': case '4':
+		show_view(st, (enum top_view)(key - '1'));
+		return true;
+	case '\t':
+		next_view(st);
+		return true;
+	case 's': case TOP_KEY_RIGHT:
+		sort_by(st, 1);
+		return true;
+	case TOP_KEY_LEFT:
+		sort_by(st, -1);
+		return true;
+	case 'r':
+		st->reverse[v] = !st->reverse[v];
+		return true;
+	case '+': case '=':
+		st->window += st->window < TOP_WINDOWS - 1;
+		return true;
+	case '-':
+		st->window -= st->window > 0;
+		return true;
+	default:
+		return false;
 	}
-	if (st->help) {
-		/* any key leads back */
-		st->help = false;
-		st->quit = key == 'q';
-		return;
-	}
+}
+
+static void other_key(struct top_state *st, int key, uint64_t now)
+{
 	switch (key) {
 	case 'q':
 		st->quit = true;
@@ -315,32 +336,11 @@ void top_state_key(struct top_state *st, int key, uint64_t now)
 	case '?': case 'h':
 		st->help = true;
 		break;
-	case '1': case '2': case '3': case '4':
-		show_view(st, (enum top_view)(key - '1'));
-		break;
-	case '\t':
-		next_view(st);
-		break;
-	case 's': case TOP_KEY_RIGHT:
-		sort_by(st, 1);
-		break;
-	case TOP_KEY_LEFT:
-		sort_by(st, -1);
-		break;
-	case 'r':
-		st->reverse[v] = !st->reverse[v];
-		break;
 	case '/':
 		begin_edit(st);
 		break;
 	case 'p': case ' ':
 		pause_or_go_on(st, now);
-		break;
-	case '+': case '=':
-		st->window += st->window < TOP_WINDOWS - 1;
-		break;
-	case '-':
-		st->window -= st->window > 0;
 		break;
 	case TOP_KEY_ENTER:
 		enter(st);
@@ -350,5 +350,19 @@ void top_state_key(struct top_state *st, int key, uint64_t now)
 		break;
 	default:
 		move_key(st, key);
+	}
+}
+
+void top_state_key(struct top_state *st, int key, uint64_t now)
+{
+	st->message[0] = '\0';
+	if (st->editing) {
+		edit_key(st, key);
+	} else if (st->help) {
+		/* any key leads back */
+		st->help = false;
+		st->quit = key == 'q';
+	} else if (!view_key(st, key)) {
+		other_key(st, key, now);
 	}
 }

@@ -5,3 +5,13 @@ fuzz_folded_read_LIBS := -lxxhash
 
 FUZZ += target
 fuzz_target_SRCS := cli/target.c common/container.c common/log.c
+
+FUZZ += top
+fuzz_top_SRCS := $(CLI_TOP)
+fuzz_top_LIBS := $(CLI_FORMATS_LIBS)
+
+$(O)/fuzzer/cli/page.o.o: $(O)/cli/page.o.c
+	@mkdir -p $(@D)
+	$(call say,CCFUZZ)
+	$(Q)$(CLANG) $(STD) $(CPPFLAGS) -O1 -g $(SAN) -fsanitize=fuzzer-no-link \
+		-c $< -o $@

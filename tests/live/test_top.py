@@ -292,7 +292,7 @@ def names():
 
 @suite.test
 def plain_terminals():
-    """vt100 has no colours and no second screen; a UTF-8 name is escaped without UTF-8"""
+    """vt100, which has no colours and no second screen"""
     with load(), trifold():
         with top(term="vt100") as t:
             t.until("chain_10")

@@ -157,6 +157,18 @@ TEST(enter_narrows_and_escape_goes_back)
 	top_state_fini(&st);
 }
 
+TEST(nothing_can_be_entered_before_anything_came)
+{
+	struct top_state st;
+
+	top_state_init(&st, TOP_FUNCTIONS, true, TOP_SPAN_NS);
+	press(&st, TOP_KEY_ENTER);
+	press(&st, TOP_KEY_DOWN);
+	press(&st, TOP_KEY_ENTER);
+	CHECK(st.depth == 0 && st.selected == 0 && st.table.n == 0);
+	top_state_fini(&st);
+}
+
 TEST(pause_keeps_what_is_shown)
 {
 	struct top_state st;
