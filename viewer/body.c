@@ -5,19 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-int body_init(struct body *b, bool gzip, size_t max)
+int body_init(struct body *b, enum coding c, size_t max)
 {
-	*b = (struct body){ .gzip = gzip, .max = max };
+	*b = (struct body){ .coding = c, .max = max };
 	/* 16 more than the window's 15 bits: gzip only (zlib.h) */
-	if (gzip && inflateInit2(&b->z, 15 + 16) != Z_OK)
+	if (c == BODY_GZIP && inflateInit2(&b->z, 15 + 16) != Z_OK)
 		return -ENOMEM;
-	return 0;
+	if (c != BODY_ZSTD)
+		return 0;
+	b->zstd = ZSTD_createDCtx();
+	if (b->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(b->zstd,
+			ZSTD_d_windowLogMax, BODY_WINDOW_LOG)))
+		return 0;
+	ZSTD_freeDCtx(b->zstd);
+	return -ENOMEM;
 }
 
 void body_fini(struct body *b)
 {
-	if (b->gzip)
+	if (b->coding == BODY_GZIP)
 		inflateEnd(&b->z);
+	ZSTD_freeDCtx(b->zstd);
 	free(b->data);
 }
 
@@ -59,7 +67,7 @@ static int add_plain(struct body *b, const uint8_t *data, size_t len)
 	return 0;
 }
 
-static int add_packed(struct body *b, const uint8_t *data, size_t len)
+static int add_gzip(struct body *b, const uint8_t *data, size_t len)
 {
 	b->z.next_in = (uint8_t *)data;
 	b->z.avail_in = (uInt)len;
@@ -92,16 +100,45 @@ static int add_packed(struct body *b, const uint8_t *data, size_t len)
 	return b->z.avail_in ? -EPROTO : 0;
 }
 
+static int add_zstd(struct body *b, const uint8_t *data, size_t len)
+{
+	ZSTD_inBuffer in = { data, len, 0 };
+	bool more = true;		/* there may be output without input */
+
+	while (in.pos < in.size || more) {
+		uint8_t over[1];
+		int r = room(b);
+		bool full = r == -E2BIG;
+		ZSTD_outBuffer out = { full ? over : b->data + b->len,
+				       full ? 1 : b->cap - b->len, 0 };
+		size_t left;
+
+		if (r && !full)
+			return r;
+		left = ZSTD_decompressStream(b->zstd, &out, &in);
+		if (ZSTD_isError(left))
+			return -EPROTO;
+		if (full && out.pos)
+			return -E2BIG;
+		b->len += full ? 0 : out.pos;
+		b->ended = left == 0;
+		more = out.pos == out.size && !b->ended;
+	}
+	return 0;
+}
+
 int body_add(struct body *b, const void *data, size_t len)
 {
 	if (!len)
 		return 0;
 	if (len > UINT32_MAX)
 		return -E2BIG;
-	return b->gzip ? add_packed(b, data, len) : add_plain(b, data, len);
+	return b->coding == BODY_GZIP ? add_gzip(b, data, len) :
+	       b->coding == BODY_ZSTD ? add_zstd(b, data, len) :
+	       add_plain(b, data, len);
 }
 
 int body_end(const struct body *b)
 {
-	return b->gzip && !b->ended ? -EPROTO : 0;
+	return b->coding && !b->ended ? -EPROTO : 0;
 }

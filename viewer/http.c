@@ -160,7 +160,7 @@ static enum MHD_Result take_body(struct http *h, struct MHD_Connection *c,
 	if (r == -E2BIG)
 		return refuse(c, 413, "the request is too large");
 	if (r == -EPROTO)
-		return refuse(c, 400, "the body is no gzip stream");
+		return refuse(c, 400, "the body is not encoded as it says");
 	if (r)
 		return refuse(c, 503, "not enough memory");
 	api_post(h->api, call->body.data, call->body.len,
@@ -177,7 +177,7 @@ struct asked {
 	bool keyed;
 	bool body;
 	bool not_protobuf, encoded;
-	bool gzip;
+	enum coding coding;
 	bool too_long;
 };
 
@@ -209,8 +209,10 @@ static void see_body_header(struct asked *a, const char *key, const char *value)
 	} else if (!strcasecmp(key, "Content-Type")) {
 		a->not_protobuf = !type_is(value, "application/x-protobuf");
 	} else if (!strcasecmp(key, "Content-Encoding")) {
-		a->gzip = value_is(value, "gzip");
-		a->encoded |= !a->gzip && !value_is(value, "identity");
+		a->encoded |= a->coding != BODY_PLAIN;
+		a->coding = value_is(value, "gzip") ? BODY_GZIP :
+			value_is(value, "zstd") ? BODY_ZSTD : BODY_PLAIN;
+		a->encoded |= !a->coding && !value_is(value, "identity");
 	}
 }
 
@@ -261,7 +263,7 @@ static unsigned int judge(const struct asked *a, const char *path,
 	*why = "the request is too large";
 	if (a->too_long || (!post && a->body))
 		return 413;
-	*why = "Content-Type application/x-protobuf, Content-Encoding gzip or none";
+	*why = "Content-Type application/x-protobuf, Content-Encoding gzip, zstd or none";
 	if (post && (a->not_protobuf || a->encoded))
 		return 415;
 	*why = "too many requests at once";
@@ -287,7 +289,7 @@ static enum MHD_Result begin(struct http *h, struct MHD_Connection *c,
 	if (!call)
 		return MHD_NO;
 	if (!strcmp(method, "POST") &&
-	    body_init(&call->body, a.gzip, DECODE_BODY_MAX)) {
+	    body_init(&call->body, a.coding, DECODE_BODY_MAX)) {
 		free(call);
 		return MHD_NO;
 	}

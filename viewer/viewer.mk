@@ -8,7 +8,7 @@ VIEWER_FORMATS := cli/text.c cli/json.c cli/profile.c cli/tree.c cli/folded.c \
 trifold-viewer_SRCS := $(wildcard viewer/*.c) $(VIEWER_FORMATS) $(COMMON) \
 	common/sandbox_root.c
 trifold-viewer_GEN  := viewer/otlp_in.pb-c.c viewer/live.o.c cli/page.o.c
-trifold-viewer_LIBS := -lmicrohttpd -lprotobuf-c -lz -lxxhash -lseccomp -lcap-ng
+trifold-viewer_LIBS := -lmicrohttpd -lprotobuf-c -lz -lzstd -lxxhash -lseccomp -lcap-ng
 
 $(foreach d,$(O) $(O)/san $(O)/fuzzer,$(d)/viewer/decode.o \
 	$(d)/viewer/decode_frames.o): $(O)/viewer/otlp_in.pb-c.h

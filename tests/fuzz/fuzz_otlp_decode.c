@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A first byte says whether the rest is packed; what becomes a batch must be a
+/* A first byte says how the rest is packed; what becomes a batch must be a
  * valid one. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct body body;
 	struct batch b;
 
-	if (!size || body_init(&body, data[0] & 1, 1 << 20))
+	if (!size || body_init(&body, data[0] % 3, 1 << 20))
 		return 0;
 	if (body_add(&body, data + 1, size - 1) == 0 &&
 	    body_end(&body) == 0) {

@@ -3,7 +3,9 @@
 """The live page's server by itself: who may ask, what it refuses, what it keeps."""
 import gzip
 import http.client
+import shutil
 import socket
+import subprocess
 import time
 
 import otlp_make
@@ -72,9 +74,19 @@ def what_is_refused():
         zipped = dict(PROTOBUF, **{"Content-Encoding": "gzip"})
         assert v.post(good) == 200 and v.post(packed, headers=zipped) == 200
         assert v.api("info")["samples"] == 10
+        sent = 10
+        if shutil.which("zstd"):
+            frame = subprocess.run(["zstd", "-c"], input=good, capture_output=True, check=True).stdout
+            zstd = dict(PROTOBUF, **{"Content-Encoding": "zstd"})
+            assert v.post(frame, headers=zstd) == 200
+            for bad in (good, frame[:-1], frame + b"x", b""):
+                assert v.post(bad, headers=zstd) == 400, bad[:20]
+            large = subprocess.run(["zstd", "-c"], input=bytes(100 << 20), capture_output=True, check=True).stdout
+            assert v.post(large, headers=zstd) == 413
+            sent += 5
         assert v.post(good, headers={}) == 415
         assert v.post(good, headers={"Content-Type": "application/json"}) == 415
-        for coding in ("zstd", "deflate", "gzip, gzip", "br"):
+        for coding in ("deflate", "gzip, gzip", "br"):
             assert v.post(good, headers=dict(PROTOBUF, **{"Content-Encoding": coding})) == 415, coding
         for bad in (good, packed[:-1], packed + b"x", packed[:20] + b"\xff" * 8 + packed[28:], b""):
             assert v.post(bad, headers=zipped) == 400, bad[:20]
@@ -87,12 +99,12 @@ def what_is_refused():
         assert v.post(gzip.compress(b"\x0a\x00" * ((16 << 20) - 16)), headers=zipped) == 413
         say(f"RSS {before} KiB, afterwards {v.rss()} KiB")
         assert v.rss() < before + (48 << 10)
-        assert v.api("info")["samples"] == 10
+        assert v.api("info")["samples"] == sent
         # of the future, and too old: taken, and said
         for t in (time.time_ns() + 3600 * 10**9, 10**9):
             r, body = v.ask(POST, method="POST", body=otlp_make.request([t], [["leaf"]]), headers=PROTOBUF)
             assert r.status == 200 and b"older than what is kept" in body, body
-        assert v.api("info")["samples"] == 10
+        assert v.api("info")["samples"] == sent
 
 
 @suite.test

@@ -112,7 +112,7 @@ static size_t gzip(const void *data, size_t len, uint8_t *out, size_t cap)
 }
 
 /* In pieces of `step` bytes; the result of the whole. */
-static int feed(bool packed, const uint8_t *data, size_t len, size_t step,
+static int feed(enum coding packed, const uint8_t *data, size_t len, size_t step,
 		size_t max, size_t want)
 {
 	struct body b;
@@ -142,17 +142,51 @@ TEST(body_ends_at_its_limit)
 	memset(plain, 'x', N);
 	n = gzip(plain, N, packed, sizeof(packed));
 	for (size_t step = 1; step < 2000; step = 3 * step + 1) {
-		CHECK_EQ(feed(false, plain, N, 100 * step, N, N), 0);
-		CHECK_EQ(feed(false, plain, N, 100 * step, N - 1, N), -E2BIG);
-		CHECK_EQ(feed(true, packed, n, step, N, N), 0);
-		CHECK_EQ(feed(true, packed, n, step, N + 1, N), 0);
-		CHECK_EQ(feed(true, packed, n, step, N - 1, N), -E2BIG);
-		CHECK_EQ(feed(true, packed, n - 1, step, N, N), -EPROTO);
-		CHECK_EQ(feed(true, packed, n + 1, step, N, N), -EPROTO);
+		CHECK_EQ(feed(BODY_PLAIN, plain, N, 100 * step, N, N), 0);
+		CHECK_EQ(feed(BODY_PLAIN, plain, N, 100 * step, N - 1, N), -E2BIG);
+		CHECK_EQ(feed(BODY_GZIP, packed, n, step, N, N), 0);
+		CHECK_EQ(feed(BODY_GZIP, packed, n, step, N + 1, N), 0);
+		CHECK_EQ(feed(BODY_GZIP, packed, n, step, N - 1, N), -E2BIG);
+		CHECK_EQ(feed(BODY_GZIP, packed, n - 1, step, N, N), -EPROTO);
+		CHECK_EQ(feed(BODY_GZIP, packed, n + 1, step, N, N), -EPROTO);
 	}
-	CHECK_EQ(feed(true, plain, N, 100, N, N), -EPROTO);
-	CHECK_EQ(feed(true, plain, 0, 100, N, 0), -EPROTO);
-	CHECK_EQ(feed(false, plain, 0, 100, N, 0), 0);
+	CHECK_EQ(feed(BODY_GZIP, plain, N, 100, N, N), -EPROTO);
+	CHECK_EQ(feed(BODY_GZIP, plain, 0, 100, N, 0), -EPROTO);
+	CHECK_EQ(feed(BODY_PLAIN, plain, 0, 100, N, 0), 0);
+	free(plain);
+}
+
+TEST(body_takes_zstd_too)
+{
+	enum { N = 100000 };
+	uint8_t *plain = malloc(N), packed[1024];
+	size_t n;
+
+	CHECK(plain != NULL);
+	memset(plain, 'x', N);
+	n = ZSTD_compress(packed, sizeof(packed), plain, N, 3);
+	CHECK(!ZSTD_isError(n));
+	for (size_t step = 1; step < 2000; step = 3 * step + 1) {
+		CHECK_EQ(feed(BODY_ZSTD, packed, n, step, N, N), 0);
+		CHECK_EQ(feed(BODY_ZSTD, packed, n, step, N + 1, N), 0);
+		CHECK_EQ(feed(BODY_ZSTD, packed, n, step, N - 1, N), -E2BIG);
+		CHECK_EQ(feed(BODY_ZSTD, packed, n - 1, step, N, N), -EPROTO);
+		CHECK_EQ(feed(BODY_ZSTD, packed, n + 1, step, N, N), -EPROTO);
+	}
+	for (size_t i = 0; i < n; i++)
+		CHECK_EQ(feed(BODY_ZSTD, packed, i, 7, N, 0), -EPROTO);
+	CHECK_EQ(feed(BODY_ZSTD, plain, N, 100, N, N), -EPROTO);
+	/* two frames are one stream */
+	memcpy(packed + n, packed, n);
+	CHECK_EQ(feed(BODY_ZSTD, packed, 2 * n, 5, 2 * N, 2 * N), 0);
+	/* a window that takes more memory than anybody has to give */
+	{
+		static const uint8_t large[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x00,
+						 0xa0, 0x01, 0x00, 0x00 };
+
+		CHECK_EQ(feed(BODY_ZSTD, large, sizeof(large), 100, N, 0),
+			 -EPROTO);
+	}
 	free(plain);
 }
 
@@ -164,12 +198,12 @@ TEST(body_refuses_every_broken_stream)
 	memset(plain, 'x', sizeof(plain));
 	n = gzip(plain, sizeof(plain), packed, sizeof(packed));
 	for (size_t i = 0; i < n; i++)
-		CHECK_EQ(feed(true, packed, i, 7, 1000, 0), -EPROTO);
+		CHECK_EQ(feed(BODY_GZIP, packed, i, 7, 1000, 0), -EPROTO);
 	for (size_t i = 0; i < 8 * n; i++) {
 		struct body b;
 
 		packed[i / 8] ^= (uint8_t)(1 << i % 8);
-		CHECK_EQ(body_init(&b, true, 1000), 0);
+		CHECK_EQ(body_init(&b, BODY_GZIP, 1000), 0);
 		if (body_add(&b, packed, n) == 0 && body_end(&b) == 0)
 			CHECK_EQ(b.len, sizeof(plain));
 		CHECK(b.len <= 1000);

@@ -12,4 +12,4 @@ unit_viewer_store_SRCS := $(VIEWER_STORE)
 unit_viewer_store_LIBS := $(VIEWER_STORE_LIBS)
 unit_viewer_guard_SRCS := viewer/guard.c viewer/body.c viewer/listen.c \
 	viewer/params.c
-unit_viewer_guard_LIBS := -lz
+unit_viewer_guard_LIBS := -lz -lzstd
