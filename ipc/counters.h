@@ -143,8 +143,12 @@ struct quarantine {
 
 struct status {
 	uint32_t version;		/* MSG_VERSION */
-	uint8_t loader_up, exporter_up, pad[2];
+	uint8_t loader_up, exporter_up;
+	uint8_t partial;		/* 1: loaderd samples named tasks only */
+	uint8_t pad;
 	uint64_t uptime_ns;		/* of the hub */
+	uint32_t frequency;		/* Hz, per CPU; 0: no loaderd is there */
+	uint32_t interval_ms;		/* between batches, about */
 	struct loader_stats loader;	/* last word of the present loaderd */
 	struct hub_totals totals;
 	struct hub_stats hub;

@@ -96,7 +96,8 @@ struct msg_hello_loader {
 	uint32_t record_version;	/* REC_VERSION */
 	uint32_t frequency;		/* Hz, per CPU */
 	uint64_t ring_bytes;		/* of the data area */
-	uint64_t checkpoint_valid;	/* 0 or 1 */
+	uint32_t checkpoint_valid;	/* 0 or 1 */
+	uint32_t partial;		/* 1: only named tasks are sampled */
 	struct hub_totals checkpoint;	/* what a former hub left */
 };
 

@@ -112,7 +112,7 @@ static int say_hello(struct hub *h)
 	struct msg_hello_loader hello = {
 		.record_version = REC_VERSION, .frequency = h->frequency,
 		.ring_bytes = h->ring.size,
-		.checkpoint_valid = h->have_checkpoint,
+		.checkpoint_valid = h->have_checkpoint, .partial = h->partial,
 		.checkpoint = h->checkpoint,
 	};
 	int fds[3] = { h->ring.data_fd, h->ring.pos_fd, h->wake_fd };

@@ -29,6 +29,7 @@ struct hub {
 	const char *path;
 	uid_t uid;		/* of symbolizerd */
 	uint32_t frequency;
+	bool partial;		/* only named tasks are sampled; false at first */
 	struct conn conn;
 	struct trace_producer ring;
 	int wake_fd;

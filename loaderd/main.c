@@ -545,6 +545,7 @@ int main(int argc, char **argv)
 	l->debug = (struct debug){ .opener = &l->opener, .hub = &l->hub };
 	hub_init(&l->hub, &l->loop, o->hub, o->hub_uid, o->frequency, &hub_ops,
 		 l);
+	l->hub.partial = o->only.n > 0;
 	r = sampling_open(&l->sampling, bpf_sample_fd(&l->bpf), o->frequency);
 	if (r) {
 		log_err("cannot open perf events: %s (with "

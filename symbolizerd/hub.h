@@ -65,6 +65,7 @@ struct hub {
 	uint32_t pass;			/* number of the last batch's building */
 	uint64_t interval_start_ns;	/* CLOCK_REALTIME */
 	uint32_t frequency;		/* Hz, as loaderd said */
+	bool partial;			/* likewise */
 
 	struct jobs jobs;
 	struct loader_link loader;

@@ -282,6 +282,7 @@ static int on_hello(struct hub *hub, struct msg *msg)
 	memcpy(&m, msg->buf, sizeof(m));
 	if (m.record_version != REC_VERSION || m.frequency == 0 ||
 	    m.frequency > FREQUENCY_MAX || m.checkpoint_valid > 1 ||
+	    m.partial > 1 ||
 	    open_ring(hub, msg, m.ring_bytes) < 0)
 		return MSG_BAD_CONTENT;
 	if (m.checkpoint_valid)
@@ -296,6 +297,7 @@ static int on_hello(struct hub *hub, struct msg *msg)
 	if (hub->ledger.presumed)
 		hub->presume_end_ns = now_ns() + LEDGER_PRESUME_NS;
 	hub->frequency = m.frequency;
+	hub->partial = m.partial;
 	return welcome(hub, msg);
 }
 

@@ -21,6 +21,9 @@ static void fill(struct hub *hub, struct status *st)
 	st->version = MSG_VERSION;
 	st->loader_up = hub->ledger.life == LIFE_UP;
 	st->exporter_up = exporter_link_ready(hub);
+	st->partial = st->loader_up && hub->partial;
+	st->frequency = st->loader_up ? hub->frequency : 0;
+	st->interval_ms = (uint32_t)(hub->config.interval_ns / NSEC_PER_MSEC);
 	st->uptime_ns = now_ns() - hub->start_ns;
 	ledger_view(&hub->ledger, &st->totals, &st->loader);
 	st->hub = hub->stats;

@@ -194,6 +194,32 @@ TEST(hub_turns_records_into_a_batch)
 	loader_drop(&l);
 }
 
+static bool has_loader(const struct status *st, uint64_t yes)
+{
+	return st->loader_up == yes;
+}
+
+TEST(hub_says_how_samples_are_taken)
+{
+	struct fake_loader l = { .partial = true };
+	struct conn status;
+	struct status st;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	status_until(&status, &st, has_loader, 0);
+	NEED(st.frequency == 0 && !st.partial && st.interval_ms % 1000 == 0 &&
+	     st.interval_ms);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	status_until(&status, &st, has_loader, 1);
+	NEED(st.frequency == 20 && st.partial == 1);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.frequency == 0 && !st.partial);
+	loader_drop(&l);
+}
+
 /* A number that means another file now must not rename what came before. */
 TEST(hub_tells_two_meanings_of_a_number_apart)
 {

@@ -280,7 +280,8 @@ TEST(status_client_may_only_subscribe)
 
 enum lie {
 	LIE_VERSION, LIE_FREQUENCY, LIE_RING_BYTES, LIE_RING_ODD,
-	LIE_VALID, LIE_CHECKPOINT, LIE_NO_SEALS, LIE_POS, LIE_WAKE_FILE, LIES
+	LIE_VALID, LIE_PARTIAL, LIE_CHECKPOINT, LIE_NO_SEALS, LIE_POS,
+	LIE_WAKE_FILE, LIES
 };
 
 static void tell_lie(struct msg_hello_loader *m, int *fds, enum lie lie)
@@ -300,6 +301,9 @@ static void tell_lie(struct msg_hello_loader *m, int *fds, enum lie lie)
 		break;
 	case LIE_VALID:
 		m->checkpoint_valid = 2;
+		break;
+	case LIE_PARTIAL:
+		m->partial = 2;
 		break;
 	case LIE_CHECKPOINT:
 		m->checkpoint_valid = 1;

@@ -246,7 +246,7 @@ void loader_hello(struct fake_loader *l)
 		.record_version = REC_VERSION,
 		.frequency = 20,
 		.ring_bytes = TRACE_RING_BYTES,
-		.checkpoint_valid = l->kept_valid,
+		.checkpoint_valid = l->kept_valid, .partial = l->partial,
 		.checkpoint = l->kept,
 	};
 	int fds[] = { l->ring.data_fd, l->ring.pos_fd, l->wake };

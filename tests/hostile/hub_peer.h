@@ -59,7 +59,7 @@ struct fake_loader {
 	struct trace_producer ring;
 	int wake;
 	struct loader_stats stats;
-	bool kept_valid;
+	bool kept_valid, partial;
 	struct hub_totals kept;	/* last checkpoint */
 };
 void loader_connect(struct fake_loader *l, const struct place *p);

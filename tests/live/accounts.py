@@ -78,8 +78,9 @@ def packed(values, loader_up=1, exporter_up=1, uptime=10 ** 9, version=1):
 
 class Account:
     def __init__(self, data):
-        self.version, self.loader_up, self.exporter_up, self.uptime = struct.unpack_from("=IBBxxQ", data)
-        at = 16
+        self.version, self.loader_up, self.exporter_up, self.uptime, self.frequency, \
+            self.interval_ms = struct.unpack_from("=IBBxxQII", data)
+        at = 24
         self.v = {}
         for part, kind in PARTS:
             for f in fields(kind):
