@@ -22,7 +22,7 @@ RUN_TRIFOLD  ?= $(O)/bin/trifold
 
 DAEMONS := $(filter-out trifold,$(PROGRAMS))
 PAGES   := $(sort $(wildcard docs/man/*.[1-9] docs/man/*.in))
-DOCS    := $(sort $(wildcard docs/*.md))
+DOCS    := $(sort $(wildcard docs/*.md docs/*.png))
 
 # trifold looks for the daemons beside itself, then here
 $(O)/libexecdir: FORCE

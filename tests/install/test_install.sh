@@ -40,7 +40,7 @@ wanted() {
 	for f in "$O"/bin/trifold-*; do
 		echo "755 usr/libexec/trifold/${f##*/}"
 	done
-	for f in docs/*.md; do
+	for f in docs/*.md docs/*.png; do
 		echo "644 usr/share/doc/trifold/$f"
 	done
 	for f in docs/man/*; do
