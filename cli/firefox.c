@@ -208,7 +208,8 @@ static void put_thread_head(struct enc *e, const struct timeline_event *ev)
 	text_str(e->out, "\"markers\":{\"schema\":{\"name\":0,\"startTime\":1,"
 		 "\"endTime\":2,\"phase\":3,\"category\":4,\"data\":5},"
 		 "\"data\":[]},\n\"samples\":{\"schema\":{\"stack\":0,"
-		 "\"time\":1,\"eventDelay\":2},\"data\":[");
+		 "\"time\":1,\"eventDelay\":2,\"threadCPUDelta\":3},"
+		 "\"data\":[");
 }
 
 static void put_tables(struct enc *e)
@@ -250,7 +251,10 @@ static void put_thread(struct enc *e, size_t from, size_t to)
 		text_num(e->out, stack_of(e, e->events[i].sample));
 		text_str(e->out, ",");
 		ms(e->out, e->events[i].time - e->b->hdr->start_ns);
-		text_str(e->out, ",0]");
+		/* a sample stands for a period of CPU time */
+		text_str(e->out, ",0,");
+		text_num(e->out, 1000000 / e->b->hdr->frequency);
+		text_str(e->out, "]");
 	}
 	put_tables(e);
 }
@@ -261,7 +265,8 @@ static void put_meta(struct enc *e, const struct profile_info *info)
 
 	text_str(e->out, "{\"meta\":{\"version\":24,\"interval\":");
 	ms(e->out, NSEC_PER_SEC / hdr->frequency);
-	text_str(e->out, ",\"startTime\":");
+	text_str(e->out, ",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":"
+		 "\"ms\",\"threadCPUDelta\":\"\xc2\xb5s\"},\"startTime\":");
 	ms(e->out, hdr->start_ns);
 	text_str(e->out, ",\"shutdownTime\":null,\"profilingStartTime\":0,"
 		 "\"profilingEndTime\":");

@@ -63,8 +63,10 @@ def firefox(path):
             assert f[6] < len(meta["categories"])
         for i, (prefix, frame) in enumerate(nodes):
             assert frame < len(frames) and (prefix is None or prefix < i)
-        for stack, time, _ in t["samples"]["data"]:
+        assert meta["sampleUnits"]["threadCPUDelta"] == "\u00b5s"
+        for stack, time, _, cpu in t["samples"]["data"]:
             assert before <= time <= meta["profilingEndTime"]
+            assert abs(cpu / 1000 - meta["interval"]) < 0.001
             before, names = time, []
             while stack is not None:
                 names.insert(0, strings[frames[nodes[stack][1]][0]])

@@ -59,7 +59,7 @@ TEST(firefox_keeps_threads_times_and_lines)
 {
 	char *s = encoded(firefox_encode, inlined_batch);
 
-	check_has(s, "[3,0.000100,0]");
+	check_has(s, "[3,0.000100,0,50000]");
 	check_has(s, "[0,false,0,null,1,null,3,0]");
 	check_has(s, "[[null,0],[0,1],[1,2],[2,3]]");
 	check_has(s, "\"inner (in app)\"");
