@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The cases of test_exporter_hub.sh: the queue, the hub and the recorder.
+usage: exporter_hub_cases.py BUILD [CASE...]"""
+import signal
+import time
+
+from exporter_stage import (BATCH, Stage, case, equal, main, outcomes, wait_for)
+from fake_hub import Done
+
+
+# --- the queue, and the end -------------------------------------------------------
+
+@case
+def full_queue_drops_the_oldest_and_counts_them():
+    env = {"OTEL_EXPORTER_OTLP_TIMEOUT": "60000"}
+    with Stage(script="hang", env=env) as s:
+        equal(s.hub.accept(), (0, {}))
+        ids = [s.hub.batch(BATCH, 20)]
+        wait_for(lambda: s.requests())
+        ids += [s.hub.batch(BATCH, 20) for _ in range(300)]
+        # the first is being sent; of the 300 behind it, 256 fit
+        for i in ids[1:45]:
+            equal(s.hub.done(), Done(i, 20, "queue_full"))
+        st = s.hub.fresh_stats()
+        equal(st["queued"], 257 * 20)
+        assert s.stop() < 7
+        left = [s.hub.done() for _ in range(257)]
+        equal({d.outcome for d in left}, {"gave_up"})
+        equal(sorted(d.id for d in left), [ids[0]] + ids[45:])
+        equal(s.hub.done(), None)
+
+
+@case
+def sigterm_sends_what_can_be_sent():
+    with Stage(script="slow=1,slow=0.5,200") as s:
+        equal(s.hub.accept(), (0, {}))
+        ids = [s.hub.batch(BATCH, 20) for _ in range(4)]
+        wait_for(lambda: s.requests())
+        s.stop()
+        for i in ids:
+            equal(s.hub.done(), Done(i, 20, "delivered"))
+        equal(s.hub.done(), None)
+
+
+@case
+def sigterm_with_no_receiver_reports_the_rest():
+    with Stage(receiver=False) as s:
+        equal(s.hub.accept(), (0, {}))
+        ids = [s.hub.batch(BATCH, 20) for _ in range(4)]
+        wait_for(lambda: "cannot send" in s.log())
+        assert s.stop() < 6.5
+        equal(sorted(s.hub.done() for _ in ids), [Done(i, 20, "gave_up") for i in ids])
+
+
+@case
+def sigterm_without_a_hub_ends_at_once():
+    with Stage() as s:
+        s.hub.go()
+        wait_for(lambda: "waiting for it" in s.log())
+        assert s.stop() < 1
+
+
+# --- the hub ------------------------------------------------------------------------
+
+@case
+def hub_that_went_away_is_told_later():
+    with Stage(script="slow=1,200") as s:
+        equal(s.hub.accept(), (0, {}))
+        for _ in range(2):
+            s.hub.batch(BATCH, 20)
+        wait_for(lambda: s.requests())
+        s.hub.drop()
+        # still being sent
+        equal(s.hub.accept(), (40, {}))
+        s.hub.go()
+        wait_for(lambda: len(s.requests()) == 2)
+        time.sleep(0.3)
+        s.hub.come()
+        equal(s.hub.accept(), (0, {"delivered": 40}))
+        s.hub.drop()
+        # told once, not twice
+        equal(s.hub.accept(), (0, {}))
+        s.stop()
+
+
+@case
+def hub_that_comes_back_gets_answers_to_old_ids():
+    with Stage(script="slow=2,200") as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        wait_for(lambda: s.requests())
+        s.hub.drop()
+        equal(s.hub.accept(), (20, {}))
+        equal(s.hub.done(), Done(ident, 20, "delivered"))
+        s.stop()
+
+
+@case
+def hub_of_another_user_is_not_believed():
+    with Stage(hub_uid=12345) as s:
+        for _ in range(3):
+            s.hub.accept()
+            try:
+                s.hub.batch(BATCH, 20)
+                assert s.hub.done() is None
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            s.hub.drop()
+        equal(s.requests(), [])
+        assert "wrong sender" in s.log()
+        s.stop()
+
+
+@case
+def invalid_batches_end_the_connection_and_nothing_else():
+    flipped = bytearray(BATCH)
+    flipped[0] ^= 1
+    bad = [
+        dict(data=bytes(flipped), samples=20),
+        dict(data=BATCH[:-8], samples=20),
+        dict(data=BATCH, samples=21),
+        dict(data=BATCH, samples=20, size=len(BATCH) - 8),
+        dict(data=BATCH, samples=20, seals=0),
+        dict(data=b"short", samples=20),
+    ]
+    with Stage() as s:
+        for i, how in enumerate(bad):
+            equal(s.hub.accept(), (0, {}))
+            ident = s.hub.batch(**how)
+            equal(s.hub.done(), Done(ident, how["samples"], "invalid"))
+            equal(s.hub.done(), None)
+            s.hub.drop()
+        outcomes(s, ["delivered"])
+        equal(s.hub.fresh_stats()["offences"], len(bad))
+        equal(len(s.requests()), 1)
+        s.stop()
+
+
+@case
+def message_of_another_kind_ends_the_connection():
+    from fake_hub import BATCH_DONE, send
+    with Stage() as s:
+        s.hub.accept()
+        send(s.hub.conn, BATCH_DONE, 1, b"\0" * 16)
+        equal(s.hub.done(), None)
+        s.hub.drop()
+        outcomes(s, ["delivered"])
+        s.stop()
+
+
+# --- recorder -----------------------------------------------------------------------
+
+@case
+def without_network_there_is_no_receiver():
+    with Stage(options=["--no-network"], receiver=False) as s:
+        outcomes(s, ["no_receiver"] * 3)
+        s.stop()
+
+
+@case
+def recorder_decides_without_network():
+    with Stage(options=["--no-network"], receiver=False, recorder=True) as s:
+        equal(s.hub.accept(), (0, {}))
+        for want in ("delivered", "gave_up"):
+            ident = s.hub.batch(BATCH, 20)
+            rec, size, samples, content = s.recorder.batch()
+            equal((size, samples, content), (len(BATCH), 20, BATCH))
+            s.recorder.done(rec, samples, want)
+            equal(s.hub.done(), Done(ident, 20, want))
+        # more than its window, answered late
+        ids = [s.hub.batch(BATCH, 20) for _ in range(40)]
+        for i in ids:
+            rec, _, samples, _ = s.recorder.batch()
+            s.recorder.done(rec, samples)
+            equal(s.hub.done(), Done(i, 20, "delivered"))
+        s.stop()
+
+
+@case
+def recorder_that_leaves_is_no_receiver():
+    with Stage(options=["--no-network"], receiver=False, recorder=True) as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        s.recorder.batch()
+        s.recorder.close()
+        equal(s.hub.done(), Done(ident, 20, "no_receiver"))
+        ident = s.hub.batch(BATCH, 20)
+        equal(s.hub.done(), Done(ident, 20, "no_receiver"))
+        s.stop()
+
+
+@case
+def recorder_that_lies_is_cut_off():
+    with Stage(options=["--no-network"], receiver=False, recorder=True) as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        rec, _, samples, _ = s.recorder.batch()
+        s.recorder.done(rec, samples + 1)
+        equal(s.hub.done(), Done(ident, 20, "no_receiver"))
+        equal(s.hub.fresh_stats()["offences"], 1)
+        s.stop()
+
+
+@case
+def recorder_beside_the_network_only_listens():
+    with Stage(recorder=True) as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        rec, _, samples, content = s.recorder.batch()
+        equal(content, BATCH)
+        equal(s.hub.done(), Done(ident, 20, "delivered"))
+        s.recorder.done(rec, samples, "rejected")
+        s.stop()
+
+
+@case
+def sigterm_waits_for_the_recorder():
+    with Stage(options=["--no-network"], receiver=False, recorder=True) as s:
+        equal(s.hub.accept(), (0, {}))
+        ident = s.hub.batch(BATCH, 20)
+        rec, _, samples, _ = s.recorder.batch()
+        s.exporter.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        assert s.exporter.poll() is None
+        s.recorder.done(rec, samples)
+        equal(s.hub.done(), Done(ident, 20, "delivered"))
+        equal(s.exporter.wait(2), 0)
+
+
+if __name__ == "__main__":
+    main()
