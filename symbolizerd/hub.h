@@ -64,6 +64,7 @@ struct hub {
 	uint32_t interval;		/* number of the present one; from 1 */
 	uint32_t pass;			/* number of the last batch's building */
 	uint64_t interval_start_ns;	/* CLOCK_REALTIME */
+	uint64_t boot_ns;		/* when it booted, likewise; 0: not asked */
 	uint32_t frequency;		/* Hz, as loaderd said */
 	bool partial;			/* likewise */
 

@@ -16,6 +16,7 @@
 #define COST_EVENT	(sizeof(struct batch_sample) + \
 			 sizeof(struct batch_attr) + sizeof(uint64_t) + 16)
 #define TRIM_BYTES	(1u << 20)	/* batch after which memory goes back */
+#define BOOT_MOVED_NS	(10 * NSEC_PER_MSEC)	/* less is the clocks' reading */
 
 /* From the clocks of records to CLOCK_REALTIME, ns to be added. */
 struct clocks {
@@ -23,13 +24,22 @@ struct clocks {
 	uint64_t monotonic, boottime;
 };
 
-static struct clocks clocks_now(void)
+/* The same for every batch, so that a process starts at the same time in each,
+ * unless the clock was set. */
+static uint64_t boot_time(struct hub *hub, uint64_t now)
+{
+	if (now - hub->boot_ns + BOOT_MOVED_NS > 2 * BOOT_MOVED_NS)
+		hub->boot_ns = now;
+	return hub->boot_ns;
+}
+
+static struct clocks clocks_now(struct hub *hub)
 {
 	uint64_t real = clock_ns(CLOCK_REALTIME);
 	struct clocks c = { .now_ns = now_ns() };
 
 	c.monotonic = real - c.now_ns;
-	c.boottime = real - clock_ns(CLOCK_BOOTTIME);
+	c.boottime = boot_time(hub, real - clock_ns(CLOCK_BOOTTIME));
 	return c;
 }
 
@@ -190,7 +200,7 @@ static void carry(struct hub *hub, struct event *to, const struct event *ev)
 
 static size_t build(struct hub *hub, bool all)
 {
-	struct clocks clocks = clocks_now();
+	struct clocks clocks = clocks_now(hub);
 	struct samples *s = &hub->samples;
 	size_t kept = 0, i;
 	struct pass p;

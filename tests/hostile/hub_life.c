@@ -418,6 +418,33 @@ TEST(hub_outlives_loaderd)
 	loader_drop(&l);
 }
 
+/* Or else a process is another one in each batch. */
+TEST(hub_tells_the_same_start_each_time)
+{
+	struct conn exporter, status;
+	struct fake_loader l = { 0 };
+	struct fake_batch b[2];
+	struct status st;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	exporter_connect(&exporter, &place, 0, NULL);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	for (int i = 0; i < 2; i++) {
+		two_samples(&l);
+		exporter_batch(&exporter, &b[i]);
+		exporter_done(&exporter, b[i].id, 2, BATCH_DELIVERED);
+	}
+	NEED(b[0].b.resources[1].start_ns != 0);
+	NEED(b[0].b.resources[1].start_ns == b[1].b.resources[1].start_ns);
+	batch_release(&b[0]);
+	batch_release(&b[1]);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	loader_drop(&l);
+}
+
 TEST(hub_without_exporter_gives_up_at_the_end)
 {
 	struct fake_loader l = { 0 };
