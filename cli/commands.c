@@ -103,8 +103,13 @@ static const char record_details[] =
 "FILE belongs to who called sudo, is readable by its owner only, and replaces\n"
 "an older one at once; nothing is sent anywhere.\n"
 "\n"
+"Where a trifold is running, it takes the samples, at its own frequency, and goes\n"
+"on as it is; FILE comes when it has finished the last batch (5 s, as by its\n"
+"--interval).  So recorded can be the whole system, --pid and --container, and\n"
+"COMMAND with --all.\n"
+"\n"
 "Exit status: 0, or that of COMMAND (128 + N if killed by signal N); 1 if\n"
-"recording failed; 2 for a mistake in the command line.\n";
+"recording failed, or the running trifold ended before it; 2 for a mistake in the command line.\n";
 
 static const struct option_def top_options[] = {
 	{ "view", "VIEW", "functions (first), processes, containers or threads",

@@ -284,6 +284,8 @@ pid_t recorder_start(const struct launch *l, int control)
 	uid_t uid;
 	gid_t gid;
 
+	if (l->dir.notify < 0)		/* that is another one's */
+		extra[0] = NULL;
 	arg(&a, "trifold");
 	arg(&a, "recorder");
 	arg_num(&a, "--control-fd", CHILD_FD_FIRST);

@@ -18,6 +18,7 @@
 
 #include "cli/collect.h"
 #include "cli/outfile.h"
+#include "cli/record_watch.h"
 #include "common/log.h"
 #include "common/sandbox.h"
 #include "common/service.h"
@@ -33,6 +34,7 @@ struct writer {
 	struct collect collect;
 	struct profile_info info;
 	struct conn feed;
+	struct record_watch watch;
 	int control;
 	int out;
 	bool end;
@@ -141,6 +143,14 @@ static int on_control(struct writer *w)
 		return -EPROTO;
 	if (m.kind == RECORD_FEED && fd >= 0)
 		return open_feed(w, fd);
+	if (m.kind == RECORD_WATCH && fd >= 0) {
+		record_watch_open(&w->watch, fd, m.hub_uid);
+		return 0;
+	}
+	if (m.kind == RECORD_RANGE) {
+		record_watch_range(&w->watch, &m.range);
+		return 0;
+	}
 	if (m.kind != RECORD_END)
 		return -EPROTO;
 	w->info.account = m.account;
@@ -202,16 +212,25 @@ static int collect_until_end(struct writer *w)
 		struct pollfd p[] = {
 			{ .fd = w->control, .events = POLLIN },
 			{ .fd = w->feed.fd, .events = POLLIN },
+			{ .fd = w->watch.feed.conn.fd, .events = POLLIN },
 		};
 
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
+		if (w->watch.on)
+			record_watch_say(&w->watch);
+		if (poll(p, 3, -1) < 0 && errno != EINTR)
 			return -errno;
+		if (p[2].revents)
+			record_watch_read(&w->watch);
 		if (p[1].revents)
 			drain_feed(w);
 		if (p[0].revents)
 			r = on_control(w);
 	}
 	drain_feed(w);
+	if (w->watch.on) {
+		record_watch_say(&w->watch);
+		record_watch_account(&w->watch, &w->info.account);
+	}
 	return r;
 }
 
@@ -264,6 +283,7 @@ static int writer_run(const struct options *o, int out, pid_t keeper)
 	r = sandbox_close_fds(keep, 5);
 	if (!r)
 		r = collect_init(&w.collect, o->frequency);
+	record_watch_init(&w.watch, &w.collect, o->frequency, w.control);
 	if (!r)
 		r = confine(o->seal_uid);
 	if (r)

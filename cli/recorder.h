@@ -16,24 +16,33 @@
  * (RECORD_END), at which the file is written.  A feed is a connection as of
  * ipc/conn.h: MSG_BATCH is answered with MSG_BATCH_DONE.  A batch that comes
  * twice, because its exporterd died before it could tell, is taken once.
+ *
+ * Beside a trifold that runs already there is no feed: the supervisor says which
+ * samples are wanted (RECORD_RANGE) and sends connections to symbolizerd
+ * (RECORD_WATCH with one descriptor), and the writer answers by struct
+ * record_state, from RECORD_RANGE on, whenever anything of it changes.
  */
 #ifndef CLI_RECORDER_H
 #define CLI_RECORDER_H
 
 #include <stdint.h>
 
+#include "cli/cut.h"
 #include "cli/options.h"
 #include "cli/profile.h"
 
 enum record_kind {
 	RECORD_FEED = 1,
 	RECORD_END = 2,
+	RECORD_RANGE = 3,
+	RECORD_WATCH = 4,
 };
 
 struct record_msg {
 	uint32_t kind;
-	uint32_t pad;
+	uint32_t hub_uid;			/* RECORD_WATCH: who says hello */
 	struct profile_account account;		/* RECORD_END */
+	struct cut range;			/* RECORD_RANGE */
 };
 
 /* The subcommand.  Options: control_fd, output, format, frequency, command,

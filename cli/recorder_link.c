@@ -6,10 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli/recorder.h"
-
-static int tell(const struct recorder_link *r, const struct record_msg *m,
-		int fd)
+int recorder_link_tell(const struct recorder_link *r,
+		       const struct record_msg *m, int fd)
 {
 	union {
 		struct cmsghdr align;
@@ -56,7 +54,7 @@ int recorder_link_feed(struct recorder_link *r)
 	if (r->control < 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
 		return -1;
-	if (tell(r, &m, fds[1])) {
+	if (recorder_link_tell(r, &m, fds[1])) {
 		close(fds[0]);
 		fds[0] = -1;
 	}
@@ -74,7 +72,7 @@ int recorder_link_end(struct recorder_link *r,
 		return 0;
 	if (account) {
 		m.account = *account;
-		ret = tell(r, &m, -1);
+		ret = recorder_link_tell(r, &m, -1);
 	}
 	close(r->control);
 	r->control = -1;

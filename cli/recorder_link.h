@@ -8,6 +8,7 @@
 
 #include "cli/daemons.h"
 #include "cli/profile.h"
+#include "cli/recorder.h"
 
 struct recorder_link {
 	pid_t pid;		/* 0: not running */
@@ -17,6 +18,11 @@ struct recorder_link {
 
 /* 0 or -errno. */
 int recorder_link_start(struct recorder_link *r, const struct launch *l);
+
+/* Send it a message, with a descriptor (borrowed) unless that is -1.  0 or
+ * -errno. */
+int recorder_link_tell(const struct recorder_link *r,
+		       const struct record_msg *m, int fd);
 
 /* A connection for a new exporterd: its end, or -1 without a recorder. */
 int recorder_link_feed(struct recorder_link *r);

@@ -2,22 +2,19 @@
 #include "cli/run.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/attach.h"
 #include "cli/config.h"
 #include "cli/daemons.h"
 #include "cli/report.h"
 #include "cli/report_json.h"
+#include "cli/running.h"
 #include "cli/supervise.h"
 #include "cli/target.h"
-#include "cli/watch.h"
-#include "common/clock.h"
 #include "common/log.h"
-
-#define STATUS_WAIT_NS	(5 * NSEC_PER_SEC)
 
 static bool is_root(const char *what, const char *command)
 {
@@ -75,6 +72,7 @@ int run_record(const struct options *given)
 	};
 	struct options o = *given;
 	struct target target;
+	struct status running;
 	char err[400];
 	int r;
 
@@ -90,47 +88,24 @@ int run_record(const struct options *given)
 		return 1;
 	if (target_find(&o, &target))
 		return 1;
-	r = supervise(&o, &target, NULL, false);
+	r = attach_find(&running);
+	if (r == 0)
+		r = supervise(&o, &target, NULL, false);
+	else
+		r = r < 0 ? 1 : attach(&o, &target, &running);
 	target_release(&target);
 	return r;
 }
 
-/* Wait for the first status.  0 or -errno. */
-static int first_status(struct watch *w)
-{
-	uint64_t end = now_ns() + STATUS_WAIT_NS;
-	int r = watch_connect(w, now_ns());
-
-	while (!r && !w->known) {
-		struct pollfd p = { .fd = w->conn.fd, .events = POLLIN };
-		uint64_t now = now_ns();
-
-		if (now >= end)
-			return -ETIMEDOUT;
-		if (poll(&p, 1, (int)((end - now) / NSEC_PER_MSEC) + 1) < 0 &&
-		    errno != EINTR)
-			return -errno;
-		if (p.revents)
-			r = watch_read(w, now);
-	}
-	return w->known ? 0 : r;
-}
-
 int run_status(const struct options *o)
 {
-	struct watch w;
-	uid_t hub_uid;
+	struct status st;
 	int r;
 
 	if (!is_root("ask a running trifold", "status"))
 		return 1;
-	r = runtime_dir_hub_uid(&hub_uid);
-	if (!r) {
-		watch_init(&w, hub_uid);
-		r = first_status(&w);
-		watch_fini(&w);
-	}
-	if (r == -ENOENT || r == -ECONNREFUSED) {
+	r = running_status(&st, false);
+	if (running_nobody(r)) {
 		log_err("no trifold is running here (nobody listens on %s): "
 			"start one by `sudo trifold run`", STATUS_SOCKET);
 		return 1;
@@ -144,12 +119,12 @@ int run_status(const struct options *o)
 		return 1;
 	}
 	if (o->json) {
-		r = report_json(&w.status, stdout);
+		r = report_json(&st, stdout);
 		if (r)
 			log_err("cannot write: %s", strerror(-r));
 		return r != 0;
 	}
 	printf("trifold status\n");
-	report_table(&w.status, stdout);
+	report_table(&st, stdout);
 	return 0;
 }

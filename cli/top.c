@@ -14,6 +14,7 @@
 
 #include "cli/child.h"
 #include "cli/identity.h"
+#include "cli/running.h"
 #include "cli/runtime_dir.h"
 #include "cli/top_control.h"
 #include "cli/top_daemons.h"
@@ -45,20 +46,12 @@ struct keeper {
 
 /* --- symbolizerd ------------------------------------------------------------------ */
 
-/* A connection for the display.  0 or -errno. */
-static int connect_hub(struct conn *c, uid_t *uid)
-{
-	int r = runtime_dir_hub_uid(uid);
-
-	return r ? r : conn_connect(c, STATUS_SOCKET, PEER_HUB, *uid);
-}
-
 static int feed(struct keeper *k)
 {
 	struct top_msg m = { .word = TOP_FEED };
 	struct conn c = { .fd = -1 };
 	uid_t uid = 0;
-	int r = connect_hub(&c, &uid);
+	int r = running_connect(&c, &uid);
 
 	k->retry_ns = now_ns() + RETRY_NS;
 	if (r)
@@ -70,20 +63,15 @@ static int feed(struct keeper *k)
 	return r;
 }
 
-static bool nobody_there(int r)
-{
-	return r == -ENOENT || r == -ECONNREFUSED;
-}
-
 /* Is there a trifold?  If not, start one.  0 or -errno, said in the log. */
 static int find_or_start(struct keeper *k)
 {
 	struct conn c = { .fd = -1 };
 	uid_t uid;
-	int r = connect_hub(&c, &uid);
+	int r = running_connect(&c, &uid);
 
 	conn_close(&c);
-	if (r && !nobody_there(r)) {
+	if (r && !running_nobody(r)) {
 		log_err("cannot connect to %s: %s", STATUS_SOCKET,
 			strerror(-r));
 		return r;

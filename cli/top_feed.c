@@ -25,6 +25,7 @@ int top_feed_open(struct top_feed *f, int fd, uid_t hub_uid)
 
 	conn_close(&f->conn);
 	f->known = false;
+	f->statuses = 0;
 	f->gap(f->arg);
 	r = conn_init(&f->conn, fd, PEER_HUB);
 	if (r) {
@@ -75,6 +76,7 @@ static int on_status(struct top_feed *f, const struct msg *m)
 		return MSG_BAD_VERSION;
 	f->status = s.status;
 	f->known = true;
+	f->statuses++;
 	if (!f->counting)
 		f->lost_before = lost(&s.status);
 	f->counting = true;

@@ -13,6 +13,7 @@
 struct top_feed {
 	struct conn conn;	/* .fd is -1 while there is none */
 	bool known;		/* .status was said, by whoever is there */
+	uint64_t statuses;	/* said on this connection */
 	struct status status;	/* the last one */
 	uint64_t lost_before;	/* samples, at the first status */
 	bool counting;		/* .lost_before is set */

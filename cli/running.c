@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/running.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "cli/runtime_dir.h"
+#include "common/clock.h"
+
+#define WAIT_NS		(5 * NSEC_PER_SEC)
+
+int running_connect(struct conn *c, uid_t *hub_uid)
+{
+	int r = runtime_dir_hub_uid(hub_uid);
+
+	return r ? r : conn_connect(c, STATUS_SOCKET, PEER_HUB, *hub_uid);
+}
+
+bool running_nobody(int r)
+{
+	return r == -ENOENT || r == -ECONNREFUSED;
+}
+
+static bool enough(const struct watch *w, bool loader)
+{
+	return w->known && (!loader || w->status.loader_up);
+}
+
+static int wait_status(struct watch *w, bool loader)
+{
+	uint64_t end = now_ns() + WAIT_NS;
+	int r = watch_connect(w, now_ns());
+
+	while (!r && !enough(w, loader)) {
+		struct pollfd p = { .fd = w->conn.fd, .events = POLLIN };
+		uint64_t now = now_ns();
+
+		if (now >= end)
+			return -ETIMEDOUT;
+		if (poll(&p, 1, (int)((end - now) / NSEC_PER_MSEC) + 1) < 0 &&
+		    errno != EINTR)
+			return -errno;
+		if (p.revents)
+			r = watch_read(w, now);
+	}
+	return enough(w, loader) ? 0 : r;
+}
+
+int running_status(struct status *ret, bool loader)
+{
+	uid_t hub_uid = 0;
+	int r = runtime_dir_hub_uid(&hub_uid);
+	struct watch w;
+
+	watch_init(&w, hub_uid);
+	if (!r)
+		r = wait_status(&w, loader);
+	*ret = w.status;
+	watch_fini(&w);
+	return r == -ETIMEDOUT && w.known ? -ENOLINK : r;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * running - the trifold that runs here already, if one does
+ */
+#ifndef CLI_RUNNING_H
+#define CLI_RUNNING_H
+
+#include <stdbool.h>
+
+#include "cli/watch.h"
+
+/* Connect to the symbolizerd that serves the status socket, and say of what uid
+ * it is.  0 or -errno, see running_nobody(). */
+int running_connect(struct conn *c, uid_t *hub_uid);
+
+/* Does this error say that there is none? */
+bool running_nobody(int r);
+
+/*
+ * Wait some seconds for its status; loader: for one that says that loaderd is
+ * there.  0; or -errno: see running_nobody(), -ETIMEDOUT when symbolizerd says
+ * nothing, -ENOLINK when it has no loaderd.
+ */
+int running_status(struct status *ret, bool loader);
+
+#endif /* CLI_RUNNING_H */
