@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""targets - processes, cgroups and containers to be told from others"""
+import contextlib
+import os
+import shutil
+import subprocess
+
+from live import Skip, compile_c, folded, say, scratch, wait_for
+
+HEX64 = "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"
+
+
+@contextlib.contextmanager
+def programs(*names, noise=True):
+    """A directory with family.c under these names, and a neighbour who burns a CPU."""
+    with scratch() as tmp, contextlib.ExitStack() as stack:
+        exe = compile_c("family.c", os.path.join(tmp, "family"), "-fomit-frame-pointer",
+                        "-pthread")
+        for name in names + ("noise",):
+            shutil.copy(exe, os.path.join(tmp, name))
+        if noise:
+            stack.enter_context(running(os.path.join(tmp, "noise"), "twin", "left", "100"))
+        yield tmp
+
+
+@contextlib.contextmanager
+def running(*words, before=None):
+    p = subprocess.Popen(words, preexec_fn=before, stdout=subprocess.DEVNULL)
+    try:
+        yield p
+    finally:
+        p.kill()
+        p.wait()
+
+
+def by_name(path):
+    names = {}
+    for frames, n in folded(path):
+        names[frames[0]] = names.get(frames[0], 0) + n
+    say(names)
+    return names
+
+
+def functions(path):
+    return {f for frames, _ in folded(path) for f in frames[1:]}
+
+
+def hierarchy():
+    for path in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"):
+        r = subprocess.run(["stat", "-fc", "%T", path], capture_output=True, text=True)
+        if r.stdout.strip() == "cgroup2fs":
+            return path
+    raise Skip("no cgroup v2")
+
+
+@contextlib.contextmanager
+def cgroups(*names):
+    """A cgroup of our own, with these below it; how to join one of them."""
+    top = os.path.join(hierarchy(), f"trifold-test-{os.getpid()}")
+    made = [os.path.join(top, n) for n in ("",) + names]
+
+    def join(name):
+        def enter():
+            with open(os.path.join(top, name, "cgroup.procs"), "w") as f:
+                f.write(str(os.getpid()))
+        return enter
+
+    try:
+        for path in made:
+            os.makedirs(path, exist_ok=True)
+    except OSError as e:
+        raise Skip(f"no cgroup can be made: {e}")
+    try:
+        yield os.path.relpath(top, hierarchy()), join
+    finally:
+        def gone():
+            for path, _, _ in os.walk(top, topdown=False):
+                with contextlib.suppress(OSError):
+                    os.rmdir(path)
+            return not os.path.exists(top)
+        wait_for(gone)

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`trifold record` beside a `trifold run`: what is recorded, what is refused, and
+that the running one is none the worse for it."""
+import contextlib
+import gzip
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+
+from accounts import Watcher
+from live import TRIFOLD, Suite, pids_of, record, say, scratch, wait_for
+from pprof import read_pprof
+from targets import HEX64, by_name, cgroups, functions, programs, running
+
+suite = Suite()
+HZ = 199
+DONE = re.compile(r"taken by the running trifold; (\d+) samples in this recording, (\d+) missed$",
+                  re.M)
+
+
+def hub():
+    """symbolizerd's main process."""
+    return next(p for p in pids_of("trifold-symbolizerd")
+                if parent(p) in pids_of("trifold"))
+
+
+def parent(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        return int(f.read().rpartition(")")[2].split()[1])
+
+
+def cpu_s(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        return sum(map(int, f.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextlib.contextmanager
+def always_on(exact=True, sends=signal.SIGINT):
+    """A running trifold; in the end its account is exact (and, if exact, nothing lost)."""
+    with scratch() as tmp, open(os.path.join(tmp, "said"), "w+") as said:
+        p = subprocess.Popen([TRIFOLD, "run", "--frequency", str(HZ), "--interval", "1",
+                              "--no-page", "--output", os.path.join(tmp, "all.folded")],
+                             stdout=subprocess.DEVNULL, stderr=said)
+        try:
+            wait_for(lambda: p.poll() is not None or
+                     (Watcher.once() or {"hub.batches": 0})["hub.batches"] > 0, 20)
+            before = hub()
+            yield p
+            assert p.poll() is not None or not exact or hub() == before
+        finally:
+            if p.poll() is None:
+                p.send_signal(sends)
+            p.wait(60)
+            said.seek(0)
+            text = said.read()
+        assert p.returncode == 0, text
+        assert text.rstrip().endswith("difference 0"), text
+        assert not exact or ", 0 lost, difference 0" in text, text
+
+
+def beside(out, *args, **more):
+    """Record; (samples, missed, what was said)."""
+    said = record(out, *args, **more)
+    m = DONE.search(said)
+    assert m, said
+    return int(m[1]), int(m[2]), said
+
+
+def refused(status, pattern, *args, command="record"):
+    r = subprocess.run([TRIFOLD, command, *args], capture_output=True, text=True, timeout=60)
+    assert r.returncode == status, f"{args}: status {r.returncode}, want {status}: {r.stderr}"
+    assert re.search(pattern, r.stderr), f"{args}: {r.stderr}"
+    assert r.stderr.count("\n") == 1, f"{args}: {r.stderr}"
+
+
+def times(path):
+    """Of every sample of a Firefox profile, s."""
+    with open(path, encoding="utf-8") as f:
+        d = json.load(f)
+    out = []
+    for t in d["threads"]:
+        at = t["samples"]["schema"]["time"]
+        out += [(d["meta"]["startTime"] + row[at]) / 1000 for row in t["samples"]["data"]]
+    return sorted(out)
+
+
+@suite.test
+def some_seconds():
+    """--duration, three at once: the system as much as the CPU time says, no more time than asked"""
+    span, endings = 3, (".folded", ".pb.gz", ".firefox.json")
+    with programs() as tmp, always_on(), contextlib.ExitStack() as stack:
+        noise = pids_of("noise")[0]
+        outs = [os.path.join(tmp, "out" + e) for e in endings]
+        t0, c0 = time.time(), cpu_s(noise)
+        recorders = [stack.enter_context(subprocess.Popen(
+            [TRIFOLD, "record", "--output", out, "--duration", str(span)],
+            stderr=subprocess.PIPE, text=True)) for out in outs]
+        said = [r.communicate(timeout=60)[1] for r in recorders]
+        t1, c1 = time.time(), cpu_s(noise)
+        want = HZ * span * (c1 - c0) / (t1 - t0)
+        found = [DONE.search(text) for text in said]
+        assert all(found) and not any(r.returncode for r in recorders), said
+        n = [int(m[1]) for m in found]
+        say(f"{n} samples, noise {want:.0f} by its CPU time, {t1 - t0:.1f} s")
+        assert all(int(m[2]) == 0 for m in found) and t1 - t0 < span + 10
+        names, samples, at = by_name(outs[0]), read_pprof(outs[1]), times(outs[2])
+        with gzip.open(outs[1]) as f:
+            account = re.search(rb"samples taken (\d+), delivered (\d+), lost (\d+): "
+                                rb"taken by the running trifold", f.read())
+        assert "left" in functions(outs[0])
+    assert 0.75 < names["noise"] / want < 1.3
+    left = sum(k for _, frames, k in samples if any(f.startswith("left ") for f in frames))
+    assert 0.75 < left / want < 1.3
+    assert n == [sum(names.values()), sum(k for _, _, k in samples), len(at)]
+    assert [int(x) for x in account.groups()] == [n[1], n[1], 0], account
+    assert t0 < at[0] and at[-1] < t1 and span * 0.9 < at[-1] - at[0] <= span
+
+
+@suite.test
+def a_command():
+    """-- COMMAND --all: while it runs, with its status; all of it and its neighbours"""
+    with programs() as tmp, always_on():
+        out = os.path.join(tmp, "out.folded")
+        _, missed, said = beside(out, "--all", "--", os.path.join(tmp, "family"), "tree", "20")
+        names = by_name(out)
+        r = subprocess.run([TRIFOLD, "record", "--output", out, "--all", "--", "sh", "-c",
+                            "exit 3"], capture_output=True, text=True, timeout=60)
+        assert r.returncode == 3, r.stderr
+    assert re.search(r"^[\d.]+$", said, re.M) and missed == 0
+    assert names.get("noise", 0) > 50
+    for name in ("fam_grand", "fam_daemon"):
+        got = names.get(name, 0) / HZ	# a second each
+        assert 0.7 < got < 1.3, f"{name}: {got:.2f}"
+
+
+@suite.test
+def processes():
+    """--pid: one of two of the same name, until it ends, or Ctrl-C, or for some seconds"""
+    with programs("twin") as tmp, always_on():
+        exe, out = os.path.join(tmp, "twin"), os.path.join(tmp, "out.folded")
+        with running(exe, "twin", "left", "100"), running(exe, "twin", "right", "4") as p:
+            _, _, said = beside(out, "--pid", str(p.pid))
+            assert p.poll() is not None
+        assert f"process {p.pid} has ended" in said, said
+        assert set(by_name(out)) == {"twin"}
+        assert "right" in functions(out) and "left" not in functions(out)
+        with running(exe, "twin", "right", "100") as p:
+            with subprocess.Popen([TRIFOLD, "record", "--output", out, "--pid", str(p.pid)],
+                                  stderr=subprocess.PIPE, text=True) as r:
+                time.sleep(2.5)
+                r.send_signal(signal.SIGINT)
+                err = r.communicate(timeout=20)[1]
+            assert r.returncode == 0 and DONE.search(err), err
+            assert set(by_name(out)) == {"twin"} and "left" not in functions(out)
+            beside(out, "--pid", str(p.pid), "--duration", "0.5")
+            assert set(by_name(out)) == {"twin"}
+
+
+@suite.test
+def a_container():
+    """--container: by the beginning of its ID"""
+    scope = f"docker-{HEX64}.scope"
+    with programs("inside") as tmp, cgroups(scope) as (_, join), always_on(), \
+            running(os.path.join(tmp, "inside"), "twin", "left", "100", before=join(scope)):
+        out = os.path.join(tmp, "out.folded")
+        beside(out, "--container", HEX64[:12], "--duration", "1")
+        assert set(by_name(out)) == {"inside"}
+
+
+@suite.test
+def mistakes():
+    """what batches cannot tell is refused, in one line that says what to do; run stays alone"""
+    with scratch() as tmp, always_on():
+        out = os.path.join(tmp, "x.html")
+        refused(1, "which cgroup.*--container or --pid, or stop", "--output", out, "--cgroup", "/",
+                "--duration", "1")
+        refused(1, "which are of a command: add --all .* or stop", "--output", out, "--", "true")
+        refused(1, f"samples at {HZ} Hz.*leave out --frequency", "--output", out, "--frequency",
+                "20", "--duration", "1")
+        refused(1, "another trifold is running", "--output", out, command="run")
+        assert not os.listdir(tmp)
+        beside(out, "--frequency", str(HZ), "--duration", "0.2")
+        assert os.stat(out).st_size > 1000
+        r = subprocess.run([TRIFOLD, "record", "--output", "/nonexistent/x.html", "--duration",
+                            "1"], capture_output=True, text=True, timeout=60)
+        assert r.returncode == 1 and "/nonexistent" in r.stderr, r.stderr
+
+
+@suite.test
+def beside_a_part():
+    """beside a recording of some processes only there is nothing to be had"""
+    with scratch() as tmp:
+        with subprocess.Popen([TRIFOLD, "record", "--output", f"{tmp}/a.folded", "--pid",
+                               str(os.getpid()), "--duration", "2"],
+                              stderr=subprocess.DEVNULL) as p:
+            wait_for(lambda: (a := Watcher.once()) and a.frequency, 20)
+            refused(1, "samples a part of the system only", "--output", f"{tmp}/b.folded",
+                    "--duration", "1")
+            assert p.wait(20) == 0
+
+
+@suite.test
+def symbolizerd_dies():
+    """symbolizerd is killed: the recording goes on with the next one, what is lost is said"""
+    with programs() as tmp, always_on(exact=False):
+        out = os.path.join(tmp, "out.firefox.json")
+        with subprocess.Popen([TRIFOLD, "record", "--output", out, "--duration", "6"],
+                              stderr=subprocess.PIPE, text=True) as r:
+            time.sleep(3)
+            os.kill(hub(), signal.SIGKILL)
+            err = r.communicate(timeout=60)[1]
+        say(err)
+        assert r.returncode == 0, err
+        assert "is gone: waiting" in err and "is back" in err, err
+        lost = re.search(r"recording, 0 missed, (\d+) lost by it$", err, re.M)
+        assert lost and int(lost[1]) > 0, err
+        at = times(out)
+        assert at[-1] - at[0] > 5 and max(b - a for a, b in zip(at, at[1:])) < 4
+
+
+@suite.test
+def it_ends_before():
+    """the running trifold ends: there is what it had taken, and status 1"""
+    with programs() as tmp:
+        out = os.path.join(tmp, "out.folded")
+        with always_on() as p, subprocess.Popen(
+                [TRIFOLD, "record", "--output", out, "--duration", "60"],
+                stderr=subprocess.PIPE, text=True) as r:
+            time.sleep(3)
+            p.send_signal(signal.SIGINT)
+            err = r.communicate(timeout=30)[1]
+        assert r.returncode == 1, err
+        assert "has ended, and so does the recording" in err and DONE.search(err), err
+        assert by_name(out)["noise"] > HZ / 2
+
+
+@suite.test
+def on_a_terminal():
+    """a terminal sees the time, and that it waits; Ctrl-C then: the file is there, and status 1"""
+    with programs(noise=False) as tmp, always_on():
+        out = os.path.join(tmp, "out.folded")
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execv(TRIFOLD, [TRIFOLD, "record", "--output", out, "--duration", "1.5"])
+        seen, sent, end = "", False, time.time() + 40
+        with contextlib.suppress(OSError):	# the end of a terminal
+            while time.time() < end:
+                seen += os.read(fd, 4096).decode()
+                if not sent and "waiting for the last samples, up to 5 s" in seen:
+                    os.write(fd, b"\x03")
+                    sent = True
+        os.close(fd)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        assert os.path.exists(out)
+    say(seen)
+    assert status == 1 and "not waiting for the last samples" in seen, seen
+    assert re.search(r"\r1 of 1\.5 s   \d+ samples so far, 0 missed\x1b\[K", seen), seen
+
+
+suite.run()
