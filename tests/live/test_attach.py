@@ -34,6 +34,18 @@ def parent(pid):
         return int(f.read().rpartition(")")[2].split()[1])
 
 
+def sealed_off(pid):
+    """The process that reads the batches, the recorder's writer, may do nothing."""
+    everybody = {p: parent(p) for p in pids_of("trifold")}
+    keeper = [p for p, of in everybody.items() if of == pid]
+    writer = [p for p, of in everybody.items() if of in keeper]
+    assert len(keeper) == len(writer) == 1, everybody
+    with open(f"/proc/{writer[0]}/status") as f:
+        now = dict(line.rstrip("\n").split(":\t", 1) for line in f)
+    assert "0" not in now["Uid"].split() and now["Seccomp"] == "2", now
+    assert int(now["CapEff"], 16) == int(now["CapPrm"], 16) == 0 and now["NoNewPrivs"] == "1"
+
+
 def cpu_s(pid):
     with open(f"/proc/{pid}/stat") as f:
         return sum(map(int, f.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
@@ -153,6 +165,7 @@ def processes():
             with subprocess.Popen([TRIFOLD, "record", "--output", out, "--pid", str(p.pid)],
                                   stderr=subprocess.PIPE, text=True) as r:
                 time.sleep(2.5)
+                sealed_off(r.pid)
                 r.send_signal(signal.SIGINT)
                 err = r.communicate(timeout=20)[1]
             assert r.returncode == 0 and DONE.search(err), err
