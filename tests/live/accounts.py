@@ -71,7 +71,7 @@ def packed(values, loader_up=1, exporter_up=1, uptime=10 ** 9, version=1):
     unknown = set(values) - set(names)
     if unknown:
         raise ValueError(unknown)
-    return (struct.pack("=IBBxxQ", version, loader_up, exporter_up, uptime) +
+    return (struct.pack("=IBBxxQII", version, loader_up, exporter_up, uptime, 19, 5000) +
             struct.pack(f"={len(names)}Q", *(values.get(n, 0) for n in names)) +
             bytes(SHOWN * PATH))
 
