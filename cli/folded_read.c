@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <xxhash.h>
 
 static uint64_t name_hash(const struct folded_tree *t, const char *s,
@@ -14,81 +13,29 @@ static uint64_t name_hash(const struct folded_tree *t, const char *s,
 	return XXH3_64bits_withSeed(s, len, t->seed);
 }
 
-static uint64_t node_hash(const struct folded_tree *t, uint32_t parent,
-			  uint32_t name)
-{
-	uint64_t key = (uint64_t)parent << 32 | name;
-
-	return XXH3_64bits_withSeed(&key, sizeof(key), t->seed);
-}
-
 static const char *name_text(const struct folded_tree *t, uint32_t name)
 {
 	return (const char *)t->text.data + t->names[name].at;
 }
 
-static uint64_t hash_of(const struct folded_tree *t,
-			const struct folded_set *s, uint32_t i)
+static uint64_t hash_of(const void *tree, const struct index_set *s,
+			uint32_t i)
 {
+	const struct folded_tree *t = tree;
+
 	return s == &t->names_set ?
 		name_hash(t, name_text(t, i), t->names[i].len) :
-		node_hash(t, t->nodes[i].parent, t->nodes[i].name);
-}
-
-/* Room for one more, at most half full. */
-static bool set_room(const struct folded_tree *t, struct folded_set *s)
-{
-	uint32_t cap = s->cap ? s->cap * 2 : 1024;
-	uint32_t *slots;
-
-	if (s->n < s->cap / 2)
-		return true;
-	slots = malloc(cap * sizeof(*slots));
-	if (!slots)
-		return false;
-	memset(slots, 0xff, cap * sizeof(*slots));
-	for (uint32_t i = 0; i < s->cap; i++) {
-		uint64_t at;
-
-		if (s->slots[i] == FOLDED_NONE)
-			continue;
-		at = hash_of(t, s, s->slots[i]) & (cap - 1);
-		while (slots[at] != FOLDED_NONE)
-			at = (at + 1) & (cap - 1);
-		slots[at] = s->slots[i];
-	}
-	free(s->slots);
-	s->slots = slots;
-	s->cap = cap;
-	return true;
-}
-
-/* Room for element n of an array. */
-static bool array_room(void **array, uint32_t *cap, uint32_t n, size_t size)
-{
-	uint32_t want = *cap ? *cap * 2 : 1024;
-	void *p;
-
-	if (n < *cap)
-		return true;
-	p = reallocarray(*array, want, size);
-	if (!p)
-		return false;
-	*array = p;
-	*cap = want;
-	return true;
+		index_pair_hash(t->nodes[i].parent, t->nodes[i].name, t->seed);
 }
 
 int folded_init(struct folded_tree *t)
 {
-	*t = (struct folded_tree){ .nodes = NULL };
-	if (getrandom(&t->seed, sizeof(t->seed), 0) != sizeof(t->seed))
-		t->seed = 0;
+	*t = (struct folded_tree){ .seed = index_seed() };
 	if (!array_room((void **)&t->nodes, &t->nodes_cap, 0,
 			sizeof(*t->nodes)))
 		return -ENOMEM;
 	t->nodes[0] = (struct folded_node){
-		.child = FOLDED_NONE, .sibling = FOLDED_NONE,
+		.child = INDEX_NONE, .sibling = INDEX_NONE,
 	};
 	return 0;
 }
@@ -105,16 +52,16 @@ void folded_fini(struct folded_tree *t)
 /* The number of this name, added if need be; NONE: no memory. */
 static uint32_t name_of(struct folded_tree *t, const char *s, size_t len)
 {
-	struct folded_set *set = &t->names_set;
+	struct index_set *set = &t->names_set;
 	size_t start = t->text.len;
 	uint64_t at;
 
-	if (!set_room(t, set) ||
+	if (!index_set_room(set, hash_of, t) ||
 	    !array_room((void **)&t->names, &t->names_cap, set->n,
 			sizeof(*t->names)))
-		return FOLDED_NONE;
+		return INDEX_NONE;
 	at = name_hash(t, s, len) & (set->cap - 1);
-	for (; set->slots[at] != FOLDED_NONE; at = (at + 1) & (set->cap - 1)) {
+	for (; set->slots[at] != INDEX_NONE; at = (at + 1) & (set->cap - 1)) {
 		uint32_t i = set->slots[at];
 
 		if (t->names[i].len == len &&
@@ -125,7 +72,7 @@ static uint32_t name_of(struct folded_tree *t, const char *s, size_t len)
 	pb_raw(&t->text, s, len);
 	pb_raw(&t->text, "", 1);
 	if (t->text.failed)
-		return FOLDED_NONE;
+		return INDEX_NONE;
 	t->names[set->n] = (struct folded_name){ start, (uint32_t)len };
 	set->slots[at] = set->n;
 	return set->n++;
@@ -134,22 +81,22 @@ static uint32_t name_of(struct folded_tree *t, const char *s, size_t len)
 /* The child of parent with this name, added if need be; NONE: no memory. */
 static uint32_t child_of(struct folded_tree *t, uint32_t parent, uint32_t name)
 {
-	struct folded_set *set = &t->nodes_set;
+	struct index_set *set = &t->nodes_set;
 	uint64_t at;
 
-	if (name == FOLDED_NONE || !set_room(t, set) ||
+	if (name == INDEX_NONE || !index_set_room(set, hash_of, t) ||
 	    !array_room((void **)&t->nodes, &t->nodes_cap, set->n + 1,
 			sizeof(*t->nodes)))
-		return FOLDED_NONE;
-	at = node_hash(t, parent, name) & (set->cap - 1);
-	for (; set->slots[at] != FOLDED_NONE; at = (at + 1) & (set->cap - 1)) {
+		return INDEX_NONE;
+	at = index_pair_hash(parent, name, t->seed) & (set->cap - 1);
+	for (; set->slots[at] != INDEX_NONE; at = (at + 1) & (set->cap - 1)) {
 		const struct folded_node *n = &t->nodes[set->slots[at]];
 
 		if (n->parent == parent && n->name == name)
 			return set->slots[at];
 	}
 	t->nodes[set->n + 1] = (struct folded_node){
-		.name = name, .parent = parent, .child = FOLDED_NONE,
+		.name = name, .parent = parent, .child = INDEX_NONE,
 		.sibling = t->nodes[parent].child,
 	};
 	t->nodes[parent].child = set->n + 1;
@@ -232,7 +179,7 @@ static int read_line(struct folded_tree *t, unsigned int side, const char *s,
 		if (*what)
 			return 0;
 		at = child_of(t, at, name_of(t, s, (size_t)((semi ? semi : end) - s)));
-		if (at == FOLDED_NONE)
+		if (at == INDEX_NONE)
 			return -ENOMEM;
 	}
 	t->nodes[at].self[side] += count;
@@ -325,7 +272,7 @@ int folded_sort(struct folded_tree *t)
 	qsort_r(order, n, sizeof(*order), by_rank_down, &ranks);
 	/* the last name is put first into its parent's list, the first last */
 	for (uint32_t i = 0; i <= n; i++)
-		t->nodes[i].child = FOLDED_NONE;
+		t->nodes[i].child = INDEX_NONE;
 	for (uint32_t i = 0; i < n; i++) {
 		struct folded_node *node = &t->nodes[order[i]];
 
@@ -340,11 +287,11 @@ int folded_sort(struct folded_tree *t)
 uint32_t folded_next(const struct folded_tree *t, uint32_t node,
 		     uint32_t *depth)
 {
-	if (t->nodes[node].child != FOLDED_NONE) {
+	if (t->nodes[node].child != INDEX_NONE) {
 		++*depth;
 		return t->nodes[node].child;
 	}
-	while (node && t->nodes[node].sibling == FOLDED_NONE) {
+	while (node && t->nodes[node].sibling == INDEX_NONE) {
 		node = t->nodes[node].parent;
 		--*depth;
 	}

@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/index_set.h"
 #include "exporterd/protobuf.h"
 
 #define FOLDED_SIDES		2
-#define FOLDED_NONE		0xffffffffu
 
 /* What a file may hold; more is a mistake in it. */
 #define FOLDED_BYTES_MAX	(256u << 20)
@@ -35,14 +35,8 @@ struct folded_name {
 struct folded_node {
 	uint32_t name;
 	uint32_t parent;		/* a smaller index than its own */
-	uint32_t child, sibling;	/* the first and the next, or NONE */
+	uint32_t child, sibling;	/* the first and the next, or INDEX_NONE */
 	uint64_t self[FOLDED_SIDES];	/* samples that end here */
-};
-
-/* An open-addressed set of indices; FOLDED_NONE is a free slot. */
-struct folded_set {
-	uint32_t *slots;
-	uint32_t cap, n;
 };
 
 struct folded_tree {
@@ -50,7 +44,7 @@ struct folded_tree {
 	struct folded_node *nodes;	/* nodes_set.n, and the root */
 	uint64_t samples[FOLDED_SIDES];
 	struct pb text;
-	struct folded_set names_set, nodes_set;
+	struct index_set names_set, nodes_set;
 	uint32_t names_cap, nodes_cap;
 	uint64_t seed;			/* a file's author chooses its names */
 };

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <xxhash.h>
 
+#include "cli/index_set.h"
 #include "cli/profile.h"
 #include "cli/text.h"
 
-#define NONE	0xffffffffu
+#define NONE	INDEX_NONE
 
 struct node {
 	uint32_t label;
@@ -19,13 +19,6 @@ struct node {
 	uint32_t child;		/* the first, or NONE */
 	uint32_t sibling;	/* the next, or NONE */
 	uint64_t self, base;
-};
-
-/* An open-addressed set of indices into an array; NONE is a free slot. */
-struct set {
-	uint32_t *slots;
-	uint32_t cap;		/* a power of two, or 0 */
-	uint32_t n;
 };
 
 struct builder {
@@ -36,7 +29,7 @@ struct builder {
 	struct tree_label *labels;
 	struct node *nodes;
 	uint32_t labels_cap, nodes_cap;
-	struct set label_set, node_set;
+	struct index_set label_set, node_set;
 	uint32_t *frame_label;	/* label of a batch's frame + 1, or 0 */
 	uint32_t *names;
 	uint32_t *process_label;	/* likewise, of a resource */
@@ -53,65 +46,14 @@ static uint64_t label_hash(const struct builder *t, const struct tree_label *l)
 	return XXH3_64bits_withSeed(t->text.data + l->module, l->module_len, h);
 }
 
-static uint64_t node_hash(const struct builder *t, uint32_t parent,
-			  uint32_t label)
-{
-	uint64_t key = (uint64_t)parent << 32 | label;
-
-	return XXH3_64bits_withSeed(&key, sizeof(key), t->seed);
-}
-
-static uint64_t hash_of(const struct builder *t, const struct set *s,
+static uint64_t hash_of(const void *builder, const struct index_set *s,
 			uint32_t i)
 {
+	const struct builder *t = builder;
+
 	return s == &t->label_set ? label_hash(t, &t->labels[i]) :
-		node_hash(t, t->nodes[i].parent, t->nodes[i].label);
-}
-
-/* Room for one more, at most half full. */
-static bool set_room(struct builder *t, struct set *s)
-{
-	uint32_t cap = s->cap ? s->cap * 2 : 1024;
-	uint32_t *slots;
-
-	if (s->n < s->cap / 2)
-		return true;
-	if (cap > 1u << 30)
-		return false;
-	slots = malloc(cap * sizeof(*slots));
-	if (!slots)
-		return false;
-	memset(slots, 0xff, cap * sizeof(*slots));
-	for (uint32_t i = 0; i < s->cap; i++) {
-		uint64_t at;
-
-		if (s->slots[i] == NONE)
-			continue;
-		at = hash_of(t, s, s->slots[i]) & (cap - 1);
-		while (slots[at] != NONE)
-			at = (at + 1) & (cap - 1);
-		slots[at] = s->slots[i];
-	}
-	free(s->slots);
-	s->slots = slots;
-	s->cap = cap;
-	return true;
-}
-
-/* Room for element n of an array. */
-static bool array_room(void **array, uint32_t *cap, uint32_t n, size_t size)
-{
-	uint32_t want = *cap ? *cap * 2 : 1024;
-	void *p;
-
-	if (n < *cap)
-		return true;
-	p = reallocarray(*array, want, size);
-	if (!p)
-		return false;
-	*array = p;
-	*cap = want;
-	return true;
+		index_pair_hash(t->nodes[i].parent, t->nodes[i].label,
+				t->seed);
 }
 
 static bool same_label(const struct builder *t, const struct tree_label *a,
@@ -129,13 +71,14 @@ static bool same_label(const struct builder *t, const struct tree_label *a,
 static uint32_t add_label(struct builder *t, size_t name, size_t module,
 			  enum profile_kind kind)
 {
-	struct set *s = &t->label_set;
+	struct index_set *s = &t->label_set;
 	struct tree_label l = { .name = name, .module = module, .kind = kind };
 	uint64_t at;
 
 	if (t->text.failed || t->text.len - name > UINT32_MAX ||
-	    !set_room(t, s) || !array_room((void **)&t->labels, &t->labels_cap,
-					   s->n, sizeof(*t->labels)))
+	    !index_set_room(s, hash_of, t) ||
+	    !array_room((void **)&t->labels, &t->labels_cap, s->n,
+			sizeof(*t->labels)))
 		return NONE;
 	l.name_len = (uint32_t)(module - name);
 	l.module_len = (uint32_t)(t->text.len - module);
@@ -200,14 +143,15 @@ static uint32_t process_label(struct builder *t, uint32_t resource)
 /* The child of parent with this label, made if need be; NONE: no memory. */
 static uint32_t child_of(struct builder *t, uint32_t parent, uint32_t label)
 {
-	struct set *s = &t->node_set;
+	struct index_set *s = &t->node_set;
 	uint64_t at;
 
-	if (parent == NONE || label == NONE || !set_room(t, s) ||
+	if (parent == NONE || label == NONE ||
+	    !index_set_room(s, hash_of, t) ||
 	    !array_room((void **)&t->nodes, &t->nodes_cap, s->n + 1,
 			sizeof(*t->nodes)))
 		return NONE;
-	at = node_hash(t, parent, label) & (s->cap - 1);
+	at = index_pair_hash(parent, label, t->seed) & (s->cap - 1);
 	for (; s->slots[at] != NONE; at = (at + 1) & (s->cap - 1)) {
 		const struct node *n = &t->nodes[s->slots[at]];
 
@@ -367,8 +311,7 @@ static int build(struct builder *t)
 	const struct batch *b = t->b;
 	int r = 0;
 
-	if (getrandom(&t->seed, sizeof(t->seed), 0) != sizeof(t->seed))
-		t->seed = 0;
+	t->seed = index_seed();
 	t->names = profile_process_names(b);
 	t->frame_label = calloc(batch_n(b, BATCH_FRAMES) + 1,
 				sizeof(*t->frame_label));

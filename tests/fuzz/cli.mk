@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 FUZZ += folded_read
-fuzz_folded_read_SRCS := cli/folded_read.c exporterd/protobuf.c ipc/batch.c
+fuzz_folded_read_SRCS := cli/folded_read.c cli/index_set.c exporterd/protobuf.c \
+	ipc/batch.c
 fuzz_folded_read_LIBS := -lxxhash
 
 FUZZ += target

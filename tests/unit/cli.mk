@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # what every output needs
-CLI_FORMATS := cli/text.c cli/profile.c cli/tree.c cli/folded.c cli/pprof.c \
-	cli/firefox.c cli/speedscope.c cli/timeline.c cli/html.c cli/page.o.c \
+CLI_FORMATS := cli/text.c cli/profile.c cli/tree.c cli/index_set.c cli/folded.c \
+	cli/pprof.c cli/firefox.c cli/speedscope.c cli/timeline.c cli/html.c cli/page.o.c \
 	exporterd/otlp.c exporterd/dictionary.c \
 	exporterd/protobuf.c ipc/batch.c ipc/batch_build.c
 CLI_FORMATS_LIBS := -lz -lxxhash
