@@ -2,30 +2,15 @@
 #include "cli/recorder_link.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "cli/fdpass.h"
 
 int recorder_link_tell(const struct recorder_link *r,
 		       const struct record_msg *m, int fd)
 {
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct iovec iov = { (void *)m, sizeof(*m) };
-	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (fd >= 0) {
-		mh.msg_control = &control;
-		mh.msg_controllen = sizeof(control);
-		control.align.cmsg_level = SOL_SOCKET;
-		control.align.cmsg_type = SCM_RIGHTS;
-		control.align.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
-	}
-	return sendmsg(r->control, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ?
-		-errno : 0;
+	return fdpass_send(r->control, m, sizeof(*m), fd);
 }
 
 int recorder_link_start(struct recorder_link *r, const struct launch *l)

@@ -5,32 +5,19 @@
 #include <string.h>
 #include <sys/socket.h>
 
-union control {
-	struct cmsghdr align;
-	char buf[CMSG_SPACE(sizeof(int))];
-};
+#include "cli/fdpass.h"
 
 int top_tell(int control, const struct top_msg *m, int fd)
 {
-	union control c = { 0 };
-	struct iovec iov = { (void *)m, sizeof(*m) };
-	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (fd >= 0) {
-		mh.msg_control = &c;
-		mh.msg_controllen = sizeof(c);
-		c.align.cmsg_level = SOL_SOCKET;
-		c.align.cmsg_type = SCM_RIGHTS;
-		c.align.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&c.align), &fd, sizeof(fd));
-	}
-	return sendmsg(control, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ?
-		-errno : 0;
+	return fdpass_send(control, m, sizeof(*m), fd);
 }
 
 int top_hear(int control, struct top_msg *m, int *fd)
 {
-	union control c;
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} c;
 	struct iovec iov = { m, sizeof(*m) };
 	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
 	const struct cmsghdr *h;
