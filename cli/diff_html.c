@@ -57,6 +57,16 @@ static void put_info(const struct page *p, struct pb *out)
 	text_str(out, "},\"account\":null},\"diff\":true");
 }
 
+/* Put a name into *text and say what it is; *len as kind_of() leaves it. */
+static enum profile_kind look_at_name(const struct folded_tree *t, uint32_t name,
+				      struct pb *text, size_t *len)
+{
+	text->len = 0;
+	folded_name(t, name, text);
+	*len = text->len;
+	return *len ? kind_of((char *)text->data, len) : KIND_NATIVE;
+}
+
 /* Strings are the names, then none at all; labels the names as functions, then
  * as processes, of which those are missing that name none. */
 static void put_labels(const struct folded_tree *t, const uint32_t *process,
@@ -64,28 +74,18 @@ static void put_labels(const struct folded_tree *t, const uint32_t *process,
 {
 	uint32_t n = t->names_set.n;
 	struct pb name = { 0 };
+	size_t len;
 
 	text_str(out, ",\n\"strings\":[");
 	for (uint32_t i = 0; i < n; i++) {
-		size_t len;
-
-		name.len = 0;
-		folded_name(t, i, &name);
-		len = name.len;
-		if (len)
-			kind_of((char *)name.data, &len);
+		look_at_name(t, i, &name, &len);
 		text_json(out, len ? (char *)name.data : "", len);
 		text_str(out, ",");
 	}
 	text_str(out, "\"\"],\n\"labels\":[");
 	for (uint32_t i = 0; i < n; i++) {
-		size_t len;
-
-		name.len = 0;
-		folded_name(t, i, &name);
-		len = name.len;
 		text_printf(out, "%s%u,%u,%u", i ? "," : "", i, n,
-			    len ? kind_of((char *)name.data, &len) : KIND_NATIVE);
+			    look_at_name(t, i, &name, &len));
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (process[i])
