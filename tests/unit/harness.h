@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct test_case {
 	const char *name;
@@ -53,6 +54,16 @@ extern struct test_case **test_tail;
 			       __FILE__, __LINE__, #got, g_, w_);	\
 			exit(1);					\
 		}							\
+	} while (0)
+
+/* NULL is no string that can be wanted. */
+#define CHECK_STR(got, want)						\
+	do {								\
+		const char *g_s = (got);				\
+									\
+		if (!g_s || strcmp(g_s, (want)) != 0)			\
+			printf("# got \"%s\"\n", g_s ? g_s : "NULL");	\
+		CHECK(g_s && strcmp(g_s, (want)) == 0);			\
 	} while (0)
 
 #endif /* TESTS_HARNESS_H */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/unit/harness.h"
+#include "tests/unit/pairs_get.h"
 
 #define ID	"0123456789abcdef0123456789abcdef"
 
@@ -51,24 +52,6 @@ static void drop(struct root *root)
 	snprintf(command, sizeof(command), "rm -r %s", root->dir);
 	CHECK(system(command) == 0);
 }
-
-static const char *get(const struct pairs *p, const char *key)
-{
-	for (size_t i = 0; i < p->n; i++) {
-		if (strcmp(p->v[2 * i], key) == 0)
-			return p->v[2 * i + 1];
-	}
-	return "(none)";
-}
-
-#define CHECK_STR(got, want)						\
-	do {								\
-		const char *g_s = (got);				\
-									\
-		if (strcmp(g_s, (want)) != 0)				\
-			printf("# got \"%s\"\n", g_s);			\
-		CHECK(strcmp(g_s, (want)) == 0);			\
-	} while (0)
 
 TEST(resource_says_which_host_and_system)
 {

@@ -3,53 +3,8 @@
 
 #include <string.h>
 
+#include "tests/unit/exporter_env.h"
 #include "tests/unit/harness.h"
-
-#define VAR	"OTEL_EXPORTER_OTLP_"
-
-/* Each test is a process of its own: variables set here do not stay. */
-static int load_with(struct config *c, const char *const *more)
-{
-	const char *argv[24] = {
-		"exporterd", "--hub", "/run/hub", "--hub-uid", "7" };
-	int n = 5;
-
-	for (; more && *more; more++)
-		argv[n++] = *more;
-	return config_load(c, n, (char **)argv);
-}
-#define LOAD(c, ...)	load_with(c, (const char *const []){ __VA_ARGS__, NULL })
-
-static int load(struct config *c)
-{
-	return load_with(c, NULL);
-}
-
-static void set(const char *name, const char *value)
-{
-	char full[128];
-
-	snprintf(full, sizeof(full), VAR "%s", name);
-	setenv(full, value, 1);
-}
-
-static const char *get(const struct pairs *p, const char *key)
-{
-	for (size_t i = 0; i < p->n; i++) {
-		if (strcmp(p->v[2 * i], key) == 0)
-			return p->v[2 * i + 1];
-	}
-	return "(none)";
-}
-
-#define CHECK_STR(got, want)						\
-	do {								\
-		const char *g_s = (got);				\
-									\
-		if (!g_s || strcmp(g_s, (want)) != 0)			\
-			printf("# got \"%s\"\n", g_s ? g_s : "NULL");	\
-		CHECK(g_s && strcmp(g_s, (want)) == 0);			\
-	} while (0)
 
 TEST(config_metrics_go_where_all_signals_go)
 {

@@ -192,15 +192,6 @@ static const char *attribute(const Otlp__ResourceProfiles *rp, const char *key)
 	return "(none)";
 }
 
-#define CHECK_STR(got, want)						\
-	do {								\
-		const char *g_s = (got);				\
-									\
-		if (strcmp(g_s, (want)) != 0)				\
-			printf("# got \"%s\"\n", g_s);			\
-		CHECK(strcmp(g_s, (want)) == 0);			\
-	} while (0)
-
 #define CHECK_RULES(r)							\
 	do {								\
 		const char *b_ = check_profcheck(r);			\
