@@ -9,39 +9,11 @@
 #include "exporterd/metrics.pb-c.h"
 #include "ipc/message.h"
 #include "tests/unit/harness.h"
+#define WRAP_REALLOC
+#include "tests/unit/malloc_fails.h"
 
 typedef Otlp__ExportMetricsServiceRequest request;
 typedef Otlp__NumberDataPoint point;
-
-/* The n-th allocation from now on fails; below 0: none. */
-static long fail_at = -1;
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-
-static bool fails(void)
-{
-	return fail_at >= 0 && fail_at-- == 0;
-}
-
-void *__wrap_malloc(size_t n)
-{
-	return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __real_realloc(p, n);
-}
 
 /* --- what is sent ----------------------------------------------------------- */
 

@@ -7,35 +7,12 @@
 #include "exporterd/otlp.h"
 #include "exporterd/otlp.pb-c.h"
 #include "tests/unit/harness.h"
+#include "tests/unit/malloc_fails.h"
 #include "tests/unit/otlp_rules.h"
 
 #define START	1700000000000000000ULL
 #define EVENTS	97
 #define MANY	40	/* of one identity */
-
-/* --- the n-th allocation fails (linked with --wrap) -------------------------- */
-
-static long fail_at = -1;
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-
-static bool fails(void)
-{
-	return fail_at >= 0 && fail_at-- == 0;
-}
-
-void *__wrap_malloc(size_t n)
-{
-	return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
 
 /* --- a request ----------------------------------------------------------------- */
 
