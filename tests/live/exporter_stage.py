@@ -12,15 +12,12 @@ import tempfile
 import time
 
 from fake_hub import Done, Hub, Recorder
+from live import Skip, tap, wait_for
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(sys.argv[1])
 ROOT = os.getuid() == 0
 NOBODY = 65534
-
-
-class Skip(Exception):
-    pass
 
 
 def make_batch(events=20, processes=2, stacks=4, depth=10, name=10):
@@ -144,16 +141,6 @@ class Stage:
             raise AssertionError(f"exporterd was killed by signal {-rc}\n{log}")
 
 
-def wait_for(what, seconds=10):
-    end = time.time() + seconds
-    while time.time() < end:
-        v = what()
-        if v:
-            return v
-        time.sleep(0.02)
-    raise AssertionError(f"waited {seconds} s in vain")
-
-
 def equal(got, want):
     assert got == want, f"got {got}, want {want}"
 
@@ -210,17 +197,4 @@ def check_events(stage, numbers, events, attributes=None):
 
 
 def main():
-    chosen = [c for c in CASES if len(sys.argv) < 3 or c.__name__ in sys.argv[2:]]
-    failed = 0
-    for i, fn in enumerate(chosen, 1):
-        try:
-            fn()
-            print(f"ok {i} - {fn.__name__}", flush=True)
-        except Skip as why:
-            print(f"ok {i} - {fn.__name__} # SKIP {why}", flush=True)
-        except Exception as e:  # whatever breaks a case fails it
-            failed += 1
-            print(f"# {type(e).__name__}: {e}".replace("\n", "\n# "))
-            print(f"not ok {i} - {fn.__name__}", flush=True)
-    print(f"1..{len(chosen)}")
-    sys.exit(failed != 0)
+    tap([(c.__name__, c) for c in CASES if len(sys.argv) < 3 or c.__name__ in sys.argv[2:]])

@@ -30,24 +30,32 @@ class Suite:
         return fn
 
     def run(self):
-        failed = 0
-        for i, fn in enumerate(self.tests, 1):
-            name = fn.__doc__ or fn.__name__
-            try:
-                if os.getuid() != 0:
-                    raise Skip("needs root")
-                before = leftovers()
-                fn()
-                nothing_more_than(before)
-                print(f"ok {i} - {name}", flush=True)
-            except Skip as why:
-                print(f"ok {i} - {name} # SKIP {why}", flush=True)
-            except Exception as e:  # a test that breaks has failed
-                failed += 1
-                print(f"# {type(e).__name__}: {e}".replace("\n", "\n# "))
-                print(f"not ok {i} - {name}", flush=True)
-        print(f"1..{len(self.tests)}")
-        sys.exit(failed != 0)
+        tap([(fn.__doc__ or fn.__name__, fn) for fn in self.tests], leaving_nothing)
+
+
+def tap(tests, call=lambda fn: fn()):
+    """Call each of (name, function), say how it went, and exit."""
+    failed = 0
+    for i, (name, fn) in enumerate(tests, 1):
+        try:
+            call(fn)
+            print(f"ok {i} - {name}", flush=True)
+        except Skip as why:
+            print(f"ok {i} - {name} # SKIP {why}", flush=True)
+        except Exception as e:  # a test that breaks has failed
+            failed += 1
+            print(f"# {type(e).__name__}: {e}".replace("\n", "\n# "))
+            print(f"not ok {i} - {name}", flush=True)
+    print(f"1..{len(tests)}")
+    sys.exit(failed != 0)
+
+
+def leaving_nothing(fn):
+    if os.getuid() != 0:
+        raise Skip("needs root")
+    before = leftovers()
+    fn()
+    nothing_more_than(before)
 
 
 def say(text):
