@@ -14,7 +14,7 @@ trap 'rm -f "$log"' EXIT
 # Count what a command says in TAP; a command that fails without a "not ok", or
 # that says nothing at all, is one failure.
 tap() {
-	local name=$1 rc n_ok n_bad n_skip
+	local name=$1 began=$SECONDS rc n_ok n_bad n_skip
 	shift
 	"$@" >"$log" 2>&1
 	rc=$?
@@ -31,7 +31,7 @@ tap() {
 		grep -E '^(not ok|ok .*# SKIP)' "$log"
 		[ "$n_bad" = 0 ] || grep -E '^#' "$log" | tail -n 60
 	fi
-	echo "  $name: $n_ok passed, $n_bad failed, $n_skip skipped"
+	echo "  $name: $n_ok passed, $n_bad failed, $n_skip skipped, $((SECONDS - began)) s"
 	passed=$((passed + n_ok)) failed=$((failed + n_bad))
 	skipped=$((skipped + n_skip))
 }
