@@ -76,7 +76,9 @@ def from_outside():
         p = subprocess.Popen([TRIFOLD, "run", "--output", os.path.join(tmp, "x.html")],
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            wait_for(lambda: w.last and w.last.taken() > 0, 20)
+            # an idle machine may give no sample in 20 s: give it something to do
+            wait_for(lambda: sum(range(500000)) and w.last and w.last.taken() > 0, 20)
+            assert not w.errors, w.errors
             seen = descendants(p.pid)
             say(seen)
             all_ns = set(NAMESPACES)
