@@ -51,7 +51,7 @@ def all_with_a_command():
         out = os.path.join(tmp, "out.folded")
         record(out, "--frequency", "199", "--all", "--", "sleep", "1")
         names = by_name(out)
-    assert names.get("noise", 0) > 50 and len(names) > 1
+    assert names.get("noise", 0) > 50
 
 
 @suite.test
