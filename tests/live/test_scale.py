@@ -37,7 +37,7 @@ def daemons(tmp, options):
             os.symlink(real, path)
             continue
         with open(path, "w", encoding="ascii") as f:
-            f.write(f'#!/bin/sh\nexec {real} {options} "$@"\n')
+            f.write(f'#!/bin/sh\nexec {real} "$@" {options}\n')
         os.chmod(path, 0o755)
 
 
