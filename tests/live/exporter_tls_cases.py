@@ -143,7 +143,7 @@ def tls_without_the_client_certificate_gets_nothing():
 
 
 def with_collector(env_of, asks, want):
-    """want: delivered, or what is said when it is not."""
+    """want: delivered, or what is said when it is not: one of these."""
     with tempfile.TemporaryDirectory(prefix="trifold-test-") as d:
         make_certificates(d)
         env = {"OTEL_EXPORTER_OTLP_PROFILES_" + k: f"{d}/{v}" for k, v in env_of.items()}
@@ -159,7 +159,7 @@ def with_collector(env_of, asks, want):
             s.hub.batch(BATCH, 20)
             wait_for(lambda: "cannot send" in s.log())
             s.stop()
-            assert want in s.log()
+            assert any(w in s.log() for w in want), s.log()
             equal(s.hub.done().outcome, "gave_up")
             equal(c.taken(), 0)
 
@@ -177,7 +177,9 @@ def real_collector_with_tls_and_client_certificates():
 
 @case
 def real_collector_that_asks_for_a_certificate_takes_nothing_without():
-    with_collector({"CERTIFICATE": "ca.pem"}, True, "certificate")
+    # the collector may be gone before its alert was read
+    with_collector({"CERTIFICATE": "ca.pem"}, True,
+                   ("certificate", "getpeername() failed", "reset by peer"))
 
 
 @case

@@ -24,6 +24,7 @@ SEED = int(os.environ.get("SEED", "1"))
 ONLY = os.environ.get("ONLY", "")
 SHOW = int(os.environ.get("SHOW", "8"))
 COMPLETE = 1
+NO_PROGRESS = 10
 PAST_ROOT = "gdb goes on behind the root"
 LOST = "gdb's caller is no code, ours ends there"
 GO_SWITCH = "gdb does not leave the system stack"
@@ -135,6 +136,11 @@ class Helper:
 def cause(d):
     """Why a stop differs; None: nobody knows."""
     theirs, ours, same, names = d["gdb"], d["ours"], d["same"], d["names"]
+    in_unwinder = any(n.startswith("_Unwind_") for n in names[:3])
+    # see below; both find that the stack does not grow, at the same frame
+    if in_unwinder and same == len(theirs) == len(ours) and \
+            d["reason"] == NO_PROGRESS and "inner to this frame" in d["gdb_end"]:
+        return LOST
     if not 0 < same < len(theirs):
         return None
     # an address in no executable memory is nobody's return address
@@ -146,8 +152,7 @@ def cause(d):
     # libgcc's uw_install_context() puts a landing pad's registers where its
     # own caller's were: then no CFI is true until eh_return has moved sp; and
     # Go's asyncPreempt was never called: pc was set to it, anywhere
-    return LOST if no_code and (any(n.startswith("_Unwind_") for n in names[:3]) or
-                                names[0] == "runtime.asyncPreempt") else None
+    return LOST if no_code and (in_unwinder or names[0] == "runtime.asyncPreempt") else None
 
 
 def stop_all(todo, directory, want):
