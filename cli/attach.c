@@ -19,6 +19,7 @@
 #include "cli/record_watch.h"
 #include "cli/recorder_link.h"
 #include "cli/running.h"
+#include "cli/signals.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -440,22 +441,6 @@ static void loop(struct attach *a)
 
 /* --- start and end ---------------------------------------------------------------------- */
 
-static int catch_signals(struct attach *a)
-{
-	static const int which[] = {
-		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT,
-	};
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
-		sigaddset(&set, which[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	a->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return a->signals < 0 ? -errno : 0;
-}
-
 static int start(struct attach *a)
 {
 	const struct child_spec spec = {
@@ -485,7 +470,8 @@ static int set_up(struct attach *a)
 
 	if (r)
 		return r;
-	r = catch_signals(a);
+	a->signals = signals_catch();
+	r = a->signals < 0 ? a->signals : 0;
 	if (!r)
 		r = console_init(&a->console, a->opt.verbose);
 	if (r)

@@ -20,6 +20,7 @@
 #include "cli/reload.h"
 #include "cli/report.h"
 #include "cli/restart.h"
+#include "cli/signals.h"
 #include "cli/watch.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -626,22 +627,6 @@ static void loop(struct sup *s)
 
 /* --- start and end -------------------------------------------------------------------------- */
 
-static int catch_signals(struct sup *s)
-{
-	static const int which[] = {
-		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT,
-	};
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
-		sigaddset(&set, which[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return s->signals < 0 ? -errno : 0;
-}
-
 static int set_up(struct sup *s)
 {
 	struct launch *l = &s->launch;
@@ -656,7 +641,8 @@ static int set_up(struct sup *s)
 		r = live_page_open(&l->page, s->opt, l->programs);
 	if (r)
 		return r;
-	r = catch_signals(s);
+	s->signals = signals_catch();
+	r = s->signals < 0 ? s->signals : 0;
 	if (!r)
 		r = runtime_dir_make(&l->dir, &l->ids);
 	if (r)

@@ -256,13 +256,13 @@ static int by_rank_down(const void *pa, const void *pb, void *arg)
 	return a < b ? 1 : a > b ? -1 : 0;
 }
 
-struct todo {
+struct visit {
 	uint32_t node, depth;
 };
 
 /* Put node's children on the stack, last name first.  Returns how many. */
 static uint32_t push_children(struct builder *t, uint32_t node, uint32_t depth,
-			      struct todo *todo, uint32_t *order)
+			      struct visit *visits, uint32_t *order)
 {
 	uint32_t n = 0;
 
@@ -272,25 +272,25 @@ static uint32_t push_children(struct builder *t, uint32_t node, uint32_t depth,
 	if (n > 1)
 		qsort_r(order, n, sizeof(*order), by_rank_down, t);
 	for (uint32_t i = 0; i < n; i++)
-		todo[i] = (struct todo){ order[i], depth };
+		visits[i] = (struct visit){ order[i], depth };
 	return n;
 }
 
 static int make_rows(struct builder *t)
 {
 	uint32_t n = t->node_set.n, top, i = 0;
-	struct todo *todo = calloc(n + 1, sizeof(*todo));
+	struct visit *visits = calloc(n + 1, sizeof(*visits));
 	uint32_t *order = calloc(n + 1, sizeof(*order));
 
 	t->rows = calloc(n + 1, sizeof(*t->rows));
-	if (!todo || !order || !t->rows) {
-		free(todo);
+	if (!visits || !order || !t->rows) {
+		free(visits);
 		free(order);
 		return -ENOMEM;
 	}
-	top = push_children(t, 0, 0, todo, order);
+	top = push_children(t, 0, 0, visits, order);
 	while (top) {
-		struct todo it = todo[--top];
+		struct visit it = visits[--top];
 
 		t->rows[i].label = t->nodes[it.node].label;
 		t->rows[i].depth = it.depth;
@@ -298,10 +298,10 @@ static int make_rows(struct builder *t)
 			t->levels = it.depth + 1;
 		t->rows[i].base = t->nodes[it.node].base;
 		t->rows[i++].self = t->nodes[it.node].self;
-		top += push_children(t, it.node, it.depth + 1, todo + top,
+		top += push_children(t, it.node, it.depth + 1, visits + top,
 				     order);
 	}
-	free(todo);
+	free(visits);
 	free(order);
 	return 0;
 }

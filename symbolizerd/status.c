@@ -38,7 +38,8 @@ static void fill(struct hub *hub, struct status *st)
 	st->hub.cpu_ns = cost.cpu_ns;
 	st->hub.rss_bytes = cost.rss_bytes;
 	st->exporter = hub->exporter.stats;
-	executables_quarantine(&hub->exes, &st->quarantine);
+	if (st->hub.exes_failed)
+		executables_quarantine(&hub->exes, &st->quarantine);
 }
 
 static void leave(struct status_client *c)

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/signalfd.h>
+
+int signals_catch(void)
+{
+	static const int which[] = {
+		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+	};
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
+		sigaddset(&set, which[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
