@@ -78,6 +78,19 @@ def pids_of(name):
     return found
 
 
+def parent_of(pid):
+    """0 if the process is gone."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return int(f.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def children_of(pid):
+    return [int(p) for p in os.listdir("/proc") if p.isdigit() and parent_of(p) == pid]
+
+
 def leftovers():
     """Processes, BPF objects and files of ours that exist now."""
     left = {}

@@ -13,7 +13,7 @@ import subprocess
 import time
 
 from accounts import Watcher
-from live import TRIFOLD, Suite, pids_of, record, say, scratch, wait_for
+from live import TRIFOLD, Suite, parent_of, pids_of, record, say, scratch, wait_for
 from pprof import read_pprof
 from targets import HEX64, by_name, cgroups, functions, programs, running
 
@@ -26,17 +26,12 @@ DONE = re.compile(r"taken by the running trifold; (\d+) samples in this recordin
 def hub():
     """symbolizerd's main process."""
     return next(p for p in pids_of("trifold-symbolizerd")
-                if parent(p) in pids_of("trifold"))
-
-
-def parent(pid):
-    with open(f"/proc/{pid}/stat") as f:
-        return int(f.read().rpartition(")")[2].split()[1])
+                if parent_of(p) in pids_of("trifold"))
 
 
 def sealed_off(pid):
     """The process that reads the batches, the recorder's writer, may do nothing."""
-    everybody = {p: parent(p) for p in pids_of("trifold")}
+    everybody = {p: parent_of(p) for p in pids_of("trifold")}
     keeper = [p for p, of in everybody.items() if of == pid]
     writer = [p for p, of in everybody.items() if of in keeper]
     assert len(keeper) == len(writer) == 1, everybody

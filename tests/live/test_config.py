@@ -14,7 +14,7 @@ import sys
 import time
 
 from accounts import Watcher
-from live import DAEMONS, ROOT, TRIFOLD, Suite, pids_of, say, scratch, wait_for
+from live import DAEMONS, ROOT, TRIFOLD, Suite, parent_of, pids_of, say, scratch, wait_for
 from loads import storm
 
 suite = Suite()
@@ -290,10 +290,8 @@ class Run:
 
     def daemons(self):
         """{name: pid}, without their own children."""
-        with open(f"/proc/{self.p.pid}/task/{self.p.pid}/children", encoding="utf-8") as f:
-            mine = {int(pid) for pid in f.read().split()}
-        return {n: (mine & set(pids_of(n))).pop() for n in (*DAEMONS, "trifold-viewer")
-                if mine & set(pids_of(n))}
+        found = {n: [p for p in pids_of(n) if parent_of(p) == self.p.pid] for n in DAEMONS}
+        return {n: pids[0] for n, pids in found.items() if pids}
 
     def hup(self):
         n = self.said().count("configuration was read") + self.said().count("stays as it was")
@@ -417,7 +415,7 @@ def reload():
             wait_for(lambda: len(r["b"].requests()) >= 2, 10)
             n = len(r["a"].requests())
             now = run.daemons()
-            assert {n for n in DAEMONS if now[n] != before[n]} == {"trifold-exporterd"}, (before, now)
+            assert {n for n in DAEMONS if now.get(n) != before.get(n)} == {"trifold-exporterd"}, (before, now)
 
             write(path, conf_text(r["b"].url, 53).replace("interval = 1", "interval = 2"))
             run.hup()

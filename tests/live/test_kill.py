@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from accounts import Watcher
-from live import DAEMONS, TRIFOLD, Suite, pids_of, say, scratch, wait_for
+from live import DAEMONS, TRIFOLD, Suite, children_of, parent_of, pids_of, say, scratch, wait_for
 from loads import storm
 
 suite = Suite()
@@ -17,25 +17,7 @@ suite = Suite()
 def main_of(name):
     """The process that the supervisor started (its children have our name too)."""
     pids = pids_of(name)
-    for pid in pids:
-        with open(f"/proc/{pid}/stat") as f:
-            parent = int(f.read().rpartition(")")[2].split()[1])
-        if parent not in pids:
-            return pid
-    return None
-
-
-def children_of(pid):
-    out = []
-    for p in os.listdir("/proc"):
-        if p.isdigit():
-            try:
-                with open(f"/proc/{p}/stat") as f:
-                    if int(f.read().rpartition(")")[2].split()[1]) == pid:
-                        out.append(int(p))
-            except OSError:
-                pass
-    return out
+    return next((p for p in pids if parent_of(p) not in (0, *pids)), None)
 
 
 def run_and_kill(choose):

@@ -92,15 +92,10 @@ def leave(t, want=0):
     t.modes_are_as_before()
 
 
-def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children") as f:
-        return [int(p) for p in f.read().split()]
-
-
 def display_of(t):
     """The child that is not root."""
     def find():
-        for pid in children(t.pid):
+        for pid in live.children_of(t.pid):
             if os.stat(f"/proc/{pid}").st_uid or "Uid:\t0" not in open(f"/proc/{pid}/status").read():
                 return pid
         return None
@@ -134,7 +129,7 @@ def own_keeper_killed():
     """kill -9 of the process with root: the display leaves the terminal, the daemons end"""
     with load(), contextlib.closing(Terminal(["/bin/sh", "-c", f"{live.TRIFOLD} top; read x"])) as t:
         t.until("chain_10", 30)
-        os.kill(children(t.pid)[0], signal.SIGKILL)
+        os.kill(live.children_of(t.pid)[0], signal.SIGKILL)
         live.wait_for(lambda: not t.pump() and not t.screen.alternate)
         live.wait_for(lambda: not live.pids_of("trifold"), 20)
         t.modes_are_as_before()
@@ -368,7 +363,7 @@ def hub_killed():
     """symbolizerd is killed and comes back: so does the display"""
     with load(), trifold() as p, top() as t:
         t.until("chain_10")
-        hub = [c for c in children(p.pid)
+        hub = [c for c in live.children_of(p.pid)
                if os.readlink(f"/proc/{c}/exe").endswith("trifold-symbolizerd")]
         os.kill(hub[0], signal.SIGKILL)
         t.until("waiting for")
