@@ -470,7 +470,7 @@ static int set_up(struct attach *a)
 
 	if (r)
 		return r;
-	a->signals = signals_catch();
+	a->signals = signals_catch(false);
 	r = a->signals < 0 ? a->signals : 0;
 	if (!r)
 		r = console_init(&a->console, a->opt.verbose);

@@ -3,8 +3,15 @@
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
 
-/* Block SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT, and ignore SIGPIPE.
- * Returns a signalfd of them, or -errno. */
-int signals_catch(void);
+#include <stdbool.h>
+
+/* Was SIGHUP ignored when we were started?  So nohup(1) says that the end of
+ * the terminal is not ours. */
+bool signals_nohup(void);
+
+/* Block SIGCHLD, SIGINT, SIGTERM, SIGHUP (without hup: only if it is not
+ * ignored) and SIGQUIT, and ignore SIGPIPE.  Returns a signalfd of them, or
+ * -errno. */
+int signals_catch(bool hup);
 
 #endif /* CLI_SIGNALS_H */

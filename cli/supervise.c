@@ -641,7 +641,7 @@ static int set_up(struct sup *s)
 		r = live_page_open(&l->page, s->opt, l->programs);
 	if (r)
 		return r;
-	s->signals = signals_catch();
+	s->signals = signals_catch(s->config);
 	r = s->signals < 0 ? s->signals : 0;
 	if (!r)
 		r = runtime_dir_make(&l->dir, &l->ids);
@@ -691,7 +691,7 @@ int supervise(struct options *o, struct target *target, struct config *c,
 	struct sup s = {
 		.opt = o, .target = target, .config = c, .plain = plain,
 		.recorder.control = -1, .launcher.go = -1,
-		.had_terminal = reload_has_terminal(),
+		.had_terminal = reload_has_terminal() && !signals_nohup(),
 	};
 	int r;
 

@@ -480,36 +480,82 @@ def more_receivers():
         assert {dict(q["headers"]).get("Content-Encoding") for q in r["c"].requests()} == {None}
 
 
+@contextlib.contextmanager
+def on_terminal(tmp, *args, nohup=False):
+    """trifold on a pseudo-terminal of its own: (pid, hears, close), hears(text): was it said?"""
+    pid, master = pty.fork()
+    if pid == 0:
+        os.chdir(tmp)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN if nohup else signal.SIG_DFL)
+        os.execve(TRIFOLD, [TRIFOLD, *args], clean_env())
+    said = b""
+    os.set_blocking(master, False)
+
+    def hears(text):
+        nonlocal said
+        with contextlib.suppress(BlockingIOError):
+            said += os.read(master, 65536)
+        return text in said
+
+    def close():
+        nonlocal master
+        if master >= 0:
+            os.close(master)
+        master = -1
+    try:
+        yield pid, hears, close
+    finally:
+        close()
+
+
+def has_ended(pid):
+    return os.waitpid(pid, os.WNOHANG) != (0, 0)
+
+
+def ends(pid):
+    try:
+        wait_for(lambda: has_ended(pid), 30)
+    except AssertionError:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise
+
+
 @suite.test
 def terminal():
     """SIGHUP by a user reads again; the end of its terminal ends trifold"""
     with scratch() as tmp:
         path = write(os.path.join(tmp, "x.conf"), "")
-        pid, master = pty.fork()
-        if pid == 0:
-            os.chdir(tmp)
-            os.execve(TRIFOLD, [TRIFOLD, "run", "--config", path], clean_env())
-        said = b""
-
-        def hears(text):
-            nonlocal said
-            os.set_blocking(master, False)
-            with contextlib.suppress(BlockingIOError):
-                said += os.read(master, 65536)
-            return text in said
-        try:
+        with on_terminal(tmp, "run", "--config", path) as (pid, hears, close):
             wait_for(lambda: hears(b"until Ctrl-C"), 20)
             os.kill(pid, signal.SIGHUP)
             wait_for(lambda: hears(b"was read again"), 5)
             time.sleep(0.5)
-            assert os.waitpid(pid, os.WNOHANG) == (0, 0)
-        finally:
-            os.close(master)
-            end = time.time() + 30
-            while time.time() < end and os.waitpid(pid, os.WNOHANG) == (0, 0):
-                time.sleep(0.1)
-        assert not os.path.exists(f"/proc/{pid}"), "it goes on without its terminal"
+            assert not has_ended(pid)
+            close()
+            ends(pid)
         assert os.path.exists(os.path.join(tmp, "trifold.html"))
+
+
+@suite.test
+def nohup():
+    """started by nohup, trifold outlives its terminal; run still reads again"""
+    with scratch() as tmp:
+        path = write(os.path.join(tmp, "x.conf"), "")
+        for args in (("run", "--config", path), ("record", "--duration", "60")):
+            with on_terminal(tmp, *args, nohup=True) as (pid, hears, close):
+                wait_for(lambda: hears(b" samples"), 20)
+                if args[0] == "run":
+                    os.kill(pid, signal.SIGHUP)
+                    wait_for(lambda: hears(b"was read again"), 5)
+                close()
+                time.sleep(1)
+                alive = not has_ended(pid)
+                if alive:
+                    os.kill(pid, signal.SIGINT)
+                    ends(pid)
+                assert alive, f"trifold {args[0]} ended with its terminal"
+            os.unlink(os.path.join(tmp, "trifold.html"))
 
 
 suite.run()

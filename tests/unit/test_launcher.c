@@ -19,6 +19,10 @@ static void start(const char *script)
 	};
 	sigset_t set;
 
+	/* a shell cannot trap what was ignored when it began, as by nohup(1) */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
 	argv[2] = (char *)script;
 	spec.env = environ;
 	sigemptyset(&set);
