@@ -343,14 +343,17 @@ uint32_t dict_stack(struct dict *d, uint32_t i)
 	return d->stacks[i] = intern(d, DICT_STACK, start);
 }
 
-unsigned int dict_sample_attrs(struct dict *d, uint32_t i,
+unsigned int dict_sample_attrs(struct dict *d, uint32_t i, uint32_t stop,
 			       uint32_t attrs[DICT_SAMPLE_ATTRS])
 {
 	const struct batch_attr *a = &d->b->attrs[i];
+	const char *end = batch_early_end(stop);
 	unsigned int n = 0;
 
+	if (end)
+		attrs[n++] = attr_text(d, "trifold.stack.end", end, strlen(end));
 	if (i == 0)
-		return 0;
+		return n;
 	attrs[n++] = attr_int(d, "thread.id", a->tid);
 	if (a->thread_name)
 		attrs[n++] = attr_batch(d, "thread.name", a->thread_name);

@@ -14,7 +14,7 @@
 #include "exporterd/protobuf.h"
 
 struct sample_key {
-	uint32_t resource, stack, attr, sample;
+	uint32_t resource, stack, attr, stop, sample;
 };
 
 struct enc {
@@ -138,7 +138,8 @@ static void sample(struct enc *e, const struct sample_key *k, size_t n)
 	uint32_t attrs[DICT_SAMPLE_ATTRS];
 
 	pb_uint(w, 1, k->stack);
-	pb_packed(w, 2, attrs, dict_sample_attrs(&e->dict, k->attr, attrs));
+	pb_packed(w, 2, attrs, dict_sample_attrs(&e->dict, k->attr, k->stop,
+						  attrs));
 	times = pb_begin(w, 5);
 	for (size_t i = 0; i < n; i++) {
 		const struct batch_sample *s = &e->b->samples[k[i].sample];
@@ -159,6 +160,8 @@ static int by_identity(const void *a, const void *b)
 		return x->stack < y->stack ? -1 : 1;
 	if (x->attr != y->attr)
 		return x->attr < y->attr ? -1 : 1;
+	if (x->stop != y->stop)
+		return x->stop < y->stop ? -1 : 1;
 	return x->sample < y->sample ? -1 : 1;
 }
 
@@ -184,7 +187,8 @@ static void profile(struct enc *e, const struct sample_key *k, size_t n)
 	for (i = 0; i < n; i += run) {
 		for (run = 1; i + run < n; run++) {
 			if (k[i + run].stack != k[i].stack ||
-			    k[i + run].attr != k[i].attr)
+			    k[i + run].attr != k[i].attr ||
+			    k[i + run].stop != k[i].stop)
 				break;
 		}
 		sample(e, k + i, run);
@@ -231,6 +235,8 @@ static void write_request(struct enc *e)
 			.resource = s->resource,
 			.stack = dict_stack(&e->dict, s->stack),
 			.attr = s->attr,
+			/* all that are not early are one */
+			.stop = batch_early_end(s->stop) ? s->stop : 0,
 			.sample = at,
 		};
 	}

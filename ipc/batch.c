@@ -266,3 +266,21 @@ int batch_open(const void *data, size_t len, struct batch *ret)
 	*ret = b;
 	return 0;
 }
+
+const char *batch_early_end(uint32_t stop)
+{
+	static const char *const names[] = { STOP_NAMES };
+
+	return stop > STOP_CUT && stop < STOP__MAX ? names[stop] : NULL;
+}
+
+uint32_t batch_early_end_of(const char *name, size_t len)
+{
+	for (uint32_t i = 0; i < STOP__MAX; i++) {
+		const char *s = batch_early_end(i);
+
+		if (s && strlen(s) == len && memcmp(s, name, len) == 0)
+			return i;
+	}
+	return STOP_COMPLETE;
+}

@@ -204,6 +204,14 @@ uint32_t batch_attr(struct batch_builder *b, const struct batch_attr *a);
 uint32_t batch_resource(struct batch_builder *b,
 			const struct batch_resource *r);
 
+/*
+ * What ended a stack too early, as STOP_NAMES calls it; NULL: nothing is
+ * missing (it is complete, or has no user part), or a frame of it says so.
+ * And back, of a name of len bytes: STOP_COMPLETE when it is none of these.
+ */
+const char *batch_early_end(uint32_t stop);
+uint32_t batch_early_end_of(const char *name, size_t len);
+
 /* One event; equal (stack, attr, resource, stop) share a sample. */
 void batch_event(struct batch_builder *b, uint32_t stack, uint32_t attr,
 		 uint32_t resource, uint32_t stop, uint64_t time_ns);

@@ -55,6 +55,7 @@ struct owner {
 	uint64_t start_ns;
 	uint32_t pid, tid;
 	struct text path, name, container, thread;
+	uint32_t stop, pad;		/* of a sample: enum stop_reason */
 };
 
 struct dec {
@@ -101,6 +102,11 @@ static uint64_t time_of(struct text t)
 	return ns;
 }
 
+static uint32_t early_end(struct text name)
+{
+	return batch_early_end_of(name.s, name.len);
+}
+
 static void attribute(struct dec *d, struct owner *o, struct text key,
 		      const OtlpIn__Value *v)
 {
@@ -126,6 +132,8 @@ static void attribute(struct dec *d, struct owner *o, struct text key,
 		o->tid = id_of(v);
 	else if (text_is(key, "process.creation.time"))
 		o->start_ns = time_of(frames_value(&d->frames, v));
+	else if (text_is(key, "trifold.stack.end"))
+		o->stop = early_end(frames_value(&d->frames, v));
 }
 
 static void attributes(struct dec *d, struct owner *o, const int32_t *v,
@@ -269,7 +277,7 @@ static int put_sample(struct dec *d, const OtlpIn__Profile *p,
 		return r;
 	put_owner(d, &o);
 	sample = batch_sample(d->b, stack, d->thread, d->resource,
-			      STOP_COMPLETE);
+			      o.stop ? o.stop : STOP_COMPLETE);
 	batch_sample_times(d->b, sample, d->times, d->n_times);
 	d->out->events += d->n_times;
 	return 0;

@@ -131,7 +131,11 @@ def page():
     with scratch() as tmp:
         # a name of its own: other chains may run here
         chain = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
-        burner = subprocess.Popen([chain, "100"])
+        # and one whose stacks end early: neither CFI nor frame pointers, other names
+        alone = compile_c("chain.c", os.path.join(tmp, "alone"), "-fomit-frame-pointer",
+                          "-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
+                          *(f"-D{name}={name.replace('chain', 'alone')}" for name in CHAIN))
+        burners = [subprocess.Popen([chain, "100"]), subprocess.Popen([alone, "100"])]
         run = b = None
         try:
             run = Run(tmp)
@@ -140,8 +144,9 @@ def page():
             b.scheme("light")
             use(b, run, tmp)
         finally:
-            burner.kill()
-            burner.wait()
+            for burner in burners:
+                burner.kill()
+                burner.wait()
             if run:
                 status = run.end()
             if b:
@@ -161,6 +166,13 @@ def use(b, run, tmp):
     shot(b, "page")
     find_and_click(b)
     table_agrees(b)
+    facet(b, "process", "alone")
+    b.type("query", "[stack ends: no_row]")
+    b.wait("!document.getElementById('matched').textContent.startsWith('matched 0.00')")
+    say(f"stacks of a program without unwind information: {b.text('matched')}")
+    b.key("Escape")
+    facet(b, "process", "alone")        # again: no filter
+    idle(b)
 
     b.press("follow")                   # paused: the numbers stay
     idle(b)

@@ -118,7 +118,7 @@ static void make(struct made *m)
 	batch_event(b, deep, one, process(b, 100), STOP_COMPLETE, START + 1);
 	batch_event(b, deep, one, process(b, 100), STOP_COMPLETE, START + 2);
 	batch_event(b, flat, two, process(b, 200), STOP_COMPLETE, START + 3);
-	/* same identity, another end: one sample in OTLP */
+	/* the same but for its end */
 	batch_event(b, flat, two, process(b, 200), STOP_NO_ROW, START + 4);
 	batch_event(b, flat, one, 0, STOP_COMPLETE, START + 5 * SECOND - 1);
 	finish(b, m);
@@ -212,9 +212,9 @@ TEST(otlp_samples_are_all_there_and_merged)
 	CHECK_EQ(p->time_unix_nano, START);
 	CHECK_EQ(p->duration_nano, 5 * SECOND);
 	p = r->resource_profiles[2]->scope_profiles[0]->profiles[0];
-	CHECK_EQ(p->n_samples, 1);
-	CHECK_EQ(p->samples[0]->n_timestamps_unix_nano, 2);
-	CHECK_EQ(p->samples[0]->timestamps_unix_nano[1], START + 4);
+	CHECK_EQ(p->n_samples, 2);
+	CHECK_EQ(p->samples[0]->n_timestamps_unix_nano, 1);
+	CHECK_EQ(p->samples[1]->timestamps_unix_nano[0], START + 4);
 	drop(r);
 	free(m.data);
 }
@@ -385,6 +385,50 @@ TEST(otlp_sample_attributes_are_thread_and_cpu)
 	free(m.data);
 }
 
+/* Of a stack that is complete, has no user part or was cut (a frame says so),
+ * nothing is said. */
+TEST(otlp_says_what_ended_a_stack_early)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	Otlp__Profile *p;
+	struct made m;
+	uint32_t stack, f;
+	Request *r;
+	int said = 0;
+
+	CHECK(b);
+	f = frame(b, BATCH_FRAME_NATIVE, program(b), 0x1234, 0, 0);
+	stack = batch_stack(b, &f, 1);
+	for (uint32_t i = STOP_COMPLETE; i < STOP__MAX; i++)
+		batch_event(b, stack, 0, 0, i, START + i);
+	finish(b, &m);
+	r = encode(&m.batch, NULL);
+	CHECK_RULES(r);
+	p = r->resource_profiles[0]->scope_profiles[0]->profiles[0];
+	CHECK_EQ(p->n_samples, STOP__MAX - STOP_CUT);
+	for (size_t i = 0; i < p->n_samples; i++) {
+		const Otlp__Sample *s = p->samples[i];
+		const Dictionary *d = r->dictionary;
+		const char *name = batch_early_end((uint32_t)
+			(s->timestamps_unix_nano[0] - START));
+
+		CHECK_EQ(s->n_attribute_indices, name != NULL);
+		CHECK_EQ(s->n_timestamps_unix_nano, name ? 1 : 3);
+		if (!name)
+			continue;
+		said++;
+		CHECK_STR(attribute_key(d, s->attribute_indices[0]),
+			  "trifold.stack.end");
+		CHECK_STR(d->attribute_table[s->attribute_indices[0]]->value
+			  ->string_value, name);
+		CHECK_EQ(batch_early_end_of(name, strlen(name)),
+			 s->timestamps_unix_nano[0] - START);
+	}
+	CHECK_EQ(said, STOP__MAX - STOP_CUT - 1);
+	drop(r);
+	free(m.data);
+}
+
 TEST(otlp_wrong_utf8_becomes_replacement)
 {
 	static const char *const pairs[] = {
@@ -525,6 +569,7 @@ TEST(otlp_rules_notice)
 	BREAKS(check_receivers, P->profile_id.len = 15);
 	BREAKS(check_receivers, D->location_table[1]->n_attribute_indices = 0);
 	BREAKS(check_receivers, D->mapping_table[1]->n_attribute_indices = 0);
-	BREAKS(check_orphans, Q->samples[0]->n_attribute_indices = 0);
+	BREAKS(check_orphans, Q->samples[0]->n_attribute_indices = 0;
+	       Q->samples[1]->n_attribute_indices = 0);
 	free(m.data);
 }

@@ -57,6 +57,8 @@ TEST(profile_marks_only_incomplete_stacks)
 
 		CHECK(m && strstr(m, names[i]));
 	}
+	for (uint32_t i = 0; i <= STOP__MAX; i++)
+		CHECK(!batch_early_end(i) == !profile_stop_marker(i));
 }
 
 TEST(json_text_cannot_leave_its_element)

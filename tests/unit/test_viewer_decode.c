@@ -52,7 +52,6 @@ TEST(viewer_decodes_what_exporterd_encodes)
 	CHECK_EQ(d.events, 7);
 	CHECK_EQ(d.rejected, 0);
 	CHECK_EQ(d.frequency, 20);
-	/* how a stack ended does not travel, all else does */
 	CHECK_EQ(batch_open(d.data, d.len, &b), 0);
 	CHECK_EQ(b.hdr->start_ns, 100);
 	CHECK_EQ(b.hdr->end_ns, 701);
@@ -60,8 +59,28 @@ TEST(viewer_decodes_what_exporterd_encodes)
 		"app;main;</script><img src=x onerror=alert(1)>:\"\\??&;do_read_[k] 3\n"
 		"app;main;[libfoo.so] 2\n"
 		"kworker;kthread_[k] 1\n"
-		"worker;goexit 1\n");
+		"worker;[stack ends: no_table];goexit 1\n");
 	free(q);
+}
+
+TEST(viewer_knows_how_stacks_ended)
+{
+	const struct sample_spec v[] = {
+		{ .stack = 1, .attrs = { 6 }, .n_attrs = 1, .values = { 2 },
+		  .n_values = 1 },
+		{ .stack = 1, .attrs = { 7 }, .n_attrs = 1, .values = { 3 },
+		  .n_values = 1 },
+		{ .stack = 1, .values = { 4 }, .n_values = 1 },
+	};
+	struct pb w = { 0 };
+	struct decoded d;
+
+	put_profile_of(&w, v, 3, 8, 0, 100, 300);
+	put_dictionary(&w);
+	CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), 0);
+	check_folded(&d, "[pid 0];[stack ends: no_row];outer;inner 2\n"
+		     "[pid 0];outer;inner 7\n");
+	free(w.data);
 }
 
 TEST(viewer_decodes_inlined_calls)
@@ -186,7 +205,7 @@ TEST(viewer_refuses_each_bad_index)
 	static const struct sample_spec stack = {
 		.stack = 2, .times = { 100 }, .n_times = 1 };
 	static const struct sample_spec attr = {
-		.stack = 1, .attrs = { 6 }, .n_attrs = 1, .times = { 100 },
+		.stack = 1, .attrs = { 8 }, .n_attrs = 1, .times = { 100 },
 		.n_times = 1 };
 	const struct sample_spec *const bad[] = { &stack, &attr };
 	struct decoded d;

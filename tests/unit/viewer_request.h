@@ -50,13 +50,14 @@ static inline void put_attr(struct pb *w, uint32_t key, const char *text,
 	pb_end(w, at);
 }
 
-/* Strings 1 to 9, attributes 1 to 5, functions 1 and 2, locations 1 and 2,
+/* Strings 1 to 10, attributes 1 to 7, functions 1 and 2, locations 1 and 2,
  * stack 1: leaf "inner" of "jvm", below it "outer" of "native". */
 static inline void put_dictionary(struct pb *w)
 {
 	static const char *const strings[] = {
 		"", "inner", "outer", "profile.frame.type", "process.pid",
 		"thread.name", "thread.id", "nanoseconds", "count", "/opt/x",
+		"trifold.stack.end",
 	};
 	size_t d = pb_begin(w, 2), at, line;
 
@@ -68,6 +69,8 @@ static inline void put_dictionary(struct pb *w)
 	put_attr(w, 4, NULL, 77);
 	put_attr(w, 5, "main-thread", 0);
 	put_attr(w, 6, NULL, 77);
+	put_attr(w, 10, "no_row", 0);
+	put_attr(w, 10, "no_such_reason", 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		at = pb_begin(w, 3);
 		pb_uint(w, 1, i);
