@@ -71,7 +71,7 @@ struct attach {
 
 int attach_find(struct status *ret)
 {
-	int r = running_status(ret, true);
+	int r = running_status(ret, true, NULL);
 
 	if (running_nobody(r))
 		return 0;

@@ -188,7 +188,25 @@ static void quarantine(const struct status *st, FILE *to)
 		fprintf(to, "  and %" PRIu64 " more\n", more);
 }
 
-static void costs(const struct counted *c, FILE *to)
+static void each_process(const struct processes *list, FILE *to)
+{
+	if (list->n)
+		fprintf(to, "  %-28s %14s %14s\n", "as the kernel counts",
+			"CPU, s", "memory, bytes");
+	for (size_t i = 0; i < list->n; i++) {
+		const struct process *p = &list->v[i];
+		char quoted[4 * sizeof(p->name)], name[sizeof(quoted) + 32];
+
+		log_quote(p->name, strlen(p->name), quoted, sizeof(quoted));
+		snprintf(name, sizeof(name), "%*s%s %d", 2 * (int)p->depth, "",
+			 quoted, (int)p->pid);
+		fprintf(to, "    %-26s %14.3f %14" PRIu64 "\n", name,
+			(double)p->cpu_ns / NSEC_PER_SEC, p->rss_bytes);
+	}
+}
+
+static void costs(const struct counted *c, const struct processes *list,
+		  FILE *to)
 {
 	const uint64_t *bpf = c->st.loader.bpf;
 	uint64_t taken = bpf[BPF_TAKEN];
@@ -196,6 +214,7 @@ static void costs(const struct counted *c, FILE *to)
 	head(to, "Costs");
 	section(c, to, SECTION_COSTS);
 	row(to, "BPF ns a sample, mean", taken ? bpf[BPF_RUN_NS] / taken : 0);
+	each_process(list, to);
 }
 
 static void processes(const struct counted *c, FILE *to)
@@ -207,15 +226,37 @@ static void processes(const struct counted *c, FILE *to)
 	section(c, to, SECTION_PROCESSES);
 }
 
-void report_table(const struct status *st, FILE *to)
+static void receivers(const struct exporter_stats *x, FILE *to)
+{
+	for (int k = 0; k < RECEIVERS_MAX && x->receivers[k].url[0]; k++) {
+		const struct receiver *r = &x->receivers[k];
+		char url[4 * RECEIVER_URL + 1];
+
+		log_quote(r->url, strnlen(r->url, RECEIVER_URL), url,
+			  sizeof(url));
+		fprintf(to, "\nReceiver %" PRIu64 ": %s\n", r->number, url);
+		for (size_t i = 0; i < receiver_table_n; i++) {
+			const struct counter *c = &receiver_table[i];
+			uint64_t v = receiver_value(r, c);
+
+			if (v || !c->rare)
+				row(to, c->label, v);
+		}
+	}
+}
+
+void report_table(const struct status *st, const struct processes *list,
+		  FILE *to)
 {
 	struct counted c;
 
 	counted_make(st, &c);
+	fprintf(to, "trifold status\n");
 	processes(&c, to);
-	costs(&c, to);
+	costs(&c, list, to);
 	head(to, "Export");
 	section(&c, to, SECTION_EXPORT);
+	receivers(&st->exporter, to);
 	samples(&c, to);
 	stops(&c, to);
 	stacks(&c, to);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/processes.h"
 #include "cli/profile.h"
 #include "ipc/counters.h"
 
@@ -26,6 +27,7 @@ void report_summary(const struct status *st, char *out, size_t size);
 void report_account(const struct status *st, struct profile_account *ret);
 
 /* All of it, in the order of a sample's way: `trifold status`. */
-void report_table(const struct status *st, FILE *to);
+void report_table(const struct status *st, const struct processes *list,
+		  FILE *to);
 
 #endif /* CLI_REPORT_H */

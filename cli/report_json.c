@@ -52,7 +52,43 @@ static void quarantine(struct json *j, const struct status *st)
 	json_close(j, ']');
 }
 
-int report_json(const struct status *st, FILE *to)
+static void receivers(struct json *j, const struct exporter_stats *x)
+{
+	json_open(j, "receivers", '[');
+	for (int k = 0; k < RECEIVERS_MAX && x->receivers[k].url[0]; k++) {
+		const struct receiver *r = &x->receivers[k];
+		char url[RECEIVER_URL + 1] = "";
+
+		memcpy(url, r->url, RECEIVER_URL);
+		json_open(j, NULL, '{');
+		json_num(j, "number", r->number);
+		json_text(j, "url", url);
+		for (size_t i = 0; i < receiver_table_n; i++)
+			json_num(j, receiver_table[i].name,
+				 receiver_value(r, &receiver_table[i]));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void processes(struct json *j, const struct processes *list)
+{
+	json_open(j, "processes", '[');
+	for (size_t i = 0; i < list->n; i++) {
+		const struct process *p = &list->v[i];
+
+		json_open(j, NULL, '{');
+		json_text(j, "name", p->name);
+		json_num(j, "pid", (uint64_t)p->pid);
+		json_num(j, "parent", (uint64_t)p->parent);
+		json_num(j, "cpu_ns", p->cpu_ns);
+		json_num(j, "rss_bytes", p->rss_bytes);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+int report_json(const struct status *st, const struct processes *list, FILE *to)
 {
 	struct json j = { .more = false };
 	struct counted c;
@@ -70,6 +106,8 @@ int report_json(const struct status *st, FILE *to)
 	object(&j, &c, "totals", GROUP_TOTALS);
 	object(&j, &c, "symbolizerd", GROUP_SYMBOLIZERD);
 	object(&j, &c, "exporterd", GROUP_EXPORTERD);
+	receivers(&j, &st->exporter);
+	processes(&j, list);
 	json_close(&j, '}');
 	return json_finish(&j, to);
 }

@@ -7,9 +7,10 @@
 
 #include <stdio.h>
 
+#include "cli/processes.h"
 #include "ipc/counters.h"
 
 /* docs/DOCTOR.md lists the members.  0 or -errno. */
-int report_json(const struct status *st, FILE *to);
+int report_json(const struct status *st, const struct processes *list, FILE *to);
 
 #endif /* CLI_REPORT_JSON_H */

@@ -9,6 +9,7 @@
 #include "cli/attach.h"
 #include "cli/config.h"
 #include "cli/daemons.h"
+#include "cli/processes.h"
 #include "cli/report.h"
 #include "cli/report_json.h"
 #include "cli/running.h"
@@ -99,12 +100,14 @@ int run_record(const struct options *given)
 
 int run_status(const struct options *o)
 {
+	struct processes processes;
 	struct status st;
+	pid_t top;
 	int r;
 
 	if (!is_root("ask a running trifold", "status"))
 		return 1;
-	r = running_status(&st, false);
+	r = running_status(&st, false, &top);
 	if (running_nobody(r)) {
 		log_err("no trifold is running here (nobody listens on %s): "
 			"start one by `sudo trifold run`", STATUS_SOCKET);
@@ -118,13 +121,16 @@ int run_status(const struct options *o)
 		log_err("symbolizerd gives no status: %s", strerror(-r));
 		return 1;
 	}
-	if (o->json) {
-		r = report_json(&st, stdout);
-		if (r)
-			log_err("cannot write: %s", strerror(-r));
-		return r != 0;
-	}
-	printf("trifold status\n");
-	report_table(&st, stdout);
-	return 0;
+	r = processes_find(top, &processes);
+	if (r)
+		log_warn("cannot look at the processes: %s", strerror(-r));
+	r = 0;
+	if (o->json)
+		r = report_json(&st, &processes, stdout);
+	else
+		report_table(&st, &processes, stdout);
+	if (r)
+		log_err("cannot write: %s", strerror(-r));
+	processes_free(&processes);
+	return r != 0;
 }

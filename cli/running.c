@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include "cli/runtime_dir.h"
 #include "common/clock.h"
@@ -46,7 +47,17 @@ static int wait_status(struct watch *w, bool loader)
 	return enough(w, loader) ? 0 : r;
 }
 
-int running_status(struct status *ret, bool loader)
+/* unix(7): of a socket that connected, who called listen(2). */
+static pid_t made_by(const struct watch *w)
+{
+	struct ucred cred = { .pid = 0 };
+	socklen_t len = sizeof(cred);
+
+	return getsockopt(w->conn.fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) ?
+		0 : cred.pid;
+}
+
+int running_status(struct status *ret, bool loader, pid_t *top)
 {
 	uid_t hub_uid = 0;
 	int r = runtime_dir_hub_uid(&hub_uid);
@@ -56,6 +67,8 @@ int running_status(struct status *ret, bool loader)
 	if (!r)
 		r = wait_status(&w, loader);
 	*ret = w.status;
+	if (top)
+		*top = made_by(&w);
 	watch_fini(&w);
 	return r == -ETIMEDOUT && w.known ? -ENOLINK : r;
 }

@@ -6,6 +6,7 @@
 #define CLI_RUNNING_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "cli/watch.h"
 
@@ -19,8 +20,9 @@ bool running_nobody(int r);
 /*
  * Wait some seconds for its status; loader: for one that says that loaderd is
  * there.  0; or -errno: see running_nobody(), -ETIMEDOUT when symbolizerd says
- * nothing, -ENOLINK when it has no loaderd.
+ * nothing, -ENOLINK when it has no loaderd.  top, if not NULL: who made its
+ * socket, the supervisor or a service manager; 0: not to be seen.
  */
-int running_status(struct status *ret, bool loader);
+int running_status(struct status *ret, bool loader, pid_t *top);
 
 #endif /* CLI_RUNNING_H */

@@ -21,8 +21,9 @@
 
 #include "exporterd/body.h"
 #include "exporterd/pairs.h"
+#include "ipc/counters.h"
 
-#define ENDPOINTS_MAX		8
+#define ENDPOINTS_MAX		RECEIVERS_MAX
 #define ENDPOINT_DEFAULT	"http://localhost:4318"
 #define ENDPOINT_PATH		"/v1development/profiles"
 #define ENDPOINT_METRICS_PATH	"/v1/metrics"

@@ -134,12 +134,31 @@ uint64_t fanout_samples(const struct fanout *f)
 	return f->n ? sender_samples(&f->senders[0]) : 0;
 }
 
+static void say_receiver(const struct sender *s, struct receiver *ret)
+{
+	const uint64_t *o = s->outcomes.samples;
+	const char *url = s->endpoint->shown_url;
+
+	memcpy(ret->url, url, strnlen(url, sizeof(ret->url)));
+	ret->number = s->endpoint->number;
+	ret->queued = sender_samples(s);
+	ret->delivered = o[BATCH_DELIVERED];
+	ret->rejected = o[BATCH_REJECTED];
+	ret->queue_full = o[BATCH_QUEUE_FULL];
+	ret->gave_up = o[BATCH_GAVE_UP];
+	ret->requests = s->requests;
+	ret->retries = s->retries;
+	ret->http_status = s->http_status;
+}
+
 void fanout_stats(const struct fanout *f, struct exporter_stats *ret)
 {
 	const struct sender *s = &f->senders[0];
 
 	if (!f->n)
 		return;
+	for (unsigned int i = 0; i < f->n; i++)
+		say_receiver(&f->senders[i], &ret->receivers[i]);
 	ret->queued = sender_samples(s);
 	ret->queued_bytes = sender_bytes(s);
 	ret->requests = s->requests;

@@ -59,7 +59,8 @@ void fanout_give_up(struct fanout *f, bool leaving);
 /* Samples that the first endpoint has not finished. */
 uint64_t fanout_samples(const struct fanout *f);
 
-/* Fill in what the first endpoint's sender counts, and nothing else. */
+/* Fill in what the first endpoint's sender counts, and all receivers; nothing
+ * else. */
 void fanout_stats(const struct fanout *f, struct exporter_stats *ret);
 
 /* One line in the log for each endpoint but the first: its outcomes. */

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +17,14 @@
 
 struct point {
 	const struct counter *row;
-	uint64_t start_ns, now_ns, value;
+	const struct receiver *of;	/* NULL: not of one */
+	uint64_t start_ns, value;
+};
+
+struct points {
+	struct point *v;
+	size_t n;
+	uint64_t now_ns;
 };
 
 void metrics_find_instance(struct metrics *m)
@@ -88,18 +97,61 @@ static uint64_t start_of(const struct metrics *m, const struct counted *c,
 	return c->st.hub.start_ns ? m->totals_start_ns : 0;
 }
 
-static bool find_point(const struct metrics *m, const struct counted *c,
-		       const struct counter *row, struct point *p)
+static void add(struct points *ps, const struct counter *row,
+		const struct receiver *of, uint64_t start_ns, uint64_t value)
 {
-	p->row = row;
-	p->start_ns = start_of(m, c, row);
-	p->value = counter_value(c, row);
 	/* no process has no memory: it could not be read */
-	return p->start_ns && (p->value || strcmp(row->metric->name,
-						  "process.memory.usage"));
+	if (start_ns &&
+	    (value || strcmp(row->metric->name, "process.memory.usage")))
+		ps->v[ps->n++] = (struct point){ row, of, start_ns, value };
 }
 
-static void write_point(struct pb *w, const struct point *p)
+/* 0 or -ENOMEM; v is the caller's. */
+static int find_points(const struct metrics *m, const struct counted *c,
+		       struct points *ps)
+{
+	const struct exporter_stats *x = &c->st.exporter;
+
+	ps->n = 0;
+	ps->v = calloc(counter_table_n + RECEIVERS_MAX * receiver_table_n,
+		       sizeof(*ps->v));
+	if (!ps->v)
+		return -ENOMEM;
+	for (size_t i = 0; i < counter_table_n; i++) {
+		const struct counter *row = &counter_table[i];
+
+		if (row->metric)
+			add(ps, row, NULL, start_of(m, c, row),
+			    counter_value(c, row));
+	}
+	for (int k = 0; k < RECEIVERS_MAX && x->receivers[k].url[0]; k++) {
+		const struct receiver *r = &x->receivers[k];
+
+		for (size_t i = 0; i < receiver_table_n; i++)
+			add(ps, &receiver_table[i], r, x->start_ns,
+			    receiver_value(r, &receiver_table[i]));
+	}
+	return 0;
+}
+
+static void write_attributes(struct pb *w, const struct point *p)
+{
+	const struct metric *m = p->row->metric;
+	char number[24], url[RECEIVER_URL + 1];
+
+	if (p->of) {
+		snprintf(number, sizeof(number), "%" PRIu64, p->of->number);
+		snprintf(url, sizeof(url), "%.*s", RECEIVER_URL, p->of->url);
+		key_text(w, 7, m->key[0], number);
+		key_text(w, 7, m->key[1], url);
+	}
+	for (int i = 0; i < METRIC_KEYS; i++) {
+		if (p->row->value[i])
+			key_text(w, 7, m->key[i], p->row->value[i]);
+	}
+}
+
+static void write_point(struct pb *w, const struct point *p, uint64_t now_ns)
 {
 	const struct metric *m = p->row->metric;
 	size_t mark = pb_begin(w, 1);
@@ -108,36 +160,35 @@ static void write_point(struct pb *w, const struct point *p)
 
 	if (m->kind != METRIC_GAUGE)
 		pb_fixed64(w, 2, p->start_ns);
-	pb_fixed64(w, 3, p->now_ns);
+	pb_fixed64(w, 3, now_ns);
 	memcpy(&bits, &seconds, sizeof(bits));
 	if (strcmp(m->unit, "s") == 0)
 		pb_fixed64(w, 4, bits);
 	else
 		pb_fixed64(w, 6, p->value);
-	for (int i = 0; i < METRIC_KEYS; i++) {
-		if (p->row->value[i])
-			key_text(w, 7, m->key[i], p->row->value[i]);
-	}
+	write_attributes(w, p);
 	pb_end(w, mark);
 }
 
-/* All points of a metric, from the first row that has it on. */
-static void write_metric(struct pb *w, const struct metrics *m,
-			 const struct counted *c, size_t first, uint64_t now_ns)
+static const struct metric *metric_of(const struct points *ps, size_t i)
 {
-	const struct metric *what = counter_table[first].metric;
+	return ps->v[i].row->metric;
+}
+
+/* All points of a metric, from the first one on. */
+static void write_metric(struct pb *w, const struct points *ps, size_t first)
+{
+	const struct metric *what = metric_of(ps, first);
 	bool gauge = what->kind == METRIC_GAUGE;
-	struct point p = { .now_ns = now_ns };
 	size_t mark = pb_begin(w, 2), data;
 
 	text(w, 1, what->name);
 	text(w, 2, what->help);
 	text(w, 3, what->unit);
 	data = pb_begin(w, gauge ? 5 : 7);
-	for (size_t i = first; i < counter_table_n; i++) {
-		if (counter_table[i].metric == what &&
-		    find_point(m, c, &counter_table[i], &p))
-			write_point(w, &p);
+	for (size_t i = first; i < ps->n; i++) {
+		if (metric_of(ps, i) == what)
+			write_point(w, &ps->v[i], ps->now_ns);
 	}
 	if (!gauge)
 		pb_uint(w, 2, CUMULATIVE);
@@ -147,28 +198,17 @@ static void write_metric(struct pb *w, const struct metrics *m,
 	pb_end(w, mark);
 }
 
-/* Is this the first row of its metric, and is there a point of it? */
-static bool opens_metric(const struct metrics *m, const struct counted *c,
-			 size_t i)
+static bool is_first(const struct points *ps, size_t i)
 {
-	const struct metric *what = counter_table[i].metric;
-	struct point p;
-	bool any = false;
-
-	if (!what)
-		return false;
 	for (size_t k = 0; k < i; k++) {
-		if (counter_table[k].metric == what)
+		if (metric_of(ps, k) == metric_of(ps, i))
 			return false;
 	}
-	for (; i < counter_table_n; i++)
-		any |= counter_table[i].metric == what &&
-		       find_point(m, c, &counter_table[i], &p);
-	return any;
+	return true;
 }
 
 static void write_request(struct pb *w, const struct metrics *m,
-			  const struct counted *c, uint64_t now_ns)
+			  const struct points *ps)
 {
 	size_t mark = pb_begin(w, 1), scopes, scope;
 
@@ -178,9 +218,9 @@ static void write_request(struct pb *w, const struct metrics *m,
 	text(w, 1, "trifold");
 	text(w, 2, TRIFOLD_VERSION);
 	pb_end(w, scope);
-	for (size_t i = 0; i < counter_table_n; i++) {
-		if (opens_metric(m, c, i))
-			write_metric(w, m, c, i, now_ns);
+	for (size_t i = 0; i < ps->n; i++) {
+		if (is_first(ps, i))
+			write_metric(w, ps, i);
 	}
 	text(w, 3, METRICS_SCHEMA_URL);
 	pb_end(w, scopes);
@@ -207,6 +247,7 @@ int metrics_encode(struct metrics *m, const struct status *st,
 		   uint8_t **ret, size_t *len)
 {
 	struct status known = { .version = 0 };
+	struct points ps = { .now_ns = now_ns };
 	struct counted c;
 	struct pb w = { 0 };
 
@@ -216,7 +257,10 @@ int metrics_encode(struct metrics *m, const struct status *st,
 	counted_make(&known, &c);
 	if (st)
 		find_totals_start(m, &c);
-	write_request(&w, m, &c, now_ns);
+	if (find_points(m, &c, &ps) < 0)
+		return -ENOMEM;
+	write_request(&w, m, &ps);
+	free(ps.v);
 	if (w.failed) {
 		free(w.data);
 		return -ENOMEM;

@@ -64,6 +64,14 @@ static const struct metric tables_refused = {
 	"Unwind tables that were not installed.", METRIC_SUM, { "reason" },
 };
 
+#define RECEIVER_KEYS	"receiver", "url.full"
+
+static const struct metric receiver_samples = {
+	"trifold.receiver.samples", "{sample}",
+	"Samples whose way to a receiver has ended.",
+	METRIC_SUM, { RECEIVER_KEYS, "outcome" },
+};
+
 /* --- the table ------------------------------------------------------------- */
 
 /* One number, one metric of that name. */
@@ -343,3 +351,34 @@ const struct counter counter_table[] = {
 };
 
 const size_t counter_table_n = sizeof(counter_table) / sizeof(counter_table[0]);
+
+/* --- of each receiver ------------------------------------------------------- */
+
+#define AT_RECEIVER(m)	.at = offsetof(struct receiver, m), .name = #m
+#define EACH(kind, name, unit, help)					\
+	.metric = &(const struct metric){				\
+		"trifold.receiver." name, unit, help, METRIC_##kind,	\
+		{ RECEIVER_KEYS } }
+#define ENDED(o)	.metric = &receiver_samples, .value = { NULL, NULL, o }
+
+const struct counter receiver_table[] = {
+	{ AT_RECEIVER(delivered), SHOW("samples delivered"), ENDED("delivered") },
+	{ AT_RECEIVER(queued), SHOW("samples queued"),
+	  EACH(LEVEL, "queue.samples", "{sample}",
+	       "Samples that wait to be sent to a receiver.") },
+	{ AT_RECEIVER(rejected), RARE("lost: rejected"), ENDED("rejected") },
+	{ AT_RECEIVER(queue_full), RARE("lost: queue_full"), ENDED("queue_full") },
+	{ AT_RECEIVER(gave_up), RARE("lost: gave_up"), ENDED("gave_up") },
+	{ AT_RECEIVER(requests), SHOW("requests"),
+	  EACH(SUM, "requests", "{request}",
+	       "HTTP requests with profiles to a receiver.") },
+	{ AT_RECEIVER(retries), RARE("retries"),
+	  EACH(SUM, "retries", "{request}",
+	       "Requests with profiles that were sent to a receiver again.") },
+	{ AT_RECEIVER(http_status), RARE("last HTTP status"),
+	  EACH(GAUGE, "status_code", "1",
+	       "HTTP status of a receiver's last answer; 0: there was none.") },
+};
+
+const size_t receiver_table_n =
+	sizeof(receiver_table) / sizeof(receiver_table[0]);

@@ -33,7 +33,7 @@ enum metric_kind {
 	METRIC_GAUGE,		/* to be looked at, not added up; may be < 0 */
 };
 
-#define METRIC_KEYS	2
+#define METRIC_KEYS	3
 
 struct metric {
 	const char *name, *unit;	/* "s": the number is in ns */
@@ -81,6 +81,18 @@ struct counter {
 
 extern const struct counter counter_table[];
 extern const size_t counter_table_n;
+
+/* The same for one of exporterd's receivers: .at is of struct receiver, group
+ * and section mean nothing.  The first two attributes of each metric are the
+ * receiver's number and URL; .value has none for them. */
+extern const struct counter receiver_table[];
+extern const size_t receiver_table_n;
+
+static inline uint64_t receiver_value(const struct receiver *r,
+				      const struct counter *row)
+{
+	return *(const uint64_t *)((const char *)r + row->at);
+}
 
 static inline uint64_t counter_value(const struct counted *c,
 				     const struct counter *row)

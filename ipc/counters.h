@@ -113,6 +113,26 @@ struct hub_stats {
 	uint64_t worker_rss_bytes;	/* the most that one of them had */
 };
 
+/* Where exporterd sends to: the first is whose outcomes the totals have, what
+ * the others got is only here.  Counted since exporterd started. */
+#define RECEIVERS_MAX		8
+#define RECEIVER_URL		96
+struct receiver {
+	char url[RECEIVER_URL];		/* without credentials and query; NULs
+					 * behind it, unless it was cut; "":
+					 * there is none */
+	uint64_t number;		/* 1, or that of TRIFOLD_EXPORTER_<N>_* */
+	/* samples */
+	uint64_t queued;
+	uint64_t delivered;
+	uint64_t rejected;
+	uint64_t queue_full;
+	uint64_t gave_up;
+	uint64_t requests;
+	uint64_t retries;
+	uint64_t http_status;		/* of the last answer; 0: none */
+};
+
 struct exporter_stats {
 	uint64_t queued;		/* samples waiting */
 	uint64_t queued_bytes;
@@ -130,6 +150,7 @@ struct exporter_stats {
 	uint64_t start_ns;		/* of exporterd: CLOCK_REALTIME */
 	uint64_t cpu_ns;
 	uint64_t rss_bytes;
+	struct receiver receivers[RECEIVERS_MAX];
 };
 
 /* Files of which a worker died, by path: the last bytes of a longer one, cut

@@ -51,6 +51,8 @@ def fields(name):
             out += [f"{m.group(1)}{i}" for i in range(n)]
         elif decl.startswith("uint64_t "):
             out += [x.strip() for x in decl[9:].split(",")]
+        elif decl.startswith(("char ", "struct receiver ")):
+            pass            # read by receivers_in()
         elif decl.startswith("struct "):
             kind, var = decl.split()[1:3]
             out += [f"{var}.{x}" for x in fields(kind)]
@@ -61,8 +63,27 @@ def fields(name):
 
 PARTS = [("loader", "loader_stats"), ("totals", "hub_totals"), ("hub", "hub_stats"),
          ("exporter", "exporter_stats")]
-SHOWN, PATH = (int(re.search(rf"#define QUARANTINE_{x}\s+(\d+)", header("ipc/counters.h")).group(1))
-               for x in ("SHOWN", "PATH"))
+SHOWN, PATH, RECEIVERS, URL = (
+    int(re.search(rf"#define {x}\s+(\d+)", header("ipc/counters.h")).group(1))
+    for x in ("QUARANTINE_SHOWN", "QUARANTINE_PATH", "RECEIVERS_MAX", "RECEIVER_URL"))
+RECEIVER = struct.Struct(f"={URL}s{len(fields('receiver'))}Q")
+
+
+def receivers_in(data):
+    """[{"url": ..., "number": 1, "delivered": ...}] of the receivers that there are."""
+    out = []
+    for url, *numbers in RECEIVER.iter_unpack(data):
+        if url.strip(b"\0"):
+            out.append({"url": url.rstrip(b"\0").decode(), **dict(zip(fields("receiver"), numbers))})
+    assert not any(data[len(out) * RECEIVER.size:]), "a receiver behind the last one"
+    return out
+
+
+def exporter_stats(data):
+    """A struct exporter_stats: its numbers by name, and "receivers"."""
+    names = fields("exporter_stats")
+    numbers = struct.unpack_from(f"={len(names)}Q", data)
+    return {**dict(zip(names, numbers)), "receivers": receivers_in(data[8 * len(names):])}
 
 
 def packed(values, loader_up=1, exporter_up=1, uptime=10 ** 9, version=1):
@@ -73,7 +94,7 @@ def packed(values, loader_up=1, exporter_up=1, uptime=10 ** 9, version=1):
         raise ValueError(unknown)
     return (struct.pack("=IBBxxQII", version, loader_up, exporter_up, uptime, 19, 5000) +
             struct.pack(f"={len(names)}Q", *(values.get(n, 0) for n in names)) +
-            bytes(SHOWN * PATH))
+            bytes(RECEIVERS * RECEIVER.size + SHOWN * PATH))
 
 
 class Account:
@@ -86,7 +107,8 @@ class Account:
             for f in fields(kind):
                 self.v[f"{part}.{f}"] = struct.unpack_from("=Q", data, at)[0]
                 at += 8
-        at += SHOWN * PATH
+        self.receivers = receivers_in(data[at:at + RECEIVERS * RECEIVER.size])
+        at += RECEIVERS * RECEIVER.size + SHOWN * PATH
         if at != len(data):
             raise ValueError(f"status: {len(data)} bytes, {at} expected")
 

@@ -28,6 +28,9 @@ def every_endpoint_gets_the_same_request():
         a = s.another_receiver("two", port=two)
         b = s.another_receiver("three", port=three)
         outcomes(s, ["delivered"] * 3)
+        equal([r["url"] for r in s.hub.fresh_stats()["receivers"]],
+              [f"http://{at}/v1development/profiles" for at in
+               (f"localhost:{s.port}", f"127.0.0.1:{two}", f"127.0.0.1:{three}")])
         s.stop()
         got = [x.requests() for x in (s.receiver, a, b)]
         equal([len(x) for x in got], [3, 3, 3])
@@ -56,6 +59,12 @@ def endpoint_that_is_away_delays_no_other():
         assert time.time() - start < 3
         equal(s.hub.fresh_stats()["queued"], 0)
         equal(s.hub.stats["retries"], 0)
+        one, other = s.hub.stats["receivers"]
+        equal([one["number"], one["delivered"], one["queued"], one["requests"], one["http_status"]],
+              [1, 500, 0, 25, 200])
+        equal([other["number"], other["delivered"], other["queued"], other["http_status"]],
+              [2, 0, 500, 0])
+        assert other["retries"] >= 1, other
         s.stop()
         assert "gave up on 500" in s.log()
 
@@ -67,6 +76,8 @@ def hub_hears_of_the_first_endpoint_only():
         other = s.another_receiver("two", "200,400,200", two)
         outcomes(s, ["rejected", "delivered", "delivered"])
         wait_for(lambda: len(other.requests()) == 3)
+        equal([[r["number"], r["delivered"], r["rejected"], r["http_status"]]
+               for r in s.hub.fresh_stats()["receivers"]], [[1, 40, 20, 200], [2, 40, 20, 200]])
         # also while it is the one that is away
         s.receiver.proc.kill()
         s.receiver.proc.wait()
@@ -89,6 +100,7 @@ def another_endpoint_alone_is_the_first():
     with Stage(first=False, receiver=False, env=env) as s:
         r = s.another_receiver("two", "400,200", two)
         outcomes(s, ["rejected", "delivered"])
+        equal([r["number"] for r in s.hub.fresh_stats()["receivers"]], [4])
         s.stop()
         headers = dict(r.requests()[0]["headers"])
         equal(headers["authorization"], "Bearer key")
@@ -125,6 +137,8 @@ def full_queue_of_another_endpoint_is_said():
             equal(s.hub.done(), Done(ident, 20, "delivered"))
         assert f"queue for http://127.0.0.1:{two}/v1development/profiles is full" in s.log()
         equal(len(other.requests()), 1)
+        other = s.hub.fresh_stats()["receivers"][1]
+        equal([other["queue_full"], other["queued"]], [860, 5140])
         s.stop()
         # one was being sent, 256 waited
         assert "0 samples delivered, 0 rejected, 860 pushed out of the queue, gave up on 5140" \

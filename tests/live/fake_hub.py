@@ -11,11 +11,10 @@ import struct
 import time
 from collections import namedtuple
 
+from accounts import exporter_stats
+
 HELLO_HUB, HELLO_EXPORTER, BATCH, BATCH_DONE, EXPORTER_STATS, STATUS = 2, 3, 18, 19, 20, 21
 OUTCOMES = ("delivered", "no_receiver", "queue_full", "rejected", "gave_up", "invalid")
-STATS = ("queued", "queued_bytes", "requests", "request_bytes", "wire_bytes", "retries",
-         "http_status", "partial_rejected", "offences", "metrics_requests", "metrics_failed",
-         "metrics_rejected", "start_ns", "cpu_ns", "rss_bytes")
 HEADER = struct.Struct("<HHIQ")
 Done = namedtuple("Done", "id samples outcome")
 Hello = namedtuple("Hello", "queued unreported")
@@ -93,7 +92,7 @@ class Hub:
             if m is None:
                 return None
             if m[0] == EXPORTER_STATS:
-                self.stats = dict(zip(STATS, struct.unpack(f"<{len(STATS)}Q", m[2])))
+                self.stats = exporter_stats(m[2])
                 continue
             assert m[0] == BATCH_DONE, m[0]
             samples, outcome, _ = struct.unpack("<QII", m[2])
@@ -104,7 +103,7 @@ class Hub:
         for _ in range(2):
             m = receive(self.conn)
             assert m and m[0] == EXPORTER_STATS, m
-            self.stats = dict(zip(STATS, struct.unpack(f"<{len(STATS)}Q", m[2])))
+            self.stats = exporter_stats(m[2])
         return self.stats
 
     def status(self, payload):

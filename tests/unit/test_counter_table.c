@@ -57,7 +57,8 @@ TEST(counters_are_all_in_the_table)
 	need_rows("loader_stats", AT(st.loader), WORDS(st.loader));
 	need_rows("hub_totals", AT(st.totals), WORDS(st.totals));
 	need_rows("hub_stats", AT(st.hub), WORDS(st.hub));
-	need_rows("exporter_stats", AT(st.exporter), WORDS(st.exporter));
+	need_rows("exporter_stats", AT(st.exporter),
+		  offsetof(struct exporter_stats, receivers) / 8);
 	need_rows("account", AT(sum), WORDS(sum));
 	need_rows("up", AT(loader_up), 2);
 	need_rows("uptime", AT(st.uptime_ns), 1);
@@ -153,6 +154,34 @@ TEST(metrics_are_well_formed)
 	}
 }
 
+/* All but its name and number. */
+TEST(receivers_numbers_are_all_in_their_table)
+{
+	size_t first = offsetof(struct receiver, queued);
+
+	for (size_t at = first; at < sizeof(struct receiver); at += 8) {
+		size_t rows = 0;
+
+		for (size_t i = 0; i < receiver_table_n; i++)
+			rows += receiver_table[i].at == at;
+		CHECK_EQ(rows, 1);
+	}
+	for (size_t i = 0; i < receiver_table_n; i++) {
+		const struct counter *c = &receiver_table[i];
+
+		CHECK(c->at >= first && c->name[0] && c->label);
+		CHECK(is_name(c->metric->name));
+		CHECK(begins(c->metric->name, "trifold.receiver"));
+		CHECK(!strcmp(c->metric->key[0], "receiver"));
+		CHECK(!strcmp(c->metric->key[1], "url.full"));
+		CHECK(!c->value[0] && !c->value[1]);
+		CHECK(!c->metric->key[2] == !c->value[2]);
+		for (size_t k = 0; k < i; k++)
+			CHECK(receiver_table[k].metric != c->metric ||
+			      !same_point(&receiver_table[k], c));
+	}
+}
+
 static char *document(void)
 {
 	static char text[65536];
@@ -166,28 +195,40 @@ static char *document(void)
 	return text;
 }
 
-TEST(metrics_document_lists_each_and_no_other)
+static size_t need_lines(const char *text, const struct counter *table,
+			 size_t n)
 {
-	char *text = document(), *at;
-	size_t listed = 0, metrics = 0;
+	size_t metrics = 0;
 
-	for (size_t i = 0; i < counter_table_n; i++) {
-		const struct metric *m = row(i)->metric;
-		char want[512];
+	for (size_t i = 0; i < n; i++) {
+		const struct metric *m = table[i].metric;
+		char want[512], keys[128] = "";
 		bool seen = !m;
 
 		for (size_t k = 0; k < i; k++)
-			seen |= row(k)->metric == m;
+			seen |= table[k].metric == m;
 		if (seen)
 			continue;
 		metrics++;
-		snprintf(want, sizeof(want), "\n| `%s` | %s | `%s` | %s%s%s | %s |\n",
-			 m->name, kinds[m->kind], m->unit,
-			 m->key[0] ? m->key[0] : "", m->key[1] ? ", " : "",
-			 m->key[1] ? m->key[1] : "", m->help);
+		for (int k = 0; k < METRIC_KEYS && m->key[k]; k++) {
+			strcat(keys, k ? ", " : "");
+			strcat(keys, m->key[k]);
+		}
+		snprintf(want, sizeof(want), "\n| `%s` | %s | `%s` | %s | %s |\n",
+			 m->name, kinds[m->kind], m->unit, keys, m->help);
 		printf("# %s", want + 1);
 		CHECK(strstr(text, want) != NULL);
 	}
+	return metrics;
+}
+
+TEST(metrics_document_lists_each_and_no_other)
+{
+	char *text = document(), *at;
+	size_t listed = 0, metrics;
+
+	metrics = need_lines(text, counter_table, counter_table_n) +
+		  need_lines(text, receiver_table, receiver_table_n);
 	at = strstr(text, "\n## Metrics\n");
 	CHECK(at != NULL);
 	while ((at = strstr(at, "\n| `"))) {

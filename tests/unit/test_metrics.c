@@ -189,6 +189,46 @@ TEST(metrics_are_all_there)
 	done(r);
 }
 
+/* Two may have one URL, for two tenants, say. */
+TEST(metrics_tell_receivers_apart)
+{
+	const char *name = "trifold.receiver.samples";
+	struct receiver *two;
+	size_t n, found = 0;
+	request *r;
+	point **p;
+
+	fill();
+	two = own.receivers;
+	for (int i = 0; i < 2; i++) {
+		memset(two[i].url, 'u', RECEIVER_URL);
+		two[i].number = 1 + (uint64_t)i;
+		two[i].rejected = 10 + (uint64_t)i;
+	}
+	two[1].queued = 5;
+	r = encode_as(&st);
+	n = points(find(r, name), &p);
+	CHECK_EQ(n, 8);
+	for (size_t i = 0; i < n; i++) {
+		Otlp__KeyValue **a = p[i]->attributes;
+
+		CHECK_EQ(p[i]->n_attributes, 3);
+		CHECK_EQ(strlen(value_of(a, 3, "url.full")), RECEIVER_URL);
+		CHECK_EQ(p[i]->start_time_unix_nano, OWN);
+		if (strcmp(value_of(a, 3, "outcome"), "rejected"))
+			continue;
+		CHECK_EQ(p[i]->as_int,
+			 value_of(a, 3, "receiver")[0] == '2' ? 11 : 10);
+		found++;
+	}
+	CHECK_EQ(found, 2);
+	CHECK_EQ(INT_OF(r, "trifold.receiver.queue.samples", "receiver", "2"),
+		 5);
+	for (size_t i = 0; i < receiver_table_n; i++)
+		CHECK(find(r, receiver_table[i].metric->name) != NULL);
+	done(r);
+}
+
 TEST(metrics_start_when_their_process_did)
 {
 	request *r;

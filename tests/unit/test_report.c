@@ -9,6 +9,7 @@
 #include "tests/unit/harness.h"
 
 static struct status st;
+static struct processes list;
 
 static char *printed(void (*print)(FILE *to))
 {
@@ -24,12 +25,12 @@ static char *printed(void (*print)(FILE *to))
 
 static void as_table(FILE *to)
 {
-	report_table(&st, to);
+	report_table(&st, &list, to);
 }
 
 static void as_json(FILE *to)
 {
-	CHECK_EQ(report_json(&st, to), 0);
+	CHECK_EQ(report_json(&st, &list, to), 0);
 }
 
 /* Paths come from whoever was profiled; the hub may lie about their end. */
@@ -62,5 +63,34 @@ TEST(report_is_silent_about_no_quarantine)
 	free(text);
 	text = printed(as_json);
 	CHECK(strstr(text, "\"quarantined\":0,\"quarantine\":[]") != NULL);
+	free(text);
+}
+
+TEST(report_names_each_receiver)
+{
+	struct receiver *r = st.exporter.receivers;
+	char *text;
+
+	memset(&st, 0, sizeof(st));
+	text = printed(as_table);
+	CHECK(!strstr(text, "Receiver"));
+	free(text);
+	strcpy(r[0].url, "http://a/\033[2J");
+	r[0].number = 1;
+	r[0].delivered = 12;
+	memset(r[1].url, 'b', RECEIVER_URL);
+	r[1].number = 4;
+	r[1].gave_up = 3;
+	text = printed(as_table);
+	CHECK(strstr(text, "\nReceiver 1: http://a/\\x1b[2J\n") != NULL);
+	CHECK(strstr(text, "\nReceiver 4: bbb") != NULL);
+	CHECK(strstr(text, "lost: gave_up") != NULL);
+	CHECK(!strchr(text, '\033'));
+	free(text);
+	text = printed(as_json);
+	CHECK(strstr(text, "\"receivers\":[{\"number\":1,\"url\":\"http://a/\\u001b[2J\","
+		     "\"delivered\":12,") != NULL);
+	CHECK(strstr(text, "bbb\",\"delivered\":0,") != NULL);
+	CHECK(strstr(text, "\"gave_up\":3") != NULL);
 	free(text);
 }

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`trifold status`: each process and each receiver, against /proc and what the
+receivers got.
+
+Usage: test_status.py
+"""
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from live import (DAEMONS, ROOT, TRIFOLD, Suite, parent_of, pids_of, say, scratch, wait_for)
+from loads import storm
+
+suite = Suite()
+
+
+def status():
+    r = subprocess.run([TRIFOLD, "status", "--json"], capture_output=True, text=True, timeout=20)
+    assert r.returncode == 0, r.stderr
+    return json.loads(r.stdout)
+
+
+def delivered(n):
+    """Is there a trifold that has delivered more?"""
+    r = subprocess.run([TRIFOLD, "status", "--json"], capture_output=True, text=True, timeout=20)
+    return r.returncode == 0 and json.loads(r.stdout)["samples"]["delivered"] > n
+
+
+def table():
+    return subprocess.run([TRIFOLD, "status"], capture_output=True, text=True, check=True,
+                          timeout=20).stdout
+
+
+@contextlib.contextmanager
+def receiver(tmp, name, script):
+    path = os.path.join(tmp, name)
+    os.mkdir(path)
+    p = subprocess.Popen([sys.executable, os.path.join(ROOT, "tests/live/receiver.py"),
+                          "--dir", path, "--script", script])
+    try:
+        wait_for(lambda: os.path.exists(os.path.join(path, "port")))
+        with open(os.path.join(path, "port"), encoding="utf-8") as f:
+            yield f"http://user:secret@localhost:{f.read()}"
+    finally:
+        p.terminate()
+        p.wait()
+
+
+@contextlib.contextmanager
+def running(tmp, *args, **env):
+    """trifold run; its account is exact in the end."""
+    with open(os.path.join(tmp, "said"), "w+", encoding="utf-8") as said:
+        p = subprocess.Popen([TRIFOLD, "run", *args], env={**os.environ, **env}, cwd=tmp,
+                             stdout=subprocess.DEVNULL, stderr=said)
+        try:
+            yield p
+        finally:
+            p.send_signal(signal.SIGINT)
+            p.wait(timeout=60)
+            said.seek(0)
+            text = said.read()
+        assert p.returncode == 0 and "difference 0" in text, text
+
+
+def rss_of(pid):
+    with open(f"/proc/{pid}/statm", encoding="ascii") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def all_processes():
+    """Those that status lists, if they are those that are there (a worker may come or go)."""
+    got = status()["processes"]
+    want = {pid for name in ("trifold", *DAEMONS) for pid in pids_of(name)}
+    return got if {q["pid"] for q in got} == want else None
+
+
+@suite.test
+def processes():
+    """all that run a program of ours below the supervisor, and nobody else"""
+    with scratch() as tmp, storm():
+        stranger = shutil.copy(shutil.which("sleep"), os.path.join(tmp, "trifold-sleep"))
+        with subprocess.Popen([stranger, "60"]) as other, running(tmp) as p:
+            wait_for(lambda: delivered(50), 30)
+            got = wait_for(all_processes)
+            mine = {q["pid"] for q in got}
+            assert got[0]["pid"] == p.pid and got[0]["name"] == "trifold", got[0]
+            assert other.pid not in mine
+            seen = {p.pid}
+            for q in got[1:]:
+                assert q["parent"] in seen, "a child before its parent"
+                seen.add(q["pid"])
+            assert {q["name"] for q in got} == {"trifold", "trifold-opener", *DAEMONS}, got
+            for q in got:
+                if q["parent"] == p.pid:
+                    assert q["rss_bytes"] > 1 << 20
+                    assert 0.5 < q["rss_bytes"] / rss_of(q["pid"]) < 2, q
+            assert sum(q["cpu_ns"] for q in got) > 20e6, got
+            # another hub: the socket is the supervisor's
+            os.kill(next(q for q in pids_of("trifold-symbolizerd") if parent_of(q) == p.pid),
+                    signal.SIGKILL)
+            time.sleep(1)
+            text = wait_for(lambda: subprocess.run([TRIFOLD, "status"], capture_output=True,
+                                                   text=True).stdout, 20)
+            assert f"trifold {p.pid}" in text and "trifold-viewer" in text, text
+            other.kill()
+
+
+@suite.test
+def receivers():
+    """what became of the samples at each receiver; its URL without the password"""
+    with scratch() as tmp, storm(), receiver(tmp, "a", "200") as a, receiver(tmp, "b", "400") as b:
+        env = {"OTEL_EXPORTER_OTLP_ENDPOINT": a, "TRIFOLD_EXPORTER_3_ENDPOINT": b,
+               "OTEL_METRICS_EXPORTER": "none"}
+        with running(tmp, "--interval", "1", **env):
+            wait_for(lambda: delivered(150), 30)
+            time.sleep(2)               # exporterd says each second what it counts
+            s = status()
+            say(s["receivers"])
+            assert [r["number"] for r in s["receivers"]][:2] == [1, 3], s["receivers"]
+            one, three, page = s["receivers"]
+            assert one["url"] == a.replace("user:secret@", "") + "/v1development/profiles"
+            assert one["delivered"] > 100 and not one["rejected"] and one["http_status"] == 200
+            assert three["rejected"] > 50 and not three["delivered"] and three["http_status"] == 400
+            assert page["delivered"] > 50 and "127.0.0.1:4328" in page["url"], page
+            text = table()
+            for said in (f"Receiver 1: {one['url']}", f"Receiver 3: {three['url']}",
+                         "lost: rejected", "last HTTP status"):
+                assert said in text, (said, text)
+            assert "secret" not in text + json.dumps(s)
+
+
+suite.run()
