@@ -29,7 +29,7 @@ HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 LDHARD := -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
 SAN    := -fsanitize=address,undefined -fno-sanitize-recover=all
 CPPFLAGS += -I. -I$(O)
-MACHINE  := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+MACHINE  := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 ARCH     := $(subst x86_64,x86,$(subst aarch64,arm64,$(MACHINE)))
 
 # WERROR=1 in CI and for developers; never for packagers.
