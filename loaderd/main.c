@@ -368,7 +368,8 @@ static int setup_bpf(struct loaderd *l)
 	if (r) {
 		log_err("cannot load the BPF programs: %s (is this kernel 5.10 "
 			"or newer, 6.2 under lockdown=confidentiality, with "
-			"/sys/kernel/btf/vmlinux?)", strerror(-r));
+			"/sys/kernel/btf/vmlinux? `sudo trifold doctor` looks)",
+			strerror(-r));
 		return r;
 	}
 	r = self_check(l);
