@@ -67,8 +67,7 @@ static bool read_stat(struct process *p)
 		   &system, &rss) != 4)
 		return false;
 	*end = '\0';
-	/* "trifold-opener"; the program's own name is cut at 15 bytes, and that
-	 * of who executed /proc/self/exe is "exe" */
+	/* "trifold-opener"; the program's own name is cut at 15 bytes */
 	if (strncmp(comm + 1, PROGRAM, strlen(PROGRAM)) == 0 &&
 	    strncmp(comm + 1, p->name, strlen(comm + 1)) != 0)
 		snprintf(p->name, sizeof(p->name), "%.*s",

@@ -365,6 +365,8 @@ int recorder_run(const struct options *o)
 		return EXIT_USAGE;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
+	/* who executes /proc/self/exe is called "exe" */
+	prctl(PR_SET_NAME, "trifold-record");
 	service_init();
 	service_scrub_env();
 	if (o->owner_uid && become_owner(o->owner_uid, o->owner_gid))

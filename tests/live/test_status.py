@@ -95,7 +95,7 @@ def processes():
             for q in got[1:]:
                 assert q["parent"] in seen, "a child before its parent"
                 seen.add(q["pid"])
-            assert {q["name"] for q in got} == {"trifold", "trifold-opener", *DAEMONS}, got
+            assert {q["name"] for q in got} == {"trifold", "trifold-opener", "trifold-record", *DAEMONS}, got
             for q in got:
                 if q["parent"] == p.pid:
                     assert q["rss_bytes"] > 1 << 20
