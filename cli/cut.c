@@ -5,13 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct copy {
-	const struct batch *from;
-	struct batch_builder *to;
-	uint32_t *frames, *stacks;	/* new number + 1; 0: none yet */
-	uint32_t *words;		/* frames of a stack */
-	uint64_t *times;
-};
+#include "cli/remap.h"
 
 /* --- what is wanted ------------------------------------------------------------ */
 
@@ -44,154 +38,69 @@ bool cut_takes_all(const struct cut *c, const struct batch *b)
 	       b->hdr->start_ns >= c->start_ns && b->hdr->end_ns <= c->end_ns;
 }
 
-/* --- copying --------------------------------------------------------------------- */
+/* --- a batch ---------------------------------------------------------------------- */
 
-static uint32_t copy_string(struct copy *c, uint32_t i)
-{
-	size_t len;
-	const char *s = batch_str(c->from, i, &len);
-
-	return i ? batch_string(c->to, s, len) : 0;
-}
-
-static uint32_t copy_exe(struct copy *c, uint32_t i)
-{
-	struct batch_exe v = c->from->exes[i];
-
-	v.path = copy_string(c, v.path);
-	v.build_id = copy_string(c, v.build_id);
-	v.go_build_id = copy_string(c, v.go_build_id);
-	return i ? batch_exe(c->to, &v) : 0;
-}
-
-static uint32_t copy_function(struct copy *c, uint32_t i)
-{
-	struct batch_function v = c->from->functions[i];
-
-	v.name = copy_string(c, v.name);
-	v.file = copy_string(c, v.file);
-	return i ? batch_function(c->to, &v) : 0;
-}
-
-/* Frames that calls are inlined into come first, as a batch has them. */
-static uint32_t copy_frame(struct copy *c, uint32_t frame)
-{
-	uint32_t chain[BATCH_INLINED_MAX + 1];
-	uint32_t n = batch_inlined(c->from, frame, chain);
-
-	while (n-- > 0) {
-		struct batch_frame v = c->from->frames[chain[n]];
-
-		if (c->frames[chain[n]])
-			continue;
-		v.exe = copy_exe(c, v.exe);
-		v.function = copy_function(c, v.function);
-		v.into = v.inlined ? c->frames[v.into] - 1 : 0;
-		c->frames[chain[n]] = batch_frame(c->to, &v) + 1;
-	}
-	return c->frames[frame] - 1;
-}
-
-static uint32_t copy_stack(struct copy *c, uint32_t i)
-{
-	const struct batch_stack *v = &c->from->stacks[i];
-
-	if (c->stacks[i])
-		return c->stacks[i] - 1;
-	for (uint32_t k = 0; k < v->n; k++)
-		c->words[k] = copy_frame(c, c->from->stack_frames[v->first + k]);
-	c->stacks[i] = batch_stack(c->to, c->words, v->n) + 1;
-	return c->stacks[i] - 1;
-}
-
-static uint32_t copy_attr(struct copy *c, uint32_t i)
-{
-	struct batch_attr v = c->from->attrs[i];
-
-	v.thread_name = copy_string(c, v.thread_name);
-	return i ? batch_attr(c->to, &v) : 0;
-}
-
-static uint32_t copy_resource(struct copy *c, uint32_t i)
-{
-	struct batch_resource v = c->from->resources[i];
-
-	v.exe_path = copy_string(c, v.exe_path);
-	v.exe_name = copy_string(c, v.exe_name);
-	v.container_id = copy_string(c, v.container_id);
-	v.comm = copy_string(c, v.comm);
-	return i ? batch_resource(c->to, &v) : 0;
-}
-
-static void copy_sample(struct copy *c, const struct cut *cut,
-			const struct batch_sample *s)
+/* times: room for those of any sample. */
+static void take_sample(struct remap *r, const struct cut *cut,
+			const struct batch_sample *s, uint64_t *times)
 {
 	uint32_t n = 0, to;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		uint64_t t = c->from->times[s->first + i];
+		uint64_t t = r->from->times[s->first + i];
 
 		if (in_time(cut, t))
-			c->times[n++] = t;
+			times[n++] = t;
 	}
 	if (!n)
 		return;
-	to = batch_sample(c->to, copy_stack(c, s->stack), copy_attr(c, s->attr),
-			  copy_resource(c, s->resource), s->stop);
+	to = batch_sample(r->to, remap_stack(r, s->stack),
+			  remap_attr(r, s->attr),
+			  remap_resource(r, s->resource), s->stop);
 	if (to != UINT32_MAX)
-		batch_sample_times(c->to, to, c->times, n);
+		batch_sample_times(r->to, to, times, n);
 }
 
-/* --- a batch ---------------------------------------------------------------------- */
-
-static bool begin(struct copy *c, const struct batch *b)
+static void take_samples(struct remap *r, const struct cut *cut,
+			 uint64_t *times)
 {
-	*c = (struct copy){
-		.from = b, .to = batch_builder_new(b->hdr->frequency),
-		.frames = calloc(batch_n(b, BATCH_FRAMES) + 1ul,
-				 sizeof(uint32_t)),
-		.stacks = calloc(batch_n(b, BATCH_STACKS) + 1ul,
-				 sizeof(uint32_t)),
-		.words = calloc(batch_n(b, BATCH_STACK_FRAMES) + 1ul,
-				sizeof(uint32_t)),
-		.times = calloc(batch_n(b, BATCH_TIMES) + 1ul,
-				sizeof(uint64_t)),
-	};
-	return c->to && c->frames && c->stacks && c->words && c->times;
-}
+	const struct batch *b = r->from;
 
-static void end(struct copy *c)
-{
-	batch_builder_free(c->to);
-	free(c->frames);
-	free(c->stacks);
-	free(c->words);
-	free(c->times);
+	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++) {
+		const struct batch_sample *s = &b->samples[i];
+		const struct batch_resource *of = &b->resources[s->resource];
+
+		if (has_pid(cut, of) && in_container(cut, b, of))
+			take_sample(r, cut, s, times);
+	}
 }
 
 int cut_batch(const struct cut *cut, const struct batch *b, void **ret,
 	      size_t *len, uint64_t *events)
 {
 	uint64_t from = b->hdr->start_ns, until = b->hdr->end_ns;
-	struct copy c;
-	int r = begin(&c, b) ? 0 : -ENOMEM;
+	uint64_t *times = calloc(batch_n(b, BATCH_TIMES) + 1ul, sizeof(*times));
+	struct remap m = {
+		.to = batch_builder_new(b->hdr->frequency), .from = b,
+		.kinds = REMAP_ALL,
+	};
+	int r = remap_init(&m);
 
 	*ret = NULL;
 	*events = 0;
-	for (uint32_t i = 0; !r && i < batch_n(b, BATCH_SAMPLES); i++) {
-		const struct batch_sample *s = &b->samples[i];
-		const struct batch_resource *of = &b->resources[s->resource];
-
-		if (has_pid(cut, of) && in_container(cut, b, of))
-			copy_sample(&c, cut, s);
+	if (!m.to || !times)
+		r = -ENOMEM;
+	if (!r) {
+		take_samples(&m, cut, times);
+		*events = batch_events(m.to);
 	}
-	if (!r)
-		*events = batch_events(c.to);
 	if (*events)
-		r = batch_builder_finish(c.to,
+		r = batch_builder_finish(m.to,
 					 from > cut->start_ns ? from : cut->start_ns,
 					 until < cut->end_ns ? until : cut->end_ns,
 					 ret, len);
-	end(&c);
+	batch_builder_free(m.to);
+	remap_fini(&m);
+	free(times);
 	return r;
 }

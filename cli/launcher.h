@@ -21,7 +21,8 @@ struct launcher {
 };
 
 /*
- * Fork it.  SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT must be blocked.  It
+ * Fork it.  SIGCHLD, SIGINT, SIGTERM, SIGHUP (unless it is ignored) and SIGQUIT
+ * must be blocked.  It
  * holds no descriptor but 0, 1 and 2.  It ends with the command's status, 128
  * + N if that was killed by signal N, 127 if it cannot be run.  0 or -errno.
  */

@@ -61,7 +61,8 @@ void dict_fini(struct dict *d);
 uint32_t dict_literal(struct dict *d, const char *s);
 uint32_t dict_stack(struct dict *d, uint32_t stack);	/* of the batch */
 
-/* Attributes of a sample (thread, CPU): returns how many. */
+/* Attributes of a sample (thread, CPU, what ended its stack early): returns how
+ * many. */
 #define DICT_SAMPLE_ATTRS	4
 unsigned int dict_sample_attrs(struct dict *d, uint32_t attr, uint32_t stop,
 			       uint32_t ret[DICT_SAMPLE_ATTRS]);

@@ -55,7 +55,6 @@ struct owner {
 	uint64_t start_ns;
 	uint32_t pid, tid;
 	struct text path, name, container, thread;
-	uint32_t stop, pad;		/* of a sample: enum stop_reason */
 };
 
 struct dec {
@@ -68,6 +67,7 @@ struct dec {
 	uint32_t n_times, times_cap;
 	struct owner owner;		/* whose resource and thread these are */
 	uint32_t resource, thread;
+	uint32_t stop;			/* of the sample at hand */
 	bool owned;
 	bool naming;			/* first round: leaders' names */
 };
@@ -133,7 +133,7 @@ static void attribute(struct dec *d, struct owner *o, struct text key,
 	else if (text_is(key, "process.creation.time"))
 		o->start_ns = time_of(frames_value(&d->frames, v));
 	else if (text_is(key, "trifold.stack.end"))
-		o->stop = early_end(frames_value(&d->frames, v));
+		d->stop = early_end(frames_value(&d->frames, v));
 }
 
 static void attributes(struct dec *d, struct owner *o, const int32_t *v,
@@ -262,6 +262,7 @@ static int put_sample(struct dec *d, const OtlpIn__Profile *p,
 	uint32_t stack, sample;
 	int r;
 
+	d->stop = STOP_COMPLETE;
 	attributes(d, &o, s->attribute_indices, s->n_attribute_indices);
 	if (d->naming) {
 		if (o.tid == o.pid && o.pid && !d->frames.bad)
@@ -277,7 +278,7 @@ static int put_sample(struct dec *d, const OtlpIn__Profile *p,
 		return r;
 	put_owner(d, &o);
 	sample = batch_sample(d->b, stack, d->thread, d->resource,
-			      o.stop ? o.stop : STOP_COMPLETE);
+			      d->stop);
 	batch_sample_times(d->b, sample, d->times, d->n_times);
 	d->out->events += d->n_times;
 	return 0;

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli/remap.h"
 #include "common/clock.h"
-#include "viewer/remap.h"
 
 #define MINUTE_NS	(60 * NSEC_PER_SEC)
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "viewer/remap.h"
+#include "cli/remap.h"
 
 struct selecting {
 	struct batch_builder *b;

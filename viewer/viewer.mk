@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the viewer is made of; its pages are in page.mk.
 
-VIEWER_FORMATS := cli/text.c cli/json.c cli/profile.c cli/tree.c cli/index_set.c cli/folded.c \
+VIEWER_FORMATS := cli/text.c cli/json.c cli/profile.c cli/tree.c cli/remap.c cli/index_set.c cli/folded.c \
 	cli/pprof.c cli/firefox.c cli/speedscope.c cli/timeline.c cli/html.c \
 	exporterd/otlp.c exporterd/dictionary.c exporterd/protobuf.c \
 	ipc/batch.c ipc/batch_build.c

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 VIEWER_STORE := $(VIEWER_FORMATS) cli/page.o.c viewer/decode.c \
 	viewer/decode_frames.c viewer/names.c viewer/otlp_in.pb-c.c \
-	viewer/remap.c viewer/segment.c viewer/store.c viewer/match.c \
+	viewer/segment.c viewer/store.c viewer/match.c \
 	viewer/select.c viewer/facets.c viewer/params.c viewer/api.c
 VIEWER_STORE_LIBS := -lprotobuf-c -lz -lxxhash
 

@@ -5,8 +5,8 @@
  * batch_merge() of ipc/batch.h takes all; this takes what samples lead to, and
  * can leave things out on the way.
  */
-#ifndef VIEWER_REMAP_H
-#define VIEWER_REMAP_H
+#ifndef CLI_REMAP_H
+#define CLI_REMAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,4 +39,4 @@ uint32_t remap_resource(struct remap *r, uint32_t resource);
  * profile_process_names() without threads is called the same then. */
 uint32_t remap_named(struct remap *r, uint32_t resource);
 
-#endif /* VIEWER_REMAP_H */
+#endif /* CLI_REMAP_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "viewer/remap.h"
+#include "cli/remap.h"
 
 #include <errno.h>
 #include <stdlib.h>
