@@ -50,22 +50,24 @@ PROGRAMS := trifold trifold-loaderd trifold-symbolizerd trifold-exporterd \
 	trifold-viewer
 IPC      := ipc/message.c ipc/conn.c ipc/sealed.c
 COMMON   := common/evloop.c common/log.c common/service.c common/sandbox.c common/cost.c
-OTLP     := exporterd/otlp.c exporterd/dictionary.c exporterd/protobuf.c exporterd/pairs.c
+OTLP     := profile/formats/otlp.c profile/formats/dictionary.c common/protobuf.c
 # what only the unprivileged ones need
 MORE     := common/sandbox_root.c common/service_listen.c ipc/counters.c
 
 trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(IPC) ipc/trace_ring.c $(COMMON)
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
-trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c) \
+trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symbolizerd/*/*/*.c) \
 	$(IPC) ipc/trace_consumer.c ipc/batch.c ipc/batch_build.c \
 	common/wire.c common/container.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
-trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE)
-trifold-exporterd_GEN  := exporterd/otlp.pb-c.c
+trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE)
+trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lzstd -lseccomp -lcap-ng
-trifold_SRCS := $(wildcard cli/*.c) viewer/guard.c viewer/listen.c $(OTLP) $(IPC) \
+trifold_SRCS := $(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c) \
+	viewer/server/guard.c viewer/server/listen.c common/protobuf.c common/text.c \
+	common/json.c common/pairs.c ipc/fdpass.c $(IPC) \
 	ipc/batch.c ipc/batch_build.c ipc/counter_table.c common/container.c $(COMMON) $(MORE)
-trifold_GEN  := cli/page.o.c
+trifold_GEN  := profile/formats/page.o.c
 trifold_LIBS := -lz -lxxhash -lncursesw -lseccomp -lcap-ng
 
 .PHONY: all deps run test check fuzz bench tcb clean help
@@ -101,7 +103,7 @@ $(O)/%.pb-c.c $(O)/%.pb-c.h: %.proto
 	$(Q)$(PROTOC_C) -I. --c_out=$(O) $<
 
 $(trifold-loaderd_OBJS): $(O)/bpf/sampler.skel.h
-$(trifold-exporterd_OBJS): $(O)/exporterd/otlp.pb-c.h
+$(trifold-exporterd_OBJS): $(O)/profile/formats/otlp.pb-c.h
 
 # --- C
 

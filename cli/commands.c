@@ -4,16 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/check_config.h"
 #include "cli/completion.h"
-#include "cli/config_keys.h"
-#include "cli/diff.h"
-#include "cli/doctor.h"
+#include "cli/config/check.h"
+#include "cli/config/keys.h"
+#include "cli/diff/diff.h"
 #include "cli/manual.h"
-#include "cli/recorder.h"
+#include "cli/record/recorder.h"
 #include "cli/run.h"
+#include "cli/status/doctor.h"
 #include "cli/table.h"
-#include "cli/top.h"
+#include "cli/top/top.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 #define AT(member)	offsetof(struct options, member)

@@ -9,7 +9,7 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
-#include "cli/options.h"
+#include "cli/config/options.h"
 
 extern const struct command commands[];
 extern const size_t commands_n;

@@ -10,7 +10,7 @@
 #ifndef CLI_COMPLETION_H
 #define CLI_COMPLETION_H
 
-#include "cli/options.h"
+#include "cli/config/options.h"
 
 #define SHELLS	"bash zsh fish"
 

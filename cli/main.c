@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/options.h"
+#include "cli/config/options.h"
 #include "common/log.h"
-#include "exporterd/otlp.h"
+#include "profile/formats/otlp.h"
 
 static int usage(FILE *to)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/config_keys.h"
+#include "cli/config/keys.h"
 #include "common/log.h"
 
 #define WIDTH	72

@@ -14,7 +14,7 @@
 #ifndef CLI_MANUAL_H
 #define CLI_MANUAL_H
 
-#include "cli/options.h"
+#include "cli/config/options.h"
 
 /* The subcommand: 0; 1 when FILE cannot be read or standard output not be
  * written; EXIT_USAGE. */

@@ -6,15 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/attach.h"
-#include "cli/config.h"
-#include "cli/daemons.h"
-#include "cli/processes.h"
-#include "cli/report.h"
-#include "cli/report_json.h"
-#include "cli/running.h"
-#include "cli/supervise.h"
-#include "cli/target.h"
+#include "cli/config/config.h"
+#include "cli/record/attach.h"
+#include "cli/record/target.h"
+#include "cli/status/processes.h"
+#include "cli/status/report.h"
+#include "cli/status/report_json.h"
+#include "cli/status/running.h"
+#include "cli/supervisor/daemons.h"
+#include "cli/supervisor/supervise.h"
 #include "common/log.h"
 
 static bool is_root(const char *what, const char *command)

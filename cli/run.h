@@ -5,7 +5,7 @@
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 
-#include "cli/options.h"
+#include "cli/config/options.h"
 
 #define RUN_OUTPUT	"trifold.html"	/* of `run` with nowhere to send to */
 #define RECORD_OUTPUT	"trifold.html"

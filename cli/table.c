@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/daemons.h"
-#include "cli/identity.h"
+#include "cli/supervisor/daemons.h"
+#include "cli/supervisor/identity.h"
 #include "common/log.h"
 
 #define WORDS_BEFORE	6

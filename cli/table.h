@@ -7,7 +7,7 @@
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
-#include "cli/options.h"
+#include "cli/config/options.h"
 
 /* Returns the exit status, or never: this process becomes the other. */
 int table_run(const struct options *o);

@@ -8,7 +8,7 @@
 
 #include "common/log.h"
 #include "exporterd/backoff.h"
-#include "exporterd/otlp.pb-c.h"
+#include "profile/formats/otlp.pb-c.h"
 
 int answer_parse_success(const uint8_t *body, size_t len, struct answer *ret)
 {

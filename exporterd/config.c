@@ -10,8 +10,8 @@
 #include <strings.h>
 
 #include "common/log.h"
-#include "exporterd/otlp.h"
 #include "exporterd/resource.h"
+#include "profile/formats/otlp.h"
 
 #define USAGE	ENDPOINT_USAGE
 

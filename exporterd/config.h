@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "common/pairs.h"
 #include "exporterd/endpoint.h"
 #include "exporterd/metrics_config.h"
-#include "exporterd/pairs.h"
 
 struct config {
 	char *hub;		/* path of the socket; not NULL */

@@ -19,8 +19,8 @@
 
 #include <stdbool.h>
 
+#include "common/pairs.h"
 #include "exporterd/body.h"
-#include "exporterd/pairs.h"
 #include "ipc/counters.h"
 
 #define ENDPOINTS_MAX		RECEIVERS_MAX

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "common/clock.h"
-#include "exporterd/otlp.h"
+#include "profile/formats/otlp.h"
 
 #define USER_AGENT							\
 	"trifold/" TRIFOLD_VERSION " OTel-OTLP-Exporter-C/" TRIFOLD_VERSION

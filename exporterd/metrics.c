@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "exporterd/otlp.h"
-#include "exporterd/protobuf.h"
+#include "common/protobuf.h"
+#include "profile/formats/otlp.h"
 
 #define CUMULATIVE	2
 

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "exporterd/pairs.h"
+#include "common/pairs.h"
 #include "ipc/counter_table.h"
 
 #define METRICS_SCHEMA_URL	"https://opentelemetry.io/schemas/1.44.0"

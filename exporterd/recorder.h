@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/log.h"
 #include "common/evloop.h"
+#include "common/log.h"
 #include "ipc/conn.h"
 
 #define RECORDER_WINDOW	16

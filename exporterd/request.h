@@ -4,8 +4,8 @@
 #define EXPORTERD_REQUEST_H
 
 #include "exporterd/body.h"
-#include "exporterd/otlp.h"
 #include "ipc/batch.h"
+#include "profile/formats/otlp.h"
 
 /* Larger requests are split, if there is more than one sample.  Before
  * compression: OTLP lets a receiver refuse more than 64 MiB; the OpenTelemetry

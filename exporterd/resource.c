@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 
 #include "common/log.h"
-#include "exporterd/otlp.h"
+#include "profile/formats/otlp.h"
 
 static const char *env(const char *name)
 {

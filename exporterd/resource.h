@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "exporterd/pairs.h"
+#include "common/pairs.h"
 
 /* Files are read below root: "" for the system's.  Call before confine().
  * Returns 0 or -ENOMEM; pairs_fini() in any case. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporterd/dictionary.h"
-#include "exporterd/otlp.pb-c.h"
+#include "profile/formats/dictionary.h"
+#include "profile/formats/otlp.pb-c.h"
 
 struct table {
 	void **v;

@@ -23,10 +23,10 @@
 #include "common/sandbox.h"
 #include "common/service.h"
 #include "symbolizerd/confine.h"
-#include "symbolizerd/hub.h"
-#include "symbolizerd/run.h"
+#include "symbolizerd/hub/hub.h"
+#include "symbolizerd/hub/run.h"
 #include "symbolizerd/show_main.h"
-#include "symbolizerd/zygote.h"
+#include "symbolizerd/worker/zygote.h"
 
 #define INTERVAL_DEFAULT_S	5u
 #define INTERVAL_MAX_S		3600u

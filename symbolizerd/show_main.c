@@ -10,7 +10,7 @@
 #include "common/sandbox.h"
 #include "ipc/message.h"
 #include "symbolizerd/confine.h"
-#include "symbolizerd/elf_file.h"
+#include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/unwind/show.h"
 
 static int show(const uint64_t *at, size_t n)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The pages, put together of viewer/page/ and then made an array of bytes:
-#	page_html, page_html_len	what `trifold record` writes (cli/html.c)
+#	page_html, page_html_len	what `trifold record` writes (profile/formats/html.c)
 #	live_html, live_html_len	what `trifold run` serves
 
 $(O)/viewer/%.html: viewer/page.sh $(wildcard viewer/page/*)
@@ -18,7 +18,7 @@ define page_bytes
 	  printf '};\nconst unsigned long $(1)_len = sizeof($(1));\n') > $@
 endef
 
-$(O)/cli/page.o.c: $(O)/viewer/static.html
+$(O)/profile/formats/page.o.c: $(O)/viewer/static.html
 	$(call page_bytes,page_html)
 
 $(O)/viewer/live.o.c: $(O)/viewer/live.html

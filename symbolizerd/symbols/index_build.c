@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "ipc/message.h"
-#include "symbolizerd/go/lines.h"
-#include "symbolizerd/go/pclntab.h"
-#include "symbolizerd/go/rows.h"
+#include "symbolizerd/runtimes/go/lines.h"
+#include "symbolizerd/runtimes/go/pclntab.h"
+#include "symbolizerd/runtimes/go/rows.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/lines_build.h"
 

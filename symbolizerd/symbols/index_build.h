@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-#include "symbolizerd/elf_file.h"
+#include "symbolizerd/elf/elf_file.h"
 
 #define SYMBOLS_MAX		(4u << 20)	/* of one table */
 #define SYMBOL_NAME_MAX		4096		/* bytes; longer ones are cut */

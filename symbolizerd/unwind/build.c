@@ -7,7 +7,7 @@
 
 #include "common/wire.h"
 #include "ipc/message.h"
-#include "symbolizerd/go/rows.h"
+#include "symbolizerd/runtimes/go/rows.h"
 #include "symbolizerd/unwind/cfi.h"
 #include "symbolizerd/unwind/known.h"
 #include "symbolizerd/unwind/table.h"

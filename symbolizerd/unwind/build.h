@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#include "symbolizerd/elf_file.h"
+#include "symbolizerd/elf/elf_file.h"
 
 /* JOB_OK and malloc'ed bytes (bpf/table.h; no pages if the file says
  * nothing), or a verdict. */

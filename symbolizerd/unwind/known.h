@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "bpf/table.h"
-#include "symbolizerd/elf_file.h"
+#include "symbolizerd/elf/elf_file.h"
 
 struct known_place {
 	uint64_t start, end;	/* virtual addresses */

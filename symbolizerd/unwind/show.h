@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "symbolizerd/elf_file.h"
+#include "symbolizerd/elf/elf_file.h"
 
 /* The rule that holds at each of n addresses; of all of the file, where there
  * are none.  JOB_OK or a verdict (ipc/message.h). */

@@ -28,7 +28,7 @@
 
 #include "bpf/table.h"
 #include "common/clock.h"
-#include "symbolizerd/elf_file.h"
+#include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/unwind/build.h"
 
 struct result {

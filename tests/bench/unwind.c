@@ -25,7 +25,7 @@
 #include "loaderd/bpf.h"
 #include "loaderd/sampling.h"
 #include "loaderd/tables.h"
-#include "symbolizerd/elf_file.h"
+#include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/unwind/build.h"
 
 #define SAMPLES_MAX	200000

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 FUZZ += folded_read
-fuzz_folded_read_SRCS := cli/folded_read.c cli/index_set.c exporterd/protobuf.c \
+fuzz_folded_read_SRCS := cli/diff/folded_read.c profile/index_set.c common/protobuf.c \
 	ipc/batch.c
 fuzz_folded_read_LIBS := -lxxhash
 
 FUZZ += target
-fuzz_target_SRCS := cli/target.c common/container.c common/log.c
+fuzz_target_SRCS := cli/record/target.c common/container.c common/log.c
 
 FUZZ += top
 fuzz_top_SRCS := $(CLI_TOP)
 fuzz_top_LIBS := $(CLI_FORMATS_LIBS)
 
-$(O)/fuzzer/cli/page.o.o: $(O)/cli/page.o.c
+$(O)/fuzzer/profile/formats/page.o.o: $(O)/profile/formats/page.o.c
 	@mkdir -p $(@D)
 	$(call say,CCFUZZ)
 	$(Q)$(CLANG) $(STD) $(CPPFLAGS) -O1 -g $(SAN) -fsanitize=fuzzer-no-link \

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 FUZZ += config
-fuzz_config_SRCS := cli/config.c cli/config_env.c cli/config_file.c cli/config_keys.c \
-	exporterd/pairs.c viewer/listen.c common/log.c
+fuzz_config_SRCS := cli/config/config.c cli/config/env.c cli/config/file.c cli/config/keys.c \
+	common/pairs.c viewer/server/listen.c common/log.c

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 FUZZ += otlp_answer otlp_split os_release
-fuzz_os_release_SRCS := exporterd/resource.c exporterd/pairs.c common/log.c
+fuzz_os_release_SRCS := exporterd/resource.c common/pairs.c common/log.c
 fuzz_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
-	exporterd/otlp.pb-c.c common/log.c
+	profile/formats/otlp.pb-c.c common/log.c
 fuzz_otlp_answer_LIBS := -lprotobuf-c -lcurl
 fuzz_otlp_split_SRCS := exporterd/split.c exporterd/queue.c exporterd/body.c \
-	exporterd/otlp.pb-c.c
+	profile/formats/otlp.pb-c.c
 fuzz_otlp_split_LIBS := -lprotobuf-c -lz -lzstd
 
-$(O)/fuzzer/exporterd/otlp.pb-c.o: $(O)/exporterd/otlp.pb-c.c
+$(O)/fuzzer/profile/formats/otlp.pb-c.o: $(O)/profile/formats/otlp.pb-c.c
 	@mkdir -p $(@D)
 	$(call say,CCFUZZ)
 	$(Q)$(CLANG) $(STD) $(CPPFLAGS) -O1 -g $(SAN) -fsanitize=fuzzer-no-link \

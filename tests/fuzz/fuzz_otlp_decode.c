@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "ipc/batch.h"
-#include "viewer/body.h"
-#include "viewer/decode.h"
+#include "viewer/server/body.h"
+#include "viewer/server/decode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolizerd/record.h"
+#include "symbolizerd/hub/record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

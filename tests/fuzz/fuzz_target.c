@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/target.h"
+#include "cli/record/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
  * Any batch in `trifold top`: every view of it, and what a terminal would be
  * sent.  The first bytes are keys, the rest is a batch.
  */
-#include "cli/top_state.h"
-#include "cli/top_text.h"
+#include "cli/top/state.h"
+#include "cli/top/text.h"
 
 #include <stdlib.h>
 #include <string.h>

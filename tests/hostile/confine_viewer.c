@@ -4,7 +4,7 @@
 #include <sched.h>
 
 #include "tests/hostile/forbidden.h"
-#include "viewer/confine.h"
+#include "viewer/server/confine.h"
 
 static struct listeners own;	/* from before it was confined */
 static int spare;

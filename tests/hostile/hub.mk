@@ -4,9 +4,8 @@
 # a worker of its own.
 HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
 	$(MORE) ipc/trace_ring.c ipc/batch.c
-HUB_OWN := batches cgroup confine executable exporter_link intake \
-	interval job_queue jobs ksym ledger loader_link process record run samples \
-	status symbolize trace zygote
+HUB_OWN := $(wildcard symbolizerd/hub/*.c) symbolizerd/confine.c \
+	symbolizerd/worker/zygote.c
 
 HOSTILE += hub_life hub_offences hub_subscribe hub_workers
 hostile_hub_life_SRCS := $(HUB_PEER)
@@ -15,7 +14,7 @@ hostile_hub_offences_SRCS := $(HUB_PEER)
 hostile_hub_offences_LIBS := -lseccomp -lcap-ng
 hostile_hub_subscribe_SRCS := $(HUB_PEER)
 hostile_hub_subscribe_LIBS := -lseccomp -lcap-ng
-hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN:%=symbolizerd/%.c) \
+hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN) \
 	symbolizerd/symbols/index.c ipc/trace_consumer.c ipc/batch_build.c \
 	common/wire.c common/container.c
 hostile_hub_workers_LIBS := -lxxhash -lseccomp -lcap-ng

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "symbolizerd/status.h"
+#include "symbolizerd/hub/status.h"
 #include "tests/hostile/hub_peer.h"
 #include "tests/unit/harness.h"
 

@@ -20,9 +20,9 @@
 #include "common/log.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/confine.h"
-#include "symbolizerd/run.h"
-#include "symbolizerd/worker.h"
-#include "symbolizerd/zygote.h"
+#include "symbolizerd/hub/run.h"
+#include "symbolizerd/worker/worker.h"
+#include "symbolizerd/worker/zygote.h"
 #include "tests/hostile/hub_peer.h"
 #include "tests/unit/harness.h"
 

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbolizerd/elf_file.h"
+#include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/unwind/build.h"
 #include "tests/live/cfi_agree.h"
 #include "tests/unit/table_view.h"

@@ -29,7 +29,7 @@
 
 #include "ipc/sealed.h"
 #include "loaderd/tables.h"
-#include "symbolizerd/elf_file.h"
+#include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/unwind/build.h"
 #include "tests/live/stops.skel.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/profile.h"
+#include "profile/profile.h"
 
 static const char *const processes[] = {
 	"postgres", "java", "chromium", "</script><img src=x onerror=alert(1)>",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 UNIT += cut record_watch
-unit_cut_SRCS := cli/cut.c cli/remap.c ipc/batch.c ipc/batch_build.c
+unit_cut_SRCS := profile/cut.c profile/remap.c ipc/batch.c ipc/batch_build.c
 unit_cut_LIBS := -lxxhash
-unit_record_watch_SRCS := cli/record_watch.c cli/cut.c cli/remap.c cli/collect.c \
-	cli/top_feed.c ipc/batch.c ipc/batch_build.c ipc/conn.c ipc/message.c \
+unit_record_watch_SRCS := cli/record/record_watch.c profile/cut.c profile/remap.c profile/collect.c \
+	cli/top/feed.c ipc/batch.c ipc/batch_build.c ipc/conn.c ipc/message.c \
 	ipc/sealed.c common/log.c
 unit_record_watch_LIBS := -lxxhash

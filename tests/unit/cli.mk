@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # what every output needs
-CLI_FORMATS := cli/text.c cli/profile.c cli/tree.c cli/index_set.c cli/folded.c \
-	cli/pprof.c cli/firefox.c cli/speedscope.c cli/timeline.c cli/html.c cli/page.o.c \
-	exporterd/otlp.c exporterd/dictionary.c \
-	exporterd/protobuf.c ipc/batch.c ipc/batch_build.c
+CLI_FORMATS := common/text.c profile/profile.c profile/tree.c profile/index_set.c profile/formats/folded.c \
+	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c profile/formats/page.o.c \
+	profile/formats/otlp.c profile/formats/dictionary.c \
+	common/protobuf.c ipc/batch.c ipc/batch_build.c
 CLI_FORMATS_LIBS := -lz -lxxhash
 
 UNIT += profile profile_collect folded html pprof json_formats cli_options supervise doctor
 UNIT += target launcher progress
-unit_profile_collect_SRCS := cli/collect.c ipc/batch.c ipc/batch_build.c
+unit_profile_collect_SRCS := profile/collect.c ipc/batch.c ipc/batch_build.c
 unit_profile_collect_LIBS := -lxxhash
 unit_profile_SRCS := $(CLI_FORMATS)
 unit_profile_LIBS := $(CLI_FORMATS_LIBS)
@@ -20,18 +20,18 @@ unit_html_SRCS := $(CLI_FORMATS)
 unit_html_LIBS := $(CLI_FORMATS_LIBS)
 unit_pprof_SRCS := $(CLI_FORMATS)
 unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
-unit_cli_options_SRCS := cli/options.c $(CLI_FORMATS)
+unit_cli_options_SRCS := cli/config/options.c $(CLI_FORMATS)
 unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
-unit_supervise_SRCS := cli/restart.c cli/child.c cli/console.c cli/identity.c \
-	cli/outfile.c common/log.c common/sandbox.c
+unit_supervise_SRCS := cli/supervisor/restart.c cli/supervisor/child.c cli/record/console.c cli/supervisor/identity.c \
+	profile/outfile.c common/log.c common/sandbox.c
 unit_supervise_LIBS := -lseccomp -lcap-ng
-unit_target_SRCS := cli/target.c common/container.c common/log.c
-unit_launcher_SRCS := cli/launcher.c cli/child.c common/log.c common/sandbox.c
+unit_target_SRCS := cli/record/target.c common/container.c common/log.c
+unit_launcher_SRCS := cli/supervisor/launcher.c cli/supervisor/child.c common/log.c common/sandbox.c
 unit_launcher_LIBS := -lseccomp -lcap-ng
-unit_progress_SRCS := cli/progress.c ipc/counters.c
+unit_progress_SRCS := cli/record/progress.c ipc/counters.c
 
-unit_doctor_SRCS := cli/doctor_probe.c cli/doctor_checks.c cli/json.c \
-	cli/text.c cli/daemons.c cli/live_page.c viewer/guard.c viewer/listen.c cli/child.c cli/identity.c exporterd/protobuf.c \
+unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c common/json.c \
+	common/text.c cli/supervisor/daemons.c cli/supervisor/live_page.c viewer/server/guard.c viewer/server/listen.c cli/supervisor/child.c cli/supervisor/identity.c common/protobuf.c \
 	common/log.c common/sandbox.c ipc/batch.c
 unit_doctor_LIBS := -lseccomp -lcap-ng
 
@@ -43,11 +43,11 @@ $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
 	$(Q)$(CC) $(SAN) $^ $(CLI_FORMATS_LIBS) -o $@
 
 UNIT += report
-unit_report_SRCS := cli/report.c cli/report_json.c cli/json.c cli/text.c \
-	exporterd/protobuf.c common/log.c ipc/counter_table.c ipc/counters.c ipc/batch.c
+unit_report_SRCS := cli/status/report.c cli/status/report_json.c common/json.c common/text.c \
+	common/protobuf.c common/log.c ipc/counter_table.c ipc/counters.c ipc/batch.c
 
-CLI_TOP := cli/top_model.c cli/top_count.c cli/top_rows.c cli/top_state.c \
-	cli/top_text.c $(CLI_FORMATS)
+CLI_TOP := cli/top/model.c cli/top/count.c cli/top/rows.c cli/top/state.c \
+	cli/top/text.c $(CLI_FORMATS)
 UNIT += top_model top_state
 unit_top_model_SRCS := $(CLI_TOP)
 unit_top_model_LIBS := $(CLI_FORMATS_LIBS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-DIFF := cli/folded_read.c cli/diff_rows.c cli/diff_html.c cli/diff.c cli/json.c cli/outfile.c \
+DIFF := cli/diff/folded_read.c cli/diff/rows.c cli/diff/html.c cli/diff/diff.c common/json.c profile/outfile.c \
 	common/log.c
 UNIT += folded_read diff
 unit_folded_read_SRCS := $(DIFF) $(CLI_FORMATS)

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "ipc/message.h"
-#include "symbolizerd/elf_file.h"
-#include "symbolizerd/file_id.h"
+#include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/elf/file_id.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
 #include "symbolizerd/unwind/build.h"

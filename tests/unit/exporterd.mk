@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 UNIT += otlp otlp_answer otlp_body otlp_split queue exporter_config \
 	exporter_resource backoff
-unit_otlp_SRCS := $(OTLP) exporterd/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
+unit_otlp_SRCS := $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
 unit_otlp_LIBS := -lprotobuf-c -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
-	exporterd/otlp.pb-c.c common/log.c
+	profile/formats/otlp.pb-c.c common/log.c
 unit_otlp_answer_LIBS := -lprotobuf-c -lcurl
 unit_otlp_body_SRCS := exporterd/body.c
 unit_otlp_body_LIBS := -lz -lzstd -Wl,--wrap=malloc,--wrap=calloc
 unit_otlp_split_SRCS := exporterd/split.c exporterd/queue.c exporterd/body.c \
-	$(OTLP) exporterd/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
+	$(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
 unit_otlp_split_LIBS := -lprotobuf-c -lxxhash -lz -lzstd \
 	-Wl,--wrap=malloc,--wrap=calloc
 unit_queue_SRCS := exporterd/queue.c exporterd/body.c
 unit_queue_LIBS := -lz -lzstd
 unit_exporter_config_SRCS := exporterd/config.c exporterd/endpoint.c \
 	exporterd/metrics_config.c \
-	exporterd/resource.c exporterd/pairs.c exporterd/body.c common/log.c
+	exporterd/resource.c common/pairs.c exporterd/body.c common/log.c
 unit_exporter_config_LIBS := -lcurl -lz -lzstd
-unit_exporter_resource_SRCS := exporterd/resource.c exporterd/pairs.c \
+unit_exporter_resource_SRCS := exporterd/resource.c common/pairs.c \
 	common/log.c
 unit_backoff_SRCS := exporterd/backoff.c
 unit_backoff_LIBS := -lcurl
@@ -27,7 +27,7 @@ $(O)/san/tests/unit/test_otlp.o $(O)/san/tests/unit/test_otlp_answer.o \
 $(O)/san/tests/unit/test_otlp_split.o \
 $(O)/san/exporterd/answer.o $(O)/fuzzer/exporterd/answer.o \
 $(O)/san/exporterd/split.o $(O)/fuzzer/exporterd/split.o: \
-	$(O)/exporterd/otlp.pb-c.h
+	$(O)/profile/formats/otlp.pb-c.h
 
 # for tests/live/test_exporter.sh
 make_batch_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/make_batch.c \
@@ -38,11 +38,11 @@ $(O)/live/make_batch: $(make_batch_OBJS)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -lxxhash -o $@
 
 UNIT += metrics metrics_config
-unit_metrics_SRCS := exporterd/metrics.c exporterd/protobuf.c exporterd/pairs.c \
-	exporterd/metrics.pb-c.c exporterd/otlp.pb-c.c ipc/batch.c \
+unit_metrics_SRCS := exporterd/metrics.c common/protobuf.c common/pairs.c \
+	exporterd/metrics.pb-c.c profile/formats/otlp.pb-c.c ipc/batch.c \
 	ipc/counter_table.c ipc/counters.c
 unit_metrics_LIBS := -lprotobuf-c -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_metrics_config_SRCS := $(unit_exporter_config_SRCS)
 unit_metrics_config_LIBS := -lcurl -lz -lzstd
-$(O)/exporterd/metrics.pb-c.c: $(O)/exporterd/otlp.pb-c.h
+$(O)/exporterd/metrics.pb-c.c: $(O)/profile/formats/otlp.pb-c.h
 $(O)/san/tests/unit/test_metrics.o: $(O)/exporterd/metrics.pb-c.h

@@ -8,7 +8,7 @@
 #ifndef TESTS_GO_IMAGE_H
 #define TESTS_GO_IMAGE_H
 
-#include "symbolizerd/go/pclntab.h"
+#include "symbolizerd/runtimes/go/pclntab.h"
 #include "tests/unit/elf_image.h"
 
 #define GO_BASE	0x400000	/* virtual address of the file's first byte */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "exporterd/otlp.pb-c.h"
+#include "profile/formats/otlp.pb-c.h"
 
 typedef Otlp__ExportProfilesServiceRequest Request;
 typedef Otlp__ProfilesDictionary Dictionary;

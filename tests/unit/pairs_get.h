@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "exporterd/pairs.h"
+#include "common/pairs.h"
 
 /* The first value of this key, or "(none)". */
 static inline const char *get(const struct pairs *p, const char *key)

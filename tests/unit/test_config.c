@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/config.h"
+#include "cli/config/config.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/config_file.h"
+#include "cli/config/file.h"
 #include "tests/unit/harness.h"
 
 static char said[8192];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/config_file.h"
+#include "cli/config/file.h"
 
 #include <string.h>
 

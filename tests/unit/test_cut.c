@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/cut.h"
+#include "profile/cut.h"
 
 #include "tests/unit/cli_batch.h"
 

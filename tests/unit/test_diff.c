@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/diff_rows.h"
+#include "cli/diff/rows.h"
 
 #include <string.h>
 
-#include "cli/diff.h"
+#include "cli/diff/diff.h"
 #include "tests/unit/harness.h"
 
 static struct folded_tree t;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/doctor.h"
+#include "cli/status/doctor.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/json.h"
+#include "common/json.h"
 #include "tests/unit/harness.h"
 
 static char root[] = "/tmp/trifold-doctor-XXXXXX";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/executable.h"
-#include "symbolizerd/ksym.h"
+#include "symbolizerd/hub/executable.h"
+#include "symbolizerd/hub/ksym.h"
 #include "tests/unit/harness.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "tests/unit/harness.h"
 
 #include "ipc/message.h"
-#include "symbolizerd/file_id.h"
+#include "symbolizerd/elf/file_id.h"
 
 static void check_id(const void *data, size_t len, const char *want)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/folded.h"
+#include "profile/formats/folded.h"
 
-#include "exporterd/protobuf.h"
+#include "common/protobuf.h"
 #include "tests/unit/cli_batch.h"
 
 TEST(folded_merges_processes_and_escapes_names)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/folded_read.h"
+#include "cli/diff/folded_read.h"
 
 #include <string.h>
 
-#include "cli/diff.h"
-#include "cli/folded.h"
+#include "cli/diff/diff.h"
+#include "profile/formats/folded.h"
 #include "tests/unit/cli_batch.h"
 #include "tests/unit/harness.h"
 

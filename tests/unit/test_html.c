@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/html.h"
+#include "profile/formats/html.h"
 
 #include "tests/unit/cli_batch.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/job_queue.h"
+#include "symbolizerd/hub/job_queue.h"
 #include "tests/unit/harness.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/firefox.h"
-#include "cli/speedscope.h"
-#include "cli/timeline.h"
+#include "profile/formats/firefox.h"
+#include "profile/formats/speedscope.h"
+#include "profile/timeline.h"
 
 #include "tests/unit/cli_batch.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/launcher.h"
+#include "cli/supervisor/launcher.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/batches.h"
+#include "symbolizerd/hub/batches.h"
 #include "tests/unit/harness.h"
 
 #include <fcntl.h>

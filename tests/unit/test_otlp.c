@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporterd/otlp.h"
+#include "profile/formats/otlp.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "exporterd/otlp.pb-c.h"
+#include "profile/formats/otlp.pb-c.h"
 #include "tests/unit/harness.h"
 #define WRAP_REALLOC
 #include "tests/unit/malloc_fails.h"

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "exporterd/otlp.h"
-#include "exporterd/otlp.pb-c.h"
+#include "profile/formats/otlp.h"
+#include "profile/formats/otlp.pb-c.h"
 #include "tests/unit/harness.h"
 #include "tests/unit/malloc_fails.h"
 #include "tests/unit/otlp_rules.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pprof.h"
+#include "profile/formats/pprof.h"
 
 #include <zlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/process.h"
+#include "symbolizerd/hub/process.h"
 #include "tests/unit/harness.h"
 
 #include <string.h>

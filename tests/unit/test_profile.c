@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/profile.h"
+#include "profile/profile.h"
 
-#include "cli/text.h"
+#include "common/text.h"
 #include "tests/unit/cli_batch.h"
 
 TEST(profile_format_follows_the_ending)

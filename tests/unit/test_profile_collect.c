@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/collect.h"
+#include "profile/collect.h"
 
 #include "tests/unit/cli_batch.h"
 

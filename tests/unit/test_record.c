@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/record.h"
+#include "symbolizerd/hub/record.h"
 #include "tests/unit/harness.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/record_watch.h"
+#include "cli/record/record_watch.h"
 
 #include <errno.h>
 #include <sys/socket.h>

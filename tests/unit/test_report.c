@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/report.h"
+#include "cli/status/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report_json.h"
+#include "cli/status/report_json.h"
 #include "tests/unit/harness.h"
 
 static struct status st;

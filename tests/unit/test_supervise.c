@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/restart.h"
+#include "cli/supervisor/restart.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/child.h"
-#include "cli/console.h"
-#include "cli/identity.h"
-#include "cli/outfile.h"
+#include "cli/record/console.h"
+#include "cli/supervisor/child.h"
+#include "cli/supervisor/identity.h"
+#include "profile/outfile.h"
 #include "tests/unit/harness.h"
 
 #define MS	1000000ULL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/symbolize.h"
+#include "symbolizerd/hub/symbolize.h"
 #include "tests/unit/harness.h"
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "common/clock.h"
-#include "symbolizerd/interval.h"
+#include "symbolizerd/hub/interval.h"
 
 static const struct file_key key = { .ino = 5, .size = 9 };
 

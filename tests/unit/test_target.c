@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/target.h"
+#include "cli/record/target.h"
 
 #include <errno.h>
 #include <fcntl.h>

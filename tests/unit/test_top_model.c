@@ -3,9 +3,9 @@
  * Tables of `trifold top` from made-up batches: counting, windows, narrowing,
  * sorting, filtering.
  */
-#include "cli/top_model.h"
-#include "cli/top_rows.h"
-#include "cli/top_state.h"
+#include "cli/top/model.h"
+#include "cli/top/rows.h"
+#include "cli/top/state.h"
 #include "common/clock.h"
 #include "tests/unit/cli_batch.h"
 

@@ -2,8 +2,8 @@
 /*
  * The keys of `trifold top`: what they change, whatever is pressed.
  */
-#include "cli/top_state.h"
-#include "cli/top_text.h"
+#include "cli/top/state.h"
+#include "cli/top/text.h"
 #include "common/clock.h"
 #include "tests/unit/cli_batch.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/trace.h"
+#include "symbolizerd/hub/trace.h"
 #include "tests/unit/harness.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "viewer/decode.h"
+#include "viewer/server/decode.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "cli/folded.h"
 #include "common/clock.h"
+#include "profile/formats/folded.h"
 #include "tests/unit/harness.h"
 #include "tests/unit/viewer_request.h"
 

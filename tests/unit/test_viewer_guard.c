@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "viewer/guard.h"
+#include "viewer/server/guard.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include <zlib.h>
 
 #include "tests/unit/harness.h"
-#include "viewer/body.h"
-#include "viewer/listen.h"
-#include "viewer/params.h"
+#include "viewer/server/body.h"
+#include "viewer/server/listen.h"
+#include "viewer/server/params.h"
 
 #define SECOND	1000000000ULL
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "viewer/store.h"
+#include "viewer/server/store.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "cli/tree.h"
+#include "profile/tree.h"
 #include "tests/unit/cli_batch.h"
-#include "viewer/api.h"
-#include "viewer/facets.h"
-#include "viewer/select.h"
+#include "viewer/server/api.h"
+#include "viewer/server/facets.h"
+#include "viewer/server/select.h"
 
 #define SECOND	1000000000ULL
 #define START	(1700000000ULL / 60 * 60 * SECOND)	/* a whole minute */

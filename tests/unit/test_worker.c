@@ -12,7 +12,7 @@
 #include "ipc/sealed.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
-#include "symbolizerd/worker.h"
+#include "symbolizerd/worker/worker.h"
 
 #define SYMTAB	1		/* section number in the sample */
 

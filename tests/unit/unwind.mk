@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-UNWIND := $(patsubst %,symbolizerd/%,elf_file.c unwind/build.c unwind/cfi.c \
+UNWIND := $(patsubst %,symbolizerd/%,elf/elf_file.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
-	go/module.c go/pclntab.c go/rows.c) common/wire.c
-SYMBOLS := $(wildcard symbolizerd/symbols/*.c symbolizerd/go/*.c)
+	runtimes/go/module.c runtimes/go/pclntab.c runtimes/go/rows.c) common/wire.c
+SYMBOLS := $(wildcard symbolizerd/symbols/*.c symbolizerd/runtimes/go/*.c)
 
 # compares unwind tables with what libdw says
 cfi_agree_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/cfi_agree.c \
@@ -13,7 +13,7 @@ $(O)/bin/cfi_agree: $(cfi_agree_OBJS)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -ldw -lelf -lxxhash -o $@
 
 UNIT += cfi
-unit_cfi_SRCS := $(filter-out %elf_file.c %build.c %known.c symbolizerd/go/%,$(UNWIND))
+unit_cfi_SRCS := $(filter-out %elf_file.c %build.c %known.c symbolizerd/runtimes/go/%,$(UNWIND))
 unit_cfi_LIBS := -lxxhash
 
 UNIT += table
@@ -23,11 +23,11 @@ unit_table_LIBS := -lxxhash
 UNIT += symbols lines elf_file file_id
 unit_lines_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/lines_build.c
 unit_lines_LIBS := -lxxhash
-unit_symbols_SRCS := symbolizerd/elf_file.c $(SYMBOLS)
+unit_symbols_SRCS := symbolizerd/elf/elf_file.c $(SYMBOLS)
 unit_symbols_LIBS := -lelf -lxxhash
-unit_file_id_SRCS := symbolizerd/elf_file.c symbolizerd/file_id.c common/wire.c
+unit_file_id_SRCS := symbolizerd/elf/elf_file.c symbolizerd/elf/file_id.c common/wire.c
 unit_file_id_LIBS := -lelf -lnettle
-unit_elf_file_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/file_id.c
+unit_elf_file_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/elf/file_id.c
 unit_elf_file_LIBS := -lelf -lnettle -lxxhash
 
 UNIT += go
@@ -35,8 +35,8 @@ unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_go_LIBS := -lelf -lxxhash
 
 UNIT += worker
-unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker.c \
-	symbolizerd/file_id.c ipc/conn.c ipc/message.c ipc/sealed.c
+unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker/worker.c \
+	symbolizerd/elf/file_id.c ipc/conn.c ipc/message.c ipc/sealed.c
 unit_worker_LIBS := -lelf -lnettle -lxxhash
 
 # runs the sampler's unwinder on stopped threads, for tests/live/test_stops.py

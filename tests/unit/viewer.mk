@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-VIEWER_STORE := $(VIEWER_FORMATS) cli/page.o.c viewer/decode.c \
-	viewer/decode_frames.c viewer/names.c viewer/otlp_in.pb-c.c \
-	viewer/segment.c viewer/store.c viewer/match.c \
-	viewer/select.c viewer/facets.c viewer/params.c viewer/api.c
+VIEWER_STORE := $(VIEWER_FORMATS) profile/formats/page.o.c viewer/server/decode.c \
+	viewer/server/decode_frames.c viewer/server/names.c viewer/server/otlp_in.pb-c.c \
+	viewer/server/segment.c viewer/server/store.c viewer/server/match.c \
+	viewer/server/select.c viewer/server/facets.c viewer/server/params.c viewer/server/api.c
 VIEWER_STORE_LIBS := -lprotobuf-c -lz -lxxhash
 
 UNIT += viewer_decode viewer_guard viewer_store
@@ -10,6 +10,6 @@ unit_viewer_decode_SRCS := $(VIEWER_STORE)
 unit_viewer_decode_LIBS := $(VIEWER_STORE_LIBS)
 unit_viewer_store_SRCS := $(VIEWER_STORE)
 unit_viewer_store_LIBS := $(VIEWER_STORE_LIBS)
-unit_viewer_guard_SRCS := viewer/guard.c viewer/body.c viewer/listen.c \
-	viewer/params.c
+unit_viewer_guard_SRCS := viewer/server/guard.c viewer/server/body.c viewer/server/listen.c \
+	viewer/server/params.c
 unit_viewer_guard_LIBS := -lz -lzstd

@@ -5,10 +5,10 @@
 #ifndef TESTS_UNIT_VIEWER_REQUEST_H
 #define TESTS_UNIT_VIEWER_REQUEST_H
 
-#include "exporterd/otlp.h"
-#include "exporterd/protobuf.h"
+#include "common/protobuf.h"
+#include "profile/formats/otlp.h"
 #include "tests/unit/cli_batch.h"
-#include "viewer/decode.h"
+#include "viewer/server/decode.h"
 
 /* What exporterd sends of a batch; the bytes are to be freed. */
 static inline uint8_t *request_of(const struct batch *b, size_t *len)
@@ -29,7 +29,7 @@ static inline uint8_t *sample_request(size_t *len)
 	return r;
 }
 
-/* --- by hand: fields of exporterd/otlp.proto ---------------------------------- */
+/* --- by hand: fields of profile/formats/otlp.proto ---------------------------------- */
 
 static inline void put_text(struct pb *w, unsigned int field, const char *s)
 {

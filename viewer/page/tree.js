@@ -103,7 +103,7 @@ function finish(rows)
 	return t;
 }
 
-/* The JSON object of cli/html.h, or with a fourth number in each row. */
+/* The JSON object of profile/formats/html.h, or with a fourth number in each row. */
 function decode(data)
 {
 	const diff = Boolean(data.diff), step = diff ? 4 : 3, r = data.rows;

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config/check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/config/config.h"
+#include "common/log.h"
+
+/* As compilers do, so that editors find the line. */
+static void say(const char *path, uint32_t line, bool warning,
+		const char *text)
+{
+	char at[16] = "";
+
+	if (line)
+		snprintf(at, sizeof(at), ":%u", line);
+	fprintf(stderr, "%s%s: %s%s\n", path, at, warning ? "warning: " : "",
+		text);
+}
+
+static void show_key(const struct config *c, const struct config_value *v,
+		     enum config_id id)
+{
+	char value[512], origin[PATH_MAX + 16];
+
+	printf("%s = %s\t# %s\n", config_keys[id].name,
+	       config_shown(v, id, value, sizeof(value)),
+	       config_origin(c, v, id, origin, sizeof(origin)));
+}
+
+static void show(const struct config *c)
+{
+	const char *section = "";
+
+	for (int i = 0; i < KEY__COUNT; i++) {
+		if (strcmp(section, config_keys[i].section))
+			printf("%s[%s]\n", *section ? "\n" : "",
+			       config_keys[i].section);
+		section = config_keys[i].section;
+		show_key(c, c->value, i);
+	}
+	for (unsigned int i = 0; i < c->n_more; i++) {
+		const char *name = c->more[i].name;
+		char q[512];
+
+		printf("\n[export \"%s\"]\n", log_quote(name, strlen(name), q,
+							 sizeof(q)));
+		for (int k = 0; k < KEY__COUNT; k++) {
+			if (config_key_of_more(k))
+				show_key(c, c->more[i].value, k);
+		}
+	}
+}
+
+static void say_ok(const struct config *c)
+{
+	int n = 0;
+
+	for (int i = 0; i < KEY__COUNT; i++)
+		n += c->value[i].line != 0;
+	if (c->found)
+		printf("%s: OK, %d of %d keys set\n", c->path, n, KEY__COUNT);
+	else
+		printf("%s: there is no such file: the defaults hold\n",
+		       c->path);
+}
+
+int check_config_run(const struct options *o)
+{
+	struct config c;
+	int r;
+
+	if (o->defaults) {
+		config_keys_example(stdout);
+		return fflush(stdout) ? 1 : 0;
+	}
+	r = config_load(&c, o->file, NULL, say);
+	if (r == -ENOMEM)
+		log_err("out of memory");
+	else if (r)
+		fprintf(stderr, "%s: %u mistake%s\n", c.path, c.mistakes,
+			c.mistakes == 1 ? "" : "s");
+	else if (o->effective)
+		show(&c);
+	else
+		say_ok(&c);
+	config_fini(&c);
+	return r == -ENOMEM ? 1 : r ? EXIT_USAGE : 0;
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/config/env.h"
+#include "cli/config/file.h"
+#include "common/log.h"
+
+#define SHOWN_MAX	96	/* of a foreign word in a message */
+
+struct loading {
+	struct config *c;
+	config_say *say;
+	const char *section;
+	struct config_value *value;	/* of this section */
+	bool skip;		/* the section is not ours: said already */
+	bool open;		/* everybody can read the file */
+};
+
+/* --- telling -------------------------------------------------------------- */
+
+void config_log(const char *path, uint32_t line, bool warning,
+		const char *text)
+{
+	char at[16] = "";
+
+	if (line)
+		snprintf(at, sizeof(at), ":%u", line);
+	if (warning)
+		log_warn("%s%s: %s", path, at, text);
+	else
+		log_err("%s%s: %s", path, at, text);
+}
+
+__attribute__((format(printf, 3, 4)))
+static void mistake(struct loading *l, uint32_t line, const char *fmt, ...)
+{
+	struct config *c = l->c;
+	char text[512];
+	va_list ap;
+
+	if (++c->mistakes > CONFIG_MISTAKES_MAX)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	l->say(c->path, line, false, text);
+	if (c->mistakes == CONFIG_MISTAKES_MAX)
+		l->say(c->path, line, false, "too many mistakes: no more are told");
+}
+
+static const char *quote(const char *s, char out[SHOWN_MAX])
+{
+	return log_quote(s, strlen(s), out, SHOWN_MAX);
+}
+
+/* --- lines of the file ---------------------------------------------------- */
+
+static void on_mistake(void *arg, uint32_t line, const char *text)
+{
+	mistake(arg, line, "%s", text);
+}
+
+static void more_section(struct loading *l, uint32_t line, const char *section,
+			 const char *name)
+{
+	struct config *c = l->c;
+	char q[SHOWN_MAX];
+
+	l->skip = true;
+	if (strcmp(section, config_keys[KEY_ENDPOINT].section)) {
+		mistake(l, line, "[%s] has no second name: write [%s]", section,
+			section);
+		return;
+	}
+	for (unsigned int i = 0; i < c->n_more; i++) {
+		if (strcmp(c->more[i].name, name))
+			continue;
+		mistake(l, line, "[export \"%s\"] is in line %u already: give each receiver a name of its own",
+			quote(name, q), c->more[i].line);
+		return;
+	}
+	if (c->n_more == CONFIG_MORE_MAX) {
+		mistake(l, line, "there are more than %d further receivers",
+			CONFIG_MORE_MAX);
+		return;
+	}
+	l->skip = false;
+	l->value = c->more[c->n_more].value;
+	c->more[c->n_more].line = line;
+	c->more[c->n_more++].name = name;
+}
+
+static void on_section(void *arg, uint32_t line, const char *section,
+		       const char *name)
+{
+	struct loading *l = arg;
+	const char *like;
+	char q[SHOWN_MAX];
+
+	l->section = section;
+	l->value = l->c->value;
+	l->skip = !section || !config_section_known(section);
+	if (!l->skip && name) {
+		more_section(l, line, section, name);
+		return;
+	}
+	if (!section || !l->skip)
+		return;
+	like = config_key_like(NULL, section);
+	if (like)
+		mistake(l, line, "there is no section [%s]: did you mean [%s]?",
+			quote(section, q), like);
+	else
+		mistake(l, line, "there is no section [%s]; `trifold check-config --defaults` shows all",
+			quote(section, q));
+}
+
+static void unknown_key(struct loading *l, uint32_t line, const char *key)
+{
+	enum config_id elsewhere = config_key_find(NULL, key);
+	const char *like = config_key_like(l->section, key);
+	char q[SHOWN_MAX];
+
+	quote(key, q);
+	if (elsewhere != KEY__COUNT)
+		mistake(l, line, "%s belongs into [%s], not [%s]", q,
+			config_keys[elsewhere].section, l->section);
+	else if (like)
+		mistake(l, line, "[%s] has no key %s: did you mean %s?",
+			l->section, q, like);
+	else
+		mistake(l, line, "[%s] has no key %s; `trifold check-config --defaults` shows all",
+			l->section, q);
+}
+
+static void bad_value(struct loading *l, uint32_t line,
+		      const struct config_key *k, const char *value,
+		      const char *wanted)
+{
+	char q[SHOWN_MAX];
+
+	mistake(l, line, "%s needs %s, not \"%s\"%s", k->name, wanted,
+		k->secret ? "..." : quote(value, q),
+		strstr(value, " #") ? " (a comment needs a line of its own)" :
+				      "");
+}
+
+static void on_key(void *arg, uint32_t line, const char *key,
+		   const char *value)
+{
+	struct loading *l = arg;
+	const char *wanted;
+	struct config_value *v;
+	enum config_id id;
+	char buf[160];
+
+	if (l->skip)
+		return;
+	if (!l->section) {
+		mistake(l, line, "write a [section] before the first key");
+		return;
+	}
+	id = config_key_find(l->section, key);
+	if (id == KEY__COUNT) {
+		unknown_key(l, line, key);
+		return;
+	}
+	v = &l->value[id];
+	if (v->line) {
+		mistake(l, line, "%s was set in line %u already: remove one of them",
+			key, v->line);
+		return;
+	}
+	v->line = line;
+	if (!*value)
+		return;			/* the default */
+	wanted = config_key_check(&config_keys[id], value, buf, sizeof(buf));
+	if (wanted) {
+		bad_value(l, line, &config_keys[id], value, wanted);
+		v->wrong = true;
+		return;
+	}
+	v->text = value;
+	v->source = FROM_FILE;
+}
+
+/* --- the file ------------------------------------------------------------- */
+
+static void check_owner(struct loading *l, const struct stat *st)
+{
+	const char *path = l->c->path;
+	char text[128] = "";
+
+	if (st->st_uid != 0)
+		snprintf(text, sizeof(text), "it belongs to user %u, whom root would obey: chown root",
+			 (unsigned int)st->st_uid);
+	else if (st->st_mode & (S_IWGRP | S_IWOTH))
+		snprintf(text, sizeof(text), "others than root may write it, and root would obey them: chmod go-w");
+	if (*text && geteuid() == 0)
+		mistake(l, 0, "%s %s", text, path);
+	else if (*text)
+		l->say(path, 0, true, text);
+}
+
+/* Into c->text.  0, or -errno; 1 when a mistake was told. */
+static int read_text(struct loading *l, int fd, size_t *len)
+{
+	struct config *c = l->c;
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode)) {
+		mistake(l, 0, "this is no file");
+		return 1;
+	}
+	check_owner(l, &st);
+	l->open = st.st_mode & S_IROTH;
+	c->text = malloc(CONFIG_FILE_MAX + 1);
+	if (!c->text)
+		return -ENOMEM;
+	for (*len = 0; *len <= CONFIG_FILE_MAX; *len += (size_t)n) {
+		n = read(fd, c->text + *len, CONFIG_FILE_MAX + 1 - *len);
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return 0;
+	}
+	mistake(l, 0, "the file is larger than %d bytes", CONFIG_FILE_MAX);
+	return 1;
+}
+
+static void check_secrets(struct loading *l, const struct config_value *v)
+{
+	for (int i = 0; i < KEY__COUNT; i++) {
+		if (l->open && config_keys[i].secret && v[i].source == FROM_FILE)
+			l->say(l->c->path, v[i].line, true,
+			       "everybody can read this file: chmod o-r, if the value is a secret");
+	}
+}
+
+static void check_key_file(struct loading *l, const struct config_value *v)
+{
+	if (v[KEY_CLIENT_KEY].source == FROM_FILE &&
+	    !*v[KEY_CLIENT_CERT].text)
+		mistake(l, v[KEY_CLIENT_KEY].line,
+			"client_key without client_certificate: set both");
+}
+
+static void check_more(struct loading *l)
+{
+	char q[SHOWN_MAX];
+
+	for (unsigned int i = 0; i < l->c->n_more; i++) {
+		const struct config_more *m = &l->c->more[i];
+
+		if (!*m->value[KEY_ENDPOINT].text &&
+		    !m->value[KEY_ENDPOINT].wrong)
+			mistake(l, m->line, "[export \"%s\"] needs an endpoint",
+				quote(m->name, q));
+		check_key_file(l, m->value);
+	}
+}
+
+static void parse(struct loading *l, size_t len)
+{
+	static const struct config_file_ops ops = {
+		.section = on_section, .key = on_key, .mistake = on_mistake,
+	};
+
+	config_file_parse(l->c->text, len, &ops, l);
+	check_more(l);
+}
+
+static int read_file(struct loading *l, bool named)
+{
+	struct config *c = l->c;
+	/* what is no file must not make us wait */
+	int fd = open(c->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	size_t len = 0;
+	int r;
+
+	if (fd < 0 && errno == ENOENT && !named)
+		return 0;
+	r = fd < 0 ? -errno : read_text(l, fd, &len);
+	if (fd >= 0)
+		close(fd);
+	if (r < 0 && r != -ENOMEM)
+		mistake(l, 0, "cannot be read: %s", strerror(-r));
+	if (r < 0)
+		return r;
+	c->found = true;
+	if (!r)
+		parse(l, len);
+	check_secrets(l, c->value);
+	for (unsigned int i = 0; i < c->n_more; i++)
+		check_secrets(l, c->more[i].value);
+	return 0;
+}
+
+/* --- what wins over it ---------------------------------------------------- */
+
+static void from_environment(struct config *c, enum config_id id)
+{
+	struct config_value *v = &c->value[id];
+
+	for (int profiles = 1; profiles >= 0; profiles--) {
+		char name[64];
+		const char *s;
+
+		config_key_variable(&config_keys[id], profiles, name);
+		s = *name ? getenv(name) : NULL;
+		if (!s || !*s)
+			continue;
+		v->text = s;
+		v->source = FROM_VARIABLE;
+		memcpy(v->variable, name, sizeof(name));
+		return;
+	}
+}
+
+static void from_options(struct config *c, enum config_id id,
+			 const struct options *o)
+{
+	const struct config_key *k = &config_keys[id];
+	const char *s = k->flag && o ? options_given(o, k->flag) : NULL;
+
+	if (!s)
+		return;
+	c->value[id].text = k->flag_value ? k->flag_value : s;
+	c->value[id].source = FROM_FLAG;
+}
+
+static void init(struct config *c, const char *path)
+{
+	memset(c, 0, sizeof(*c));
+	snprintf(c->path, sizeof(c->path), "%s", path);
+	for (int i = 0; i < KEY__COUNT; i++) {
+		c->value[i].text = config_keys[i].def;
+		for (int j = 0; j < CONFIG_MORE_MAX; j++)
+			c->more[j].value[i].text = config_keys[i].def;
+	}
+}
+
+int config_parse(struct config *c, const char *path, char *text, size_t len,
+		 config_say *say)
+{
+	struct loading l = { .c = c, .say = say };
+
+	init(c, path);
+	c->text = text;
+	parse(&l, len);
+	return c->mistakes ? -EINVAL : 0;
+}
+
+int config_load(struct config *c, const char *path, const struct options *o,
+		config_say *say)
+{
+	struct loading l = { .c = c, .say = say };
+	const struct config_more *homeless;
+	int r;
+
+	init(c, path ? path : CONFIG_PATH_DEFAULT);
+	r = read_file(&l, path != NULL);
+	if (r == -ENOMEM)
+		return r;
+	homeless = config_env_number(c);
+	if (homeless)
+		mistake(&l, homeless->line, "no number is left for this receiver: unset some TRIFOLD_EXPORTER_<N>_* variables");
+	if (config_env_make(c))
+		return -ENOMEM;
+	for (int i = 0; i < KEY__COUNT; i++) {
+		from_environment(c, i);
+		from_options(c, i, o);
+	}
+	check_key_file(&l, c->value);
+	return c->mistakes ? -EINVAL : r;
+}
+
+void config_fini(struct config *c)
+{
+	for (int i = 0; i < CONFIG_ENV_MAX; i++)
+		free(c->env[i]);
+	free(c->text);
+	memset(c, 0, sizeof(*c));
+}
+
+/* --- using it ------------------------------------------------------------- */
+
+uint32_t config_number(const struct config *c, enum config_id id)
+{
+	return (uint32_t)strtoul(c->value[id].text, NULL, 10);
+}
+
+void config_apply(const struct config *c, struct options *o)
+{
+	o->frequency = config_number(c, KEY_FREQUENCY);
+	o->interval = config_number(c, KEY_INTERVAL);
+	o->table_budget = config_number(c, KEY_BUDGET);
+	o->table_idle = config_number(c, KEY_IDLE);
+	o->verbose = !strcmp(c->value[KEY_VERBOSE].text, "yes");
+	o->no_page = strcmp(c->value[KEY_PAGE].text, "yes") != 0;
+	o->listen = *c->value[KEY_LISTEN].text ? c->value[KEY_LISTEN].text :
+						 NULL;
+	o->page_memory = config_number(c, KEY_MEMORY);
+	o->page_keep = config_number(c, KEY_KEEP);
+	o->config = c;
+}
+
+static const char *without_user(const char *url, char *out, size_t size)
+{
+	const char *host = strstr(url, "//"), *end, *at;
+	char q[512];
+	int scheme;
+
+	host = host ? host + 2 : url;
+	end = host + strcspn(host, "/?#");
+	at = memrchr(host, '@', (size_t)(end - host));
+	scheme = at ? (int)(host - url) : 0;
+	log_quote(at ? at + 1 : url, strcspn(at ? at + 1 : url, "?#"), q,
+		  sizeof(q));
+	snprintf(out, size, "%.*s%s%s", scheme, url, at ? "(hidden)@" : "", q);
+	return out;
+}
+
+const char *config_shown(const struct config_value *v, enum config_id id,
+			 char *out, size_t size)
+{
+	const char *s = v[id].text;
+
+	if (config_keys[id].kind == KIND_URL)
+		return without_user(s, out, size);
+	if (config_keys[id].secret && *s)
+		s = "(hidden)";
+	return log_quote(s, strlen(s), out, size);
+}
+
+const char *config_origin(const struct config *c,
+			  const struct config_value *values, enum config_id id,
+			  char *out, size_t size)
+{
+	const struct config_value *v = &values[id];
+
+	switch (v->source) {
+	case FROM_FILE:
+		snprintf(out, size, "%s:%u", c->path, v->line);
+		break;
+	case FROM_VARIABLE:
+		snprintf(out, size, "%s", v->variable);
+		break;
+	case FROM_FLAG:
+		snprintf(out, size, "--%s", config_keys[id].flag);
+		break;
+	case FROM_DEFAULT:
+		snprintf(out, size, "default");
+	}
+	return out;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config/env.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORTERS_MAX	8	/* ENDPOINTS_MAX of exporterd/endpoint.h */
+
+extern char **environ;
+
+static int add_env(struct config *c, size_t *n, const char *name,
+		   const char *text)
+{
+	if (*n == CONFIG_ENV_MAX ||
+	    asprintf(&c->env[*n], "%s=%s", name, text) < 0) {
+		c->env[*n] = NULL;
+		return -ENOMEM;
+	}
+	++*n;
+	return 0;
+}
+
+static bool is_taken(unsigned int number)
+{
+	char start[32];
+	int len = snprintf(start, sizeof(start), "TRIFOLD_EXPORTER_%u_", number);
+
+	for (char **e = environ; *e; e++) {
+		if (!strncmp(*e, start, (size_t)len))
+			return true;
+	}
+	return false;
+}
+
+const struct config_more *config_env_number(struct config *c)
+{
+	unsigned int i = 0, last = EXPORTERS_MAX;
+
+	while (last >= 2 && is_taken(last))
+		last--;
+	for (unsigned int n = 2; n < last && i < c->n_more; n++) {
+		if (!is_taken(n))
+			c->more[i++].number = n;
+	}
+	return i < c->n_more ? &c->more[i] : NULL;
+}
+
+static int make_more_env(struct config *c, size_t *n,
+			 const struct config_more *m)
+{
+	char name[64];
+	int r = 0;
+
+	for (int i = KEY_ENDPOINT; i <= KEY_CLIENT_KEY && !r; i++) {
+		if (m->value[i].source != FROM_FILE || !m->number)
+			continue;
+		snprintf(name, sizeof(name), "TRIFOLD_EXPORTER_%u_%s",
+			 m->number, config_keys[i].variable);
+		r = add_env(c, n, name, m->value[i].text);
+	}
+	return r;
+}
+
+int config_env_make(struct config *c)
+{
+	size_t n = 0;
+	int r = 0;
+
+	for (int i = 0; i < KEY__COUNT; i++) {
+		struct config_value *v = &c->value[i];
+		const char *set;
+		char name[64];
+
+		config_key_variable(&config_keys[i], false, name);
+		set = *name ? getenv(name) : NULL;
+		/* even if the variable of profiles wins: other signals */
+		if (!*name || v->source != FROM_FILE || (set && *set))
+			continue;
+		r = r ? r : add_env(c, &n, name, v->text);
+	}
+	for (unsigned int i = 0; i < c->n_more && !r; i++)
+		r = make_more_env(c, &n, &c->more[i]);
+	return r;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config_env - what the file says, as variables for exporterd
+ *
+ * By its environment and not by arguments: headers are secrets, and everybody
+ * can read the arguments of a process.
+ */
+#ifndef CLI_CONFIG_ENV_H
+#define CLI_CONFIG_ENV_H
+
+#include "cli/config/config.h"
+
+/*
+ * Give further receivers the numbers that no TRIFOLD_EXPORTER_<N>_* of our
+ * environment has, from the lowest; never the last free one, which is the live
+ * page's (live_page.h).  Returns the first that got none, or NULL.
+ */
+const struct config_more *config_env_number(struct config *c);
+
+/* Fill in c->env: only what the file says; exporterd finds the variables that
+ * win over it in its own environment.  0 or -ENOMEM. */
+int config_env_make(struct config *c);
+
+#endif /* CLI_CONFIG_ENV_H */

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct parser {
+	const struct config_file_ops *ops;
+	void *arg;
+	uint32_t line;
+};
+
+static void mistake(const struct parser *p, const char *text)
+{
+	p->ops->mistake(p->arg, p->line, text);
+}
+
+static char *trim(char *s)
+{
+	size_t n;
+
+	s += strspn(s, " \t");
+	n = strlen(s);
+	while (n && (s[n - 1] == ' ' || s[n - 1] == '\t'))
+		s[--n] = '\0';
+	return s;
+}
+
+/* "x" becomes x, in place; NULL when the second quote is not at the end. */
+static char *unquote(char *s)
+{
+	size_t n = strlen(s);
+
+	if (*s != '"')
+		return s;
+	if (n < 2 || s[n - 1] != '"')
+		return NULL;
+	s[n - 1] = '\0';
+	return s + 1;
+}
+
+static void section(const struct parser *p, char *s)
+{
+	size_t n = strlen(s);
+	char *name = NULL;
+
+	if (s[n - 1] == ']') {
+		s[n - 1] = '\0';
+		s = trim(s + 1);
+		n = strcspn(s, " \t\"[]");
+		if (s[n]) {
+			name = trim(s + n);
+			name = *name == '"' ? unquote(name) : NULL;
+			s[n] = '\0';
+			n = name && *name && !strpbrk(name, "\"[]") ? n : 0;
+		}
+		if (n) {
+			p->ops->section(p->arg, p->line, s, name);
+			return;
+		}
+	}
+	mistake(p, "write a section as [name] or [name \"which\"], on a line of its own");
+	p->ops->section(p->arg, p->line, NULL, NULL);
+}
+
+static void key(const struct parser *p, char *s)
+{
+	char *eq = strchr(s, '='), *value;
+
+	if (!eq) {
+		mistake(p, "write \"key = value\", \"[section]\" or \"# comment\"");
+		return;
+	}
+	*eq = '\0';
+	s = trim(s);
+	value = unquote(trim(eq + 1));
+	if (!*s)
+		mistake(p, "there is no key before \"=\"");
+	else if (!value)
+		mistake(p, "the quote at the beginning of the value is not closed at its end");
+	else
+		p->ops->key(p->arg, p->line, s, value);
+}
+
+static void one_line(const struct parser *p, char *s, size_t len)
+{
+	char text[80];
+
+	if (len && s[len - 1] == '\r')
+		s[--len] = '\0';
+	if (len > CONFIG_LINE_MAX) {
+		snprintf(text, sizeof(text), "the line is longer than %d bytes",
+			 CONFIG_LINE_MAX);
+		mistake(p, text);
+		return;
+	}
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if ((c >= 0x20 && c != 0x7f) || c == '\t')
+			continue;
+		snprintf(text, sizeof(text),
+			 "remove the control character 0x%02x (column %zu)", c,
+			 i + 1);
+		mistake(p, text);
+		return;
+	}
+	s = trim(s);
+	if (!*s || *s == '#')
+		return;
+	if (*s == '[')
+		section(p, s);
+	else
+		key(p, s);
+}
+
+void config_file_parse(char *text, size_t len,
+		       const struct config_file_ops *ops, void *arg)
+{
+	struct parser p = { .ops = ops, .arg = arg };
+	char *end = text + len;
+
+	while (text < end) {
+		char *eol = memchr(text, '\n', (size_t)(end - text));
+		size_t n = (size_t)((eol ? eol : end) - text);
+
+		p.line++;
+		text[n] = '\0';
+		one_line(&p, text, n);
+		text += n + (eol != NULL);
+	}
+}

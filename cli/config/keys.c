@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config/keys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/config/file.h"
+#include "cli/config/options.h"
+#include "common/pairs.h"
+#include "viewer/server/listen.h"
+
+#define NUMBER(lo, hi)	.kind = KIND_NUMBER, .min = (lo), .max = (hi)
+
+const struct config_key config_keys[KEY__COUNT] = {
+	[KEY_FREQUENCY] = {
+		"sampling", "frequency", NUMBER(1, FREQUENCY_MAX), .def = "19",
+		.flag = "frequency", .owner = OBEYS_LOADER,
+		.help = "Samples a second on each CPU, 1 to 1000.  The default is prime, so\n"
+			"that it keeps step with nothing that runs on a timer.",
+	},
+	[KEY_INTERVAL] = {
+		"sampling", "interval", NUMBER(1, INTERVAL_MAX), .def = "5",
+		.flag = "interval", .owner = OBEYS_NEXT_START,
+		.help = "Seconds between two batches, 1 to 300.",
+	},
+	[KEY_BUDGET] = {
+		"tables", "budget", NUMBER(1, 4096), .def = "256",
+		.owner = OBEYS_LOADER,
+		.help = "MiB of kernel memory for unwind tables, 1 to 4096.  When less than a\n"
+			"sixteenth is left, the table that was used least recently goes.",
+	},
+	[KEY_IDLE] = {
+		"tables", "idle", NUMBER(1, 604800), .def = "600",
+		.owner = OBEYS_LOADER,
+		.help = "Seconds after which a file that nobody maps and no sample used is\n"
+			"forgotten, 1 to 604800 (a week).",
+	},
+	[KEY_ENDPOINT] = {
+		"export", "endpoint", KIND_URL, .def = "", .flag = "endpoint",
+		.variable = "ENDPOINT", .otlp = true,
+		.help = "The receiver of OTLP profiles, such as http://localhost:4318;\n"
+			"/v1development/profiles is put behind it.  Without one nothing is sent,\n"
+			"and `trifold run` writes a file.",
+	},
+	[KEY_HEADERS] = {
+		"export", "headers", KIND_HEADERS, .def = "",
+		.variable = "HEADERS", .otlp = true, .secret = true,
+		.help = "Headers of each request: name=value,name=value, special characters as\n"
+			"%XX (a blank is %20).  If they hold a secret, let only root read this\n"
+			"file: chmod 600.",
+	},
+	[KEY_TIMEOUT] = {
+		"export", "timeout_ms", NUMBER(0, 3600000), .def = "10000",
+		.variable = "TIMEOUT", .otlp = true,
+		.help = "Milliseconds that one attempt to send may take; 0: no limit.",
+	},
+	[KEY_COMPRESSION] = {
+		"export", "compression", KIND_CHOICE, .choices = "gzip zstd none",
+		.def = "gzip", .variable = "COMPRESSION", .otlp = true,
+		.help = "Of requests: gzip, zstd or none.",
+	},
+	[KEY_CA] = {
+		"export", "ca", KIND_FILE, .def = "",
+		.variable = "CERTIFICATE", .otlp = true,
+		.help = "PEM file of the authorities that may vouch for the receiver; none: the\n"
+			"system's.",
+	},
+	[KEY_CLIENT_CERT] = {
+		"export", "client_certificate", KIND_FILE, .def = "",
+		.variable = "CLIENT_CERTIFICATE", .otlp = true,
+		.help = "PEM file of our own certificate, if the receiver asks for one.",
+	},
+	[KEY_CLIENT_KEY] = {
+		"export", "client_key", KIND_FILE, .def = "",
+		.variable = "CLIENT_KEY", .otlp = true,
+		.help = "PEM file of its key.",
+	},
+	[KEY_SERVICE_NAME] = {
+		"resource", "service_name", KIND_TEXT, .def = "",
+		.variable = "OTEL_SERVICE_NAME",
+		.help = "service.name of every resource; none: that of each process's program.",
+	},
+	[KEY_ATTRIBUTES] = {
+		"resource", "attributes", KIND_PAIRS, .def = "",
+		.variable = "OTEL_RESOURCE_ATTRIBUTES",
+		.help = "More attributes of every resource: key=value,key=value, special\n"
+			"characters as %XX.",
+	},
+	[KEY_METRICS] = {
+		"metrics", "exporter", KIND_CHOICE, .choices = "otlp none",
+		.def = "otlp", .variable = "OTEL_METRICS_EXPORTER",
+		.help = "What becomes of trifold's own metrics, the sums of `trifold status`: otlp\n"
+			"(sent to the receiver of [export], /v1/metrics behind it) or none.",
+	},
+	[KEY_METRICS_MS] = {
+		"metrics", "interval_ms", NUMBER(1000, 86400000),
+		.def = "60000", .variable = "OTEL_METRIC_EXPORT_INTERVAL",
+		.help = "Milliseconds between two, 1000 to 86400000 (a day).",
+	},
+	[KEY_PAGE] = {
+		"page", "enabled", KIND_YES, .def = "yes", .flag = "no-page",
+		.flag_value = "no", .owner = OBEYS_NEXT_START,
+		.help = "The live page, for browsers on this host: yes or no.",
+	},
+	[KEY_LISTEN] = {
+		"page", "listen", KIND_LISTEN, .def = "", .flag = "listen",
+		.owner = OBEYS_NEXT_START,
+		.help = "Where it is: PORT, or HOST:PORT with localhost, 127.0.0.1 or [::1]; none:\n"
+			"4328, or any free port if that is taken.",
+	},
+	[KEY_MEMORY] = {
+		"page", "memory", NUMBER(1, 4096), .def = "64",
+		.owner = OBEYS_NEXT_START,
+		.help = "MiB that its samples may take, 1 to 4096: then the oldest are coarsened.",
+	},
+	[KEY_KEEP] = {
+		"page", "keep", NUMBER(10, 604800), .def = "3600",
+		.owner = OBEYS_NEXT_START,
+		.help = "Seconds that it remembers, 10 to 604800 (a week).",
+	},
+	[KEY_VERBOSE] = {
+		"log", "verbose", KIND_YES, .def = "no", .flag = "verbose",
+		.flag_value = "yes", .owner = OBEYS_NEXT_START,
+		.help = "yes: show all that the daemons say, not only warnings.",
+	},
+};
+
+/* --- names ---------------------------------------------------------------- */
+
+static bool is_in(const struct config_key *k, const char *section)
+{
+	return !section || !strcmp(k->section, section);
+}
+
+enum config_id config_key_find(const char *section, const char *name)
+{
+	int i = 0;
+
+	while (i < KEY__COUNT && (!is_in(&config_keys[i], section) ||
+				  strcmp(config_keys[i].name, name)))
+		i++;
+	return i;
+}
+
+bool config_section_known(const char *section)
+{
+	for (int i = 0; i < KEY__COUNT; i++) {
+		if (is_in(&config_keys[i], section))
+			return true;
+	}
+	return false;
+}
+
+#define WORD_MAX	31
+
+/* Insertions, deletions and changes from a to b; more than most: most + 1. */
+static size_t distance(const char *a, const char *b, size_t most)
+{
+	size_t n = strlen(a), m = strlen(b), row[WORD_MAX + 1];
+
+	if (n > WORD_MAX || m > WORD_MAX)
+		return most + 1;
+	for (size_t j = 0; j <= m; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		size_t corner = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			size_t best = corner + (a[i - 1] != b[j - 1]);
+
+			corner = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[m] > most ? most + 1 : row[m];
+}
+
+const char *config_key_like(const char *section, const char *name)
+{
+	const char *best = NULL;
+	size_t least = strlen(name) > 4 ? 3 : 2;
+
+	for (int i = 0; i < KEY__COUNT; i++) {
+		const struct config_key *k = &config_keys[i];
+		const char *word = section ? k->name : k->section;
+		size_t d = distance(name, word, least);
+
+		if (is_in(k, section) && d < least) {
+			least = d;
+			best = word;
+		}
+	}
+	return best;
+}
+
+const char *config_key_variable(const struct config_key *k, bool profiles,
+				char out[64])
+{
+	*out = '\0';
+	if (k->variable && (k->otlp || !profiles))
+		snprintf(out, 64, "%s%s%s",
+			 k->otlp ? "OTEL_EXPORTER_OTLP_" : "",
+			 profiles ? "PROFILES_" : "", k->variable);
+	return out;
+}
+
+/* --- values --------------------------------------------------------------- */
+
+static bool is_number(const char *s, uint32_t min, uint32_t max)
+{
+	uint64_t v = 0;
+
+	if (!*s)
+		return false;
+	for (; *s; s++) {
+		if (*s < '0' || *s > '9')
+			return false;
+		v = v * 10 + (uint64_t)(*s - '0');
+		if (v > max)
+			return false;
+	}
+	return v >= min;
+}
+
+static bool is_choice(const char *s, const char *choices)
+{
+	size_t len = strlen(s), n;
+
+	for (; *choices; choices += n + (choices[n] == ' ')) {
+		n = strcspn(choices, " ");
+		if (n == len && !memcmp(choices, s, n))
+			return true;
+	}
+	return false;
+}
+
+/* As much as can be seen without libcurl, which exporterd asks again. */
+static bool is_url(const char *s)
+{
+	size_t n = !strncmp(s, "http://", 7) ? 7 :
+		   !strncmp(s, "https://", 8) ? 8 : 0;
+	const char *at, *end, *port;
+
+	if (!n || strpbrk(s, " \t\\\"<>^`{|}"))
+		return false;
+	s += n;
+	end = s + strcspn(s, "/?#");
+	at = memrchr(s, '@', (size_t)(end - s));
+	if (at)
+		s = at + 1;
+	port = memrchr(s, ':', (size_t)(end - s));
+	if (port && memchr(port, ']', (size_t)(end - port)))
+		port = NULL;		/* within [an:IPv6:address] */
+	if (port) {
+		char digits[6] = "";
+
+		n = (size_t)(end - port - 1);
+		if (n < sizeof(digits))
+			memcpy(digits, port + 1, n);
+		if (!is_number(digits, 1, 65535))
+			return false;
+		end = port;
+	}
+	return end > s && (*s == '[') == (end[-1] == ']') &&
+	       (*s == '[' || !memchr(s, ':', (size_t)(end - s)));
+}
+
+static bool is_token(const char *s)
+{
+	/* RFC 9110, 5.6.2 */
+	static const char tchar[] = "!#$%&'*+-.^_`|~0123456789"
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	return *s && !s[strspn(s, tchar)];
+}
+
+/* As exporterd will read it. */
+static bool is_pairs(const char *s, bool headers)
+{
+	char copy[CONFIG_LINE_MAX + 1], *rest = copy, *key, *value;
+	bool bad = false;
+	int n = 0;
+
+	if (strlen(s) >= sizeof(copy))
+		return false;
+	strcpy(copy, s);
+	while (pairs_next(&rest, &key, &value, &bad)) {
+		n++;
+		if (headers && (!is_token(key) || strchr(value, '\n') ||
+				strchr(value, '\r')))
+			return false;
+		if (!headers && (!percent_decode(key) || !*key))
+			return false;
+	}
+	return !bad && n && !(headers && strchr(s, ';'));
+}
+
+static const char *check_file(const char *path, char *buf, size_t size)
+{
+	struct stat st;
+	int r;
+
+	if (*path != '/')
+		return "the full path of a PEM file";
+	r = access(path, R_OK) < 0 || stat(path, &st) < 0 ? errno : 0;
+	if (!r && S_ISREG(st.st_mode))
+		return NULL;
+	snprintf(buf, size, "a file that can be read (%s)",
+		 r ? strerror(r) : "this is no file");
+	return buf;
+}
+
+const char *config_key_check(const struct config_key *k, const char *value,
+			     char *buf, size_t size)
+{
+	uint16_t port;
+	int family;
+
+	switch (k->kind) {
+	case KIND_NUMBER:
+		snprintf(buf, size, "a number from %u to %u", k->min, k->max);
+		return is_number(value, k->min, k->max) ? NULL : buf;
+	case KIND_YES:
+		return is_choice(value, "yes no") ? NULL : "yes or no";
+	case KIND_TEXT:
+		return NULL;
+	case KIND_CHOICE:
+		snprintf(buf, size, "one of: %s", k->choices);
+		return is_choice(value, k->choices) ? NULL : buf;
+	case KIND_URL:
+		return is_url(value) ? NULL :
+			"http://HOST:PORT or https://HOST:PORT";
+	case KIND_PAIRS:
+		return is_pairs(value, false) ? NULL :
+			"key=value,key=value, special characters as %XX";
+	case KIND_HEADERS:
+		return is_pairs(value, true) ? NULL :
+			"name=value,name=value, special characters as %XX";
+	case KIND_FILE:
+		return check_file(value, buf, size);
+	case KIND_LISTEN:
+		return listen_parse(value, &family, &port) ?
+			"PORT, or HOST:PORT with localhost, 127.0.0.1 or [::1]" :
+			NULL;
+	}
+	return "something else";
+}
+
+/* --- the file with every default ------------------------------------------ */
+
+static void comment(const char *text, FILE *to)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		fprintf(to, "# %.*s\n", (int)n, text);
+		text += n + (text[n] == '\n');
+	}
+}
+
+static void overrides(const struct config_key *k, FILE *to)
+{
+	char first[64], second[64];
+
+	config_key_variable(k, true, first);
+	config_key_variable(k, false, second);
+	if (!k->flag && !*second)
+		return;
+	fputs("# Overridden by", to);
+	if (k->flag)
+		fprintf(to, " --%s%s", k->flag, *second ? "," : "");
+	if (*first)
+		fprintf(to, "%s %s,", k->flag ? "\n#" : "", first);
+	if (*second)
+		fprintf(to, "%s %s", *first ? "\n#" : "", second);
+	fputs(".\n", to);
+}
+
+static const char head[] =
+"# " CONFIG_PATH_DEFAULT ": the configuration of `trifold run`\n"
+"#\n"
+"# Every key, with its default.  To change one, remove the # before it.  Then\n"
+"#   trifold check-config                 finds mistakes, by line\n"
+"#   trifold check-config --effective     says what holds, and by what\n"
+"#   kill -HUP $(pidof -s trifold)        has a running trifold read it again\n"
+"#\n"
+"# What is written here is overridden by OTEL_EXPORTER_OTLP_*, these by\n"
+"# OTEL_EXPORTER_OTLP_PROFILES_*, and these by options on the command line.\n"
+"# Comments have lines of their own.  docs/CONFIG.md says more.\n";
+
+static const char more[] =
+"\n"
+"# Up to six more receivers, each with the keys of [export] and a name.  They\n"
+"# take nothing from [export]:\n"
+"#   [export \"second\"]\n"
+"#   endpoint = https://profiles.example.com:4318\n"
+"#   headers = authorization=Bearer%20...\n";
+
+void config_keys_example(FILE *to)
+{
+	const char *section = "";
+
+	fputs(head, to);
+	for (int i = 0; i < KEY__COUNT; i++) {
+		const struct config_key *k = &config_keys[i];
+
+		if (strcmp(section, k->section))
+			fprintf(to, "\n[%s]\n", k->section);
+		section = k->section;
+		fputc('\n', to);
+		comment(k->help, to);
+		overrides(k, to);
+		fprintf(to, "#%s =%s%s\n", k->name, *k->def ? " " : "",
+			k->def);
+		if (i == KEY_CLIENT_KEY)
+			fputs(more, to);
+	}
+}

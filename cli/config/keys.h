@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config_keys - the one table of what the configuration file can say
+ *
+ * Checking a file, `trifold check-config --defaults` (packaging/trifold.conf
+ * is its output), docs/CONFIG.md (a test compares) and the manual page are
+ * made from it: a key is added here and nowhere else.
+ */
+#ifndef CLI_CONFIG_KEYS_H
+#define CLI_CONFIG_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define CONFIG_PATH_DEFAULT	"/etc/trifold/trifold.conf"
+#define CONFIG_TABLES_MIB	256	/* as in loaderd/main.c */
+#define CONFIG_IDLE_S		600	/* likewise */
+
+enum config_id {
+	KEY_FREQUENCY, KEY_INTERVAL, KEY_BUDGET, KEY_IDLE,
+	/* of each receiver, as config_key_of_more() has it: */
+	KEY_ENDPOINT, KEY_HEADERS, KEY_TIMEOUT, KEY_COMPRESSION, KEY_CA,
+	KEY_CLIENT_CERT, KEY_CLIENT_KEY,
+	KEY_SERVICE_NAME, KEY_ATTRIBUTES, KEY_METRICS, KEY_METRICS_MS,
+	KEY_PAGE, KEY_LISTEN, KEY_MEMORY, KEY_KEEP,
+	KEY_VERBOSE,
+	KEY__COUNT
+};
+
+enum config_kind {
+	KIND_NUMBER,		/* min..max */
+	KIND_YES,		/* yes or no */
+	KIND_TEXT,
+	KIND_CHOICE,		/* one of .choices */
+	KIND_URL,		/* http:// or https:// */
+	KIND_PAIRS,		/* k=v,k=v as in OTEL_RESOURCE_ATTRIBUTES */
+	KIND_HEADERS,		/* likewise, names of HTTP headers */
+	KIND_FILE,		/* full path of a file that can be read */
+	KIND_LISTEN,		/* viewer/server/listen.h */
+};
+
+/* Who obeys it, and so what a reload does. */
+enum config_owner {
+	OBEYS_EXPORTER,		/* started anew; it loses nothing */
+	OBEYS_LOADER,		/* likewise; sampling pauses meanwhile */
+	OBEYS_NEXT_START,
+};
+
+struct config_key {
+	const char *section, *name;
+	enum config_kind kind;
+	uint32_t min, max;
+	const char *choices;	/* "a b c" */
+	const char *def;	/* "": none */
+	const char *flag;	/* of `trifold run`, or NULL */
+	const char *flag_value;	/* what the flag means if it takes none */
+	/* environment variable, or NULL.  If .otlp, what stands behind
+	 * OTEL_EXPORTER_OTLP_PROFILES_ and OTEL_EXPORTER_OTLP_. */
+	const char *variable;
+	bool otlp;
+	bool secret;		/* of the value, or a part of it */
+	enum config_owner owner;
+	const char *help;	/* lines of a comment, without "# " */
+};
+
+extern const struct config_key config_keys[KEY__COUNT];
+
+/* By section and name (any section: NULL), or KEY__COUNT. */
+enum config_id config_key_find(const char *section, const char *name);
+
+/* What was meant by a name nobody knows, or NULL; NULL for section: a section's
+ * name. */
+const char *config_key_like(const char *section, const char *name);
+bool config_section_known(const char *section);
+
+/* What is wrong with a value (not empty), or NULL. */
+const char *config_key_check(const struct config_key *k, const char *value,
+			     char *buf, size_t size);
+
+/* "NAME" of the variable: generic, or of profiles (first), or "". */
+const char *config_key_variable(const struct config_key *k, bool profiles,
+				char out[64]);
+
+/* The file with every default. */
+void config_keys_example(FILE *to);
+
+#endif /* CLI_CONFIG_KEYS_H */

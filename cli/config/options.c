@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config/options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void options_defaults(struct options *o)
+{
+	static char *nothing[] = { NULL };
+
+	*o = (struct options){
+		.frequency = FREQUENCY_DEFAULT, .interval = INTERVAL_DEFAULT,
+		.rest = nothing,
+	};
+}
+
+/* Digits only; false when there are none, other things, or too much. */
+static bool parse_number(const char *s, size_t len, uint64_t max, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] < '0' || s[i] > '9')
+			return false;
+		v = v * 10 + (uint64_t)(s[i] - '0');
+		if (v > max)
+			return false;
+	}
+	*ret = v;
+	return len > 0;
+}
+
+static bool parse_seconds(const char *s, uint64_t *ret)
+{
+	size_t whole = strcspn(s, "."), digits;
+	uint64_t v, ms = 0;
+
+	if (!parse_number(s, whole, DURATION_MAX_S, &v))
+		return false;
+	if (s[whole]) {
+		digits = strlen(s + whole + 1);
+		if (digits > 3 || !parse_number(s + whole + 1, digits, 999, &ms))
+			return false;
+		for (; digits < 3; digits++)
+			ms *= 10;
+	}
+	*ret = v * 1000 + ms;
+	return *ret != 0;
+}
+
+const struct option_def option_help = {
+	"help", NULL, "say this and stop", OPTION_FLAG, 0, 0,
+	offsetof(struct options, help),
+};
+
+static const struct option_def *find(const struct command *c, const char *name,
+				     size_t len)
+{
+	for (size_t i = 0; i < c->n_options; i++) {
+		if (strlen(c->options[i].name) == len &&
+		    !memcmp(c->options[i].name, name, len))
+			return &c->options[i];
+	}
+	return len == 4 && !memcmp(name, "help", 4) ? &option_help : NULL;
+}
+
+/* "html, folded, pprof or otlp" */
+static const char *format_list(char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (uint32_t i = FORMAT_NONE + 1; i < FORMAT__MAX; i++) {
+		const char *before = i == FORMAT_NONE + 1 ? "" :
+				     i == FORMAT__MAX - 1 ? " or " : ", ";
+
+		snprintf(buf + len, size - len, "%s%s", before,
+			 profile_format_name(i));
+		len += strlen(buf + len);
+	}
+	return buf;
+}
+
+static const char *add_number(struct numbers *to, uint32_t v, char *buf,
+			      size_t size)
+{
+	for (uint32_t i = 0; i < to->n; i++) {
+		if (to->v[i] == v)
+			return NULL;
+	}
+	if (to->n < NUMBERS_MAX) {
+		to->v[to->n++] = v;
+		return NULL;
+	}
+	snprintf(buf, size, "to be given at most %u times", NUMBERS_MAX);
+	return buf;
+}
+
+/* Returns what a value should have been, or NULL when it was stored. */
+static const char *store(const struct option_def *d, const char *value,
+			 struct options *o, char *buf, size_t size)
+{
+	void *at = (char *)o + d->at;
+	uint64_t v = 0;
+
+	switch (d->kind) {
+	case OPTION_FLAG:
+		*(bool *)at = true;
+		return NULL;
+	case OPTION_TEXT:
+		*(const char **)at = value;
+		return *value ? NULL : "something";
+	case OPTION_NUMBER:
+		if (parse_number(value, strlen(value), d->max, &v) &&
+		    v >= d->min) {
+			*(uint32_t *)at = (uint32_t)v;
+			return NULL;
+		}
+		snprintf(buf, size, "a number from %u to %u", d->min, d->max);
+		return buf;
+	case OPTION_NUMBERS:
+		if (parse_number(value, strlen(value), d->max, &v) &&
+		    v >= d->min)
+			return add_number(at, (uint32_t)v, buf, size);
+		snprintf(buf, size, "a number from %u to %u", d->min, d->max);
+		return buf;
+	case OPTION_SECONDS:
+		return parse_seconds(value, at) ? NULL :
+			"seconds, such as 10 or 0.5";
+	case OPTION_WORDS:
+		break;
+	case OPTION_FORMAT:
+		*(uint32_t *)at = profile_format_named(value);
+		return *(uint32_t *)at ? NULL : format_list(buf, size);
+	}
+	return "something else";
+}
+
+__attribute__((format(printf, 4, 5)))
+static int refuse(const struct command *c, char *err, size_t size,
+		  const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(err, size, fmt, ap);
+	va_end(ap);
+	if (n >= 0 && (size_t)n < size)
+		snprintf(err + n, size - (size_t)n,
+			 "; see `trifold %s --help`", c->name);
+	return -EINVAL;
+}
+
+/* argv[*i] and what follows, up to an option. */
+static int parse_words(int argc, char **argv, int *i, struct words *words)
+{
+	*words = (struct words){ argv + *i, 1 };
+	while (*i + 1 < argc && strncmp(argv[*i + 1], "--", 2)) {
+		words->n++;
+		++*i;
+	}
+	return 0;
+}
+
+/* There are fewer options than room for them. */
+static void note(struct options *o, const char *name, const char *text)
+{
+	uint32_t i = 0;
+
+	while (i < o->n_given && strcmp(o->given[i].name, name))
+		i++;
+	if (i == OPTIONS_GIVEN_MAX)
+		return;
+	o->given[i] = (struct given){ name, text };
+	if (i == o->n_given)
+		o->n_given++;
+}
+
+static int parse_one(const struct command *c, int argc, char **argv, int *i,
+		     struct options *o, char *err, size_t size)
+{
+	const char *word = argv[*i] + 2, *value = NULL, *wanted;
+	size_t len = strcspn(word, "=");
+	const struct option_def *d = find(c, word, len);
+	char buf[128];
+
+	if (!d)
+		return refuse(c, err, size, "unknown option --%.*s", (int)len,
+			      word);
+	if (word[len])
+		value = word + len + 1;
+	if (d->kind == OPTION_FLAG && value)
+		return refuse(c, err, size, "--%s takes no value", d->name);
+	if (d->kind != OPTION_FLAG && !value) {
+		if (++*i >= argc)
+			return refuse(c, err, size, "--%s needs a value",
+				      d->name);
+		value = argv[*i];
+	}
+	if (d->kind == OPTION_WORDS)
+		return parse_words(argc, argv, i, (void *)((char *)o + d->at));
+	wanted = store(d, value, o, buf, sizeof(buf));
+	if (wanted)
+		return refuse(c, err, size, "--%s needs %s", d->name, wanted);
+	note(o, d->name, value ? value : "");
+	return 0;
+}
+
+/* Where a word that is no option belongs, or NULL. */
+static const char **place_for(const struct command *c, struct options *o)
+{
+	if ((c->rest == REST_FILE || c->rest == REST_SHELL) && !o->file)
+		return &o->file;
+	if (c->rest == REST_FILES && !o->files[1])
+		return &o->files[o->files[0] ? 1 : 0];
+	return NULL;
+}
+
+int options_parse(const struct command *c, int argc, char **argv,
+		  struct options *o, char *err, size_t size)
+{
+	int i, r;
+
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--")) {
+			if (c->rest != REST_COMMAND)
+				return refuse(c, err, size,
+					      "%s runs no command", c->name);
+			if (!argv[i + 1])
+				return refuse(c, err, size,
+					      "no command behind --");
+			o->rest = argv + i + 1;
+			return 0;
+		}
+		if (!strcmp(argv[i], "-h")) {
+			o->help = true;
+			continue;
+		}
+		if (strncmp(argv[i], "--", 2) && place_for(c, o)) {
+			*place_for(c, o) = argv[i];
+			continue;
+		}
+		if (strncmp(argv[i], "--", 2))
+			return refuse(c, err, size, "unexpected \"%s\"%s",
+				      argv[i], c->rest == REST_COMMAND ?
+				      " (a command goes behind --)" : "");
+		r = parse_one(c, argc, argv, &i, o, err, size);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static void help_line(const struct option_def *d)
+{
+	char left[40];
+
+	snprintf(left, sizeof(left), "--%s%s%s", d->name, d->value ? " " : "",
+		 d->value ? d->value : "");
+	printf("  %-18s %s\n", left, d->help);
+}
+
+void options_help(const struct command *c)
+{
+	printf("Usage: trifold %s%s%s\n\n%s.\n\n", c->name,
+	       *c->usage ? " " : "", c->usage, c->summary);
+	for (size_t i = 0; i < c->n_options; i++) {
+		if (c->options[i].help)
+			help_line(&c->options[i]);
+	}
+	help_line(&option_help);
+	if (c->details)
+		printf("\n%s", c->details);
+}

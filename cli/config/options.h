@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options - the command line: one table of commands, one of options each
+ *
+ * Long options only, "--name value" or "--name=value"; "--" ends them.  An
+ * error is one line and a hint, and exit status EXIT_USAGE.
+ */
+#ifndef CLI_CONFIG_OPTIONS_H
+#define CLI_CONFIG_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "profile/profile.h"
+
+#define EXIT_USAGE	2
+
+#define FREQUENCY_DEFAULT	19	/* Hz; prime, so in step with nothing */
+#define FREQUENCY_MAX		1000
+#define INTERVAL_DEFAULT	5	/* s */
+#define INTERVAL_MAX		300
+#define DURATION_MAX_S		(366 * 86400)
+
+#define OPTIONS_GIVEN_MAX	32
+
+struct config;
+
+struct given {
+	const char *name, *text;	/* of an option; text "": it takes none */
+};
+
+struct words {
+	char *const *v;
+	uint32_t n;
+};
+
+#define NUMBERS_MAX	32		/* ONLY_MAX of bpf/record.h */
+struct numbers {
+	uint32_t v[NUMBERS_MAX];
+	uint32_t n;
+};
+
+/* All that any command can be told. */
+struct options {
+	const char *output;
+	const char *endpoint;
+	const char *libexec;
+	const char *listen;		/* of the live page; NULL: default */
+	bool no_page;
+	uint32_t page_memory, page_keep;	/* MiB, s */
+	uint64_t duration_ms;		/* 0: none given */
+	uint32_t format;		/* enum profile_format */
+	uint32_t frequency;		/* Hz */
+	uint32_t interval;		/* s */
+	bool verbose;
+	bool json;
+	bool help;
+	char **rest;			/* NULL-terminated: a command */
+	const char *file;		/* NULL: none given */
+	const char *files[2];		/* likewise */
+	uint32_t limit;			/* 0: none given */
+	bool by_total;
+	struct words at;
+	/* of top */
+	bool once;
+	const char *view;		/* NULL: none given */
+	/* of record, see target.h */
+	struct numbers pids;
+	const char *cgroup, *container;
+	bool all;
+	/* of the configuration, see config.h */
+	const char *config_file;	/* NULL: none named */
+	const struct config *config;	/* NULL: not of this command */
+	uint32_t table_budget, table_idle;	/* MiB, s; 0: loaderd's own */
+	bool defaults, effective;
+	struct given given[OPTIONS_GIVEN_MAX];
+	uint32_t n_given;
+	/* of the recorder, see recorder.h */
+	uint32_t batch_fd, control_fd, owner_uid, owner_gid, seal_uid;
+	const char *command;
+};
+
+enum option_kind {
+	OPTION_FLAG,		/* bool */
+	OPTION_TEXT,		/* const char *, not empty */
+	OPTION_NUMBER,		/* uint32_t, min..max */
+	OPTION_SECONDS,		/* uint64_t, milliseconds; "1.5" */
+	OPTION_FORMAT,		/* uint32_t: enum profile_format */
+	OPTION_NUMBERS,		/* struct numbers: another each time */
+	OPTION_WORDS,		/* struct words: all up to the next option */
+};
+
+struct option_def {
+	const char *name;	/* without "--" */
+	const char *value;	/* what help calls its value; shells complete
+				 * FILE and DIR as such */
+	const char *help;	/* NULL: not shown */
+	enum option_kind kind;
+	uint32_t min, max;
+	size_t at;		/* offsetof in struct options */
+};
+
+/* What a command takes beside options. */
+enum option_rest {
+	REST_NONE,
+	REST_COMMAND,		/* words behind "--" */
+	REST_FILE,		/* one word */
+	REST_FILES,		/* two words */
+	REST_SHELL,		/* one word, as of completion.h */
+};
+
+struct command {
+	const char *name;
+	const char *usage;	/* behind the name */
+	const char *summary;	/* NULL: an internal command, not shown */
+	const char *details;	/* more for --help, or NULL */
+	const struct option_def *options;
+	size_t n_options;
+	enum option_rest rest;
+	int (*run)(const struct options *o);	/* returns the exit status */
+};
+
+/* --help, which every command has beside its own. */
+extern const struct option_def option_help;
+
+void options_defaults(struct options *o);
+
+/*
+ * Parse argv[1..] (argv[0] is the command's name) into *o.  Returns 0, or
+ * -EINVAL with one line (no newline) in err.
+ */
+int options_parse(const struct command *c, int argc, char **argv,
+		  struct options *o, char *err, size_t size);
+
+/* The text that an option was given last, "" if it takes none; NULL: it was not
+ * given. */
+static inline const char *options_given(const struct options *o,
+					const char *name)
+{
+	for (uint32_t i = 0; i < o->n_given; i++) {
+		if (!strcmp(o->given[i].name, name))
+			return o->given[i].text;
+	}
+	return NULL;
+}
+
+void options_help(const struct command *c);	/* to standard output */
+
+#endif /* CLI_CONFIG_OPTIONS_H */

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/diff/diff.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/diff/folded_read.h"
+#include "cli/diff/html.h"
+#include "cli/diff/rows.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "common/text.h"
+#include "profile/outfile.h"
+
+/* --- in ---------------------------------------------------------------- */
+
+/* All of fd, and a byte more than is allowed if it has more.  0 or -errno. */
+static int read_all(int fd, char **ret, size_t *len)
+{
+	const size_t max = FOLDED_BYTES_MAX + 1;
+	size_t cap = 1 << 16, n = 0;
+	char *buf = malloc(cap), *more;
+	ssize_t r = 1;
+
+	while (buf && r > 0 && n < max) {
+		if (n == cap) {
+			cap = cap * 2 > max ? max : cap * 2;
+			more = realloc(buf, cap);
+			if (!more)
+				break;
+			buf = more;
+		}
+		r = read(fd, buf + n, cap - n);
+		if (r < 0 && errno == EINTR)
+			r = 1;
+		else if (r > 0)
+			n += (size_t)r;
+	}
+	*ret = buf;
+	*len = n;
+	if (r < 0)
+		return -errno;
+	return r && n < max ? -ENOMEM : 0;
+}
+
+static int take(struct folded_tree *t, unsigned int side, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
+	struct folded_mistake m;
+	char name[256], *bytes;
+	size_t len;
+
+	log_quote(path, strlen(path), name, sizeof(name));
+	if (fd < 0) {
+		log_err("%s: %m", name);
+		return -1;
+	}
+	r = read_all(fd, &bytes, &len);
+	close(fd);
+	if (!r)
+		r = folded_read(t, side, bytes, len, &m);
+	free(bytes);
+	if (r > 0)
+		log_err("%s:%u: %s", name, m.line, m.what);
+	else if (r < 0)
+		log_err("%s: %s", name, strerror(-r));
+	return r ? -1 : 0;
+}
+
+/* --- out --------------------------------------------------------------- */
+
+/* The text of a name, or what stands for none; valid until the next call. */
+static const char *name_text(const struct folded_tree *t, uint32_t name,
+			     struct pb *buf)
+{
+	buf->len = 0;
+	folded_name(t, name, buf);
+	if (!buf->len && !buf->failed)
+		return "[no name]";
+	pb_raw(buf, "", 1);
+	return buf->failed ? "[no memory]" : (const char *)buf->data;
+}
+
+static void print_table(const struct options *o, const struct folded_tree *t,
+			const struct diff_row *rows, uint32_t n, uint32_t shown)
+{
+	struct pb buf = { 0 };
+	char name[256];
+
+	for (unsigned int s = 0; s < FOLDED_SIDES; s++)
+		printf("%c  %s: %llu samples\n", "AB"[s],
+		       log_quote(o->files[s], strlen(o->files[s]), name,
+				 sizeof(name)),
+		       (unsigned long long)t->samples[s]);
+	printf("\n  self A   self B   points  total A  total B   points  function\n");
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct diff_row *r = &rows[i];
+
+		printf("%7.2f%% %7.2f%% %+8.2f %7.2f%% %7.2f%% %+8.2f  %s\n",
+		       diff_share(t, r->self, 0), diff_share(t, r->self, 1),
+		       diff_points(t, r->self), diff_share(t, r->total, 0),
+		       diff_share(t, r->total, 1), diff_points(t, r->total),
+		       name_text(t, r->name, &buf));
+	}
+	if (shown < n)
+		printf("\n%u of %u functions; --limit shows more\n", shown, n);
+	free(buf.data);
+}
+
+static void add_pair(struct json *j, const char *key, const uint64_t *v)
+{
+	json_open(j, key, '[');
+	json_num(j, NULL, v[0]);
+	json_num(j, NULL, v[1]);
+	json_close(j, ']');
+}
+
+static int print_json(const struct options *o, const struct folded_tree *t,
+		      const struct diff_row *rows, uint32_t n, uint32_t shown)
+{
+	struct json j = { .more = false };
+	struct pb buf = { 0 };
+	int r;
+
+	json_open(&j, NULL, '{');
+	json_open(&j, "files", '[');
+	json_text(&j, NULL, o->files[0]);
+	json_text(&j, NULL, o->files[1]);
+	json_close(&j, ']');
+	add_pair(&j, "samples", t->samples);
+	json_num(&j, "functions_in_all", n);
+	json_open(&j, "functions", '[');
+	for (uint32_t i = 0; i < shown; i++) {
+		json_open(&j, NULL, '{');
+		json_text(&j, "name", name_text(t, rows[i].name, &buf));
+		add_pair(&j, "self", rows[i].self);
+		add_pair(&j, "total", rows[i].total);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_close(&j, '}');
+	free(buf.data);
+	r = json_finish(&j, stdout);
+	if (r)
+		log_err("cannot write: %s", strerror(-r));
+	return r;
+}
+
+int diff_encode_folded(const struct folded_tree *t, struct pb *out)
+{
+	size_t ends[FOLDED_DEPTH_MAX + 1] = { 0 };
+	struct pb line = { 0 };
+	uint32_t depth = 0, i = 0;
+	int r;
+
+	while ((i = folded_next(t, i, &depth))) {
+		const struct folded_node *node = &t->nodes[i];
+
+		line.len = ends[depth - 1];
+		if (depth > 1)
+			pb_raw(&line, ";", 1);
+		folded_name(t, node->name, &line);
+		ends[depth] = line.len;
+		if (!node->self[0] && !node->self[1])
+			continue;
+		pb_raw(out, line.data, line.len);
+		text_str(out, " ");
+		text_num(out, node->self[0]);
+		text_str(out, " ");
+		text_num(out, node->self[1]);
+		text_str(out, "\n");
+	}
+	r = line.failed || out->failed ? -ENOMEM : 0;
+	free(line.data);
+	return r;
+}
+
+static int write_file(const struct options *o, const struct folded_tree *t)
+{
+	struct pb out = { 0 };
+	struct outfile f;
+	size_t done = 0;
+	ssize_t n;
+	int r = profile_format_of(o->output) == FORMAT_HTML ?
+		diff_encode_html(t, o->files, &out) :
+		diff_encode_folded(t, &out);
+
+	if (r)
+		log_err("%s", strerror(-r));
+	else
+		r = outfile_open(&f, o->output);
+	if (r) {
+		free(out.data);
+		return r;
+	}
+	while (done < out.len) {
+		n = write(f.fd, out.data + done, out.len - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			log_err("%s: %m", o->output);
+			outfile_abandon(&f);
+			free(out.data);
+			return -EIO;
+		}
+		done += (size_t)n;
+	}
+	free(out.data);
+	return outfile_commit(&f);
+}
+
+static int show(const struct options *o, const struct folded_tree *t)
+{
+	uint32_t limit = o->limit ? o->limit : DIFF_LIMIT, n = 0, shown;
+	struct diff_row *rows = diff_rows(t, o->by_total, &n);
+	int r = 0;
+
+	if (!rows) {
+		log_err("%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	shown = n < limit ? n : limit;
+	if (o->json)
+		r = print_json(o, t, rows, n, shown);
+	else
+		print_table(o, t, rows, n, shown);
+	if (!r && (fflush(stdout) || ferror(stdout))) {
+		log_err("cannot write: %m");
+		r = -EIO;
+	}
+	free(rows);
+	return r;
+}
+
+int diff_run(const struct options *o)
+{
+	struct folded_tree t;
+	int r;
+
+	if (!o->files[1]) {
+		log_err("diff needs two recordings, A and B; see `trifold diff "
+			"--help`");
+		return EXIT_USAGE;
+	}
+	if (o->output && profile_format_of(o->output) != FORMAT_FOLDED &&
+	    profile_format_of(o->output) != FORMAT_HTML) {
+		log_err("diff writes .html and .folded only");
+		return EXIT_USAGE;
+	}
+	r = folded_init(&t);
+	for (unsigned int s = 0; s < FOLDED_SIDES && !r; s++)
+		r = take(&t, s, o->files[s]);
+	if (!r)
+		r = folded_sort(&t);
+	if (!r && o->output)
+		r = write_file(o, &t);
+	if (!r && (o->json || !o->output))
+		r = show(o, &t);
+	folded_fini(&t);
+	return r ? 1 : 0;
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/diff/folded_read.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+static uint64_t name_hash(const struct folded_tree *t, const char *s,
+			  size_t len)
+{
+	return XXH3_64bits_withSeed(s, len, t->seed);
+}
+
+static const char *name_text(const struct folded_tree *t, uint32_t name)
+{
+	return (const char *)t->text.data + t->names[name].at;
+}
+
+static uint64_t hash_of(const void *tree, const struct index_set *s,
+			uint32_t i)
+{
+	const struct folded_tree *t = tree;
+
+	return s == &t->names_set ?
+		name_hash(t, name_text(t, i), t->names[i].len) :
+		index_pair_hash(t->nodes[i].parent, t->nodes[i].name, t->seed);
+}
+
+int folded_init(struct folded_tree *t)
+{
+	*t = (struct folded_tree){ .seed = index_seed() };
+	if (!array_room((void **)&t->nodes, &t->nodes_cap, 0,
+			sizeof(*t->nodes)))
+		return -ENOMEM;
+	t->nodes[0] = (struct folded_node){
+		.child = INDEX_NONE, .sibling = INDEX_NONE,
+	};
+	return 0;
+}
+
+void folded_fini(struct folded_tree *t)
+{
+	free(t->names);
+	free(t->nodes);
+	free(t->text.data);
+	free(t->names_set.slots);
+	free(t->nodes_set.slots);
+}
+
+/* The number of this name, added if need be; NONE: no memory. */
+static uint32_t name_of(struct folded_tree *t, const char *s, size_t len)
+{
+	struct index_set *set = &t->names_set;
+	size_t start = t->text.len;
+	uint64_t at;
+
+	if (!index_set_room(set, hash_of, t) ||
+	    !array_room((void **)&t->names, &t->names_cap, set->n,
+			sizeof(*t->names)))
+		return INDEX_NONE;
+	at = name_hash(t, s, len) & (set->cap - 1);
+	for (; set->slots[at] != INDEX_NONE; at = (at + 1) & (set->cap - 1)) {
+		uint32_t i = set->slots[at];
+
+		if (t->names[i].len == len &&
+		    !memcmp(name_text(t, i), s, len))
+			return i;
+	}
+	/* never NULL, so that an empty name is bytes like any other */
+	pb_raw(&t->text, s, len);
+	pb_raw(&t->text, "", 1);
+	if (t->text.failed)
+		return INDEX_NONE;
+	t->names[set->n] = (struct folded_name){ start, (uint32_t)len };
+	set->slots[at] = set->n;
+	return set->n++;
+}
+
+/* The child of parent with this name, added if need be; NONE: no memory. */
+static uint32_t child_of(struct folded_tree *t, uint32_t parent, uint32_t name)
+{
+	struct index_set *set = &t->nodes_set;
+	uint64_t at;
+
+	if (name == INDEX_NONE || !index_set_room(set, hash_of, t) ||
+	    !array_room((void **)&t->nodes, &t->nodes_cap, set->n + 1,
+			sizeof(*t->nodes)))
+		return INDEX_NONE;
+	at = index_pair_hash(parent, name, t->seed) & (set->cap - 1);
+	for (; set->slots[at] != INDEX_NONE; at = (at + 1) & (set->cap - 1)) {
+		const struct folded_node *n = &t->nodes[set->slots[at]];
+
+		if (n->parent == parent && n->name == name)
+			return set->slots[at];
+	}
+	t->nodes[set->n + 1] = (struct folded_node){
+		.name = name, .parent = parent, .child = INDEX_NONE,
+		.sibling = t->nodes[parent].child,
+	};
+	t->nodes[parent].child = set->n + 1;
+	set->slots[at] = ++set->n;
+	return set->n;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/*
+ * The number at the end of a line becomes *count, what is before it and its
+ * blanks *len.  Returns what is wrong, or NULL.
+ */
+static const char *split_count(const char *s, size_t *len, uint64_t *count)
+{
+	size_t end = *len, i;
+	uint64_t v = 0;
+
+	for (i = end; i > 0 && s[i - 1] >= '0' && s[i - 1] <= '9'; i--)
+		;
+	if (i == end)
+		return "no whole number of samples at the end of the line";
+	for (size_t k = i; k < end; k++) {
+		v = v * 10 + (uint64_t)(s[k] - '0');
+		if (v > FOLDED_SAMPLES_MAX)
+			return "more than 2^53 samples";
+	}
+	if (i > 0 && !is_blank(s[i - 1]))
+		return "no blank before the number of samples";
+	while (i > 0 && is_blank(s[i - 1]))
+		i--;
+	if (!i)
+		return "no stack before the number of samples";
+	*len = i;
+	*count = v;
+	return NULL;
+}
+
+static const char *look_at_bytes(const char *s, size_t len)
+{
+	if (len > FOLDED_LINE_MAX)
+		return "longer than 1 MiB";
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if ((c < 0x20 && c != '\t') || c == 0x7f)
+			return "a control character: no folded stacks";
+	}
+	return NULL;
+}
+
+/* Sets *what, or returns -ENOMEM. */
+static int read_line(struct folded_tree *t, unsigned int side, const char *s,
+		     size_t len, const char **what)
+{
+	uint32_t at = 0, depth = 0;
+	const char *end, *next;
+	uint64_t count = 0;
+
+	*what = look_at_bytes(s, len);
+	if (!*what)
+		*what = split_count(s, &len, &count);
+	if (*what)
+		return 0;
+	if (count > FOLDED_SAMPLES_MAX - t->samples[side]) {
+		*what = "more than 2^53 samples up to here";
+		return 0;
+	}
+	for (end = s + len; s; s = next) {
+		const char *semi = memchr(s, ';', (size_t)(end - s));
+
+		next = semi ? semi + 1 : NULL;
+		if (++depth > FOLDED_DEPTH_MAX)
+			*what = "more than 4,096 frames";
+		else if (t->nodes_set.n >= FOLDED_NODES_MAX)
+			*what = "too many distinct stacks (4,194,304 frames)";
+		if (*what)
+			return 0;
+		at = child_of(t, at, name_of(t, s, (size_t)((semi ? semi : end) - s)));
+		if (at == INDEX_NONE)
+			return -ENOMEM;
+	}
+	t->nodes[at].self[side] += count;
+	t->samples[side] += count;
+	return 0;
+}
+
+static int mistake(struct folded_mistake *m, uint32_t line, const char *what)
+{
+	*m = (struct folded_mistake){ line, what };
+	return 1;
+}
+
+int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
+		size_t len, struct folded_mistake *m)
+{
+	const char *end = bytes + len, *s = bytes, *what = NULL;
+	uint32_t line = 0;
+
+	if (len > FOLDED_BYTES_MAX)
+		return mistake(m, 1, "the file is larger than 256 MiB");
+	if (len > 2 && !memcmp(bytes, "\x1f\x8b", 2))
+		return mistake(m, 1, "compressed by gzip: no folded stacks");
+	while (s < end) {
+		const char *nl = memchr(s, '\n', (size_t)(end - s));
+		const char *stop = nl ? nl : end;
+		size_t n = (size_t)(stop - s);
+
+		line++;
+		if (n && s[n - 1] == '\r')
+			n--;
+		if (n && read_line(t, side, s, n, &what))
+			return -ENOMEM;
+		if (what)
+			return mistake(m, line, what);
+		s = nl ? nl + 1 : end;
+	}
+	if (!t->samples[side])
+		return mistake(m, line ? line : 1, "no samples in this file");
+	return 0;
+}
+
+static int by_name(const void *pa, const void *pb, void *arg)
+{
+	const struct folded_tree *t = arg;
+	const struct folded_name *a = &t->names[*(const uint32_t *)pa];
+	const struct folded_name *b = &t->names[*(const uint32_t *)pb];
+	int r = memcmp(t->text.data + a->at, t->text.data + b->at,
+		       a->len < b->len ? a->len : b->len);
+
+	if (r)
+		return r;
+	return a->len < b->len ? -1 : a->len > b->len;
+}
+
+struct ranks {
+	const struct folded_node *nodes;
+	const uint32_t *rank;		/* of a name */
+};
+
+static int by_rank_down(const void *pa, const void *pb, void *arg)
+{
+	const struct ranks *r = arg;
+	uint32_t a = r->rank[r->nodes[*(const uint32_t *)pa].name];
+	uint32_t b = r->rank[r->nodes[*(const uint32_t *)pb].name];
+
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+int folded_sort(struct folded_tree *t)
+{
+	uint32_t n_names = t->names_set.n, n = t->nodes_set.n;
+	uint32_t *rank = calloc(n_names + 1, sizeof(*rank));
+	uint32_t *order = calloc((n > n_names ? n : n_names) + 1,
+				 sizeof(*order));
+	struct ranks ranks = { t->nodes, rank };
+
+	if (!rank || !order) {
+		free(rank);
+		free(order);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n_names; i++)
+		order[i] = i;
+	qsort_r(order, n_names, sizeof(*order), by_name, t);
+	for (uint32_t i = 0; i < n_names; i++)
+		rank[order[i]] = i;
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i + 1;
+	qsort_r(order, n, sizeof(*order), by_rank_down, &ranks);
+	/* the last name is put first into its parent's list, the first last */
+	for (uint32_t i = 0; i <= n; i++)
+		t->nodes[i].child = INDEX_NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		struct folded_node *node = &t->nodes[order[i]];
+
+		node->sibling = t->nodes[node->parent].child;
+		t->nodes[node->parent].child = order[i];
+	}
+	free(rank);
+	free(order);
+	return 0;
+}
+
+uint32_t folded_next(const struct folded_tree *t, uint32_t node,
+		     uint32_t *depth)
+{
+	if (t->nodes[node].child != INDEX_NONE) {
+		++*depth;
+		return t->nodes[node].child;
+	}
+	while (node && t->nodes[node].sibling == INDEX_NONE) {
+		node = t->nodes[node].parent;
+		--*depth;
+	}
+	return node ? t->nodes[node].sibling : 0;
+}
+
+void folded_name(const struct folded_tree *t, uint32_t name, struct pb *out)
+{
+	size_t at = out->len;
+	uint8_t *c;
+
+	pb_utf8(out, name_text(t, name), t->names[name].len);
+	for (; at < out->len && !out->failed; at++) {
+		c = &out->data[at];
+		if (*c < 0x20 || *c == 0x7f)
+			*c = '?';
+		/* U+0080 to U+009F are c2 80 to c2 9f */
+		if (*c == 0xc2 && at + 1 < out->len && c[1] < 0xa0)
+			c[0] = c[1] = '?';
+	}
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * folded_read - folded stacks of one or two recordings, merged into one tree
+ *
+ * Read is what profile/formats/folded.h writes and what Brendan Gregg's stackcollapse
+ * scripts write (github.com/brendangregg/FlameGraph): a line is a stack,
+ * outermost frame first, frames parted by ';', then blanks and a whole number
+ * of samples.  A line may end in "\r\n"; empty lines mean nothing; the same
+ * stack may come again.  Frames are bytes of any kind but control characters.
+ */
+#ifndef CLI_DIFF_FOLDED_READ_H
+#define CLI_DIFF_FOLDED_READ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/protobuf.h"
+#include "profile/index_set.h"
+
+#define FOLDED_SIDES		2
+
+/* What a file may hold; more is a mistake in it. */
+#define FOLDED_BYTES_MAX	(256u << 20)
+#define FOLDED_LINE_MAX		(1u << 20)	/* bytes */
+#define FOLDED_DEPTH_MAX	4096		/* frames of a stack */
+#define FOLDED_NODES_MAX	(4u << 20)	/* of the tree */
+#define FOLDED_SAMPLES_MAX	(1ull << 53)	/* in all: exact as a double */
+
+struct folded_name {
+	size_t at;			/* in folded.text */
+	uint32_t len;
+};
+
+/* A frame below its callers.  Node 0 is the root and no frame. */
+struct folded_node {
+	uint32_t name;
+	uint32_t parent;		/* a smaller index than its own */
+	uint32_t child, sibling;	/* the first and the next, or INDEX_NONE */
+	uint64_t self[FOLDED_SIDES];	/* samples that end here */
+};
+
+struct folded_tree {
+	struct folded_name *names;	/* distinct; names_set.n of them */
+	struct folded_node *nodes;	/* nodes_set.n, and the root */
+	uint64_t samples[FOLDED_SIDES];
+	struct pb text;
+	struct index_set names_set, nodes_set;
+	uint32_t names_cap, nodes_cap;
+	uint64_t seed;			/* a file's author chooses its names */
+};
+
+struct folded_mistake {
+	uint32_t line;			/* from 1 */
+	const char *what;
+};
+
+/* 0 or -ENOMEM; folded_fini() after both, and after every failure below. */
+int folded_init(struct folded_tree *t);
+void folded_fini(struct folded_tree *t);
+
+/*
+ * Add the stacks in len bytes to one side (below FOLDED_SIDES).  Returns 0;
+ * 1 when *m says where and why the bytes are no folded stacks; or -ENOMEM.
+ */
+int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
+		size_t len, struct folded_mistake *m);
+
+/* Put children in the order of their names, bytes compared.  0 or -ENOMEM. */
+int folded_sort(struct folded_tree *t);
+
+/*
+ * The node behind this one in preorder, or 0 behind the last; begin with 0.
+ * *depth goes along: 0 at the root, 1 at outermost frames.
+ */
+uint32_t folded_next(const struct folded_tree *t, uint32_t node,
+		     uint32_t *depth);
+
+/* Append a name as UTF-8 without control characters (C0, DEL and C1). */
+void folded_name(const struct folded_tree *t, uint32_t name, struct pb *out);
+
+#endif /* CLI_DIFF_FOLDED_READ_H */

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/diff/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+double diff_share(const struct folded_tree *t, const uint64_t *v,
+		  unsigned int side)
+{
+	return 100.0 * (double)v[side] / (double)t->samples[side];
+}
+
+double diff_points(const struct folded_tree *t, const uint64_t *v)
+{
+	return diff_share(t, v, 1) - diff_share(t, v, 0);
+}
+
+/* With these samples below it and in itself: of every node. */
+static uint64_t (*sums(const struct folded_tree *t))[FOLDED_SIDES]
+{
+	uint64_t (*sum)[FOLDED_SIDES];
+	uint32_t n = t->nodes_set.n;
+
+	sum = calloc(n + 1, sizeof(*sum));
+	if (!sum)
+		return NULL;
+	for (uint32_t i = n; i > 0; i--) {
+		const struct folded_node *node = &t->nodes[i];
+
+		for (unsigned int s = 0; s < FOLDED_SIDES; s++) {
+			sum[i][s] += node->self[s];
+			sum[node->parent][s] += sum[i][s];
+		}
+	}
+	return sum;
+}
+
+/* open[name]: how many frames of this name are between here and the root. */
+static void add_up(const struct folded_tree *t, uint64_t (*sum)[FOLDED_SIDES],
+		   uint32_t *open, struct diff_row *rows)
+{
+	uint32_t path[FOLDED_DEPTH_MAX + 1], depth = 0, before = 0, i = 0;
+
+	while ((i = folded_next(t, i, &depth))) {
+		const struct folded_node *node = &t->nodes[i];
+		struct diff_row *row = &rows[node->name];
+
+		for (; before >= depth; before--)
+			open[path[before]]--;
+		path[depth] = node->name;
+		before = depth;
+		for (unsigned int s = 0; s < FOLDED_SIDES; s++) {
+			row->self[s] += node->self[s];
+			if (!open[node->name])
+				row->total[s] += sum[i][s];
+		}
+		open[node->name]++;
+	}
+}
+
+struct order {
+	const struct folded_tree *t;
+	bool by_total;
+};
+
+static int larger(double a, double b)
+{
+	a = a < 0 ? -a : a;
+	b = b < 0 ? -b : b;
+	return a > b ? -1 : a < b;
+}
+
+static int compare(const void *pa, const void *pb, void *arg)
+{
+	const struct diff_row *a = pa, *b = pb;
+	const struct order *o = arg;
+	const struct folded_name *na = &o->t->names[a->name];
+	const struct folded_name *nb = &o->t->names[b->name];
+	int self = larger(diff_points(o->t, a->self),
+			  diff_points(o->t, b->self));
+	int total = larger(diff_points(o->t, a->total),
+			   diff_points(o->t, b->total));
+	int r = o->by_total ? total : self;
+
+	if (!r)
+		r = o->by_total ? self : total;
+	if (!r)
+		r = memcmp(o->t->text.data + na->at, o->t->text.data + nb->at,
+			   na->len < nb->len ? na->len : nb->len);
+	if (!r)
+		r = na->len < nb->len ? -1 : na->len > nb->len;
+	return r;
+}
+
+struct diff_row *diff_rows(const struct folded_tree *t, bool by_total,
+			   uint32_t *n)
+{
+	struct order order = { t, by_total };
+	uint64_t (*sum)[FOLDED_SIDES] = sums(t);
+	uint32_t *open = calloc(t->names_set.n + 1, sizeof(*open));
+	struct diff_row *rows = calloc(t->names_set.n + 1, sizeof(*rows));
+
+	if (!sum || !open || !rows) {
+		free(rows);
+		rows = NULL;
+		goto out;
+	}
+	*n = t->names_set.n;
+	for (uint32_t i = 0; i < *n; i++)
+		rows[i].name = i;
+	add_up(t, sum, open, rows);
+	qsort_r(rows, *n, sizeof(*rows), compare, &order);
+out:
+	free(sum);
+	free(open);
+	return rows;
+}

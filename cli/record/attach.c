@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/record/attach.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/record/console.h"
+#include "cli/record/record_watch.h"
+#include "cli/record/recorder_link.h"
+#include "cli/status/running.h"
+#include "cli/supervisor/child.h"
+#include "cli/supervisor/daemons.h"
+#include "cli/supervisor/launcher.h"
+#include "cli/supervisor/signals.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+#define S(n)		((n) * NSEC_PER_SEC)
+#define BEGIN_NS	S(10)	/* until symbolizerd answers */
+#define RETRY_NS	(200 * NSEC_PER_MSEC)	/* between connections */
+#define GONE_NS		S(2)	/* nobody listens: it has ended */
+#define SILENT_NS	S(15)	/* somebody listens, but says nothing */
+#define COMMAND_NS	S(5)	/* for the command, after the first signal */
+#define WRITE_NS	S(60)
+
+enum phase {
+	BEGINNING,		/* not subscribed yet */
+	RUNNING,
+	END_COMMAND,		/* it still runs, and was asked to end */
+	SETTLING,		/* the last samples are to come */
+	WRITING,
+	ENDED,
+};
+
+struct attach {
+	struct options opt;	/* with the running one's frequency */
+	struct target *target;
+	struct launch launch;
+	struct console console;
+	struct recorder_link recorder;
+	struct launcher launcher;
+	pid_t command;		/* the launcher, once it runs it */
+	int command_status;
+	int signals;		/* signalfd */
+	uint32_t interval_ms;	/* of the running one */
+
+	struct cut range;
+	struct record_state state;
+	uint32_t offered;	/* connections */
+	uint64_t retry_ns;
+	bool nobody;		/* the last try said so */
+	uint64_t gone_ns;	/* since when there is none; 0: there is */
+
+	enum phase phase;
+	bool failed;
+	bool killed;		/* SIGKILL or the last SIGTERM was sent */
+	int end_signal;		/* what to send the command; 0: it knows */
+	uint64_t deadline_ns;	/* of this phase; UINT64_MAX: none */
+	uint64_t run_ns, shown_ns;
+};
+
+/* --- is there one, and will it do? --------------------------------------------- */
+
+int attach_find(struct status *ret)
+{
+	int r = running_status(ret, true, NULL);
+
+	if (running_nobody(r))
+		return 0;
+	if (r == -ENOLINK)
+		log_err("a trifold is running, but takes no samples now: see "
+			"`trifold status`, and record when it does, or stop it");
+	else if (r == -ETIMEDOUT)
+		log_err("a trifold is running, but its symbolizerd does not "
+			"answer: is it starting?");
+	else if (r)
+		log_err("a trifold is running, but gives no status: %s",
+			strerror(-r));
+	return r ? r : 1;
+}
+
+int attach_check(const struct options *o, const struct target *t,
+		 const struct status *st, char *err, size_t size)
+{
+	err[0] = '\0';
+	if (st->partial)
+		snprintf(err, size, "the trifold that is running samples a part "
+			 "of the system only: wait for its end, or stop it");
+	else if (t->kind == TARGET_COMMAND)
+		snprintf(err, size, "a trifold is running, whose samples do not "
+			 "say which are of a command: add --all to record the "
+			 "whole system while it runs, or stop that trifold");
+	else if (t->kind == TARGET_CGROUP && !o->container)
+		snprintf(err, size, "a trifold is running, whose samples do not "
+			 "say of which cgroup they are: use --container or "
+			 "--pid, or stop that trifold");
+	else if (options_given(o, "frequency") && o->frequency != st->frequency)
+		snprintf(err, size, "a trifold is running, which samples at %u "
+			 "Hz, and so will this recording: leave out "
+			 "--frequency, or stop that trifold", st->frequency);
+	return *err ? -EINVAL : 0;
+}
+
+/* --- the recorder ----------------------------------------------------------------- */
+
+static void tell_range(struct attach *a)
+{
+	const struct record_msg m = { .kind = RECORD_RANGE, .range = a->range };
+
+	if (recorder_link_tell(&a->recorder, &m, -1))
+		console_say(&a->console, "the recorder does not listen");
+}
+
+/* A connection to symbolizerd for the writer, if it has none. */
+static void offer(struct attach *a, uint64_t now)
+{
+	struct record_msg m = { .kind = RECORD_WATCH };
+	struct conn c = { .fd = -1 };
+	uid_t uid;
+	int r;
+
+	if (a->phase > SETTLING || a->state.connected ||
+	    a->state.opened != a->offered || now < a->retry_ns)
+		return;
+	a->retry_ns = now + RETRY_NS;
+	r = running_connect(&c, &uid);
+	a->nobody = running_nobody(r);
+	if (r)
+		return;
+	m.hub_uid = uid;
+	if (!recorder_link_tell(&a->recorder, &m, c.fd))
+		a->offered++;
+	conn_close(&c);
+}
+
+/* --- phases ------------------------------------------------------------------------- */
+
+static void settle(struct attach *a, uint64_t now)
+{
+	uint64_t real = clock_ns(CLOCK_REALTIME);
+	uint64_t limit = S(3) + 2 * a->interval_ms * NSEC_PER_MSEC;
+
+	if (real < a->range.end_ns)
+		a->range.end_ns = real;
+	tell_range(a);
+	a->deadline_ns = now + limit;
+	if (a->console.tty)
+		console_say(&a->console, "waiting for the last samples, up to "
+			    "%u s", (unsigned int)(limit / NSEC_PER_SEC));
+}
+
+static void write_file(struct attach *a, uint64_t now)
+{
+	const struct record_msg m = { .kind = RECORD_END };
+
+	a->deadline_ns = now + WRITE_NS;
+	if (recorder_link_tell(&a->recorder, &m, -1))
+		console_say(&a->console, "the recorder does not listen");
+}
+
+static void enter(struct attach *a, enum phase p, uint64_t now)
+{
+	a->phase = p;
+	a->deadline_ns = UINT64_MAX;
+	if (p == END_COMMAND) {
+		a->deadline_ns = now + COMMAND_NS;
+		if (a->end_signal)
+			launcher_signal(&a->launcher, a->end_signal);
+	} else if (p == SETTLING) {
+		settle(a, now);
+	} else if (p == WRITING) {
+		write_file(a, now);
+	}
+}
+
+static void begin_run(struct attach *a, uint64_t now)
+{
+	int r;
+
+	enter(a, RUNNING, now);
+	a->run_ns = a->shown_ns = now;
+	a->range.start_ns = clock_ns(CLOCK_REALTIME);
+	a->range.end_ns = UINT64_MAX;
+	if (a->opt.duration_ms) {
+		uint64_t span = a->opt.duration_ms * NSEC_PER_MSEC;
+
+		a->range.end_ns = a->range.start_ns + span;
+		a->deadline_ns = now + span;
+	}
+	tell_range(a);
+	if (a->opt.rest[0]) {
+		r = launcher_go(&a->launcher);
+		a->command = r ? 0 : a->launcher.pid;
+		if (!r)
+			return;
+		console_say(&a->console, "%s: %s", a->opt.rest[0], strerror(-r));
+		a->failed = true;
+		enter(a, SETTLING, now);
+	} else if (!a->opt.duration_ms && a->console.tty) {
+		console_say(&a->console, "profiling %s until Ctrl-C, beside "
+			    "the trifold that is running", a->target->what);
+	}
+}
+
+/* The recording ends; where the command still runs, it ends first. */
+static void begin_end(struct attach *a, uint64_t now)
+{
+	if (a->phase == BEGINNING) {
+		a->failed = true;
+		enter(a, ENDED, now);
+	} else if (a->phase == RUNNING) {
+		enter(a, a->command ? END_COMMAND : SETTLING, now);
+	}
+}
+
+static bool has_ended(const struct attach *a, uint64_t now)
+{
+	return a->gone_ns &&
+	       now - a->gone_ns >= (a->nobody ? GONE_NS : SILENT_NS);
+}
+
+static void check_run(struct attach *a, uint64_t now)
+{
+	uint32_t pid;
+
+	if (now >= a->deadline_ns) {
+		begin_end(a, now);
+		return;
+	}
+	while ((pid = target_ended(a->target)))
+		console_say(&a->console, "process %u has ended", pid);
+	if (a->target->kind == TARGET_PIDS && !a->target->running) {
+		begin_end(a, now);
+	} else if (has_ended(a, now) && !a->command) {
+		console_say(&a->console, "the running trifold has ended, and so "
+			    "does the recording");
+		a->failed = true;
+		enter(a, WRITING, now);
+	}
+}
+
+static void check_settling(struct attach *a, uint64_t now)
+{
+	if (a->state.covered) {
+		enter(a, WRITING, now);
+	} else if (has_ended(a, now)) {
+		console_say(&a->console, "the running trifold has ended: the "
+			    "recording does not go to its end");
+		a->failed = true;
+		enter(a, WRITING, now);
+	} else if (now >= a->deadline_ns) {
+		console_say(&a->console, "not all of the last samples have come "
+			    "in time: some may be missing");
+		a->failed = true;
+		enter(a, WRITING, now);
+	}
+}
+
+static void kill_late(struct attach *a, uint64_t now)
+{
+	bool command = a->phase == END_COMMAND;
+	int sig = a->killed || (command && a->end_signal == SIGTERM) ?
+		SIGKILL : SIGTERM;
+
+	console_say(&a->console, "%s does not end: sending %s", command ?
+		    "the command" : "the recorder", sig == SIGTERM ? "SIGTERM" :
+		    "SIGKILL");
+	if (command)
+		launcher_signal(&a->launcher, sig);
+	else
+		kill(a->recorder.pid, sig);
+	a->killed |= !command;
+	a->end_signal = SIGTERM;
+	a->deadline_ns = now + S(5);
+}
+
+static void advance(struct attach *a, uint64_t now)
+{
+	if (a->phase == BEGINNING && a->state.subscribed) {
+		begin_run(a, now);
+	} else if (a->phase == BEGINNING && now >= a->deadline_ns) {
+		console_say(&a->console, "the running trifold gives no batches: "
+			    "it may be ending, or have as many readers (`trifold "
+			    "record`, `trifold top`) as it takes");
+		begin_end(a, now);
+	} else if (a->phase == RUNNING) {
+		check_run(a, now);
+	} else if (a->phase == END_COMMAND && !a->command) {
+		enter(a, SETTLING, now);
+	} else if (a->phase == SETTLING) {
+		check_settling(a, now);
+	} else if (a->phase != ENDED && now >= a->deadline_ns) {
+		kill_late(a, now);
+	}
+}
+
+/* --- events -------------------------------------------------------------------------- */
+
+/* How the writer stands, by its own word; false: it has said nothing. */
+static bool on_state(struct attach *a, uint64_t now)
+{
+	struct record_state s;
+	ssize_t n = recv(a->recorder.control, &s, sizeof(s), MSG_DONTWAIT);
+
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	if (n != sizeof(s)) {		/* its end will be seen */
+		if (a->recorder.control >= 0)
+			close(a->recorder.control);
+		a->recorder.control = -1;
+		return false;
+	}
+	a->state = s;
+	if (!a->run_ns || a->phase > SETTLING)
+		return true;
+	if (!s.subscribed && !a->gone_ns) {
+		a->gone_ns = now;
+		console_say(&a->console, "symbolizerd of the running trifold is "
+			    "gone: waiting for it");
+	} else if (s.subscribed && a->gone_ns) {
+		a->gone_ns = 0;
+		console_say(&a->console, "symbolizerd is back: the recording "
+			    "goes on");
+	}
+	return true;
+}
+
+static void child_died(struct attach *a, pid_t pid, int status, uint64_t now)
+{
+	char how[80];
+
+	if (pid == a->launcher.pid) {
+		a->failed |= !a->command;
+		a->launcher.pid = a->command = 0;
+		a->command_status = status;
+		if (a->phase == RUNNING)
+			enter(a, SETTLING, now);
+	} else if (pid == a->recorder.pid) {
+		a->recorder.pid = 0;
+		/* why, it said itself, unless it was killed */
+		if (WIFSIGNALED(status) && !a->killed)
+			console_say(&a->console, "the recorder %s",
+				    child_how(status, how, sizeof(how)));
+		if (status || a->phase != WRITING)
+			a->failed = true;
+		enter(a, ENDED, now);
+	}
+}
+
+static void on_signal(struct attach *a, uint64_t now)
+{
+	struct signalfd_siginfo si;
+	int status;
+	pid_t pid;
+
+	if (read(a->signals, &si, sizeof(si)) != sizeof(si))
+		return;
+	if (si.ssi_signo == SIGCHLD) {
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+			child_died(a, pid, status, now);
+	} else if (a->phase <= RUNNING) {
+		/* Ctrl-C reaches the command too, the kernel sends it to both */
+		a->end_signal = si.ssi_code == SI_KERNEL ? 0 :
+				(int)si.ssi_signo;
+		begin_end(a, now);
+	} else if (a->phase == SETTLING) {
+		console_say(&a->console, "not waiting for the last samples");
+		a->failed = true;
+		enter(a, WRITING, now);
+	} else {
+		a->failed = true;
+		a->deadline_ns = now;
+	}
+}
+
+static void show(struct attach *a, uint64_t now)
+{
+	char text[160], total[40] = "";
+
+	if (!a->console.tty || a->phase != RUNNING || now - a->shown_ns < S(1))
+		return;
+	a->shown_ns += (now - a->shown_ns) / S(1) * S(1);
+	if (a->opt.duration_ms)
+		snprintf(total, sizeof(total), "of %.6g ",
+			 (double)a->opt.duration_ms / 1000);
+	snprintf(text, sizeof(text), "%u %ss   %" PRIu64 " samples so far, %"
+		 PRIu64 " missed", (unsigned int)((now - a->run_ns) / S(1)), total,
+		 a->state.samples, a->state.missed + a->state.lost);
+	console_progress(&a->console, text);
+}
+
+static int timeout_ms(const struct attach *a, uint64_t now)
+{
+	uint64_t at = a->deadline_ns;
+
+	if (a->phase <= SETTLING && (!a->state.connected || a->gone_ns) &&
+	    now + RETRY_NS < at)
+		at = now + RETRY_NS;
+	if (a->console.tty && a->phase == RUNNING && a->shown_ns + S(1) < at)
+		at = a->shown_ns + S(1);
+	if (at <= now)
+		return 0;
+	at = (at - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+	return at > 60000 ? 60000 : (int)at;
+}
+
+static void loop(struct attach *a)
+{
+	while (a->phase != ENDED) {
+		struct pollfd p[] = {
+			{ .fd = a->signals, .events = POLLIN },
+			{ .fd = a->recorder.control, .events = POLLIN },
+			{ .fd = a->console.read_fd, .events = POLLIN },
+			{ .fd = a->phase == RUNNING ? a->target->ended : -1,
+			  .events = POLLIN },
+		};
+		uint64_t now;
+
+		offer(a, now_ns());
+		if (poll(p, 4, timeout_ms(a, now_ns())) < 0 && errno != EINTR)
+			a->failed = true;
+		now = now_ns();
+		if (p[2].revents)
+			console_pump(&a->console);
+		if (p[1].revents)
+			on_state(a, now);
+		if (p[0].revents)
+			on_signal(a, now);
+		show(a, now);
+		advance(a, now);
+	}
+}
+
+/* --- start and end ---------------------------------------------------------------------- */
+
+static int start(struct attach *a)
+{
+	const struct child_spec spec = {
+		.path = a->opt.rest[0], .argv = a->opt.rest,
+		.env = environ, .log_fd = -1,
+	};
+	int r = a->opt.rest[0] ? launcher_start(&a->launcher, &spec) : 0;
+
+	if (!r)
+		r = recorder_link_start(&a->recorder, &a->launch);
+	if (r) {
+		log_err("the recorder cannot be started: %s", strerror(-r));
+		return r;
+	}
+	a->deadline_ns = now_ns() + BEGIN_NS;
+	/* nothing yet; and it is to answer */
+	a->range.start_ns = a->range.end_ns = UINT64_MAX;
+	a->offered = 0;
+	a->state.connected = 1;		/* as if, until it does */
+	tell_range(a);
+	return 0;
+}
+
+static int set_up(struct attach *a)
+{
+	int r = identity_find(&a->launch.ids);
+
+	if (r)
+		return r;
+	a->signals = signals_catch(false);
+	r = a->signals < 0 ? a->signals : 0;
+	if (!r)
+		r = console_init(&a->console, a->opt.verbose);
+	if (r)
+		log_err("cannot begin: %s", strerror(-r));
+	a->launch.opt = &a->opt;
+	a->launch.target = a->target;
+	a->launch.dir = (struct runtime_dir){ -1, -1, -1, -1, -1 };
+	a->launch.log_fd = a->console.write_fd;
+	a->range.pids = a->target->pids;
+	if (a->opt.container)
+		snprintf(a->range.container, sizeof(a->range.container), "%s",
+			 a->opt.container);
+	return r;
+}
+
+static void finish(struct attach *a)
+{
+	const struct record_state *s = &a->state;
+	char more[128] = "";
+	int status;
+
+	launcher_cancel(&a->launcher);
+	/* what the writer said last lies in the socket still */
+	while (on_state(a, now_ns()))
+		;
+	if (a->recorder.control >= 0)
+		close(a->recorder.control);
+	if (a->recorder.pid)	/* by that it ends, and leaves no file */
+		waitpid(a->recorder.pid, &status, 0);
+	console_fini(&a->console);
+	close(a->signals);
+	if (s->lost)
+		snprintf(more, sizeof(more), ", %" PRIu64 " lost by it", s->lost);
+	if (s->no_room)
+		snprintf(more + strlen(more), sizeof(more) - strlen(more),
+			 ", %" PRIu64 " without room", s->no_room);
+	if (a->run_ns)
+		log_info("taken by the running trifold; %" PRIu64 " samples in "
+			 "this recording, %" PRIu64 " missed%s", s->samples,
+			 s->missed, more);
+}
+
+int attach(const struct options *o, struct target *target,
+	   const struct status *st)
+{
+	struct attach a = {
+		.opt = *o, .target = target, .recorder.control = -1,
+		.launcher.go = -1, .interval_ms = st->interval_ms,
+	};
+	char err[400];
+
+	if (attach_check(o, target, st, err, sizeof(err))) {
+		log_err("%s", err);
+		return 1;
+	}
+	a.opt.frequency = st->frequency;
+	if (set_up(&a))
+		return 1;
+	if (start(&a))
+		a.failed = true;
+	else
+		loop(&a);
+	finish(&a);
+	if (a.failed)
+		return 1;
+	if (!o->rest[0])
+		return 0;
+	return WIFEXITED(a.command_status) ? WEXITSTATUS(a.command_status) :
+		128 + WTERMSIG(a.command_status);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * console - standard error, shared by a progress line and everybody's log
+ *
+ * The daemons write to a pipe, not to the terminal: so their lines do not
+ * tear the progress line, and nothing but printable characters reaches the
+ * terminal of root, whatever became of a daemon.  Lines that begin with a
+ * priority, "<N>" as of sd-daemon(3), are shown without it, and only if it is
+ * that of a warning or worse, unless all are wanted.
+ */
+#ifndef CLI_RECORD_CONSOLE_H
+#define CLI_RECORD_CONSOLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct console {
+	bool tty;		/* standard error is a terminal */
+	bool all;		/* show every line */
+	bool shown;		/* the cursor is behind a progress line */
+	int read_fd;		/* non-blocking */
+	int write_fd;		/* for children */
+	size_t len;		/* of .part, a line without its end */
+	char part[1024];
+};
+
+int console_init(struct console *c, bool all);	/* 0 or -errno */
+void console_fini(struct console *c);
+
+/* Print what children wrote and is complete, at most so much at once. */
+void console_pump(struct console *c);
+
+/* A line of our own, "trifold: text". */
+void console_say(struct console *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* On a terminal: show this in place of the last progress line. */
+void console_progress(struct console *c, const char *text);
+void console_clear(struct console *c);
+
+#endif /* CLI_RECORD_CONSOLE_H */

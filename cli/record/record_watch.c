@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/record/record_watch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+
+/* --- is that all? -------------------------------------------------------------- */
+
+static bool is_over(const struct record_watch *w, uint64_t t)
+{
+	return t >= SETTLE_NS && t - SETTLE_NS >= w->cut.end_ns;
+}
+
+void record_watch_batch_end(struct record_watch *w, uint64_t end_ns)
+{
+	if (!w->settled || w->last_came || !is_over(w, end_ns))
+		return;
+	w->last_came = true;
+	w->last_statuses = w->feed.statuses;
+}
+
+void record_watch_status(struct record_watch *w, const struct status *st,
+			 uint64_t now_ns)
+{
+	if (!is_over(w, now_ns) || !w->feed.known)
+		return;
+	if (w->last_came && w->feed.statuses != w->last_statuses)
+		w->state.covered = 1;
+	w->settled |= st->hub.exes_waiting == 0;
+	w->state.covered |= w->settled && st->hub.pending == 0;
+}
+
+/* --- batches -------------------------------------------------------------------- */
+
+/* 0, or -EPROTO: counted as missed. */
+static int collect(struct record_watch *w, const void *data, size_t len,
+		   uint64_t samples)
+{
+	bool was_full = w->collect->refused != 0;
+	enum batch_outcome outcome = collect_add(w->collect, data, len, samples);
+
+	if (w->collect->refused && !was_full)
+		log_warn("the profile has reached its largest size (%u MiB): "
+			 "from now on samples are counted, not kept",
+			 BATCH_BYTES_MAX >> 20);
+	return outcome == BATCH_INVALID ? -EPROTO : 0;
+}
+
+static bool is_ours(struct record_watch *w, const struct batch *b)
+{
+	if (b->hdr->frequency == w->frequency)
+		return true;
+	if (!w->other_frequency)
+		log_warn("the running trifold samples at %u Hz by now, not %u: "
+			 "these samples are left out", b->hdr->frequency,
+			 w->frequency);
+	w->other_frequency = true;
+	return false;
+}
+
+static int take_batch(void *arg, const void *data, size_t len, uint64_t samples)
+{
+	struct record_watch *w = arg;
+	uint64_t events;
+	struct batch b;
+	size_t cut_len;
+	void *cut;
+	int r;
+
+	if (batch_open(data, len, &b) || batch_n(&b, BATCH_TIMES) != samples ||
+	    !is_ours(w, &b))
+		return -EPROTO;
+	if (cut_takes_all(&w->cut, &b)) {
+		r = collect(w, data, len, samples);
+	} else {
+		r = cut_batch(&w->cut, &b, &cut, &cut_len, &events);
+		if (!r && cut) {
+			r = collect(w, cut, cut_len, events);
+			free(cut);
+		}
+	}
+	record_watch_batch_end(w, b.hdr->end_ns);
+	return r;
+}
+
+/* What is missing is counted by the feed. */
+static void gap(void *arg)
+{
+	(void)arg;
+}
+
+/* --- the connection ---------------------------------------------------------------- */
+
+void record_watch_init(struct record_watch *w, struct collect *c,
+		       uint32_t frequency, int control)
+{
+	*w = (struct record_watch){
+		.feed = { .conn.fd = -1, .batch = take_batch, .gap = gap,
+			  .arg = w },
+		.collect = c, .control = control, .frequency = frequency,
+		.cut = { .start_ns = UINT64_MAX, .end_ns = UINT64_MAX },
+	};
+}
+
+void record_watch_range(struct record_watch *w, const struct cut *c)
+{
+	w->cut = *c;
+	w->cut.container[CONTAINER_ID_MAX] = '\0';
+	if (w->cut.pids.n > NUMBERS_MAX)
+		w->cut.pids.n = NUMBERS_MAX;
+	if (w->cut.end_ns < w->collect->end_ns)
+		w->cut.end_ns = w->collect->end_ns;
+	w->on = true;
+}
+
+void record_watch_open(struct record_watch *w, int fd, uid_t hub_uid)
+{
+	int r = top_feed_open(&w->feed, fd, hub_uid);
+
+	if (r)
+		log_err("symbolizerd's connection: %s", strerror(-r));
+	w->state.opened++;
+	w->settled = w->last_came = false;
+}
+
+void record_watch_read(struct record_watch *w)
+{
+	uint64_t before = w->feed.statuses;
+	int r = top_feed_read(&w->feed);
+
+	if (r && r != -EPIPE)
+		log_err("symbolizerd's batches: %s", r == -EPROTO ?
+			"it broke the protocol" : strerror(-r));
+	if (w->feed.statuses != before)
+		record_watch_status(w, &w->feed.status,
+				    clock_ns(CLOCK_REALTIME));
+}
+
+void record_watch_say(struct record_watch *w)
+{
+	struct iovec iov = { &w->state, sizeof(w->state) };
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct record_state *s = &w->state;
+
+	s->connected = w->feed.conn.fd >= 0;
+	/* with the first one it may not have heard yet that batches are wanted */
+	s->subscribed = s->connected && w->feed.statuses > 1;
+	s->samples = w->collect->events;
+	s->missed = w->feed.missed;
+	s->lost = top_feed_lost(&w->feed) - w->feed.missed;
+	s->no_room = w->collect->refused;
+	if (w->spoke && !memcmp(s, &w->said, sizeof(*s)))
+		return;
+	/* there is another status in a second */
+	if (sendmsg(w->control, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return;
+	w->said = *s;
+	w->spoke = true;
+}
+
+static void reason(struct profile_account *a, uint64_t n, const char *what)
+{
+	size_t len = strlen(a->reasons);
+
+	if (n)
+		snprintf(a->reasons + len, sizeof(a->reasons) - len,
+			 ", %s %" PRIu64, what, n);
+	a->lost += n;
+}
+
+void record_watch_account(const struct record_watch *w,
+			  struct profile_account *ret)
+{
+	const struct record_state *s = &w->state;
+
+	*ret = (struct profile_account){
+		.start_ns = w->cut.start_ns, .end_ns = w->cut.end_ns,
+		.delivered = s->samples, .known = 1,
+		.reasons = "taken by the running trifold",
+	};
+	reason(ret, s->missed, "missed");
+	reason(ret, s->lost, "in no batch");
+	reason(ret, s->no_room, "no room");
+	ret->taken = ret->delivered + ret->lost;
+}

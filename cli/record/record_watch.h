@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_watch - the recorder's writer beside a trifold that runs already
+ *
+ * It reads batches as a subscriber (top_feed.h), over connections that the
+ * supervisor made, keeps what is in the range and of wanted processes, and
+ * says how it stands.
+ */
+#ifndef CLI_RECORD_RECORD_WATCH_H
+#define CLI_RECORD_RECORD_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/top/feed.h"
+#include "profile/collect.h"
+#include "profile/cut.h"
+#include "profile/profile.h"
+
+/* From the writer to the supervisor, over the control socket, when anything of
+ * it has changed; plain data. */
+struct record_state {
+	uint32_t opened;	/* connections that it was given */
+	uint8_t connected;	/* the last one still is */
+	uint8_t subscribed;	/* symbolizerd answers there */
+	uint8_t covered;	/* nothing more of the range will come */
+	uint8_t pad;
+	uint64_t samples;	/* in the recording so far */
+	uint64_t missed;	/* in batches that it missed, of all processes */
+	uint64_t lost;		/* by the others, before they were in a batch;
+				 * of all processes too */
+	uint64_t no_room;	/* refused: the profile is full */
+};
+
+struct record_watch {
+	struct top_feed feed;
+	struct collect *collect;
+	struct cut cut;
+	uint32_t frequency;	/* other ones are not mixed in */
+	bool other_frequency;	/* said so */
+	int control;
+	bool on;
+	bool settled;		/* no sample of the range waits for a name */
+	bool last_came;		/* a batch after that */
+	uint64_t last_statuses;	/* statuses by then */
+	struct record_state state, said;
+	bool spoke;
+};
+
+void record_watch_init(struct record_watch *w, struct collect *c,
+		       uint32_t frequency, int control);
+
+/* From now on only samples of this range; an end that is earlier than what was
+ * taken already becomes that. */
+void record_watch_range(struct record_watch *w, const struct cut *c);
+
+/* A connection (taken over) whose first message must be of hub_uid. */
+void record_watch_open(struct record_watch *w, int fd, uid_t hub_uid);
+
+/* Take in all that has come. */
+void record_watch_read(struct record_watch *w);
+
+/* Say how it stands, if that is news. */
+void record_watch_say(struct record_watch *w);
+
+/* The account of what was recorded; start_ns and end_ns too. */
+void record_watch_account(const struct record_watch *w,
+			  struct profile_account *ret);
+
+/* --- for tests ------------------------------------------------------------------ */
+
+#define SETTLE_NS	1000000000ULL	/* a sample is with symbolizerd by then */
+
+/*
+ * A batch that ends then, and a status, have come.  Nothing more of the range
+ * will come when samples neither wait for a name nor for a batch, or when a
+ * batch has come since the former was so, and another status: batches of one
+ * interval come together.
+ */
+void record_watch_batch_end(struct record_watch *w, uint64_t end_ns);
+void record_watch_status(struct record_watch *w, const struct status *st,
+			 uint64_t now_ns);
+
+#endif /* CLI_RECORD_RECORD_WATCH_H */

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/record/recorder.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/record/record_watch.h"
+#include "common/log.h"
+#include "common/sandbox.h"
+#include "common/service.h"
+#include "ipc/conn.h"
+#include "ipc/sealed.h"
+#include "profile/collect.h"
+#include "profile/outfile.h"
+
+#define WRITER_MEMORY	(4ULL << 30)	/* RLIMIT_AS */
+
+/* --- the writer ------------------------------------------------------------ */
+
+struct writer {
+	const struct options *opt;
+	struct collect collect;
+	struct profile_info info;
+	struct conn feed;
+	struct record_watch watch;
+	int control;
+	int out;
+	bool end;
+};
+
+static enum batch_outcome take_batch(struct writer *w, const struct msg *m)
+{
+	const struct msg_batch *mb = (const void *)m->buf;
+	enum batch_outcome outcome;
+	bool was_full = w->collect.refused != 0;
+	const void *data;
+	size_t len;
+
+	if (sealed_map(m->fds[0], sizeof(struct batch_hdr), BATCH_BYTES_MAX,
+		       &data, &len))
+		return BATCH_INVALID;
+	outcome = len == mb->bytes ?
+		collect_add(&w->collect, data, len, mb->samples) :
+		BATCH_INVALID;
+	munmap((void *)data, len);
+	if (w->collect.refused && !was_full)
+		log_warn("the profile has reached its largest size (%u MiB): "
+			 "from now on samples are counted, not kept",
+			 BATCH_BYTES_MAX >> 20);
+	return outcome;
+}
+
+/* Wait until an answer fits into the socket; exporterd reads, or ends. */
+static int answer(struct conn *c, uint64_t id, const struct msg_batch_done *d)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLOUT };
+	int r;
+
+	while ((r = conn_send(c, MSG_BATCH_DONE, id, d, sizeof(*d), NULL, 0,
+			      NULL, 0)) == -EAGAIN) {
+		if (poll(&p, 1, 10000) <= 0)
+			return -EPIPE;
+	}
+	return r;
+}
+
+/* All that has come from exporterd; closes the feed when that is gone. */
+static void drain_feed(struct writer *w)
+{
+	struct msg_batch_done done = { 0 };
+	struct msg m;
+	int r = 0;
+
+	while (w->feed.fd >= 0 && r == 0) {
+		r = conn_recv(&w->feed, &m);
+		if (r)
+			break;
+		if (m.hdr.type == MSG_BATCH) {
+			done.samples = ((struct msg_batch *)m.buf)->samples;
+			done.outcome = take_batch(w, &m);
+			r = answer(&w->feed, m.hdr.id, &done);
+		} else {
+			r = MSG_BAD_TYPE;
+		}
+		msg_close_fds(&m);
+	}
+	if (r > 0)
+		log_err("exporterd sent what it must not: %s",
+			msg_verdict_name(r));
+	if (r && r != -EAGAIN)
+		conn_close(&w->feed);
+}
+
+static int open_feed(struct writer *w, int fd)
+{
+	int r;
+
+	drain_feed(w);
+	conn_close(&w->feed);
+	r = conn_init(&w->feed, fd, PEER_EXPORTERD);
+	if (r)
+		return r;
+	w->feed.state = CONN_READY;	/* both inherited it: no hello */
+	return 0;
+}
+
+/* 0; -EPIPE when the supervisor is gone; or another -errno. */
+static int on_control(struct writer *w)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct record_msg m;
+	struct iovec iov = { &m, sizeof(m) };
+	struct msghdr mh = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	ssize_t n = recvmsg(w->control, &mh, MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
+	int fd = -1;
+
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (n == 0)
+		return -EPIPE;
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	if (n != sizeof(m))
+		return -EPROTO;
+	if (m.kind == RECORD_FEED && fd >= 0)
+		return open_feed(w, fd);
+	if (m.kind == RECORD_WATCH && fd >= 0) {
+		record_watch_open(&w->watch, fd, m.hub_uid);
+		return 0;
+	}
+	if (m.kind == RECORD_RANGE) {
+		record_watch_range(&w->watch, &m.range);
+		return 0;
+	}
+	if (m.kind != RECORD_END)
+		return -EPROTO;
+	w->info.account = m.account;
+	w->info.account.reasons[sizeof(m.account.reasons) - 1] = '\0';
+	w->end = true;
+	return 0;
+}
+
+static int write_all(int fd, const uint8_t *p, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		p += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int write_out(struct writer *w)
+{
+	struct pb out = { 0 };
+	struct batch b;
+	void *data;
+	size_t len;
+	char name[200];
+	int r;
+
+	r = collect_finish(&w->collect, &data, &len);
+	if (r)
+		return r;
+	r = batch_open(data, len, &b);
+	if (!r)
+		r = profile_encode(w->opt->format, &b, &w->info, &out);
+	if (!r)
+		r = write_all(w->out, out.data, out.len);
+	if (!r)
+		log_info("%s: %llu samples, %u distinct stacks, %zu KiB%s",
+			 log_quote(w->opt->output, strlen(w->opt->output),
+				   name, sizeof(name)),
+			 (unsigned long long)w->collect.events,
+			 batch_n(&b, BATCH_STACKS), out.len / 1024,
+			 w->collect.events ? "" : " (nothing ran, or nothing "
+			 "was delivered)");
+	free(out.data);
+	free(data);
+	return r;
+}
+
+static int collect_until_end(struct writer *w)
+{
+	int r = 0;
+
+	while (!w->end && !r) {
+		struct pollfd p[] = {
+			{ .fd = w->control, .events = POLLIN },
+			{ .fd = w->feed.fd, .events = POLLIN },
+			{ .fd = w->watch.feed.conn.fd, .events = POLLIN },
+		};
+
+		if (w->watch.on)
+			record_watch_say(&w->watch);
+		if (poll(p, 3, -1) < 0 && errno != EINTR)
+			return -errno;
+		if (p[2].revents)
+			record_watch_read(&w->watch);
+		if (p[1].revents)
+			drain_feed(w);
+		if (p[0].revents)
+			r = on_control(w);
+	}
+	drain_feed(w);
+	if (w->watch.on) {
+		record_watch_say(&w->watch);
+		record_watch_account(&w->watch, &w->info.account);
+	}
+	return r;
+}
+
+/*
+ * What is left to the writer: to read and write the descriptors it holds, and
+ * to take others through its sockets.  It cannot open, connect, fork, exec or
+ * signal anything, and is neither root nor traceable.
+ */
+static int confine(uid_t seal_uid)
+{
+	bool root = geteuid() == 0;
+	int r;
+
+	r = sandbox_limits(64, WRITER_MEMORY, 0, false);
+	if (!r)
+		r = sandbox_identity(root ? seal_uid : (uid_t)-1,
+				     root ? seal_uid : (gid_t)-1, NULL, 0);
+	if (!r)
+		r = sandbox_quiet(SIGKILL);
+	if (!r)
+		r = sandbox_landlock_deny();
+	if (!r)
+		r = sandbox_seccomp(NULL, 0);
+	return r;
+}
+
+static void describe(struct profile_info *info, const char *command)
+{
+	struct utsname u;
+
+	if (uname(&u) == 0) {
+		snprintf(info->host, sizeof(info->host), "%s", u.nodename);
+		snprintf(info->kernel, sizeof(info->kernel), "%s", u.release);
+		snprintf(info->machine, sizeof(info->machine), "%s", u.machine);
+	}
+	snprintf(info->command, sizeof(info->command), "%s",
+		 command ? command : "");
+}
+
+static int writer_run(const struct options *o, int out, pid_t keeper)
+{
+	struct writer w = {
+		.opt = o, .control = (int)o->control_fd, .out = out,
+		.feed.fd = -1,
+	};
+	const int keep[] = { 0, 1, 2, w.control, out };
+	int r;
+
+	describe(&w.info, o->command);
+	r = sandbox_close_fds(keep, 5);
+	if (!r)
+		r = collect_init(&w.collect, o->frequency);
+	record_watch_init(&w.watch, &w.collect, o->frequency, w.control);
+	if (!r)
+		r = confine(o->seal_uid);
+	if (r)
+		return 1;
+	if (getppid() != keeper)
+		return 1;
+	r = collect_until_end(&w);
+	if (!r)
+		r = write_out(&w);
+	if (r && r != -EPIPE)
+		log_err("cannot write the profile: %s", strerror(-r));
+	return r ? 1 : 0;
+}
+
+/* --- the keeper ------------------------------------------------------------ */
+
+/* From here on with no more rights than who called sudo. */
+static int become_owner(uid_t uid, gid_t gid)
+{
+	const struct passwd *pw = getpwuid(uid);
+	int r;
+
+	r = pw ? initgroups(pw->pw_name, gid) : setgroups(0, NULL);
+	if (r < 0 || setresgid(gid, gid, gid) < 0 ||
+	    setresuid(uid, uid, uid) < 0) {
+		r = -errno;
+		log_err("cannot become uid %u: %s", uid, strerror(-r));
+		return r;
+	}
+	return 0;
+}
+
+/* Wait for the writer, or for SIGTERM, by which it is killed.  Its status. */
+static int wait_writer(pid_t pid, const sigset_t *set)
+{
+	int status, sig;
+
+	for (;;) {
+		if (sigwait(set, &sig))
+			continue;
+		if (sig == SIGTERM)
+			kill(pid, SIGKILL);
+		else if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+	}
+}
+
+static int keep(const struct options *o, struct outfile *f)
+{
+	pid_t self = getpid(), pid;
+	sigset_t set, old;
+	int status;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	pid = fork();
+	if (pid == 0) {
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		_exit(writer_run(o, f->fd, self));
+	}
+	close((int)o->control_fd);
+	status = pid < 0 ? -1 : wait_writer(pid, &set);
+	if (status == 0)
+		return outfile_commit(f) ? 1 : 0;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+		log_err("the recorder was stopped by its system call filter");
+	outfile_abandon(f);
+	return 1;
+}
+
+int recorder_run(const struct options *o)
+{
+	struct outfile f;
+	pid_t parent = getppid();
+
+	if (!o->output || !o->format || !o->control_fd || !o->seal_uid)
+		return EXIT_USAGE;
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	/* who executes /proc/self/exe is called "exe" */
+	prctl(PR_SET_NAME, "trifold-record");
+	service_init();
+	service_scrub_env();
+	if (o->owner_uid && become_owner(o->owner_uid, o->owner_gid))
+		return 1;
+	/* a change of uid has undone what the supervisor asked for */
+	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
+		return 1;
+	if (outfile_open(&f, o->output))
+		return 1;
+	service_ready();
+	return keep(o, &f);
+}

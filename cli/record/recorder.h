@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recorder - collects batches and writes the output file
+ *
+ * Two processes, started as `trifold recorder` (not for people) by the
+ * supervisor, with one descriptor: a socket to it.
+ *
+ * - The keeper owns the output file, under the uid of who called sudo, so that
+ *   no right of root's touches a path of theirs.  It parses nothing, and
+ *   renames the file into place when the writer is done.
+ * - The writer, its child, holds that file, open for writing, and the socket.
+ *   It can open nothing, connect to nothing and is not root.
+ *
+ * Over the socket come struct record_msg, from the supervisor only: a new
+ * connection to an exporterd (RECORD_FEED with one descriptor), and the end
+ * (RECORD_END), at which the file is written.  A feed is a connection as of
+ * ipc/conn.h: MSG_BATCH is answered with MSG_BATCH_DONE.  A batch that comes
+ * twice, because its exporterd died before it could tell, is taken once.
+ *
+ * Beside a trifold that runs already there is no feed: the supervisor says which
+ * samples are wanted (RECORD_RANGE) and sends connections to symbolizerd
+ * (RECORD_WATCH with one descriptor), and the writer answers by struct
+ * record_state, from RECORD_RANGE on, whenever anything of it changes.
+ */
+#ifndef CLI_RECORD_RECORDER_H
+#define CLI_RECORD_RECORDER_H
+
+#include <stdint.h>
+
+#include "cli/config/options.h"
+#include "profile/cut.h"
+#include "profile/profile.h"
+
+enum record_kind {
+	RECORD_FEED = 1,
+	RECORD_END = 2,
+	RECORD_RANGE = 3,
+	RECORD_WATCH = 4,
+};
+
+struct record_msg {
+	uint32_t kind;
+	uint32_t hub_uid;			/* RECORD_WATCH: who says hello */
+	struct profile_account account;		/* RECORD_END */
+	struct cut range;			/* RECORD_RANGE */
+};
+
+/* The subcommand.  Options: control_fd, output, format, frequency, command,
+ * owner_uid and owner_gid (of the keeper; 0: stay root), seal_uid (of the
+ * writer below a keeper that is root). */
+int recorder_run(const struct options *o);
+
+#endif /* CLI_RECORD_RECORDER_H */

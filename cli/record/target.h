@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * target - what `trifold record` records, where that is not the whole system
+ *
+ * Names become numbers here, once: loaderd is told process and cgroup numbers
+ * only, and opens nothing for it.
+ */
+#ifndef CLI_RECORD_TARGET_H
+#define CLI_RECORD_TARGET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/config/options.h"
+
+enum target_kind {
+	TARGET_ALL,
+	TARGET_PIDS,
+	TARGET_CGROUP,
+	TARGET_COMMAND,		/* what is below a launcher */
+};
+
+struct target {
+	enum target_kind kind;
+	struct numbers pids;	/* of options */
+	int pidfd[NUMBERS_MAX];	/* -1: it has ended, and was said to have */
+	int ended;		/* epoll over pidfd[], for poll(2); -1: none */
+	uint32_t running;
+	uint64_t cgroup;	/* its number: the inode of its directory */
+	char what[320];		/* "process 12", printable; "" of TARGET_ALL
+				 * and TARGET_COMMAND */
+};
+
+/* Do the options of `record` fit together?  0, or -EINVAL with a line. */
+int target_check(const struct options *o, char *err, size_t size);
+
+/*
+ * Find what options that target_check() let pass name: processes and cgroups
+ * must exist.  0, to be released by target_release(), or -errno after a line
+ * in the log that says what to do.
+ */
+int target_find(const struct options *o, struct target *t);
+void target_release(struct target *t);
+
+/* Without waiting: which process has ended that was not yet said to have?  Its
+ * number, or 0. */
+uint32_t target_ended(struct target *t);
+
+/* --- for target_find(), and for tests ---------------------------------------- */
+
+/* The process (thread group) of a thread, by the text of /proc/TID/status (a
+ * line "Tgid:\t12"; proc(5)); 0 when it does not say. */
+uint32_t target_tgid(const char *status, size_t len);
+
+/* Is this a container's ID as container.h has them, or the beginning of one:
+ * at least 4 hexadecimal digits? */
+bool target_is_container(const char *id);
+
+/*
+ * The cgroup of the container whose ID begins with id, below the directory
+ * that `dir` is open on (and that is closed): its path from there, and its
+ * number.  Directories on other file systems are left out.  0, or after a line
+ * in the log -ENOENT, -ENOTUNIQ (several), or another -errno.
+ */
+int target_container(int dir, const char *id, char *path, size_t size,
+		     uint64_t *number);
+
+#endif /* CLI_RECORD_TARGET_H */

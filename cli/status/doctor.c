@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/status/doctor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json.h"
+#include "common/log.h"
+
+static const char *const states[] = { "OK", "unknown", "less", "no" };
+
+/* Foreign text goes to a terminal: printable ASCII only. */
+static void tame(char *s)
+{
+	for (; *s; s++) {
+		if (*s < 0x20 || *s > 0x7e)
+			*s = '?';
+	}
+}
+
+static void print(const struct check *c, const struct finding *f)
+{
+	printf("%-8s %-16s %s\n", states[f->state], c->name, f->text);
+	if (f->state == CHECK_OK)
+		return;
+	if (f->cost)
+		printf("%26scosts: %s\n", "", f->cost);
+	if (f->remedy)
+		printf("%26schange: %s\n", "", f->remedy);
+}
+
+static void add(struct json *j, const struct check *c, const struct finding *f)
+{
+	bool ok = f->state == CHECK_OK;
+
+	json_open(j, NULL, '{');
+	json_text(j, "name", c->name);
+	json_text(j, "state", states[f->state]);
+	json_text(j, "finding", f->text);
+	json_text(j, "cost", ok ? NULL : f->cost);
+	json_text(j, "remedy", ok ? NULL : f->remedy);
+	json_close(j, '}');
+}
+
+int doctor_run(const struct options *o)
+{
+	static const char *const words[] = {
+		"everything works", "works, with some of it unknown",
+		"works with less", "cannot work",
+	};
+	enum check_state worst = CHECK_OK;
+	struct json j = { .more = false };
+	struct doctor_host h;
+	int r = 0;
+
+	doctor_probe(&h, o->libexec);
+	json_open(&j, NULL, '{');
+	json_open(&j, "checks", '[');
+	for (size_t i = 0; i < doctor_n_checks; i++) {
+		struct finding f = { .state = CHECK_OK };
+
+		doctor_checks[i].fn(&h, &f);
+		tame(f.text);
+		if (f.state > worst)
+			worst = f.state;
+		if (!o->json)
+			print(&doctor_checks[i], &f);
+		add(&j, &doctor_checks[i], &f);
+	}
+	json_close(&j, ']');
+	json_text(&j, "overall", states[worst]);
+	json_num(&j, "exit_status", (uint64_t)doctor_status(worst));
+	json_close(&j, '}');
+	if (o->json)
+		r = json_finish(&j, stdout);
+	else
+		printf("\ntrifold %s here\n", words[worst]);
+	if (!o->json)
+		free(j.w.data);
+	if (r)
+		log_err("cannot write: %s", strerror(-r));
+	return r ? EXIT_CANNOT : doctor_status(worst);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * doctor - what this kernel and host allow, and what changes it
+ *
+ * Features are found by the kernel's BTF and by trying, never by a version.
+ * doctor_probe() does the trying; the checks are functions of its facts and of
+ * files below a root directory, so that a test can make up both.
+ */
+#ifndef CLI_STATUS_DOCTOR_H
+#define CLI_STATUS_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/config/options.h"
+
+#define EXIT_LESS	1	/* beside EXIT_USAGE, 2 */
+#define EXIT_CANNOT	3
+
+enum check_state {		/* the worst one decides; in this order */
+	CHECK_OK,
+	CHECK_UNKNOWN,		/* needs root, or /proc does not say */
+	CHECK_LESS,
+	CHECK_NO,
+};
+
+/* What the BTF names of this kernel say. */
+enum btf_name {
+	BTF_TASK_VMA,		/* bpf_iter__task_vma: 5.12 */
+	BTF_MEM_ALLOC,		/* bpf_mem_alloc: hashes that fill, 6.1 */
+	BTF_RDONLY_CAST,	/* bpf_rdonly_cast: 6.2 */
+	BTF_MAP_MEMORY,		/* bpf_map_memory: RLIMIT_MEMLOCK, to 5.10 */
+	BTF__COUNT
+};
+
+/* All results are 0 or -errno. */
+struct doctor_host {
+	const char *root;	/* before /proc, /sys and /run; "": the host */
+	bool is_root;
+	int ring;		/* making a ring buffer map by bpf(2) */
+	int cycles, clock;	/* perf_event_open, CPU 0 */
+	int landlock;		/* ABI, or -errno */
+	int daemons;		/* daemons_find() */
+	int users;		/* how many users trifold-* there are */
+	int run;		/* access(/run, W_OK) */
+	bool memlock;		/* RLIMIT_MEMLOCK is unlimited */
+	bool running;		/* somebody listens on the status socket */
+	int btf;		/* by doctor_btf() */
+	bool names[BTF__COUNT];
+};
+
+struct finding {
+	enum check_state state;
+	char text[256];
+	const char *cost, *remedy;	/* static; NULL if OK */
+};
+
+struct check {
+	const char *name;
+	void (*fn)(const struct doctor_host *h, struct finding *f);
+};
+
+extern const struct check doctor_checks[];
+extern const size_t doctor_n_checks;
+
+/* Try everything on this host. */
+void doctor_probe(struct doctor_host *h, const char *libexec);
+
+/* Read the BTF below h->root into h->btf and h->names. */
+void doctor_btf(struct doctor_host *h);
+
+/* The exit status for the worst state. */
+int doctor_status(enum check_state worst);
+
+int doctor_run(const struct options *o);
+
+#endif /* CLI_STATUS_DOCTOR_H */

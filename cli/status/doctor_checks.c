@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/status/doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BIT(n)		(1ULL << (n))
+#define SYS_RESOURCE	24	/* linux/capability.h */
+#define SUDO		"run `sudo trifold doctor`"
+/* linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO */
+#define PID_INIT	"pid:[4026531836]"
+#define USER_INIT	"user:[4026531837]"
+
+__attribute__((format(printf, 5, 6)))
+static void say(struct finding *f, enum check_state state, const char *cost,
+		const char *remedy, const char *fmt, ...)
+{
+	va_list ap;
+
+	f->state = state;
+	f->cost = cost;
+	f->remedy = remedy;
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof(f->text), fmt, ap);
+	va_end(ap);
+}
+
+#define ok(f, ...)	say(f, CHECK_OK, NULL, NULL, __VA_ARGS__)
+#define no_root(f)	say(f, CHECK_UNKNOWN, NULL, SUDO, "unknown without root")
+
+/* The first bytes of a file as a string.  Its length, or -errno. */
+static int slurp(const struct doctor_host *h, const char *name, char *buf,
+		 size_t size)
+{
+	char path[PATH_MAX];
+	ssize_t n;
+	int fd;
+
+	buf[0] = '\0';
+	snprintf(path, sizeof(path), "%s%s", h->root, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, buf, size - 1);
+	buf[n < 0 ? 0 : n] = '\0';
+	n = n < 0 ? -errno : n;
+	close(fd);
+	return (int)n;
+}
+
+/* A line of nothing but a small number; INT_MIN if it is none. */
+static int number(const struct doctor_host *h, const char *name)
+{
+	char buf[16], *end;
+	long v;
+
+	if (slurp(h, name, buf, sizeof(buf)) <= 0 || !strchr("-0123456789", *buf))
+		return INT_MIN;
+	v = strtol(buf, &end, 10);
+	return end == buf || strcmp(end, "\n") || v < -9 || v > 99 ?
+		INT_MIN : (int)v;
+}
+
+static void kernel(const struct doctor_host *h, struct finding *f)
+{
+	char buf[96];
+
+	if (slurp(h, "/proc/sys/kernel/osrelease", buf, sizeof(buf)) <= 0) {
+		say(f, CHECK_UNKNOWN, NULL, "mount /proc", "not to be read");
+		return;
+	}
+	buf[strcspn(buf, "\n")] = '\0';
+	ok(f, "Linux %s (features are probed, not taken from this)", buf);
+}
+
+static void btf(const struct doctor_host *h, struct finding *f)
+{
+	if (!h->btf)
+		ok(f, "/sys/kernel/btf/vmlinux is there");
+	else
+		say(f, CHECK_NO, "the BPF programs do not load",
+		    "a kernel with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted",
+		    "/sys/kernel/btf/vmlinux: %s", strerror(-h->btf));
+}
+
+static void rights(const struct doctor_host *h, struct finding *f)
+{
+	/* DAC_READ_SEARCH, SETGID, SETUID, SETPCAP, SYS_PTRACE, PERFMON, BPF,
+	 * CHECKPOINT_RESTORE */
+	const uint64_t need = BIT(2) | BIT(6) | BIT(7) | BIT(8) | BIT(19) |
+			      BIT(38) | BIT(39) | BIT(40);
+	char buf[4096], *p;
+	uint64_t caps;
+
+	if (!h->is_root) {
+		no_root(f);
+		return;
+	}
+	slurp(h, "/proc/self/status", buf, sizeof(buf));
+	p = strstr(buf, "\nCapEff:\t");
+	if (!p || strspn(p + 9, "0123456789abcdef") != 16) {
+		say(f, CHECK_UNKNOWN, NULL, "mount /proc",
+		    "/proc/self/status names no capabilities");
+		return;
+	}
+	caps = strtoull(p + 9, NULL, 16);
+	if ((caps & need) == need)
+		ok(f, "root, with the capabilities that are needed");
+	else
+		say(f, CHECK_NO, "loaderd cannot start",
+		    "run it outside of the container, or with --privileged",
+		    "root without capabilities %#llx",
+		    (unsigned long long)(need & ~caps));
+}
+
+static void bpf(const struct doctor_host *h, struct finding *f)
+{
+	int v = number(h, "/proc/sys/kernel/unprivileged_bpf_disabled");
+	char sysctl[64] = "";
+
+	if (v >= 0)
+		snprintf(sysctl, sizeof(sysctl),
+			 "; unprivileged_bpf_disabled %d: no matter for root", v);
+	if (!h->ring)
+		ok(f, "bpf(2) makes a ring buffer%s", sysctl);
+	else if (!h->is_root)
+		no_root(f);
+	else
+		say(f, CHECK_NO, "nothing can be sampled", h->ring == -EPERM ?
+		    "give it CAP_BPF; look for a seccomp filter or container" :
+		    "Linux 5.10 or newer with CONFIG_BPF_SYSCALL=y",
+		    "bpf(2) makes no ring buffer: %s", strerror(-h->ring));
+}
+
+static void feature(const struct doctor_host *h, struct finding *f,
+		    enum btf_name name, const char *yes, const char *no,
+		    const char *cost, const char *remedy)
+{
+	if (h->btf)
+		say(f, CHECK_UNKNOWN, NULL, "see btf", "unknown without BTF");
+	else if (h->names[name])
+		ok(f, "%s", yes);
+	else
+		say(f, CHECK_LESS, cost, remedy, "%s", no);
+}
+
+static void task_vma(const struct doctor_host *h, struct finding *f)
+{
+	feature(h, f, BTF_TASK_VMA, "files are listed at start",
+		"no iter/task_vma", "the first samples of a file lack its table",
+		"Linux 5.12 or newer");
+}
+
+static void file_map(const struct doctor_host *h, struct finding *f)
+{
+	feature(h, f, BTF_MEM_ALLOC, "the map of files takes memory as it fills",
+		"no bpf_mem_alloc", "the map of files takes its memory at once",
+		"Linux 6.1 or newer");
+}
+
+static void rdonly_cast(const struct doctor_host *h, struct finding *f)
+{
+	feature(h, f, BTF_RDONLY_CAST, "mappings are read by plain loads",
+		"no bpf_rdonly_cast", "mappings are read by helper calls; does "
+		"not load under lockdown=confidentiality", "Linux 6.2 or newer");
+}
+
+static void landlock(const struct doctor_host *h, struct finding *f)
+{
+	if (h->landlock > 0)
+		ok(f, "ABI %d", h->landlock);
+	else
+		say(f, CHECK_LESS, "one layer less around the daemons",
+		    "Linux 5.13 or newer, and landlock in the boot parameter "
+		    "lsm=", "not here: %s", strerror(-h->landlock));
+}
+
+static void seccomp(const struct doctor_host *h, struct finding *f)
+{
+	char buf[256];
+
+	slurp(h, "/proc/sys/kernel/seccomp/actions_avail", buf, sizeof(buf));
+	if (strstr(buf, "kill_process"))
+		ok(f, "filters can be installed");
+	else
+		say(f, CHECK_NO, "the daemons do not start unsealed",
+		    "a kernel with CONFIG_SECCOMP_FILTER=y", "no filters");
+}
+
+static void perf(const struct doctor_host *h, struct finding *f)
+{
+	int v = number(h, "/proc/sys/kernel/perf_event_paranoid");
+	char sysctl[64] = "";
+
+	if (v != INT_MIN)
+		snprintf(sysctl, sizeof(sysctl),
+			 "; perf_event_paranoid %d: no matter for root", v);
+	if (!h->cycles)
+		ok(f, "samples by CPU cycles%s", sysctl);
+	else if (!h->is_root)
+		no_root(f);
+	else if (!h->clock)
+		say(f, CHECK_LESS, "code that runs with interrupts off is not "
+		    "sampled where it is", "give the virtual machine a PMU",
+		    "no CPU cycles here: samples by the CPU clock%s", sysctl);
+	else
+		say(f, CHECK_NO, "nothing can be sampled", "give it "
+		    "CAP_PERFMON; look for a seccomp filter or container",
+		    "perf_event_open: %s", strerror(-h->clock));
+}
+
+static void sysctls(const struct doctor_host *h, struct finding *f)
+{
+	int kptr = number(h, "/proc/sys/kernel/kptr_restrict");
+	int scope = number(h, "/proc/sys/kernel/yama/ptrace_scope");
+	char a[16] = "unknown", b[16] = "absent";
+
+	if (kptr >= 0)
+		snprintf(a, sizeof(a), "%d", kptr);
+	if (scope >= 0)
+		snprintf(b, sizeof(b), "%d", scope);
+	ok(f, "kptr_restrict %s, ptrace_scope %s: neither matters (names come "
+	   "by BPF, files by map_files)", a, b);
+}
+
+static void lockdown(const struct doctor_host *h, struct finding *f)
+{
+	char buf[128];
+	int n = slurp(h, "/sys/kernel/security/lockdown", buf, sizeof(buf));
+
+	if (n == -EACCES)
+		no_root(f);
+	else if (n < 0)
+		ok(f, "none (/sys/kernel/security/lockdown is not there)");
+	else if (strstr(buf, "[none]") || strstr(buf, "[integrity]"))
+		ok(f, "%s", strstr(buf, "[none]") ? "none" : "integrity");
+	else if (!strstr(buf, "[confidentiality]"))
+		say(f, CHECK_UNKNOWN, NULL, NULL, "not understood");
+	else if (h->names[BTF_RDONLY_CAST])
+		ok(f, "confidentiality: bpf_rdonly_cast helps");
+	else
+		say(f, CHECK_NO, "the BPF programs do not load",
+		    "Linux 6.2 or newer, or boot with lockdown=integrity",
+		    "confidentiality, and no bpf_rdonly_cast");
+}
+
+static void lsm(const struct doctor_host *h, struct finding *f)
+{
+	char list[160], label[96];
+
+	if (slurp(h, "/sys/kernel/security/lsm", list, sizeof(list)) <= 0)
+		snprintf(list, sizeof(list), "not told");
+	list[strcspn(list, "\n")] = '\0';
+	slurp(h, "/proc/self/attr/current", label, sizeof(label));
+	label[strcspn(label, "\n")] = '\0';
+	if (strstr(list, "apparmor") && *label && strcmp(label, "unconfined"))
+		say(f, CHECK_LESS, "its profile may refuse bpf, perf or ptrace",
+		    "run trifold unconfined", "AppArmor confines: %s", label);
+	else if (number(h, "/sys/fs/selinux/enforce") == 1)
+		ok(f, "%.100s; SELinux enforces (not tried: see `ausearch -m "
+		   "avc` if a daemon does not start)", list);
+	else
+		ok(f, "%s", list);
+}
+
+/* -1: not to be read; else whether the link says so. */
+static int link_is(const struct doctor_host *h, const char *name,
+		   const char *want)
+{
+	char path[PATH_MAX], text[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s%s", h->root, name);
+	n = readlink(path, text, sizeof(text) - 1);
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	return !strcmp(text, want);
+}
+
+static void namespaces(const struct doctor_host *h, struct finding *f)
+{
+	int pid = link_is(h, "/proc/self/ns/pid", PID_INIT);
+	int user = link_is(h, "/proc/self/ns/user", USER_INIT);
+
+	if (user == 0)
+		say(f, CHECK_NO, "its root has no rights on the kernel",
+		    "run it on the host itself, or in a container without "
+		    "user namespaces", "in a user namespace");
+	else if (pid == 0)
+		say(f, CHECK_LESS, "files of samples cannot be opened: stacks "
+		    "end early, without names", "run it on the host itself, or "
+		    "in a container with --pid=host",
+		    "PIDs here are not those of the machine");
+	else if (pid < 0 || user < 0)
+		say(f, CHECK_UNKNOWN, NULL, "mount /proc", "not to be read");
+	else
+		ok(f, "PIDs and users are those of the machine");
+}
+
+static void cgroups(const struct doctor_host *h, struct finding *f)
+{
+	char buf[32768];
+	int n = slurp(h, "/proc/self/mountinfo", buf, sizeof(buf));
+
+	if (n <= 0)
+		say(f, CHECK_UNKNOWN, NULL, "mount /proc", "not to be read");
+	else if (!strstr(buf, " - cgroup2 "))
+		say(f, CHECK_LESS, "samples do not name their container",
+		    "boot with systemd.unified_cgroup_hierarchy=1",
+		    "no cgroup v2 is mounted");
+	else if (strstr(buf, " - cgroup "))
+		say(f, CHECK_LESS, "containers that are in v1 cgroups only have "
+		    "no name", "boot with systemd.unified_cgroup_hierarchy=1",
+		    "cgroup v1 is mounted beside v2");
+	else
+		ok(f, "v2");
+}
+
+static void memlock(const struct doctor_host *h, struct finding *f)
+{
+	char buf[4096], *p;
+
+	if (h->btf) {
+		say(f, CHECK_UNKNOWN, NULL, "see btf", "unknown without BTF");
+		return;
+	}
+	slurp(h, "/proc/self/status", buf, sizeof(buf));
+	p = strstr(buf, "\nCapEff:\t");
+	if (!h->names[BTF_MAP_MEMORY])
+		ok(f, "RLIMIT_MEMLOCK does not count for maps");
+	else if (h->memlock || (p && strtoull(p + 9, NULL, 16) &
+				     BIT(SYS_RESOURCE)))
+		ok(f, "RLIMIT_MEMLOCK can be lifted");
+	else if (!h->is_root)
+		no_root(f);
+	else
+		say(f, CHECK_NO, "maps are refused",
+		    "`ulimit -l unlimited`, or CAP_SYS_RESOURCE",
+		    "RLIMIT_MEMLOCK counts for maps and is low");
+}
+
+static void programs(const struct doctor_host *h, struct finding *f)
+{
+	if (h->daemons)
+		say(f, CHECK_NO, "nothing can be started",
+		    "install trifold, or build all of it: `make`",
+		    "the daemons are not found");
+	else
+		ok(f, "daemons found; %d of 3 users trifold-*, else reserved ids",
+		   h->users);
+}
+
+static void runtime(const struct doctor_host *h, struct finding *f)
+{
+	if (!h->is_root)
+		no_root(f);
+	else if (h->run)
+		say(f, CHECK_NO, "there is no place for sockets",
+		    "`mount -t tmpfs tmpfs /run`", "/run: %s", strerror(-h->run));
+	else
+		ok(f, "/run can be written; %s", h->running ?
+		   "a trifold runs: see `trifold status`" : "no trifold runs");
+}
+
+const struct check doctor_checks[] = {
+	{ "kernel", kernel }, { "btf", btf }, { "capabilities", rights },
+	{ "bpf", bpf }, { "task_vma", task_vma }, { "file_map", file_map },
+	{ "rdonly_cast", rdonly_cast }, { "memlock", memlock },
+	{ "perf", perf }, { "sysctls", sysctls }, { "lockdown", lockdown },
+	{ "lsm", lsm }, { "landlock", landlock }, { "seccomp", seccomp },
+	{ "namespaces", namespaces }, { "cgroups", cgroups },
+	{ "programs", programs }, { "runtime", runtime },
+};
+const size_t doctor_n_checks = sizeof(doctor_checks) / sizeof(*doctor_checks);
+
+int doctor_status(enum check_state worst)
+{
+	if (worst == CHECK_NO)
+		return EXIT_CANNOT;
+	return worst == CHECK_OK ? 0 : EXIT_LESS;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/status/processes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+
+#define PROGRAM		"trifold"
+#define DEPTH_MAX	8	/* run, loaderd, its keeper, the opener: 3 */
+
+static bool read_text(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, buf, size - 1);
+	close(fd);
+	buf[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* Its program's name, if that is one of ours. */
+static bool is_ours(pid_t pid, char *name, size_t size)
+{
+	char path[64], exe[PATH_MAX], *slash;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	if (n <= 0)
+		return false;
+	exe[n] = '\0';
+	slash = strrchr(exe, '/');
+	if (!slash || strncmp(slash + 1, PROGRAM, strlen(PROGRAM)) != 0)
+		return false;
+	slash[1 + strcspn(slash + 1, " ")] = '\0';	/* " (deleted)" */
+	snprintf(name, size, "%s", slash + 1);
+	return true;
+}
+
+/* proc_pid_stat(5): pid (comm) state ppid ..., utime and stime are the 14th
+ * and 15th, rss, in pages, the 24th. */
+static bool read_stat(struct process *p)
+{
+	unsigned long user, system;
+	char path[64], text[1024], *comm, *end;
+	long rss;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)p->pid);
+	if (!read_text(path, text, sizeof(text)))
+		return false;
+	comm = strchr(text, '(');
+	end = strrchr(text, ')');
+	if (!comm || !end ||
+	    sscanf(end + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu"
+		   " %*d %*d %*d %*d %*d %*d %*u %*u %ld", &p->parent, &user,
+		   &system, &rss) != 4)
+		return false;
+	*end = '\0';
+	/* "trifold-opener"; the program's own name is cut at 15 bytes */
+	if (strncmp(comm + 1, PROGRAM, strlen(PROGRAM)) == 0 &&
+	    strncmp(comm + 1, p->name, strlen(comm + 1)) != 0)
+		snprintf(p->name, sizeof(p->name), "%.*s",
+			 (int)sizeof(p->name) - 1, comm + 1);
+	p->cpu_ns = (user + system) * (NSEC_PER_SEC /
+				       (uint64_t)sysconf(_SC_CLK_TCK));
+	p->rss_bytes = (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE);
+	return true;
+}
+
+static int add(struct processes *to, const struct process *p)
+{
+	struct process *v = reallocarray(to->v, to->n + 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	to->v = v;
+	v[to->n++] = *p;
+	return 0;
+}
+
+static int find_all(struct processes *ret)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *e;
+	int r = 0;
+
+	if (!proc)
+		return -errno;
+	while (r == 0 && (e = readdir(proc))) {
+		struct process p = { .pid = atoi(e->d_name) };
+
+		if (p.pid > 0 && is_ours(p.pid, p.name, sizeof(p.name)) &&
+		    read_stat(&p))
+			r = add(ret, &p);
+	}
+	closedir(proc);
+	return r;
+}
+
+static int add_below(struct processes *to, const struct processes *all,
+		     pid_t parent, unsigned int depth)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < all->n && r == 0 && depth < DEPTH_MAX; i++) {
+		struct process p = all->v[i];
+
+		if (p.parent != parent)
+			continue;
+		p.depth = depth;
+		r = add(to, &p);
+		if (r == 0)
+			r = add_below(to, all, p.pid, depth + 1);
+	}
+	return r;
+}
+
+int processes_find(pid_t top, struct processes *ret)
+{
+	struct processes all = { NULL, 0 };
+	int r = find_all(&all);
+
+	*ret = (struct processes){ NULL, 0 };
+	for (size_t i = 0; i < all.n && r == 0; i++) {
+		if (all.v[i].pid == top)
+			r = add(ret, &all.v[i]);
+	}
+	if (r == 0)
+		r = add_below(ret, &all, top, ret->n);
+	processes_free(&all);
+	return r;
+}
+
+void processes_free(struct processes *p)
+{
+	free(p->v);
+	*p = (struct processes){ NULL, 0 };
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * processes - what each of trifold's processes uses, as the kernel counts it
+ *
+ * The daemons say what they use themselves (ipc/counters.h); this is all that
+ * there is, with those that say nothing: the supervisor, the children of the
+ * daemons, the live page, a recorder.
+ */
+#ifndef CLI_STATUS_PROCESSES_H
+#define CLI_STATUS_PROCESSES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process {
+	pid_t pid, parent;
+	unsigned int depth;	/* below the first one */
+	char name[32];		/* of the program; or what it calls itself */
+	uint64_t cpu_ns;	/* user and system, without children */
+	uint64_t rss_bytes;	/* resident, with what it shares */
+};
+
+struct processes {
+	struct process *v;	/* a parent before its children */
+	size_t n;
+};
+
+/*
+ * Of all processes that run a program "trifold..." this one and those that
+ * descend from it through others of them; of a service manager, only those.
+ * What is not to be seen is left out.  0 or -errno; processes_free() accepts
+ * either.
+ */
+int processes_find(pid_t top, struct processes *ret);
+void processes_free(struct processes *p);
+
+#endif /* CLI_STATUS_PROCESSES_H */

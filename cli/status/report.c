@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/status/report.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "ipc/counter_table.h"
+
+__attribute__((format(printf, 3, 4)))
+static void add(char *out, size_t size, const char *fmt, ...)
+{
+	size_t len = strlen(out);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(out + len, size - len, fmt, ap);
+	va_end(ap);
+}
+
+void report_reasons(const struct status *st, char *out, size_t size)
+{
+	struct counted c;
+
+	out[0] = '\0';
+	counted_make(st, &c);
+	for (size_t i = 0; i < counter_table_n; i++) {
+		const struct counter *row = &counter_table[i];
+		uint64_t lost = counter_value(&c, row);
+
+		if (row->group == GROUP_LOST_BY && lost)
+			add(out, size, "%s%s %" PRIu64, *out ? ", " : "",
+			    row->name, lost);
+	}
+}
+
+void report_progress(const struct status *st, uint64_t elapsed, char *out,
+		     size_t size)
+{
+	struct account a;
+
+	account_sum(st, &a);
+	snprintf(out, size, "%" PRIu64 " s  %" PRIu64 " samples, %" PRIu64
+		 " delivered, %" PRIu64 " lost  %" PRIu64 " processes, %" PRIu64
+		 " executables, %" PRIu64 " stacks", elapsed, a.taken,
+		 a.delivered, a.lost, st->hub.processes, st->hub.exes,
+		 st->hub.traces);
+}
+
+void report_summary(const struct status *st, char *out, size_t size)
+{
+	char why[512];
+	struct account a;
+
+	account_sum(st, &a);
+	report_reasons(st, why, sizeof(why));
+	snprintf(out, size, "%" PRIu64 " samples taken: %" PRIu64 " delivered, "
+		 "%" PRIu64 " lost", a.taken, a.delivered, a.lost);
+	if (*why)
+		add(out, size, " (%s)", why);
+	if (a.under_way)
+		add(out, size, ", %" PRIu64 " under way", a.under_way);
+	add(out, size, ", difference %" PRId64, a.difference);
+}
+
+void report_account(const struct status *st, struct profile_account *ret)
+{
+	struct account a;
+
+	account_sum(st, &a);
+	memset(ret, 0, sizeof(*ret));
+	ret->taken = a.taken;
+	ret->delivered = a.delivered;
+	ret->lost = a.lost;
+	ret->difference = a.difference;
+	ret->known = 1;
+	report_reasons(st, ret->reasons, sizeof(ret->reasons));
+}
+
+/* --- the table ------------------------------------------------------------- */
+
+static void head(FILE *to, const char *name)
+{
+	fprintf(to, "\n%s\n", name);
+}
+
+static void row(FILE *to, const char *name, uint64_t v)
+{
+	fprintf(to, "  %-28s %14" PRIu64 "\n", name, v);
+}
+
+static void share(FILE *to, const char *name, uint64_t v, uint64_t of)
+{
+	fprintf(to, "  %-28s %14" PRIu64 "  %6.2f %%\n", name, v,
+		of ? 100.0 * (double)v / (double)of : 0.0);
+}
+
+static bool in_seconds(const struct counter *row)
+{
+	return row->metric && strcmp(row->metric->unit, "s") == 0;
+}
+
+/* The rows of the table that are under this heading. */
+static void section(const struct counted *c, FILE *to, enum counter_section s)
+{
+	for (size_t i = 0; i < counter_table_n; i++) {
+		const struct counter *r = &counter_table[i];
+		uint64_t v = counter_value(c, r);
+
+		if (r->section != s || !r->label || (r->rare && !v))
+			continue;
+		if (in_seconds(r))
+			fprintf(to, "  %-28s %14.3f\n", r->label,
+				(double)v / NSEC_PER_SEC);
+		else
+			row(to, r->label, v);
+	}
+}
+
+static void samples(const struct counted *c, FILE *to)
+{
+	const struct account *a = &c->sum;
+
+	head(to, "Samples");
+	section(c, to, SECTION_SAMPLES);
+	fprintf(to, "  taken %" PRIu64 " = delivered %" PRIu64 " + lost %" PRIu64
+		" + under way %" PRIu64 ": %s", a->taken, a->delivered, a->lost,
+		a->under_way, a->difference ? "difference " : "agrees\n");
+	if (a->difference)
+		fprintf(to, "%" PRId64 "\n", a->difference);
+}
+
+static void stops(const struct counted *c, FILE *to)
+{
+	const uint64_t *n = &c->st.loader.bpf[BPF_STOP];
+	uint64_t sum = 0;
+
+	for (int i = 0; i < STOP__MAX; i++)
+		sum += n[i];
+	head(to, "Where user stacks ended");
+	for (size_t i = 0; i < counter_table_n; i++) {
+		const struct counter *r = &counter_table[i];
+		uint64_t v = counter_value(c, r);
+
+		if (r->group == GROUP_STOPS && v)
+			share(to, r->label, v, sum);
+	}
+	head(to, "Stacks that symbolizerd received");
+	section(c, to, SECTION_RECEIVED);
+	share(to, "complete, all in files", c->st.hub.complete_native,
+	      c->st.hub.native);
+}
+
+static void stacks(const struct counted *c, FILE *to)
+{
+	const uint64_t *bpf = c->st.loader.bpf;
+	uint64_t taken = bpf[BPF_TAKEN];
+
+	head(to, "Stacks");
+	section(c, to, SECTION_STACKS);
+	share(to, "frames without a symbol", c->st.hub.frames_unsymbolized,
+	      c->st.hub.frames_total);
+	row(to, "user frames a sample, mean", taken ? bpf[BPF_FRAMES] / taken : 0);
+}
+
+static void quarantine(const struct status *st, FILE *to)
+{
+	uint64_t more = st->hub.exes_failed;
+
+	if (!more)
+		return;
+	head(to, "Quarantined: a worker died of these files");
+	for (int i = 0; i < QUARANTINE_SHOWN; i++) {
+		const char *path = st->quarantine.path[i];
+		size_t len = strnlen(path, QUARANTINE_PATH);
+		char out[4 * QUARANTINE_PATH + 1];
+
+		if (!len)
+			break;
+		log_quote(path, len, out, sizeof(out));
+		fprintf(to, "  %s%s\n", *path == '/' ? "" : "...", out);
+		more -= more > 0;
+	}
+	if (more)
+		fprintf(to, "  and %" PRIu64 " more\n", more);
+}
+
+static void each_process(const struct processes *list, FILE *to)
+{
+	if (list->n)
+		fprintf(to, "  %-28s %14s %14s\n", "as the kernel counts",
+			"CPU, s", "memory, bytes");
+	for (size_t i = 0; i < list->n; i++) {
+		const struct process *p = &list->v[i];
+		char quoted[4 * sizeof(p->name)], name[sizeof(quoted) + 32];
+
+		log_quote(p->name, strlen(p->name), quoted, sizeof(quoted));
+		snprintf(name, sizeof(name), "%*s%s %d", 2 * (int)p->depth, "",
+			 quoted, (int)p->pid);
+		fprintf(to, "    %-26s %14.3f %14" PRIu64 "\n", name,
+			(double)p->cpu_ns / NSEC_PER_SEC, p->rss_bytes);
+	}
+}
+
+static void costs(const struct counted *c, const struct processes *list,
+		  FILE *to)
+{
+	const uint64_t *bpf = c->st.loader.bpf;
+	uint64_t taken = bpf[BPF_TAKEN];
+
+	head(to, "Costs");
+	section(c, to, SECTION_COSTS);
+	row(to, "BPF ns a sample, mean", taken ? bpf[BPF_RUN_NS] / taken : 0);
+	each_process(list, to);
+}
+
+static void processes(const struct counted *c, FILE *to)
+{
+	head(to, "Processes");
+	fprintf(to, "  %-28s %14s\n", "loaderd", c->loader_up ? "up" : "DOWN");
+	fprintf(to, "  %-28s %14s\n", "exporterd",
+		c->exporter_up ? "up" : "DOWN");
+	section(c, to, SECTION_PROCESSES);
+}
+
+static void receivers(const struct exporter_stats *x, FILE *to)
+{
+	for (int k = 0; k < RECEIVERS_MAX && x->receivers[k].url[0]; k++) {
+		const struct receiver *r = &x->receivers[k];
+		char url[4 * RECEIVER_URL + 1];
+
+		log_quote(r->url, strnlen(r->url, RECEIVER_URL), url,
+			  sizeof(url));
+		fprintf(to, "\nReceiver %" PRIu64 ": %s\n", r->number, url);
+		for (size_t i = 0; i < receiver_table_n; i++) {
+			const struct counter *c = &receiver_table[i];
+			uint64_t v = receiver_value(r, c);
+
+			if (v || !c->rare)
+				row(to, c->label, v);
+		}
+	}
+}
+
+void report_table(const struct status *st, const struct processes *list,
+		  FILE *to)
+{
+	struct counted c;
+
+	counted_make(st, &c);
+	fprintf(to, "trifold status\n");
+	processes(&c, to);
+	costs(&c, list, to);
+	head(to, "Export");
+	section(&c, to, SECTION_EXPORT);
+	receivers(&st->exporter, to);
+	samples(&c, to);
+	stops(&c, to);
+	stacks(&c, to);
+	head(to, "Executables");
+	section(&c, to, SECTION_EXECUTABLES);
+	quarantine(st, to);
+}

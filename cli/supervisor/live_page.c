@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/supervisor/live_page.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+#define EXPORTERS	8	/* ENDPOINTS_MAX of exporterd/endpoint.h */
+
+static bool is_installed(const char *programs)
+{
+	char path[PATH_MAX + 32];
+
+	snprintf(path, sizeof(path), "%s/trifold-viewer", programs);
+	return access(path, X_OK) == 0;
+}
+
+static int open_sockets(struct live_page *p, const struct options *o)
+{
+	uint16_t port = LIVE_PAGE_PORT;
+	int family = AF_UNSPEC, r;
+
+	if (o->listen && listen_parse(o->listen, &family, &port)) {
+		log_err("--listen %s: write PORT, or HOST:PORT with localhost, "
+			"127.0.0.1 or [::1]: the page is for this host alone",
+			o->listen);
+		return -EINVAL;
+	}
+	r = listen_open(family, port, &p->sockets);
+	p->elsewhere = r == -EADDRINUSE && !o->listen;
+	if (p->elsewhere)
+		r = listen_open(family, 0, &p->sockets);
+	if (r)
+		log_err("the live page cannot listen on port %u: %s: choose one "
+			"by --listen PORT, or do without it by --no-page", port,
+			strerror(-r));
+	return r;
+}
+
+/* The last of exporterd's endpoints that the user has no use for. */
+static int free_exporter(void)
+{
+	char name[] = "TRIFOLD_EXPORTER_8_ENDPOINT";
+	const char *s;
+
+	for (int n = EXPORTERS; n >= 2; n--) {
+		name[17] = (char)('0' + n);
+		s = getenv(name);
+		if (!s || !*s)
+			return n;
+	}
+	log_err("no exporter is left for the live page: every TRIFOLD_EXPORTER_<N>_ENDPOINT is in use (see --no-page)");
+	return -EINVAL;
+}
+
+static bool only_ipv6(const struct listeners *l)
+{
+	int family = AF_INET;
+	socklen_t len = sizeof(family);
+
+	getsockopt(l->fd[0], SOL_SOCKET, SO_DOMAIN, &family, &len);
+	return family == AF_INET6;
+}
+
+int live_page_open(struct live_page *p, const struct options *o,
+		   const char *programs)
+{
+	int r, n;
+
+	*p = (struct live_page){ .on = false };
+	if (o->no_page)
+		return 0;
+	if (!is_installed(programs)) {
+		log_warn("no live page: trifold-viewer is not in %s", programs);
+		return o->listen ? -ENOENT : 0;
+	}
+	n = free_exporter();
+	r = n < 0 ? n : guard_new_key(p->key);
+	if (r == 0)
+		r = open_sockets(p, o);
+	if (r)
+		return r;
+	snprintf(p->viewer_env, sizeof(p->viewer_env), "TRIFOLD_VIEWER_KEY=%s",
+		 p->key);
+	snprintf(p->exporter_env[0], sizeof(p->exporter_env[0]),
+		 "TRIFOLD_EXPORTER_%d_ENDPOINT=http://%s:%u", n,
+		 only_ipv6(&p->sockets) ? "[::1]" : "127.0.0.1",
+		 p->sockets.port);
+	snprintf(p->exporter_env[1], sizeof(p->exporter_env[1]),
+		 "TRIFOLD_EXPORTER_%d_HEADERS=authorization=Bearer%%20%s", n,
+		 p->key);
+	p->on = true;
+	return 0;
+}
+
+void live_page_close(struct live_page *p)
+{
+	listen_close(&p->sockets);
+	p->on = false;
+}
+
+const char *live_page_address(const struct live_page *p, char out[80])
+{
+	snprintf(out, 80, "http://localhost:%u/#key=%s", p->sockets.port,
+		 p->key);
+	return out;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * live_page - what `trifold run` gives trifold-viewer, and tells exporterd
+ *
+ * The sockets are bound here, once: whoever looks at the page finds it at the
+ * same address when the viewer had to be started again.  So does the key, 128
+ * bits of chance, which reaches the two by their environment and people by a
+ * line of output.
+ */
+#ifndef CLI_SUPERVISOR_LIVE_PAGE_H
+#define CLI_SUPERVISOR_LIVE_PAGE_H
+
+#include <stdbool.h>
+
+#include "cli/config/options.h"
+#include "viewer/server/guard.h"
+#include "viewer/server/listen.h"
+
+#define LIVE_PAGE_PORT		4328
+#define LIVE_PAGE_ENV		2	/* variables of exporterd */
+
+struct live_page {
+	bool on;
+	bool elsewhere;			/* the default port was taken */
+	struct listeners sockets;
+	char key[GUARD_KEY_LEN + 1];
+	char viewer_env[64];		/* "NAME=value", of the viewer */
+	char exporter_env[LIVE_PAGE_ENV][128];	/* likewise */
+};
+
+/*
+ * Open what the options say; programs: the directory of the daemons.  0, also
+ * if there is to be none (.on is false), or -errno after a line in the log.
+ */
+int live_page_open(struct live_page *p, const struct options *o,
+		   const char *programs);
+void live_page_close(struct live_page *p);
+
+/* "http://localhost:4328/#key=..." */
+const char *live_page_address(const struct live_page *p, char out[80]);
+
+#endif /* CLI_SUPERVISOR_LIVE_PAGE_H */

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/top/count.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "common/clock.h"
+#include "profile/profile.h"
+
+#define NONE	UINT32_MAX
+#define START_NS	(NSEC_PER_SEC / 2)
+
+struct counter {
+	struct top_table *t;
+	const struct top_query *q;
+	uint64_t seed;
+	uint32_t *slots;	/* rows by their id; NONE: free */
+	uint32_t cap;		/* a power of two, or 0 */
+	uint64_t stamp;		/* number of the stack */
+	/* of the present batch */
+	const struct batch *b;
+	uint32_t *names;	/* strings of resources */
+	uint32_t *rows;		/* of frames */
+	uint64_t *weights;	/* samples of stacks */
+};
+
+static struct top_str str(const struct batch *b, uint32_t i)
+{
+	struct top_str s;
+
+	s.s = batch_str(b, i, &s.len);
+	return s;
+}
+
+static bool same_str(struct top_str a, struct top_str b)
+{
+	return a.len == b.len && !memcmp(a.s, b.s, a.len);
+}
+
+/* --- rows by what they are about --------------------------------------------- */
+
+/* Times since boot are told by the clock of the day, which moves: no two
+ * batches quite agree on when a process started. */
+static bool same_start(uint64_t a, uint64_t b)
+{
+	return a - b < START_NS || b - a < START_NS;
+}
+
+/* What tells rows apart; a process may change its name. */
+static uint64_t id_of(const struct counter *c, const struct top_row *r)
+{
+	const uint64_t v[] = {
+		r->pid, r->tid, r->kind, r->role, r->pid ? 0 : r->name.len,
+	};
+	uint64_t h = XXH3_64bits_withSeed(v, sizeof(v), c->seed);
+
+	if (r->pid)
+		return h;
+	h = XXH3_64bits_withSeed(r->name.s, r->name.len, h);
+	return XXH3_64bits_withSeed(r->file.s, r->file.len, h);
+}
+
+static bool same_row(const struct top_row *a, const struct top_row *b)
+{
+	return a->id == b->id && a->pid == b->pid && a->tid == b->tid &&
+	       same_start(a->start_ns, b->start_ns) && a->kind == b->kind &&
+	       a->role == b->role &&
+	       (a->pid || (same_str(a->name, b->name) &&
+			   same_str(a->file, b->file)));
+}
+
+/* Room for one more, at most half full. */
+static bool slots_room(struct counter *c)
+{
+	uint32_t cap = c->cap ? c->cap * 2 : 1024, at;
+	uint32_t *slots;
+
+	if (c->t->n < c->cap / 2)
+		return true;
+	slots = c->t->n < TOP_ROWS_MAX ? malloc(cap * sizeof(*slots)) : NULL;
+	if (!slots)
+		return false;
+	memset(slots, 0xff, cap * sizeof(*slots));
+	for (uint32_t i = 0; i < c->t->n; i++) {
+		at = (uint32_t)c->t->rows[i].id & (cap - 1);
+		while (slots[at] != NONE)
+			at = (at + 1) & (cap - 1);
+		slots[at] = i;
+	}
+	free(c->slots);
+	c->slots = slots;
+	c->cap = cap;
+	return true;
+}
+
+static bool rows_room(struct top_table *t)
+{
+	uint32_t room = t->room ? t->room * 2 : 512;
+	struct top_row *rows;
+
+	if (t->n < t->room)
+		return true;
+	rows = reallocarray(t->rows, room, sizeof(*rows));
+	if (!rows)
+		return false;
+	t->rows = rows;
+	t->room = room;
+	return true;
+}
+
+/* The number of the row that is about the same, made if need be; or NONE. */
+static uint32_t row_of(struct counter *c, struct top_row *r)
+{
+	uint32_t at;
+
+	if (!slots_room(c) || !rows_room(c->t)) {
+		c->t->cut = true;
+		return NONE;
+	}
+	r->id = id_of(c, r);
+	at = (uint32_t)r->id & (c->cap - 1);
+	for (; c->slots[at] != NONE; at = (at + 1) & (c->cap - 1)) {
+		struct top_row *old = &c->t->rows[c->slots[at]];
+
+		if (!same_row(old, r))
+			continue;
+		if (r->name.len)
+			old->name = r->name;	/* the latest */
+		return c->slots[at];
+	}
+	c->slots[at] = c->t->n;
+	c->t->rows[c->t->n] = *r;
+	return c->t->n++;
+}
+
+static void add(struct counter *c, uint32_t row, uint64_t self, uint64_t total)
+{
+	struct top_row *r;
+
+	if (row == NONE)
+		return;
+	r = &c->t->rows[row];
+	r->self += self;
+	/* once a stack, however often it is in there */
+	if (r->stamp == c->stamp)
+		return;
+	r->stamp = c->stamp;
+	r->total += total;
+	r->cpu_s += (double)total / c->b->hdr->frequency;
+}
+
+/* --- functions ------------------------------------------------------------------ */
+
+static struct top_row function(const struct batch *b, uint32_t frame,
+			       uint32_t role)
+{
+	const struct batch_frame *f = &b->frames[frame];
+
+	return (struct top_row){
+		.name = str(b, b->functions[f->function].name),
+		.file = str(b, b->exes[f->exe].path),
+		.kind = f->kind, .role = role,
+	};
+}
+
+static uint32_t function_row(struct counter *c, uint32_t frame)
+{
+	if (c->rows[frame] == NONE) {
+		struct top_row r = function(c->b, frame, 0);
+
+		c->rows[frame] = row_of(c, &r);
+	}
+	return c->rows[frame];
+}
+
+static uint32_t neighbour(struct counter *c, uint32_t frame, enum top_role role)
+{
+	struct top_row r = function(c->b, frame, role);
+
+	return row_of(c, &r);
+}
+
+static bool is_focus(const struct counter *c, uint32_t frame)
+{
+	const struct batch_frame *f = &c->b->frames[frame];
+
+	return f->kind == c->q->kind &&
+	       same_str(str(c->b, c->b->functions[f->function].name),
+			c->q->name) &&
+	       same_str(str(c->b, c->b->exes[f->exe].path), c->q->file);
+}
+
+/* A frame of a stack, whose callee is `before` (NONE: it is the leaf). */
+static void add_frame(struct counter *c, uint32_t frame, uint32_t before,
+		      uint64_t n)
+{
+	uint64_t self = before == NONE ? n : 0;
+
+	if (c->q->view == TOP_FUNCTIONS) {
+		add(c, function_row(c, frame), self, n);
+		return;
+	}
+	if (before != NONE && is_focus(c, before))
+		add(c, neighbour(c, frame, TOP_CALLER), 0, n);
+	if (!is_focus(c, frame))
+		return;
+	add(c, neighbour(c, frame, TOP_ITSELF), self, n);
+	if (before != NONE)
+		add(c, neighbour(c, before, TOP_CALLEE), 0, n);
+}
+
+static void add_stack(struct counter *c, const struct batch_stack *stack,
+		      uint64_t n)
+{
+	uint32_t in[BATCH_INLINED_MAX + 1], before = NONE;
+
+	c->stamp++;
+	for (uint32_t i = 0; i < stack->n; i++) {
+		uint32_t frame = c->b->stack_frames[stack->first + i];
+		uint32_t k = batch_inlined(c->b, frame, in);
+
+		for (uint32_t j = 0; j < k; j++) {
+			add_frame(c, in[j], before, n);
+			before = in[j];
+		}
+	}
+}
+
+static void add_stacks(struct counter *c)
+{
+	for (uint32_t i = 0; i < batch_n(c->b, BATCH_STACKS); i++) {
+		if (c->weights[i])
+			add_stack(c, &c->b->stacks[i], c->weights[i]);
+	}
+}
+
+/* --- processes, threads, containers ---------------------------------------------- */
+
+static void add_owner(struct counter *c, const struct batch_sample *s)
+{
+	const struct batch_resource *res = &c->b->resources[s->resource];
+	const struct batch_attr *a = &c->b->attrs[s->attr];
+	struct top_str process = str(c->b, c->names[s->resource]);
+	struct top_row r = {
+		.pid = res->pid, .start_ns = res->start_ns,
+		.container = str(c->b, res->container_id),
+	};
+
+	switch (c->q->view) {
+	case TOP_CONTAINERS:
+		r = (struct top_row){ .name = r.container, .file = { "", 0 } };
+		break;
+	case TOP_THREADS:
+		r.tid = a->tid;
+		r.name = str(c->b, a->thread_name);
+		r.file = process;
+		break;
+	default:
+		r.name = process;
+		r.file = str(c->b, res->exe_path);
+		break;
+	}
+	c->stamp++;
+	add(c, row_of(c, &r), s->n, s->n);
+}
+
+/* --- batches ------------------------------------------------------------------------ */
+
+static bool wanted(const struct counter *c, const struct batch_sample *s)
+{
+	const struct batch_resource *r = &c->b->resources[s->resource];
+
+	if (c->q->of_process &&
+	    (r->pid != c->q->pid || !same_start(r->start_ns, c->q->start_ns)))
+		return false;
+	return !c->q->of_container ||
+	       same_str(str(c->b, r->container_id), c->q->container);
+}
+
+static void count_samples(struct counter *c, bool functions)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < batch_n(c->b, BATCH_SAMPLES); i++) {
+		const struct batch_sample *s = &c->b->samples[i];
+
+		if (!wanted(c, s))
+			continue;
+		n += s->n;
+		if (functions)
+			c->weights[s->stack] += s->n;
+		else
+			add_owner(c, s);
+	}
+	if (functions)
+		add_stacks(c);
+	c->t->events += n;
+	c->t->cpu_s += (double)n / c->b->hdr->frequency;
+}
+
+static void count_batch(struct counter *c, const struct batch *b)
+{
+	bool functions = c->q->view == TOP_FUNCTIONS ||
+			 c->q->view == TOP_AROUND;
+	size_t frames = (size_t)batch_n(b, BATCH_FRAMES) + 1;
+
+	c->b = b;
+	if (functions) {
+		c->rows = malloc(frames * sizeof(*c->rows));
+		c->weights = calloc((size_t)batch_n(b, BATCH_STACKS) + 1,
+				    sizeof(*c->weights));
+	} else {
+		c->names = profile_process_names(b);
+	}
+	if (functions ? !c->rows || !c->weights : !c->names) {
+		c->t->cut = true;
+	} else {
+		if (functions)
+			memset(c->rows, 0xff, frames * sizeof(*c->rows));
+		count_samples(c, functions);
+	}
+	free(c->names);
+	free(c->rows);
+	free(c->weights);
+	c->names = c->rows = NULL;
+	c->weights = NULL;
+}
+
+void top_count(struct top_table *t, const struct top_slice *v, size_t n,
+	       const struct top_query *q, uint64_t seed)
+{
+	struct counter c = { .t = t, .q = q, .seed = seed };
+
+	for (size_t i = 0; i < n; i++)
+		count_batch(&c, &v[i].b);
+	free(c.slots);
+}

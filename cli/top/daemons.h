@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * top_daemons - a trifold of its own, for as long as `trifold top` lasts
+ */
+#ifndef CLI_TOP_DAEMONS_H
+#define CLI_TOP_DAEMONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "cli/config/options.h"
+
+#define TOP_INTERVAL	1	/* s between batches */
+#define TOP_LOG_KEPT	4096	/* bytes, the last ones */
+
+struct top_daemons {
+	pid_t pid;		/* of the supervisor; 0: none */
+	int status;		/* as of waitpid, once it has ended */
+	int log;		/* what all of them say; -1: none, or the end */
+	size_t len;
+	char kept[TOP_LOG_KEPT];
+};
+
+/* Fork a supervisor (supervise.h), in a session of its own, that ends in good
+ * order on SIGTERM or when this process dies.  0 or -errno. */
+int top_daemons_start(struct top_daemons *d, const struct options *o);
+
+/* Take in what they said.  The last whole line, without its end, goes to line
+ * (cut to fit); false: there was none. */
+bool top_daemons_read(struct top_daemons *d, char *line, size_t size);
+
+/* Say on standard error what they said last, escaped. */
+void top_daemons_say(const struct top_daemons *d);
+
+#endif /* CLI_TOP_DAEMONS_H */

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/top/display.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/top/control.h"
+#include "cli/top/feed.h"
+#include "cli/top/plain.h"
+#include "cli/top/screen.h"
+#include "cli/top/state.h"
+#include "cli/top/text.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/sandbox.h"
+
+#define MEMORY		(1ULL << 30)	/* RLIMIT_AS */
+#define DRAW_NS		NSEC_PER_SEC	/* at least so often */
+#define LINE_NS		(10 * NSEC_PER_SEC)	/* a daemon's line is shown */
+#define PATIENCE_NS	(15 * NSEC_PER_SEC)	/* for the last batch */
+#define DEAF_MAX	8		/* wake-ups without a key: its end */
+
+#define INT		0xffffffffULL
+#define IOCTL(request)							\
+	{ .nr = SCMP_SYS(ioctl), .kind = SANDBOX_ALLOW_IF, .arg = 1,	\
+	  .mask = INT, .value = (request) }
+
+/* TCSETS2, TCSETSW2, TCSETSF2: asm-generic/ioctls.h; glibc from 2.42 on */
+#define SET2		0x402c542b
+#define SET2_WAIT	0x402c542c
+#define SET2_FLUSH	0x402c542d
+
+struct display {
+	const struct top_display *d;
+	struct top_state state;
+	struct top_feed feed;
+	struct screen_info info;
+	bool suspended, quit;
+	unsigned int deaf;
+	uint64_t drawn_ns, line_ns, end_ns;	/* CLOCK_MONOTONIC */
+};
+
+/*
+ * What is left to the display: to read and write the descriptors it holds, to
+ * set the terminal's modes and ask for its size.  It cannot open, connect, fork,
+ * exec or signal anything, and is neither root nor traceable.  When the keeper
+ * dies it is not killed: somebody must still leave the terminal as it was.
+ */
+static int confine(uid_t seal_uid)
+{
+	static const struct sandbox_rule rules[] = {
+		IOCTL(TCSETS), IOCTL(TCSETSW), IOCTL(TCSETSF), IOCTL(SET2),
+		IOCTL(SET2_WAIT), IOCTL(SET2_FLUSH), IOCTL(TIOCGWINSZ),
+		IOCTL(TCFLSH),
+		{ .nr = SCMP_SYS(select) }, { .nr = SCMP_SYS(pselect6) },
+	};
+	int r = sandbox_limits(64, MEMORY, 0, false);
+
+	if (!r)
+		r = sandbox_identity(seal_uid, seal_uid, NULL, 0);
+	if (!r)
+		r = sandbox_quiet(0);
+	if (!r)
+		r = sandbox_landlock_deny();
+	if (!r)
+		r = sandbox_seccomp(rules, sizeof(rules) / sizeof(rules[0]));
+	return r;
+}
+
+/* --- what comes in --------------------------------------------------------------- */
+
+static int take_batch(void *arg, const void *data, size_t len, uint64_t samples)
+{
+	struct display *d = arg;
+
+	return top_state_batch(&d->state, data, len, samples);
+}
+
+static void take_gap(void *arg)
+{
+	struct display *d = arg;
+
+	top_model_gap(&d->state.model);
+}
+
+static void tell(struct display *d, enum top_word word)
+{
+	const struct top_msg m = { .word = word };
+
+	(void)top_tell(d->d->control, &m, -1);
+}
+
+static void on_feed(struct display *d)
+{
+	int r = top_feed_read(&d->feed);
+
+	if (r == 0)
+		return;
+	if (r != -EPIPE)
+		log_warn("symbolizerd broke the protocol: %s", strerror(-r));
+	tell(d, TOP_CONNECT);
+}
+
+static void show_line(struct display *d, const char *text, uint64_t now)
+{
+	/* one cell of ASCII for each character, at most four for a byte */
+	const struct top_str s = { text, strlen(text) };
+
+	top_text(s, false, sizeof(d->info.line) - 1, d->info.line,
+		 sizeof(d->info.line));
+	d->line_ns = now;
+}
+
+static void suspend(struct display *d)
+{
+	if (!d->d->plain)
+		screen_end();
+	d->suspended = true;
+	tell(d, TOP_SUSPENDED);
+}
+
+static void on_control(struct display *d, uint64_t now)
+{
+	struct top_msg m;
+	int fd, r = top_hear(d->d->control, &m, &fd);
+
+	if (r == -EAGAIN)
+		return;
+	if (r) {
+		d->quit = true;
+	} else if (m.word == TOP_FEED && fd >= 0) {
+		if (top_feed_open(&d->feed, fd, m.hub_uid))
+			tell(d, TOP_CONNECT);
+		fd = -1;
+	} else if (m.word == TOP_LINE) {
+		show_line(d, m.text, now);
+	} else if (m.word == TOP_SUSPEND) {
+		suspend(d);
+	} else if (m.word == TOP_RESUME) {
+		d->suspended = false;
+	} else if (m.word == TOP_QUIT) {
+		d->quit = true;
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static void on_keys(struct display *d, short revents)
+{
+	int key = -1, n = 0;
+
+	while (!d->quit && (key = screen_key()) >= 0) {
+		n++;
+		if (key)
+			top_state_key(&d->state, key, clock_ns(CLOCK_REALTIME));
+		d->quit = d->state.quit;
+	}
+	/* nothing to be read, again and again: it has ended */
+	d->deaf = n || !(revents & POLLIN) ? 0 : d->deaf + 1;
+	if ((revents & (POLLHUP | POLLERR)) || d->deaf > DEAF_MAX)
+		d->quit = true;
+}
+
+/* --- interactively ----------------------------------------------------------------- */
+
+static void draw(struct display *d)
+{
+	uint64_t real = clock_ns(CLOCK_REALTIME), now = now_ns();
+
+	if (now - d->line_ns >= LINE_NS)
+		d->info.line[0] = '\0';
+	top_state_refresh(&d->state, real);
+	screen_draw(&d->state, &d->info, real);
+	d->drawn_ns = now;
+}
+
+static void serve(struct display *d, bool keys, int timeout)
+{
+	struct pollfd p[] = {
+		{ .fd = keys && !d->suspended ? STDIN_FILENO : -1,
+		  .events = POLLIN },
+		{ .fd = d->d->control, .events = POLLIN },
+		{ .fd = d->feed.conn.fd, .events = POLLIN },
+	};
+	/* a signal says that the size has changed: then keys are looked at */
+	int r = poll(p, 3, timeout);
+
+	if (r < 0 && errno != EINTR)
+		d->quit = true;
+	if (r < 0)
+		memset(p, 0, sizeof(p));
+	if (p[1].revents)
+		on_control(d, now_ns());
+	if (p[2].revents)
+		on_feed(d);
+	if (keys && !d->suspended)
+		on_keys(d, p[0].revents);
+}
+
+static int run_screen(struct display *d)
+{
+	draw(d);
+	while (!d->quit) {
+		uint64_t since = now_ns() - d->drawn_ns;
+
+		serve(d, true, since >= DRAW_NS ? 0 :
+		      (int)((DRAW_NS - since) / NSEC_PER_MSEC) + 1);
+		if (!d->suspended && !d->quit)
+			draw(d);
+		else if (d->suspended)
+			d->drawn_ns = now_ns();
+		if (d->end_ns && now_ns() >= d->end_ns)
+			d->quit = true;
+	}
+	if (!d->suspended)
+		screen_end();
+	return 0;
+}
+
+/* --- once ---------------------------------------------------------------------------- */
+
+static int run_plain(struct display *d)
+{
+	const struct options *o = d->d->opt;
+	uint64_t want = (o->duration_ms ? o->duration_ms : TOP_PLAIN_MS) *
+			NSEC_PER_MSEC;
+	int r;
+
+	d->end_ns = now_ns() + want + PATIENCE_NS;
+	while (!d->quit && now_ns() < d->end_ns &&
+	       top_model_span(&d->state.model) < want)
+		serve(d, false, 200);
+	top_state_refresh(&d->state, 0);
+	r = top_plain(&d->state, d->info.host, top_feed_lost(&d->feed),
+		      o->limit ? o->limit : TOP_PLAIN_ROWS,
+		      clock_ns(CLOCK_REALTIME), stdout);
+	if (d->state.model.dropped)
+		log_warn("only the last %.1f s are shown: more did not fit "
+			 "into %u MiB", d->state.table.seconds,
+			 TOP_BYTES_MAX >> 20);
+	if (r)
+		log_err("cannot write: %s", strerror(-r));
+	else if (d->state.model.n == 0)
+		log_err("no samples came");
+	return r || d->state.model.n == 0;
+}
+
+/* --- begin ---------------------------------------------------------------------------- */
+
+static void ignore_signals(void)
+{
+	static const int which[] = {
+		SIGINT, SIGQUIT, SIGTSTP, SIGHUP, SIGPIPE,
+	};
+	sigset_t none;
+
+	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
+		signal(which[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int prepare(struct display *d)
+{
+	const struct top_display *t = d->d;
+	const int keep[] = { 0, 1, 2, t->control };
+	struct utsname u;
+	bool utf8;
+	int r;
+
+	if (dup2(t->log_fd, STDERR_FILENO) < 0)
+		return -errno;
+	ignore_signals();
+	utf8 = top_text_locale();
+	tzset();
+	if (uname(&u) == 0)
+		snprintf(d->info.host, sizeof(d->info.host), "%s", u.nodename);
+	r = sandbox_close_fds(keep, 4);
+	if (r)
+		return r;
+	top_state_init(&d->state, t->view, utf8, t->plain ? 0 : TOP_SPAN_NS);
+	if (!t->plain && screen_init()) {
+		log_err("the terminal cannot be used");
+		return -ENOTTY;
+	}
+	r = confine(t->seal_uid);
+	if (r && !t->plain)
+		screen_end();
+	return r;
+}
+
+int top_display(const struct top_display *t)
+{
+	struct display d = {
+		.d = t, .feed = {
+			.conn.fd = -1, .batch = take_batch, .gap = take_gap,
+		},
+	};
+	int r;
+
+	d.feed.arg = &d;
+	d.info.feed = &d.feed;
+	if (prepare(&d))
+		return 1;
+	if (t->opt->duration_ms)
+		d.end_ns = now_ns() + t->opt->duration_ms * NSEC_PER_MSEC;
+	r = t->plain ? run_plain(&d) : run_screen(&d);
+	conn_close(&d.feed.conn);
+	top_state_fini(&d.state);
+	return r;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/top/model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "cli/top/count.h"
+#include "common/clock.h"
+
+#define STALE_NS	(2 * NSEC_PER_SEC)
+
+void top_model_init(struct top_model *m, uint64_t keep_ns)
+{
+	*m = (struct top_model){ .keep_ns = keep_ns, .gap = true };
+	/* names are chosen by profiled processes */
+	(void)!getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK);
+}
+
+void top_model_fini(struct top_model *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		free(m->v[i].data);
+	free(m->v);
+	*m = (struct top_model){ 0 };
+}
+
+void top_model_gap(struct top_model *m)
+{
+	m->gap = true;
+}
+
+uint64_t top_model_span(const struct top_model *m)
+{
+	uint64_t span = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		span += m->v[i].span_ns;
+	return span;
+}
+
+/* --- what is kept --------------------------------------------------------- */
+
+static void drop_oldest(struct top_model *m)
+{
+	m->bytes -= m->v[0].len;
+	free(m->v[0].data);
+	memmove(m->v, m->v + 1, --m->n * sizeof(*m->v));
+	if (m->n)
+		m->v[0].joined = false;
+}
+
+static void make_room(struct top_model *m, size_t len)
+{
+	uint64_t span = top_model_span(m);
+
+	while (m->n && m->keep_ns && span - m->v[0].span_ns >= m->keep_ns) {
+		span -= m->v[0].span_ns;
+		drop_oldest(m);
+	}
+	while (m->n && (m->n >= TOP_SLICES_MAX ||
+			len > TOP_BYTES_MAX - m->bytes)) {
+		drop_oldest(m);
+		m->dropped++;
+	}
+}
+
+static int array_room(struct top_model *m)
+{
+	size_t room = m->room ? m->room * 2 : 64;
+	struct top_slice *v;
+
+	if (m->n < m->room)
+		return 0;
+	v = reallocarray(m->v, room, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	m->v = v;
+	m->room = room;
+	return 0;
+}
+
+/* An interval without samples leaves no batch: so the time of one reaches back
+ * to the end of the one before. */
+static void place(struct top_model *m, struct top_slice *s)
+{
+	const struct batch_hdr *h = s->b.hdr;
+	const struct top_slice *last = m->n ? &m->v[m->n - 1] : NULL;
+
+	s->end_ns = h->end_ns;
+	if (!last || m->gap) {
+		s->span_ns = h->end_ns - h->start_ns;
+	} else if (h->end_ns - last->end_ns < UINT64_MAX / 2) {
+		s->span_ns = h->end_ns - last->end_ns;
+		s->joined = s->span_ns == 0;
+	} else {
+		/* the clock was set back */
+		s->span_ns = 0;
+	}
+	if (s->span_ns > 3600 * NSEC_PER_SEC)
+		s->span_ns = 3600 * NSEC_PER_SEC;
+	m->gap = false;
+}
+
+int top_model_add(struct top_model *m, const void *data, size_t len,
+		  uint64_t samples)
+{
+	struct top_slice s = { .len = len };
+
+	if (len > BATCH_BYTES_MAX)
+		return -EPROTO;
+	make_room(m, len);
+	s.data = malloc(len);
+	if (!s.data || array_room(m)) {
+		free(s.data);
+		return -ENOMEM;
+	}
+	memcpy(s.data, data, len);
+	if (batch_open(s.data, len, &s.b) ||
+	    batch_n(&s.b, BATCH_TIMES) != samples) {
+		free(s.data);
+		return -EPROTO;
+	}
+	place(m, &s);
+	m->v[m->n++] = s;
+	m->bytes += len;
+	return 0;
+}
+
+/* --- the window ------------------------------------------------------------- */
+
+/* How long ago the newest batch ended, as far as that is more than usual. */
+static uint64_t idle_ns(const struct top_model *m, uint64_t now)
+{
+	const struct top_slice *last = &m->v[m->n - 1];
+	uint64_t idle = now - last->end_ns;
+
+	if (now == 0 || idle > UINT64_MAX / 2 ||
+	    idle < 3 * last->span_ns + STALE_NS)
+		return 0;
+	return idle;
+}
+
+/* The first slice of the window; *covered: its time, ns. */
+static size_t window(const struct top_model *m, const struct top_query *q,
+		     uint64_t *covered)
+{
+	size_t from = m->n;
+
+	*covered = m->n ? idle_ns(m, q->now_ns) : 0;
+	while (from > 0) {
+		size_t i = from - 1;
+
+		while (i > 0 && m->v[i].joined)
+			i--;
+		/* an interval belongs to it if most of it does */
+		if (q->window_ns && *covered &&
+		    *covered + m->v[i].span_ns / 2 >= q->window_ns)
+			break;
+		*covered += m->v[i].span_ns;
+		from = i;
+	}
+	return from;
+}
+
+void top_model_table(const struct top_model *m, const struct top_query *q,
+		     struct top_table *t)
+{
+	uint64_t covered;
+	size_t from = window(m, q, &covered);
+
+	t->n = 0;
+	t->events = 0;
+	t->cpu_s = 0;
+	t->cut = false;
+	t->frequency = m->n ? m->v[m->n - 1].b.hdr->frequency : 0;
+	t->seconds = (double)covered / NSEC_PER_SEC;
+	if (from < m->n)
+		top_count(t, m->v + from, m->n - from, q, m->seed);
+}
+
+void top_table_fini(struct top_table *t)
+{
+	free(t->rows);
+	*t = (struct top_table){ 0 };
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/top/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/top/text.h"
+
+#define CONTAINER_CELLS	12
+#define MATCH_MAX	4096	/* bytes of a name that a filter looks at */
+
+/* --- columns ----------------------------------------------------------------- */
+
+static const struct top_layout layouts[] = {
+	[TOP_FUNCTIONS] = { "functions", "FUNCTION",
+		{ COL_SELF, COL_TOTAL, COL_NAME, COL_MODULE }, 4, COL_SELF },
+	[TOP_PROCESSES] = { "processes", "PROCESS",
+		{ COL_CPU, COL_PID, COL_NAME, COL_CONTAINER }, 4, COL_CPU },
+	[TOP_CONTAINERS] = { "containers", "CONTAINER",
+		{ COL_CPU, COL_TOTAL, COL_NAME }, 3, COL_CPU },
+	[TOP_THREADS] = { "threads", "THREAD",
+		{ COL_CPU, COL_PID, COL_TID, COL_NAME, COL_PROCESS }, 5,
+		COL_CPU },
+	[TOP_AROUND] = { "callers and callees", "FUNCTION",
+		{ COL_ROLE, COL_SELF, COL_TOTAL, COL_NAME, COL_MODULE }, 5,
+		COL_ROLE },
+};
+
+const struct top_layout *top_layout(enum top_view v)
+{
+	return &layouts[v];
+}
+
+enum top_view top_view_named(const char *name)
+{
+	int v = 0;
+
+	while (v < TOP__VIEWS && strcmp(layouts[v].title, name))
+		v++;
+	return (enum top_view)v;
+}
+
+const char *top_heading(const struct top_layout *l, enum top_col c)
+{
+	static const char *const names[COL__MAX] = {
+		"SELF%", "TOTAL%", "CPU%", "", "PID", "TID", "", "MODULE",
+		"PROCESS", "CONTAINER",
+	};
+
+	return c == COL_NAME ? l->name : names[c];
+}
+
+int top_width(enum top_col c)
+{
+	static const int widths[COL__MAX] = {
+		6, 6, 7, 6, 8, 8, 0, 24, 16, CONTAINER_CELLS,
+	};
+
+	return widths[c];
+}
+
+bool top_is_number(enum top_col c)
+{
+	return c <= COL_CPU || c == COL_PID || c == COL_TID;
+}
+
+/* --- what a row says ---------------------------------------------------------- */
+
+static struct top_str literal(const char *s)
+{
+	return (struct top_str){ s, strlen(s) };
+}
+
+static struct top_str name_of(const struct top_row *r)
+{
+	static const char *const none[BATCH_FRAME__KINDS] = {
+		"[unknown]", "[kernel]", "[no symbol]", "[no symbol]",
+		"[anonymous]", "[frames missing]",
+	};
+
+	if (r->name.len)
+		return r->name;
+	if (r->pid)
+		return literal("[unknown]");
+	if (r->kind && r->kind < BATCH_FRAME__KINDS)
+		return literal(none[r->kind]);
+	return literal("[host]");
+}
+
+static struct top_str module_of(const struct top_row *r)
+{
+	return r->kind == BATCH_FRAME_KERNEL ? literal("kernel") :
+		top_base(r->file);
+}
+
+static double share(const struct top_table *t, uint64_t n)
+{
+	return t->events ? 100.0 * (double)n / (double)t->events : 0;
+}
+
+static double cpu(const struct top_table *t, const struct top_row *r)
+{
+	return t->seconds > 0 ? 100.0 * r->cpu_s / t->seconds : 0;
+}
+
+static struct top_str text_of(const struct top_row *r, enum top_col c)
+{
+	static const char *const roles[] = { "called", "itself", "calls" };
+
+	switch (c) {
+	case COL_NAME:
+		return name_of(r);
+	case COL_MODULE:
+		return module_of(r);
+	case COL_PROCESS:
+		return r->file;
+	case COL_ROLE:
+		return literal(roles[r->role]);
+	default:
+		return r->container;
+	}
+}
+
+void top_cell(const struct top_table *t, const struct top_row *r,
+	      enum top_col c, bool utf8, size_t cells, char *out, size_t size)
+{
+	struct top_str s;
+
+	switch (c) {
+	case COL_SELF:
+		snprintf(out, size, "%.1f", share(t, r->self));
+		break;
+	case COL_TOTAL:
+		snprintf(out, size, "%.1f", share(t, r->total));
+		break;
+	case COL_CPU:
+		snprintf(out, size, "%.1f", cpu(t, r));
+		break;
+	case COL_PID:
+	case COL_TID:
+		snprintf(out, size, "%u", c == COL_PID ? r->pid : r->tid);
+		break;
+	default:
+		s = text_of(r, c);
+		if (c == COL_CONTAINER && s.len > CONTAINER_CELLS)
+			s.len = CONTAINER_CELLS;
+		top_text(s, utf8, cells, out, size);
+	}
+}
+
+/* --- filter --------------------------------------------------------------------- */
+
+void top_filter_clear(struct top_filter *f)
+{
+	if (f->is_regex)
+		regfree(&f->regex);
+	f->is_regex = false;
+	f->text[0] = '\0';
+}
+
+const char *top_filter_set(struct top_filter *f, const char *text, char *err,
+			   size_t size)
+{
+	struct top_filter new = { .text = "" };
+	size_t len = strlen(text);
+	int r;
+
+	if (len >= sizeof(new.text))
+		return "too long";
+	memcpy(new.text, text, len + 1);
+	if (len > 1 && text[0] == '/') {
+		/* the last slash may still have to come */
+		char pattern[TOP_FILTER_MAX];
+
+		memcpy(pattern, text + 1, len);
+		if (pattern[len - 2] == '/')
+			pattern[len - 2] = '\0';
+		new.is_regex = pattern[0] != '\0';
+		r = new.is_regex ? regcomp(&new.regex, pattern, REG_EXTENDED |
+					   REG_ICASE | REG_NOSUB) : 0;
+		if (r) {
+			regerror(r, &new.regex, err, size);
+			return err;
+		}
+	}
+	top_filter_clear(f);
+	*f = new;
+	return NULL;
+}
+
+static bool text_matches(const struct top_filter *f, struct top_str s)
+{
+	char buf[MATCH_MAX];
+
+	if (s.len >= sizeof(buf))
+		s.len = sizeof(buf) - 1;
+	memcpy(buf, s.s, s.len);
+	buf[s.len] = '\0';
+	if (f->is_regex)
+		return regexec(&f->regex, buf, 0, NULL, 0) == 0;
+	return strcasestr(buf, f->text) != NULL;
+}
+
+static bool number_matches(const struct top_filter *f, uint32_t n)
+{
+	char buf[16];
+
+	snprintf(buf, sizeof(buf), "%u", n);
+	return n && text_matches(f, literal(buf));
+}
+
+static bool matches(const struct top_filter *f, const struct top_row *r)
+{
+	return text_matches(f, name_of(r)) ||
+	       text_matches(f, module_of(r)) ||
+	       (r->container.len && text_matches(f, r->container)) ||
+	       number_matches(f, r->pid) || number_matches(f, r->tid);
+}
+
+void top_filter_rows(struct top_table *t, const struct top_filter *f)
+{
+	uint32_t n = 0;
+
+	if (!f->text[0] || !strcmp(f->text, "/") || !strcmp(f->text, "//"))
+		return;
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (matches(f, &t->rows[i]))
+			t->rows[n++] = t->rows[i];
+	}
+	t->n = n;
+}
+
+/* --- sorting ---------------------------------------------------------------------- */
+
+struct order {
+	enum top_col by;
+	bool reverse;
+};
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static int compare_texts(struct top_str a, struct top_str b)
+{
+	size_t n = a.len < b.len ? a.len : b.len;
+	int r = n ? memcmp(a.s, b.s, n) : 0;
+
+	return r ? r : (a.len > b.len) - (a.len < b.len);
+}
+
+static int compare_by(const struct top_row *a, const struct top_row *b,
+		      enum top_col by)
+{
+	switch (by) {
+	case COL_SELF:
+		return compare_numbers(a->self, b->self);
+	case COL_TOTAL:
+		return compare_numbers(a->total, b->total);
+	case COL_CPU:
+		return (a->cpu_s < b->cpu_s) - (a->cpu_s > b->cpu_s);
+	case COL_PID:
+		return compare_numbers(b->pid, a->pid);
+	case COL_TID:
+		return compare_numbers(b->tid, a->tid);
+	case COL_ROLE:
+		return (a->role > b->role) - (a->role < b->role);
+	default:
+		return compare_texts(text_of(a, by), text_of(b, by));
+	}
+}
+
+static int compare(const void *pa, const void *pb, void *arg)
+{
+	const struct top_row *a = pa, *b = pb;
+	const struct order *o = arg;
+	int r = compare_by(a, b, o->by);
+
+	if (r)
+		return o->reverse ? -r : r;
+	r = compare_numbers(a->total, b->total);
+	if (!r)
+		r = compare_texts(name_of(a), name_of(b));
+	if (!r)
+		r = compare_texts(a->file, b->file);
+	if (!r)
+		r = compare_numbers(b->pid, a->pid);
+	return r ? r : compare_numbers(b->tid, a->tid);
+}
+
+void top_sort(struct top_table *t, enum top_col by, bool reverse)
+{
+	struct order o = { by, reverse };
+
+	if (t->n)
+		qsort_r(t->rows, t->n, sizeof(*t->rows), compare, &o);
+}

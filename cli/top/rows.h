@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * top_rows - a table's columns: what they say, sorting and filtering by them
+ */
+#ifndef CLI_TOP_ROWS_H
+#define CLI_TOP_ROWS_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/top/model.h"
+
+enum top_col {
+	COL_SELF,		/* % of all samples */
+	COL_TOTAL,
+	COL_CPU,		/* % of one CPU */
+	COL_ROLE,
+	COL_PID,
+	COL_TID,
+	COL_NAME,
+	COL_MODULE,		/* last part of the path */
+	COL_PROCESS,
+	COL_CONTAINER,		/* first 12 characters */
+	COL__MAX
+};
+
+#define TOP_COLS_MAX	5
+
+struct top_layout {
+	const char *title;	/* of the view */
+	const char *name;	/* heading of COL_NAME */
+	enum top_col cols[TOP_COLS_MAX];
+	int n;
+	enum top_col sort;	/* at first */
+};
+
+/* Of a view, TOP_AROUND too. */
+const struct top_layout *top_layout(enum top_view v);
+/* "functions", "processes", "containers", "threads"; TOP__VIEWS: none. */
+enum top_view top_view_named(const char *name);
+
+const char *top_heading(const struct top_layout *l, enum top_col c);
+/* Cells of a column; 0: as many as are left (COL_NAME). */
+int top_width(enum top_col c);
+bool top_is_number(enum top_col c);	/* set flush right */
+
+/* What stands in a cell, escaped (top_text.h): at most `cells`. */
+void top_cell(const struct top_table *t, const struct top_row *r,
+	      enum top_col c, bool utf8, size_t cells, char *out, size_t size);
+
+/* --- filter -------------------------------------------------------------- */
+
+#define TOP_FILTER_MAX	128
+
+struct top_filter {
+	char text[TOP_FILTER_MAX];	/* "": everything passes */
+	bool is_regex;
+	regex_t regex;
+};
+
+/*
+ * "/regex/" (extended, case ignored) or a part of a name (case ignored).
+ * Returns NULL, or what is wrong with it (err), and *f is as it was.
+ */
+const char *top_filter_set(struct top_filter *f, const char *text, char *err,
+			   size_t size);
+void top_filter_clear(struct top_filter *f);
+
+/* Keep rows of which the name, the file, the container or a number matches;
+ * their order may change. */
+void top_filter_rows(struct top_table *t, const struct top_filter *f);
+
+/* Largest figures first, process numbers from 1 on and texts from A on; reverse:
+ * the other way.  Rows that are equal by it are ordered by what they are. */
+void top_sort(struct top_table *t, enum top_col by, bool reverse);
+
+#endif /* CLI_TOP_ROWS_H */

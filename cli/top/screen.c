@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/top/screen.h"
+
+#include <curses.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/top/text.h"
+#include "common/clock.h"
+
+#define HEAD_LINES	4	/* and one below the table */
+#define MIN_LINES	7
+#define MIN_COLS	30
+
+enum { PAIR_BAD = 1, PAIR_KERNEL, PAIR_HOT };
+
+/* Nothing but to wake poll(2). */
+static void on_resize(int sig)
+{
+	(void)sig;
+}
+
+int screen_init(void)
+{
+	const struct sigaction sa = { .sa_handler = on_resize };
+
+	/* ncurses would ask isatty(3) first, which the seal denies */
+	sigaction(SIGWINCH, &sa, NULL);
+	/* the size is that of the terminal, whatever the environment says */
+	use_env(FALSE);
+	use_tioctl(TRUE);
+	if (!newterm(NULL, stdout, stdin))
+		return -1;
+	set_escdelay(50);
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	typeahead(-1);
+	curs_set(0);
+	if (has_colors() && start_color() == OK) {
+		short bg = use_default_colors() == OK ? -1 : COLOR_BLACK;
+
+		init_pair(PAIR_BAD, COLOR_RED, bg);
+		init_pair(PAIR_KERNEL, COLOR_YELLOW, bg);
+		init_pair(PAIR_HOT, COLOR_MAGENTA, bg);
+	}
+	return 0;
+}
+
+void screen_end(void)
+{
+	curs_set(1);
+	endwin();
+}
+
+static chtype pair(int n)
+{
+	return has_colors() ? (chtype)COLOR_PAIR(n) : A_NORMAL;
+}
+
+/* A line from the left edge: ASCII, or text that top_text() has made. */
+static void put_line(int y, chtype attr, const char *text)
+{
+	char line[TOP_TEXT_MAX];
+	struct top_str s = { text, strlen(text) };
+
+	/* made once more, to be cut to the width */
+	top_text(s, true, (size_t)(COLS > TOP_CELLS_MAX ? TOP_CELLS_MAX : COLS),
+		 line, sizeof(line));
+	move(y, 0);
+	attrset(attr);
+	addstr(line);
+	clrtoeol();
+	attrset(A_NORMAL);
+}
+
+/* --- above the table ----------------------------------------------------------- */
+
+static void draw_head(const struct top_state *st,
+		      const struct screen_info *info, uint64_t now)
+{
+	const struct top_table *t = &st->table;
+	time_t s = (time_t)((st->paused ? st->paused_ns : now) / NSEC_PER_SEC);
+	double rate = t->seconds > 0 ? (double)t->events / t->seconds : 0;
+	uint64_t lost = top_feed_lost(info->feed);
+	char line[256], when[16] = "";
+	struct tm tm;
+
+	if (localtime_r(&s, &tm))
+		strftime(when, sizeof(when), "%H:%M:%S", &tm);
+	snprintf(line, sizeof(line), "trifold top - %s %s  %.0f samples/s at "
+		 "%u Hz  lost %llu  %.2f CPU-s in %.1f s%s", info->host, when,
+		 rate, t->frequency, (unsigned long long)lost, t->cpu_s,
+		 t->seconds, st->paused ? "  PAUSED" : "");
+	put_line(0, A_BOLD | (lost ? pair(PAIR_BAD) : A_NORMAL), line);
+}
+
+static void draw_views(const struct top_state *st)
+{
+	const struct top_level *l = top_level(st);
+	const struct top_layout *lay = top_layout(l->view);
+	char line[256], filter[TOP_FILTER_MAX * 4 + 1];
+	struct top_str f = { st->filter.text, strlen(st->filter.text) };
+	size_t n = 0;
+
+	for (int v = 0; v < TOP__VIEWS; v++)
+		n += (size_t)snprintf(line + n, sizeof(line) - n,
+				      v == (int)l->view ? "[%d %s]" : " %d %s ",
+				      v + 1, top_layout((enum top_view)v)->title);
+	snprintf(line + n, sizeof(line) - n, "  %u s  by %s%s",
+		 top_windows[st->window], st->sort[l->view] == COL_ROLE ?
+		 "ROLE" : top_heading(lay, st->sort[l->view]),
+		 st->reverse[l->view] ? ", reversed" : "");
+	put_line(1, A_NORMAL, line);
+	top_text(f, st->utf8, 60, filter, sizeof(filter));
+	snprintf(line, sizeof(line), "%s%s%s%.200s", l->title,
+		 l->title[0] && f.len ? "  " : "", f.len ? "filter: " : "",
+		 f.len ? filter : "");
+	put_line(2, A_BOLD, line);
+}
+
+/* --- the table ---------------------------------------------------------------------- */
+
+/* The cells that are left for the name. */
+static int name_cells(const struct top_layout *l)
+{
+	int left = COLS;
+
+	for (int i = 0; i < l->n; i++) {
+		if (top_width(l->cols[i]))
+			left -= top_width(l->cols[i]) + 1;
+	}
+	return left < 8 ? 8 : left > TOP_CELLS_MAX ? TOP_CELLS_MAX : left;
+}
+
+static void draw_cell(int y, int x, int width, bool right, const char *text,
+		      size_t used)
+{
+	if (x >= COLS)
+		return;
+	if (right && used < (size_t)width)
+		x += width - (int)used;
+	mvaddstr(y, x, text);
+}
+
+/* r NULL: the headings. */
+static void draw_row(const struct top_state *st, int y, chtype attr,
+		     const struct top_row *r)
+{
+	const struct top_layout *l = top_layout(top_level(st)->view);
+	static char text[TOP_TEXT_MAX], cut[TOP_TEXT_MAX];
+	int x = 0, width;
+
+	attrset(attr);
+	mvhline(y, 0, ' ' | attr, COLS);
+	for (int i = 0; i < l->n && x < COLS; i++) {
+		enum top_col c = l->cols[i];
+		struct top_str s = { text, 0 };
+		size_t used;
+
+		width = top_width(c) ? top_width(c) : name_cells(l);
+		if (width > COLS - x)
+			width = COLS - x;
+		if (r)
+			top_cell(&st->table, r, c, st->utf8, (size_t)width,
+				 text, sizeof(text));
+		else
+			snprintf(text, sizeof(text), "%s", top_heading(l, c));
+		s.len = strlen(text);
+		used = top_text(s, true, (size_t)width, cut, sizeof(cut));
+		draw_cell(y, x, width, top_is_number(c), cut, used);
+		x += width + 1;
+	}
+	attrset(A_NORMAL);
+}
+
+static chtype attr_of(const struct top_state *st, const struct top_row *r)
+{
+	if (r->kind == BATCH_FRAME_KERNEL)
+		return pair(PAIR_KERNEL);
+	if (r->kind && r->self * 10 > st->table.events)
+		return pair(PAIR_HOT);
+	return A_NORMAL;
+}
+
+static void draw_table(struct top_state *st)
+{
+	const struct top_table *t = &st->table;
+	uint32_t page = (uint32_t)(LINES - HEAD_LINES - 1), first;
+
+	st->page = page;
+	first = st->selected >= page ? st->selected - page + 1 : 0;
+	draw_row(st, 3, A_REVERSE, NULL);
+	for (uint32_t i = 0; i < page && i < t->n - first && t->n; i++) {
+		const struct top_row *r = &t->rows[first + i];
+		chtype a = attr_of(st, r);
+
+		draw_row(st, HEAD_LINES + (int)i,
+			 first + i == st->selected ? a | A_REVERSE : a, r);
+	}
+}
+
+/* --- below it -------------------------------------------------------------------------- */
+
+static const char *hint(const struct top_state *st,
+			const struct screen_info *info)
+{
+	if (info->feed->conn.fd < 0)
+		return "waiting for symbolizerd ...";
+	if (!info->feed->known || !info->feed->status.loader_up)
+		return "waiting for the sampler ...";
+	if (st->model.n == 0)
+		return "waiting for samples ...";
+	if (st->table.cut)
+		return "out of memory: rows are missing";
+	return "q quit  ? help  / filter  s sort  p pause  +/- window  Enter into";
+}
+
+static void draw_foot(const struct top_state *st,
+		      const struct screen_info *info)
+{
+	struct top_str e = { st->edit, strlen(st->edit) };
+	char text[TOP_FILTER_MAX * 4 + 1], line[TOP_FILTER_MAX * 4 + 16];
+
+	top_text(e, st->utf8, TOP_FILTER_MAX, text, sizeof(text));
+	snprintf(line, sizeof(line), "Filter: %s_", text);
+	if (st->editing && !st->message[0])
+		put_line(LINES - 1, A_BOLD, line);
+	else if (st->message[0])
+		put_line(LINES - 1, pair(PAIR_BAD), st->message);
+	else if (info->line[0])
+		put_line(LINES - 1, pair(PAIR_BAD), info->line);
+	else
+		put_line(LINES - 1, A_DIM, hint(st, info));
+}
+
+static void draw_help(void)
+{
+	static const char *const text[] = {
+		"1 2 3 4, Tab     functions, processes, containers, threads",
+		"Up Down PgUp PgDn Home End, j k   move",
+		"Enter            of a function: its callers and callees; of a",
+		"                 process: its functions; of a container: processes",
+		"Esc, Backspace   back: the filter, then out of what was entered",
+		"/                filter: a part of a name, or /regex/; case ignored",
+		"s, Left Right    sort by the next column, the one before",
+		"r                reverse the order",
+		"+ -              the last 60 s, 15 s, 5 s",
+		"p, space         pause, go on (what comes meanwhile is not kept)",
+		"q                quit",
+		"",
+		"SELF%   of all samples: in this function itself",
+		"TOTAL%  of all samples: in it or what it called",
+		"CPU%    100 is one CPU, all the time",
+		"lost    samples that were taken and are in none of this",
+	};
+
+	for (int i = 0; i < (int)(sizeof(text) / sizeof(text[0])) &&
+	     i + 1 < LINES; i++)
+		put_line(i + 1, A_NORMAL, text[i]);
+}
+
+static void fit(void)
+{
+	struct winsize ws;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) < 0 || !ws.ws_row ||
+	    !ws.ws_col || (ws.ws_row == LINES && ws.ws_col == COLS))
+		return;
+	resizeterm(ws.ws_row, ws.ws_col);
+	/* who knows what the terminal made of it: draw all of it */
+	clearok(curscr, TRUE);
+}
+
+void screen_draw(struct top_state *st, const struct screen_info *info,
+		 uint64_t now)
+{
+	fit();
+	erase();
+	if (LINES < MIN_LINES || COLS < MIN_COLS) {
+		st->page = 1;
+		put_line(0, A_NORMAL, "too small (q: quit)");
+	} else if (st->help) {
+		put_line(0, A_BOLD, "trifold top: keys");
+		draw_help();
+	} else {
+		draw_head(st, info, now);
+		draw_views(st);
+		draw_table(st);
+		draw_foot(st, info);
+	}
+	curs_set(0);
+	refresh();
+}
+
+int screen_key(void)
+{
+	static const int keys[][2] = {
+		{ KEY_UP, TOP_KEY_UP }, { KEY_DOWN, TOP_KEY_DOWN },
+		{ KEY_PPAGE, TOP_KEY_PAGE_UP }, { KEY_NPAGE, TOP_KEY_PAGE_DOWN },
+		{ KEY_HOME, TOP_KEY_HOME }, { KEY_END, TOP_KEY_END },
+		{ KEY_LEFT, TOP_KEY_LEFT }, { KEY_RIGHT, TOP_KEY_RIGHT },
+		{ KEY_ENTER, TOP_KEY_ENTER }, { '\r', TOP_KEY_ENTER },
+		{ '\n', TOP_KEY_ENTER }, { KEY_BACKSPACE, TOP_KEY_BACK },
+		{ '\b', TOP_KEY_BACK }, { 0x7f, TOP_KEY_BACK },
+		{ 0x1b, TOP_KEY_ESCAPE },
+	};
+	int c = getch();
+
+	if (c == ERR)
+		return -1;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (keys[i][0] == c)
+			return keys[i][1];
+	}
+	return c >= 256 ? 0 : c;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * top_screen - the terminal of `trifold top`, by ncurses
+ *
+ * screen_init() reads the terminal's description; from then on nothing is
+ * opened.  It catches SIGWINCH, by which poll(2) wakes; a draw asks for the size.
+ * SIGINT, SIGQUIT and SIGTSTP must be ignored before, so that ncurses leaves them
+ * alone.
+ */
+#ifndef CLI_TOP_SCREEN_H
+#define CLI_TOP_SCREEN_H
+
+#include <stdbool.h>
+
+#include "cli/top/feed.h"
+#include "cli/top/state.h"
+
+/* 0, or -1 when there is no describing this terminal. */
+int screen_init(void);
+
+/* Give the terminal back as it was; a draw takes it again. */
+void screen_end(void);
+
+struct screen_info {
+	char host[65];
+	char line[200];		/* what the daemons said, escaped; or "" */
+	const struct top_feed *feed;
+};
+
+void screen_draw(struct top_state *st, const struct screen_info *info,
+		 uint64_t now);
+
+/* The next key (top_state.h), 0 for one that means nothing here, or -1. */
+int screen_key(void);
+
+#endif /* CLI_TOP_SCREEN_H */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * top_text - foreign text for a terminal
+ *
+ * Names come from profiled processes.  What reaches the terminal are printable
+ * characters that stand in one or two cells of their own, and nothing else:
+ * controls, characters that turn the direction of writing, that join with
+ * others or that this C library does not know are shown as \xNN or \u{N}.
+ */
+#ifndef CLI_TOP_TEXT_H
+#define CLI_TOP_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/top/model.h"
+
+/* Of a cell: bytes that a name of TOP_CELLS_MAX cells may need, and a NUL. */
+#define TOP_CELLS_MAX	2048
+#define TOP_TEXT_MAX	(TOP_CELLS_MAX * 4 + 1)
+
+/*
+ * Take LC_CTYPE from the environment, if it is UTF-8; else ASCII it is.  To be
+ * called before the process is sealed.  True: UTF-8.
+ */
+bool top_text_locale(void);
+
+/*
+ * Write s (UTF-8; other bytes are escaped) into out, in at most `cells` cells
+ * (up to TOP_CELLS_MAX); one that is too long ends in '~'.  NUL-terminated; size
+ * is at least cells * 4 + 1.  Without utf8 everything beyond ASCII is escaped.
+ * Returns how many cells it takes.
+ */
+size_t top_text(struct top_str s, bool utf8, size_t cells, char *out,
+		size_t size);
+
+/* What stands behind the last '/' of a path. */
+struct top_str top_base(struct top_str path);
+
+#endif /* CLI_TOP_TEXT_H */

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/pairs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int pairs_set(struct pairs *p, const char *key, char *value,
+	      int (*same)(const char *a, const char *b))
+{
+	char **v, *k;
+
+	if (!value)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n; i++) {
+		if (same(p->v[2 * i], key) == 0) {
+			free(p->v[2 * i + 1]);
+			p->v[2 * i + 1] = value;
+			return 0;
+		}
+	}
+	v = realloc(p->v, (2 * p->n + 3) * sizeof(*v));
+	k = strdup(key);
+	if (v)
+		p->v = v;
+	if (!v || !k) {
+		free(k);
+		free(value);
+		return -ENOMEM;
+	}
+	v[2 * p->n] = k;
+	v[2 * p->n + 1] = value;
+	v[2 * ++p->n] = NULL;
+	return 0;
+}
+
+void pairs_fini(struct pairs *p)
+{
+	for (size_t i = 0; i < 2 * p->n; i++)
+		free(p->v[i]);
+	free(p->v);
+	*p = (struct pairs){ 0 };
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool percent_decode(char *s)
+{
+	char *out = s;
+
+	for (; *s; s++) {
+		int hi, lo;
+
+		if (*s != '%') {
+			*out++ = *s;
+			continue;
+		}
+		hi = hex_digit(s[1]);
+		lo = hi < 0 ? -1 : hex_digit(s[2]);
+		if (lo < 0 || hi + lo == 0)
+			return false;
+		*out++ = (char)(hi << 4 | lo);
+		s += 2;
+	}
+	*out = '\0';
+	return true;
+}
+
+/* Without the blanks at both ends, which are overwritten. */
+static char *trim(char *s)
+{
+	size_t n;
+
+	s += strspn(s, " \t");
+	n = strlen(s);
+	while (n && strchr(" \t", s[n - 1]))
+		s[--n] = '\0';
+	return s;
+}
+
+bool pairs_next(char **rest, char **key, char **value, bool *bad)
+{
+	char *item, *eq;
+
+	while ((item = strsep(rest, ","))) {
+		item = trim(item);
+		if (*item)
+			break;
+	}
+	if (!item)
+		return false;
+	eq = strchr(item, '=');
+	if (eq)
+		*eq = '\0';
+	*key = trim(item);
+	*value = eq ? trim(eq + 1) : NULL;
+	*bad = !eq || !**key || !percent_decode(*value);
+	return !*bad;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collect - many batches merged into one
+ */
+#ifndef PROFILE_COLLECT_H
+#define PROFILE_COLLECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/batch.h"
+
+#define COLLECT_RECENT	64	/* remembered, to know one that comes again */
+
+struct collect {
+	struct batch_builder *builder;
+	uint64_t estimate;	/* bytes: the merged batch is not larger */
+	uint64_t recent[COLLECT_RECENT];	/* hashes of batches */
+	uint64_t n_batches;
+	uint64_t events;	/* taken in */
+	uint64_t refused;	/* events that found no room */
+	uint64_t start_ns, end_ns;
+	bool full;
+};
+
+/* 0 or -ENOMEM. */
+int collect_init(struct collect *c, uint32_t frequency);
+void collect_fini(struct collect *c);
+
+/* Take in a batch of len bytes with so many events as the sender claims.
+ * Returns what to answer. */
+enum batch_outcome collect_add(struct collect *c, const void *data, size_t len,
+			       uint64_t events);
+
+/* The merged batch, in malloc'ed memory.  0 or -errno. */
+int collect_finish(struct collect *c, void **ret, size_t *len);
+
+#endif /* PROFILE_COLLECT_H */

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/formats/dictionary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* --- tables -------------------------------------------------------------- */
+
+static uint64_t hash(const struct dict *d, const uint8_t *p, size_t n)
+{
+	uint64_t h = d->key[0] ^ n, w;
+
+	while (n) {
+		size_t len = n < sizeof(w) ? n : sizeof(w);
+		unsigned __int128 m;
+
+		w = 0;
+		memcpy(&w, p, len);
+		m = (unsigned __int128)(h ^ w) * (d->key[1] | 1);
+		h = (uint64_t)m ^ (uint64_t)(m >> 64);
+		p += len;
+		n -= len;
+	}
+	return h;
+}
+
+static struct dict_slot *find(struct dict *d, struct dict_table *t, size_t start,
+			       size_t len)
+{
+	const uint8_t *p = t->out.data + start;
+	uint64_t i = hash(d, p, len);
+
+	for (;; i++) {
+		struct dict_slot *s = &t->slots[i & (t->cap - 1)];
+
+		if (s->len == 0 ||
+		    (s->len == len &&
+		     memcmp(t->out.data + s->start, p, len) == 0))
+			return s;
+	}
+}
+
+static bool grow(struct dict *d, struct dict_table *t)
+{
+	struct dict_slot *old = t->slots;
+	uint32_t n = t->cap;
+
+	if (t->n < n / 2)
+		return true;
+	t->cap = n ? 2 * n : 64;
+	t->slots = calloc(t->cap, sizeof(*t->slots));
+	if (!t->slots) {
+		t->slots = old;
+		t->cap = n;
+		return false;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (old[i].len)
+			*find(d, t, old[i].start, old[i].len) = old[i];
+	}
+	free(old);
+	return true;
+}
+
+/* The element appended at `start` is complete: its index.  One that was there
+ * already is taken back. */
+static uint32_t intern(struct dict *d, unsigned int which, size_t start)
+{
+	struct dict_table *t = &d->table[which];
+	size_t len = t->out.len - start;
+	struct dict_slot *s;
+
+	if (t->out.failed || len > UINT32_MAX || !grow(d, t)) {
+		d->failed = true;
+		return 0;
+	}
+	s = find(d, t, start, len);
+	if (s->len) {
+		t->out.len = start;
+		return s->index;
+	}
+	*s = (struct dict_slot){ start, (uint32_t)len, t->n };
+	return t->n++;
+}
+
+static uint32_t string(struct dict *d, const char *s, size_t n)
+{
+	struct pb *w = &d->table[DICT_STRING].out;
+	size_t start = w->len;
+
+	pb_text(w, DICT_STRING, s, n);
+	return intern(d, DICT_STRING, start);
+}
+
+uint32_t dict_literal(struct dict *d, const char *s)
+{
+	return string(d, s, strlen(s));
+}
+
+static uint32_t batch_text(struct dict *d, uint32_t i)
+{
+	if (i && !d->strings[i]) {
+		size_t n;
+		const char *s = batch_str(d->b, i, &n);
+
+		d->strings[i] = string(d, s, n);
+	}
+	return i ? d->strings[i] : 0;
+}
+
+static uint32_t attr_text(struct dict *d, const char *key, const char *s,
+			  size_t n)
+{
+	struct pb *w = &d->table[DICT_ATTRIBUTE].out;
+	size_t start = w->len, mark;
+
+	mark = pb_begin(w, DICT_ATTRIBUTE);
+	pb_uint(w, 1, dict_literal(d, key));
+	pb_any_text(w, 2, s, n);
+	pb_end(w, mark);
+	return intern(d, DICT_ATTRIBUTE, start);
+}
+
+static uint32_t attr_int(struct dict *d, const char *key, uint64_t v)
+{
+	struct pb *w = &d->table[DICT_ATTRIBUTE].out;
+	size_t start = w->len, mark;
+
+	mark = pb_begin(w, DICT_ATTRIBUTE);
+	pb_uint(w, 1, dict_literal(d, key));
+	pb_any_int(w, 2, v);
+	pb_end(w, mark);
+	return intern(d, DICT_ATTRIBUTE, start);
+}
+
+static uint32_t attr_batch(struct dict *d, const char *key, uint32_t i)
+{
+	size_t n;
+	const char *s = batch_str(d->b, i, &n);
+
+	return attr_text(d, key, s, n);
+}
+
+/* --- executables, functions, frames, stacks ----------------------------- */
+
+static unsigned int build_ids(struct dict *d, const struct batch_exe *x,
+			      uint32_t attrs[3])
+{
+	static const uint8_t none[FILE_ID_LEN];
+	char hex[2 * FILE_ID_LEN + 1];
+	unsigned int n = 0;
+
+	if (x->build_id)
+		attrs[n++] = attr_batch(d, "process.executable.build_id.gnu",
+					x->build_id);
+	if (x->go_build_id)
+		attrs[n++] = attr_batch(d, "process.executable.build_id.go",
+					x->go_build_id);
+	if (memcmp(x->file_id, none, sizeof(none)) != 0) {
+		for (int i = 0; i < FILE_ID_LEN; i++)
+			snprintf(hex + 2 * i, 3, "%02x", x->file_id[i]);
+		attrs[n++] = attr_text(d, "process.executable.build_id.htlhash",
+				       hex, sizeof(hex) - 1);
+	}
+	return n;
+}
+
+/* 0 for an executable without any ID. */
+static uint32_t mapping(struct dict *d, uint32_t exe)
+{
+	const struct batch_exe *x = &d->b->exes[exe];
+	struct pb *w = &d->table[DICT_MAPPING].out;
+	size_t start = w->len, mark;
+	uint32_t attrs[3], path;
+	unsigned int n;
+
+	if (exe == 0 || d->exes[exe])
+		return d->exes[exe];
+	n = build_ids(d, x, attrs);
+	if (n == 0)
+		return 0;
+	path = batch_text(d, x->path);
+	mark = pb_begin(w, DICT_MAPPING);
+	pb_uint(w, 2, d->limits[exe]);
+	pb_uint(w, 4, path);
+	pb_packed(w, 5, attrs, n);
+	pb_end(w, mark);
+	return d->exes[exe] = intern(d, DICT_MAPPING, start);
+}
+
+static uint32_t put_function(struct dict *d, uint32_t name, uint32_t file,
+			     uint32_t start_line)
+{
+	struct pb *w = &d->table[DICT_FUNCTION].out;
+	size_t start = w->len, mark;
+
+	if (!name && !file)
+		return 0;
+	mark = pb_begin(w, DICT_FUNCTION);
+	pb_uint(w, 1, name);
+	pb_uint(w, 3, file);
+	pb_uint(w, 4, start_line);
+	pb_end(w, mark);
+	return intern(d, DICT_FUNCTION, start);
+}
+
+static uint32_t function(struct dict *d, uint32_t i)
+{
+	const struct batch_function *f = &d->b->functions[i];
+
+	if (i && !d->functions[i]) {
+		uint32_t name = batch_text(d, f->name);
+		uint32_t file = batch_text(d, f->file);
+
+		d->functions[i] = put_function(d, name, file, f->start_line);
+	}
+	return i ? d->functions[i] : 0;
+}
+
+/* "name [module]" for a symbol of a kernel module. */
+static uint32_t kernel_function(struct dict *d, const struct batch_frame *f)
+{
+	static const char kernel[] = "[kernel]";
+	struct pb *w = &d->table[DICT_STRING].out;
+	size_t n, len, start = w->len, mark;
+	const char *module, *name;
+
+	module = batch_str(d->b, d->b->exes[f->exe].path, &n);
+	name = batch_str(d->b, d->b->functions[f->function].name, &len);
+	if (!f->function || n == 0 ||
+	    (n == strlen(kernel) && memcmp(module, kernel, n) == 0) ||
+	    (len >= n && memcmp(name + len - n, module, n) == 0))
+		return function(d, f->function);
+	mark = pb_begin(w, DICT_STRING);
+	pb_utf8(w, name, len);
+	pb_raw(w, " ", 1);
+	pb_utf8(w, module, n);
+	pb_end(w, mark);
+	return put_function(d, intern(d, DICT_STRING, start), 0, 0);
+}
+
+/* "[file]" for an address in a file that nobody could parse. */
+static uint32_t file_function(struct dict *d, const struct batch_frame *f)
+{
+	struct pb *w = &d->table[DICT_STRING].out;
+	size_t n, start = w->len, mark;
+	const char *path, *slash;
+
+	path = batch_str(d->b, d->b->exes[f->exe].path, &n);
+	slash = n ? memrchr(path, '/', n) : NULL;
+	if (slash) {
+		n -= (size_t)(slash + 1 - path);
+		path = slash + 1;
+	}
+	if (n == 0)
+		return 0;
+	mark = pb_begin(w, DICT_STRING);
+	pb_raw(w, "[", path[0] == '[' ? 0 : 1);
+	pb_utf8(w, path, n);
+	pb_raw(w, "]", path[0] == '[' ? 0 : 1);
+	pb_end(w, mark);
+	return put_function(d, intern(d, DICT_STRING, start), 0, 0);
+}
+
+/* The attribute profile.frame.type. */
+static uint32_t frame_type(struct dict *d, uint32_t kind)
+{
+	static const char *const names[BATCH_FRAME__KINDS] = {
+		[BATCH_FRAME_KERNEL] = "kernel",
+		[BATCH_FRAME_NATIVE] = "native",
+		[BATCH_FRAME_GO] = "go",
+		[BATCH_FRAME_UNKNOWN] = "unknown",
+		[BATCH_FRAME_CUT] = "abort-marker",
+	};
+
+	if (!d->types[kind])
+		d->types[kind] = attr_text(d, "profile.frame.type", names[kind],
+					   strlen(names[kind]));
+	return d->types[kind];
+}
+
+static void put_line(struct pb *w, uint32_t fn, uint32_t number)
+{
+	size_t line = pb_begin(w, 3);
+
+	pb_uint(w, 1, fn);
+	pb_uint(w, 2, number);
+	pb_end(w, line);
+}
+
+/* Innermost line first (opentelemetry/proto/profiles, message Location). */
+static uint32_t location(struct dict *d, uint32_t i)
+{
+	const struct batch_frame *f = &d->b->frames[i];
+	bool file = f->kind == BATCH_FRAME_NATIVE || f->kind == BATCH_FRAME_GO;
+	struct pb *w = &d->table[DICT_LOCATION].out;
+	uint32_t map, fn, type;
+	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(d->b, i, in);
+	size_t start = w->len, mark;
+
+	if (d->frames[i])
+		return d->frames[i];
+	map = file ? mapping(d, f->exe) : 0;
+	if (f->kind == BATCH_FRAME_KERNEL)
+		fn = kernel_function(d, f);
+	else if (file && !map && !f->function)
+		fn = file_function(d, f);
+	else
+		fn = function(d, f->function);
+	type = frame_type(d, f->kind);
+	mark = pb_begin(w, DICT_LOCATION);
+	pb_uint(w, 1, map);
+	pb_uint(w, 2, f->address);
+	if (fn)
+		put_line(w, fn, f->function ? f->line : 0);
+	for (uint32_t k = 1; k < n; k++) {
+		f = &d->b->frames[in[k]];
+		put_line(w, function(d, f->function), f->line);
+	}
+	pb_packed(w, 4, &type, 1);
+	pb_end(w, mark);
+	return d->frames[i] = intern(d, DICT_LOCATION, start);
+}
+
+uint32_t dict_stack(struct dict *d, uint32_t i)
+{
+	const struct batch_stack *s = &d->b->stacks[i];
+	const uint32_t *frames = d->b->stack_frames + s->first;
+	struct pb *w = &d->table[DICT_STACK].out;
+	size_t start = w->len, mark, list;
+
+	if (d->stacks[i])
+		return d->stacks[i];
+	mark = pb_begin(w, DICT_STACK);
+	list = pb_begin(w, 1);
+	for (uint32_t k = 0; k < s->n; k++)
+		pb_varint(w, location(d, frames[k]));
+	pb_end(w, list);
+	pb_end(w, mark);
+	return d->stacks[i] = intern(d, DICT_STACK, start);
+}
+
+unsigned int dict_sample_attrs(struct dict *d, uint32_t i, uint32_t stop,
+			       uint32_t attrs[DICT_SAMPLE_ATTRS])
+{
+	const struct batch_attr *a = &d->b->attrs[i];
+	const char *end = batch_early_end(stop);
+	unsigned int n = 0;
+
+	if (end)
+		attrs[n++] = attr_text(d, "trifold.stack.end", end, strlen(end));
+	if (i == 0)
+		return n;
+	attrs[n++] = attr_int(d, "thread.id", a->tid);
+	if (a->thread_name)
+		attrs[n++] = attr_batch(d, "thread.name", a->thread_name);
+	attrs[n++] = attr_int(d, "cpu.logical_number", a->cpu);
+	return n;
+}
+
+/* --- life ---------------------------------------------------------------- */
+
+static void *zeros(const struct batch *b, enum batch_table t, size_t size)
+{
+	uint32_t n = batch_n(b, t);
+
+	return calloc(n ? n : 1, size);
+}
+
+static void find_limits(struct dict *d)
+{
+	const struct batch *b = d->b;
+
+	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
+		const struct batch_frame *f = &b->frames[i];
+		uint64_t above = f->address;
+
+		above += above < UINT64_MAX;
+		if (d->limits[f->exe] < above)
+			d->limits[f->exe] = above;
+	}
+}
+
+int dict_init(struct dict *d, const struct batch *b)
+{
+	*d = (struct dict){ .b = b };
+	if (getrandom(d->key, sizeof(d->key), 0) != (ssize_t)sizeof(d->key))
+		return -EIO;
+	d->strings = zeros(b, BATCH_STRINGS, sizeof(*d->strings));
+	d->exes = zeros(b, BATCH_EXES, sizeof(*d->exes));
+	d->limits = zeros(b, BATCH_EXES, sizeof(*d->limits));
+	d->functions = zeros(b, BATCH_FUNCTIONS, sizeof(*d->functions));
+	d->frames = zeros(b, BATCH_FRAMES, sizeof(*d->frames));
+	d->stacks = zeros(b, BATCH_STACKS, sizeof(*d->stacks));
+	if (!d->strings || !d->exes || !d->limits || !d->functions ||
+	    !d->frames || !d->stacks)
+		return -ENOMEM;
+	find_limits(d);
+	for (unsigned int t = DICT_MAPPING; t < DICT__MAX; t++) {
+		struct pb *w = &d->table[t].out;
+
+		pb_end(w, pb_begin(w, t));
+		intern(d, t, 0);
+	}
+	return d->failed ? -ENOMEM : 0;
+}
+
+void dict_fini(struct dict *d)
+{
+	for (unsigned int t = DICT_MAPPING; t < DICT__MAX; t++) {
+		free(d->table[t].out.data);
+		free(d->table[t].slots);
+	}
+	free(d->strings);
+	free(d->exes);
+	free(d->limits);
+	free(d->functions);
+	free(d->frames);
+	free(d->stacks);
+}
+
+void dict_write(const struct dict *d, struct pb *w)
+{
+	for (unsigned int t = DICT_MAPPING; t < DICT__MAX; t++)
+		pb_raw(w, d->table[t].out.data, d->table[t].out.len);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dictionary - the seven tables of a ProfilesDictionary, made of a batch
+ *
+ * Elements are added as they are asked for, so none is there without use;
+ * equal ones share an index, so none is there twice; index 0 is the empty
+ * element of each table (opentelemetry-proto 1.11.0, profiles.proto).
+ */
+#ifndef PROFILE_FORMATS_DICTIONARY_H
+#define PROFILE_FORMATS_DICTIONARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/protobuf.h"
+#include "ipc/batch.h"
+
+enum dict_field {		/* fields of ProfilesDictionary */
+	DICT_MAPPING = 1,
+	DICT_LOCATION,
+	DICT_FUNCTION,
+	DICT_LINK,
+	DICT_STRING,
+	DICT_ATTRIBUTE,
+	DICT_STACK,
+	DICT__MAX
+};
+
+struct dict_slot {
+	size_t start;		/* in dict_table.out */
+	uint32_t len;		/* 0: free */
+	uint32_t index;
+};
+
+/* One table: its encoded elements, tags included, one after the other. */
+struct dict_table {
+	struct pb out;
+	uint32_t n;
+	struct dict_slot *slots;
+	uint32_t cap;		/* a power of two, or 0 */
+};
+
+struct dict {
+	const struct batch *b;
+	struct dict_table table[DICT__MAX];
+	uint64_t key[2];	/* of the hash; drawn for each request, since
+				 * profiled processes choose the strings */
+	uint32_t *strings, *exes, *functions, *frames, *stacks;
+				/* batch index -> ours; 0: not yet */
+	uint64_t *limits;	/* of exes: above every address in them */
+	uint32_t types[BATCH_FRAME__KINDS];	/* attributes; 0: not yet */
+	bool failed;		/* memory was short: all is void */
+};
+
+/* b, opened, must outlive d.  Returns 0 or -errno; dict_fini() either way. */
+int dict_init(struct dict *d, const struct batch *b);
+void dict_fini(struct dict *d);
+
+/* Indices; 0 also on failure. */
+uint32_t dict_literal(struct dict *d, const char *s);
+uint32_t dict_stack(struct dict *d, uint32_t stack);	/* of the batch */
+
+/* Attributes of a sample (thread, CPU, what ended its stack early): returns how
+ * many. */
+#define DICT_SAMPLE_ATTRS	4
+unsigned int dict_sample_attrs(struct dict *d, uint32_t attr, uint32_t stop,
+			       uint32_t ret[DICT_SAMPLE_ATTRS]);
+
+/* All tables, as the body of a ProfilesDictionary. */
+void dict_write(const struct dict *d, struct pb *w);
+
+#endif /* PROFILE_FORMATS_DICTIONARY_H */

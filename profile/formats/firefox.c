@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/formats/firefox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/record.h"
+#include "common/clock.h"
+#include "common/text.h"
+#include "profile/timeline.h"
+
+#define NONE	0xffffffffu
+
+/* What one thread's tables hold so far; generation says whose an entry is. */
+struct enc {
+	const struct batch *b;
+	struct pb *out;
+	struct timeline_event *events;
+	size_t n_events;
+	uint32_t *names;	/* of processes */
+	uint32_t *same;		/* see timeline_frames() */
+	uint32_t *frame_id, *frame_thread;	/* by frame; then by marker */
+	uint32_t *stack_id, *stack_thread;	/* by sample */
+	struct node {
+		uint32_t prefix, frame;
+	} *nodes;
+	uint32_t *slots;	/* of nodes, by (prefix, frame) */
+	uint32_t n_nodes, nodes_cap, n_frames, thread;
+	struct pb strings, frames;
+};
+
+static const char *const categories[KIND__MAX] = {
+	[KIND_PROCESS] = "{\"name\":\"Other\",\"color\":\"grey\"",
+	[KIND_KERNEL] = "{\"name\":\"Kernel\",\"color\":\"orange\"",
+	[KIND_NATIVE] = "{\"name\":\"Native\",\"color\":\"blue\"",
+	[KIND_GO] = "{\"name\":\"Go\",\"color\":\"green\"",
+	[KIND_UNKNOWN] = "{\"name\":\"Unknown code\",\"color\":\"purple\"",
+	[KIND_MARKER] = "{\"name\":\"Frames missing\",\"color\":\"red\"",
+};
+
+static void ms(struct pb *w, uint64_t ns)
+{
+	text_printf(w, "%llu.%06llu", (unsigned long long)(ns / NSEC_PER_MSEC),
+		    (unsigned long long)(ns % NSEC_PER_MSEC));
+}
+
+static void put_text(struct pb *w, struct pb *text)
+{
+	text_json(w, (const char *)text->data, text->len);
+	w->failed |= text->failed;
+	free(text->data);
+}
+
+/* A line of frameTable and its string; both have the same number. */
+static uint32_t add_frame(struct enc *e, struct pb *text,
+			  enum profile_kind kind, uint32_t line)
+{
+	const char *comma = e->n_frames ? ",\n" : "\n";
+
+	text_str(&e->strings, comma);
+	put_text(&e->strings, text);
+	text_printf(&e->frames, "%s[%u,false,0,null,", comma, e->n_frames);
+	if (line)
+		text_num(&e->frames, line);
+	else
+		text_str(&e->frames, "null");
+	text_printf(&e->frames, ",null,%u,0]", kind);
+	return e->n_frames++;
+}
+
+static uint32_t frame_of(struct enc *e, uint32_t frame)
+{
+	uint32_t f = e->same[frame];
+	struct pb text = { 0 };
+	enum profile_kind kind;
+	size_t len, mark;
+
+	if (e->frame_thread[f] == e->thread)
+		return e->frame_id[f];
+	kind = profile_frame_name(e->b, f, &text);
+	len = text.len;
+	text_str(&text, " (in ");
+	mark = text.len;
+	profile_frame_module(e->b, f, &text);
+	if (text.len > mark)
+		text_str(&text, ")");
+	else
+		text.len = len;
+	e->frame_id[f] = add_frame(e, &text, kind, e->b->frames[f].line);
+	e->frame_thread[f] = e->thread;
+	return e->frame_id[f];
+}
+
+static uint32_t marker_of(struct enc *e, uint32_t stop)
+{
+	uint32_t at = batch_n(e->b, BATCH_FRAMES) + stop;
+	struct pb text = { 0 };
+
+	if (e->frame_thread[at] != e->thread) {
+		text_str(&text, profile_stop_marker(stop));
+		e->frame_id[at] = add_frame(e, &text, KIND_MARKER, 0);
+		e->frame_thread[at] = e->thread;
+	}
+	return e->frame_id[at];
+}
+
+static uint32_t slot_of(const struct enc *e, struct node n)
+{
+	uint64_t h = ((uint64_t)n.prefix << 32 | n.frame) *
+		     0x9e3779b97f4a7c15ULL;	/* Knuth's multiplier, 2^64/phi */
+
+	return (uint32_t)(h >> 32) & (2 * e->nodes_cap - 1);
+}
+
+/* Twice the room for nodes; slots are twice as many again. */
+static bool more_nodes(struct enc *e)
+{
+	uint32_t cap = e->nodes_cap ? 2 * e->nodes_cap : 1024;
+	void *nodes, *slots;
+
+	if (cap > 1u << 29)
+		return false;
+	nodes = reallocarray(e->nodes, cap, sizeof(*e->nodes));
+	if (!nodes)
+		return false;
+	e->nodes = nodes;
+	slots = reallocarray(e->slots, cap, 2 * sizeof(*e->slots));
+	if (!slots)
+		return false;
+	e->slots = slots;
+	e->nodes_cap = cap;
+	memset(e->slots, 0xff, 2 * sizeof(*e->slots) * cap);
+	for (uint32_t i = 0; i < e->n_nodes; i++) {
+		uint32_t at = slot_of(e, e->nodes[i]);
+
+		while (e->slots[at] != NONE)
+			at = (at + 1) & (2 * cap - 1);
+		e->slots[at] = i;
+	}
+	return true;
+}
+
+static uint32_t node_of(struct enc *e, uint32_t prefix, uint32_t frame)
+{
+	struct node want = { prefix, frame };
+	uint32_t at;
+
+	if (e->n_nodes == e->nodes_cap && !more_nodes(e)) {
+		e->out->failed = true;
+		return NONE;
+	}
+	for (at = slot_of(e, want); e->slots[at] != NONE;
+	     at = (at + 1) & (2 * e->nodes_cap - 1)) {
+		const struct node *n = &e->nodes[e->slots[at]];
+
+		if (n->prefix == prefix && n->frame == frame)
+			return e->slots[at];
+	}
+	e->nodes[e->n_nodes] = want;
+	e->slots[at] = e->n_nodes;
+	return e->n_nodes++;
+}
+
+static uint32_t stack_of(struct enc *e, uint32_t sample)
+{
+	const struct batch_sample *s = &e->b->samples[sample];
+	const struct batch_stack *stack = &e->b->stacks[s->stack];
+	uint32_t in[BATCH_INLINED_MAX + 1], at = NONE;
+
+	if (e->stack_thread[sample] == e->thread)
+		return e->stack_id[sample];
+	if (profile_stop_marker(s->stop))
+		at = node_of(e, at, marker_of(e, s->stop));
+	for (uint32_t i = stack->n; i-- > 0; ) {
+		uint32_t frame = e->b->stack_frames[stack->first + i];
+		uint32_t n = batch_inlined(e->b, frame, in);
+
+		while (n-- > 0)
+			at = node_of(e, at, frame_of(e, in[n]));
+	}
+	e->stack_id[sample] = at;
+	e->stack_thread[sample] = e->thread;
+	return at;
+}
+
+static void put_thread_head(struct enc *e, const struct timeline_event *ev)
+{
+	const struct batch_sample *s = &e->b->samples[ev->sample];
+	const char *name;
+	struct pb text = { 0 };
+	size_t len;
+
+	name = batch_str(e->b, e->b->attrs[s->attr].thread_name, &len);
+	if (len)
+		pb_raw(&text, name, len);
+	else
+		text_printf(&text, "thread %u", ev->tid);
+	text_str(e->out, "{\"name\":");
+	put_text(e->out, &text);
+	text = (struct pb){ 0 };
+	timeline_process(e->b, e->names, ev->resource, &text);
+	text_str(e->out, ",\"processName\":");
+	put_text(e->out, &text);
+	text_printf(e->out, ",\"processType\":\"default\",\"registerTime\":0,"
+		    "\"unregisterTime\":null,\"pid\":%u,\"tid\":%u,\n",
+		    e->b->resources[ev->resource].pid, ev->tid);
+	text_str(e->out, "\"markers\":{\"schema\":{\"name\":0,\"startTime\":1,"
+		 "\"endTime\":2,\"phase\":3,\"category\":4,\"data\":5},"
+		 "\"data\":[]},\n\"samples\":{\"schema\":{\"stack\":0,"
+		 "\"time\":1,\"eventDelay\":2,\"threadCPUDelta\":3},"
+		 "\"data\":[");
+}
+
+static void put_tables(struct enc *e)
+{
+	text_str(e->out, "]},\n\"frameTable\":{\"schema\":{\"location\":0,"
+		 "\"relevantForJS\":1,\"innerWindowID\":2,"
+		 "\"implementation\":3,\"line\":4,\"column\":5,"
+		 "\"category\":6,\"subcategory\":7},\"data\":[");
+	pb_raw(e->out, e->frames.data, e->frames.len);
+	text_str(e->out, "]},\n\"stackTable\":{\"schema\":{\"prefix\":0,"
+		 "\"frame\":1},\"data\":[");
+	for (uint32_t i = 0; i < e->n_nodes; i++) {
+		text_str(e->out, i ? ",[" : "[");
+		if (e->nodes[i].prefix == NONE)
+			text_str(e->out, "null");
+		else
+			text_num(e->out, e->nodes[i].prefix);
+		text_str(e->out, ",");
+		text_num(e->out, e->nodes[i].frame);
+		text_str(e->out, "]");
+	}
+	text_str(e->out, "]},\n\"stringTable\":[");
+	pb_raw(e->out, e->strings.data, e->strings.len);
+	text_str(e->out, "]}");
+	e->out->failed |= e->frames.failed | e->strings.failed;
+}
+
+/* Events from..to are those of one thread. */
+static void put_thread(struct enc *e, size_t from, size_t to)
+{
+	e->thread++;
+	e->n_nodes = e->n_frames = 0;
+	e->strings.len = e->frames.len = 0;
+	if (e->slots)
+		memset(e->slots, 0xff, 2 * sizeof(*e->slots) * e->nodes_cap);
+	put_thread_head(e, &e->events[from]);
+	for (size_t i = from; i < to && !e->out->failed; i++) {
+		text_str(e->out, i > from ? ",[" : "[");
+		text_num(e->out, stack_of(e, e->events[i].sample));
+		text_str(e->out, ",");
+		ms(e->out, e->events[i].time - e->b->hdr->start_ns);
+		/* a sample stands for a period of CPU time */
+		text_str(e->out, ",0,");
+		text_num(e->out, 1000000 / e->b->hdr->frequency);
+		text_str(e->out, "]");
+	}
+	put_tables(e);
+}
+
+static void put_meta(struct enc *e, const struct profile_info *info)
+{
+	const struct batch_hdr *hdr = e->b->hdr;
+
+	text_str(e->out, "{\"meta\":{\"version\":24,\"interval\":");
+	ms(e->out, NSEC_PER_SEC / hdr->frequency);
+	text_str(e->out, ",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":"
+		 "\"ms\",\"threadCPUDelta\":\"\xc2\xb5s\"},\"startTime\":");
+	ms(e->out, hdr->start_ns);
+	text_str(e->out, ",\"shutdownTime\":null,\"profilingStartTime\":0,"
+		 "\"profilingEndTime\":");
+	ms(e->out, hdr->end_ns - hdr->start_ns);
+	text_str(e->out, ",\"processType\":0,\"stackwalk\":1,\"debug\":0,"
+		 "\"gcpoison\":0,\"asyncstack\":0,\"presymbolicated\":true,"
+		 "\"product\":\"trifold\",\"platform\":\"Linux\",\"oscpu\":");
+	text_json(e->out, info->kernel, strlen(info->kernel));
+	text_str(e->out, ",\"abi\":");
+	text_json(e->out, info->machine, strlen(info->machine));
+	text_str(e->out, ",\"misc\":");
+	text_json(e->out, info->host, strlen(info->host));
+	text_str(e->out, ",\"markerSchema\":[],\"categories\":[");
+	for (int i = 0; i < KIND__MAX; i++) {
+		text_str(e->out, i ? "," : "");
+		text_str(e->out, categories[i]);
+		text_str(e->out, ",\"subcategories\":[\"Other\"]}");
+	}
+	text_str(e->out, "]},\n\"libs\":[],\"pausedRanges\":[],"
+		 "\"processes\":[],\"threads\":[");
+}
+
+static void put_threads(struct enc *e)
+{
+	const struct timeline_event *v = e->events;
+	size_t next;
+
+	for (size_t i = 0; i < e->n_events; i = next) {
+		for (next = i + 1; next < e->n_events &&
+		     v[next].resource == v[i].resource &&
+		     v[next].tid == v[i].tid; next++)
+			;
+		text_str(e->out, i ? ",\n" : "\n");
+		put_thread(e, i, next);
+	}
+	text_str(e->out, "\n]}\n");
+}
+
+int firefox_encode(const struct batch *b, const struct profile_info *info,
+		   struct pb *out)
+{
+	size_t frames = (size_t)batch_n(b, BATCH_FRAMES) + STOP__MAX;
+	size_t samples = (size_t)batch_n(b, BATCH_SAMPLES) + 1;
+	struct enc e = {
+		.b = b, .out = out, .names = profile_process_names(b),
+		.same = timeline_frames(b, true),
+		.frame_id = calloc(frames, sizeof(uint32_t)),
+		.frame_thread = calloc(frames, sizeof(uint32_t)),
+		.stack_id = calloc(samples, sizeof(uint32_t)),
+		.stack_thread = calloc(samples, sizeof(uint32_t)),
+	};
+
+	e.events = timeline_sort(b, true, &e.n_events);
+	if (e.names && e.same && e.frame_id && e.frame_thread && e.stack_id &&
+	    e.stack_thread && e.events) {
+		put_meta(&e, info);
+		put_threads(&e);
+	} else {
+		out->failed = true;
+	}
+	free(e.events);
+	free(e.names);
+	free(e.same);
+	free(e.frame_id);
+	free(e.frame_thread);
+	free(e.stack_id);
+	free(e.stack_thread);
+	free(e.nodes);
+	free(e.slots);
+	free(e.strings.data);
+	free(e.frames.data);
+	return out->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/formats/folded.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/text.h"
+#include "profile/profile.h"
+#include "profile/tree.h"
+
+static void put_label(const struct tree *t, uint32_t label, struct pb *out)
+{
+	const struct tree_label *l = &t->labels[label];
+	size_t at = out->len;
+
+	pb_utf8(out, t->text + l->name, l->name_len);
+	for (; at < out->len && !out->failed; at++) {
+		uint8_t *c = &out->data[at];
+
+		if (*c < 0x20 || *c == 0x7f)
+			*c = '?';
+		else if (*c == ';')
+			*c = ':';
+	}
+	if (l->kind == KIND_KERNEL)
+		text_str(out, "_[k]");
+}
+
+int folded_encode(const struct batch *b, struct pb *out)
+{
+	struct pb line = { 0 };
+	size_t *ends;	/* where, in line, the name at each depth ends */
+	struct tree t;
+	int r;
+
+	r = tree_build(&t, b);
+	if (r)
+		return r;
+	ends = calloc(t.levels + 1, sizeof(*ends));
+	for (uint32_t i = 0; i < t.n_rows && ends; i++) {
+		const struct tree_row *row = &t.rows[i];
+
+		line.len = row->depth ? ends[row->depth - 1] : 0;
+		if (row->depth)
+			pb_raw(&line, ";", 1);
+		put_label(&t, row->label, &line);
+		ends[row->depth] = line.len;
+		if (!row->self)
+			continue;
+		pb_raw(out, line.data, line.len);
+		pb_raw(out, " ", 1);
+		text_num(out, row->self);
+		pb_raw(out, "\n", 1);
+	}
+	r = !ends || line.failed || out->failed ? -ENOMEM : 0;
+	free(ends);
+	free(line.data);
+	tree_fini(&t);
+	return r;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * folded - one line a distinct stack: "process;outermost;...;leaf count"
+ *
+ * The form that flamegraph.pl and most viewers read.  Kernel frames end in
+ * "_[k]".  In names, ';' becomes ':', and what ends or hides a line (control
+ * characters) becomes '?'.
+ */
+#ifndef PROFILE_FORMATS_FOLDED_H
+#define PROFILE_FORMATS_FOLDED_H
+
+#include "ipc/batch.h"
+
+struct pb;
+
+/* 0 or -ENOMEM. */
+int folded_encode(const struct batch *b, struct pb *out);
+
+#endif /* PROFILE_FORMATS_FOLDED_H */

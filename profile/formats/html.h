@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * html - a batch inside the page of viewer/page/
+ *
+ * The page holds the marker @DATA@ once, in a script element of a type that
+ * is not run; there goes one JSON object:
+ *
+ *	info	host, kernel, machine, command, start_ms, duration_ms,
+ *		frequency, samples, account {taken, delivered, lost,
+ *		difference, reasons} or null
+ *	strings	distinct texts
+ *	labels	flat: name, module (indices of strings), enum profile_kind
+ *	rows	in preorder, for each: label, how many levels up from below the
+ *		row before (0: its child), samples that end here
+ */
+#ifndef PROFILE_FORMATS_HTML_H
+#define PROFILE_FORMATS_HTML_H
+
+#include "profile/profile.h"
+#include "profile/tree.h"
+
+/* What a batch is compared with: tree_how.base. */
+struct html_base {
+	uint64_t start_ns, end_ns;	/* CLOCK_REALTIME */
+	uint64_t samples;
+};
+
+/* Append the object alone.  With base, info has `base` (start_ms, duration_ms,
+ * samples), `diff` is true, and rows have a fourth number: samples of the base
+ * that end here.  0 or -ENOMEM. */
+int html_data(const struct batch *b, const struct profile_info *info,
+	      const struct tree_how *how, const struct html_base *base,
+	      struct pb *out);
+
+/* The page with what put() appends in it; put() returns 0 or -errno.  Likewise
+ * 0, -ENOMEM or -EINVAL. */
+int html_page(int (*put)(const void *arg, struct pb *out), const void *arg,
+	      struct pb *out);
+
+/* The page with the object in it.  0; -ENOMEM; or -EINVAL when the page has no marker. */
+int html_encode(const struct batch *b, const struct profile_info *info,
+		struct pb *out);
+
+#endif /* PROFILE_FORMATS_HTML_H */

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/formats/otlp.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/protobuf.h"
+#include "profile/formats/dictionary.h"
+
+struct sample_key {
+	uint32_t resource, stack, attr, stop, sample;
+};
+
+struct enc {
+	const struct batch *b;
+	struct otlp_range range;
+	const struct otlp_resource *extra;
+	struct dict dict;
+	struct sample_key *order;
+	struct pb out;
+};
+
+static void key_text(struct pb *w, const char *key, const char *s, size_t n)
+{
+	size_t mark = pb_begin(w, 1);
+
+	pb_text(w, 1, key, strlen(key));
+	pb_any_text(w, 2, s, n);
+	pb_end(w, mark);
+}
+
+static void key_batch(struct enc *e, const char *key, uint32_t i)
+{
+	size_t n;
+	const char *s = batch_str(e->b, i, &n);
+
+	if (n)
+		key_text(&e->out, key, s, n);
+}
+
+/* ISO 8601, as the conventions show it for process.creation.time. */
+static void key_time(struct pb *w, const char *key, uint64_t ns)
+{
+	time_t s = (time_t)(ns / NSEC_PER_SEC);
+	unsigned int ms = (unsigned int)(ns % NSEC_PER_SEC / NSEC_PER_MSEC);
+	char buf[64];
+	struct tm tm;
+	size_t n;
+
+	if (!gmtime_r(&s, &tm))
+		return;
+	n = strftime(buf, sizeof(buf), "%Y-%m-%dT%H:%M:%S", &tm);
+	n += (size_t)snprintf(buf + n, sizeof(buf) - n, ".%03uZ", ms);
+	key_text(w, key, buf, n);
+}
+
+static const char pid_key[] = "process.pid";
+static const char time_key[] = "process.creation.time";
+static const char path_key[] = "process.executable.path";
+static const char name_key[] = "process.executable.name";
+static const char container_key[] = "container.id";
+static const char service_key[] = "service.name";
+
+static bool is_identity(const char *key)
+{
+	return strcmp(key, pid_key) == 0 || strcmp(key, time_key) == 0 ||
+	       strcmp(key, path_key) == 0 || strcmp(key, name_key) == 0 ||
+	       strcmp(key, container_key) == 0;
+}
+
+/* Returns whether a service.name was among them. */
+static bool extra_attributes(struct enc *e)
+{
+	bool named = false;
+
+	if (!e->extra || !e->extra->pairs)
+		return false;
+	for (const char *const *p = e->extra->pairs; p[0]; p += 2) {
+		if (is_identity(p[0]))
+			continue;
+		if (strcmp(p[0], service_key) == 0)
+			named = true;
+		key_text(&e->out, p[0], p[1], strlen(p[1]));
+	}
+	return named;
+}
+
+static void service_name(struct enc *e, const struct batch_resource *r)
+{
+	struct pb *w = &e->out;
+	size_t mark, value, text, n;
+	const char *s = batch_str(e->b, r->exe_name, &n);
+
+	mark = pb_begin(w, 1);
+	pb_text(w, 1, service_key, strlen(service_key));
+	value = pb_begin(w, 2);
+	text = pb_begin(w, 1);
+	pb_raw(w, "unknown_service:", n ? 16 : 15);
+	pb_utf8(w, s, n);
+	pb_end(w, text);
+	pb_end(w, value);
+	pb_end(w, mark);
+}
+
+static void resource(struct enc *e, uint32_t i)
+{
+	const struct batch_resource *r = &e->b->resources[i];
+	struct pb *w = &e->out;
+	size_t mark = pb_begin(w, 1), pid;
+
+	if (!extra_attributes(e))
+		service_name(e, r);
+	if (i) {
+		pid = pb_begin(w, 1);
+		pb_text(w, 1, pid_key, strlen(pid_key));
+		pb_any_int(w, 2, r->pid);
+		pb_end(w, pid);
+	}
+	if (r->start_ns)
+		key_time(w, time_key, r->start_ns);
+	key_batch(e, path_key, r->exe_path);
+	key_batch(e, name_key, r->exe_name);
+	key_batch(e, container_key, r->container_id);
+	pb_end(w, mark);
+}
+
+/* One Sample of the n batch samples that share its identity. */
+static void sample(struct enc *e, const struct sample_key *k, size_t n)
+{
+	struct pb *w = &e->out;
+	size_t mark = pb_begin(w, 2), times;
+	uint32_t attrs[DICT_SAMPLE_ATTRS];
+
+	pb_uint(w, 1, k->stack);
+	pb_packed(w, 2, attrs, dict_sample_attrs(&e->dict, k->attr, k->stop,
+						  attrs));
+	times = pb_begin(w, 5);
+	for (size_t i = 0; i < n; i++) {
+		const struct batch_sample *s = &e->b->samples[k[i].sample];
+
+		pb_raw(w, e->b->times + s->first, s->n * sizeof(uint64_t));
+	}
+	pb_end(w, times);
+	pb_end(w, mark);
+}
+
+static int by_identity(const void *a, const void *b)
+{
+	const struct sample_key *x = a, *y = b;
+
+	if (x->resource != y->resource)
+		return x->resource < y->resource ? -1 : 1;
+	if (x->stack != y->stack)
+		return x->stack < y->stack ? -1 : 1;
+	if (x->attr != y->attr)
+		return x->attr < y->attr ? -1 : 1;
+	if (x->stop != y->stop)
+		return x->stop < y->stop ? -1 : 1;
+	return x->sample < y->sample ? -1 : 1;
+}
+
+static void value_type(struct enc *e, unsigned int field, const char *type,
+		       const char *unit)
+{
+	uint32_t t = dict_literal(&e->dict, type), u = dict_literal(&e->dict, unit);
+	size_t mark = pb_begin(&e->out, field);
+
+	pb_uint(&e->out, 1, t);
+	pb_uint(&e->out, 2, u);
+	pb_end(&e->out, mark);
+}
+
+static void profile(struct enc *e, const struct sample_key *k, size_t n)
+{
+	const struct batch_hdr *h = e->b->hdr;
+	struct pb *w = &e->out;
+	size_t mark = pb_begin(w, 2), i, run;
+	uint8_t id[16];
+
+	value_type(e, 1, "samples", "count");
+	for (i = 0; i < n; i += run) {
+		for (run = 1; i + run < n; run++) {
+			if (k[i + run].stack != k[i].stack ||
+			    k[i + run].attr != k[i].attr ||
+			    k[i + run].stop != k[i].stop)
+				break;
+		}
+		sample(e, k + i, run);
+	}
+	pb_fixed64(w, 3, h->start_ns);
+	pb_uint(w, 4, h->end_ns - h->start_ns);
+	value_type(e, 5, "cpu", "nanoseconds");
+	pb_uint(w, 6, NSEC_PER_SEC / (h->frequency ? h->frequency : 1));
+	if (getrandom(id, sizeof(id), 0) == (ssize_t)sizeof(id))
+		pb_bytes(w, 7, id, sizeof(id));
+	pb_end(w, mark);
+}
+
+static void resource_profiles(struct enc *e, const struct sample_key *k,
+			      size_t n)
+{
+	struct pb *w = &e->out;
+	size_t mark = pb_begin(w, 1), scopes, scope;
+
+	resource(e, k->resource);
+	scopes = pb_begin(w, 2);
+	scope = pb_begin(w, 1);
+	pb_text(w, 1, "trifold", 7);
+	pb_text(w, 2, TRIFOLD_VERSION, strlen(TRIFOLD_VERSION));
+	pb_end(w, scope);
+	profile(e, k, n);
+	pb_text(w, 3, OTLP_SCHEMA_URL, strlen(OTLP_SCHEMA_URL));
+	pb_end(w, scopes);
+	pb_text(w, 3, OTLP_SCHEMA_URL, strlen(OTLP_SCHEMA_URL));
+	pb_end(w, mark);
+}
+
+/* --- a request ---------------------------------------------------------- */
+
+static void write_request(struct enc *e)
+{
+	size_t n = e->range.n, i, run, mark;
+
+	for (i = 0; i < n; i++) {
+		uint32_t at = e->range.first + (uint32_t)i;
+		const struct batch_sample *s = &e->b->samples[at];
+
+		e->order[i] = (struct sample_key){
+			.resource = s->resource,
+			.stack = dict_stack(&e->dict, s->stack),
+			.attr = s->attr,
+			/* all that are not early are one */
+			.stop = batch_early_end(s->stop) ? s->stop : 0,
+			.sample = at,
+		};
+	}
+	qsort(e->order, n, sizeof(*e->order), by_identity);
+	for (i = 0; i < n; i += run) {
+		for (run = 1; i + run < n; run++) {
+			if (e->order[i + run].resource != e->order[i].resource)
+				break;
+		}
+		resource_profiles(e, e->order + i, run);
+	}
+	mark = pb_begin(&e->out, 2);
+	dict_write(&e->dict, &e->out);
+	pb_end(&e->out, mark);
+}
+
+int otlp_encode_range(const struct batch *b, struct otlp_range range,
+		      const struct otlp_resource *extra, uint8_t **ret,
+		      size_t *len)
+{
+	struct enc e = { .b = b, .range = range, .extra = extra };
+	int r;
+
+	if (range.n == 0)
+		return -ENODATA;
+	e.order = calloc(range.n, sizeof(*e.order));
+	r = dict_init(&e.dict, b);
+	if (r == 0 && e.order)
+		write_request(&e);
+	if (!e.order || e.dict.failed || e.out.failed)
+		r = -ENOMEM;
+	if (r == 0) {
+		*ret = e.out.data;
+		*len = e.out.len;
+		e.out.data = NULL;
+	}
+	dict_fini(&e.dict);
+	free(e.order);
+	free(e.out.data);
+	return r;
+}
+
+int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
+		uint8_t **ret, size_t *len)
+{
+	return otlp_encode_range(b, otlp_all(b), extra, ret, len);
+}
+
+uint32_t otlp_profiles(const struct batch *b, struct otlp_range r)
+{
+	uint8_t *seen = calloc(batch_n(b, BATCH_RESOURCES) + 1, 1);
+	uint32_t n = 0;
+
+	if (!seen)
+		return 0;
+	for (uint32_t i = 0; i < r.n; i++) {
+		uint8_t *s = &seen[b->samples[r.first + i].resource];
+
+		n += !*s;
+		*s = 1;
+	}
+	free(seen);
+	return n;
+}

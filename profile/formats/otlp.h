@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * otlp - a batch as an OTLP ExportProfilesServiceRequest (proto 1.10 wire)
+ *
+ * Used by exporterd for the network and by `trifold record` for .otlp files.
+ * The bytes are written directly, field numbers as in otlp.proto; the unit
+ * test reads them back through the code that protoc-c makes of that file.
+ *
+ * What a receiver gets (semantic conventions 1.44.0):
+ *
+ * - One ResourceProfiles with one Profile a process.  Samples carry
+ *   timestamps only; [time, time + duration) covers them.
+ * - One Mapping an executable, in file offsets: memory_start and file_offset
+ *   are 0, memory_limit lies behind every address of this request, so
+ *   address - memory_start + file_offset is an offset in the file whatever the
+ *   reader assumes.
+ * - Conventions ask for a build ID on every Mapping.  Code without any (the
+ *   kernel, whose addresses are offsets in the named symbol; a file that
+ *   nobody could parse) has mapping 0, rather than an invented ID.  So that it
+ *   is still told apart, a symbol of a kernel module ends in " [module]", and
+ *   a frame without a symbol is named "[file]" after the last part of its
+ *   path.
+ * - Strings that are not UTF-8 have U+FFFD for each wrong byte: most receivers
+ *   would refuse the whole request.
+ */
+#ifndef PROFILE_FORMATS_OTLP_H
+#define PROFILE_FORMATS_OTLP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/batch.h"
+
+#ifndef TRIFOLD_VERSION
+#define TRIFOLD_VERSION	"0.1.0"
+#endif
+
+#define OTLP_SCHEMA_URL	"https://opentelemetry.io/schemas/1.44.0"
+
+/*
+ * Attributes of the host's side that go into every resource.  Keys are unique.
+ * A process's own identity (process.pid, process.executable.*,
+ * process.creation.time, container.id) cannot be replaced by them: such pairs
+ * are left out.  Without a service.name, a resource gets the conventions'
+ * "unknown_service:" and its executable's name.
+ */
+struct otlp_resource {
+	const char *const *pairs;	/* key, value, key, value ...; NULL ends */
+};
+
+/*
+ * Encode.  extra may be NULL.  Returns 0 and malloc'ed bytes; -ENOMEM; or
+ * -ENODATA for a batch without samples (an empty request must not be sent).
+ */
+int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
+		uint8_t **ret, size_t *len);
+
+/* Some of a batch's BATCH_SAMPLES: n of them, `first` and those after it. */
+struct otlp_range {
+	uint32_t first, n;
+};
+
+static inline struct otlp_range otlp_all(const struct batch *b)
+{
+	return (struct otlp_range){ 0, batch_n(b, BATCH_SAMPLES) };
+}
+
+/* otlp_encode() of a part of b, which r must lie within. */
+int otlp_encode_range(const struct batch *b, struct otlp_range r,
+		      const struct otlp_resource *extra, uint8_t **ret,
+		      size_t *len);
+
+/* Profiles that otlp_encode_range() makes: processes with samples.  0 when
+ * memory is short. */
+uint32_t otlp_profiles(const struct batch *b, struct otlp_range r);
+
+#endif /* PROFILE_FORMATS_OTLP_H */

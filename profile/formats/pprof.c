@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/formats/pprof.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "common/clock.h"
+#include "common/text.h"
+
+enum {				/* fields of Profile */
+	SAMPLE_TYPE = 1,
+	SAMPLE = 2,
+	MAPPING = 3,
+	LOCATION = 4,
+	FUNCTION = 5,
+	STRING_TABLE = 6,
+	TIME_NANOS = 9,
+	DURATION_NANOS = 10,
+	PERIOD_TYPE = 11,
+	PERIOD = 12,
+	COMMENT = 13,
+	DEFAULT_SAMPLE_TYPE = 14,
+};
+
+/* Strings of our own, behind those of the batch. */
+enum literal {
+	S_SAMPLES, S_COUNT, S_CPU, S_NANOSECONDS, S_COMM, S_PID, S_THREAD,
+	S_THREAD_ID, S_CONTAINER_ID, S_STACK_END, S_KERNEL, S_MISSING,
+	S_COMMENT, S__LITERALS
+};
+
+static const char *const literals[S__LITERALS] = {
+	"samples", "count", "cpu", "nanoseconds", "comm", "pid", "thread",
+	"thread_id", "container_id", "stack_end", "[kernel]",
+	"[frames missing]", NULL,
+};
+
+static const char *const stop_names[] = { STOP_NAMES };
+
+struct enc {
+	const struct batch *b;
+	const struct profile_info *info;
+	struct pb out;
+	uint64_t period;	/* ns */
+	uint32_t *names;	/* of processes */
+	uint64_t *limits;	/* of executables: above every address */
+	bool *bare;		/* of executables: frames without functions */
+	uint32_t *ids;		/* of frames in a stack: of their locations */
+};
+
+static uint32_t literal(const struct enc *e, enum literal s)
+{
+	return batch_n(e->b, BATCH_STRINGS) + s;
+}
+
+/* Mapping 1 is the kernel, executable i is mapping i + 1; 0 is none. */
+#define KERNEL_MAPPING	1
+
+static uint32_t mapping_of(const struct batch_frame *f)
+{
+	if (f->kind == BATCH_FRAME_KERNEL)
+		return KERNEL_MAPPING;
+	return f->exe ? f->exe + 1 : 0;
+}
+
+static void value_type(struct enc *e, unsigned int field, enum literal type,
+		       enum literal unit)
+{
+	size_t mark = pb_begin(&e->out, field);
+
+	pb_uint(&e->out, 1, literal(e, type));
+	pb_uint(&e->out, 2, literal(e, unit));
+	pb_end(&e->out, mark);
+}
+
+static void label_str(struct enc *e, enum literal key, uint32_t str)
+{
+	size_t mark;
+
+	if (!str)
+		return;
+	mark = pb_begin(&e->out, 3);
+	pb_uint(&e->out, 1, literal(e, key));
+	pb_uint(&e->out, 2, str);
+	pb_end(&e->out, mark);
+}
+
+static void label_num(struct enc *e, enum literal key, uint64_t num)
+{
+	size_t mark = pb_begin(&e->out, 3);
+
+	pb_uint(&e->out, 1, literal(e, key));
+	pb_uint(&e->out, 3, num);
+	pb_end(&e->out, mark);
+}
+
+static void put_sample(struct enc *e, const struct batch_sample *s)
+{
+	const struct batch_stack *stack = &e->b->stacks[s->stack];
+	const struct batch_resource *res = &e->b->resources[s->resource];
+	const struct batch_attr *attr = &e->b->attrs[s->attr];
+	size_t mark = pb_begin(&e->out, SAMPLE), list;
+
+	list = pb_begin(&e->out, 1);
+	for (uint32_t i = 0; i < stack->n; i++)
+		pb_varint(&e->out,
+			  e->ids[e->b->stack_frames[stack->first + i]]);
+	pb_end(&e->out, list);
+	list = pb_begin(&e->out, 2);
+	pb_varint(&e->out, s->n);
+	pb_varint(&e->out, s->n * e->period);
+	pb_end(&e->out, list);
+	label_str(e, S_COMM, e->names[s->resource]);
+	label_num(e, S_PID, res->pid);
+	label_str(e, S_THREAD, attr->thread_name);
+	label_num(e, S_THREAD_ID, attr->tid);
+	label_str(e, S_CONTAINER_ID, res->container_id);
+	if (profile_stop_marker(s->stop))
+		label_str(e, S_STACK_END, literal(e, S__LITERALS) + s->stop);
+	pb_end(&e->out, mark);
+}
+
+static void put_mapping(struct enc *e, uint32_t id, uint64_t limit,
+			uint32_t name, uint32_t build_id, bool has_functions)
+{
+	size_t mark = pb_begin(&e->out, MAPPING);
+
+	pb_uint(&e->out, 1, id);
+	pb_uint(&e->out, 3, limit);
+	pb_uint(&e->out, 5, name);
+	pb_uint(&e->out, 6, build_id);
+	pb_uint(&e->out, 7, has_functions);
+	pb_end(&e->out, mark);
+}
+
+static void put_mappings(struct enc *e)
+{
+	const struct batch *b = e->b;
+
+	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
+		const struct batch_frame *f = &b->frames[i];
+		uint32_t x = f->kind == BATCH_FRAME_KERNEL ? 0 : f->exe;
+
+		if (f->address >= e->limits[x])
+			e->limits[x] = (f->address | 0xfff) + 1;
+		e->bare[x] |= !f->function;
+	}
+	put_mapping(e, KERNEL_MAPPING, e->limits[0], literal(e, S_KERNEL), 0,
+		    true);
+	for (uint32_t i = 1; i < batch_n(b, BATCH_EXES); i++) {
+		const struct batch_exe *x = &b->exes[i];
+
+		put_mapping(e, i + 1, e->limits[i], x->path,
+			    x->build_id ? x->build_id : x->go_build_id,
+			    !e->bare[i]);
+	}
+}
+
+static void put_line(struct enc *e, uint32_t function, uint32_t number)
+{
+	size_t line = pb_begin(&e->out, 4);
+
+	pb_uint(&e->out, 1, function);
+	pb_uint(&e->out, 2, number);
+	pb_end(&e->out, line);
+}
+
+/* Innermost line first (profile.proto, message Location). */
+static void put_location(struct enc *e, uint32_t i)
+{
+	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(e->b, i, in);
+	const struct batch_frame *f = &e->b->frames[i];
+	size_t mark = pb_begin(&e->out, LOCATION);
+
+	pb_uint(&e->out, 1, e->ids[i]);
+	pb_uint(&e->out, 2, mapping_of(f));
+	pb_uint(&e->out, 3, f->address);
+	if (f->kind == BATCH_FRAME_CUT)
+		put_line(e, batch_n(e->b, BATCH_FUNCTIONS), 0);
+	for (uint32_t k = 0; k < n && f->function; k++) {
+		f = &e->b->frames[in[k]];
+		put_line(e, f->function, f->line);
+	}
+	pb_end(&e->out, mark);
+}
+
+static void put_function(struct enc *e, uint32_t id, uint32_t name,
+			 uint32_t file, uint32_t line)
+{
+	size_t mark = pb_begin(&e->out, FUNCTION);
+
+	pb_uint(&e->out, 1, id);
+	pb_uint(&e->out, 2, name);
+	pb_uint(&e->out, 3, name);
+	pb_uint(&e->out, 4, file);
+	pb_uint(&e->out, 5, line);
+	pb_end(&e->out, mark);
+}
+
+static void put_strings(struct enc *e)
+{
+	const struct profile_account *a = &e->info->account;
+	struct pb comment = { 0 };
+
+	for (uint32_t i = 0; i < batch_n(e->b, BATCH_STRINGS); i++) {
+		size_t len;
+		const char *s = batch_str(e->b, i, &len);
+
+		pb_text(&e->out, STRING_TABLE, s, len);
+	}
+	for (int i = 0; i < S_COMMENT; i++)
+		pb_text(&e->out, STRING_TABLE, literals[i],
+			strlen(literals[i]));
+	text_printf(&comment, "trifold on %s, Linux %s %s", e->info->host,
+		    e->info->kernel, e->info->machine);
+	if (a->known)
+		text_printf(&comment, "; samples taken %llu, delivered %llu, "
+			    "lost %llu%s%s, difference %lld",
+			    (unsigned long long)a->taken,
+			    (unsigned long long)a->delivered,
+			    (unsigned long long)a->lost,
+			    a->reasons[0] ? ": " : "", a->reasons,
+			    (long long)a->difference);
+	pb_text(&e->out, STRING_TABLE, (const char *)comment.data, comment.len);
+	e->out.failed |= comment.failed;
+	free(comment.data);
+	for (int i = 0; i < STOP__MAX; i++)
+		pb_text(&e->out, STRING_TABLE, stop_names[i],
+			strlen(stop_names[i]));
+}
+
+/* What calls were inlined into belongs to their locations. */
+static void number_locations(struct enc *e)
+{
+	const struct batch *b = e->b;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < batch_n(b, BATCH_STACK_FRAMES); i++)
+		e->ids[b->stack_frames[i]] = 1;
+	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
+		if (e->ids[i])
+			e->ids[i] = ++n;
+	}
+}
+
+static void put_profile(struct enc *e)
+{
+	const struct batch *b = e->b;
+	uint32_t n_functions = batch_n(b, BATCH_FUNCTIONS);
+
+	number_locations(e);
+	value_type(e, SAMPLE_TYPE, S_SAMPLES, S_COUNT);
+	value_type(e, SAMPLE_TYPE, S_CPU, S_NANOSECONDS);
+	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++)
+		put_sample(e, &b->samples[i]);
+	put_mappings(e);
+	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
+		if (e->ids[i])
+			put_location(e, i);
+	}
+	for (uint32_t i = 1; i < n_functions; i++) {
+		const struct batch_function *f = &b->functions[i];
+
+		put_function(e, i, f->name, f->file, f->start_line);
+	}
+	put_function(e, n_functions, literal(e, S_MISSING), 0, 0);
+	put_strings(e);
+	pb_uint(&e->out, TIME_NANOS, b->hdr->start_ns);
+	pb_uint(&e->out, DURATION_NANOS, b->hdr->end_ns - b->hdr->start_ns);
+	value_type(e, PERIOD_TYPE, S_CPU, S_NANOSECONDS);
+	pb_uint(&e->out, PERIOD, e->period);
+	pb_uint(&e->out, COMMENT, literal(e, S_COMMENT));
+	pb_uint(&e->out, DEFAULT_SAMPLE_TYPE, literal(e, S_CPU));
+}
+
+static int gzip(const struct pb *in, struct pb *out)
+{
+	z_stream z = { .next_in = in->data, .avail_in = (uInt)in->len };
+	uint8_t buf[16384];
+	int r;
+
+	if (in->len > UINT32_MAX)
+		return -EIO;
+	/* 16 + window bits: with a gzip header, without a time in it */
+	if (deflateInit2(&z, 6, Z_DEFLATED, 16 + 15, 8,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		return -ENOMEM;
+	do {
+		z.next_out = buf;
+		z.avail_out = sizeof(buf);
+		r = deflate(&z, Z_FINISH);
+		pb_raw(out, buf, sizeof(buf) - z.avail_out);
+	} while (r == Z_OK);
+	deflateEnd(&z);
+	if (r != Z_STREAM_END)
+		return -EIO;
+	return out->failed ? -ENOMEM : 0;
+}
+
+int pprof_encode(const struct batch *b, const struct profile_info *info,
+		 struct pb *out)
+{
+	struct enc e = {
+		.b = b, .info = info,
+		.period = NSEC_PER_SEC / b->hdr->frequency,
+		.names = profile_process_names(b),
+		.limits = calloc(batch_n(b, BATCH_EXES) + 1, sizeof(uint64_t)),
+		.bare = calloc(batch_n(b, BATCH_EXES) + 1, sizeof(bool)),
+		.ids = calloc(batch_n(b, BATCH_FRAMES) + 1, sizeof(uint32_t)),
+	};
+	int r = -ENOMEM;
+
+	if (e.names && e.limits && e.bare && e.ids)
+		put_profile(&e);
+	else
+		e.out.failed = true;
+	if (!e.out.failed)
+		r = gzip(&e.out, out);
+	free(e.out.data);
+	free(e.names);
+	free(e.limits);
+	free(e.bare);
+	free(e.ids);
+	return r;
+}

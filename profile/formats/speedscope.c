@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/formats/speedscope.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/record.h"
+#include "common/clock.h"
+#include "common/text.h"
+#include "profile/timeline.h"
+
+struct enc {
+	const struct batch *b;
+	struct pb *out;
+	struct timeline_event *events;
+	size_t n_events;
+	uint64_t period;	/* ns */
+	uint32_t *names;	/* of processes */
+	uint32_t *same;		/* see timeline_frames() */
+	uint32_t *ids;		/* of frames: in the file */
+	uint32_t markers[STOP__MAX];
+	uint32_t most;		/* the profile with most events */
+};
+
+static void put_name(struct pb *w, struct pb *text)
+{
+	text_json(w, (const char *)text->data, text->len);
+	w->failed |= text->failed;
+	text->len = 0;
+}
+
+static void put_frame(struct enc *e, uint32_t frame, struct pb *text)
+{
+	const struct batch_function *fn;
+	const char *file;
+	size_t len;
+
+	fn = &e->b->functions[e->b->frames[frame].function];
+	profile_frame_name(e->b, frame, text);
+	text_str(e->out, "{\"name\":");
+	put_name(e->out, text);
+	file = batch_str(e->b, fn->file, &len);
+	if (len)
+		pb_raw(text, file, len);
+	else
+		profile_frame_module(e->b, frame, text);
+	if (text->len) {
+		text_str(e->out, ",\"file\":");
+		put_name(e->out, text);
+	}
+	if (fn->start_line)
+		text_printf(e->out, ",\"line\":%u", fn->start_line);
+	text_str(e->out, "}");
+}
+
+static void put_frames(struct enc *e)
+{
+	struct pb text = { 0 };
+	uint32_t n = 0;
+
+	text_str(e->out, "\"shared\":{\"frames\":[");
+	for (uint32_t i = 0; i < batch_n(e->b, BATCH_FRAMES); i++) {
+		if (e->same[i] != i) {
+			e->ids[i] = e->ids[e->same[i]];
+			continue;
+		}
+		e->ids[i] = n;
+		text_str(e->out, n++ ? ",\n" : "\n");
+		put_frame(e, i, &text);
+	}
+	for (uint32_t i = 0; i < STOP__MAX; i++) {
+		const char *marker = profile_stop_marker(i);
+
+		if (!marker)
+			continue;
+		e->markers[i] = n;
+		text_printf(e->out, "%s\n{\"name\":\"%s\"}", n++ ? "," : "",
+			    marker);
+	}
+	text_str(e->out, "\n]}");
+	free(text.data);
+}
+
+static void put_stack(struct enc *e, const struct batch_sample *s)
+{
+	const struct batch_stack *stack = &e->b->stacks[s->stack];
+	uint32_t in[BATCH_INLINED_MAX + 1];
+	const char *comma = "";
+
+	text_str(e->out, "[");
+	if (profile_stop_marker(s->stop)) {
+		text_num(e->out, e->markers[s->stop]);
+		comma = ",";
+	}
+	for (uint32_t i = stack->n; i-- > 0; ) {
+		uint32_t frame = e->b->stack_frames[stack->first + i];
+		uint32_t n = batch_inlined(e->b, frame, in);
+
+		while (n-- > 0) {
+			text_str(e->out, comma);
+			text_num(e->out, e->ids[in[n]]);
+			comma = ",";
+		}
+	}
+	text_str(e->out, "]");
+}
+
+static bool same_stack(const struct enc *e, size_t i, size_t k)
+{
+	const struct batch_sample *a = &e->b->samples[e->events[i].sample];
+	const struct batch_sample *b = &e->b->samples[e->events[k].sample];
+
+	return a->stack == b->stack && a->stop == b->stop;
+}
+
+/* Events from..to are those of one process. */
+static void put_profile(struct enc *e, size_t from, size_t to)
+{
+	struct pb text = { 0 }, weights = { 0 };
+	size_t next;
+
+	text_str(e->out, "{\"type\":\"sampled\",\"name\":");
+	timeline_process(e->b, e->names, e->events[from].resource, &text);
+	put_name(e->out, &text);
+	text_printf(e->out, ",\"unit\":\"nanoseconds\",\"startValue\":0,"
+		    "\"endValue\":%llu,\n\"samples\":[",
+		    (unsigned long long)((to - from) * e->period));
+	for (size_t i = from; i < to; i = next) {
+		for (next = i + 1; next < to && same_stack(e, i, next); next++)
+			;
+		text_str(e->out, i > from ? "," : "");
+		put_stack(e, &e->b->samples[e->events[i].sample]);
+		text_str(&weights, i > from ? "," : "");
+		text_num(&weights, (next - i) * e->period);
+	}
+	text_str(e->out, "],\n\"weights\":[");
+	pb_raw(e->out, weights.data, weights.len);
+	text_str(e->out, "]}");
+	e->out->failed |= weights.failed;
+	free(weights.data);
+	free(text.data);
+}
+
+static void put_profiles(struct enc *e)
+{
+	size_t next, most = 0;
+	uint32_t n = 0;
+
+	text_str(e->out, ",\n\"profiles\":[");
+	for (size_t i = 0; i < e->n_events; i = next) {
+		for (next = i + 1; next < e->n_events &&
+		     e->events[next].resource == e->events[i].resource; next++)
+			;
+		text_str(e->out, n ? ",\n" : "\n");
+		put_profile(e, i, next);
+		if (next - i > most) {
+			most = next - i;
+			e->most = n;
+		}
+		n++;
+	}
+	text_str(e->out, "\n]");
+	if (n)
+		text_printf(e->out, ",\n\"activeProfileIndex\":%u", e->most);
+}
+
+int speedscope_encode(const struct batch *b, const struct profile_info *info,
+		      struct pb *out)
+{
+	struct enc e = {
+		.b = b, .out = out,
+		.period = NSEC_PER_SEC / b->hdr->frequency,
+		.names = profile_process_names(b),
+		.same = timeline_frames(b, false),
+		.ids = calloc((size_t)batch_n(b, BATCH_FRAMES) + 1,
+			      sizeof(uint32_t)),
+	};
+
+	e.events = timeline_sort(b, false, &e.n_events);
+	if (e.names && e.same && e.ids && e.events) {
+		text_str(out, "{\"$schema\":\"https://www.speedscope.app/"
+			 "file-format-schema.json\",\n"
+			 "\"exporter\":\"trifold\",\"name\":");
+		text_json(out, info->host, strlen(info->host));
+		text_str(out, ",\n");
+		put_frames(&e);
+		put_profiles(&e);
+		text_str(out, "}\n");
+	} else {
+		out->failed = true;
+	}
+	free(e.events);
+	free(e.names);
+	free(e.same);
+	free(e.ids);
+	return out->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+static int complain(const char *path)
+{
+	char name[256];
+	int r = errno ? -errno : -EIO;
+
+	log_err("%s: %s", log_quote(path, strlen(path), name, sizeof(name)),
+		strerror(-r));
+	return r;
+}
+
+static int open_dir(struct outfile *f, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = path;
+	char dir[PATH_MAX] = ".";
+
+	if (slash) {
+		name = slash + 1;
+		/* "/x" is in "/" */
+		if (snprintf(dir, sizeof(dir), "%.*s",
+			     slash == path ? 1 : (int)(slash - path), path) >=
+		    (int)sizeof(dir)) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+	}
+	if (snprintf(f->tmp, sizeof(f->tmp), "%s.%d.tmp", name,
+		     (int)getpid()) >= (int)sizeof(f->tmp)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	strcpy(f->name, name);
+	f->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return f->dir < 0 ? -1 : 0;
+}
+
+static bool can_replace(const struct outfile *f)
+{
+	struct stat st;
+
+	if (!*f->name)
+		return false;
+	return fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       S_ISREG(st.st_mode);
+}
+
+int outfile_open(struct outfile *f, const char *path)
+{
+	char shown[256];
+	int r = 0;
+
+	if (open_dir(f, path) < 0)
+		return complain(path);
+	if (!can_replace(f)) {
+		log_err("%s: is there, and is not a regular file",
+			log_quote(path, strlen(path), shown, sizeof(shown)));
+		close(f->dir);
+		return -EEXIST;
+	}
+	f->fd = openat(f->dir, f->tmp,
+		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		       0600);
+	if (f->fd < 0) {
+		r = complain(path);
+		close(f->dir);
+	}
+	return r;
+}
+
+int outfile_commit(struct outfile *f)
+{
+	int r = 0;
+
+	if (fsync(f->fd) < 0 && errno != EINVAL)
+		r = complain(f->name);
+	if (!r && renameat(f->dir, f->tmp, f->dir, f->name) < 0)
+		r = complain(f->name);
+	if (r) {
+		outfile_abandon(f);
+		return r;
+	}
+	close(f->fd);
+	close(f->dir);
+	return 0;
+}
+
+void outfile_abandon(struct outfile *f)
+{
+	unlinkat(f->dir, f->tmp, 0);
+	close(f->fd);
+	close(f->dir);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/remap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define NO_FRAME	0xffffffffu	/* of .stacks: none is kept */
+
+static uint32_t *zeros(const struct remap *r, enum batch_table t)
+{
+	return calloc(batch_n(r->from, t) + 1, sizeof(uint32_t));
+}
+
+int remap_init(struct remap *r)
+{
+	r->strings = zeros(r, BATCH_STRINGS);
+	r->exes = zeros(r, BATCH_EXES);
+	r->functions = zeros(r, BATCH_FUNCTIONS);
+	r->frames = zeros(r, BATCH_FRAMES);
+	r->stacks = zeros(r, BATCH_STACKS);
+	r->attrs = zeros(r, BATCH_ATTRS);
+	r->resources = zeros(r, BATCH_RESOURCES);
+	return r->strings && r->exes && r->functions && r->frames &&
+	       r->stacks && r->attrs && r->resources ? 0 : -ENOMEM;
+}
+
+void remap_fini(struct remap *r)
+{
+	free(r->strings);
+	free(r->exes);
+	free(r->functions);
+	free(r->frames);
+	free(r->stacks);
+	free(r->attrs);
+	free(r->resources);
+}
+
+static uint32_t string(struct remap *r, uint32_t i)
+{
+	size_t len;
+	const char *s;
+
+	if (i == 0 || r->strings[i])
+		return i ? r->strings[i] - 1 : 0;
+	s = batch_str(r->from, i, &len);
+	r->strings[i] = batch_string(r->to, s, len) + 1;
+	return r->strings[i] - 1;
+}
+
+static uint32_t exe(struct remap *r, uint32_t i)
+{
+	struct batch_exe v = r->from->exes[i];
+
+	if (i == 0 || r->exes[i])
+		return i ? r->exes[i] - 1 : 0;
+	v.path = string(r, v.path);
+	v.build_id = string(r, v.build_id);
+	v.go_build_id = string(r, v.go_build_id);
+	r->exes[i] = batch_exe(r->to, &v) + 1;
+	return r->exes[i] - 1;
+}
+
+static uint32_t function(struct remap *r, uint32_t i)
+{
+	struct batch_function v = r->from->functions[i];
+
+	if (i == 0 || r->functions[i])
+		return i ? r->functions[i] - 1 : 0;
+	v.name = string(r, v.name);
+	v.file = string(r, v.file);
+	r->functions[i] = batch_function(r->to, &v) + 1;
+	return r->functions[i] - 1;
+}
+
+/* What a call is inlined into first; of a lower number, so this ends. */
+static uint32_t frame(struct remap *r, uint32_t i)
+{
+	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(r->from, i, in);
+
+	while (n-- > 0) {
+		struct batch_frame v = r->from->frames[in[n]];
+
+		if (r->frames[in[n]])
+			continue;
+		v.exe = exe(r, v.exe);
+		v.function = function(r, v.function);
+		if (v.inlined)
+			v.into = r->frames[v.into] - 1;
+		if (r->coarse && (v.function || v.kind == BATCH_FRAME_UNKNOWN)) {
+			v.address = 0;
+			v.line = 0;
+		}
+		r->frames[in[n]] = batch_frame(r->to, &v) + 1;
+	}
+	return r->frames[i] - 1;
+}
+
+uint32_t remap_stack(struct remap *r, uint32_t i)
+{
+	const struct batch_stack *s = &r->from->stacks[i];
+	const uint32_t *from = r->from->stack_frames + s->first;
+	uint32_t *v, n = 0;
+
+	if (r->stacks[i])
+		return r->stacks[i] == NO_FRAME ? REMAP_NONE : r->stacks[i] - 1;
+	v = malloc(s->n * sizeof(*v));
+	if (!v) {
+		batch_stack(r->to, NULL, 0);	/* the builder fails */
+		return 0;
+	}
+	for (uint32_t k = 0; k < s->n; k++) {
+		if (r->kinds >> r->from->frames[from[k]].kind & 1)
+			v[n++] = frame(r, from[k]);
+	}
+	r->stacks[i] = n ? batch_stack(r->to, v, n) + 1 : NO_FRAME;
+	free(v);
+	return n ? r->stacks[i] - 1 : REMAP_NONE;
+}
+
+uint32_t remap_attr(struct remap *r, uint32_t i)
+{
+	struct batch_attr v = r->from->attrs[i];
+
+	if (!r->attrs[i]) {
+		v.thread_name = string(r, v.thread_name);
+		r->attrs[i] = batch_attr(r->to, &v) + 1;
+	}
+	return r->attrs[i] - 1;
+}
+
+static uint32_t resource(struct remap *r, uint32_t i, bool named)
+{
+	struct batch_resource v = r->from->resources[i];
+
+	if (r->resources[i])
+		return r->resources[i] - 1;
+	v.exe_path = string(r, v.exe_path);
+	v.exe_name = string(r, v.exe_name);
+	v.container_id = string(r, v.container_id);
+	v.comm = string(r, v.comm);
+	if (named && v.comm)
+		v.exe_name = v.comm;
+	r->resources[i] = batch_resource(r->to, &v) + 1;
+	return r->resources[i] - 1;
+}
+
+uint32_t remap_resource(struct remap *r, uint32_t i)
+{
+	return resource(r, i, false);
+}
+
+uint32_t remap_named(struct remap *r, uint32_t i)
+{
+	return resource(r, i, true);
+}

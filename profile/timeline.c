@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/timeline.h"
+
+#include <stdlib.h>
+
+#include "common/text.h"
+
+static int order(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_time(const void *pa, const void *pb, void *by_thread)
+{
+	const struct timeline_event *a = pa, *b = pb;
+	int r = order(a->resource, b->resource);
+
+	if (!r && *(const bool *)by_thread)
+		r = order(a->tid, b->tid);
+	if (!r)
+		r = order(a->time, b->time);
+	return r ? r : order(a->sample, b->sample);
+}
+
+struct timeline_event *timeline_sort(const struct batch *b, bool by_thread,
+				     size_t *n)
+{
+	struct timeline_event *events;
+
+	events = calloc((size_t)batch_n(b, BATCH_TIMES) + 1, sizeof(*events));
+	if (!events)
+		return NULL;
+	*n = 0;
+	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++) {
+		const struct batch_sample *s = &b->samples[i];
+
+		for (uint32_t k = 0; k < s->n; k++)
+			events[(*n)++] = (struct timeline_event){
+				.time = b->times[s->first + k],
+				.resource = s->resource,
+				.tid = b->attrs[s->attr].tid, .sample = i,
+			};
+	}
+	qsort_r(events, *n, sizeof(*events), by_time, &by_thread);
+	return events;
+}
+
+struct look {
+	const struct batch *b;
+	bool by_line;
+};
+
+/* An address is part of a name only where no function is known. */
+static uint64_t shown_address(const struct batch_frame *f)
+{
+	if (f->function || f->kind == BATCH_FRAME_UNKNOWN ||
+	    f->kind == BATCH_FRAME_CUT)
+		return 0;
+	return f->address;
+}
+
+static int by_look(const void *pa, const void *pb, void *arg)
+{
+	const struct look *l = arg;
+	const struct batch_frame *a = &l->b->frames[*(const uint32_t *)pa];
+	const struct batch_frame *b = &l->b->frames[*(const uint32_t *)pb];
+	int r = order(a->kind, b->kind);
+
+	if (!r)
+		r = order(a->function, b->function);
+	if (!r)
+		r = order(a->exe, b->exe);
+	if (!r)
+		r = order(shown_address(a), shown_address(b));
+	return !r && l->by_line ? order(a->line, b->line) : r;
+}
+
+static int by_look_then_number(const void *pa, const void *pb, void *arg)
+{
+	int r = by_look(pa, pb, arg);
+
+	return r ? r : order(*(const uint32_t *)pa, *(const uint32_t *)pb);
+}
+
+uint32_t *timeline_frames(const struct batch *b, bool by_line)
+{
+	uint32_t n = batch_n(b, BATCH_FRAMES), first = 0;
+	uint32_t *sorted = calloc((size_t)n + 1, sizeof(*sorted));
+	uint32_t *ret = calloc((size_t)n + 1, sizeof(*ret));
+	struct look look = { b, by_line };
+
+	if (!sorted || !ret) {
+		free(sorted);
+		free(ret);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = i;
+	qsort_r(sorted, n, sizeof(*sorted), by_look_then_number, &look);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!i || by_look(&sorted[i - 1], &sorted[i], &look))
+			first = sorted[i];
+		ret[sorted[i]] = first;
+	}
+	free(sorted);
+	return ret;
+}
+
+void timeline_process(const struct batch *b, const uint32_t *names,
+		      uint32_t resource, struct pb *out)
+{
+	size_t len;
+	const char *s = batch_str(b, names[resource], &len);
+
+	if (len) {
+		pb_raw(out, s, len);
+		text_str(out, " ");
+	}
+	text_printf(out, "(pid %u)", b->resources[resource].pid);
+}

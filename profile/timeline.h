@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline - every event of a batch by process, thread and time; frames that
+ * look the same as one
+ */
+#ifndef PROFILE_TIMELINE_H
+#define PROFILE_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/batch.h"
+
+struct pb;
+
+struct timeline_event {
+	uint64_t time;		/* CLOCK_REALTIME, ns */
+	uint32_t resource;
+	uint32_t tid;
+	uint32_t sample;	/* whose event it is */
+};
+
+/*
+ * All events in the order of resource, thread (if by_thread), time, sample;
+ * malloc'ed, their number in *n; or NULL.
+ */
+struct timeline_event *timeline_sort(const struct batch *b, bool by_thread,
+				     size_t *n);
+
+/*
+ * For each frame the lowest-numbered one that has its name, file and kind
+ * (and its line, if by_line); malloc'ed, or NULL.
+ */
+uint32_t *timeline_frames(const struct batch *b, bool by_line);
+
+/* Append "name (pid N)" of a resource, names as profile_process_names() has
+ * them. */
+void timeline_process(const struct batch *b, const uint32_t *names,
+		      uint32_t resource, struct pb *out);
+
+#endif /* PROFILE_TIMELINE_H */

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/tree.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "common/text.h"
+#include "profile/index_set.h"
+#include "profile/profile.h"
+
+#define NONE	INDEX_NONE
+
+struct node {
+	uint32_t label;
+	uint32_t parent;
+	uint32_t child;		/* the first, or NONE */
+	uint32_t sibling;	/* the next, or NONE */
+	uint64_t self, base;
+};
+
+struct builder {
+	const struct batch *b;
+	struct tree_how how;
+	uint64_t seed;		/* names are chosen by profiled processes */
+	struct pb text;
+	struct tree_label *labels;
+	struct node *nodes;
+	uint32_t labels_cap, nodes_cap;
+	struct index_set label_set, node_set;
+	uint32_t *frame_label;	/* label of a batch's frame + 1, or 0 */
+	uint32_t *names;
+	uint32_t *process_label;	/* likewise, of a resource */
+	uint32_t *rank;		/* place of a label among the sorted */
+	struct tree_row *rows;
+	uint32_t levels;
+};
+
+static uint64_t label_hash(const struct builder *t, const struct tree_label *l)
+{
+	uint64_t h = XXH3_64bits_withSeed(t->text.data + l->name, l->name_len,
+					  t->seed + l->kind);
+
+	return XXH3_64bits_withSeed(t->text.data + l->module, l->module_len, h);
+}
+
+static uint64_t hash_of(const void *builder, const struct index_set *s,
+			uint32_t i)
+{
+	const struct builder *t = builder;
+
+	return s == &t->label_set ? label_hash(t, &t->labels[i]) :
+		index_pair_hash(t->nodes[i].parent, t->nodes[i].label,
+				t->seed);
+}
+
+static bool same_label(const struct builder *t, const struct tree_label *a,
+		       const struct tree_label *b)
+{
+	const uint8_t *text = t->text.data;
+
+	return a->kind == b->kind && a->name_len == b->name_len &&
+	       a->module_len == b->module_len &&
+	       !memcmp(text + a->name, text + b->name, a->name_len) &&
+	       !memcmp(text + a->module, text + b->module, a->module_len);
+}
+
+/* Intern the label whose texts are the last of t->text; NONE: no memory. */
+static uint32_t add_label(struct builder *t, size_t name, size_t module,
+			  enum profile_kind kind)
+{
+	struct index_set *s = &t->label_set;
+	struct tree_label l = { .name = name, .module = module, .kind = kind };
+	uint64_t at;
+
+	if (t->text.failed || t->text.len - name > UINT32_MAX ||
+	    !index_set_room(s, hash_of, t) ||
+	    !array_room((void **)&t->labels, &t->labels_cap, s->n,
+			sizeof(*t->labels)))
+		return NONE;
+	l.name_len = (uint32_t)(module - name);
+	l.module_len = (uint32_t)(t->text.len - module);
+	at = label_hash(t, &l) & (s->cap - 1);
+	for (; s->slots[at] != NONE; at = (at + 1) & (s->cap - 1)) {
+		if (same_label(t, &l, &t->labels[s->slots[at]])) {
+			t->text.len = name;
+			return s->slots[at];
+		}
+	}
+	t->labels[s->n] = l;
+	s->slots[at] = s->n;
+	return s->n++;
+}
+
+static uint32_t frame_label(struct builder *t, uint32_t frame)
+{
+	size_t name = t->text.len, module;
+	enum profile_kind kind;
+	uint32_t label;
+
+	if (t->frame_label[frame])
+		return t->frame_label[frame] - 1;
+	kind = profile_frame_name(t->b, frame, &t->text);
+	module = t->text.len;
+	profile_frame_module(t->b, frame, &t->text);
+	label = add_label(t, name, module, kind);
+	t->frame_label[frame] = label + 1;	/* NONE becomes 0 */
+	return label;
+}
+
+static uint32_t marker_label(struct builder *t, const char *marker)
+{
+	size_t name = t->text.len;
+
+	text_str(&t->text, marker);
+	return add_label(t, name, t->text.len, KIND_MARKER);
+}
+
+static uint32_t process_label(struct builder *t, uint32_t resource)
+{
+	size_t name = t->text.len, len;
+	const char *s;
+	uint32_t label;
+
+	if (t->process_label[resource])
+		return t->process_label[resource] - 1;
+	s = batch_str(t->b, t->names[resource], &len);
+	if (len)
+		pb_raw(&t->text, s, len);
+	else
+		text_printf(&t->text, "[pid %u]", t->b->resources[resource].pid);
+	label = add_label(t, name, t->text.len, KIND_PROCESS);
+	if (label != NONE) {
+		t->labels[label].pids++;
+		t->labels[label].pid = t->b->resources[resource].pid;
+	}
+	t->process_label[resource] = label + 1;
+	return label;
+}
+
+/* The child of parent with this label, made if need be; NONE: no memory. */
+static uint32_t child_of(struct builder *t, uint32_t parent, uint32_t label)
+{
+	struct index_set *s = &t->node_set;
+	uint64_t at;
+
+	if (parent == NONE || label == NONE ||
+	    !index_set_room(s, hash_of, t) ||
+	    !array_room((void **)&t->nodes, &t->nodes_cap, s->n + 1,
+			sizeof(*t->nodes)))
+		return NONE;
+	at = index_pair_hash(parent, label, t->seed) & (s->cap - 1);
+	for (; s->slots[at] != NONE; at = (at + 1) & (s->cap - 1)) {
+		const struct node *n = &t->nodes[s->slots[at]];
+
+		if (n->parent == parent && n->label == label)
+			return s->slots[at];
+	}
+	/* node 0 is the root, which is in no set */
+	t->nodes[s->n + 1] = (struct node){
+		.label = label, .parent = parent, .child = NONE,
+		.sibling = t->nodes[parent].child,
+	};
+	t->nodes[parent].child = s->n + 1;
+	s->slots[at] = ++s->n;
+	return s->n;
+}
+
+/* A frame of a stack and all that it is inlined into. */
+static uint32_t add_frames(struct builder *t, uint32_t at, uint32_t frame)
+{
+	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(t->b, frame, in);
+
+	for (uint32_t i = 0; i < n && at != NONE; i++)
+		at = child_of(t, at, frame_label(t, t->how.reversed ? in[i] :
+						 in[n - 1 - i]));
+	return at;
+}
+
+static uint32_t add_stack(struct builder *t, uint32_t at, uint32_t stack)
+{
+	const struct batch_stack *s = &t->b->stacks[stack];
+	const uint32_t *frames = t->b->stack_frames + s->first;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		at = add_frames(t, at, t->how.reversed ? frames[i] :
+				frames[s->n - 1 - i]);
+	return at;
+}
+
+static int add_sample(struct builder *t, uint32_t i)
+{
+	const struct batch_sample *s = &t->b->samples[i];
+	const char *marker = profile_stop_marker(s->stop);
+	uint32_t at = 0;
+
+	if (t->how.reversed)
+		at = add_stack(t, at, s->stack);
+	else
+		at = child_of(t, at, process_label(t, s->resource));
+	if (marker)
+		at = child_of(t, at, marker_label(t, marker));
+	if (t->how.reversed)
+		at = child_of(t, at, process_label(t, s->resource));
+	else
+		at = add_stack(t, at, s->stack);
+	if (at == NONE)
+		return -ENOMEM;
+	t->nodes[at].self += s->n;
+	t->nodes[at].base += t->how.base ? t->how.base[i] : 0;
+	return 0;
+}
+
+static int by_name(const void *pa, const void *pb, void *arg)
+{
+	const struct builder *t = arg;
+	const struct tree_label *a = &t->labels[*(const uint32_t *)pa];
+	const struct tree_label *b = &t->labels[*(const uint32_t *)pb];
+	uint32_t n = a->name_len < b->name_len ? a->name_len : b->name_len;
+	int r = memcmp(t->text.data + a->name, t->text.data + b->name, n);
+
+	if (!r && a->name_len != b->name_len)
+		return a->name_len < b->name_len ? -1 : 1;
+	if (!r)		/* any fixed order will do: that of appearance */
+		return *(const uint32_t *)pa < *(const uint32_t *)pb ? -1 : 1;
+	return r;
+}
+
+static int rank_labels(struct builder *t)
+{
+	uint32_t n = t->label_set.n;
+	uint32_t *order = calloc(n + 1, sizeof(*order));
+
+	t->rank = calloc(n + 1, sizeof(*t->rank));
+	if (!order || !t->rank) {
+		free(order);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order, n, sizeof(*order), by_name, t);
+	for (uint32_t i = 0; i < n; i++)
+		t->rank[order[i]] = i;
+	free(order);
+	return 0;
+}
+
+static int by_rank_down(const void *pa, const void *pb, void *arg)
+{
+	const struct builder *t = arg;
+	uint32_t a = t->rank[t->nodes[*(const uint32_t *)pa].label];
+	uint32_t b = t->rank[t->nodes[*(const uint32_t *)pb].label];
+
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+struct visit {
+	uint32_t node, depth;
+};
+
+/* Put node's children on the stack, last name first.  Returns how many. */
+static uint32_t push_children(struct builder *t, uint32_t node, uint32_t depth,
+			      struct visit *visits, uint32_t *order)
+{
+	uint32_t n = 0;
+
+	for (uint32_t c = t->nodes[node].child; c != NONE;
+	     c = t->nodes[c].sibling)
+		order[n++] = c;
+	if (n > 1)
+		qsort_r(order, n, sizeof(*order), by_rank_down, t);
+	for (uint32_t i = 0; i < n; i++)
+		visits[i] = (struct visit){ order[i], depth };
+	return n;
+}
+
+static int make_rows(struct builder *t)
+{
+	uint32_t n = t->node_set.n, top, i = 0;
+	struct visit *visits = calloc(n + 1, sizeof(*visits));
+	uint32_t *order = calloc(n + 1, sizeof(*order));
+
+	t->rows = calloc(n + 1, sizeof(*t->rows));
+	if (!visits || !order || !t->rows) {
+		free(visits);
+		free(order);
+		return -ENOMEM;
+	}
+	top = push_children(t, 0, 0, visits, order);
+	while (top) {
+		struct visit it = visits[--top];
+
+		t->rows[i].label = t->nodes[it.node].label;
+		t->rows[i].depth = it.depth;
+		if (it.depth >= t->levels)
+			t->levels = it.depth + 1;
+		t->rows[i].base = t->nodes[it.node].base;
+		t->rows[i++].self = t->nodes[it.node].self;
+		top += push_children(t, it.node, it.depth + 1, visits + top,
+				     order);
+	}
+	free(visits);
+	free(order);
+	return 0;
+}
+
+static int build(struct builder *t)
+{
+	const struct batch *b = t->b;
+	int r = 0;
+
+	t->seed = index_seed();
+	t->names = profile_process_names(b);
+	t->frame_label = calloc(batch_n(b, BATCH_FRAMES) + 1,
+				sizeof(*t->frame_label));
+	t->process_label = calloc(batch_n(b, BATCH_RESOURCES) + 1,
+				  sizeof(*t->process_label));
+	if (!t->names || !t->frame_label || !t->process_label ||
+	    !array_room((void **)&t->nodes, &t->nodes_cap, 0,
+			sizeof(*t->nodes)))
+		return -ENOMEM;
+	t->nodes[0] = (struct node){ .child = NONE, .sibling = NONE };
+	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES) && !r; i++)
+		r = add_sample(t, i);
+	if (!r)
+		r = rank_labels(t);
+	return r ? r : make_rows(t);
+}
+
+int tree_build(struct tree *ret, const struct batch *b)
+{
+	return tree_build_as(ret, b, &(struct tree_how){ 0 });
+}
+
+int tree_build_as(struct tree *ret, const struct batch *b,
+		  const struct tree_how *how)
+{
+	struct builder t = { .b = b, .how = *how };
+	int r = build(&t);
+
+	free(t.names);
+	free(t.frame_label);
+	free(t.process_label);
+	free(t.rank);
+	free(t.nodes);
+	free(t.label_set.slots);
+	free(t.node_set.slots);
+	if (r) {
+		free(t.labels);
+		free(t.rows);
+		free(t.text.data);
+		return r;
+	}
+	*ret = (struct tree){
+		.labels = t.labels, .rows = t.rows,
+		.text = (const char *)t.text.data,
+		.n_labels = t.label_set.n, .n_rows = t.node_set.n,
+		.levels = t.levels,
+	};
+	return 0;
+}
+
+void tree_fini(struct tree *t)
+{
+	free(t->labels);
+	free(t->rows);
+	free((void *)t->text);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree - all stacks of a batch merged from their roots
+ *
+ * The result is a list of rows in preorder: a row's children follow it, one
+ * deeper; children of one row are in the order of their names.  At depth 0
+ * are processes, by name; then, where a stack is incomplete, a marker that
+ * says why; then frames, outermost first, the kernel's last.
+ */
+#ifndef PROFILE_TREE_H
+#define PROFILE_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/batch.h"
+
+struct tree_label {
+	size_t name, module;		/* in tree.text */
+	uint32_t name_len, module_len;
+	uint32_t kind;			/* enum profile_kind */
+	uint32_t pids;			/* KIND_PROCESS: how many */
+	uint32_t pid;			/* one of them */
+};
+
+struct tree_row {
+	uint32_t label;
+	uint32_t depth;
+	uint64_t self;			/* samples that end here */
+	uint64_t base;			/* likewise, of tree_how.base */
+};
+
+struct tree {
+	struct tree_label *labels;	/* distinct (name, module, kind) */
+	struct tree_row *rows;
+	const char *text;
+	uint32_t n_labels, n_rows;
+	uint32_t levels;		/* every depth is below */
+};
+
+struct tree_how {
+	bool reversed;			/* from the leaves: outermost frames,
+					 * markers and processes come last */
+	const uint32_t *base;		/* of each sample, how many another
+					 * selection has; NULL: none */
+};
+
+/* Returns 0 or -ENOMEM; tree_fini() after success. */
+int tree_build(struct tree *t, const struct batch *b);
+int tree_build_as(struct tree *t, const struct batch *b,
+		  const struct tree_how *how);
+void tree_fini(struct tree *t);
+
+#endif /* PROFILE_TREE_H */

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/elf/elf_file.h"
+
+#include <errno.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ipc/message.h"
+
+static int read_all(int fd, void *to, uint64_t len, uint64_t off)
+{
+	while (len) {
+		ssize_t n = pread(fd, to, len, off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return JOB_CORRUPT;
+		to = (char *)to + n;
+		off += n;
+		len -= n;
+	}
+	return JOB_OK;
+}
+
+int elf_file_read(const struct elf_file *f, uint64_t off, uint64_t len,
+		  struct elf_bytes *ret)
+{
+	uint8_t *p;
+	int r;
+
+	if (off > f->size || f->size - off < len)
+		return JOB_CORRUPT;
+	if (len > ELF_READ_MAX)
+		return JOB_TOO_LARGE;
+	p = malloc(len + 1);
+	if (!p)
+		return JOB_NO_MEMORY;
+	r = read_all(f->fd, p, len, off);
+	if (r) {
+		free(p);
+		return r;
+	}
+	p[len] = '\0';
+	*ret = (struct elf_bytes){ .data = p, .len = len };
+	return JOB_OK;
+}
+
+static int read_phdrs(struct elf_file *f)
+{
+	const Elf64_Ehdr *e = &f->ehdr;
+	struct elf_bytes b;
+	int r;
+
+	if (!e->e_phnum)
+		return JOB_OK;
+	if (e->e_phentsize != sizeof(Elf64_Phdr) || e->e_phnum > ELF_PHDRS_MAX)
+		return JOB_CORRUPT;
+	r = elf_file_read(f, e->e_phoff, e->e_phnum * sizeof(Elf64_Phdr), &b);
+	if (r)
+		return r;
+	f->phdrs = (Elf64_Phdr *)b.data;
+	f->n_phdrs = e->e_phnum;
+	return JOB_OK;
+}
+
+/* Without section headers, or with broken ones, a file is still worth
+ * something: never an error. */
+static void read_shdrs(struct elf_file *f)
+{
+	const Elf64_Ehdr *e = &f->ehdr;
+	struct elf_bytes b, names;
+	uint32_t str = e->e_shstrndx;
+	Elf64_Shdr first;
+	uint64_t n = e->e_shnum;
+
+	if (!e->e_shoff || e->e_shentsize != sizeof(Elf64_Shdr) ||
+	    e->e_shoff > f->size || f->size - e->e_shoff < sizeof(first) ||
+	    read_all(f->fd, &first, sizeof(first), e->e_shoff))
+		return;
+	if (!n)
+		n = first.sh_size;	/* extended numbering */
+	if (str == SHN_XINDEX)
+		str = first.sh_link;
+	if (!n || n > ELF_SECTIONS_MAX || str >= n ||
+	    elf_file_read(f, e->e_shoff, n * sizeof(Elf64_Shdr), &b))
+		return;
+	f->shdrs = (Elf64_Shdr *)b.data;
+	f->n_shdrs = n;
+	if (elf_file_read(f, f->shdrs[str].sh_offset, f->shdrs[str].sh_size,
+			  &names))
+		return;
+	f->names = (char *)names.data;
+	f->names_len = names.len;
+}
+
+int elf_file_open(struct elf_file *f, int fd)
+{
+	struct stat st;
+	int r;
+
+	*f = (struct elf_file){ .fd = fd };
+	if (fstat(fd, &st) < 0 || st.st_size < (off_t)sizeof(f->ehdr))
+		return JOB_NOT_ELF;
+	f->size = st.st_size;
+	r = read_all(fd, &f->ehdr, sizeof(f->ehdr), 0);
+	if (r)
+		return r;
+	if (memcmp(f->ehdr.e_ident, ELFMAG, SELFMAG) ||
+	    f->ehdr.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    f->ehdr.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    (f->ehdr.e_machine != EM_X86_64 && f->ehdr.e_machine != EM_AARCH64))
+		return JOB_NOT_ELF;
+	r = read_phdrs(f);
+	if (r)
+		return r;
+	read_shdrs(f);
+	return JOB_OK;
+}
+
+void elf_file_close(struct elf_file *f)
+{
+	free(f->phdrs);
+	free(f->shdrs);
+	free(f->names);
+	*f = (struct elf_file){ .fd = -1 };
+}
+
+const Elf64_Shdr *elf_file_find(const struct elf_file *f, const char *name)
+{
+	for (uint32_t i = 0; i < f->n_shdrs; i++) {
+		const Elf64_Shdr *s = &f->shdrs[i];
+
+		/* names is NUL-terminated behind names_len */
+		if (s->sh_name < f->names_len && s->sh_type != SHT_NOBITS &&
+		    !strcmp(f->names + s->sh_name, name))
+			return s;
+	}
+	return NULL;
+}
+
+/* libelf undoes the compression, from and to memory. */
+static int uncompress(const struct elf_file *f, uint64_t want,
+		      struct elf_bytes *b)
+{
+	Elf64_Ehdr head = f->ehdr;
+	Elf64_Shdr shdr = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_COMPRESSED,
+			    .sh_size = b->len, .sh_addralign = 8 };
+	size_t at = sizeof(head) + 2 * sizeof(shdr), len = at + b->len;
+	int r = JOB_CORRUPT;
+	Elf_Scn *scn;
+	Elf_Data *d;
+	char *image;
+	Elf *elf;
+
+	image = calloc(1, len);
+	if (!image)
+		return JOB_NO_MEMORY;
+	head.e_shoff = sizeof(head);
+	head.e_shnum = 2;
+	head.e_shstrndx = head.e_phnum = 0;
+	shdr.sh_offset = at;
+	memcpy(image, &head, sizeof(head));
+	memcpy(image + sizeof(head) + sizeof(shdr), &shdr, sizeof(shdr));
+	memcpy(image + at, b->data, b->len);
+	elf_version(EV_CURRENT);
+	elf = elf_memory(image, len);
+	scn = elf ? elf_getscn(elf, 1) : NULL;
+	if (scn && elf_compress(scn, 0, 0) >= 0 &&
+	    (d = elf_rawdata(scn, NULL)) && d->d_size == want) {
+		uint8_t *p = malloc(want + 1);
+
+		r = p ? JOB_OK : JOB_NO_MEMORY;
+		if (p) {
+			memcpy(p, d->d_buf, want);
+			p[want] = '\0';
+			free(b->data);
+			b->data = p;
+			b->len = want;
+		}
+	}
+	elf_end(elf);
+	free(image);
+	return r;
+}
+
+int elf_file_section(const struct elf_file *f, const Elf64_Shdr *s,
+		     struct elf_bytes *ret)
+{
+	struct elf_bytes b;
+	Elf64_Chdr chdr;
+	int r = elf_file_read(f, s->sh_offset, s->sh_size, &b);
+
+	if (r)
+		return r;
+	if (s->sh_flags & SHF_COMPRESSED) {
+		r = JOB_CORRUPT;
+		if (b.len >= sizeof(chdr)) {
+			memcpy(&chdr, b.data, sizeof(chdr));
+			r = chdr.ch_size > ELF_READ_MAX ? JOB_TOO_LARGE :
+			    uncompress(f, chdr.ch_size, &b);
+		}
+		if (r) {
+			free(b.data);
+			return r;
+		}
+	}
+	b.vaddr = s->sh_addr;
+	*ret = b;
+	return JOB_OK;
+}
+
+static const Elf64_Phdr *segment_of(const struct elf_file *f, uint64_t vaddr,
+				    bool exec)
+{
+	for (uint32_t i = 0; i < f->n_phdrs; i++) {
+		const Elf64_Phdr *p = &f->phdrs[i];
+
+		if (p->p_type == PT_LOAD && vaddr >= p->p_vaddr &&
+		    vaddr - p->p_vaddr < p->p_filesz &&
+		    (!exec || (p->p_flags & PF_X)))
+			return p;
+	}
+	return NULL;
+}
+
+int elf_file_at(const struct elf_file *f, uint64_t vaddr, struct elf_bytes *ret)
+{
+	const Elf64_Phdr *p = segment_of(f, vaddr, false);
+	int r;
+
+	if (!p)
+		return JOB_CORRUPT;
+	r = elf_file_read(f, p->p_offset + (vaddr - p->p_vaddr),
+			  p->p_filesz - (vaddr - p->p_vaddr), ret);
+	if (!r)
+		ret->vaddr = vaddr;
+	return r;
+}
+
+bool elf_file_offset(const struct elf_file *f, uint64_t vaddr, bool exec,
+		     uint64_t *ret, uint64_t *left)
+{
+	const Elf64_Phdr *p = segment_of(f, vaddr, exec);
+	uint64_t in;
+
+	if (!p)
+		return false;
+	in = vaddr - p->p_vaddr;
+	if (p->p_offset > f->size || f->size - p->p_offset <= in)
+		return false;
+	*ret = p->p_offset + in;
+	if (left)
+		*left = p->p_filesz - in;
+	return true;
+}
+
+void elf_bytes_free(struct elf_bytes *b)
+{
+	free(b->data);
+	*b = (struct elf_bytes){ 0 };
+}

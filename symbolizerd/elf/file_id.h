@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file_id - what names a file wherever it lies: file ID and build IDs
+ */
+#ifndef SYMBOLIZERD_ELF_FILE_ID_H
+#define SYMBOLIZERD_ELF_FILE_ID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbolizerd/elf/elf_file.h"
+
+/*
+ * process.executable.build_id.htlhash of the OpenTelemetry semantic conventions
+ * (1.44.0): the first 16 bytes of SHA-256 over the first 4096 bytes, the last
+ * 4096 bytes, and the length as a big-endian 64-bit number.  0 or -errno.
+ */
+int file_id(int fd, uint64_t size, uint8_t ret[16]);
+
+/* Descriptor of the GNU build ID note (at most max bytes); its length, 0 if
+ * there is none. */
+size_t file_build_id(const struct elf_file *f, uint8_t *ret, size_t max);
+
+/* The Go build ID, NUL-padded; "" if there is none.  Returns whether Go built
+ * this file (it has the note, or a .gopclntab). */
+bool file_go_build_id(const struct elf_file *f, char *ret, size_t size);
+
+#endif /* SYMBOLIZERD_ELF_FILE_ID_H */

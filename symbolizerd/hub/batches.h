@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * batches - those that exporterd has not finished
+ *
+ * Oldest first.  The newest BATCHES_HELD keep their descriptor, to be sent
+ * again if exporterd dies.  An older one loses it: what exporterd already has
+ * goes on as its own care; what it never got is counted BATCH_QUEUE_FULL.
+ * Every change is booked in the ledger.  Nothing here sends.
+ */
+#ifndef SYMBOLIZERD_HUB_BATCHES_H
+#define SYMBOLIZERD_HUB_BATCHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbolizerd/hub/ledger.h"
+
+#define BATCHES_HELD	16
+#define BATCHES_MAX	4096	/* entries; an exporter with more is stuck */
+
+struct sent_batch {
+	uint64_t id;
+	uint64_t samples;	/* not finished yet */
+	uint64_t bytes;
+	uint64_t events;	/* samples when it was made */
+	int fd;			/* -1: given up */
+	bool sent;		/* to the exporterd that is (or was) there */
+};
+
+struct batches {
+	struct ledger *ledger;
+	struct sent_batch *v;
+	size_t n, room;
+	uint64_t next_id;
+};
+
+/* Ids start at first_id: two hubs should not use the same. */
+void batches_init(struct batches *b, struct ledger *l, uint64_t first_id);
+void batches_fini(struct batches *b);
+
+/* Add one; fd is owned from now on, also on failure.  0 or -ENOMEM, when its
+ * samples are booked BATCH_QUEUE_FULL. */
+int batches_add(struct batches *b, int fd, uint64_t bytes, uint64_t samples);
+
+/* The oldest that was not sent yet, or NULL. */
+struct sent_batch *batches_unsent(struct batches *b);
+
+/* exporterd says that n samples of a batch have this outcome.  False: it
+ * cannot be so. */
+bool batches_done(struct batches *b, uint64_t id, uint32_t outcome, uint64_t n);
+
+/*
+ * exporterd says hello.  What it has (queued and done) tells whether it is the
+ * one that was there before.  If it has nothing, it is another: everything is
+ * to be sent again.  If it has something, only what it cannot have received
+ * is: the last ones that were sent into the connection as it broke.
+ */
+void batches_hello(struct batches *b, uint64_t queued,
+		   const struct export_outcomes *done);
+
+#endif /* SYMBOLIZERD_HUB_BATCHES_H */

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/hub/cgroup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cgroups_fini(struct cgroups *c)
+{
+	free(c->v);
+	*c = (struct cgroups){ 0 };
+}
+
+/* The first whose id is not below this one. */
+static size_t place(const struct cgroups *c, uint64_t id)
+{
+	size_t lo = 0, hi = c->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->v[mid].id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static int insert(struct cgroups *c, size_t i, uint64_t id)
+{
+	if (c->n == c->room) {
+		size_t room = c->room ? c->room * 2 : 64;
+		struct cgroup *v = reallocarray(c->v, room, sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		c->v = v;
+		c->room = room;
+	}
+	memmove(&c->v[i + 1], &c->v[i], (c->n - i) * sizeof(*c->v));
+	c->v[i] = (struct cgroup){ .id = id };
+	c->n++;
+	return 0;
+}
+
+int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
+{
+	size_t i = place(c, id), n = 0;
+	const char *found = container_id(path, len, &n);
+	int r = 0;
+
+	if (i == c->n || c->v[i].id != id) {
+		if (c->n >= CGROUPS_MAX) {
+			c->n = 0;
+			i = 0;
+		}
+		r = insert(c, i, id);
+	}
+	if (r < 0)
+		return r;
+	if (!found)
+		n = 0;
+	memcpy(c->v[i].container, found ? found : "", n);
+	c->v[i].container[n] = '\0';
+	return 0;
+}
+
+const char *cgroups_container(const struct cgroups *c, uint64_t id)
+{
+	size_t i = place(c, id);
+
+	return i < c->n && c->v[i].id == id ? c->v[i].container : "";
+}

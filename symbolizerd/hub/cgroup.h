@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroup - which cgroup ids belong to which container
+ */
+#ifndef SYMBOLIZERD_HUB_CGROUP_H
+#define SYMBOLIZERD_HUB_CGROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/container.h"
+
+#define CGROUPS_MAX	16384
+
+struct cgroup {
+	uint64_t id;
+	char container[CONTAINER_ID_MAX + 1];	/* "": none */
+};
+
+struct cgroups {
+	struct cgroup *v;	/* by ascending id */
+	size_t n, room;
+};
+
+void cgroups_fini(struct cgroups *c);
+
+/* Set or replace the path of an id.  With CGROUPS_MAX known, all are forgotten
+ * first: loaderd tells of those in use again.  0 or -ENOMEM. */
+int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len);
+
+/* Its container's ID; "" when it has none or is not known. */
+const char *cgroups_container(const struct cgroups *c, uint64_t id);
+
+#endif /* SYMBOLIZERD_HUB_CGROUP_H */

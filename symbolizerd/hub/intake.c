@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/hub/intake.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+#include "symbolizerd/hub/hub.h"
+#include "symbolizerd/hub/interval.h"
+#include "symbolizerd/hub/record.h"
+
+/* Fewer events than this do not end an interval for lack of memory. */
+#define EVENTS_FEW	1024u
+
+/* A new stack: files that it passes through are wanted. */
+static void mention_files(struct hub *hub, const struct trace_rec *rec)
+{
+	size_t end = (size_t)rec->n_kernel + rec->n_user;
+	uint64_t now = now_ns();
+
+	for (size_t i = rec->n_kernel; i < end;
+	     i += frame_words(rec->words[i])) {
+		struct executable *e = NULL;
+		struct file_key key;
+		uint32_t x;
+
+		if (FRAME_KIND(rec->words[i]) == FRAME_NATIVE) {
+			e = executables_number(&hub->exes,
+					       FRAME_NUMBER(rec->words[i]));
+		} else if (FRAME_KIND(rec->words[i]) == FRAME_FILE) {
+			memcpy(&key, &rec->words[i + 1], sizeof(key));
+			x = executables_mention(&hub->exes, &key,
+						hub->interval, now);
+			if (x != EXECUTABLE_NONE)
+				e = executables_get(&hub->exes, x);
+		}
+		if (e)
+			e->wanted = !e->known;
+	}
+}
+
+static void count_shape(struct hub_stats *s, const struct trace_rec *rec)
+{
+	struct record_shape shape = record_shape(rec);
+	bool complete = rec->stop == STOP_COMPLETE;
+
+	s->user += shape.user;
+	s->native += shape.native;
+	s->complete += complete;
+	s->complete_native += complete && shape.native;
+}
+
+static bool keep_event(struct hub *hub, const struct trace_rec *rec)
+{
+	uint32_t trace, process;
+	struct event *ev;
+	int is_new;
+
+	trace = traces_add(&hub->traces, rec, hub->interval, &is_new);
+	if (trace == TRACE_NONE)
+		return false;
+	process = processes_add(&hub->processes, rec, hub->interval);
+	if (process == PROCESS_NONE)
+		return false;
+	ev = samples_add(&hub->samples);
+	if (!ev)
+		return false;
+	*ev = (struct event){
+		.time_ns = rec->time_ns,
+		.trace = trace,
+		.process = process,
+		.tid = rec->tid,
+		.cpu = rec->cpu,
+		.stop = rec->stop,
+	};
+	memcpy(ev->comm, rec->comm, sizeof(ev->comm));
+	if (is_new)
+		mention_files(hub, rec);
+	return true;
+}
+
+static bool want_early_end(const struct hub *hub)
+{
+	return hub->samples.n >= hub->samples.flush_at ||
+	       (hub->samples.n >= EVENTS_FEW &&
+		hub->traces.bytes > hub->traces.bytes_max / 4 * 3);
+}
+
+bool intake_record(struct hub *hub, const void *data, size_t len)
+{
+	enum record_verdict verdict = record_check(data, len);
+
+	switch (verdict) {
+	case RECORD_KSYM:
+		/* without memory the symbol stays nameless */
+		(void)!ksyms_set(&hub->ksyms, data);
+		return true;
+	case RECORD_BAD:
+		return false;
+	case RECORD_BAD_SAMPLE:
+		ledger_received(&hub->ledger);
+		ledger_bad(&hub->ledger);
+		return true;
+	case RECORD_SAMPLE:
+		break;
+	}
+	ledger_received(&hub->ledger);
+	count_shape(&hub->stats, data);
+	if (!keep_event(hub, data))
+		ledger_dropped(&hub->ledger, 1);
+	else if (want_early_end(hub))
+		interval_end(hub, false);
+	return true;
+}

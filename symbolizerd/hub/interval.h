@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * interval - from the events of some seconds to a batch
+ *
+ * An event whose stack has a frame in an executable that a worker is busy
+ * with, or that loaderd is only just opening, is carried over to the next
+ * interval: at most CARRY_MAX times, and not beyond CARRY_NS.  So a name comes
+ * late rather than never, and nothing waits in front of it.
+ */
+#ifndef SYMBOLIZERD_HUB_INTERVAL_H
+#define SYMBOLIZERD_HUB_INTERVAL_H
+
+#include <stdbool.h>
+
+#define CARRY_MAX	2
+#define CARRY_NS	10000000000ULL
+#define OPEN_NS		2000000000ULL	/* a file unknown so long stays so */
+
+struct hub;
+
+/* End the interval: batches of all events (but those carried over, unless
+ * all), symbolized, to exporterd; then forget what was not used lately. */
+void interval_end(struct hub *hub, bool all);
+
+/* True when interval_end(hub, false) would carry something over now. */
+bool interval_waits(struct hub *hub);
+
+#endif /* SYMBOLIZERD_HUB_INTERVAL_H */

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/hub/ledger.h"
+
+#include <stddef.h>
+#include <string.h>
+
+_Static_assert(sizeof(((struct export_outcomes *)0)->samples) ==
+	       BATCH__OUTCOMES * sizeof(uint64_t), "one count an outcome");
+
+uint64_t outcomes_sum(const struct export_outcomes *o)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < BATCH__OUTCOMES; i++)
+		sum += o->samples[i];
+	return sum;
+}
+
+static void outcomes_add(struct export_outcomes *to,
+			 const struct export_outcomes *o)
+{
+	for (int i = 0; i < BATCH__OUTCOMES; i++)
+		to->samples[i] += o->samples[i];
+}
+
+/* Former hubs' samples that exporterd proves to have been handed to it. */
+static void inherit(struct ledger *l, uint64_t queued,
+		    const struct export_outcomes *done)
+{
+	uint64_t n = queued + outcomes_sum(done);
+
+	l->inherited += queued;
+	outcomes_add(&l->t.outcomes, done);
+	l->t.handed += n;
+	l->t.received += n;
+}
+
+static void disinherit(struct ledger *l)
+{
+	l->t.handed -= l->inherited;
+	l->t.received -= l->inherited;
+	l->inherited = 0;
+	l->presumed = false;
+}
+
+/* Bring a last word up to n forwarded: what it had not heard of itself. */
+static void stats_at_least(struct loader_stats *s, uint64_t n)
+{
+	uint64_t more = n > s->forwarded ? n - s->forwarded : 0;
+
+	s->forwarded += more;
+	s->drained += more;
+	if (s->bpf[BPF_SENT] < s->drained) {
+		more = s->drained - s->bpf[BPF_SENT];
+		s->bpf[BPF_SENT] += more;
+		s->bpf[BPF_TAKEN] += more;
+	}
+}
+
+static void fold(struct hub_totals *t, const struct loader_stats *s)
+{
+	uint64_t taken = s->bpf[BPF_TAKEN];
+
+	t->former_taken += taken;
+	t->former_forwarded += s->forwarded;
+	t->former_lost += taken > s->forwarded ? taken - s->forwarded : 0;
+}
+
+static void fold_life(struct ledger *l)
+{
+	stats_at_least(&l->last, l->life_before + l->life_received);
+	fold(&l->t, &l->last);
+	l->t.loader_deaths += l->life != LIFE_BYE;
+	l->last = (struct loader_stats){ 0 };
+	l->life_before = 0;
+	l->life_received = 0;
+}
+
+static bool checkpoint_ok(const struct hub_totals *c)
+{
+	const uint64_t *v = (const uint64_t *)c;
+
+	for (size_t i = 0; i < sizeof(*c) / sizeof(*v); i++) {
+		if (v[i] >= LEDGER_COUNT_MAX / 16)
+			return false;
+	}
+	return outcomes_sum(&c->outcomes) <= c->handed;
+}
+
+static void take_over(struct ledger *l, const struct hub_totals *c)
+{
+	uint64_t finished = outcomes_sum(&c->outcomes);
+	/* exporterd may have come and gone before loaderd came */
+	uint64_t deaths = l->t.exporter_deaths;
+
+	l->t = *c;
+	l->t.hub_deaths++;
+	l->t.exporter_deaths += deaths;
+	l->t.lost_hub = 0;
+	l->t.handed = finished;
+	l->t.received = finished + c->hub_bad + c->hub_dropped;
+	if (l->exporter_spoke) {
+		inherit(l, l->foreign, &l->foreign_done);
+		l->foreign = 0;
+		l->foreign_done = (struct export_outcomes){ 0 };
+		return;
+	}
+	inherit(l, c->handed - finished, &(struct export_outcomes){ 0 });
+	l->presumed = true;
+}
+
+enum ledger_hello ledger_loader_hello(struct ledger *l,
+				      const struct hub_totals *checkpoint)
+{
+	bool first = l->life == LIFE_NONE;
+
+	if (checkpoint && !checkpoint_ok(checkpoint))
+		return HELLO_BAD;
+	if (!first && checkpoint) {
+		l->life = LIFE_UP;
+		return HELLO_SAME;
+	}
+	if (!first)
+		fold_life(l);
+	else if (checkpoint)
+		take_over(l, checkpoint);
+	l->life = LIFE_UP;
+	return first ? HELLO_FIRST : HELLO_ANOTHER;
+}
+
+void ledger_loader_stats(struct ledger *l, const struct loader_stats *s)
+{
+	l->last = *s;
+	if (s->forwarded > l->life_received &&
+	    s->forwarded - l->life_received > l->life_before)
+		l->life_before = s->forwarded - l->life_received;
+}
+
+void ledger_loader_bye(struct ledger *l)
+{
+	l->life = LIFE_BYE;
+}
+
+void ledger_loader_gone(struct ledger *l)
+{
+	if (l->life == LIFE_UP)
+		l->life = LIFE_GONE;
+}
+
+void ledger_received(struct ledger *l)
+{
+	l->t.received++;
+	l->life_received++;
+	l->pending++;
+}
+
+void ledger_bad(struct ledger *l)
+{
+	l->t.hub_bad++;
+	l->pending--;
+}
+
+void ledger_dropped(struct ledger *l, uint64_t n)
+{
+	l->t.hub_dropped += n;
+	l->pending -= n;
+}
+
+void ledger_handed(struct ledger *l, uint64_t n)
+{
+	l->t.handed += n;
+	l->own += n;
+	l->pending -= n;
+}
+
+void ledger_outcome(struct ledger *l, enum batch_outcome o, uint64_t n)
+{
+	l->own -= n;
+	l->t.outcomes.samples[o] += n;
+}
+
+void ledger_requeued(struct ledger *l, uint64_t n)
+{
+	l->t.requeued += n;
+}
+
+void ledger_disown(struct ledger *l, uint64_t n)
+{
+	l->own -= n;
+	l->inherited += n;
+}
+
+void ledger_exporter_first(struct ledger *l, uint64_t queued,
+			   const struct export_outcomes *done)
+{
+	l->exporter_spoke = true;
+	if (l->presumed || l->t.hub_deaths > 0) {
+		if (l->presumed)
+			disinherit(l);
+		inherit(l, queued, done);
+		return;
+	}
+	l->foreign += queued;
+	outcomes_add(&l->foreign_done, done);
+}
+
+void ledger_exporter_empty(struct ledger *l)
+{
+	disinherit(l);
+	l->foreign = 0;
+}
+
+void ledger_exporter_again(struct ledger *l, uint64_t queued,
+			   const struct export_outcomes *done)
+{
+	for (int i = 0; i < BATCH__OUTCOMES; i++) {
+		uint64_t n = done->samples[i];
+
+		if (n > l->inherited)
+			n = l->inherited;
+		l->inherited -= n;
+		l->t.outcomes.samples[i] += n;
+		l->foreign_done.samples[i] += done->samples[i] - n;
+	}
+	/* what it has beyond what this hub knows of is not in its accounts */
+	l->foreign = queued > l->inherited ? queued - l->inherited : 0;
+}
+
+void ledger_presume_no_more(struct ledger *l)
+{
+	if (l->presumed)
+		disinherit(l);
+}
+
+bool ledger_inherited_done(struct ledger *l, enum batch_outcome o, uint64_t n)
+{
+	if (n <= l->inherited) {
+		l->inherited -= n;
+		l->t.outcomes.samples[o] += n;
+		return true;
+	}
+	if (n > l->foreign)
+		return false;
+	l->foreign -= n;
+	l->foreign_done.samples[o] += n;
+	return true;
+}
+
+void ledger_give_up(struct ledger *l)
+{
+	l->t.outcomes.samples[BATCH_GAVE_UP] += l->own + l->inherited;
+	l->own = 0;
+	l->inherited = 0;
+	l->presumed = false;
+}
+
+uint64_t ledger_outstanding(const struct ledger *l)
+{
+	return l->own + l->inherited;
+}
+
+void ledger_view(const struct ledger *l, struct hub_totals *t,
+		 struct loader_stats *s)
+{
+	uint64_t seen = l->life_before + l->life_received;
+
+	*t = l->t;
+	*s = l->last;
+	stats_at_least(s, seen);
+	t->lost_hub = t->former_forwarded + seen;
+	if (l->life == LIFE_GONE) {
+		fold(t, s);
+		t->loader_deaths++;
+		*s = (struct loader_stats){ 0 };
+		t->lost_hub = t->former_forwarded;
+	}
+	t->lost_hub -= t->received < t->lost_hub ? t->received : t->lost_hub;
+}

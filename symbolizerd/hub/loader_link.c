@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/hub/loader_link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "symbolizerd/hub/hub.h"
+#include "symbolizerd/hub/intake.h"
+#include "symbolizerd/hub/interval.h"
+#include "symbolizerd/hub/record.h"
+
+#define MESSAGES_MAX	64u		/* handled in one go */
+#define RECORDS_MAX	65536u		/* likewise */
+#define FREQUENCY_MAX	1000000u	/* Hz */
+
+/* --- the trace ring -------------------------------------------------------- */
+
+static void disconnect(struct hub *hub);
+
+static void offence(struct hub *hub, int verdict)
+{
+	hub_offence(hub, "loaderd", verdict);
+	disconnect(hub);
+}
+
+/* False when the ring itself is malformed. */
+static bool drain(struct hub *hub)
+{
+	struct loader_link *l = &hub->loader;
+	uint64_t copy[RECORD_MAX / 8];
+	const void *rec;
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < RECORDS_MAX; i++) {
+		bool good;
+
+		rec = trace_consumer_peek(&l->ring, &len);
+		if (!rec)
+			return len != SIZE_MAX;
+		good = len <= sizeof(copy);
+		if (good)
+			memcpy(copy, rec, len);
+		trace_consumer_next(&l->ring, len);
+		if (good && intake_record(hub, copy, len))
+			continue;
+		hub->stats.offences++;
+		if (log_limited(&l->bad_log))
+			log_warn("record of %zu bytes makes no sense", len);
+	}
+	return true;
+}
+
+static void close_ring(struct hub *hub)
+{
+	struct loader_link *l = &hub->loader;
+
+	if (l->wake.fd >= 0) {
+		evloop_del(&hub->loop, &l->wake);
+		close(l->wake.fd);
+	}
+	l->wake.fd = -1;
+	trace_consumer_fini(&l->ring);
+	l->ring_open = false;
+}
+
+void loader_link_drain(struct hub *hub)
+{
+	struct loader_link *l = &hub->loader;
+	bool good;
+
+	if (!l->ring_open || l->draining)
+		return;
+	l->draining = true;
+	good = drain(hub);
+	l->draining = false;
+	if (good)
+		return;
+	close_ring(hub);
+	offence(hub, MSG_BAD_CONTENT);
+}
+
+static int on_wake(struct ev_source *src, uint32_t events)
+{
+	struct hub *hub = hub_of(src, loader.wake);
+	uint64_t n;
+	ssize_t got = read(src->fd, &n, sizeof(n));
+
+	(void)events;
+	if (got != (ssize_t)sizeof(n) && !(got < 0 && errno == EAGAIN))
+		offence(hub, MSG_BAD_CONTENT);
+	else
+		loader_link_drain(hub);
+	return 0;
+}
+
+static void disconnect(struct hub *hub)
+{
+	struct loader_link *l = &hub->loader;
+
+	if (!loader_link_up(l))
+		return;
+	evloop_del(&hub->loop, &l->src);
+	conn_close(&l->conn);
+	/* what is left in the ring was forwarded: it counts */
+	if (l->ring_open)
+		(void)!drain(hub);
+	close_ring(hub);
+	ledger_loader_gone(&hub->ledger);
+}
+
+/* --- what goes out --------------------------------------------------------- */
+
+static int send_answer(struct loader_link *l, const struct outgoing *o)
+{
+	struct msg_table_none none = { .exe = o->number, .reason = o->reason };
+	struct msg_table table = { .exe = o->number };
+
+	if (l->conn.fd < 0 || l->conn.state == CONN_NEW)
+		return -ENOTCONN;
+	if (o->fd < 0)
+		return conn_send(&l->conn, MSG_TABLE_NONE, 0, &none,
+				 sizeof(none), NULL, 0, NULL, 0);
+	return conn_send(&l->conn, MSG_TABLE, 0, &table, sizeof(table), NULL,
+			 0, &o->fd, 1);
+}
+
+static void want_out(struct hub *hub, bool out)
+{
+	if (!loader_link_up(&hub->loader))
+		return;
+	evloop_mod(&hub->loop, &hub->loader.src,
+		   out ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+static void forget_answer(const struct outgoing *o)
+{
+	if (o->fd >= 0)
+		close(o->fd);
+}
+
+/* Answers stay across a reconnection of the same loaderd. */
+static void flush(struct hub *hub)
+{
+	struct loader_link *l = &hub->loader;
+	size_t done = 0;
+	int r = 0;
+
+	while (done < l->n_out && (r = send_answer(l, &l->out[done])) == 0)
+		forget_answer(&l->out[done++]);
+	l->n_out -= done;
+	if (done && l->n_out)
+		memmove(l->out, l->out + done, l->n_out * sizeof(*l->out));
+	want_out(hub, r == -EAGAIN);
+}
+
+static void clear_out(struct loader_link *l)
+{
+	for (size_t i = 0; i < l->n_out; i++)
+		forget_answer(&l->out[i]);
+	free(l->out);
+	l->out = NULL;
+	l->n_out = 0;
+}
+
+static void answer(struct hub *hub, const struct outgoing *o)
+{
+	struct loader_link *l = &hub->loader;
+
+	if (!l->out)
+		l->out = calloc(OUTBOX_MAX, sizeof(*l->out));
+	if (!l->out || l->n_out == OUTBOX_MAX) {
+		if (log_limited(&l->bad_log))
+			log_warn("loaderd does not read its answers");
+		forget_answer(o);
+		return;
+	}
+	l->out[l->n_out++] = *o;
+	flush(hub);
+}
+
+void loader_link_table(struct hub *hub, uint32_t number, int fd)
+{
+	answer(hub, &(struct outgoing){ .number = number, .fd = fd });
+}
+
+void loader_link_table_none(struct hub *hub, uint32_t number, int reason)
+{
+	answer(hub, &(struct outgoing){
+		.number = number, .reason = (uint32_t)reason, .fd = -1,
+	});
+}
+
+int loader_link_debug(struct hub *hub, const struct msg_debug_wanted *m)
+{
+	struct loader_link *l = &hub->loader;
+
+	if (!loader_link_up(l) || l->conn.state == CONN_NEW)
+		return -ENOTCONN;
+	return conn_send(&l->conn, MSG_DEBUG_WANTED, 0, m, sizeof(*m), NULL, 0,
+			 NULL, 0);
+}
+
+void loader_link_checkpoint(struct hub *hub)
+{
+	struct loader_link *l = &hub->loader;
+	struct msg_checkpoint m;
+	struct loader_stats unused;
+
+	if (!loader_link_up(l) || l->conn.state == CONN_NEW)
+		return;
+	ledger_view(&hub->ledger, &m.totals, &unused);
+	if (!memcmp(&m.totals, &l->told, sizeof(m.totals)))
+		return;
+	if (conn_send(&l->conn, MSG_CHECKPOINT, 0, &m, sizeof(m), NULL, 0,
+		      NULL, 0) == 0)
+		l->told = m.totals;
+}
+
+/* --- what comes in --------------------------------------------------------- */
+
+/* Another loaderd: its numbers mean something else. */
+static void new_life(struct hub *hub)
+{
+	interval_end(hub, true);
+	jobs_new_life(hub);
+	clear_out(&hub->loader);
+	traces_clear(&hub->traces);
+	ksyms_clear(&hub->ksyms);
+	executables_forget_numbers(&hub->exes);
+	processes_forget_numbers(&hub->processes);
+}
+
+/* Ring and eventfd: nothing is left behind on failure. */
+static int open_ring(struct hub *hub, struct msg *msg, size_t bytes)
+{
+	struct loader_link *l = &hub->loader;
+	int r = trace_consumer_init(&l->ring, msg->fds[0], msg->fds[1], bytes);
+	int fl = fcntl(msg->fds[2], F_GETFL);
+
+	if (r < 0)
+		return r;
+	l->wake = (struct ev_source){ msg->fds[2], on_wake };
+	if (fl < 0 || fcntl(l->wake.fd, F_SETFL, fl | O_NONBLOCK) < 0)
+		r = -errno;
+	else
+		r = evloop_add(&hub->loop, &l->wake, EPOLLIN);
+	if (r < 0) {
+		trace_consumer_fini(&l->ring);
+		l->wake.fd = -1;
+		return r;
+	}
+	msg_take_fd(msg, 2);
+	l->ring_open = true;
+	return 0;
+}
+
+static int welcome(struct hub *hub, const struct msg *msg)
+{
+	struct msg_hello_hub m = { .record_version = REC_VERSION };
+	struct loader_link *l = &hub->loader;
+
+	l->conn.state = CONN_READY;
+	l->told = (struct hub_totals){ .received = UINT64_MAX };
+	if (conn_send(&l->conn, MSG_HELLO_HUB, msg->hdr.id, &m, sizeof(m),
+		      NULL, 0, NULL, 0) < 0)
+		return MSG_BAD_STATE;	/* it has read nothing for ages */
+	loader_link_checkpoint(hub);
+	flush(hub);
+	return MSG_OK;
+}
+
+static int on_hello(struct hub *hub, struct msg *msg)
+{
+	const struct hub_totals *checkpoint = NULL;
+	struct msg_hello_loader m;
+	enum ledger_hello hello;
+
+	memcpy(&m, msg->buf, sizeof(m));
+	if (m.record_version != REC_VERSION || m.frequency == 0 ||
+	    m.frequency > FREQUENCY_MAX || m.checkpoint_valid > 1 ||
+	    m.partial > 1 ||
+	    open_ring(hub, msg, m.ring_bytes) < 0)
+		return MSG_BAD_CONTENT;
+	if (m.checkpoint_valid)
+		checkpoint = &m.checkpoint;
+	hello = ledger_loader_hello(&hub->ledger, checkpoint);
+	if (hello == HELLO_BAD) {
+		close_ring(hub);
+		return MSG_BAD_CONTENT;
+	}
+	if (hello == HELLO_ANOTHER)
+		new_life(hub);
+	if (hub->ledger.presumed)
+		hub->presume_end_ns = now_ns() + LEDGER_PRESUME_NS;
+	hub->frequency = m.frequency;
+	hub->partial = m.partial;
+	return welcome(hub, msg);
+}
+
+static void processes_drop(struct hub *hub, uint32_t number)
+{
+	const struct executable *e = executables_number(&hub->exes, number);
+
+	processes_drop_number(&hub->processes, number, e ? e->path : NULL);
+}
+
+/*
+ * A number that was dropped may come to mean another file.  loaderd has put
+ * all records that carry the old meaning into the ring by then, so take them
+ * and be done with them first.  It waits long before it does this: most often
+ * the number has been retired, and nothing is to be done.
+ */
+static void renumber(struct hub *hub, uint32_t number,
+		     const struct file_key *key)
+{
+	const struct executable *e = executables_number(&hub->exes, number);
+
+	if (!e || !memcmp(&e->key, key, sizeof(*key)))
+		return;
+	loader_link_drain(hub);
+	interval_end(hub, true);
+	processes_drop(hub, number);
+}
+
+static int on_exe(struct hub *hub, struct msg *msg)
+{
+	const char *path = (const char *)msg->buf + sizeof(struct msg_exe);
+	struct msg_exe m;
+	uint32_t i;
+	int r;
+
+	memcpy(&m, msg->buf, sizeof(m));
+	if (m.exe == EXE_NONE || m.exe > EXE_MAX ||
+	    m.path_len != msg->hdr.len - sizeof(m) ||
+	    memchr(path, '\0', m.path_len))
+		return MSG_BAD_CONTENT;
+	jobs_cancel(hub, m.exe);
+	renumber(hub, m.exe, &m.key);
+	i = executables_mention(&hub->exes, &m.key, hub->interval, now_ns());
+	if (i == EXECUTABLE_NONE ||
+	    executables_assign(&hub->exes, m.exe, i, path, m.path_len) < 0)
+		r = JOB_NO_MEMORY;
+	else
+		r = jobs_add(hub, m.exe, i, msg_take_fd(msg, 0));
+	if (r)
+		loader_link_table_none(hub, m.exe, r);
+	return MSG_OK;
+}
+
+static int on_exe_dropped(struct hub *hub, const struct msg *msg)
+{
+	struct msg_exe_dropped m;
+
+	memcpy(&m, msg->buf, sizeof(m));
+	if (m.exe == EXE_NONE || m.exe > EXE_MAX)
+		return MSG_BAD_CONTENT;
+	jobs_cancel(hub, m.exe);
+	processes_drop(hub, m.exe);
+	/* without memory the number just stays */
+	(void)!executables_retire(&hub->exes, m.exe, hub->interval);
+	return MSG_OK;
+}
+
+static int on_cgroup(struct hub *hub, const struct msg *msg)
+{
+	struct msg_cgroup m;
+
+	memcpy(&m, msg->buf, sizeof(m));
+	if (m.path_len != msg->hdr.len - sizeof(m))
+		return MSG_BAD_CONTENT;
+	(void)!cgroups_set(&hub->cgroups, m.cgroup_id,
+			   (const char *)msg->buf + sizeof(m), m.path_len);
+	return MSG_OK;
+}
+
+static int on_stats(struct hub *hub, const struct msg *msg)
+{
+	struct msg_loader_stats m;
+
+	memcpy(&m, msg->buf, sizeof(m));
+	loader_link_drain(hub);
+	ledger_loader_stats(&hub->ledger, &m.stats);
+	return MSG_OK;
+}
+
+static int on_debug(struct hub *hub, const struct msg *msg)
+{
+	struct msg_debug m;
+
+	memcpy(&m, msg->buf, sizeof(m));
+	jobs_debug(hub, m.exe,
+		   msg->hdr.type == MSG_DEBUG_FILE ? msg->fds[0] : -1);
+	return MSG_OK;
+}
+
+static int handle(struct hub *hub, struct msg *msg)
+{
+	switch (msg->hdr.type) {
+	case MSG_HELLO_LOADER:
+		return on_hello(hub, msg);
+	case MSG_EXE:
+		return on_exe(hub, msg);
+	case MSG_EXE_DROPPED:
+		return on_exe_dropped(hub, msg);
+	case MSG_CGROUP:
+		return on_cgroup(hub, msg);
+	case MSG_LOADER_STATS:
+		return on_stats(hub, msg);
+	case MSG_DEBUG_FILE:
+	case MSG_DEBUG_NONE:
+		return on_debug(hub, msg);
+	case MSG_BYE:
+		loader_link_drain(hub);
+		ledger_loader_bye(&hub->ledger);
+		hub->loader.conn.state = CONN_ENDING;
+		return MSG_OK;
+	default:
+		return MSG_BAD_TYPE;
+	}
+}
+
+/* Handle what is there, at most max messages; may end up disconnected. */
+static void receive(struct hub *hub, unsigned int max)
+{
+	struct loader_link *l = &hub->loader;
+	struct msg msg;
+	int r = 0;
+
+	while (max-- > 0 && loader_link_up(l)) {
+		r = conn_recv(&l->conn, &msg);
+		if (r == 0) {
+			r = handle(hub, &msg);
+			msg_close_fds(&msg);
+		}
+		if (r)
+			break;
+	}
+	if (r > 0) {
+		offence(hub, r);
+	} else if (r < 0 && r != -EAGAIN) {
+		log_info("loaderd has gone");
+		disconnect(hub);
+	}
+}
+
+static int on_message(struct ev_source *src, uint32_t events)
+{
+	struct hub *hub = hub_of(src, loader.src);
+
+	if (events & EPOLLOUT)
+		flush(hub);
+	receive(hub, MESSAGES_MAX);
+	return 0;
+}
+
+/* --- connecting ------------------------------------------------------------ */
+
+static void take(struct hub *hub, struct conn *c)
+{
+	struct loader_link *l = &hub->loader;
+
+	/* a dead one may not have been noticed yet */
+	receive(hub, MESSAGES_MAX);
+	if (loader_link_up(l)) {
+		log_warn("a second loaderd is not wanted");
+		hub->stats.offences++;
+		conn_close(c);
+		return;
+	}
+	l->conn = *c;
+	l->src = (struct ev_source){ c->fd, on_message };
+	if (evloop_add(&hub->loop, &l->src, EPOLLIN) < 0)
+		conn_close(&l->conn);
+}
+
+static int on_connect(struct ev_source *src, uint32_t events)
+{
+	struct hub *hub = hub_of(src, loader.listener);
+	struct conn c = { .fd = -1 };
+	int r;
+
+	(void)events;
+	/* it starts as root and may connect before it is itself */
+	r = conn_accept(&c, src->fd, PEER_LOADERD, hub->config.loader_uid,
+			true);
+	if (r == 0)
+		take(hub, &c);
+	else if (r == -EACCES)
+		hub_offence(hub, "loaderd", MSG_BAD_SENDER);
+	else if (r != -EAGAIN && log_limited(&hub->loader.bad_log))
+		log_err("accepting a loaderd: %s", strerror(-r));
+	return 0;
+}
+
+void loader_link_tick(struct hub *hub)
+{
+	loader_link_drain(hub);
+	if (hub->loader.n_out > 0)
+		flush(hub);
+	loader_link_checkpoint(hub);
+}
+
+int loader_link_init(struct hub *hub, int listener)
+{
+	struct loader_link *l = &hub->loader;
+
+	l->conn.fd = -1;
+	l->wake.fd = -1;
+	l->listener = (struct ev_source){ listener, on_connect };
+	return evloop_add(&hub->loop, &l->listener, EPOLLIN);
+}
+
+void loader_link_stop_accepting(struct hub *hub)
+{
+	evloop_del(&hub->loop, &hub->loader.listener);
+}
+
+void loader_link_fini(struct hub *hub)
+{
+	disconnect(hub);
+	clear_out(&hub->loader);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * process - what samples tell about the processes they come from
+ *
+ * A process is (tgid, start time, exec count).  Nothing tells that one has
+ * ended: those of which no sample came lately are forgotten.
+ */
+#ifndef SYMBOLIZERD_HUB_PROCESS_H
+#define SYMBOLIZERD_HUB_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/record.h"
+
+#define PROCESS_NONE		UINT32_MAX
+#define PROCESSES_MAX		65536
+#define PROCESS_IDLE_INTERVALS	3
+
+struct process {
+	uint64_t start_ns;	/* CLOCK_BOOTTIME */
+	uint64_t exec_id;
+	uint64_t cgroup_id;
+	char *path;		/* of its executable, once known; owned */
+	uint32_t tgid;
+	uint32_t exe;		/* number; EXE_NONE unknown */
+	uint32_t next;		/* of the same bucket, or of the free list */
+	uint32_t used;		/* interval of the last sample */
+	uint32_t stamp;		/* of the pass that `resource` belongs to */
+	uint32_t resource;
+	bool live;		/* this entry is in use */
+	bool user;		/* had a user stack or an executable */
+	char comm[COMM_LEN];	/* of the main thread, or of the first seen */
+};
+
+struct processes {
+	struct process *v;
+	uint32_t *buckets;
+	uint32_t n_buckets;
+	uint32_t room, top, n;
+	uint32_t free;		/* first free index below top */
+	uint64_t seed;
+};
+
+void processes_init(struct processes *p, uint64_t seed);
+void processes_fini(struct processes *p);
+
+/* The index of the process of a record; PROCESS_NONE when memory is short or
+ * there are PROCESSES_MAX. */
+uint32_t processes_add(struct processes *p, const struct trace_rec *rec,
+		       uint32_t interval);
+
+/* Forget the unused; and all executable numbers. */
+void processes_sweep(struct processes *p, uint32_t interval);
+void processes_forget_numbers(struct processes *p);
+
+/* A number is to mean nothing, or something else: who runs from it and has no
+ * path yet gets this one (NULL: none). */
+void processes_drop_number(struct processes *p, uint32_t number,
+			   const char *path);
+
+/* Keep a copy of len bytes as path; a " (deleted)" of the kernel's is cut. */
+void process_set_path(struct process *p, const char *path, size_t len);
+
+static inline struct process *processes_get(const struct processes *p,
+					    uint32_t i)
+{
+	return &p->v[i];
+}
+
+#endif /* SYMBOLIZERD_HUB_PROCESS_H */

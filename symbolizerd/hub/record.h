@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record - judging what comes through the trace ring
+ *
+ * The layout is that of bpf/record.h.  A record is copied out of the ring
+ * before it is judged: the producer could still change it there.
+ */
+#ifndef SYMBOLIZERD_HUB_RECORD_H
+#define SYMBOLIZERD_HUB_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/record.h"
+
+#define RECORD_MAX	(REC_WORDS * 8)		/* bytes */
+
+enum record_verdict {
+	RECORD_SAMPLE = 1,
+	RECORD_KSYM,
+	RECORD_BAD_SAMPLE,	/* says that it is one, but makes no sense */
+	RECORD_BAD,
+};
+
+/* Judge len bytes, aligned to 8. */
+enum record_verdict record_check(const void *data, size_t len);
+
+/* What kinds of frames a user stack has. */
+struct record_shape {
+	bool user;		/* a user stack at all */
+	bool native;		/* all of its frames are in files */
+};
+struct record_shape record_shape(const struct trace_rec *rec);
+
+/* Words of the frame that starts with w. */
+static inline unsigned int frame_words(uint64_t w)
+{
+	return FRAME_KIND(w) == FRAME_FILE ? 1 + KEY_WORDS : 1;
+}
+
+#endif /* SYMBOLIZERD_HUB_RECORD_H */

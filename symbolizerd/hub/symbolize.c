@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/hub/symbolize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizerd/hub/interval.h"
+#include "symbolizerd/hub/record.h"
+
+#define MEMO_FIRST	512u
+#define STACK_UNMADE	UINT32_MAX
+/* Estimates of a batch's bytes, beside names and paths. */
+#define COST_FRAME	(sizeof(struct batch_frame) + \
+			 sizeof(struct batch_function) + 16)
+#define COST_EXE	(sizeof(struct batch_exe) + 128)
+
+void pass_fini(struct pass *p)
+{
+	free(p->memo.words);
+	free(p->memo.frames);
+	p->memo = (struct frame_memo){ 0 };
+}
+
+/* --- what was symbolized already ----------------------------------------- */
+
+static size_t memo_place(const struct frame_memo *m, uint64_t word)
+{
+	size_t i = (size_t)((word * 0x9e3779b97f4a7c15ULL) >> 32);
+
+	for (i &= m->room - 1; m->words[i] && m->words[i] != word;)
+		i = (i + 1) & (m->room - 1);
+	return i;
+}
+
+static bool memo_grow(struct frame_memo *m)
+{
+	struct frame_memo old = *m, new = {
+		.room = old.room ? old.room * 2 : MEMO_FIRST,
+	};
+
+	new.words = calloc(new.room, sizeof(*new.words));
+	new.frames = calloc(new.room, sizeof(*new.frames));
+	if (!new.words || !new.frames) {
+		free(new.words);
+		free(new.frames);
+		return false;
+	}
+	for (size_t i = 0; i < old.room; i++) {
+		size_t j;
+
+		if (!old.words[i])
+			continue;
+		j = memo_place(&new, old.words[i]);
+		new.words[j] = old.words[i];
+		new.frames[j] = old.frames[i];
+		new.n++;
+	}
+	free(old.words);
+	free(old.frames);
+	*m = new;
+	return true;
+}
+
+/* --- frames ------------------------------------------------------------- */
+
+static uint32_t intern(struct pass *p, const char *s, size_t len)
+{
+	p->cost += len;
+	return batch_string(p->builder, s, len);
+}
+
+static uint32_t function_named(struct pass *p, const char *name, size_t len)
+{
+	struct batch_function f = { .name = intern(p, name, len) };
+
+	return f.name ? batch_function(p->builder, &f) : 0;
+}
+
+static uint32_t function_at(struct pass *p, const struct symbol_place *at)
+{
+	struct batch_function f = {
+		.name = intern(p, at->name, strlen(at->name)),
+		.file = intern(p, at->file, strlen(at->file)),
+		.start_line = at->first_line,
+	};
+
+	return f.name ? batch_function(p->builder, &f) : 0;
+}
+
+static uint32_t exe_at(struct pass *p, const char *path)
+{
+	struct batch_exe e = { .path = intern(p, path, strlen(path)) };
+
+	return batch_exe(p->builder, &e);
+}
+
+static bool is_vdso(const struct file_key *key)
+{
+	static const struct file_key vdso = { .size = 1 };
+
+	return !memcmp(key, &vdso, sizeof(vdso));
+}
+
+static uint32_t exe_of(struct pass *p, struct executable *e)
+{
+	const char *path = is_vdso(&e->key) ? "[vdso]" : e->path;
+	struct batch_exe b = { 0 };
+
+	if (e->stamp == p->number)
+		return e->batch_exe;
+	e->used = p->interval;
+	if (path)
+		b.path = intern(p, path, strlen(path));
+	if (e->build_id[0])
+		b.build_id = intern(p, e->build_id, strlen(e->build_id));
+	if (e->go_build_id)
+		b.go_build_id = intern(p, e->go_build_id,
+				       strlen(e->go_build_id));
+	memcpy(b.file_id, e->file_id, sizeof(b.file_id));
+	p->cost += COST_EXE;
+	e->batch_exe = batch_exe(p->builder, &b);
+	e->stamp = p->number;
+	return e->batch_exe;
+}
+
+static void kernel_frame(struct pass *p, uint64_t word, struct batch_frame *f)
+{
+	const char *owner = "[kernel]", *name;
+	size_t len = 0;
+
+	name = ksyms_find(p->ksyms, FRAME_NUMBER(word), &len, &owner);
+	f->kind = BATCH_FRAME_KERNEL;
+	f->address = FRAME_PLACE(word);
+	f->exe = exe_at(p, owner);
+	if (name)
+		f->function = function_named(p, name, len);
+}
+
+/* The outermost function goes before those inlined into it; f becomes the
+ * innermost. */
+static void function_frames(struct pass *p, const struct executable *e,
+			    struct batch_frame *f)
+{
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+	uint32_t n = symbols_places(&e->symbols, f->address, at);
+
+	while (n-- > 0) {
+		uint32_t function = function_at(p, &at[n]);
+
+		if (!function)
+			return;
+		if (f->function) {
+			f->into = batch_frame(p->builder, f);
+			f->inlined++;
+			p->cost += COST_FRAME;
+		}
+		f->function = function;
+		f->line = at[n].line;
+	}
+}
+
+static void file_frame(struct pass *p, struct executable *e, uint64_t place,
+		       struct batch_frame *f)
+{
+	f->kind = BATCH_FRAME_NATIVE;
+	f->address = place;
+	if (!e || (!e->path && !is_vdso(&e->key)))
+		return;
+	f->kind = e->go ? BATCH_FRAME_GO : BATCH_FRAME_NATIVE;
+	f->exe = exe_of(p, e);
+	if (e->map)
+		function_frames(p, e, f);
+}
+
+static struct executable *by_key(const struct pass *p, const uint64_t *words)
+{
+	struct file_key key;
+	uint32_t i;
+
+	memcpy(&key, words, sizeof(key));
+	i = executables_find(p->exes, &key);
+	return i == EXECUTABLE_NONE ? NULL : executables_get(p->exes, i);
+}
+
+static uint32_t make_frame(struct pass *p, const uint64_t *words)
+{
+	struct batch_frame f = { 0 };
+	uint64_t word = words[0];
+	struct executable *e;
+
+	switch (FRAME_KIND(word)) {
+	case FRAME_KERNEL:
+		kernel_frame(p, word, &f);
+		break;
+	case FRAME_NATIVE:
+		e = executables_number(p->exes, FRAME_NUMBER(word));
+		file_frame(p, e, FRAME_PLACE(word), &f);
+		if (!e && FRAME_NUMBER(word) == EXE_VDSO)
+			f.exe = exe_at(p, "[vdso]");
+		break;
+	case FRAME_FILE:
+		file_frame(p, by_key(p, words + 1), FRAME_PLACE(word), &f);
+		break;
+	case FRAME_ANON:
+		f.kind = BATCH_FRAME_UNKNOWN;
+		f.address = FRAME_ANON_ADDR(word);
+		break;
+	default:
+		f.kind = BATCH_FRAME_CUT;
+		break;
+	}
+	p->cost += COST_FRAME;
+	p->frames++;
+	p->unsymbolized += f.function == 0 && f.kind != BATCH_FRAME_CUT;
+	return batch_frame(p->builder, &f);
+}
+
+/* A word stands for the whole frame unless a key belongs to it. */
+static uint32_t frame_of(struct pass *p, const uint64_t *words)
+{
+	struct frame_memo *m = &p->memo;
+	size_t i;
+
+	if (FRAME_KIND(words[0]) == FRAME_FILE)
+		return make_frame(p, words);
+	if (m->n >= m->room / 2 && !memo_grow(m))
+		return make_frame(p, words);
+	i = memo_place(m, words[0]);
+	if (!m->words[i]) {
+		m->frames[i] = make_frame(p, words);
+		m->words[i] = words[0];
+		m->n++;
+	}
+	return m->frames[i];
+}
+
+/* --- stacks ------------------------------------------------------------- */
+
+static bool frame_waits(const struct pass *p, const uint64_t *words)
+{
+	const struct executable *e = NULL;
+	bool key = FRAME_KIND(words[0]) == FRAME_FILE;
+
+	if (key)
+		e = by_key(p, words + 1);
+	else if (FRAME_KIND(words[0]) == FRAME_NATIVE)
+		e = executables_number(p->exes, FRAME_NUMBER(words[0]));
+	if (!e || e->known)
+		return false;
+	return e->jobs > 0 ||
+	       (key && !e->path && p->now_ns - e->met_ns < OPEN_NS);
+}
+
+bool pass_trace_waits(const struct pass *p, const struct trace *tr)
+{
+	size_t end = (size_t)tr->n_kernel + tr->n_user;
+
+	for (size_t i = tr->n_kernel; i < end; i += frame_words(tr->words[i])) {
+		if (frame_waits(p, &tr->words[i]))
+			return true;
+	}
+	return false;
+}
+
+uint32_t pass_stack(struct pass *p, struct trace *tr)
+{
+	static const uint64_t nothing[] = { FRAME_WORD(FRAME_CUT, 0, 0) };
+	uint32_t frames[KERNEL_MAX + FRAMES_MAX + 1];
+	size_t end = (size_t)tr->n_kernel + tr->n_user;
+	uint32_t n = 0;
+
+	if (tr->stamp == p->number && tr->stack != STACK_UNMADE)
+		return tr->stack;
+	for (size_t i = 0; i < end; i += frame_words(tr->words[i]))
+		frames[n++] = frame_of(p, &tr->words[i]);
+	if (n == 0)		/* a stack must have a frame */
+		frames[n++] = frame_of(p, nothing);
+	p->cost += sizeof(struct batch_stack) + n * sizeof(frames[0]);
+	tr->stack = batch_stack(p->builder, frames, n);
+	tr->stamp = p->number;
+	return tr->stack;
+}

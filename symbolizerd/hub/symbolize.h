@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * symbolize - the words of a stack as frames of a batch
+ */
+#ifndef SYMBOLIZERD_HUB_SYMBOLIZE_H
+#define SYMBOLIZERD_HUB_SYMBOLIZE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/batch.h"
+#include "symbolizerd/hub/executable.h"
+#include "symbolizerd/hub/ksym.h"
+#include "symbolizerd/hub/trace.h"
+
+/* Frames of one batch that were symbolized, by their word. */
+struct frame_memo {
+	uint64_t *words;	/* 0: free */
+	uint32_t *frames;
+	size_t n, room;		/* room: a power of two, or 0 */
+};
+
+/* One batch being built. */
+struct pass {
+	struct batch_builder *builder;
+	struct executables *exes;
+	const struct ksyms *ksyms;
+	uint32_t number;	/* as in the stamps */
+	uint32_t interval;
+	uint64_t now_ns;	/* CLOCK_MONOTONIC */
+	struct frame_memo memo;
+	uint64_t events;	/* given to the builder */
+	size_t cost;		/* estimate of the batch's bytes */
+	uint64_t frames, unsymbolized;	/* distinct ones */
+};
+
+void pass_fini(struct pass *p);		/* the builder is the caller's */
+
+/* Does this stack wait for a worker, or for loaderd to open a file? */
+bool pass_trace_waits(const struct pass *p, const struct trace *tr);
+
+/* The stack of the batch that shows this trace; made once a pass. */
+uint32_t pass_stack(struct pass *p, struct trace *tr);
+
+#endif /* SYMBOLIZERD_HUB_SYMBOLIZE_H */

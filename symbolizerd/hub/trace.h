@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace - the distinct stacks that samples have had lately
+ *
+ * A trace is all words of a record, kernel and user.  Its identity is the
+ * XXH3-128 hash under a seed of this process, and the words themselves: a
+ * profiled program that found a collision would gain nothing.
+ */
+#ifndef SYMBOLIZERD_HUB_TRACE_H
+#define SYMBOLIZERD_HUB_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/record.h"
+
+#define TRACE_NONE		UINT32_MAX
+#define TRACE_BYTES_MAX		(24u << 20)	/* all words of all traces */
+#define TRACE_IDLE_INTERVALS	12
+
+struct trace {
+	uint64_t hash_lo, hash_hi;
+	uint32_t next;		/* of the same bucket */
+	uint32_t used;		/* interval of the last sample */
+	uint32_t stamp;		/* of the pass that the rest belongs to */
+	uint32_t stack;		/* in that pass's batch */
+	uint16_t n_kernel, n_user;
+	uint8_t waits;		/* in that pass: a frame waits for a worker */
+	uint8_t pad[3];
+	uint64_t words[];
+};
+
+struct traces {
+	struct trace **v;	/* index: NULL when free */
+	uint32_t *buckets;
+	uint32_t n_buckets;	/* power of two */
+	uint32_t room;		/* of v */
+	uint32_t top;		/* indices below were used */
+	uint32_t n;		/* traces known */
+	uint32_t free_hint;	/* below, no index is free */
+	size_t bytes;		/* of them */
+	size_t bytes_max;
+	uint64_t seed;
+};
+
+void traces_init(struct traces *t, uint64_t seed);
+void traces_fini(struct traces *t);
+
+/*
+ * The index of a record's stack, known or new; *is_new says which.
+ * TRACE_NONE when memory is short or the cap is reached.
+ */
+uint32_t traces_add(struct traces *t, const struct trace_rec *rec,
+		    uint32_t interval, int *is_new);
+
+/* Forget those whose last use is TRACE_IDLE_INTERVALS back, or, with half the
+ * memory in use, just before this interval.  The caller holds no index of
+ * these. */
+void traces_sweep(struct traces *t, uint32_t interval);
+void traces_clear(struct traces *t);
+
+static inline struct trace *traces_get(const struct traces *t, uint32_t i)
+{
+	return t->v[i];
+}
+
+#endif /* SYMBOLIZERD_HUB_TRACE_H */

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/runtimes/go/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- places -------------------------------------------------------------------- */
+
+static bool push(struct go_lines *g, const struct go_place *p)
+{
+	if (g->n == g->cap) {
+		size_t cap = g->cap ? 2 * g->cap : 1024;
+		struct go_place *v = reallocarray(g->places, cap, sizeof(*v));
+
+		if (!v)
+			return false;
+		g->places = v;
+		g->cap = cap;
+	}
+	g->places[g->n++] = *p;
+	return true;
+}
+
+/* The value at pc of a table that is walked along: -1 where it has none. */
+static int32_t value_at(struct pclntab_walk *w, bool *more, uint64_t pc)
+{
+	while (*more && w->stop <= pc)
+		*more = pclntab_step(w);
+	return *more ? w->value : -1;
+}
+
+/* The three tables as one: a place wherever any of them changes. */
+static bool merge(struct go_lines *g, const struct pclntab *t,
+		  const struct pclntab_func *fn)
+{
+	const uint32_t tables[3] = {
+		pclntab_pcdata(t, fn, PCDATA_INLTREE), fn->pcfile, fn->pcln,
+	};
+	struct pclntab_walk w[3];
+	bool more[3] = { true, true, true };
+	uint64_t pc = fn->entry;
+
+	g->n = 0;
+	for (int i = 0; i < 3; i++)
+		pclntab_walk(t, fn, tables[i], &w[i]);
+	while (pc < fn->end) {
+		struct go_place p = { .start = pc };
+		uint64_t next = fn->end;
+
+		p.inlined = value_at(&w[0], &more[0], pc);
+		p.file = value_at(&w[1], &more[1], pc);
+		p.line = value_at(&w[2], &more[2], pc);
+		for (int i = 0; i < 3; i++) {
+			if (more[i] && w[i].stop < next)
+				next = w[i].stop;
+		}
+		if (!push(g, &p))
+			return false;
+		pc = next;
+	}
+	return true;
+}
+
+static const struct go_place *place_at(const struct go_lines *g, uint64_t pc)
+{
+	size_t lo = 0, hi = g->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (g->places[mid].start <= pc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? &g->places[lo - 1] : NULL;
+}
+
+uint32_t go_lines_name(struct lines_builder *b, const char *name)
+{
+	static const char dots[] = "[...]";
+	const char *from = strchr(name, '['), *to = strrchr(name, ']');
+	char print[PCLNTAB_NAME_MAX + sizeof(dots)];
+	size_t len;
+
+	if (!from || !to || to < from)
+		return lines_string(b, name, strlen(name));
+	len = from - name;
+	memcpy(print, name, len);
+	strcpy(print + len, dots);
+	strcat(print + len, to + 1);
+	return lines_string(b, print, strlen(print));
+}
+
+/* --- scopes ---------------------------------------------------------------------- */
+
+/* A scope is an inlined call (or none) and a file. */
+static uint64_t key_of(const struct go_place *p)
+{
+	return (uint64_t)(uint32_t)p->inlined << 32 | (uint32_t)p->file;
+}
+
+struct at {
+	struct go_lines *g;
+	const struct pclntab *t;
+	const struct pclntab_func *fn;
+	struct lines_builder *b;
+};
+
+static uint32_t line_of(const struct go_place *p)
+{
+	return p->line > 0 ? p->line : 0;
+}
+
+static uint32_t function_of(const struct at *a, const struct go_place *p,
+			    const char *name, uint32_t first_line)
+{
+	const char *file = pclntab_file(a->t, a->fn->unit, p->file);
+
+	return lines_function(a->b, go_lines_name(a->b, name),
+			      lines_string(a->b, file ? file : "",
+					   file ? strlen(file) : 0),
+			      first_line);
+}
+
+/* Search of the scopes made so far; from the last, since places repeat. */
+static uint32_t find_scope(const struct go_lines *g, uint64_t key)
+{
+	for (size_t i = g->n_scopes; i-- > 0;) {
+		if (g->scopes[i] == key)
+			return i;
+	}
+	return LINES_NONE;
+}
+
+static uint32_t new_scope(const struct at *a, uint64_t key, uint32_t function,
+			  uint32_t in, uint32_t line)
+{
+	struct go_lines *g = a->g;
+	uint32_t i = lines_scope(a->b, function, in, line);
+
+	if (i == LINES_NONE)
+		return i;
+	if (g->n_scopes == g->scopes_cap) {
+		size_t cap = g->scopes_cap ? 2 * g->scopes_cap : 64;
+		uint64_t *v = reallocarray(g->scopes, cap, sizeof(*v));
+
+		if (!v)
+			return LINES_NONE;
+		g->scopes = v;
+		g->scopes_cap = cap;
+	}
+	g->scopes[g->n_scopes++] = key;
+	return i;
+}
+
+/* The scope of a place; those around it are made first. */
+static uint32_t scope_of(const struct at *a, const struct go_place *p,
+			 uint32_t depth)
+{
+	uint64_t key = key_of(p);
+	uint32_t have = find_scope(a->g, key), in;
+	const struct go_place *parent;
+	struct pclntab_inlined call;
+
+	if (have != LINES_NONE)
+		return have;
+	if (p->inlined < 0)
+		return new_scope(a, key, function_of(a, p, a->fn->name,
+						     a->fn->start_line),
+				 LINES_NONE, 0);
+	if (depth == SYMBOL_DEPTH_MAX ||
+	    !pclntab_inlined(a->t, a->fn, p->inlined, &a->g->window, &call))
+		return LINES_NONE;
+	parent = place_at(a->g, a->fn->entry + call.parent_pc);
+	if (!parent)
+		return LINES_NONE;
+	in = scope_of(a, parent, depth + 1);
+	if (in == LINES_NONE)
+		return in;
+	return new_scope(a, key,
+			 function_of(a, p, call.name, call.first_line), in,
+			 line_of(parent));
+}
+
+uint32_t go_lines_add(struct go_lines *g, const struct pclntab *t,
+		      const struct pclntab_func *fn, struct lines_builder *b)
+{
+	struct at a = { g, t, fn, b };
+	uint64_t from = fn->entry;	/* not given to the builder yet */
+
+	lines_begin(b);
+	g->n_scopes = 0;
+	if (!merge(g, t, fn)) {
+		b->failed = true;
+		return SYMBOL_NO_LINES;
+	}
+	for (size_t i = 0; i < g->n; i++) {
+		struct go_place *p = &g->places[i];
+		uint64_t end = i + 1 < g->n ? p[1].start : fn->end;
+		uint32_t scope;
+
+		/* padding: as what is around it */
+		if (p->file < 0 || p->line < 0)
+			continue;
+		if (!t->gofunc && t->magic != PCLNTAB_116)
+			p->inlined = -1;
+		scope = scope_of(&a, p, 0);
+		if (scope == LINES_NONE)
+			return SYMBOL_NO_LINES;
+		lines_row(b, end - from, scope, line_of(p));
+		from = end;
+	}
+	return lines_end(b);
+}
+
+void go_lines_free(struct go_lines *g)
+{
+	elf_bytes_free(&g->window.b);
+	free(g->places);
+	free(g->scopes);
+	*g = (struct go_lines){ 0 };
+}

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/runtimes/go/pclntab.h"
+
+#include <string.h>
+
+#include "ipc/message.h"
+#include "symbolizerd/runtimes/go/module.h"
+
+#define BLOCK		(1u << 20)
+#define HEADER		72	/* bytes: magic and so on, then 8 words */
+#define INLINED_MAX	(1u << 20)	/* entries of a function */
+#define INLINED_AHEAD	4096
+#define CANDIDATES_MAX	64	/* headers looked at when searching */
+
+static uint32_t get32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* --- the header -------------------------------------------------------------- */
+
+/* Magic, two zeros, quantum, size of a pointer. */
+static bool is_header(const uint8_t *p)
+{
+	uint32_t magic = get32(p);
+
+	return (magic == PCLNTAB_116 || magic == PCLNTAB_118 ||
+		magic == PCLNTAB_120) &&
+	       !p[4] && !p[5] && (p[6] == 1 || p[6] == 4) && p[7] == 8;
+}
+
+static bool is_old(const struct pclntab *t)
+{
+	return t->magic == PCLNTAB_116;
+}
+
+static size_t entry_size(const struct pclntab *t)
+{
+	return is_old(t) ? 8 : 4;
+}
+
+static uint64_t tab(const struct pclntab *t, size_t i)
+{
+	const uint8_t *p = t->funcs.data + i * entry_size(t);
+
+	return is_old(t) ? get64(p) : get32(p);
+}
+
+/* The parts lie one behind the other, in this order. */
+static bool parts(struct pclntab *t, const uint8_t *words)
+{
+	struct pclntab_part *part[] = {
+		&t->names, &t->units, &t->files, &t->pcs, &t->funcs,
+	};
+	size_t n = sizeof(part) / sizeof(part[0]);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at = get64(words + 8 * i), end = t->bytes.len;
+
+		if (i + 1 < n)
+			end = get64(words + 8 * (i + 1));
+		if (at < HEADER - 8 || at >= t->bytes.len || end < at ||
+		    end > t->bytes.len)
+			return false;
+		part[i]->data = t->bytes.data + at;
+		part[i]->len = end - at;
+	}
+	return true;
+}
+
+/* Of a table that is read; *text: what the header says code begins with. */
+static bool header(struct pclntab *t, uint64_t *text)
+{
+	const uint8_t *p = t->bytes.data;
+	uint64_t n, size;
+
+	if (t->bytes.len < HEADER || !is_header(p))
+		return false;
+	t->magic = get32(p);
+	t->quantum = p[6];
+	n = get64(p + 8);
+	*text = is_old(t) ? 0 : get64(p + 24);
+	if (!n || n > PCLNTAB_FUNCS_MAX || !parts(t, p + (is_old(t) ? 24 : 32)))
+		return false;
+	size = (2 * n + 1) * entry_size(t);
+	if (t->funcs.len < size)
+		return false;
+	t->n = n;
+	/* the first one's record begins with its entry, too */
+	n = tab(t, 1);
+	if (t->funcs.len < 8 || n > t->funcs.len - 8)
+		return false;
+	p = t->funcs.data + n;
+	return tab(t, 0) == (is_old(t) ? get64(p) : get32(p)) &&
+	       tab(t, 0) < tab(t, 2 * t->n);
+}
+
+/* --- where it is -------------------------------------------------------------- */
+
+static int take(struct pclntab *t, uint64_t off, uint64_t len, uint64_t vaddr,
+		bool *found)
+{
+	uint64_t text;
+	int r;
+
+	if (len > PCLNTAB_MAX)
+		len = PCLNTAB_MAX;
+	r = elf_file_read(t->f, off, len, &t->bytes);
+	if (r)
+		return r == JOB_NO_MEMORY ? r : JOB_OK;
+	t->bytes.vaddr = vaddr;
+	*found = header(t, &text);
+	if (*found)
+		return go_module_read(t, text);
+	elf_bytes_free(&t->bytes);
+	t->n = 0;
+	return JOB_OK;
+}
+
+/* A file of Go's linker has a note, with or without section headers. */
+static bool is_go(const struct elf_file *f)
+{
+	for (uint32_t i = 0; i < f->n_phdrs; i++) {
+		const Elf64_Phdr *p = &f->phdrs[i];
+		struct elf_bytes b;
+		bool yes;
+
+		if (p->p_type != PT_NOTE || p->p_filesz < 16 ||
+		    p->p_filesz > 65536 ||
+		    elf_file_read(f, p->p_offset, p->p_filesz, &b))
+			continue;
+		yes = memmem(b.data, b.len, "Go\0\0", 4);
+		elf_bytes_free(&b);
+		if (yes)
+			return true;
+	}
+	return !f->n_shdrs;
+}
+
+/* A header at a multiple of 8 within a block of a segment. */
+static int search_block(struct pclntab *t, const Elf64_Phdr *p, uint64_t at,
+			const struct elf_bytes *b, int *left, bool *found)
+{
+	int r = JOB_OK;
+
+	for (size_t i = 0; !r && !*found && *left && i + 8 <= b->len; i += 8) {
+		if (!is_header(b->data + i))
+			continue;
+		--*left;
+		r = take(t, p->p_offset + at + i, p->p_filesz - at - i,
+			 p->p_vaddr + at + i, found);
+	}
+	return r;
+}
+
+static int search(struct pclntab *t, bool *found)
+{
+	int r = JOB_OK, left = CANDIDATES_MAX;
+
+	for (uint32_t i = 0; i < t->f->n_phdrs; i++) {
+		const Elf64_Phdr *p = &t->f->phdrs[i];
+
+		if (p->p_type != PT_LOAD || (p->p_flags & PF_X) ||
+		    p->p_offset > t->f->size ||
+		    p->p_filesz > t->f->size - p->p_offset)
+			continue;
+		for (uint64_t at = 0; at < p->p_filesz; at += BLOCK) {
+			uint64_t len = p->p_filesz - at;
+			struct elf_bytes b;
+
+			if (len > BLOCK)
+				len = BLOCK;
+			r = elf_file_read(t->f, p->p_offset + at, len, &b);
+			if (r)
+				return r;
+			r = search_block(t, p, at, &b, &left, found);
+			elf_bytes_free(&b);
+			if (r || *found || !left)
+				return r;
+		}
+	}
+	return r;
+}
+
+int pclntab_open(struct pclntab *t, const struct elf_file *f)
+{
+	static const char *const names[] = {
+		".gopclntab", ".data.rel.ro.gopclntab",
+	};
+	bool found = false;
+	int r = JOB_OK;
+
+	*t = (struct pclntab){ .f = f };
+	for (int i = 0; i < 2 && !r && !found; i++) {
+		const Elf64_Shdr *s = elf_file_find(f, names[i]);
+
+		if (s && !(s->sh_flags & SHF_COMPRESSED))
+			r = take(t, s->sh_offset, s->sh_size, s->sh_addr,
+				 &found);
+	}
+	if (!r && !found && is_go(f))
+		r = search(t, &found);
+	if (r)
+		pclntab_close(t);
+	return r;
+}
+
+void pclntab_close(struct pclntab *t)
+{
+	elf_bytes_free(&t->bytes);
+	t->n = 0;
+}
+
+/* --- functions ------------------------------------------------------------------ */
+
+const char *pclntab_string(const struct pclntab_part *part, uint32_t off)
+{
+	size_t max;
+
+	if (off >= part->len)
+		return NULL;
+	max = part->len - off;
+	if (max > PCLNTAB_NAME_MAX)
+		max = PCLNTAB_NAME_MAX;
+	return memchr(part->data + off, 0, max) ?
+	       (const char *)part->data + off : NULL;
+}
+
+/* Of struct _func: entry, then words of 4 bytes; then four bytes. */
+static bool record(const struct pclntab *t, uint64_t at,
+		   struct pclntab_func *ret)
+{
+	size_t words = t->magic == PCLNTAB_120 ? 9 : 8;
+	size_t len = entry_size(t) + 4 * words + 4;
+	const uint8_t *p;
+
+	if (at > t->funcs.len || t->funcs.len - at < len)
+		return false;
+	p = t->funcs.data + at + entry_size(t);
+	ret->name = pclntab_string(&t->names, get32(p));
+	if (!ret->name)
+		ret->name = "";
+	ret->pcsp = get32(p + 12);
+	ret->pcfile = get32(p + 16);
+	ret->pcln = get32(p + 20);
+	ret->n_pcdata = get32(p + 24);
+	ret->unit = get32(p + 28);
+	ret->start_line = words == 9 ? get32(p + 32) : 0;
+	p += 4 * words;
+	ret->flags = p[1];
+	ret->n_funcdata = p[3];
+	ret->data = at + len;
+	return true;
+}
+
+bool pclntab_func(const struct pclntab *t, uint32_t i,
+		  struct pclntab_func *ret)
+{
+	uint64_t off, left;
+
+	if (i >= t->n)
+		return false;
+	ret->entry = t->text + tab(t, 2 * (size_t)i);
+	ret->end = t->text + tab(t, 2 * (size_t)i + 2);
+	if (ret->entry >= ret->end ||
+	    !elf_file_offset(t->f, ret->entry, true, &off, &left))
+		return false;
+	if (ret->end - ret->entry > left)
+		ret->end = ret->entry + left;
+	return record(t, tab(t, 2 * (size_t)i + 1), ret);
+}
+
+uint32_t pclntab_pcdata(const struct pclntab *t, const struct pclntab_func *fn,
+			uint32_t which)
+{
+	if (which >= fn->n_pcdata ||
+	    t->funcs.len - fn->data < 4 * ((size_t)which + 1))
+		return 0;
+	return get32(t->funcs.data + fn->data + 4 * which);
+}
+
+uint64_t pclntab_funcdata(const struct pclntab *t,
+			  const struct pclntab_func *fn, uint32_t which)
+{
+	size_t room = t->funcs.len - fn->data, at, size = entry_size(t);
+	const uint8_t *p;
+
+	if (which >= fn->n_funcdata || fn->n_pcdata > room / 4)
+		return 0;
+	/* pointers are aligned, as the record is */
+	at = fn->data + 4 * (size_t)fn->n_pcdata;
+	at = (at + size - 1) / size * size + which * size;
+	if (at > t->funcs.len || t->funcs.len - at < size)
+		return 0;
+	p = t->funcs.data + at;
+	if (is_old(t))
+		return get64(p);
+	return t->gofunc && get32(p) != UINT32_MAX ? t->gofunc + get32(p) : 0;
+}
+
+const char *pclntab_file(const struct pclntab *t, uint32_t unit, int32_t file)
+{
+	uint64_t i = (uint64_t)unit + (uint32_t)file;
+
+	if (file < 0 || unit == UINT32_MAX || i >= t->units.len / 4)
+		return NULL;
+	return pclntab_string(&t->files, get32(t->units.data + 4 * i));
+}
+
+const uint8_t *pclntab_at(const struct pclntab *t, struct pclntab_window *w,
+			  uint64_t vaddr, size_t len, size_t ahead)
+{
+	uint64_t in = vaddr - w->b.vaddr, off, left;
+
+	if (in < w->b.len && w->b.len - in >= len)
+		return w->b.data + in;
+	elf_bytes_free(&w->b);
+	if (!elf_file_offset(t->f, vaddr, false, &off, &left) || left < len)
+		return NULL;
+	if (left > ahead)
+		left = ahead;
+	if (left < len || elf_file_read(t->f, off, left, &w->b))
+		return NULL;
+	w->b.vaddr = vaddr;
+	return w->b.data;
+}
+
+/* Go 1.20: ID of a function, name, place, line.  Before: parent and ID, file,
+ * line, name, place. */
+bool pclntab_inlined(const struct pclntab *t, const struct pclntab_func *fn,
+		     uint32_t i, struct pclntab_window *w,
+		     struct pclntab_inlined *ret)
+{
+	bool old = t->magic != PCLNTAB_120;
+	size_t size = old ? 20 : 16;
+	uint64_t at = pclntab_funcdata(t, fn, FUNCDATA_INLTREE);
+	const uint8_t *p;
+
+	if (!at || i >= INLINED_MAX)
+		return false;
+	p = pclntab_at(t, w, at + i * size, size, INLINED_AHEAD);
+	if (!p)
+		return false;
+	ret->name = pclntab_string(&t->names, get32(p + (old ? 12 : 4)));
+	ret->parent_pc = get32(p + (old ? 16 : 8));
+	ret->first_line = old ? 0 : get32(p + 12);
+	return ret->name;
+}
+
+/* --- values by place -------------------------------------------------------------- */
+
+void pclntab_walk(const struct pclntab *t, const struct pclntab_func *fn,
+		  uint32_t off, struct pclntab_walk *w)
+{
+	bool none = !off || off >= t->pcs.len;
+
+	*w = (struct pclntab_walk){
+		.pos = t->pcs.data + (none ? 0 : off),
+		.end = t->pcs.data + (none ? 0 : t->pcs.len),
+		.quantum = t->quantum, .start = fn->entry, .stop = fn->entry,
+		.limit = fn->end, .value = -1, .first = true,
+	};
+}
+
+static bool varint(struct pclntab_walk *w, uint32_t *ret)
+{
+	uint32_t v = 0;
+
+	for (int shift = 0; shift < 35 && w->pos < w->end; shift += 7) {
+		uint8_t b = *w->pos++;
+
+		v |= (uint32_t)(b & 0x7f) << shift;
+		if (!(b & 0x80)) {
+			*ret = v;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool pclntab_step(struct pclntab_walk *w)
+{
+	uint32_t delta, len;
+
+	if (w->stop >= w->limit || !varint(w, &delta) ||
+	    (!delta && !w->first) || !varint(w, &len) || !len)
+		return false;
+	w->first = false;
+	w->value = (int32_t)((uint32_t)w->value +
+			     (-(delta & 1) ^ (delta >> 1)));
+	w->start = w->stop;
+	w->stop += (uint64_t)len * w->quantum;
+	if (w->stop > w->limit)
+		w->stop = w->limit;
+	return true;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/worker/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/conn.h"
+#include "ipc/sealed.h"
+#include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/elf/file_id.h"
+#include "symbolizerd/symbols/index.h"
+#include "symbolizerd/symbols/index_build.h"
+#include "symbolizerd/unwind/build.h"
+
+#define DEBUG_WAIT_MS	1000	/* for a debug file that may not exist */
+
+static int seal(const char *name, void *data, size_t len)
+{
+	struct iovec part = { data, len };
+	int fd = sealed_make(name, &part, 1);
+
+	free(data);
+	return fd;
+}
+
+/* A table is worth having without names: an index without entries, if they
+ * are too many or make no sense. */
+static int names(const struct elf_file *f)
+{
+	struct symbols_hdr *none;
+	void *data;
+	size_t len;
+
+	if (!symbols_build(f, &data, &len))
+		return seal("symbols", data, len);
+	none = calloc(1, sizeof(*none));
+	if (!none)
+		return -ENOMEM;
+	none->magic = SYMBOLS_MAGIC;
+	return seal("symbols", none, sizeof(*none));
+}
+
+/* --- the debug file ---------------------------------------------------------- */
+
+/* What it alone has: names, and rules where the file has none. */
+static bool debug_needed(const struct elf_file *f,
+			 const struct msg_job_done *done)
+{
+	return done->build_id_len >= 2 && !elf_file_find(f, ".symtab");
+}
+
+/* Ask, and wait for a moment.  A descriptor, or -1. */
+static int debug_ask(struct conn *c, const struct msg_job_done *done)
+{
+	struct msg_debug_wanted wanted = {
+		.exe = done->exe, .build_id_len = done->build_id_len,
+	};
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+	struct msg m;
+	int fd;
+
+	memcpy(wanted.build_id, done->build_id, done->build_id_len);
+	if (conn_send(c, MSG_DEBUG_WANTED, 0, &wanted, sizeof(wanted), NULL, 0,
+		      NULL, 0) ||
+	    poll(&p, 1, DEBUG_WAIT_MS) != 1 || conn_recv(c, &m))
+		return -1;
+	fd = m.hdr.type == MSG_DEBUG_FILE ? msg_take_fd(&m, 0) : -1;
+	msg_close_fds(&m);
+	return fd;
+}
+
+/* Open it in *ret if it belongs to f, by its build ID. */
+static bool debug_open(struct elf_file *f, const struct msg_job_done *done,
+		       int fd, struct elf_file *ret)
+{
+	uint8_t id[BUILD_ID_MAX];
+
+	if (fd < 0)
+		return false;
+	if (!elf_file_open(ret, fd) &&
+	    ret->ehdr.e_machine == f->ehdr.e_machine &&
+	    file_build_id(ret, id, sizeof(id)) == done->build_id_len &&
+	    !memcmp(id, done->build_id, done->build_id_len))
+		return true;
+	elf_file_close(ret);
+	return false;
+}
+
+/* ----------------------------------------------------------------------------- */
+
+static int make(const struct elf_file *f, int fds[2])
+{
+	void *data;
+	size_t len;
+	int r = unwind_build(f, &data, &len);
+
+	if (r)
+		return r;
+	fds[0] = seal("table", data, len);
+	fds[1] = names(f);
+	return fds[0] < 0 || fds[1] < 0 ? JOB_NO_MEMORY : JOB_OK;
+}
+
+/* Everything that is to be known of a file, in one visit. */
+static int visit(struct conn *c, int file, struct msg_job_done *done,
+		 int fds[2])
+{
+	struct elf_file f, debug;
+	int r = elf_file_open(&f, file), fd;
+
+	if (!r && file_id(file, f.size, done->file_id))
+		r = JOB_CORRUPT;
+	if (!r) {
+		done->build_id_len = file_build_id(&f, done->build_id,
+						   BUILD_ID_MAX);
+		done->go = file_go_build_id(&f, done->go_build_id,
+					    sizeof(done->go_build_id));
+		fd = debug_needed(&f, done) ? debug_ask(c, done) : -1;
+		if (debug_open(&f, done, fd, &debug))
+			f.debug = &debug;
+		r = make(&f, fds);
+		if (f.debug)
+			elf_file_close(&debug);
+		if (fd >= 0)
+			close(fd);
+	}
+	elf_file_close(&f);
+	return r;
+}
+
+static int answer(struct conn *c, struct msg *m)
+{
+	const struct msg_job *job = (const void *)m->buf;
+	struct msg_job_done done = { .exe = job->exe };
+	struct msg_job_failed failed = { .exe = job->exe };
+	int fds[2] = { -1, -1 };
+
+	failed.verdict = visit(c, m->fds[0], &done, fds);
+	if (failed.verdict)
+		return conn_send(c, MSG_JOB_FAILED, m->hdr.id, &failed,
+				 sizeof(failed), NULL, 0, NULL, 0);
+	return conn_send(c, MSG_JOB_DONE, m->hdr.id, &done, sizeof(done), NULL,
+			 0, fds, 2);
+}
+
+int worker_run(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct conn c;
+	struct msg m;
+	int r = conn_init(&c, fd, PEER_HUB);
+
+	c.state = CONN_READY;
+	while (!r) {
+		if (poll(&p, 1, -1) < 0 && errno != EINTR)
+			return 1;
+		r = conn_recv(&c, &m);
+		if (!r)
+			return answer(&c, &m) ? 1 : 0;
+		if (r == -EAGAIN)
+			r = 0;
+	}
+	return 1;
+}

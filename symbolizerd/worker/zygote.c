@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/worker/zygote.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/cost.h"
+#include "common/log.h"
+#include "ipc/conn.h"
+#include "symbolizerd/confine.h"
+#include "symbolizerd/worker/worker.h"
+
+struct zygote {
+	struct conn hub;
+	int signals;
+	int slots[WORKER_SLOTS];
+	pid_t pids[WORKER_SLOTS];	/* 0: none */
+	uint64_t told_ns;		/* of its own CPU time */
+};
+
+/* --- in the worker ------------------------------------------------------- */
+
+static void work(struct zygote *z, unsigned int slot, pid_t zygote)
+{
+	close(z->hub.fd);
+	close(z->signals);
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
+		if (i != slot)
+			close(z->slots[i]);
+	}
+	if (confine_worker() < 0 || getppid() != zygote)
+		_exit(1);
+	_exit(worker_run(z->slots[slot]));
+}
+
+/* --- in the zygote ------------------------------------------------------- */
+
+static int tell_exit(struct zygote *z, unsigned int slot, int status,
+		     const struct rusage *used)
+{
+	struct msg_slot m = {
+		.slot = slot, .status = status,
+		.rss_bytes = (uint64_t)used->ru_maxrss * 1024,
+	};
+	struct rusage own = { 0 };
+	char byte;
+
+	getrusage(RUSAGE_SELF, &own);
+	m.cpu_ns = cost_cpu(used) + cost_cpu(&own) - z->told_ns;
+	z->told_ns = cost_cpu(&own);
+
+	/* what the worker did not read is not for the next one; descriptors
+	 * in it are released with it */
+	while (recv(z->slots[slot], &byte, 1, MSG_DONTWAIT) > 0)
+		;
+	z->pids[slot] = 0;
+	return conn_send(&z->hub, MSG_EXITED, 0, &m, sizeof(m), NULL, 0, NULL,
+			 0);
+}
+
+static int start(struct zygote *z, unsigned int slot)
+{
+	pid_t self = getpid(), pid;
+
+	if (z->pids[slot])
+		return -EPROTO;
+	pid = fork();
+	if (pid == 0)
+		work(z, slot, self);
+	if (pid < 0)
+		return tell_exit(z, slot, ZYGOTE_NO_FORK,
+				 &(struct rusage){ 0 });
+	z->pids[slot] = pid;
+	return 0;
+}
+
+static int reap(struct zygote *z)
+{
+	struct signalfd_siginfo si;
+	struct rusage used;
+	int status, r = 0;
+	pid_t pid;
+
+	(void)!read(z->signals, &si, sizeof(si));
+	while (r == 0 && (pid = wait4(-1, &status, WNOHANG, &used)) > 0) {
+		for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
+			if (z->pids[i] == pid)
+				r = tell_exit(z, i, status, &used);
+		}
+	}
+	return r;
+}
+
+static int obey(struct zygote *z)
+{
+	struct msg_slot m;
+	struct msg msg;
+	int r = conn_recv(&z->hub, &msg);
+
+	if (r)
+		return r == -EAGAIN ? 0 : -EPIPE;
+	memcpy(&m, msg.buf, sizeof(m));
+	msg_close_fds(&msg);
+	if (m.slot >= WORKER_SLOTS)
+		return -EPROTO;
+	if (msg.hdr.type == MSG_FORK)
+		return start(z, m.slot);
+	if (msg.hdr.type != MSG_KILL)
+		return -EPROTO;
+	/* not reaped yet, so the number is still its own */
+	if (z->pids[m.slot])
+		kill(z->pids[m.slot], SIGKILL);
+	return 0;
+}
+
+static int serve(struct zygote *z)
+{
+	struct pollfd p[] = {
+		{ .fd = z->hub.fd, .events = POLLIN },
+		{ .fd = z->signals, .events = POLLIN },
+	};
+	int r = 0;
+
+	while (r == 0) {
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return -errno;
+		/* the dead first: their slots may be asked for again */
+		if (p[1].revents)
+			r = reap(z);
+		if (r == 0 && p[0].revents)
+			r = obey(z);
+	}
+	return r;
+}
+
+static void kill_all(const struct zygote *z)
+{
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
+		if (z->pids[i])
+			kill(z->pids[i], SIGKILL);
+	}
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	/* a terminal's or a service manager's signals to the whole group are
+	 * the main process's business */
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void zygote_main(uid_t uid, gid_t gid, pid_t hub, int control,
+			const int *slots)
+{
+	struct zygote z = { 0 };
+	int keep[WORKER_SLOTS + 3] = { STDERR_FILENO, control };
+	int r;
+
+	z.signals = open_signals();
+	if (z.signals < 0 || conn_init(&z.hub, control, PEER_HUB) < 0)
+		_exit(1);
+	z.hub.state = CONN_READY;
+	keep[2] = z.signals;
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++)
+		keep[3 + i] = z.slots[i] = slots[i];
+	if (confine_zygote(uid, gid, keep, WORKER_SLOTS + 3) < 0 ||
+	    getppid() != hub)
+		_exit(1);
+	r = serve(&z);
+	kill_all(&z);
+	if (r != -EPIPE)
+		log_err("zygote: %s", strerror(-r));
+	_exit(r != -EPIPE);
+}
+
+/* --- in the main process -------------------------------------------------- */
+
+static int pair(int *ours, int *theirs)
+{
+	int sv[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		       0, sv) < 0)
+		return -errno;
+	*ours = sv[0];
+	*theirs = sv[1];
+	return 0;
+}
+
+int zygote_start(uid_t uid, gid_t gid, struct zygote_ends *ret)
+{
+	int control = -1, slots[WORKER_SLOTS];
+	pid_t self = getpid(), pid;
+	int r = pair(&ret->control, &control);
+
+	for (unsigned int i = 0; i < WORKER_SLOTS && r == 0; i++)
+		r = pair(&ret->slots[i], &slots[i]);
+	if (r < 0)
+		return r;	/* the caller ends; nothing to tidy up */
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		zygote_main(uid, gid, self, control, slots);
+	close(control);
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++)
+		close(slots[i]);
+	return 0;
+}

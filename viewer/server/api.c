@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/server/api.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/json.h"
+#include "common/text.h"
+#include "profile/formats/folded.h"
+#include "profile/formats/html.h"
+#include "profile/formats/otlp.h"
+#include "profile/formats/pprof.h"
+#include "viewer/server/decode.h"
+#include "viewer/server/facets.h"
+
+#define PREFIX		"/api/v1/"
+#define FUTURE_NS	(60 * NSEC_PER_SEC)	/* clocks differ */
+
+static const char json_type[] = "application/json";
+
+void api_init(struct api *a, struct store *s)
+{
+	struct utsname u;
+
+	*a = (struct api){ .store = s };
+	if (uname(&u) < 0)
+		return;
+	snprintf(a->info.host, sizeof(a->info.host), "%s", u.nodename);
+	snprintf(a->info.kernel, sizeof(a->info.kernel), "%s", u.release);
+	snprintf(a->info.machine, sizeof(a->info.machine), "%s", u.machine);
+}
+
+void api_error(struct answer *ret, unsigned int status, const char *text)
+{
+	free(ret->body.data);
+	*ret = (struct answer){ .status = status, .type = json_type };
+	text_str(&ret->body, "{\"error\":");
+	text_json(&ret->body, text, strlen(text));
+	text_str(&ret->body, "}\n");
+}
+
+static void failed(struct answer *ret, int error)
+{
+	if (error == -E2BIG)
+		api_error(ret, 413, "the selection is too large");
+	else
+		api_error(ret, 503, "not enough memory");
+}
+
+/* --- questions -------------------------------------------------------------------- */
+
+static int get_info(struct api *a, const struct request *q, uint64_t now,
+		    struct answer *ret)
+{
+	const struct store *s = a->store;
+	uint64_t end = 0, stacks = 0;
+	struct json j = { .more = false };
+
+	(void)q;
+	for (size_t i = 0; i < s->n; i++) {
+		end = s->v[i]->end_ns > end ? s->v[i]->end_ns : end;
+		stacks += batch_n(&s->v[i]->b, BATCH_STACKS);
+	}
+	json_open(&j, NULL, '{');
+	json_text(&j, "version", TRIFOLD_VERSION);
+	json_text(&j, "host", a->info.host);
+	json_text(&j, "kernel", a->info.kernel);
+	json_text(&j, "machine", a->info.machine);
+	json_num(&j, "frequency", s->frequency);
+	json_num(&j, "now_ms", now / NSEC_PER_MSEC);
+	json_num(&j, "start_ms", s->n ? s->v[0]->start_ns / NSEC_PER_MSEC : 0);
+	json_num(&j, "end_ms", end / NSEC_PER_MSEC);
+	json_num(&j, "samples", s->samples);
+	json_num(&j, "bytes", s->bytes);
+	json_num(&j, "budget", s->budget);
+	json_num(&j, "keep_ms", s->keep_ns / NSEC_PER_MSEC);
+	json_num(&j, "segments", s->n);
+	json_num(&j, "stacks", stacks);
+	json_num(&j, "coarse_ms", store_coarse_ns(s, SEGMENT_MINUTE) /
+		 NSEC_PER_MSEC);
+	json_num(&j, "threadless_ms", store_coarse_ns(s, SEGMENT_LONG) /
+		 NSEC_PER_MSEC);
+	json_num(&j, "dropped", s->dropped);
+	json_num(&j, "expired", s->expired);
+	json_num(&j, "requests", s->requests);
+	json_close(&j, '}');
+	text_str(&j.w, "\n");
+	ret->body = j.w;
+	return 0;
+}
+
+static int put_tree(struct api *a, const struct request *q,
+		    const struct query *base, struct answer *ret)
+{
+	struct html_base b = { 0, 0, 0 };
+	struct selection s;
+	int r = select_batch(a->store, &q->q, base, false, &s);
+
+	if (r)
+		return r;
+	if (base)
+		b = (struct html_base){ base->from_ns, base->to_ns,
+					s.base_samples };
+	r = html_data(&s.b, &a->info,
+		      &(struct tree_how){ q->reverse, s.base },
+		      base ? &b : NULL, &ret->body);
+	selection_fini(&s);
+	return r;
+}
+
+static int get_profile(struct api *a, const struct request *q, uint64_t now,
+		       struct answer *ret)
+{
+	(void)now;
+	return put_tree(a, q, NULL, ret);
+}
+
+static int get_diff(struct api *a, const struct request *q, uint64_t now,
+		    struct answer *ret)
+{
+	(void)now;
+	if (q->has_base)
+		return put_tree(a, q, &q->base, ret);
+	api_error(ret, 400, "base_from and base_to say what to compare with");
+	return 0;
+}
+
+static int get_timeline(struct api *a, const struct request *q, uint64_t now,
+			struct answer *ret)
+{
+	uint64_t from = q->q.from_ns / NSEC_PER_MSEC, bin, *bins;
+	/* the last millisecond that was begun counts */
+	uint64_t to = (q->q.to_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+	struct json j = { .more = false };
+	size_t n;
+	int r = 0;
+
+	(void)now;
+	bin = (to - from + q->bins - 1) / q->bins;
+	n = (size_t)((to - from + bin - 1) / bin);
+	bins = calloc(n, sizeof(*bins));
+	if (!bins)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->store->n && r == 0; i++) {
+		struct match m;
+
+		if (!select_overlaps(a->store->v[i], &q->q))
+			continue;
+		r = match_init(&m, a->store->v[i], &q->q);
+		if (r == 0)
+			match_timeline(&m, bin * NSEC_PER_MSEC, bins, n);
+		match_fini(&m);
+	}
+	json_open(&j, NULL, '{');
+	json_num(&j, "from", from);
+	json_num(&j, "to", to);
+	json_num(&j, "bin_ms", bin);
+	json_open(&j, "counts", '[');
+	for (size_t i = 0; i < n; i++)
+		json_num(&j, NULL, bins[i]);
+	json_close(&j, ']');
+	json_close(&j, '}');
+	text_str(&j.w, "\n");
+	free(bins);
+	ret->body = j.w;
+	return r;
+}
+
+static int get_facets(struct api *a, const struct request *q, uint64_t now,
+		      struct answer *ret)
+{
+	(void)now;
+	return facets_encode(a->store, &q->q, q->limit, &ret->body);
+}
+
+static void name_file(const struct api *a, const struct request *q,
+		      const char *ending, struct answer *ret)
+{
+	time_t s = (time_t)(q->q.from_ns / NSEC_PER_SEC);
+	char host[33] = "", when[32] = "";
+	struct tm tm;
+
+	for (size_t i = 0; i + 1 < sizeof(host) && a->info.host[i]; i++)
+		host[i] = isalnum((unsigned char)a->info.host[i]) ?
+			a->info.host[i] : '-';
+	if (gmtime_r(&s, &tm))
+		strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
+	snprintf(ret->file, sizeof(ret->file), "trifold-%s-%s%s", host, when,
+		 ending);
+}
+
+static int get_download(struct api *a, const struct request *q, uint64_t now,
+			struct answer *ret)
+{
+	static const struct {
+		const char *name, *ending, *type;
+		enum profile_format format;
+	} formats[] = {
+		{ "html", ".html", "text/html; charset=utf-8", FORMAT_HTML },
+		{ "folded", ".folded", "text/plain; charset=utf-8",
+		  FORMAT_FOLDED },
+		{ "pprof", ".pb.gz", "application/octet-stream", FORMAT_PPROF },
+	};
+	size_t i = 0, n = sizeof(formats) / sizeof(formats[0]);
+	struct selection s;
+	int r;
+
+	(void)now;
+	while (i < n && (strlen(formats[i].name) != q->format.len ||
+			 memcmp(formats[i].name, q->format.s, q->format.len)))
+		i++;
+	if (i == n) {
+		api_error(ret, 400, "format: pprof, folded or html");
+		return 0;
+	}
+	r = select_batch(a->store, &q->q, NULL,
+			 formats[i].format == FORMAT_PPROF, &s);
+	if (r)
+		return r;
+	r = profile_encode(formats[i].format, &s.b, &a->info, &ret->body);
+	ret->type = formats[i].type;
+	name_file(a, q, formats[i].ending, ret);
+	selection_fini(&s);
+	return r;
+}
+
+static const struct {
+	const char *path;
+	int (*get)(struct api *a, const struct request *q, uint64_t now,
+		   struct answer *ret);
+} paths[] = {
+	{ PREFIX "info", get_info }, { PREFIX "profile", get_profile },
+	{ PREFIX "diff", get_diff }, { PREFIX "timeline", get_timeline },
+	{ PREFIX "facets", get_facets }, { PREFIX "download", get_download },
+};
+#define PATHS	(sizeof(paths) / sizeof(paths[0]))
+
+bool api_knows(const char *path)
+{
+	for (size_t i = 0; i < PATHS; i++) {
+		if (!strcmp(path, paths[i].path))
+			return true;
+	}
+	return false;
+}
+
+void api_get(struct api *a, const char *path, const struct params *p,
+	     uint64_t now, struct answer *ret)
+{
+	struct request q;
+	const char *error = params_read(p, now, &q);
+	int r = 0;
+
+	*ret = (struct answer){ .status = 200, .type = json_type };
+	if (error) {
+		api_error(ret, 400, error);
+		return;
+	}
+	store_expire(a->store, now);
+	for (size_t i = 0; i < PATHS; i++) {
+		if (!strcmp(path, paths[i].path))
+			r = paths[i].get(a, &q, now, ret);
+	}
+	if (r || ret->body.failed)
+		failed(ret, r ? r : -ENOMEM);
+}
+
+/* --- samples ---------------------------------------------------------------------------- */
+
+/* ExportProfilesServiceResponse; nothing where all was taken. */
+static void accepted(const struct decoded *d, struct answer *ret)
+{
+	static const char why[] = "samples older than what is kept, or of the future";
+	size_t mark;
+
+	ret->status = 200;
+	ret->type = "application/x-protobuf";
+	if (!d->rejected)
+		return;
+	mark = pb_begin(&ret->body, 1);
+	if (!d->events)
+		pb_uint(&ret->body, 1, 1);
+	pb_text(&ret->body, 2, why, strlen(why));
+	pb_end(&ret->body, mark);
+}
+
+void api_post(struct api *a, const void *data, size_t len, uint64_t now,
+	      struct answer *ret)
+{
+	struct store *s = a->store;
+	const struct decode_in in = {
+		.data = data, .len = len,
+		.oldest_ns = now > s->keep_ns ? now - s->keep_ns : 0,
+		.newest_ns = now + FUTURE_NS, .names = &s->names,
+		.memory = DECODE_MEMORY_MAX,
+	};
+	struct decoded d;
+	int r = decode_request(&in, &d);
+
+	*ret = (struct answer){ .status = 200 };
+	if (r == 0) {
+		if (d.frequency)
+			s->frequency = d.frequency;
+		r = store_add(s, d.data, d.len, now);
+	}
+	if (r == -EPROTO)
+		api_error(ret, 400, "no ExportProfilesServiceRequest, or an index in it leads nowhere");
+	else if (r == -E2BIG)
+		api_error(ret, 413, "the request is too large");
+	else if (r)
+		api_error(ret, 503, "not enough memory");
+	else
+		accepted(&d, ret);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * api - answers from the store (docs/VIEWER.md): everything below /api/v1/ and
+ * what becomes of a request of samples.  Knows nothing of HTTP but statuses.
+ */
+#ifndef VIEWER_SERVER_API_H
+#define VIEWER_SERVER_API_H
+
+#include "common/protobuf.h"
+#include "profile/profile.h"
+#include "viewer/server/params.h"
+#include "viewer/server/store.h"
+
+struct api {
+	struct store *store;
+	struct profile_info info;	/* of this host */
+};
+
+struct answer {
+	unsigned int status;		/* of HTTP */
+	const char *type;		/* of the content */
+	struct pb body;			/* malloc'ed */
+	char file[128];			/* a name to save it by; "": none */
+};
+
+void api_init(struct api *a, struct store *s);
+
+/* Is there such a path? */
+bool api_knows(const char *path);
+
+/* now: CLOCK_REALTIME, ns. */
+void api_get(struct api *a, const char *path, const struct params *p,
+	     uint64_t now, struct answer *ret);
+
+/* An OTLP request, uncompressed. */
+void api_post(struct api *a, const void *data, size_t len, uint64_t now,
+	      struct answer *ret);
+
+/* {"error": text} */
+void api_error(struct answer *ret, unsigned int status, const char *text);
+
+#endif /* VIEWER_SERVER_API_H */

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/server/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "common/log.h"
+#include "profile/formats/otlp.h"
+
+#define USAGE	2
+
+static const char help[] =
+"usage: trifold-viewer [OPTION]...\n"
+"Receive OTLP profiles on loopback and show them on a live page.\n"
+"\n"
+"  --listen [HOST:]PORT  where, if not on given sockets (4328); HOST is\n"
+"                        localhost (127.0.0.1 and ::1), 127.0.0.1 or [::1]\n"
+"  --listen-fd N         a listening socket of loopback; at most twice\n"
+"  --keep S              forget samples after S seconds (3600)\n"
+"  --memory MIB          and before, when they take more than this (64)\n"
+"  --uid N, --gid N      become this user and group\n"
+"  --debug               say more\n"
+"  --help, --version\n"
+"\n"
+"TRIFOLD_VIEWER_KEY holds the key, 32 hexadecimal digits, that requests must\n"
+"have; without it one is made, and the page's address is printed.\n";
+
+static bool number(const char *s, uint32_t min, uint32_t max, uint32_t *ret)
+{
+	unsigned long v;
+	char *end;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	v = strtoul(s, &end, 10);
+	if (errno || *end || v < min || v > max)
+		return false;
+	*ret = (uint32_t)v;
+	return true;
+}
+
+static bool add_socket(struct listeners *l, const char *text)
+{
+	uint16_t port;
+	uint32_t fd;
+
+	if (l->n == LISTEN_MAX || !number(text, 3, 1024, &fd))
+		return false;
+	port = listen_check((int)fd);
+	if (!port || (l->n && port != l->port) ||
+	    fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0 ||
+	    fcntl((int)fd, F_SETFL, O_NONBLOCK) < 0)
+		return false;
+	l->port = port;
+	l->fd[l->n++] = (int)fd;
+	return true;
+}
+
+enum { LISTEN = 1, LISTEN_FD, KEEP, MEMORY, ID_UID, ID_GID, DEBUG, HELP, VERSION };
+
+static bool set(struct config *c, int what, const char *arg)
+{
+	switch (what) {
+	case LISTEN:
+		return !listen_parse(arg, &c->family, &c->listen_port);
+	case LISTEN_FD:
+		return add_socket(&c->sockets, arg);
+	case KEEP:
+		return number(arg, 10, 7 * 86400, &c->keep_s);
+	case MEMORY:
+		return number(arg, 1, 4096, &c->memory_mib);
+	case ID_UID:
+		return number(arg, 1, UINT32_MAX - 1, &c->uid);
+	case ID_GID:
+		return number(arg, 1, UINT32_MAX - 1, &c->gid);
+	default:
+		c->debug = true;
+		return true;
+	}
+}
+
+/* The key out of the environment, and nothing left of it there. */
+static int take_key(struct config *c)
+{
+	char *s = getenv(CONFIG_KEY_VARIABLE);
+
+	if (!s)
+		return 0;
+	if (!guard_is_key(s)) {
+		log_err("%s: not %d lower-case hexadecimal digits",
+			CONFIG_KEY_VARIABLE, GUARD_KEY_LEN);
+		return USAGE;
+	}
+	memcpy(c->key, s, GUARD_KEY_LEN);
+	explicit_bzero(s, GUARD_KEY_LEN);
+	unsetenv(CONFIG_KEY_VARIABLE);
+	return 0;
+}
+
+int config_load(struct config *c, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "listen", required_argument, NULL, LISTEN },
+		{ "listen-fd", required_argument, NULL, LISTEN_FD },
+		{ "keep", required_argument, NULL, KEEP },
+		{ "memory", required_argument, NULL, MEMORY },
+		{ "uid", required_argument, NULL, ID_UID },
+		{ "gid", required_argument, NULL, ID_GID },
+		{ "debug", no_argument, NULL, DEBUG },
+		{ "help", no_argument, NULL, HELP },
+		{ "version", no_argument, NULL, VERSION },
+		{ NULL, 0, NULL, 0 },
+	};
+	int o, at = 0;
+
+	*c = (struct config){
+		.family = AF_UNSPEC, .listen_port = CONFIG_PORT,
+		.keep_s = CONFIG_KEEP_S, .memory_mib = CONFIG_MEMORY_MIB,
+		.uid = (uid_t)-1, .gid = (gid_t)-1,
+	};
+	while ((o = getopt_long(argc, argv, "", options, &at)) != -1) {
+		if (o == HELP || o == VERSION) {
+			printf("%s", o == HELP ? help :
+			       "trifold-viewer " TRIFOLD_VERSION "\n");
+			return -1;
+		}
+		if (o == '?')
+			return USAGE;
+		if (!set(c, o, optarg)) {
+			log_err("--%s %s: not possible; see --help",
+				options[at].name, optarg ? optarg : "");
+			return USAGE;
+		}
+	}
+	if (optind < argc) {
+		log_err("%s: not expected; see --help", argv[optind]);
+		return USAGE;
+	}
+	return take_key(c);
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/server/decode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "viewer/server/decode_frames.h"
+
+/* --- memory of the messages, up to a limit -------------------------------------- */
+
+struct budget {
+	ProtobufCAllocator ops;
+	size_t left;
+	bool over;
+};
+
+struct block {
+	size_t size;
+	_Alignas(16) unsigned char data[];
+};
+
+static void *take(void *arg, size_t size)
+{
+	struct budget *m = arg;
+	struct block *p = NULL;
+
+	if (size > m->left || m->left - size < sizeof(*p))
+		m->over = true;
+	else
+		p = malloc(sizeof(*p) + size);
+	if (!p)
+		return NULL;
+	p->size = size;
+	m->left -= sizeof(*p) + size;
+	return p->data;
+}
+
+static void give(void *arg, void *data)
+{
+	struct budget *m = arg;
+	struct block *p = data ? (void *)((char *)data - sizeof(*p)) : NULL;
+
+	if (!p)
+		return;
+	m->left += sizeof(*p) + p->size;
+	free(p);
+}
+
+/* --- whose a sample is ------------------------------------------------------------ */
+
+struct owner {
+	uint64_t start_ns;
+	uint32_t pid, tid;
+	struct text path, name, container, thread;
+};
+
+struct dec {
+	const struct decode_in *in;
+	struct decoded *out;
+	struct frames frames;
+	struct batch_builder *b;
+	uint64_t start_ns, end_ns;
+	uint64_t *times;		/* of a sample */
+	uint32_t n_times, times_cap;
+	struct owner owner;		/* whose resource and thread these are */
+	uint32_t resource, thread;
+	uint32_t stop;			/* of the sample at hand */
+	bool owned;
+	bool naming;			/* first round: leaders' names */
+};
+
+static uint32_t id_of(const OtlpIn__Value *v)
+{
+	if (!v || v->value_case != OTLP_IN__VALUE__VALUE_INT_VALUE ||
+	    v->int_value < 0 || v->int_value > UINT32_MAX)
+		return 0;
+	return (uint32_t)v->int_value;
+}
+
+/* ISO 8601 in UTC, as exporterd writes it; else 0. */
+static uint64_t time_of(struct text t)
+{
+	struct tm tm = { 0 };
+	char buf[40], *end;
+	uint64_t ns, unit = NSEC_PER_SEC / 10;
+	time_t s;
+
+	if (t.len >= sizeof(buf))
+		return 0;
+	memcpy(buf, t.s, t.len);
+	buf[t.len] = '\0';
+	end = strptime(buf, "%Y-%m-%dT%H:%M:%S", &tm);
+	s = end ? timegm(&tm) : 0;
+	if (s <= 0 || (uint64_t)s > UINT64_MAX / NSEC_PER_SEC - 1)
+		return 0;
+	ns = (uint64_t)s * NSEC_PER_SEC;
+	for (end += *end == '.'; *end >= '0' && *end <= '9'; end++, unit /= 10)
+		ns += (uint64_t)(*end - '0') * unit;
+	return ns;
+}
+
+static uint32_t early_end(struct text name)
+{
+	return batch_early_end_of(name.s, name.len);
+}
+
+static void attribute(struct dec *d, struct owner *o, struct text key,
+		      const OtlpIn__Value *v)
+{
+	const struct {
+		const char *key;
+		struct text *to;
+	} texts[] = {
+		{ "process.executable.path", &o->path },
+		{ "process.executable.name", &o->name },
+		{ "container.id", &o->container },
+		{ "thread.name", &o->thread },
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (text_is(key, texts[i].key)) {
+			*texts[i].to = frames_value(&d->frames, v);
+			return;
+		}
+	}
+	if (text_is(key, "process.pid"))
+		o->pid = id_of(v);
+	else if (text_is(key, "thread.id"))
+		o->tid = id_of(v);
+	else if (text_is(key, "process.creation.time"))
+		o->start_ns = time_of(frames_value(&d->frames, v));
+	else if (text_is(key, "trifold.stack.end"))
+		d->stop = early_end(frames_value(&d->frames, v));
+}
+
+static void attributes(struct dec *d, struct owner *o, const int32_t *v,
+		       size_t n)
+{
+	for (size_t i = 0; i < n && !d->frames.bad; i++) {
+		const OtlpIn__KeyValueAndUnit *a =
+			frames_attribute(&d->frames, v[i]);
+
+		if (a)
+			attribute(d, o, frames_text(&d->frames, a->key_strindex),
+				  a->value);
+	}
+}
+
+static void resource_attributes(struct dec *d, struct owner *o,
+				const OtlpIn__Resource *r)
+{
+	for (size_t i = 0; r && i < r->n_attributes; i++) {
+		const OtlpIn__KeyValue *a = r->attributes[i];
+		struct text key = { (const char *)a->key.data, a->key.len };
+
+		attribute(d, o, key.len ? key :
+			  frames_text(&d->frames, a->key_strindex), a->value);
+	}
+}
+
+static struct text process_name(struct dec *d, const struct owner *o)
+{
+	struct text t = { "", 0 };
+
+	t.s = names_get(d->in->names, o->pid, o->start_ns, &t.len);
+	if (t.s)
+		return t;
+	return o->name.len ? o->name : o->thread;
+}
+
+static void put_owner(struct dec *d, const struct owner *o)
+{
+	struct batch_resource r = { .pid = o->pid, .start_ns = o->start_ns };
+	struct batch_attr a = { .tid = o->tid };
+
+	/* most samples have the owner of the one before */
+	if (d->owned && !memcmp(o, &d->owner, sizeof(*o)))
+		return;
+	r.exe_path = text_intern(d->b, o->path);
+	r.exe_name = text_intern(d->b, o->name);
+	r.container_id = text_intern(d->b, o->container);
+	r.comm = text_intern(d->b, process_name(d, o));
+	a.thread_name = text_intern(d->b, o->thread);
+	d->resource = batch_resource(d->b, &r);
+	d->thread = batch_attr(d->b, &a);
+	d->owner = *o;
+	d->owned = true;
+}
+
+/* --- when ----------------------------------------------------------------------------- */
+
+/* -ENOMEM. */
+static int put_time(struct dec *d, uint64_t t)
+{
+	uint64_t *p = d->times;
+
+	if (t < d->in->oldest_ns || t >= d->in->newest_ns) {
+		d->out->rejected++;
+		return 0;
+	}
+	if (d->n_times == d->times_cap) {
+		d->times_cap = d->times_cap ? 2 * d->times_cap : 256;
+		p = reallocarray(p, d->times_cap, sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		d->times = p;
+	}
+	if (t < d->start_ns)
+		d->start_ns = t;
+	if (t >= d->end_ns)
+		d->end_ns = t + 1;
+	p[d->n_times++] = t;
+	return 0;
+}
+
+/* How many samples a value stands for. */
+static uint64_t weight(struct dec *d, const OtlpIn__Profile *p, int64_t v)
+{
+	struct text unit = { "", 0 };
+
+	if (p->sample_type)
+		unit = frames_text(&d->frames, p->sample_type->unit_strindex);
+	if (v <= 0)
+		return 0;
+	if (text_is(unit, "nanoseconds"))
+		return p->period > 0 ? ((uint64_t)v + (uint64_t)p->period / 2) /
+			(uint64_t)p->period : 1;
+	return (uint64_t)v;
+}
+
+/* The times of a sample into d->times.  -E2BIG: they are too many. */
+static int find_times(struct dec *d, const OtlpIn__Profile *p,
+		      const OtlpIn__Sample *s)
+{
+	size_t stamps = s->n_timestamps_unix_nano, n = stamps;
+	int r = 0;
+
+	d->n_times = 0;
+	if (n == 0)
+		n = s->n_values;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t w = i < s->n_values ? weight(d, p, s->values[i]) : 1;
+
+		if (w > DECODE_EVENTS_MAX || d->out->events + d->n_times +
+		    d->out->rejected > DECODE_EVENTS_MAX - w)
+			return -E2BIG;
+		for (uint64_t k = 0; k < w && r == 0; k++)
+			r = put_time(d, stamps ? s->timestamps_unix_nano[i] :
+				     p->time_unix_nano + p->duration_nano / w * k);
+	}
+	return r;
+}
+
+/* --- the request ------------------------------------------------------------------------ */
+
+static int put_sample(struct dec *d, const OtlpIn__Profile *p,
+		      const OtlpIn__Sample *s, struct owner o)
+{
+	uint32_t stack, sample;
+	int r;
+
+	d->stop = STOP_COMPLETE;
+	attributes(d, &o, s->attribute_indices, s->n_attribute_indices);
+	if (d->naming) {
+		if (o.tid == o.pid && o.pid && !d->frames.bad)
+			names_put(d->in->names, o.pid, o.start_ns, o.thread.s,
+				  o.thread.len);
+		return d->frames.bad ? -EPROTO : 0;
+	}
+	stack = frames_stack(&d->frames, s->stack_index);
+	r = find_times(d, p, s);
+	if (d->frames.bad)
+		return -EPROTO;
+	if (r || d->n_times == 0)
+		return r;
+	put_owner(d, &o);
+	sample = batch_sample(d->b, stack, d->thread, d->resource,
+			      d->stop);
+	batch_sample_times(d->b, sample, d->times, d->n_times);
+	d->out->events += d->n_times;
+	return 0;
+}
+
+static int put_profile(struct dec *d, const OtlpIn__Profile *p,
+		       const struct owner *of)
+{
+	struct owner o = *of;
+	int r = 0;
+
+	attributes(d, &o, p->attribute_indices, p->n_attribute_indices);
+	if (p->period > 0 && p->period_type &&
+	    text_is(frames_text(&d->frames, p->period_type->unit_strindex),
+		    "nanoseconds") && (uint64_t)p->period <= NSEC_PER_SEC)
+		d->out->frequency = (uint32_t)((NSEC_PER_SEC +
+			(uint64_t)p->period / 2) / (uint64_t)p->period);
+	for (size_t i = 0; i < p->n_samples && r == 0; i++)
+		r = put_sample(d, p, p->samples[i], o);
+	return d->frames.bad ? -EPROTO : r;
+}
+
+static int put_request(struct dec *d, const OtlpIn__Request *q)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < q->n_resource_profiles; i++) {
+		const OtlpIn__ResourceProfiles *rp = q->resource_profiles[i];
+		struct owner o = { .path = { "", 0 }, .name = { "", 0 },
+				   .container = { "", 0 }, .thread = { "", 0 } };
+
+		resource_attributes(d, &o, rp->resource);
+		for (size_t k = 0; k < rp->n_scope_profiles; k++) {
+			const OtlpIn__ScopeProfiles *sp = rp->scope_profiles[k];
+
+			for (size_t m = 0; m < sp->n_profiles && r == 0; m++)
+				r = put_profile(d, sp->profiles[m], &o);
+		}
+	}
+	return d->frames.bad ? -EPROTO : r;
+}
+
+static int build(struct dec *d, const OtlpIn__Request *q)
+{
+	int r;
+
+	d->b = batch_builder_new(1);
+	r = d->b ? frames_init(&d->frames, q->dictionary, d->b) : -ENOMEM;
+	d->naming = true;
+	if (r == 0)
+		r = put_request(d, q);
+	d->naming = false;
+	if (r == 0)
+		r = put_request(d, q);
+	if (r == 0 && d->out->events)
+		r = batch_builder_finish(d->b, d->start_ns, d->end_ns,
+					 &d->out->data, &d->out->len);
+	free(d->times);
+	frames_fini(&d->frames);
+	batch_builder_free(d->b);
+	return r == -EINVAL ? -EPROTO : r;
+}
+
+int decode_request(const struct decode_in *in, struct decoded *ret)
+{
+	struct budget m = { { take, give, &m }, in->memory, false };
+	struct dec d = { .in = in, .out = ret, .start_ns = UINT64_MAX };
+	OtlpIn__Request *q;
+	int r;
+
+	*ret = (struct decoded){ 0 };
+	if (in->len > DECODE_BODY_MAX)
+		return -E2BIG;
+	q = otlp_in__request__unpack(&m.ops, in->len, in->data);
+	if (!q)
+		return m.over ? -E2BIG : -EPROTO;
+	r = build(&d, q);
+	otlp_in__request__free_unpacked(q, &m.ops);
+	if (r)
+		*ret = (struct decoded){ 0 };
+	return r;
+}

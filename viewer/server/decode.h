@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decode - an OTLP request, from whoever sent it, becomes a batch
+ *
+ * Source: opentelemetry-proto 1.11.0, profiles.proto.  Of any profiler: kinds
+ * of frames are "kernel", "native" (and "rust"), "go", "abort-marker"; all
+ * others, such as interpreters' frames, are BATCH_FRAME_UNKNOWN and keep their
+ * functions' names.  Attributes count wherever they are: of a sample before
+ * those of its profile before those of the resource.
+ */
+#ifndef VIEWER_SERVER_DECODE_H
+#define VIEWER_SERVER_DECODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "viewer/server/names.h"
+
+#define DECODE_BODY_MAX		(32u << 20)	/* bytes of a request */
+#define DECODE_MEMORY_MAX	(256u << 20)	/* bytes its messages may take */
+#define DECODE_EVENTS_MAX	(1u << 20)	/* samples in it */
+#define DECODE_DEPTH_MAX	2048		/* frames of a stack; then cut */
+#define DECODE_TEXT_MAX		4096		/* bytes of a name; then cut */
+
+struct decode_in {
+	const void *data;		/* uncompressed */
+	size_t len;
+	uint64_t oldest_ns, newest_ns;	/* times outside are rejected */
+	struct names *names;		/* read and added to */
+	size_t memory;			/* DECODE_MEMORY_MAX; less in tests */
+};
+
+struct decoded {
+	void *data;			/* of a batch; the receiver's to free;
+					 * NULL: no sample in it */
+	size_t len;
+	uint64_t events, rejected;	/* samples */
+	uint32_t frequency;		/* Hz; 0: not said */
+};
+
+/*
+ * In the batch a resource's comm is the name of the process, and attributes
+ * are of threads, without CPUs.  Returns 0; -EPROTO: no request, or an index
+ * in it leads nowhere; -E2BIG: over a limit; -ENOMEM.
+ */
+int decode_request(const struct decode_in *in, struct decoded *ret);
+
+#endif /* VIEWER_SERVER_DECODE_H */

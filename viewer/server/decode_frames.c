@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/server/decode_frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viewer/server/decode.h"
+
+/* --- texts and attributes ---------------------------------------------------- */
+
+bool text_is(struct text t, const char *s)
+{
+	return t.len == strlen(s) && !memcmp(t.s, s, t.len);
+}
+
+uint32_t text_intern(struct batch_builder *b, struct text t)
+{
+	return batch_string(b, t.s, t.len > DECODE_TEXT_MAX ? DECODE_TEXT_MAX :
+			    t.len);
+}
+
+static struct text text_of(ProtobufCBinaryData d)
+{
+	return (struct text){ d.len ? (const char *)d.data : "", d.len };
+}
+
+static bool in_table(struct frames *f, int32_t i, size_t n)
+{
+	if (i >= 0 && (size_t)i < n)
+		return true;
+	f->bad = true;
+	return false;
+}
+
+struct text frames_text(struct frames *f, int32_t i)
+{
+	if (i == 0 || !in_table(f, i, f->d ? f->d->n_string_table : 0))
+		return (struct text){ "", 0 };
+	return text_of(f->d->string_table[i]);
+}
+
+struct text frames_value(struct frames *f, const OtlpIn__Value *v)
+{
+	if (v && v->value_case == OTLP_IN__VALUE__VALUE_STRING_VALUE)
+		return text_of(v->string_value);
+	if (v && v->value_case == OTLP_IN__VALUE__VALUE_STRING_VALUE_STRINDEX)
+		return frames_text(f, v->string_value_strindex);
+	return (struct text){ "", 0 };
+}
+
+const OtlpIn__KeyValueAndUnit *frames_attribute(struct frames *f, int32_t i)
+{
+	if (!in_table(f, i, f->d ? f->d->n_attribute_table : 0))
+		return NULL;
+	return f->d->attribute_table[i];
+}
+
+static uint32_t string(struct frames *f, int32_t i)
+{
+	struct text t = frames_text(f, i);
+
+	if (t.len == 0)
+		return 0;
+	if (!f->strings[i])
+		f->strings[i] = text_intern(f->b, t) + 1;
+	return f->strings[i] - 1;
+}
+
+/* --- functions, files ----------------------------------------------------------- */
+
+static uint32_t number32(int64_t v)
+{
+	return v < 0 || v > UINT32_MAX ? 0 : (uint32_t)v;
+}
+
+static uint32_t function(struct frames *f, int32_t i)
+{
+	const OtlpIn__Function *from;
+	struct batch_function to = { 0 };
+
+	if (i == 0 || !in_table(f, i, f->d->n_function_table))
+		return 0;
+	if (f->functions[i])
+		return f->functions[i] - 1;
+	from = f->d->function_table[i];
+	to.name = string(f, from->name_strindex);
+	if (!to.name)
+		to.name = string(f, from->system_name_strindex);
+	to.file = string(f, from->filename_strindex);
+	to.start_line = number32(from->start_line);
+	f->functions[i] = batch_function(f->b, &to) + 1;
+	return f->functions[i] - 1;
+}
+
+static uint32_t hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? (uint32_t)(c - '0') :
+	       c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10 : 16;
+}
+
+static void file_id(struct text t, uint8_t id[FILE_ID_LEN])
+{
+	if (t.len != 2 * FILE_ID_LEN)
+		return;
+	for (size_t i = 0; i < FILE_ID_LEN; i++) {
+		uint32_t a = hex_digit(t.s[2 * i]), b = hex_digit(t.s[2 * i + 1]);
+
+		if (a > 15 || b > 15) {
+			memset(id, 0, FILE_ID_LEN);
+			return;
+		}
+		id[i] = (uint8_t)(a << 4 | b);
+	}
+}
+
+static uint32_t mapping(struct frames *f, int32_t i)
+{
+	static const char prefix[] = "process.executable.build_id.";
+	const OtlpIn__Mapping *from;
+	struct batch_exe to = { 0 };
+
+	if (i == 0 || !in_table(f, i, f->d->n_mapping_table))
+		return 0;
+	if (f->mappings[i])
+		return f->mappings[i] - 1;
+	from = f->d->mapping_table[i];
+	to.path = string(f, from->filename_strindex);
+	for (size_t k = 0; k < from->n_attribute_indices; k++) {
+		const OtlpIn__KeyValueAndUnit *a =
+			frames_attribute(f, from->attribute_indices[k]);
+		struct text key = { "", 0 }, v;
+
+		if (a)
+			key = frames_text(f, a->key_strindex);
+		if (key.len <= strlen(prefix) ||
+		    memcmp(key.s, prefix, strlen(prefix)))
+			continue;
+		v = frames_value(f, a->value);
+		key.s += strlen(prefix);
+		key.len -= strlen(prefix);
+		if (text_is(key, "gnu"))
+			to.build_id = text_intern(f->b, v);
+		else if (text_is(key, "go"))
+			to.go_build_id = text_intern(f->b, v);
+		else if (text_is(key, "htlhash"))
+			file_id(v, to.file_id);
+	}
+	f->mappings[i] = batch_exe(f->b, &to) + 1;
+	return f->mappings[i] - 1;
+}
+
+/* --- frames ---------------------------------------------------------------------- */
+
+static uint16_t kind_of(struct frames *f, const OtlpIn__Location *l)
+{
+	static const struct {
+		const char *name;
+		uint16_t kind;
+	} kinds[] = {
+		{ "kernel", BATCH_FRAME_KERNEL }, { "native", BATCH_FRAME_NATIVE },
+		{ "rust", BATCH_FRAME_NATIVE }, { "go", BATCH_FRAME_GO },
+		{ "abort-marker", BATCH_FRAME_CUT },
+	};
+
+	for (size_t k = 0; k < l->n_attribute_indices; k++) {
+		const OtlpIn__KeyValueAndUnit *a =
+			frames_attribute(f, l->attribute_indices[k]);
+		struct text v;
+
+		if (!a || !text_is(frames_text(f, a->key_strindex),
+				   "profile.frame.type"))
+			continue;
+		v = frames_value(f, a->value);
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+			if (text_is(v, kinds[i].name))
+				return kinds[i].kind;
+		}
+		return BATCH_FRAME_UNKNOWN;
+	}
+	return l->mapping_index ? BATCH_FRAME_NATIVE : BATCH_FRAME_UNKNOWN;
+}
+
+/* Lines: the innermost first; those it is inlined into need names. */
+static uint32_t put_lines(struct frames *f, const OtlpIn__Location *l,
+			  struct batch_frame *v)
+{
+	uint32_t at = 0;
+
+	for (size_t k = l->n_lines; k-- > 0; ) {
+		uint32_t fn = function(f, l->lines[k]->function_index);
+
+		if (!fn || v->inlined >= BATCH_INLINED_MAX)
+			continue;
+		if (v->function) {
+			v->inlined++;
+			v->into = at;
+		}
+		v->function = fn;
+		v->line = number32(l->lines[k]->line);
+		at = batch_frame(f->b, v);
+	}
+	return v->function ? at : batch_frame(f->b, v);
+}
+
+static uint32_t location(struct frames *f, int32_t i)
+{
+	struct batch_frame v = { .kind = BATCH_FRAME_CUT };
+	const OtlpIn__Location *l;
+
+	if (!in_table(f, i, f->d->n_location_table))
+		return 0;
+	if (f->locations[i])
+		return f->locations[i] - 1;
+	l = f->d->location_table[i];
+	if (i) {
+		v.kind = kind_of(f, l);
+		v.exe = mapping(f, l->mapping_index);
+		v.address = l->address;
+	}
+	f->locations[i] = put_lines(f, l, &v) + 1;
+	return f->locations[i] - 1;
+}
+
+uint32_t frames_stack(struct frames *f, int32_t i)
+{
+	static const struct batch_frame cut = { .kind = BATCH_FRAME_CUT };
+	uint32_t v[DECODE_DEPTH_MAX], n = 0;
+	const OtlpIn__Stack *s;
+
+	if (i == 0 && (!f->d || !f->d->n_stack_table)) {
+		v[0] = batch_frame(f->b, &cut);
+		return batch_stack(f->b, v, 1);
+	}
+	if (!in_table(f, i, f->d ? f->d->n_stack_table : 0))
+		return 0;
+	if (f->stacks[i])
+		return f->stacks[i] - 1;
+	s = f->d->stack_table[i];
+	for (size_t k = 0; k < s->n_location_indices; k++) {
+		if (n == DECODE_DEPTH_MAX - 1)
+			break;
+		v[n++] = location(f, s->location_indices[k]);
+	}
+	if (n == 0 || n < s->n_location_indices)
+		v[n++] = batch_frame(f->b, &cut);
+	f->stacks[i] = batch_stack(f->b, v, n) + 1;
+	return f->stacks[i] - 1;
+}
+
+/* --- life ------------------------------------------------------------------------- */
+
+int frames_init(struct frames *f, const OtlpIn__Dictionary *d,
+		struct batch_builder *b)
+{
+	*f = (struct frames){ .d = d, .b = b };
+	if (!d)
+		return 0;
+	f->strings = calloc(d->n_string_table + 1, sizeof(uint32_t));
+	f->functions = calloc(d->n_function_table + 1, sizeof(uint32_t));
+	f->mappings = calloc(d->n_mapping_table + 1, sizeof(uint32_t));
+	f->locations = calloc(d->n_location_table + 1, sizeof(uint32_t));
+	f->stacks = calloc(d->n_stack_table + 1, sizeof(uint32_t));
+	return f->strings && f->functions && f->mappings && f->locations &&
+	       f->stacks ? 0 : -ENOMEM;
+}
+
+void frames_fini(struct frames *f)
+{
+	free(f->strings);
+	free(f->functions);
+	free(f->mappings);
+	free(f->locations);
+	free(f->stacks);
+}

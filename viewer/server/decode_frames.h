@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decode_frames - stacks and texts of a request's dictionary
+ *
+ * Each element is looked at when a sample first leads to it, and once.
+ */
+#ifndef VIEWER_SERVER_DECODE_FRAMES_H
+#define VIEWER_SERVER_DECODE_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/batch.h"
+#include "viewer/server/otlp_in.pb-c.h"
+
+/* Text that is borrowed from the request. */
+struct text {
+	const char *s;
+	size_t len;
+};
+
+struct frames {
+	const OtlpIn__Dictionary *d;
+	struct batch_builder *b;
+	uint32_t *strings, *functions, *mappings, *locations, *stacks;
+					/* ours + 1; 0: not yet */
+	bool bad;			/* an index led nowhere */
+};
+
+/* d may be NULL: everything is empty then.  0 or -ENOMEM; frames_fini() either
+ * way. */
+int frames_init(struct frames *f, const OtlpIn__Dictionary *d,
+		struct batch_builder *b);
+void frames_fini(struct frames *f);
+
+/* String i; empty, and f->bad, where there is none. */
+struct text frames_text(struct frames *f, int32_t i);
+/* The text of a value, or empty. */
+struct text frames_value(struct frames *f, const OtlpIn__Value *v);
+/* Attribute i, or NULL and f->bad. */
+const OtlpIn__KeyValueAndUnit *frames_attribute(struct frames *f, int32_t i);
+
+bool text_is(struct text t, const char *s);
+/* Interned, cut at DECODE_TEXT_MAX. */
+uint32_t text_intern(struct batch_builder *b, struct text t);
+
+/* Stack i in the batch.  On failure 0, and f->bad or the builder failed. */
+uint32_t frames_stack(struct frames *f, int32_t i);
+
+#endif /* VIEWER_SERVER_DECODE_FRAMES_H */

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/server/facets.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
+
+#include "common/text.h"
+#include "viewer/server/params.h"
+
+struct entry {
+	size_t value, label;		/* in .text */
+	uint32_t value_len, label_len;
+	uint64_t samples;
+};
+
+/* The values of one key: an open-addressed table, at most half full. */
+struct facet {
+	struct pb text;
+	struct entry *entries;
+	uint32_t *slots;		/* entry + 1; 0: free */
+	uint32_t n, cap;		/* cap: of slots, a power of two */
+	uint64_t seed;			/* names are chosen by strangers */
+};
+
+static uint64_t hash(const struct facet *f, const struct entry *e)
+{
+	return XXH3_64bits_withSeed(f->text.data + e->value, e->value_len,
+				    f->seed);
+}
+
+static bool room(struct facet *f)
+{
+	uint32_t cap = f->cap ? 2 * f->cap : 256;
+	struct entry *entries;
+	uint32_t *slots;
+
+	if (f->n < f->cap / 2)
+		return true;
+	entries = reallocarray(f->entries, cap / 2, sizeof(*entries));
+	if (!entries)
+		return false;
+	f->entries = entries;
+	slots = calloc(cap, sizeof(*slots));
+	if (!slots)
+		return false;
+	for (uint32_t i = 0; i < f->n; i++) {
+		uint64_t at = hash(f, &f->entries[i]) & (cap - 1);
+
+		while (slots[at])
+			at = (at + 1) & (cap - 1);
+		slots[at] = i + 1;
+	}
+	free(f->slots);
+	f->slots = slots;
+	f->cap = cap;
+	return true;
+}
+
+/* Add to the value that is the last of .text from `value` on, up to `label`;
+ * its label is the rest.  0 or -ENOMEM. */
+static int add(struct facet *f, size_t value, size_t label, uint64_t samples)
+{
+	struct entry e = {
+		.value = value, .label = label,
+		.value_len = (uint32_t)(label - value),
+		.label_len = (uint32_t)(f->text.len - label),
+		.samples = samples,
+	};
+	uint64_t at;
+
+	if (f->text.failed || !room(f))
+		return -ENOMEM;
+	at = hash(f, &e) & (f->cap - 1);
+	for (; f->slots[at]; at = (at + 1) & (f->cap - 1)) {
+		struct entry *o = &f->entries[f->slots[at] - 1];
+
+		if (o->value_len == e.value_len &&
+		    (!e.value_len || !memcmp(f->text.data + o->value,
+					     f->text.data + e.value,
+					     e.value_len))) {
+			o->samples += samples;
+			f->text.len = value;
+			return 0;
+		}
+	}
+	f->entries[f->n] = e;
+	f->slots[at] = ++f->n;
+	return 0;
+}
+
+/* --- one segment ------------------------------------------------------------------- */
+
+static void put_string(struct facet *f, const struct batch *b, uint32_t i)
+{
+	size_t len;
+	const char *s = batch_str(b, i, &len);
+
+	pb_raw(&f->text, s, len);
+}
+
+static void put_short(struct facet *f, enum select_key key, size_t value)
+{
+	const char *s = (const char *)f->text.data + value, *slash;
+	size_t len = f->text.len - value;
+	char buf[64];
+
+	if (!len || f->text.failed)
+		return;
+	if (key == KEY_CONTAINER && len > 12)
+		len = 12;
+	slash = key == KEY_EXECUTABLE ? memrchr(s, '/', len) : NULL;
+	if (slash && slash + 1 < s + len) {
+		len -= (size_t)(slash + 1 - s);
+		s = slash + 1;
+	}
+	/* the source moves when .text grows */
+	if (len > sizeof(buf))
+		len = sizeof(buf);
+	memcpy(buf, s, len);
+	while (len > 0 && len == sizeof(buf) && ((unsigned char)buf[len - 1] & 0x80))
+		len--;			/* no half character */
+	pb_raw(&f->text, buf, len);
+}
+
+static int add_resource(struct facet *f, enum select_key key,
+			const struct batch *b, uint32_t i, uint64_t samples)
+{
+	const struct batch_resource *r = &b->resources[i];
+	size_t value = f->text.len, label;
+
+	if (key == KEY_PID)
+		text_num(&f->text, r->pid);
+	else
+		put_string(f, b, key == KEY_PROCESS ? r->comm :
+			   key == KEY_CONTAINER ? r->container_id :
+			   r->exe_path);
+	label = f->text.len;
+	if (key == KEY_PID) {
+		text_num(&f->text, r->pid);
+		if (r->comm)
+			text_str(&f->text, " ");
+		put_string(f, b, r->comm);
+	} else if (key == KEY_PROCESS) {
+		put_string(f, b, r->comm);
+	} else {
+		put_short(f, key, value);
+	}
+	return add(f, value, label, samples);
+}
+
+static int add_thread(struct facet *f, const struct batch *b, uint32_t i,
+		      uint64_t samples)
+{
+	size_t value = f->text.len, label;
+
+	put_string(f, b, b->attrs[i].thread_name);
+	label = f->text.len;
+	put_string(f, b, b->attrs[i].thread_name);
+	return add(f, value, label, samples);
+}
+
+static int add_kinds(struct facet *f, uint32_t kinds, uint64_t samples)
+{
+	int r = 0;
+
+	for (uint32_t k = 0; k < BATCH_FRAME__KINDS && r == 0; k++) {
+		const char *name = params_kind(k);
+		size_t value = f->text.len, label;
+
+		if (!(kinds >> k & 1) || !name)
+			continue;
+		text_str(&f->text, name);
+		label = f->text.len;
+		text_str(&f->text, name);
+		r = add(f, value, label, samples);
+	}
+	return r;
+}
+
+/* sums: one for each element that samples name by this key. */
+static int add_sums(struct facet *f, enum select_key key, const struct match *m,
+		    const uint32_t *counts, uint64_t *sums)
+{
+	const struct batch *b = &m->seg->b;
+	uint32_t n = key == KEY_KIND ? 1u << BATCH_FRAME__KINDS :
+		batch_n(b, key == KEY_THREAD ? BATCH_ATTRS : BATCH_RESOURCES);
+	int r = 0;
+
+	memset(sums, 0, n * sizeof(*sums));
+	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++) {
+		const struct batch_sample *s = &b->samples[i];
+
+		sums[key == KEY_KIND ? m->kinds[s->stack] :
+		     key == KEY_THREAD ? s->attr : s->resource] += counts[i];
+	}
+	for (uint32_t i = 0; i < n && r == 0; i++) {
+		if (!sums[i])
+			continue;
+		r = key == KEY_KIND ? add_kinds(f, i, sums[i]) :
+		    key == KEY_THREAD ? add_thread(f, b, i, sums[i]) :
+		    add_resource(f, key, b, i, sums[i]);
+	}
+	return r;
+}
+
+static const struct {
+	enum select_key key;
+	const char *name;
+} shown[] = {
+	{ KEY_PROCESS, "process" }, { KEY_PID, "pid" },
+	{ KEY_THREAD, "thread" }, { KEY_CONTAINER, "container" },
+	{ KEY_EXECUTABLE, "executable" }, { KEY_KIND, "kind" },
+};
+#define SHOWN	(sizeof(shown) / sizeof(shown[0]))
+
+static int add_segment(struct facet *facets, const struct segment *s,
+		       const struct query *q)
+{
+	size_t n = batch_n(&s->b, BATCH_ATTRS) + batch_n(&s->b, BATCH_RESOURCES) +
+		(1u << BATCH_FRAME__KINDS);
+	uint32_t *counts = calloc(batch_n(&s->b, BATCH_SAMPLES) + 1,
+				  sizeof(*counts));
+	uint64_t *sums = calloc(n, sizeof(*sums));
+	struct match m;
+	int r = match_init(&m, s, q);
+
+	if (!counts || !sums)
+		r = -ENOMEM;
+	for (size_t i = 0; i < SHOWN && r == 0; i++) {
+		match_counts(&m, 1u << shown[i].key, counts);
+		r = add_sums(&facets[i], shown[i].key, &m, counts, sums);
+	}
+	match_fini(&m);
+	free(counts);
+	free(sums);
+	return r;
+}
+
+/* --- output ---------------------------------------------------------------------------- */
+
+static int by_samples(const void *pa, const void *pb, void *arg)
+{
+	const struct entry *a = pa, *b = pb;
+	const struct facet *f = arg;
+	uint32_t n = a->value_len < b->value_len ? a->value_len : b->value_len;
+	int r;
+
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
+	r = n ? memcmp(f->text.data + a->value, f->text.data + b->value, n) : 0;
+	return r ? r : a->value_len < b->value_len ? -1 : 1;
+}
+
+static uint64_t put(struct facet *f, const char *name, uint32_t limit,
+		    struct pb *out)
+{
+	const char *text = (const char *)f->text.data;
+	uint64_t others = 0;
+
+	if (f->n)
+		qsort_r(f->entries, f->n, sizeof(*f->entries), by_samples, f);
+	text_printf(out, "\"%s\":[", name);
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct entry *e = &f->entries[i];
+
+		if (i >= limit) {
+			others += e->samples;
+			continue;
+		}
+		text_str(out, i ? ",\n[" : "\n[");
+		text_json(out, e->value_len ? text + e->value : "", e->value_len);
+		text_str(out, ",");
+		text_json(out, e->label_len ? text + e->label : "", e->label_len);
+		text_str(out, ",");
+		text_num(out, e->samples);
+		text_str(out, "]");
+	}
+	text_str(out, "],\n");
+	return others;
+}
+
+int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
+		  struct pb *out)
+{
+	struct facet facets[SHOWN] = { 0 };
+	uint64_t seed = 0, others[SHOWN];
+	int r = 0;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
+		seed = (uint64_t)(uintptr_t)out;
+	for (size_t i = 0; i < SHOWN; i++)
+		facets[i].seed = seed;
+	for (size_t i = 0; i < s->n && r == 0; i++) {
+		if (select_overlaps(s->v[i], q))
+			r = add_segment(facets, s->v[i], q);
+	}
+	text_str(out, "{");
+	for (size_t i = 0; i < SHOWN && r == 0; i++)
+		others[i] = put(&facets[i], shown[i].name, limit, out);
+	text_str(out, "\"others\":{");
+	for (size_t i = 0; i < SHOWN && r == 0; i++)
+		text_printf(out, "%s\"%s\":%llu", i ? "," : "", shown[i].name,
+			    (unsigned long long)others[i]);
+	text_str(out, "}}\n");
+	for (size_t i = 0; i < SHOWN; i++) {
+		free(facets[i].text.data);
+		free(facets[i].entries);
+		free(facets[i].slots);
+	}
+	return r ? r : out->failed ? -ENOMEM : 0;
+}

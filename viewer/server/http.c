@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/server/http.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "viewer/server/body.h"
+#include "viewer/server/decode.h"
+#include "viewer/server/page.h"
+
+#define TICK_MS		1000
+
+struct client {
+	struct client *next, **from;
+	struct MHD_Connection *c;
+	uint64_t deadline_ns;
+};
+
+/* One request. */
+struct call {
+	bool post;
+	struct body body;
+	int error;			/* of body_add() */
+};
+
+/* --- answers ------------------------------------------------------------------------ */
+
+/* Of everything but the page. */
+static const char no_policy[] =
+	"default-src 'none'; frame-ancestors 'none'; sandbox";
+
+static void put_headers(struct MHD_Response *r, const char *policy)
+{
+	static const char *const headers[][2] = {
+		{ "X-Content-Type-Options", "nosniff" },
+		{ "Referrer-Policy", "no-referrer" },
+		{ "Cache-Control", "no-store" },
+		{ "Cross-Origin-Opener-Policy", "same-origin" },
+		{ "Cross-Origin-Embedder-Policy", "require-corp" },
+		{ "Cross-Origin-Resource-Policy", "same-origin" },
+		{ "X-Frame-Options", "DENY" },
+	};
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		MHD_add_response_header(r, headers[i][0], headers[i][1]);
+	MHD_add_response_header(r, "Content-Security-Policy", policy);
+}
+
+/* extra: a header more, or NULL.  Takes over a->body. */
+static enum MHD_Result reply(struct MHD_Connection *c, struct answer *a,
+			     const char *extra, const char *value)
+{
+	struct MHD_Response *r;
+	char disposition[160];
+	enum MHD_Result done;
+
+	r = MHD_create_response_from_buffer(a->body.len,
+		a->body.data ? (void *)a->body.data : (void *)"",
+		a->body.data ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+	if (!r) {
+		free(a->body.data);
+		return MHD_NO;
+	}
+	put_headers(r, no_policy);
+	if (a->type)
+		MHD_add_response_header(r, "Content-Type", a->type);
+	if (a->file[0]) {
+		snprintf(disposition, sizeof(disposition),
+			 "attachment; filename=\"%s\"", a->file);
+		MHD_add_response_header(r, "Content-Disposition", disposition);
+	}
+	if (extra)
+		MHD_add_response_header(r, extra, value);
+	done = MHD_queue_response(c, a->status, r);
+	MHD_destroy_response(r);
+	return done;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *c, unsigned int status,
+			      const char *why)
+{
+	struct answer a = { 0 };
+
+	api_error(&a, status, why);
+	switch (status) {
+	case 401:
+		return reply(c, &a, "WWW-Authenticate", "Bearer");
+	case 503:
+		return reply(c, &a, "Retry-After", "1");
+	default:
+		return reply(c, &a, NULL, NULL);
+	}
+}
+
+static enum MHD_Result refuse_method(struct MHD_Connection *c,
+				     const char *allowed)
+{
+	struct answer a = { 0 };
+
+	api_error(&a, 405, "not a method for this path");
+	return reply(c, &a, "Allow", allowed);
+}
+
+static enum MHD_Result give_page(struct http *h, struct MHD_Connection *c)
+{
+	struct MHD_Response *r;
+	enum MHD_Result done;
+
+	r = MHD_create_response_from_buffer(live_html_len, (void *)live_html,
+					    MHD_RESPMEM_PERSISTENT);
+	if (!r)
+		return MHD_NO;
+	put_headers(r, h->policy);
+	MHD_add_response_header(r, "Content-Type", "text/html; charset=utf-8");
+	done = MHD_queue_response(c, 200, r);
+	MHD_destroy_response(r);
+	return done;
+}
+
+static enum MHD_Result add_param(void *arg, enum MHD_ValueKind kind,
+				 const char *key, size_t key_len,
+				 const char *value, size_t value_len)
+{
+	struct params *p = arg;
+
+	(void)kind;
+	if (p->n == PARAMS_MAX) {
+		p->over = true;
+		return MHD_NO;
+	}
+	p->v[p->n++] = (struct param){
+		key, value ? value : "", key_len, value ? value_len : 0,
+	};
+	return MHD_YES;
+}
+
+static enum MHD_Result give_api(struct http *h, struct MHD_Connection *c,
+				const char *path)
+{
+	struct params p = { .n = 0 };
+	struct answer a;
+
+	MHD_get_connection_values_n(c, MHD_GET_ARGUMENT_KIND, add_param, &p);
+	api_get(h->api, path, &p, clock_ns(CLOCK_REALTIME), &a);
+	return reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
+}
+
+static enum MHD_Result take_body(struct http *h, struct MHD_Connection *c,
+				 struct call *call)
+{
+	int r = call->error ? call->error : body_end(&call->body);
+	struct answer a;
+
+	if (r == -E2BIG)
+		return refuse(c, 413, "the request is too large");
+	if (r == -EPROTO)
+		return refuse(c, 400, "the body is not encoded as it says");
+	if (r)
+		return refuse(c, 503, "not enough memory");
+	api_post(h->api, call->body.data, call->body.len,
+		 clock_ns(CLOCK_REALTIME), &a);
+	return reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
+}
+
+/* --- who asks, and for what ---------------------------------------------------------- */
+
+struct asked {
+	const struct http *h;
+	unsigned int hosts, keys;
+	bool foreign;			/* a host or an origin not ours */
+	bool keyed;
+	bool body;
+	bool not_protobuf, encoded;
+	enum coding coding;
+	bool too_long;
+};
+
+/* Of "name; parameters" the name. */
+static bool value_is(const char *value, const char *want)
+{
+	size_t len = strlen(want);
+
+	return !strncasecmp(value, want, len) &&
+	       value[len + strspn(value + len, " \t")] == '\0';
+}
+
+static bool type_is(const char *value, const char *want)
+{
+	size_t len = strlen(want);
+
+	return !strncasecmp(value, want, len) &&
+	       (value[len] == ';' || value_is(value, want));
+}
+
+static void see_body_header(struct asked *a, const char *key, const char *value)
+{
+	if (!strcasecmp(key, "Content-Length")) {
+		a->body |= strspn(value, "0") != strlen(value);
+		a->too_long |= strlen(value) > 9 ||
+			strtoul(value, NULL, 10) > DECODE_BODY_MAX;
+	} else if (!strcasecmp(key, "Transfer-Encoding")) {
+		a->body = true;
+	} else if (!strcasecmp(key, "Content-Type")) {
+		a->not_protobuf = !type_is(value, "application/x-protobuf");
+	} else if (!strcasecmp(key, "Content-Encoding")) {
+		a->encoded |= a->coding != BODY_PLAIN;
+		a->coding = value_is(value, "gzip") ? BODY_GZIP :
+			value_is(value, "zstd") ? BODY_ZSTD : BODY_PLAIN;
+		a->encoded |= !a->coding && !value_is(value, "identity");
+	}
+}
+
+static enum MHD_Result see_header(void *arg, enum MHD_ValueKind kind,
+				  const char *key, const char *value)
+{
+	struct asked *a = arg;
+
+	(void)kind;
+	if (!value)
+		value = "";
+	if (!strcasecmp(key, "Host")) {
+		a->hosts++;
+		a->foreign |= !guard_host(value, a->h->port);
+	} else if (!strcasecmp(key, "Origin")) {
+		a->foreign |= !guard_origin(value, a->h->port);
+	} else if (!strcasecmp(key, "Sec-Fetch-Site")) {
+		a->foreign |= !guard_site(value);
+	} else if (!strcasecmp(key, "Authorization")) {
+		a->keys++;
+		a->keyed = guard_key(value, a->h->key);
+	} else {
+		see_body_header(a, key, value);
+	}
+	return MHD_YES;
+}
+
+/* Judge a request by its headers: 0, or a status (405: *why is the methods
+ * that are allowed). */
+static unsigned int judge(const struct asked *a, const char *path,
+			  const char *method, const char **why)
+{
+	bool get = !strcmp(method, "GET") || !strcmp(method, "HEAD");
+	bool post = !strcmp(path, HTTP_PROFILES_PATH);
+
+	*why = "only this host's own page may ask";
+	if (a->hosts != 1 || a->foreign)
+		return 403;
+	*why = "no such path";
+	if (strcmp(path, "/") && !post && !api_knows(path))
+		return 404;
+	*why = "the key of this trifold is missing: see its output";
+	if (strcmp(path, "/") && (a->keys != 1 || !a->keyed))
+		return 401;
+	*why = post ? "POST" : "GET, HEAD";
+	if (post ? strcmp(method, "POST") : !get)
+		return 405;
+	*why = "the request is too large";
+	if (a->too_long || (!post && a->body))
+		return 413;
+	*why = "Content-Type application/x-protobuf, Content-Encoding gzip, zstd or none";
+	if (post && (a->not_protobuf || a->encoded))
+		return 415;
+	*why = "too many requests at once";
+	return post && a->h->posts >= HTTP_POSTS ? 503 : 0;
+}
+
+static enum MHD_Result begin(struct http *h, struct MHD_Connection *c,
+			     const char *path, const char *method, void **state)
+{
+	struct asked a = { .h = h, .not_protobuf = true };
+	unsigned int status;
+	struct call *call;
+	const char *why;
+
+	MHD_get_connection_values(c, MHD_HEADER_KIND, see_header, &a);
+	status = judge(&a, path, method, &why);
+	h->refused += status == 401 || status == 403;
+	if (status == 405)
+		return refuse_method(c, why);
+	if (status)
+		return refuse(c, status, why);
+	call = calloc(1, sizeof(*call));
+	if (!call)
+		return MHD_NO;
+	if (!strcmp(method, "POST") &&
+	    body_init(&call->body, a.coding, DECODE_BODY_MAX)) {
+		free(call);
+		return MHD_NO;
+	}
+	call->post = !strcmp(method, "POST");
+	h->posts += call->post;
+	*state = call;
+	return MHD_YES;
+}
+
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *c,
+				  const char *path, const char *method,
+				  const char *version, const char *data,
+				  size_t *len, void **state)
+{
+	struct http *h = arg;
+	struct call *call = *state;
+
+	(void)version;
+	if (!call)
+		return begin(h, c, path, method, state);
+	if (*len) {
+		if (!call->error)
+			call->error = body_add(&call->body, data, *len);
+		*len = 0;
+		/* nothing can be answered before the end; but not for ever */
+		return MHD_YES;
+	}
+	if (call->post)
+		return take_body(h, c, call);
+	if (!strcmp(path, "/"))
+		return give_page(h, c);
+	return give_api(h, c, path);
+}
+
+/* --- connections ---------------------------------------------------------------------- */
+
+static struct client *client_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return i ? i->socket_context : NULL;
+}
+
+static void on_completed(void *arg, struct MHD_Connection *c, void **state,
+			 enum MHD_RequestTerminationCode how)
+{
+	struct client *p = client_of(c);
+	struct call *call = *state;
+	struct http *h = arg;
+
+	(void)how;
+	if (p)
+		p->deadline_ns = now_ns() + HTTP_REQUEST_NS;
+	if (!call)
+		return;
+	if (call->post) {
+		h->posts--;
+		body_fini(&call->body);
+	}
+	free(call);
+	*state = NULL;
+}
+
+static void on_connection(void *arg, struct MHD_Connection *c, void **context,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	struct http *h = arg;
+	struct client *p = *context;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (!p)
+			return;
+		*p->from = p->next;
+		if (p->next)
+			p->next->from = p->from;
+		free(p);
+		*context = NULL;
+		return;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return;
+	*p = (struct client){
+		.next = h->clients, .from = &h->clients, .c = c,
+		.deadline_ns = now_ns() + HTTP_REQUEST_NS,
+	};
+	if (h->clients)
+		h->clients->from = &p->next;
+	h->clients = p;
+	*context = p;
+}
+
+void http_tick(struct http *h)
+{
+	uint64_t now = now_ns();
+
+	for (struct client *p = h->clients; p; p = p->next) {
+		const union MHD_ConnectionInfo *i;
+
+		if (now < p->deadline_ns)
+			continue;
+		i = MHD_get_connection_info(p->c,
+					    MHD_CONNECTION_INFO_CONNECTION_FD);
+		/* the server sees its end, and closes it */
+		if (i)
+			shutdown(i->connect_fd, SHUT_RDWR);
+	}
+}
+
+/* --- life -------------------------------------------------------------------------------- */
+
+static void say(void *arg, const char *fmt, va_list ap)
+{
+	char text[512];
+	int n = vsnprintf(text, sizeof(text), fmt, ap);
+
+	(void)arg;
+	while (n > 0 && (size_t)n < sizeof(text) && text[n - 1] == '\n')
+		text[--n] = '\0';
+	log_debug("libmicrohttpd: %s", text);
+}
+
+static struct MHD_Daemon *start_one(struct http *h, int fd)
+{
+	return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+		on_request, h,
+		MHD_OPTION_EXTERNAL_LOGGER, say, NULL,
+		MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_S,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
+		MHD_OPTION_END);
+}
+
+int http_start(struct http *h, const struct listeners *l)
+{
+	int r = page_policy(h->policy, sizeof(h->policy));
+
+	if (r) {
+		log_err("the page has no Content-Security-Policy");
+		return r;
+	}
+	h->port = l->port;
+	for (int i = 0; i < l->n; i++) {
+		const union MHD_DaemonInfo *info;
+
+		h->daemon[i] = start_one(h, l->fd[i]);
+		info = h->daemon[i] ? MHD_get_daemon_info(h->daemon[i],
+				MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+		if (!info) {
+			log_err("libmicrohttpd cannot be started");
+			return -EIO;
+		}
+		h->epoll[i] = info->epoll_fd;
+		h->n = i + 1;
+	}
+	return 0;
+}
+
+void http_stop(struct http *h)
+{
+	while (h->n > 0)
+		MHD_stop_daemon(h->daemon[--h->n]);
+}
+
+int http_work(struct http *h)
+{
+	MHD_UNSIGNED_LONG_LONG ms;
+	int next = TICK_MS;
+
+	for (int i = 0; i < h->n; i++) {
+		MHD_run(h->daemon[i]);
+		if (MHD_get_timeout(h->daemon[i], &ms) == MHD_YES &&
+		    ms < (unsigned int)next)
+			next = (int)ms;
+	}
+	return next;
+}

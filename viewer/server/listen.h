@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * listen - sockets of loopback, and of nothing else
+ */
+#ifndef VIEWER_SERVER_LISTEN_H
+#define VIEWER_SERVER_LISTEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LISTEN_MAX	2	/* 127.0.0.1 and ::1 */
+
+struct listeners {
+	int fd[LISTEN_MAX];
+	int n;
+	uint16_t port;
+};
+
+/* "PORT" or "HOST:PORT"; HOST: localhost, 127.0.0.1 or [::1].  0 or -EINVAL.
+ * family: AF_UNSPEC for both, or the one that HOST means. */
+int listen_parse(const char *text, int *family, uint16_t *port);
+
+/*
+ * Bind and listen on 127.0.0.1 and, where there is IPv6, ::1, on one port (0:
+ * any that both have); or on the one of `family`.  0 or -errno.
+ */
+int listen_open(int family, uint16_t port, struct listeners *ret);
+
+/* Is fd a listening TCP socket of loopback?  Its port; or 0. */
+uint16_t listen_check(int fd);
+
+void listen_close(struct listeners *l);
+
+#endif /* VIEWER_SERVER_LISTEN_H */

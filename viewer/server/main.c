@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * viewer - the last hour of profiles, and a page to look at them
+ *
+ * Unprivileged.  Receives OTLP over HTTP from exporterd, as from anybody who
+ * has the key, and serves a page to browsers on this host: see confine.h for
+ * what it can do, docs/VIEWER.md for the rest.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/service.h"
+#include "viewer/server/confine.h"
+#include "viewer/server/http.h"
+
+struct viewer {
+	struct config cfg;
+	struct store store;
+	struct api api;
+	struct http http;
+	int signals;
+};
+
+static int catch_signals(struct viewer *v)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 ||
+	    signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+		return -errno;
+	v->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return v->signals < 0 ? -errno : 0;
+}
+
+static int open_sockets(struct config *c)
+{
+	int r;
+
+	if (c->sockets.n)
+		return 0;
+	r = listen_open(c->family, c->listen_port, &c->sockets);
+	if (r)
+		log_err("cannot listen on port %u of loopback: %s",
+			c->listen_port, strerror(-r));
+	return r;
+}
+
+static int start(struct viewer *v)
+{
+	bool own_key = !v->cfg.key[0];
+	int r;
+
+	if ((r = open_sockets(&v->cfg)) || (r = catch_signals(v)) ||
+	    (r = service_init()) ||
+	    (own_key && (r = guard_new_key(v->cfg.key))))
+		return r;
+	service_scrub_env();
+	store_init(&v->store, (uint64_t)v->cfg.memory_mib << 20,
+		   v->cfg.keep_s * NSEC_PER_SEC);
+	api_init(&v->api, &v->store);
+	v->http.api = &v->api;
+	memcpy(v->http.key, v->cfg.key, sizeof(v->http.key));
+	r = http_start(&v->http, &v->cfg.sockets);
+	if (r == 0 && own_key)
+		log_info("the page: http://localhost:%u/#key=%s",
+			 v->cfg.sockets.port, v->cfg.key);
+	return r;
+}
+
+static void tick(struct viewer *v)
+{
+	const struct store *s = &v->store;
+
+	http_tick(&v->http);
+	store_expire(&v->store, clock_ns(CLOCK_REALTIME));
+	service_alive();
+	service_status("%llu requests, %llu samples in %llu bytes",
+		       (unsigned long long)s->requests,
+		       (unsigned long long)s->samples,
+		       (unsigned long long)s->bytes);
+}
+
+static int run(struct viewer *v)
+{
+	struct pollfd p[1 + LISTEN_MAX] = {
+		{ .fd = v->signals, .events = POLLIN },
+	};
+	uint64_t next = 0;
+	int ms = 0;
+
+	for (int i = 0; i < v->http.n; i++)
+		p[1 + i] = (struct pollfd){ .fd = v->http.epoll[i],
+					    .events = POLLIN };
+	service_ready();
+	for (;;) {
+		uint64_t now;
+
+		if (poll(p, 1 + (nfds_t)v->http.n, ms) < 0 && errno != EINTR)
+			return -errno;
+		if (p[0].revents)
+			return 0;
+		ms = http_work(&v->http);
+		now = now_ns();
+		if (now >= next) {
+			tick(v);
+			next = now + NSEC_PER_SEC;
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct viewer v;
+	int r;
+
+	log_init("trifold-viewer", false);
+	r = config_load(&v.cfg, argc, argv);
+	if (r)
+		return r < 0 ? 0 : r;
+	log_init("trifold-viewer", v.cfg.debug);
+	r = start(&v);
+	if (r < 0)
+		log_err("cannot start: %s", strerror(-r));
+	else
+		r = confine(&v.cfg);
+	if (r == 0)
+		r = run(&v);
+	service_stopping();
+	http_stop(&v.http);
+	store_fini(&v.store);
+	return r < 0 ? 1 : 0;
+}

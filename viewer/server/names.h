@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names - what processes call themselves
+ *
+ * A process is called what the thread that leads it is called; but a request
+ * may hold samples of its other threads only.  So the last word of a leader is
+ * remembered, in a table of fixed size: where two processes meet in a slot,
+ * the later one has it.
+ */
+#ifndef VIEWER_SERVER_NAMES_H
+#define VIEWER_SERVER_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NAMES_SLOTS	4096
+#define NAMES_LEN	47
+
+struct names {
+	struct name_slot {
+		uint64_t start_ns;	/* with pid: which process */
+		uint32_t pid;
+		uint8_t len;		/* 0: free */
+		char text[NAMES_LEN];
+	} slots[NAMES_SLOTS];
+};
+
+/* Names over NAMES_LEN bytes are not remembered. */
+void names_put(struct names *n, uint32_t pid, uint64_t start_ns,
+	       const char *text, size_t len);
+
+/* The name, not NUL-terminated, valid until the next names_put(); or NULL. */
+const char *names_get(const struct names *n, uint32_t pid, uint64_t start_ns,
+		      size_t *len);
+
+#endif /* VIEWER_SERVER_NAMES_H */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * params - what a URL's query part asks for (docs/VIEWER.md)
+ */
+#ifndef VIEWER_SERVER_PARAMS_H
+#define VIEWER_SERVER_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "viewer/server/select.h"
+
+#define PARAMS_MAX	512
+#define PARAMS_BINS_MAX	10000
+#define PARAMS_LIMIT_MAX	10000
+
+struct param {
+	const char *name, *value;	/* borrowed, as after decoding of %XX */
+	size_t name_len, value_len;
+};
+
+struct params {
+	struct param v[PARAMS_MAX];
+	size_t n;
+	bool over;			/* there were more */
+};
+
+/* All that any of them says; each is looked at, known and well formed. */
+struct request {
+	struct query q;
+	struct query base;		/* with the filters of q */
+	bool has_base;
+	bool reverse;
+	uint32_t bins;			/* 120 */
+	uint32_t limit;			/* 100 */
+	struct select_text format;	/* empty: none given */
+};
+
+/* now: CLOCK_REALTIME, ns.  NULL, or what is wrong: one line for people. */
+const char *params_read(const struct params *p, uint64_t now,
+			struct request *ret);
+
+/* The name of a kind of frames as filters and facets have it, or NULL. */
+const char *params_kind(uint32_t batch_frame_kind);
+
+#endif /* VIEWER_SERVER_PARAMS_H */

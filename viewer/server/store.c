@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/server/store.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+#define SEALED		0xfe	/* .grade of a minute that is over, or too large */
+#define PIECES_MAX	64	/* merged at a time */
+#define MINUTE_NS	(60 * NSEC_PER_SEC)
+#define LATE_NS		(15 * NSEC_PER_SEC)	/* then a minute is over */
+
+void store_init(struct store *s, uint64_t budget, uint64_t keep_ns)
+{
+	*s = (struct store){
+		.budget = budget, .keep_ns = keep_ns,
+	};
+}
+
+void store_fini(struct store *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		segment_free(s->v[i]);
+	free(s->v);
+}
+
+/* --- the list ------------------------------------------------------------------ */
+
+static int insert(struct store *s, struct segment *seg)
+{
+	size_t at = s->n, cap = s->cap ? 2 * s->cap : 64;
+
+	if (s->n == s->cap) {
+		struct segment **p = reallocarray(s->v, cap, sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		s->v = p;
+		s->cap = cap;
+	}
+	while (at > 0 && s->v[at - 1]->start_ns > seg->start_ns)
+		at--;
+	memmove(s->v + at + 1, s->v + at, (s->n - at) * sizeof(*s->v));
+	s->v[at] = seg;
+	s->n++;
+	s->bytes += seg->bytes;
+	s->samples += seg->samples;
+	return 0;
+}
+
+static struct segment *take_out(struct store *s, size_t at)
+{
+	struct segment *seg = s->v[at];
+
+	s->n--;
+	memmove(s->v + at, s->v + at + 1, (s->n - at) * sizeof(*s->v));
+	s->bytes -= seg->bytes;
+	s->samples -= seg->samples;
+	return seg;
+}
+
+static void drop(struct store *s, size_t at, uint64_t *counter)
+{
+	struct segment *seg = take_out(s, at);
+
+	*counter += seg->samples;
+	segment_free(seg);
+}
+
+/* Put one segment in the place of these (n indices, ascending).  0, -ENOMEM or
+ * -E2BIG: all is as it was. */
+static int merge(struct store *s, const size_t *at, size_t n,
+		 enum segment_state to, uint8_t grade)
+{
+	struct segment *v[PIECES_MAX] = { 0 }, *one = NULL;
+	int r;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = s->v[at[i]];
+	r = segment_merge(v, n, to, &one);
+	if (r)
+		return r;
+	one->grade = grade;
+	for (size_t i = n; i-- > 0; )
+		segment_free(take_out(s, at[i]));
+	return insert(s, one);		/* there is room: n >= 1 were there */
+}
+
+/* Those that cannot be one are left apart. */
+static void merge_exact(struct store *s, const size_t *at, size_t n,
+			uint8_t grade)
+{
+	if (merge(s, at, n, SEGMENT_EXACT, grade) == 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		s->v[at[i]]->grade = SEALED;
+}
+
+/* --- merging what is exact --------------------------------------------------------- */
+
+#define ANY	0xff	/* grade */
+
+/* Segments of this minute up to this state and of this grade, at most max:
+ * indices, ascending. */
+static size_t find(const struct store *s, uint64_t minute,
+		   enum segment_state upto, uint8_t grade, size_t *at,
+		   size_t max)
+{
+	size_t n = 0;
+
+	/* mostly the last: starts are in order */
+	for (size_t i = s->n; i-- > 0 && n < max; ) {
+		const struct segment *g = s->v[i];
+
+		if (g->minute < minute)
+			break;
+		if (g->minute == minute && g->state <= upto &&
+		    (grade == ANY || g->grade == grade))
+			at[n++] = i;
+	}
+	for (size_t i = 0; i < n / 2; i++) {
+		size_t t = at[i];
+
+		at[i] = at[n - 1 - i];
+		at[n - 1 - i] = t;
+	}
+	return n;
+}
+
+static void merge_grades(struct store *s, uint64_t minute)
+{
+	size_t at[STORE_FAN];
+
+	for (uint8_t grade = 0; grade < SEALED - 1; grade++) {
+		if (find(s, minute, SEGMENT_EXACT, grade, at, STORE_FAN) <
+		    STORE_FAN)
+			return;
+		merge_exact(s, at, STORE_FAN, grade + 1);
+	}
+}
+
+/* Minutes that are over become one segment each, once: what comes late has
+ * merge_grades(). */
+static void seal(struct store *s, uint64_t now)
+{
+	uint64_t over = now > LATE_NS ? (now - LATE_NS) / MINUTE_NS : 0;
+	size_t at[PIECES_MAX], n;
+
+	if (s->sealed && s->sealed < over - 60)
+		s->sealed = over - 60;		/* nothing came for long */
+	for (; s->sealed && s->sealed < over; s->sealed++) {
+		n = find(s, s->sealed, SEGMENT_EXACT, ANY, at, PIECES_MAX);
+		if (n > 1)
+			merge_exact(s, at, n, SEALED);
+	}
+	if (!s->sealed)
+		s->sealed = over;
+}
+
+/* --- the budget ------------------------------------------------------------------------ */
+
+static size_t count_minutes(const struct store *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += s->v[i]->state == SEGMENT_MINUTE;
+	return n;
+}
+
+/* The oldest minutes into one; or, where that cannot be, one less. */
+static void merge_minutes(struct store *s)
+{
+	size_t at[STORE_LONG], n = 0;
+
+	for (size_t i = 0; i < s->n && n < STORE_LONG; i++) {
+		if (s->v[i]->state == SEGMENT_MINUTE)
+			at[n++] = i;
+	}
+	if (merge(s, at, n, SEGMENT_LONG, 0))
+		drop(s, at[0], &s->dropped);
+}
+
+/* The first exact segment that ends before this, or -1. */
+static ssize_t oldest_exact(const struct store *s, uint64_t before)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->v[i]->state == SEGMENT_EXACT)
+			return s->v[i]->end_ns <= before ? (ssize_t)i : -1;
+	}
+	return -1;
+}
+
+/* An exact segment, with all that there is of its minute, or else alone. */
+static void forget_times(struct store *s, size_t exact)
+{
+	size_t at[PIECES_MAX], n;
+
+	n = find(s, s->v[exact]->minute, SEGMENT_MINUTE, ANY, at, PIECES_MAX);
+	if (merge(s, at, n, SEGMENT_MINUTE, 0) &&
+	    merge(s, &exact, 1, SEGMENT_MINUTE, 0))
+		drop(s, exact, &s->dropped);
+}
+
+/* Take one step down. */
+static void coarsen(struct store *s, uint64_t now)
+{
+	size_t minutes = count_minutes(s);
+	ssize_t exact = oldest_exact(s, now > STORE_FRESH_NS ?
+				     now - STORE_FRESH_NS : 0);
+
+	if (minutes >= 2 * STORE_LONG || (exact < 0 && minutes > 1))
+		merge_minutes(s);
+	else if (exact >= 0)
+		forget_times(s, (size_t)exact);
+	else
+		drop(s, 0, &s->dropped);
+}
+
+void store_expire(struct store *s, uint64_t now)
+{
+	uint64_t before = now > s->keep_ns ? now - s->keep_ns : 0;
+
+	for (size_t i = 0; i < s->n; ) {
+		if (s->v[i]->start_ns >= before)
+			return;
+		if (s->v[i]->end_ns <= before)
+			drop(s, i, &s->expired);
+		else
+			i++;
+	}
+}
+
+int store_add(struct store *s, void *data, size_t len, uint64_t now)
+{
+	struct segment *seg;
+	uint64_t minute;
+	int r;
+
+	s->requests++;
+	if (!data)
+		return 0;
+	r = segment_new(data, len, &seg);
+	if (r) {
+		free(data);
+		return r;
+	}
+	minute = seg->minute;
+	r = insert(s, seg);
+	if (r) {
+		segment_free(seg);
+		return r;
+	}
+	store_expire(s, now);
+	merge_grades(s, minute);
+	seal(s, now);
+	while (s->bytes > s->budget && s->n)
+		coarsen(s, now);
+	return 0;
+}
+
+uint64_t store_coarse_ns(const struct store *s, enum segment_state state)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->v[i]->state >= state && s->v[i]->end_ns > end)
+			end = s->v[i]->end_ns;
+	}
+	return end;
+}
