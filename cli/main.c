@@ -10,7 +10,7 @@
 #include "common/log.h"
 #include "profile/formats/otlp.h"
 
-static int usage(FILE *to)
+static int trifold_usage(FILE *to)
 {
 	fprintf(to, "trifold - a profiler for whole Linux systems\n\nUsage: "
 		"trifold COMMAND [OPTION]...\n\n");
@@ -34,13 +34,13 @@ int main(int argc, char **argv)
 	log_init("trifold", false);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") ||
 	    !strcmp(name, "help"))
-		return usage(stdout);
+		return trifold_usage(stdout);
 	if (!strcmp(name, "--version")) {
 		printf("trifold %s\n", TRIFOLD_VERSION);
 		return 0;
 	}
 	if (!*name)
-		return usage(stderr);
+		return trifold_usage(stderr);
 	if (!c) {
 		log_err("unknown command \"%.64s\"; see `trifold --help`", name);
 		return EXIT_USAGE;

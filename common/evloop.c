@@ -49,7 +49,7 @@ void evloop_del(struct evloop *loop, struct ev_source *src)
 	}
 }
 
-static int deliver(struct evloop *loop)
+static int evloop_deliver(struct evloop *loop)
 {
 	while (loop->next < loop->count && !loop->stop) {
 		struct epoll_event *ev = &loop->batch[loop->next++];
@@ -76,7 +76,7 @@ int evloop_run(struct evloop *loop)
 			return -errno;
 		loop->next = 0;
 		loop->count = n < 0 ? 0 : n;
-		r = deliver(loop);
+		r = evloop_deliver(loop);
 		loop->count = 0;
 	}
 	return r;

@@ -8,7 +8,7 @@
 
 #include "common/text.h"
 
-static void begin(struct json *j, const char *key)
+static void json_begin(struct json *j, const char *key)
 {
 	if (j->more)
 		text_str(&j->w, ",");
@@ -21,7 +21,7 @@ static void begin(struct json *j, const char *key)
 
 void json_open(struct json *j, const char *key, char bracket)
 {
-	begin(j, key);
+	json_begin(j, key);
 	pb_raw(&j->w, &bracket, 1);
 	j->more = false;
 }
@@ -34,7 +34,7 @@ void json_close(struct json *j, char bracket)
 
 void json_text(struct json *j, const char *key, const char *s)
 {
-	begin(j, key);
+	json_begin(j, key);
 	if (s)
 		text_json(&j->w, s, strlen(s));
 	else
@@ -43,19 +43,19 @@ void json_text(struct json *j, const char *key, const char *s)
 
 void json_num(struct json *j, const char *key, uint64_t v)
 {
-	begin(j, key);
+	json_begin(j, key);
 	text_num(&j->w, v);
 }
 
 void json_int(struct json *j, const char *key, int64_t v)
 {
-	begin(j, key);
+	json_begin(j, key);
 	text_printf(&j->w, "%" PRId64, v);
 }
 
 void json_bool(struct json *j, const char *key, bool v)
 {
-	begin(j, key);
+	json_begin(j, key);
 	text_str(&j->w, v ? "true" : "false");
 }
 

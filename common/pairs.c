@@ -42,7 +42,7 @@ void pairs_fini(struct pairs *p)
 	*p = (struct pairs){ 0 };
 }
 
-static int hex_digit(char c)
+static int pairs_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -61,8 +61,8 @@ bool percent_decode(char *s)
 			*out++ = *s;
 			continue;
 		}
-		hi = hex_digit(s[1]);
-		lo = hi < 0 ? -1 : hex_digit(s[2]);
+		hi = pairs_hex_digit(s[1]);
+		lo = hi < 0 ? -1 : pairs_hex_digit(s[2]);
 		if (lo < 0 || hi + lo == 0)
 			return false;
 		*out++ = (char)(hi << 4 | lo);
@@ -73,7 +73,7 @@ bool percent_decode(char *s)
 }
 
 /* Without the blanks at both ends, which are overwritten. */
-static char *trim(char *s)
+static char *pairs_trim(char *s)
 {
 	size_t n;
 
@@ -89,7 +89,7 @@ bool pairs_next(char **rest, char **key, char **value, bool *bad)
 	char *item, *eq;
 
 	while ((item = strsep(rest, ","))) {
-		item = trim(item);
+		item = pairs_trim(item);
 		if (*item)
 			break;
 	}
@@ -98,8 +98,8 @@ bool pairs_next(char **rest, char **key, char **value, bool *bad)
 	eq = strchr(item, '=');
 	if (eq)
 		*eq = '\0';
-	*key = trim(item);
-	*value = eq ? trim(eq + 1) : NULL;
+	*key = pairs_trim(item);
+	*value = eq ? pairs_trim(eq + 1) : NULL;
 	*bad = !eq || !**key || !percent_decode(*value);
 	return !*bad;
 }

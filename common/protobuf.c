@@ -40,7 +40,7 @@ void pb_raw(struct pb *w, const void *p, size_t n)
 	w->len += n;
 }
 
-static unsigned int varint(uint8_t out[10], uint64_t v)
+static unsigned int protobuf_varint(uint8_t out[10], uint64_t v)
 {
 	unsigned int n = 0;
 
@@ -54,7 +54,7 @@ void pb_varint(struct pb *w, uint64_t v)
 {
 	uint8_t buf[10];
 
-	pb_raw(w, buf, varint(buf, v));
+	pb_raw(w, buf, protobuf_varint(buf, v));
 }
 
 static void pb_tag(struct pb *w, unsigned int field, unsigned int wire)
@@ -98,7 +98,7 @@ void pb_end(struct pb *w, size_t mark)
 {
 	uint8_t buf[10];
 	size_t len = w->len - mark;
-	unsigned int n = varint(buf, len);
+	unsigned int n = protobuf_varint(buf, len);
 
 	if (!pb_room(w, n - 1) || w->failed)
 		return;

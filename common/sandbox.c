@@ -201,7 +201,7 @@ static int allow_reading(int ruleset, const char *path)
 	return r;
 }
 
-static int landlock(bool net, const char *const *paths)
+static int sandbox_landlock(bool net, const char *const *paths)
 {
 	long abi = syscall(__NR_landlock_create_ruleset, NULL, 0, 1);
 	/* 13 rights at first, then refer, truncate, ioctl of devices */
@@ -229,12 +229,12 @@ static int landlock(bool net, const char *const *paths)
 
 int sandbox_landlock_deny(void)
 {
-	return landlock(false, NULL);
+	return sandbox_landlock(false, NULL);
 }
 
 int sandbox_landlock_read(const char *const *paths)
 {
-	return landlock(true, paths);
+	return sandbox_landlock(true, paths);
 }
 
 /* --- seccomp --------------------------------------------------------------- */

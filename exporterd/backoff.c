@@ -29,7 +29,7 @@ uint64_t backoff_random(void)
 	return r;
 }
 
-static bool parse_seconds(const char *s, uint64_t *ret)
+static bool backoff_parse_seconds(const char *s, uint64_t *ret)
 {
 	uint64_t v = 0;
 	size_t n = 0;
@@ -48,7 +48,7 @@ int retry_after_parse(const char *value, time_t now, uint64_t *ret_ns)
 {
 	uint64_t s;
 
-	if (!parse_seconds(value, &s)) {
+	if (!backoff_parse_seconds(value, &s)) {
 		time_t date;
 
 		/* each of the three forms of a date begins with a weekday */

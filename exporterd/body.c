@@ -33,7 +33,7 @@ int compression_of(const char *name)
 	return -1;
 }
 
-static bool plain(struct body *b, const uint8_t *data)
+static bool exporter_body_plain(struct body *b, const uint8_t *data)
 {
 	b->data = malloc(b->raw_len ? b->raw_len : 1);
 	b->len = b->raw_len;
@@ -42,7 +42,7 @@ static bool plain(struct body *b, const uint8_t *data)
 	return b->data;
 }
 
-static bool gzip(struct body *b, const uint8_t *data)
+static bool exporter_body_gzip(struct body *b, const uint8_t *data)
 {
 	z_stream z = {
 		.next_in = (Bytef *)data, .avail_in = (uInt)b->raw_len,
@@ -78,11 +78,11 @@ static bool compress_into(struct body *b, const uint8_t *data)
 {
 	switch (b->compression) {
 	case COMPRESSION_GZIP:
-		return gzip(b, data);
+		return exporter_body_gzip(b, data);
 	case COMPRESSION_ZSTD:
 		return zstd(b, data);
 	default:
-		return plain(b, data);
+		return exporter_body_plain(b, data);
 	}
 }
 

@@ -15,14 +15,14 @@
 
 #define USAGE	ENDPOINT_USAGE
 
-static int no_memory(void)
+static int exporter_config_no_memory(void)
 {
 	log_err("out of memory");
 	return 1;
 }
 
-static int number(const char *option, const char *s, unsigned long max,
-		  unsigned int *ret)
+static int exporter_config_number(const char *option, const char *s,
+				  unsigned long max, unsigned int *ret)
 {
 	unsigned long v;
 	char *end;
@@ -49,9 +49,10 @@ static int option_header(struct endpoint_options *o, const char *s)
 	}
 	name = strndup(s, (size_t)(eq - s));
 	if (!name)
-		return no_memory();
-	r = pairs_set(&o->headers, name, strdup(eq + 1), strcasecmp) < 0 ?
-		no_memory() : 0;
+		return exporter_config_no_memory();
+	r = pairs_set(&o->headers, name, strdup(eq + 1), strcasecmp) < 0
+		    ? exporter_config_no_memory()
+		    : 0;
 	free(name);
 	return r;
 }
@@ -84,25 +85,25 @@ static int option(struct config *c, struct endpoint_options *o, int opt)
 
 	switch (opt) {
 	case OPT_UID:
-		r = number("uid", optarg, UINT_MAX - 1, &v);
+		r = exporter_config_number("uid", optarg, UINT_MAX - 1, &v);
 		c->uid = v;
 		return r;
 	case OPT_GID:
-		r = number("gid", optarg, UINT_MAX - 1, &v);
+		r = exporter_config_number("gid", optarg, UINT_MAX - 1, &v);
 		c->gid = v;
 		return r;
 	case OPT_HUB_UID:
-		r = number("hub-uid", optarg, UINT_MAX - 1, &v);
+		r = exporter_config_number("hub-uid", optarg, UINT_MAX - 1, &v);
 		c->hub_uid = v;
 		return r;
 	case OPT_RECORDER_FD:
-		r = number("recorder-fd", optarg, INT_MAX, &v);
+		r = exporter_config_number("recorder-fd", optarg, INT_MAX, &v);
 		c->recorder_fd = (int)v;
 		return r;
 	case OPT_HUB:
 		free(c->hub);
 		c->hub = strdup(optarg);
-		return c->hub ? 0 : no_memory();
+		return c->hub ? 0 : exporter_config_no_memory();
 	case OPT_ENDPOINT:
 		o->endpoint = optarg;
 		return 0;
@@ -181,7 +182,7 @@ int config_load(struct config *c, int argc, char **argv)
 	};
 	r = read_options(c, &o, argc, argv);
 	if (r == 0 && resource_load(&c->resource, "") < 0)
-		r = no_memory();
+		r = exporter_config_no_memory();
 	if (r == 0 && !c->no_network)
 		r = metrics_config_load(&c->metrics, &o);
 	if (r == 0 && !c->no_network)

@@ -23,7 +23,7 @@ struct name {
 	char s[64];
 };
 
-static int no_memory(void)
+static int endpoint_no_memory(void)
 {
 	log_err("out of memory");
 	return 1;
@@ -31,7 +31,7 @@ static int no_memory(void)
 
 /* --- headers -------------------------------------------------------------- */
 
-static bool is_token(const char *s)
+static bool endpoint_is_token(const char *s)
 {
 	static const char tchar[] = "!#$%&'*+-.^_`|~0123456789"
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -72,7 +72,7 @@ static int add_header(struct endpoint *e, const char *from, const char *name,
 {
 	char shown[128];
 
-	if (!is_token(name) || !is_field_value(value)) {
+	if (!endpoint_is_token(name) || !is_field_value(value)) {
 		log_err("%s: \"%s\" is no header: write NAME=VALUE, without control characters",
 			from, log_quote(name, strlen(name), shown,
 					sizeof(shown)));
@@ -82,13 +82,14 @@ static int add_header(struct endpoint *e, const char *from, const char *name,
 		log_warn("%s: %s is set by trifold itself; ignored", from, name);
 		return 0;
 	}
-	return pairs_set(&e->headers, name, strdup(value), strcasecmp) < 0 ?
-		no_memory() : 0;
+	return pairs_set(&e->headers, name, strdup(value), strcasecmp) < 0
+		       ? endpoint_no_memory()
+		       : 0;
 }
 
 /* --- variables ------------------------------------------------------------ */
 
-static const char *env(const char *name)
+static const char *endpoint_env(const char *name)
 {
 	const char *s = getenv(name);
 
@@ -104,15 +105,15 @@ static const char *env_of(unsigned int number, const char *option,
 	if (number > 1) {
 		snprintf(which->s, sizeof(which->s), MORE "%u_%s", number,
 			 option);
-		return env(which->s);
+		return endpoint_env(which->s);
 	}
 	snprintf(which->s, sizeof(which->s), OTLP "%s_%s",
 		 number ? "PROFILES" : "METRICS", option);
-	s = env(which->s);
+	s = endpoint_env(which->s);
 	if (s)
 		return s;
 	snprintf(which->s, sizeof(which->s), OTLP "%s", option);
-	return env(which->s);
+	return endpoint_env(which->s);
 }
 
 static int env_headers(struct endpoint *e)
@@ -127,7 +128,7 @@ static int env_headers(struct endpoint *e)
 		return 0;
 	copy = rest = strdup(s);
 	if (!copy)
-		return no_memory();
+		return endpoint_no_memory();
 	if (strchr(s, ';')) {
 		log_err("%s: \";\" is not supported: write a semicolon in a value as %%3B",
 			which.s);
@@ -218,7 +219,7 @@ static int env_file(struct endpoint *e, const char *option, char **ret)
 		return ENDPOINT_USAGE;
 	}
 	*ret = strdup(s);
-	return *ret ? 0 : no_memory();
+	return *ret ? 0 : endpoint_no_memory();
 }
 
 static int env_files(struct endpoint *e)
@@ -327,7 +328,7 @@ static char *without_secrets(CURLU *u)
 	return copy;
 }
 
-static CURLU *parse(const char *s)
+static CURLU *endpoint_parse(const char *s)
 {
 	CURLU *u = curl_url();
 
@@ -341,7 +342,7 @@ static CURLU *parse(const char *s)
 
 char *endpoint_url(const char *base, const char *path)
 {
-	CURLU *u = parse(base);
+	CURLU *u = endpoint_parse(base);
 	char *url = NULL, *copy = NULL;
 
 	if (u && append_path(u, path) &&
@@ -354,7 +355,7 @@ char *endpoint_url(const char *base, const char *path)
 
 bool endpoint_is_loopback(const char *url)
 {
-	CURLU *u = parse(url);
+	CURLU *u = endpoint_parse(url);
 	char *host = NULL;
 	bool yes = false;
 
@@ -375,7 +376,7 @@ static int set_url(struct endpoint *e, const char *from, const char *s,
 		   bool base)
 {
 	const char *path = e->number ? ENDPOINT_PATH : ENDPOINT_METRICS_PATH;
-	CURLU *u = parse(s);
+	CURLU *u = endpoint_parse(s);
 
 	if (!u) {
 		log_err("%s: not a URL of the form http://HOST:PORT or https://HOST:PORT%s",
@@ -389,7 +390,9 @@ static int set_url(struct endpoint *e, const char *from, const char *s,
 		append_path(u, path);
 	e->shown_url = without_secrets(u);
 	curl_url_cleanup(u);
-	return e->url && e->shown_url && (e->base || !base) ? 0 : no_memory();
+	return e->url && e->shown_url && (e->base || !base)
+		       ? 0
+		       : endpoint_no_memory();
 }
 
 static int find_url(struct endpoint *e, const struct endpoint_options *o)
@@ -406,10 +409,10 @@ static int find_url(struct endpoint *e, const struct endpoint_options *o)
 			       false);
 	if (o->endpoint)
 		return set_url(e, "--endpoint", o->endpoint, true);
-	s = env(OTLP "PROFILES_ENDPOINT");
+	s = endpoint_env(OTLP "PROFILES_ENDPOINT");
 	if (s)
 		return set_url(e, OTLP "PROFILES_ENDPOINT", s, false);
-	s = env(OTLP "ENDPOINT");
+	s = endpoint_env(OTLP "ENDPOINT");
 	return set_url(e, OTLP "ENDPOINT", s ? s : ENDPOINT_DEFAULT, true);
 }
 
@@ -460,7 +463,8 @@ int endpoint_load(struct endpoint *e, unsigned int number,
 
 int endpoint_load_metrics(struct endpoint *e, const struct endpoint_options *o)
 {
-	const char *own = env(OTLP "METRICS_ENDPOINT"), *all = env(OTLP "ENDPOINT");
+	const char *own = endpoint_env(OTLP "METRICS_ENDPOINT"),
+		   *all = endpoint_env(OTLP "ENDPOINT");
 	int r;
 
 	*e = (struct endpoint){ 0 };

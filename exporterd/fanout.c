@@ -49,7 +49,8 @@ static void add_request(struct fanout *f, uint64_t id, struct request *q)
 	}
 }
 
-static void lost(struct fanout *f, uint64_t id, uint64_t samples, int why)
+static void fanout_lost(struct fanout *f, uint64_t id, uint64_t samples,
+			int why)
 {
 	enum batch_outcome o = why == -ENODATA ? BATCH_DELIVERED :
 						 BATCH_GAVE_UP;
@@ -80,7 +81,7 @@ void fanout_add(struct fanout *f, uint64_t id, const struct batch *b)
 		if (r == 0)
 			add_request(f, id, &q);
 		else
-			lost(f, id, q.samples, r);
+			fanout_lost(f, id, q.samples, r);
 		request_fini(&q);
 		left.first += now.n;
 		left.n -= now.n;

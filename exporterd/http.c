@@ -66,7 +66,7 @@ static size_t on_header(char *data, size_t size, size_t n, void *arg)
 	return len;
 }
 
-static void deliver(struct http *h, CURLcode code)
+static void exporter_http_deliver(struct http *h, CURLcode code)
 {
 	struct http_answer *a = &h->answer;
 
@@ -94,7 +94,7 @@ static void check_done(struct http *h)
 	while ((m = curl_multi_info_read(h->multi, &left))) {
 		if (m->msg != CURLMSG_DONE)
 			continue;
-		deliver(h, m->data.result);
+		exporter_http_deliver(h, m->data.result);
 		return;
 	}
 }
@@ -159,7 +159,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg,
 	return evloop_mod(h->loop, &w->src, events) < 0 ? -1 : 0;
 }
 
-static void on_timer(void *arg)
+static void exporter_http_on_timer(void *arg)
 {
 	struct http *h = arg;
 	int running;
@@ -285,7 +285,7 @@ int http_init(struct http *h, struct evloop *loop,
 	int r;
 
 	*h = (struct http){ .loop = loop, .done = done, .arg = arg };
-	r = timer_init(&h->timer, loop, on_timer, h);
+	r = timer_init(&h->timer, loop, exporter_http_on_timer, h);
 	if (r < 0)
 		return r;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT))

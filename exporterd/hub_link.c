@@ -23,13 +23,14 @@ static bool is_up(const struct hub_link *l)
 	return l->conn.fd >= 0;
 }
 
-static void add(struct export_outcomes *to, const struct export_outcomes *o)
+static void hub_link_add(struct export_outcomes *to,
+			 const struct export_outcomes *o)
 {
 	for (int i = 0; i < BATCH__OUTCOMES; i++)
 		to->samples[i] += o->samples[i];
 }
 
-static void watch(struct hub_link *l)
+static void hub_link_watch(struct hub_link *l)
 {
 	uint32_t want = (l->closing ? 0 : EPOLLIN) | (l->first ? EPOLLOUT : 0);
 
@@ -40,13 +41,13 @@ static void watch(struct hub_link *l)
 		log_err("event loop: %m");
 }
 
-static void drop(struct hub_link *l)
+static void hub_link_drop(struct hub_link *l)
 {
 	if (!is_up(l))
 		return;
 	evloop_del(l->loop, &l->src);
 	conn_close(&l->conn);
-	add(&l->unreported, &l->in_hello);
+	hub_link_add(&l->unreported, &l->in_hello);
 	l->in_hello = (struct export_outcomes){ 0 };
 	while (l->first) {
 		struct hub_answer *a = l->first;
@@ -63,7 +64,7 @@ static void drop(struct hub_link *l)
 		l->ops->flushed(l->arg);
 }
 
-static void flush(struct hub_link *l)
+static void hub_link_flush(struct hub_link *l)
 {
 	bool any = l->first != NULL;
 
@@ -75,7 +76,7 @@ static void flush(struct hub_link *l)
 		if (r == -EAGAIN)
 			break;
 		if (r < 0) {
-			drop(l);
+			hub_link_drop(l);
 			return;
 		}
 		l->first = a->next;
@@ -83,14 +84,14 @@ static void flush(struct hub_link *l)
 	}
 	if (!l->first)
 		l->last = NULL;
-	watch(l);
+	hub_link_watch(l);
 	if (any && !l->first)
 		l->ops->flushed(l->arg);
 }
 
 /* --- receiving ------------------------------------------------------------ */
 
-static int on_hello(struct hub_link *l, const struct msg *m)
+static int hub_link_on_hello(struct hub_link *l, const struct msg *m)
 {
 	const struct msg_hello_hub *h = (const void *)m->buf;
 
@@ -104,13 +105,13 @@ static int on_hello(struct hub_link *l, const struct msg *m)
 	return MSG_OK;
 }
 
-static int on_batch(struct hub_link *l, struct msg *m)
+static int hub_link_on_batch(struct hub_link *l, struct msg *m)
 {
 	return l->ops->batch(l->arg, m->hdr.id, m->fds[0],
 			     (const void *)m->buf);
 }
 
-static int on_status(struct hub_link *l, const struct msg *m)
+static int hub_link_on_status(struct hub_link *l, const struct msg *m)
 {
 	const struct msg_status *s = (const void *)m->buf;
 
@@ -123,7 +124,7 @@ static int on_status(struct hub_link *l, const struct msg *m)
 	return MSG_OK;
 }
 
-static int receive(struct hub_link *l)
+static int hub_link_receive(struct hub_link *l)
 {
 	struct msg m;
 	int r = conn_recv(&l->conn, &m);
@@ -132,13 +133,13 @@ static int receive(struct hub_link *l)
 		return r;
 	switch (m.hdr.type) {
 	case MSG_HELLO_HUB:
-		r = on_hello(l, &m);
+		r = hub_link_on_hello(l, &m);
 		break;
 	case MSG_BATCH:
-		r = on_batch(l, &m);
+		r = hub_link_on_batch(l, &m);
 		break;
 	case MSG_STATUS:
-		r = on_status(l, &m);
+		r = hub_link_on_status(l, &m);
 		break;
 	default:
 		r = MSG_BAD_TYPE;
@@ -147,18 +148,18 @@ static int receive(struct hub_link *l)
 	return r;
 }
 
-static int on_event(struct ev_source *src, uint32_t events)
+static int hub_link_on_event(struct ev_source *src, uint32_t events)
 {
 	struct hub_link *l = (struct hub_link *)((char *)src -
 						 offsetof(struct hub_link, src));
 	int r = 0;
 
 	if (events & EPOLLOUT)
-		flush(l);
+		hub_link_flush(l);
 	if (l->closing && (events & (EPOLLHUP | EPOLLERR)))
-		drop(l);
+		hub_link_drop(l);
 	for (int i = 0; i < BURST && is_up(l) && !l->closing && r == 0; i++)
-		r = receive(l);
+		r = hub_link_receive(l);
 	if (r == 0 || r == -EAGAIN || !is_up(l))
 		return 0;
 	if (r > 0) {
@@ -170,13 +171,13 @@ static int on_event(struct ev_source *src, uint32_t events)
 		log_info("symbolizerd is gone: waiting for it");
 		l->said = true;
 	}
-	drop(l);
+	hub_link_drop(l);
 	return 0;
 }
 
 /* --- connecting ----------------------------------------------------------- */
 
-static int say_hello(struct hub_link *l)
+static int hub_link_say_hello(struct hub_link *l)
 {
 	struct msg_hello_exporter hello = {
 		.batch_version = BATCH_VERSION,
@@ -210,8 +211,8 @@ static void try_connect(void *arg)
 			conn_close(&l->conn);
 	}
 	if (r == 0) {
-		if (say_hello(l) < 0)
-			drop(l);
+		if (hub_link_say_hello(l) < 0)
+			hub_link_drop(l);
 		return;
 	}
 	if (!l->said)
@@ -225,8 +226,13 @@ int hub_link_init(struct hub_link *l, struct evloop *loop, const char *path,
 		  uid_t uid, const struct hub_link_ops *ops, void *arg)
 {
 	*l = (struct hub_link){
-		.loop = loop, .path = path, .uid = uid, .ops = ops, .arg = arg,
-		.conn.fd = -1, .src.fn = on_event,
+		.loop = loop,
+		.path = path,
+		.uid = uid,
+		.ops = ops,
+		.arg = arg,
+		.conn.fd = -1,
+		.src.fn = hub_link_on_event,
 		.backoff = { FIRST_WAIT_NS, MAX_WAIT_NS, 0 },
 	};
 	return timer_init(&l->retry, loop, try_connect, l);
@@ -273,7 +279,7 @@ void hub_link_done(struct hub_link *l, uint64_t id, uint64_t samples,
 	else
 		l->first = a;
 	l->last = a;
-	flush(l);
+	hub_link_flush(l);
 }
 
 void hub_link_stats(struct hub_link *l, const struct exporter_stats *stats)
@@ -290,7 +296,7 @@ void hub_link_close(struct hub_link *l)
 	l->closing = true;
 	timer_stop(&l->retry);
 	if (is_up(l))
-		watch(l);
+		hub_link_watch(l);
 }
 
 bool hub_link_flushed(const struct hub_link *l)

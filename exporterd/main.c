@@ -52,7 +52,7 @@ struct exporter {
 
 static uint64_t held(void *arg);
 
-static void collect(struct exporter *e)
+static void exporterd_collect(struct exporter *e)
 {
 	struct exporter_stats *s = &e->stats;
 	struct cost cost;
@@ -66,7 +66,7 @@ static void collect(struct exporter *e)
 	s->rss_bytes = cost.rss_bytes;
 }
 
-static void on_status(void *arg, const struct status *st)
+static void exporterd_on_status(void *arg, const struct status *st)
 {
 	struct exporter *e = arg;
 
@@ -75,7 +75,7 @@ static void on_status(void *arg, const struct status *st)
 
 static void end_metrics(struct exporter *e)
 {
-	collect(e);
+	exporterd_collect(e);
 	metrics_sender_end(&e->metrics);
 }
 
@@ -123,8 +123,8 @@ static void on_recorded(void *arg, uint64_t id, uint64_t samples,
 }
 
 /* Returns an outcome, or -1: it will be told. */
-static int pass_on(struct exporter *e, uint64_t id, int fd,
-		   const struct msg_batch *m, const struct batch *b)
+static int exporterd_pass_on(struct exporter *e, uint64_t id, int fd,
+			     const struct msg_batch *m, const struct batch *b)
 {
 	if (e->recording)
 		recorder_add(&e->recorder, id, fd, m);
@@ -135,7 +135,8 @@ static int pass_on(struct exporter *e, uint64_t id, int fd,
 	return e->recording ? -1 : BATCH_NO_RECEIVER;
 }
 
-static int on_batch(void *arg, uint64_t id, int fd, const struct msg_batch *m)
+static int exporterd_on_batch(void *arg, uint64_t id, int fd,
+			      const struct msg_batch *m)
 {
 	struct exporter *e = arg;
 	struct batch b = { 0 };
@@ -148,7 +149,7 @@ static int on_batch(void *arg, uint64_t id, int fd, const struct msg_batch *m)
 	if (r == 0) {
 		if (m->bytes == len && batch_open(data, len, &b) == 0 &&
 		    batch_n(&b, BATCH_TIMES) == m->samples)
-			outcome = pass_on(e, id, fd, m, &b);
+			outcome = exporterd_pass_on(e, id, fd, m, &b);
 		munmap((void *)data, len);
 	} else if (r != -EPROTO) {
 		log_err("cannot map a batch: %s", strerror(-r));
@@ -161,7 +162,7 @@ static int on_batch(void *arg, uint64_t id, int fd, const struct msg_batch *m)
 
 /* --- once a second, and at the end ------------------------------------------- */
 
-static void on_tick(void *arg)
+static void exporterd_on_tick(void *arg)
 {
 	struct exporter *e = arg;
 	struct exporter_stats *s = &e->stats;
@@ -170,7 +171,7 @@ static void on_tick(void *arg)
 		end_if_drained(e);
 		return;
 	}
-	collect(e);
+	exporterd_collect(e);
 	hub_link_stats(&e->hub, s);
 	service_alive();
 	service_status("%llu requests, %llu retries, %llu samples waiting",
@@ -201,7 +202,7 @@ static void give_up(void *arg)
  * Another exporterd comes after this one: what is not answered by then is not
  * given up, the hub sends it to that one.
  */
-static void leave(struct exporter *e)
+static void exporterd_leave(struct exporter *e)
 {
 	e->leaving = true;
 	timer_set(&e->deadline, LEAVE_NS, 0);
@@ -209,7 +210,7 @@ static void leave(struct exporter *e)
 	fanout_leave(&e->fanout, now_ns() + LEAVE_NS);
 }
 
-static int on_signal(struct ev_source *src, uint32_t events)
+static int exporterd_on_signal(struct ev_source *src, uint32_t events)
 {
 	struct exporter *e = (struct exporter *)((char *)src -
 						 offsetof(struct exporter, signals));
@@ -228,7 +229,7 @@ static int on_signal(struct ev_source *src, uint32_t events)
 	hub_link_close(&e->hub);
 	timer_set(&e->deadline, DRAIN_NS, 0);
 	if (si.ssi_signo == SIGHUP)
-		leave(e);
+		exporterd_leave(e);
 	else
 		fanout_drain(&e->fanout, now_ns() + DRAIN_NS);
 	end_if_drained(e);
@@ -237,7 +238,7 @@ static int on_signal(struct ev_source *src, uint32_t events)
 
 /* --- life -------------------------------------------------------------------- */
 
-static int catch_signals(struct exporter *e)
+static int exporterd_catch_signals(struct exporter *e)
 {
 	sigset_t set;
 	int r;
@@ -249,7 +250,7 @@ static int catch_signals(struct exporter *e)
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 ||
 	    signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		return -errno;
-	e->signals.fn = on_signal;
+	e->signals.fn = exporterd_on_signal;
 	e->signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (e->signals.fd < 0)
 		return -errno;
@@ -257,17 +258,19 @@ static int catch_signals(struct exporter *e)
 	return r;
 }
 
-static int start(struct exporter *e)
+static int exporterd_start(struct exporter *e)
 {
 	static const struct hub_link_ops ops = {
-		.batch = on_batch, .status = on_status, .held = held,
+		.batch = exporterd_on_batch,
+		.status = exporterd_on_status,
+		.held = held,
 		.flushed = end_if_drained,
 	};
 	int r;
 
-	if ((r = evloop_init(&e->loop)) || (r = catch_signals(e)) ||
+	if ((r = evloop_init(&e->loop)) || (r = exporterd_catch_signals(e)) ||
 	    (r = service_init()) ||
-	    (r = timer_init(&e->tick, &e->loop, on_tick, e)) ||
+	    (r = timer_init(&e->tick, &e->loop, exporterd_on_tick, e)) ||
 	    (r = timer_init(&e->deadline, &e->loop, give_up, e)) ||
 	    (r = hub_link_init(&e->hub, &e->loop, e->cfg.hub, e->cfg.hub_uid,
 			       &ops, e)))
@@ -296,7 +299,7 @@ static int start(struct exporter *e)
 	return 0;
 }
 
-static int run(struct exporter *e)
+static int exporterd_run(struct exporter *e)
 {
 	uint64_t untold;
 	int r;
@@ -305,7 +308,7 @@ static int run(struct exporter *e)
 		log_info("not sending: --no-network");
 	for (unsigned int i = 0; i < e->cfg.n_endpoints; i++)
 		log_info("sending to %s", e->cfg.endpoints[i].shown_url);
-	collect(e);
+	exporterd_collect(e);
 	metrics_sender_start(&e->metrics);
 	timer_set(&e->tick, NSEC_PER_SEC, NSEC_PER_SEC);
 	hub_link_start(&e->hub);
@@ -332,14 +335,14 @@ int main(int argc, char **argv)
 		return r < 0 ? 0 : r;
 	}
 	log_init("trifold-exporterd", e.cfg.debug);
-	r = start(&e);
+	r = exporterd_start(&e);
 	if (r < 0)
 		log_err("cannot start: %s", strerror(-r));
 	else
 		r = confine(&e.cfg);
 	if (r == 0) {
 		memory_trim();
-		r = run(&e);
+		r = exporterd_run(&e);
 	}
 	/* the system takes back all the rest */
 	return r < 0 ? 1 : 0;

@@ -45,8 +45,8 @@ static void text(struct pb *w, unsigned int field, const char *s)
 	pb_text(w, field, s, strlen(s));
 }
 
-static void key_text(struct pb *w, unsigned int field, const char *key,
-		     const char *s)
+static void metrics_key_text(struct pb *w, unsigned int field, const char *key,
+			     const char *s)
 {
 	size_t mark = pb_begin(w, field);
 
@@ -55,7 +55,7 @@ static void key_text(struct pb *w, unsigned int field, const char *key,
 	pb_end(w, mark);
 }
 
-static void resource(struct pb *w, const struct metrics *m)
+static void metrics_resource(struct pb *w, const struct metrics *m)
 {
 	const struct { const char *key, *value; } own[] = {
 		{ "service.name", "trifold" },
@@ -70,11 +70,11 @@ static void resource(struct pb *w, const struct metrics *m)
 		for (size_t k = 0; k < m->resource->n; k++)
 			said |= !strcmp(m->resource->v[2 * k], own[i].key);
 		if (!said)
-			key_text(w, 1, own[i].key, own[i].value);
+			metrics_key_text(w, 1, own[i].key, own[i].value);
 	}
 	for (size_t k = 0; k < m->resource->n; k++)
-		key_text(w, 1, m->resource->v[2 * k],
-			 m->resource->v[2 * k + 1]);
+		metrics_key_text(w, 1, m->resource->v[2 * k],
+				 m->resource->v[2 * k + 1]);
 	pb_end(w, mark);
 }
 
@@ -97,8 +97,9 @@ static uint64_t start_of(const struct metrics *m, const struct counted *c,
 	return c->st.hub.start_ns ? m->totals_start_ns : 0;
 }
 
-static void add(struct points *ps, const struct counter *row,
-		const struct receiver *of, uint64_t start_ns, uint64_t value)
+static void metrics_add(struct points *ps, const struct counter *row,
+			const struct receiver *of, uint64_t start_ns,
+			uint64_t value)
 {
 	/* no process has no memory: it could not be read */
 	if (start_ns &&
@@ -121,15 +122,15 @@ static int find_points(const struct metrics *m, const struct counted *c,
 		const struct counter *row = &counter_table[i];
 
 		if (row->metric)
-			add(ps, row, NULL, start_of(m, c, row),
-			    counter_value(c, row));
+			metrics_add(ps, row, NULL, start_of(m, c, row),
+				    counter_value(c, row));
 	}
 	for (int k = 0; k < RECEIVERS_MAX && x->receivers[k].url[0]; k++) {
 		const struct receiver *r = &x->receivers[k];
 
 		for (size_t i = 0; i < receiver_table_n; i++)
-			add(ps, &receiver_table[i], r, x->start_ns,
-			    receiver_value(r, &receiver_table[i]));
+			metrics_add(ps, &receiver_table[i], r, x->start_ns,
+				    receiver_value(r, &receiver_table[i]));
 	}
 	return 0;
 }
@@ -142,12 +143,12 @@ static void write_attributes(struct pb *w, const struct point *p)
 	if (p->of) {
 		snprintf(number, sizeof(number), "%" PRIu64, p->of->number);
 		snprintf(url, sizeof(url), "%.*s", RECEIVER_URL, p->of->url);
-		key_text(w, 7, m->key[0], number);
-		key_text(w, 7, m->key[1], url);
+		metrics_key_text(w, 7, m->key[0], number);
+		metrics_key_text(w, 7, m->key[1], url);
 	}
 	for (int i = 0; i < METRIC_KEYS; i++) {
 		if (p->row->value[i])
-			key_text(w, 7, m->key[i], p->row->value[i]);
+			metrics_key_text(w, 7, m->key[i], p->row->value[i]);
 	}
 }
 
@@ -207,12 +208,12 @@ static bool is_first(const struct points *ps, size_t i)
 	return true;
 }
 
-static void write_request(struct pb *w, const struct metrics *m,
-			  const struct points *ps)
+static void metrics_write_request(struct pb *w, const struct metrics *m,
+				  const struct points *ps)
 {
 	size_t mark = pb_begin(w, 1), scopes, scope;
 
-	resource(w, m);
+	metrics_resource(w, m);
 	scopes = pb_begin(w, 2);
 	scope = pb_begin(w, 1);
 	text(w, 1, "trifold");
@@ -259,7 +260,7 @@ int metrics_encode(struct metrics *m, const struct status *st,
 		find_totals_start(m, &c);
 	if (find_points(m, &c, &ps) < 0)
 		return -ENOMEM;
-	write_request(&w, m, &ps);
+	metrics_write_request(&w, m, &ps);
 	free(ps.v);
 	if (w.failed) {
 		free(w.data);

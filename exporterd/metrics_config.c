@@ -10,7 +10,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-static bool wanted(void)
+static bool metrics_config_wanted(void)
 {
 	const char *s = getenv("OTEL_METRICS_EXPORTER");
 
@@ -44,7 +44,7 @@ int metrics_config_load(struct metrics_config *c,
 			const struct endpoint_options *o)
 {
 	*c = (struct metrics_config){ .interval_ns = 0 };
-	if (!wanted())
+	if (!metrics_config_wanted())
 		return 0;
 	c->interval_ns = interval_ms() * NSEC_PER_MSEC;
 	return endpoint_load_metrics(&c->to, o);

@@ -7,11 +7,11 @@
 #include "common/clock.h"
 #include "exporterd/answer.h"
 
-static void post(struct metrics_sender *m);
+static void metrics_sender_post(struct metrics_sender *m);
 
 /* --- the answer ------------------------------------------------------------- */
 
-static const char *hint(long status)
+static const char *metrics_sender_hint(long status)
 {
 	switch (status) {
 	case 401:
@@ -25,7 +25,8 @@ static const char *hint(long status)
 	}
 }
 
-static void failed(struct metrics_sender *m, long status, const char *text)
+static void metrics_sender_failed(struct metrics_sender *m, long status,
+				  const char *text)
 {
 	char code[32] = "";
 
@@ -36,10 +37,12 @@ static void failed(struct metrics_sender *m, long status, const char *text)
 	if (status)
 		snprintf(code, sizeof(code), "HTTP %ld%s", status,
 			 *text ? ": " : "");
-	log_warn("cannot send metrics: %s%s%s", code, text, hint(status));
+	log_warn("cannot send metrics: %s%s%s", code, text,
+		 metrics_sender_hint(status));
 }
 
-static void accepted(struct metrics_sender *m, const struct answer *a)
+static void metrics_sender_accepted(struct metrics_sender *m,
+				    const struct answer *a)
 {
 	m->stats->metrics_rejected += a->rejected;
 	if (m->failing)
@@ -54,32 +57,32 @@ static void accepted(struct metrics_sender *m, const struct answer *a)
 		log_warn("receiver took metrics and says: %s", a->text);
 }
 
-static void done(struct metrics_sender *m)
+static void metrics_sender_done(struct metrics_sender *m)
 {
 	body_put(m->body);
 	m->body = NULL;
 	if (m->ending && !m->last)
-		post(m);
+		metrics_sender_post(m);
 	if (m->last && !m->body)
 		m->ended(m->arg);
 }
 
-static void on_answer(void *arg, const struct http_answer *http)
+static void metrics_sender_on_answer(void *arg, const struct http_answer *http)
 {
 	struct metrics_sender *m = arg;
 	struct answer a;
 
 	answer_judge(http, &a);
 	if (a.verdict == ANSWER_ACCEPTED || a.verdict == ANSWER_PARTIAL)
-		accepted(m, &a);
+		metrics_sender_accepted(m, &a);
 	else
-		failed(m, http->status, a.text);
-	done(m);
+		metrics_sender_failed(m, http->status, a.text);
+	metrics_sender_done(m);
 }
 
 /* --- requests --------------------------------------------------------------- */
 
-static struct body *make(struct metrics_sender *m)
+static struct body *metrics_sender_make(struct metrics_sender *m)
 {
 	bool fresh = m->status_ns && now_ns() - m->status_ns < METRICS_STALE_NS;
 	struct body *body;
@@ -94,24 +97,25 @@ static struct body *make(struct metrics_sender *m)
 	return body;
 }
 
-static void post(struct metrics_sender *m)
+static void metrics_sender_post(struct metrics_sender *m)
 {
 	m->last = m->ending;
 	m->stats->metrics_requests++;
-	m->body = make(m);
+	m->body = metrics_sender_make(m);
 	if (m->body && http_post(&m->http, m->body->data, m->body->len) == 0)
 		return;
-	failed(m, 0, m->body ? "libcurl refused to start" : "out of memory");
+	metrics_sender_failed(
+		m, 0, m->body ? "libcurl refused to start" : "out of memory");
 	body_put(m->body);
 	m->body = NULL;
 }
 
-static void on_timer(void *arg)
+static void metrics_sender_on_timer(void *arg)
 {
 	struct metrics_sender *m = arg;
 
 	if (!m->body)
-		post(m);
+		metrics_sender_post(m);
 }
 
 /* --- life ------------------------------------------------------------------- */
@@ -132,8 +136,10 @@ int metrics_sender_init(struct metrics_sender *m, struct evloop *loop,
 	if (!metrics_sender_on(m))
 		return 0;
 	metrics_find_instance(&m->metrics);
-	r = timer_init(&m->timer, loop, on_timer, m);
-	return r < 0 ? r : http_init(&m->http, loop, &target, on_answer, m);
+	r = timer_init(&m->timer, loop, metrics_sender_on_timer, m);
+	return r < 0 ? r
+		     : http_init(&m->http, loop, &target,
+				 metrics_sender_on_answer, m);
 }
 
 void metrics_sender_start(struct metrics_sender *m)
@@ -158,7 +164,7 @@ void metrics_sender_end(struct metrics_sender *m)
 	m->ending = true;
 	timer_stop(&m->timer);
 	if (!m->body)
-		post(m);
+		metrics_sender_post(m);
 }
 
 bool metrics_sender_idle(const struct metrics_sender *m)
@@ -171,7 +177,7 @@ void metrics_sender_give_up(struct metrics_sender *m)
 	if (!m->body)
 		return;
 	http_cancel(&m->http);
-	failed(m, 0, "no answer in time, and no more time");
+	metrics_sender_failed(m, 0, "no answer in time, and no more time");
 	body_put(m->body);
 	m->body = NULL;
 }

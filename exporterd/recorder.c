@@ -16,8 +16,9 @@ struct recorded {
 };
 
 /* Take `r` out of the list and tell its end; prev is what is before it. */
-static void finish(struct recorder *rec, struct recorded *prev,
-		   struct recorded *r, enum batch_outcome o)
+static void exporter_recorder_finish(struct recorder *rec,
+				     struct recorded *prev, struct recorded *r,
+				     enum batch_outcome o)
 {
 	if (prev)
 		prev->next = r->next;
@@ -43,10 +44,10 @@ static void end(struct recorder *rec, enum batch_outcome o)
 		conn_close(&rec->conn);
 	}
 	while (rec->first)
-		finish(rec, NULL, rec->first, o);
+		exporter_recorder_finish(rec, NULL, rec->first, o);
 }
 
-static void watch(struct recorder *rec, bool out)
+static void exporter_recorder_watch(struct recorder *rec, bool out)
 {
 	uint32_t want = EPOLLIN | (out ? EPOLLOUT : 0);
 
@@ -57,7 +58,7 @@ static void watch(struct recorder *rec, bool out)
 		log_err("event loop: %m");
 }
 
-static void push(struct recorder *rec)
+static void exporter_recorder_push(struct recorder *rec)
 {
 	bool full = false;
 
@@ -83,10 +84,10 @@ static void push(struct recorder *rec)
 		rec->sent++;
 		rec->waiting--;
 	}
-	watch(rec, full);
+	exporter_recorder_watch(rec, full);
 }
 
-static int on_done(struct recorder *rec, const struct msg *m)
+static int exporter_recorder_on_done(struct recorder *rec, const struct msg *m)
 {
 	const struct msg_batch_done *d = (const void *)m->buf;
 	struct recorded *prev = NULL, *r = rec->first;
@@ -98,11 +99,11 @@ static int on_done(struct recorder *rec, const struct msg *m)
 	if (!r || d->outcome >= BATCH__OUTCOMES ||
 	    d->samples != r->batch.samples)
 		return MSG_BAD_CONTENT;
-	finish(rec, prev, r, d->outcome);
+	exporter_recorder_finish(rec, prev, r, d->outcome);
 	return MSG_OK;
 }
 
-static int on_event(struct ev_source *src, uint32_t events)
+static int exporter_recorder_on_event(struct ev_source *src, uint32_t events)
 {
 	struct recorder *rec = (struct recorder *)((char *)src -
 						   offsetof(struct recorder, src));
@@ -113,13 +114,14 @@ static int on_event(struct ev_source *src, uint32_t events)
 	while (r == 0) {
 		r = conn_recv(&rec->conn, &m);
 		if (r == 0) {
-			r = m.hdr.type == MSG_BATCH_DONE ? on_done(rec, &m) :
-				MSG_BAD_TYPE;
+			r = m.hdr.type == MSG_BATCH_DONE
+				    ? exporter_recorder_on_done(rec, &m)
+				    : MSG_BAD_TYPE;
 			msg_close_fds(&m);
 		}
 	}
 	if (r == -EAGAIN) {
-		push(rec);
+		exporter_recorder_push(rec);
 		return 0;
 	}
 	if (r > 0) {
@@ -140,8 +142,13 @@ int recorder_init(struct recorder *rec, struct evloop *loop, int fd,
 	int r;
 
 	*rec = (struct recorder){
-		.loop = loop, .conn.fd = -1, .src = { fd, on_event },
-		.events = EPOLLIN, .next_id = 1, .outcome = outcome, .arg = arg,
+		.loop = loop,
+		.conn.fd = -1,
+		.src = { fd, exporter_recorder_on_event },
+		.events = EPOLLIN,
+		.next_id = 1,
+		.outcome = outcome,
+		.arg = arg,
 	};
 	r = conn_init(&rec->conn, fd, PEER_RECORDER);
 	if (r < 0) {
@@ -170,7 +177,7 @@ static void drop_oldest_waiting(struct recorder *rec)
 		r = r->next;
 	}
 	if (r)
-		finish(rec, prev, r, BATCH_QUEUE_FULL);
+		exporter_recorder_finish(rec, prev, r, BATCH_QUEUE_FULL);
 }
 
 void recorder_add(struct recorder *rec, uint64_t id, int fd,
@@ -201,7 +208,7 @@ void recorder_add(struct recorder *rec, uint64_t id, int fd,
 	rec->last = r;
 	rec->waiting++;
 	rec->samples += m->samples;
-	push(rec);
+	exporter_recorder_push(rec);
 }
 
 void recorder_give_up(struct recorder *rec)

@@ -11,14 +11,14 @@
 #include "common/log.h"
 #include "profile/formats/otlp.h"
 
-static const char *env(const char *name)
+static const char *resource_env(const char *name)
 {
 	const char *s = getenv(name);
 
 	return s && *s ? s : NULL;
 }
 
-static int set(struct pairs *p, const char *key, const char *value)
+static int resource_set(struct pairs *p, const char *key, const char *value)
 {
 	return pairs_set(p, key, strdup(value), strcmp);
 }
@@ -28,7 +28,7 @@ static int set(struct pairs *p, const char *key, const char *value)
 #define FILE_MAX	16384
 
 /* Up to FILE_MAX - 1 bytes as a string; false when there is none to read. */
-static bool read_text(const char *root, const char *path, char *text)
+static bool resource_read_text(const char *root, const char *path, char *text)
 {
 	char full[PATH_MAX];
 	size_t n;
@@ -47,7 +47,7 @@ static bool read_text(const char *root, const char *path, char *text)
 }
 
 /* What stands behind "KEY=", up to the end of the line. */
-static bool unquote(const char *s, char *out, size_t size)
+static bool resource_unquote(const char *s, char *out, size_t size)
 {
 	char quote = *s == '"' || *s == '\'' ? *s++ : '\0';
 	size_t n = 0;
@@ -78,7 +78,7 @@ bool os_release_value(const char *text, const char *key, char *out,
 
 	while (text) {
 		if (strncmp(text, key, n) == 0 && text[n] == '=')
-			found = unquote(text + n + 1, out, size);
+			found = resource_unquote(text + n + 1, out, size);
 		text = strchr(text, '\n');
 		text = text ? text + 1 : NULL;
 	}
@@ -106,8 +106,9 @@ static int of_machine(struct pairs *p, const char *root, char *text)
 	};
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		if (read_text(root, paths[i], text) && is_machine_id(text))
-			return set(p, "host.id", text);
+		if (resource_read_text(root, paths[i], text) &&
+		    is_machine_id(text))
+			return resource_set(p, "host.id", text);
 	}
 	return 0;
 }
@@ -118,18 +119,18 @@ static int of_os(struct pairs *p, const char *root, const char *kernel,
 	char value[256], both[384];
 	int r = 0;
 
-	if (!read_text(root, "/etc/os-release", text) &&
-	    !read_text(root, "/usr/lib/os-release", text))
+	if (!resource_read_text(root, "/etc/os-release", text) &&
+	    !resource_read_text(root, "/usr/lib/os-release", text))
 		return 0;
 	if (os_release_value(text, "NAME", value, sizeof(value)))
-		r = set(p, "os.name", value);
+		r = resource_set(p, "os.name", value);
 	if (r == 0 &&
 	    os_release_value(text, "VERSION_ID", value, sizeof(value)))
-		r = set(p, "os.version", value);
+		r = resource_set(p, "os.version", value);
 	if (r == 0 &&
 	    os_release_value(text, "PRETTY_NAME", value, sizeof(value))) {
 		snprintf(both, sizeof(both), "%s, Linux %s", value, kernel);
-		r = set(p, "os.description", both);
+		r = resource_set(p, "os.description", both);
 	}
 	return r;
 }
@@ -153,14 +154,15 @@ static int detect(struct pairs *p, const char *root)
 	struct utsname u;
 	int r;
 
-	if ((r = set(p, "os.type", "linux")) ||
-	    (r = set(p, "telemetry.distro.name", "trifold")) ||
-	    (r = set(p, "telemetry.distro.version", TRIFOLD_VERSION)) ||
-	    uname(&u) < 0 || (r = set(p, "host.name", u.nodename)) ||
-	    (r = set(p, "host.arch",
-		     strcmp(u.machine, "x86_64") == 0 ? "amd64" :
-		     strcmp(u.machine, "aarch64") == 0 ? "arm64" :
-		     u.machine)))
+	if ((r = resource_set(p, "os.type", "linux")) ||
+	    (r = resource_set(p, "telemetry.distro.name", "trifold")) ||
+	    (r = resource_set(p, "telemetry.distro.version",
+			      TRIFOLD_VERSION)) ||
+	    uname(&u) < 0 || (r = resource_set(p, "host.name", u.nodename)) ||
+	    (r = resource_set(p, "host.arch",
+			      strcmp(u.machine, "x86_64") == 0	  ? "amd64"
+			      : strcmp(u.machine, "aarch64") == 0 ? "arm64"
+								  : u.machine)))
 		return r;
 	return of_files(p, root, u.release);
 }
@@ -172,7 +174,7 @@ static int of_variable(struct pairs *p)
 {
 	static const char which[] = "OTEL_RESOURCE_ATTRIBUTES";
 	char *copy, *rest, *key, *value;
-	const char *s = env(which);
+	const char *s = resource_env(which);
 	struct pairs got = { 0 };
 	bool bad = false;
 	int r = 0;
@@ -186,13 +188,13 @@ static int of_variable(struct pairs *p)
 		bad = !percent_decode(key) || !*key;
 		if (bad)
 			break;
-		r = set(&got, key, value);
+		r = resource_set(&got, key, value);
 	}
 	if (bad)
 		log_err("%s: write key=value,key=value, special characters as %%XX; ignored",
 			which);
 	for (size_t i = 0; i < got.n && r == 0 && !bad; i++)
-		r = set(p, got.v[2 * i], got.v[2 * i + 1]);
+		r = resource_set(p, got.v[2 * i], got.v[2 * i + 1]);
 	pairs_fini(&got);
 	free(copy);
 	return r;
@@ -200,12 +202,12 @@ static int of_variable(struct pairs *p)
 
 int resource_load(struct pairs *p, const char *root)
 {
-	const char *name = env("OTEL_SERVICE_NAME");
+	const char *name = resource_env("OTEL_SERVICE_NAME");
 	int r = detect(p, root);
 
 	if (r == 0)
 		r = of_variable(p);
 	if (r == 0 && name)
-		r = set(p, "service.name", name);
+		r = resource_set(p, "service.name", name);
 	return r;
 }

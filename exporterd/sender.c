@@ -11,7 +11,7 @@
 
 #define VERSION_HEADER	"OTLP-Profiles-Development-Version: 1"
 
-static void post(struct sender *s);
+static void sender_post(struct sender *s);
 
 /* --- parts ---------------------------------------------------------------- */
 
@@ -79,10 +79,10 @@ static void start_next(struct sender *s)
 		(void)split(s);
 	s->first_try_ns = now_ns();
 	backoff_reset(&s->backoff);
-	post(s);
+	sender_post(s);
 }
 
-static void tell(struct sender *s, struct item *it, enum batch_outcome o)
+static void sender_tell(struct sender *s, struct item *it, enum batch_outcome o)
 {
 	uint64_t id = it->id, samples = it->samples;
 
@@ -93,13 +93,13 @@ static void tell(struct sender *s, struct item *it, enum batch_outcome o)
 }
 
 /* cur has come to its end; `outcome` may add batches meanwhile. */
-static void finish(struct sender *s, enum batch_outcome o)
+static void sender_finish(struct sender *s, enum batch_outcome o)
 {
 	struct item *it = s->cur;
 
 	s->cur = NULL;
 	timer_stop(&s->again);
-	tell(s, it, o);
+	sender_tell(s, it, o);
 	start_next(s);
 }
 
@@ -119,7 +119,7 @@ static const char *hint_415(const struct endpoint *e)
 		" (does it know gzip?  If not, set OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION=none)";
 }
 
-static const char *hint(const struct sender *s, long status)
+static const char *sender_hint(const struct sender *s, long status)
 {
 	switch (status) {
 	case 401:
@@ -141,8 +141,8 @@ static const char *hint(const struct sender *s, long status)
 }
 
 /* "HTTP 503: text", or the text alone when there was no answer. */
-static const char *describe(long status, const struct answer *a,
-			    char out[320])
+static const char *sender_describe(long status, const struct answer *a,
+				   char out[320])
 {
 	if (status)
 		snprintf(out, 320, "HTTP %ld%s%s", status,
@@ -163,10 +163,10 @@ static void say_retry(struct sender *s, long status, const struct answer *a)
 
 	if (!s->failing)
 		log_warn("cannot send to %s: %s; trying again", to(s),
-			 describe(status, a, text));
+			 sender_describe(status, a, text));
 	else
 		log_debug("still cannot send to %s: %s", to(s),
-			  describe(status, a, text));
+			  sender_describe(status, a, text));
 	s->failing = true;
 }
 
@@ -182,7 +182,7 @@ static void say_end(struct sender *s, long status, const struct answer *a)
 		return;
 	if (!log_limited(&s->log))
 		return;
-	describe(status, a, text);
+	sender_describe(status, a, text);
 	switch (a->verdict) {
 	case ANSWER_ACCEPTED:
 		log_warn("%s took a request and says: %s", to(s), a->text);
@@ -199,7 +199,7 @@ static void say_end(struct sender *s, long status, const struct answer *a)
 	default:
 		log_warn("%s refused %llu samples: %s%s", to(s),
 			 (unsigned long long)s->cur->samples, text,
-			 hint(s, status));
+			 sender_hint(s, status));
 	}
 }
 
@@ -218,7 +218,7 @@ static void plan_retry(struct sender *s, long status, const struct answer *a)
 		wait = a->wait_ns;
 	if (now >= end || wait > end - now) {
 		say_end(s, status, a);
-		finish(s, BATCH_GAVE_UP);
+		sender_finish(s, BATCH_GAVE_UP);
 		return;
 	}
 	say_retry(s, status, a);
@@ -233,7 +233,7 @@ static void refuse_parts(struct sender *s)
 	for (struct item *it; (it = s->parts);) {
 		s->parts = it->next;
 		n += it->samples;
-		tell(s, it, BATCH_REJECTED);
+		sender_tell(s, it, BATCH_REJECTED);
 	}
 	if (n && log_limited(&s->split_log))
 		log_warn("%s finds %d single samples too large: %llu more are not tried",
@@ -253,7 +253,7 @@ static void judge_size(struct sender *s, long status, const struct answer *a)
 			log_warn("%s finds a request of %zu bytes too large: sending it in parts",
 				 to(s), len);
 		s->first_try_ns = now_ns();
-		post(s);
+		sender_post(s);
 		return;
 	}
 	/* the next may be smaller, and is then tried */
@@ -261,10 +261,10 @@ static void judge_size(struct sender *s, long status, const struct answer *a)
 	say_end(s, status, a);
 	if (s->singles >= SENDER_SINGLES_MAX)
 		refuse_parts(s);
-	finish(s, BATCH_REJECTED);
+	sender_finish(s, BATCH_REJECTED);
 }
 
-static void judge(struct sender *s, const struct http_answer *http)
+static void sender_judge(struct sender *s, const struct http_answer *http)
 {
 	struct answer a;
 
@@ -285,24 +285,24 @@ static void judge(struct sender *s, const struct http_answer *http)
 	 * partial success count as delivered unless none was taken */
 	if (a.verdict == ANSWER_FINAL ||
 	    (a.verdict == ANSWER_PARTIAL && a.rejected >= s->cur->profiles))
-		finish(s, BATCH_REJECTED);
+		sender_finish(s, BATCH_REJECTED);
 	else
-		finish(s, BATCH_DELIVERED);
+		sender_finish(s, BATCH_DELIVERED);
 }
 
-static void on_answer(void *arg, const struct http_answer *answer)
+static void sender_on_answer(void *arg, const struct http_answer *answer)
 {
-	judge(arg, answer);
+	sender_judge(arg, answer);
 }
 
-static void post(struct sender *s)
+static void sender_post(struct sender *s)
 {
 	const struct http_answer none = { .error = "libcurl refused to start" };
 
 	const struct body *b = s->cur->body;
 
 	if (http_post(&s->http, b->data, b->len) < 0) {
-		judge(s, &none);
+		sender_judge(s, &none);
 		return;
 	}
 	s->requests++;
@@ -315,7 +315,7 @@ static void on_again(void *arg)
 	struct sender *s = arg;
 
 	if (s->cur)
-		post(s);
+		sender_post(s);
 }
 
 /* --- life ----------------------------------------------------------------- */
@@ -339,7 +339,7 @@ int sender_init(struct sender *s, struct evloop *loop,
 	r = timer_init(&s->again, loop, on_again, s);
 	if (r < 0)
 		return r;
-	return http_init(&s->http, loop, &target, on_answer, s);
+	return http_init(&s->http, loop, &target, sender_on_answer, s);
 }
 
 void sender_fini(struct sender *s)
@@ -362,7 +362,7 @@ void sender_add(struct sender *s, struct item *it)
 	while (gone) {
 		struct item *next = gone->next;
 
-		tell(s, gone, BATCH_QUEUE_FULL);
+		sender_tell(s, gone, BATCH_QUEUE_FULL);
 		gone = next;
 	}
 	start_next(s);
@@ -425,11 +425,11 @@ void sender_give_up(struct sender *s)
 	it = s->cur;
 	s->cur = NULL;
 	if (it)
-		tell(s, it, BATCH_GAVE_UP);
+		sender_tell(s, it, BATCH_GAVE_UP);
 	while ((it = s->parts)) {
 		s->parts = it->next;
-		tell(s, it, BATCH_GAVE_UP);
+		sender_tell(s, it, BATCH_GAVE_UP);
 	}
 	while ((it = queue_pop(&s->queue)))
-		tell(s, it, BATCH_GAVE_UP);
+		sender_tell(s, it, BATCH_GAVE_UP);
 }

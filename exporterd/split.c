@@ -26,7 +26,7 @@ struct cut {
 	uint32_t profiles;
 };
 
-static void drop(void *message)
+static void split_drop(void *message)
 {
 	protobuf_c_message_free_unpacked(message, NULL);
 }
@@ -62,7 +62,7 @@ static bool cut_profile(struct cut *c, Otlp__Profile *p)
 		if (cut_sample(c, p->samples[i]))
 			p->samples[n++] = p->samples[i];
 		else
-			drop(p->samples[i]);
+			split_drop(p->samples[i]);
 	}
 	p->n_samples = n;
 	c->profiles += n != 0;
@@ -77,7 +77,7 @@ static bool cut_scope(struct cut *c, Otlp__ScopeProfiles *s)
 		if (cut_profile(c, s->profiles[i]))
 			s->profiles[n++] = s->profiles[i];
 		else
-			drop(s->profiles[i]);
+			split_drop(s->profiles[i]);
 	}
 	s->n_profiles = n;
 	return n;
@@ -91,7 +91,7 @@ static bool cut_resource(struct cut *c, Otlp__ResourceProfiles *r)
 		if (cut_scope(c, r->scope_profiles[i]))
 			r->scope_profiles[n++] = r->scope_profiles[i];
 		else
-			drop(r->scope_profiles[i]);
+			split_drop(r->scope_profiles[i]);
 	}
 	r->n_scope_profiles = n;
 	return n;
@@ -106,7 +106,7 @@ static void cut_events(struct cut *c)
 			c->r->resource_profiles[n++] =
 				c->r->resource_profiles[i];
 		else
-			drop(c->r->resource_profiles[i]);
+			split_drop(c->r->resource_profiles[i]);
 	}
 	c->r->n_resource_profiles = n;
 }
@@ -117,7 +117,7 @@ static void cut_events(struct cut *c)
  * needed, and to give the references their new values.
  */
 
-static void visit(struct cut *c, enum dict_field f, int32_t *index)
+static void split_visit(struct cut *c, enum dict_field f, int32_t *index)
 {
 	struct table *t = &c->tables[f];
 
@@ -132,15 +132,15 @@ static void visit(struct cut *c, enum dict_field f, int32_t *index)
 static void visit_all(struct cut *c, enum dict_field f, int32_t *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		visit(c, f, v + i);
+		split_visit(c, f, v + i);
 }
 
 static void visit_type(struct cut *c, Otlp__ValueType *t)
 {
 	if (!t)
 		return;
-	visit(c, DICT_STRING, &t->type_strindex);
-	visit(c, DICT_STRING, &t->unit_strindex);
+	split_visit(c, DICT_STRING, &t->type_strindex);
+	split_visit(c, DICT_STRING, &t->unit_strindex);
 }
 
 static void visit_profile(struct cut *c, Otlp__Profile *p)
@@ -152,8 +152,8 @@ static void visit_profile(struct cut *c, Otlp__Profile *p)
 	for (size_t i = 0; i < p->n_samples; i++) {
 		Otlp__Sample *s = p->samples[i];
 
-		visit(c, DICT_STACK, &s->stack_index);
-		visit(c, DICT_LINK, &s->link_index);
+		split_visit(c, DICT_STACK, &s->stack_index);
+		split_visit(c, DICT_LINK, &s->link_index);
 		visit_all(c, DICT_ATTRIBUTE, s->attribute_indices,
 			  s->n_attribute_indices);
 	}
@@ -175,9 +175,9 @@ static void visit_profiles(struct cut *c)
 
 static void visit_location(struct cut *c, Otlp__Location *l)
 {
-	visit(c, DICT_MAPPING, &l->mapping_index);
+	split_visit(c, DICT_MAPPING, &l->mapping_index);
 	for (size_t i = 0; i < l->n_lines; i++)
-		visit(c, DICT_FUNCTION, &l->lines[i]->function_index);
+		split_visit(c, DICT_FUNCTION, &l->lines[i]->function_index);
 	visit_all(c, DICT_ATTRIBUTE, l->attribute_indices,
 		  l->n_attribute_indices);
 }
@@ -195,16 +195,16 @@ static void visit_element(struct cut *c, enum dict_field f, void *p)
 	} else if (f == DICT_LOCATION) {
 		visit_location(c, p);
 	} else if (f == DICT_FUNCTION) {
-		visit(c, DICT_STRING, &fn->name_strindex);
-		visit(c, DICT_STRING, &fn->system_name_strindex);
-		visit(c, DICT_STRING, &fn->filename_strindex);
+		split_visit(c, DICT_STRING, &fn->name_strindex);
+		split_visit(c, DICT_STRING, &fn->system_name_strindex);
+		split_visit(c, DICT_STRING, &fn->filename_strindex);
 	} else if (f == DICT_MAPPING) {
-		visit(c, DICT_STRING, &m->filename_strindex);
+		split_visit(c, DICT_STRING, &m->filename_strindex);
 		visit_all(c, DICT_ATTRIBUTE, m->attribute_indices,
 			  m->n_attribute_indices);
 	} else if (f == DICT_ATTRIBUTE) {
-		visit(c, DICT_STRING, &a->key_strindex);
-		visit(c, DICT_STRING, &a->unit_strindex);
+		split_visit(c, DICT_STRING, &a->key_strindex);
+		split_visit(c, DICT_STRING, &a->unit_strindex);
 	}
 }
 
@@ -228,7 +228,7 @@ static void visit_everything(struct cut *c)
 }
 
 /* Element 0 is always there, and refers to nothing. */
-static void compact(struct table *t, bool strings)
+static void split_compact(struct table *t, bool strings)
 {
 	size_t n = 0;
 
@@ -237,7 +237,7 @@ static void compact(struct table *t, bool strings)
 			if (strings)
 				free(t->v[i]);
 			else
-				drop(t->v[i]);
+				split_drop(t->v[i]);
 			continue;
 		}
 		t->map[i] = (uint32_t)n;
@@ -252,7 +252,7 @@ static bool cut_dictionary(struct cut *c)
 	if (c->bad)
 		return false;
 	for (unsigned int f = DICT_MAPPING; f < DICT__MAX; f++)
-		compact(&c->tables[f], f == DICT_STRING);
+		split_compact(&c->tables[f], f == DICT_STRING);
 	c->rewrite = true;
 	visit_everything(c);
 	return true;
@@ -318,7 +318,7 @@ static int part(const uint8_t *data, size_t len, uint64_t from, uint64_t to,
 	for (unsigned int f = DICT_MAPPING; f < DICT__MAX; f++)
 		free(c.tables[f].map);
 	if (c.r)
-		drop(c.r);
+		split_drop(c.r);
 	return r;
 }
 
@@ -353,7 +353,7 @@ int split_request(const uint8_t *data, size_t len, struct split_part ret[2])
 	if (!m)
 		return -EPROTO;
 	n = events_of(m);
-	drop(m);
+	split_drop(m);
 	if (n < 2)
 		return -ENODATA;
 	r = part(data, len, 0, n / 2, &ret[0]);

@@ -40,7 +40,7 @@ struct batch_builder {
 	int error;
 };
 
-static uint32_t fail(struct batch_builder *b, int error)
+static uint32_t batch_build_fail(struct batch_builder *b, int error)
 {
 	if (!b->error)
 		b->error = error;
@@ -48,8 +48,8 @@ static uint32_t fail(struct batch_builder *b, int error)
 }
 
 /* Make room for more elements at the end; false: b->error is set. */
-static bool room(struct batch_builder *b, struct vec *v, size_t elem,
-		 size_t more)
+static bool batch_build_room(struct batch_builder *b, struct vec *v,
+			     size_t elem, size_t more)
 {
 	size_t cap = v->cap ? v->cap : 64;
 	void *p;
@@ -57,7 +57,7 @@ static bool room(struct batch_builder *b, struct vec *v, size_t elem,
 	if (b->error)
 		return false;
 	if (more > BATCH_BYTES_MAX || b->bytes + more * elem > BATCH_BYTES_MAX) {
-		fail(b, -E2BIG);
+		batch_build_fail(b, -E2BIG);
 		return false;
 	}
 	while (cap - v->n < more)
@@ -65,7 +65,7 @@ static bool room(struct batch_builder *b, struct vec *v, size_t elem,
 	if (cap != v->cap) {
 		p = realloc(v->data, cap * elem);
 		if (!p) {
-			fail(b, -ENOMEM);
+			batch_build_fail(b, -ENOMEM);
 			return false;
 		}
 		v->data = p;
@@ -80,7 +80,7 @@ static bool append(struct batch_builder *b, enum batch_table t,
 {
 	struct vec *v = &b->tables[t];
 
-	if (!room(b, v, batch_elem_size[t], n))
+	if (!batch_build_room(b, v, batch_elem_size[t], n))
 		return false;
 	if (n)
 		memcpy((char *)v->data + v->n * batch_elem_size[t], data,
@@ -89,7 +89,8 @@ static bool append(struct batch_builder *b, enum batch_table t,
 	return true;
 }
 
-static uint32_t count(const struct batch_builder *b, enum batch_table t)
+static uint32_t batch_build_count(const struct batch_builder *b,
+				  enum batch_table t)
 {
 	return b->tables[t].n - (t == BATCH_STRINGS);
 }
@@ -97,8 +98,9 @@ static uint32_t count(const struct batch_builder *b, enum batch_table t)
 /* --- interning ------------------------------------------------------------ */
 
 /* What makes element i of a table different from others. */
-static const void *key_of(const struct batch_builder *b, enum batch_table t,
-			  uint32_t i, size_t *len)
+static const void *batch_build_key_of(const struct batch_builder *b,
+				      enum batch_table t, uint32_t i,
+				      size_t *len)
 {
 	const char *data = b->tables[t].data;
 	const uint32_t *start = b->tables[t].data;
@@ -118,8 +120,8 @@ static const void *key_of(const struct batch_builder *b, enum batch_table t,
 	}
 }
 
-static bool add(struct batch_builder *b, enum batch_table t, const void *key,
-		size_t len)
+static bool batch_build_add(struct batch_builder *b, enum batch_table t,
+			    const void *key, size_t len)
 {
 	struct batch_stack stack;
 	uint32_t end;
@@ -139,7 +141,7 @@ static bool add(struct batch_builder *b, enum batch_table t, const void *key,
 	}
 }
 
-static bool grow(struct batch_builder *b, struct lookup *l)
+static bool batch_build_grow(struct batch_builder *b, struct lookup *l)
 {
 	uint32_t cap = l->cap ? 2 * l->cap : 128;
 	struct slot *slots;
@@ -148,7 +150,7 @@ static bool grow(struct batch_builder *b, struct lookup *l)
 		return true;
 	slots = calloc(cap, sizeof(*slots));
 	if (!slots) {
-		fail(b, -ENOMEM);
+		batch_build_fail(b, -ENOMEM);
 		return false;
 	}
 	for (uint32_t i = 0; i < l->cap; i++) {
@@ -166,14 +168,14 @@ static bool grow(struct batch_builder *b, struct lookup *l)
 	return true;
 }
 
-static uint32_t intern(struct batch_builder *b, enum batch_table t,
-		       const void *key, size_t len)
+static uint32_t batch_build_intern(struct batch_builder *b, enum batch_table t,
+				   const void *key, size_t len)
 {
 	uint32_t hash = (uint32_t)XXH3_64bits_withSeed(key, len, b->seed);
 	struct lookup *l = &b->lookups[t];
 	struct slot *s;
 
-	if (b->error || !grow(b, l))
+	if (b->error || !batch_build_grow(b, l))
 		return 0;
 	for (uint32_t i = hash; ; i++) {
 		const void *other;
@@ -184,14 +186,14 @@ static uint32_t intern(struct batch_builder *b, enum batch_table t,
 			break;
 		if (s->hash != hash)
 			continue;
-		other = key_of(b, t, s->at - 1, &other_len);
+		other = batch_build_key_of(b, t, s->at - 1, &other_len);
 		if (other_len == len && !memcmp(other, key, len))
 			return s->at - 1;
 	}
-	if (!add(b, t, key, len))
+	if (!batch_build_add(b, t, key, len))
 		return 0;
 	l->n++;
-	*s = (struct slot){ .at = count(b, t), .hash = hash };
+	*s = (struct slot){ .at = batch_build_count(b, t), .hash = hash };
 	return s->at - 1;
 }
 
@@ -213,11 +215,11 @@ struct batch_builder *batch_builder_new(uint32_t frequency)
 	if (getrandom(&b->seed, sizeof(b->seed), GRND_NONBLOCK) < 0)
 		b->seed = (uint64_t)(uintptr_t)b;
 	append(b, BATCH_STRINGS, &zero, 1);
-	intern(b, BATCH_STRINGS, "", 0);
-	intern(b, BATCH_EXES, &exe, sizeof(exe));
-	intern(b, BATCH_FUNCTIONS, &function, sizeof(function));
-	intern(b, BATCH_ATTRS, &attr, sizeof(attr));
-	intern(b, BATCH_RESOURCES, &resource, sizeof(resource));
+	batch_build_intern(b, BATCH_STRINGS, "", 0);
+	batch_build_intern(b, BATCH_EXES, &exe, sizeof(exe));
+	batch_build_intern(b, BATCH_FUNCTIONS, &function, sizeof(function));
+	batch_build_intern(b, BATCH_ATTRS, &attr, sizeof(attr));
+	batch_build_intern(b, BATCH_RESOURCES, &resource, sizeof(resource));
 	if (b->error) {
 		batch_builder_free(b);
 		return NULL;
@@ -245,17 +247,17 @@ static uint32_t string_replaced(struct batch_builder *b, const char *s,
 	char *p;
 
 	if (len > BATCH_BYTES_MAX)
-		return fail(b, -E2BIG);
+		return batch_build_fail(b, -E2BIG);
 	p = malloc(3 * len);
 	if (!p)
-		return fail(b, -ENOMEM);
+		return batch_build_fail(b, -ENOMEM);
 	for (size_t i = 0; i < len; i += step) {
 		step = batch_utf8(s + i, len - i);
 		memcpy(p + n, step ? s + i : "\xef\xbf\xbd", step ? step : 3);
 		n += step ? step : 3;
 		step += !step;
 	}
-	r = intern(b, BATCH_STRINGS, p, n);
+	r = batch_build_intern(b, BATCH_STRINGS, p, n);
 	free(p);
 	return r;
 }
@@ -267,14 +269,14 @@ uint32_t batch_string(struct batch_builder *b, const char *s, size_t len)
 		if (n == 0)
 			return string_replaced(b, s, len);
 	}
-	return intern(b, BATCH_STRINGS, len ? s : "", len);
+	return batch_build_intern(b, BATCH_STRINGS, len ? s : "", len);
 }
 
 static bool known(struct batch_builder *b, enum batch_table t, uint32_t i)
 {
-	if (i < count(b, t))
+	if (i < batch_build_count(b, t))
 		return true;
-	fail(b, -EINVAL);
+	batch_build_fail(b, -EINVAL);
 	return false;
 }
 
@@ -287,7 +289,7 @@ uint32_t batch_exe(struct batch_builder *b, const struct batch_exe *e)
 	    !known(b, BATCH_STRINGS, v.build_id) ||
 	    !known(b, BATCH_STRINGS, v.go_build_id))
 		return 0;
-	return intern(b, BATCH_EXES, &v, sizeof(v));
+	return batch_build_intern(b, BATCH_EXES, &v, sizeof(v));
 }
 
 uint32_t batch_function(struct batch_builder *b,
@@ -299,7 +301,7 @@ uint32_t batch_function(struct batch_builder *b,
 	if (v.name == 0 || !known(b, BATCH_STRINGS, v.name) ||
 	    !known(b, BATCH_STRINGS, v.file))
 		return 0;
-	return intern(b, BATCH_FUNCTIONS, &v, sizeof(v));
+	return batch_build_intern(b, BATCH_FUNCTIONS, &v, sizeof(v));
 }
 
 uint32_t batch_frame(struct batch_builder *b, const struct batch_frame *f)
@@ -310,26 +312,26 @@ uint32_t batch_frame(struct batch_builder *b, const struct batch_frame *f)
 	v.pad = 0;
 	if (v.kind == 0 || v.kind >= BATCH_FRAME__KINDS ||
 	    v.inlined > BATCH_INLINED_MAX || (!v.inlined && v.into))
-		return fail(b, -EINVAL);
+		return batch_build_fail(b, -EINVAL);
 	if (!known(b, BATCH_EXES, v.exe) ||
 	    !known(b, BATCH_FUNCTIONS, v.function) ||
 	    (v.inlined && !known(b, BATCH_FRAMES, v.into)))
 		return 0;
 	if (v.inlined && !batch_is_into(&v, &frames[v.into]))
-		return fail(b, -EINVAL);
-	return intern(b, BATCH_FRAMES, &v, sizeof(v));
+		return batch_build_fail(b, -EINVAL);
+	return batch_build_intern(b, BATCH_FRAMES, &v, sizeof(v));
 }
 
 uint32_t batch_stack(struct batch_builder *b, const uint32_t *frames,
 		     uint32_t n)
 {
 	if (n == 0)
-		return fail(b, -EINVAL);
+		return batch_build_fail(b, -EINVAL);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!known(b, BATCH_FRAMES, frames[i]))
 			return 0;
 	}
-	return intern(b, BATCH_STACKS, frames, n * sizeof(*frames));
+	return batch_build_intern(b, BATCH_STACKS, frames, n * sizeof(*frames));
 }
 
 uint32_t batch_attr(struct batch_builder *b, const struct batch_attr *a)
@@ -339,7 +341,7 @@ uint32_t batch_attr(struct batch_builder *b, const struct batch_attr *a)
 	v.pad = 0;
 	if (!known(b, BATCH_STRINGS, v.thread_name))
 		return 0;
-	return intern(b, BATCH_ATTRS, &v, sizeof(v));
+	return batch_build_intern(b, BATCH_ATTRS, &v, sizeof(v));
 }
 
 uint32_t batch_resource(struct batch_builder *b,
@@ -353,7 +355,7 @@ uint32_t batch_resource(struct batch_builder *b,
 	    !known(b, BATCH_STRINGS, v.container_id) ||
 	    !known(b, BATCH_STRINGS, v.comm))
 		return 0;
-	return intern(b, BATCH_RESOURCES, &v, sizeof(v));
+	return batch_build_intern(b, BATCH_RESOURCES, &v, sizeof(v));
 }
 
 /* In the builder .first and .n are 0: a sample is its stack and its owners. */
@@ -370,8 +372,8 @@ uint32_t batch_sample(struct batch_builder *b, uint32_t stack, uint32_t attr,
 	    !known(b, BATCH_RESOURCES, resource))
 		return UINT32_MAX;
 	if (stop >= STOP__MAX)
-		fail(b, -EINVAL);
-	sample = intern(b, BATCH_SAMPLES, &v, sizeof(v));
+		batch_build_fail(b, -EINVAL);
+	sample = batch_build_intern(b, BATCH_SAMPLES, &v, sizeof(v));
 	return b->error ? UINT32_MAX : sample;
 }
 
@@ -381,12 +383,12 @@ void batch_sample_times(struct batch_builder *b, uint32_t sample,
 	struct event *e;
 
 	if (b->error || !known(b, BATCH_SAMPLES, sample) ||
-	    !room(b, &b->events, sizeof(*e), n))
+	    !batch_build_room(b, &b->events, sizeof(*e), n))
 		return;
 	e = (struct event *)b->events.data + b->events.n;
 	for (uint32_t i = 0; i < n; i++) {
 		if (times[i] == UINT64_MAX)
-			fail(b, -EINVAL);
+			batch_build_fail(b, -EINVAL);
 		e[i] = (struct event){ .time_ns = times[i], .sample = sample };
 	}
 	b->events.n += n;
@@ -504,7 +506,7 @@ void batch_merge(struct batch_builder *b, const struct batch *from)
 		merge_owners(b, from, &r);
 		merge_stacks(b, from, &r);
 	} else {
-		fail(b, -ENOMEM);
+		batch_build_fail(b, -ENOMEM);
 	}
 	for (uint32_t i = 0; ok && i < batch_n(from, BATCH_SAMPLES); i++) {
 		const struct batch_sample *s = &from->samples[i];
@@ -523,7 +525,8 @@ void batch_merge(struct batch_builder *b, const struct batch *from)
 
 /* --- laying out ------------------------------------------------------------- */
 
-static uint64_t lay_out(const struct batch_builder *b, struct batch_hdr *hdr)
+static uint64_t batch_build_lay_out(const struct batch_builder *b,
+				    struct batch_hdr *hdr)
 {
 	uint64_t end = sizeof(*hdr);
 
@@ -581,7 +584,7 @@ int batch_builder_finish(struct batch_builder *b, uint64_t start_ns,
 		return b->error;
 	if (b->frequency == 0)
 		return -EINVAL;
-	hdr.bytes = lay_out(b, &hdr);
+	hdr.bytes = batch_build_lay_out(b, &hdr);
 	if (hdr.bytes > BATCH_BYTES_MAX)
 		return -E2BIG;
 	p = calloc(1, hdr.bytes);

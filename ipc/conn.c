@@ -66,8 +66,8 @@ static void take_beside(struct msghdr *mh, uid_t uid, struct beside *b)
 	}
 }
 
-static int judge(struct conn *c, const struct msg *m, size_t n, int flags,
-		 const struct beside *b)
+static int conn_judge(struct conn *c, const struct msg *m, size_t n, int flags,
+		      const struct beside *b)
 {
 	if (flags & (MSG_TRUNC | MSG_CTRUNC))
 		return MSG_TRUNCATED;
@@ -98,7 +98,7 @@ int conn_recv(struct conn *c, struct msg *m)
 		return errno == ECONNRESET ? -EPIPE : -errno;
 	take_beside(&mh, c->cred_uid, &b);
 	/* nobody sends empty datagrams: this is the end, descriptors or not */
-	r = n == 0 ? -EPIPE : judge(c, m, (size_t)n, mh.msg_flags, &b);
+	r = n == 0 ? -EPIPE : conn_judge(c, m, (size_t)n, mh.msg_flags, &b);
 	if (r) {
 		while (b.n)
 			close(b.fds[--b.n]);

@@ -13,7 +13,7 @@
 
 #define FROZEN	(F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW)
 
-static int write_all(int fd, const char *p, size_t len)
+static int sealed_write_all(int fd, const char *p, size_t len)
 {
 	while (len) {
 		ssize_t n = write(fd, p, len);
@@ -39,7 +39,7 @@ int sealed_make(const char *name, const struct iovec *parts, int n)
 	if (fd < 0)
 		return -errno;
 	for (int i = 0; i < n && r == 0; i++)
-		r = write_all(fd, parts[i].iov_base, parts[i].iov_len);
+		r = sealed_write_all(fd, parts[i].iov_base, parts[i].iov_len);
 	if (r == 0 && fcntl(fd, F_ADD_SEALS, FROZEN | F_SEAL_SEAL) < 0)
 		r = -errno;
 	if (r) {

@@ -7,8 +7,8 @@
 #include "ipc/trace_map.h"
 
 /* Mapped before it is sealed: a future writer is locked out, we are not. */
-static int make(const char *name, size_t len, int prot, int seals, int *fd,
-		void *ret)
+static int trace_ring_make(const char *name, size_t len, int prot, int seals,
+			   int *fd, void *ret)
 {
 	void *p;
 
@@ -29,12 +29,14 @@ int trace_producer_init(struct trace_producer *p, size_t bytes)
 		.data_fd = -1, .pos_fd = -1, .size = bytes,
 	};
 	if (r == 0)
-		r = make("trace-data", page + bytes, PROT_READ | PROT_WRITE,
-			 FIXED_SIZE | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL,
-			 &p->data_fd, &p->head);
+		r = trace_ring_make(
+			"trace-data", page + bytes, PROT_READ | PROT_WRITE,
+			FIXED_SIZE | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL,
+			&p->data_fd, &p->head);
 	if (r == 0)
-		r = make("trace-pos", page, PROT_READ,
-			 FIXED_SIZE | F_SEAL_SEAL, &p->pos_fd, &p->tail);
+		r = trace_ring_make("trace-pos", page, PROT_READ,
+				    FIXED_SIZE | F_SEAL_SEAL, &p->pos_fd,
+				    &p->tail);
 	if (r)
 		trace_producer_fini(p);
 	else

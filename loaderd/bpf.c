@@ -96,8 +96,8 @@ static uint64_t map_size(const struct bpf_map *map, bool prealloc)
 	}
 }
 
-static int load(struct bpf *b, uint32_t frequency, const struct only *only,
-		bool list, bool prealloc)
+static int bpf_do_load(struct bpf *b, uint32_t frequency,
+		       const struct only *only, bool list, bool prealloc)
 {
 	uint32_t ring = ring_bytes(frequency);
 	struct bpf_map *map;
@@ -154,11 +154,11 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct only *only)
 	libbpf_set_print(on_libbpf);
 	/* counts only before Linux 5.11; it may be refused elsewhere */
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
-	r = load(b, frequency, only, true, false);
+	r = bpf_do_load(b, frequency, only, true, false);
 	if (r)
-		r = load(b, frequency, only, true, true);
+		r = bpf_do_load(b, frequency, only, true, true);
 	if (r)
-		r = load(b, frequency, only, false, true);
+		r = bpf_do_load(b, frequency, only, false, true);
 	return r ? r : attach_name(b);
 }
 

@@ -7,7 +7,7 @@
 
 #define DEADLINE_NS	(1 * NSEC_PER_SEC)
 
-static void answer(struct debug *d, uint32_t exe, int fd)
+static void debug_answer(struct debug *d, uint32_t exe, int fd)
 {
 	struct msg_debug m = { .exe = exe };
 
@@ -31,7 +31,7 @@ void debug_wanted(struct debug *d, const struct msg_debug_wanted *m,
 	memcpy(q.build_id, m->build_id, sizeof(q.build_id));
 	if (!slot || m->build_id_len < 2 || m->build_id_len > BUILD_ID_MAX ||
 	    opener_ask_debug(d->opener, ++d->last_id | DEBUG_ID, &q)) {
-		answer(d, m->exe, -1);
+		debug_answer(d, m->exe, -1);
 		return;
 	}
 	*slot = (struct debug_question){ d->last_id | DEBUG_ID, now_ns(),
@@ -44,8 +44,8 @@ void debug_opened(struct debug *d, struct msg *m)
 		if (d->asked[i].id != m->hdr.id)
 			continue;
 		d->asked[i].id = 0;
-		answer(d, d->asked[i].exe,
-		       m->hdr.type == MSG_OPENED ? m->fds[0] : -1);
+		debug_answer(d, d->asked[i].exe,
+			     m->hdr.type == MSG_OPENED ? m->fds[0] : -1);
 	}
 	msg_close_fds(m);
 }
@@ -57,6 +57,6 @@ void debug_tick(struct debug *d, uint64_t now)
 			continue;
 		opener_kill(d->opener);
 		d->asked[i].id = 0;
-		answer(d, d->asked[i].exe, -1);
+		debug_answer(d, d->asked[i].exe, -1);
 	}
 }

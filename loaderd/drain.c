@@ -25,7 +25,7 @@ static bool define(struct drain *d, uint32_t number)
 	return true;
 }
 
-static bool sound(const struct trace_rec *r, size_t len)
+static bool drain_sound(const struct trace_rec *r, size_t len)
 {
 	return len >= sizeof(*r) && len <= TRACE_REC_MAX && r->len == len &&
 	       r->kind == REC_SAMPLE && r->version == REC_VERSION &&
@@ -55,7 +55,7 @@ void drain_record(struct drain *d, const void *data, size_t len)
 	struct trace_rec *to;
 
 	d->stats->drained++;
-	if (!sound(r, len)) {
+	if (!drain_sound(r, len)) {
 		d->stats->bad_record++;
 		return;
 	}

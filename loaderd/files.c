@@ -76,7 +76,7 @@ static uint32_t state_of(const struct exe *e)
 	return e->table.pages ? FILE_TABLE : FILE_BARE;
 }
 
-static bool wanted(struct files *f, const struct file_key *key)
+static bool files_wanted(struct files *f, const struct file_key *key)
 {
 	struct file_entry entry;
 
@@ -176,8 +176,8 @@ static bool evict_one(struct files *f, uint32_t except, bool with_table)
 }
 
 /* Evict until, after the grace period, `need` more bytes will stay below. */
-static void make_room(struct files *f, uint64_t below, uint64_t need,
-		      uint32_t except)
+static void files_make_room(struct files *f, uint64_t below, uint64_t need,
+			    uint32_t except)
 {
 	for (int i = 0; i < FORGET_STEP; i++) {
 		uint64_t n = f->tables->elements - f->retired_elements;
@@ -188,7 +188,7 @@ static void make_room(struct files *f, uint64_t below, uint64_t need,
 	}
 }
 
-static int move(struct files *f, struct exe *e, uint32_t below)
+static int files_move(struct files *f, struct exe *e, uint32_t below)
 {
 	struct file_entry entry;
 	struct table_ref copy;
@@ -206,7 +206,7 @@ static int move(struct files *f, struct exe *e, uint32_t below)
 }
 
 /* So that slabs that are nearly empty become so: out of the last one. */
-static void compact(struct files *f)
+static void files_compact(struct files *f)
 {
 	uint32_t last = tables_spare(f->tables), left = FORGET_STEP / 4;
 
@@ -215,7 +215,7 @@ static void compact(struct files *f)
 
 		if (!e->used || !tables_in(&e->table, last))
 			continue;
-		if (move(f, e, last))
+		if (files_move(f, e, last))
 			return;
 		left--;
 	}
@@ -330,8 +330,8 @@ static int number_for(struct files *f, const struct file_key *key)
 	return exe;
 }
 
-static int pass_on(struct files *f, uint32_t exe, const char *path, size_t len,
-		   int fd)
+static int files_pass_on(struct files *f, uint32_t exe, const char *path,
+			 size_t len, int fd)
 {
 	struct exe *e = &f->exes[exe];
 	int r = f->ops->send(f->ctx, exe, &e->key, path, len, fd);
@@ -367,7 +367,7 @@ int files_add_vdso(struct files *f, int fd)
 
 	e->key = (struct file_key){ .size = 1 };
 	e->used = true;
-	return pass_on(f, EXE_VDSO, "[vdso]", 6, fd);
+	return files_pass_on(f, EXE_VDSO, "[vdso]", 6, fd);
 }
 
 /* --- opening ---------------------------------------------------------------- */
@@ -377,7 +377,7 @@ static void next_open(struct files *f)
 	while (f->connected && !f->opening && f->jobs < JOBS_MAX &&
 	       (queue_get(&f->asked, &f->open) ||
 		queue_get(&f->listed, &f->open))) {
-		if (!wanted(f, &f->open.key))
+		if (!files_wanted(f, &f->open.key))
 			continue;
 		if (opener_ask(f->opener, ++f->open_id, &f->open)) {
 			f->stats->open_failed++;
@@ -392,7 +392,7 @@ void files_need(struct files *f, const struct need_file *need, bool listed)
 {
 	if (!listed)
 		f->stats->needs++;
-	if (!wanted(f, &need->key))
+	if (!files_wanted(f, &need->key))
 		return;
 	/* an overlay's file has the identity of the file beneath it */
 	if (!fs_trusted(need->key.magic)) {
@@ -442,7 +442,8 @@ static void take_opened(struct files *f, struct msg *m)
 		if (exe < 0)
 			f->stats->table_full++;
 		else
-			pass_on(f, exe, (const char *)(o + 1), o->path_len, fd);
+			files_pass_on(f, exe, (const char *)(o + 1),
+				      o->path_len, fd);
 		if (exe >= 0)
 			f->exes[exe].tgid = f->open.tgid;
 	}
@@ -479,7 +480,7 @@ static void install(struct files *f, uint32_t exe, const void *data, size_t len)
 	int r = tables_install(f->tables, data, len, &e->table);
 
 	if (r == -ENOSPC) {
-		make_room(f, f->tables->budget, len, exe);
+		files_make_room(f, f->tables->budget, len, exe);
 		if (!f->retired)	/* no bytes are short, but rules */
 			evict_one(f, exe, true);
 		f->waiting += !e->need;
@@ -555,9 +556,8 @@ void files_tick(struct files *f, uint64_t now)
 	}
 	if (release_retired(f, now))
 		ask_again(f);
-	make_room(f, f->tables->budget,
-		  f->tables->budget / HEADROOM, 0);
-	compact(f);
+	files_make_room(f, f->tables->budget, f->tables->budget / HEADROOM, 0);
+	files_compact(f);
 	sweep_on(f);
 	if (!f->sweep && f->tick_s - f->listed_s >= f->idle_s)
 		sweep_begin(f);

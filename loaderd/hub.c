@@ -28,7 +28,7 @@ bool hub_up(const struct hub *h)
 	return h->conn.fd >= 0 && h->conn.state == CONN_READY;
 }
 
-static void disconnect(struct hub *h)
+static void hub_disconnect(struct hub *h)
 {
 	bool was_up = hub_up(h);
 
@@ -53,7 +53,7 @@ static void take_table(struct hub *h, struct msg *m)
 		close(fd);
 }
 
-static int handle(struct hub *h, struct msg *m)
+static int hub_handle(struct hub *h, struct msg *m)
 {
 	switch (m->hdr.type) {
 	case MSG_HELLO_HUB:
@@ -81,7 +81,7 @@ static int handle(struct hub *h, struct msg *m)
 	}
 }
 
-static int on_event(struct ev_source *src, uint32_t events)
+static int hub_on_event(struct ev_source *src, uint32_t events)
 {
 	struct hub *h = (struct hub *)src;
 	struct msg m;
@@ -89,7 +89,7 @@ static int on_event(struct ev_source *src, uint32_t events)
 
 	(void)events;
 	while ((r = conn_recv(&h->conn, &m)) == 0) {
-		r = handle(h, &m);
+		r = hub_handle(h, &m);
 		msg_close_fds(&m);
 		if (r)
 			break;
@@ -103,11 +103,11 @@ static int on_event(struct ev_source *src, uint32_t events)
 	} else {
 		log_info("symbolizerd is gone: sampling goes on");
 	}
-	disconnect(h);
+	hub_disconnect(h);
 	return 0;
 }
 
-static int say_hello(struct hub *h)
+static int hub_say_hello(struct hub *h)
 {
 	struct msg_hello_loader hello = {
 		.record_version = REC_VERSION, .frequency = h->frequency,
@@ -131,8 +131,8 @@ static int open_connection(struct hub *h)
 	r = h->wake_fd < 0 ? -errno :
 	    trace_producer_init(&h->ring, TRACE_RING_BYTES);
 	if (!r) {
-		r = say_hello(h);
-		h->source = (struct ev_source){ h->conn.fd, on_event };
+		r = hub_say_hello(h);
+		h->source = (struct ev_source){ h->conn.fd, hub_on_event };
 		if (!r)
 			r = evloop_add(h->loop, &h->source, EPOLLIN);
 		if (!r)
@@ -181,5 +181,5 @@ int hub_send(struct hub *h, enum msg_type type, const void *payload, size_t a,
 void hub_bye(struct hub *h)
 {
 	hub_send(h, MSG_BYE, NULL, 0, NULL, 0, -1);
-	disconnect(h);
+	hub_disconnect(h);
 }

@@ -55,7 +55,7 @@ static int grow_names(struct ksyms *k)
 	return 0;
 }
 
-static uint32_t intern(struct ksyms *k, const char *name)
+static uint32_t ksyms_intern(struct ksyms *k, const char *name)
 {
 	uint32_t *slot;
 	char *copy;
@@ -78,7 +78,7 @@ int ksyms_init(struct ksyms *k, struct bpf *bpf)
 	*k = (struct ksyms){ .bpf = bpf };
 	if (grow_names(k))
 		return -ENOMEM;
-	intern(k, "[unknown]");		/* KSYM_NONE */
+	ksyms_intern(k, "[unknown]"); /* KSYM_NONE */
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static void remember(struct ksyms *k, const struct ksym_range *r)
 }
 
 /* "name+0xoff/0xsize" or "name+0xoff/0xsize [module]", else a raw address. */
-static int parse(const char *s, char *name, uint64_t *off, uint64_t *size)
+static int ksyms_parse(const char *s, char *name, uint64_t *off, uint64_t *size)
 {
 	const char *plus = strrchr(s, '+'), *module = strstr(s, " [");
 	int len = plus ? (int)(plus - s) : 0;
@@ -141,12 +141,12 @@ static uint32_t ask_kernel(struct ksyms *k, uint64_t addr, uint64_t *off)
 
 	/* %pB names the instruction before a return address */
 	if (bpf_name(k->bpf, addr + 1, answer, sizeof(answer)) ||
-	    parse(answer, name, off, &size))
+	    ksyms_parse(answer, name, off, &size))
 		return KSYM_NONE;
 	*off -= *off ? 1 : 0;
 	range.start = addr - *off;
 	range.size = size > UINT32_MAX ? UINT32_MAX : size;
-	range.number = intern(k, name);
+	range.number = ksyms_intern(k, name);
 	remember(k, &range);
 	return range.number;
 }

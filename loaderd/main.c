@@ -125,7 +125,7 @@ static int on_needs(struct ev_source *src, uint32_t events)
 	return 0;
 }
 
-static int drain(struct loaderd *l)
+static int loaderd_drain(struct loaderd *l)
 {
 	int r = drain_run(&l->drain);
 
@@ -139,7 +139,7 @@ static int on_ring(struct ev_source *src, uint32_t events)
 {
 	(void)src;
 	(void)events;
-	return drain(&self);
+	return loaderd_drain(&self);
 }
 
 /* --- from the opener and from symbolizerd -------------------------------------- */
@@ -177,7 +177,7 @@ static int on_opener(struct ev_source *src, uint32_t events)
 }
 
 /* Begin when the tables of what runs now are there, or soon anyway. */
-static void begin(struct loaderd *l)
+static void loaderd_begin(struct loaderd *l)
 {
 	if (l->connected_ns && !l->sampling.enabled &&
 	    (files_idle(&l->files) ||
@@ -188,10 +188,10 @@ static void begin(struct loaderd *l)
 static void on_table(void *ctx, uint32_t exe, int fd)
 {
 	files_table(&((struct loaderd *)ctx)->files, exe, fd);
-	begin(ctx);
+	loaderd_begin(ctx);
 }
 
-static void on_debug(void *ctx, const struct msg_debug_wanted *m)
+static void loaderd_on_debug(void *ctx, const struct msg_debug_wanted *m)
 {
 	struct loaderd *l = ctx;
 
@@ -220,7 +220,7 @@ static void on_connected(void *ctx, bool yes)
 	list_all(l);
 	if (!l->connected_ns)
 		l->connected_ns = now_ns();
-	begin(l);
+	loaderd_begin(l);
 }
 
 static int send_exe(void *ctx, uint32_t exe, const struct file_key *key,
@@ -255,7 +255,8 @@ static int identify(void *ctx, const void *addr, struct file_key *ret)
 	return bpf_identify(&((struct loaderd *)ctx)->bpf, addr, ret);
 }
 
-static const struct hub_ops hub_ops = { on_connected, on_table, on_debug };
+static const struct hub_ops hub_ops = { on_connected, on_table,
+					loaderd_on_debug };
 static const struct files_ops files_ops = {
 	send_exe, exe_dropped, list_mapped, identify,
 };
@@ -284,7 +285,7 @@ static void report(struct loaderd *l)
 	hub_send(&l->hub, MSG_LOADER_STATS, s, sizeof(*s), NULL, 0, -1);
 }
 
-static int on_tick(struct ev_source *src, uint32_t events)
+static int loaderd_on_tick(struct ev_source *src, uint32_t events)
 {
 	struct loaderd *l = &self;
 	uint64_t now = now_ns(), expired;
@@ -293,9 +294,9 @@ static int on_tick(struct ev_source *src, uint32_t events)
 	(void)events;
 	if (read(src->fd, &expired, sizeof(expired)) < 0)
 		return 0;
-	r = drain(l);
+	r = loaderd_drain(l);
 	hub_tick(&l->hub, now);
-	begin(l);
+	loaderd_begin(l);
 	if (files_list_again(&l->files))
 		list_all(l);
 	if (now - l->second_ns < NSEC_PER_SEC)
@@ -391,8 +392,8 @@ static int setup_bpf(struct loaderd *l)
 	return l->needs ? 0 : -errno;
 }
 
-static int add(struct loaderd *l, struct ev_source *src, int fd,
-	       int (*fn)(struct ev_source *, uint32_t))
+static int loaderd_add(struct loaderd *l, struct ev_source *src, int fd,
+		       int (*fn)(struct ev_source *, uint32_t))
 {
 	*src = (struct ev_source){ fd, fn };
 	return fd < 0 ? -errno : evloop_add(&l->loop, src, EPOLLIN);
@@ -416,20 +417,23 @@ static int setup_loop(struct loaderd *l)
 	timerfd_settime(timer, 0, &it, NULL);
 	r = evloop_init(&l->loop);
 	if (!r)
-		r = add(l, &l->tick, timer, on_tick);
+		r = loaderd_add(l, &l->tick, timer, loaderd_on_tick);
 	if (!r)
-		r = add(l, &l->term, signalfd(-1, &set, SFD_CLOEXEC), on_term);
+		r = loaderd_add(l, &l->term, signalfd(-1, &set, SFD_CLOEXEC),
+				on_term);
 	if (!r)
-		r = add(l, &l->needs_src, bpf_needs_fd(&l->bpf), on_needs);
+		r = loaderd_add(l, &l->needs_src, bpf_needs_fd(&l->bpf),
+				on_needs);
 	if (!r)
-		r = add(l, &l->ring_src, bpf_ring_fd(&l->bpf), on_ring);
+		r = loaderd_add(l, &l->ring_src, bpf_ring_fd(&l->bpf), on_ring);
 	if (!r)
-		r = add(l, &l->opener_src, l->opener.conn.fd, on_opener);
+		r = loaderd_add(l, &l->opener_src, l->opener.conn.fd,
+				on_opener);
 	return r;
 }
 
 /* What BPF took must be ours to the last record before we say goodbye. */
-static void finish(struct loaderd *l)
+static void loaderd_finish(struct loaderd *l)
 {
 	service_stopping();
 	sampling_stop(&l->sampling);
@@ -442,7 +446,7 @@ static void finish(struct loaderd *l)
 	opener_stop(&l->opener);
 }
 
-static uint64_t number(const char *s, uint64_t min, uint64_t max)
+static uint64_t loaderd_number(const char *s, uint64_t min, uint64_t max)
 {
 	char *end;
 	uint64_t v;
@@ -468,7 +472,7 @@ static void add_only(struct only *o, enum only_kind kind, uint64_t id)
 	o->id[o->n++] = id;
 }
 
-static void parse(struct options *o, int argc, char **argv)
+static void loaderd_parse(struct options *o, int argc, char **argv)
 {
 	static const struct option table[] = {
 		{ "uid", 1, NULL, 'u' }, { "gid", 1, NULL, 'g' },
@@ -489,22 +493,43 @@ static void parse(struct options *o, int argc, char **argv)
 	};
 	while ((c = getopt_long(argc, argv, "", table, NULL)) != -1) {
 		switch (c) {
-		case 'u': o->uid = number(optarg, 1, UINT32_MAX - 1); break;
-		case 'g': o->gid = number(optarg, 1, UINT32_MAX - 1); break;
-		case 'o': o->opener_uid = number(optarg, 1, UINT32_MAX - 1); break;
+		case 'u':
+			o->uid = loaderd_number(optarg, 1, UINT32_MAX - 1);
+			break;
+		case 'g':
+			o->gid = loaderd_number(optarg, 1, UINT32_MAX - 1);
+			break;
+		case 'o':
+			o->opener_uid = loaderd_number(optarg, 1,
+						       UINT32_MAX - 1);
+			break;
 		case 'h': o->hub = optarg; break;
-		case 'H': o->hub_uid = number(optarg, 0, UINT32_MAX - 1); break;
-		case 'f': o->frequency = number(optarg, 1, 10000); break;
-		case 't': o->table_budget = number(optarg, 1, 4096) << 20; break;
-		case 'i': o->idle_s = number(optarg, 1, 604800); break;
+		case 'H':
+			o->hub_uid = loaderd_number(optarg, 0, UINT32_MAX - 1);
+			break;
+		case 'f':
+			o->frequency = loaderd_number(optarg, 1, 10000);
+			break;
+		case 't':
+			o->table_budget = loaderd_number(optarg, 1, 4096) << 20;
+			break;
+		case 'i':
+			o->idle_s = loaderd_number(optarg, 1, 604800);
+			break;
 		case 'd': o->debug = true; break;
 		case 'n': o->nice = 0; break;
-		case 'P': add_only(&o->only, ONLY_PID,
-				   number(optarg, 1, INT32_MAX)); break;
-		case 'B': add_only(&o->only, ONLY_BELOW,
-				   number(optarg, 2, INT32_MAX)); break;
-		case 'C': add_only(&o->only, ONLY_CGROUP,
-				   number(optarg, 1, UINT64_MAX)); break;
+		case 'P':
+			add_only(&o->only, ONLY_PID,
+				 loaderd_number(optarg, 1, INT32_MAX));
+			break;
+		case 'B':
+			add_only(&o->only, ONLY_BELOW,
+				 loaderd_number(optarg, 2, INT32_MAX));
+			break;
+		case 'C':
+			add_only(&o->only, ONLY_CGROUP,
+				 loaderd_number(optarg, 1, UINT64_MAX));
+			break;
 		default: exit(2);
 		}
 	}
@@ -526,7 +551,7 @@ int main(int argc, char **argv)
 	int r;
 
 	log_init("trifold-loaderd", false);
-	parse(o, argc, argv);
+	loaderd_parse(o, argc, argv);
 	log_init("trifold-loaderd", o->debug);
 	service_init();
 	service_scrub_env();
@@ -560,6 +585,6 @@ int main(int argc, char **argv)
 	log_info("sampling %u CPUs at %u Hz (%s)", l->sampling.n, o->frequency,
 		 l->sampling.hardware ? "cpu-cycles" : "cpu-clock");
 	r = evloop_run(&l->loop);
-	finish(l);
+	loaderd_finish(l);
 	return r ? 1 : 0;
 }

@@ -108,8 +108,8 @@ static void cost(int statm, uint64_t *told, struct opener_cost *ret)
 	*told = now.cpu_ns;
 }
 
-static int answer(struct conn *c, const struct msg *m, int statm,
-		  uint64_t *told)
+static int opener_answer(struct conn *c, const struct msg *m, int statm,
+			 uint64_t *told)
 {
 	struct msg_open_failed failed = { 0 };
 	struct msg_opened opened = { 0 };
@@ -151,7 +151,7 @@ static _Noreturn void opener_main(int fd)
 			break;
 		r = conn_recv(&c, &m);
 		if (!r)
-			r = answer(&c, &m, statm, &told);
+			r = opener_answer(&c, &m, statm, &told);
 		if (r == -EAGAIN)
 			r = 0;
 	}

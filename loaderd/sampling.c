@@ -30,7 +30,7 @@ static int open_event(const struct sampling *s, int cpu, int hardware)
 	return fd < 0 ? -errno : fd;
 }
 
-static int attach(struct sampling *s, int cpu)
+static int sampling_attach(struct sampling *s, int cpu)
 {
 	int fd = open_event(s, cpu, s->hardware);
 	int r;
@@ -88,7 +88,7 @@ static int follow(struct sampling *s)
 			detach(s, cpu);
 		if (s->event[cpu] >= 0 || !online[cpu])
 			continue;
-		r = attach(s, cpu);
+		r = sampling_attach(s, cpu);
 		if (r)
 			failed = r;
 	}

@@ -156,7 +156,8 @@ static uint32_t rule_home(const struct unwind_rule *r)
 	return h % HASH_SIZE;
 }
 
-static uint32_t rule_slot(const struct tables *t, const struct unwind_rule *r)
+static uint32_t tables_rule_slot(const struct tables *t,
+				 const struct unwind_rule *r)
 {
 	for (uint32_t i = rule_home(r); ; i = (i + 1) % HASH_SIZE) {
 		uint16_t n = t->rule_hash[i];
@@ -188,7 +189,7 @@ static int rule_store(struct tables *t, uint32_t n)
 /* The number of *r, counted once more: the one it has, a freed one, a new one. */
 static int rule_get(struct tables *t, const struct unwind_rule *r)
 {
-	uint32_t slot = rule_slot(t, r), n = t->rule_hash[slot];
+	uint32_t slot = tables_rule_slot(t, r), n = t->rule_hash[slot];
 	int err;
 
 	if (n) {
@@ -231,7 +232,7 @@ static void rule_put(struct tables *t, uint32_t n)
 {
 	if (--t->rule_refs[n])
 		return;
-	rule_unhash(t, rule_slot(t, &t->rules[n]));
+	rule_unhash(t, tables_rule_slot(t, &t->rules[n]));
 	t->rule_free[t->n_rule_free++] = n;
 	t->n_rules--;
 }
@@ -264,7 +265,7 @@ struct view {
 	const union element *elements;
 };
 
-static uint32_t index_elements(const struct dir_entry *d)
+static uint32_t tables_index_elements(const struct dir_entry *d)
 {
 	return (d->n + INDEX_FANOUT - 1) / INDEX_FANOUT;
 }
@@ -301,9 +302,9 @@ static bool pages_sound(const struct view *v)
 		if (!d->n)
 			continue;
 		if (d->first != next ||
-		    v->hdr->n_elements - next < index_elements(d) + d->n)
+		    v->hdr->n_elements - next < tables_index_elements(d) + d->n)
 			return false;
-		next += index_elements(d);
+		next += tables_index_elements(d);
 		for (uint32_t e = next; e < next + d->n; e++) {
 			for (int k = 0; k < ELEMENT_ROWS; k++) {
 				if (v->elements[e].row[k].rule >=
@@ -393,7 +394,7 @@ static int take_room(struct tables *t, const struct view *v,
 
 		if (!d->n)
 			continue;
-		r = run_alloc(t, index_elements(d) + d->n, SLABS_MAX,
+		r = run_alloc(t, tables_index_elements(d) + d->n, SLABS_MAX,
 			      &ref->runs[ref->n_runs]);
 		if (r)
 			return r;
@@ -406,7 +407,7 @@ static void copy_page(const struct view *v, const struct dir_entry *d,
 		      const struct table_ref *ref, union element *to)
 {
 	const union element *from = &v->elements[d->first];
-	uint32_t n_index = index_elements(d);
+	uint32_t n_index = tables_index_elements(d);
 
 	memcpy(to, from, n_index * ELEMENT);
 	for (uint32_t e = n_index; e < n_index + d->n; e++) {
@@ -418,8 +419,8 @@ static void copy_page(const struct view *v, const struct dir_entry *d,
 }
 
 /* Keeps the slab of the last call mapped in *at, *base. */
-static union element *place(struct tables *t, uint32_t pos, uint32_t *at,
-			    union element **base)
+static union element *tables_place(struct tables *t, uint32_t pos, uint32_t *at,
+				   union element **base)
 {
 	uint32_t slab = pos >> SLAB_SHIFT;
 
@@ -449,14 +450,15 @@ static int copy_in(struct tables *t, const struct view *v,
 		out->rule_before = ref->rules[d->rule_before];
 		if (!d->n)
 			continue;
-		to = place(t, ref->runs[run].pos, &at, &base);
+		to = tables_place(t, ref->runs[run].pos, &at, &base);
 		if (!to)
 			break;
 		copy_page(v, d, ref, to);
 		out->n = d->n;
 		out->first = ref->runs[run++].pos;
 	}
-	to = run == ref->n_runs ? place(t, ref->runs[0].pos, &at, &base) : NULL;
+	to = run == ref->n_runs ? tables_place(t, ref->runs[0].pos, &at, &base)
+				: NULL;
 	if (to)
 		memcpy(to, dir, n_dir * ELEMENT);
 	if (base)
@@ -528,8 +530,8 @@ static int copy_runs(struct tables *t, const struct table_ref *from,
 
 	/* backwards: the directory is the first run, and is looked at then */
 	for (uint32_t i = from->n_runs; i-- > 0; ) {
-		a = place(t, from->runs[i].pos, &from_at, &from_base);
-		b = place(t, to->runs[i].pos, &to_at, &to_base);
+		a = tables_place(t, from->runs[i].pos, &from_at, &from_base);
+		b = tables_place(t, to->runs[i].pos, &to_at, &to_base);
 		if (!a || !b)
 			break;
 		memcpy(b, a, from->runs[i].n * ELEMENT);

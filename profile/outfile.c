@@ -11,7 +11,7 @@
 
 #include "common/log.h"
 
-static int complain(const char *path)
+static int outfile_complain(const char *path)
 {
 	char name[256];
 	int r = errno ? -errno : -EIO;
@@ -62,7 +62,7 @@ int outfile_open(struct outfile *f, const char *path)
 	int r = 0;
 
 	if (open_dir(f, path) < 0)
-		return complain(path);
+		return outfile_complain(path);
 	if (!can_replace(f)) {
 		log_err("%s: is there, and is not a regular file",
 			log_quote(path, strlen(path), shown, sizeof(shown)));
@@ -73,7 +73,7 @@ int outfile_open(struct outfile *f, const char *path)
 		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		       0600);
 	if (f->fd < 0) {
-		r = complain(path);
+		r = outfile_complain(path);
 		close(f->dir);
 	}
 	return r;
@@ -84,9 +84,9 @@ int outfile_commit(struct outfile *f)
 	int r = 0;
 
 	if (fsync(f->fd) < 0 && errno != EINVAL)
-		r = complain(f->name);
+		r = outfile_complain(f->name);
 	if (!r && renameat(f->dir, f->tmp, f->dir, f->name) < 0)
-		r = complain(f->name);
+		r = outfile_complain(f->name);
 	if (r) {
 		outfile_abandon(f);
 		return r;

@@ -91,7 +91,7 @@ void profile_frame_module(const struct batch *b, uint32_t frame,
 	pb_raw(out, s, len);
 }
 
-static enum profile_kind kind_of(uint32_t kind)
+static enum profile_kind profile_kind_of(uint32_t kind)
 {
 	switch (kind) {
 	case BATCH_FRAME_KERNEL:
@@ -127,7 +127,7 @@ enum profile_kind profile_frame_name(const struct batch *b, uint32_t frame,
 			text_str(out, "[unknown]");
 		text_printf(out, "+0x%llx", (unsigned long long)f->address);
 	}
-	return kind_of(f->kind);
+	return profile_kind_of(f->kind);
 }
 
 uint32_t *profile_process_names(const struct batch *b)

@@ -6,20 +6,20 @@
 
 #define NO_FRAME	0xffffffffu	/* of .stacks: none is kept */
 
-static uint32_t *zeros(const struct remap *r, enum batch_table t)
+static uint32_t *remap_zeros(const struct remap *r, enum batch_table t)
 {
 	return calloc(batch_n(r->from, t) + 1, sizeof(uint32_t));
 }
 
 int remap_init(struct remap *r)
 {
-	r->strings = zeros(r, BATCH_STRINGS);
-	r->exes = zeros(r, BATCH_EXES);
-	r->functions = zeros(r, BATCH_FUNCTIONS);
-	r->frames = zeros(r, BATCH_FRAMES);
-	r->stacks = zeros(r, BATCH_STACKS);
-	r->attrs = zeros(r, BATCH_ATTRS);
-	r->resources = zeros(r, BATCH_RESOURCES);
+	r->strings = remap_zeros(r, BATCH_STRINGS);
+	r->exes = remap_zeros(r, BATCH_EXES);
+	r->functions = remap_zeros(r, BATCH_FUNCTIONS);
+	r->frames = remap_zeros(r, BATCH_FRAMES);
+	r->stacks = remap_zeros(r, BATCH_STACKS);
+	r->attrs = remap_zeros(r, BATCH_ATTRS);
+	r->resources = remap_zeros(r, BATCH_RESOURCES);
 	return r->strings && r->exes && r->functions && r->frames &&
 	       r->stacks && r->attrs && r->resources ? 0 : -ENOMEM;
 }
@@ -35,7 +35,7 @@ void remap_fini(struct remap *r)
 	free(r->resources);
 }
 
-static uint32_t string(struct remap *r, uint32_t i)
+static uint32_t remap_string(struct remap *r, uint32_t i)
 {
 	size_t len;
 	const char *s;
@@ -53,21 +53,21 @@ static uint32_t exe(struct remap *r, uint32_t i)
 
 	if (i == 0 || r->exes[i])
 		return i ? r->exes[i] - 1 : 0;
-	v.path = string(r, v.path);
-	v.build_id = string(r, v.build_id);
-	v.go_build_id = string(r, v.go_build_id);
+	v.path = remap_string(r, v.path);
+	v.build_id = remap_string(r, v.build_id);
+	v.go_build_id = remap_string(r, v.go_build_id);
 	r->exes[i] = batch_exe(r->to, &v) + 1;
 	return r->exes[i] - 1;
 }
 
-static uint32_t function(struct remap *r, uint32_t i)
+static uint32_t remap_function(struct remap *r, uint32_t i)
 {
 	struct batch_function v = r->from->functions[i];
 
 	if (i == 0 || r->functions[i])
 		return i ? r->functions[i] - 1 : 0;
-	v.name = string(r, v.name);
-	v.file = string(r, v.file);
+	v.name = remap_string(r, v.name);
+	v.file = remap_string(r, v.file);
 	r->functions[i] = batch_function(r->to, &v) + 1;
 	return r->functions[i] - 1;
 }
@@ -83,7 +83,7 @@ static uint32_t frame(struct remap *r, uint32_t i)
 		if (r->frames[in[n]])
 			continue;
 		v.exe = exe(r, v.exe);
-		v.function = function(r, v.function);
+		v.function = remap_function(r, v.function);
 		if (v.inlined)
 			v.into = r->frames[v.into] - 1;
 		if (r->coarse && (v.function || v.kind == BATCH_FRAME_UNKNOWN)) {
@@ -122,22 +122,22 @@ uint32_t remap_attr(struct remap *r, uint32_t i)
 	struct batch_attr v = r->from->attrs[i];
 
 	if (!r->attrs[i]) {
-		v.thread_name = string(r, v.thread_name);
+		v.thread_name = remap_string(r, v.thread_name);
 		r->attrs[i] = batch_attr(r->to, &v) + 1;
 	}
 	return r->attrs[i] - 1;
 }
 
-static uint32_t resource(struct remap *r, uint32_t i, bool named)
+static uint32_t remap_do_resource(struct remap *r, uint32_t i, bool named)
 {
 	struct batch_resource v = r->from->resources[i];
 
 	if (r->resources[i])
 		return r->resources[i] - 1;
-	v.exe_path = string(r, v.exe_path);
-	v.exe_name = string(r, v.exe_name);
-	v.container_id = string(r, v.container_id);
-	v.comm = string(r, v.comm);
+	v.exe_path = remap_string(r, v.exe_path);
+	v.exe_name = remap_string(r, v.exe_name);
+	v.container_id = remap_string(r, v.container_id);
+	v.comm = remap_string(r, v.comm);
 	if (named && v.comm)
 		v.exe_name = v.comm;
 	r->resources[i] = batch_resource(r->to, &v) + 1;
@@ -146,10 +146,10 @@ static uint32_t resource(struct remap *r, uint32_t i, bool named)
 
 uint32_t remap_resource(struct remap *r, uint32_t i)
 {
-	return resource(r, i, false);
+	return remap_do_resource(r, i, false);
 }
 
 uint32_t remap_named(struct remap *r, uint32_t i)
 {
-	return resource(r, i, true);
+	return remap_do_resource(r, i, true);
 }

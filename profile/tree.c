@@ -46,8 +46,8 @@ static uint64_t label_hash(const struct builder *t, const struct tree_label *l)
 	return XXH3_64bits_withSeed(t->text.data + l->module, l->module_len, h);
 }
 
-static uint64_t hash_of(const void *builder, const struct index_set *s,
-			uint32_t i)
+static uint64_t tree_hash_of(const void *builder, const struct index_set *s,
+			     uint32_t i)
 {
 	const struct builder *t = builder;
 
@@ -76,7 +76,7 @@ static uint32_t add_label(struct builder *t, size_t name, size_t module,
 	uint64_t at;
 
 	if (t->text.failed || t->text.len - name > UINT32_MAX ||
-	    !index_set_room(s, hash_of, t) ||
+	    !index_set_room(s, tree_hash_of, t) ||
 	    !array_room((void **)&t->labels, &t->labels_cap, s->n,
 			sizeof(*t->labels)))
 		return NONE;
@@ -141,13 +141,14 @@ static uint32_t process_label(struct builder *t, uint32_t resource)
 }
 
 /* The child of parent with this label, made if need be; NONE: no memory. */
-static uint32_t child_of(struct builder *t, uint32_t parent, uint32_t label)
+static uint32_t tree_child_of(struct builder *t, uint32_t parent,
+			      uint32_t label)
 {
 	struct index_set *s = &t->node_set;
 	uint64_t at;
 
 	if (parent == NONE || label == NONE ||
-	    !index_set_room(s, hash_of, t) ||
+	    !index_set_room(s, tree_hash_of, t) ||
 	    !array_room((void **)&t->nodes, &t->nodes_cap, s->n + 1,
 			sizeof(*t->nodes)))
 		return NONE;
@@ -174,12 +175,14 @@ static uint32_t add_frames(struct builder *t, uint32_t at, uint32_t frame)
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(t->b, frame, in);
 
 	for (uint32_t i = 0; i < n && at != NONE; i++)
-		at = child_of(t, at, frame_label(t, t->how.reversed ? in[i] :
-						 in[n - 1 - i]));
+		at = tree_child_of(t, at,
+				   frame_label(t, t->how.reversed
+							  ? in[i]
+							  : in[n - 1 - i]));
 	return at;
 }
 
-static uint32_t add_stack(struct builder *t, uint32_t at, uint32_t stack)
+static uint32_t tree_add_stack(struct builder *t, uint32_t at, uint32_t stack)
 {
 	const struct batch_stack *s = &t->b->stacks[stack];
 	const uint32_t *frames = t->b->stack_frames + s->first;
@@ -197,15 +200,15 @@ static int add_sample(struct builder *t, uint32_t i)
 	uint32_t at = 0;
 
 	if (t->how.reversed)
-		at = add_stack(t, at, s->stack);
+		at = tree_add_stack(t, at, s->stack);
 	else
-		at = child_of(t, at, process_label(t, s->resource));
+		at = tree_child_of(t, at, process_label(t, s->resource));
 	if (marker)
-		at = child_of(t, at, marker_label(t, marker));
+		at = tree_child_of(t, at, marker_label(t, marker));
 	if (t->how.reversed)
-		at = child_of(t, at, process_label(t, s->resource));
+		at = tree_child_of(t, at, process_label(t, s->resource));
 	else
-		at = add_stack(t, at, s->stack);
+		at = tree_add_stack(t, at, s->stack);
 	if (at == NONE)
 		return -ENOMEM;
 	t->nodes[at].self += s->n;
@@ -213,7 +216,7 @@ static int add_sample(struct builder *t, uint32_t i)
 	return 0;
 }
 
-static int by_name(const void *pa, const void *pb, void *arg)
+static int tree_by_name(const void *pa, const void *pb, void *arg)
 {
 	const struct builder *t = arg;
 	const struct tree_label *a = &t->labels[*(const uint32_t *)pa];
@@ -240,14 +243,14 @@ static int rank_labels(struct builder *t)
 	}
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
-	qsort_r(order, n, sizeof(*order), by_name, t);
+	qsort_r(order, n, sizeof(*order), tree_by_name, t);
 	for (uint32_t i = 0; i < n; i++)
 		t->rank[order[i]] = i;
 	free(order);
 	return 0;
 }
 
-static int by_rank_down(const void *pa, const void *pb, void *arg)
+static int tree_by_rank_down(const void *pa, const void *pb, void *arg)
 {
 	const struct builder *t = arg;
 	uint32_t a = t->rank[t->nodes[*(const uint32_t *)pa].label];
@@ -270,7 +273,7 @@ static uint32_t push_children(struct builder *t, uint32_t node, uint32_t depth,
 	     c = t->nodes[c].sibling)
 		order[n++] = c;
 	if (n > 1)
-		qsort_r(order, n, sizeof(*order), by_rank_down, t);
+		qsort_r(order, n, sizeof(*order), tree_by_rank_down, t);
 	for (uint32_t i = 0; i < n; i++)
 		visits[i] = (struct visit){ order[i], depth };
 	return n;
@@ -306,7 +309,7 @@ static int make_rows(struct builder *t)
 	return 0;
 }
 
-static int build(struct builder *t)
+static int tree_do_build(struct builder *t)
 {
 	const struct batch *b = t->b;
 	int r = 0;
@@ -338,7 +341,7 @@ int tree_build_as(struct tree *ret, const struct batch *b,
 		  const struct tree_how *how)
 {
 	struct builder t = { .b = b, .how = *how };
-	int r = build(&t);
+	int r = tree_do_build(&t);
 
 	free(t.names);
 	free(t.frame_label);

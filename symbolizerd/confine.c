@@ -60,7 +60,7 @@ int confine_namespaces(void)
 	return sandbox_namespaces(true, NULL);
 }
 
-static int confine(uid_t uid, gid_t gid, int deathsig)
+static int symbolizerd_confine_confine(uid_t uid, gid_t gid, int deathsig)
 {
 	int r = sandbox_identity(uid, gid, NULL, 0);
 
@@ -74,7 +74,8 @@ int confine_hub(uid_t uid, gid_t gid)
 	int r = sandbox_limits(HUB_NOFILE, HUB_AS_BYTES, 0, false);
 
 	if (r == 0)
-		r = confine(uid, gid, getppid() == 1 ? 0 : SIGTERM);
+		r = symbolizerd_confine_confine(uid, gid,
+						getppid() == 1 ? 0 : SIGTERM);
 	return r ? r : sandbox_seccomp(hub_rules, N(hub_rules));
 }
 
@@ -85,7 +86,7 @@ int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n)
 	if (r == 0)
 		r = sandbox_close_fds(keep, n);
 	if (r == 0)
-		r = confine(uid, gid, SIGKILL);
+		r = symbolizerd_confine_confine(uid, gid, SIGKILL);
 	return r ? r : sandbox_seccomp(zygote_rules, N(zygote_rules));
 }
 

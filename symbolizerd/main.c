@@ -41,7 +41,8 @@ struct options {
 enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_INTERVAL, OPT_DEBUG,
        OPT_SHOW };
 
-static bool number(const char *s, unsigned long max, unsigned long *ret)
+static bool symbolizerd_number(const char *s, unsigned long max,
+			       unsigned long *ret)
 {
 	char *end;
 
@@ -75,7 +76,7 @@ static bool set_option(struct options *o, int opt, unsigned long v)
 	}
 }
 
-static bool parse(int argc, char **argv, struct options *o)
+static bool symbolizerd_parse(int argc, char **argv, struct options *o)
 {
 	static const struct option opts[] = {
 		{ "uid", required_argument, NULL, OPT_UID },
@@ -95,14 +96,15 @@ static bool parse(int argc, char **argv, struct options *o)
 		o->show |= opt == OPT_SHOW;
 		if (opt == OPT_DEBUG || opt == OPT_SHOW)
 			continue;
-		if (opt == '?' || !number(optarg, UINT32_MAX - 1, &v) ||
+		if (opt == '?' ||
+		    !symbolizerd_number(optarg, UINT32_MAX - 1, &v) ||
 		    !set_option(o, opt, v))
 			return false;
 	}
 	return optind == argc || o->show;
 }
 
-static void usage(void)
+static void symbolizerd_usage(void)
 {
 	fputs("usage: trifold-symbolizerd [--uid N --gid N] [--loader-uid N]\n"
 	      "         [--exporter-uid N] [--interval SECONDS] [--debug]\n"
@@ -146,7 +148,7 @@ static int close_others(const struct hub_sockets *s)
 	return sandbox_close_fds(keep, 6);
 }
 
-static int prepare(struct hub *hub, struct options *o)
+static int symbolizerd_prepare(struct hub *hub, struct options *o)
 {
 	struct zygote_ends zygote;
 	struct hub_sockets sockets;
@@ -181,8 +183,8 @@ int main(int argc, char **argv)
 	struct hub hub;
 	int r;
 
-	if (!parse(argc, argv, &o)) {
-		usage();
+	if (!symbolizerd_parse(argc, argv, &o)) {
+		symbolizerd_usage();
 		return 2;
 	}
 	log_init(o.show ? "trifold" : "symbolizerd", o.debug);
@@ -190,7 +192,7 @@ int main(int argc, char **argv)
 		return show_main(o.uid, o.gid, argv + optind, argc - optind);
 	signal(SIGPIPE, SIG_IGN);
 	tune_malloc();
-	r = prepare(&hub, &o);
+	r = symbolizerd_prepare(&hub, &o);
 	if (r == 0)
 		r = confine_hub(o.uid, o.gid);
 	if (r < 0) {

@@ -13,7 +13,7 @@
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/unwind/show.h"
 
-static int show(const uint64_t *at, size_t n)
+static int show_main_show(const uint64_t *at, size_t n)
 {
 	static const char *const why[JOB__VERDICTS] = {
 		[JOB_NOT_ELF] = "it is no ELF file for x86-64 or arm64",
@@ -62,7 +62,7 @@ int show_main(uid_t uid, gid_t gid, char *const *words, int n)
 		r = confine_worker();
 	if (r)
 		return 1;
-	r = show(at, n);
+	r = show_main_show(at, n);
 	free(at);
 	return r;
 }

@@ -9,8 +9,8 @@
 #include "common/log.h"
 
 /* As compilers do, so that editors find the line. */
-static void say(const char *path, uint32_t line, bool warning,
-		const char *text)
+static void config_check_say(const char *path, uint32_t line, bool warning,
+			     const char *text)
 {
 	char at[16] = "";
 
@@ -30,7 +30,7 @@ static void show_key(const struct config *c, const struct config_value *v,
 	       config_origin(c, v, id, origin, sizeof(origin)));
 }
 
-static void show(const struct config *c)
+static void config_check_show(const struct config *c)
 {
 	const char *section = "";
 
@@ -76,14 +76,14 @@ int check_config_run(const struct options *o)
 		config_keys_example(stdout);
 		return fflush(stdout) ? 1 : 0;
 	}
-	r = config_load(&c, o->file, NULL, say);
+	r = config_load(&c, o->file, NULL, config_check_say);
 	if (r == -ENOMEM)
 		log_err("out of memory");
 	else if (r)
 		fprintf(stderr, "%s: %u mistake%s\n", c.path, c.mistakes,
 			c.mistakes == 1 ? "" : "s");
 	else if (o->effective)
-		show(&c);
+		config_check_show(&c);
 	else
 		say_ok(&c);
 	config_fini(&c);

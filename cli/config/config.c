@@ -40,8 +40,8 @@ void config_log(const char *path, uint32_t line, bool warning,
 		log_err("%s%s: %s", path, at, text);
 }
 
-__attribute__((format(printf, 3, 4)))
-static void mistake(struct loading *l, uint32_t line, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void
+config_config_mistake(struct loading *l, uint32_t line, const char *fmt, ...)
 {
 	struct config *c = l->c;
 	char text[512];
@@ -66,7 +66,7 @@ static const char *quote(const char *s, char out[SHOWN_MAX])
 
 static void on_mistake(void *arg, uint32_t line, const char *text)
 {
-	mistake(arg, line, "%s", text);
+	config_config_mistake(arg, line, "%s", text);
 }
 
 static void more_section(struct loading *l, uint32_t line, const char *section,
@@ -77,19 +77,23 @@ static void more_section(struct loading *l, uint32_t line, const char *section,
 
 	l->skip = true;
 	if (strcmp(section, config_keys[KEY_ENDPOINT].section)) {
-		mistake(l, line, "[%s] has no second name: write [%s]", section,
-			section);
+		config_config_mistake(l, line,
+				      "[%s] has no second name: write [%s]",
+				      section, section);
 		return;
 	}
 	for (unsigned int i = 0; i < c->n_more; i++) {
 		if (strcmp(c->more[i].name, name))
 			continue;
-		mistake(l, line, "[export \"%s\"] is in line %u already: give each receiver a name of its own",
+		config_config_mistake(
+			l, line,
+			"[export \"%s\"] is in line %u already: give each receiver a name of its own",
 			quote(name, q), c->more[i].line);
 		return;
 	}
 	if (c->n_more == CONFIG_MORE_MAX) {
-		mistake(l, line, "there are more than %d further receivers",
+		config_config_mistake(
+			l, line, "there are more than %d further receivers",
 			CONFIG_MORE_MAX);
 		return;
 	}
@@ -117,10 +121,13 @@ static void on_section(void *arg, uint32_t line, const char *section,
 		return;
 	like = config_key_like(NULL, section);
 	if (like)
-		mistake(l, line, "there is no section [%s]: did you mean [%s]?",
+		config_config_mistake(
+			l, line, "there is no section [%s]: did you mean [%s]?",
 			quote(section, q), like);
 	else
-		mistake(l, line, "there is no section [%s]; `trifold check-config --defaults` shows all",
+		config_config_mistake(
+			l, line,
+			"there is no section [%s]; `trifold check-config --defaults` shows all",
 			quote(section, q));
 }
 
@@ -132,13 +139,17 @@ static void unknown_key(struct loading *l, uint32_t line, const char *key)
 
 	quote(key, q);
 	if (elsewhere != KEY__COUNT)
-		mistake(l, line, "%s belongs into [%s], not [%s]", q,
-			config_keys[elsewhere].section, l->section);
+		config_config_mistake(l, line, "%s belongs into [%s], not [%s]",
+				      q, config_keys[elsewhere].section,
+				      l->section);
 	else if (like)
-		mistake(l, line, "[%s] has no key %s: did you mean %s?",
-			l->section, q, like);
+		config_config_mistake(l, line,
+				      "[%s] has no key %s: did you mean %s?",
+				      l->section, q, like);
 	else
-		mistake(l, line, "[%s] has no key %s; `trifold check-config --defaults` shows all",
+		config_config_mistake(
+			l, line,
+			"[%s] has no key %s; `trifold check-config --defaults` shows all",
 			l->section, q);
 }
 
@@ -148,10 +159,11 @@ static void bad_value(struct loading *l, uint32_t line,
 {
 	char q[SHOWN_MAX];
 
-	mistake(l, line, "%s needs %s, not \"%s\"%s", k->name, wanted,
-		k->secret ? "..." : quote(value, q),
-		strstr(value, " #") ? " (a comment needs a line of its own)" :
-				      "");
+	config_config_mistake(l, line, "%s needs %s, not \"%s\"%s", k->name,
+			      wanted, k->secret ? "..." : quote(value, q),
+			      strstr(value, " #")
+				      ? " (a comment needs a line of its own)"
+				      : "");
 }
 
 static void on_key(void *arg, uint32_t line, const char *key,
@@ -166,7 +178,8 @@ static void on_key(void *arg, uint32_t line, const char *key,
 	if (l->skip)
 		return;
 	if (!l->section) {
-		mistake(l, line, "write a [section] before the first key");
+		config_config_mistake(l, line,
+				      "write a [section] before the first key");
 		return;
 	}
 	id = config_key_find(l->section, key);
@@ -176,7 +189,9 @@ static void on_key(void *arg, uint32_t line, const char *key,
 	}
 	v = &l->value[id];
 	if (v->line) {
-		mistake(l, line, "%s was set in line %u already: remove one of them",
+		config_config_mistake(
+			l, line,
+			"%s was set in line %u already: remove one of them",
 			key, v->line);
 		return;
 	}
@@ -206,13 +221,13 @@ static void check_owner(struct loading *l, const struct stat *st)
 	else if (st->st_mode & (S_IWGRP | S_IWOTH))
 		snprintf(text, sizeof(text), "others than root may write it, and root would obey them: chmod go-w");
 	if (*text && geteuid() == 0)
-		mistake(l, 0, "%s %s", text, path);
+		config_config_mistake(l, 0, "%s %s", text, path);
 	else if (*text)
 		l->say(path, 0, true, text);
 }
 
 /* Into c->text.  0, or -errno; 1 when a mistake was told. */
-static int read_text(struct loading *l, int fd, size_t *len)
+static int config_config_read_text(struct loading *l, int fd, size_t *len)
 {
 	struct config *c = l->c;
 	struct stat st;
@@ -221,7 +236,7 @@ static int read_text(struct loading *l, int fd, size_t *len)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode)) {
-		mistake(l, 0, "this is no file");
+		config_config_mistake(l, 0, "this is no file");
 		return 1;
 	}
 	check_owner(l, &st);
@@ -236,7 +251,8 @@ static int read_text(struct loading *l, int fd, size_t *len)
 		if (n == 0)
 			return 0;
 	}
-	mistake(l, 0, "the file is larger than %d bytes", CONFIG_FILE_MAX);
+	config_config_mistake(l, 0, "the file is larger than %d bytes",
+			      CONFIG_FILE_MAX);
 	return 1;
 }
 
@@ -253,7 +269,8 @@ static void check_key_file(struct loading *l, const struct config_value *v)
 {
 	if (v[KEY_CLIENT_KEY].source == FROM_FILE &&
 	    !*v[KEY_CLIENT_CERT].text)
-		mistake(l, v[KEY_CLIENT_KEY].line,
+		config_config_mistake(
+			l, v[KEY_CLIENT_KEY].line,
 			"client_key without client_certificate: set both");
 }
 
@@ -266,13 +283,14 @@ static void check_more(struct loading *l)
 
 		if (!*m->value[KEY_ENDPOINT].text &&
 		    !m->value[KEY_ENDPOINT].wrong)
-			mistake(l, m->line, "[export \"%s\"] needs an endpoint",
+			config_config_mistake(
+				l, m->line, "[export \"%s\"] needs an endpoint",
 				quote(m->name, q));
 		check_key_file(l, m->value);
 	}
 }
 
-static void parse(struct loading *l, size_t len)
+static void config_config_parse(struct loading *l, size_t len)
 {
 	static const struct config_file_ops ops = {
 		.section = on_section, .key = on_key, .mistake = on_mistake,
@@ -292,16 +310,16 @@ static int read_file(struct loading *l, bool named)
 
 	if (fd < 0 && errno == ENOENT && !named)
 		return 0;
-	r = fd < 0 ? -errno : read_text(l, fd, &len);
+	r = fd < 0 ? -errno : config_config_read_text(l, fd, &len);
 	if (fd >= 0)
 		close(fd);
 	if (r < 0 && r != -ENOMEM)
-		mistake(l, 0, "cannot be read: %s", strerror(-r));
+		config_config_mistake(l, 0, "cannot be read: %s", strerror(-r));
 	if (r < 0)
 		return r;
 	c->found = true;
 	if (!r)
-		parse(l, len);
+		config_config_parse(l, len);
 	check_secrets(l, c->value);
 	for (unsigned int i = 0; i < c->n_more; i++)
 		check_secrets(l, c->more[i].value);
@@ -359,7 +377,7 @@ int config_parse(struct config *c, const char *path, char *text, size_t len,
 
 	init(c, path);
 	c->text = text;
-	parse(&l, len);
+	config_config_parse(&l, len);
 	return c->mistakes ? -EINVAL : 0;
 }
 
@@ -376,7 +394,9 @@ int config_load(struct config *c, const char *path, const struct options *o,
 		return r;
 	homeless = config_env_number(c);
 	if (homeless)
-		mistake(&l, homeless->line, "no number is left for this receiver: unset some TRIFOLD_EXPORTER_<N>_* variables");
+		config_config_mistake(
+			&l, homeless->line,
+			"no number is left for this receiver: unset some TRIFOLD_EXPORTER_<N>_* variables");
 	if (config_env_make(c))
 		return -ENOMEM;
 	for (int i = 0; i < KEY__COUNT; i++) {

@@ -10,12 +10,12 @@ struct parser {
 	uint32_t line;
 };
 
-static void mistake(const struct parser *p, const char *text)
+static void config_file_mistake(const struct parser *p, const char *text)
 {
 	p->ops->mistake(p->arg, p->line, text);
 }
 
-static char *trim(char *s)
+static char *config_file_trim(char *s)
 {
 	size_t n;
 
@@ -27,7 +27,7 @@ static char *trim(char *s)
 }
 
 /* "x" becomes x, in place; NULL when the second quote is not at the end. */
-static char *unquote(char *s)
+static char *config_file_unquote(char *s)
 {
 	size_t n = strlen(s);
 
@@ -39,18 +39,18 @@ static char *unquote(char *s)
 	return s + 1;
 }
 
-static void section(const struct parser *p, char *s)
+static void config_file_section(const struct parser *p, char *s)
 {
 	size_t n = strlen(s);
 	char *name = NULL;
 
 	if (s[n - 1] == ']') {
 		s[n - 1] = '\0';
-		s = trim(s + 1);
+		s = config_file_trim(s + 1);
 		n = strcspn(s, " \t\"[]");
 		if (s[n]) {
-			name = trim(s + n);
-			name = *name == '"' ? unquote(name) : NULL;
+			name = config_file_trim(s + n);
+			name = *name == '"' ? config_file_unquote(name) : NULL;
 			s[n] = '\0';
 			n = name && *name && !strpbrk(name, "\"[]") ? n : 0;
 		}
@@ -59,7 +59,9 @@ static void section(const struct parser *p, char *s)
 			return;
 		}
 	}
-	mistake(p, "write a section as [name] or [name \"which\"], on a line of its own");
+	config_file_mistake(
+		p,
+		"write a section as [name] or [name \"which\"], on a line of its own");
 	p->ops->section(p->arg, p->line, NULL, NULL);
 }
 
@@ -68,16 +70,20 @@ static void key(const struct parser *p, char *s)
 	char *eq = strchr(s, '='), *value;
 
 	if (!eq) {
-		mistake(p, "write \"key = value\", \"[section]\" or \"# comment\"");
+		config_file_mistake(
+			p,
+			"write \"key = value\", \"[section]\" or \"# comment\"");
 		return;
 	}
 	*eq = '\0';
-	s = trim(s);
-	value = unquote(trim(eq + 1));
+	s = config_file_trim(s);
+	value = config_file_unquote(config_file_trim(eq + 1));
 	if (!*s)
-		mistake(p, "there is no key before \"=\"");
+		config_file_mistake(p, "there is no key before \"=\"");
 	else if (!value)
-		mistake(p, "the quote at the beginning of the value is not closed at its end");
+		config_file_mistake(
+			p,
+			"the quote at the beginning of the value is not closed at its end");
 	else
 		p->ops->key(p->arg, p->line, s, value);
 }
@@ -91,7 +97,7 @@ static void one_line(const struct parser *p, char *s, size_t len)
 	if (len > CONFIG_LINE_MAX) {
 		snprintf(text, sizeof(text), "the line is longer than %d bytes",
 			 CONFIG_LINE_MAX);
-		mistake(p, text);
+		config_file_mistake(p, text);
 		return;
 	}
 	for (size_t i = 0; i < len; i++) {
@@ -102,14 +108,14 @@ static void one_line(const struct parser *p, char *s, size_t len)
 		snprintf(text, sizeof(text),
 			 "remove the control character 0x%02x (column %zu)", c,
 			 i + 1);
-		mistake(p, text);
+		config_file_mistake(p, text);
 		return;
 	}
-	s = trim(s);
+	s = config_file_trim(s);
 	if (!*s || *s == '#')
 		return;
 	if (*s == '[')
-		section(p, s);
+		config_file_section(p, s);
 	else
 		key(p, s);
 }

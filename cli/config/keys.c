@@ -273,7 +273,7 @@ static bool is_url(const char *s)
 	       (*s == '[' || !memchr(s, ':', (size_t)(end - s)));
 }
 
-static bool is_token(const char *s)
+static bool config_keys_is_token(const char *s)
 {
 	/* RFC 9110, 5.6.2 */
 	static const char tchar[] = "!#$%&'*+-.^_`|~0123456789"
@@ -294,8 +294,8 @@ static bool is_pairs(const char *s, bool headers)
 	strcpy(copy, s);
 	while (pairs_next(&rest, &key, &value, &bad)) {
 		n++;
-		if (headers && (!is_token(key) || strchr(value, '\n') ||
-				strchr(value, '\r')))
+		if (headers && (!config_keys_is_token(key) ||
+				strchr(value, '\n') || strchr(value, '\r')))
 			return false;
 		if (!headers && (!percent_decode(key) || !*key))
 			return false;

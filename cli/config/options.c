@@ -32,7 +32,7 @@ static bool parse_number(const char *s, size_t len, uint64_t max, uint64_t *ret)
 	return len > 0;
 }
 
-static bool parse_seconds(const char *s, uint64_t *ret)
+static bool options_parse_seconds(const char *s, uint64_t *ret)
 {
 	size_t whole = strcspn(s, "."), digits;
 	uint64_t v, ms = 0;
@@ -55,8 +55,8 @@ const struct option_def option_help = {
 	offsetof(struct options, help),
 };
 
-static const struct option_def *find(const struct command *c, const char *name,
-				     size_t len)
+static const struct option_def *options_find(const struct command *c,
+					     const char *name, size_t len)
 {
 	for (size_t i = 0; i < c->n_options; i++) {
 		if (strlen(c->options[i].name) == len &&
@@ -127,8 +127,9 @@ static const char *store(const struct option_def *d, const char *value,
 		snprintf(buf, size, "a number from %u to %u", d->min, d->max);
 		return buf;
 	case OPTION_SECONDS:
-		return parse_seconds(value, at) ? NULL :
-			"seconds, such as 10 or 0.5";
+		return options_parse_seconds(value, at)
+			       ? NULL
+			       : "seconds, such as 10 or 0.5";
 	case OPTION_WORDS:
 		break;
 	case OPTION_FORMAT:
@@ -138,9 +139,9 @@ static const char *store(const struct option_def *d, const char *value,
 	return "something else";
 }
 
-__attribute__((format(printf, 4, 5)))
-static int refuse(const struct command *c, char *err, size_t size,
-		  const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static int
+options_refuse(const struct command *c, char *err, size_t size, const char *fmt,
+	       ...)
 {
 	va_list ap;
 	int n;
@@ -184,27 +185,29 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 {
 	const char *word = argv[*i] + 2, *value = NULL, *wanted;
 	size_t len = strcspn(word, "=");
-	const struct option_def *d = find(c, word, len);
+	const struct option_def *d = options_find(c, word, len);
 	char buf[128];
 
 	if (!d)
-		return refuse(c, err, size, "unknown option --%.*s", (int)len,
-			      word);
+		return options_refuse(c, err, size, "unknown option --%.*s",
+				      (int)len, word);
 	if (word[len])
 		value = word + len + 1;
 	if (d->kind == OPTION_FLAG && value)
-		return refuse(c, err, size, "--%s takes no value", d->name);
+		return options_refuse(c, err, size, "--%s takes no value",
+				      d->name);
 	if (d->kind != OPTION_FLAG && !value) {
 		if (++*i >= argc)
-			return refuse(c, err, size, "--%s needs a value",
-				      d->name);
+			return options_refuse(c, err, size,
+					      "--%s needs a value", d->name);
 		value = argv[*i];
 	}
 	if (d->kind == OPTION_WORDS)
 		return parse_words(argc, argv, i, (void *)((char *)o + d->at));
 	wanted = store(d, value, o, buf, sizeof(buf));
 	if (wanted)
-		return refuse(c, err, size, "--%s needs %s", d->name, wanted);
+		return options_refuse(c, err, size, "--%s needs %s", d->name,
+				      wanted);
 	note(o, d->name, value ? value : "");
 	return 0;
 }
@@ -227,11 +230,12 @@ int options_parse(const struct command *c, int argc, char **argv,
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--")) {
 			if (c->rest != REST_COMMAND)
-				return refuse(c, err, size,
-					      "%s runs no command", c->name);
+				return options_refuse(c, err, size,
+						      "%s runs no command",
+						      c->name);
 			if (!argv[i + 1])
-				return refuse(c, err, size,
-					      "no command behind --");
+				return options_refuse(c, err, size,
+						      "no command behind --");
 			o->rest = argv + i + 1;
 			return 0;
 		}
@@ -244,9 +248,11 @@ int options_parse(const struct command *c, int argc, char **argv,
 			continue;
 		}
 		if (strncmp(argv[i], "--", 2))
-			return refuse(c, err, size, "unexpected \"%s\"%s",
-				      argv[i], c->rest == REST_COMMAND ?
-				      " (a command goes behind --)" : "");
+			return options_refuse(
+				c, err, size, "unexpected \"%s\"%s", argv[i],
+				c->rest == REST_COMMAND
+					? " (a command goes behind --)"
+					: "");
 		r = parse_one(c, argc, argv, &i, o, err, size);
 		if (r)
 			return r;

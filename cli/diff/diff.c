@@ -19,7 +19,7 @@
 /* --- in ---------------------------------------------------------------- */
 
 /* All of fd, and a byte more than is allowed if it has more.  0 or -errno. */
-static int read_all(int fd, char **ret, size_t *len)
+static int diff_read_all(int fd, char **ret, size_t *len)
 {
 	const size_t max = FOLDED_BYTES_MAX + 1;
 	size_t cap = 1 << 16, n = 0;
@@ -47,7 +47,7 @@ static int read_all(int fd, char **ret, size_t *len)
 	return r && n < max ? -ENOMEM : 0;
 }
 
-static int take(struct folded_tree *t, unsigned int side, const char *path)
+static int diff_take(struct folded_tree *t, unsigned int side, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
 	struct folded_mistake m;
@@ -59,7 +59,7 @@ static int take(struct folded_tree *t, unsigned int side, const char *path)
 		log_err("%s: %m", name);
 		return -1;
 	}
-	r = read_all(fd, &bytes, &len);
+	r = diff_read_all(fd, &bytes, &len);
 	close(fd);
 	if (!r)
 		r = folded_read(t, side, bytes, len, &m);
@@ -74,8 +74,8 @@ static int take(struct folded_tree *t, unsigned int side, const char *path)
 /* --- out --------------------------------------------------------------- */
 
 /* The text of a name, or what stands for none; valid until the next call. */
-static const char *name_text(const struct folded_tree *t, uint32_t name,
-			     struct pb *buf)
+static const char *diff_name_text(const struct folded_tree *t, uint32_t name,
+				  struct pb *buf)
 {
 	buf->len = 0;
 	folded_name(t, name, buf);
@@ -104,7 +104,7 @@ static void print_table(const struct options *o, const struct folded_tree *t,
 		       diff_share(t, r->self, 0), diff_share(t, r->self, 1),
 		       diff_points(t, r->self), diff_share(t, r->total, 0),
 		       diff_share(t, r->total, 1), diff_points(t, r->total),
-		       name_text(t, r->name, &buf));
+		       diff_name_text(t, r->name, &buf));
 	}
 	if (shown < n)
 		printf("\n%u of %u functions; --limit shows more\n", shown, n);
@@ -136,7 +136,7 @@ static int print_json(const struct options *o, const struct folded_tree *t,
 	json_open(&j, "functions", '[');
 	for (uint32_t i = 0; i < shown; i++) {
 		json_open(&j, NULL, '{');
-		json_text(&j, "name", name_text(t, rows[i].name, &buf));
+		json_text(&j, "name", diff_name_text(t, rows[i].name, &buf));
 		add_pair(&j, "self", rows[i].self);
 		add_pair(&j, "total", rows[i].total);
 		json_close(&j, '}');
@@ -179,7 +179,7 @@ int diff_encode_folded(const struct folded_tree *t, struct pb *out)
 	return r;
 }
 
-static int write_file(const struct options *o, const struct folded_tree *t)
+static int diff_write_file(const struct options *o, const struct folded_tree *t)
 {
 	struct pb out = { 0 };
 	struct outfile f;
@@ -213,7 +213,7 @@ static int write_file(const struct options *o, const struct folded_tree *t)
 	return outfile_commit(&f);
 }
 
-static int show(const struct options *o, const struct folded_tree *t)
+static int diff_show(const struct options *o, const struct folded_tree *t)
 {
 	uint32_t limit = o->limit ? o->limit : DIFF_LIMIT, n = 0, shown;
 	struct diff_row *rows = diff_rows(t, o->by_total, &n);
@@ -253,13 +253,13 @@ int diff_run(const struct options *o)
 	}
 	r = folded_init(&t);
 	for (unsigned int s = 0; s < FOLDED_SIDES && !r; s++)
-		r = take(&t, s, o->files[s]);
+		r = diff_take(&t, s, o->files[s]);
 	if (!r)
 		r = folded_sort(&t);
 	if (!r && o->output)
-		r = write_file(o, &t);
+		r = diff_write_file(o, &t);
 	if (!r && (o->json || !o->output))
-		r = show(o, &t);
+		r = diff_show(o, &t);
 	folded_fini(&t);
 	return r ? 1 : 0;
 }

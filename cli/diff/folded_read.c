@@ -13,19 +13,21 @@ static uint64_t name_hash(const struct folded_tree *t, const char *s,
 	return XXH3_64bits_withSeed(s, len, t->seed);
 }
 
-static const char *name_text(const struct folded_tree *t, uint32_t name)
+static const char *folded_read_name_text(const struct folded_tree *t,
+					 uint32_t name)
 {
 	return (const char *)t->text.data + t->names[name].at;
 }
 
-static uint64_t hash_of(const void *tree, const struct index_set *s,
-			uint32_t i)
+static uint64_t folded_read_hash_of(const void *tree, const struct index_set *s,
+				    uint32_t i)
 {
 	const struct folded_tree *t = tree;
 
-	return s == &t->names_set ?
-		name_hash(t, name_text(t, i), t->names[i].len) :
-		index_pair_hash(t->nodes[i].parent, t->nodes[i].name, t->seed);
+	return s == &t->names_set ? name_hash(t, folded_read_name_text(t, i),
+					      t->names[i].len)
+				  : index_pair_hash(t->nodes[i].parent,
+						    t->nodes[i].name, t->seed);
 }
 
 int folded_init(struct folded_tree *t)
@@ -50,13 +52,14 @@ void folded_fini(struct folded_tree *t)
 }
 
 /* The number of this name, added if need be; NONE: no memory. */
-static uint32_t name_of(struct folded_tree *t, const char *s, size_t len)
+static uint32_t folded_read_name_of(struct folded_tree *t, const char *s,
+				    size_t len)
 {
 	struct index_set *set = &t->names_set;
 	size_t start = t->text.len;
 	uint64_t at;
 
-	if (!index_set_room(set, hash_of, t) ||
+	if (!index_set_room(set, folded_read_hash_of, t) ||
 	    !array_room((void **)&t->names, &t->names_cap, set->n,
 			sizeof(*t->names)))
 		return INDEX_NONE;
@@ -65,7 +68,7 @@ static uint32_t name_of(struct folded_tree *t, const char *s, size_t len)
 		uint32_t i = set->slots[at];
 
 		if (t->names[i].len == len &&
-		    !memcmp(name_text(t, i), s, len))
+		    !memcmp(folded_read_name_text(t, i), s, len))
 			return i;
 	}
 	/* never NULL, so that an empty name is bytes like any other */
@@ -79,12 +82,14 @@ static uint32_t name_of(struct folded_tree *t, const char *s, size_t len)
 }
 
 /* The child of parent with this name, added if need be; NONE: no memory. */
-static uint32_t child_of(struct folded_tree *t, uint32_t parent, uint32_t name)
+static uint32_t folded_read_child_of(struct folded_tree *t, uint32_t parent,
+				     uint32_t name)
 {
 	struct index_set *set = &t->nodes_set;
 	uint64_t at;
 
-	if (name == INDEX_NONE || !index_set_room(set, hash_of, t) ||
+	if (name == INDEX_NONE ||
+	    !index_set_room(set, folded_read_hash_of, t) ||
 	    !array_room((void **)&t->nodes, &t->nodes_cap, set->n + 1,
 			sizeof(*t->nodes)))
 		return INDEX_NONE;
@@ -178,7 +183,10 @@ static int read_line(struct folded_tree *t, unsigned int side, const char *s,
 			*what = "too many distinct stacks (4,194,304 frames)";
 		if (*what)
 			return 0;
-		at = child_of(t, at, name_of(t, s, (size_t)((semi ? semi : end) - s)));
+		at = folded_read_child_of(
+			t, at,
+			folded_read_name_of(t, s,
+					    (size_t)((semi ? semi : end) - s)));
 		if (at == INDEX_NONE)
 			return -ENOMEM;
 	}
@@ -187,7 +195,8 @@ static int read_line(struct folded_tree *t, unsigned int side, const char *s,
 	return 0;
 }
 
-static int mistake(struct folded_mistake *m, uint32_t line, const char *what)
+static int folded_read_mistake(struct folded_mistake *m, uint32_t line,
+			       const char *what)
 {
 	*m = (struct folded_mistake){ line, what };
 	return 1;
@@ -200,9 +209,11 @@ int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 	uint32_t line = 0;
 
 	if (len > FOLDED_BYTES_MAX)
-		return mistake(m, 1, "the file is larger than 256 MiB");
+		return folded_read_mistake(m, 1,
+					   "the file is larger than 256 MiB");
 	if (len > 2 && !memcmp(bytes, "\x1f\x8b", 2))
-		return mistake(m, 1, "compressed by gzip: no folded stacks");
+		return folded_read_mistake(
+			m, 1, "compressed by gzip: no folded stacks");
 	while (s < end) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
 		const char *stop = nl ? nl : end;
@@ -214,15 +225,16 @@ int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 		if (n && read_line(t, side, s, n, &what))
 			return -ENOMEM;
 		if (what)
-			return mistake(m, line, what);
+			return folded_read_mistake(m, line, what);
 		s = nl ? nl + 1 : end;
 	}
 	if (!t->samples[side])
-		return mistake(m, line ? line : 1, "no samples in this file");
+		return folded_read_mistake(m, line ? line : 1,
+					   "no samples in this file");
 	return 0;
 }
 
-static int by_name(const void *pa, const void *pb, void *arg)
+static int folded_read_by_name(const void *pa, const void *pb, void *arg)
 {
 	const struct folded_tree *t = arg;
 	const struct folded_name *a = &t->names[*(const uint32_t *)pa];
@@ -240,7 +252,7 @@ struct ranks {
 	const uint32_t *rank;		/* of a name */
 };
 
-static int by_rank_down(const void *pa, const void *pb, void *arg)
+static int folded_read_by_rank_down(const void *pa, const void *pb, void *arg)
 {
 	const struct ranks *r = arg;
 	uint32_t a = r->rank[r->nodes[*(const uint32_t *)pa].name];
@@ -264,12 +276,12 @@ int folded_sort(struct folded_tree *t)
 	}
 	for (uint32_t i = 0; i < n_names; i++)
 		order[i] = i;
-	qsort_r(order, n_names, sizeof(*order), by_name, t);
+	qsort_r(order, n_names, sizeof(*order), folded_read_by_name, t);
 	for (uint32_t i = 0; i < n_names; i++)
 		rank[order[i]] = i;
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i + 1;
-	qsort_r(order, n, sizeof(*order), by_rank_down, &ranks);
+	qsort_r(order, n, sizeof(*order), folded_read_by_rank_down, &ranks);
 	/* the last name is put first into its parent's list, the first last */
 	for (uint32_t i = 0; i <= n; i++)
 		t->nodes[i].child = INDEX_NONE;
@@ -303,7 +315,7 @@ void folded_name(const struct folded_tree *t, uint32_t name, struct pb *out)
 	size_t at = out->len;
 	uint8_t *c;
 
-	pb_utf8(out, name_text(t, name), t->names[name].len);
+	pb_utf8(out, folded_read_name_text(t, name), t->names[name].len);
 	for (; at < out->len && !out->failed; at++) {
 		c = &out->data[at];
 		if (*c < 0x20 || *c == 0x7f)

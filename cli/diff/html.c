@@ -23,7 +23,7 @@ static bool ends_in(const char *s, size_t len, const char *end)
 }
 
 /* As folded.c writes them; *len becomes that of the name alone. */
-static enum profile_kind kind_of(const char *s, size_t *len)
+static enum profile_kind diff_html_kind_of(const char *s, size_t *len)
 {
 	static const char marker[] = "[stack ends: ";
 
@@ -41,7 +41,7 @@ static enum profile_kind kind_of(const char *s, size_t *len)
 	return KIND_NATIVE;
 }
 
-static void put_info(const struct page *p, struct pb *out)
+static void diff_html_put_info(const struct page *p, struct pb *out)
 {
 	const struct folded_tree *t = p->t;
 
@@ -64,13 +64,13 @@ static enum profile_kind look_at_name(const struct folded_tree *t, uint32_t name
 	text->len = 0;
 	folded_name(t, name, text);
 	*len = text->len;
-	return *len ? kind_of((char *)text->data, len) : KIND_NATIVE;
+	return *len ? diff_html_kind_of((char *)text->data, len) : KIND_NATIVE;
 }
 
 /* Strings are the names, then none at all; labels the names as functions, then
  * as processes, of which those are missing that name none. */
-static void put_labels(const struct folded_tree *t, const uint32_t *process,
-		       struct pb *out)
+static void diff_html_put_labels(const struct folded_tree *t,
+				 const uint32_t *process, struct pb *out)
 {
 	uint32_t n = t->names_set.n;
 	struct pb name = { 0 };
@@ -97,8 +97,8 @@ static void put_labels(const struct folded_tree *t, const uint32_t *process,
 	free(name.data);
 }
 
-static void put_rows(const struct folded_tree *t, const uint32_t *process,
-		     struct pb *out)
+static void diff_html_put_rows(const struct folded_tree *t,
+			       const uint32_t *process, struct pb *out)
 {
 	uint32_t below = 1, depth = 0, i = 0;
 	const char *comma = "";
@@ -135,9 +135,9 @@ static int put_data(const void *arg, struct pb *out)
 		if (process[i])
 			process[i] = next++;
 	}
-	put_info(p, out);
-	put_labels(t, process, out);
-	put_rows(t, process, out);
+	diff_html_put_info(p, out);
+	diff_html_put_labels(t, process, out);
+	diff_html_put_rows(t, process, out);
 	free(process);
 	return out->failed ? -ENOMEM : 0;
 }

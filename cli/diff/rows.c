@@ -70,7 +70,7 @@ static int larger(double a, double b)
 	return a > b ? -1 : a < b;
 }
 
-static int compare(const void *pa, const void *pb, void *arg)
+static int diff_rows_compare(const void *pa, const void *pb, void *arg)
 {
 	const struct diff_row *a = pa, *b = pb;
 	const struct order *o = arg;
@@ -109,7 +109,7 @@ struct diff_row *diff_rows(const struct folded_tree *t, bool by_total,
 	for (uint32_t i = 0; i < *n; i++)
 		rows[i].name = i;
 	add_up(t, sum, open, rows);
-	qsort_r(rows, *n, sizeof(*rows), compare, &order);
+	qsort_r(rows, *n, sizeof(*rows), diff_rows_compare, &order);
 out:
 	free(sum);
 	free(open);

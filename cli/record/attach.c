@@ -120,7 +120,7 @@ static void tell_range(struct attach *a)
 }
 
 /* A connection to symbolizerd for the writer, if it has none. */
-static void offer(struct attach *a, uint64_t now)
+static void attach_offer(struct attach *a, uint64_t now)
 {
 	struct record_msg m = { .kind = RECORD_WATCH };
 	struct conn c = { .fd = -1 };
@@ -143,7 +143,7 @@ static void offer(struct attach *a, uint64_t now)
 
 /* --- phases ------------------------------------------------------------------------- */
 
-static void settle(struct attach *a, uint64_t now)
+static void attach_settle(struct attach *a, uint64_t now)
 {
 	uint64_t real = clock_ns(CLOCK_REALTIME);
 	uint64_t limit = S(3) + 2 * a->interval_ms * NSEC_PER_MSEC;
@@ -157,7 +157,7 @@ static void settle(struct attach *a, uint64_t now)
 			    "%u s", (unsigned int)(limit / NSEC_PER_SEC));
 }
 
-static void write_file(struct attach *a, uint64_t now)
+static void attach_write_file(struct attach *a, uint64_t now)
 {
 	const struct record_msg m = { .kind = RECORD_END };
 
@@ -166,7 +166,7 @@ static void write_file(struct attach *a, uint64_t now)
 		console_say(&a->console, "the recorder does not listen");
 }
 
-static void enter(struct attach *a, enum phase p, uint64_t now)
+static void attach_enter(struct attach *a, enum phase p, uint64_t now)
 {
 	a->phase = p;
 	a->deadline_ns = UINT64_MAX;
@@ -175,17 +175,17 @@ static void enter(struct attach *a, enum phase p, uint64_t now)
 		if (a->end_signal)
 			launcher_signal(&a->launcher, a->end_signal);
 	} else if (p == SETTLING) {
-		settle(a, now);
+		attach_settle(a, now);
 	} else if (p == WRITING) {
-		write_file(a, now);
+		attach_write_file(a, now);
 	}
 }
 
-static void begin_run(struct attach *a, uint64_t now)
+static void attach_begin_run(struct attach *a, uint64_t now)
 {
 	int r;
 
-	enter(a, RUNNING, now);
+	attach_enter(a, RUNNING, now);
 	a->run_ns = a->shown_ns = now;
 	a->range.start_ns = clock_ns(CLOCK_REALTIME);
 	a->range.end_ns = UINT64_MAX;
@@ -203,7 +203,7 @@ static void begin_run(struct attach *a, uint64_t now)
 			return;
 		console_say(&a->console, "%s: %s", a->opt.rest[0], strerror(-r));
 		a->failed = true;
-		enter(a, SETTLING, now);
+		attach_enter(a, SETTLING, now);
 	} else if (!a->opt.duration_ms && a->console.tty) {
 		console_say(&a->console, "profiling %s until Ctrl-C, beside "
 			    "the trifold that is running", a->target->what);
@@ -211,13 +211,13 @@ static void begin_run(struct attach *a, uint64_t now)
 }
 
 /* The recording ends; where the command still runs, it ends first. */
-static void begin_end(struct attach *a, uint64_t now)
+static void attach_begin_end(struct attach *a, uint64_t now)
 {
 	if (a->phase == BEGINNING) {
 		a->failed = true;
-		enter(a, ENDED, now);
+		attach_enter(a, ENDED, now);
 	} else if (a->phase == RUNNING) {
-		enter(a, a->command ? END_COMMAND : SETTLING, now);
+		attach_enter(a, a->command ? END_COMMAND : SETTLING, now);
 	}
 }
 
@@ -232,35 +232,35 @@ static void check_run(struct attach *a, uint64_t now)
 	uint32_t pid;
 
 	if (now >= a->deadline_ns) {
-		begin_end(a, now);
+		attach_begin_end(a, now);
 		return;
 	}
 	while ((pid = target_ended(a->target)))
 		console_say(&a->console, "process %u has ended", pid);
 	if (a->target->kind == TARGET_PIDS && !a->target->running) {
-		begin_end(a, now);
+		attach_begin_end(a, now);
 	} else if (has_ended(a, now) && !a->command) {
 		console_say(&a->console, "the running trifold has ended, and so "
 			    "does the recording");
 		a->failed = true;
-		enter(a, WRITING, now);
+		attach_enter(a, WRITING, now);
 	}
 }
 
 static void check_settling(struct attach *a, uint64_t now)
 {
 	if (a->state.covered) {
-		enter(a, WRITING, now);
+		attach_enter(a, WRITING, now);
 	} else if (has_ended(a, now)) {
 		console_say(&a->console, "the running trifold has ended: the "
 			    "recording does not go to its end");
 		a->failed = true;
-		enter(a, WRITING, now);
+		attach_enter(a, WRITING, now);
 	} else if (now >= a->deadline_ns) {
 		console_say(&a->console, "not all of the last samples have come "
 			    "in time: some may be missing");
 		a->failed = true;
-		enter(a, WRITING, now);
+		attach_enter(a, WRITING, now);
 	}
 }
 
@@ -282,19 +282,19 @@ static void kill_late(struct attach *a, uint64_t now)
 	a->deadline_ns = now + S(5);
 }
 
-static void advance(struct attach *a, uint64_t now)
+static void attach_advance(struct attach *a, uint64_t now)
 {
 	if (a->phase == BEGINNING && a->state.subscribed) {
-		begin_run(a, now);
+		attach_begin_run(a, now);
 	} else if (a->phase == BEGINNING && now >= a->deadline_ns) {
 		console_say(&a->console, "the running trifold gives no batches: "
 			    "it may be ending, or have as many readers (`trifold "
 			    "record`, `trifold top`) as it takes");
-		begin_end(a, now);
+		attach_begin_end(a, now);
 	} else if (a->phase == RUNNING) {
 		check_run(a, now);
 	} else if (a->phase == END_COMMAND && !a->command) {
-		enter(a, SETTLING, now);
+		attach_enter(a, SETTLING, now);
 	} else if (a->phase == SETTLING) {
 		check_settling(a, now);
 	} else if (a->phase != ENDED && now >= a->deadline_ns) {
@@ -333,7 +333,8 @@ static bool on_state(struct attach *a, uint64_t now)
 	return true;
 }
 
-static void child_died(struct attach *a, pid_t pid, int status, uint64_t now)
+static void attach_child_died(struct attach *a, pid_t pid, int status,
+			      uint64_t now)
 {
 	char how[80];
 
@@ -342,7 +343,7 @@ static void child_died(struct attach *a, pid_t pid, int status, uint64_t now)
 		a->launcher.pid = a->command = 0;
 		a->command_status = status;
 		if (a->phase == RUNNING)
-			enter(a, SETTLING, now);
+			attach_enter(a, SETTLING, now);
 	} else if (pid == a->recorder.pid) {
 		a->recorder.pid = 0;
 		/* why, it said itself, unless it was killed */
@@ -351,11 +352,11 @@ static void child_died(struct attach *a, pid_t pid, int status, uint64_t now)
 				    child_how(status, how, sizeof(how)));
 		if (status || a->phase != WRITING)
 			a->failed = true;
-		enter(a, ENDED, now);
+		attach_enter(a, ENDED, now);
 	}
 }
 
-static void on_signal(struct attach *a, uint64_t now)
+static void attach_on_signal(struct attach *a, uint64_t now)
 {
 	struct signalfd_siginfo si;
 	int status;
@@ -365,23 +366,23 @@ static void on_signal(struct attach *a, uint64_t now)
 		return;
 	if (si.ssi_signo == SIGCHLD) {
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-			child_died(a, pid, status, now);
+			attach_child_died(a, pid, status, now);
 	} else if (a->phase <= RUNNING) {
 		/* Ctrl-C reaches the command too, the kernel sends it to both */
 		a->end_signal = si.ssi_code == SI_KERNEL ? 0 :
 				(int)si.ssi_signo;
-		begin_end(a, now);
+		attach_begin_end(a, now);
 	} else if (a->phase == SETTLING) {
 		console_say(&a->console, "not waiting for the last samples");
 		a->failed = true;
-		enter(a, WRITING, now);
+		attach_enter(a, WRITING, now);
 	} else {
 		a->failed = true;
 		a->deadline_ns = now;
 	}
 }
 
-static void show(struct attach *a, uint64_t now)
+static void attach_show(struct attach *a, uint64_t now)
 {
 	char text[160], total[40] = "";
 
@@ -397,7 +398,7 @@ static void show(struct attach *a, uint64_t now)
 	console_progress(&a->console, text);
 }
 
-static int timeout_ms(const struct attach *a, uint64_t now)
+static int attach_timeout_ms(const struct attach *a, uint64_t now)
 {
 	uint64_t at = a->deadline_ns;
 
@@ -412,7 +413,7 @@ static int timeout_ms(const struct attach *a, uint64_t now)
 	return at > 60000 ? 60000 : (int)at;
 }
 
-static void loop(struct attach *a)
+static void attach_loop(struct attach *a)
 {
 	while (a->phase != ENDED) {
 		struct pollfd p[] = {
@@ -424,8 +425,9 @@ static void loop(struct attach *a)
 		};
 		uint64_t now;
 
-		offer(a, now_ns());
-		if (poll(p, 4, timeout_ms(a, now_ns())) < 0 && errno != EINTR)
+		attach_offer(a, now_ns());
+		if (poll(p, 4, attach_timeout_ms(a, now_ns())) < 0 &&
+		    errno != EINTR)
 			a->failed = true;
 		now = now_ns();
 		if (p[2].revents)
@@ -433,15 +435,15 @@ static void loop(struct attach *a)
 		if (p[1].revents)
 			on_state(a, now);
 		if (p[0].revents)
-			on_signal(a, now);
-		show(a, now);
-		advance(a, now);
+			attach_on_signal(a, now);
+		attach_show(a, now);
+		attach_advance(a, now);
 	}
 }
 
 /* --- start and end ---------------------------------------------------------------------- */
 
-static int start(struct attach *a)
+static int attach_start(struct attach *a)
 {
 	const struct child_spec spec = {
 		.path = a->opt.rest[0], .argv = a->opt.rest,
@@ -464,7 +466,7 @@ static int start(struct attach *a)
 	return 0;
 }
 
-static int set_up(struct attach *a)
+static int attach_set_up(struct attach *a)
 {
 	int r = identity_find(&a->launch.ids);
 
@@ -487,7 +489,7 @@ static int set_up(struct attach *a)
 	return r;
 }
 
-static void finish(struct attach *a)
+static void attach_finish(struct attach *a)
 {
 	const struct record_state *s = &a->state;
 	char more[128] = "";
@@ -528,13 +530,13 @@ int attach(const struct options *o, struct target *target,
 		return 1;
 	}
 	a.opt.frequency = st->frequency;
-	if (set_up(&a))
+	if (attach_set_up(&a))
 		return 1;
-	if (start(&a))
+	if (attach_start(&a))
 		a.failed = true;
 	else
-		loop(&a);
-	finish(&a);
+		attach_loop(&a);
+	attach_finish(&a);
 	if (a.failed)
 		return 1;
 	if (!o->rest[0])

@@ -38,7 +38,7 @@ void console_fini(struct console *c)
 	close(c->write_fd);
 }
 
-static void put(const char *s, size_t n)
+static void console_put(const char *s, size_t n)
 {
 	/* nobody to tell when the log itself cannot be written */
 	(void)!write(STDERR_FILENO, s, n);
@@ -47,11 +47,11 @@ static void put(const char *s, size_t n)
 void console_clear(struct console *c)
 {
 	if (c->shown)
-		put("\r\033[K", 4);
+		console_put("\r\033[K", 4);
 	c->shown = false;
 }
 
-static void put_line(struct console *c)
+static void console_put_line(struct console *c)
 {
 	/* four bytes at most for each */
 	char out[4 * sizeof(c->part) + 2];
@@ -71,7 +71,7 @@ static void put_line(struct console *c)
 	console_clear(c);
 	log_quote(s, len, out, sizeof(out) - 1);
 	strcat(out, "\n");
-	put(out, strlen(out));
+	console_put(out, strlen(out));
 }
 
 void console_pump(struct console *c)
@@ -87,7 +87,7 @@ void console_pump(struct console *c)
 			if (buf[i] != '\n')
 				c->part[c->len++] = buf[i];
 			if (buf[i] == '\n' || c->len == sizeof(c->part))
-				put_line(c);
+				console_put_line(c);
 		}
 	}
 }
@@ -115,6 +115,6 @@ void console_progress(struct console *c, const char *text)
 	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 1)
 		cols = ws.ws_col;
 	snprintf(buf, sizeof(buf), "\r%.*s\033[K", cols - 1, text);
-	put(buf, strlen(buf));
+	console_put(buf, strlen(buf));
 	c->shown = true;
 }

@@ -40,8 +40,8 @@ void record_watch_status(struct record_watch *w, const struct status *st,
 /* --- batches -------------------------------------------------------------------- */
 
 /* 0, or -EPROTO: counted as missed. */
-static int collect(struct record_watch *w, const void *data, size_t len,
-		   uint64_t samples)
+static int record_watch_collect(struct record_watch *w, const void *data,
+				size_t len, uint64_t samples)
 {
 	bool was_full = w->collect->refused != 0;
 	enum batch_outcome outcome = collect_add(w->collect, data, len, samples);
@@ -53,7 +53,7 @@ static int collect(struct record_watch *w, const void *data, size_t len,
 	return outcome == BATCH_INVALID ? -EPROTO : 0;
 }
 
-static bool is_ours(struct record_watch *w, const struct batch *b)
+static bool record_watch_is_ours(struct record_watch *w, const struct batch *b)
 {
 	if (b->hdr->frequency == w->frequency)
 		return true;
@@ -65,7 +65,8 @@ static bool is_ours(struct record_watch *w, const struct batch *b)
 	return false;
 }
 
-static int take_batch(void *arg, const void *data, size_t len, uint64_t samples)
+static int record_watch_take_batch(void *arg, const void *data, size_t len,
+				   uint64_t samples)
 {
 	struct record_watch *w = arg;
 	uint64_t events;
@@ -75,14 +76,14 @@ static int take_batch(void *arg, const void *data, size_t len, uint64_t samples)
 	int r;
 
 	if (batch_open(data, len, &b) || batch_n(&b, BATCH_TIMES) != samples ||
-	    !is_ours(w, &b))
+	    !record_watch_is_ours(w, &b))
 		return -EPROTO;
 	if (cut_takes_all(&w->cut, &b)) {
-		r = collect(w, data, len, samples);
+		r = record_watch_collect(w, data, len, samples);
 	} else {
 		r = cut_batch(&w->cut, &b, &cut, &cut_len, &events);
 		if (!r && cut) {
-			r = collect(w, cut, cut_len, events);
+			r = record_watch_collect(w, cut, cut_len, events);
 			free(cut);
 		}
 	}
@@ -102,9 +103,13 @@ void record_watch_init(struct record_watch *w, struct collect *c,
 		       uint32_t frequency, int control)
 {
 	*w = (struct record_watch){
-		.feed = { .conn.fd = -1, .batch = take_batch, .gap = gap,
+		.feed = { .conn.fd = -1,
+			  .batch = record_watch_take_batch,
+			  .gap = gap,
 			  .arg = w },
-		.collect = c, .control = control, .frequency = frequency,
+		.collect = c,
+		.control = control,
+		.frequency = frequency,
 		.cut = { .start_ns = UINT64_MAX, .end_ns = UINT64_MAX },
 	};
 }

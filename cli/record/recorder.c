@@ -40,7 +40,8 @@ struct writer {
 	bool end;
 };
 
-static enum batch_outcome take_batch(struct writer *w, const struct msg *m)
+static enum batch_outcome record_recorder_take_batch(struct writer *w,
+						     const struct msg *m)
 {
 	const struct msg_batch *mb = (const void *)m->buf;
 	enum batch_outcome outcome;
@@ -63,7 +64,8 @@ static enum batch_outcome take_batch(struct writer *w, const struct msg *m)
 }
 
 /* Wait until an answer fits into the socket; exporterd reads, or ends. */
-static int answer(struct conn *c, uint64_t id, const struct msg_batch_done *d)
+static int record_recorder_answer(struct conn *c, uint64_t id,
+				  const struct msg_batch_done *d)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLOUT };
 	int r;
@@ -89,8 +91,8 @@ static void drain_feed(struct writer *w)
 			break;
 		if (m.hdr.type == MSG_BATCH) {
 			done.samples = ((struct msg_batch *)m.buf)->samples;
-			done.outcome = take_batch(w, &m);
-			r = answer(&w->feed, m.hdr.id, &done);
+			done.outcome = record_recorder_take_batch(w, &m);
+			r = record_recorder_answer(&w->feed, m.hdr.id, &done);
 		} else {
 			r = MSG_BAD_TYPE;
 		}
@@ -117,7 +119,7 @@ static int open_feed(struct writer *w, int fd)
 }
 
 /* 0; -EPIPE when the supervisor is gone; or another -errno. */
-static int on_control(struct writer *w)
+static int record_recorder_on_control(struct writer *w)
 {
 	union {
 		struct cmsghdr align;
@@ -159,7 +161,7 @@ static int on_control(struct writer *w)
 	return 0;
 }
 
-static int write_all(int fd, const uint8_t *p, size_t n)
+static int record_recorder_write_all(int fd, const uint8_t *p, size_t n)
 {
 	while (n) {
 		ssize_t done = write(fd, p, n);
@@ -190,7 +192,7 @@ static int write_out(struct writer *w)
 	if (!r)
 		r = profile_encode(w->opt->format, &b, &w->info, &out);
 	if (!r)
-		r = write_all(w->out, out.data, out.len);
+		r = record_recorder_write_all(w->out, out.data, out.len);
 	if (!r)
 		log_info("%s: %llu samples, %u distinct stacks, %zu KiB%s",
 			 log_quote(w->opt->output, strlen(w->opt->output),
@@ -224,7 +226,7 @@ static int collect_until_end(struct writer *w)
 		if (p[1].revents)
 			drain_feed(w);
 		if (p[0].revents)
-			r = on_control(w);
+			r = record_recorder_on_control(w);
 	}
 	drain_feed(w);
 	if (w->watch.on) {
@@ -239,7 +241,7 @@ static int collect_until_end(struct writer *w)
  * to take others through its sockets.  It cannot open, connect, fork, exec or
  * signal anything, and is neither root nor traceable.
  */
-static int confine(uid_t seal_uid)
+static int record_recorder_confine(uid_t seal_uid)
 {
 	bool root = geteuid() == 0;
 	int r;
@@ -257,7 +259,8 @@ static int confine(uid_t seal_uid)
 	return r;
 }
 
-static void describe(struct profile_info *info, const char *command)
+static void record_recorder_describe(struct profile_info *info,
+				     const char *command)
 {
 	struct utsname u;
 
@@ -279,13 +282,13 @@ static int writer_run(const struct options *o, int out, pid_t keeper)
 	const int keep[] = { 0, 1, 2, w.control, out };
 	int r;
 
-	describe(&w.info, o->command);
+	record_recorder_describe(&w.info, o->command);
 	r = sandbox_close_fds(keep, 5);
 	if (!r)
 		r = collect_init(&w.collect, o->frequency);
 	record_watch_init(&w.watch, &w.collect, o->frequency, w.control);
 	if (!r)
-		r = confine(o->seal_uid);
+		r = record_recorder_confine(o->seal_uid);
 	if (r)
 		return 1;
 	if (getppid() != keeper)

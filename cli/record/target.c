@@ -267,7 +267,7 @@ bool target_is_container(const char *id)
 }
 
 /* Is the directory at s->at a container's that is looked for? */
-static void judge(struct search *s, const char *name, uint64_t number)
+static void target_judge(struct search *s, const char *name, uint64_t number)
 {
 	size_t n, below = s->first[0] ? strlen(s->path) : 0;
 	const char *id = container_id(name, strlen(name), &n);
@@ -288,7 +288,7 @@ static void judge(struct search *s, const char *name, uint64_t number)
 		memcpy(s->other, id, n);
 }
 
-static void search(struct search *s, int dir, size_t at, int depth)
+static void target_search(struct search *s, int dir, size_t at, int depth)
 {
 	DIR *d = fdopendir(dir);
 	const struct dirent *e;
@@ -316,8 +316,8 @@ static void search(struct search *s, int dir, size_t at, int depth)
 		}
 		s->at[at] = '/';
 		memcpy(s->at + at + 1, e->d_name, len + 1);
-		judge(s, e->d_name, st.st_ino);
-		search(s, fd, at + 1 + len, depth + 1);
+		target_judge(s, e->d_name, st.st_ino);
+		target_search(s, fd, at + 1 + len, depth + 1);
 	}
 	closedir(d);
 }
@@ -336,7 +336,7 @@ int target_container(int dir, const char *id, char *path, size_t size,
 		return -errno;
 	}
 	s.dev = st.st_dev;
-	search(&s, dir, 0, 0);
+	target_search(&s, dir, 0, 0);
 	*number = s.number;
 	if (!s.first[0])
 		log_err("no container whose ID begins with %s has a cgroup "

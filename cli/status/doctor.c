@@ -30,7 +30,8 @@ static void print(const struct check *c, const struct finding *f)
 		printf("%26schange: %s\n", "", f->remedy);
 }
 
-static void add(struct json *j, const struct check *c, const struct finding *f)
+static void doctor_add(struct json *j, const struct check *c,
+		       const struct finding *f)
 {
 	bool ok = f->state == CHECK_OK;
 
@@ -66,7 +67,7 @@ int doctor_run(const struct options *o)
 			worst = f.state;
 		if (!o->json)
 			print(&doctor_checks[i], &f);
-		add(&j, &doctor_checks[i], &f);
+		doctor_add(&j, &doctor_checks[i], &f);
 	}
 	json_close(&j, ']');
 	json_text(&j, "overall", states[worst]);

@@ -17,9 +17,9 @@
 #define PID_INIT	"pid:[4026531836]"
 #define USER_INIT	"user:[4026531837]"
 
-__attribute__((format(printf, 5, 6)))
-static void say(struct finding *f, enum check_state state, const char *cost,
-		const char *remedy, const char *fmt, ...)
+__attribute__((format(printf, 5, 6))) static void
+doctor_checks_say(struct finding *f, enum check_state state, const char *cost,
+		  const char *remedy, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -31,8 +31,9 @@ static void say(struct finding *f, enum check_state state, const char *cost,
 	va_end(ap);
 }
 
-#define ok(f, ...)	say(f, CHECK_OK, NULL, NULL, __VA_ARGS__)
-#define no_root(f)	say(f, CHECK_UNKNOWN, NULL, SUDO, "unknown without root")
+#define ok(f, ...) doctor_checks_say(f, CHECK_OK, NULL, NULL, __VA_ARGS__)
+#define no_root(f)                                                             \
+	doctor_checks_say(f, CHECK_UNKNOWN, NULL, SUDO, "unknown without root")
 
 /* The first bytes of a file as a string.  Its length, or -errno. */
 static int slurp(const struct doctor_host *h, const char *name, char *buf,
@@ -55,7 +56,7 @@ static int slurp(const struct doctor_host *h, const char *name, char *buf,
 }
 
 /* A line of nothing but a small number; INT_MIN if it is none. */
-static int number(const struct doctor_host *h, const char *name)
+static int doctor_checks_number(const struct doctor_host *h, const char *name)
 {
 	char buf[16], *end;
 	long v;
@@ -72,7 +73,8 @@ static void kernel(const struct doctor_host *h, struct finding *f)
 	char buf[96];
 
 	if (slurp(h, "/proc/sys/kernel/osrelease", buf, sizeof(buf)) <= 0) {
-		say(f, CHECK_UNKNOWN, NULL, "mount /proc", "not to be read");
+		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "mount /proc",
+				  "not to be read");
 		return;
 	}
 	buf[strcspn(buf, "\n")] = '\0';
@@ -84,9 +86,10 @@ static void btf(const struct doctor_host *h, struct finding *f)
 	if (!h->btf)
 		ok(f, "/sys/kernel/btf/vmlinux is there");
 	else
-		say(f, CHECK_NO, "the BPF programs do not load",
-		    "a kernel with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted",
-		    "/sys/kernel/btf/vmlinux: %s", strerror(-h->btf));
+		doctor_checks_say(
+			f, CHECK_NO, "the BPF programs do not load",
+			"a kernel with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted",
+			"/sys/kernel/btf/vmlinux: %s", strerror(-h->btf));
 }
 
 static void rights(const struct doctor_host *h, struct finding *f)
@@ -105,23 +108,25 @@ static void rights(const struct doctor_host *h, struct finding *f)
 	slurp(h, "/proc/self/status", buf, sizeof(buf));
 	p = strstr(buf, "\nCapEff:\t");
 	if (!p || strspn(p + 9, "0123456789abcdef") != 16) {
-		say(f, CHECK_UNKNOWN, NULL, "mount /proc",
-		    "/proc/self/status names no capabilities");
+		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "mount /proc",
+				  "/proc/self/status names no capabilities");
 		return;
 	}
 	caps = strtoull(p + 9, NULL, 16);
 	if ((caps & need) == need)
 		ok(f, "root, with the capabilities that are needed");
 	else
-		say(f, CHECK_NO, "loaderd cannot start",
-		    "run it outside of the container, or with --privileged",
-		    "root without capabilities %#llx",
-		    (unsigned long long)(need & ~caps));
+		doctor_checks_say(
+			f, CHECK_NO, "loaderd cannot start",
+			"run it outside of the container, or with --privileged",
+			"root without capabilities %#llx",
+			(unsigned long long)(need & ~caps));
 }
 
 static void bpf(const struct doctor_host *h, struct finding *f)
 {
-	int v = number(h, "/proc/sys/kernel/unprivileged_bpf_disabled");
+	int v = doctor_checks_number(
+		h, "/proc/sys/kernel/unprivileged_bpf_disabled");
 	char sysctl[64] = "";
 
 	if (v >= 0)
@@ -132,10 +137,12 @@ static void bpf(const struct doctor_host *h, struct finding *f)
 	else if (!h->is_root)
 		no_root(f);
 	else
-		say(f, CHECK_NO, "nothing can be sampled", h->ring == -EPERM ?
-		    "give it CAP_BPF; look for a seccomp filter or container" :
-		    "Linux 5.10 or newer with CONFIG_BPF_SYSCALL=y",
-		    "bpf(2) makes no ring buffer: %s", strerror(-h->ring));
+		doctor_checks_say(
+			f, CHECK_NO, "nothing can be sampled",
+			h->ring == -EPERM
+				? "give it CAP_BPF; look for a seccomp filter or container"
+				: "Linux 5.10 or newer with CONFIG_BPF_SYSCALL=y",
+			"bpf(2) makes no ring buffer: %s", strerror(-h->ring));
 }
 
 static void feature(const struct doctor_host *h, struct finding *f,
@@ -143,11 +150,12 @@ static void feature(const struct doctor_host *h, struct finding *f,
 		    const char *cost, const char *remedy)
 {
 	if (h->btf)
-		say(f, CHECK_UNKNOWN, NULL, "see btf", "unknown without BTF");
+		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "see btf",
+				  "unknown without BTF");
 	else if (h->names[name])
 		ok(f, "%s", yes);
 	else
-		say(f, CHECK_LESS, cost, remedy, "%s", no);
+		doctor_checks_say(f, CHECK_LESS, cost, remedy, "%s", no);
 }
 
 static void task_vma(const struct doctor_host *h, struct finding *f)
@@ -171,14 +179,17 @@ static void rdonly_cast(const struct doctor_host *h, struct finding *f)
 		"not load under lockdown=confidentiality", "Linux 6.2 or newer");
 }
 
-static void landlock(const struct doctor_host *h, struct finding *f)
+static void doctor_checks_landlock(const struct doctor_host *h,
+				   struct finding *f)
 {
 	if (h->landlock > 0)
 		ok(f, "ABI %d", h->landlock);
 	else
-		say(f, CHECK_LESS, "one layer less around the daemons",
-		    "Linux 5.13 or newer, and landlock in the boot parameter "
-		    "lsm=", "not here: %s", strerror(-h->landlock));
+		doctor_checks_say(
+			f, CHECK_LESS, "one layer less around the daemons",
+			"Linux 5.13 or newer, and landlock in the boot parameter "
+			"lsm=",
+			"not here: %s", strerror(-h->landlock));
 }
 
 static void seccomp(const struct doctor_host *h, struct finding *f)
@@ -189,13 +200,14 @@ static void seccomp(const struct doctor_host *h, struct finding *f)
 	if (strstr(buf, "kill_process"))
 		ok(f, "filters can be installed");
 	else
-		say(f, CHECK_NO, "the daemons do not start unsealed",
-		    "a kernel with CONFIG_SECCOMP_FILTER=y", "no filters");
+		doctor_checks_say(
+			f, CHECK_NO, "the daemons do not start unsealed",
+			"a kernel with CONFIG_SECCOMP_FILTER=y", "no filters");
 }
 
 static void perf(const struct doctor_host *h, struct finding *f)
 {
-	int v = number(h, "/proc/sys/kernel/perf_event_paranoid");
+	int v = doctor_checks_number(h, "/proc/sys/kernel/perf_event_paranoid");
 	char sysctl[64] = "";
 
 	if (v != INT_MIN)
@@ -206,19 +218,26 @@ static void perf(const struct doctor_host *h, struct finding *f)
 	else if (!h->is_root)
 		no_root(f);
 	else if (!h->clock)
-		say(f, CHECK_LESS, "code that runs with interrupts off is not "
-		    "sampled where it is", "give the virtual machine a PMU",
-		    "no CPU cycles here: samples by the CPU clock%s", sysctl);
+		doctor_checks_say(
+			f, CHECK_LESS,
+			"code that runs with interrupts off is not "
+			"sampled where it is",
+			"give the virtual machine a PMU",
+			"no CPU cycles here: samples by the CPU clock%s",
+			sysctl);
 	else
-		say(f, CHECK_NO, "nothing can be sampled", "give it "
-		    "CAP_PERFMON; look for a seccomp filter or container",
-		    "perf_event_open: %s", strerror(-h->clock));
+		doctor_checks_say(
+			f, CHECK_NO, "nothing can be sampled",
+			"give it "
+			"CAP_PERFMON; look for a seccomp filter or container",
+			"perf_event_open: %s", strerror(-h->clock));
 }
 
 static void sysctls(const struct doctor_host *h, struct finding *f)
 {
-	int kptr = number(h, "/proc/sys/kernel/kptr_restrict");
-	int scope = number(h, "/proc/sys/kernel/yama/ptrace_scope");
+	int kptr = doctor_checks_number(h, "/proc/sys/kernel/kptr_restrict");
+	int scope = doctor_checks_number(h,
+					 "/proc/sys/kernel/yama/ptrace_scope");
 	char a[16] = "unknown", b[16] = "absent";
 
 	if (kptr >= 0)
@@ -241,13 +260,15 @@ static void lockdown(const struct doctor_host *h, struct finding *f)
 	else if (strstr(buf, "[none]") || strstr(buf, "[integrity]"))
 		ok(f, "%s", strstr(buf, "[none]") ? "none" : "integrity");
 	else if (!strstr(buf, "[confidentiality]"))
-		say(f, CHECK_UNKNOWN, NULL, NULL, "not understood");
+		doctor_checks_say(f, CHECK_UNKNOWN, NULL, NULL,
+				  "not understood");
 	else if (h->names[BTF_RDONLY_CAST])
 		ok(f, "confidentiality: bpf_rdonly_cast helps");
 	else
-		say(f, CHECK_NO, "the BPF programs do not load",
-		    "Linux 6.2 or newer, or boot with lockdown=integrity",
-		    "confidentiality, and no bpf_rdonly_cast");
+		doctor_checks_say(
+			f, CHECK_NO, "the BPF programs do not load",
+			"Linux 6.2 or newer, or boot with lockdown=integrity",
+			"confidentiality, and no bpf_rdonly_cast");
 }
 
 static void lsm(const struct doctor_host *h, struct finding *f)
@@ -260,9 +281,11 @@ static void lsm(const struct doctor_host *h, struct finding *f)
 	slurp(h, "/proc/self/attr/current", label, sizeof(label));
 	label[strcspn(label, "\n")] = '\0';
 	if (strstr(list, "apparmor") && *label && strcmp(label, "unconfined"))
-		say(f, CHECK_LESS, "its profile may refuse bpf, perf or ptrace",
-		    "run trifold unconfined", "AppArmor confines: %s", label);
-	else if (number(h, "/sys/fs/selinux/enforce") == 1)
+		doctor_checks_say(f, CHECK_LESS,
+				  "its profile may refuse bpf, perf or ptrace",
+				  "run trifold unconfined",
+				  "AppArmor confines: %s", label);
+	else if (doctor_checks_number(h, "/sys/fs/selinux/enforce") == 1)
 		ok(f, "%.100s; SELinux enforces (not tried: see `ausearch -m "
 		   "avc` if a daemon does not start)", list);
 	else
@@ -290,16 +313,21 @@ static void namespaces(const struct doctor_host *h, struct finding *f)
 	int user = link_is(h, "/proc/self/ns/user", USER_INIT);
 
 	if (user == 0)
-		say(f, CHECK_NO, "its root has no rights on the kernel",
-		    "run it on the host itself, or in a container without "
-		    "user namespaces", "in a user namespace");
+		doctor_checks_say(
+			f, CHECK_NO, "its root has no rights on the kernel",
+			"run it on the host itself, or in a container without "
+			"user namespaces",
+			"in a user namespace");
 	else if (pid == 0)
-		say(f, CHECK_LESS, "files of samples cannot be opened: stacks "
-		    "end early, without names", "run it on the host itself, or "
-		    "in a container with --pid=host",
-		    "PIDs here are not those of the machine");
+		doctor_checks_say(f, CHECK_LESS,
+				  "files of samples cannot be opened: stacks "
+				  "end early, without names",
+				  "run it on the host itself, or "
+				  "in a container with --pid=host",
+				  "PIDs here are not those of the machine");
 	else if (pid < 0 || user < 0)
-		say(f, CHECK_UNKNOWN, NULL, "mount /proc", "not to be read");
+		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "mount /proc",
+				  "not to be read");
 	else
 		ok(f, "PIDs and users are those of the machine");
 }
@@ -310,15 +338,20 @@ static void cgroups(const struct doctor_host *h, struct finding *f)
 	int n = slurp(h, "/proc/self/mountinfo", buf, sizeof(buf));
 
 	if (n <= 0)
-		say(f, CHECK_UNKNOWN, NULL, "mount /proc", "not to be read");
+		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "mount /proc",
+				  "not to be read");
 	else if (!strstr(buf, " - cgroup2 "))
-		say(f, CHECK_LESS, "samples do not name their container",
-		    "boot with systemd.unified_cgroup_hierarchy=1",
-		    "no cgroup v2 is mounted");
+		doctor_checks_say(
+			f, CHECK_LESS, "samples do not name their container",
+			"boot with systemd.unified_cgroup_hierarchy=1",
+			"no cgroup v2 is mounted");
 	else if (strstr(buf, " - cgroup "))
-		say(f, CHECK_LESS, "containers that are in v1 cgroups only have "
-		    "no name", "boot with systemd.unified_cgroup_hierarchy=1",
-		    "cgroup v1 is mounted beside v2");
+		doctor_checks_say(
+			f, CHECK_LESS,
+			"containers that are in v1 cgroups only have "
+			"no name",
+			"boot with systemd.unified_cgroup_hierarchy=1",
+			"cgroup v1 is mounted beside v2");
 	else
 		ok(f, "v2");
 }
@@ -328,7 +361,8 @@ static void memlock(const struct doctor_host *h, struct finding *f)
 	char buf[4096], *p;
 
 	if (h->btf) {
-		say(f, CHECK_UNKNOWN, NULL, "see btf", "unknown without BTF");
+		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "see btf",
+				  "unknown without BTF");
 		return;
 	}
 	slurp(h, "/proc/self/status", buf, sizeof(buf));
@@ -341,17 +375,17 @@ static void memlock(const struct doctor_host *h, struct finding *f)
 	else if (!h->is_root)
 		no_root(f);
 	else
-		say(f, CHECK_NO, "maps are refused",
-		    "`ulimit -l unlimited`, or CAP_SYS_RESOURCE",
-		    "RLIMIT_MEMLOCK counts for maps and is low");
+		doctor_checks_say(f, CHECK_NO, "maps are refused",
+				  "`ulimit -l unlimited`, or CAP_SYS_RESOURCE",
+				  "RLIMIT_MEMLOCK counts for maps and is low");
 }
 
 static void programs(const struct doctor_host *h, struct finding *f)
 {
 	if (h->daemons)
-		say(f, CHECK_NO, "nothing can be started",
-		    "install trifold, or build all of it: `make`",
-		    "the daemons are not found");
+		doctor_checks_say(f, CHECK_NO, "nothing can be started",
+				  "install trifold, or build all of it: `make`",
+				  "the daemons are not found");
 	else
 		ok(f, "daemons found; %d of 3 users trifold-*, else reserved ids",
 		   h->users);
@@ -362,21 +396,33 @@ static void runtime(const struct doctor_host *h, struct finding *f)
 	if (!h->is_root)
 		no_root(f);
 	else if (h->run)
-		say(f, CHECK_NO, "there is no place for sockets",
-		    "`mount -t tmpfs tmpfs /run`", "/run: %s", strerror(-h->run));
+		doctor_checks_say(f, CHECK_NO, "there is no place for sockets",
+				  "`mount -t tmpfs tmpfs /run`", "/run: %s",
+				  strerror(-h->run));
 	else
 		ok(f, "/run can be written; %s", h->running ?
 		   "a trifold runs: see `trifold status`" : "no trifold runs");
 }
 
 const struct check doctor_checks[] = {
-	{ "kernel", kernel }, { "btf", btf }, { "capabilities", rights },
-	{ "bpf", bpf }, { "task_vma", task_vma }, { "file_map", file_map },
-	{ "rdonly_cast", rdonly_cast }, { "memlock", memlock },
-	{ "perf", perf }, { "sysctls", sysctls }, { "lockdown", lockdown },
-	{ "lsm", lsm }, { "landlock", landlock }, { "seccomp", seccomp },
-	{ "namespaces", namespaces }, { "cgroups", cgroups },
-	{ "programs", programs }, { "runtime", runtime },
+	{ "kernel", kernel },
+	{ "btf", btf },
+	{ "capabilities", rights },
+	{ "bpf", bpf },
+	{ "task_vma", task_vma },
+	{ "file_map", file_map },
+	{ "rdonly_cast", rdonly_cast },
+	{ "memlock", memlock },
+	{ "perf", perf },
+	{ "sysctls", sysctls },
+	{ "lockdown", lockdown },
+	{ "lsm", lsm },
+	{ "landlock", doctor_checks_landlock },
+	{ "seccomp", seccomp },
+	{ "namespaces", namespaces },
+	{ "cgroups", cgroups },
+	{ "programs", programs },
+	{ "runtime", runtime },
 };
 const size_t doctor_n_checks = sizeof(doctor_checks) / sizeof(*doctor_checks);
 

@@ -25,7 +25,7 @@
 #define __NR_landlock_create_ruleset	444
 #endif
 
-static int done(long fd)
+static int doctor_probe_done(long fd)
 {
 	if (fd < 0)
 		return -errno;
@@ -40,7 +40,8 @@ static int try_ring(void)
 	memset(&attr, 0, sizeof(attr));
 	attr.map_type = BPF_MAP_TYPE_RINGBUF;
 	attr.max_entries = 1u << 16;	/* a multiple of any page size */
-	return done(syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr)));
+	return doctor_probe_done(
+		syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr)));
 }
 
 static int try_perf(bool hardware)
@@ -53,8 +54,8 @@ static int try_perf(bool hardware)
 		.freq = 1, .sample_freq = FREQUENCY_DEFAULT, .disabled = 1,
 	};
 
-	return done(syscall(SYS_perf_event_open, &attr, -1, 0, -1,
-			    PERF_FLAG_FD_CLOEXEC));
+	return doctor_probe_done(syscall(SYS_perf_event_open, &attr, -1, 0, -1,
+					 PERF_FLAG_FD_CLOEXEC));
 }
 
 static bool answers(const char *path)

@@ -16,7 +16,7 @@
 #define PROGRAM		"trifold"
 #define DEPTH_MAX	8	/* run, loaderd, its keeper, the opener: 3 */
 
-static bool read_text(const char *path, char *buf, size_t size)
+static bool processes_read_text(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
@@ -30,7 +30,7 @@ static bool read_text(const char *path, char *buf, size_t size)
 }
 
 /* Its program's name, if that is one of ours. */
-static bool is_ours(pid_t pid, char *name, size_t size)
+static bool processes_is_ours(pid_t pid, char *name, size_t size)
 {
 	char path[64], exe[PATH_MAX], *slash;
 	ssize_t n;
@@ -57,7 +57,7 @@ static bool read_stat(struct process *p)
 	long rss;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)p->pid);
-	if (!read_text(path, text, sizeof(text)))
+	if (!processes_read_text(path, text, sizeof(text)))
 		return false;
 	comm = strchr(text, '(');
 	end = strrchr(text, ')');
@@ -78,7 +78,7 @@ static bool read_stat(struct process *p)
 	return true;
 }
 
-static int add(struct processes *to, const struct process *p)
+static int processes_do_add(struct processes *to, const struct process *p)
 {
 	struct process *v = reallocarray(to->v, to->n + 1, sizeof(*v));
 
@@ -100,9 +100,10 @@ static int find_all(struct processes *ret)
 	while (r == 0 && (e = readdir(proc))) {
 		struct process p = { .pid = atoi(e->d_name) };
 
-		if (p.pid > 0 && is_ours(p.pid, p.name, sizeof(p.name)) &&
+		if (p.pid > 0 &&
+		    processes_is_ours(p.pid, p.name, sizeof(p.name)) &&
 		    read_stat(&p))
-			r = add(ret, &p);
+			r = processes_do_add(ret, &p);
 	}
 	closedir(proc);
 	return r;
@@ -119,7 +120,7 @@ static int add_below(struct processes *to, const struct processes *all,
 		if (p.parent != parent)
 			continue;
 		p.depth = depth;
-		r = add(to, &p);
+		r = processes_do_add(to, &p);
 		if (r == 0)
 			r = add_below(to, all, p.pid, depth + 1);
 	}
@@ -134,7 +135,7 @@ int processes_find(pid_t top, struct processes *ret)
 	*ret = (struct processes){ NULL, 0 };
 	for (size_t i = 0; i < all.n && r == 0; i++) {
 		if (all.v[i].pid == top)
-			r = add(ret, &all.v[i]);
+			r = processes_do_add(ret, &all.v[i]);
 	}
 	if (r == 0)
 		r = add_below(ret, &all, top, ret->n);

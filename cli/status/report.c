@@ -10,8 +10,8 @@
 #include "common/log.h"
 #include "ipc/counter_table.h"
 
-__attribute__((format(printf, 3, 4)))
-static void add(char *out, size_t size, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void
+report_add(char *out, size_t size, const char *fmt, ...)
 {
 	size_t len = strlen(out);
 	va_list ap;
@@ -32,8 +32,8 @@ void report_reasons(const struct status *st, char *out, size_t size)
 		uint64_t lost = counter_value(&c, row);
 
 		if (row->group == GROUP_LOST_BY && lost)
-			add(out, size, "%s%s %" PRIu64, *out ? ", " : "",
-			    row->name, lost);
+			report_add(out, size, "%s%s %" PRIu64, *out ? ", " : "",
+				   row->name, lost);
 	}
 }
 
@@ -60,10 +60,10 @@ void report_summary(const struct status *st, char *out, size_t size)
 	snprintf(out, size, "%" PRIu64 " samples taken: %" PRIu64 " delivered, "
 		 "%" PRIu64 " lost", a.taken, a.delivered, a.lost);
 	if (*why)
-		add(out, size, " (%s)", why);
+		report_add(out, size, " (%s)", why);
 	if (a.under_way)
-		add(out, size, ", %" PRIu64 " under way", a.under_way);
-	add(out, size, ", difference %" PRId64, a.difference);
+		report_add(out, size, ", %" PRIu64 " under way", a.under_way);
+	report_add(out, size, ", difference %" PRId64, a.difference);
 }
 
 void report_account(const struct status *st, struct profile_account *ret)
@@ -87,12 +87,12 @@ static void head(FILE *to, const char *name)
 	fprintf(to, "\n%s\n", name);
 }
 
-static void row(FILE *to, const char *name, uint64_t v)
+static void report_row(FILE *to, const char *name, uint64_t v)
 {
 	fprintf(to, "  %-28s %14" PRIu64 "\n", name, v);
 }
 
-static void share(FILE *to, const char *name, uint64_t v, uint64_t of)
+static void report_share(FILE *to, const char *name, uint64_t v, uint64_t of)
 {
 	fprintf(to, "  %-28s %14" PRIu64 "  %6.2f %%\n", name, v,
 		of ? 100.0 * (double)v / (double)of : 0.0);
@@ -104,7 +104,8 @@ static bool in_seconds(const struct counter *row)
 }
 
 /* The rows of the table that are under this heading. */
-static void section(const struct counted *c, FILE *to, enum counter_section s)
+static void report_section(const struct counted *c, FILE *to,
+			   enum counter_section s)
 {
 	for (size_t i = 0; i < counter_table_n; i++) {
 		const struct counter *r = &counter_table[i];
@@ -116,16 +117,16 @@ static void section(const struct counted *c, FILE *to, enum counter_section s)
 			fprintf(to, "  %-28s %14.3f\n", r->label,
 				(double)v / NSEC_PER_SEC);
 		else
-			row(to, r->label, v);
+			report_row(to, r->label, v);
 	}
 }
 
-static void samples(const struct counted *c, FILE *to)
+static void report_samples(const struct counted *c, FILE *to)
 {
 	const struct account *a = &c->sum;
 
 	head(to, "Samples");
-	section(c, to, SECTION_SAMPLES);
+	report_section(c, to, SECTION_SAMPLES);
 	fprintf(to, "  taken %" PRIu64 " = delivered %" PRIu64 " + lost %" PRIu64
 		" + under way %" PRIu64 ": %s", a->taken, a->delivered, a->lost,
 		a->under_way, a->difference ? "difference " : "agrees\n");
@@ -146,12 +147,12 @@ static void stops(const struct counted *c, FILE *to)
 		uint64_t v = counter_value(c, r);
 
 		if (r->group == GROUP_STOPS && v)
-			share(to, r->label, v, sum);
+			report_share(to, r->label, v, sum);
 	}
 	head(to, "Stacks that symbolizerd received");
-	section(c, to, SECTION_RECEIVED);
-	share(to, "complete, all in files", c->st.hub.complete_native,
-	      c->st.hub.native);
+	report_section(c, to, SECTION_RECEIVED);
+	report_share(to, "complete, all in files", c->st.hub.complete_native,
+		     c->st.hub.native);
 }
 
 static void stacks(const struct counted *c, FILE *to)
@@ -160,13 +161,14 @@ static void stacks(const struct counted *c, FILE *to)
 	uint64_t taken = bpf[BPF_TAKEN];
 
 	head(to, "Stacks");
-	section(c, to, SECTION_STACKS);
-	share(to, "frames without a symbol", c->st.hub.frames_unsymbolized,
-	      c->st.hub.frames_total);
-	row(to, "user frames a sample, mean", taken ? bpf[BPF_FRAMES] / taken : 0);
+	report_section(c, to, SECTION_STACKS);
+	report_share(to, "frames without a symbol",
+		     c->st.hub.frames_unsymbolized, c->st.hub.frames_total);
+	report_row(to, "user frames a sample, mean",
+		   taken ? bpf[BPF_FRAMES] / taken : 0);
 }
 
-static void quarantine(const struct status *st, FILE *to)
+static void report_quarantine(const struct status *st, FILE *to)
 {
 	uint64_t more = st->hub.exes_failed;
 
@@ -212,21 +214,22 @@ static void costs(const struct counted *c, const struct processes *list,
 	uint64_t taken = bpf[BPF_TAKEN];
 
 	head(to, "Costs");
-	section(c, to, SECTION_COSTS);
-	row(to, "BPF ns a sample, mean", taken ? bpf[BPF_RUN_NS] / taken : 0);
+	report_section(c, to, SECTION_COSTS);
+	report_row(to, "BPF ns a sample, mean",
+		   taken ? bpf[BPF_RUN_NS] / taken : 0);
 	each_process(list, to);
 }
 
-static void processes(const struct counted *c, FILE *to)
+static void report_processes(const struct counted *c, FILE *to)
 {
 	head(to, "Processes");
 	fprintf(to, "  %-28s %14s\n", "loaderd", c->loader_up ? "up" : "DOWN");
 	fprintf(to, "  %-28s %14s\n", "exporterd",
 		c->exporter_up ? "up" : "DOWN");
-	section(c, to, SECTION_PROCESSES);
+	report_section(c, to, SECTION_PROCESSES);
 }
 
-static void receivers(const struct exporter_stats *x, FILE *to)
+static void report_receivers(const struct exporter_stats *x, FILE *to)
 {
 	for (int k = 0; k < RECEIVERS_MAX && x->receivers[k].url[0]; k++) {
 		const struct receiver *r = &x->receivers[k];
@@ -240,7 +243,7 @@ static void receivers(const struct exporter_stats *x, FILE *to)
 			uint64_t v = receiver_value(r, c);
 
 			if (v || !c->rare)
-				row(to, c->label, v);
+				report_row(to, c->label, v);
 		}
 	}
 }
@@ -252,15 +255,15 @@ void report_table(const struct status *st, const struct processes *list,
 
 	counted_make(st, &c);
 	fprintf(to, "trifold status\n");
-	processes(&c, to);
+	report_processes(&c, to);
 	costs(&c, list, to);
 	head(to, "Export");
-	section(&c, to, SECTION_EXPORT);
-	receivers(&st->exporter, to);
-	samples(&c, to);
+	report_section(&c, to, SECTION_EXPORT);
+	report_receivers(&st->exporter, to);
+	report_samples(&c, to);
 	stops(&c, to);
 	stacks(&c, to);
 	head(to, "Executables");
-	section(&c, to, SECTION_EXECUTABLES);
-	quarantine(st, to);
+	report_section(&c, to, SECTION_EXECUTABLES);
+	report_quarantine(st, to);
 }

@@ -31,7 +31,7 @@ static void object(struct json *j, const struct counted *c, const char *key,
 	json_close(j, '}');
 }
 
-static void samples(struct json *j, const struct counted *c)
+static void report_json_samples(struct json *j, const struct counted *c)
 {
 	json_open(j, "samples", '{');
 	members(j, c, GROUP_SAMPLES);
@@ -39,7 +39,7 @@ static void samples(struct json *j, const struct counted *c)
 	json_close(j, '}');
 }
 
-static void quarantine(struct json *j, const struct status *st)
+static void report_json_quarantine(struct json *j, const struct status *st)
 {
 	json_open(j, "quarantine", '[');
 	for (int i = 0; i < QUARANTINE_SHOWN; i++) {
@@ -52,7 +52,8 @@ static void quarantine(struct json *j, const struct status *st)
 	json_close(j, ']');
 }
 
-static void receivers(struct json *j, const struct exporter_stats *x)
+static void report_json_receivers(struct json *j,
+				  const struct exporter_stats *x)
 {
 	json_open(j, "receivers", '[');
 	for (int k = 0; k < RECEIVERS_MAX && x->receivers[k].url[0]; k++) {
@@ -71,7 +72,7 @@ static void receivers(struct json *j, const struct exporter_stats *x)
 	json_close(j, ']');
 }
 
-static void processes(struct json *j, const struct processes *list)
+static void report_json_processes(struct json *j, const struct processes *list)
 {
 	json_open(j, "processes", '[');
 	for (size_t i = 0; i < list->n; i++) {
@@ -98,16 +99,16 @@ int report_json(const struct status *st, const struct processes *list, FILE *to)
 	json_bool(&j, "loaderd_up", st->loader_up);
 	json_bool(&j, "exporterd_up", st->exporter_up);
 	json_num(&j, "uptime_ns", st->uptime_ns);
-	samples(&j, &c);
+	report_json_samples(&j, &c);
 	object(&j, &c, "stops", GROUP_STOPS);
 	json_num(&j, "quarantined", st->hub.exes_failed);
-	quarantine(&j, st);
+	report_json_quarantine(&j, st);
 	object(&j, &c, "loaderd", GROUP_LOADERD);
 	object(&j, &c, "totals", GROUP_TOTALS);
 	object(&j, &c, "symbolizerd", GROUP_SYMBOLIZERD);
 	object(&j, &c, "exporterd", GROUP_EXPORTERD);
-	receivers(&j, &st->exporter);
-	processes(&j, list);
+	report_json_receivers(&j, &st->exporter);
+	report_json_processes(&j, list);
 	json_close(&j, '}');
 	return json_finish(&j, to);
 }

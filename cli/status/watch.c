@@ -39,7 +39,7 @@ void watch_renew(struct watch *w, uint64_t now)
 	watch_connect(w, now);
 }
 
-static int handle(struct watch *w, const struct msg *m)
+static int watch_handle(struct watch *w, const struct msg *m)
 {
 	const struct msg_hello_hub *hello = (const void *)m->buf;
 	const struct msg_status *s = (const void *)m->buf;
@@ -68,7 +68,7 @@ int watch_read(struct watch *w, uint64_t now)
 	while (w->conn.fd >= 0 && r == 0) {
 		r = conn_recv(&w->conn, &m);
 		if (r == 0) {
-			r = handle(w, &m);
+			r = watch_handle(w, &m);
 			msg_close_fds(&m);
 		}
 	}

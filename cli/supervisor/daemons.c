@@ -190,8 +190,8 @@ static void exporter_env(const struct launch *l, char **extra)
 		*extra++ = (char *)l->page.exporter_env[i];
 }
 
-static pid_t start(const struct launch *l, enum daemon_id id,
-		   struct child_spec *spec)
+static pid_t supervisor_daemons_start(const struct launch *l, enum daemon_id id,
+				      struct child_spec *spec)
 {
 	static char notify[] = "NOTIFY_SOCKET=" NOTIFY_SOCKET;
 	static char fds[] = "LISTEN_FDS=3";
@@ -251,7 +251,7 @@ pid_t daemon_start(const struct launch *l, enum daemon_id id, int feed)
 		spec.fds[0] = feed;
 		spec.n_fds = 1;
 	}
-	return start(l, id, &spec);
+	return supervisor_daemons_start(l, id, &spec);
 }
 
 static void join(char *const *words, char *out, size_t size)

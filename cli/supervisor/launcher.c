@@ -15,7 +15,7 @@
 
 #define KILL_COMMAND	SIGUSR1		/* SIGKILL would be for us */
 
-static void reap(pid_t command)
+static void launcher_reap(pid_t command)
 {
 	int status;
 	pid_t pid;
@@ -36,7 +36,7 @@ static _Noreturn void attend(pid_t command, pid_t parent, const sigset_t *set)
 		if (sigwaitinfo(set, &si) < 0)
 			continue;
 		if (si.si_signo == SIGCHLD)
-			reap(command);
+			launcher_reap(command);
 		else if (si.si_code != SI_KERNEL && si.si_pid == parent)
 			kill(command, si.si_signo == KILL_COMMAND ? SIGKILL :
 							si.si_signo);

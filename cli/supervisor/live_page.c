@@ -22,7 +22,7 @@ static bool is_installed(const char *programs)
 	return access(path, X_OK) == 0;
 }
 
-static int open_sockets(struct live_page *p, const struct options *o)
+static int live_page_open_sockets(struct live_page *p, const struct options *o)
 {
 	uint16_t port = LIVE_PAGE_PORT;
 	int family = AF_UNSPEC, r;
@@ -84,7 +84,7 @@ int live_page_open(struct live_page *p, const struct options *o,
 	n = free_exporter();
 	r = n < 0 ? n : guard_new_key(p->key);
 	if (r == 0)
-		r = open_sockets(p, o);
+		r = live_page_open_sockets(p, o);
 	if (r)
 		return r;
 	snprintf(p->viewer_env, sizeof(p->viewer_env), "TRIFOLD_VIEWER_KEY=%s",

@@ -71,8 +71,9 @@ static bool has_files(const struct config *c)
 }
 
 /* Say what changed; returns who obeys it. */
-static unsigned int compare(const struct options *o, const struct config *was,
-			    const struct config *is, struct console *c)
+static unsigned int reload_compare(const struct options *o,
+				   const struct config *was,
+				   const struct config *is, struct console *c)
 {
 	static const enum daemon_id who[] = {
 		[OBEYS_EXPORTER] = DAEMON_EXPORTER,
@@ -97,7 +98,7 @@ static unsigned int compare(const struct options *o, const struct config *was,
 	return which;
 }
 
-static bool load(struct config *fresh, const struct options *o)
+static bool reload_load(struct config *fresh, const struct options *o)
 {
 	struct options then = *o;
 
@@ -118,12 +119,12 @@ unsigned int reload(struct options *o, struct config *now, struct console *c)
 	struct config fresh;
 
 	console_clear(c);
-	if (!load(&fresh, o)) {
+	if (!reload_load(&fresh, o)) {
 		console_say(c, "the configuration stays as it was");
 		config_fini(&fresh);
 		return 0;
 	}
-	which = compare(o, now, &fresh, c);
+	which = reload_compare(o, now, &fresh, c);
 	config_fini(now);
 	*now = fresh;
 	config_apply(now, o);

@@ -21,7 +21,7 @@ static const char *const sockets[] = {
 	LOADER_SOCKET, EXPORT_SOCKET, STATUS_SOCKET, NOTIFY_SOCKET,
 };
 
-static int complain(const char *path)
+static int runtime_dir_complain(const char *path)
 {
 	int r = errno ? -errno : -EPERM;
 
@@ -37,12 +37,12 @@ static int make_dir(void)
 	if (mkdir(RUNTIME_DIR, 0755) == 0) {
 		/* whatever the umask says */
 		if (chmod(RUNTIME_DIR, 0755) < 0)
-			return complain(RUNTIME_DIR);
+			return runtime_dir_complain(RUNTIME_DIR);
 	} else if (errno != EEXIST) {
-		return complain(RUNTIME_DIR);
+		return runtime_dir_complain(RUNTIME_DIR);
 	}
 	if (lstat(RUNTIME_DIR, &st) < 0)
-		return complain(RUNTIME_DIR);
+		return runtime_dir_complain(RUNTIME_DIR);
 	if (!S_ISDIR(st.st_mode) || st.st_uid != 0 || (st.st_mode & 022)) {
 		log_err("%s is not a directory of root's alone", RUNTIME_DIR);
 		return -EPERM;
@@ -73,9 +73,11 @@ static int lock_once(void)
 		return r;
 	fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
-		return errno == ENOENT ? -EAGAIN : complain(LOCK_FILE);
+		return errno == ENOENT ? -EAGAIN
+				       : runtime_dir_complain(LOCK_FILE);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		r = errno == EWOULDBLOCK ? say_taken(fd) : complain(LOCK_FILE);
+		r = errno == EWOULDBLOCK ? say_taken(fd)
+					 : runtime_dir_complain(LOCK_FILE);
 	else if (fstat(fd, &a) < 0 || lstat(LOCK_FILE, &b) < 0 ||
 		 a.st_ino != b.st_ino || a.st_dev != b.st_dev)
 		r = -EAGAIN;
@@ -98,7 +100,7 @@ static int take_lock(uid_t hub_uid)
 	n = snprintf(text, sizeof(text), "pid %d hub-uid %u\n", (int)getpid(),
 		     hub_uid);
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) != n) {
-		n = complain(LOCK_FILE);
+		n = runtime_dir_complain(LOCK_FILE);
 		close(fd);
 		return n;
 	}
@@ -126,7 +128,7 @@ static int make_socket(const char *path, int type, uid_t uid, gid_t gid)
 	int r;
 
 	if (fd < 0)
-		return complain("socket");
+		return runtime_dir_complain("socket");
 	strcpy(addr.sun_path, path);
 	/* nobody else's from the first moment on */
 	mask = umask(0177);
@@ -138,7 +140,7 @@ static int make_socket(const char *path, int type, uid_t uid, gid_t gid)
 		r = listen(fd, BACKLOG);
 	if (r == 0)
 		return fd;
-	r = complain(path);
+	r = runtime_dir_complain(path);
 	close(fd);
 	return r;
 }
@@ -164,7 +166,7 @@ static int make_sockets(struct runtime_dir *d, const struct identities *ids)
 	if (d->loader < 0 || d->export < 0 || d->status < 0 || d->notify < 0)
 		return -EIO;
 	if (setsockopt(d->notify, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)))
-		return complain(NOTIFY_SOCKET);
+		return runtime_dir_complain(NOTIFY_SOCKET);
 	return 0;
 }
 

@@ -102,7 +102,7 @@ static bool has(const struct sup *s, enum daemon_id id)
 }
 
 /* Is it to run, in this phase? */
-static bool wanted(const struct sup *s, enum daemon_id id)
+static bool supervise_wanted(const struct sup *s, enum daemon_id id)
 {
 	static const enum phase until[DAEMON__COUNT] = {
 		[DAEMON_HUB] = END_HUB, [DAEMON_EXPORTER] = END_EXPORTER,
@@ -120,7 +120,7 @@ static void start_due(struct sup *s, uint64_t now)
 		struct daemon *d = &s->daemon[i];
 		int feed;
 
-		if (d->pid || now < d->due_ns || !wanted(s, i))
+		if (d->pid || now < d->due_ns || !supervise_wanted(s, i))
 			continue;
 		feed = i == DAEMON_EXPORTER ? recorder_link_feed(&s->recorder) : -1;
 		d->pid = daemon_start(&s->launch, i, feed);
@@ -146,7 +146,7 @@ static void daemon_died(struct sup *s, enum daemon_id id, int status,
 	char how[80];
 
 	d->pid = 0;
-	if (!wanted(s, id)) {
+	if (!supervise_wanted(s, id)) {
 		/* by us, perhaps before it was ready for that */
 		if (status && !WIFSIGNALED(status))
 			console_say(&s->console, "%s %s", daemon_names[id],
@@ -238,22 +238,22 @@ static void on_notify(struct sup *s)
 
 /* --- phases -------------------------------------------------------------------------------- */
 
-static void enter(struct sup *s, enum phase p, uint64_t now);
+static void supervise_enter(struct sup *s, enum phase p, uint64_t now);
 
 /* Begin to end; where the command still runs, it ends first. */
-static void begin_end(struct sup *s, uint64_t now)
+static void supervise_begin_end(struct sup *s, uint64_t now)
 {
 	if (s->phase >= END_COMMAND)
 		return;
 	if (!s->end_ns)
 		s->end_ns = now;
-	enter(s, s->command ? END_COMMAND : END_LOADER, now);
+	supervise_enter(s, s->command ? END_COMMAND : END_LOADER, now);
 }
 
-static void fail(struct sup *s, uint64_t now)
+static void supervise_fail(struct sup *s, uint64_t now)
 {
 	s->failed = true;
-	begin_end(s, now);
+	supervise_begin_end(s, now);
 }
 
 static pid_t phase_pid(const struct sup *s)
@@ -280,7 +280,7 @@ static void end_recorder(struct sup *s)
 		console_say(&s->console, "the recorder does not listen");
 }
 
-static void enter(struct sup *s, enum phase p, uint64_t now)
+static void supervise_enter(struct sup *s, enum phase p, uint64_t now)
 {
 	static const uint64_t limit_ns[] = {
 		[STARTING] = START_NS, [RUNNING] = 0,
@@ -328,7 +328,7 @@ static void start_command(struct sup *s, uint64_t now)
 		return;
 	}
 	console_say(&s->console, "%s: %s", s->opt->rest[0], strerror(-r));
-	fail(s, now);
+	supervise_fail(s, now);
 }
 
 static bool all_ready(const struct sup *s)
@@ -354,13 +354,13 @@ static bool sampling(struct sup *s, uint64_t now)
 	return false;
 }
 
-static void begin_run(struct sup *s, uint64_t now)
+static void supervise_begin_run(struct sup *s, uint64_t now)
 {
 	char address[80];
 
 	s->run_ns = s->shown_ns = now;
 	s->start_real_ns = clock_ns(CLOCK_REALTIME);
-	enter(s, RUNNING, now);
+	supervise_enter(s, RUNNING, now);
 	if (s->launch.page.on)
 		console_say(&s->console, "live page%s: %s",
 			    s->launch.page.elsewhere ?
@@ -381,29 +381,29 @@ static void check_target(struct sup *s, uint64_t now)
 	while ((pid = target_ended(s->target)))
 		console_say(&s->console, "process %u has ended", pid);
 	if (s->target->kind == TARGET_PIDS && !s->target->running)
-		begin_end(s, now);
+		supervise_begin_end(s, now);
 }
 
 static void check_start(struct sup *s, uint64_t now)
 {
 	if (sampling(s, now)) {
-		begin_run(s, now);
+		supervise_begin_run(s, now);
 		return;
 	}
 	for (int i = 0; i < DAEMON__COUNT; i++) {
 		if (s->daemon[i].tries >= START_TRIES) {
-			fail(s, now);
+			supervise_fail(s, now);
 			return;
 		}
 	}
 	if (now < s->deadline_ns)
 		return;
 	for (int i = 0; i < DAEMON__COUNT; i++) {
-		if (!s->daemon[i].ready && wanted(s, i))
+		if (!s->daemon[i].ready && supervise_wanted(s, i))
 			console_say(&s->console, "%s is not ready after %llu s",
 				    daemon_names[i], START_NS / NSEC_PER_SEC);
 	}
-	fail(s, now);
+	supervise_fail(s, now);
 }
 
 /* The time of this phase is over: stronger means. */
@@ -433,20 +433,20 @@ static void overdue(struct sup *s, uint64_t now)
 	s->deadline_ns = now + S(5);
 }
 
-static void advance(struct sup *s, uint64_t now)
+static void supervise_advance(struct sup *s, uint64_t now)
 {
 	enum phase before;
 
 	if (s->phase == STARTING)
 		check_start(s, now);
 	if (s->phase == RUNNING && now >= s->deadline_ns)
-		begin_end(s, now);
+		supervise_begin_end(s, now);
 	if (s->phase == RUNNING)
 		check_target(s, now);
 	do {
 		before = s->phase;
 		if (before > RUNNING && before < ENDED && !phase_pid(s))
-			enter(s, before + 1, now);
+			supervise_enter(s, before + 1, now);
 	} while (s->phase != before);
 	if (s->phase > RUNNING && s->phase < ENDED && now >= s->deadline_ns)
 		overdue(s, now);
@@ -454,7 +454,8 @@ static void advance(struct sup *s, uint64_t now)
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-static void child_died(struct sup *s, pid_t pid, int status, uint64_t now)
+static void supervise_child_died(struct sup *s, pid_t pid, int status,
+				 uint64_t now)
 {
 	char how[80];
 
@@ -464,7 +465,7 @@ static void child_died(struct sup *s, pid_t pid, int status, uint64_t now)
 		s->command_status = status;
 		s->end_ns = s->end_ns ? s->end_ns : now;
 		if (s->phase <= RUNNING)
-			begin_end(s, now);
+			supervise_begin_end(s, now);
 		return;
 	}
 	if (pid == s->recorder.pid) {
@@ -475,7 +476,7 @@ static void child_died(struct sup *s, pid_t pid, int status, uint64_t now)
 		if (WIFSIGNALED(status) && !s->killed)
 			console_say(&s->console, "the recorder %s",
 				    child_how(status, how, sizeof(how)));
-		fail(s, now);
+		supervise_fail(s, now);
 		return;
 	}
 	for (int i = 0; i < DAEMON__COUNT; i++) {
@@ -488,7 +489,7 @@ static void quick_end(struct sup *s, uint64_t now)
 {
 	s->quick = s->failed = true;
 	console_say(&s->console, "ending at once: samples under way are lost");
-	begin_end(s, now);
+	supervise_begin_end(s, now);
 	for (int i = 0; i < DAEMON__COUNT; i++) {
 		if (s->daemon[i].pid)
 			kill(s->daemon[i].pid, SIGKILL);
@@ -501,7 +502,7 @@ static void quick_end(struct sup *s, uint64_t now)
 	s->deadline_ns = now + S(2);
 }
 
-static void on_signal(struct sup *s, uint64_t now)
+static void supervise_on_signal(struct sup *s, uint64_t now)
 {
 	struct signalfd_siginfo si;
 	int status;
@@ -511,7 +512,7 @@ static void on_signal(struct sup *s, uint64_t now)
 		return;
 	if (si.ssi_signo == SIGCHLD) {
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-			child_died(s, pid, status, now);
+			supervise_child_died(s, pid, status, now);
 		return;
 	}
 	if (si.ssi_signo == SIGHUP && s->config &&
@@ -529,10 +530,10 @@ static void on_signal(struct sup *s, uint64_t now)
 	s->end_signal = si.ssi_code == SI_KERNEL ? 0 : (int)si.ssi_signo;
 	if (s->phase == STARTING)
 		s->failed = true;
-	begin_end(s, now);
+	supervise_begin_end(s, now);
 }
 
-static void show(struct sup *s, uint64_t now)
+static void supervise_show(struct sup *s, uint64_t now)
 {
 	uint64_t every = s->console.tty ? S(1) : PLAIN_NS;
 	char text[256];
@@ -555,12 +556,12 @@ static void show(struct sup *s, uint64_t now)
 		console_say(&s->console, "%s", text);
 }
 
-static int timeout_ms(const struct sup *s, uint64_t now)
+static int supervise_timeout_ms(const struct sup *s, uint64_t now)
 {
 	uint64_t at = s->deadline_ns, every = s->console.tty ? S(1) : PLAIN_NS;
 
 	for (int i = 0; i < DAEMON__COUNT; i++) {
-		if (!s->daemon[i].pid && wanted(s, i) &&
+		if (!s->daemon[i].pid && supervise_wanted(s, i) &&
 		    s->daemon[i].due_ns < at)
 			at = s->daemon[i].due_ns;
 		if (s->daemon[i].pid && s->daemon[i].replace_ns &&
@@ -595,7 +596,7 @@ static void wait_and_serve(struct sup *s)
 	};
 	uint64_t now;
 
-	if (poll(p, 5, timeout_ms(s, now_ns())) < 0 && errno != EINTR)
+	if (poll(p, 5, supervise_timeout_ms(s, now_ns())) < 0 && errno != EINTR)
 		s->failed = true;
 	now = now_ns();
 	if (p[2].revents)
@@ -605,12 +606,12 @@ static void wait_and_serve(struct sup *s)
 	if (p[1].revents)
 		on_notify(s);
 	if (p[0].revents)
-		on_signal(s, now);
+		supervise_on_signal(s, now);
 }
 
-static void loop(struct sup *s)
+static void supervise_loop(struct sup *s)
 {
-	enter(s, STARTING, now_ns());
+	supervise_enter(s, STARTING, now_ns());
 	while (s->phase != ENDED) {
 		uint64_t now = now_ns();
 
@@ -619,15 +620,15 @@ static void loop(struct sup *s)
 			watch_connect(&s->watch, now);
 		wait_and_serve(s);
 		now = now_ns();
-		show(s, now);
+		supervise_show(s, now);
 		check_replaced(s, now);
-		advance(s, now);
+		supervise_advance(s, now);
 	}
 }
 
 /* --- start and end -------------------------------------------------------------------------- */
 
-static int set_up(struct sup *s)
+static int supervise_set_up(struct sup *s)
 {
 	struct launch *l = &s->launch;
 	int r;
@@ -667,7 +668,7 @@ static int exit_status(const struct sup *s)
 		128 + WTERMSIG(s->command_status);
 }
 
-static void finish(struct sup *s)
+static void supervise_finish(struct sup *s)
 {
 	char text[768];
 
@@ -697,7 +698,7 @@ int supervise(struct options *o, struct target *target, struct config *c,
 
 	/* to record is not to send: only `run` has an endpoint */
 	s.launch.network = plain && daemons_export(o);
-	if (set_up(&s))
+	if (supervise_set_up(&s))
 		return 1;
 	r = start_launcher(&s);
 	if (!r && o->output)
@@ -707,8 +708,8 @@ int supervise(struct options *o, struct target *target, struct config *c,
 			!o->rest[0] ? "the recorder" : "the launcher",
 			strerror(-r));
 	else
-		loop(&s);
+		supervise_loop(&s);
 	launcher_cancel(&s.launcher);
-	finish(&s);
+	supervise_finish(&s);
 	return r ? 1 : exit_status(&s);
 }

@@ -48,7 +48,8 @@ static bool same_start(uint64_t a, uint64_t b)
 }
 
 /* What tells rows apart; a process may change its name. */
-static uint64_t id_of(const struct counter *c, const struct top_row *r)
+static uint64_t top_count_id_of(const struct counter *c,
+				const struct top_row *r)
 {
 	const uint64_t v[] = {
 		r->pid, r->tid, r->kind, r->role, r->pid ? 0 : r->name.len,
@@ -118,7 +119,7 @@ static uint32_t row_of(struct counter *c, struct top_row *r)
 		c->t->cut = true;
 		return NONE;
 	}
-	r->id = id_of(c, r);
+	r->id = top_count_id_of(c, r);
 	at = (uint32_t)r->id & (c->cap - 1);
 	for (; c->slots[at] != NONE; at = (at + 1) & (c->cap - 1)) {
 		struct top_row *old = &c->t->rows[c->slots[at]];
@@ -134,7 +135,8 @@ static uint32_t row_of(struct counter *c, struct top_row *r)
 	return c->t->n++;
 }
 
-static void add(struct counter *c, uint32_t row, uint64_t self, uint64_t total)
+static void top_count_add(struct counter *c, uint32_t row, uint64_t self,
+			  uint64_t total)
 {
 	struct top_row *r;
 
@@ -152,8 +154,8 @@ static void add(struct counter *c, uint32_t row, uint64_t self, uint64_t total)
 
 /* --- functions ------------------------------------------------------------------ */
 
-static struct top_row function(const struct batch *b, uint32_t frame,
-			       uint32_t role)
+static struct top_row top_count_function(const struct batch *b, uint32_t frame,
+					 uint32_t role)
 {
 	const struct batch_frame *f = &b->frames[frame];
 
@@ -167,7 +169,7 @@ static struct top_row function(const struct batch *b, uint32_t frame,
 static uint32_t function_row(struct counter *c, uint32_t frame)
 {
 	if (c->rows[frame] == NONE) {
-		struct top_row r = function(c->b, frame, 0);
+		struct top_row r = top_count_function(c->b, frame, 0);
 
 		c->rows[frame] = row_of(c, &r);
 	}
@@ -176,7 +178,7 @@ static uint32_t function_row(struct counter *c, uint32_t frame)
 
 static uint32_t neighbour(struct counter *c, uint32_t frame, enum top_role role)
 {
-	struct top_row r = function(c->b, frame, role);
+	struct top_row r = top_count_function(c->b, frame, role);
 
 	return row_of(c, &r);
 }
@@ -192,26 +194,26 @@ static bool is_focus(const struct counter *c, uint32_t frame)
 }
 
 /* A frame of a stack, whose callee is `before` (NONE: it is the leaf). */
-static void add_frame(struct counter *c, uint32_t frame, uint32_t before,
-		      uint64_t n)
+static void top_count_add_frame(struct counter *c, uint32_t frame,
+				uint32_t before, uint64_t n)
 {
 	uint64_t self = before == NONE ? n : 0;
 
 	if (c->q->view == TOP_FUNCTIONS) {
-		add(c, function_row(c, frame), self, n);
+		top_count_add(c, function_row(c, frame), self, n);
 		return;
 	}
 	if (before != NONE && is_focus(c, before))
-		add(c, neighbour(c, frame, TOP_CALLER), 0, n);
+		top_count_add(c, neighbour(c, frame, TOP_CALLER), 0, n);
 	if (!is_focus(c, frame))
 		return;
-	add(c, neighbour(c, frame, TOP_ITSELF), self, n);
+	top_count_add(c, neighbour(c, frame, TOP_ITSELF), self, n);
 	if (before != NONE)
-		add(c, neighbour(c, before, TOP_CALLEE), 0, n);
+		top_count_add(c, neighbour(c, before, TOP_CALLEE), 0, n);
 }
 
-static void add_stack(struct counter *c, const struct batch_stack *stack,
-		      uint64_t n)
+static void top_count_add_stack(struct counter *c,
+				const struct batch_stack *stack, uint64_t n)
 {
 	uint32_t in[BATCH_INLINED_MAX + 1], before = NONE;
 
@@ -221,7 +223,7 @@ static void add_stack(struct counter *c, const struct batch_stack *stack,
 		uint32_t k = batch_inlined(c->b, frame, in);
 
 		for (uint32_t j = 0; j < k; j++) {
-			add_frame(c, in[j], before, n);
+			top_count_add_frame(c, in[j], before, n);
 			before = in[j];
 		}
 	}
@@ -231,7 +233,7 @@ static void add_stacks(struct counter *c)
 {
 	for (uint32_t i = 0; i < batch_n(c->b, BATCH_STACKS); i++) {
 		if (c->weights[i])
-			add_stack(c, &c->b->stacks[i], c->weights[i]);
+			top_count_add_stack(c, &c->b->stacks[i], c->weights[i]);
 	}
 }
 
@@ -262,12 +264,13 @@ static void add_owner(struct counter *c, const struct batch_sample *s)
 		break;
 	}
 	c->stamp++;
-	add(c, row_of(c, &r), s->n, s->n);
+	top_count_add(c, row_of(c, &r), s->n, s->n);
 }
 
 /* --- batches ------------------------------------------------------------------------ */
 
-static bool wanted(const struct counter *c, const struct batch_sample *s)
+static bool top_count_wanted(const struct counter *c,
+			     const struct batch_sample *s)
 {
 	const struct batch_resource *r = &c->b->resources[s->resource];
 
@@ -285,7 +288,7 @@ static void count_samples(struct counter *c, bool functions)
 	for (uint32_t i = 0; i < batch_n(c->b, BATCH_SAMPLES); i++) {
 		const struct batch_sample *s = &c->b->samples[i];
 
-		if (!wanted(c, s))
+		if (!top_count_wanted(c, s))
 			continue;
 		n += s->n;
 		if (functions)

@@ -54,7 +54,7 @@ struct display {
  * exec or signal anything, and is neither root nor traceable.  When the keeper
  * dies it is not killed: somebody must still leave the terminal as it was.
  */
-static int confine(uid_t seal_uid)
+static int top_display_confine(uid_t seal_uid)
 {
 	static const struct sandbox_rule rules[] = {
 		IOCTL(TCSETS), IOCTL(TCSETSW), IOCTL(TCSETSF), IOCTL(SET2),
@@ -77,7 +77,8 @@ static int confine(uid_t seal_uid)
 
 /* --- what comes in --------------------------------------------------------------- */
 
-static int take_batch(void *arg, const void *data, size_t len, uint64_t samples)
+static int top_display_take_batch(void *arg, const void *data, size_t len,
+				  uint64_t samples)
 {
 	struct display *d = arg;
 
@@ -91,7 +92,7 @@ static void take_gap(void *arg)
 	top_model_gap(&d->state.model);
 }
 
-static void tell(struct display *d, enum top_word word)
+static void top_display_tell(struct display *d, enum top_word word)
 {
 	const struct top_msg m = { .word = word };
 
@@ -106,7 +107,7 @@ static void on_feed(struct display *d)
 		return;
 	if (r != -EPIPE)
 		log_warn("symbolizerd broke the protocol: %s", strerror(-r));
-	tell(d, TOP_CONNECT);
+	top_display_tell(d, TOP_CONNECT);
 }
 
 static void show_line(struct display *d, const char *text, uint64_t now)
@@ -119,15 +120,15 @@ static void show_line(struct display *d, const char *text, uint64_t now)
 	d->line_ns = now;
 }
 
-static void suspend(struct display *d)
+static void top_display_suspend(struct display *d)
 {
 	if (!d->d->plain)
 		screen_end();
 	d->suspended = true;
-	tell(d, TOP_SUSPENDED);
+	top_display_tell(d, TOP_SUSPENDED);
 }
 
-static void on_control(struct display *d, uint64_t now)
+static void top_display_on_control(struct display *d, uint64_t now)
 {
 	struct top_msg m;
 	int fd, r = top_hear(d->d->control, &m, &fd);
@@ -138,12 +139,12 @@ static void on_control(struct display *d, uint64_t now)
 		d->quit = true;
 	} else if (m.word == TOP_FEED && fd >= 0) {
 		if (top_feed_open(&d->feed, fd, m.hub_uid))
-			tell(d, TOP_CONNECT);
+			top_display_tell(d, TOP_CONNECT);
 		fd = -1;
 	} else if (m.word == TOP_LINE) {
 		show_line(d, m.text, now);
 	} else if (m.word == TOP_SUSPEND) {
-		suspend(d);
+		top_display_suspend(d);
 	} else if (m.word == TOP_RESUME) {
 		d->suspended = false;
 	} else if (m.word == TOP_QUIT) {
@@ -182,7 +183,7 @@ static void draw(struct display *d)
 	d->drawn_ns = now;
 }
 
-static void serve(struct display *d, bool keys, int timeout)
+static void top_display_serve(struct display *d, bool keys, int timeout)
 {
 	struct pollfd p[] = {
 		{ .fd = keys && !d->suspended ? STDIN_FILENO : -1,
@@ -198,7 +199,7 @@ static void serve(struct display *d, bool keys, int timeout)
 	if (r < 0)
 		memset(p, 0, sizeof(p));
 	if (p[1].revents)
-		on_control(d, now_ns());
+		top_display_on_control(d, now_ns());
 	if (p[2].revents)
 		on_feed(d);
 	if (keys && !d->suspended)
@@ -211,8 +212,11 @@ static int run_screen(struct display *d)
 	while (!d->quit) {
 		uint64_t since = now_ns() - d->drawn_ns;
 
-		serve(d, true, since >= DRAW_NS ? 0 :
-		      (int)((DRAW_NS - since) / NSEC_PER_MSEC) + 1);
+		top_display_serve(
+			d, true,
+			since >= DRAW_NS
+				? 0
+				: (int)((DRAW_NS - since) / NSEC_PER_MSEC) + 1);
 		if (!d->suspended && !d->quit)
 			draw(d);
 		else if (d->suspended)
@@ -237,7 +241,7 @@ static int run_plain(struct display *d)
 	d->end_ns = now_ns() + want + PATIENCE_NS;
 	while (!d->quit && now_ns() < d->end_ns &&
 	       top_model_span(&d->state.model) < want)
-		serve(d, false, 200);
+		top_display_serve(d, false, 200);
 	top_state_refresh(&d->state, 0);
 	r = top_plain(&d->state, d->info.host, top_feed_lost(&d->feed),
 		      o->limit ? o->limit : TOP_PLAIN_ROWS,
@@ -268,7 +272,7 @@ static void ignore_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static int prepare(struct display *d)
+static int top_display_prepare(struct display *d)
 {
 	const struct top_display *t = d->d;
 	const int keep[] = { 0, 1, 2, t->control };
@@ -291,7 +295,7 @@ static int prepare(struct display *d)
 		log_err("the terminal cannot be used");
 		return -ENOTTY;
 	}
-	r = confine(t->seal_uid);
+	r = top_display_confine(t->seal_uid);
 	if (r && !t->plain)
 		screen_end();
 	return r;
@@ -301,14 +305,14 @@ int top_display(const struct top_display *t)
 {
 	struct display d = {
 		.d = t, .feed = {
-			.conn.fd = -1, .batch = take_batch, .gap = take_gap,
+			.conn.fd = -1, .batch = top_display_take_batch, .gap = take_gap,
 		},
 	};
 	int r;
 
 	d.feed.arg = &d;
 	d.info.feed = &d.feed;
-	if (prepare(&d))
+	if (top_display_prepare(&d))
 		return 1;
 	if (t->opt->duration_ms)
 		d.end_ns = now_ns() + t->opt->duration_ms * NSEC_PER_MSEC;

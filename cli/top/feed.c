@@ -38,7 +38,7 @@ int top_feed_open(struct top_feed *f, int fd, uid_t hub_uid)
 }
 
 /* What became of samples before they were in a batch. */
-static uint64_t lost(const struct status *st)
+static uint64_t top_feed_do_lost(const struct status *st)
 {
 	const struct loader_stats *l = &st->loader;
 	const struct hub_totals *t = &st->totals;
@@ -50,13 +50,13 @@ static uint64_t lost(const struct status *st)
 
 uint64_t top_feed_lost(const struct top_feed *f)
 {
-	uint64_t now = f->counting ? lost(&f->status) : 0;
+	uint64_t now = f->counting ? top_feed_do_lost(&f->status) : 0;
 
 	/* it may have begun anew since */
 	return f->missed + (now > f->lost_before ? now - f->lost_before : 0);
 }
 
-static int on_hello(struct top_feed *f, const struct msg *m)
+static int top_feed_on_hello(struct top_feed *f, const struct msg *m)
 {
 	struct msg_hello_hub hello;
 
@@ -67,7 +67,7 @@ static int on_hello(struct top_feed *f, const struct msg *m)
 	return ask(f, SUBSCRIBE_MAX);
 }
 
-static int on_status(struct top_feed *f, const struct msg *m)
+static int top_feed_on_status(struct top_feed *f, const struct msg *m)
 {
 	struct msg_status s;
 
@@ -78,12 +78,12 @@ static int on_status(struct top_feed *f, const struct msg *m)
 	f->known = true;
 	f->statuses++;
 	if (!f->counting)
-		f->lost_before = lost(&s.status);
+		f->lost_before = top_feed_do_lost(&s.status);
 	f->counting = true;
 	return 0;
 }
 
-static int on_batch(struct top_feed *f, const struct msg *m)
+static int top_feed_on_batch(struct top_feed *f, const struct msg *m)
 {
 	struct msg_batch mb;
 	const void *data;
@@ -115,15 +115,15 @@ static int on_missed(struct top_feed *f, const struct msg *m)
 	return 0;
 }
 
-static int handle(struct top_feed *f, const struct msg *m)
+static int top_feed_handle(struct top_feed *f, const struct msg *m)
 {
 	switch (m->hdr.type) {
 	case MSG_HELLO_HUB:
-		return on_hello(f, m);
+		return top_feed_on_hello(f, m);
 	case MSG_STATUS:
-		return on_status(f, m);
+		return top_feed_on_status(f, m);
 	case MSG_BATCH:
-		return on_batch(f, m);
+		return top_feed_on_batch(f, m);
 	case MSG_MISSED:
 		return on_missed(f, m);
 	default:
@@ -139,7 +139,7 @@ int top_feed_read(struct top_feed *f)
 	while (f->conn.fd >= 0 && r == 0) {
 		r = conn_recv(&f->conn, &m);
 		if (r == 0) {
-			r = handle(f, &m);
+			r = top_feed_handle(f, &m);
 			msg_close_fds(&m);
 		}
 	}

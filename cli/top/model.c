@@ -51,7 +51,7 @@ static void drop_oldest(struct top_model *m)
 		m->v[0].joined = false;
 }
 
-static void make_room(struct top_model *m, size_t len)
+static void top_model_make_room(struct top_model *m, size_t len)
 {
 	uint64_t span = top_model_span(m);
 
@@ -66,7 +66,7 @@ static void make_room(struct top_model *m, size_t len)
 	}
 }
 
-static int array_room(struct top_model *m)
+static int top_model_array_room(struct top_model *m)
 {
 	size_t room = m->room ? m->room * 2 : 64;
 	struct top_slice *v;
@@ -83,7 +83,7 @@ static int array_room(struct top_model *m)
 
 /* An interval without samples leaves no batch: so the time of one reaches back
  * to the end of the one before. */
-static void place(struct top_model *m, struct top_slice *s)
+static void top_model_place(struct top_model *m, struct top_slice *s)
 {
 	const struct batch_hdr *h = s->b.hdr;
 	const struct top_slice *last = m->n ? &m->v[m->n - 1] : NULL;
@@ -110,9 +110,9 @@ int top_model_add(struct top_model *m, const void *data, size_t len,
 
 	if (len > BATCH_BYTES_MAX)
 		return -EPROTO;
-	make_room(m, len);
+	top_model_make_room(m, len);
 	s.data = malloc(len);
-	if (!s.data || array_room(m)) {
+	if (!s.data || top_model_array_room(m)) {
 		free(s.data);
 		return -ENOMEM;
 	}
@@ -122,7 +122,7 @@ int top_model_add(struct top_model *m, const void *data, size_t len,
 		free(s.data);
 		return -EPROTO;
 	}
-	place(m, &s);
+	top_model_place(m, &s);
 	m->v[m->n++] = s;
 	m->bytes += len;
 	return 0;

@@ -67,12 +67,12 @@ bool top_is_number(enum top_col c)
 
 /* --- what a row says ---------------------------------------------------------- */
 
-static struct top_str literal(const char *s)
+static struct top_str top_rows_literal(const char *s)
 {
 	return (struct top_str){ s, strlen(s) };
 }
 
-static struct top_str name_of(const struct top_row *r)
+static struct top_str top_rows_name_of(const struct top_row *r)
 {
 	static const char *const none[BATCH_FRAME__KINDS] = {
 		"[unknown]", "[kernel]", "[no symbol]", "[no symbol]",
@@ -82,19 +82,19 @@ static struct top_str name_of(const struct top_row *r)
 	if (r->name.len)
 		return r->name;
 	if (r->pid)
-		return literal("[unknown]");
+		return top_rows_literal("[unknown]");
 	if (r->kind && r->kind < BATCH_FRAME__KINDS)
-		return literal(none[r->kind]);
-	return literal("[host]");
+		return top_rows_literal(none[r->kind]);
+	return top_rows_literal("[host]");
 }
 
 static struct top_str module_of(const struct top_row *r)
 {
-	return r->kind == BATCH_FRAME_KERNEL ? literal("kernel") :
-		top_base(r->file);
+	return r->kind == BATCH_FRAME_KERNEL ? top_rows_literal("kernel")
+					     : top_base(r->file);
 }
 
-static double share(const struct top_table *t, uint64_t n)
+static double top_rows_share(const struct top_table *t, uint64_t n)
 {
 	return t->events ? 100.0 * (double)n / (double)t->events : 0;
 }
@@ -104,19 +104,19 @@ static double cpu(const struct top_table *t, const struct top_row *r)
 	return t->seconds > 0 ? 100.0 * r->cpu_s / t->seconds : 0;
 }
 
-static struct top_str text_of(const struct top_row *r, enum top_col c)
+static struct top_str top_rows_text_of(const struct top_row *r, enum top_col c)
 {
 	static const char *const roles[] = { "called", "itself", "calls" };
 
 	switch (c) {
 	case COL_NAME:
-		return name_of(r);
+		return top_rows_name_of(r);
 	case COL_MODULE:
 		return module_of(r);
 	case COL_PROCESS:
 		return r->file;
 	case COL_ROLE:
-		return literal(roles[r->role]);
+		return top_rows_literal(roles[r->role]);
 	default:
 		return r->container;
 	}
@@ -129,10 +129,10 @@ void top_cell(const struct top_table *t, const struct top_row *r,
 
 	switch (c) {
 	case COL_SELF:
-		snprintf(out, size, "%.1f", share(t, r->self));
+		snprintf(out, size, "%.1f", top_rows_share(t, r->self));
 		break;
 	case COL_TOTAL:
-		snprintf(out, size, "%.1f", share(t, r->total));
+		snprintf(out, size, "%.1f", top_rows_share(t, r->total));
 		break;
 	case COL_CPU:
 		snprintf(out, size, "%.1f", cpu(t, r));
@@ -142,7 +142,7 @@ void top_cell(const struct top_table *t, const struct top_row *r,
 		snprintf(out, size, "%u", c == COL_PID ? r->pid : r->tid);
 		break;
 	default:
-		s = text_of(r, c);
+		s = top_rows_text_of(r, c);
 		if (c == COL_CONTAINER && s.len > CONTAINER_CELLS)
 			s.len = CONTAINER_CELLS;
 		top_text(s, utf8, cells, out, size);
@@ -207,12 +207,12 @@ static bool number_matches(const struct top_filter *f, uint32_t n)
 	char buf[16];
 
 	snprintf(buf, sizeof(buf), "%u", n);
-	return n && text_matches(f, literal(buf));
+	return n && text_matches(f, top_rows_literal(buf));
 }
 
 static bool matches(const struct top_filter *f, const struct top_row *r)
 {
-	return text_matches(f, name_of(r)) ||
+	return text_matches(f, top_rows_name_of(r)) ||
 	       text_matches(f, module_of(r)) ||
 	       (r->container.len && text_matches(f, r->container)) ||
 	       number_matches(f, r->pid) || number_matches(f, r->tid);
@@ -268,11 +268,12 @@ static int compare_by(const struct top_row *a, const struct top_row *b,
 	case COL_ROLE:
 		return (a->role > b->role) - (a->role < b->role);
 	default:
-		return compare_texts(text_of(a, by), text_of(b, by));
+		return compare_texts(top_rows_text_of(a, by),
+				     top_rows_text_of(b, by));
 	}
 }
 
-static int compare(const void *pa, const void *pb, void *arg)
+static int top_rows_compare(const void *pa, const void *pb, void *arg)
 {
 	const struct top_row *a = pa, *b = pb;
 	const struct order *o = arg;
@@ -282,7 +283,7 @@ static int compare(const void *pa, const void *pb, void *arg)
 		return o->reverse ? -r : r;
 	r = compare_numbers(a->total, b->total);
 	if (!r)
-		r = compare_texts(name_of(a), name_of(b));
+		r = compare_texts(top_rows_name_of(a), top_rows_name_of(b));
 	if (!r)
 		r = compare_texts(a->file, b->file);
 	if (!r)
@@ -295,5 +296,5 @@ void top_sort(struct top_table *t, enum top_col by, bool reverse)
 	struct order o = { by, reverse };
 
 	if (t->n)
-		qsort_r(t->rows, t->n, sizeof(*t->rows), compare, &o);
+		qsort_r(t->rows, t->n, sizeof(*t->rows), top_rows_compare, &o);
 }

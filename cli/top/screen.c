@@ -59,13 +59,13 @@ void screen_end(void)
 	endwin();
 }
 
-static chtype pair(int n)
+static chtype top_screen_pair(int n)
 {
 	return has_colors() ? (chtype)COLOR_PAIR(n) : A_NORMAL;
 }
 
 /* A line from the left edge: ASCII, or text that top_text() has made. */
-static void put_line(int y, chtype attr, const char *text)
+static void top_screen_put_line(int y, chtype attr, const char *text)
 {
 	char line[TOP_TEXT_MAX];
 	struct top_str s = { text, strlen(text) };
@@ -98,7 +98,9 @@ static void draw_head(const struct top_state *st,
 		 "%u Hz  lost %llu  %.2f CPU-s in %.1f s%s", info->host, when,
 		 rate, t->frequency, (unsigned long long)lost, t->cpu_s,
 		 t->seconds, st->paused ? "  PAUSED" : "");
-	put_line(0, A_BOLD | (lost ? pair(PAIR_BAD) : A_NORMAL), line);
+	top_screen_put_line(
+		0, A_BOLD | (lost ? top_screen_pair(PAIR_BAD) : A_NORMAL),
+		line);
 }
 
 static void draw_views(const struct top_state *st)
@@ -117,12 +119,12 @@ static void draw_views(const struct top_state *st)
 		 top_windows[st->window], st->sort[l->view] == COL_ROLE ?
 		 "ROLE" : top_heading(lay, st->sort[l->view]),
 		 st->reverse[l->view] ? ", reversed" : "");
-	put_line(1, A_NORMAL, line);
+	top_screen_put_line(1, A_NORMAL, line);
 	top_text(f, st->utf8, 60, filter, sizeof(filter));
 	snprintf(line, sizeof(line), "%s%s%s%.200s", l->title,
 		 l->title[0] && f.len ? "  " : "", f.len ? "filter: " : "",
 		 f.len ? filter : "");
-	put_line(2, A_BOLD, line);
+	top_screen_put_line(2, A_BOLD, line);
 }
 
 /* --- the table ---------------------------------------------------------------------- */
@@ -183,9 +185,9 @@ static void draw_row(const struct top_state *st, int y, chtype attr,
 static chtype attr_of(const struct top_state *st, const struct top_row *r)
 {
 	if (r->kind == BATCH_FRAME_KERNEL)
-		return pair(PAIR_KERNEL);
+		return top_screen_pair(PAIR_KERNEL);
 	if (r->kind && r->self * 10 > st->table.events)
-		return pair(PAIR_HOT);
+		return top_screen_pair(PAIR_HOT);
 	return A_NORMAL;
 }
 
@@ -208,8 +210,8 @@ static void draw_table(struct top_state *st)
 
 /* --- below it -------------------------------------------------------------------------- */
 
-static const char *hint(const struct top_state *st,
-			const struct screen_info *info)
+static const char *top_screen_hint(const struct top_state *st,
+				   const struct screen_info *info)
 {
 	if (info->feed->conn.fd < 0)
 		return "waiting for symbolizerd ...";
@@ -231,13 +233,16 @@ static void draw_foot(const struct top_state *st,
 	top_text(e, st->utf8, TOP_FILTER_MAX, text, sizeof(text));
 	snprintf(line, sizeof(line), "Filter: %s_", text);
 	if (st->editing && !st->message[0])
-		put_line(LINES - 1, A_BOLD, line);
+		top_screen_put_line(LINES - 1, A_BOLD, line);
 	else if (st->message[0])
-		put_line(LINES - 1, pair(PAIR_BAD), st->message);
+		top_screen_put_line(LINES - 1, top_screen_pair(PAIR_BAD),
+				    st->message);
 	else if (info->line[0])
-		put_line(LINES - 1, pair(PAIR_BAD), info->line);
+		top_screen_put_line(LINES - 1, top_screen_pair(PAIR_BAD),
+				    info->line);
 	else
-		put_line(LINES - 1, A_DIM, hint(st, info));
+		top_screen_put_line(LINES - 1, A_DIM,
+				    top_screen_hint(st, info));
 }
 
 static void draw_help(void)
@@ -263,7 +268,7 @@ static void draw_help(void)
 
 	for (int i = 0; i < (int)(sizeof(text) / sizeof(text[0])) &&
 	     i + 1 < LINES; i++)
-		put_line(i + 1, A_NORMAL, text[i]);
+		top_screen_put_line(i + 1, A_NORMAL, text[i]);
 }
 
 static void fit(void)
@@ -285,9 +290,9 @@ void screen_draw(struct top_state *st, const struct screen_info *info,
 	erase();
 	if (LINES < MIN_LINES || COLS < MIN_COLS) {
 		st->page = 1;
-		put_line(0, A_NORMAL, "too small (q: quit)");
+		top_screen_put_line(0, A_NORMAL, "too small (q: quit)");
 	} else if (st->help) {
-		put_line(0, A_BOLD, "trifold top: keys");
+		top_screen_put_line(0, A_BOLD, "trifold top: keys");
 		draw_help();
 	} else {
 		draw_head(st, info, now);

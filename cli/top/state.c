@@ -139,7 +139,7 @@ static bool into_container(struct top_level *l, const struct top_row *r)
 }
 
 /* Copy what narrows the level before. */
-static bool inherit(struct top_level *l, const struct top_level *from)
+static bool top_state_inherit(struct top_level *l, const struct top_level *from)
 {
 	*l = (struct top_level){
 		.of_process = from->of_process, .pid = from->pid,
@@ -149,7 +149,7 @@ static bool inherit(struct top_level *l, const struct top_level *from)
 					   borrow(from->container));
 }
 
-static void enter(struct top_state *st)
+static void top_state_enter(struct top_state *st)
 {
 	enum top_view view = top_level(st)->view;
 	const struct top_row *r;
@@ -160,7 +160,7 @@ static void enter(struct top_state *st)
 		return;
 	r = &st->table.rows[st->selected];
 	l = &st->level[st->depth + 1];
-	ok = inherit(l, top_level(st));
+	ok = top_state_inherit(l, top_level(st));
 	if (view == TOP_CONTAINERS) {
 		title(l, st, "container", r);
 		ok = ok && into_container(l, r);
@@ -218,7 +218,7 @@ static void pause_or_go_on(struct top_state *st, uint64_t now)
 	st->paused_ns = now;
 }
 
-static void move(struct top_state *st, int64_t by)
+static void top_state_move(struct top_state *st, int64_t by)
 {
 	int64_t to = (int64_t)st->selected + by;
 
@@ -275,22 +275,22 @@ static void move_key(struct top_state *st, int key)
 
 	switch (key) {
 	case TOP_KEY_UP: case 'k':
-		move(st, -1);
+		top_state_move(st, -1);
 		break;
 	case TOP_KEY_DOWN: case 'j':
-		move(st, 1);
+		top_state_move(st, 1);
 		break;
 	case TOP_KEY_PAGE_UP:
-		move(st, -page);
+		top_state_move(st, -page);
 		break;
 	case TOP_KEY_PAGE_DOWN:
-		move(st, page);
+		top_state_move(st, page);
 		break;
 	case TOP_KEY_HOME:
-		move(st, -(int64_t)st->selected);
+		top_state_move(st, -(int64_t)st->selected);
 		break;
 	case TOP_KEY_END:
-		move(st, st->table.n);
+		top_state_move(st, st->table.n);
 		break;
 	}
 }
@@ -343,7 +343,7 @@ static void other_key(struct top_state *st, int key, uint64_t now)
 		pause_or_go_on(st, now);
 		break;
 	case TOP_KEY_ENTER:
-		enter(st);
+		top_state_enter(st);
 		break;
 	case TOP_KEY_ESCAPE: case TOP_KEY_BACK:
 		back(st);

@@ -14,7 +14,7 @@
 /* tputs(3) hands its function nothing but a character. */
 static struct top_term *into;
 
-static int put(int c)
+static int top_term_put(int c)
 {
 	if (into->len < sizeof(into->leave))
 		into->leave[into->len++] = (char)c;
@@ -28,7 +28,7 @@ static const char *capability(const char *name)
 	return s == (const char *)-1 || (s && !*s) ? NULL : s;
 }
 
-static void describe(struct top_term *t)
+static void top_term_describe(struct top_term *t)
 {
 	static const char *const names[] = {
 		"sgr0", "op", "rmkx", "rmcup", "cnorm",
@@ -39,9 +39,9 @@ static void describe(struct top_term *t)
 		const char *s = capability(names[i]);
 
 		if (s)
-			tputs(s, 1, put);
+			tputs(s, 1, top_term_put);
 		else if (!strcmp(names[i], "rmcup"))
-			put('\n');
+			top_term_put('\n');
 	}
 }
 
@@ -68,7 +68,7 @@ int top_term_save(struct top_term *t)
 						      quoted, sizeof(quoted)));
 		return -ENOTTY;
 	}
-	describe(t);
+	top_term_describe(t);
 	del_curterm(cur_term);
 	return 0;
 }

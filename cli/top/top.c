@@ -126,7 +126,7 @@ static void end_display(struct keeper *k)
 }
 
 /* Let the terminal be somebody else's for a while. */
-static void suspend(struct keeper *k)
+static void top_suspend(struct keeper *k)
 {
 	const struct top_msg m = { .word = TOP_RESUME };
 
@@ -148,7 +148,7 @@ static void ask_to_suspend(struct keeper *k)
 	(void)top_tell(k->control, &m, -1);
 }
 
-static void on_control(struct keeper *k)
+static void top_on_control(struct keeper *k)
 {
 	struct top_msg m;
 	int r = top_hear(k->control, &m, NULL);
@@ -162,13 +162,13 @@ static void on_control(struct keeper *k)
 		k->wants = true;
 		k->retry_ns = now_ns() + RETRY_NS;
 	} else if (m.word == TOP_SUSPENDED && k->suspending) {
-		suspend(k);
+		top_suspend(k);
 	}
 }
 
 /* --- events ---------------------------------------------------------------------------- */
 
-static void reap(struct keeper *k)
+static void top_reap(struct keeper *k)
 {
 	int status;
 	pid_t pid;
@@ -186,14 +186,14 @@ static void reap(struct keeper *k)
 	}
 }
 
-static void on_signal(struct keeper *k)
+static void top_on_signal(struct keeper *k)
 {
 	struct signalfd_siginfo si;
 
 	if (read(k->signals, &si, sizeof(si)) != sizeof(si))
 		return;
 	if (si.ssi_signo == SIGCHLD)
-		reap(k);
+		top_reap(k);
 	else if (si.ssi_signo == SIGTSTP)
 		ask_to_suspend(k);
 	else
@@ -214,14 +214,14 @@ static void on_time(struct keeper *k, uint64_t now)
 	if (k->wants && now >= k->retry_ns && k->control >= 0)
 		(void)feed(k);
 	if (k->suspend_ns && now >= k->suspend_ns)
-		suspend(k);
+		top_suspend(k);
 	if (k->kill_ns && now >= k->kill_ns && k->pid) {
 		kill(k->pid, SIGKILL);
 		k->kill_ns = now + GRACE_NS;
 	}
 }
 
-static int timeout_ms(const struct keeper *k, uint64_t now)
+static int top_timeout_ms(const struct keeper *k, uint64_t now)
 {
 	const uint64_t at[] = {
 		k->wants ? k->retry_ns : 0, k->suspend_ns, k->kill_ns,
@@ -235,7 +235,7 @@ static int timeout_ms(const struct keeper *k, uint64_t now)
 	return first <= now ? 0 : (int)((first - now) / NSEC_PER_MSEC) + 1;
 }
 
-static void serve(struct keeper *k)
+static void top_serve(struct keeper *k)
 {
 	struct pollfd p[] = {
 		{ .fd = k->signals, .events = POLLIN },
@@ -243,14 +243,14 @@ static void serve(struct keeper *k)
 		{ .fd = k->is_own ? k->own.log : -1, .events = POLLIN },
 	};
 
-	if (poll(p, 3, timeout_ms(k, now_ns())) < 0 && errno != EINTR)
+	if (poll(p, 3, top_timeout_ms(k, now_ns())) < 0 && errno != EINTR)
 		end_display(k);
 	if (p[2].revents)
 		on_log(k);
 	if (p[1].revents)
-		on_control(k);
+		top_on_control(k);
 	if (p[0].revents)
-		on_signal(k);
+		top_on_signal(k);
 	on_time(k, now_ns());
 }
 
@@ -297,7 +297,7 @@ static void end_own(struct keeper *k)
 		    read(k->signals, &si, sizeof(si)) != sizeof(si))
 			continue;
 		if (si.ssi_signo == SIGCHLD)
-			reap(k);
+			top_reap(k);
 		else if (k->own.pid)	/* somebody is in a hurry */
 			kill(k->own.pid, SIGTERM);
 	}
@@ -305,7 +305,7 @@ static void end_own(struct keeper *k)
 		k->failed = true;
 }
 
-static int finish(struct keeper *k)
+static int top_finish(struct keeper *k)
 {
 	bool ok = WIFEXITED(k->status) && WEXITSTATUS(k->status) == 0;
 	char how[80], line[8];
@@ -326,7 +326,7 @@ static int finish(struct keeper *k)
 
 /* --- the beginning -------------------------------------------------------------------------- */
 
-static int catch_signals(struct keeper *k)
+static int top_catch_signals(struct keeper *k)
 {
 	static const int which[] = {
 		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP,
@@ -342,7 +342,7 @@ static int catch_signals(struct keeper *k)
 }
 
 /* Ready for the display to start.  0 or -errno, said in the log. */
-static int set_up(struct keeper *k)
+static int top_set_up(struct keeper *k)
 {
 	struct identities ids;
 	int r;
@@ -356,7 +356,7 @@ static int set_up(struct keeper *k)
 	if (r)
 		return r;
 	k->display.seal_uid = ids.uid[ID_RECORDER];
-	r = catch_signals(k);
+	r = top_catch_signals(k);
 	if (r)
 		log_err("signalfd: %s", strerror(-r));
 	return r ? r : find_or_start(k);
@@ -378,7 +378,7 @@ int run_top(const struct options *o)
 			"`sudo trifold top ...`");
 		return 1;
 	}
-	if (set_up(&k))
+	if (top_set_up(&k))
 		return 1;
 	r = start_display(&k);
 	if (r) {
@@ -388,6 +388,6 @@ int run_top(const struct options *o)
 		return 1;
 	}
 	while (k.pid)
-		serve(&k);
-	return finish(&k);
+		top_serve(&k);
+	return top_finish(&k);
 }

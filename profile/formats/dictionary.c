@@ -9,7 +9,8 @@
 
 /* --- tables -------------------------------------------------------------- */
 
-static uint64_t hash(const struct dict *d, const uint8_t *p, size_t n)
+static uint64_t dictionary_hash(const struct dict *d, const uint8_t *p,
+				size_t n)
 {
 	uint64_t h = d->key[0] ^ n, w;
 
@@ -27,11 +28,11 @@ static uint64_t hash(const struct dict *d, const uint8_t *p, size_t n)
 	return h;
 }
 
-static struct dict_slot *find(struct dict *d, struct dict_table *t, size_t start,
-			       size_t len)
+static struct dict_slot *dictionary_find(struct dict *d, struct dict_table *t,
+					 size_t start, size_t len)
 {
 	const uint8_t *p = t->out.data + start;
-	uint64_t i = hash(d, p, len);
+	uint64_t i = dictionary_hash(d, p, len);
 
 	for (;; i++) {
 		struct dict_slot *s = &t->slots[i & (t->cap - 1)];
@@ -43,7 +44,7 @@ static struct dict_slot *find(struct dict *d, struct dict_table *t, size_t start
 	}
 }
 
-static bool grow(struct dict *d, struct dict_table *t)
+static bool dictionary_grow(struct dict *d, struct dict_table *t)
 {
 	struct dict_slot *old = t->slots;
 	uint32_t n = t->cap;
@@ -59,7 +60,8 @@ static bool grow(struct dict *d, struct dict_table *t)
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (old[i].len)
-			*find(d, t, old[i].start, old[i].len) = old[i];
+			*dictionary_find(d, t, old[i].start,
+					 old[i].len) = old[i];
 	}
 	free(old);
 	return true;
@@ -67,17 +69,18 @@ static bool grow(struct dict *d, struct dict_table *t)
 
 /* The element appended at `start` is complete: its index.  One that was there
  * already is taken back. */
-static uint32_t intern(struct dict *d, unsigned int which, size_t start)
+static uint32_t dictionary_intern(struct dict *d, unsigned int which,
+				  size_t start)
 {
 	struct dict_table *t = &d->table[which];
 	size_t len = t->out.len - start;
 	struct dict_slot *s;
 
-	if (t->out.failed || len > UINT32_MAX || !grow(d, t)) {
+	if (t->out.failed || len > UINT32_MAX || !dictionary_grow(d, t)) {
 		d->failed = true;
 		return 0;
 	}
-	s = find(d, t, start, len);
+	s = dictionary_find(d, t, start, len);
 	if (s->len) {
 		t->out.len = start;
 		return s->index;
@@ -86,18 +89,18 @@ static uint32_t intern(struct dict *d, unsigned int which, size_t start)
 	return t->n++;
 }
 
-static uint32_t string(struct dict *d, const char *s, size_t n)
+static uint32_t dictionary_string(struct dict *d, const char *s, size_t n)
 {
 	struct pb *w = &d->table[DICT_STRING].out;
 	size_t start = w->len;
 
 	pb_text(w, DICT_STRING, s, n);
-	return intern(d, DICT_STRING, start);
+	return dictionary_intern(d, DICT_STRING, start);
 }
 
 uint32_t dict_literal(struct dict *d, const char *s)
 {
-	return string(d, s, strlen(s));
+	return dictionary_string(d, s, strlen(s));
 }
 
 static uint32_t batch_text(struct dict *d, uint32_t i)
@@ -106,7 +109,7 @@ static uint32_t batch_text(struct dict *d, uint32_t i)
 		size_t n;
 		const char *s = batch_str(d->b, i, &n);
 
-		d->strings[i] = string(d, s, n);
+		d->strings[i] = dictionary_string(d, s, n);
 	}
 	return i ? d->strings[i] : 0;
 }
@@ -121,7 +124,7 @@ static uint32_t attr_text(struct dict *d, const char *key, const char *s,
 	pb_uint(w, 1, dict_literal(d, key));
 	pb_any_text(w, 2, s, n);
 	pb_end(w, mark);
-	return intern(d, DICT_ATTRIBUTE, start);
+	return dictionary_intern(d, DICT_ATTRIBUTE, start);
 }
 
 static uint32_t attr_int(struct dict *d, const char *key, uint64_t v)
@@ -133,7 +136,7 @@ static uint32_t attr_int(struct dict *d, const char *key, uint64_t v)
 	pb_uint(w, 1, dict_literal(d, key));
 	pb_any_int(w, 2, v);
 	pb_end(w, mark);
-	return intern(d, DICT_ATTRIBUTE, start);
+	return dictionary_intern(d, DICT_ATTRIBUTE, start);
 }
 
 static uint32_t attr_batch(struct dict *d, const char *key, uint32_t i)
@@ -169,7 +172,7 @@ static unsigned int build_ids(struct dict *d, const struct batch_exe *x,
 }
 
 /* 0 for an executable without any ID. */
-static uint32_t mapping(struct dict *d, uint32_t exe)
+static uint32_t dictionary_mapping(struct dict *d, uint32_t exe)
 {
 	const struct batch_exe *x = &d->b->exes[exe];
 	struct pb *w = &d->table[DICT_MAPPING].out;
@@ -188,11 +191,11 @@ static uint32_t mapping(struct dict *d, uint32_t exe)
 	pb_uint(w, 4, path);
 	pb_packed(w, 5, attrs, n);
 	pb_end(w, mark);
-	return d->exes[exe] = intern(d, DICT_MAPPING, start);
+	return d->exes[exe] = dictionary_intern(d, DICT_MAPPING, start);
 }
 
-static uint32_t put_function(struct dict *d, uint32_t name, uint32_t file,
-			     uint32_t start_line)
+static uint32_t dictionary_put_function(struct dict *d, uint32_t name,
+					uint32_t file, uint32_t start_line)
 {
 	struct pb *w = &d->table[DICT_FUNCTION].out;
 	size_t start = w->len, mark;
@@ -204,10 +207,10 @@ static uint32_t put_function(struct dict *d, uint32_t name, uint32_t file,
 	pb_uint(w, 3, file);
 	pb_uint(w, 4, start_line);
 	pb_end(w, mark);
-	return intern(d, DICT_FUNCTION, start);
+	return dictionary_intern(d, DICT_FUNCTION, start);
 }
 
-static uint32_t function(struct dict *d, uint32_t i)
+static uint32_t dictionary_function(struct dict *d, uint32_t i)
 {
 	const struct batch_function *f = &d->b->functions[i];
 
@@ -215,7 +218,8 @@ static uint32_t function(struct dict *d, uint32_t i)
 		uint32_t name = batch_text(d, f->name);
 		uint32_t file = batch_text(d, f->file);
 
-		d->functions[i] = put_function(d, name, file, f->start_line);
+		d->functions[i] = dictionary_put_function(d, name, file,
+							  f->start_line);
 	}
 	return i ? d->functions[i] : 0;
 }
@@ -233,13 +237,14 @@ static uint32_t kernel_function(struct dict *d, const struct batch_frame *f)
 	if (!f->function || n == 0 ||
 	    (n == strlen(kernel) && memcmp(module, kernel, n) == 0) ||
 	    (len >= n && memcmp(name + len - n, module, n) == 0))
-		return function(d, f->function);
+		return dictionary_function(d, f->function);
 	mark = pb_begin(w, DICT_STRING);
 	pb_utf8(w, name, len);
 	pb_raw(w, " ", 1);
 	pb_utf8(w, module, n);
 	pb_end(w, mark);
-	return put_function(d, intern(d, DICT_STRING, start), 0, 0);
+	return dictionary_put_function(
+		d, dictionary_intern(d, DICT_STRING, start), 0, 0);
 }
 
 /* "[file]" for an address in a file that nobody could parse. */
@@ -262,7 +267,8 @@ static uint32_t file_function(struct dict *d, const struct batch_frame *f)
 	pb_utf8(w, path, n);
 	pb_raw(w, "]", path[0] == '[' ? 0 : 1);
 	pb_end(w, mark);
-	return put_function(d, intern(d, DICT_STRING, start), 0, 0);
+	return dictionary_put_function(
+		d, dictionary_intern(d, DICT_STRING, start), 0, 0);
 }
 
 /* The attribute profile.frame.type. */
@@ -282,7 +288,7 @@ static uint32_t frame_type(struct dict *d, uint32_t kind)
 	return d->types[kind];
 }
 
-static void put_line(struct pb *w, uint32_t fn, uint32_t number)
+static void dictionary_put_line(struct pb *w, uint32_t fn, uint32_t number)
 {
 	size_t line = pb_begin(w, 3);
 
@@ -292,7 +298,7 @@ static void put_line(struct pb *w, uint32_t fn, uint32_t number)
 }
 
 /* Innermost line first (opentelemetry/proto/profiles, message Location). */
-static uint32_t location(struct dict *d, uint32_t i)
+static uint32_t dictionary_location(struct dict *d, uint32_t i)
 {
 	const struct batch_frame *f = &d->b->frames[i];
 	bool file = f->kind == BATCH_FRAME_NATIVE || f->kind == BATCH_FRAME_GO;
@@ -303,26 +309,27 @@ static uint32_t location(struct dict *d, uint32_t i)
 
 	if (d->frames[i])
 		return d->frames[i];
-	map = file ? mapping(d, f->exe) : 0;
+	map = file ? dictionary_mapping(d, f->exe) : 0;
 	if (f->kind == BATCH_FRAME_KERNEL)
 		fn = kernel_function(d, f);
 	else if (file && !map && !f->function)
 		fn = file_function(d, f);
 	else
-		fn = function(d, f->function);
+		fn = dictionary_function(d, f->function);
 	type = frame_type(d, f->kind);
 	mark = pb_begin(w, DICT_LOCATION);
 	pb_uint(w, 1, map);
 	pb_uint(w, 2, f->address);
 	if (fn)
-		put_line(w, fn, f->function ? f->line : 0);
+		dictionary_put_line(w, fn, f->function ? f->line : 0);
 	for (uint32_t k = 1; k < n; k++) {
 		f = &d->b->frames[in[k]];
-		put_line(w, function(d, f->function), f->line);
+		dictionary_put_line(w, dictionary_function(d, f->function),
+				    f->line);
 	}
 	pb_packed(w, 4, &type, 1);
 	pb_end(w, mark);
-	return d->frames[i] = intern(d, DICT_LOCATION, start);
+	return d->frames[i] = dictionary_intern(d, DICT_LOCATION, start);
 }
 
 uint32_t dict_stack(struct dict *d, uint32_t i)
@@ -337,10 +344,10 @@ uint32_t dict_stack(struct dict *d, uint32_t i)
 	mark = pb_begin(w, DICT_STACK);
 	list = pb_begin(w, 1);
 	for (uint32_t k = 0; k < s->n; k++)
-		pb_varint(w, location(d, frames[k]));
+		pb_varint(w, dictionary_location(d, frames[k]));
 	pb_end(w, list);
 	pb_end(w, mark);
-	return d->stacks[i] = intern(d, DICT_STACK, start);
+	return d->stacks[i] = dictionary_intern(d, DICT_STACK, start);
 }
 
 unsigned int dict_sample_attrs(struct dict *d, uint32_t i, uint32_t stop,
@@ -363,7 +370,8 @@ unsigned int dict_sample_attrs(struct dict *d, uint32_t i, uint32_t stop,
 
 /* --- life ---------------------------------------------------------------- */
 
-static void *zeros(const struct batch *b, enum batch_table t, size_t size)
+static void *dictionary_zeros(const struct batch *b, enum batch_table t,
+			      size_t size)
 {
 	uint32_t n = batch_n(b, t);
 
@@ -389,12 +397,13 @@ int dict_init(struct dict *d, const struct batch *b)
 	*d = (struct dict){ .b = b };
 	if (getrandom(d->key, sizeof(d->key), 0) != (ssize_t)sizeof(d->key))
 		return -EIO;
-	d->strings = zeros(b, BATCH_STRINGS, sizeof(*d->strings));
-	d->exes = zeros(b, BATCH_EXES, sizeof(*d->exes));
-	d->limits = zeros(b, BATCH_EXES, sizeof(*d->limits));
-	d->functions = zeros(b, BATCH_FUNCTIONS, sizeof(*d->functions));
-	d->frames = zeros(b, BATCH_FRAMES, sizeof(*d->frames));
-	d->stacks = zeros(b, BATCH_STACKS, sizeof(*d->stacks));
+	d->strings = dictionary_zeros(b, BATCH_STRINGS, sizeof(*d->strings));
+	d->exes = dictionary_zeros(b, BATCH_EXES, sizeof(*d->exes));
+	d->limits = dictionary_zeros(b, BATCH_EXES, sizeof(*d->limits));
+	d->functions = dictionary_zeros(b, BATCH_FUNCTIONS,
+					sizeof(*d->functions));
+	d->frames = dictionary_zeros(b, BATCH_FRAMES, sizeof(*d->frames));
+	d->stacks = dictionary_zeros(b, BATCH_STACKS, sizeof(*d->stacks));
 	if (!d->strings || !d->exes || !d->limits || !d->functions ||
 	    !d->frames || !d->stacks)
 		return -ENOMEM;
@@ -403,7 +412,7 @@ int dict_init(struct dict *d, const struct batch *b)
 		struct pb *w = &d->table[t].out;
 
 		pb_end(w, pb_begin(w, t));
-		intern(d, t, 0);
+		dictionary_intern(d, t, 0);
 	}
 	return d->failed ? -ENOMEM : 0;
 }

@@ -53,8 +53,8 @@ static void put_text(struct pb *w, struct pb *text)
 }
 
 /* A line of frameTable and its string; both have the same number. */
-static uint32_t add_frame(struct enc *e, struct pb *text,
-			  enum profile_kind kind, uint32_t line)
+static uint32_t firefox_add_frame(struct enc *e, struct pb *text,
+				  enum profile_kind kind, uint32_t line)
 {
 	const char *comma = e->n_frames ? ",\n" : "\n";
 
@@ -69,7 +69,7 @@ static uint32_t add_frame(struct enc *e, struct pb *text,
 	return e->n_frames++;
 }
 
-static uint32_t frame_of(struct enc *e, uint32_t frame)
+static uint32_t firefox_frame_of(struct enc *e, uint32_t frame)
 {
 	uint32_t f = e->same[frame];
 	struct pb text = { 0 };
@@ -87,7 +87,8 @@ static uint32_t frame_of(struct enc *e, uint32_t frame)
 		text_str(&text, ")");
 	else
 		text.len = len;
-	e->frame_id[f] = add_frame(e, &text, kind, e->b->frames[f].line);
+	e->frame_id[f] = firefox_add_frame(e, &text, kind,
+					   e->b->frames[f].line);
 	e->frame_thread[f] = e->thread;
 	return e->frame_id[f];
 }
@@ -99,13 +100,13 @@ static uint32_t marker_of(struct enc *e, uint32_t stop)
 
 	if (e->frame_thread[at] != e->thread) {
 		text_str(&text, profile_stop_marker(stop));
-		e->frame_id[at] = add_frame(e, &text, KIND_MARKER, 0);
+		e->frame_id[at] = firefox_add_frame(e, &text, KIND_MARKER, 0);
 		e->frame_thread[at] = e->thread;
 	}
 	return e->frame_id[at];
 }
 
-static uint32_t slot_of(const struct enc *e, struct node n)
+static uint32_t firefox_slot_of(const struct enc *e, struct node n)
 {
 	uint64_t h = ((uint64_t)n.prefix << 32 | n.frame) *
 		     0x9e3779b97f4a7c15ULL;	/* Knuth's multiplier, 2^64/phi */
@@ -132,7 +133,7 @@ static bool more_nodes(struct enc *e)
 	e->nodes_cap = cap;
 	memset(e->slots, 0xff, 2 * sizeof(*e->slots) * cap);
 	for (uint32_t i = 0; i < e->n_nodes; i++) {
-		uint32_t at = slot_of(e, e->nodes[i]);
+		uint32_t at = firefox_slot_of(e, e->nodes[i]);
 
 		while (e->slots[at] != NONE)
 			at = (at + 1) & (2 * cap - 1);
@@ -150,7 +151,7 @@ static uint32_t node_of(struct enc *e, uint32_t prefix, uint32_t frame)
 		e->out->failed = true;
 		return NONE;
 	}
-	for (at = slot_of(e, want); e->slots[at] != NONE;
+	for (at = firefox_slot_of(e, want); e->slots[at] != NONE;
 	     at = (at + 1) & (2 * e->nodes_cap - 1)) {
 		const struct node *n = &e->nodes[e->slots[at]];
 
@@ -177,7 +178,7 @@ static uint32_t stack_of(struct enc *e, uint32_t sample)
 		uint32_t n = batch_inlined(e->b, frame, in);
 
 		while (n-- > 0)
-			at = node_of(e, at, frame_of(e, in[n]));
+			at = node_of(e, at, firefox_frame_of(e, in[n]));
 	}
 	e->stack_id[sample] = at;
 	e->stack_thread[sample] = e->thread;

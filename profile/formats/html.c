@@ -55,9 +55,9 @@ static void put_base(struct pb *w, const struct html_base *base)
 		    (unsigned long long)base->samples);
 }
 
-static void put_info(struct pb *w, const struct batch *b,
-		     const struct profile_info *info,
-		     const struct html_base *base)
+static void _html_put_info(struct pb *w, const struct batch *b,
+			   const struct profile_info *info,
+			   const struct html_base *base)
 {
 	uint64_t samples = 0;
 
@@ -94,7 +94,7 @@ static void put_module(struct pb *w, const struct tree *t,
  * String 2i is the name of label i, string 2i + 1 its module, unless it has
  * that of the label before, which is most common: modules[i] says whose.
  */
-static void put_labels(struct pb *w, const struct tree *t)
+static void _html_put_labels(struct pb *w, const struct tree *t)
 {
 	uint32_t *modules = calloc(t->n_labels + 1, sizeof(*modules));
 	uint32_t n = 0;
@@ -136,7 +136,7 @@ static void put_labels(struct pb *w, const struct tree *t)
 	free(modules);
 }
 
-static void put_rows(struct pb *w, const struct tree *t, bool diff)
+static void _html_put_rows(struct pb *w, const struct tree *t, bool diff)
 {
 	uint32_t below = 0;	/* the depth under the row before */
 
@@ -170,11 +170,11 @@ int html_data(const struct batch *b, const struct profile_info *info,
 	if (r)
 		return r;
 	text_str(out, "{\"info\":");
-	put_info(out, b, info, base);
+	_html_put_info(out, b, info, base);
 	if (base)
 		text_str(out, ",\"diff\":true");
-	put_labels(out, &t);
-	put_rows(out, &t, base);
+	_html_put_labels(out, &t);
+	_html_put_rows(out, &t, base);
 	tree_fini(&t);
 	return out->failed ? -ENOMEM : 0;
 }

@@ -26,7 +26,8 @@ struct enc {
 	struct pb out;
 };
 
-static void key_text(struct pb *w, const char *key, const char *s, size_t n)
+static void otlp_key_text(struct pb *w, const char *key, const char *s,
+			  size_t n)
 {
 	size_t mark = pb_begin(w, 1);
 
@@ -41,7 +42,7 @@ static void key_batch(struct enc *e, const char *key, uint32_t i)
 	const char *s = batch_str(e->b, i, &n);
 
 	if (n)
-		key_text(&e->out, key, s, n);
+		otlp_key_text(&e->out, key, s, n);
 }
 
 /* ISO 8601, as the conventions show it for process.creation.time. */
@@ -57,7 +58,7 @@ static void key_time(struct pb *w, const char *key, uint64_t ns)
 		return;
 	n = strftime(buf, sizeof(buf), "%Y-%m-%dT%H:%M:%S", &tm);
 	n += (size_t)snprintf(buf + n, sizeof(buf) - n, ".%03uZ", ms);
-	key_text(w, key, buf, n);
+	otlp_key_text(w, key, buf, n);
 }
 
 static const char pid_key[] = "process.pid";
@@ -86,7 +87,7 @@ static bool extra_attributes(struct enc *e)
 			continue;
 		if (strcmp(p[0], service_key) == 0)
 			named = true;
-		key_text(&e->out, p[0], p[1], strlen(p[1]));
+		otlp_key_text(&e->out, p[0], p[1], strlen(p[1]));
 	}
 	return named;
 }
@@ -108,7 +109,7 @@ static void service_name(struct enc *e, const struct batch_resource *r)
 	pb_end(w, mark);
 }
 
-static void resource(struct enc *e, uint32_t i)
+static void otlp_resource(struct enc *e, uint32_t i)
 {
 	const struct batch_resource *r = &e->b->resources[i];
 	struct pb *w = &e->out;
@@ -165,8 +166,8 @@ static int by_identity(const void *a, const void *b)
 	return x->sample < y->sample ? -1 : 1;
 }
 
-static void value_type(struct enc *e, unsigned int field, const char *type,
-		       const char *unit)
+static void otlp_value_type(struct enc *e, unsigned int field, const char *type,
+			    const char *unit)
 {
 	uint32_t t = dict_literal(&e->dict, type), u = dict_literal(&e->dict, unit);
 	size_t mark = pb_begin(&e->out, field);
@@ -183,7 +184,7 @@ static void profile(struct enc *e, const struct sample_key *k, size_t n)
 	size_t mark = pb_begin(w, 2), i, run;
 	uint8_t id[16];
 
-	value_type(e, 1, "samples", "count");
+	otlp_value_type(e, 1, "samples", "count");
 	for (i = 0; i < n; i += run) {
 		for (run = 1; i + run < n; run++) {
 			if (k[i + run].stack != k[i].stack ||
@@ -195,7 +196,7 @@ static void profile(struct enc *e, const struct sample_key *k, size_t n)
 	}
 	pb_fixed64(w, 3, h->start_ns);
 	pb_uint(w, 4, h->end_ns - h->start_ns);
-	value_type(e, 5, "cpu", "nanoseconds");
+	otlp_value_type(e, 5, "cpu", "nanoseconds");
 	pb_uint(w, 6, NSEC_PER_SEC / (h->frequency ? h->frequency : 1));
 	if (getrandom(id, sizeof(id), 0) == (ssize_t)sizeof(id))
 		pb_bytes(w, 7, id, sizeof(id));
@@ -208,7 +209,7 @@ static void resource_profiles(struct enc *e, const struct sample_key *k,
 	struct pb *w = &e->out;
 	size_t mark = pb_begin(w, 1), scopes, scope;
 
-	resource(e, k->resource);
+	otlp_resource(e, k->resource);
 	scopes = pb_begin(w, 2);
 	scope = pb_begin(w, 1);
 	pb_text(w, 1, "trifold", 7);
@@ -223,7 +224,7 @@ static void resource_profiles(struct enc *e, const struct sample_key *k,
 
 /* --- a request ---------------------------------------------------------- */
 
-static void write_request(struct enc *e)
+static void otlp_write_request(struct enc *e)
 {
 	size_t n = e->range.n, i, run, mark;
 
@@ -265,7 +266,7 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 	e.order = calloc(range.n, sizeof(*e.order));
 	r = dict_init(&e.dict, b);
 	if (r == 0 && e.order)
-		write_request(&e);
+		otlp_write_request(&e);
 	if (!e.order || e.dict.failed || e.out.failed)
 		r = -ENOMEM;
 	if (r == 0) {

@@ -51,7 +51,7 @@ struct enc {
 	uint32_t *ids;		/* of frames in a stack: of their locations */
 };
 
-static uint32_t literal(const struct enc *e, enum literal s)
+static uint32_t pprof_literal(const struct enc *e, enum literal s)
 {
 	return batch_n(e->b, BATCH_STRINGS) + s;
 }
@@ -66,13 +66,13 @@ static uint32_t mapping_of(const struct batch_frame *f)
 	return f->exe ? f->exe + 1 : 0;
 }
 
-static void value_type(struct enc *e, unsigned int field, enum literal type,
-		       enum literal unit)
+static void pprof_value_type(struct enc *e, unsigned int field,
+			     enum literal type, enum literal unit)
 {
 	size_t mark = pb_begin(&e->out, field);
 
-	pb_uint(&e->out, 1, literal(e, type));
-	pb_uint(&e->out, 2, literal(e, unit));
+	pb_uint(&e->out, 1, pprof_literal(e, type));
+	pb_uint(&e->out, 2, pprof_literal(e, unit));
 	pb_end(&e->out, mark);
 }
 
@@ -83,7 +83,7 @@ static void label_str(struct enc *e, enum literal key, uint32_t str)
 	if (!str)
 		return;
 	mark = pb_begin(&e->out, 3);
-	pb_uint(&e->out, 1, literal(e, key));
+	pb_uint(&e->out, 1, pprof_literal(e, key));
 	pb_uint(&e->out, 2, str);
 	pb_end(&e->out, mark);
 }
@@ -92,12 +92,12 @@ static void label_num(struct enc *e, enum literal key, uint64_t num)
 {
 	size_t mark = pb_begin(&e->out, 3);
 
-	pb_uint(&e->out, 1, literal(e, key));
+	pb_uint(&e->out, 1, pprof_literal(e, key));
 	pb_uint(&e->out, 3, num);
 	pb_end(&e->out, mark);
 }
 
-static void put_sample(struct enc *e, const struct batch_sample *s)
+static void pprof_put_sample(struct enc *e, const struct batch_sample *s)
 {
 	const struct batch_stack *stack = &e->b->stacks[s->stack];
 	const struct batch_resource *res = &e->b->resources[s->resource];
@@ -119,7 +119,8 @@ static void put_sample(struct enc *e, const struct batch_sample *s)
 	label_num(e, S_THREAD_ID, attr->tid);
 	label_str(e, S_CONTAINER_ID, res->container_id);
 	if (profile_stop_marker(s->stop))
-		label_str(e, S_STACK_END, literal(e, S__LITERALS) + s->stop);
+		label_str(e, S_STACK_END,
+			  pprof_literal(e, S__LITERALS) + s->stop);
 	pb_end(&e->out, mark);
 }
 
@@ -148,8 +149,8 @@ static void put_mappings(struct enc *e)
 			e->limits[x] = (f->address | 0xfff) + 1;
 		e->bare[x] |= !f->function;
 	}
-	put_mapping(e, KERNEL_MAPPING, e->limits[0], literal(e, S_KERNEL), 0,
-		    true);
+	put_mapping(e, KERNEL_MAPPING, e->limits[0], pprof_literal(e, S_KERNEL),
+		    0, true);
 	for (uint32_t i = 1; i < batch_n(b, BATCH_EXES); i++) {
 		const struct batch_exe *x = &b->exes[i];
 
@@ -159,7 +160,7 @@ static void put_mappings(struct enc *e)
 	}
 }
 
-static void put_line(struct enc *e, uint32_t function, uint32_t number)
+static void pprof_put_line(struct enc *e, uint32_t function, uint32_t number)
 {
 	size_t line = pb_begin(&e->out, 4);
 
@@ -179,16 +180,16 @@ static void put_location(struct enc *e, uint32_t i)
 	pb_uint(&e->out, 2, mapping_of(f));
 	pb_uint(&e->out, 3, f->address);
 	if (f->kind == BATCH_FRAME_CUT)
-		put_line(e, batch_n(e->b, BATCH_FUNCTIONS), 0);
+		pprof_put_line(e, batch_n(e->b, BATCH_FUNCTIONS), 0);
 	for (uint32_t k = 0; k < n && f->function; k++) {
 		f = &e->b->frames[in[k]];
-		put_line(e, f->function, f->line);
+		pprof_put_line(e, f->function, f->line);
 	}
 	pb_end(&e->out, mark);
 }
 
-static void put_function(struct enc *e, uint32_t id, uint32_t name,
-			 uint32_t file, uint32_t line)
+static void pprof_put_function(struct enc *e, uint32_t id, uint32_t name,
+			       uint32_t file, uint32_t line)
 {
 	size_t mark = pb_begin(&e->out, FUNCTION);
 
@@ -246,16 +247,16 @@ static void number_locations(struct enc *e)
 	}
 }
 
-static void put_profile(struct enc *e)
+static void pprof_put_profile(struct enc *e)
 {
 	const struct batch *b = e->b;
 	uint32_t n_functions = batch_n(b, BATCH_FUNCTIONS);
 
 	number_locations(e);
-	value_type(e, SAMPLE_TYPE, S_SAMPLES, S_COUNT);
-	value_type(e, SAMPLE_TYPE, S_CPU, S_NANOSECONDS);
+	pprof_value_type(e, SAMPLE_TYPE, S_SAMPLES, S_COUNT);
+	pprof_value_type(e, SAMPLE_TYPE, S_CPU, S_NANOSECONDS);
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++)
-		put_sample(e, &b->samples[i]);
+		pprof_put_sample(e, &b->samples[i]);
 	put_mappings(e);
 	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
 		if (e->ids[i])
@@ -264,19 +265,19 @@ static void put_profile(struct enc *e)
 	for (uint32_t i = 1; i < n_functions; i++) {
 		const struct batch_function *f = &b->functions[i];
 
-		put_function(e, i, f->name, f->file, f->start_line);
+		pprof_put_function(e, i, f->name, f->file, f->start_line);
 	}
-	put_function(e, n_functions, literal(e, S_MISSING), 0, 0);
+	pprof_put_function(e, n_functions, pprof_literal(e, S_MISSING), 0, 0);
 	put_strings(e);
 	pb_uint(&e->out, TIME_NANOS, b->hdr->start_ns);
 	pb_uint(&e->out, DURATION_NANOS, b->hdr->end_ns - b->hdr->start_ns);
-	value_type(e, PERIOD_TYPE, S_CPU, S_NANOSECONDS);
+	pprof_value_type(e, PERIOD_TYPE, S_CPU, S_NANOSECONDS);
 	pb_uint(&e->out, PERIOD, e->period);
-	pb_uint(&e->out, COMMENT, literal(e, S_COMMENT));
-	pb_uint(&e->out, DEFAULT_SAMPLE_TYPE, literal(e, S_CPU));
+	pb_uint(&e->out, COMMENT, pprof_literal(e, S_COMMENT));
+	pb_uint(&e->out, DEFAULT_SAMPLE_TYPE, pprof_literal(e, S_CPU));
 }
 
-static int gzip(const struct pb *in, struct pb *out)
+static int pprof_gzip(const struct pb *in, struct pb *out)
 {
 	z_stream z = { .next_in = in->data, .avail_in = (uInt)in->len };
 	uint8_t buf[16384];
@@ -314,11 +315,11 @@ int pprof_encode(const struct batch *b, const struct profile_info *info,
 	int r = -ENOMEM;
 
 	if (e.names && e.limits && e.bare && e.ids)
-		put_profile(&e);
+		pprof_put_profile(&e);
 	else
 		e.out.failed = true;
 	if (!e.out.failed)
-		r = gzip(&e.out, out);
+		r = pprof_gzip(&e.out, out);
 	free(e.out.data);
 	free(e.names);
 	free(e.limits);

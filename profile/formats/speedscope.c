@@ -115,7 +115,7 @@ static bool same_stack(const struct enc *e, size_t i, size_t k)
 }
 
 /* Events from..to are those of one process. */
-static void put_profile(struct enc *e, size_t from, size_t to)
+static void speedscope_put_profile(struct enc *e, size_t from, size_t to)
 {
 	struct pb text = { 0 }, weights = { 0 };
 	size_t next;
@@ -153,7 +153,7 @@ static void put_profiles(struct enc *e)
 		     e->events[next].resource == e->events[i].resource; next++)
 			;
 		text_str(e->out, n ? ",\n" : "\n");
-		put_profile(e, i, next);
+		speedscope_put_profile(e, i, next);
 		if (next - i > most) {
 			most = next - i;
 			e->most = n;

@@ -10,7 +10,7 @@
 
 #include "ipc/message.h"
 
-static int read_all(int fd, void *to, uint64_t len, uint64_t off)
+static int elf_file_read_all(int fd, void *to, uint64_t len, uint64_t off)
 {
 	while (len) {
 		ssize_t n = pread(fd, to, len, off);
@@ -39,7 +39,7 @@ int elf_file_read(const struct elf_file *f, uint64_t off, uint64_t len,
 	p = malloc(len + 1);
 	if (!p)
 		return JOB_NO_MEMORY;
-	r = read_all(f->fd, p, len, off);
+	r = elf_file_read_all(f->fd, p, len, off);
 	if (r) {
 		free(p);
 		return r;
@@ -79,7 +79,7 @@ static void read_shdrs(struct elf_file *f)
 
 	if (!e->e_shoff || e->e_shentsize != sizeof(Elf64_Shdr) ||
 	    e->e_shoff > f->size || f->size - e->e_shoff < sizeof(first) ||
-	    read_all(f->fd, &first, sizeof(first), e->e_shoff))
+	    elf_file_read_all(f->fd, &first, sizeof(first), e->e_shoff))
 		return;
 	if (!n)
 		n = first.sh_size;	/* extended numbering */
@@ -106,7 +106,7 @@ int elf_file_open(struct elf_file *f, int fd)
 	if (fstat(fd, &st) < 0 || st.st_size < (off_t)sizeof(f->ehdr))
 		return JOB_NOT_ELF;
 	f->size = st.st_size;
-	r = read_all(fd, &f->ehdr, sizeof(f->ehdr), 0);
+	r = elf_file_read_all(fd, &f->ehdr, sizeof(f->ehdr), 0);
 	if (r)
 		return r;
 	if (memcmp(f->ehdr.e_ident, ELFMAG, SELFMAG) ||

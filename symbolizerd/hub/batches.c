@@ -56,7 +56,7 @@ static void hold_newest(struct batches *b)
 		finish_at(b, 0, BATCH_QUEUE_FULL);
 }
 
-static int make_room(struct batches *b)
+static int batches_make_room(struct batches *b)
 {
 	size_t room = b->room ? b->room * 2 : BATCHES_HELD;
 	struct sent_batch *v;
@@ -73,7 +73,7 @@ static int make_room(struct batches *b)
 
 int batches_add(struct batches *b, int fd, uint64_t bytes, uint64_t samples)
 {
-	int r = make_room(b);
+	int r = batches_make_room(b);
 
 	ledger_handed(b->ledger, samples);
 	if (r < 0) {

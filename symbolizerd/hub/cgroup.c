@@ -12,7 +12,7 @@ void cgroups_fini(struct cgroups *c)
 }
 
 /* The first whose id is not below this one. */
-static size_t place(const struct cgroups *c, uint64_t id)
+static size_t cgroup_place(const struct cgroups *c, uint64_t id)
 {
 	size_t lo = 0, hi = c->n;
 
@@ -27,7 +27,7 @@ static size_t place(const struct cgroups *c, uint64_t id)
 	return lo;
 }
 
-static int insert(struct cgroups *c, size_t i, uint64_t id)
+static int cgroup_insert(struct cgroups *c, size_t i, uint64_t id)
 {
 	if (c->n == c->room) {
 		size_t room = c->room ? c->room * 2 : 64;
@@ -46,7 +46,7 @@ static int insert(struct cgroups *c, size_t i, uint64_t id)
 
 int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
 {
-	size_t i = place(c, id), n = 0;
+	size_t i = cgroup_place(c, id), n = 0;
 	const char *found = container_id(path, len, &n);
 	int r = 0;
 
@@ -55,7 +55,7 @@ int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
 			c->n = 0;
 			i = 0;
 		}
-		r = insert(c, i, id);
+		r = cgroup_insert(c, i, id);
 	}
 	if (r < 0)
 		return r;
@@ -68,7 +68,7 @@ int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
 
 const char *cgroups_container(const struct cgroups *c, uint64_t id)
 {
-	size_t i = place(c, id);
+	size_t i = cgroup_place(c, id);
 
 	return i < c->n && c->v[i].id == id ? c->v[i].container : "";
 }

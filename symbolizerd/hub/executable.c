@@ -44,15 +44,15 @@ void executables_fini(struct executables *x)
 	executables_init(x, x->seed);
 }
 
-static uint32_t *bucket(const struct executables *x,
-			const struct file_key *key)
+static uint32_t *executable_bucket(const struct executables *x,
+				   const struct file_key *key)
 {
 	uint64_t h = XXH3_64bits_withSeed(key, sizeof(*key), x->seed);
 
 	return &x->buckets[h & (x->n_buckets - 1)];
 }
 
-static void relink(struct executables *x)
+static void executable_relink(struct executables *x)
 {
 	memset(x->buckets, 0xff, x->n_buckets * sizeof(*x->buckets));
 	for (uint32_t i = 0; i < x->top; i++) {
@@ -61,13 +61,13 @@ static void relink(struct executables *x)
 
 		if (!e)
 			continue;
-		head = bucket(x, &e->key);
+		head = executable_bucket(x, &e->key);
 		e->next = *head;
 		*head = i;
 	}
 }
 
-static int grow(struct executables *x)
+static int executable_grow(struct executables *x)
 {
 	uint32_t room = x->room ? x->room * 2 : ROOM_FIRST;
 	struct executable **v;
@@ -85,18 +85,18 @@ static int grow(struct executables *x)
 	x->buckets = b;
 	x->n_buckets = room;
 	x->room = room;
-	relink(x);
+	executable_relink(x);
 	return 0;
 }
 
 /* A free index, or EXECUTABLE_NONE. */
-static uint32_t take_index(struct executables *x)
+static uint32_t executable_take_index(struct executables *x)
 {
 	for (; x->free_hint < x->top; x->free_hint++) {
 		if (!x->v[x->free_hint])
 			return x->free_hint;
 	}
-	if (grow(x) < 0)
+	if (executable_grow(x) < 0)
 		return EXECUTABLE_NONE;
 	x->v[x->top] = NULL;
 	return x->top++;
@@ -105,7 +105,8 @@ static uint32_t take_index(struct executables *x)
 uint32_t executables_find(const struct executables *x,
 			  const struct file_key *key)
 {
-	uint32_t i = x->n_buckets ? *bucket(x, key) : EXECUTABLE_NONE;
+	uint32_t i = x->n_buckets ? *executable_bucket(x, key)
+				  : EXECUTABLE_NONE;
 
 	while (i != EXECUTABLE_NONE &&
 	       memcmp(&x->v[i]->key, key, sizeof(*key)))
@@ -126,7 +127,7 @@ uint32_t executables_mention(struct executables *x, const struct file_key *key,
 	}
 	if (x->n >= EXECUTABLES_MAX)
 		return EXECUTABLE_NONE;
-	i = take_index(x);
+	i = executable_take_index(x);
 	if (i == EXECUTABLE_NONE)
 		return i;
 	e = calloc(1, sizeof(*e));
@@ -135,7 +136,7 @@ uint32_t executables_mention(struct executables *x, const struct file_key *key,
 	e->key = *key;
 	e->used = interval;
 	e->met_ns = now_ns;
-	head = bucket(x, key);
+	head = executable_bucket(x, key);
 	e->next = *head;
 	*head = i;
 	x->v[i] = e;
@@ -340,7 +341,7 @@ void executables_sweep(struct executables *x, uint32_t interval)
 	}
 	if (x->n != before) {
 		x->free_hint = 0;
-		relink(x);
+		executable_relink(x);
 	}
 	keep_budget(x, interval);
 }

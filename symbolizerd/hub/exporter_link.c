@@ -15,7 +15,7 @@ bool exporter_link_ready(const struct hub *hub)
 	       hub->exporter.conn.state != CONN_NEW;
 }
 
-static void disconnect(struct hub *hub)
+static void exporter_link_disconnect(struct hub *hub)
 {
 	struct exporter_link *x = &hub->exporter;
 
@@ -63,7 +63,7 @@ static bool plausible(const struct msg_hello_exporter *m)
 	return true;
 }
 
-static int on_hello(struct hub *hub, const struct msg *msg)
+static int exporter_link_on_hello(struct hub *hub, const struct msg *msg)
 {
 	struct msg_hello_hub hello = { .record_version = REC_VERSION };
 	struct exporter_link *x = &hub->exporter;
@@ -83,7 +83,7 @@ static int on_hello(struct hub *hub, const struct msg *msg)
 	return MSG_OK;
 }
 
-static int on_done(struct hub *hub, const struct msg *msg)
+static int exporter_link_on_done(struct hub *hub, const struct msg *msg)
 {
 	struct msg_batch_done m;
 
@@ -94,15 +94,15 @@ static int on_done(struct hub *hub, const struct msg *msg)
 	return MSG_OK;
 }
 
-static int handle(struct hub *hub, const struct msg *msg)
+static int exporter_link_handle(struct hub *hub, const struct msg *msg)
 {
 	struct msg_exporter_stats stats;
 
 	switch (msg->hdr.type) {
 	case MSG_HELLO_EXPORTER:
-		return on_hello(hub, msg);
+		return exporter_link_on_hello(hub, msg);
 	case MSG_BATCH_DONE:
-		return on_done(hub, msg);
+		return exporter_link_on_done(hub, msg);
 	case MSG_EXPORTER_STATS:
 		memcpy(&stats, msg->buf, sizeof(stats));
 		hub->exporter.stats = stats.stats;
@@ -112,7 +112,7 @@ static int handle(struct hub *hub, const struct msg *msg)
 	}
 }
 
-static void receive(struct hub *hub, unsigned int max)
+static void exporter_link_receive(struct hub *hub, unsigned int max)
 {
 	struct exporter_link *x = &hub->exporter;
 	struct msg msg;
@@ -121,7 +121,7 @@ static void receive(struct hub *hub, unsigned int max)
 	while (max-- > 0 && x->conn.fd >= 0) {
 		r = conn_recv(&x->conn, &msg);
 		if (r == 0) {
-			r = handle(hub, &msg);
+			r = exporter_link_handle(hub, &msg);
 			msg_close_fds(&msg);
 		}
 		if (r)
@@ -129,31 +129,31 @@ static void receive(struct hub *hub, unsigned int max)
 	}
 	if (r > 0) {
 		hub_offence(hub, "exporterd", r);
-		disconnect(hub);
+		exporter_link_disconnect(hub);
 	} else if (r < 0 && r != -EAGAIN) {
 		log_info("exporterd has gone");
 		if (hub->phase == HUB_RUNNING && exporter_link_ready(hub))
 			hub->ledger.t.exporter_deaths++;
-		disconnect(hub);
+		exporter_link_disconnect(hub);
 	}
 }
 
-static int on_message(struct ev_source *src, uint32_t events)
+static int exporter_link_on_message(struct ev_source *src, uint32_t events)
 {
 	struct hub *hub = hub_of(src, exporter.src);
 
-	receive(hub, MESSAGES_MAX);
+	exporter_link_receive(hub, MESSAGES_MAX);
 	if (events & EPOLLOUT)
 		exporter_link_flush(hub);
 	return 0;
 }
 
-static void take(struct hub *hub, struct conn *c)
+static void exporter_link_take(struct hub *hub, struct conn *c)
 {
 	struct exporter_link *x = &hub->exporter;
 
 	/* a dead one may not have been noticed yet */
-	receive(hub, MESSAGES_MAX);
+	exporter_link_receive(hub, MESSAGES_MAX);
 	if (x->conn.fd >= 0) {
 		log_warn("a second exporterd is not wanted");
 		hub->stats.offences++;
@@ -161,12 +161,12 @@ static void take(struct hub *hub, struct conn *c)
 		return;
 	}
 	x->conn = *c;
-	x->src = (struct ev_source){ c->fd, on_message };
+	x->src = (struct ev_source){ c->fd, exporter_link_on_message };
 	if (evloop_add(&hub->loop, &x->src, EPOLLIN) < 0)
 		conn_close(&x->conn);
 }
 
-static int on_connect(struct ev_source *src, uint32_t events)
+static int exporter_link_on_connect(struct ev_source *src, uint32_t events)
 {
 	struct hub *hub = hub_of(src, exporter.listener);
 	struct conn c = { .fd = -1 };
@@ -176,7 +176,7 @@ static int on_connect(struct ev_source *src, uint32_t events)
 	r = conn_accept(&c, src->fd, PEER_EXPORTERD, hub->config.exporter_uid,
 			false);
 	if (r == 0)
-		take(hub, &c);
+		exporter_link_take(hub, &c);
 	else if (r == -EACCES)
 		hub_offence(hub, "exporterd", MSG_BAD_SENDER);
 	else if (r != -EAGAIN && log_limited(&hub->exporter.accept_log))
@@ -189,7 +189,7 @@ int exporter_link_init(struct hub *hub, int listener)
 	struct exporter_link *x = &hub->exporter;
 
 	x->conn.fd = -1;
-	x->listener = (struct ev_source){ listener, on_connect };
+	x->listener = (struct ev_source){ listener, exporter_link_on_connect };
 	return evloop_add(&hub->loop, &x->listener, EPOLLIN);
 }
 
@@ -200,5 +200,5 @@ void exporter_link_stop_accepting(struct hub *hub)
 
 void exporter_link_fini(struct hub *hub)
 {
-	disconnect(hub);
+	exporter_link_disconnect(hub);
 }

@@ -198,7 +198,7 @@ static void carry(struct hub *hub, struct event *to, const struct event *ev)
 	processes_get(&hub->processes, to->process)->used = hub->interval + 1;
 }
 
-static size_t build(struct hub *hub, bool all)
+static size_t interval_build(struct hub *hub, bool all)
 {
 	struct clocks clocks = clocks_now(hub);
 	struct samples *s = &hub->samples;
@@ -230,7 +230,7 @@ static size_t build(struct hub *hub, bool all)
 
 void interval_end(struct hub *hub, bool all)
 {
-	size_t kept = hub->samples.n ? build(hub, all) : 0;
+	size_t kept = hub->samples.n ? interval_build(hub, all) : 0;
 
 	if (hub->samples.n == 0)
 		hub->interval_start_ns = clock_ns(CLOCK_REALTIME);

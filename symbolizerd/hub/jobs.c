@@ -24,7 +24,7 @@ static bool is_wanted(const struct hub *hub, uint32_t exe)
 	return executables_get(&hub->exes, exe)->wanted;
 }
 
-static struct executable *exe_of(struct hub *hub, const struct job *job)
+static struct executable *jobs_exe_of(struct hub *hub, const struct job *job)
 {
 	return executables_get(&hub->exes, job->exe);
 }
@@ -33,7 +33,8 @@ static struct executable *exe_of(struct hub *hub, const struct job *job)
 static bool still_meant(struct hub *hub, const struct job *job)
 {
 	return job->life == hub->jobs.life &&
-	       executables_number(&hub->exes, job->number) == exe_of(hub, job);
+	       executables_number(&hub->exes, job->number) ==
+		       jobs_exe_of(hub, job);
 }
 
 static void job_end(struct hub *hub, struct job *job, int verdict)
@@ -41,8 +42,8 @@ static void job_end(struct hub *hub, struct job *job, int verdict)
 	if (job->fd >= 0)
 		close(job->fd);
 	job->fd = -1;
-	exe_of(hub, job)->jobs--;
-	exe_of(hub, job)->wanted = false;
+	jobs_exe_of(hub, job)->jobs--;
+	jobs_exe_of(hub, job)->wanted = false;
 	if (verdict != JOB_OK && still_meant(hub, job))
 		loader_link_table_none(hub, job->number, verdict);
 }
@@ -63,7 +64,8 @@ static void slot_fail(struct hub *hub, struct job_slot *slot, int verdict)
 		log_warn("a worker took too long or lied: executable %u is "
 			 "quarantined", slot->job.number);
 		hub->stats.worker_deaths++;
-		exe_of(hub, &slot->job)->quarantined = verdict == JOB_KILLED;
+		jobs_exe_of(hub, &slot->job)->quarantined = verdict ==
+							    JOB_KILLED;
 		job_end(hub, &slot->job, verdict);
 	}
 	slot->state = SLOT_FAILED;
@@ -125,7 +127,7 @@ static int take_symbols(int fd, const void **map, size_t *len,
 	return r;
 }
 
-static int on_done(struct hub *hub, struct job_slot *slot, struct msg *msg)
+static int jobs_on_done(struct hub *hub, struct job_slot *slot, struct msg *msg)
 {
 	struct symbol_index idx;
 	struct msg_job_done m;
@@ -137,7 +139,8 @@ static int on_done(struct hub *hub, struct job_slot *slot, struct msg *msg)
 	if (slot->state != SLOT_BUSY || m.exe != slot->job.number ||
 	    take_symbols(msg->fds[1], &map, &len, &idx) < 0)
 		return MSG_BAD_CONTENT;
-	if (!executable_done(exe_of(hub, &slot->job), &m, map, len, &idx)) {
+	if (!executable_done(jobs_exe_of(hub, &slot->job), &m, map, len,
+			     &idx)) {
 		munmap((void *)map, len);
 		return MSG_BAD_CONTENT;
 	}
@@ -208,7 +211,7 @@ static int slot_handle(struct hub *hub, struct job_slot *slot, struct msg *msg)
 {
 	switch (msg->hdr.type) {
 	case MSG_JOB_DONE:
-		return on_done(hub, slot, msg);
+		return jobs_on_done(hub, slot, msg);
 	case MSG_JOB_FAILED:
 		return on_failed(hub, slot, msg);
 	case MSG_DEBUG_WANTED:
@@ -267,7 +270,8 @@ static void slot_exited(struct hub *hub, struct job_slot *slot, int status)
 		log_warn("a worker ended with status %d: executable %u is "
 			 "quarantined", status, slot->job.number);
 		hub->stats.worker_deaths++;
-		exe_of(hub, &slot->job)->quarantined = verdict == JOB_KILLED;
+		jobs_exe_of(hub, &slot->job)->quarantined = verdict ==
+							    JOB_KILLED;
 		job_end(hub, &slot->job, verdict);
 	}
 	slot->state = SLOT_FREE;

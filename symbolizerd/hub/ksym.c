@@ -13,7 +13,7 @@ void ksyms_clear(struct ksyms *k)
 	*k = (struct ksyms){ 0 };
 }
 
-static int make_room(struct ksyms *k, uint32_t number)
+static int ksym_make_room(struct ksyms *k, uint32_t number)
 {
 	uint32_t n = k->n ? k->n : 256;
 	char **v;
@@ -33,7 +33,7 @@ static int make_room(struct ksyms *k, uint32_t number)
 
 int ksyms_set(struct ksyms *k, const struct ksym_rec *rec)
 {
-	int r = make_room(k, rec->number);
+	int r = ksym_make_room(k, rec->number);
 	char *name;
 
 	if (r < 0)

@@ -24,8 +24,8 @@ static void outcomes_add(struct export_outcomes *to,
 }
 
 /* Former hubs' samples that exporterd proves to have been handed to it. */
-static void inherit(struct ledger *l, uint64_t queued,
-		    const struct export_outcomes *done)
+static void ledger_inherit(struct ledger *l, uint64_t queued,
+			   const struct export_outcomes *done)
 {
 	uint64_t n = queued + outcomes_sum(done);
 
@@ -100,12 +100,12 @@ static void take_over(struct ledger *l, const struct hub_totals *c)
 	l->t.handed = finished;
 	l->t.received = finished + c->hub_bad + c->hub_dropped;
 	if (l->exporter_spoke) {
-		inherit(l, l->foreign, &l->foreign_done);
+		ledger_inherit(l, l->foreign, &l->foreign_done);
 		l->foreign = 0;
 		l->foreign_done = (struct export_outcomes){ 0 };
 		return;
 	}
-	inherit(l, c->handed - finished, &(struct export_outcomes){ 0 });
+	ledger_inherit(l, c->handed - finished, &(struct export_outcomes){ 0 });
 	l->presumed = true;
 }
 
@@ -197,7 +197,7 @@ void ledger_exporter_first(struct ledger *l, uint64_t queued,
 	if (l->presumed || l->t.hub_deaths > 0) {
 		if (l->presumed)
 			disinherit(l);
-		inherit(l, queued, done);
+		ledger_inherit(l, queued, done);
 		return;
 	}
 	l->foreign += queued;

@@ -19,16 +19,16 @@
 
 /* --- the trace ring -------------------------------------------------------- */
 
-static void disconnect(struct hub *hub);
+static void loader_link_disconnect(struct hub *hub);
 
 static void offence(struct hub *hub, int verdict)
 {
 	hub_offence(hub, "loaderd", verdict);
-	disconnect(hub);
+	loader_link_disconnect(hub);
 }
 
 /* False when the ring itself is malformed. */
-static bool drain(struct hub *hub)
+static bool loader_link_drain_ring(struct hub *hub)
 {
 	struct loader_link *l = &hub->loader;
 	uint64_t copy[RECORD_MAX / 8];
@@ -75,7 +75,7 @@ void loader_link_drain(struct hub *hub)
 	if (!l->ring_open || l->draining)
 		return;
 	l->draining = true;
-	good = drain(hub);
+	good = loader_link_drain_ring(hub);
 	l->draining = false;
 	if (good)
 		return;
@@ -97,7 +97,7 @@ static int on_wake(struct ev_source *src, uint32_t events)
 	return 0;
 }
 
-static void disconnect(struct hub *hub)
+static void loader_link_disconnect(struct hub *hub)
 {
 	struct loader_link *l = &hub->loader;
 
@@ -107,7 +107,7 @@ static void disconnect(struct hub *hub)
 	conn_close(&l->conn);
 	/* what is left in the ring was forwarded: it counts */
 	if (l->ring_open)
-		(void)!drain(hub);
+		(void)!loader_link_drain_ring(hub);
 	close_ring(hub);
 	ledger_loader_gone(&hub->ledger);
 }
@@ -143,7 +143,7 @@ static void forget_answer(const struct outgoing *o)
 }
 
 /* Answers stay across a reconnection of the same loaderd. */
-static void flush(struct hub *hub)
+static void loader_link_flush(struct hub *hub)
 {
 	struct loader_link *l = &hub->loader;
 	size_t done = 0;
@@ -166,7 +166,7 @@ static void clear_out(struct loader_link *l)
 	l->n_out = 0;
 }
 
-static void answer(struct hub *hub, const struct outgoing *o)
+static void loader_link_answer(struct hub *hub, const struct outgoing *o)
 {
 	struct loader_link *l = &hub->loader;
 
@@ -179,19 +179,22 @@ static void answer(struct hub *hub, const struct outgoing *o)
 		return;
 	}
 	l->out[l->n_out++] = *o;
-	flush(hub);
+	loader_link_flush(hub);
 }
 
 void loader_link_table(struct hub *hub, uint32_t number, int fd)
 {
-	answer(hub, &(struct outgoing){ .number = number, .fd = fd });
+	loader_link_answer(hub,
+			   &(struct outgoing){ .number = number, .fd = fd });
 }
 
 void loader_link_table_none(struct hub *hub, uint32_t number, int reason)
 {
-	answer(hub, &(struct outgoing){
-		.number = number, .reason = (uint32_t)reason, .fd = -1,
-	});
+	loader_link_answer(hub, &(struct outgoing){
+					.number = number,
+					.reason = (uint32_t)reason,
+					.fd = -1,
+				});
 }
 
 int loader_link_debug(struct hub *hub, const struct msg_debug_wanted *m)
@@ -258,7 +261,7 @@ static int open_ring(struct hub *hub, struct msg *msg, size_t bytes)
 	return 0;
 }
 
-static int welcome(struct hub *hub, const struct msg *msg)
+static int loader_link_welcome(struct hub *hub, const struct msg *msg)
 {
 	struct msg_hello_hub m = { .record_version = REC_VERSION };
 	struct loader_link *l = &hub->loader;
@@ -269,11 +272,11 @@ static int welcome(struct hub *hub, const struct msg *msg)
 		      NULL, 0, NULL, 0) < 0)
 		return MSG_BAD_STATE;	/* it has read nothing for ages */
 	loader_link_checkpoint(hub);
-	flush(hub);
+	loader_link_flush(hub);
 	return MSG_OK;
 }
 
-static int on_hello(struct hub *hub, struct msg *msg)
+static int loader_link_on_hello(struct hub *hub, struct msg *msg)
 {
 	const struct hub_totals *checkpoint = NULL;
 	struct msg_hello_loader m;
@@ -298,7 +301,7 @@ static int on_hello(struct hub *hub, struct msg *msg)
 		hub->presume_end_ns = now_ns() + LEDGER_PRESUME_NS;
 	hub->frequency = m.frequency;
 	hub->partial = m.partial;
-	return welcome(hub, msg);
+	return loader_link_welcome(hub, msg);
 }
 
 static void processes_drop(struct hub *hub, uint32_t number)
@@ -387,7 +390,7 @@ static int on_stats(struct hub *hub, const struct msg *msg)
 	return MSG_OK;
 }
 
-static int on_debug(struct hub *hub, const struct msg *msg)
+static int loader_link_on_debug(struct hub *hub, const struct msg *msg)
 {
 	struct msg_debug m;
 
@@ -397,11 +400,11 @@ static int on_debug(struct hub *hub, const struct msg *msg)
 	return MSG_OK;
 }
 
-static int handle(struct hub *hub, struct msg *msg)
+static int loader_link_handle(struct hub *hub, struct msg *msg)
 {
 	switch (msg->hdr.type) {
 	case MSG_HELLO_LOADER:
-		return on_hello(hub, msg);
+		return loader_link_on_hello(hub, msg);
 	case MSG_EXE:
 		return on_exe(hub, msg);
 	case MSG_EXE_DROPPED:
@@ -412,7 +415,7 @@ static int handle(struct hub *hub, struct msg *msg)
 		return on_stats(hub, msg);
 	case MSG_DEBUG_FILE:
 	case MSG_DEBUG_NONE:
-		return on_debug(hub, msg);
+		return loader_link_on_debug(hub, msg);
 	case MSG_BYE:
 		loader_link_drain(hub);
 		ledger_loader_bye(&hub->ledger);
@@ -424,7 +427,7 @@ static int handle(struct hub *hub, struct msg *msg)
 }
 
 /* Handle what is there, at most max messages; may end up disconnected. */
-static void receive(struct hub *hub, unsigned int max)
+static void loader_link_receive(struct hub *hub, unsigned int max)
 {
 	struct loader_link *l = &hub->loader;
 	struct msg msg;
@@ -433,7 +436,7 @@ static void receive(struct hub *hub, unsigned int max)
 	while (max-- > 0 && loader_link_up(l)) {
 		r = conn_recv(&l->conn, &msg);
 		if (r == 0) {
-			r = handle(hub, &msg);
+			r = loader_link_handle(hub, &msg);
 			msg_close_fds(&msg);
 		}
 		if (r)
@@ -443,28 +446,28 @@ static void receive(struct hub *hub, unsigned int max)
 		offence(hub, r);
 	} else if (r < 0 && r != -EAGAIN) {
 		log_info("loaderd has gone");
-		disconnect(hub);
+		loader_link_disconnect(hub);
 	}
 }
 
-static int on_message(struct ev_source *src, uint32_t events)
+static int loader_link_on_message(struct ev_source *src, uint32_t events)
 {
 	struct hub *hub = hub_of(src, loader.src);
 
 	if (events & EPOLLOUT)
-		flush(hub);
-	receive(hub, MESSAGES_MAX);
+		loader_link_flush(hub);
+	loader_link_receive(hub, MESSAGES_MAX);
 	return 0;
 }
 
 /* --- connecting ------------------------------------------------------------ */
 
-static void take(struct hub *hub, struct conn *c)
+static void loader_link_take(struct hub *hub, struct conn *c)
 {
 	struct loader_link *l = &hub->loader;
 
 	/* a dead one may not have been noticed yet */
-	receive(hub, MESSAGES_MAX);
+	loader_link_receive(hub, MESSAGES_MAX);
 	if (loader_link_up(l)) {
 		log_warn("a second loaderd is not wanted");
 		hub->stats.offences++;
@@ -472,12 +475,12 @@ static void take(struct hub *hub, struct conn *c)
 		return;
 	}
 	l->conn = *c;
-	l->src = (struct ev_source){ c->fd, on_message };
+	l->src = (struct ev_source){ c->fd, loader_link_on_message };
 	if (evloop_add(&hub->loop, &l->src, EPOLLIN) < 0)
 		conn_close(&l->conn);
 }
 
-static int on_connect(struct ev_source *src, uint32_t events)
+static int loader_link_on_connect(struct ev_source *src, uint32_t events)
 {
 	struct hub *hub = hub_of(src, loader.listener);
 	struct conn c = { .fd = -1 };
@@ -488,7 +491,7 @@ static int on_connect(struct ev_source *src, uint32_t events)
 	r = conn_accept(&c, src->fd, PEER_LOADERD, hub->config.loader_uid,
 			true);
 	if (r == 0)
-		take(hub, &c);
+		loader_link_take(hub, &c);
 	else if (r == -EACCES)
 		hub_offence(hub, "loaderd", MSG_BAD_SENDER);
 	else if (r != -EAGAIN && log_limited(&hub->loader.bad_log))
@@ -500,7 +503,7 @@ void loader_link_tick(struct hub *hub)
 {
 	loader_link_drain(hub);
 	if (hub->loader.n_out > 0)
-		flush(hub);
+		loader_link_flush(hub);
 	loader_link_checkpoint(hub);
 }
 
@@ -510,7 +513,7 @@ int loader_link_init(struct hub *hub, int listener)
 
 	l->conn.fd = -1;
 	l->wake.fd = -1;
-	l->listener = (struct ev_source){ listener, on_connect };
+	l->listener = (struct ev_source){ listener, loader_link_on_connect };
 	return evloop_add(&hub->loop, &l->listener, EPOLLIN);
 }
 
@@ -521,6 +524,6 @@ void loader_link_stop_accepting(struct hub *hub)
 
 void loader_link_fini(struct hub *hub)
 {
-	disconnect(hub);
+	loader_link_disconnect(hub);
 	clear_out(&hub->loader);
 }

@@ -21,8 +21,8 @@ void processes_fini(struct processes *p)
 	processes_init(p, p->seed);
 }
 
-static uint32_t bucket(const struct processes *p, uint32_t tgid,
-		       uint64_t start_ns, uint64_t exec_id)
+static uint32_t process_bucket(const struct processes *p, uint32_t tgid,
+			       uint64_t start_ns, uint64_t exec_id)
 {
 	uint64_t key[3] = { tgid, start_ns, exec_id };
 
@@ -30,23 +30,23 @@ static uint32_t bucket(const struct processes *p, uint32_t tgid,
 	       (p->n_buckets - 1);
 }
 
-static void link_in(struct processes *p, uint32_t i)
+static void process_link_in(struct processes *p, uint32_t i)
 {
 	const struct process *pr = &p->v[i];
-	uint32_t b = bucket(p, pr->tgid, pr->start_ns, pr->exec_id);
+	uint32_t b = process_bucket(p, pr->tgid, pr->start_ns, pr->exec_id);
 
 	p->v[i].next = p->buckets[b];
 	p->buckets[b] = i;
 }
 
 /* Chains and the free list anew, from what is live. */
-static void relink(struct processes *p)
+static void process_relink(struct processes *p)
 {
 	memset(p->buckets, 0xff, p->n_buckets * sizeof(*p->buckets));
 	p->free = PROCESS_NONE;
 	for (uint32_t i = p->top; i-- > 0;) {
 		if (p->v[i].live) {
-			link_in(p, i);
+			process_link_in(p, i);
 			continue;
 		}
 		p->v[i].next = p->free;
@@ -54,7 +54,7 @@ static void relink(struct processes *p)
 	}
 }
 
-static int grow(struct processes *p)
+static int process_grow(struct processes *p)
 {
 	uint32_t room = p->room ? p->room * 2 : ROOM_FIRST;
 	struct process *v;
@@ -74,15 +74,15 @@ static int grow(struct processes *p)
 	p->buckets = b;
 	p->n_buckets = room;
 	p->room = room;
-	relink(p);
+	process_relink(p);
 	return 0;
 }
 
-static uint32_t insert(struct processes *p, const struct trace_rec *rec)
+static uint32_t process_insert(struct processes *p, const struct trace_rec *rec)
 {
 	uint32_t i;
 
-	if (grow(p) < 0)
+	if (process_grow(p) < 0)
 		return PROCESS_NONE;
 	i = p->free;
 	if (i != PROCESS_NONE)
@@ -96,7 +96,7 @@ static uint32_t insert(struct processes *p, const struct trace_rec *rec)
 		.live = true,
 	};
 	p->n++;
-	link_in(p, i);
+	process_link_in(p, i);
 	return i;
 }
 
@@ -119,8 +119,8 @@ uint32_t processes_add(struct processes *p, const struct trace_rec *rec,
 	uint32_t i = PROCESS_NONE;
 
 	if (p->n_buckets)
-		i = p->buckets[bucket(p, rec->tgid, rec->start_ns,
-				      rec->exec_id)];
+		i = p->buckets[process_bucket(p, rec->tgid, rec->start_ns,
+					      rec->exec_id)];
 	for (; i != PROCESS_NONE; i = p->v[i].next) {
 		const struct process *pr = &p->v[i];
 
@@ -129,7 +129,7 @@ uint32_t processes_add(struct processes *p, const struct trace_rec *rec,
 			break;
 	}
 	if (i == PROCESS_NONE)
-		i = insert(p, rec);
+		i = process_insert(p, rec);
 	if (i != PROCESS_NONE)
 		update(&p->v[i], rec, interval);
 	return i;
@@ -152,7 +152,7 @@ void processes_sweep(struct processes *p, uint32_t interval)
 	if (p->n == 0)
 		processes_fini(p);
 	else if (p->n != before)
-		relink(p);
+		process_relink(p);
 }
 
 void processes_forget_numbers(struct processes *p)

@@ -27,7 +27,7 @@ void hub_offence(struct hub *hub, const char *who, int verdict)
 
 /* --- timers ---------------------------------------------------------------- */
 
-static int timer_set(int fd, uint64_t ns, bool again)
+static int hub_run_timer_set(int fd, uint64_t ns, bool again)
 {
 	struct timespec t = {
 		.tv_sec = (time_t)(ns / NSEC_PER_SEC),
@@ -48,7 +48,7 @@ static int interval_set(struct hub *hub)
 	(void)!getrandom(&r, sizeof(r), GRND_NONBLOCK);
 	ns -= ns / 100 * JITTER_PERCENT;
 	ns += r % (hub->config.interval_ns / 100 * JITTER_PERCENT * 2);
-	return timer_set(hub->interval_timer.fd, ns, false);
+	return hub_run_timer_set(hub->interval_timer.fd, ns, false);
 }
 
 static int expired(struct ev_source *src)
@@ -72,13 +72,13 @@ static int on_interval(struct ev_source *src, uint32_t events)
 
 /* --- the end ---------------------------------------------------------------- */
 
-static void enter(struct hub *hub, enum hub_phase phase, uint64_t ns)
+static void hub_run_enter(struct hub *hub, enum hub_phase phase, uint64_t ns)
 {
 	hub->phase = phase;
 	hub->phase_end_ns = now_ns() + ns;
 }
 
-static void finish(struct hub *hub)
+static void hub_run_finish(struct hub *hub)
 {
 	bool restart = hub->ledger.life == LIFE_UP;
 
@@ -97,25 +97,25 @@ static void step(struct hub *hub, uint64_t now)
 
 	if (hub->phase == HUB_WAIT_BYE && hub->ledger.life == LIFE_UP) {
 		if (late)
-			finish(hub);
+			hub_run_finish(hub);
 		return;
 	}
 	if (hub->phase == HUB_WAIT_BYE) {
-		enter(hub, HUB_WAIT_JOBS, JOBS_NS);
+		hub_run_enter(hub, HUB_WAIT_JOBS, JOBS_NS);
 		late = false;
 	}
 	if (hub->phase == HUB_WAIT_JOBS && (late || !interval_waits(hub))) {
 		interval_end(hub, true);
-		enter(hub, HUB_WAIT_EXPORTER, EXPORTER_NS);
+		hub_run_enter(hub, HUB_WAIT_EXPORTER, EXPORTER_NS);
 		late = false;
 	}
 	if (hub->phase == HUB_WAIT_EXPORTER &&
 	    (late || !exporter_link_ready(hub) ||
 	     ledger_outstanding(&hub->ledger) == 0))
-		finish(hub);
+		hub_run_finish(hub);
 }
 
-static int on_signal(struct ev_source *src, uint32_t events)
+static int hub_run_on_signal(struct ev_source *src, uint32_t events)
 {
 	struct hub *hub = hub_of(src, signals);
 	struct signalfd_siginfo si;
@@ -132,10 +132,10 @@ static int on_signal(struct ev_source *src, uint32_t events)
 	loader_link_stop_accepting(hub);
 	exporter_link_stop_accepting(hub);
 	status_stop_accepting(hub);
-	enter(hub, HUB_WAIT_BYE, BYE_NS);
+	hub_run_enter(hub, HUB_WAIT_BYE, BYE_NS);
 	loader_link_drain(hub);
 	step(hub, now_ns());
-	return timer_set(hub->tick.fd, TICK_ENDING_NS, true);
+	return hub_run_timer_set(hub->tick.fd, TICK_ENDING_NS, true);
 }
 
 static void say_status(struct hub *hub)
@@ -148,7 +148,7 @@ static void say_status(struct hub *hub)
 		       hub->traces.n, hub->processes.n, hub->exes.n);
 }
 
-static int on_tick(struct ev_source *src, uint32_t events)
+static int hub_run_on_tick(struct ev_source *src, uint32_t events)
 {
 	struct hub *hub = hub_of(src, tick);
 	uint64_t now = now_ns();
@@ -194,7 +194,8 @@ static int add_signals(struct hub *hub)
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	hub->signals = (struct ev_source){
-		signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), on_signal,
+		signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+		hub_run_on_signal,
 	};
 	return hub->signals.fd < 0 ? -errno :
 				     evloop_add(&hub->loop, &hub->signals,
@@ -241,13 +242,13 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	if (r == 0)
 		r = jobs_init(hub, zygote);
 	if (r == 0)
-		r = add_timer(hub, &hub->tick, on_tick);
+		r = add_timer(hub, &hub->tick, hub_run_on_tick);
 	if (r == 0)
 		r = add_timer(hub, &hub->interval_timer, on_interval);
 	if (r == 0)
 		r = add_signals(hub);
 	if (r == 0)
-		r = timer_set(hub->tick.fd, TICK_NS, true);
+		r = hub_run_timer_set(hub->tick.fd, TICK_NS, true);
 	return r < 0 ? r : interval_set(hub);
 }
 

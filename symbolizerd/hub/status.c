@@ -13,7 +13,7 @@
 
 _Static_assert(offsetof(struct status_client, src) == 0, "src comes first");
 
-static void fill(struct hub *hub, struct status *st)
+static void status_fill(struct hub *hub, struct status *st)
 {
 	struct cost cost;
 
@@ -42,14 +42,14 @@ static void fill(struct hub *hub, struct status *st)
 		executables_quarantine(&hub->exes, &st->quarantine);
 }
 
-static void leave(struct status_client *c)
+static void status_leave(struct status_client *c)
 {
 	evloop_del(&c->hub->loop, &c->src);
 	conn_close(&c->conn);
 }
 
 /* A client that does not read misses some. */
-static void tell(struct conn *c, const struct msg_status *m)
+static void status_tell(struct conn *c, const struct msg_status *m)
 {
 	(void)!conn_send(c, MSG_STATUS, 0, m, sizeof(*m), NULL, 0, NULL, 0);
 }
@@ -88,7 +88,7 @@ static int on_subscribe(struct status_client *c, const struct msg *msg)
 	return MSG_OK;
 }
 
-static int on_message(struct ev_source *src, uint32_t events)
+static int status_on_message(struct ev_source *src, uint32_t events)
 {
 	struct status_client *c = (struct status_client *)src;
 	struct msg msg;
@@ -105,7 +105,7 @@ static int on_message(struct ev_source *src, uint32_t events)
 		return 0;
 	if (r > 0)
 		hub_offence(c->hub, "status client", r);
-	leave(c);
+	status_leave(c);
 	return 0;
 }
 
@@ -118,18 +118,18 @@ static struct status_client *free_place(struct status_clients *s)
 	return NULL;
 }
 
-static void welcome(struct hub *hub, struct status_client *c)
+static void status_welcome(struct hub *hub, struct status_client *c)
 {
 	struct msg_hello_hub hello = { .record_version = REC_VERSION };
 	struct msg_status m;
 
-	fill(hub, &m.status);
+	status_fill(hub, &m.status);
 	(void)!conn_send(&c->conn, MSG_HELLO_HUB, 0, &hello, sizeof(hello),
 			 NULL, 0, NULL, 0);
-	tell(&c->conn, &m);
+	status_tell(&c->conn, &m);
 }
 
-static int on_connect(struct ev_source *src, uint32_t events)
+static int status_on_connect(struct ev_source *src, uint32_t events)
 {
 	struct hub *hub = hub_of(src, status.listener);
 	struct status_client *place = free_place(&hub->status);
@@ -148,13 +148,15 @@ static int on_connect(struct ev_source *src, uint32_t events)
 		return 0;
 	}
 	*place = (struct status_client){
-		.src = { c.fd, on_message }, .hub = hub, .conn = c,
+		.src = { c.fd, status_on_message },
+		.hub = hub,
+		.conn = c,
 	};
 	place->conn.state = CONN_READY;
 	if (evloop_add(&hub->loop, &place->src, EPOLLIN) < 0)
 		conn_close(&place->conn);
 	else
-		welcome(hub, place);
+		status_welcome(hub, place);
 	return 0;
 }
 
@@ -164,7 +166,8 @@ int status_init(struct hub *hub, int listener)
 		hub->status.v[i].hub = hub;
 		hub->status.v[i].conn.fd = -1;
 	}
-	hub->status.listener = (struct ev_source){ listener, on_connect };
+	hub->status.listener = (struct ev_source){ listener,
+						   status_on_connect };
 	return evloop_add(&hub->loop, &hub->status.listener, EPOLLIN);
 }
 
@@ -177,7 +180,7 @@ void status_fini(struct hub *hub)
 {
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
 		if (hub->status.v[i].conn.fd >= 0)
-			leave(&hub->status.v[i]);
+			status_leave(&hub->status.v[i]);
 	}
 }
 
@@ -190,19 +193,19 @@ void status_send(struct hub *hub)
 		if (hub->status.v[i].conn.fd < 0)
 			continue;
 		if (!filled)
-			fill(hub, &m.status);
+			status_fill(hub, &m.status);
 		filled = true;
-		tell(&hub->status.v[i].conn, &m);
+		status_tell(&hub->status.v[i].conn, &m);
 	}
 	if (!exporter_link_ready(hub) || !hub->exporter.wants_status)
 		return;
 	if (!filled)
-		fill(hub, &m.status);
-	tell(&hub->exporter.conn, &m);
+		status_fill(hub, &m.status);
+	status_tell(&hub->exporter.conn, &m);
 }
 
-static void offer(struct status_client *c, int fd, uint64_t id,
-		  const struct msg_batch *m)
+static void status_offer_one(struct status_client *c, int fd, uint64_t id,
+			     const struct msg_batch *m)
 {
 	if (c->wants)
 		tell_missed(c);
@@ -223,6 +226,6 @@ void status_offer(struct hub *hub, int fd, uint64_t id,
 		struct status_client *c = &hub->status.v[i];
 
 		if (c->conn.fd >= 0 && c->subscribed)
-			offer(c, fd, id, m);
+			status_offer_one(c, fd, id, m);
 	}
 }

@@ -63,7 +63,7 @@ static bool memo_grow(struct frame_memo *m)
 
 /* --- frames ------------------------------------------------------------- */
 
-static uint32_t intern(struct pass *p, const char *s, size_t len)
+static uint32_t symbolize_intern(struct pass *p, const char *s, size_t len)
 {
 	p->cost += len;
 	return batch_string(p->builder, s, len);
@@ -71,7 +71,7 @@ static uint32_t intern(struct pass *p, const char *s, size_t len)
 
 static uint32_t function_named(struct pass *p, const char *name, size_t len)
 {
-	struct batch_function f = { .name = intern(p, name, len) };
+	struct batch_function f = { .name = symbolize_intern(p, name, len) };
 
 	return f.name ? batch_function(p->builder, &f) : 0;
 }
@@ -79,8 +79,8 @@ static uint32_t function_named(struct pass *p, const char *name, size_t len)
 static uint32_t function_at(struct pass *p, const struct symbol_place *at)
 {
 	struct batch_function f = {
-		.name = intern(p, at->name, strlen(at->name)),
-		.file = intern(p, at->file, strlen(at->file)),
+		.name = symbolize_intern(p, at->name, strlen(at->name)),
+		.file = symbolize_intern(p, at->file, strlen(at->file)),
 		.start_line = at->first_line,
 	};
 
@@ -89,7 +89,8 @@ static uint32_t function_at(struct pass *p, const struct symbol_place *at)
 
 static uint32_t exe_at(struct pass *p, const char *path)
 {
-	struct batch_exe e = { .path = intern(p, path, strlen(path)) };
+	struct batch_exe e = { .path = symbolize_intern(p, path,
+							strlen(path)) };
 
 	return batch_exe(p->builder, &e);
 }
@@ -101,7 +102,7 @@ static bool is_vdso(const struct file_key *key)
 	return !memcmp(key, &vdso, sizeof(vdso));
 }
 
-static uint32_t exe_of(struct pass *p, struct executable *e)
+static uint32_t symbolize_exe_of(struct pass *p, struct executable *e)
 {
 	const char *path = is_vdso(&e->key) ? "[vdso]" : e->path;
 	struct batch_exe b = { 0 };
@@ -110,12 +111,13 @@ static uint32_t exe_of(struct pass *p, struct executable *e)
 		return e->batch_exe;
 	e->used = p->interval;
 	if (path)
-		b.path = intern(p, path, strlen(path));
+		b.path = symbolize_intern(p, path, strlen(path));
 	if (e->build_id[0])
-		b.build_id = intern(p, e->build_id, strlen(e->build_id));
+		b.build_id = symbolize_intern(p, e->build_id,
+					      strlen(e->build_id));
 	if (e->go_build_id)
-		b.go_build_id = intern(p, e->go_build_id,
-				       strlen(e->go_build_id));
+		b.go_build_id = symbolize_intern(p, e->go_build_id,
+						 strlen(e->go_build_id));
 	memcpy(b.file_id, e->file_id, sizeof(b.file_id));
 	p->cost += COST_EXE;
 	e->batch_exe = batch_exe(p->builder, &b);
@@ -167,7 +169,7 @@ static void file_frame(struct pass *p, struct executable *e, uint64_t place,
 	if (!e || (!e->path && !is_vdso(&e->key)))
 		return;
 	f->kind = e->go ? BATCH_FRAME_GO : BATCH_FRAME_NATIVE;
-	f->exe = exe_of(p, e);
+	f->exe = symbolize_exe_of(p, e);
 	if (e->map)
 		function_frames(p, e, f);
 }
@@ -216,7 +218,7 @@ static uint32_t make_frame(struct pass *p, const uint64_t *words)
 }
 
 /* A word stands for the whole frame unless a key belongs to it. */
-static uint32_t frame_of(struct pass *p, const uint64_t *words)
+static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words)
 {
 	struct frame_memo *m = &p->memo;
 	size_t i;
@@ -272,9 +274,9 @@ uint32_t pass_stack(struct pass *p, struct trace *tr)
 	if (tr->stamp == p->number && tr->stack != STACK_UNMADE)
 		return tr->stack;
 	for (size_t i = 0; i < end; i += frame_words(tr->words[i]))
-		frames[n++] = frame_of(p, &tr->words[i]);
+		frames[n++] = symbolize_frame_of(p, &tr->words[i]);
 	if (n == 0)		/* a stack must have a frame */
-		frames[n++] = frame_of(p, nothing);
+		frames[n++] = symbolize_frame_of(p, nothing);
 	p->cost += sizeof(struct batch_stack) + n * sizeof(frames[0]);
 	tr->stack = batch_stack(p->builder, frames, n);
 	tr->stamp = p->number;

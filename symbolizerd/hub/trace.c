@@ -31,7 +31,7 @@ static size_t trace_size(size_t words)
 	return sizeof(struct trace) + words * sizeof(uint64_t);
 }
 
-static void link_in(struct traces *t, uint32_t i)
+static void trace_link_in(struct traces *t, uint32_t i)
 {
 	uint32_t *head = &t->buckets[t->v[i]->hash_lo & (t->n_buckets - 1)];
 
@@ -39,12 +39,12 @@ static void link_in(struct traces *t, uint32_t i)
 	*head = i;
 }
 
-static void relink(struct traces *t)
+static void trace_relink(struct traces *t)
 {
 	memset(t->buckets, 0xff, t->n_buckets * sizeof(*t->buckets));
 	for (uint32_t i = 0; i < t->top; i++) {
 		if (t->v[i])
-			link_in(t, i);
+			trace_link_in(t, i);
 	}
 }
 
@@ -60,12 +60,12 @@ static int grow_buckets(struct traces *t)
 		return -1;
 	t->buckets = b;
 	t->n_buckets = n;
-	relink(t);
+	trace_relink(t);
 	return 0;
 }
 
 /* A free index, or TRACE_NONE. */
-static uint32_t take_index(struct traces *t)
+static uint32_t trace_take_index(struct traces *t)
 {
 	uint32_t room = t->room ? t->room * 2 : BUCKETS_FIRST;
 	struct trace **v;
@@ -85,8 +85,8 @@ static uint32_t take_index(struct traces *t)
 	return t->top++;
 }
 
-static uint32_t insert(struct traces *t, const struct trace_rec *rec,
-		       XXH128_hash_t hash)
+static uint32_t trace_insert(struct traces *t, const struct trace_rec *rec,
+			     XXH128_hash_t hash)
 {
 	size_t words = (size_t)rec->n_kernel + rec->n_user;
 	size_t size = trace_size(words);
@@ -95,7 +95,7 @@ static uint32_t insert(struct traces *t, const struct trace_rec *rec,
 
 	if (size > t->bytes_max - t->bytes || grow_buckets(t) < 0)
 		return TRACE_NONE;
-	i = take_index(t);
+	i = trace_take_index(t);
 	if (i == TRACE_NONE)
 		return TRACE_NONE;
 	tr = malloc(size);
@@ -111,7 +111,7 @@ static uint32_t insert(struct traces *t, const struct trace_rec *rec,
 	t->v[i] = tr;
 	t->n++;
 	t->bytes += size;
-	link_in(t, i);
+	trace_link_in(t, i);
 	return i;
 }
 
@@ -135,7 +135,7 @@ uint32_t traces_add(struct traces *t, const struct trace_rec *rec,
 			break;
 	}
 	if (i == TRACE_NONE) {
-		i = insert(t, rec, h);
+		i = trace_insert(t, rec, h);
 		*is_new = i != TRACE_NONE;
 	}
 	if (i != TRACE_NONE)
@@ -164,5 +164,5 @@ void traces_sweep(struct traces *t, uint32_t interval)
 	}
 	t->free_hint = 0;
 	if (t->n != before)
-		relink(t);
+		trace_relink(t);
 }

@@ -11,7 +11,7 @@ struct cursor {
 	const uint8_t *pos, *end;
 };
 
-static bool number(struct cursor *c, uint32_t *ret)
+static bool index_number(struct cursor *c, uint32_t *ret)
 {
 	uint32_t v = 0;
 
@@ -36,8 +36,8 @@ struct scope {
 static bool read_scope(struct cursor *c, struct scope *s)
 {
 	s->line = 0;
-	return number(c, &s->function) && number(c, &s->up) &&
-	       (!s->up || number(c, &s->line));
+	return index_number(c, &s->function) && index_number(c, &s->up) &&
+	       (!s->up || index_number(c, &s->line));
 }
 
 static bool scopes_sound(const struct symbol_index *x, struct cursor *c,
@@ -66,18 +66,18 @@ static bool lines_sound(const struct symbol_index *x, uint32_t at,
 	struct cursor c = { x->lines + at, x->lines + x->line_bytes };
 	uint32_t n, len, v, scope, have = UINT32_MAX;
 
-	if (at != *next || !number(&c, &n) || !n || n > SYMBOL_SCOPES_MAX ||
-	    !scopes_sound(x, &c, n))
+	if (at != *next || !index_number(&c, &n) || !n ||
+	    n > SYMBOL_SCOPES_MAX || !scopes_sound(x, &c, n))
 		return false;
 	for (;;) {
-		if (!number(&c, &len))
+		if (!index_number(&c, &len))
 			return false;
 		if (!len)
 			break;
-		if (!number(&c, &v))
+		if (!index_number(&c, &v))
 			return false;
 		if (v & 1) {
-			if (!number(&c, &scope) || scope >= n)
+			if (!index_number(&c, &scope) || scope >= n)
 				return false;
 			have = scope;
 		}
@@ -156,7 +156,8 @@ int symbols_open(const void *data, size_t len, struct symbol_index *ret)
 
 /* --- searching ---------------------------------------------------------------- */
 
-static const struct symbol *find(const struct symbol_index *idx, uint64_t off)
+static const struct symbol *index_find(const struct symbol_index *idx,
+				       uint64_t off)
 {
 	uint32_t lo = 0, hi = idx->n;
 	const struct symbol *s;
@@ -177,7 +178,7 @@ static const struct symbol *find(const struct symbol_index *idx, uint64_t off)
 
 const char *symbols_find(const struct symbol_index *idx, uint64_t off)
 {
-	const struct symbol *s = find(idx, off);
+	const struct symbol *s = index_find(idx, off);
 
 	return s ? idx->names + s->name : NULL;
 }
@@ -195,14 +196,14 @@ static bool find_row(const struct symbol_index *x, const struct symbol *s,
 	struct cursor c = { x->lines + at, x->lines + x->line_bytes };
 	uint64_t end = 0;
 
-	if (!number(&c, &n))
+	if (!index_number(&c, &n))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		read_scope(&c, &sc->at[i]);
 	sc->here = sc->line = 0;
-	while (number(&c, &len) && len && number(&c, &v)) {
+	while (index_number(&c, &len) && len && index_number(&c, &v)) {
 		if (v & 1) {
-			number(&c, &sc->here);
+			index_number(&c, &sc->here);
 			sc->line = x->functions[sc->at[sc->here].function]
 				   .first_line;
 		}
@@ -218,7 +219,7 @@ static bool find_row(const struct symbol_index *x, const struct symbol *s,
 uint32_t symbols_places(const struct symbol_index *idx, uint64_t off,
 			struct symbol_place ret[SYMBOL_DEPTH_MAX])
 {
-	const struct symbol *s = find(idx, off);
+	const struct symbol *s = index_find(idx, off);
 	struct scopes sc;
 	uint32_t n = 0;
 

@@ -39,12 +39,13 @@ struct raws {
 	struct pclntab go;
 };
 
-static const char *name_of(const struct raws *all, const struct raw *r)
+static const char *index_build_name_of(const struct raws *all,
+				       const struct raw *r)
 {
 	return (const char *)all->strings[r->rank / RANK_TABLE].data + r->name;
 }
 
-static int push(struct raws *all, const struct raw *r)
+static int index_build_push(struct raws *all, const struct raw *r)
 {
 	if (all->n == all->cap) {
 		size_t cap = all->cap ? all->cap + all->cap / 2 : 1024;
@@ -74,7 +75,7 @@ static bool is_function(const Elf64_Sym *s)
 }
 
 /* Of a symbol without a size: to the end of its section, if that is known. */
-static uint32_t room(const struct elf_file *f, const Elf64_Sym *s)
+static uint32_t index_build_room(const struct elf_file *f, const Elf64_Sym *s)
 {
 	const Elf64_Shdr *sec = s->st_shndx < f->n_shdrs ?
 				&f->shdrs[s->st_shndx] : NULL;
@@ -85,8 +86,8 @@ static uint32_t room(const struct elf_file *f, const Elf64_Sym *s)
 	return SYMBOL_UNSIZED_MAX;
 }
 
-static int take(const struct elf_file *f, struct raws *all, int table,
-		const Elf64_Sym *s)
+static int index_build_take(const struct elf_file *f, struct raws *all,
+			    int table, const Elf64_Sym *s)
 {
 	const struct elf_bytes *strs = &all->strings[table];
 	struct raw r = {
@@ -100,10 +101,10 @@ static int take(const struct elf_file *f, struct raws *all, int table,
 	if (!r.len)
 		return JOB_OK;
 	r.size = s->st_size < UINT32_MAX ? s->st_size : UINT32_MAX;
-	r.room = room(f, s);
+	r.room = index_build_room(f, s);
 	r.rank = RANK_TABLE * table + (s->st_size ? 0 : RANK_UNSIZED) +
 		 (ELF64_ST_BIND(s->st_info) == STB_LOCAL ? RANK_LOCAL : 0);
-	return push(all, &r);
+	return index_build_push(all, &r);
 }
 
 /* The symbols of f in len bytes at off of `in` (f, or its debug file), a block
@@ -125,7 +126,7 @@ static int take_all(const struct elf_file *f, const struct elf_file *in,
 			Elf64_Sym s;
 
 			memcpy(&s, b.data + i, sizeof(s));
-			r = take(f, all, table, &s);
+			r = index_build_take(f, all, table, &s);
 			if (r)
 				elf_bytes_free(&b);
 		}
@@ -140,7 +141,7 @@ static int take_all(const struct elf_file *f, const struct elf_file *in,
 
 /* --- order ------------------------------------------------------------------ */
 
-static int compare(const void *x, const void *y, void *ctx)
+static int index_build_compare(const void *x, const void *y, void *ctx)
 {
 	const struct raw *a = x, *b = y;
 
@@ -150,16 +151,18 @@ static int compare(const void *x, const void *y, void *ctx)
 		return a->rank < b->rank ? -1 : 1;
 	if (a->len != b->len)
 		return a->len < b->len ? -1 : 1;
-	return memcmp(name_of(ctx, a), name_of(ctx, b), a->len);
+	return memcmp(index_build_name_of(ctx, a), index_build_name_of(ctx, b),
+		      a->len);
 }
 
 /* The best of each address, cut at the next one's start. */
-static void settle(struct raws *all)
+static void index_build_settle(struct raws *all)
 {
 	size_t to = 0;
 
 	if (all->n)
-		qsort_r(all->raw, all->n, sizeof(*all->raw), compare, all);
+		qsort_r(all->raw, all->n, sizeof(*all->raw),
+			index_build_compare, all);
 	for (size_t i = 0; i < all->n; i++) {
 		if (!to || all->raw[to - 1].start != all->raw[i].start)
 			all->raw[to++] = all->raw[i];
@@ -227,9 +230,12 @@ static int encode(struct raws *all, struct lines_builder *b, void **ret,
 	for (size_t i = 0; i < all->n; i++) {
 		const struct raw *raw = &all->raw[i];
 
-		names[i] = raw->go == NOT_GO ?
-			   lines_string(b, name_of(all, raw), raw->len) :
-			   go_lines_name(b, name_of(all, raw));
+		names[i] = raw->go == NOT_GO
+				   ? lines_string(b,
+						  index_build_name_of(all, raw),
+						  raw->len)
+				   : go_lines_name(
+					     b, index_build_name_of(all, raw));
 	}
 	add_lines(all, b);
 	*len = sizeof(*h) + all->n * sizeof(struct symbol) +
@@ -316,7 +322,7 @@ static int from_dynamic(const struct elf_file *f, struct raws *all)
 }
 
 /* A table that does not hold together names nothing: that is all. */
-static int from_go(const struct elf_file *f, struct raws *all)
+static int index_build_from_go(const struct elf_file *f, struct raws *all)
 {
 	const struct pclntab *t = &all->go;
 	int r = pclntab_open(&all->go, f);
@@ -339,7 +345,7 @@ static int from_go(const struct elf_file *f, struct raws *all)
 		}
 		raw.name = fn.name - (const char *)t->names.data;
 		raw.len = strlen(fn.name);
-		r = push(all, &raw);
+		r = index_build_push(all, &raw);
 	}
 	return r;
 }
@@ -348,7 +354,7 @@ int symbols_build(const struct elf_file *f, void **ret, size_t *len)
 {
 	struct lines_builder *b = lines_builder_new();
 	struct raws all = { 0 };
-	int r = b ? from_go(f, &all) : JOB_NO_MEMORY;
+	int r = b ? index_build_from_go(f, &all) : JOB_NO_MEMORY;
 
 	if (!r)
 		r = from_sections(f, f, &all, STATIC);
@@ -359,7 +365,7 @@ int symbols_build(const struct elf_file *f, void **ret, size_t *len)
 	if (!r && !all.strings[DYNAMIC].data)
 		r = from_dynamic(f, &all);
 	if (!r) {
-		settle(&all);
+		index_build_settle(&all);
 		r = encode(&all, b, ret, len);
 	}
 	free(all.raw);

@@ -32,8 +32,8 @@ void lines_builder_free(struct lines_builder *b)
 }
 
 /* Room for `more` elements of a size behind n. */
-static bool room(struct lines_builder *b, void **data, size_t *cap, size_t n,
-		 size_t more, size_t size)
+static bool lines_build_room(struct lines_builder *b, void **data, size_t *cap,
+			     size_t n, size_t more, size_t size)
 {
 	size_t want = *cap ? *cap : 1024;
 	void *p;
@@ -54,8 +54,8 @@ static bool room(struct lines_builder *b, void **data, size_t *cap, size_t n,
 
 /* --- strings and functions -------------------------------------------------- */
 
-static uint64_t hash_of(const struct lines_builder *b,
-			const struct lines_pool *p, uint32_t i)
+static uint64_t lines_build_hash_of(const struct lines_builder *b,
+				    const struct lines_pool *p, uint32_t i)
 {
 	const char *s = b->names + i;
 
@@ -63,7 +63,7 @@ static uint64_t hash_of(const struct lines_builder *b,
 	       XXH3_64bits(&b->functions[i], sizeof(b->functions[i]));
 }
 
-static bool grow(struct lines_builder *b, struct lines_pool *p)
+static bool lines_build_grow(struct lines_builder *b, struct lines_pool *p)
 {
 	uint32_t cap = p->cap ? 2 * p->cap : 1024, *slots;
 
@@ -79,7 +79,7 @@ static bool grow(struct lines_builder *b, struct lines_pool *p)
 
 		if (!p->slots[i])
 			continue;
-		at = hash_of(b, p, p->slots[i] - 1) & (cap - 1);
+		at = lines_build_hash_of(b, p, p->slots[i] - 1) & (cap - 1);
 		while (slots[at])
 			at = (at + 1) & (cap - 1);
 		slots[at] = p->slots[i];
@@ -96,7 +96,7 @@ uint32_t lines_string(struct lines_builder *b, const char *s, size_t len)
 	uint32_t off = b->names_len;
 	uint64_t at;
 
-	if (!grow(b, p))
+	if (!lines_build_grow(b, p))
 		return 0;
 	if (len > NAMES_MAX || b->names_len > NAMES_MAX - len) {
 		b->failed = true;
@@ -109,8 +109,8 @@ uint32_t lines_string(struct lines_builder *b, const char *s, size_t len)
 		if (!strncmp(have, s, len) && !have[len])
 			return p->slots[at] - 1;
 	}
-	if (!room(b, (void **)&b->names, &b->names_cap, b->names_len, len + 1,
-		  1))
+	if (!lines_build_room(b, (void **)&b->names, &b->names_cap,
+			      b->names_len, len + 1, 1))
 		return 0;
 	memcpy(b->names + off, s, len);
 	b->names[off + len] = '\0';
@@ -128,7 +128,7 @@ uint32_t lines_function(struct lines_builder *b, uint32_t name, uint32_t file,
 	size_t cap = b->functions_cap;
 	uint64_t at;
 
-	if (!grow(b, p))
+	if (!lines_build_grow(b, p))
 		return LINES_NONE;
 	at = XXH3_64bits(&f, sizeof(f)) & (p->cap - 1);
 	for (; p->slots[at]; at = (at + 1) & (p->cap - 1)) {
@@ -136,8 +136,8 @@ uint32_t lines_function(struct lines_builder *b, uint32_t name, uint32_t file,
 			return p->slots[at] - 1;
 	}
 	if (b->n_functions == LINES_FUNCTIONS_MAX ||
-	    !room(b, (void **)&b->functions, &cap, b->n_functions, 1,
-		  sizeof(f)))
+	    !lines_build_room(b, (void **)&b->functions, &cap, b->n_functions,
+			      1, sizeof(f)))
 		return LINES_NONE;
 	b->functions_cap = cap;
 	b->functions[b->n_functions++] = f;
@@ -148,7 +148,7 @@ uint32_t lines_function(struct lines_builder *b, uint32_t name, uint32_t file,
 
 /* --- the lines of a symbol --------------------------------------------------- */
 
-static size_t put(uint8_t *to, uint32_t v)
+static size_t lines_build_put(uint8_t *to, uint32_t v)
 {
 	size_t n = 0;
 
@@ -173,23 +173,25 @@ uint32_t lines_scope(struct lines_builder *b, uint32_t function, uint32_t in,
 	uint32_t i = b->n_scopes;
 
 	if (b->broken || function == LINES_NONE || i == SYMBOL_SCOPES_MAX ||
-	    (in != LINES_NONE && (in >= i || b->depth[in] == SYMBOL_DEPTH_MAX)) ||
-	    !room(b, (void **)&b->scopes, &b->scopes_cap, b->scopes_len, 15,
-		  1)) {
+	    (in != LINES_NONE &&
+	     (in >= i || b->depth[in] == SYMBOL_DEPTH_MAX)) ||
+	    !lines_build_room(b, (void **)&b->scopes, &b->scopes_cap,
+			      b->scopes_len, 15, 1)) {
 		b->broken = true;
 		return LINES_NONE;
 	}
 	b->depth[i] = in == LINES_NONE ? 1 : b->depth[in] + 1;
 	b->of[i] = function;
-	b->scopes_len += put(b->scopes + b->scopes_len, function);
-	b->scopes_len += put(b->scopes + b->scopes_len,
-			     in == LINES_NONE ? 0 : i - in);
+	b->scopes_len += lines_build_put(b->scopes + b->scopes_len, function);
+	b->scopes_len += lines_build_put(b->scopes + b->scopes_len,
+					 in == LINES_NONE ? 0 : i - in);
 	if (in != LINES_NONE)
-		b->scopes_len += put(b->scopes + b->scopes_len, line);
+		b->scopes_len += lines_build_put(b->scopes + b->scopes_len,
+						 line);
 	return b->n_scopes++;
 }
 
-static void flush(struct lines_builder *b)
+static void lines_build_flush(struct lines_builder *b)
 {
 	bool other = b->scope != b->last_scope;
 	int64_t delta, base = b->last_line;
@@ -202,14 +204,15 @@ static void flush(struct lines_builder *b)
 	delta = (int64_t)b->line - base;
 	v = delta < 0 ? -2 * delta - 1 : 2 * delta;
 	if (b->pending > UINT32_MAX || v > UINT32_MAX / 2 ||
-	    !room(b, (void **)&b->rows, &b->rows_cap, b->rows_len, 16, 1)) {
+	    !lines_build_room(b, (void **)&b->rows, &b->rows_cap, b->rows_len,
+			      16, 1)) {
 		b->broken = true;
 		return;
 	}
-	b->rows_len += put(b->rows + b->rows_len, b->pending);
-	b->rows_len += put(b->rows + b->rows_len, v << 1 | other);
+	b->rows_len += lines_build_put(b->rows + b->rows_len, b->pending);
+	b->rows_len += lines_build_put(b->rows + b->rows_len, v << 1 | other);
 	if (other)
-		b->rows_len += put(b->rows + b->rows_len, b->scope);
+		b->rows_len += lines_build_put(b->rows + b->rows_len, b->scope);
 	b->last_scope = b->scope;
 	b->last_line = b->line;
 	b->pending = 0;
@@ -228,7 +231,7 @@ void lines_row(struct lines_builder *b, uint64_t len, uint32_t scope,
 		b->pending += len;
 		return;
 	}
-	flush(b);
+	lines_build_flush(b);
 	b->scope = scope;
 	b->line = line;
 	b->pending = len;
@@ -238,7 +241,7 @@ uint32_t lines_end(struct lines_builder *b)
 {
 	size_t at = b->len;
 
-	flush(b);
+	lines_build_flush(b);
 	if (b->broken || !b->rows_len ||
 	    b->scopes_len + b->rows_len + 16 > SYMBOL_LINES_MAX)
 		return SYMBOL_NO_LINES;
@@ -246,10 +249,10 @@ uint32_t lines_end(struct lines_builder *b)
 		b->full = true;
 		return SYMBOL_NO_LINES;
 	}
-	if (!room(b, (void **)&b->bytes, &b->cap, b->len,
-		  b->scopes_len + b->rows_len + 16, 1))
+	if (!lines_build_room(b, (void **)&b->bytes, &b->cap, b->len,
+			      b->scopes_len + b->rows_len + 16, 1))
 		return SYMBOL_NO_LINES;
-	b->len += put(b->bytes + b->len, b->n_scopes);
+	b->len += lines_build_put(b->bytes + b->len, b->n_scopes);
 	memcpy(b->bytes + b->len, b->scopes, b->scopes_len);
 	b->len += b->scopes_len;
 	memcpy(b->bytes + b->len, b->rows, b->rows_len);

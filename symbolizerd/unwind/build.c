@@ -152,7 +152,7 @@ static int from_debug_frame(struct build *b)
 }
 
 /* A table that does not hold together has no rows: that is all. */
-static int from_go(struct build *b)
+static int build_from_go(struct build *b)
 {
 	int r = go_rows(b->f, on_row, b);
 
@@ -189,7 +189,7 @@ int unwind_build(const struct elf_file *f, void **ret, size_t *len)
 		r = from_known(&b, known, n, false);
 	table_builder_next_source(&b.table);
 	if (!r)
-		r = from_go(&b);
+		r = build_from_go(&b);
 	table_builder_next_source(&b.table);
 	if (!r)
 		r = from_debug_frame(&b);

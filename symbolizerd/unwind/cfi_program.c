@@ -103,14 +103,14 @@ static int get_expr(struct wire_in *in, const uint8_t **expr, size_t *len)
 	return WIRE_OK;
 }
 
-static int slot_of(const struct cfi_run *x, uint64_t reg)
+static int cfi_program_slot_of(const struct cfi_run *x, uint64_t reg)
 {
 	return reg == x->cie->ra_reg ? CFI_RA : cfi_slot(x->src->machine, reg);
 }
 
 static void set_reg(struct cfi_run *x, uint64_t reg, uint8_t how, int64_t value)
 {
-	int slot = slot_of(x, reg);
+	int slot = cfi_program_slot_of(x, reg);
 
 	if (slot >= 0)
 		x->st.regs[slot] = (struct cfi_reg){ how, value, NULL, 0 };
@@ -118,7 +118,7 @@ static void set_reg(struct cfi_run *x, uint64_t reg, uint8_t how, int64_t value)
 
 static void restore_reg(struct cfi_run *x, uint64_t reg)
 {
-	int slot = slot_of(x, reg);
+	int slot = cfi_program_slot_of(x, reg);
 
 	if (slot >= 0)
 		x->st.regs[slot] = x->cie->initial.regs[slot];
@@ -165,7 +165,7 @@ int cfi_emit(struct cfi_run *x, uint64_t to)
 	return x->fn(x->ctx, from, to, &rule);
 }
 
-static int advance(struct cfi_run *x, uint64_t delta)
+static int cfi_program_advance(struct cfi_run *x, uint64_t delta)
 {
 	uint64_t bytes;
 
@@ -208,7 +208,7 @@ static int op_offset(struct cfi_run *x, struct wire_in *in, uint8_t op,
 static int op_expression(struct cfi_run *x, struct wire_in *in, uint8_t op,
 			 uint64_t reg)
 {
-	int slot = slot_of(x, reg);
+	int slot = cfi_program_slot_of(x, reg);
 	const uint8_t *expr;
 	size_t len;
 	int r = get_expr(in, &expr, &len);
@@ -286,7 +286,7 @@ static int op_advance(struct cfi_run *x, struct wire_in *in, uint8_t op)
 	uint64_t v;
 	int r = get_unsigned(in, bytes, &v);
 
-	return r ? r : advance(x, v);
+	return r ? r : cfi_program_advance(x, v);
 }
 
 static int op_other(struct cfi_run *x, struct wire_in *in, uint8_t op)
@@ -361,7 +361,7 @@ int cfi_execute(struct cfi_run *x, const uint8_t *ops, size_t len)
 			return r;
 		switch (op & 0xc0) {
 		case DW_CFA_advance_loc:
-			r = advance(x, op & 0x3f);
+			r = cfi_program_advance(x, op & 0x3f);
 			break;
 		case DW_CFA_offset:
 			r = wire_get_uleb(&in, &v);

@@ -47,7 +47,7 @@ static const struct names *names_of(uint16_t machine)
 
 /* --- a rule ---------------------------------------------------------------- */
 
-static void plain(const struct show *s, const char *base, int64_t off)
+static void show_plain(const struct show *s, const char *base, int64_t off)
 {
 	fprintf(s->to, off ? "%s%+" PRId64 : "%s", base, off);
 }
@@ -56,7 +56,7 @@ static void deref(const struct show *s, const char *base,
 		  const struct unwind_rule *r)
 {
 	fputs("*(", s->to);
-	plain(s, base, r->cfa_off);
+	show_plain(s, base, r->cfa_off);
 	fprintf(s->to, r->aux ? ")+%d" : ")", r->aux);
 }
 
@@ -68,13 +68,13 @@ static void show_cfa(const struct show *s, const struct unwind_rule *r)
 	fputs(" cfa=", s->to);
 	switch (r->cfa) {
 	case CFA_SP:
-		plain(s, n->sp, r->cfa_off);
+		show_plain(s, n->sp, r->cfa_off);
 		break;
 	case CFA_FP:
-		plain(s, n->fp, r->cfa_off);
+		show_plain(s, n->fp, r->cfa_off);
 		break;
 	case CFA_REG:
-		plain(s, reg, r->cfa_off);
+		show_plain(s, reg, r->cfa_off);
 		break;
 	case CFA_SP_DEREF:
 		deref(s, n->sp, r);
@@ -94,7 +94,7 @@ static void saved(const struct show *s, const char *reg, bool by_fp,
 		  int64_t off)
 {
 	fprintf(s->to, " %s=*(", reg);
-	plain(s, by_fp ? s->names->fp : "cfa", off);
+	show_plain(s, by_fp ? s->names->fp : "cfa", off);
 	fputc(')', s->to);
 }
 
@@ -137,16 +137,17 @@ static void show_name(const struct show *s, uint64_t off)
 
 /* --- a table ----------------------------------------------------------------- */
 
-static uint32_t index_elements(const struct dir_entry *d)
+static uint32_t show_index_elements(const struct dir_entry *d)
 {
 	return (d->n + INDEX_FANOUT - 1) / INDEX_FANOUT;
 }
 
-static const struct unwind_row *row(const struct show *s,
-				    const struct dir_entry *d, uint32_t k)
+static const struct unwind_row *show_row(const struct show *s,
+					 const struct dir_entry *d, uint32_t k)
 {
-	return &s->elements[d->first + index_elements(d) + k / ELEMENT_ROWS]
-		.row[k % ELEMENT_ROWS];
+	return &s->elements[d->first + show_index_elements(d) +
+			    k / ELEMENT_ROWS]
+			.row[k % ELEMENT_ROWS];
 }
 
 /* Rows of [start, end) of the file, at each executable segment that shows it. */
@@ -184,7 +185,7 @@ static void show_all(const struct show *s)
 		const struct dir_entry *d = &s->dir[page];
 
 		for (uint32_t k = 0; k < d->n * (uint32_t)ELEMENT_ROWS; k++) {
-			const struct unwind_row *r = row(s, d, k);
+			const struct unwind_row *r = show_row(s, d, k);
 
 			at = ((uint64_t)page << TABLE_PAGE_SHIFT) + r->low;
 			if (r->rule == rule)

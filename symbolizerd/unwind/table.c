@@ -41,8 +41,8 @@ void table_builder_fini(struct table_builder *b)
 
 /* --- rules ------------------------------------------------------------------ */
 
-static uint32_t *rule_slot(const struct table_builder *b,
-			   const struct unwind_rule *r)
+static uint32_t *unwind_table_rule_slot(const struct table_builder *b,
+					const struct unwind_rule *r)
 {
 	uint32_t i = XXH3_64bits(r, sizeof(*r)) & (b->hash_size - 1);
 
@@ -68,7 +68,7 @@ static int grow_rules(struct table_builder *b)
 	b->cap_rules = cap;
 	b->hash_size = 4 * cap;
 	for (uint32_t i = 2; i < b->n_rules; i++)
-		*rule_slot(b, &b->rules[i]) = i + 1;
+		*unwind_table_rule_slot(b, &b->rules[i]) = i + 1;
 	return 0;
 }
 
@@ -78,7 +78,7 @@ static int rule_number(struct table_builder *b, const struct unwind_rule *r)
 
 	if (r->cfa == CFA_NONE || r->cfa == CFA_END)
 		return r->cfa == CFA_END ? RULE_END : RULE_NONE;
-	slot = rule_slot(b, r);
+	slot = unwind_table_rule_slot(b, r);
 	if (*slot)
 		return *slot - 1;
 	if (b->n_rules == RULES_MAX)
@@ -86,7 +86,7 @@ static int rule_number(struct table_builder *b, const struct unwind_rule *r)
 	if (b->n_rules == b->cap_rules) {
 		if (grow_rules(b))
 			return -ENOMEM;
-		slot = rule_slot(b, r);
+		slot = unwind_table_rule_slot(b, r);
 	}
 	b->rules[b->n_rules++] = *r;
 	*slot = b->n_rules;
@@ -95,7 +95,8 @@ static int rule_number(struct table_builder *b, const struct unwind_rule *r)
 
 /* --- rows ------------------------------------------------------------------- */
 
-static int push(struct table_builder *b, uint64_t off, bool has, uint32_t rule)
+static int unwind_table_push(struct table_builder *b, uint64_t off, bool has,
+			     uint32_t rule)
 {
 	if (b->n == b->cap) {
 		size_t cap = b->cap ? b->cap + b->cap / 2 : 4096;
@@ -113,16 +114,16 @@ static int push(struct table_builder *b, uint64_t off, bool has, uint32_t rule)
 	return 0;
 }
 
-static int add(struct table_builder *b, uint64_t start, uint64_t end,
-	       uint32_t rule)
+static int unwind_table_add(struct table_builder *b, uint64_t start,
+			    uint64_t end, uint32_t rule)
 {
 	int r;
 
 	/* the end that the row before left here is not one */
 	if (b->n > b->settled && b->rows[b->n - 1] == start << 17)
 		b->n--;
-	r = push(b, start, true, rule);
-	return r ? r : push(b, end, false, RULE_NONE);
+	r = unwind_table_push(b, start, true, rule);
+	return r ? r : unwind_table_push(b, end, false, RULE_NONE);
 }
 
 /* Of [start, end) what no earlier source has spoken of. */
@@ -147,7 +148,7 @@ static int add_gaps(struct table_builder *b, uint64_t start, uint64_t end,
 		if (next > end)
 			next = end;
 		if (!taken && next > start)
-			r = add(b, start, next, rule);
+			r = unwind_table_add(b, start, next, rule);
 		start = next;
 		i++;
 	}
@@ -164,10 +165,11 @@ int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
 	n = rule_number(b, rule);
 	if (n < 0)
 		return n;
-	return b->settled ? add_gaps(b, start, end, n) : add(b, start, end, n);
+	return b->settled ? add_gaps(b, start, end, n)
+			  : unwind_table_add(b, start, end, n);
 }
 
-static int compare(const void *a, const void *b)
+static int unwind_table_compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -178,7 +180,8 @@ static void sort(struct table_builder *b)
 {
 	for (size_t i = 1; i < b->n; i++) {
 		if (b->rows[i - 1] > b->rows[i]) {
-			qsort(b->rows, b->n, sizeof(*b->rows), compare);
+			qsort(b->rows, b->n, sizeof(*b->rows),
+			      unwind_table_compare);
 			return;
 		}
 	}
@@ -192,7 +195,7 @@ void table_builder_next_source(struct table_builder *b)
 
 /* One row an offset, none that repeats the rule before, no short gaps between
  * equal rules. */
-static void merge(struct table_builder *b)
+static void unwind_table_merge(struct table_builder *b)
 {
 	size_t to = 0;
 
@@ -235,12 +238,12 @@ static uint32_t row_elements(size_t rows)
 	return (rows + ELEMENT_ROWS - 1) / ELEMENT_ROWS;
 }
 
-static uint32_t index_elements(uint32_t n)
+static uint32_t unwind_table_index_elements(uint32_t n)
 {
 	return (n + INDEX_FANOUT - 1) / INDEX_FANOUT;
 }
 
-static struct layout lay_out(const struct table_builder *b)
+static struct layout unwind_table_lay_out(const struct table_builder *b)
 {
 	struct layout l = { 0 };
 	size_t i = 0;
@@ -251,7 +254,7 @@ static struct layout lay_out(const struct table_builder *b)
 		size_t end = page_end(b, i, page);
 		uint32_t n = row_elements(end - i);
 
-		l.elements += n + index_elements(n);
+		l.elements += n + unwind_table_index_elements(n);
 		i = end;
 	}
 	l.rules = b->n_rules * sizeof(*b->rules);
@@ -264,7 +267,8 @@ static struct layout lay_out(const struct table_builder *b)
 static void put_page(const struct table_builder *b, size_t first, size_t end,
 		     union element *to)
 {
-	uint32_t n = row_elements(end - first), n_index = index_elements(n);
+	uint32_t n = row_elements(end - first),
+		 n_index = unwind_table_index_elements(n);
 
 	memset(to, 0xff, n_index * sizeof(*to));	/* PAD_LOW */
 	for (uint32_t k = 0; k < n * ELEMENT_ROWS; k++) {
@@ -296,7 +300,7 @@ static void put_pages(const struct table_builder *b, const struct layout *l,
 		if (!n)
 			continue;
 		put_page(b, i, end, &elements[at]);
-		at += n + index_elements(n);
+		at += n + unwind_table_index_elements(n);
 		before = ROW_RULE(b->rows[end - 1]);
 		i = end;
 	}
@@ -309,9 +313,9 @@ int table_builder_finish(struct table_builder *b, void **ret, size_t *len)
 	char *p;
 
 	sort(b);
-	merge(b);
+	unwind_table_merge(b);
 	if (b->n)
-		l = lay_out(b);
+		l = unwind_table_lay_out(b);
 	if (l.pages > 8 * SLAB_ELEMENTS)
 		return -E2BIG;
 	h = calloc(1, l.len);
@@ -346,7 +350,7 @@ const struct unwind_rule *table_lookup(const void *table, uint64_t off)
 		return NULL;
 	d += off >> TABLE_PAGE_SHIFT;
 	rule = d->rule_before;
-	e += d->first + index_elements(d->n);
+	e += d->first + unwind_table_index_elements(d->n);
 	for (uint32_t k = 0; k < d->n * (uint32_t)ELEMENT_ROWS; k++) {
 		const struct unwind_row *row = &e[k / ELEMENT_ROWS]
 					       .row[k % ELEMENT_ROWS];

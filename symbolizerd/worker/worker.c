@@ -17,7 +17,7 @@
 
 #define DEBUG_WAIT_MS	1000	/* for a debug file that may not exist */
 
-static int seal(const char *name, void *data, size_t len)
+static int worker_seal(const char *name, void *data, size_t len)
 {
 	struct iovec part = { data, len };
 	int fd = sealed_make(name, &part, 1);
@@ -35,12 +35,12 @@ static int names(const struct elf_file *f)
 	size_t len;
 
 	if (!symbols_build(f, &data, &len))
-		return seal("symbols", data, len);
+		return worker_seal("symbols", data, len);
 	none = calloc(1, sizeof(*none));
 	if (!none)
 		return -ENOMEM;
 	none->magic = SYMBOLS_MAGIC;
-	return seal("symbols", none, sizeof(*none));
+	return worker_seal("symbols", none, sizeof(*none));
 }
 
 /* --- the debug file ---------------------------------------------------------- */
@@ -91,7 +91,7 @@ static bool debug_open(struct elf_file *f, const struct msg_job_done *done,
 
 /* ----------------------------------------------------------------------------- */
 
-static int make(const struct elf_file *f, int fds[2])
+static int worker_make(const struct elf_file *f, int fds[2])
 {
 	void *data;
 	size_t len;
@@ -99,14 +99,14 @@ static int make(const struct elf_file *f, int fds[2])
 
 	if (r)
 		return r;
-	fds[0] = seal("table", data, len);
+	fds[0] = worker_seal("table", data, len);
 	fds[1] = names(f);
 	return fds[0] < 0 || fds[1] < 0 ? JOB_NO_MEMORY : JOB_OK;
 }
 
 /* Everything that is to be known of a file, in one visit. */
-static int visit(struct conn *c, int file, struct msg_job_done *done,
-		 int fds[2])
+static int worker_visit(struct conn *c, int file, struct msg_job_done *done,
+			int fds[2])
 {
 	struct elf_file f, debug;
 	int r = elf_file_open(&f, file), fd;
@@ -121,7 +121,7 @@ static int visit(struct conn *c, int file, struct msg_job_done *done,
 		fd = debug_needed(&f, done) ? debug_ask(c, done) : -1;
 		if (debug_open(&f, done, fd, &debug))
 			f.debug = &debug;
-		r = make(&f, fds);
+		r = worker_make(&f, fds);
 		if (f.debug)
 			elf_file_close(&debug);
 		if (fd >= 0)
@@ -131,14 +131,14 @@ static int visit(struct conn *c, int file, struct msg_job_done *done,
 	return r;
 }
 
-static int answer(struct conn *c, struct msg *m)
+static int worker_answer(struct conn *c, struct msg *m)
 {
 	const struct msg_job *job = (const void *)m->buf;
 	struct msg_job_done done = { .exe = job->exe };
 	struct msg_job_failed failed = { .exe = job->exe };
 	int fds[2] = { -1, -1 };
 
-	failed.verdict = visit(c, m->fds[0], &done, fds);
+	failed.verdict = worker_visit(c, m->fds[0], &done, fds);
 	if (failed.verdict)
 		return conn_send(c, MSG_JOB_FAILED, m->hdr.id, &failed,
 				 sizeof(failed), NULL, 0, NULL, 0);
@@ -159,7 +159,7 @@ int worker_run(int fd)
 			return 1;
 		r = conn_recv(&c, &m);
 		if (!r)
-			return answer(&c, &m) ? 1 : 0;
+			return worker_answer(&c, &m) ? 1 : 0;
 		if (r == -EAGAIN)
 			r = 0;
 	}

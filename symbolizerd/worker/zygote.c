@@ -64,7 +64,7 @@ static int tell_exit(struct zygote *z, unsigned int slot, int status,
 			 0);
 }
 
-static int start(struct zygote *z, unsigned int slot)
+static int zygote_fork_worker(struct zygote *z, unsigned int slot)
 {
 	pid_t self = getpid(), pid;
 
@@ -80,7 +80,7 @@ static int start(struct zygote *z, unsigned int slot)
 	return 0;
 }
 
-static int reap(struct zygote *z)
+static int zygote_reap(struct zygote *z)
 {
 	struct signalfd_siginfo si;
 	struct rusage used;
@@ -110,7 +110,7 @@ static int obey(struct zygote *z)
 	if (m.slot >= WORKER_SLOTS)
 		return -EPROTO;
 	if (msg.hdr.type == MSG_FORK)
-		return start(z, m.slot);
+		return zygote_fork_worker(z, m.slot);
 	if (msg.hdr.type != MSG_KILL)
 		return -EPROTO;
 	/* not reaped yet, so the number is still its own */
@@ -119,7 +119,7 @@ static int obey(struct zygote *z)
 	return 0;
 }
 
-static int serve(struct zygote *z)
+static int zygote_serve(struct zygote *z)
 {
 	struct pollfd p[] = {
 		{ .fd = z->hub.fd, .events = POLLIN },
@@ -132,7 +132,7 @@ static int serve(struct zygote *z)
 			return -errno;
 		/* the dead first: their slots may be asked for again */
 		if (p[1].revents)
-			r = reap(z);
+			r = zygote_reap(z);
 		if (r == 0 && p[0].revents)
 			r = obey(z);
 	}
@@ -179,7 +179,7 @@ static void zygote_main(uid_t uid, gid_t gid, pid_t hub, int control,
 	if (confine_zygote(uid, gid, keep, WORKER_SLOTS + 3) < 0 ||
 	    getppid() != hub)
 		_exit(1);
-	r = serve(&z);
+	r = zygote_serve(&z);
 	kill_all(&z);
 	if (r != -EPIPE)
 		log_err("zygote: %s", strerror(-r));
@@ -188,7 +188,7 @@ static void zygote_main(uid_t uid, gid_t gid, pid_t hub, int control,
 
 /* --- in the main process -------------------------------------------------- */
 
-static int pair(int *ours, int *theirs)
+static int zygote_pair(int *ours, int *theirs)
 {
 	int sv[2];
 
@@ -204,10 +204,10 @@ int zygote_start(uid_t uid, gid_t gid, struct zygote_ends *ret)
 {
 	int control = -1, slots[WORKER_SLOTS];
 	pid_t self = getpid(), pid;
-	int r = pair(&ret->control, &control);
+	int r = zygote_pair(&ret->control, &control);
 
 	for (unsigned int i = 0; i < WORKER_SLOTS && r == 0; i++)
-		r = pair(&ret->slots[i], &slots[i]);
+		r = zygote_pair(&ret->slots[i], &slots[i]);
 	if (r < 0)
 		return r;	/* the caller ends; nothing to tidy up */
 	pid = fork();

@@ -45,7 +45,7 @@ void api_error(struct answer *ret, unsigned int status, const char *text)
 	text_str(&ret->body, "}\n");
 }
 
-static void failed(struct answer *ret, int error)
+static void api_failed(struct answer *ret, int error)
 {
 	if (error == -E2BIG)
 		api_error(ret, 413, "the selection is too large");
@@ -268,13 +268,13 @@ void api_get(struct api *a, const char *path, const struct params *p,
 			r = paths[i].get(a, &q, now, ret);
 	}
 	if (r || ret->body.failed)
-		failed(ret, r ? r : -ENOMEM);
+		api_failed(ret, r ? r : -ENOMEM);
 }
 
 /* --- samples ---------------------------------------------------------------------------- */
 
 /* ExportProfilesServiceResponse; nothing where all was taken. */
-static void accepted(const struct decoded *d, struct answer *ret)
+static void api_accepted(const struct decoded *d, struct answer *ret)
 {
 	static const char why[] = "samples older than what is kept, or of the future";
 	size_t mark;
@@ -316,5 +316,5 @@ void api_post(struct api *a, const void *data, size_t len, uint64_t now,
 	else if (r)
 		api_error(ret, 503, "not enough memory");
 	else
-		accepted(&d, ret);
+		api_accepted(&d, ret);
 }

@@ -30,7 +30,7 @@ void body_fini(struct body *b)
 }
 
 /* Room for more, at least one byte.  0, -E2BIG, -ENOMEM. */
-static int room(struct body *b)
+static int viewer_body_room(struct body *b)
 {
 	size_t cap = b->cap ? 2 * b->cap : 16384;
 	uint8_t *p;
@@ -52,7 +52,7 @@ static int room(struct body *b)
 static int add_plain(struct body *b, const uint8_t *data, size_t len)
 {
 	while (len) {
-		int r = room(b);
+		int r = viewer_body_room(b);
 		size_t n = b->cap - b->len;
 
 		if (r)
@@ -73,7 +73,7 @@ static int add_gzip(struct body *b, const uint8_t *data, size_t len)
 	b->z.avail_in = (uInt)len;
 	while (!b->ended) {
 		uint8_t over[1];
-		int r = room(b), status;
+		int r = viewer_body_room(b), status;
 		bool full = r == -E2BIG;
 
 		if (r && !full)
@@ -107,7 +107,7 @@ static int add_zstd(struct body *b, const uint8_t *data, size_t len)
 
 	while (in.pos < in.size || more) {
 		uint8_t over[1];
-		int r = room(b);
+		int r = viewer_body_room(b);
 		bool full = r == -E2BIG;
 		ZSTD_outBuffer out = { full ? over : b->data + b->len,
 				       full ? 1 : b->cap - b->len, 0 };

@@ -30,7 +30,8 @@ static const char help[] =
 "TRIFOLD_VIEWER_KEY holds the key, 32 hexadecimal digits, that requests must\n"
 "have; without it one is made, and the page's address is printed.\n";
 
-static bool number(const char *s, uint32_t min, uint32_t max, uint32_t *ret)
+static bool viewer_config_number(const char *s, uint32_t min, uint32_t max,
+				 uint32_t *ret)
 {
 	unsigned long v;
 	char *end;
@@ -50,7 +51,7 @@ static bool add_socket(struct listeners *l, const char *text)
 	uint16_t port;
 	uint32_t fd;
 
-	if (l->n == LISTEN_MAX || !number(text, 3, 1024, &fd))
+	if (l->n == LISTEN_MAX || !viewer_config_number(text, 3, 1024, &fd))
 		return false;
 	port = listen_check((int)fd);
 	if (!port || (l->n && port != l->port) ||
@@ -64,7 +65,7 @@ static bool add_socket(struct listeners *l, const char *text)
 
 enum { LISTEN = 1, LISTEN_FD, KEEP, MEMORY, ID_UID, ID_GID, DEBUG, HELP, VERSION };
 
-static bool set(struct config *c, int what, const char *arg)
+static bool viewer_config_set(struct config *c, int what, const char *arg)
 {
 	switch (what) {
 	case LISTEN:
@@ -72,13 +73,13 @@ static bool set(struct config *c, int what, const char *arg)
 	case LISTEN_FD:
 		return add_socket(&c->sockets, arg);
 	case KEEP:
-		return number(arg, 10, 7 * 86400, &c->keep_s);
+		return viewer_config_number(arg, 10, 7 * 86400, &c->keep_s);
 	case MEMORY:
-		return number(arg, 1, 4096, &c->memory_mib);
+		return viewer_config_number(arg, 1, 4096, &c->memory_mib);
 	case ID_UID:
-		return number(arg, 1, UINT32_MAX - 1, &c->uid);
+		return viewer_config_number(arg, 1, UINT32_MAX - 1, &c->uid);
 	case ID_GID:
-		return number(arg, 1, UINT32_MAX - 1, &c->gid);
+		return viewer_config_number(arg, 1, UINT32_MAX - 1, &c->gid);
 	default:
 		c->debug = true;
 		return true;
@@ -132,7 +133,7 @@ int config_load(struct config *c, int argc, char **argv)
 		}
 		if (o == '?')
 			return USAGE;
-		if (!set(c, o, optarg)) {
+		if (!viewer_config_set(c, o, optarg)) {
 			log_err("--%s %s: not possible; see --help",
 				options[at].name, optarg ? optarg : "");
 			return USAGE;

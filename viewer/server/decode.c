@@ -22,7 +22,7 @@ struct block {
 	_Alignas(16) unsigned char data[];
 };
 
-static void *take(void *arg, size_t size)
+static void *decode_take(void *arg, size_t size)
 {
 	struct budget *m = arg;
 	struct block *p = NULL;
@@ -72,7 +72,7 @@ struct dec {
 	bool naming;			/* first round: leaders' names */
 };
 
-static uint32_t id_of(const OtlpIn__Value *v)
+static uint32_t decode_id_of(const OtlpIn__Value *v)
 {
 	if (!v || v->value_case != OTLP_IN__VALUE__VALUE_INT_VALUE ||
 	    v->int_value < 0 || v->int_value > UINT32_MAX)
@@ -127,9 +127,9 @@ static void attribute(struct dec *d, struct owner *o, struct text key,
 		}
 	}
 	if (text_is(key, "process.pid"))
-		o->pid = id_of(v);
+		o->pid = decode_id_of(v);
 	else if (text_is(key, "thread.id"))
-		o->tid = id_of(v);
+		o->tid = decode_id_of(v);
 	else if (text_is(key, "process.creation.time"))
 		o->start_ns = time_of(frames_value(&d->frames, v));
 	else if (text_is(key, "trifold.stack.end"))
@@ -256,8 +256,8 @@ static int find_times(struct dec *d, const OtlpIn__Profile *p,
 
 /* --- the request ------------------------------------------------------------------------ */
 
-static int put_sample(struct dec *d, const OtlpIn__Profile *p,
-		      const OtlpIn__Sample *s, struct owner o)
+static int decode_put_sample(struct dec *d, const OtlpIn__Profile *p,
+			     const OtlpIn__Sample *s, struct owner o)
 {
 	uint32_t stack, sample;
 	int r;
@@ -284,8 +284,8 @@ static int put_sample(struct dec *d, const OtlpIn__Profile *p,
 	return 0;
 }
 
-static int put_profile(struct dec *d, const OtlpIn__Profile *p,
-		       const struct owner *of)
+static int decode_put_profile(struct dec *d, const OtlpIn__Profile *p,
+			      const struct owner *of)
 {
 	struct owner o = *of;
 	int r = 0;
@@ -297,7 +297,7 @@ static int put_profile(struct dec *d, const OtlpIn__Profile *p,
 		d->out->frequency = (uint32_t)((NSEC_PER_SEC +
 			(uint64_t)p->period / 2) / (uint64_t)p->period);
 	for (size_t i = 0; i < p->n_samples && r == 0; i++)
-		r = put_sample(d, p, p->samples[i], o);
+		r = decode_put_sample(d, p, p->samples[i], o);
 	return d->frames.bad ? -EPROTO : r;
 }
 
@@ -315,13 +315,13 @@ static int put_request(struct dec *d, const OtlpIn__Request *q)
 			const OtlpIn__ScopeProfiles *sp = rp->scope_profiles[k];
 
 			for (size_t m = 0; m < sp->n_profiles && r == 0; m++)
-				r = put_profile(d, sp->profiles[m], &o);
+				r = decode_put_profile(d, sp->profiles[m], &o);
 		}
 	}
 	return d->frames.bad ? -EPROTO : r;
 }
 
-static int build(struct dec *d, const OtlpIn__Request *q)
+static int decode_build(struct dec *d, const OtlpIn__Request *q)
 {
 	int r;
 
@@ -344,7 +344,7 @@ static int build(struct dec *d, const OtlpIn__Request *q)
 
 int decode_request(const struct decode_in *in, struct decoded *ret)
 {
-	struct budget m = { { take, give, &m }, in->memory, false };
+	struct budget m = { { decode_take, give, &m }, in->memory, false };
 	struct dec d = { .in = in, .out = ret, .start_ns = UINT64_MAX };
 	OtlpIn__Request *q;
 	int r;
@@ -355,7 +355,7 @@ int decode_request(const struct decode_in *in, struct decoded *ret)
 	q = otlp_in__request__unpack(&m.ops, in->len, in->data);
 	if (!q)
 		return m.over ? -E2BIG : -EPROTO;
-	r = build(&d, q);
+	r = decode_build(&d, q);
 	otlp_in__request__free_unpacked(q, &m.ops);
 	if (r)
 		*ret = (struct decoded){ 0 };

@@ -20,7 +20,7 @@ uint32_t text_intern(struct batch_builder *b, struct text t)
 			    t.len);
 }
 
-static struct text text_of(ProtobufCBinaryData d)
+static struct text decode_frames_text_of(ProtobufCBinaryData d)
 {
 	return (struct text){ d.len ? (const char *)d.data : "", d.len };
 }
@@ -37,13 +37,13 @@ struct text frames_text(struct frames *f, int32_t i)
 {
 	if (i == 0 || !in_table(f, i, f->d ? f->d->n_string_table : 0))
 		return (struct text){ "", 0 };
-	return text_of(f->d->string_table[i]);
+	return decode_frames_text_of(f->d->string_table[i]);
 }
 
 struct text frames_value(struct frames *f, const OtlpIn__Value *v)
 {
 	if (v && v->value_case == OTLP_IN__VALUE__VALUE_STRING_VALUE)
-		return text_of(v->string_value);
+		return decode_frames_text_of(v->string_value);
 	if (v && v->value_case == OTLP_IN__VALUE__VALUE_STRING_VALUE_STRINDEX)
 		return frames_text(f, v->string_value_strindex);
 	return (struct text){ "", 0 };
@@ -56,7 +56,7 @@ const OtlpIn__KeyValueAndUnit *frames_attribute(struct frames *f, int32_t i)
 	return f->d->attribute_table[i];
 }
 
-static uint32_t string(struct frames *f, int32_t i)
+static uint32_t decode_frames_string(struct frames *f, int32_t i)
 {
 	struct text t = frames_text(f, i);
 
@@ -74,7 +74,7 @@ static uint32_t number32(int64_t v)
 	return v < 0 || v > UINT32_MAX ? 0 : (uint32_t)v;
 }
 
-static uint32_t function(struct frames *f, int32_t i)
+static uint32_t decode_frames_function(struct frames *f, int32_t i)
 {
 	const OtlpIn__Function *from;
 	struct batch_function to = { 0 };
@@ -84,27 +84,28 @@ static uint32_t function(struct frames *f, int32_t i)
 	if (f->functions[i])
 		return f->functions[i] - 1;
 	from = f->d->function_table[i];
-	to.name = string(f, from->name_strindex);
+	to.name = decode_frames_string(f, from->name_strindex);
 	if (!to.name)
-		to.name = string(f, from->system_name_strindex);
-	to.file = string(f, from->filename_strindex);
+		to.name = decode_frames_string(f, from->system_name_strindex);
+	to.file = decode_frames_string(f, from->filename_strindex);
 	to.start_line = number32(from->start_line);
 	f->functions[i] = batch_function(f->b, &to) + 1;
 	return f->functions[i] - 1;
 }
 
-static uint32_t hex_digit(char c)
+static uint32_t decode_frames_hex_digit(char c)
 {
 	return c >= '0' && c <= '9' ? (uint32_t)(c - '0') :
 	       c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10 : 16;
 }
 
-static void file_id(struct text t, uint8_t id[FILE_ID_LEN])
+static void decode_frames_file_id(struct text t, uint8_t id[FILE_ID_LEN])
 {
 	if (t.len != 2 * FILE_ID_LEN)
 		return;
 	for (size_t i = 0; i < FILE_ID_LEN; i++) {
-		uint32_t a = hex_digit(t.s[2 * i]), b = hex_digit(t.s[2 * i + 1]);
+		uint32_t a = decode_frames_hex_digit(t.s[2 * i]),
+			 b = decode_frames_hex_digit(t.s[2 * i + 1]);
 
 		if (a > 15 || b > 15) {
 			memset(id, 0, FILE_ID_LEN);
@@ -114,7 +115,7 @@ static void file_id(struct text t, uint8_t id[FILE_ID_LEN])
 	}
 }
 
-static uint32_t mapping(struct frames *f, int32_t i)
+static uint32_t decode_frames_mapping(struct frames *f, int32_t i)
 {
 	static const char prefix[] = "process.executable.build_id.";
 	const OtlpIn__Mapping *from;
@@ -125,7 +126,7 @@ static uint32_t mapping(struct frames *f, int32_t i)
 	if (f->mappings[i])
 		return f->mappings[i] - 1;
 	from = f->d->mapping_table[i];
-	to.path = string(f, from->filename_strindex);
+	to.path = decode_frames_string(f, from->filename_strindex);
 	for (size_t k = 0; k < from->n_attribute_indices; k++) {
 		const OtlpIn__KeyValueAndUnit *a =
 			frames_attribute(f, from->attribute_indices[k]);
@@ -144,7 +145,7 @@ static uint32_t mapping(struct frames *f, int32_t i)
 		else if (text_is(key, "go"))
 			to.go_build_id = text_intern(f->b, v);
 		else if (text_is(key, "htlhash"))
-			file_id(v, to.file_id);
+			decode_frames_file_id(v, to.file_id);
 	}
 	f->mappings[i] = batch_exe(f->b, &to) + 1;
 	return f->mappings[i] - 1;
@@ -152,7 +153,8 @@ static uint32_t mapping(struct frames *f, int32_t i)
 
 /* --- frames ---------------------------------------------------------------------- */
 
-static uint16_t kind_of(struct frames *f, const OtlpIn__Location *l)
+static uint16_t decode_frames_kind_of(struct frames *f,
+				      const OtlpIn__Location *l)
 {
 	static const struct {
 		const char *name;
@@ -188,7 +190,8 @@ static uint32_t put_lines(struct frames *f, const OtlpIn__Location *l,
 	uint32_t at = 0;
 
 	for (size_t k = l->n_lines; k-- > 0; ) {
-		uint32_t fn = function(f, l->lines[k]->function_index);
+		uint32_t fn =
+			decode_frames_function(f, l->lines[k]->function_index);
 
 		if (!fn || v->inlined >= BATCH_INLINED_MAX)
 			continue;
@@ -203,7 +206,7 @@ static uint32_t put_lines(struct frames *f, const OtlpIn__Location *l,
 	return v->function ? at : batch_frame(f->b, v);
 }
 
-static uint32_t location(struct frames *f, int32_t i)
+static uint32_t decode_frames_location(struct frames *f, int32_t i)
 {
 	struct batch_frame v = { .kind = BATCH_FRAME_CUT };
 	const OtlpIn__Location *l;
@@ -214,8 +217,8 @@ static uint32_t location(struct frames *f, int32_t i)
 		return f->locations[i] - 1;
 	l = f->d->location_table[i];
 	if (i) {
-		v.kind = kind_of(f, l);
-		v.exe = mapping(f, l->mapping_index);
+		v.kind = decode_frames_kind_of(f, l);
+		v.exe = decode_frames_mapping(f, l->mapping_index);
 		v.address = l->address;
 	}
 	f->locations[i] = put_lines(f, l, &v) + 1;
@@ -240,7 +243,7 @@ uint32_t frames_stack(struct frames *f, int32_t i)
 	for (size_t k = 0; k < s->n_location_indices; k++) {
 		if (n == DECODE_DEPTH_MAX - 1)
 			break;
-		v[n++] = location(f, s->location_indices[k]);
+		v[n++] = decode_frames_location(f, s->location_indices[k]);
 	}
 	if (n == 0 || n < s->n_location_indices)
 		v[n++] = batch_frame(f->b, &cut);

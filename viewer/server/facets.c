@@ -25,13 +25,13 @@ struct facet {
 	uint64_t seed;			/* names are chosen by strangers */
 };
 
-static uint64_t hash(const struct facet *f, const struct entry *e)
+static uint64_t facets_hash(const struct facet *f, const struct entry *e)
 {
 	return XXH3_64bits_withSeed(f->text.data + e->value, e->value_len,
 				    f->seed);
 }
 
-static bool room(struct facet *f)
+static bool facets_room(struct facet *f)
 {
 	uint32_t cap = f->cap ? 2 * f->cap : 256;
 	struct entry *entries;
@@ -47,7 +47,7 @@ static bool room(struct facet *f)
 	if (!slots)
 		return false;
 	for (uint32_t i = 0; i < f->n; i++) {
-		uint64_t at = hash(f, &f->entries[i]) & (cap - 1);
+		uint64_t at = facets_hash(f, &f->entries[i]) & (cap - 1);
 
 		while (slots[at])
 			at = (at + 1) & (cap - 1);
@@ -61,7 +61,8 @@ static bool room(struct facet *f)
 
 /* Add to the value that is the last of .text from `value` on, up to `label`;
  * its label is the rest.  0 or -ENOMEM. */
-static int add(struct facet *f, size_t value, size_t label, uint64_t samples)
+static int facets_add(struct facet *f, size_t value, size_t label,
+		      uint64_t samples)
 {
 	struct entry e = {
 		.value = value, .label = label,
@@ -71,9 +72,9 @@ static int add(struct facet *f, size_t value, size_t label, uint64_t samples)
 	};
 	uint64_t at;
 
-	if (f->text.failed || !room(f))
+	if (f->text.failed || !facets_room(f))
 		return -ENOMEM;
-	at = hash(f, &e) & (f->cap - 1);
+	at = facets_hash(f, &e) & (f->cap - 1);
 	for (; f->slots[at]; at = (at + 1) & (f->cap - 1)) {
 		struct entry *o = &f->entries[f->slots[at] - 1];
 
@@ -148,7 +149,7 @@ static int add_resource(struct facet *f, enum select_key key,
 	} else {
 		put_short(f, key, value);
 	}
-	return add(f, value, label, samples);
+	return facets_add(f, value, label, samples);
 }
 
 static int add_thread(struct facet *f, const struct batch *b, uint32_t i,
@@ -159,7 +160,7 @@ static int add_thread(struct facet *f, const struct batch *b, uint32_t i,
 	put_string(f, b, b->attrs[i].thread_name);
 	label = f->text.len;
 	put_string(f, b, b->attrs[i].thread_name);
-	return add(f, value, label, samples);
+	return facets_add(f, value, label, samples);
 }
 
 static int add_kinds(struct facet *f, uint32_t kinds, uint64_t samples)
@@ -175,7 +176,7 @@ static int add_kinds(struct facet *f, uint32_t kinds, uint64_t samples)
 		text_str(&f->text, name);
 		label = f->text.len;
 		text_str(&f->text, name);
-		r = add(f, value, label, samples);
+		r = facets_add(f, value, label, samples);
 	}
 	return r;
 }
@@ -216,8 +217,8 @@ static const struct {
 };
 #define SHOWN	(sizeof(shown) / sizeof(shown[0]))
 
-static int add_segment(struct facet *facets, const struct segment *s,
-		       const struct query *q)
+static int facets_add_segment(struct facet *facets, const struct segment *s,
+			      const struct query *q)
 {
 	size_t n = batch_n(&s->b, BATCH_ATTRS) + batch_n(&s->b, BATCH_RESOURCES) +
 		(1u << BATCH_FRAME__KINDS);
@@ -254,8 +255,8 @@ static int by_samples(const void *pa, const void *pb, void *arg)
 	return r ? r : a->value_len < b->value_len ? -1 : 1;
 }
 
-static uint64_t put(struct facet *f, const char *name, uint32_t limit,
-		    struct pb *out)
+static uint64_t facets_put(struct facet *f, const char *name, uint32_t limit,
+			   struct pb *out)
 {
 	const char *text = (const char *)f->text.data;
 	uint64_t others = 0;
@@ -295,11 +296,11 @@ int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
 		facets[i].seed = seed;
 	for (size_t i = 0; i < s->n && r == 0; i++) {
 		if (select_overlaps(s->v[i], q))
-			r = add_segment(facets, s->v[i], q);
+			r = facets_add_segment(facets, s->v[i], q);
 	}
 	text_str(out, "{");
 	for (size_t i = 0; i < SHOWN && r == 0; i++)
-		others[i] = put(&facets[i], shown[i].name, limit, out);
+		others[i] = facets_put(&facets[i], shown[i].name, limit, out);
 	text_str(out, "\"others\":{");
 	for (size_t i = 0; i < SHOWN && r == 0; i++)
 		text_printf(out, "%s\"%s\":%llu", i ? "," : "", shown[i].name,

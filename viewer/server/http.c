@@ -82,8 +82,8 @@ static enum MHD_Result reply(struct MHD_Connection *c, struct answer *a,
 	return done;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *c, unsigned int status,
-			      const char *why)
+static enum MHD_Result viewer_http_refuse(struct MHD_Connection *c,
+					  unsigned int status, const char *why)
 {
 	struct answer a = { 0 };
 
@@ -158,11 +158,12 @@ static enum MHD_Result take_body(struct http *h, struct MHD_Connection *c,
 	struct answer a;
 
 	if (r == -E2BIG)
-		return refuse(c, 413, "the request is too large");
+		return viewer_http_refuse(c, 413, "the request is too large");
 	if (r == -EPROTO)
-		return refuse(c, 400, "the body is not encoded as it says");
+		return viewer_http_refuse(c, 400,
+					  "the body is not encoded as it says");
 	if (r)
-		return refuse(c, 503, "not enough memory");
+		return viewer_http_refuse(c, 503, "not enough memory");
 	api_post(h->api, call->body.data, call->body.len,
 		 clock_ns(CLOCK_REALTIME), &a);
 	return reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
@@ -242,8 +243,8 @@ static enum MHD_Result see_header(void *arg, enum MHD_ValueKind kind,
 
 /* Judge a request by its headers: 0, or a status (405: *why is the methods
  * that are allowed). */
-static unsigned int judge(const struct asked *a, const char *path,
-			  const char *method, const char **why)
+static unsigned int viewer_http_judge(const struct asked *a, const char *path,
+				      const char *method, const char **why)
 {
 	bool get = !strcmp(method, "GET") || !strcmp(method, "HEAD");
 	bool post = !strcmp(path, HTTP_PROFILES_PATH);
@@ -270,8 +271,10 @@ static unsigned int judge(const struct asked *a, const char *path,
 	return post && a->h->posts >= HTTP_POSTS ? 503 : 0;
 }
 
-static enum MHD_Result begin(struct http *h, struct MHD_Connection *c,
-			     const char *path, const char *method, void **state)
+static enum MHD_Result viewer_http_begin(struct http *h,
+					 struct MHD_Connection *c,
+					 const char *path, const char *method,
+					 void **state)
 {
 	struct asked a = { .h = h, .not_protobuf = true };
 	unsigned int status;
@@ -279,12 +282,12 @@ static enum MHD_Result begin(struct http *h, struct MHD_Connection *c,
 	const char *why;
 
 	MHD_get_connection_values(c, MHD_HEADER_KIND, see_header, &a);
-	status = judge(&a, path, method, &why);
+	status = viewer_http_judge(&a, path, method, &why);
 	h->refused += status == 401 || status == 403;
 	if (status == 405)
 		return refuse_method(c, why);
 	if (status)
-		return refuse(c, status, why);
+		return viewer_http_refuse(c, status, why);
 	call = calloc(1, sizeof(*call));
 	if (!call)
 		return MHD_NO;
@@ -309,7 +312,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c,
 
 	(void)version;
 	if (!call)
-		return begin(h, c, path, method, state);
+		return viewer_http_begin(h, c, path, method, state);
 	if (*len) {
 		if (!call->error)
 			call->error = body_add(&call->body, data, *len);
@@ -402,7 +405,7 @@ void http_tick(struct http *h)
 
 /* --- life -------------------------------------------------------------------------------- */
 
-static void say(void *arg, const char *fmt, va_list ap)
+static void viewer_http_say(void *arg, const char *fmt, va_list ap)
 {
 	char text[512];
 	int n = vsnprintf(text, sizeof(text), fmt, ap);
@@ -415,17 +418,15 @@ static void say(void *arg, const char *fmt, va_list ap)
 
 static struct MHD_Daemon *start_one(struct http *h, int fd)
 {
-	return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-		on_request, h,
-		MHD_OPTION_EXTERNAL_LOGGER, say, NULL,
-		MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1,
+	return MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, h,
+		MHD_OPTION_EXTERNAL_LOGGER, viewer_http_say, NULL,
+		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_S,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
-		MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
 }
 
 int http_start(struct http *h, const struct listeners *l)

@@ -50,7 +50,7 @@ int listen_parse(const char *text, int *family, uint16_t *port)
 	return 0;
 }
 
-static socklen_t fill(union address *a, int family, uint16_t port)
+static socklen_t listen_fill(union address *a, int family, uint16_t port)
 {
 	memset(a, 0, sizeof(*a));
 	if (family == AF_INET) {
@@ -68,7 +68,7 @@ static socklen_t fill(union address *a, int family, uint16_t port)
 static int open_one(int family, uint16_t port)
 {
 	union address a;
-	socklen_t len = fill(&a, family, port);
+	socklen_t len = listen_fill(&a, family, port);
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int one = 1, r;
 

@@ -28,7 +28,7 @@ struct viewer {
 	int signals;
 };
 
-static int catch_signals(struct viewer *v)
+static int viewer_catch_signals(struct viewer *v)
 {
 	sigset_t set;
 
@@ -42,7 +42,7 @@ static int catch_signals(struct viewer *v)
 	return v->signals < 0 ? -errno : 0;
 }
 
-static int open_sockets(struct config *c)
+static int viewer_open_sockets(struct config *c)
 {
 	int r;
 
@@ -55,13 +55,13 @@ static int open_sockets(struct config *c)
 	return r;
 }
 
-static int start(struct viewer *v)
+static int viewer_start(struct viewer *v)
 {
 	bool own_key = !v->cfg.key[0];
 	int r;
 
-	if ((r = open_sockets(&v->cfg)) || (r = catch_signals(v)) ||
-	    (r = service_init()) ||
+	if ((r = viewer_open_sockets(&v->cfg)) ||
+	    (r = viewer_catch_signals(v)) || (r = service_init()) ||
 	    (own_key && (r = guard_new_key(v->cfg.key))))
 		return r;
 	service_scrub_env();
@@ -90,7 +90,7 @@ static void tick(struct viewer *v)
 		       (unsigned long long)s->bytes);
 }
 
-static int run(struct viewer *v)
+static int viewer_run(struct viewer *v)
 {
 	struct pollfd p[1 + LISTEN_MAX] = {
 		{ .fd = v->signals, .events = POLLIN },
@@ -128,13 +128,13 @@ int main(int argc, char **argv)
 	if (r)
 		return r < 0 ? 0 : r;
 	log_init("trifold-viewer", v.cfg.debug);
-	r = start(&v);
+	r = viewer_start(&v);
 	if (r < 0)
 		log_err("cannot start: %s", strerror(-r));
 	else
 		r = confine(&v.cfg);
 	if (r == 0)
-		r = run(&v);
+		r = viewer_run(&v);
 	service_stopping();
 	http_stop(&v.http);
 	store_fini(&v.store);

@@ -144,7 +144,8 @@ static uint32_t count_times(const struct segment *s,
 }
 
 /* A part of a coarse segment: every sample's share, in the order of samples. */
-static uint64_t share(const struct match *m, uint64_t total, uint32_t *counts)
+static uint64_t match_share(const struct match *m, uint64_t total,
+			    uint32_t *counts)
 {
 	uint64_t part = before(m->seg, total, m->q->to_ns) -
 			before(m->seg, total, m->q->from_ns);
@@ -171,7 +172,7 @@ uint64_t match_counts(const struct match *m, uint32_t ignore, uint32_t *counts)
 			count_times(s, &s->b.samples[i], m->q);
 		sum += counts[i];
 	}
-	return s->counts ? share(m, sum, counts) : sum;
+	return s->counts ? match_share(m, sum, counts) : sum;
 }
 
 /* --- the time line ----------------------------------------------------------------- */

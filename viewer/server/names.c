@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static uint32_t slot_of(uint32_t pid, uint64_t start_ns)
+static uint32_t names_slot_of(uint32_t pid, uint64_t start_ns)
 {
 	uint64_t h = (start_ns ^ pid) * 0x9e3779b97f4a7c15ULL;
 
@@ -13,7 +13,7 @@ static uint32_t slot_of(uint32_t pid, uint64_t start_ns)
 void names_put(struct names *n, uint32_t pid, uint64_t start_ns,
 	       const char *text, size_t len)
 {
-	struct name_slot *s = &n->slots[slot_of(pid, start_ns)];
+	struct name_slot *s = &n->slots[names_slot_of(pid, start_ns)];
 
 	if (len == 0 || len > NAMES_LEN)
 		return;
@@ -26,7 +26,7 @@ void names_put(struct names *n, uint32_t pid, uint64_t start_ns,
 const char *names_get(const struct names *n, uint32_t pid, uint64_t start_ns,
 		      size_t *len)
 {
-	const struct name_slot *s = &n->slots[slot_of(pid, start_ns)];
+	const struct name_slot *s = &n->slots[names_slot_of(pid, start_ns)];
 
 	if (!s->len || s->pid != pid || s->start_ns != start_ns)
 		return NULL;

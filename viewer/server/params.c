@@ -33,7 +33,7 @@ static bool is(const char *s, size_t len, const char *want)
 }
 
 /* A decimal number, at most max. */
-static bool number(const struct param *p, uint64_t max, uint64_t *ret)
+static bool params_number(const struct param *p, uint64_t max, uint64_t *ret)
 {
 	uint64_t v = 0;
 
@@ -68,7 +68,7 @@ static const char *add_filter(struct query *q, enum select_key k,
 		return add_kind(q, p);
 	if (q->key[k].n == SELECT_VALUES_MAX)
 		return "too many values of one filter";
-	if ((k == KEY_PID || k == KEY_TID) && !number(p, UINT32_MAX, &v))
+	if ((k == KEY_PID || k == KEY_TID) && !params_number(p, UINT32_MAX, &v))
 		return "pid and tid: a number";
 	q->key[k].number[q->key[k].n] = (uint32_t)v;
 	q->key[k].text[q->key[k].n++] =
@@ -106,8 +106,9 @@ static const char *one(struct request *r, struct numbers *n,
 			continue;
 		if (*numbers[i].to != UINT64_MAX)
 			return "a parameter is given twice";
-		return number(p, numbers[i].max, numbers[i].to) ? NULL :
-			numbers[i].error;
+		return params_number(p, numbers[i].max, numbers[i].to)
+			       ? NULL
+			       : numbers[i].error;
 	}
 	for (int k = 0; k < KEY__COUNT; k++) {
 		if (is(p->name, p->name_len, key_names[k]))

@@ -9,8 +9,8 @@
 
 #define MINUTE_NS	(60 * NSEC_PER_SEC)
 
-static struct segment *make(const struct batch *b, void *data, size_t len,
-			    uint32_t *counts)
+static struct segment *segment_make(const struct batch *b, void *data,
+				    size_t len, uint32_t *counts)
 {
 	struct segment *s = calloc(1, sizeof(*s));
 
@@ -37,7 +37,7 @@ int segment_new(void *data, size_t len, struct segment **ret)
 
 	if (r)
 		return r;
-	*ret = make(&b, data, len, NULL);
+	*ret = segment_make(&b, data, len, NULL);
 	return *ret ? 0 : -ENOMEM;
 }
 
@@ -61,7 +61,7 @@ struct merging {
 };
 
 /* Add to a count, that of a new sample too.  0 or -ENOMEM. */
-static int count(struct merging *m, uint32_t sample, uint32_t n)
+static int segment_add_count(struct merging *m, uint32_t sample, uint32_t n)
 {
 	uint32_t cap = m->cap ? 2 * m->cap : 256, *p;
 
@@ -84,7 +84,7 @@ static int count(struct merging *m, uint32_t sample, uint32_t n)
 	return 0;
 }
 
-static int add(struct merging *m, const struct segment *s)
+static int segment_add(struct merging *m, const struct segment *s)
 {
 	struct remap r = {
 		.to = m->b, .from = &s->b, .kinds = REMAP_ALL,
@@ -100,7 +100,7 @@ static int add(struct merging *m, const struct segment *s)
 		sample = batch_sample(m->b, remap_stack(&r, v->stack), attr,
 				      remap_resource(&r, v->resource), v->stop);
 		if (m->to != SEGMENT_EXACT)
-			error = count(m, sample, segment_count(s, i));
+			error = segment_add_count(m, sample, segment_count(s, i));
 		else if (sample != UINT32_MAX)
 			batch_sample_times(m->b, sample, s->b.times + v->first,
 					   v->n);
@@ -109,7 +109,7 @@ static int add(struct merging *m, const struct segment *s)
 	return error;
 }
 
-static int finish(struct merging *m, struct segment **ret)
+static int segment_finish(struct merging *m, struct segment **ret)
 {
 	struct batch b;
 	void *data;
@@ -120,7 +120,7 @@ static int finish(struct merging *m, struct segment **ret)
 	if (r)
 		return r;
 	r = batch_open(data, len, &b);
-	*ret = r ? NULL : make(&b, data, len, m->counts);
+	*ret = r ? NULL : segment_make(&b, data, len, m->counts);
 	if (!*ret) {
 		free(data);
 		return r ? r : -ENOMEM;
@@ -146,9 +146,9 @@ int segment_merge(struct segment *const *v, size_t n, enum segment_state to,
 			m.end_ns = v[i]->end_ns;
 	}
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = add(&m, v[i]);
+		r = segment_add(&m, v[i]);
 	if (r == 0)
-		r = finish(&m, ret);
+		r = segment_finish(&m, ret);
 	batch_builder_free(m.b);
 	free(m.counts);
 	return r;

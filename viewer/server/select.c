@@ -15,7 +15,7 @@ struct selecting {
 	uint64_t samples[2];
 };
 
-static int room(struct selecting *s, uint32_t sample)
+static int select_room(struct selecting *s, uint32_t sample)
 {
 	uint32_t cap = s->cap ? 2 * s->cap : 256;
 
@@ -60,7 +60,7 @@ static int add_counts(struct selecting *s, const struct match *m,
 				      remap_named(&r, v->resource), v->stop);
 		if (sample == UINT32_MAX)
 			break;		/* batch_builder_finish() says why */
-		error = room(s, sample);
+		error = select_room(s, sample);
 		if (error)
 			break;
 		to = &s->counts[which][sample];
@@ -71,8 +71,8 @@ static int add_counts(struct selecting *s, const struct match *m,
 	return error;
 }
 
-static int add_segment(struct selecting *s, const struct segment *seg,
-		       const struct query *q, int which)
+static int select_add_segment(struct selecting *s, const struct segment *seg,
+			      const struct query *q, int which)
 {
 	uint32_t *counts = calloc(batch_n(&seg->b, BATCH_SAMPLES) + 1,
 				  sizeof(*counts));
@@ -97,14 +97,14 @@ static int add_query(struct selecting *s, const struct store *st,
 
 	for (size_t i = 0; i < st->n && r == 0; i++) {
 		if (select_overlaps(st->v[i], q))
-			r = add_segment(s, st->v[i], q, which);
+			r = select_add_segment(s, st->v[i], q, which);
 	}
 	return r;
 }
 
 /* Make of a batch with one event a sample one with its counts. */
-static int finish(struct selecting *s, const struct query *q, bool base,
-		  struct selection *ret)
+static int select_finish(struct selecting *s, const struct query *q, bool base,
+			 struct selection *ret)
 {
 	struct batch_sample *samples;
 	size_t len;
@@ -149,7 +149,7 @@ int select_batch(const struct store *st, const struct query *q,
 	if (r == 0 && base && !s.counts[1])
 		r = (s.counts[1] = calloc(1, sizeof(uint32_t))) ? 0 : -ENOMEM;
 	if (r == 0)
-		r = finish(&s, q, base, ret);
+		r = select_finish(&s, q, base, ret);
 	batch_builder_free(s.b);
 	free(s.counts[0]);
 	free(s.counts[1]);

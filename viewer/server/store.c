@@ -29,7 +29,7 @@ void store_fini(struct store *s)
 
 /* --- the list ------------------------------------------------------------------ */
 
-static int insert(struct store *s, struct segment *seg)
+static int store_insert(struct store *s, struct segment *seg)
 {
 	size_t at = s->n, cap = s->cap ? 2 * s->cap : 64;
 
@@ -62,7 +62,7 @@ static struct segment *take_out(struct store *s, size_t at)
 	return seg;
 }
 
-static void drop(struct store *s, size_t at, uint64_t *counter)
+static void store_drop(struct store *s, size_t at, uint64_t *counter)
 {
 	struct segment *seg = take_out(s, at);
 
@@ -72,8 +72,8 @@ static void drop(struct store *s, size_t at, uint64_t *counter)
 
 /* Put one segment in the place of these (n indices, ascending).  0, -ENOMEM or
  * -E2BIG: all is as it was. */
-static int merge(struct store *s, const size_t *at, size_t n,
-		 enum segment_state to, uint8_t grade)
+static int store_merge(struct store *s, const size_t *at, size_t n,
+		       enum segment_state to, uint8_t grade)
 {
 	struct segment *v[PIECES_MAX] = { 0 }, *one = NULL;
 	int r;
@@ -86,14 +86,14 @@ static int merge(struct store *s, const size_t *at, size_t n,
 	one->grade = grade;
 	for (size_t i = n; i-- > 0; )
 		segment_free(take_out(s, at[i]));
-	return insert(s, one);		/* there is room: n >= 1 were there */
+	return store_insert(s, one); /* there is room: n >= 1 were there */
 }
 
 /* Those that cannot be one are left apart. */
 static void merge_exact(struct store *s, const size_t *at, size_t n,
 			uint8_t grade)
 {
-	if (merge(s, at, n, SEGMENT_EXACT, grade) == 0)
+	if (store_merge(s, at, n, SEGMENT_EXACT, grade) == 0)
 		return;
 	for (size_t i = 0; i < n; i++)
 		s->v[at[i]]->grade = SEALED;
@@ -105,9 +105,9 @@ static void merge_exact(struct store *s, const size_t *at, size_t n,
 
 /* Segments of this minute up to this state and of this grade, at most max:
  * indices, ascending. */
-static size_t find(const struct store *s, uint64_t minute,
-		   enum segment_state upto, uint8_t grade, size_t *at,
-		   size_t max)
+static size_t store_find(const struct store *s, uint64_t minute,
+			 enum segment_state upto, uint8_t grade, size_t *at,
+			 size_t max)
 {
 	size_t n = 0;
 
@@ -135,7 +135,7 @@ static void merge_grades(struct store *s, uint64_t minute)
 	size_t at[STORE_FAN];
 
 	for (uint8_t grade = 0; grade < SEALED - 1; grade++) {
-		if (find(s, minute, SEGMENT_EXACT, grade, at, STORE_FAN) <
+		if (store_find(s, minute, SEGMENT_EXACT, grade, at, STORE_FAN) <
 		    STORE_FAN)
 			return;
 		merge_exact(s, at, STORE_FAN, grade + 1);
@@ -144,7 +144,7 @@ static void merge_grades(struct store *s, uint64_t minute)
 
 /* Minutes that are over become one segment each, once: what comes late has
  * merge_grades(). */
-static void seal(struct store *s, uint64_t now)
+static void store_seal(struct store *s, uint64_t now)
 {
 	uint64_t over = now > LATE_NS ? (now - LATE_NS) / MINUTE_NS : 0;
 	size_t at[PIECES_MAX], n;
@@ -152,7 +152,8 @@ static void seal(struct store *s, uint64_t now)
 	if (s->sealed && s->sealed < over - 60)
 		s->sealed = over - 60;		/* nothing came for long */
 	for (; s->sealed && s->sealed < over; s->sealed++) {
-		n = find(s, s->sealed, SEGMENT_EXACT, ANY, at, PIECES_MAX);
+		n = store_find(s, s->sealed, SEGMENT_EXACT, ANY, at,
+			       PIECES_MAX);
 		if (n > 1)
 			merge_exact(s, at, n, SEALED);
 	}
@@ -180,8 +181,8 @@ static void merge_minutes(struct store *s)
 		if (s->v[i]->state == SEGMENT_MINUTE)
 			at[n++] = i;
 	}
-	if (merge(s, at, n, SEGMENT_LONG, 0))
-		drop(s, at[0], &s->dropped);
+	if (store_merge(s, at, n, SEGMENT_LONG, 0))
+		store_drop(s, at[0], &s->dropped);
 }
 
 /* The first exact segment that ends before this, or -1. */
@@ -199,10 +200,11 @@ static void forget_times(struct store *s, size_t exact)
 {
 	size_t at[PIECES_MAX], n;
 
-	n = find(s, s->v[exact]->minute, SEGMENT_MINUTE, ANY, at, PIECES_MAX);
-	if (merge(s, at, n, SEGMENT_MINUTE, 0) &&
-	    merge(s, &exact, 1, SEGMENT_MINUTE, 0))
-		drop(s, exact, &s->dropped);
+	n = store_find(s, s->v[exact]->minute, SEGMENT_MINUTE, ANY, at,
+		       PIECES_MAX);
+	if (store_merge(s, at, n, SEGMENT_MINUTE, 0) &&
+	    store_merge(s, &exact, 1, SEGMENT_MINUTE, 0))
+		store_drop(s, exact, &s->dropped);
 }
 
 /* Take one step down. */
@@ -217,7 +219,7 @@ static void coarsen(struct store *s, uint64_t now)
 	else if (exact >= 0)
 		forget_times(s, (size_t)exact);
 	else
-		drop(s, 0, &s->dropped);
+		store_drop(s, 0, &s->dropped);
 }
 
 void store_expire(struct store *s, uint64_t now)
@@ -228,7 +230,7 @@ void store_expire(struct store *s, uint64_t now)
 		if (s->v[i]->start_ns >= before)
 			return;
 		if (s->v[i]->end_ns <= before)
-			drop(s, i, &s->expired);
+			store_drop(s, i, &s->expired);
 		else
 			i++;
 	}
@@ -249,14 +251,14 @@ int store_add(struct store *s, void *data, size_t len, uint64_t now)
 		return r;
 	}
 	minute = seg->minute;
-	r = insert(s, seg);
+	r = store_insert(s, seg);
 	if (r) {
 		segment_free(seg);
 		return r;
 	}
 	store_expire(s, now);
 	merge_grades(s, minute);
-	seal(s, now);
+	store_seal(s, now);
 	while (s->bytes > s->budget && s->n)
 		coarsen(s, now);
 	return 0;

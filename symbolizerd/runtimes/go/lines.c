@@ -6,7 +6,7 @@
 
 /* --- places -------------------------------------------------------------------- */
 
-static bool push(struct go_lines *g, const struct go_place *p)
+static bool go_lines_push(struct go_lines *g, const struct go_place *p)
 {
 	if (g->n == g->cap) {
 		size_t cap = g->cap ? 2 * g->cap : 1024;
@@ -30,8 +30,8 @@ static int32_t value_at(struct pclntab_walk *w, bool *more, uint64_t pc)
 }
 
 /* The three tables as one: a place wherever any of them changes. */
-static bool merge(struct go_lines *g, const struct pclntab *t,
-		  const struct pclntab_func *fn)
+static bool go_lines_merge(struct go_lines *g, const struct pclntab *t,
+			   const struct pclntab_func *fn)
 {
 	const uint32_t tables[3] = {
 		pclntab_pcdata(t, fn, PCDATA_INLTREE), fn->pcfile, fn->pcln,
@@ -54,7 +54,7 @@ static bool merge(struct go_lines *g, const struct pclntab *t,
 			if (more[i] && w[i].stop < next)
 				next = w[i].stop;
 		}
-		if (!push(g, &p))
+		if (!go_lines_push(g, &p))
 			return false;
 		pc = next;
 	}
@@ -95,7 +95,7 @@ uint32_t go_lines_name(struct lines_builder *b, const char *name)
 /* --- scopes ---------------------------------------------------------------------- */
 
 /* A scope is an inlined call (or none) and a file. */
-static uint64_t key_of(const struct go_place *p)
+static uint64_t go_lines_key_of(const struct go_place *p)
 {
 	return (uint64_t)(uint32_t)p->inlined << 32 | (uint32_t)p->file;
 }
@@ -158,7 +158,7 @@ static uint32_t new_scope(const struct at *a, uint64_t key, uint32_t function,
 static uint32_t scope_of(const struct at *a, const struct go_place *p,
 			 uint32_t depth)
 {
-	uint64_t key = key_of(p);
+	uint64_t key = go_lines_key_of(p);
 	uint32_t have = find_scope(a->g, key), in;
 	const struct go_place *parent;
 	struct pclntab_inlined call;
@@ -191,7 +191,7 @@ uint32_t go_lines_add(struct go_lines *g, const struct pclntab *t,
 
 	lines_begin(b);
 	g->n_scopes = 0;
-	if (!merge(g, t, fn)) {
+	if (!go_lines_merge(g, t, fn)) {
 		b->failed = true;
 		return SYMBOL_NO_LINES;
 	}

@@ -99,7 +99,7 @@ static bool use(struct pclntab *t, uint64_t off)
 	return true;
 }
 
-static int search(struct pclntab *t, bool *found)
+static int go_module_search(struct pclntab *t, bool *found)
 {
 	for (uint32_t i = 0; i < t->f->n_phdrs; i++) {
 		const Elf64_Phdr *p = &t->f->phdrs[i];
@@ -137,7 +137,7 @@ int go_module_read(struct pclntab *t, uint64_t header_text)
 	int r = JOB_OK;
 
 	if (!found)
-		r = search(t, &found);
+		r = go_module_search(t, &found);
 	if (r || found || t->magic == PCLNTAB_116)
 		return r;
 	if (header_text && text_sound(t, header_text)) {

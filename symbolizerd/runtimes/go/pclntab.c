@@ -108,8 +108,8 @@ static bool header(struct pclntab *t, uint64_t *text)
 
 /* --- where it is -------------------------------------------------------------- */
 
-static int take(struct pclntab *t, uint64_t off, uint64_t len, uint64_t vaddr,
-		bool *found)
+static int pclntab_take(struct pclntab *t, uint64_t off, uint64_t len,
+			uint64_t vaddr, bool *found)
 {
 	uint64_t text;
 	int r;
@@ -158,13 +158,13 @@ static int search_block(struct pclntab *t, const Elf64_Phdr *p, uint64_t at,
 		if (!is_header(b->data + i))
 			continue;
 		--*left;
-		r = take(t, p->p_offset + at + i, p->p_filesz - at - i,
-			 p->p_vaddr + at + i, found);
+		r = pclntab_take(t, p->p_offset + at + i, p->p_filesz - at - i,
+				 p->p_vaddr + at + i, found);
 	}
 	return r;
 }
 
-static int search(struct pclntab *t, bool *found)
+static int pclntab_search(struct pclntab *t, bool *found)
 {
 	int r = JOB_OK, left = CANDIDATES_MAX;
 
@@ -206,11 +206,11 @@ int pclntab_open(struct pclntab *t, const struct elf_file *f)
 		const Elf64_Shdr *s = elf_file_find(f, names[i]);
 
 		if (s && !(s->sh_flags & SHF_COMPRESSED))
-			r = take(t, s->sh_offset, s->sh_size, s->sh_addr,
-				 &found);
+			r = pclntab_take(t, s->sh_offset, s->sh_size,
+					 s->sh_addr, &found);
 	}
 	if (!r && !found && is_go(f))
-		r = search(t, &found);
+		r = pclntab_search(t, &found);
 	if (r)
 		pclntab_close(t);
 	return r;
@@ -373,7 +373,7 @@ void pclntab_walk(const struct pclntab *t, const struct pclntab_func *fn,
 	};
 }
 
-static bool varint(struct pclntab_walk *w, uint32_t *ret)
+static bool pclntab_varint(struct pclntab_walk *w, uint32_t *ret)
 {
 	uint32_t v = 0;
 
@@ -393,8 +393,8 @@ bool pclntab_step(struct pclntab_walk *w)
 {
 	uint32_t delta, len;
 
-	if (w->stop >= w->limit || !varint(w, &delta) ||
-	    (!delta && !w->first) || !varint(w, &len) || !len)
+	if (w->stop >= w->limit || !pclntab_varint(w, &delta) ||
+	    (!delta && !w->first) || !pclntab_varint(w, &len) || !len)
 		return false;
 	w->first = false;
 	w->value = (int32_t)((uint32_t)w->value +

@@ -213,8 +213,8 @@ static struct unwind_rule by_fp(const struct walk *w, const struct frame *fr,
 	return r;
 }
 
-static int put(struct walk *w, uint64_t start, uint64_t end,
-	       const struct unwind_rule *r)
+static int go_rows_put(struct walk *w, uint64_t start, uint64_t end,
+		       const struct unwind_rule *r)
 {
 	return start < end ? w->fn(w->ctx, start, end, r) : 0;
 }
@@ -244,7 +244,7 @@ static int put_range(struct walk *w, const struct frame *fr, uint64_t start,
 			r = by_fp(w, fr, 0);
 		if (fr->special == INJECTED)
 			r.saved |= RULE_INJECTED;
-		ret = put(w, start, to, &r);
+		ret = go_rows_put(w, start, to, &r);
 		if (ret)
 			return ret;
 		start = to;
@@ -268,7 +268,7 @@ static enum special special_of(const struct pclntab_func *fn)
 	return fn->flags & PCLNTAB_SPWRITE ? SWITCHES : PLAIN;
 }
 
-static bool sound(const struct frame *fr, int32_t delta)
+static bool go_rows_sound(const struct frame *fr, int32_t delta)
 {
 	return (delta >= 0 || (delta == -8 && fr->ra_reg != NO_REG)) &&
 	       delta < DELTA_MAX && delta % 8 == 0;
@@ -290,7 +290,7 @@ static int by_pcsp(struct walk *w, const struct pclntab_func *fn,
 
 		if (sp.value == -8 && !w->arm && sp.start >= fn->entry + 2)
 			fr->ra_reg = popped(w, sp.start);
-		if (!sound(fr, sp.value))
+		if (!go_rows_sound(fr, sp.value))
 			continue;
 		if (first && sp.value > 0) {
 			first = false;
@@ -304,17 +304,17 @@ static int by_pcsp(struct walk *w, const struct pclntab_func *fn,
 	return r;
 }
 
-static int function(struct walk *w, const struct pclntab_func *fn)
+static int go_rows_function(struct walk *w, const struct pclntab_func *fn)
 {
 	static const struct unwind_rule outermost = { .cfa = CFA_END };
 	static const struct unwind_rule trampoline = { .cfa = CFA_SIGNAL };
 	struct frame fr = { .special = special_of(fn), .ra_reg = NO_REG };
 
 	if (fr.special == OUTERMOST)
-		return put(w, fn->entry, fn->end, &outermost);
+		return go_rows_put(w, fn->entry, fn->end, &outermost);
 	/* it is looked up by its address minus one */
 	if (fr.special == TRAMPOLINE && !w->arm)
-		return put(w, fn->entry - 1, fn->end, &trampoline);
+		return go_rows_put(w, fn->entry - 1, fn->end, &trampoline);
 	if (!fn->pcsp)		/* C, linked by Go's linker */
 		return 0;
 	if (fr.special >= LEAVES)
@@ -346,7 +346,7 @@ int go_rows(const struct elf_file *f, go_row_fn fn, void *ctx)
 		if (pclntab_func(&t, i + 1, &next) &&
 		    go_is_trampoline(&next))
 			one.end--;
-		r = function(&w, &one);
+		r = go_rows_function(&w, &one);
 	}
 	elf_bytes_free(&w.text.b);
 	pclntab_close(&t);
