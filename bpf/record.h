@@ -142,13 +142,13 @@ _Static_assert(sizeof(struct ksym_rec) == 144, "ksym_rec: layout");
  * Needs: what BPF asks of loaderd, through a ring of its own, at most once a
  * thing and second.
  */
-enum need_kind {
-	NEED_FILE = 1,		/* no number or no table for this file */
-	NEED_CGROUP = 2,	/* no name for this cgroup */
+enum request_kind {
+	REQUEST_FILE = 1,		/* no number or no table for this file */
+	REQUEST_CGROUP = 2,	/* no name for this cgroup */
 };
 
-struct need_file {
-	__u32 kind;		/* NEED_FILE */
+struct request_file {
+	__u32 kind;		/* REQUEST_FILE */
 	__u32 tgid;
 	__u64 start_ns;		/* of the process: as in trace_rec */
 	__u64 start, end;	/* the mapping; end is 0 from the file list */
@@ -157,28 +157,28 @@ struct need_file {
 
 #define CGROUP_LEVELS	8	/* from the leaf towards the root */
 #define CGROUP_NAME	96	/* bytes of a level's name, NUL included */
-struct need_cgroup {
-	__u32 kind;		/* NEED_CGROUP */
+struct request_cgroup {
+	__u32 kind;		/* REQUEST_CGROUP */
 	__u32 levels;		/* used below */
 	__u64 cgroup_id;
 	char name[CGROUP_LEVELS][CGROUP_NAME];	/* [0] is the leaf */
 };
 
 /* Which tasks are sampled; loaderd writes it before the programs are loaded. */
-#define ONLY_MAX	32
-enum only_kind {
-	ONLY_ALL = 0,		/* every task */
-	ONLY_PID,		/* the processes id[0..n-1] */
-	ONLY_BELOW,		/* descendants of process id[0], without it */
-	ONLY_CGROUP,		/* in cgroup id[0] (v2) or one below it */
-	ONLY__MAX
+#define FILTER_MAX	32
+enum filter_kind {
+	FILTER_ALL = 0,		/* every task */
+	FILTER_PID,		/* the processes id[0..n-1] */
+	FILTER_BELOW,		/* descendants of process id[0], without it */
+	FILTER_CGROUP,		/* in cgroup id[0] (v2) or one below it */
+	FILTER__MAX
 };
-struct only {
+struct task_filter {
 	__u32 kind;
 	__u32 n;
-	__u64 before_ns;	/* ONLY_PID: a process that began after this,
+	__u64 before_ns;	/* FILTER_PID: a process that began after this,
 				 * CLOCK_BOOTTIME, has only the number of one */
-	__u64 id[ONLY_MAX];
+	__u64 id[FILTER_MAX];
 };
 
 /* Counters kept by BPF, one slot each in the map `counts`, per CPU. */
@@ -186,7 +186,7 @@ enum bpf_count {
 	BPF_TAKEN = 0,		/* samples that the program decided to record */
 	BPF_SENT,		/* of them, put into the ring */
 	BPF_RING_FULL,		/* of them, lost: ring full */
-	BPF_NEED_FULL,		/* needs that did not fit their ring */
+	BPF_REQUEST_FULL,		/* requests that did not fit their ring */
 	BPF_RUN_NS,		/* sum of run_ns */
 	BPF_FRAMES,		/* user frames unwound */
 	BPF_STOP,		/* + enum stop_reason */

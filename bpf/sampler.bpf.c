@@ -22,7 +22,7 @@
 #define ASK_NS		100000000ULL	/* a need is asked once in this time */
 #define FILES_MAX	16384
 #define ASKED_MAX	2048
-#define ONLY_LEVELS	64		/* parents of a task or of a cgroup */
+#define FILTER_LEVELS	64		/* parents of a task or of a cgroup */
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -63,7 +63,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 16);
-} needs SEC(".maps");
+} requests SEC(".maps");
 
 /* When a thing was asked for last; LRU: forgetting only asks again. */
 struct {
@@ -108,8 +108,8 @@ struct scratch {
 	__u32 memo_next;
 	__u32 n;		/* words used in rec.words */
 	__u32 guess;		/* why the step before had no rule, or 0 */
-	struct need_file need_file;
-	struct need_cgroup need_cgroup;
+	struct request_file request_file;
+	struct request_cgroup request_cgroup;
 	struct trace_rec rec;
 	__u64 words[REC_WORDS];	/* of rec */
 };
@@ -127,7 +127,7 @@ __u64 symbol_addr;		/* question of loaderd, for name_symbol() */
 
 const volatile __u64 ring_wake_bytes = 1 << 18;	/* wake loaderd beyond this */
 const volatile __u32 thread_size = 16384;	/* kernel stack, before 5.15 */
-const volatile struct only only;		/* constant, so what is not asked for is
+const volatile struct task_filter filter;		/* constant, so what is not asked for is
 						 * dropped when the program is loaded */
 
 static __always_inline struct scratch *scratch(void)
@@ -147,7 +147,7 @@ static __always_inline const union element *element_at(__u32 pos)
 
 #include "lookup.bpf.h"
 
-/* --- needs ---------------------------------------------------------------- */
+/* --- requests ---------------------------------------------------------------- */
 
 /* True if this thing may be asked for now; remembers that it was. */
 static __always_inline int may_ask(__u64 thing, __u64 now)
@@ -176,21 +176,21 @@ static __always_inline __u64 mix(__u64 a, __u64 b)
 
 static __always_inline void ask_file(struct scratch *s)
 {
-	struct need_file *n = &s->need_file;
+	struct request_file *n = &s->request_file;
 	struct file_key *k = &s->m.key;
 	__u64 thing = mix(mix(k->ino ^ k->size, k->ctime),
 			  ((__u64)k->dev << 32) ^ k->ctime_ns ^ k->generation);
 
 	if (!may_ask(thing >> 1, s->now))
 		return;
-	n->kind = NEED_FILE;
+	n->kind = REQUEST_FILE;
 	n->tgid = s->rec.tgid;
 	n->start_ns = s->rec.start_ns;
 	n->start = s->m.start;
 	n->end = s->m.end;
 	n->key = *k;
-	if (bpf_ringbuf_output(&needs, n, sizeof(*n), 0))
-		count(BPF_NEED_FULL);
+	if (bpf_ringbuf_output(&requests, n, sizeof(*n), 0))
+		count(BPF_REQUEST_FULL);
 }
 
 static __always_inline __u64 kernfs_parent(__u64 kn)
@@ -223,17 +223,17 @@ static __always_inline void read_name(char *dst, __u64 src)
 __weak __noinline int ask_cgroup(void)
 {
 	struct scratch *s = scratch();
-	struct need_cgroup *n;
+	struct request_cgroup *n;
 	__u64 css, kn;
 
 	if (!s)
 		return 0;
-	n = &s->need_cgroup;
+	n = &s->request_cgroup;
 	css = bpf_get_current_task();
 	css = (__u64)KLOAD(task_struct, css, cgroups);
 	kn = (__u64)KLOAD(css_set, css, dfl_cgrp);
 	kn = (__u64)KLOAD(cgroup, kn, kn);
-	n->kind = NEED_CGROUP;
+	n->kind = REQUEST_CGROUP;
 	n->cgroup_id = s->rec.cgroup_id;
 	n->levels = 0;
 	for (int i = 0; i < CGROUP_LEVELS; i++) {
@@ -246,8 +246,8 @@ __weak __noinline int ask_cgroup(void)
 		n->levels = i + 1;
 		kn = parent;
 	}
-	if (bpf_ringbuf_output(&needs, n, sizeof(*n), 0))
-		count(BPF_NEED_FULL);
+	if (bpf_ringbuf_output(&requests, n, sizeof(*n), 0))
+		count(BPF_REQUEST_FULL);
 	return 0;
 }
 
@@ -258,22 +258,22 @@ static __always_inline int is_named(__u64 task)
 	__u64 leader = (__u64)KLOAD(task_struct, task, group_leader);
 	__u32 tgid = KLOAD(task_struct, task, tgid);
 
-	for (int i = 0; i < ONLY_MAX && i < only.n; i++) {
-		if (only.id[i] == tgid)
+	for (int i = 0; i < FILTER_MAX && i < filter.n; i++) {
+		if (filter.id[i] == tgid)
 			return KLOAD(task_struct, leader, start_boottime) <=
-			       only.before_ns;
+			       filter.before_ns;
 	}
 	return 0;
 }
 
 static __always_inline int is_below(__u64 task)
 {
-	for (int i = 0; i < ONLY_LEVELS; i++) {
+	for (int i = 0; i < FILTER_LEVELS; i++) {
 		__u32 tgid;
 
 		task = (__u64)KLOAD(task_struct, task, real_parent);
 		tgid = KLOAD(task_struct, task, tgid);
-		if (tgid == only.id[0])
+		if (tgid == filter.id[0])
 			return 1;
 		if (tgid <= 1)
 			break;
@@ -287,8 +287,8 @@ static __always_inline int is_within(__u64 task)
 
 	kn = (__u64)KLOAD(css_set, kn, dfl_cgrp);
 	kn = (__u64)KLOAD(cgroup, kn, kn);
-	for (int i = 0; kn && i < ONLY_LEVELS; i++) {
-		if ((__u64)KLOAD(kernfs_node, kn, id) == only.id[0])
+	for (int i = 0; kn && i < FILTER_LEVELS; i++) {
+		if ((__u64)KLOAD(kernfs_node, kn, id) == filter.id[0])
 			return 1;
 		kn = kernfs_parent(kn);
 	}
@@ -297,10 +297,10 @@ static __always_inline int is_within(__u64 task)
 
 static __always_inline int is_wanted(__u64 task)
 {
-	switch (only.kind) {
-	case ONLY_PID:		return is_named(task);
-	case ONLY_BELOW:	return is_below(task);
-	case ONLY_CGROUP:	return is_within(task);
+	switch (filter.kind) {
+	case FILTER_PID:		return is_named(task);
+	case FILTER_BELOW:	return is_below(task);
+	case FILTER_CGROUP:	return is_within(task);
 	}
 	return 1;
 }
@@ -624,7 +624,7 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!s || !(bpf_get_current_pid_tgid() & 0xffffffff))
 		return 0;	/* idle */
-	if (only.kind != ONLY_ALL && !wanted())
+	if (filter.kind != FILTER_ALL && !wanted())
 		return 0;
 	begin(s, task);
 	if (!REGS_IN_USER(&ctx->regs))
@@ -680,12 +680,12 @@ int list_files(struct bpf_iter__task_vma *ctx)
 {
 	struct vm_area_struct *v = ctx->vma;
 	struct task_struct *t = ctx->task;
-	struct need_file n = { .kind = NEED_FILE };
+	struct request_file n = { .kind = REQUEST_FILE };
 
 	if (!v || !t || t->pid != t->tgid || !(v->vm_flags & VM_EXEC) ||
 	    !v->vm_file)
 		return 0;
-	if (only.kind != ONLY_ALL && !is_wanted((__u64)t) &&
+	if (filter.kind != FILTER_ALL && !is_wanted((__u64)t) &&
 	    t->tgid != bpf_get_current_pid_tgid() >> 32)
 		return 0;
 	n.tgid = t->tgid;

@@ -15,8 +15,8 @@ union control {
 		 CMSG_SPACE(sizeof(struct ucred))];
 };
 
-/* What came beside a message. */
-struct beside {
+/* Ancillary data of a message: credentials and descriptors. */
+struct ancillary {
 	bool cred_ok;
 	unsigned int n;
 	int fds[sizeof(union control) / sizeof(int)];
@@ -43,7 +43,7 @@ void conn_close(struct conn *c)
 	c->fd = -1;
 }
 
-static void take_beside(struct msghdr *mh, uid_t uid, struct beside *b)
+static void take_ancillary(struct msghdr *mh, uid_t uid, struct ancillary *b)
 {
 	struct cmsghdr *c;
 	struct ucred cred;
@@ -67,7 +67,7 @@ static void take_beside(struct msghdr *mh, uid_t uid, struct beside *b)
 }
 
 static int conn_judge(struct conn *c, const struct msg *m, size_t n, int flags,
-		      const struct beside *b)
+		      const struct ancillary *b)
 {
 	if (flags & (MSG_TRUNC | MSG_CTRUNC))
 		return MSG_TRUNCATED;
@@ -88,7 +88,7 @@ int conn_recv(struct conn *c, struct msg *m)
 		.msg_iov = iov, .msg_iovlen = 2,
 		.msg_control = &control, .msg_controllen = sizeof(control),
 	};
-	struct beside b;
+	struct ancillary b;
 	ssize_t n;
 	int r;
 
@@ -96,7 +96,7 @@ int conn_recv(struct conn *c, struct msg *m)
 	n = recvmsg(c->fd, &mh, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n < 0)
 		return errno == ECONNRESET ? -EPIPE : -errno;
-	take_beside(&mh, c->cred_uid, &b);
+	take_ancillary(&mh, c->cred_uid, &b);
 	/* nobody sends empty datagrams: this is the end, descriptors or not */
 	r = n == 0 ? -EPIPE : conn_judge(c, m, (size_t)n, mh.msg_flags, &b);
 	if (r) {

@@ -31,7 +31,7 @@ struct loader_stats {
 	uint64_t trace_full;		/* trace ring full */
 	uint64_t bad_record;		/* did not pass the checks */
 	/* executables, not samples */
-	uint64_t needs;			/* needs received from BPF */
+	uint64_t file_requests;		/* requests for a file from BPF */
 	uint64_t exes;			/* numbers given, some of them again */
 	uint64_t numbers;		/* distinct ones */
 	uint64_t files;			/* known now */

@@ -97,7 +97,7 @@ static uint64_t map_size(const struct bpf_map *map, bool prealloc)
 }
 
 static int bpf_do_load(struct bpf *b, uint32_t frequency,
-		       const struct only *only, bool list, bool prealloc)
+		       const struct task_filter *filter, bool list, bool prealloc)
 {
 	uint32_t ring = ring_bytes(frequency);
 	struct bpf_map *map;
@@ -113,8 +113,8 @@ static int bpf_do_load(struct bpf *b, uint32_t frequency,
 	if (!prealloc)
 		bpf_map__set_map_flags(s->maps.files, BPF_F_NO_PREALLOC);
 	s->rodata->ring_wake_bytes = ring / 4 * 3;
-	s->rodata->only = *only;
-	s->rodata->only.before_ns = clock_ns(CLOCK_BOOTTIME);
+	s->rodata->filter = *filter;
+	s->rodata->filter.before_ns = clock_ns(CLOCK_BOOTTIME);
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 	bpf_object__for_each_map(map, s->obj)
 		b->map_bytes += map == s->maps.slab0 ? 0 :
@@ -141,7 +141,7 @@ static int attach_name(struct bpf *b)
 
 /* What this kernel can do is found by trying, the best first: hashes that take
  * memory as they fill came to perf programs in 6.1, iter/task_vma in 5.12. */
-int bpf_load(struct bpf *b, uint32_t frequency, const struct only *only)
+int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts,
@@ -154,11 +154,11 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct only *only)
 	libbpf_set_print(on_libbpf);
 	/* counts only before Linux 5.11; it may be refused elsewhere */
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
-	r = bpf_do_load(b, frequency, only, true, false);
+	r = bpf_do_load(b, frequency, filter, true, false);
 	if (r)
-		r = bpf_do_load(b, frequency, only, true, true);
+		r = bpf_do_load(b, frequency, filter, true, true);
 	if (r)
-		r = bpf_do_load(b, frequency, only, false, true);
+		r = bpf_do_load(b, frequency, filter, false, true);
 	return r ? r : attach_name(b);
 }
 
@@ -177,12 +177,12 @@ int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
 }
 
 int bpf_list(struct bpf *b, uint32_t tgid,
-	     void (*fn)(void *ctx, const struct need_file *n), void *ctx)
+	     void (*fn)(void *ctx, const struct request_file *n), void *ctx)
 {
 	union bpf_iter_link_info info = { .task.pid = tgid };
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info,
 		    .link_info_len = sizeof(info));
-	struct need_file needs[64];
+	struct request_file found[64];
 	struct bpf_link *link;
 	ssize_t n = 0;
 	int fd, r;
@@ -195,9 +195,9 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
 	r = fd < 0 ? -errno : 0;
-	while (!r && (n = read(fd, needs, sizeof(needs))) > 0) {
-		for (size_t i = 0; i < n / sizeof(*needs); i++)
-			fn(ctx, &needs[i]);
+	while (!r && (n = read(fd, found, sizeof(found))) > 0) {
+		for (size_t i = 0; i < n / sizeof(*found); i++)
+			fn(ctx, &found[i]);
 	}
 	if (n < 0)
 		r = -errno;
@@ -263,9 +263,9 @@ int bpf_ring_fd(const struct bpf *b)
 	return bpf_map__fd(b->skel->maps.ring);
 }
 
-int bpf_needs_fd(const struct bpf *b)
+int bpf_requests_fd(const struct bpf *b)
 {
-	return bpf_map__fd(b->skel->maps.needs);
+	return bpf_map__fd(b->skel->maps.requests);
 }
 
 int bpf_files_fd(const struct bpf *b)

@@ -23,7 +23,7 @@ struct bpf {
 
 /* Load for this frequency (it sizes the ring) and these tasks; of only, before_ns
  * is set here.  0 or -errno. */
-int bpf_load(struct bpf *b, uint32_t frequency, const struct only *only);
+int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter);
 
 /* Identity of the file mapped at addr in this process, by the kernel's word
  * (the sampler's own walker).  0, or -ENOENT. */
@@ -32,7 +32,7 @@ int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret);
 /* Call fn for every executable file mapping of a process (6.1+), or of all
  * (tgid 0).  0 or -errno. */
 int bpf_list(struct bpf *b, uint32_t tgid,
-	     void (*fn)(void *ctx, const struct need_file *n), void *ctx);
+	     void (*fn)(void *ctx, const struct request_file *n), void *ctx);
 
 /* What the kernel's %pB says of an address: "name+0xoff/0xsize [module]" of the
  * instruction before it, or the bare address.  0 or -errno. */
@@ -49,7 +49,7 @@ void bpf_forget_asked(struct bpf *b);
 
 /* Descriptors of maps and programs that others work with; borrowed. */
 int bpf_ring_fd(const struct bpf *b);
-int bpf_needs_fd(const struct bpf *b);
+int bpf_requests_fd(const struct bpf *b);
 int bpf_files_fd(const struct bpf *b);
 int bpf_slabs_fd(const struct bpf *b);
 int bpf_slab0_fd(const struct bpf *b);

@@ -12,7 +12,7 @@ static void debug_answer(struct debug *d, uint32_t exe, int fd)
 	struct msg_debug m = { .exe = exe };
 
 	/* if it does not get through, the worker goes on without */
-	(void)!hub_send(d->hub, fd < 0 ? MSG_DEBUG_NONE : MSG_DEBUG_FILE, &m,
+	(void)!hub_link_send(d->hub, fd < 0 ? MSG_DEBUG_NONE : MSG_DEBUG_FILE, &m,
 			sizeof(m), NULL, 0, fd);
 }
 

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "loaderd/hub.h"
+#include "loaderd/hub_link.h"
 #include "loaderd/opener.h"
 
 #define DEBUG_MAX	4
@@ -18,7 +18,7 @@
 
 struct debug {
 	struct opener *opener;
-	struct hub *hub;
+	struct hub_link *hub;
 	uint64_t last_id;
 	struct debug_question {
 		uint64_t id;		/* 0: free */

@@ -21,10 +21,10 @@
 
 /* --- the queues ------------------------------------------------------------ */
 
-static bool queue_has(const struct need_queue *q, const struct file_key *key)
+static bool queue_has(const struct request_queue *q, const struct file_key *key)
 {
 	for (uint32_t i = 0; i < q->n; i++) {
-		if (!memcmp(&q->need[(q->head + i) % NEEDS_MAX].key, key,
+		if (!memcmp(&q->need[(q->head + i) % REQUESTS_MAX].key, key,
 			    sizeof(*key)))
 			return true;
 	}
@@ -32,21 +32,21 @@ static bool queue_has(const struct need_queue *q, const struct file_key *key)
 }
 
 /* False when it is full. */
-static bool queue_put(struct need_queue *q, const struct need_file *need)
+static bool queue_put(struct request_queue *q, const struct request_file *need)
 {
-	if (q->n == NEEDS_MAX)
+	if (q->n == REQUESTS_MAX)
 		return false;
 	if (!queue_has(q, &need->key))
-		q->need[(q->head + q->n++) % NEEDS_MAX] = *need;
+		q->need[(q->head + q->n++) % REQUESTS_MAX] = *need;
 	return true;
 }
 
-static bool queue_get(struct need_queue *q, struct need_file *ret)
+static bool queue_get(struct request_queue *q, struct request_file *ret)
 {
 	if (!q->n)
 		return false;
 	*ret = q->need[q->head];
-	q->head = (q->head + 1) % NEEDS_MAX;
+	q->head = (q->head + 1) % REQUESTS_MAX;
 	q->n--;
 	return true;
 }
@@ -388,10 +388,10 @@ static void next_open(struct files *f)
 	}
 }
 
-void files_need(struct files *f, const struct need_file *need, bool listed)
+void files_request(struct files *f, const struct request_file *need, bool listed)
 {
 	if (!listed)
-		f->stats->needs++;
+		f->stats->file_requests++;
 	if (!files_wanted(f, &need->key))
 		return;
 	/* an overlay's file has the identity of the file beneath it */

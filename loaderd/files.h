@@ -24,7 +24,7 @@
 #include "loaderd/opener.h"
 #include "loaderd/tables.h"
 
-#define NEEDS_MAX	1024	/* waiting; the rest is asked for again */
+#define REQUESTS_MAX	1024	/* waiting; the rest is asked for again */
 #define JOBS_MAX	24	/* files with symbolizerd, unanswered */
 
 struct exe {			/* by number */
@@ -39,8 +39,8 @@ struct exe {			/* by number */
 	uint32_t tgid;		/* who ran it when it was opened */
 };
 
-struct need_queue {
-	struct need_file need[NEEDS_MAX];
+struct request_queue {
+	struct request_file need[REQUESTS_MAX];
 	uint32_t head, n;
 };
 
@@ -79,11 +79,11 @@ struct files {
 	uint32_t listed_s;	/* when mappings were listed last */
 	uint32_t sweep;		/* number to be looked at next; 0: done */
 	uint32_t jobs;		/* exes with .sent */
-	struct need_queue asked, listed;	/* samples' needs go first */
+	struct request_queue asked, listed;	/* requests of samples go first */
 	bool list_more;		/* the list did not fit its queue */
 	uint64_t list_exes;	/* stats->exes by then */
 	bool opening;
-	struct need_file open;	/* what the opener is at */
+	struct request_file open;	/* what the opener is at */
 	uint64_t open_id, open_since_ns;
 	struct retired *retired;
 	uint64_t retired_elements;
@@ -97,7 +97,7 @@ int files_init(struct files *f, int map_fd, struct tables *tables,
 	       uint32_t idle_s, const struct files_ops *ops, void *ctx);
 
 /* A need came in; listed: from the list at start, less urgent. */
-void files_need(struct files *f, const struct need_file *need, bool listed);
+void files_request(struct files *f, const struct request_file *need, bool listed);
 
 /* Give the vDSO its number and pass on its image, a memfd.  0 or -errno. */
 int files_add_vdso(struct files *f, int fd);

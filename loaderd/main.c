@@ -31,7 +31,7 @@
 #include "loaderd/debug.h"
 #include "loaderd/drain.h"
 #include "loaderd/files.h"
-#include "loaderd/hub.h"
+#include "loaderd/hub_link.h"
 #include "loaderd/sampling.h"
 
 #define DRAIN_MS	250	/* the ring holds a second's samples and more, and
@@ -48,13 +48,13 @@ struct options {
 	uint64_t table_budget;
 	int nice;
 	bool debug;
-	struct only only;
+	struct task_filter filter;
 };
 
 struct loaderd {
 	struct options opt;
 	struct evloop loop;
-	struct ev_source tick, term, needs_src, ring_src, opener_src;
+	struct ev_source tick, term, requests_src, ring_src, opener_src;
 	struct bpf bpf;
 	struct opener opener;
 	struct tables tables;
@@ -63,9 +63,9 @@ struct loaderd {
 	struct ksyms ksyms;
 	struct drain drain;
 	struct sampling sampling;
-	struct hub hub;
+	struct hub_link hub;
 	struct loader_stats stats;
-	struct ring_buffer *needs;
+	struct ring_buffer *requests;
 	int vdso_fd;
 	int statm;
 	uint64_t second_ns;
@@ -76,7 +76,7 @@ static struct loaderd self;
 
 /* --- from BPF ---------------------------------------------------------------- */
 
-static void cgroup_need(struct loaderd *l, const struct need_cgroup *n)
+static void cgroup_request(struct loaderd *l, const struct request_cgroup *n)
 {
 	struct msg_cgroup m = { .cgroup_id = n->cgroup_id };
 	char path[CGROUP_PATH];
@@ -90,38 +90,38 @@ static void cgroup_need(struct loaderd *l, const struct need_cgroup *n)
 		memcpy(path + m.path_len, n->name[i], len);
 		m.path_len += len;
 	}
-	if (!hub_send(&l->hub, MSG_CGROUP, &m, sizeof(m), path, m.path_len, -1))
+	if (!hub_link_send(&l->hub, MSG_CGROUP, &m, sizeof(m), path, m.path_len, -1))
 		bpf_cgroup_known(&l->bpf, n->cgroup_id);
 }
 
-static void on_listed(void *ctx, const struct need_file *n)
+static void on_listed(void *ctx, const struct request_file *n)
 {
-	files_need(&((struct loaderd *)ctx)->files, n, true);
+	files_request(&((struct loaderd *)ctx)->files, n, true);
 }
 
 /* Who has one file that is not known may have others, and may end soon. */
-static void file_need(struct loaderd *l, const struct need_file *n)
+static void file_request(struct loaderd *l, const struct request_file *n)
 {
-	files_need(&l->files, n, false);
+	files_request(&l->files, n, false);
 	bpf_list(&l->bpf, n->tgid, on_listed, l);
 }
 
-static int on_need(void *ctx, void *data, size_t len)
+static int on_request(void *ctx, void *data, size_t len)
 {
 	const uint32_t *kind = data;
 
-	if (len == sizeof(struct need_file) && *kind == NEED_FILE)
-		file_need(ctx, data);
-	else if (len == sizeof(struct need_cgroup) && *kind == NEED_CGROUP)
-		cgroup_need(ctx, data);
+	if (len == sizeof(struct request_file) && *kind == REQUEST_FILE)
+		file_request(ctx, data);
+	else if (len == sizeof(struct request_cgroup) && *kind == REQUEST_CGROUP)
+		cgroup_request(ctx, data);
 	return 0;
 }
 
-static int on_needs(struct ev_source *src, uint32_t events)
+static int on_requests(struct ev_source *src, uint32_t events)
 {
 	(void)src;
 	(void)events;
-	ring_buffer__consume(self.needs);
+	ring_buffer__consume(self.requests);
 	return 0;
 }
 
@@ -130,7 +130,7 @@ static int loaderd_drain(struct loaderd *l)
 	int r = drain_run(&l->drain);
 
 	if (l->drain.written)
-		hub_wake(&l->hub);
+		hub_link_wake(&l->hub);
 	l->drain.written = 0;
 	return r < 0 ? r : 0;
 }
@@ -228,7 +228,7 @@ static int send_exe(void *ctx, uint32_t exe, const struct file_key *key,
 {
 	struct msg_exe m = { .exe = exe, .path_len = len, .key = *key };
 
-	return hub_send(&((struct loaderd *)ctx)->hub, MSG_EXE, &m, sizeof(m),
+	return hub_link_send(&((struct loaderd *)ctx)->hub, MSG_EXE, &m, sizeof(m),
 			path, len, fd);
 }
 
@@ -236,11 +236,11 @@ static int exe_dropped(void *ctx, uint32_t exe)
 {
 	struct msg_exe_dropped m = { .exe = exe };
 
-	return hub_send(&((struct loaderd *)ctx)->hub, MSG_EXE_DROPPED, &m,
+	return hub_link_send(&((struct loaderd *)ctx)->hub, MSG_EXE_DROPPED, &m,
 			sizeof(m), NULL, 0, -1);
 }
 
-static void on_mapped(void *ctx, const struct need_file *n)
+static void on_mapped(void *ctx, const struct request_file *n)
 {
 	files_mapped(&((struct loaderd *)ctx)->files, &n->key);
 }
@@ -255,7 +255,7 @@ static int identify(void *ctx, const void *addr, struct file_key *ret)
 	return bpf_identify(&((struct loaderd *)ctx)->bpf, addr, ret);
 }
 
-static const struct hub_ops hub_ops = { on_connected, on_table,
+static const struct hub_link_ops hub_link_ops = { on_connected, on_table,
 					loaderd_on_debug };
 static const struct files_ops files_ops = {
 	send_exe, exe_dropped, list_mapped, identify,
@@ -282,7 +282,7 @@ static void report(struct loaderd *l)
 	cost_read(l->statm, &cost);
 	s->cpu_ns = cost.cpu_ns;
 	s->rss_bytes = cost.rss_bytes;
-	hub_send(&l->hub, MSG_LOADER_STATS, s, sizeof(*s), NULL, 0, -1);
+	hub_link_send(&l->hub, MSG_LOADER_STATS, s, sizeof(*s), NULL, 0, -1);
 }
 
 static int loaderd_on_tick(struct ev_source *src, uint32_t events)
@@ -295,7 +295,7 @@ static int loaderd_on_tick(struct ev_source *src, uint32_t events)
 	if (read(src->fd, &expired, sizeof(expired)) < 0)
 		return 0;
 	r = loaderd_drain(l);
-	hub_tick(&l->hub, now);
+	hub_link_tick(&l->hub, now);
 	loaderd_begin(l);
 	if (files_list_again(&l->files))
 		list_all(l);
@@ -334,7 +334,7 @@ static int vdso_image(void)
 }
 
 /* The walker must see our own code where the kernel says it is. */
-static void check_own(void *ctx, const struct need_file *n)
+static void check_own(void *ctx, const struct request_file *n)
 {
 	int *wrong = ctx;
 	struct file_key key;
@@ -364,7 +364,7 @@ static int self_check(struct loaderd *l)
 
 static int setup_bpf(struct loaderd *l)
 {
-	int r = bpf_load(&l->bpf, l->opt.frequency, &l->opt.only);
+	int r = bpf_load(&l->bpf, l->opt.frequency, &l->opt.filter);
 
 	if (r) {
 		log_err("cannot load the BPF programs: %s (is this kernel 5.10 "
@@ -388,8 +388,8 @@ static int setup_bpf(struct loaderd *l)
 			       &l->stats);
 	if (r)
 		return r;
-	l->needs = ring_buffer__new(bpf_needs_fd(&l->bpf), on_need, l, NULL);
-	return l->needs ? 0 : -errno;
+	l->requests = ring_buffer__new(bpf_requests_fd(&l->bpf), on_request, l, NULL);
+	return l->requests ? 0 : -errno;
 }
 
 static int loaderd_add(struct loaderd *l, struct ev_source *src, int fd,
@@ -422,8 +422,8 @@ static int setup_loop(struct loaderd *l)
 		r = loaderd_add(l, &l->term, signalfd(-1, &set, SFD_CLOEXEC),
 				on_term);
 	if (!r)
-		r = loaderd_add(l, &l->needs_src, bpf_needs_fd(&l->bpf),
-				on_needs);
+		r = loaderd_add(l, &l->requests_src, bpf_requests_fd(&l->bpf),
+				on_requests);
 	if (!r)
 		r = loaderd_add(l, &l->ring_src, bpf_ring_fd(&l->bpf), on_ring);
 	if (!r)
@@ -439,9 +439,9 @@ static void loaderd_finish(struct loaderd *l)
 	sampling_stop(&l->sampling);
 	while (drain_run(&l->drain) > 0)
 		;
-	hub_wake(&l->hub);
+	hub_link_wake(&l->hub);
 	report(l);
-	hub_bye(&l->hub);
+	hub_link_bye(&l->hub);
 	evloop_del(&l->loop, &l->opener_src);
 	opener_stop(&l->opener);
 }
@@ -462,10 +462,10 @@ static uint64_t loaderd_number(const char *s, uint64_t min, uint64_t max)
 }
 
 /* One more of this kind; of processes there may be several. */
-static void add_only(struct only *o, enum only_kind kind, uint64_t id)
+static void add_filter(struct task_filter *o, enum filter_kind kind, uint64_t id)
 {
-	if (o->n == ONLY_MAX || (o->n && (kind != ONLY_PID || o->kind != kind))) {
-		log_err("too many of --only-pid, --only-below, --only-cgroup");
+	if (o->n == FILTER_MAX || (o->n && (kind != FILTER_PID || o->kind != kind))) {
+		log_err("too many of --filter-pid, --filter-below, --filter-cgroup");
 		exit(2);
 	}
 	o->kind = kind;
@@ -480,8 +480,8 @@ static void loaderd_parse(struct options *o, int argc, char **argv)
 		{ "hub-uid", 1, NULL, 'H' }, { "frequency", 1, NULL, 'f' },
 		{ "table-budget", 1, NULL, 't' }, { "idle", 1, NULL, 'i' },
 		{ "debug", 0, NULL, 'd' }, { "no-priority", 0, NULL, 'n' },
-		{ "only-pid", 1, NULL, 'P' }, { "only-below", 1, NULL, 'B' },
-		{ "only-cgroup", 1, NULL, 'C' },
+		{ "filter-pid", 1, NULL, 'P' }, { "filter-below", 1, NULL, 'B' },
+		{ "filter-cgroup", 1, NULL, 'C' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c;
@@ -519,15 +519,15 @@ static void loaderd_parse(struct options *o, int argc, char **argv)
 		case 'd': o->debug = true; break;
 		case 'n': o->nice = 0; break;
 		case 'P':
-			add_only(&o->only, ONLY_PID,
+			add_filter(&o->filter, FILTER_PID,
 				 loaderd_number(optarg, 1, INT32_MAX));
 			break;
 		case 'B':
-			add_only(&o->only, ONLY_BELOW,
+			add_filter(&o->filter, FILTER_BELOW,
 				 loaderd_number(optarg, 2, INT32_MAX));
 			break;
 		case 'C':
-			add_only(&o->only, ONLY_CGROUP,
+			add_filter(&o->filter, FILTER_CGROUP,
 				 loaderd_number(optarg, 1, UINT64_MAX));
 			break;
 		default: exit(2);
@@ -538,8 +538,8 @@ static void loaderd_parse(struct options *o, int argc, char **argv)
 			"[--uid UID --gid GID] [--opener-uid UID] "
 			"[--frequency HZ] [--table-budget MIB] "
 			"[--idle SECONDS] [--no-priority] [--debug] "
-			"[--only-pid PID... | --only-below PID | "
-			"--only-cgroup ID]");
+			"[--filter-pid PID... | --filter-below PID | "
+			"--filter-cgroup ID]");
 		exit(2);
 	}
 }
@@ -569,9 +569,9 @@ int main(int argc, char **argv)
 	l->stats.start_ns = clock_ns(CLOCK_REALTIME);
 	l->vdso_fd = vdso_image();
 	l->debug = (struct debug){ .opener = &l->opener, .hub = &l->hub };
-	hub_init(&l->hub, &l->loop, o->hub, o->hub_uid, o->frequency, &hub_ops,
+	hub_link_init(&l->hub, &l->loop, o->hub, o->hub_uid, o->frequency, &hub_link_ops,
 		 l);
-	l->hub.partial = o->only.n > 0;
+	l->hub.partial = o->filter.n > 0;
 	r = sampling_open(&l->sampling, bpf_sample_fd(&l->bpf), o->frequency);
 	if (r) {
 		log_err("cannot open perf events: %s (with "

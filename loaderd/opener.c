@@ -229,7 +229,7 @@ int opener_ask_debug(struct opener *o, uint64_t id,
 			 NULL, 0);
 }
 
-int opener_ask(struct opener *o, uint64_t id, const struct need_file *need)
+int opener_ask(struct opener *o, uint64_t id, const struct request_file *need)
 {
 	struct msg_open q = {
 		.tgid = need->tgid, .start_ns = need->start_ns,

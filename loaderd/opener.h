@@ -29,7 +29,7 @@ struct opener {
 int opener_start(struct opener *o, uid_t uid, gid_t gid);
 
 /* Ask; the answer (MSG_OPENED or MSG_OPEN_FAILED, same id) comes on conn. */
-int opener_ask(struct opener *o, uint64_t id, const struct need_file *need);
+int opener_ask(struct opener *o, uint64_t id, const struct request_file *need);
 
 /* Likewise, for the debug file of a build ID: below the root of a process, or
  * below ours.  Of a trusted file system (fs.h), but no overlay: what lies

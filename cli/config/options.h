@@ -36,7 +36,7 @@ struct words {
 	uint32_t n;
 };
 
-#define NUMBERS_MAX	32		/* ONLY_MAX of bpf/record.h */
+#define NUMBERS_MAX	32		/* FILTER_MAX of bpf/record.h */
 struct numbers {
 	uint32_t v[NUMBERS_MAX];
 	uint32_t n;

@@ -92,7 +92,7 @@ bool daemons_export(const struct options *o)
 	return daemons_network(o) || (metrics && *metrics);
 }
 
-_Static_assert(NUMBERS_MAX == ONLY_MAX, "as many --pid as loaderd takes");
+_Static_assert(NUMBERS_MAX == FILTER_MAX, "as many --pid as loaderd takes");
 
 /* --- how ------------------------------------------------------------------------- */
 
@@ -154,11 +154,11 @@ static void loader_args(const struct launch *l, struct args *a)
 	arg_num(a, "--hub-uid", l->ids.uid[ID_HUB]);
 	arg_num(a, "--frequency", l->opt->frequency);
 	for (uint32_t i = 0; i < l->target->pids.n; i++)
-		arg_num(a, "--only-pid", l->target->pids.v[i]);
+		arg_num(a, "--filter-pid", l->target->pids.v[i]);
 	if (l->target->kind == TARGET_CGROUP)
-		arg_num(a, "--only-cgroup", l->target->cgroup);
+		arg_num(a, "--filter-cgroup", l->target->cgroup);
 	if (l->target->kind == TARGET_COMMAND)
-		arg_num(a, "--only-below", (uint64_t)l->launcher);
+		arg_num(a, "--filter-below", (uint64_t)l->launcher);
 	if (!l->opt->config)
 		return;
 	arg_num(a, "--table-budget", l->opt->table_budget);

@@ -57,7 +57,7 @@ static void die(const char *what, int r)
 }
 
 /* One of our own mappings: number it and install its table. */
-static void install(void *ctx, const struct need_file *n)
+static void install(void *ctx, const struct request_file *n)
 {
 	static uint32_t exe = EXE_FIRST;
 	struct file_entry entry = { .exe = exe, .state = FILE_TABLE };
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	int depth = argc > 1 ? atoi(argv[1]) : 40;
 	int hz = argc > 2 ? atoi(argv[2]) : 997;
 	int seconds = argc > 3 ? atoi(argv[3]) : 5;
-	const struct only everything = { .kind = ONLY_ALL };
+	const struct task_filter everything = { .kind = FILTER_ALL };
 	struct sampling sampling;
 	struct ring_buffer *rb;
 	int r;

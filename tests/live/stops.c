@@ -84,15 +84,15 @@ static void install(struct state *s, const struct file_key *key, uint32_t exe,
 }
 
 /* A file that the BPF program asks for. */
-static int on_need(void *ctx, void *data, size_t len)
+static int on_request(void *ctx, void *data, size_t len)
 {
-	const struct need_file *n = data;
+	const struct request_file *n = data;
 	struct state *s = ctx;
 	char link[96], name[4096] = "";
 	struct file_entry e;
 	int fd;
 
-	if (len < sizeof(*n) || n->kind != NEED_FILE || s->n_exes == EXES_MAX ||
+	if (len < sizeof(*n) || n->kind != REQUEST_FILE || s->n_exes == EXES_MAX ||
 	    !bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.files), &n->key, &e))
 		return 0;
 	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", n->tgid,
@@ -145,9 +145,9 @@ static void start(struct state *s)
 	if (r)
 		die("tables_init", r);
 	s->n_exes = EXE_FIRST;
-	s->needs = ring_buffer__new(bpf_map__fd(s->skel->maps.needs), on_need,
+	s->requests = ring_buffer__new(bpf_map__fd(s->skel->maps.requests), on_request,
 				    s, NULL);
-	if (!s->needs)
+	if (!s->requests)
 		die("needs", errno);
 	install_vdso(s);
 	r = stops__attach(s->skel);
@@ -170,7 +170,7 @@ static void get(struct state *s, uint32_t tid)
 	int fd = bpf_map__fd(s->skel->maps.stops);
 
 	s->installed = false;
-	ring_buffer__consume(s->needs);
+	ring_buffer__consume(s->requests);
 	if (s->installed)
 		forget_asked(s);
 	if (bpf_map_lookup_elem(fd, &tid, &stop)) {

@@ -25,14 +25,14 @@ static struct files files;
 static struct tables tables;
 static struct loader_stats stats;
 static struct opener opener;
-static struct need_file asked;	/* by the opener */
+static struct request_file asked;	/* by the opener */
 static uint64_t asked_id;
 static uint32_t sent, dropped[64], n_dropped;
 static bool refuse_dropped;
 static struct file_key mapped[FILES];
 static uint32_t n_mapped;
 
-int opener_ask(struct opener *o, uint64_t id, const struct need_file *need)
+int opener_ask(struct opener *o, uint64_t id, const struct request_file *need)
 {
 	(void)o;
 	asked = *need;
@@ -124,7 +124,7 @@ static bool entry_of(uint64_t ino, struct file_entry *ret)
 /* A sample has met the file; the opener opens it. */
 static uint32_t meet(uint64_t ino)
 {
-	struct need_file need = { .kind = NEED_FILE, .key = key_of(ino) };
+	struct request_file need = { .kind = REQUEST_FILE, .key = key_of(ino) };
 	struct msg m = {
 		.hdr = { .type = MSG_OPENED }, .nfds = 1,
 		.fds = { memfd_create("file", MFD_CLOEXEC) },
@@ -132,7 +132,7 @@ static uint32_t meet(uint64_t ino)
 
 	CHECK_EQ(ftruncate(m.fds[0], 4096), 0);
 	sent = 0;
-	files_need(&files, &need, false);
+	files_request(&files, &need, false);
 	CHECK(files.opening && asked.key.ino == ino);
 	m.hdr.id = asked_id;
 	files_opened(&files, &m);
@@ -287,18 +287,18 @@ TEST(files_answer_to_a_dropped_number_is_ignored)
 /* A list that is longer than the queue is asked for again, while it helps. */
 TEST(files_want_the_rest_of_a_long_list)
 {
-	struct need_file need = { .kind = NEED_FILE };
+	struct request_file need = { .kind = REQUEST_FILE };
 	struct msg m = { .hdr = { .type = MSG_OPEN_FAILED } };
 
 	setup(1 << 20);
 	learn(1, 2);
 	CHECK(!files_list_again(&files));
-	for (uint64_t ino = 1000; ino < 1000 + NEEDS_MAX + 2; ino++) {
+	for (uint64_t ino = 1000; ino < 1000 + REQUESTS_MAX + 2; ino++) {
 		need.key = key_of(ino);
-		files_need(&files, &need, true);
+		files_request(&files, &need, true);
 	}
 	CHECK(!files_list_again(&files));
-	for (int i = 0; i < NEEDS_MAX + 1; i++) {
+	for (int i = 0; i < REQUESTS_MAX + 1; i++) {
 		m.hdr.id = asked_id;
 		files_opened(&files, &m);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "loaderd/hub.h"
+#include "loaderd/hub_link.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #define BACKOFF_MIN_NS	(50 * NSEC_PER_MSEC)
 #define BACKOFF_MAX_NS	(2 * NSEC_PER_SEC)
 
-void hub_init(struct hub *h, struct evloop *loop, const char *path, uid_t uid,
-	      uint32_t frequency, const struct hub_ops *ops, void *ctx)
+void hub_link_init(struct hub_link *h, struct evloop *loop, const char *path, uid_t uid,
+	      uint32_t frequency, const struct hub_link_ops *ops, void *ctx)
 {
-	*h = (struct hub){
+	*h = (struct hub_link){
 		.loop = loop, .ops = ops, .ctx = ctx, .path = path,
 		.uid = uid, .frequency = frequency, .wake_fd = -1,
 		.backoff_ns = BACKOFF_MIN_NS,
@@ -23,14 +23,14 @@ void hub_init(struct hub *h, struct evloop *loop, const char *path, uid_t uid,
 	h->conn.fd = -1;
 }
 
-bool hub_up(const struct hub *h)
+bool hub_link_up(const struct hub_link *h)
 {
 	return h->conn.fd >= 0 && h->conn.state == CONN_READY;
 }
 
-static void hub_disconnect(struct hub *h)
+static void hub_disconnect(struct hub_link *h)
 {
-	bool was_up = hub_up(h);
+	bool was_up = hub_link_up(h);
 
 	if (h->conn.fd < 0)
 		return;
@@ -43,7 +43,7 @@ static void hub_disconnect(struct hub *h)
 	h->wake_fd = -1;
 }
 
-static void take_table(struct hub *h, struct msg *m)
+static void take_table(struct hub_link *h, struct msg *m)
 {
 	const struct msg_table *t = (const void *)m->buf;
 	int fd = m->hdr.type == MSG_TABLE ? msg_take_fd(m, 0) : -1;
@@ -53,7 +53,7 @@ static void take_table(struct hub *h, struct msg *m)
 		close(fd);
 }
 
-static int hub_handle(struct hub *h, struct msg *m)
+static int hub_handle(struct hub_link *h, struct msg *m)
 {
 	switch (m->hdr.type) {
 	case MSG_HELLO_HUB:
@@ -83,7 +83,7 @@ static int hub_handle(struct hub *h, struct msg *m)
 
 static int hub_on_event(struct ev_source *src, uint32_t events)
 {
-	struct hub *h = (struct hub *)src;
+	struct hub_link *h = (struct hub_link *)src;
 	struct msg m;
 	int r;
 
@@ -107,7 +107,7 @@ static int hub_on_event(struct ev_source *src, uint32_t events)
 	return 0;
 }
 
-static int hub_say_hello(struct hub *h)
+static int hub_say_hello(struct hub_link *h)
 {
 	struct msg_hello_loader hello = {
 		.record_version = REC_VERSION, .frequency = h->frequency,
@@ -121,7 +121,7 @@ static int hub_say_hello(struct hub *h)
 			 NULL, 0, fds, 3);
 }
 
-static int open_connection(struct hub *h)
+static int open_connection(struct hub_link *h)
 {
 	int r = conn_connect(&h->conn, h->path, PEER_HUB, h->uid);
 
@@ -146,7 +146,7 @@ static int open_connection(struct hub *h)
 	return r;
 }
 
-void hub_tick(struct hub *h, uint64_t now)
+void hub_link_tick(struct hub_link *h, uint64_t now)
 {
 	static struct log_limit limit;
 	int r;
@@ -162,24 +162,24 @@ void hub_tick(struct hub *h, uint64_t now)
 			 strerror(-r));
 }
 
-void hub_wake(struct hub *h)
+void hub_link_wake(struct hub_link *h)
 {
 	uint64_t one = 1;
 
-	if (hub_up(h) && write(h->wake_fd, &one, sizeof(one)) < 0)
+	if (hub_link_up(h) && write(h->wake_fd, &one, sizeof(one)) < 0)
 		log_debug("wake-up: %s", strerror(errno));
 }
 
-int hub_send(struct hub *h, enum msg_type type, const void *payload, size_t a,
+int hub_link_send(struct hub_link *h, enum msg_type type, const void *payload, size_t a,
 	     const void *tail, size_t b, int fd)
 {
-	if (!hub_up(h))
+	if (!hub_link_up(h))
 		return -ENOTCONN;
 	return conn_send(&h->conn, type, 0, payload, a, tail, b, &fd, fd >= 0);
 }
 
-void hub_bye(struct hub *h)
+void hub_link_bye(struct hub_link *h)
 {
-	hub_send(h, MSG_BYE, NULL, 0, NULL, 0, -1);
+	hub_link_send(h, MSG_BYE, NULL, 0, NULL, 0, -1);
 	hub_disconnect(h);
 }
