@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ipc/frame_kinds.h"
 #include "ipc/message.h"
 
 #define BATCH_VERSION	2
@@ -65,22 +66,13 @@ struct batch_function {
 	uint32_t pad;
 };
 
-enum batch_frame_kind {			/* profile.frame.type */
-	BATCH_FRAME_KERNEL = 1,		/* "kernel" */
-	BATCH_FRAME_NATIVE,		/* "native" */
-	BATCH_FRAME_GO,			/* "go" */
-	BATCH_FRAME_UNKNOWN,		/* "unknown": memory of no file */
-	BATCH_FRAME_CUT,		/* "abort-marker": frames are missing */
-	BATCH_FRAME__KINDS
-};
-
 struct batch_frame {
 	uint64_t address;		/* file offset; kernel: offset in the
 					 * symbol; unknown: address */
 	uint32_t exe;			/* 0 none */
 	uint32_t function;		/* 0 none */
 	uint32_t line;			/* 0 unknown */
-	uint16_t kind;			/* enum batch_frame_kind */
+	uint16_t kind;			/* enum batch_frame_kind, not NONE */
 	uint16_t inlined;		/* 0: not; else one more than that of
 					 * `into`, at most BATCH_INLINED_MAX */
 	uint32_t into;			/* the frame this call is inlined into: of

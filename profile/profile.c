@@ -77,7 +77,7 @@ void profile_frame_module(const struct batch *b, uint32_t frame,
 	const char *s;
 	size_t len;
 
-	if (f->kind == BATCH_FRAME_KERNEL) {
+	if (frame_kind_class(f->kind) == FRAMES_KERNEL) {
 		text_str(out, "kernel");
 		return;
 	}
@@ -91,43 +91,26 @@ void profile_frame_module(const struct batch *b, uint32_t frame,
 	pb_raw(out, s, len);
 }
 
-static enum profile_kind profile_kind_of(uint32_t kind)
-{
-	switch (kind) {
-	case BATCH_FRAME_KERNEL:
-		return KIND_KERNEL;
-	case BATCH_FRAME_NATIVE:
-		return KIND_NATIVE;
-	case BATCH_FRAME_GO:
-		return KIND_GO;
-	case BATCH_FRAME_CUT:
-		return KIND_MARKER;
-	default:
-		return KIND_UNKNOWN;
-	}
-}
-
-enum profile_kind profile_frame_name(const struct batch *b, uint32_t frame,
-				     struct pb *out)
+uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
+			    struct pb *out)
 {
 	const struct batch_frame *f = &b->frames[frame];
+	const char *shown = frame_kind_info(f->kind)->shown;
 	size_t len, mark = out->len;
 	const char *s;
 
-	if (f->kind == BATCH_FRAME_CUT) {
-		text_str(out, "[frames missing]");
-	} else if (f->function) {
+	if (f->function && frame_kind_class(f->kind) != FRAMES_MARK) {
 		s = batch_str(b, b->functions[f->function].name, &len);
 		pb_raw(out, s, len);
-	} else if (f->kind == BATCH_FRAME_UNKNOWN) {
-		text_str(out, "[anonymous]");
+	} else if (shown[0]) {
+		text_str(out, shown);
 	} else {
 		profile_frame_module(b, frame, out);
 		if (out->len == mark)
 			text_str(out, "[unknown]");
 		text_printf(out, "+0x%llx", (unsigned long long)f->address);
 	}
-	return profile_kind_of(f->kind);
+	return f->kind;
 }
 
 uint32_t *profile_process_names(const struct batch *b)

@@ -45,23 +45,17 @@ struct profile_info {
 	struct profile_account account;
 };
 
-enum profile_kind {		/* of a line in a flame graph */
-	KIND_PROCESS = 0,
-	KIND_KERNEL,
-	KIND_NATIVE,
-	KIND_GO,
-	KIND_UNKNOWN,		/* code in memory of no file */
-	KIND_MARKER,		/* says that frames are missing, and why */
-	KIND__MAX
-};
+/* A line of a flame graph has the kind of its frame (enum batch_frame_kind), or: */
+#define KIND_PROCESS	BATCH_FRAME_NONE
+#define KIND_MARKER	BATCH_FRAME_CUT	/* says that frames are missing, and why */
 
 /*
  * Append the name of a frame: its function; else "file+0xoffset"; for memory
  * of no file, whose addresses mean nothing elsewhere, "[anonymous]"; for a cut
  * "[frames missing]".  Returns its kind.
  */
-enum profile_kind profile_frame_name(const struct batch *b, uint32_t frame,
-				     struct pb *out);
+uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
+			    struct pb *out);
 
 /* Append the last part of the path of a frame's file; kernel: "kernel". */
 void profile_frame_module(const struct batch *b, uint32_t frame,

@@ -86,7 +86,8 @@ static uint32_t frame(struct remap *r, uint32_t i)
 		v.function = remap_function(r, v.function);
 		if (v.inlined)
 			v.into = r->frames[v.into] - 1;
-		if (r->coarse && (v.function || v.kind == BATCH_FRAME_UNKNOWN)) {
+		if (r->coarse &&
+		    (v.function || frame_kind_class(v.kind) == FRAMES_MEMORY)) {
 			v.address = 0;
 			v.line = 0;
 		}

@@ -53,8 +53,7 @@ struct look {
 /* An address is part of a name only where no function is known. */
 static uint64_t shown_address(const struct batch_frame *f)
 {
-	if (f->function || f->kind == BATCH_FRAME_UNKNOWN ||
-	    f->kind == BATCH_FRAME_CUT)
+	if (f->function || frame_kind_info(f->kind)->shown[0])
 		return 0;
 	return f->address;
 }

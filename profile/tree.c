@@ -69,7 +69,7 @@ static bool same_label(const struct builder *t, const struct tree_label *a,
 
 /* Intern the label whose texts are the last of t->text; NONE: no memory. */
 static uint32_t add_label(struct builder *t, size_t name, size_t module,
-			  enum profile_kind kind)
+			  uint32_t kind)
 {
 	struct index_set *s = &t->label_set;
 	struct tree_label l = { .name = name, .module = module, .kind = kind };
@@ -97,8 +97,7 @@ static uint32_t add_label(struct builder *t, size_t name, size_t module,
 static uint32_t frame_label(struct builder *t, uint32_t frame)
 {
 	size_t name = t->text.len, module;
-	enum profile_kind kind;
-	uint32_t label;
+	uint32_t label, kind;
 
 	if (t->frame_label[frame])
 		return t->frame_label[frame] - 1;

@@ -19,7 +19,7 @@
 struct tree_label {
 	size_t name, module;		/* in tree.text */
 	uint32_t name_len, module_len;
-	uint32_t kind;			/* enum profile_kind */
+	uint32_t kind;			/* enum batch_frame_kind; or KIND_PROCESS */
 	uint32_t pids;			/* KIND_PROCESS: how many */
 	uint32_t pid;			/* one of them */
 };

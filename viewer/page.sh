@@ -15,6 +15,7 @@ set -eu
 
 kind=$1
 dir=$(dirname "$0")/page
+def=$(dirname "$0")/../ipc/frame_kinds.def
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -26,8 +27,29 @@ live)	scripts="$scripts timeline.js compare.js live.js" connect="connect-src 'se
 	exit 2 ;;
 esac
 
+# KINDS of the page: rows of the table, those that are no kind of code without a
+# filter
+kinds()
+{
+	row='BATCH_KIND([A-Z]*, \([A-Z]*\), "\([^"]*\)", "[^"]*", "\([^"]*\)", \([0-9]*\), \([0-9]*\),.*'
+
+	echo '/* ipc/frame_kinds.def, by number */'
+	echo 'const KINDS = ['
+	sed -n -e "s/^$row/	{ class: \"\1\", filter: \"\2\", name: \"\3\", hue: \4, sat: \5 },/p" \
+		"$def" |
+		sed -e '/class: "\(PROCESS\|MARK\)"/s/filter: "[^"]*"/filter: ""/' \
+			-e 's/class: "[A-Z]*", //'
+	echo '];'
+}
+
+kinds >"$tmp/kinds"
+if [ "$(grep -c 'filter:' "$tmp/kinds")" != "$(grep -c '^BATCH_KIND' "$def")" ]; then
+	echo "page.sh: a row of frame_kinds.def is not in its form" >&2
+	exit 1
+fi
 {
 	printf '\n"use strict";\n(() => {\n'
+	cat "$tmp/kinds"
 	for f in $scripts; do
 		cat "$dir/$f"
 	done

@@ -23,22 +23,24 @@ static bool ends_in(const char *s, size_t len, const char *end)
 }
 
 /* As folded.c writes them; *len becomes that of the name alone. */
-static enum profile_kind diff_html_kind_of(const char *s, size_t *len)
+static uint32_t diff_html_kind_of(const char *s, size_t *len)
 {
 	static const char marker[] = "[stack ends: ";
 
 	if (ends_in(s, *len, "_[k]")) {
 		*len -= strlen("_[k]");
-		return KIND_KERNEL;
+		return BATCH_FRAME_KERNEL;
 	}
 	if (*len > sizeof(marker) && !memcmp(s, marker, sizeof(marker) - 1))
 		return KIND_MARKER;
-	if (*len == strlen("[frames missing]") &&
-	    !memcmp(s, "[frames missing]", *len))
-		return KIND_MARKER;
-	if (*len == strlen("[anonymous]") && !memcmp(s, "[anonymous]", *len))
-		return KIND_UNKNOWN;
-	return KIND_NATIVE;
+	for (uint32_t k = 0; k < BATCH_FRAME__KINDS; k++) {
+		const char *shown = frame_kind_info(k)->shown;
+
+		if (shown[0] && *len == strlen(shown) &&
+		    !memcmp(s, shown, *len))
+			return k;
+	}
+	return BATCH_FRAME_NATIVE;
 }
 
 static void diff_html_put_info(const struct page *p, struct pb *out)
@@ -58,13 +60,14 @@ static void diff_html_put_info(const struct page *p, struct pb *out)
 }
 
 /* Put a name into *text and say what it is; *len as kind_of() leaves it. */
-static enum profile_kind look_at_name(const struct folded_tree *t, uint32_t name,
-				      struct pb *text, size_t *len)
+static uint32_t look_at_name(const struct folded_tree *t, uint32_t name,
+			     struct pb *text, size_t *len)
 {
 	text->len = 0;
 	folded_name(t, name, text);
 	*len = text->len;
-	return *len ? diff_html_kind_of((char *)text->data, len) : KIND_NATIVE;
+	return *len ? diff_html_kind_of((char *)text->data, len)
+		    : BATCH_FRAME_NATIVE;
 }
 
 /* Strings are the names, then none at all; labels the names as functions, then

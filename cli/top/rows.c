@@ -74,24 +74,25 @@ static struct top_str top_rows_literal(const char *s)
 
 static struct top_str top_rows_name_of(const struct top_row *r)
 {
-	static const char *const none[BATCH_FRAME__KINDS] = {
-		"[unknown]", "[kernel]", "[no symbol]", "[no symbol]",
-		"[anonymous]", "[frames missing]",
-	};
+	const char *shown;
 
 	if (r->name.len)
 		return r->name;
 	if (r->pid)
 		return top_rows_literal("[unknown]");
-	if (r->kind && r->kind < BATCH_FRAME__KINDS)
-		return top_rows_literal(none[r->kind]);
-	return top_rows_literal("[host]");
+	if (!r->kind)
+		return top_rows_literal("[host]");
+	if (frame_kind_class(r->kind) == FRAMES_KERNEL)
+		return top_rows_literal("[kernel]");
+	shown = frame_kind_info(r->kind)->shown;
+	return top_rows_literal(shown[0] ? shown : "[no symbol]");
 }
 
 static struct top_str module_of(const struct top_row *r)
 {
-	return r->kind == BATCH_FRAME_KERNEL ? top_rows_literal("kernel")
-					     : top_base(r->file);
+	return frame_kind_class(r->kind) == FRAMES_KERNEL
+		       ? top_rows_literal("kernel")
+		       : top_base(r->file);
 }
 
 static double top_rows_share(const struct top_table *t, uint64_t n)

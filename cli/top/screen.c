@@ -184,7 +184,7 @@ static void draw_row(const struct top_state *st, int y, chtype attr,
 
 static chtype attr_of(const struct top_state *st, const struct top_row *r)
 {
-	if (r->kind == BATCH_FRAME_KERNEL)
+	if (frame_kind_class(r->kind) == FRAMES_KERNEL)
 		return top_screen_pair(PAIR_KERNEL);
 	if (r->kind && r->self * 10 > st->table.events)
 		return top_screen_pair(PAIR_HOT);

@@ -274,17 +274,11 @@ static uint32_t file_function(struct dict *d, const struct batch_frame *f)
 /* The attribute profile.frame.type. */
 static uint32_t frame_type(struct dict *d, uint32_t kind)
 {
-	static const char *const names[BATCH_FRAME__KINDS] = {
-		[BATCH_FRAME_KERNEL] = "kernel",
-		[BATCH_FRAME_NATIVE] = "native",
-		[BATCH_FRAME_GO] = "go",
-		[BATCH_FRAME_UNKNOWN] = "unknown",
-		[BATCH_FRAME_CUT] = "abort-marker",
-	};
+	const char *name = frame_kind_info(kind)->name;
 
 	if (!d->types[kind])
-		d->types[kind] = attr_text(d, "profile.frame.type", names[kind],
-					   strlen(names[kind]));
+		d->types[kind] = attr_text(d, "profile.frame.type", name,
+					   strlen(name));
 	return d->types[kind];
 }
 
@@ -301,7 +295,8 @@ static void dictionary_put_line(struct pb *w, uint32_t fn, uint32_t number)
 static uint32_t dictionary_location(struct dict *d, uint32_t i)
 {
 	const struct batch_frame *f = &d->b->frames[i];
-	bool file = f->kind == BATCH_FRAME_NATIVE || f->kind == BATCH_FRAME_GO;
+	enum frame_class class = frame_kind_class(f->kind);
+	bool file = class == FRAMES_FILE;
 	struct pb *w = &d->table[DICT_LOCATION].out;
 	uint32_t map, fn, type;
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(d->b, i, in);
@@ -310,7 +305,7 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 	if (d->frames[i])
 		return d->frames[i];
 	map = file ? dictionary_mapping(d, f->exe) : 0;
-	if (f->kind == BATCH_FRAME_KERNEL)
+	if (class == FRAMES_KERNEL)
 		fn = kernel_function(d, f);
 	else if (file && !map && !f->function)
 		fn = file_function(d, f);

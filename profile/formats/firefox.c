@@ -30,15 +30,6 @@ struct enc {
 	struct pb strings, frames;
 };
 
-static const char *const categories[KIND__MAX] = {
-	[KIND_PROCESS] = "{\"name\":\"Other\",\"color\":\"grey\"",
-	[KIND_KERNEL] = "{\"name\":\"Kernel\",\"color\":\"orange\"",
-	[KIND_NATIVE] = "{\"name\":\"Native\",\"color\":\"blue\"",
-	[KIND_GO] = "{\"name\":\"Go\",\"color\":\"green\"",
-	[KIND_UNKNOWN] = "{\"name\":\"Unknown code\",\"color\":\"purple\"",
-	[KIND_MARKER] = "{\"name\":\"Frames missing\",\"color\":\"red\"",
-};
-
 static void ms(struct pb *w, uint64_t ns)
 {
 	text_printf(w, "%llu.%06llu", (unsigned long long)(ns / NSEC_PER_MSEC),
@@ -53,8 +44,8 @@ static void put_text(struct pb *w, struct pb *text)
 }
 
 /* A line of frameTable and its string; both have the same number. */
-static uint32_t firefox_add_frame(struct enc *e, struct pb *text,
-				  enum profile_kind kind, uint32_t line)
+static uint32_t firefox_add_frame(struct enc *e, struct pb *text, uint32_t kind,
+				  uint32_t line)
 {
 	const char *comma = e->n_frames ? ",\n" : "\n";
 
@@ -73,8 +64,8 @@ static uint32_t firefox_frame_of(struct enc *e, uint32_t frame)
 {
 	uint32_t f = e->same[frame];
 	struct pb text = { 0 };
-	enum profile_kind kind;
 	size_t len, mark;
+	uint32_t kind;
 
 	if (e->frame_thread[f] == e->thread)
 		return e->frame_id[f];
@@ -281,10 +272,13 @@ static void put_meta(struct enc *e, const struct profile_info *info)
 	text_str(e->out, ",\"misc\":");
 	text_json(e->out, info->host, strlen(info->host));
 	text_str(e->out, ",\"markerSchema\":[],\"categories\":[");
-	for (int i = 0; i < KIND__MAX; i++) {
-		text_str(e->out, i ? "," : "");
-		text_str(e->out, categories[i]);
-		text_str(e->out, ",\"subcategories\":[\"Other\"]}");
+	for (uint32_t i = 0; i < BATCH_FRAME__KINDS; i++) {
+		const struct frame_kind_info *kind = frame_kind_info(i);
+
+		text_printf(e->out,
+			    "%s{\"name\":\"%s\",\"color\":\"%s\","
+			    "\"subcategories\":[\"Other\"]}",
+			    i ? "," : "", kind->title, kind->colour);
 	}
 	text_str(e->out, "]},\n\"libs\":[],\"pausedRanges\":[],"
 		 "\"processes\":[],\"threads\":[");

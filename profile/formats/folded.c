@@ -22,7 +22,7 @@ static void put_label(const struct tree *t, uint32_t label, struct pb *out)
 		else if (*c == ';')
 			*c = ':';
 	}
-	if (l->kind == KIND_KERNEL)
+	if (frame_kind_class(l->kind) == FRAMES_KERNEL)
 		text_str(out, "_[k]");
 }
 

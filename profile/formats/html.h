@@ -9,7 +9,7 @@
  *		frequency, samples, account {taken, delivered, lost,
  *		difference, reasons} or null
  *	strings	distinct texts
- *	labels	flat: name, module (indices of strings), enum profile_kind
+ *	labels	flat: name, module (indices of strings), enum batch_frame_kind
  *	rows	in preorder, for each: label, how many levels up from below the
  *		row before (0: its child), samples that end here
  */

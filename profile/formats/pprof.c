@@ -61,7 +61,7 @@ static uint32_t pprof_literal(const struct enc *e, enum literal s)
 
 static uint32_t mapping_of(const struct batch_frame *f)
 {
-	if (f->kind == BATCH_FRAME_KERNEL)
+	if (frame_kind_class(f->kind) == FRAMES_KERNEL)
 		return KERNEL_MAPPING;
 	return f->exe ? f->exe + 1 : 0;
 }
@@ -143,7 +143,8 @@ static void put_mappings(struct enc *e)
 
 	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
 		const struct batch_frame *f = &b->frames[i];
-		uint32_t x = f->kind == BATCH_FRAME_KERNEL ? 0 : f->exe;
+		bool kernel = frame_kind_class(f->kind) == FRAMES_KERNEL;
+		uint32_t x = kernel ? 0 : f->exe;
 
 		if (f->address >= e->limits[x])
 			e->limits[x] = (f->address | 0xfff) + 1;
@@ -179,7 +180,7 @@ static void put_location(struct enc *e, uint32_t i)
 	pb_uint(&e->out, 1, e->ids[i]);
 	pb_uint(&e->out, 2, mapping_of(f));
 	pb_uint(&e->out, 3, f->address);
-	if (f->kind == BATCH_FRAME_CUT)
+	if (frame_kind_class(f->kind) == FRAMES_MARK)
 		pprof_put_line(e, batch_n(e->b, BATCH_FUNCTIONS), 0);
 	for (uint32_t k = 0; k < n && f->function; k++) {
 		f = &e->b->frames[in[k]];

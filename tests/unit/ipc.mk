@@ -16,5 +16,5 @@ unit_sandbox_LIBS := -lseccomp -lcap-ng
 unit_seccomp_SRCS := common/sandbox.c common/log.c
 unit_seccomp_LIBS := -lseccomp -lcap-ng
 unit_protocol_SRCS := ipc/message.c
-UNIT += counter_table
+UNIT += counter_table frame_kinds
 unit_counter_table_SRCS := ipc/counter_table.c ipc/counters.c

@@ -332,7 +332,7 @@ TEST(kinds_leave_only_their_frames)
 	CHECK_EQ(select_batch(&s, &q, NULL, false, &sel), 0);
 	CHECK_EQ(tree_build(&t, &sel.b), 0);
 	for (uint32_t i = 0; i < t.n_labels; i++)
-		CHECK(t.labels[i].kind == KIND_KERNEL ||
+		CHECK(t.labels[i].kind == BATCH_FRAME_KERNEL ||
 		      t.labels[i].kind == KIND_PROCESS);
 	CHECK_EQ(t.levels, 2);
 	tree_fini(&t);

@@ -34,7 +34,7 @@ function mix()
 {
 	palette = [];
 	for (const faded of [0, 1]) {
-		for (const [, hue, sat] of KINDS) {
+		for (const { hue, sat } of KINDS) {
 			for (let s = 0; s < SHADES; s++) {
 				const light = dark ? 24 + s / 1.8 - faded * 8 : 68 + s + faded * 6;
 
@@ -77,7 +77,7 @@ function colour(i, faded)
 		return found;
 	if (T.base)
 		return changeColour(change(i));
-	return palette[((faded || state.query ? KINDS.length : 0) + (kind < KINDS.length ? kind : 4)) * SHADES +
+	return palette[((faded || state.query ? KINDS.length : 0) + kind) * SHADES +
 		(l < 0 ? 8 : P.hash[l] >>> 4 & SHADES - 1)];
 }
 

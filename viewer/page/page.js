@@ -3,7 +3,7 @@
 
 function legend()
 {
-	let items = KINDS.map(([name], k) => [name, palette[k * SHADES + 8].css]);
+	let items = KINDS.map(({ name }, k) => [name, palette[k * SHADES + 8].css]);
 
 	if (T && T.base) {
 		items = [["less than in the base", -1], ["", -0.4], ["the same", 0], ["", 0.4], ["more than in the base", 1]]

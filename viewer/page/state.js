@@ -88,11 +88,11 @@ function recall()
 
 const labelName = (l) => l < 0 ? "all" : P.strings[P.labels[3 * l]];
 const labelModule = (l) => l < 0 ? "" : P.strings[P.labels[3 * l + 1]];
-const labelKind = (l) => l < 0 ? 0 : P.labels[3 * l + 2];
+const labelKind = (l) => l < 0 ? 0 : KINDS[P.labels[3 * l + 2]] ? P.labels[3 * l + 2] : KIND_UNKNOWN;
 const nameOf = (i) => labelName(T.label[i]);
 const moduleOf = (i) => labelModule(T.label[i]);
 const kindOf = (i) => labelKind(T.label[i]);
-const kindName = (k) => (KINDS[k] || KINDS[4])[0];
+const kindName = (k) => KINDS[k].name;
 
 /* What a row is worth, in words. */
 function worth(i)

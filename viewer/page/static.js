@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* static - the page of one recording, whose data stand in it */
 
-const KIND_KEYS = ["", "kernel", "native", "go", "unknown"];
-
 /* Of each row: the process above it, as a label; kinds from there on, as bits. */
 function inherited(p)
 {
-	const t = p.tree, process = new Int32Array(t.n), kinds = new Uint8Array(t.n);
+	const t = p.tree, process = new Int32Array(t.n), kinds = new Uint16Array(t.n);
 
 	for (let i = 1; i < t.n; i++) {
 		process[i] = t.depth[i] === 1 ? t.label[i] : process[t.parent[i]];
@@ -54,7 +52,7 @@ function staticMain()
 	const began = performance.now(), whole = decode(JSON.parse($("data").textContent));
 	const all = whole.tree, { process, kinds } = inherited(whole);
 	const nameAt = (i) => whole.strings[whole.labels[3 * process[i]]];
-	const kindsAt = (i) => KIND_KEYS.filter((k, bit) => k && kinds[i] >> bit & 1);
+	const kindsAt = (i) => KINDS.filter(({ filter }, bit) => filter && kinds[i] >> bit & 1).map((k) => k.filter);
 	/* those of a facet count what the other one lets through */
 	const ofProcess = (i) => !state.filters.has("process") || chosen("process", nameAt(i));
 	const ofKind = (i) => !state.filters.has("kind") || kindsAt(i).some((k) => chosen("kind", k));
@@ -76,7 +74,7 @@ function staticMain()
 
 	/* processes and marks of what is missing are of no kind */
 	const keepFrame = (i) => {
-		const k = KIND_KEYS[whole.labels[3 * all.label[i] + 2]];
+		const k = KINDS[whole.labels[3 * all.label[i] + 2]]?.filter;
 
 		return !k || !state.filters.has("kind") || chosen("kind", k);
 	};

@@ -10,10 +10,7 @@
  * the next row that is not below it.
  */
 
-const KINDS = [			/* enum profile_kind: name, hue, saturation */
-	["process", 215, 22], ["kernel", 16, 84], ["native", 48, 80],
-	["Go", 172, 48], ["no file", 0, 0], ["frames missing", 290, 45],
-];
+const KIND_UNKNOWN = KINDS.findIndex((k) => k.filter === "unknown");
 
 /* Columns that grow. */
 class Rows {

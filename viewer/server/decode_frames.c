@@ -156,15 +156,6 @@ static uint32_t decode_frames_mapping(struct frames *f, int32_t i)
 static uint16_t decode_frames_kind_of(struct frames *f,
 				      const OtlpIn__Location *l)
 {
-	static const struct {
-		const char *name;
-		uint16_t kind;
-	} kinds[] = {
-		{ "kernel", BATCH_FRAME_KERNEL }, { "native", BATCH_FRAME_NATIVE },
-		{ "rust", BATCH_FRAME_NATIVE }, { "go", BATCH_FRAME_GO },
-		{ "abort-marker", BATCH_FRAME_CUT },
-	};
-
 	for (size_t k = 0; k < l->n_attribute_indices; k++) {
 		const OtlpIn__KeyValueAndUnit *a =
 			frames_attribute(f, l->attribute_indices[k]);
@@ -174,11 +165,12 @@ static uint16_t decode_frames_kind_of(struct frames *f,
 				   "profile.frame.type"))
 			continue;
 		v = frames_value(f, a->value);
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-			if (text_is(v, kinds[i].name))
-				return kinds[i].kind;
+		for (uint16_t i = 1; i < BATCH_FRAME__KINDS; i++) {
+			if (text_is(v, frame_kind_info(i)->name))
+				return i;
 		}
-		return BATCH_FRAME_UNKNOWN;
+		return text_is(v, "rust") ? BATCH_FRAME_NATIVE
+					  : BATCH_FRAME_UNKNOWN;
 	}
 	return l->mapping_index ? BATCH_FRAME_NATIVE : BATCH_FRAME_UNKNOWN;
 }

@@ -168,7 +168,7 @@ static int add_kinds(struct facet *f, uint32_t kinds, uint64_t samples)
 	int r = 0;
 
 	for (uint32_t k = 0; k < BATCH_FRAME__KINDS && r == 0; k++) {
-		const char *name = params_kind(k);
+		const char *name = frame_kind_filter(k);
 		size_t value = f->text.len, label;
 
 		if (!(kinds >> k & 1) || !name)

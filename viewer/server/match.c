@@ -70,6 +70,8 @@ static void judge_attrs(struct match *m)
 	}
 }
 
+_Static_assert(BATCH_FRAME__KINDS <= 16, "bits of match.kinds");
+
 static void judge_stacks(struct match *m)
 {
 	const struct batch *b = &m->seg->b;
@@ -78,8 +80,11 @@ static void judge_stacks(struct match *m)
 		const struct batch_stack *s = &b->stacks[i];
 
 		for (uint32_t k = 0; k < s->n; k++)
-			m->kinds[i] |= (uint8_t)(1 << b->frames[
-				b->stack_frames[s->first + k]].kind);
+			m->kinds[i] |=
+				(uint16_t)(1
+					   << b->frames[b->stack_frames
+								[s->first + k]]
+						      .kind);
 		if (m->q->kinds && !(m->kinds[i] & m->q->kinds))
 			m->stacks[i] = 1 << KEY_KIND;
 	}
@@ -91,7 +96,7 @@ int match_init(struct match *m, const struct segment *s, const struct query *q)
 	m->resources = calloc(batch_n(&s->b, BATCH_RESOURCES) + 1, 1);
 	m->attrs = calloc(batch_n(&s->b, BATCH_ATTRS) + 1, 1);
 	m->stacks = calloc(batch_n(&s->b, BATCH_STACKS) + 1, 1);
-	m->kinds = calloc(batch_n(&s->b, BATCH_STACKS) + 1, 1);
+	m->kinds = calloc(batch_n(&s->b, BATCH_STACKS) + 1, sizeof(*m->kinds));
 	if (!m->resources || !m->attrs || !m->stacks || !m->kinds)
 		return -ENOMEM;
 	judge_resources(m);

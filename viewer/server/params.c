@@ -15,18 +15,6 @@ static const char *const key_names[KEY__COUNT] = {
 	[KEY_EXECUTABLE] = "executable", [KEY_KIND] = "kind",
 };
 
-const char *params_kind(uint32_t kind)
-{
-	static const char *const names[BATCH_FRAME__KINDS] = {
-		[BATCH_FRAME_KERNEL] = "kernel",
-		[BATCH_FRAME_NATIVE] = "native",
-		[BATCH_FRAME_GO] = "go",
-		[BATCH_FRAME_UNKNOWN] = "unknown",
-	};
-
-	return kind < BATCH_FRAME__KINDS ? names[kind] : NULL;
-}
-
 static bool is(const char *s, size_t len, const char *want)
 {
 	return want && strlen(want) == len && !memcmp(s, want, len);
@@ -51,12 +39,12 @@ static bool params_number(const struct param *p, uint64_t max, uint64_t *ret)
 static const char *add_kind(struct query *q, const struct param *p)
 {
 	for (uint32_t k = 0; k < BATCH_FRAME__KINDS; k++) {
-		if (is(p->value, p->value_len, params_kind(k))) {
+		if (is(p->value, p->value_len, frame_kind_filter(k))) {
 			q->kinds |= 1u << k;
 			return NULL;
 		}
 	}
-	return "kind: kernel, native, go or unknown";
+	return "kind: as profile.frame.type has it";
 }
 
 static const char *add_filter(struct query *q, enum select_key k,

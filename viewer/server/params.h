@@ -41,7 +41,4 @@ struct request {
 const char *params_read(const struct params *p, uint64_t now,
 			struct request *ret);
 
-/* The name of a kind of frames as filters and facets have it, or NULL. */
-const char *params_kind(uint32_t batch_frame_kind);
-
 #endif /* VIEWER_SERVER_PARAMS_H */

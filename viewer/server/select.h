@@ -50,7 +50,7 @@ struct match {
 	const struct segment *seg;
 	const struct query *q;
 	uint8_t *resources, *attrs, *stacks;	/* keys that do not match */
-	uint8_t *kinds;			/* of a stack: kinds of its frames */
+	uint16_t *kinds;		/* of a stack: kinds of its frames */
 };
 
 /* 0 or -ENOMEM; match_fini() either way. */
