@@ -23,15 +23,15 @@ void record_watch_batch_end(struct record_watch *w, uint64_t end_ns)
 	if (!w->settled || w->last_came || !is_over(w, end_ns))
 		return;
 	w->last_came = true;
-	w->last_statuses = w->feed.statuses;
+	w->last_statuses = w->hub.statuses;
 }
 
 void record_watch_status(struct record_watch *w, const struct status *st,
 			 uint64_t now_ns)
 {
-	if (!is_over(w, now_ns) || !w->feed.known)
+	if (!is_over(w, now_ns) || !w->hub.statuses)
 		return;
-	if (w->last_came && w->feed.statuses != w->last_statuses)
+	if (w->last_came && w->hub.statuses != w->last_statuses)
 		w->state.covered = 1;
 	w->settled |= st->hub.exes_waiting == 0;
 	w->state.covered |= w->settled && st->hub.pending == 0;
@@ -91,27 +91,23 @@ static int record_watch_take_batch(void *arg, const void *data, size_t len,
 	return r;
 }
 
-/* What is missing is counted by the feed. */
-static void gap(void *arg)
-{
-	(void)arg;
-}
-
 /* --- the connection ---------------------------------------------------------------- */
 
 void record_watch_init(struct record_watch *w, struct collect *c,
 		       uint32_t frequency, int control)
 {
+	/* what is missing is counted by the client */
+	static const struct hub_client_ops ops = {
+		.batch = record_watch_take_batch,
+	};
+
 	*w = (struct record_watch){
-		.feed = { .conn.fd = -1,
-			  .batch = record_watch_take_batch,
-			  .gap = gap,
-			  .arg = w },
 		.collect = c,
 		.control = control,
 		.frequency = frequency,
 		.cut = { .start_ns = UINT64_MAX, .end_ns = UINT64_MAX },
 	};
+	hub_client_init(&w->hub, NULL, 0, &ops, w);
 }
 
 void record_watch_range(struct record_watch *w, const struct cut *c)
@@ -127,7 +123,7 @@ void record_watch_range(struct record_watch *w, const struct cut *c)
 
 void record_watch_open(struct record_watch *w, int fd, uid_t hub_uid)
 {
-	int r = top_feed_open(&w->feed, fd, hub_uid);
+	int r = hub_client_take(&w->hub, fd, hub_uid);
 
 	if (r)
 		log_err("symbolizerd's connection: %s", strerror(-r));
@@ -137,14 +133,14 @@ void record_watch_open(struct record_watch *w, int fd, uid_t hub_uid)
 
 void record_watch_read(struct record_watch *w)
 {
-	uint64_t before = w->feed.statuses;
-	int r = top_feed_read(&w->feed);
+	uint64_t before = w->hub.statuses;
+	int r = hub_client_read(&w->hub, now_ns());
 
 	if (r && r != -EPIPE)
-		log_err("symbolizerd's batches: %s", r == -EPROTO ?
-			"it broke the protocol" : strerror(-r));
-	if (w->feed.statuses != before)
-		record_watch_status(w, &w->feed.status,
+		log_err("symbolizerd's batches: %s",
+			r > 0 ? msg_verdict_name(r) : strerror(-r));
+	if (w->hub.statuses && w->hub.statuses != before)
+		record_watch_status(w, &w->hub.status,
 				    clock_ns(CLOCK_REALTIME));
 }
 
@@ -154,12 +150,12 @@ void record_watch_say(struct record_watch *w)
 	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
 	struct record_state *s = &w->state;
 
-	s->connected = w->feed.conn.fd >= 0;
+	s->connected = w->hub.conn.fd >= 0;
 	/* with the first one it may not have heard yet that batches are wanted */
-	s->subscribed = s->connected && w->feed.statuses > 1;
+	s->subscribed = s->connected && w->hub.statuses > 1;
 	s->samples = w->collect->events;
-	s->missed = w->feed.missed;
-	s->lost = top_feed_lost(&w->feed) - w->feed.missed;
+	s->missed = w->hub.missed;
+	s->lost = hub_client_lost(&w->hub) - w->hub.missed;
 	s->no_room = w->collect->refused;
 	if (w->spoke && !memcmp(s, &w->said, sizeof(*s)))
 		return;

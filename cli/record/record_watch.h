@@ -2,7 +2,7 @@
 /*
  * record_watch - the recorder's writer beside a trifold that runs already
  *
- * It reads batches as a subscriber (top_feed.h), over connections that the
+ * It reads batches as a subscriber (ipc/hub_client.h), over connections that the
  * supervisor made, keeps what is in the range and of wanted processes, and
  * says how it stands.
  */
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/top/feed.h"
+#include "ipc/hub_client.h"
 #include "profile/collect.h"
 #include "profile/cut.h"
 #include "profile/profile.h"
@@ -33,7 +33,7 @@ struct record_state {
 };
 
 struct record_watch {
-	struct top_feed feed;
+	struct hub_client hub;
 	struct collect *collect;
 	struct cut cut;
 	uint32_t frequency;	/* other ones are not mixed in */

@@ -214,7 +214,7 @@ static int collect_until_end(struct writer *w)
 		struct pollfd p[] = {
 			{ .fd = w->control, .events = POLLIN },
 			{ .fd = w->feed.fd, .events = POLLIN },
-			{ .fd = w->watch.feed.conn.fd, .events = POLLIN },
+			{ .fd = w->watch.hub.conn.fd, .events = POLLIN },
 		};
 
 		if (w->watch.on)

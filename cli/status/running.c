@@ -7,6 +7,7 @@
 
 #include "cli/supervisor/runtime_dir.h"
 #include "common/clock.h"
+#include "common/log.h"
 
 #define WAIT_NS		(5 * NSEC_PER_SEC)
 
@@ -22,18 +23,18 @@ bool running_nobody(int r)
 	return r == -ENOENT || r == -ECONNREFUSED;
 }
 
-static bool enough(const struct watch *w, bool loader)
+static bool running_enough(const struct hub_client *c, bool loader)
 {
-	return w->known && (!loader || w->status.loader_up);
+	return c->known && (!loader || c->status.loader_up);
 }
 
-static int wait_status(struct watch *w, bool loader)
+static int running_wait(struct hub_client *c, bool loader)
 {
 	uint64_t end = now_ns() + WAIT_NS;
-	int r = watch_connect(w, now_ns());
+	int r = hub_client_connect(c, now_ns());
 
-	while (!r && !enough(w, loader)) {
-		struct pollfd p = { .fd = w->conn.fd, .events = POLLIN };
+	while (!r && !running_enough(c, loader)) {
+		struct pollfd p = { .fd = c->conn.fd, .events = POLLIN };
 		uint64_t now = now_ns();
 
 		if (now >= end)
@@ -42,18 +43,23 @@ static int wait_status(struct watch *w, bool loader)
 		    errno != EINTR)
 			return -errno;
 		if (p.revents)
-			r = watch_read(w, now);
+			r = hub_client_read(c, now);
 	}
-	return enough(w, loader) ? 0 : r;
+	if (r > 0) {
+		log_err("symbolizerd broke the protocol of its status: %s",
+			msg_verdict_name(r));
+		r = -EPROTO;
+	}
+	return running_enough(c, loader) ? 0 : r;
 }
 
 /* unix(7): of a socket that connected, who called listen(2). */
-static pid_t made_by(const struct watch *w)
+static pid_t running_made_by(const struct hub_client *c)
 {
 	struct ucred cred = { .pid = 0 };
 	socklen_t len = sizeof(cred);
 
-	return getsockopt(w->conn.fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) ?
+	return getsockopt(c->conn.fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) ?
 		0 : cred.pid;
 }
 
@@ -61,14 +67,14 @@ int running_status(struct status *ret, bool loader, pid_t *top)
 {
 	uid_t hub_uid = 0;
 	int r = runtime_dir_hub_uid(&hub_uid);
-	struct watch w;
+	struct hub_client c;
 
-	watch_init(&w, hub_uid);
+	hub_client_init(&c, STATUS_SOCKET, hub_uid, NULL, NULL);
 	if (!r)
-		r = wait_status(&w, loader);
-	*ret = w.status;
+		r = running_wait(&c, loader);
+	*ret = c.status;
 	if (top)
-		*top = made_by(&w);
-	watch_fini(&w);
-	return r == -ETIMEDOUT && w.known ? -ENOLINK : r;
+		*top = running_made_by(&c);
+	hub_client_fini(&c);
+	return r == -ETIMEDOUT && c.known ? -ENOLINK : r;
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "cli/status/watch.h"
+#include "ipc/hub_client.h"
 
 /* Connect to the symbolizerd that serves the status socket, and say of what uid
  * it is.  0 or -errno, see running_nobody(). */

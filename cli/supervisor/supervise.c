@@ -15,7 +15,6 @@
 #include "cli/record/progress.h"
 #include "cli/record/recorder_link.h"
 #include "cli/status/report.h"
-#include "cli/status/watch.h"
 #include "cli/supervisor/child.h"
 #include "cli/supervisor/daemons.h"
 #include "cli/supervisor/launcher.h"
@@ -24,6 +23,7 @@
 #include "cli/supervisor/signals.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "ipc/hub_client.h"
 
 #define S(n)		((n) * NSEC_PER_SEC)
 #define START_NS	S(20)	/* for all to be ready */
@@ -64,7 +64,7 @@ struct sup {
 	bool plain;
 	struct launch launch;
 	struct console console;
-	struct watch watch;
+	struct hub_client watch;
 	struct daemon daemon[DAEMON__COUNT];
 	int signals;		/* signalfd */
 
@@ -348,7 +348,7 @@ static bool sampling(struct sup *s, uint64_t now)
 	if (s->watch.known && s->watch.status.loader_up)
 		return true;
 	if (now - s->asked_ns >= ASK_NS) {
-		watch_renew(&s->watch, now);
+		hub_client_renew(&s->watch, now);
 		s->asked_ns = now;
 	}
 	return false;
@@ -584,6 +584,15 @@ static int supervise_timeout_ms(const struct sup *s, uint64_t now)
 	return at > 60000 ? 60000 : (int)at;
 }
 
+static void read_status(struct sup *s, uint64_t now)
+{
+	int r = hub_client_read(&s->watch, now);
+
+	if (r > 0)
+		log_err("symbolizerd broke the protocol of its status: %s",
+			msg_verdict_name(r));
+}
+
 static void wait_and_serve(struct sup *s)
 {
 	struct pollfd p[] = {
@@ -602,7 +611,7 @@ static void wait_and_serve(struct sup *s)
 	if (p[2].revents)
 		console_pump(&s->console);
 	if (p[3].revents)
-		watch_read(&s->watch, now);
+		read_status(s, now);
 	if (p[1].revents)
 		on_notify(s);
 	if (p[0].revents)
@@ -617,7 +626,7 @@ static void supervise_loop(struct sup *s)
 
 		start_due(s, now);
 		if (s->phase < END_EXPORTER)
-			watch_connect(&s->watch, now);
+			hub_client_connect(&s->watch, now);
 		wait_and_serve(s);
 		now = now_ns();
 		supervise_show(s, now);
@@ -654,7 +663,8 @@ static int supervise_set_up(struct sup *s)
 		return r;
 	}
 	l->log_fd = s->console.write_fd;
-	watch_init(&s->watch, l->ids.uid[ID_HUB]);
+	hub_client_init(&s->watch, STATUS_SOCKET, l->ids.uid[ID_HUB], NULL,
+			NULL);
 	return 0;
 }
 
@@ -672,8 +682,8 @@ static void supervise_finish(struct sup *s)
 {
 	char text[768];
 
-	watch_read(&s->watch, now_ns());
-	watch_fini(&s->watch);
+	read_status(s, now_ns());
+	hub_client_fini(&s->watch);
 	console_fini(&s->console);
 	if (s->watch.known && s->run_ns) {
 		report_summary(&s->watch.status, text, sizeof(text));

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "cli/top/control.h"
-#include "cli/top/feed.h"
 #include "cli/top/plain.h"
 #include "cli/top/screen.h"
 #include "cli/top/state.h"
@@ -21,6 +20,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/sandbox.h"
+#include "ipc/hub_client.h"
 
 #define MEMORY		(1ULL << 30)	/* RLIMIT_AS */
 #define DRAW_NS		NSEC_PER_SEC	/* at least so often */
@@ -41,7 +41,7 @@
 struct display {
 	const struct top_display *d;
 	struct top_state state;
-	struct top_feed feed;
+	struct hub_client hub;
 	struct screen_info info;
 	bool suspended, quit;
 	unsigned int deaf;
@@ -85,7 +85,7 @@ static int top_display_take_batch(void *arg, const void *data, size_t len,
 	return top_state_batch(&d->state, data, len, samples);
 }
 
-static void take_gap(void *arg)
+static void top_display_gap(void *arg)
 {
 	struct display *d = arg;
 
@@ -99,14 +99,17 @@ static void top_display_tell(struct display *d, enum top_word word)
 	(void)top_tell(d->d->control, &m, -1);
 }
 
-static void on_feed(struct display *d)
+static void top_display_on_hub(struct display *d)
 {
-	int r = top_feed_read(&d->feed);
+	int r = hub_client_read(&d->hub, now_ns());
 
 	if (r == 0)
 		return;
-	if (r != -EPIPE)
-		log_warn("symbolizerd broke the protocol: %s", strerror(-r));
+	if (r > 0)
+		log_warn("symbolizerd broke the protocol: %s",
+			 msg_verdict_name(r));
+	else if (r != -EPIPE)
+		log_warn("symbolizerd's connection: %s", strerror(-r));
 	top_display_tell(d, TOP_CONNECT);
 }
 
@@ -138,7 +141,7 @@ static void top_display_on_control(struct display *d, uint64_t now)
 	if (r) {
 		d->quit = true;
 	} else if (m.word == TOP_FEED && fd >= 0) {
-		if (top_feed_open(&d->feed, fd, m.hub_uid))
+		if (hub_client_take(&d->hub, fd, m.hub_uid))
 			top_display_tell(d, TOP_CONNECT);
 		fd = -1;
 	} else if (m.word == TOP_LINE) {
@@ -189,7 +192,7 @@ static void top_display_serve(struct display *d, bool keys, int timeout)
 		{ .fd = keys && !d->suspended ? STDIN_FILENO : -1,
 		  .events = POLLIN },
 		{ .fd = d->d->control, .events = POLLIN },
-		{ .fd = d->feed.conn.fd, .events = POLLIN },
+		{ .fd = d->hub.conn.fd, .events = POLLIN },
 	};
 	/* a signal says that the size has changed: then keys are looked at */
 	int r = poll(p, 3, timeout);
@@ -201,7 +204,7 @@ static void top_display_serve(struct display *d, bool keys, int timeout)
 	if (p[1].revents)
 		top_display_on_control(d, now_ns());
 	if (p[2].revents)
-		on_feed(d);
+		top_display_on_hub(d);
 	if (keys && !d->suspended)
 		on_keys(d, p[0].revents);
 }
@@ -243,7 +246,7 @@ static int run_plain(struct display *d)
 	       top_model_span(&d->state.model) < want)
 		top_display_serve(d, false, 200);
 	top_state_refresh(&d->state, 0);
-	r = top_plain(&d->state, d->info.host, top_feed_lost(&d->feed),
+	r = top_plain(&d->state, d->info.host, hub_client_lost(&d->hub),
 		      o->limit ? o->limit : TOP_PLAIN_ROWS,
 		      clock_ns(CLOCK_REALTIME), stdout);
 	if (d->state.model.dropped)
@@ -303,21 +306,20 @@ static int top_display_prepare(struct display *d)
 
 int top_display(const struct top_display *t)
 {
-	struct display d = {
-		.d = t, .feed = {
-			.conn.fd = -1, .batch = top_display_take_batch, .gap = take_gap,
-		},
+	static const struct hub_client_ops ops = {
+		.batch = top_display_take_batch, .gap = top_display_gap,
 	};
+	struct display d = { .d = t };
 	int r;
 
-	d.feed.arg = &d;
-	d.info.feed = &d.feed;
+	hub_client_init(&d.hub, NULL, 0, &ops, &d);
+	d.info.hub = &d.hub;
 	if (top_display_prepare(&d))
 		return 1;
 	if (t->opt->duration_ms)
 		d.end_ns = now_ns() + t->opt->duration_ms * NSEC_PER_MSEC;
 	r = t->plain ? run_plain(&d) : run_screen(&d);
-	conn_close(&d.feed.conn);
+	hub_client_fini(&d.hub);
 	top_state_fini(&d.state);
 	return r;
 }

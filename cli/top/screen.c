@@ -88,7 +88,7 @@ static void draw_head(const struct top_state *st,
 	const struct top_table *t = &st->table;
 	time_t s = (time_t)((st->paused ? st->paused_ns : now) / NSEC_PER_SEC);
 	double rate = t->seconds > 0 ? (double)t->events / t->seconds : 0;
-	uint64_t lost = top_feed_lost(info->feed);
+	uint64_t lost = hub_client_lost(info->hub);
 	char line[256], when[16] = "";
 	struct tm tm;
 
@@ -213,9 +213,9 @@ static void draw_table(struct top_state *st)
 static const char *top_screen_hint(const struct top_state *st,
 				   const struct screen_info *info)
 {
-	if (info->feed->conn.fd < 0)
+	if (info->hub->conn.fd < 0)
 		return "waiting for symbolizerd ...";
-	if (!info->feed->known || !info->feed->status.loader_up)
+	if (!info->hub->statuses || !info->hub->status.loader_up)
 		return "waiting for the sampler ...";
 	if (st->model.n == 0)
 		return "waiting for samples ...";

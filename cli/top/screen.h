@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 
-#include "cli/top/feed.h"
 #include "cli/top/state.h"
+#include "ipc/hub_client.h"
 
 /* 0, or -1 when there is no describing this terminal. */
 int screen_init(void);
@@ -24,7 +24,7 @@ void screen_end(void);
 struct screen_info {
 	char host[65];
 	char line[200];		/* what the daemons said, escaped; or "" */
-	const struct top_feed *feed;
+	const struct hub_client *hub;
 };
 
 void screen_draw(struct top_state *st, const struct screen_info *info,

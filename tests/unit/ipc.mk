@@ -16,5 +16,6 @@ unit_sandbox_LIBS := -lseccomp -lcap-ng
 unit_seccomp_SRCS := common/sandbox.c common/log.c
 unit_seccomp_LIBS := -lseccomp -lcap-ng
 unit_protocol_SRCS := ipc/message.c
-UNIT += counter_table frame_kinds
+UNIT += counter_table frame_kinds hub_client
+unit_hub_client_SRCS := ipc/hub_client.c ipc/conn.c ipc/message.c ipc/sealed.c ipc/counters.c
 unit_counter_table_SRCS := ipc/counter_table.c ipc/counters.c

@@ -24,7 +24,6 @@ static void make(struct made *m)
 	CHECK_EQ(collect_init(&m->c, 20), 0);
 	record_watch_init(&m->w, &m->c, 20, fds[1]);
 	record_watch_range(&m->w, &all);
-	m->w.feed.known = true;
 	m->peer = fds[0];
 }
 
@@ -42,7 +41,7 @@ static bool covered(struct made *m, uint64_t now, uint64_t pending,
 	struct status st = { .hub = { .pending = pending,
 				      .exes_waiting = waiting } };
 
-	m->w.feed.statuses++;
+	m->w.hub.statuses++;
 	record_watch_status(&m->w, &st, now);
 	return m->w.state.covered;
 }
@@ -85,7 +84,7 @@ TEST(watch_cuts_nothing_that_it_has)
 	void *mem = sample_batch(&b);
 
 	make(&m);
-	CHECK_EQ(m.w.feed.batch(m.w.feed.arg, b.hdr, b.hdr->bytes, 7), 0);
+	CHECK_EQ(m.w.hub.ops->batch(m.w.hub.arg, b.hdr, b.hdr->bytes, 7), 0);
 	CHECK_EQ(m.c.events, 7);
 	record_watch_range(&m.w, &c);
 	CHECK_EQ(m.w.cut.end_ns, m.c.end_ns);
@@ -104,14 +103,14 @@ TEST(watch_takes_the_range_only)
 
 	make(&m);
 	record_watch_range(&m.w, &c);
-	CHECK_EQ(m.w.feed.batch(m.w.feed.arg, b.hdr, b.hdr->bytes, 7), 0);
+	CHECK_EQ(m.w.hub.ops->batch(m.w.hub.arg, b.hdr, b.hdr->bytes, 7), 0);
 	/* what does not add up, or is of another frequency, is refused */
-	CHECK_EQ(m.w.feed.batch(m.w.feed.arg, b.hdr, b.hdr->bytes, 6), -EPROTO);
-	CHECK_EQ(m.w.feed.batch(m.w.feed.arg, b.hdr, b.hdr->bytes - 8, 7), -EPROTO);
+	CHECK_EQ(m.w.hub.ops->batch(m.w.hub.arg, b.hdr, b.hdr->bytes, 6), -EPROTO);
+	CHECK_EQ(m.w.hub.ops->batch(m.w.hub.arg, b.hdr, b.hdr->bytes - 8, 7), -EPROTO);
 	m.w.frequency = 21;
-	CHECK_EQ(m.w.feed.batch(m.w.feed.arg, b.hdr, b.hdr->bytes, 7), -EPROTO);
+	CHECK_EQ(m.w.hub.ops->batch(m.w.hub.arg, b.hdr, b.hdr->bytes, 7), -EPROTO);
 	CHECK_EQ(m.c.events, 3);
-	m.w.feed.missed = 14;
+	m.w.hub.missed = 14;
 	record_watch_say(&m.w);
 	record_watch_say(&m.w);		/* no news */
 	CHECK_EQ(recv(m.peer, &s, sizeof(s), MSG_DONTWAIT), sizeof(s));
