@@ -50,7 +50,7 @@ PROGRAMS := trifold trifold-loaderd trifold-symbolizerd trifold-exporterd \
 	trifold-viewer
 IPC      := ipc/message.c ipc/conn.c ipc/sealed.c
 COMMON   := common/evloop.c common/log.c common/service.c common/sandbox.c common/cost.c
-OTLP     := profile/formats/otlp.c profile/formats/dictionary.c common/protobuf.c
+OTLP     := profile/formats/otlp.c profile/formats/dictionary.c common/protobuf.c common/buffer.c
 # what only the unprivileged ones need
 MORE     := common/sandbox_root.c common/service_listen.c ipc/counters.c
 
@@ -64,7 +64,7 @@ trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/pairs.c $(IPC
 trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lzstd -lseccomp -lcap-ng
 trifold_SRCS := $(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c) \
-	viewer/server/guard.c viewer/server/listen.c common/protobuf.c common/text.c \
+	viewer/server/guard.c viewer/server/listen.c common/protobuf.c common/buffer.c \
 	common/json.c common/pairs.c ipc/fdpass.c ipc/hub_client.c $(IPC) \
 	ipc/batch.c ipc/batch_build.c ipc/counter_table.c common/container.c $(COMMON) $(MORE)
 trifold_GEN  := profile/formats/page.o.c

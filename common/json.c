@@ -6,29 +6,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+static bool json_needs_escape(unsigned char c)
+{
+	return c < 0x20 || c == 0x7f || c == '"' || c == '\\' || c == '<' ||
+	       c == '>' || c == '&';
+}
+
+void json_string(struct buffer *w, const char *s, size_t n)
+{
+	size_t run = 0;
+
+	buffer_add(w, "\"", 1);
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (!json_needs_escape(c))
+			continue;
+		buffer_utf8(w, s + run, i - run);
+		buffer_printf(w, "\\u%04x", c);
+		run = i + 1;
+	}
+	buffer_utf8(w, s + run, n - run);
+	buffer_add(w, "\"", 1);
+}
 
 static void json_begin(struct json *j, const char *key)
 {
 	if (j->more)
-		text_str(&j->w, ",");
+		buffer_str(&j->w, ",");
 	j->more = true;
 	if (key) {
-		text_json(&j->w, key, strlen(key));
-		text_str(&j->w, ":");
+		json_string(&j->w, key, strlen(key));
+		buffer_str(&j->w, ":");
 	}
 }
 
 void json_open(struct json *j, const char *key, char bracket)
 {
 	json_begin(j, key);
-	pb_raw(&j->w, &bracket, 1);
+	buffer_add(&j->w, &bracket, 1);
 	j->more = false;
 }
 
 void json_close(struct json *j, char bracket)
 {
-	pb_raw(&j->w, &bracket, 1);
+	buffer_add(&j->w, &bracket, 1);
 	j->more = true;
 }
 
@@ -36,34 +58,34 @@ void json_text(struct json *j, const char *key, const char *s)
 {
 	json_begin(j, key);
 	if (s)
-		text_json(&j->w, s, strlen(s));
+		json_string(&j->w, s, strlen(s));
 	else
-		text_str(&j->w, "null");
+		buffer_str(&j->w, "null");
 }
 
 void json_num(struct json *j, const char *key, uint64_t v)
 {
 	json_begin(j, key);
-	text_num(&j->w, v);
+	buffer_num(&j->w, v);
 }
 
 void json_int(struct json *j, const char *key, int64_t v)
 {
 	json_begin(j, key);
-	text_printf(&j->w, "%" PRId64, v);
+	buffer_printf(&j->w, "%" PRId64, v);
 }
 
 void json_bool(struct json *j, const char *key, bool v)
 {
 	json_begin(j, key);
-	text_str(&j->w, v ? "true" : "false");
+	buffer_str(&j->w, v ? "true" : "false");
 }
 
 int json_finish(struct json *j, FILE *to)
 {
 	int r = j->w.failed ? -ENOMEM : 0;
 
-	text_str(&j->w, "\n");
+	buffer_str(&j->w, "\n");
 	if (!r && (fwrite(j->w.data, 1, j->w.len, to) != j->w.len || fflush(to)))
 		r = -EIO;
 	free(j->w.data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json - objects and arrays into the growing memory of common/protobuf.h
+ * json - objects and arrays into a growing buffer (common/buffer.h)
  *
  * RFC 8259; commas are put by themselves.  A key of NULL is for elements of
  * arrays and the outermost value.
@@ -12,11 +12,19 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "common/protobuf.h"
+#include "common/buffer.h"
+
+/*
+ * n bytes of UTF-8 as a JSON string, with its quotes (RFC 8259), that can lie
+ * in a <script> element: '<', '>' and '&' are escaped too, so neither an end
+ * tag nor a comment can be spelled (HTML standard, "restrictions for contents
+ * of script elements").  Bytes that are no UTF-8 become U+FFFD.
+ */
+void json_string(struct buffer *w, const char *s, size_t n);
 
 /* Zero-initialised by the caller, who also free()s w.data. */
 struct json {
-	struct pb w;
+	struct buffer w;
 	bool more;		/* a comma goes before what comes next */
 };
 

@@ -40,12 +40,12 @@ void metrics_find_instance(struct metrics *m)
 
 /* --- the resource ----------------------------------------------------------- */
 
-static void text(struct pb *w, unsigned int field, const char *s)
+static void text(struct buffer *w, unsigned int field, const char *s)
 {
 	pb_text(w, field, s, strlen(s));
 }
 
-static void metrics_key_text(struct pb *w, unsigned int field, const char *key,
+static void metrics_key_text(struct buffer *w, unsigned int field, const char *key,
 			     const char *s)
 {
 	size_t mark = pb_begin(w, field);
@@ -55,7 +55,7 @@ static void metrics_key_text(struct pb *w, unsigned int field, const char *key,
 	pb_end(w, mark);
 }
 
-static void metrics_resource(struct pb *w, const struct metrics *m)
+static void metrics_resource(struct buffer *w, const struct metrics *m)
 {
 	const struct { const char *key, *value; } own[] = {
 		{ "service.name", "trifold" },
@@ -135,7 +135,7 @@ static int find_points(const struct metrics *m, const struct counted *c,
 	return 0;
 }
 
-static void write_attributes(struct pb *w, const struct point *p)
+static void write_attributes(struct buffer *w, const struct point *p)
 {
 	const struct metric *m = p->row->metric;
 	char number[24], url[RECEIVER_URL + 1];
@@ -152,7 +152,7 @@ static void write_attributes(struct pb *w, const struct point *p)
 	}
 }
 
-static void write_point(struct pb *w, const struct point *p, uint64_t now_ns)
+static void write_point(struct buffer *w, const struct point *p, uint64_t now_ns)
 {
 	const struct metric *m = p->row->metric;
 	size_t mark = pb_begin(w, 1);
@@ -177,7 +177,7 @@ static const struct metric *metric_of(const struct points *ps, size_t i)
 }
 
 /* All points of a metric, from the first one on. */
-static void write_metric(struct pb *w, const struct points *ps, size_t first)
+static void write_metric(struct buffer *w, const struct points *ps, size_t first)
 {
 	const struct metric *what = metric_of(ps, first);
 	bool gauge = what->kind == METRIC_GAUGE;
@@ -208,7 +208,7 @@ static bool is_first(const struct points *ps, size_t i)
 	return true;
 }
 
-static void metrics_write_request(struct pb *w, const struct metrics *m,
+static void metrics_write_request(struct buffer *w, const struct metrics *m,
 				  const struct points *ps)
 {
 	size_t mark = pb_begin(w, 1), scopes, scope;
@@ -250,7 +250,7 @@ int metrics_encode(struct metrics *m, const struct status *st,
 	struct status known = { .version = 0 };
 	struct points ps = { .now_ns = now_ns };
 	struct counted c;
-	struct pb w = { 0 };
+	struct buffer w = { 0 };
 
 	if (st)
 		known = *st;

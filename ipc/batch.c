@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/utf8.h"
+
 const uint8_t batch_elem_size[BATCH__TABLES] = {
 	[BATCH_STRINGS] = sizeof(uint32_t),
 	[BATCH_BYTES] = 1,
@@ -49,29 +51,10 @@ static bool check_layout(const uint8_t *data, const struct batch_hdr *hdr)
 	       all_zero(data + end, (size_t)(hdr->bytes - end));
 }
 
-size_t batch_utf8(const char *s, size_t len)
-{
-	const unsigned char *p = (const unsigned char *)s;
-	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 :
-		   p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
-
-	if (n == 0 || n > len || p[0] == 0)
-		return 0;
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	/* overlong forms, surrogates, beyond U+10FFFF: Unicode table 3-7 */
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 static bool check_utf8(const char *s, size_t len)
 {
 	while (len) {
-		size_t n = batch_utf8(s, len);
+		size_t n = utf8_char(s, len);
 
 		if (n == 0)
 			return false;

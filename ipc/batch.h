@@ -154,10 +154,6 @@ int batch_open(const void *data, size_t len, struct batch *ret);
 uint32_t batch_inlined(const struct batch *b, uint32_t frame,
 		       uint32_t ret[BATCH_INLINED_MAX + 1]);
 
-/* Bytes of the character (UTF-8, not NUL) at s, of which len >= 1 bytes are
- * there; 0: not one. */
-size_t batch_utf8(const char *s, size_t len);
-
 static inline uint32_t batch_n(const struct batch *b, enum batch_table t)
 {
 	return b->hdr->table[t].n;

@@ -8,6 +8,8 @@
 #include <sys/random.h>
 #include <xxhash.h>
 
+#include "common/utf8.h"
+
 /* A table that grows; strings hold one offset more than there are strings. */
 struct vec {
 	void *data;
@@ -252,8 +254,8 @@ static uint32_t string_replaced(struct batch_builder *b, const char *s,
 	if (!p)
 		return batch_build_fail(b, -ENOMEM);
 	for (size_t i = 0; i < len; i += step) {
-		step = batch_utf8(s + i, len - i);
-		memcpy(p + n, step ? s + i : "\xef\xbf\xbd", step ? step : 3);
+		step = utf8_char(s + i, len - i);
+		memcpy(p + n, step ? s + i : UTF8_REPLACEMENT, step ? step : 3);
 		n += step ? step : 3;
 		step += !step;
 	}
@@ -265,7 +267,7 @@ static uint32_t string_replaced(struct batch_builder *b, const char *s,
 uint32_t batch_string(struct batch_builder *b, const char *s, size_t len)
 {
 	for (size_t i = 0, n; i < len; i += n) {
-		n = batch_utf8(s + i, len - i);
+		n = utf8_char(s + i, len - i);
 		if (n == 0)
 			return string_replaced(b, s, len);
 	}

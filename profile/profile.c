@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "bpf/record.h"
-#include "common/text.h"
 #include "profile/formats/firefox.h"
 #include "profile/formats/folded.h"
 #include "profile/formats/html.h"
@@ -71,14 +70,14 @@ static const char *file_name(const struct batch *b, uint32_t exe, size_t *len)
 }
 
 void profile_frame_module(const struct batch *b, uint32_t frame,
-			  struct pb *out)
+			  struct buffer *out)
 {
 	const struct batch_frame *f = &b->frames[frame];
 	const char *s;
 	size_t len;
 
 	if (frame_kind_class(f->kind) == FRAMES_KERNEL) {
-		text_str(out, "kernel");
+		buffer_str(out, "kernel");
 		return;
 	}
 	if (!f->exe)
@@ -88,11 +87,11 @@ void profile_frame_module(const struct batch *b, uint32_t frame,
 		s = batch_str(b, b->exes[f->exe].build_id, &len);
 		len = len > 16 ? 16 : len;
 	}
-	pb_raw(out, s, len);
+	buffer_add(out, s, len);
 }
 
 uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
-			    struct pb *out)
+			    struct buffer *out)
 {
 	const struct batch_frame *f = &b->frames[frame];
 	const char *shown = frame_kind_info(f->kind)->shown;
@@ -101,14 +100,14 @@ uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
 
 	if (f->function && frame_kind_class(f->kind) != FRAMES_MARK) {
 		s = batch_str(b, b->functions[f->function].name, &len);
-		pb_raw(out, s, len);
+		buffer_add(out, s, len);
 	} else if (shown[0]) {
-		text_str(out, shown);
+		buffer_str(out, shown);
 	} else {
 		profile_frame_module(b, frame, out);
 		if (out->len == mark)
-			text_str(out, "[unknown]");
-		text_printf(out, "+0x%llx", (unsigned long long)f->address);
+			buffer_str(out, "[unknown]");
+		buffer_printf(out, "+0x%llx", (unsigned long long)f->address);
 	}
 	return f->kind;
 }
@@ -155,7 +154,7 @@ const char *profile_stop_marker(uint32_t stop)
 }
 
 static int encode_otlp(const struct batch *b, const struct profile_info *info,
-		       struct pb *out)
+		       struct buffer *out)
 {
 	const char *pairs[] = {
 		"host.name", info->host, "os.type", "linux",
@@ -171,13 +170,13 @@ static int encode_otlp(const struct batch *b, const struct profile_info *info,
 		return 0;
 	if (r)
 		return r;
-	pb_raw(out, bytes, len);
+	buffer_add(out, bytes, len);
 	free(bytes);
 	return out->failed ? -ENOMEM : 0;
 }
 
 int profile_encode(enum profile_format format, const struct batch *b,
-		   const struct profile_info *info, struct pb *out)
+		   const struct profile_info *info, struct buffer *out)
 {
 	switch (format) {
 	case FORMAT_HTML:

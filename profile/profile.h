@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "common/protobuf.h"
+#include "common/buffer.h"
 #include "ipc/batch.h"
 
 enum profile_format {
@@ -55,11 +55,11 @@ struct profile_info {
  * "[frames missing]".  Returns its kind.
  */
 uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
-			    struct pb *out);
+			    struct buffer *out);
 
 /* Append the last part of the path of a frame's file; kernel: "kernel". */
 void profile_frame_module(const struct batch *b, uint32_t frame,
-			  struct pb *out);
+			  struct buffer *out);
 
 /*
  * A name for each resource, as indices of strings: what the thread that leads
@@ -74,6 +74,6 @@ const char *profile_stop_marker(uint32_t stop);
 
 /* Append the file's bytes.  Returns 0 or -ENOMEM, -EIO (compression). */
 int profile_encode(enum profile_format format, const struct batch *b,
-		   const struct profile_info *info, struct pb *out);
+		   const struct profile_info *info, struct buffer *out);
 
 #endif /* PROFILE_PROFILE_H */

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "common/text.h"
-
 static int order(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
@@ -106,14 +104,14 @@ uint32_t *timeline_frames(const struct batch *b, bool by_line)
 }
 
 void timeline_process(const struct batch *b, const uint32_t *names,
-		      uint32_t resource, struct pb *out)
+		      uint32_t resource, struct buffer *out)
 {
 	size_t len;
 	const char *s = batch_str(b, names[resource], &len);
 
 	if (len) {
-		pb_raw(out, s, len);
-		text_str(out, " ");
+		buffer_add(out, s, len);
+		buffer_str(out, " ");
 	}
-	text_printf(out, "(pid %u)", b->resources[resource].pid);
+	buffer_printf(out, "(pid %u)", b->resources[resource].pid);
 }

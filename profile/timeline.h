@@ -10,9 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/buffer.h"
 #include "ipc/batch.h"
 
-struct pb;
+struct buffer;
 
 struct timeline_event {
 	uint64_t time;		/* CLOCK_REALTIME, ns */
@@ -37,6 +38,6 @@ uint32_t *timeline_frames(const struct batch *b, bool by_line);
 /* Append "name (pid N)" of a resource, names as profile_process_names() has
  * them. */
 void timeline_process(const struct batch *b, const uint32_t *names,
-		      uint32_t resource, struct pb *out);
+		      uint32_t resource, struct buffer *out);
 
 #endif /* PROFILE_TIMELINE_H */

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "common/text.h"
 #include "profile/index_set.h"
 #include "profile/profile.h"
 
@@ -25,7 +24,7 @@ struct builder {
 	const struct batch *b;
 	struct tree_how how;
 	uint64_t seed;		/* names are chosen by profiled processes */
-	struct pb text;
+	struct buffer text;
 	struct tree_label *labels;
 	struct node *nodes;
 	uint32_t labels_cap, nodes_cap;
@@ -113,7 +112,7 @@ static uint32_t marker_label(struct builder *t, const char *marker)
 {
 	size_t name = t->text.len;
 
-	text_str(&t->text, marker);
+	buffer_str(&t->text, marker);
 	return add_label(t, name, t->text.len, KIND_MARKER);
 }
 
@@ -127,9 +126,9 @@ static uint32_t process_label(struct builder *t, uint32_t resource)
 		return t->process_label[resource] - 1;
 	s = batch_str(t->b, t->names[resource], &len);
 	if (len)
-		pb_raw(&t->text, s, len);
+		buffer_add(&t->text, s, len);
 	else
-		text_printf(&t->text, "[pid %u]", t->b->resources[resource].pid);
+		buffer_printf(&t->text, "[pid %u]", t->b->resources[resource].pid);
 	label = add_label(t, name, t->text.len, KIND_PROCESS);
 	if (label != NONE) {
 		t->labels[label].pids++;

@@ -13,7 +13,6 @@
 #include "cli/diff/rows.h"
 #include "common/json.h"
 #include "common/log.h"
-#include "common/text.h"
 #include "profile/outfile.h"
 
 /* --- in ---------------------------------------------------------------- */
@@ -75,20 +74,20 @@ static int diff_take(struct folded_tree *t, unsigned int side, const char *path)
 
 /* The text of a name, or what stands for none; valid until the next call. */
 static const char *diff_name_text(const struct folded_tree *t, uint32_t name,
-				  struct pb *buf)
+				  struct buffer *buf)
 {
 	buf->len = 0;
 	folded_name(t, name, buf);
 	if (!buf->len && !buf->failed)
 		return "[no name]";
-	pb_raw(buf, "", 1);
+	buffer_add(buf, "", 1);
 	return buf->failed ? "[no memory]" : (const char *)buf->data;
 }
 
 static void print_table(const struct options *o, const struct folded_tree *t,
 			const struct diff_row *rows, uint32_t n, uint32_t shown)
 {
-	struct pb buf = { 0 };
+	struct buffer buf = { 0 };
 	char name[256];
 
 	for (unsigned int s = 0; s < FOLDED_SIDES; s++)
@@ -123,7 +122,7 @@ static int print_json(const struct options *o, const struct folded_tree *t,
 		      const struct diff_row *rows, uint32_t n, uint32_t shown)
 {
 	struct json j = { .more = false };
-	struct pb buf = { 0 };
+	struct buffer buf = { 0 };
 	int r;
 
 	json_open(&j, NULL, '{');
@@ -150,10 +149,10 @@ static int print_json(const struct options *o, const struct folded_tree *t,
 	return r;
 }
 
-int diff_encode_folded(const struct folded_tree *t, struct pb *out)
+int diff_encode_folded(const struct folded_tree *t, struct buffer *out)
 {
 	size_t ends[FOLDED_DEPTH_MAX + 1] = { 0 };
-	struct pb line = { 0 };
+	struct buffer line = { 0 };
 	uint32_t depth = 0, i = 0;
 	int r;
 
@@ -162,17 +161,17 @@ int diff_encode_folded(const struct folded_tree *t, struct pb *out)
 
 		line.len = ends[depth - 1];
 		if (depth > 1)
-			pb_raw(&line, ";", 1);
+			buffer_add(&line, ";", 1);
 		folded_name(t, node->name, &line);
 		ends[depth] = line.len;
 		if (!node->self[0] && !node->self[1])
 			continue;
-		pb_raw(out, line.data, line.len);
-		text_str(out, " ");
-		text_num(out, node->self[0]);
-		text_str(out, " ");
-		text_num(out, node->self[1]);
-		text_str(out, "\n");
+		buffer_add(out, line.data, line.len);
+		buffer_str(out, " ");
+		buffer_num(out, node->self[0]);
+		buffer_str(out, " ");
+		buffer_num(out, node->self[1]);
+		buffer_str(out, "\n");
 	}
 	r = line.failed || out->failed ? -ENOMEM : 0;
 	free(line.data);
@@ -181,7 +180,7 @@ int diff_encode_folded(const struct folded_tree *t, struct pb *out)
 
 static int diff_write_file(const struct options *o, const struct folded_tree *t)
 {
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 	struct outfile f;
 	size_t done = 0;
 	ssize_t n;

@@ -24,6 +24,6 @@ int diff_run(const struct options *o);
 
 /* Append "stack a b" lines, in the order of names; of a tree that
  * folded_sort() ordered.  0 or -ENOMEM. */
-int diff_encode_folded(const struct folded_tree *t, struct pb *out);
+int diff_encode_folded(const struct folded_tree *t, struct buffer *out);
 
 #endif /* CLI_DIFF_DIFF_H */

@@ -72,8 +72,8 @@ static uint32_t folded_read_name_of(struct folded_tree *t, const char *s,
 			return i;
 	}
 	/* never NULL, so that an empty name is bytes like any other */
-	pb_raw(&t->text, s, len);
-	pb_raw(&t->text, "", 1);
+	buffer_add(&t->text, s, len);
+	buffer_add(&t->text, "", 1);
 	if (t->text.failed)
 		return INDEX_NONE;
 	t->names[set->n] = (struct folded_name){ start, (uint32_t)len };
@@ -310,12 +310,12 @@ uint32_t folded_next(const struct folded_tree *t, uint32_t node,
 	return node ? t->nodes[node].sibling : 0;
 }
 
-void folded_name(const struct folded_tree *t, uint32_t name, struct pb *out)
+void folded_name(const struct folded_tree *t, uint32_t name, struct buffer *out)
 {
 	size_t at = out->len;
 	uint8_t *c;
 
-	pb_utf8(out, folded_read_name_text(t, name), t->names[name].len);
+	buffer_utf8(out, folded_read_name_text(t, name), t->names[name].len);
 	for (; at < out->len && !out->failed; at++) {
 		c = &out->data[at];
 		if (*c < 0x20 || *c == 0x7f)

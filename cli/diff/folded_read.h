@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/protobuf.h"
+#include "common/buffer.h"
 #include "profile/index_set.h"
 
 #define FOLDED_SIDES		2
@@ -43,7 +43,7 @@ struct folded_tree {
 	struct folded_name *names;	/* distinct; names_set.n of them */
 	struct folded_node *nodes;	/* nodes_set.n, and the root */
 	uint64_t samples[FOLDED_SIDES];
-	struct pb text;
+	struct buffer text;
 	struct index_set names_set, nodes_set;
 	uint32_t names_cap, nodes_cap;
 	uint64_t seed;			/* a file's author chooses its names */
@@ -76,6 +76,6 @@ uint32_t folded_next(const struct folded_tree *t, uint32_t node,
 		     uint32_t *depth);
 
 /* Append a name as UTF-8 without control characters (C0, DEL and C1). */
-void folded_name(const struct folded_tree *t, uint32_t name, struct pb *out);
+void folded_name(const struct folded_tree *t, uint32_t name, struct buffer *out);
 
 #endif /* CLI_DIFF_FOLDED_READ_H */

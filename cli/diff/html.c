@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/diff/folded_read.h"
-#include "common/text.h"
+#include "common/json.h"
 #include "profile/formats/html.h"
 
 struct page {
@@ -43,25 +43,25 @@ static uint32_t diff_html_kind_of(const char *s, size_t *len)
 	return BATCH_FRAME_NATIVE;
 }
 
-static void diff_html_put_info(const struct page *p, struct pb *out)
+static void diff_html_put_info(const struct page *p, struct buffer *out)
 {
 	const struct folded_tree *t = p->t;
 
-	text_str(out, "{\"info\":{\"files\":[");
+	buffer_str(out, "{\"info\":{\"files\":[");
 	for (unsigned int s = 0; s < FOLDED_SIDES; s++) {
-		text_str(out, s ? "," : "");
-		text_json(out, p->files[s], strlen(p->files[s]));
+		buffer_str(out, s ? "," : "");
+		json_string(out, p->files[s], strlen(p->files[s]));
 	}
-	text_str(out, "],\"samples\":");
-	text_num(out, t->samples[1]);
-	text_str(out, ",\"base\":{\"samples\":");
-	text_num(out, t->samples[0]);
-	text_str(out, "},\"account\":null},\"diff\":true");
+	buffer_str(out, "],\"samples\":");
+	buffer_num(out, t->samples[1]);
+	buffer_str(out, ",\"base\":{\"samples\":");
+	buffer_num(out, t->samples[0]);
+	buffer_str(out, "},\"account\":null},\"diff\":true");
 }
 
 /* Put a name into *text and say what it is; *len as kind_of() leaves it. */
 static uint32_t look_at_name(const struct folded_tree *t, uint32_t name,
-			     struct pb *text, size_t *len)
+			     struct buffer *text, size_t *len)
 {
 	text->len = 0;
 	folded_name(t, name, text);
@@ -73,54 +73,54 @@ static uint32_t look_at_name(const struct folded_tree *t, uint32_t name,
 /* Strings are the names, then none at all; labels the names as functions, then
  * as processes, of which those are missing that name none. */
 static void diff_html_put_labels(const struct folded_tree *t,
-				 const uint32_t *process, struct pb *out)
+				 const uint32_t *process, struct buffer *out)
 {
 	uint32_t n = t->names_set.n;
-	struct pb name = { 0 };
+	struct buffer name = { 0 };
 	size_t len;
 
-	text_str(out, ",\n\"strings\":[");
+	buffer_str(out, ",\n\"strings\":[");
 	for (uint32_t i = 0; i < n; i++) {
 		look_at_name(t, i, &name, &len);
-		text_json(out, len ? (char *)name.data : "", len);
-		text_str(out, ",");
+		json_string(out, len ? (char *)name.data : "", len);
+		buffer_str(out, ",");
 	}
-	text_str(out, "\"\"],\n\"labels\":[");
+	buffer_str(out, "\"\"],\n\"labels\":[");
 	for (uint32_t i = 0; i < n; i++) {
-		text_printf(out, "%s%u,%u,%u", i ? "," : "", i, n,
+		buffer_printf(out, "%s%u,%u,%u", i ? "," : "", i, n,
 			    look_at_name(t, i, &name, &len));
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (process[i])
-			text_printf(out, ",%u,%u,%u", i, n, KIND_PROCESS);
+			buffer_printf(out, ",%u,%u,%u", i, n, KIND_PROCESS);
 	}
-	text_str(out, "]");
+	buffer_str(out, "]");
 	if (name.failed)
 		out->failed = true;
 	free(name.data);
 }
 
 static void diff_html_put_rows(const struct folded_tree *t,
-			       const uint32_t *process, struct pb *out)
+			       const uint32_t *process, struct buffer *out)
 {
 	uint32_t below = 1, depth = 0, i = 0;
 	const char *comma = "";
 
-	text_str(out, ",\n\"rows\":[");
+	buffer_str(out, ",\n\"rows\":[");
 	while ((i = folded_next(t, i, &depth))) {
 		const struct folded_node *node = &t->nodes[i];
 		uint32_t label = depth == 1 ? process[node->name] : node->name;
 
-		text_printf(out, "%s%u,%u,%llu,%llu", comma, label,
+		buffer_printf(out, "%s%u,%u,%llu,%llu", comma, label,
 			    below - depth, (unsigned long long)node->self[1],
 			    (unsigned long long)node->self[0]);
 		below = depth + 1;
 		comma = ",";
 	}
-	text_str(out, "]}");
+	buffer_str(out, "]}");
 }
 
-static int put_data(const void *arg, struct pb *out)
+static int put_data(const void *arg, struct buffer *out)
 {
 	const struct page *p = arg;
 	const struct folded_tree *t = p->t;
@@ -146,7 +146,7 @@ static int put_data(const void *arg, struct pb *out)
 }
 
 int diff_encode_html(const struct folded_tree *t, const char *const files[2],
-		     struct pb *out)
+		     struct buffer *out)
 {
 	const struct page p = { t, files };
 

@@ -12,11 +12,11 @@
 #define CLI_DIFF_HTML_H
 
 struct folded_tree;
-struct pb;
+struct buffer;
 
 /* Of a tree that folded_sort() ordered.  0; -ENOMEM; or -EINVAL when the page
  * has no place for it. */
 int diff_encode_html(const struct folded_tree *t, const char *const files[2],
-		     struct pb *out);
+		     struct buffer *out);
 
 #endif /* CLI_DIFF_HTML_H */

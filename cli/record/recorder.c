@@ -178,7 +178,7 @@ static int record_recorder_write_all(int fd, const uint8_t *p, size_t n)
 
 static int write_out(struct writer *w)
 {
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 	struct batch b;
 	void *data;
 	size_t len;

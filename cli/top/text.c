@@ -9,6 +9,8 @@
 #include <wchar.h>
 #include <wctype.h>
 
+#include "common/utf8.h"
+
 bool top_text_locale(void)
 {
 	if (setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8"))
@@ -66,7 +68,7 @@ size_t top_text(struct top_str s, bool utf8, size_t cells, char *out,
 	char g[16];
 
 	for (size_t i = 0; i < s.len; i += n ? n : 1) {
-		n = batch_utf8(s.s + i, s.len - i);
+		n = utf8_char(s.s + i, s.len - i);
 		width = glyph(s.s + i, n, utf8, g);
 		if (used + width > cells || len + strlen(g) >= size) {
 			/* back to where a '~' still fits */

@@ -91,7 +91,7 @@ static uint32_t dictionary_intern(struct dict *d, unsigned int which,
 
 static uint32_t dictionary_string(struct dict *d, const char *s, size_t n)
 {
-	struct pb *w = &d->table[DICT_STRING].out;
+	struct buffer *w = &d->table[DICT_STRING].out;
 	size_t start = w->len;
 
 	pb_text(w, DICT_STRING, s, n);
@@ -117,7 +117,7 @@ static uint32_t batch_text(struct dict *d, uint32_t i)
 static uint32_t attr_text(struct dict *d, const char *key, const char *s,
 			  size_t n)
 {
-	struct pb *w = &d->table[DICT_ATTRIBUTE].out;
+	struct buffer *w = &d->table[DICT_ATTRIBUTE].out;
 	size_t start = w->len, mark;
 
 	mark = pb_begin(w, DICT_ATTRIBUTE);
@@ -129,7 +129,7 @@ static uint32_t attr_text(struct dict *d, const char *key, const char *s,
 
 static uint32_t attr_int(struct dict *d, const char *key, uint64_t v)
 {
-	struct pb *w = &d->table[DICT_ATTRIBUTE].out;
+	struct buffer *w = &d->table[DICT_ATTRIBUTE].out;
 	size_t start = w->len, mark;
 
 	mark = pb_begin(w, DICT_ATTRIBUTE);
@@ -175,7 +175,7 @@ static unsigned int build_ids(struct dict *d, const struct batch_exe *x,
 static uint32_t dictionary_mapping(struct dict *d, uint32_t exe)
 {
 	const struct batch_exe *x = &d->b->exes[exe];
-	struct pb *w = &d->table[DICT_MAPPING].out;
+	struct buffer *w = &d->table[DICT_MAPPING].out;
 	size_t start = w->len, mark;
 	uint32_t attrs[3], path;
 	unsigned int n;
@@ -197,7 +197,7 @@ static uint32_t dictionary_mapping(struct dict *d, uint32_t exe)
 static uint32_t dictionary_put_function(struct dict *d, uint32_t name,
 					uint32_t file, uint32_t start_line)
 {
-	struct pb *w = &d->table[DICT_FUNCTION].out;
+	struct buffer *w = &d->table[DICT_FUNCTION].out;
 	size_t start = w->len, mark;
 
 	if (!name && !file)
@@ -228,7 +228,7 @@ static uint32_t dictionary_function(struct dict *d, uint32_t i)
 static uint32_t kernel_function(struct dict *d, const struct batch_frame *f)
 {
 	static const char kernel[] = "[kernel]";
-	struct pb *w = &d->table[DICT_STRING].out;
+	struct buffer *w = &d->table[DICT_STRING].out;
 	size_t n, len, start = w->len, mark;
 	const char *module, *name;
 
@@ -239,9 +239,9 @@ static uint32_t kernel_function(struct dict *d, const struct batch_frame *f)
 	    (len >= n && memcmp(name + len - n, module, n) == 0))
 		return dictionary_function(d, f->function);
 	mark = pb_begin(w, DICT_STRING);
-	pb_utf8(w, name, len);
-	pb_raw(w, " ", 1);
-	pb_utf8(w, module, n);
+	buffer_utf8(w, name, len);
+	buffer_add(w, " ", 1);
+	buffer_utf8(w, module, n);
 	pb_end(w, mark);
 	return dictionary_put_function(
 		d, dictionary_intern(d, DICT_STRING, start), 0, 0);
@@ -250,7 +250,7 @@ static uint32_t kernel_function(struct dict *d, const struct batch_frame *f)
 /* "[file]" for an address in a file that nobody could parse. */
 static uint32_t file_function(struct dict *d, const struct batch_frame *f)
 {
-	struct pb *w = &d->table[DICT_STRING].out;
+	struct buffer *w = &d->table[DICT_STRING].out;
 	size_t n, start = w->len, mark;
 	const char *path, *slash;
 
@@ -263,9 +263,9 @@ static uint32_t file_function(struct dict *d, const struct batch_frame *f)
 	if (n == 0)
 		return 0;
 	mark = pb_begin(w, DICT_STRING);
-	pb_raw(w, "[", path[0] == '[' ? 0 : 1);
-	pb_utf8(w, path, n);
-	pb_raw(w, "]", path[0] == '[' ? 0 : 1);
+	buffer_add(w, "[", path[0] == '[' ? 0 : 1);
+	buffer_utf8(w, path, n);
+	buffer_add(w, "]", path[0] == '[' ? 0 : 1);
 	pb_end(w, mark);
 	return dictionary_put_function(
 		d, dictionary_intern(d, DICT_STRING, start), 0, 0);
@@ -282,7 +282,7 @@ static uint32_t frame_type(struct dict *d, uint32_t kind)
 	return d->types[kind];
 }
 
-static void dictionary_put_line(struct pb *w, uint32_t fn, uint32_t number)
+static void dictionary_put_line(struct buffer *w, uint32_t fn, uint32_t number)
 {
 	size_t line = pb_begin(w, 3);
 
@@ -297,7 +297,7 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 	const struct batch_frame *f = &d->b->frames[i];
 	enum frame_class class = frame_kind_class(f->kind);
 	bool file = class == FRAMES_FILE;
-	struct pb *w = &d->table[DICT_LOCATION].out;
+	struct buffer *w = &d->table[DICT_LOCATION].out;
 	uint32_t map, fn, type;
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(d->b, i, in);
 	size_t start = w->len, mark;
@@ -331,7 +331,7 @@ uint32_t dict_stack(struct dict *d, uint32_t i)
 {
 	const struct batch_stack *s = &d->b->stacks[i];
 	const uint32_t *frames = d->b->stack_frames + s->first;
-	struct pb *w = &d->table[DICT_STACK].out;
+	struct buffer *w = &d->table[DICT_STACK].out;
 	size_t start = w->len, mark, list;
 
 	if (d->stacks[i])
@@ -404,7 +404,7 @@ int dict_init(struct dict *d, const struct batch *b)
 		return -ENOMEM;
 	find_limits(d);
 	for (unsigned int t = DICT_MAPPING; t < DICT__MAX; t++) {
-		struct pb *w = &d->table[t].out;
+		struct buffer *w = &d->table[t].out;
 
 		pb_end(w, pb_begin(w, t));
 		dictionary_intern(d, t, 0);
@@ -426,8 +426,8 @@ void dict_fini(struct dict *d)
 	free(d->stacks);
 }
 
-void dict_write(const struct dict *d, struct pb *w)
+void dict_write(const struct dict *d, struct buffer *w)
 {
 	for (unsigned int t = DICT_MAPPING; t < DICT__MAX; t++)
-		pb_raw(w, d->table[t].out.data, d->table[t].out.len);
+		buffer_add(w, d->table[t].out.data, d->table[t].out.len);
 }

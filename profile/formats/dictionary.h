@@ -35,7 +35,7 @@ struct dict_slot {
 
 /* One table: its encoded elements, tags included, one after the other. */
 struct dict_table {
-	struct pb out;
+	struct buffer out;
 	uint32_t n;
 	struct dict_slot *slots;
 	uint32_t cap;		/* a power of two, or 0 */
@@ -68,6 +68,6 @@ unsigned int dict_sample_attrs(struct dict *d, uint32_t attr, uint32_t stop,
 			       uint32_t ret[DICT_SAMPLE_ATTRS]);
 
 /* All tables, as the body of a ProfilesDictionary. */
-void dict_write(const struct dict *d, struct pb *w);
+void dict_write(const struct dict *d, struct buffer *w);
 
 #endif /* PROFILE_FORMATS_DICTIONARY_H */

@@ -7,7 +7,7 @@
 
 #include "bpf/record.h"
 #include "common/clock.h"
-#include "common/text.h"
+#include "common/json.h"
 #include "profile/timeline.h"
 
 #define NONE	0xffffffffu
@@ -15,7 +15,7 @@
 /* What one thread's tables hold so far; generation says whose an entry is. */
 struct enc {
 	const struct batch *b;
-	struct pb *out;
+	struct buffer *out;
 	struct timeline_event *events;
 	size_t n_events;
 	uint32_t *names;	/* of processes */
@@ -27,43 +27,43 @@ struct enc {
 	} *nodes;
 	uint32_t *slots;	/* of nodes, by (prefix, frame) */
 	uint32_t n_nodes, nodes_cap, n_frames, thread;
-	struct pb strings, frames;
+	struct buffer strings, frames;
 };
 
-static void ms(struct pb *w, uint64_t ns)
+static void ms(struct buffer *w, uint64_t ns)
 {
-	text_printf(w, "%llu.%06llu", (unsigned long long)(ns / NSEC_PER_MSEC),
+	buffer_printf(w, "%llu.%06llu", (unsigned long long)(ns / NSEC_PER_MSEC),
 		    (unsigned long long)(ns % NSEC_PER_MSEC));
 }
 
-static void put_text(struct pb *w, struct pb *text)
+static void put_text(struct buffer *w, struct buffer *text)
 {
-	text_json(w, (const char *)text->data, text->len);
+	json_string(w, (const char *)text->data, text->len);
 	w->failed |= text->failed;
 	free(text->data);
 }
 
 /* A line of frameTable and its string; both have the same number. */
-static uint32_t firefox_add_frame(struct enc *e, struct pb *text, uint32_t kind,
+static uint32_t firefox_add_frame(struct enc *e, struct buffer *text, uint32_t kind,
 				  uint32_t line)
 {
 	const char *comma = e->n_frames ? ",\n" : "\n";
 
-	text_str(&e->strings, comma);
+	buffer_str(&e->strings, comma);
 	put_text(&e->strings, text);
-	text_printf(&e->frames, "%s[%u,false,0,null,", comma, e->n_frames);
+	buffer_printf(&e->frames, "%s[%u,false,0,null,", comma, e->n_frames);
 	if (line)
-		text_num(&e->frames, line);
+		buffer_num(&e->frames, line);
 	else
-		text_str(&e->frames, "null");
-	text_printf(&e->frames, ",null,%u,0]", kind);
+		buffer_str(&e->frames, "null");
+	buffer_printf(&e->frames, ",null,%u,0]", kind);
 	return e->n_frames++;
 }
 
 static uint32_t firefox_frame_of(struct enc *e, uint32_t frame)
 {
 	uint32_t f = e->same[frame];
-	struct pb text = { 0 };
+	struct buffer text = { 0 };
 	size_t len, mark;
 	uint32_t kind;
 
@@ -71,11 +71,11 @@ static uint32_t firefox_frame_of(struct enc *e, uint32_t frame)
 		return e->frame_id[f];
 	kind = profile_frame_name(e->b, f, &text);
 	len = text.len;
-	text_str(&text, " (in ");
+	buffer_str(&text, " (in ");
 	mark = text.len;
 	profile_frame_module(e->b, f, &text);
 	if (text.len > mark)
-		text_str(&text, ")");
+		buffer_str(&text, ")");
 	else
 		text.len = len;
 	e->frame_id[f] = firefox_add_frame(e, &text, kind,
@@ -87,10 +87,10 @@ static uint32_t firefox_frame_of(struct enc *e, uint32_t frame)
 static uint32_t marker_of(struct enc *e, uint32_t stop)
 {
 	uint32_t at = batch_n(e->b, BATCH_FRAMES) + stop;
-	struct pb text = { 0 };
+	struct buffer text = { 0 };
 
 	if (e->frame_thread[at] != e->thread) {
-		text_str(&text, profile_stop_marker(stop));
+		buffer_str(&text, profile_stop_marker(stop));
 		e->frame_id[at] = firefox_add_frame(e, &text, KIND_MARKER, 0);
 		e->frame_thread[at] = e->thread;
 	}
@@ -180,24 +180,24 @@ static void put_thread_head(struct enc *e, const struct timeline_event *ev)
 {
 	const struct batch_sample *s = &e->b->samples[ev->sample];
 	const char *name;
-	struct pb text = { 0 };
+	struct buffer text = { 0 };
 	size_t len;
 
 	name = batch_str(e->b, e->b->attrs[s->attr].thread_name, &len);
 	if (len)
-		pb_raw(&text, name, len);
+		buffer_add(&text, name, len);
 	else
-		text_printf(&text, "thread %u", ev->tid);
-	text_str(e->out, "{\"name\":");
+		buffer_printf(&text, "thread %u", ev->tid);
+	buffer_str(e->out, "{\"name\":");
 	put_text(e->out, &text);
-	text = (struct pb){ 0 };
+	text = (struct buffer){ 0 };
 	timeline_process(e->b, e->names, ev->resource, &text);
-	text_str(e->out, ",\"processName\":");
+	buffer_str(e->out, ",\"processName\":");
 	put_text(e->out, &text);
-	text_printf(e->out, ",\"processType\":\"default\",\"registerTime\":0,"
+	buffer_printf(e->out, ",\"processType\":\"default\",\"registerTime\":0,"
 		    "\"unregisterTime\":null,\"pid\":%u,\"tid\":%u,\n",
 		    e->b->resources[ev->resource].pid, ev->tid);
-	text_str(e->out, "\"markers\":{\"schema\":{\"name\":0,\"startTime\":1,"
+	buffer_str(e->out, "\"markers\":{\"schema\":{\"name\":0,\"startTime\":1,"
 		 "\"endTime\":2,\"phase\":3,\"category\":4,\"data\":5},"
 		 "\"data\":[]},\n\"samples\":{\"schema\":{\"stack\":0,"
 		 "\"time\":1,\"eventDelay\":2,\"threadCPUDelta\":3},"
@@ -206,26 +206,26 @@ static void put_thread_head(struct enc *e, const struct timeline_event *ev)
 
 static void put_tables(struct enc *e)
 {
-	text_str(e->out, "]},\n\"frameTable\":{\"schema\":{\"location\":0,"
+	buffer_str(e->out, "]},\n\"frameTable\":{\"schema\":{\"location\":0,"
 		 "\"relevantForJS\":1,\"innerWindowID\":2,"
 		 "\"implementation\":3,\"line\":4,\"column\":5,"
 		 "\"category\":6,\"subcategory\":7},\"data\":[");
-	pb_raw(e->out, e->frames.data, e->frames.len);
-	text_str(e->out, "]},\n\"stackTable\":{\"schema\":{\"prefix\":0,"
+	buffer_add(e->out, e->frames.data, e->frames.len);
+	buffer_str(e->out, "]},\n\"stackTable\":{\"schema\":{\"prefix\":0,"
 		 "\"frame\":1},\"data\":[");
 	for (uint32_t i = 0; i < e->n_nodes; i++) {
-		text_str(e->out, i ? ",[" : "[");
+		buffer_str(e->out, i ? ",[" : "[");
 		if (e->nodes[i].prefix == NONE)
-			text_str(e->out, "null");
+			buffer_str(e->out, "null");
 		else
-			text_num(e->out, e->nodes[i].prefix);
-		text_str(e->out, ",");
-		text_num(e->out, e->nodes[i].frame);
-		text_str(e->out, "]");
+			buffer_num(e->out, e->nodes[i].prefix);
+		buffer_str(e->out, ",");
+		buffer_num(e->out, e->nodes[i].frame);
+		buffer_str(e->out, "]");
 	}
-	text_str(e->out, "]},\n\"stringTable\":[");
-	pb_raw(e->out, e->strings.data, e->strings.len);
-	text_str(e->out, "]}");
+	buffer_str(e->out, "]},\n\"stringTable\":[");
+	buffer_add(e->out, e->strings.data, e->strings.len);
+	buffer_str(e->out, "]}");
 	e->out->failed |= e->frames.failed | e->strings.failed;
 }
 
@@ -239,14 +239,14 @@ static void put_thread(struct enc *e, size_t from, size_t to)
 		memset(e->slots, 0xff, 2 * sizeof(*e->slots) * e->nodes_cap);
 	put_thread_head(e, &e->events[from]);
 	for (size_t i = from; i < to && !e->out->failed; i++) {
-		text_str(e->out, i > from ? ",[" : "[");
-		text_num(e->out, stack_of(e, e->events[i].sample));
-		text_str(e->out, ",");
+		buffer_str(e->out, i > from ? ",[" : "[");
+		buffer_num(e->out, stack_of(e, e->events[i].sample));
+		buffer_str(e->out, ",");
 		ms(e->out, e->events[i].time - e->b->hdr->start_ns);
 		/* a sample stands for a period of CPU time */
-		text_str(e->out, ",0,");
-		text_num(e->out, 1000000 / e->b->hdr->frequency);
-		text_str(e->out, "]");
+		buffer_str(e->out, ",0,");
+		buffer_num(e->out, 1000000 / e->b->hdr->frequency);
+		buffer_str(e->out, "]");
 	}
 	put_tables(e);
 }
@@ -255,32 +255,32 @@ static void put_meta(struct enc *e, const struct profile_info *info)
 {
 	const struct batch_hdr *hdr = e->b->hdr;
 
-	text_str(e->out, "{\"meta\":{\"version\":24,\"interval\":");
+	buffer_str(e->out, "{\"meta\":{\"version\":24,\"interval\":");
 	ms(e->out, NSEC_PER_SEC / hdr->frequency);
-	text_str(e->out, ",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":"
+	buffer_str(e->out, ",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":"
 		 "\"ms\",\"threadCPUDelta\":\"\xc2\xb5s\"},\"startTime\":");
 	ms(e->out, hdr->start_ns);
-	text_str(e->out, ",\"shutdownTime\":null,\"profilingStartTime\":0,"
+	buffer_str(e->out, ",\"shutdownTime\":null,\"profilingStartTime\":0,"
 		 "\"profilingEndTime\":");
 	ms(e->out, hdr->end_ns - hdr->start_ns);
-	text_str(e->out, ",\"processType\":0,\"stackwalk\":1,\"debug\":0,"
+	buffer_str(e->out, ",\"processType\":0,\"stackwalk\":1,\"debug\":0,"
 		 "\"gcpoison\":0,\"asyncstack\":0,\"presymbolicated\":true,"
 		 "\"product\":\"trifold\",\"platform\":\"Linux\",\"oscpu\":");
-	text_json(e->out, info->kernel, strlen(info->kernel));
-	text_str(e->out, ",\"abi\":");
-	text_json(e->out, info->machine, strlen(info->machine));
-	text_str(e->out, ",\"misc\":");
-	text_json(e->out, info->host, strlen(info->host));
-	text_str(e->out, ",\"markerSchema\":[],\"categories\":[");
+	json_string(e->out, info->kernel, strlen(info->kernel));
+	buffer_str(e->out, ",\"abi\":");
+	json_string(e->out, info->machine, strlen(info->machine));
+	buffer_str(e->out, ",\"misc\":");
+	json_string(e->out, info->host, strlen(info->host));
+	buffer_str(e->out, ",\"markerSchema\":[],\"categories\":[");
 	for (uint32_t i = 0; i < BATCH_FRAME__KINDS; i++) {
 		const struct frame_kind_info *kind = frame_kind_info(i);
 
-		text_printf(e->out,
+		buffer_printf(e->out,
 			    "%s{\"name\":\"%s\",\"color\":\"%s\","
 			    "\"subcategories\":[\"Other\"]}",
 			    i ? "," : "", kind->title, kind->colour);
 	}
-	text_str(e->out, "]},\n\"libs\":[],\"pausedRanges\":[],"
+	buffer_str(e->out, "]},\n\"libs\":[],\"pausedRanges\":[],"
 		 "\"processes\":[],\"threads\":[");
 }
 
@@ -294,14 +294,14 @@ static void put_threads(struct enc *e)
 		     v[next].resource == v[i].resource &&
 		     v[next].tid == v[i].tid; next++)
 			;
-		text_str(e->out, i ? ",\n" : "\n");
+		buffer_str(e->out, i ? ",\n" : "\n");
 		put_thread(e, i, next);
 	}
-	text_str(e->out, "\n]}\n");
+	buffer_str(e->out, "\n]}\n");
 }
 
 int firefox_encode(const struct batch *b, const struct profile_info *info,
-		   struct pb *out)
+		   struct buffer *out)
 {
 	size_t frames = (size_t)batch_n(b, BATCH_FRAMES) + STOP__MAX;
 	size_t samples = (size_t)batch_n(b, BATCH_SAMPLES) + 1;

@@ -20,6 +20,6 @@
 
 /* 0 or -ENOMEM. */
 int firefox_encode(const struct batch *b, const struct profile_info *info,
-		   struct pb *out);
+		   struct buffer *out);
 
 #endif /* PROFILE_FORMATS_FIREFOX_H */

@@ -4,16 +4,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/text.h"
 #include "profile/profile.h"
 #include "profile/tree.h"
 
-static void put_label(const struct tree *t, uint32_t label, struct pb *out)
+static void put_label(const struct tree *t, uint32_t label, struct buffer *out)
 {
 	const struct tree_label *l = &t->labels[label];
 	size_t at = out->len;
 
-	pb_utf8(out, t->text + l->name, l->name_len);
+	buffer_utf8(out, t->text + l->name, l->name_len);
 	for (; at < out->len && !out->failed; at++) {
 		uint8_t *c = &out->data[at];
 
@@ -23,12 +22,12 @@ static void put_label(const struct tree *t, uint32_t label, struct pb *out)
 			*c = ':';
 	}
 	if (frame_kind_class(l->kind) == FRAMES_KERNEL)
-		text_str(out, "_[k]");
+		buffer_str(out, "_[k]");
 }
 
-int folded_encode(const struct batch *b, struct pb *out)
+int folded_encode(const struct batch *b, struct buffer *out)
 {
-	struct pb line = { 0 };
+	struct buffer line = { 0 };
 	size_t *ends;	/* where, in line, the name at each depth ends */
 	struct tree t;
 	int r;
@@ -42,15 +41,15 @@ int folded_encode(const struct batch *b, struct pb *out)
 
 		line.len = row->depth ? ends[row->depth - 1] : 0;
 		if (row->depth)
-			pb_raw(&line, ";", 1);
+			buffer_add(&line, ";", 1);
 		put_label(&t, row->label, &line);
 		ends[row->depth] = line.len;
 		if (!row->self)
 			continue;
-		pb_raw(out, line.data, line.len);
-		pb_raw(out, " ", 1);
-		text_num(out, row->self);
-		pb_raw(out, "\n", 1);
+		buffer_add(out, line.data, line.len);
+		buffer_add(out, " ", 1);
+		buffer_num(out, row->self);
+		buffer_add(out, "\n", 1);
 	}
 	r = !ends || line.failed || out->failed ? -ENOMEM : 0;
 	free(ends);

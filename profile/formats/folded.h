@@ -11,9 +11,9 @@
 
 #include "ipc/batch.h"
 
-struct pb;
+struct buffer;
 
 /* 0 or -ENOMEM. */
-int folded_encode(const struct batch *b, struct pb *out);
+int folded_encode(const struct batch *b, struct buffer *out);
 
 #endif /* PROFILE_FORMATS_FOLDED_H */

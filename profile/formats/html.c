@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/text.h"
+#include "common/json.h"
 
 /* made of viewer/page/ by viewer/page.mk */
 extern const unsigned char page_html[];
@@ -14,40 +14,40 @@ extern const unsigned long page_html_len;
 
 static const char marker[] = "@DATA@";
 
-static void member_str(struct pb *w, const char *key, const char *s)
+static void member_str(struct buffer *w, const char *key, const char *s)
 {
-	text_printf(w, "\"%s\":", key);
-	text_json(w, s, strlen(s));
-	text_str(w, ",");
+	buffer_printf(w, "\"%s\":", key);
+	json_string(w, s, strlen(s));
+	buffer_str(w, ",");
 }
 
-static void member_num(struct pb *w, const char *key, uint64_t v)
+static void member_num(struct buffer *w, const char *key, uint64_t v)
 {
-	text_printf(w, "\"%s\":%llu,", key, (unsigned long long)v);
+	buffer_printf(w, "\"%s\":%llu,", key, (unsigned long long)v);
 }
 
-static void put_account(struct pb *w, const struct profile_account *a)
+static void put_account(struct buffer *w, const struct profile_account *a)
 {
-	text_str(w, "\"account\":");
+	buffer_str(w, "\"account\":");
 	if (!a->known) {
-		text_str(w, "null");
+		buffer_str(w, "null");
 		return;
 	}
-	text_str(w, "{");
+	buffer_str(w, "{");
 	member_num(w, "taken", a->taken);
 	member_num(w, "delivered", a->delivered);
 	member_num(w, "lost", a->lost);
-	text_printf(w, "\"difference\":%lld,", (long long)a->difference);
-	text_str(w, "\"reasons\":");
-	text_json(w, a->reasons, strnlen(a->reasons, sizeof(a->reasons)));
-	text_str(w, "}");
+	buffer_printf(w, "\"difference\":%lld,", (long long)a->difference);
+	buffer_str(w, "\"reasons\":");
+	json_string(w, a->reasons, strnlen(a->reasons, sizeof(a->reasons)));
+	buffer_str(w, "}");
 }
 
-static void put_base(struct pb *w, const struct html_base *base)
+static void put_base(struct buffer *w, const struct html_base *base)
 {
 	if (!base)
 		return;
-	text_printf(w, "\"base\":{\"start_ms\":%llu,\"duration_ms\":%llu,"
+	buffer_printf(w, "\"base\":{\"start_ms\":%llu,\"duration_ms\":%llu,"
 		    "\"samples\":%llu},",
 		    (unsigned long long)(base->start_ns / NSEC_PER_MSEC),
 		    (unsigned long long)((base->end_ns - base->start_ns) /
@@ -55,7 +55,7 @@ static void put_base(struct pb *w, const struct html_base *base)
 		    (unsigned long long)base->samples);
 }
 
-static void _html_put_info(struct pb *w, const struct batch *b,
+static void _html_put_info(struct buffer *w, const struct batch *b,
 			   const struct profile_info *info,
 			   const struct html_base *base)
 {
@@ -63,7 +63,7 @@ static void _html_put_info(struct pb *w, const struct batch *b,
 
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++)
 		samples += b->samples[i].n;
-	text_str(w, "{");
+	buffer_str(w, "{");
 	member_str(w, "host", info->host);
 	member_str(w, "kernel", info->kernel);
 	member_str(w, "machine", info->machine);
@@ -75,26 +75,26 @@ static void _html_put_info(struct pb *w, const struct batch *b,
 	member_num(w, "samples", samples);
 	put_base(w, base);
 	put_account(w, &info->account);
-	text_str(w, "}");
+	buffer_str(w, "}");
 }
 
 /* What the page shows beside a name: of processes, how many they are. */
-static void put_module(struct pb *w, const struct tree *t,
+static void put_module(struct buffer *w, const struct tree *t,
 		       const struct tree_label *l)
 {
 	if (l->kind != KIND_PROCESS)
-		text_json(w, t->text + l->module, l->module_len);
+		json_string(w, t->text + l->module, l->module_len);
 	else if (l->pids == 1)
-		text_printf(w, "\"pid %u\"", l->pid);
+		buffer_printf(w, "\"pid %u\"", l->pid);
 	else
-		text_printf(w, "\"%u processes\"", l->pids);
+		buffer_printf(w, "\"%u processes\"", l->pids);
 }
 
 /*
  * String 2i is the name of label i, string 2i + 1 its module, unless it has
  * that of the label before, which is most common: modules[i] says whose.
  */
-static void _html_put_labels(struct pb *w, const struct tree *t)
+static void _html_put_labels(struct buffer *w, const struct tree *t)
 {
 	uint32_t *modules = calloc(t->n_labels + 1, sizeof(*modules));
 	uint32_t n = 0;
@@ -103,12 +103,12 @@ static void _html_put_labels(struct pb *w, const struct tree *t)
 		w->failed = true;
 		return;
 	}
-	text_str(w, ",\n\"strings\":[");
+	buffer_str(w, ",\n\"strings\":[");
 	for (uint32_t i = 0; i < t->n_labels; i++) {
 		const struct tree_label *l = &t->labels[i], *p = l - 1;
 
-		text_str(w, i ? "," : "");
-		text_json(w, t->text + l->name, l->name_len);
+		buffer_str(w, i ? "," : "");
+		json_string(w, t->text + l->name, l->name_len);
 		n++;
 		if (i && l->kind == p->kind && l->kind != KIND_PROCESS &&
 		    l->module_len == p->module_len &&
@@ -117,51 +117,51 @@ static void _html_put_labels(struct pb *w, const struct tree *t)
 			modules[i] = modules[i - 1];
 			continue;
 		}
-		text_str(w, ",");
+		buffer_str(w, ",");
 		put_module(w, t, l);
 		modules[i] = n++;
 	}
-	text_str(w, "],\n\"labels\":[");
+	buffer_str(w, "],\n\"labels\":[");
 	n = 0;
 	for (uint32_t i = 0; i < t->n_labels; i++) {
-		text_str(w, i ? "," : "");
-		text_num(w, n);
-		text_str(w, ",");
-		text_num(w, modules[i]);
-		text_str(w, ",");
-		text_num(w, t->labels[i].kind);
+		buffer_str(w, i ? "," : "");
+		buffer_num(w, n);
+		buffer_str(w, ",");
+		buffer_num(w, modules[i]);
+		buffer_str(w, ",");
+		buffer_num(w, t->labels[i].kind);
 		n += modules[i] > n ? 2 : 1;
 	}
-	text_str(w, "]");
+	buffer_str(w, "]");
 	free(modules);
 }
 
-static void _html_put_rows(struct pb *w, const struct tree *t, bool diff)
+static void _html_put_rows(struct buffer *w, const struct tree *t, bool diff)
 {
 	uint32_t below = 0;	/* the depth under the row before */
 
-	text_str(w, ",\n\"rows\":[");
+	buffer_str(w, ",\n\"rows\":[");
 	for (uint32_t i = 0; i < t->n_rows; i++) {
 		const struct tree_row *row = &t->rows[i];
 
-		text_str(w, i ? "," : "");
-		text_num(w, row->label);
-		text_str(w, ",");
-		text_num(w, below - row->depth);
-		text_str(w, ",");
-		text_num(w, row->self);
+		buffer_str(w, i ? "," : "");
+		buffer_num(w, row->label);
+		buffer_str(w, ",");
+		buffer_num(w, below - row->depth);
+		buffer_str(w, ",");
+		buffer_num(w, row->self);
 		if (diff) {
-			text_str(w, ",");
-			text_num(w, row->base);
+			buffer_str(w, ",");
+			buffer_num(w, row->base);
 		}
 		below = row->depth + 1;
 	}
-	text_str(w, "]}");
+	buffer_str(w, "]}");
 }
 
 int html_data(const struct batch *b, const struct profile_info *info,
 	      const struct tree_how *how, const struct html_base *base,
-	      struct pb *out)
+	      struct buffer *out)
 {
 	struct tree t;
 	int r;
@@ -169,18 +169,18 @@ int html_data(const struct batch *b, const struct profile_info *info,
 	r = tree_build_as(&t, b, how);
 	if (r)
 		return r;
-	text_str(out, "{\"info\":");
+	buffer_str(out, "{\"info\":");
 	_html_put_info(out, b, info, base);
 	if (base)
-		text_str(out, ",\"diff\":true");
+		buffer_str(out, ",\"diff\":true");
 	_html_put_labels(out, &t);
 	_html_put_rows(out, &t, base);
 	tree_fini(&t);
 	return out->failed ? -ENOMEM : 0;
 }
 
-int html_page(int (*put)(const void *arg, struct pb *out), const void *arg,
-	      struct pb *out)
+int html_page(int (*put)(const void *arg, struct buffer *out), const void *arg,
+	      struct buffer *out)
 {
 	const unsigned char *place;
 	int r;
@@ -188,12 +188,12 @@ int html_page(int (*put)(const void *arg, struct pb *out), const void *arg,
 	place = memmem(page_html, page_html_len, marker, strlen(marker));
 	if (!place)
 		return -EINVAL;
-	pb_raw(out, page_html, (size_t)(place - page_html));
+	buffer_add(out, page_html, (size_t)(place - page_html));
 	r = put(arg, out);
 	if (r)
 		return r;
 	place += strlen(marker);
-	pb_raw(out, place, (size_t)(page_html + page_html_len - place));
+	buffer_add(out, place, (size_t)(page_html + page_html_len - place));
 	return out->failed ? -ENOMEM : 0;
 }
 
@@ -202,7 +202,7 @@ struct recording {
 	const struct profile_info *info;
 };
 
-static int put_recording(const void *arg, struct pb *out)
+static int put_recording(const void *arg, struct buffer *out)
 {
 	const struct recording *r = arg;
 
@@ -210,7 +210,7 @@ static int put_recording(const void *arg, struct pb *out)
 }
 
 int html_encode(const struct batch *b, const struct profile_info *info,
-		struct pb *out)
+		struct buffer *out)
 {
 	return html_page(put_recording, &(struct recording){ b, info }, out);
 }

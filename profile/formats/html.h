@@ -30,15 +30,15 @@ struct html_base {
  * that end here.  0 or -ENOMEM. */
 int html_data(const struct batch *b, const struct profile_info *info,
 	      const struct tree_how *how, const struct html_base *base,
-	      struct pb *out);
+	      struct buffer *out);
 
 /* The page with what put() appends in it; put() returns 0 or -errno.  Likewise
  * 0, -ENOMEM or -EINVAL. */
-int html_page(int (*put)(const void *arg, struct pb *out), const void *arg,
-	      struct pb *out);
+int html_page(int (*put)(const void *arg, struct buffer *out), const void *arg,
+	      struct buffer *out);
 
 /* The page with the object in it.  0; -ENOMEM; or -EINVAL when the page has no marker. */
 int html_encode(const struct batch *b, const struct profile_info *info,
-		struct pb *out);
+		struct buffer *out);
 
 #endif /* PROFILE_FORMATS_HTML_H */

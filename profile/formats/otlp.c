@@ -23,10 +23,10 @@ struct enc {
 	const struct otlp_resource *extra;
 	struct dict dict;
 	struct sample_key *order;
-	struct pb out;
+	struct buffer out;
 };
 
-static void otlp_key_text(struct pb *w, const char *key, const char *s,
+static void otlp_key_text(struct buffer *w, const char *key, const char *s,
 			  size_t n)
 {
 	size_t mark = pb_begin(w, 1);
@@ -46,7 +46,7 @@ static void key_batch(struct enc *e, const char *key, uint32_t i)
 }
 
 /* ISO 8601, as the conventions show it for process.creation.time. */
-static void key_time(struct pb *w, const char *key, uint64_t ns)
+static void key_time(struct buffer *w, const char *key, uint64_t ns)
 {
 	time_t s = (time_t)(ns / NSEC_PER_SEC);
 	unsigned int ms = (unsigned int)(ns % NSEC_PER_SEC / NSEC_PER_MSEC);
@@ -94,7 +94,7 @@ static bool extra_attributes(struct enc *e)
 
 static void service_name(struct enc *e, const struct batch_resource *r)
 {
-	struct pb *w = &e->out;
+	struct buffer *w = &e->out;
 	size_t mark, value, text, n;
 	const char *s = batch_str(e->b, r->exe_name, &n);
 
@@ -102,8 +102,8 @@ static void service_name(struct enc *e, const struct batch_resource *r)
 	pb_text(w, 1, service_key, strlen(service_key));
 	value = pb_begin(w, 2);
 	text = pb_begin(w, 1);
-	pb_raw(w, "unknown_service:", n ? 16 : 15);
-	pb_utf8(w, s, n);
+	buffer_add(w, "unknown_service:", n ? 16 : 15);
+	buffer_utf8(w, s, n);
 	pb_end(w, text);
 	pb_end(w, value);
 	pb_end(w, mark);
@@ -112,7 +112,7 @@ static void service_name(struct enc *e, const struct batch_resource *r)
 static void otlp_resource(struct enc *e, uint32_t i)
 {
 	const struct batch_resource *r = &e->b->resources[i];
-	struct pb *w = &e->out;
+	struct buffer *w = &e->out;
 	size_t mark = pb_begin(w, 1), pid;
 
 	if (!extra_attributes(e))
@@ -134,7 +134,7 @@ static void otlp_resource(struct enc *e, uint32_t i)
 /* One Sample of the n batch samples that share its identity. */
 static void sample(struct enc *e, const struct sample_key *k, size_t n)
 {
-	struct pb *w = &e->out;
+	struct buffer *w = &e->out;
 	size_t mark = pb_begin(w, 2), times;
 	uint32_t attrs[DICT_SAMPLE_ATTRS];
 
@@ -145,7 +145,7 @@ static void sample(struct enc *e, const struct sample_key *k, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct batch_sample *s = &e->b->samples[k[i].sample];
 
-		pb_raw(w, e->b->times + s->first, s->n * sizeof(uint64_t));
+		buffer_add(w, e->b->times + s->first, s->n * sizeof(uint64_t));
 	}
 	pb_end(w, times);
 	pb_end(w, mark);
@@ -180,7 +180,7 @@ static void otlp_value_type(struct enc *e, unsigned int field, const char *type,
 static void profile(struct enc *e, const struct sample_key *k, size_t n)
 {
 	const struct batch_hdr *h = e->b->hdr;
-	struct pb *w = &e->out;
+	struct buffer *w = &e->out;
 	size_t mark = pb_begin(w, 2), i, run;
 	uint8_t id[16];
 
@@ -206,7 +206,7 @@ static void profile(struct enc *e, const struct sample_key *k, size_t n)
 static void resource_profiles(struct enc *e, const struct sample_key *k,
 			      size_t n)
 {
-	struct pb *w = &e->out;
+	struct buffer *w = &e->out;
 	size_t mark = pb_begin(w, 1), scopes, scope;
 
 	otlp_resource(e, k->resource);

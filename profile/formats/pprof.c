@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "common/clock.h"
-#include "common/text.h"
+#include "common/protobuf.h"
 
 enum {				/* fields of Profile */
 	SAMPLE_TYPE = 1,
@@ -43,7 +43,7 @@ static const char *const stop_names[] = { STOP_NAMES };
 struct enc {
 	const struct batch *b;
 	const struct profile_info *info;
-	struct pb out;
+	struct buffer out;
 	uint64_t period;	/* ns */
 	uint32_t *names;	/* of processes */
 	uint64_t *limits;	/* of executables: above every address */
@@ -205,7 +205,7 @@ static void pprof_put_function(struct enc *e, uint32_t id, uint32_t name,
 static void put_strings(struct enc *e)
 {
 	const struct profile_account *a = &e->info->account;
-	struct pb comment = { 0 };
+	struct buffer comment = { 0 };
 
 	for (uint32_t i = 0; i < batch_n(e->b, BATCH_STRINGS); i++) {
 		size_t len;
@@ -216,10 +216,10 @@ static void put_strings(struct enc *e)
 	for (int i = 0; i < S_COMMENT; i++)
 		pb_text(&e->out, STRING_TABLE, literals[i],
 			strlen(literals[i]));
-	text_printf(&comment, "trifold on %s, Linux %s %s", e->info->host,
+	buffer_printf(&comment, "trifold on %s, Linux %s %s", e->info->host,
 		    e->info->kernel, e->info->machine);
 	if (a->known)
-		text_printf(&comment, "; samples taken %llu, delivered %llu, "
+		buffer_printf(&comment, "; samples taken %llu, delivered %llu, "
 			    "lost %llu%s%s, difference %lld",
 			    (unsigned long long)a->taken,
 			    (unsigned long long)a->delivered,
@@ -278,7 +278,7 @@ static void pprof_put_profile(struct enc *e)
 	pb_uint(&e->out, DEFAULT_SAMPLE_TYPE, pprof_literal(e, S_CPU));
 }
 
-static int pprof_gzip(const struct pb *in, struct pb *out)
+static int pprof_gzip(const struct buffer *in, struct buffer *out)
 {
 	z_stream z = { .next_in = in->data, .avail_in = (uInt)in->len };
 	uint8_t buf[16384];
@@ -294,7 +294,7 @@ static int pprof_gzip(const struct pb *in, struct pb *out)
 		z.next_out = buf;
 		z.avail_out = sizeof(buf);
 		r = deflate(&z, Z_FINISH);
-		pb_raw(out, buf, sizeof(buf) - z.avail_out);
+		buffer_add(out, buf, sizeof(buf) - z.avail_out);
 	} while (r == Z_OK);
 	deflateEnd(&z);
 	if (r != Z_STREAM_END)
@@ -303,7 +303,7 @@ static int pprof_gzip(const struct pb *in, struct pb *out)
 }
 
 int pprof_encode(const struct batch *b, const struct profile_info *info,
-		 struct pb *out)
+		 struct buffer *out)
 {
 	struct enc e = {
 		.b = b, .info = info,

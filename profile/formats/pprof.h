@@ -16,6 +16,6 @@
 
 /* 0, -ENOMEM, or -EIO when zlib fails. */
 int pprof_encode(const struct batch *b, const struct profile_info *info,
-		 struct pb *out);
+		 struct buffer *out);
 
 #endif /* PROFILE_FORMATS_PPROF_H */

@@ -7,12 +7,12 @@
 
 #include "bpf/record.h"
 #include "common/clock.h"
-#include "common/text.h"
+#include "common/json.h"
 #include "profile/timeline.h"
 
 struct enc {
 	const struct batch *b;
-	struct pb *out;
+	struct buffer *out;
 	struct timeline_event *events;
 	size_t n_events;
 	uint64_t period;	/* ns */
@@ -23,14 +23,14 @@ struct enc {
 	uint32_t most;		/* the profile with most events */
 };
 
-static void put_name(struct pb *w, struct pb *text)
+static void put_name(struct buffer *w, struct buffer *text)
 {
-	text_json(w, (const char *)text->data, text->len);
+	json_string(w, (const char *)text->data, text->len);
 	w->failed |= text->failed;
 	text->len = 0;
 }
 
-static void put_frame(struct enc *e, uint32_t frame, struct pb *text)
+static void put_frame(struct enc *e, uint32_t frame, struct buffer *text)
 {
 	const struct batch_function *fn;
 	const char *file;
@@ -38,35 +38,35 @@ static void put_frame(struct enc *e, uint32_t frame, struct pb *text)
 
 	fn = &e->b->functions[e->b->frames[frame].function];
 	profile_frame_name(e->b, frame, text);
-	text_str(e->out, "{\"name\":");
+	buffer_str(e->out, "{\"name\":");
 	put_name(e->out, text);
 	file = batch_str(e->b, fn->file, &len);
 	if (len)
-		pb_raw(text, file, len);
+		buffer_add(text, file, len);
 	else
 		profile_frame_module(e->b, frame, text);
 	if (text->len) {
-		text_str(e->out, ",\"file\":");
+		buffer_str(e->out, ",\"file\":");
 		put_name(e->out, text);
 	}
 	if (fn->start_line)
-		text_printf(e->out, ",\"line\":%u", fn->start_line);
-	text_str(e->out, "}");
+		buffer_printf(e->out, ",\"line\":%u", fn->start_line);
+	buffer_str(e->out, "}");
 }
 
 static void put_frames(struct enc *e)
 {
-	struct pb text = { 0 };
+	struct buffer text = { 0 };
 	uint32_t n = 0;
 
-	text_str(e->out, "\"shared\":{\"frames\":[");
+	buffer_str(e->out, "\"shared\":{\"frames\":[");
 	for (uint32_t i = 0; i < batch_n(e->b, BATCH_FRAMES); i++) {
 		if (e->same[i] != i) {
 			e->ids[i] = e->ids[e->same[i]];
 			continue;
 		}
 		e->ids[i] = n;
-		text_str(e->out, n++ ? ",\n" : "\n");
+		buffer_str(e->out, n++ ? ",\n" : "\n");
 		put_frame(e, i, &text);
 	}
 	for (uint32_t i = 0; i < STOP__MAX; i++) {
@@ -75,10 +75,10 @@ static void put_frames(struct enc *e)
 		if (!marker)
 			continue;
 		e->markers[i] = n;
-		text_printf(e->out, "%s\n{\"name\":\"%s\"}", n++ ? "," : "",
+		buffer_printf(e->out, "%s\n{\"name\":\"%s\"}", n++ ? "," : "",
 			    marker);
 	}
-	text_str(e->out, "\n]}");
+	buffer_str(e->out, "\n]}");
 	free(text.data);
 }
 
@@ -88,9 +88,9 @@ static void put_stack(struct enc *e, const struct batch_sample *s)
 	uint32_t in[BATCH_INLINED_MAX + 1];
 	const char *comma = "";
 
-	text_str(e->out, "[");
+	buffer_str(e->out, "[");
 	if (profile_stop_marker(s->stop)) {
-		text_num(e->out, e->markers[s->stop]);
+		buffer_num(e->out, e->markers[s->stop]);
 		comma = ",";
 	}
 	for (uint32_t i = stack->n; i-- > 0; ) {
@@ -98,12 +98,12 @@ static void put_stack(struct enc *e, const struct batch_sample *s)
 		uint32_t n = batch_inlined(e->b, frame, in);
 
 		while (n-- > 0) {
-			text_str(e->out, comma);
-			text_num(e->out, e->ids[in[n]]);
+			buffer_str(e->out, comma);
+			buffer_num(e->out, e->ids[in[n]]);
 			comma = ",";
 		}
 	}
-	text_str(e->out, "]");
+	buffer_str(e->out, "]");
 }
 
 static bool same_stack(const struct enc *e, size_t i, size_t k)
@@ -117,26 +117,26 @@ static bool same_stack(const struct enc *e, size_t i, size_t k)
 /* Events from..to are those of one process. */
 static void speedscope_put_profile(struct enc *e, size_t from, size_t to)
 {
-	struct pb text = { 0 }, weights = { 0 };
+	struct buffer text = { 0 }, weights = { 0 };
 	size_t next;
 
-	text_str(e->out, "{\"type\":\"sampled\",\"name\":");
+	buffer_str(e->out, "{\"type\":\"sampled\",\"name\":");
 	timeline_process(e->b, e->names, e->events[from].resource, &text);
 	put_name(e->out, &text);
-	text_printf(e->out, ",\"unit\":\"nanoseconds\",\"startValue\":0,"
+	buffer_printf(e->out, ",\"unit\":\"nanoseconds\",\"startValue\":0,"
 		    "\"endValue\":%llu,\n\"samples\":[",
 		    (unsigned long long)((to - from) * e->period));
 	for (size_t i = from; i < to; i = next) {
 		for (next = i + 1; next < to && same_stack(e, i, next); next++)
 			;
-		text_str(e->out, i > from ? "," : "");
+		buffer_str(e->out, i > from ? "," : "");
 		put_stack(e, &e->b->samples[e->events[i].sample]);
-		text_str(&weights, i > from ? "," : "");
-		text_num(&weights, (next - i) * e->period);
+		buffer_str(&weights, i > from ? "," : "");
+		buffer_num(&weights, (next - i) * e->period);
 	}
-	text_str(e->out, "],\n\"weights\":[");
-	pb_raw(e->out, weights.data, weights.len);
-	text_str(e->out, "]}");
+	buffer_str(e->out, "],\n\"weights\":[");
+	buffer_add(e->out, weights.data, weights.len);
+	buffer_str(e->out, "]}");
 	e->out->failed |= weights.failed;
 	free(weights.data);
 	free(text.data);
@@ -147,12 +147,12 @@ static void put_profiles(struct enc *e)
 	size_t next, most = 0;
 	uint32_t n = 0;
 
-	text_str(e->out, ",\n\"profiles\":[");
+	buffer_str(e->out, ",\n\"profiles\":[");
 	for (size_t i = 0; i < e->n_events; i = next) {
 		for (next = i + 1; next < e->n_events &&
 		     e->events[next].resource == e->events[i].resource; next++)
 			;
-		text_str(e->out, n ? ",\n" : "\n");
+		buffer_str(e->out, n ? ",\n" : "\n");
 		speedscope_put_profile(e, i, next);
 		if (next - i > most) {
 			most = next - i;
@@ -160,13 +160,13 @@ static void put_profiles(struct enc *e)
 		}
 		n++;
 	}
-	text_str(e->out, "\n]");
+	buffer_str(e->out, "\n]");
 	if (n)
-		text_printf(e->out, ",\n\"activeProfileIndex\":%u", e->most);
+		buffer_printf(e->out, ",\n\"activeProfileIndex\":%u", e->most);
 }
 
 int speedscope_encode(const struct batch *b, const struct profile_info *info,
-		      struct pb *out)
+		      struct buffer *out)
 {
 	struct enc e = {
 		.b = b, .out = out,
@@ -179,14 +179,14 @@ int speedscope_encode(const struct batch *b, const struct profile_info *info,
 
 	e.events = timeline_sort(b, false, &e.n_events);
 	if (e.names && e.same && e.ids && e.events) {
-		text_str(out, "{\"$schema\":\"https://www.speedscope.app/"
+		buffer_str(out, "{\"$schema\":\"https://www.speedscope.app/"
 			 "file-format-schema.json\",\n"
 			 "\"exporter\":\"trifold\",\"name\":");
-		text_json(out, info->host, strlen(info->host));
-		text_str(out, ",\n");
+		json_string(out, info->host, strlen(info->host));
+		buffer_str(out, ",\n");
 		put_frames(&e);
 		put_profiles(&e);
-		text_str(out, "}\n");
+		buffer_str(out, "}\n");
 	} else {
 		out->failed = true;
 	}

@@ -17,6 +17,6 @@
 
 /* 0 or -ENOMEM. */
 int speedscope_encode(const struct batch *b, const struct profile_info *info,
-		      struct pb *out);
+		      struct buffer *out);
 
 #endif /* PROFILE_FORMATS_SPEEDSCOPE_H */

@@ -21,7 +21,7 @@ static void look(struct folded_tree *t)
 {
 	uint64_t self[FOLDED_SIDES] = { 0 };
 	uint32_t depth = 0, i = 0, n = 0;
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 
 	while ((i = folded_next(t, i, &depth))) {
 		require(t->nodes[i].parent < i && depth <= FOLDED_DEPTH_MAX);

@@ -92,7 +92,7 @@ static int put(const char *path, const struct batch *b)
 		.command = "</script><script>alert(2)</script>",
 		.account = { .known = 1, .reasons = "ring_full 3" },
 	};
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 	FILE *f;
 	int r;
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # what every output needs
-CLI_FORMATS := common/text.c profile/profile.c profile/tree.c profile/index_set.c profile/formats/folded.c \
+CLI_FORMATS := common/buffer.c common/json.c profile/profile.c profile/tree.c profile/index_set.c profile/formats/folded.c \
 	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c profile/formats/page.o.c \
 	profile/formats/otlp.c profile/formats/dictionary.c \
 	common/protobuf.c ipc/batch.c ipc/batch_build.c
@@ -31,8 +31,8 @@ unit_launcher_LIBS := -lseccomp -lcap-ng
 unit_progress_SRCS := cli/record/progress.c ipc/counters.c
 
 unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c common/json.c \
-	common/text.c cli/supervisor/daemons.c cli/supervisor/live_page.c viewer/server/guard.c viewer/server/listen.c cli/supervisor/child.c cli/supervisor/identity.c common/protobuf.c \
-	common/log.c common/sandbox.c ipc/batch.c
+	common/buffer.c cli/supervisor/daemons.c cli/supervisor/live_page.c viewer/server/guard.c viewer/server/listen.c cli/supervisor/child.c cli/supervisor/identity.c \
+	common/log.c common/sandbox.c
 unit_doctor_LIBS := -lseccomp -lcap-ng
 
 # writes made-up profiles for tests/live/test_page.sh and test_pprof.sh
@@ -43,8 +43,8 @@ $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
 	$(Q)$(CC) $(SAN) $^ $(CLI_FORMATS_LIBS) -o $@
 
 UNIT += report
-unit_report_SRCS := cli/status/report.c cli/status/report_json.c common/json.c common/text.c \
-	common/protobuf.c common/log.c ipc/counter_table.c ipc/counters.c ipc/batch.c
+unit_report_SRCS := cli/status/report.c cli/status/report_json.c common/json.c common/buffer.c \
+	common/log.c ipc/counter_table.c ipc/counters.c
 
 CLI_TOP := cli/top/model.c cli/top/count.c cli/top/rows.c cli/top/state.c \
 	cli/top/text.c $(CLI_FORMATS)

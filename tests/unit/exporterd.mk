@@ -38,7 +38,7 @@ $(O)/live/make_batch: $(make_batch_OBJS)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -lxxhash -o $@
 
 UNIT += metrics metrics_config
-unit_metrics_SRCS := exporterd/metrics.c common/protobuf.c common/pairs.c \
+unit_metrics_SRCS := exporterd/metrics.c common/protobuf.c common/buffer.c common/pairs.c \
 	exporterd/metrics.pb-c.c profile/formats/otlp.pb-c.c ipc/batch.c \
 	ipc/counter_table.c ipc/counters.c
 unit_metrics_LIBS := -lprotobuf-c -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc

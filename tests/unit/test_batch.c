@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/utf8.h"
 #include "ipc/batch.h"
 #include "tests/unit/harness.h"
 
@@ -254,7 +255,7 @@ static bool plainly_valid(const unsigned char *p, size_t len)
 	return c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
 }
 
-TEST(batch_utf8_agrees_with_a_plain_decoder)
+TEST(utf8_agrees_with_a_plain_decoder)
 {
 	static const unsigned char last[] = { 0x00, 0x7f, 0x80, 0xbf, 0xc0 };
 
@@ -265,7 +266,7 @@ TEST(batch_utf8_agrees_with_a_plain_decoder)
 		};
 
 		for (size_t len = 1; len <= 4; len++)
-			CHECK_EQ(batch_utf8((char *)p, len) != 0,
+			CHECK_EQ(utf8_char((char *)p, len) != 0,
 				 plainly_valid(p, len));
 	}
 }

@@ -114,7 +114,7 @@ TEST(diff_counts_recursion_once)
 /* The sums hold however a tree looks. */
 TEST(diff_adds_up)
 {
-	struct pb text = { 0 };
+	struct buffer text = { 0 };
 	struct diff_row *rows;
 	uint32_t seed = 1;
 	uint64_t self = 0;
@@ -127,9 +127,9 @@ TEST(diff_adds_up)
 			sprintf(line + strlen(line), ";f%u", (seed >> 20) % 13);
 		}
 		sprintf(line + strlen(line), " %d\n", i % 5);
-		pb_raw(&text, line, strlen(line));
+		buffer_add(&text, line, strlen(line));
 	}
-	pb_raw(&text, "", 1);
+	buffer_add(&text, "", 1);
 	rows = compare((char *)text.data, "root;f1 1\n", false);
 	CHECK_EQ(n, 14);
 	for (uint32_t i = 0; i < n; i++) {

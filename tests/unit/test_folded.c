@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/formats/folded.h"
 
-#include "common/protobuf.h"
+#include "common/buffer.h"
 #include "tests/unit/cli_batch.h"
 
 TEST(folded_merges_processes_and_escapes_names)
@@ -12,7 +12,7 @@ TEST(folded_merges_processes_and_escapes_names)
 		"app;main;libfoo.so+0x1234 2\n"
 		"kworker;kthread_[k] 1\n"
 		"worker;[stack ends: no_table];goexit 1\n";
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 	struct batch b;
 	void *mem = sample_batch(&b);
 
@@ -26,7 +26,7 @@ TEST(folded_merges_processes_and_escapes_names)
 TEST(folded_shows_what_is_inlined)
 {
 	static const char want[] = "app;root;outer;middle;inner 1\n";
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 	struct batch b;
 	void *mem = inlined_batch(&b);
 
@@ -43,7 +43,7 @@ TEST(folded_writes_very_deep_stacks)
 	enum { DEPTH = 5000 };
 	struct batch_builder *bb = batch_builder_new(20);
 	uint32_t *frames = calloc(DEPTH, sizeof(*frames)), p;
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 	struct batch b;
 	size_t len;
 	void *mem;

@@ -38,7 +38,7 @@ static int judge(const char *s, size_t len)
 /* Both texts as two-number stacks. */
 static char *both(const char *a, const char *b)
 {
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 	struct folded_tree t;
 
 	CHECK_EQ(folded_init(&t), 0);
@@ -47,7 +47,7 @@ static char *both(const char *a, const char *b)
 	CHECK_EQ(folded_sort(&t), 0);
 	CHECK_EQ(diff_encode_folded(&t, &out), 0);
 	folded_fini(&t);
-	pb_raw(&out, "", 1);
+	buffer_add(&out, "", 1);
 	CHECK(!out.failed);
 	return (char *)out.data;
 }
@@ -148,7 +148,7 @@ TEST(folded_read_has_limits)
 
 TEST(folded_read_reads_what_we_write)
 {
-	struct pb out = { 0 }, twice = { 0 };
+	struct buffer out = { 0 }, twice = { 0 };
 	struct folded_tree t;
 	struct batch b;
 	void *mem = sample_batch(&b);
@@ -204,14 +204,14 @@ TEST(folded_read_survives_every_flipped_bit)
 TEST(folded_read_keeps_many_apart)
 {
 	enum { N = 20000 };
-	struct pb text = { 0 };
+	struct buffer text = { 0 };
 	struct folded_tree t;
 	uint32_t depth = 0, i = 0, n = 0;
 	char line[64];
 
 	for (int k = 0; k < N; k++) {
 		snprintf(line, sizeof(line), "p;f%d;g%d 1\n", k % 150, k);
-		pb_raw(&text, line, strlen(line));
+		buffer_add(&text, line, strlen(line));
 	}
 	CHECK_EQ(folded_init(&t), 0);
 	CHECK_EQ(read_exact(&t, 0, (char *)text.data, text.len), 0);

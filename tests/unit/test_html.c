@@ -35,7 +35,7 @@ TEST(html_holds_the_tree)
 		"\"rows\":[0,0,0,1,0,0,2,0,0,3,0,3,4,2,2,8,3,0,9,0,1,5,2,0,"
 		"6,0,0,7,0,1]}",
 	};
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 	struct batch b;
 	void *mem = sample_batch(&b);
 
@@ -54,7 +54,7 @@ TEST(html_adds_no_markup_to_the_page)
 {
 	static const char *const marks[] = { "</script", "<script", "<img",
 					     "<!--", "@DATA@" };
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 	struct batch b;
 	void *mem = sample_batch(&b);
 

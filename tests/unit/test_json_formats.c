@@ -10,17 +10,17 @@ static const struct profile_info info = {
 };
 
 typedef int encoder(const struct batch *, const struct profile_info *,
-		    struct pb *);
+		    struct buffer *);
 
 /* NUL-terminated, to be freed. */
 static char *encoded(encoder *encode, void *(*make)(struct batch *))
 {
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 	struct batch b;
 	void *mem = make(&b);
 
 	CHECK_EQ(encode(&b, &info, &out), 0);
-	pb_raw(&out, "", 1);
+	buffer_add(&out, "", 1);
 	CHECK(!out.failed && strlen((char *)out.data) + 1 == out.len);
 	free(mem);
 	return (char *)out.data;

@@ -68,7 +68,7 @@ static struct reader profile_of(void *(*make)(struct batch *))
 	};
 	struct batch b;
 	void *mem = make(&b);
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 	z_stream z = { .next_out = raw, .avail_out = sizeof(raw) };
 
 	CHECK_EQ(pprof_encode(&b, &info, &out), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile.h"
 
-#include "common/text.h"
+#include "common/json.h"
 #include "tests/unit/cli_batch.h"
 
 TEST(profile_format_follows_the_ending)
@@ -66,9 +66,9 @@ TEST(json_text_cannot_leave_its_element)
 	static const char in[] = "</Script>&\"\\\x01\x7f\xff\xc3\xa9";
 	static const char want[] = "\"\\u003c/Script\\u003e\\u0026\\u0022"
 		"\\u005c\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\"";
-	struct pb out = { 0 };
+	struct buffer out = { 0 };
 
-	text_json(&out, in, strlen(in));
+	json_string(&out, in, strlen(in));
 	CHECK_EQ(out.len, strlen(want));
 	CHECK(memcmp(out.data, want, out.len) == 0);
 	free(out.data);

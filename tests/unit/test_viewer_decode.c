@@ -25,14 +25,14 @@ static int decode(const void *data, size_t len, size_t memory,
 /* As folded stacks; frees what was decoded. */
 static void check_folded(struct decoded *d, const char *want)
 {
-	struct pb w = { 0 };
+	struct buffer w = { 0 };
 	struct batch b;
 
 	CHECK(d->data != NULL);
 	CHECK_EQ(batch_open(d->data, d->len, &b), 0);
 	CHECK_EQ(batch_n(&b, BATCH_TIMES), d->events);
 	CHECK_EQ(folded_encode(&b, &w), 0);
-	pb_raw(&w, "", 1);
+	buffer_add(&w, "", 1);
 	if (strcmp((char *)w.data, want))
 		printf("# got:\n%s# want:\n%s", w.data, want);
 	CHECK(!strcmp((char *)w.data, want));
@@ -72,7 +72,7 @@ TEST(viewer_knows_how_stacks_ended)
 		  .n_values = 1 },
 		{ .stack = 1, .values = { 4 }, .n_values = 1 },
 	};
-	struct pb w = { 0 };
+	struct buffer w = { 0 };
 	struct decoded d;
 
 	put_profile_of(&w, v, 3, 8, 0, 100, 300);
@@ -107,7 +107,7 @@ TEST(viewer_decodes_other_profilers)
 		{ .stack = 0, .attrs = { 3 }, .n_attrs = 1, .values = { 1 },
 		  .n_values = 1 },
 	};
-	struct pb w = { 0 };
+	struct buffer w = { 0 };
 	struct decoded d;
 	struct batch b;
 
@@ -138,7 +138,7 @@ TEST(viewer_counts_values_in_nanoseconds_by_the_period)
 	const struct sample_spec v[] = {
 		{ .stack = 1, .values = { 40, 4 }, .n_values = 2 },
 	};
-	struct pb w = { 0 };
+	struct buffer w = { 0 };
 	struct decoded d;
 
 	put_profile_of(&w, v, 1, 7, 10, 100, 300);
@@ -154,7 +154,7 @@ TEST(viewer_rejects_times_out_of_its_range)
 		{ .stack = 1, .times = { 9, 10, 999, 1000 }, .n_times = 4 },
 		{ .stack = 1, .times = { UINT64_MAX }, .n_times = 1 },
 	};
-	struct pb w = { 0 };
+	struct buffer w = { 0 };
 	struct decoded d;
 
 	put_profile_of(&w, v, 2, 8, 0, 0, 0);
@@ -170,7 +170,7 @@ TEST(viewer_refuses_more_samples_than_it_stores)
 {
 	struct sample_spec v = { .stack = 1, .values = { 1u << 21 },
 				 .n_values = 1 };
-	struct pb w = { 0 };
+	struct buffer w = { 0 };
 	struct decoded d;
 
 	put_profile_of(&w, &v, 1, 8, 0, 100, 300);
@@ -188,7 +188,7 @@ TEST(viewer_knows_a_process_by_its_leader_of_before)
 
 	memset(&names, 0, sizeof(names));
 	for (int i = 0; i < 2; i++) {
-		struct pb w = { 0 };
+		struct buffer w = { 0 };
 
 		put_profile_of(&w, &v, 1, 8, 0, 0, 0);
 		put_dictionary(&w);
@@ -211,7 +211,7 @@ TEST(viewer_refuses_each_bad_index)
 	struct decoded d;
 
 	for (int i = 0; i < 2; i++) {
-		struct pb w = { 0 };
+		struct buffer w = { 0 };
 
 		put_profile_of(&w, bad[i], 1, 8, 0, 0, 0);
 		put_dictionary(&w);
@@ -245,7 +245,7 @@ TEST(viewer_is_not_led_into_the_depths)
 		}
 	}
 	{
-		struct pb w = { 0 };
+		struct buffer w = { 0 };
 		size_t rp = pb_begin(&w, 1), r = pb_begin(&w, 1);
 		size_t kv = pb_begin(&w, 1);
 

@@ -379,7 +379,7 @@ static struct answer get(struct api *a, const char *path, const char *name,
 		p.v[p.n++] = (struct param){ name, value, strlen(name),
 					     strlen(value) };
 	api_get(a, path, &p, START + HOUR, &r);
-	pb_raw(&r.body, "", 1);
+	buffer_add(&r.body, "", 1);
 	return r;
 }
 

@@ -31,13 +31,13 @@ static inline uint8_t *sample_request(size_t *len)
 
 /* --- by hand: fields of profile/formats/otlp.proto ---------------------------------- */
 
-static inline void put_text(struct pb *w, unsigned int field, const char *s)
+static inline void put_text(struct buffer *w, unsigned int field, const char *s)
 {
 	pb_bytes(w, field, s, strlen(s));
 }
 
 /* A KeyValueAndUnit of the attribute table, key by its number. */
-static inline void put_attr(struct pb *w, uint32_t key, const char *text,
+static inline void put_attr(struct buffer *w, uint32_t key, const char *text,
 			    uint64_t number)
 {
 	size_t at = pb_begin(w, 6);
@@ -52,7 +52,7 @@ static inline void put_attr(struct pb *w, uint32_t key, const char *text,
 
 /* Strings 1 to 10, attributes 1 to 7, functions 1 and 2, locations 1 and 2,
  * stack 1: leaf "inner" of "jvm", below it "outer" of "native". */
-static inline void put_dictionary(struct pb *w)
+static inline void put_dictionary(struct buffer *w)
 {
 	static const char *const strings[] = {
 		"", "inner", "outer", "profile.frame.type", "process.pid",
@@ -108,7 +108,7 @@ struct sample_spec {
 };
 
 /* One profile: unit is a string's number, period in ns. */
-static inline void put_profile_of(struct pb *w, const struct sample_spec *v,
+static inline void put_profile_of(struct buffer *w, const struct sample_spec *v,
 				  size_t n, uint32_t unit, uint64_t period,
 				  uint64_t time, uint64_t duration)
 {
@@ -125,7 +125,7 @@ static inline void put_profile_of(struct pb *w, const struct sample_spec *v,
 		pb_packed(w, 2, v[i].attrs, v[i].n_attrs);
 		pb_packed(w, 4, v[i].values, v[i].n_values);
 		times = pb_begin(w, 5);
-		pb_raw(w, v[i].times, v[i].n_times * sizeof(uint64_t));
+		buffer_add(w, v[i].times, v[i].n_times * sizeof(uint64_t));
 		pb_end(w, times);
 		pb_end(w, at);
 	}

@@ -11,7 +11,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
-#include "common/text.h"
+#include "common/protobuf.h"
 #include "profile/formats/folded.h"
 #include "profile/formats/html.h"
 #include "profile/formats/otlp.h"
@@ -40,9 +40,9 @@ void api_error(struct answer *ret, unsigned int status, const char *text)
 {
 	free(ret->body.data);
 	*ret = (struct answer){ .status = status, .type = json_type };
-	text_str(&ret->body, "{\"error\":");
-	text_json(&ret->body, text, strlen(text));
-	text_str(&ret->body, "}\n");
+	buffer_str(&ret->body, "{\"error\":");
+	json_string(&ret->body, text, strlen(text));
+	buffer_str(&ret->body, "}\n");
 }
 
 static void api_failed(struct answer *ret, int error)
@@ -90,7 +90,7 @@ static int get_info(struct api *a, const struct request *q, uint64_t now,
 	json_num(&j, "expired", s->expired);
 	json_num(&j, "requests", s->requests);
 	json_close(&j, '}');
-	text_str(&j.w, "\n");
+	buffer_str(&j.w, "\n");
 	ret->body = j.w;
 	return 0;
 }
@@ -166,7 +166,7 @@ static int get_timeline(struct api *a, const struct request *q, uint64_t now,
 		json_num(&j, NULL, bins[i]);
 	json_close(&j, ']');
 	json_close(&j, '}');
-	text_str(&j.w, "\n");
+	buffer_str(&j.w, "\n");
 	free(bins);
 	ret->body = j.w;
 	return r;

@@ -6,7 +6,7 @@
 #ifndef VIEWER_SERVER_API_H
 #define VIEWER_SERVER_API_H
 
-#include "common/protobuf.h"
+#include "common/buffer.h"
 #include "profile/profile.h"
 #include "viewer/server/params.h"
 #include "viewer/server/store.h"
@@ -19,7 +19,7 @@ struct api {
 struct answer {
 	unsigned int status;		/* of HTTP */
 	const char *type;		/* of the content */
-	struct pb body;			/* malloc'ed */
+	struct buffer body;			/* malloc'ed */
 	char file[128];			/* a name to save it by; "": none */
 };
 

@@ -7,7 +7,7 @@
 #include <sys/random.h>
 #include <xxhash.h>
 
-#include "common/text.h"
+#include "common/json.h"
 #include "viewer/server/params.h"
 
 struct entry {
@@ -18,7 +18,7 @@ struct entry {
 
 /* The values of one key: an open-addressed table, at most half full. */
 struct facet {
-	struct pb text;
+	struct buffer text;
 	struct entry *entries;
 	uint32_t *slots;		/* entry + 1; 0: free */
 	uint32_t n, cap;		/* cap: of slots, a power of two */
@@ -99,7 +99,7 @@ static void put_string(struct facet *f, const struct batch *b, uint32_t i)
 	size_t len;
 	const char *s = batch_str(b, i, &len);
 
-	pb_raw(&f->text, s, len);
+	buffer_add(&f->text, s, len);
 }
 
 static void put_short(struct facet *f, enum select_key key, size_t value)
@@ -123,7 +123,7 @@ static void put_short(struct facet *f, enum select_key key, size_t value)
 	memcpy(buf, s, len);
 	while (len > 0 && len == sizeof(buf) && ((unsigned char)buf[len - 1] & 0x80))
 		len--;			/* no half character */
-	pb_raw(&f->text, buf, len);
+	buffer_add(&f->text, buf, len);
 }
 
 static int add_resource(struct facet *f, enum select_key key,
@@ -133,16 +133,16 @@ static int add_resource(struct facet *f, enum select_key key,
 	size_t value = f->text.len, label;
 
 	if (key == KEY_PID)
-		text_num(&f->text, r->pid);
+		buffer_num(&f->text, r->pid);
 	else
 		put_string(f, b, key == KEY_PROCESS ? r->comm :
 			   key == KEY_CONTAINER ? r->container_id :
 			   r->exe_path);
 	label = f->text.len;
 	if (key == KEY_PID) {
-		text_num(&f->text, r->pid);
+		buffer_num(&f->text, r->pid);
 		if (r->comm)
-			text_str(&f->text, " ");
+			buffer_str(&f->text, " ");
 		put_string(f, b, r->comm);
 	} else if (key == KEY_PROCESS) {
 		put_string(f, b, r->comm);
@@ -173,9 +173,9 @@ static int add_kinds(struct facet *f, uint32_t kinds, uint64_t samples)
 
 		if (!(kinds >> k & 1) || !name)
 			continue;
-		text_str(&f->text, name);
+		buffer_str(&f->text, name);
 		label = f->text.len;
-		text_str(&f->text, name);
+		buffer_str(&f->text, name);
 		r = facets_add(f, value, label, samples);
 	}
 	return r;
@@ -256,14 +256,14 @@ static int by_samples(const void *pa, const void *pb, void *arg)
 }
 
 static uint64_t facets_put(struct facet *f, const char *name, uint32_t limit,
-			   struct pb *out)
+			   struct buffer *out)
 {
 	const char *text = (const char *)f->text.data;
 	uint64_t others = 0;
 
 	if (f->n)
 		qsort_r(f->entries, f->n, sizeof(*f->entries), by_samples, f);
-	text_printf(out, "\"%s\":[", name);
+	buffer_printf(out, "\"%s\":[", name);
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct entry *e = &f->entries[i];
 
@@ -271,20 +271,20 @@ static uint64_t facets_put(struct facet *f, const char *name, uint32_t limit,
 			others += e->samples;
 			continue;
 		}
-		text_str(out, i ? ",\n[" : "\n[");
-		text_json(out, e->value_len ? text + e->value : "", e->value_len);
-		text_str(out, ",");
-		text_json(out, e->label_len ? text + e->label : "", e->label_len);
-		text_str(out, ",");
-		text_num(out, e->samples);
-		text_str(out, "]");
+		buffer_str(out, i ? ",\n[" : "\n[");
+		json_string(out, e->value_len ? text + e->value : "", e->value_len);
+		buffer_str(out, ",");
+		json_string(out, e->label_len ? text + e->label : "", e->label_len);
+		buffer_str(out, ",");
+		buffer_num(out, e->samples);
+		buffer_str(out, "]");
 	}
-	text_str(out, "],\n");
+	buffer_str(out, "],\n");
 	return others;
 }
 
 int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
-		  struct pb *out)
+		  struct buffer *out)
 {
 	struct facet facets[SHOWN] = { 0 };
 	uint64_t seed = 0, others[SHOWN];
@@ -298,14 +298,14 @@ int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
 		if (select_overlaps(s->v[i], q))
 			r = facets_add_segment(facets, s->v[i], q);
 	}
-	text_str(out, "{");
+	buffer_str(out, "{");
 	for (size_t i = 0; i < SHOWN && r == 0; i++)
 		others[i] = facets_put(&facets[i], shown[i].name, limit, out);
-	text_str(out, "\"others\":{");
+	buffer_str(out, "\"others\":{");
 	for (size_t i = 0; i < SHOWN && r == 0; i++)
-		text_printf(out, "%s\"%s\":%llu", i ? "," : "", shown[i].name,
+		buffer_printf(out, "%s\"%s\":%llu", i ? "," : "", shown[i].name,
 			    (unsigned long long)others[i]);
-	text_str(out, "}}\n");
+	buffer_str(out, "}}\n");
 	for (size_t i = 0; i < SHOWN; i++) {
 		free(facets[i].text.data);
 		free(facets[i].entries);

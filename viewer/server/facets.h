@@ -9,13 +9,13 @@
 #ifndef VIEWER_SERVER_FACETS_H
 #define VIEWER_SERVER_FACETS_H
 
-#include "common/protobuf.h"
+#include "common/buffer.h"
 #include "viewer/server/select.h"
 
 /* Append a JSON object: for each key the `limit` values with most samples as
  * [value, label, samples], and `others`: samples of those left out.  0 or
  * -ENOMEM. */
 int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
-		  struct pb *out);
+		  struct buffer *out);
 
 #endif /* VIEWER_SERVER_FACETS_H */
