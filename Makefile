@@ -48,19 +48,23 @@ endif
 
 PROGRAMS := trifold trifold-loaderd trifold-symbolizerd trifold-exporterd \
 	trifold-viewer
-IPC      := ipc/message.c ipc/conn.c ipc/sealed.c
-COMMON   := common/evloop.c common/log.c common/service.c common/sandbox.c common/cost.c
+# all that loaderd links of these folders: make tcb counts it
+LOADER_IPC    := ipc/message.c ipc/conn.c ipc/sealed.c
+LOADER_COMMON := common/log.c common/service.c common/sandbox.c
+IPC      := $(LOADER_IPC) ipc/rules.c
+COMMON   := $(LOADER_COMMON) common/evloop.c common/cost.c common/log_quote.c common/service_status.c
 OTLP     := profile/formats/otlp.c profile/formats/dictionary.c common/protobuf.c common/buffer.c
 # what only the unprivileged ones need
 MORE     := common/sandbox_root.c common/service_listen.c ipc/counters.c
 
-trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(IPC) ipc/trace_ring.c $(COMMON)
+trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c \
+	ipc/trace_ring.c $(LOADER_COMMON) common/evloop.c common/cost.c
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
 trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symbolizerd/*/*/*.c) \
-	$(IPC) ipc/trace_consumer.c ipc/batch.c ipc/batch_build.c \
+	$(IPC) ipc/conn_accept.c ipc/trace_consumer.c ipc/batch.c ipc/batch_build.c \
 	common/wire.c common/container.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
-trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE)
+trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE) common/sandbox_more.c
 trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lzstd -lseccomp -lcap-ng
 trifold_SRCS := $(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c) \

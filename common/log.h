@@ -4,7 +4,7 @@
  *
  * One line a call, "<N>name: text" with a syslog priority prefix under systemd
  * (JOURNAL_STREAM is set), "name: text" otherwise.  Strings from outside are
- * printed only through log_quote().  Log where a decision is made; whatever an
+ * printed only through log_quote() (log_quote.h).  Log where a decision is made; whatever an
  * outside process can cause is counted first and logged through log_limited().
  */
 #ifndef COMMON_LOG_H
@@ -29,9 +29,5 @@ struct log_limit {
 	uint64_t since;		/* since the last line */
 };
 bool log_limited(struct log_limit *limit);
-
-/* Make len bytes printable (all but plain ASCII, and the backslash, becomes
- * \xNN), cut to fit out, never in the middle of an escape.  Returns out. */
-const char *log_quote(const char *s, size_t len, char *out, size_t size);
 
 #endif /* COMMON_LOG_H */

@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -171,37 +170,15 @@ int sandbox_close_fds(const int *keep, int n)
 
 #ifndef __NR_landlock_create_ruleset
 #define __NR_landlock_create_ruleset	444
-#define __NR_landlock_add_rule		445
 #define __NR_landlock_restrict_self	446
 #endif
-#define LL_READ_FILE	(1ULL << 2)
-#define LL_READ_DIR	(1ULL << 3)
 
 struct ll_ruleset {
 	uint64_t fs, net, scoped;	/* since ABI 1, 4, 6 */
 };
-struct ll_beneath {
-	uint64_t allowed;
-	int32_t fd;
-} __attribute__((packed));
 
-static int allow_reading(int ruleset, const char *path)
-{
-	struct ll_beneath rule = { LL_READ_FILE, -1 };
-	struct stat st;
-	int r;
-
-	rule.fd = open(path, O_PATH | O_CLOEXEC);
-	if (rule.fd < 0)
-		return errno == ENOENT ? 0 : -1;
-	if (fstat(rule.fd, &st) == 0 && S_ISDIR(st.st_mode))
-		rule.allowed |= LL_READ_DIR;
-	r = (int)syscall(__NR_landlock_add_rule, ruleset, 1, &rule, 0);
-	close(rule.fd);
-	return r;
-}
-
-static int sandbox_landlock(bool net, const char *const *paths)
+int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
+		     const void *ctx)
 {
 	long abi = syscall(__NR_landlock_create_ruleset, NULL, 0, 1);
 	/* 13 rights at first, then refer, truncate, ioctl of devices */
@@ -211,15 +188,14 @@ static int sandbox_landlock(bool net, const char *const *paths)
 		.net = abi >= 4 && !net ? 3 : 0,	/* TCP bind, connect */
 		.scoped = abi >= 6 ? 3 : 0,	/* abstract sockets, signals */
 	};
-	int fd, r = 0;
+	int fd, r;
 
 	if (abi < 1)
 		return 0;
 	fd = (int)syscall(__NR_landlock_create_ruleset, &rs, sizeof(rs), 0);
 	if (fd < 0)
 		return sandbox_failed("landlock_create_ruleset");
-	for (; paths && *paths && r == 0; paths++)
-		r = allow_reading(fd, *paths);
+	r = allow ? allow(fd, ctx) : 0;
 	if (r == 0)
 		r = (int)syscall(__NR_landlock_restrict_self, fd, 0);
 	r = r ? sandbox_failed("Landlock") : 0;
@@ -229,12 +205,7 @@ static int sandbox_landlock(bool net, const char *const *paths)
 
 int sandbox_landlock_deny(void)
 {
-	return sandbox_landlock(false, NULL);
-}
-
-int sandbox_landlock_read(const char *const *paths)
-{
-	return sandbox_landlock(true, paths);
+	return sandbox_landlock(false, NULL, NULL);
 }
 
 /* --- seccomp --------------------------------------------------------------- */
@@ -319,8 +290,7 @@ static int add_rule(scmp_filter_ctx ctx, const struct sandbox_rule *r)
 		SCMP_CMP64(r->arg, SCMP_CMP_MASKED_EQ, r->mask, r->value));
 }
 
-/* fd -1: install the filter; else write it there. */
-static int filter(const struct sandbox_rule *rules, size_t n, int fd)
+void *sandbox_filter(const struct sandbox_rule *rules, size_t n)
 {
 	uint32_t otherwise = SCMP_ACT_KILL_PROCESS;
 	scmp_filter_ctx ctx;
@@ -342,19 +312,19 @@ static int filter(const struct sandbox_rule *rules, size_t n, int fd)
 			r = add_rule(ctx, &base_rules[i]);
 	}
 	if (!r)
-		r = fd < 0 ? seccomp_load(ctx) : seccomp_export_bpf(ctx, fd);
+		return ctx;
 	if (ctx)
 		seccomp_release(ctx);
 	errno = -r;
-	return r ? sandbox_failed("seccomp") : 0;
+	return NULL;
 }
 
 int sandbox_seccomp(const struct sandbox_rule *rules, size_t n)
 {
-	return filter(rules, n, -1);
-}
+	scmp_filter_ctx ctx = sandbox_filter(rules, n);
+	int r = ctx ? seccomp_load(ctx) : -errno;
 
-int sandbox_seccomp_export(const struct sandbox_rule *rules, size_t n, int fd)
-{
-	return filter(rules, n, fd);
+	seccomp_release(ctx);
+	errno = -r;
+	return r ? sandbox_failed("seccomp") : 0;
 }

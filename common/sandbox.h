@@ -56,9 +56,11 @@ int sandbox_close_fds(const int *keep, int n);
  * must find the hub again) and UDP (ABI 10).
  */
 int sandbox_landlock_deny(void);
-/* The same, but files below these paths, those that exist, may be read
- * (NULL-terminated), and TCP may be used. */
-int sandbox_landlock_read(const char *const *paths);
+
+/* The same, but TCP may be used if net, and whatever rules allow() adds to the
+ * ruleset (NULL: none; it returns 0, or -1 and errno). */
+int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
+		     const void *ctx);
 
 /*
  * One seccomp rule: allow a system call, always, or when argument `arg` masked
@@ -95,7 +97,7 @@ enum sandbox_rule_kind {
  */
 int sandbox_seccomp(const struct sandbox_rule *rules, size_t n);
 
-/* Write the same filter, as the kernel would get it, to fd: for tests. */
-int sandbox_seccomp_export(const struct sandbox_rule *rules, size_t n, int fd);
+/* The same filter, a scmp_filter_ctx that the caller releases; NULL and errno. */
+void *sandbox_filter(const struct sandbox_rule *rules, size_t n);
 
 #endif /* COMMON_SANDBOX_H */

@@ -2,9 +2,7 @@
 #include "common/service.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -55,7 +53,7 @@ void service_scrub_env(void)
 }
 
 /* A lost notification is the service manager's to notice. */
-static void notify(const char *text)
+void service_notify(const char *text)
 {
 	if (notify_fd >= 0)
 		(void)!send(notify_fd, text, strlen(text), MSG_NOSIGNAL);
@@ -63,24 +61,12 @@ static void notify(const char *text)
 
 void service_ready(void)
 {
-	notify("READY=1");
+	service_notify("READY=1");
 }
 
 void service_stopping(void)
 {
-	notify("STOPPING=1");
-}
-
-void service_status(const char *fmt, ...)
-{
-	char buf[256] = "STATUS=";
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(buf + 7, sizeof(buf) - 7, fmt, ap);
-	va_end(ap);
-	buf[strcspn(buf, "\n")] = '\0';
-	notify(buf);
+	service_notify("STOPPING=1");
 }
 
 void service_alive(void)
@@ -90,5 +76,5 @@ void service_alive(void)
 	if (notify_fd < 0 || (alive_ns && now - alive_ns < NSEC_PER_SEC))
 		return;
 	alive_ns = now;
-	notify("WATCHDOG=1");
+	service_notify("WATCHDOG=1");
 }

@@ -24,10 +24,14 @@ int service_listen_fd(const char *name);
 int service_init(void);
 void service_scrub_env(void);	/* unset LISTEN_* NOTIFY_SOCKET WATCHDOG_* */
 
+/* Send a line of sd_notify(3). */
+void service_notify(const char *text);
 void service_ready(void);	/* READY=1 */
 void service_stopping(void);	/* STOPPING=1 */
-void service_status(const char *fmt, ...)
-	__attribute__((format(printf, 1, 2)));	/* STATUS=... */
 void service_alive(void);	/* WATCHDOG=1, at most each second */
+
+/* STATUS=...; in service_status.c, which loaderd does not link. */
+void service_status(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
 
 #endif /* COMMON_SERVICE_H */

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/sandbox.h"
+#include "common/sandbox_more.h"
 
 #define KEEP_MAX	96	/* two a path: `readable`, 3 an endpoint and
 			 * for metrics */

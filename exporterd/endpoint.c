@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/log_quote.h"
 
 #define OTLP	"OTEL_EXPORTER_OTLP_"
 #define MORE	"TRIFOLD_EXPORTER_"

@@ -19,6 +19,7 @@
 #include "exporterd/backoff.h"
 #include "exporterd/timer.h"
 #include "ipc/conn.h"
+#include "ipc/message_hub.h"
 
 struct hub_answer;			/* an unsent MSG_BATCH_DONE */
 

@@ -15,6 +15,7 @@
 #include "common/evloop.h"
 #include "common/log.h"
 #include "ipc/conn.h"
+#include "ipc/message_hub.h"
 
 #define RECORDER_WINDOW	16
 #define RECORDER_MAX	256

@@ -19,7 +19,7 @@
 #include "exporterd/http.h"
 #include "exporterd/queue.h"
 #include "exporterd/timer.h"
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 
 /* Factor, jitter, limit and end as in the OpenTelemetry collector (0.159),
  * but a first wait of 1 s, not 5: batches come every 5 s. */

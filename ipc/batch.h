@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "ipc/frame_kinds.h"
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 
 #define BATCH_VERSION	2
 #define BATCH_MAGIC	0x62744674u	/* "tFtb", little endian */

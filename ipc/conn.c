@@ -186,25 +186,3 @@ int conn_connect(struct conn *c, const char *path, enum peer peer, uid_t uid)
 	c->cred_uid = uid;
 	return 0;
 }
-
-int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
-		bool root_too)
-{
-	socklen_t len = sizeof(struct ucred);
-	struct ucred cred;
-	int fd, r = 0;
-
-	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd < 0)
-		return errno == ECONNABORTED || errno == EINTR ?
-			-EAGAIN : -errno;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
-		r = -errno;
-	else if (cred.uid != uid && !(root_too && cred.uid == 0))
-		r = -EACCES;
-	else
-		r = conn_init(c, fd, peer);
-	if (r)
-		close(fd);
-	return r;
-}

@@ -67,7 +67,7 @@ void msg_close_fds(struct msg *m);		/* those not taken */
 int conn_connect(struct conn *c, const char *path, enum peer peer, uid_t uid);
 
 /*
- * Accept from a listening socket.  Any peer of a uid other than `uid` (or 0
+ * In conn_accept.c, which loaderd does not link.  Accept from a listening socket.  Any peer of a uid other than `uid` (or 0
  * if root_too) is closed: -EACCES.  -EAGAIN when none waits.  On failure c is
  * untouched.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ipc/counter_table.h"
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 
 void counted_make(const struct status *st, struct counted *ret)
 {

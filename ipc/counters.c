@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ipc/counters.h"
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 
 _Static_assert(sizeof(((struct export_outcomes *)0)->samples) ==
 	       BATCH__OUTCOMES * sizeof(uint64_t), "one slot an outcome");

@@ -20,69 +20,7 @@
 
 #include <stdint.h>
 
-#include "bpf/record.h"
-
-/* By loaderd, since it started. */
-struct loader_stats {
-	uint64_t bpf[BPF_COUNT__MAX];	/* sums over CPUs: enum bpf_count */
-	uint64_t drained;
-	uint64_t forwarded;		/* put into a trace ring */
-	uint64_t no_hub;		/* nobody was connected */
-	uint64_t trace_full;		/* trace ring full */
-	uint64_t bad_record;		/* did not pass the checks */
-	/* executables, not samples */
-	uint64_t file_requests;		/* requests for a file from BPF */
-	uint64_t exes;			/* numbers given, some of them again */
-	uint64_t numbers;		/* distinct ones */
-	uint64_t files;			/* known now */
-	uint64_t tables;		/* tables installed now */
-	uint64_t table_rows;		/* rows in them */
-	uint64_t table_bytes;		/* elements in use, bytes */
-	uint64_t rules;			/* rules in use */
-	uint64_t slabs;			/* slabs allocated, rule slabs too */
-	uint64_t table_bad;		/* tables that did not pass the checks */
-	uint64_t table_full;		/* budget or a limit refused a table */
-	uint64_t evicted;		/* files dropped: others needed the room */
-	uint64_t forgotten;		/* ... since nobody maps or uses them */
-	uint64_t open_failed;		/* mapping gone, or open refused */
-	uint64_t open_killed;		/* opener was killed by its deadline */
-	uint64_t key_mismatch;		/* kernel says: another file by now */
-	uint64_t fs_refused;		/* file system may not answer: FUSE ... */
-	uint64_t ksyms;			/* kernel symbols named */
-	uint64_t cpus;			/* CPUs sampled now */
-	uint64_t hub_connects;
-	uint64_t offences;		/* messages that ended a connection */
-	uint64_t map_bytes;		/* kernel memory of all maps, bytes */
-	/* costs */
-	uint64_t start_ns;		/* of loaderd: CLOCK_REALTIME */
-	uint64_t cpu_ns;		/* of its main process */
-	uint64_t rss_bytes;
-	uint64_t opener_cpu_ns;		/* of all openers, by their last answer */
-	uint64_t opener_rss_bytes;	/* of the last one to answer */
-};
-
-/* What became of samples that exporterd got. */
-struct export_outcomes {
-	uint64_t samples[6];		/* enum batch_outcome */
-};
-
-/* What a hub must know of its predecessors: survives in loaderd. */
-struct hub_totals {
-	uint64_t received;
-	uint64_t hub_bad;		/* records that made no sense */
-	uint64_t hub_dropped;		/* memory cap reached */
-	uint64_t lost_hub;		/* died with a hub */
-	uint64_t handed;		/* given to exporterd */
-	uint64_t requeued;		/* of them, given again: exporterd died */
-	struct export_outcomes outcomes;
-	/* of former loaderds, when the hub outlived them */
-	uint64_t former_forwarded;
-	uint64_t former_taken;
-	uint64_t former_lost;		/* taken, never forwarded, by last word */
-	uint64_t loader_deaths;
-	uint64_t hub_deaths;
-	uint64_t exporter_deaths;
-};
+#include "ipc/counters_loader.h"
 
 /* Gauges and costs of the hub's own life. */
 struct hub_stats {

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "ipc/conn.h"
+#include "ipc/message_hub.h"
 
 #define HUB_CLIENT_RETRY_NS	100000000ULL	/* after the first failure; */
 #define HUB_CLIENT_RETRY_MAX_NS	1600000000ULL	/* doubled up to this */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message - every message that one process sends another
+ * message - the form of what one process sends another, and how it is judged
  *
  * A message is one SOCK_SEQPACKET datagram: struct msg_hdr, a payload of
  * exactly hdr.len bytes, and as many descriptors as its rule says.  The rules
  * (who may send it, in which state, how long, how many descriptors) are a
- * table in message.c, judged by msg_check() before any handler runs.
- * docs/PROTOCOL.md describes each; a test holds it against this table.
+ * table, judged by msg_check() before any handler runs.  The payloads are in
+ * message_loader.h (what loaderd and its opener send and receive) and
+ * message_hub.h (all).  docs/PROTOCOL.md describes each; a test holds it
+ * against the table.
  */
 #ifndef IPC_MESSAGE_H
 #define IPC_MESSAGE_H
@@ -14,9 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
-
-#include "bpf/record.h"
-#include "ipc/counters.h"
 
 #define MSG_VERSION	1
 #define MSG_LEN_MAX	4608	/* payload, bytes */
@@ -89,195 +88,6 @@ struct msg_hdr {
 };
 _Static_assert(sizeof(struct msg_hdr) == 16, "msg_hdr is wire format");
 
-/* --- payloads; every byte is defined, padding is 0 --------------------- */
-
-/* fds: trace ring data, trace ring position page, eventfd (trace_ring.h). */
-struct msg_hello_loader {
-	uint32_t record_version;	/* REC_VERSION */
-	uint32_t frequency;		/* Hz, per CPU */
-	uint64_t ring_bytes;		/* of the data area */
-	uint32_t checkpoint_valid;	/* 0 or 1 */
-	uint32_t partial;		/* 1: only named tasks are sampled */
-	struct hub_totals checkpoint;	/* what a former hub left */
-};
-
-struct msg_hello_hub {
-	uint32_t record_version;
-	uint32_t pad;
-};
-
-/* What became of batches since the last MSG_BATCH_DONE that got through. */
-struct msg_hello_exporter {
-	uint32_t batch_version;		/* BATCH_VERSION */
-	uint32_t wants_status;		/* 1: send me MSG_STATUS; else 0 */
-	uint64_t queued_samples;	/* still with this exporterd */
-	struct export_outcomes unreported;
-};
-
-struct msg_exe {
-	uint32_t exe;			/* EXE_VDSO or more */
-	uint32_t path_len;		/* bytes behind; <= MSG_PATH_MAX */
-	struct file_key key;
-	/* char path[path_len]: as the target named it; not NUL-terminated */
-};
-
-struct msg_exe_dropped {
-	uint32_t exe;
-	uint32_t pad;
-};
-
-struct msg_cgroup {
-	uint64_t cgroup_id;
-	uint32_t path_len;		/* bytes behind */
-	uint32_t pad;
-	/* char path[path_len]: "/a/b", possibly without its first levels */
-};
-
-struct msg_loader_stats {
-	struct loader_stats stats;
-};
-
-struct msg_table {			/* the fd is a memfd: bpf/table.h */
-	uint32_t exe;
-	uint32_t pad;
-};
-
-struct msg_table_none {
-	uint32_t exe;
-	uint32_t reason;		/* enum job_verdict */
-};
-
-struct msg_checkpoint {
-	struct hub_totals totals;
-};
-
-struct msg_job {
-	uint32_t exe;
-	uint32_t pad;
-};
-
-enum job_verdict {
-	JOB_OK = 0,
-	JOB_NOT_ELF,
-	JOB_CORRUPT,		/* structures contradict themselves */
-	JOB_TOO_LARGE,		/* a cap was reached */
-	JOB_NO_MEMORY,
-	JOB_KILLED,		/* deadline passed, or the worker died */
-	JOB__VERDICTS
-};
-
-#define BUILD_ID_MAX	32	/* bytes */
-#define FILE_ID_LEN	16
-
-struct msg_job_done {			/* fds: table, symbols */
-	uint32_t exe;
-	uint32_t build_id_len;		/* bytes, <= BUILD_ID_MAX; 0: none */
-	uint8_t build_id[BUILD_ID_MAX];	/* GNU build ID note */
-	uint8_t file_id[FILE_ID_LEN];	/* htlhash: docs/PROTOCOL.md */
-	uint32_t go;			/* 1: built by Go */
-	uint32_t pad;
-	char go_build_id[128];		/* NUL-padded; "" without one */
-};
-
-struct msg_job_failed {
-	uint32_t exe;
-	uint32_t verdict;		/* enum job_verdict, not JOB_OK */
-};
-
-#define WORKER_SLOTS	2
-
-struct msg_slot {			/* MSG_FORK, MSG_KILL, MSG_EXITED */
-	uint32_t slot;			/* below WORKER_SLOTS */
-	/* MSG_EXITED; else 0 */
-	int32_t status;			/* as from waitpid */
-	uint64_t cpu_ns;		/* of the worker, and of the zygote since
-					 * it last said so */
-	uint64_t rss_bytes;		/* of the worker: the most it had */
-};
-
-struct msg_batch {			/* the fd is a memfd: ipc/batch.h */
-	uint64_t bytes;
-	uint64_t samples;		/* events (timestamps) in it */
-};
-
-enum batch_outcome {
-	BATCH_DELIVERED = 0,	/* receiver took all of it */
-	BATCH_NO_RECEIVER,	/* nowhere to send it is configured */
-	BATCH_QUEUE_FULL,	/* pushed out by newer ones */
-	BATCH_REJECTED,		/* receiver's answer forbids another try */
-	BATCH_GAVE_UP,		/* retried for too long, or at exit */
-	BATCH_INVALID,		/* did not pass validation */
-	BATCH__OUTCOMES
-};
-
-struct msg_batch_done {
-	uint64_t samples;
-	uint32_t outcome;		/* enum batch_outcome */
-	uint32_t pad;
-};
-
-struct msg_exporter_stats {
-	struct exporter_stats stats;
-};
-
-struct msg_status {
-	struct status status;
-};
-
-struct msg_open {
-	uint32_t tgid;
-	uint32_t pad;
-	uint64_t start_ns;		/* of the process; for the record only */
-	uint64_t start, end;		/* range in map_files */
-};
-
-struct opener_cost {
-	uint64_t cpu_ns;		/* since the opener's last answer */
-	uint64_t rss_bytes;		/* now; 0: not known */
-};
-
-struct msg_opened {
-	uint32_t path_len;
-	uint32_t pad;
-	struct opener_cost cost;
-	/* char path[path_len] */
-};
-
-struct msg_open_failed {
-	uint32_t error;			/* errno */
-	uint32_t pad;
-	struct opener_cost cost;
-};
-
-struct msg_debug_wanted {
-	uint32_t exe;
-	uint32_t build_id_len;		/* bytes, 2 to BUILD_ID_MAX */
-	uint8_t build_id[BUILD_ID_MAX];
-};
-
-struct msg_debug {			/* MSG_DEBUG_FILE, MSG_DEBUG_NONE */
-	uint32_t exe;
-	uint32_t pad;
-};
-
-struct msg_open_debug {
-	uint32_t tgid;
-	uint32_t build_id_len;		/* as above */
-	uint8_t build_id[BUILD_ID_MAX];
-};
-
-#define SUBSCRIBE_MAX	4	/* batches a subscriber may ask for ahead */
-
-struct msg_subscribe {
-	uint32_t batch_version;		/* BATCH_VERSION */
-	uint32_t batches;		/* more of them, 1 to SUBSCRIBE_MAX */
-};
-
-struct msg_missed {			/* since the last of these */
-	uint64_t batches;
-	uint64_t samples;		/* events in them */
-};
-
 /* --- judging ----------------------------------------------------------- */
 
 enum msg_verdict {
@@ -294,7 +104,6 @@ enum msg_verdict {
 };
 
 const char *msg_verdict_name(int verdict);
-const char *msg_type_name(unsigned int type);	/* "EXE", or "?" */
 
 /*
  * Judge a received datagram before any handler sees it: `got` bytes of
@@ -305,13 +114,18 @@ __attribute__((__warn_unused_result__))
 int msg_check(enum peer from, enum conn_state state, const struct msg_hdr *hdr,
 	      size_t got, unsigned int nfds);
 
-/* The rule of a type, for the test that compares it with the document. */
 struct msg_rule {
 	uint32_t len_min, len_max;
 	uint8_t nfds;
 	uint8_t from;		/* mask of enum peer */
 	uint8_t states;		/* mask of enum conn_state */
 };
+
+/* By type.  A program links one of two: rules_loader.c has those that loaderd
+ * and its opener receive, rules.c has all. */
+extern const struct msg_rule msg_rules[MSG__MAX];
+
 const struct msg_rule *msg_rule(unsigned int type);	/* NULL: no such */
+const char *msg_type_name(unsigned int type);	/* "EXE", or "?"; in rules.c */
 
 #endif /* IPC_MESSAGE_H */

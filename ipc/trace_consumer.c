@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ipc/trace_ring.h"
+#include "ipc/trace_consumer.h"
 
 #include <errno.h>
 #include <string.h>

@@ -50,26 +50,4 @@ void trace_producer_commit(struct trace_producer *p, size_t len);
 /* True when nothing is left to be consumed, by the consumer's own word. */
 bool trace_producer_empty(const struct trace_producer *p);
 
-struct trace_consumer {
-	const struct trace_ring_page *head;
-	const uint8_t *data;
-	struct trace_ring_page *tail;
-	size_t size;
-	uint64_t pos;
-};
-
-/* Check seals and sizes and map.  The descriptors stay the caller's.
- * 0, -errno, or -EPROTO when they are not what they should be. */
-int trace_consumer_init(struct trace_consumer *c, int data_fd, int pos_fd,
-			size_t bytes);
-void trace_consumer_fini(struct trace_consumer *c);
-
-/*
- * The next record: its length in *len, borrowed until trace_consumer_next().
- * NULL when there is none.  A malformed ring (the producer is root, but still)
- * sets *len to SIZE_MAX and returns NULL: drop the connection.
- */
-const void *trace_consumer_peek(struct trace_consumer *c, size_t *len);
-void trace_consumer_next(struct trace_consumer *c, size_t len);
-
 #endif /* IPC_TRACE_RING_H */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
-#include "ipc/counters.h"
+#include "ipc/counters_loader.h"
 
 struct sampler;			/* build/bpf/sampler.skel.h */
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ipc/counters.h"
+#include "ipc/counters_loader.h"
 #include "ipc/trace_ring.h"
 #include "loaderd/ksyms.h"
 

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "bpf/table.h"
-#include "ipc/counters.h"
+#include "ipc/counters_loader.h"
 #include "loaderd/opener.h"
 #include "loaderd/tables.h"
 

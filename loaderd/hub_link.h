@@ -13,6 +13,7 @@
 
 #include "common/evloop.h"
 #include "ipc/conn.h"
+#include "ipc/message_loader.h"
 #include "ipc/trace_ring.h"
 
 struct hub_link_ops {

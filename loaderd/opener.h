@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "ipc/conn.h"
+#include "ipc/message_loader.h"
 
 struct opener {
 	struct conn conn;	/* to the opener, whichever lives */

@@ -8,7 +8,7 @@
 
 #include "common/log.h"
 #include "common/sandbox.h"
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/confine.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/unwind/show.h"

@@ -13,6 +13,7 @@
 #include "cli/config/env.h"
 #include "cli/config/file.h"
 #include "common/log.h"
+#include "common/log_quote.h"
 
 #define SHOWN_MAX	96	/* of a foreign word in a message */
 

@@ -13,6 +13,7 @@
 #include "cli/diff/rows.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "common/log_quote.h"
 #include "profile/outfile.h"
 
 /* --- in ---------------------------------------------------------------- */

@@ -18,9 +18,11 @@
 
 #include "cli/record/record_watch.h"
 #include "common/log.h"
+#include "common/log_quote.h"
 #include "common/sandbox.h"
 #include "common/service.h"
 #include "ipc/conn.h"
+#include "ipc/message_hub.h"
 #include "ipc/sealed.h"
 #include "profile/collect.h"
 #include "profile/outfile.h"

@@ -17,6 +17,7 @@
 
 #include "common/container.h"
 #include "common/log.h"
+#include "common/log_quote.h"
 
 #define CGROUPS		"/sys/fs/cgroup"
 #define HYBRID		CGROUPS "/unified"	/* v2 beside v1 (systemd) */

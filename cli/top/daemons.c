@@ -12,6 +12,7 @@
 
 #include "cli/supervisor/supervise.h"
 #include "common/log.h"
+#include "common/log_quote.h"
 #include "common/sandbox.h"
 
 static _Noreturn void be_supervisor(const struct options *o, int log,

@@ -23,6 +23,7 @@
 #include "cli/top/term.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/log_quote.h"
 #include "ipc/conn.h"
 
 #define RETRY_NS	(200 * NSEC_PER_MSEC)	/* between connections */

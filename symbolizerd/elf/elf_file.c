@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 
 static int elf_file_read_all(int fd, void *to, uint64_t len, uint64_t off)
 {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "ipc/counters.h"
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/symbols/index.h"
 
 #define EXECUTABLE_NONE		UINT32_MAX

@@ -10,6 +10,7 @@
 #include "common/evloop.h"
 #include "common/log.h"
 #include "ipc/conn.h"
+#include "ipc/message_hub.h"
 
 struct hub;
 

@@ -16,6 +16,7 @@
 
 #include "common/evloop.h"
 #include "ipc/conn.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/hub/job_queue.h"
 #include "symbolizerd/worker/zygote.h"
 

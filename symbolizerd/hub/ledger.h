@@ -43,7 +43,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 
 #define LEDGER_PRESUME_NS	2000000000ULL
 #define LEDGER_COUNT_MAX	(1ULL << 60)	/* of a count in a checkpoint */

@@ -15,7 +15,8 @@
 #include "common/evloop.h"
 #include "common/log.h"
 #include "ipc/conn.h"
-#include "ipc/trace_ring.h"
+#include "ipc/message_hub.h"
+#include "ipc/trace_consumer.h"
 
 #define OUTBOX_MAX	128	/* answers that the socket did not take yet */
 

@@ -13,6 +13,7 @@
 #include "common/evloop.h"
 #include "common/log.h"
 #include "ipc/conn.h"
+#include "ipc/message_hub.h"
 
 #define STATUS_CLIENTS	8
 #define SUBSCRIBERS	4

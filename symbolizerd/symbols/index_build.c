@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/runtimes/go/lines.h"
 #include "symbolizerd/runtimes/go/pclntab.h"
 #include "symbolizerd/runtimes/go/rows.h"

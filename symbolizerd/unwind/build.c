@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/wire.h"
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/runtimes/go/rows.h"
 #include "symbolizerd/unwind/cfi.h"
 #include "symbolizerd/unwind/known.h"

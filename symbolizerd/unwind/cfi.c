@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/wire.h"
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/unwind/cfi_program.h"
 
 #define CIE_CACHE	64

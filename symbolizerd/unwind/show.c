@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "bpf/table.h"
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
 #include "symbolizerd/unwind/build.h"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ipc/conn.h"
+#include "ipc/message_hub.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/elf/file_id.h"

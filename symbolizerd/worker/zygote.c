@@ -13,6 +13,7 @@
 #include "common/cost.h"
 #include "common/log.h"
 #include "ipc/conn.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/confine.h"
 #include "symbolizerd/worker/worker.h"
 

@@ -15,7 +15,7 @@
 
 #include <sys/types.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 
 /* .status of a MSG_EXITED when fork(2) itself failed; no wait status. */
 #define ZYGOTE_NO_FORK	(-1)

@@ -4,7 +4,7 @@ fuzz_folded_read_SRCS := cli/diff/folded_read.c profile/index_set.c common/buffe
 fuzz_folded_read_LIBS := -lxxhash
 
 FUZZ += target
-fuzz_target_SRCS := cli/record/target.c common/container.c common/log.c
+fuzz_target_SRCS := cli/record/target.c common/container.c common/log.c common/log_quote.c
 
 FUZZ += top
 fuzz_top_SRCS := $(CLI_TOP)

@@ -15,6 +15,7 @@
 
 #include "ipc/batch.h"
 #include "ipc/conn.h"
+#include "ipc/message_hub.h"
 #include "ipc/trace_ring.h"
 
 #define WAIT_MS		5000	/* for anything that must happen */

@@ -4,7 +4,7 @@ UNIT += tables
 unit_tables_SRCS := loaderd/tables.c
 unit_tables_LIBS := -lbpf
 UNIT += files
-unit_files_SRCS := loaderd/files.c loaderd/fs.c loaderd/tables.c ipc/sealed.c ipc/message.c \
+unit_files_SRCS := loaderd/files.c loaderd/fs.c loaderd/tables.c ipc/sealed.c ipc/message.c ipc/rules_loader.c \
 	ipc/conn.c common/log.c
 unit_files_LIBS := -lbpf
 

@@ -23,16 +23,16 @@ unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
 unit_cli_options_SRCS := cli/config/options.c $(CLI_FORMATS)
 unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
 unit_supervise_SRCS := cli/supervisor/restart.c cli/supervisor/child.c cli/record/console.c cli/supervisor/identity.c \
-	profile/outfile.c common/log.c common/sandbox.c
+	profile/outfile.c common/log.c common/log_quote.c common/sandbox.c
 unit_supervise_LIBS := -lseccomp -lcap-ng
-unit_target_SRCS := cli/record/target.c common/container.c common/log.c
-unit_launcher_SRCS := cli/supervisor/launcher.c cli/supervisor/child.c common/log.c common/sandbox.c
+unit_target_SRCS := cli/record/target.c common/container.c common/log.c common/log_quote.c
+unit_launcher_SRCS := cli/supervisor/launcher.c cli/supervisor/child.c common/log.c common/log_quote.c common/sandbox.c
 unit_launcher_LIBS := -lseccomp -lcap-ng
 unit_progress_SRCS := cli/record/progress.c ipc/counters.c
 
 unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c common/json.c \
 	common/buffer.c cli/supervisor/daemons.c cli/supervisor/live_page.c viewer/server/guard.c viewer/server/listen.c cli/supervisor/child.c cli/supervisor/identity.c \
-	common/log.c common/sandbox.c
+	common/log.c common/log_quote.c common/sandbox.c
 unit_doctor_LIBS := -lseccomp -lcap-ng
 
 # writes made-up profiles for tests/live/test_page.sh and test_pprof.sh
@@ -44,7 +44,7 @@ $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
 
 UNIT += report
 unit_report_SRCS := cli/status/report.c cli/status/report_json.c common/json.c common/buffer.c \
-	common/log.c ipc/counter_table.c ipc/counters.c
+	common/log.c common/log_quote.c ipc/counter_table.c ipc/counters.c
 
 CLI_TOP := cli/top/model.c cli/top/count.c cli/top/rows.c cli/top/state.c \
 	cli/top/text.c $(CLI_FORMATS)

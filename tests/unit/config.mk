@@ -3,4 +3,4 @@ CONFIG := cli/config/config.c cli/config/env.c cli/config/file.c cli/config/keys
 	viewer/server/listen.c
 UNIT += config_file config
 unit_config_file_SRCS := cli/config/file.c
-unit_config_SRCS := $(CONFIG) common/log.c
+unit_config_SRCS := $(CONFIG) common/log.c common/log_quote.c

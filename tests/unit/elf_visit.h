@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/elf/file_id.h"
 #include "symbolizerd/symbols/index.h"

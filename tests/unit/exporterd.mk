@@ -4,7 +4,7 @@ UNIT += otlp otlp_answer otlp_body otlp_split queue exporter_config \
 unit_otlp_SRCS := $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
 unit_otlp_LIBS := -lprotobuf-c -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
-	profile/formats/otlp.pb-c.c common/log.c
+	profile/formats/otlp.pb-c.c common/log.c common/log_quote.c
 unit_otlp_answer_LIBS := -lprotobuf-c -lcurl
 unit_otlp_body_SRCS := exporterd/body.c
 unit_otlp_body_LIBS := -lz -lzstd -Wl,--wrap=malloc,--wrap=calloc
@@ -16,10 +16,10 @@ unit_queue_SRCS := exporterd/queue.c exporterd/body.c
 unit_queue_LIBS := -lz -lzstd
 unit_exporter_config_SRCS := exporterd/config.c exporterd/endpoint.c \
 	exporterd/metrics_config.c \
-	exporterd/resource.c common/pairs.c exporterd/body.c common/log.c
+	exporterd/resource.c common/pairs.c exporterd/body.c common/log.c common/log_quote.c
 unit_exporter_config_LIBS := -lcurl -lz -lzstd
 unit_exporter_resource_SRCS := exporterd/resource.c common/pairs.c \
-	common/log.c
+	common/log.c common/log_quote.c
 unit_backoff_SRCS := exporterd/backoff.c
 unit_backoff_LIBS := -lcurl
 

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/unwind/cfi.h"
 #include "tests/unit/cfi_bytes.h"
 

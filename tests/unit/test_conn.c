@@ -4,6 +4,7 @@
  * ever left over.
  */
 #include "ipc/conn.h"
+#include "ipc/message_hub.h"
 #include "tests/unit/harness.h"
 
 #include <dirent.h>

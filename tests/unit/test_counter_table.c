@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "tests/unit/harness.h"
 
 #define AT(member)	offsetof(struct counted, member)

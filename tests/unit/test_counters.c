@@ -4,7 +4,7 @@
  * every step, and must not once a stage forgets one.
  */
 #include "ipc/counters.h"
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "tests/unit/harness.h"
 
 static struct account sum(const struct status *st)

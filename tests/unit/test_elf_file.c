@@ -7,7 +7,7 @@
 #include <libelf.h>
 #include <sys/auxv.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/elf/file_id.h"
 #include "symbolizerd/symbols/index.h"

@@ -3,7 +3,7 @@
 #include "tests/unit/elf_image.h"
 #include "tests/unit/harness.h"
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/elf/file_id.h"
 
 static void check_id(const void *data, size_t len, const char *want)

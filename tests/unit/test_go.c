@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
 #include "symbolizerd/unwind/build.h"

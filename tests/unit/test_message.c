@@ -2,7 +2,7 @@
 /*
  * For every type of message: each way of getting it wrong, one at a time.
  */
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "tests/unit/harness.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "exporterd/metrics.pb-c.h"
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "tests/unit/harness.h"
 #define WRAP_REALLOC
 #include "tests/unit/malloc_fails.h"

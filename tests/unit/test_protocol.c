@@ -3,7 +3,7 @@
  * docs/PROTOCOL.md against the rules: every row, both ways.  Runs in the
  * repository's root, as make does.
  */
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "tests/unit/harness.h"
 
 #include <ctype.h>

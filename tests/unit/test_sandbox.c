@@ -3,7 +3,7 @@
  * Children take the steps; what became of them is read from outside, in
  * /proc/PID, and proved by what kills them.
  */
-#include "common/sandbox.h"
+#include "common/sandbox_more.h"
 #include "tests/unit/child.h"
 #include "tests/unit/harness.h"
 

@@ -3,7 +3,7 @@
  * The filter twice: in children, by what kills them; and the program that the
  * kernel gets, interpreted here, over numbers and arguments.
  */
-#include "common/sandbox.h"
+#include "common/sandbox_more.h"
 #include "tests/unit/child.h"
 #include "tests/unit/harness.h"
 

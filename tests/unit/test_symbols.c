@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
 

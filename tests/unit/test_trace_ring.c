@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ipc/trace_consumer.h"
 #include "ipc/trace_ring.h"
 #include "tests/unit/harness.h"
 

@@ -9,6 +9,7 @@
 
 #include "bpf/table.h"
 #include "ipc/conn.h"
+#include "ipc/message_hub.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 
 #define BLOCK		(1u << 20)
 #define WORDS		48	/* of moduledata: enough for what is read here */

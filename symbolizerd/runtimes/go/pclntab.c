@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 #include "symbolizerd/runtimes/go/module.h"
 
 #define BLOCK		(1u << 20)

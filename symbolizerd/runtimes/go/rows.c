@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ipc/message.h"
+#include "ipc/message_hub.h"
 
 #define TEXT_WINDOW	(256u << 10)	/* bytes of code read at once */
 #define PROLOGUE	16		/* bytes that matter of one */

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/sandbox_more.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* linux/landlock.h; Documentation/userspace-api/landlock.rst */
+#ifndef __NR_landlock_add_rule
+#define __NR_landlock_add_rule	445
+#endif
+#define LL_READ_FILE	(1ULL << 2)
+#define LL_READ_DIR	(1ULL << 3)
+
+struct ll_beneath {
+	uint64_t allowed;
+	int32_t fd;
+} __attribute__((packed));
+
+static int allow_reading(int ruleset, const char *path)
+{
+	struct ll_beneath rule = { LL_READ_FILE, -1 };
+	struct stat st;
+	int r;
+
+	rule.fd = open(path, O_PATH | O_CLOEXEC);
+	if (rule.fd < 0)
+		return errno == ENOENT ? 0 : -1;
+	if (fstat(rule.fd, &st) == 0 && S_ISDIR(st.st_mode))
+		rule.allowed |= LL_READ_DIR;
+	r = (int)syscall(__NR_landlock_add_rule, ruleset, 1, &rule, 0);
+	close(rule.fd);
+	return r;
+}
+
+static int allow_all(int ruleset, const void *paths)
+{
+	int r = 0;
+
+	for (const char *const *p = paths; *p && r == 0; p++)
+		r = allow_reading(ruleset, *p);
+	return r;
+}
+
+int sandbox_landlock_read(const char *const *paths)
+{
+	return sandbox_landlock(true, allow_all, paths);
+}
+
+int sandbox_seccomp_export(const struct sandbox_rule *rules, size_t n, int fd)
+{
+	scmp_filter_ctx ctx = sandbox_filter(rules, n);
+	int r = ctx ? seccomp_export_bpf(ctx, fd) : -errno;
+
+	seccomp_release(ctx);
+	errno = -r;
+	return r ? sandbox_failed("seccomp") : 0;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * message_hub - all payloads: loaderd's, and those of the other processes
+ *
+ * Every byte is defined, padding is 0.  Not for loaderd.
+ */
+#ifndef IPC_MESSAGE_HUB_H
+#define IPC_MESSAGE_HUB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/counters.h"
+#include "ipc/message_loader.h"
+
+/* What became of batches since the last MSG_BATCH_DONE that got through. */
+struct msg_hello_exporter {
+	uint32_t batch_version;		/* BATCH_VERSION */
+	uint32_t wants_status;		/* 1: send me MSG_STATUS; else 0 */
+	uint64_t queued_samples;	/* still with this exporterd */
+	struct export_outcomes unreported;
+};
+
+struct msg_job {
+	uint32_t exe;
+	uint32_t pad;
+};
+
+enum job_verdict {
+	JOB_OK = 0,
+	JOB_NOT_ELF,
+	JOB_CORRUPT,		/* structures contradict themselves */
+	JOB_TOO_LARGE,		/* a cap was reached */
+	JOB_NO_MEMORY,
+	JOB_KILLED,		/* deadline passed, or the worker died */
+	JOB__VERDICTS
+};
+
+#define FILE_ID_LEN	16
+
+struct msg_job_done {			/* fds: table, symbols */
+	uint32_t exe;
+	uint32_t build_id_len;		/* bytes, <= BUILD_ID_MAX; 0: none */
+	uint8_t build_id[BUILD_ID_MAX];	/* GNU build ID note */
+	uint8_t file_id[FILE_ID_LEN];	/* htlhash: docs/PROTOCOL.md */
+	uint32_t go;			/* 1: built by Go */
+	uint32_t pad;
+	char go_build_id[128];		/* NUL-padded; "" without one */
+};
+
+struct msg_job_failed {
+	uint32_t exe;
+	uint32_t verdict;		/* enum job_verdict, not JOB_OK */
+};
+
+#define WORKER_SLOTS	2
+
+struct msg_slot {			/* MSG_FORK, MSG_KILL, MSG_EXITED */
+	uint32_t slot;			/* below WORKER_SLOTS */
+	/* MSG_EXITED; else 0 */
+	int32_t status;			/* as from waitpid */
+	uint64_t cpu_ns;		/* of the worker, and of the zygote since
+					 * it last said so */
+	uint64_t rss_bytes;		/* of the worker: the most it had */
+};
+
+struct msg_batch {			/* the fd is a memfd: ipc/batch.h */
+	uint64_t bytes;
+	uint64_t samples;		/* events (timestamps) in it */
+};
+
+enum batch_outcome {
+	BATCH_DELIVERED = 0,	/* receiver took all of it */
+	BATCH_NO_RECEIVER,	/* nowhere to send it is configured */
+	BATCH_QUEUE_FULL,	/* pushed out by newer ones */
+	BATCH_REJECTED,		/* receiver's answer forbids another try */
+	BATCH_GAVE_UP,		/* retried for too long, or at exit */
+	BATCH_INVALID,		/* did not pass validation */
+	BATCH__OUTCOMES
+};
+
+struct msg_batch_done {
+	uint64_t samples;
+	uint32_t outcome;		/* enum batch_outcome */
+	uint32_t pad;
+};
+
+struct msg_exporter_stats {
+	struct exporter_stats stats;
+};
+
+struct msg_status {
+	struct status status;
+};
+
+#define SUBSCRIBE_MAX	4	/* batches a subscriber may ask for ahead */
+
+struct msg_subscribe {
+	uint32_t batch_version;		/* BATCH_VERSION */
+	uint32_t batches;		/* more of them, 1 to SUBSCRIBE_MAX */
+};
+
+struct msg_missed {			/* since the last of these */
+	uint64_t batches;
+	uint64_t samples;		/* events in them */
+};
+
+#endif /* IPC_MESSAGE_HUB_H */

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ipc/message_hub.h"
+#include "ipc/rules_loader.h"
+
+_Static_assert(sizeof(struct msg_status) <= MSG_LEN_MAX, "status fits");
+_Static_assert(sizeof(struct msg_exe) + MSG_PATH_MAX <= MSG_LEN_MAX,
+	       "an executable with the longest path fits");
+_Static_assert(sizeof(struct msg_cgroup) + CGROUP_LEVELS * CGROUP_NAME <=
+	       MSG_LEN_MAX, "a cgroup with the longest path fits");
+
+/* New work is refused once a bye was seen; answers and statistics are not. */
+const struct msg_rule msg_rules[MSG__MAX] = {
+	MSG_RULES_LOADER,
+	[MSG_HELLO_LOADER] = MSG_RULE(PEER_LOADERD, CONN_NEW, 3,
+				  struct msg_hello_loader, 0),
+	[MSG_HELLO_EXPORTER] = MSG_RULE(PEER_EXPORTERD, CONN_NEW, 0,
+				    struct msg_hello_exporter, 0),
+	[MSG_EXE] = MSG_RULE(PEER_LOADERD, CONN_READY, 1, struct msg_exe,
+			 MSG_PATH_MAX),
+	[MSG_EXE_DROPPED] = MSG_RULE(PEER_LOADERD, CONN_READY, 0,
+				 struct msg_exe_dropped, 0),
+	[MSG_CGROUP] = MSG_RULE(PEER_LOADERD, CONN_READY, 0, struct msg_cgroup,
+			    CGROUP_LEVELS * CGROUP_NAME),
+	[MSG_LOADER_STATS] = MSG_RULE(PEER_LOADERD, MSG_LIVE, 0,
+				  struct msg_loader_stats, 0),
+	[MSG_BYE] = { .from = PEER_LOADERD, .states = CONN_READY },
+	[MSG_JOB] = MSG_RULE(PEER_HUB, CONN_READY, 1, struct msg_job, 0),
+	[MSG_JOB_DONE] = MSG_RULE(PEER_WORKER, MSG_LIVE, 2, struct msg_job_done, 0),
+	[MSG_JOB_FAILED] = MSG_RULE(PEER_WORKER, MSG_LIVE, 0, struct msg_job_failed, 0),
+	[MSG_FORK] = MSG_RULE(PEER_HUB, CONN_READY, 0, struct msg_slot, 0),
+	[MSG_KILL] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_slot, 0),
+	[MSG_EXITED] = MSG_RULE(PEER_ZYGOTE, MSG_LIVE, 0, struct msg_slot, 0),
+	[MSG_BATCH] = MSG_RULE(PEER_HUB | PEER_EXPORTERD, CONN_READY, 1,
+			   struct msg_batch, 0),
+	[MSG_BATCH_DONE] = MSG_RULE(PEER_EXPORTERD | PEER_RECORDER, MSG_LIVE, 0,
+				struct msg_batch_done, 0),
+	[MSG_EXPORTER_STATS] = MSG_RULE(PEER_EXPORTERD, MSG_LIVE, 0,
+				    struct msg_exporter_stats, 0),
+	[MSG_STATUS] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_status, 0),
+	[MSG_DEBUG_FILE] = MSG_RULE(PEER_LOADERD | PEER_HUB, MSG_LIVE, 1,
+				struct msg_debug, 0),
+	[MSG_DEBUG_NONE] = MSG_RULE(PEER_LOADERD | PEER_HUB, MSG_LIVE, 0,
+				struct msg_debug, 0),
+	[MSG_SUBSCRIBE] = MSG_RULE(PEER_STATUS, CONN_READY, 0,
+			       struct msg_subscribe, 0),
+	[MSG_MISSED] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_missed, 0),
+};
+
+static const char *const type_names[MSG__MAX] = {
+	"?", "HELLO_LOADER", "HELLO_HUB", "HELLO_EXPORTER", "EXE",
+	"EXE_DROPPED", "CGROUP", "LOADER_STATS", "BYE", "TABLE", "TABLE_NONE",
+	"CHECKPOINT", "JOB", "JOB_DONE", "JOB_FAILED", "FORK", "KILL",
+	"EXITED", "BATCH", "BATCH_DONE", "EXPORTER_STATS", "STATUS", "OPEN",
+	"OPENED", "OPEN_FAILED", "DEBUG_WANTED", "DEBUG_FILE", "DEBUG_NONE",
+	"OPEN_DEBUG", "SUBSCRIBE", "MISSED",
+};
+
+const char *msg_type_name(unsigned int type)
+{
+	return type < MSG__MAX ? type_names[type] : "?";
+}

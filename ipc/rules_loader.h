@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rules_loader - what loaderd and its opener receive, and from whom
+ *
+ * Entries of msg_rules[]: rules_loader.c has these alone, rules.c the others
+ * beside them.
+ */
+#ifndef IPC_RULES_LOADER_H
+#define IPC_RULES_LOADER_H
+
+#include "ipc/message_loader.h"
+
+/* Statistics and answers are still taken after a bye. */
+#define MSG_LIVE	(CONN_READY | CONN_ENDING)
+
+/* Exactly one struct, or one with up to `tail` bytes behind it. */
+#define MSG_RULE(sender, state, fds, type, tail)			\
+	{ .len_min = sizeof(type), .len_max = sizeof(type) + (tail),	\
+	  .nfds = (fds), .from = (sender), .states = (state) }
+
+#define MSG_RULES_LOADER						\
+	[MSG_HELLO_HUB] = MSG_RULE(PEER_HUB, CONN_NEW, 0, struct msg_hello_hub, 0),	\
+	[MSG_TABLE] = MSG_RULE(PEER_HUB, MSG_LIVE, 1, struct msg_table, 0),	\
+	[MSG_TABLE_NONE] = MSG_RULE(PEER_HUB, MSG_LIVE, 0,		\
+				    struct msg_table_none, 0),		\
+	[MSG_CHECKPOINT] = MSG_RULE(PEER_HUB, MSG_LIVE, 0,		\
+				    struct msg_checkpoint, 0),		\
+	[MSG_OPEN] = MSG_RULE(PEER_LOADERD, CONN_READY, 0, struct msg_open, 0),	\
+	[MSG_OPENED] = MSG_RULE(PEER_OPENER, MSG_LIVE, 1, struct msg_opened,	\
+				MSG_PATH_MAX),				\
+	[MSG_OPEN_FAILED] = MSG_RULE(PEER_OPENER, MSG_LIVE, 0,		\
+				     struct msg_open_failed, 0),	\
+	[MSG_DEBUG_WANTED] = MSG_RULE(PEER_WORKER | PEER_HUB, MSG_LIVE, 0,	\
+				      struct msg_debug_wanted, 0),	\
+	[MSG_OPEN_DEBUG] = MSG_RULE(PEER_LOADERD, CONN_READY, 0,	\
+				    struct msg_open_debug, 0)
+
+#endif /* IPC_RULES_LOADER_H */
