@@ -401,14 +401,13 @@ __weak __noinline int step(void)
 	m = &s->memo[i & (MEMO - 1)];
 	off = pc - m->start + m->off;
 	if (!m->has_file) {
-		push(s, ((__u64)FRAME_ANON << FRAME_KIND_SHIFT) |
-			FRAME_ANON_ADDR(pc));
+		push(s, FRAME_ANON_WORD(pc));
 		s->rec.flags |= REC_HAS_ANON;
 		why = STOP_ANON;
 		goto by_frame_pointer;
 	}
 	if (m->has_file == 2) {
-		push(s, FRAME_WORD(FRAME_FILE, 0, off));
+		push(s, FRAME_FILE_WORD(off));
 		push(s, s->m.key.ino);
 		push(s, s->m.key.size);
 		push(s, s->m.key.ctime);
@@ -565,7 +564,7 @@ static __always_inline __u32 unwind_user(struct scratch *s)
 
 	for (int i = 0; i < FRAMES_MAX; i++) {
 		/* room for the longest frame and the mark behind it */
-		if (s->n >= REC_WORDS - KEY_WORDS - 2)
+		if (s->n >= REC_WORDS - FRAME_MORE_MAX - 2)
 			break;
 		stop = step();
 		if (stop != STOP_NOT)

@@ -3,38 +3,34 @@
 
 #include <string.h>
 
-static bool kernel_ok(const uint64_t *w, size_t n)
-{
-	if (n > KERNEL_MAX)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (FRAME_KIND(w[i]) != FRAME_KERNEL)
-			return false;
-	}
-	return true;
-}
+/* What a frame of a kind may look like; kinds without a row do not exist. */
+static const struct frame_shape {
+	bool known;
+	bool user;		/* in the user's part; else in the kernel's */
+	bool numbered;		/* its number is not 0 */
+	bool last;		/* nothing is behind it, nor counts it as a frame */
+	uint8_t more;		/* words behind the first */
+} frame_shapes[FRAME_MORE_MAX + 1] = {
+	[FRAME_KERNEL] = { .known = true },
+	[FRAME_NATIVE] = { .known = true, .user = true, .numbered = true },
+	[FRAME_FILE] = { .known = true, .user = true, .more = KEY_WORDS },
+	[FRAME_ANON] = { .known = true, .user = true },
+	[FRAME_CUT] = { .known = true, .user = true, .last = true },
+};
 
-static bool user_ok(const uint64_t *w, size_t n)
+static bool words_ok(const uint64_t *w, size_t n, bool user)
 {
-	size_t frames = 0;
+	size_t frames = 0, max = user ? FRAMES_MAX : KERNEL_MAX;
 
 	for (size_t i = 0; i < n; i += frame_words(w[i])) {
-		if (n - i < frame_words(w[i]))
+		const struct frame_shape *s = &frame_shapes[FRAME_KIND(w[i])];
+
+		if (!s->known || s->user != user ||
+		    FRAME_MORE(w[i]) != s->more || n - i < frame_words(w[i]) ||
+		    (s->numbered && FRAME_NUMBER(w[i]) == EXE_NONE))
 			return false;
-		switch (FRAME_KIND(w[i])) {
-		case FRAME_NATIVE:
-			if (FRAME_NUMBER(w[i]) == EXE_NONE)
-				return false;
-			break;
-		case FRAME_FILE:
-		case FRAME_ANON:
-			break;
-		case FRAME_CUT:		/* the last one, and no place in it */
-			return i + 1 == n && frames <= FRAMES_MAX;
-		default:
-			return false;
-		}
-		if (++frames > FRAMES_MAX)
+		frames += !s->last;
+		if (frames > max || (s->last && i + 1 != n))
 			return false;
 	}
 	return true;
@@ -50,9 +46,9 @@ static bool sample_ok(const struct trace_rec *rec, size_t len)
 	return rec->len == len && len % 8 == 0 && rec->stop != STOP_NOT &&
 	       rec->stop < STOP__MAX && rec->exe <= EXE_MAX &&
 	       (size_t)rec->n_kernel + rec->n_user == words &&
-	       kernel_ok((const uint64_t *)rec->words, rec->n_kernel) &&
-	       user_ok((const uint64_t *)rec->words + rec->n_kernel,
-		       rec->n_user);
+	       words_ok((const uint64_t *)rec->words, rec->n_kernel, false) &&
+	       words_ok((const uint64_t *)rec->words + rec->n_kernel,
+			rec->n_user, true);
 }
 
 static bool ksym_ok(const struct ksym_rec *k, size_t len)

@@ -36,7 +36,7 @@ struct record_shape record_shape(const struct trace_rec *rec);
 /* Words of the frame that starts with w. */
 static inline unsigned int frame_words(uint64_t w)
 {
-	return FRAME_KIND(w) == FRAME_FILE ? 1 + KEY_WORDS : 1;
+	return 1 + FRAME_MORE(w);
 }
 
 #endif /* SYMBOLIZERD_HUB_RECORD_H */

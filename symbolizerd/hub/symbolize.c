@@ -205,7 +205,7 @@ static uint32_t make_frame(struct pass *p, const uint64_t *words)
 		break;
 	case FRAME_ANON:
 		f.kind = BATCH_FRAME_UNKNOWN;
-		f.address = FRAME_ANON_ADDR(word);
+		f.address = FRAME_ADDR(word);
 		break;
 	default:
 		f.kind = BATCH_FRAME_CUT;
@@ -217,13 +217,13 @@ static uint32_t make_frame(struct pass *p, const uint64_t *words)
 	return batch_frame(p->builder, &f);
 }
 
-/* A word stands for the whole frame unless a key belongs to it. */
+/* A word stands for the whole frame unless there are more behind it. */
 static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words)
 {
 	struct frame_memo *m = &p->memo;
 	size_t i;
 
-	if (FRAME_KIND(words[0]) == FRAME_FILE)
+	if (FRAME_MORE(words[0]))
 		return make_frame(p, words);
 	if (m->n >= m->room / 2 && !memo_grow(m))
 		return make_frame(p, words);

@@ -96,12 +96,12 @@ static void send_known_frames(struct fake_loader *l, uint64_t place_of_marker)
 		FRAME_WORD(FRAME_KERNEL, 1, 16),
 		FRAME_WORD(FRAME_KERNEL, 2, 32),
 		FRAME_WORD(FRAME_NATIVE, 5, place_of_marker),
-		FRAME_WORD(FRAME_FILE, 0, place_of_marker),
+		FRAME_FILE_WORD(place_of_marker),
 	};
 
 	memcpy(&w[4], &self_key, sizeof(self_key));
 	w[4 + KEY_WORDS] = FRAME_WORD(FRAME_NATIVE, EXE_VDSO, 64);
-	w[5 + KEY_WORDS] = FRAME_WORD(FRAME_ANON, 0, 0) | 0x7f1234567890;
+	w[5 + KEY_WORDS] = FRAME_ANON_WORD(0x7f1234567890);
 	w[6 + KEY_WORDS] = FRAME_WORD(FRAME_CUT, 0, 0);
 	loader_ksym(l, 1, "do_syscall_64");
 	loader_ksym(l, 2, "ext4_map_blocks [ext4]");

@@ -15,7 +15,7 @@ static size_t good_record(union good *g)
 {
 	uint64_t words[] = {
 		FRAME_WORD(FRAME_KERNEL, 1, 2), FRAME_WORD(FRAME_KERNEL, 3, 4),
-		FRAME_WORD(FRAME_NATIVE, 5, 6), FRAME_WORD(FRAME_FILE, 0, 7),
+		FRAME_WORD(FRAME_NATIVE, 5, 6), FRAME_FILE_WORD(7),
 		1, 2, 3, 4, 5,			/* a key */
 		FRAME_WORD(FRAME_ANON, 0, 8), FRAME_WORD(FRAME_CUT, 0, 0),
 	};
@@ -37,6 +37,24 @@ TEST(record_accepts_all_kinds_of_frames)
 	CHECK_EQ(record_check(&g, good_record(&g)), RECORD_SAMPLE);
 	CHECK(record_shape(&g.rec).user);
 	CHECK(!record_shape(&g.rec).native);	/* FRAME_ANON */
+}
+
+TEST(record_word_has_room_for_all_its_parts)
+{
+	uint64_t w = FRAME_WITH_MORE(FRAME_WORD(15, FRAME_NUMBER_MASK,
+						FRAME_PLACE_MASK), 15);
+
+	CHECK_EQ(w, UINT64_MAX);
+	CHECK_EQ(frame_words(w), 1 + FRAME_MORE_MAX);
+	w = FRAME_WITH_MORE(FRAME_WORD(FRAME_NATIVE, 5, 6), 3);
+	CHECK_EQ(FRAME_KIND(w), FRAME_NATIVE);
+	CHECK_EQ(FRAME_MORE(w), 3);
+	CHECK_EQ(FRAME_NUMBER(w), 5);
+	CHECK_EQ(FRAME_PLACE(w), 6);
+	w = FRAME_ANON_WORD(~0ULL);
+	CHECK_EQ(FRAME_KIND(w), FRAME_ANON);
+	CHECK_EQ(frame_words(w), 1);
+	CHECK_EQ(FRAME_ADDR(w), 0xffffffffffffffULL);
 }
 
 TEST(record_rejects_every_truncation)
@@ -132,12 +150,50 @@ static void exe_none(union good *g)
 
 static void key_cut(union good *g)
 {
-	g->rec.words[9] = FRAME_WORD(FRAME_FILE, 0, 1);
+	g->rec.words[9] = FRAME_FILE_WORD(1);
 }
 
 static void cut_in_the_middle(union good *g)
 {
 	g->rec.words[2] = FRAME_WORD(FRAME_CUT, 0, 0);
+}
+
+/* lengths that lie */
+static void native_with_more(union good *g)
+{
+	g->rec.words[2] = FRAME_WITH_MORE(g->rec.words[2], 1);
+}
+
+static void kernel_with_more(union good *g)
+{
+	g->rec.words[0] = FRAME_WITH_MORE(g->rec.words[0], 1);
+}
+
+static void key_without_words(union good *g)
+{
+	g->rec.words[3] = FRAME_WORD(FRAME_FILE, 0, 7);
+}
+
+static void key_with_a_word_less(union good *g)
+{
+	g->rec.words[3] = FRAME_WITH_MORE(FRAME_WORD(FRAME_FILE, 0, 7),
+					  KEY_WORDS - 1);
+}
+
+static void key_with_all_that_fits(union good *g)
+{
+	g->rec.words[3] = FRAME_WITH_MORE(FRAME_WORD(FRAME_FILE, 0, 7),
+					  FRAME_MORE_MAX);
+}
+
+static void cut_with_more(union good *g)
+{
+	g->rec.words[10] = FRAME_WITH_MORE(g->rec.words[10], 3);
+}
+
+static void unknown_kind(union good *g)
+{
+	g->rec.words[2] = FRAME_WORD(FRAME__KINDS, 2, 2);
 }
 
 static void counts(union good *g)
@@ -150,6 +206,9 @@ TEST(record_rejects_nonsense)
 	void (*const bad[])(union good *g) = {
 		version, no_stop, wrong_stop, big_exe, user_in_kernel,
 		kernel_in_user, exe_none, key_cut, cut_in_the_middle, counts,
+		native_with_more, kernel_with_more, key_without_words,
+		key_with_a_word_less, key_with_all_that_fits, cut_with_more,
+		unknown_kind,
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -116,7 +116,7 @@ TEST(symbolize_numbers_nobody_knows)
 {
 	uint64_t words[] = {
 		FRAME_WORD(FRAME_KERNEL, 77, 4), FRAME_WORD(FRAME_NATIVE, 9, 8),
-		FRAME_WORD(FRAME_FILE, 0, 16), 1, 2, 3, 4, 5,
+		FRAME_FILE_WORD(16), 1, 2, 3, 4, 5,
 		FRAME_WORD(FRAME_NATIVE, EXE_VDSO, 32),
 	};
 	struct trace *tr = trace(1, 8, words);
@@ -215,7 +215,7 @@ TEST(symbolize_shows_lines_and_what_is_inlined)
 TEST(symbolize_waits_for_workers_and_for_loaderd)
 {
 	uint64_t native[] = { FRAME_WORD(FRAME_NATIVE, 2, 8) };
-	uint64_t file[1 + KEY_WORDS] = { FRAME_WORD(FRAME_FILE, 0, 8) };
+	uint64_t file[1 + KEY_WORDS] = { FRAME_FILE_WORD(8) };
 	struct file_key other = { .ino = 6, .size = 1 };
 	struct trace *a = trace(0, 1, native), *f;
 	struct setup s;
