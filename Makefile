@@ -10,7 +10,7 @@
 # make check        unit tests only, with ASan and UBSan (no root)
 # make fuzz         each fuzz target for FUZZ_SECONDS (20)
 # make bench        measure the table of docs/BENCHMARKS.md (root)
-# make tcb          the privileged code and its lines; make V=1: show commands
+# make tcb          the privileged code, its lines and their limits (tests/tcb.limit)
 #
 # Packagers may set every variable with ?=; SYSROOT with a CC that crosses.
 
@@ -74,7 +74,7 @@ trifold_SRCS := $(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c) \
 trifold_GEN  := profile/formats/page.o.c
 trifold_LIBS := -lz -lxxhash -lncursesw -lseccomp -lcap-ng
 
-.PHONY: all deps run test check fuzz bench tcb clean help
+.PHONY: all deps run test check fuzz bench clean help
 all: $(PROGRAMS:%=$(O)/bin/%)
 include viewer/viewer.mk viewer/page.mk
 
@@ -137,8 +137,6 @@ test:
 	@tests/run.sh; r=$$?; chown -R --reference=. $(O); exit $$r
 bench: all
 	@tests/bench/run.sh
-tcb:
-	@tests/tcb.sh $(O)
 help:
 	@sed -n '3,/^$$/s/^# \{0,1\}//p' Makefile
 clean:
