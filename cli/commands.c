@@ -30,9 +30,8 @@
 
 static const struct option_def run_options[] = {
 	DURATION,
-	{ "output", "FILE", "write a profile of all of it in the end (.html, "
-	  ".folded,\n                     .txt, .pb.gz, .otlp, .speedscope.json,\n"
-	  "                     .firefox.json)", OPTION_TEXT, 0, 0, AT(output) },
+	{ "output", "FILE", "write a profile of all of it in the end, in the\n"
+	  "                     format of FILE's ending, as record does", OPTION_TEXT, 0, 0, AT(output) },
 	FREQUENCY,
 	{ "interval", "S", "seconds between batches (5)", OPTION_NUMBER, 1,
 	  INTERVAL_MAX, AT(interval) },
@@ -74,10 +73,7 @@ static const struct option_def record_options[] = {
 	DURATION,
 	{ "output", "FILE", "where to write (" RECORD_OUTPUT ")", OPTION_TEXT,
 	  0, 0, AT(output) },
-	{ "format", "FORMAT", "html, folded, pprof, otlp, speedscope or firefox\n"
-	  "                     (by FILE's ending: .html, .folded, .txt,\n"
-	  "                     .pb.gz, .otlp, .speedscope.json, .firefox.json)",
-	  OPTION_FORMAT, 0, 0, AT(format) },
+	{ "format", "FORMAT", "", OPTION_FORMAT, 0, 0, AT(format) },
 	FREQUENCY,
 	{ "pid", "PID", "only this process, until it ends; several may be\n"
 	  "                     named, each by its --pid", OPTION_NUMBERS, 1,

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "common/log.h"
+#include "profile/formats/formats.h"
 
 enum value_kind {
 	VALUE_NONE,		/* it has no value */
@@ -49,9 +50,8 @@ static const struct command *command_at(size_t i)
 
 static void put_formats(void)
 {
-	for (uint32_t i = FORMAT_NONE + 1; i < FORMAT__MAX; i++)
-		printf("%s%s", i > FORMAT_NONE + 1 ? " " : "",
-		       profile_format_name(i));
+	for (uint32_t i = 1; format_at(i); i++)
+		printf("%s%s", i > 1 ? " " : "", format_at(i)->name);
 }
 
 /*
@@ -72,6 +72,14 @@ static void put_help(const char *s, const char *escape, const char *quote)
 			putchar(*s);
 		}
 	}
+}
+
+static void put_option_help(const struct option_def *d, const char *escape,
+			    const char *quote)
+{
+	char help[OPTION_HELP_MAX];
+
+	put_help(option_help_text(d, help, sizeof(help)), escape, quote);
 }
 
 /* --- bash -------------------------------------------------------------- */
@@ -223,7 +231,7 @@ static void zsh_option(const struct option_def *d)
 	enum value_kind kind = value_kind(d);
 
 	printf(" \\\n\t\t\t'--%s%s[", d->name, kind == VALUE_NONE ? "" : "=");
-	put_help(d->help, "\\[]:", "'\\''");
+	put_option_help(d, "\\[]:", "'\\''");
 	putchar(']');
 	if (kind != VALUE_NONE) {
 		putchar(':');
@@ -321,7 +329,7 @@ static void fish_option(const struct command *c, const struct option_def *d)
 		putchar('\'');
 	}
 	printf(" -d '");
-	put_help(d->help, "\\", "\\'");
+	put_option_help(d, "\\", "\\'");
 	printf("'\n");
 }
 

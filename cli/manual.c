@@ -117,13 +117,15 @@ static void put_details(const char *s)
 
 static void put_option(const struct option_def *d)
 {
+	char buf[OPTION_HELP_MAX];
+	const char *help = option_help_text(d, buf, sizeof(buf));
 	struct flow f = { 0 };
 
 	printf(".It Fl \\-%s", d->name);
 	if (d->value)
 		printf(" Ar %s", d->value);
 	putchar('\n');
-	put_words(&f, d->help, strlen(d->help));
+	put_words(&f, help, strlen(help));
 	end_line(&f);
 }
 

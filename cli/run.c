@@ -16,6 +16,7 @@
 #include "cli/supervisor/daemons.h"
 #include "cli/supervisor/supervise.h"
 #include "common/log.h"
+#include "profile/formats/formats.h"
 
 static bool is_root(const char *what, const char *command)
 {
@@ -28,12 +29,14 @@ static bool is_root(const char *what, const char *command)
 /* Settle the format by --format or by the file's ending. */
 static bool settle_format(struct options *o, const char *command)
 {
+	char endings[160];
+
 	if (!o->format && o->output)
-		o->format = profile_format_of(o->output);
+		o->format = format_of(o->output);
 	if (o->format || !o->output)
 		return true;
-	log_err("no format has the ending of \"%s\": use .html, .folded, .txt, "
-		".pb.gz, .otlp, .speedscope.json or .firefox.json%s; see `trifold %s --help`", o->output,
+	log_err("no format has the ending of \"%s\": use %s%s; see `trifold %s --help`",
+		o->output, format_endings(endings, sizeof(endings)),
 		strcmp(command, "record") ? "" : ", or --format", command);
 	return false;
 }
@@ -63,26 +66,23 @@ int run_run(const struct options *given)
 
 int run_record(const struct options *given)
 {
-	static const char *const outputs[] = {
-		[FORMAT_NONE] = RECORD_OUTPUT, [FORMAT_HTML] = RECORD_OUTPUT,
-		[FORMAT_FOLDED] = "trifold.folded",
-		[FORMAT_PPROF] = "trifold.pb.gz",
-		[FORMAT_OTLP] = "trifold.otlp",
-		[FORMAT_SPEEDSCOPE] = "trifold.speedscope.json",
-		[FORMAT_FIREFOX] = "trifold.firefox.json",
-	};
 	struct options o = *given;
 	struct target target;
 	struct status running;
-	char err[400];
+	char err[400], output[40];
 	int r;
 
 	if (target_check(&o, err, sizeof(err))) {
 		log_err("%s; see `trifold record --help`", err);
 		return EXIT_USAGE;
 	}
+	if (!o.output && o.format) {
+		snprintf(output, sizeof(output), "trifold%s",
+			 format_at(o.format)->endings[0]);
+		o.output = output;
+	}
 	if (!o.output)
-		o.output = outputs[o.format];
+		o.output = RECORD_OUTPUT;
 	if (!settle_format(&o, "record"))
 		return EXIT_USAGE;
 	if (!is_root("load BPF programs", "record"))

@@ -7,6 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define NUMBERS_MAX	32		/* FILTER_MAX of bpf/record.h */
+
+struct numbers {		/* a list of them, plain data */
+	uint32_t v[NUMBERS_MAX];
+	uint32_t n;
+};
+
 /*
  * A decimal number at the beginning of s, digits only: no blank, no sign.
  * Returns what follows it, or NULL when there is no digit or the value does

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/config/options.h"
 #include "common/container.h"
+#include "common/number.h"
 #include "ipc/batch.h"
 
 struct cut {

@@ -6,56 +6,6 @@
 #include <string.h>
 
 #include "bpf/record.h"
-#include "profile/formats/firefox.h"
-#include "profile/formats/folded.h"
-#include "profile/formats/html.h"
-#include "profile/formats/otlp.h"
-#include "profile/formats/pprof.h"
-#include "profile/formats/speedscope.h"
-
-static const char *const format_names[FORMAT__MAX] = {
-	[FORMAT_HTML] = "html", [FORMAT_FOLDED] = "folded",
-	[FORMAT_PPROF] = "pprof", [FORMAT_OTLP] = "otlp",
-	[FORMAT_SPEEDSCOPE] = "speedscope", [FORMAT_FIREFOX] = "firefox",
-};
-
-const char *profile_format_name(uint32_t format)
-{
-	return format < FORMAT__MAX ? format_names[format] : NULL;
-}
-
-enum profile_format profile_format_named(const char *name)
-{
-	for (uint32_t i = FORMAT_NONE + 1; i < FORMAT__MAX; i++) {
-		if (!strcmp(name, format_names[i]))
-			return i;
-	}
-	return FORMAT_NONE;
-}
-
-enum profile_format profile_format_of(const char *path)
-{
-	static const struct {
-		const char *end;
-		enum profile_format format;
-	} endings[] = {
-		{ ".html", FORMAT_HTML }, { ".htm", FORMAT_HTML },
-		{ ".folded", FORMAT_FOLDED }, { ".txt", FORMAT_FOLDED },
-		{ ".pb.gz", FORMAT_PPROF }, { ".pprof", FORMAT_PPROF },
-		{ ".otlp", FORMAT_OTLP },
-		{ ".speedscope.json", FORMAT_SPEEDSCOPE },
-		{ ".firefox.json", FORMAT_FIREFOX },
-	};
-	size_t len = strlen(path);
-
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		size_t n = strlen(endings[i].end);
-
-		if (len > n && !strcmp(path + len - n, endings[i].end))
-			return endings[i].format;
-	}
-	return FORMAT_NONE;
-}
 
 static const char *file_name(const struct batch *b, uint32_t exe, size_t *len)
 {
@@ -151,47 +101,4 @@ const char *profile_stop_marker(uint32_t stop)
 	};
 
 	return stop < STOP__MAX ? markers[stop] : NULL;
-}
-
-static int encode_otlp(const struct batch *b, const struct profile_info *info,
-		       struct buffer *out)
-{
-	const char *pairs[] = {
-		"host.name", info->host, "os.type", "linux",
-		"os.version", info->kernel, NULL,
-	};
-	const struct otlp_resource extra = { pairs };
-	uint8_t *bytes;
-	size_t len;
-	int r;
-
-	r = otlp_encode(b, &extra, &bytes, &len);
-	if (r == -ENODATA)	/* a request without profiles has no bytes */
-		return 0;
-	if (r)
-		return r;
-	buffer_add(out, bytes, len);
-	free(bytes);
-	return out->failed ? -ENOMEM : 0;
-}
-
-int profile_encode(enum profile_format format, const struct batch *b,
-		   const struct profile_info *info, struct buffer *out)
-{
-	switch (format) {
-	case FORMAT_HTML:
-		return html_encode(b, info, out);
-	case FORMAT_FOLDED:
-		return folded_encode(b, out);
-	case FORMAT_PPROF:
-		return pprof_encode(b, info, out);
-	case FORMAT_OTLP:
-		return encode_otlp(b, info, out);
-	case FORMAT_SPEEDSCOPE:
-		return speedscope_encode(b, info, out);
-	case FORMAT_FIREFOX:
-		return firefox_encode(b, info, out);
-	default:
-		return -EINVAL;
-	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile - what a finished batch means to people, and the formats of a file
+ * profile - what a finished batch means to people
  */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
@@ -9,25 +9,6 @@
 
 #include "common/buffer.h"
 #include "ipc/batch.h"
-
-enum profile_format {
-	FORMAT_NONE = 0,
-	FORMAT_HTML,
-	FORMAT_FOLDED,
-	FORMAT_PPROF,
-	FORMAT_OTLP,
-	FORMAT_SPEEDSCOPE,
-	FORMAT_FIREFOX,
-	FORMAT__MAX
-};
-
-/* What --format calls it; NULL for FORMAT_NONE and from FORMAT__MAX on. */
-const char *profile_format_name(uint32_t format);
-/* By that name, or FORMAT_NONE. */
-enum profile_format profile_format_named(const char *name);
-/* By the ending of a file's name: .html .htm, .folded .txt, .pb.gz .pprof,
- * .otlp, .speedscope.json, .firefox.json; or FORMAT_NONE. */
-enum profile_format profile_format_of(const char *path);
 
 /* How samples fared while this was recorded, by the supervisor's last word;
  * plain data, sent from one `trifold` to another. */
@@ -71,9 +52,5 @@ uint32_t *profile_process_names(const struct batch *b);
 /* "stack ends: no_table", or NULL where nothing is missing: the stack is
  * complete, has no user part, or has a frame that says so. */
 const char *profile_stop_marker(uint32_t stop);
-
-/* Append the file's bytes.  Returns 0 or -ENOMEM, -EIO (compression). */
-int profile_encode(enum profile_format format, const struct batch *b,
-		   const struct profile_info *info, struct buffer *out);
 
 #endif /* PROFILE_PROFILE_H */

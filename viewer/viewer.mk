@@ -3,7 +3,7 @@
 
 VIEWER_FORMATS := common/buffer.c common/json.c profile/profile.c profile/tree.c profile/remap.c profile/index_set.c profile/formats/folded.c \
 	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c \
-	profile/formats/otlp.c profile/formats/dictionary.c common/protobuf.c \
+	profile/formats/otlp.c profile/formats/dictionary.c profile/formats/formats.c common/protobuf.c \
 	ipc/batch.c ipc/batch_build.c
 trifold-viewer_SRCS := $(wildcard viewer/server/*.c) $(VIEWER_FORMATS) $(COMMON) \
 	common/sandbox_root.c

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profile/formats/formats.h"
+
 void options_defaults(struct options *o)
 {
 	static char *nothing[] = { NULL };
@@ -66,23 +68,6 @@ static const struct option_def *options_find(const struct command *c,
 	return len == 4 && !memcmp(name, "help", 4) ? &option_help : NULL;
 }
 
-/* "html, folded, pprof or otlp" */
-static const char *format_list(char *buf, size_t size)
-{
-	size_t len = 0;
-
-	buf[0] = '\0';
-	for (uint32_t i = FORMAT_NONE + 1; i < FORMAT__MAX; i++) {
-		const char *before = i == FORMAT_NONE + 1 ? "" :
-				     i == FORMAT__MAX - 1 ? " or " : ", ";
-
-		snprintf(buf + len, size - len, "%s%s", before,
-			 profile_format_name(i));
-		len += strlen(buf + len);
-	}
-	return buf;
-}
-
 static const char *add_number(struct numbers *to, uint32_t v, char *buf,
 			      size_t size)
 {
@@ -133,8 +118,8 @@ static const char *store(const struct option_def *d, const char *value,
 	case OPTION_WORDS:
 		break;
 	case OPTION_FORMAT:
-		*(uint32_t *)at = profile_format_named(value);
-		return *(uint32_t *)at ? NULL : format_list(buf, size);
+		*(uint32_t *)at = format_named(value);
+		return *(uint32_t *)at ? NULL : format_names(buf, size);
 	}
 	return "something else";
 }
@@ -260,13 +245,32 @@ int options_parse(const struct command *c, int argc, char **argv,
 	return 0;
 }
 
+const char *option_help_text(const struct option_def *d, char *buf,
+			     size_t size)
+{
+	char names[100], endings[160];
+	size_t half;
+
+	if (d->kind != OPTION_FORMAT)
+		return d->help;
+	format_names(names, sizeof(names));
+	format_endings(endings, sizeof(endings));
+	half = strlen(endings) / 2;
+	half += strcspn(endings + half, " ");
+	/* three lines, the later ones below the text of the first */
+	snprintf(buf, size, "%s\n%21s(by FILE's ending: %.*s\n%21s%s)", names, "",
+		 (int)half, endings, "", endings + half + !!endings[half]);
+	return buf;
+}
+
 static void help_line(const struct option_def *d)
 {
-	char left[40];
+	char left[40], help[OPTION_HELP_MAX];
 
 	snprintf(left, sizeof(left), "--%s%s%s", d->name, d->value ? " " : "",
 		 d->value ? d->value : "");
-	printf("  %-18s %s\n", left, d->help);
+	printf("  %-18s %s\n", left,
+	       option_help_text(d, help, sizeof(help)));
 }
 
 void options_help(const struct command *c)

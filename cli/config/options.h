@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "profile/profile.h"
+#include "common/number.h"
 
 #define EXIT_USAGE	2
 
@@ -36,12 +36,6 @@ struct words {
 	uint32_t n;
 };
 
-#define NUMBERS_MAX	32		/* FILTER_MAX of bpf/record.h */
-struct numbers {
-	uint32_t v[NUMBERS_MAX];
-	uint32_t n;
-};
-
 /* All that any command can be told. */
 struct options {
 	const char *output;
@@ -51,7 +45,7 @@ struct options {
 	bool no_page;
 	uint32_t page_memory, page_keep;	/* MiB, s */
 	uint64_t duration_ms;		/* 0: none given */
-	uint32_t format;		/* enum profile_format */
+	uint32_t format;		/* of profile/formats/formats.h */
 	uint32_t frequency;		/* Hz */
 	uint32_t interval;		/* s */
 	bool verbose;
@@ -87,7 +81,7 @@ enum option_kind {
 	OPTION_TEXT,		/* const char *, not empty */
 	OPTION_NUMBER,		/* uint32_t, min..max */
 	OPTION_SECONDS,		/* uint64_t, milliseconds; "1.5" */
-	OPTION_FORMAT,		/* uint32_t: enum profile_format */
+	OPTION_FORMAT,		/* uint32_t: a format's number */
 	OPTION_NUMBERS,		/* struct numbers: another each time */
 	OPTION_WORDS,		/* struct words: all up to the next option */
 };
@@ -121,6 +115,13 @@ struct command {
 	enum option_rest rest;
 	int (*run)(const struct options *o);	/* returns the exit status */
 };
+
+#define OPTION_HELP_MAX	400
+
+/* An option's help; that of OPTION_FORMAT is made of the formats there are, in
+ * buf. */
+const char *option_help_text(const struct option_def *d, char *buf,
+			     size_t size);
 
 /* --help, which every command has beside its own. */
 extern const struct option_def option_help;

@@ -14,6 +14,7 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/log_quote.h"
+#include "profile/formats/formats.h"
 #include "profile/outfile.h"
 
 /* --- in ---------------------------------------------------------------- */
@@ -185,7 +186,7 @@ static int diff_write_file(const struct options *o, const struct folded_tree *t)
 	struct outfile f;
 	size_t done = 0;
 	ssize_t n;
-	int r = profile_format_of(o->output) == FORMAT_HTML ?
+	int r = format_of(o->output) == format_named("html") ?
 		diff_encode_html(t, o->files, &out) :
 		diff_encode_folded(t, &out);
 
@@ -246,8 +247,8 @@ int diff_run(const struct options *o)
 			"--help`");
 		return EXIT_USAGE;
 	}
-	if (o->output && profile_format_of(o->output) != FORMAT_FOLDED &&
-	    profile_format_of(o->output) != FORMAT_HTML) {
+	if (o->output && format_of(o->output) != format_named("folded") &&
+	    format_of(o->output) != format_named("html")) {
 		log_err("diff writes .html and .folded only");
 		return EXIT_USAGE;
 	}

@@ -12,6 +12,7 @@
 #define CLI_DIFF_DIFF_H
 
 #include "cli/config/options.h"
+#include "common/buffer.h"
 
 #define DIFF_LIMIT	30	/* functions shown, unless told otherwise */
 #define DIFF_LIMIT_MAX	1000000

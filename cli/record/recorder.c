@@ -25,6 +25,7 @@
 #include "ipc/message_hub.h"
 #include "ipc/sealed.h"
 #include "profile/collect.h"
+#include "profile/formats/formats.h"
 #include "profile/outfile.h"
 
 #define WRITER_MEMORY	(4ULL << 30)	/* RLIMIT_AS */
@@ -192,7 +193,7 @@ static int write_out(struct writer *w)
 		return r;
 	r = batch_open(data, len, &b);
 	if (!r)
-		r = profile_encode(w->opt->format, &b, &w->info, &out);
+		r = format_at(w->opt->format)->encode(&b, &w->info, &out);
 	if (!r)
 		r = record_recorder_write_all(w->out, out.data, out.len);
 	if (!r)

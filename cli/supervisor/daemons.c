@@ -12,6 +12,7 @@
 #include "cli/supervisor/child.h"
 #include "common/log.h"
 #include "ipc/counters.h"
+#include "profile/formats/formats.h"
 
 #ifndef LIBEXEC			/* packaging/install.mk says */
 #define LIBEXEC	"/usr/libexec/trifold"
@@ -267,12 +268,6 @@ static void join(char *const *words, char *out, size_t size)
 
 pid_t recorder_start(const struct launch *l, int control)
 {
-	static const char *const formats[] = {
-		[FORMAT_HTML] = "html", [FORMAT_FOLDED] = "folded",
-		[FORMAT_PPROF] = "pprof", [FORMAT_OTLP] = "otlp",
-		[FORMAT_SPEEDSCOPE] = "speedscope",
-		[FORMAT_FIREFOX] = "firefox",
-	};
 	static char notify[] = "NOTIFY_SOCKET=" NOTIFY_SOCKET;
 	char *env[CHILD_ENV_MAX], *extra[] = { notify, NULL }, command[320];
 	struct args a = { .n = 0 };
@@ -296,7 +291,7 @@ pid_t recorder_start(const struct launch *l, int control)
 		arg_num(&a, "--owner-gid", gid);
 	}
 	arg(&a, "--format");
-	arg(&a, formats[l->opt->format]);
+	arg(&a, format_at(l->opt->format)->name);
 	arg(&a, "--output");
 	arg(&a, l->opt->output);
 	join(l->opt->rest, command, sizeof(command));

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "profile/profile.h"
 #include "profile/tree.h"
 
 static void put_label(const struct tree *t, uint32_t label, struct buffer *out)
@@ -25,13 +24,15 @@ static void put_label(const struct tree *t, uint32_t label, struct buffer *out)
 		buffer_str(out, "_[k]");
 }
 
-int folded_encode(const struct batch *b, struct buffer *out)
+int folded_encode(const struct batch *b, const struct profile_info *info,
+		  struct buffer *out)
 {
 	struct buffer line = { 0 };
 	size_t *ends;	/* where, in line, the name at each depth ends */
 	struct tree t;
 	int r;
 
+	(void)info;
 	r = tree_build(&t, b);
 	if (r)
 		return r;

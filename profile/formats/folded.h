@@ -9,11 +9,10 @@
 #ifndef PROFILE_FORMATS_FOLDED_H
 #define PROFILE_FORMATS_FOLDED_H
 
-#include "ipc/batch.h"
+#include "profile/profile.h"
 
-struct buffer;
-
-/* 0 or -ENOMEM. */
-int folded_encode(const struct batch *b, struct buffer *out);
+/* 0 or -ENOMEM.  Of info nothing is used. */
+int folded_encode(const struct batch *b, const struct profile_info *info,
+		  struct buffer *out);
 
 #endif /* PROFILE_FORMATS_FOLDED_H */

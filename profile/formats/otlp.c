@@ -286,6 +286,27 @@ int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
 	return otlp_encode_range(b, otlp_all(b), extra, ret, len);
 }
 
+int otlp_encode_file(const struct batch *b, const struct profile_info *info,
+		     struct buffer *out)
+{
+	const char *pairs[] = {
+		"host.name", info->host, "os.type", "linux",
+		"os.version", info->kernel, NULL,
+	};
+	const struct otlp_resource extra = { pairs };
+	uint8_t *bytes;
+	size_t len;
+	int r = otlp_encode(b, &extra, &bytes, &len);
+
+	if (r == -ENODATA)	/* a request without profiles has no bytes */
+		return 0;
+	if (r)
+		return r;
+	buffer_add(out, bytes, len);
+	free(bytes);
+	return out->failed ? -ENOMEM : 0;
+}
+
 uint32_t otlp_profiles(const struct batch *b, struct otlp_range r)
 {
 	uint8_t *seen = calloc(batch_n(b, BATCH_RESOURCES) + 1, 1);

@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ipc/batch.h"
+#include "profile/profile.h"
 
 #ifndef TRIFOLD_VERSION
 #define TRIFOLD_VERSION	"0.1.0"
@@ -54,6 +54,11 @@ struct otlp_resource {
  */
 int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
 		uint8_t **ret, size_t *len);
+
+/* Append a file of host.name and os.* of info; nothing for a batch without
+ * samples.  0 or -ENOMEM. */
+int otlp_encode_file(const struct batch *b, const struct profile_info *info,
+		     struct buffer *out);
 
 /* Some of a batch's BATCH_SAMPLES: n of them, `first` and those after it. */
 struct otlp_range {

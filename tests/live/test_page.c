@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/profile.h"
+#include "profile/formats/formats.h"
 
 static const char *const processes[] = {
 	"postgres", "java", "chromium", "</script><img src=x onerror=alert(1)>",
@@ -100,7 +100,7 @@ static int put(const char *path, const struct batch *b)
 		info.account.delivered += b->samples[i].n;
 	info.account.lost = 3;
 	info.account.taken = info.account.delivered + 3;
-	r = profile_encode(profile_format_of(path), b, &info, &out);
+	r = format_at(format_of(path))->encode(b, &info, &out);
 	f = r ? NULL : fopen(path, "w");
 	if (!f || (out.len && fwrite(out.data, 1, out.len, f) != out.len) ||
 	    fclose(f))

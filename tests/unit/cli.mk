@@ -2,15 +2,17 @@
 # what every output needs
 CLI_FORMATS := common/buffer.c common/json.c profile/profile.c profile/tree.c profile/index_set.c profile/formats/folded.c \
 	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c profile/formats/page.o.c \
-	profile/formats/otlp.c profile/formats/dictionary.c \
+	profile/formats/otlp.c profile/formats/dictionary.c profile/formats/formats.c \
 	common/protobuf.c ipc/batch.c ipc/batch_build.c
 CLI_FORMATS_LIBS := -lz -lxxhash
 
-UNIT += profile profile_collect folded html pprof json_formats cli_options supervise doctor
+UNIT += profile formats profile_collect folded html pprof json_formats cli_options supervise doctor
 UNIT += target launcher progress
 unit_profile_collect_SRCS := profile/collect.c ipc/batch.c ipc/batch_build.c
 unit_profile_collect_LIBS := -lxxhash
 unit_profile_SRCS := $(CLI_FORMATS)
+unit_formats_SRCS := $(CLI_FORMATS)
+unit_formats_LIBS := $(CLI_FORMATS_LIBS)
 unit_profile_LIBS := $(CLI_FORMATS_LIBS)
 unit_folded_SRCS := $(CLI_FORMATS)
 unit_folded_LIBS := $(CLI_FORMATS_LIBS)
@@ -30,10 +32,10 @@ unit_launcher_SRCS := cli/supervisor/launcher.c cli/supervisor/child.c common/lo
 unit_launcher_LIBS := -lseccomp -lcap-ng
 unit_progress_SRCS := cli/record/progress.c ipc/counters.c
 
-unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c common/json.c \
-	common/buffer.c cli/supervisor/daemons.c cli/supervisor/live_page.c viewer/server/guard.c viewer/server/listen.c cli/supervisor/child.c cli/supervisor/identity.c \
+unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c $(CLI_FORMATS) \
+	cli/supervisor/daemons.c cli/supervisor/live_page.c viewer/server/guard.c viewer/server/listen.c cli/supervisor/child.c cli/supervisor/identity.c \
 	common/log.c common/log_quote.c common/sandbox.c
-unit_doctor_LIBS := -lseccomp -lcap-ng
+unit_doctor_LIBS := -lseccomp -lcap-ng $(CLI_FORMATS_LIBS)
 
 # writes made-up profiles for tests/live/test_page.sh and test_pprof.sh
 $(O)/live/test_page: $(O)/san/tests/live/test_page.o \

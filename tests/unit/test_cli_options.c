@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/config/options.h"
+#include "profile/formats/formats.h"
 
 #include <errno.h>
 #include <string.h>
@@ -57,7 +58,7 @@ TEST(options_take_both_forms)
 	CHECK(strcmp(o.output, "a=b.html") == 0);
 	CHECK(o.verbose);
 	CHECK_EQ(PARSE("--format", "pprof", "--frequency=1000"), 0);
-	CHECK_EQ(o.format, FORMAT_PPROF);
+	CHECK_EQ(o.format, format_named("pprof"));
 	CHECK_EQ(o.frequency, 1000);
 }
 
@@ -123,12 +124,10 @@ TEST(options_refuse_with_one_line_and_a_hint)
 /* The list in the message is made of the formats that there are. */
 TEST(options_name_every_format)
 {
-	CHECK(!profile_format_name(FORMAT_NONE));
-	CHECK(!profile_format_name(FORMAT__MAX));
-	for (uint32_t i = FORMAT_NONE + 1; i < FORMAT__MAX; i++) {
+	for (uint32_t i = 1; format_at(i); i++) {
 		CHECK_EQ(PARSE("--format", "svg"), -EINVAL);
-		CHECK(strstr(err, profile_format_name(i)) != NULL);
-		CHECK_EQ(PARSE("--format", profile_format_name(i)), 0);
+		CHECK(strstr(err, format_at(i)->name) != NULL);
+		CHECK_EQ(PARSE("--format", format_at(i)->name), 0);
 		CHECK_EQ(o.format, i);
 	}
 	PARSE("--format", "svg");

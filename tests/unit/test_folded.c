@@ -16,7 +16,7 @@ TEST(folded_merges_processes_and_escapes_names)
 	struct batch b;
 	void *mem = sample_batch(&b);
 
-	CHECK_EQ(folded_encode(&b, &out), 0);
+	CHECK_EQ(folded_encode(&b, NULL, &out), 0);
 	CHECK_EQ(out.len, strlen(want));
 	CHECK(memcmp(out.data, want, out.len) == 0);
 	free(out.data);
@@ -30,7 +30,7 @@ TEST(folded_shows_what_is_inlined)
 	struct batch b;
 	void *mem = inlined_batch(&b);
 
-	CHECK_EQ(folded_encode(&b, &out), 0);
+	CHECK_EQ(folded_encode(&b, NULL, &out), 0);
 	CHECK_EQ(out.len, strlen(want));
 	CHECK(memcmp(out.data, want, out.len) == 0);
 	free(out.data);
@@ -55,7 +55,7 @@ TEST(folded_writes_very_deep_stacks)
 	event(bb, p, 1, "deep", STOP_COMPLETE, frames, DEPTH, 1);
 	CHECK_EQ(batch_builder_finish(bb, 0, 1, &mem, &len), 0);
 	CHECK_EQ(batch_open(mem, len, &b), 0);
-	CHECK_EQ(folded_encode(&b, &out), 0);
+	CHECK_EQ(folded_encode(&b, NULL, &out), 0);
 	CHECK_EQ(out.len, strlen("deep") + 2 * DEPTH + strlen(" 1\n"));
 	batch_builder_free(bb);
 	free(out.data);

@@ -153,7 +153,7 @@ TEST(folded_read_reads_what_we_write)
 	struct batch b;
 	void *mem = sample_batch(&b);
 
-	CHECK_EQ(folded_encode(&b, &out), 0);
+	CHECK_EQ(folded_encode(&b, NULL, &out), 0);
 	CHECK_EQ(folded_init(&t), 0);
 	CHECK_EQ(read_exact(&t, 0, (char *)out.data, out.len), 0);
 	CHECK_EQ(t.samples[0], 7);

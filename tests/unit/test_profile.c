@@ -4,26 +4,6 @@
 #include "common/json.h"
 #include "tests/unit/cli_batch.h"
 
-TEST(profile_format_follows_the_ending)
-{
-	CHECK_EQ(profile_format_of("a.html"), FORMAT_HTML);
-	CHECK_EQ(profile_format_of("dir.otlp/a.htm"), FORMAT_HTML);
-	CHECK_EQ(profile_format_of("a.folded"), FORMAT_FOLDED);
-	CHECK_EQ(profile_format_of("a.txt"), FORMAT_FOLDED);
-	CHECK_EQ(profile_format_of("a.pb.gz"), FORMAT_PPROF);
-	CHECK_EQ(profile_format_of("a.otlp"), FORMAT_OTLP);
-	CHECK_EQ(profile_format_of("a.speedscope.json"), FORMAT_SPEEDSCOPE);
-	CHECK_EQ(profile_format_of("a.firefox.json"), FORMAT_FIREFOX);
-	CHECK_EQ(profile_format_of("a.json"), FORMAT_NONE);
-	CHECK_EQ(profile_format_of(".html"), FORMAT_NONE);
-	CHECK_EQ(profile_format_of("a.gz"), FORMAT_NONE);
-	CHECK_EQ(profile_format_of("html"), FORMAT_NONE);
-	CHECK_EQ(profile_format_of(""), FORMAT_NONE);
-	CHECK_EQ(profile_format_named("pprof"), FORMAT_PPROF);
-	CHECK_EQ(profile_format_named("firefox"), FORMAT_FIREFOX);
-	CHECK_EQ(profile_format_named("pproff"), FORMAT_NONE);
-}
-
 TEST(profile_names_a_process_after_its_first_thread)
 {
 	static const char *const want[] = { "", "app", "app", "worker",

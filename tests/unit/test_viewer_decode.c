@@ -31,7 +31,7 @@ static void check_folded(struct decoded *d, const char *want)
 	CHECK(d->data != NULL);
 	CHECK_EQ(batch_open(d->data, d->len, &b), 0);
 	CHECK_EQ(batch_n(&b, BATCH_TIMES), d->events);
-	CHECK_EQ(folded_encode(&b, &w), 0);
+	CHECK_EQ(folded_encode(&b, NULL, &w), 0);
 	buffer_add(&w, "", 1);
 	if (strcmp((char *)w.data, want))
 		printf("# got:\n%s# want:\n%s", w.data, want);

@@ -12,10 +12,9 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/protobuf.h"
-#include "profile/formats/folded.h"
+#include "profile/formats/formats.h"
 #include "profile/formats/html.h"
 #include "profile/formats/otlp.h"
-#include "profile/formats/pprof.h"
 #include "viewer/server/decode.h"
 #include "viewer/server/facets.h"
 
@@ -198,34 +197,26 @@ static void name_file(const struct api *a, const struct request *q,
 static int get_download(struct api *a, const struct request *q, uint64_t now,
 			struct answer *ret)
 {
-	static const struct {
-		const char *name, *ending, *type;
-		enum profile_format format;
-	} formats[] = {
-		{ "html", ".html", "text/html; charset=utf-8", FORMAT_HTML },
-		{ "folded", ".folded", "text/plain; charset=utf-8",
-		  FORMAT_FOLDED },
-		{ "pprof", ".pb.gz", "application/octet-stream", FORMAT_PPROF },
-	};
-	size_t i = 0, n = sizeof(formats) / sizeof(formats[0]);
+	const struct format *f;
 	struct selection s;
+	char name[16];
 	int r;
 
 	(void)now;
-	while (i < n && (strlen(formats[i].name) != q->format.len ||
-			 memcmp(formats[i].name, q->format.s, q->format.len)))
-		i++;
-	if (i == n) {
+	snprintf(name, sizeof(name), "%.*s", (int)q->format.len, q->format.s);
+	f = format_at(format_named(name));
+	/* a selection has counts, but no times */
+	if (!f || f->needs & FORMAT_NEEDS_TIMES) {
 		api_error(ret, 400, "format: pprof, folded or html");
 		return 0;
 	}
-	r = select_batch(a->store, &q->q, NULL,
-			 formats[i].format == FORMAT_PPROF, &s);
+	r = select_batch(a->store, &q->q, NULL, f->needs & FORMAT_NEEDS_THREADS,
+			 &s);
 	if (r)
 		return r;
-	r = profile_encode(formats[i].format, &s.b, &a->info, &ret->body);
-	ret->type = formats[i].type;
-	name_file(a, q, formats[i].ending, ret);
+	r = f->encode(&s.b, &a->info, &ret->body);
+	ret->type = f->type;
+	name_file(a, q, f->endings[0], ret);
 	selection_fini(&s);
 	return r;
 }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/formats/formats.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "profile/formats/firefox.h"
+#include "profile/formats/folded.h"
+#include "profile/formats/html.h"
+#include "profile/formats/otlp.h"
+#include "profile/formats/pprof.h"
+#include "profile/formats/speedscope.h"
+
+static const char json_type[] = "application/json";
+
+static const struct format formats[] = {
+	{ "html", { ".html", ".htm" }, "text/html; charset=utf-8", 0,
+	  html_encode },
+	{ "folded", { ".folded", ".txt" }, "text/plain; charset=utf-8", 0,
+	  folded_encode },
+	{ "pprof", { ".pb.gz", ".pprof" }, "application/octet-stream",
+	  FORMAT_NEEDS_THREADS, pprof_encode },
+	{ "otlp", { ".otlp" }, "application/x-protobuf",
+	  FORMAT_NEEDS_TIMES | FORMAT_NEEDS_THREADS, otlp_encode_file },
+	{ "speedscope", { ".speedscope.json" }, json_type, FORMAT_NEEDS_TIMES,
+	  speedscope_encode },
+	{ "firefox", { ".firefox.json" }, json_type,
+	  FORMAT_NEEDS_TIMES | FORMAT_NEEDS_THREADS, firefox_encode },
+};
+#define FORMATS	(sizeof(formats) / sizeof(formats[0]))
+
+const struct format *format_at(uint32_t number)
+{
+	return number - 1 < FORMATS ? &formats[number - 1] : NULL;
+}
+
+uint32_t format_named(const char *name)
+{
+	for (uint32_t i = 0; i < FORMATS; i++) {
+		if (!strcmp(name, formats[i].name))
+			return i + 1;
+	}
+	return FORMAT_NONE;
+}
+
+uint32_t format_of(const char *path)
+{
+	size_t len = strlen(path);
+
+	for (uint32_t i = 0; i < FORMATS; i++) {
+		for (const char *const *e = formats[i].endings; *e; e++) {
+			size_t n = strlen(*e);
+
+			if (len > n && !strcmp(path + len - n, *e))
+				return i + 1;
+		}
+	}
+	return FORMAT_NONE;
+}
+
+/* One more word of a list, which is the last or not. */
+static void format_list_add(char *buf, size_t size, const char *word, bool last)
+{
+	size_t len = strlen(buf);
+
+	snprintf(buf + len, size - len, "%s%s",
+		 !len ? "" : last ? " or " : ", ", word);
+}
+
+const char *format_names(char *buf, size_t size)
+{
+	buf[0] = '\0';
+	for (uint32_t i = 0; i < FORMATS; i++)
+		format_list_add(buf, size, formats[i].name, i == FORMATS - 1);
+	return buf;
+}
+
+const char *format_endings(char *buf, size_t size)
+{
+	buf[0] = '\0';
+	for (uint32_t i = 0; i < FORMATS; i++) {
+		for (const char *const *e = formats[i].endings; *e; e++)
+			format_list_add(buf, size, *e,
+					i == FORMATS - 1 && !e[1]);
+	}
+	return buf;
+}
