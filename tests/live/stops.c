@@ -39,7 +39,7 @@
 struct state {
 	struct stops *skel;
 	struct tables tables;
-	struct ring_buffer *needs;
+	struct ring_buffer *requests;
 	char *path[EXES_MAX];	/* by number */
 	uint32_t n_exes;
 	bool installed;		/* since it was last set to false */
@@ -145,10 +145,10 @@ static void start(struct state *s)
 	if (r)
 		die("tables_init", r);
 	s->n_exes = EXE_FIRST;
-	s->requests = ring_buffer__new(bpf_map__fd(s->skel->maps.requests), on_request,
-				    s, NULL);
+	s->requests = ring_buffer__new(bpf_map__fd(s->skel->maps.requests),
+				       on_request, s, NULL);
 	if (!s->requests)
-		die("needs", errno);
+		die("requests", errno);
 	install_vdso(s);
 	r = stops__attach(s->skel);
 	if (r)

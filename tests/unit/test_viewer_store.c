@@ -340,6 +340,60 @@ TEST(kinds_leave_only_their_frames)
 	store_fini(&s);
 }
 
+/* One sample: a kernel frame in a cut stack of the process that ended early. */
+static void add_ended(struct store *s, enum stop_reason stop)
+{
+	struct batch_builder *b = batch_builder_new(19);
+	struct batch_resource r = { .pid = 7, .comm = str(b, "early") };
+	uint32_t v[] = {
+		frame(b, BATCH_FRAME_KERNEL, "in_kernel", 0, 1),
+		frame(b, BATCH_FRAME_NATIVE, "in_process", 0, 2),
+		frame(b, BATCH_FRAME_CUT, "", 0, 0),
+	};
+	size_t len;
+	void *data;
+
+	event(b, batch_resource(b, &r), 7, "early", stop, v, 3, START);
+	CHECK_EQ(batch_builder_finish(b, START, START + 5 * SECOND, &data, &len),
+		 0);
+	batch_builder_free(b);
+	CHECK_EQ(store_add(s, data, len, START + 5 * SECOND), 0);
+}
+
+static int count_markers(const struct store *s, uint32_t kinds)
+{
+	struct query q = { .from_ns = START, .to_ns = START + 5 * SECOND,
+			   .kinds = kinds };
+	struct selection sel;
+	struct tree t;
+	int n = 0;
+
+	CHECK_EQ(select_batch(s, &q, NULL, false, &sel), 0);
+	CHECK_EQ(sel.samples, 1);
+	CHECK_EQ(tree_build(&t, &sel.b), 0);
+	for (uint32_t i = 0; i < t.n_labels; i++)
+		n += t.labels[i].kind == KIND_MARKER;
+	tree_fini(&t);
+	selection_fini(&sel);
+	return n;
+}
+
+/* What a mark stands for are frames of the process: with the kernel's alone
+ * nothing is missing. */
+TEST(marks_of_missing_frames_stay_with_user_frames)
+{
+	struct store s;
+
+	store_init(&s, 1 << 30, HOUR);
+	add_ended(&s, STOP_NO_TABLE);
+	CHECK_EQ(count_markers(&s, 0), 2);
+	CHECK_EQ(count_markers(&s, 1u << BATCH_FRAME_NATIVE), 2);
+	CHECK_EQ(count_markers(&s, 1u << BATCH_FRAME_NATIVE |
+				   1u << BATCH_FRAME_KERNEL), 2);
+	CHECK_EQ(count_markers(&s, 1u << BATCH_FRAME_KERNEL), 0);
+	store_fini(&s);
+}
+
 TEST(reversed_trees_begin_with_leaves)
 {
 	struct batch b;

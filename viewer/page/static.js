@@ -72,11 +72,14 @@ function staticMain()
 		return [...sum].sort((a, b) => b[1] - a[1]).slice(0, 100).map(([v, n]) => [v, v, n]);
 	}
 
-	/* processes and marks of what is missing are of no kind */
+	/* a mark stands for missing frames of the process: none of the kernel's */
 	const keepFrame = (i) => {
-		const k = KINDS[whole.labels[3 * all.label[i] + 2]]?.filter;
+		const kind = whole.labels[3 * all.label[i] + 2], wanted = state.filters.get("kind");
+		const key = KINDS[kind]?.filter;
 
-		return !k || !state.filters.has("kind") || chosen("kind", k);
+		if (!wanted || !kind)
+			return true;
+		return key ? wanted.has(key) : wanted.size > 1 || !wanted.has("kernel");
 	};
 
 	source.changed = () => {

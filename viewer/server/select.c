@@ -38,14 +38,33 @@ static int select_room(struct selecting *s, uint32_t sample)
 	return 0;
 }
 
+/*
+ * Only kernel frames are kept: they are whole.  What ended a stack early, or cut
+ * it, left out frames of the process, and those were not asked for.
+ */
+static bool select_kernel_only(const struct query *q)
+{
+	return q->kinds == 1u << BATCH_FRAME_KERNEL;
+}
+
+/* Kinds of the frames that are kept; beside user frames the mark of a cut. */
+static uint32_t select_kinds(const struct query *q)
+{
+	if (!q->kinds)
+		return REMAP_ALL;
+	return select_kernel_only(q) ? q->kinds :
+				       q->kinds | 1u << BATCH_FRAME_CUT;
+}
+
 /* The meant samples of one segment.  which: 0, or 1 for the base. */
 static int add_counts(struct selecting *s, const struct match *m,
 		      const uint32_t *counts, int which)
 {
 	struct remap r = {
 		.to = s->b, .from = &m->seg->b,
-		.kinds = m->q->kinds ? m->q->kinds : REMAP_ALL,
+		.kinds = select_kinds(m->q),
 	};
+	bool kernel = select_kernel_only(m->q);
 	int error = remap_init(&r);
 
 	for (uint32_t i = 0; i < batch_n(r.from, BATCH_SAMPLES) && !error; i++) {
@@ -57,7 +76,8 @@ static int add_counts(struct selecting *s, const struct match *m,
 			continue;
 		sample = batch_sample(s->b, stack,
 				      s->threads ? remap_attr(&r, v->attr) : 0,
-				      remap_named(&r, v->resource), v->stop);
+				      remap_named(&r, v->resource),
+				      kernel ? STOP_COMPLETE : v->stop);
 		if (sample == UINT32_MAX)
 			break;		/* batch_builder_finish() says why */
 		error = select_room(s, sample);

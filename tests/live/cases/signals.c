@@ -59,10 +59,20 @@ LINK static void interrupted(void)
 	sink += pad[0];
 }
 
+static void timer_signal(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGVTALRM);
+	pthread_sigmask(how, &set, NULL);
+}
+
 LINK static void *outer(void *alternate)
 {
 	stack_t alt = { .ss_sp = alternate, .ss_size = STACK };
 
+	timer_signal(SIG_UNBLOCK);
 	if (alternate)
 		sigaltstack(&alt, NULL);
 	for (;;) {
@@ -79,12 +89,14 @@ static void *pages(void *at)
 		    -1, 0);
 }
 
-/* A thread on a stack that lies below everything. */
+/* A thread on a stack that lies below everything.  The timer's signal is the
+ * process's: while the thread is in its handler, this one would get it. */
 LINK static void low_thread(void)
 {
 	pthread_attr_t attr;
 	pthread_t t;
 
+	timer_signal(SIG_BLOCK);
 	pthread_attr_init(&attr);
 	pthread_attr_setstack(&attr, pages(LOW), STACK);
 	pthread_create(&t, &attr, outer, pages(NULL));
