@@ -8,8 +8,10 @@
  *	get TID		the stack where the thread last left its CPU; asked once
  *			a stop	-> none | again | REASON FLAGS PC:SP:WORD ...
  *
- * "again": files were met whose tables were not there; now they are.  Numbers
- * are hexadecimal; WORD is of bpf/record.h, and its number one of
+ * "again": files were met whose tables were not there; now they are, or will be
+ * asked for at the next stop: one that was asked for a moment ago may have been
+ * unmapped before we looked, and is mapped elsewhere now.  Numbers are
+ * hexadecimal; WORD is of bpf/record.h, and its number one of
  *	exe NUMBER	the file of that number			-> PATH
  * Tables are made and installed by the code of symbolizerd and loaderd.
  */
@@ -164,21 +166,34 @@ static void forget_asked(struct state *s)
 		bpf_map_delete_elem(fd, &key);
 }
 
+/* A frame in a file that BPF did not know: what follows is a guess. */
+static bool guessed(const struct stop *stop)
+{
+	for (uint32_t i = 0; i < stop->n && i < FRAMES_MAX; i++) {
+		if (stop->frame[i].word >> FRAME_KIND_SHIFT == FRAME_FILE)
+			return true;
+	}
+	return false;
+}
+
 static void get(struct state *s, uint32_t tid)
 {
 	static struct stop stop;
 	int fd = bpf_map__fd(s->skel->maps.stops);
+	bool none, unknown;
 
 	s->installed = false;
 	ring_buffer__consume(s->requests);
-	if (s->installed)
+	none = bpf_map_lookup_elem(fd, &tid, &stop) != 0;
+	unknown = !none && guessed(&stop);
+	if (s->installed || unknown)
 		forget_asked(s);
-	if (bpf_map_lookup_elem(fd, &tid, &stop)) {
+	if (none) {
 		puts("none");
 		return;
 	}
 	bpf_map_delete_elem(fd, &tid);
-	if (s->installed) {
+	if (s->installed || unknown) {
 		puts("again");
 		return;
 	}
