@@ -4,6 +4,8 @@
 A test file makes a Suite, adds tests by decorator, and calls run(): TAP on
 standard output, "# ..." for details.
 """
+import json
+import math
 import os
 import re
 import subprocess
@@ -151,6 +153,30 @@ def folded(path):
             text, _, n = line.rstrip("\n").rpartition(" ")
             stacks.append((text.split(";"), int(n)))
     return stacks
+
+
+def timed(path):
+    """[(ms since the start, frames root first)] of a .firefox.json file, one for
+    each sample; frames are called as in a .folded file."""
+    with open(path, encoding="utf-8") as f:
+        profile = json.load(f)
+    samples = []
+    for t in profile["threads"]:
+        process = re.sub(r" ?\(pid \d+\)$", "", t["processName"])
+        names = [re.sub(r" \(in .*\)$", "", s).replace(";", ":") for s in t["stringTable"]]
+        frames = [names[f[0]] + ("_[k]" if f[6] == 1 else "") for f in t["frameTable"]["data"]]
+        stacks = []	# a stack's prefix comes before it
+        for prefix, frame in t["stackTable"]["data"]:
+            stacks.append((stacks[prefix] if prefix is not None else [process]) + [frames[frame]])
+        for stack, time_ms, *_ in t["samples"]["data"]:
+            samples.append((time_ms, stacks[stack]))
+    return samples
+
+
+def least(share, n):
+    """The fewest of n that may be so where a share of all is: three standard
+    errors of a sample of n below."""
+    return share * n - 3 * math.sqrt(share * (1 - share) * n)
 
 
 def has_chain(frames, chain):

@@ -6,6 +6,7 @@ import shutil
 import struct
 
 from cases import HERE, Cases, need, only
+from live import least
 
 cases = Cases()
 CHAIN = "_start * main outer middle leaf"
@@ -195,7 +196,7 @@ def swapped(case):
     a = case.matching("_start * main first stay lib_run lib_outer_a lib_leaf_a")
     b = case.matching("_start * main second stay lib_run lib_outer_b lib_leaf_b")
     assert a and b, f"{a} before, {b} after it was written over"
-    assert a + b >= 0.95 * case.total(), f"names of the other: {a} + {b} of {case.total()}"
+    assert a + b >= least(case.share, case.total()), f"names of the other: {a} + {b} of {case.total()}"
 
 
 def swap(t, name, place):
@@ -204,7 +205,10 @@ def swap(t, name, place):
     t.start(t.build("loads", "loads.c"), name, place, a, b, "2")
 
 
-@cases.case("rewritten", "_start * main * stay lib_run *", check=swapped)
+# Each time it is another file, whose table comes a little later.  To write it
+# takes time, too (1 of 141).
+@cases.case("rewritten", "_start * main * stay lib_run *", share=0.97, check=swapped,
+            but=("[stack~ends:~*] lib_outer_* lib_leaf_*", 0.1))
 def rewritten(t, name):
     """a library that is written over in place between two uses"""
     swap(t, name, t.path("swap.so"))

@@ -136,7 +136,9 @@ simple("alloca", "_start * main allocates leaf", "allocates", "alloca()")
 simple("alloca-aligned", "_start * main allocates_aligned leaf", "allocates_aligned",
        "alloca() in a realigned stack")
 simple("nested-fn", "_start * main nests apply inner* leaf", "nests", "a nested function")
-simple("longjmp", "_start * main jumps *", "jumps", "longjmp()", share=0.9)
+# Once longjmp() has changed the stack nothing leads back: 6 % were there.
+simple("longjmp", "_start * main jumps *", "jumps", "longjmp()",
+       but=("[stack~ends:~unsupported] __longjmp", 0.1))
 simple("noreturn", "_start * main last never_returns leaf", "last",
        "a call that is a function's last instruction")
 simple("fits", "_start * main fits " + "deeper " * 1001 + "leaf", "fits", "1,000 frames deep")
@@ -165,7 +167,11 @@ def split(t, name):
     moment(t, name, "realigned", "-fsplit-stack")
 
 
-@cases.case("throws", "_start * main catches *")
+# libgcc's uw_install_context() overwrites what _Unwind_RaiseException() saved
+# with the handler's registers: until that has moved sp no CFI is true (gdb is
+# lost there, too).  Of a program that does nothing but throw 2 % were there.
+@cases.case("throws", "_start * main *", but=("[stack~ends:~*] catches _Unwind_RaiseException *", 0.04),
+            check=some("_start * main catches passes thrower __cxa_throw *", 0.5))
 def throws(t, name):
     """exceptions being thrown"""
     t.start(t.build(name, "throws.cc", cc="g++"), name)

@@ -26,6 +26,7 @@ void catches(void)
 	} catch (int i) {
 		sink = sink + i;
 	}
+	sink = sink + 1;	/* or __cxa_end_catch() is a tail call */
 }
 
 int main(int argc, char **argv)
