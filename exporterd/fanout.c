@@ -24,7 +24,8 @@ int fanout_init(struct fanout *f, struct evloop *loop,
 	f->resource = &cfg->resource;
 	for (f->n = 0; f->n < cfg->n_endpoints && r == 0; f->n++)
 		r = sender_init(&f->senders[f->n], loop,
-				&cfg->endpoints[f->n], on_outcome, f);
+				&cfg->endpoints[f->n], &cfg->resource,
+				on_outcome, f);
 	return r;
 }
 
@@ -34,13 +35,13 @@ void fanout_fini(struct fanout *f)
 		sender_fini(&f->senders[--f->n]);
 }
 
-static void add_request(struct fanout *f, uint64_t id, struct request *q)
+static void add_request(struct fanout *f, uint64_t id, struct request *q,
+			struct body *batch, struct otlp_range range)
 {
 	for (unsigned int i = 0; i < f->n; i++) {
 		struct sender *s = &f->senders[i];
-		struct body *b = request_body(q, s->endpoint->compression);
-		struct item *it = b ? item_new(b, id, q->samples, q->profiles) :
-				      NULL;
+		struct item *it = request_item(
+			q, id, s->endpoint->compression, batch, range);
 
 		if (it)
 			sender_add(s, it);
@@ -68,6 +69,7 @@ void fanout_add(struct fanout *f, uint64_t id, const struct batch *b)
 		(const char *const *)f->resource->v,
 	};
 	struct otlp_range left = otlp_all(b), now = left;
+	struct body *batch = f->n ? request_keep(b) : NULL;
 
 	do {
 		struct request q;
@@ -79,7 +81,7 @@ void fanout_add(struct fanout *f, uint64_t id, const struct batch *b)
 			continue;
 		}
 		if (r == 0)
-			add_request(f, id, &q);
+			add_request(f, id, &q, batch, now);
 		else
 			fanout_lost(f, id, q.samples, r);
 		request_fini(&q);
@@ -89,6 +91,7 @@ void fanout_add(struct fanout *f, uint64_t id, const struct batch *b)
 		if (now.n > left.n)
 			now.n = left.n;
 	} while (left.n);
+	body_put(batch);
 }
 
 static bool idle_from(const struct fanout *f, unsigned int first)

@@ -18,8 +18,10 @@ struct item *item_new(struct body *body, uint64_t id, uint64_t samples,
 
 void item_free(struct item *it)
 {
-	if (it)
-		body_put(it->body);
+	if (!it)
+		return;
+	body_put(it->body);
+	body_put(it->batch);
 	free(it);
 }
 
@@ -34,7 +36,7 @@ struct item *queue_pop(struct queue *q)
 		q->last = NULL;
 	it->next = NULL;
 	q->n--;
-	q->bytes -= it->body->len;
+	q->bytes -= item_bytes(it);
 	q->samples -= it->samples;
 	return it;
 }
@@ -44,9 +46,9 @@ struct item *queue_push(struct queue *q, struct item *it)
 	struct item *gone = NULL, **end = &gone;
 
 	it->next = NULL;
-	if (it->body->len > q->max_bytes || q->max_n == 0)
+	if (item_bytes(it) > q->max_bytes || q->max_n == 0)
 		return it;
-	while (q->n >= q->max_n || q->max_bytes - q->bytes < it->body->len) {
+	while (q->n >= q->max_n || q->max_bytes - q->bytes < item_bytes(it)) {
 		*end = queue_pop(q);
 		end = &(*end)->next;
 	}
@@ -56,7 +58,7 @@ struct item *queue_push(struct queue *q, struct item *it)
 		q->first = it;
 	q->last = it;
 	q->n++;
-	q->bytes += it->body->len;
+	q->bytes += item_bytes(it);
 	q->samples += it->samples;
 	return gone;
 }

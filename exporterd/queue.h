@@ -17,14 +17,23 @@
 #define QUEUE_BYTES	(64u << 20)
 #define QUEUE_ITEMS	256
 
-/* A batch, ready to be sent to one receiver. */
+/* Events of a batch, ready to be sent to one receiver. */
 struct item {
 	struct item *next;
 	uint64_t id;		/* of its MSG_BATCH */
-	uint64_t samples;
+	uint64_t samples;	/* events */
 	uint32_t profiles;	/* in the request */
 	struct body *body;	/* a reference; never NULL */
+	struct body *batch;	/* a reference to the whole batch, of which
+				 * these events are first ...; NULL: none */
+	uint32_t first;
 };
+
+/* Memory that it holds; what others hold, too, counts for each. */
+static inline size_t item_bytes(const struct item *it)
+{
+	return it->body->len + (it->batch ? it->batch->len : 0);
+}
 
 /* Takes a reference of its own to body.  NULL when memory is short. */
 struct item *item_new(struct body *body, uint64_t id, uint64_t samples,
@@ -33,7 +42,7 @@ void item_free(struct item *it);	/* accepts NULL */
 
 struct queue {
 	struct item *first, *last;
-	size_t n, bytes;	/* bytes of bodies */
+	size_t n, bytes;	/* bytes: item_bytes() of all */
 	size_t max_n, max_bytes;
 	uint64_t samples;
 };

@@ -9,9 +9,7 @@ int request_init(struct request *q, const struct batch *b,
 {
 	int r;
 
-	*q = (struct request){ 0 };
-	for (uint32_t i = 0; i < range.n; i++)
-		q->samples += b->samples[range.first + i].n;
+	*q = (struct request){ .samples = range.n };
 	r = otlp_encode_range(b, range, extra, &q->raw, &q->len);
 	if (r < 0)
 		return r;
@@ -31,4 +29,68 @@ struct body *request_body(struct request *q, enum compression c)
 	if (!q->bodies[c])
 		q->bodies[c] = body_make(q->raw, q->len, c);
 	return q->bodies[c];
+}
+
+struct body *request_keep(const struct batch *b)
+{
+	return body_make((const uint8_t *)b->hdr, b->hdr->bytes,
+			 COMPRESSION_ZSTD);
+}
+
+struct item *request_item(struct request *q, uint64_t id, enum compression c,
+			  struct body *batch, struct otlp_range range)
+{
+	struct body *body = request_body(q, c);
+	struct item *it = body ? item_new(body, id, q->samples, q->profiles) :
+				 NULL;
+
+	if (!it)
+		return NULL;
+	it->batch = batch ? body_get(batch) : NULL;
+	it->first = range.first;
+	return it;
+}
+
+/* An item of those events of the batch that `it` is of. */
+static struct item *request_part(const struct item *it, const struct batch *b,
+				 struct otlp_range range,
+				 const struct otlp_resource *extra)
+{
+	struct item *ret = NULL;
+	struct request q;
+
+	if (request_init(&q, b, range, extra) == 0)
+		ret = request_item(&q, it->id, it->body->compression,
+				   it->batch, range);
+	request_fini(&q);
+	return ret;
+}
+
+int request_halve(const struct item *it, const struct otlp_resource *extra,
+		  struct item *ret[2])
+{
+	uint32_t n = (uint32_t)it->samples, half = n / 2;
+	struct batch b;
+	uint8_t *raw;
+	int r;
+
+	if (n < 2)
+		return -ENODATA;
+	raw = it->batch ? body_raw(it->batch) : NULL;
+	if (!raw)
+		return -ENOMEM;
+	r = batch_open(raw, it->batch->raw_len, &b);
+	if (r == 0) {
+		ret[0] = request_part(it, &b, (struct otlp_range){
+			it->first, half }, extra);
+		ret[1] = request_part(it, &b, (struct otlp_range){
+			it->first + half, n - half }, extra);
+		r = ret[0] && ret[1] ? 0 : -ENOMEM;
+		if (r < 0) {
+			item_free(ret[0]);
+			item_free(ret[1]);
+		}
+	}
+	free(raw);
+	return r;
 }

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request - from a batch to the bodies of a request, one for each compression */
+/*
+ * request - from a batch to the bodies of a request, one for each compression
+ *
+ * A receiver may find a request too large when the batch is long gone.  So
+ * that a part of it can be encoded, each item keeps the whole batch, compressed
+ * and shared by all items of it.
+ */
 #ifndef EXPORTERD_REQUEST_H
 #define EXPORTERD_REQUEST_H
 
 #include "exporterd/body.h"
+#include "exporterd/queue.h"
 #include "ipc/batch.h"
 #include "profile/formats/otlp.h"
 
@@ -29,5 +36,22 @@ void request_fini(struct request *q);
 /* Made at the first call, the request's reference; NULL when memory is
  * short. */
 struct body *request_body(struct request *q, enum compression c);
+
+/* The whole batch for items to keep: a reference, or NULL when memory is
+ * short. */
+struct body *request_keep(const struct batch *b);
+
+/* An item of the request, whose range and batch (or NULL) are these.  NULL
+ * when memory is short. */
+struct item *request_item(struct request *q, uint64_t id, enum compression c,
+			  struct body *batch, struct otlp_range range);
+
+/*
+ * Two items of one that a receiver finds too large: the first half of its
+ * events and the rest, compressed as it is.  The item stays as it is.  Returns
+ * 0; -ENODATA for a single event; -ENOMEM, when nothing was made; -EPROTO.
+ */
+int request_halve(const struct item *it, const struct otlp_resource *extra,
+		  struct item *ret[2]);
 
 #endif /* EXPORTERD_REQUEST_H */

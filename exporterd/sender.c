@@ -7,7 +7,7 @@
 
 #include "common/clock.h"
 #include "exporterd/answer.h"
-#include "exporterd/split.h"
+#include "exporterd/request.h"
 
 #define VERSION_HEADER	"OTLP-Profiles-Development-Version: 1"
 
@@ -24,11 +24,14 @@ static bool is_too_large(const struct sender *s, const struct item *it)
 /* cur becomes its first part, as often as is known to be needed. */
 static bool split(struct sender *s)
 {
+	const struct otlp_resource extra = {
+		(const char *const *)s->resource->v,
+	};
 	bool done = false;
 
 	do {
 		struct item *half[2];
-		int r = split_item(s->cur, half);
+		int r = request_halve(s->cur, &extra, half);
 
 		if (r < 0) {
 			if (r != -ENODATA)
@@ -321,7 +324,7 @@ static void on_again(void *arg)
 /* --- life ----------------------------------------------------------------- */
 
 int sender_init(struct sender *s, struct evloop *loop,
-		const struct endpoint *endpoint,
+		const struct endpoint *endpoint, const struct pairs *resource,
 		void (*outcome)(void *arg, const struct sender *s, uint64_t id,
 				uint64_t samples, enum batch_outcome o),
 		void *arg)
@@ -333,7 +336,7 @@ int sender_init(struct sender *s, struct evloop *loop,
 
 	*s = (struct sender){
 		.backoff = { SENDER_FIRST_NS, SENDER_MAX_NS, 0 },
-		.endpoint = endpoint, .outcome = outcome, .arg = arg,
+		.endpoint = endpoint, .resource = resource, .outcome = outcome, .arg = arg,
 	};
 	queue_init(&s->queue, QUEUE_ITEMS, QUEUE_BYTES);
 	r = timer_init(&s->again, loop, on_again, s);
@@ -390,10 +393,10 @@ uint64_t sender_samples(const struct sender *s)
 
 uint64_t sender_bytes(const struct sender *s)
 {
-	uint64_t n = s->queue.bytes + (s->cur ? s->cur->body->len : 0);
+	uint64_t n = s->queue.bytes + (s->cur ? item_bytes(s->cur) : 0);
 
 	for (const struct item *it = s->parts; it; it = it->next)
-		n += it->body->len;
+		n += item_bytes(it);
 	return n;
 }
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "common/log.h"
+#include "common/pairs.h"
 #include "exporterd/backoff.h"
 #include "exporterd/http.h"
 #include "exporterd/queue.h"
@@ -34,6 +35,7 @@
 
 struct sender {
 	const struct endpoint *endpoint;
+	const struct pairs *resource;	/* attributes of every request */
 	struct http http;
 	struct queue queue;
 	struct item *parts;	/* of one that was split, by next: come first */
@@ -60,9 +62,9 @@ struct sender {
 	void *arg;
 };
 
-/* endpoint is borrowed.  Returns 0 or -errno; sender_fini() accepts either. */
+/* endpoint and resource are borrowed.  Returns 0 or -errno; sender_fini() accepts either. */
 int sender_init(struct sender *s, struct evloop *loop,
-		const struct endpoint *endpoint,
+		const struct endpoint *endpoint, const struct pairs *resource,
 		void (*outcome)(void *arg, const struct sender *s, uint64_t id,
 				uint64_t samples, enum batch_outcome o),
 		void *arg);

@@ -14,7 +14,8 @@
 #include "profile/formats/dictionary.h"
 
 struct sample_key {
-	uint32_t resource, stack, attr, stop, sample;
+	uint32_t resource, stack, attr, stop;
+	uint32_t first, n;	/* its times */
 };
 
 struct enc {
@@ -142,11 +143,9 @@ static void sample(struct enc *e, const struct sample_key *k, size_t n)
 	pb_packed(w, 2, attrs, dict_sample_attrs(&e->dict, k->attr, k->stop,
 						  attrs));
 	times = pb_begin(w, 5);
-	for (size_t i = 0; i < n; i++) {
-		const struct batch_sample *s = &e->b->samples[k[i].sample];
-
-		buffer_add(w, e->b->times + s->first, s->n * sizeof(uint64_t));
-	}
+	for (size_t i = 0; i < n; i++)
+		buffer_add(w, e->b->times + k[i].first,
+			   k[i].n * sizeof(uint64_t));
 	pb_end(w, times);
 	pb_end(w, mark);
 }
@@ -163,7 +162,7 @@ static int by_identity(const void *a, const void *b)
 		return x->attr < y->attr ? -1 : 1;
 	if (x->stop != y->stop)
 		return x->stop < y->stop ? -1 : 1;
-	return x->sample < y->sample ? -1 : 1;
+	return x->first < y->first ? -1 : 1;
 }
 
 static void otlp_value_type(struct enc *e, unsigned int field, const char *type,
@@ -224,23 +223,45 @@ static void resource_profiles(struct enc *e, const struct sample_key *k,
 
 /* --- a request ---------------------------------------------------------- */
 
-static void otlp_write_request(struct enc *e)
+/* What of sample i lies within the range: its first time, and how many. */
+static uint32_t otlp_within(const struct batch *b, struct otlp_range r,
+			    uint32_t i, uint32_t *first)
 {
-	size_t n = e->range.n, i, run, mark;
+	uint32_t from = b->samples[i].first, to = from + b->samples[i].n;
+	uint32_t end = r.first + r.n;
 
-	for (i = 0; i < n; i++) {
-		uint32_t at = e->range.first + (uint32_t)i;
-		const struct batch_sample *s = &e->b->samples[at];
+	*first = from > r.first ? from : r.first;
+	to = to < end ? to : end;
+	return to > *first ? to - *first : 0;
+}
 
-		e->order[i] = (struct sample_key){
+/* The samples of the range into order: how many. */
+static size_t otlp_choose(struct enc *e)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < batch_n(e->b, BATCH_SAMPLES); i++) {
+		const struct batch_sample *s = &e->b->samples[i];
+		uint32_t first, times = otlp_within(e->b, e->range, i, &first);
+
+		if (!times)
+			continue;
+		e->order[n++] = (struct sample_key){
 			.resource = s->resource,
 			.stack = dict_stack(&e->dict, s->stack),
 			.attr = s->attr,
 			/* all that are not early are one */
 			.stop = batch_early_end(s->stop) ? s->stop : 0,
-			.sample = at,
+			.first = first, .n = times,
 		};
 	}
+	return n;
+}
+
+static void otlp_write_request(struct enc *e)
+{
+	size_t n = otlp_choose(e), i, run, mark;
+
 	qsort(e->order, n, sizeof(*e->order), by_identity);
 	for (i = 0; i < n; i += run) {
 		for (run = 1; i + run < n; run++) {
@@ -263,7 +284,7 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 
 	if (range.n == 0)
 		return -ENODATA;
-	e.order = calloc(range.n, sizeof(*e.order));
+	e.order = calloc(batch_n(b, BATCH_SAMPLES), sizeof(*e.order));
 	r = dict_init(&e.dict, b);
 	if (r == 0 && e.order)
 		otlp_write_request(&e);
@@ -314,9 +335,11 @@ uint32_t otlp_profiles(const struct batch *b, struct otlp_range r)
 
 	if (!seen)
 		return 0;
-	for (uint32_t i = 0; i < r.n; i++) {
-		uint8_t *s = &seen[b->samples[r.first + i].resource];
+	for (uint32_t i = 0, first; i < batch_n(b, BATCH_SAMPLES); i++) {
+		uint8_t *s = &seen[b->samples[i].resource];
 
+		if (!otlp_within(b, r, i, &first))
+			continue;
 		n += !*s;
 		*s = 1;
 	}

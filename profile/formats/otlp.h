@@ -60,17 +60,19 @@ int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
 int otlp_encode_file(const struct batch *b, const struct profile_info *info,
 		     struct buffer *out);
 
-/* Some of a batch's BATCH_SAMPLES: n of them, `first` and those after it. */
+/* Some of a batch's events (BATCH_TIMES): n of them, `first` and those after
+ * it. */
 struct otlp_range {
 	uint32_t first, n;
 };
 
 static inline struct otlp_range otlp_all(const struct batch *b)
 {
-	return (struct otlp_range){ 0, batch_n(b, BATCH_SAMPLES) };
+	return (struct otlp_range){ 0, batch_n(b, BATCH_TIMES) };
 }
 
-/* otlp_encode() of a part of b, which r must lie within. */
+/* otlp_encode() of a part of b, which r must lie within.  The dictionary has
+ * only what these events need. */
 int otlp_encode_range(const struct batch *b, struct otlp_range r,
 		      const struct otlp_resource *extra, uint8_t **ret,
 		      size_t *len);

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-FUZZ += otlp_answer otlp_split os_release
+FUZZ += otlp_answer os_release
 fuzz_os_release_SRCS := exporterd/resource.c common/pairs.c common/log.c common/log_quote.c
 fuzz_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
 	profile/formats/otlp.pb-c.c common/log.c common/log_quote.c
 fuzz_otlp_answer_LIBS := -lprotobuf-c -lcurl
-fuzz_otlp_split_SRCS := exporterd/split.c exporterd/queue.c exporterd/body.c \
-	profile/formats/otlp.pb-c.c
-fuzz_otlp_split_LIBS := -lprotobuf-c -lz -lzstd
 
 $(O)/fuzzer/profile/formats/otlp.pb-c.o: $(O)/profile/formats/otlp.pb-c.c
 	@mkdir -p $(@D)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-UNIT += otlp otlp_answer otlp_body otlp_split queue exporter_config \
+UNIT += otlp otlp_answer otlp_body request sender queue exporter_config \
 	exporter_resource backoff
 unit_otlp_SRCS := $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
 unit_otlp_LIBS := -lprotobuf-c -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
@@ -8,10 +8,15 @@ unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
 unit_otlp_answer_LIBS := -lprotobuf-c -lcurl
 unit_otlp_body_SRCS := exporterd/body.c
 unit_otlp_body_LIBS := -lz -lzstd -Wl,--wrap=malloc,--wrap=calloc
-unit_otlp_split_SRCS := exporterd/split.c exporterd/queue.c exporterd/body.c \
+REQUEST := exporterd/request.c exporterd/queue.c exporterd/body.c \
 	$(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
-unit_otlp_split_LIBS := -lprotobuf-c -lxxhash -lz -lzstd \
+unit_request_SRCS := $(REQUEST)
+unit_request_LIBS := -lprotobuf-c -lxxhash -lz -lzstd \
 	-Wl,--wrap=malloc,--wrap=calloc
+unit_sender_SRCS := $(REQUEST) exporterd/sender.c exporterd/answer.c \
+	exporterd/backoff.c common/log.c common/log_quote.c
+unit_sender_LIBS := -lprotobuf-c -lxxhash -lz -lzstd -lcurl \
+	-Wl,--wrap=clock_gettime
 unit_queue_SRCS := exporterd/queue.c exporterd/body.c
 unit_queue_LIBS := -lz -lzstd
 unit_exporter_config_SRCS := exporterd/config.c exporterd/endpoint.c \
@@ -24,9 +29,8 @@ unit_backoff_SRCS := exporterd/backoff.c
 unit_backoff_LIBS := -lcurl
 
 $(O)/san/tests/unit/test_otlp.o $(O)/san/tests/unit/test_otlp_answer.o \
-$(O)/san/tests/unit/test_otlp_split.o \
-$(O)/san/exporterd/answer.o $(O)/fuzzer/exporterd/answer.o \
-$(O)/san/exporterd/split.o $(O)/fuzzer/exporterd/split.o: \
+$(O)/san/tests/unit/test_request.o $(O)/san/tests/unit/test_sender.o \
+$(O)/san/exporterd/answer.o $(O)/fuzzer/exporterd/answer.o: \
 	$(O)/profile/formats/otlp.pb-c.h
 
 # for tests/live/test_exporter.sh

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporterd/split.h"
+#include "exporterd/request.h"
 
 #include <errno.h>
 #include <string.h>
@@ -47,12 +47,10 @@ static uint32_t stack(struct batch_builder *b, unsigned int i)
 	return batch_stack(b, v, 4);
 }
 
-/* EVENTS events; the last MANY are one sample in OTLP. */
-static uint8_t *make(size_t *ret)
+/* EVENTS events; the last MANY are one sample. */
+static void *make(struct batch *ret)
 {
 	struct batch_builder *b = batch_builder_new(20);
-	struct batch batch;
-	uint8_t *data;
 	size_t len;
 	void *p;
 
@@ -70,10 +68,26 @@ static uint8_t *make(size_t *ret)
 	}
 	CHECK(batch_builder_finish(b, START, START + EVENTS, &p, &len) == 0);
 	batch_builder_free(b);
-	CHECK(batch_open(p, len, &batch) == 0);
-	CHECK(otlp_encode(&batch, NULL, &data, ret) == 0);
-	free(p);
-	return data;
+	CHECK(batch_open(p, len, ret) == 0);
+	CHECK(batch_n(ret, BATCH_SAMPLES) < EVENTS - MANY + 2);
+	return p;
+}
+
+static struct item *item(const struct batch *b, enum compression c)
+{
+	struct body *whole = request_keep(b);
+	struct request q;
+	struct item *it;
+
+	CHECK(whole);
+	CHECK_EQ(request_init(&q, b, otlp_all(b), NULL), 0);
+	CHECK_EQ(q.samples, EVENTS);
+	it = request_item(&q, 7, c, whole, otlp_all(b));
+	CHECK(it);
+	CHECK_EQ(item_bytes(it), it->body->len + whole->len);
+	request_fini(&q);
+	body_put(whole);
+	return it;
 }
 
 /* --- what each event says, as a number ------------------------------------------- */
@@ -120,7 +134,7 @@ static uint64_t add_location(uint64_t h, const Dictionary *d, int32_t i)
 
 	h = add_number(h, l->address);
 	h = add(h, d->string_table[m->filename_strindex]);
-	h = add_number(h, m->memory_limit);
+		h = add_number(h, m->memory_limit);
 	h = add_attributes(h, d, m->attribute_indices, m->n_attribute_indices);
 	h = add_attributes(h, d, l->attribute_indices, l->n_attribute_indices);
 	for (size_t k = 0; k < l->n_lines; k++) {
@@ -211,152 +225,115 @@ static void sort(struct said *s)
 
 /* --- tests ------------------------------------------------------------------------ */
 
-TEST(split_halves_say_together_what_the_whole_says)
+static void say_item(struct said *to, const struct item *it)
 {
-	struct said whole = { .n = 0 }, halves = { .n = 0 };
-	struct split_part p[2];
-	size_t len;
-	uint8_t *data = make(&len);
+	size_t before = to->n;
+	uint8_t *raw = body_raw(it->body);
 
-	say(&whole, data, len);
-	CHECK_EQ(whole.n, EVENTS);
-	CHECK_EQ(split_request(data, len, p), 0);
-	CHECK_EQ(p[0].samples, EVENTS / 2);
-	CHECK_EQ(p[1].samples, EVENTS - EVENTS / 2);
-	CHECK(p[0].len < len && p[1].len < len);
-	for (int i = 0; i < 2; i++) {
-		size_t before = halves.n;
-
-		say(&halves, p[i].data, p[i].len);
-		CHECK_EQ(halves.n - before, p[i].samples);
-		free(p[i].data);
-	}
-	sort(&whole);
-	sort(&halves);
-	CHECK(memcmp(&whole, &halves, sizeof(whole)) == 0);
-	free(data);
+	CHECK(raw);
+	say(to, raw, it->body->raw_len);
+	CHECK_EQ(to->n - before, it->samples);
+	free(raw);
 }
 
-static void split_all(const uint8_t *data, size_t len, struct said *leaves)
+TEST(halves_say_together_what_the_whole_says)
 {
-	struct split_part p[2];
-	int r = split_request(data, len, p);
+	for (int c = 0; c < COMPRESSION__KINDS; c++) {
+		struct said whole = { .n = 0 }, halves = { .n = 0 };
+		struct batch b;
+		void *mem = make(&b);
+		struct item *it = item(&b, (enum compression)c), *half[2];
+
+		say_item(&whole, it);
+		CHECK_EQ(whole.n, EVENTS);
+		CHECK_EQ(request_halve(it, NULL, half), 0);
+		CHECK_EQ(it->samples, EVENTS);
+		CHECK_EQ(half[0]->samples, EVENTS / 2);
+		CHECK_EQ(half[1]->samples, EVENTS - EVENTS / 2);
+		for (int i = 0; i < 2; i++) {
+			CHECK_EQ(half[i]->id, 7);
+			CHECK_EQ(half[i]->body->compression, c);
+			CHECK(half[i]->profiles > 0 &&
+			      half[i]->profiles <= it->profiles);
+			CHECK(half[i]->body->raw_len < it->body->raw_len);
+			CHECK(half[i]->batch == it->batch);
+			say_item(&halves, half[i]);
+			item_free(half[i]);
+		}
+		sort(&whole);
+		sort(&halves);
+		CHECK(memcmp(&whole, &halves, sizeof(whole)) == 0);
+		item_free(it);
+		free(mem);
+	}
+}
+
+/* Takes it over. */
+static void halve_all(struct item *it, struct said *leaves)
+{
+	struct item *half[2];
+	int r = request_halve(it, NULL, half);
 
 	if (r == -ENODATA) {
-		size_t before = leaves->n;
-
-		say(leaves, data, len);
-		CHECK_EQ(leaves->n, before + 1);
+		CHECK_EQ(it->samples, 1);
+		CHECK_EQ(it->profiles, 1);
+		say_item(leaves, it);
+		item_free(it);
 		return;
 	}
 	CHECK_EQ(r, 0);
-	for (int i = 0; i < 2; i++) {
-		CHECK(p[i].profiles > 0);
-		split_all(p[i].data, p[i].len, leaves);
-		free(p[i].data);
-	}
+	CHECK_EQ(half[0]->samples + half[1]->samples, it->samples);
+	item_free(it);
+	halve_all(half[0], leaves);
+	halve_all(half[1], leaves);
 }
 
-TEST(split_goes_down_to_single_events)
+/* The events of one sample are parted, too. */
+TEST(halving_goes_down_to_single_events)
 {
 	struct said whole = { .n = 0 }, leaves = { .n = 0 };
-	size_t len;
-	uint8_t *data = make(&len);
+	struct batch b;
+	void *mem = make(&b);
+	struct item *it = item(&b, COMPRESSION_NONE);
 
-	say(&whole, data, len);
-	split_all(data, len, &leaves);
+	say_item(&whole, it);
+	halve_all(it, &leaves);
 	sort(&whole);
 	sort(&leaves);
+	CHECK_EQ(leaves.n, EVENTS);
 	CHECK(memcmp(&whole, &leaves, sizeof(whole)) == 0);
-	free(data);
+	free(mem);
 }
 
-TEST(split_items_keep_id_and_compression)
+TEST(an_item_without_its_batch_cannot_be_halved)
 {
-	size_t len;
-	uint8_t *data = make(&len);
+	struct batch b;
+	void *mem = make(&b);
+	struct item *it = item(&b, COMPRESSION_GZIP), *half[2];
 
-	for (int c = 0; c < COMPRESSION__KINDS; c++) {
-		struct said whole = { .n = 0 };
-		struct body *b = body_make(data, len, (enum compression)c);
-		struct item *it = item_new(b, 7, EVENTS, 5), *half[2];
-
-		CHECK(b && it);
-		CHECK_EQ(split_item(it, half), 0);
-		CHECK_EQ(it->samples, EVENTS);
-		CHECK_EQ(half[0]->samples + half[1]->samples, EVENTS);
-		for (int i = 0; i < 2; i++) {
-			uint8_t *raw = body_raw(half[i]->body);
-
-			CHECK(raw);
-			CHECK_EQ(half[i]->id, 7);
-			CHECK_EQ(half[i]->body->compression, c);
-			say(&whole, raw, half[i]->body->raw_len);
-			free(raw);
-			item_free(half[i]);
-		}
-		CHECK_EQ(whole.n, EVENTS);
-		it->samples = 1;
-		CHECK_EQ(split_item(it, half), -ENODATA);
-		item_free(it);
-		body_put(b);
-	}
-	free(data);
+	body_put(it->batch);
+	it->batch = NULL;
+	CHECK_EQ(request_halve(it, NULL, half), -ENOMEM);
+	item_free(it);
+	free(mem);
 }
 
-TEST(split_survives_every_failed_allocation)
+TEST(halving_survives_every_failed_allocation)
 {
-	size_t len;
-	uint8_t *data = make(&len);
-	struct body *b = body_make(data, len, COMPRESSION_GZIP);
-	struct item *it = item_new(b, 7, EVENTS, 5), *half[2];
+	struct batch b;
+	void *mem = make(&b);
+	struct item *it = item(&b, COMPRESSION_GZIP), *half[2];
 	int r = -1;
 
-	CHECK(b && it);
-	/* each takes as long as the ones before: not every one of them */
-	for (long n = 0; r; n += n < 50 ? 1 : 37) {
+	for (long n = 0; r; n++) {
 		CHECK(n < 100000);
 		fail_at = n;
-		r = split_item(it, half);
-		CHECK(r == 0 || r == -ENOMEM || r == -EPROTO);
+		r = request_halve(it, NULL, half);
+		CHECK(r == 0 || r == -ENOMEM);
 	}
 	fail_at = -1;
 	item_free(half[0]);
 	item_free(half[1]);
 	item_free(it);
-	body_put(b);
-	free(data);
-}
-
-static void try(const uint8_t *data, size_t len)
-{
-	struct split_part p[2];
-	int r = split_request(data, len, p);
-
-	CHECK(r == 0 || r == -ENODATA || r == -EPROTO || r == -ENOMEM);
-	if (r == 0) {
-		free(p[0].data);
-		free(p[1].data);
-	}
-}
-
-TEST(split_survives_every_truncation_and_bit_flip)
-{
-	size_t len;
-	uint8_t *data = make(&len);
-
-	for (size_t n = 0; n <= len; n += n < 200 ? 1 : 13) {
-		uint8_t *copy = malloc(n ? n : 1);
-
-		CHECK(copy);
-		memcpy(copy, data, n);
-		try(copy, n);
-		free(copy);
-	}
-	for (size_t bit = 0; bit < 8 * len; bit += 3) {
-		data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		try(data, len);
-		data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-	}
-	free(data);
+	free(mem);
 }

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A sender, beside HTTP, a timer and a clock that the test drives. */
+#include "exporterd/sender.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "exporterd/request.h"
+#include "tests/unit/harness.h"
+
+#define SECOND	1000000000ULL
+#define EVENTS	64
+
+/* --- the clock, the timer, HTTP ------------------------------------------------ */
+
+static uint64_t mono_ns = 1000 * SECOND;
+
+int __real_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	if (id != CLOCK_MONOTONIC)
+		return __real_clock_gettime(id, ts);
+	ts->tv_sec = (time_t)(mono_ns / SECOND);
+	ts->tv_nsec = (long)(mono_ns % SECOND);
+	return 0;
+}
+
+static bool timer_on;
+static uint64_t timer_wait;
+
+int timer_init(struct timer *t, struct evloop *loop, void (*fn)(void *arg),
+	       void *arg)
+{
+	*t = (struct timer){ .loop = loop, .fn = fn, .arg = arg };
+	timer_on = false;
+	return 0;
+}
+
+void timer_fini(struct timer *t)
+{
+	(void)t;
+}
+
+void timer_set(struct timer *t, uint64_t ns, uint64_t repeat_ns)
+{
+	(void)t;
+	CHECK_EQ(repeat_ns, 0);
+	timer_on = true;
+	timer_wait = ns;
+}
+
+void timer_stop(struct timer *t)
+{
+	(void)t;
+	timer_on = false;
+}
+
+static int post_fails;
+static unsigned int posts;
+
+int http_init(struct http *h, struct evloop *loop,
+	      const struct http_target *target,
+	      void (*done)(void *arg, const struct http_answer *answer),
+	      void *arg)
+{
+	CHECK(target->endpoint && target->url);
+	*h = (struct http){ .loop = loop, .done = done, .arg = arg };
+	return 0;
+}
+
+void http_fini(struct http *h)
+{
+	(void)h;
+}
+
+int http_post(struct http *h, const void *body, size_t len)
+{
+	CHECK(!h->busy && body && len);
+	posts++;
+	if (post_fails)
+		return -EIO;
+	h->busy = true;
+	return 0;
+}
+
+void http_cancel(struct http *h)
+{
+	h->busy = false;
+}
+
+/* --- a sender ---------------------------------------------------------------------- */
+
+static struct sender sender;
+static uint64_t outcomes[BATCH__OUTCOMES];
+static char url[] = "http://test";
+static const struct endpoint endpoint = {
+	.number = 1, .url = url, .shown_url = url,
+};
+static const struct pairs resource;
+
+static void outcome(void *arg, const struct sender *s, uint64_t id,
+		    uint64_t samples, enum batch_outcome o)
+{
+	(void)arg;
+	CHECK(s == &sender && id > 0);
+	outcomes[o] += samples;
+}
+
+static void begin(void)
+{
+	memset(outcomes, 0, sizeof(outcomes));
+	posts = 0;
+	post_fails = 0;
+	CHECK_EQ(sender_init(&sender, NULL, &endpoint, &resource, outcome,
+			     NULL), 0);
+}
+
+/* Every event of `events` that was added has one outcome. */
+static void end(uint64_t events)
+{
+	uint64_t sum = sender_samples(&sender);
+
+	for (int o = 0; o < BATCH__OUTCOMES; o++)
+		sum += outcomes[o];
+	CHECK_EQ(sum, events);
+	sender_fini(&sender);
+}
+
+/* Of n samples of one event each, with names that no compression shrinks. */
+static void add(uint64_t id, uint32_t n)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	struct batch batch;
+	struct body *whole;
+	struct request q;
+	struct item *it;
+	size_t len;
+	void *mem;
+
+	CHECK(b);
+	for (uint32_t i = 0; i < n; i++) {
+		char name[300];
+		uint32_t frame, fn;
+
+		memset(name, 'a' + (int)(i % 26), sizeof(name));
+		len = (size_t)snprintf(name, sizeof(name), "%u", i);
+		name[len] = '_';
+		fn = batch_function(b, &(struct batch_function){
+			.name = batch_string(b, name, sizeof(name)) });
+		frame = batch_frame(b, &(struct batch_frame){
+			.address = i, .function = fn,
+			.kind = BATCH_FRAME_KERNEL });
+		batch_event(b, batch_stack(b, &frame, 1), 0, 0, STOP_COMPLETE,
+			    1000 + i);
+	}
+	CHECK_EQ(batch_builder_finish(b, 1000, 2000, &mem, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(batch_open(mem, len, &batch), 0);
+	whole = request_keep(&batch);
+	CHECK(whole);
+	CHECK_EQ(request_init(&q, &batch, otlp_all(&batch), NULL), 0);
+	it = request_item(&q, id, COMPRESSION_NONE, whole, otlp_all(&batch));
+	CHECK(it);
+	request_fini(&q);
+	body_put(whole);
+	free(mem);
+	sender_add(&sender, it);
+}
+
+static void answer(long status, const char *retry_after)
+{
+	struct http_answer a = { .status = status, .error = "refused" };
+
+	CHECK(sender.http.busy);
+	snprintf(a.retry_after, sizeof(a.retry_after), "%s", retry_after);
+	sender.http.busy = false;
+	sender.http.done(sender.http.arg, &a);
+}
+
+static void wait_for_timer(void)
+{
+	CHECK(timer_on && !sender.http.busy);
+	mono_ns += timer_wait;
+	timer_on = false;
+	sender.again.fn(sender.again.arg);
+}
+
+/* --- tests -------------------------------------------------------------------------- */
+
+TEST(what_is_accepted_is_delivered)
+{
+	begin();
+	add(1, 5);
+	add(2, 7);
+	CHECK_EQ(posts, 1);
+	answer(200, "");
+	CHECK_EQ(outcomes[BATCH_DELIVERED], 5);
+	CHECK_EQ(posts, 2);
+	answer(204, "");
+	CHECK_EQ(outcomes[BATCH_DELIVERED], 12);
+	CHECK(sender_idle(&sender));
+	CHECK_EQ(sender.requests, 2);
+	end(12);
+}
+
+TEST(a_refusal_is_final)
+{
+	begin();
+	add(1, 5);
+	answer(400, "");
+	CHECK_EQ(outcomes[BATCH_REJECTED], 5);
+	CHECK(!timer_on && sender_idle(&sender));
+	end(5);
+}
+
+/* 0.5 s to 1.5 s at first, half as much more each time, at most 45 s; then the
+ * end after SENDER_GIVE_UP_NS. */
+TEST(retries_back_off_and_give_up)
+{
+	uint64_t base = SENDER_FIRST_NS, from;
+	unsigned int n = 0;
+
+	begin();
+	add(1, 5);
+	from = mono_ns;
+	while (sender.http.busy) {
+		answer(n % 2 ? 503 : 0, "");
+		if (!timer_on)
+			break;
+		CHECK(timer_wait >= base / 2 && timer_wait <= base * 3 / 2);
+		base += base / 2;
+		base = base < SENDER_MAX_NS ? base : SENDER_MAX_NS;
+		wait_for_timer();
+		n++;
+		CHECK_EQ(sender.retries, n);
+		CHECK_EQ(outcomes[BATCH_GAVE_UP], 0);
+	}
+	CHECK(n > 8 && n < 40);
+	CHECK(mono_ns - from <= SENDER_GIVE_UP_NS);
+	CHECK(mono_ns - from > SENDER_GIVE_UP_NS - 2 * SENDER_MAX_NS);
+	CHECK_EQ(outcomes[BATCH_GAVE_UP], 5);
+	/* the next begins anew */
+	add(2, 3);
+	answer(503, "");
+	CHECK(timer_on && timer_wait <= SENDER_FIRST_NS * 3 / 2);
+	wait_for_timer();
+	answer(200, "");
+	CHECK_EQ(outcomes[BATCH_DELIVERED], 3);
+	end(8);
+}
+
+TEST(retry_after_is_obeyed_as_far_as_it_makes_sense)
+{
+	static const char *const absurd[] = {
+		"999999999999999999999999", "86400", "301",
+		"Fri, 31 Dec 9999 23:59:59 GMT",
+	};
+
+	begin();
+	add(1, 5);
+	answer(429, "30");
+	CHECK(timer_on);
+	CHECK_EQ(timer_wait, 30 * SECOND);
+	wait_for_timer();
+	answer(429, "-5");
+	CHECK(timer_on && timer_wait <= 3 * SECOND);
+	wait_for_timer();
+	answer(429, "soon");
+	CHECK(timer_on && timer_wait <= 4 * SECOND);
+	wait_for_timer();
+	answer(200, "");
+	/* beyond the end of all tries, waiting is of no use */
+	for (uint64_t i = 0; i < 4; i++) {
+		add(2 + i, 1);
+		answer(503, absurd[i]);
+		CHECK(!timer_on);
+		CHECK_EQ(outcomes[BATCH_GAVE_UP], i + 1);
+	}
+	end(9);
+}
+
+TEST(a_request_that_cannot_be_sent_is_tried_again)
+{
+	begin();
+	post_fails = 1;
+	add(1, 5);
+	CHECK_EQ(posts, 1);
+	CHECK(timer_on);
+	post_fails = 0;
+	wait_for_timer();
+	CHECK_EQ(posts, 2);
+	answer(200, "");
+	CHECK_EQ(outcomes[BATCH_DELIVERED], 5);
+	end(5);
+}
+
+/* A receiver that takes at most `limit` bytes. */
+static void serve(size_t limit)
+{
+	for (int n = 0; sender.http.busy; n++) {
+		CHECK(n < 1000);
+		answer(sender.cur->body->raw_len > limit ? 413 : 200, "");
+	}
+	CHECK(!timer_on);
+}
+
+TEST(what_is_too_large_is_halved)
+{
+	size_t whole;
+	unsigned int before;
+
+	begin();
+	add(1, EVENTS);
+	whole = sender.cur->body->raw_len;
+	serve(whole / 3);
+	CHECK_EQ(outcomes[BATCH_DELIVERED], EVENTS);
+	CHECK(sender_idle(&sender));
+	CHECK(posts > 4 && posts < 12);
+	/* the next of this size is halved before it is tried */
+	before = posts;
+	add(2, EVENTS);
+	CHECK(sender.cur->body->raw_len <= whole / 2 + 1000);
+	serve(whole / 3);
+	CHECK_EQ(outcomes[BATCH_DELIVERED], 2 * EVENTS);
+	CHECK(posts - before < before);
+	/* ... and not any more after a while */
+	mono_ns += SENDER_TOO_LARGE_NS;
+	add(3, EVENTS);
+	CHECK_EQ(sender.cur->body->raw_len, whole);
+	serve(whole);
+	CHECK_EQ(outcomes[BATCH_DELIVERED], 3 * EVENTS);
+	end(3 * EVENTS);
+}
+
+TEST(a_sample_that_alone_is_too_large_is_refused)
+{
+	begin();
+	add(1, 1);
+	answer(413, "");
+	CHECK_EQ(outcomes[BATCH_REJECTED], 1);
+	CHECK(sender_idle(&sender) && !timer_on);
+	end(1);
+}
+
+/* It is not the size, whatever the receiver says: no 2 * 64 requests. */
+TEST(a_receiver_that_finds_everything_too_large_is_given_up_soon)
+{
+	begin();
+	add(1, EVENTS);
+	serve(0);
+	CHECK_EQ(outcomes[BATCH_REJECTED], EVENTS);
+	CHECK(posts <= 6 + 2 * SENDER_SINGLES_MAX);
+	CHECK(sender_idle(&sender));
+	end(EVENTS);
+}
+
+TEST(what_waits_too_long_is_pushed_out)
+{
+	begin();
+	add(1, 1);
+	for (uint64_t i = 0; i < QUEUE_ITEMS + 3; i++)
+		add(2 + i, 1);
+	CHECK_EQ(outcomes[BATCH_QUEUE_FULL], 3);
+	CHECK_EQ(sender_samples(&sender), QUEUE_ITEMS + 1);
+	sender_give_up(&sender);
+	CHECK_EQ(outcomes[BATCH_GAVE_UP], QUEUE_ITEMS + 1);
+	CHECK_EQ(sender_bytes(&sender), 0);
+	end(QUEUE_ITEMS + 4);
+}
+
+TEST(draining_ends_in_time)
+{
+	begin();
+	add(1, 4);
+	sender_drain(&sender, mono_ns + 2 * SECOND);
+	answer(503, "");
+	while (timer_on) {
+		wait_for_timer();
+		answer(503, "");
+	}
+	CHECK_EQ(outcomes[BATCH_GAVE_UP], 4);
+	end(4);
+}
+
+/* A held sender ends what it has begun, parts included, and nothing else. */
+TEST(holding_ends_what_was_begun)
+{
+	size_t whole;
+
+	begin();
+	add(1, EVENTS);
+	add(2, 5);
+	whole = sender.cur->body->raw_len;
+	answer(413, "");
+	answer(200, "");
+	sender_hold(&sender);
+	CHECK(!sender_held(&sender));
+	serve(whole);
+	CHECK(sender_held(&sender));
+	CHECK_EQ(outcomes[BATCH_DELIVERED], EVENTS);
+	CHECK_EQ(sender_samples(&sender), 5);
+	end(EVENTS + 5);
+}
