@@ -3,27 +3,7 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
-
-static bool define(struct drain *d, uint32_t number)
-{
-	struct ksym_name *name = &d->ksyms->names[number];
-	struct ksym_rec *rec;
-
-	if (name->epoch == d->epoch)
-		return true;
-	rec = trace_producer_reserve(d->to, sizeof(*rec));
-	if (!rec)
-		return false;
-	*rec = (struct ksym_rec){
-		.len = sizeof(*rec), .kind = REC_KSYM, .number = number,
-	};
-	strncpy(rec->name, name->name, KSYM_NAME_MAX - 1);
-	trace_producer_commit(d->to, sizeof(*rec));
-	name->epoch = d->epoch;
-	return true;
-}
 
 static bool drain_sound(const struct trace_rec *r, size_t len)
 {
@@ -33,16 +13,14 @@ static bool drain_sound(const struct trace_rec *r, size_t len)
 	       len == sizeof(*r) + 8 * ((size_t)r->n_kernel + r->n_user);
 }
 
-/* Kernel words of r as they go further, and their symbols defined. */
+/* Kernel words of r as they go further, their symbols defined before. */
 static bool kernel_words(struct drain *d, const struct trace_rec *r,
 			 uint64_t *words)
 {
 	for (uint32_t i = 0; i < r->n_kernel; i++) {
-		uint64_t off;
-		uint32_t n = ksyms_find(d->ksyms, r->words[i], i == 0, &off);
-
-		words[i] = FRAME_WORD(FRAME_KERNEL, n, off);
-		if (!define(d, n))
+		/* all but the leaf are return addresses */
+		if (!ksyms_word(d->ksyms, d->to, r->words[i] - (i > 0),
+				&words[i]))
 			return false;
 	}
 	return true;
@@ -95,7 +73,7 @@ int drain_init(struct drain *d, int ring_fd, struct ksyms *ksyms,
 void drain_to(struct drain *d, struct trace_producer *to)
 {
 	d->to = to;
-	d->epoch++;
+	ksyms_forget(d->ksyms);
 	d->written = 0;
 }
 

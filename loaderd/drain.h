@@ -20,7 +20,6 @@ struct drain {
 	struct ksyms *ksyms;
 	struct loader_stats *stats;
 	struct trace_producer *to;	/* NULL: no hub is connected */
-	uint32_t epoch;		/* of `to`: symbols are defined once in each */
 	uint64_t written;	/* records since the consumer was last woken */
 };
 
@@ -28,7 +27,7 @@ struct drain {
 int drain_init(struct drain *d, int ring_fd, struct ksyms *ksyms,
 	       struct loader_stats *stats);
 
-/* From now on write here (NULL: drop and count). */
+/* From now on write here (NULL: drop and count); symbols are defined anew. */
 void drain_to(struct drain *d, struct trace_producer *to);
 
 /* Take all that is in the BPF ring.  Returns the records taken, or -errno. */

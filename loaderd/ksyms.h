@@ -3,53 +3,50 @@
  * ksyms - kernel addresses become symbol numbers
  *
  * The kernel itself names an address (bpf_name()): no kallsyms, no CAP_SYSLOG.
- * A symbol is asked for once; its range is remembered.  Ranges are forgotten now and then, since
- * modules and BPF programs come and go; numbers of names never change.
+ * It is asked once for each symbol; what is kept is the range of addresses and
+ * the number that symbolizerd was given for its name.  Names are not kept:
+ * ranges are forgotten now and then, since modules and BPF programs come and
+ * go, and at each new trace ring.  A symbol then gets another number, and
+ * symbolizerd sees by its name that it is the same.
  */
 #ifndef LOADERD_KSYMS_H
 #define LOADERD_KSYMS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/record.h"
+#include "ipc/trace_ring.h"
 #include "loaderd/bpf.h"
 
-#define KSYM_NONE	0	/* number of "[unknown]" */
+#define KSYM_NONE	0	/* number of what the kernel has no name for */
+#define KSYM_RANGES	65536	/* remembered; then all are forgotten */
 
 struct ksym_range {
 	uint64_t start;
-	uint32_t size;
+	uint32_t size;		/* bytes */
 	uint32_t number;
 };
 
-struct ksym_name {
-	char *name;
-	uint32_t epoch;		/* last trace ring that it was defined in */
-};
-
-struct ksyms {
+struct ksyms {			/* zero-initialised but for .bpf */
 	struct bpf *bpf;	/* borrowed */
-	struct ksym_range *ranges;	/* sorted by start */
-	uint32_t n_ranges, cap_ranges;
-	struct ksym_name *names;
-	uint32_t n_names, cap_names;
-	uint32_t *hash;		/* number + 1, open addressing */
-	uint32_t hash_size;
-	uint64_t flushed_ns;
+	uint64_t forgot_ns;
+	uint32_t last;		/* number given */
+	uint32_t n;
+	struct ksym_range range[KSYM_RANGES];	/* sorted by start */
 };
-
-/* 0 or -ENOMEM. */
-int ksyms_init(struct ksyms *k, struct bpf *bpf);
 
 /*
- * Number and offset for an address; leaf: the address itself is meant, not
- * the instruction before it.  Never fails: KSYM_NONE, offset 0.
+ * The FRAME_KERNEL word of an address: symbol and offset in it, never the
+ * address.  A symbol met for the first time is defined in `to` before.  False:
+ * no room for that.
  */
-uint32_t ksyms_find(struct ksyms *k, uint64_t addr, bool leaf, uint64_t *off);
+bool ksyms_word(struct ksyms *k, struct trace_producer *to, uint64_t addr,
+		uint64_t *word);
 
-/* Forget ranges that are older than five minutes; cheap to call often. */
+void ksyms_forget(struct ksyms *k);
+
+/* Forget if the last time is five minutes ago; cheap to call often. */
 void ksyms_refresh(struct ksyms *k, uint64_t now);
 
 #endif /* LOADERD_KSYMS_H */

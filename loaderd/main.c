@@ -273,7 +273,7 @@ static void report(struct loaderd *l)
 	s->table_bytes = l->tables.elements * sizeof(union element);
 	s->rules = l->tables.n_rules;
 	s->slabs = l->tables.n_slabs;
-	s->ksyms = l->ksyms.n_names;
+	s->ksyms = l->ksyms.n;
 	s->cpus = l->sampling.n;
 	s->hub_connects = l->hub.connects;
 	s->offences = l->hub.offences;
@@ -381,8 +381,7 @@ static int setup_bpf(struct loaderd *l)
 		r = files_init(&l->files, bpf_files_fd(&l->bpf), &l->tables,
 			       &l->opener, &l->stats, l->opt.idle_s, &files_ops,
 			       l);
-	if (!r)
-		r = ksyms_init(&l->ksyms, &l->bpf);
+	l->ksyms.bpf = &l->bpf;
 	if (!r)
 		r = drain_init(&l->drain, bpf_ring_fd(&l->bpf), &l->ksyms,
 			       &l->stats);

@@ -85,7 +85,7 @@ static bool want_early_end(const struct hub *hub)
 		hub->traces.bytes > hub->traces.bytes_max / 4 * 3);
 }
 
-bool intake_record(struct hub *hub, const void *data, size_t len)
+bool intake_record(struct hub *hub, void *data, size_t len)
 {
 	enum record_verdict verdict = record_check(data, len);
 
@@ -105,6 +105,7 @@ bool intake_record(struct hub *hub, const void *data, size_t len)
 	}
 	ledger_received(&hub->ledger);
 	count_shape(&hub->stats, data);
+	ksyms_translate(&hub->ksyms, data);
 	if (!keep_event(hub, data))
 		ledger_dropped(&hub->ledger, 1);
 	else if (want_early_end(hub))

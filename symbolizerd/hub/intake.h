@@ -12,6 +12,6 @@ struct hub;
 
 /* Judge and book one record of len bytes, a copy aligned to 8.  False when it
  * makes no sense and is not even a sample. */
-bool intake_record(struct hub *hub, const void *data, size_t len);
+bool intake_record(struct hub *hub, void *data, size_t len);
 
 #endif /* SYMBOLIZERD_HUB_INTAKE_H */

@@ -7,51 +7,70 @@
 
 void ksyms_clear(struct ksyms *k)
 {
-	for (uint32_t i = 0; i < k->n; i++)
-		free(k->v[i]);
-	free(k->v);
+	for (uint32_t i = 0; i < k->names.n; i++)
+		free(k->names.v[i]);
+	free(k->names.v);
+	free(k->ours);
+	hash_free(&k->by_name);
 	*k = (struct ksyms){ 0 };
 }
 
-static int ksym_make_room(struct ksyms *k, uint32_t number)
+/* Our number of a name, KSYM_UNKNOWN without room. */
+static uint32_t ksym_intern(struct ksyms *k, const char *name)
 {
-	uint32_t n = k->n ? k->n : 256;
-	char **v;
+	uint64_t hash = hash_mix(k->seed, name, strlen(name));
+	struct hash_slot *s = hash_find(&k->by_name, hash);
+	char *copy;
 
-	if (number < k->n)
-		return 0;
-	while (n <= number)
-		n *= 2;
-	v = reallocarray(k->v, n, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	memset(v + k->n, 0, (n - k->n) * sizeof(*v));
-	k->v = v;
-	k->n = n;
-	return 0;
+	while (s && strcmp(k->names.v[hash_index(s)], name))
+		s = hash_next(&k->by_name, s);
+	if (s)
+		return hash_index(s);
+	if (k->names.n == KSYM_NAMES_MAX || !vector_reserve(&k->names, 1))
+		return KSYM_UNKNOWN;
+	copy = strdup(name);
+	if (!copy || !hash_add(&k->by_name, hash, k->names.n)) {
+		free(copy);
+		return KSYM_UNKNOWN;
+	}
+	k->names.v[k->names.n] = copy;
+	return k->names.n++;
 }
 
 int ksyms_set(struct ksyms *k, const struct ksym_rec *rec)
 {
-	int r = ksym_make_room(k, rec->number);
-	char *name;
+	uint32_t before = k->cap;
 
-	if (r < 0)
-		return r;
-	name = strdup(rec->name);
-	if (!name)
+	if (!k->names.n) {
+		k->seed = hash_seed();
+		if (!vector_push(&k->names, NULL))
+			return -ENOMEM;
+	}
+	if (!array_reserve(&k->ours, &k->cap, (uint64_t)rec->number + 1))
 		return -ENOMEM;
-	free(k->v[rec->number]);
-	k->v[rec->number] = name;
-	return 0;
+	memset(k->ours + before, 0, (k->cap - before) * sizeof(*k->ours));
+	k->ours[rec->number] = ksym_intern(k, rec->name);
+	return k->ours[rec->number] == KSYM_UNKNOWN ? -ENOMEM : 0;
+}
+
+void ksyms_translate(const struct ksyms *k, struct trace_rec *rec)
+{
+	for (uint32_t i = 0; i < rec->n_kernel; i++) {
+		uint32_t number = FRAME_NUMBER(rec->words[i]);
+
+		number = number < k->cap ? k->ours[number] : KSYM_UNKNOWN;
+		rec->words[i] = FRAME_WORD(FRAME_KERNEL, number,
+					   FRAME_PLACE(rec->words[i]));
+	}
 }
 
 const char *ksyms_find(const struct ksyms *k, uint32_t number, size_t *len,
 		       const char **owner)
 {
-	const char *name = number < k->n ? k->v[number] : NULL;
-	const char *module;
+	const char *name = "[unknown]", *module;
 
+	if (number != KSYM_UNKNOWN)
+		name = number < k->names.n ? k->names.v[number] : NULL;
 	if (!name)
 		return NULL;
 	module = strstr(name, " [");

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ksym - names of the kernel symbols that records refer to by number
+ * ksym - kernel symbols, by name
+ *
+ * loaderd numbers symbols as it meets them, forgets and numbers them again.  A
+ * record's numbers are exchanged for our own as it comes in: one for each name,
+ * so that the same stack is the same whatever loaderd called it.
  */
 #ifndef SYMBOLIZERD_HUB_KSYM_H
 #define SYMBOLIZERD_HUB_KSYM_H
@@ -9,21 +13,34 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
+#include "common/hash_table.h"
+#include "common/vector.h"
 
-struct ksyms {
-	char **v;		/* by number; NULL: not defined */
-	uint32_t n;
+#define KSYM_UNKNOWN	0	/* our number for what has no name */
+#define KSYM_NAMES_MAX	(1u << 17)	/* more stay unknown */
+
+struct ksyms {				/* zero-initialised */
+	uint64_t seed;
+	struct hash_table by_name;
+	VECTOR(char *) names;		/* [0]: NULL */
+	uint32_t *ours;			/* by loaderd's number */
+	uint32_t cap;			/* of ours */
 };
 
 void ksyms_clear(struct ksyms *k);
 
-/* Define a number by a record that was judged.  0 or -ENOMEM. */
+/* What loaderd's number means from now on; rec was judged.  0 or -ENOMEM: then
+ * it means KSYM_UNKNOWN. */
 int ksyms_set(struct ksyms *k, const struct ksym_rec *rec);
+
+/* Put our numbers into the kernel part of a record that was judged. */
+void ksyms_translate(const struct ksyms *k, struct trace_rec *rec);
 
 /*
  * "tcp_sendmsg", or "ext4_map [ext4]" for a symbol of a module: the length of
  * the function's name and what it belongs to, "[kernel]" or "[ext4]", borrowed.
- * Returns the name, or NULL for an unknown number.
+ * Returns the name of one of our numbers, "[unknown]" for KSYM_UNKNOWN; NULL if
+ * it is not one of ours.
  */
 const char *ksyms_find(const struct ksyms *k, uint32_t number, size_t *len,
 		       const char **owner);

@@ -7,6 +7,10 @@ UNIT += files
 unit_files_SRCS := loaderd/files.c loaderd/fs.c loaderd/tables.c ipc/sealed.c ipc/message.c ipc/rules_loader.c \
 	ipc/conn.c common/log.c
 unit_files_LIBS := -lbpf
+UNIT += ksyms drain
+unit_ksyms_SRCS := loaderd/ksyms.c ipc/trace_ring.c ipc/trace_consumer.c
+unit_drain_SRCS := loaderd/drain.c $(unit_ksyms_SRCS)
+unit_drain_LIBS := -lbpf
 
 # the VMA walker, for tests/live/test_vma.py: driver and both ways to read
 .PHONY: vma_churn

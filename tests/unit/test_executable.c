@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/hub/executable.h"
-#include "symbolizerd/hub/ksym.h"
 #include "tests/unit/harness.h"
 
 #include <string.h>
@@ -188,26 +187,4 @@ TEST(executables_keep_symbols_within_a_budget)
 	for (uint32_t i = 0; i < 6; i++)	/* the two coldest went */
 		CHECK_EQ(executables_get(&x, i)->map != NULL, i >= 2);
 	executables_fini(&x);
-}
-
-TEST(ksyms_tell_function_and_module)
-{
-	struct ksym_rec rec = { .number = 700, .name = "ext4_map [ext4]" };
-	struct ksyms k = { 0 };
-	const char *owner;
-	size_t len;
-
-	CHECK(ksyms_find(&k, 700, &len, &owner) == NULL);
-	CHECK_EQ(ksyms_set(&k, &rec), 0);
-	CHECK(!strncmp(ksyms_find(&k, 700, &len, &owner), "ext4_map", 8));
-	CHECK_EQ(len, 8);
-	CHECK(!strcmp(owner, "[ext4]"));
-	strcpy(rec.name, "tcp_sendmsg");
-	CHECK_EQ(ksyms_set(&k, &rec), 0);
-	CHECK(ksyms_find(&k, 700, &len, &owner) != NULL);
-	CHECK_EQ(len, 11);
-	CHECK(!strcmp(owner, "[kernel]"));
-	CHECK(ksyms_find(&k, 699, &len, &owner) == NULL);
-	CHECK(ksyms_find(&k, FRAME_NUMBER_MASK, &len, &owner) == NULL);
-	ksyms_clear(&k);
 }

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From the BPF ring to the trace ring.  Above all invariant 6: no raw kernel
+ * address leaves loaderd, whatever a record holds.
+ */
+#include "ipc/trace_consumer.h"
+#include "loaderd/drain.h"
+#include "tests/unit/fake_kernel.h"
+#include "tests/unit/harness.h"
+
+#define SIZE	TRACE_RING_BYTES
+
+static struct ksyms k;
+static struct loader_stats stats;
+static struct drain d = { .ksyms = &k, .stats = &stats };
+static struct trace_producer to;
+static struct trace_consumer from;
+static uint64_t raw[TRACE_REC_MAX / 8 + 16];
+static uint64_t rng = 88172645463325252ULL;
+
+static uint64_t random64(void)
+{
+	rng ^= rng << 13;
+	rng ^= rng >> 7;
+	rng ^= rng << 17;
+	return rng;
+}
+
+static void start(void)
+{
+	CHECK_EQ(trace_producer_init(&to, SIZE), 0);
+	CHECK_EQ(trace_consumer_init(&from, to.data_fd, to.pos_fd, SIZE), 0);
+	drain_to(&d, &to);
+	memset(&stats, 0, sizeof(stats));
+}
+
+static void end(void)
+{
+	drain_to(&d, NULL);
+	trace_consumer_fini(&from);
+	trace_producer_fini(&to);
+}
+
+/* A record that is sound, with random words: in, around and far from the
+ * kernel's text, user addresses, frame words. */
+static struct trace_rec *make(uint16_t n_kernel, uint16_t n_user)
+{
+	struct trace_rec *r = (void *)raw;
+
+	*r = (struct trace_rec){
+		.len = sizeof(*r) + 8u * (n_kernel + n_user),
+		.kind = REC_SAMPLE, .version = REC_VERSION,
+		.n_kernel = n_kernel, .n_user = n_user,
+	};
+	for (uint32_t i = 0; i < (uint32_t)n_kernel + n_user; i++) {
+		uint64_t x = random64();
+
+		r->words[i] = i < n_kernel && x % 8 ?
+			KERNEL_TEXT - 4096 + x % 1100000 : random64();
+	}
+	return r;
+}
+
+/* What a word of the kernel part may be: a known number, an offset below the
+ * size of its symbol. */
+static uint32_t names[FRAME_NUMBER_MASK + 1];	/* symbol + 1, by number */
+
+static void take_definition(const struct ksym_rec *def)
+{
+	unsigned int i;
+
+	CHECK_EQ(def->len, sizeof(*def));
+	CHECK(def->number != KSYM_NONE && def->number <= FRAME_NUMBER_MASK);
+	CHECK_EQ(sscanf(def->name, "sym%u_", &i), 1);
+	CHECK(i < SYMBOLS);
+	CHECK(!memchr(def->name, 'x', sizeof(def->name)));	/* no 0x... */
+	names[def->number] = i + 1;
+}
+
+static void check_kernel_word(uint64_t in, bool leaf, uint64_t out)
+{
+	uint32_t number = FRAME_NUMBER(out);
+	uint64_t place = FRAME_PLACE(out);
+
+	CHECK_EQ(out, FRAME_WORD(FRAME_KERNEL, number, place));
+	if (number == KSYM_NONE) {
+		CHECK_EQ(place, 0);
+		CHECK(in - !leaf - KERNEL_TEXT >=
+		      fake_start(SYMBOLS) - KERNEL_TEXT);
+		return;
+	}
+	CHECK(names[number] != 0);
+	CHECK(place < fake_size(names[number] - 1));
+	CHECK_EQ(fake_start(names[number] - 1) + place, in - !leaf);
+}
+
+/* Take the ring empty; the sample in it must be `in`. */
+static bool taken(const struct trace_rec *in)
+{
+	const struct trace_rec *r;
+	bool found = false;
+	size_t len;
+
+	while ((r = trace_consumer_peek(&from, &len))) {
+		if (r->kind == REC_KSYM) {
+			take_definition((const void *)r);
+		} else {
+			CHECK(!found);
+			found = true;
+			CHECK_EQ(len, in->len);
+			CHECK(!memcmp(r, in, sizeof(*r)));
+			for (uint32_t i = 0; i < in->n_kernel; i++)
+				check_kernel_word(in->words[i], i == 0,
+						  r->words[i]);
+			CHECK(!memcmp(r->words + r->n_kernel,
+				      in->words + in->n_kernel,
+				      8 * (size_t)in->n_user));
+		}
+		trace_consumer_next(&from, len);
+	}
+	CHECK_EQ(len, 0);
+	return found;
+}
+
+TEST(drain_lets_no_kernel_address_out)
+{
+	start();
+	for (int i = 0; i < 20000; i++) {
+		struct trace_rec *r = make(random64() % (KERNEL_MAX + 1),
+					   random64() % 64);
+
+		if (i % 5000 == 4999)
+			ksyms_forget(&k);
+		drain_record(&d, r, r->len);
+		CHECK(taken(r));
+	}
+	CHECK_EQ(stats.drained, 20000);
+	CHECK_EQ(stats.forwarded, 20000);
+	CHECK_EQ(d.written, 20000);
+	end();
+}
+
+/* Every field that says how long something is, wrong. */
+TEST(drain_counts_a_record_that_makes_no_sense)
+{
+	struct trace_rec *r;
+	uint64_t n = 0;
+
+	start();
+#define BAD(what, length)						\
+	do {								\
+		r = make(5, 7);						\
+		what;							\
+		drain_record(&d, r, (length));				\
+		CHECK_EQ(stats.bad_record, ++n);			\
+		CHECK(!taken(r));					\
+	} while (0)
+	BAD(r->len -= 8, r->len);
+	BAD(r->len += 8, r->len);
+	BAD(r->len += 8, r->len - 8);
+	BAD(r->len -= 4, r->len);
+	BAD((void)r, 0);
+	BAD((void)r, sizeof(*r) - 1);
+	BAD((void)r, r->len - 8);
+	BAD(r->n_kernel--, r->len);
+	BAD(r->n_kernel++, r->len);
+	BAD(r->n_user = UINT16_MAX, r->len);
+	BAD(r->n_kernel = UINT16_MAX, r->len);
+	BAD(r->kind = REC_KSYM, r->len);
+	BAD(r->kind = 0, r->len);
+	BAD(r->version++, r->len);
+	BAD(r = make(KERNEL_MAX + 1, 0), r->len);
+	BAD(r = make(0, TRACE_REC_MAX / 8 - 9), r->len);
+#undef BAD
+	CHECK_EQ(stats.drained, n);
+	CHECK_EQ(stats.forwarded, 0);
+	end();
+}
+
+/* Random bytes over a sound record: it is refused, or all of the above holds. */
+TEST(drain_survives_records_with_random_bytes)
+{
+	uint64_t done = 0;
+
+	start();
+	for (int i = 0; i < 50000; i++) {
+		struct trace_rec *r = make(random64() % 20, random64() % 20);
+		uint32_t len = r->len;
+
+		((uint8_t *)r)[random64() % len] = (uint8_t)random64();
+		drain_record(&d, r, len);
+		done += taken(r);
+	}
+	CHECK_EQ(stats.drained, 50000);
+	CHECK_EQ(stats.forwarded, done);
+	CHECK_EQ(stats.forwarded + stats.bad_record, stats.drained);
+	CHECK(stats.bad_record > 1000 && done > 1000);
+	end();
+}
+
+TEST(drain_counts_what_has_nowhere_to_go)
+{
+	struct trace_rec *r = make(3, 3);
+
+	start();
+	drain_to(&d, NULL);
+	drain_record(&d, r, r->len);
+	CHECK_EQ(stats.no_hub, 1);
+	CHECK_EQ(stats.drained, 1);
+	CHECK_EQ(stats.forwarded, 0);
+	end();
+}
+
+TEST(drain_counts_what_finds_the_ring_full)
+{
+	uint64_t in = 0;
+	struct trace_rec *r;
+
+	start();
+	for (; in < 4000; in++) {
+		r = make(10, 50);
+		drain_record(&d, r, r->len);
+	}
+	CHECK(stats.trace_full > 0);
+	CHECK_EQ(stats.forwarded + stats.trace_full, in);
+	CHECK_EQ(stats.drained, in);
+	CHECK_EQ(d.written, stats.forwarded);
+	end();
+}
+
+/* A new consumer knows none of the numbers of the one before. */
+TEST(drain_defines_symbols_anew_for_each_ring)
+{
+	struct trace_rec *r;
+
+	for (int i = 0; i < 3; i++) {
+		start();
+		memset(names, 0, sizeof(names));
+		r = make(20, 0);
+		drain_record(&d, r, r->len);
+		CHECK(taken(r));	/* with definitions for all */
+		end();
+	}
+}

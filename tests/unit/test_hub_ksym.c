@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The hub's kernel symbols: by name, whatever loaderd numbers them. */
+#include "symbolizerd/hub/ksym.h"
+#include "tests/unit/harness.h"
+
+static void set(struct ksyms *k, uint32_t number, const char *name)
+{
+	struct ksym_rec rec = { .number = number };
+
+	snprintf(rec.name, sizeof(rec.name), "%s", name);
+	CHECK_EQ(ksyms_set(k, &rec), 0);
+}
+
+/* Our number for loaderd's. */
+static uint32_t ours(const struct ksyms *k, uint32_t number)
+{
+	uint64_t bytes[(sizeof(struct trace_rec) + 16) / 8] = { 0 };
+	struct trace_rec *rec = (void *)bytes;
+
+	rec->n_kernel = 1;
+	rec->n_user = 1;
+	rec->words[0] = FRAME_WORD(FRAME_KERNEL, number, 0x123);
+	rec->words[1] = FRAME_WORD(FRAME_NATIVE, number, 0x456);
+	ksyms_translate(k, rec);
+	CHECK_EQ(FRAME_KIND(rec->words[0]), FRAME_KERNEL);
+	CHECK_EQ(FRAME_PLACE(rec->words[0]), 0x123);
+	CHECK_EQ(rec->words[1], FRAME_WORD(FRAME_NATIVE, number, 0x456));
+	return FRAME_NUMBER(rec->words[0]);
+}
+
+static void expect(const struct ksyms *k, uint32_t number, const char *name,
+		   const char *owner)
+{
+	const char *got, *got_owner;
+	size_t len;
+
+	got = ksyms_find(k, ours(k, number), &len, &got_owner);
+	CHECK_EQ(len, strlen(name));
+	CHECK(!memcmp(got, name, len));
+	CHECK_STR(got_owner, owner);
+}
+
+TEST(hub_ksym_tells_function_and_module)
+{
+	struct ksyms k = { 0 };
+
+	expect(&k, 700, "[unknown]", "[kernel]");
+	set(&k, 700, "ext4_map [ext4]");
+	expect(&k, 700, "ext4_map", "[ext4]");
+	set(&k, 700, "tcp_sendmsg");
+	expect(&k, 700, "tcp_sendmsg", "[kernel]");
+	expect(&k, 699, "[unknown]", "[kernel]");
+	expect(&k, FRAME_NUMBER_MASK, "[unknown]", "[kernel]");
+	ksyms_clear(&k);
+}
+
+TEST(hub_ksym_has_one_number_for_a_name)
+{
+	struct ksyms k = { 0 };
+	uint32_t read, write;
+
+	set(&k, 1, "vfs_read");
+	set(&k, 2, "vfs_write");
+	read = ours(&k, 1);
+	write = ours(&k, 2);
+	CHECK(read != write && read != KSYM_UNKNOWN && write != KSYM_UNKNOWN);
+	/* loaderd forgot, and met them in another order */
+	set(&k, 3, "vfs_write");
+	set(&k, 4, "vfs_read");
+	CHECK_EQ(ours(&k, 3), write);
+	CHECK_EQ(ours(&k, 4), read);
+	/* and gives numbers again, one day */
+	set(&k, 1, "vfs_write");
+	CHECK_EQ(ours(&k, 1), write);
+	/* the same function of two modules is two */
+	set(&k, 5, "vfs_read [mod]");
+	CHECK(ours(&k, 5) != read);
+	CHECK_EQ(k.names.n, 4);		/* with that of KSYM_UNKNOWN */
+	ksyms_clear(&k);
+	CHECK_EQ(ours(&k, 1), KSYM_UNKNOWN);
+}
+
+TEST(hub_ksym_holds_many)
+{
+	struct ksyms k = { 0 };
+	char name[32];
+
+	for (uint32_t i = 0; i < 20000; i++) {
+		snprintf(name, sizeof(name), "symbol%u", i * 7 % 10000);
+		set(&k, i + 1, name);
+	}
+	CHECK_EQ(k.names.n, 10001);
+	for (uint32_t i = 0; i < 10000; i++) {
+		snprintf(name, sizeof(name), "symbol%u", i * 7 % 10000);
+		expect(&k, i + 1, name, "[kernel]");
+		CHECK_EQ(ours(&k, i + 1), ours(&k, i + 10001));
+	}
+	ksyms_clear(&k);
+}
