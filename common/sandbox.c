@@ -286,8 +286,10 @@ static int add_rule(scmp_filter_ctx ctx, const struct sandbox_rule *r)
 		return -EINVAL;
 	if (!r->mask)
 		return seccomp_rule_add_exact(ctx, action, r->nr, 0);
-	return seccomp_rule_add_exact(ctx, action, r->nr, 1,
-		SCMP_CMP64(r->arg, SCMP_CMP_MASKED_EQ, r->mask, r->value));
+	return seccomp_rule_add_exact(ctx, action, r->nr, r->mask2 ? 2 : 1,
+		SCMP_CMP64(r->arg, SCMP_CMP_MASKED_EQ, r->mask, r->value),
+		SCMP_CMP64(r->arg + 1u, SCMP_CMP_MASKED_EQ, r->mask2,
+			   r->value2));
 }
 
 void *sandbox_filter(const struct sandbox_rule *rules, size_t n)

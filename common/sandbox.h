@@ -75,10 +75,13 @@ struct sandbox_rule {
 	uint16_t error;		/* SANDBOX_ERRNO: errno to return */
 	uint64_t mask, value;	/* mask 0xffffffff where the kernel's argument
 				 * is an int: its upper half may be anything */
+	uint64_t mask2, value2;	/* SANDBOX_ALLOW_IF: of argument arg + 1, too;
+				 * mask2 0: that may be anything */
 };
 enum sandbox_rule_kind {
 	SANDBOX_ALLOW = 0,
-	SANDBOX_ALLOW_IF,	/* (args[arg] & mask) == value */
+	SANDBOX_ALLOW_IF,	/* (args[arg] & mask) == value, and likewise
+				 * mask2 and value2 of args[arg + 1] */
 	SANDBOX_ERRNO,		/* fail with .error instead of killing; if mask
 				 * is not 0 only when (args[arg] & mask) ==
 				 * value */

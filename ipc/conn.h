@@ -20,7 +20,7 @@ struct conn {
 	enum conn_state state;
 	bool want_cred;		/* first message must carry SCM_CREDENTIALS
 				 * of cred_uid */
-	uid_t cred_uid;
+	uid_t cred_uid;		/* by conn_accept(): who has connected */
 	uint64_t offences;	/* verdicts that ended a connection */
 };
 

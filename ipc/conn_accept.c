@@ -24,5 +24,7 @@ int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
 		r = conn_init(c, fd, peer);
 	if (r)
 		close(fd);
+	else
+		c->cred_uid = cred.uid;
 	return r;
 }

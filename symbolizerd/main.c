@@ -38,8 +38,8 @@ struct options {
 	bool debug, show;
 };
 
-enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_INTERVAL, OPT_DEBUG,
-       OPT_SHOW };
+enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_VIEWER,
+       OPT_INTERVAL, OPT_DEBUG, OPT_SHOW };
 
 static bool symbolizerd_number(const char *s, unsigned long max,
 			       unsigned long *ret)
@@ -68,6 +68,9 @@ static bool set_option(struct options *o, int opt, unsigned long v)
 	case OPT_EXPORTER:
 		o->hub.exporter_uid = (uid_t)v;
 		return true;
+	case OPT_VIEWER:
+		o->hub.viewer_uid = (uid_t)v;
+		return true;
 	case OPT_INTERVAL:
 		o->hub.interval_ns = v * NSEC_PER_SEC;
 		return v > 0 && v <= INTERVAL_MAX_S;
@@ -83,6 +86,7 @@ static bool symbolizerd_parse(int argc, char **argv, struct options *o)
 		{ "gid", required_argument, NULL, OPT_GID },
 		{ "loader-uid", required_argument, NULL, OPT_LOADER },
 		{ "exporter-uid", required_argument, NULL, OPT_EXPORTER },
+		{ "viewer-uid", required_argument, NULL, OPT_VIEWER },
 		{ "interval", required_argument, NULL, OPT_INTERVAL },
 		{ "debug", no_argument, NULL, OPT_DEBUG },
 		{ "show-table", no_argument, NULL, OPT_SHOW },
@@ -107,7 +111,7 @@ static bool symbolizerd_parse(int argc, char **argv, struct options *o)
 static void symbolizerd_usage(void)
 {
 	fputs("usage: trifold-symbolizerd [--uid N --gid N] [--loader-uid N]\n"
-	      "         [--exporter-uid N] [--interval SECONDS] [--debug]\n"
+	      "         [--exporter-uid N] [--viewer-uid N] [--interval SECONDS] [--debug]\n"
 	      "       trifold-symbolizerd --show-table [--uid N --gid N] [ADDRESS...]\n"
 	      "Is started by systemd or `trifold run`, with listening sockets\n"
 	      "loader, export and status as LISTEN_FDS(3).\n", stderr);
@@ -177,6 +181,7 @@ int main(int argc, char **argv)
 		.hub = {
 			.loader_uid = getuid(),
 			.exporter_uid = getuid(),
+			.viewer_uid = getuid(),
 			.interval_ns = INTERVAL_DEFAULT_S * NSEC_PER_SEC,
 		},
 	};

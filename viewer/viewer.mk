@@ -5,7 +5,8 @@ VIEWER_FORMATS := common/buffer.c common/json.c profile/profile.c profile/tree.c
 	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c \
 	profile/formats/otlp.c profile/formats/dictionary.c profile/formats/formats.c common/protobuf.c \
 	ipc/batch.c ipc/batch_build.c
-trifold-viewer_SRCS := $(wildcard viewer/server/*.c) $(VIEWER_FORMATS) $(COMMON) \
+VIEWER_HUB := ipc/hub_client.c ipc/counters.c $(IPC)
+trifold-viewer_SRCS := $(wildcard viewer/server/*.c) $(VIEWER_FORMATS) $(VIEWER_HUB) $(COMMON) \
 	common/sandbox_root.c
 trifold-viewer_GEN  := viewer/server/otlp_in.pb-c.c viewer/live.o.c profile/formats/page.o.c
 trifold-viewer_LIBS := -lmicrohttpd -lprotobuf-c -lz -lzstd -lxxhash -lseccomp -lcap-ng

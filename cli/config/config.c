@@ -435,6 +435,7 @@ void config_apply(const struct config *c, struct options *o)
 						 NULL;
 	o->page_memory = config_number(c, KEY_MEMORY);
 	o->page_keep = config_number(c, KEY_KEEP);
+	o->page_otlp = !strcmp(c->value[KEY_OTLP].text, "yes");
 	o->config = c;
 }
 

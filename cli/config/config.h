@@ -19,8 +19,8 @@
 #include "cli/config/keys.h"
 #include "cli/config/options.h"
 
-#define CONFIG_MORE_MAX		6	/* sections [export "name"] */
-#define CONFIG_ENV_MAX		64	/* variables for exporterd */
+#define CONFIG_MORE_MAX		7	/* sections [export "name"] */
+#define CONFIG_ENV_MAX		72	/* variables for exporterd */
 #define CONFIG_MISTAKES_MAX	100	/* told of one file */
 
 enum config_source { FROM_DEFAULT, FROM_FILE, FROM_VARIABLE, FROM_FLAG };

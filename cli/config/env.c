@@ -37,11 +37,9 @@ static bool is_taken(unsigned int number)
 
 const struct config_more *config_env_number(struct config *c)
 {
-	unsigned int i = 0, last = EXPORTERS_MAX;
+	unsigned int i = 0;
 
-	while (last >= 2 && is_taken(last))
-		last--;
-	for (unsigned int n = 2; n < last && i < c->n_more; n++) {
+	for (unsigned int n = 2; n <= EXPORTERS_MAX && i < c->n_more; n++) {
 		if (!is_taken(n))
 			c->more[i++].number = n;
 	}

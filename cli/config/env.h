@@ -12,8 +12,7 @@
 
 /*
  * Give further receivers the numbers that no TRIFOLD_EXPORTER_<N>_* of our
- * environment has, from the lowest; never the last free one, which is the live
- * page's (live_page.h).  Returns the first that got none, or NULL.
+ * environment has, from the lowest.  Returns the first that got none, or NULL.
  */
 const struct config_more *config_env_number(struct config *c);
 

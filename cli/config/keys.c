@@ -121,6 +121,11 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.owner = OBEYS_NEXT_START,
 		.help = "Seconds that it remembers, 10 to 604800 (a week).",
 	},
+	[KEY_OTLP] = {
+		"page", "otlp", KIND_YES, .def = "no",
+		.owner = OBEYS_NEXT_START,
+		.help = "yes: take OTLP profiles, too, from whoever has the page's key.",
+	},
 	[KEY_VERBOSE] = {
 		"log", "verbose", KIND_YES, .def = "no", .flag = "verbose",
 		.flag_value = "yes", .owner = OBEYS_NEXT_START,
@@ -398,7 +403,7 @@ static const char head[] =
 
 static const char more[] =
 "\n"
-"# Up to six more receivers, each with the keys of [export] and a name.  They\n"
+"# Up to seven more receivers, each with the keys of [export] and a name.  They\n"
 "# take nothing from [export]:\n"
 "#   [export \"second\"]\n"
 "#   endpoint = https://profiles.example.com:4318\n"

@@ -44,6 +44,7 @@ struct options {
 	const char *listen;		/* of the live page; NULL: default */
 	bool no_page;
 	uint32_t page_memory, page_keep;	/* MiB, s */
+	bool page_otlp;			/* it takes OTLP profiles */
 	uint64_t duration_ms;		/* 0: none given */
 	uint32_t format;		/* of profile/formats/formats.h */
 	uint32_t frequency;		/* Hz */

@@ -129,6 +129,8 @@ static void hub_args(const struct launch *l, struct args *a)
 {
 	arg_num(a, "--loader-uid", l->ids.uid[ID_LOADER]);
 	arg_num(a, "--exporter-uid", l->ids.uid[ID_EXPORTER]);
+	if (l->page.on)
+		arg_num(a, "--viewer-uid", l->ids.uid[ID_VIEWER]);
 	arg_num(a, "--interval", l->opt->interval);
 }
 
@@ -137,7 +139,7 @@ static void exporter_args(const struct launch *l, struct args *a, int feed)
 	arg(a, "--hub");
 	arg(a, EXPORT_SOCKET);
 	arg_num(a, "--hub-uid", l->ids.uid[ID_HUB]);
-	if (!l->network && !l->page.on)
+	if (!l->network)
 		arg(a, "--no-network");
 	if (l->opt->endpoint) {
 		arg(a, "--endpoint");
@@ -173,22 +175,15 @@ static void viewer_args(const struct launch *l, struct args *a,
 		arg_num(a, "--listen-fd", CHILD_FD_FIRST + (uint64_t)i);
 		spec->fds[spec->n_fds++] = l->page.sockets.fd[i];
 	}
+	arg(a, "--hub");
+	arg(a, STATUS_SOCKET);
+	arg_num(a, "--hub-uid", l->ids.uid[ID_HUB]);
 	if (!l->opt->config)
 		return;
+	if (l->opt->page_otlp)
+		arg(a, "--otlp");
 	arg_num(a, "--memory", l->opt->page_memory);
 	arg_num(a, "--keep", l->opt->page_keep);
-}
-
-/* What exporterd shall know: the configuration, and where the page is. */
-static void exporter_env(const struct launch *l, char **extra)
-{
-	if (l->opt->config)
-		memcpy(extra, l->opt->config->env,
-		       CONFIG_ENV_MAX * sizeof(*extra));
-	while (*extra)
-		extra++;
-	for (int i = 0; i < LIVE_PAGE_ENV && l->page.on; i++)
-		*extra++ = (char *)l->page.exporter_env[i];
 }
 
 static pid_t supervisor_daemons_start(const struct launch *l, enum daemon_id id,
@@ -200,7 +195,7 @@ static pid_t supervisor_daemons_start(const struct launch *l, enum daemon_id id,
 	/* not the journal, but somebody who reads priorities too */
 	static char journal[] = "JOURNAL_STREAM=0:0";
 	char pid[CHILD_LISTEN_PID] = "LISTEN_PID=0";
-	char *extra[6 + LIVE_PAGE_ENV + CONFIG_ENV_MAX] = { notify, journal };
+	char *extra[6 + CONFIG_ENV_MAX] = { notify, journal };
 	char *env[CHILD_ENV_MAX];
 	char path[PATH_MAX + 32];
 
@@ -218,8 +213,9 @@ static pid_t supervisor_daemons_start(const struct launch *l, enum daemon_id id,
 		extra[3] = fds;
 		extra[4] = names;
 	}
-	if (id == DAEMON_EXPORTER)
-		exporter_env(l, extra + 2);
+	if (id == DAEMON_EXPORTER && l->opt->config)
+		memcpy(extra + 2, l->opt->config->env,
+		       CONFIG_ENV_MAX * sizeof(*extra));
 	if (id == DAEMON_VIEWER)
 		extra[2] = (char *)l->page.viewer_env;
 	if (child_env(env, id == DAEMON_EXPORTER, extra))

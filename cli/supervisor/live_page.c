@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/supervisor/live_page.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/log.h"
-
-#define EXPORTERS	8	/* ENDPOINTS_MAX of exporterd/endpoint.h */
 
 static bool is_installed(const char *programs)
 {
@@ -44,35 +40,10 @@ static int live_page_open_sockets(struct live_page *p, const struct options *o)
 	return r;
 }
 
-/* The last of exporterd's endpoints that the user has no use for. */
-static int free_exporter(void)
-{
-	char name[] = "TRIFOLD_EXPORTER_8_ENDPOINT";
-	const char *s;
-
-	for (int n = EXPORTERS; n >= 2; n--) {
-		name[17] = (char)('0' + n);
-		s = getenv(name);
-		if (!s || !*s)
-			return n;
-	}
-	log_err("no exporter is left for the live page: every TRIFOLD_EXPORTER_<N>_ENDPOINT is in use (see --no-page)");
-	return -EINVAL;
-}
-
-static bool only_ipv6(const struct listeners *l)
-{
-	int family = AF_INET;
-	socklen_t len = sizeof(family);
-
-	getsockopt(l->fd[0], SOL_SOCKET, SO_DOMAIN, &family, &len);
-	return family == AF_INET6;
-}
-
 int live_page_open(struct live_page *p, const struct options *o,
 		   const char *programs)
 {
-	int r, n;
+	int r;
 
 	*p = (struct live_page){ .on = false };
 	if (o->no_page)
@@ -81,20 +52,12 @@ int live_page_open(struct live_page *p, const struct options *o,
 		log_warn("no live page: trifold-viewer is not in %s", programs);
 		return o->listen ? -ENOENT : 0;
 	}
-	n = free_exporter();
-	r = n < 0 ? n : guard_new_key(p->key);
+	r = guard_new_key(p->key);
 	if (r == 0)
 		r = live_page_open_sockets(p, o);
 	if (r)
 		return r;
 	snprintf(p->viewer_env, sizeof(p->viewer_env), "TRIFOLD_VIEWER_KEY=%s",
-		 p->key);
-	snprintf(p->exporter_env[0], sizeof(p->exporter_env[0]),
-		 "TRIFOLD_EXPORTER_%d_ENDPOINT=http://%s:%u", n,
-		 only_ipv6(&p->sockets) ? "[::1]" : "127.0.0.1",
-		 p->sockets.port);
-	snprintf(p->exporter_env[1], sizeof(p->exporter_env[1]),
-		 "TRIFOLD_EXPORTER_%d_HEADERS=authorization=Bearer%%20%s", n,
 		 p->key);
 	p->on = true;
 	return 0;

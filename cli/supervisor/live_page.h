@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * live_page - what `trifold run` gives trifold-viewer, and tells exporterd
+ * live_page - what `trifold run` gives trifold-viewer
  *
  * The sockets are bound here, once: whoever looks at the page finds it at the
  * same address when the viewer had to be started again.  So does the key, 128
- * bits of chance, which reaches the two by their environment and people by a
+ * bits of chance, which reaches the viewer by its environment and people by a
  * line of output.
  */
 #ifndef CLI_SUPERVISOR_LIVE_PAGE_H
@@ -17,7 +17,6 @@
 #include "viewer/server/listen.h"
 
 #define LIVE_PAGE_PORT		4328
-#define LIVE_PAGE_ENV		2	/* variables of exporterd */
 
 struct live_page {
 	bool on;
@@ -25,7 +24,6 @@ struct live_page {
 	struct listeners sockets;
 	char key[GUARD_KEY_LEN + 1];
 	char viewer_env[64];		/* "NAME=value", of the viewer */
-	char exporter_env[LIVE_PAGE_ENV][128];	/* likewise */
 };
 
 /*

@@ -134,6 +134,7 @@ unsigned int reload(struct options *o, struct config *now, struct console *c)
 	o->verbose = was.verbose;
 	o->page_memory = was.page_memory;
 	o->page_keep = was.page_keep;
+	o->page_otlp = was.page_otlp;
 	if (waits(o, KEY_FREQUENCY))
 		o->frequency = was.frequency;
 	console_say(c, "the configuration was read again%s", which ? "" :

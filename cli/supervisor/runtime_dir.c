@@ -161,7 +161,8 @@ static int make_sockets(struct runtime_dir *d, const struct identities *ids)
 				ids->uid[ID_LOADER], ids->gid[ID_LOADER]);
 	d->export = make_socket(EXPORT_SOCKET, SOCK_SEQPACKET,
 				ids->uid[ID_EXPORTER], ids->gid[ID_EXPORTER]);
-	d->status = make_socket(STATUS_SOCKET, SOCK_SEQPACKET, 0, 0);
+	d->status = make_socket(STATUS_SOCKET, SOCK_SEQPACKET,
+				ids->uid[ID_VIEWER], ids->gid[ID_VIEWER]);
 	d->notify = make_socket(NOTIFY_SOCKET, SOCK_DGRAM, 0, 0);
 	if (d->loader < 0 || d->export < 0 || d->status < 0 || d->notify < 0)
 		return -EIO;

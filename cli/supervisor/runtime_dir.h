@@ -26,8 +26,8 @@ struct runtime_dir {
 };
 
 /*
- * Make it all; each socket can be connected to by the one uid that shall, and
- * by root.  Returns 0, or -errno after a line in the log (-EBUSY: another one
+ * Make it all; each socket can be connected to by the one uid that shall
+ * (status: the viewer's), and by root.  Returns 0, or -errno after a line in the log (-EBUSY: another one
  * runs).  runtime_dir_remove() after success.
  */
 int runtime_dir_make(struct runtime_dir *d, const struct identities *ids);

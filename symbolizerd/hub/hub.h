@@ -30,6 +30,7 @@
 
 struct hub_config {
 	uid_t loader_uid, exporter_uid;
+	uid_t viewer_uid;	/* may watch, as root may */
 	uint64_t interval_ns;
 	int statm;		/* of cost_open() */
 };

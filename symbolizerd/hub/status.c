@@ -109,7 +109,19 @@ static int status_on_message(struct ev_source *src, uint32_t events)
 	return 0;
 }
 
-static struct status_client *free_place(struct status_clients *s)
+/* A viewer that was started again may be there before its end was seen. */
+static void status_end_viewer(struct hub *hub)
+{
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
+		struct status_client *c = &hub->status.v[i];
+
+		if (c->conn.fd >= 0 && c->conn.cred_uid != 0 &&
+		    c->conn.cred_uid != getuid())
+			status_leave(c);
+	}
+}
+
+static struct status_client *status_free_place(struct status_clients *s)
 {
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
 		if (s->v[i].conn.fd < 0)
@@ -132,9 +144,10 @@ static void status_welcome(struct hub *hub, struct status_client *c)
 static int status_on_connect(struct ev_source *src, uint32_t events)
 {
 	struct hub *hub = hub_of(src, status.listener);
-	struct status_client *place = free_place(&hub->status);
+	struct status_client *place;
 	struct conn c = { .fd = -1 };
-	int r = conn_accept(&c, src->fd, PEER_STATUS, getuid(), true);
+	int r = conn_accept(&c, src->fd, PEER_STATUS, hub->config.viewer_uid,
+			    true);
 
 	(void)events;
 	if (r == -EACCES)
@@ -143,6 +156,9 @@ static int status_on_connect(struct ev_source *src, uint32_t events)
 		log_err("accepting a status client: %s", strerror(-r));
 	if (r < 0)
 		return 0;
+	if (c.cred_uid != 0 && c.cred_uid != getuid())
+		status_end_viewer(hub);
+	place = status_free_place(&hub->status);
 	if (!place) {
 		conn_close(&c);
 		return 0;

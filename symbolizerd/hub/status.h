@@ -4,7 +4,9 @@
  *
  * Each gets MSG_HELLO_HUB and a MSG_STATUS when it connects, one each second,
  * and one right before the hub ends.  All that they may say is MSG_SUBSCRIBE:
- * SUBSCRIBERS of them may have copies of batches.  An exporterd that asked for
+ * SUBSCRIBERS of them may have copies of batches.  Root may watch, and the
+ * viewer, which has one connection: another takes the place of the one before,
+ * so that it cannot keep root out.  An exporterd that asked for
  * it in its hello gets MSG_STATUS as often.
  */
 #ifndef SYMBOLIZERD_HUB_STATUS_H
@@ -15,8 +17,8 @@
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 
-#define STATUS_CLIENTS	8
-#define SUBSCRIBERS	4
+#define STATUS_CLIENTS	9
+#define SUBSCRIBERS	5	/* four, and the viewer */
 
 struct hub;
 

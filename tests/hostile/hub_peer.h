@@ -20,6 +20,7 @@
 
 #define WAIT_MS		5000	/* for anything that must happen */
 #define OTHER_ID	65534	/* whom the hub becomes under root */
+#define VIEWER_ID	65533	/* ... and whom it lets watch, too */
 
 #define NEED(cond)	need((cond), __FILE__, __LINE__, #cond)
 void need(bool ok, const char *file, int line, const char *what);

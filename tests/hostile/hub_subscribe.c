@@ -141,7 +141,7 @@ TEST(subscriber_that_reads_nothing_holds_four_batches)
 	NEED(st.hub.offences == 0);
 }
 
-TEST(a_fifth_subscriber_is_not_served)
+TEST(one_subscriber_more_is_not_served)
 {
 	struct conn sub[SUBSCRIBERS], more, status;
 	struct fake_loader l = { 0 };
@@ -202,4 +202,63 @@ TEST(hub_refuses_senseless_subscriptions)
 	status_until(&status, &st, has_offences, n);
 	hub_end(&place, &status, &st);
 	NEED(st.hub.offences == n);
+}
+
+/* --- the viewer ---------------------------------------------------------------- */
+
+static void subscribe_as(uid_t uid, struct conn *c, uint32_t batches)
+{
+	NEED(seteuid(uid) == 0);
+	subscribe(c, batches);
+	NEED(seteuid(0) == 0);
+}
+
+TEST(viewer_subscribes_without_being_root)
+{
+	struct fake_loader l = { 0 };
+	struct conn status, viewer;
+	struct fake_batch b;
+	struct status st;
+
+	if (getuid() != 0)
+		exit(TEST_SKIP);
+	begin(&l, &status);
+	subscribe_as(VIEWER_ID, &viewer, 1);
+	make_batch(&l, &status, 1);
+	exporter_batch(&viewer, &b);
+	batch_release(&b);
+	conn_close(&viewer);
+	end(&l, &status, &st);
+	/* it was shown to somebody, and delivered to nobody */
+	NEED(st.totals.outcomes.samples[BATCH_DELIVERED] == 0);
+	NEED(st.totals.outcomes.samples[BATCH_GAVE_UP] == 2);
+	NEED(st.hub.offences == 0);
+}
+
+TEST(viewer_has_one_connection)
+{
+	struct conn status, viewer[STATUS_CLIENTS], others[STATUS_CLIENTS];
+	struct fake_loader l = { 0 };
+	struct fake_batch b;
+	struct status st;
+
+	if (getuid() != 0)
+		exit(TEST_SKIP);
+	begin(&l, &status);
+	for (int i = 0; i < STATUS_CLIENTS; i++) {
+		subscribe_as(VIEWER_ID, &viewer[i], 1);
+		if (i)
+			expect_closed(&viewer[i - 1]);
+	}
+	/* so there is room for all the others */
+	for (int i = 0; i < STATUS_CLIENTS - 2; i++)
+		status_connect(&others[i], &place);
+	make_batch(&l, &status, 1);
+	exporter_batch(&viewer[STATUS_CLIENTS - 1], &b);
+	batch_release(&b);
+	for (int i = 0; i < STATUS_CLIENTS - 2; i++)
+		conn_close(&others[i]);
+	conn_close(&viewer[STATUS_CLIENTS - 1]);
+	end(&l, &status, &st);
+	NEED(st.hub.offences == 0);
 }

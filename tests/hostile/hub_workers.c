@@ -225,6 +225,7 @@ static int be_hub(void)
 	struct hub_config config = {
 		.statm = -1,
 		.loader_uid = getuid(), .exporter_uid = getuid(),
+		.viewer_uid = getuid(),
 		.interval_ns = NSEC_PER_SEC,
 	};
 	struct hub_sockets sockets = {

@@ -252,7 +252,7 @@ def many_stacks():
         port = free_port()
         origin, key = f"http://localhost:{port}/", "0123456789abcdef" * 2
         viewer = subprocess.Popen(
-            [VIEWER, "--uid", "61200", "--gid", "61200", "--listen", str(port), "--memory", "128"],
+            [VIEWER, "--uid", "61200", "--gid", "61200", "--listen", str(port), "--memory", "128", "--otlp"],
             env={"TRIFOLD_VIEWER_KEY": key}, stderr=log)
         b = Browser(chromium, "1400,800")
         try:

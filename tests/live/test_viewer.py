@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 
-from live import TRIFOLD, Suite, compile_c, has_chain, pids_of, say, scratch, wait_for
+from live import TRIFOLD, Suite, compile_c, has_chain, parent_of, pids_of, say, scratch, wait_for
 from viewer_page import Page, counts_agree, folded_of, tree_of
 
 suite = Suite()
@@ -30,7 +30,10 @@ def of_trifold_run():
                 p.send_signal(signal.SIGINT)
                 rest = p.communicate(timeout=60)[0]
         assert p.returncode == 0, (p.returncode, rest)
-        assert re.search(r" 0 lost, difference 0", rest), rest
+        # a hub was killed; what the page showed is in no sum, the file is
+        m = re.search(r"(\d+) samples taken: (\d+) delivered, (\d+) lost.*difference 0", rest)
+        assert m and int(m.group(1)) == int(m.group(2)) + int(m.group(3)), rest
+        assert int(m.group(2)) > 300, rest
         assert os.path.exists(os.path.join(tmp, "trifold.html"))
 
 
@@ -48,6 +51,12 @@ def look_at_run(p, chain_pid):
         for pid in pids_of(name):
             with open(f"/proc/{pid}/cmdline", encoding="utf-8") as f:
                 assert page.key not in f.read(), f"{name} shows the key"
+    # the exporter has nothing to do with the page, and needs no network
+    for pid in pids_of("trifold-exporterd"):
+        with open(f"/proc/{pid}/environ", "rb") as f:
+            assert page.key.encode() not in f.read()
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8") as f:
+            assert "--no-network" in f.read().split("\0")
     info = page.api("info")
     # what is asked twice must be the same both times: a range that is over
     sel = {"from": info["start_ms"], "to": info["end_ms"]}
@@ -65,6 +74,9 @@ def look_at_run(p, chain_pid):
     assert counts_agree(page, process="nobody", **sel) == 0
     kinds_and_trees(page, sel)
     differences(page, sel)
+    # nobody else's samples, unless the configuration says so
+    assert page.post(b"") == 404
+    hub_killed(page, sel)
     killed(page)
 
 
@@ -98,6 +110,23 @@ def differences(page, sel):
     assert d["info"]["base"]["start_ms"] == b["from"]
     assert sums == [counts_agree(page, **x) for x in (a, b)]
     assert sum(sums) == counts_agree(page, **sel)
+
+
+def hub_killed(page, sel):
+    """Another hub comes: what the page has stays, and more comes."""
+    before = counts_agree(page, **sel)
+    (pid,) = [p for p in pids_of("trifold-symbolizerd") if parent_is_trifold(p)]
+    os.kill(pid, signal.SIGKILL)
+    end = page.api("info")["end_ms"]
+    wait_for(lambda: page.api("info")["end_ms"] > end + 3000, 30)
+    assert page.api("info")["sampling"] is True
+    assert counts_agree(page, **sel) == before
+    assert len(pids_of("trifold-viewer")) == 1
+
+
+def parent_is_trifold(pid):
+    with open(f"/proc/{parent_of(pid)}/comm", encoding="utf-8") as f:
+        return not f.read().startswith("trifold-symb")
 
 
 def killed(page):

@@ -3,13 +3,14 @@
 """The live page's server by itself: who may ask, what it refuses, what it keeps."""
 import gzip
 import http.client
+import os
 import shutil
 import socket
 import subprocess
 import time
 
 import otlp_make
-from live import Suite, say
+from live import BIN, Suite, say, scratch
 from viewer_page import KEY, POST, PROTOBUF, Alone, counts_agree
 
 suite = Suite()
@@ -50,6 +51,21 @@ def who_may_ask():
                             ("Cross-Origin-Resource-Policy", "same-origin")):
                 assert h[k] == want, (k, h)
         assert KEY.encode() not in v.ask("/")[1]
+
+
+@suite.test
+def others_samples():
+    """OTLP is off by default; without a hub there would be nothing to show then"""
+    with scratch() as tmp:
+        with Alone(source=("--hub", os.path.join(tmp, "status.sock"))) as v:
+            r, _ = v.ask(POST, method="POST", body=b"", headers=PROTOBUF)
+            assert r.status == 404, r.status
+            info = v.api("info")
+            assert info["sampling"] is False and info["samples"] == info["lost"] == 0, info
+        for args in ((), ("--hub", "status.sock"), ("--hub", "/"), ("--hub-uid", "-1", "--otlp")):
+            r = subprocess.run([os.path.join(BIN, "trifold-viewer"), "--listen", "0", *args],
+                               capture_output=True, text=True, timeout=10)
+            assert r.returncode in (1, 2) and r.stderr.count("\n") == 1, (args, r)
 
 
 @suite.test

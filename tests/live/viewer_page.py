@@ -68,9 +68,9 @@ class Page:
 
 
 class Alone(Page):
-    """trifold-viewer without anybody else."""
+    """trifold-viewer without anybody else: it shows what it is sent."""
 
-    def __init__(self, *args):
+    def __init__(self, *args, source=("--otlp",)):
         super().__init__(0, KEY)
         env = {"TRIFOLD_VIEWER_KEY": KEY, "PATH": os.environ["PATH"]}
         with socket.socket() as s:
@@ -78,7 +78,7 @@ class Alone(Page):
             self.port = s.getsockname()[1]
         self.p = subprocess.Popen(
             [os.path.join(BIN, "trifold-viewer"), "--uid", "61200", "--gid", "61200",
-             "--listen", str(self.port), *args], env=env, stderr=subprocess.PIPE, text=True)
+             "--listen", str(self.port), *source, *args], env=env, stderr=subprocess.PIPE, text=True)
 
     def __enter__(self):
         def up():
@@ -93,6 +93,7 @@ class Alone(Page):
         self.p.send_signal(signal.SIGTERM)
         said = self.p.communicate(timeout=20)[1]
         assert self.p.returncode == 0, (self.p.returncode, said)
+        said = "".join(s for s in said.splitlines(True) if "waiting for it" not in s)
         assert not said, said
 
     def rss(self):

@@ -109,7 +109,7 @@ TEST(store_merges_what_is_exact_and_loses_nothing)
 	CHECK_EQ(s.dropped + s.expired, 0);
 	CHECK(s.n <= 30 + 12);
 	CHECK_EQ(store_coarse_ns(&s, SEGMENT_MINUTE), 0);
-	CHECK_EQ(s.requests, 360);
+	CHECK_EQ(s.batches, 360);
 	store_fini(&s);
 }
 
@@ -178,7 +178,7 @@ TEST(store_refuses_what_is_no_batch)
 	store_init(&s, 1 << 20, HOUR);
 	CHECK_EQ(store_add(&s, data, 4096, START), -EPROTO);
 	CHECK_EQ(store_add(&s, NULL, 0, START), 0);
-	CHECK_EQ(s.requests, 2);
+	CHECK_EQ(s.batches, 2);
 	CHECK_EQ(s.n, 0);
 	store_fini(&s);
 }
@@ -452,7 +452,7 @@ TEST(facets_ignore_their_own_filter)
 	struct api a;
 
 	fill(&s, 1 << 30, 3600, 20);
-	api_init(&a, &s);
+	api_init(&a, &s, NULL);
 	r = get(&a, "/api/v1/facets", "process", "p1");
 	CHECK_EQ(r.status, 200);
 	CHECK(strstr((char *)r.body.data, "[\"p0\",\"p0\",3600]"));
@@ -470,7 +470,7 @@ TEST(api_answers_and_refuses)
 	struct api a;
 
 	fill(&s, 1 << 30, 60, 20);
-	api_init(&a, &s);
+	api_init(&a, &s, NULL);
 	CHECK(api_knows("/api/v1/info") && !api_knows("/api/v1/infos"));
 	r = get(&a, "/api/v1/info", NULL, NULL);
 	CHECK(r.status == 200 && says(&r, "\"samples\":240,"));

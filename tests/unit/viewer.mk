@@ -2,10 +2,13 @@
 VIEWER_STORE := $(VIEWER_FORMATS) profile/formats/page.o.c viewer/server/decode.c \
 	viewer/server/decode_frames.c viewer/server/names.c viewer/server/otlp_in.pb-c.c \
 	viewer/server/segment.c viewer/server/store.c viewer/server/match.c \
-	viewer/server/select.c viewer/server/facets.c viewer/server/params.c viewer/server/api.c
+	viewer/server/select.c viewer/server/facets.c viewer/server/params.c viewer/server/api.c \
+	viewer/server/take.c viewer/server/feed.c $(VIEWER_HUB) common/log.c
 VIEWER_STORE_LIBS := -lprotobuf-c -lz -lxxhash
 
-UNIT += viewer_decode viewer_guard viewer_store
+UNIT += viewer_decode viewer_guard viewer_store viewer_take
+unit_viewer_take_SRCS := $(VIEWER_STORE)
+unit_viewer_take_LIBS := $(VIEWER_STORE_LIBS)
 unit_viewer_decode_SRCS := $(VIEWER_STORE)
 unit_viewer_decode_LIBS := $(VIEWER_STORE_LIBS)
 unit_viewer_store_SRCS := $(VIEWER_STORE)

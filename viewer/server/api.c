@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/json.h"
@@ -23,11 +24,14 @@
 
 static const char json_type[] = "application/json";
 
-void api_init(struct api *a, struct store *s)
+void api_init(struct api *a, struct store *s, const struct feed *feed)
 {
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct utsname u;
 
-	*a = (struct api){ .store = s };
+	*a = (struct api){
+		.store = s, .feed = feed, .cpus = cpus > 0 ? (uint32_t)cpus : 1,
+	};
 	if (uname(&u) < 0)
 		return;
 	snprintf(a->info.host, sizeof(a->info.host), "%s", u.nodename);
@@ -87,7 +91,12 @@ static int get_info(struct api *a, const struct request *q, uint64_t now,
 		 NSEC_PER_MSEC);
 	json_num(&j, "dropped", s->dropped);
 	json_num(&j, "expired", s->expired);
-	json_num(&j, "requests", s->requests);
+	json_num(&j, "batches", s->batches);
+	json_num(&j, "cpus", a->cpus);
+	if (a->feed) {
+		json_bool(&j, "sampling", feed_samples(a->feed));
+		json_num(&j, "lost", hub_client_lost(&a->feed->hub));
+	}
 	json_close(&j, '}');
 	buffer_str(&j.w, "\n");
 	ret->body = j.w;

@@ -8,12 +8,15 @@
 
 #include "common/buffer.h"
 #include "profile/profile.h"
+#include "viewer/server/feed.h"
 #include "viewer/server/params.h"
 #include "viewer/server/store.h"
 
 struct api {
 	struct store *store;
+	const struct feed *feed;	/* NULL: there is no hub */
 	struct profile_info info;	/* of this host */
+	uint32_t cpus;			/* that it has */
 };
 
 struct answer {
@@ -23,7 +26,8 @@ struct answer {
 	char file[128];			/* a name to save it by; "": none */
 };
 
-void api_init(struct api *a, struct store *s);
+/* feed: from a hub, or NULL; both are borrowed. */
+void api_init(struct api *a, struct store *s, const struct feed *feed);
 
 /* Is there such a path? */
 bool api_knows(const char *path);

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "profile/formats/otlp.h"
@@ -16,8 +18,13 @@
 
 static const char help[] =
 "usage: trifold-viewer [OPTION]...\n"
-"Receive OTLP profiles on loopback and show them on a live page.\n"
+"Show the last hour of profiles on a live page, on loopback.\n"
 "\n"
+"  --hub PATH            status socket of the symbolizerd whose samples to show,\n"
+"                        in a directory of its own\n"
+"  --hub-uid N           the user that it runs as (that of this program)\n"
+"  --otlp                take OTLP profiles, too, from whoever has the key;\n"
+"                        at least one of --hub and --otlp is needed\n"
 "  --listen [HOST:]PORT  where, if not on given sockets (4328); HOST is\n"
 "                        localhost (127.0.0.1 and ::1), 127.0.0.1 or [::1]\n"
 "  --listen-fd N         a listening socket of loopback; at most twice\n"
@@ -63,7 +70,8 @@ static bool add_socket(struct listeners *l, const char *text)
 	return true;
 }
 
-enum { LISTEN = 1, LISTEN_FD, KEEP, MEMORY, ID_UID, ID_GID, DEBUG, HELP, VERSION };
+enum { LISTEN = 1, LISTEN_FD, KEEP, MEMORY, ID_UID, ID_GID,
+       HUB, HUB_UID, OTLP, DEBUG, HELP, VERSION };
 
 static bool viewer_config_set(struct config *c, int what, const char *arg)
 {
@@ -80,6 +88,16 @@ static bool viewer_config_set(struct config *c, int what, const char *arg)
 		return viewer_config_number(arg, 1, UINT32_MAX - 1, &c->uid);
 	case ID_GID:
 		return viewer_config_number(arg, 1, UINT32_MAX - 1, &c->gid);
+	case HUB:
+		/* its directory is mounted: that must not be the root */
+		c->hub = arg;
+		return *arg == '/' && strrchr(arg, '/') > arg &&
+		       strlen(arg) < PATH_MAX;
+	case HUB_UID:
+		return viewer_config_number(arg, 0, UINT32_MAX - 1, &c->hub_uid);
+	case OTLP:
+		c->otlp = true;
+		return true;
 	default:
 		c->debug = true;
 		return true;
@@ -113,6 +131,9 @@ int config_load(struct config *c, int argc, char **argv)
 		{ "memory", required_argument, NULL, MEMORY },
 		{ "uid", required_argument, NULL, ID_UID },
 		{ "gid", required_argument, NULL, ID_GID },
+		{ "hub", required_argument, NULL, HUB },
+		{ "hub-uid", required_argument, NULL, HUB_UID },
+		{ "otlp", no_argument, NULL, OTLP },
 		{ "debug", no_argument, NULL, DEBUG },
 		{ "help", no_argument, NULL, HELP },
 		{ "version", no_argument, NULL, VERSION },
@@ -123,7 +144,7 @@ int config_load(struct config *c, int argc, char **argv)
 	*c = (struct config){
 		.family = AF_UNSPEC, .listen_port = CONFIG_PORT,
 		.keep_s = CONFIG_KEEP_S, .memory_mib = CONFIG_MEMORY_MIB,
-		.uid = (uid_t)-1, .gid = (gid_t)-1,
+		.uid = (uid_t)-1, .gid = (gid_t)-1, .hub_uid = getuid(),
 	};
 	while ((o = getopt_long(argc, argv, "", options, &at)) != -1) {
 		if (o == HELP || o == VERSION) {
@@ -141,6 +162,10 @@ int config_load(struct config *c, int argc, char **argv)
 	}
 	if (optind < argc) {
 		log_err("%s: not expected; see --help", argv[optind]);
+		return USAGE;
+	}
+	if (!c->hub && !c->otlp) {
+		log_err("nothing to show: say --hub PATH, --otlp, or both");
 		return USAGE;
 	}
 	return take_key(c);

@@ -23,6 +23,9 @@ struct config {
 	uid_t uid;			/* (uid_t)-1: stay */
 	gid_t gid;
 	char key[GUARD_KEY_LEN + 1];	/* empty: make one */
+	const char *hub;		/* path of its status socket; NULL: none */
+	uid_t hub_uid;
+	bool otlp;			/* take samples from anybody with the key */
 	bool debug;
 };
 

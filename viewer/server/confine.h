@@ -12,11 +12,19 @@
  * What the viewer can still do afterwards:
  *
  * - accept connections on its listening sockets of loopback, and talk to those
- *   who connect; it has no way to a socket more, to connect or to listen;
+ *   who connect;
+ * - with a hub: connect to Unix sockets of type SOCK_SEQPACKET in the directory
+ *   of the hub's, as far as their mode lets its uid.  It has no way to a socket
+ *   of another family or type, or to listen.  connect(2) itself cannot be
+ *   limited to these: a listening socket of loopback can be made one that
+ *   connects.  From its address, which bind(2) would be needed to change, no
+ *   packet leaves the host (the kernel's fib rules for 127.0.0.1; receivers'
+ *   for ::1), and Landlock refuses it from Linux 6.7 on;
  * - use the descriptors it has: those, the log, the notification socket.
  *
  * It holds no capability and cannot get one, is not dumpable, starts no
- * process and no thread, maps no executable memory, and can open nothing.
+ * process and no thread, maps no executable memory, can open nothing, and sees
+ * no file but those of the hub's directory, by name.
  */
 int confine(const struct config *c);
 

@@ -247,7 +247,7 @@ static unsigned int viewer_http_judge(const struct asked *a, const char *path,
 				      const char *method, const char **why)
 {
 	bool get = !strcmp(method, "GET") || !strcmp(method, "HEAD");
-	bool post = !strcmp(path, HTTP_PROFILES_PATH);
+	bool post = a->h->otlp && !strcmp(path, HTTP_PROFILES_PATH);
 
 	*why = "only this host's own page may ask";
 	if (a->hosts != 1 || a->foreign)

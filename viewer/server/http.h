@@ -25,6 +25,7 @@
 struct http {
 	struct api *api;
 	char key[GUARD_KEY_LEN + 1];
+	bool otlp;			/* take HTTP_PROFILES_PATH */
 	uint16_t port;
 	char policy[1024];		/* the page's */
 	struct MHD_Daemon *daemon[LISTEN_MAX];
@@ -35,7 +36,7 @@ struct http {
 	uint64_t refused;		/* requests, by guard.h */
 };
 
-/* .api and .key are set; takes over the sockets.  0 or -errno after a line in
+/* .api, .key and .otlp are set; takes over the sockets.  0 or -errno after a line in
  * the log. */
 int http_start(struct http *h, const struct listeners *l);
 void http_stop(struct http *h);

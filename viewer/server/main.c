@@ -2,9 +2,9 @@
 /*
  * viewer - the last hour of profiles, and a page to look at them
  *
- * Unprivileged.  Receives OTLP over HTTP from exporterd, as from anybody who
- * has the key, and serves a page to browsers on this host: see confine.h for
- * what it can do, docs/VIEWER.md for the rest.
+ * Unprivileged.  Subscribes to the hub's batches, takes OTLP over HTTP if it is
+ * told to, and serves a page to browsers on this host: see confine.h for what
+ * it can do, docs/VIEWER.md for the rest.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,11 +18,13 @@
 #include "common/log.h"
 #include "common/service.h"
 #include "viewer/server/confine.h"
+#include "viewer/server/feed.h"
 #include "viewer/server/http.h"
 
 struct viewer {
 	struct config cfg;
 	struct store store;
+	struct feed feed;
 	struct api api;
 	struct http http;
 	int signals;
@@ -67,8 +69,10 @@ static int viewer_start(struct viewer *v)
 	service_scrub_env();
 	store_init(&v->store, (uint64_t)v->cfg.memory_mib << 20,
 		   v->cfg.keep_s * NSEC_PER_SEC);
-	api_init(&v->api, &v->store);
+	feed_init(&v->feed, &v->store, v->cfg.hub, v->cfg.hub_uid);
+	api_init(&v->api, &v->store, v->cfg.hub ? &v->feed : NULL);
 	v->http.api = &v->api;
+	v->http.otlp = v->cfg.otlp;
 	memcpy(v->http.key, v->cfg.key, sizeof(v->http.key));
 	r = http_start(&v->http, &v->cfg.sockets);
 	if (r == 0 && own_key)
@@ -84,32 +88,34 @@ static void tick(struct viewer *v)
 	http_tick(&v->http);
 	store_expire(&v->store, clock_ns(CLOCK_REALTIME));
 	service_alive();
-	service_status("%llu requests, %llu samples in %llu bytes",
-		       (unsigned long long)s->requests,
+	service_status("%llu batches, %llu samples in %llu bytes",
+		       (unsigned long long)s->batches,
 		       (unsigned long long)s->samples,
 		       (unsigned long long)s->bytes);
 }
 
 static int viewer_run(struct viewer *v)
 {
-	struct pollfd p[1 + LISTEN_MAX] = {
+	struct pollfd p[2 + LISTEN_MAX] = {
 		{ .fd = v->signals, .events = POLLIN },
+		{ .fd = -1, .events = POLLIN },
 	};
 	uint64_t next = 0;
 	int ms = 0;
 
 	for (int i = 0; i < v->http.n; i++)
-		p[1 + i] = (struct pollfd){ .fd = v->http.epoll[i],
+		p[2 + i] = (struct pollfd){ .fd = v->http.epoll[i],
 					    .events = POLLIN };
 	service_ready();
 	for (;;) {
 		uint64_t now;
 
-		if (poll(p, 1 + (nfds_t)v->http.n, ms) < 0 && errno != EINTR)
+		p[1].fd = v->feed.hub.conn.fd;
+		if (poll(p, 2 + (nfds_t)v->http.n, ms) < 0 && errno != EINTR)
 			return -errno;
 		if (p[0].revents)
 			return 0;
-		ms = http_work(&v->http);
+		ms = feed_work(&v->feed, http_work(&v->http));
 		now = now_ns();
 		if (now >= next) {
 			tick(v);
@@ -137,6 +143,7 @@ int main(int argc, char **argv)
 		r = viewer_run(&v);
 	service_stopping();
 	http_stop(&v.http);
+	feed_fini(&v.feed);
 	store_fini(&v.store);
 	return r < 0 ? 1 : 0;
 }

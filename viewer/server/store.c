@@ -242,7 +242,7 @@ int store_add(struct store *s, void *data, size_t len, uint64_t now)
 	uint64_t minute;
 	int r;
 
-	s->requests++;
+	s->batches++;
 	if (!data)
 		return 0;
 	r = segment_new(data, len, &seg);

@@ -37,7 +37,7 @@ struct store {
 	uint64_t keep_ns;
 	uint64_t samples;		/* held */
 	uint64_t sealed;		/* minutes before are whole; 0: not yet */
-	uint64_t requests;		/* of store_add() */
+	uint64_t batches;		/* of store_add() */
 	uint64_t dropped;		/* samples: for the budget, or memory */
 	uint64_t expired;		/* samples: older than keep_ns */
 	uint32_t frequency;		/* Hz; the last one that was told; 0: none */
@@ -48,7 +48,7 @@ void store_init(struct store *s, uint64_t budget, uint64_t keep_ns);
 void store_fini(struct store *s);
 
 /*
- * Add a batch (its bytes malloc'ed, the store's from now on; NULL: a request
+ * Add a batch (its bytes malloc'ed, the store's from now on; NULL: one
  * without samples) and make room.  now: CLOCK_REALTIME, ns.  0, or -ENOMEM or
  * -EPROTO: nothing was added.
  */
