@@ -87,6 +87,14 @@ _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
 #define EXE_FIRST	2
 #define EXE_MAX		FRAME_NUMBER_MASK
 
+/* Whose runtime a file is or contains: in file_entry.runtime, messages, batches.
+ * Values never change their meaning. */
+enum runtime {
+	RUNTIME_NONE = 0,
+	RUNTIME_GO = 1,
+	RUNTIME__MAX
+};
+
 /* Why a user stack ended; also the outcome of one unwinding step. */
 enum stop_reason {
 	STOP_NOT = 0,		/* step: go on; record: never */

@@ -92,7 +92,8 @@ static bool check_exes(const struct batch *b)
 		const struct batch_exe *e = &b->exes[i];
 
 		if (e->path >= strings || e->build_id >= strings ||
-		    e->go_build_id >= strings || e->pad)
+		    e->runtime_id >= strings || e->runtime >= RUNTIME__MAX ||
+		    (e->runtime_id && !runtime_info(e->runtime)->id_key[0]))
 			return false;
 	}
 	return true;

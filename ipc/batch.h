@@ -16,8 +16,9 @@
 
 #include "ipc/frame_kinds.h"
 #include "ipc/message_hub.h"
+#include "ipc/runtimes.h"
 
-#define BATCH_VERSION	2
+#define BATCH_VERSION	3
 #define BATCH_MAGIC	0x62744674u	/* "tFtb", little endian */
 #define BATCH_BYTES_MAX	(64u << 20)
 #define BATCH_INLINED_MAX	63	/* calls inlined into each other */
@@ -54,8 +55,8 @@ struct batch_hdr {
 struct batch_exe {
 	uint32_t path;			/* string; as its user sees it */
 	uint32_t build_id;		/* string, lower-case hex; 0: none */
-	uint32_t go_build_id;		/* string; 0: none */
-	uint32_t pad;
+	uint32_t runtime_id;		/* string: value of its .id_key; 0: none */
+	uint32_t runtime;		/* enum runtime */
 	uint8_t file_id[FILE_ID_LEN];	/* all 0: unknown */
 };
 

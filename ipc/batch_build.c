@@ -286,10 +286,14 @@ uint32_t batch_exe(struct batch_builder *b, const struct batch_exe *e)
 {
 	struct batch_exe v = *e;
 
-	v.pad = 0;
+	if (v.runtime >= RUNTIME__MAX ||
+	    (v.runtime_id && !runtime_info(v.runtime)->id_key[0])) {
+		batch_build_fail(b, -EINVAL);
+		return 0;
+	}
 	if (!known(b, BATCH_STRINGS, v.path) ||
 	    !known(b, BATCH_STRINGS, v.build_id) ||
-	    !known(b, BATCH_STRINGS, v.go_build_id))
+	    !known(b, BATCH_STRINGS, v.runtime_id))
 		return 0;
 	return batch_build_intern(b, BATCH_EXES, &v, sizeof(v));
 }
@@ -433,7 +437,7 @@ static void merge_names(struct batch_builder *b, const struct batch *from,
 
 		v.path = str[v.path];
 		v.build_id = str[v.build_id];
-		v.go_build_id = str[v.go_build_id];
+		v.runtime_id = str[v.runtime_id];
 		r->to[BATCH_EXES][i] = batch_exe(b, &v);
 	}
 	for (uint32_t i = 0; i < batch_n(from, BATCH_FUNCTIONS); i++) {

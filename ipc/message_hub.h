@@ -12,6 +12,7 @@
 
 #include "ipc/counters.h"
 #include "ipc/message_loader.h"
+#include "ipc/runtimes.h"
 
 /* What became of batches since the last MSG_BATCH_DONE that got through. */
 struct msg_hello_exporter {
@@ -43,9 +44,9 @@ struct msg_job_done {			/* fds: table, symbols */
 	uint32_t build_id_len;		/* bytes, <= BUILD_ID_MAX; 0: none */
 	uint8_t build_id[BUILD_ID_MAX];	/* GNU build ID note */
 	uint8_t file_id[FILE_ID_LEN];	/* htlhash: docs/PROTOCOL.md */
-	uint32_t go;			/* 1: built by Go */
+	uint32_t runtime;		/* enum runtime */
 	uint32_t pad;
-	char go_build_id[128];		/* NUL-padded; "" without one */
+	char runtime_id[RUNTIME_ID_MAX];	/* NUL-padded; "" without one */
 };
 
 struct msg_job_failed {

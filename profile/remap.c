@@ -55,7 +55,7 @@ static uint32_t exe(struct remap *r, uint32_t i)
 		return i ? r->exes[i] - 1 : 0;
 	v.path = remap_string(r, v.path);
 	v.build_id = remap_string(r, v.build_id);
-	v.go_build_id = remap_string(r, v.go_build_id);
+	v.runtime_id = remap_string(r, v.runtime_id);
 	r->exes[i] = batch_exe(r->to, &v) + 1;
 	return r->exes[i] - 1;
 }

@@ -11,6 +11,7 @@
 #include "ipc/message_hub.h"
 #include "symbolizerd/confine.h"
 #include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/show.h"
 
 static int show_main_show(const uint64_t *at, size_t n)
@@ -28,7 +29,8 @@ static int show_main_show(const uint64_t *at, size_t n)
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	r = elf_file_open(&f, STDIN_FILENO);
 	if (!r)
-		r = show_table(&f, at, n, stdout);
+		r = show_table(&f, runtimes_rows, runtimes_symbols, at, n,
+			       stdout);
 	elf_file_close(&f);
 	if (r)
 		log_err("no table: %s", why[r] ? why[r] : "?");

@@ -33,9 +33,9 @@ $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t))))
 
 bench_unwind_SRCS := loaderd/bpf.c loaderd/tables.c loaderd/sampling.c $(UNWIND) \
 	common/log.c
-bench_unwind_LIBS := -lbpf -lelf -lxxhash
+bench_unwind_LIBS := -lbpf -lelf -lnettle -lxxhash
 bench_tables_SRCS := $(UNWIND)
-bench_tables_LIBS := -lelf -lxxhash
+bench_tables_LIBS := -lelf -lnettle -lxxhash
 define bench_rule
 $(O)/bench/$(1): $(O)/tests/bench/$(1).o $$(bench_$(1)_SRCS:%.c=$(O)/%.o)
 	@mkdir -p $$(@D)

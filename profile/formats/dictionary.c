@@ -159,9 +159,9 @@ static unsigned int build_ids(struct dict *d, const struct batch_exe *x,
 	if (x->build_id)
 		attrs[n++] = attr_batch(d, "process.executable.build_id.gnu",
 					x->build_id);
-	if (x->go_build_id)
-		attrs[n++] = attr_batch(d, "process.executable.build_id.go",
-					x->go_build_id);
+	if (x->runtime_id)
+		attrs[n++] = attr_batch(d, runtime_info(x->runtime)->id_key,
+					x->runtime_id);
 	if (memcmp(x->file_id, none, sizeof(none)) != 0) {
 		for (int i = 0; i < FILE_ID_LEN; i++)
 			snprintf(hex + 2 * i, 3, "%02x", x->file_id[i]);

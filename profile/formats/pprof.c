@@ -156,7 +156,7 @@ static void put_mappings(struct enc *e)
 		const struct batch_exe *x = &b->exes[i];
 
 		put_mapping(e, i + 1, e->limits[i], x->path,
-			    x->build_id ? x->build_id : x->go_build_id,
+			    x->build_id ? x->build_id : x->runtime_id,
 			    !e->bare[i]);
 	}
 }

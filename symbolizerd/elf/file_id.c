@@ -10,8 +10,7 @@
 #include "common/wire.h"
 
 #define PART		4096
-#define NOTE_MAX	4096	/* bytes of a note section worth reading */
-#define NT_GO_BUILD_ID	4	/* cmd/internal/buildid: ELF note of "Go" */
+#define NOTE_MAX 4096 /* bytes of a note section worth reading */
 
 static int hash_part(struct sha256_ctx *sha, int fd, uint64_t off, size_t len)
 {
@@ -104,33 +103,26 @@ static bool segment_note(const struct elf_file *f, const char *name,
 	return false;
 }
 
-size_t file_build_id(const struct elf_file *f, uint8_t *ret, size_t max)
+ssize_t file_note(const struct elf_file *f, const char *section,
+		  const char *owner, uint32_t type, void *ret, size_t max)
 {
 	struct elf_bytes b;
 	struct wire_in d;
 	size_t len;
 
-	if (!section_note(f, ".note.gnu.build-id", ELF_NOTE_GNU,
-			  NT_GNU_BUILD_ID, &b, &d) &&
-	    !segment_note(f, ELF_NOTE_GNU, NT_GNU_BUILD_ID, &b, &d))
-		return 0;
+	if (!section_note(f, section, owner, type, &b, &d) &&
+	    !segment_note(f, owner, type, &b, &d))
+		return -1;
 	len = wire_left(&d) <= max ? wire_left(&d) : 0;
 	memcpy(ret, d.pos, len);
 	elf_bytes_free(&b);
 	return len;
 }
 
-bool file_go_build_id(const struct elf_file *f, char *ret, size_t size)
+size_t file_build_id(const struct elf_file *f, uint8_t *ret, size_t max)
 {
-	struct elf_bytes b;
-	struct wire_in d;
+	ssize_t len = file_note(f, ".note.gnu.build-id", ELF_NOTE_GNU,
+				NT_GNU_BUILD_ID, ret, max);
 
-	memset(ret, 0, size);
-	if (!section_note(f, ".note.go.buildid", "Go", NT_GO_BUILD_ID, &b, &d) &&
-	    !segment_note(f, "Go", NT_GO_BUILD_ID, &b, &d))
-		return elf_file_find(f, ".gopclntab") != NULL;
-	if (wire_left(&d) < size && !memchr(d.pos, '\0', wire_left(&d)))
-		memcpy(ret, d.pos, wire_left(&d));
-	elf_bytes_free(&b);
-	return true;
+	return len > 0 ? len : 0;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_id - what names a file wherever it lies: file ID and build IDs
+ * file_id - what names a file wherever it lies: file ID, build ID, notes
  */
 #ifndef SYMBOLIZERD_ELF_FILE_ID_H
 #define SYMBOLIZERD_ELF_FILE_ID_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "symbolizerd/elf/elf_file.h"
 
@@ -21,8 +22,10 @@ int file_id(int fd, uint64_t size, uint8_t ret[16]);
  * there is none. */
 size_t file_build_id(const struct elf_file *f, uint8_t *ret, size_t max);
 
-/* The Go build ID, NUL-padded; "" if there is none.  Returns whether Go built
- * this file (it has the note, or a .gopclntab). */
-bool file_go_build_id(const struct elf_file *f, char *ret, size_t size);
+/* Copy the descriptor of the first note of this owner and type, in the section
+ * of that name, else in any segment of notes.  Its length, 0 if it is longer
+ * than max; -1 if there is no such note. */
+ssize_t file_note(const struct elf_file *f, const char *section,
+		  const char *owner, uint32_t type, void *ret, size_t max);
 
 #endif /* SYMBOLIZERD_ELF_FILE_ID_H */

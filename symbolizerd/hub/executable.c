@@ -29,7 +29,7 @@ static void executable_free(struct executable *e)
 		return;
 	symbols_drop(e);
 	free(e->path);
-	free(e->go_build_id);
+	free(e->runtime_id);
 	free(e);
 }
 
@@ -257,8 +257,9 @@ bool executable_done(struct executable *e, const struct msg_job_done *done,
 		     const void *map, size_t map_len,
 		     const struct symbol_index *idx)
 {
-	if (done->build_id_len > BUILD_ID_MAX || done->go > 1 ||
-	    !memchr(done->go_build_id, '\0', sizeof(done->go_build_id)))
+	if (done->build_id_len > BUILD_ID_MAX ||
+	    done->runtime >= RUNTIME__MAX ||
+	    !memchr(done->runtime_id, '\0', sizeof(done->runtime_id)))
 		return false;
 	symbols_drop(e);
 	e->map = map;
@@ -266,10 +267,9 @@ bool executable_done(struct executable *e, const struct msg_job_done *done,
 	e->symbols = *idx;
 	to_hex(done->build_id, done->build_id_len, e->build_id);
 	memcpy(e->file_id, done->file_id, sizeof(e->file_id));
-	e->go = done->go;
-	free(e->go_build_id);
-	e->go_build_id = done->go_build_id[0] ? strdup(done->go_build_id) :
-						NULL;
+	e->runtime = done->runtime;
+	free(e->runtime_id);
+	e->runtime_id = done->runtime_id[0] ? strdup(done->runtime_id) : NULL;
 	e->known = true;
 	e->quarantined = false;
 	return true;

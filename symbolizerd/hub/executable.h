@@ -42,10 +42,10 @@ struct executable {
 	bool wanted;		/* a sample waits for it */
 	bool quarantined;	/* a worker died of it */
 	bool known;		/* build ID and so on are filled in */
-	bool go;
 	uint8_t file_id[FILE_ID_LEN];
 	char build_id[2 * BUILD_ID_MAX + 1];	/* hex; "": none */
-	char *go_build_id;	/* NULL: none; owned */
+	char *runtime_id;	/* NULL: none; owned */
+	uint32_t runtime;	/* enum runtime */
 };
 
 struct retired {

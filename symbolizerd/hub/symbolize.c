@@ -115,9 +115,10 @@ static uint32_t symbolize_exe_of(struct pass *p, struct executable *e)
 	if (e->build_id[0])
 		b.build_id = symbolize_intern(p, e->build_id,
 					      strlen(e->build_id));
-	if (e->go_build_id)
-		b.go_build_id = symbolize_intern(p, e->go_build_id,
-						 strlen(e->go_build_id));
+	b.runtime = e->runtime;
+	if (e->runtime_id && runtime_info(e->runtime)->id_key[0])
+		b.runtime_id = symbolize_intern(p, e->runtime_id,
+						strlen(e->runtime_id));
 	memcpy(b.file_id, e->file_id, sizeof(b.file_id));
 	p->cost += COST_EXE;
 	e->batch_exe = batch_exe(p->builder, &b);
@@ -168,7 +169,7 @@ static void file_frame(struct pass *p, struct executable *e, uint64_t place,
 	f->address = place;
 	if (!e || (!e->path && !is_vdso(&e->key)))
 		return;
-	f->kind = e->go ? BATCH_FRAME_GO : BATCH_FRAME_NATIVE;
+	f->kind = runtime_info(e->runtime)->code;
 	f->exe = symbolize_exe_of(p, e);
 	if (e->map)
 		function_frames(p, e, f);

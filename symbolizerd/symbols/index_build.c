@@ -5,21 +5,18 @@
 #include <string.h>
 
 #include "ipc/message_hub.h"
-#include "symbolizerd/runtimes/go/lines.h"
-#include "symbolizerd/runtimes/go/pclntab.h"
-#include "symbolizerd/runtimes/go/rows.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/lines_build.h"
 
 #define BLOCK		(4096 * sizeof(Elf64_Sym))
 
-enum { GO, STATIC, DYNAMIC, TABLES };	/* pclntab, .symtab, .dynsym */
+enum { SOURCE, STATIC, DYNAMIC, TABLES }; /* a runtime, .symtab, .dynsym */
 
 /* What makes a name worse than another at the same address. */
 #define RANK_TABLE	4	/* times its number */
 #define RANK_UNSIZED	2
 #define RANK_LOCAL	1
-#define NOT_GO		UINT32_MAX
+#define NO_SOURCE UINT32_MAX
 
 struct raw {			/* a function as a table has it */
 	uint64_t start;		/* file offset */
@@ -28,15 +25,16 @@ struct raw {			/* a function as a table has it */
 	uint32_t len;
 	uint32_t rank : 8;	/* RANK_* */
 	uint32_t room : 24;	/* at most so much, if nobody tells its size */
-	uint32_t go;		/* number in pclntab, or NOT_GO */
+	uint32_t number;	/* of the function in a source, or NO_SOURCE */
 	uint32_t lines;		/* SYMBOL_NO_LINES, or where they are */
 };
 
 struct raws {
 	struct raw *raw;
 	size_t n, cap;
-	struct elf_bytes strings[TABLES];	/* of GO: borrowed */
-	struct pclntab go;
+	struct elf_bytes strings[TABLES];   /* of SOURCE: borrowed */
+	const struct symbol_source *source; /* NULL: none */
+	struct source_names own;	    /* of the source */
 };
 
 static const char *index_build_name_of(const struct raws *all,
@@ -91,7 +89,9 @@ static int index_build_take(const struct elf_file *f, struct raws *all,
 {
 	const struct elf_bytes *strs = &all->strings[table];
 	struct raw r = {
-		.name = s->st_name, .go = NOT_GO, .lines = SYMBOL_NO_LINES,
+		.name = s->st_name,
+		.number = NO_SOURCE,
+		.lines = SYMBOL_NO_LINES,
 	};
 
 	if (!is_function(s) || s->st_name >= strs->len ||
@@ -185,17 +185,13 @@ static void index_build_settle(struct raws *all)
 
 static void add_lines(struct raws *all, struct lines_builder *b)
 {
-	struct go_lines g = { 0 };
-
 	for (size_t i = 0; i < all->n && !b->failed && !b->full; i++) {
-		struct pclntab_func fn;
+		struct raw *raw = &all->raw[i];
 
-		if (all->raw[i].go != NOT_GO &&
-		    pclntab_func(&all->go, all->raw[i].go, &fn) &&
-		    !go_is_trampoline(&fn))
-			all->raw[i].lines = go_lines_add(&g, &all->go, &fn, b);
+		if (raw->number != NO_SOURCE)
+			raw->lines = all->source->lines(&all->own, raw->number,
+							b);
 	}
-	go_lines_free(&g);
 	if (b->full)
 		b->len = b->n_functions = 0;
 }
@@ -230,12 +226,11 @@ static int encode(struct raws *all, struct lines_builder *b, void **ret,
 	for (size_t i = 0; i < all->n; i++) {
 		const struct raw *raw = &all->raw[i];
 
-		names[i] = raw->go == NOT_GO
-				   ? lines_string(b,
-						  index_build_name_of(all, raw),
-						  raw->len)
-				   : go_lines_name(
-					     b, index_build_name_of(all, raw));
+		const char *name = index_build_name_of(all, raw);
+
+		names[i] = raw->number == NO_SOURCE
+				   ? lines_string(b, name, raw->len)
+				   : all->source->name(b, name);
 	}
 	add_lines(all, b);
 	*len = sizeof(*h) + all->n * sizeof(struct symbol) +
@@ -321,40 +316,55 @@ static int from_dynamic(const struct elf_file *f, struct raws *all)
 	return take_all(f, f, all, DYNAMIC, at, left);
 }
 
-/* A table that does not hold together names nothing: that is all. */
-static int index_build_from_go(const struct elf_file *f, struct raws *all)
+/* The functions of an open source. */
+static int from_source(const struct elf_file *f, struct raws *all)
 {
-	const struct pclntab *t = &all->go;
-	int r = pclntab_open(&all->go, f);
+	int r = JOB_OK;
 
-	if (r)
-		return r == JOB_NO_MEMORY ? r : JOB_OK;
-	all->strings[GO].data = (uint8_t *)t->names.data;
-	for (uint32_t i = 0; !r && i < t->n; i++) {
-		struct raw raw = { .go = i, .lines = SYMBOL_NO_LINES };
-		struct pclntab_func fn;
+	all->strings[SOURCE].data = (uint8_t *)all->own.names;
+	for (uint32_t i = 0; !r && i < all->own.n; i++) {
+		struct raw raw = { .number = i, .lines = SYMBOL_NO_LINES };
+		struct source_function fn;
 
-		if (!pclntab_func(t, i, &fn) || !fn.name[0] ||
-		    fn.end - fn.entry >= UINT32_MAX ||
-		    !elf_file_offset(f, fn.entry, true, &raw.start, NULL))
+		if (!all->source->function(&all->own, i, &fn) ||
+		    fn.end - fn.start >= UINT32_MAX ||
+		    !elf_file_offset(f, fn.start, true, &raw.start, NULL))
 			continue;
-		raw.size = fn.end - fn.entry;
-		if (go_is_trampoline(&fn) && raw.start) {
-			raw.start--;
-			raw.size++;
+		raw.size = fn.end - fn.start;
+		if (fn.before <= raw.start) {
+			raw.start -= fn.before;
+			raw.size += fn.before;
 		}
-		raw.name = fn.name - (const char *)t->names.data;
+		raw.name = fn.name - all->own.names;
 		raw.len = strlen(fn.name);
 		r = index_build_push(all, &raw);
 	}
 	return r;
 }
 
-int symbols_build(const struct elf_file *f, void **ret, size_t *len)
+/* The first source that has something.  A table that does not hold together
+ * names nothing: that is all. */
+static int from_sources(const struct elf_file *f, symbol_sources_fn sources,
+			struct raws *all)
+{
+	for (size_t i = 0; sources && (all->source = sources(i)); i++) {
+		int r = all->source->open(f, &all->own);
+
+		if (!r && all->own.n)
+			return from_source(f, all);
+		all->source->close(&all->own);
+		if (r == JOB_NO_MEMORY)
+			return r;
+	}
+	return JOB_OK;
+}
+
+int symbols_build(const struct elf_file *f, symbol_sources_fn sources,
+		  void **ret, size_t *len)
 {
 	struct lines_builder *b = lines_builder_new();
 	struct raws all = { 0 };
-	int r = b ? index_build_from_go(f, &all) : JOB_NO_MEMORY;
+	int r = b ? from_sources(f, sources, &all) : JOB_NO_MEMORY;
 
 	if (!r)
 		r = from_sections(f, f, &all, STATIC);
@@ -371,7 +381,8 @@ int symbols_build(const struct elf_file *f, void **ret, size_t *len)
 	free(all.raw);
 	elf_bytes_free(&all.strings[STATIC]);
 	elf_bytes_free(&all.strings[DYNAMIC]);
-	pclntab_close(&all.go);
+	if (all.source)
+		all.source->close(&all.own);
 	lines_builder_free(b);
 	return r;
 }

@@ -2,14 +2,13 @@
 /*
  * index_build - a symbol index from the symbol tables of an ELF file
  *
- * Functions of Go's pclntab (names as Go's own tools print them), then those of
- * .symtab (that of the debug file, where the file has none) at addresses that it
+ * Functions that a runtime names itself (source.h), then those of .symtab (that of the debug file, where the file has none) at addresses that it
  * does not name, then those of .dynsym.  Without section headers .dynsym is found
  * through PT_DYNAMIC.  A symbol without a size (assembler) reaches to the next one
  * or to the end of its section (_init is not the name of the PLT behind it), at
  * most SYMBOL_UNSIZED_MAX bytes.  Of several names at one address one of the
  * earlier table wins, then a sized one, then a global one, then the shortest, then
- * the first in the alphabet.  Files and lines are those of pclntab.
+ * the first in the alphabet.  Files and lines are those of the runtime.
  */
 #ifndef SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H
 #define SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H
@@ -17,6 +16,7 @@
 #include <stddef.h>
 
 #include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/symbols/source.h"
 
 #define SYMBOLS_MAX		(4u << 20)	/* of one table */
 #define SYMBOL_NAME_MAX		4096		/* bytes; longer ones are cut */
@@ -25,7 +25,8 @@
 #define DYNAMIC_MAX		(1u << 20)	/* bytes of PT_DYNAMIC */
 
 /* JOB_OK and malloc'ed bytes (symbols/index.h), or a verdict.  A file without
- * symbols has an index without entries. */
-int symbols_build(const struct elf_file *f, void **ret, size_t *len);
+ * symbols has an index without entries.  sources: of runtimes (runtimes_symbols()), or NULL. */
+int symbols_build(const struct elf_file *f, symbol_sources_fn sources,
+		  void **ret, size_t *len);
 
 #endif /* SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H */

@@ -7,8 +7,6 @@
 
 #include "common/wire.h"
 #include "ipc/message_hub.h"
-#include "symbolizerd/runtimes/go/rows.h"
-#include "symbolizerd/unwind/cfi.h"
 #include "symbolizerd/unwind/known.h"
 #include "symbolizerd/unwind/table.h"
 
@@ -152,9 +150,9 @@ static int from_debug_frame(struct build *b)
 }
 
 /* A table that does not hold together has no rows: that is all. */
-static int build_from_go(struct build *b)
+static int from_runtimes(struct build *b, unwind_rows_fn rows)
 {
-	int r = go_rows(b->f, on_row, b);
+	int r = rows ? rows(b->f, on_row, b) : JOB_OK;
 
 	return r < 0 || r == JOB_NO_MEMORY ? r : JOB_OK;
 }
@@ -171,7 +169,8 @@ static int from_known(struct build *b, const struct known_place *p, uint32_t n,
 	return r;
 }
 
-int unwind_build(const struct elf_file *f, void **ret, size_t *len)
+int unwind_build(const struct elf_file *f, unwind_rows_fn rows, void **ret,
+		 size_t *len)
 {
 	struct known_place known[KNOWN_MAX];
 	struct build b = { .f = f };
@@ -189,7 +188,7 @@ int unwind_build(const struct elf_file *f, void **ret, size_t *len)
 		r = from_known(&b, known, n, false);
 	table_builder_next_source(&b.table);
 	if (!r)
-		r = build_from_go(&b);
+		r = from_runtimes(&b, rows);
 	table_builder_next_source(&b.table);
 	if (!r)
 		r = from_debug_frame(&b);

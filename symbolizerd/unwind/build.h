@@ -3,9 +3,9 @@
  * build - the unwind table of an ELF file
  *
  * From .eh_frame (found by its section, else through PT_GNU_EH_FRAME); for what
- * it does not speak of, for places that are known (known.h); for Go code from
- * pclntab; then from .debug_frame of the same file, or of its debug file, which
- * for Go code would not say where frame pointers are.
+ * it does not speak of, for places that are known (known.h); from what runtimes
+ * wrote down themselves; then from .debug_frame of the same file, or of its
+ * debug file, which for Go code would not say where frame pointers are.
  */
 #ifndef SYMBOLIZERD_UNWIND_BUILD_H
 #define SYMBOLIZERD_UNWIND_BUILD_H
@@ -13,9 +13,16 @@
 #include <stddef.h>
 
 #include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/unwind/cfi.h"
+
+/* Gives rows to fn, as cfi_walk() does.  JOB_OK, a verdict, or what fn returned
+ * (negative).  A file that it knows nothing of has no rows. */
+typedef int (*unwind_rows_fn)(const struct elf_file *f, cfi_row_fn fn,
+			      void *ctx);
 
 /* JOB_OK and malloc'ed bytes (bpf/table.h; no pages if the file says
- * nothing), or a verdict. */
-int unwind_build(const struct elf_file *f, void **ret, size_t *len);
+ * nothing), or a verdict.  rows: of runtimes (runtimes_rows()), or NULL. */
+int unwind_build(const struct elf_file *f, unwind_rows_fn rows, void **ret,
+		 size_t *len);
 
 #endif /* SYMBOLIZERD_UNWIND_BUILD_H */

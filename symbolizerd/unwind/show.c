@@ -215,17 +215,19 @@ static void show_at(const struct show *s, uint64_t vaddr)
 	fputc('\n', s->to);
 }
 
-int show_table(const struct elf_file *f, const uint64_t *at, size_t n, FILE *to)
+int show_table(const struct elf_file *f, unwind_rows_fn rows,
+	       symbol_sources_fn sources, const uint64_t *at, size_t n,
+	       FILE *to)
 {
 	static const struct unwind_rule none;
 	struct show s = { .f = f, .to = to, .rules = &none };
 	void *table, *symbols = NULL;
 	size_t len, symbols_len;
-	int r = unwind_build(f, &table, &len);
+	int r = unwind_build(f, rows, &table, &len);
 
 	if (r)
 		return r;
-	if (!symbols_build(f, &symbols, &symbols_len))
+	if (!symbols_build(f, sources, &symbols, &symbols_len))
 		symbols_open(symbols, symbols_len, &s.symbols);
 	s.names = names_of(f->ehdr.e_machine);
 	s.hdr = table;

@@ -20,9 +20,13 @@
 #include <stdio.h>
 
 #include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/symbols/source.h"
+#include "symbolizerd/unwind/build.h"
 
 /* The rule that holds at each of n addresses; of all of the file, where there
  * are none.  JOB_OK or a verdict (ipc/message.h). */
-int show_table(const struct elf_file *f, const uint64_t *at, size_t n, FILE *to);
+int show_table(const struct elf_file *f, unwind_rows_fn rows,
+	       symbol_sources_fn sources, const uint64_t *at, size_t n,
+	       FILE *to);
 
 #endif /* SYMBOLIZERD_UNWIND_SHOW_H */

@@ -12,6 +12,7 @@
 #include "ipc/sealed.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/elf/file_id.h"
+#include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
 #include "symbolizerd/unwind/build.h"
@@ -35,7 +36,7 @@ static int names(const struct elf_file *f)
 	void *data;
 	size_t len;
 
-	if (!symbols_build(f, &data, &len))
+	if (!symbols_build(f, runtimes_symbols, &data, &len))
 		return worker_seal("symbols", data, len);
 	none = calloc(1, sizeof(*none));
 	if (!none)
@@ -96,7 +97,7 @@ static int worker_make(const struct elf_file *f, int fds[2])
 {
 	void *data;
 	size_t len;
-	int r = unwind_build(f, &data, &len);
+	int r = unwind_build(f, runtimes_rows, &data, &len);
 
 	if (r)
 		return r;
@@ -109,6 +110,7 @@ static int worker_make(const struct elf_file *f, int fds[2])
 static int worker_visit(struct conn *c, int file, struct msg_job_done *done,
 			int fds[2])
 {
+	struct runtime_facts facts;
 	struct elf_file f, debug;
 	int r = elf_file_open(&f, file), fd;
 
@@ -117,8 +119,9 @@ static int worker_visit(struct conn *c, int file, struct msg_job_done *done,
 	if (!r) {
 		done->build_id_len = file_build_id(&f, done->build_id,
 						   BUILD_ID_MAX);
-		done->go = file_go_build_id(&f, done->go_build_id,
-					    sizeof(done->go_build_id));
+		runtimes_detect(&f, &facts);
+		done->runtime = facts.runtime;
+		memcpy(done->runtime_id, facts.id, sizeof(done->runtime_id));
 		fd = debug_needed(&f, done) ? debug_ask(c, done) : -1;
 		if (debug_open(&f, done, fd, &debug))
 			f.debug = &debug;

@@ -29,6 +29,7 @@
 #include "bpf/table.h"
 #include "common/clock.h"
 #include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
 
 struct result {
@@ -59,7 +60,8 @@ static void build(const char *path)
 	void *data;
 	size_t len;
 
-	if (fd < 0 || elf_file_open(&f, fd) || unwind_build(&f, &data, &len))
+	if (fd < 0 || elf_file_open(&f, fd) ||
+	    unwind_build(&f, runtimes_rows, &data, &len))
 		_exit(0);
 	shared->ns = now_ns() - t0;
 	shared->peak = resident() - before;

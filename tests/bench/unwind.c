@@ -26,6 +26,7 @@
 #include "loaderd/sampling.h"
 #include "loaderd/tables.h"
 #include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
 
 #define SAMPLES_MAX	200000
@@ -76,7 +77,7 @@ static void install(void *ctx, const struct request_file *n)
 	fd = open(path, O_RDONLY);
 	if (fd < 0 || elf_file_open(&f, fd))
 		die(path, errno);
-	if (unwind_build(&f, &data, &len))
+	if (unwind_build(&f, runtimes_rows, &data, &len))
 		die("unwind_build", EINVAL);
 	r = tables_install(&tables, data, len, &ref);
 	if (r)

@@ -140,10 +140,10 @@ static void misbehave(struct conn *c, char how, struct msg_job_done *d)
 		d->build_id_len = BUILD_ID_MAX + 1;
 		break;
 	case 'g':
-		d->go = 2;
+		d->runtime = RUNTIME__MAX;
 		break;
 	case 'i':
-		memset(d->go_build_id, 'x', sizeof(d->go_build_id));
+		memset(d->runtime_id, 'x', sizeof(d->runtime_id));
 		break;
 	case 's':
 		say(c, d, loose_memory());

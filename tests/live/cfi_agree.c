@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
 #include "tests/live/cfi_agree.h"
 #include "tests/unit/table_view.h"
@@ -286,7 +287,7 @@ static void one(const char *path)
 		close(fd);
 		return;
 	}
-	r = unwind_build(&f.elf, &table, &len);
+	r = unwind_build(&f.elf, runtimes_rows, &table, &len);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (r || !elf || !view_open(&f.table, table, len)) {
 		printf("  %s: verdict %d, or the table is not sound\n", path, r);

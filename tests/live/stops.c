@@ -32,6 +32,7 @@
 #include "ipc/sealed.h"
 #include "loaderd/tables.h"
 #include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
 #include "tests/live/stops.skel.h"
 
@@ -66,7 +67,7 @@ static void install(struct state *s, const struct file_key *key, uint32_t exe,
 	if (elf_file_open(&f, fd)) {
 		fprintf(stderr, "stops: %s is no ELF file\n", name);
 	} else {
-		if (!unwind_build(&f, &data, &len)) {
+		if (!unwind_build(&f, runtimes_rows, &data, &len)) {
 			r = tables_install(&s->tables, data, len, &ref);
 			if (r)
 				die("tables_install", r);

@@ -16,6 +16,7 @@
 #include "symbolizerd/elf/file_id.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
+#include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
 #include "tests/unit/table_view.h"
 
@@ -27,8 +28,7 @@ struct elf_visit {
 	struct symbol_index symbols;
 	uint8_t id[FILE_ID_LEN], build_id[BUILD_ID_MAX];
 	size_t build_id_len;
-	bool go;
-	char go_build_id[128];
+	struct runtime_facts facts;
 };
 
 static inline void elf_visit(struct elf_visit *v, int fd)
@@ -42,12 +42,11 @@ static inline void elf_visit(struct elf_visit *v, int fd)
 	if (!v->opened) {
 		file_id(fd, f.size, v->id);
 		v->build_id_len = file_build_id(&f, v->build_id, BUILD_ID_MAX);
-		v->go = file_go_build_id(&f, v->go_build_id,
-					 sizeof(v->go_build_id));
-		v->built = unwind_build(&f, &v->table, &len);
+		runtimes_detect(&f, &v->facts);
+		v->built = unwind_build(&f, runtimes_rows, &v->table, &len);
 		if (!v->built && !view_open(&v->view, v->table, len))
 			abort();
-		v->indexed = symbols_build(&f, &v->index, &len);
+		v->indexed = symbols_build(&f, runtimes_symbols, &v->index, &len);
 		if (!v->indexed && symbols_open(v->index, len, &v->symbols))
 			abort();
 	}

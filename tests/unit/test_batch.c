@@ -677,8 +677,9 @@ TEST(batch_open_rejects_each_bad_field)
 
 	BAD(BATCH_EXES, 1, batch_exe, path, strings);
 	BAD(BATCH_EXES, 1, batch_exe, build_id, strings);
-	BAD(BATCH_EXES, 1, batch_exe, go_build_id, strings);
-	BAD(BATCH_EXES, 1, batch_exe, pad, 1);
+	BAD(BATCH_EXES, 1, batch_exe, runtime_id, strings);
+	BAD(BATCH_EXES, 1, batch_exe, runtime, RUNTIME__MAX);
+	BAD(BATCH_EXES, 1, batch_exe, runtime_id, 1); /* of none */
 	BAD(BATCH_EXES, 0, batch_exe, path, 1);
 	BAD(BATCH_EXES, 0, batch_exe, file_id, 1);
 	BAD(BATCH_FUNCTIONS, 1, batch_function, name, 0);

@@ -12,6 +12,7 @@
 #include "symbolizerd/elf/file_id.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
+#include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
 #include "tests/unit/cfi_bytes.h"
 #include "tests/unit/table_view.h"
@@ -69,7 +70,7 @@ static int visit(int fd, struct table_view *table, void **data)
 {
 	static void *symbols;
 	uint8_t id[32];
-	char go[64];
+	struct runtime_facts facts;
 	struct elf_file f;
 	size_t len;
 	int r = elf_file_open(&f, fd);
@@ -79,12 +80,12 @@ static int visit(int fd, struct table_view *table, void **data)
 	*data = NULL;
 	file_id(fd, f.size, id);
 	CHECK(file_build_id(&f, id, sizeof(id)) <= sizeof(id));
-	file_go_build_id(&f, go, sizeof(go));
-	r = unwind_build(&f, data, &len);
+	runtimes_detect(&f, &facts);
+	r = unwind_build(&f, runtimes_rows, data, &len);
 	if (!r)
 		CHECK(view_open(table, *data, len));
 	symbols = NULL;
-	if (!symbols_build(&f, &symbols, &len)) {
+	if (!symbols_build(&f, runtimes_symbols, &symbols, &len)) {
 		struct symbol_index idx;
 
 		CHECK_EQ(symbols_open(symbols, len, &idx), 0);
@@ -249,7 +250,7 @@ TEST(elf_glued_sections)
 		image_finish(&im);
 		fd = image_file(&im);
 		CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
-		CHECK_EQ(unwind_build(&f, &data, &len), JOB_OK);
+		CHECK_EQ(unwind_build(&f, runtimes_rows, &data, &len), JOB_OK);
 		CHECK(view_open(&v, data, len));
 		if (!cut) {
 			CHECK_EQ(view_find(&v, init)->cfa_off, 8);
@@ -378,7 +379,7 @@ TEST(elf_that_shrinks_while_it_is_read)
 	fd = image_file(&im);
 	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
 	CHECK(ftruncate(fd, frame + 8) == 0);
-	CHECK_EQ(unwind_build(&f, &data, &len), JOB_CORRUPT);
+	CHECK_EQ(unwind_build(&f, runtimes_rows, &data, &len), JOB_CORRUPT);
 	elf_file_close(&f);
 	close(fd);
 }

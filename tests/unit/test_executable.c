@@ -141,8 +141,11 @@ static void *some_map(size_t len)
 TEST(executable_takes_a_workers_answer)
 {
 	struct msg_job_done done = {
-		.build_id_len = 3, .build_id = { 0x01, 0xab, 0xff }, .go = 1,
-		.go_build_id = "go/id", .file_id = { 1, 2 },
+		.build_id_len = 3,
+		.build_id = { 0x01, 0xab, 0xff },
+		.runtime = RUNTIME_GO,
+		.runtime_id = "go/id",
+		.file_id = { 1, 2 },
 	};
 	struct symbol_index idx = { .n = 0 };
 	struct executables x;
@@ -155,22 +158,22 @@ TEST(executable_takes_a_workers_answer)
 	CHECK(!executable_done(e, &done, map, 4096, &idx));
 	CHECK(!e->known && !e->map);
 	done.build_id_len = 3;
-	done.go = 2;
+	done.runtime = RUNTIME__MAX;
 	CHECK(!executable_done(e, &done, map, 4096, &idx));
-	done.go = 1;
+	done.runtime = RUNTIME_GO;
 	CHECK(executable_done(e, &done, map, 4096, &idx));
-	CHECK(e->known && e->go);
+	CHECK(e->known && e->runtime == RUNTIME_GO);
 	CHECK(!strcmp(e->build_id, "01abff"));
-	CHECK(!strcmp(e->go_build_id, "go/id"));
-	memset(done.go_build_id, 'x', sizeof(done.go_build_id));
+	CHECK(!strcmp(e->runtime_id, "go/id"));
+	memset(done.runtime_id, 'x', sizeof(done.runtime_id));
 	CHECK(!executable_done(e, &done, map, 4096, &idx));
-	CHECK(!strcmp(e->go_build_id, "go/id"));
+	CHECK(!strcmp(e->runtime_id, "go/id"));
 	executables_fini(&x);
 }
 
 TEST(executables_keep_symbols_within_a_budget)
 {
-	struct msg_job_done done = { .go = 0 };
+	struct msg_job_done done = { .runtime = RUNTIME_NONE };
 	struct symbol_index idx = { .n = 0 };
 	size_t len = SYMBOLS_BUDGET / 4;
 	struct executables x;

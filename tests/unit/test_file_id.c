@@ -5,6 +5,7 @@
 
 #include "ipc/message_hub.h"
 #include "symbolizerd/elf/file_id.h"
+#include "symbolizerd/runtimes/go/detect.h"
 
 static void check_id(const void *data, size_t len, const char *want)
 {
@@ -97,7 +98,7 @@ static bool go_id(char *ret, size_t size)
 	bool go;
 
 	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
-	go = file_go_build_id(&f, ret, size);
+	go = go_build_id(&f, ret, size);
 	elf_file_close(&f);
 	close(fd);
 	return go;
@@ -148,7 +149,7 @@ TEST(build_id_of_hostile_notes)
 	}
 }
 
-TEST(go_build_id)
+TEST(go_build_id_of_a_note)
 {
 	char id[128];
 

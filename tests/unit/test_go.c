@@ -7,6 +7,7 @@
 #include "ipc/message_hub.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
+#include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
 #include "symbolizerd/unwind/table.h"
 #include "tests/unit/table_view.h"
@@ -29,8 +30,9 @@ static void visit(uint32_t magic, bool sections, uint16_t machine)
 	go_make(&image, magic, sections, machine);
 	fd = image_file(&image.im);
 	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
-	CHECK_EQ(unwind_build(&f, &table, &len), JOB_OK);
-	CHECK_EQ(symbols_build(&f, &index_data, &len), JOB_OK);
+	CHECK_EQ(unwind_build(&f, runtimes_rows, &table, &len), JOB_OK);
+	CHECK_EQ(symbols_build(&f, runtimes_symbols, &index_data, &len),
+		 JOB_OK);
 	CHECK_EQ(symbols_open(index_data, len, &idx), 0);
 	elf_file_close(&f);
 	close(fd);
@@ -197,9 +199,9 @@ static void survive(const void *bytes, size_t len)
 	int fd = file_of(bytes, len);
 
 	if (!elf_file_open(&f, fd)) {
-		if (!unwind_build(&f, &t, &n))
+		if (!unwind_build(&f, runtimes_rows, &t, &n))
 			CHECK(view_open(&view, t, n));
-		if (!symbols_build(&f, &x, &n))
+		if (!symbols_build(&f, runtimes_symbols, &x, &n))
 			CHECK_EQ(symbols_open(x, n, &got), 0);
 	}
 	elf_file_close(&f);

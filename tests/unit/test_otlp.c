@@ -72,8 +72,9 @@ static uint32_t deep_stack(struct batch_builder *b)
 
 	kernel = batch_exe(b, &(struct batch_exe){ .path = text(b, "[kernel]") });
 	module = batch_exe(b, &(struct batch_exe){ .path = text(b, "[ext4]") });
-	go = batch_exe(b, &(struct batch_exe){
-		.path = text(b, "/srv/daemon"), .go_build_id = text(b, "x/y") });
+	go = batch_exe(b, &(struct batch_exe){ .path = text(b, "/srv/daemon"),
+					       .runtime = RUNTIME_GO,
+					       .runtime_id = text(b, "x/y") });
 	none = batch_exe(b, &(struct batch_exe){
 		.path = text(b, "/opt/odd/lib.so") });
 	v[0] = frame(b, BATCH_FRAME_KERNEL, kernel, 0x12,

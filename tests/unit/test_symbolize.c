@@ -151,7 +151,7 @@ TEST(symbolize_go_by_its_own_kind)
 	void *data;
 
 	set_up(&s);
-	s.e->go = true;
+	s.e->runtime = RUNTIME_GO;
 	data = one_event(&s, tr, &b);
 	CHECK_EQ(b.frames[0].kind, BATCH_FRAME_GO);
 	free(data);
@@ -194,7 +194,7 @@ TEST(symbolize_shows_lines_and_what_is_inlined)
 	CHECK_EQ(symbols_open(map, len, &s.e->symbols), 0);
 	s.e->map = map;
 	s.e->map_len = 4096;
-	s.e->go = true;
+	s.e->runtime = RUNTIME_GO;
 	data = one_event(&s, tr, &b);
 	CHECK_EQ(b.stacks[0].n, 2);
 	CHECK_EQ(batch_inlined(&b, b.stack_frames[0], in), 2);

@@ -7,6 +7,7 @@
 
 #include "ipc/message_hub.h"
 #include "symbolizerd/symbols/index.h"
+#include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/symbols/index_build.h"
 
 #define TEXT	0x10000
@@ -68,7 +69,7 @@ static void build(void)
 	int fd = image_file(&im);
 
 	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
-	CHECK_EQ(symbols_build(&f, &data, &data_len), JOB_OK);
+	CHECK_EQ(symbols_build(&f, runtimes_symbols, &data, &data_len), JOB_OK);
 	CHECK_EQ(symbols_open(data, data_len, &idx), 0);
 	elf_file_close(&f);
 	close(fd);
@@ -298,7 +299,8 @@ TEST(symbols_too_many)
 	fd = image_file(&im);
 	CHECK(ftruncate(fd, 1 << 30) == 0);
 	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
-	CHECK_EQ(symbols_build(&f, &data, &data_len), JOB_TOO_LARGE);
+	CHECK_EQ(symbols_build(&f, runtimes_symbols, &data, &data_len),
+		 JOB_TOO_LARGE);
 	elf_file_close(&f);
 	close(fd);
 }

@@ -90,7 +90,7 @@ TEST(worker_answers_with_table_and_names)
 	done = (void *)m.buf;
 	CHECK_EQ(done->exe, 7);
 	CHECK_EQ(done->build_id_len, 0);
-	CHECK_EQ(done->go, 0);
+	CHECK_EQ(done->runtime, RUNTIME_NONE);
 	CHECK_EQ(m.nfds, 2);
 	CHECK_EQ(sealed_map(m.fds[0], sizeof(*table), 1 << 20, &data, &len), 0);
 	table = data;

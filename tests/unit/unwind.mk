@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c) \
+	symbolizerd/symbols/lines_build.c
 UNWIND := $(patsubst %,symbolizerd/%,elf/elf_file.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
-	runtimes/go/module.c runtimes/go/pclntab.c runtimes/go/rows.c) common/wire.c
-SYMBOLS := $(wildcard symbolizerd/symbols/*.c symbolizerd/runtimes/go/*.c)
+	elf/file_id.c) common/wire.c $(RUNTIMES)
+SYMBOLS := $(sort $(wildcard symbolizerd/symbols/*.c) $(RUNTIMES))
 
 # compares unwind tables with what libdw says
 cfi_agree_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/cfi_agree.c \
@@ -10,10 +12,10 @@ cfi_agree_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/cfi_agree.c \
 $(O)/bin/cfi_agree: $(cfi_agree_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -ldw -lelf -lxxhash -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -ldw -lelf -lnettle -lxxhash -o $@
 
 UNIT += cfi
-unit_cfi_SRCS := $(filter-out %elf_file.c %build.c %known.c symbolizerd/runtimes/go/%,$(UNWIND))
+unit_cfi_SRCS := $(filter-out %elf_file.c %file_id.c %build.c %known.c $(RUNTIMES),$(UNWIND))
 unit_cfi_LIBS := -lxxhash
 
 UNIT += table
@@ -23,20 +25,23 @@ unit_table_LIBS := -lxxhash
 UNIT += symbols lines elf_file file_id
 unit_lines_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/lines_build.c
 unit_lines_LIBS := -lxxhash
-unit_symbols_SRCS := symbolizerd/elf/elf_file.c $(SYMBOLS)
-unit_symbols_LIBS := -lelf -lxxhash
-unit_file_id_SRCS := symbolizerd/elf/elf_file.c symbolizerd/elf/file_id.c common/wire.c
+unit_symbols_SRCS := $(sort $(UNWIND) $(SYMBOLS))
+unit_symbols_LIBS := -lelf -lnettle -lxxhash
+unit_file_id_SRCS := symbolizerd/elf/elf_file.c symbolizerd/elf/file_id.c common/wire.c \
+	symbolizerd/runtimes/go/detect.c
 unit_file_id_LIBS := -lelf -lnettle
-unit_elf_file_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/elf/file_id.c
+unit_elf_file_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_elf_file_LIBS := -lelf -lnettle -lxxhash
 
-UNIT += go
+UNIT += go runtimes
+unit_runtimes_SRCS := $(sort $(UNWIND) $(SYMBOLS))
+unit_runtimes_LIBS := -lelf -lnettle -lxxhash
 unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))
-unit_go_LIBS := -lelf -lxxhash
+unit_go_LIBS := -lelf -lnettle -lxxhash
 
 UNIT += worker
 unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker/worker.c \
-	symbolizerd/elf/file_id.c ipc/conn.c ipc/message.c ipc/rules.c ipc/sealed.c
+	ipc/conn.c ipc/message.c ipc/rules.c ipc/sealed.c
 unit_worker_LIBS := -lelf -lnettle -lxxhash
 
 # runs the sampler's unwinder on stopped threads, for tests/live/test_stops.py
@@ -46,4 +51,4 @@ $(O)/tests/live/stops.o: $(O)/tests/live/stops.skel.h
 $(O)/live/stops: $(stops_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -lbpf -lelf -lxxhash -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -lbpf -lelf -lnettle -lxxhash -o $@

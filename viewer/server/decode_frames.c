@@ -115,6 +115,20 @@ static void decode_frames_file_id(struct text t, uint8_t id[FILE_ID_LEN])
 	}
 }
 
+/* What a runtime calls a build of its own. */
+static void decode_frames_runtime(struct frames *f, struct text key,
+				  struct text v, struct batch_exe *to)
+{
+	for (uint32_t i = 0; i < RUNTIME__MAX; i++) {
+		const char *want = runtime_info(i)->id_key;
+
+		if (want[0] && text_is(key, want)) {
+			to->runtime = i;
+			to->runtime_id = text_intern(f->b, v);
+		}
+	}
+}
+
 static uint32_t decode_frames_mapping(struct frames *f, int32_t i)
 {
 	static const char prefix[] = "process.executable.build_id.";
@@ -138,12 +152,11 @@ static uint32_t decode_frames_mapping(struct frames *f, int32_t i)
 		    memcmp(key.s, prefix, strlen(prefix)))
 			continue;
 		v = frames_value(f, a->value);
+		decode_frames_runtime(f, key, v, &to);
 		key.s += strlen(prefix);
 		key.len -= strlen(prefix);
 		if (text_is(key, "gnu"))
 			to.build_id = text_intern(f->b, v);
-		else if (text_is(key, "go"))
-			to.go_build_id = text_intern(f->b, v);
 		else if (text_is(key, "htlhash"))
 			decode_frames_file_id(v, to.file_id);
 	}

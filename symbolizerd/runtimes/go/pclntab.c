@@ -3,14 +3,9 @@
 
 #include <string.h>
 
-#include "ipc/message_hub.h"
-#include "symbolizerd/runtimes/go/module.h"
-
-#define BLOCK		(1u << 20)
 #define HEADER		72	/* bytes: magic and so on, then 8 words */
 #define INLINED_MAX	(1u << 20)	/* entries of a function */
-#define INLINED_AHEAD	4096
-#define CANDIDATES_MAX	64	/* headers looked at when searching */
+#define INLINED_AHEAD 4096
 
 static uint32_t get32(const uint8_t *p)
 {
@@ -31,7 +26,7 @@ static uint64_t get64(const uint8_t *p)
 /* --- the header -------------------------------------------------------------- */
 
 /* Magic, two zeros, quantum, size of a pointer. */
-static bool is_header(const uint8_t *p)
+bool pclntab_is_header(const uint8_t *p)
 {
 	uint32_t magic = get32(p);
 
@@ -79,13 +74,12 @@ static bool parts(struct pclntab *t, const uint8_t *words)
 	return true;
 }
 
-/* Of a table that is read; *text: what the header says code begins with. */
-static bool header(struct pclntab *t, uint64_t *text)
+bool pclntab_header(struct pclntab *t, uint64_t *text)
 {
 	const uint8_t *p = t->bytes.data;
 	uint64_t n, size;
 
-	if (t->bytes.len < HEADER || !is_header(p))
+	if (t->bytes.len < HEADER || !pclntab_is_header(p))
 		return false;
 	t->magic = get32(p);
 	t->quantum = p[6];
@@ -104,116 +98,6 @@ static bool header(struct pclntab *t, uint64_t *text)
 	p = t->funcs.data + n;
 	return tab(t, 0) == (is_old(t) ? get64(p) : get32(p)) &&
 	       tab(t, 0) < tab(t, 2 * t->n);
-}
-
-/* --- where it is -------------------------------------------------------------- */
-
-static int pclntab_take(struct pclntab *t, uint64_t off, uint64_t len,
-			uint64_t vaddr, bool *found)
-{
-	uint64_t text;
-	int r;
-
-	if (len > PCLNTAB_MAX)
-		len = PCLNTAB_MAX;
-	r = elf_file_read(t->f, off, len, &t->bytes);
-	if (r)
-		return r == JOB_NO_MEMORY ? r : JOB_OK;
-	t->bytes.vaddr = vaddr;
-	*found = header(t, &text);
-	if (*found)
-		return go_module_read(t, text);
-	elf_bytes_free(&t->bytes);
-	t->n = 0;
-	return JOB_OK;
-}
-
-/* A file of Go's linker has a note, with or without section headers. */
-static bool is_go(const struct elf_file *f)
-{
-	for (uint32_t i = 0; i < f->n_phdrs; i++) {
-		const Elf64_Phdr *p = &f->phdrs[i];
-		struct elf_bytes b;
-		bool yes;
-
-		if (p->p_type != PT_NOTE || p->p_filesz < 16 ||
-		    p->p_filesz > 65536 ||
-		    elf_file_read(f, p->p_offset, p->p_filesz, &b))
-			continue;
-		yes = memmem(b.data, b.len, "Go\0\0", 4);
-		elf_bytes_free(&b);
-		if (yes)
-			return true;
-	}
-	return !f->n_shdrs;
-}
-
-/* A header at a multiple of 8 within a block of a segment. */
-static int search_block(struct pclntab *t, const Elf64_Phdr *p, uint64_t at,
-			const struct elf_bytes *b, int *left, bool *found)
-{
-	int r = JOB_OK;
-
-	for (size_t i = 0; !r && !*found && *left && i + 8 <= b->len; i += 8) {
-		if (!is_header(b->data + i))
-			continue;
-		--*left;
-		r = pclntab_take(t, p->p_offset + at + i, p->p_filesz - at - i,
-				 p->p_vaddr + at + i, found);
-	}
-	return r;
-}
-
-static int pclntab_search(struct pclntab *t, bool *found)
-{
-	int r = JOB_OK, left = CANDIDATES_MAX;
-
-	for (uint32_t i = 0; i < t->f->n_phdrs; i++) {
-		const Elf64_Phdr *p = &t->f->phdrs[i];
-
-		if (p->p_type != PT_LOAD || (p->p_flags & PF_X) ||
-		    p->p_offset > t->f->size ||
-		    p->p_filesz > t->f->size - p->p_offset)
-			continue;
-		for (uint64_t at = 0; at < p->p_filesz; at += BLOCK) {
-			uint64_t len = p->p_filesz - at;
-			struct elf_bytes b;
-
-			if (len > BLOCK)
-				len = BLOCK;
-			r = elf_file_read(t->f, p->p_offset + at, len, &b);
-			if (r)
-				return r;
-			r = search_block(t, p, at, &b, &left, found);
-			elf_bytes_free(&b);
-			if (r || *found || !left)
-				return r;
-		}
-	}
-	return r;
-}
-
-int pclntab_open(struct pclntab *t, const struct elf_file *f)
-{
-	static const char *const names[] = {
-		".gopclntab", ".data.rel.ro.gopclntab",
-	};
-	bool found = false;
-	int r = JOB_OK;
-
-	*t = (struct pclntab){ .f = f };
-	for (int i = 0; i < 2 && !r && !found; i++) {
-		const Elf64_Shdr *s = elf_file_find(f, names[i]);
-
-		if (s && !(s->sh_flags & SHF_COMPRESSED))
-			r = pclntab_take(t, s->sh_offset, s->sh_size,
-					 s->sh_addr, &found);
-	}
-	if (!r && !found && is_go(f))
-		r = pclntab_search(t, &found);
-	if (r)
-		pclntab_close(t);
-	return r;
 }
 
 void pclntab_close(struct pclntab *t)

@@ -2,10 +2,9 @@
 /*
  * pclntab - the table of functions that every Go executable carries
  *
- * The runtime itself needs it, so stripping leaves it there.  It is found by
- * its section (.gopclntab; .data.rel.ro.gopclntab of some PIE), else, in Go
- * files without section headers, by its header.  Where code begins and where
- * data of functions lies stands in runtime.moduledata.
+ * The runtime itself needs it, so stripping leaves it there.  find.h finds it;
+ * where code begins and where data of functions lies stands in
+ * runtime.moduledata (module.h).
  *
  * Layout: Go 1.16 to 1.27: runtime/symtab.go (pcHeader, moduledata),
  * runtime/runtime2.go (_func), internal/abi/symtab.go (magic numbers, tables),
@@ -69,8 +68,12 @@ struct pclntab_func {
 	size_t data;		/* of its pcdata, in .funcs */
 };
 
-/* JOB_OK, also without a table (.n is 0 then); or JOB_NO_MEMORY and such. */
-int pclntab_open(struct pclntab *t, const struct elf_file *f);
+/* May 8 bytes at p begin a table? */
+bool pclntab_is_header(const uint8_t *p);
+
+/* Fill in a table of which .f and .bytes are set; find.h does.  *text: what the
+ * header says that code begins with, 0: nothing.  False: it is none. */
+bool pclntab_header(struct pclntab *t, uint64_t *text);
 void pclntab_close(struct pclntab *t);
 
 /* Function i of .n, in the order of addresses.  False if it is broken, empty,

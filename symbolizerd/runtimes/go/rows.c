@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ipc/message_hub.h"
+#include "symbolizerd/runtimes/go/find.h"
 
 #define TEXT_WINDOW	(256u << 10)	/* bytes of code read at once */
 #define PROLOGUE	16		/* bytes that matter of one */
@@ -334,7 +335,7 @@ int go_rows(const struct elf_file *f, go_row_fn fn, void *ctx)
 		.t = &t, .fn = fn, .ctx = ctx,
 		.arm = f->ehdr.e_machine == EM_AARCH64,
 	};
-	int r = pclntab_open(&t, f);
+	int r = go_find(&t, f);
 
 	if (r)
 		return r;

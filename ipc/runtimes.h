@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runtimes - what a runtime is called in batches and in what is made of them
+ *
+ * By enum runtime (bpf/record.h).  What a worker does with a runtime's files is
+ * in symbolizerd/runtimes/.
+ */
+#ifndef IPC_RUNTIMES_H
+#define IPC_RUNTIMES_H
+
+#include <stdint.h>
+
+#include "bpf/record.h"
+#include "ipc/frame_kinds.h"
+
+#define RUNTIME_ID_MAX	128	/* bytes, with the NUL */
+
+struct runtime_info {
+	uint8_t code;		/* enum batch_frame_kind of its compiled code */
+	const char *id_key;	/* OTLP's attribute for what tells builds of it
+				 * apart; "": it has nothing such */
+};
+
+/* The row of a runtime below RUNTIME__MAX. */
+static inline const struct runtime_info *runtime_info(uint32_t runtime)
+{
+	static const struct runtime_info rows[RUNTIME__MAX] = {
+		[RUNTIME_NONE] = { BATCH_FRAME_NATIVE, "" },
+		[RUNTIME_GO] = { BATCH_FRAME_GO,
+				 "process.executable.build_id.go" },
+	};
+
+	return &rows[runtime];
+}
+
+#endif /* IPC_RUNTIMES_H */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runtime - what a language implements, in a folder of its own here
+ *
+ * A row of the table in runtimes.c points to it.  A member that a language has
+ * no use for is NULL.  How to add one: docs/HOWTO_ADD_RUNTIME.md.
+ *
+ * All of it parses files of profiled processes: only workers call it.
+ */
+#ifndef SYMBOLIZERD_RUNTIMES_RUNTIME_H
+#define SYMBOLIZERD_RUNTIMES_RUNTIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/record.h"
+#include "ipc/runtimes.h"
+#include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/symbols/source.h"
+#include "symbolizerd/unwind/build.h"
+
+/* What is found out of an executable, once. */
+struct runtime_facts {
+	uint32_t runtime;		/* enum runtime */
+	char id[RUNTIME_ID_MAX];	/* NUL-padded; "" without one: the value
+					 * of runtime_info().id_key */
+};
+
+struct runtime_ops {
+	uint32_t number;		/* enum runtime */
+	/* Did it make, or does it contain this file?  Fills ret->id. */
+	bool (*detect)(const struct elf_file *f, struct runtime_facts *ret);
+	/* Unwind rules that the runtime itself wrote down, for code that CFI
+	 * does not speak of.  As unwind_rows_fn says. */
+	unwind_rows_fn rows;
+	/* Names, files, lines and inlined calls of code in the file. */
+	const struct symbol_source *symbols;
+};
+
+#endif /* SYMBOLIZERD_RUNTIMES_RUNTIME_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runtimes - the table of runtimes, and what a worker asks of all of them
+ *
+ * So unwind/, symbols/ and worker/ name no language.
+ */
+#ifndef SYMBOLIZERD_RUNTIMES_RUNTIMES_H
+#define SYMBOLIZERD_RUNTIMES_RUNTIMES_H
+
+#include "symbolizerd/runtimes/runtime.h"
+
+/* What the first runtime says whose file it is; all 0: none's. */
+void runtimes_detect(const struct elf_file *f, struct runtime_facts *ret);
+
+/* The rows of all runtimes, for unwind_build(). */
+int runtimes_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx);
+
+/* Their sources of names, for symbols_build(): number i, or NULL. */
+const struct symbol_source *runtimes_symbols(size_t i);
+
+#endif /* SYMBOLIZERD_RUNTIMES_RUNTIMES_H */
