@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "symbolizerd/hub/interval.h"
 #include "symbolizerd/hub/record.h"
@@ -25,17 +26,18 @@ void pass_fini(struct pass *p)
 
 static size_t memo_place(const struct frame_memo *m, uint64_t word)
 {
-	size_t i = (size_t)((word * 0x9e3779b97f4a7c15ULL) >> 32);
+	size_t i = XXH3_64bits_withSeed(&word, sizeof(word), m->seed);
 
 	for (i &= m->room - 1; m->words[i] && m->words[i] != word;)
 		i = (i + 1) & (m->room - 1);
 	return i;
 }
 
-static bool memo_grow(struct frame_memo *m)
+static bool memo_grow(struct frame_memo *m, uint64_t seed)
 {
 	struct frame_memo old = *m, new = {
 		.room = old.room ? old.room * 2 : MEMO_FIRST,
+		.seed = seed,
 	};
 
 	new.words = calloc(new.room, sizeof(*new.words));
@@ -226,7 +228,7 @@ static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words)
 
 	if (FRAME_MORE(words[0]))
 		return make_frame(p, words);
-	if (m->n >= m->room / 2 && !memo_grow(m))
+	if (m->n >= m->room / 2 && !memo_grow(m, p->exes->seed))
 		return make_frame(p, words);
 	i = memo_place(m, words[0]);
 	if (!m->words[i]) {

@@ -19,6 +19,7 @@ struct frame_memo {
 	uint64_t *words;	/* 0: free */
 	uint32_t *frames;
 	size_t n, room;		/* room: a power of two, or 0 */
+	uint64_t seed;		/* processes choose their addresses */
 };
 
 /* One batch being built. */

@@ -133,6 +133,7 @@ static int add_gaps(struct table_builder *b, uint64_t start, uint64_t end,
 	size_t i = 0, hi = b->settled;
 	int r = 0;
 
+	b->ranges++;
 	while (i < hi) {
 		size_t mid = i + (hi - i) / 2;
 
@@ -141,7 +142,8 @@ static int add_gaps(struct table_builder *b, uint64_t start, uint64_t end,
 		else
 			hi = mid;
 	}
-	while (!r && start < end) {
+	while (!r && start < end &&
+	       b->work++ < TABLE_WORK * (b->settled + b->ranges)) {
 		bool taken = i && ROW_HAS(b->rows[i - 1]);
 		uint64_t next = i < b->settled ? ROW_OFF(b->rows[i]) : end;
 
@@ -191,6 +193,7 @@ void table_builder_next_source(struct table_builder *b)
 {
 	sort(b);
 	b->settled = b->n;
+	b->work = b->ranges = 0;
 }
 
 /* One row an offset, none that repeats the rule before, no short gaps between

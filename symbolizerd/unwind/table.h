@@ -17,6 +17,8 @@ struct table_builder {
 	uint64_t *rows;		/* file offset << 17 | has rule << 16 | rule */
 	size_t n, cap;
 	size_t settled;		/* of earlier sources, sorted */
+	uint64_t work;		/* rows of them looked at, since it became so */
+	uint64_t ranges;	/* added since then */
 	struct unwind_rule *rules;	/* local numbers */
 	uint32_t n_rules, cap_rules;
 	uint32_t *hash;		/* number + 1 */
@@ -33,7 +35,13 @@ void table_builder_fini(struct table_builder *b);
 int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
 		      const struct unwind_rule *rule);
 
-/* What is added from now on counts only where nothing was said so far. */
+/*
+ * What is added from now on counts only where nothing was said so far.  Each
+ * range costs the settled rows that it reaches over; in a sound file, whose
+ * ranges do not overlap, that is every row once.  A source that asks for more
+ * than TABLE_WORK times as much adds nothing from there on.
+ */
+#define TABLE_WORK	4
 void table_builder_next_source(struct table_builder *b);
 
 /* Lay it out: 0 and malloc'ed bytes, or -ENOMEM, -E2BIG.  Ends the builder's

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/hub/symbolize.h"
+#include "tests/unit/complexity.h"
 #include "tests/unit/harness.h"
 
 #include <stddef.h>
@@ -238,4 +239,59 @@ TEST(symbolize_waits_for_workers_and_for_loaderd)
 	free(a);
 	free(f);
 	tear_down(&s);
+}
+
+/* --- chosen addresses ---------------------------------------------------------- */
+
+#define GOLDEN		0x9e3779b97f4a7c15ULL
+#define GOLDEN_INVERSE	0xf1de83e19937733dULL	/* GOLDEN * it = 1, modulo 2^64 */
+#define CHOSEN_MAX	16000
+
+/* Addresses that a table without a seed (the product with GOLDEN, its bits from
+ * 32 on) would all put into one place: as a process may lay out its memory. */
+static const uint64_t *chosen(void)
+{
+	static uint64_t words[CHOSEN_MAX];
+	uint64_t x = 88172645463325252ULL;
+	size_t n = 0;
+
+	while (!words[CHOSEN_MAX - 1]) {
+		uint64_t word;
+
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		word = (x & ~(0xfffffULL << 32)) * GOLDEN_INVERSE;
+		word = FRAME_ANON_WORD(word);
+		if ((word * GOLDEN >> 32 & 0xfffff) == 0)
+			words[n++] = word;
+	}
+	return words;
+}
+
+static uint64_t symbolize_chosen(size_t n)
+{
+	const uint64_t *words = chosen();
+	uint64_t ns = 0, begin;
+	struct setup s;
+
+	CHECK(n <= CHOSEN_MAX);
+	set_up(&s);
+	for (size_t at = 0; at < n; at += 1000) {
+		struct trace *tr = trace(0, 1000, words + at);
+
+		begin = complexity_ns();
+		pass_stack(&s.pass, tr);
+		ns += complexity_ns() - begin;
+		free(tr);
+	}
+	CHECK_EQ(s.pass.frames, n);
+	tear_down(&s);
+	return ns;
+}
+
+TEST(symbolize_chosen_addresses_cost_no_more)
+{
+	CHECK_EQ(GOLDEN * GOLDEN_INVERSE, 1);
+	CHECK(complexity_growth(symbolize_chosen, 2000) < COMPLEXITY_MAX);
 }

@@ -4,6 +4,7 @@
  * in it is what a bisection of the flat rows finds.
  */
 #include "tests/unit/bpf_host.h"
+#include "tests/unit/complexity.h"
 #include "tests/unit/harness.h"
 
 #include <errno.h>
@@ -400,4 +401,36 @@ TEST(table_limits)
 	CHECK_EQ(table_builder_add(&b, 1ULL << 39, (1ULL << 39) + 5, &r), 0);
 	CHECK_EQ(table_builder_finish(&b, &data, &len), -E2BIG);
 	table_builder_fini(&b);
+}
+
+/* --- ranges that overlap -------------------------------------------------------- */
+
+/* One source that says something of n places, then another with n ranges that
+ * all reach over all of them: no sound file has that. */
+static uint64_t add_overlapping(size_t n)
+{
+	struct table_builder b;
+	uint64_t begin, ns;
+
+	CHECK_EQ(table_builder_init(&b), 0);
+	for (size_t i = 0; i < n; i++) {
+		struct unwind_rule r = { .cfa = CFA_SP, .cfa_off = 8 + i % 2 };
+
+		CHECK_EQ(table_builder_add(&b, i * 16, i * 16 + 16, &r), 0);
+	}
+	table_builder_next_source(&b);
+	begin = complexity_ns();
+	for (size_t i = 0; i < n; i++) {
+		struct unwind_rule r = { .cfa = CFA_FP, .cfa_off = 16 };
+
+		CHECK_EQ(table_builder_add(&b, i, n * 16, &r), 0);
+	}
+	ns = complexity_ns() - begin;
+	table_builder_fini(&b);
+	return ns;
+}
+
+TEST(table_ranges_that_overlap_cost_no_more)
+{
+	CHECK(complexity_growth(add_overlapping, 2000) < COMPLEXITY_MAX);
 }
