@@ -53,6 +53,13 @@ void hash_free(struct hash_table *t)
 	*t = (struct hash_table){ .cap = 0 };
 }
 
+void hash_clear(struct hash_table *t)
+{
+	if (t->n)
+		memset(t->slots, 0, t->cap * sizeof(*t->slots));
+	t->n = 0;
+}
+
 static struct hash_slot *hash_free_slot(const struct hash_table *t, uint32_t i)
 {
 	while (t->slots[i & (t->cap - 1)].index)

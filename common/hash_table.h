@@ -38,7 +38,15 @@ uint64_t hash_seed(void);
 /* n bytes, by multiplication of 64 by 64 bits, folded. */
 uint64_t hash_mix(uint64_t seed, const void *p, size_t n);
 
+static inline uint64_t hash_pair(uint64_t seed, uint32_t a, uint32_t b)
+{
+	const uint32_t key[] = { a, b };
+
+	return hash_mix(seed, key, sizeof(key));
+}
+
 void hash_free(struct hash_table *t);
+void hash_clear(struct hash_table *t);		/* keeps its memory */
 
 /* Room for one more.  False: no memory; nothing changed. */
 bool hash_grow(struct hash_table *t);

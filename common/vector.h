@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define INDEX_NONE	UINT32_MAX	/* no element of an array */
 #define VECTOR_FIRST	16	/* elements that the first allocation holds */
 
 #define VECTOR(type)							\
@@ -47,10 +48,10 @@ static inline bool array_grow(void *array, uint32_t *cap, uint64_t n,
 
 	while (want < n)
 		want *= 2;
-	if (want > UINT32_MAX)
+	if (want > UINT32_MAX || want > SIZE_MAX / size)
 		return false;
 	memcpy(&p, array, sizeof(p));
-	p = reallocarray(p, want, size);
+	p = realloc(p, want * size);
 	if (!p)
 		return false;
 	memcpy(array, &p, sizeof(p));

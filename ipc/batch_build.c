@@ -5,25 +5,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <xxhash.h>
 
+#include "common/hash_table.h"
 #include "common/utf8.h"
+#include "common/vector.h"
 
 /* A table that grows; strings hold one offset more than there are strings. */
 struct vec {
 	void *data;
 	uint32_t n, cap;
-};
-
-/* Open addressing, at most half full. */
-struct slot {
-	uint32_t at;		/* index + 1; 0: free */
-	uint32_t hash;
-};
-struct lookup {
-	struct slot *slots;
-	uint32_t n, cap;	/* cap: power of two */
 };
 
 struct event {
@@ -35,7 +26,7 @@ struct event {
 struct batch_builder {
 	struct vec tables[BATCH__TABLES];	/* .BATCH_TIMES is not used */
 	struct vec events;
-	struct lookup lookups[BATCH__TABLES];
+	struct hash_table lookups[BATCH__TABLES];
 	uint64_t seed;		/* names are chosen by those who are profiled */
 	uint64_t bytes;		/* of all tables and times */
 	uint32_t frequency;
@@ -53,25 +44,15 @@ static uint32_t batch_build_fail(struct batch_builder *b, int error)
 static bool batch_build_room(struct batch_builder *b, struct vec *v,
 			     size_t elem, size_t more)
 {
-	size_t cap = v->cap ? v->cap : 64;
-	void *p;
-
 	if (b->error)
 		return false;
 	if (more > BATCH_BYTES_MAX || b->bytes + more * elem > BATCH_BYTES_MAX) {
 		batch_build_fail(b, -E2BIG);
 		return false;
 	}
-	while (cap - v->n < more)
-		cap *= 2;
-	if (cap != v->cap) {
-		p = realloc(v->data, cap * elem);
-		if (!p) {
-			batch_build_fail(b, -ENOMEM);
-			return false;
-		}
-		v->data = p;
-		v->cap = (uint32_t)cap;
+	if (!array_room(&v->data, &v->cap, (uint64_t)v->n + more, elem)) {
+		batch_build_fail(b, -ENOMEM);
+		return false;
 	}
 	b->bytes += more * elem;
 	return true;
@@ -143,60 +124,29 @@ static bool batch_build_add(struct batch_builder *b, enum batch_table t,
 	}
 }
 
-static bool batch_build_grow(struct batch_builder *b, struct lookup *l)
-{
-	uint32_t cap = l->cap ? 2 * l->cap : 128;
-	struct slot *slots;
-
-	if (l->cap / 2 > l->n)
-		return true;
-	slots = calloc(cap, sizeof(*slots));
-	if (!slots) {
-		batch_build_fail(b, -ENOMEM);
-		return false;
-	}
-	for (uint32_t i = 0; i < l->cap; i++) {
-		uint32_t j = l->slots[i].hash & (cap - 1);
-
-		if (!l->slots[i].at)
-			continue;
-		while (slots[j].at)
-			j = (j + 1) & (cap - 1);
-		slots[j] = l->slots[i];
-	}
-	free(l->slots);
-	l->slots = slots;
-	l->cap = cap;
-	return true;
-}
-
 static uint32_t batch_build_intern(struct batch_builder *b, enum batch_table t,
 				   const void *key, size_t len)
 {
-	uint32_t hash = (uint32_t)XXH3_64bits_withSeed(key, len, b->seed);
-	struct lookup *l = &b->lookups[t];
-	struct slot *s;
+	uint64_t hash = XXH3_64bits_withSeed(key, len, b->seed);
+	struct hash_table *l = &b->lookups[t];
+	uint32_t added;
 
-	if (b->error || !batch_build_grow(b, l))
+	if (b->error)
 		return 0;
-	for (uint32_t i = hash; ; i++) {
-		const void *other;
+	for (struct hash_slot *s = hash_find(l, hash); s; s = hash_next(l, s)) {
 		size_t other_len;
+		const void *other = batch_build_key_of(b, t, hash_index(s),
+						       &other_len);
 
-		s = &l->slots[i & (l->cap - 1)];
-		if (!s->at)
-			break;
-		if (s->hash != hash)
-			continue;
-		other = batch_build_key_of(b, t, s->at - 1, &other_len);
-		if (other_len == len && !memcmp(other, key, len))
-			return s->at - 1;
+		if (other_len == len && (!len || !memcmp(other, key, len)))
+			return hash_index(s);
 	}
 	if (!batch_build_add(b, t, key, len))
 		return 0;
-	l->n++;
-	*s = (struct slot){ .at = batch_build_count(b, t), .hash = hash };
-	return s->at - 1;
+	added = batch_build_count(b, t) - 1;
+	if (!hash_add(l, hash, added))
+		return batch_build_fail(b, -ENOMEM);
+	return added;
 }
 
 /* --- values ---------------------------------------------------------------- */
@@ -213,9 +163,7 @@ struct batch_builder *batch_builder_new(uint32_t frequency)
 	if (!b)
 		return NULL;
 	b->frequency = frequency;
-	/* without randomness only the time of a lookup is less certain */
-	if (getrandom(&b->seed, sizeof(b->seed), GRND_NONBLOCK) < 0)
-		b->seed = (uint64_t)(uintptr_t)b;
+	b->seed = hash_seed();
 	append(b, BATCH_STRINGS, &zero, 1);
 	batch_build_intern(b, BATCH_STRINGS, "", 0);
 	batch_build_intern(b, BATCH_EXES, &exe, sizeof(exe));
@@ -235,7 +183,7 @@ void batch_builder_free(struct batch_builder *b)
 		return;
 	for (int t = 0; t < BATCH__TABLES; t++) {
 		free(b->tables[t].data);
-		free(b->lookups[t].slots);
+		hash_free(&b->lookups[t]);
 	}
 	free(b->events.data);
 	free(b);

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "profile/index_set.h"
+#include "common/hash_table.h"
+#include "common/vector.h"
 #include "profile/profile.h"
 
 #define NONE	INDEX_NONE
@@ -26,9 +27,9 @@ struct builder {
 	uint64_t seed;		/* names are chosen by profiled processes */
 	struct buffer text;
 	struct tree_label *labels;
-	struct node *nodes;
+	struct node *nodes;	/* 0 is the root, which is in no set */
 	uint32_t labels_cap, nodes_cap;
-	struct index_set label_set, node_set;
+	struct hash_table label_set, node_set;
 	uint32_t *frame_label;	/* label of a batch's frame + 1, or 0 */
 	uint32_t *names;
 	uint32_t *process_label;	/* likewise, of a resource */
@@ -43,16 +44,6 @@ static uint64_t label_hash(const struct builder *t, const struct tree_label *l)
 					  t->seed + l->kind);
 
 	return XXH3_64bits_withSeed(t->text.data + l->module, l->module_len, h);
-}
-
-static uint64_t tree_hash_of(const void *builder, const struct index_set *s,
-			     uint32_t i)
-{
-	const struct builder *t = builder;
-
-	return s == &t->label_set ? label_hash(t, &t->labels[i]) :
-		index_pair_hash(t->nodes[i].parent, t->nodes[i].label,
-				t->seed);
 }
 
 static bool same_label(const struct builder *t, const struct tree_label *a,
@@ -70,27 +61,28 @@ static bool same_label(const struct builder *t, const struct tree_label *a,
 static uint32_t add_label(struct builder *t, size_t name, size_t module,
 			  uint32_t kind)
 {
-	struct index_set *s = &t->label_set;
 	struct tree_label l = { .name = name, .module = module, .kind = kind };
-	uint64_t at;
+	struct hash_table *set = &t->label_set;
+	uint32_t n = set->n;
+	uint64_t hash;
 
-	if (t->text.failed || t->text.len - name > UINT32_MAX ||
-	    !index_set_room(s, tree_hash_of, t) ||
-	    !array_room((void **)&t->labels, &t->labels_cap, s->n,
-			sizeof(*t->labels)))
+	if (t->text.failed || t->text.len - name > UINT32_MAX)
 		return NONE;
 	l.name_len = (uint32_t)(module - name);
 	l.module_len = (uint32_t)(t->text.len - module);
-	at = label_hash(t, &l) & (s->cap - 1);
-	for (; s->slots[at] != NONE; at = (at + 1) & (s->cap - 1)) {
-		if (same_label(t, &l, &t->labels[s->slots[at]])) {
+	hash = label_hash(t, &l);
+	for (struct hash_slot *s = hash_find(set, hash); s;
+	     s = hash_next(set, s)) {
+		if (same_label(t, &l, &t->labels[hash_index(s)])) {
 			t->text.len = name;
-			return s->slots[at];
+			return hash_index(s);
 		}
 	}
-	t->labels[s->n] = l;
-	s->slots[at] = s->n;
-	return s->n++;
+	if (!array_reserve(&t->labels, &t->labels_cap, n + 1) ||
+	    !hash_add(set, hash, n))
+		return NONE;
+	t->labels[n] = l;
+	return n;
 }
 
 static uint32_t frame_label(struct builder *t, uint32_t frame)
@@ -142,29 +134,29 @@ static uint32_t process_label(struct builder *t, uint32_t resource)
 static uint32_t tree_child_of(struct builder *t, uint32_t parent,
 			      uint32_t label)
 {
-	struct index_set *s = &t->node_set;
-	uint64_t at;
+	struct hash_table *set = &t->node_set;
+	uint32_t added = set->n + 1;
+	uint64_t hash;
 
-	if (parent == NONE || label == NONE ||
-	    !index_set_room(s, tree_hash_of, t) ||
-	    !array_room((void **)&t->nodes, &t->nodes_cap, s->n + 1,
-			sizeof(*t->nodes)))
+	if (parent == NONE || label == NONE)
 		return NONE;
-	at = index_pair_hash(parent, label, t->seed) & (s->cap - 1);
-	for (; s->slots[at] != NONE; at = (at + 1) & (s->cap - 1)) {
-		const struct node *n = &t->nodes[s->slots[at]];
+	hash = hash_pair(t->seed, parent, label);
+	for (struct hash_slot *s = hash_find(set, hash); s;
+	     s = hash_next(set, s)) {
+		const struct node *n = &t->nodes[hash_index(s)];
 
 		if (n->parent == parent && n->label == label)
-			return s->slots[at];
+			return hash_index(s);
 	}
-	/* node 0 is the root, which is in no set */
-	t->nodes[s->n + 1] = (struct node){
+	if (!array_reserve(&t->nodes, &t->nodes_cap, added + 1) ||
+	    !hash_add(set, hash, added))
+		return NONE;
+	t->nodes[added] = (struct node){
 		.label = label, .parent = parent, .child = NONE,
 		.sibling = t->nodes[parent].child,
 	};
-	t->nodes[parent].child = s->n + 1;
-	s->slots[at] = ++s->n;
-	return s->n;
+	t->nodes[parent].child = added;
+	return added;
 }
 
 /* A frame of a stack and all that it is inlined into. */
@@ -312,15 +304,14 @@ static int tree_do_build(struct builder *t)
 	const struct batch *b = t->b;
 	int r = 0;
 
-	t->seed = index_seed();
+	t->seed = hash_seed();
 	t->names = profile_process_names(b);
 	t->frame_label = calloc(batch_n(b, BATCH_FRAMES) + 1,
 				sizeof(*t->frame_label));
 	t->process_label = calloc(batch_n(b, BATCH_RESOURCES) + 1,
 				  sizeof(*t->process_label));
 	if (!t->names || !t->frame_label || !t->process_label ||
-	    !array_room((void **)&t->nodes, &t->nodes_cap, 0,
-			sizeof(*t->nodes)))
+	    !array_reserve(&t->nodes, &t->nodes_cap, 1))
 		return -ENOMEM;
 	t->nodes[0] = (struct node){ .child = NONE, .sibling = NONE };
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES) && !r; i++)
@@ -340,14 +331,15 @@ int tree_build_as(struct tree *ret, const struct batch *b,
 {
 	struct builder t = { .b = b, .how = *how };
 	int r = tree_do_build(&t);
+	uint32_t n_labels = t.label_set.n, n_rows = t.node_set.n;
 
 	free(t.names);
 	free(t.frame_label);
 	free(t.process_label);
 	free(t.rank);
 	free(t.nodes);
-	free(t.label_set.slots);
-	free(t.node_set.slots);
+	hash_free(&t.label_set);
+	hash_free(&t.node_set);
 	if (r) {
 		free(t.labels);
 		free(t.rows);
@@ -357,7 +349,7 @@ int tree_build_as(struct tree *ret, const struct batch *b,
 	*ret = (struct tree){
 		.labels = t.labels, .rows = t.rows,
 		.text = (const char *)t.text.data,
-		.n_labels = t.label_set.n, .n_rows = t.node_set.n,
+		.n_labels = n_labels, .n_rows = n_rows,
 		.levels = t.levels,
 	};
 	return 0;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the viewer is made of; its pages are in page.mk.
 
-VIEWER_FORMATS := common/buffer.c common/json.c profile/profile.c profile/tree.c profile/remap.c profile/index_set.c profile/formats/folded.c \
+VIEWER_FORMATS := common/buffer.c common/json.c profile/profile.c profile/tree.c profile/remap.c profile/formats/folded.c \
 	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c \
 	profile/formats/otlp.c profile/formats/dictionary.c profile/formats/formats.c common/protobuf.c \
-	ipc/batch.c ipc/batch_build.c
+	ipc/batch.c ipc/batch_build.c common/hash_table.c
 VIEWER_HUB := ipc/hub_client.c ipc/counters.c $(IPC)
 trifold-viewer_SRCS := $(wildcard viewer/server/*.c) $(VIEWER_FORMATS) $(VIEWER_HUB) $(COMMON) \
 	common/sandbox_root.c

@@ -19,22 +19,10 @@ static const char *folded_read_name_text(const struct folded_tree *t,
 	return (const char *)t->text.data + t->names[name].at;
 }
 
-static uint64_t folded_read_hash_of(const void *tree, const struct index_set *s,
-				    uint32_t i)
-{
-	const struct folded_tree *t = tree;
-
-	return s == &t->names_set ? name_hash(t, folded_read_name_text(t, i),
-					      t->names[i].len)
-				  : index_pair_hash(t->nodes[i].parent,
-						    t->nodes[i].name, t->seed);
-}
-
 int folded_init(struct folded_tree *t)
 {
-	*t = (struct folded_tree){ .seed = index_seed() };
-	if (!array_room((void **)&t->nodes, &t->nodes_cap, 0,
-			sizeof(*t->nodes)))
+	*t = (struct folded_tree){ .seed = hash_seed() };
+	if (!array_reserve(&t->nodes, &t->nodes_cap, 1))
 		return -ENOMEM;
 	t->nodes[0] = (struct folded_node){
 		.child = INDEX_NONE, .sibling = INDEX_NONE,
@@ -47,25 +35,22 @@ void folded_fini(struct folded_tree *t)
 	free(t->names);
 	free(t->nodes);
 	free(t->text.data);
-	free(t->names_set.slots);
-	free(t->nodes_set.slots);
+	hash_free(&t->names_set);
+	hash_free(&t->nodes_set);
 }
 
 /* The number of this name, added if need be; NONE: no memory. */
 static uint32_t folded_read_name_of(struct folded_tree *t, const char *s,
 				    size_t len)
 {
-	struct index_set *set = &t->names_set;
+	struct hash_table *set = &t->names_set;
+	uint64_t hash = name_hash(t, s, len);
 	size_t start = t->text.len;
-	uint64_t at;
+	uint32_t n = set->n;
 
-	if (!index_set_room(set, folded_read_hash_of, t) ||
-	    !array_room((void **)&t->names, &t->names_cap, set->n,
-			sizeof(*t->names)))
-		return INDEX_NONE;
-	at = name_hash(t, s, len) & (set->cap - 1);
-	for (; set->slots[at] != INDEX_NONE; at = (at + 1) & (set->cap - 1)) {
-		uint32_t i = set->slots[at];
+	for (struct hash_slot *at = hash_find(set, hash); at;
+	     at = hash_next(set, at)) {
+		uint32_t i = hash_index(at);
 
 		if (t->names[i].len == len &&
 		    !memcmp(folded_read_name_text(t, i), s, len))
@@ -74,39 +59,40 @@ static uint32_t folded_read_name_of(struct folded_tree *t, const char *s,
 	/* never NULL, so that an empty name is bytes like any other */
 	buffer_add(&t->text, s, len);
 	buffer_add(&t->text, "", 1);
-	if (t->text.failed)
+	if (t->text.failed ||
+	    !array_reserve(&t->names, &t->names_cap, n + 1) ||
+	    !hash_add(set, hash, n))
 		return INDEX_NONE;
-	t->names[set->n] = (struct folded_name){ start, (uint32_t)len };
-	set->slots[at] = set->n;
-	return set->n++;
+	t->names[n] = (struct folded_name){ start, (uint32_t)len };
+	return n;
 }
 
 /* The child of parent with this name, added if need be; NONE: no memory. */
 static uint32_t folded_read_child_of(struct folded_tree *t, uint32_t parent,
 				     uint32_t name)
 {
-	struct index_set *set = &t->nodes_set;
-	uint64_t at;
+	struct hash_table *set = &t->nodes_set;
+	uint64_t hash = hash_pair(t->seed, parent, name);
+	uint32_t added = set->n + 1;
 
-	if (name == INDEX_NONE ||
-	    !index_set_room(set, folded_read_hash_of, t) ||
-	    !array_room((void **)&t->nodes, &t->nodes_cap, set->n + 1,
-			sizeof(*t->nodes)))
+	if (name == INDEX_NONE)
 		return INDEX_NONE;
-	at = index_pair_hash(parent, name, t->seed) & (set->cap - 1);
-	for (; set->slots[at] != INDEX_NONE; at = (at + 1) & (set->cap - 1)) {
-		const struct folded_node *n = &t->nodes[set->slots[at]];
+	for (struct hash_slot *at = hash_find(set, hash); at;
+	     at = hash_next(set, at)) {
+		const struct folded_node *n = &t->nodes[hash_index(at)];
 
 		if (n->parent == parent && n->name == name)
-			return set->slots[at];
+			return hash_index(at);
 	}
-	t->nodes[set->n + 1] = (struct folded_node){
+	if (!array_reserve(&t->nodes, &t->nodes_cap, added + 1) ||
+	    !hash_add(set, hash, added))
+		return INDEX_NONE;
+	t->nodes[added] = (struct folded_node){
 		.name = name, .parent = parent, .child = INDEX_NONE,
 		.sibling = t->nodes[parent].child,
 	};
-	t->nodes[parent].child = set->n + 1;
-	set->slots[at] = ++set->n;
-	return set->n;
+	t->nodes[parent].child = added;
+	return added;
 }
 
 static bool is_blank(char c)

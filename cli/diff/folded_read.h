@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 #include "common/buffer.h"
-#include "profile/index_set.h"
+#include "common/hash_table.h"
+#include "common/vector.h"
 
 #define FOLDED_SIDES		2
 
@@ -44,7 +45,7 @@ struct folded_tree {
 	struct folded_node *nodes;	/* nodes_set.n, and the root */
 	uint64_t samples[FOLDED_SIDES];
 	struct buffer text;
-	struct index_set names_set, nodes_set;
+	struct hash_table names_set, nodes_set;
 	uint32_t names_cap, nodes_cap;
 	uint64_t seed;			/* a file's author chooses its names */
 };

@@ -5,67 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* --- tables -------------------------------------------------------------- */
-
-static uint64_t dictionary_hash(const struct dict *d, const uint8_t *p,
-				size_t n)
-{
-	uint64_t h = d->key[0] ^ n, w;
-
-	while (n) {
-		size_t len = n < sizeof(w) ? n : sizeof(w);
-		unsigned __int128 m;
-
-		w = 0;
-		memcpy(&w, p, len);
-		m = (unsigned __int128)(h ^ w) * (d->key[1] | 1);
-		h = (uint64_t)m ^ (uint64_t)(m >> 64);
-		p += len;
-		n -= len;
-	}
-	return h;
-}
-
-static struct dict_slot *dictionary_find(struct dict *d, struct dict_table *t,
-					 size_t start, size_t len)
-{
-	const uint8_t *p = t->out.data + start;
-	uint64_t i = dictionary_hash(d, p, len);
-
-	for (;; i++) {
-		struct dict_slot *s = &t->slots[i & (t->cap - 1)];
-
-		if (s->len == 0 ||
-		    (s->len == len &&
-		     memcmp(t->out.data + s->start, p, len) == 0))
-			return s;
-	}
-}
-
-static bool dictionary_grow(struct dict *d, struct dict_table *t)
-{
-	struct dict_slot *old = t->slots;
-	uint32_t n = t->cap;
-
-	if (t->n < n / 2)
-		return true;
-	t->cap = n ? 2 * n : 64;
-	t->slots = calloc(t->cap, sizeof(*t->slots));
-	if (!t->slots) {
-		t->slots = old;
-		t->cap = n;
-		return false;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (old[i].len)
-			*dictionary_find(d, t, old[i].start,
-					 old[i].len) = old[i];
-	}
-	free(old);
-	return true;
-}
 
 /* The element appended at `start` is complete: its index.  One that was there
  * already is taken back. */
@@ -74,19 +15,31 @@ static uint32_t dictionary_intern(struct dict *d, unsigned int which,
 {
 	struct dict_table *t = &d->table[which];
 	size_t len = t->out.len - start;
-	struct dict_slot *s;
+	uint32_t n = t->elements.n;
+	uint64_t hash;
 
-	if (t->out.failed || len > UINT32_MAX || !dictionary_grow(d, t)) {
+	if (t->out.failed || len > UINT32_MAX) {
 		d->failed = true;
 		return 0;
 	}
-	s = dictionary_find(d, t, start, len);
-	if (s->len) {
-		t->out.len = start;
-		return s->index;
+	hash = hash_mix(d->seed, t->out.data + start, len);
+	for (struct hash_slot *s = hash_find(&t->known, hash); s;
+	     s = hash_next(&t->known, s)) {
+		const struct dict_element *e = &t->elements.v[hash_index(s)];
+
+		if (e->len == len && memcmp(t->out.data + e->start,
+					    t->out.data + start, len) == 0) {
+			t->out.len = start;
+			return hash_index(s);
+		}
 	}
-	*s = (struct dict_slot){ start, (uint32_t)len, t->n };
-	return t->n++;
+	if (!vector_push(&t->elements, ((struct dict_element){
+				start, (uint32_t)len })) ||
+	    !hash_add(&t->known, hash, n)) {
+		d->failed = true;
+		return 0;
+	}
+	return n;
 }
 
 static uint32_t dictionary_string(struct dict *d, const char *s, size_t n)
@@ -389,9 +342,7 @@ static void find_limits(struct dict *d)
 
 int dict_init(struct dict *d, const struct batch *b)
 {
-	*d = (struct dict){ .b = b };
-	if (getrandom(d->key, sizeof(d->key), 0) != (ssize_t)sizeof(d->key))
-		return -EIO;
+	*d = (struct dict){ .b = b, .seed = hash_seed() };
 	d->strings = dictionary_zeros(b, BATCH_STRINGS, sizeof(*d->strings));
 	d->exes = dictionary_zeros(b, BATCH_EXES, sizeof(*d->exes));
 	d->limits = dictionary_zeros(b, BATCH_EXES, sizeof(*d->limits));
@@ -416,7 +367,8 @@ void dict_fini(struct dict *d)
 {
 	for (unsigned int t = DICT_MAPPING; t < DICT__MAX; t++) {
 		free(d->table[t].out.data);
-		free(d->table[t].slots);
+		free(d->table[t].elements.v);
+		hash_free(&d->table[t].known);
 	}
 	free(d->strings);
 	free(d->exes);

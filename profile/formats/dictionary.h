@@ -13,7 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/hash_table.h"
 #include "common/protobuf.h"
+#include "common/vector.h"
 #include "ipc/batch.h"
 
 enum dict_field {		/* fields of ProfilesDictionary */
@@ -27,25 +29,23 @@ enum dict_field {		/* fields of ProfilesDictionary */
 	DICT__MAX
 };
 
-struct dict_slot {
+struct dict_element {
 	size_t start;		/* in dict_table.out */
-	uint32_t len;		/* 0: free */
-	uint32_t index;
+	uint32_t len;
 };
 
 /* One table: its encoded elements, tags included, one after the other. */
 struct dict_table {
 	struct buffer out;
-	uint32_t n;
-	struct dict_slot *slots;
-	uint32_t cap;		/* a power of two, or 0 */
+	VECTOR(struct dict_element) elements;
+	struct hash_table known;
 };
 
 struct dict {
 	const struct batch *b;
 	struct dict_table table[DICT__MAX];
-	uint64_t key[2];	/* of the hash; drawn for each request, since
-				 * profiled processes choose the strings */
+	uint64_t seed;		/* of the hashes: profiled processes choose the
+				 * strings */
 	uint32_t *strings, *exes, *functions, *frames, *stacks;
 				/* batch index -> ours; 0: not yet */
 	uint64_t *limits;	/* of exes: above every address in them */

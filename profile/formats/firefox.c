@@ -7,10 +7,16 @@
 
 #include "bpf/record.h"
 #include "common/clock.h"
+#include "common/hash_table.h"
 #include "common/json.h"
+#include "common/vector.h"
 #include "profile/timeline.h"
 
-#define NONE	0xffffffffu
+#define NONE	INDEX_NONE
+
+struct node {
+	uint32_t prefix, frame;
+};
 
 /* What one thread's tables hold so far; generation says whose an entry is. */
 struct enc {
@@ -22,11 +28,10 @@ struct enc {
 	uint32_t *same;		/* see timeline_frames() */
 	uint32_t *frame_id, *frame_thread;	/* by frame; then by marker */
 	uint32_t *stack_id, *stack_thread;	/* by sample */
-	struct node {
-		uint32_t prefix, frame;
-	} *nodes;
-	uint32_t *slots;	/* of nodes, by (prefix, frame) */
-	uint32_t n_nodes, nodes_cap, n_frames, thread;
+	VECTOR(struct node) nodes;
+	struct hash_table node_set;	/* by (prefix, frame) */
+	uint64_t seed;
+	uint32_t n_frames, thread;
 	struct buffer strings, frames;
 };
 
@@ -97,61 +102,24 @@ static uint32_t marker_of(struct enc *e, uint32_t stop)
 	return e->frame_id[at];
 }
 
-static uint32_t firefox_slot_of(const struct enc *e, struct node n)
-{
-	uint64_t h = ((uint64_t)n.prefix << 32 | n.frame) *
-		     0x9e3779b97f4a7c15ULL;	/* Knuth's multiplier, 2^64/phi */
-
-	return (uint32_t)(h >> 32) & (2 * e->nodes_cap - 1);
-}
-
-/* Twice the room for nodes; slots are twice as many again. */
-static bool more_nodes(struct enc *e)
-{
-	uint32_t cap = e->nodes_cap ? 2 * e->nodes_cap : 1024;
-	void *nodes, *slots;
-
-	if (cap > 1u << 29)
-		return false;
-	nodes = reallocarray(e->nodes, cap, sizeof(*e->nodes));
-	if (!nodes)
-		return false;
-	e->nodes = nodes;
-	slots = reallocarray(e->slots, cap, 2 * sizeof(*e->slots));
-	if (!slots)
-		return false;
-	e->slots = slots;
-	e->nodes_cap = cap;
-	memset(e->slots, 0xff, 2 * sizeof(*e->slots) * cap);
-	for (uint32_t i = 0; i < e->n_nodes; i++) {
-		uint32_t at = firefox_slot_of(e, e->nodes[i]);
-
-		while (e->slots[at] != NONE)
-			at = (at + 1) & (2 * cap - 1);
-		e->slots[at] = i;
-	}
-	return true;
-}
-
 static uint32_t node_of(struct enc *e, uint32_t prefix, uint32_t frame)
 {
-	struct node want = { prefix, frame };
-	uint32_t at;
+	const struct node want = { prefix, frame };
+	uint64_t hash = hash_pair(e->seed, prefix, frame);
+	uint32_t n = e->nodes.n;
 
-	if (e->n_nodes == e->nodes_cap && !more_nodes(e)) {
+	for (struct hash_slot *s = hash_find(&e->node_set, hash); s;
+	     s = hash_next(&e->node_set, s)) {
+		const struct node *have = &e->nodes.v[hash_index(s)];
+
+		if (have->prefix == prefix && have->frame == frame)
+			return hash_index(s);
+	}
+	if (!vector_push(&e->nodes, want) || !hash_add(&e->node_set, hash, n)) {
 		e->out->failed = true;
 		return NONE;
 	}
-	for (at = firefox_slot_of(e, want); e->slots[at] != NONE;
-	     at = (at + 1) & (2 * e->nodes_cap - 1)) {
-		const struct node *n = &e->nodes[e->slots[at]];
-
-		if (n->prefix == prefix && n->frame == frame)
-			return e->slots[at];
-	}
-	e->nodes[e->n_nodes] = want;
-	e->slots[at] = e->n_nodes;
-	return e->n_nodes++;
+	return n;
 }
 
 static uint32_t stack_of(struct enc *e, uint32_t sample)
@@ -213,14 +181,14 @@ static void put_tables(struct enc *e)
 	buffer_add(e->out, e->frames.data, e->frames.len);
 	buffer_str(e->out, "]},\n\"stackTable\":{\"schema\":{\"prefix\":0,"
 		 "\"frame\":1},\"data\":[");
-	for (uint32_t i = 0; i < e->n_nodes; i++) {
+	for (uint32_t i = 0; i < e->nodes.n; i++) {
 		buffer_str(e->out, i ? ",[" : "[");
-		if (e->nodes[i].prefix == NONE)
+		if (e->nodes.v[i].prefix == NONE)
 			buffer_str(e->out, "null");
 		else
-			buffer_num(e->out, e->nodes[i].prefix);
+			buffer_num(e->out, e->nodes.v[i].prefix);
 		buffer_str(e->out, ",");
-		buffer_num(e->out, e->nodes[i].frame);
+		buffer_num(e->out, e->nodes.v[i].frame);
 		buffer_str(e->out, "]");
 	}
 	buffer_str(e->out, "]},\n\"stringTable\":[");
@@ -233,10 +201,9 @@ static void put_tables(struct enc *e)
 static void put_thread(struct enc *e, size_t from, size_t to)
 {
 	e->thread++;
-	e->n_nodes = e->n_frames = 0;
+	e->nodes.n = e->n_frames = 0;
 	e->strings.len = e->frames.len = 0;
-	if (e->slots)
-		memset(e->slots, 0xff, 2 * sizeof(*e->slots) * e->nodes_cap);
+	hash_clear(&e->node_set);
 	put_thread_head(e, &e->events[from]);
 	for (size_t i = from; i < to && !e->out->failed; i++) {
 		buffer_str(e->out, i > from ? ",[" : "[");
@@ -306,7 +273,8 @@ int firefox_encode(const struct batch *b, const struct profile_info *info,
 	size_t frames = (size_t)batch_n(b, BATCH_FRAMES) + STOP__MAX;
 	size_t samples = (size_t)batch_n(b, BATCH_SAMPLES) + 1;
 	struct enc e = {
-		.b = b, .out = out, .names = profile_process_names(b),
+		.b = b, .out = out, .seed = hash_seed(),
+		.names = profile_process_names(b),
 		.same = timeline_frames(b, true),
 		.frame_id = calloc(frames, sizeof(uint32_t)),
 		.frame_thread = calloc(frames, sizeof(uint32_t)),
@@ -329,8 +297,8 @@ int firefox_encode(const struct batch *b, const struct profile_info *info,
 	free(e.frame_thread);
 	free(e.stack_id);
 	free(e.stack_thread);
-	free(e.nodes);
-	free(e.slots);
+	free(e.nodes.v);
+	hash_free(&e.node_set);
 	free(e.strings.data);
 	free(e.frames.data);
 	return out->failed ? -ENOMEM : 0;

@@ -15,7 +15,7 @@ hostile_hub_offences_LIBS := -lseccomp -lcap-ng
 hostile_hub_subscribe_SRCS := $(HUB_PEER)
 hostile_hub_subscribe_LIBS := -lseccomp -lcap-ng
 hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN) \
-	symbolizerd/symbols/index.c ipc/trace_consumer.c ipc/batch_build.c \
+	symbolizerd/symbols/index.c ipc/trace_consumer.c ipc/batch_build.c common/hash_table.c \
 	common/wire.c common/container.c
 hostile_hub_workers_LIBS := -lxxhash -lseccomp -lcap-ng
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # what every output needs
-CLI_FORMATS := common/buffer.c common/json.c profile/profile.c profile/tree.c profile/index_set.c profile/formats/folded.c \
+CLI_FORMATS := common/buffer.c common/json.c profile/profile.c profile/tree.c profile/formats/folded.c \
 	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c profile/formats/page.o.c \
 	profile/formats/otlp.c profile/formats/dictionary.c profile/formats/formats.c \
-	common/protobuf.c ipc/batch.c ipc/batch_build.c
+	common/protobuf.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 CLI_FORMATS_LIBS := -lz -lxxhash
 
 UNIT += profile formats profile_collect folded html pprof json_formats cli_options supervise doctor
 UNIT += target launcher progress
-unit_profile_collect_SRCS := profile/collect.c ipc/batch.c ipc/batch_build.c
+unit_profile_collect_SRCS := profile/collect.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_profile_collect_LIBS := -lxxhash
 unit_profile_SRCS := $(CLI_FORMATS)
 unit_formats_SRCS := $(CLI_FORMATS)

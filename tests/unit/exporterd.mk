@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 UNIT += otlp otlp_answer otlp_body request sender queue exporter_config \
 	exporter_resource backoff
-unit_otlp_SRCS := $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
+unit_otlp_SRCS := $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_otlp_LIBS := -lprotobuf-c -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
 	profile/formats/otlp.pb-c.c common/log.c common/log_quote.c
@@ -9,7 +9,7 @@ unit_otlp_answer_LIBS := -lprotobuf-c -lcurl
 unit_otlp_body_SRCS := exporterd/body.c
 unit_otlp_body_LIBS := -lz -lzstd -Wl,--wrap=malloc,--wrap=calloc
 REQUEST := exporterd/request.c exporterd/queue.c exporterd/body.c \
-	$(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c
+	$(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_request_SRCS := $(REQUEST)
 unit_request_LIBS := -lprotobuf-c -lxxhash -lz -lzstd \
 	-Wl,--wrap=malloc,--wrap=calloc
@@ -35,7 +35,7 @@ $(O)/san/exporterd/answer.o $(O)/fuzzer/exporterd/answer.o: \
 
 # for tests/live/test_exporter.sh
 make_batch_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/make_batch.c \
-	ipc/batch.c ipc/batch_build.c)
+	ipc/batch.c ipc/batch_build.c common/hash_table.c)
 $(O)/live/make_batch: $(make_batch_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LD)

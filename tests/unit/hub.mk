@@ -10,8 +10,8 @@ unit_container_SRCS := common/container.c symbolizerd/hub/cgroup.c
 unit_executable_SRCS := symbolizerd/hub/executable.c
 unit_executable_LIBS := -lxxhash
 unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/hub/executable.c \
-	symbolizerd/hub/ksym.c common/hash_table.c symbolizerd/symbols/index.c common/wire.c \
-	ipc/batch.c ipc/batch_build.c
+	symbolizerd/hub/ksym.c symbolizerd/symbols/index.c common/wire.c \
+	ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_symbolize_LIBS := -lxxhash
 unit_job_queue_SRCS := symbolizerd/hub/job_queue.c
 UNIT += hub_ksym

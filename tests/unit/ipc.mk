@@ -6,7 +6,7 @@ unit_rules_loader_SRCS := ipc/message.c ipc/rules_loader.c
 unit_conn_SRCS := ipc/conn.c ipc/conn_accept.c ipc/message.c ipc/rules.c
 unit_sealed_SRCS := ipc/sealed.c
 unit_trace_ring_SRCS := ipc/trace_ring.c ipc/trace_consumer.c
-unit_batch_SRCS := ipc/batch.c ipc/batch_build.c
+unit_batch_SRCS := ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_batch_LIBS := -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_counters_SRCS := ipc/counters.c
 unit_service_SRCS := common/service.c common/service_status.c common/service_listen.c

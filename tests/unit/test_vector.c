@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/vector.h"
 
-/* reallocarray() is in libc, which does not pass through --wrap=realloc */
-static long fail_realloc_at = -1;
-
-void *__real_reallocarray(void *p, size_t n, size_t size);
-void *__wrap_reallocarray(void *p, size_t n, size_t size);
-
-void *__wrap_reallocarray(void *p, size_t n, size_t size)
-{
-	if (fail_realloc_at >= 0 && fail_realloc_at-- == 0)
-		return NULL;
-	return __real_reallocarray(p, n, size);
-}
-
+#define WRAP_REALLOC
 #include "tests/unit/harness.h"
+#include "tests/unit/malloc_fails.h"
 
 struct pair {
 	uint64_t a;
@@ -42,7 +31,7 @@ TEST(vector_is_unchanged_when_memory_is_short)
 		VECTOR(uint32_t) list = { 0 };
 		uint32_t failed = 0;
 
-		fail_realloc_at = n;
+		fail_at = n;
 		for (uint32_t i = 0; i < 2000; i++) {
 			uint32_t cap = list.cap, *v = list.v;
 
@@ -60,7 +49,7 @@ TEST(vector_is_unchanged_when_memory_is_short)
 			CHECK_EQ(list.v[i], i);
 		free(list.v);
 	}
-	fail_realloc_at = -1;
+	fail_at = -1;
 }
 
 TEST(array_reserve_takes_many_at_once)
