@@ -64,11 +64,11 @@ trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symboli
 	$(IPC) ipc/conn_accept.c ipc/trace_consumer.c ipc/batch.c ipc/batch_build.c common/hash_table.c \
 	common/wire.c common/container.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
-trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE) common/sandbox_more.c
+trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/number.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE) common/sandbox_more.c
 trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lzstd -lseccomp -lcap-ng
 trifold_SRCS := $(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c) \
-	viewer/server/guard.c viewer/server/listen.c common/protobuf.c common/buffer.c \
+	viewer/server/guard.c viewer/server/listen.c common/protobuf.c common/buffer.c common/number.c \
 	common/json.c common/pairs.c ipc/fdpass.c ipc/hub_client.c $(IPC) \
 	ipc/batch.c ipc/batch_build.c common/hash_table.c ipc/counter_table.c common/container.c $(COMMON) $(MORE)
 trifold_GEN  := profile/formats/page.o.c

@@ -9,7 +9,7 @@
 
 #define NUMBERS_MAX	32		/* FILTER_MAX of bpf/record.h */
 
-struct numbers {		/* a list of them, plain data */
+struct number_list {		/* a list of them, plain data */
 	uint32_t v[NUMBERS_MAX];
 	uint32_t n;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporterd/config.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <strings.h>
 
 #include "common/log.h"
+#include "common/number.h"
 #include "exporterd/resource.h"
 #include "profile/formats/otlp.h"
 
@@ -24,12 +24,9 @@ static int exporter_config_no_memory(void)
 static int exporter_config_number(const char *option, const char *s,
 				  unsigned long max, unsigned int *ret)
 {
-	unsigned long v;
-	char *end;
+	uint64_t v;
 
-	errno = 0;
-	v = strtoul(s, &end, 10);
-	if (*s < '0' || *s > '9' || errno || *end || v > max) {
+	if (!number_parse(s, 0, max, &v)) {
 		log_err("--%s: not a number that fits", option);
 		return USAGE;
 	}

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "common/log.h"
 #include "common/log_quote.h"
+#include "common/number.h"
 
 #define OTLP	"OTEL_EXPORTER_OTLP_"
 #define MORE	"TRIFOLD_EXPORTER_"
@@ -150,19 +152,16 @@ static void env_timeout(struct endpoint *e)
 {
 	struct name which;
 	const char *s = env_of(e->number, "TIMEOUT", &which);
-	char *end;
-	long v;
+	uint64_t v;
 
 	if (!s)
 		return;
-	errno = 0;
-	v = strtol(s, &end, 10);
-	if (errno || *end || v < 0) {
+	if (!number_parse(s, 0, LONG_MAX, &v)) {
 		log_warn("%s: not a number of milliseconds; using %d", which.s,
 			 ENDPOINT_TIMEOUT_MS);
 		return;
 	}
-	e->timeout_ms = v;
+	e->timeout_ms = (long)v;
 }
 
 static int env_compression(struct endpoint *e)

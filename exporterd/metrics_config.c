@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporterd/metrics_config.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/number.h"
 
 static bool metrics_config_wanted(void)
 {
@@ -26,14 +26,11 @@ static uint64_t interval_ms(void)
 {
 	static const char which[] = "OTEL_METRIC_EXPORT_INTERVAL";
 	const char *s = getenv(which);
-	unsigned long v;
-	char *end;
+	uint64_t v;
 
 	if (!s || !*s)
 		return METRICS_INTERVAL_MS;
-	errno = 0;
-	v = strtoul(s, &end, 10);
-	if (!errno && !*end && *s >= '0' && *s <= '9' && v && v <= INT_MAX)
+	if (number_parse(s, 1, INT_MAX, &v))
 		return v;
 	log_warn("%s: not a number of milliseconds; using %d", which,
 		 METRICS_INTERVAL_MS);

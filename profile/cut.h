@@ -15,7 +15,7 @@
 
 struct cut {
 	uint64_t start_ns, end_ns;	/* CLOCK_REALTIME: [start, end) */
-	struct numbers pids;		/* only these processes; .n 0: all.  One
+	struct number_list pids;		/* only these processes; .n 0: all.  One
 					 * that began later than .start_ns has
 					 * only the number of one of them */
 	char container[CONTAINER_ID_MAX + 1];	/* only those whose ID begins

@@ -14,6 +14,7 @@
 #include "cli/config/file.h"
 #include "common/log.h"
 #include "common/log_quote.h"
+#include "common/number.h"
 
 #define SHOWN_MAX	96	/* of a foreign word in a message */
 
@@ -420,7 +421,11 @@ void config_fini(struct config *c)
 
 uint32_t config_number(const struct config *c, enum config_id id)
 {
-	return (uint32_t)strtoul(c->value[id].text, NULL, 10);
+	uint64_t v = 0;
+
+	/* config_key_check() has accepted it */
+	number_parse(c->value[id].text, 0, UINT32_MAX, &v);
+	return (uint32_t)v;
 }
 
 void config_apply(const struct config *c, struct options *o)

@@ -9,6 +9,7 @@
 
 #include "cli/config/file.h"
 #include "cli/config/options.h"
+#include "common/number.h"
 #include "common/pairs.h"
 #include "viewer/server/listen.h"
 
@@ -221,18 +222,9 @@ const char *config_key_variable(const struct config_key *k, bool profiles,
 
 static bool is_number(const char *s, uint32_t min, uint32_t max)
 {
-	uint64_t v = 0;
+	uint64_t v;
 
-	if (!*s)
-		return false;
-	for (; *s; s++) {
-		if (*s < '0' || *s > '9')
-			return false;
-		v = v * 10 + (uint64_t)(*s - '0');
-		if (v > max)
-			return false;
-	}
-	return v >= min;
+	return number_parse(s, min, max, &v);
 }
 
 static bool is_choice(const char *s, const char *choices)

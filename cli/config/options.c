@@ -18,32 +18,16 @@ void options_defaults(struct options *o)
 	};
 }
 
-/* Digits only; false when there are none, other things, or too much. */
-static bool parse_number(const char *s, size_t len, uint64_t max, uint64_t *ret)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (s[i] < '0' || s[i] > '9')
-			return false;
-		v = v * 10 + (uint64_t)(s[i] - '0');
-		if (v > max)
-			return false;
-	}
-	*ret = v;
-	return len > 0;
-}
-
 static bool options_parse_seconds(const char *s, uint64_t *ret)
 {
 	size_t whole = strcspn(s, "."), digits;
 	uint64_t v, ms = 0;
 
-	if (!parse_number(s, whole, DURATION_MAX_S, &v))
+	if (!number_span(s, whole, DURATION_MAX_S, &v))
 		return false;
 	if (s[whole]) {
 		digits = strlen(s + whole + 1);
-		if (digits > 3 || !parse_number(s + whole + 1, digits, 999, &ms))
+		if (digits > 3 || !number_span(s + whole + 1, digits, 999, &ms))
 			return false;
 		for (; digits < 3; digits++)
 			ms *= 10;
@@ -68,7 +52,7 @@ static const struct option_def *options_find(const struct command *c,
 	return len == 4 && !memcmp(name, "help", 4) ? &option_help : NULL;
 }
 
-static const char *add_number(struct numbers *to, uint32_t v, char *buf,
+static const char *add_number(struct number_list *to, uint32_t v, char *buf,
 			      size_t size)
 {
 	for (uint32_t i = 0; i < to->n; i++) {
@@ -98,16 +82,14 @@ static const char *store(const struct option_def *d, const char *value,
 		*(const char **)at = value;
 		return *value ? NULL : "something";
 	case OPTION_NUMBER:
-		if (parse_number(value, strlen(value), d->max, &v) &&
-		    v >= d->min) {
+		if (number_parse(value, d->min, d->max, &v)) {
 			*(uint32_t *)at = (uint32_t)v;
 			return NULL;
 		}
 		snprintf(buf, size, "a number from %u to %u", d->min, d->max);
 		return buf;
 	case OPTION_NUMBERS:
-		if (parse_number(value, strlen(value), d->max, &v) &&
-		    v >= d->min)
+		if (number_parse(value, d->min, d->max, &v))
 			return add_number(at, (uint32_t)v, buf, size);
 		snprintf(buf, size, "a number from %u to %u", d->min, d->max);
 		return buf;

@@ -62,7 +62,7 @@ struct options {
 	bool once;
 	const char *view;		/* NULL: none given */
 	/* of record, see target.h */
-	struct numbers pids;
+	struct number_list pids;
 	const char *cgroup, *container;
 	bool all;
 	/* of the configuration, see config.h */
@@ -83,7 +83,7 @@ enum option_kind {
 	OPTION_NUMBER,		/* uint32_t, min..max */
 	OPTION_SECONDS,		/* uint64_t, milliseconds; "1.5" */
 	OPTION_FORMAT,		/* uint32_t: a format's number */
-	OPTION_NUMBERS,		/* struct numbers: another each time */
+	OPTION_NUMBERS,		/* struct number_list: another each time */
 	OPTION_WORDS,		/* struct words: all up to the next option */
 };
 

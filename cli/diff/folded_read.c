@@ -7,6 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "common/number.h"
+
 static uint64_t name_hash(const struct folded_tree *t, const char *s,
 			  size_t len)
 {
@@ -113,11 +115,8 @@ static const char *split_count(const char *s, size_t *len, uint64_t *count)
 		;
 	if (i == end)
 		return "no whole number of samples at the end of the line";
-	for (size_t k = i; k < end; k++) {
-		v = v * 10 + (uint64_t)(s[k] - '0');
-		if (v > FOLDED_SAMPLES_MAX)
-			return "more than 2^53 samples";
-	}
+	if (!number_span(s + i, end - i, FOLDED_SAMPLES_MAX, &v))
+		return "more than 2^53 samples";
 	if (i > 0 && !is_blank(s[i - 1]))
 		return "no blank before the number of samples";
 	while (i > 0 && is_blank(s[i - 1]))

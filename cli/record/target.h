@@ -22,7 +22,7 @@ enum target_kind {
 
 struct target {
 	enum target_kind kind;
-	struct numbers pids;	/* of options */
+	struct number_list pids;	/* of options */
 	int pidfd[NUMBERS_MAX];	/* -1: it has ended, and was said to have */
 	int ended;		/* epoll over pidfd[], for poll(2); -1: none */
 	uint32_t running;

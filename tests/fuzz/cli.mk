@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 FUZZ += folded_read
-fuzz_folded_read_SRCS := cli/diff/folded_read.c common/hash_table.c common/buffer.c
+fuzz_folded_read_SRCS := cli/diff/folded_read.c common/number.c common/hash_table.c common/buffer.c
 fuzz_folded_read_LIBS := -lxxhash
 
 FUZZ += target

@@ -22,7 +22,7 @@ unit_html_SRCS := $(CLI_FORMATS)
 unit_html_LIBS := $(CLI_FORMATS_LIBS)
 unit_pprof_SRCS := $(CLI_FORMATS)
 unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
-unit_cli_options_SRCS := cli/config/options.c $(CLI_FORMATS)
+unit_cli_options_SRCS := cli/config/options.c common/number.c $(CLI_FORMATS)
 unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
 unit_supervise_SRCS := cli/supervisor/restart.c cli/supervisor/child.c cli/record/console.c cli/supervisor/identity.c \
 	profile/outfile.c common/log.c common/log_quote.c common/sandbox.c
@@ -33,7 +33,7 @@ unit_launcher_LIBS := -lseccomp -lcap-ng
 unit_progress_SRCS := cli/record/progress.c ipc/counters.c
 
 unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c $(CLI_FORMATS) \
-	cli/supervisor/daemons.c cli/supervisor/live_page.c viewer/server/guard.c viewer/server/listen.c cli/supervisor/child.c cli/supervisor/identity.c \
+	cli/supervisor/daemons.c cli/supervisor/live_page.c viewer/server/guard.c viewer/server/listen.c common/number.c cli/supervisor/child.c cli/supervisor/identity.c \
 	common/log.c common/log_quote.c common/sandbox.c
 unit_doctor_LIBS := -lseccomp -lcap-ng $(CLI_FORMATS_LIBS)
 

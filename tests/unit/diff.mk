@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-DIFF := cli/diff/folded_read.c cli/diff/rows.c cli/diff/html.c cli/diff/diff.c profile/outfile.c \
+DIFF := cli/diff/folded_read.c common/number.c cli/diff/rows.c cli/diff/html.c cli/diff/diff.c profile/outfile.c \
 	common/log.c common/log_quote.c
 UNIT += folded_read diff
 unit_folded_read_SRCS := $(DIFF) $(CLI_FORMATS)

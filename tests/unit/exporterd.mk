@@ -19,7 +19,7 @@ unit_sender_LIBS := -lprotobuf-c -lxxhash -lz -lzstd -lcurl \
 	-Wl,--wrap=clock_gettime
 unit_queue_SRCS := exporterd/queue.c exporterd/body.c
 unit_queue_LIBS := -lz -lzstd
-unit_exporter_config_SRCS := exporterd/config.c exporterd/endpoint.c \
+unit_exporter_config_SRCS := common/number.c exporterd/config.c exporterd/endpoint.c \
 	exporterd/metrics_config.c \
 	exporterd/resource.c common/pairs.c exporterd/body.c common/log.c common/log_quote.c
 unit_exporter_config_LIBS := -lcurl -lz -lzstd

@@ -90,12 +90,12 @@ TEST(cut_keeps_to_processes)
 	struct cut c = ALL;
 	uint32_t pids;
 
-	c.pids = (struct numbers){ .v = { 11, 13 }, .n = 2 };
+	c.pids = (struct number_list){ .v = { 11, 13 }, .n = 2 };
 	CHECK_EQ(take(&c, &pids), 4);
 	CHECK_EQ(pids, 0xa);
-	c.pids = (struct numbers){ .v = { 99 }, .n = 1 };
+	c.pids = (struct number_list){ .v = { 99 }, .n = 1 };
 	CHECK_EQ(take(&c, &pids), 0);
-	c.pids = (struct numbers){ .v = { 10 }, .n = 1 };
+	c.pids = (struct number_list){ .v = { 10 }, .n = 1 };
 	c.start_ns = 150;
 	CHECK_EQ(take(&c, &pids), 1);
 }
@@ -154,7 +154,7 @@ TEST(cut_leaves_out_what_is_not_named)
 	uint64_t events;
 	size_t len;
 
-	c.pids = (struct numbers){ .v = { 13 }, .n = 1 };
+	c.pids = (struct number_list){ .v = { 13 }, .n = 1 };
 	CHECK_EQ(cut_batch(&c, &b, &data, &len, &events), 0);
 	CHECK_EQ(batch_open(data, len, &part), 0);
 	CHECK_EQ(batch_n(&part, BATCH_STACKS), 1);

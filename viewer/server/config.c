@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/server/config.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/number.h"
 #include "profile/formats/otlp.h"
 
 #define USAGE	2
@@ -40,14 +40,9 @@ static const char help[] =
 static bool viewer_config_number(const char *s, uint32_t min, uint32_t max,
 				 uint32_t *ret)
 {
-	unsigned long v;
-	char *end;
+	uint64_t v;
 
-	if (*s < '0' || *s > '9')
-		return false;
-	errno = 0;
-	v = strtoul(s, &end, 10);
-	if (errno || *end || v < min || v > max)
+	if (!number_parse(s, min, max, &v))
 		return false;
 	*ret = (uint32_t)v;
 	return true;

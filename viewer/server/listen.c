@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/number.h"
+
 #define BACKLOG		32
 #define TRIES		20	/* for a port that both families have */
 
@@ -27,8 +29,7 @@ int listen_parse(const char *text, int *family, uint16_t *port)
 		{ "localhost:", AF_UNSPEC }, { "127.0.0.1:", AF_INET },
 		{ "[::1]:", AF_INET6 },
 	};
-	unsigned long v;
-	char *end;
+	uint64_t v;
 
 	*family = AF_UNSPEC;
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
@@ -40,11 +41,7 @@ int listen_parse(const char *text, int *family, uint16_t *port)
 		text += len;
 		break;
 	}
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	if (errno || *end || v > UINT16_MAX)
+	if (!number_parse(text, 0, UINT16_MAX, &v))
 		return -EINVAL;
 	*port = (uint16_t)v;
 	return 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/number.h"
 
 #define LAST_S		60
 #define LAST_MAX_S	(366 * 86400)
@@ -23,17 +24,7 @@ static bool is(const char *s, size_t len, const char *want)
 /* A decimal number, at most max. */
 static bool params_number(const struct param *p, uint64_t max, uint64_t *ret)
 {
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < p->value_len; i++) {
-		uint64_t digit = (uint64_t)(unsigned char)p->value[i] - '0';
-
-		if (digit > 9 || v > (max - digit) / 10)
-			return false;
-		v = v * 10 + digit;
-	}
-	*ret = v;
-	return p->value_len && v <= max;
+	return number_span(p->value, p->value_len, max, ret);
 }
 
 static const char *add_kind(struct query *q, const struct param *p)
