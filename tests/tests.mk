@@ -68,9 +68,13 @@ endef
 $(foreach t,$(FUZZ),$(eval $(call fuzz_rule,$(t))))
 
 
-.PHONY: units list-units fuzzers list-fuzzers hostiles list-hostiles
+.PHONY: live-tools units list-units fuzzers list-fuzzers hostiles list-hostiles
 check: $(UNIT:%=$(O)/unit/%)
 	@for t in $^; do $$t || exit 1; done
+
+# what tests/live runs beside the programs
+live-tools: $(O)/live/test_page $(O)/live/make_batch $(O)/live/stops \
+	$(O)/bin/cfi_agree $(O)/viewer/live.html vma_churn hostile-confine
 
 units: $(UNIT:%=$(O)/unit/%)
 list-units:

@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tiers of tests/run.sh, in their order: functions that call `tap NAME
-# COMMAND...`.  Root is needed from `hostile` on.
-ALL_TIERS="build unit fuzz hostile live loads vm"
+# The tiers of tests/run.sh, in their order: functions that call `tap`, `beside`
+# and `behind`, all NAME COMMAND...  Root is needed from `hostile` on.
+ALL_TIERS="build unit fuzz hostile parts live loads vm"
 
 # of tests/vm/matrix, what is in `make test`; the rest costs two more minutes
 VM_KERNELS="5.10 6.1 6.12 newest arm64-5.10 arm64-6.12"
+
+# Tests of tests/live that load no BPF and start no trifold: parts alone.
+PARTS="test_cfi_agree.sh test_exporter.sh test_exporter_endpoints.sh
+test_exporter_hub.sh test_exporter_metrics.sh test_page.sh test_page_mock.py
+test_pprof.sh test_viewer_alone.py"
+
+# Last, for what they wait for is made behind: the collector.
+LAST="test_exporter_tls.sh test_otlp.py"
 
 # make prints no TAP: one test for each target
 built() {
@@ -15,51 +23,91 @@ built() {
 	fi
 }
 
+collector() {
+	tests/live/collector/run.sh "${COLLECTOR_CACHE:-$O/collector}"
+	case $? in
+	0)	echo "ok - builds" ;;
+	77)	echo "ok - builds # SKIP no go or no network" ;;
+	*)	echo "not ok - builds" ;;
+	esac
+}
+export -f collector
+export O
+
+start_behind() {
+	case " ${TIERS:-$ALL_TIERS} " in *" live "*)
+		behind "collector" bash -c collector ;;
+	esac
+	case " ${TIERS:-$ALL_TIERS} " in *" vm "*)
+		# shellcheck disable=SC2086	# words
+		behind "other kernels" tests/vm/run.sh ${VM:-$VM_KERNELS} ;;
+	esac
+}
+
 tier_build() {
-	tap "gcc, warnings are errors" built O=$O all
-	tap "clang, warnings are errors" built O=$O-clang CC=clang all
-	rm -rf "$O-clang"
-	tap "lint" tests/lint.sh
-	tap "privileged code" tests/tcb_check.sh $O
+	tap "gcc, warnings are errors" built O=$O all live-tools
+	start_behind
+	beside "clang, warnings are errors" built O=$O-clang CC=clang all
+	beside "lint" tests/lint.sh
+	beside "privileged code" tests/tcb_check.sh $O
 	for t in tests/install/test_*; do
-		tap "$t" "$t"
+		beside "$t" "$t"
 	done
+	together
+	rm -rf "$O-clang"
 }
 
 tier_unit() {
 	tap "unit tests build" built O=$O units
 	for t in $(make -s O=$O list-units); do
-		tap "unit/$t" "$O/unit/$t"
+		beside "unit/$t" "$O/unit/$t"
 	done
 }
 
 tier_fuzz() {
 	tap "fuzz targets build" built O=$O fuzzers
 	for t in $(make -s O=$O list-fuzzers); do
-		tap "fuzz/$t" tests/fuzz/run.sh "$O" "$t" "${FUZZ_SECONDS:-10}"
+		beside "fuzz/$t" tests/fuzz/run.sh "$O" "$t" "${FUZZ_SECONDS:-10}"
 	done
 }
 
 tier_hostile() {
 	tap "hostile programs build" built O=$O hostiles
 	for t in $(make -s O=$O list-hostiles); do
-		tap "hostile/$t" "$O/hostile/$t"
+		case $t in
+		confine_*)	tap "hostile/$t" "$O/hostile/$t" ;;	# one user
+		*)		beside "hostile/$t" "$O/hostile/$t" ;;
+		esac
+	done
+}
+
+tier_parts() {
+	for t in $PARTS; do
+		beside "tests/live/$t" "tests/live/$t"
 	done
 }
 
 tier_live() {
 	for t in tests/live/test_*.sh tests/live/test_*.py; do
-		[ -e "$t" ] && tap "$t" "$t"
+		case " "$(echo $PARTS $LAST)" " in
+		*" ${t##*/} "*)	;;
+		*)		tap "$t" "$t" ;;
+		esac
+	done
+	collect "collector"
+	for t in $LAST; do
+		tap "tests/live/$t" "tests/live/$t"
 	done
 }
 
 tier_loads() {
 	for t in tests/live/load_*.py; do
-		[ -e "$t" ] && tap "$t" "$t"
+		tap "$t" "$t"
 	done
 }
 
 tier_vm() {
 	# shellcheck disable=SC2086	# words
-	tap "other kernels" tests/vm/run.sh ${VM:-$VM_KERNELS}
+	collect "other kernels" ||
+		tap "other kernels" tests/vm/run.sh ${VM:-$VM_KERNELS}
 }

@@ -141,10 +141,10 @@ class Run:
         """Does the word that would be sent name this place, or a byte before?"""
         kind = word >> 60
         if kind == 4:
-            return word & (1 << 60) - 1 in (pc, pc - 1)
+            return word & (1 << 56) - 1 in (pc, pc - 1)
         name, off, _ = self.maps.place(pc)
-        sent = word & (1 << 40) - 1
-        return kind == 2 and self.name(word >> 40 & 0xfffff) == name and \
+        sent = word & (1 << 36) - 1
+        return kind == 2 and self.name(word >> 36 & 0xfffff) == name and \
             sent in (off, off - 1)
 
     def compare(self):

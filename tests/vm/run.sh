@@ -68,9 +68,11 @@ boot() {	# name, architecture
 		console=ttyAMA0 ;;
 	esac
 	# The guest's clock counts instructions, 4 ns each: how busy this
-	# machine is changes nothing in there.
+	# machine is changes nothing in there.  One that hangs ends by the time
+	# that it has had of a CPU.
+	ulimit -t "${VM_CPU_SECONDS:-180}"
 	# shellcheck disable=SC2086	# words
-	exec timeout -k 5 "${VM_TIMEOUT:-120}" $qemu -accel tcg,thread=single \
+	exec timeout -k 5 "${VM_TIMEOUT:-1800}" $qemu -accel tcg,thread=single \
 		-icount shift=2,sleep=off -m 1024 -smp "$(field "$1" 3)" \
 		-nographic -no-reboot -nodefaults -serial stdio \
 		-kernel "$vm/$1/vmlinuz" -initrd "$vm/$2.cpio" \

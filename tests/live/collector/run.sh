@@ -21,7 +21,6 @@ skip() {
 build() {
 	PATH=$PATH:/usr/local/go/bin
 	command -v go >/dev/null || skip "no go to build the collector with"
-	mkdir -p "$cache" || exit 1
 	cp "$here/builder.yaml" "$cache/" || exit 1
 	cd "$cache" || exit 1
 	# everything stays in the cache, and can be removed with it
@@ -37,7 +36,11 @@ case $cache in
 /*) ;;
 *) cache=$PWD/$cache binary=$PWD/$binary ;;
 esac
+mkdir -p "$cache" || exit 1
+exec 9>"$cache/lock"	# one builds, others wait for it
+flock 9
 [ -x "$binary" ] || build
+exec 9>&-
 [ $# -ge 3 ] || exit 0
 OTLP_PORT=$2 OTLP_FILE=$3
 export OTLP_PORT OTLP_FILE
