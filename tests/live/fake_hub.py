@@ -5,6 +5,7 @@ Speaks ipc/message.h.  Every wait has an end.
 """
 import fcntl
 import os
+import re
 import select
 import socket
 import struct
@@ -16,6 +17,16 @@ from accounts import exporter_stats
 HELLO_HUB, HELLO_EXPORTER, BATCH, BATCH_DONE, EXPORTER_STATS, STATUS = 2, 3, 18, 19, 20, 21
 OUTCOMES = ("delivered", "no_receiver", "queue_full", "rejected", "gave_up", "invalid")
 HEADER = struct.Struct("<HHIQ")
+
+
+def defined(header, name):
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    with open(os.path.join(root, header), encoding="utf-8") as f:
+        return int(re.search(rf"^#define {name}\s+(\d+)", f.read(), re.M).group(1))
+
+
+REC_VERSION = defined("bpf/record.h", "REC_VERSION")
+BATCH_VERSION = defined("ipc/batch.h", "BATCH_VERSION")
 Done = namedtuple("Done", "id samples outcome")
 Hello = namedtuple("Hello", "queued unreported")
 PATIENCE = 20
@@ -70,11 +81,11 @@ class Hub:
         """Take a connection and greet; returns exporterd's hello."""
         self.listener.settimeout(seconds)
         self.conn, _ = self.listener.accept()
-        send(self.conn, HELLO_HUB, 0, struct.pack("<II", 1, 0))
+        send(self.conn, HELLO_HUB, 0, struct.pack("<II", REC_VERSION, 0))
         kind, _, payload, _ = receive(self.conn)
         assert kind == HELLO_EXPORTER, kind
         version, self.wants_status, queued, *outcomes = struct.unpack("<II7Q", payload)
-        assert version == 2, version  # BATCH_VERSION
+        assert version == BATCH_VERSION, version
         return Hello(queued, {n: v for n, v in zip(OUTCOMES, outcomes) if v})
 
     def batch(self, data, samples, size=None, **how):
