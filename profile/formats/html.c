@@ -59,18 +59,23 @@ static void _html_put_info(struct buffer *w, const struct batch *b,
 			   const struct profile_info *info,
 			   const struct html_base *base)
 {
-	uint64_t samples = 0;
+	uint64_t start = b->hdr->start_ns, end = b->hdr->end_ns, samples = 0;
 
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++)
 		samples += b->samples[i].n;
+	if (!samples && info->account.start_ns) {
+		/* a batch of nothing knows no time, the account does */
+		start = info->account.start_ns;
+		end = info->account.end_ns > start ? info->account.end_ns :
+						     start;
+	}
 	buffer_str(w, "{");
 	member_str(w, "host", info->host);
 	member_str(w, "kernel", info->kernel);
 	member_str(w, "machine", info->machine);
 	member_str(w, "command", info->command);
-	member_num(w, "start_ms", b->hdr->start_ns / NSEC_PER_MSEC);
-	member_num(w, "duration_ms",
-		   (b->hdr->end_ns - b->hdr->start_ns) / NSEC_PER_MSEC);
+	member_num(w, "start_ms", start / NSEC_PER_MSEC);
+	member_num(w, "duration_ms", (end - start) / NSEC_PER_MSEC);
 	member_num(w, "frequency", b->hdr->frequency);
 	member_num(w, "samples", samples);
 	put_base(w, base);

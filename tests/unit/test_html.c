@@ -50,6 +50,40 @@ TEST(html_holds_the_tree)
 	free(mem);
 }
 
+static void *empty_batch(struct batch *ret)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	size_t len;
+	void *mem;
+
+	CHECK(b);
+	CHECK_EQ(batch_builder_finish(b, 0, 0, &mem, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(batch_open(mem, len, ret), 0);
+	return mem;
+}
+
+/* Nothing ran: the time is that of the account, and not that of the epoch. */
+TEST(html_of_no_samples_says_when_it_was)
+{
+	static const char want[] = "\"start_ms\":1700000000000,"
+				   "\"duration_ms\":10000,";
+	struct profile_info nothing = {
+		.host = "host", .account = {
+			.known = 1, .start_ns = 1700000000000000000,
+			.end_ns = 1700000010000000000,
+		},
+	};
+	struct buffer out = { 0 };
+	struct batch b;
+	void *mem = empty_batch(&b);
+
+	CHECK_EQ(html_encode(&b, &nothing, &out), 0);
+	CHECK(memmem(out.data, out.len, want, strlen(want)));
+	free(out.data);
+	free(mem);
+}
+
 TEST(html_adds_no_markup_to_the_page)
 {
 	static const char *const marks[] = { "</script", "<script", "<img",

@@ -30,10 +30,16 @@ function account(info)
 		return;
 	}
 	const a = info.account, parts = [aboutText(info)], when = new Date(info.start_ms);
+	const seconds = info.duration_ms / 1000, cpu = info.samples / info.frequency;
 
-	parts.push(isNaN(when) ? "?" : when.toISOString().replace("T", " ").slice(0, 19) + " UTC");
-	parts.push(`${(info.duration_ms / 1000).toFixed(1)} s at ${info.frequency} Hz`);
+	/* 0: nobody knows when it was */
+	if (info.start_ms) {
+		parts.push(isNaN(when) ? "?" : when.toISOString().replace("T", " ").slice(0, 19) + " UTC");
+		parts.push(`${seconds.toFixed(1)} s at ${info.frequency} Hz`);
+	}
 	parts.push(plural(info.samples, "sample"));
+	if (info.samples && cpu < seconds / 100)
+		parts.push(`few, because little ran: ${cpu.toFixed(2)} s of CPU time; only running code is sampled`);
 	if (info.command)
 		parts.push(info.command);
 	$("about").textContent = parts.map((s) => shown(s)).join(" \u00b7 ");
