@@ -12,6 +12,8 @@
 #define LEVEL	2
 /* zstd's own default. */
 #define ZSTD_LEVEL	3
+/* Of what is only kept in memory, quick before small. */
+#define KEPT_LEVEL	(-3)
 
 static const char *const names[COMPRESSION__KINDS] = {
 	[COMPRESSION_NONE] = "none",
@@ -63,14 +65,14 @@ static bool exporter_body_gzip(struct body *b, const uint8_t *data)
 	return ok;
 }
 
-static bool zstd(struct body *b, const uint8_t *data)
+static bool zstd(struct body *b, const uint8_t *data, int level)
 {
 	size_t room = ZSTD_compressBound(b->raw_len);
 
 	b->data = malloc(room);
 	if (!b->data)
 		return false;
-	b->len = ZSTD_compress(b->data, room, data, b->raw_len, ZSTD_LEVEL);
+	b->len = ZSTD_compress(b->data, room, data, b->raw_len, level);
 	return !ZSTD_isError(b->len);
 }
 
@@ -80,16 +82,24 @@ static bool compress_into(struct body *b, const uint8_t *data)
 	case COMPRESSION_GZIP:
 		return exporter_body_gzip(b, data);
 	case COMPRESSION_ZSTD:
-		return zstd(b, data);
+		return zstd(b, data, ZSTD_LEVEL);
 	default:
 		return exporter_body_plain(b, data);
 	}
 }
 
+static struct body *body_shrink(struct body *b)
+{
+	uint8_t *fit = realloc(b->data, b->len ? b->len : 1);
+
+	if (fit)
+		b->data = fit;
+	return b;
+}
+
 struct body *body_make(const uint8_t *data, size_t len, enum compression c)
 {
 	struct body *b = calloc(1, sizeof(*b));
-	uint8_t *fit;
 
 	if (!b)
 		return NULL;
@@ -98,10 +108,23 @@ struct body *body_make(const uint8_t *data, size_t len, enum compression c)
 		body_put(b);
 		return NULL;
 	}
-	fit = realloc(b->data, b->len ? b->len : 1);
-	if (fit)
-		b->data = fit;
-	return b;
+	return body_shrink(b);
+}
+
+struct body *body_keep(const uint8_t *data, size_t len)
+{
+	struct body *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	*b = (struct body){
+		.refs = 1, .compression = COMPRESSION_ZSTD, .raw_len = len,
+	};
+	if (!zstd(b, data, KEPT_LEVEL)) {
+		body_put(b);
+		return NULL;
+	}
+	return body_shrink(b);
 }
 
 static bool gunzip(const struct body *b, uint8_t *out)

@@ -33,8 +33,7 @@ struct body *request_body(struct request *q, enum compression c)
 
 struct body *request_keep(const struct batch *b)
 {
-	return body_make((const uint8_t *)b->hdr, b->hdr->bytes,
-			 COMPRESSION_ZSTD);
+	return body_keep((const uint8_t *)b->hdr, b->hdr->bytes);
 }
 
 struct item *request_item(struct request *q, uint64_t id, enum compression c,
