@@ -58,8 +58,10 @@ void report_summary(const struct status *st, char *out, size_t size)
 
 	account_sum(st, &a);
 	report_reasons(st, why, sizeof(why));
-	snprintf(out, size, "%" PRIu64 " samples taken: %" PRIu64 " delivered, "
-		 "%" PRIu64 " lost", a.taken, a.delivered, a.lost);
+	snprintf(out, size,
+		 "%" PRIu64 " sample%s taken: %" PRIu64 " delivered, %" PRIu64
+		 " lost",
+		 a.taken, a.taken == 1 ? "" : "s", a.delivered, a.lost);
 	if (*why)
 		report_add(out, size, " (%s)", why);
 	if (a.under_way)

@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 enum top_word {
-	/* keeper to display */
+	/* parent to display */
 	TOP_FEED = 1,		/* a connection to symbolizerd: one descriptor */
 	TOP_LINE,		/* .text is what a daemon has to say */
 	TOP_SUSPEND,		/* give the terminal back, then TOP_SUSPENDED */
 	TOP_RESUME,
 	TOP_QUIT,
-	/* display to keeper */
+	/* display to parent */
 	TOP_CONNECT,		/* the connection is gone: another, please */
 	TOP_SUSPENDED,
 };

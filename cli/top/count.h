@@ -5,7 +5,7 @@
 #ifndef CLI_TOP_COUNT_H
 #define CLI_TOP_COUNT_H
 
-#include "cli/top/model.h"
+#include "cli/top/table.h"
 
 /* Count what of n slices the query asks for into the rows of t, which is
  * empty.  Time and window are not looked at. */

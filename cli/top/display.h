@@ -27,7 +27,7 @@ struct top_display {
 #define TOP_PLAIN_MS	5000	/* without --duration */
 #define TOP_PLAIN_ROWS	50	/* without --limit */
 
-/* Runs in a child of the keeper; returns its exit status. */
+/* Runs in a child of `trifold top`; returns its exit status. */
 int top_display(const struct top_display *d);
 
 #endif /* CLI_TOP_DISPLAY_H */

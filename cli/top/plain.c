@@ -73,9 +73,11 @@ int top_plain(const struct top_state *st, const char *host, uint64_t lost,
 
 	if (localtime_r(&s, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	fprintf(to, "trifold top - %s %s, %s: %llu samples in %.1f s at %u Hz, "
-		"lost %llu, %.2f CPU-s\n\n", host, when, l->title,
-		(unsigned long long)t->events, t->seconds, t->frequency,
+	fprintf(to,
+		"trifold top - %s %s, %s: %llu sample%s in %.1f s at %u Hz, "
+		"lost %llu, %.2f CPU-s\n\n",
+		host, when, l->title, (unsigned long long)t->events,
+		t->events == 1 ? "" : "s", t->seconds, t->frequency,
 		(unsigned long long)lost, t->cpu_s);
 	if (n > t->n)
 		n = t->n;

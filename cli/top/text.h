@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/top/model.h"
+#include "cli/top/table.h"
 
 /* Of a cell: bytes that a name of TOP_CELLS_MAX cells may need, and a NUL. */
 #define TOP_CELLS_MAX	2048

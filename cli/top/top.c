@@ -30,7 +30,7 @@
 #define GRACE_NS	(3 * NSEC_PER_SEC)	/* for the display to end */
 #define SUSPEND_NS	NSEC_PER_SEC	/* ... or to let go of the terminal */
 
-struct keeper {
+struct top_parent {
 	const struct options *opt;
 	struct top_display display;	/* how it is to be */
 	struct top_term term;
@@ -47,25 +47,25 @@ struct keeper {
 
 /* --- symbolizerd ------------------------------------------------------------------ */
 
-static int feed(struct keeper *k)
+static int top_offer(struct top_parent *top)
 {
 	struct top_msg m = { .word = TOP_FEED };
 	struct conn c = { .fd = -1 };
 	uid_t uid = 0;
 	int r = running_connect(&c, &uid);
 
-	k->retry_ns = now_ns() + RETRY_NS;
+	top->retry_ns = now_ns() + RETRY_NS;
 	if (r)
 		return r;
 	m.hub_uid = uid;
-	r = top_tell(k->control, &m, c.fd);
+	r = top_tell(top->control, &m, c.fd);
 	conn_close(&c);
-	k->wants = r != 0;
+	top->wants = r != 0;
 	return r;
 }
 
 /* Is there a trifold?  If not, start one.  0 or -errno, said in the log. */
-static int find_or_start(struct keeper *k)
+static int find_or_start(struct top_parent *top)
 {
 	struct conn c = { .fd = -1 };
 	uid_t uid;
@@ -79,16 +79,16 @@ static int find_or_start(struct keeper *k)
 	}
 	if (!r)
 		return 0;
-	r = top_daemons_start(&k->own, k->opt);
+	r = top_daemons_start(&top->own, top->opt);
 	if (r)
 		log_err("cannot start a trifold: %s", strerror(-r));
-	k->is_own = r == 0;
+	top->is_own = r == 0;
 	return r;
 }
 
 /* --- the display -------------------------------------------------------------------- */
 
-static int start_display(struct keeper *k)
+static int start_display(struct top_parent *top)
 {
 	int fds[2], errors[2];
 
@@ -99,133 +99,135 @@ static int start_display(struct keeper *k)
 		close(fds[1]);
 		return -errno;
 	}
-	k->display.control = fds[1];
-	k->display.log_fd = errors[1];
-	k->pid = fork();
-	if (k->pid == 0) {
+	top->display.control = fds[1];
+	top->display.log_fd = errors[1];
+	top->pid = fork();
+	if (top->pid == 0) {
 		signal(SIGPIPE, SIG_IGN);
-		_exit(top_display(&k->display));
+		_exit(top_display(&top->display));
 	}
 	close(fds[1]);
 	close(errors[1]);
-	k->control = fds[0];
-	k->errors = errors[0];
-	fcntl(k->errors, F_SETFL, O_NONBLOCK);
-	k->wants = true;
-	k->retry_ns = now_ns();
-	return k->pid < 0 ? -errno : 0;
+	top->control = fds[0];
+	top->errors = errors[0];
+	fcntl(top->errors, F_SETFL, O_NONBLOCK);
+	top->wants = true;
+	top->retry_ns = now_ns();
+	return top->pid < 0 ? -errno : 0;
 }
 
-static void end_display(struct keeper *k)
+static void end_display(struct top_parent *top)
 {
 	const struct top_msg m = { .word = TOP_QUIT };
 
-	if (k->kill_ns || !k->pid)
+	if (top->kill_ns || !top->pid)
 		return;
-	(void)top_tell(k->control, &m, -1);
-	k->kill_ns = now_ns() + GRACE_NS;
+	(void)top_tell(top->control, &m, -1);
+	top->kill_ns = now_ns() + GRACE_NS;
 }
 
 /* Let the terminal be somebody else's for a while. */
-static void top_suspend(struct keeper *k)
+static void top_suspend(struct top_parent *top)
 {
 	const struct top_msg m = { .word = TOP_RESUME };
 
-	k->suspending = false;
-	k->suspend_ns = 0;
-	if (!k->display.plain)
-		top_term_restore(&k->term, false);
+	top->suspending = false;
+	top->suspend_ns = 0;
+	if (!top->display.plain)
+		top_term_restore(&top->term, false);
 	kill(getpid(), SIGSTOP);
 	/* somebody has sent SIGCONT */
-	(void)top_tell(k->control, &m, -1);
+	(void)top_tell(top->control, &m, -1);
 }
 
-static void ask_to_suspend(struct keeper *k)
+static void ask_to_suspend(struct top_parent *top)
 {
 	const struct top_msg m = { .word = TOP_SUSPEND };
 
-	k->suspending = true;
-	k->suspend_ns = now_ns() + SUSPEND_NS;
-	(void)top_tell(k->control, &m, -1);
+	top->suspending = true;
+	top->suspend_ns = now_ns() + SUSPEND_NS;
+	(void)top_tell(top->control, &m, -1);
 }
 
-static void top_on_control(struct keeper *k)
+static void top_on_control(struct top_parent *top)
 {
 	struct top_msg m;
-	int r = top_hear(k->control, &m, NULL);
+	int r = top_hear(top->control, &m, NULL);
 
 	if (r == -EAGAIN)
 		return;
 	if (r) {		/* its end will be seen */
-		close(k->control);
-		k->control = -1;
+		close(top->control);
+		top->control = -1;
 	} else if (m.word == TOP_CONNECT) {
-		k->wants = true;
-		k->retry_ns = now_ns() + RETRY_NS;
-	} else if (m.word == TOP_SUSPENDED && k->suspending) {
-		top_suspend(k);
+		top->wants = true;
+		top->retry_ns = now_ns() + RETRY_NS;
+	} else if (m.word == TOP_SUSPENDED && top->suspending) {
+		top_suspend(top);
 	}
 }
 
 /* --- events ---------------------------------------------------------------------------- */
 
-static void top_reap(struct keeper *k)
+static void top_reap(struct top_parent *top)
 {
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid == k->pid) {
-			k->pid = 0;
-			k->status = status;
-		} else if (k->is_own && pid == k->own.pid) {
-			k->own.pid = 0;
-			k->own.status = status;
-			k->failed |= !k->kill_ns;
-			end_display(k);
+		if (pid == top->pid) {
+			top->pid = 0;
+			top->status = status;
+		} else if (top->is_own && pid == top->own.pid) {
+			top->own.pid = 0;
+			top->own.status = status;
+			top->failed |= !top->kill_ns;
+			end_display(top);
 		}
 	}
 }
 
-static void top_on_signal(struct keeper *k)
+static void top_on_signal(struct top_parent *top)
 {
 	struct signalfd_siginfo si;
 
-	if (read(k->signals, &si, sizeof(si)) != sizeof(si))
+	if (read(top->signals, &si, sizeof(si)) != sizeof(si))
 		return;
 	if (si.ssi_signo == SIGCHLD)
-		top_reap(k);
+		top_reap(top);
 	else if (si.ssi_signo == SIGTSTP)
-		ask_to_suspend(k);
+		ask_to_suspend(top);
 	else
-		end_display(k);
+		end_display(top);
 }
 
-static void on_log(struct keeper *k)
+static void on_log(struct top_parent *top)
 {
 	struct top_msg m = { .word = TOP_LINE };
 
-	if (top_daemons_read(&k->own, m.text, sizeof(m.text)) &&
-	    k->control >= 0)
-		(void)top_tell(k->control, &m, -1);
+	if (top_daemons_read(&top->own, m.text, sizeof(m.text)) &&
+	    top->control >= 0)
+		(void)top_tell(top->control, &m, -1);
 }
 
-static void on_time(struct keeper *k, uint64_t now)
+static void on_time(struct top_parent *top, uint64_t now)
 {
-	if (k->wants && now >= k->retry_ns && k->control >= 0)
-		(void)feed(k);
-	if (k->suspend_ns && now >= k->suspend_ns)
-		top_suspend(k);
-	if (k->kill_ns && now >= k->kill_ns && k->pid) {
-		kill(k->pid, SIGKILL);
-		k->kill_ns = now + GRACE_NS;
+	if (top->wants && now >= top->retry_ns && top->control >= 0)
+		(void)top_offer(top);
+	if (top->suspend_ns && now >= top->suspend_ns)
+		top_suspend(top);
+	if (top->kill_ns && now >= top->kill_ns && top->pid) {
+		kill(top->pid, SIGKILL);
+		top->kill_ns = now + GRACE_NS;
 	}
 }
 
-static int top_timeout_ms(const struct keeper *k, uint64_t now)
+static int top_timeout_ms(const struct top_parent *top, uint64_t now)
 {
 	const uint64_t at[] = {
-		k->wants ? k->retry_ns : 0, k->suspend_ns, k->kill_ns,
+		top->wants ? top->retry_ns : 0,
+		top->suspend_ns,
+		top->kill_ns,
 	};
 	uint64_t first = now + 60 * NSEC_PER_SEC;
 
@@ -236,32 +238,32 @@ static int top_timeout_ms(const struct keeper *k, uint64_t now)
 	return first <= now ? 0 : (int)((first - now) / NSEC_PER_MSEC) + 1;
 }
 
-static void top_serve(struct keeper *k)
+static void top_serve(struct top_parent *top)
 {
 	struct pollfd p[] = {
-		{ .fd = k->signals, .events = POLLIN },
-		{ .fd = k->control, .events = POLLIN },
-		{ .fd = k->is_own ? k->own.log : -1, .events = POLLIN },
+		{ .fd = top->signals, .events = POLLIN },
+		{ .fd = top->control, .events = POLLIN },
+		{ .fd = top->is_own ? top->own.log : -1, .events = POLLIN },
 	};
 
-	if (poll(p, 3, top_timeout_ms(k, now_ns())) < 0 && errno != EINTR)
-		end_display(k);
+	if (poll(p, 3, top_timeout_ms(top, now_ns())) < 0 && errno != EINTR)
+		end_display(top);
 	if (p[2].revents)
-		on_log(k);
+		on_log(top);
 	if (p[1].revents)
-		top_on_control(k);
+		top_on_control(top);
 	if (p[0].revents)
-		top_on_signal(k);
-	on_time(k, now_ns());
+		top_on_signal(top);
+	on_time(top, now_ns());
 }
 
 /* --- the end ------------------------------------------------------------------------------ */
 
 /* What the display had to say, now that the terminal is free. */
-static void say_errors(struct keeper *k)
+static void say_errors(struct top_parent *top)
 {
 	char buf[4096], out[4 * sizeof(buf) + 1];
-	ssize_t n = read(k->errors, buf, sizeof(buf));
+	ssize_t n = read(top->errors, buf, sizeof(buf));
 	char *line = buf, *eol;
 
 	for (; n > 0 && line < buf + n; line = eol + 1) {
@@ -272,20 +274,20 @@ static void say_errors(struct keeper *k)
 		(void)!write(STDERR_FILENO, out, strlen(out));
 		(void)!write(STDERR_FILENO, "\n", 1);
 	}
-	close(k->errors);
+	close(top->errors);
 }
 
-static void end_own(struct keeper *k)
+static void end_own(struct top_parent *top)
 {
-	if (!k->is_own)
+	if (!top->is_own)
 		return;
-	k->kill_ns = 1;		/* its end is expected from now on */
-	if (k->own.pid)
-		kill(k->own.pid, SIGTERM);
-	while (k->own.pid) {
+	top->kill_ns = 1; /* its end is expected from now on */
+	if (top->own.pid)
+		kill(top->own.pid, SIGTERM);
+	while (top->own.pid) {
 		struct pollfd p[] = {
-			{ .fd = k->signals, .events = POLLIN },
-			{ .fd = k->own.log, .events = POLLIN },
+			{ .fd = top->signals, .events = POLLIN },
+			{ .fd = top->own.log, .events = POLLIN },
 		};
 		struct signalfd_siginfo si;
 		char line[8];
@@ -293,41 +295,41 @@ static void end_own(struct keeper *k)
 		if (poll(p, 2, -1) < 0 && errno != EINTR)
 			return;
 		if (p[1].revents)
-			top_daemons_read(&k->own, line, sizeof(line));
+			top_daemons_read(&top->own, line, sizeof(line));
 		if (!p[0].revents ||
-		    read(k->signals, &si, sizeof(si)) != sizeof(si))
+		    read(top->signals, &si, sizeof(si)) != sizeof(si))
 			continue;
 		if (si.ssi_signo == SIGCHLD)
-			top_reap(k);
-		else if (k->own.pid)	/* somebody is in a hurry */
-			kill(k->own.pid, SIGTERM);
+			top_reap(top);
+		else if (top->own.pid) /* a second signal: it need not wait */
+			kill(top->own.pid, SIGTERM);
 	}
-	if (!WIFEXITED(k->own.status) || WEXITSTATUS(k->own.status))
-		k->failed = true;
+	if (!WIFEXITED(top->own.status) || WEXITSTATUS(top->own.status))
+		top->failed = true;
 }
 
-static int top_finish(struct keeper *k)
+static int top_finish(struct top_parent *top)
 {
-	bool ok = WIFEXITED(k->status) && WEXITSTATUS(k->status) == 0;
+	bool ok = WIFEXITED(top->status) && WEXITSTATUS(top->status) == 0;
 	char how[80], line[8];
 
-	if (!k->display.plain)
-		top_term_restore(&k->term, !ok);
-	say_errors(k);
-	if (!ok && WIFSIGNALED(k->status))
+	if (!top->display.plain)
+		top_term_restore(&top->term, !ok);
+	say_errors(top);
+	if (!ok && WIFSIGNALED(top->status))
 		log_err("the display %s",
-			child_how(k->status, how, sizeof(how)));
-	end_own(k);
-	while (k->is_own && top_daemons_read(&k->own, line, sizeof(line)))
+			child_how(top->status, how, sizeof(how)));
+	end_own(top);
+	while (top->is_own && top_daemons_read(&top->own, line, sizeof(line)))
 		;
-	if (k->is_own && k->failed)
-		top_daemons_say(&k->own);
-	return ok && !k->failed ? 0 : 1;
+	if (top->is_own && top->failed)
+		top_daemons_say(&top->own);
+	return ok && !top->failed ? 0 : 1;
 }
 
 /* --- the beginning -------------------------------------------------------------------------- */
 
-static int top_catch_signals(struct keeper *k)
+static int top_catch_signals(struct top_parent *top)
 {
 	static const int which[] = {
 		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP,
@@ -338,38 +340,38 @@ static int top_catch_signals(struct keeper *k)
 	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
 		sigaddset(&set, which[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	k->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return k->signals < 0 ? -errno : 0;
+	top->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return top->signals < 0 ? -errno : 0;
 }
 
 /* Ready for the display to start.  0 or -errno, said in the log. */
-static int top_set_up(struct keeper *k)
+static int top_set_up(struct top_parent *top)
 {
 	struct identities ids;
 	int r;
 
-	k->display.opt = k->opt;
-	k->display.plain = k->opt->once || !isatty(STDOUT_FILENO) ||
-			   !isatty(STDIN_FILENO);
-	r = k->display.plain ? 0 : top_term_save(&k->term);
+	top->display.opt = top->opt;
+	top->display.plain = top->opt->once || !isatty(STDOUT_FILENO) ||
+			     !isatty(STDIN_FILENO);
+	r = top->display.plain ? 0 : top_term_save(&top->term);
 	if (!r)
 		r = identity_find(&ids);
 	if (r)
 		return r;
-	k->display.seal_uid = ids.uid[ID_RECORDER];
-	r = top_catch_signals(k);
+	top->display.seal_uid = ids.uid[ID_RECORDER];
+	r = top_catch_signals(top);
 	if (r)
 		log_err("signalfd: %s", strerror(-r));
-	return r ? r : find_or_start(k);
+	return r ? r : find_or_start(top);
 }
 
 int run_top(const struct options *o)
 {
-	struct keeper k = { .opt = o, .control = -1, .own.log = -1 };
+	struct top_parent top = { .opt = o, .control = -1, .own.log = -1 };
 	int r;
 
-	k.display.view = o->view ? top_view_named(o->view) : TOP_FUNCTIONS;
-	if (k.display.view == TOP__VIEWS) {
+	top.display.view = o->view ? top_view_named(o->view) : TOP_FUNCTIONS;
+	if (top.display.view == TOP__VIEWS) {
 		log_err("option --view takes functions, processes, containers "
 			"or threads; see `trifold top --help`");
 		return EXIT_USAGE;
@@ -379,16 +381,16 @@ int run_top(const struct options *o)
 			"`sudo trifold top ...`");
 		return 1;
 	}
-	if (top_set_up(&k))
+	if (top_set_up(&top))
 		return 1;
-	r = start_display(&k);
+	r = start_display(&top);
 	if (r) {
 		log_err("the display cannot be started: %s", strerror(-r));
-		k.failed = true;
-		end_own(&k);
+		top.failed = true;
+		end_own(&top);
 		return 1;
 	}
-	while (k.pid)
-		top_serve(&k);
-	return top_finish(&k);
+	while (top.pid)
+		top_serve(&top);
+	return top_finish(&top);
 }

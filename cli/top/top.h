@@ -2,8 +2,8 @@
 /*
  * top - `trifold top`: two processes, or more with daemons of its own
  *
- * - The keeper (root, which the socket of symbolizerd asks for) connects, passes
- *   the connection on, and sees to the terminal: whatever becomes of the
+ * - The parent (root, which the socket of symbolizerd asks for) connects, passes
+ *   the connection on, and restores the terminal: whatever becomes of the
  *   display, modes and screen are as before when it ends.  It reads nothing
  *   that symbolizerd sends.
  * - The display (top_display.h) reads batches, sealed off.

@@ -194,12 +194,19 @@ def hostile_names(b, m):
 
 @test(lambda: [])
 def nothing_there(b, m):
-    """no samples yet; no samples in this range"""
+    """no samples yet; an idle machine, and a nearly idle one; no samples in this range"""
     b.open(m.url + "#key=" + m.key)
     b.wait(f"{EMPTY}.textContent.includes('No samples yet')")
+    m.up_ms = 60000
+    b.wait(f"{EMPTY}.textContent.includes('only running code is sampled')", 10)
     m.samples = page_mock.plain(500)
     b.wait(ROWS, 10)
     b.wait(f"{EMPTY}.hidden")
+    b.open("about:blank")
+    b.open(m.url + "#key=" + m.key + "&last=3600")
+    b.wait(ROWS, 10)
+    # 500 samples in ten minutes at 19 Hz
+    b.wait("document.getElementById('account').textContent.includes('Nearly idle: 0.04')", 10)
     enter(b, m, "&last=3600")
     b.eval("location.hash = '#process=nobody'")
     b.wait(f"!{EMPTY}.hidden && {EMPTY}.textContent.includes('filters')")

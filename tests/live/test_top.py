@@ -125,7 +125,7 @@ def own():
 
 
 @suite.test
-def own_keeper_killed():
+def parent_killed():
     """kill -9 of the process with root: the display leaves the terminal, the daemons end"""
     with load(), contextlib.closing(Terminal(["/bin/sh", "-c", f"{live.TRIFOLD} top; read x"])) as t:
         t.until("chain_10", 30)

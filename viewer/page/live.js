@@ -97,7 +97,7 @@ async function askTime(signal)
 	const p = selection(...lineSpan());
 
 	p.set("bins", clamp(Math.round(timeline.clientWidth / 4), 60, 500));
-	Object.assign(line, await ask("timeline", p, signal));
+	Object.assign(line, await ask("timeline", p, signal), { frequency: info.frequency });
 	showRange();
 }
 
@@ -222,6 +222,20 @@ function askForKey(why)
 		"and only whoever sees it may see the profile. Or paste it here:", el("p", {}, input, " ", b));
 }
 
+const FIRST_MS = 15000;			/* by then the first samples are here, if there are any */
+const LEAST_IDLE_MS = 10000;		/* a shorter range says nothing of the machine */
+
+/* That little was running in what is shown, or "". */
+function idle()
+{
+	const [from, to] = range(), ms = to - Math.max(from, oldest);
+	const busy = T.n > 1 ? busyCpus(T.now[0], info.frequency, ms) : 1;
+
+	if (state.filters.size || state.base || ms < LEAST_IDLE_MS || busy >= IDLE_CPUS)
+		return "";
+	return idleText(busy);
+}
+
 function nothing()
 {
 	const filters = state.filters.size ? " with these filters" : "";
@@ -229,6 +243,10 @@ function nothing()
 	$("empty").hidden = T.n > 1;
 	if (T.n > 1)
 		return;
+	if (info && info.sampling && info.up_ms > FIRST_MS && !filters && (state.last || !info.samples)) {
+		$("empty").textContent = "Nothing ran: only running code is sampled.";
+		return;
+	}
 	$("empty").textContent = info && !info.samples ?
 		"No samples yet. The first ones come about five seconds after trifold has started." :
 		`No samples in this range${filters}. Choose another one in the time line` +
@@ -243,7 +261,13 @@ function aboutLive()
 		parts.push(`${info.frequency} Hz`, `${plural(info.samples, "sample")} since ${clock(oldest)}`);
 	parts.push(`${mib(info.bytes)} of ${mib(info.budget)}`);
 	$("about").textContent = parts.map((s) => shown(s)).join(" \u00b7 ");
-	$("account").textContent = info.dropped ? `${plural(info.dropped, "sample")} had no room and are gone.` : "";
+	const account = [idle()];
+
+	if (info.dropped)
+		account.push(`${plural(info.dropped, "sample")} had no room and ${info.dropped === 1 ? "is" : "are"} gone.`);
+	if (info.lost)
+		account.push(`${plural(info.lost, "sample")} did not reach this page.`);
+	$("account").textContent = account.join(" ");
 	document.title = `trifold: ${shown(info.host)}`;
 }
 

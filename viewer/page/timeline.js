@@ -3,7 +3,7 @@
 
 const LEAST = 120000;			/* ms, the shortest line of time */
 const timeline = $("timeline"), tctx = timeline.getContext("2d");
-const line = { from: 0, to: 0, bin_ms: 1000, counts: [] };	/* what is drawn */
+const line = { from: 0, to: 0, bin_ms: 1000, counts: [], frequency: 0 };	/* what is drawn */
 let nowMs = Date.now();			/* by the server's clock, as last told */
 let oldest = 0, coarse = 0;
 let dragging = null;			/* [ms, ms] while the mouse is down */
@@ -58,6 +58,19 @@ function drawMarks(w, h)
 	}
 }
 
+/* What the height of the line stands for. */
+function drawTop(most)
+{
+	const cpus = busyCpus(most, line.frequency, line.bin_ms);
+
+	if (!cpus)
+		return;
+	tctx.font = "11px system-ui, sans-serif";
+	tctx.textBaseline = "top";
+	tctx.fillStyle = css("--dim");
+	tctx.fillText(`${cpus < 0.1 ? cpus.toFixed(3) : cpus.toFixed(1)} CPUs`, 4, 2);
+}
+
 function drawRange(from, to, h, fill, edge, name)
 {
 	const x = xAt(from), w = Math.max(xAt(to) - x, 2);
@@ -100,6 +113,7 @@ function drawTimeline()
 			tctx.fillRect(x, h - 16 - tall, Math.max(1, x2 - x - (x2 - x > 3 ? 1 : 0)), tall);
 	}
 	drawMarks(w, h);
+	drawTop(line.counts.reduce((m, v) => Math.max(m, v), 0));
 	if (base)
 		drawRange(...base, h - 16, css("--base"), css("--base"), "base");
 	drawRange(...now, h - 16, css("--range"), css("--range"), state.base ? "range" : "");

@@ -29,6 +29,17 @@ function shown(text, most = 300)
 }
 
 const number = (n) => Math.round(n).toLocaleString("en");
+/* Below so many CPUs busy on the average, a profile is nearly empty. */
+const IDLE_CPUS = 0.05;
+
+/* CPUs that were busy, if so many samples were taken in so many ms. */
+const busyCpus = (samples, frequency, ms) => (frequency && ms > 0 ? samples / (frequency * ms / 1000) : 0);
+
+function idleText(cpus)
+{
+	return `Nearly idle: ${cpus.toFixed(3)} CPUs were busy. Only running code is sampled.`;
+}
+
 const plural = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 const percent = (a, b) => (b ? 100 * a / b : 0).toFixed(2) + " %";
 

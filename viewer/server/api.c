@@ -95,6 +95,8 @@ static int get_info(struct api *a, const struct request *q, uint64_t now,
 	json_num(&j, "cpus", a->cpus);
 	if (a->feed) {
 		json_bool(&j, "sampling", feed_samples(a->feed));
+		json_num(&j, "up_ms", a->feed->hub.status.uptime_ns /
+			 NSEC_PER_MSEC);
 		json_num(&j, "lost", hub_client_lost(&a->feed->hub));
 	}
 	json_close(&j, '}');
