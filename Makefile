@@ -68,7 +68,7 @@ trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c 
 trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lzstd -lseccomp -lcap-ng
 trifold_SRCS := $(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c) \
-	viewer/server/guard.c viewer/server/listen.c common/protobuf.c common/buffer.c common/number.c \
+	common/page_key.c common/listen.c common/protobuf.c common/buffer.c common/number.c \
 	common/json.c common/pairs.c ipc/fdpass.c ipc/hub_client.c $(IPC) \
 	ipc/batch.c ipc/batch_build.c common/hash_table.c ipc/counter_table.c common/container.c $(COMMON) $(MORE)
 trifold_GEN  := profile/formats/page.o.c

@@ -11,7 +11,7 @@
 #include "cli/config/options.h"
 #include "common/number.h"
 #include "common/pairs.h"
-#include "viewer/server/listen.h"
+#include "common/listen.h"
 
 #define NUMBER(lo, hi)	.kind = KIND_NUMBER, .min = (lo), .max = (hi)
 

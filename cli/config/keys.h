@@ -38,7 +38,7 @@ enum config_kind {
 	KIND_PAIRS,		/* k=v,k=v as in OTEL_RESOURCE_ATTRIBUTES */
 	KIND_HEADERS,		/* likewise, names of HTTP headers */
 	KIND_FILE,		/* full path of a file that can be read */
-	KIND_LISTEN,		/* viewer/server/listen.h */
+	KIND_LISTEN,		/* common/listen.h */
 };
 
 /* Who obeys it, and so what a reload does. */

@@ -52,7 +52,7 @@ int live_page_open(struct live_page *p, const struct options *o,
 		log_warn("no live page: trifold-viewer is not in %s", programs);
 		return o->listen ? -ENOENT : 0;
 	}
-	r = guard_new_key(p->key);
+	r = page_key_new(p->key);
 	if (r == 0)
 		r = live_page_open_sockets(p, o);
 	if (r)

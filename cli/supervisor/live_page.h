@@ -13,8 +13,8 @@
 #include <stdbool.h>
 
 #include "cli/config/options.h"
-#include "viewer/server/guard.h"
-#include "viewer/server/listen.h"
+#include "common/page_key.h"
+#include "common/listen.h"
 
 #define LIVE_PAGE_PORT		4328
 
@@ -22,7 +22,7 @@ struct live_page {
 	bool on;
 	bool elsewhere;			/* the default port was taken */
 	struct listeners sockets;
-	char key[GUARD_KEY_LEN + 1];
+	char key[PAGE_KEY_LEN + 1];
 	char viewer_env[64];		/* "NAME=value", of the viewer */
 };
 

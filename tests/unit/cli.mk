@@ -33,7 +33,7 @@ unit_launcher_LIBS := -lseccomp -lcap-ng
 unit_progress_SRCS := cli/record/progress.c ipc/counters.c
 
 unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c $(CLI_FORMATS) \
-	cli/supervisor/daemons.c cli/supervisor/live_page.c viewer/server/guard.c viewer/server/listen.c common/number.c cli/supervisor/child.c cli/supervisor/identity.c \
+	cli/supervisor/daemons.c cli/supervisor/live_page.c common/page_key.c common/listen.c common/number.c cli/supervisor/child.c cli/supervisor/identity.c \
 	common/log.c common/log_quote.c common/sandbox.c
 unit_doctor_LIBS := -lseccomp -lcap-ng $(CLI_FORMATS_LIBS)
 

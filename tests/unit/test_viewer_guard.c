@@ -9,7 +9,7 @@
 
 #include "tests/unit/harness.h"
 #include "viewer/server/body.h"
-#include "viewer/server/listen.h"
+#include "common/listen.h"
 #include "viewer/server/params.h"
 
 #define SECOND	1000000000ULL
@@ -43,11 +43,11 @@ TEST(guard_takes_names_of_loopback_with_our_port_only)
 
 TEST(guard_knows_its_key)
 {
-	char key[GUARD_KEY_LEN + 1], other[GUARD_KEY_LEN + 1], text[64];
+	char key[PAGE_KEY_LEN + 1], other[PAGE_KEY_LEN + 1], text[64];
 
-	CHECK_EQ(guard_new_key(key), 0);
-	CHECK_EQ(guard_new_key(other), 0);
-	CHECK(guard_is_key(key) && strcmp(key, other));
+	CHECK_EQ(page_key_new(key), 0);
+	CHECK_EQ(page_key_new(other), 0);
+	CHECK(page_key_is(key) && strcmp(key, other));
 	snprintf(text, sizeof(text), "Bearer %s", key);
 	CHECK(guard_key(text, key));
 	CHECK(!guard_key(text, other));
@@ -56,8 +56,8 @@ TEST(guard_knows_its_key)
 	CHECK(!guard_key(text, key));
 	CHECK(!guard_key("Bearer ", key) && !guard_key("", key) &&
 	      !guard_key("Bear", key));
-	CHECK(!guard_is_key("") && !guard_is_key("x"));
-	for (size_t i = 0; i < GUARD_KEY_LEN; i++) {
+	CHECK(!page_key_is("") && !page_key_is("x"));
+	for (size_t i = 0; i < PAGE_KEY_LEN; i++) {
 		snprintf(text, sizeof(text), "Bearer %s", key);
 		text[7 + i] = text[7 + i] == '0' ? '1' : '0';
 		CHECK(!guard_key(text, key));

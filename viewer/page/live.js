@@ -229,7 +229,7 @@ const LEAST_IDLE_MS = 10000;		/* a shorter range says nothing of the machine */
 function idle()
 {
 	const [from, to] = range(), ms = to - Math.max(from, oldest);
-	const busy = T.n > 1 ? busyCpus(T.now[0], info.frequency, ms) : 1;
+	const busy = T && T.n > 1 ? busyCpus(T.now[0], info.frequency, ms) : 1;
 
 	if (state.filters.size || state.base || ms < LEAST_IDLE_MS || busy >= IDLE_CPUS)
 		return "";

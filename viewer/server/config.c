@@ -106,13 +106,13 @@ static int take_key(struct config *c)
 
 	if (!s)
 		return 0;
-	if (!guard_is_key(s)) {
+	if (!page_key_is(s)) {
 		log_err("%s: not %d lower-case hexadecimal digits",
-			CONFIG_KEY_VARIABLE, GUARD_KEY_LEN);
+			CONFIG_KEY_VARIABLE, PAGE_KEY_LEN);
 		return USAGE;
 	}
-	memcpy(c->key, s, GUARD_KEY_LEN);
-	explicit_bzero(s, GUARD_KEY_LEN);
+	memcpy(c->key, s, PAGE_KEY_LEN);
+	explicit_bzero(s, PAGE_KEY_LEN);
 	unsetenv(CONFIG_KEY_VARIABLE);
 	return 0;
 }

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "viewer/server/guard.h"
-#include "viewer/server/listen.h"
+#include "common/listen.h"
 
 #define CONFIG_KEY_VARIABLE	"TRIFOLD_VIEWER_KEY"
 #define CONFIG_PORT		4328
@@ -22,7 +22,7 @@ struct config {
 	uint32_t keep_s, memory_mib;
 	uid_t uid;			/* (uid_t)-1: stay */
 	gid_t gid;
-	char key[GUARD_KEY_LEN + 1];	/* empty: make one */
+	char key[PAGE_KEY_LEN + 1];	/* empty: make one */
 	const char *hub;		/* path of its status socket; NULL: none */
 	uid_t hub_uid;
 	bool otlp;			/* take samples from anybody with the key */

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GUARD_KEY_LEN	32	/* 128 bits in lower-case hexadecimal */
+#include "common/page_key.h"
 
 /* "localhost", "127.0.0.1" or "[::1]" and this port. */
 bool guard_host(const char *host, uint16_t port);
@@ -23,11 +23,6 @@ bool guard_origin(const char *origin, uint16_t port);
 /* "same-origin" or "none". */
 bool guard_site(const char *site);
 /* "Bearer KEY", compared in a time that does not depend on what is right. */
-bool guard_key(const char *authorization, const char key[GUARD_KEY_LEN]);
-
-/* A new key, NUL-terminated.  0 or -errno. */
-int guard_new_key(char key[GUARD_KEY_LEN + 1]);
-/* Is s GUARD_KEY_LEN lower-case hexadecimal digits? */
-bool guard_is_key(const char *s);
+bool guard_key(const char *authorization, const char key[PAGE_KEY_LEN]);
 
 #endif /* VIEWER_SERVER_GUARD_H */

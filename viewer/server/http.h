@@ -13,7 +13,7 @@
 
 #include "viewer/server/api.h"
 #include "viewer/server/guard.h"
-#include "viewer/server/listen.h"
+#include "common/listen.h"
 
 #define HTTP_PROFILES_PATH	"/v1development/profiles"
 #define HTTP_CONNECTIONS	48	/* of each address */
@@ -24,7 +24,7 @@
 
 struct http {
 	struct api *api;
-	char key[GUARD_KEY_LEN + 1];
+	char key[PAGE_KEY_LEN + 1];
 	bool otlp;			/* take HTTP_PROFILES_PATH */
 	uint16_t port;
 	char policy[1024];		/* the page's */

@@ -64,7 +64,7 @@ static int viewer_start(struct viewer *v)
 
 	if ((r = viewer_open_sockets(&v->cfg)) ||
 	    (r = viewer_catch_signals(v)) || (r = service_init()) ||
-	    (own_key && (r = guard_new_key(v->cfg.key))))
+	    (own_key && (r = page_key_new(v->cfg.key))))
 		return r;
 	service_scrub_env();
 	store_init(&v->store, (uint64_t)v->cfg.memory_mib << 20,

@@ -2,8 +2,8 @@
 /*
  * listen - sockets of loopback, and of nothing else
  */
-#ifndef VIEWER_SERVER_LISTEN_H
-#define VIEWER_SERVER_LISTEN_H
+#ifndef COMMON_LISTEN_H
+#define COMMON_LISTEN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,4 +31,4 @@ uint16_t listen_check(int fd);
 
 void listen_close(struct listeners *l);
 
-#endif /* VIEWER_SERVER_LISTEN_H */
+#endif /* COMMON_LISTEN_H */

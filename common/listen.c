@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "viewer/server/listen.h"
+#include "common/listen.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
