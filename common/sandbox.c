@@ -137,31 +137,21 @@ int sandbox_quiet(int pdeathsig)
 	return 0;
 }
 
-static int close_from_to(unsigned int from, unsigned int to)
-{
-	if (syscall(SYS_close_range, from, to, 0) == 0)
-		return 0;
-	if (errno != ENOSYS)
-		return sandbox_failed("close_range");
-	for (long i = from, n = sysconf(_SC_OPEN_MAX); i < n && i <= to; i++)
-		close((int)i);
-	return 0;
-}
-
+/* Close all between those to be kept, from below. */
 int sandbox_close_fds(const int *keep, int n)
 {
 	unsigned int from = 0, next = 0;
 
-	for (int r; next != UINT_MAX; from = next + 1) {
+	for (; next != UINT_MAX; from = next + 1) {
 		next = UINT_MAX;
 		for (int i = 0; i < n; i++) {
 			if (keep[i] >= 0 && (unsigned int)keep[i] >= from &&
 			    (unsigned int)keep[i] < next)
 				next = (unsigned int)keep[i];
 		}
-		r = next > from ? close_from_to(from, next - 1) : 0;
-		if (r)
-			return r;
+		if (next > from &&
+		    syscall(SYS_close_range, from, next - 1, 0) < 0)
+			return sandbox_failed("close_range");
 	}
 	return 0;
 }

@@ -59,16 +59,6 @@ void service_notify(const char *text)
 		(void)!send(notify_fd, text, strlen(text), MSG_NOSIGNAL);
 }
 
-void service_ready(void)
-{
-	service_notify("READY=1");
-}
-
-void service_stopping(void)
-{
-	service_notify("STOPPING=1");
-}
-
 void service_alive(void)
 {
 	uint64_t now = now_ns();

@@ -26,8 +26,8 @@ void service_scrub_env(void);	/* unset LISTEN_* NOTIFY_SOCKET WATCHDOG_* */
 
 /* Send a line of sd_notify(3). */
 void service_notify(const char *text);
-void service_ready(void);	/* READY=1 */
-void service_stopping(void);	/* STOPPING=1 */
+#define service_ready()		service_notify("READY=1")
+#define service_stopping()	service_notify("STOPPING=1")
 void service_alive(void);	/* WATCHDOG=1, at most each second */
 
 /* STATUS=...; in service_status.c, which loaderd does not link. */

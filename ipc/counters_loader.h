@@ -36,6 +36,7 @@ struct loader_stats {
 	uint64_t forgotten;		/* ... since nobody maps or uses them */
 	uint64_t open_failed;		/* mapping gone, or open refused */
 	uint64_t open_killed;		/* opener was killed by its deadline */
+	uint64_t open_stuck;		/* killed openers that still hang, now */
 	uint64_t key_mismatch;		/* kernel says: another file by now */
 	uint64_t fs_refused;		/* file system may not answer: FUSE ... */
 	uint64_t ksyms;			/* kernel symbols named */
@@ -48,7 +49,7 @@ struct loader_stats {
 	uint64_t cpu_ns;		/* of its main process */
 	uint64_t rss_bytes;
 	uint64_t opener_cpu_ns;		/* of all openers, by their last answer */
-	uint64_t opener_rss_bytes;	/* of the last one to answer */
+	uint64_t opener_rss_bytes;	/* the most that the last one had */
 };
 
 /* What became of samples that exporterd got. */

@@ -70,26 +70,18 @@ struct msg_checkpoint {
 struct msg_open {
 	uint32_t tgid;
 	uint32_t pad;
-	uint64_t start_ns;		/* of the process; for the record only */
 	uint64_t start, end;		/* range in map_files */
-};
-
-struct opener_cost {
-	uint64_t cpu_ns;		/* since the opener's last answer */
-	uint64_t rss_bytes;		/* now; 0: not known */
 };
 
 struct msg_opened {
 	uint32_t path_len;
 	uint32_t pad;
-	struct opener_cost cost;
 	/* char path[path_len] */
 };
 
 struct msg_open_failed {
 	uint32_t error;			/* errno */
 	uint32_t pad;
-	struct opener_cost cost;
 };
 
 struct msg_debug_wanted {

@@ -97,9 +97,3 @@ void trace_producer_commit(struct trace_producer *p, size_t len)
 {
 	publish(p, len);
 }
-
-bool trace_producer_empty(const struct trace_producer *p)
-{
-	return atomic_load_explicit(&p->tail->pos, memory_order_acquire) ==
-	       p->pos;
-}

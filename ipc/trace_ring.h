@@ -47,7 +47,4 @@ void trace_producer_fini(struct trace_producer *p);
 void *trace_producer_reserve(struct trace_producer *p, size_t len);
 void trace_producer_commit(struct trace_producer *p, size_t len);
 
-/* True when nothing is left to be consumed, by the consumer's own word. */
-bool trace_producer_empty(const struct trace_producer *p);
-
 #endif /* IPC_TRACE_RING_H */

@@ -32,7 +32,7 @@ static const struct sandbox_rule main_rules[] = {
 	ALLOW(ftruncate),
 	ALLOW(eventfd2),
 	ALLOW(timerfd_settime),
-	ALLOW(wait4),		/* for the keeper, at the end */
+	ALLOW(wait4),		/* for the respawner, at the end */
 };
 
 static const struct sandbox_rule opener_rules[] = {
@@ -47,6 +47,8 @@ static const struct sandbox_rule opener_rules[] = {
 	 * open for writing, if it were not itself any more, it can make no
 	 * longer (RLIMIT_FSIZE 0) */
 	ALLOW(openat2),
+	ALLOW(capget),		/* lowers and raises what is permitted */
+	ALLOW(capset),
 	ALLOW(clone),
 	ALLOW(wait4),
 	ALLOW_IF(kill, 1, INT_BITS, SIGKILL),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confine - what is left of root
+ * confine - what loaderd and its opener can do once they have started
  */
 #ifndef LOADERD_CONFINE_H
 #define LOADERD_CONFINE_H
@@ -17,7 +17,7 @@
 int confine_main(uid_t uid, gid_t gid);
 
 /*
- * The opener and its keeper.  Afterwards they can: open for reading whatever
+ * The opener and its respawner.  Afterwards they can: open for reading whatever
  * CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and CAP_DAC_READ_SEARCH let a non-root
  * uid open (so never /proc/PID/mem for writing), answer main, fork and kill
  * each other.  They cannot write any file, trace, write memory

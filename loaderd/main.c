@@ -144,17 +144,6 @@ static int on_ring(struct ev_source *src, uint32_t events)
 
 /* --- from the opener and from symbolizerd -------------------------------------- */
 
-static void opener_costs(struct loader_stats *s, const struct msg *m)
-{
-	const struct msg_opened *opened = (const void *)m->buf;
-	const struct msg_open_failed *failed = (const void *)m->buf;
-	const struct opener_cost *c = m->hdr.type == MSG_OPENED ?
-		&opened->cost : &failed->cost;
-
-	s->opener_cpu_ns += c->cpu_ns;
-	s->opener_rss_bytes = c->rss_bytes;
-}
-
 static int on_opener(struct ev_source *src, uint32_t events)
 {
 	struct msg m;
@@ -163,7 +152,6 @@ static int on_opener(struct ev_source *src, uint32_t events)
 	(void)src;
 	(void)events;
 	while ((r = conn_recv(&self.opener.conn, &m)) == 0) {
-		opener_costs(&self.stats, &m);
 		if (m.hdr.id & DEBUG_ID)
 			debug_opened(&self.debug, &m);
 		else
@@ -279,6 +267,9 @@ static void report(struct loaderd *l)
 	s->offences = l->hub.offences;
 	s->map_bytes = l->bpf.map_bytes +
 		       s->slabs * SLAB_ELEMENTS * sizeof(union element);
+	s->opener_cpu_ns = l->opener.shared->cpu_ns;
+	s->opener_rss_bytes = l->opener.shared->rss_bytes;
+	s->open_stuck = l->opener.shared->stuck;
 	cost_read(l->statm, &cost);
 	s->cpu_ns = cost.cpu_ns;
 	s->rss_bytes = cost.rss_bytes;

@@ -10,7 +10,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -23,20 +25,33 @@
 #include "loaderd/confine.h"
 #include "loaderd/fs.h"
 
-#define KEEPER_CHECK_MS	5000	/* should SIGCHLD come between two calls */
+#define RESPAWN_CHECK_MS	1000	/* should SIGCHLD come between two calls */
+#define STUCK_MAX	64	/* killed openers that are still there */
 
 /* --- the opener ------------------------------------------------------------ */
 
-#define OPEN_FLAGS	(O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-
-static int regular(int fd)
+/*
+ * What an O_PATH descriptor stands for is looked at before it is opened: to
+ * open a device has effects, and a file system like FUSE may never answer.
+ * Takes over path_fd.
+ */
+static int opener_reopen(int path_fd, bool overlay)
 {
+	struct statfs fs;
 	struct stat st;
+	char name[32];
+	int r;
 
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return -EBADF;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
+	if (fstatfs(path_fd, &fs) < 0 || !fs_trusted(fs.f_type) ||
+	    (!overlay && fs.f_type == OVERLAYFS_SUPER_MAGIC))
+		r = -EXDEV;
+	else if (fstat(path_fd, &st) < 0 || !S_ISREG(st.st_mode))
+		r = -EBADF;
+	else if ((r = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
+		r = -errno;
+	close(path_fd);
+	return r;
 }
 
 static int open_mapping(const struct msg_open *q, char *path, ssize_t *path_len)
@@ -47,38 +62,46 @@ static int open_mapping(const struct msg_open *q, char *path, ssize_t *path_len)
 	snprintf(name, sizeof(name), "/proc/%u/map_files/%llx-%llx", q->tgid,
 		 (unsigned long long)q->start, (unsigned long long)q->end);
 	*path_len = readlink(name, path, MSG_PATH_MAX);
-	fd = open(name, OPEN_FLAGS);
-	if (fd < 0 || *path_len < 0) {
-		int r = -errno;
-
-		if (fd >= 0)
-			close(fd);
-		return r;
-	}
-	return regular(fd);
+	fd = *path_len < 0 ? -1 : open(name, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : opener_reopen(fd, true);
 }
 
-/* path below root, whatever links say */
+/* With CAP_DAC_READ_SEARCH, or as somebody who owns no file. */
+static int opener_privileged(bool yes)
+{
+	struct __user_cap_header_struct hdr = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct d[2];
+	uint32_t bit = 1u << CAP_DAC_READ_SEARCH;
+
+	if (syscall(SYS_capget, &hdr, d) < 0)
+		return -errno;
+	d[0].effective = yes ? d[0].effective | bit : d[0].effective & ~bit;
+	return syscall(SYS_capset, &hdr, d) < 0 ? -errno : 0;
+}
+
+/*
+ * A path below a root, whatever links say.  Who shaped what lies there, by bind
+ * mounts too, is not known: so only what everybody may reach and read.
+ */
 static int open_below(const char *root, const char *path)
 {
 	struct open_how how = {
-		.flags = OPEN_FLAGS,
+		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
-	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, r;
-	struct statfs fs;
+	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
 
 	if (dir < 0)
 		return -errno;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	r = fd < 0 ? -errno : regular(fd);
-	close(dir);
-	if (r >= 0 && (fstatfs(fd, &fs) < 0 || !fs_trusted(fs.f_type) ||
-		       fs.f_type == OVERLAYFS_SUPER_MAGIC)) {
-		close(fd);
-		r = -EXDEV;
+	fd = opener_privileged(false);
+	if (fd == 0) {
+		fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+		fd = fd < 0 ? -errno : opener_reopen(fd, false);
 	}
-	return r;
+	close(dir);
+	if (opener_privileged(true))
+		_exit(1);
+	return fd;
 }
 
 /* The layout of GDB's manual, 18.3 "Debugging Information in Separate Files". */
@@ -97,19 +120,7 @@ static int open_debug(const struct msg_open_debug *q)
 	return fd < 0 ? open_below("/", path) : fd;
 }
 
-/* What was used since it was last told, *told in all. */
-static void cost(int statm, uint64_t *told, struct opener_cost *ret)
-{
-	struct cost now;
-
-	cost_read(statm, &now);
-	ret->cpu_ns = now.cpu_ns - *told;
-	ret->rss_bytes = now.rss_bytes;
-	*told = now.cpu_ns;
-}
-
-static int opener_answer(struct conn *c, const struct msg *m, int statm,
-			 uint64_t *told)
+static int opener_answer(struct conn *c, const struct msg *m)
 {
 	struct msg_open_failed failed = { 0 };
 	struct msg_opened opened = { 0 };
@@ -123,25 +134,33 @@ static int opener_answer(struct conn *c, const struct msg *m, int statm,
 		fd = open_mapping((const void *)m->buf, path, &len);
 	if (fd < 0) {
 		failed.error = -fd;
-		cost(statm, told, &failed.cost);
 		return conn_send(c, MSG_OPEN_FAILED, m->hdr.id, &failed,
 				 sizeof(failed), NULL, 0, NULL, 0);
 	}
 	opened.path_len = len;
-	cost(statm, told, &opened.cost);
 	r = conn_send(c, MSG_OPENED, m->hdr.id, &opened, sizeof(opened), path,
 		      len, &fd, 1);
 	close(fd);
 	return r;
 }
 
-static _Noreturn void opener_main(int fd)
+/* before_ns: of all openers before this one. */
+static void opener_cost(struct opener_shared *shared, uint64_t before_ns)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	shared->cpu_ns = before_ns + cost_cpu(&u);
+	shared->rss_bytes = (uint64_t)u.ru_maxrss * 1024;
+}
+
+static _Noreturn void opener_main(int fd, struct opener_shared *shared)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int r, statm = cost_open();
-	uint64_t told = 0;
+	uint64_t before_ns = shared->cpu_ns;
 	struct conn c;
 	struct msg m;
+	int r;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	r = conn_init(&c, fd, PEER_LOADERD);
@@ -151,46 +170,57 @@ static _Noreturn void opener_main(int fd)
 			break;
 		r = conn_recv(&c, &m);
 		if (!r)
-			r = opener_answer(&c, &m, statm, &told);
+			r = opener_answer(&c, &m);
 		if (r == -EAGAIN)
 			r = 0;
+		opener_cost(shared, before_ns);
 	}
 	_exit(r != 0);
 }
 
-/* --- the keeper ------------------------------------------------------------ */
+/* --- the respawner --------------------------------------------------------- */
 
-/* Only so that poll() returns when the opener dies. */
+/* Only so that poll() returns when an opener dies. */
 static void on_child(int sig)
 {
 	(void)sig;
 }
 
-/* Main writes a byte to have the opener killed, and closes to end it all. */
-static _Noreturn void keeper_main(int control, int fd)
+/*
+ * Main writes a byte to have the opener killed, and closes to end it all.  An
+ * opener within a file system that does not answer outlives SIGKILL until it
+ * does: it is left behind, and another one takes its place.
+ */
+static _Noreturn void respawner_main(int control, int fd,
+				     struct opener_shared *shared)
 {
 	struct pollfd p = { .fd = control, .events = POLLIN };
+	uint32_t children = 0;
+	pid_t opener = 0, pid;
+	char byte;
 
 	signal(SIGCHLD, on_child);
 	for (;;) {
-		pid_t pid = fork();
-		ssize_t n = 1;
-		char byte;
-
-		if (pid == 0)
-			opener_main(fd);
-		if (pid < 0)
-			_exit(1);
-		while (waitpid(pid, NULL, WNOHANG) == 0) {
-			if (poll(&p, 1, KEEPER_CHECK_MS) <= 0)
-				continue;
-			n = read(control, &byte, 1);
-			kill(pid, SIGKILL);
-			waitpid(pid, NULL, 0);
-			break;
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+			opener = pid == opener ? 0 : opener;
+			children--;
 		}
-		if (n <= 0)
+		if (!opener && children < STUCK_MAX) {
+			opener = fork();
+			if (opener == 0)
+				opener_main(fd, shared);
+			if (opener < 0)
+				_exit(1);
+			children++;
+		}
+		shared->stuck = children - (opener != 0);
+		if (poll(&p, 1, RESPAWN_CHECK_MS) <= 0)
+			continue;
+		if (read(control, &byte, 1) <= 0)
 			_exit(0);
+		if (opener)
+			kill(opener, SIGKILL);
+		opener = 0;
 	}
 }
 
@@ -199,6 +229,10 @@ int opener_start(struct opener *o, uid_t uid, gid_t gid)
 	int req[2], ctl[2], r;
 	pid_t pid;
 
+	o->shared = mmap(NULL, sizeof(*o->shared), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (o->shared == MAP_FAILED)
+		return -errno;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, req) < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ctl) < 0)
 		return -errno;
@@ -211,12 +245,12 @@ int opener_start(struct opener *o, uid_t uid, gid_t gid)
 		prctl(PR_SET_NAME, "trifold-opener");
 		if (confine_opener(uid, gid, keep, 3))
 			_exit(1);
-		keeper_main(ctl[1], req[1]);
+		respawner_main(ctl[1], req[1], o->shared);
 	}
 	close(req[1]);
 	close(ctl[1]);
 	o->control = ctl[0];
-	o->keeper = pid;
+	o->respawner = pid;
 	r = conn_init(&o->conn, req[0], PEER_OPENER);
 	o->conn.state = CONN_READY;
 	return r;
@@ -232,8 +266,7 @@ int opener_ask_debug(struct opener *o, uint64_t id,
 int opener_ask(struct opener *o, uint64_t id, const struct request_file *need)
 {
 	struct msg_open q = {
-		.tgid = need->tgid, .start_ns = need->start_ns,
-		.start = need->start, .end = need->end,
+		.tgid = need->tgid, .start = need->start, .end = need->end,
 	};
 
 	return conn_send(&o->conn, MSG_OPEN, id, &q, sizeof(q), NULL, 0, NULL,
@@ -243,12 +276,12 @@ int opener_ask(struct opener *o, uint64_t id, const struct request_file *need)
 void opener_kill(struct opener *o)
 {
 	if (write(o->control, "k", 1) != 1)
-		log_err("the opener's keeper is gone");
+		log_err("the opener's respawner is gone");
 }
 
 void opener_stop(struct opener *o)
 {
 	close(o->control);
-	waitpid(o->keeper, NULL, 0);
+	waitpid(o->respawner, NULL, 0);
 	conn_close(&o->conn);
 }

@@ -3,28 +3,38 @@
  * opener - opens files of other processes, for main, in processes of its own
  *
  * Main asks for one mapping at a time: /proc/TGID/map_files/START-END.  The
- * opener answers with a descriptor of a regular file and the path it has
- * there, or with an errno.  An open may hang in a hostile file system, so the
- * opener can be killed: its parent, the keeper, which does nothing else, forks
- * it anew.  Both hold CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and
+ * opener answers with a descriptor of a regular file on a trusted file system
+ * (fs.h) and the path it has there, or with an errno.  An open may hang in a
+ * hostile file system all the same, so the opener can be killed: its parent,
+ * the respawner, which does nothing else, forks another one and does not wait
+ * for the old.  All hold CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and
  * CAP_DAC_READ_SEARCH under a non-root uid; main holds none of them.
  */
 #ifndef LOADERD_OPENER_H
 #define LOADERD_OPENER_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "ipc/conn.h"
 #include "ipc/message_loader.h"
 
+/* A page that main reads: numbers alone. */
+struct opener_shared {
+	uint64_t cpu_ns;	/* of all openers, up to their last answer */
+	uint64_t rss_bytes;	/* the most that the present one has had */
+	uint64_t stuck;		/* openers that were killed and are still there */
+};
+
 struct opener {
 	struct conn conn;	/* to the opener, whichever lives */
-	int control;		/* to the keeper: a byte kills the opener */
-	pid_t keeper;
+	int control;		/* to the respawner: a byte kills the opener */
+	pid_t respawner;
+	struct opener_shared *shared;
 };
 
 /*
- * Fork the keeper, confined under uid and gid ((uid_t)-1: stay).  To be called
+ * Fork the respawner, confined under uid and gid ((uid_t)-1: stay).  To be called
  * as root, before main confines itself.  0 or -errno.
  */
 int opener_start(struct opener *o, uid_t uid, gid_t gid);
@@ -33,8 +43,8 @@ int opener_start(struct opener *o, uid_t uid, gid_t gid);
 int opener_ask(struct opener *o, uint64_t id, const struct request_file *need);
 
 /* Likewise, for the debug file of a build ID: below the root of a process, or
- * below ours.  Of a trusted file system (fs.h), but no overlay: what lies
- * beneath that is not known. */
+ * below ours.  Only what everybody may reach and read; no overlay: what lies
+ * beneath that is not known.  Who owns it is for symbolizerd to judge. */
 int opener_ask_debug(struct opener *o, uint64_t id,
 		     const struct msg_open_debug *q);
 

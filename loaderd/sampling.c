@@ -102,10 +102,7 @@ int sampling_open(struct sampling *s, int prog_fd, uint32_t frequency)
 	int fd;
 
 	*s = (struct sampling){ .prog_fd = prog_fd, .frequency = frequency };
-	s->event = malloc(CPUS_MAX * sizeof(*s->event));
-	if (!s->event)
-		return -ENOMEM;
-	memset(s->event, -1, CPUS_MAX * sizeof(*s->event));
+	memset(s->event, -1, sizeof(s->event));
 	s->online_fd = open("/sys/devices/system/cpu/online",
 			    O_RDONLY | O_CLOEXEC);
 	if (s->online_fd < 0)

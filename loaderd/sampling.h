@@ -15,7 +15,7 @@ struct sampling {
 	int online_fd;		/* /sys/devices/system/cpu/online, held open */
 	uint32_t frequency;	/* Hz, per CPU */
 	uint32_t n;		/* CPUs sampled now */
-	int *event;		/* [CPUS_MAX]: perf event or -1 */
+	int event[CPUS_MAX];	/* perf event or -1 */
 	bool hardware;		/* cpu-cycles; else cpu-clock */
 	bool enabled;
 	char list[4096];	/* what online_fd said last */

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ipc/conn.h"
@@ -74,14 +75,26 @@ static int debug_ask(struct conn *c, const struct msg_job_done *done)
 	return fd;
 }
 
+/*
+ * What one owner says holds for nobody else's file: a debug file counts if it is
+ * root's or belongs to who owns the executable, and everybody may read it.  It
+ * was found below the root of a process that anybody may have started.
+ */
+static bool debug_trusted(int exe, int debug)
+{
+	struct stat e, d;
+
+	return !fstat(exe, &e) && !fstat(debug, &d) &&
+	       (d.st_uid == 0 || d.st_uid == e.st_uid) &&
+	       (d.st_mode & S_IROTH);
+}
+
 /* Open it in *ret if it belongs to f, by its build ID. */
 static bool debug_open(struct elf_file *f, const struct msg_job_done *done,
 		       int fd, struct elf_file *ret)
 {
 	uint8_t id[BUILD_ID_MAX];
 
-	if (fd < 0)
-		return false;
 	if (!elf_file_open(ret, fd) &&
 	    ret->ehdr.e_machine == f->ehdr.e_machine &&
 	    file_build_id(ret, id, sizeof(id)) == done->build_id_len &&
@@ -123,7 +136,8 @@ static int worker_visit(struct conn *c, int file, struct msg_job_done *done,
 		done->runtime = facts.runtime;
 		memcpy(done->runtime_id, facts.id, sizeof(done->runtime_id));
 		fd = debug_needed(&f, done) ? debug_ask(c, done) : -1;
-		if (debug_open(&f, done, fd, &debug))
+		if (fd >= 0 && debug_trusted(file, fd) &&
+		    debug_open(&f, done, fd, &debug))
 			f.debug = &debug;
 		r = worker_make(&f, fds);
 		if (f.debug)

@@ -82,8 +82,8 @@ def exporterd():
 def opener():
     """the opener is killed: nothing else happens"""
     def choose():
-        keeper = children_of(main_of("trifold-loaderd"))[0]
-        return children_of(keeper)[0], "the opener"
+        respawner = children_of(main_of("trifold-loaderd"))[0]
+        return children_of(respawner)[0], "the opener"
     a = run_and_kill(choose)
     assert a.missing() == 0, f"{a.missing()} samples are nowhere"
     assert not a["totals.loader_deaths"]
