@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The opener as main sees it: what it opens, what it refuses, and what becomes
+ * of it in a file system that never answers (a FUSE server of ours).
+ */
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include "loaderd/opener.h"
+#include "tests/hostile/forbidden.h"
+
+#define WAIT_MS		3000
+#define BELOW		"/usr/lib/debug/.build-id/de"
+#define NAME		BELOW "/adbeef.debug"
+
+static struct opener opener;
+static uint64_t last_id;
+static char root[] = "/tmp/trifold-opener-XXXXXX";
+
+/* The next answer, its id and its descriptor (-1: none); false: none came. */
+static bool answer(uint64_t *id, int *fd)
+{
+	struct pollfd p = { .fd = opener.conn.fd, .events = POLLIN };
+	struct msg m;
+
+	if (poll(&p, 1, WAIT_MS) != 1 || conn_recv(&opener.conn, &m))
+		return false;
+	*id = m.hdr.id;
+	*fd = m.hdr.type == MSG_OPENED ? msg_take_fd(&m, 0) : -1;
+	msg_close_fds(&m);
+	return true;
+}
+
+static int answer_to(uint64_t id)
+{
+	uint64_t got;
+	int fd;
+
+	return answer(&got, &fd) && got == id ? fd : -2;
+}
+
+/* The debug file deadbeef below the root of a process: descriptor, -1: refused,
+ * -2: no answer. */
+static int ask_debug(pid_t pid)
+{
+	struct msg_open_debug q = {
+		.tgid = (uint32_t)pid, .build_id_len = 4,
+		.build_id = { 0xde, 0xad, 0xbe, 0xef },
+	};
+
+	if (opener_ask_debug(&opener, ++last_id, &q))
+		return -2;
+	return answer_to(last_id);
+}
+
+static int ask_mapping(const void *at, size_t len)
+{
+	struct request_file q = {
+		.tgid = (uint32_t)getpid(), .start = (uintptr_t)at,
+		.end = (uintptr_t)at + len,
+	};
+
+	if (opener_ask(&opener, ++last_id, &q))
+		return -2;
+	return answer_to(last_id);
+}
+
+static const char *in_root(const char *path)
+{
+	static char full[256];
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	return full;
+}
+
+static void make(const char *path, mode_t mode)
+{
+	int fd = open(in_root(path), O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+	if (fd < 0 || write(fd, "x", 1) != 1 || fchmod(fd, mode) < 0)
+		perror(path);
+	close(fd);
+}
+
+/* A process with a root of its own, until its standard input ends. */
+static pid_t inhabitant(int *stop)
+{
+	int p[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(p) < 0)
+		return -1;
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		close(p[1]);
+		if (chroot(root) < 0 || chdir("/") < 0)
+			_exit(1);
+		_exit(read(p[0], &c, 1) != 0);
+	}
+	close(p[0]);
+	*stop = p[1];
+	return pid;
+}
+
+static void make_root(void)
+{
+	static const char *const dirs[] = {
+		"/usr", "/usr/lib", "/usr/lib/debug",
+		"/usr/lib/debug/.build-id", BELOW, "/locked", "/open",
+	};
+
+	if (!mkdtemp(root) || chmod(root, 0755) < 0)
+		exit(1);
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
+		mkdir(in_root(dirs[i]), 0755);
+	make("/secret", 0640);
+	make("/open/plain", 0644);
+	make("/locked/plain", 0644);
+	chmod(in_root("/locked"), 0700);
+}
+
+static void expect(int got, bool opened, const char *what)
+{
+	verdict(opened ? got >= 0 : got == -1, "opener", what,
+		got >= 0 ? "opened" : got == -1 ? "refused" : "not answered");
+	if (got >= 0)
+		close(got);
+}
+
+static void debug_link(pid_t pid, const char *to, bool opened, const char *what)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s", in_root(NAME));
+	unlink(name);
+	if (to && symlink(to, name) < 0)
+		perror("symlink");
+	expect(ask_debug(pid), opened, what);
+}
+
+static void debug_files(pid_t pid)
+{
+	debug_link(pid, NULL, false, "no debug file at all");
+	debug_link(pid, "/open/plain", true, "what everybody may read");
+	debug_link(pid, "/secret", false, "what not everybody may read");
+	debug_link(pid, "/locked/plain", false, "a file in a locked folder");
+	debug_link(pid, "/../../../../../etc/passwd", false,
+		   "a link out of the root");
+	debug_link(pid, "/open", false, "a folder");
+	mknod(in_root("/device"), S_IFCHR | 0666, makedev(1, 3));
+	chmod(in_root("/device"), 0666);
+	debug_link(pid, "/device", false, "a device");
+	mkfifo(in_root("/fifo"), 0666);
+	debug_link(pid, "/fifo", false, "a FIFO");
+}
+
+static void mappings(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int secret = open(in_root("/secret"), O_RDONLY);
+	int zero = open("/dev/zero", O_RDWR);
+	void *p = mmap(NULL, page, PROT_READ, MAP_PRIVATE, secret, 0);
+	void *q = mmap(NULL, page, PROT_READ, MAP_SHARED, zero, 0);
+
+	expect(ask_mapping(p, page), true, "a file that is mapped");
+	expect(ask_mapping(p, 2 * page), false, "a range that is not mapped");
+	expect(ask_mapping(q, page), true, "shared memory");
+	munmap(p, page);
+	munmap(q, page);
+	close(secret);
+	close(zero);
+}
+
+/* A FUSE server: says hello, takes one more request, never answers it. */
+static int mute_mount(const char *at)
+{
+	struct {
+		struct fuse_out_header h;
+		struct fuse_init_out init;
+	} hello = { .h.len = sizeof(hello), .init.major = FUSE_KERNEL_VERSION,
+		    .init.minor = FUSE_KERNEL_MINOR_VERSION,
+		    .init.max_write = 4096 };
+	static char buf[FUSE_MIN_READ_BUFFER * 2];
+	int fd = open("/dev/fuse", O_RDWR);
+	char options[96];
+
+	snprintf(options, sizeof(options),
+		 "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fd);
+	if (fd < 0 || mount("mute", at, "fuse", MS_NOSUID | MS_NODEV, options) < 0)
+		return -1;
+	if (read(fd, buf, sizeof(buf)) < 0)
+		return -1;
+	hello.h.unique = ((struct fuse_in_header *)buf)->unique;
+	return write(fd, &hello, sizeof(hello)) < 0 ? -1 : fd;
+}
+
+static bool stuck_becomes(uint64_t n)
+{
+	struct timespec ms = { 0, 10 * 1000000 };
+
+	for (int i = 0; i < 300; i++) {
+		if (((volatile struct opener_shared *)opener.shared)->stuck == n)
+			return true;
+		nanosleep(&ms, NULL);
+	}
+	return false;
+}
+
+static void hangs(pid_t pid)
+{
+	struct msg_open_debug q = {
+		.tgid = (uint32_t)pid, .build_id_len = 4,
+		.build_id = { 0xde, 0xad, 0xbe, 0xef },
+	};
+	char buf[FUSE_MIN_READ_BUFFER * 2];
+	char at[256];
+	int fuse;
+
+	debug_link(pid, "/open/plain", true, "before it hangs, a file");
+	snprintf(at, sizeof(at), "%s", in_root("/usr/lib/debug"));
+	fuse = mute_mount(at);
+	if (fuse < 0) {
+		printf("# no FUSE here\n");
+		return;
+	}
+	opener_ask_debug(&opener, ++last_id, &q);
+	/* the opener's lookup: from now on it waits where no signal reaches */
+	if (read(fuse, buf, sizeof(buf)) < 0)
+		perror("fuse");
+	opener_kill(&opener);
+	verdict(stuck_becomes(1), "opener", "one that hangs", "counted");
+	expect(ask_debug(getpid()), false, "a request after one that hangs");
+	umount2(at, MNT_DETACH);
+	expect(ask_debug(pid), true, "a file after one that hangs");
+	close(fuse);
+	verdict(stuck_becomes(0), "opener", "one that hung", "reaped");
+}
+
+int main(void)
+{
+	char clean[64];
+	pid_t pid;
+	int stop = -1;
+
+	need_root();
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	make_root();
+	if (opener_start(&opener, TEST_UID, TEST_UID)) {
+		printf("not ok 1 - the opener starts\n1..1\n");
+		return 1;
+	}
+	pid = inhabitant(&stop);
+	mappings();
+	debug_files(pid);
+	hangs(pid);
+	verdict(opener.shared->cpu_ns > 0 && opener.shared->rss_bytes > 0,
+		"opener", "its cost", "told");
+	/* first the child that has a copy of our end of the control socket */
+	close(stop);
+	waitpid(pid, NULL, 0);
+	opener_stop(&opener);
+	snprintf(clean, sizeof(clean), "rm -rf %s", root);
+	if (system(clean))
+		printf("# %s is left behind\n", root);
+	return finish();
+}
