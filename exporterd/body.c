@@ -11,9 +11,7 @@
  * the time (batches of 0.1 and 2.5 MB). */
 #define LEVEL	2
 /* zstd's own default. */
-#define ZSTD_LEVEL	3
-/* Of what is only kept in memory, quick before small. */
-#define KEPT_LEVEL	(-3)
+#define ZSTD_LEVEL 3
 
 static const char *const names[COMPRESSION__KINDS] = {
 	[COMPRESSION_NONE] = "none",
@@ -65,14 +63,14 @@ static bool exporter_body_gzip(struct body *b, const uint8_t *data)
 	return ok;
 }
 
-static bool zstd(struct body *b, const uint8_t *data, int level)
+static bool exporter_body_zstd(struct body *b, const uint8_t *data)
 {
 	size_t room = ZSTD_compressBound(b->raw_len);
 
 	b->data = malloc(room);
 	if (!b->data)
 		return false;
-	b->len = ZSTD_compress(b->data, room, data, b->raw_len, level);
+	b->len = ZSTD_compress(b->data, room, data, b->raw_len, ZSTD_LEVEL);
 	return !ZSTD_isError(b->len);
 }
 
@@ -82,7 +80,7 @@ static bool compress_into(struct body *b, const uint8_t *data)
 	case COMPRESSION_GZIP:
 		return exporter_body_gzip(b, data);
 	case COMPRESSION_ZSTD:
-		return zstd(b, data, ZSTD_LEVEL);
+		return exporter_body_zstd(b, data);
 	default:
 		return exporter_body_plain(b, data);
 	}
@@ -109,54 +107,6 @@ struct body *body_make(const uint8_t *data, size_t len, enum compression c)
 		return NULL;
 	}
 	return body_shrink(b);
-}
-
-struct body *body_keep(const uint8_t *data, size_t len)
-{
-	struct body *b = calloc(1, sizeof(*b));
-
-	if (!b)
-		return NULL;
-	*b = (struct body){
-		.refs = 1, .compression = COMPRESSION_ZSTD, .raw_len = len,
-	};
-	if (!zstd(b, data, KEPT_LEVEL)) {
-		body_put(b);
-		return NULL;
-	}
-	return body_shrink(b);
-}
-
-static bool gunzip(const struct body *b, uint8_t *out)
-{
-	z_stream z = {
-		.next_in = b->data, .avail_in = (uInt)b->len,
-		.next_out = out, .avail_out = (uInt)b->raw_len,
-	};
-	bool ok;
-
-	if (inflateInit2(&z, 15 + 16) != Z_OK)
-		return false;
-	ok = inflate(&z, Z_FINISH) == Z_STREAM_END && z.avail_out == 0;
-	inflateEnd(&z);
-	return ok;
-}
-
-uint8_t *body_raw(const struct body *b)
-{
-	uint8_t *out = malloc(b->raw_len ? b->raw_len : 1);
-
-	if (!out)
-		return NULL;
-	if (b->compression == COMPRESSION_NONE) {
-		memcpy(out, b->data, b->len);
-		return out;
-	}
-	if (b->compression == COMPRESSION_GZIP ? gunzip(b, out) :
-	    ZSTD_decompress(out, b->raw_len, b->data, b->len) == b->raw_len)
-		return out;
-	free(out);
-	return NULL;
 }
 
 void body_put(struct body *b)

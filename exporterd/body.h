@@ -31,13 +31,6 @@ int compression_of(const char *name);
  * short. */
 struct body *body_make(const uint8_t *data, size_t len, enum compression c);
 
-/* The same, quicker and larger, for what is not sent but only kept. */
-struct body *body_keep(const uint8_t *data, size_t len);
-
-/* What was compressed: raw_len malloc'ed bytes, or NULL when memory is
- * short. */
-uint8_t *body_raw(const struct body *b);
-
 static inline struct body *body_get(struct body *b)
 {
 	b->refs++;

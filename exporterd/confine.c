@@ -22,7 +22,7 @@
 
 #define KEEP_MAX	96	/* two a path: `readable`, 3 an endpoint and
 			 * for metrics */
-#define NOFILE		512		/* QUEUE and RECORDER_MAX, sockets */
+#define NOFILE 1024		/* KEPT_MAX and RECORDER_MAX, sockets */
 #define ADDRESS_SPACE	(1ULL << 30)	/* a batch, its request, the queue */
 
 /* --- what stays readable --------------------------------------------------- */

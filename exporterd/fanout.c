@@ -6,6 +6,8 @@
 
 #include "exporterd/request.h"
 
+_Static_assert(KEPT_MAX >= QUEUE_ITEMS + ENDPOINTS_MAX, "KEPT_MAX");
+
 static void on_outcome(void *arg, const struct sender *s, uint64_t id,
 		       uint64_t samples, enum batch_outcome o)
 {
@@ -36,7 +38,7 @@ void fanout_fini(struct fanout *f)
 }
 
 static void add_request(struct fanout *f, uint64_t id, struct request *q,
-			struct body *batch, struct otlp_range range)
+			struct kept_batch *batch, struct otlp_range range)
 {
 	for (unsigned int i = 0; i < f->n; i++) {
 		struct sender *s = &f->senders[i];
@@ -63,13 +65,13 @@ static void fanout_lost(struct fanout *f, uint64_t id, uint64_t samples,
 		sender_lost(&f->senders[i], id, samples, o);
 }
 
-void fanout_add(struct fanout *f, uint64_t id, const struct batch *b)
+void fanout_add(struct fanout *f, uint64_t id, int fd, const struct batch *b)
 {
 	const struct otlp_resource extra = {
 		(const char *const *)f->resource->v,
 	};
 	struct otlp_range left = otlp_all(b), now = left;
-	struct body *batch = f->n ? request_keep(b) : NULL;
+	struct kept_batch *batch = kept_batch_new(&f->kept, fd, b->hdr->bytes);
 
 	do {
 		struct request q;
@@ -91,7 +93,7 @@ void fanout_add(struct fanout *f, uint64_t id, const struct batch *b)
 		if (now.n > left.n)
 			now.n = left.n;
 	} while (left.n);
-	body_put(batch);
+	kept_batch_put(batch);
 }
 
 static bool idle_from(const struct fanout *f, unsigned int first)

@@ -14,6 +14,7 @@
 
 #include "common/log.h"
 #include "exporterd/config.h"
+#include "exporterd/kept_batch.h"
 #include "exporterd/sender.h"
 #include "ipc/batch.h"
 
@@ -21,6 +22,7 @@ struct fanout {
 	struct sender senders[ENDPOINTS_MAX];
 	unsigned int n;			/* 0: all below does nothing */
 	const struct pairs *resource;
+	struct kept_batches kept;
 	struct log_limit log;
 	/* samples of a batch have come to their end at the first endpoint */
 	void (*outcome)(void *arg, uint64_t id, uint64_t samples,
@@ -36,9 +38,9 @@ int fanout_init(struct fanout *f, struct evloop *loop,
 		const struct config *cfg);
 void fanout_fini(struct fanout *f);
 
-/* b is not needed after this.  outcome() is called for all its samples in the
+/* b, which is behind fd, and fd are not needed after this.  outcome() is called for all its samples in the
  * end, perhaps at once, perhaps in several parts. */
-void fanout_add(struct fanout *f, uint64_t id, const struct batch *b);
+void fanout_add(struct fanout *f, uint64_t id, int fd, const struct batch *b);
 
 bool fanout_idle(const struct fanout *f);
 void fanout_drain(struct fanout *f, uint64_t end_ns);	/* sender_drain() */

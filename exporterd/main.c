@@ -129,7 +129,7 @@ static int exporterd_pass_on(struct exporter *e, uint64_t id, int fd,
 	if (e->recording)
 		recorder_add(&e->recorder, id, fd, m);
 	if (e->cfg.n_endpoints) {
-		fanout_add(&e->fanout, id, b);
+		fanout_add(&e->fanout, id, fd, b);
 		return -1;
 	}
 	return e->recording ? -1 : BATCH_NO_RECEIVER;

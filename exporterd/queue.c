@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "exporterd/kept_batch.h"
+
 struct item *item_new(struct body *body, uint64_t id, uint64_t samples,
 		      uint32_t profiles)
 {
@@ -21,7 +23,7 @@ void item_free(struct item *it)
 	if (!it)
 		return;
 	body_put(it->body);
-	body_put(it->batch);
+	kept_batch_put(it->batch);
 	free(it);
 }
 

@@ -17,6 +17,8 @@
 #define QUEUE_BYTES	(64u << 20)
 #define QUEUE_ITEMS	256
 
+struct kept_batch;
+
 /* Events of a batch, ready to be sent to one receiver. */
 struct item {
 	struct item *next;
@@ -24,15 +26,17 @@ struct item {
 	uint64_t samples;	/* events */
 	uint32_t profiles;	/* in the request */
 	struct body *body;	/* a reference; never NULL */
-	struct body *batch;	/* a reference to the whole batch, of which
-				 * these events are first ...; NULL: none */
+	struct kept_batch *batch; /* a reference to the batch, of which
+					 * these events are first ...; NULL: it
+					 * could not be kept */
 	uint32_t first;
 };
 
-/* Memory that it holds; what others hold, too, counts for each. */
+/* Memory that it holds, the batch left out; a body that others hold, too, counts
+ * for each. */
 static inline size_t item_bytes(const struct item *it)
 {
-	return it->body->len + (it->batch ? it->batch->len : 0);
+	return it->body->len;
 }
 
 /* Takes a reference of its own to body.  NULL when memory is short. */

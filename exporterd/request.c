@@ -31,13 +31,8 @@ struct body *request_body(struct request *q, enum compression c)
 	return q->bodies[c];
 }
 
-struct body *request_keep(const struct batch *b)
-{
-	return body_keep((const uint8_t *)b->hdr, b->hdr->bytes);
-}
-
 struct item *request_item(struct request *q, uint64_t id, enum compression c,
-			  struct body *batch, struct otlp_range range)
+			  struct kept_batch *batch, struct otlp_range range)
 {
 	struct body *body = request_body(q, c);
 	struct item *it = body ? item_new(body, id, q->samples, q->profiles) :
@@ -45,7 +40,7 @@ struct item *request_item(struct request *q, uint64_t id, enum compression c,
 
 	if (!it)
 		return NULL;
-	it->batch = batch ? body_get(batch) : NULL;
+	it->batch = batch ? kept_batch_get(batch) : NULL;
 	it->first = range.first;
 	return it;
 }
@@ -70,26 +65,22 @@ int request_halve(const struct item *it, const struct otlp_resource *extra,
 {
 	uint32_t n = (uint32_t)it->samples, half = n / 2;
 	struct batch b;
-	uint8_t *raw;
 	int r;
 
 	if (n < 2)
 		return -ENODATA;
-	raw = it->batch ? body_raw(it->batch) : NULL;
-	if (!raw)
-		return -ENOMEM;
-	r = batch_open(raw, it->batch->raw_len, &b);
-	if (r == 0) {
-		ret[0] = request_part(it, &b, (struct otlp_range){
-			it->first, half }, extra);
-		ret[1] = request_part(it, &b, (struct otlp_range){
-			it->first + half, n - half }, extra);
-		r = ret[0] && ret[1] ? 0 : -ENOMEM;
-		if (r < 0) {
-			item_free(ret[0]);
-			item_free(ret[1]);
-		}
-	}
-	free(raw);
-	return r;
+	r = kept_batch_map(it->batch, &b);
+	if (r < 0)
+		return r;
+	ret[0] = request_part(it, &b, (struct otlp_range){ it->first, half },
+			      extra);
+	ret[1] = request_part(it, &b,
+			      (struct otlp_range){ it->first + half, n - half },
+			      extra);
+	kept_batch_unmap(&b);
+	if (ret[0] && ret[1])
+		return 0;
+	item_free(ret[0]);
+	item_free(ret[1]);
+	return -ENOMEM;
 }

@@ -2,14 +2,14 @@
 /*
  * request - from a batch to the bodies of a request, one for each compression
  *
- * A receiver may find a request too large when the batch is long gone.  So
- * that a part of it can be encoded, each item keeps the whole batch, compressed
- * and shared by all items of it.
+ * A receiver may find a request too large later.  So that a part of it can be
+ * encoded then, each item holds a reference to its batch: see kept_batch.h.
  */
 #ifndef EXPORTERD_REQUEST_H
 #define EXPORTERD_REQUEST_H
 
 #include "exporterd/body.h"
+#include "exporterd/kept_batch.h"
 #include "exporterd/queue.h"
 #include "ipc/batch.h"
 #include "profile/formats/otlp.h"
@@ -37,19 +37,16 @@ void request_fini(struct request *q);
  * short. */
 struct body *request_body(struct request *q, enum compression c);
 
-/* The whole batch for items to keep: a reference, or NULL when memory is
- * short. */
-struct body *request_keep(const struct batch *b);
-
 /* An item of the request, whose range and batch (or NULL) are these.  NULL
  * when memory is short. */
 struct item *request_item(struct request *q, uint64_t id, enum compression c,
-			  struct body *batch, struct otlp_range range);
+			  struct kept_batch *batch, struct otlp_range range);
 
 /*
  * Two items of one that a receiver finds too large: the first half of its
  * events and the rest, compressed as it is.  The item stays as it is.  Returns
- * 0; -ENODATA for a single event; -ENOMEM, when nothing was made; -EPROTO.
+ * 0, or without making anything: -ENODATA for a single event; -ENOENT when its
+ * batch is no longer kept; -ENOMEM or another -errno; -EPROTO.
  */
 int request_halve(const struct item *it, const struct otlp_resource *extra,
 		  struct item *ret[2]);

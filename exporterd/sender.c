@@ -13,6 +13,11 @@
 
 static void sender_post(struct sender *s);
 
+static const char *to(const struct sender *s)
+{
+	return s->endpoint->shown_url;
+}
+
 /* --- parts ---------------------------------------------------------------- */
 
 static bool is_too_large(const struct sender *s, const struct item *it)
@@ -34,9 +39,12 @@ static bool split(struct sender *s)
 		int r = request_halve(s->cur, &extra, half);
 
 		if (r < 0) {
-			if (r != -ENODATA)
-				log_err("cannot split a request: %s",
-					strerror(-r));
+			if (r != -ENODATA && log_limited(&s->split_log))
+				log_err("cannot send a request to %s in parts: %s",
+					to(s),
+					r == -ENOENT
+						? "too many later batches wait"
+						: strerror(-r));
 			return done;
 		}
 		item_free(s->cur);
@@ -135,7 +143,9 @@ static const char *sender_hint(const struct sender *s, long status)
 		return " (OTLP profiles are at /v1development/profiles, and a collector "
 		       "needs --feature-gates=service.profilesSupport)";
 	case 413:
-		return " (one sample alone: see the receiver's limit)";
+		return s->cur->samples > 1
+			       ? ""
+			       : " (one sample alone: see the receiver's limit)";
 	case 415:
 		return hint_415(s->endpoint);
 	default:
@@ -153,11 +163,6 @@ static const char *sender_describe(long status, const struct answer *a,
 	else
 		snprintf(out, 320, "%s", a->text);
 	return out;
-}
-
-static const char *to(const struct sender *s)
-{
-	return s->endpoint->shown_url;
 }
 
 static void say_retry(struct sender *s, long status, const struct answer *a)
@@ -260,7 +265,7 @@ static void judge_size(struct sender *s, long status, const struct answer *a)
 		return;
 	}
 	/* the next may be smaller, and is then tried */
-	s->singles++;
+	s->singles += s->cur->samples == 1;
 	say_end(s, status, a);
 	if (s->singles >= SENDER_SINGLES_MAX)
 		refuse_parts(s);

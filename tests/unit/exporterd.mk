@@ -9,7 +9,7 @@ unit_otlp_answer_LIBS := -lprotobuf-c -lcurl
 unit_otlp_body_SRCS := exporterd/body.c
 unit_otlp_body_LIBS := -lz -lzstd -Wl,--wrap=malloc,--wrap=calloc
 REQUEST := exporterd/request.c exporterd/queue.c exporterd/body.c \
-	$(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c common/hash_table.c
+	exporterd/kept_batch.c ipc/sealed.c $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_request_SRCS := $(REQUEST)
 unit_request_LIBS := -lprotobuf-c -lxxhash -lz -lzstd \
 	-Wl,--wrap=malloc,--wrap=calloc
@@ -17,7 +17,8 @@ unit_sender_SRCS := $(REQUEST) exporterd/sender.c exporterd/answer.c \
 	exporterd/backoff.c common/log.c common/log_quote.c
 unit_sender_LIBS := -lprotobuf-c -lxxhash -lz -lzstd -lcurl \
 	-Wl,--wrap=clock_gettime
-unit_queue_SRCS := exporterd/queue.c exporterd/body.c
+unit_queue_SRCS := exporterd/queue.c exporterd/body.c exporterd/kept_batch.c \
+	ipc/sealed.c ipc/batch.c
 unit_queue_LIBS := -lz -lzstd
 unit_exporter_config_SRCS := common/number.c exporterd/config.c exporterd/endpoint.c \
 	exporterd/metrics_config.c \

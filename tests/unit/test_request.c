@@ -3,7 +3,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
 
+#include "ipc/sealed.h"
 #include "profile/formats/otlp.h"
 #include "profile/formats/otlp.pb-c.h"
 #include "tests/unit/harness.h"
@@ -73,20 +77,33 @@ static void *make(struct batch *ret)
 	return p;
 }
 
+static struct kept_batches kept;
+
+static int seal(const struct batch *b)
+{
+	struct iovec all = { (void *)b->hdr, b->hdr->bytes };
+	int fd = sealed_make("test", &all, 1);
+
+	CHECK(fd >= 0);
+	return fd;
+}
+
 static struct item *item(const struct batch *b, enum compression c)
 {
-	struct body *whole = request_keep(b);
+	int fd = seal(b);
+	struct kept_batch *whole = kept_batch_new(&kept, fd, b->hdr->bytes);
 	struct request q;
 	struct item *it;
 
 	CHECK(whole);
+	close(fd);
 	CHECK_EQ(request_init(&q, b, otlp_all(b), NULL), 0);
 	CHECK_EQ(q.samples, EVENTS);
 	it = request_item(&q, 7, c, whole, otlp_all(b));
 	CHECK(it);
-	CHECK_EQ(item_bytes(it), it->body->len + whole->len);
+	CHECK_EQ(item_bytes(it), it->body->len);
 	request_fini(&q);
-	body_put(whole);
+	kept_batch_put(whole);
 	return it;
 }
 
@@ -225,12 +242,38 @@ static void sort(struct said *s)
 
 /* --- tests ------------------------------------------------------------------------ */
 
+/* What was compressed: to be freed. */
+static uint8_t *raw_of(const struct body *b)
+{
+	uint8_t *out = malloc(b->raw_len);
+	z_stream z = {
+		.next_in = b->data,
+		.avail_in = (uInt)b->len,
+		.next_out = out,
+		.avail_out = (uInt)b->raw_len,
+	};
+
+	CHECK(out);
+	if (b->compression == COMPRESSION_NONE) {
+		CHECK_EQ(b->len, b->raw_len);
+		memcpy(out, b->data, b->len);
+	} else if (b->compression == COMPRESSION_ZSTD) {
+		CHECK_EQ(ZSTD_decompress(out, b->raw_len, b->data, b->len),
+			 b->raw_len);
+	} else {
+		CHECK(inflateInit2(&z, 15 + 16) == Z_OK &&
+		      inflate(&z, Z_FINISH) == Z_STREAM_END);
+		CHECK_EQ(z.total_out, b->raw_len);
+		inflateEnd(&z);
+	}
+	return out;
+}
+
 static void say_item(struct said *to, const struct item *it)
 {
 	size_t before = to->n;
-	uint8_t *raw = body_raw(it->body);
+	uint8_t *raw = raw_of(it->body);
 
-	CHECK(raw);
 	say(to, raw, it->body->raw_len);
 	CHECK_EQ(to->n - before, it->samples);
 	free(raw);
@@ -311,10 +354,62 @@ TEST(an_item_without_its_batch_cannot_be_halved)
 	void *mem = make(&b);
 	struct item *it = item(&b, COMPRESSION_GZIP), *half[2];
 
-	body_put(it->batch);
+	kept_batch_put(it->batch);
 	it->batch = NULL;
-	CHECK_EQ(request_halve(it, NULL, half), -ENOMEM);
+	CHECK_EQ(kept.n, 0);
+	CHECK_EQ(request_halve(it, NULL, half), -ENOENT);
 	item_free(it);
+	free(mem);
+}
+
+/* A long outage: what is kept is bounded in number and bytes, and the oldest
+ * goes first. */
+TEST (the_oldest_batches_are_no_longer_kept) {
+	struct kept_batch *v[KEPT_MAX + 2];
+	struct batch b, back;
+	void *mem = make(&b);
+	int fd = seal(&b);
+
+	for (int i = 0; i < KEPT_MAX + 2; i++) {
+		v[i] = kept_batch_new(&kept, fd, 1000);
+		CHECK(v[i]);
+	}
+	close(fd);
+	CHECK_EQ(kept.n, KEPT_MAX);
+	CHECK_EQ(kept.bytes, KEPT_MAX * 1000);
+	CHECK_EQ(kept_batch_map(v[0], &back), -ENOENT);
+	CHECK_EQ(kept_batch_map(v[1], &back), -ENOENT);
+	CHECK_EQ(kept_batch_map(v[2], &back), 0);
+	CHECK(memcmp(back.hdr, mem, b.hdr->bytes) == 0);
+	kept_batch_unmap(&back);
+	for (int i = 0; i < KEPT_MAX + 2; i++)
+		kept_batch_put(v[i]);
+	CHECK(!kept.n && !kept.bytes && !kept.first && !kept.last);
+	free(mem);
+}
+
+TEST (batches_that_are_kept_have_a_limit_in_bytes) {
+	struct kept_batch *v[3];
+	struct batch b, back;
+	void *mem = make(&b);
+	int fd = seal(&b);
+
+	for (int i = 0; i < 3; i++)
+		v[i] = kept_batch_new(&kept, fd, KEPT_BYTES / 2);
+	CHECK_EQ(kept.n, 2);
+	CHECK_EQ(kept.bytes, KEPT_BYTES);
+	CHECK_EQ(kept_batch_map(v[0], &back), -ENOENT);
+	kept_batch_put(v[1]);
+	CHECK_EQ(kept.bytes, KEPT_BYTES / 2);
+	kept_batch_put(v[2]);
+	kept_batch_put(v[0]);
+	v[0] = kept_batch_new(&kept, fd, BATCH_BYTES_MAX);
+	CHECK_EQ(kept_batch_map(v[0], &back), 0);
+	kept_batch_unmap(&back);
+	kept_batch_put(v[0]);
+	CHECK(!kept.n && !kept.bytes && !kept.first && !kept.last);
+	close(fd);
+	CHECK(!kept_batch_new(&kept, fd, 1000));
 	free(mem);
 }
 

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "exporterd/request.h"
+#include "ipc/sealed.h"
 #include "tests/unit/harness.h"
 
 #define SECOND	1000000000ULL
@@ -93,6 +95,7 @@ void http_cancel(struct http *h)
 /* --- a sender ---------------------------------------------------------------------- */
 
 static struct sender sender;
+static struct kept_batches kept;
 static uint64_t outcomes[BATCH__OUTCOMES];
 static char url[] = "http://test";
 static const struct endpoint endpoint = {
@@ -126,6 +129,7 @@ static void end(uint64_t events)
 		sum += outcomes[o];
 	CHECK_EQ(sum, events);
 	sender_fini(&sender);
+	CHECK(!kept.n && !kept.bytes && !kept.first && !kept.last);
 }
 
 /* Of n samples of one event each, with names that no compression shrinks. */
@@ -133,11 +137,12 @@ static void add(uint64_t id, uint32_t n)
 {
 	struct batch_builder *b = batch_builder_new(20);
 	struct batch batch;
-	struct body *whole;
+	struct kept_batch *whole;
 	struct request q;
 	struct item *it;
 	size_t len;
 	void *mem;
+	int fd;
 
 	CHECK(b);
 	for (uint32_t i = 0; i < n; i++) {
@@ -158,13 +163,15 @@ static void add(uint64_t id, uint32_t n)
 	CHECK_EQ(batch_builder_finish(b, 1000, 2000, &mem, &len), 0);
 	batch_builder_free(b);
 	CHECK_EQ(batch_open(mem, len, &batch), 0);
-	whole = request_keep(&batch);
+	fd = sealed_make("test", &(struct iovec){ mem, len }, 1);
+	whole = kept_batch_new(&kept, fd, len);
 	CHECK(whole);
+	close(fd);
 	CHECK_EQ(request_init(&q, &batch, otlp_all(&batch), NULL), 0);
 	it = request_item(&q, id, COMPRESSION_NONE, whole, otlp_all(&batch));
 	CHECK(it);
 	request_fini(&q);
-	body_put(whole);
+	kept_batch_put(whole);
 	free(mem);
 	sender_add(&sender, it);
 }
@@ -342,6 +349,19 @@ TEST(a_sample_that_alone_is_too_large_is_refused)
 	CHECK_EQ(outcomes[BATCH_REJECTED], 1);
 	CHECK(sender_idle(&sender) && !timer_on);
 	end(1);
+}
+
+/* ... which says nothing of the size of single samples. */
+TEST (what_is_no_longer_kept_is_refused_as_a_whole) {
+	begin();
+	add(1, EVENTS);
+	kept_batch_put(sender.cur->batch);
+	sender.cur->batch = NULL;
+	answer(413, "");
+	CHECK_EQ(outcomes[BATCH_REJECTED], EVENTS);
+	CHECK_EQ(sender.singles, 0);
+	CHECK(sender_idle(&sender) && !timer_on);
+	end(EVENTS);
 }
 
 /* It is not the size, whatever the receiver says: no 2 * 64 requests. */
