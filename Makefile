@@ -58,7 +58,7 @@ OTLP     := profile/formats/otlp.c profile/formats/dictionary.c common/protobuf.
 MORE     := common/sandbox_root.c common/service_listen.c ipc/counters.c
 
 trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c \
-	ipc/trace_ring.c $(LOADER_COMMON) common/evloop.c common/cost.c
+	ipc/trace_ring.c $(LOADER_COMMON) common/cost.c
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
 trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symbolizerd/*/*/*.c) \
 	$(IPC) ipc/conn_accept.c ipc/trace_consumer.c ipc/batch.c ipc/batch_build.c common/hash_table.c \

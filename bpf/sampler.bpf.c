@@ -20,7 +20,6 @@
 
 #define MEMO		4		/* mappings remembered within a sample */
 #define ASK_NS		100000000ULL	/* a need is asked once in this time */
-#define FILES_MAX	16384
 #define ASKED_MAX	2048
 #define FILTER_LEVELS	64		/* parents of a task or of a cgroup */
 
@@ -28,7 +27,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* --- maps ---------------------------------------------------------------- */
 
-/* Files that loaderd knows.  A hash: looked up once per mapping and sample. */
+/* Files that the kernel has confirmed.  A hash: looked up once per mapping and sample. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FILES_MAX);
@@ -355,20 +354,16 @@ __weak __noinline int resolve(__u64 pc)
 		o->off = 0;
 	}
 	f = bpf_map_lookup_elem(&files, &s->m.key);
-	if (!f) {
-		if (!s->m.has_file)
-			return i;
-		o->has_file = 2;
+	if (s->m.has_file && (!f || f->state & FILE_ASK))
 		ask_file(s);
+	if (!f || f->exe == EXE_NONE) {
+		o->has_file *= 2;
 		return i;
 	}
 	o->has_file = 1;
 	o->exe = f->exe;
 	o->dir = f->dir;
 	o->pages = f->pages;
-	f->used_s = s->now / 1000000000;
-	if (f->state & FILE_ASK)
-		ask_file(s);
 	return i;
 }
 

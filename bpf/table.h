@@ -17,8 +17,9 @@
  * a lookup touches one or two lines of index and one of rows.
  *
  * Two forms: in the kernel (struct file_entry; element positions name slab and
- * element, rules are global numbers), and on the way from a worker to loaderd
- * (struct table_hdr in a sealed memfd; positions and rules local to it).
+ * element, rules are global numbers), and on the way from a worker to the hub
+ * (struct table_hdr in a sealed memfd; positions and rules local to it).  The hub
+ * decides where elements go and which number a rule has.
  */
 #ifndef BPF_TABLE_H
 #define BPF_TABLE_H
@@ -119,21 +120,39 @@ union element {
 _Static_assert(sizeof(union element) == 64, "element: one cache line");
 
 /* Value of the map `files`; its key is a struct file_key. */
+#define FILES_MAX	16384
 struct file_entry {
-	__u32 exe;		/* number, EXE_VDSO or more */
+	__u32 exe;		/* number, EXE_VDSO or more; EXE_NONE: the hub has
+				 * given none yet */
 	__u32 dir;		/* slab << SLAB_SHIFT | element of the directory */
 	__u32 pages;		/* in the directory; 0: no table (yet) */
-	__u32 state;		/* enum file_state; FILE_ASK may be or'ed */
-	__u32 used_s;		/* CLOCK_MONOTONIC seconds, written by BPF */
-	__u32 pad;
+	__u8 state;		/* enum file_state; FILE_ASK may be or'ed */
+	__u8 runtime;		/* 0: none that needs an unwinder of its own */
+	__u16 pad;
 };
+_Static_assert(sizeof(struct file_entry) == 16, "file_entry: layout");
 
 enum file_state {
 	FILE_PENDING = 0,	/* a worker is at it */
 	FILE_TABLE = 1,		/* pages is not 0 */
 	FILE_BARE = 2,		/* has no unwind information at all */
-	FILE_ASK = 4,		/* bit: BPF shall ask for it again, since loaderd
+	FILE_ASK = 4,		/* bit: BPF shall ask for it again, since the hub
 				 * needs its descriptor */
+};
+
+/* Consecutive elements of one slab. */
+struct table_span {
+	__u32 pos;		/* slab << SLAB_SHIFT | element, of the first */
+	__u32 n;		/* 1 or more */
+};
+
+/* Elements to be written: from the hub to loaderd. */
+#define TABLE_RUN_NEW	0xffffffffu
+struct table_run {
+	__u32 pos, n;		/* where: as a table_span */
+	__u32 from;		/* TABLE_RUN_NEW: they are in the message; else
+				 * position, in a slab, of the first one to copy */
+	__u32 pad;
 };
 
 /*

@@ -22,6 +22,20 @@
 
 #include "ipc/counters_loader.h"
 
+/* By the hub: which files loaderd was told of, and what it holds of them. */
+struct table_stats {
+	uint64_t exes;			/* numbers given, some of them again */
+	uint64_t numbers;		/* distinct ones */
+	uint64_t files;			/* known now */
+	uint64_t tables;		/* tables installed now */
+	uint64_t table_rows;		/* rows in them */
+	uint64_t rules;			/* rules in use */
+	uint64_t table_bad;		/* tables that did not pass the checks */
+	uint64_t table_full;		/* budget or a limit refused a table */
+	uint64_t evicted;		/* files dropped: others needed the room */
+	uint64_t forgotten;		/* ... since nobody maps or uses them */
+};
+
 /* Gauges and costs of the hub's own life. */
 struct hub_stats {
 	uint64_t pending;		/* samples not yet in a batch */
@@ -109,6 +123,7 @@ struct status {
 	uint32_t frequency;		/* Hz, per CPU; 0: no loaderd is there */
 	uint32_t interval_ms;		/* between batches, about */
 	struct loader_stats loader;	/* last word of the present loaderd */
+	struct table_stats tables;
 	struct hub_totals totals;
 	struct hub_stats hub;
 	struct exporter_stats exporter;	/* last word */

@@ -22,18 +22,9 @@ struct loader_stats {
 	uint64_t bad_record;		/* did not pass the checks */
 	/* executables, not samples */
 	uint64_t file_requests;		/* requests for a file from BPF */
-	uint64_t exes;			/* numbers given, some of them again */
-	uint64_t numbers;		/* distinct ones */
-	uint64_t files;			/* known now */
-	uint64_t tables;		/* tables installed now */
-	uint64_t table_rows;		/* rows in them */
+	uint64_t entry_unknown;		/* entries for keys that have none */
 	uint64_t table_bytes;		/* elements in use, bytes */
-	uint64_t rules;			/* rules in use */
 	uint64_t slabs;			/* slabs allocated, rule slabs too */
-	uint64_t table_bad;		/* tables that did not pass the checks */
-	uint64_t table_full;		/* budget or a limit refused a table */
-	uint64_t evicted;		/* files dropped: others needed the room */
-	uint64_t forgotten;		/* ... since nobody maps or uses them */
 	uint64_t open_failed;		/* mapping gone, or open refused */
 	uint64_t open_killed;		/* opener was killed by its deadline */
 	uint64_t open_stuck;		/* killed openers that still hang, now */

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define MSG_VERSION	1
+#define MSG_VERSION	2
 #define MSG_LEN_MAX	4608	/* payload, bytes */
 #define MSG_FDS_MAX	3
 #define MSG_PATH_MAX	4096	/* bytes of a path, no NUL */
@@ -50,12 +50,12 @@ enum msg_type {
 	MSG_HELLO_HUB = 2,	/* hub -> loaderd, exporterd, status client */
 	MSG_HELLO_EXPORTER = 3,	/* exporterd -> hub */
 	MSG_EXE = 4,		/* loaderd -> hub, 1 fd: a new executable */
-	MSG_EXE_DROPPED = 5,	/* loaderd -> hub: number is retired */
-	MSG_CGROUP = 6,		/* loaderd -> hub: path of a cgroup id */
+	MSG_MAPPED = 5,		/* loaderd -> hub, 1 fd: answer to MSG_LIST */
+	MSG_CGROUP = 6,		/* loaderd -> hub: names of a cgroup id */
 	MSG_LOADER_STATS = 7,	/* loaderd -> hub, each second and at the end */
 	MSG_BYE = 8,		/* loaderd -> hub: nothing more will come */
-	MSG_TABLE = 9,		/* hub -> loaderd, 1 fd */
-	MSG_TABLE_NONE = 10,	/* hub -> loaderd: there will be no table */
+	MSG_INSTALL = 9,	/* hub -> loaderd, 1 fd: elements, and an entry */
+	MSG_ENTRY = 10,		/* hub -> loaderd: the entry of a file */
 	MSG_CHECKPOINT = 11,	/* hub -> loaderd: keep this for my successor */
 	MSG_JOB = 12,		/* hub -> worker, 1 fd: the file */
 	MSG_JOB_DONE = 13,	/* worker -> hub, 2 fds: table, symbols */
@@ -77,6 +77,12 @@ enum msg_type {
 	MSG_OPEN_DEBUG = 28,	/* loaderd -> opener; answered as MSG_OPEN */
 	MSG_SUBSCRIBE = 29,	/* status client -> hub: so many batches, please */
 	MSG_MISSED = 30,	/* hub -> subscriber: these were too many */
+	MSG_FREE = 31,		/* hub -> loaderd: nothing points there now */
+	MSG_FREED = 32,		/* loaderd -> hub: and no program reads it */
+	MSG_DROP = 33,		/* hub -> loaderd: forget a file */
+	MSG_LIST = 34,		/* hub -> loaderd: what is mapped? */
+	MSG_SLAB = 35,		/* loaderd -> hub, 1 fd: left by a former hub */
+	MSG_KNOWN = 36,		/* loaderd -> hub, 1 fd: likewise, all entries */
 	MSG__MAX
 };
 

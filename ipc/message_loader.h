@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
+#include "bpf/table.h"
 #include "ipc/counters_loader.h"
 #include "ipc/message.h"
 
@@ -23,6 +24,9 @@ struct msg_hello_loader {
 	uint32_t checkpoint_valid;	/* 0 or 1 */
 	uint32_t partial;		/* 1: only named tasks are sampled */
 	struct hub_totals checkpoint;	/* what a former hub left */
+	uint64_t table_budget;		/* bytes of elements, rules not counted */
+	uint32_t idle_s;		/* without use until a file is forgotten */
+	uint32_t pad;
 };
 
 struct msg_hello_hub {
@@ -30,37 +34,83 @@ struct msg_hello_hub {
 	uint32_t pad;
 };
 
+/*
+ * A file was met for the first time, or has FILE_ASK in its entry.  The id is
+ * not 0; one MSG_INSTALL, MSG_ENTRY or MSG_DROP must carry it back, when the
+ * hub is done with the file.  At most EXE_AHEAD are unanswered.
+ */
+#define EXE_AHEAD	24
 struct msg_exe {
-	uint32_t exe;			/* EXE_VDSO or more */
+	struct file_key key;		/* confirmed by the kernel */
+	uint32_t tgid;			/* who ran it; 0: the vDSO */
 	uint32_t path_len;		/* bytes behind; <= MSG_PATH_MAX */
-	struct file_key key;
+	uint32_t no_room;		/* 1: the map `files` is full, so the key
+					 * has no entry: drop another; else 0 */
+	uint32_t pad;
 	/* char path[path_len]: as the target named it; not NUL-terminated */
 };
 
-struct msg_exe_dropped {
-	uint32_t exe;
-	uint32_t pad;
+struct msg_cgroup {			/* as BPF wrote it, not checked */
+	struct request_cgroup request;
 };
 
-struct msg_cgroup {
-	uint64_t cgroup_id;
-	uint32_t path_len;		/* bytes behind */
-	uint32_t pad;
-	/* char path[path_len]: "/a/b", possibly without its first levels */
-};
+/* MSG_MAPPED: a sealed memfd of MAPPED_BYTES; bit n % 64 of word n / 64 is 1
+ * if a process maps the file whose entry has the number n. */
+#define MAPPED_BYTES	((EXE_MAX + 1) / 8)
 
 struct msg_loader_stats {
 	struct loader_stats stats;
 };
 
-struct msg_table {			/* the fd is a memfd: bpf/table.h */
-	uint32_t exe;
+/*
+ * The fd is a sealed memfd: n_runs struct table_run, then the elements of all
+ * runs with TABLE_RUN_NEW, in their order, nothing more.  No element may be in
+ * use or in its grace period, but rules: they may be written at any time.  Then
+ * the entry of the key is replaced; nothing happens to a key without one.
+ */
+#define INSTALL_RUNS_MAX	16384
+#define INSTALL_BYTES_MAX	(64u << 20)	/* of the memfd */
+struct msg_install {
+	struct file_key key;
+	struct file_entry entry;
+	uint32_t n_runs;		/* 1 to INSTALL_RUNS_MAX */
 	uint32_t pad;
 };
 
-struct msg_table_none {
-	uint32_t exe;
-	uint32_t reason;		/* enum job_verdict */
+struct msg_entry {
+	struct file_key key;
+	struct file_entry entry;
+};
+
+struct msg_drop {
+	struct file_key key;
+};
+
+/* When the grace period is over MSG_FREED carries the same id, or that of a
+ * later one, for all before it.  Its ids grow, and are not 0. */
+#define FREE_SPANS_MAX	512
+struct msg_free {
+	uint32_t n;			/* 0 to FREE_SPANS_MAX */
+	uint32_t pad;
+	/* struct table_span span[n]: in use, none in a rule slab */
+};
+
+/*
+ * After MSG_HELLO_HUB loaderd tells what a former hub has left: each slab, then
+ * all entries.  MSG_KNOWN comes at every connection, before the first MSG_EXE.
+ */
+struct msg_slab {			/* fd: sealed, struct slab_copy */
+	uint32_t slab;
+	uint32_t pad;
+};
+struct slab_copy {
+	uint64_t in_use[SLAB_ELEMENTS / 64];	/* bit i % 64 of word i / 64 */
+	union element element[SLAB_ELEMENTS];
+};
+struct msg_known {			/* fd: sealed, struct msg_entry [n]; one
+					 * of zeroes if n is 0 */
+	uint32_t n;
+	uint32_t pad;
 };
 
 struct msg_checkpoint {
@@ -86,7 +136,9 @@ struct msg_open_failed {
 
 struct msg_debug_wanted {
 	uint32_t exe;
+	uint32_t tgid;			/* a process that ran it; worker: 0 */
 	uint32_t build_id_len;		/* bytes, 2 to BUILD_ID_MAX */
+	uint32_t pad;
 	uint8_t build_id[BUILD_ID_MAX];
 };
 

@@ -5,8 +5,9 @@
 _Static_assert(sizeof(struct msg_status) <= MSG_LEN_MAX, "status fits");
 _Static_assert(sizeof(struct msg_exe) + MSG_PATH_MAX <= MSG_LEN_MAX,
 	       "an executable with the longest path fits");
-_Static_assert(sizeof(struct msg_cgroup) + CGROUP_LEVELS * CGROUP_NAME <=
-	       MSG_LEN_MAX, "a cgroup with the longest path fits");
+_Static_assert(sizeof(struct msg_free) +
+	       FREE_SPANS_MAX * sizeof(struct table_span) <= MSG_LEN_MAX,
+	       "the most spans fit");
 
 /* New work is refused once a bye was seen; answers and statistics are not. */
 const struct msg_rule msg_rules[MSG__MAX] = {
@@ -17,10 +18,10 @@ const struct msg_rule msg_rules[MSG__MAX] = {
 				    struct msg_hello_exporter, 0),
 	[MSG_EXE] = MSG_RULE(PEER_LOADERD, CONN_READY, 1, struct msg_exe,
 			 MSG_PATH_MAX),
-	[MSG_EXE_DROPPED] = MSG_RULE(PEER_LOADERD, CONN_READY, 0,
-				 struct msg_exe_dropped, 0),
+	[MSG_MAPPED] = { .nfds = 1, .from = PEER_LOADERD,
+			 .states = CONN_READY },
 	[MSG_CGROUP] = MSG_RULE(PEER_LOADERD, CONN_READY, 0, struct msg_cgroup,
-			    CGROUP_LEVELS * CGROUP_NAME),
+				0),
 	[MSG_LOADER_STATS] = MSG_RULE(PEER_LOADERD, MSG_LIVE, 0,
 				  struct msg_loader_stats, 0),
 	[MSG_BYE] = { .from = PEER_LOADERD, .states = CONN_READY },
@@ -44,15 +45,20 @@ const struct msg_rule msg_rules[MSG__MAX] = {
 	[MSG_SUBSCRIBE] = MSG_RULE(PEER_STATUS, CONN_READY, 0,
 			       struct msg_subscribe, 0),
 	[MSG_MISSED] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_missed, 0),
+	[MSG_FREED] = { .from = PEER_LOADERD, .states = CONN_READY },
+	[MSG_SLAB] = MSG_RULE(PEER_LOADERD, CONN_READY, 1, struct msg_slab, 0),
+	[MSG_KNOWN] = MSG_RULE(PEER_LOADERD, CONN_READY, 1, struct msg_known,
+			       0),
 };
 
 static const char *const type_names[MSG__MAX] = {
 	"?", "HELLO_LOADER", "HELLO_HUB", "HELLO_EXPORTER", "EXE",
-	"EXE_DROPPED", "CGROUP", "LOADER_STATS", "BYE", "TABLE", "TABLE_NONE",
+	"MAPPED", "CGROUP", "LOADER_STATS", "BYE", "INSTALL", "ENTRY",
 	"CHECKPOINT", "JOB", "JOB_DONE", "JOB_FAILED", "FORK", "KILL",
 	"EXITED", "BATCH", "BATCH_DONE", "EXPORTER_STATS", "STATUS", "OPEN",
 	"OPENED", "OPEN_FAILED", "DEBUG_WANTED", "DEBUG_FILE", "DEBUG_NONE",
-	"OPEN_DEBUG", "SUBSCRIBE", "MISSED",
+	"OPEN_DEBUG", "SUBSCRIBE", "MISSED", "FREE", "FREED", "DROP", "LIST",
+	"SLAB", "KNOWN",
 };
 
 const char *msg_type_name(unsigned int type)

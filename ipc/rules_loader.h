@@ -20,9 +20,12 @@
 
 #define MSG_RULES_LOADER						\
 	[MSG_HELLO_HUB] = MSG_RULE(PEER_HUB, CONN_NEW, 0, struct msg_hello_hub, 0),	\
-	[MSG_TABLE] = MSG_RULE(PEER_HUB, MSG_LIVE, 1, struct msg_table, 0),	\
-	[MSG_TABLE_NONE] = MSG_RULE(PEER_HUB, MSG_LIVE, 0,		\
-				    struct msg_table_none, 0),		\
+	[MSG_INSTALL] = MSG_RULE(PEER_HUB, MSG_LIVE, 1, struct msg_install, 0),	\
+	[MSG_ENTRY] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_entry, 0),	\
+	[MSG_FREE] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_free,		\
+			      FREE_SPANS_MAX * sizeof(struct table_span)),	\
+	[MSG_DROP] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_drop, 0),	\
+	[MSG_LIST] = { .from = PEER_HUB, .states = MSG_LIVE },			\
 	[MSG_CHECKPOINT] = MSG_RULE(PEER_HUB, MSG_LIVE, 0,		\
 				    struct msg_checkpoint, 0),		\
 	[MSG_OPEN] = MSG_RULE(PEER_LOADERD, CONN_READY, 0, struct msg_open, 0),	\

@@ -10,6 +10,9 @@
 UNIT :=
 FUZZ :=
 HOSTILE :=
+# a worker's table into the maps of a sampler, for programs that have one
+INSTALL_TABLE := tests/live/install_table.c loaderd/elements.c ipc/sealed.c \
+	$(addprefix symbolizerd/tables/,tables.c rules.c slabs.c worker_table.c)
 include $(wildcard tests/unit/*.mk tests/fuzz/*.mk tests/hostile/*.mk)
 
 $(O)/san/%.o: %.c
@@ -31,7 +34,7 @@ $(O)/unit/$(1): $(O)/san/tests/unit/main.o $(O)/san/tests/unit/test_$(1).o \
 endef
 $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t))))
 
-bench_unwind_SRCS := loaderd/bpf.c loaderd/tables.c loaderd/sampling.c $(UNWIND) \
+bench_unwind_SRCS := loaderd/bpf.c loaderd/sampling.c $(INSTALL_TABLE) $(UNWIND) \
 	common/log.c
 bench_unwind_LIBS := -lbpf -lelf -lnettle -lxxhash
 bench_tables_SRCS := $(UNWIND)

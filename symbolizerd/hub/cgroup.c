@@ -66,6 +66,26 @@ int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
 	return 0;
 }
 
+int cgroups_add(struct cgroups *c, const struct request_cgroup *r)
+{
+	char path[CGROUP_LEVELS * CGROUP_NAME];
+	size_t n = 0;
+
+	if (r->kind != REQUEST_CGROUP || r->levels > CGROUP_LEVELS)
+		return -EPROTO;
+	for (uint32_t i = r->levels; i-- > 0; ) {
+		const char *end = memchr(r->name[i], '\0', CGROUP_NAME);
+
+		if (!end)
+			return -EPROTO;
+		/* a slash takes the place of the NUL */
+		path[n++] = '/';
+		memcpy(path + n, r->name[i], (size_t)(end - r->name[i]));
+		n += (size_t)(end - r->name[i]);
+	}
+	return cgroups_set(c, r->cgroup_id, path, n);
+}
+
 const char *cgroups_container(const struct cgroups *c, uint64_t id)
 {
 	size_t i = cgroup_place(c, id);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/record.h"
 #include "common/container.h"
 
 #define CGROUPS_MAX	16384
@@ -27,6 +28,10 @@ void cgroups_fini(struct cgroups *c);
 /* Set or replace the path of an id.  With CGROUPS_MAX known, all are forgotten
  * first: loaderd tells of those in use again.  0 or -ENOMEM. */
 int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len);
+
+/* What BPF read of a cgroup: the path is made of its levels.  Likewise; -EPROTO
+ * when its fields make no sense. */
+int cgroups_add(struct cgroups *c, const struct request_cgroup *r);
 
 /* Its container's ID; "" when it has none or is not known. */
 const char *cgroups_container(const struct cgroups *c, uint64_t id);

@@ -114,6 +114,40 @@ uint32_t executables_find(const struct executables *x,
 	return i;
 }
 
+static bool executable_is_free(const struct executable *e)
+{
+	return e && !e->numbers && !e->jobs;
+}
+
+/* The ones that were not used for longest go, some thousands at once, so that
+ * the next new ones find room without a search. */
+static bool executables_make_room(struct executables *x)
+{
+	uint32_t before = x->n, left = EXECUTABLES_MAX / 16;
+	const struct executable *cold = NULL;
+	uint32_t used;
+
+	for (uint32_t i = 0; i < x->top; i++) {
+		if (executable_is_free(x->v[i]) &&
+		    (!cold || (int32_t)(x->v[i]->used - cold->used) < 0))
+			cold = x->v[i];
+	}
+	if (!cold)
+		return false;
+	used = cold->used;
+	for (uint32_t i = 0; i < x->top && left; i++) {
+		if (!executable_is_free(x->v[i]) || x->v[i]->used != used)
+			continue;
+		executable_free(x->v[i]);
+		x->v[i] = NULL;
+		x->n--;
+		left--;
+	}
+	x->free_hint = 0;
+	executable_relink(x);
+	return x->n < before;
+}
+
 uint32_t executables_mention(struct executables *x, const struct file_key *key,
 			     uint32_t interval, uint64_t now_ns)
 {
@@ -125,7 +159,7 @@ uint32_t executables_mention(struct executables *x, const struct file_key *key,
 		x->v[i]->used = interval;
 		return i;
 	}
-	if (x->n >= EXECUTABLES_MAX)
+	if (x->n >= EXECUTABLES_MAX && !executables_make_room(x))
 		return EXECUTABLE_NONE;
 	i = executable_take_index(x);
 	if (i == EXECUTABLE_NONE)
@@ -195,9 +229,9 @@ static void unretire(struct executables *x, uint32_t number)
 int executables_assign(struct executables *x, uint32_t number, uint32_t i,
 		       const char *path, size_t len)
 {
-	char *copy = strndup(path, len);
+	char *copy = path ? strndup(path, len) : NULL;
 
-	if (!copy || numbers_grow(x, number) < 0) {
+	if ((path && !copy) || numbers_grow(x, number) < 0) {
 		free(copy);
 		return -ENOMEM;
 	}
@@ -205,6 +239,8 @@ int executables_assign(struct executables *x, uint32_t number, uint32_t i,
 	unassign(x, number);
 	x->by_number[number] = i + 1;
 	x->v[i]->numbers++;
+	if (!path)
+		return 0;
 	free(x->v[i]->path);
 	x->v[i]->path = copy;
 	return 0;

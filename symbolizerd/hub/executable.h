@@ -23,7 +23,6 @@
 #define EXECUTABLE_IDLE_INTERVALS	12
 #define QUARANTINE_INTERVALS	120	/* idle, before it is tried again */
 #define RETIRE_INTERVALS	3	/* samples may still carry the number */
-#define SYMBOLS_BYTES_MAX	(96u << 20)	/* of one executable's index */
 #define SYMBOLS_BUDGET		(64u << 20)	/* of all idle ones */
 
 struct executable {
@@ -68,8 +67,9 @@ struct executables {
 void executables_init(struct executables *x, uint64_t seed);
 void executables_fini(struct executables *x);
 
-/* The entry of a key, made if need be; EXECUTABLE_NONE when memory is short or
- * there are EXECUTABLES_MAX. */
+/* The entry of a key, made if need be.  With EXECUTABLES_MAX the ones that were
+ * not used for longest go, of those without number and job.  EXECUTABLE_NONE
+ * when memory is short. */
 uint32_t executables_mention(struct executables *x, const struct file_key *key,
 			     uint32_t interval, uint64_t now_ns);
 
@@ -81,8 +81,8 @@ uint32_t executables_find(const struct executables *x,
 struct executable *executables_number(const struct executables *x,
 				      uint32_t number);
 
-/* From now on number stands for entry i, which is found at len bytes of path.
- * 0 or -ENOMEM. */
+/* From now on number stands for entry i, which is found at len bytes of path
+ * (NULL: not known now, what is known stays).  0 or -ENOMEM. */
 int executables_assign(struct executables *x, uint32_t number, uint32_t i,
 		       const char *path, size_t len);
 

@@ -27,6 +27,7 @@
 #include "symbolizerd/hub/samples.h"
 #include "symbolizerd/hub/status.h"
 #include "symbolizerd/hub/trace.h"
+#include "symbolizerd/tables/files.h"
 
 struct hub_config {
 	uid_t loader_uid, exporter_uid;
@@ -60,6 +61,7 @@ struct hub {
 	struct traces traces;
 	struct processes processes;
 	struct executables exes;
+	struct file_policy files;	/* what loaderd has of them */
 	struct ksyms ksyms;
 	struct cgroups cgroups;
 	uint32_t interval;		/* number of the present one; from 1 */

@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/hub/hub.h"
+#include "symbolizerd/hub/loader_files.h"
 #include "symbolizerd/hub/symbolize.h"
 
 /* A batch is closed when its estimate passes this; by far the largest event
@@ -234,6 +235,7 @@ void interval_end(struct hub *hub, bool all)
 
 	if (hub->samples.n == 0)
 		hub->interval_start_ns = clock_ns(CLOCK_REALTIME);
+	loader_files_used(hub);
 	hub->interval++;
 	samples_keep(&hub->samples, kept);
 	traces_sweep(&hub->traces, hub->interval);

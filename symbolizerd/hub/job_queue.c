@@ -21,15 +21,15 @@ void job_queue_remove(struct job_queue *q, size_t i)
 }
 
 bool job_queue_take(struct job_queue *q,
-		    bool (*wanted)(const struct hub *hub, uint32_t exe),
-		    const struct hub *hub, struct job *ret)
+		    bool (*wanted)(void *ctx, uint32_t exe), void *ctx,
+		    struct job *ret)
 {
 	size_t next = 0;
 
 	if (q->n == 0)
 		return false;
 	for (size_t i = 0; i < q->n; i++) {
-		if (wanted(hub, q->v[i].exe)) {
+		if (wanted(ctx, q->v[i].exe)) {
 			next = i;
 			break;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_queue - files that wait for a worker, oldest first
+ * job_queue - what waits for a worker, oldest first
  */
 #ifndef SYMBOLIZERD_HUB_JOB_QUEUE_H
 #define SYMBOLIZERD_HUB_JOB_QUEUE_H
@@ -11,12 +11,15 @@
 
 #define JOBS_MAX	256
 
-struct hub;
+enum job_kind {
+	JOB_FILE = 0,		/* a file: its table and symbols */
+	JOB_PROCESS,		/* a process: descriptor of its memory */
+};
 
 struct job {
-	uint32_t number;	/* of the executable, in life `life` */
+	enum job_kind kind;
+	uint32_t number;	/* of the executable */
 	uint32_t exe;		/* index in struct executables */
-	uint32_t life;		/* of loaderd */
 	int fd;			/* -1 once the worker has it */
 };
 
@@ -30,8 +33,8 @@ bool job_queue_add(struct job_queue *q, const struct job *job);
 /* Take out the job that goes next: the first that wanted(exe) or else the
  * first.  False when there is none. */
 bool job_queue_take(struct job_queue *q,
-		    bool (*wanted)(const struct hub *hub, uint32_t exe),
-		    const struct hub *hub, struct job *ret);
+		    bool (*wanted)(void *ctx, uint32_t exe), void *ctx,
+		    struct job *ret);
 
 void job_queue_remove(struct job_queue *q, size_t i);
 

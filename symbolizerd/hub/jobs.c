@@ -11,77 +11,78 @@
 
 #include "common/clock.h"
 #include "ipc/sealed.h"
-#include "symbolizerd/hub/hub.h"
 
 #define DRAIN_MAX	4u	/* messages of a living worker at a time */
 
 _Static_assert(offsetof(struct job_slot, src) == 0, "src comes first");
+_Static_assert(offsetof(struct jobs, zygote_src) == 0, "likewise");
 
 /* --- starting and ending -------------------------------------------------- */
 
-static bool is_wanted(const struct hub *hub, uint32_t exe)
+static struct executable *jobs_exe(const struct jobs *jobs,
+				   const struct job *job)
 {
-	return executables_get(&hub->exes, exe)->wanted;
+	return jobs->ops->exe(jobs->ctx, job->exe);
 }
 
-static struct executable *jobs_exe_of(struct hub *hub, const struct job *job)
+static bool jobs_wanted(void *ctx, uint32_t exe)
 {
-	return executables_get(&hub->exes, job->exe);
+	const struct jobs *jobs = ctx;
+
+	return jobs->ops->exe(jobs->ctx, exe)->wanted;
 }
 
-/* loaderd still knows this file by this number. */
-static bool still_meant(struct hub *hub, const struct job *job)
+static bool jobs_meant(const struct jobs *jobs, const struct job *job)
 {
-	return job->life == hub->jobs.life &&
-	       executables_number(&hub->exes, job->number) ==
-		       jobs_exe_of(hub, job);
+	return jobs->ops->meant(jobs->ctx, job->number, job->exe);
 }
 
-static void job_end(struct hub *hub, struct job *job, int verdict)
+static void job_end(struct jobs *jobs, struct job *job, int verdict)
 {
 	if (job->fd >= 0)
 		close(job->fd);
 	job->fd = -1;
-	jobs_exe_of(hub, job)->jobs--;
-	jobs_exe_of(hub, job)->wanted = false;
-	if (verdict != JOB_OK && still_meant(hub, job))
-		loader_link_table_none(hub, job->number, verdict);
+	jobs_exe(jobs, job)->jobs--;
+	jobs_exe(jobs, job)->wanted = false;
+	if (verdict != JOB_OK && jobs_meant(jobs, job))
+		jobs->ops->no_table(jobs->ctx, job->number);
 }
 
-static int slot_order(struct hub *hub, unsigned int slot, enum msg_type type)
+static int slot_order(struct jobs *jobs, unsigned int slot, enum msg_type type)
 {
 	struct msg_slot m = { .slot = slot };
 
-	return conn_send(&hub->jobs.zygote, type, 0, &m, sizeof(m), NULL, 0,
+	return conn_send(&jobs->zygote, type, 0, &m, sizeof(m), NULL, 0,
 			 NULL, 0);
 }
 
-static void slot_fail(struct hub *hub, struct job_slot *slot, int verdict)
+static void slot_fail(struct jobs *jobs, struct job_slot *slot, int verdict)
 {
-	unsigned int i = (unsigned int)(slot - hub->jobs.slots);
+	unsigned int i = (unsigned int)(slot - jobs->slots);
 
 	if (slot->state == SLOT_BUSY) {
-		log_warn("a worker took too long or lied: executable %u is "
-			 "quarantined", slot->job.number);
-		hub->stats.worker_deaths++;
-		jobs_exe_of(hub, &slot->job)->quarantined = verdict ==
+		if (log_limited(&jobs->death_log))
+			log_warn("a worker took too long or lied: executable "
+				 "%u is quarantined", slot->job.number);
+		jobs->stats->worker_deaths++;
+		jobs_exe(jobs, &slot->job)->quarantined = verdict ==
 							    JOB_KILLED;
-		job_end(hub, &slot->job, verdict);
+		job_end(jobs, &slot->job, verdict);
 	}
 	slot->state = SLOT_FAILED;
-	if (slot_order(hub, i, MSG_KILL) < 0)
+	if (slot_order(jobs, i, MSG_KILL) < 0)
 		log_err("zygote does not take orders");
 }
 
-static int slot_start(struct hub *hub, struct job_slot *slot)
+static int slot_start(struct jobs *jobs, struct job_slot *slot)
 {
-	unsigned int i = (unsigned int)(slot - hub->jobs.slots);
+	unsigned int i = (unsigned int)(slot - jobs->slots);
 	struct msg_job m = { .exe = slot->job.number };
-	int r = slot_order(hub, i, MSG_FORK);
+	int r = slot_order(jobs, i, MSG_FORK);
 
 	if (r < 0)
 		return r;
-	hub->stats.worker_jobs++;
+	jobs->stats->worker_jobs++;
 	slot->state = SLOT_BUSY;
 	slot->asks = slot->waits = false;
 	slot->deadline_ns = now_ns() + JOB_DEADLINE_NS;
@@ -91,23 +92,21 @@ static int slot_start(struct hub *hub, struct job_slot *slot)
 	close(slot->job.fd);
 	slot->job.fd = -1;
 	if (r < 0)
-		slot_fail(hub, slot, JOB_NO_MEMORY);
+		slot_fail(jobs, slot, JOB_NO_MEMORY);
 	return 0;
 }
 
-static void run_next(struct hub *hub)
+static void run_next(struct jobs *jobs)
 {
-	struct jobs *jobs = &hub->jobs;
-
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		struct job_slot *slot = &jobs->slots[i];
 
 		if (slot->state != SLOT_FREE)
 			continue;
-		if (!job_queue_take(&jobs->queue, is_wanted, hub, &slot->job))
+		if (!job_queue_take(&jobs->queue, jobs_wanted, jobs, &slot->job))
 			return;
-		if (slot_start(hub, slot) < 0)
-			job_end(hub, &slot->job, JOB_NO_MEMORY);
+		if (slot_start(jobs, slot) < 0)
+			job_end(jobs, &slot->job, JOB_NO_MEMORY);
 	}
 }
 
@@ -127,34 +126,33 @@ static int take_symbols(int fd, const void **map, size_t *len,
 	return r;
 }
 
-static int jobs_on_done(struct hub *hub, struct job_slot *slot, struct msg *msg)
+static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *msg)
 {
 	struct symbol_index idx;
 	struct msg_job_done m;
 	const void *map;
 	size_t len;
-	int table;
+	int r = MSG_OK;
 
 	memcpy(&m, msg->buf, sizeof(m));
 	if (slot->state != SLOT_BUSY || m.exe != slot->job.number ||
 	    take_symbols(msg->fds[1], &map, &len, &idx) < 0)
 		return MSG_BAD_CONTENT;
-	if (!executable_done(jobs_exe_of(hub, &slot->job), &m, map, len,
+	if (!executable_done(jobs_exe(jobs, &slot->job), &m, map, len,
 			     &idx)) {
 		munmap((void *)map, len);
 		return MSG_BAD_CONTENT;
 	}
-	table = msg_take_fd(msg, 0);
-	if (still_meant(hub, &slot->job))
-		loader_link_table(hub, slot->job.number, table);
-	else
-		close(table);
-	job_end(hub, &slot->job, JOB_OK);
+	if (jobs_meant(jobs, &slot->job))
+		r = jobs->ops->table(jobs->ctx, slot->job.number, msg->fds[0]);
+	if (r)
+		return r;
+	job_end(jobs, &slot->job, JOB_OK);
 	slot->state = SLOT_ANSWERED;
 	return MSG_OK;
 }
 
-static int on_failed(struct hub *hub, struct job_slot *slot,
+static int on_failed(struct jobs *jobs, struct job_slot *slot,
 		     const struct msg *msg)
 {
 	struct msg_job_failed m;
@@ -164,7 +162,7 @@ static int on_failed(struct hub *hub, struct job_slot *slot,
 	    m.verdict == JOB_OK || m.verdict >= JOB__VERDICTS ||
 	    m.verdict == JOB_KILLED)
 		return MSG_BAD_CONTENT;
-	job_end(hub, &slot->job, (int)m.verdict);
+	job_end(jobs, &slot->job, (int)m.verdict);
 	slot->state = SLOT_ANSWERED;
 	return MSG_OK;
 }
@@ -179,7 +177,7 @@ static int tell_debug(struct job_slot *slot, int fd)
 			 sizeof(m), NULL, 0, &fd, fd >= 0);
 }
 
-static int on_debug_wanted(struct hub *hub, struct job_slot *slot,
+static int on_debug_wanted(struct jobs *jobs, struct job_slot *slot,
 			   const struct msg *msg)
 {
 	struct msg_debug_wanted m;
@@ -190,32 +188,31 @@ static int on_debug_wanted(struct hub *hub, struct job_slot *slot,
 	    m.build_id_len > BUILD_ID_MAX)
 		return MSG_BAD_CONTENT;
 	slot->asks = slot->waits = true;
-	if (!still_meant(hub, &slot->job) || loader_link_debug(hub, &m))
+	if (!jobs_meant(jobs, &slot->job) || jobs->ops->debug(jobs->ctx, &m))
 		(void)!tell_debug(slot, -1);
 	return MSG_OK;
 }
 
-void jobs_debug(struct hub *hub, uint32_t number, int fd)
+void jobs_debug(struct jobs *jobs, uint32_t number, int fd)
 {
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
-		struct job_slot *slot = &hub->jobs.slots[i];
+		struct job_slot *slot = &jobs->slots[i];
 
 		if (slot->state == SLOT_BUSY && slot->waits &&
-		    slot->job.number == number &&
-		    slot->job.life == hub->jobs.life)
+		    slot->job.number == number)
 			(void)!tell_debug(slot, fd);
 	}
 }
 
-static int slot_handle(struct hub *hub, struct job_slot *slot, struct msg *msg)
+static int slot_handle(struct jobs *jobs, struct job_slot *slot, struct msg *msg)
 {
 	switch (msg->hdr.type) {
 	case MSG_JOB_DONE:
-		return jobs_on_done(hub, slot, msg);
+		return jobs_on_done(jobs, slot, msg);
 	case MSG_JOB_FAILED:
-		return on_failed(hub, slot, msg);
+		return on_failed(jobs, slot, msg);
 	case MSG_DEBUG_WANTED:
-		return on_debug_wanted(hub, slot, msg);
+		return on_debug_wanted(jobs, slot, msg);
 	default:
 		return MSG_BAD_TYPE;
 	}
@@ -225,7 +222,7 @@ static int slot_handle(struct hub *hub, struct job_slot *slot, struct msg *msg)
  * What is there, at most max messages.  The socket outlives the worker: an
  * offence costs the worker its life, and whatever else it sent is discarded.
  */
-static int slot_drain(struct hub *hub, struct job_slot *slot, unsigned int max)
+static int slot_drain(struct jobs *jobs, struct job_slot *slot, unsigned int max)
 {
 	struct msg msg;
 	int r = 0;
@@ -237,12 +234,12 @@ static int slot_drain(struct hub *hub, struct job_slot *slot, unsigned int max)
 			continue;
 		}
 		if (r == 0) {
-			r = slot_handle(hub, slot, &msg);
+			r = slot_handle(jobs, slot, &msg);
 			msg_close_fds(&msg);
 		}
 		if (r > 0) {
-			hub_offence(hub, "worker", r);
-			slot_fail(hub, slot, JOB_KILLED);
+			jobs->ops->offence(jobs->ctx, r);
+			slot_fail(jobs, slot, JOB_KILLED);
 		}
 	}
 	return r == -EAGAIN || r > 0 ? 0 : r;
@@ -251,7 +248,7 @@ static int slot_drain(struct hub *hub, struct job_slot *slot, unsigned int max)
 static int on_slot(struct ev_source *src, uint32_t events)
 {
 	struct job_slot *slot = (struct job_slot *)src;
-	int r = slot_drain(slot->hub, slot, DRAIN_MAX);
+	int r = slot_drain(slot->jobs, slot, DRAIN_MAX);
 
 	(void)events;
 	if (r < 0)
@@ -259,41 +256,42 @@ static int on_slot(struct ev_source *src, uint32_t events)
 	return r;
 }
 
-static void slot_exited(struct hub *hub, struct job_slot *slot, int status)
+static void slot_exited(struct jobs *jobs, struct job_slot *slot, int status)
 {
 	int verdict = JOB_KILLED;
 
-	slot_drain(hub, slot, UINT_MAX);	/* its last words */
+	slot_drain(jobs, slot, UINT_MAX);	/* its last words */
 	if (slot->state == SLOT_BUSY) {
 		if (status == ZYGOTE_NO_FORK)
 			verdict = JOB_NO_MEMORY;
-		log_warn("a worker ended with status %d: executable %u is "
-			 "quarantined", status, slot->job.number);
-		hub->stats.worker_deaths++;
-		jobs_exe_of(hub, &slot->job)->quarantined = verdict ==
+		if (log_limited(&jobs->death_log))
+			log_warn("a worker ended with status %d: executable "
+				 "%u is quarantined", status, slot->job.number);
+		jobs->stats->worker_deaths++;
+		jobs_exe(jobs, &slot->job)->quarantined = verdict ==
 							    JOB_KILLED;
-		job_end(hub, &slot->job, verdict);
+		job_end(jobs, &slot->job, verdict);
 	}
 	slot->state = SLOT_FREE;
-	run_next(hub);
+	run_next(jobs);
 }
 
 static int on_zygote(struct ev_source *src, uint32_t events)
 {
-	struct hub *hub = hub_of(src, jobs.zygote_src);
+	struct jobs *jobs = (struct jobs *)src;
 	struct msg_slot m;
 	struct msg msg;
 	int r;
 
 	(void)events;
-	while ((r = conn_recv(&hub->jobs.zygote, &msg)) == 0) {
+	while ((r = conn_recv(&jobs->zygote, &msg)) == 0) {
 		memcpy(&m, msg.buf, sizeof(m));
 		if (m.slot >= WORKER_SLOTS)
 			return -EPROTO;
-		hub->stats.worker_cpu_ns += m.cpu_ns;
-		if (hub->stats.worker_rss_bytes < m.rss_bytes)
-			hub->stats.worker_rss_bytes = m.rss_bytes;
-		slot_exited(hub, &hub->jobs.slots[m.slot], m.status);
+		jobs->stats->worker_cpu_ns += m.cpu_ns;
+		if (jobs->stats->worker_rss_bytes < m.rss_bytes)
+			jobs->stats->worker_rss_bytes = m.rss_bytes;
+		slot_exited(jobs, &jobs->slots[m.slot], m.status);
 	}
 	if (r == -EAGAIN)
 		return 0;
@@ -304,91 +302,89 @@ static int on_zygote(struct ev_source *src, uint32_t events)
 
 /* --- the whole ------------------------------------------------------------ */
 
-int jobs_init(struct hub *hub, const struct zygote_ends *ends)
+int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
+	      const struct jobs_ops *ops, void *ctx,
+	      const struct zygote_ends *ends)
 {
-	struct jobs *jobs = &hub->jobs;
 	int r = conn_init(&jobs->zygote, ends->control, PEER_ZYGOTE);
 
+	jobs->stats = stats;
+	jobs->ops = ops;
+	jobs->ctx = ctx;
 	jobs->zygote.state = CONN_READY;
 	jobs->zygote_src = (struct ev_source){ ends->control, on_zygote };
 	if (r == 0)
-		r = evloop_add(&hub->loop, &jobs->zygote_src, EPOLLIN);
+		r = evloop_add(loop, &jobs->zygote_src, EPOLLIN);
 	for (unsigned int i = 0; i < WORKER_SLOTS && r == 0; i++) {
 		struct job_slot *slot = &jobs->slots[i];
 
-		slot->hub = hub;
+		slot->jobs = jobs;
 		slot->src = (struct ev_source){ ends->slots[i], on_slot };
 		r = conn_init(&slot->conn, ends->slots[i], PEER_WORKER);
 		slot->conn.state = CONN_READY;
 		if (r == 0)
-			r = evloop_add(&hub->loop, &slot->src, EPOLLIN);
+			r = evloop_add(loop, &slot->src, EPOLLIN);
 	}
 	return r;
 }
 
-static void queue_clear(struct hub *hub)
+static void queue_clear(struct jobs *jobs)
 {
-	struct job_queue *q = &hub->jobs.queue;
+	struct job_queue *q = &jobs->queue;
 
 	for (size_t i = 0; i < q->n; i++)
-		job_end(hub, &q->v[i], JOB_OK);
+		job_end(jobs, &q->v[i], JOB_OK);
 	free(q->v);
 	*q = (struct job_queue){ 0 };
 }
 
-void jobs_fini(struct hub *hub)
+void jobs_fini(struct jobs *jobs)
 {
-	queue_clear(hub);
+	queue_clear(jobs);
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++)
-		conn_close(&hub->jobs.slots[i].conn);
-	conn_close(&hub->jobs.zygote);
+		conn_close(&jobs->slots[i].conn);
+	conn_close(&jobs->zygote);
 }
 
-int jobs_add(struct hub *hub, uint32_t number, uint32_t exe, int fd)
+bool jobs_add(struct jobs *jobs, enum job_kind kind, uint32_t number,
+	      uint32_t exe, int fd)
 {
-	struct executable *e = executables_get(&hub->exes, exe);
 	struct job job = {
-		.number = number, .exe = exe, .life = hub->jobs.life, .fd = fd,
+		.kind = kind, .number = number, .exe = exe, .fd = fd,
 	};
 
-	if (e->quarantined || !job_queue_add(&hub->jobs.queue, &job)) {
+	if (!job_queue_add(&jobs->queue, &job)) {
 		close(fd);
-		return e->quarantined ? JOB_KILLED : JOB_NO_MEMORY;
+		return false;
 	}
-	e->jobs++;
-	run_next(hub);
-	return 0;
+	jobs_exe(jobs, &job)->jobs++;
+	run_next(jobs);
+	return true;
 }
 
-void jobs_cancel(struct hub *hub, uint32_t number)
+void jobs_cancel(struct jobs *jobs, uint32_t number)
 {
-	struct job_queue *q = &hub->jobs.queue;
+	struct job_queue *q = &jobs->queue;
 
 	for (size_t i = 0; i < q->n;) {
 		if (q->v[i].number != number) {
 			i++;
 			continue;
 		}
-		job_end(hub, &q->v[i], JOB_OK);
+		job_end(jobs, &q->v[i], JOB_OK);
 		job_queue_remove(q, i);
 	}
 }
 
-void jobs_new_life(struct hub *hub)
-{
-	queue_clear(hub);
-	hub->jobs.life++;
-}
-
-void jobs_tick(struct hub *hub, uint64_t now_ns)
+void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 {
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
-		struct job_slot *slot = &hub->jobs.slots[i];
+		struct job_slot *slot = &jobs->slots[i];
 
 		if (slot->state != SLOT_FREE && now_ns >= slot->deadline_ns) {
-			slot_fail(hub, slot, JOB_KILLED);
+			slot_fail(jobs, slot, JOB_KILLED);
 			slot->deadline_ns = now_ns + JOB_DEADLINE_NS;
 		}
 	}
-	run_next(hub);
+	run_next(jobs);
 }

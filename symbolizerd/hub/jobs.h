@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs - files waiting for a worker, and the workers
+ * jobs - what waits for a worker, and the workers
  *
  * A descriptor is held only while its file waits or is worked on.  What a
  * sample waits for goes first, then the oldest.  A worker that outlives the
@@ -15,14 +15,27 @@
 #include <stdint.h>
 
 #include "common/evloop.h"
+#include "common/log.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
+#include "symbolizerd/hub/executable.h"
 #include "symbolizerd/hub/job_queue.h"
 #include "symbolizerd/worker/zygote.h"
 
 #define JOB_DEADLINE_NS	10000000000ULL
 
-struct hub;
+/* What the workers' answers lead to.  i is an index in struct executables. */
+struct jobs_ops {
+	struct executable *(*exe)(void *ctx, uint32_t i);
+	/* does the number still stand for entry i? */
+	bool (*meant)(void *ctx, uint32_t number, uint32_t i);
+	/* a table (fd borrowed): MSG_OK, or an offence of the worker */
+	int (*table)(void *ctx, uint32_t number, int fd);
+	void (*no_table)(void *ctx, uint32_t number);
+	/* ask for a debug file; jobs_debug() gets the answer.  0 or -errno */
+	int (*debug)(void *ctx, struct msg_debug_wanted *m);
+	void (*offence)(void *ctx, int verdict);
+};
 
 enum slot_state {
 	SLOT_FREE = 0,
@@ -33,7 +46,7 @@ enum slot_state {
 
 struct job_slot {
 	struct ev_source src;		/* first */
-	struct hub *hub;
+	struct jobs *jobs;
 	struct conn conn;
 	struct job job;
 	uint64_t deadline_ns;
@@ -47,28 +60,29 @@ struct jobs {
 	struct conn zygote;
 	struct job_slot slots[WORKER_SLOTS];
 	struct job_queue queue;
-	uint32_t life;		/* present one of loaderd */
+	struct hub_stats *stats;	/* borrowed */
+	const struct jobs_ops *ops;
+	void *ctx;
+	struct log_limit death_log;
 };
 
 /* Take over the descriptors of the zygote.  0 or -errno. */
-int jobs_init(struct hub *hub, const struct zygote_ends *ends);
-void jobs_fini(struct hub *hub);
+int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
+	      const struct jobs_ops *ops, void *ctx,
+	      const struct zygote_ends *ends);
+void jobs_fini(struct jobs *jobs);
 
-/*
- * Queue the file fd (owned from now on) of executable exe, which loaderd calls
- * number.  0, or the enum job_verdict for which there will be no table.
- */
-int jobs_add(struct hub *hub, uint32_t number, uint32_t exe, int fd);
+/* Queue fd (owned from now on) of executable exe, which has this number.  False
+ * when the queue is full. */
+bool jobs_add(struct jobs *jobs, enum job_kind kind, uint32_t number,
+	      uint32_t exe, int fd);
 
-/* loaderd does not want the table of this number any more. */
-void jobs_cancel(struct hub *hub, uint32_t number);
+/* Nobody wants what is queued for this number any more. */
+void jobs_cancel(struct jobs *jobs, uint32_t number);
 
 /* loaderd's answer to a question for a debug file; fd borrowed, -1: none. */
-void jobs_debug(struct hub *hub, uint32_t number, int fd);
+void jobs_debug(struct jobs *jobs, uint32_t number, int fd);
 
-/* Another loaderd: what is queued is void, what runs is for us only. */
-void jobs_new_life(struct hub *hub);
-
-void jobs_tick(struct hub *hub, uint64_t now_ns);
+void jobs_tick(struct jobs *jobs, uint64_t now_ns);
 
 #endif /* SYMBOLIZERD_HUB_JOBS_H */

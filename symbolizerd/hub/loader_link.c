@@ -12,6 +12,7 @@
 #include "symbolizerd/hub/hub.h"
 #include "symbolizerd/hub/intake.h"
 #include "symbolizerd/hub/interval.h"
+#include "symbolizerd/hub/loader_files.h"
 #include "symbolizerd/hub/record.h"
 
 #define MESSAGES_MAX	64u		/* handled in one go */
@@ -106,6 +107,8 @@ static void loader_link_disconnect(struct hub *hub)
 		return;
 	evloop_del(&hub->loop, &l->src);
 	conn_close(&l->conn);
+	outbox_clear(&l->out);
+	l->adopted = l->clogged = false;
 	/* what is left in the ring was forwarded: it counts */
 	if (l->ring_open)
 		(void)!loader_link_drain_ring(hub);
@@ -115,97 +118,49 @@ static void loader_link_disconnect(struct hub *hub)
 
 /* --- what goes out --------------------------------------------------------- */
 
-static int send_answer(struct loader_link *l, const struct outgoing *o)
-{
-	struct msg_table_none none = { .exe = o->number, .reason = o->reason };
-	struct msg_table table = { .exe = o->number };
-
-	if (l->conn.fd < 0 || l->conn.state == CONN_NEW)
-		return -ENOTCONN;
-	if (o->fd < 0)
-		return conn_send(&l->conn, MSG_TABLE_NONE, 0, &none,
-				 sizeof(none), NULL, 0, NULL, 0);
-	return conn_send(&l->conn, MSG_TABLE, 0, &table, sizeof(table), NULL,
-			 0, &o->fd, 1);
-}
-
-static void want_out(struct hub *hub, bool out)
-{
-	if (!loader_link_up(&hub->loader))
-		return;
-	evloop_mod(&hub->loop, &hub->loader.src,
-		   out ? EPOLLIN | EPOLLOUT : EPOLLIN);
-}
-
-static void forget_answer(const struct outgoing *o)
-{
-	if (o->fd >= 0)
-		close(o->fd);
-}
-
-/* Answers stay across a reconnection of the same loaderd. */
 static void loader_link_flush(struct hub *hub)
 {
 	struct loader_link *l = &hub->loader;
-	size_t done = 0;
-	int r = 0;
-
-	while (done < l->n_out && (r = send_answer(l, &l->out[done])) == 0)
-		forget_answer(&l->out[done++]);
-	l->n_out -= done;
-	if (done && l->n_out)
-		memmove(l->out, l->out + done, l->n_out * sizeof(*l->out));
-	want_out(hub, r == -EAGAIN);
-}
-
-static void clear_out(struct loader_link *l)
-{
-	for (size_t i = 0; i < l->n_out; i++)
-		forget_answer(&l->out[i]);
-	free(l->out);
-	l->out = NULL;
-	l->n_out = 0;
-}
-
-static void loader_link_answer(struct hub *hub, const struct outgoing *o)
-{
-	struct loader_link *l = &hub->loader;
-
-	if (!l->out)
-		l->out = calloc(OUTBOX_MAX, sizeof(*l->out));
-	if (!l->out || l->n_out == OUTBOX_MAX) {
-		if (log_limited(&l->bad_log))
-			log_warn("loaderd does not read its answers");
-		forget_answer(o);
-		return;
-	}
-	l->out[l->n_out++] = *o;
-	loader_link_flush(hub);
-}
-
-void loader_link_table(struct hub *hub, uint32_t number, int fd)
-{
-	loader_link_answer(hub,
-			   &(struct outgoing){ .number = number, .fd = fd });
-}
-
-void loader_link_table_none(struct hub *hub, uint32_t number, int reason)
-{
-	loader_link_answer(hub, &(struct outgoing){
-					.number = number,
-					.reason = (uint32_t)reason,
-					.fd = -1,
-				});
-}
-
-int loader_link_debug(struct hub *hub, const struct msg_debug_wanted *m)
-{
-	struct loader_link *l = &hub->loader;
+	int r;
 
 	if (!loader_link_up(l) || l->conn.state == CONN_NEW)
+		return;
+	r = outbox_flush(&l->out, &l->conn);
+	evloop_mod(&hub->loop, &l->src,
+		   r == -EAGAIN ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+int loader_link_send(struct hub *hub, enum msg_type type, uint64_t id,
+		     const void *payload, size_t a, const void *tail,
+		     size_t b, int fd)
+{
+	struct loader_link *l = &hub->loader;
+	int r;
+
+	if (!loader_link_up(l) || l->conn.state == CONN_NEW || l->clogged) {
+		if (fd >= 0)
+			close(fd);
 		return -ENOTCONN;
-	return conn_send(&l->conn, MSG_DEBUG_WANTED, 0, m, sizeof(*m), NULL, 0,
-			 NULL, 0);
+	}
+	r = outbox_put(&l->out, type, id, payload, a, tail, b, fd);
+	if (r)
+		l->clogged = true;
+	else
+		loader_link_flush(hub);
+	return r;
+}
+
+/* Without one of its messages loaderd's tables are not what we think: it shall
+ * connect again and tell what it has. */
+static void loader_link_unclog(struct hub *hub)
+{
+	struct loader_link *l = &hub->loader;
+
+	if (!l->clogged)
+		return;
+	if (log_limited(&l->bad_log))
+		log_warn("loaderd does not read its messages");
+	loader_link_disconnect(hub);
 }
 
 void loader_link_checkpoint(struct hub *hub)
@@ -230,8 +185,6 @@ void loader_link_checkpoint(struct hub *hub)
 static void new_life(struct hub *hub)
 {
 	interval_end(hub, true);
-	jobs_new_life(hub);
-	clear_out(&hub->loader);
 	traces_clear(&hub->traces);
 	ksyms_clear(&hub->ksyms);
 	executables_forget_numbers(&hub->exes);
@@ -273,7 +226,6 @@ static int loader_link_welcome(struct hub *hub, const struct msg *msg)
 		      NULL, 0, NULL, 0) < 0)
 		return MSG_BAD_STATE;	/* it has read nothing for ages */
 	loader_link_checkpoint(hub);
-	loader_link_flush(hub);
 	return MSG_OK;
 }
 
@@ -286,7 +238,7 @@ static int loader_link_on_hello(struct hub *hub, struct msg *msg)
 	memcpy(&m, msg->buf, sizeof(m));
 	if (m.record_version != REC_VERSION || m.frequency == 0 ||
 	    m.frequency > FREQUENCY_MAX || m.checkpoint_valid > 1 ||
-	    m.partial > 1 ||
+	    m.partial > 1 || m.idle_s == 0 ||
 	    open_ring(hub, msg, m.ring_bytes) < 0)
 		return MSG_BAD_CONTENT;
 	if (m.checkpoint_valid)
@@ -298,6 +250,9 @@ static int loader_link_on_hello(struct hub *hub, struct msg *msg)
 	}
 	if (hello == HELLO_ANOTHER)
 		new_life(hub);
+	if (files_begin(&hub->files, m.table_budget, m.idle_s,
+			(uint32_t)(now_ns() / NSEC_PER_SEC)))
+		return MSG_BAD_STATE;	/* no memory: it comes again */
 	if (hub->ledger.presumed)
 		hub->presume_end_ns = now_ns() + LEDGER_PRESUME_NS;
 	hub->frequency = m.frequency;
@@ -305,80 +260,13 @@ static int loader_link_on_hello(struct hub *hub, struct msg *msg)
 	return loader_link_welcome(hub, msg);
 }
 
-static void processes_drop(struct hub *hub, uint32_t number)
-{
-	const struct executable *e = executables_number(&hub->exes, number);
-
-	processes_drop_number(&hub->processes, number, e ? e->path : NULL);
-}
-
-/*
- * A number that was dropped may come to mean another file.  loaderd has put
- * all records that carry the old meaning into the ring by then, so take them
- * and be done with them first.  It waits long before it does this: most often
- * the number has been retired, and nothing is to be done.
- */
-static void renumber(struct hub *hub, uint32_t number,
-		     const struct file_key *key)
-{
-	const struct executable *e = executables_number(&hub->exes, number);
-
-	if (!e || !memcmp(&e->key, key, sizeof(*key)))
-		return;
-	loader_link_drain(hub);
-	interval_end(hub, true);
-	processes_drop(hub, number);
-}
-
-static int on_exe(struct hub *hub, struct msg *msg)
-{
-	const char *path = (const char *)msg->buf + sizeof(struct msg_exe);
-	struct msg_exe m;
-	uint32_t i;
-	int r;
-
-	memcpy(&m, msg->buf, sizeof(m));
-	if (m.exe == EXE_NONE || m.exe > EXE_MAX ||
-	    m.path_len != msg->hdr.len - sizeof(m) ||
-	    memchr(path, '\0', m.path_len))
-		return MSG_BAD_CONTENT;
-	jobs_cancel(hub, m.exe);
-	renumber(hub, m.exe, &m.key);
-	i = executables_mention(&hub->exes, &m.key, hub->interval, now_ns());
-	if (i == EXECUTABLE_NONE ||
-	    executables_assign(&hub->exes, m.exe, i, path, m.path_len) < 0)
-		r = JOB_NO_MEMORY;
-	else
-		r = jobs_add(hub, m.exe, i, msg_take_fd(msg, 0));
-	if (r)
-		loader_link_table_none(hub, m.exe, r);
-	return MSG_OK;
-}
-
-static int on_exe_dropped(struct hub *hub, const struct msg *msg)
-{
-	struct msg_exe_dropped m;
-
-	memcpy(&m, msg->buf, sizeof(m));
-	if (m.exe == EXE_NONE || m.exe > EXE_MAX)
-		return MSG_BAD_CONTENT;
-	jobs_cancel(hub, m.exe);
-	processes_drop(hub, m.exe);
-	/* without memory the number just stays */
-	(void)!executables_retire(&hub->exes, m.exe, hub->interval);
-	return MSG_OK;
-}
-
 static int on_cgroup(struct hub *hub, const struct msg *msg)
 {
 	struct msg_cgroup m;
 
 	memcpy(&m, msg->buf, sizeof(m));
-	if (m.path_len != msg->hdr.len - sizeof(m))
-		return MSG_BAD_CONTENT;
-	(void)!cgroups_set(&hub->cgroups, m.cgroup_id,
-			   (const char *)msg->buf + sizeof(m), m.path_len);
-	return MSG_OK;
+	return cgroups_add(&hub->cgroups, &m.request) == -EPROTO ?
+		MSG_BAD_CONTENT : MSG_OK;
 }
 
 static int on_stats(struct hub *hub, const struct msg *msg)
@@ -396,7 +284,7 @@ static int loader_link_on_debug(struct hub *hub, const struct msg *msg)
 	struct msg_debug m;
 
 	memcpy(&m, msg->buf, sizeof(m));
-	jobs_debug(hub, m.exe,
+	jobs_debug(&hub->jobs, m.exe,
 		   msg->hdr.type == MSG_DEBUG_FILE ? msg->fds[0] : -1);
 	return MSG_OK;
 }
@@ -406,10 +294,16 @@ static int loader_link_handle(struct hub *hub, struct msg *msg)
 	switch (msg->hdr.type) {
 	case MSG_HELLO_LOADER:
 		return loader_link_on_hello(hub, msg);
+	case MSG_SLAB:
+		return loader_files_on_slab(hub, msg);
+	case MSG_KNOWN:
+		return loader_files_on_known(hub, msg);
 	case MSG_EXE:
-		return on_exe(hub, msg);
-	case MSG_EXE_DROPPED:
-		return on_exe_dropped(hub, msg);
+		return loader_files_on_exe(hub, msg);
+	case MSG_MAPPED:
+		return loader_files_on_mapped(hub, msg);
+	case MSG_FREED:
+		return loader_files_on_freed(hub, msg);
 	case MSG_CGROUP:
 		return on_cgroup(hub, msg);
 	case MSG_LOADER_STATS:
@@ -449,6 +343,7 @@ static void loader_link_receive(struct hub *hub, unsigned int max)
 		log_info("loaderd has gone");
 		loader_link_disconnect(hub);
 	}
+	loader_link_unclog(hub);
 }
 
 static int loader_link_on_message(struct ev_source *src, uint32_t events)
@@ -503,8 +398,9 @@ static int loader_link_on_connect(struct ev_source *src, uint32_t events)
 void loader_link_tick(struct hub *hub)
 {
 	loader_link_drain(hub);
-	if (hub->loader.n_out > 0)
-		loader_link_flush(hub);
+	files_tick(&hub->files, (uint32_t)(now_ns() / NSEC_PER_SEC));
+	loader_link_flush(hub);
+	loader_link_unclog(hub);
 	loader_link_checkpoint(hub);
 }
 
@@ -526,5 +422,4 @@ void loader_link_stop_accepting(struct hub *hub)
 void loader_link_fini(struct hub *hub)
 {
 	loader_link_disconnect(hub);
-	clear_out(&hub->loader);
 }

@@ -17,15 +17,9 @@
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "ipc/trace_consumer.h"
-
-#define OUTBOX_MAX	128	/* answers that the socket did not take yet */
+#include "symbolizerd/hub/outbox.h"
 
 struct hub;
-
-struct outgoing {		/* MSG_TABLE, or MSG_TABLE_NONE (fd -1) */
-	uint32_t number, reason;
-	int fd;
-};
 
 struct loader_link {
 	struct ev_source listener, src, wake;
@@ -33,8 +27,9 @@ struct loader_link {
 	struct trace_consumer ring;
 	bool ring_open;
 	bool draining;
-	struct outgoing *out;	/* OUTBOX_MAX; NULL until needed */
-	size_t n_out;
+	struct outbox out;
+	bool adopted;		/* MSG_KNOWN was seen */
+	bool clogged;		/* it reads nothing: to be disconnected */
 	struct hub_totals told;	/* last checkpoint sent */
 	struct log_limit bad_log;
 };
@@ -49,12 +44,11 @@ void loader_link_drain(struct hub *hub);
 /* Each second: drain, and send what could not be sent before. */
 void loader_link_tick(struct hub *hub);
 
-/* The table of a number is there (fd owned from now on), or will not be. */
-void loader_link_table(struct hub *hub, uint32_t number, int fd);
-void loader_link_table_none(struct hub *hub, uint32_t number, int reason);
-
-/* Ask for a debug file; jobs_debug() gets the answer.  0 or -errno. */
-int loader_link_debug(struct hub *hub, const struct msg_debug_wanted *m);
+/* Send a message of a + b bytes, now or when the socket takes it; fd (-1: none)
+ * is owned.  0; or -errno: there is no connection, or it is about to end. */
+int loader_link_send(struct hub *hub, enum msg_type type, uint64_t id,
+		     const void *payload, size_t a, const void *tail,
+		     size_t b, int fd);
 
 /* Let loaderd keep the totals, if they have changed. */
 void loader_link_checkpoint(struct hub *hub);

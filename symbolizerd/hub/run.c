@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/service.h"
 #include "symbolizerd/hub/interval.h"
+#include "symbolizerd/hub/loader_files.h"
 
 #define TICK_NS		NSEC_PER_SEC
 #define TICK_ENDING_NS	(50 * NSEC_PER_MSEC)
@@ -124,7 +125,7 @@ static int hub_run_on_signal(struct ev_source *src, uint32_t events)
 	if (read(src->fd, &si, sizeof(si)) != (ssize_t)sizeof(si))
 		return 0;
 	if (hub->phase != HUB_RUNNING) {
-		/* somebody is in a hurry */
+		/* a second signal: do not wait any longer */
 		hub->phase_end_ns = 0;
 		return 0;
 	}
@@ -157,7 +158,7 @@ static int hub_run_on_tick(struct ev_source *src, uint32_t events)
 	if (!expired(src))
 		return 0;
 	loader_link_tick(hub);
-	jobs_tick(hub, now);
+	jobs_tick(&hub->jobs, now);
 	if (hub->presume_end_ns && now >= hub->presume_end_ns) {
 		ledger_presume_no_more(&hub->ledger);
 		hub->presume_end_ns = 0;
@@ -204,13 +205,14 @@ static int add_signals(struct hub *hub)
 
 static int init_knowledge(struct hub *hub)
 {
-	uint64_t seed[3];
+	uint64_t seed[4];
 
 	if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
 		return -EIO;
 	traces_init(&hub->traces, seed[0]);
 	processes_init(&hub->processes, seed[1]);
 	executables_init(&hub->exes, seed[2]);
+	files_init(&hub->files, seed[3], &loader_files_out, hub);
 	samples_keep(&hub->samples, 0);
 	hub->interval = 1;
 	hub->frequency = 1;
@@ -240,7 +242,8 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	if (r == 0)
 		r = status_init(hub, sockets->status);
 	if (r == 0)
-		r = jobs_init(hub, zygote);
+		r = jobs_init(&hub->jobs, &hub->loop, &hub->stats,
+			      &loader_files_jobs, hub, zygote);
 	if (r == 0)
 		r = add_timer(hub, &hub->tick, hub_run_on_tick);
 	if (r == 0)
@@ -262,11 +265,12 @@ void hub_fini(struct hub *hub)
 	loader_link_fini(hub);
 	exporter_link_fini(hub);
 	status_fini(hub);
-	jobs_fini(hub);
+	jobs_fini(&hub->jobs);
 	batches_fini(&hub->batches);
 	samples_fini(&hub->samples);
 	traces_fini(&hub->traces);
 	processes_fini(&hub->processes);
+	files_fini(&hub->files);
 	executables_fini(&hub->exes);
 	ksyms_clear(&hub->ksyms);
 	cgroups_fini(&hub->cgroups);

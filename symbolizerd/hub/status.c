@@ -26,6 +26,7 @@ static void status_fill(struct hub *hub, struct status *st)
 	st->interval_ms = (uint32_t)(hub->config.interval_ns / NSEC_PER_MSEC);
 	st->uptime_ns = now_ns() - hub->start_ns;
 	ledger_view(&hub->ledger, &st->totals, &st->loader);
+	files_stats(&hub->files, &st->tables);
 	st->hub = hub->stats;
 	st->hub.pending = hub->ledger.pending;
 	st->hub.outstanding = ledger_outstanding(&hub->ledger);

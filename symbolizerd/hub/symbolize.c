@@ -169,6 +169,8 @@ static void file_frame(struct pass *p, struct executable *e, uint64_t place,
 {
 	f->kind = BATCH_FRAME_NATIVE;
 	f->address = place;
+	if (e)
+		e->used = p->interval;
 	if (!e || (!e->path && !is_vdso(&e->key)))
 		return;
 	f->kind = runtime_info(e->runtime)->code;

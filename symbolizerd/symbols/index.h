@@ -31,6 +31,8 @@
 #include <stdint.h>
 
 #define SYMBOLS_MAGIC	0x74744674u	/* "tFtt", little endian */
+#define SYMBOLS_BYTES_MAX	(96u << 20)	/* of an index: a file that would have a
+					 * larger one goes without names */
 #define SYMBOL_NO_LINES	UINT32_MAX
 /* Of one symbol: they bound the work of a search. */
 #define SYMBOL_LINES_MAX	(256u << 10)	/* bytes */

@@ -16,12 +16,12 @@
 #include <stddef.h>
 
 #include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/source.h"
 
 #define SYMBOLS_MAX		(4u << 20)	/* of one table */
 #define SYMBOL_NAME_MAX		4096		/* bytes; longer ones are cut */
 #define SYMBOL_UNSIZED_MAX	4096
-#define SYMBOLS_BYTES_MAX	(192u << 20)	/* of an index */
 #define DYNAMIC_MAX		(1u << 20)	/* bytes of PT_DYNAMIC */
 
 /* JOB_OK and malloc'ed bytes (symbols/index.h), or a verdict.  A file without

@@ -140,9 +140,9 @@ def report(load, frequency, a0, a1, b0, b1, cpu, wall, pss, maps, end, first, st
           f"{run_ns / max(1, taken) / 1000:.2f} us by its own clock, {frames / max(1, taken):.1f} user frames, "
           f"{run_ns / max(1, frames):.0f} ns a frame")
     print("pss KiB: " + "  ".join(f"{k} {v}" for k, v in sorted(pss.items())) + f"  sum {sum(pss.values())}")
-    print(f"kernel maps: {maps / 1048576:.2f} MiB ({end['loader.table_rows']} rows, "
-          f"{end['loader.table_bytes'] / max(1, end['loader.table_rows']):.2f} bytes a row, "
-          f"{end['loader.rules']} rules, {end['loader.tables']} tables)")
+    print(f"kernel maps: {maps / 1048576:.2f} MiB ({end['tables.table_rows']} rows, "
+          f"{end['loader.table_bytes'] / max(1, end['tables.table_rows']):.2f} bytes a row, "
+          f"{end['tables.rules']} rules, {end['tables.tables']} tables)")
     print(f"taken {end.taken()}, delivered {end.delivered()} ({100 * end.delivered() / max(1, end.taken()):.3f} %), "
           f"lost {end.lost()}, nowhere {end.missing()}")
     print(f"in the window: {user} with user stack, stops {stops}; native {native}, complete "

@@ -24,17 +24,17 @@
 #include "bpf/table.h"
 #include "loaderd/bpf.h"
 #include "loaderd/sampling.h"
-#include "loaderd/tables.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
+#include "tests/live/install_table.h"
 
 #define SAMPLES_MAX	200000
 #define CHILDREN_MAX	64
 
 static volatile unsigned long sink;
 static struct bpf bpf;
-static struct tables tables;
+static struct installer installer;
 static pid_t children[CHILDREN_MAX];
 static int n_children;
 static uint32_t run_ns[SAMPLES_MAX], frames[SAMPLES_MAX], n_samples, n_other;
@@ -61,8 +61,6 @@ static void die(const char *what, int r)
 static void install(void *ctx, const struct request_file *n)
 {
 	static uint32_t exe = EXE_FIRST;
-	struct file_entry entry = { .exe = exe, .state = FILE_TABLE };
-	struct table_ref ref;
 	struct elf_file f;
 	char path[96];
 	void *data;
@@ -79,14 +77,9 @@ static void install(void *ctx, const struct request_file *n)
 		die(path, errno);
 	if (unwind_build(&f, runtimes_rows, &data, &len))
 		die("unwind_build", EINVAL);
-	r = tables_install(&tables, data, len, &ref);
+	r = installer_put(&installer, &n->key, exe++, data, len);
 	if (r)
-		die("tables_install", r);
-	entry.dir = ref.dir;
-	entry.pages = ref.pages;
-	exe++;
-	if (bpf_map_update_elem(bpf_files_fd(&bpf), &n->key, &entry, BPF_ANY))
-		die("files", errno);
+		die("installer_put", r);
 	elf_file_close(&f);
 	free(data);
 	close(fd);
@@ -166,10 +159,10 @@ int main(int argc, char **argv)
 	r = bpf_load(&bpf, hz, &everything);
 	if (r)
 		die("bpf_load", r);
-	r = tables_init(&tables, bpf_slabs_fd(&bpf), bpf_slab0_fd(&bpf),
-			256u << 20);
+	r = installer_init(&installer, bpf_files_fd(&bpf), bpf_slabs_fd(&bpf),
+			   bpf_slab0_fd(&bpf), 256u << 20);
 	if (r)
-		die("tables_init", r);
+		die("installer_init", r);
 	if (bpf_list(&bpf, getpid(), install, NULL))
 		die("bpf_list", errno);
 	start_children(depth);

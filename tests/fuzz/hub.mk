@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-FUZZ += record container
+FUZZ += record container tables
 fuzz_record_SRCS := symbolizerd/hub/record.c
 fuzz_container_SRCS := common/container.c
+fuzz_tables_SRCS := $(wildcard symbolizerd/tables/*.c) ipc/sealed.c
+fuzz_tables_LIBS := -lxxhash

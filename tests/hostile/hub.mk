@@ -4,7 +4,7 @@
 # a worker of its own.
 HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
 	$(MORE) ipc/conn_accept.c ipc/trace_ring.c ipc/batch.c
-HUB_OWN := $(wildcard symbolizerd/hub/*.c) common/hash_table.c symbolizerd/confine.c \
+HUB_OWN := $(wildcard symbolizerd/hub/*.c symbolizerd/tables/*.c) common/hash_table.c symbolizerd/confine.c \
 	symbolizerd/worker/zygote.c
 
 HOSTILE += hub_life hub_offences hub_subscribe hub_workers

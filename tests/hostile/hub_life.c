@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "ipc/sealed.h"
 #include "tests/hostile/hub_peer.h"
 #include "tests/unit/harness.h"
 
@@ -80,12 +81,15 @@ static uint64_t file_offset(const void *addr)
 
 static void say_container(struct fake_loader *l)
 {
-	static const char path[] = "/system.slice/docker-0123456789abcdef"
-		"0123456789abcdef0123456789abcdef0123456789abcdef.scope";
-	struct msg_cgroup m = { .cgroup_id = 99, .path_len = sizeof(path) - 1 };
+	struct msg_cgroup m = { .request = {
+		.kind = REQUEST_CGROUP, .levels = 2, .cgroup_id = 99,
+		.name = { "docker-0123456789abcdef0123456789abcdef"
+			  "0123456789abcdef0123456789abcdef.scope",
+			  "system.slice" },
+	} };
 
-	NEED(conn_send(&l->conn, MSG_CGROUP, 0, &m, sizeof(m), path,
-		       m.path_len, NULL, 0) == 0);
+	NEED(conn_send(&l->conn, MSG_CGROUP, 0, &m, sizeof(m), NULL, 0, NULL,
+		       0) == 0);
 }
 
 static const struct file_key self_key = { .ino = 17, .size = 4242, .dev = 9 };
@@ -95,7 +99,7 @@ static void send_known_frames(struct fake_loader *l, uint64_t place_of_marker)
 	uint64_t w[7 + KEY_WORDS] = {
 		FRAME_WORD(FRAME_KERNEL, 1, 16),
 		FRAME_WORD(FRAME_KERNEL, 2, 32),
-		FRAME_WORD(FRAME_NATIVE, 5, place_of_marker),
+		FRAME_WORD(FRAME_NATIVE, EXE_FIRST, place_of_marker),
 		FRAME_FILE_WORD(place_of_marker),
 	};
 
@@ -175,7 +179,7 @@ TEST(hub_turns_records_into_a_batch)
 	say_container(&l);
 	send_known_frames(&l, marker);
 	loader_exe(&l, 5, &self_key, "/opt/marker", self);
-	expect(&l.conn, MSG_TABLE, &m);
+	expect(&l.conn, MSG_INSTALL, &m);
 	NEED(fcntl(m.fds[0], F_GET_SEALS) & F_SEAL_WRITE);
 	msg_close_fds(&m);
 	exporter_batch(&exporter, &b);
@@ -220,53 +224,140 @@ TEST(hub_says_how_samples_are_taken)
 	loader_drop(&l);
 }
 
+/* Nobody maps the file with this number: until the hub drops it. */
+static void loader_forget(struct fake_loader *l)
+{
+	uint8_t *bits = calloc(1, MAPPED_BYTES);
+	struct iovec part = { bits, MAPPED_BYTES };
+	int fd = sealed_make("mapped", &part, 1);
+	struct msg m;
+
+	NEED(bits && fd >= 0);
+	expect(&l->conn, MSG_LIST, &m);
+	/* its table is there, and was used: not before idle_s have passed */
+	usleep(2500000);
+	NEED(conn_send(&l->conn, MSG_MAPPED, 0, NULL, 0, NULL, 0, &fd, 1) == 0);
+	expect(&l->conn, MSG_DROP, &m);
+	NEED(!memcmp(m.buf, &self_key, sizeof(self_key)));
+	expect(&l->conn, MSG_FREE, &m);
+	NEED(conn_send(&l->conn, MSG_FREED, m.hdr.id, NULL, 0, NULL, 0, NULL,
+		       0) == 0);
+	usleep(2500000);
+	close(fd);
+	free(bits);
+}
+
 /* A number that means another file now must not rename what came before. */
 TEST(hub_tells_two_meanings_of_a_number_apart)
 {
 	uint64_t marker = file_offset((const void *)(uintptr_t)hub_test_marker);
-	uint64_t word = FRAME_WORD(FRAME_NATIVE, 5, marker);
+	uint64_t word = FRAME_WORD(FRAME_NATIVE, EXE_FIRST, marker);
 	struct file_key other_key = { .ino = 18, .size = 4242, .dev = 9 };
-	struct msg_exe_dropped dropped = { .exe = 5 };
-	struct fake_loader l = { 0 };
+	struct fake_loader l = { .idle_s = 1 };
 	struct conn exporter, status;
 	struct fake_batch b;
+	struct file_entry e;
 	struct status st;
-	struct msg m;
 
 	hub_begin(&place);
 	status_connect(&status, &place);
 	exporter_connect(&exporter, &place, 0, NULL);
 	loader_connect(&l, &place);
 	loader_hello(&l);
-	for (int i = 0; i < 2; i++) {
-		loader_exe(&l, 5, i ? &other_key : &self_key,
+	for (uint64_t i = 0; i < 2; i++) {
+		loader_exe(&l, 1 + i, i ? &other_key : &self_key,
 			   i ? "/opt/other" : "/opt/marker",
 			   open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-		expect(&l.conn, MSG_TABLE, &m);
-		msg_close_fds(&m);
-		/* nobody wakes the hub for the first one */
+		NEED(loader_answer(&l, 1 + i, &e) == MSG_INSTALL);
+		NEED(e.exe == EXE_FIRST);
+		/* nobody wakes the hub for the last one */
 		loader_sample(&l, record(0, 1), &word);
-		NEED(conn_send(&l.conn, MSG_EXE_DROPPED, 0, &dropped,
-			       sizeof(dropped), NULL, 0, NULL, 0) == 0);
+		if (i == 0)
+			loader_forget(&l);
 	}
-	loader_wake(&l);
 	for (int i = 0; i < 2; i++) {
-		const char *want = i ? "/opt/other" : "/opt/marker";
-
 		exporter_batch(&exporter, &b);
 		NEED(b.msg.samples == 1);
-		NEED(!strcmp(exe(&b.b, 0), want));
+		NEED(!strcmp(exe(&b.b, 0), i ? "/opt/other" : "/opt/marker"));
 		NEED(!strcmp(function(&b.b, 0), "hub_test_marker"));
-		/* one process: the path that it had first */
-		NEED(!strcmp(str(&b.b, b.b.resources[1].exe_path),
-			     "/opt/marker"));
+		if (i == 0)
+			NEED(!strcmp(str(&b.b, b.b.resources[1].exe_path),
+				     "/opt/marker"));
 		exporter_done(&exporter, b.id, 1, BATCH_DELIVERED);
 		batch_release(&b);
 	}
 	loader_bye(&l);
 	hub_end(&place, &status, &st);
 	NEED(st.hub.offences == 0);
+	NEED(st.tables.forgotten == 1 && st.tables.exes == 2);
+	NEED(st.tables.numbers == 1);
 	NEED(account_now(&st).difference == 0);
+	loader_drop(&l);
+}
+
+/* What the first hub installed is in this slab; one entry makes no sense, and of
+ * one table nobody knows whose it was. */
+static void tell_what_is_there(struct fake_loader *l)
+{
+	struct slab_copy *c = calloc(1, sizeof(*c));
+	struct iovec part = { c, sizeof(*c) };
+	struct msg_entry known[] = {
+		{ self_key, { .exe = 9, .dir = 2 << SLAB_SHIFT, .pages = 1,
+			      .state = FILE_TABLE } },
+		{ { .ino = 5 }, { .exe = 10, .dir = 2 << SLAB_SHIFT,
+				  .pages = 1, .state = FILE_TABLE } },
+		{ { .ino = 6 }, { .exe = 11, .state = FILE_BARE } },
+	};
+	struct msg_slab m = { .slab = 2 };
+	int fd;
+
+	NEED(c != NULL);
+	c->in_use[0] = 1 | 4;
+	c->element[0].dir[0].rule_before = RULE_END;
+	fd = sealed_make("slab", &part, 1);
+	NEED(conn_send(&l->conn, MSG_SLAB, 0, &m, sizeof(m), NULL, 0, &fd,
+		       1) == 0);
+	loader_known(l, known, 3);
+	close(fd);
+	free(c);
+}
+
+TEST(hub_adopts_what_a_former_hub_left)
+{
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct fake_loader l = { 0 };
+	struct table_span *span;
+	struct conn status;
+	struct msg_entry e;
+	struct file_entry f;
+	struct status st;
+	struct msg m;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	loader_connect(&l, &place);
+	loader_hello_only(&l);
+	tell_what_is_there(&l);
+	/* its table stays; only its symbols are to be read again */
+	expect(&l.conn, MSG_ENTRY, &m);
+	memcpy(&e, m.buf, sizeof(e));
+	NEED(!memcmp(&e.key, &self_key, sizeof(self_key)));
+	NEED(e.entry.state == (FILE_TABLE | FILE_ASK) && e.entry.exe == 9 &&
+	     e.entry.dir == 2 << SLAB_SHIFT);
+	expect(&l.conn, MSG_DROP, &m);
+	memcpy(&e.key, m.buf, sizeof(e.key));
+	NEED(e.key.ino == 5);
+	expect(&l.conn, MSG_FREE, &m);
+	span = (void *)(m.buf + sizeof(struct msg_free));
+	NEED(m.hdr.len == sizeof(struct msg_free) + sizeof(*span) &&
+	     span->pos == (2 << SLAB_SHIFT | 2) && span->n == 1);
+	loader_exe(&l, 3, &self_key, "/opt/marker", self);
+	NEED(loader_answer(&l, 3, &f) == MSG_ENTRY);
+	NEED(f.exe == 9 && f.state == FILE_TABLE && f.pages == 1);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.hub.offences == 0 && st.hub.worker_jobs == 1);
+	NEED(st.tables.files == 2 && st.tables.tables == 1);
 	loader_drop(&l);
 }
 

@@ -56,8 +56,10 @@ struct raw {
 	size_t payload;			/* real bytes */
 	unsigned int fds;
 	bool hello;			/* say hello before */
+	bool bare;			/* but not what files there are */
 	bool bye;			/* and good-bye */
-	uint8_t bytes[sizeof(struct msg_exe) + 8];	/* first ones */
+	uint64_t id;
+	uint8_t bytes[128];		/* first ones */
 };
 
 #define V	MSG_VERSION
@@ -73,42 +75,67 @@ static const struct raw loader_raw[] = {
 	{ "no hello", V, MSG_LOADER_STATS,
 	  .payload = sizeof(struct msg_loader_stats) },
 	{ "bye without hello", V, MSG_BYE, .len = 0 },
-	{ "length too large in header", V, MSG_EXE_DROPPED, .len = 1,
-	  .payload = sizeof(struct msg_exe_dropped), .hello = true },
-	{ "length too small in header", V, MSG_EXE_DROPPED, .len = -1,
-	  .payload = sizeof(struct msg_exe_dropped), .hello = true },
+	{ "length too large in header", V, MSG_LOADER_STATS, .len = 1,
+	  .payload = sizeof(struct msg_loader_stats), .hello = true },
+	{ "length too small in header", V, MSG_LOADER_STATS, .len = -1,
+	  .payload = sizeof(struct msg_loader_stats), .hello = true },
 	{ "payload too short", V, MSG_LOADER_STATS, .hello = true,
 	  .payload = sizeof(struct msg_loader_stats) - 1 },
 	{ "payload too long", V, MSG_LOADER_STATS, .hello = true,
 	  .payload = sizeof(struct msg_loader_stats) + 1 },
-	{ "larger than any message", V, MSG_EXE, .hello = true,
+	{ "larger than any message", V, MSG_EXE, .hello = true, .id = 1,
 	  .payload = MSG_LEN_MAX + 1, .fds = 1 },
-	{ "descriptor missing", V, MSG_EXE, .hello = true,
-	  .payload = sizeof(struct msg_exe), .bytes = { 5 } },
-	{ "descriptor too many", V, MSG_EXE, .hello = true, .fds = 2,
-	  .payload = sizeof(struct msg_exe), .bytes = { 5 } },
-	{ "descriptors beyond all bounds", V, MSG_EXE, .hello = true,
-	  .fds = 9, .payload = sizeof(struct msg_exe), .bytes = { 5 } },
-	{ "unasked descriptor", V, MSG_EXE_DROPPED, .hello = true, .fds = 1,
-	  .payload = sizeof(struct msg_exe_dropped), .bytes = { 5 } },
-	{ "executable 0", V, MSG_EXE, .hello = true, .fds = 1,
+	{ "descriptor missing", V, MSG_EXE, .hello = true, .id = 1,
 	  .payload = sizeof(struct msg_exe) },
-	{ "executable beyond EXE_MAX", V, MSG_EXE, .hello = true, .fds = 1,
-	  .payload = sizeof(struct msg_exe), .bytes = { 0, 0, 0, 1 } },
+	{ "descriptor too many", V, MSG_EXE, .hello = true, .fds = 2, .id = 1,
+	  .payload = sizeof(struct msg_exe) },
+	{ "descriptors beyond all bounds", V, MSG_EXE, .hello = true,
+	  .fds = 9, .payload = sizeof(struct msg_exe), .id = 1 },
+	{ "unasked descriptor", V, MSG_LOADER_STATS, .hello = true, .fds = 1,
+	  .payload = sizeof(struct msg_loader_stats) },
+	{ "executable without id", V, MSG_EXE, .hello = true, .fds = 1,
+	  .payload = sizeof(struct msg_exe) },
+	{ "executable with half a room", V, MSG_EXE, .hello = true, .fds = 1,
+	  .payload = sizeof(struct msg_exe), .id = 1,
+	  .bytes = { [offsetof(struct msg_exe, no_room)] = 2 } },
 	{ "path longer than its message", V, MSG_EXE, .hello = true, .fds = 1,
-	  .payload = sizeof(struct msg_exe), .bytes = { 5, 0, 0, 0, 1 } },
+	  .payload = sizeof(struct msg_exe), .id = 1,
+	  .bytes = { [offsetof(struct msg_exe, path_len)] = 1 } },
 	{ "path shorter than its message", V, MSG_EXE, .hello = true,
-	  .fds = 1, .payload = sizeof(struct msg_exe) + 8,
-	  .bytes = { 5, 0, 0, 0, 7 } },
-	{ "NUL in a path", V, MSG_EXE, .hello = true, .fds = 1,
-	  .payload = sizeof(struct msg_exe) + 8, .bytes = { 5, 0, 0, 0, 8 } },
-	{ "number 0 retired", V, MSG_EXE_DROPPED, .hello = true,
-	  .payload = sizeof(struct msg_exe_dropped) },
-	{ "cgroup path longer than its message", V, MSG_CGROUP, .hello = true,
+	  .fds = 1, .payload = sizeof(struct msg_exe) + 8, .id = 1,
+	  .bytes = { [offsetof(struct msg_exe, path_len)] = 7 } },
+	{ "NUL in a path", V, MSG_EXE, .hello = true, .fds = 1, .id = 1,
+	  .payload = sizeof(struct msg_exe) + 8,
+	  .bytes = { [offsetof(struct msg_exe, path_len)] = 8 } },
+	{ "executable before all entries", V, MSG_EXE, .hello = true,
+	  .bare = true, .fds = 1, .id = 1, .payload = sizeof(struct msg_exe) },
+	{ "entries in no memfd", V, MSG_KNOWN, .hello = true, .bare = true,
+	  .fds = 1, .payload = sizeof(struct msg_known) },
+	{ "entries beyond the map", V, MSG_KNOWN, .hello = true, .bare = true,
+	  .fds = 1, .payload = sizeof(struct msg_known),
+	  .bytes = { 0xff, 0xff, 0xff, 0xff } },
+	{ "entries twice", V, MSG_KNOWN, .hello = true, .fds = 1,
+	  .payload = sizeof(struct msg_known) },
+	{ "slab in no memfd", V, MSG_SLAB, .hello = true, .bare = true,
+	  .fds = 1, .payload = sizeof(struct msg_slab) },
+	{ "slab after all entries", V, MSG_SLAB, .hello = true, .fds = 1,
+	  .payload = sizeof(struct msg_slab) },
+	{ "mapped numbers in no memfd", V, MSG_MAPPED, .hello = true,
+	  .fds = 1 },
+	{ "grace of nothing over", V, MSG_FREED, .hello = true, .id = 1 },
+	{ "cgroup that nobody asked for", V, MSG_CGROUP, .hello = true,
+	  .payload = sizeof(struct msg_cgroup) },
+	{ "cgroup of too many levels", V, MSG_CGROUP, .hello = true,
 	  .payload = sizeof(struct msg_cgroup),
-	  .bytes = { 0, 0, 0, 0, 0, 0, 0, 0, 1 } },
+	  .bytes = { REQUEST_CGROUP, 0, 0, 0, CGROUP_LEVELS + 1 } },
+	{ "cgroup's name without end", V, MSG_CGROUP, .hello = true,
+	  .payload = sizeof(struct msg_cgroup),
+	  .bytes = { REQUEST_CGROUP, 0, 0, 0, 1,
+		     [offsetof(struct request_cgroup, name)
+		      ... offsetof(struct request_cgroup, name) +
+		      CGROUP_NAME - 1] = 'x' } },
 	{ "executable after bye", V, MSG_EXE, .hello = true, .bye = true,
-	  .fds = 1, .payload = sizeof(struct msg_exe), .bytes = { 5 } },
+	  .fds = 1, .payload = sizeof(struct msg_exe), .id = 1 },
 	{ "second bye", V, MSG_BYE, .hello = true, .bye = true },
 };
 
@@ -148,6 +175,7 @@ static void send_raw(int fd, const struct raw *raw)
 	struct msg_hdr hdr = {
 		.version = raw->version, .type = raw->type,
 		.len = (uint32_t)((int64_t)raw->payload + raw->len),
+		.id = raw->id,
 	};
 	static uint8_t payload[MSG_LEN_MAX + 64];
 	struct iovec iov[] = { { &hdr, sizeof(hdr) },
@@ -177,7 +205,9 @@ static void loader_offends(const struct raw *raw)
 	struct fake_loader l = { 0 };
 
 	loader_connect(&l, &place);
-	if (raw->hello)
+	if (raw->hello && raw->bare)
+		loader_hello_only(&l);
+	else if (raw->hello)
 		loader_hello(&l);
 	if (raw->bye)
 		loader_bye(&l);
@@ -281,7 +311,7 @@ TEST(status_client_may_only_subscribe)
 enum lie {
 	LIE_VERSION, LIE_FREQUENCY, LIE_RING_BYTES, LIE_RING_ODD,
 	LIE_VALID, LIE_PARTIAL, LIE_CHECKPOINT, LIE_NO_SEALS, LIE_POS,
-	LIE_WAKE_FILE, LIES
+	LIE_WAKE_FILE, LIE_IDLE, LIES
 };
 
 static void tell_lie(struct msg_hello_loader *m, int *fds, enum lie lie)
@@ -316,6 +346,9 @@ static void tell_lie(struct msg_hello_loader *m, int *fds, enum lie lie)
 	case LIE_POS:
 		fds[1] = fds[2];
 		break;
+	case LIE_IDLE:
+		m->idle_s = 0;
+		break;
 	default:
 		fds[2] = fds[1];
 		break;
@@ -332,7 +365,7 @@ TEST(hub_survives_lying_hellos)
 	for (int lie = 0; lie < LIES; lie++) {
 		struct msg_hello_loader m = {
 			.record_version = REC_VERSION, .frequency = 20,
-			.ring_bytes = TRACE_RING_BYTES,
+			.ring_bytes = TRACE_RING_BYTES, .idle_s = 1,
 		};
 		struct fake_loader l = { 0 };
 		int fds[3];
@@ -430,10 +463,9 @@ TEST(hub_says_when_there_is_no_table)
 	int text = memfd_create("text", MFD_CLOEXEC);
 	struct file_key key = { .ino = 3, .size = 5 };
 	struct fake_loader l = { 0 };
-	struct msg_table_none none;
+	struct file_entry e;
 	struct conn status;
 	struct status st;
-	struct msg m;
 
 	NEED(write(text, "hello", 5) == 5);
 	hub_begin(&place);
@@ -441,10 +473,8 @@ TEST(hub_says_when_there_is_no_table)
 	loader_connect(&l, &place);
 	loader_hello(&l);
 	loader_exe(&l, 2, &key, "/tmp/text", text);
-	expect(&l.conn, MSG_TABLE_NONE, &m);
-	memcpy(&none, m.buf, sizeof(none));
-	NEED(none.exe == 2 && none.reason != JOB_OK &&
-	     none.reason < JOB__VERDICTS);
+	NEED(loader_answer(&l, 2, &e) == MSG_ENTRY);
+	NEED(e.exe == EXE_FIRST && e.state == FILE_BARE);
 	status_until(&status, &st, has_jobs, 1);
 	NEED(st.hub.worker_deaths == 0 && st.hub.exes_failed == 0);
 	loader_bye(&l);

@@ -241,9 +241,10 @@ void loader_connect(struct fake_loader *l, const struct place *p)
 			  hub_uid()) == 0);
 }
 
-void loader_hello(struct fake_loader *l)
+void loader_hello_only(struct fake_loader *l)
 {
 	struct msg_hello_loader m = {
+		.table_budget = 64 << 20, .idle_s = l->idle_s ? l->idle_s : 600,
 		.record_version = REC_VERSION,
 		.frequency = 20,
 		.ring_bytes = TRACE_RING_BYTES,
@@ -259,6 +260,26 @@ void loader_hello(struct fake_loader *l)
 	NEED(got.hdr.id == 7);
 	l->conn.state = CONN_READY;
 	loader_keep_checkpoint(l);
+}
+
+void loader_known(struct fake_loader *l, const struct msg_entry *v, uint32_t n)
+{
+	static const struct msg_entry none;
+	struct iovec part = { (void *)(n ? v : &none),
+			      (n ? n : 1) * sizeof(*v) };
+	struct msg_known m = { .n = n };
+	int fd = sealed_make("known", &part, 1);
+
+	NEED(fd >= 0);
+	NEED(conn_send(&l->conn, MSG_KNOWN, 0, &m, sizeof(m), NULL, 0, &fd,
+		       1) == 0);
+	close(fd);
+}
+
+void loader_hello(struct fake_loader *l)
+{
+	loader_hello_only(l);
+	loader_known(l, NULL, 0);
 }
 
 void loader_drop(struct fake_loader *l)
@@ -320,7 +341,7 @@ struct trace_rec record(uint16_t n_kernel, uint16_t n_user)
 	return (struct trace_rec){
 		.stop = STOP_COMPLETE, .tgid = 4711, .tid = 4712,
 		.start_ns = NSEC_PER_SEC, .exec_id = 3, .cgroup_id = 99,
-		.exe = 5, .n_kernel = n_kernel, .n_user = n_user, .cpu = 1,
+		.exe = EXE_FIRST, .n_kernel = n_kernel, .n_user = n_user, .cpu = 1,
 		.comm = "worker/1",
 	};
 }
@@ -344,15 +365,39 @@ void loader_ksym(struct fake_loader *l, uint32_t number, const char *name)
 	loader_put(l, &k, sizeof(k));
 }
 
-void loader_exe(struct fake_loader *l, uint32_t number,
+void loader_exe(struct fake_loader *l, uint64_t id,
 		const struct file_key *key, const char *path, int fd)
 {
 	struct msg_exe m = {
-		.exe = number, .path_len = (uint32_t)strlen(path), .key = *key,
+		.tgid = 4711, .path_len = (uint32_t)strlen(path), .key = *key,
 	};
 
-	NEED(conn_send(&l->conn, MSG_EXE, 0, &m, sizeof(m), path, m.path_len,
+	NEED(conn_send(&l->conn, MSG_EXE, id, &m, sizeof(m), path, m.path_len,
 		       &fd, 1) == 0);
+}
+
+unsigned int loader_answer(struct fake_loader *l, uint64_t id,
+			   struct file_entry *ret)
+{
+	uint64_t end = now_ns() + 2 * WAIT_MS * NSEC_PER_MSEC;
+	struct msg_install *install;
+	struct msg_entry *entry;
+	struct msg m;
+
+	*ret = (struct file_entry){ 0 };
+	do {
+		NEED(receive(&l->conn, &m, end) == 0);
+		msg_close_fds(&m);
+	} while (m.hdr.id != id ||
+		 (m.hdr.type != MSG_INSTALL && m.hdr.type != MSG_ENTRY &&
+		  m.hdr.type != MSG_DROP));
+	install = (void *)m.buf;
+	entry = (void *)m.buf;
+	if (m.hdr.type == MSG_INSTALL)
+		*ret = install->entry;
+	else if (m.hdr.type == MSG_ENTRY)
+		*ret = entry->entry;
+	return m.hdr.type;
 }
 
 void loader_say_stats(struct fake_loader *l)

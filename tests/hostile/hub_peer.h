@@ -62,10 +62,13 @@ struct fake_loader {
 	int wake;
 	struct loader_stats stats;
 	bool kept_valid, partial;
+	uint32_t idle_s;	/* 0: the default */
 	struct hub_totals kept;	/* last checkpoint */
 };
 void loader_connect(struct fake_loader *l, const struct place *p);
-void loader_hello(struct fake_loader *l);	/* both ways */
+void loader_hello_only(struct fake_loader *l);	/* both ways */
+void loader_known(struct fake_loader *l, const struct msg_entry *v, uint32_t n);
+void loader_hello(struct fake_loader *l);	/* and there are no files */
 void loader_drop(struct fake_loader *l);	/* close everything */
 void loader_put(struct fake_loader *l, const void *rec, size_t len);
 void loader_wake(const struct fake_loader *l);
@@ -74,8 +77,11 @@ void loader_sample(struct fake_loader *l, struct trace_rec rec,
 struct trace_rec record(uint16_t n_kernel, uint16_t n_user);	/* some */
 void two_samples(struct fake_loader *l);	/* and wake */
 void loader_ksym(struct fake_loader *l, uint32_t number, const char *name);
-void loader_exe(struct fake_loader *l, uint32_t number,
+void loader_exe(struct fake_loader *l, uint64_t id,
 		const struct file_key *key, const char *path, int fd);
+/* The answer to it: its type, and its entry unless that is MSG_DROP. */
+unsigned int loader_answer(struct fake_loader *l, uint64_t id,
+			   struct file_entry *ret);
 void loader_say_stats(struct fake_loader *l);
 void loader_bye(struct fake_loader *l);
 void loader_keep_checkpoint(struct fake_loader *l);	/* wait for one */

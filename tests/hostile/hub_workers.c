@@ -32,10 +32,15 @@
 
 static int good_table(void)
 {
-	struct table_hdr hdr = { .magic = TABLE_MAGIC, .n_rules = 2 };
-	struct iovec part = { &hdr, sizeof(hdr) };
+	struct table_hdr hdr = { .magic = TABLE_MAGIC, .n_rules = 2,
+				 .pages = 1 };
+	struct unwind_rule rules[2] = { [RULE_END].cfa = CFA_END };
+	union element dir = { .dir[0].rule_before = RULE_END };
+	struct iovec parts[] = { { &hdr, sizeof(hdr) },
+				 { rules, sizeof(rules) },
+				 { &dir, sizeof(dir) } };
 
-	return sealed_make("table", &part, 1);
+	return sealed_make("table", parts, 3);
 }
 
 static int good_symbols(void)
@@ -67,13 +72,19 @@ static int bad_symbols(void)
 	return sealed_make("symbols", &part, 1);
 }
 
-static void say(struct conn *c, const struct msg_job_done *d, int symbols)
+static void say_tables(struct conn *c, const struct msg_job_done *d, int table,
+		       int symbols)
 {
-	int fds[] = { good_table(), symbols };
+	int fds[] = { table, symbols };
 
 	conn_send(c, MSG_JOB_DONE, 0, d, sizeof(*d), NULL, 0, fds, 2);
 	close(fds[0]);
 	close(fds[1]);
+}
+
+static void say(struct conn *c, const struct msg_job_done *d, int symbols)
+{
+	say_tables(c, d, good_table(), symbols);
 }
 
 static void fail(struct conn *c, uint32_t exe, uint32_t verdict)
@@ -148,6 +159,9 @@ static void misbehave(struct conn *c, char how, struct msg_job_done *d)
 	case 's':
 		say(c, d, loose_memory());
 		return;
+	case 'm':
+		say_tables(c, d, loose_memory(), good_symbols());
+		return;
 	case 'j':
 		say(c, d, bad_symbols());
 		return;
@@ -170,10 +184,11 @@ static void misbehave(struct conn *c, char how, struct msg_job_done *d)
 		ask(c, d->exe, 20);
 		ask(c, d->exe, 20);
 		return;
-	case 'q':		/* tells by its verdict what it was told */
+	case 'q':		/* only with a debug file it is content */
 		ask(c, d->exe, 20);
-		fail(c, d->exe, answer_to(c) == MSG_DEBUG_FILE ?
-		     JOB_TOO_LARGE : JOB_NOT_ELF);
+		if (answer_to(c) == MSG_DEBUG_FILE)
+			break;
+		fail(c, d->exe, JOB_NOT_ELF);
 		return;
 	case 't':
 		conn_send(c, MSG_BYE, 0, NULL, 0, NULL, 0, NULL, 0);
@@ -271,44 +286,37 @@ static void end(struct conn *status, struct fake_loader *l, struct status *st)
 	loader_drop(l);
 }
 
-static void send_file(struct fake_loader *l, uint32_t number, char how)
+static void send_file(struct fake_loader *l, uint32_t id, char how)
 {
-	struct file_key key = { .ino = number, .size = 1 };
+	struct file_key key = { .ino = id, .size = 2 };
 	int fd = memfd_create("file", MFD_CLOEXEC);
 
 	NEED(fd >= 0 && write(fd, &how, 1) == 1);
-	loader_exe(l, number, &key, "/some/file", fd);
+	loader_exe(l, id, &key, "/some/file", fd);
 	close(fd);
 }
 
-static void expect_table(struct fake_loader *l, uint32_t number)
+/* The number of the file. */
+static uint32_t expect_table(struct fake_loader *l, uint32_t id)
 {
-	struct msg_table t;
-	struct msg m;
+	struct file_entry e;
 
-	expect(&l->conn, MSG_TABLE, &m);
-	memcpy(&t, m.buf, sizeof(t));
-	NEED(t.exe == number);
-	msg_close_fds(&m);
+	NEED(loader_answer(l, id, &e) == MSG_INSTALL);
+	NEED(e.state == FILE_TABLE && e.pages == 1);
+	return e.exe;
 }
 
-static void expect_none(struct fake_loader *l, uint32_t number,
-			uint32_t reason)
+static void expect_none(struct fake_loader *l, uint32_t id)
 {
-	struct msg_table_none t;
-	struct msg m;
+	struct file_entry e;
 
-	expect(&l->conn, MSG_TABLE_NONE, &m);
-	memcpy(&t, m.buf, sizeof(t));
-	NEED(t.exe == number);
-	if (t.reason != reason)
-		printf("# reason %u\n", t.reason);
-	NEED(t.reason == reason);
+	NEED(loader_answer(l, id, &e) == MSG_ENTRY);
+	NEED(e.state == FILE_BARE && e.pages == 0);
 }
 
 TEST(hub_survives_bad_workers)
 {
-	static const char how[] = "cxkFwbgisjvVKtal";
+	static const char how[] = "cxkFwbgismjvVKtal";
 	struct fake_loader l;
 	struct conn status;
 	struct status st;
@@ -318,10 +326,10 @@ TEST(hub_survives_bad_workers)
 	for (size_t i = 0; how[i]; i++) {
 		printf("# worker %c\n", how[i]);
 		send_file(&l, n, how[i]);
-		expect_none(&l, n, JOB_KILLED);
+		expect_none(&l, n);
 		/* in quarantine now */
 		send_file(&l, n, 'G');
-		expect_none(&l, n++, JOB_KILLED);
+		expect_none(&l, n++);
 		send_file(&l, n, 'G');
 		expect_table(&l, n++);
 	}
@@ -336,6 +344,7 @@ TEST(hub_survives_bad_workers)
 TEST(hub_passes_questions_for_debug_files_on)
 {
 	struct msg_debug answer = { .exe = 7 };
+	struct msg_debug_wanted wanted;
 	struct fake_loader l;
 	struct conn status;
 	struct status st;
@@ -351,15 +360,19 @@ TEST(hub_passes_questions_for_debug_files_on)
 
 		send_file(&l, answer.exe, 'q');
 		expect(&l.conn, MSG_DEBUG_WANTED, &m);
+		memcpy(&wanted, m.buf, sizeof(wanted));
+		NEED(wanted.exe == answer.exe && wanted.tgid == 4711);
 		NEED(!conn_send(&l.conn,
 				there ? MSG_DEBUG_FILE : MSG_DEBUG_NONE, 0,
 				&answer, sizeof(answer), NULL, 0, &fd, there));
-		expect_none(&l, answer.exe,
-			    there ? JOB_TOO_LARGE : JOB_NOT_ELF);
+		if (there)
+			NEED(expect_table(&l, answer.exe) == answer.exe);
+		else
+			expect_none(&l, answer.exe);
 	}
 	send_file(&l, 4, 'A');
 	expect(&l.conn, MSG_DEBUG_WANTED, &m);
-	expect_none(&l, 4, JOB_KILLED);
+	expect_none(&l, 4);
 	close(fd);
 	end(&status, &l, &st);
 	NEED(st.hub.worker_deaths == 1);
@@ -375,7 +388,7 @@ TEST(worker_cannot_open_or_connect)
 	begin(&status, &l);
 	/* open and socket are refused; socketpair kills */
 	send_file(&l, 2, 'e');
-	expect_none(&l, 2, JOB_KILLED);
+	expect_none(&l, 2);
 	end(&status, &l, &st);
 	NEED(st.hub.worker_deaths == 1);
 }
@@ -392,7 +405,7 @@ TEST(hub_takes_one_answer_of_a_worker)
 	send_file(&l, 3, 'f');		/* floods */
 	expect_table(&l, 3);
 	send_file(&l, 4, 'n');		/* knows that it cannot */
-	expect_none(&l, 4, JOB_NOT_ELF);
+	expect_none(&l, 4);
 	send_file(&l, 5, 'G');
 	expect_table(&l, 5);
 	end(&status, &l, &st);
@@ -405,7 +418,6 @@ TEST(hub_kills_a_worker_that_hangs_and_works_on)
 	struct fake_loader l;
 	struct conn status;
 	struct status st;
-	struct msg m;
 	uint64_t start = now_ns();
 
 	begin(&status, &l);
@@ -417,7 +429,7 @@ TEST(hub_kills_a_worker_that_hangs_and_works_on)
 	NEED(now_ns() - start < 5 * NSEC_PER_SEC);
 	while (now_ns() - start < 8 * NSEC_PER_SEC)
 		usleep(100000);
-	expect(&l.conn, MSG_TABLE_NONE, &m);
+	expect_none(&l, 2);
 	NEED(now_ns() - start < 13 * NSEC_PER_SEC);
 	send_file(&l, 60, 'G');
 	expect_table(&l, 60);
@@ -425,13 +437,12 @@ TEST(hub_kills_a_worker_that_hangs_and_works_on)
 	NEED(st.hub.worker_deaths == 1 && st.hub.exes_failed == 1);
 }
 
+/* What finds no place shall be asked for again. */
 TEST(hub_bounds_its_queue)
 {
 	struct fake_loader l;
 	struct conn status;
 	struct status st;
-	struct msg m;
-	int none = 0;
 
 	begin(&status, &l);
 	send_file(&l, 2, 'h');
@@ -439,13 +450,11 @@ TEST(hub_bounds_its_queue)
 	usleep(200000);
 	for (uint32_t i = 4; i < 4 + JOBS_MAX + 10; i++)
 		send_file(&l, i, 'G');
-	while (none < 10) {
-		struct msg_table_none t;
+	for (uint32_t i = 4 + JOBS_MAX; i < 4 + JOBS_MAX + 10; i++) {
+		struct file_entry e;
 
-		expect(&l.conn, MSG_TABLE_NONE, &m);
-		memcpy(&t, m.buf, sizeof(t));
-		NEED(t.reason == JOB_NO_MEMORY);
-		none++;
+		NEED(loader_answer(&l, i, &e) == MSG_ENTRY);
+		NEED(e.state == (FILE_PENDING | FILE_ASK) && e.exe == i);
 	}
 	end(&status, &l, &st);
 	NEED(st.hub.exes_waiting == JOBS_MAX + 2);
@@ -453,7 +462,7 @@ TEST(hub_bounds_its_queue)
 
 TEST(samples_wait_for_names)
 {
-	uint64_t words[] = { FRAME_WORD(FRAME_NATIVE, 7, MARK + 4) };
+	uint64_t words[] = { FRAME_WORD(FRAME_NATIVE, 4, MARK + 4) };
 	struct trace_rec rec = { .stop = STOP_COMPLETE, .tgid = 1, .tid = 1,
 				 .n_user = 1, .comm = "x" };
 	struct conn exporter, status;
@@ -464,7 +473,7 @@ TEST(samples_wait_for_names)
 
 	begin(&status, &l);
 	exporter_connect(&exporter, &place, 0, NULL);
-	/* both workers hang: number 7 waits; its sample is carried over, then
+	/* both workers hang: the third file waits; its sample is carried over, then
 	 * delivered without a name */
 	send_file(&l, 2, 'h');
 	send_file(&l, 3, 'h');
@@ -480,9 +489,9 @@ TEST(samples_wait_for_names)
 	batch_release(&b);
 	/* once it is there it has one; the deadline is 10 s */
 	usleep(5000000);
-	expect_none(&l, 2, JOB_KILLED);
-	expect_none(&l, 3, JOB_KILLED);
-	expect_table(&l, 7);
+	expect_none(&l, 2);
+	expect_none(&l, 3);
+	NEED(expect_table(&l, 7) == 4);
 	loader_sample(&l, rec, words);
 	loader_wake(&l);
 	exporter_batch(&exporter, &b);

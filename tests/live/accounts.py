@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """accounts - the hub's status messages, read by the test itself
 
-The layout is taken from ipc/counters.h and bpf/record.h, so that it cannot
+The layout is taken from ipc/counters*.h and bpf/record.h, so that it cannot
 drift; the sums are computed here again, not by trifold.
 """
 import os
@@ -38,10 +38,12 @@ N_BPF = enum(header("bpf/record.h"), "bpf_count")["BPF_STOP"] + len(STOPS)
 BPF = enum(header("bpf/record.h"), "bpf_count")
 TYPES = re.findall(r"MSG_(\w+) = (\d+)", header("ipc/message.h"))
 MSG_STATUS = int(dict(TYPES)["STATUS"])
+MSG_VERSION = int(re.search(r"#define MSG_VERSION\s+(\d+)", header("ipc/message.h")).group(1))
 
 
 def fields(name):
-    body = re.search(r"struct %s \{(.*?)\n\};" % name, header("ipc/counters.h"), re.S).group(1)
+    text = header("ipc/counters_loader.h") + header("ipc/counters.h")
+    body = re.search(r"struct %s \{(.*?)\n\};" % name, text, re.S).group(1)
     out = []
     for decl in body.split(";"):
         decl = decl.strip()
@@ -61,7 +63,7 @@ def fields(name):
     return out
 
 
-PARTS = [("loader", "loader_stats"), ("totals", "hub_totals"), ("hub", "hub_stats"),
+PARTS = [("loader", "loader_stats"), ("tables", "table_stats"), ("totals", "hub_totals"), ("hub", "hub_stats"),
          ("exporter", "exporter_stats")]
 SHOWN, PATH, RECEIVERS, URL = (
     int(re.search(rf"#define {x}\s+(\d+)", header("ipc/counters.h")).group(1))
@@ -86,7 +88,7 @@ def exporter_stats(data):
     return {**dict(zip(names, numbers)), "receivers": receivers_in(data[8 * len(names):])}
 
 
-def packed(values, loader_up=1, exporter_up=1, uptime=10 ** 9, version=1):
+def packed(values, loader_up=1, exporter_up=1, uptime=10 ** 9, version=MSG_VERSION):
     """A status as the hub sends it; values: {"loader.drained": 5}, else 0."""
     names = [f"{part}.{f}" for part, kind in PARTS for f in fields(kind)]
     unknown = set(values) - set(names)

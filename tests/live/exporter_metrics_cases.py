@@ -283,7 +283,7 @@ def receiver_that_is_away_costs_no_profile():
 @case
 def status_that_is_wrong_ends_the_connection():
     good = status()
-    bad = [good[:-8], good + bytes(8), packed({}, version=2), packed({}, loader_up=2),
+    bad = [good[:-8], good + bytes(8), packed({}, version=99), packed({}, loader_up=2),
            packed({}, exporter_up=255)]
     with Stage(env=ON) as s:
         for payload in bad:

@@ -12,7 +12,7 @@ import struct
 import time
 from collections import namedtuple
 
-from accounts import exporter_stats
+from accounts import MSG_VERSION, exporter_stats
 
 HELLO_HUB, HELLO_EXPORTER, BATCH, BATCH_DONE, EXPORTER_STATS, STATUS = 2, 3, 18, 19, 20, 21
 OUTCOMES = ("delivered", "no_receiver", "queue_full", "rejected", "gave_up", "invalid")
@@ -52,7 +52,7 @@ def receive(sock, seconds=PATIENCE):
 
 
 def send(sock, kind, ident, payload, fds=()):
-    data = HEADER.pack(1, kind, len(payload), ident) + payload
+    data = HEADER.pack(MSG_VERSION, kind, len(payload), ident) + payload
     socket.send_fds(sock, [data], fds) if fds else sock.send(data)
 
 

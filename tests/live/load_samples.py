@@ -34,7 +34,7 @@ def under(load, goal):
     say(f"{load}: taken {taken}, delivered {delivered} ({100 * delivered / taken:.3f} %), lost {a.lost()}")
     say(f"{load}: native stacks {native}, complete {complete} ({100 * complete / native:.2f} %, goal {100 * goal:.0f} %)")
     say(f"{load}: how stacks ended: {a.stops()}")
-    say(f"{load}: {a['loader.tables']} tables, {a['loader.needs']} needs, "
+    say(f"{load}: {a['tables.tables']} tables, {a['loader.file_requests']} needs, "
         f"{a['loader.open_failed']} opens failed, {a['hub.worker_deaths']} workers died")
     assert taken > 10 * int(SECONDS), "too few samples: was the machine busy?"
     assert delivered >= 0.999 * taken

@@ -30,10 +30,10 @@
 #include <unistd.h>
 
 #include "ipc/sealed.h"
-#include "loaderd/tables.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
+#include "tests/live/install_table.h"
 #include "tests/live/stops.skel.h"
 
 #define EXES_MAX	4096
@@ -41,7 +41,7 @@
 
 struct state {
 	struct stops *skel;
-	struct tables tables;
+	struct installer installer;
 	struct ring_buffer *requests;
 	char *path[EXES_MAX];	/* by number */
 	uint32_t n_exes;
@@ -57,31 +57,23 @@ static void die(const char *what, int r)
 static void install(struct state *s, const struct file_key *key, uint32_t exe,
 		    int fd, const char *name)
 {
-	struct file_entry entry = { .exe = exe, .state = FILE_BARE };
-	struct table_ref ref = { 0 };
+	void *data = NULL;
 	struct elf_file f;
 	size_t len = 0;
-	void *data;
 	int r;
 
 	if (elf_file_open(&f, fd)) {
 		fprintf(stderr, "stops: %s is no ELF file\n", name);
 	} else {
-		if (!unwind_build(&f, runtimes_rows, &data, &len)) {
-			r = tables_install(&s->tables, data, len, &ref);
-			if (r)
-				die("tables_install", r);
-			free(data);
-		}
+		if (unwind_build(&f, runtimes_rows, &data, &len))
+			len = 0;
 		elf_file_close(&f);
 	}
-	if (ref.pages)
-		entry.state = FILE_TABLE;
-	entry.dir = ref.dir;
-	entry.pages = ref.pages;
-	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.files), key, &entry,
-				BPF_ANY))
-		die("files", errno);
+	r = installer_put(&s->installer, key, exe, data, len);
+	if (r)
+		die("installer_put", r);
+	if (len)
+		free(data);
 	s->path[exe] = strdup(name);
 	s->installed = true;
 }
@@ -143,10 +135,11 @@ static void start(struct state *s)
 	r = stops__load(s->skel);
 	if (r)
 		die("load", r);
-	r = tables_init(&s->tables, bpf_map__fd(s->skel->maps.slabs),
-			bpf_map__fd(s->skel->maps.slab0), TABLE_BUDGET);
+	r = installer_init(&s->installer, bpf_map__fd(s->skel->maps.files),
+			   bpf_map__fd(s->skel->maps.slabs),
+			   bpf_map__fd(s->skel->maps.slab0), TABLE_BUDGET);
 	if (r)
-		die("tables_init", r);
+		die("installer_init", r);
 	s->n_exes = EXE_FIRST;
 	s->requests = ring_buffer__new(bpf_map__fd(s->skel->maps.requests),
 				       on_request, s, NULL);

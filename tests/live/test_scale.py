@@ -24,7 +24,7 @@ FILES, PROCESSES, RATE, SECONDS = map(int, os.environ.get("SCALE", "450,450,200,
 US = min(1500, 700000 // PROCESSES)	# of work a process and second
 TABLE = 17600	# bytes of one of the swarm's tables
 IDLE = 3	# seconds until loaderd forgets what nobody uses
-HELD = ("files", "tables", "table_rows", "table_bytes", "rules", "slabs")
+HELD = ("tables.files", "tables.tables", "tables.table_rows", "loader.table_bytes", "tables.rules", "loader.slabs")
 
 
 def daemons(tmp, options):
@@ -42,12 +42,12 @@ def daemons(tmp, options):
 
 
 def held(a):
-    return {k: a["loader." + k] for k in HELD}
+    return {k: a[k] for k in HELD}
 
 
 def more_than(after, before):
     """What is held now and was not; the rest of the machine may have started something."""
-    return [k for k in HELD if after["loader." + k] > 1.15 * before["loader." + k] + 2]
+    return [k for k in HELD if after[k] > 1.15 * before[k] + 2]
 
 
 class Run:
@@ -94,12 +94,12 @@ def budget(tmp):
 def check_eviction(series, mib):
     """As many as needed, not all."""
     last = series[-1]
-    many = [a["loader.tables"] > FILES / 2 for a in series].index(True)
-    least = min(a["loader.tables"] for a in series[many:])
-    say(f"evicted {last['loader.evicted']}, forgotten {last['loader.forgotten']}, refused {last['loader.table_full']}; "
-        f"{last['loader.exes']} files met, by {last['loader.numbers']} numbers; then never fewer than {least} tables")
+    many = [a["tables.tables"] > FILES / 2 for a in series].index(True)
+    least = min(a["tables.tables"] for a in series[many:])
+    say(f"evicted {last['tables.evicted']}, forgotten {last['tables.forgotten']}, refused {last['tables.table_full']}; "
+        f"{last['tables.exes']} files met, by {last['tables.numbers']} numbers; then never fewer than {least} tables")
     assert max(a["loader.table_bytes"] for a in series) <= mib << 20
-    assert last["loader.evicted"] > 0
+    assert last["tables.evicted"] > 0
     assert least > FILES / 4
 
 
@@ -156,8 +156,8 @@ def comes_and_goes():
         assert complete >= 0.3 * native
         check_stacks(run.out)
         assert not more_than(after, before), more_than(after, before)
-        assert during["loader.rules"] > 512	# one for each function of the swarm
-        assert end["loader.table_bad"] == 0
+        assert during["tables.rules"] > 512	# one for each function of the swarm
+        assert end["tables.table_bad"] == 0
 
 
 suite.run()

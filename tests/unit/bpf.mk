@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 UNIT += unwind unwind_arm call_arm
-UNIT += tables
-unit_tables_SRCS := loaderd/tables.c
-unit_tables_LIBS := -lbpf
-UNIT += files
-unit_files_SRCS := loaderd/files.c loaderd/fs.c loaderd/tables.c ipc/sealed.c ipc/message.c ipc/rules_loader.c \
-	ipc/conn.c common/log.c
-unit_files_LIBS := -lbpf
+UNIT += elements
+unit_elements_SRCS := loaderd/elements.c ipc/sealed.c
+unit_elements_LIBS := -lbpf
+UNIT += requests
+unit_requests_SRCS := loaderd/requests.c loaderd/entries.c loaderd/elements.c \
+	loaderd/fs.c ipc/sealed.c ipc/message.c \
+	ipc/rules_loader.c ipc/conn.c common/log.c
+unit_requests_LIBS := -lbpf
 UNIT += ksyms drain
 unit_ksyms_SRCS := loaderd/ksyms.c ipc/trace_ring.c ipc/trace_consumer.c
 unit_drain_SRCS := loaderd/drain.c $(unit_ksyms_SRCS)

@@ -80,7 +80,7 @@ static void send_raw(int fd, const void *data, size_t len, unsigned int n)
 
 TEST(conn_carries_payload_tail_and_descriptors)
 {
-	struct msg_exe exe = { .exe = 5, .path_len = 4, .key.ino = 99 };
+	struct msg_exe exe = { .tgid = 5, .path_len = 4, .key.ino = 99 };
 	struct pair p = make_pair();
 	int before = open_fds(), fd = 2;
 	struct msg m;
@@ -191,18 +191,18 @@ TEST(conn_rejects_short_and_oversized_datagrams)
 
 TEST(conn_judges_by_peer_and_state)
 {
-	struct msg_exe_dropped dropped = { .exe = 3 };
+	struct msg_cgroup cgroup = { .request.cgroup_id = 3 };
 	struct pair p = make_pair();
 	struct msg m;
 
 	p.hub.state = CONN_NEW;
-	CHECK_EQ(conn_send(&p.loader, MSG_EXE_DROPPED, 1, &dropped,
-			   sizeof(dropped), NULL, 0, NULL, 0), 0);
+	CHECK_EQ(conn_send(&p.loader, MSG_CGROUP, 1, &cgroup,
+			   sizeof(cgroup), NULL, 0, NULL, 0), 0);
 	CHECK_EQ(conn_recv(&p.hub, &m), MSG_BAD_STATE);
 	p.hub.state = CONN_READY;
 	p.hub.peer = PEER_EXPORTERD;
-	CHECK_EQ(conn_send(&p.loader, MSG_EXE_DROPPED, 1, &dropped,
-			   sizeof(dropped), NULL, 0, NULL, 0), 0);
+	CHECK_EQ(conn_send(&p.loader, MSG_CGROUP, 1, &cgroup,
+			   sizeof(cgroup), NULL, 0, NULL, 0), 0);
 	CHECK_EQ(conn_recv(&p.hub, &m), MSG_BAD_SENDER);
 	CHECK_EQ(p.hub.offences, 2);
 	end_pair(&p);
@@ -239,13 +239,13 @@ TEST(conn_unread_message_of_a_dead_peer_is_epipe_too)
 
 TEST(conn_full_buffer_is_eagain)
 {
-	struct msg_exe_dropped dropped = { .exe = 3 };
+	struct msg_cgroup cgroup = { .request.cgroup_id = 3 };
 	struct pair p = make_pair();
 	int r = 0, n = 0;
 
 	while (r == 0 && n++ < 1000000)
-		r = conn_send(&p.loader, MSG_EXE_DROPPED, 1, &dropped,
-			      sizeof(dropped), NULL, 0, NULL, 0);
+		r = conn_send(&p.loader, MSG_CGROUP, 1, &cgroup,
+			      sizeof(cgroup), NULL, 0, NULL, 0);
 	CHECK_EQ(r, -EAGAIN);
 	end_pair(&p);
 }
@@ -320,7 +320,7 @@ TEST(conn_connect_wants_credentials_first)
 
 TEST(conn_credentials_and_descriptors_fit_together)
 {
-	struct msg_table table = { .exe = 3 };
+	struct msg_install install = { .n_runs = 3 };
 	struct conn client, server = { 0 };
 	int listener, fd = 2;
 	char path[64];
@@ -331,8 +331,8 @@ TEST(conn_credentials_and_descriptors_fit_together)
 	CHECK_EQ(conn_accept(&server, listener, PEER_LOADERD, getuid(), false),
 		 0);
 	client.state = CONN_READY;
-	CHECK_EQ(conn_send(&server, MSG_TABLE, 0, &table, sizeof(table), NULL,
-			   0, &fd, 1), 0);
+	CHECK_EQ(conn_send(&server, MSG_INSTALL, 0, &install, sizeof(install),
+			   NULL, 0, &fd, 1), 0);
 	CHECK_EQ(conn_recv(&client, &m), 0);
 	CHECK_EQ(m.nfds, 1);
 	msg_close_fds(&m);
@@ -400,7 +400,7 @@ TEST(conn_survives_every_single_bit_flip)
 		char path[4];
 	} __attribute__((packed)) sample = {
 		.hdr = { MSG_VERSION, MSG_EXE, sizeof(struct msg_exe) + 4, 1 },
-		.exe = { .exe = 5, .path_len = 4 }, .path = "/bin",
+		.exe = { .tgid = 5, .path_len = 4 }, .path = "/bin",
 	};
 	uint8_t bytes[sizeof(sample)];
 	struct pair p = make_pair();

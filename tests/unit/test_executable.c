@@ -100,6 +100,34 @@ TEST(executables_unused_are_forgotten)
 	executables_fini(&x);
 }
 
+/* As many as there may be: a new one takes the place of the coldest, but never
+ * of one with a number or a job. */
+TEST(executables_find_room_for_new_ones)
+{
+	struct executables x;
+	uint32_t numbered, busy, hot;
+
+	executables_init(&x, 9);
+	numbered = mention(&x, 1, 1);
+	CHECK_EQ(executables_assign(&x, 2, numbered, "/bin/x", 6), 0);
+	busy = mention(&x, 2, 1);
+	executables_get(&x, busy)->jobs = 1;
+	for (uint64_t i = 3; i <= EXECUTABLES_MAX / 2; i++)
+		mention(&x, i, 2);
+	for (uint64_t i = x.n + 1; i <= EXECUTABLES_MAX; i++)
+		mention(&x, i, 3);
+	hot = mention(&x, EXECUTABLES_MAX, 3);
+	CHECK_EQ(x.n, EXECUTABLES_MAX);
+	for (uint64_t i = 1; i <= EXECUTABLES_MAX / 4; i++)
+		CHECK(mention(&x, 1000000 + i, 4) != EXECUTABLE_NONE);
+	CHECK(x.n <= EXECUTABLES_MAX);
+	CHECK_EQ(mention(&x, 1, 4), numbered);
+	CHECK_EQ(mention(&x, 2, 4), busy);
+	CHECK_EQ(mention(&x, EXECUTABLES_MAX, 4), hot);
+	executables_get(&x, busy)->jobs = 0;
+	executables_fini(&x);
+}
+
 TEST(executables_name_what_is_in_quarantine)
 {
 	struct quarantine q;

@@ -352,10 +352,10 @@ static void missed_some(struct made *m)
 
 static void not_for_it(struct made *m)
 {
-	const struct msg_table_none t = { .exe = 9 };
+	const struct msg_entry e = { .entry.exe = 9 };
 
 	hello(m, REC_VERSION);
-	say(m, MSG_TABLE_NONE, &t, sizeof(t), -1);
+	say(m, MSG_ENTRY, &e, sizeof(e), -1);
 }
 
 static void not_the_hubs(struct made *m)

@@ -6,9 +6,9 @@
 
 static uint32_t wanted_exe;
 
-static bool wanted(const struct hub *hub, uint32_t exe)
+static bool wanted(void *ctx, uint32_t exe)
 {
-	(void)hub;
+	(void)ctx;
 	return exe == wanted_exe;
 }
 

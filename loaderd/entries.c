@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loaderd/entries.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "ipc/sealed.h"
+
+int entries_get(const struct entries *e, const struct file_key *key,
+		struct file_entry *ret)
+{
+	return bpf_map_lookup_elem(e->map_fd, key, ret) ? -errno : 0;
+}
+
+int entries_confirmed(struct entries *e, const struct file_key *key, bool ask)
+{
+	struct file_entry entry;
+
+	if (entries_get(e, key, &entry))
+		entry = (struct file_entry){ .exe = EXE_NONE };
+	entry.state &= ~FILE_ASK;
+	entry.state |= ask ? FILE_ASK : 0;
+	return bpf_map_update_elem(e->map_fd, key, &entry, BPF_ANY) ? -errno : 0;
+}
+
+/* --- what the hub says ------------------------------------------------------- */
+
+/* Of a key that is there only: the kernel has confirmed it then. */
+static void entries_replace(struct entries *e, const struct file_key *key,
+			    const struct file_entry *entry)
+{
+	if (bpf_map_update_elem(e->map_fd, key, entry, BPF_EXIST))
+		e->stats->entry_unknown++;
+}
+
+static int entries_install(struct entries *e, const struct msg_install *m,
+			   int fd)
+{
+	const void *data;
+	size_t len;
+	int r;
+
+	if (!m->n_runs || m->n_runs > INSTALL_RUNS_MAX)
+		return MSG_BAD_CONTENT;
+	r = sealed_map(fd, m->n_runs * sizeof(struct table_run),
+		       INSTALL_BYTES_MAX, &data, &len);
+	if (r)
+		return r == -EPROTO ? MSG_BAD_CONTENT : r;
+	r = elements_write(&e->elements, data, len, m->n_runs);
+	munmap((void *)data, len);
+	if (!r)
+		entries_replace(e, &m->key, &m->entry);
+	return r;
+}
+
+static int entries_free(struct entries *e, const struct msg *m)
+{
+	const struct msg_free *f = (const void *)m->buf;
+
+	if (!m->hdr.id || f->n > FREE_SPANS_MAX ||
+	    m->hdr.len != sizeof(*f) + f->n * sizeof(struct table_span))
+		return MSG_BAD_CONTENT;
+	return elements_free(&e->elements, (const void *)(f + 1), f->n, m->hdr.id);
+}
+
+int entries_message(struct entries *e, struct msg *m)
+{
+	const struct msg_entry *entry = (const void *)m->buf;
+
+	switch (m->hdr.type) {
+	case MSG_INSTALL:
+		return entries_install(e, (const void *)m->buf, m->fds[0]);
+	case MSG_ENTRY:
+		entries_replace(e, &entry->key, &entry->entry);
+		return 0;
+	case MSG_FREE:
+		return entries_free(e, m);
+	case MSG_DROP:
+		if (bpf_map_delete_elem(e->map_fd, &entry->key))
+			e->stats->entry_unknown++;
+		return 0;
+	case MSG_LIST:
+		e->list_wanted = true;
+		return 0;
+	default:
+		return MSG_BAD_TYPE;
+	}
+}
+
+/* --- what the hub is told ------------------------------------------------------ */
+
+/* All entries, in sealed memory.  A descriptor, or -errno. */
+static int entries_copy(struct entries *e, uint32_t *n)
+{
+	struct msg_entry *all = calloc(FILES_MAX, sizeof(*all));
+	struct file_key *last = NULL;
+	struct iovec part = { all, sizeof(*all) };
+	int fd;
+
+	if (!all)
+		return -ENOMEM;
+	while (*n < FILES_MAX &&
+	       !bpf_map_get_next_key(e->map_fd, last, &all[*n].key)) {
+		last = &all[*n].key;
+		*n += !entries_get(e, last, &all[*n].entry);
+	}
+	if (*n)
+		part.iov_len = *n * sizeof(*all);
+	fd = sealed_make("entries", &part, 1);
+	free(all);
+	return fd;
+}
+
+static int tell_known(struct entries *e)
+{
+	struct msg_known m = { .n = 0 };
+	int r, fd = entries_copy(e, &m.n);
+
+	if (fd < 0)
+		return fd;
+	r = hub_link_send(e->hub, MSG_KNOWN, 0, &m, sizeof(m), NULL, 0, fd);
+	close(fd);
+	return r;
+}
+
+static int tell_slab(struct entries *e)
+{
+	struct msg_slab m = { .slab = e->tell };
+	int r, fd = elements_copy(&e->elements, e->tell);
+
+	if (fd < 0)
+		return fd;
+	r = hub_link_send(e->hub, MSG_SLAB, 0, &m, sizeof(m), NULL, 0, fd);
+	close(fd);
+	return r;
+}
+
+void entries_connected(struct entries *e)
+{
+	elements_forget_freed(&e->elements);
+	e->freed_id = 0;
+	e->list_wanted = e->told = false;
+	e->tell = 0;
+}
+
+/* One a call, so that the ring is drained between them. */
+void entries_tell(struct entries *e)
+{
+	if (e->told || !hub_link_up(e->hub))
+		return;
+	e->tell = elements_next(&e->elements, e->tell);
+	if (e->tell == SLABS_MAX)
+		e->told = !tell_known(e);
+	else
+		e->tell += !tell_slab(e);
+}
+
+struct mapped {
+	const struct entries *e;
+	uint64_t bits[MAPPED_BYTES / 8];
+};
+
+static void on_mapped(void *ctx, const struct request_file *n)
+{
+	struct mapped *m = ctx;
+	struct file_entry entry;
+
+	if (!entries_get(m->e, &n->key, &entry) && entry.exe <= EXE_MAX)
+		m->bits[entry.exe / 64] |= 1ULL << (entry.exe % 64);
+}
+
+static void tell_mapped(struct entries *e)
+{
+	struct mapped *m = calloc(1, sizeof(*m));
+	struct iovec part;
+	int fd;
+
+	if (!m)
+		return;
+	m->e = e;
+	part = (struct iovec){ m->bits, sizeof(m->bits) };
+	/* where mappings cannot be listed, last use alone decides */
+	(void)!bpf_list(e->bpf, 0, on_mapped, m);
+	fd = sealed_make("mapped", &part, 1);
+	if (fd >= 0) {
+		e->list_wanted = hub_link_send(e->hub, MSG_MAPPED, 0, NULL, 0,
+					       NULL, 0, fd);
+		close(fd);
+	}
+	free(m);
+}
+
+void entries_tick(struct entries *e)
+{
+	uint64_t id = elements_tick(&e->elements);
+
+	if (id)
+		e->freed_id = id;
+	if (e->freed_id && !hub_link_send(e->hub, MSG_FREED, e->freed_id, NULL,
+					  0, NULL, 0, -1))
+		e->freed_id = 0;
+	if (e->list_wanted)
+		tell_mapped(e);
+	e->stats->table_bytes = e->elements.n * sizeof(union element);
+	e->stats->slabs = e->elements.n_slabs;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * entries - the map `files`: what BPF knows of each file
+ *
+ * A key gets in only when the kernel has confirmed it (requests.h).  What its
+ * entry says, and where tables lie, the hub decides; a new hub is told what
+ * the one before it has left.
+ */
+#ifndef LOADERD_ENTRIES_H
+#define LOADERD_ENTRIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ipc/counters_loader.h"
+#include "loaderd/bpf.h"
+#include "loaderd/hub_link.h"
+#include "loaderd/elements.h"
+
+struct entries {
+	int map_fd;		/* map `files`; borrowed */
+	struct bpf *bpf;
+	struct hub_link *hub;
+	struct loader_stats *stats;
+	struct elements elements;
+	uint32_t tell;		/* slab to tell next; SLABS_MAX: the entries */
+	bool told;		/* all that a former hub has left */
+	bool list_wanted;	/* MSG_LIST came */
+	uint64_t freed_id;	/* of a MSG_FREED that is to be sent; 0: none */
+};
+
+/* 0 and the entry of a key; or -ENOENT. */
+int entries_get(const struct entries *e, const struct file_key *key,
+		struct file_entry *ret);
+
+/* The key was confirmed: give it an entry if it has none, and with FILE_ASK, or
+ * without.  0; or -E2BIG: the map is full. */
+int entries_confirmed(struct entries *e, const struct file_key *key, bool ask);
+
+/* A message of the hub about entries and tables: 0; an enum msg_verdict; or
+ * -errno: then the hub knows no longer what is where, and must be told. */
+int entries_message(struct entries *e, struct msg *m);
+
+/* A hub has connected: tell it, as its socket takes it. */
+void entries_connected(struct entries *e);
+void entries_tell(struct entries *e);
+
+/* Each second, just after all that was in the BPF ring has been forwarded. */
+void entries_tick(struct entries *e);
+
+#endif /* LOADERD_ENTRIES_H */

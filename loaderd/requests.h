@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * requests - from a request for a file to its descriptor at the hub
+ *
+ * A request (from BPF, or from the list of mappings) names a mapping and the
+ * file identity that the kernel saw there.  Unless that identity is known
+ * already: have the opener open it, let the kernel confirm that the descriptor
+ * is that very file, and pass it to the hub.  One mapping is opened at a time,
+ * without asking the hub first: the process may be about to end.
+ *
+ * The hub may also ask for the debug file of a build ID.
+ */
+#ifndef LOADERD_REQUESTS_H
+#define LOADERD_REQUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "loaderd/entries.h"
+#include "loaderd/opener.h"
+
+#define REQUESTS_MAX	1024	/* waiting; the rest is asked for again */
+#define OPENS_MAX	5	/* with the opener: a mapping, and debug files
+				 * of workers, each of which waits for one */
+
+struct request_queue {
+	struct request_file request[REQUESTS_MAX];
+	uint32_t head, n;
+};
+
+struct pending_open {		/* with the opener */
+	uint64_t id;		/* 0: none */
+	uint64_t since_ns;
+	uint32_t exe;		/* whose debug file */
+	struct request_file request;	/* the mapping */
+};
+
+struct requests {
+	struct entries *entries;
+	struct opener *opener;
+	bool ready;		/* the hub may be sent files */
+	struct request_queue asked, listed;	/* requests of samples go first */
+	bool list_more;		/* the list did not fit its queue */
+	bool list_useful;	/* a file went to the hub since it was read */
+	struct pending_open open[OPENS_MAX];	/* [0]: the mapping */
+	uint64_t last_id;
+	uint32_t unanswered;	/* MSG_EXE with the hub */
+};
+
+/* A request came in; listed: from the list of mappings, less urgent. */
+void requests_add(struct requests *rs, const struct request_file *request,
+		   bool listed);
+
+/* The hub has been told all, and is ready for files; or it is gone.  vdso: a
+ * sealed memfd of the vDSO's image, or -1; borrowed. */
+void requests_ready(struct requests *rs, bool ready, int vdso);
+
+/* The hub is done with a file. */
+void requests_answered(struct requests *rs);
+
+/* m: judged by its rule only. */
+void requests_debug_wanted(struct requests *rs, const struct msg_debug_wanted *m);
+
+/* An answer of the opener.  Takes over the descriptor. */
+void requests_opened(struct requests *rs, struct msg *m);
+
+/* The list of mappings was longer than its queue, which is empty now, and the
+ * last one was of use: list them again.  True once each time. */
+bool requests_list_again(struct requests *rs);
+
+/* Nothing is waiting, being opened, or with the hub. */
+bool requests_idle(const struct requests *rs);
+
+/* Deadlines; each second. */
+void requests_tick(struct requests *rs, uint64_t now);
+
+#endif /* LOADERD_REQUESTS_H */

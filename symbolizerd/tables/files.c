@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/tables/files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define BUCKETS		8192u
+#define HEADROOM	16	/* one part in so many is kept free */
+#define FORGET_STEP	64	/* files a second */
+#define MOVE_STEP	16	/* likewise: each is copied by loaderd */
+#define ADOPT_GAP	64	/* numbers that a former hub may have given just
+				 * before its end, and records still carry */
+
+static const struct file_key vdso_key = { .size = 1 };
+
+void files_init(struct file_policy *f, uint64_t seed, const struct tables_out *out,
+		void *ctx)
+{
+	*f = (struct file_policy){ .seed = seed, .out = out, .ctx = ctx,
+			     .n = EXE_FIRST };
+}
+
+void files_fini(struct file_policy *f)
+{
+	for (uint32_t i = 0; i < f->n && i < f->room; i++) {
+		free(f->v[i].table.entries);
+		free(f->v[i].table.rules);
+	}
+	if (f->up)
+		tables_fini(&f->tables);
+	free(f->v);
+	free(f->buckets);
+	files_init(f, f->seed, f->out, f->ctx);
+}
+
+/* --- by key ----------------------------------------------------------------- */
+
+static uint32_t *files_bucket(const struct file_policy *f, const struct file_key *key)
+{
+	uint64_t h = XXH3_64bits_withSeed(key, sizeof(*key), f->seed);
+
+	return &f->buckets[h % BUCKETS];
+}
+
+uint32_t files_find(const struct file_policy *f, const struct file_key *key)
+{
+	uint32_t i = f->buckets ? *files_bucket(f, key) : EXE_NONE;
+
+	while (i != EXE_NONE && memcmp(&f->v[i].key, key, sizeof(*key)))
+		i = f->v[i].next;
+	return i;
+}
+
+const struct known_file *files_get(const struct file_policy *f, uint32_t number)
+{
+	return number < f->n && number < f->room && f->v[number].used ?
+		&f->v[number] : NULL;
+}
+
+static struct known_file *files_at(struct file_policy *f, uint32_t number)
+{
+	return (struct known_file *)files_get(f, number);
+}
+
+static void files_link(struct file_policy *f, uint32_t number)
+{
+	uint32_t *head = files_bucket(f, &f->v[number].key);
+
+	f->v[number].next = *head;
+	*head = number;
+}
+
+static void files_unlink(struct file_policy *f, uint32_t number)
+{
+	uint32_t *at = files_bucket(f, &f->v[number].key);
+
+	while (*at != number)
+		at = &f->v[*at].next;
+	*at = f->v[number].next;
+}
+
+/* --- numbers ---------------------------------------------------------------- */
+
+static int files_grow(struct file_policy *f, uint32_t n)
+{
+	uint32_t room = f->room ? f->room : 256;
+	struct known_file *v;
+
+	if (n > NUMBERS_MAX)
+		return -ENOSPC;
+	while (room < n)
+		room *= 2;
+	if (room == f->room)
+		return 0;
+	v = reallocarray(f->v, room, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	memset(v + f->room, 0, (room - f->room) * sizeof(*v));
+	f->v = v;
+	f->room = room;
+	return 0;
+}
+
+/* To be given again once `after` is freed and idle_s have passed. */
+static void files_number_free(struct file_policy *f, uint32_t number, uint64_t after)
+{
+	f->v[number] = (struct known_file){
+		.used_s = f->now_s, .after = after,
+	};
+	if (number < EXE_FIRST)
+		return;
+	if (f->free_last)
+		f->v[f->free_last].next = number;
+	else
+		f->free_first = number;
+	f->free_last = number;
+}
+
+static uint32_t files_number_again(struct file_policy *f)
+{
+	uint32_t number = f->free_first;
+
+	if (!number || f->v[number].after > f->tables.freed_id ||
+	    (uint64_t)f->v[number].used_s + f->idle_s >= f->now_s)
+		return 0;
+	f->free_first = f->v[number].next;
+	if (!f->free_first)
+		f->free_last = 0;
+	return number;
+}
+
+/* A number for this key, which has none.  Or -errno. */
+static int files_number(struct file_policy *f, const struct file_key *key)
+{
+	uint32_t number = EXE_VDSO;
+	int r;
+
+	if (memcmp(key, &vdso_key, sizeof(*key))) {
+		number = files_number_again(f);
+		r = number ? 0 : files_grow(f, f->n + 1);
+		if (r)
+			return r;
+		if (!number)
+			number = f->n++;
+		f->stats.exes++;
+		f->stats.files++;
+		f->stats.numbers = f->n - EXE_FIRST;
+	}
+	f->v[number] = (struct known_file){
+		.key = *key, .used = true, .used_s = f->now_s,
+	};
+	files_link(f, number);
+	return (int)number;
+}
+
+/* --- what loaderd is told ---------------------------------------------------- */
+
+static struct file_entry files_entry(const struct file_policy *f, uint32_t number)
+{
+	const struct known_file *e = &f->v[number];
+
+	return (struct file_entry){
+		.exe = number, .dir = e->table.dir, .pages = e->table.pages,
+		.state = e->state, .runtime = e->runtime,
+	};
+}
+
+/* The entry as it is now, and ask: FILE_ASK or 0.  Answers what was asked. */
+static void files_say(struct file_policy *f, uint32_t number, uint8_t ask)
+{
+	struct file_entry entry = files_entry(f, number);
+	struct known_file *e = &f->v[number];
+
+	entry.state |= ask;
+	f->out->entry(f->ctx, e->id, &e->key, &entry);
+	e->id = 0;
+}
+
+/* First the key, then the space; the number comes last. */
+static void files_drop(struct file_policy *f, uint32_t number)
+{
+	struct known_file *e = &f->v[number];
+	uint64_t after;
+
+	f->out->drop(f->ctx, e->id, &e->key);
+	f->out->dropped(f->ctx, number);
+	f->stats.tables -= e->table.pages != 0;
+	f->stats.files -= number >= EXE_FIRST;
+	f->waiting -= e->need != 0;
+	after = f->tables.free_id;
+	tables_release(&f->tables, &e->table);
+	if (f->tables.free_id == after)
+		f->ask = true;
+	files_unlink(f, number);
+	files_number_free(f, number, after + 1);
+}
+
+/* --- making room -------------------------------------------------------------- */
+
+static bool files_evict_one(struct file_policy *f, uint32_t except, bool with_table)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = EXE_FIRST; i < f->n; i++) {
+		const struct known_file *e = &f->v[i];
+
+		if (i == except || !e->used ||
+		    (with_table && !e->table.pages) ||
+		    (found && e->used_s >= f->v[found].used_s))
+			continue;
+		found = i;
+	}
+	if (!found)
+		return false;
+	files_drop(f, found);
+	f->stats.evicted++;
+	return true;
+}
+
+bool files_evict(struct file_policy *f)
+{
+	return files_evict_one(f, 0, false);
+}
+
+/* Evict until `need` more bytes will be free when all that is held is. */
+static void files_make_room(struct file_policy *f, uint64_t need, uint32_t except)
+{
+	for (int i = 0; i < FORGET_STEP; i++) {
+		uint64_t n = f->tables.slabs.elements - f->tables.held_elements;
+
+		if (n * sizeof(union element) + need <= f->tables.budget ||
+		    !files_evict_one(f, except, true))
+			return;
+	}
+}
+
+/* So that slabs that are nearly empty become so: out of the last one. */
+static void files_compact(struct file_policy *f)
+{
+	uint32_t last = slabs_spare(&f->tables.slabs), left = MOVE_STEP;
+
+	for (uint32_t i = EXE_VDSO; last && left && i < f->n; i++) {
+		struct known_file *e = files_at(f, i);
+		struct file_entry entry;
+
+		if (!e || !tables_in(&e->table, last))
+			continue;
+		entry = files_entry(f, i);
+		if (tables_move(&f->tables, &e->key, &entry, &e->table, last))
+			return;
+		left--;
+	}
+}
+
+/* There may be room now for some tables that found none. */
+static void files_ask_again(struct file_policy *f)
+{
+	uint64_t used = f->tables.slabs.elements * sizeof(union element);
+	uint64_t room = f->tables.budget > used ? f->tables.budget - used : 0;
+
+	for (uint32_t i = EXE_FIRST; f->waiting && i < f->n; i++) {
+		struct known_file *e = &f->v[i];
+
+		if (!e->need || e->need > room)
+			continue;
+		room -= e->need;
+		e->need = 0;
+		f->waiting--;
+		files_say(f, i, FILE_ASK);
+	}
+}
+
+/* --- the life of a file -------------------------------------------------------- */
+
+int files_exe(struct file_policy *f, const struct msg_exe *m, uint64_t id)
+{
+	int number = (int)files_find(f, &m->key);
+
+	if (number && m->no_room) {	/* loaderd has lost it */
+		files_drop(f, (uint32_t)number);
+		number = 0;
+	}
+	if (!number && !m->no_room)
+		number = files_number(f, &m->key);
+	if (number <= 0) {
+		/* it is asked for again; then there is room for it */
+		f->out->drop(f->ctx, id, &m->key);
+		files_evict_one(f, 0, false);
+		return -ENOSPC;
+	}
+	/* the number at once, so that records carry it; or the answer to a
+	 * question that was asked twice */
+	if (f->v[number].id || !f->v[number].tgid)
+		files_say(f, (uint32_t)number, 0);
+	f->v[number].id = id;
+	f->v[number].tgid = m->tgid;
+	return number;
+}
+
+bool files_has_answer(const struct file_policy *f, uint32_t number)
+{
+	const struct known_file *e = files_get(f, number);
+
+	return e && e->state != FILE_PENDING;
+}
+
+void files_settled(struct file_policy *f, uint32_t number)
+{
+	if (files_get(f, number))
+		files_say(f, number, 0);
+}
+
+void files_later(struct file_policy *f, uint32_t number)
+{
+	if (files_get(f, number))
+		files_say(f, number, FILE_ASK);
+}
+
+void files_no_table(struct file_policy *f, uint32_t number)
+{
+	struct known_file *e = files_at(f, number);
+
+	if (!e)
+		return;
+	if (!e->table.pages)
+		e->state = FILE_BARE;
+	files_say(f, number, 0);
+}
+
+/* -ENOSPC: others make room, and it waits. */
+static void files_wait(struct file_policy *f, uint32_t number, size_t len)
+{
+	struct known_file *e = &f->v[number];
+
+	files_make_room(f, len, number);
+	if (!f->tables.first)	/* no bytes are short, but rules */
+		files_evict_one(f, number, true);
+	f->waiting += !e->need;
+	e->need = (uint32_t)len;
+	files_say(f, number, 0);
+}
+
+void files_table(struct file_policy *f, uint32_t number, const void *data,
+		 size_t len)
+{
+	struct known_file *e = files_at(f, number);
+	struct file_entry entry;
+	int r;
+
+	if (!e)
+		return;
+	if (e->table.pages) {
+		files_say(f, number, 0);
+		return;
+	}
+	entry = files_entry(f, number);
+	r = tables_install(&f->tables, e->id, &e->key, &entry, data, len,
+			   &e->table);
+	if (r == -ENOSPC) {
+		files_wait(f, number, len);
+		return;
+	}
+	f->stats.table_bad += r == -EPROTO;
+	f->stats.table_full += r && r != -EPROTO;
+	f->stats.tables += e->table.pages != 0;
+	e->state = e->table.pages ? FILE_TABLE : FILE_BARE;
+	if (e->table.pages)
+		e->id = 0;	/* MSG_INSTALL was the answer */
+	else
+		files_say(f, number, 0);
+}
+
+bool files_freed(struct file_policy *f, uint64_t id)
+{
+	if (!f->up || !tables_freed(&f->tables, id))
+		return false;
+	files_ask_again(f);
+	return true;
+}
+
+/* --- forgetting ----------------------------------------------------------------- */
+
+void files_used(struct file_policy *f, uint32_t number)
+{
+	struct known_file *e = files_at(f, number);
+
+	if (e)
+		e->used_s = f->now_s;
+}
+
+void files_mapped(struct file_policy *f, const uint64_t *bits)
+{
+	for (uint32_t i = EXE_FIRST; i < f->n; i++)
+		f->v[i].mapped = bits[i / 64] >> (i % 64) & 1;
+	f->sweep = EXE_FIRST;
+}
+
+/* Some a second of those that nobody maps and no sample has used. */
+static void files_sweep(struct file_policy *f)
+{
+	int left = FORGET_STEP;
+
+	for (; left && f->sweep && f->sweep < f->n; f->sweep++) {
+		const struct known_file *e = &f->v[f->sweep];
+
+		if (!e->used || e->mapped || e->id ||
+		    (uint64_t)e->used_s + f->idle_s > f->now_s)
+			continue;
+		files_drop(f, f->sweep);
+		f->stats.forgotten++;
+		left--;
+	}
+	if (f->sweep >= f->n)
+		f->sweep = 0;
+}
+
+void files_tick(struct file_policy *f, uint32_t now_s)
+{
+	f->now_s = now_s;
+	if (!f->up)
+		return;
+	files_make_room(f, f->tables.budget / HEADROOM, 0);
+	files_compact(f);
+	files_sweep(f);
+	if (f->ask)
+		tables_ask(&f->tables);
+	f->ask = false;
+	if (!f->sweep && now_s - f->listed_s >= f->idle_s) {
+		f->listed_s = now_s;
+		f->out->list(f->ctx);
+	}
+}
+
+void files_stats(const struct file_policy *f, struct table_stats *ret)
+{
+	*ret = f->stats;
+	ret->table_rows = f->tables.rows;
+	ret->rules = f->tables.rules.n;
+}
+
+/* --- another connection ---------------------------------------------------------- */
+
+int files_begin(struct file_policy *f, uint64_t budget, uint32_t idle_s,
+		uint32_t now_s)
+{
+	struct table_stats stats = f->stats;
+
+	for (uint32_t i = EXE_VDSO; i < f->n && i < f->room; i++) {
+		if (f->v[i].used)
+			f->out->dropped(f->ctx, i);
+	}
+	files_fini(f);
+	f->stats = (struct table_stats){
+		.exes = stats.exes, .table_bad = stats.table_bad,
+		.table_full = stats.table_full, .evicted = stats.evicted,
+		.forgotten = stats.forgotten,
+	};
+	f->buckets = calloc(BUCKETS, sizeof(*f->buckets));
+	if (!f->buckets || files_grow(f, f->n) ||
+	    tables_init(&f->tables, f->seed, budget, f->out, f->ctx))
+		return -ENOMEM;
+	f->idle_s = idle_s;
+	f->now_s = f->listed_s = now_s;
+	f->up = true;
+	return 0;
+}
+
+bool files_adopt_slab(struct file_policy *f, uint32_t slab, const void *map)
+{
+	return f->up && tables_adopt_slab(&f->tables, slab, map);
+}
+
+/* False: the entry makes no sense, or has no number. */
+static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
+{
+	bool vdso = !memcmp(&m->key, &vdso_key, sizeof(vdso_key));
+	uint8_t state = m->entry.state & (uint8_t)~FILE_ASK;
+	uint32_t number = m->entry.exe;
+	struct known_file *e;
+	bool enough;
+
+	if (vdso != (number == EXE_VDSO) || number == EXE_NONE ||
+	    number >= NUMBERS_MAX || state > FILE_BARE ||
+	    (state == FILE_TABLE) != (m->entry.pages != 0) ||
+	    files_find(f, &m->key) || files_grow(f, number + 1) ||
+	    f->v[number].used)
+		return false;
+	e = &f->v[number];
+	if (state == FILE_TABLE &&
+	    !tables_adopt(&f->tables, &m->entry, &e->table))
+		return false;
+	e->key = m->key;
+	e->used = true;
+	e->used_s = f->now_s;
+	e->state = state;
+	e->runtime = m->entry.runtime;
+	files_link(f, number);
+	if (f->n <= number)
+		f->n = number + 1;
+	f->stats.files += !vdso;
+	f->stats.tables += state == FILE_TABLE;
+	enough = f->out->adopted(f->ctx, number, &e->key) &&
+		 state != FILE_PENDING;
+	/* loaderd sends the vDSO itself */
+	if (!vdso && (!enough || m->entry.state & FILE_ASK))
+		files_say(f, number, enough ? 0 : FILE_ASK);
+	return true;
+}
+
+int files_adopt(struct file_policy *f, const struct msg_entry *v, uint32_t n)
+{
+	if (!f->up)
+		return -EPROTO;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!files_adopt_one(f, &v[i]))
+			f->out->drop(f->ctx, 0, &v[i].key);
+	}
+	tables_adopt_end(&f->tables);
+	if (f->n > EXE_FIRST && !files_grow(f, f->n + ADOPT_GAP))
+		f->n += ADOPT_GAP;
+	for (uint32_t i = EXE_FIRST; i < f->n; i++) {
+		if (!f->v[i].used)
+			files_number_free(f, i, f->tables.free_id + 1);
+	}
+	f->ask = true;
+	f->stats.numbers = f->n - EXE_FIRST;
+	return 0;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * files - which files loaderd knows, under which number, with which table
+ *
+ * loaderd opens a file, lets the kernel confirm what it is, and asks (MSG_EXE).
+ * Here it gets a number, later the table that a worker made of it.  When the
+ * byte budget, the rules, the numbers or loaderd's map run short, the file that
+ * was used least recently is dropped; one that no process maps and no sample
+ * has used is dropped after a while.  First its key goes, then, when loaderd
+ * says that no BPF program reads it any more, its space.  Its number is given
+ * again when no record can carry it any more.
+ */
+#ifndef SYMBOLIZERD_TABLES_FILES_H
+#define SYMBOLIZERD_TABLES_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/message_hub.h"
+#include "symbolizerd/tables/out.h"
+#include "symbolizerd/tables/tables.h"
+
+#define NUMBERS_MAX	(2 * FILES_MAX)	/* numbers of files, some of them resting */
+
+struct known_file {		/* by number */
+	struct file_key key;
+	struct table_ref table;
+	uint64_t id;		/* of the MSG_EXE to be answered; 0: none */
+	uint64_t after;		/* free: id of a MSG_FREED to wait for */
+	uint32_t next;		/* of the same bucket; free: freed next; 0 */
+	uint32_t used_s;	/* last use; free: since when */
+	uint32_t need;		/* bytes of room that its table waits for */
+	uint32_t tgid;		/* a process that ran it; 0: none known */
+	uint8_t state;		/* enum file_state, without FILE_ASK */
+	uint8_t runtime;
+	bool used;		/* the number stands for key */
+	bool mapped;		/* by some process, when last looked */
+};
+
+struct file_policy {
+	struct known_file *v;
+	uint32_t n, room;	/* numbers ever given are below n */
+	uint32_t *buckets;
+	uint32_t free_first, free_last;	/* numbers to give again; 0: none */
+	uint32_t waiting;	/* files with .need */
+	uint32_t idle_s;	/* without use until a file is dropped */
+	uint32_t now_s;		/* at the last tick */
+	uint32_t listed_s;	/* when MSG_LIST was sent last */
+	uint32_t sweep;		/* number to be looked at next; 0: done */
+	bool ask;		/* a number waits for a MSG_FREED */
+	bool up;		/* files_begin() was called */
+	uint64_t seed;
+	struct table_policy tables;
+	struct table_stats stats;
+	const struct tables_out *out;
+	void *ctx;
+};
+
+void files_init(struct file_policy *f, uint64_t seed, const struct tables_out *out,
+		void *ctx);
+void files_fini(struct file_policy *f);
+
+/* A loaderd said hello.  All numbers are void (out->dropped() for each).  0 or
+ * -ENOMEM. */
+int files_begin(struct file_policy *f, uint64_t budget, uint32_t idle_s,
+		uint32_t now_s);
+
+/* What a former hub left: slabs (as tables_adopt_slab()), then all entries. */
+bool files_adopt_slab(struct file_policy *f, uint32_t slab, const void *map);
+int files_adopt(struct file_policy *f, const struct msg_entry *v, uint32_t n);
+
+/*
+ * loaderd asks for a file's table.  Returns its number: one of the four
+ * functions below must follow; or -errno: it is answered already, and the
+ * descriptor is of no use.
+ */
+int files_exe(struct file_policy *f, const struct msg_exe *m, uint64_t id);
+
+/* A worker's table of len bytes. */
+void files_table(struct file_policy *f, uint32_t number, const void *data,
+		 size_t len);
+/* There will be no table; one that is there stays. */
+void files_no_table(struct file_policy *f, uint32_t number);
+/* Nobody can look at it now: it shall be asked for again. */
+void files_later(struct file_policy *f, uint32_t number);
+/* All is known already. */
+void files_settled(struct file_policy *f, uint32_t number);
+
+/* A table, or word that there is none, is here already. */
+bool files_has_answer(const struct file_policy *f, uint32_t number);
+
+/* MSG_FREED; false: an offence. */
+bool files_freed(struct file_policy *f, uint64_t id);
+
+/* A sample used it just now. */
+void files_used(struct file_policy *f, uint32_t number);
+
+/* Answer to out->list(): MAPPED_BYTES of bits. */
+void files_mapped(struct file_policy *f, const uint64_t *bits);
+
+/* Drop the file that was used least recently; false: there is none. */
+bool files_evict(struct file_policy *f);
+
+/* The number of a key, or EXE_NONE; what a number stands for, or NULL. */
+uint32_t files_find(const struct file_policy *f, const struct file_key *key);
+const struct known_file *files_get(const struct file_policy *f, uint32_t number);
+
+/* Each second: forgetting, compaction, and whom to ask again. */
+void files_tick(struct file_policy *f, uint32_t now_s);
+
+void files_stats(const struct file_policy *f, struct table_stats *ret);
+
+#endif /* SYMBOLIZERD_TABLES_FILES_H */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * out - what the policy for tables hands to the rest of the hub
+ *
+ * Messages to loaderd (ipc/message.h), which must arrive in this order, and
+ * word of numbers that end.  id is that of the MSG_EXE answered by this, or 0.
+ */
+#ifndef SYMBOLIZERD_TABLES_OUT_H
+#define SYMBOLIZERD_TABLES_OUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/table.h"
+
+struct tables_out {
+	/* fd is the callee's */
+	void (*install)(void *ctx, uint64_t id, const struct file_key *key,
+			const struct file_entry *entry, uint32_t n_runs,
+			int fd);
+	void (*entry)(void *ctx, uint64_t id, const struct file_key *key,
+		      const struct file_entry *entry);
+	void (*free)(void *ctx, uint64_t id, const struct table_span *spans,
+		     uint32_t n);
+	void (*drop)(void *ctx, uint64_t id, const struct file_key *key);
+	void (*list)(void *ctx);
+
+	/* Not messages: from now on the number stands for this key, by the word
+	 * of a former hub.  True if nothing more is to be learnt of the file. */
+	bool (*adopted)(void *ctx, uint32_t number, const struct file_key *key);
+	/* The number means nothing any more; it is given again later. */
+	void (*dropped)(void *ctx, uint32_t number);
+};
+
+#endif /* SYMBOLIZERD_TABLES_OUT_H */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rules - one number for each distinct unwind rule, shared by all tables
+ *
+ * Numbers are places in slabs 0 and 1.  A rule counts the tables that use it.
+ * With the last of them it loses its place in the hash; its number is given
+ * again when the caller says that no BPF program can still follow it.  Rules
+ * come from foreign files, so the hash is seeded.
+ */
+#ifndef SYMBOLIZERD_TABLES_RULES_H
+#define SYMBOLIZERD_TABLES_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/table.h"
+
+struct rules {
+	struct unwind_rule *v;	/* [RULES_MAX]: what slabs 0 and 1 hold */
+	uint32_t *refs;		/* [RULES_MAX] */
+	uint16_t *hash;		/* number by hash, open addressing; 0: none */
+	uint16_t *free;		/* [RULES_MAX]: below top, to be given again */
+	uint32_t n_free;
+	uint32_t top;		/* numbers ever given are below */
+	uint32_t n;		/* in use, RULE_NONE and RULE_END too */
+	uint64_t seed;
+};
+
+/* 0 or -ENOMEM. */
+int rules_init(struct rules *r, uint64_t seed);
+void rules_fini(struct rules *r);
+
+/* The number of *rule, counted once more; *is_new: it was not in use before.
+ * -ENOSPC when there are RULES_MAX. */
+int rules_get(struct rules *r, const struct unwind_rule *rule, bool *is_new);
+
+/* Count one table less.  True if that was the last: the caller hands the number
+ * to rules_reuse() in time. */
+bool rules_put(struct rules *r, uint32_t n);
+void rules_reuse(struct rules *r, uint32_t n);
+
+/* A former hub gave number n to *rule, and one more table uses it.  Only before
+ * the first rules_get(); rules_adopt_end() ends this. */
+void rules_adopt(struct rules *r, uint32_t n, const struct unwind_rule *rule);
+void rules_adopt_end(struct rules *r);
+
+#endif /* SYMBOLIZERD_TABLES_RULES_H */

@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/tables/tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ipc/sealed.h"
+#include "symbolizerd/tables/worker_table.h"
+
+#define ELEMENT		sizeof(union element)
+
+int tables_init(struct table_policy *t, uint64_t seed, uint64_t budget,
+		const struct tables_out *out, void *ctx)
+{
+	uint64_t limit = RULE_SLABS + 1 + (budget >> 20) * 5 / 4;
+
+	*t = (struct table_policy){ .budget = budget, .out = out, .ctx = ctx };
+	t->slabs.limit = limit < SLABS_MAX ? (uint32_t)limit : SLABS_MAX;
+	return rules_init(&t->rules, seed);
+}
+
+static void held_free(struct held *h)
+{
+	if (!h)
+		return;
+	free(h->spans);
+	free(h->rules);
+	free(h);
+}
+
+void tables_fini(struct table_policy *t)
+{
+	while (t->first) {
+		struct held *h = t->first;
+
+		t->first = h->next;
+		held_free(h);
+	}
+	for (uint32_t i = 0; i < SLABS_MAX; i++) {
+		if (t->copy[i])
+			munmap((void *)t->copy[i], sizeof(*t->copy[i]));
+	}
+	slabs_fini(&t->slabs);
+	rules_fini(&t->rules);
+	*t = (struct table_policy){ 0 };
+}
+
+static void ref_clear(struct table_ref *ref)
+{
+	free(ref->entries);
+	free(ref->rules);
+	*ref = (struct table_ref){ 0 };
+}
+
+static struct table_span ref_dir(const struct table_ref *ref)
+{
+	return (struct table_span){ ref->dir, (ref->pages + 7) / 8 };
+}
+
+static struct table_span ref_page(const struct table_ref *ref, uint32_t page)
+{
+	const struct dir_entry *d = &ref->entries[page];
+
+	return (struct table_span){ d->first, d->n ? page_elements(d) : 0 };
+}
+
+/* --- giving back ---------------------------------------------------------- */
+
+void tables_hold(struct table_policy *t, struct held *h)
+{
+	h->id = ++t->free_id;
+	h->next = NULL;
+	for (uint32_t i = 0; i < h->n_spans; i++)
+		t->held_elements += h->spans[i].n;
+	if (t->first)
+		t->last->next = h;
+	else
+		t->first = h;
+	t->last = h;
+	t->out->free(t->ctx, h->id, h->spans, h->n_spans);
+}
+
+bool tables_hold_span(struct table_policy *t, struct held **h, struct table_span span)
+{
+	struct table_span *last;
+
+	if (*h && (*h)->n_spans) {
+		last = &(*h)->spans[(*h)->n_spans - 1];
+		if (last->pos + last->n == span.pos &&
+		    last->pos >> SLAB_SHIFT == span.pos >> SLAB_SHIFT) {
+			last->n += span.n;
+			return true;
+		}
+	}
+	if (*h && (*h)->n_spans == FREE_SPANS_MAX) {
+		tables_hold(t, *h);
+		*h = NULL;
+	}
+	if (!*h)
+		*h = calloc(1, sizeof(**h));
+	if (*h && !(*h)->spans)
+		(*h)->spans = calloc(FREE_SPANS_MAX, sizeof(*(*h)->spans));
+	if (!*h || !(*h)->spans)
+		return false;
+	(*h)->spans[(*h)->n_spans++] = span;
+	return true;
+}
+
+static void hold_trim(struct held *h)
+{
+	size_t bytes = h->n_spans * sizeof(*h->spans);
+	struct table_span *v = bytes ? realloc(h->spans, bytes) : NULL;
+
+	if (v)
+		h->spans = v;
+}
+
+/* All elements of a table that nothing leads to. */
+static struct held *hold_elements(struct table_policy *t, const struct table_ref *ref)
+{
+	struct held *h = NULL;
+
+	for (uint32_t i = 0; i < ref->pages; i++) {
+		if (ref->entries[i].n)
+			(void)!tables_hold_span(t, &h, ref_page(ref, i));
+	}
+	(void)!tables_hold_span(t, &h, ref_dir(ref));
+	return h;
+}
+
+/* The rules that this table was the last one to use move to ref's start. */
+static uint32_t put_rules(struct table_policy *t, struct table_ref *ref)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < ref->n_rules; i++) {
+		if (rules_put(&t->rules, ref->rules[i]))
+			ref->rules[n++] = ref->rules[i];
+	}
+	ref->n_rules = 0;
+	return n;
+}
+
+void tables_release(struct table_policy *t, struct table_ref *ref)
+{
+	struct held *h;
+
+	if (!ref->pages)
+		return;
+	t->rows -= ref->rows;
+	h = hold_elements(t, ref);
+	if (h) {
+		hold_trim(h);
+		h->n_rules = put_rules(t, ref);
+		h->rules = ref->rules;
+		ref->rules = NULL;
+		tables_hold(t, h);
+	}
+	ref_clear(ref);
+}
+
+void tables_ask(struct table_policy *t)
+{
+	struct held *h = calloc(1, sizeof(*h));
+
+	if (h)
+		tables_hold(t, h);
+}
+
+/* What the oldest MSG_FREE named can be given again. */
+static void tables_let_go(struct table_policy *t)
+{
+	struct held *h = t->first;
+
+	t->first = h->next;
+	for (uint32_t i = 0; i < h->n_spans; i++) {
+		t->held_elements -= h->spans[i].n;
+		slabs_free(&t->slabs, &h->spans[i]);
+	}
+	for (uint32_t i = 0; i < h->n_rules; i++)
+		rules_reuse(&t->rules, h->rules[i]);
+	held_free(h);
+}
+
+bool tables_freed(struct table_policy *t, uint64_t id)
+{
+	if (id <= t->freed_id || id > t->free_id)
+		return false;
+	while (t->first && t->first->id <= id)
+		tables_let_go(t);
+	t->freed_id = id;
+	return true;
+}
+
+/* --- a message in the making ---------------------------------------------- */
+
+struct install {
+	struct table_run *runs;
+	uint32_t n, room;
+	union element *elements;	/* those of the runs that are new */
+	size_t n_elements;
+};
+
+static void install_fini(struct install *in)
+{
+	free(in->runs);
+	free(in->elements);
+}
+
+/* from: as in struct table_run; a new span is n elements that the caller has
+ * put behind those before.  0 or -errno. */
+static int install_run(struct install *in, struct table_span span,
+		       uint32_t from)
+{
+	struct table_run *last = in->n ? &in->runs[in->n - 1] : NULL;
+	uint32_t room = in->room ? in->room * 2 : 64;
+	struct table_run *v;
+
+	if (last && last->pos + last->n == span.pos &&
+	    last->pos >> SLAB_SHIFT == span.pos >> SLAB_SHIFT &&
+	    from == TABLE_RUN_NEW && last->from == TABLE_RUN_NEW) {
+		last->n += span.n;
+		return 0;
+	}
+	if (in->n == INSTALL_RUNS_MAX)
+		return -EFBIG;
+	if (in->n == in->room) {
+		v = reallocarray(in->runs, room, sizeof(*v));
+		if (!v)
+			return -ENOMEM;
+		in->runs = v;
+		in->room = room;
+	}
+	in->runs[in->n++] = (struct table_run){ span.pos, span.n, from, 0 };
+	return 0;
+}
+
+static int install_send(struct table_policy *t, const struct install *in, uint64_t id,
+			const struct file_key *key,
+			const struct file_entry *entry)
+{
+	const struct iovec parts[] = {
+		{ in->runs, in->n * sizeof(*in->runs) },
+		{ in->elements, in->n_elements * ELEMENT },
+	};
+	int fd;
+
+	if (parts[0].iov_len + parts[1].iov_len > INSTALL_BYTES_MAX)
+		return -EFBIG;
+	fd = sealed_make("install", parts, 2);
+	if (fd < 0)
+		return fd;
+	t->out->install(t->ctx, id, key, entry, in->n, fd);
+	return 0;
+}
+
+/* The directory, as it is to be in the slabs: the last run. */
+static int install_dir(struct install *in, const struct table_ref *ref)
+{
+	struct table_span dir = ref_dir(ref);
+
+	memset(&in->elements[in->n_elements], 0, dir.n * ELEMENT);
+	memcpy(&in->elements[in->n_elements], ref->entries,
+	       ref->pages * sizeof(*ref->entries));
+	in->n_elements += dir.n;
+	return install_run(in, dir, TABLE_RUN_NEW);
+}
+
+/* --- installing ----------------------------------------------------------- */
+
+/* Undo: what no BPF program has seen is free at once. */
+static void ref_undo(struct table_policy *t, struct table_ref *ref)
+{
+	struct table_span dir = ref_dir(ref);
+	uint32_t n = put_rules(t, ref);
+
+	for (uint32_t i = 0; i < n; i++)
+		rules_reuse(&t->rules, ref->rules[i]);
+	for (uint32_t i = 0; ref->entries && i < ref->pages; i++) {
+		struct table_span span = ref_page(ref, i);
+
+		if (span.n)
+			slabs_free(&t->slabs, &span);
+	}
+	if (ref->dir)
+		slabs_free(&t->slabs, &dir);
+	ref_clear(ref);
+}
+
+/* Room for directory and pages, of which *from tells n.  0 or -errno. */
+static int take_elements(struct table_policy *t, const struct dir_entry *from,
+			 uint32_t pages, uint32_t below, struct table_ref *ref)
+{
+	struct table_span span;
+	int r;
+
+	ref->entries = calloc(pages, sizeof(*ref->entries));
+	if (!ref->entries)
+		return -ENOMEM;
+	ref->pages = pages;
+	for (uint32_t i = 0; i < pages; i++) {
+		struct dir_entry *d = &ref->entries[i];
+
+		d->rule_before = from[i].rule_before;
+		if (!from[i].n)
+			continue;
+		r = slabs_alloc(&t->slabs, page_elements(&from[i]), below,
+				&span);
+		if (r)
+			return r;
+		d->n = from[i].n;
+		d->first = span.pos;
+		ref->elements += span.n;
+	}
+	r = slabs_alloc(&t->slabs, (pages + 7) / 8, below, &span);
+	if (r)
+		return r;
+	ref->dir = span.pos;
+	ref->elements += span.n;
+	return 0;
+}
+
+/* Whole elements that hold the new rules, in the order of their numbers. */
+static int install_rules(struct table_policy *t, struct install *in,
+			 const uint64_t *is_new)
+{
+	int r = 0;
+
+	for (uint32_t el = 0; el < RULES_MAX / 2 && !r; el++) {
+		union element *to;
+
+		if (!(is_new[el / 64] >> (el % 64) & 1))
+			continue;
+		to = &in->elements[in->n_elements++];
+		to->rule[0] = t->rules.v[2 * el];
+		to->rule[1] = t->rules.v[2 * el + 1];
+		r = install_run(in, (struct table_span){ el, 1 },
+				TABLE_RUN_NEW);
+	}
+	return r;
+}
+
+/* Global numbers; is_new: a bit for each element with a new one.  Returns the
+ * number of these elements or -errno. */
+static int take_rules(struct table_policy *t, const struct worker_table *w,
+		      struct table_ref *ref, uint64_t *is_new)
+{
+	int n_new = 0;
+
+	ref->rules = calloc(w->hdr->n_rules, sizeof(*ref->rules));
+	if (!ref->rules)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < w->hdr->n_rules; i++) {
+		bool fresh = false;
+		int n = i < 2 ? (int)i : rules_get(&t->rules, &w->rules[i],
+						   &fresh);
+		uint64_t bit;
+
+		if (n < 0)
+			return n;
+		ref->rules[ref->n_rules++] = (uint16_t)n;
+		bit = 1ULL << (n / 2 % 64);
+		if (fresh && !(is_new[n / 128] & bit)) {
+			is_new[n / 128] |= bit;
+			n_new++;
+		}
+	}
+	return n_new;
+}
+
+static int install_pages(struct install *in, const struct worker_table *w,
+			 const struct table_ref *ref)
+{
+	int r = 0;
+
+	for (uint32_t p = 0; p < ref->pages && !r; p++) {
+		const struct dir_entry *d = &w->dir[p];
+		union element *to = &in->elements[in->n_elements];
+		struct table_span span = ref_page(ref, p);
+
+		if (!d->n)
+			continue;
+		memcpy(to, &w->elements[d->first], span.n * ELEMENT);
+		to += span.n - d->n;
+		for (uint32_t i = 0; i < d->n * (uint32_t)ELEMENT_ROWS; i++) {
+			struct unwind_row *row = &to[i / ELEMENT_ROWS]
+						  .row[i % ELEMENT_ROWS];
+
+			row->rule = ref->rules[row->rule];
+		}
+		in->n_elements += span.n;
+		r = install_run(in, span, TABLE_RUN_NEW);
+	}
+	return r;
+}
+
+/* 0: it may be tried. */
+static int may_have(const struct table_policy *t, const struct worker_table *w)
+{
+	uint64_t bytes = ((uint64_t)w->hdr->n_elements +
+			  (w->hdr->pages + 7) / 8) * ELEMENT;
+
+	if (w->hdr->n_rules > FILE_RULES_MAX || bytes > t->budget / FILE_PART ||
+	    bytes > INSTALL_BYTES_MAX / 2)
+		return -EFBIG;
+	return t->slabs.elements * ELEMENT + bytes > t->budget ? -ENOSPC : 0;
+}
+
+/* The message, with all that ref was given; then it is sent. */
+static int install_table(struct table_policy *t, uint64_t id,
+			 const struct file_key *key, struct file_entry *entry,
+			 const struct worker_table *w, struct table_ref *ref)
+{
+	uint64_t is_new[RULES_MAX / 128] = { 0 };
+	struct install in = { 0 };
+	int n = take_rules(t, w, ref, is_new), r;
+
+	r = n < 0 ? n : take_elements(t, w->dir, w->hdr->pages, SLABS_MAX, ref);
+	for (uint32_t i = 0; !r && i < ref->pages; i++)
+		ref->entries[i].rule_before =
+			ref->rules[ref->entries[i].rule_before];
+	if (!r) {
+		in.elements = malloc(((size_t)n + ref->elements) * ELEMENT);
+		r = in.elements ? 0 : -ENOMEM;
+	}
+	if (!r)
+		r = install_rules(t, &in, is_new);
+	if (!r)
+		r = install_pages(&in, w, ref);
+	if (!r)
+		r = install_dir(&in, ref);
+	entry->dir = ref->dir;
+	entry->pages = ref->pages;
+	entry->state = FILE_TABLE;
+	if (!r)
+		r = install_send(t, &in, id, key, entry);
+	install_fini(&in);
+	return r;
+}
+
+int tables_install(struct table_policy *t, uint64_t id, const struct file_key *key,
+		   struct file_entry *entry, const void *data, size_t len,
+		   struct table_ref *ret)
+{
+	struct table_ref ref = { 0 };
+	struct file_entry e = *entry;
+	struct worker_table w;
+	int r;
+
+	if (!worker_table_open(&w, data, len))
+		return -EPROTO;
+	if (w.hdr->pages) {
+		r = may_have(t, &w);
+		if (!r)
+			r = install_table(t, id, key, &e, &w, &ref);
+		if (r) {
+			ref_undo(t, &ref);
+			return r;
+		}
+		ref.rows = w.hdr->n_rows;
+		t->rows += ref.rows;
+		*entry = e;
+	}
+	*ret = ref;
+	return 0;
+}
+
+/* --- moving ---------------------------------------------------------------- */
+
+bool tables_in(const struct table_ref *ref, uint32_t slab)
+{
+	if (!ref->pages)
+		return false;
+	for (uint32_t i = 0; i < ref->pages; i++) {
+		if (ref->entries[i].n &&
+		    ref->entries[i].first >> SLAB_SHIFT == slab)
+			return true;
+	}
+	return ref->dir >> SLAB_SHIFT == slab;
+}
+
+static int install_moved(struct install *in, const struct table_ref *from,
+			 const struct table_ref *to)
+{
+	int r;
+
+	in->elements = malloc(ref_dir(to).n * ELEMENT);
+	r = in->elements ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < to->pages && !r; i++) {
+		struct table_span span = ref_page(to, i);
+
+		if (span.n)
+			r = install_run(in, span, from->entries[i].first);
+	}
+	return r ? r : install_dir(in, to);
+}
+
+int tables_move(struct table_policy *t, const struct file_key *key,
+		struct file_entry *entry, struct table_ref *ref,
+		uint32_t below)
+{
+	struct table_ref to = { 0 };
+	struct file_entry e = *entry;
+	struct install in = { 0 };
+	struct held *h;
+	int r;
+
+	/* the copy is there beside the original until this is freed */
+	r = (t->slabs.elements + ref->elements) * ELEMENT > t->budget ?
+		-ENOSPC :
+		take_elements(t, ref->entries, ref->pages, below, &to);
+	if (!r)
+		r = install_moved(&in, ref, &to);
+	e.dir = to.dir;
+	if (!r)
+		r = install_send(t, &in, 0, key, &e);
+	install_fini(&in);
+	if (r) {
+		ref_undo(t, &to);
+		return r;
+	}
+	h = hold_elements(t, ref);
+	if (h) {
+		hold_trim(h);
+		tables_hold(t, h);
+	}
+	free(ref->entries);
+	ref->entries = to.entries;
+	ref->dir = to.dir;
+	*entry = e;
+	return 0;
+}

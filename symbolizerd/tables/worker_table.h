@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * worker_table - judging the table that a worker made
+ *
+ * The form is that of bpf/table.h, "on its way".  A worker read hostile files:
+ * what it sends is foreign too.  What passes here can be numbered, counted and
+ * placed without further checks; whether its rows are true, nobody can say.
+ */
+#ifndef SYMBOLIZERD_TABLES_WORKER_TABLE_H
+#define SYMBOLIZERD_TABLES_WORKER_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/table.h"
+
+struct worker_table {		/* points into the data that was judged */
+	const struct table_hdr *hdr;
+	const struct unwind_rule *rules;
+	const struct dir_entry *dir;
+	const union element *elements;
+};
+
+/* Judge len bytes, aligned to 8, which must outlive *t.  With hdr->pages = 0
+ * the file has no unwind information, and the rest is not set. */
+bool worker_table_open(struct worker_table *t, const void *data, size_t len);
+
+/* All elements of a page: those of its index, then those of its rows. */
+static inline uint32_t page_elements(const struct dir_entry *d)
+{
+	return (d->n + INDEX_FANOUT - 1) / INDEX_FANOUT + d->n;
+}
+
+#endif /* SYMBOLIZERD_TABLES_WORKER_TABLE_H */

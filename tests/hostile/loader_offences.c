@@ -1,0 +1,800 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A hub in an attacker's hand, against the real trifold-loaderd: whatever it
+ * sends, loaderd neither crashes nor hangs, writes nothing where it must not,
+ * and goes on sampling; and every offence is counted.  Needs root.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "ipc/conn.h"
+#include "ipc/sealed.h"
+#include "ipc/message_hub.h"
+#include "ipc/trace_consumer.h"
+#include "tests/unit/harness.h"
+
+#define WAIT_MS		8000	/* for anything that must happen */
+#define LOADER_ID	65533	/* whom loaderd becomes */
+#define OPENER_ID	65532
+#define AT(slab, i)	((uint32_t)(slab) << SLAB_SHIFT | (i))
+#define BUDGET_MIB	1
+#define SLABS_LIMIT	(RULE_SLABS + 1 + BUDGET_MIB * 5 / 4)
+
+static char dir[] = "/tmp/loader.XXXXXX", sock[64];
+static int listener = -1;
+static pid_t loaderd, busy;
+static struct conn conn;
+static struct trace_consumer ring;
+static struct loader_stats stats;	/* the last word */
+static struct msg_entry *known;		/* as told at the connection */
+static uint32_t n_known;
+static uint64_t last_id;
+
+/* --- a hub --------------------------------------------------------------------- */
+
+static void cleanup(void)
+{
+	if (loaderd > 0)
+		kill(loaderd, SIGKILL);
+	if (busy > 0)
+		kill(busy, SIGKILL);
+	unlink(sock);
+	rmdir(dir);
+}
+
+static void listen_here(void)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+	CHECK(mkdtemp(dir) && chmod(dir, 0755) == 0);
+	atexit(cleanup);
+	snprintf(sock, sizeof(sock), "%s/hub", dir);
+	strcpy(addr.sun_path, sock);
+	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	CHECK(bind(listener, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
+	      listen(listener, 4) == 0 && chmod(sock, 0666) == 0);
+}
+
+static void start(void)
+{
+	static char beside[4096];
+	ssize_t n;
+
+	if (geteuid() != 0) {
+		printf("# needs root\n");
+		exit(TEST_SKIP);
+	}
+	n = readlink("/proc/self/exe", beside, sizeof(beside) - 32);
+	CHECK(n > 0);
+	*strrchr(beside, '/') = '\0';
+	*strrchr(beside, '/') = '\0';
+	strcat(beside, "/bin/trifold-loaderd");
+	listen_here();
+	busy = fork();
+	while (busy == 0)
+		;		/* so that there is something to sample */
+	loaderd = fork();
+	if (loaderd == 0) {
+		execl(beside, "trifold-loaderd", "--hub",
+		      sock, "--hub-uid", "0", "--uid", "65533", "--gid",
+		      "65533", "--opener-uid", "65532", "--frequency", "99",
+		      "--table-budget", "1", NULL);
+		_exit(127);
+	}
+}
+
+/* The next message: 0, or as conn_recv().  -ETIMEDOUT: none came. */
+static int next(struct msg *m)
+{
+	uint64_t end = now_ns() + WAIT_MS * NSEC_PER_MSEC;
+	struct pollfd p = { conn.fd, POLLIN, 0 };
+	int r;
+
+	do {
+		poll(&p, 1, 100);
+		r = conn_recv(&conn, m);
+		if (!r && m->hdr.type == MSG_LOADER_STATS)
+			memcpy(&stats, m->buf, sizeof(stats));
+	} while (r == -EAGAIN && now_ns() < end);
+	return r == -EAGAIN ? -ETIMEDOUT : r;
+}
+
+/* Skip to a message of this type; its descriptors are the caller's. */
+static void expect(struct msg *m, unsigned int type)
+{
+	for (;;) {
+		int r = next(m);
+
+		if (r)
+			printf("# waiting for %s: %s\n", msg_type_name(type),
+			       r < 0 ? strerror(-r) : msg_verdict_name(r));
+		CHECK(r == 0);
+		if (m->hdr.type == type)
+			return;
+		msg_close_fds(m);
+	}
+}
+
+static void take_known(void)
+{
+	const void *data;
+	struct msg m;
+	size_t len;
+
+	expect(&m, MSG_KNOWN);
+	n_known = ((struct msg_known *)m.buf)->n;
+	CHECK(sealed_map(m.fds[0], sizeof(*known), SIZE_MAX / 2, &data,
+			 &len) == 0);
+	CHECK(len == (n_known ? n_known : 1) * sizeof(*known));
+	free(known);
+	known = malloc(len);
+	memcpy(known, data, len);
+	munmap((void *)data, len);
+	msg_close_fds(&m);
+}
+
+static void send_now(enum msg_type type, uint64_t id, const void *payload,
+		     size_t a, const void *tail, size_t b, int fd)
+{
+	struct pollfd p = { conn.fd, POLLOUT, 0 };
+	int r;
+
+	do {
+		poll(&p, 1, 100);
+		r = conn_send(&conn, type, id, payload, a, tail, b, &fd, fd >= 0);
+	} while (r == -EAGAIN);
+	/* it may have closed already */
+	CHECK(r == 0 || r == -EPIPE || r == -ECONNRESET);
+}
+
+static void accept_loader(void)
+{
+	struct msg_hello_hub hello = { .record_version = REC_VERSION };
+	struct pollfd p = { listener, POLLIN, 0 };
+	struct msg_hello_loader l;
+	struct msg m;
+
+	CHECK(poll(&p, 1, WAIT_MS) == 1);
+	CHECK(conn_init(&conn, accept(listener, NULL, NULL),
+			PEER_LOADERD) == 0);
+	expect(&m, MSG_HELLO_LOADER);
+	memcpy(&l, m.buf, sizeof(l));
+	CHECK_EQ(l.table_budget, BUDGET_MIB << 20);
+	CHECK(trace_consumer_init(&ring, m.fds[0], m.fds[1],
+				  l.ring_bytes) == 0);
+	msg_close_fds(&m);
+	conn.state = CONN_READY;
+	send_now(MSG_HELLO_HUB, 0, &hello, sizeof(hello), NULL, 0, -1);
+}
+
+static void connect_loader(void)
+{
+	accept_loader();
+	take_known();
+}
+
+static void disconnect(void)
+{
+	conn_close(&conn);
+	trace_consumer_fini(&ring);
+}
+
+/* The ring must be read, or it fills. */
+static uint64_t samples(void)
+{
+	uint64_t n = 0;
+	size_t len;
+
+	for (const struct trace_rec *r; (r = trace_consumer_peek(&ring, &len));
+	     n++)
+		trace_consumer_next(&ring, len);
+	CHECK(len != SIZE_MAX);
+	return n;
+}
+
+/* Two seconds' words: BPF takes samples, and loaderd passes them on. */
+static void goes_on(void)
+{
+	uint64_t taken, forwarded;
+	struct msg m;
+
+	while (conn_recv(&conn, &m) == 0)	/* what is old */
+		msg_close_fds(&m);
+	expect(&m, MSG_LOADER_STATS);
+	samples();
+	taken = stats.bpf[BPF_TAKEN];
+	forwarded = stats.forwarded;
+	expect(&m, MSG_LOADER_STATS);
+	CHECK(stats.bpf[BPF_TAKEN] > taken && stats.forwarded > forwarded);
+	CHECK(samples() > 0);
+	CHECK_EQ(waitpid(loaderd, NULL, WNOHANG), 0);
+}
+
+/* --- what it says ------------------------------------------------------------------ */
+
+static const struct file_key nobody = { .ino = 1, .size = 2, .dev = 3 };
+
+struct install {
+	const struct table_run *run;
+	uint32_t n, n_runs;		/* n_runs: what the message says */
+	uint32_t elements;		/* in the memfd */
+	size_t cut;			/* bytes left out at the end */
+};
+
+static int table_memfd(const struct install *i)
+{
+	size_t len = i->elements * sizeof(union element);
+	void *elements = calloc(1, len ? len : 1);
+	struct iovec parts[] = {
+		{ (void *)i->run, i->n * sizeof(*i->run) },
+		{ elements, len - i->cut },
+	};
+	int fd;
+
+	fd = sealed_make("table", parts, 2);
+	CHECK(fd >= 0);
+	free(elements);
+	return fd;
+}
+
+static void send_install(const struct file_key *key, uint32_t n_runs, int fd)
+{
+	struct msg_install m = { .key = *key, .n_runs = n_runs };
+
+	send_now(MSG_INSTALL, 0, &m, sizeof(m), NULL, 0, fd);
+	close(fd);
+}
+
+static void install(const struct install *i)
+{
+	send_install(&nobody, i->n_runs, table_memfd(i));
+}
+
+static void write_run(uint32_t pos, uint32_t n)
+{
+	struct table_run run = { pos, n, TABLE_RUN_NEW, 0 };
+
+	install(&(struct install){ &run, 1, 1, n < 65536 ? n : 0, 0 });
+}
+
+static uint64_t send_free(const struct table_span *span, uint32_t n, uint32_t said)
+{
+	struct msg_free m = { .n = said };
+
+	send_now(MSG_FREE, ++last_id, &m, sizeof(m), span, n * sizeof(*span),
+		 -1);
+	return last_id;
+}
+
+static uint64_t free_run(uint32_t pos, uint32_t n)
+{
+	return send_free(&(struct table_span){ pos, n }, 1, 1);
+}
+
+/* All that was said before has been handled. */
+static void until_freed(uint64_t id)
+{
+	struct msg m;
+
+	do {
+		expect(&m, MSG_FREED);
+	} while (m.hdr.id < id);
+}
+
+static void settle(void)
+{
+	until_freed(send_free(NULL, 0, 0));
+}
+
+/* --- offences ------------------------------------------------------------------------ */
+
+static void run_out_of_slab(void)
+{
+	write_run(AT(2, SLAB_ELEMENTS - 1), 2);
+}
+
+static void run_beyond_slabs(void)
+{
+	write_run(0xffffffff, 1);
+}
+
+static void run_of_none(void)
+{
+	write_run(AT(2, 9000), 0);
+}
+
+static void run_in_use(void)
+{
+	write_run(AT(2, 100), 4);
+	write_run(AT(2, 103), 1);
+}
+
+static void run_in_grace(void)
+{
+	write_run(AT(2, 200), 4);
+	free_run(AT(2, 200), 4);
+	write_run(AT(2, 201), 1);
+}
+
+static void runs_that_overlap(void)
+{
+	struct table_run run[] = {
+		{ AT(2, 300), 4, TABLE_RUN_NEW, 0 },
+		{ AT(2, 303), 4, TABLE_RUN_NEW, 0 },
+	};
+
+	install(&(struct install){ run, 2, 2, 8, 0 });
+}
+
+static void over_budget(void)
+{
+	struct table_run run[] = {
+		{ AT(2, 0), SLAB_ELEMENTS / 2, TABLE_RUN_NEW, 0 },
+		{ AT(3, 0), SLAB_ELEMENTS / 2 + 1, TABLE_RUN_NEW, 0 },
+	};
+
+	settle();
+	install(&(struct install){ run, 2, 2, SLAB_ELEMENTS + 1, 0 });
+}
+
+static void slab_too_many(void)
+{
+	struct table_run run[SLABS_LIMIT];
+
+	for (uint32_t i = 0; i < SLABS_LIMIT; i++)
+		run[i] = (struct table_run){ AT(2 + i, 400), 1, TABLE_RUN_NEW,
+					     0 };
+	install(&(struct install){ run, SLABS_LIMIT, SLABS_LIMIT, SLABS_LIMIT,
+				   0 });
+}
+
+static void copy_run(uint32_t from)
+{
+	struct table_run run = { AT(2, 500), 2, from, 0 };
+
+	install(&(struct install){ &run, 1, 1, 0, 0 });
+}
+
+static void copy_from_beyond(void)
+{
+	copy_run(AT(2, SLAB_ELEMENTS - 1));
+}
+
+static void copy_from_no_slab(void)
+{
+	copy_run(AT(1000, 0));
+}
+
+/* A small message that means sixteen GiB of work. */
+static void copy_without_end(void)
+{
+	static struct table_run run[INSTALL_RUNS_MAX];
+
+	for (uint32_t i = 0; i < INSTALL_RUNS_MAX; i++)
+		run[i] = (struct table_run){ AT(1, 0), SLAB_ELEMENTS, AT(0, 0),
+					     0 };
+	install(&(struct install){ run, INSTALL_RUNS_MAX, INSTALL_RUNS_MAX, 0,
+				   0 });
+}
+
+static void no_runs(void)
+{
+	install(&(struct install){ NULL, 0, 0, 1, 0 });
+}
+
+/* A run of n, which the message calls n_runs, before so many elements. */
+static void one_run(uint32_t n, uint32_t n_runs, uint32_t elements, size_t cut)
+{
+	struct table_run run = { AT(2, 600), n, TABLE_RUN_NEW, 0 };
+
+	install(&(struct install){ &run, 1, n_runs, elements, cut });
+}
+
+static void runs_without_number(void)
+{
+	one_run(1, 0xffffffff, 1, 0);
+}
+
+static void runs_not_in_memory(void)
+{
+	one_run(1, INSTALL_RUNS_MAX, 1, 0);
+}
+
+static void elements_missing(void)
+{
+	one_run(3, 1, 3, 1);
+}
+
+static void elements_left_over(void)
+{
+	one_run(3, 1, 4, 0);
+}
+
+static void memory_too_large(void)
+{
+	int fd = memfd_create("table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	CHECK(ftruncate(fd, INSTALL_BYTES_MAX + 64) == 0);
+	CHECK(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW |
+		    F_SEAL_SHRINK) == 0);
+	send_install(&nobody, 1, fd);
+}
+
+/* Its length could change while it is read. */
+static void memory_not_sealed(void)
+{
+	int fd = memfd_create("table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	CHECK(ftruncate(fd, 4096) == 0);
+	send_install(&nobody, 1, fd);
+}
+
+static void memory_is_a_pipe(void)
+{
+	int fd[2];
+
+	CHECK(pipe(fd) == 0);
+	close(fd[1]);
+	send_install(&nobody, 1, fd[0]);
+}
+
+static void free_not_in_use(void)
+{
+	free_run(AT(2, 700), 1);
+}
+
+static void free_rules(void)
+{
+	free_run(AT(0, 0), 1);
+}
+
+static void free_out_of_slab(void)
+{
+	write_run(AT(2, SLAB_ELEMENTS - 1), 1);
+	free_run(AT(2, SLAB_ELEMENTS - 1), 2);
+}
+
+static void free_twice(void)
+{
+	write_run(AT(2, 800), 2);
+	free_run(AT(2, 800), 2);
+	free_run(AT(2, 801), 1);
+}
+
+static void free_twice_in_one(void)
+{
+	struct table_span span[] = { { AT(2, 850), 2 }, { AT(2, 850), 2 } };
+
+	write_run(AT(2, 850), 2);
+	send_free(span, 2, 2);
+}
+
+static void free_says_more(void)
+{
+	write_run(AT(2, 900), 2);
+	send_free(&(struct table_span){ AT(2, 900), 2 }, 1, 2);
+}
+
+static void free_says_far_more(void)
+{
+	send_free(&(struct table_span){ AT(2, 900), 2 }, 1, 0xffffffff);
+}
+
+static void free_without_id(void)
+{
+	struct msg_free m = { .n = 0 };
+
+	send_now(MSG_FREE, 0, &m, sizeof(m), NULL, 0, -1);
+}
+
+static void second_hello(void)
+{
+	struct msg_hello_hub hello = { .record_version = REC_VERSION };
+
+	send_now(MSG_HELLO_HUB, 0, &hello, sizeof(hello), NULL, 0, -1);
+}
+
+static void descriptor_missing(void)
+{
+	struct msg_install m = { .n_runs = 1 };
+
+	send_now(MSG_INSTALL, 0, &m, sizeof(m), NULL, 0, -1);
+}
+
+static void descriptor_unasked(void)
+{
+	struct msg_drop m = { nobody };
+
+	send_now(MSG_DROP, 0, &m, sizeof(m), NULL, 0, 0);
+}
+
+static void not_for_loaderd(void)
+{
+	struct msg_job m = { .exe = 1 };
+
+	send_now(MSG_JOB, 0, &m, sizeof(m), NULL, 0, 0);
+}
+
+static void not_from_a_hub(void)
+{
+	send_now(MSG_BYE, 0, NULL, 0, NULL, 0, -1);
+}
+
+static void too_short(void)
+{
+	send_now(MSG_ENTRY, 0, &nobody, sizeof(nobody), NULL, 0, -1);
+}
+
+static void no_message_at_all(void)
+{
+	CHECK(send(conn.fd, "x", 1, MSG_NOSIGNAL) == 1);
+}
+
+static const struct offence {
+	const char *name;
+	void (*commit)(void);
+} offences[] = {
+#define OFFENCE(f)	{ #f, f }
+	OFFENCE(run_out_of_slab), OFFENCE(run_beyond_slabs),
+	OFFENCE(run_of_none), OFFENCE(run_in_use),
+	OFFENCE(run_in_grace), OFFENCE(runs_that_overlap),
+	OFFENCE(over_budget), OFFENCE(slab_too_many),
+	OFFENCE(copy_from_beyond), OFFENCE(copy_from_no_slab),
+	OFFENCE(copy_without_end), OFFENCE(no_runs),
+	OFFENCE(runs_without_number), OFFENCE(runs_not_in_memory),
+	OFFENCE(elements_missing), OFFENCE(elements_left_over),
+	OFFENCE(memory_too_large),
+	OFFENCE(memory_not_sealed), OFFENCE(memory_is_a_pipe),
+	OFFENCE(free_not_in_use), OFFENCE(free_rules),
+	OFFENCE(free_out_of_slab), OFFENCE(free_twice),
+	OFFENCE(free_twice_in_one), OFFENCE(free_says_more),
+	OFFENCE(free_says_far_more), OFFENCE(free_without_id),
+	OFFENCE(second_hello), OFFENCE(descriptor_missing),
+	OFFENCE(descriptor_unasked), OFFENCE(not_for_loaderd),
+	OFFENCE(not_from_a_hub), OFFENCE(too_short),
+	OFFENCE(no_message_at_all),
+};
+#define OFFENCES	(sizeof(offences) / sizeof(offences[0]))
+
+/* --- tests ------------------------------------------------------------------------------- */
+
+static void loader_starts_and_samples(void)
+{
+	start();
+	connect_loader();
+	CHECK_EQ(n_known, 0);
+	goes_on();
+	CHECK_EQ(stats.offences, 0);
+	CHECK_EQ(stats.slabs, 1);
+}
+
+/* What is allowed is not an offence: write, free, and write again. */
+static void loader_takes_what_is_right(void)
+{
+	write_run(AT(2, 0), 3);
+	until_freed(free_run(AT(2, 0), 3));
+	write_run(AT(2, 0), 3);
+	until_freed(free_run(AT(2, 0), 3));
+	write_run(AT(0, 1), 3);		/* rules, at any time */
+	write_run(AT(1, 7), 1);
+	write_run(AT(0, 1), 3);
+	goes_on();
+	CHECK_EQ(stats.offences, 0);
+	CHECK_EQ(stats.table_bytes, 0);
+	CHECK_EQ(stats.slabs, 3);
+	CHECK_EQ(stats.entry_unknown, 5);
+}
+
+static void loader_ends_the_connection_at_every_offence(void)
+{
+	uint64_t bytes;
+	struct msg m;
+	int r;
+
+	for (size_t i = 0; i < OFFENCES; i++) {
+		printf("# %s\n", offences[i].name);
+		offences[i].commit();
+		while ((r = next(&m)) == 0)
+			msg_close_fds(&m);
+		CHECK_EQ(r, -EPIPE);
+		disconnect();
+		connect_loader();
+	}
+	goes_on();
+	CHECK_EQ(stats.offences, OFFENCES);
+	bytes = stats.table_bytes;
+	CHECK(bytes > 0 && bytes <= BUDGET_MIB << 20);
+	CHECK(stats.slabs <= SLABS_LIMIT);
+}
+
+/* What was in use or in grace when a hub ended is told to the next one, which
+ * can free it. */
+static void loader_tells_what_is_in_use(void)
+{
+	uint64_t id = 0;
+	struct msg m;
+
+	disconnect();
+	accept_loader();
+	for (expect(&m, MSG_SLAB);; expect(&m, MSG_SLAB)) {
+		uint32_t slab = ((struct msg_slab *)m.buf)->slab;
+		const struct slab_copy *copy;
+		const void *data;
+		size_t len;
+
+		CHECK(sealed_map(m.fds[0], sizeof(*copy), sizeof(*copy), &data,
+				 &len) == 0);
+		msg_close_fds(&m);
+		copy = data;
+		for (uint32_t i = 0; i < SLAB_ELEMENTS; i++) {
+			if (copy->in_use[i / 64] >> (i % 64) & 1)
+				id = free_run(AT(slab, i), 1);
+		}
+		munmap((void *)data, len);
+		if (slab == 2)
+			break;
+	}
+	CHECK(id);
+	take_known();
+	until_freed(id);
+	goes_on();
+	CHECK_EQ(stats.table_bytes, 0);
+	CHECK_EQ(stats.slabs, 3);
+	CHECK_EQ(stats.offences, OFFENCES);
+}
+
+/* Entries that point anywhere, for all keys there are, and rubbish behind them. */
+static void loader_outlives_any_entry(void)
+{
+	struct msg_entry mad = { .entry = {
+		.exe = 0xffffffff, .dir = 0xffffffff, .pages = 0xffffffff,
+		.state = 0xff, .runtime = 0xff, .pad = 0xffff,
+	} };
+	struct msg_install install = { .n_runs = 1 };
+	static union element rubbish[SLAB_ELEMENTS];
+	struct table_run run = { AT(2, 0), SLAB_ELEMENTS, TABLE_RUN_NEW, 0 };
+	struct iovec parts[] = { { &run, sizeof(run) },
+				 { rubbish, sizeof(rubbish) } };
+	uint32_t x = 1;
+
+	/* first known ones */
+	disconnect();
+	connect_loader();
+	printf("# %u files known\n", n_known);
+	CHECK(n_known > 2);
+	for (uint32_t i = 0; i < n_known; i++) {
+		mad.key = known[i].key;
+		send_now(MSG_ENTRY, 0, &mad, sizeof(mad), NULL, 0, -1);
+	}
+	goes_on();
+	for (size_t i = 0; i < sizeof(rubbish) / 4; i++) {
+		x ^= x << 13, x ^= x >> 17, x ^= x << 5;
+		((uint32_t *)rubbish)[i] = x;
+	}
+	install.entry = (struct file_entry){ .exe = 5, .dir = AT(2, 0),
+					     .pages = 100000,
+					     .state = FILE_TABLE };
+	for (uint32_t i = 0; i < n_known; i++) {
+		int fd;
+
+		install.key = known[i].key;
+		fd = sealed_make("rubbish", parts, 2);
+		send_now(MSG_INSTALL, 0, &install, sizeof(install), NULL, 0, fd);
+		close(fd);
+		/* the same place again, where rules may lie */
+		run.pos = AT(i & 1, 0);
+		parts[1].iov_len = (run.n = SLAB_ELEMENTS) *
+				   sizeof(union element);
+	}
+	goes_on();
+	CHECK_EQ(stats.offences, OFFENCES);
+	for (uint32_t i = 0; i < n_known; i++) {
+		struct msg_drop drop = { known[i].key };
+
+		send_now(MSG_DROP, 0, &drop, sizeof(drop), NULL, 0, -1);
+	}
+	until_freed(free_run(AT(2, 0), SLAB_ELEMENTS));
+	goes_on();
+}
+
+/* Faster than they can be answered, and no answer is read meanwhile. */
+static void loader_outlives_floods(void)
+{
+	struct msg_debug_wanted wanted = { .build_id_len = 0xffffffff };
+	struct msg_entry entry = { .key = nobody };
+	struct msg_free none = { .n = 0 };
+	uint64_t unknown = stats.entry_unknown;
+
+	for (int i = 0; i < 50000; i++) {
+		send_now(MSG_ENTRY, 0, &entry, sizeof(entry), NULL, 0, -1);
+		if (i % 10 == 0)
+			send_now(MSG_LIST, 0, NULL, 0, NULL, 0, -1);
+		if (i % 10 == 1)
+			send_now(MSG_FREE, ++last_id, &none, sizeof(none),
+				 NULL, 0, -1);
+		if (i % 10 == 2) {
+			wanted.build_id_len = i & 1 ? 20 : i;
+			wanted.tgid = i;
+			send_now(MSG_DEBUG_WANTED, 0, &wanted, sizeof(wanted),
+				 NULL, 0, -1);
+		}
+	}
+	until_freed(last_id);
+	goes_on();
+	CHECK_EQ(stats.entry_unknown, unknown + 50000);
+	CHECK_EQ(stats.offences, OFFENCES);
+}
+
+/* Nothing is read for a while: samples are lost and counted, nothing else. */
+static void loader_outlives_a_hub_that_reads_nothing(void)
+{
+	struct msg m;
+
+	for (int i = 0; i < 3; i++)
+		send_now(MSG_LIST, 0, NULL, 0, NULL, 0, -1);
+	poll(NULL, 0, 3000);
+	while (next(&m) == 0 && m.hdr.type != MSG_MAPPED)
+		msg_close_fds(&m);
+	CHECK_EQ(m.hdr.type, MSG_MAPPED);
+	msg_close_fds(&m);
+	goes_on();
+	CHECK_EQ(stats.offences, OFFENCES);
+	CHECK_EQ(stats.bpf[BPF_TAKEN], stats.bpf[BPF_SENT] +
+				       stats.bpf[BPF_RING_FULL]);
+	CHECK(stats.drained >= stats.forwarded);
+}
+
+static void loader_ends_in_order(void)
+{
+	struct msg m;
+	int status;
+
+	kill(loaderd, SIGTERM);
+	expect(&m, MSG_BYE);
+	disconnect();
+	CHECK(waitpid(loaderd, &status, 0) == loaderd);
+	loaderd = 0;
+	CHECK_EQ(status, 0);
+	kill(busy, SIGKILL);
+	waitpid(busy, NULL, 0);
+	busy = 0;
+}
+
+/* One loaderd lives through all of it; a check that fails ends the program. */
+int main(void)
+{
+	static const struct {
+		const char *name;
+		void (*fn)(void);
+	} steps[] = {
+#define STEP(f)	{ #f, f }
+		STEP(loader_starts_and_samples),
+		STEP(loader_takes_what_is_right),
+		STEP(loader_ends_the_connection_at_every_offence),
+		STEP(loader_tells_what_is_in_use),
+		STEP(loader_outlives_any_entry),
+		STEP(loader_outlives_floods),
+		STEP(loader_outlives_a_hub_that_reads_nothing),
+		STEP(loader_ends_in_order),
+	};
+	unsigned int n = sizeof(steps) / sizeof(steps[0]);
+
+	setbuf(stdout, NULL);
+	printf("1..%u\n", n);
+	for (unsigned int i = 0; i < n; i++) {
+		steps[i].fn();
+		printf("ok %u - %s\n", i + 1, steps[i].name);
+	}
+	return 0;
+}

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Which files keep their tables: against a loaderd that enforces its contract.
+ */
+#include "tests/unit/fake_slabs.h"
+
+#include <errno.h>
+
+#include "common/clock.h"
+
+#define IDLE_S	5
+
+static struct file_policy files;
+static uint32_t now_s = 1000;
+static uint64_t exe_id;
+
+static void setup(uint64_t budget, uint32_t room)
+{
+	fake_begin(budget, room);
+	files_init(&files, 42, &fake_out, NULL);
+	CHECK_EQ(files_begin(&files, budget, IDLE_S, now_s), 0);
+	CHECK_EQ(files_adopt(&files, NULL, 0), 0);
+}
+
+/* --- what happens ------------------------------------------------------------- */
+
+static struct file_key key_of(uint64_t ino)
+{
+	return (struct file_key){ .ino = ino, .size = 2 };
+}
+
+static const struct file_entry *entry_of(uint64_t ino)
+{
+	struct file_key key = key_of(ino);
+	const struct msg_entry *e = fake_find(&key);
+
+	return e ? &e->entry : NULL;
+}
+
+static bool is(uint64_t ino, unsigned int state)
+{
+	return entry_of(ino) && entry_of(ino)->state == state;
+}
+
+/* loaderd opened it: EXE_NONE if the hub does not want it now. */
+static uint32_t meet(uint64_t ino)
+{
+	struct msg_exe m = { .key = key_of(ino), .tgid = 7 };
+	int number;
+
+	if (!fake_find(&m.key)) {
+		m.no_room = fake.n == fake.room;
+		if (!m.no_room)
+			fake.known[fake.n++].key = m.key;
+	}
+	number = files_exe(&files, &m, ++exe_id);
+	if (number < 0) {
+		CHECK_EQ(number, -ENOSPC);
+		CHECK_EQ(fake.answered, exe_id);
+		return EXE_NONE;
+	}
+	CHECK(fake.answered < exe_id);
+	CHECK_EQ(entry_of(ino)->exe, (uint32_t)number);
+	return (uint32_t)number;
+}
+
+/* The table of one page with n elements of rows; cfa_off tells it apart. */
+static void answer(uint32_t number, uint32_t n, int32_t cfa_off)
+{
+	uint32_t all = n + (n + INDEX_FANOUT - 1) / INDEX_FANOUT;
+	size_t len = sizeof(struct table_hdr) + 3 * sizeof(struct unwind_rule) +
+		     (1 + all) * sizeof(union element);
+	uint8_t *p = calloc(1, len);
+	struct table_hdr *h = (void *)p;
+	struct unwind_rule *r = (void *)(h + 1);
+	struct dir_entry *d = (void *)(r + 3);
+
+	*h = (struct table_hdr){ .magic = TABLE_MAGIC, .n_rules = 3, .pages = 1,
+				 .n_elements = all,
+				 .n_rows = n * ELEMENT_ROWS };
+	r[RULE_END].cfa = CFA_END;
+	r[2] = (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = cfa_off };
+	d->n = (uint16_t)n;
+	for (uint32_t i = (all - n) * ELEMENT_ROWS; i < all * ELEMENT_ROWS; i++)
+		((struct unwind_row *)(d + 8))[i].rule = 2;
+	files_table(&files, number, p, len);
+	free(p);
+}
+
+static uint32_t learn(uint64_t ino, uint32_t n)
+{
+	uint32_t number = meet(ino);
+
+	if (number)
+		answer(number, n, (int32_t)ino * 8);
+	CHECK_EQ(fake.answered, exe_id);
+	return number;
+}
+
+static void use(uint64_t ino, uint32_t at_s)
+{
+	struct known_file *e = &files.v[entry_of(ino)->exe];
+
+	files_used(&files, entry_of(ino)->exe);
+	CHECK_EQ(e->used_s, files.now_s);
+	e->used_s = at_s;
+}
+
+static void grace(void)
+{
+	uint64_t id = fake_grace_ends();
+
+	CHECK(!id || files_freed(&files, id));
+}
+
+/* A second goes by; loaderd answers. */
+static void second(void)
+{
+	files_tick(&files, ++now_s);
+	grace();
+}
+
+static void mapped(const uint64_t *inos, uint32_t n)
+{
+	uint64_t *bits = calloc(1, MAPPED_BYTES);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t exe = entry_of(inos[i])->exe;
+
+		bits[exe / 64] |= 1ULL << (exe % 64);
+	}
+	files_mapped(&files, bits);
+	free(bits);
+}
+
+static struct table_stats stats(void)
+{
+	struct table_stats s;
+
+	files_stats(&files, &s);
+	return s;
+}
+
+/* --- tests -------------------------------------------------------------------- */
+
+TEST(files_learn_a_table)
+{
+	uint32_t exe;
+
+	setup(1 << 20, 24);
+	exe = meet(7);
+	CHECK(is(7, FILE_PENDING));
+	CHECK(!files_has_answer(&files, exe));
+	answer(exe, 3, 8);
+	CHECK(is(7, FILE_TABLE));
+	CHECK_EQ(entry_of(7)->pages, 1);
+	CHECK_EQ(fake.answered, exe_id);
+	CHECK(files_has_answer(&files, exe));
+	CHECK_EQ(stats().files, 1);
+	CHECK_EQ(stats().tables, 1);
+	CHECK_EQ(stats().rules, 3);
+	/* asked again: the table that is there stays the one */
+	CHECK_EQ(meet(7), exe);
+	CHECK(is(7, FILE_TABLE));
+	answer(exe, 9, 16);
+	CHECK_EQ(fake.answered, exe_id);
+	CHECK_EQ(fake.installs, 1);
+	CHECK_EQ(stats().rules, 3);
+	files_fini(&files);
+}
+
+TEST(files_without_a_table)
+{
+	setup(1 << 20, 24);
+	files_no_table(&files, meet(1));
+	CHECK(is(1, FILE_BARE));
+	files_later(&files, meet(2));
+	CHECK(is(2, FILE_PENDING | FILE_ASK));
+	CHECK_EQ(fake.answered, exe_id);
+	files_table(&files, meet(3), "junk", 4);
+	CHECK(is(3, FILE_BARE));
+	CHECK_EQ(stats().table_bad, 1);
+	CHECK_EQ(fake.answered, exe_id);
+	/* one that nobody knows any more */
+	files_no_table(&files, 99);
+	files_later(&files, 99);
+	files_table(&files, 99, "junk", 4);
+	files_used(&files, 99);
+	files_fini(&files);
+}
+
+TEST(files_give_the_vdso_its_number)
+{
+	struct msg_exe m = { .key = { .size = 1 } };
+
+	setup(1 << 20, 24);
+	fake.known[fake.n++].key = m.key;
+	CHECK_EQ(files_exe(&files, &m, ++exe_id), EXE_VDSO);
+	answer(EXE_VDSO, 2, 8);
+	CHECK_EQ(fake_find(&m.key)->entry.exe, EXE_VDSO);
+	CHECK_EQ(learn(2, 2), EXE_FIRST);
+	CHECK_EQ(stats().files, 1);
+	files_fini(&files);
+}
+
+TEST(files_unmapped_and_unused_are_forgotten)
+{
+	const uint64_t two = 2;
+
+	setup(1 << 20, 24);
+	for (uint64_t ino = 1; ino <= 4; ino++)
+		learn(ino, 2);
+	while (!fake.lists)
+		second();
+	CHECK_EQ(now_s, 1000 + IDLE_S);
+	use(3, now_s);
+	mapped(&two, 1);
+	files_tick(&files, ++now_s);
+	CHECK_EQ(stats().files, 2);
+	CHECK_EQ(stats().forgotten, 2);
+	CHECK_EQ(fake.n_dropped, 2);
+	CHECK(!entry_of(1) && entry_of(2) && entry_of(3) && !entry_of(4));
+	/* their space stays until no sample can be at it */
+	CHECK_EQ(fake.elements, 4 * 4);
+	CHECK_EQ(stats().rules, 2 + 2);
+	grace();
+	CHECK_EQ(files.tables.slabs.elements, 2 * 4);
+	CHECK_EQ(stats().tables, 2);
+	now_s += IDLE_S;
+	mapped(NULL, 0);
+	second();
+	second();
+	CHECK_EQ(stats().files, 0);
+	CHECK_EQ(files.tables.slabs.elements, 0);
+	CHECK_EQ(stats().rules, 2);
+	CHECK_EQ(stats().table_rows, 0);
+	files_fini(&files);
+}
+
+/* A file with a worker is not forgotten. */
+TEST(files_wait_for_their_answer)
+{
+	uint32_t exe;
+
+	setup(1 << 20, 24);
+	exe = meet(1);
+	now_s += 2 * IDLE_S;
+	mapped(NULL, 0);
+	second();
+	CHECK(entry_of(1));
+	answer(exe, 2, 8);
+	CHECK(is(1, FILE_TABLE));
+	files_fini(&files);
+}
+
+TEST(files_give_numbers_again_late)
+{
+	uint32_t a, b;
+
+	setup(1 << 20, 24);
+	a = learn(1, 2);
+	b = learn(2, 2);
+	CHECK(a != b);
+	now_s += IDLE_S;
+	mapped(NULL, 0);
+	files_tick(&files, ++now_s);
+	CHECK_EQ(stats().files, 0);
+	CHECK_EQ(learn(3, 2), b + 1);
+	use(3, now_s + 1000);
+	now_s += 2 * IDLE_S;
+	files_tick(&files, now_s);
+	/* records may still carry it, says loaderd by its silence */
+	CHECK_EQ(learn(4, 2), b + 2);
+	grace();
+	CHECK_EQ(learn(5, 2), a);
+	CHECK_EQ(learn(6, 2), b);
+	CHECK_EQ(learn(7, 2), b + 3);
+	CHECK_EQ(stats().exes, 7);
+	CHECK_EQ(stats().numbers, 5);
+	files_fini(&files);
+}
+
+/* One without a table has nothing to free: its number still waits. */
+TEST(files_ask_when_a_number_is_free)
+{
+	setup(1 << 20, 24);
+	grace();
+	files_tick(&files, ++now_s);	/* asks, since there is a new loaderd */
+	grace();
+	files_no_table(&files, meet(1));
+	now_s += IDLE_S;
+	mapped(NULL, 0);
+	files_tick(&files, ++now_s);
+	CHECK(!entry_of(1));
+	now_s += 2 * IDLE_S;
+	files_tick(&files, now_s);
+	CHECK_EQ(meet(2), EXE_FIRST + 1);
+	grace();
+	CHECK_EQ(meet(3), EXE_FIRST);
+	files_fini(&files);
+}
+
+/* Room for 128 KiB of elements, one part in sixteen kept free. */
+TEST(files_evict_the_least_used_one_at_a_time)
+{
+	uint32_t n = 0;
+
+	setup(128 << 10, 24);
+	while (files.tables.slabs.elements * 64 + 156 * 64 <= 128 << 10)
+		learn(++n, 150);
+	CHECK(n > 10);
+	for (uint64_t ino = 1; ino <= n; ino++)
+		use(ino, now_s - (ino == 5 ? 100 : ino == 3 ? 50 : 0));
+	files_tick(&files, now_s);
+	CHECK_EQ(stats().evicted, 1);
+	CHECK(!entry_of(5) && entry_of(3));
+	files_tick(&files, now_s);
+	CHECK_EQ(stats().evicted, 1);
+	grace();
+	CHECK_EQ(stats().tables, n - 1);
+	learn(++n, 150);
+	files_tick(&files, now_s);
+	CHECK_EQ(stats().evicted, 2);
+	CHECK(!entry_of(3));
+	CHECK_EQ(stats().table_full, 0);
+	files_fini(&files);
+}
+
+/* Without headroom: one goes, and the new one is asked for again. */
+TEST(files_make_room_for_what_does_not_fit)
+{
+	uint32_t exe;
+
+	setup(39 << 10, 24);
+	learn(1, 280);
+	CHECK(is(1, FILE_TABLE));
+	learn(2, 280);
+	CHECK(is(2, FILE_TABLE));
+	exe = learn(3, 290);
+	CHECK(!entry_of(1));
+	CHECK(is(3, FILE_PENDING));
+	files_tick(&files, now_s);	/* no room yet: not worth a try */
+	CHECK(is(3, FILE_PENDING));
+	grace();
+	CHECK(is(3, FILE_PENDING | FILE_ASK));
+	CHECK_EQ(learn(3, 290), exe);
+	CHECK(is(3, FILE_TABLE));
+	/* more than one file may have drives nobody out */
+	learn(4, 400);
+	CHECK(is(4, FILE_BARE));
+	CHECK(is(3, FILE_TABLE));
+	CHECK_EQ(stats().table_full, 1);
+	files_fini(&files);
+}
+
+/* More at once than fits: who waits drives nobody else out. */
+TEST(files_in_a_burst_evict_what_is_needed)
+{
+	uint32_t n = 0;
+
+	setup(64 << 10, 64);
+	while (files.tables.slabs.elements * 64 + 60 * 64 <= 64 << 10)
+		learn(++n, 50);
+	CHECK(n > 10);
+	for (uint64_t i = 0; i < 3; i++)
+		learn(200 + i, 50);
+	CHECK_EQ(stats().evicted, 1);
+	second();
+	learn(200, 50);
+	CHECK(is(200, FILE_TABLE));
+	CHECK(stats().evicted <= 3);	/* and the headroom */
+	files_fini(&files);
+}
+
+/* Each with rules of its own that fill all numbers: the oldest goes. */
+TEST(files_evict_when_rules_run_short)
+{
+	uint32_t n_rules = FILE_RULES_MAX;
+	size_t rules = n_rules * sizeof(struct unwind_rule);
+	size_t len = sizeof(struct table_hdr) + rules + 64;
+	uint8_t *p = calloc(1, len);
+	struct unwind_rule *r = (void *)(p + sizeof(struct table_hdr));
+
+	setup(16 << 20, 24);
+	for (uint32_t ino = 1; ino <= 5; ino++) {
+		*(struct table_hdr *)p = (struct table_hdr){
+			.magic = TABLE_MAGIC, .n_rules = n_rules, .pages = 1,
+		};
+		memset(r, 0, rules);
+		r[RULE_END].cfa = CFA_END;
+		for (uint32_t i = 2; i < n_rules; i++)
+			r[i] = (struct unwind_rule){
+				.cfa = CFA_SP, .aux = (int32_t)ino,
+				.cfa_off = (int32_t)i,
+			};
+		files_table(&files, meet(ino), p, len);
+		now_s++;
+		files.now_s = now_s;
+	}
+	/* four have all but eight of the numbers */
+	CHECK(!entry_of(1));
+	CHECK(is(4, FILE_TABLE) && is(5, FILE_PENDING));
+	grace();
+	CHECK(is(5, FILE_PENDING | FILE_ASK));
+	files_table(&files, meet(5), p, len);
+	CHECK(is(5, FILE_TABLE));
+	free(p);
+	files_fini(&files);
+}
+
+TEST(files_full_map_drops_the_least_used)
+{
+	setup(1 << 20, 24);
+	for (uint64_t ino = 1; ino <= 24; ino++) {
+		learn(ino, 1);
+		use(ino, now_s - (ino == 9 ? 9 : 0));
+	}
+	CHECK_EQ(meet(100), EXE_NONE);
+	CHECK(!entry_of(9));
+	CHECK_EQ(stats().files, 23);
+	CHECK(learn(100, 1) != EXE_NONE);
+	CHECK(is(100, FILE_TABLE));
+	CHECK_EQ(stats().files, 24);
+	files_fini(&files);
+}
+
+/* More files than loaderd's map has room for, and than there are numbers: each
+ * new one finds its place, at the second try. */
+TEST(files_never_run_out_of_numbers)
+{
+	setup(1 << 20, 1024);
+	for (uint64_t ino = 1; ino <= NUMBERS_MAX + 5000; ino++) {
+		uint32_t exe = meet(ino);
+
+		if (!exe)
+			exe = meet(ino);
+		CHECK(exe);
+		files_no_table(&files, exe);
+		fake.n_dropped = 0;
+		if (ino % 1000 == 0) {
+			now_s += 2 * IDLE_S;
+			second();
+		}
+	}
+	CHECK(stats().files <= 1024);
+	CHECK(stats().numbers <= NUMBERS_MAX);
+	files_fini(&files);
+}
+
+/* Many lives: numbers, space and rules stay bounded. */
+TEST(files_come_and_go)
+{
+	uint64_t seed = 88172645463325252ULL;
+
+	setup(256 << 10, FAKE_KEYS);
+	for (uint64_t ino = 1; ino <= 2000; ino++) {
+		seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+		learn(ino, 1 + seed % 250);
+		fake.n_dropped = 0;
+		second();
+		if (fake.lists) {
+			mapped(NULL, 0);
+			fake.lists = 0;
+		}
+	}
+	for (int i = 0; i < 3 * IDLE_S; i++) {
+		mapped(NULL, 0);
+		second();
+	}
+	CHECK_EQ(stats().files, 0);
+	CHECK_EQ(stats().tables, 0);
+	CHECK_EQ(files.tables.slabs.elements, 0);
+	CHECK_EQ(fake.elements, 0);
+	CHECK_EQ(stats().rules, 2);
+	CHECK_EQ(stats().exes, 2000);
+	CHECK(stats().numbers < 100);
+	files_fini(&files);
+}
+
+/* --- another hub ---------------------------------------------------------------- */
+
+static struct msg_entry before[FAKE_KEYS];
+
+static void restart(void)
+{
+	uint32_t n = fake.n;
+
+	files_fini(&files);
+	fake.last_free = fake.freed = 0;
+	files_init(&files, 99, &fake_out, NULL);
+	CHECK_EQ(files_begin(&files, fake.budget, IDLE_S, now_s), 0);
+	for (uint32_t i = 0; i < SLABS_MAX; i++) {
+		struct slab_copy *c = fake_copy(i);
+
+		if (c)
+			CHECK(files_adopt_slab(&files, i, c));
+	}
+	memcpy(before, fake.known, n * sizeof(*before));
+	CHECK_EQ(files_adopt(&files, before, n), 0);
+}
+
+TEST(files_survive_their_hub)
+{
+	uint32_t a, b, c, installs;
+
+	setup(1 << 20, 24);
+	a = learn(1, 20);
+	b = learn(2, 30);
+	files_no_table(&files, meet(3));
+	c = meet(4);
+	installs = fake.installs;
+	restart();
+	/* numbers and tables stay; the symbols shall be read again */
+	CHECK(is(1, FILE_TABLE | FILE_ASK) && is(2, FILE_TABLE | FILE_ASK));
+	CHECK(is(3, FILE_BARE | FILE_ASK) && is(4, FILE_PENDING | FILE_ASK));
+	CHECK_EQ(stats().files, 4);
+	CHECK_EQ(stats().tables, 2);
+	CHECK_EQ(stats().rules, 4);
+	CHECK_EQ(files.tables.slabs.elements, fake.elements);
+	CHECK_EQ(learn(1, 20), a);
+	CHECK_EQ(meet(2), b);
+	files_settled(&files, b);
+	CHECK(is(2, FILE_TABLE));
+	CHECK_EQ(fake.installs, installs);
+	CHECK_EQ(learn(4, 40), c);
+	CHECK(is(4, FILE_TABLE));
+	/* not a number that the former hub may just have given */
+	CHECK(learn(5, 2) > c + 1);
+	files_fini(&files);
+}
+
+TEST(files_of_the_same_hub_need_no_second_look)
+{
+	setup(1 << 20, 24);
+	learn(1, 20);
+	meet(2);
+	fake.settled = true;
+	restart();
+	CHECK(is(1, FILE_TABLE));
+	CHECK(is(2, FILE_PENDING | FILE_ASK));
+	files_fini(&files);
+}
+
+/* Entries that lie: dropped, each alone. */
+TEST(files_adopt_nothing_senseless)
+{
+	static const struct file_entry bad[] = {
+		{ .exe = EXE_NONE },
+		{ .exe = EXE_VDSO },
+		{ .exe = NUMBERS_MAX },
+		{ .exe = UINT32_MAX },
+		{ .exe = EXE_FIRST, .state = FILE_BARE },	/* is another's */
+		{ .exe = 50, .state = 3 },
+		{ .exe = 51, .state = FILE_TABLE },
+		{ .exe = 52, .state = FILE_BARE, .pages = 1 },
+		{ .exe = 53, .state = FILE_TABLE, .pages = 1, .dir = 0 },
+		{ .exe = 54, .state = FILE_TABLE, .pages = UINT32_MAX },
+		{ .exe = 55, .state = FILE_TABLE, .pages = 1,
+		  .dir = UINT32_MAX },
+	};
+
+	setup(1 << 20, 24);
+	learn(1, 20);
+	for (uint64_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		fake.known[fake.n++] = (struct msg_entry){ key_of(100 + i),
+							   bad[i] };
+	restart();
+	CHECK_EQ(stats().files, 1);
+	CHECK(is(1, FILE_TABLE | FILE_ASK));
+	CHECK_EQ(fake.n, 1);
+	CHECK_EQ(files.tables.slabs.elements, fake.elements);
+	files_fini(&files);
+}

@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From a request to a file at the hub, with a real map `files`, beside a
+ * make-believe opener and hub.  Needs root.
+ */
+#include "loaderd/requests.h"
+#include "tests/unit/harness.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "ipc/sealed.h"
+
+#define FILES	24		/* room in the map */
+
+/* --- the others ----------------------------------------------------------------- */
+
+static struct requests requests;
+static struct entries entries;
+static struct loader_stats stats;
+static struct opener opener;
+static struct hub_link hub;
+static struct bpf bpf;
+
+static struct request_file asked;	/* of the opener */
+static uint64_t asked_id, killed;
+static struct msg_open_debug asked_debug;
+static struct file_key really;		/* what the kernel sees */
+static bool really_else;
+static int hub_error;			/* of hub_link_send() */
+static uint32_t hub_has[64];		/* messages, by type */
+static struct msg_exe exe;		/* the last ones */
+static uint64_t exe_id, freed_id;
+static uint32_t debug_exe;
+static struct request_file mapped[8];
+static uint32_t n_mapped;
+static uint64_t bits[MAPPED_BYTES / 8];
+static struct msg_entry known[FILES];
+static uint32_t n_known;
+
+int opener_ask(struct opener *o, uint64_t id, const struct request_file *need)
+{
+	(void)o;
+	asked = *need;
+	asked_id = id;
+	return 0;
+}
+
+int opener_ask_debug(struct opener *o, uint64_t id,
+		     const struct msg_open_debug *q)
+{
+	(void)o;
+	asked_debug = *q;
+	asked_id = id;
+	return 0;
+}
+
+void opener_kill(struct opener *o)
+{
+	(void)o;
+	killed++;
+}
+
+int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
+{
+	(void)b, (void)addr;
+	*ret = really_else ? really : asked.key;
+	return 0;
+}
+
+int bpf_list(struct bpf *b, uint32_t tgid,
+	     void (*fn)(void *ctx, const struct request_file *n), void *ctx)
+{
+	(void)b, (void)tgid;
+	for (uint32_t i = 0; i < n_mapped; i++)
+		fn(ctx, &mapped[i]);
+	return 0;
+}
+
+bool hub_link_up(const struct hub_link *h)
+{
+	(void)h;
+	return true;
+}
+
+static void read_sealed(int fd, void *to, size_t size)
+{
+	const void *data;
+	size_t len;
+
+	CHECK_EQ(sealed_map(fd, 1, size, &data, &len), 0);
+	memcpy(to, data, len);
+	munmap((void *)data, len);
+}
+
+int hub_link_send(struct hub_link *h, enum msg_type type, uint64_t id,
+		  const void *payload, size_t a, const void *tail, size_t b,
+		  int fd)
+{
+	(void)h, (void)a, (void)tail, (void)b;
+	if (hub_error)
+		return hub_error;
+	hub_has[type]++;
+	if (type == MSG_EXE) {
+		memcpy(&exe, payload, sizeof(exe));
+		exe_id = id;
+		CHECK(fd >= 0);
+	} else if (type == MSG_FREED) {
+		freed_id = id;
+	} else if (type == MSG_DEBUG_FILE || type == MSG_DEBUG_NONE) {
+		debug_exe = ((const struct msg_debug *)payload)->exe;
+		CHECK_EQ(fd >= 0, type == MSG_DEBUG_FILE);
+	} else if (type == MSG_MAPPED) {
+		read_sealed(fd, bits, sizeof(bits));
+	} else if (type == MSG_KNOWN) {
+		n_known = ((const struct msg_known *)payload)->n;
+		read_sealed(fd, known, sizeof(known));
+	}
+	return 0;
+}
+
+static void setup(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	LIBBPF_OPTS(bpf_map_create_opts, inner, .map_flags = BPF_F_MMAPABLE);
+
+	if (geteuid() != 0) {
+		printf("# needs root\n");
+		exit(TEST_SKIP);
+	}
+	opts.inner_map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "slab", 4, 64,
+					   SLAB_ELEMENTS, &inner);
+	entries = (struct entries){
+		.bpf = &bpf, .hub = &hub, .stats = &stats,
+		.map_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "files",
+					 sizeof(struct file_key),
+					 sizeof(struct file_entry), FILES,
+					 NULL),
+	};
+	CHECK(entries.map_fd >= 0);
+	CHECK_EQ(elements_init(&entries.elements,
+			       bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS,
+					      "slabs", 4, 4, SLABS_MAX, &opts),
+			       opts.inner_map_fd, 1 << 20), 0);
+	requests = (struct requests){ .entries = &entries, .opener = &opener };
+	requests_ready(&requests, true, -1);
+}
+
+/* --- what happens ------------------------------------------------------------------ */
+
+static struct request_file request_for(uint64_t ino)
+{
+	return (struct request_file){
+		.kind = REQUEST_FILE, .tgid = 7,
+		.key = { .ino = ino, .size = 1, .magic = TMPFS_MAGIC },
+	};
+}
+
+static bool entry_of(uint64_t ino, struct file_entry *ret)
+{
+	struct file_key key = request_for(ino).key;
+
+	return entries_get(&entries, &key, ret) == 0;
+}
+
+static void want(uint64_t ino, bool listed)
+{
+	struct request_file r = request_for(ino);
+
+	requests_add(&requests, &r, listed);
+}
+
+static void open_answer(uint64_t id, bool opened)
+{
+	struct msg m = { .hdr = {
+		.type = opened ? MSG_OPENED : MSG_OPEN_FAILED, .id = id,
+		.len = sizeof(struct msg_opened),
+	} };
+
+	if (opened) {
+		m.fds[m.nfds++] = memfd_create("file", MFD_CLOEXEC);
+		CHECK_EQ(ftruncate(m.fds[0], 4096), 0);
+	}
+	requests_opened(&requests, &m);
+}
+
+/* A sample has met the file, and the opener opens it. */
+static void meet(uint64_t ino)
+{
+	uint32_t before = hub_has[MSG_EXE];
+
+	want(ino, false);
+	CHECK_EQ(asked.key.ino, ino);
+	open_answer(asked_id, true);
+	CHECK_EQ(hub_has[MSG_EXE], before + 1);
+	CHECK_EQ(exe.key.ino, ino);
+}
+
+static int hub_says(enum msg_type type, const struct file_key *key,
+		    struct file_entry entry)
+{
+	struct msg m = { .hdr = { .type = type } };
+	struct msg_entry *e = (void *)m.buf;
+
+	e->key = *key;
+	e->entry = entry;
+	return entries_message(&entries, &m);
+}
+
+/* --- tests ---------------------------------------------------------------------------- */
+
+TEST(request_becomes_a_file_at_the_hub)
+{
+	struct file_entry e;
+
+	setup();
+	CHECK(requests_idle(&requests));
+	want(5, false);
+	CHECK(!requests_idle(&requests));
+	CHECK(!entry_of(5, &e));	/* not before the kernel has spoken */
+	open_answer(asked_id, true);
+	CHECK_EQ(exe.key.ino, 5);
+	CHECK_EQ(exe.tgid, 7);
+	CHECK_EQ(exe.no_room, 0);
+	CHECK(exe_id);
+	CHECK(entry_of(5, &e));
+	CHECK_EQ(e.exe, EXE_NONE);
+	CHECK_EQ(e.state, FILE_PENDING);
+	CHECK(!requests_idle(&requests));
+	asked.key.ino = 0;
+	want(5, false);			/* it is known: nobody is asked */
+	CHECK_EQ(asked.key.ino, 0);
+	requests_answered(&requests);
+	CHECK(requests_idle(&requests));
+	CHECK_EQ(stats.file_requests, 2);
+}
+
+TEST(request_for_another_file_by_now)
+{
+	struct file_entry e;
+
+	setup();
+	really_else = true;
+	want(5, false);
+	really = asked.key;
+	really.ctime_ns++;
+	open_answer(asked_id, true);
+	CHECK_EQ(hub_has[MSG_EXE], 0);
+	CHECK(!entry_of(5, &e));
+	CHECK_EQ(stats.key_mismatch, 1);
+	want(6, false);
+	open_answer(asked_id, false);
+	CHECK(!entry_of(6, &e));
+	CHECK_EQ(stats.open_failed, 1);
+	CHECK(requests_idle(&requests));
+}
+
+TEST(request_on_a_file_system_that_may_not_answer)
+{
+	struct request_file r = request_for(5);
+
+	setup();
+	r.key.magic = FUSE_SUPER_MAGIC;
+	requests_add(&requests, &r, false);
+	CHECK(requests_idle(&requests));
+	CHECK_EQ(stats.fs_refused, 1);
+}
+
+TEST(requests_of_samples_go_first)
+{
+	setup();
+	want(1, true);
+	want(2, true);
+	want(3, true);
+	want(4, false);
+	want(4, false);
+	CHECK_EQ(asked.key.ino, 1);
+	open_answer(asked_id, true);
+	CHECK_EQ(asked.key.ino, 4);
+	open_answer(asked_id, true);
+	CHECK_EQ(asked.key.ino, 2);
+}
+
+TEST(requests_wait_for_a_hub)
+{
+	setup();
+	requests_ready(&requests, false, -1);
+	want(1, false);
+	CHECK_EQ(asked.key.ino, 0);
+	requests_ready(&requests, true, -1);
+	CHECK_EQ(asked.key.ino, 1);
+}
+
+TEST(requests_wait_for_answers)
+{
+	setup();
+	for (uint64_t ino = 1; ino <= EXE_AHEAD; ino++)
+		meet(ino);
+	want(100, false);
+	CHECK_EQ(asked.key.ino, EXE_AHEAD);
+	requests_answered(&requests);
+	CHECK_EQ(asked.key.ino, 100);
+	/* more answers than questions are a lie, and of no use */
+	for (int i = 0; i < 1000; i++)
+		requests_answered(&requests);
+	CHECK_EQ(requests.unanswered, 0);
+}
+
+TEST(request_that_the_hub_cannot_take_is_made_again)
+{
+	struct file_entry e;
+
+	setup();
+	hub_error = -EAGAIN;
+	want(5, false);
+	open_answer(asked_id, true);
+	CHECK(entry_of(5, &e));
+	CHECK_EQ(e.state, FILE_PENDING | FILE_ASK);
+	CHECK(requests_idle(&requests));
+	hub_error = 0;
+	meet(5);
+	CHECK(entry_of(5, &e));
+	CHECK_EQ(e.state, FILE_PENDING);
+}
+
+TEST(request_keeps_what_the_hub_has_said)
+{
+	struct file_key key = request_for(5).key;
+	struct file_entry e = { .exe = 9, .dir = 1, .pages = 2,
+				.state = FILE_TABLE | FILE_ASK };
+
+	setup();
+	meet(5);
+	CHECK_EQ(hub_says(MSG_ENTRY, &key, e), 0);
+	meet(5);
+	CHECK(entry_of(5, &e));
+	CHECK_EQ(e.exe, 9);
+	CHECK_EQ(e.pages, 2);
+	CHECK_EQ(e.state, FILE_TABLE);
+}
+
+TEST(request_without_room)
+{
+	struct file_entry e;
+
+	setup();
+	for (uint64_t ino = 1; ino <= FILES; ino++) {
+		meet(ino);
+		requests_answered(&requests);
+		CHECK_EQ(exe.no_room, 0);
+	}
+	meet(100);
+	CHECK_EQ(exe.no_room, 1);
+	CHECK(!entry_of(100, &e));
+	CHECK_EQ(hub_says(MSG_DROP, &(struct file_key){ .ino = 3, .size = 1,
+			  .magic = TMPFS_MAGIC }, e), 0);
+	meet(100);
+	CHECK_EQ(exe.no_room, 0);
+	CHECK(entry_of(100, &e));
+}
+
+TEST(request_that_hangs_is_given_up)
+{
+	uint64_t late;
+
+	setup();
+	want(1, false);
+	late = asked_id;
+	want(2, false);
+	requests_tick(&requests, now_ns());
+	CHECK_EQ(killed, 0);
+	requests_tick(&requests, now_ns() + 2 * NSEC_PER_SEC);
+	CHECK_EQ(killed, 1);
+	CHECK_EQ(stats.open_killed, 1);
+	CHECK_EQ(asked.key.ino, 2);
+	open_answer(late, true);	/* it is for nobody */
+	CHECK_EQ(hub_has[MSG_EXE], 0);
+	open_answer(asked_id, true);
+	CHECK_EQ(exe.key.ino, 2);
+}
+
+/* A list that is longer than the queue is asked for again, while it helps. */
+TEST(requests_want_the_rest_of_a_long_list)
+{
+	setup();
+	meet(1);
+	CHECK(!requests_list_again(&requests));
+	for (uint64_t ino = 1000; ino < 1000 + REQUESTS_MAX + 2; ino++)
+		want(ino, true);
+	CHECK(!requests_list_again(&requests));
+	for (int i = 0; i < REQUESTS_MAX + 1; i++)
+		open_answer(asked_id, false);
+	CHECK(!requests.listed.n);
+	CHECK(requests_list_again(&requests));
+	CHECK(!requests_list_again(&requests));
+	requests.list_more = true;	/* but nothing was learnt from it */
+	CHECK(!requests_list_again(&requests));
+}
+
+/* --- debug files -------------------------------------------------------------------------- */
+
+static uint64_t want_debug(uint32_t number, uint32_t len)
+{
+	struct msg_debug_wanted m = {
+		.exe = number, .tgid = 12, .build_id_len = len,
+		.build_id = { 0xab, 0xcd },
+	};
+
+	asked_id = 0;
+	requests_debug_wanted(&requests, &m);
+	return asked_id;
+}
+
+TEST(debug_file_is_passed_on)
+{
+	uint64_t id;
+
+	setup();
+	id = want_debug(77, 20);
+	CHECK_EQ(asked_debug.tgid, 12);
+	CHECK_EQ(asked_debug.build_id_len, 20);
+	CHECK_EQ(asked_debug.build_id[1], 0xcd);
+	open_answer(id, true);
+	CHECK_EQ(hub_has[MSG_DEBUG_FILE], 1);
+	CHECK_EQ(debug_exe, 77);
+	open_answer(want_debug(78, 2), false);
+	CHECK_EQ(hub_has[MSG_DEBUG_NONE], 1);
+	CHECK_EQ(debug_exe, 78);
+}
+
+TEST(debug_file_that_nobody_may_ask_for)
+{
+	static const uint32_t bad[] = { 0, 1, BUILD_ID_MAX + 1, 0xffffffff };
+
+	setup();
+	for (uint32_t i = 0; i < 4; i++) {
+		CHECK_EQ(want_debug(i, bad[i]), 0);
+		CHECK_EQ(hub_has[MSG_DEBUG_NONE], i + 1);
+	}
+	for (int i = 1; i < OPENS_MAX; i++)
+		CHECK(want_debug(9, 20));
+	CHECK(!want_debug(9, 20));	/* too many at a time */
+	CHECK_EQ(hub_has[MSG_DEBUG_NONE], 5);
+	/* files are opened all the same */
+	meet(5);
+	/* and what hangs is answered */
+	requests_tick(&requests, now_ns() + 2 * NSEC_PER_SEC);
+	CHECK_EQ(hub_has[MSG_DEBUG_NONE], 5 + OPENS_MAX - 1);
+	CHECK_EQ(killed, 1);
+	CHECK(want_debug(9, 20));
+}
+
+/* --- what the hub says, and is told --------------------------------------------------------- */
+
+TEST(entry_of_a_key_that_was_not_confirmed)
+{
+	struct file_key key = request_for(5).key;
+	struct file_entry e = { .exe = 2 };
+
+	setup();
+	CHECK_EQ(hub_says(MSG_ENTRY, &key, e), 0);
+	CHECK(!entry_of(5, &e));
+	CHECK_EQ(hub_says(MSG_DROP, &key, e), 0);
+	CHECK_EQ(stats.entry_unknown, 2);
+	CHECK_EQ(hub_says(MSG_BATCH, &key, e), MSG_BAD_TYPE);
+}
+
+TEST(new_hub_is_told_what_there_is)
+{
+	static const struct table_run run = { 2u << SLAB_SHIFT, 1, 0, 0 };
+	struct file_entry e = { .exe = 30, .state = FILE_BARE };
+	struct file_key key = request_for(2).key;
+
+	setup();
+	meet(1);
+	meet(2);
+	CHECK_EQ(hub_says(MSG_ENTRY, &key, e), 0);
+	CHECK_EQ(elements_write(&entries.elements, &run, sizeof(run), 1), 0);
+	entries_connected(&entries);
+	hub_error = -EAGAIN;
+	entries_tell(&entries);
+	hub_error = 0;
+	for (int i = 0; i < 5; i++)
+		entries_tell(&entries);
+	CHECK(entries.told);
+	CHECK_EQ(hub_has[MSG_SLAB], 2);
+	CHECK_EQ(hub_has[MSG_KNOWN], 1);
+	CHECK_EQ(n_known, 2);
+	for (uint32_t i = 0; i < 2; i++)
+		CHECK_EQ(known[i].entry.exe, known[i].key.ino == 2 ? 30 : 0);
+	/* and at a loaderd that has nothing */
+	CHECK_EQ(hub_says(MSG_DROP, &known[0].key, e), 0);
+	CHECK_EQ(hub_says(MSG_DROP, &known[1].key, e), 0);
+	entries_connected(&entries);
+	for (int i = 0; i < 5; i++)
+		entries_tell(&entries);
+	CHECK_EQ(hub_has[MSG_KNOWN], 2);
+	CHECK_EQ(n_known, 0);
+}
+
+TEST(hub_is_told_what_is_mapped)
+{
+	struct file_entry e = { .exe = EXE_MAX, .state = FILE_BARE };
+	struct file_key key = request_for(2).key;
+
+	setup();
+	meet(1);
+	meet(2);
+	CHECK_EQ(hub_says(MSG_ENTRY, &key, e), 0);
+	key = request_for(1).key;
+	e.exe = 0xffffffff;		/* no such number */
+	CHECK_EQ(hub_says(MSG_ENTRY, &key, e), 0);
+	for (n_mapped = 0; n_mapped < 3; n_mapped++)
+		mapped[n_mapped] = request_for(1 + n_mapped);
+	CHECK_EQ(hub_says(MSG_LIST, &key, e), 0);
+	CHECK_EQ(hub_says(MSG_LIST, &key, e), 0);
+	hub_error = -EAGAIN;
+	entries_tick(&entries);
+	hub_error = 0;
+	entries_tick(&entries);
+	entries_tick(&entries);
+	CHECK_EQ(hub_has[MSG_MAPPED], 1);	/* once for both */
+	for (uint32_t i = 0; i < MAPPED_BYTES / 8; i++)
+		CHECK_EQ(bits[i], i == EXE_MAX / 64 ? 1ULL << (EXE_MAX % 64) :
+						      0);
+}
+
+TEST(hub_is_told_of_the_end_of_grace_until_it_hears)
+{
+	static const struct table_run run = { 2u << SLAB_SHIFT, 4, 0, 0 };
+	struct msg m = { .hdr = { .type = MSG_FREE, .id = 44,
+				  .len = sizeof(struct msg_free) + 8 } };
+	struct msg_free *f = (void *)m.buf;
+	struct table_span span = { 2u << SLAB_SHIFT, 4 };
+
+	setup();
+	CHECK_EQ(elements_write(&entries.elements, &run, sizeof(run), 1), 0);
+	f->n = 1;
+	memcpy(f + 1, &span, sizeof(span));
+	CHECK_EQ(entries_message(&entries, &m), 0);
+	entries_tick(&entries);
+	CHECK_EQ(stats.table_bytes, 4 * 64);
+	hub_error = -EAGAIN;
+	entries_tick(&entries);
+	CHECK_EQ(freed_id, 0);
+	hub_error = 0;
+	entries_tick(&entries);
+	CHECK_EQ(freed_id, 44);
+	CHECK_EQ(hub_has[MSG_FREED], 1);
+	CHECK_EQ(stats.table_bytes, 0);
+	f->n = 2;		/* more than the message holds */
+	CHECK_EQ(entries_message(&entries, &m), MSG_BAD_CONTENT);
+	f->n = 0;
+	CHECK_EQ(entries_message(&entries, &m), MSG_BAD_CONTENT);
+	m.hdr.id = 0;
+	m.hdr.len = sizeof(*f);
+	CHECK_EQ(entries_message(&entries, &m), MSG_BAD_CONTENT);
+}

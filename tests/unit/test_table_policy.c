@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Where tables go: against a loaderd that enforces its contract, with the
+ * lookup that BPF makes held against a search in the flat rows.
+ */
+#include "tests/unit/fake_slabs.h"
+#include "tests/unit/flat_table.h"
+
+#include <errno.h>
+
+#include "symbolizerd/tables/tables.h"
+
+static struct table_policy tables;
+static struct file_key some_key = { .ino = 1, .size = 2 };
+
+static void setup(uint64_t budget)
+{
+	fake_begin(budget, FAKE_KEYS);
+	CHECK_EQ(tables_init(&tables, 42, budget, &fake_out, NULL), 0);
+}
+
+static int install(const void *data, size_t len, struct table_ref *ret)
+{
+	struct file_entry entry = { .exe = 7 };
+	int r = tables_install(&tables, 0, &some_key, &entry, data, len, ret);
+
+	if (!r && ret->pages) {
+		CHECK_EQ(entry.dir, ret->dir);
+		CHECK_EQ(entry.pages, ret->pages);
+		CHECK_EQ(entry.state, FILE_TABLE);
+	}
+	return r;
+}
+
+static void grace(void)
+{
+	uint64_t id = fake_grace_ends();
+
+	CHECK(!id || tables_freed(&tables, id));
+}
+
+static void check_at(const struct flat *f, const struct table_ref *t,
+		     uint32_t salt, uint64_t off)
+{
+	uint16_t local = flat_find(f, off);
+	int got = table_rule(t->dir, t->pages, off);
+	struct unwind_rule want;
+
+	if (off >> 16 >= t->pages || local < 2) {
+		CHECK_EQ(got, off >> 16 >= t->pages ? RULE_NONE : local);
+		return;
+	}
+	CHECK(got >= 2);
+	want = flat_rule(salt, local);
+	CHECK(!memcmp(&element_at((uint32_t)got >> 1)->rule[got & 1], &want,
+		      sizeof(want)));
+}
+
+static void check_empty(void)
+{
+	grace();
+	CHECK_EQ(tables.slabs.elements, 0);
+	CHECK_EQ(tables.held_elements, 0);
+	CHECK_EQ(tables.rows, 0);
+	CHECK_EQ(tables.rules.n, 2);
+	CHECK_EQ(fake.elements, 0);
+	CHECK(!tables.first);
+}
+
+static void check_table(uint32_t rows, uint32_t rules, bool dense)
+{
+	static struct flat f;
+	struct table_ref ref;
+	uint32_t salt = rnd(1000);
+	size_t len;
+	void *t;
+
+	make_flat(&f, rows, rules, dense);
+	t = make_table(&f, salt, &len);
+	CHECK_EQ(install(t, len, &ref), 0);
+	for (int i = 0; i < 2000; i++) {
+		uint32_t k = rnd(f.n);
+
+		check_at(&f, &ref, salt, f.off[k]);
+		check_at(&f, &ref, salt, f.off[k] - !!f.off[k]);
+		check_at(&f, &ref, salt, rnd(f.off[f.n - 1] + 100000));
+	}
+	check_at(&f, &ref, salt, 0);
+	tables_release(&tables, &ref);
+	free(t);
+}
+
+TEST(policy_lookup_equals_bisection)
+{
+	setup(64 << 20);
+	for (int i = 0; i < 12; i++) {
+		check_table(1 + rnd(20), 2 + rnd(50), i & 1);
+		check_table(1 + rnd(3000), 2 + rnd(500), i & 1);
+		check_table(FLAT_ROWS - rnd(100), 2 + rnd(3000), i & 1);
+	}
+	/* a page of more than 512 row elements takes several index elements */
+	check_table(FLAT_ROWS, 7, true);
+	check_empty();
+	tables_fini(&tables);
+}
+
+TEST(policy_shares_rules_and_gives_them_back)
+{
+	struct table_ref a, b;
+	static struct flat f;
+	size_t len;
+	void *t;
+
+	setup(64 << 20);
+	make_flat(&f, 1000, 100, true);
+	t = make_table(&f, 5, &len);
+	CHECK_EQ(install(t, len, &a), 0);
+	CHECK_EQ(tables.rules.n, 100);
+	CHECK_EQ(install(t, len, &b), 0);
+	CHECK_EQ(tables.rules.n, 100);
+	tables_release(&tables, &a);
+	CHECK_EQ(tables.rules.n, 100);
+	tables_release(&tables, &b);
+	check_empty();
+	free(t);
+	tables_fini(&tables);
+}
+
+/* How many of the tables installed now have each of the rules, by salt. */
+struct model {
+	struct table_ref ref[40];
+	int salt[40];		/* 0: not installed */
+	uint32_t refs[5];
+};
+
+static void check_model(const struct model *m, const struct flat *f)
+{
+	uint32_t rules = 2, elements = 0, sum = 0;
+
+	for (int s = 1; s < 5; s++)
+		rules += m->refs[s] ? f->n_rules - 2 : 0;
+	for (int i = 0; i < 40; i++)
+		elements += m->salt[i] ? m->ref[i].elements : 0;
+	for (uint32_t i = 0; i < SLABS_MAX; i++)
+		sum += tables.slabs.v[i] ? tables.slabs.v[i]->used : 0;
+	CHECK_EQ(tables.rules.n, rules);
+	CHECK_EQ(tables.slabs.elements - tables.held_elements, elements);
+	CHECK_EQ(sum, tables.slabs.elements);
+	CHECK_EQ(fake.elements, tables.slabs.elements);
+	for (uint32_t n = 2; n < tables.rules.top; n++) {
+		if (tables.rules.refs[n])
+			CHECK_EQ(tables.rules.refs[n],
+				 m->refs[tables.rules.v[n].aux]);
+	}
+}
+
+/* To lower slabs, if there is room. */
+static void move_down(struct table_ref *ref)
+{
+	struct file_entry e = { .exe = 7, .dir = ref->dir,
+				.pages = ref->pages, .state = FILE_TABLE };
+	uint32_t slab = ref->dir >> SLAB_SHIFT;
+	int r = tables_move(&tables, &some_key, &e, ref, slab);
+
+	CHECK(r == 0 || r == -ENOSPC);
+	CHECK_EQ(e.dir, ref->dir);
+	CHECK(r || !tables_in(ref, slab));
+}
+
+static void model_step(struct model *m, int step, void *const *t,
+		       const size_t *len)
+{
+	int i = rnd(40), s = 1 + rnd(4), r;
+
+	if (m->salt[i] && step % 3 == 0) {
+		move_down(&m->ref[i]);
+	} else if (m->salt[i]) {
+		tables_release(&tables, &m->ref[i]);
+		m->refs[m->salt[i]]--;
+		m->salt[i] = 0;
+	} else {
+		r = install(t[s], len[s], &m->ref[i]);
+		CHECK(r == 0 || (r == -ENOSPC && tables.first));
+		if (!r)
+			m->refs[m->salt[i] = s]++;
+	}
+}
+
+/* In any order, and with grace periods that end at any time, rules and elements
+ * are counted as a plain model counts them, and all tables answer right. */
+TEST(policy_counts_as_a_model_does)
+{
+	static struct model m;
+	static struct flat f;
+	void *t[5];
+	size_t len[5];
+
+	setup(6 << 20);
+	make_flat(&f, 2000, 60, false);
+	for (int s = 1; s < 5; s++)
+		t[s] = make_table(&f, s, &len[s]);
+	for (int step = 0; step < 3000; step++) {
+		int i = rnd(40);
+
+		model_step(&m, step, t, len);
+		if (rnd(6) == 0)
+			grace();
+		if (step % 16 == 0)
+			check_model(&m, &f);
+		if (m.salt[i])
+			check_at(&f, &m.ref[i], m.salt[i], f.off[rnd(f.n)]);
+	}
+	for (int i = 0; i < 40; i++) {
+		if (m.salt[i])
+			tables_release(&tables, &m.ref[i]);
+	}
+	check_empty();
+	for (uint32_t i = 0; i < 2 * RULES_MAX; i++)
+		CHECK_EQ(tables.rules.hash[i], 0);
+	for (int s = 1; s < 5; s++)
+		free(t[s]);
+	tables_fini(&tables);
+}
+
+/* More distinct rules over time than numbers: unused ones are given anew. */
+TEST(policy_reuses_rule_numbers)
+{
+	static struct flat f;
+	struct table_ref ref;
+
+	setup(64 << 20);
+	for (uint32_t i = 0; i < 26; i++) {
+		size_t len;
+		void *t;
+
+		make_flat(&f, 3000, 3000, true);
+		t = make_table(&f, 10 + i, &len);
+		CHECK_EQ(install(t, len, &ref), 0);
+		for (int k = 0; k < 50; k++)
+			check_at(&f, &ref, 10 + i, f.off[rnd(f.n)]);
+		tables_release(&tables, &ref);
+		if (i % 4 == 3)
+			grace();
+		free(t);
+	}
+	CHECK(tables.rules.top <= 5 * 3000);
+	check_empty();
+	tables_fini(&tables);
+}
+
+/* A rule that BPF may still follow keeps its number until the grace is over. */
+TEST(policy_holds_rules_as_long_as_elements)
+{
+	struct table_ref ref, other;
+	static struct flat f;
+	size_t len;
+	void *t, *u;
+
+	setup(64 << 20);
+	make_flat(&f, 500, 500, true);
+	t = make_table(&f, 1, &len);
+	CHECK_EQ(install(t, len, &ref), 0);
+	u = make_table(&f, 2, &len);
+	tables_release(&tables, &ref);
+	CHECK_EQ(install(u, len, &other), 0);
+	CHECK_EQ(tables.rules.top, 998);
+	tables_release(&tables, &other);
+	grace();
+	CHECK_EQ(install(t, len, &ref), 0);
+	CHECK_EQ(tables.rules.top, 998);
+	tables_release(&tables, &ref);
+	free(t);
+	free(u);
+	tables_fini(&tables);
+}
+
+/* Four slabs, one table left in each: all fit the first. */
+TEST(policy_moves_out_of_the_last_slab)
+{
+	struct table_ref ref[80], keep[4];
+	static struct flat f;
+	uint32_t n = 0, kept = 0;
+	size_t len;
+	void *t;
+
+	setup(64 << 20);
+	make_flat(&f, 15000, 50, true);
+	t = make_table(&f, 3, &len);
+	while (!tables.slabs.v[RULE_SLABS + 3])
+		CHECK_EQ(install(t, len, &ref[n++]), 0);
+	CHECK_EQ(slabs_spare(&tables.slabs), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		if (kept < 4 && tables_in(&ref[i], RULE_SLABS + kept))
+			keep[kept++] = ref[i];
+		else
+			tables_release(&tables, &ref[i]);
+	}
+	CHECK_EQ(kept, 4);
+	grace();
+	for (uint32_t i = 4; i-- > 1; ) {
+		struct file_entry e = { .exe = 9, .dir = keep[i].dir,
+					.pages = keep[i].pages };
+		uint32_t last = slabs_spare(&tables.slabs);
+
+		CHECK_EQ(last, RULE_SLABS + i);
+		CHECK(tables_in(&keep[i], last));
+		CHECK_EQ(tables_move(&tables, &some_key, &e, &keep[i], last), 0);
+		for (int k = 0; k < 500; k++)
+			check_at(&f, &keep[i], 3, rnd(f.off[f.n - 1] + 9));
+		grace();
+	}
+	CHECK_EQ(slabs_spare(&tables.slabs), 0);
+	for (uint32_t i = 0; i < 4; i++)
+		tables_release(&tables, &keep[i]);
+	check_empty();
+	free(t);
+	tables_fini(&tables);
+}
+
+TEST(policy_refuses_beyond_the_budget)
+{
+	static struct flat f;
+	struct table_ref a, b, c;
+	size_t len, need;
+	void *t;
+
+	setup(1 << 20);
+	make_flat(&f, FLAT_ROWS, 10, true);
+	t = make_table(&f, 0, &len);
+	CHECK_EQ(install(t, len, &a), 0);
+	need = a.elements * sizeof(union element);
+	tables.budget = fake.budget = 2 * need;
+	CHECK_EQ(install(t, len, &b), 0);
+	CHECK_EQ(install(t, len, &c), -ENOSPC);
+	tables_release(&tables, &a);
+	CHECK_EQ(install(t, len, &c), -ENOSPC);	/* it is held */
+	grace();
+	CHECK_EQ(install(t, len, &c), 0);
+	/* more than one file may have: no matter how much is free */
+	tables.budget = 2 * need - 1;
+	CHECK_EQ(install(t, len, &a), -EFBIG);
+	tables_release(&tables, &b);
+	tables_release(&tables, &c);
+	check_empty();
+	free(t);
+	tables_fini(&tables);
+}
+
+TEST(policy_limits_the_rules_of_one_file)
+{
+	struct table_hdr h = { .magic = TABLE_MAGIC, .pages = 1,
+			       .n_rules = FILE_RULES_MAX + 1 };
+	size_t rules = h.n_rules * sizeof(struct unwind_rule);
+	uint8_t *p = calloc(1, sizeof(h) + rules + 64);
+	struct unwind_rule *r = (void *)(p + sizeof(h));
+	struct table_ref ref;
+
+	setup(64 << 20);
+	memcpy(p, &h, sizeof(h));
+	r[RULE_END].cfa = CFA_END;
+	for (uint32_t i = 2; i < h.n_rules; i++)
+		r[i] = flat_rule(1, i);
+	CHECK_EQ(install(p, sizeof(h) + rules + 64, &ref), -EFBIG);
+	((struct table_hdr *)p)->n_rules--;
+	memset(p + sizeof(h) + rules - sizeof(*r), 0, sizeof(*r));
+	CHECK_EQ(install(p, sizeof(h) + rules + 64 - sizeof(*r), &ref), 0);
+	CHECK_EQ(tables.rules.n, FILE_RULES_MAX);
+	tables_release(&tables, &ref);
+	check_empty();
+	free(p);
+	tables_fini(&tables);
+}
+
+/* All numbers are taken: nothing changes, but what is held comes back. */
+TEST(policy_runs_out_of_rules)
+{
+	struct table_ref ref[30];
+	static struct flat f;
+	uint32_t n = 0, before;
+	size_t len;
+	void *t;
+	int r;
+
+	setup(64 << 20);
+	do {
+		make_flat(&f, 3000, 3000, true);
+		t = make_table(&f, n, &len);
+		before = tables.rules.n;
+		r = install(t, len, &ref[n]);
+		n += !r;
+		free(t);
+	} while (!r);
+	CHECK_EQ(r, -ENOSPC);
+	CHECK_EQ(n, (RULES_MAX - 2) / 2998);
+	CHECK_EQ(tables.rules.n, before);
+	while (n-- > 0)
+		tables_release(&tables, &ref[n]);
+	check_empty();
+	tables_fini(&tables);
+}
+
+TEST(policy_refuses_every_truncation_and_survives_every_bit)
+{
+	static struct flat f;
+	struct table_ref ref;
+	size_t len;
+	uint8_t *t;
+
+	setup(64 << 20);
+	make_flat(&f, 60, 5, true);
+	t = make_table(&f, 0, &len);
+	for (size_t n = 0; n < len; n++) {
+		uint8_t *copy = malloc(n ? n : 1);
+
+		memcpy(copy, t, n);
+		CHECK_EQ(install(copy, n, &ref), -EPROTO);
+		free(copy);
+	}
+	for (size_t bit = 0; bit < len * 8; bit++) {
+		int r;
+
+		t[bit / 8] ^= 1 << bit % 8;
+		r = install(t, len, &ref);
+		CHECK(r == 0 || r == -EPROTO);
+		if (!r)
+			tables_release(&tables, &ref);
+		t[bit / 8] ^= 1 << bit % 8;
+		if (bit % 64 == 0)
+			grace();
+	}
+	check_empty();
+	free(t);
+	tables_fini(&tables);
+}
+
+TEST(policy_expects_only_answers_to_questions)
+{
+	struct table_ref ref;
+	static struct flat f;
+	size_t len;
+	void *t;
+
+	setup(1 << 20);
+	CHECK(!tables_freed(&tables, 0));
+	CHECK(!tables_freed(&tables, 1));
+	make_flat(&f, 60, 5, true);
+	t = make_table(&f, 0, &len);
+	CHECK_EQ(install(t, len, &ref), 0);
+	tables_release(&tables, &ref);
+	CHECK(!tables_freed(&tables, 2));
+	tables_ask(&tables);
+	CHECK(tables_freed(&tables, 2));
+	CHECK(!tables_freed(&tables, 2));
+	CHECK_EQ(tables.slabs.elements, 0);
+	free(t);
+	tables_fini(&tables);
+}
+
+/* --- adopting ----------------------------------------------------------------- */
+
+static void adopt_slabs(void)
+{
+	tables_fini(&tables);
+	CHECK_EQ(tables_init(&tables, 77, fake.budget, &fake_out, NULL), 0);
+	tables.free_id = tables.freed_id = fake.last_free;
+	for (uint32_t i = 0; i < SLABS_MAX; i++) {
+		struct slab_copy *c = fake_copy(i);
+
+		if (c)
+			CHECK(tables_adopt_slab(&tables, i, c));
+	}
+}
+
+static struct file_entry entry_of(const struct table_ref *ref)
+{
+	return (struct file_entry){ .exe = 7, .dir = ref->dir,
+				    .pages = ref->pages, .state = FILE_TABLE };
+}
+
+/* Some of 20 tables stay, others were released or are only being released: what
+ * the next hub adopts is the same, and what nobody claims becomes free. */
+TEST(policy_adopts_what_is_there)
+{
+	static struct flat f;
+	struct table_ref ref[20], again[20];
+	uint32_t refs[5] = { 0 }, n_rules;
+	void *t[5];
+	size_t len[5];
+
+	setup(16 << 20);
+	make_flat(&f, 3000, 80, false);
+	for (int s = 1; s < 5; s++)
+		t[s] = make_table(&f, s, &len[s]);
+	for (int i = 0; i < 20; i++)
+		CHECK_EQ(install(t[1 + i % 4], len[1 + i % 4], &ref[i]), 0);
+	for (int i = 0; i < 20; i += 3) {
+		/* of some the grace is not over when the hub ends */
+		tables_release(&tables, &ref[i]);
+		if (i == 9)
+			grace();
+	}
+	n_rules = tables.rules.n;
+	for (int i = 0; i < 20; i++) {
+		again[i] = ref[i];
+		if (ref[i].pages) {
+			free(ref[i].entries);
+			free(ref[i].rules);
+		}
+	}
+	adopt_slabs();
+	for (int i = 0; i < 20; i++) {
+		struct file_entry e = entry_of(&again[i]);
+
+		if (!again[i].pages)
+			continue;
+		CHECK(tables_adopt(&tables, &e, &ref[i]));
+		CHECK_EQ(ref[i].elements, again[i].elements);
+		CHECK_EQ(ref[i].n_rules, again[i].n_rules);
+		refs[1 + i % 4]++;
+	}
+	tables_adopt_end(&tables);
+	CHECK_EQ(tables.rules.n, n_rules);
+	CHECK(tables.held_elements > 0);
+	CHECK_EQ(tables.slabs.elements, fake.elements);
+	for (uint32_t n = 2; n < tables.rules.top; n++) {
+		if (tables.rules.refs[n])
+			CHECK_EQ(tables.rules.refs[n],
+				 refs[tables.rules.v[n].aux]);
+	}
+	grace();
+	CHECK_EQ(tables.slabs.elements, fake.elements);
+	for (int i = 0; i < 20; i++) {
+		for (int k = 0; ref[i].pages && k < 200; k++)
+			check_at(&f, &ref[i], 1 + i % 4, f.off[rnd(f.n)]);
+		if (!ref[i].pages)	/* there is room again */
+			CHECK_EQ(install(t[1 + i % 4], len[1 + i % 4], &ref[i]),
+				 0);
+	}
+	for (int i = 0; i < 20; i++)
+		tables_release(&tables, &ref[i]);
+	check_empty();
+	for (int s = 1; s < 5; s++)
+		free(t[s]);
+	tables_fini(&tables);
+}
+
+/* A former hub in an attacker's hand: nothing is believed twice, nothing is
+ * written where it must not be, and all is free in the end. */
+TEST(policy_adopts_nothing_hostile)
+{
+	static struct flat f;
+	struct table_ref ref, a, b;
+	struct file_entry e;
+	size_t len;
+	void *t;
+
+	setup(16 << 20);
+	make_flat(&f, 3000, 80, false);
+	t = make_table(&f, 1, &len);
+	CHECK_EQ(install(t, len, &ref), 0);
+	e = entry_of(&ref);
+	for (int i = 0; i < 3000; i++) {
+		struct file_entry bad = e;
+		union element *dir = &fake.slab[e.dir >> SLAB_SHIFT]
+					       [e.dir & (SLAB_ELEMENTS - 1)];
+		uint32_t word = rnd(e.pages * 2);
+		uint8_t *at = (uint8_t *)dir + word * 4 + rnd(4);
+		uint8_t keep = *at;
+
+		*at ^= 1 << rnd(8);
+		if (i % 4 == 0)
+			bad.dir ^= 1u << rnd(32);
+		if (i % 4 == 1)
+			bad.pages ^= 1u << rnd(32);
+		adopt_slabs();
+		if (tables_adopt(&tables, &bad, &a)) {
+			CHECK(!tables_adopt(&tables, &bad, &b));
+			tables_release(&tables, &a);
+		}
+		tables_adopt_end(&tables);
+		CHECK_EQ(tables.slabs.elements, fake.elements);
+		CHECK_EQ(tables.held_elements, fake.elements);
+		CHECK_EQ(tables.rules.n, 2);
+		*at = keep;
+		if (i % 100 == 99)	/* as if it had never been freed */
+			CHECK_EQ(fake.elements, ref.elements);
+	}
+	free(ref.entries);
+	free(ref.rules);
+	free(t);
+	tables_fini(&tables);
+}
