@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * frames - one frame: note where it is, then move to its caller
+ *
+ * A part of sampler.bpf.c, which has the maps and struct scratch.
+ */
+#ifndef BPF_FRAMES_BPF_H
+#define BPF_FRAMES_BPF_H
+
+static __always_inline void push(struct scratch *s, __u64 word)
+{
+	s->words[s->n & (REC_WORDS - 1)] = word;
+	s->n++;
+}
+
+/* The frame just pushed is a signal trampoline, which nothing called: it begins
+ * where its handler returns to, not before. */
+static __always_inline void uncalled(struct scratch *s)
+{
+	if (!s->st.exact)
+		s->words[(s->n - 1) & (REC_WORDS - 1)]++;
+}
+
+/* The remembered mapping that st.pc is in: index of the memo, or -1. */
+static __always_inline int mapping_of(struct scratch *s)
+{
+	__u64 pc = s->st.pc;
+	int i = -1;
+
+	for (int k = 0; k < MEMO; k++) {
+		if (pc >= s->memo[k].start && pc < s->memo[k].end)
+			i = k;
+	}
+	return i < 0 ? resolve(pc) : i;
+}
+
+/* Why the stack ends at an address in no mapping. */
+static __always_inline enum stop_reason unmapped(const struct scratch *s)
+{
+	if (s->guess)	/* it was no frame pointer, then */
+		return s->guess;
+	/* in exec the old registers meet the new memory */
+	return s->st.depth || !s->rec.n_kernel ? STOP_NO_MAPPING : STOP_NO_USER;
+}
+
+/* Append the frame at off of a mapping; STOP_NOT if the file has a table, else
+ * why there is none. */
+static __always_inline enum stop_reason note_frame(struct scratch *s,
+						   struct memo *m, __u64 off)
+{
+	if (!m->has_file) {
+		push(s, FRAME_ANON_WORD(s->st.pc));
+		s->rec.flags |= REC_HAS_ANON;
+		return STOP_ANON;
+	}
+	if (m->has_file == 2) {
+		push(s, FRAME_FILE_WORD(off));
+		push(s, s->m.key.ino);
+		push(s, s->m.key.size);
+		push(s, s->m.key.ctime);
+		push(s, s->m.key.ctime_ns | ((__u64)s->m.key.dev << 32));
+		push(s, s->m.key.generation | ((__u64)s->m.key.magic << 32));
+		/* the key is that of the last resolve(): forget this mapping,
+		 * so that its next frame looks again */
+		m->start = m->end = 0;
+		return STOP_NO_FILE;
+	}
+	push(s, FRAME_WORD(FRAME_NATIVE, m->exe, off));
+	return m->pages ? STOP_NOT : STOP_NO_TABLE;
+}
+
+static __always_inline enum stop_reason step_by_rule(struct scratch *s,
+						     int rule)
+{
+	const union element *e = element_at((__u32)rule >> 1);
+	const struct unwind_rule *r;
+
+	if (rule < 0 || !e)
+		return STOP_INTERNAL;
+	r = rule & 1 ? &e->rule[1] : &e->rule[0];
+	if (r->cfa == CFA_SIGNAL)
+		uncalled(s);
+	return unwind_rule_step(&s->st, r);
+}
+
+/* Where nothing is known but, maybe, that a signal handler returns here. */
+static __always_inline enum stop_reason
+step_by_frame_pointer(struct scratch *s, enum stop_reason why)
+{
+	if (why != STOP_ANON &&
+	    is_sigreturn(s->st.pc + !s->st.exact, s->st.exact)) {
+		if (why != STOP_NO_FILE)
+			uncalled(s);
+		return unwind_signal(&s->st);
+	}
+	s->rec.flags |= REC_FRAME_POINTER;
+	s->guess = why;
+	return unwind_fp_step(&s->st, why);
+}
+
+/* Append the frame at st.pc; then move to its caller. */
+__weak __noinline int step(void)
+{
+	struct scratch *s = scratch();
+	enum stop_reason why;
+	struct memo *m;
+	__u64 off;
+	int i, rule;
+
+	if (!s)
+		return STOP_INTERNAL;
+	i = mapping_of(s);
+	if (i < 0)
+		return unmapped(s);
+	s->guess = 0;
+	m = &s->memo[i & (MEMO - 1)];
+	off = s->st.pc - m->start + m->off;
+	why = note_frame(s, m, off);
+	if (why == STOP_NOT) {
+		rule = table_rule(m->dir, m->pages, off);
+		if (rule != RULE_NONE)
+			return step_by_rule(s, rule);
+		why = STOP_NO_ROW;
+	}
+	return step_by_frame_pointer(s, why);
+}
+
+#endif /* BPF_FRAMES_BPF_H */
