@@ -116,11 +116,15 @@ __weak __noinline int step(void)
 	m = &s->memo[i & (MEMO - 1)];
 	off = s->st.pc - m->start + m->off;
 	why = note_frame(s, m, off);
-	if (why == STOP_NOT) {
+	switch (frame_owner(m->runtime, why)) {
+	case OWNER_RULE:
 		rule = table_rule(m->dir, m->pages, off);
 		if (rule != RULE_NONE)
 			return step_by_rule(s, rule);
 		why = STOP_NO_ROW;
+		break;
+	case OWNER_FRAME_POINTER:
+		break;
 	}
 	return step_by_frame_pointer(s, why);
 }

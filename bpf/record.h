@@ -213,6 +213,8 @@ enum bpf_count {
 	BPF_REQUEST_FULL,		/* requests that did not fit their ring */
 	BPF_RUN_NS,		/* sum of run_ns */
 	BPF_FRAMES,		/* user frames unwound */
+	BPF_RUNTIME_UNKNOWN,	/* mappings that samples met, of files of a runtime
+				 * that the sampler does not know */
 	BPF_STOP,		/* + enum stop_reason */
 	BPF_COUNT__MAX = BPF_STOP + STOP__MAX
 };

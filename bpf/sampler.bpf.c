@@ -13,6 +13,7 @@
 #include <linux/bpf_perf_event.h>
 #include <linux/ptrace.h>
 
+#include "owner.bpf.h"
 #include "record.h"
 #include "table.h"
 #include "unwind.bpf.h"
@@ -86,7 +87,8 @@ struct {
 struct memo {
 	__u64 start, end, off;
 	__u32 exe, dir, pages;
-	__u32 has_file;		/* 0: anonymous; 1: known; 2: no number yet */
+	__u16 has_file;		/* 0: anonymous; 1: known; 2: no number yet */
+	__u16 runtime;		/* enum runtime; RUNTIME_NONE if not known */
 };
 
 #ifdef __TARGET_ARCH_arm64
@@ -169,6 +171,7 @@ __weak __noinline int resolve(__u64 pc)
 	o->off = s->m.off + (o->start - s->m.start);
 	o->exe = EXE_NONE;
 	o->dir = o->pages = 0;
+	o->runtime = RUNTIME_NONE;
 	o->has_file = s->m.has_file;
 	s->memo_next++;
 	if (!s->m.has_file) {
@@ -189,6 +192,9 @@ __weak __noinline int resolve(__u64 pc)
 	o->exe = f->exe;
 	o->dir = f->dir;
 	o->pages = f->pages;
+	o->runtime = f->runtime;
+	if (!runtime_is_known(f->runtime))
+		count(BPF_RUNTIME_UNKNOWN);
 	return i;
 }
 

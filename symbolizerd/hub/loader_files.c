@@ -232,12 +232,14 @@ static bool loader_files_meant(void *ctx, uint32_t number, uint32_t i)
 static int loader_files_table(void *ctx, uint32_t number, int fd)
 {
 	struct hub *hub = ctx;
+	const struct executable *e = executables_number(&hub->exes, number);
 	const void *map;
 	size_t len;
 
 	if (sealed_map(fd, sizeof(struct table_hdr), TABLE_BYTES_MAX, &map,
 		       &len) < 0)
 		return MSG_BAD_CONTENT;
+	files_runtime(&hub->files, number, e ? e->runtime : RUNTIME_NONE);
 	files_table(&hub->files, number, map, len);
 	munmap((void *)map, len);
 	return MSG_OK;

@@ -342,6 +342,14 @@ static void files_wait(struct file_policy *f, uint32_t number, size_t len)
 	files_say(f, number, 0);
 }
 
+void files_runtime(struct file_policy *f, uint32_t number, uint32_t runtime)
+{
+	struct known_file *e = files_at(f, number);
+
+	if (e)
+		e->runtime = (uint8_t)runtime;
+}
+
 void files_table(struct file_policy *f, uint32_t number, const void *data,
 		 size_t len)
 {

@@ -80,6 +80,8 @@ int files_exe(struct file_policy *f, const struct msg_exe *m, uint64_t id);
 /* A worker's table of len bytes. */
 void files_table(struct file_policy *f, uint32_t number, const void *data,
 		 size_t len);
+/* Whose runtime it is (enum runtime): goes with what is said of it next. */
+void files_runtime(struct file_policy *f, uint32_t number, uint32_t runtime);
 /* There will be no table; one that is there stays. */
 void files_no_table(struct file_policy *f, uint32_t number);
 /* Nobody can look at it now: it shall be asked for again. */

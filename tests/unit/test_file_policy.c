@@ -151,9 +151,11 @@ TEST(files_learn_a_table)
 	exe = meet(7);
 	CHECK(is(7, FILE_PENDING));
 	CHECK(!files_has_answer(&files, exe));
+	files_runtime(&files, exe, RUNTIME_GO);
 	answer(exe, 3, 8);
 	CHECK(is(7, FILE_TABLE));
 	CHECK_EQ(entry_of(7)->pages, 1);
+	CHECK_EQ(entry_of(7)->runtime, RUNTIME_GO);
 	CHECK_EQ(fake.answered, exe_id);
 	CHECK(files_has_answer(&files, exe));
 	CHECK_EQ(stats().files, 1);

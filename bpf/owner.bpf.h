@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * owner - who takes a frame to its caller
+ *
+ * Pure, so that the host tests it.  A runtime whose frames are not native ones
+ * gets an owner of its own here and a global function of its own in step().
+ */
+#ifndef BPF_OWNER_BPF_H
+#define BPF_OWNER_BPF_H
+
+#include "record.h"
+
+enum frame_owner {
+	OWNER_RULE,		/* the table of the frame's file */
+	OWNER_FRAME_POINTER,	/* nobody knows better */
+};
+
+/* False: this sampler has never heard of it; its code is unwound as native code,
+ * which may end the stack. */
+static __always_inline int runtime_is_known(__u32 runtime)
+{
+	return runtime < RUNTIME__MAX;
+}
+
+/* runtime: of the frame's file, by its file_entry.  why: STOP_NOT if that has a
+ * table, else why not. */
+static __always_inline enum frame_owner frame_owner(__u32 runtime,
+						    enum stop_reason why)
+{
+	switch (runtime) {
+	case RUNTIME_NONE:
+	case RUNTIME_GO:	/* compiled: native frames, by rules */
+	default:		/* not known */
+		return why == STOP_NOT ? OWNER_RULE : OWNER_FRAME_POINTER;
+	}
+}
+
+#endif /* BPF_OWNER_BPF_H */
