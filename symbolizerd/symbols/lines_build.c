@@ -5,12 +5,16 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "common/hash_table.h"
+
 #define NAMES_MAX	(128u << 20)
 
 struct lines_builder *lines_builder_new(void)
 {
 	struct lines_builder *b = calloc(1, sizeof(*b));
 
+	if (b)
+		b->seed = hash_seed();
 	if (b && lines_string(b, "", 0) == 0 && !b->failed)
 		return b;
 	lines_builder_free(b);
@@ -59,8 +63,9 @@ static uint64_t lines_build_hash_of(const struct lines_builder *b,
 {
 	const char *s = b->names + i;
 
-	return p == &b->strings ? XXH3_64bits(s, strlen(s)) :
-	       XXH3_64bits(&b->functions[i], sizeof(b->functions[i]));
+	return p == &b->strings ? XXH3_64bits_withSeed(s, strlen(s), b->seed) :
+	       XXH3_64bits_withSeed(&b->functions[i],
+				    sizeof(b->functions[i]), b->seed);
 }
 
 static bool lines_build_grow(struct lines_builder *b, struct lines_pool *p)
@@ -102,7 +107,7 @@ uint32_t lines_string(struct lines_builder *b, const char *s, size_t len)
 		b->failed = true;
 		return 0;
 	}
-	at = XXH3_64bits(s, len) & (p->cap - 1);
+	at = XXH3_64bits_withSeed(s, len, b->seed) & (p->cap - 1);
 	for (; p->slots[at]; at = (at + 1) & (p->cap - 1)) {
 		const char *have = b->names + p->slots[at] - 1;
 
@@ -130,7 +135,7 @@ uint32_t lines_function(struct lines_builder *b, uint32_t name, uint32_t file,
 
 	if (!lines_build_grow(b, p))
 		return LINES_NONE;
-	at = XXH3_64bits(&f, sizeof(f)) & (p->cap - 1);
+	at = XXH3_64bits_withSeed(&f, sizeof(f), b->seed) & (p->cap - 1);
 	for (; p->slots[at]; at = (at + 1) & (p->cap - 1)) {
 		if (!memcmp(&b->functions[p->slots[at] - 1], &f, sizeof(f)))
 			return p->slots[at] - 1;

@@ -26,6 +26,7 @@ struct lines_pool {
 };
 
 struct lines_builder {
+	uint64_t seed;		/* of the pools: files choose their names */
 	char *names;
 	size_t names_len, names_cap;
 	struct lines_pool strings;

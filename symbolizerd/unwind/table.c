@@ -7,6 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "common/hash_table.h"
+
 #define ROW_OFF(row)	((row) >> 17)
 #define ROW_HAS(row)	((row) & 1 << 16)
 #define ROW_RULE(row)	((uint32_t)((row) & 0xffff))
@@ -19,7 +21,9 @@ int table_builder_init(struct table_builder *b)
 		[RULE_END] = { .cfa = CFA_END },
 	};
 
-	*b = (struct table_builder){ .cap_rules = 256, .hash_size = 1024 };
+	*b = (struct table_builder){
+		.cap_rules = 256, .hash_size = 1024, .seed = hash_seed(),
+	};
 	b->rules = malloc(b->cap_rules * sizeof(*b->rules));
 	b->hash = calloc(b->hash_size, sizeof(*b->hash));
 	if (!b->rules || !b->hash) {
@@ -44,7 +48,7 @@ void table_builder_fini(struct table_builder *b)
 static uint32_t *unwind_table_rule_slot(const struct table_builder *b,
 					const struct unwind_rule *r)
 {
-	uint32_t i = XXH3_64bits(r, sizeof(*r)) & (b->hash_size - 1);
+	uint32_t i = XXH3_64bits_withSeed(r, sizeof(*r), b->seed) & (b->hash_size - 1);
 
 	while (b->hash[i] && memcmp(&b->rules[b->hash[i] - 1], r, sizeof(*r)))
 		i = (i + 1) & (b->hash_size - 1);

@@ -23,6 +23,7 @@ struct table_builder {
 	uint32_t n_rules, cap_rules;
 	uint32_t *hash;		/* number + 1 */
 	uint32_t hash_size;
+	uint64_t seed;		/* of it: files choose their rules */
 };
 
 /* 0 or -ENOMEM. */

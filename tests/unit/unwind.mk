@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c) \
-	symbolizerd/symbols/lines_build.c
+	symbolizerd/symbols/lines_build.c common/hash_table.c
 UNWIND := $(patsubst %,symbolizerd/%,elf/elf_file.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
 	elf/file_id.c) common/wire.c $(RUNTIMES)
@@ -15,15 +15,17 @@ $(O)/bin/cfi_agree: $(cfi_agree_OBJS)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -ldw -lelf -lnettle -lxxhash -o $@
 
 UNIT += cfi
-unit_cfi_SRCS := $(filter-out %elf_file.c %file_id.c %build.c %known.c $(RUNTIMES),$(UNWIND))
+unit_cfi_SRCS := $(filter-out %elf_file.c %file_id.c %build.c %known.c $(RUNTIMES),$(UNWIND)) \
+	common/hash_table.c
 unit_cfi_LIBS := -lxxhash
 
 UNIT += table
-unit_table_SRCS := symbolizerd/unwind/table.c
+unit_table_SRCS := symbolizerd/unwind/table.c common/hash_table.c
 unit_table_LIBS := -lxxhash
 
 UNIT += symbols lines elf_file file_id
-unit_lines_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/lines_build.c
+unit_lines_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/lines_build.c \
+	common/hash_table.c
 unit_lines_LIBS := -lxxhash
 unit_symbols_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_symbols_LIBS := -lelf -lnettle -lxxhash
