@@ -46,8 +46,8 @@ endif
 
 # --- what is made of what
 
-PROGRAMS := trifold trifold-loaderd trifold-symbolizerd trifold-exporterd \
-	trifold-viewer
+PROGRAMS := trifold trifold-supervisor trifold-loaderd trifold-symbolizerd \
+	trifold-exporterd trifold-viewer
 # all that loaderd links of these folders: make tcb counts it
 LOADER_IPC    := ipc/message.c ipc/conn.c ipc/sealed.c
 LOADER_COMMON := common/log.c common/service.c common/sandbox.c
@@ -57,6 +57,7 @@ OTLP     := profile/formats/otlp.c profile/formats/dictionary.c common/protobuf.
 # what only the unprivileged ones need
 MORE     := common/sandbox_root.c common/service_listen.c ipc/counters.c
 
+trifold-supervisor_SRCS := $(wildcard cli/supervisor/*.c)
 trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c \
 	ipc/trace_ring.c $(LOADER_COMMON) common/cost.c
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
@@ -67,7 +68,8 @@ trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
 trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/number.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE) common/sandbox_more.c
 trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lzstd -lseccomp -lcap-ng
-trifold_SRCS := $(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c) \
+trifold_SRCS := $(filter-out cli/supervisor/main.c cli/supervisor/supervise.c, \
+	$(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c)) \
 	common/page_key.c common/listen.c common/protobuf.c common/buffer.c common/number.c \
 	common/json.c common/pairs.c ipc/fdpass.c ipc/hub_client.c $(IPC) \
 	ipc/batch.c ipc/batch_build.c common/hash_table.c ipc/counter_table.c common/container.c $(COMMON) $(MORE)

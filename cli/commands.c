@@ -8,7 +8,9 @@
 #include "cli/config/check.h"
 #include "cli/config/keys.h"
 #include "cli/diff/diff.h"
+#include "cli/front/front.h"
 #include "cli/manual.h"
+#include "cli/record/output.h"
 #include "cli/record/recorder.h"
 #include "cli/run.h"
 #include "cli/status/doctor.h"
@@ -200,6 +202,12 @@ static const struct option_def recorder_options[] = {
 	  AT(seal_uid) },
 };
 
+static const struct option_def daemons_options[] = {
+	FREQUENCY,
+	{ "interval", "S", NULL, OPTION_NUMBER, 1, INTERVAL_MAX, AT(interval) },
+	LIBEXEC,
+};
+
 const struct command commands[] = {
 	{ "run", "[OPTION]...", "Profile this machine until Ctrl-C",
 	  run_details, run_options, COUNT(run_options), REST_NONE,
@@ -231,6 +239,10 @@ const struct command commands[] = {
 	{ "manual", "", NULL, NULL, NULL, 0, REST_FILE, manual_run },
 	{ "recorder", "", NULL, NULL, recorder_options,
 	  COUNT(recorder_options), REST_NONE, recorder_run },
+	{ "attach", "", NULL, NULL, record_options, COUNT(record_options),
+	  REST_COMMAND, run_attach },
+	{ "daemons", "", NULL, NULL, daemons_options, COUNT(daemons_options),
+	  REST_NONE, front_daemons },
 };
 
 const size_t commands_n = COUNT(commands);

@@ -4,9 +4,12 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/config/options.h"
+#include "cli/front/front.h"
+#include "cli/start.h"
 #include "common/log.h"
 #include "profile/formats/otlp.h"
 
@@ -27,11 +30,23 @@ static int trifold_usage(FILE *to)
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
-	const struct command *c = commands_find(name);
+	const struct command *c;
 	struct options o;
 	char err[256];
+	int r;
 
 	log_init("trifold", false);
+	if (geteuid() == 0 && (!strcmp(name, "run") || !strcmp(name, "record")))
+		return start_supervisor(argc, argv);
+	r = front_begin(argc, argv);
+	if (r < 0)
+		return 1;
+	if (r) {		/* behind "front" and a uid stands the command */
+		argc -= 2;
+		argv += 2;
+		name = argv[1];
+	}
+	c = commands_find(name);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") ||
 	    !strcmp(name, "help"))
 		return trifold_usage(stdout);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * run - the commands that people type
- */
+/* run - the subcommands run, record and status; they return the exit status */
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 
 #include "cli/config/options.h"
 
-#define RUN_OUTPUT	"trifold.html"	/* of `run` with nowhere to send to */
-#define RECORD_OUTPUT	"trifold.html"
-
-/* Each returns the exit status. */
+/* Of a front (front.h); in any other process they only say what is missing. */
 int run_run(const struct options *o);
 int run_record(const struct options *o);
+
+/* `record` beside a trifold that runs already, as trifold-supervisor found. */
+int run_attach(const struct options *o);
+
 int run_status(const struct options *o);
 
 #endif /* CLI_RUN_H */

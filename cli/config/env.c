@@ -83,3 +83,23 @@ int config_env_make(struct config *c)
 		r = make_more_env(c, &n, &c->more[i]);
 	return r;
 }
+
+bool config_env_network(const struct config *c)
+{
+	/* as endpoint_named() of exporterd */
+	for (char more[] = "TRIFOLD_EXPORTER_2_ENDPOINT"; more[17] <= '8';
+	     more[17]++) {
+		const char *s = getenv(more);
+
+		if (s && *s)
+			return true;
+	}
+	return *c->value[KEY_ENDPOINT].text || c->n_more;
+}
+
+bool config_env_export(const struct config *c)
+{
+	const char *metrics = getenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");
+
+	return config_env_network(c) || (metrics && *metrics);
+}

@@ -20,4 +20,9 @@ const struct config_more *config_env_number(struct config *c);
  * win over it in its own environment.  0 or -ENOMEM. */
 int config_env_make(struct config *c);
 
+/* Do options, environment or file say where to send profiles? */
+bool config_env_network(const struct config *c);
+/* ... or the environment where to send metrics? */
+bool config_env_export(const struct config *c);
+
 #endif /* CLI_CONFIG_ENV_H */

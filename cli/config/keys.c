@@ -387,7 +387,7 @@ static const char head[] =
 "# Every key, with its default.  To change one, remove the # before it.  Then\n"
 "#   trifold check-config                 finds mistakes, by line\n"
 "#   trifold check-config --effective     says what holds, and by what\n"
-"#   kill -HUP $(pidof -s trifold)        has a running trifold read it again\n"
+"#   kill -HUP $(pidof trifold-supervisor)  has a running trifold read it again\n"
 "#\n"
 "# What is written here is overridden by OTEL_EXPORTER_OTLP_*, these by\n"
 "# OTEL_EXPORTER_OTLP_PROFILES_*, and these by options on the command line.\n"

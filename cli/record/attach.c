@@ -17,7 +17,7 @@
 #include "cli/record/recorder_link.h"
 #include "cli/status/running.h"
 #include "cli/supervisor/child.h"
-#include "cli/supervisor/daemons.h"
+#include "cli/supervisor/identity.h"
 #include "cli/supervisor/launcher.h"
 #include "cli/supervisor/signals.h"
 #include "common/clock.h"
@@ -468,6 +468,8 @@ static int attach_start(struct attach *a)
 
 static int attach_set_up(struct attach *a)
 {
+	static char *const self[] = { (char *)"/proc/self/exe", NULL };
+	static struct plan_words words;
 	int r = identity_find(&a->launch.ids);
 
 	if (r)
@@ -478,9 +480,11 @@ static int attach_set_up(struct attach *a)
 		r = console_init(&a->console, a->opt.verbose);
 	if (r)
 		log_err("cannot begin: %s", strerror(-r));
-	a->launch.opt = &a->opt;
-	a->launch.target = a->target;
-	a->launch.dir = (struct runtime_dir){ -1, -1, -1, -1, -1 };
+	plan_words_init(&words);
+	recorder_link_plan(&words, &a->opt, a->target->what);
+	a->launch.argv = self;
+	a->launch.plan = &words.plan;
+	a->launch.runtime = (struct runtime_dir){ -1, -1, -1, -1, -1 };
 	a->launch.log_fd = a->console.write_fd;
 	a->range.pids = a->target->pids;
 	if (a->opt.container)

@@ -15,20 +15,24 @@
 
 #define PUMP_BYTES	65536	/* then others get their turn */
 
-int console_init(struct console *c, bool all)
+int console_open(struct console *c, bool all, int read_fd)
 {
-	int fds[2];
-
 	*c = (struct console){
 		.tty = isatty(STDERR_FILENO) == 1, .all = all,
+		.read_fd = read_fd, .write_fd = -1,
 	};
+	return fcntl(c->read_fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+int console_init(struct console *c, bool all)
+{
+	int fds[2], r;
+
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	c->read_fd = fds[0];
+	r = console_open(c, all, fds[0]);
 	c->write_fd = fds[1];
-	if (fcntl(c->read_fd, F_SETFL, O_NONBLOCK) < 0)
-		return -errno;
-	return 0;
+	return r;
 }
 
 void console_fini(struct console *c)
@@ -36,7 +40,8 @@ void console_fini(struct console *c)
 	console_pump(c);
 	console_clear(c);
 	close(c->read_fd);
-	close(c->write_fd);
+	if (c->write_fd >= 0)
+		close(c->write_fd);
 }
 
 static void console_put(const char *s, size_t n)

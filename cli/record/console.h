@@ -19,12 +19,14 @@ struct console {
 	bool all;		/* show every line */
 	bool shown;		/* the cursor is behind a progress line */
 	int read_fd;		/* non-blocking */
-	int write_fd;		/* for children */
+	int write_fd;		/* for children; -1: not ours */
 	size_t len;		/* of .part, a line without its end */
 	char part[1024];
 };
 
 int console_init(struct console *c, bool all);	/* 0 or -errno */
+/* On the read end of a pipe that somebody else made, taken over.  Likewise. */
+int console_open(struct console *c, bool all, int read_fd);
 void console_fini(struct console *c);
 
 /* Print what children wrote and is complete, at most so much at once. */

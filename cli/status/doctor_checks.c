@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/supervisor/plan.h"
+
 #define BIT(n)		(1ULL << (n))
 #define SYS_RESOURCE	24	/* linux/capability.h */
 #define SUDO		"run `sudo trifold doctor`"
@@ -387,8 +389,8 @@ static void programs(const struct doctor_host *h, struct finding *f)
 				  "install trifold, or build all of it: `make`",
 				  "the daemons are not found");
 	else
-		ok(f, "daemons found; %d of 3 users trifold-*, else reserved ids",
-		   h->users);
+		ok(f, "daemons found; %d of %d users trifold-*, else reserved ids",
+		   h->users, PROGRAM_DAEMONS);
 }
 
 static void runtime(const struct doctor_host *h, struct finding *f)

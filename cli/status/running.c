@@ -2,8 +2,12 @@
 #include "cli/status/running.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "cli/supervisor/runtime_dir.h"
 #include "common/clock.h"
@@ -11,9 +15,32 @@
 
 #define WAIT_NS		(5 * NSEC_PER_SEC)
 
+int running_hub_uid(uid_t *ret)
+{
+	int fd = open(LOCK_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	const struct passwd *pw;
+	char text[64] = "";
+	unsigned int uid;
+
+	if (fd >= 0) {
+		ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+		close(fd);
+		if (n > 0 && sscanf(text, "pid %*d hub-uid %u", &uid) == 1) {
+			*ret = uid;
+			return 0;
+		}
+	}
+	pw = getpwnam("trifold-symbolizerd");
+	if (!pw)
+		return -ENOENT;
+	*ret = pw->pw_uid;
+	return 0;
+}
+
 int running_connect(struct conn *c, uid_t *hub_uid)
 {
-	int r = runtime_dir_hub_uid(hub_uid);
+	int r = running_hub_uid(hub_uid);
 
 	return r ? r : conn_connect(c, STATUS_SOCKET, PEER_HUB, *hub_uid);
 }
@@ -66,7 +93,7 @@ static pid_t running_made_by(const struct hub_client *c)
 int running_status(struct status *ret, bool loader, pid_t *top)
 {
 	uid_t hub_uid = 0;
-	int r = runtime_dir_hub_uid(&hub_uid);
+	int r = running_hub_uid(&hub_uid);
 	struct hub_client c;
 
 	hub_client_init(&c, STATUS_SOCKET, hub_uid, NULL, NULL);

@@ -10,6 +10,10 @@
 
 #include "ipc/hub_client.h"
 
+/* The uid of the symbolizerd that serves the status socket: by the lock file of
+ * a running trifold, else of the user trifold-symbolizerd.  0 or -ENOENT. */
+int running_hub_uid(uid_t *ret);
+
 /* Connect to the symbolizerd that serves the status socket, and say of what uid
  * it is.  0 or -errno, see running_nobody(). */
 int running_connect(struct conn *c, uid_t *hub_uid);

@@ -10,7 +10,6 @@
 #include <sys/types.h>
 
 #define CHILD_FDS_MAX	4
-#define CHILD_ENV_MAX	160
 #define CHILD_FD_FIRST	3	/* where .fds go: SD_LISTEN_FDS_START */
 
 struct child_spec {
@@ -34,14 +33,7 @@ pid_t child_start(const struct child_spec *spec);
 /* "exited with status 1", "was killed by signal 9 (Killed)". */
 const char *child_how(int status, char *out, size_t size);
 
-/*
- * The environment of a service: PATH and LANG, then of our own environment
- * what the exporter may see (if `exporter`): OTEL_*, TRIFOLD_EXPORTER_*,
- * proxies, SSL_CERT_*; then
- * extra (NULL-terminated "NAME=value").  A variable of extra hides an
- * inherited one of its name.  Fills env (NULL-terminated; it borrows all
- * strings).  Returns 0 or -E2BIG.
- */
-int child_env(char *env[CHILD_ENV_MAX], bool exporter, char *const *extra);
+/* Close every descriptor from this one on.  0 or -errno. */
+int child_close_from(int first);
 
 #endif /* CLI_SUPERVISOR_CHILD_H */

@@ -3,36 +3,35 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "common/log.h"
+#include "cli/supervisor/say.h"
 
 #define DYNAMIC_FIRST	61184u
 #define DYNAMIC_LAST	65519u
 #define DYNAMIC_COUNT	(DYNAMIC_LAST - DYNAMIC_FIRST + 1)
 
-/* The eight numbers behind "Uid:" and "Gid:".  The name of the process comes
- * before them in this file; the kernel escapes line ends in it (proc(5)). */
-static void mark_ids(char *status, bool *used)
+/* The eight numbers behind "Uid:" and "Gid:" of /proc/PID/status.  The kernel
+ * escapes line ends in the process's name (proc(5)). */
+static void mark_process(FILE *status, bool *used)
 {
-	static const char *const keys[] = { "\nUid:", "\nGid:" };
+	char line[256];
+	unsigned int id[4];
 
-	for (int k = 0; k < 2; k++) {
-		char *p = strstr(status, keys[k]);
-
-		p = p ? p + strlen(keys[k]) : NULL;
-		for (int i = 0; p && i < 4; i++) {
-			unsigned long id = strtoul(p, &p, 10);
-
-			if (id - DYNAMIC_FIRST < DYNAMIC_COUNT)
-				used[id - DYNAMIC_FIRST] = true;
+	while (fgets(line, sizeof(line), status)) {
+		if (sscanf(line, "Uid: %u %u %u %u", id, id + 1, id + 2,
+			   id + 3) != 4 &&
+		    sscanf(line, "Gid: %u %u %u %u", id, id + 1, id + 2,
+			   id + 3) != 4)
+			continue;
+		for (int i = 0; i < 4; i++) {
+			if (id[i] - DYNAMIC_FIRST < DYNAMIC_COUNT)
+				used[id[i] - DYNAMIC_FIRST] = true;
 		}
 	}
 }
@@ -40,38 +39,25 @@ static void mark_ids(char *status, bool *used)
 static int mark_processes(bool *used)
 {
 	DIR *proc = opendir("/proc");
-	struct dirent *d;
+	const struct dirent *d;
 
 	if (!proc)
 		return -errno;
 	while ((d = readdir(proc))) {
-		char name[32], status[2048];
-		ssize_t n;
-		int fd;
+		char name[40];
+		FILE *status;
 
-		if (d->d_name[0] < '0' || d->d_name[0] > '9' ||
-		    strlen(d->d_name) > 16)
+		if (d->d_name[0] < '0' || d->d_name[0] > '9')
 			continue;
-		snprintf(name, sizeof(name), "%.16s/status", d->d_name);
-		fd = openat(dirfd(proc), name, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
+		snprintf(name, sizeof(name), "/proc/%.16s/status", d->d_name);
+		status = fopen(name, "re");
+		if (!status)
 			continue;	/* it has just ended */
-		n = read(fd, status, sizeof(status) - 1);
-		close(fd);
-		if (n <= 0)
-			continue;
-		status[n] = '\0';
-		mark_ids(status, used);
+		mark_process(status, used);
+		fclose(status);
 	}
 	closedir(proc);
 	return 0;
-}
-
-static bool is_free(const bool *used, uint32_t i)
-{
-	uint32_t id = DYNAMIC_FIRST + i;
-
-	return !used[i] && !getpwuid(id) && !getgrgid(id);
 }
 
 /* The first ID__COUNT free ids in a row; their first, or 0. */
@@ -80,9 +66,11 @@ static uint32_t free_block(const bool *used)
 	uint32_t run = 0;
 
 	for (uint32_t i = 0; i < DYNAMIC_COUNT; i++) {
-		run = is_free(used, i) ? run + 1 : 0;
+		uint32_t id = DYNAMIC_FIRST + i;
+
+		run = used[i] || getpwuid(id) || getgrgid(id) ? 0 : run + 1;
 		if (run == ID__COUNT)
-			return DYNAMIC_FIRST + i + 1 - ID__COUNT;
+			return id + 1 - ID__COUNT;
 	}
 	return 0;
 }
@@ -90,24 +78,16 @@ static uint32_t free_block(const bool *used)
 int identity_find(struct identities *ret)
 {
 	static const char *const users[ID__COUNT] = {
-		[ID_HUB] = "trifold-symbolizerd",
-		[ID_EXPORTER] = "trifold-exporterd",
-		[ID_LOADER] = "trifold-loaderd",
-		[ID_OPENER] = "trifold-opener",
-		[ID_VIEWER] = "trifold-viewer",
+		"trifold-symbolizerd", "trifold-exporterd", "trifold-loaderd",
+		"trifold-viewer", "trifold-opener",
 	};
-	bool *used = calloc(DYNAMIC_COUNT, sizeof(*used));
-	uint32_t first;
-	int r;
+	static bool used[DYNAMIC_COUNT];
+	int r = mark_processes(used);
+	uint32_t first = r ? 0 : free_block(used);
 
-	if (!used)
-		return -ENOMEM;
-	r = mark_processes(used);
-	first = r ? 0 : free_block(used);
-	free(used);
 	if (!first) {
-		log_err("no free user ids for the daemons: %s",
-			r ? strerror(-r) : "all of 61184..65519 are in use");
+		say("no free user ids for the daemons: %s", r ? strerror(-r) :
+		    "all of 61184..65519 are in use");
 		return r ? r : -EAGAIN;
 	}
 	for (uint32_t i = 0; i < ID__COUNT; i++) {
@@ -130,10 +110,8 @@ static bool parse_id(const char *s, uint32_t *ret)
 		return false;
 	errno = 0;
 	v = strtoull(s, &end, 10);
-	if (errno || *end || v >= UINT32_MAX)
-		return false;
 	*ret = (uint32_t)v;
-	return true;
+	return !errno && !*end && v < UINT32_MAX;
 }
 
 bool identity_sudo(const char *sudo_uid, const char *sudo_gid, uid_t *uid,

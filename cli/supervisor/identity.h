@@ -3,10 +3,10 @@
  * identity - under which uids the processes run
  *
  * The users trifold-symbolizerd, trifold-exporterd, trifold-loaderd,
- * trifold-opener and trifold-viewer where they exist.  Otherwise ids that own nothing: out of the
- * range that systemd sets apart for services without a user of their own
- * (61184..65519, systemd's UIDS-GIDS.md), such that no user, no group and no
- * running process has them.
+ * trifold-opener and trifold-viewer where they exist.  Otherwise ids that own
+ * nothing: out of the range that systemd sets apart for services without a
+ * user of their own (61184..65519, systemd's UIDS-GIDS.md), such that no user,
+ * no group and no running process has them.
  */
 #ifndef CLI_SUPERVISOR_IDENTITY_H
 #define CLI_SUPERVISOR_IDENTITY_H
@@ -18,9 +18,10 @@ enum identity {
 	ID_HUB,
 	ID_EXPORTER,
 	ID_LOADER,
-	ID_OPENER,
 	ID_VIEWER,
-	ID_RECORDER,		/* has no user of its own, always reserved */
+	ID_OPENER,
+	ID_RECORDER,		/* these two have no users of their own */
+	ID_FRONT,
 	ID__COUNT
 };
 

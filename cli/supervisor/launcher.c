@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/log.h"
-#include "common/sandbox.h"
+#include "cli/supervisor/say.h"
 
 #define KILL_COMMAND	SIGUSR1		/* SIGKILL would be for us */
+#define LAUNCHER_GO	3
 
 static void launcher_reap(pid_t command)
 {
@@ -49,7 +49,6 @@ static _Noreturn void launch(const struct child_spec *command, int go,
 	static const int which[] = {
 		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, KILL_COMMAND,
 	};
-	const int keep[] = { 0, 1, 2, go };
 	sigset_t set;
 	pid_t pid;
 	char c;
@@ -58,17 +57,18 @@ static _Noreturn void launch(const struct child_spec *command, int go,
 	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
 		sigaddset(&set, which[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	if (sandbox_close_fds(keep, 4) ||
+	say_to(STDERR_FILENO);
+	if (dup2(go, LAUNCHER_GO) < 0 || child_close_from(LAUNCHER_GO + 1) ||
 	    prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) {
-		log_err("the launcher cannot be set up: %s", strerror(errno));
+		say("the launcher cannot be set up: %s", strerror(errno));
 		_exit(1);
 	}
-	if (read(go, &c, 1) != 1)
+	if (read(LAUNCHER_GO, &c, 1) != 1)
 		_exit(0);
-	close(go);
+	close(LAUNCHER_GO);
 	pid = child_start(command);
 	if (pid < 0) {
-		log_err("%s: %s", command->path, strerror(-pid));
+		say("%s: %s", command->path, strerror(-pid));
 		_exit(127);
 	}
 	attend(pid, parent, &set);

@@ -18,7 +18,8 @@
 #define LOCK_FILE	RUNTIME_DIR "/lock"
 
 struct runtime_dir {
-	int lock;		/* flock()ed; says "pid PID hub-uid UID" */
+	int lock;		/* flock()ed, mode 0600 so that nobody else can
+				 * hold it; says "pid PID hub-uid UID" */
 	int loader;		/* listening, SOCK_SEQPACKET */
 	int export;
 	int status;
@@ -27,14 +28,14 @@ struct runtime_dir {
 
 /*
  * Make it all; each socket can be connected to by the one uid that shall
- * (status: the viewer's), and by root.  Returns 0, or -errno after a line in the log (-EBUSY: another one
- * runs).  runtime_dir_remove() after success.
+ * (status: the viewer's), and by root.  Returns 0, or -errno after a line in
+ * the log (-EBUSY: another one runs).  runtime_dir_remove() after success.
  */
 int runtime_dir_make(struct runtime_dir *d, const struct identities *ids);
 void runtime_dir_remove(struct runtime_dir *d);
 
-/* The uid of the symbolizerd that serves STATUS_SOCKET: by the lock file of a
- * running `trifold`, else of the user trifold-symbolizerd.  0 or -ENOENT. */
-int runtime_dir_hub_uid(uid_t *ret);
+/* A connection to the status socket of whoever listens there, whose messages
+ * come with credentials; or -errno. */
+int runtime_dir_connect(void);
 
 #endif /* CLI_SUPERVISOR_RUNTIME_DIR_H */

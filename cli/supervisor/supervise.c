@@ -2,37 +2,37 @@
 #include "cli/supervisor/supervise.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/record/console.h"
-#include "cli/record/progress.h"
-#include "cli/record/recorder_link.h"
-#include "cli/status/report.h"
 #include "cli/supervisor/child.h"
-#include "cli/supervisor/daemons.h"
+#include "cli/supervisor/front_link.h"
 #include "cli/supervisor/launcher.h"
-#include "cli/supervisor/reload.h"
-#include "cli/supervisor/restart.h"
+#include "cli/supervisor/programs.h"
+#include "cli/supervisor/say.h"
 #include "cli/supervisor/signals.h"
 #include "common/clock.h"
-#include "common/log.h"
-#include "ipc/hub_client.h"
 
 #define S(n)		((n) * NSEC_PER_SEC)
-#define START_NS	S(20)	/* for all to be ready */
 #define START_TRIES	3	/* deaths of one daemon before it was ready */
 #define ASK_NS		(50 * NSEC_PER_MSEC)	/* is loaderd up yet? */
-#define PLAIN_NS	S(10)	/* between lines, when not on a terminal */
-#define COMMAND_NS	S(5)	/* for the command, after the first signal */
+#define REPLACE_NS	S(8)	/* for a daemon to end, then SIGKILL */
+#define LEFT_NS		S(2)	/* for what the daemons leave behind */
+#define BACKOFF_FIRST_NS	(100 * NSEC_PER_MSEC)
+#define BACKOFF_MAX_NS		S(5)
+#define BACKOFF_RESET_NS	S(10)
 
 enum phase {
+	PLANNING,		/* the front reads arguments and configuration */
 	STARTING,
 	RUNNING,
 	END_COMMAND,		/* it still runs, and was asked to end */
@@ -41,11 +41,31 @@ enum phase {
 	END_EXPORTER,
 	END_VIEWER,
 	END_RECORDER,
+	END_FRONT,
 	ENDED
 };
 
-struct daemon {
+/* Who ends in this phase, and the time for it, s (0: open). */
+static const struct {
+	enum program who;
+	unsigned int seconds;
+} phases[] = {
+	[PLANNING] = { PROGRAM__COUNT, 60 },
+	[STARTING] = { PROGRAM__COUNT, 20 },
+	[RUNNING] = { PROGRAM__COUNT, 0 },
+	[END_COMMAND] = { PROGRAM_LAUNCHER, 5 },
+	[END_LOADER] = { PROGRAM_LOADER, 5 },
+	[END_HUB] = { PROGRAM_HUB, 20 },
+	[END_EXPORTER] = { PROGRAM_EXPORTER, 10 },
+	[END_VIEWER] = { PROGRAM_VIEWER, 5 },
+	[END_RECORDER] = { PROGRAM_RECORDER, 60 },
+	[END_FRONT] = { PROGRAM_FRONT, 10 },
+	[ENDED] = { PROGRAM__COUNT, 0 },
+};
+
+struct proc {
 	pid_t pid;		/* 0: not running */
+	pid_t group;		/* of the last one: what it leaves is in it */
 	bool ready;		/* has said READY=1 */
 	bool was_ready;		/* so did this one or one before it */
 	unsigned int tries;	/* deaths before any was ready */
@@ -56,153 +76,163 @@ struct daemon {
 };
 
 struct sup {
-	struct options *opt;
-	struct target *target;
-	struct config *config;	/* of opt; NULL: not to be read again */
-	struct progress progress;
-	bool had_terminal;
-	bool plain;
 	struct launch launch;
-	struct console console;
-	struct hub_client watch;
-	struct daemon daemon[DAEMON__COUNT];
-	int signals;		/* signalfd */
-
-	struct recorder_link recorder;
+	struct plan *plan;	/* PLAN_BYTES_MAX */
+	struct proc proc[PROGRAM__COUNT];
 	struct launcher launcher;
-	pid_t command;		/* the launcher, once it runs it */
-	int command_status;
+	int signals;		/* signalfd */
+	struct front_link front;
+	int log;		/* read end of what the daemons write */
+	int say;		/* our way into it */
+	bool had_terminal;
+	unsigned int offers, reloads;	/* that may be answered */
+	bool reload_again, end_said;
 
 	enum phase phase;
 	bool failed;		/* the exit status will be 1 */
 	bool quick;		/* asked twice to end */
-	bool killed;		/* of this phase: SIGKILL was sent */
+	bool killed;		/* of this phase: the last means was used */
 	int end_signal;		/* what to send the command; 0: it knows */
-	uint64_t phase_ns;	/* when this phase began */
+	int status;		/* the exit status, unless failed */
 	uint64_t deadline_ns;	/* of this phase; UINT64_MAX: none */
-	uint64_t shown_ns;
 	uint64_t asked_ns;
-	uint64_t run_ns, end_ns;	/* of sampling */
-	uint64_t start_real_ns, end_real_ns;	/* likewise, CLOCK_REALTIME */
+	uint64_t start_real_ns, end_real_ns;	/* of sampling; 0: not yet */
 };
 
-/* --- daemons --------------------------------------------------------------------------- */
+static void supervise_enter(struct sup *s, enum phase p, uint64_t now);
 
-/* What ends in this phase; DAEMON__COUNT: no daemon. */
-static enum daemon_id ending(enum phase p)
+/* --- the front ---------------------------------------------------------------- */
+
+static void offer_hub(struct sup *s, bool ready)
 {
-	return p == END_LOADER ? DAEMON_LOADER : p == END_HUB ? DAEMON_HUB :
-		p == END_EXPORTER ? DAEMON_EXPORTER :
-		p == END_VIEWER ? DAEMON_VIEWER : DAEMON__COUNT;
+	struct told m = { .kind = TOLD_HUB, .ready = ready,
+			  .hub_uid = s->launch.ids.uid[ID_HUB] };
+	int fd = runtime_dir_connect();
+
+	if (fd < 0)
+		return;
+	if (!front_link_tell(&s->front, m, fd))
+		s->offers++;
+	close(fd);
 }
 
-static bool has(const struct sup *s, enum daemon_id id)
+/* Nobody shows lines any more: they go to standard error, the daemons' to
+ * nowhere. */
+static void front_gone(struct sup *s)
 {
-	return id != DAEMON_VIEWER || s->launch.page.on;
+	front_link_close(&s->front);
+	say_to(STDERR_FILENO);
 }
 
-/* Is it to run, in this phase? */
-static bool supervise_wanted(const struct sup *s, enum daemon_id id)
-{
-	static const enum phase until[DAEMON__COUNT] = {
-		[DAEMON_HUB] = END_HUB, [DAEMON_EXPORTER] = END_EXPORTER,
-		[DAEMON_LOADER] = END_LOADER, [DAEMON_VIEWER] = END_VIEWER,
-	};
+/* --- daemons ------------------------------------------------------------------ */
 
-	if (s->opt->output && !s->recorder.ready)
-		return false;
-	return has(s, id) && s->phase < until[id] && !s->quick;
+/* Is this daemon to run, in this phase? */
+static bool wanted(const struct sup *s, enum program id)
+{
+	enum phase until = id == PROGRAM_HUB ? END_HUB :
+		id == PROGRAM_EXPORTER ? END_EXPORTER :
+		id == PROGRAM_LOADER ? END_LOADER : END_VIEWER;
+
+	return s->phase >= STARTING && s->phase < until && !s->quick &&
+	       (id != PROGRAM_VIEWER || (s->plan->flags & PLAN_PAGE)) &&
+	       (s->proc[PROGRAM_RECORDER].ready ||
+		!(s->plan->flags & PLAN_RECORD));
+}
+
+uint64_t supervise_backoff(uint64_t *backoff, uint64_t lived_ns)
+{
+	uint64_t next = *backoff * 2;
+
+	if (*backoff == 0 || lived_ns >= BACKOFF_RESET_NS)
+		next = BACKOFF_FIRST_NS;
+	return *backoff = next < BACKOFF_MAX_NS ? next : BACKOFF_MAX_NS;
+}
+
+static void start_one(struct sup *s, enum program id, int fd, uint64_t now)
+{
+	struct proc *p = &s->proc[id];
+	pid_t pid = program_start(&s->launch, id, fd);
+
+	if (fd >= 0)
+		close(fd);
+	p->started_ns = now;
+	p->ready = false;
+	p->replace_ns = 0;
+	if (pid > 0) {
+		p->pid = p->group = pid;
+		return;
+	}
+	say("%s cannot be started: %s", program_names[id], strerror(-pid));
+	p->due_ns = now + supervise_backoff(&p->backoff_ns, 0);
 }
 
 static void start_due(struct sup *s, uint64_t now)
 {
-	for (int i = 0; i < DAEMON__COUNT; i++) {
-		struct daemon *d = &s->daemon[i];
-		int feed;
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		bool feed = i == PROGRAM_EXPORTER &&
+			    (s->plan->flags & PLAN_RECORD);
 
-		if (d->pid || now < d->due_ns || !supervise_wanted(s, i))
-			continue;
-		feed = i == DAEMON_EXPORTER ? recorder_link_feed(&s->recorder) : -1;
-		d->pid = daemon_start(&s->launch, i, feed);
-		if (feed >= 0)
-			close(feed);
-		d->started_ns = now;
-		d->ready = false;
-		d->replace_ns = 0;
-		if (d->pid > 0)
-			continue;
-		console_say(&s->console, "%s cannot be started: %s",
-			    daemon_names[i], strerror(-d->pid));
-		d->pid = 0;
-		d->due_ns = now + restart_backoff(&d->backoff_ns, 0);
+		if (!s->proc[i].pid && now >= s->proc[i].due_ns && wanted(s, i))
+			start_one(s, i, feed ? front_link_pair(&s->front, TOLD_FEED) : -1,
+				  now);
 	}
 }
 
-static void daemon_died(struct sup *s, enum daemon_id id, int status,
+static void daemon_died(struct sup *s, enum program id, int status,
 			uint64_t now)
 {
-	struct daemon *d = &s->daemon[id];
+	struct proc *p = &s->proc[id];
+	const char *name = program_names[id];
 	uint64_t wait;
 	char how[80];
 
-	d->pid = 0;
-	if (!supervise_wanted(s, id)) {
+	child_how(status, how, sizeof(how));
+	if (!wanted(s, id)) {
 		/* by us, perhaps before it was ready for that */
 		if (status && !WIFSIGNALED(status))
-			console_say(&s->console, "%s %s", daemon_names[id],
-				    child_how(status, how, sizeof(how)));
+			say("%s %s", name, how);
 		return;
 	}
-	if (d->replace_ns) {
-		d->due_ns = now;
+	if (p->replace_ns) {
+		p->due_ns = now;
 		return;
 	}
-	wait = restart_backoff(&d->backoff_ns, now - d->started_ns);
-	d->due_ns = now + wait;
-	d->tries += !d->was_ready;
-	if (d->tries < START_TRIES)
-		console_say(&s->console, "%s %s; it is started again in "
-			    "%llu.%llu s", daemon_names[id],
-			    child_how(status, how, sizeof(how)),
-			    (unsigned long long)(wait / NSEC_PER_SEC),
-			    (unsigned long long)(wait / (NSEC_PER_SEC / 10) % 10));
+	wait = supervise_backoff(&p->backoff_ns, now - p->started_ns);
+	p->due_ns = now + wait;
+	p->tries += !p->was_ready;
+	if (p->tries < START_TRIES)
+		say("%s %s; it is started again in %.1f s", name, how,
+		    (double)wait / NSEC_PER_SEC);
 	else
-		console_say(&s->console, "%s %s for the %u. time: giving up",
-			    daemon_names[id],
-			    child_how(status, how, sizeof(how)), d->tries);
+		say("%s %s; failed three times; giving up", name, how);
 }
 
-/* The configuration is read again: daemons that obey what changed in it end in
- * good order, and start_due() starts others. */
-static void on_reload(struct sup *s, uint64_t now)
+static void replace(struct sup *s, uint32_t which, uint64_t now)
 {
-	unsigned int which = reload(s->opt, s->config, &s->console);
-
-	s->launch.network = daemons_export(s->opt);
-	for (int i = 0; i < DAEMON__COUNT; i++) {
-		struct daemon *d = &s->daemon[i];
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		struct proc *p = &s->proc[i];
 
 		if (!(which & 1u << i))
 			continue;
-		d->due_ns = now;
-		if (!d->pid || d->replace_ns)
+		p->due_ns = now;
+		if (!p->pid || p->replace_ns)
 			continue;
-		d->replace_ns = now + RELOAD_END_NS;
-		kill(d->pid, reload_signal(i));
+		p->replace_ns = now + REPLACE_NS;
+		kill(p->pid, i == PROGRAM_EXPORTER ? SIGHUP : SIGTERM);
 	}
 }
 
 static void check_replaced(struct sup *s, uint64_t now)
 {
-	for (int i = 0; i < DAEMON__COUNT; i++) {
-		struct daemon *d = &s->daemon[i];
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		struct proc *p = &s->proc[i];
 
-		if (!d->pid || !d->replace_ns || now < d->replace_ns)
+		if (!p->pid || !p->replace_ns || now < p->replace_ns)
 			continue;
-		console_say(&s->console, "%s (pid %d) does not end: sending SIGKILL",
-			    daemon_names[i], (int)d->pid);
-		kill(d->pid, SIGKILL);
-		d->replace_ns = UINT64_MAX;
+		say("%s (pid %d) does not end: sending SIGKILL",
+		    program_names[i], (int)p->pid);
+		kill(p->pid, SIGKILL);
+		p->replace_ns = UINT64_MAX;
 	}
 }
 
@@ -214,11 +244,10 @@ static void on_notify(struct sup *s)
 	} control;
 	char text[512];
 	struct iovec iov = { text, sizeof(text) - 1 };
-	struct msghdr mh = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = &control, .msg_controllen = sizeof(control),
-	};
-	ssize_t n = recvmsg(s->launch.dir.notify, &mh,
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control) };
+	ssize_t n = recvmsg(s->launch.runtime.notify, &mh,
 			    MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	const struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&mh);
 	struct ucred cred;
@@ -229,277 +258,357 @@ static void on_notify(struct sup *s)
 	text[n] = '\0';
 	if (strncmp(text, "READY=1", 7) && !strstr(text, "\nREADY=1"))
 		return;
-	s->recorder.ready |= s->recorder.pid == cred.pid;
-	for (int i = 0; i < DAEMON__COUNT; i++) {
-		if (s->daemon[i].pid == cred.pid)
-			s->daemon[i].ready = s->daemon[i].was_ready = true;
+	for (int i = 0; i < PROGRAM_PLANNED; i++) {
+		if (s->proc[i].pid != cred.pid)
+			continue;
+		s->proc[i].ready = s->proc[i].was_ready = true;
+		if (i == PROGRAM_HUB)
+			offer_hub(s, false);
 	}
 }
 
-/* --- phases -------------------------------------------------------------------------------- */
+/* --- phases ------------------------------------------------------------------- */
 
-static void supervise_enter(struct sup *s, enum phase p, uint64_t now);
+static pid_t phase_pid(const struct sup *s)
+{
+	enum program who = phases[s->phase].who;
+
+	return who == PROGRAM__COUNT ? 0 : s->proc[who].pid;
+}
 
 /* Begin to end; where the command still runs, it ends first. */
-static void supervise_begin_end(struct sup *s, uint64_t now)
+static void begin_end(struct sup *s, uint64_t now)
 {
 	if (s->phase >= END_COMMAND)
 		return;
-	if (!s->end_ns)
-		s->end_ns = now;
-	supervise_enter(s, s->command ? END_COMMAND : END_LOADER, now);
+	front_link_tell(&s->front, (struct told){ .kind = TOLD_ENDING }, -1);
+	supervise_enter(s, s->phase == PLANNING ? END_FRONT :
+			s->launcher.go < 0 && s->proc[PROGRAM_LAUNCHER].pid ?
+			END_COMMAND : END_LOADER, now);
 }
 
 static void supervise_fail(struct sup *s, uint64_t now)
 {
 	s->failed = true;
-	supervise_begin_end(s, now);
-}
-
-static pid_t phase_pid(const struct sup *s)
-{
-	enum daemon_id id = ending(s->phase);
-
-	if (id != DAEMON__COUNT)
-		return s->daemon[id].pid;
-	return s->phase == END_COMMAND ? s->command :
-		s->phase == END_RECORDER ? s->recorder.pid : 0;
-}
-
-static void end_recorder(struct sup *s)
-{
-	/* a recording that never began leaves no file */
-	bool write = s->run_ns && !s->quick;
-	struct profile_account account = { 0 };
-
-	if (s->watch.known)
-		report_account(&s->watch.status, &account);
-	account.start_ns = s->start_real_ns;
-	account.end_ns = s->end_real_ns;
-	if (recorder_link_end(&s->recorder, write ? &account : NULL))
-		console_say(&s->console, "the recorder does not listen");
+	begin_end(s, now);
 }
 
 static void supervise_enter(struct sup *s, enum phase p, uint64_t now)
 {
-	static const uint64_t limit_ns[] = {
-		[STARTING] = START_NS, [RUNNING] = 0,
-		[END_COMMAND] = COMMAND_NS, [END_LOADER] = S(5),
-		[END_HUB] = S(20), [END_EXPORTER] = S(10), [END_VIEWER] = S(5),
-		[END_RECORDER] = S(60), [ENDED] = 0,
-	};
+	struct told m = { .kind = TOLD_WRITE, .failed = s->failed,
+			  .start_ns = s->start_real_ns };
+	pid_t pid;
 
 	s->phase = p;
-	s->phase_ns = now;
 	s->killed = false;
-	s->deadline_ns = limit_ns[p] ? now + limit_ns[p] : UINT64_MAX;
-	if (p == RUNNING && s->opt->duration_ms)
-		s->deadline_ns = now + s->opt->duration_ms * NSEC_PER_MSEC;
+	s->deadline_ns = phases[p].seconds ? now + S(phases[p].seconds) :
+					     UINT64_MAX;
+	if (p == RUNNING && s->plan->duration_ms)
+		s->deadline_ns = now + s->plan->duration_ms * NSEC_PER_MSEC;
 	if (p == END_LOADER)
 		s->end_real_ns = clock_ns(CLOCK_REALTIME);
-	if (p == END_RECORDER)
-		end_recorder(s);
-	else if (p == END_COMMAND && s->end_signal)
-		launcher_signal(&s->launcher, s->end_signal);
-	else if (p > END_COMMAND && p < END_RECORDER && phase_pid(s))
-		kill(phase_pid(s), SIGTERM);
-	if (s->opt->verbose && p >= END_LOADER && p < END_RECORDER)
-		console_say(&s->console, "ending %s", daemon_names[ending(p)]);
-}
-
-static int start_launcher(struct sup *s)
-{
-	const struct child_spec spec = {
-		.path = s->opt->rest[0], .argv = s->opt->rest,
-		.env = environ, .log_fd = -1,
-	};
-	int r = s->opt->rest[0] ? launcher_start(&s->launcher, &spec) : 0;
-
-	s->launch.launcher = s->launcher.pid;
-	return r;
-}
-
-static void start_command(struct sup *s, uint64_t now)
-{
-	int r = launcher_go(&s->launcher);
-
-	if (!r) {
-		s->command = s->launcher.pid;
+	m.end_ns = s->end_real_ns;
+	pid = phase_pid(s);
+	if (!pid)
 		return;
+	if (p == END_COMMAND) {
+		if (s->end_signal)
+			launcher_signal(&s->launcher, s->end_signal);
+	} else if (p == END_RECORDER) {
+		/* a recording that never began leaves no file */
+		if (!s->start_real_ns || s->quick || front_link_tell(&s->front, m, -1))
+			kill(pid, SIGTERM);
+	} else if (p == END_FRONT) {
+		m.kind = TOLD_DONE;
+		if (!s->plan->kind || front_link_tell(&s->front, m, -1))
+			kill(pid, SIGKILL);
+		say_to(STDERR_FILENO);
+	} else {
+		kill(pid, SIGTERM);
 	}
-	console_say(&s->console, "%s: %s", s->opt->rest[0], strerror(-r));
-	supervise_fail(s, now);
+	if ((s->plan->flags & PLAN_VERBOSE) && p >= END_LOADER &&
+	    p < END_RECORDER)
+		say("ending %s", program_names[phases[p].who]);
 }
 
 static bool all_ready(const struct sup *s)
 {
-	for (int i = 0; i < DAEMON__COUNT; i++) {
-		if (!s->daemon[i].ready && has(s, i))
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		if (!s->proc[i].ready && wanted(s, i))
 			return false;
 	}
 	return true;
 }
 
-/* All three are ready, and symbolizerd has loaderd's hello. */
-static bool sampling(struct sup *s, uint64_t now)
-{
-	if (!all_ready(s))
-		return false;
-	if (s->watch.known && s->watch.status.loader_up)
-		return true;
-	if (now - s->asked_ns >= ASK_NS) {
-		hub_client_renew(&s->watch, now);
-		s->asked_ns = now;
-	}
-	return false;
-}
-
-static void supervise_begin_run(struct sup *s, uint64_t now)
-{
-	char address[80];
-
-	s->run_ns = s->shown_ns = now;
-	s->start_real_ns = clock_ns(CLOCK_REALTIME);
-	supervise_enter(s, RUNNING, now);
-	if (s->launch.page.on)
-		console_say(&s->console, "live page%s: %s",
-			    s->launch.page.elsewhere ?
-			    " (its usual port is taken)" : "",
-			    live_page_address(&s->launch.page, address));
-	if (s->opt->rest[0])
-		start_command(s, now);
-	else if (!s->opt->duration_ms && (s->plain || s->console.tty))
-		console_say(&s->console, "profiling %s%suntil Ctrl-C",
-			    s->target->what, *s->target->what ? " " : "");
-}
-
-/* When all that shall be recorded has ended, so has the recording. */
-static void check_target(struct sup *s, uint64_t now)
-{
-	uint32_t pid;
-
-	while ((pid = target_ended(s->target)))
-		console_say(&s->console, "process %u has ended", pid);
-	if (s->target->kind == TARGET_PIDS && !s->target->running)
-		supervise_begin_end(s, now);
-}
-
 static void check_start(struct sup *s, uint64_t now)
 {
-	if (sampling(s, now)) {
-		supervise_begin_run(s, now);
-		return;
+	bool late = now >= s->deadline_ns, failed = late;
+
+	for (int i = 0; i < PROGRAM_PLANNED; i++) {
+		failed |= s->proc[i].tries >= START_TRIES;
+		if (late && !s->proc[i].ready &&
+		    (i == PROGRAM_RECORDER ? s->proc[i].pid : wanted(s, i)))
+			say("%s is not ready after %u s", program_names[i],
+			    phases[STARTING].seconds);
 	}
-	for (int i = 0; i < DAEMON__COUNT; i++) {
-		if (s->daemon[i].tries >= START_TRIES) {
-			supervise_fail(s, now);
-			return;
-		}
+	if (failed)
+		supervise_fail(s, now);
+	else if (s->proc[PROGRAM_HUB].ready && all_ready(s) &&
+		 now - s->asked_ns >= ASK_NS) {
+		offer_hub(s, true);
+		s->asked_ns = now;
 	}
-	if (now < s->deadline_ns)
-		return;
-	for (int i = 0; i < DAEMON__COUNT; i++) {
-		if (!s->daemon[i].ready && supervise_wanted(s, i))
-			console_say(&s->console, "%s is not ready after %llu s",
-				    daemon_names[i], START_NS / NSEC_PER_SEC);
+}
+
+/* The front has seen that loaderd samples. */
+static void begin_run(struct sup *s, uint64_t now)
+{
+	int r = 0;
+
+	s->start_real_ns = clock_ns(CLOCK_REALTIME);
+	supervise_enter(s, RUNNING, now);
+	front_link_tell(&s->front, (struct told){ .kind = TOLD_RUNNING,
+			       .start_ns = s->start_real_ns }, -1);
+	if (s->plan->flags & PLAN_COMMAND)
+		r = launcher_go(&s->launcher);
+	if (r) {
+		say("the command cannot be started: %s", strerror(-r));
+		supervise_fail(s, now);
 	}
-	supervise_fail(s, now);
 }
 
 /* The time of this phase is over: stronger means. */
 static void overdue(struct sup *s, uint64_t now)
 {
-	static const char *const what[] = {
-		[END_COMMAND] = "the command", [END_RECORDER] = "the recorder",
-	};
-	enum daemon_id id = ending(s->phase);
-	/* the keeper removes its file on SIGTERM, by SIGKILL it could not */
+	bool command = s->phase == END_COMMAND;
+	/* the recorder removes its file on SIGTERM, by SIGKILL it could not */
 	bool gently = !s->killed && (s->phase == END_RECORDER ||
-		(s->phase == END_COMMAND && s->end_signal != SIGTERM &&
-		 !s->quick));
+		(command && s->end_signal != SIGTERM && !s->quick));
 	int sig = gently ? SIGTERM : SIGKILL;
 
-	console_say(&s->console, "%s (%spid %d) %s: sending %s",
-		    id != DAEMON__COUNT ? daemon_names[id] : what[s->phase],
-		    s->phase == END_COMMAND ? "below " : "",
-		    (int)phase_pid(s), s->quick ? "still runs" :
-		    "does not end", sig == SIGTERM ? "SIGTERM" : "SIGKILL");
-	if (s->phase == END_COMMAND)
+	say("%s (%spid %d) %s: sending %s", program_names[phases[s->phase].who],
+	    command ? "below " : "", (int)phase_pid(s),
+	    s->quick ? "still runs" : "does not end",
+	    gently ? "SIGTERM" : "SIGKILL");
+	if (command)
 		launcher_signal(&s->launcher, sig);
 	else
 		kill(phase_pid(s), sig);
-	s->killed = s->killed || sig == SIGKILL || s->phase == END_RECORDER;
+	s->failed |= s->phase == END_FRONT;
+	s->killed |= sig == SIGKILL || s->phase == END_RECORDER;
 	s->end_signal = SIGTERM;
 	s->deadline_ns = now + S(5);
 }
 
 static void supervise_advance(struct sup *s, uint64_t now)
 {
-	enum phase before;
+	bool over = now >= s->deadline_ns;
 
 	if (s->phase == STARTING)
 		check_start(s, now);
-	if (s->phase == RUNNING && now >= s->deadline_ns)
-		supervise_begin_end(s, now);
-	if (s->phase == RUNNING)
-		check_target(s, now);
-	do {
-		before = s->phase;
-		if (before > RUNNING && before < ENDED && !phase_pid(s))
-			supervise_enter(s, before + 1, now);
-	} while (s->phase != before);
+	else if (s->phase == RUNNING && over)
+		begin_end(s, now);
+	else if (s->phase == PLANNING && over) {
+		say("the front sends no plan");
+		supervise_fail(s, now);
+	}
+	while (s->phase > RUNNING && s->phase < ENDED && !phase_pid(s))
+		supervise_enter(s, s->phase + 1, now);
 	if (s->phase > RUNNING && s->phase < ENDED && now >= s->deadline_ns)
 		overdue(s, now);
 }
 
-/* --- events ---------------------------------------------------------------------------------- */
+/* --- what the front says ------------------------------------------------------ */
+
+/* Everything that a first plan needs before the daemons.  0 or -errno, said. */
+static int prepare(struct sup *s, uint64_t now)
+{
+	struct launch *l = &s->launch;
+	char *const *argv = l->argv;
+	struct child_spec command = { .env = environ, .log_fd = -1 };
+	int r = runtime_dir_make(&l->runtime, &l->ids);
+
+	if (r)
+		return r;
+	while (*argv && strcmp(*argv, "--"))
+		argv++;
+	if ((s->plan->flags & PLAN_COMMAND) && *argv && argv[1]) {
+		command.argv = argv + 1;
+		command.path = argv[1];
+		r = launcher_start(&s->launcher, &command);
+		s->proc[PROGRAM_LAUNCHER].pid = l->launcher = s->launcher.pid;
+		if (r)
+			say("the launcher cannot be started: %s", strerror(-r));
+	} else if (s->plan->flags & (PLAN_COMMAND | PLAN_BELOW)) {
+		r = -EPROTO;
+	}
+	if (!r && (s->plan->flags & PLAN_RECORD))
+		start_one(s, PROGRAM_RECORDER, front_link_pair(&s->front, TOLD_RECORDER),
+			  now);
+	return r;
+}
+
+/* False: it must not say that, now or at all. */
+static bool on_plan(struct sup *s, uint64_t now)
+{
+	const struct front_link *f = &s->front;
+	const struct plan *p = f->message;
+	bool first = s->phase == PLANNING;
+
+	if (plan_check(p, f->len, s->launch.argv))
+		return false;
+	if (first ? p->replace || !f->n_fds != !(p->flags & PLAN_PAGE) :
+	    !s->reloads || f->n_fds || p->flags != s->plan->flags)
+		return false;
+	if (s->phase > RUNNING)
+		return true;
+	memcpy(s->plan, p, f->len);
+	if (!first) {
+		s->reloads--;
+		replace(s, p->replace, now);
+		return true;
+	}
+	for (int i = 0; i < f->n_fds; i++)
+		s->launch.page[i] = fcntl(f->fds[i], F_DUPFD_CLOEXEC, 3);
+	s->launch.n_page = f->n_fds;
+	say_to(s->say);
+	if (prepare(s, now))
+		supervise_fail(s, now);
+	else
+		supervise_enter(s, STARTING, now);
+	return true;
+}
+
+static bool on_word(struct sup *s, uint32_t kind, uint64_t now)
+{
+	if (kind == FRONT_BEGIN && s->offers) {
+		s->offers--;
+		if (s->phase == STARTING && all_ready(s))
+			begin_run(s, now);
+		return true;
+	}
+	if (kind != FRONT_END || !s->start_real_ns || s->end_said)
+		return false;
+	s->end_said = true;
+	begin_end(s, now);
+	return true;
+}
+
+static void on_front(struct sup *s, uint64_t now)
+{
+	int r = front_link_read(&s->front);
+	uint32_t kind = s->front.message->kind;
+
+	if (r == 0)
+		return;
+	if (r > 0 && kind == FRONT_PLAN)
+		r = on_plan(s, now) ? 1 : -EPROTO;
+	else if (r > 0)
+		r = s->front.len == sizeof(kind) && !s->front.n_fds &&
+		    on_word(s, kind, now) ? 1 : -EPROTO;
+	front_link_drop(&s->front);
+	if (r > 0)
+		return;
+	front_gone(s);
+	if (r == -EPIPE && (s->phase == PLANNING || s->phase == END_FRONT))
+		return;			/* its end says how it went */
+	say("the front %s: it is killed", r == -EPROTO ?
+	    "says what it must not" : "has closed its socket");
+	kill(s->proc[PROGRAM_FRONT].pid, SIGKILL);
+	supervise_fail(s, now);
+}
+
+/* --- events ------------------------------------------------------------------- */
+
+static void start_reader(struct sup *s)
+{
+	int fd = front_link_pair(&s->front, TOLD_RELOAD);
+	pid_t pid;
+
+	s->reload_again = false;
+	if (fd < 0)
+		return;
+	s->reloads++;
+	pid = program_start_front(&s->launch, PROGRAM_READER, fd, -1);
+	close(fd);
+	s->proc[PROGRAM_READER].pid = pid > 0 ? pid : 0;
+}
+
+static void front_died(struct sup *s, int status, uint64_t now)
+{
+	char how[80];
+
+	if (s->front.fd >= 0)
+		front_gone(s);
+	s->failed |= status != 0;
+	if (s->phase == PLANNING && WIFEXITED(status)) {
+		/* it has said why, or was asked for help */
+		s->failed = false;
+		s->status = WEXITSTATUS(status);
+		supervise_enter(s, ENDED, now);
+	} else if (s->phase != END_FRONT) {
+		if (!s->end_said)
+			say("the front %s", child_how(status, how, sizeof(how)));
+		supervise_fail(s, now);
+	}
+}
 
 static void supervise_child_died(struct sup *s, pid_t pid, int status,
 				 uint64_t now)
 {
+	enum program id = 0;
 	char how[80];
 
-	if (pid == s->launcher.pid) {
-		s->failed |= !s->command;
-		s->launcher.pid = s->command = 0;
-		s->command_status = status;
-		s->end_ns = s->end_ns ? s->end_ns : now;
-		if (s->phase <= RUNNING)
-			supervise_begin_end(s, now);
+	while (id < PROGRAM__COUNT && s->proc[id].pid != pid)
+		id++;
+	if (id == PROGRAM__COUNT)	/* an orphan of one of them */
 		return;
-	}
-	if (pid == s->recorder.pid) {
-		s->recorder.pid = 0;
-		if (status == 0 && s->phase == END_RECORDER)
-			return;
+	s->proc[id].pid = 0;
+	if (id < PROGRAM_DAEMONS) {
+		daemon_died(s, id, status, now);
+	} else if (id == PROGRAM_FRONT) {
+		front_died(s, status, now);
+	} else if (id == PROGRAM_READER) {
+		if (s->reload_again && s->phase <= RUNNING)
+			start_reader(s);
+	} else if (id == PROGRAM_LAUNCHER) {
+		s->failed |= s->launcher.go >= 0;
+		s->launcher.pid = 0;
+		s->status = WIFEXITED(status) ? WEXITSTATUS(status) :
+						128 + WTERMSIG(status);
+		begin_end(s, now);
+	} else if (status || s->phase != END_RECORDER) {
 		/* why, it said itself, unless it was killed */
 		if (WIFSIGNALED(status) && !s->killed)
-			console_say(&s->console, "the recorder %s",
-				    child_how(status, how, sizeof(how)));
+			say("the recorder %s", child_how(status, how,
+							 sizeof(how)));
 		supervise_fail(s, now);
-		return;
-	}
-	for (int i = 0; i < DAEMON__COUNT; i++) {
-		if (s->daemon[i].pid == pid)
-			daemon_died(s, i, status, now);
 	}
 }
 
 static void quick_end(struct sup *s, uint64_t now)
 {
 	s->quick = s->failed = true;
-	console_say(&s->console, "ending at once: samples under way are lost");
-	supervise_begin_end(s, now);
-	for (int i = 0; i < DAEMON__COUNT; i++) {
-		if (s->daemon[i].pid)
-			kill(s->daemon[i].pid, SIGKILL);
+	say("ending at once: samples under way are lost");
+	for (int i = 0; i < PROGRAM_PLANNED; i++) {
+		if (s->proc[i].pid)
+			kill(s->proc[i].pid, i == PROGRAM_RECORDER ? SIGTERM :
+								     SIGKILL);
 	}
-	if (s->recorder.pid)
-		kill(s->recorder.pid, SIGTERM);
-	if (s->command)
+	if (s->launcher.go < 0)
 		launcher_signal(&s->launcher, SIGKILL);
 	s->killed = true;
 	s->deadline_ns = now + S(2);
+}
+
+/* SIGHUP is also how a terminal goes. */
+static bool has_terminal(void)
+{
+	int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 static void supervise_on_signal(struct sup *s, uint64_t now)
@@ -513,213 +622,157 @@ static void supervise_on_signal(struct sup *s, uint64_t now)
 	if (si.ssi_signo == SIGCHLD) {
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 			supervise_child_died(s, pid, status, now);
-		return;
-	}
-	if (si.ssi_signo == SIGHUP && s->config &&
-	    (!s->had_terminal || reload_has_terminal())) {
-		if (s->phase <= RUNNING)
-			on_reload(s, now);
-		return;
-	}
-	if (s->phase > RUNNING) {
+	} else if (si.ssi_signo == SIGHUP && (s->plan->flags & PLAN_RELOAD) &&
+		   (!s->had_terminal || has_terminal())) {
+		s->reload_again = true;
+		if (s->phase <= RUNNING && !s->proc[PROGRAM_READER].pid)
+			start_reader(s);
+	} else if (s->phase > RUNNING) {
 		if (!s->quick)
 			quick_end(s, now);
-		return;
+	} else {
+		/* Ctrl-C reaches the command too: the kernel sends it to both */
+		s->end_signal = si.ssi_code == SI_KERNEL ? 0 :
+							   (int)si.ssi_signo;
+		s->failed |= s->phase < RUNNING;
+		begin_end(s, now);
 	}
-	/* Ctrl-C reaches the command too, the kernel sends it to both */
-	s->end_signal = si.ssi_code == SI_KERNEL ? 0 : (int)si.ssi_signo;
-	if (s->phase == STARTING)
-		s->failed = true;
-	supervise_begin_end(s, now);
 }
 
-static void supervise_show(struct sup *s, uint64_t now)
+/* Nobody reads the daemons' lines any more; they must not wait for that. */
+static void drop_log(struct sup *s)
 {
-	uint64_t every = s->console.tty ? S(1) : PLAIN_NS;
-	char text[256];
+	char buf[4096];
 
-	if (s->phase != RUNNING || !s->watch.known ||
-	    (!s->console.tty && !s->plain) || now - s->shown_ns < every)
-		return;
-	s->shown_ns += (now - s->shown_ns) / every * every;
-	if (s->plain)
-		report_progress(&s->watch.status,
-				(now - s->run_ns) / NSEC_PER_SEC, text,
-				sizeof(text));
-	else
-		progress_line(&s->progress, &s->watch.status, now - s->run_ns,
-			      s->opt->duration_ms * NSEC_PER_MSEC, text,
-			      sizeof(text));
-	if (s->console.tty)
-		console_progress(&s->console, text);
-	else
-		console_say(&s->console, "%s", text);
+	for (int i = 0; i < 16 && read(s->log, buf, sizeof(buf)) > 0; i++)
+		;
 }
 
 static int supervise_timeout_ms(const struct sup *s, uint64_t now)
 {
-	uint64_t at = s->deadline_ns, every = s->console.tty ? S(1) : PLAIN_NS;
+	uint64_t at = s->deadline_ns;
 
-	for (int i = 0; i < DAEMON__COUNT; i++) {
-		if (!s->daemon[i].pid && supervise_wanted(s, i) &&
-		    s->daemon[i].due_ns < at)
-			at = s->daemon[i].due_ns;
-		if (s->daemon[i].pid && s->daemon[i].replace_ns &&
-		    s->daemon[i].replace_ns < at)
-			at = s->daemon[i].replace_ns;
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		const struct proc *p = &s->proc[i];
+		uint64_t due = p->pid ? p->replace_ns : p->due_ns;
+
+		if ((p->pid ? due != 0 : wanted(s, i)) && due < at)
+			at = due;
 	}
-	if (s->watch.conn.fd < 0 && s->phase < END_EXPORTER &&
-	    s->watch.retry_ns < at)
-		at = s->watch.retry_ns;
-	if (s->phase == RUNNING && (s->console.tty || s->plain) &&
-	    s->shown_ns + every < at)
-		at = s->shown_ns + every;
 	if (s->phase == STARTING && all_ready(s) && s->asked_ns + ASK_NS < at)
 		at = s->asked_ns + ASK_NS;
-	if (at == UINT64_MAX)
-		return -1;
 	if (at <= now)
 		return 0;
 	at = (at - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
 	return at > 60000 ? 60000 : (int)at;
 }
 
-static void read_status(struct sup *s, uint64_t now)
-{
-	int r = hub_client_read(&s->watch, now);
-
-	if (r > 0)
-		log_err("symbolizerd broke the protocol of its status: %s",
-			msg_verdict_name(r));
-}
-
-static void wait_and_serve(struct sup *s)
-{
-	struct pollfd p[] = {
-		{ .fd = s->signals, .events = POLLIN },
-		{ .fd = s->launch.dir.notify, .events = POLLIN },
-		{ .fd = s->console.read_fd, .events = POLLIN },
-		{ .fd = s->watch.conn.fd, .events = POLLIN },
-		{ .fd = s->phase == RUNNING ? s->target->ended : -1,
-		  .events = POLLIN },
-	};
-	uint64_t now;
-
-	if (poll(p, 5, supervise_timeout_ms(s, now_ns())) < 0 && errno != EINTR)
-		s->failed = true;
-	now = now_ns();
-	if (p[2].revents)
-		console_pump(&s->console);
-	if (p[3].revents)
-		read_status(s, now);
-	if (p[1].revents)
-		on_notify(s);
-	if (p[0].revents)
-		supervise_on_signal(s, now);
-}
-
 static void supervise_loop(struct sup *s)
 {
-	supervise_enter(s, STARTING, now_ns());
+	supervise_enter(s, PLANNING, now_ns());
 	while (s->phase != ENDED) {
+		struct pollfd p[] = {
+			{ .fd = s->signals, .events = POLLIN },
+			{ .fd = s->launch.runtime.notify, .events = POLLIN },
+			{ .fd = s->front.fd, .events = POLLIN },
+			{ .fd = s->front.fd < 0 ? s->log : -1, .events = POLLIN },
+		};
 		uint64_t now = now_ns();
 
 		start_due(s, now);
-		if (s->phase < END_EXPORTER)
-			hub_client_connect(&s->watch, now);
-		wait_and_serve(s);
+		if (poll(p, 4, supervise_timeout_ms(s, now)) < 0 &&
+		    errno != EINTR)
+			s->failed = true;
 		now = now_ns();
-		supervise_show(s, now);
+		if (p[3].revents)
+			drop_log(s);
+		if (p[1].revents)
+			on_notify(s);
+		if (p[2].revents)
+			on_front(s, now);
+		if (p[0].revents)
+			supervise_on_signal(s, now);
 		check_replaced(s, now);
 		supervise_advance(s, now);
 	}
 }
 
-/* --- start and end -------------------------------------------------------------------------- */
+/* --- start and end ------------------------------------------------------------ */
 
-static int supervise_set_up(struct sup *s)
+/* The pipe that all write their lines to, and our own way into it, on which we
+ * do not wait.  0 or -1. */
+static int open_log(struct sup *s)
 {
-	struct launch *l = &s->launch;
-	int r;
+	char path[32];
+	int fds[2];
 
-	l->opt = s->opt;
-	l->target = s->target;
-	r = daemons_find(s->opt->libexec, l->programs);
-	if (!r)
-		r = identity_find(&l->ids);
-	if (!r && s->plain)
-		r = live_page_open(&l->page, s->opt, l->programs);
-	if (r)
-		return r;
-	s->signals = signals_catch(s->config);
-	r = s->signals < 0 ? s->signals : 0;
-	if (!r)
-		r = runtime_dir_make(&l->dir, &l->ids);
-	if (r)
-		return r;
-	r = console_init(&s->console, s->opt->verbose);
-	if (r) {
-		runtime_dir_remove(&l->dir);
-		return r;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	s->log = fds[0];
+	s->launch.log_fd = fds[1];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[1]);
+	s->say = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	return s->say < 0 ? -1 : fcntl(s->log, F_SETFL, O_NONBLOCK);
+}
+
+/* 0 or -1. */
+static int start_front(struct sup *s)
+{
+	struct proc *p = &s->proc[PROGRAM_FRONT];
+	int fd = front_link_open(&s->front);
+
+	if (fd < 0)
+		return -1;
+	p->pid = program_start_front(&s->launch, PROGRAM_FRONT, fd, s->log);
+	close(fd);
+	return p->pid > 0 ? 0 : -1;
+}
+
+/* Wait for what the daemons leave behind, such as symbolizerd's zygote: nobody
+ * else may be there to do so.  What a recorded command leaves is not ours. */
+static void reap_left(const struct sup *s)
+{
+	uint64_t end = now_ns() + LEFT_NS;
+
+	for (int i = 0; i < PROGRAM_PLANNED; i++) {
+		pid_t group = s->proc[i].group;
+
+		while (group && waitpid(-group, NULL, WNOHANG) >= 0) {
+			if (now_ns() > end)
+				kill(-group, SIGKILL);
+			usleep(2000);
+		}
 	}
-	l->log_fd = s->console.write_fd;
-	hub_client_init(&s->watch, STATUS_SOCKET, l->ids.uid[ID_HUB], NULL,
-			NULL);
-	return 0;
 }
 
-static int exit_status(const struct sup *s)
+int supervise(char **argv)
 {
-	if (s->failed)
-		return 1;
-	if (!s->opt->rest[0])
-		return 0;
-	return WIFEXITED(s->command_status) ? WEXITSTATUS(s->command_status) :
-		128 + WTERMSIG(s->command_status);
-}
-
-static void supervise_finish(struct sup *s)
-{
-	char text[768];
-
-	read_status(s, now_ns());
-	hub_client_fini(&s->watch);
-	console_fini(&s->console);
-	if (s->watch.known && s->run_ns) {
-		report_summary(&s->watch.status, text, sizeof(text));
-		log_info("%s", text);
-	} else if (!s->failed) {
-		log_warn("no account of the samples was received");
-	}
-	runtime_dir_remove(&s->launch.dir);
-	live_page_close(&s->launch.page);
-	close(s->signals);
-}
-
-int supervise(struct options *o, struct target *target, struct config *c,
-	      bool plain)
-{
+	static union {
+		struct plan plan;
+		char room[PLAN_BYTES_MAX];
+	} plan, message;
 	struct sup s = {
-		.opt = o, .target = target, .config = c, .plain = plain,
-		.recorder.control = -1, .launcher.go = -1,
-		.had_terminal = reload_has_terminal() && !signals_nohup(),
+		.launch = { .argv = argv, .plan = &plan.plan,
+			    .runtime = { -1, -1, -1, -1, -1 } },
+		.plan = &plan.plan, .launcher.go = -1,
+		.front = { .fd = -1, .message = &message.plan },
 	};
-	int r;
+	struct launch *l = &s.launch;
 
-	/* to record is not to send: only `run` has an endpoint */
-	s.launch.network = plain && daemons_export(o);
-	if (supervise_set_up(&s))
+	s.had_terminal = has_terminal() && !signals_nohup();
+	s.signals = signals_catch(!strcmp(argv[1], "run"));
+	if (programs_find(plan_option(argv, "--libexec"), l->dir) ||
+	    identity_find(&l->ids))
 		return 1;
-	r = start_launcher(&s);
-	if (!r && o->output)
-		r = recorder_link_start(&s.recorder, &s.launch);
-	if (r)
-		log_err("%s cannot be started: %s", s.launcher.pid ||
-			!o->rest[0] ? "the recorder" : "the launcher",
-			strerror(-r));
-	else
-		supervise_loop(&s);
+	if (s.signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
+	    open_log(&s) < 0 || start_front(&s) < 0) {
+		say("cannot begin: %s", strerror(errno));
+		return 1;
+	}
+	supervise_loop(&s);
 	launcher_cancel(&s.launcher);
-	supervise_finish(&s);
-	return r ? 1 : exit_status(&s);
+	reap_left(&s);
+	if (l->runtime.lock >= 0)
+		runtime_dir_remove(&l->runtime);
+	return s.failed ? 1 : s.status;
 }

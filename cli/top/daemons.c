@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "cli/supervisor/supervise.h"
+#include "cli/start.h"
 #include "common/log.h"
 #include "common/log_quote.h"
 #include "common/sandbox.h"
@@ -18,14 +18,12 @@
 static _Noreturn void be_supervisor(const struct options *o, int log,
 				    pid_t parent)
 {
-	static char *nothing[] = { NULL };
 	const int keep[] = { 0, 1, 2 };
-	struct target everything = { .kind = TARGET_ALL, .ended = -1 };
-	struct options own = {
-		.frequency = o->frequency, .interval = TOP_INTERVAL,
-		/* until it is told to end, without a word about Ctrl-C */
-		.duration_ms = DURATION_MAX_S * 1000ULL,
-		.libexec = o->libexec, .rest = nothing,
+	char frequency[16], interval[16];
+	char *argv[] = {
+		(char *)"trifold", (char *)"daemons",
+		(char *)"--frequency", frequency, (char *)"--interval", interval,
+		(char *)"--libexec", (char *)o->libexec, NULL
 	};
 	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
@@ -37,7 +35,9 @@ static _Noreturn void be_supervisor(const struct options *o, int log,
 	    dup2(log, 2) < 0 || sandbox_close_fds(keep, 3) ||
 	    prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		_exit(1);
-	_exit(supervise(&own, &everything, NULL, false));
+	snprintf(frequency, sizeof(frequency), "%u", o->frequency);
+	snprintf(interval, sizeof(interval), "%u", TOP_INTERVAL);
+	_exit(start_supervisor(o->libexec ? 8 : 6, argv));
 }
 
 int top_daemons_start(struct top_daemons *d, const struct options *o)

@@ -24,7 +24,7 @@ from loads import LOADS  # noqa: E402
 HZ = os.sysconf("SC_CLK_TCK")
 CPUS = os.sysconf("SC_NPROCESSORS_ONLN")
 BPF_STATS = "/proc/sys/kernel/bpf_stats_enabled"
-NAMES = DAEMONS + ("trifold",)
+NAMES = DAEMONS + ("trifold-supervisor", "trifold")
 
 
 def cpu_ns(pid):

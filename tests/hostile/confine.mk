@@ -10,3 +10,6 @@ hostile_opener_LIBS := -lseccomp -lcap-ng
 # for the guests of tests/vm
 .PHONY: hostile-confine
 hostile-confine: $(O)/hostile/confine_loaderd $(O)/hostile/confine_symbolizerd
+HOSTILE += confine_front
+hostile_confine_front_SRCS := cli/front/confine.c common/sandbox.c common/log.c
+hostile_confine_front_LIBS := -lseccomp -lcap-ng

@@ -17,6 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BIN = os.path.join(ROOT, "build", "bin")
 TRIFOLD = os.path.join(BIN, "trifold")
 DAEMONS = ("trifold-loaderd", "trifold-symbolizerd", "trifold-exporterd", "trifold-viewer")
+SUPERVISOR = "trifold-supervisor"
 
 
 class Skip(Exception):
@@ -96,7 +97,7 @@ def children_of(pid):
 def leftovers():
     """Processes, BPF objects and files of ours that exist now."""
     left = {}
-    for name in DAEMONS + ("trifold",):
+    for name in DAEMONS + (SUPERVISOR, "trifold"):
         n = len(pids_of(name))
         if n:
             left[name] = n

@@ -13,7 +13,7 @@ import subprocess
 import time
 
 from accounts import Watcher
-from live import TRIFOLD, Suite, parent_of, pids_of, record, say, scratch, wait_for
+from live import SUPERVISOR, TRIFOLD, Suite, parent_of, pids_of, record, say, scratch, wait_for
 from pprof import read_pprof
 from targets import HEX64, by_name, cgroups, functions, programs, running
 
@@ -26,7 +26,7 @@ DONE = re.compile(r"taken by the running trifold; (\d+) samples in this recordin
 def hub():
     """symbolizerd's main process."""
     return next(p for p in pids_of("trifold-symbolizerd")
-                if parent_of(p) in pids_of("trifold"))
+                if parent_of(p) in pids_of(SUPERVISOR))
 
 
 def sealed_off(pid):

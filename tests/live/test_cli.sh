@@ -112,7 +112,7 @@ for d in symbolizerd exporterd loaderd viewer; do
 	sleep 0.5
 done
 check "daemons that died are running again" \
-	[ "$(pgrep -P $pid -f trifold- | wc -l)" = 4 ]
+	[ "$(pgrep -P $pid -f 'trifold-[a-z]* --uid' | wc -l)" = 4 ]
 kill -INT $pid
 wait $pid
 check "Ctrl-C is status 0" [ $? = 0 ]
@@ -134,4 +134,32 @@ wait $pid
 check "ended twice is status 1" [ $? = 1 ]
 check "and leaves no half-written profile" [ ! -e e.html ]
 check "nothing is left" nothing_left
+
+# what a killed one leaves may not become a lock in an ordinary user's hand
+"$T" run --output f.html 2>>log &
+pid=$!
+for _ in $(seq 50); do
+	sleep 0.1
+	"$T" status >>log 2>&1 && break
+done
+kill -KILL $pid
+wait $pid 2>>log
+sleep 0.5
+setpriv --reuid 65534 --regid 65534 --clear-groups \
+	flock -n /run/trifold/lock sleep 20 2>>log &
+holder=$!
+sleep 0.3
+check "an ordinary user cannot keep it from starting" \
+	"$T" record --duration 0.3 --output g.folded
+kill $holder 2>>log
+check "nothing is left" nothing_left
+
+# an init that reaps nobody, as in many containers
+check "nothing outlives it where nobody reaps" unshare --pid --fork --mount-proc \
+	python3 -c 'import os, subprocess, sys
+done = subprocess.run([sys.argv[1], "record", "--duration", "1", "--output", "h.folded"])
+left = [p for p in os.listdir("/proc") if p.isdigit() and p != "1"]
+for p in left:
+    print(open(f"/proc/{p}/stat").read())
+sys.exit(done.returncode or len(left))' "$T"
 exit $failed

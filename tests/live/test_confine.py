@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What each running process is, seen from outside (/proc/PID)."""
+import contextlib
 import os
 import signal
 import subprocess
@@ -84,8 +85,9 @@ def from_outside():
             all_ns = set(NAMESPACES)
             by = {}
             for pid, comm in seen.items():
-                exe = os.path.basename(os.readlink(f"/proc/{pid}/exe"))
-                by.setdefault((exe, comm), []).append(pid)
+                with contextlib.suppress(FileNotFoundError):    # a worker may have ended
+                    exe = os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+                    by.setdefault((exe, comm), []).append(pid)
             for (exe, comm), pids in by.items():
                 for pid in pids:
                     if exe == "trifold-loaderd" and comm == "trifold-opener":
@@ -96,6 +98,8 @@ def from_outside():
                     elif exe == "trifold-symbolizerd":
                         check(pid, comm, [], all_ns)
                         assert os.listdir(f"/proc/{pid}/root/") == [], f"{comm}: files in its root"
+                    elif comm == "trifold-front":
+                        check(pid, comm, [], set())
                     elif exe == "trifold-exporterd":
                         check(pid, comm, [], all_ns - {"net"})
                     elif exe == "trifold-viewer":
@@ -107,7 +111,7 @@ def from_outside():
                 assert exe in names, f"{exe} does not run"
             # nobody shares a uid with another daemon
             uids = {exe: {status(pid)["Uid"].split()[0] for (e, _), ps in by.items() if e == exe for pid in ps}
-                    for exe in names if exe != "trifold"}
+                    for exe in names if exe not in ("trifold", "trifold-supervisor")}
             flat = [u for us in uids.values() for u in us]
             assert len(flat) == len(set(flat)), f"shared uids: {uids}"
         finally:

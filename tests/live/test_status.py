@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from live import (DAEMONS, ROOT, TRIFOLD, Suite, parent_of, pids_of, say, scratch, wait_for)
+from live import (DAEMONS, ROOT, SUPERVISOR, TRIFOLD, Suite, parent_of, pids_of, say, scratch, wait_for)
 from loads import storm
 
 suite = Suite()
@@ -76,7 +76,7 @@ def rss_of(pid):
 def all_processes():
     """Those that status lists, if they are those that are there (a worker may come or go)."""
     got = status()["processes"]
-    want = {pid for name in ("trifold", *DAEMONS) for pid in pids_of(name)}
+    want = {pid for name in ("trifold", SUPERVISOR, *DAEMONS) for pid in pids_of(name)}
     return got if {q["pid"] for q in got} == want else None
 
 
@@ -89,13 +89,13 @@ def processes():
             wait_for(lambda: delivered(50), 30)
             got = wait_for(all_processes)
             mine = {q["pid"] for q in got}
-            assert got[0]["pid"] == p.pid and got[0]["name"] == "trifold", got[0]
+            assert got[0]["pid"] == p.pid and got[0]["name"] == SUPERVISOR, got[0]
             assert other.pid not in mine
             seen = {p.pid}
             for q in got[1:]:
                 assert q["parent"] in seen, "a child before its parent"
                 seen.add(q["pid"])
-            assert {q["name"] for q in got} == {"trifold", "trifold-opener", "trifold-record", *DAEMONS}, got
+            assert {q["name"] for q in got} == {SUPERVISOR, "trifold-front", "trifold-opener", "trifold-record", *DAEMONS}, got
             for q in got:
                 if q["parent"] == p.pid:
                     assert q["rss_bytes"] > 1 << 20
@@ -107,7 +107,7 @@ def processes():
             time.sleep(1)
             text = wait_for(lambda: subprocess.run([TRIFOLD, "status"], capture_output=True,
                                                    text=True).stdout, 20)
-            assert f"trifold {p.pid}" in text and "trifold-viewer" in text, text
+            assert f"{SUPERVISOR} {p.pid}" in text and "trifold-viewer" in text, text
             other.kill()
 
 

@@ -131,7 +131,7 @@ def parent_killed():
         t.until("chain_10", 30)
         os.kill(live.children_of(t.pid)[0], signal.SIGKILL)
         live.wait_for(lambda: not t.pump() and not t.screen.alternate)
-        live.wait_for(lambda: not live.pids_of("trifold"), 20)
+        live.wait_for(lambda: not live.pids_of("trifold") + live.pids_of(live.SUPERVISOR), 20)
         t.modes_are_as_before()
 
 

@@ -51,7 +51,7 @@ def look_at_run(p, chain_pid):
     wait_for(lambda: page.api("info")["samples"] > 300, 30)
     wait_for(lambda: samples_of_chain(page, start + SETTLED_MS) > 100, 90)
     # neither argument shows the key
-    for name in ("trifold", "trifold-viewer", "trifold-exporterd"):
+    for name in ("trifold", "trifold-supervisor", "trifold-viewer", "trifold-exporterd"):
         for pid in pids_of(name):
             with open(f"/proc/{pid}/cmdline", encoding="utf-8") as f:
                 assert page.key not in f.read(), f"{name} shows the key"

@@ -7,7 +7,7 @@ CLI_FORMATS := common/buffer.c common/json.c profile/profile.c profile/tree.c pr
 CLI_FORMATS_LIBS := -lz -lxxhash
 
 UNIT += profile formats profile_collect folded html pprof json_formats cli_options supervise doctor
-UNIT += target launcher progress
+UNIT += target launcher progress child console plan
 unit_profile_collect_SRCS := profile/collect.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_profile_collect_LIBS := -lxxhash
 unit_profile_SRCS := $(CLI_FORMATS)
@@ -24,18 +24,22 @@ unit_pprof_SRCS := $(CLI_FORMATS)
 unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
 unit_cli_options_SRCS := cli/config/options.c common/number.c $(CLI_FORMATS)
 unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
-unit_supervise_SRCS := cli/supervisor/restart.c cli/supervisor/child.c cli/record/console.c cli/supervisor/identity.c \
-	profile/outfile.c common/log.c common/log_quote.c common/sandbox.c
-unit_supervise_LIBS := -lseccomp -lcap-ng
+# with test doubles of programs.c, identity.c and runtime_dir.c
+unit_supervise_SRCS := cli/supervisor/supervise.c cli/supervisor/front_link.c cli/supervisor/plan.c \
+	cli/supervisor/child.c cli/supervisor/launcher.c cli/supervisor/signals.c cli/supervisor/say.c
+unit_child_SRCS := cli/supervisor/child.c cli/supervisor/identity.c cli/supervisor/say.c
+unit_console_SRCS := cli/record/console.c profile/outfile.c common/log.c common/log_quote.c
+unit_plan_SRCS := cli/supervisor/plan.c cli/front/make_plan.c cli/record/plan_words.c \
+	cli/record/recorder_link.c cli/supervisor/programs.c cli/supervisor/child.c cli/supervisor/identity.c \
+	cli/supervisor/say.c ipc/fdpass.c common/log.c common/log_quote.c $(CLI_FORMATS)
+unit_plan_LIBS := $(CLI_FORMATS_LIBS)
 unit_target_SRCS := cli/record/target.c common/container.c common/log.c common/log_quote.c
-unit_launcher_SRCS := cli/supervisor/launcher.c cli/supervisor/child.c common/log.c common/log_quote.c common/sandbox.c
-unit_launcher_LIBS := -lseccomp -lcap-ng
-unit_progress_SRCS := cli/record/progress.c ipc/counters.c
+unit_launcher_SRCS := cli/supervisor/launcher.c cli/supervisor/child.c cli/supervisor/say.c
+unit_progress_SRCS := cli/front/progress.c ipc/counters.c
 
-unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c $(CLI_FORMATS) \
-	cli/supervisor/daemons.c cli/supervisor/live_page.c common/page_key.c common/listen.c common/number.c cli/supervisor/child.c cli/supervisor/identity.c \
-	common/log.c common/log_quote.c common/sandbox.c
-unit_doctor_LIBS := -lseccomp -lcap-ng $(CLI_FORMATS_LIBS)
+unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c common/json.c \
+	common/buffer.c cli/supervisor/programs.c cli/supervisor/plan.c cli/supervisor/child.c \
+	cli/supervisor/identity.c cli/supervisor/say.c common/number.c common/log.c common/log_quote.c
 
 # writes made-up profiles for tests/live/test_page.sh and test_pprof.sh
 $(O)/live/test_page: $(O)/san/tests/live/test_page.o \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/record/progress.h"
+#include "cli/front/progress.h"
 
 #include <string.h>
 

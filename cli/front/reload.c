@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/supervisor/reload.h"
+#include "cli/front/reload.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/config/env.h"
+#include "cli/supervisor/plan.h"
 #include "common/log.h"
 #include "common/log_quote.h"
 
@@ -76,9 +75,9 @@ static unsigned int reload_compare(const struct options *o,
 				   const struct config *was,
 				   const struct config *is, struct console *c)
 {
-	static const enum daemon_id who[] = {
-		[OBEYS_EXPORTER] = DAEMON_EXPORTER,
-		[OBEYS_LOADER] = DAEMON_LOADER,
+	static const enum program who[] = {
+		[OBEYS_EXPORTER] = PROGRAM_EXPORTER,
+		[OBEYS_LOADER] = PROGRAM_LOADER,
 	};
 	unsigned int which = 0;
 
@@ -95,39 +94,27 @@ static unsigned int reload_compare(const struct options *o,
 			which |= 1u << who[config_keys[i].owner];
 	}
 	if (compare_more(was, is, c) || has_files(is))
-		which |= 1u << DAEMON_EXPORTER;
+		which |= 1u << PROGRAM_EXPORTER;
 	return which;
 }
 
-static bool reload_load(struct config *fresh, const struct options *o)
+bool reload_possible(const struct options *o, const struct config *fresh)
 {
-	struct options then = *o;
-
-	if (config_load(fresh, o->config_file, o, config_log))
-		return false;
-	then.config = fresh;
-	if (daemons_network(&then) || o->output)
+	if (config_env_network(fresh) || o->output)
 		return true;
 	config_log(fresh->path, fresh->value[KEY_ENDPOINT].line, false,
 		   "no endpoint is left, and no --output was asked for");
 	return false;
 }
 
-unsigned int reload(struct options *o, struct config *now, struct console *c)
+uint32_t reload(struct options *o, struct config *now, struct config *fresh,
+		struct console *c)
 {
 	struct options was = *o;
-	unsigned int which;
-	struct config fresh;
+	uint32_t which = reload_compare(o, now, fresh, c);
 
-	console_clear(c);
-	if (!reload_load(&fresh, o)) {
-		console_say(c, "the configuration stays as it was");
-		config_fini(&fresh);
-		return 0;
-	}
-	which = reload_compare(o, now, &fresh, c);
 	config_fini(now);
-	*now = fresh;
+	*now = *fresh;
 	config_apply(now, o);
 	/* these wait for the next start */
 	o->interval = was.interval;
@@ -140,18 +127,4 @@ unsigned int reload(struct options *o, struct config *now, struct console *c)
 	console_say(c, "the configuration was read again%s", which ? "" :
 		    "; nothing is to be done");
 	return which;
-}
-
-int reload_signal(enum daemon_id id)
-{
-	return id == DAEMON_EXPORTER ? SIGHUP : SIGTERM;
-}
-
-bool reload_has_terminal(void)
-{
-	int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
 }

@@ -2,13 +2,14 @@
 /*
  * live_page - what `trifold run` gives trifold-viewer
  *
- * The sockets are bound here, once: whoever looks at the page finds it at the
- * same address when the viewer had to be started again.  So does the key, 128
+ * The sockets are bound here, once, and go to the supervisor with the plan:
+ * whoever looks at the page finds it at the same address when the viewer had
+ * to be started again.  So does the key, 128
  * bits of chance, which reaches the viewer by its environment and people by a
  * line of output.
  */
-#ifndef CLI_SUPERVISOR_LIVE_PAGE_H
-#define CLI_SUPERVISOR_LIVE_PAGE_H
+#ifndef CLI_FRONT_LIVE_PAGE_H
+#define CLI_FRONT_LIVE_PAGE_H
 
 #include <stdbool.h>
 
@@ -32,9 +33,8 @@ struct live_page {
  */
 int live_page_open(struct live_page *p, const struct options *o,
 		   const char *programs);
-void live_page_close(struct live_page *p);
 
 /* "http://localhost:4328/#key=..." */
 const char *live_page_address(const struct live_page *p, char out[80]);
 
-#endif /* CLI_SUPERVISOR_LIVE_PAGE_H */
+#endif /* CLI_FRONT_LIVE_PAGE_H */

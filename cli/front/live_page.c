@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/supervisor/live_page.h"
+#include "cli/front/live_page.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -61,12 +61,6 @@ int live_page_open(struct live_page *p, const struct options *o,
 		 p->key);
 	p->on = true;
 	return 0;
-}
-
-void live_page_close(struct live_page *p)
-{
-	listen_close(&p->sockets);
-	p->on = false;
 }
 
 const char *live_page_address(const struct live_page *p, char out[80])

@@ -2,8 +2,8 @@
 /*
  * progress - one line that says how a recording goes
  */
-#ifndef CLI_RECORD_PROGRESS_H
-#define CLI_RECORD_PROGRESS_H
+#ifndef CLI_FRONT_PROGRESS_H
+#define CLI_FRONT_PROGRESS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,4 +27,4 @@ void progress_line(struct progress *p, const struct status *st,
 		   uint64_t elapsed_ns, uint64_t total_ns, char *out,
 		   size_t size);
 
-#endif /* CLI_RECORD_PROGRESS_H */
+#endif /* CLI_FRONT_PROGRESS_H */

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/front/front.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "cli/config/config.h"
+#include "cli/config/env.h"
+#include "cli/config/transfer.h"
+#include "cli/front/confine.h"
+#include "cli/front/show.h"
+#include "cli/record/output.h"
+#include "cli/supervisor/child.h"
+#include "common/log.h"
+
+static enum { FRONT_NONE, FRONT_FRONT, FRONT_READER } front_is;
+
+bool front_begun(void)
+{
+	return front_is != FRONT_NONE;
+}
+
+int front_begin(int argc, char **argv)
+{
+	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP,
+				       SIGPIPE };
+	bool front = argc > 3 && !strcmp(argv[1], "front");
+	bool reader = argc > 3 && !strcmp(argv[1], "reader");
+
+	if (!front && !reader)
+		return 0;
+	/* what ends us is the supervisor's word; the terminal's signals come
+	 * to both */
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	prctl(PR_SET_NAME, argv[0]);
+	front_is = front ? FRONT_FRONT : FRONT_READER;
+	return front_confine_reading((uid_t)strtoul(argv[2], NULL, 10)) ? -1 : 1;
+}
+
+/* Give the configuration to the front. */
+static int front_read_again(const struct config *c)
+{
+	int r = config_send(c, CHILD_FD_FIRST);
+
+	if (r)
+		log_err("the configuration cannot be passed on: %s",
+			strerror(-r));
+	return r != 0;
+}
+
+int front_run(const struct options *given)
+{
+	struct target everything = { .kind = TARGET_ALL, .ended = -1 };
+	struct options o = *given;
+	static struct config c;
+	int r = config_load(&c, o.config_file, given, config_log);
+
+	if (r) {
+		config_fini(&c);
+		return r == -EINVAL ? EXIT_USAGE : 1;
+	}
+	config_apply(&c, &o);
+	if (front_is == FRONT_READER)
+		r = front_read_again(&c);
+	else {
+		if (!o.output && !config_env_network(&c))
+			o.output = RUN_OUTPUT;
+		r = output_settle_format(&o, "run") ?
+			show(&o, &everything, &c, true) : EXIT_USAGE;
+	}
+	config_fini(&c);
+	return r;
+}
+
+int front_record(const struct options *given)
+{
+	struct options o = *given;
+	struct target target;
+	int r = output_check(&o);
+
+	if (r)
+		return r;
+	if (target_find(&o, &target))
+		return 1;
+	r = show(&o, &target, NULL, false);
+	target_release(&target);
+	return r;
+}
+
+int front_daemons(const struct options *given)
+{
+	struct target everything = { .kind = TARGET_ALL, .ended = -1 };
+	struct options o = *given;
+
+	/* until it is told to end, without a word about Ctrl-C */
+	o.duration_ms = DURATION_MAX_S * 1000ULL;
+	return show(&o, &everything, NULL, false);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* make_plan - what options, target and configuration mean for each program */
+#ifndef CLI_FRONT_MAKE_PLAN_H
+#define CLI_FRONT_MAKE_PLAN_H
+
+#include "cli/config/config.h"
+#include "cli/front/live_page.h"
+#include "cli/record/plan_words.h"
+#include "cli/record/target.h"
+
+/* Fill in w, but for .replace.  network: exporterd may send.  0, or -E2BIG
+ * after a line in the log. */
+int make_plan(struct plan_words *w, const struct options *o,
+	      const struct target *target, const struct live_page *page,
+	      bool network);
+
+#endif /* CLI_FRONT_MAKE_PLAN_H */
