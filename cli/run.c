@@ -69,7 +69,7 @@ int run_attach(const struct options *given)
 
 int run_status(const struct options *o)
 {
-	struct processes processes;
+	struct own_processes processes;
 	struct status st;
 	pid_t top;
 	int r;

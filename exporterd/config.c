@@ -75,7 +75,8 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-static int option(struct config *c, struct endpoint_options *o, int opt)
+static int option(struct exporter_config *c, struct endpoint_options *o,
+		  int opt)
 {
 	unsigned int v = 0;
 	int r = 0;
@@ -128,8 +129,8 @@ static int option(struct config *c, struct endpoint_options *o, int opt)
 	}
 }
 
-static int read_options(struct config *c, struct endpoint_options *o, int argc,
-			char **argv)
+static int read_options(struct exporter_config *c, struct endpoint_options *o,
+			int argc, char **argv)
 {
 	int opt, r = 0;
 
@@ -153,7 +154,8 @@ static int read_options(struct config *c, struct endpoint_options *o, int argc,
 	return 0;
 }
 
-static int read_endpoints(struct config *c, const struct endpoint_options *o)
+static int read_endpoints(struct exporter_config *c,
+			  const struct endpoint_options *o)
 {
 	bool more = c->metrics.to.url != NULL;
 	int r = endpoint_check_names();
@@ -168,13 +170,15 @@ static int read_endpoints(struct config *c, const struct endpoint_options *o)
 	return r;
 }
 
-int config_load(struct config *c, int argc, char **argv)
+int exporter_config_load(struct exporter_config *c, int argc, char **argv)
 {
 	struct endpoint_options o = { 0 };
 	int r;
 
-	*c = (struct config){
-		.hub_uid = (uid_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1,
+	*c = (struct exporter_config){
+		.hub_uid = (uid_t)-1,
+		.uid = (uid_t)-1,
+		.gid = (gid_t)-1,
 		.recorder_fd = -1,
 	};
 	r = read_options(c, &o, argc, argv);
@@ -188,7 +192,7 @@ int config_load(struct config *c, int argc, char **argv)
 	return r;
 }
 
-void config_fini(struct config *c)
+void exporter_config_fini(struct exporter_config *c)
 {
 	free(c->hub);
 	for (unsigned int i = 0; i < c->n_endpoints; i++)

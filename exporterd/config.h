@@ -10,7 +10,7 @@
 #include "exporterd/endpoint.h"
 #include "exporterd/metrics_config.h"
 
-struct config {
+struct exporter_config {
 	char *hub;		/* path of the socket; not NULL */
 	uid_t hub_uid;
 	uid_t uid;		/* (uid_t)-1: stay */
@@ -30,9 +30,9 @@ struct config {
 /*
  * Read both.  Returns 0; or an exit status after a line in the log: 2 for a
  * mistake in use, 1 when memory is short; -1 when all was said (--version).
- * config_fini() in any case.
+ * exporter_config_fini() in any case.
  */
-int config_load(struct config *c, int argc, char **argv);
-void config_fini(struct config *c);
+int exporter_config_load(struct exporter_config *c, int argc, char **argv);
+void exporter_config_fini(struct exporter_config *c);
 
 #endif /* EXPORTERD_CONFIG_H */

@@ -95,7 +95,8 @@ static int keep_files(struct keep *k, const struct endpoint *e)
 	return r < 0 ? r : keep_file(k, e->key);
 }
 
-static int find_keep(struct keep *k, const struct config *cfg, bool sockets)
+static int find_keep(struct keep *k, const struct exporter_config *cfg,
+		     bool sockets)
 {
 	int r = sockets ? keep_directory_of(k, cfg->hub) : 0;
 
@@ -217,7 +218,7 @@ static const struct sandbox_rule rules[] = {
 
 /* --- confine ------------------------------------------------------------------ */
 
-int confine(const struct config *cfg)
+int exporter_confine(const struct exporter_config *cfg)
 {
 	struct keep mounts = { 0 }, files = { 0 };
 	int r;

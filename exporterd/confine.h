@@ -26,6 +26,6 @@
  * It holds no capability and cannot get one, is not dumpable, maps no
  * executable memory, and sees no /proc, no device and no file to write.
  */
-int confine(const struct config *cfg);
+int exporter_confine(const struct exporter_config *cfg);
 
 #endif /* EXPORTERD_CONFINE_H */

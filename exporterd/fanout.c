@@ -19,7 +19,7 @@ static void on_outcome(void *arg, const struct sender *s, uint64_t id,
 }
 
 int fanout_init(struct fanout *f, struct evloop *loop,
-		const struct config *cfg)
+		const struct exporter_config *cfg)
 {
 	int r = 0;
 

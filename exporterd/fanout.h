@@ -35,7 +35,7 @@ struct fanout {
 /* Fill in outcome, ended and arg before.  cfg is borrowed.  Returns 0 or
  * -errno; fanout_fini() accepts either. */
 int fanout_init(struct fanout *f, struct evloop *loop,
-		const struct config *cfg);
+		const struct exporter_config *cfg);
 void fanout_fini(struct fanout *f);
 
 /* b, which is behind fd, and fd are not needed after this.  outcome() is called for all its samples in the

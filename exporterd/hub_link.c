@@ -18,7 +18,7 @@ struct hub_answer {
 	struct msg_batch_done done;
 };
 
-static bool is_up(const struct hub_link *l)
+static bool is_up(const struct exporter_hub *l)
 {
 	return l->conn.fd >= 0;
 }
@@ -30,7 +30,7 @@ static void hub_link_add(struct export_outcomes *to,
 		to->samples[i] += o->samples[i];
 }
 
-static void hub_link_watch(struct hub_link *l)
+static void hub_link_watch(struct exporter_hub *l)
 {
 	uint32_t want = (l->closing ? 0 : EPOLLIN) | (l->first ? EPOLLOUT : 0);
 
@@ -41,7 +41,7 @@ static void hub_link_watch(struct hub_link *l)
 		log_err("event loop: %m");
 }
 
-static void hub_link_drop(struct hub_link *l)
+static void hub_link_drop(struct exporter_hub *l)
 {
 	if (!is_up(l))
 		return;
@@ -64,7 +64,7 @@ static void hub_link_drop(struct hub_link *l)
 		l->ops->flushed(l->arg);
 }
 
-static void hub_link_flush(struct hub_link *l)
+static void hub_link_flush(struct exporter_hub *l)
 {
 	bool any = l->first != NULL;
 
@@ -91,7 +91,7 @@ static void hub_link_flush(struct hub_link *l)
 
 /* --- receiving ------------------------------------------------------------ */
 
-static int hub_link_on_hello(struct hub_link *l, const struct msg *m)
+static int hub_link_on_hello(struct exporter_hub *l, const struct msg *m)
 {
 	const struct msg_hello_hub *h = (const void *)m->buf;
 
@@ -105,13 +105,13 @@ static int hub_link_on_hello(struct hub_link *l, const struct msg *m)
 	return MSG_OK;
 }
 
-static int hub_link_on_batch(struct hub_link *l, struct msg *m)
+static int hub_link_on_batch(struct exporter_hub *l, struct msg *m)
 {
 	return l->ops->batch(l->arg, m->hdr.id, m->fds[0],
 			     (const void *)m->buf);
 }
 
-static int hub_link_on_status(struct hub_link *l, const struct msg *m)
+static int hub_link_on_status(struct exporter_hub *l, const struct msg *m)
 {
 	const struct msg_status *s = (const void *)m->buf;
 
@@ -124,7 +124,7 @@ static int hub_link_on_status(struct hub_link *l, const struct msg *m)
 	return MSG_OK;
 }
 
-static int hub_link_receive(struct hub_link *l)
+static int hub_link_receive(struct exporter_hub *l)
 {
 	struct msg m;
 	int r = conn_recv(&l->conn, &m);
@@ -150,8 +150,9 @@ static int hub_link_receive(struct hub_link *l)
 
 static int hub_link_on_event(struct ev_source *src, uint32_t events)
 {
-	struct hub_link *l = (struct hub_link *)((char *)src -
-						 offsetof(struct hub_link, src));
+	struct exporter_hub *l =
+		(struct exporter_hub *)((char *)src -
+					offsetof(struct exporter_hub, src));
 	int r = 0;
 
 	if (events & EPOLLOUT)
@@ -177,7 +178,7 @@ static int hub_link_on_event(struct ev_source *src, uint32_t events)
 
 /* --- connecting ----------------------------------------------------------- */
 
-static int hub_link_say_hello(struct hub_link *l)
+static int hub_link_say_hello(struct exporter_hub *l)
 {
 	struct msg_hello_exporter hello = {
 		.batch_version = BATCH_VERSION,
@@ -197,7 +198,7 @@ static int hub_link_say_hello(struct hub_link *l)
 
 static void try_connect(void *arg)
 {
-	struct hub_link *l = arg;
+	struct exporter_hub *l = arg;
 	int r;
 
 	if (is_up(l) || l->closing)
@@ -222,10 +223,11 @@ static void try_connect(void *arg)
 	timer_set(&l->retry, backoff_next(&l->backoff, backoff_random()), 0);
 }
 
-int hub_link_init(struct hub_link *l, struct evloop *loop, const char *path,
-		  uid_t uid, const struct hub_link_ops *ops, void *arg)
+int exporter_hub_init(struct exporter_hub *l, struct evloop *loop,
+		      const char *path, uid_t uid,
+		      const struct exporter_hub_ops *ops, void *arg)
 {
-	*l = (struct hub_link){
+	*l = (struct exporter_hub){
 		.loop = loop,
 		.path = path,
 		.uid = uid,
@@ -238,7 +240,7 @@ int hub_link_init(struct hub_link *l, struct evloop *loop, const char *path,
 	return timer_init(&l->retry, loop, try_connect, l);
 }
 
-void hub_link_fini(struct hub_link *l)
+void exporter_hub_fini(struct exporter_hub *l)
 {
 	l->closing = true;
 	if (is_up(l)) {
@@ -254,15 +256,15 @@ void hub_link_fini(struct hub_link *l)
 	timer_fini(&l->retry);
 }
 
-void hub_link_start(struct hub_link *l)
+void exporter_hub_start(struct exporter_hub *l)
 {
 	timer_set(&l->retry, 0, 0);
 }
 
 /* --- sending -------------------------------------------------------------- */
 
-void hub_link_done(struct hub_link *l, uint64_t id, uint64_t samples,
-		   enum batch_outcome outcome)
+void exporter_hub_done(struct exporter_hub *l, uint64_t id, uint64_t samples,
+		       enum batch_outcome outcome)
 {
 	struct hub_answer *a = is_up(l) ? malloc(sizeof(*a)) : NULL;
 
@@ -282,7 +284,8 @@ void hub_link_done(struct hub_link *l, uint64_t id, uint64_t samples,
 	hub_link_flush(l);
 }
 
-void hub_link_stats(struct hub_link *l, const struct exporter_stats *stats)
+void exporter_hub_stats(struct exporter_hub *l,
+			const struct exporter_stats *stats)
 {
 	struct msg_exporter_stats m = { *stats };
 
@@ -291,7 +294,7 @@ void hub_link_stats(struct hub_link *l, const struct exporter_stats *stats)
 				NULL, 0, NULL, 0);
 }
 
-void hub_link_close(struct hub_link *l)
+void exporter_hub_close(struct exporter_hub *l)
 {
 	l->closing = true;
 	timer_stop(&l->retry);
@@ -299,12 +302,12 @@ void hub_link_close(struct hub_link *l)
 		hub_link_watch(l);
 }
 
-bool hub_link_flushed(const struct hub_link *l)
+bool exporter_hub_flushed(const struct exporter_hub *l)
 {
 	return !l->first;
 }
 
-uint64_t hub_link_untold(const struct hub_link *l)
+uint64_t exporter_hub_untold(const struct exporter_hub *l)
 {
 	uint64_t n = 0;
 

@@ -23,7 +23,7 @@
 
 struct hub_answer;			/* an unsent MSG_BATCH_DONE */
 
-struct hub_link_ops {
+struct exporter_hub_ops {
 	/* A batch has come; fd is borrowed.  Returns MSG_OK, or MSG_BAD_CONTENT
 	 * (when it was answered already) to end the connection. */
 	int (*batch)(void *arg, uint64_t id, int fd, const struct msg_batch *m);
@@ -35,11 +35,11 @@ struct hub_link_ops {
 	void (*flushed)(void *arg);
 };
 
-struct hub_link {
+struct exporter_hub {
 	struct evloop *loop;
 	const char *path;
 	uid_t uid;
-	const struct hub_link_ops *ops;
+	const struct exporter_hub_ops *ops;
 	void *arg;
 	struct conn conn;
 	struct ev_source src;
@@ -49,35 +49,37 @@ struct hub_link {
 	struct export_outcomes unreported;	/* for the next hello */
 	struct export_outcomes in_hello;	/* in one not answered yet */
 	struct hub_answer *first, *last;
-	bool wants_status;		/* to be set before hub_link_start() */
-	bool closing;			/* hub_link_close() was called */
+	bool wants_status;		/* to be set before exporter_hub_start() */
+	bool closing;			/* exporter_hub_close() was called */
 	bool said;			/* that the hub is away */
 	uint64_t offences;
 	struct log_limit log;
 };
 
 /* path and ops are borrowed; batches of a hub of uid only.  Returns 0 or
- * -errno; hub_link_fini() accepts either. */
-int hub_link_init(struct hub_link *l, struct evloop *loop, const char *path,
-		  uid_t uid, const struct hub_link_ops *ops, void *arg);
-void hub_link_fini(struct hub_link *l);
+ * -errno; exporter_hub_fini() accepts either. */
+int exporter_hub_init(struct exporter_hub *l, struct evloop *loop,
+		      const char *path, uid_t uid,
+		      const struct exporter_hub_ops *ops, void *arg);
+void exporter_hub_fini(struct exporter_hub *l);
 
-void hub_link_start(struct hub_link *l);
+void exporter_hub_start(struct exporter_hub *l);
 
 /* The outcome of a batch that came through ops->batch. */
-void hub_link_done(struct hub_link *l, uint64_t id, uint64_t samples,
-		   enum batch_outcome outcome);
+void exporter_hub_done(struct exporter_hub *l, uint64_t id, uint64_t samples,
+		       enum batch_outcome outcome);
 
 /* Dropped when it cannot be sent at once: the next comes in a second. */
-void hub_link_stats(struct hub_link *l, const struct exporter_stats *stats);
+void exporter_hub_stats(struct exporter_hub *l,
+			const struct exporter_stats *stats);
 
 /* Take no more batches and connect no more; answers still go out. */
-void hub_link_close(struct hub_link *l);
+void exporter_hub_close(struct exporter_hub *l);
 
 /* True when no answer waits, or none can be sent any more. */
-bool hub_link_flushed(const struct hub_link *l);
+bool exporter_hub_flushed(const struct exporter_hub *l);
 
 /* Outcomes that nobody will be told: for a last line in the log. */
-uint64_t hub_link_untold(const struct hub_link *l);
+uint64_t exporter_hub_untold(const struct exporter_hub *l);
 
 #endif /* EXPORTERD_HUB_LINK_H */

@@ -33,9 +33,9 @@
 #define LEAVE_TICK_NS	(20 * NSEC_PER_MSEC)
 
 struct exporter {
-	struct config cfg;
+	struct exporter_config cfg;
 	struct evloop loop;
-	struct hub_link hub;
+	struct exporter_hub hub;
 	struct fanout fanout;		/* no endpoints with no_network */
 	struct metrics_sender metrics;
 	struct recorder recorder;	/* if recorder_fd >= 0 */
@@ -97,7 +97,7 @@ static void end_if_drained(void *arg)
 	if (!e->draining ||
 	    !(e->leaving ? fanout_left(&e->fanout) : fanout_idle(&e->fanout)) ||
 	    (e->recording && !recorder_idle(&e->recorder)) ||
-	    !hub_link_flushed(&e->hub))
+	    !exporter_hub_flushed(&e->hub))
 		return;
 	end_metrics(e);
 	if (metrics_sender_idle(&e->metrics))
@@ -109,7 +109,7 @@ static void on_sent(void *arg, uint64_t id, uint64_t samples,
 {
 	struct exporter *e = arg;
 
-	hub_link_done(&e->hub, id, samples, o);
+	exporter_hub_done(&e->hub, id, samples, o);
 }
 
 static void on_recorded(void *arg, uint64_t id, uint64_t samples,
@@ -118,7 +118,7 @@ static void on_recorded(void *arg, uint64_t id, uint64_t samples,
 	struct exporter *e = arg;
 
 	if (!e->cfg.n_endpoints)
-		hub_link_done(&e->hub, id, samples, o);
+		exporter_hub_done(&e->hub, id, samples, o);
 	end_if_drained(e);
 }
 
@@ -156,7 +156,7 @@ static int exporterd_on_batch(void *arg, uint64_t id, int fd,
 		outcome = BATCH_GAVE_UP;
 	}
 	if (outcome >= 0)
-		hub_link_done(&e->hub, id, m->samples, outcome);
+		exporter_hub_done(&e->hub, id, m->samples, outcome);
 	return outcome == BATCH_INVALID ? MSG_BAD_CONTENT : MSG_OK;
 }
 
@@ -172,7 +172,7 @@ static void exporterd_on_tick(void *arg)
 		return;
 	}
 	exporterd_collect(e);
-	hub_link_stats(&e->hub, s);
+	exporter_hub_stats(&e->hub, s);
 	service_alive();
 	service_status("%llu requests, %llu retries, %llu samples waiting",
 		       (unsigned long long)s->requests,
@@ -226,7 +226,7 @@ static int exporterd_on_signal(struct ev_source *src, uint32_t events)
 	}
 	service_stopping();
 	e->draining = true;
-	hub_link_close(&e->hub);
+	exporter_hub_close(&e->hub);
 	timer_set(&e->deadline, DRAIN_NS, 0);
 	if (si.ssi_signo == SIGHUP)
 		exporterd_leave(e);
@@ -260,7 +260,7 @@ static int exporterd_catch_signals(struct exporter *e)
 
 static int exporterd_start(struct exporter *e)
 {
-	static const struct hub_link_ops ops = {
+	static const struct exporter_hub_ops ops = {
 		.batch = exporterd_on_batch,
 		.status = exporterd_on_status,
 		.held = held,
@@ -272,8 +272,8 @@ static int exporterd_start(struct exporter *e)
 	    (r = service_init()) ||
 	    (r = timer_init(&e->tick, &e->loop, exporterd_on_tick, e)) ||
 	    (r = timer_init(&e->deadline, &e->loop, give_up, e)) ||
-	    (r = hub_link_init(&e->hub, &e->loop, e->cfg.hub, e->cfg.hub_uid,
-			       &ops, e)))
+	    (r = exporter_hub_init(&e->hub, &e->loop, e->cfg.hub,
+				   e->cfg.hub_uid, &ops, e)))
 		return r;
 	service_scrub_env();
 	e->statm = cost_open();
@@ -311,11 +311,11 @@ static int exporterd_run(struct exporter *e)
 	exporterd_collect(e);
 	metrics_sender_start(&e->metrics);
 	timer_set(&e->tick, NSEC_PER_SEC, NSEC_PER_SEC);
-	hub_link_start(&e->hub);
+	exporter_hub_start(&e->hub);
 	service_ready();
 	r = evloop_run(&e->loop);
 	fanout_say_outcomes(&e->fanout);
-	untold = hub_link_untold(&e->hub);
+	untold = exporter_hub_untold(&e->hub);
 	if (untold)
 		log_warn("the fate of %llu samples could not be told to symbolizerd",
 			 (unsigned long long)untold);
@@ -329,9 +329,9 @@ int main(int argc, char **argv)
 
 	memory_init();
 	log_init("trifold-exporterd", false);
-	r = config_load(&e.cfg, argc, argv);
+	r = exporter_config_load(&e.cfg, argc, argv);
 	if (r) {
-		config_fini(&e.cfg);
+		exporter_config_fini(&e.cfg);
 		return r < 0 ? 0 : r;
 	}
 	log_init("trifold-exporterd", e.cfg.debug);
@@ -339,7 +339,7 @@ int main(int argc, char **argv)
 	if (r < 0)
 		log_err("cannot start: %s", strerror(-r));
 	else
-		r = confine(&e.cfg);
+		r = exporter_confine(&e.cfg);
 	if (r == 0) {
 		memory_trim();
 		r = exporterd_run(&e);

@@ -19,7 +19,7 @@
 
 #include "common/pairs.h"
 
-/* Files are read below root: "" for the system's.  Call before confine().
+/* Files are read below root: "" for the system's.  Call before exporter_confine().
  * Returns 0 or -ENOMEM; pairs_fini() in any case. */
 int resource_load(struct pairs *p, const char *root);
 

@@ -17,7 +17,7 @@ struct vec {
 	uint32_t n, cap;
 };
 
-struct event {
+struct built_event {
 	uint64_t time_ns;
 	uint32_t sample;
 	uint32_t pad;
@@ -334,16 +334,17 @@ uint32_t batch_sample(struct batch_builder *b, uint32_t stack, uint32_t attr,
 void batch_sample_times(struct batch_builder *b, uint32_t sample,
 			const uint64_t *times, uint32_t n)
 {
-	struct event *e;
+	struct built_event *e;
 
 	if (b->error || !known(b, BATCH_SAMPLES, sample) ||
 	    !batch_build_room(b, &b->events, sizeof(*e), n))
 		return;
-	e = (struct event *)b->events.data + b->events.n;
+	e = (struct built_event *)b->events.data + b->events.n;
 	for (uint32_t i = 0; i < n; i++) {
 		if (times[i] == UINT64_MAX)
 			batch_build_fail(b, -EINVAL);
-		e[i] = (struct event){ .time_ns = times[i], .sample = sample };
+		e[i] = (struct built_event){ .time_ns = times[i],
+					     .sample = sample };
 	}
 	b->events.n += n;
 }
@@ -499,7 +500,7 @@ static uint64_t batch_build_lay_out(const struct batch_builder *b,
 static void put_times(const struct batch_builder *b, struct batch_hdr *hdr,
 		      struct batch_sample *samples, uint64_t *times)
 {
-	const struct event *events = b->events.data;
+	const struct built_event *events = b->events.data;
 	uint32_t first = 0;
 
 	for (uint32_t i = 0; i < b->events.n; i++) {

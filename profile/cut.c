@@ -61,8 +61,8 @@ static void take_sample(struct remap *r, const struct cut *cut,
 		batch_sample_times(r->to, to, times, n);
 }
 
-static void take_samples(struct remap *r, const struct cut *cut,
-			 uint64_t *times)
+static void cut_take_samples(struct remap *r, const struct cut *cut,
+			     uint64_t *times)
 {
 	const struct batch *b = r->from;
 
@@ -91,7 +91,7 @@ int cut_batch(const struct cut *cut, const struct batch *b, void **ret,
 	if (!m.to || !times)
 		r = -ENOMEM;
 	if (!r) {
-		take_samples(&m, cut, times);
+		cut_take_samples(&m, cut, times);
 		*events = batch_events(m.to);
 	}
 	if (*events)

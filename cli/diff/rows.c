@@ -58,7 +58,7 @@ static void add_up(const struct folded_tree *t, uint64_t (*sum)[FOLDED_SIDES],
 	}
 }
 
-struct order {
+struct diff_order {
 	const struct folded_tree *t;
 	bool by_total;
 };
@@ -73,7 +73,7 @@ static int larger(double a, double b)
 static int diff_rows_compare(const void *pa, const void *pb, void *arg)
 {
 	const struct diff_row *a = pa, *b = pb;
-	const struct order *o = arg;
+	const struct diff_order *o = arg;
 	const struct folded_name *na = &o->t->names[a->name];
 	const struct folded_name *nb = &o->t->names[b->name];
 	int self = larger(diff_points(o->t, a->self),
@@ -95,7 +95,7 @@ static int diff_rows_compare(const void *pa, const void *pb, void *arg)
 struct diff_row *diff_rows(const struct folded_tree *t, bool by_total,
 			   uint32_t *n)
 {
-	struct order order = { t, by_total };
+	struct diff_order order = { t, by_total };
 	uint64_t (*sum)[FOLDED_SIDES] = sums(t);
 	uint32_t *open = calloc(t->names_set.n + 1, sizeof(*open));
 	struct diff_row *rows = calloc(t->names_set.n + 1, sizeof(*rows));

@@ -50,7 +50,7 @@ static bool processes_is_ours(pid_t pid, char *name, size_t size)
 
 /* proc_pid_stat(5): pid (comm) state ppid ..., utime and stime are the 14th
  * and 15th, rss, in pages, the 24th. */
-static bool read_stat(struct process *p)
+static bool read_stat(struct own_process *p)
 {
 	unsigned long user, system;
 	char path[64], text[1024], *comm, *end;
@@ -78,9 +78,10 @@ static bool read_stat(struct process *p)
 	return true;
 }
 
-static int processes_do_add(struct processes *to, const struct process *p)
+static int processes_do_add(struct own_processes *to,
+			    const struct own_process *p)
 {
-	struct process *v = reallocarray(to->v, to->n + 1, sizeof(*v));
+	struct own_process *v = reallocarray(to->v, to->n + 1, sizeof(*v));
 
 	if (!v)
 		return -ENOMEM;
@@ -89,7 +90,7 @@ static int processes_do_add(struct processes *to, const struct process *p)
 	return 0;
 }
 
-static int find_all(struct processes *ret)
+static int find_all(struct own_processes *ret)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *e;
@@ -98,7 +99,7 @@ static int find_all(struct processes *ret)
 	if (!proc)
 		return -errno;
 	while (r == 0 && (e = readdir(proc))) {
-		struct process p = { .pid = atoi(e->d_name) };
+		struct own_process p = { .pid = atoi(e->d_name) };
 
 		if (p.pid > 0 &&
 		    processes_is_ours(p.pid, p.name, sizeof(p.name)) &&
@@ -109,13 +110,13 @@ static int find_all(struct processes *ret)
 	return r;
 }
 
-static int add_below(struct processes *to, const struct processes *all,
+static int add_below(struct own_processes *to, const struct own_processes *all,
 		     pid_t parent, unsigned int depth)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < all->n && r == 0 && depth < DEPTH_MAX; i++) {
-		struct process p = all->v[i];
+		struct own_process p = all->v[i];
 
 		if (p.parent != parent)
 			continue;
@@ -127,12 +128,12 @@ static int add_below(struct processes *to, const struct processes *all,
 	return r;
 }
 
-int processes_find(pid_t top, struct processes *ret)
+int processes_find(pid_t top, struct own_processes *ret)
 {
-	struct processes all = { NULL, 0 };
+	struct own_processes all = { NULL, 0 };
 	int r = find_all(&all);
 
-	*ret = (struct processes){ NULL, 0 };
+	*ret = (struct own_processes){ NULL, 0 };
 	for (size_t i = 0; i < all.n && r == 0; i++) {
 		if (all.v[i].pid == top)
 			r = processes_do_add(ret, &all.v[i]);
@@ -143,8 +144,8 @@ int processes_find(pid_t top, struct processes *ret)
 	return r;
 }
 
-void processes_free(struct processes *p)
+void processes_free(struct own_processes *p)
 {
 	free(p->v);
-	*p = (struct processes){ NULL, 0 };
+	*p = (struct own_processes){ NULL, 0 };
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct process {
+struct own_process {
 	pid_t pid, parent;
 	unsigned int depth;	/* below the first one */
 	char name[32];		/* of the program; or what it calls itself */
@@ -21,8 +21,8 @@ struct process {
 	uint64_t rss_bytes;	/* resident, with what it shares */
 };
 
-struct processes {
-	struct process *v;	/* a parent before its children */
+struct own_processes {
+	struct own_process *v;	/* a parent before its children */
 	size_t n;
 };
 
@@ -32,7 +32,7 @@ struct processes {
  * What is not to be seen is left out.  0 or -errno; processes_free() accepts
  * either.
  */
-int processes_find(pid_t top, struct processes *ret);
-void processes_free(struct processes *p);
+int processes_find(pid_t top, struct own_processes *ret);
+void processes_free(struct own_processes *p);
 
 #endif /* CLI_STATUS_PROCESSES_H */

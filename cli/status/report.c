@@ -193,13 +193,13 @@ static void report_quarantine(const struct status *st, FILE *to)
 		fprintf(to, "  and %" PRIu64 " more\n", more);
 }
 
-static void each_process(const struct processes *list, FILE *to)
+static void each_process(const struct own_processes *list, FILE *to)
 {
 	if (list->n)
 		fprintf(to, "  %-28s %14s %14s\n", "as the kernel counts",
 			"CPU, s", "memory, bytes");
 	for (size_t i = 0; i < list->n; i++) {
-		const struct process *p = &list->v[i];
+		const struct own_process *p = &list->v[i];
 		char quoted[4 * sizeof(p->name)], name[sizeof(quoted) + 32];
 
 		log_quote(p->name, strlen(p->name), quoted, sizeof(quoted));
@@ -210,7 +210,7 @@ static void each_process(const struct processes *list, FILE *to)
 	}
 }
 
-static void costs(const struct counted *c, const struct processes *list,
+static void costs(const struct counted *c, const struct own_processes *list,
 		  FILE *to)
 {
 	const uint64_t *bpf = c->st.loader.bpf;
@@ -251,7 +251,7 @@ static void report_receivers(const struct exporter_stats *x, FILE *to)
 	}
 }
 
-void report_table(const struct status *st, const struct processes *list,
+void report_table(const struct status *st, const struct own_processes *list,
 		  FILE *to)
 {
 	struct counted c;

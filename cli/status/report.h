@@ -27,7 +27,7 @@ void report_summary(const struct status *st, char *out, size_t size);
 void report_account(const struct status *st, struct profile_account *ret);
 
 /* All of it, in the order of a sample's way: `trifold status`. */
-void report_table(const struct status *st, const struct processes *list,
+void report_table(const struct status *st, const struct own_processes *list,
 		  FILE *to);
 
 #endif /* CLI_STATUS_REPORT_H */

@@ -72,11 +72,12 @@ static void report_json_receivers(struct json *j,
 	json_close(j, ']');
 }
 
-static void report_json_processes(struct json *j, const struct processes *list)
+static void report_json_processes(struct json *j,
+				  const struct own_processes *list)
 {
 	json_open(j, "processes", '[');
 	for (size_t i = 0; i < list->n; i++) {
-		const struct process *p = &list->v[i];
+		const struct own_process *p = &list->v[i];
 
 		json_open(j, NULL, '{');
 		json_text(j, "name", p->name);
@@ -89,7 +90,8 @@ static void report_json_processes(struct json *j, const struct processes *list)
 	json_close(j, ']');
 }
 
-int report_json(const struct status *st, const struct processes *list, FILE *to)
+int report_json(const struct status *st, const struct own_processes *list,
+		FILE *to)
 {
 	struct json j = { .more = false };
 	struct counted c;

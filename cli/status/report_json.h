@@ -11,6 +11,7 @@
 #include "ipc/counters.h"
 
 /* docs/DOCTOR.md lists the members.  0 or -errno. */
-int report_json(const struct status *st, const struct processes *list, FILE *to);
+int report_json(const struct status *st, const struct own_processes *list,
+		FILE *to);
 
 #endif /* CLI_STATUS_REPORT_JSON_H */

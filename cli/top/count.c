@@ -11,7 +11,7 @@
 #define NONE	UINT32_MAX
 #define START_NS	(NSEC_PER_SEC / 2)
 
-struct counter {
+struct top_counter {
 	struct top_table *t;
 	const struct top_query *q;
 	uint64_t seed;
@@ -48,7 +48,7 @@ static bool same_start(uint64_t a, uint64_t b)
 }
 
 /* What tells rows apart; a process may change its name. */
-static uint64_t top_count_id_of(const struct counter *c,
+static uint64_t top_count_id_of(const struct top_counter *c,
 				const struct top_row *r)
 {
 	const uint64_t v[] = {
@@ -72,7 +72,7 @@ static bool same_row(const struct top_row *a, const struct top_row *b)
 }
 
 /* Room for one more, at most half full. */
-static bool slots_room(struct counter *c)
+static bool slots_room(struct top_counter *c)
 {
 	uint32_t cap = c->cap ? c->cap * 2 : 1024, at;
 	uint32_t *slots;
@@ -111,7 +111,7 @@ static bool rows_room(struct top_table *t)
 }
 
 /* The number of the row that is about the same, made if need be; or NONE. */
-static uint32_t row_of(struct counter *c, struct top_row *r)
+static uint32_t row_of(struct top_counter *c, struct top_row *r)
 {
 	uint32_t at;
 
@@ -135,7 +135,7 @@ static uint32_t row_of(struct counter *c, struct top_row *r)
 	return c->t->n++;
 }
 
-static void top_count_add(struct counter *c, uint32_t row, uint64_t self,
+static void top_count_add(struct top_counter *c, uint32_t row, uint64_t self,
 			  uint64_t total)
 {
 	struct top_row *r;
@@ -166,7 +166,7 @@ static struct top_row top_count_function(const struct batch *b, uint32_t frame,
 	};
 }
 
-static uint32_t function_row(struct counter *c, uint32_t frame)
+static uint32_t function_row(struct top_counter *c, uint32_t frame)
 {
 	if (c->rows[frame] == NONE) {
 		struct top_row r = top_count_function(c->b, frame, 0);
@@ -176,14 +176,15 @@ static uint32_t function_row(struct counter *c, uint32_t frame)
 	return c->rows[frame];
 }
 
-static uint32_t neighbour(struct counter *c, uint32_t frame, enum top_role role)
+static uint32_t neighbour(struct top_counter *c, uint32_t frame,
+			  enum top_role role)
 {
 	struct top_row r = top_count_function(c->b, frame, role);
 
 	return row_of(c, &r);
 }
 
-static bool is_focus(const struct counter *c, uint32_t frame)
+static bool is_focus(const struct top_counter *c, uint32_t frame)
 {
 	const struct batch_frame *f = &c->b->frames[frame];
 
@@ -194,7 +195,7 @@ static bool is_focus(const struct counter *c, uint32_t frame)
 }
 
 /* A frame of a stack, whose callee is `before` (NONE: it is the leaf). */
-static void top_count_add_frame(struct counter *c, uint32_t frame,
+static void top_count_add_frame(struct top_counter *c, uint32_t frame,
 				uint32_t before, uint64_t n)
 {
 	uint64_t self = before == NONE ? n : 0;
@@ -212,7 +213,7 @@ static void top_count_add_frame(struct counter *c, uint32_t frame,
 		top_count_add(c, neighbour(c, before, TOP_CALLEE), 0, n);
 }
 
-static void top_count_add_stack(struct counter *c,
+static void top_count_add_stack(struct top_counter *c,
 				const struct batch_stack *stack, uint64_t n)
 {
 	uint32_t in[BATCH_INLINED_MAX + 1], before = NONE;
@@ -229,7 +230,7 @@ static void top_count_add_stack(struct counter *c,
 	}
 }
 
-static void add_stacks(struct counter *c)
+static void add_stacks(struct top_counter *c)
 {
 	for (uint32_t i = 0; i < batch_n(c->b, BATCH_STACKS); i++) {
 		if (c->weights[i])
@@ -239,7 +240,7 @@ static void add_stacks(struct counter *c)
 
 /* --- processes, threads, containers ---------------------------------------------- */
 
-static void add_owner(struct counter *c, const struct batch_sample *s)
+static void add_owner(struct top_counter *c, const struct batch_sample *s)
 {
 	const struct batch_resource *res = &c->b->resources[s->resource];
 	const struct batch_attr *a = &c->b->attrs[s->attr];
@@ -269,7 +270,7 @@ static void add_owner(struct counter *c, const struct batch_sample *s)
 
 /* --- batches ------------------------------------------------------------------------ */
 
-static bool top_count_wanted(const struct counter *c,
+static bool top_count_wanted(const struct top_counter *c,
 			     const struct batch_sample *s)
 {
 	const struct batch_resource *r = &c->b->resources[s->resource];
@@ -281,7 +282,7 @@ static bool top_count_wanted(const struct counter *c,
 	       same_str(str(c->b, r->container_id), c->q->container);
 }
 
-static void count_samples(struct counter *c, bool functions)
+static void count_samples(struct top_counter *c, bool functions)
 {
 	uint64_t n = 0;
 
@@ -302,7 +303,7 @@ static void count_samples(struct counter *c, bool functions)
 	c->t->cpu_s += (double)n / c->b->hdr->frequency;
 }
 
-static void count_batch(struct counter *c, const struct batch *b)
+static void count_batch(struct top_counter *c, const struct batch *b)
 {
 	bool functions = c->q->view == TOP_FUNCTIONS ||
 			 c->q->view == TOP_AROUND;
@@ -333,7 +334,7 @@ static void count_batch(struct counter *c, const struct batch *b)
 void top_count(struct top_table *t, const struct top_slice *v, size_t n,
 	       const struct top_query *q, uint64_t seed)
 {
-	struct counter c = { .t = t, .q = q, .seed = seed };
+	struct top_counter c = { .t = t, .q = q, .seed = seed };
 
 	for (size_t i = 0; i < n; i++)
 		count_batch(&c, &v[i].b);

@@ -234,7 +234,7 @@ void top_filter_rows(struct top_table *t, const struct top_filter *f)
 
 /* --- sorting ---------------------------------------------------------------------- */
 
-struct order {
+struct top_order {
 	enum top_col by;
 	bool reverse;
 };
@@ -277,7 +277,7 @@ static int compare_by(const struct top_row *a, const struct top_row *b,
 static int top_rows_compare(const void *pa, const void *pb, void *arg)
 {
 	const struct top_row *a = pa, *b = pb;
-	const struct order *o = arg;
+	const struct top_order *o = arg;
 	int r = compare_by(a, b, o->by);
 
 	if (r)
@@ -294,7 +294,7 @@ static int top_rows_compare(const void *pa, const void *pb, void *arg)
 
 void top_sort(struct top_table *t, enum top_col by, bool reverse)
 {
-	struct order o = { by, reverse };
+	struct top_order o = { by, reverse };
 
 	if (t->n)
 		qsort_r(t->rows, t->n, sizeof(*t->rows), top_rows_compare, &o);

@@ -14,12 +14,12 @@
 
 #define NONE	INDEX_NONE
 
-struct node {
+struct firefox_node {
 	uint32_t prefix, frame;
 };
 
 /* What one thread's tables hold so far; generation says whose an entry is. */
-struct enc {
+struct firefox_enc {
 	const struct batch *b;
 	struct buffer *out;
 	struct timeline_event *events;
@@ -28,7 +28,7 @@ struct enc {
 	uint32_t *same;		/* see timeline_frames() */
 	uint32_t *frame_id, *frame_thread;	/* by frame; then by marker */
 	uint32_t *stack_id, *stack_thread;	/* by sample */
-	VECTOR(struct node) nodes;
+	VECTOR(struct firefox_node) nodes;
 	struct hash_table node_set;	/* by (prefix, frame) */
 	uint64_t seed;
 	uint32_t n_frames, thread;
@@ -49,8 +49,8 @@ static void put_text(struct buffer *w, struct buffer *text)
 }
 
 /* A line of frameTable and its string; both have the same number. */
-static uint32_t firefox_add_frame(struct enc *e, struct buffer *text, uint32_t kind,
-				  uint32_t line)
+static uint32_t firefox_add_frame(struct firefox_enc *e, struct buffer *text,
+				  uint32_t kind, uint32_t line)
 {
 	const char *comma = e->n_frames ? ",\n" : "\n";
 
@@ -65,7 +65,7 @@ static uint32_t firefox_add_frame(struct enc *e, struct buffer *text, uint32_t k
 	return e->n_frames++;
 }
 
-static uint32_t firefox_frame_of(struct enc *e, uint32_t frame)
+static uint32_t firefox_frame_of(struct firefox_enc *e, uint32_t frame)
 {
 	uint32_t f = e->same[frame];
 	struct buffer text = { 0 };
@@ -89,7 +89,7 @@ static uint32_t firefox_frame_of(struct enc *e, uint32_t frame)
 	return e->frame_id[f];
 }
 
-static uint32_t marker_of(struct enc *e, uint32_t stop)
+static uint32_t marker_of(struct firefox_enc *e, uint32_t stop)
 {
 	uint32_t at = batch_n(e->b, BATCH_FRAMES) + stop;
 	struct buffer text = { 0 };
@@ -102,15 +102,15 @@ static uint32_t marker_of(struct enc *e, uint32_t stop)
 	return e->frame_id[at];
 }
 
-static uint32_t node_of(struct enc *e, uint32_t prefix, uint32_t frame)
+static uint32_t node_of(struct firefox_enc *e, uint32_t prefix, uint32_t frame)
 {
-	const struct node want = { prefix, frame };
+	const struct firefox_node want = { prefix, frame };
 	uint64_t hash = hash_pair(e->seed, prefix, frame);
 	uint32_t n = e->nodes.n;
 
 	for (struct hash_slot *s = hash_find(&e->node_set, hash); s;
 	     s = hash_next(&e->node_set, s)) {
-		const struct node *have = &e->nodes.v[hash_index(s)];
+		const struct firefox_node *have = &e->nodes.v[hash_index(s)];
 
 		if (have->prefix == prefix && have->frame == frame)
 			return hash_index(s);
@@ -122,7 +122,7 @@ static uint32_t node_of(struct enc *e, uint32_t prefix, uint32_t frame)
 	return n;
 }
 
-static uint32_t stack_of(struct enc *e, uint32_t sample)
+static uint32_t stack_of(struct firefox_enc *e, uint32_t sample)
 {
 	const struct batch_sample *s = &e->b->samples[sample];
 	const struct batch_stack *stack = &e->b->stacks[s->stack];
@@ -144,7 +144,8 @@ static uint32_t stack_of(struct enc *e, uint32_t sample)
 	return at;
 }
 
-static void put_thread_head(struct enc *e, const struct timeline_event *ev)
+static void put_thread_head(struct firefox_enc *e,
+			    const struct timeline_event *ev)
 {
 	const struct batch_sample *s = &e->b->samples[ev->sample];
 	const char *name;
@@ -172,7 +173,7 @@ static void put_thread_head(struct enc *e, const struct timeline_event *ev)
 		 "\"data\":[");
 }
 
-static void put_tables(struct enc *e)
+static void put_tables(struct firefox_enc *e)
 {
 	buffer_str(e->out, "]},\n\"frameTable\":{\"schema\":{\"location\":0,"
 		 "\"relevantForJS\":1,\"innerWindowID\":2,"
@@ -198,7 +199,7 @@ static void put_tables(struct enc *e)
 }
 
 /* Events from..to are those of one thread. */
-static void put_thread(struct enc *e, size_t from, size_t to)
+static void put_thread(struct firefox_enc *e, size_t from, size_t to)
 {
 	e->thread++;
 	e->nodes.n = e->n_frames = 0;
@@ -218,7 +219,7 @@ static void put_thread(struct enc *e, size_t from, size_t to)
 	put_tables(e);
 }
 
-static void put_meta(struct enc *e, const struct profile_info *info)
+static void put_meta(struct firefox_enc *e, const struct profile_info *info)
 {
 	const struct batch_hdr *hdr = e->b->hdr;
 
@@ -251,7 +252,7 @@ static void put_meta(struct enc *e, const struct profile_info *info)
 		 "\"processes\":[],\"threads\":[");
 }
 
-static void put_threads(struct enc *e)
+static void put_threads(struct firefox_enc *e)
 {
 	const struct timeline_event *v = e->events;
 	size_t next;
@@ -272,8 +273,10 @@ int firefox_encode(const struct batch *b, const struct profile_info *info,
 {
 	size_t frames = (size_t)batch_n(b, BATCH_FRAMES) + STOP__MAX;
 	size_t samples = (size_t)batch_n(b, BATCH_SAMPLES) + 1;
-	struct enc e = {
-		.b = b, .out = out, .seed = hash_seed(),
+	struct firefox_enc e = {
+		.b = b,
+		.out = out,
+		.seed = hash_seed(),
 		.names = profile_process_names(b),
 		.same = timeline_frames(b, true),
 		.frame_id = calloc(frames, sizeof(uint32_t)),

@@ -18,7 +18,7 @@ struct sample_key {
 	uint32_t first, n;	/* its times */
 };
 
-struct enc {
+struct otlp_enc {
 	const struct batch *b;
 	struct otlp_range range;
 	const struct otlp_resource *extra;
@@ -37,7 +37,7 @@ static void otlp_key_text(struct buffer *w, const char *key, const char *s,
 	pb_end(w, mark);
 }
 
-static void key_batch(struct enc *e, const char *key, uint32_t i)
+static void key_batch(struct otlp_enc *e, const char *key, uint32_t i)
 {
 	size_t n;
 	const char *s = batch_str(e->b, i, &n);
@@ -77,7 +77,7 @@ static bool is_identity(const char *key)
 }
 
 /* Returns whether a service.name was among them. */
-static bool extra_attributes(struct enc *e)
+static bool extra_attributes(struct otlp_enc *e)
 {
 	bool named = false;
 
@@ -93,7 +93,7 @@ static bool extra_attributes(struct enc *e)
 	return named;
 }
 
-static void service_name(struct enc *e, const struct batch_resource *r)
+static void service_name(struct otlp_enc *e, const struct batch_resource *r)
 {
 	struct buffer *w = &e->out;
 	size_t mark, value, text, n;
@@ -110,7 +110,7 @@ static void service_name(struct enc *e, const struct batch_resource *r)
 	pb_end(w, mark);
 }
 
-static void otlp_resource(struct enc *e, uint32_t i)
+static void otlp_resource(struct otlp_enc *e, uint32_t i)
 {
 	const struct batch_resource *r = &e->b->resources[i];
 	struct buffer *w = &e->out;
@@ -133,7 +133,7 @@ static void otlp_resource(struct enc *e, uint32_t i)
 }
 
 /* One Sample of the n batch samples that share its identity. */
-static void sample(struct enc *e, const struct sample_key *k, size_t n)
+static void sample(struct otlp_enc *e, const struct sample_key *k, size_t n)
 {
 	struct buffer *w = &e->out;
 	size_t mark = pb_begin(w, 2), times;
@@ -165,8 +165,8 @@ static int by_identity(const void *a, const void *b)
 	return x->first < y->first ? -1 : 1;
 }
 
-static void otlp_value_type(struct enc *e, unsigned int field, const char *type,
-			    const char *unit)
+static void otlp_value_type(struct otlp_enc *e, unsigned int field,
+			    const char *type, const char *unit)
 {
 	uint32_t t = dict_literal(&e->dict, type), u = dict_literal(&e->dict, unit);
 	size_t mark = pb_begin(&e->out, field);
@@ -176,7 +176,7 @@ static void otlp_value_type(struct enc *e, unsigned int field, const char *type,
 	pb_end(&e->out, mark);
 }
 
-static void profile(struct enc *e, const struct sample_key *k, size_t n)
+static void profile(struct otlp_enc *e, const struct sample_key *k, size_t n)
 {
 	const struct batch_hdr *h = e->b->hdr;
 	struct buffer *w = &e->out;
@@ -202,7 +202,7 @@ static void profile(struct enc *e, const struct sample_key *k, size_t n)
 	pb_end(w, mark);
 }
 
-static void resource_profiles(struct enc *e, const struct sample_key *k,
+static void resource_profiles(struct otlp_enc *e, const struct sample_key *k,
 			      size_t n)
 {
 	struct buffer *w = &e->out;
@@ -236,7 +236,7 @@ static uint32_t otlp_within(const struct batch *b, struct otlp_range r,
 }
 
 /* The samples of the range into order: how many. */
-static size_t otlp_choose(struct enc *e)
+static size_t otlp_choose(struct otlp_enc *e)
 {
 	size_t n = 0;
 
@@ -258,7 +258,7 @@ static size_t otlp_choose(struct enc *e)
 	return n;
 }
 
-static void otlp_write_request(struct enc *e)
+static void otlp_write_request(struct otlp_enc *e)
 {
 	size_t n = otlp_choose(e), i, run, mark;
 
@@ -279,7 +279,7 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 		      const struct otlp_resource *extra, uint8_t **ret,
 		      size_t *len)
 {
-	struct enc e = { .b = b, .range = range, .extra = extra };
+	struct otlp_enc e = { .b = b, .range = range, .extra = extra };
 	int r;
 
 	if (range.n == 0)

@@ -40,7 +40,7 @@ static const char *const literals[S__LITERALS] = {
 
 static const char *const stop_names[] = { STOP_NAMES };
 
-struct enc {
+struct pprof_enc {
 	const struct batch *b;
 	const struct profile_info *info;
 	struct buffer out;
@@ -51,7 +51,7 @@ struct enc {
 	uint32_t *ids;		/* of frames in a stack: of their locations */
 };
 
-static uint32_t pprof_literal(const struct enc *e, enum literal s)
+static uint32_t pprof_literal(const struct pprof_enc *e, enum literal s)
 {
 	return batch_n(e->b, BATCH_STRINGS) + s;
 }
@@ -66,7 +66,7 @@ static uint32_t mapping_of(const struct batch_frame *f)
 	return f->exe ? f->exe + 1 : 0;
 }
 
-static void pprof_value_type(struct enc *e, unsigned int field,
+static void pprof_value_type(struct pprof_enc *e, unsigned int field,
 			     enum literal type, enum literal unit)
 {
 	size_t mark = pb_begin(&e->out, field);
@@ -76,7 +76,7 @@ static void pprof_value_type(struct enc *e, unsigned int field,
 	pb_end(&e->out, mark);
 }
 
-static void label_str(struct enc *e, enum literal key, uint32_t str)
+static void label_str(struct pprof_enc *e, enum literal key, uint32_t str)
 {
 	size_t mark;
 
@@ -88,7 +88,7 @@ static void label_str(struct enc *e, enum literal key, uint32_t str)
 	pb_end(&e->out, mark);
 }
 
-static void label_num(struct enc *e, enum literal key, uint64_t num)
+static void label_num(struct pprof_enc *e, enum literal key, uint64_t num)
 {
 	size_t mark = pb_begin(&e->out, 3);
 
@@ -97,7 +97,7 @@ static void label_num(struct enc *e, enum literal key, uint64_t num)
 	pb_end(&e->out, mark);
 }
 
-static void pprof_put_sample(struct enc *e, const struct batch_sample *s)
+static void pprof_put_sample(struct pprof_enc *e, const struct batch_sample *s)
 {
 	const struct batch_stack *stack = &e->b->stacks[s->stack];
 	const struct batch_resource *res = &e->b->resources[s->resource];
@@ -124,7 +124,7 @@ static void pprof_put_sample(struct enc *e, const struct batch_sample *s)
 	pb_end(&e->out, mark);
 }
 
-static void put_mapping(struct enc *e, uint32_t id, uint64_t limit,
+static void put_mapping(struct pprof_enc *e, uint32_t id, uint64_t limit,
 			uint32_t name, uint32_t build_id, bool has_functions)
 {
 	size_t mark = pb_begin(&e->out, MAPPING);
@@ -137,7 +137,7 @@ static void put_mapping(struct enc *e, uint32_t id, uint64_t limit,
 	pb_end(&e->out, mark);
 }
 
-static void put_mappings(struct enc *e)
+static void put_mappings(struct pprof_enc *e)
 {
 	const struct batch *b = e->b;
 
@@ -161,7 +161,8 @@ static void put_mappings(struct enc *e)
 	}
 }
 
-static void pprof_put_line(struct enc *e, uint32_t function, uint32_t number)
+static void pprof_put_line(struct pprof_enc *e, uint32_t function,
+			   uint32_t number)
 {
 	size_t line = pb_begin(&e->out, 4);
 
@@ -171,7 +172,7 @@ static void pprof_put_line(struct enc *e, uint32_t function, uint32_t number)
 }
 
 /* Innermost line first (profile.proto, message Location). */
-static void put_location(struct enc *e, uint32_t i)
+static void put_location(struct pprof_enc *e, uint32_t i)
 {
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(e->b, i, in);
 	const struct batch_frame *f = &e->b->frames[i];
@@ -189,7 +190,7 @@ static void put_location(struct enc *e, uint32_t i)
 	pb_end(&e->out, mark);
 }
 
-static void pprof_put_function(struct enc *e, uint32_t id, uint32_t name,
+static void pprof_put_function(struct pprof_enc *e, uint32_t id, uint32_t name,
 			       uint32_t file, uint32_t line)
 {
 	size_t mark = pb_begin(&e->out, FUNCTION);
@@ -202,7 +203,7 @@ static void pprof_put_function(struct enc *e, uint32_t id, uint32_t name,
 	pb_end(&e->out, mark);
 }
 
-static void put_strings(struct enc *e)
+static void put_strings(struct pprof_enc *e)
 {
 	const struct profile_account *a = &e->info->account;
 	struct buffer comment = { 0 };
@@ -235,7 +236,7 @@ static void put_strings(struct enc *e)
 }
 
 /* What calls were inlined into belongs to their locations. */
-static void number_locations(struct enc *e)
+static void number_locations(struct pprof_enc *e)
 {
 	const struct batch *b = e->b;
 	uint32_t n = 0;
@@ -248,7 +249,7 @@ static void number_locations(struct enc *e)
 	}
 }
 
-static void pprof_put_profile(struct enc *e)
+static void pprof_put_profile(struct pprof_enc *e)
 {
 	const struct batch *b = e->b;
 	uint32_t n_functions = batch_n(b, BATCH_FUNCTIONS);
@@ -305,8 +306,9 @@ static int pprof_gzip(const struct buffer *in, struct buffer *out)
 int pprof_encode(const struct batch *b, const struct profile_info *info,
 		 struct buffer *out)
 {
-	struct enc e = {
-		.b = b, .info = info,
+	struct pprof_enc e = {
+		.b = b,
+		.info = info,
 		.period = NSEC_PER_SEC / b->hdr->frequency,
 		.names = profile_process_names(b),
 		.limits = calloc(batch_n(b, BATCH_EXES) + 1, sizeof(uint64_t)),

@@ -10,7 +10,7 @@
 #include "common/json.h"
 #include "profile/timeline.h"
 
-struct enc {
+struct speedscope_enc {
 	const struct batch *b;
 	struct buffer *out;
 	struct timeline_event *events;
@@ -30,7 +30,8 @@ static void put_name(struct buffer *w, struct buffer *text)
 	text->len = 0;
 }
 
-static void put_frame(struct enc *e, uint32_t frame, struct buffer *text)
+static void put_frame(struct speedscope_enc *e, uint32_t frame,
+		      struct buffer *text)
 {
 	const struct batch_function *fn;
 	const char *file;
@@ -54,7 +55,7 @@ static void put_frame(struct enc *e, uint32_t frame, struct buffer *text)
 	buffer_str(e->out, "}");
 }
 
-static void put_frames(struct enc *e)
+static void put_frames(struct speedscope_enc *e)
 {
 	struct buffer text = { 0 };
 	uint32_t n = 0;
@@ -82,7 +83,7 @@ static void put_frames(struct enc *e)
 	free(text.data);
 }
 
-static void put_stack(struct enc *e, const struct batch_sample *s)
+static void put_stack(struct speedscope_enc *e, const struct batch_sample *s)
 {
 	const struct batch_stack *stack = &e->b->stacks[s->stack];
 	uint32_t in[BATCH_INLINED_MAX + 1];
@@ -106,7 +107,7 @@ static void put_stack(struct enc *e, const struct batch_sample *s)
 	buffer_str(e->out, "]");
 }
 
-static bool same_stack(const struct enc *e, size_t i, size_t k)
+static bool same_stack(const struct speedscope_enc *e, size_t i, size_t k)
 {
 	const struct batch_sample *a = &e->b->samples[e->events[i].sample];
 	const struct batch_sample *b = &e->b->samples[e->events[k].sample];
@@ -115,7 +116,8 @@ static bool same_stack(const struct enc *e, size_t i, size_t k)
 }
 
 /* Events from..to are those of one process. */
-static void speedscope_put_profile(struct enc *e, size_t from, size_t to)
+static void speedscope_put_profile(struct speedscope_enc *e, size_t from,
+				   size_t to)
 {
 	struct buffer text = { 0 }, weights = { 0 };
 	size_t next;
@@ -142,7 +144,7 @@ static void speedscope_put_profile(struct enc *e, size_t from, size_t to)
 	free(text.data);
 }
 
-static void put_profiles(struct enc *e)
+static void put_profiles(struct speedscope_enc *e)
 {
 	size_t next, most = 0;
 	uint32_t n = 0;
@@ -168,8 +170,9 @@ static void put_profiles(struct enc *e)
 int speedscope_encode(const struct batch *b, const struct profile_info *info,
 		      struct buffer *out)
 {
-	struct enc e = {
-		.b = b, .out = out,
+	struct speedscope_enc e = {
+		.b = b,
+		.out = out,
 		.period = NSEC_PER_SEC / b->hdr->frequency,
 		.names = profile_process_names(b),
 		.same = timeline_frames(b, false),

@@ -11,13 +11,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
  * valid one. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct names names;
+	static struct viewer_names names;
 	struct decode_in in = {
 		.oldest_ns = 0, .newest_ns = UINT64_MAX / 2, .names = &names,
 		.memory = 64 << 20,
 	};
 	struct decoded d;
-	struct body body;
+	struct viewer_body body;
 	struct batch b;
 
 	if (!size || body_init(&body, data[0] % 3, 1 << 20))

@@ -15,11 +15,14 @@ static struct listeners own;	/* from before it was confined */
 
 static int confined(const char *path)
 {
-	const struct config c = {
-		.uid = TEST_UID, .gid = TEST_UID, .memory_mib = 1, .hub = path,
+	const struct viewer_config c = {
+		.uid = TEST_UID,
+		.gid = TEST_UID,
+		.memory_mib = 1,
+		.hub = path,
 	};
 
-	return listen_open(AF_UNSPEC, 0, &own) ? -1 : confine(&c);
+	return listen_open(AF_UNSPEC, 0, &own) ? -1 : viewer_confine(&c);
 }
 
 static int as_viewer(void)

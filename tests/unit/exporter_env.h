@@ -12,7 +12,7 @@
 
 #define VAR	"OTEL_EXPORTER_OTLP_"
 
-static inline int load_with(struct config *c, const char *const *more)
+static inline int load_with(struct exporter_config *c, const char *const *more)
 {
 	const char *argv[24] = {
 		"exporterd", "--hub", "/run/hub", "--hub-uid", "7" };
@@ -20,11 +20,11 @@ static inline int load_with(struct config *c, const char *const *more)
 
 	for (; more && *more; more++)
 		argv[n++] = *more;
-	return config_load(c, n, (char **)argv);
+	return exporter_config_load(c, n, (char **)argv);
 }
 #define LOAD(c, ...)	load_with(c, (const char *const []){ __VA_ARGS__, NULL })
 
-static inline int load(struct config *c)
+static inline int load(struct exporter_config *c)
 {
 	return load_with(c, NULL);
 }

@@ -9,7 +9,7 @@
 
 TEST(config_defaults)
 {
-	struct config c;
+	struct exporter_config c;
 
 	CHECK_EQ(load(&c), 0);
 	CHECK_STR(c.endpoints[0].url, "http://localhost:4318/v1development/profiles");
@@ -21,7 +21,7 @@ TEST(config_defaults)
 	CHECK_EQ(c.recorder_fd, (uintmax_t)-1);
 	CHECK_STR(get(&c.resource, "os.type"), "linux");
 	CHECK(strcmp(get(&c.resource, "host.name"), "(none)") != 0);
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_base_url_gets_the_path)
@@ -34,44 +34,44 @@ TEST(config_base_url_gets_the_path)
 		{ "http://[::1]:4318", "http://[::1]:4318/v1development/profiles" },
 		{ "http://h/a?k=v", "http://h/a/v1development/profiles?k=v" },
 	};
-	struct config c;
+	struct exporter_config c;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		set("ENDPOINT", cases[i][0]);
 		CHECK_EQ(load(&c), 0);
 		CHECK_STR(c.endpoints[0].url, cases[i][1]);
-		config_fini(&c);
+		exporter_config_fini(&c);
 	}
 }
 
 TEST(config_profiles_endpoint_is_taken_as_it_is)
 {
-	struct config c;
+	struct exporter_config c;
 
 	set("ENDPOINT", "http://other:1");
 	set("PROFILES_ENDPOINT", "http://h:2/api/x/v1/profiles/../y");
 	CHECK_EQ(load(&c), 0);
 	CHECK_STR(c.endpoints[0].url, "http://h:2/api/x/v1/profiles/../y");
-	config_fini(&c);
+	exporter_config_fini(&c);
 	/* empty is unset */
 	set("PROFILES_ENDPOINT", "");
 	CHECK_EQ(load(&c), 0);
 	CHECK_STR(c.endpoints[0].url, "http://other:1/v1development/profiles");
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_options_win_over_variables)
 {
-	struct config c;
+	struct exporter_config c;
 
 	set("PROFILES_ENDPOINT", "http://env/x");
 	CHECK_EQ(LOAD(&c, "--endpoint", "http://opt:5"), 0);
 	CHECK_STR(c.endpoints[0].url, "http://opt:5/v1development/profiles");
-	config_fini(&c);
+	exporter_config_fini(&c);
 	CHECK_EQ(LOAD(&c, "--endpoint", "http://opt:5", "--profiles-endpoint",
 		      "http://p/q"), 0);
 	CHECK_STR(c.endpoints[0].url, "http://p/q");
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_refuses_what_is_no_url)
@@ -81,7 +81,7 @@ TEST(config_refuses_what_is_no_url)
 		"http:// h", "http://h:99999", "http://h/\n", " http://h",
 		"file:///etc/passwd",
 	};
-	struct config c;
+	struct exporter_config c;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		int r;
@@ -91,24 +91,24 @@ TEST(config_refuses_what_is_no_url)
 		if (r != 2)
 			printf("# \"%s\" accepted\n", bad[i]);
 		CHECK_EQ(r, 2);
-		config_fini(&c);
+		exporter_config_fini(&c);
 	}
 }
 
 TEST(config_log_shows_no_secrets)
 {
-	struct config c;
+	struct exporter_config c;
 
 	set("PROFILES_ENDPOINT", "https://user:secret@h/p?token=secret#x");
 	CHECK_EQ(load(&c), 0);
 	CHECK_STR(c.endpoints[0].url, "https://user:secret@h/p?token=secret#x");
 	CHECK_STR(c.endpoints[0].shown_url, "https://h/p");
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_headers)
 {
-	struct config c;
+	struct exporter_config c;
 
 	set("HEADERS", "Generic=1");
 	set("PROFILES_HEADERS", " api-key = a%20b%3D , X-Two=b=c,,x-two=d ");
@@ -119,18 +119,18 @@ TEST(config_headers)
 	CHECK_STR(get(&c.endpoints[0].headers, "X-Two"), "d");
 	/* an option is taken as it is */
 	CHECK_STR(get(&c.endpoints[0].headers, "Authorization"), "Basic %20==");
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_header_option_replaces_variable)
 {
-	struct config c;
+	struct exporter_config c;
 
 	set("HEADERS", "A=1,B=2");
 	CHECK_EQ(LOAD(&c, "--header", "a=3"), 0);
 	CHECK_EQ(c.endpoints[0].headers.n, 2);
 	CHECK_STR(get(&c.endpoints[0].headers, "A"), "3");
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_refuses_broken_headers)
@@ -139,7 +139,7 @@ TEST(config_refuses_broken_headers)
 		"novalue", "=v", "a=%", "a=%4", "a=%zz", "a=%00", "a b=c",
 		"a=x%0d%0aInjected:%201", "a=1;prop=2", "n\xc3\xa4me=1",
 	};
-	struct config c;
+	struct exporter_config c;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		int r;
@@ -149,25 +149,25 @@ TEST(config_refuses_broken_headers)
 		if (r != 2)
 			printf("# \"%s\" accepted\n", bad[i]);
 		CHECK_EQ(r, 2);
-		config_fini(&c);
+		exporter_config_fini(&c);
 	}
 	unsetenv(VAR "HEADERS");
 	CHECK_EQ(LOAD(&c, "--header", "a=x\r\nb: c"), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	CHECK_EQ(LOAD(&c, "--header", "no-equals"), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_headers_of_its_own_cannot_be_set)
 {
-	struct config c;
+	struct exporter_config c;
 
 	set("HEADERS", "otlp-profiles-development-version=2,content-type=x,"
 	    "Content-Encoding=br,transfer-encoding=chunked,ok=1");
 	CHECK_EQ(load(&c), 0);
 	CHECK_EQ(c.endpoints[0].headers.n, 1);
 	CHECK_STR(get(&c.endpoints[0].headers, "ok"), "1");
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_timeout)
@@ -177,81 +177,81 @@ TEST(config_timeout)
 		{ "", 10000 }, { "5s", 10000 },
 		{ "99999999999999999999", 10000 },
 	};
-	struct config c;
+	struct exporter_config c;
 
 	set("TIMEOUT", "77");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		set("PROFILES_TIMEOUT", cases[i].s);
 		CHECK_EQ(load(&c), 0);
 		CHECK_EQ(c.endpoints[0].timeout_ms, *cases[i].s ? cases[i].want : 77);
-		config_fini(&c);
+		exporter_config_fini(&c);
 	}
 }
 
 TEST(config_compression_and_protocol)
 {
-	struct config c;
+	struct exporter_config c;
 
 	set("COMPRESSION", "none");
 	CHECK_EQ(load(&c), 0);
 	CHECK_EQ(c.endpoints[0].compression, COMPRESSION_NONE);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	set("PROFILES_COMPRESSION", "gzip");
 	CHECK_EQ(load(&c), 0);
 	CHECK_EQ(c.endpoints[0].compression, COMPRESSION_GZIP);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	set("PROFILES_COMPRESSION", "zstd");
 	CHECK_EQ(load(&c), 0);
 	CHECK_EQ(c.endpoints[0].compression, COMPRESSION_ZSTD);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	set("PROFILES_COMPRESSION", "GZIP");
 	CHECK_EQ(load(&c), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	set("PROFILES_COMPRESSION", "");
 	set("COMPRESSION", "br");
 	CHECK_EQ(load(&c), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	unsetenv(VAR "COMPRESSION");
 	set("PROTOCOL", "grpc");
 	CHECK_EQ(load(&c), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	set("PROFILES_PROTOCOL", "http/protobuf");
 	CHECK_EQ(load(&c), 0);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	set("PROFILES_PROTOCOL", "http/json");
 	CHECK_EQ(load(&c), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	set("PROFILES_PROTOCOL", "carrier-pigeon");
 	CHECK_EQ(load(&c), 0);
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_certificates)
 {
-	struct config c;
+	struct exporter_config c;
 
 	set("CERTIFICATE", "/dev/null");
 	CHECK_EQ(load(&c), 0);
 	CHECK_STR(c.endpoints[0].ca, "/dev/null");
-	config_fini(&c);
+	exporter_config_fini(&c);
 	set("PROFILES_CERTIFICATE", "/nonexistent/ca.pem");
 	CHECK_EQ(load(&c), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	set("PROFILES_CERTIFICATE", "relative.pem");
 	CHECK_EQ(load(&c), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	set("PROFILES_CERTIFICATE", "");
 	set("CLIENT_KEY", "/dev/null");
 	CHECK_EQ(load(&c), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	set("CLIENT_CERTIFICATE", "/dev/null");
 	CHECK_EQ(load(&c), 0);
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_resource_attributes)
 {
-	struct config c;
+	struct exporter_config c;
 
 	setenv("OTEL_RESOURCE_ATTRIBUTES",
 	       "service.name=a, k%2C1 = v%3D1 ,os.type=mine,empty=", 1);
@@ -260,65 +260,65 @@ TEST(config_resource_attributes)
 	CHECK_STR(get(&c.resource, "k,1"), "v=1");
 	CHECK_STR(get(&c.resource, "os.type"), "mine");
 	CHECK_STR(get(&c.resource, "empty"), "");
-	config_fini(&c);
+	exporter_config_fini(&c);
 	setenv("OTEL_SERVICE_NAME", "b", 1);
 	CHECK_EQ(load(&c), 0);
 	CHECK_STR(get(&c.resource, "service.name"), "b");
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_resource_attributes_are_all_or_nothing)
 {
 	static const char *const bad[] = {
 		"good=1,bad", "good=1,k=%zz", "good=1,%z=1", "good=1,=x" };
-	struct config c;
+	struct exporter_config c;
 	size_t detected;
 
 	CHECK_EQ(load(&c), 0);
 	detected = c.resource.n;
-	config_fini(&c);
+	exporter_config_fini(&c);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		setenv("OTEL_RESOURCE_ATTRIBUTES", bad[i], 1);
 		CHECK_EQ(load(&c), 0);
 		CHECK_STR(get(&c.resource, "good"), "(none)");
 		CHECK_EQ(c.resource.n, detected);
-		config_fini(&c);
+		exporter_config_fini(&c);
 	}
 }
 
 TEST(config_without_network_needs_no_endpoint)
 {
-	struct config c;
+	struct exporter_config c;
 
 	set("ENDPOINT", "nonsense");
 	set("PROTOCOL", "grpc");
 	CHECK_EQ(LOAD(&c, "--no-network", "--recorder-fd", "5"), 0);
 	CHECK_EQ(c.n_endpoints, 0);
 	CHECK_EQ(c.recorder_fd, 5);
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_refuses_wrong_use)
 {
-	struct config c;
+	struct exporter_config c;
 	static const char *const none[] = { "exporterd" };
 
-	CHECK_EQ(config_load(&c, 1, (char **)none), 2);
-	config_fini(&c);
+	CHECK_EQ(exporter_config_load(&c, 1, (char **)none), 2);
+	exporter_config_fini(&c);
 	CHECK_EQ(LOAD(&c, "--uid", "5"), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	CHECK_EQ(LOAD(&c, "--uid", "-5", "--gid", "5"), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	CHECK_EQ(LOAD(&c, "--uid", "4294967295", "--gid", "5"), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	CHECK_EQ(LOAD(&c, "--hub", "relative"), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	CHECK_EQ(LOAD(&c, "stray"), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	CHECK_EQ(LOAD(&c, "--bogus"), 2);
-	config_fini(&c);
+	exporter_config_fini(&c);
 	CHECK_EQ(LOAD(&c, "--version"), (uintmax_t)-1);
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 static void set_more(const char *name, const char *value)
@@ -331,7 +331,7 @@ static void set_more(const char *name, const char *value)
 
 TEST(config_more_endpoints_are_added_to_the_first)
 {
-	struct config c;
+	struct exporter_config c;
 
 	set("ENDPOINT", "http://first:1");
 	set("HEADERS", "api-key=first");
@@ -370,12 +370,12 @@ TEST(config_more_endpoints_are_added_to_the_first)
 	CHECK_STR(c.endpoints[2].ca, "/dev/zero");
 	CHECK_STR(c.endpoints[2].cert, "/dev/full");
 	CHECK_STR(c.endpoints[2].key, "/dev/random");
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_another_endpoint_alone_comes_first)
 {
-	struct config c;
+	struct exporter_config c;
 
 	/* of a first one that is not there, not even mistakes matter */
 	set("HEADERS", "nonsense");
@@ -390,10 +390,10 @@ TEST(config_another_endpoint_alone_comes_first)
 		  "http://127.0.0.1:9/v1development/profiles");
 	CHECK_EQ(c.endpoints[0].headers.n, 1);
 	CHECK_STR(get(&c.endpoints[0].headers, "authorization"), "Bearer k");
-	config_fini(&c);
+	exporter_config_fini(&c);
 	CHECK_EQ(LOAD(&c, "--no-network"), 0);
 	CHECK_EQ(c.n_endpoints, 0);
-	config_fini(&c);
+	exporter_config_fini(&c);
 }
 
 TEST(config_refuses_bad_values_of_more_endpoints)
@@ -407,7 +407,7 @@ TEST(config_refuses_bad_values_of_more_endpoints)
 		{ "2", "http://h" }, { "ENDPOINT", "http://h" },
 		{ "2_ENDPOINTS", "http://h" }, { "2_COMPRESSION", "lz4" },
 	};
-	struct config c;
+	struct exporter_config c;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char full[64];
@@ -419,7 +419,7 @@ TEST(config_refuses_bad_values_of_more_endpoints)
 		if (r != 2)
 			printf("# %s=%s accepted\n", bad[i][0], bad[i][1]);
 		CHECK_EQ(r, 2);
-		config_fini(&c);
+		exporter_config_fini(&c);
 		snprintf(full, sizeof(full), "TRIFOLD_EXPORTER_%s", bad[i][0]);
 		unsetenv(full);
 	}

@@ -9,7 +9,7 @@
 #include "tests/unit/harness.h"
 
 static struct status st;
-static struct processes list;
+static struct own_processes list;
 
 static char *printed(void (*print)(FILE *to))
 {

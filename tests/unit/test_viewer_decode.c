@@ -9,7 +9,7 @@
 #include "tests/unit/harness.h"
 #include "tests/unit/viewer_request.h"
 
-static struct names names;
+static struct viewer_names names;
 
 static int decode(const void *data, size_t len, size_t memory,
 		  struct decoded *ret)

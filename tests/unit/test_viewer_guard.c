@@ -115,7 +115,7 @@ static size_t gzip(const void *data, size_t len, uint8_t *out, size_t cap)
 static int feed(enum coding packed, const uint8_t *data, size_t len, size_t step,
 		size_t max, size_t want)
 {
-	struct body b;
+	struct viewer_body b;
 	int r = 0;
 
 	CHECK_EQ(body_init(&b, packed, max), 0);
@@ -200,7 +200,7 @@ TEST(body_refuses_every_broken_stream)
 	for (size_t i = 0; i < n; i++)
 		CHECK_EQ(feed(BODY_GZIP, packed, i, 7, 1000, 0), -EPROTO);
 	for (size_t i = 0; i < 8 * n; i++) {
-		struct body b;
+		struct viewer_body b;
 
 		packed[i / 8] ^= (uint8_t)(1 << i % 8);
 		CHECK_EQ(body_init(&b, BODY_GZIP, 1000), 0);
@@ -215,7 +215,7 @@ TEST(body_refuses_every_broken_stream)
 /* --- parameters -------------------------------------------------------------------- */
 
 /* "a=b&c=d", without any %XX. */
-static const char *ask(const char *text, struct request *r)
+static const char *ask(const char *text, struct viewer_request *r)
 {
 	static struct params p;
 
@@ -232,7 +232,7 @@ static const char *ask(const char *text, struct request *r)
 
 TEST(params_say_what_is_meant)
 {
-	struct request r;
+	struct viewer_request r;
 
 	CHECK(!ask("", &r));
 	CHECK_EQ(r.q.to_ns, 1000 * SECOND);
@@ -264,7 +264,7 @@ TEST(params_refuse_what_means_nothing)
 		"base_from=2&base_to=1", "colour=red", "=", "last=0",
 		"from=5000&to=5000",
 	};
-	struct request r;
+	struct viewer_request r;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		if (!ask(bad[i], &r))

@@ -422,11 +422,11 @@ TEST(reversed_trees_begin_with_leaves)
 
 /* --- the API as a whole --------------------------------------------------------------- */
 
-static struct answer get(struct api *a, const char *path, const char *name,
-			 const char *value)
+static struct viewer_answer get(struct api *a, const char *path,
+				const char *name, const char *value)
 {
 	struct params p = { .n = 0 };
-	struct answer r;
+	struct viewer_answer r;
 
 	p.v[p.n++] = (struct param){ "last", "3600", 4, 4 };
 	if (name)
@@ -437,7 +437,7 @@ static struct answer get(struct api *a, const char *path, const char *name,
 	return r;
 }
 
-static bool says(struct answer *r, const char *text)
+static bool says(struct viewer_answer *r, const char *text)
 {
 	bool found = strstr((char *)r->body.data, text);
 
@@ -447,7 +447,7 @@ static bool says(struct answer *r, const char *text)
 
 TEST(facets_ignore_their_own_filter)
 {
-	struct answer r;
+	struct viewer_answer r;
 	struct store s;
 	struct api a;
 
@@ -465,7 +465,7 @@ TEST(facets_ignore_their_own_filter)
 
 TEST(api_answers_and_refuses)
 {
-	struct answer r;
+	struct viewer_answer r;
 	struct store s;
 	struct api a;
 

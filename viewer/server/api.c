@@ -39,16 +39,16 @@ void api_init(struct api *a, struct store *s, const struct feed *feed)
 	snprintf(a->info.machine, sizeof(a->info.machine), "%s", u.machine);
 }
 
-void api_error(struct answer *ret, unsigned int status, const char *text)
+void api_error(struct viewer_answer *ret, unsigned int status, const char *text)
 {
 	free(ret->body.data);
-	*ret = (struct answer){ .status = status, .type = json_type };
+	*ret = (struct viewer_answer){ .status = status, .type = json_type };
 	buffer_str(&ret->body, "{\"error\":");
 	json_string(&ret->body, text, strlen(text));
 	buffer_str(&ret->body, "}\n");
 }
 
-static void api_failed(struct answer *ret, int error)
+static void api_failed(struct viewer_answer *ret, int error)
 {
 	if (error == -E2BIG)
 		api_error(ret, 413, "the selection is too large");
@@ -58,8 +58,8 @@ static void api_failed(struct answer *ret, int error)
 
 /* --- questions -------------------------------------------------------------------- */
 
-static int get_info(struct api *a, const struct request *q, uint64_t now,
-		    struct answer *ret)
+static int get_info(struct api *a, const struct viewer_request *q, uint64_t now,
+		    struct viewer_answer *ret)
 {
 	const struct store *s = a->store;
 	uint64_t end = 0, stacks = 0;
@@ -105,8 +105,8 @@ static int get_info(struct api *a, const struct request *q, uint64_t now,
 	return 0;
 }
 
-static int put_tree(struct api *a, const struct request *q,
-		    const struct query *base, struct answer *ret)
+static int put_tree(struct api *a, const struct viewer_request *q,
+		    const struct query *base, struct viewer_answer *ret)
 {
 	struct html_base b = { 0, 0, 0 };
 	struct selection s;
@@ -124,15 +124,15 @@ static int put_tree(struct api *a, const struct request *q,
 	return r;
 }
 
-static int get_profile(struct api *a, const struct request *q, uint64_t now,
-		       struct answer *ret)
+static int get_profile(struct api *a, const struct viewer_request *q,
+		       uint64_t now, struct viewer_answer *ret)
 {
 	(void)now;
 	return put_tree(a, q, NULL, ret);
 }
 
-static int get_diff(struct api *a, const struct request *q, uint64_t now,
-		    struct answer *ret)
+static int get_diff(struct api *a, const struct viewer_request *q, uint64_t now,
+		    struct viewer_answer *ret)
 {
 	(void)now;
 	if (q->has_base)
@@ -141,8 +141,8 @@ static int get_diff(struct api *a, const struct request *q, uint64_t now,
 	return 0;
 }
 
-static int get_timeline(struct api *a, const struct request *q, uint64_t now,
-			struct answer *ret)
+static int get_timeline(struct api *a, const struct viewer_request *q,
+			uint64_t now, struct viewer_answer *ret)
 {
 	uint64_t from = q->q.from_ns / NSEC_PER_MSEC, bin, *bins;
 	/* the last millisecond that was begun counts */
@@ -182,15 +182,15 @@ static int get_timeline(struct api *a, const struct request *q, uint64_t now,
 	return r;
 }
 
-static int get_facets(struct api *a, const struct request *q, uint64_t now,
-		      struct answer *ret)
+static int get_facets(struct api *a, const struct viewer_request *q,
+		      uint64_t now, struct viewer_answer *ret)
 {
 	(void)now;
 	return facets_encode(a->store, &q->q, q->limit, &ret->body);
 }
 
-static void name_file(const struct api *a, const struct request *q,
-		      const char *ending, struct answer *ret)
+static void name_file(const struct api *a, const struct viewer_request *q,
+		      const char *ending, struct viewer_answer *ret)
 {
 	time_t s = (time_t)(q->q.from_ns / NSEC_PER_SEC);
 	char host[33] = "", when[32] = "";
@@ -205,8 +205,8 @@ static void name_file(const struct api *a, const struct request *q,
 		 ending);
 }
 
-static int get_download(struct api *a, const struct request *q, uint64_t now,
-			struct answer *ret)
+static int get_download(struct api *a, const struct viewer_request *q,
+			uint64_t now, struct viewer_answer *ret)
 {
 	const struct format *f;
 	struct selection s;
@@ -234,8 +234,8 @@ static int get_download(struct api *a, const struct request *q, uint64_t now,
 
 static const struct {
 	const char *path;
-	int (*get)(struct api *a, const struct request *q, uint64_t now,
-		   struct answer *ret);
+	int (*get)(struct api *a, const struct viewer_request *q, uint64_t now,
+		   struct viewer_answer *ret);
 } paths[] = {
 	{ PREFIX "info", get_info }, { PREFIX "profile", get_profile },
 	{ PREFIX "diff", get_diff }, { PREFIX "timeline", get_timeline },
@@ -253,13 +253,13 @@ bool api_knows(const char *path)
 }
 
 void api_get(struct api *a, const char *path, const struct params *p,
-	     uint64_t now, struct answer *ret)
+	     uint64_t now, struct viewer_answer *ret)
 {
-	struct request q;
+	struct viewer_request q;
 	const char *error = params_read(p, now, &q);
 	int r = 0;
 
-	*ret = (struct answer){ .status = 200, .type = json_type };
+	*ret = (struct viewer_answer){ .status = 200, .type = json_type };
 	if (error) {
 		api_error(ret, 400, error);
 		return;
@@ -276,7 +276,7 @@ void api_get(struct api *a, const char *path, const struct params *p,
 /* --- samples ---------------------------------------------------------------------------- */
 
 /* ExportProfilesServiceResponse; nothing where all was taken. */
-static void api_accepted(const struct decoded *d, struct answer *ret)
+static void api_accepted(const struct decoded *d, struct viewer_answer *ret)
 {
 	static const char why[] = "samples older than what is kept, or of the future";
 	size_t mark;
@@ -293,7 +293,7 @@ static void api_accepted(const struct decoded *d, struct answer *ret)
 }
 
 void api_post(struct api *a, const void *data, size_t len, uint64_t now,
-	      struct answer *ret)
+	      struct viewer_answer *ret)
 {
 	struct store *s = a->store;
 	const struct decode_in in = {
@@ -305,7 +305,7 @@ void api_post(struct api *a, const void *data, size_t len, uint64_t now,
 	struct decoded d;
 	int r = decode_request(&in, &d);
 
-	*ret = (struct answer){ .status = 200 };
+	*ret = (struct viewer_answer){ .status = 200 };
 	if (r == 0) {
 		if (d.frequency)
 			s->frequency = d.frequency;

@@ -19,7 +19,7 @@ struct api {
 	uint32_t cpus;			/* that it has */
 };
 
-struct answer {
+struct viewer_answer {
 	unsigned int status;		/* of HTTP */
 	const char *type;		/* of the content */
 	struct buffer body;			/* malloc'ed */
@@ -34,13 +34,14 @@ bool api_knows(const char *path);
 
 /* now: CLOCK_REALTIME, ns. */
 void api_get(struct api *a, const char *path, const struct params *p,
-	     uint64_t now, struct answer *ret);
+	     uint64_t now, struct viewer_answer *ret);
 
 /* An OTLP request, uncompressed. */
 void api_post(struct api *a, const void *data, size_t len, uint64_t now,
-	      struct answer *ret);
+	      struct viewer_answer *ret);
 
 /* {"error": text} */
-void api_error(struct answer *ret, unsigned int status, const char *text);
+void api_error(struct viewer_answer *ret, unsigned int status,
+	       const char *text);
 
 #endif /* VIEWER_SERVER_API_H */

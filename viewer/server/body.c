@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int body_init(struct body *b, enum coding c, size_t max)
+int body_init(struct viewer_body *b, enum coding c, size_t max)
 {
-	*b = (struct body){ .coding = c, .max = max };
+	*b = (struct viewer_body){ .coding = c, .max = max };
 	/* 16 more than the window's 15 bits: gzip only (zlib.h) */
 	if (c == BODY_GZIP && inflateInit2(&b->z, 15 + 16) != Z_OK)
 		return -ENOMEM;
@@ -21,7 +21,7 @@ int body_init(struct body *b, enum coding c, size_t max)
 	return -ENOMEM;
 }
 
-void body_fini(struct body *b)
+void body_fini(struct viewer_body *b)
 {
 	if (b->coding == BODY_GZIP)
 		inflateEnd(&b->z);
@@ -30,7 +30,7 @@ void body_fini(struct body *b)
 }
 
 /* Room for more, at least one byte.  0, -E2BIG, -ENOMEM. */
-static int viewer_body_room(struct body *b)
+static int viewer_body_room(struct viewer_body *b)
 {
 	size_t cap = b->cap ? 2 * b->cap : 16384;
 	uint8_t *p;
@@ -49,7 +49,7 @@ static int viewer_body_room(struct body *b)
 	return 0;
 }
 
-static int add_plain(struct body *b, const uint8_t *data, size_t len)
+static int add_plain(struct viewer_body *b, const uint8_t *data, size_t len)
 {
 	while (len) {
 		int r = viewer_body_room(b);
@@ -67,7 +67,7 @@ static int add_plain(struct body *b, const uint8_t *data, size_t len)
 	return 0;
 }
 
-static int add_gzip(struct body *b, const uint8_t *data, size_t len)
+static int add_gzip(struct viewer_body *b, const uint8_t *data, size_t len)
 {
 	b->z.next_in = (uint8_t *)data;
 	b->z.avail_in = (uInt)len;
@@ -100,7 +100,7 @@ static int add_gzip(struct body *b, const uint8_t *data, size_t len)
 	return b->z.avail_in ? -EPROTO : 0;
 }
 
-static int add_zstd(struct body *b, const uint8_t *data, size_t len)
+static int add_zstd(struct viewer_body *b, const uint8_t *data, size_t len)
 {
 	ZSTD_inBuffer in = { data, len, 0 };
 	bool more = true;		/* there may be output without input */
@@ -127,7 +127,7 @@ static int add_zstd(struct body *b, const uint8_t *data, size_t len)
 	return 0;
 }
 
-int body_add(struct body *b, const void *data, size_t len)
+int body_add(struct viewer_body *b, const void *data, size_t len)
 {
 	if (!len)
 		return 0;
@@ -138,7 +138,7 @@ int body_add(struct body *b, const void *data, size_t len)
 	       add_plain(b, data, len);
 }
 
-int body_end(const struct body *b)
+int body_end(const struct viewer_body *b)
 {
 	return b->coding && !b->ended ? -EPROTO : 0;
 }

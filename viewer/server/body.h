@@ -23,7 +23,7 @@ enum coding {
 	BODY_ZSTD,		/* one frame or more */
 };
 
-struct body {
+struct viewer_body {
 	uint8_t *data;
 	size_t len, cap, max;
 	enum coding coding;
@@ -33,14 +33,14 @@ struct body {
 };
 
 /* 0 or -ENOMEM; body_fini() after success. */
-int body_init(struct body *b, enum coding c, size_t max);
-void body_fini(struct body *b);
+int body_init(struct viewer_body *b, enum coding c, size_t max);
+void body_fini(struct viewer_body *b);
 
 /* More of it: 0, -E2BIG (over max), -EPROTO (no such stream, or more behind
  * it), -ENOMEM.  After an error nothing more may be added. */
-int body_add(struct body *b, const void *data, size_t len);
+int body_add(struct viewer_body *b, const void *data, size_t len);
 
 /* That was all: 0, or -EPROTO when the stream has not ended. */
-int body_end(const struct body *b);
+int body_end(const struct viewer_body *b);
 
 #endif /* VIEWER_SERVER_BODY_H */

@@ -68,7 +68,8 @@ static bool add_socket(struct listeners *l, const char *text)
 enum { LISTEN = 1, LISTEN_FD, KEEP, MEMORY, ID_UID, ID_GID,
        HUB, HUB_UID, OTLP, DEBUG, HELP, VERSION };
 
-static bool viewer_config_set(struct config *c, int what, const char *arg)
+static bool viewer_config_set(struct viewer_config *c, int what,
+			      const char *arg)
 {
 	switch (what) {
 	case LISTEN:
@@ -100,7 +101,7 @@ static bool viewer_config_set(struct config *c, int what, const char *arg)
 }
 
 /* The key out of the environment, and nothing left of it there. */
-static int take_key(struct config *c)
+static int take_key(struct viewer_config *c)
 {
 	char *s = getenv(CONFIG_KEY_VARIABLE);
 
@@ -117,7 +118,7 @@ static int take_key(struct config *c)
 	return 0;
 }
 
-int config_load(struct config *c, int argc, char **argv)
+int viewer_config_load(struct viewer_config *c, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "listen", required_argument, NULL, LISTEN },
@@ -136,10 +137,14 @@ int config_load(struct config *c, int argc, char **argv)
 	};
 	int o, at = 0;
 
-	*c = (struct config){
-		.family = AF_UNSPEC, .listen_port = CONFIG_PORT,
-		.keep_s = CONFIG_KEEP_S, .memory_mib = CONFIG_MEMORY_MIB,
-		.uid = (uid_t)-1, .gid = (gid_t)-1, .hub_uid = getuid(),
+	*c = (struct viewer_config){
+		.family = AF_UNSPEC,
+		.listen_port = CONFIG_PORT,
+		.keep_s = CONFIG_KEEP_S,
+		.memory_mib = CONFIG_MEMORY_MIB,
+		.uid = (uid_t)-1,
+		.gid = (gid_t)-1,
+		.hub_uid = getuid(),
 	};
 	while ((o = getopt_long(argc, argv, "", options, &at)) != -1) {
 		if (o == HELP || o == VERSION) {

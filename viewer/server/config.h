@@ -15,7 +15,7 @@
 #define CONFIG_KEEP_S		3600
 #define CONFIG_MEMORY_MIB	64
 
-struct config {
+struct viewer_config {
 	struct listeners sockets;	/* given; none: open them as told */
 	int family;			/* AF_UNSPEC: both addresses */
 	uint16_t listen_port;
@@ -31,6 +31,6 @@ struct config {
 
 /* 0; an exit status after a line in the log; -1: --help or --version was
  * answered. */
-int config_load(struct config *c, int argc, char **argv);
+int viewer_config_load(struct viewer_config *c, int argc, char **argv);
 
 #endif /* VIEWER_SERVER_CONFIG_H */

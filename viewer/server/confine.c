@@ -36,13 +36,14 @@ static const struct sandbox_rule rules[] = {
 #define HUB_RULES	2
 
 /* The directory of the hub's socket: that may be made again. */
-static void confine_hub_directory(const struct config *c, char dir[PATH_MAX])
+static void confine_hub_directory(const struct viewer_config *c,
+				  char dir[PATH_MAX])
 {
 	snprintf(dir, PATH_MAX, "%s", c->hub ? c->hub : "/");
 	*strrchr(dir, '/') = '\0';
 }
 
-int confine(const struct config *c)
+int viewer_confine(const struct viewer_config *c)
 {
 	char dir[PATH_MAX];
 	const char *keep[] = { dir, NULL };

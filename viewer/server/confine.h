@@ -26,6 +26,6 @@
  * process and no thread, maps no executable memory, can open nothing, and sees
  * no file but those of the hub's directory, by name.
  */
-int confine(const struct config *c);
+int viewer_confine(const struct viewer_config *c);
 
 #endif /* VIEWER_SERVER_CONFINE_H */

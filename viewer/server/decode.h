@@ -26,7 +26,7 @@ struct decode_in {
 	const void *data;		/* uncompressed */
 	size_t len;
 	uint64_t oldest_ns, newest_ns;	/* times outside are rejected */
-	struct names *names;		/* read and added to */
+	struct viewer_names *names;	/* read and added to */
 	size_t memory;			/* DECODE_MEMORY_MAX; less in tests */
 };
 

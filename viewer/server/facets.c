@@ -10,7 +10,7 @@
 #include "common/json.h"
 #include "viewer/server/params.h"
 
-struct entry {
+struct facet_entry {
 	size_t value, label;		/* in .text */
 	uint32_t value_len, label_len;
 	uint64_t samples;
@@ -19,13 +19,13 @@ struct entry {
 /* The values of one key: an open-addressed table, at most half full. */
 struct facet {
 	struct buffer text;
-	struct entry *entries;
+	struct facet_entry *entries;
 	uint32_t *slots;		/* entry + 1; 0: free */
 	uint32_t n, cap;		/* cap: of slots, a power of two */
 	uint64_t seed;			/* names are chosen by strangers */
 };
 
-static uint64_t facets_hash(const struct facet *f, const struct entry *e)
+static uint64_t facets_hash(const struct facet *f, const struct facet_entry *e)
 {
 	return XXH3_64bits_withSeed(f->text.data + e->value, e->value_len,
 				    f->seed);
@@ -34,7 +34,7 @@ static uint64_t facets_hash(const struct facet *f, const struct entry *e)
 static bool facets_room(struct facet *f)
 {
 	uint32_t cap = f->cap ? 2 * f->cap : 256;
-	struct entry *entries;
+	struct facet_entry *entries;
 	uint32_t *slots;
 
 	if (f->n < f->cap / 2)
@@ -64,8 +64,9 @@ static bool facets_room(struct facet *f)
 static int facets_add(struct facet *f, size_t value, size_t label,
 		      uint64_t samples)
 {
-	struct entry e = {
-		.value = value, .label = label,
+	struct facet_entry e = {
+		.value = value,
+		.label = label,
 		.value_len = (uint32_t)(label - value),
 		.label_len = (uint32_t)(f->text.len - label),
 		.samples = samples,
@@ -76,7 +77,7 @@ static int facets_add(struct facet *f, size_t value, size_t label,
 		return -ENOMEM;
 	at = facets_hash(f, &e) & (f->cap - 1);
 	for (; f->slots[at]; at = (at + 1) & (f->cap - 1)) {
-		struct entry *o = &f->entries[f->slots[at] - 1];
+		struct facet_entry *o = &f->entries[f->slots[at] - 1];
 
 		if (o->value_len == e.value_len &&
 		    (!e.value_len || !memcmp(f->text.data + o->value,
@@ -244,7 +245,7 @@ static int facets_add_segment(struct facet *facets, const struct segment *s,
 
 static int by_samples(const void *pa, const void *pb, void *arg)
 {
-	const struct entry *a = pa, *b = pb;
+	const struct facet_entry *a = pa, *b = pb;
 	const struct facet *f = arg;
 	uint32_t n = a->value_len < b->value_len ? a->value_len : b->value_len;
 	int r;
@@ -265,7 +266,7 @@ static uint64_t facets_put(struct facet *f, const char *name, uint32_t limit,
 		qsort_r(f->entries, f->n, sizeof(*f->entries), by_samples, f);
 	buffer_printf(out, "\"%s\":[", name);
 	for (uint32_t i = 0; i < f->n; i++) {
-		const struct entry *e = &f->entries[i];
+		const struct facet_entry *e = &f->entries[i];
 
 		if (i >= limit) {
 			others += e->samples;

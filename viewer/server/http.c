@@ -25,7 +25,7 @@ struct client {
 /* One request. */
 struct call {
 	bool post;
-	struct body body;
+	struct viewer_body body;
 	int error;			/* of body_add() */
 };
 
@@ -53,7 +53,7 @@ static void put_headers(struct MHD_Response *r, const char *policy)
 }
 
 /* extra: a header more, or NULL.  Takes over a->body. */
-static enum MHD_Result reply(struct MHD_Connection *c, struct answer *a,
+static enum MHD_Result reply(struct MHD_Connection *c, struct viewer_answer *a,
 			     const char *extra, const char *value)
 {
 	struct MHD_Response *r;
@@ -85,7 +85,7 @@ static enum MHD_Result reply(struct MHD_Connection *c, struct answer *a,
 static enum MHD_Result viewer_http_refuse(struct MHD_Connection *c,
 					  unsigned int status, const char *why)
 {
-	struct answer a = { 0 };
+	struct viewer_answer a = { 0 };
 
 	api_error(&a, status, why);
 	switch (status) {
@@ -101,13 +101,14 @@ static enum MHD_Result viewer_http_refuse(struct MHD_Connection *c,
 static enum MHD_Result refuse_method(struct MHD_Connection *c,
 				     const char *allowed)
 {
-	struct answer a = { 0 };
+	struct viewer_answer a = { 0 };
 
 	api_error(&a, 405, "not a method for this path");
 	return reply(c, &a, "Allow", allowed);
 }
 
-static enum MHD_Result give_page(struct http *h, struct MHD_Connection *c)
+static enum MHD_Result give_page(struct viewer_http *h,
+				 struct MHD_Connection *c)
 {
 	struct MHD_Response *r;
 	enum MHD_Result done;
@@ -140,22 +141,22 @@ static enum MHD_Result add_param(void *arg, enum MHD_ValueKind kind,
 	return MHD_YES;
 }
 
-static enum MHD_Result give_api(struct http *h, struct MHD_Connection *c,
+static enum MHD_Result give_api(struct viewer_http *h, struct MHD_Connection *c,
 				const char *path)
 {
 	struct params p = { .n = 0 };
-	struct answer a;
+	struct viewer_answer a;
 
 	MHD_get_connection_values_n(c, MHD_GET_ARGUMENT_KIND, add_param, &p);
 	api_get(h->api, path, &p, clock_ns(CLOCK_REALTIME), &a);
 	return reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
 }
 
-static enum MHD_Result take_body(struct http *h, struct MHD_Connection *c,
-				 struct call *call)
+static enum MHD_Result take_body(struct viewer_http *h,
+				 struct MHD_Connection *c, struct call *call)
 {
 	int r = call->error ? call->error : body_end(&call->body);
-	struct answer a;
+	struct viewer_answer a;
 
 	if (r == -E2BIG)
 		return viewer_http_refuse(c, 413, "the request is too large");
@@ -172,7 +173,7 @@ static enum MHD_Result take_body(struct http *h, struct MHD_Connection *c,
 /* --- who asks, and for what ---------------------------------------------------------- */
 
 struct asked {
-	const struct http *h;
+	const struct viewer_http *h;
 	unsigned int hosts, keys;
 	bool foreign;			/* a host or an origin not ours */
 	bool keyed;
@@ -271,7 +272,7 @@ static unsigned int viewer_http_judge(const struct asked *a, const char *path,
 	return post && a->h->posts >= HTTP_POSTS ? 503 : 0;
 }
 
-static enum MHD_Result viewer_http_begin(struct http *h,
+static enum MHD_Result viewer_http_begin(struct viewer_http *h,
 					 struct MHD_Connection *c,
 					 const char *path, const char *method,
 					 void **state)
@@ -302,12 +303,12 @@ static enum MHD_Result viewer_http_begin(struct http *h,
 	return MHD_YES;
 }
 
-static enum MHD_Result on_request(void *arg, struct MHD_Connection *c,
-				  const char *path, const char *method,
-				  const char *version, const char *data,
-				  size_t *len, void **state)
+static enum MHD_Result http_on_request(void *arg, struct MHD_Connection *c,
+				       const char *path, const char *method,
+				       const char *version, const char *data,
+				       size_t *len, void **state)
 {
-	struct http *h = arg;
+	struct viewer_http *h = arg;
 	struct call *call = *state;
 
 	(void)version;
@@ -342,7 +343,7 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 {
 	struct client *p = client_of(c);
 	struct call *call = *state;
-	struct http *h = arg;
+	struct viewer_http *h = arg;
 
 	(void)how;
 	if (p)
@@ -360,7 +361,7 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 static void on_connection(void *arg, struct MHD_Connection *c, void **context,
 			  enum MHD_ConnectionNotificationCode what)
 {
-	struct http *h = arg;
+	struct viewer_http *h = arg;
 	struct client *p = *context;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
@@ -386,7 +387,7 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **context,
 	*context = p;
 }
 
-void http_tick(struct http *h)
+void http_tick(struct viewer_http *h)
 {
 	uint64_t now = now_ns();
 
@@ -416,20 +417,21 @@ static void viewer_http_say(void *arg, const char *fmt, va_list ap)
 	log_debug("libmicrohttpd: %s", text);
 }
 
-static struct MHD_Daemon *start_one(struct http *h, int fd)
+static struct MHD_Daemon *start_one(struct viewer_http *h, int fd)
 {
 	return MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, h,
-		MHD_OPTION_EXTERNAL_LOGGER, viewer_http_say, NULL,
-		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS,
+		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+		http_on_request, h, MHD_OPTION_EXTERNAL_LOGGER, viewer_http_say,
+		NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned int)HTTP_CONNECTIONS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_S,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
 }
 
-int http_start(struct http *h, const struct listeners *l)
+int http_start(struct viewer_http *h, const struct listeners *l)
 {
 	int r = page_policy(h->policy, sizeof(h->policy));
 
@@ -454,13 +456,13 @@ int http_start(struct http *h, const struct listeners *l)
 	return 0;
 }
 
-void http_stop(struct http *h)
+void http_stop(struct viewer_http *h)
 {
 	while (h->n > 0)
 		MHD_stop_daemon(h->daemon[--h->n]);
 }
 
-int http_work(struct http *h)
+int http_work(struct viewer_http *h)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 	int next = TICK_MS;

@@ -22,7 +22,7 @@
 #define HTTP_REQUEST_NS		20000000000ULL
 #define HTTP_IDLE_S		10
 
-struct http {
+struct viewer_http {
 	struct api *api;
 	char key[PAGE_KEY_LEN + 1];
 	bool otlp;			/* take HTTP_PROFILES_PATH */
@@ -38,14 +38,14 @@ struct http {
 
 /* .api, .key and .otlp are set; takes over the sockets.  0 or -errno after a line in
  * the log. */
-int http_start(struct http *h, const struct listeners *l);
-void http_stop(struct http *h);
+int http_start(struct viewer_http *h, const struct listeners *l);
+void http_stop(struct viewer_http *h);
 
 /* Serve what is ready.  Returns after how many ms to call again, if nothing
  * becomes readable before. */
-int http_work(struct http *h);
+int http_work(struct viewer_http *h);
 
 /* Each second: end connections whose time is over. */
-void http_tick(struct http *h);
+void http_tick(struct viewer_http *h);
 
 #endif /* VIEWER_SERVER_HTTP_H */

@@ -22,11 +22,11 @@
 #include "viewer/server/http.h"
 
 struct viewer {
-	struct config cfg;
+	struct viewer_config cfg;
 	struct store store;
 	struct feed feed;
 	struct api api;
-	struct http http;
+	struct viewer_http http;
 	int signals;
 };
 
@@ -44,7 +44,7 @@ static int viewer_catch_signals(struct viewer *v)
 	return v->signals < 0 ? -errno : 0;
 }
 
-static int viewer_open_sockets(struct config *c)
+static int viewer_open_sockets(struct viewer_config *c)
 {
 	int r;
 
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 	int r;
 
 	log_init("trifold-viewer", false);
-	r = config_load(&v.cfg, argc, argv);
+	r = viewer_config_load(&v.cfg, argc, argv);
 	if (r)
 		return r < 0 ? 0 : r;
 	log_init("trifold-viewer", v.cfg.debug);
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 	if (r < 0)
 		log_err("cannot start: %s", strerror(-r));
 	else
-		r = confine(&v.cfg);
+		r = viewer_confine(&v.cfg);
 	if (r == 0)
 		r = viewer_run(&v);
 	service_stopping();

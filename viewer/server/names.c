@@ -10,7 +10,7 @@ static uint32_t names_slot_of(uint32_t pid, uint64_t start_ns)
 	return (uint32_t)(h >> 32) % NAMES_SLOTS;
 }
 
-void names_put(struct names *n, uint32_t pid, uint64_t start_ns,
+void names_put(struct viewer_names *n, uint32_t pid, uint64_t start_ns,
 	       const char *text, size_t len)
 {
 	struct name_slot *s = &n->slots[names_slot_of(pid, start_ns)];
@@ -23,8 +23,8 @@ void names_put(struct names *n, uint32_t pid, uint64_t start_ns,
 	memcpy(s->text, text, len);
 }
 
-const char *names_get(const struct names *n, uint32_t pid, uint64_t start_ns,
-		      size_t *len)
+const char *names_get(const struct viewer_names *n, uint32_t pid,
+		      uint64_t start_ns, size_t *len)
 {
 	const struct name_slot *s = &n->slots[names_slot_of(pid, start_ns)];
 

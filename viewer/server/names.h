@@ -16,7 +16,7 @@
 #define NAMES_SLOTS	4096
 #define NAMES_LEN	47
 
-struct names {
+struct viewer_names {
 	struct name_slot {
 		uint64_t start_ns;	/* with pid: which process */
 		uint32_t pid;
@@ -26,11 +26,11 @@ struct names {
 };
 
 /* Names over NAMES_LEN bytes are not remembered. */
-void names_put(struct names *n, uint32_t pid, uint64_t start_ns,
+void names_put(struct viewer_names *n, uint32_t pid, uint64_t start_ns,
 	       const char *text, size_t len);
 
 /* The name, not NUL-terminated, valid until the next names_put(); or NULL. */
-const char *names_get(const struct names *n, uint32_t pid, uint64_t start_ns,
-		      size_t *len);
+const char *names_get(const struct viewer_names *n, uint32_t pid,
+		      uint64_t start_ns, size_t *len);
 
 #endif /* VIEWER_SERVER_NAMES_H */

@@ -38,8 +38,8 @@ static const char *add_kind(struct query *q, const struct param *p)
 	return "kind: as profile.frame.type has it";
 }
 
-static const char *add_filter(struct query *q, enum select_key k,
-			      const struct param *p)
+static const char *params_add_filter(struct query *q, enum select_key k,
+				     const struct param *p)
 {
 	uint64_t v = 0;
 
@@ -60,7 +60,7 @@ struct numbers {
 	uint64_t from, to, last, base_from, base_to, bins, limit, reverse;
 };
 
-static const char *one(struct request *r, struct numbers *n,
+static const char *one(struct viewer_request *r, struct numbers *n,
 		       const struct param *p)
 {
 	const struct {
@@ -91,7 +91,7 @@ static const char *one(struct request *r, struct numbers *n,
 	}
 	for (int k = 0; k < KEY__COUNT; k++) {
 		if (is(p->name, p->name_len, key_names[k]))
-			return add_filter(&r->q, k, p);
+			return params_add_filter(&r->q, k, p);
 	}
 	if (!is(p->name, p->name_len, "format"))
 		return "there is a parameter that is not known";
@@ -114,13 +114,13 @@ static const char *settle_range(struct numbers *n, uint64_t now,
 }
 
 const char *params_read(const struct params *p, uint64_t now,
-			struct request *r)
+			struct viewer_request *r)
 {
 	struct numbers n;
 	const char *error;
 
 	memset(&n, 0xff, sizeof(n));
-	*r = (struct request){ .has_base = false };
+	*r = (struct viewer_request){ .has_base = false };
 	if (p->over)
 		return "too many parameters";
 	for (size_t i = 0; i < p->n; i++) {

@@ -27,7 +27,7 @@ struct params {
 };
 
 /* All that any of them says; each is looked at, known and well formed. */
-struct request {
+struct viewer_request {
 	struct query q;
 	struct query base;		/* with the filters of q */
 	bool has_base;
@@ -39,6 +39,6 @@ struct request {
 
 /* now: CLOCK_REALTIME, ns.  NULL, or what is wrong: one line for people. */
 const char *params_read(const struct params *p, uint64_t now,
-			struct request *ret);
+			struct viewer_request *ret);
 
 #endif /* VIEWER_SERVER_PARAMS_H */

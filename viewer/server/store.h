@@ -41,7 +41,7 @@ struct store {
 	uint64_t dropped;		/* samples: for the budget, or memory */
 	uint64_t expired;		/* samples: older than keep_ns */
 	uint32_t frequency;		/* Hz; the last one that was told; 0: none */
-	struct names names;
+	struct viewer_names names;
 };
 
 void store_init(struct store *s, uint64_t budget, uint64_t keep_ns);
