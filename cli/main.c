@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/config/options.h"
 #include "cli/front/front.h"
-#include "cli/start.h"
+#include "cli/front/start.h"
 #include "common/log.h"
 #include "profile/formats/otlp.h"
 

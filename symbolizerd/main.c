@@ -22,7 +22,7 @@
 #include "common/log.h"
 #include "common/sandbox.h"
 #include "common/service.h"
-#include "symbolizerd/confine.h"
+#include "symbolizerd/worker/confine.h"
 #include "symbolizerd/hub/hub.h"
 #include "symbolizerd/hub/run.h"
 #include "symbolizerd/show_main.h"

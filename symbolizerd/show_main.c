@@ -9,7 +9,7 @@
 #include "common/log.h"
 #include "common/sandbox.h"
 #include "ipc/message_hub.h"
-#include "symbolizerd/confine.h"
+#include "symbolizerd/worker/confine.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/show.h"

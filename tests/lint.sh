@@ -25,3 +25,5 @@ check "loaderd, ipc and common reach for no parser and no other daemon" \
 		$(echo "$src" | grep -E '^(loaderd|ipc|common)/'))"
 check "nothing unfinished is marked in the sources" \
 	"$(grep -nwE 'TODO|FIXME|XXX' $(echo "$src" | grep -E '\.[ch]$'))"
+tests/lint_arrows.py
+tests/lint_names.py

@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "cli/start.h"
+#include "cli/front/start.h"
 #include "common/log.h"
 #include "common/log_quote.h"
 #include "common/sandbox.h"

@@ -14,7 +14,7 @@
 #include "common/log.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
-#include "symbolizerd/confine.h"
+#include "symbolizerd/worker/confine.h"
 #include "symbolizerd/worker/worker.h"
 
 struct zygote {

@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "ipc/sealed.h"
-#include "symbolizerd/confine.h"
+#include "symbolizerd/worker/confine.h"
 #include "tests/hostile/forbidden.h"
 
 static int as_hub(void)

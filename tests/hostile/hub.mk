@@ -4,7 +4,7 @@
 # a worker of its own.
 HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
 	$(MORE) ipc/conn_accept.c ipc/trace_ring.c ipc/batch.c
-HUB_OWN := $(wildcard symbolizerd/hub/*.c symbolizerd/tables/*.c) common/hash_table.c symbolizerd/confine.c \
+HUB_OWN := $(wildcard symbolizerd/hub/*.c symbolizerd/tables/*.c) common/hash_table.c symbolizerd/worker/confine.c \
 	symbolizerd/worker/zygote.c
 
 HOSTILE += hub_life hub_offences hub_subscribe hub_workers
@@ -22,6 +22,6 @@ hostile_hub_workers_LIBS := -lxxhash -lseccomp -lcap-ng
 $(O)/hostile/hub_life $(O)/hostile/hub_offences $(O)/hostile/hub_subscribe: | $(O)/bin/trifold-symbolizerd
 
 HOSTILE += confine_symbolizerd
-hostile_confine_symbolizerd_SRCS := symbolizerd/confine.c ipc/sealed.c \
+hostile_confine_symbolizerd_SRCS := symbolizerd/worker/confine.c ipc/sealed.c \
 	common/log.c common/sandbox.c common/sandbox_root.c
 hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng

@@ -19,7 +19,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "ipc/sealed.h"
-#include "symbolizerd/confine.h"
+#include "symbolizerd/worker/confine.h"
 #include "symbolizerd/hub/run.h"
 #include "symbolizerd/worker/worker.h"
 #include "symbolizerd/worker/zygote.h"

@@ -15,7 +15,7 @@ import sys
 os.chdir(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 TRIFOLD = os.path.join(sys.argv[1] if sys.argv[1:] else "build", "bin", "trifold")
 DAEMONS = {"trifold-loaderd": "loaderd", "trifold-symbolizerd": "symbolizerd",
-           "trifold-exporterd": "exporterd", "trifold-viewer": "viewer"}
+           "trifold-exporterd": "exporterd", "trifold-viewer": "viewer"/server}
 failed = 0
 
 
@@ -100,8 +100,12 @@ def daemon(name, directory, text):
     want = set()
     for path in glob.glob(directory + "/*.c"):
         with open(path, encoding="utf-8") as f:
-            want |= set(re.findall(
-                r'\{ "([a-z-]+)", (?:[01]|no_argument|required_argument), NULL', f.read()))
+            source = f.read()
+        # getopt_long()'s tables; loaderd, which is to be short, has its own
+        want |= set(re.findall(
+            r'\{ "([a-z-]+)", (?:[01]|no_argument|required_argument), NULL', source))
+        want |= set(re.findall(
+            r'(?:\{ |NUMBER\(|FLAG\(|strcmp\([^,]+, )"--([a-z-]+)"', source))
     check(f"{name}.8 has every option", options(text), want)
     synopsis = text[text.index(".Sh SYNOPSIS"):text.index(".Sh DESCRIPTION")]
     check(f"{name}.8 has them in its synopsis",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/confine.h"
+#include "symbolizerd/worker/confine.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/start.h"
+#include "cli/front/start.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
  * anybody else wrote.  Every step is fatal: they return 0, or -errno after a
  * line in the log, and the caller ends.
  */
-#ifndef SYMBOLIZERD_CONFINE_H
-#define SYMBOLIZERD_CONFINE_H
+#ifndef SYMBOLIZERD_WORKER_CONFINE_H
+#define SYMBOLIZERD_WORKER_CONFINE_H
 
 #include <sys/types.h>
 
@@ -46,4 +46,4 @@ int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n);
 #define WORKER_CPU_S		30
 int confine_worker(void);
 
-#endif /* SYMBOLIZERD_CONFINE_H */
+#endif /* SYMBOLIZERD_WORKER_CONFINE_H */

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Who includes whom.
+
+docs/HACKING.md shows which folder may include which others, between the
+lines "<!-- arrows -->" and "<!-- end of arrows -->": one folder a row, then
+what it may include.  Holds the sources against that table, the table against
+circles, and looks for circles between modules (a .c file with its header).
+Prints TAP.
+"""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+# Circles of modules that are still to be untied.  Rows only go.
+KNOWN = [
+    {"cli/commands", "cli/completion", "cli/manual"},
+    {"cli/config/config", "cli/config/env"},
+    {"ipc/counters", "ipc/message_hub"},
+    {"ipc/trace_map", "ipc/trace_ring"},
+    {"symbolizerd/hub/exporter_link", "symbolizerd/hub/hub",
+     "symbolizerd/hub/intake", "symbolizerd/hub/interval",
+     "symbolizerd/hub/loader_files", "symbolizerd/hub/loader_link",
+     "symbolizerd/hub/status", "symbolizerd/hub/symbolize"},
+    {"symbolizerd/unwind/cfi", "symbolizerd/unwind/cfi_program"},
+    {"viewer/server/decode", "viewer/server/decode_frames"},
+]
+# Likewise of folders: a table of rows, and the interface that its rows share.
+KNOWN_FOLDERS = [{"symbolizerd/runtimes", "symbolizerd/runtimes/go"}]
+HEADER = re.compile(r'^#include "([^"]+)"', re.M)
+GENERATED = re.compile(r"\.(skel|pb-c)\.h$")
+
+
+def table():
+    """{folder: [folders]} as docs/HACKING.md has it."""
+    text = open("docs/HACKING.md").read()
+    block = text.split("<!-- arrows -->")[1].split("<!-- end of arrows -->")[0]
+    rows = {}
+    for line in block.splitlines():
+        cells = [re.findall(r"`([^`]+)/`", cell) for cell in line.split("|")]
+        if len(cells) > 3 and cells[1]:
+            rows[cells[1][0]] = cells[3]
+    return rows
+
+
+def sources():
+    names = subprocess.run(["git", "ls-files", "*.c", "*.h"], check=True,
+                           capture_output=True, text=True).stdout.split()
+    return [name for name in names if not name.startswith("tests/")]
+
+
+def includes(name):
+    """Paths of ours that a file includes, generated ones by their source."""
+    folder = os.path.dirname(name)
+    for path in HEADER.findall(open(name).read()):
+        path = GENERATED.sub(".h", path)
+        if "/" not in path or not os.path.dirname(path):
+            path = os.path.join(folder, path)
+        yield path
+
+
+def circles(graph):
+    """Strongly connected parts of more than one node (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in graph.get(node, ()):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            part = []
+            while not part or part[-1] != node:
+                part.append(stack.pop())
+            if len(part) > 1:
+                found.append(sorted(part))
+
+    sys.setrecursionlimit(10000)
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def check(name, offending):
+    for line in offending:
+        print("#", line)
+    print(("not ok" if offending else "ok") + " - " + name)
+    return bool(offending)
+
+
+def main():
+    allowed = table()
+    used = collections.defaultdict(set)
+    modules = collections.defaultdict(set)
+    bad = []
+    for name in sources():
+        folder = os.path.dirname(name)
+        for path in includes(name):
+            to = os.path.dirname(path)
+            modules[os.path.splitext(name)[0]].add(os.path.splitext(path)[0])
+            if to == folder:
+                continue
+            used[folder].add(to)
+            if to not in allowed.get(folder, []):
+                bad.append(f"{name} includes {path}")
+    for module, others in modules.items():
+        others.discard(module)
+    failed = [
+        check("no folder includes what docs/HACKING.md does not allow", bad),
+        check("every arrow of docs/HACKING.md is used", [
+            f"{folder} -> {to}" for folder, others in sorted(allowed.items())
+            for to in others if to not in used[folder]]),
+        check("no new circle between folders", [
+            " ".join(part) for part in circles(used)
+            if set(part) not in KNOWN_FOLDERS]),
+        check("no new circle between modules", [
+            " ".join(part) for part in circles(modules)
+            if set(part) not in KNOWN]),
+        check("every known circle is still there", [
+            " ".join(sorted(part)) for part in KNOWN
+            if sorted(part) not in circles(modules)]),
+    ]
+    return any(failed)
+
+
+if __name__ == "__main__":
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    sys.exit(main())

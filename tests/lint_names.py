@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Names and sizes: what docs/HACKING.md promises of functions and structs.
+
+A name of a function or a struct leads to one place, and a function fits a
+screen.  `tests/lint_names.py --sizes` prints the figures instead of TAP.
+"""
+import collections
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+LINES_MAX = 60		# of a function; BPF programs are checked as they are
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+TAG = re.compile(r"^(?:struct|union|enum)\s+(\w+)\s*\{", re.M)
+# Names that still stand in several files: rows only go.
+FUNCTIONS = {
+    "hub_link_drop", "ksyms_find", "main", "start_one",
+}
+TAGS = {
+    "cgroup", "ksyms", "options", "phase", "show", "slab", "walk",
+}
+
+
+def blank(match):
+    """A comment without its text: line numbers stay."""
+    return re.sub(r"[^\n]", " ", match.group(0))
+
+
+def functions(text):
+    """(name, lines) of each function: its body begins and ends in column 0."""
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        if line != "{":
+            continue
+        first = i
+        while first and not re.search(r"[;}]\s*$|^#|^\s*$", lines[first - 1]):
+            first -= 1
+        head = re.sub(r"__attribute__\(\(.*?\)\)\)?", "",
+                      " ".join(lines[first:i]))
+        name = re.search(r"(\w+)\s*\(", head)
+        if name:
+            yield name.group(1), lines.index("}", i) - first + 1
+
+
+def sources():
+    names = subprocess.run(["git", "ls-files", "*.c", "*.h"], check=True,
+                           capture_output=True, text=True).stdout.split()
+    return [name for name in names if not name.startswith("tests/")]
+
+
+def check(name, offending):
+    for line in sorted(offending):
+        print("#", line)
+    print(("not ok" if offending else "ok") + " - " + name)
+    return bool(offending)
+
+
+def main():
+    where = collections.defaultdict(set)
+    tags = collections.defaultdict(set)
+    sizes = []
+    for name in sources():
+        text = COMMENT.sub(blank, open(name).read())
+        for tag in TAG.findall(text):
+            tags[tag].add(name)
+        for function, lines in functions(text) if name.endswith(".c") else ():
+            where[function].add(name)
+            sizes.append((lines, function, name))
+    if "--sizes" in sys.argv:
+        lines = sorted(size[0] for size in sizes)
+        shared = sum(len(n) for n in where.values() if len(n) > 1)
+        print(f"{len(lines)} functions, lines: median "
+              f"{statistics.median(lines):.0f}, p90 "
+              f"{lines[len(lines) * 9 // 10]}, longest {lines[-1]}; "
+              f"{100 * shared / len(lines):.1f} % share a name; "
+              f"{sum(len(n) > 1 for n in tags.values())} tags twice")
+        return 0
+    failed = [
+        check("a function's name stands in one file", [
+            f"{function}: {' '.join(sorted(names))}"
+            for function, names in where.items()
+            if len(names) > 1 and function not in FUNCTIONS]),
+        check("a struct's tag is declared once", [
+            f"{tag}: {' '.join(sorted(names))}"
+            for tag, names in tags.items()
+            if len(names) > 1 and tag not in TAGS]),
+        check(f"no function is over {LINES_MAX} lines", [
+            f"{name}: {function}: {lines}" for lines, function, name in sizes
+            if lines > LINES_MAX and not name.startswith("bpf/")]),
+    ]
+    return any(failed)
+
+
+if __name__ == "__main__":
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    sys.exit(main())
