@@ -15,7 +15,7 @@ import sys
 os.chdir(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 TRIFOLD = os.path.join(sys.argv[1] if sys.argv[1:] else "build", "bin", "trifold")
 DAEMONS = {"trifold-loaderd": "loaderd", "trifold-symbolizerd": "symbolizerd",
-           "trifold-exporterd": "exporterd", "trifold-viewer": "viewer"/server}
+           "trifold-exporterd": "exporterd", "trifold-viewer": "viewer/server"}
 failed = 0
 
 
