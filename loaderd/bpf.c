@@ -159,7 +159,15 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter
 		r = bpf_do_load(b, frequency, filter, true, true);
 	if (r)
 		r = bpf_do_load(b, frequency, filter, false, true);
-	return r ? r : attach_name(b);
+	if (r)
+		return r;
+	b->ring_fd = bpf_map__fd(b->skel->maps.ring);
+	b->requests_fd = bpf_map__fd(b->skel->maps.requests);
+	b->files_fd = bpf_map__fd(b->skel->maps.files);
+	b->slabs_fd = bpf_map__fd(b->skel->maps.slabs);
+	b->slab0_fd = bpf_map__fd(b->skel->maps.slab0);
+	b->sample_fd = bpf_program__fd(b->skel->progs.sample);
+	return attach_name(b);
 }
 
 int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
@@ -256,34 +264,4 @@ void bpf_forget_asked(struct bpf *b)
 	/* bounded: BPF may add while we delete */
 	for (int i = 0; i < 100000 && !bpf_map_get_next_key(fd, NULL, &key); i++)
 		bpf_map_delete_elem(fd, &key);
-}
-
-int bpf_ring_fd(const struct bpf *b)
-{
-	return bpf_map__fd(b->skel->maps.ring);
-}
-
-int bpf_requests_fd(const struct bpf *b)
-{
-	return bpf_map__fd(b->skel->maps.requests);
-}
-
-int bpf_files_fd(const struct bpf *b)
-{
-	return bpf_map__fd(b->skel->maps.files);
-}
-
-int bpf_slabs_fd(const struct bpf *b)
-{
-	return bpf_map__fd(b->skel->maps.slabs);
-}
-
-int bpf_slab0_fd(const struct bpf *b)
-{
-	return bpf_map__fd(b->skel->maps.slab0);
-}
-
-int bpf_sample_fd(const struct bpf *b)
-{
-	return bpf_program__fd(b->skel->progs.sample);
 }

@@ -19,10 +19,12 @@ struct bpf {
 	bool can_list;		/* iter/task_vma */
 	int name_fd;		/* link of name_symbol() */
 	uint64_t map_bytes;	/* of all maps but the slabs */
+	/* of maps and of the sampler's program, for others to work with */
+	int ring_fd, requests_fd, files_fd, slabs_fd, slab0_fd, sample_fd;
 };
 
-/* Load for this frequency (it sizes the ring) and these tasks; of only, before_ns
- * is set here.  0 or -errno. */
+/* Load for this frequency (it sizes the ring) and these tasks; of the filter,
+ * before_ns is set here.  0 or -errno. */
 int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter);
 
 /* Identity of the file mapped at addr in this process, by the kernel's word
@@ -46,13 +48,5 @@ void bpf_cgroup_known(struct bpf *b, uint64_t id);
 
 /* Ask for everything anew. */
 void bpf_forget_asked(struct bpf *b);
-
-/* Descriptors of maps and programs that others work with; borrowed. */
-int bpf_ring_fd(const struct bpf *b);
-int bpf_requests_fd(const struct bpf *b);
-int bpf_files_fd(const struct bpf *b);
-int bpf_slabs_fd(const struct bpf *b);
-int bpf_slab0_fd(const struct bpf *b);
-int bpf_sample_fd(const struct bpf *b);
 
 #endif /* LOADERD_BPF_H */

@@ -321,8 +321,8 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 static int loaderd_turn(struct loaderd *l)
 {
 	struct pollfd p[] = {
-		{ bpf_ring_fd(&l->bpf), POLLIN, 0 },
-		{ bpf_requests_fd(&l->bpf), POLLIN, 0 },
+		{ l->bpf.ring_fd, POLLIN, 0 },
+		{ l->bpf.requests_fd, POLLIN, 0 },
 		{ l->opener.conn.fd, POLLIN, 0 },
 		{ l->hub.conn.fd, POLLIN, 0 },
 	};
@@ -416,15 +416,15 @@ static int setup_bpf(struct loaderd *l)
 	}
 	r = self_check(&l->bpf);
 	if (!r)
-		r = elements_init(&l->entries.elements, bpf_slabs_fd(&l->bpf),
-				bpf_slab0_fd(&l->bpf), opt.table_mib << 20);
+		r = elements_init(&l->entries.elements, l->bpf.slabs_fd,
+				  l->bpf.slab0_fd, opt.table_mib << 20);
 	l->ksyms.bpf = &l->bpf;
 	if (!r)
-		r = drain_init(&l->drain, bpf_ring_fd(&l->bpf), &l->ksyms,
-			       &l->stats);
+		r = drain_init(&l->drain, l->bpf.ring_fd, &l->ksyms, &l->stats);
 	if (r)
 		return r;
-	l->request_ring = ring_buffer__new(bpf_requests_fd(&l->bpf), on_request, l, NULL);
+	l->request_ring = ring_buffer__new(l->bpf.requests_fd, on_request, l,
+					   NULL);
 	return l->request_ring ? 0 : -errno;
 }
 
@@ -436,7 +436,7 @@ static void setup_hub(struct loaderd *l)
 		.table_budget = opt.table_mib << 20, .idle_s = opt.idle_s,
 	};
 
-	l->entries.map_fd = bpf_files_fd(&l->bpf);
+	l->entries.map_fd = l->bpf.files_fd;
 	l->entries.bpf = &l->bpf;
 	l->entries.hub = &l->hub;
 	l->entries.stats = &l->stats;
@@ -457,7 +457,7 @@ static int setup(struct loaderd *l)
 	l->statm = cost_open();
 	l->stats.start_ns = clock_ns(CLOCK_REALTIME);
 	l->vdso_fd = vdso_image();
-	r = sampling_open(&l->sampling, bpf_sample_fd(&l->bpf), opt.frequency);
+	r = sampling_open(&l->sampling, l->bpf.sample_fd, opt.frequency);
 	if (r)
 		log_err("cannot open perf events: %s (with "
 			"kernel.perf_event_paranoid=3 root is needed)",

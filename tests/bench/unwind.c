@@ -159,15 +159,15 @@ int main(int argc, char **argv)
 	r = bpf_load(&bpf, hz, &everything);
 	if (r)
 		die("bpf_load", r);
-	r = installer_init(&installer, bpf_files_fd(&bpf), bpf_slabs_fd(&bpf),
-			   bpf_slab0_fd(&bpf), 256u << 20);
+	r = installer_init(&installer, bpf.files_fd, bpf.slabs_fd, bpf.slab0_fd,
+			   256u << 20);
 	if (r)
 		die("installer_init", r);
 	if (bpf_list(&bpf, getpid(), install, NULL))
 		die("bpf_list", errno);
 	start_children(depth);
-	rb = ring_buffer__new(bpf_ring_fd(&bpf), on_record, NULL, NULL);
-	r = sampling_open(&sampling, bpf_sample_fd(&bpf), hz);
+	rb = ring_buffer__new(bpf.ring_fd, on_record, NULL, NULL);
+	r = sampling_open(&sampling, bpf.sample_fd, hz);
 	if (r)
 		die("sampling_open", r);
 	sampling_enable(&sampling);
