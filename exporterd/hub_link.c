@@ -41,7 +41,7 @@ static void hub_link_watch(struct exporter_hub *l)
 		log_err("event loop: %m");
 }
 
-static void hub_link_drop(struct exporter_hub *l)
+static void exporter_hub_drop(struct exporter_hub *l)
 {
 	if (!is_up(l))
 		return;
@@ -76,7 +76,7 @@ static void hub_link_flush(struct exporter_hub *l)
 		if (r == -EAGAIN)
 			break;
 		if (r < 0) {
-			hub_link_drop(l);
+			exporter_hub_drop(l);
 			return;
 		}
 		l->first = a->next;
@@ -158,7 +158,7 @@ static int hub_link_on_event(struct ev_source *src, uint32_t events)
 	if (events & EPOLLOUT)
 		hub_link_flush(l);
 	if (l->closing && (events & (EPOLLHUP | EPOLLERR)))
-		hub_link_drop(l);
+		exporter_hub_drop(l);
 	for (int i = 0; i < BURST && is_up(l) && !l->closing && r == 0; i++)
 		r = hub_link_receive(l);
 	if (r == 0 || r == -EAGAIN || !is_up(l))
@@ -172,7 +172,7 @@ static int hub_link_on_event(struct ev_source *src, uint32_t events)
 		log_info("symbolizerd is gone: waiting for it");
 		l->said = true;
 	}
-	hub_link_drop(l);
+	exporter_hub_drop(l);
 	return 0;
 }
 
@@ -213,7 +213,7 @@ static void try_connect(void *arg)
 	}
 	if (r == 0) {
 		if (hub_link_say_hello(l) < 0)
-			hub_link_drop(l);
+			exporter_hub_drop(l);
 		return;
 	}
 	if (!l->said)

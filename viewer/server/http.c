@@ -417,7 +417,7 @@ static void viewer_http_say(void *arg, const char *fmt, va_list ap)
 	log_debug("libmicrohttpd: %s", text);
 }
 
-static struct MHD_Daemon *start_one(struct viewer_http *h, int fd)
+static struct MHD_Daemon *http_start_one(struct viewer_http *h, int fd)
 {
 	return MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL,
@@ -443,7 +443,7 @@ int http_start(struct viewer_http *h, const struct listeners *l)
 	for (int i = 0; i < l->n; i++) {
 		const union MHD_DaemonInfo *info;
 
-		h->daemon[i] = start_one(h, l->fd[i]);
+		h->daemon[i] = http_start_one(h, l->fd[i]);
 		info = h->daemon[i] ? MHD_get_daemon_info(h->daemon[i],
 				MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 		if (!info) {
