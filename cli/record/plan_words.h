@@ -8,12 +8,12 @@
 #include "cli/supervisor/plan.h"
 
 struct plan_words {
-	union {
+	unsigned int n;
+	bool full;		/* something had no room */
+	union {			/* last: a plan has no fixed size */
 		struct plan plan;
 		char room[PLAN_BYTES_MAX];
 	};
-	unsigned int n;
-	bool full;		/* something had no room */
 };
 
 void plan_words_init(struct plan_words *w);
