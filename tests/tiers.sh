@@ -16,9 +16,11 @@ LAST="test_exporter_tls.sh test_otlp.py"
 
 # make prints no TAP: one test for each target
 built() {
-	if make -j"$(nproc)" WERROR=1 "$@"; then
+	local said
+	if said=$(make -j"$(nproc)" WERROR=1 "$@" 2>&1); then
 		echo "ok - builds"
 	else
+		echo "$said" | tail -n 30 | sed 's/^/# /'
 		echo "not ok - builds"
 	fi
 }
