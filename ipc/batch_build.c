@@ -88,11 +88,13 @@ static const void *batch_build_key_of(const struct batch_builder *b,
 	const char *data = b->tables[t].data;
 	const uint32_t *start = b->tables[t].data;
 	const struct batch_stack *stack = b->tables[t].data;
+	const char *bytes = b->tables[BATCH_BYTES].data;
 
 	switch (t) {
 	case BATCH_STRINGS:
 		*len = start[i + 1] - start[i];
-		return (const char *)b->tables[BATCH_BYTES].data + start[i];
+		/* none yet, if there is only the empty string */
+		return bytes ? bytes + start[i] : "";
 	case BATCH_STACKS:
 		*len = stack[i].n * sizeof(uint32_t);
 		return (const uint32_t *)b->tables[BATCH_STACK_FRAMES].data +
