@@ -12,6 +12,7 @@ import tempfile
 import time
 
 from fake_hub import Done, Hub, Recorder
+import otlp_decoder
 from live import Skip, tap, wait_for
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -168,19 +169,9 @@ def free_port():
 
 
 def decoder():
-    """A python3 with opentelemetry-proto: given, or fetched once."""
-    given = os.environ.get("OTLP_PYTHON")
-    venv = f"{BUILD}/otlp-venv"
-    python = given or f"{venv}/bin/python3"
-    test = [python, "-c", "import opentelemetry.proto.collector.profiles.v1development"]
-    if not given and not os.path.exists(python):
-        for cmd in ([sys.executable, "-m", "venv", venv],
-                    [f"{venv}/bin/pip", "-q", "install", "opentelemetry-proto==1.45.2"]):
-            if subprocess.run(cmd, capture_output=True, timeout=120).returncode:
-                subprocess.run(["rm", "-rf", venv])
-                raise Skip("cannot fetch opentelemetry-proto")
-    if subprocess.run(test, capture_output=True).returncode:
-        raise Skip("no opentelemetry-proto for python3")
+    python, why = otlp_decoder.decoder()
+    if why:
+        raise Skip(why)
     return python
 
 

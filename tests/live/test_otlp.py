@@ -9,9 +9,9 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 
+import otlp_decoder
 from live import ROOT, TRIFOLD, Skip, Suite, compile_c, record, say, scratch, wait_for
 from loads import processes
 
@@ -24,17 +24,9 @@ COLLECTOR_SECONDS = os.environ.get("COLLECTOR_SECONDS", "60")
 
 
 def decoder():
-    """A python3 that has the published decoder, in the build directory."""
-    python = os.environ.get("OTLP_PYTHON") or os.path.join(ROOT, "build", "otlp-venv", "bin", "python3")
-    if not os.path.exists(python):
-        venv = os.path.dirname(os.path.dirname(python))
-        r = subprocess.run([sys.executable, "-m", "venv", venv], capture_output=True, text=True)
-        if r.returncode == 0:
-            r = subprocess.run([os.path.join(venv, "bin", "pip"), "install", "-q",
-                                "opentelemetry-proto==1.45.2"], capture_output=True, text=True)
-        if r.returncode:
-            shutil.rmtree(venv, ignore_errors=True)
-            raise Skip("no decoder: " + r.stderr.strip().splitlines()[-1])
+    python, why = otlp_decoder.decoder()
+    if why:
+        raise Skip(why)
     return python
 
 
