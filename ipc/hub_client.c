@@ -59,13 +59,6 @@ int hub_client_connect(struct hub_client *c, uint64_t now)
 	return r;
 }
 
-void hub_client_renew(struct hub_client *c, uint64_t now)
-{
-	hub_client_drop(c);
-	c->retry_ns = 0;
-	hub_client_connect(c, now);
-}
-
 int hub_client_take(struct hub_client *c, int fd, uid_t hub_uid)
 {
 	int r;

@@ -54,10 +54,6 @@ void hub_client_fini(struct hub_client *c);
  * 0 or -errno. */
 int hub_client_connect(struct hub_client *c, uint64_t now);
 
-/* Drop the connection and make a new one: that is answered at once, while on
- * an old one the next status is up to a second away. */
-void hub_client_renew(struct hub_client *c, uint64_t now);
-
 /* Use this connected socket instead; its first message must carry credentials
  * of hub_uid.  0; or -errno, and fd is closed. */
 int hub_client_take(struct hub_client *c, int fd, uid_t hub_uid);

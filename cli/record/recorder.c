@@ -179,13 +179,28 @@ static int record_recorder_write_all(int fd, const uint8_t *p, size_t n)
 	return 0;
 }
 
+/* The last line: what was written, and why there may be nothing in it. */
+static void recorder_summary(const struct writer *w, uint32_t stacks,
+			     size_t bytes)
+{
+	unsigned long long n = w->collect.events;
+	char name[256];
+
+	log_quote(w->opt->output, strlen(w->opt->output), name, sizeof(name));
+	log_info("%s: %llu sample%s, %u distinct stack%s, %zu KiB", name, n,
+		 n == 1 ? "" : "s", stacks, stacks == 1 ? "" : "s",
+		 bytes / 1024);
+	if (!n)
+		log_info("No samples: the target used no CPU. Only running code "
+			 "is sampled.");
+}
+
 static int write_out(struct writer *w)
 {
 	struct buffer out = { 0 };
 	struct batch b;
 	void *data;
 	size_t len;
-	char name[200];
 	int r;
 
 	r = collect_finish(&w->collect, &data, &len);
@@ -197,13 +212,7 @@ static int write_out(struct writer *w)
 	if (!r)
 		r = record_recorder_write_all(w->out, out.data, out.len);
 	if (!r)
-		log_info("%s: %llu samples, %u distinct stacks, %zu KiB%s",
-			 log_quote(w->opt->output, strlen(w->opt->output),
-				   name, sizeof(name)),
-			 (unsigned long long)w->collect.events,
-			 batch_n(&b, BATCH_STACKS), out.len / 1024,
-			 w->collect.events ? "" : " (nothing ran, or nothing "
-			 "was delivered)");
+		recorder_summary(w, batch_n(&b, BATCH_STACKS), out.len);
 	free(out.data);
 	free(data);
 	return r;
