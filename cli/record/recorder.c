@@ -285,7 +285,7 @@ static void record_recorder_describe(struct profile_info *info,
 		 command ? command : "");
 }
 
-static int writer_run(const struct options *o, int out, pid_t keeper)
+static int writer_run(const struct options *o, int out, pid_t file_owner)
 {
 	struct writer w = {
 		.opt = o, .control = (int)o->control_fd, .out = out,
@@ -303,7 +303,7 @@ static int writer_run(const struct options *o, int out, pid_t keeper)
 		r = record_recorder_confine(o->seal_uid);
 	if (r)
 		return 1;
-	if (getppid() != keeper)
+	if (getppid() != file_owner)
 		return 1;
 	r = collect_until_end(&w);
 	if (!r)
@@ -313,7 +313,7 @@ static int writer_run(const struct options *o, int out, pid_t keeper)
 	return r ? 1 : 0;
 }
 
-/* --- the keeper ------------------------------------------------------------ */
+/* --- the file owner --------------------------------------------------------- */
 
 /* From here on with no more rights than who called sudo. */
 static int become_owner(uid_t uid, gid_t gid)

@@ -5,7 +5,7 @@
  * Two processes, started as `trifold recorder` (not for people) by the
  * supervisor, with one descriptor: a socket to it.
  *
- * - The keeper owns the output file, under the uid of who called sudo, so that
+ * - The file owner holds the output file, under the uid of who called sudo, so that
  *   no right of root's touches a path of theirs.  It parses nothing, and
  *   renames the file into place when the writer is done.
  * - The writer, its child, holds that file, open for writing, and the socket.
@@ -46,8 +46,8 @@ struct record_msg {
 };
 
 /* The subcommand.  Options: control_fd, output, format, frequency, command,
- * owner_uid and owner_gid (of the keeper; 0: stay root), seal_uid (of the
- * writer below a keeper that is root). */
+ * owner_uid and owner_gid (of the file owner; 0: stay root), seal_uid (of the
+ * writer below a file owner that is root). */
 int recorder_run(const struct options *o);
 
 #endif /* CLI_RECORD_RECORDER_H */

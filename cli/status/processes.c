@@ -14,7 +14,7 @@
 #include "common/clock.h"
 
 #define PROGRAM		"trifold"
-#define DEPTH_MAX	8	/* run, loaderd, its keeper, the opener: 3 */
+#define DEPTH_MAX	8	/* run, loaderd, its respawner, the opener: 3 */
 
 static bool processes_read_text(const char *path, char *buf, size_t size)
 {

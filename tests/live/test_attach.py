@@ -32,9 +32,9 @@ def hub():
 def sealed_off(pid):
     """The process that reads the batches, the recorder's writer, may do nothing."""
     everybody = {p: parent_of(p) for p in pids_of("trifold")}
-    keeper = [p for p, of in everybody.items() if of == pid]
-    writer = [p for p, of in everybody.items() if of in keeper]
-    assert len(keeper) == len(writer) == 1, everybody
+    owner = [p for p, of in everybody.items() if of == pid]
+    writer = [p for p, of in everybody.items() if of in owner]
+    assert len(owner) == len(writer) == 1, everybody
     with open(f"/proc/{writer[0]}/status") as f:
         now = dict(line.rstrip("\n").split(":\t", 1) for line in f)
     assert "0" not in now["Uid"].split() and now["Seccomp"] == "2", now
