@@ -104,7 +104,10 @@ def from_outside():
                         check(pid, comm, [], all_ns - {"net"})
                     elif exe == "trifold-viewer":
                         check(pid, comm, [], all_ns)
-                        assert os.listdir(f"/proc/{pid}/root/") == [], f"{comm}: files in its root"
+                        # nothing but the directory of the hub's sockets
+                        root = f"/proc/{pid}/root"
+                        assert os.listdir(root) == ["run"], f"{comm}: files in its root"
+                        assert os.listdir(f"{root}/run") == ["trifold"], f"{comm}: files in /run"
                         assert len(os.listdir(f"/proc/{pid}/task")) == 1, f"{comm}: threads"
             names = [exe for exe, _ in by]
             for exe in ("trifold-loaderd", "trifold-symbolizerd", "trifold-exporterd", "trifold-viewer"):
