@@ -6,6 +6,7 @@
 # whose stacks are known there, judge the stacks here.  TAP.
 #
 #   tests/vm/run.sh [NAME...]	names as in the matrix; all by default
+#   PREPARE=1 tests/vm/run.sh ...	fetches and builds what they need, boots none
 #
 # Kernels, images and consoles are kept in build/vm/.  Programs for arm64 are
 # made from a root of arm64's development packages, likewise kept there.
@@ -118,6 +119,10 @@ for arch in amd64 arm64; do
 		fi
 	done
 done
+if [ -n "${PREPARE:-}" ]; then
+	echo "ok - ready to boot:$ready"
+	exit $failed
+fi
 # two at a time: each guest runs in one thread
 trap '[ -z "$guests" ] || kill $guests' EXIT
 trap 'exit 1' INT TERM
