@@ -211,8 +211,7 @@ def certificate_of_its_own():
 def answered(script, n, log, **want):
     port = free_port()
     env = every(500, **{OTLP + "METRICS_ENDPOINT": f"http://127.0.0.1:{port}/v1/metrics"})
-    with Stage(first=False, receiver=False, env=env) as s:
-        s.another_receiver("metrics", script, port)
+    with Stage(first=False, receiver=False, env=env, other=("metrics", script, port)) as s:
         equal(s.hub.accept(), (0, {}))
         wait_for(lambda: len(metrics_in(f"{s.dir}/metrics")) >= n)
         times = [r["time"] for r, _ in metrics_in(f"{s.dir}/metrics")]

@@ -62,7 +62,8 @@ class Stage:
     """A hub, a receiver and exporterd between them."""
 
     def __init__(self, script="200", options=(), env=None, receiver=True, recorder=False,
-                 hub_uid=None, tls=None, port=1, scheme="http", host="localhost", confined=True, first=True):
+                 hub_uid=None, tls=None, port=1, scheme="http", host="localhost", confined=True, first=True,
+                 other=None):
         self.tmp = tempfile.TemporaryDirectory(prefix="trifold-test-")
         self.dir = self.tmp.name
         os.chmod(self.dir, 0o755)
@@ -74,6 +75,8 @@ class Stage:
         self.port = port
         if receiver:
             self.start_receiver()
+        if other:       # of another_receiver(), which is to be there first
+            self.another_receiver(*other)
         args = [f"{BUILD}/bin/trifold-exporterd", "--hub", self.hub.path, "--hub-uid",
                 str(os.getuid() if hub_uid is None else hub_uid)]
         if "--no-network" not in options and first:
