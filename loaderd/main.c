@@ -275,7 +275,9 @@ static void loaderd_begin(struct loaderd *l)
 		if (!l->ready_ns)
 			l->ready_ns = now_ns();
 	}
-	if (!l->sampling.enabled && (requests_idle(&l->requests) ||
+	/* a command that is not there yet has no tables to wait for */
+	if (!l->sampling.enabled && (opt.filter.kind == FILTER_BELOW ||
+				     requests_idle(&l->requests) ||
 				     now_ns() - l->ready_ns > BEGIN_NS))
 		sampling_enable(&l->sampling);
 }
@@ -423,8 +425,7 @@ static int setup_bpf(struct loaderd *l)
 		r = drain_init(&l->drain, l->bpf.ring_fd, &l->ksyms, &l->stats);
 	if (r)
 		return r;
-	l->request_ring = ring_buffer__new(l->bpf.requests_fd, on_request, l,
-					   NULL);
+	l->request_ring = ring_buffer__new(l->bpf.requests_fd, on_request, l, NULL);
 	return l->request_ring ? 0 : -errno;
 }
 
