@@ -94,11 +94,8 @@ static const struct argument {
 
 static _Noreturn void usage(const char *what)
 {
-	log_err("%s: usage: trifold-loaderd --hub PATH --hub-uid UID [--uid UID "
-		"--gid GID] [--opener-uid UID] [--frequency HZ] "
-		"[--table-budget MIB] [--idle SECONDS] [--no-priority] "
-		"[--debug] [--filter-pid PID... | --filter-below PID | "
-		"--filter-cgroup ID]", what);
+	log_err("%s: usage: trifold-loaderd --hub PATH --hub-uid UID ...: "
+		"trifold-loaderd(8) has all arguments", what);
 	exit(2);
 }
 
@@ -261,6 +258,27 @@ static void list_all(struct loaderd *l)
 			  strerror(-r));
 }
 
+static void report(struct loaderd *l)
+{
+	struct loader_stats *s = &l->stats;
+	struct cost cost;
+
+	bpf_sum(&l->bpf, s->bpf);
+	s->ksyms = l->ksyms.n;
+	s->cpus = l->sampling.enabled ? l->sampling.n : 0;
+	s->hub_connects = l->hub.connects;
+	s->offences = l->hub.offences;
+	s->map_bytes = l->bpf.map_bytes +
+		       s->slabs * SLAB_ELEMENTS * sizeof(union element);
+	s->opener_cpu_ns = l->opener.shared->cpu_ns;
+	s->opener_rss_bytes = l->opener.shared->rss_bytes;
+	s->open_stuck = l->opener.shared->stuck;
+	cost_read(l->statm, &cost);
+	s->cpu_ns = cost.cpu_ns;
+	s->rss_bytes = cost.rss_bytes;
+	hub_link_send(&l->hub, MSG_LOADER_STATS, 0, s, sizeof(*s), NULL, 0, -1);
+}
+
 /* Tell a new hub what there is; then send it what is mapped, and begin when the
  * tables of that are there, or soon anyway. */
 static void loaderd_begin(struct loaderd *l)
@@ -278,29 +296,10 @@ static void loaderd_begin(struct loaderd *l)
 	/* a command that is not there yet has no tables to wait for */
 	if (!l->sampling.enabled && (opt.filter.kind == FILTER_BELOW ||
 				     requests_idle(&l->requests) ||
-				     now_ns() - l->ready_ns > BEGIN_NS))
+				     now_ns() - l->ready_ns > BEGIN_NS)) {
 		sampling_enable(&l->sampling);
-}
-
-static void report(struct loaderd *l)
-{
-	struct loader_stats *s = &l->stats;
-	struct cost cost;
-
-	bpf_sum(&l->bpf, s->bpf);
-	s->ksyms = l->ksyms.n;
-	s->cpus = l->sampling.n;
-	s->hub_connects = l->hub.connects;
-	s->offences = l->hub.offences;
-	s->map_bytes = l->bpf.map_bytes +
-		       s->slabs * SLAB_ELEMENTS * sizeof(union element);
-	s->opener_cpu_ns = l->opener.shared->cpu_ns;
-	s->opener_rss_bytes = l->opener.shared->rss_bytes;
-	s->open_stuck = l->opener.shared->stuck;
-	cost_read(l->statm, &cost);
-	s->cpu_ns = cost.cpu_ns;
-	s->rss_bytes = cost.rss_bytes;
-	hub_link_send(&l->hub, MSG_LOADER_STATS, 0, s, sizeof(*s), NULL, 0, -1);
+		report(l);	/* who waits for it begins to count */
+	}
 }
 
 static void loaderd_tick(struct loaderd *l, uint64_t now)

@@ -278,7 +278,9 @@ static void show_reload(struct show *s)
 static void show_status(struct show *s, uint64_t now)
 {
 	show_read(s, now);
-	if (!s->ready || !s->watch.statuses || !s->watch.status.loader_up)
+	/* no CPU is sampled until the tables of what runs are there, or soon */
+	if (!s->ready || !s->watch.statuses || !s->watch.status.loader_up ||
+	    !s->watch.status.loader.cpus)
 		return;
 	s->ready = false;
 	show_tell(FRONT_BEGIN);
