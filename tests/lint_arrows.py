@@ -24,7 +24,6 @@ KNOWN = [
      "symbolizerd/hub/intake", "symbolizerd/hub/interval",
      "symbolizerd/hub/loader_files", "symbolizerd/hub/loader_link",
      "symbolizerd/hub/status", "symbolizerd/hub/symbolize"},
-    {"symbolizerd/unwind/cfi", "symbolizerd/unwind/cfi_program"},
     {"viewer/server/decode", "viewer/server/decode_frames"},
 ]
 # Likewise of folders: a table of rows, and the interface that its rows share.

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "common/wire.h"
-#include "symbolizerd/unwind/cfi.h"
 #include "symbolizerd/unwind/cfi_rule.h"
+#include "symbolizerd/unwind/cfi_source.h"
 
 #define CFI_REMEMBER_MAX	16	/* depth of DW_CFA_remember_state */
 
