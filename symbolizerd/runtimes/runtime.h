@@ -2,8 +2,9 @@
 /*
  * runtime - what a language implements, in a folder of its own here
  *
- * A row of the table in runtimes.c points to it.  A member that a language has
- * no use for is NULL.  How to add one: docs/HOWTO_ADD_RUNTIME.md.
+ * The table of them is in runtimes.c: a language does not know it, nor this
+ * header.  A member that a language has no use for is NULL.  How to add one:
+ * docs/HOWTO_ADD_RUNTIME.md.
  *
  * All of it parses files of profiled processes: only workers call it.
  */
@@ -11,6 +12,7 @@
 #define SYMBOLIZERD_RUNTIMES_RUNTIME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/record.h"
@@ -28,8 +30,9 @@ struct runtime_facts {
 
 struct runtime_ops {
 	uint32_t number;		/* enum runtime */
-	/* Did it make, or does it contain this file?  Fills ret->id. */
-	bool (*detect)(const struct elf_file *f, struct runtime_facts *ret);
+	/* Did it make, or does it contain this file?  Fills the size bytes at
+	 * id: runtime_facts.id. */
+	bool (*detect)(const struct elf_file *f, char *id, size_t size);
 	/* Unwind rules that the runtime itself wrote down, for code that CFI
 	 * does not speak of.  As unwind_rows_fn says. */
 	unwind_rows_fn rows;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/runtimes/go/go.h"
+#include "symbolizerd/runtimes/go/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "ipc/message_hub.h"
-#include "symbolizerd/runtimes/go/detect.h"
 #include "symbolizerd/runtimes/go/find.h"
 #include "symbolizerd/runtimes/go/lines.h"
 #include "symbolizerd/runtimes/go/rows.h"
@@ -14,13 +13,6 @@ struct go_names {
 	struct pclntab table;
 	struct go_lines lines;
 };
-
-static bool go_detect(const struct elf_file *f, struct runtime_facts *ret)
-{
-	return go_build_id(f, ret->id, sizeof(ret->id));
-}
-
-/* --- names ------------------------------------------------------------------ */
 
 static int go_names_open(const struct elf_file *f, struct source_names *ret)
 {
@@ -78,17 +70,10 @@ static void go_names_close(struct source_names *s)
 	*s = (struct source_names){ 0 };
 }
 
-static const struct symbol_source go_symbols = {
+const struct symbol_source go_symbols = {
 	.open = go_names_open,
 	.function = go_names_function,
 	.name = go_lines_name,
 	.lines = go_names_lines,
 	.close = go_names_close,
-};
-
-const struct runtime_ops go_ops = {
-	.number = RUNTIME_GO,
-	.detect = go_detect,
-	.rows = go_rows,
-	.symbols = &go_symbols,
 };
