@@ -6,11 +6,13 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "common/hash_table.h"
+
 int collect_init(struct collect *c, uint32_t frequency)
 {
 	*c = (struct collect){
 		.builder = batch_builder_new(frequency),
-		.start_ns = UINT64_MAX,
+		.seed = hash_seed(), .start_ns = UINT64_MAX,
 	};
 	return c->builder ? 0 : -ENOMEM;
 }
@@ -20,7 +22,7 @@ void collect_fini(struct collect *c)
 	batch_builder_free(c->builder);
 }
 
-static bool came_before(struct collect *c, uint64_t hash)
+static bool collect_came_before(const struct collect *c, uint64_t hash)
 {
 	for (uint64_t i = 0; i < COLLECT_RECENT && i < c->n_batches; i++) {
 		if (c->recent[i] == hash)
@@ -33,7 +35,7 @@ static bool came_before(struct collect *c, uint64_t hash)
  * Room for len bytes more?  Two batches merged are at most as large as both
  * together, mostly far less; the sum is corrected by building when it says no.
  */
-static bool has_room(struct collect *c, size_t len)
+static bool collect_has_room(struct collect *c, size_t len)
 {
 	size_t real;
 	void *data;
@@ -55,16 +57,16 @@ static bool has_room(struct collect *c, size_t len)
 enum batch_outcome collect_add(struct collect *c, const void *data, size_t len,
 			       uint64_t events)
 {
-	uint64_t hash = XXH3_64bits(data, len), before;
+	uint64_t hash = XXH3_64bits_withSeed(data, len, c->seed), before;
 	struct batch b;
 
 	if (batch_open(data, len, &b))
 		return BATCH_INVALID;
 	if (batch_n(&b, BATCH_TIMES) != events)
 		return BATCH_INVALID;
-	if (came_before(c, hash))
+	if (collect_came_before(c, hash))
 		return BATCH_DELIVERED;
-	if (!has_room(c, len + 8 * (size_t)batch_n(&b, BATCH_TIMES))) {
+	if (!collect_has_room(c, len + 8 * (size_t)batch_n(&b, BATCH_TIMES))) {
 		c->refused += events;
 		return BATCH_QUEUE_FULL;
 	}

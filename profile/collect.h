@@ -16,6 +16,7 @@
 struct collect {
 	struct batch_builder *builder;
 	uint64_t estimate;	/* bytes: the merged batch is not larger */
+	uint64_t seed;		/* profiled processes choose what is hashed */
 	uint64_t recent[COLLECT_RECENT];	/* hashes of batches */
 	uint64_t n_batches;
 	uint64_t events;	/* taken in */
