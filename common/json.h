@@ -2,41 +2,48 @@
 /*
  * json - objects and arrays into a growing buffer (common/buffer.h)
  *
- * RFC 8259; commas are put by themselves.  A key of NULL is for elements of
- * arrays and the outermost value.
+ * RFC 8259.  The writer puts the commas.  An element of an array, and the
+ * outermost value, has the key NULL.
+ *
+ * The output can lie in a <script> element: '<', '>' and '&' are escaped in
+ * every string, so no end tag and no comment can be spelled (HTML standard,
+ * "restrictions for contents of script elements").  Bytes that are not UTF-8
+ * become U+FFFD.
  */
 #ifndef COMMON_JSON_H
 #define COMMON_JSON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "common/buffer.h"
 
-/*
- * n bytes of UTF-8 as a JSON string, with its quotes (RFC 8259), that can lie
- * in a <script> element: '<', '>' and '&' are escaped too, so neither an end
- * tag nor a comment can be spelled (HTML standard, "restrictions for contents
- * of script elements").  Bytes that are no UTF-8 become U+FFFD.
- */
-void json_string(struct buffer *w, const char *s, size_t n);
-
-/* Zero-initialised by the caller, who also free()s w.data. */
-struct json {
-	struct buffer w;
+struct json {			/* zero-initialised, but for .out */
+	struct buffer *out;	/* the caller's */
 	bool more;		/* a comma goes before what comes next */
+	bool line;		/* a newline, too */
 };
 
 void json_open(struct json *j, const char *key, char bracket);	/* '{' or '[' */
 void json_close(struct json *j, char bracket);			/* '}' or ']' */
-/* Escaped; what is no UTF-8 becomes U+FFFD.  NULL becomes null. */
-void json_text(struct json *j, const char *key, const char *s);
+
+/* What comes next begins a line, for those who look at the file. */
+void json_line(struct json *j);
+
+void json_text(struct json *j, const char *key, const char *s);	/* or null */
+/* n bytes at s, which may be NULL if n is 0. */
+void json_chars(struct json *j, const char *key, const void *s, size_t n);
 void json_num(struct json *j, const char *key, uint64_t v);
 void json_int(struct json *j, const char *key, int64_t v);
+/* v / 1,000,000, with six decimals: of ns the ms. */
+void json_millionths(struct json *j, const char *key, uint64_t v);
 void json_bool(struct json *j, const char *key, bool v);
+void json_null(struct json *j, const char *key);
 
-/* Write it and a newline, and free it.  0, -ENOMEM or -EIO. */
+/* Write the buffer and a newline to a file, and free it.  0, -ENOMEM or
+ * -EIO. */
 int json_finish(struct json *j, FILE *to);
 
 #endif /* COMMON_JSON_H */

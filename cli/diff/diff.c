@@ -123,8 +123,8 @@ static void add_pair(struct json *j, const char *key, const uint64_t *v)
 static int print_json(const struct options *o, const struct folded_tree *t,
 		      const struct diff_row *rows, uint32_t n, uint32_t shown)
 {
-	struct json j = { .more = false };
-	struct buffer buf = { 0 };
+	struct buffer out = { 0 }, buf = { 0 };
+	struct json j = { .out = &out };
 	int r;
 
 	json_open(&j, NULL, '{');

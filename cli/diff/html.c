@@ -43,20 +43,22 @@ static uint32_t diff_html_kind_of(const char *s, size_t *len)
 	return BATCH_FRAME_NATIVE;
 }
 
-static void diff_html_put_info(const struct page *p, struct buffer *out)
+static void diff_html_put_info(const struct page *p, struct json *j)
 {
 	const struct folded_tree *t = p->t;
 
-	buffer_str(out, "{\"info\":{\"files\":[");
-	for (unsigned int s = 0; s < FOLDED_SIDES; s++) {
-		buffer_str(out, s ? "," : "");
-		json_string(out, p->files[s], strlen(p->files[s]));
-	}
-	buffer_str(out, "],\"samples\":");
-	buffer_num(out, t->samples[1]);
-	buffer_str(out, ",\"base\":{\"samples\":");
-	buffer_num(out, t->samples[0]);
-	buffer_str(out, "},\"account\":null},\"diff\":true");
+	json_open(j, "info", '{');
+	json_open(j, "files", '[');
+	for (unsigned int s = 0; s < FOLDED_SIDES; s++)
+		json_text(j, NULL, p->files[s]);
+	json_close(j, ']');
+	json_num(j, "samples", t->samples[1]);
+	json_open(j, "base", '{');
+	json_num(j, "samples", t->samples[0]);
+	json_close(j, '}');
+	json_null(j, "account");
+	json_close(j, '}');
+	json_bool(j, "diff", true);
 }
 
 /* Put a name into *text and say what it is; *len as kind_of() leaves it. */
@@ -70,54 +72,62 @@ static uint32_t look_at_name(const struct folded_tree *t, uint32_t name,
 		    : BATCH_FRAME_NATIVE;
 }
 
-/* Strings are the names, then none at all; labels the names as functions, then
- * as processes, of which those are missing that name none. */
+static void diff_html_put_label(struct json *j, uint32_t name, uint32_t module,
+				uint32_t kind)
+{
+	json_num(j, NULL, name);
+	json_num(j, NULL, module);
+	json_num(j, NULL, kind);
+}
+
+/* Strings are the names, then an empty one; labels the names as functions,
+ * then as processes, where there is a process of that name. */
 static void diff_html_put_labels(const struct folded_tree *t,
-				 const uint32_t *process, struct buffer *out)
+				 const uint32_t *process, struct json *j)
 {
 	uint32_t n = t->names_set.n;
 	struct buffer name = { 0 };
 	size_t len;
 
-	buffer_str(out, ",\n\"strings\":[");
+	json_line(j);
+	json_open(j, "strings", '[');
 	for (uint32_t i = 0; i < n; i++) {
 		look_at_name(t, i, &name, &len);
-		json_string(out, len ? (char *)name.data : "", len);
-		buffer_str(out, ",");
+		json_chars(j, NULL, name.data, len);
 	}
-	buffer_str(out, "\"\"],\n\"labels\":[");
-	for (uint32_t i = 0; i < n; i++) {
-		buffer_printf(out, "%s%u,%u,%u", i ? "," : "", i, n,
-			    look_at_name(t, i, &name, &len));
-	}
+	json_text(j, NULL, "");
+	json_close(j, ']');
+	json_line(j);
+	json_open(j, "labels", '[');
+	for (uint32_t i = 0; i < n; i++)
+		diff_html_put_label(j, i, n, look_at_name(t, i, &name, &len));
 	for (uint32_t i = 0; i < n; i++) {
 		if (process[i])
-			buffer_printf(out, ",%u,%u,%u", i, n, KIND_PROCESS);
+			diff_html_put_label(j, i, n, KIND_PROCESS);
 	}
-	buffer_str(out, "]");
+	json_close(j, ']');
 	if (name.failed)
-		out->failed = true;
+		j->out->failed = true;
 	free(name.data);
 }
 
 static void diff_html_put_rows(const struct folded_tree *t,
-			       const uint32_t *process, struct buffer *out)
+			       const uint32_t *process, struct json *j)
 {
 	uint32_t below = 1, depth = 0, i = 0;
-	const char *comma = "";
 
-	buffer_str(out, ",\n\"rows\":[");
+	json_line(j);
+	json_open(j, "rows", '[');
 	while ((i = folded_next(t, i, &depth))) {
 		const struct folded_node *node = &t->nodes[i];
-		uint32_t label = depth == 1 ? process[node->name] : node->name;
 
-		buffer_printf(out, "%s%u,%u,%llu,%llu", comma, label,
-			    below - depth, (unsigned long long)node->self[1],
-			    (unsigned long long)node->self[0]);
+		json_num(j, NULL, depth == 1 ? process[node->name] : node->name);
+		json_num(j, NULL, below - depth);
+		json_num(j, NULL, node->self[1]);
+		json_num(j, NULL, node->self[0]);
 		below = depth + 1;
-		comma = ",";
 	}
-	buffer_str(out, "]}");
+	json_close(j, ']');
 }
 
 static int put_data(const void *arg, struct buffer *out)
@@ -125,6 +135,7 @@ static int put_data(const void *arg, struct buffer *out)
 	const struct page *p = arg;
 	const struct folded_tree *t = p->t;
 	uint32_t n = t->names_set.n, next = n, depth = 0, i = 0;
+	struct json j = { .out = out };
 	uint32_t *process;	/* the label of a process of this name, or 0 */
 
 	process = calloc(n + 1, sizeof(*process));
@@ -138,9 +149,11 @@ static int put_data(const void *arg, struct buffer *out)
 		if (process[i])
 			process[i] = next++;
 	}
-	diff_html_put_info(p, out);
-	diff_html_put_labels(t, process, out);
-	diff_html_put_rows(t, process, out);
+	json_open(&j, NULL, '{');
+	diff_html_put_info(p, &j);
+	diff_html_put_labels(t, process, &j);
+	diff_html_put_rows(t, process, &j);
+	json_close(&j, '}');
 	free(process);
 	return out->failed ? -ENOMEM : 0;
 }

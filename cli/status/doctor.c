@@ -51,7 +51,8 @@ int doctor_run(const struct options *o)
 		"works with less", "cannot work",
 	};
 	enum check_state worst = CHECK_OK;
-	struct json j = { .more = false };
+	struct buffer out = { 0 };
+	struct json j = { .out = &out };
 	struct doctor_host h;
 	int r = 0;
 
@@ -77,8 +78,7 @@ int doctor_run(const struct options *o)
 		r = json_finish(&j, stdout);
 	else
 		printf("\ntrifold %s here\n", words[worst]);
-	if (!o->json)
-		free(j.w.data);
+	free(out.data);
 	if (r)
 		log_err("cannot write: %s", strerror(-r));
 	return r ? EXIT_CANNOT : doctor_status(worst);

@@ -93,7 +93,8 @@ static void report_json_processes(struct json *j,
 int report_json(const struct status *st, const struct own_processes *list,
 		FILE *to)
 {
-	struct json j = { .more = false };
+	struct buffer out = { 0 };
+	struct json j = { .out = &out };
 	struct counted c;
 
 	counted_make(st, &c);

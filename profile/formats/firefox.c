@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bpf/record.h"
 #include "common/clock.h"
@@ -18,88 +17,43 @@ struct firefox_node {
 	uint32_t prefix, frame;
 };
 
-/* What one thread's tables hold so far; generation says whose an entry is. */
+/*
+ * What one thread's tables hold so far; generation says whose an entry is.  A
+ * frame here is one of the batch, or behind those the marker of a stop.
+ */
 struct firefox_enc {
 	const struct batch *b;
-	struct buffer *out;
+	struct json j;
+	struct buffer text;	/* of the string at hand */
 	struct timeline_event *events;
 	size_t n_events;
 	uint32_t *names;	/* of processes */
 	uint32_t *same;		/* see timeline_frames() */
-	uint32_t *frame_id, *frame_thread;	/* by frame; then by marker */
+	uint32_t *frame_id, *frame_thread;	/* by frame */
 	uint32_t *stack_id, *stack_thread;	/* by sample */
+	VECTOR(uint32_t) frames;
 	VECTOR(struct firefox_node) nodes;
 	struct hash_table node_set;	/* by (prefix, frame) */
 	uint64_t seed;
-	uint32_t n_frames, thread;
-	struct buffer strings, frames;
+	uint32_t thread;
 };
 
-static void ms(struct buffer *w, uint64_t ns)
+static void firefox_text(struct firefox_enc *e, const char *key)
 {
-	buffer_printf(w, "%llu.%06llu", (unsigned long long)(ns / NSEC_PER_MSEC),
-		    (unsigned long long)(ns % NSEC_PER_MSEC));
+	json_chars(&e->j, key, e->text.data, e->text.len);
+	e->text.len = 0;
 }
 
-static void put_text(struct buffer *w, struct buffer *text)
-{
-	json_string(w, (const char *)text->data, text->len);
-	w->failed |= text->failed;
-	free(text->data);
-}
-
-/* A line of frameTable and its string; both have the same number. */
-static uint32_t firefox_add_frame(struct firefox_enc *e, struct buffer *text,
-				  uint32_t kind, uint32_t line)
-{
-	const char *comma = e->n_frames ? ",\n" : "\n";
-
-	buffer_str(&e->strings, comma);
-	put_text(&e->strings, text);
-	buffer_printf(&e->frames, "%s[%u,false,0,null,", comma, e->n_frames);
-	if (line)
-		buffer_num(&e->frames, line);
-	else
-		buffer_str(&e->frames, "null");
-	buffer_printf(&e->frames, ",null,%u,0]", kind);
-	return e->n_frames++;
-}
-
+/* The number of a frame in this thread's frameTable. */
 static uint32_t firefox_frame_of(struct firefox_enc *e, uint32_t frame)
 {
-	uint32_t f = e->same[frame];
-	struct buffer text = { 0 };
-	size_t len, mark;
-	uint32_t kind;
-
-	if (e->frame_thread[f] == e->thread)
-		return e->frame_id[f];
-	kind = profile_frame_name(e->b, f, &text);
-	len = text.len;
-	buffer_str(&text, " (in ");
-	mark = text.len;
-	profile_frame_module(e->b, f, &text);
-	if (text.len > mark)
-		buffer_str(&text, ")");
-	else
-		text.len = len;
-	e->frame_id[f] = firefox_add_frame(e, &text, kind,
-					   e->b->frames[f].line);
-	e->frame_thread[f] = e->thread;
-	return e->frame_id[f];
-}
-
-static uint32_t marker_of(struct firefox_enc *e, uint32_t stop)
-{
-	uint32_t at = batch_n(e->b, BATCH_FRAMES) + stop;
-	struct buffer text = { 0 };
-
-	if (e->frame_thread[at] != e->thread) {
-		buffer_str(&text, profile_stop_marker(stop));
-		e->frame_id[at] = firefox_add_frame(e, &text, KIND_MARKER, 0);
-		e->frame_thread[at] = e->thread;
-	}
-	return e->frame_id[at];
+	if (e->frame_thread[frame] == e->thread)
+		return e->frame_id[frame];
+	e->frame_id[frame] = e->frames.n;
+	e->frame_thread[frame] = e->thread;
+	if (!vector_push(&e->frames, frame))
+		e->j.out->failed = true;
+	return e->frame_id[frame];
 }
 
 static uint32_t node_of(struct firefox_enc *e, uint32_t prefix, uint32_t frame)
@@ -116,7 +70,7 @@ static uint32_t node_of(struct firefox_enc *e, uint32_t prefix, uint32_t frame)
 			return hash_index(s);
 	}
 	if (!vector_push(&e->nodes, want) || !hash_add(&e->node_set, hash, n)) {
-		e->out->failed = true;
+		e->j.out->failed = true;
 		return NONE;
 	}
 	return n;
@@ -131,17 +85,38 @@ static uint32_t stack_of(struct firefox_enc *e, uint32_t sample)
 	if (e->stack_thread[sample] == e->thread)
 		return e->stack_id[sample];
 	if (profile_stop_marker(s->stop))
-		at = node_of(e, at, marker_of(e, s->stop));
+		at = node_of(e, at, firefox_frame_of(e, s->stop +
+					batch_n(e->b, BATCH_FRAMES)));
 	for (uint32_t i = stack->n; i-- > 0; ) {
 		uint32_t frame = e->b->stack_frames[stack->first + i];
 		uint32_t n = batch_inlined(e->b, frame, in);
 
 		while (n-- > 0)
-			at = node_of(e, at, firefox_frame_of(e, in[n]));
+			at = node_of(e, at,
+				     firefox_frame_of(e, e->same[in[n]]));
 	}
 	e->stack_id[sample] = at;
 	e->stack_thread[sample] = e->thread;
 	return at;
+}
+
+/* "key": {"schema": {names: 0, 1, ...}, "data": [ */
+static void firefox_open_table(struct firefox_enc *e, const char *key,
+			       const char *const *names)
+{
+	json_line(&e->j);
+	json_open(&e->j, key, '{');
+	json_open(&e->j, "schema", '{');
+	for (uint64_t i = 0; names[i]; i++)
+		json_num(&e->j, names[i], i);
+	json_close(&e->j, '}');
+	json_open(&e->j, "data", '[');
+}
+
+static void firefox_close_table(struct firefox_enc *e)
+{
+	json_close(&e->j, ']');
+	json_close(&e->j, '}');
 }
 
 static void put_thread_head(struct firefox_enc *e,
@@ -149,107 +124,190 @@ static void put_thread_head(struct firefox_enc *e,
 {
 	const struct batch_sample *s = &e->b->samples[ev->sample];
 	const char *name;
-	struct buffer text = { 0 };
 	size_t len;
 
 	name = batch_str(e->b, e->b->attrs[s->attr].thread_name, &len);
 	if (len)
-		buffer_add(&text, name, len);
+		buffer_add(&e->text, name, len);
 	else
-		buffer_printf(&text, "thread %u", ev->tid);
-	buffer_str(e->out, "{\"name\":");
-	put_text(e->out, &text);
-	text = (struct buffer){ 0 };
-	timeline_process(e->b, e->names, ev->resource, &text);
-	buffer_str(e->out, ",\"processName\":");
-	put_text(e->out, &text);
-	buffer_printf(e->out, ",\"processType\":\"default\",\"registerTime\":0,"
-		    "\"unregisterTime\":null,\"pid\":%u,\"tid\":%u,\n",
-		    e->b->resources[ev->resource].pid, ev->tid);
-	buffer_str(e->out, "\"markers\":{\"schema\":{\"name\":0,\"startTime\":1,"
-		 "\"endTime\":2,\"phase\":3,\"category\":4,\"data\":5},"
-		 "\"data\":[]},\n\"samples\":{\"schema\":{\"stack\":0,"
-		 "\"time\":1,\"eventDelay\":2,\"threadCPUDelta\":3},"
-		 "\"data\":[");
+		buffer_printf(&e->text, "thread %u", ev->tid);
+	firefox_text(e, "name");
+	timeline_process(e->b, e->names, ev->resource, &e->text);
+	firefox_text(e, "processName");
+	json_text(&e->j, "processType", "default");
+	json_num(&e->j, "registerTime", 0);
+	json_null(&e->j, "unregisterTime");
+	json_num(&e->j, "pid", e->b->resources[ev->resource].pid);
+	json_num(&e->j, "tid", ev->tid);
+}
+
+static void firefox_put_samples(struct firefox_enc *e, size_t from, size_t to)
+{
+	static const char *const names[] = {
+		"stack", "time", "eventDelay", "threadCPUDelta", NULL,
+	};
+
+	firefox_open_table(e, "samples", names);
+	for (size_t i = from; i < to && !e->j.out->failed; i++) {
+		json_open(&e->j, NULL, '[');
+		json_num(&e->j, NULL, stack_of(e, e->events[i].sample));
+		json_millionths(&e->j, NULL,
+				e->events[i].time - e->b->hdr->start_ns);
+		json_num(&e->j, NULL, 0);
+		/* a sample stands for a period of CPU time */
+		json_num(&e->j, NULL, 1000000 / e->b->hdr->frequency);
+		json_close(&e->j, ']');
+	}
+	firefox_close_table(e);
+}
+
+/* The string of a frame has the frame's number. */
+static void firefox_put_frame(struct firefox_enc *e, uint32_t number)
+{
+	uint32_t frame = e->frames.v[number], kind = KIND_MARKER, line = 0;
+
+	if (frame < batch_n(e->b, BATCH_FRAMES)) {
+		kind = e->b->frames[frame].kind;
+		line = e->b->frames[frame].line;
+	}
+	json_line(&e->j);
+	json_open(&e->j, NULL, '[');
+	json_num(&e->j, NULL, number);
+	json_bool(&e->j, NULL, false);
+	json_num(&e->j, NULL, 0);
+	json_null(&e->j, NULL);
+	if (line)
+		json_num(&e->j, NULL, line);
+	else
+		json_null(&e->j, NULL);
+	json_null(&e->j, NULL);
+	json_num(&e->j, NULL, kind);
+	json_num(&e->j, NULL, 0);
+	json_close(&e->j, ']');
+}
+
+static void firefox_put_string(struct firefox_enc *e, uint32_t frame)
+{
+	uint32_t n = batch_n(e->b, BATCH_FRAMES);
+	size_t len, mark;
+
+	json_line(&e->j);
+	if (frame >= n) {
+		json_text(&e->j, NULL, profile_stop_marker(frame - n));
+		return;
+	}
+	profile_frame_name(e->b, frame, &e->text);
+	len = e->text.len;
+	buffer_str(&e->text, " (in ");
+	mark = e->text.len;
+	profile_frame_module(e->b, frame, &e->text);
+	if (e->text.len > mark)
+		buffer_str(&e->text, ")");
+	else
+		e->text.len = len;
+	firefox_text(e, NULL);
 }
 
 static void put_tables(struct firefox_enc *e)
 {
-	buffer_str(e->out, "]},\n\"frameTable\":{\"schema\":{\"location\":0,"
-		 "\"relevantForJS\":1,\"innerWindowID\":2,"
-		 "\"implementation\":3,\"line\":4,\"column\":5,"
-		 "\"category\":6,\"subcategory\":7},\"data\":[");
-	buffer_add(e->out, e->frames.data, e->frames.len);
-	buffer_str(e->out, "]},\n\"stackTable\":{\"schema\":{\"prefix\":0,"
-		 "\"frame\":1},\"data\":[");
+	static const char *const frames[] = {
+		"location", "relevantForJS", "innerWindowID", "implementation",
+		"line", "column", "category", "subcategory", NULL,
+	};
+	static const char *const stacks[] = { "prefix", "frame", NULL };
+
+	firefox_open_table(e, "frameTable", frames);
+	for (uint32_t i = 0; i < e->frames.n; i++)
+		firefox_put_frame(e, i);
+	firefox_close_table(e);
+	firefox_open_table(e, "stackTable", stacks);
 	for (uint32_t i = 0; i < e->nodes.n; i++) {
-		buffer_str(e->out, i ? ",[" : "[");
+		json_open(&e->j, NULL, '[');
 		if (e->nodes.v[i].prefix == NONE)
-			buffer_str(e->out, "null");
+			json_null(&e->j, NULL);
 		else
-			buffer_num(e->out, e->nodes.v[i].prefix);
-		buffer_str(e->out, ",");
-		buffer_num(e->out, e->nodes.v[i].frame);
-		buffer_str(e->out, "]");
+			json_num(&e->j, NULL, e->nodes.v[i].prefix);
+		json_num(&e->j, NULL, e->nodes.v[i].frame);
+		json_close(&e->j, ']');
 	}
-	buffer_str(e->out, "]},\n\"stringTable\":[");
-	buffer_add(e->out, e->strings.data, e->strings.len);
-	buffer_str(e->out, "]}");
-	e->out->failed |= e->frames.failed | e->strings.failed;
+	firefox_close_table(e);
+	json_line(&e->j);
+	json_open(&e->j, "stringTable", '[');
+	for (uint32_t i = 0; i < e->frames.n; i++)
+		firefox_put_string(e, e->frames.v[i]);
+	json_close(&e->j, ']');
 }
 
 /* Events from..to are those of one thread. */
 static void put_thread(struct firefox_enc *e, size_t from, size_t to)
 {
+	static const char *const markers[] = {
+		"name", "startTime", "endTime", "phase", "category", "data",
+		NULL,
+	};
+
 	e->thread++;
-	e->nodes.n = e->n_frames = 0;
-	e->strings.len = e->frames.len = 0;
+	e->nodes.n = e->frames.n = 0;
 	hash_clear(&e->node_set);
+	json_line(&e->j);
+	json_open(&e->j, NULL, '{');
 	put_thread_head(e, &e->events[from]);
-	for (size_t i = from; i < to && !e->out->failed; i++) {
-		buffer_str(e->out, i > from ? ",[" : "[");
-		buffer_num(e->out, stack_of(e, e->events[i].sample));
-		buffer_str(e->out, ",");
-		ms(e->out, e->events[i].time - e->b->hdr->start_ns);
-		/* a sample stands for a period of CPU time */
-		buffer_str(e->out, ",0,");
-		buffer_num(e->out, 1000000 / e->b->hdr->frequency);
-		buffer_str(e->out, "]");
-	}
+	firefox_open_table(e, "markers", markers);
+	firefox_close_table(e);
+	firefox_put_samples(e, from, to);
 	put_tables(e);
+	json_close(&e->j, '}');
+}
+
+static void firefox_put_categories(struct firefox_enc *e)
+{
+	json_open(&e->j, "categories", '[');
+	for (uint32_t i = 0; i < BATCH_FRAME__KINDS; i++) {
+		const struct frame_kind_info *kind = frame_kind_info(i);
+
+		json_open(&e->j, NULL, '{');
+		json_text(&e->j, "name", kind->title);
+		json_text(&e->j, "color", kind->colour);
+		json_open(&e->j, "subcategories", '[');
+		json_text(&e->j, NULL, "Other");
+		json_close(&e->j, ']');
+		json_close(&e->j, '}');
+	}
+	json_close(&e->j, ']');
 }
 
 static void put_meta(struct firefox_enc *e, const struct profile_info *info)
 {
 	const struct batch_hdr *hdr = e->b->hdr;
+	struct json *j = &e->j;
 
-	buffer_str(e->out, "{\"meta\":{\"version\":24,\"interval\":");
-	ms(e->out, NSEC_PER_SEC / hdr->frequency);
-	buffer_str(e->out, ",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":"
-		 "\"ms\",\"threadCPUDelta\":\"\xc2\xb5s\"},\"startTime\":");
-	ms(e->out, hdr->start_ns);
-	buffer_str(e->out, ",\"shutdownTime\":null,\"profilingStartTime\":0,"
-		 "\"profilingEndTime\":");
-	ms(e->out, hdr->end_ns - hdr->start_ns);
-	buffer_str(e->out, ",\"processType\":0,\"stackwalk\":1,\"debug\":0,"
-		 "\"gcpoison\":0,\"asyncstack\":0,\"presymbolicated\":true,"
-		 "\"product\":\"trifold\",\"platform\":\"Linux\",\"oscpu\":");
-	json_string(e->out, info->kernel, strlen(info->kernel));
-	buffer_str(e->out, ",\"abi\":");
-	json_string(e->out, info->machine, strlen(info->machine));
-	buffer_str(e->out, ",\"misc\":");
-	json_string(e->out, info->host, strlen(info->host));
-	buffer_str(e->out, ",\"markerSchema\":[],\"categories\":[");
-	for (uint32_t i = 0; i < BATCH_FRAME__KINDS; i++) {
-		const struct frame_kind_info *kind = frame_kind_info(i);
-
-		buffer_printf(e->out,
-			    "%s{\"name\":\"%s\",\"color\":\"%s\","
-			    "\"subcategories\":[\"Other\"]}",
-			    i ? "," : "", kind->title, kind->colour);
-	}
-	buffer_str(e->out, "]},\n\"libs\":[],\"pausedRanges\":[],"
-		 "\"processes\":[],\"threads\":[");
+	json_open(j, "meta", '{');
+	json_num(j, "version", 24);
+	json_millionths(j, "interval", NSEC_PER_SEC / hdr->frequency);
+	json_open(j, "sampleUnits", '{');
+	json_text(j, "time", "ms");
+	json_text(j, "eventDelay", "ms");
+	json_text(j, "threadCPUDelta", "\xc2\xb5s");
+	json_close(j, '}');
+	json_millionths(j, "startTime", hdr->start_ns);
+	json_null(j, "shutdownTime");
+	json_num(j, "profilingStartTime", 0);
+	json_millionths(j, "profilingEndTime", hdr->end_ns - hdr->start_ns);
+	json_num(j, "processType", 0);
+	json_num(j, "stackwalk", 1);
+	json_num(j, "debug", 0);
+	json_num(j, "gcpoison", 0);
+	json_num(j, "asyncstack", 0);
+	json_bool(j, "presymbolicated", true);
+	json_text(j, "product", "trifold");
+	json_text(j, "platform", "Linux");
+	json_text(j, "oscpu", info->kernel);
+	json_text(j, "abi", info->machine);
+	json_text(j, "misc", info->host);
+	json_open(j, "markerSchema", '[');
+	json_close(j, ']');
+	firefox_put_categories(e);
+	json_close(j, '}');
 }
 
 static void put_threads(struct firefox_enc *e)
@@ -257,15 +315,35 @@ static void put_threads(struct firefox_enc *e)
 	const struct timeline_event *v = e->events;
 	size_t next;
 
+	json_open(&e->j, "threads", '[');
 	for (size_t i = 0; i < e->n_events; i = next) {
 		for (next = i + 1; next < e->n_events &&
 		     v[next].resource == v[i].resource &&
 		     v[next].tid == v[i].tid; next++)
 			;
-		buffer_str(e->out, i ? ",\n" : "\n");
 		put_thread(e, i, next);
 	}
-	buffer_str(e->out, "\n]}\n");
+	json_line(&e->j);
+	json_close(&e->j, ']');
+}
+
+static void firefox_put(struct firefox_enc *e, const struct profile_info *info)
+{
+	static const char *const empty[] = {
+		"libs", "pausedRanges", "processes", NULL,
+	};
+
+	json_open(&e->j, NULL, '{');
+	put_meta(e, info);
+	json_line(&e->j);
+	for (const char *const *key = empty; *key; key++) {
+		json_open(&e->j, *key, '[');
+		json_close(&e->j, ']');
+	}
+	put_threads(e);
+	json_close(&e->j, '}');
+	buffer_str(e->j.out, "\n");
+	e->j.out->failed |= e->text.failed;
 }
 
 int firefox_encode(const struct batch *b, const struct profile_info *info,
@@ -275,7 +353,7 @@ int firefox_encode(const struct batch *b, const struct profile_info *info,
 	size_t samples = (size_t)batch_n(b, BATCH_SAMPLES) + 1;
 	struct firefox_enc e = {
 		.b = b,
-		.out = out,
+		.j = { .out = out },
 		.seed = hash_seed(),
 		.names = profile_process_names(b),
 		.same = timeline_frames(b, true),
@@ -287,12 +365,10 @@ int firefox_encode(const struct batch *b, const struct profile_info *info,
 
 	e.events = timeline_sort(b, true, &e.n_events);
 	if (e.names && e.same && e.frame_id && e.frame_thread && e.stack_id &&
-	    e.stack_thread && e.events) {
-		put_meta(&e, info);
-		put_threads(&e);
-	} else {
+	    e.stack_thread && e.events)
+		firefox_put(&e, info);
+	else
 		out->failed = true;
-	}
 	free(e.events);
 	free(e.names);
 	free(e.same);
@@ -300,9 +376,9 @@ int firefox_encode(const struct batch *b, const struct profile_info *info,
 	free(e.frame_thread);
 	free(e.stack_id);
 	free(e.stack_thread);
+	free(e.frames.v);
 	free(e.nodes.v);
 	hash_free(&e.node_set);
-	free(e.strings.data);
-	free(e.frames.data);
+	free(e.text.data);
 	return out->failed ? -ENOMEM : 0;
 }

@@ -2,6 +2,7 @@
 #include "profile/formats/html.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,50 +15,35 @@ extern const unsigned long page_html_len;
 
 static const char marker[] = "@DATA@";
 
-static void member_str(struct buffer *w, const char *key, const char *s)
+static void put_account(struct json *j, const struct profile_account *a)
 {
-	buffer_printf(w, "\"%s\":", key);
-	json_string(w, s, strlen(s));
-	buffer_str(w, ",");
-}
-
-static void member_num(struct buffer *w, const char *key, uint64_t v)
-{
-	buffer_printf(w, "\"%s\":%llu,", key, (unsigned long long)v);
-}
-
-static void put_account(struct buffer *w, const struct profile_account *a)
-{
-	buffer_str(w, "\"account\":");
 	if (!a->known) {
-		buffer_str(w, "null");
+		json_null(j, "account");
 		return;
 	}
-	buffer_str(w, "{");
-	member_num(w, "taken", a->taken);
-	member_num(w, "delivered", a->delivered);
-	member_num(w, "lost", a->lost);
-	buffer_printf(w, "\"difference\":%lld,", (long long)a->difference);
-	buffer_str(w, "\"reasons\":");
-	json_string(w, a->reasons, strnlen(a->reasons, sizeof(a->reasons)));
-	buffer_str(w, "}");
+	json_open(j, "account", '{');
+	json_num(j, "taken", a->taken);
+	json_num(j, "delivered", a->delivered);
+	json_num(j, "lost", a->lost);
+	json_int(j, "difference", a->difference);
+	json_chars(j, "reasons", a->reasons,
+		   strnlen(a->reasons, sizeof(a->reasons)));
+	json_close(j, '}');
 }
 
-static void put_base(struct buffer *w, const struct html_base *base)
+static void put_base(struct json *j, const struct html_base *base)
 {
-	if (!base)
-		return;
-	buffer_printf(w, "\"base\":{\"start_ms\":%llu,\"duration_ms\":%llu,"
-		    "\"samples\":%llu},",
-		    (unsigned long long)(base->start_ns / NSEC_PER_MSEC),
-		    (unsigned long long)((base->end_ns - base->start_ns) /
-					 NSEC_PER_MSEC),
-		    (unsigned long long)base->samples);
+	json_open(j, "base", '{');
+	json_num(j, "start_ms", base->start_ns / NSEC_PER_MSEC);
+	json_num(j, "duration_ms",
+		 (base->end_ns - base->start_ns) / NSEC_PER_MSEC);
+	json_num(j, "samples", base->samples);
+	json_close(j, '}');
 }
 
-static void _html_put_info(struct buffer *w, const struct batch *b,
-			   const struct profile_info *info,
-			   const struct html_base *base)
+static void html_put_info(struct json *j, const struct batch *b,
+			  const struct profile_info *info,
+			  const struct html_base *base)
 {
 	uint64_t start = b->hdr->start_ns, end = b->hdr->end_ns, samples = 0;
 
@@ -69,117 +55,127 @@ static void _html_put_info(struct buffer *w, const struct batch *b,
 		end = info->account.end_ns > start ? info->account.end_ns :
 						     start;
 	}
-	buffer_str(w, "{");
-	member_str(w, "host", info->host);
-	member_str(w, "kernel", info->kernel);
-	member_str(w, "machine", info->machine);
-	member_str(w, "command", info->command);
-	member_num(w, "start_ms", start / NSEC_PER_MSEC);
-	member_num(w, "duration_ms", (end - start) / NSEC_PER_MSEC);
-	member_num(w, "frequency", b->hdr->frequency);
-	member_num(w, "samples", samples);
-	put_base(w, base);
-	put_account(w, &info->account);
-	buffer_str(w, "}");
+	json_open(j, "info", '{');
+	json_text(j, "host", info->host);
+	json_text(j, "kernel", info->kernel);
+	json_text(j, "machine", info->machine);
+	json_text(j, "command", info->command);
+	json_num(j, "start_ms", start / NSEC_PER_MSEC);
+	json_num(j, "duration_ms", (end - start) / NSEC_PER_MSEC);
+	json_num(j, "frequency", b->hdr->frequency);
+	json_num(j, "samples", samples);
+	if (base)
+		put_base(j, base);
+	put_account(j, &info->account);
+	json_close(j, '}');
 }
 
 /* What the page shows beside a name: of processes, how many they are. */
-static void put_module(struct buffer *w, const struct tree *t,
+static void put_module(struct json *j, const struct tree *t,
 		       const struct tree_label *l)
 {
-	if (l->kind != KIND_PROCESS)
-		json_string(w, t->text + l->module, l->module_len);
-	else if (l->pids == 1)
-		buffer_printf(w, "\"pid %u\"", l->pid);
+	char text[32];
+
+	if (l->kind != KIND_PROCESS) {
+		json_chars(j, NULL, t->text + l->module, l->module_len);
+		return;
+	}
+	if (l->pids == 1)
+		snprintf(text, sizeof(text), "pid %u", l->pid);
 	else
-		buffer_printf(w, "\"%u processes\"", l->pids);
+		snprintf(text, sizeof(text), "%u processes", l->pids);
+	json_text(j, NULL, text);
+}
+
+/* Has label i, which is no process, the module of the one before? */
+static bool html_same_module(const struct tree *t, uint32_t i)
+{
+	const struct tree_label *l = &t->labels[i], *p = l - 1;
+
+	return i && l->kind == p->kind && l->kind != KIND_PROCESS &&
+	       l->module_len == p->module_len &&
+	       !memcmp(t->text + l->module, t->text + p->module,
+		       l->module_len);
 }
 
 /*
  * String 2i is the name of label i, string 2i + 1 its module, unless it has
  * that of the label before, which is most common: modules[i] says whose.
  */
-static void _html_put_labels(struct buffer *w, const struct tree *t)
+static void html_put_labels(struct json *j, const struct tree *t)
 {
 	uint32_t *modules = calloc(t->n_labels + 1, sizeof(*modules));
 	uint32_t n = 0;
 
 	if (!modules) {
-		w->failed = true;
+		j->out->failed = true;
 		return;
 	}
-	buffer_str(w, ",\n\"strings\":[");
+	json_line(j);
+	json_open(j, "strings", '[');
 	for (uint32_t i = 0; i < t->n_labels; i++) {
-		const struct tree_label *l = &t->labels[i], *p = l - 1;
+		const struct tree_label *l = &t->labels[i];
 
-		buffer_str(w, i ? "," : "");
-		json_string(w, t->text + l->name, l->name_len);
+		json_chars(j, NULL, t->text + l->name, l->name_len);
 		n++;
-		if (i && l->kind == p->kind && l->kind != KIND_PROCESS &&
-		    l->module_len == p->module_len &&
-		    !memcmp(t->text + l->module, t->text + p->module,
-			    l->module_len)) {
+		if (html_same_module(t, i)) {
 			modules[i] = modules[i - 1];
 			continue;
 		}
-		buffer_str(w, ",");
-		put_module(w, t, l);
+		put_module(j, t, l);
 		modules[i] = n++;
 	}
-	buffer_str(w, "],\n\"labels\":[");
+	json_close(j, ']');
+	json_line(j);
+	json_open(j, "labels", '[');
 	n = 0;
 	for (uint32_t i = 0; i < t->n_labels; i++) {
-		buffer_str(w, i ? "," : "");
-		buffer_num(w, n);
-		buffer_str(w, ",");
-		buffer_num(w, modules[i]);
-		buffer_str(w, ",");
-		buffer_num(w, t->labels[i].kind);
+		json_num(j, NULL, n);
+		json_num(j, NULL, modules[i]);
+		json_num(j, NULL, t->labels[i].kind);
 		n += modules[i] > n ? 2 : 1;
 	}
-	buffer_str(w, "]");
+	json_close(j, ']');
 	free(modules);
 }
 
-static void _html_put_rows(struct buffer *w, const struct tree *t, bool diff)
+static void html_put_rows(struct json *j, const struct tree *t, bool diff)
 {
 	uint32_t below = 0;	/* the depth under the row before */
 
-	buffer_str(w, ",\n\"rows\":[");
+	json_line(j);
+	json_open(j, "rows", '[');
 	for (uint32_t i = 0; i < t->n_rows; i++) {
 		const struct tree_row *row = &t->rows[i];
 
-		buffer_str(w, i ? "," : "");
-		buffer_num(w, row->label);
-		buffer_str(w, ",");
-		buffer_num(w, below - row->depth);
-		buffer_str(w, ",");
-		buffer_num(w, row->self);
-		if (diff) {
-			buffer_str(w, ",");
-			buffer_num(w, row->base);
-		}
+		json_num(j, NULL, row->label);
+		json_num(j, NULL, below - row->depth);
+		json_num(j, NULL, row->self);
+		if (diff)
+			json_num(j, NULL, row->base);
 		below = row->depth + 1;
 	}
-	buffer_str(w, "]}");
+	json_close(j, ']');
 }
 
 int html_data(const struct batch *b, const struct profile_info *info,
 	      const struct tree_how *how, const struct html_base *base,
 	      struct buffer *out)
 {
+	struct json j = { .out = out };
 	struct tree t;
 	int r;
 
 	r = tree_build_as(&t, b, how);
 	if (r)
 		return r;
-	buffer_str(out, "{\"info\":");
-	_html_put_info(out, b, info, base);
+	json_open(&j, NULL, '{');
+	html_put_info(&j, b, info, base);
 	if (base)
-		buffer_str(out, ",\"diff\":true");
-	_html_put_labels(out, &t);
-	_html_put_rows(out, &t, base);
+		json_bool(&j, "diff", true);
+	html_put_labels(&j, &t);
+	html_put_rows(&j, &t, base);
+	json_close(&j, '}');
 	tree_fini(&t);
 	return out->failed ? -ENOMEM : 0;
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bpf/record.h"
 #include "common/clock.h"
@@ -12,7 +11,8 @@
 
 struct speedscope_enc {
 	const struct batch *b;
-	struct buffer *out;
+	struct json j;
+	struct buffer text;	/* of the string at hand */
 	struct timeline_event *events;
 	size_t n_events;
 	uint64_t period;	/* ns */
@@ -23,88 +23,81 @@ struct speedscope_enc {
 	uint32_t most;		/* the profile with most events */
 };
 
-static void put_name(struct buffer *w, struct buffer *text)
+static void speedscope_text(struct speedscope_enc *e, const char *key)
 {
-	json_string(w, (const char *)text->data, text->len);
-	w->failed |= text->failed;
-	text->len = 0;
+	json_chars(&e->j, key, e->text.data, e->text.len);
+	e->text.len = 0;
 }
 
-static void put_frame(struct speedscope_enc *e, uint32_t frame,
-		      struct buffer *text)
+static void put_frame(struct speedscope_enc *e, uint32_t frame)
 {
 	const struct batch_function *fn;
 	const char *file;
 	size_t len;
 
 	fn = &e->b->functions[e->b->frames[frame].function];
-	profile_frame_name(e->b, frame, text);
-	buffer_str(e->out, "{\"name\":");
-	put_name(e->out, text);
+	json_line(&e->j);
+	json_open(&e->j, NULL, '{');
+	profile_frame_name(e->b, frame, &e->text);
+	speedscope_text(e, "name");
 	file = batch_str(e->b, fn->file, &len);
 	if (len)
-		buffer_add(text, file, len);
+		buffer_add(&e->text, file, len);
 	else
-		profile_frame_module(e->b, frame, text);
-	if (text->len) {
-		buffer_str(e->out, ",\"file\":");
-		put_name(e->out, text);
-	}
+		profile_frame_module(e->b, frame, &e->text);
+	if (e->text.len)
+		speedscope_text(e, "file");
 	if (fn->start_line)
-		buffer_printf(e->out, ",\"line\":%u", fn->start_line);
-	buffer_str(e->out, "}");
+		json_num(&e->j, "line", fn->start_line);
+	json_close(&e->j, '}');
 }
 
 static void put_frames(struct speedscope_enc *e)
 {
-	struct buffer text = { 0 };
 	uint32_t n = 0;
 
-	buffer_str(e->out, "\"shared\":{\"frames\":[");
+	json_open(&e->j, "shared", '{');
+	json_open(&e->j, "frames", '[');
 	for (uint32_t i = 0; i < batch_n(e->b, BATCH_FRAMES); i++) {
 		if (e->same[i] != i) {
 			e->ids[i] = e->ids[e->same[i]];
 			continue;
 		}
-		e->ids[i] = n;
-		buffer_str(e->out, n++ ? ",\n" : "\n");
-		put_frame(e, i, &text);
+		e->ids[i] = n++;
+		put_frame(e, i);
 	}
 	for (uint32_t i = 0; i < STOP__MAX; i++) {
 		const char *marker = profile_stop_marker(i);
 
 		if (!marker)
 			continue;
-		e->markers[i] = n;
-		buffer_printf(e->out, "%s\n{\"name\":\"%s\"}", n++ ? "," : "",
-			    marker);
+		e->markers[i] = n++;
+		json_line(&e->j);
+		json_open(&e->j, NULL, '{');
+		json_text(&e->j, "name", marker);
+		json_close(&e->j, '}');
 	}
-	buffer_str(e->out, "\n]}");
-	free(text.data);
+	json_line(&e->j);
+	json_close(&e->j, ']');
+	json_close(&e->j, '}');
 }
 
 static void put_stack(struct speedscope_enc *e, const struct batch_sample *s)
 {
 	const struct batch_stack *stack = &e->b->stacks[s->stack];
 	uint32_t in[BATCH_INLINED_MAX + 1];
-	const char *comma = "";
 
-	buffer_str(e->out, "[");
-	if (profile_stop_marker(s->stop)) {
-		buffer_num(e->out, e->markers[s->stop]);
-		comma = ",";
-	}
+	json_open(&e->j, NULL, '[');
+	if (profile_stop_marker(s->stop))
+		json_num(&e->j, NULL, e->markers[s->stop]);
 	for (uint32_t i = stack->n; i-- > 0; ) {
 		uint32_t frame = e->b->stack_frames[stack->first + i];
 		uint32_t n = batch_inlined(e->b, frame, in);
 
-		while (n-- > 0) {
-			buffer_str(e->out, comma);
-			buffer_num(e->out, e->ids[in[n]]);
-			comma = ",";
-		}
+		while (n-- > 0)
+			json_num(&e->j, NULL, e->ids[in[n]]);
 	}
-	buffer_str(e->out, "]");
+	json_close(&e->j, ']');
 }
 
 static bool same_stack(const struct speedscope_enc *e, size_t i, size_t k)
@@ -115,33 +108,42 @@ static bool same_stack(const struct speedscope_enc *e, size_t i, size_t k)
 	return a->stack == b->stack && a->stop == b->stop;
 }
 
+/* The first event behind i that has another stack, or `to`. */
+static size_t speedscope_next(const struct speedscope_enc *e, size_t i,
+			      size_t to)
+{
+	size_t next = i + 1;
+
+	while (next < to && same_stack(e, i, next))
+		next++;
+	return next;
+}
+
 /* Events from..to are those of one process. */
 static void speedscope_put_profile(struct speedscope_enc *e, size_t from,
 				   size_t to)
 {
-	struct buffer text = { 0 }, weights = { 0 };
-	size_t next;
-
-	buffer_str(e->out, "{\"type\":\"sampled\",\"name\":");
-	timeline_process(e->b, e->names, e->events[from].resource, &text);
-	put_name(e->out, &text);
-	buffer_printf(e->out, ",\"unit\":\"nanoseconds\",\"startValue\":0,"
-		    "\"endValue\":%llu,\n\"samples\":[",
-		    (unsigned long long)((to - from) * e->period));
-	for (size_t i = from; i < to; i = next) {
-		for (next = i + 1; next < to && same_stack(e, i, next); next++)
-			;
-		buffer_str(e->out, i > from ? "," : "");
+	json_line(&e->j);
+	json_open(&e->j, NULL, '{');
+	json_text(&e->j, "type", "sampled");
+	timeline_process(e->b, e->names, e->events[from].resource, &e->text);
+	speedscope_text(e, "name");
+	json_text(&e->j, "unit", "nanoseconds");
+	json_num(&e->j, "startValue", 0);
+	json_num(&e->j, "endValue", (to - from) * e->period);
+	json_line(&e->j);
+	json_open(&e->j, "samples", '[');
+	for (size_t i = from; i < to; i = speedscope_next(e, i, to))
 		put_stack(e, &e->b->samples[e->events[i].sample]);
-		buffer_str(&weights, i > from ? "," : "");
-		buffer_num(&weights, (next - i) * e->period);
+	json_close(&e->j, ']');
+	json_line(&e->j);
+	json_open(&e->j, "weights", '[');
+	for (size_t i = from, next; i < to; i = next) {
+		next = speedscope_next(e, i, to);
+		json_num(&e->j, NULL, (next - i) * e->period);
 	}
-	buffer_str(e->out, "],\n\"weights\":[");
-	buffer_add(e->out, weights.data, weights.len);
-	buffer_str(e->out, "]}");
-	e->out->failed |= weights.failed;
-	free(weights.data);
-	free(text.data);
+	json_close(&e->j, ']');
+	json_close(&e->j, '}');
 }
 
 static void put_profiles(struct speedscope_enc *e)
@@ -149,12 +151,12 @@ static void put_profiles(struct speedscope_enc *e)
 	size_t next, most = 0;
 	uint32_t n = 0;
 
-	buffer_str(e->out, ",\n\"profiles\":[");
+	json_line(&e->j);
+	json_open(&e->j, "profiles", '[');
 	for (size_t i = 0; i < e->n_events; i = next) {
 		for (next = i + 1; next < e->n_events &&
 		     e->events[next].resource == e->events[i].resource; next++)
 			;
-		buffer_str(e->out, n ? ",\n" : "\n");
 		speedscope_put_profile(e, i, next);
 		if (next - i > most) {
 			most = next - i;
@@ -162,9 +164,29 @@ static void put_profiles(struct speedscope_enc *e)
 		}
 		n++;
 	}
-	buffer_str(e->out, "\n]");
-	if (n)
-		buffer_printf(e->out, ",\n\"activeProfileIndex\":%u", e->most);
+	json_line(&e->j);
+	json_close(&e->j, ']');
+	if (!n)
+		return;
+	json_line(&e->j);
+	json_num(&e->j, "activeProfileIndex", e->most);
+}
+
+static void speedscope_put(struct speedscope_enc *e,
+			   const struct profile_info *info)
+{
+	json_open(&e->j, NULL, '{');
+	json_text(&e->j, "$schema",
+		  "https://www.speedscope.app/file-format-schema.json");
+	json_line(&e->j);
+	json_text(&e->j, "exporter", "trifold");
+	json_text(&e->j, "name", info->host);
+	json_line(&e->j);
+	put_frames(e);
+	put_profiles(e);
+	json_close(&e->j, '}');
+	buffer_str(e->j.out, "\n");
+	e->j.out->failed |= e->text.failed;
 }
 
 int speedscope_encode(const struct batch *b, const struct profile_info *info,
@@ -172,7 +194,7 @@ int speedscope_encode(const struct batch *b, const struct profile_info *info,
 {
 	struct speedscope_enc e = {
 		.b = b,
-		.out = out,
+		.j = { .out = out },
 		.period = NSEC_PER_SEC / b->hdr->frequency,
 		.names = profile_process_names(b),
 		.same = timeline_frames(b, false),
@@ -181,21 +203,14 @@ int speedscope_encode(const struct batch *b, const struct profile_info *info,
 	};
 
 	e.events = timeline_sort(b, false, &e.n_events);
-	if (e.names && e.same && e.ids && e.events) {
-		buffer_str(out, "{\"$schema\":\"https://www.speedscope.app/"
-			 "file-format-schema.json\",\n"
-			 "\"exporter\":\"trifold\",\"name\":");
-		json_string(out, info->host, strlen(info->host));
-		buffer_str(out, ",\n");
-		put_frames(&e);
-		put_profiles(&e);
-		buffer_str(out, "}\n");
-	} else {
+	if (e.names && e.same && e.ids && e.events)
+		speedscope_put(&e, info);
+	else
 		out->failed = true;
-	}
 	free(e.events);
 	free(e.names);
 	free(e.same);
 	free(e.ids);
+	free(e.text.data);
 	return out->failed ? -ENOMEM : 0;
 }

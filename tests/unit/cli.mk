@@ -37,8 +37,8 @@ unit_target_SRCS := cli/record/target.c common/container.c common/log.c common/l
 unit_launcher_SRCS := cli/supervisor/launcher.c cli/supervisor/child.c cli/supervisor/say.c
 unit_progress_SRCS := cli/front/progress.c ipc/counters.c
 
-unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c common/json.c \
-	common/buffer.c cli/supervisor/programs.c cli/supervisor/plan.c cli/supervisor/child.c \
+unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c \
+	cli/supervisor/programs.c cli/supervisor/plan.c cli/supervisor/child.c \
 	cli/supervisor/identity.c cli/supervisor/say.c common/number.c common/log.c common/log_quote.c
 
 # writes made-up profiles for tests/live/test_page.sh and test_pprof.sh

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/json.h"
 #include "tests/unit/harness.h"
 
 static char root[] = "/tmp/trifold-doctor-XXXXXX";
@@ -177,30 +176,6 @@ TEST(doctor_status_tells)
 	CHECK_EQ(doctor_status(CHECK_UNKNOWN), 1);
 	CHECK_EQ(doctor_status(CHECK_LESS), 1);
 	CHECK_EQ(doctor_status(CHECK_NO), 3);
-}
-
-TEST(json_is_escaped_and_separated)
-{
-	static const char want[] = "{\"a\":[1,-2,null],\"b\":\"\\u0022\\u000a\","
-		"\"c\":true,\"d\":{}}\n";
-	struct json j = { .more = false };
-	char got[128] = "";
-	FILE *to = fmemopen(got, sizeof(got), "w");
-
-	json_open(&j, NULL, '{');
-	json_open(&j, "a", '[');
-	json_num(&j, NULL, 1);
-	json_int(&j, NULL, -2);
-	json_text(&j, NULL, NULL);
-	json_close(&j, ']');
-	json_text(&j, "b", "\"\n");
-	json_bool(&j, "c", true);
-	json_open(&j, "d", '{');
-	json_close(&j, '}');
-	json_close(&j, '}');
-	CHECK_EQ(json_finish(&j, to), 0);
-	fclose(to);
-	CHECK(!strcmp(got, want));
 }
 
 __attribute__((destructor)) static void clean(void)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile.h"
 
-#include "common/json.h"
 #include "tests/unit/cli_batch.h"
 
 TEST(profile_names_a_process_after_its_first_thread)
@@ -39,17 +38,4 @@ TEST(profile_marks_only_incomplete_stacks)
 	}
 	for (uint32_t i = 0; i <= STOP__MAX; i++)
 		CHECK(!batch_early_end(i) == !profile_stop_marker(i));
-}
-
-TEST(json_text_cannot_leave_its_element)
-{
-	static const char in[] = "</Script>&\"\\\x01\x7f\xff\xc3\xa9";
-	static const char want[] = "\"\\u003c/Script\\u003e\\u0026\\u0022"
-		"\\u005c\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\"";
-	struct buffer out = { 0 };
-
-	json_string(&out, in, strlen(in));
-	CHECK_EQ(out.len, strlen(want));
-	CHECK(memcmp(out.data, want, out.len) == 0);
-	free(out.data);
 }

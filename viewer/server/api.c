@@ -41,11 +41,14 @@ void api_init(struct api *a, struct store *s, const struct feed *feed)
 
 void api_error(struct viewer_answer *ret, unsigned int status, const char *text)
 {
+	struct json j = { .out = &ret->body };
+
 	free(ret->body.data);
 	*ret = (struct viewer_answer){ .status = status, .type = json_type };
-	buffer_str(&ret->body, "{\"error\":");
-	json_string(&ret->body, text, strlen(text));
-	buffer_str(&ret->body, "}\n");
+	json_open(&j, NULL, '{');
+	json_text(&j, "error", text);
+	json_close(&j, '}');
+	buffer_str(&ret->body, "\n");
 }
 
 static void api_failed(struct viewer_answer *ret, int error)
@@ -63,7 +66,7 @@ static int get_info(struct api *a, const struct viewer_request *q, uint64_t now,
 {
 	const struct store *s = a->store;
 	uint64_t end = 0, stacks = 0;
-	struct json j = { .more = false };
+	struct json j = { .out = &ret->body };
 
 	(void)q;
 	for (size_t i = 0; i < s->n; i++) {
@@ -100,8 +103,7 @@ static int get_info(struct api *a, const struct viewer_request *q, uint64_t now,
 		json_num(&j, "lost", hub_client_lost(&a->feed->hub));
 	}
 	json_close(&j, '}');
-	buffer_str(&j.w, "\n");
-	ret->body = j.w;
+	buffer_str(&ret->body, "\n");
 	return 0;
 }
 
@@ -147,7 +149,7 @@ static int get_timeline(struct api *a, const struct viewer_request *q,
 	uint64_t from = q->q.from_ns / NSEC_PER_MSEC, bin, *bins;
 	/* the last millisecond that was begun counts */
 	uint64_t to = (q->q.to_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
-	struct json j = { .more = false };
+	struct json j = { .out = &ret->body };
 	size_t n;
 	int r = 0;
 
@@ -176,9 +178,8 @@ static int get_timeline(struct api *a, const struct viewer_request *q,
 		json_num(&j, NULL, bins[i]);
 	json_close(&j, ']');
 	json_close(&j, '}');
-	buffer_str(&j.w, "\n");
+	buffer_str(&ret->body, "\n");
 	free(bins);
-	ret->body = j.w;
 	return r;
 }
 

@@ -257,14 +257,14 @@ static int by_samples(const void *pa, const void *pb, void *arg)
 }
 
 static uint64_t facets_put(struct facet *f, const char *name, uint32_t limit,
-			   struct buffer *out)
+			   struct json *j)
 {
-	const char *text = (const char *)f->text.data;
+	const uint8_t *text = f->text.data;
 	uint64_t others = 0;
 
 	if (f->n)
 		qsort_r(f->entries, f->n, sizeof(*f->entries), by_samples, f);
-	buffer_printf(out, "\"%s\":[", name);
+	json_open(j, name, '[');
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct facet_entry *e = &f->entries[i];
 
@@ -272,15 +272,17 @@ static uint64_t facets_put(struct facet *f, const char *name, uint32_t limit,
 			others += e->samples;
 			continue;
 		}
-		buffer_str(out, i ? ",\n[" : "\n[");
-		json_string(out, e->value_len ? text + e->value : "", e->value_len);
-		buffer_str(out, ",");
-		json_string(out, e->label_len ? text + e->label : "", e->label_len);
-		buffer_str(out, ",");
-		buffer_num(out, e->samples);
-		buffer_str(out, "]");
+		json_line(j);
+		json_open(j, NULL, '[');
+		json_chars(j, NULL, e->value_len ? text + e->value : NULL,
+			   e->value_len);
+		json_chars(j, NULL, e->label_len ? text + e->label : NULL,
+			   e->label_len);
+		json_num(j, NULL, e->samples);
+		json_close(j, ']');
 	}
-	buffer_str(out, "],\n");
+	json_close(j, ']');
+	json_line(j);
 	return others;
 }
 
@@ -289,6 +291,7 @@ int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
 {
 	struct facet facets[SHOWN] = { 0 };
 	uint64_t seed = 0, others[SHOWN];
+	struct json j = { .out = out };
 	int r = 0;
 
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
@@ -299,14 +302,15 @@ int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
 		if (select_overlaps(s->v[i], q))
 			r = facets_add_segment(facets, s->v[i], q);
 	}
-	buffer_str(out, "{");
+	json_open(&j, NULL, '{');
 	for (size_t i = 0; i < SHOWN && r == 0; i++)
-		others[i] = facets_put(&facets[i], shown[i].name, limit, out);
-	buffer_str(out, "\"others\":{");
+		others[i] = facets_put(&facets[i], shown[i].name, limit, &j);
+	json_open(&j, "others", '{');
 	for (size_t i = 0; i < SHOWN && r == 0; i++)
-		buffer_printf(out, "%s\"%s\":%llu", i ? "," : "", shown[i].name,
-			    (unsigned long long)others[i]);
-	buffer_str(out, "}}\n");
+		json_num(&j, shown[i].name, others[i]);
+	json_close(&j, '}');
+	json_close(&j, '}');
+	buffer_str(out, "\n");
 	for (size_t i = 0; i < SHOWN; i++) {
 		free(facets[i].text.data);
 		free(facets[i].entries);
