@@ -8,7 +8,9 @@
 #ifndef BPF_OWNER_BPF_H
 #define BPF_OWNER_BPF_H
 
-#include "record.h"
+#include "file.h"
+#include "runtime.h"
+#include "stop.h"
 
 enum frame_owner {
 	OWNER_RULE,		/* the table of the frame's file */

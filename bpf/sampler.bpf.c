@@ -13,8 +13,11 @@
 #include <linux/bpf_perf_event.h>
 #include <linux/ptrace.h>
 
+#include "count.h"
+#include "frame.h"
 #include "owner.bpf.h"
 #include "record.h"
+#include "request.h"
 #include "table.h"
 #include "unwind.bpf.h"
 #include "vma.bpf.h"

@@ -8,7 +8,7 @@
  * several executable segments is nothing special.
  *
  * Rows are 4 bytes, sorted, per 64 KiB page of the file; rules are shared by
- * all files.  The unit of storage is an element of 64 bytes, one cache line.
+ * all files.  The unit of storage is an element of 64 bytes (slab.h).
  *
  *	file_entry.dir -> directory: 8 dir_entry an element, one a page
  *	dir_entry.first -> ceil(n / 32) index elements, then n row elements
@@ -26,7 +26,8 @@
 
 #include <linux/types.h>
 
-#include "record.h"
+#include "file.h"
+#include "slab.h"
 
 #define TABLE_PAGE_SHIFT	16	/* 64 KiB of the file a directory entry */
 #define ELEMENT_ROWS		16
@@ -34,10 +35,6 @@
 #define PAGE_ELEMENTS_MAX	4096	/* 65,536 rows of one page */
 #define PAD_LOW			0xffff	/* pads index elements */
 
-#define SLAB_SHIFT		14	/* elements of a slab: 1 MiB of 64 bytes */
-#define SLAB_ELEMENTS		(1u << SLAB_SHIFT)
-#define SLABS_MAX		1024	/* 1 GiB; the byte budget is far lower */
-#define RULE_SLABS		2	/* slabs 0 and 1 hold the rules */
 #define RULES_MAX		65536
 
 /* How to compute the CFA (canonical frame address) of a frame. */
@@ -117,42 +114,13 @@ union element {
 	struct dir_entry dir[8];
 	struct unwind_rule rule[2];
 };
-_Static_assert(sizeof(union element) == 64, "element: one cache line");
+_Static_assert(sizeof(union element) == sizeof(struct slab_element),
+	       "element: one cache line");
 
-/* Value of the map `files`; its key is a struct file_key. */
-#define FILES_MAX	16384
-struct file_entry {
-	__u32 exe;		/* number, EXE_VDSO or more; EXE_NONE: the hub has
-				 * given none yet */
-	__u32 dir;		/* slab << SLAB_SHIFT | element of the directory */
-	__u32 pages;		/* in the directory; 0: no table (yet) */
-	__u8 state;		/* enum file_state; FILE_ASK may be or'ed */
-	__u8 runtime;		/* 0: none that needs an unwinder of its own */
-	__u16 pad;
-};
-_Static_assert(sizeof(struct file_entry) == 16, "file_entry: layout");
-
-enum file_state {
-	FILE_PENDING = 0,	/* a worker is at it */
-	FILE_TABLE = 1,		/* pages is not 0 */
-	FILE_BARE = 2,		/* has no unwind information at all */
-	FILE_ASK = 4,		/* bit: BPF shall ask for it again, since the hub
-				 * needs its descriptor */
-};
-
-/* Consecutive elements of one slab. */
-struct table_span {
-	__u32 pos;		/* slab << SLAB_SHIFT | element, of the first */
-	__u32 n;		/* 1 or more */
-};
-
-/* Elements to be written: from the hub to loaderd. */
-#define TABLE_RUN_NEW	0xffffffffu
-struct table_run {
-	__u32 pos, n;		/* where: as a table_span */
-	__u32 from;		/* TABLE_RUN_NEW: they are in the message; else
-				 * position, in a slab, of the first one to copy */
-	__u32 pad;
+/* A slab on its way: from loaderd to the successor of a hub. */
+struct slab_copy {
+	__u64 in_use[SLAB_ELEMENTS / 64];	/* bit i % 64 of word i / 64 */
+	union element element[SLAB_ELEMENTS];
 };
 
 /*

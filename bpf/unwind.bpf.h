@@ -11,7 +11,8 @@
 #define BPF_UNWIND_BPF_H
 
 #include "call.bpf.h"
-#include "record.h"
+#include "frame.h"
+#include "stop.h"
 #include "table.h"
 
 #define WINDOW		128	/* words of stack fetched at once */

@@ -25,7 +25,7 @@
 #define BPF_VMA_BPF_H
 
 #include "kern.h"
-#include "record.h"
+#include "file.h"
 
 struct mapping {
 	__u64 start, end;

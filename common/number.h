@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NUMBERS_MAX	32		/* FILTER_MAX of bpf/record.h */
+#define NUMBERS_MAX	32		/* FILTER_MAX of bpf/request.h */
 
 struct number_list {		/* a list of them, plain data */
 	uint32_t v[NUMBERS_MAX];

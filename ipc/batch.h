@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/stop.h"
 #include "ipc/frame_kinds.h"
 #include "ipc/message_hub.h"
 #include "ipc/runtimes.h"

@@ -20,6 +20,7 @@
 
 #include <stdint.h>
 
+#include "bpf/count.h"
 #include "ipc/counters_loader.h"
 
 /* By the hub: which files loaderd was told of, and what it holds of them. */

@@ -10,11 +10,11 @@
 
 #include <stdint.h>
 
-#include "bpf/record.h"
+#include "bpf/request.h"
 
 /* By loaderd, since it started. */
 struct loader_stats {
-	uint64_t bpf[BPF_COUNT__MAX];	/* sums over CPUs: enum bpf_count */
+	uint64_t bpf[BPF_COUNTS];	/* sums over CPUs: enum bpf_count */
 	uint64_t drained;
 	uint64_t forwarded;		/* put into a trace ring */
 	uint64_t no_hub;		/* nobody was connected */

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/record.h"
 #include "ipc/counters.h"
 #include "ipc/message_loader.h"
 #include "ipc/runtimes.h"

@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-#include "bpf/record.h"
-#include "bpf/table.h"
+#include "bpf/request.h"
+#include "bpf/slab.h"
 #include "ipc/counters_loader.h"
 #include "ipc/message.h"
 
@@ -99,13 +99,9 @@ struct msg_free {
  * After MSG_HELLO_HUB loaderd tells what a former hub has left: each slab, then
  * all entries.  MSG_KNOWN comes at every connection, before the first MSG_EXE.
  */
-struct msg_slab {			/* fd: sealed, struct slab_copy */
+struct msg_slab {			/* fd: sealed, struct slab_copy (table.h) */
 	uint32_t slab;
 	uint32_t pad;
-};
-struct slab_copy {
-	uint64_t in_use[SLAB_ELEMENTS / 64];	/* bit i % 64 of word i / 64 */
-	union element element[SLAB_ELEMENTS];
 };
 struct msg_known {			/* fd: sealed, struct msg_entry [n]; one
 					 * of zeroes if n is 0 */

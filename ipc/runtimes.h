@@ -2,7 +2,7 @@
 /*
  * runtimes - what a runtime is called in batches and in what is made of them
  *
- * By enum runtime (bpf/record.h).  What a worker does with a runtime's files is
+ * By enum runtime (bpf/runtime.h).  What a worker does with a runtime's files is
  * in symbolizerd/runtimes/.
  */
 #ifndef IPC_RUNTIMES_H
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "bpf/record.h"
+#include "bpf/runtime.h"
 #include "ipc/frame_kinds.h"
 
 #define RUNTIME_ID_MAX	128	/* bytes, with the NUL */

@@ -231,19 +231,19 @@ int bpf_name(struct bpf *b, uint64_t addr, char *ret, size_t size)
 	return 0;
 }
 
-void bpf_sum(struct bpf *b, uint64_t sum[BPF_COUNT__MAX])
+void bpf_sum(struct bpf *b, uint64_t sum[BPF_COUNTS])
 {
 	int cpus = libbpf_num_possible_cpus();
-	uint64_t *all = calloc(cpus, BPF_COUNT__MAX * sizeof(*all));
+	uint64_t *all = calloc(cpus, BPF_COUNTS * sizeof(*all));
 	uint32_t zero = 0;
 
 	if (!all)
 		return;
 	if (!bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.counts), &zero,
 				 all)) {
-		memset(sum, 0, BPF_COUNT__MAX * sizeof(*sum));
-		for (int i = 0; i < cpus * BPF_COUNT__MAX; i++)
-			sum[i % BPF_COUNT__MAX] += all[i];
+		memset(sum, 0, BPF_COUNTS * sizeof(*sum));
+		for (int i = 0; i < cpus * BPF_COUNTS; i++)
+			sum[i % BPF_COUNTS] += all[i];
 	}
 	free(all);
 }

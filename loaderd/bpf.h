@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/record.h"
+#include "bpf/request.h"
 #include "ipc/counters_loader.h"
 
 struct sampler;			/* build/bpf/sampler.skel.h */
@@ -41,7 +41,7 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 int bpf_name(struct bpf *b, uint64_t addr, char *ret, size_t size);
 
 /* Sum the counters over CPUs. */
-void bpf_sum(struct bpf *b, uint64_t sum[BPF_COUNT__MAX]);
+void bpf_sum(struct bpf *b, uint64_t sum[BPF_COUNTS]);
 
 /* A cgroup's name has gone on: do not ask for it again. */
 void bpf_cgroup_known(struct bpf *b, uint64_t id);

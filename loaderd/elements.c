@@ -12,7 +12,7 @@
 #include "ipc/message_loader.h"
 #include "ipc/sealed.h"
 
-#define ELEMENT		sizeof(union element)
+#define ELEMENT		sizeof(struct slab_element)
 #define SLAB_BYTES	(SLAB_ELEMENTS * ELEMENT)
 #define WINDOW_ALIGN	65536	/* of the largest page of any kernel */
 #define SLABS_DROPPED	4	/* in a tick: each waits for the kernel */
@@ -54,9 +54,6 @@ static void slab_drop(struct elements *e, uint32_t i)
 
 int elements_init(struct elements *e, int outer_fd, int slab0_fd, uint64_t budget)
 {
-	union element first = { .rule[RULE_END].cfa = CFA_END };
-	uint32_t zero = 0;
-
 	*e = (struct elements){
 		.outer_fd = outer_fd, .budget = budget / ELEMENT,
 		.slabs_max = RULE_SLABS + 1 + budget / SLAB_BYTES * 5 / 4,
@@ -66,8 +63,7 @@ int elements_init(struct elements *e, int outer_fd, int slab0_fd, uint64_t budge
 	if (!e->slabs[0])
 		return -ENOMEM;
 	e->slabs[0]->fd = slab0_fd;
-	return bpf_map_update_elem(slab0_fd, &zero, &first, BPF_ANY) ? -errno :
-								       0;
+	return 0;
 }
 
 uint32_t elements_next(const struct elements *e, uint32_t i)
@@ -83,7 +79,7 @@ uint32_t elements_next(const struct elements *e, uint32_t i)
 struct window {
 	void *base;
 	size_t len;
-	union element *at;
+	struct slab_element *at;
 };
 
 static int window_open(struct window *w, const struct elements *e, uint32_t pos,
@@ -200,7 +196,7 @@ static int run_claim(struct elements *e, const struct table_run *run,
 /* --- writing and freeing ------------------------------------------------------------ */
 
 static int run_write(struct elements *e, const struct table_run *run,
-		     const union element *data)
+		     const struct slab_element *data)
 {
 	struct window to, from;
 	int r = window_open(&to, e, run->pos, run->n, PROT_READ | PROT_WRITE);
@@ -223,7 +219,7 @@ static int run_write(struct elements *e, const struct table_run *run,
 int elements_write(struct elements *e, const void *data, size_t len, uint32_t n)
 {
 	const struct table_run *run = data;
-	const union element *next;
+	const struct slab_element *next;
 	uint32_t i, made = 0;
 	uint64_t elements = 0, all = 0;
 	int r = 0;

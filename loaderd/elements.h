@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/table.h"
+#include "bpf/slab.h"
 
 #define SLAB_WORDS	(SLAB_ELEMENTS / 64)
 #define SLABS_NEW_MAX	40	/* by one write: each waits for the kernel */

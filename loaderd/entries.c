@@ -206,6 +206,6 @@ void entries_tick(struct entries *e)
 		e->freed_id = 0;
 	if (e->list_wanted)
 		tell_mapped(e);
-	e->stats->table_bytes = e->elements.n * sizeof(union element);
+	e->stats->table_bytes = e->elements.n * sizeof(struct slab_element);
 	e->stats->slabs = e->elements.n_slabs;
 }

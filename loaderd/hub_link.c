@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "bpf/record.h"
 #include "common/clock.h"
 #include "common/log.h"
 

@@ -96,7 +96,7 @@ bool ksyms_word(struct ksyms *k, struct trace_producer *to, uint64_t addr,
 	struct ksym_range new;
 	struct ksym_rec rec;
 
-	*word = FRAME_WORD(FRAME_KERNEL, KSYM_NONE, 0);
+	*word = KSYM_WORD(KSYM_NONE, 0);
 	if (!range) {
 		if (!ksyms_ask(k, addr, &new, &rec))
 			return true;
@@ -104,7 +104,7 @@ bool ksyms_word(struct ksyms *k, struct trace_producer *to, uint64_t addr,
 			return false;
 		range = &new;
 	}
-	*word = FRAME_WORD(FRAME_KERNEL, range->number, addr - range->start);
+	*word = KSYM_WORD(range->number, addr - range->start);
 	return true;
 }
 

@@ -269,7 +269,7 @@ static void report(struct loaderd *l)
 	s->hub_connects = l->hub.connects;
 	s->offences = l->hub.offences;
 	s->map_bytes = l->bpf.map_bytes +
-		       s->slabs * SLAB_ELEMENTS * sizeof(union element);
+		       s->slabs * SLAB_ELEMENTS * sizeof(struct slab_element);
 	s->opener_cpu_ns = l->opener.shared->cpu_ns;
 	s->opener_rss_bytes = l->opener.shared->rss_bytes;
 	s->open_stuck = l->opener.shared->stuck;

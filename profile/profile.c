@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/record.h"
+#include "bpf/stop.h"
 
 static const char *file_name(const struct batch *b, uint32_t exe, size_t *len)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "bpf/record.h"
+#include "bpf/stop.h"
 #include "common/clock.h"
 #include "common/json.h"
 #include "profile/timeline.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/record.h"
+#include "bpf/request.h"
 #include "common/container.h"
 
 #define CGROUPS_MAX	16384

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/record.h"
+#include "bpf/frame.h"
 #include "common/hash_table.h"
 #include "common/vector.h"
 

@@ -12,7 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/file.h"
 #include "bpf/record.h"
+#include "bpf/stop.h"
 
 #define PROCESS_NONE		UINT32_MAX
 #define PROCESSES_MAX		65536

@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/record.h"
+#include "bpf/frame.h"
+#include "bpf/stop.h"
 
 #define RECORD_MAX	(REC_WORDS * 8)		/* bytes */
 

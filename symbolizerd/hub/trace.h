@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/record.h"
+#include "bpf/frame.h"
 
 #define TRACE_NONE		UINT32_MAX
 #define TRACE_BYTES_MAX		(24u << 20)	/* all words of all traces */

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/record.h"
+#include "bpf/runtime.h"
 #include "ipc/runtimes.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/symbols/source.h"

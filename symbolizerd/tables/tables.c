@@ -342,13 +342,15 @@ static int install_rules(struct table_policy *t, struct install *in,
 	return r;
 }
 
-/* Global numbers; is_new: a bit for each element with a new one.  Returns the
- * number of these elements or -errno. */
+/* Global numbers; is_new: a bit for each element with a new one.  The first goes
+ * with every table: loaderd does not know the rules that are fixed.  Returns
+ * the number of these elements or -errno. */
 static int take_rules(struct table_policy *t, const struct worker_table *w,
 		      struct table_ref *ref, uint64_t *is_new)
 {
-	int n_new = 0;
+	int n_new = 1;
 
+	is_new[0] |= 1;
 	ref->rules = calloc(w->hdr->n_rules, sizeof(*ref->rules));
 	if (!ref->rules)
 		return -ENOMEM;

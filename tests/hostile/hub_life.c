@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bpf/table.h"
 #include "common/clock.h"
 #include "ipc/sealed.h"
 #include "tests/hostile/hub_peer.h"

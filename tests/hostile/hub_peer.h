@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bpf/frame.h"
 #include "ipc/batch.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """accounts - the hub's status messages, read by the test itself
 
-The layout is taken from ipc/counters*.h and bpf/record.h, so that it cannot
+The layout is taken from ipc/counters*.h and bpf/{stop,count}.h, so that it cannot
 drift; the sums are computed here again, not by trifold.
 """
 import os
@@ -22,7 +22,7 @@ def header(path):
 
 
 def stop_names():
-    text = header("bpf/record.h")
+    text = header("bpf/stop.h")
     body = re.search(r"#define STOP_NAMES(.*?)\n\n", text, re.S).group(1)
     return re.findall(r'"([^"]+)"', body)
 
@@ -34,8 +34,8 @@ def enum(text, name):
 
 
 STOPS = stop_names()
-N_BPF = enum(header("bpf/record.h"), "bpf_count")["BPF_STOP"] + len(STOPS)
-BPF = enum(header("bpf/record.h"), "bpf_count")
+BPF = enum(header("bpf/count.h"), "bpf_count")
+N_BPF = BPF["BPF_STOP"] + len(STOPS)
 TYPES = re.findall(r"MSG_(\w+) = (\d+)", header("ipc/message.h"))
 MSG_STATUS = int(dict(TYPES)["STATUS"])
 MSG_VERSION = int(re.search(r"#define MSG_VERSION\s+(\d+)", header("ipc/message.h")).group(1))
@@ -49,7 +49,7 @@ def fields(name):
         decl = decl.strip()
         m = re.match(r"uint64_t (\w+)\[(\w+)\]$", decl)
         if m:
-            n = N_BPF if m.group(2) == "BPF_COUNT__MAX" else int(m.group(2))
+            n = N_BPF if m.group(2) == "BPF_COUNTS" else int(m.group(2))
             out += [f"{m.group(1)}{i}" for i in range(n)]
         elif decl.startswith("uint64_t "):
             out += [x.strip() for x in decl[9:].split(",")]

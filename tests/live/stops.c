@@ -11,7 +11,7 @@
  * "again": files were met whose tables were not there; now they are, or will be
  * asked for at the next stop: one that was asked for a moment ago may have been
  * unmapped before we looked, and is mapped elsewhere now.  Numbers are
- * hexadecimal; WORD is of bpf/record.h, and its number one of
+ * hexadecimal; WORD is of bpf/frame.h, and its number one of
  *	exe NUMBER	the file of that number			-> PATH
  * Tables are made and installed by the code of symbolizerd and loaderd.
  */

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#include "bpf/record.h"
+#include "bpf/frame.h"
 
 struct stop_frame {
 	__u64 pc;		/* as the CPU or the stack has it */

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#include "bpf/record.h"
+#include "bpf/file.h"
 
 #define ASKS	64		/* addresses a run */
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/record.h"
+#include "bpf/stop.h"
 #include "ipc/batch.h"
 #include "tests/unit/harness.h"
 

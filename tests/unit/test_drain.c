@@ -3,6 +3,7 @@
  * From the BPF ring to the trace ring.  Above all invariant 6: no raw kernel
  * address leaves loaderd, whatever a record holds.
  */
+#include "bpf/frame.h"
 #include "ipc/trace_consumer.h"
 #include "loaderd/drain.h"
 #include "tests/unit/fake_kernel.h"

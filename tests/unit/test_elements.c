@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bpf/table.h"
 #include "ipc/message_loader.h"
 #include "ipc/sealed.h"
 

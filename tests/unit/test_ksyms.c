@@ -3,6 +3,7 @@
  * loaderd's symbols: what an address becomes, when the kernel is asked, and
  * when a number is defined.
  */
+#include "bpf/frame.h"
 #include "ipc/trace_consumer.h"
 #include "loaderd/ksyms.h"
 #include "tests/unit/fake_kernel.h"

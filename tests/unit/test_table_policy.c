@@ -48,6 +48,9 @@ static void check_at(const struct flat *f, const struct table_ref *t,
 
 	if (off >> 16 >= t->pages || local < 2) {
 		CHECK_EQ(got, off >> 16 >= t->pages ? RULE_NONE : local);
+		/* came with the table: the slabs begin empty */
+		CHECK_EQ(element_at(0)->rule[RULE_NONE].cfa, CFA_NONE);
+		CHECK_EQ(element_at(0)->rule[RULE_END].cfa, CFA_END);
 		return;
 	}
 	CHECK(got >= 2);

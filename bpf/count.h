@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * count - what BPF counts
+ *
+ * loaderd adds the numbers up over CPUs and passes them on; only symbolizerd
+ * and who reads a status know what each means.
+ */
+#ifndef BPF_COUNT_H
+#define BPF_COUNT_H
+
+#include "request.h"
+#include "stop.h"
+
+/* Counters kept by BPF, one slot each in the map `counts`, per CPU. */
+enum bpf_count {
+	BPF_TAKEN = 0,		/* samples that the program decided to record */
+	BPF_SENT,		/* of them, put into the ring */
+	BPF_RING_FULL,		/* of them, lost: ring full */
+	BPF_REQUEST_FULL,		/* requests that did not fit their ring */
+	BPF_RUN_NS,		/* sum of run_ns */
+	BPF_FRAMES,		/* user frames unwound */
+	BPF_RUNTIME_UNKNOWN,	/* mappings that samples met, of files of a runtime
+				 * that the sampler does not know */
+	BPF_STOP,		/* + enum stop_reason */
+	BPF_COUNT__MAX = BPF_STOP + STOP__MAX
+};
+_Static_assert(BPF_COUNT__MAX == BPF_COUNTS, "as many as loaderd passes on");
+
+#endif /* BPF_COUNT_H */

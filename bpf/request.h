@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * request - what BPF and loaderd say to each other beside samples and tables
+ */
+#ifndef BPF_REQUEST_H
+#define BPF_REQUEST_H
+
+#include "file.h"
+
+/*
+ * Requests: what BPF asks of loaderd, through a ring of its own, at most once a
+ * thing in 100 ms.
+ */
+enum request_kind {
+	REQUEST_FILE = 1,		/* no number or no table for this file */
+	REQUEST_CGROUP = 2,	/* no name for this cgroup */
+};
+
+struct request_file {
+	__u32 kind;		/* REQUEST_FILE */
+	__u32 tgid;
+	__u64 start_ns;		/* of the process: as in trace_rec */
+	__u64 start, end;	/* the mapping; end is 0 from the file list */
+	struct file_key key;
+};
+
+#define CGROUP_LEVELS	8	/* from the leaf towards the root */
+#define CGROUP_NAME	96	/* bytes of a level's name, NUL included */
+struct request_cgroup {
+	__u32 kind;		/* REQUEST_CGROUP */
+	__u32 levels;		/* used below */
+	__u64 cgroup_id;
+	char name[CGROUP_LEVELS][CGROUP_NAME];	/* [0] is the leaf */
+};
+
+/* Which tasks are sampled; loaderd writes it before the programs are loaded. */
+#define FILTER_MAX	32
+enum filter_kind {
+	FILTER_ALL = 0,		/* every task */
+	FILTER_PID,		/* the processes id[0..n-1] */
+	FILTER_BELOW,		/* descendants of process id[0], without it */
+	FILTER_CGROUP,		/* in cgroup id[0] (v2) or one below it */
+	FILTER__MAX
+};
+struct task_filter {
+	__u32 kind;
+	__u32 n;
+	__u64 before_ns;	/* FILTER_PID: a process that began after this,
+				 * CLOCK_BOOTTIME, has only the number of one */
+	__u64 id[FILTER_MAX];
+};
+
+#define BPF_COUNTS	21	/* slots in the map `counts`: enum bpf_count, count.h */
+
+#endif /* BPF_REQUEST_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/* runtime - the runtimes of languages that need an unwinder of their own */
+#ifndef BPF_RUNTIME_H
+#define BPF_RUNTIME_H
+
+/* Whose runtime a file is or contains: in file_entry.runtime, messages, batches.
+ * Values never change their meaning. */
+enum runtime {
+	RUNTIME_NONE = 0,
+	RUNTIME_GO = 1,
+	RUNTIME__MAX
+};
+
+#endif /* BPF_RUNTIME_H */
