@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ipc/counters.h"
 
-#include "ipc/message_hub.h"
-
-_Static_assert(sizeof(((struct export_outcomes *)0)->samples) ==
-	       BATCH__OUTCOMES * sizeof(uint64_t), "one slot an outcome");
-
 void account_sum(const struct status *st, struct account *ret)
 {
 	const struct loader_stats *l = &st->loader;

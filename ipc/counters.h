@@ -23,6 +23,39 @@
 #include "bpf/count.h"
 #include "ipc/counters_loader.h"
 
+enum batch_outcome {
+	BATCH_DELIVERED = 0,	/* receiver took all of it */
+	BATCH_NO_RECEIVER,	/* nowhere to send it is configured */
+	BATCH_QUEUE_FULL,	/* pushed out by newer ones */
+	BATCH_REJECTED,		/* receiver's answer forbids another try */
+	BATCH_GAVE_UP,		/* retried for too long, or at exit */
+	BATCH_INVALID,		/* did not pass validation */
+	BATCH__OUTCOMES
+};
+
+/* What became of samples that exporterd got. */
+struct export_outcomes {
+	uint64_t samples[BATCH__OUTCOMES];
+};
+
+/* What a hub must know of its predecessors: loaderd keeps it (msg_checkpoint). */
+struct hub_totals {
+	uint64_t received;
+	uint64_t hub_bad;		/* records that made no sense */
+	uint64_t hub_dropped;		/* memory cap reached */
+	uint64_t lost_hub;		/* died with a hub */
+	uint64_t handed;		/* given to exporterd */
+	uint64_t requeued;		/* of them, given again: exporterd died */
+	struct export_outcomes outcomes;
+	/* of former loaderds, when the hub outlived them */
+	uint64_t former_forwarded;
+	uint64_t former_taken;
+	uint64_t former_lost;		/* taken, never forwarded, by last word */
+	uint64_t loader_deaths;
+	uint64_t hub_deaths;
+	uint64_t exporter_deaths;
+};
+
 /* By the hub: which files loaderd was told of, and what it holds of them. */
 struct table_stats {
 	uint64_t exes;			/* numbers given, some of them again */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counters_loader - what loaderd counts, and what it keeps for the next hub
+ * counters_loader - what loaderd counts
  *
  * All numbers count samples unless their name says otherwise, and only grow.
  * counters.h says how they add up.
@@ -41,29 +41,6 @@ struct loader_stats {
 	uint64_t rss_bytes;
 	uint64_t opener_cpu_ns;		/* of all openers, by their last answer */
 	uint64_t opener_rss_bytes;	/* the most that the last one had */
-};
-
-/* What became of samples that exporterd got. */
-struct export_outcomes {
-	uint64_t samples[6];		/* enum batch_outcome */
-};
-
-/* What a hub must know of its predecessors: survives in loaderd. */
-struct hub_totals {
-	uint64_t received;
-	uint64_t hub_bad;		/* records that made no sense */
-	uint64_t hub_dropped;		/* memory cap reached */
-	uint64_t lost_hub;		/* died with a hub */
-	uint64_t handed;		/* given to exporterd */
-	uint64_t requeued;		/* of them, given again: exporterd died */
-	struct export_outcomes outcomes;
-	/* of former loaderds, when the hub outlived them */
-	uint64_t former_forwarded;
-	uint64_t former_taken;
-	uint64_t former_lost;		/* taken, never forwarded, by last word */
-	uint64_t loader_deaths;
-	uint64_t hub_deaths;
-	uint64_t exporter_deaths;
 };
 
 #endif /* IPC_COUNTERS_LOADER_H */

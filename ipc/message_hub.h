@@ -15,6 +15,14 @@
 #include "ipc/message_loader.h"
 #include "ipc/runtimes.h"
 
+struct msg_cgroup {			/* as BPF wrote it, not checked */
+	struct request_cgroup request;
+};
+
+struct msg_loader_stats {
+	struct loader_stats stats;
+};
+
 /* What became of batches since the last MSG_BATCH_DONE that got through. */
 struct msg_hello_exporter {
 	uint32_t batch_version;		/* BATCH_VERSION */
@@ -69,16 +77,6 @@ struct msg_slot {			/* MSG_FORK, MSG_KILL, MSG_EXITED */
 struct msg_batch {			/* the fd is a memfd: ipc/batch.h */
 	uint64_t bytes;
 	uint64_t samples;		/* events (timestamps) in it */
-};
-
-enum batch_outcome {
-	BATCH_DELIVERED = 0,	/* receiver took all of it */
-	BATCH_NO_RECEIVER,	/* nowhere to send it is configured */
-	BATCH_QUEUE_FULL,	/* pushed out by newer ones */
-	BATCH_REJECTED,		/* receiver's answer forbids another try */
-	BATCH_GAVE_UP,		/* retried for too long, or at exit */
-	BATCH_INVALID,		/* did not pass validation */
-	BATCH__OUTCOMES
 };
 
 struct msg_batch_done {

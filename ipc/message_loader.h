@@ -16,6 +16,13 @@
 
 #define BUILD_ID_MAX	32	/* bytes */
 
+/* What a hub leaves for its successor (struct hub_totals): loaderd keeps it, and
+ * does not look at it. */
+#define CHECKPOINT_WORDS	18
+struct msg_checkpoint {
+	uint64_t word[CHECKPOINT_WORDS];
+};
+
 /* fds: trace ring data, trace ring position page, eventfd (trace_ring.h). */
 struct msg_hello_loader {
 	uint32_t record_version;	/* REC_VERSION */
@@ -23,7 +30,7 @@ struct msg_hello_loader {
 	uint64_t ring_bytes;		/* of the data area */
 	uint32_t checkpoint_valid;	/* 0 or 1 */
 	uint32_t partial;		/* 1: only named tasks are sampled */
-	struct hub_totals checkpoint;	/* what a former hub left */
+	struct msg_checkpoint checkpoint;	/* what a former hub left */
 	uint64_t table_budget;		/* bytes of elements, rules not counted */
 	uint32_t idle_s;		/* without use until a file is forgotten */
 	uint32_t pad;
@@ -50,17 +57,9 @@ struct msg_exe {
 	/* char path[path_len]: as the target named it; not NUL-terminated */
 };
 
-struct msg_cgroup {			/* as BPF wrote it, not checked */
-	struct request_cgroup request;
-};
-
 /* MSG_MAPPED: a sealed memfd of MAPPED_BYTES; bit n % 64 of word n / 64 is 1
  * if a process maps the file whose entry has the number n. */
 #define MAPPED_BYTES	((EXE_MAX + 1) / 8)
-
-struct msg_loader_stats {
-	struct loader_stats stats;
-};
 
 /*
  * The fd is a sealed memfd: n_runs struct table_run, then the elements of all
@@ -107,10 +106,6 @@ struct msg_known {			/* fd: sealed, struct msg_entry [n]; one
 					 * of zeroes if n is 0 */
 	uint32_t n;
 	uint32_t pad;
-};
-
-struct msg_checkpoint {
-	struct hub_totals totals;
 };
 
 struct msg_open {

@@ -2,6 +2,8 @@
 #include "ipc/message_hub.h"
 #include "ipc/rules_loader.h"
 
+_Static_assert(sizeof(struct hub_totals) == sizeof(struct msg_checkpoint),
+	       "what loaderd keeps");
 _Static_assert(sizeof(struct msg_status) <= MSG_LEN_MAX, "status fits");
 _Static_assert(sizeof(struct msg_exe) + MSG_PATH_MAX <= MSG_LEN_MAX,
 	       "an executable with the longest path fits");

@@ -7,13 +7,16 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ipc/trace_ring.h"
+#define TRACE_RING_BYTES_MAX	(1u << 26)
+#define TRACE_REC_MAX		32768	/* bytes of one record */
 
-struct trace_ring_page {
+struct trace_ring_page {	/* one position, alone on its page */
 	_Atomic uint64_t pos;
 };
 

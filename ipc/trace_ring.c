@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ipc/trace_map.h"
-
 /* Mapped before it is sealed: a future writer is locked out, we are not. */
 static int trace_ring_make(const char *name, size_t len, int prot, int seals,
 			   int *fd, void *ret)
@@ -69,12 +67,6 @@ static uint64_t believed_tail(struct trace_producer *p)
 	return p->last_tail;
 }
 
-static void publish(struct trace_producer *p, size_t len)
-{
-	p->pos += len;
-	atomic_store_explicit(&p->head->pos, p->pos, memory_order_release);
-}
-
 void *trace_producer_reserve(struct trace_producer *p, size_t len)
 {
 	size_t left = p->size - (p->pos & (p->size - 1));
@@ -88,12 +80,13 @@ void *trace_producer_reserve(struct trace_producer *p, size_t len)
 		return NULL;
 	if (left < len) {
 		memcpy(p->data + p->size - left, pad, sizeof(pad));
-		publish(p, left);
+		trace_producer_commit(p, left);
 	}
 	return p->data + (p->pos & (p->size - 1));
 }
 
 void trace_producer_commit(struct trace_producer *p, size_t len)
 {
-	publish(p, len);
+	p->pos += len;
+	atomic_store_explicit(&p->head->pos, p->pos, memory_order_release);
 }

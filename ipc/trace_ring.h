@@ -18,11 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRACE_RING_BYTES	(1u << 20)
-#define TRACE_RING_BYTES_MAX	(1u << 26)
-#define TRACE_REC_MAX		32768	/* bytes of one record */
+#include "ipc/trace_map.h"
 
-struct trace_ring_page;		/* one position, alone on its page */
+#define TRACE_RING_BYTES	(1u << 20)
 
 struct trace_producer {
 	int data_fd, pos_fd;	/* to be passed on; owned */

@@ -39,7 +39,7 @@ int hub_link_hello(struct hub_link *h, const struct msg_hello_hub *m)
 
 void hub_link_checkpoint(struct hub_link *h, const struct msg_checkpoint *m)
 {
-	h->hello.checkpoint = m->totals;
+	h->hello.checkpoint = *m;
 	h->hello.checkpoint_valid = 1;
 }
 

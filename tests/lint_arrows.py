@@ -18,8 +18,6 @@ import sys
 KNOWN = [
     {"cli/commands", "cli/completion", "cli/manual"},
     {"cli/config/config", "cli/config/env"},
-    {"ipc/counters", "ipc/message_hub"},
-    {"ipc/trace_map", "ipc/trace_ring"},
     {"symbolizerd/hub/exporter_link", "symbolizerd/hub/hub",
      "symbolizerd/hub/intake", "symbolizerd/hub/interval",
      "symbolizerd/hub/loader_files", "symbolizerd/hub/loader_link",

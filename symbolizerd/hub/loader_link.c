@@ -166,17 +166,17 @@ static void loader_link_unclog(struct hub *hub)
 void loader_link_checkpoint(struct hub *hub)
 {
 	struct loader_link *l = &hub->loader;
-	struct msg_checkpoint m;
 	struct loader_stats unused;
+	struct hub_totals t;
 
 	if (!loader_link_up(l) || l->conn.state == CONN_NEW)
 		return;
-	ledger_view(&hub->ledger, &m.totals, &unused);
-	if (!memcmp(&m.totals, &l->told, sizeof(m.totals)))
+	ledger_view(&hub->ledger, &t, &unused);
+	if (!memcmp(&t, &l->told, sizeof(t)))
 		return;
-	if (conn_send(&l->conn, MSG_CHECKPOINT, 0, &m, sizeof(m), NULL, 0,
+	if (conn_send(&l->conn, MSG_CHECKPOINT, 0, &t, sizeof(t), NULL, 0,
 		      NULL, 0) == 0)
-		l->told = m.totals;
+		l->told = t;
 }
 
 /* --- what comes in --------------------------------------------------------- */
@@ -231,8 +231,8 @@ static int loader_link_welcome(struct hub *hub, const struct msg *msg)
 
 static int loader_link_on_hello(struct hub *hub, struct msg *msg)
 {
-	const struct hub_totals *checkpoint = NULL;
 	struct msg_hello_loader m;
+	struct hub_totals left;
 	enum ledger_hello hello;
 
 	memcpy(&m, msg->buf, sizeof(m));
@@ -241,9 +241,9 @@ static int loader_link_on_hello(struct hub *hub, struct msg *msg)
 	    m.partial > 1 || m.idle_s == 0 ||
 	    open_ring(hub, msg, m.ring_bytes) < 0)
 		return MSG_BAD_CONTENT;
-	if (m.checkpoint_valid)
-		checkpoint = &m.checkpoint;
-	hello = ledger_loader_hello(&hub->ledger, checkpoint);
+	memcpy(&left, &m.checkpoint, sizeof(left));
+	hello = ledger_loader_hello(&hub->ledger,
+				    m.checkpoint_valid ? &left : NULL);
 	if (hello == HELLO_BAD) {
 		close_ring(hub);
 		return MSG_BAD_CONTENT;

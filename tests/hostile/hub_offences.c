@@ -337,7 +337,8 @@ static void tell_lie(struct msg_hello_loader *m, int *fds, enum lie lie)
 		break;
 	case LIE_CHECKPOINT:
 		m->checkpoint_valid = 1;
-		m->checkpoint.handed = UINT64_MAX;
+		m->checkpoint.word[offsetof(struct hub_totals, handed) / 8] =
+			UINT64_MAX;
 		break;
 	case LIE_NO_SEALS:
 		fds[0] = memfd_create("loose", MFD_CLOEXEC);

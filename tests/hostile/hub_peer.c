@@ -249,11 +249,11 @@ void loader_hello_only(struct fake_loader *l)
 		.frequency = 20,
 		.ring_bytes = TRACE_RING_BYTES,
 		.checkpoint_valid = l->kept_valid, .partial = l->partial,
-		.checkpoint = l->kept,
 	};
 	int fds[] = { l->ring.data_fd, l->ring.pos_fd, l->wake };
 	struct msg got;
 
+	memcpy(&m.checkpoint, &l->kept, sizeof(m.checkpoint));
 	NEED(conn_send(&l->conn, MSG_HELLO_LOADER, 7, &m, sizeof(m), NULL, 0,
 		       fds, 3) == 0);
 	expect(&l->conn, MSG_HELLO_HUB, &got);
@@ -291,12 +291,10 @@ void loader_drop(struct fake_loader *l)
 
 void loader_keep_checkpoint(struct fake_loader *l)
 {
-	struct msg_checkpoint c;
 	struct msg m;
 
 	expect(&l->conn, MSG_CHECKPOINT, &m);
-	memcpy(&c, m.buf, sizeof(c));
-	l->kept = c.totals;
+	memcpy(&l->kept, m.buf, sizeof(l->kept));
 	l->kept_valid = true;
 }
 

@@ -36,6 +36,7 @@ def enum(text, name):
 STOPS = stop_names()
 BPF = enum(header("bpf/count.h"), "bpf_count")
 N_BPF = BPF["BPF_STOP"] + len(STOPS)
+OUTCOMES = enum(header("ipc/counters.h"), "batch_outcome")["BATCH__OUTCOMES"]
 TYPES = re.findall(r"MSG_(\w+) = (\d+)", header("ipc/message.h"))
 MSG_STATUS = int(dict(TYPES)["STATUS"])
 MSG_VERSION = int(re.search(r"#define MSG_VERSION\s+(\d+)", header("ipc/message.h")).group(1))
@@ -49,7 +50,7 @@ def fields(name):
         decl = decl.strip()
         m = re.match(r"uint64_t (\w+)\[(\w+)\]$", decl)
         if m:
-            n = N_BPF if m.group(2) == "BPF_COUNTS" else int(m.group(2))
+            n = {"BPF_COUNTS": N_BPF, "BATCH__OUTCOMES": OUTCOMES}[m.group(2)]
             out += [f"{m.group(1)}{i}" for i in range(n)]
         elif decl.startswith("uint64_t "):
             out += [x.strip() for x in decl[9:].split(",")]
