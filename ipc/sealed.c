@@ -13,21 +13,6 @@
 
 #define FROZEN	(F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW)
 
-static int sealed_write_all(int fd, const char *p, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			p += n;
-			len -= (size_t)n;
-		}
-	}
-	return 0;
-}
-
 int sealed_make(const char *name, const struct iovec *parts, int n)
 {
 	unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
@@ -38,8 +23,13 @@ int sealed_make(const char *name, const struct iovec *parts, int n)
 		fd = memfd_create(name, flags);
 	if (fd < 0)
 		return -errno;
-	for (int i = 0; i < n && r == 0; i++)
-		r = sealed_write_all(fd, parts[i].iov_base, parts[i].iov_len);
+	/* a memfd takes all at once, or memory is short */
+	for (int i = 0; i < n && r == 0; i++) {
+		ssize_t done = write(fd, parts[i].iov_base, parts[i].iov_len);
+
+		if (done != (ssize_t)parts[i].iov_len)
+			r = done < 0 ? -errno : -ENOSPC;
+	}
 	if (r == 0 && fcntl(fd, F_ADD_SEALS, FROZEN | F_SEAL_SEAL) < 0)
 		r = -errno;
 	if (r) {
