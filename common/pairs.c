@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/vector.h"
+
 int pairs_set(struct pairs *p, const char *key, char *value,
 	      int (*same)(const char *a, const char *b))
 {
-	char **v, *k;
+	char *k;
 
 	if (!value)
 		return -ENOMEM;
@@ -19,18 +21,15 @@ int pairs_set(struct pairs *p, const char *key, char *value,
 			return 0;
 		}
 	}
-	v = realloc(p->v, (2 * p->n + 3) * sizeof(*v));
 	k = strdup(key);
-	if (v)
-		p->v = v;
-	if (!v || !k) {
+	if (!k || !array_reserve(&p->v, &p->cap, 2 * p->n + 3)) {
 		free(k);
 		free(value);
 		return -ENOMEM;
 	}
-	v[2 * p->n] = k;
-	v[2 * p->n + 1] = value;
-	v[2 * ++p->n] = NULL;
+	p->v[2 * p->n] = k;
+	p->v[2 * p->n + 1] = value;
+	p->v[2 * ++p->n] = NULL;
 	return 0;
 }
 

@@ -5,11 +5,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* key, value, key, value ..., NULL; keys are unique. */
 struct pairs {
 	char **v;
 	size_t n;		/* pairs */
+	uint32_t cap;		/* of v */
 };
 
 /* Add, or replace the value of a key that is the same.  Takes over value, of

@@ -13,6 +13,8 @@
 #define USER_AGENT							\
 	"trifold/" TRIFOLD_VERSION " OTel-OTLP-Exporter-C/" TRIFOLD_VERSION
 
+#define HTTP_KEPT_MAX	65536	/* bytes kept for the next answer */
+
 /* One of curl's sockets in the event loop. */
 struct watch {
 	struct ev_source src;
@@ -24,24 +26,14 @@ struct watch {
 static size_t on_body(char *data, size_t size, size_t n, void *arg)
 {
 	struct http *h = arg;
-	size_t len = size * n, want = h->answer.len + len;
+	size_t len = size * n;
 
-	if (len > HTTP_ANSWER_MAX - h->answer.len) {
+	if (len > HTTP_ANSWER_MAX - h->body.len) {
 		h->answer.too_large = true;
 		return 0;
 	}
-	if (want > h->cap) {
-		size_t cap = want < 4096 ? 4096 : 2 * want;
-		void *p = realloc(h->body, cap);
-
-		if (!p)
-			return 0;
-		h->body = p;
-		h->cap = cap;
-	}
-	memcpy(h->body + h->answer.len, data, len);
-	h->answer.len = want;
-	return len;
+	buffer_add(&h->body, data, len);
+	return h->body.failed ? 0 : len;
 }
 
 static size_t on_header(char *data, size_t size, size_t n, void *arg)
@@ -66,6 +58,12 @@ static size_t on_header(char *data, size_t size, size_t n, void *arg)
 	return len;
 }
 
+static void exporter_http_forget(struct http *h)
+{
+	free(h->body.data);
+	h->body = (struct buffer){ 0 };
+}
+
 static void exporter_http_deliver(struct http *h, CURLcode code)
 {
 	struct http_answer *a = &h->answer;
@@ -76,14 +74,12 @@ static void exporter_http_deliver(struct http *h, CURLcode code)
 	if (code == CURLE_OK || a->too_large)
 		curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &a->status);
 	a->error = h->error[0] ? h->error : curl_easy_strerror(code);
-	a->body = h->body;
+	a->body = h->body.data;
+	a->len = h->body.len;
 	h->done(h->arg, a);
 	/* a large answer is rare: do not keep its memory */
-	if (h->cap > 65536 && !h->busy) {
-		free(h->body);
-		h->body = NULL;
-		h->cap = 0;
-	}
+	if (h->body.cap > HTTP_KEPT_MAX && !h->busy)
+		exporter_http_forget(h);
 }
 
 static void check_done(struct http *h)
@@ -304,7 +300,7 @@ void http_fini(struct http *h)
 	curl_multi_cleanup(h->multi);
 	curl_slist_free_all(h->headers);
 	timer_fini(&h->timer);
-	free(h->body);
+	exporter_http_forget(h);
 	curl_global_cleanup();
 }
 
@@ -313,6 +309,8 @@ int http_post(struct http *h, const void *body, size_t len)
 	if (h->busy)
 		return -EBUSY;
 	h->answer = (struct http_answer){ 0 };
+	h->body.len = 0;
+	h->body.failed = false;
 	h->error[0] = '\0';
 	if (curl_easy_setopt(h->easy, CURLOPT_POSTFIELDS, body) ||
 	    curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE,

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/buffer.h"
 #include "common/evloop.h"
 #include "exporterd/endpoint.h"
 #include "exporterd/timer.h"
@@ -42,8 +43,7 @@ struct http {
 	void (*done)(void *arg, const struct http_answer *answer);
 	void *arg;
 	struct http_answer answer;
-	uint8_t *body;
-	size_t cap;
+	struct buffer body;
 	char error[CURL_ERROR_SIZE];
 };
 

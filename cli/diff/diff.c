@@ -17,54 +17,49 @@
 #include "profile/formats/formats.h"
 #include "profile/outfile.h"
 
+#define READ_STEP	65536	/* bytes, at least */
+
 /* --- in ---------------------------------------------------------------- */
 
 /* All of fd, and a byte more than is allowed if it has more.  0 or -errno. */
-static int diff_read_all(int fd, char **ret, size_t *len)
+static int diff_read_all(int fd, struct buffer *ret)
 {
 	const size_t max = FOLDED_BYTES_MAX + 1;
-	size_t cap = 1 << 16, n = 0;
-	char *buf = malloc(cap), *more;
-	ssize_t r = 1;
 
-	while (buf && r > 0 && n < max) {
-		if (n == cap) {
-			cap = cap * 2 > max ? max : cap * 2;
-			more = realloc(buf, cap);
-			if (!more)
-				break;
-			buf = more;
-		}
-		r = read(fd, buf + n, cap - n);
-		if (r < 0 && errno == EINTR)
-			r = 1;
-		else if (r > 0)
-			n += (size_t)r;
+	while (ret->len < max) {
+		size_t left = max - ret->len, room;
+		ssize_t n;
+
+		if (!buffer_room(ret, left < READ_STEP ? left : READ_STEP))
+			return -ENOMEM;
+		room = ret->cap - ret->len;
+		n = read(fd, ret->data + ret->len, room < left ? room : left);
+		if (n == 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		ret->len += n > 0 ? (size_t)n : 0;
 	}
-	*ret = buf;
-	*len = n;
-	if (r < 0)
-		return -errno;
-	return r && n < max ? -ENOMEM : 0;
+	return 0;
 }
 
 static int diff_take(struct folded_tree *t, unsigned int side, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
 	struct folded_mistake m;
-	char name[256], *bytes;
-	size_t len;
+	struct buffer bytes = { 0 };
+	char name[256];
 
 	log_quote(path, strlen(path), name, sizeof(name));
 	if (fd < 0) {
 		log_err("%s: %m", name);
 		return -1;
 	}
-	r = diff_read_all(fd, &bytes, &len);
+	r = diff_read_all(fd, &bytes);
 	close(fd);
 	if (!r)
-		r = folded_read(t, side, bytes, len, &m);
-	free(bytes);
+		r = folded_read(t, side, (char *)bytes.data, bytes.len, &m);
+	free(bytes.data);
 	if (r > 0)
 		log_err("%s:%u: %s", name, m.line, m.what);
 	else if (r < 0)

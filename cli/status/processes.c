@@ -78,16 +78,10 @@ static bool read_stat(struct own_process *p)
 	return true;
 }
 
-static int processes_do_add(struct own_processes *to,
+static int processes_push(struct own_processes *to,
 			    const struct own_process *p)
 {
-	struct own_process *v = reallocarray(to->v, to->n + 1, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	to->v = v;
-	v[to->n++] = *p;
-	return 0;
+	return vector_push(to, *p) ? 0 : -ENOMEM;
 }
 
 static int find_all(struct own_processes *ret)
@@ -104,7 +98,7 @@ static int find_all(struct own_processes *ret)
 		if (p.pid > 0 &&
 		    processes_is_ours(p.pid, p.name, sizeof(p.name)) &&
 		    read_stat(&p))
-			r = processes_do_add(ret, &p);
+			r = processes_push(ret, &p);
 	}
 	closedir(proc);
 	return r;
@@ -121,7 +115,7 @@ static int add_below(struct own_processes *to, const struct own_processes *all,
 		if (p.parent != parent)
 			continue;
 		p.depth = depth;
-		r = processes_do_add(to, &p);
+		r = processes_push(to, &p);
 		if (r == 0)
 			r = add_below(to, all, p.pid, depth + 1);
 	}
@@ -130,13 +124,13 @@ static int add_below(struct own_processes *to, const struct own_processes *all,
 
 int processes_find(pid_t top, struct own_processes *ret)
 {
-	struct own_processes all = { NULL, 0 };
+	struct own_processes all = { .n = 0 };
 	int r = find_all(&all);
 
-	*ret = (struct own_processes){ NULL, 0 };
+	*ret = (struct own_processes){ .n = 0 };
 	for (size_t i = 0; i < all.n && r == 0; i++) {
 		if (all.v[i].pid == top)
-			r = processes_do_add(ret, &all.v[i]);
+			r = processes_push(ret, &all.v[i]);
 	}
 	if (r == 0)
 		r = add_below(ret, &all, top, ret->n);
@@ -147,5 +141,5 @@ int processes_find(pid_t top, struct own_processes *ret)
 void processes_free(struct own_processes *p)
 {
 	free(p->v);
-	*p = (struct own_processes){ NULL, 0 };
+	*p = (struct own_processes){ .n = 0 };
 }

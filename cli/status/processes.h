@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/vector.h"
+
 struct own_process {
 	pid_t pid, parent;
 	unsigned int depth;	/* below the first one */
@@ -22,8 +24,7 @@ struct own_process {
 };
 
 struct own_processes {
-	struct own_process *v;	/* a parent before its children */
-	size_t n;
+	VECTOR(struct own_process);	/* a parent before its children */
 };
 
 /*

@@ -6,17 +6,18 @@
 #include <xxhash.h>
 
 #include "common/clock.h"
+#include "common/hash_table.h"
+#include "common/vector.h"
 #include "profile/profile.h"
 
-#define NONE	UINT32_MAX
+#define NONE	INDEX_NONE
 #define START_NS	(NSEC_PER_SEC / 2)
 
 struct top_counter {
 	struct top_table *t;
 	const struct top_query *q;
 	uint64_t seed;
-	uint32_t *slots;	/* rows by their id; NONE: free */
-	uint32_t cap;		/* a power of two, or 0 */
+	struct hash_table set;	/* rows by their id */
 	uint64_t stamp;		/* number of the stack */
 	/* of the present batch */
 	const struct batch *b;
@@ -71,68 +72,30 @@ static bool same_row(const struct top_row *a, const struct top_row *b)
 			   same_str(a->file, b->file)));
 }
 
-/* Room for one more, at most half full. */
-static bool slots_room(struct top_counter *c)
-{
-	uint32_t cap = c->cap ? c->cap * 2 : 1024, at;
-	uint32_t *slots;
-
-	if (c->t->n < c->cap / 2)
-		return true;
-	slots = c->t->n < TOP_ROWS_MAX ? malloc(cap * sizeof(*slots)) : NULL;
-	if (!slots)
-		return false;
-	memset(slots, 0xff, cap * sizeof(*slots));
-	for (uint32_t i = 0; i < c->t->n; i++) {
-		at = (uint32_t)c->t->rows[i].id & (cap - 1);
-		while (slots[at] != NONE)
-			at = (at + 1) & (cap - 1);
-		slots[at] = i;
-	}
-	free(c->slots);
-	c->slots = slots;
-	c->cap = cap;
-	return true;
-}
-
-static bool rows_room(struct top_table *t)
-{
-	uint32_t room = t->room ? t->room * 2 : 512;
-	struct top_row *rows;
-
-	if (t->n < t->room)
-		return true;
-	rows = reallocarray(t->rows, room, sizeof(*rows));
-	if (!rows)
-		return false;
-	t->rows = rows;
-	t->room = room;
-	return true;
-}
-
 /* The number of the row that is about the same, made if need be; or NONE. */
 static uint32_t row_of(struct top_counter *c, struct top_row *r)
 {
-	uint32_t at;
+	struct top_table *t = c->t;
 
-	if (!slots_room(c) || !rows_room(c->t)) {
-		c->t->cut = true;
-		return NONE;
-	}
 	r->id = top_count_id_of(c, r);
-	at = (uint32_t)r->id & (c->cap - 1);
-	for (; c->slots[at] != NONE; at = (at + 1) & (c->cap - 1)) {
-		struct top_row *old = &c->t->rows[c->slots[at]];
+	for (struct hash_slot *s = hash_find(&c->set, r->id); s;
+	     s = hash_next(&c->set, s)) {
+		struct top_row *old = &t->rows[hash_index(s)];
 
 		if (!same_row(old, r))
 			continue;
 		if (r->name.len)
 			old->name = r->name;	/* the latest */
-		return c->slots[at];
+		return hash_index(s);
 	}
-	c->slots[at] = c->t->n;
-	c->t->rows[c->t->n] = *r;
-	return c->t->n++;
+	if (t->n >= TOP_ROWS_MAX ||
+	    !array_reserve(&t->rows, &t->room, t->n + 1ul) ||
+	    !hash_add(&c->set, r->id, t->n)) {
+		t->cut = true;
+		return NONE;
+	}
+	t->rows[t->n] = *r;
+	return t->n++;
 }
 
 static void top_count_add(struct top_counter *c, uint32_t row, uint64_t self,
@@ -338,5 +301,5 @@ void top_count(struct top_table *t, const struct top_slice *v, size_t n,
 
 	for (size_t i = 0; i < n; i++)
 		count_batch(&c, &v[i].b);
-	free(c.slots);
+	hash_free(&c.set);
 }

@@ -4,18 +4,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "cli/top/count.h"
 #include "common/clock.h"
+#include "common/hash_table.h"
 
 #define STALE_NS	(2 * NSEC_PER_SEC)
 
 void top_model_init(struct top_model *m, uint64_t keep_ns)
 {
-	*m = (struct top_model){ .keep_ns = keep_ns, .gap = true };
-	/* names are chosen by profiled processes */
-	(void)!getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK);
+	*m = (struct top_model){
+		.keep_ns = keep_ns, .gap = true,
+		/* names are chosen by profiled processes */
+		.seed = hash_seed(),
+	};
 }
 
 void top_model_fini(struct top_model *m)
@@ -66,21 +68,6 @@ static void top_model_make_room(struct top_model *m, size_t len)
 	}
 }
 
-static int top_model_array_room(struct top_model *m)
-{
-	size_t room = m->room ? m->room * 2 : 64;
-	struct top_slice *v;
-
-	if (m->n < m->room)
-		return 0;
-	v = reallocarray(m->v, room, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	m->v = v;
-	m->room = room;
-	return 0;
-}
-
 /* An interval without samples leaves no batch: so the time of one reaches back
  * to the end of the one before. */
 static void top_model_place(struct top_model *m, struct top_slice *s)
@@ -112,7 +99,7 @@ int top_model_add(struct top_model *m, const void *data, size_t len,
 		return -EPROTO;
 	top_model_make_room(m, len);
 	s.data = malloc(len);
-	if (!s.data || top_model_array_room(m)) {
+	if (!s.data || !vector_reserve(m, 1)) {
 		free(s.data);
 		return -ENOMEM;
 	}

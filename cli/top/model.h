@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "cli/top/table.h"
+#include "common/vector.h"
 
 #define TOP_SPAN_NS	60000000000ULL	/* a display needs no more */
 #define TOP_BYTES_MAX	(192u << 20)	/* of all batches kept */
@@ -22,8 +23,7 @@
 struct top_model {
 	uint64_t keep_ns;
 	uint64_t seed;
-	struct top_slice *v;	/* oldest first */
-	size_t n, room;
+	VECTOR(struct top_slice);	/* oldest first */
 	size_t bytes;
 	uint64_t dropped;	/* slices that only TOP_BYTES_MAX drove out */
 	bool gap;		/* the next one follows nothing */

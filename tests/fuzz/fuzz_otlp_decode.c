@@ -24,8 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (body_add(&body, data + 1, size - 1) == 0 &&
 	    body_end(&body) == 0) {
-		in.data = body.data;
-		in.len = body.len;
+		in.data = body.bytes.data;
+		in.len = body.bytes.len;
 		if (decode_request(&in, &d) == 0 && d.data &&
 		    batch_open(d.data, d.len, &b))
 			abort();

@@ -23,7 +23,7 @@ typedef Otlp__NumberDataPoint point;
 #define OWN	1200
 
 static char *host[] = { (char *)"host.name", (char *)"h", NULL };
-static struct pairs resource = { host, 1 };
+static struct pairs resource = { .v = host, .n = 1 };
 static struct metrics metrics = { .resource = &resource, .instance = "boot" };
 static struct status st;
 static struct exporter_stats own;
@@ -327,7 +327,7 @@ TEST(metrics_say_who_sends_them)
 		      "boot"));
 	CHECK(!strcmp(value_of(res->attributes, 4, "host.name"), "h"));
 	done(r);
-	resource = (struct pairs){ given, 2 };
+	resource = (struct pairs){ .v = given, .n = 2 };
 	metrics.instance[0] = '\0';
 	r = encode_as(&st);
 	res = r->resource_metrics[0]->resource;

@@ -123,11 +123,11 @@ static int feed(enum coding packed, const uint8_t *data, size_t len, size_t step
 		r = body_add(&b, data + at, len - at < step ? len - at : step);
 	if (r == 0)
 		r = body_end(&b);
-	CHECK(b.len <= max);
+	CHECK(b.bytes.len <= max);
 	if (r == 0)
-		CHECK_EQ(b.len, want);
-	for (size_t i = 0; i < b.len; i++)
-		CHECK_EQ(b.data[i], 'x');
+		CHECK_EQ(b.bytes.len, want);
+	for (size_t i = 0; i < b.bytes.len; i++)
+		CHECK_EQ(b.bytes.data[i], 'x');
 	body_fini(&b);
 	return r;
 }
@@ -205,8 +205,8 @@ TEST(body_refuses_every_broken_stream)
 		packed[i / 8] ^= (uint8_t)(1 << i % 8);
 		CHECK_EQ(body_init(&b, BODY_GZIP, 1000), 0);
 		if (body_add(&b, packed, n) == 0 && body_end(&b) == 0)
-			CHECK_EQ(b.len, sizeof(plain));
-		CHECK(b.len <= 1000);
+			CHECK_EQ(b.bytes.len, sizeof(plain));
+		CHECK(b.bytes.len <= 1000);
 		body_fini(&b);
 		packed[i / 8] ^= (uint8_t)(1 << i % 8);
 	}

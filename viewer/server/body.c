@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BODY_STEP	16384	/* bytes unpacked at a time, at least */
+
 int body_init(struct viewer_body *b, enum coding c, size_t max)
 {
 	*b = (struct viewer_body){ .coding = c, .max = max };
@@ -26,45 +28,29 @@ void body_fini(struct viewer_body *b)
 	if (b->coding == BODY_GZIP)
 		inflateEnd(&b->z);
 	ZSTD_freeDCtx(b->zstd);
-	free(b->data);
+	free(b->bytes.data);
 }
 
-/* Room for more, at least one byte.  0, -E2BIG, -ENOMEM. */
-static int viewer_body_room(struct viewer_body *b)
+/* Room for more: *n bytes at the end, at least one.  0, -E2BIG, -ENOMEM. */
+static int viewer_body_room(struct viewer_body *b, size_t *n)
 {
-	size_t cap = b->cap ? 2 * b->cap : 16384;
-	uint8_t *p;
+	size_t left = b->max - b->bytes.len, cap;
 
-	if (b->len < b->cap)
-		return 0;
-	if (b->cap >= b->max)
+	if (!left)
 		return -E2BIG;
-	if (cap > b->max)
-		cap = b->max;
-	p = realloc(b->data, cap);
-	if (!p)
+	if (!buffer_room(&b->bytes, left < BODY_STEP ? left : BODY_STEP))
 		return -ENOMEM;
-	b->data = p;
-	b->cap = cap;
+	cap = b->bytes.cap - b->bytes.len;
+	*n = cap < left ? cap : left;
 	return 0;
 }
 
 static int add_plain(struct viewer_body *b, const uint8_t *data, size_t len)
 {
-	while (len) {
-		int r = viewer_body_room(b);
-		size_t n = b->cap - b->len;
-
-		if (r)
-			return r;
-		if (n > len)
-			n = len;
-		memcpy(b->data + b->len, data, n);
-		b->len += n;
-		data += n;
-		len -= n;
-	}
-	return 0;
+	if (len > b->max - b->bytes.len)
+		return -E2BIG;
+	buffer_add(&b->bytes, data, len);
+	return b->bytes.failed ? -ENOMEM : 0;
 }
 
 static int add_gzip(struct viewer_body *b, const uint8_t *data, size_t len)
@@ -73,19 +59,20 @@ static int add_gzip(struct viewer_body *b, const uint8_t *data, size_t len)
 	b->z.avail_in = (uInt)len;
 	while (!b->ended) {
 		uint8_t over[1];
-		int r = viewer_body_room(b), status;
+		size_t room = sizeof(over);
+		int r = viewer_body_room(b, &room), status;
 		bool full = r == -E2BIG;
 
 		if (r && !full)
 			return r;
 		/* full: it may still end here, with nothing more to write */
-		b->z.next_out = full ? over : b->data + b->len;
-		b->z.avail_out = full ? 1 : (uInt)(b->cap - b->len);
+		b->z.next_out = full ? over : b->bytes.data + b->bytes.len;
+		b->z.avail_out = (uInt)room;
 		status = inflate(&b->z, Z_NO_FLUSH);
 		if (full && b->z.avail_out == 0)
 			return -E2BIG;
 		if (!full)
-			b->len = b->cap - b->z.avail_out;
+			b->bytes.len += room - b->z.avail_out;
 		if (status == Z_STREAM_END)
 			b->ended = true;
 		else if (status == Z_MEM_ERROR)
@@ -107,11 +94,12 @@ static int add_zstd(struct viewer_body *b, const uint8_t *data, size_t len)
 
 	while (in.pos < in.size || more) {
 		uint8_t over[1];
-		int r = viewer_body_room(b);
+		size_t room = sizeof(over), left;
+		int r = viewer_body_room(b, &room);
 		bool full = r == -E2BIG;
-		ZSTD_outBuffer out = { full ? over : b->data + b->len,
-				       full ? 1 : b->cap - b->len, 0 };
-		size_t left;
+		ZSTD_outBuffer out = {
+			full ? over : b->bytes.data + b->bytes.len, room, 0,
+		};
 
 		if (r && !full)
 			return r;
@@ -120,7 +108,7 @@ static int add_zstd(struct viewer_body *b, const uint8_t *data, size_t len)
 			return -EPROTO;
 		if (full && out.pos)
 			return -E2BIG;
-		b->len += full ? 0 : out.pos;
+		b->bytes.len += full ? 0 : out.pos;
 		b->ended = left == 0;
 		more = out.pos == out.size && !b->ended;
 	}

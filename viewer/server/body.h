@@ -14,6 +14,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "common/buffer.h"
+
 #define BODY_WINDOW_LOG	23	/* zstd: 8 MiB, which RFC 8878 (3.1.1.1.2) says
 				 * that everybody shall support */
 
@@ -24,8 +26,8 @@ enum coding {
 };
 
 struct viewer_body {
-	uint8_t *data;
-	size_t len, cap, max;
+	struct buffer bytes;
+	size_t max;			/* of them */
 	enum coding coding;
 	bool ended;			/* the compressed stream has */
 	z_stream z;

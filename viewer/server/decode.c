@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "common/vector.h"
 #include "viewer/server/decode_frames.h"
 
 /* --- memory of the messages, up to a limit -------------------------------------- */
@@ -63,8 +64,7 @@ struct dec {
 	struct frames frames;
 	struct batch_builder *b;
 	uint64_t start_ns, end_ns;
-	uint64_t *times;		/* of a sample */
-	uint32_t n_times, times_cap;
+	VECTOR(uint64_t) times;		/* of a sample */
 	struct owner owner;		/* whose resource and thread these are */
 	uint32_t resource, thread;
 	uint32_t stop;			/* of the sample at hand */
@@ -195,25 +195,15 @@ static void put_owner(struct dec *d, const struct owner *o)
 /* -ENOMEM. */
 static int put_time(struct dec *d, uint64_t t)
 {
-	uint64_t *p = d->times;
-
 	if (t < d->in->oldest_ns || t >= d->in->newest_ns) {
 		d->out->rejected++;
 		return 0;
-	}
-	if (d->n_times == d->times_cap) {
-		d->times_cap = d->times_cap ? 2 * d->times_cap : 256;
-		p = reallocarray(p, d->times_cap, sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		d->times = p;
 	}
 	if (t < d->start_ns)
 		d->start_ns = t;
 	if (t >= d->end_ns)
 		d->end_ns = t + 1;
-	p[d->n_times++] = t;
-	return 0;
+	return vector_push(&d->times, t) ? 0 : -ENOMEM;
 }
 
 /* How many samples a value stands for. */
@@ -238,13 +228,13 @@ static int find_times(struct dec *d, const OtlpIn__Profile *p,
 	size_t stamps = s->n_timestamps_unix_nano, n = stamps;
 	int r = 0;
 
-	d->n_times = 0;
+	d->times.n = 0;
 	if (n == 0)
 		n = s->n_values;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t w = i < s->n_values ? weight(d, p, s->values[i]) : 1;
 
-		if (w > DECODE_EVENTS_MAX || d->out->events + d->n_times +
+		if (w > DECODE_EVENTS_MAX || d->out->events + d->times.n +
 		    d->out->rejected > DECODE_EVENTS_MAX - w)
 			return -E2BIG;
 		for (uint64_t k = 0; k < w && r == 0; k++)
@@ -274,13 +264,13 @@ static int decode_put_sample(struct dec *d, const OtlpIn__Profile *p,
 	r = find_times(d, p, s);
 	if (d->frames.bad)
 		return -EPROTO;
-	if (r || d->n_times == 0)
+	if (r || d->times.n == 0)
 		return r;
 	put_owner(d, &o);
 	sample = batch_sample(d->b, stack, d->thread, d->resource,
 			      d->stop);
-	batch_sample_times(d->b, sample, d->times, d->n_times);
-	d->out->events += d->n_times;
+	batch_sample_times(d->b, sample, d->times.v, d->times.n);
+	d->out->events += d->times.n;
 	return 0;
 }
 
@@ -336,7 +326,7 @@ static int decode_build(struct dec *d, const OtlpIn__Request *q)
 	if (r == 0 && d->out->events)
 		r = batch_builder_finish(d->b, d->start_ns, d->end_ns,
 					 &d->out->data, &d->out->len);
-	free(d->times);
+	free(d->times.v);
 	frames_fini(&d->frames);
 	batch_builder_free(d->b);
 	return r == -EINVAL ? -EPROTO : r;

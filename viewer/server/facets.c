@@ -4,10 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <xxhash.h>
 
+#include "common/hash_table.h"
 #include "common/json.h"
+#include "common/vector.h"
 #include "viewer/server/params.h"
 
 struct facet_entry {
@@ -16,12 +17,11 @@ struct facet_entry {
 	uint64_t samples;
 };
 
-/* The values of one key: an open-addressed table, at most half full. */
+/* The values of one key. */
 struct facet {
 	struct buffer text;
-	struct facet_entry *entries;
-	uint32_t *slots;		/* entry + 1; 0: free */
-	uint32_t n, cap;		/* cap: of slots, a power of two */
+	VECTOR(struct facet_entry);
+	struct hash_table set;		/* of entries by their value */
 	uint64_t seed;			/* names are chosen by strangers */
 };
 
@@ -29,34 +29,6 @@ static uint64_t facets_hash(const struct facet *f, const struct facet_entry *e)
 {
 	return XXH3_64bits_withSeed(f->text.data + e->value, e->value_len,
 				    f->seed);
-}
-
-static bool facets_room(struct facet *f)
-{
-	uint32_t cap = f->cap ? 2 * f->cap : 256;
-	struct facet_entry *entries;
-	uint32_t *slots;
-
-	if (f->n < f->cap / 2)
-		return true;
-	entries = reallocarray(f->entries, cap / 2, sizeof(*entries));
-	if (!entries)
-		return false;
-	f->entries = entries;
-	slots = calloc(cap, sizeof(*slots));
-	if (!slots)
-		return false;
-	for (uint32_t i = 0; i < f->n; i++) {
-		uint64_t at = facets_hash(f, &f->entries[i]) & (cap - 1);
-
-		while (slots[at])
-			at = (at + 1) & (cap - 1);
-		slots[at] = i + 1;
-	}
-	free(f->slots);
-	f->slots = slots;
-	f->cap = cap;
-	return true;
 }
 
 /* Add to the value that is the last of .text from `value` on, up to `label`;
@@ -71,13 +43,14 @@ static int facets_add(struct facet *f, size_t value, size_t label,
 		.label_len = (uint32_t)(f->text.len - label),
 		.samples = samples,
 	};
-	uint64_t at;
+	uint64_t hash;
 
-	if (f->text.failed || !facets_room(f))
+	if (f->text.failed)
 		return -ENOMEM;
-	at = facets_hash(f, &e) & (f->cap - 1);
-	for (; f->slots[at]; at = (at + 1) & (f->cap - 1)) {
-		struct facet_entry *o = &f->entries[f->slots[at] - 1];
+	hash = facets_hash(f, &e);
+	for (struct hash_slot *s = hash_find(&f->set, hash); s;
+	     s = hash_next(&f->set, s)) {
+		struct facet_entry *o = &f->v[hash_index(s)];
 
 		if (o->value_len == e.value_len &&
 		    (!e.value_len || !memcmp(f->text.data + o->value,
@@ -88,8 +61,9 @@ static int facets_add(struct facet *f, size_t value, size_t label,
 			return 0;
 		}
 	}
-	f->entries[f->n] = e;
-	f->slots[at] = ++f->n;
+	if (!vector_reserve(f, 1) || !hash_add(&f->set, hash, f->n))
+		return -ENOMEM;
+	f->v[f->n++] = e;
 	return 0;
 }
 
@@ -263,10 +237,10 @@ static uint64_t facets_put(struct facet *f, const char *name, uint32_t limit,
 	uint64_t others = 0;
 
 	if (f->n)
-		qsort_r(f->entries, f->n, sizeof(*f->entries), by_samples, f);
+		qsort_r(f->v, f->n, sizeof(*f->v), by_samples, f);
 	json_open(j, name, '[');
 	for (uint32_t i = 0; i < f->n; i++) {
-		const struct facet_entry *e = &f->entries[i];
+		const struct facet_entry *e = &f->v[i];
 
 		if (i >= limit) {
 			others += e->samples;
@@ -290,12 +264,10 @@ int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
 		  struct buffer *out)
 {
 	struct facet facets[SHOWN] = { 0 };
-	uint64_t seed = 0, others[SHOWN];
+	uint64_t seed = hash_seed(), others[SHOWN];
 	struct json j = { .out = out };
 	int r = 0;
 
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
-		seed = (uint64_t)(uintptr_t)out;
 	for (size_t i = 0; i < SHOWN; i++)
 		facets[i].seed = seed;
 	for (size_t i = 0; i < s->n && r == 0; i++) {
@@ -313,8 +285,8 @@ int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
 	buffer_str(out, "\n");
 	for (size_t i = 0; i < SHOWN; i++) {
 		free(facets[i].text.data);
-		free(facets[i].entries);
-		free(facets[i].slots);
+		free(facets[i].v);
+		hash_free(&facets[i].set);
 	}
 	return r ? r : out->failed ? -ENOMEM : 0;
 }

@@ -165,7 +165,7 @@ static enum MHD_Result take_body(struct viewer_http *h,
 					  "the body is not encoded as it says");
 	if (r)
 		return viewer_http_refuse(c, 503, "not enough memory");
-	api_post(h->api, call->body.data, call->body.len,
+	api_post(h->api, call->body.bytes.data, call->body.bytes.len,
 		 clock_ns(CLOCK_REALTIME), &a);
 	return reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
+#include "common/vector.h"
 #include "profile/remap.h"
 
 #define MINUTE_NS	(60 * NSEC_PER_SEC)
@@ -63,17 +64,10 @@ struct merging {
 /* Add to a count, that of a new sample too.  0 or -ENOMEM. */
 static int segment_add_count(struct merging *m, uint32_t sample, uint32_t n)
 {
-	uint32_t cap = m->cap ? 2 * m->cap : 256, *p;
-
 	if (sample == UINT32_MAX)
 		return 0;	/* batch_builder_finish() says why */
-	if (sample == m->cap) {
-		p = reallocarray(m->counts, cap, sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		m->counts = p;
-		m->cap = cap;
-	}
+	if (!array_reserve(&m->counts, &m->cap, sample + 1ul))
+		return -ENOMEM;
 	if (sample == m->n) {
 		batch_sample_times(m->b, sample, &m->start_ns, 1);
 		m->counts[m->n++] = 0;

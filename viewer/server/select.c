@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/vector.h"
 #include "profile/remap.h"
 
 struct selecting {
@@ -11,26 +12,17 @@ struct selecting {
 	bool threads;
 	uint64_t time_ns;		/* that of all events */
 	uint32_t *counts[2];		/* of the builder's samples; [1]: base */
-	uint32_t n, cap;
+	uint32_t n, cap[2];
 	uint64_t samples[2];
 };
 
 static int select_room(struct selecting *s, uint32_t sample)
 {
-	uint32_t cap = s->cap ? 2 * s->cap : 256;
-
 	if (sample < s->n)
 		return 0;
-	if (sample == s->cap) {
-		for (int i = 0; i < 2; i++) {
-			uint32_t *p = reallocarray(s->counts[i], cap,
-						   sizeof(*p));
-
-			if (!p)
-				return -ENOMEM;
-			s->counts[i] = p;
-		}
-		s->cap = cap;
+	for (int i = 0; i < 2; i++) {
+		if (!array_reserve(&s->counts[i], &s->cap[i], sample + 1ul))
+			return -ENOMEM;
 	}
 	batch_sample_times(s->b, sample, &s->time_ns, 1);
 	s->counts[0][s->n] = s->counts[1][s->n] = 0;

@@ -31,16 +31,10 @@ void store_fini(struct store *s)
 
 static int store_insert(struct store *s, struct segment *seg)
 {
-	size_t at = s->n, cap = s->cap ? 2 * s->cap : 64;
+	size_t at = s->n;
 
-	if (s->n == s->cap) {
-		struct segment **p = reallocarray(s->v, cap, sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		s->v = p;
-		s->cap = cap;
-	}
+	if (!vector_reserve(s, 1))
+		return -ENOMEM;
 	while (at > 0 && s->v[at - 1]->start_ns > seg->start_ns)
 		at--;
 	memmove(s->v + at + 1, s->v + at, (s->n - at) * sizeof(*s->v));

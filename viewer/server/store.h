@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/vector.h"
 #include "viewer/server/names.h"
 #include "viewer/server/segment.h"
 
@@ -31,8 +32,7 @@
 #define STORE_FRESH_NS	60000000000ULL
 
 struct store {
-	struct segment **v;
-	size_t n, cap;
+	VECTOR(struct segment *);
 	uint64_t budget, bytes;
 	uint64_t keep_ns;
 	uint64_t samples;		/* held */
