@@ -55,7 +55,7 @@ IPC      := $(LOADER_IPC) ipc/rules.c
 COMMON   := $(LOADER_COMMON) common/evloop.c common/cost.c common/log_quote.c common/service_status.c
 OTLP     := profile/formats/otlp.c profile/formats/dictionary.c common/protobuf.c common/buffer.c
 # what only the unprivileged ones need
-MORE     := common/sandbox_root.c common/service_listen.c ipc/counters.c
+MORE     := common/sandbox_root.c common/service_listen.c common/number.c ipc/counters.c
 
 trifold-supervisor_SRCS := $(wildcard cli/supervisor/*.c)
 trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c \
@@ -65,12 +65,12 @@ trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symboli
 	$(IPC) ipc/conn_accept.c ipc/trace_consumer.c ipc/batch.c ipc/batch_build.c common/hash_table.c \
 	common/wire.c common/container.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
-trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/number.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE) common/sandbox_more.c
+trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE) common/sandbox_more.c
 trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lzstd -lseccomp -lcap-ng
 trifold_SRCS := $(filter-out cli/supervisor/main.c cli/supervisor/supervise.c, \
 	$(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c)) \
-	common/page_key.c common/listen.c common/protobuf.c common/buffer.c common/number.c \
+	common/page_key.c common/listen.c common/protobuf.c common/buffer.c \
 	common/json.c common/pairs.c ipc/fdpass.c ipc/hub_client.c $(IPC) \
 	ipc/batch.c ipc/batch_build.c common/hash_table.c ipc/counter_table.c common/container.c $(COMMON) $(MORE)
 trifold_GEN  := profile/formats/page.o.c

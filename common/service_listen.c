@@ -9,18 +9,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/number.h"
+
 #define LISTEN_FDS_START	3	/* SD_LISTEN_FDS_START */
 
-static bool env_number(const char *name, unsigned long *ret)
+static bool env_number(const char *name, uint64_t *ret)
 {
 	const char *s = getenv(name);
-	char *end;
 
-	if (!s || *s < '0' || *s > '9')
-		return false;
-	errno = 0;
-	*ret = strtoul(s, &end, 10);
-	return *end == '\0' && errno == 0;
+	return s && number_parse(s, 0, UINT64_MAX, ret);
 }
 
 static bool sockopt_is(int fd, int opt, int want)
@@ -47,12 +44,12 @@ int service_listen_fd(const char *name)
 {
 	const char *names = getenv("LISTEN_FDNAMES");
 	size_t len = strlen(name);
-	unsigned long pid, n;
+	uint64_t pid, n;
 
 	if (!names || !env_number("LISTEN_PID", &pid) ||
-	    pid != (unsigned long)getpid() || !env_number("LISTEN_FDS", &n))
+	    pid != (uint64_t)getpid() || !env_number("LISTEN_FDS", &n))
 		return -ENOENT;
-	for (unsigned long i = 0; i < n && i < 1024; i++) {
+	for (uint64_t i = 0; i < n && i < 1024; i++) {
 		size_t part = strcspn(names, ":");
 
 		if (part == len && !memcmp(names, name, len))

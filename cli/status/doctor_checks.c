@@ -6,11 +6,11 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/supervisor/plan.h"
+#include "common/number.h"
 
 #define BIT(n)		(1ULL << (n))
 #define SYS_RESOURCE	24	/* linux/capability.h */
@@ -60,14 +60,33 @@ static int slurp(const struct doctor_host *h, const char *name, char *buf,
 /* A line of nothing but a small number; INT_MIN if it is none. */
 static int doctor_checks_number(const struct doctor_host *h, const char *name)
 {
-	char buf[16], *end;
-	long v;
+	const char *end;
+	char buf[16];
+	bool minus;
+	uint64_t v;
 
-	if (slurp(h, name, buf, sizeof(buf)) <= 0 || !strchr("-0123456789", *buf))
+	if (slurp(h, name, buf, sizeof(buf)) <= 0)
 		return INT_MIN;
-	v = strtol(buf, &end, 10);
-	return end == buf || strcmp(end, "\n") || v < -9 || v > 99 ?
-		INT_MIN : (int)v;
+	minus = *buf == '-';
+	end = number_read(buf + minus, &v);
+	if (!end || strcmp(end, "\n") || v > 99)
+		return INT_MIN;
+	return minus ? -(int)v : (int)v;
+}
+
+/* What this process may do: proc_pid_status(5).  False: it is not said. */
+static bool doctor_checks_caps(const struct doctor_host *h, uint64_t *ret)
+{
+	static const char key[] = "\nCapEff:\t";
+	char buf[4096], *p;
+
+	slurp(h, "/proc/self/status", buf, sizeof(buf));
+	p = strstr(buf, key);
+	if (!p)
+		return false;
+	p += strlen(key);
+	p[strcspn(p, "\n")] = '\0';
+	return strlen(p) == 16 && number_parse_hex(p, ret);
 }
 
 static void kernel(const struct doctor_host *h, struct finding *f)
@@ -100,21 +119,17 @@ static void rights(const struct doctor_host *h, struct finding *f)
 	 * CHECKPOINT_RESTORE */
 	const uint64_t need = BIT(2) | BIT(6) | BIT(7) | BIT(8) | BIT(19) |
 			      BIT(38) | BIT(39) | BIT(40);
-	char buf[4096], *p;
 	uint64_t caps;
 
 	if (!h->is_root) {
 		no_root(f);
 		return;
 	}
-	slurp(h, "/proc/self/status", buf, sizeof(buf));
-	p = strstr(buf, "\nCapEff:\t");
-	if (!p || strspn(p + 9, "0123456789abcdef") != 16) {
+	if (!doctor_checks_caps(h, &caps)) {
 		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "mount /proc",
 				  "/proc/self/status names no capabilities");
 		return;
 	}
-	caps = strtoull(p + 9, NULL, 16);
 	if ((caps & need) == need)
 		ok(f, "root, with the capabilities that are needed");
 	else
@@ -360,19 +375,17 @@ static void cgroups(const struct doctor_host *h, struct finding *f)
 
 static void memlock(const struct doctor_host *h, struct finding *f)
 {
-	char buf[4096], *p;
+	uint64_t caps = 0;
 
 	if (h->btf) {
 		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "see btf",
 				  "unknown without BTF");
 		return;
 	}
-	slurp(h, "/proc/self/status", buf, sizeof(buf));
-	p = strstr(buf, "\nCapEff:\t");
+	doctor_checks_caps(h, &caps);
 	if (!h->names[BTF_MAP_MEMORY])
 		ok(f, "RLIMIT_MEMLOCK does not count for maps");
-	else if (h->memlock || (p && strtoull(p + 9, NULL, 16) &
-				     BIT(SYS_RESOURCE)))
+	else if (h->memlock || (caps & BIT(SYS_RESOURCE)))
 		ok(f, "RLIMIT_MEMLOCK can be lifted");
 	else if (!h->is_root)
 		no_root(f);

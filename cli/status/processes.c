@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/number.h"
 
 #define PROGRAM		"trifold"
 #define DEPTH_MAX	8	/* run, loaderd, its respawner, the opener: 3 */
@@ -48,24 +49,36 @@ static bool processes_is_ours(pid_t pid, char *name, size_t size)
 	return true;
 }
 
+/* Number n of the fields that blanks part; the first is 1. */
+static bool processes_field(const char *s, unsigned int n, uint64_t *ret)
+{
+	s += strspn(s, " ");
+	while (--n) {
+		s += strcspn(s, " ");
+		s += strspn(s, " ");
+	}
+	return number_read(s, ret);
+}
+
 /* proc_pid_stat(5): pid (comm) state ppid ..., utime and stime are the 14th
- * and 15th, rss, in pages, the 24th. */
+ * and 15th, rss, in pages, the 24th; so of those behind the name the 12th, the
+ * 13th and the 22nd. */
 static bool read_stat(struct own_process *p)
 {
-	unsigned long user, system;
 	char path[64], text[1024], *comm, *end;
-	long rss;
+	uint64_t parent, user, system, rss;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)p->pid);
 	if (!processes_read_text(path, text, sizeof(text)))
 		return false;
 	comm = strchr(text, '(');
 	end = strrchr(text, ')');
-	if (!comm || !end ||
-	    sscanf(end + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu"
-		   " %*d %*d %*d %*d %*d %*d %*u %*u %ld", &p->parent, &user,
-		   &system, &rss) != 4)
+	if (!comm || !end || !processes_field(end + 1, 2, &parent) ||
+	    !processes_field(end + 1, 12, &user) ||
+	    !processes_field(end + 1, 13, &system) ||
+	    !processes_field(end + 1, 22, &rss))
 		return false;
+	p->parent = (pid_t)parent;
 	*end = '\0';
 	/* "trifold-opener"; the program's own name is cut at 15 bytes */
 	if (strncmp(comm + 1, PROGRAM, strlen(PROGRAM)) == 0 &&
@@ -74,7 +87,7 @@ static bool read_stat(struct own_process *p)
 			 (int)sizeof(p->name) - 1, comm + 1);
 	p->cpu_ns = (user + system) * (NSEC_PER_SEC /
 				       (uint64_t)sysconf(_SC_CLK_TCK));
-	p->rss_bytes = (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE);
+	p->rss_bytes = rss * (uint64_t)sysconf(_SC_PAGESIZE);
 	return true;
 }
 
@@ -93,10 +106,13 @@ static int find_all(struct own_processes *ret)
 	if (!proc)
 		return -errno;
 	while (r == 0 && (e = readdir(proc))) {
-		struct own_process p = { .pid = atoi(e->d_name) };
+		struct own_process p = { .depth = 0 };
+		uint64_t pid;
 
-		if (p.pid > 0 &&
-		    processes_is_ours(p.pid, p.name, sizeof(p.name)) &&
+		if (!number_parse(e->d_name, 1, INT_MAX, &pid))
+			continue;
+		p.pid = (pid_t)pid;
+		if (processes_is_ours(p.pid, p.name, sizeof(p.name)) &&
 		    read_stat(&p))
 			r = processes_push(ret, &p);
 	}

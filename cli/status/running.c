@@ -5,31 +5,42 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pwd.h>
-#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli/supervisor/runtime_dir.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/number.h"
 
 #define WAIT_NS		(5 * NSEC_PER_SEC)
+
+/* "pid N hub-uid N", as cli/supervisor/runtime_dir.c writes it. */
+static bool running_written_uid(const char *text, uid_t *ret)
+{
+	static const char key[] = " hub-uid ";
+	const char *at = strstr(text, key);
+	uint64_t uid;
+
+	if (!at || !number_read(at + strlen(key), &uid) || uid > UINT32_MAX)
+		return false;
+	*ret = (uid_t)uid;
+	return true;
+}
 
 int running_hub_uid(uid_t *ret)
 {
 	int fd = open(LOCK_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	const struct passwd *pw;
 	char text[64] = "";
-	unsigned int uid;
 
 	if (fd >= 0) {
 		ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 
 		close(fd);
-		if (n > 0 && sscanf(text, "pid %*d hub-uid %u", &uid) == 1) {
-			*ret = uid;
+		if (n > 0 && running_written_uid(text, ret))
 			return 0;
-		}
 	}
 	pw = getpwnam("trifold-symbolizerd");
 	if (!pw)

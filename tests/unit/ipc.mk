@@ -9,7 +9,7 @@ unit_trace_ring_SRCS := ipc/trace_ring.c ipc/trace_consumer.c
 unit_batch_SRCS := ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_batch_LIBS := -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_counters_SRCS := ipc/counters.c
-unit_service_SRCS := common/service.c common/service_status.c common/service_listen.c
+unit_service_SRCS := common/service.c common/service_status.c common/service_listen.c common/number.c
 unit_log_SRCS := common/log.c common/log_quote.c
 unit_evloop_SRCS := common/evloop.c
 unit_sandbox_SRCS := common/sandbox.c common/sandbox_more.c common/sandbox_root.c common/log.c common/log_quote.c

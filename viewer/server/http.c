@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/number.h"
 #include "viewer/server/body.h"
 #include "viewer/server/decode.h"
 #include "viewer/server/page.h"
@@ -200,12 +201,19 @@ static bool type_is(const char *value, const char *want)
 	       (value[len] == ';' || value_is(value, want));
 }
 
+/* Does a Content-Length allow more than there may be? */
+static bool viewer_http_too_long(const char *value)
+{
+	uint64_t len;
+
+	return !number_read(value, &len) || len > DECODE_BODY_MAX;
+}
+
 static void see_body_header(struct asked *a, const char *key, const char *value)
 {
 	if (!strcasecmp(key, "Content-Length")) {
 		a->body |= strspn(value, "0") != strlen(value);
-		a->too_long |= strlen(value) > 9 ||
-			strtoul(value, NULL, 10) > DECODE_BODY_MAX;
+		a->too_long |= viewer_http_too_long(value);
 	} else if (!strcasecmp(key, "Transfer-Encoding")) {
 		a->body = true;
 	} else if (!strcasecmp(key, "Content-Type")) {
