@@ -27,6 +27,13 @@ static int trifold_usage(FILE *to)
 	return to == stdout ? 0 : EXIT_USAGE;
 }
 
+/* Whose --help is that of c: beside a running trifold, `record` comes here as
+ * `attach`. */
+static const struct command *trifold_shown(const struct command *c)
+{
+	return strcmp(c->name, "attach") ? c : commands_find("record");
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -65,8 +72,8 @@ int main(int argc, char **argv)
 		log_err("%s", err);
 		return EXIT_USAGE;
 	}
-	if (o.help && c->summary) {
-		options_help(c);
+	if (o.help && trifold_shown(c)->summary) {
+		options_help(trifold_shown(c));
 		return 0;
 	}
 	return c->run(&o);

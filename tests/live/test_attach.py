@@ -192,6 +192,8 @@ def mistakes():
                 "20", "--duration", "1")
         refused(1, "another trifold is running", "--output", out, command="run")
         assert not os.listdir(tmp)
+        said = subprocess.check_output([TRIFOLD, "record", "--help"], text=True)
+        assert said.startswith("Usage: trifold record "), said
         beside(out, "--frequency", str(HZ), "--duration", "0.2")
         assert os.stat(out).st_size > 1000
         r = subprocess.run([TRIFOLD, "record", "--output", "/nonexistent/x.html", "--duration",
