@@ -73,7 +73,7 @@ trifold_SRCS := $(filter-out cli/supervisor/main.c cli/supervisor/supervise.c, \
 	common/page_key.c common/listen.c common/protobuf.c common/buffer.c \
 	common/json.c common/pairs.c ipc/fdpass.c ipc/hub_client.c $(IPC) \
 	ipc/batch.c ipc/batch_build.c common/hash_table.c ipc/counter_table.c common/container.c $(COMMON) $(MORE)
-trifold_GEN  := profile/formats/page.o.c
+trifold_GEN  := profile/formats/page.o.c $(addprefix packaging/completion/,bash.o.c zsh.o.c fish.o.c)
 trifold_LIBS := -lz -lxxhash -lncursesw -lseccomp -lcap-ng
 
 .PHONY: all deps run test check fuzz bench clean help

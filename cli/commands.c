@@ -208,6 +208,11 @@ static const struct option_def daemons_options[] = {
 	LIBEXEC,
 };
 
+static int commands_manual(const struct options *o)
+{
+	return manual_run(o, commands, commands_n);
+}
+
 const struct command commands[] = {
 	{ "run", "[OPTION]...", "Profile this machine until Ctrl-C",
 	  run_details, run_options, COUNT(run_options), REST_NONE,
@@ -235,8 +240,8 @@ const struct command commands[] = {
 	  diff_run },
 	{ "completion", "bash|zsh|fish",
 	  "Print what lets a shell complete this command", completion_details,
-	  NULL, 0, REST_SHELL, completion_run },
-	{ "manual", "", NULL, NULL, NULL, 0, REST_FILE, manual_run },
+	  NULL, 0, REST_FILE, completion_run },
+	{ "manual", "", NULL, NULL, NULL, 0, REST_FILE, commands_manual },
 	{ "recorder", "", NULL, NULL, recorder_options,
 	  COUNT(recorder_options), REST_NONE, recorder_run },
 	{ "attach", "", NULL, NULL, record_options, COUNT(record_options),

@@ -2,9 +2,9 @@
 /*
  * commands - the one table of what `trifold` can be told
  *
- * Parsing, --help, the completion of shells (completion.h) and the manual page
- * (manual.h) are made from it: a command or an option is added here and
- * nowhere else.
+ * Parsing, --help and the manual page (manual.h) are made from it.  What
+ * shells complete is written in packaging/completion/, and compared with it by
+ * tests/install/test_completion.py.
  */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H

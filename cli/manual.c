@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands.h"
 #include "cli/config/keys.h"
 #include "common/log.h"
 
@@ -145,9 +144,9 @@ static void put_command(const struct command *c)
 		put_details(c->details);
 }
 
-static void put_commands(void)
+static void put_commands(const struct command *commands, size_t n)
 {
-	for (size_t i = 0; i < commands_n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (commands[i].summary)
 			put_command(&commands[i]);
 	}
@@ -188,7 +187,8 @@ static void put_keys(void)
 	printf(".El\n");
 }
 
-static int copy(const char *path)
+static int manual_copy(const char *path, const struct command *commands,
+		       size_t n)
 {
 	FILE *from = fopen(path, "re");
 	char *line = NULL;
@@ -199,7 +199,7 @@ static int copy(const char *path)
 		return -1;
 	while (getline(&line, &cap, from) > 0) {
 		if (!strcmp(line, "@COMMANDS@\n"))
-			put_commands();
+			put_commands(commands, n);
 		else if (!strcmp(line, "@KEYS@\n"))
 			put_keys();
 		else
@@ -211,13 +211,14 @@ static int copy(const char *path)
 	return r;
 }
 
-int manual_run(const struct options *o)
+int manual_run(const struct options *o, const struct command *commands,
+	       size_t n)
 {
 	if (!o->file) {
 		log_err("manual needs a FILE");
 		return EXIT_USAGE;
 	}
-	if (copy(o->file)) {
+	if (manual_copy(o->file, commands, n)) {
 		log_err("%s: %m", o->file);
 		return 1;
 	}

@@ -6,8 +6,9 @@
  * docs/man/ that end in ".in".  FILE goes to standard output, but for lines
  *
  *	@COMMANDS@	a subsection for each command: how it is used, what it
- *			does, its options, the text below them (commands.h)
- *	@KEYS@		the configuration's sections and keys (config_keys.h)
+ *			does, its options, the text below them
+ *	@KEYS@		the configuration's sections and keys
+ *			(cli/config/keys.h)
  *
  * so a page has every option and key that the tables have.  mdoc(7).
  */
@@ -16,8 +17,9 @@
 
 #include "cli/config/options.h"
 
-/* The subcommand: 0; 1 when FILE cannot be read or standard output not be
+/* The subcommand, for a page about these commands: 0; 1 when FILE cannot be read or standard output not be
  * written; EXIT_USAGE. */
-int manual_run(const struct options *o);
+int manual_run(const struct options *o, const struct command *commands,
+	       size_t n);
 
 #endif /* CLI_MANUAL_H */

@@ -16,13 +16,16 @@ bashcompdir  ?= $(datadir)/bash-completion/completions
 zshcompdir   ?= $(datadir)/zsh/site-functions
 fishcompdir  ?= $(datadir)/fish/vendor_completions.d
 INSTALL      ?= install
-# writes completions and manual pages; when cross-compiling, say where one is
-# that runs here
+# writes manual pages; when cross-compiling, say where one is that runs here
 RUN_TRIFOLD  ?= $(O)/bin/trifold
 
 DAEMONS := $(filter-out trifold,$(PROGRAMS))
 PAGES   := $(sort $(wildcard docs/man/*.[1-9] docs/man/*.in))
 DOCS    := $(sort $(wildcard docs/*.md docs/*.png))
+
+# `trifold completion` writes them as well
+$(O)/packaging/completion/%.o.c: packaging/completion/trifold.%
+	$(call page_bytes,completion_$*)
 
 # trifold looks for the daemons beside itself, then here
 $(O)/libexecdir: FORCE
@@ -39,11 +42,9 @@ install: all
 		$(fishcompdir) $(mandir)/man1 $(mandir)/man5 $(mandir)/man8)
 	$(INSTALL) -m 755 $(O)/bin/trifold $(DESTDIR)$(bindir)
 	$(INSTALL) -m 755 $(DAEMONS:%=$(O)/bin/%) $(DESTDIR)$(libexecdir)/trifold
-	$(RUN_TRIFOLD) completion bash > $(DESTDIR)$(bashcompdir)/trifold
-	$(RUN_TRIFOLD) completion zsh > $(DESTDIR)$(zshcompdir)/_trifold
-	$(RUN_TRIFOLD) completion fish > $(DESTDIR)$(fishcompdir)/trifold.fish
-	@chmod 644 $(addprefix $(DESTDIR),$(bashcompdir)/trifold \
-		$(zshcompdir)/_trifold $(fishcompdir)/trifold.fish)
+	$(INSTALL) -m 644 packaging/completion/trifold.bash $(DESTDIR)$(bashcompdir)/trifold
+	$(INSTALL) -m 644 packaging/completion/trifold.zsh $(DESTDIR)$(zshcompdir)/_trifold
+	$(INSTALL) -m 644 packaging/completion/trifold.fish $(DESTDIR)$(fishcompdir)/trifold.fish
 	@set -e; for page in $(PAGES); do \
 		name=$$(basename $$page .in); \
 		to=$(DESTDIR)$(mandir)/man$${name##*.}/$$name; \

@@ -182,7 +182,7 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 /* Where a word that is no option belongs, or NULL. */
 static const char **place_for(const struct command *c, struct options *o)
 {
-	if ((c->rest == REST_FILE || c->rest == REST_SHELL) && !o->file)
+	if (c->rest == REST_FILE && !o->file)
 		return &o->file;
 	if (c->rest == REST_FILES && !o->files[1])
 		return &o->files[o->files[0] ? 1 : 0];

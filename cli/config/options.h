@@ -89,8 +89,7 @@ enum option_kind {
 
 struct option_def {
 	const char *name;	/* without "--" */
-	const char *value;	/* what help calls its value; shells complete
-				 * FILE and DIR as such */
+	const char *value;	/* what help calls its value */
 	const char *help;	/* NULL: not shown */
 	enum option_kind kind;
 	uint32_t min, max;
@@ -103,7 +102,6 @@ enum option_rest {
 	REST_COMMAND,		/* words behind "--" */
 	REST_FILE,		/* one word */
 	REST_FILES,		/* two words */
-	REST_SHELL,		/* one word, as of completion.h */
 };
 
 struct command {

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bash, zsh and fish, on a terminal, complete what `trifold completion` says.
+"""Completions have what `trifold` takes, and shells complete it.
 
-Each shell reads its completion, and a function `trifold` that shows its
-words; then a line is typed, with the TAB key.  No root.
+First each file of packaging/completion/ is compared with --help: commands,
+options, and what the value of each is.  Then bash, zsh and fish, on a terminal,
+read their file and a function `trifold` that shows its words; a line is typed,
+with the TAB key.  No root.
 Usage: test_completion.py [BUILD-DIR]
 """
 import os
 import pty
+import re
 import select
 import shutil
 import subprocess
@@ -33,6 +36,79 @@ LINES = (
     ("trifold rec\t--frequency \t97", "record --frequency 97"),
     ("trifold recorde\t", "recorde"),
 )
+
+
+def say(*args):
+    return subprocess.run([TRIFOLD, *args], check=True, capture_output=True, text=True).stdout
+
+
+def helped_options(command):
+    """{option: "flag", "file", "value", or the words to choose from}, as --help has them."""
+    options = {}
+    for name, value, text in re.findall(r"^  --([a-z-]+)(?: (\S+))? +(.*)$",
+                                        say(command, "--help"), re.M):
+        words = re.sub(r" \(.*?\)", "", text).replace(" or ", ", ").replace(", ", " ")
+        options[name] = ("flag" if not value else "file" if value == "FILE" else
+                         words if value in ("FORMAT", "VIEW") else "value")
+    return options
+
+
+def bash_options(text):
+    values = {}
+    for names, does in re.findall(r"^\t(--[^)]+)\)\n\t\t(\S.*?)$", text, re.M):
+        words = re.match("_trifold_words '(.*)'", does)
+        for name in re.findall("--([a-z-]+)", names):
+            values[name] = words[1] if words else \
+                "file" if does == "_trifold_files" else "value"
+    commands = re.search("_trifold_words '([^']*) --help --version'", text)[1].split()
+    return {c: {o: values.get(o, "flag") for o in re.findall("--([a-z-]+)", options)}
+            for c, options in re.findall(r"^\t'(\S+) -?'\*\) _trifold_words '(-[^']*)'", text,
+                                         re.M)}, commands
+
+
+def zsh_options(text):
+    found = {}
+    for name, spec in re.findall(r"^\tlocal (\w+)='(.*)'$", text, re.M):
+        text = text.replace("$" + name, f"'{spec}'")
+    for commands, block in re.findall(r"^\t([a-z |-]+)\)\n(\t\t_arguments.*?)\n\t\t;;", text,
+                                      re.M | re.S):
+        options = {}
+        for name, value, action in re.findall(r"'--([a-z-]+)(=?)\[[^\]]*\](?::[^:]+:([^']*))?'",
+                                              block):
+            options[name] = ("flag" if not value else action.strip("()") if "(" in action else
+                             "file" if action == "_files" else "value")
+        found.update((c, options) for c in commands.split(" | "))
+    return found, re.findall(r"^\t\t'([a-z-]+):", text, re.M)
+
+
+def fish_options(text):
+    found = {}
+    for commands, name, does in re.findall(
+            r"^complete -c trifold -n '__trifold_in ([a-z -]+)' -l ([a-z-]+) (.*)$", text, re.M):
+        words = re.search("-x -a '([^']*)'", does)
+        for c in commands.split():
+            found.setdefault(c, {})[name] = words[1] if words else \
+                "file" if "-r -F " in does else "value" if "-x " in does else "flag"
+    return found, re.findall(r"-n __trifold_first -a (\S+)", text)
+
+
+def same(shell, options_of):
+    """Is it what --help says?"""
+    with open(os.path.join(ROOT, "packaging/completion/trifold." + shell), encoding="ascii") as f:
+        text = f.read()
+    wrong = [] if say("completion", shell) == text else ["`trifold completion` writes another"]
+    commands = re.findall(r"^  (\S+) +\S", say("--help"), re.M)
+    got, listed = options_of(text)
+    want = {c: helped_options(c) for c in commands}
+    if listed != commands or set(got) != set(commands):
+        wrong.append(f"commands are {listed} and {list(got)}, want {commands}")
+    for c in commands:
+        wrong += [f"{c} --{o}: {got.get(c, {}).get(o)!r}, want {want[c].get(o)!r}"
+                  for o in sorted(set(got.get(c, {})) | set(want[c]))
+                  if got.get(c, {}).get(o) != want[c].get(o)]
+    for w in wrong:
+        print(f"# {shell}: {w}")
+    return not wrong
 
 
 class Terminal:
@@ -116,6 +192,10 @@ def test(shell, helped):
 
 def main():
     failed = 0
+    for shell, options_of in (("bash", bash_options), ("zsh", zsh_options), ("fish", fish_options)):
+        good = same(shell, options_of)
+        failed += not good
+        print(f"{'ok' if good else 'not ok'} - {shell}'s file has the commands and options of --help")
     for shell, helped in (("bash", False), ("bash", True), ("zsh", False), ("fish", False)):
         name = f"{shell} completes commands, options, formats and files"
         if helped:

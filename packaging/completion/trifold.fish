@@ -1,0 +1,63 @@
+# fish completion of trifold
+function __trifold_words
+	commandline -opc
+end
+function __trifold_first
+	test (count (__trifold_words)) -eq 1
+end
+# one of these commands, before "--"
+function __trifold_in
+	set -l w (__trifold_words)
+	test (count $w) -ge 2; and contains -- $w[2] $argv
+	and not contains -- -- $w
+end
+function __trifold_behind
+	contains -- -- (__trifold_words)
+end
+function __trifold_command
+	set -l w (__trifold_words)
+	set -l last (commandline -ct)
+	set -e w[1..(contains -i -- -- $w)]
+	complete -C (string join ' ' -- (string escape -- $w) "$last")
+end
+complete -c trifold -f
+complete -c trifold -n __trifold_behind -a '(__trifold_command)'
+complete -c trifold -n __trifold_first -l help -d 'say what there is'
+complete -c trifold -n __trifold_first -l version -d 'say which trifold this is'
+complete -c trifold -n __trifold_first -a run -d 'profile this machine until Ctrl-C'
+complete -c trifold -n __trifold_first -a record -d 'record a profile into a file'
+complete -c trifold -n __trifold_first -a top -d 'show live what runs, in the terminal'
+complete -c trifold -n __trifold_first -a status -d 'show the account of a running trifold'
+complete -c trifold -n __trifold_first -a doctor -d 'say what this kernel and host allow'
+complete -c trifold -n __trifold_first -a check-config -d 'check the configuration file'
+complete -c trifold -n __trifold_first -a table -d 'show by which rules functions are unwound'
+complete -c trifold -n __trifold_first -a diff -d 'compare two recordings'
+complete -c trifold -n __trifold_first -a completion -d 'print the completion of a shell'
+# words
+complete -c trifold -n '__trifold_in check-config table diff' -F
+complete -c trifold -n '__trifold_in completion' -a 'bash zsh fish'
+# options of several commands
+complete -c trifold -n '__trifold_in run record top status doctor check-config table diff completion' -l help -d 'say what the command takes'
+complete -c trifold -n '__trifold_in run record top' -l duration -x -d 'stop after S seconds'
+complete -c trifold -n '__trifold_in run record top' -l frequency -x -d 'samples a second and CPU'
+complete -c trifold -n '__trifold_in run record diff' -l output -r -F -d 'write this file'
+complete -c trifold -n '__trifold_in run record' -l verbose -d 'say more'
+complete -c trifold -n '__trifold_in status doctor diff' -l json -d 'one JSON object on one line'
+complete -c trifold -n '__trifold_in top diff' -l limit -x -d 'show so many lines'
+# options of one
+complete -c trifold -n '__trifold_in run' -l interval -x -d 'seconds between batches'
+complete -c trifold -n '__trifold_in run' -l endpoint -x -d 'send OTLP profiles to this receiver'
+complete -c trifold -n '__trifold_in run' -l listen -x -d 'where the live page is'
+complete -c trifold -n '__trifold_in run' -l no-page -d 'no live page'
+complete -c trifold -n '__trifold_in run' -l config -r -F -d 'read this configuration'
+complete -c trifold -n '__trifold_in record' -l format -x -a 'html folded pprof otlp speedscope firefox' -d 'write this format'
+complete -c trifold -n '__trifold_in record' -l pid -x -d 'only this process'
+complete -c trifold -n '__trifold_in record' -l cgroup -x -d 'only what runs in this cgroup or below it'
+complete -c trifold -n '__trifold_in record' -l container -x -d 'only the container whose ID begins so'
+complete -c trifold -n '__trifold_in record' -l all -d 'the whole system while COMMAND runs'
+complete -c trifold -n '__trifold_in top' -l view -x -a 'functions processes containers threads' -d 'what the lines are about'
+complete -c trifold -n '__trifold_in top' -l once -d 'print one table and stop'
+complete -c trifold -n '__trifold_in check-config' -l effective -d 'show each value in effect'
+complete -c trifold -n '__trifold_in check-config' -l defaults -d 'print a file with every key'
+complete -c trifold -n '__trifold_in table' -l at -x -d 'only what holds at these addresses'
+complete -c trifold -n '__trifold_in diff' -l total -d 'order by the difference of total'

@@ -1,0 +1,91 @@
+#compdef trifold
+# zsh completion of trifold
+_trifold() {
+	local context state state_descr line behind
+	typeset -A opt_args
+	local -a subcommands=(
+		'run:profile this machine until Ctrl-C'
+		'record:record a profile of this machine, or a part of it, into a file'
+		'top:show live what runs, in the terminal'
+		'status:show the account of a running trifold'
+		'doctor:say what this kernel and host allow'
+		'check-config:check the configuration file'
+		'table:show by which rules the functions of a file are unwound'
+		'diff:compare two recordings, function by function'
+		'completion:print the completion of a shell'
+	)
+	behind=${words[(ie)--]}
+	if (( behind < CURRENT )); then
+		shift $behind words
+		(( CURRENT -= behind ))
+		_normal
+		return
+	fi
+	_arguments -C \
+		'(- *)--help[say what there is]' \
+		'(- *)--version[say which trifold this is]' \
+		'1:command:->command' '*::argument:->argument' && return
+	if [[ $state == command ]]; then
+		_describe -t commands command subcommands
+		return
+	fi
+	local duration='--duration=[stop after S seconds]:S:'
+	local frequency='--frequency=[samples a second and CPU]:HZ:'
+	local help='--help[say what the command takes]'
+	local json='--json[one JSON object on one line]'
+	local output='--output=[write this file]:FILE:_files'
+	local verbose='--verbose[say more]'
+	case $words[1] in
+	run)
+		_arguments $duration $output $frequency $verbose $help \
+			'--interval=[seconds between batches]:S:' \
+			'--endpoint=[send OTLP profiles to this receiver]:URL:' \
+			'--listen=[where the live page is]:PORT:' \
+			'--no-page[no live page]' \
+			'--config=[read this configuration]:FILE:_files'
+		;;
+	record)
+		_arguments $duration $output $frequency $verbose $help \
+			'--format=[write this format]:FORMAT:(html folded pprof otlp speedscope firefox)' \
+			'--pid=[only this process]:PID:' \
+			'--cgroup=[only what runs in this cgroup or below it]:PATH:' \
+			'--container=[only the container whose ID begins so]:ID:' \
+			'--all[the whole system while COMMAND runs]' \
+			'*:end of options:(--)'
+		;;
+	top)
+		_arguments $duration $frequency $help \
+			'--view=[what the lines are about]:VIEW:(functions processes containers threads)' \
+			'--once[print one table and stop]' \
+			'--limit=[lines of that table]:N:'
+		;;
+	status | doctor)
+		_arguments $json $help
+		;;
+	check-config)
+		_arguments $help \
+			'--effective[show each value in effect and where it is from]' \
+			'--defaults[print a file with every key]' \
+			'1:file:_files'
+		;;
+	table)
+		_arguments $help \
+			'--at=[only what holds at these addresses]:ADDRESS...:' \
+			'1:file:_files'
+		;;
+	diff)
+		_arguments $output $json $help \
+			'--limit=[show so many functions]:N:' \
+			'--total[order by the difference of total, not of self]' \
+			'1:file:_files' '2:file:_files'
+		;;
+	completion)
+		_arguments $help '1:shell:(bash zsh fish)'
+		;;
+	esac
+}
+if [[ $funcstack[1] == _trifold ]]; then
+	_trifold "$@"
+else
+	compdef _trifold trifold
+fi
