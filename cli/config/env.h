@@ -8,7 +8,9 @@
 #ifndef CLI_CONFIG_ENV_H
 #define CLI_CONFIG_ENV_H
 
-#include "cli/config/config.h"
+#include <stdbool.h>
+
+#include "cli/config/values.h"
 
 /*
  * Give further receivers the numbers that no TRIFOLD_EXPORTER_<N>_* of our

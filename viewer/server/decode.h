@@ -19,8 +19,6 @@
 #define DECODE_BODY_MAX		(32u << 20)	/* bytes of a request */
 #define DECODE_MEMORY_MAX	(256u << 20)	/* bytes its messages may take */
 #define DECODE_EVENTS_MAX	(1u << 20)	/* samples in it */
-#define DECODE_DEPTH_MAX	2048		/* frames of a stack; then cut */
-#define DECODE_TEXT_MAX		4096		/* bytes of a name; then cut */
 
 struct decode_in {
 	const void *data;		/* uncompressed */

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viewer/server/decode.h"
-
 /* --- texts and attributes ---------------------------------------------------- */
 
 bool text_is(struct text t, const char *s)
@@ -16,7 +14,7 @@ bool text_is(struct text t, const char *s)
 
 uint32_t text_intern(struct batch_builder *b, struct text t)
 {
-	return batch_string(b, t.s, t.len > DECODE_TEXT_MAX ? DECODE_TEXT_MAX :
+	return batch_string(b, t.s, t.len > FRAMES_TEXT_MAX ? FRAMES_TEXT_MAX :
 			    t.len);
 }
 
@@ -233,7 +231,7 @@ static uint32_t decode_frames_location(struct frames *f, int32_t i)
 uint32_t frames_stack(struct frames *f, int32_t i)
 {
 	static const struct batch_frame cut = { .kind = BATCH_FRAME_CUT };
-	uint32_t v[DECODE_DEPTH_MAX], n = 0;
+	uint32_t v[FRAMES_DEPTH_MAX], n = 0;
 	const OtlpIn__Stack *s;
 
 	if (i == 0 && (!f->d || !f->d->n_stack_table)) {
@@ -246,7 +244,7 @@ uint32_t frames_stack(struct frames *f, int32_t i)
 		return f->stacks[i] - 1;
 	s = f->d->stack_table[i];
 	for (size_t k = 0; k < s->n_location_indices; k++) {
-		if (n == DECODE_DEPTH_MAX - 1)
+		if (n == FRAMES_DEPTH_MAX - 1)
 			break;
 		v[n++] = decode_frames_location(f, s->location_indices[k]);
 	}

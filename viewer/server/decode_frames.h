@@ -14,6 +14,9 @@
 #include "ipc/batch.h"
 #include "viewer/server/otlp_in.pb-c.h"
 
+#define FRAMES_DEPTH_MAX	2048	/* frames of a stack; then cut */
+#define FRAMES_TEXT_MAX		4096	/* bytes of a name; then cut */
+
 /* Text that is borrowed from the request. */
 struct text {
 	const char *s;
@@ -42,7 +45,7 @@ struct text frames_value(struct frames *f, const OtlpIn__Value *v);
 const OtlpIn__KeyValueAndUnit *frames_attribute(struct frames *f, int32_t i);
 
 bool text_is(struct text t, const char *s);
-/* Interned, cut at DECODE_TEXT_MAX. */
+/* Interned, cut at FRAMES_TEXT_MAX. */
 uint32_t text_intern(struct batch_builder *b, struct text t);
 
 /* Stack i in the batch.  On failure 0, and f->bad or the builder failed. */
