@@ -31,7 +31,7 @@
 #define COMMAND_NS	S(5)	/* for the command, after the first signal */
 #define WRITE_NS	S(60)
 
-enum phase {
+enum attach_phase {
 	BEGINNING,		/* not subscribed yet */
 	RUNNING,
 	END_COMMAND,		/* it still runs, and was asked to end */
@@ -59,7 +59,7 @@ struct attach {
 	bool nobody;		/* the last try said so */
 	uint64_t gone_ns;	/* since when there is none; 0: there is */
 
-	enum phase phase;
+	enum attach_phase phase;
 	bool failed;
 	bool killed;		/* SIGKILL or the last SIGTERM was sent */
 	int end_signal;		/* what to send the command; 0: it knows */
@@ -166,7 +166,7 @@ static void attach_write_file(struct attach *a, uint64_t now)
 		console_say(&a->console, "the recorder does not listen");
 }
 
-static void attach_enter(struct attach *a, enum phase p, uint64_t now)
+static void attach_enter(struct attach *a, enum attach_phase p, uint64_t now)
 {
 	a->phase = p;
 	a->deadline_ns = UINT64_MAX;
