@@ -121,7 +121,7 @@ class Terminal:
             os.execvpe(argv[0], argv, env)
         self.text = ""
 
-    def read_until(self, word, seconds=20):
+    def read_until(self, word, seconds=60):
         end = time.time() + seconds
         while word not in self.text:
             if not select.select([self.fd], [], [], max(0, end - time.time()))[0]:

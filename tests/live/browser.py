@@ -89,7 +89,8 @@ class Browser:
             raise AssertionError(f"{js}: {r['exceptionDetails']}")
         return r["result"].get("value")
 
-    def wait(self, js, seconds=15):
+    def wait(self, js, seconds=60):
+        """Until js is true; how long only says when a test that fails does so."""
         end = time.time() + seconds
         while True:
             v = self.eval(js)
@@ -101,7 +102,7 @@ class Browser:
 
     def open(self, url):
         self.call("Page.navigate", url=url)
-        self.wait("document.readyState === 'complete'", 30)
+        self.wait("document.readyState === 'complete'")
         self.frame()
 
     def frame(self):

@@ -56,7 +56,7 @@ def endpoint_that_is_away_delays_no_other():
         for _ in range(20):
             ident = s.hub.batch(BATCH, 20)
             equal(s.hub.done(), Done(ident, 20, "delivered"))
-        assert time.time() - start < 3
+        assert time.time() - start < 9	# its timeout is 10 s
         equal(s.hub.fresh_stats()["queued"], 0)
         equal(s.hub.stats["retries"], 0)
         one, other = s.hub.stats["receivers"]

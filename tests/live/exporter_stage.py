@@ -114,7 +114,7 @@ class Stage:
         with open(f"{self.dir}/log") as f:
             return f.read()
 
-    def stop(self, seconds=8):
+    def stop(self, seconds=60):
         """SIGTERM; returns how long it took to end, which it must do well."""
         start = time.time()
         self.exporter.send_signal(signal.SIGTERM)

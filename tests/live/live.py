@@ -4,6 +4,7 @@
 A test file makes a Suite, adds tests by decorator, and calls run(): TAP on
 standard output, "# ..." for details.
 """
+import bisect
 import json
 import math
 import os
@@ -11,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -186,7 +188,35 @@ def has_chain(frames, chain):
     return any(frames[i:i + n] == chain for i in range(len(frames) - n + 1))
 
 
-def wait_for(what, seconds=10):
+class CpuLog:
+    """The CPU time that a process used from one moment to another, s."""
+    def __init__(self, pid):
+        self.at, self.used, self.path = [], [], f"/proc/{pid}/stat"
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.follow, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+    def follow(self):
+        while not self.over.wait(0.02):
+            with open(self.path) as f:
+                ticks = f.read().rpartition(")")[2].split()[11:13]
+            self.at.append(time.time())
+            self.used.append(sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"))
+
+    def between(self, begin, end):
+        at = [bisect.bisect(self.at, t) - 1 for t in (begin, end)]
+        return self.used[at[1]] - self.used[at[0]]
+
+
+def wait_for(what, seconds=60):
+    """What `what` returns once that is true; how long only says when a test that fails does so."""
     end = time.time() + seconds
     while time.time() < end:
         v = what()

@@ -35,7 +35,7 @@ def run_and_kill(choose):
                 say(f"kill -9 {name} {victim}")
                 os.kill(victim, signal.SIGKILL)
                 time.sleep(1)
-                wait_for(lambda: all(main_of(n) for n in DAEMONS), 15)
+                wait_for(lambda: all(main_of(n) for n in DAEMONS))
                 mark = w.last.delivered()
                 wait_for(lambda: w.last.delivered() > mark + 50, 20)
                 now = {n: main_of(n) for n in DAEMONS}

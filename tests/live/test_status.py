@@ -21,20 +21,20 @@ suite = Suite()
 
 
 def status():
-    r = subprocess.run([TRIFOLD, "status", "--json"], capture_output=True, text=True, timeout=20)
+    r = subprocess.run([TRIFOLD, "status", "--json"], capture_output=True, text=True, timeout=60)
     assert r.returncode == 0, r.stderr
     return json.loads(r.stdout)
 
 
 def delivered(n):
     """Is there a trifold that has delivered more?"""
-    r = subprocess.run([TRIFOLD, "status", "--json"], capture_output=True, text=True, timeout=20)
+    r = subprocess.run([TRIFOLD, "status", "--json"], capture_output=True, text=True, timeout=60)
     return r.returncode == 0 and json.loads(r.stdout)["samples"]["delivered"] > n
 
 
 def table():
     return subprocess.run([TRIFOLD, "status"], capture_output=True, text=True, check=True,
-                          timeout=20).stdout
+                          timeout=60).stdout
 
 
 @contextlib.contextmanager

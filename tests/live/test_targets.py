@@ -66,8 +66,8 @@ def one_of_two_twins():
                     "--pid", str(tids[1]))
             start = time.time()
             said = record(out, "--frequency", "199", "--pid", str(p.pid))
-            assert p.poll() == 0 or p.wait(1) == 0
-            assert time.time() - start < 15
+            assert p.poll() == 0 or p.wait(60) == 0
+            assert time.time() - start < 60
         names, inside = by_name(out), functions(out)
         stacks = folded(out)
     assert f"process {p.pid} has ended" in said, said
@@ -108,7 +108,7 @@ def duration_and_interrupt():
                               stderr=subprocess.PIPE, text=True) as r:
             time.sleep(3)
             r.send_signal(signal.SIGINT)
-            err = r.communicate(timeout=20)[1]
+            err = r.communicate(timeout=60)[1]
             assert r.returncode == 0, err
         assert set(by_name(out)) == {"one"}
         assert err.rstrip().endswith("difference 0") and p.poll() is None, err
@@ -213,7 +213,7 @@ def on_a_terminal():
         if pid == 0:
             os.execv(TRIFOLD, [TRIFOLD, "record", "--output", f"{tmp}/x.folded", "--frequency",
                                "199", "--pid", str(p.pid)])
-        seen, sent, end = "", False, time.time() + 40
+        seen, sent, end = "", False, time.time() + 60
         with contextlib.suppress(OSError):	# the end of a terminal
             while time.time() < end:
                 seen += os.read(fd, 4096).decode()

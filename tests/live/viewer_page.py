@@ -24,7 +24,7 @@ class Page:
     def __init__(self, port, key):
         self.port, self.key = port, key
 
-    def ask(self, path, method="GET", body=None, headers=None, key="", host=None, timeout=20):
+    def ask(self, path, method="GET", body=None, headers=None, key="", host=None, timeout=60):
         c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
             c.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
@@ -91,7 +91,7 @@ class Alone(Page):
 
     def __exit__(self, *why):
         self.p.send_signal(signal.SIGTERM)
-        said = self.p.communicate(timeout=20)[1]
+        said = self.p.communicate(timeout=60)[1]
         assert self.p.returncode == 0, (self.p.returncode, said)
         said = "".join(s for s in said.splitlines(True) if "waiting for it" not in s)
         assert not said, said
