@@ -5,7 +5,6 @@ Each case burns CPU in a situation of its own under a name of its own; a
 pattern says what its stacks are, from the root to the leaf.
 """
 import collections
-import ctypes
 import os
 import platform
 import re
@@ -14,7 +13,7 @@ import signal
 import subprocess
 import time
 
-from live import ROOT, Skip, Suite, least, record, say, scratch, timed
+from live import ROOT, Skip, Suite, ends_with_us, least, record, say, scratch, timed
 
 HERE = os.path.join(ROOT, "tests", "live", "cases")
 SECONDS = 10
@@ -28,7 +27,6 @@ LEARNING = ("[stack ends: no_table]", "[stack ends: file_unknown]")
 # Of those at least so many are as they should be (docs/SUPPORT.md), less three
 # standard errors, where a case does not say otherwise.
 SHARE = 0.99
-PR_SET_PDEATHSIG = 1
 LIFE = 90	# seconds after which a program that was forgotten ends
 
 
@@ -70,7 +68,7 @@ def _alone():
             f.write("10")
     except OSError:
         pass
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    ends_with_us()
     signal.alarm(LIFE)
 
 

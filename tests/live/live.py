@@ -5,10 +5,12 @@ A test file makes a Suite, adds tests by decorator, and calls run(): TAP on
 standard output, "# ..." for details.
 """
 import bisect
+import ctypes
 import json
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -186,6 +188,11 @@ def has_chain(frames, chain):
     """The chain stands in frames, in a row."""
     n = len(chain)
     return any(frames[i:i + n] == chain for i in range(len(frames) - n + 1))
+
+
+def ends_with_us():
+    """In a child, before its exec: it is killed when the test is, however that ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)	# PR_SET_PDEATHSIG
 
 
 class CpuLog:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from live import Skip, compile_c, scratch
+from live import Skip, compile_c, ends_with_us, scratch
 
 SMALL_C = """
 #include <stdio.h>
@@ -78,7 +78,7 @@ def processes(commands, cwd):
     try:
         for c in commands:
             started.append(subprocess.Popen(
-                ["/bin/sh", "-c", c], cwd=cwd, start_new_session=True,
+                ["/bin/sh", "-c", c], cwd=cwd, start_new_session=True, preexec_fn=ends_with_us,
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL))
         yield started
@@ -173,7 +173,8 @@ def swarm(files=2000, processes_=5000, rate=1000, seconds=600, us=100):
             numbered(template, os.path.join(tmp, f"u{i}"), i)
         p = subprocess.Popen([exe, "drive", tmp, str(files), str(processes_), str(rate), str(seconds),
                               str(us)],
-                             stdout=subprocess.PIPE, text=True, start_new_session=True)
+                             stdout=subprocess.PIPE, text=True, start_new_session=True,
+                             preexec_fn=ends_with_us)
         try:
             assert p.stdout.readline() == "up\n"
             yield p
