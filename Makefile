@@ -52,17 +52,17 @@ PROGRAMS := trifold trifold-supervisor trifold-loaderd trifold-symbolizerd \
 LOADER_IPC    := ipc/message.c ipc/conn.c ipc/sealed.c
 LOADER_COMMON := common/log.c common/service.c common/sandbox.c
 IPC      := $(LOADER_IPC) ipc/rules.c
-COMMON   := $(LOADER_COMMON) common/evloop.c common/cost.c common/log_quote.c common/service_status.c
+COMMON   := $(LOADER_COMMON) common/evloop.c common/cost.c common/log_quote.c common/service_listen.c common/service_status.c
 OTLP     := profile/formats/otlp.c profile/formats/dictionary.c common/protobuf.c common/buffer.c
 # what only the unprivileged ones need
-MORE     := common/sandbox_root.c common/service_listen.c common/number.c ipc/counters.c
+MORE     := common/sandbox_root.c common/number.c ipc/counters.c
 
 trifold-supervisor_SRCS := $(wildcard cli/supervisor/*.c)
 trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c \
 	ipc/trace_ring.c $(LOADER_COMMON) common/cost.c
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
 trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symbolizerd/*/*/*.c) \
-	$(IPC) ipc/conn_accept.c ipc/trace_consumer.c ipc/batch.c ipc/batch_build.c common/hash_table.c \
+	$(IPC) ipc/conn_more.c ipc/trace_consumer.c ipc/batch.c ipc/batch_build.c common/hash_table.c \
 	common/wire.c common/container.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
 trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE) common/sandbox_more.c

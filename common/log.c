@@ -9,8 +9,6 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "common/clock.h"
-
 #define LINE_MAX_BYTES	1024
 
 static struct {
@@ -63,17 +61,3 @@ DEFINE_LOG(warn, LOG_WARNING, true)
 DEFINE_LOG(info, LOG_INFO, true)
 DEFINE_LOG(debug, LOG_DEBUG, self.debug)
 #undef DEFINE_LOG
-
-bool log_limited(struct log_limit *limit)
-{
-	uint64_t now = now_ns();
-
-	if (limit->last_ns && now - limit->last_ns < NSEC_PER_SEC) {
-		limit->since++;
-		return false;
-	}
-	limit->last_ns = now;
-	limit->swallowed = limit->since;
-	limit->since = 0;
-	return true;
-}

@@ -284,15 +284,10 @@ static int add_rule(scmp_filter_ctx ctx, const struct sandbox_rule *r)
 
 void *sandbox_filter(const struct sandbox_rule *rules, size_t n)
 {
-	uint32_t otherwise = SCMP_ACT_KILL_PROCESS;
 	scmp_filter_ctx ctx;
 	int r;
 
-#ifdef TRIFOLD_DEBUG
-	if (getenv("TRIFOLD_SECCOMP_LOG"))
-		otherwise = SCMP_ACT_LOG;
-#endif
-	ctx = seccomp_init(otherwise);
+	ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	r = ctx ? seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
 	if (!r)
 		r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,

@@ -88,11 +88,10 @@ enum sandbox_rule_kind {
 };
 
 /*
- * Install an allow-list; all else kills the process (TRIFOLD_SECCOMP_LOG in a
- * debug build: is logged).  Rules common to every process (memory without
- * PROT_EXEC, read, write, close, futex, clock, exit, signals' return, epoll,
- * getrandom ...; open/stat/clone3/socket/ioctl(TCGETS) fail with an errno) are
- * added by itself; see base_rules in sandbox.c.
+ * Install an allow-list; all else kills the process.  Rules common to every
+ * process (memory without PROT_EXEC, read, write, close, futex, clock, exit,
+ * signals' return, epoll, getrandom ...; open/stat/clone3/socket/ioctl(TCGETS)
+ * fail with an errno) are added by itself; see base_rules in sandbox.c.
  *
  * The caller's rules win: where one names a system call of base_rules, the
  * base rule falls away, unless both have conditions on the same argument (so

@@ -41,17 +41,6 @@ int service_init(void)
 	return 0;
 }
 
-void service_scrub_env(void)
-{
-	static const char *const names[] = {
-		"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET",
-		"WATCHDOG_PID", "WATCHDOG_USEC",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		unsetenv(names[i]);
-}
-
 /* A lost notification is the service manager's to notice. */
 void service_notify(const char *text)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/service.h"
+#include "common/service_listen.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,4 +59,15 @@ int service_listen_fd(const char *name)
 		names += part + 1;
 	}
 	return -ENOENT;
+}
+
+void service_scrub_env(void)
+{
+	static const char *const names[] = {
+		"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET",
+		"WATCHDOG_PID", "WATCHDOG_USEC",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unsetenv(names[i]);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/service_status.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/log.h"
+#include "common/log_limit.h"
 #include "exporterd/config.h"
 #include "exporterd/kept_batch.h"
 #include "exporterd/sender.h"

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "common/log.h"
+#include "common/log_limit.h"
 #include "exporterd/backoff.h"
 #include "exporterd/timer.h"
 #include "ipc/conn.h"

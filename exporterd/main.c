@@ -19,6 +19,8 @@
 #include "common/cost.h"
 #include "common/log.h"
 #include "common/service.h"
+#include "common/service_listen.h"
+#include "common/service_status.h"
 #include "exporterd/confine.h"
 #include "exporterd/fanout.h"
 #include "exporterd/hub_link.h"

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/log.h"
+#include "common/log_limit.h"
 #include "exporterd/http.h"
 #include "exporterd/metrics.h"
 #include "exporterd/metrics_config.h"

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/log.h"
+#include "common/log_limit.h"
 #include "common/pairs.h"
 #include "exporterd/backoff.h"
 #include "exporterd/http.h"

@@ -15,12 +15,8 @@ union control {
 		 CMSG_SPACE(sizeof(struct ucred))];
 };
 
-/* Ancillary data of a message: credentials and descriptors. */
-struct ancillary {
-	bool cred_ok;
-	unsigned int n;
-	int fds[sizeof(union control) / sizeof(int)];
-};
+_Static_assert(sizeof(union control) / sizeof(int) <= MSG_FDS_ROOM,
+	       "all descriptors that are received have room");
 
 int conn_init(struct conn *c, int fd, enum peer peer)
 {
@@ -43,39 +39,45 @@ void conn_close(struct conn *c)
 	c->fd = -1;
 }
 
-static void take_ancillary(struct msghdr *mh, uid_t uid, struct ancillary *b)
+/* Take over the descriptors.  Returns whether uid has sent it. */
+static bool take_ancillary(struct msghdr *mh, uid_t uid, struct msg *m)
 {
+	bool cred_ok = false;
 	struct cmsghdr *c;
 	struct ucred cred;
 	size_t len;
 
-	b->cred_ok = false;
-	b->n = 0;
+	m->nfds = 0;
 	for (c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
 		len = c->cmsg_len - CMSG_LEN(0);
 		if (c->cmsg_level != SOL_SOCKET)
 			continue;
 		if (c->cmsg_type == SCM_RIGHTS) {
-			memcpy(b->fds + b->n, CMSG_DATA(c), len);
-			b->n += len / sizeof(int);
+			memcpy(m->fds + m->nfds, CMSG_DATA(c), len);
+			m->nfds += len / sizeof(int);
 		} else if (c->cmsg_type == SCM_CREDENTIALS &&
 			   len == sizeof(cred)) {
 			memcpy(&cred, CMSG_DATA(c), len);
-			b->cred_ok = cred.uid == uid;
+			cred_ok = cred.uid == uid;
 		}
 	}
+	return cred_ok;
 }
 
 static int conn_judge(struct conn *c, const struct msg *m, size_t n, int flags,
-		      const struct ancillary *b)
+		      bool cred_ok)
 {
+	/* nobody sends empty datagrams: this is the end, descriptors or not */
+	if (n == 0)
+		return -EPIPE;
 	if (flags & (MSG_TRUNC | MSG_CTRUNC))
 		return MSG_TRUNCATED;
-	if (c->want_cred && !b->cred_ok)
+	if (c->want_cred && !cred_ok)
 		return MSG_BAD_SENDER;
 	if (n < sizeof(m->hdr))
 		return MSG_BAD_LEN;
-	return msg_check(c->peer, c->state, &m->hdr, n - sizeof(m->hdr), b->n);
+	return msg_check(c->peer, c->state, &m->hdr, n - sizeof(m->hdr),
+			 m->nfds);
 }
 
 int conn_recv(struct conn *c, struct msg *m)
@@ -88,7 +90,7 @@ int conn_recv(struct conn *c, struct msg *m)
 		.msg_iov = iov, .msg_iovlen = 2,
 		.msg_control = &control, .msg_controllen = sizeof(control),
 	};
-	struct ancillary b;
+	bool cred_ok;
 	ssize_t n;
 	int r;
 
@@ -96,19 +98,13 @@ int conn_recv(struct conn *c, struct msg *m)
 	n = recvmsg(c->fd, &mh, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n < 0)
 		return errno == ECONNRESET ? -EPIPE : -errno;
-	take_ancillary(&mh, c->cred_uid, &b);
-	/* nobody sends empty datagrams: this is the end, descriptors or not */
-	r = n == 0 ? -EPIPE : conn_judge(c, m, (size_t)n, mh.msg_flags, &b);
-	if (r) {
-		while (b.n)
-			close(b.fds[--b.n]);
-		c->offences += r > 0;
-		return r;
-	}
-	c->want_cred = false;
-	m->nfds = b.n;
-	memcpy(m->fds, b.fds, b.n * sizeof(int));
-	return 0;
+	cred_ok = take_ancillary(&mh, c->cred_uid, m);
+	r = conn_judge(c, m, (size_t)n, mh.msg_flags, cred_ok);
+	if (r)
+		msg_close_fds(m);
+	else
+		c->want_cred = false;
+	return r;
 }
 
 int conn_send(struct conn *c, enum msg_type type, uint64_t id,
@@ -138,17 +134,6 @@ int conn_send(struct conn *c, enum msg_type type, uint64_t id,
 	}
 	return sendmsg(c->fd, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ?
 		-errno : 0;
-}
-
-int msg_take_fd(struct msg *m, unsigned int i)
-{
-	int fd;
-
-	if (i >= m->nfds)
-		return -1;
-	fd = m->fds[i];
-	m->fds[i] = -1;
-	return fd;
 }
 
 void msg_close_fds(struct msg *m)

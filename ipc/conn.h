@@ -21,20 +21,20 @@ struct conn {
 	bool want_cred;		/* first message must carry SCM_CREDENTIALS
 				 * of cred_uid */
 	uid_t cred_uid;		/* by conn_accept(): who has connected */
-	uint64_t offences;	/* verdicts that ended a connection */
 };
+
+#define MSG_FDS_ROOM	16	/* descriptors that can come: surplus is seen */
 
 /* A received message; buf is aligned for every payload. */
 struct msg {
 	struct msg_hdr hdr;
 	_Alignas(8) uint8_t buf[MSG_LEN_MAX];
 	unsigned int nfds;
-	int fds[MSG_FDS_MAX];	/* owned by the caller after MSG_OK;
-				 * take one by msg_take_fd() */
+	int fds[MSG_FDS_ROOM];	/* owned by the caller after MSG_OK; -1: taken */
 };
 
-/* Take over fd (made non-blocking, CLOEXEC) for a connection in CONN_NEW; the
- * offences counted so far stay.  0; or -errno, and c is untouched. */
+/* Take over fd (made non-blocking, CLOEXEC) for a connection in CONN_NEW.
+ * 0; or -errno, and c is untouched. */
 int conn_init(struct conn *c, int fd, enum peer peer);
 void conn_close(struct conn *c);	/* accepts a closed one */
 
@@ -59,19 +59,10 @@ int conn_send(struct conn *c, enum msg_type type, uint64_t id,
 	      const void *payload, size_t a, const void *tail, size_t b,
 	      const int *fds, unsigned int nfds);
 
-int msg_take_fd(struct msg *m, unsigned int i);	/* the caller owns it now */
 void msg_close_fds(struct msg *m);		/* those not taken */
 
 /* Connect to a listening path.  The listener's first message must carry
  * credentials of uid.  Returns 0; or -errno, and c is closed. */
 int conn_connect(struct conn *c, const char *path, enum peer peer, uid_t uid);
-
-/*
- * In conn_accept.c, which loaderd does not link.  Accept from a listening socket.  Any peer of a uid other than `uid` (or 0
- * if root_too) is closed: -EACCES.  -EAGAIN when none waits.  On failure c is
- * untouched.
- */
-int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
-		bool root_too);
 
 #endif /* IPC_CONN_H */

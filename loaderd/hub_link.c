@@ -93,7 +93,6 @@ static int hub_link_open(struct hub_link *h)
 
 void hub_link_tick(struct hub_link *h, uint64_t now)
 {
-	static struct log_limit limit;
 	int r;
 
 	if (h->conn.fd >= 0 || now < h->retry_ns)
@@ -102,7 +101,7 @@ void hub_link_tick(struct hub_link *h, uint64_t now)
 	h->retry_ns = now + h->backoff_ns;
 	h->backoff_ns = h->backoff_ns * 2 > BACKOFF_MAX_NS ? BACKOFF_MAX_NS :
 							     h->backoff_ns * 2;
-	if (r && h->backoff_ns == BACKOFF_MAX_NS && log_limited(&limit))
+	if (r && h->backoff_ns == BACKOFF_MAX_NS)
 		log_warn("cannot reach symbolizerd at %s: %s", h->path,
 			 strerror(-r));
 }

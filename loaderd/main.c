@@ -491,7 +491,6 @@ int main(int argc, char **argv)
 	loaderd_parse(argv);
 	log_init("trifold-loaderd", opt.debug);
 	service_init();
-	service_scrub_env();
 	/* a request must be answered before who has it ends, on a busy host too */
 	if (!opt.no_priority && setpriority(PRIO_PROCESS, 0, -10) < 0)
 		log_debug("priority: %s", strerror(errno));

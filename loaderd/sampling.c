@@ -127,10 +127,9 @@ void sampling_enable(struct sampling *s)
 
 void sampling_refresh(struct sampling *s)
 {
-	static struct log_limit limit;
 	int r = follow(s);
 
-	if (r && log_limited(&limit))
+	if (r)
 		log_warn("a CPU cannot be sampled: %s", strerror(-r));
 }
 

@@ -22,6 +22,7 @@
 #include "common/log.h"
 #include "common/sandbox.h"
 #include "common/service.h"
+#include "common/service_listen.h"
 #include "symbolizerd/worker/confine.h"
 #include "symbolizerd/hub/hub.h"
 #include "symbolizerd/hub/run.h"

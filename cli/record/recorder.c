@@ -21,6 +21,7 @@
 #include "common/log_quote.h"
 #include "common/sandbox.h"
 #include "common/service.h"
+#include "common/service_listen.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "ipc/sealed.h"

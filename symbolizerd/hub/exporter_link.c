@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ipc/batch.h"
+#include "ipc/conn_more.h"
 #include "symbolizerd/hub/hub.h"
 
 #define MESSAGES_MAX	64u

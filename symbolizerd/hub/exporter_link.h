@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "common/evloop.h"
-#include "common/log.h"
+#include "common/log_limit.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "common/evloop.h"
-#include "common/log.h"
+#include "common/log_limit.h"
 #include "symbolizerd/hub/batches.h"
 #include "symbolizerd/hub/cgroup.h"
 #include "symbolizerd/hub/executable.h"

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "common/evloop.h"
-#include "common/log.h"
+#include "common/log_limit.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/hub/executable.h"

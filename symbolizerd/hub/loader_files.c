@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "common/clock.h"
+#include "ipc/conn_more.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/hub/hub.h"
 #include "symbolizerd/hub/interval.h"

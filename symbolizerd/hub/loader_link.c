@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "ipc/conn_more.h"
 #include "ipc/trace_consumer.h"
 #include "symbolizerd/hub/hub.h"
 #include "symbolizerd/hub/intake.h"

@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/service.h"
+#include "common/service_status.h"
 #include "symbolizerd/hub/interval.h"
 #include "symbolizerd/hub/loader_files.h"
 

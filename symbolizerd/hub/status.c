@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/cost.h"
 #include "ipc/batch.h"
+#include "ipc/conn_more.h"
 #include "symbolizerd/hub/hub.h"
 
 _Static_assert(offsetof(struct status_client, src) == 0, "src comes first");

@@ -13,7 +13,7 @@
 #define SYMBOLIZERD_HUB_STATUS_H
 
 #include "common/evloop.h"
-#include "common/log.h"
+#include "common/log_limit.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ipc/conn.h"
+#include "ipc/conn_more.h"
 #include "ipc/message_hub.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/elf/elf_file.h"

@@ -3,7 +3,7 @@
 # hub_life, hub_offences and hub_subscribe run the real program; hub_workers is the hub with
 # a worker of its own.
 HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
-	$(MORE) ipc/conn_accept.c ipc/trace_ring.c ipc/batch.c
+	$(MORE) ipc/conn_more.c ipc/trace_ring.c ipc/batch.c
 HUB_OWN := $(wildcard symbolizerd/hub/*.c symbolizerd/tables/*.c) common/hash_table.c symbolizerd/worker/confine.c \
 	symbolizerd/worker/zygote.c
 

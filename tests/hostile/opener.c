@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
+#include "ipc/conn_more.h"
 #include "loaderd/opener.h"
 #include "tests/hostile/forbidden.h"
 

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "common/log.h"
+#include "common/log_limit.h"
 #include "ipc/hub_client.h"
 #include "viewer/server/store.h"
 

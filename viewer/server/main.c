@@ -17,6 +17,8 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/service.h"
+#include "common/service_listen.h"
+#include "common/service_status.h"
 #include "viewer/server/confine.h"
 #include "viewer/server/feed.h"
 #include "viewer/server/http.h"

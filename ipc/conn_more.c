@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ipc/conn_more.h"
+
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "ipc/conn.h"
 
 int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
 		bool root_too)
@@ -27,4 +27,15 @@ int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
 	else
 		c->cred_uid = cred.uid;
 	return r;
+}
+
+int msg_take_fd(struct msg *m, unsigned int i)
+{
+	int fd;
+
+	if (i >= m->nfds)
+		return -1;
+	fd = m->fds[i];
+	m->fds[i] = -1;
+	return fd;
 }

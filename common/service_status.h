@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* service_status - a line for `systemctl status`: sd_notify(3) */
+#ifndef COMMON_SERVICE_STATUS_H
+#define COMMON_SERVICE_STATUS_H
+
+void service_status(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
+
+#endif /* COMMON_SERVICE_STATUS_H */
