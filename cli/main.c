@@ -19,11 +19,11 @@ static int trifold_usage(FILE *to)
 		"trifold COMMAND [OPTION]...\n\n");
 	for (size_t i = 0; i < commands_n; i++) {
 		if (commands[i].summary)
-			fprintf(to, "  %-10s %s\n", commands[i].name,
+			fprintf(to, "  %-12s %s\n", commands[i].name,
 				commands[i].summary);
 	}
-	fprintf(to, "\n`trifold COMMAND --help` says more.  --version says "
-		"which trifold this is.\n");
+	fprintf(to, "\n`trifold COMMAND --help` shows its options.  --version shows "
+		"the version.\n");
 	return to == stdout ? 0 : EXIT_USAGE;
 }
 

@@ -20,7 +20,7 @@ const struct config_key config_keys[KEY__COUNT] = {
 		"sampling", "frequency", NUMBER(1, FREQUENCY_MAX), .def = "19",
 		.flag = "frequency", .owner = OBEYS_LOADER,
 		.help = "Samples a second on each CPU, 1 to 1000.  The default is prime, so\n"
-			"that it keeps step with nothing that runs on a timer.",
+			"that samples do not coincide with timers.",
 	},
 	[KEY_INTERVAL] = {
 		"sampling", "interval", NUMBER(1, INTERVAL_MAX), .def = "5",
@@ -31,48 +31,48 @@ const struct config_key config_keys[KEY__COUNT] = {
 		"tables", "budget", NUMBER(1, 4096), .def = "256",
 		.owner = OBEYS_LOADER,
 		.help = "MiB of kernel memory for unwind tables, 1 to 4096.  When less than a\n"
-			"sixteenth is left, the table that was used least recently goes.",
+			"sixteenth is left, the least recently used table is evicted.",
 	},
 	[KEY_IDLE] = {
 		"tables", "idle", NUMBER(1, 604800), .def = "600",
 		.owner = OBEYS_LOADER,
-		.help = "Seconds after which a file that nobody maps and no sample used is\n"
-			"forgotten, 1 to 604800 (a week).",
+		.help = "Seconds after which a file is forgotten that no process maps and no\n"
+			"sample uses, 1 to 604800 (a week).",
 	},
 	[KEY_ENDPOINT] = {
 		"export", "endpoint", KIND_URL, .def = "", .flag = "endpoint",
 		.variable = "ENDPOINT", .otlp = true,
 		.help = "The receiver of OTLP profiles, such as http://localhost:4318;\n"
-			"/v1development/profiles is put behind it.  Without one nothing is sent,\n"
-			"and `trifold run` writes a file.",
+			"/v1development/profiles is appended.  Without one nothing is sent, and\n"
+			"`trifold run` writes a file.",
 	},
 	[KEY_HEADERS] = {
 		"export", "headers", KIND_HEADERS, .def = "",
 		.variable = "HEADERS", .otlp = true, .secret = true,
-		.help = "Headers of each request: name=value,name=value, special characters as\n"
+		.help = "Headers of each request: name=value,name=value; special characters as\n"
 			"%XX (a blank is %20).  If they hold a secret, let only root read this\n"
 			"file: chmod 600.",
 	},
 	[KEY_TIMEOUT] = {
 		"export", "timeout_ms", NUMBER(0, 3600000), .def = "10000",
 		.variable = "TIMEOUT", .otlp = true,
-		.help = "Milliseconds that one attempt to send may take; 0: no limit.",
+		.help = "Milliseconds for one attempt to send; 0: no limit.",
 	},
 	[KEY_COMPRESSION] = {
 		"export", "compression", KIND_CHOICE, .choices = "gzip zstd none",
 		.def = "gzip", .variable = "COMPRESSION", .otlp = true,
-		.help = "Of requests: gzip, zstd or none.",
+		.help = "Compression of requests: gzip, zstd or none.",
 	},
 	[KEY_CA] = {
 		"export", "ca", KIND_FILE, .def = "",
 		.variable = "CERTIFICATE", .otlp = true,
-		.help = "PEM file of the authorities that may vouch for the receiver; none: the\n"
+		.help = "PEM file of certificate authorities for the receiver; none: the\n"
 			"system's.",
 	},
 	[KEY_CLIENT_CERT] = {
 		"export", "client_certificate", KIND_FILE, .def = "",
 		.variable = "CLIENT_CERTIFICATE", .otlp = true,
-		.help = "PEM file of our own certificate, if the receiver asks for one.",
+		.help = "PEM file of the client's certificate, if the receiver asks for one.",
 	},
 	[KEY_CLIENT_KEY] = {
 		"export", "client_key", KIND_FILE, .def = "",
@@ -87,50 +87,50 @@ const struct config_key config_keys[KEY__COUNT] = {
 	[KEY_ATTRIBUTES] = {
 		"resource", "attributes", KIND_PAIRS, .def = "",
 		.variable = "OTEL_RESOURCE_ATTRIBUTES",
-		.help = "More attributes of every resource: key=value,key=value, special\n"
+		.help = "More attributes of every resource: key=value,key=value; special\n"
 			"characters as %XX.",
 	},
 	[KEY_METRICS] = {
 		"metrics", "exporter", KIND_CHOICE, .choices = "otlp none",
 		.def = "otlp", .variable = "OTEL_METRICS_EXPORTER",
-		.help = "What becomes of trifold's own metrics, the sums of `trifold status`: otlp\n"
-			"(sent to the receiver of [export], /v1/metrics behind it) or none.",
+		.help = "trifold's own metrics, the sums of `trifold status`: otlp (send them to\n"
+			"the receiver of [export], with /v1/metrics appended) or none.",
 	},
 	[KEY_METRICS_MS] = {
 		"metrics", "interval_ms", NUMBER(1000, 86400000),
 		.def = "60000", .variable = "OTEL_METRIC_EXPORT_INTERVAL",
-		.help = "Milliseconds between two, 1000 to 86400000 (a day).",
+		.help = "Milliseconds between two exports, 1000 to 86400000 (a day).",
 	},
 	[KEY_PAGE] = {
 		"page", "enabled", KIND_YES, .def = "yes", .flag = "no-page",
 		.flag_value = "no", .owner = OBEYS_NEXT_START,
-		.help = "The live page, for browsers on this host: yes or no.",
+		.help = "Serve the live page to browsers on this host: yes or no.",
 	},
 	[KEY_LISTEN] = {
 		"page", "listen", KIND_LISTEN, .def = "", .flag = "listen",
 		.owner = OBEYS_NEXT_START,
-		.help = "Where it is: PORT, or HOST:PORT with localhost, 127.0.0.1 or [::1]; none:\n"
+		.help = "Its address: PORT, or HOST:PORT with localhost, 127.0.0.1 or [::1]; none:\n"
 			"4328, or any free port if that is taken.",
 	},
 	[KEY_MEMORY] = {
 		"page", "memory", NUMBER(1, 4096), .def = "64",
 		.owner = OBEYS_NEXT_START,
-		.help = "MiB that its samples may take, 1 to 4096: then the oldest are coarsened.",
+		.help = "MiB for its samples, 1 to 4096; beyond that the oldest lose detail.",
 	},
 	[KEY_KEEP] = {
 		"page", "keep", NUMBER(10, 604800), .def = "3600",
 		.owner = OBEYS_NEXT_START,
-		.help = "Seconds that it remembers, 10 to 604800 (a week).",
+		.help = "Seconds for which it keeps samples, 10 to 604800 (a week).",
 	},
 	[KEY_OTLP] = {
 		"page", "otlp", KIND_YES, .def = "no",
 		.owner = OBEYS_NEXT_START,
-		.help = "yes: take OTLP profiles, too, from whoever has the page's key.",
+		.help = "yes: also accept OTLP profiles from clients that have the page's key.",
 	},
 	[KEY_VERBOSE] = {
 		"log", "verbose", KIND_YES, .def = "no", .flag = "verbose",
 		.flag_value = "yes", .owner = OBEYS_NEXT_START,
-		.help = "yes: show all that the daemons say, not only warnings.",
+		.help = "yes: show all messages of the daemons, not only warnings.",
 	},
 };
 
@@ -386,17 +386,17 @@ static const char head[] =
 "#\n"
 "# Every key, with its default.  To change one, remove the # before it.  Then\n"
 "#   trifold check-config                 finds mistakes, by line\n"
-"#   trifold check-config --effective     says what holds, and by what\n"
-"#   kill -HUP $(pidof trifold-supervisor)  has a running trifold read it again\n"
+"#   trifold check-config --effective     shows each value and its origin\n"
+"#   kill -HUP $(pidof trifold-supervisor)  makes a running trifold read it\n"
 "#\n"
-"# What is written here is overridden by OTEL_EXPORTER_OTLP_*, these by\n"
-"# OTEL_EXPORTER_OTLP_PROFILES_*, and these by options on the command line.\n"
-"# Comments have lines of their own.  docs/CONFIG.md says more.\n";
+"# OTEL_EXPORTER_OTLP_* overrides this file, OTEL_EXPORTER_OTLP_PROFILES_*\n"
+"# overrides these, and options of the command line override all.  A comment\n"
+"# needs its own line.  See docs/CONFIG.md.\n";
 
 static const char more[] =
 "\n"
 "# Up to seven more receivers, each with the keys of [export] and a name.  They\n"
-"# take nothing from [export]:\n"
+"# inherit nothing from [export]:\n"
 "#   [export \"second\"]\n"
 "#   endpoint = https://profiles.example.com:4318\n"
 "#   headers = authorization=Bearer%20...\n";

@@ -37,7 +37,7 @@ static bool options_parse_seconds(const char *s, uint64_t *ret)
 }
 
 const struct option_def option_help = {
-	"help", NULL, "say this and stop", OPTION_FLAG, 0, 0,
+	"help", NULL, "show this and exit", OPTION_FLAG, 0, 0,
 	offsetof(struct options, help),
 };
 

@@ -7,12 +7,12 @@ _trifold() {
 		'run:profile this machine until Ctrl-C'
 		'record:record a profile of this machine, or a part of it, into a file'
 		'top:show live what runs, in the terminal'
-		'status:show the account of a running trifold'
-		'doctor:say what this kernel and host allow'
+		'status:show what a running trifold did with every sample'
+		'doctor:show what this kernel and host support'
 		'check-config:check the configuration file'
-		'table:show by which rules the functions of a file are unwound'
+		'table:show the unwind rules of a file'
 		'diff:compare two recordings, function by function'
-		'completion:print the completion of a shell'
+		'completion:print the completion script of a shell'
 	)
 	behind=${words[(ie)--]}
 	if (( behind < CURRENT )); then
@@ -22,25 +22,25 @@ _trifold() {
 		return
 	fi
 	_arguments -C \
-		'(- *)--help[say what there is]' \
-		'(- *)--version[say which trifold this is]' \
+		'(- *)--help[show the commands]' \
+		'(- *)--version[show the version]' \
 		'1:command:->command' '*::argument:->argument' && return
 	if [[ $state == command ]]; then
 		_describe -t commands command subcommands
 		return
 	fi
 	local duration='--duration=[stop after S seconds]:S:'
-	local frequency='--frequency=[samples a second and CPU]:HZ:'
-	local help='--help[say what the command takes]'
+	local frequency='--frequency=[samples per second and CPU]:HZ:'
+	local help='--help[show the options]'
 	local json='--json[one JSON object on one line]'
 	local output='--output=[write this file]:FILE:_files'
-	local verbose='--verbose[say more]'
+	local verbose='--verbose[log more]'
 	case $words[1] in
 	run)
 		_arguments $duration $output $frequency $verbose $help \
 			'--interval=[seconds between batches]:S:' \
 			'--endpoint=[send OTLP profiles to this receiver]:URL:' \
-			'--listen=[where the live page is]:PORT:' \
+			'--listen=[port of the live page]:PORT:' \
 			'--no-page[no live page]' \
 			'--config=[read this configuration]:FILE:_files'
 		;;
@@ -56,26 +56,26 @@ _trifold() {
 	top)
 		_arguments $duration $frequency $help \
 			'--view=[what the lines are about]:VIEW:(functions processes containers threads)' \
-			'--once[print one table and stop]' \
-			'--limit=[lines of that table]:N:'
+			'--once[print one table and exit]' \
+			'--limit=[number of lines]:N:'
 		;;
 	status | doctor)
 		_arguments $json $help
 		;;
 	check-config)
 		_arguments $help \
-			'--effective[show each value in effect and where it is from]' \
+			'--effective[show each value in effect and where it comes from]' \
 			'--defaults[print a file with every key]' \
 			'1:file:_files'
 		;;
 	table)
 		_arguments $help \
-			'--at=[only what holds at these addresses]:ADDRESS...:' \
+			'--at=[only the rules at these addresses]:ADDRESS...:' \
 			'1:file:_files'
 		;;
 	diff)
 		_arguments $output $json $help \
-			'--limit=[show so many functions]:N:' \
+			'--limit=[number of functions shown]:N:' \
 			'--total[order by the difference of total, not of self]' \
 			'1:file:_files' '2:file:_files'
 		;;
