@@ -41,7 +41,7 @@ struct {
 
 /* Tables and rules.  Inner maps of one fixed size: their lookups are inlined;
  * mappable: loaderd writes them by memcpy. */
-struct slab {
+struct slab_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SLAB_ELEMENTS);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -53,7 +53,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, SLABS_MAX);
 	__type(key, __u32);
-	__array(values, struct slab);
+	__array(values, struct slab_map);
 } slabs SEC(".maps") = { .values = { &slab0 } };
 
 /* Records on their way to loaderd; sized by loaderd. */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <syslog.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES	1024
@@ -23,17 +22,21 @@ void log_init(const char *name, bool debug)
 	self.prefix = getenv("JOURNAL_STREAM") != NULL;
 }
 
-__attribute__((format(printf, 2, 0)))
-static void line(int level, const char *fmt, va_list ap)
+void log_line(int level, const char *fmt, ...)
 {
 	char buf[LINE_MAX_BYTES];
 	int saved = errno, n = 0, m;
+	va_list ap;
 
+	if (level == LOG_DEBUG && !self.debug)
+		return;
 	if (self.prefix)
 		n = snprintf(buf, sizeof(buf), "<%d>", level);
 	n += snprintf(buf + n, sizeof(buf) - (size_t)n, "%.64s: ", self.name);
 	errno = saved;		/* for %m */
+	va_start(ap, fmt);
 	m = vsnprintf(buf + n, sizeof(buf) - (size_t)n, fmt, ap);
+	va_end(ap);
 	if (m > 0)
 		n += m;
 	if (n > LINE_MAX_BYTES - 1)
@@ -44,20 +47,3 @@ static void line(int level, const char *fmt, va_list ap)
 		n = 0;
 	errno = saved;
 }
-
-#define DEFINE_LOG(level_name, level, cond)				\
-void log_##level_name(const char *fmt, ...)				\
-{									\
-	va_list ap;							\
-									\
-	if (!(cond))							\
-		return;							\
-	va_start(ap, fmt);						\
-	line(level, fmt, ap);						\
-	va_end(ap);							\
-}
-DEFINE_LOG(err, LOG_ERR, true)
-DEFINE_LOG(warn, LOG_WARNING, true)
-DEFINE_LOG(info, LOG_INFO, true)
-DEFINE_LOG(debug, LOG_DEBUG, self.debug)
-#undef DEFINE_LOG

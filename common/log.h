@@ -12,12 +12,17 @@
 #define COMMON_LOG_H
 
 #include <stdbool.h>
+#include <syslog.h>
 
 void log_init(const char *name, bool debug);
 
-void log_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define log_err(...)	log_line(LOG_ERR, __VA_ARGS__)
+#define log_warn(...)	log_line(LOG_WARNING, __VA_ARGS__)
+#define log_info(...)	log_line(LOG_INFO, __VA_ARGS__)
+#define log_debug(...)	log_line(LOG_DEBUG, __VA_ARGS__)
+
+/* level: of syslog(3).  LOG_DEBUG is written only if log_init() said so. */
+void log_line(int level, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif /* COMMON_LOG_H */

@@ -13,20 +13,16 @@ const char *msg_verdict_name(int verdict)
 		verdict_names[verdict] : "?";
 }
 
-const struct msg_rule *msg_rule(unsigned int type)
-{
-	return type < MSG__MAX && msg_rules[type].from ?
-		&msg_rules[type] : NULL;
-}
-
 int msg_check(enum peer from, enum conn_state state, const struct msg_hdr *hdr,
 	      size_t got, unsigned int nfds)
 {
-	const struct msg_rule *rule = msg_rule(hdr->type);
+	/* there is no rule for type 0 */
+	const struct msg_rule *rule =
+		&msg_rules[hdr->type < MSG__MAX ? hdr->type : 0];
 
 	if (hdr->version != MSG_VERSION)
 		return MSG_BAD_VERSION;
-	if (!rule)
+	if (!rule->from)
 		return MSG_BAD_TYPE;
 	if (!(rule->from & from))
 		return MSG_BAD_SENDER;

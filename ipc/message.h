@@ -131,7 +131,4 @@ struct msg_rule {
  * and its opener receive, rules.c has all. */
 extern const struct msg_rule msg_rules[MSG__MAX];
 
-const struct msg_rule *msg_rule(unsigned int type);	/* NULL: no such */
-const char *msg_type_name(unsigned int type);	/* "EXE", or "?"; in rules.c */
-
 #endif /* IPC_MESSAGE_H */

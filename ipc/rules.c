@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ipc/rules.h"
+
 #include "ipc/message_hub.h"
 #include "ipc/rules_loader.h"
 
@@ -62,6 +64,12 @@ static const char *const type_names[MSG__MAX] = {
 	"OPEN_DEBUG", "SUBSCRIBE", "MISSED", "FREE", "FREED", "DROP", "LIST",
 	"SLAB", "KNOWN",
 };
+
+const struct msg_rule *msg_rule(unsigned int type)
+{
+	return type < MSG__MAX && msg_rules[type].from ?
+		&msg_rules[type] : NULL;
+}
 
 const char *msg_type_name(unsigned int type)
 {

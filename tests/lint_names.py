@@ -20,7 +20,7 @@ FUNCTIONS = {
     "ksyms_find", "main",
 }
 TAGS = {
-    "cgroup", "ksyms", "options", "show", "slab", "walk",
+    "cgroup", "ksyms", "options", "show", "walk",
 }
 
 

@@ -4,6 +4,7 @@
  * first three bytes choose those, the rest is sent over a real socket.
  */
 #include "ipc/conn.h"
+#include "ipc/rules.h"
 
 #include <stdlib.h>
 #include <string.h>

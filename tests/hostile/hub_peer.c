@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "ipc/rules.h"
 #include "ipc/sealed.h"
 #include "tests/unit/harness.h"
 

@@ -115,7 +115,7 @@ static void expect(struct msg *m, unsigned int type)
 		int r = next(m);
 
 		if (r)
-			printf("# waiting for %s: %s\n", msg_type_name(type),
+			printf("# waiting for type %u: %s\n", type,
 			       r < 0 ? strerror(-r) : msg_verdict_name(r));
 		CHECK(r == 0);
 		if (m->hdr.type == type)

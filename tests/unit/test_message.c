@@ -3,6 +3,7 @@
  * For every type of message: each way of getting it wrong, one at a time.
  */
 #include "ipc/message_hub.h"
+#include "ipc/rules.h"
 #include "tests/unit/harness.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
  * repository's root, as make does.
  */
 #include "ipc/message_hub.h"
+#include "ipc/rules.h"
 #include "tests/unit/harness.h"
 
 #include <ctype.h>
