@@ -82,13 +82,14 @@ static void put_literal(const char *s, size_t len)
 	putchar('\n');
 }
 
-/* Lines that begin with a blank stay as they are; an empty one parts. */
+/* Lines that begin with a blank stay as they are; an empty line begins a
+ * paragraph. */
 static void put_details(const char *s)
 {
 	struct flow f = { 0 };
 	bool literal = false;
 
-	if (*s != ' ')		/* a display parts by itself */
+	if (*s != ' ')		/* a display begins a paragraph */
 		printf(".Pp\n");
 	while (*s) {
 		size_t len = strcspn(s, "\n");

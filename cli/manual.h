@@ -2,8 +2,9 @@
 /*
  * manual - `trifold manual FILE`: a manual page, its lists filled in
  *
- * Not for people: packaging/install.mk makes the pages by it of those in
- * docs/man/ that end in ".in".  FILE goes to standard output, but for lines
+ * An internal command: with it packaging/install.mk makes pages from the files
+ * in docs/man/ that end in ".in".  Copies FILE to standard output, except for
+ * these lines:
  *
  *	@COMMANDS@	a subsection for each command: how it is used, what it
  *			does, its options, the text below them

@@ -47,7 +47,7 @@ int answer_parse_status(const uint8_t *body, size_t len, struct answer *ret)
 static void judge_success(const struct http_answer *a, struct answer *ret)
 {
 	ret->verdict = ANSWER_ACCEPTED;
-	/* 200 is what counts; a body that is not OTLP says no more */
+	/* the status 200 decides; a body that is not OTLP is ignored */
 	if (answer_parse_success(a->body, a->len, ret))
 		snprintf(ret->text, sizeof(ret->text),
 			 "answer is not OTLP: is this an OTLP receiver?");

@@ -9,7 +9,7 @@
 
 #include "common/clock.h"
 
-#define RETRY_AFTER_MAX	86400	/* seconds: beyond, no use of knowing */
+#define RETRY_AFTER_MAX	86400	/* seconds; a longer wait is cut to it */
 
 uint64_t backoff_next(struct backoff *b, uint64_t random)
 {

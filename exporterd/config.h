@@ -29,8 +29,8 @@ struct exporter_config {
 
 /*
  * Read both.  Returns 0; or an exit status after a line in the log: 2 for a
- * mistake in use, 1 when memory is short; -1 when all was said (--version).
- * exporter_config_fini() in any case.
+ * mistake in use, 1 when memory is short; -1 when nothing is left to do
+ * (--version). exporter_config_fini() in any case.
  */
 int exporter_config_load(struct exporter_config *c, int argc, char **argv);
 void exporter_config_fini(struct exporter_config *c);

@@ -148,7 +148,7 @@ static int check_files(const struct endpoint *e)
 
 static void preload(const char *name)
 {
-	/* never closed: it shall be found when somebody else asks for it */
+	/* never closed, so that glibc finds it later */
 	if (!dlopen(name, RTLD_NOW))
 		log_debug("no %s", name);
 }

@@ -9,7 +9,7 @@
  * TRIFOLD_EXPORTER_<N>_*, N from 2, which mean the same; they take nothing
  * from the first, so its credentials go nowhere else.
  *
- * An empty variable is as good as none.  A value that would send profiles
+ * An empty variable counts as unset.  A value that would send profiles
  * somewhere else, without their credentials, or in a way that the receiver may
  * not read, stops the start; any other bad one is reported and ignored, as the
  * specification asks.
@@ -53,9 +53,9 @@ struct endpoint_options {
 bool endpoint_named(unsigned int number, const struct endpoint_options *o);
 
 /*
- * Read what is said of this one; the first, if it is named nowhere, becomes
+ * Read the settings of this endpoint; the first one, if none names it, becomes
  * ENDPOINT_DEFAULT.  Returns 0, or an exit status after a line in the log:
- * ENDPOINT_USAGE, or 1 when memory is short.  endpoint_fini() in any case.
+ * ENDPOINT_USAGE, or 1 when memory is short. endpoint_fini() in any case.
  */
 int endpoint_load(struct endpoint *e, unsigned int number,
 		  const struct endpoint_options *o);

@@ -24,7 +24,7 @@ struct fanout {
 	const struct pairs *resource;
 	struct kept_batches kept;
 	struct log_limit log;
-	/* samples of a batch have come to their end at the first endpoint */
+	/* samples of a batch have their outcome at the first endpoint */
 	void (*outcome)(void *arg, uint64_t id, uint64_t samples,
 			enum batch_outcome o);
 	/* ... at any of them: fanout_idle() may have changed */
@@ -46,10 +46,10 @@ bool fanout_idle(const struct fanout *f);
 void fanout_drain(struct fanout *f, uint64_t end_ns);	/* sender_drain() */
 
 /*
- * A successor comes, to which the hub sends what the first endpoint has not
- * answered: hold that one's sender, and let the others send until end_ns what
- * they have.  What the hub sends again comes to those twice, rather than not
- * at all.
+ * Another exporterd follows, and the hub sends it what the first endpoint has
+ * not answered.  Stop the first endpoint's sender; the others may send what
+ * they have until end_ns.  What the hub sends again reaches these twice,
+ * rather than not at all.
  */
 void fanout_leave(struct fanout *f, uint64_t end_ns);
 bool fanout_left(const struct fanout *f);

@@ -5,7 +5,7 @@
  * Tried again for ever, with a jittered wait.  Batches outlive the connection
  * they came from; every one is answered once, under the id it came with (ids
  * of different hubs do not collide: symbolizerd/hub/batches.h).  An answer that
- * did not leave before the connection broke is told as a sum in the next
+ * did not leave before the connection broke is reported as a sum in the next
  * MSG_HELLO_EXPORTER.
  */
 #ifndef EXPORTERD_HUB_LINK_H
@@ -27,11 +27,11 @@ struct exporter_hub_ops {
 	/* A batch has come; fd is borrowed.  Returns MSG_OK, or MSG_BAD_CONTENT
 	 * (when it was answered already) to end the connection. */
 	int (*batch)(void *arg, uint64_t id, int fd, const struct msg_batch *m);
-	/* How things stand: each second, if wants_status. */
+	/* The hub's status: each second, if wants_status. */
 	void (*status)(void *arg, const struct status *st);
 	/* Samples that were taken and not answered yet. */
 	uint64_t (*held)(void *arg);
-	/* Everything is sent that was to be sent. */
+	/* All answers are sent. */
 	void (*flushed)(void *arg);
 };
 
@@ -79,7 +79,7 @@ void exporter_hub_close(struct exporter_hub *l);
 /* True when no answer waits, or none can be sent any more. */
 bool exporter_hub_flushed(const struct exporter_hub *l);
 
-/* Outcomes that nobody will be told: for a last line in the log. */
+/* Outcomes that no hub will receive: for the last line in the log. */
 uint64_t exporter_hub_untold(const struct exporter_hub *l);
 
 #endif /* EXPORTERD_HUB_LINK_H */

@@ -6,7 +6,7 @@
  * ipc/counter_table.h; all values cumulative (metrics data model, 1.60
  * specification).  A point starts when the process started that counts it,
  * so that a receiver sees by the start time, too, when counting began anew.
- * What nobody counts at present has no point.
+ * A value that no process counts at present has no point.
  */
 #ifndef EXPORTERD_METRICS_H
 #define EXPORTERD_METRICS_H
@@ -33,9 +33,9 @@ struct metrics {
 void metrics_find_instance(struct metrics *m);
 
 /*
- * Encode.  st is the hub's last word, NULL when there is no hub; own is put in
- * the place of what the hub thinks of exporterd; now_ns is of CLOCK_REALTIME.
- * Returns 0 and malloc'ed bytes, or -ENOMEM.
+ * Encode. st is the hub's last status, NULL when there is no hub; own replaces
+ * exporterd's part of it; now_ns is of CLOCK_REALTIME.  Returns 0 and
+ * malloc'ed bytes, or -ENOMEM.
  */
 int metrics_encode(struct metrics *m, const struct status *st,
 		   const struct exporter_stats *own, uint64_t now_ns,

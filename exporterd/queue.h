@@ -56,8 +56,9 @@ static inline void queue_init(struct queue *q, size_t max_n, size_t max_bytes)
 	*q = (struct queue){ .max_n = max_n, .max_bytes = max_bytes };
 }
 
-/* Takes it over.  Returns a list (by next) of those that had to go, oldest
- * first, which is the caller's; `it` itself when it is larger than the queue. */
+/* Takes it over.  Returns a list (by next) of those that were dropped, oldest
+ * first, which is the caller's; `it` itself when it is larger than the
+ * queue. */
 struct item *queue_push(struct queue *q, struct item *it);
 
 struct item *queue_pop(struct queue *q);	/* NULL: empty */

@@ -15,7 +15,8 @@ struct recorded {
 	int fd;			/* -1 once it was sent */
 };
 
-/* Take `r` out of the list and tell its end; prev is what is before it. */
+/* Take `r` out of the list and report its outcome; prev is what is before
+ * it. */
 static void exporter_recorder_finish(struct recorder *rec,
 				     struct recorded *prev, struct recorded *r,
 				     enum batch_outcome o)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resource - what is said of the host in every resource
+ * resource - attributes of the host in every resource
  *
  * By the semantic conventions (1.44.0, resource/host.md, os.md, telemetry.md):
  * host.name and host.arch of uname(2); host.id of the machine-id(5); os.type,

@@ -58,7 +58,7 @@ static bool split(struct sender *s)
 
 /* --- the way of an item --------------------------------------------------- */
 
-/* Is what comes next a part of a batch of which the hub has heard? */
+/* Does the next item belong to a batch of which the hub has an outcome? */
 static bool next_is_begun(const struct sender *s)
 {
 	const struct item *it = s->parts ? s->parts : s->queue.first;
@@ -103,7 +103,7 @@ static void sender_tell(struct sender *s, struct item *it, enum batch_outcome o)
 	sender_lost(s, id, samples, o);
 }
 
-/* cur has come to its end; `outcome` may add batches meanwhile. */
+/* cur has its outcome; `outcome` may add batches meanwhile. */
 static void sender_finish(struct sender *s, enum batch_outcome o)
 {
 	struct item *it = s->cur;
@@ -380,7 +380,8 @@ void sender_lost(struct sender *s, uint64_t id, uint64_t samples,
 		 enum batch_outcome o)
 {
 	s->outcomes.samples[o] += samples;
-	/* of the first the hub is told, and `trifold status` tells it */
+	/* outcomes of the first go to the hub, and `trifold status` shows
+	 * them */
 	if (o == BATCH_QUEUE_FULL && log_limited(&s->queue_log))
 		log_warn("the queue for %s is full: the oldest %llu samples are dropped",
 			 to(s), (unsigned long long)samples);
@@ -408,7 +409,7 @@ uint64_t sender_bytes(const struct sender *s)
 void sender_drain(struct sender *s, uint64_t end_ns)
 {
 	s->end_ns = end_ns;
-	/* what waits for its next try need not wait so long any more */
+	/* a wait for the next try may now be too long */
 	if (s->cur && !s->http.busy)
 		timer_set(&s->again, 0, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sender - one receiver: its queue, one request at a time, every second try
+ * sender - one receiver: its queue, one request at a time, and retries
  *
  * An attempt that may be repeated is repeated after a jittered, growing wait,
  * or after the receiver's Retry-After if that is longer, until
@@ -28,8 +28,8 @@
 #define SENDER_MAX_NS		30000000000ULL
 #define SENDER_GIVE_UP_NS	300000000000ULL
 #define SENDER_TOO_LARGE_NS	600000000000ULL
-/* So many single samples one after the other are too large: it is not the
- * size, whatever the receiver says, and what was split with them is refused
+/* After so many single samples in a row that were too large, the size is not
+ * the cause, whatever the receiver says: what was split with them is refused
  * without being tried. */
 #define SENDER_SINGLES_MAX	8
 
@@ -47,7 +47,7 @@ struct sender {
 	size_t too_large;	/* before compression; 0: nothing is */
 	uint64_t too_large_ns;	/* until then */
 	unsigned int singles;	/* refused for their size, without a break */
-	uint64_t begun;		/* a batch of which an outcome was told */
+	uint64_t begun;		/* a batch that has an outcome already */
 	bool any_begun;
 	bool hold;		/* nothing new is begun */
 	bool failing;		/* said so in the log */
@@ -56,7 +56,7 @@ struct sender {
 	uint64_t requests, request_bytes, wire_bytes, retries;
 	uint64_t http_status, partial_rejected;
 	struct export_outcomes outcomes;	/* samples */
-	/* the way of an item has ended */
+	/* an item has its outcome */
 	void (*outcome)(void *arg, const struct sender *s, uint64_t id,
 			uint64_t samples, enum batch_outcome o);
 	void *arg;
@@ -73,7 +73,7 @@ void sender_fini(struct sender *s);
 /* Takes it over. */
 void sender_add(struct sender *s, struct item *it);
 
-/* Samples that never became an item: counts them and tells their end. */
+/* Samples that never became an item: count them and report their outcome. */
 void sender_lost(struct sender *s, uint64_t id, uint64_t samples,
 		 enum batch_outcome o);
 

@@ -33,7 +33,8 @@ static bool collect_came_before(const struct collect *c, uint64_t hash)
 
 /*
  * Room for len bytes more?  Two batches merged are at most as large as both
- * together, mostly far less; the sum is corrected by building when it says no.
+ * together, mostly far smaller; when the estimate is too large, building gives
+ * the real size.
  */
 static bool collect_has_room(struct collect *c, size_t len)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile - what a finished batch means to people
+ * profile - names of a batch as they are shown, and its account
  */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
@@ -10,13 +10,13 @@
 #include "common/buffer.h"
 #include "ipc/batch.h"
 
-/* How samples fared while this was recorded, by the supervisor's last word;
- * plain data, sent from one `trifold` to another. */
+/* The account of the samples during the recording, by the supervisor's last
+ * status; plain data, sent from one `trifold` to another. */
 struct profile_account {
 	uint64_t start_ns, end_ns;	/* CLOCK_REALTIME */
 	uint64_t taken, delivered, lost;
 	int64_t difference;
-	uint8_t known;			/* 0: nobody gave an account */
+	uint8_t known;			/* 0: there is no account */
 	char reasons[255];		/* "ring_full 3, no_hub 1"; NUL-padded */
 };
 

@@ -23,7 +23,7 @@ struct loading {
 	config_say *say;
 	const char *section;
 	struct config_value *value;	/* of this section */
-	bool skip;		/* the section is not ours: said already */
+	bool skip;		/* an unknown section: reported before */
 	bool open;		/* everybody can read the file */
 	bool strict;		/* root will obey it */
 };
@@ -306,7 +306,7 @@ static void config_config_parse(struct loading *l, size_t len)
 static int read_file(struct loading *l, bool named)
 {
 	struct config *c = l->c;
-	/* what is no file must not make us wait */
+	/* a FIFO or device must not block */
 	int fd = open(c->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	size_t len = 0;
 	int r;

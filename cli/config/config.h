@@ -7,7 +7,7 @@
  * empty variable, or an empty value, is none.
  *
  * The file is read as root, so when root reads it nobody else may be able to
- * write it.  All its mistakes are told, not the first alone.
+ * write it.  All mistakes are reported, not only the first.
  */
 #ifndef CLI_CONFIG_CONFIG_H
 #define CLI_CONFIG_CONFIG_H
@@ -21,32 +21,34 @@
 
 #define CONFIG_MISTAKES_MAX	100	/* told of one file */
 
-/* How a mistake is told; line 0: the file as a whole. */
+/* Reports a mistake; line 0: of the whole file. */
 typedef void config_say(const char *path, uint32_t line, bool warning,
 			const char *text);
 
 /*
  * Read path; NULL: the default one, which need not be there.  Then what the
- * environment and o's options say (o may be NULL).  Returns 0; -EINVAL if there
- * were mistakes, all said; -ENOMEM.  config_fini() in any case.
+ * environment and o's options say (o may be NULL).  Returns 0; -EINVAL if
+ * there were mistakes, all reported; -ENOMEM. config_fini() in any case.
  */
 int config_load(struct config *c, const char *path, const struct options *o,
 		config_say *say);
 
 /*
- * What a file of this text says, by itself; path is for say.  Takes over text
- * (of malloc, len + 1 bytes).  Returns 0 or -EINVAL; config_fini().
+ * Parse a file of this text, without variables and options; path is passed to
+ * say.  Takes over text (of malloc, len + 1 bytes).  Returns 0 or -EINVAL;
+ * config_fini().
  */
 int config_parse(struct config *c, const char *path, char *text, size_t len,
 		 config_say *say);
 void config_fini(struct config *c);
 
-/* What `trifold run` takes from it, into *o; what o has by option stays. */
+/* Copy what `trifold run` uses into *o; options that were given stay. */
 void config_apply(const struct config *c, struct options *o);
 
 uint32_t config_number(const struct config *c, enum config_id id);
 
-/* A value for people: no secrets.  v: all of c or of one of its receivers. */
+/* A value to show: secrets are hidden. v: all of c or of one of its
+ * receivers. */
 const char *config_shown(const struct config_value *v, enum config_id id,
 			 char *out, size_t size);
 

@@ -74,7 +74,8 @@ int config_env_make(struct config *c)
 
 		config_key_variable(&config_keys[i], false, name);
 		set = *name ? getenv(name) : NULL;
-		/* even if the variable of profiles wins: other signals */
+		/* other signals use it, even if the variable of profiles
+		 * wins */
 		if (!*name || v->source != FROM_FILE || (set && *set))
 			continue;
 		r = r ? r : add_env(c, &n, name, v->text);

@@ -2,7 +2,7 @@
 /*
  * config_env - what the file says, as variables for exporterd
  *
- * By its environment and not by arguments: headers are secrets, and everybody
+ * In its environment and not as arguments: headers are secrets, and everybody
  * can read the arguments of a process.
  */
 #ifndef CLI_CONFIG_ENV_H
@@ -13,8 +13,8 @@
 #include "cli/config/values.h"
 
 /*
- * Give further receivers the numbers that no TRIFOLD_EXPORTER_<N>_* of our
- * environment has, from the lowest.  Returns the first that got none, or NULL.
+ * Number the further receivers, from the lowest N of which our environment has
+ * no TRIFOLD_EXPORTER_<N>_*.  Returns the first that got none, or NULL.
  */
 const struct config_more *config_env_number(struct config *c);
 

@@ -239,7 +239,7 @@ static bool is_choice(const char *s, const char *choices)
 	return false;
 }
 
-/* As much as can be seen without libcurl, which exporterd asks again. */
+/* Checked without libcurl; exporterd checks again with it. */
 static bool is_url(const char *s)
 {
 	size_t n = !strncmp(s, "http://", 7) ? 7 :

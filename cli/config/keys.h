@@ -41,9 +41,9 @@ enum config_kind {
 	KIND_LISTEN,		/* common/listen.h */
 };
 
-/* Who obeys it, and so what a reload does. */
+/* Which process uses it, so which one a reload restarts. */
 enum config_owner {
-	OBEYS_EXPORTER,		/* started anew; it loses nothing */
+	OBEYS_EXPORTER,		/* restarted; nothing is lost */
 	OBEYS_LOADER,		/* likewise; sampling pauses meanwhile */
 	OBEYS_NEXT_START,
 };
@@ -70,8 +70,8 @@ extern const struct config_key config_keys[KEY__COUNT];
 /* By section and name (any section: NULL), or KEY__COUNT. */
 enum config_id config_key_find(const char *section, const char *name);
 
-/* What was meant by a name nobody knows, or NULL; NULL for section: a section's
- * name. */
+/* The known name closest to an unknown one, or NULL; section NULL: of
+ * sections. */
 const char *config_key_like(const char *section, const char *name);
 bool config_section_known(const char *section);
 

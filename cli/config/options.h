@@ -17,7 +17,8 @@
 
 #define EXIT_USAGE	2
 
-#define FREQUENCY_DEFAULT	19	/* Hz; prime, so in step with nothing */
+#define FREQUENCY_DEFAULT	19	/* Hz; prime, so not in step with
+					 * timers */
 #define FREQUENCY_MAX		1000
 #define INTERVAL_DEFAULT	5	/* s */
 #define INTERVAL_MAX		300
@@ -36,7 +37,7 @@ struct words {
 	uint32_t n;
 };
 
-/* All that any command can be told. */
+/* The options of all commands. */
 struct options {
 	const char *output;
 	const char *endpoint;

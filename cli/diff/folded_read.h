@@ -2,11 +2,12 @@
 /*
  * folded_read - folded stacks of one or two recordings, merged into one tree
  *
- * Read is what profile/formats/folded.h writes and what Brendan Gregg's stackcollapse
- * scripts write (github.com/brendangregg/FlameGraph): a line is a stack,
- * outermost frame first, frames parted by ';', then blanks and a whole number
- * of samples.  A line may end in "\r\n"; empty lines mean nothing; the same
- * stack may come again.  Frames are bytes of any kind but control characters.
+ * Reads what profile/formats/folded.h writes and what Brendan Gregg's
+ * stackcollapse scripts write (github.com/brendangregg/FlameGraph): a line is
+ * a stack, outermost frame first, frames separated by ';', then blanks and a
+ * whole number of samples.  A line may end in "\r\n"; empty lines mean
+ * nothing; the same stack may come again.  Frames are bytes of any kind but
+ * control characters.
  */
 #ifndef CLI_DIFF_FOLDED_READ_H
 #define CLI_DIFF_FOLDED_READ_H
@@ -20,7 +21,7 @@
 
 #define FOLDED_SIDES		2
 
-/* What a file may hold; more is a mistake in it. */
+/* Limits of a file; more is a mistake. */
 #define FOLDED_BYTES_MAX	(256u << 20)
 #define FOLDED_LINE_MAX		(1u << 20)	/* bytes */
 #define FOLDED_DEPTH_MAX	4096		/* frames of a stack */

@@ -5,7 +5,7 @@
  * The page of viewer/page/ and the JSON object that it reads (html.h), with
  * "diff" true and a fourth number in each row.  Its info has `files` (both
  * names) and `base` (samples of the first) instead of a host and a time, which
- * folded stacks do not tell.  Kinds of frames are told by their names: those
+ * folded stacks do not have.  Kinds of frames are known by their names: those
  * at depth 1 are processes, "_[k]" ends kernel functions.
  */
 #ifndef CLI_DIFF_HTML_H

@@ -62,7 +62,7 @@ struct attach {
 	enum attach_phase phase;
 	bool failed;
 	bool killed;		/* SIGKILL or the last SIGTERM was sent */
-	int end_signal;		/* what to send the command; 0: it knows */
+	int end_signal;		/* signal for the command; 0: it was sent */
 	uint64_t deadline_ns;	/* of this phase; UINT64_MAX: none */
 	uint64_t run_ns, shown_ns;
 };
@@ -304,7 +304,7 @@ static void attach_advance(struct attach *a, uint64_t now)
 
 /* --- events -------------------------------------------------------------------------- */
 
-/* How the writer stands, by its own word; false: it has said nothing. */
+/* The writer's state, as reported; false: nothing yet. */
 static bool on_state(struct attach *a, uint64_t now)
 {
 	struct record_state s;
@@ -346,7 +346,7 @@ static void attach_child_died(struct attach *a, pid_t pid, int status,
 			attach_enter(a, SETTLING, now);
 	} else if (pid == a->recorder.pid) {
 		a->recorder.pid = 0;
-		/* why, it said itself, unless it was killed */
+		/* it has logged why, unless it was killed */
 		if (WIFSIGNALED(status) && !a->killed)
 			console_say(&a->console, "the recorder %s",
 				    child_how(status, how, sizeof(how)));
@@ -500,12 +500,12 @@ static void attach_finish(struct attach *a)
 	int status;
 
 	launcher_cancel(&a->launcher);
-	/* what the writer said last lies in the socket still */
+	/* the writer's last messages are still in the socket */
 	while (on_state(a, now_ns()))
 		;
 	if (a->recorder.control >= 0)
 		close(a->recorder.control);
-	if (a->recorder.pid)	/* by that it ends, and leaves no file */
+	if (a->recorder.pid)	/* this ends it, and it leaves no file */
 		waitpid(a->recorder.pid, &status, 0);
 	console_fini(&a->console);
 	close(a->signals);

@@ -2,9 +2,9 @@
 /*
  * attach - `trifold record` beside a trifold that runs already
  *
- * That one goes on as if nobody were there: the recorder gets copies of its
- * batches, as `trifold top` does (docs/PROTOCOL.md, SUBSCRIBE).  Root, as
- * supervise.h: the batches are read by the recorder's writer alone.
+ * The running one is not affected: the recorder gets copies of its batches, as
+ * `trifold top` does (docs/PROTOCOL.md, SUBSCRIBE).  Root, as supervise.h: the
+ * batches are read by the recorder's writer alone.
  */
 #ifndef CLI_RECORD_ATTACH_H
 #define CLI_RECORD_ATTACH_H
@@ -17,8 +17,8 @@
  * in the log. */
 int attach_find(struct status *ret);
 
-/* Can it do for these options?  0, or -EINVAL with a line that says what else
- * to do. */
+/* Can it record with these options? 0, or -EINVAL with a line that says what
+ * else to do. */
 int attach_check(const struct options *o, const struct target *t,
 		 const struct status *st, char *err, size_t size);
 

@@ -46,7 +46,7 @@ void console_fini(struct console *c)
 
 static void console_put(const char *s, size_t n)
 {
-	/* nobody to tell when the log itself cannot be written */
+	/* a failure of the log itself cannot be reported */
 	(void)!write(STDERR_FILENO, s, n);
 }
 

@@ -3,8 +3,8 @@
  * console - standard error, shared by a progress line and everybody's log
  *
  * The daemons write to a pipe, not to the terminal: so their lines do not
- * tear the progress line, and nothing but printable characters reaches the
- * terminal of root, whatever became of a daemon.  Lines that begin with a
+ * break the progress line, and only printable characters reach root's
+ * terminal, even if a daemon is compromised.  Lines that begin with a
  * priority, "<N>" as of sd-daemon(3), are shown without it, and only if it is
  * that of a warning or worse, unless all are wanted.
  */
@@ -29,7 +29,7 @@ int console_init(struct console *c, bool all);	/* 0 or -errno */
 int console_open(struct console *c, bool all, int read_fd);
 void console_fini(struct console *c);
 
-/* Print what children wrote and is complete, at most so much at once. */
+/* Print complete lines of children, a limited number at once. */
 void console_pump(struct console *c);
 
 /* A line of our own, "trifold: text". */

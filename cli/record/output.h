@@ -7,7 +7,7 @@
 
 #include "cli/config/options.h"
 
-#define RUN_OUTPUT	"trifold.html"	/* of `run` with nowhere to send to */
+#define RUN_OUTPUT	"trifold.html"	/* of `run` without a receiver */
 #define RECORD_OUTPUT	"trifold.html"
 
 /* Settle the format by --format or by the file's ending; false: there is none,

@@ -3,8 +3,8 @@
  * record_watch - the recorder's writer beside a trifold that runs already
  *
  * It reads batches as a subscriber (ipc/hub_client.h), over connections that the
- * supervisor made, keeps what is in the range and of wanted processes, and
- * says how it stands.
+ * supervisor made, keeps samples of the range and of wanted processes, and
+ * reports its state.
  */
 #ifndef CLI_RECORD_RECORD_WATCH_H
 #define CLI_RECORD_RECORD_WATCH_H
@@ -50,17 +50,17 @@ struct record_watch {
 void record_watch_init(struct record_watch *w, struct collect *c,
 		       uint32_t frequency, int control);
 
-/* From now on only samples of this range; an end that is earlier than what was
- * taken already becomes that. */
+/* From now on take only samples of this range.  An end before the last sample
+ * taken becomes that sample's time. */
 void record_watch_range(struct record_watch *w, const struct cut *c);
 
 /* A connection (taken over) whose first message must be of hub_uid. */
 void record_watch_open(struct record_watch *w, int fd, uid_t hub_uid);
 
-/* Take in all that has come. */
+/* Read all messages that have come. */
 void record_watch_read(struct record_watch *w);
 
-/* Say how it stands, if that is news. */
+/* Send the state, if it has changed. */
 void record_watch_say(struct record_watch *w);
 
 /* The account of what was recorded; start_ns and end_ns too. */

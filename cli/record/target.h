@@ -35,9 +35,9 @@ struct target {
 int target_check(const struct options *o, char *err, size_t size);
 
 /*
- * Find what options that target_check() let pass name: processes and cgroups
- * must exist.  0, to be released by target_release(), or -errno after a line
- * in the log that says what to do.
+ * Find the processes and cgroups that checked options name; they must exist.
+ * 0, to be released by target_release(), or -errno after a line in the log
+ * that says what to do.
  */
 int target_find(const struct options *o, struct target *t);
 void target_release(struct target *t);

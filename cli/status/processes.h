@@ -2,9 +2,9 @@
 /*
  * processes - what each of trifold's processes uses, as the kernel counts it
  *
- * The daemons say what they use themselves (ipc/counters.h); this is all that
- * there is, with those that say nothing: the supervisor, the children of the
- * daemons, the live page, a recorder.
+ * The daemons report their own use (ipc/counters.h).  This covers all
+ * processes, also those that report nothing: the supervisor, the children of
+ * the daemons, the live page, a recorder.
  */
 #ifndef CLI_STATUS_PROCESSES_H
 #define CLI_STATUS_PROCESSES_H
@@ -28,10 +28,10 @@ struct own_processes {
 };
 
 /*
- * Of all processes that run a program "trifold..." this one and those that
- * descend from it through others of them; of a service manager, only those.
- * What is not to be seen is left out.  0 or -errno; processes_free() accepts
- * either.
+ * Of the processes that run a program "trifold...": top and its descendants
+ * through such processes; of a service manager only the descendants.
+ * Processes that cannot be read are left out. 0 or -errno; processes_free()
+ * accepts either.
  */
 int processes_find(pid_t top, struct own_processes *ret);
 void processes_free(struct own_processes *p);

@@ -16,11 +16,11 @@
 /* "ring_full 3, no_hub 1": every reason that lost samples. */
 void report_reasons(const struct status *st, char *out, size_t size);
 
-/* One line for those who watch; elapsed in seconds. */
+/* The progress line; elapsed in seconds. */
 void report_progress(const struct status *st, uint64_t elapsed, char *out,
 		     size_t size);
 
-/* The last word: "N samples taken: N delivered, N lost (...), difference 0" */
+/* The last line: "N samples taken: N delivered, N lost (...), difference 0" */
 void report_summary(const struct status *st, char *out, size_t size);
 
 /* For the recorder; start_ns and end_ns are the caller's to fill. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * top_control - what the two processes of `trifold top` say to each other
+ * top_control - messages between the two processes of `trifold top`
  *
- * Over a SOCK_SEQPACKET pair, one struct a message.  What the display says is
- * judged by .word alone: it may have been taken over.
+ * Over a SOCK_SEQPACKET pair, one struct a message.  The display may be
+ * compromised: of its messages only .word is used.
  */
 #ifndef CLI_TOP_CONTROL_H
 #define CLI_TOP_CONTROL_H
@@ -13,12 +13,12 @@
 enum top_word {
 	/* parent to display */
 	TOP_FEED = 1,		/* a connection to symbolizerd: one descriptor */
-	TOP_LINE,		/* .text is what a daemon has to say */
+	TOP_LINE,		/* .text is a message of a daemon */
 	TOP_SUSPEND,		/* give the terminal back, then TOP_SUSPENDED */
 	TOP_RESUME,
 	TOP_QUIT,
 	/* display to parent */
-	TOP_CONNECT,		/* the connection is gone: another, please */
+	TOP_CONNECT,		/* asks for another connection */
 	TOP_SUSPENDED,
 };
 

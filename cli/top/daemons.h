@@ -17,7 +17,7 @@
 struct top_daemons {
 	pid_t pid;		/* of the supervisor; 0: none */
 	int status;		/* as of waitpid, once it has ended */
-	int log;		/* what all of them say; -1: none, or the end */
+	int log;		/* their output; -1: none, or its end */
 	size_t len;
 	char kept[TOP_LOG_KEPT];
 };
@@ -26,11 +26,11 @@ struct top_daemons {
  * order on SIGTERM or when this process dies.  0 or -errno. */
 int top_daemons_start(struct top_daemons *d, const struct options *o);
 
-/* Take in what they said.  The last whole line, without its end, goes to line
- * (cut to fit); false: there was none. */
+/* Read their output.  The last whole line, without its end, goes to line (cut
+ * to fit); false: there was none. */
 bool top_daemons_read(struct top_daemons *d, char *line, size_t size);
 
-/* Say on standard error what they said last, escaped. */
+/* Print their last output on standard error, escaped. */
 void top_daemons_say(const struct top_daemons *d);
 
 #endif /* CLI_TOP_DAEMONS_H */

@@ -49,10 +49,10 @@ struct display {
 };
 
 /*
- * What is left to the display: to read and write the descriptors it holds, to
- * set the terminal's modes and ask for its size.  It cannot open, connect, fork,
- * exec or signal anything, and is neither root nor traceable.  When the parent
- * dies it is not killed: it must still leave the terminal as it was.
+ * The display can only read and write the descriptors it holds, set the
+ * terminal's modes and ask for its size.  It cannot open, connect, fork, exec
+ * or signal anything, and is neither root nor traceable.  When the parent dies
+ * it is not killed: it must still leave the terminal as it was.
  */
 static int top_display_confine(uid_t seal_uid)
 {

@@ -2,9 +2,9 @@
 /*
  * top_model - the batches of the last minute, and tables made of them
  *
- * What is kept are the batches themselves, so that any view, window and
- * narrowing can be had at any time, of a paused display too.  Foreign strings
- * come through here as they are: whoever shows them escapes them (top_text.h).
+ * Keeps the batches themselves, so that any view, window and filter is
+ * possible at any time, also when the display is paused.  Foreign strings are
+ * not changed here: code that shows them escapes them (top_text.h).
  */
 #ifndef CLI_TOP_MODEL_H
 #define CLI_TOP_MODEL_H
@@ -25,7 +25,7 @@ struct top_model {
 	uint64_t seed;
 	VECTOR(struct top_slice);	/* oldest first */
 	size_t bytes;
-	uint64_t dropped;	/* slices that only TOP_BYTES_MAX drove out */
+	uint64_t dropped;	/* slices dropped because of TOP_BYTES_MAX */
 	bool gap;		/* the next one follows nothing */
 };
 
@@ -35,12 +35,12 @@ void top_model_fini(struct top_model *m);
 
 /*
  * Take in a copy of a batch of so many samples.  Returns 0; -EPROTO when it is
- * not one; -ENOMEM.  Rows of older tables may no more be used.
+ * not one; -ENOMEM.  Rows of older tables become invalid.
  */
 int top_model_add(struct top_model *m, const void *data, size_t len,
 		  uint64_t samples);
 
-/* Batches are missing here: what comes next says itself how long it is. */
+/* Batches are missing here: the next one is as long as its own times say. */
 void top_model_gap(struct top_model *m);
 
 /* Time that all kept batches cover, in ns. */

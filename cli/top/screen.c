@@ -28,7 +28,7 @@ int screen_init(void)
 {
 	const struct sigaction sa = { .sa_handler = on_resize };
 
-	/* ncurses would ask isatty(3) first, which the seal denies */
+	/* ncurses would ask isatty(3) first, which seccomp denies */
 	sigaction(SIGWINCH, &sa, NULL);
 	/* the size is that of the terminal, whatever the environment says */
 	use_env(FALSE);
@@ -279,7 +279,7 @@ static void fit(void)
 	    !ws.ws_col || (ws.ws_row == LINES && ws.ws_col == COLS))
 		return;
 	resizeterm(ws.ws_row, ws.ws_col);
-	/* who knows what the terminal made of it: draw all of it */
+	/* the terminal may have changed: draw all of it */
 	clearok(curscr, TRUE);
 }
 

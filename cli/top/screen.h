@@ -15,7 +15,7 @@
 #include "cli/top/state.h"
 #include "ipc/hub_client.h"
 
-/* 0, or -1 when there is no describing this terminal. */
+/* 0, or -1 when terminfo does not describe this terminal. */
 int screen_init(void);
 
 /* Give the terminal back as it was; a draw takes it again. */

@@ -23,7 +23,7 @@ enum top_key {
 	TOP_KEY_ESCAPE,
 };
 
-/* What is looked at: everything, then by Enter what a row stood for. */
+/* What is shown: everything, then by Enter what a row stands for. */
 struct top_level {
 	enum top_view view;
 	bool of_process, of_container;

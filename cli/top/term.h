@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * top_term - how the terminal was, to leave it so whatever happens
+ * top_term - the terminal's state, to restore it whatever happens
  */
 #ifndef CLI_TOP_TERM_H
 #define CLI_TOP_TERM_H
@@ -19,8 +19,8 @@ struct top_term {
  * line in the log: $TERM is unknown, or has no cursor that can be moved. */
 int top_term_save(struct top_term *t);
 
-/* Set the modes again; after a death of who had the terminal, leave its
- * screen too. */
+/* Set the modes again; when the process that used the terminal has died, leave
+ * its screen too. */
 void top_term_restore(const struct top_term *t, bool death);
 
 #endif /* CLI_TOP_TERM_H */

@@ -20,7 +20,7 @@
 #define TOP_TEXT_MAX	(TOP_CELLS_MAX * 4 + 1)
 
 /*
- * Take LC_CTYPE from the environment, if it is UTF-8; else ASCII it is.  To be
+ * Take LC_CTYPE from the environment, if it is UTF-8; else use ASCII.  To be
  * called before the process is sealed.  True: UTF-8.
  */
 bool top_text_locale(void);

@@ -126,7 +126,7 @@ static void end_display(struct top_parent *top)
 	top->kill_ns = now_ns() + GRACE_NS;
 }
 
-/* Let the terminal be somebody else's for a while. */
+/* Release the terminal for a while. */
 static void top_suspend(struct top_parent *top)
 {
 	const struct top_msg m = { .word = TOP_RESUME };
@@ -259,7 +259,7 @@ static void top_serve(struct top_parent *top)
 
 /* --- the end ------------------------------------------------------------------------------ */
 
-/* What the display had to say, now that the terminal is free. */
+/* Print the display's log, now that the terminal is free. */
 static void say_errors(struct top_parent *top)
 {
 	char buf[4096], out[4 * sizeof(buf) + 1];

@@ -11,7 +11,7 @@
 
 #include "profile/profile.h"
 
-/* 0 or -ENOMEM.  Of info nothing is used. */
+/* 0 or -ENOMEM. info is not used. */
 int folded_encode(const struct batch *b, const struct profile_info *info,
 		  struct buffer *out);
 

@@ -2,9 +2,9 @@
 /*
  * formats - the formats of recordings, one row each
  *
- * The command line and its help, completion and manual, the recorder and the
- * downloads of the live page go by this table: a new format is a file with its
- * encoder beside this one, and a row in formats.c.
+ * The command line, its help and manual, the recorder and the downloads of the
+ * live page use this table: a new format is a file with its encoder beside
+ * this one, and a row in formats.c.
  */
 #ifndef PROFILE_FORMATS_FORMATS_H
 #define PROFILE_FORMATS_FORMATS_H

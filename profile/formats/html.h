@@ -2,8 +2,8 @@
 /*
  * html - a batch inside the page of viewer/page/
  *
- * The page holds the marker @DATA@ once, in a script element of a type that
- * is not run; there goes one JSON object:
+ * The page holds the marker @DATA@ once, in a script element of a type that is
+ * not run.  One JSON object replaces it:
  *
  *	info	host, kernel, machine, command, start_ms, duration_ms,
  *		frequency, samples, account {taken, delivered, lost,

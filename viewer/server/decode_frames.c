@@ -113,7 +113,7 @@ static void decode_frames_file_id(struct text t, uint8_t id[FILE_ID_LEN])
 	}
 }
 
-/* What a runtime calls a build of its own. */
+/* The build ID of a runtime. */
 static void decode_frames_runtime(struct frames *f, struct text key,
 				  struct text v, struct batch_exe *to)
 {

@@ -22,7 +22,8 @@ struct facet {
 	struct buffer text;
 	VECTOR(struct facet_entry);
 	struct hash_table set;		/* of entries by their value */
-	uint64_t seed;			/* names are chosen by strangers */
+	uint64_t seed;			/* profiled processes choose the
+					 * names */
 };
 
 static uint64_t facets_hash(const struct facet *f, const struct facet_entry *e)

@@ -2,10 +2,9 @@
 /*
  * feed - the page's samples, straight from the hub
  *
- * The viewer subscribes to batches, as `trifold top` does: what the exporter
- * does with them is not its concern, and what it misses is in nobody's account
- * but its own.  While there is no hub it tries to connect again and again, and
- * what it holds stays.
+ * The viewer subscribes to batches, as `trifold top` does: it does not depend
+ * on the exporter, and only it counts the batches that it misses.  While there
+ * is no hub it tries to connect again and again, and keeps its samples.
  */
 #ifndef VIEWER_SERVER_FEED_H
 #define VIEWER_SERVER_FEED_H

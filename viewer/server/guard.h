@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard - who may ask at all
+ * guard - which requests are answered
  *
  * Any page that a browser on this machine shows can send requests to loopback.
  * So Host must be a name of loopback with our port (a name rebound to

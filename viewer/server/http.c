@@ -32,7 +32,7 @@ struct call {
 
 /* --- answers ------------------------------------------------------------------------ */
 
-/* Of everything but the page. */
+/* The policy of every answer but the page. */
 static const char no_policy[] =
 	"default-src 'none'; frame-ancestors 'none'; sandbox";
 
@@ -326,7 +326,7 @@ static enum MHD_Result http_on_request(void *arg, struct MHD_Connection *c,
 		if (!call->error)
 			call->error = body_add(&call->body, data, *len);
 		*len = 0;
-		/* nothing can be answered before the end; but not for ever */
+		/* the answer follows the body; http_tick() limits the time */
 		return MHD_YES;
 	}
 	if (call->post)
@@ -406,7 +406,7 @@ void http_tick(struct viewer_http *h)
 			continue;
 		i = MHD_get_connection_info(p->c,
 					    MHD_CONNECTION_INFO_CONNECTION_FD);
-		/* the server sees its end, and closes it */
+		/* the server sees the end of input and closes it */
 		if (i)
 			shutdown(i->connect_fd, SHUT_RDWR);
 	}

@@ -2,9 +2,10 @@
 /*
  * http - the server: libmicrohttpd, one thread, on sockets that are open
  *
- * Who asks is judged by the headers alone (guard.h), before a byte of a body
- * is read.  A request has HTTP_REQUEST_NS from the end of the one before, so
- * clients that send a byte now and then do not hold their connections.
+ * A request is accepted or refused by its headers alone (guard.h), before a
+ * byte of its body is read.  A request has HTTP_REQUEST_NS from the end of the
+ * one before, so clients that send a byte now and then do not hold their
+ * connections.
  */
 #ifndef VIEWER_SERVER_HTTP_H
 #define VIEWER_SERVER_HTTP_H

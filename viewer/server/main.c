@@ -2,9 +2,9 @@
 /*
  * viewer - the last hour of profiles, and a page to look at them
  *
- * Unprivileged.  Subscribes to the hub's batches, takes OTLP over HTTP if it is
- * told to, and serves a page to browsers on this host: see confine.h for what
- * it can do, docs/VIEWER.md for the rest.
+ * Unprivileged.  Subscribes to the hub's batches, accepts OTLP over HTTP if it
+ * is told to, and serves a page to browsers on this host: see confine.h for
+ * what it can do, docs/VIEWER.md for the rest.
  */
 #include <errno.h>
 #include <poll.h>

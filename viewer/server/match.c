@@ -123,7 +123,7 @@ static bool is_meant(const struct match *m, uint32_t i, uint32_t ignore)
 
 /* --- counts ---------------------------------------------------------------------- */
 
-/* Of `total` events of a segment, how many are taken to lie before t. */
+/* Of `total` events of a segment, how many count as before t. */
 static uint64_t before(const struct segment *s, uint64_t total, uint64_t t)
 {
 	uint64_t length = s->end_ns - s->start_ns;

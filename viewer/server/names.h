@@ -2,10 +2,10 @@
 /*
  * names - what processes call themselves
  *
- * A process is called what the thread that leads it is called; but a request
- * may hold samples of its other threads only.  So the last word of a leader is
- * remembered, in a table of fixed size: where two processes meet in a slot,
- * the later one has it.
+ * A process has the name of its leading thread, but a request may hold samples
+ * of other threads only.  So the last name of a leader is remembered, in a
+ * table of fixed size: when two processes share a slot, the later one replaces
+ * the other.
  */
 #ifndef VIEWER_SERVER_NAMES_H
 #define VIEWER_SERVER_NAMES_H

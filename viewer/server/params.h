@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * params - what a URL's query part asks for (docs/VIEWER.md)
+ * params - the parameters of a request (docs/VIEWER.md)
  */
 #ifndef VIEWER_SERVER_PARAMS_H
 #define VIEWER_SERVER_PARAMS_H

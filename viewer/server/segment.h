@@ -38,8 +38,8 @@ struct segment {
 int segment_new(void *data, size_t len, struct segment **ret);
 void segment_free(struct segment *s);
 
-/* One that holds what n others do (n >= 1), as far as the state says; they
- * stay as they are.  0, -ENOMEM, or -E2BIG. */
+/* Merge n segments (n >= 1) into one with the detail of the state; they stay
+ * as they are. 0, -ENOMEM, or -E2BIG. */
 int segment_merge(struct segment *const *v, size_t n, enum segment_state to,
 		  struct segment **ret);
 

@@ -31,8 +31,8 @@ static int select_room(struct selecting *s, uint32_t sample)
 }
 
 /*
- * Only kernel frames are kept: they are whole.  What ended a stack early, or cut
- * it, left out frames of the process, and those were not asked for.
+ * Only kernel frames are kept: they are whole.  A stack that ended early or
+ * was cut lacks only frames of the process, which were not asked for.
  */
 static bool select_kernel_only(const struct query *q)
 {
@@ -48,7 +48,7 @@ static uint32_t select_kinds(const struct query *q)
 				       q->kinds | 1u << BATCH_FRAME_CUT;
 }
 
-/* The meant samples of one segment.  which: 0, or 1 for the base. */
+/* The matching samples of one segment. which: 0, or 1 for the base. */
 static int add_counts(struct selecting *s, const struct match *m,
 		      const uint32_t *counts, int which)
 {
@@ -114,7 +114,7 @@ static int add_query(struct selecting *s, const struct store *st,
 	return r;
 }
 
-/* Make of a batch with one event a sample one with its counts. */
+/* Put the counts into a batch that has one event for each sample. */
 static int select_finish(struct selecting *s, const struct query *q, bool base,
 			 struct selection *ret)
 {

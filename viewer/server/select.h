@@ -45,7 +45,7 @@ struct query {
 					 * 0: all */
 };
 
-/* What of one segment a query is about. */
+/* The part of one segment that a query matches. */
 struct match {
 	const struct segment *seg;
 	const struct query *q;
@@ -58,8 +58,8 @@ int match_init(struct match *m, const struct segment *s, const struct query *q);
 void match_fini(struct match *m);
 
 /*
- * How many events of each sample are meant, into counts (of all samples).
- * ignore: 1 << key of filters that shall not count.  Returns their sum.
+ * How many events of each sample match, into counts (of all samples). ignore:
+ * 1 << key of filters that shall not count.  Returns their sum.
  */
 uint64_t match_counts(const struct match *m, uint32_t ignore, uint32_t *counts);
 
@@ -73,8 +73,8 @@ bool select_overlaps(const struct segment *s, const struct query *q);
 /* --- into one batch -------------------------------------------------------------- */
 
 /*
- * Its samples' .n are right but it has no times: one for all.  So it serves
- * the encoders of cli/ that look at counts.
+ * Its samples' .n are right but it has no times: one for all.  It serves
+ * encoders that use counts only.
  */
 struct selection {
 	struct batch b;

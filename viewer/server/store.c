@@ -166,7 +166,7 @@ static size_t count_minutes(const struct store *s)
 	return n;
 }
 
-/* The oldest minutes into one; or, where that cannot be, one less. */
+/* Merge the oldest minutes; if that fails, drop the oldest. */
 static void merge_minutes(struct store *s)
 {
 	size_t at[STORE_LONG], n = 0;
@@ -189,7 +189,7 @@ static ssize_t oldest_exact(const struct store *s, uint64_t before)
 	return -1;
 }
 
-/* An exact segment, with all that there is of its minute, or else alone. */
+/* Coarsen an exact segment together with all of its minute, or else alone. */
 static void forget_times(struct store *s, size_t exact)
 {
 	size_t at[PIECES_MAX], n;

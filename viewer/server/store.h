@@ -14,8 +14,8 @@
  *	without threads;
  *	the oldest segment goes.
  *
- * The newest STORE_FRESH_NS are exact as long as anything else can be made
- * less of.  What is older than `keep` goes.
+ * The newest STORE_FRESH_NS stay exact as long as older ones can be made
+ * coarser.  What is older than `keep` goes.
  */
 #ifndef VIEWER_SERVER_STORE_H
 #define VIEWER_SERVER_STORE_H

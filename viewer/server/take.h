@@ -18,8 +18,9 @@
 
 /*
  * Validate len bytes at data and add what is in them: samples events, says the
- * hub.  now: CLOCK_REALTIME, ns; events older than what is kept, or of the
- * future, are left out.  0; -EPROTO: no batch, or not with so many events; or
+ * hub. now: CLOCK_REALTIME, ns; events older than what is kept, or of the
+ * future, are left out.  Returns 0; -EPROTO: no batch, or not with so many
+ * events; or
  * -ENOMEM, -E2BIG: nothing was added.
  */
 int take_batch(struct store *s, const void *data, size_t len, uint64_t samples,
