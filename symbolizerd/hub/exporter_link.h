@@ -6,30 +6,37 @@
 #define SYMBOLIZERD_HUB_EXPORTER_LINK_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "common/evloop.h"
-#include "common/log_limit.h"
-#include "ipc/conn.h"
 #include "ipc/message_hub.h"
-
-struct hub;
+#include "symbolizerd/hub/knowledge.h"
+#include "symbolizerd/hub/loader_link.h"
+#include "symbolizerd/hub/peer_link.h"
 
 struct exporter_link {
-	struct ev_source listener, src;
-	struct conn conn;
+	struct peer_link link;
+	struct loader_link *loader;	/* keeps the totals; borrowed */
 	struct exporter_stats stats;	/* its last word */
 	bool wants_status;
-	struct log_limit accept_log;
+	bool ending;		/* it may go without having died */
 };
 
-int exporter_link_init(struct hub *hub, int listener);
-void exporter_link_stop_accepting(struct hub *hub);
-void exporter_link_fini(struct hub *hub);
+/* uid: that of exporterd.  listener, loop, k and loader are borrowed.  0 or
+ * -errno. */
+int exporter_link_init(struct exporter_link *x, struct evloop *loop,
+		       struct knowledge *k, struct loader_link *loader,
+		       uid_t uid, int listener);
+void exporter_link_stop_accepting(struct exporter_link *x);
+void exporter_link_fini(struct exporter_link *x);
 
 /* Send the batches that were not sent yet, as far as the socket takes them. */
-void exporter_link_flush(struct hub *hub);
+void exporter_link_flush(struct exporter_link *x);
 
 /* Connected and past its hello. */
-bool exporter_link_ready(const struct hub *hub);
+static inline bool exporter_link_ready(const struct exporter_link *x)
+{
+	return peer_link_ready(&x->link);
+}
 
 #endif /* SYMBOLIZERD_HUB_EXPORTER_LINK_H */

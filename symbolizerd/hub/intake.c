@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "symbolizerd/hub/hub.h"
 #include "symbolizerd/hub/interval.h"
+#include "symbolizerd/hub/knowledge.h"
 #include "symbolizerd/hub/record.h"
 
 /* Fewer events than this do not end an interval for lack of memory. */
 #define EVENTS_FEW	1024u
 
 /* A new stack: files that it passes through are wanted. */
-static void mention_files(struct hub *hub, const struct trace_rec *rec)
+static void mention_files(struct knowledge *k, const struct trace_rec *rec)
 {
 	size_t end = (size_t)rec->n_kernel + rec->n_user;
 	uint64_t now = now_ns();
@@ -24,14 +24,14 @@ static void mention_files(struct hub *hub, const struct trace_rec *rec)
 		uint32_t x;
 
 		if (FRAME_KIND(rec->words[i]) == FRAME_NATIVE) {
-			e = executables_number(&hub->exes,
+			e = executables_number(&k->exes,
 					       FRAME_NUMBER(rec->words[i]));
 		} else if (FRAME_KIND(rec->words[i]) == FRAME_FILE) {
 			memcpy(&key, &rec->words[i + 1], sizeof(key));
-			x = executables_mention(&hub->exes, &key,
-						hub->interval, now);
+			x = executables_mention(&k->exes, &key,
+						k->interval, now);
 			if (x != EXECUTABLE_NONE)
-				e = executables_get(&hub->exes, x);
+				e = executables_get(&k->exes, x);
 		}
 		if (e)
 			e->wanted = !e->known;
@@ -49,19 +49,19 @@ static void count_shape(struct hub_stats *s, const struct trace_rec *rec)
 	s->complete_native += complete && shape.native;
 }
 
-static bool keep_event(struct hub *hub, const struct trace_rec *rec)
+static bool keep_event(struct knowledge *k, const struct trace_rec *rec)
 {
 	uint32_t trace, process;
 	struct event *ev;
 	int is_new;
 
-	trace = traces_add(&hub->traces, rec, hub->interval, &is_new);
+	trace = traces_add(&k->traces, rec, k->interval, &is_new);
 	if (trace == TRACE_NONE)
 		return false;
-	process = processes_add(&hub->processes, rec, hub->interval);
+	process = processes_add(&k->processes, rec, k->interval);
 	if (process == PROCESS_NONE)
 		return false;
-	ev = samples_add(&hub->samples);
+	ev = samples_add(&k->samples);
 	if (!ev)
 		return false;
 	*ev = (struct event){
@@ -74,41 +74,41 @@ static bool keep_event(struct hub *hub, const struct trace_rec *rec)
 	};
 	memcpy(ev->comm, rec->comm, sizeof(ev->comm));
 	if (is_new)
-		mention_files(hub, rec);
+		mention_files(k, rec);
 	return true;
 }
 
-static bool want_early_end(const struct hub *hub)
+static bool want_early_end(const struct knowledge *k)
 {
-	return hub->samples.n >= hub->samples.flush_at ||
-	       (hub->samples.n >= EVENTS_FEW &&
-		hub->traces.bytes > hub->traces.bytes_max / 4 * 3);
+	return k->samples.n >= k->samples.flush_at ||
+	       (k->samples.n >= EVENTS_FEW &&
+		k->traces.bytes > k->traces.bytes_max / 4 * 3);
 }
 
-bool intake_record(struct hub *hub, void *data, size_t len)
+bool intake_record(struct knowledge *k, void *data, size_t len)
 {
 	enum record_verdict verdict = record_check(data, len);
 
 	switch (verdict) {
 	case RECORD_KSYM:
 		/* without memory the symbol stays nameless */
-		(void)!ksyms_set(&hub->ksyms, data);
+		(void)!ksyms_set(&k->ksyms, data);
 		return true;
 	case RECORD_BAD:
 		return false;
 	case RECORD_BAD_SAMPLE:
-		ledger_received(&hub->ledger);
-		ledger_bad(&hub->ledger);
+		ledger_received(&k->ledger);
+		ledger_bad(&k->ledger);
 		return true;
 	case RECORD_SAMPLE:
 		break;
 	}
-	ledger_received(&hub->ledger);
-	count_shape(&hub->stats, data);
-	ksyms_translate(&hub->ksyms, data);
-	if (!keep_event(hub, data))
-		ledger_dropped(&hub->ledger, 1);
-	else if (want_early_end(hub))
-		interval_end(hub, false);
+	ledger_received(&k->ledger);
+	count_shape(&k->stats, data);
+	ksyms_translate(&k->ksyms, data);
+	if (!keep_event(k, data))
+		ledger_dropped(&k->ledger, 1);
+	else if (want_early_end(k))
+		interval_end(k, false);
 	return true;
 }

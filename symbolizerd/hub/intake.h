@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct hub;
+struct knowledge;
 
 /* Judge and book one record of len bytes, a copy aligned to 8.  False when it
  * makes no sense and is not even a sample. */
-bool intake_record(struct hub *hub, void *data, size_t len);
+bool intake_record(struct knowledge *k, void *data, size_t len);
 
 #endif /* SYMBOLIZERD_HUB_INTAKE_H */

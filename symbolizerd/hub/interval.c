@@ -7,8 +7,7 @@
 
 #include "common/clock.h"
 #include "ipc/sealed.h"
-#include "symbolizerd/hub/hub.h"
-#include "symbolizerd/hub/loader_files.h"
+#include "symbolizerd/hub/knowledge.h"
 #include "symbolizerd/hub/symbolize.h"
 
 /* A batch is closed when its estimate passes this; by far the largest event
@@ -27,40 +26,40 @@ struct clocks {
 
 /* The same for every batch, so that a process starts at the same time in each,
  * unless the clock was set. */
-static uint64_t boot_time(struct hub *hub, uint64_t now)
+static uint64_t boot_time(struct knowledge *k, uint64_t now)
 {
-	if (now - hub->boot_ns + BOOT_MOVED_NS > 2 * BOOT_MOVED_NS)
-		hub->boot_ns = now;
-	return hub->boot_ns;
+	if (now - k->boot_ns + BOOT_MOVED_NS > 2 * BOOT_MOVED_NS)
+		k->boot_ns = now;
+	return k->boot_ns;
 }
 
-static struct clocks clocks_now(struct hub *hub)
+static struct clocks clocks_now(struct knowledge *k)
 {
 	uint64_t real = clock_ns(CLOCK_REALTIME);
 	struct clocks c = { .now_ns = now_ns() };
 
 	c.monotonic = real - c.now_ns;
-	c.boottime = boot_time(hub, real - clock_ns(CLOCK_BOOTTIME));
+	c.boottime = boot_time(k, real - clock_ns(CLOCK_BOOTTIME));
 	return c;
 }
 
 /* --- a batch ------------------------------------------------------------ */
 
-static bool pass_begin(struct hub *hub, struct pass *p,
+static bool pass_begin(struct knowledge *k, struct pass *p,
 		       const struct clocks *clocks)
 {
 	*p = (struct pass){
-		.builder = batch_builder_new(hub->frequency),
-		.exes = &hub->exes,
-		.ksyms = &hub->ksyms,
-		.number = ++hub->pass,
-		.interval = hub->interval,
+		.builder = batch_builder_new(k->frequency),
+		.exes = &k->exes,
+		.ksyms = &k->ksyms,
+		.number = ++k->pass,
+		.interval = k->interval,
 		.now_ns = clocks->now_ns,
 	};
 	return p->builder != NULL;
 }
 
-static void hand_over(struct hub *hub, const struct pass *p, const void *data,
+static void hand_over(struct knowledge *k, const struct pass *p, const void *data,
 		      size_t len)
 {
 	struct iovec part = { .iov_base = (void *)data, .iov_len = len };
@@ -68,22 +67,22 @@ static void hand_over(struct hub *hub, const struct pass *p, const void *data,
 	int fd = sealed_make("batch", &part, 1);
 
 	if (fd < 0) {
-		ledger_dropped(&hub->ledger, n);
+		ledger_dropped(&k->ledger, n);
 		log_err("batch of %zu bytes: %s", len, strerror(-fd));
 		return;
 	}
-	status_offer(hub, fd, hub->batches.next_id,
-		     &(struct msg_batch){ .bytes = len, .samples = n });
-	if (batches_add(&hub->batches, fd, len, n) < 0)
+	k->out->batch(k->ctx, fd, k->batches.next_id,
+		      &(struct msg_batch){ .bytes = len, .samples = n });
+	if (batches_add(&k->batches, fd, len, n) < 0)
 		log_err("no memory to keep a batch");
-	hub->stats.batches++;
-	hub->stats.frames_total += p->frames;
-	hub->stats.frames_unsymbolized += p->unsymbolized;
+	k->stats.batches++;
+	k->stats.frames_total += p->frames;
+	k->stats.frames_unsymbolized += p->unsymbolized;
 	if (len > TRIM_BYTES)
 		malloc_trim(0);
 }
 
-static void pass_end(struct hub *hub, struct pass *p,
+static void pass_end(struct knowledge *k, struct pass *p,
 		     const struct clocks *clocks)
 {
 	uint64_t n = p->events;
@@ -92,14 +91,14 @@ static void pass_end(struct hub *hub, struct pass *p,
 	int r;
 
 	if (n > 0) {
-		r = batch_builder_finish(p->builder, hub->interval_start_ns,
+		r = batch_builder_finish(p->builder, k->interval_start_ns,
 					 clocks->now_ns + clocks->monotonic,
 					 &data, &len);
 		if (r < 0) {
-			ledger_dropped(&hub->ledger, n);
+			ledger_dropped(&k->ledger, n);
 			log_err("making a batch: %s", strerror(-r));
 		} else {
-			hand_over(hub, p, data, len);
+			hand_over(k, p, data, len);
 			free(data);
 		}
 	}
@@ -116,18 +115,18 @@ static uint32_t string_of(struct pass *p, const char *s, size_t max)
 	return len ? batch_string(p->builder, s, len) : 0;
 }
 
-static void find_path(const struct hub *hub, struct process *pr)
+static void find_path(const struct knowledge *k, struct process *pr)
 {
 	const struct executable *e;
 
 	if (pr->path || pr->exe == EXE_NONE)
 		return;
-	e = executables_number(&hub->exes, pr->exe);
+	e = executables_number(&k->exes, pr->exe);
 	if (e && e->path)
 		process_set_path(pr, e->path, strlen(e->path));
 }
 
-static uint32_t resource_of(struct hub *hub, struct pass *p,
+static uint32_t resource_of(struct knowledge *k, struct pass *p,
 			    struct process *pr, const struct clocks *clocks)
 {
 	struct batch_resource r = {
@@ -139,14 +138,14 @@ static uint32_t resource_of(struct hub *hub, struct pass *p,
 
 	if (pr->stamp == p->number)
 		return pr->resource;
-	find_path(hub, pr);
+	find_path(k, pr);
 	if (pr->path && pr->path[0]) {
 		slash = strrchr(pr->path, '/');
 		r.exe_path = string_of(p, pr->path, MSG_PATH_MAX);
 		r.exe_name = string_of(p, slash ? slash + 1 : pr->path,
 				       MSG_PATH_MAX);
 	}
-	container = cgroups_container(&hub->cgroups, pr->cgroup_id);
+	container = cgroups_container(&k->cgroups, pr->cgroup_id);
 	r.container_id = string_of(p, container, CONTAINER_ID_MAX);
 	r.comm = string_of(p, pr->comm, sizeof(pr->comm));
 	p->cost += sizeof(r) + 256;
@@ -155,13 +154,13 @@ static uint32_t resource_of(struct hub *hub, struct pass *p,
 	return pr->resource;
 }
 
-static void add_event(struct hub *hub, struct pass *p, const struct event *ev,
+static void add_event(struct knowledge *k, struct pass *p, const struct event *ev,
 		      const struct clocks *clocks)
 {
 	/* nobody samples the future */
 	uint64_t time = ev->time_ns < clocks->now_ns ? ev->time_ns :
 						       clocks->now_ns;
-	struct process *pr = processes_get(&hub->processes, ev->process);
+	struct process *pr = processes_get(&k->processes, ev->process);
 	struct batch_attr a = {
 		.tid = ev->tid,
 		.thread_name = string_of(p, ev->comm, sizeof(ev->comm)),
@@ -171,15 +170,15 @@ static void add_event(struct hub *hub, struct pass *p, const struct event *ev,
 	p->cost += COST_EVENT;
 	p->events++;
 	batch_event(p->builder,
-		    pass_stack(p, traces_get(&hub->traces, ev->trace)),
-		    batch_attr(p->builder, &a), resource_of(hub, p, pr, clocks),
+		    pass_stack(p, traces_get(&k->traces, ev->trace)),
+		    batch_attr(p->builder, &a), resource_of(k, p, pr, clocks),
 		    ev->stop, time + clocks->monotonic);
 }
 
-static bool event_waits(struct hub *hub, struct pass *p,
+static bool event_waits(struct knowledge *k, struct pass *p,
 			const struct event *ev)
 {
-	struct trace *tr = traces_get(&hub->traces, ev->trace);
+	struct trace *tr = traces_get(&k->traces, ev->trace);
 
 	if (tr->stamp != p->number) {
 		tr->stamp = p->number;
@@ -191,70 +190,81 @@ static bool event_waits(struct hub *hub, struct pass *p,
 }
 
 /* Hold an event back, and what it refers to. */
-static void carry(struct hub *hub, struct event *to, const struct event *ev)
+static void carry(struct knowledge *k, struct event *to, const struct event *ev)
 {
 	*to = *ev;
 	to->carried++;
-	traces_get(&hub->traces, to->trace)->used = hub->interval + 1;
-	processes_get(&hub->processes, to->process)->used = hub->interval + 1;
+	traces_get(&k->traces, to->trace)->used = k->interval + 1;
+	processes_get(&k->processes, to->process)->used = k->interval + 1;
 }
 
-static size_t interval_build(struct hub *hub, bool all)
+static size_t interval_build(struct knowledge *k, bool all)
 {
-	struct clocks clocks = clocks_now(hub);
-	struct samples *s = &hub->samples;
+	struct clocks clocks = clocks_now(k);
+	struct samples *s = &k->samples;
 	size_t kept = 0, i;
 	struct pass p;
 
-	if (!pass_begin(hub, &p, &clocks))
+	if (!pass_begin(k, &p, &clocks))
 		return s->n;		/* again in a while, or full by then */
 	for (i = 0; i < s->n; i++) {
 		struct event *ev = &s->v[i];
 
-		if (event_waits(hub, &p, ev) && !all) {
-			carry(hub, &s->v[kept++], ev);
+		if (event_waits(k, &p, ev) && !all) {
+			carry(k, &s->v[kept++], ev);
 			continue;
 		}
-		add_event(hub, &p, ev, &clocks);
+		add_event(k, &p, ev, &clocks);
 		if (p.cost < COST_MAX)
 			continue;
-		pass_end(hub, &p, &clocks);
-		if (!pass_begin(hub, &p, &clocks)) {
-			ledger_dropped(&hub->ledger, s->n - i - 1);
+		pass_end(k, &p, &clocks);
+		if (!pass_begin(k, &p, &clocks)) {
+			ledger_dropped(&k->ledger, s->n - i - 1);
 			return kept;
 		}
 	}
-	pass_end(hub, &p, &clocks);
-	hub->interval_start_ns = clocks.now_ns + clocks.monotonic;
+	pass_end(k, &p, &clocks);
+	k->interval_start_ns = clocks.now_ns + clocks.monotonic;
 	return kept;
 }
 
-void interval_end(struct hub *hub, bool all)
+/* What the batches of this interval showed stays in loaderd's tables. */
+static void interval_files_used(struct knowledge *k)
 {
-	size_t kept = hub->samples.n ? interval_build(hub, all) : 0;
+	for (uint32_t n = EXE_VDSO; n < k->exes.numbers_room; n++) {
+		const struct executable *e = executables_number(&k->exes, n);
 
-	if (hub->samples.n == 0)
-		hub->interval_start_ns = clock_ns(CLOCK_REALTIME);
-	loader_files_used(hub);
-	hub->interval++;
-	samples_keep(&hub->samples, kept);
-	traces_sweep(&hub->traces, hub->interval);
-	processes_sweep(&hub->processes, hub->interval);
-	executables_sweep(&hub->exes, hub->interval);
-	exporter_link_flush(hub);
+		if (e && e->used == k->interval)
+			files_used(&k->files, n);
+	}
 }
 
-bool interval_waits(struct hub *hub)
+void interval_end(struct knowledge *k, bool all)
+{
+	size_t kept = k->samples.n ? interval_build(k, all) : 0;
+
+	if (k->samples.n == 0)
+		k->interval_start_ns = clock_ns(CLOCK_REALTIME);
+	interval_files_used(k);
+	k->interval++;
+	samples_keep(&k->samples, kept);
+	traces_sweep(&k->traces, k->interval);
+	processes_sweep(&k->processes, k->interval);
+	executables_sweep(&k->exes, k->interval);
+	k->out->interval_ended(k->ctx);
+}
+
+bool interval_waits(struct knowledge *k)
 {
 	struct pass p = {
-		.exes = &hub->exes,
-		.ksyms = &hub->ksyms,
-		.number = ++hub->pass,
+		.exes = &k->exes,
+		.ksyms = &k->ksyms,
+		.number = ++k->pass,
 		.now_ns = now_ns(),
 	};
 
-	for (size_t i = 0; i < hub->samples.n; i++) {
-		if (event_waits(hub, &p, &hub->samples.v[i]))
+	for (size_t i = 0; i < k->samples.n; i++) {
+		if (event_waits(k, &p, &k->samples.v[i]))
 			return true;
 	}
 	return false;

@@ -14,15 +14,15 @@
 
 #define CARRY_MAX	2
 #define CARRY_NS	10000000000ULL
-#define OPEN_NS		2000000000ULL	/* a file unknown so long stays so */
 
-struct hub;
+struct knowledge;
 
-/* End the interval: batches of all events (but those carried over, unless
- * all), symbolized, to exporterd; then forget what was not used lately. */
-void interval_end(struct hub *hub, bool all);
+/* End the interval: symbolized batches of all events (but those carried over,
+ * unless all) are made and told to k->out; what was not used lately is
+ * forgotten. */
+void interval_end(struct knowledge *k, bool all);
 
-/* True when interval_end(hub, false) would carry something over now. */
-bool interval_waits(struct hub *hub);
+/* True when interval_end(k, false) would carry something over now. */
+bool interval_waits(struct knowledge *k);
 
 #endif /* SYMBOLIZERD_HUB_INTERVAL_H */

@@ -8,10 +8,18 @@
 #include "common/clock.h"
 #include "ipc/conn_more.h"
 #include "ipc/sealed.h"
-#include "symbolizerd/hub/hub.h"
 #include "symbolizerd/hub/interval.h"
 
 #define TABLE_BYTES_MAX	(256u << 20)	/* of a worker's memfd */
+
+/* No tail. */
+static void loader_files_send(void *ctx, enum msg_type type, uint64_t id,
+			      const void *payload, size_t len, int fd)
+{
+	struct loader_files *lf = ctx;
+
+	loader_link_send(lf->link, type, id, payload, len, NULL, 0, fd);
+}
 
 /* --- to loaderd ------------------------------------------------------------- */
 
@@ -22,7 +30,7 @@ static void loader_files_install(void *ctx, uint64_t id,
 {
 	struct msg_install m = { *key, *entry, n_runs, 0 };
 
-	loader_link_send(ctx, MSG_INSTALL, id, &m, sizeof(m), NULL, 0, fd);
+	loader_files_send(ctx, MSG_INSTALL, id, &m, sizeof(m), fd);
 }
 
 static void loader_files_entry(void *ctx, uint64_t id,
@@ -31,15 +39,16 @@ static void loader_files_entry(void *ctx, uint64_t id,
 {
 	struct msg_entry m = { *key, *entry };
 
-	loader_link_send(ctx, MSG_ENTRY, id, &m, sizeof(m), NULL, 0, -1);
+	loader_files_send(ctx, MSG_ENTRY, id, &m, sizeof(m), -1);
 }
 
 static void loader_files_free(void *ctx, uint64_t id,
 			      const struct table_span *spans, uint32_t n)
 {
+	struct loader_files *lf = ctx;
 	struct msg_free m = { .n = n };
 
-	loader_link_send(ctx, MSG_FREE, id, &m, sizeof(m), spans,
+	loader_link_send(lf->link, MSG_FREE, id, &m, sizeof(m), spans,
 			 n * sizeof(*spans), -1);
 }
 
@@ -48,31 +57,31 @@ static void loader_files_drop(void *ctx, uint64_t id,
 {
 	struct msg_drop m = { *key };
 
-	loader_link_send(ctx, MSG_DROP, id, &m, sizeof(m), NULL, 0, -1);
+	loader_files_send(ctx, MSG_DROP, id, &m, sizeof(m), -1);
 }
 
 static void loader_files_list(void *ctx)
 {
-	loader_link_send(ctx, MSG_LIST, 0, NULL, 0, NULL, 0, -1);
+	loader_files_send(ctx, MSG_LIST, 0, NULL, 0, -1);
 }
 
 /* --- numbers ----------------------------------------------------------------- */
 
-static void loader_files_void(struct hub *hub, uint32_t number)
+static void loader_files_void(struct loader_files *lf, uint32_t number)
 {
-	const struct executable *e = executables_number(&hub->exes, number);
+	const struct executable *e = executables_number(&lf->k->exes, number);
 
-	processes_drop_number(&hub->processes, number, e ? e->path : NULL);
+	processes_drop_number(&lf->k->processes, number, e ? e->path : NULL);
 }
 
 static void loader_files_dropped(void *ctx, uint32_t number)
 {
-	struct hub *hub = ctx;
+	struct loader_files *lf = ctx;
 
-	jobs_cancel(&hub->jobs, number);
-	loader_files_void(hub, number);
+	jobs_cancel(lf->jobs, number);
+	loader_files_void(lf, number);
 	/* without memory the number just stays */
-	(void)!executables_retire(&hub->exes, number, hub->interval);
+	(void)!executables_retire(&lf->k->exes, number, lf->k->interval);
 }
 
 /*
@@ -81,30 +90,31 @@ static void loader_files_dropped(void *ctx, uint32_t number)
  * done with them first.  Most often the number was retired long before, and
  * nothing is to be done.
  */
-static void loader_files_renumber(struct hub *hub, uint32_t number,
+static void loader_files_renumber(struct loader_files *lf, uint32_t number,
 				  const struct file_key *key)
 {
-	const struct executable *e = executables_number(&hub->exes, number);
+	const struct executable *e = executables_number(&lf->k->exes, number);
 
 	if (!e || !memcmp(&e->key, key, sizeof(*key)))
 		return;
-	loader_link_drain(hub);
-	interval_end(hub, true);
-	loader_files_void(hub, number);
+	loader_link_drain(lf->link);
+	interval_end(lf->k, true);
+	loader_files_void(lf, number);
 }
 
 /* The entry for a key that has this number; NULL without memory. */
-static struct executable *loader_files_assign(struct hub *hub, uint32_t number,
+static struct executable *loader_files_assign(struct loader_files *lf,
+					      uint32_t number,
 					      const struct file_key *key,
 					      const char *path, size_t len,
 					      uint32_t *i)
 {
-	loader_files_renumber(hub, number, key);
-	*i = executables_mention(&hub->exes, key, hub->interval, now_ns());
+	loader_files_renumber(lf, number, key);
+	*i = executables_mention(&lf->k->exes, key, lf->k->interval, now_ns());
 	if (*i == EXECUTABLE_NONE ||
-	    executables_assign(&hub->exes, number, *i, path, len) < 0)
+	    executables_assign(&lf->k->exes, number, *i, path, len) < 0)
 		return NULL;
-	return executables_get(&hub->exes, *i);
+	return executables_get(&lf->k->exes, *i);
 }
 
 static bool loader_files_adopted(void *ctx, uint32_t number,
@@ -125,24 +135,24 @@ const struct tables_out loader_files_out = {
 
 /* --- from loaderd ------------------------------------------------------------ */
 
-int loader_files_on_slab(struct hub *hub, const struct msg *msg)
+static int loader_files_on_slab(struct loader_files *lf, const struct msg *msg)
 {
 	struct msg_slab m;
 	const void *map;
 	size_t len;
 
 	memcpy(&m, msg->buf, sizeof(m));
-	if (hub->loader.adopted ||
+	if (lf->link->adopted ||
 	    sealed_map(msg->fds[0], sizeof(struct slab_copy),
 		       sizeof(struct slab_copy), &map, &len) < 0)
 		return MSG_BAD_CONTENT;
-	if (files_adopt_slab(&hub->files, m.slab, map))
+	if (files_adopt_slab(&lf->k->files, m.slab, map))
 		return MSG_OK;
 	munmap((void *)map, len);
 	return MSG_BAD_CONTENT;
 }
 
-int loader_files_on_known(struct hub *hub, const struct msg *msg)
+static int loader_files_on_known(struct loader_files *lf, const struct msg *msg)
 {
 	struct msg_known m;
 	const void *map;
@@ -150,19 +160,19 @@ int loader_files_on_known(struct hub *hub, const struct msg *msg)
 
 	memcpy(&m, msg->buf, sizeof(m));
 	len = (m.n ? m.n : 1) * sizeof(struct msg_entry);
-	if (hub->loader.adopted || m.n > FILES_MAX ||
+	if (lf->link->adopted || m.n > FILES_MAX ||
 	    sealed_map(msg->fds[0], len, len, &map, &len) < 0)
 		return MSG_BAD_CONTENT;
-	files_adopt(&hub->files, map, m.n);
+	files_adopt(&lf->k->files, map, m.n);
 	munmap((void *)map, len);
-	hub->loader.adopted = true;
+	lf->link->adopted = true;
 	if (m.n)
 		log_info("found %u files of a former hub",
-			 (unsigned int)hub->files.stats.files);
+			 (unsigned int)lf->k->files.stats.files);
 	return MSG_OK;
 }
 
-int loader_files_on_exe(struct hub *hub, struct msg *msg)
+static int loader_files_on_exe(struct loader_files *lf, struct msg *msg)
 {
 	const char *path = (const char *)msg->buf + sizeof(struct msg_exe);
 	struct executable *e;
@@ -171,115 +181,139 @@ int loader_files_on_exe(struct hub *hub, struct msg *msg)
 	uint32_t i;
 
 	memcpy(&m, msg->buf, sizeof(m));
-	if (!hub->loader.adopted || !msg->hdr.id || m.no_room > 1 ||
+	if (!lf->link->adopted || !msg->hdr.id || m.no_room > 1 ||
 	    m.path_len != msg->hdr.len - sizeof(m) ||
 	    memchr(path, '\0', m.path_len))
 		return MSG_BAD_CONTENT;
-	number = files_exe(&hub->files, &m, msg->hdr.id);
+	number = files_exe(&lf->k->files, &m, msg->hdr.id);
 	if (number < 0)
 		return MSG_OK;
-	jobs_cancel(&hub->jobs, (uint32_t)number);
-	e = loader_files_assign(hub, (uint32_t)number, &m.key, path,
+	jobs_cancel(lf->jobs, (uint32_t)number);
+	e = loader_files_assign(lf, (uint32_t)number, &m.key, path,
 				m.path_len, &i);
 	if (!e)
-		files_later(&hub->files, (uint32_t)number);
-	else if (e->known && files_has_answer(&hub->files, (uint32_t)number))
-		files_settled(&hub->files, (uint32_t)number);
+		files_later(&lf->k->files, (uint32_t)number);
+	else if (e->known && files_has_answer(&lf->k->files, (uint32_t)number))
+		files_settled(&lf->k->files, (uint32_t)number);
 	else if (e->quarantined)
-		files_no_table(&hub->files, (uint32_t)number);
-	else if (!jobs_add(&hub->jobs, JOB_FILE, (uint32_t)number, i,
+		files_no_table(&lf->k->files, (uint32_t)number);
+	else if (!jobs_add(lf->jobs, JOB_FILE, (uint32_t)number, i,
 			   msg_take_fd(msg, 0)))
-		files_later(&hub->files, (uint32_t)number);
+		files_later(&lf->k->files, (uint32_t)number);
 	return MSG_OK;
 }
 
-int loader_files_on_mapped(struct hub *hub, const struct msg *msg)
+static int loader_files_on_mapped(struct loader_files *lf, const struct msg *msg)
 {
 	const void *map;
 	size_t len;
 
 	if (sealed_map(msg->fds[0], MAPPED_BYTES, MAPPED_BYTES, &map, &len) < 0)
 		return MSG_BAD_CONTENT;
-	files_mapped(&hub->files, map);
+	files_mapped(&lf->k->files, map);
 	munmap((void *)map, len);
 	return MSG_OK;
 }
 
 /* All records that carry numbers dropped before are in the ring by now. */
-int loader_files_on_freed(struct hub *hub, const struct msg *msg)
+static int loader_files_on_freed(struct loader_files *lf, const struct msg *msg)
 {
-	loader_link_drain(hub);
-	return files_freed(&hub->files, msg->hdr.id) ? MSG_OK :
+	loader_link_drain(lf->link);
+	return files_freed(&lf->k->files, msg->hdr.id) ? MSG_OK :
 						       MSG_BAD_CONTENT;
+}
+
+static int loader_files_on_debug(struct loader_files *lf, const struct msg *msg)
+{
+	struct msg_debug m;
+
+	memcpy(&m, msg->buf, sizeof(m));
+	jobs_debug(lf->jobs, m.exe,
+		   msg->hdr.type == MSG_DEBUG_FILE ? msg->fds[0] : -1);
+	return MSG_OK;
+}
+
+int loader_files_on_message(void *ctx, struct msg *msg)
+{
+	struct loader_files *lf = ctx;
+
+	switch (msg->hdr.type) {
+	case MSG_SLAB:
+		return loader_files_on_slab(lf, msg);
+	case MSG_KNOWN:
+		return loader_files_on_known(lf, msg);
+	case MSG_EXE:
+		return loader_files_on_exe(lf, msg);
+	case MSG_MAPPED:
+		return loader_files_on_mapped(lf, msg);
+	case MSG_FREED:
+		return loader_files_on_freed(lf, msg);
+	case MSG_DEBUG_FILE:
+	case MSG_DEBUG_NONE:
+		return loader_files_on_debug(lf, msg);
+	default:
+		return MSG_BAD_TYPE;
+	}
 }
 
 /* --- from the workers ---------------------------------------------------------- */
 
 static struct executable *loader_files_exe(void *ctx, uint32_t i)
 {
-	return executables_get(&((struct hub *)ctx)->exes, i);
+	return executables_get(&((struct loader_files *)ctx)->k->exes, i);
 }
 
 /* The number still stands for this file. */
 static bool loader_files_meant(void *ctx, uint32_t number, uint32_t i)
 {
-	struct hub *hub = ctx;
+	struct loader_files *lf = ctx;
 
-	return files_get(&hub->files, number) &&
-	       executables_number(&hub->exes, number) ==
-		       executables_get(&hub->exes, i);
+	return files_get(&lf->k->files, number) &&
+	       executables_number(&lf->k->exes, number) ==
+		       executables_get(&lf->k->exes, i);
 }
 
 static int loader_files_table(void *ctx, uint32_t number, int fd)
 {
-	struct hub *hub = ctx;
-	const struct executable *e = executables_number(&hub->exes, number);
+	struct loader_files *lf = ctx;
+	const struct executable *e = executables_number(&lf->k->exes, number);
 	const void *map;
 	size_t len;
 
 	if (sealed_map(fd, sizeof(struct table_hdr), TABLE_BYTES_MAX, &map,
 		       &len) < 0)
 		return MSG_BAD_CONTENT;
-	files_runtime(&hub->files, number, e ? e->runtime : RUNTIME_NONE);
-	files_table(&hub->files, number, map, len);
+	files_runtime(&lf->k->files, number, e ? e->runtime : RUNTIME_NONE);
+	files_table(&lf->k->files, number, map, len);
 	munmap((void *)map, len);
 	return MSG_OK;
 }
 
 static void loader_files_no_table(void *ctx, uint32_t number)
 {
-	files_no_table(&((struct hub *)ctx)->files, number);
+	files_no_table(&((struct loader_files *)ctx)->k->files, number);
 }
 
 /* A worker wants a debug file: loaderd opens it as a process that ran the
  * executable would. */
 static int loader_files_debug(void *ctx, struct msg_debug_wanted *m)
 {
-	struct hub *hub = ctx;
-	const struct known_file *f = files_get(&hub->files, m->exe);
+	struct loader_files *lf = ctx;
+	const struct known_file *f = files_get(&lf->k->files, m->exe);
 
 	m->tgid = f ? f->tgid : 0;
 	m->pad = 0;
-	return m->tgid ? loader_link_send(hub, MSG_DEBUG_WANTED, 0, m,
+	return m->tgid ? loader_link_send(lf->link, MSG_DEBUG_WANTED, 0, m,
 					  sizeof(*m), NULL, 0, -1) : -ENOENT;
 }
 
 static void loader_files_offence(void *ctx, int verdict)
 {
-	hub_offence(ctx, "worker", verdict);
+	knowledge_offence(((struct loader_files *)ctx)->k, "worker",
+			  verdict);
 }
 
 const struct jobs_ops loader_files_jobs = {
 	loader_files_exe, loader_files_meant, loader_files_table,
 	loader_files_no_table, loader_files_debug, loader_files_offence,
 };
-
-void loader_files_used(struct hub *hub)
-{
-	for (uint32_t n = EXE_VDSO; n < hub->exes.numbers_room; n++) {
-		const struct executable *e = executables_number(&hub->exes, n);
-
-		if (e && e->used == hub->interval)
-			files_used(&hub->files, n);
-	}
-}

@@ -10,23 +10,22 @@
 
 #include "ipc/conn.h"
 #include "symbolizerd/hub/jobs.h"
+#include "symbolizerd/hub/knowledge.h"
+#include "symbolizerd/hub/loader_link.h"
 #include "symbolizerd/tables/out.h"
 
-struct hub;
+struct loader_files {		/* all borrowed */
+	struct knowledge *k;
+	struct jobs *jobs;
+	struct loader_link *link;
+};
 
-/* For files_init() and jobs_init(); their ctx is the hub. */
+/* For knowledge_init() and jobs_init(); their ctx is a struct loader_files. */
 extern const struct tables_out loader_files_out;
 extern const struct jobs_ops loader_files_jobs;
 
-/* Messages of loaderd, judged: MSG_OK, or an enum msg_verdict.  Descriptors
- * that are needed are taken. */
-int loader_files_on_slab(struct hub *hub, const struct msg *msg);
-int loader_files_on_known(struct hub *hub, const struct msg *msg);
-int loader_files_on_exe(struct hub *hub, struct msg *msg);
-int loader_files_on_mapped(struct hub *hub, const struct msg *msg);
-int loader_files_on_freed(struct hub *hub, const struct msg *msg);
-
-/* What the batches of this interval showed was used. */
-void loader_files_used(struct hub *hub);
+/* A message of loaderd about files, judged: MSG_OK, or an enum msg_verdict.
+ * Descriptors that are needed are taken.  ctx: a struct loader_files. */
+int loader_files_on_message(void *ctx, struct msg *msg);
 
 #endif /* SYMBOLIZERD_HUB_LOADER_FILES_H */

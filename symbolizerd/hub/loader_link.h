@@ -11,19 +11,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "common/evloop.h"
 #include "common/log_limit.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "ipc/trace_consumer.h"
+#include "symbolizerd/hub/knowledge.h"
 #include "symbolizerd/hub/outbox.h"
+#include "symbolizerd/hub/peer_link.h"
 
-struct hub;
+/* Takes messages about files: MSG_OK, or an offence of loaderd. */
+typedef int (*loader_files_fn)(void *ctx, struct msg *msg);
 
 struct loader_link {
-	struct ev_source listener, src, wake;
-	struct conn conn;
+	struct peer_link link;
+	loader_files_fn files;
+	void *files_ctx;
+	struct ev_source wake;
 	struct trace_consumer ring;
 	bool ring_open;
 	bool draining;
@@ -34,28 +40,31 @@ struct loader_link {
 	struct log_limit bad_log;
 };
 
-int loader_link_init(struct hub *hub, int listener);
-void loader_link_stop_accepting(struct hub *hub);
-void loader_link_fini(struct hub *hub);
+/* uid: that of loaderd.  listener, loop and k are borrowed.  0 or -errno. */
+int loader_link_init(struct loader_link *l, struct evloop *loop,
+		     struct knowledge *k, loader_files_fn files,
+		     void *files_ctx, uid_t uid, int listener);
+void loader_link_stop_accepting(struct loader_link *l);
+void loader_link_fini(struct loader_link *l);
 
 /* Take all records that are in the ring. */
-void loader_link_drain(struct hub *hub);
+void loader_link_drain(struct loader_link *l);
 
 /* Each second: drain, and send what could not be sent before. */
-void loader_link_tick(struct hub *hub);
+void loader_link_tick(struct loader_link *l);
 
 /* Send a message of a + b bytes, now or when the socket takes it; fd (-1: none)
  * is owned.  0; or -errno: there is no connection, or it is about to end. */
-int loader_link_send(struct hub *hub, enum msg_type type, uint64_t id,
+int loader_link_send(struct loader_link *l, enum msg_type type, uint64_t id,
 		     const void *payload, size_t a, const void *tail,
 		     size_t b, int fd);
 
 /* Let loaderd keep the totals, if they have changed. */
-void loader_link_checkpoint(struct hub *hub);
+void loader_link_checkpoint(struct loader_link *l);
 
 static inline bool loader_link_up(const struct loader_link *l)
 {
-	return l->conn.fd >= 0;
+	return peer_link_up(&l->link);
 }
 
 #endif /* SYMBOLIZERD_HUB_LOADER_LINK_H */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
@@ -14,18 +15,13 @@
 #include "common/service.h"
 #include "common/service_status.h"
 #include "symbolizerd/hub/interval.h"
-#include "symbolizerd/hub/loader_files.h"
 
 #define TICK_NS		NSEC_PER_SEC
 #define TICK_ENDING_NS	(50 * NSEC_PER_MSEC)
 #define JITTER_PERCENT	20u
 
-void hub_offence(struct hub *hub, const char *who, int verdict)
-{
-	hub->stats.offences++;
-	if (log_limited(&hub->offence_log))
-		log_warn("offence of %s: %s", who, msg_verdict_name(verdict));
-}
+#define hub_of(src, member)						\
+	((struct hub *)((char *)(src) - offsetof(struct hub, member)))
 
 /* --- timers ---------------------------------------------------------------- */
 
@@ -43,7 +39,7 @@ static int hub_run_timer_set(int fd, uint64_t ns, bool again)
 }
 
 /* The interval +-20 %, so that hosts do not send in step. */
-static int interval_set(struct hub *hub)
+static int hub_run_interval_set(struct hub *hub)
 {
 	uint64_t ns = hub->config.interval_ns, r = 0;
 
@@ -53,23 +49,23 @@ static int interval_set(struct hub *hub)
 	return hub_run_timer_set(hub->interval_timer.fd, ns, false);
 }
 
-static int expired(struct ev_source *src)
+static int hub_run_expired(struct ev_source *src)
 {
 	uint64_t n;
 
 	return read(src->fd, &n, sizeof(n)) == (ssize_t)sizeof(n);
 }
 
-static int on_interval(struct ev_source *src, uint32_t events)
+static int hub_run_on_interval(struct ev_source *src, uint32_t events)
 {
 	struct hub *hub = hub_of(src, interval_timer);
 
 	(void)events;
-	if (!expired(src) || hub->phase >= HUB_WAIT_EXPORTER)
+	if (!hub_run_expired(src) || hub->phase >= HUB_WAIT_EXPORTER)
 		return 0;
-	loader_link_drain(hub);
-	interval_end(hub, false);
-	return interval_set(hub);
+	loader_link_drain(&hub->loader);
+	interval_end(&hub->k, false);
+	return hub_run_interval_set(hub);
 }
 
 /* --- the end ---------------------------------------------------------------- */
@@ -82,22 +78,22 @@ static void hub_run_enter(struct hub *hub, enum hub_phase phase, uint64_t ns)
 
 static void hub_run_finish(struct hub *hub)
 {
-	bool restart = hub->ledger.life == LIFE_UP;
+	bool restart = hub->k.ledger.life == LIFE_UP;
 
-	loader_link_drain(hub);
-	interval_end(hub, true);
+	loader_link_drain(&hub->loader);
+	interval_end(&hub->k, true);
 	if (!restart)
-		ledger_give_up(&hub->ledger);
-	status_send(hub);
+		ledger_give_up(&hub->k.ledger);
+	status_send(&hub->status);
 	hub->phase = HUB_ENDED;
 	evloop_stop(&hub->loop);
 }
 
-static void step(struct hub *hub, uint64_t now)
+static void hub_run_step(struct hub *hub, uint64_t now)
 {
 	bool late = now >= hub->phase_end_ns;
 
-	if (hub->phase == HUB_WAIT_BYE && hub->ledger.life == LIFE_UP) {
+	if (hub->phase == HUB_WAIT_BYE && hub->k.ledger.life == LIFE_UP) {
 		if (late)
 			hub_run_finish(hub);
 		return;
@@ -106,14 +102,14 @@ static void step(struct hub *hub, uint64_t now)
 		hub_run_enter(hub, HUB_WAIT_JOBS, JOBS_NS);
 		late = false;
 	}
-	if (hub->phase == HUB_WAIT_JOBS && (late || !interval_waits(hub))) {
-		interval_end(hub, true);
+	if (hub->phase == HUB_WAIT_JOBS && (late || !interval_waits(&hub->k))) {
+		interval_end(&hub->k, true);
 		hub_run_enter(hub, HUB_WAIT_EXPORTER, EXPORTER_NS);
 		late = false;
 	}
 	if (hub->phase == HUB_WAIT_EXPORTER &&
-	    (late || !exporter_link_ready(hub) ||
-	     ledger_outstanding(&hub->ledger) == 0))
+	    (late || !exporter_link_ready(&hub->exporter) ||
+	     ledger_outstanding(&hub->k.ledger) == 0))
 		hub_run_finish(hub);
 }
 
@@ -131,23 +127,23 @@ static int hub_run_on_signal(struct ev_source *src, uint32_t events)
 		return 0;
 	}
 	service_stopping();
-	loader_link_stop_accepting(hub);
-	exporter_link_stop_accepting(hub);
-	status_stop_accepting(hub);
+	loader_link_stop_accepting(&hub->loader);
+	exporter_link_stop_accepting(&hub->exporter);
+	status_stop_accepting(&hub->status);
 	hub_run_enter(hub, HUB_WAIT_BYE, BYE_NS);
-	loader_link_drain(hub);
-	step(hub, now_ns());
+	loader_link_drain(&hub->loader);
+	hub_run_step(hub, now_ns());
 	return hub_run_timer_set(hub->tick.fd, TICK_ENDING_NS, true);
 }
 
-static void say_status(struct hub *hub)
+static void hub_run_say_status(struct hub *hub)
 {
 	service_status("%s, %s, %u traces, %u processes, %u executables",
 		       loader_link_up(&hub->loader) ? "loaderd is there" :
 						      "no loaderd",
-		       exporter_link_ready(hub) ? "exporterd is there" :
+		       exporter_link_ready(&hub->exporter) ? "exporterd is there" :
 						  "no exporterd",
-		       hub->traces.n, hub->processes.n, hub->exes.n);
+		       hub->k.traces.n, hub->k.processes.n, hub->k.exes.n);
 }
 
 static int hub_run_on_tick(struct ev_source *src, uint32_t events)
@@ -156,28 +152,28 @@ static int hub_run_on_tick(struct ev_source *src, uint32_t events)
 	uint64_t now = now_ns();
 
 	(void)events;
-	if (!expired(src))
+	if (!hub_run_expired(src))
 		return 0;
-	loader_link_tick(hub);
+	loader_link_tick(&hub->loader);
 	jobs_tick(&hub->jobs, now);
-	if (hub->presume_end_ns && now >= hub->presume_end_ns) {
-		ledger_presume_no_more(&hub->ledger);
-		hub->presume_end_ns = 0;
+	if (hub->k.presume_end_ns && now >= hub->k.presume_end_ns) {
+		ledger_presume_no_more(&hub->k.ledger);
+		hub->k.presume_end_ns = 0;
 	}
 	if (hub->phase != HUB_RUNNING) {
-		step(hub, now);
+		hub_run_step(hub, now);
 		return 0;
 	}
-	exporter_link_flush(hub);
-	status_send(hub);
-	say_status(hub);
+	exporter_link_flush(&hub->exporter);
+	status_send(&hub->status);
+	hub_run_say_status(hub);
 	service_alive();
 	return 0;
 }
 
 /* --- beginning ---------------------------------------------------------------- */
 
-static int add_timer(struct hub *hub, struct ev_source *src,
+static int hub_run_add_timer(struct hub *hub, struct ev_source *src,
 		     int (*fn)(struct ev_source *src, uint32_t events))
 {
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -186,7 +182,7 @@ static int add_timer(struct hub *hub, struct ev_source *src,
 	return fd < 0 ? -errno : evloop_add(&hub->loop, src, EPOLLIN);
 }
 
-static int add_signals(struct hub *hub)
+static int hub_run_add_signals(struct hub *hub)
 {
 	sigset_t set;
 
@@ -204,56 +200,82 @@ static int add_signals(struct hub *hub)
 						EPOLLIN);
 }
 
-static int init_knowledge(struct hub *hub)
+static void hub_run_on_batch(void *ctx, int fd, uint64_t id,
+			     const struct msg_batch *m)
 {
-	uint64_t seed[4];
+	status_offer(&((struct hub *)ctx)->status, fd, id, m);
+}
 
-	if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
-		return -EIO;
-	traces_init(&hub->traces, seed[0]);
-	processes_init(&hub->processes, seed[1]);
-	executables_init(&hub->exes, seed[2]);
-	files_init(&hub->files, seed[3], &loader_files_out, hub);
-	samples_keep(&hub->samples, 0);
-	hub->interval = 1;
-	hub->frequency = 1;
-	hub->start_ns = now_ns();
-	hub->interval_start_ns = clock_ns(CLOCK_REALTIME);
-	hub->stats.start_ns = hub->interval_start_ns;
-	/* by the clock: no two hubs use the same ids */
-	batches_init(&hub->batches, &hub->ledger, hub->interval_start_ns);
-	return 0;
+static void hub_run_on_interval_ended(void *ctx)
+{
+	exporter_link_flush(&((struct hub *)ctx)->exporter);
+}
+
+/* Once all that timers and signals concern is there. */
+static int hub_run_init_timers(struct hub *hub)
+{
+	int r = hub_run_add_timer(hub, &hub->tick, hub_run_on_tick);
+
+	if (r == 0)
+		r = hub_run_add_timer(hub, &hub->interval_timer,
+				      hub_run_on_interval);
+	if (r == 0)
+		r = hub_run_add_signals(hub);
+	if (r == 0)
+		r = hub_run_timer_set(hub->tick.fd, TICK_NS, true);
+	return r < 0 ? r : hub_run_interval_set(hub);
+}
+
+static int hub_run_init_links(struct hub *hub,
+			      const struct hub_sockets *sockets)
+{
+	const struct hub_config *c = &hub->config;
+	int r = loader_link_init(&hub->loader, &hub->loop, &hub->k,
+				 loader_files_on_message, &hub->loader_files,
+				 c->loader_uid, sockets->loader);
+
+	if (r == 0)
+		r = exporter_link_init(&hub->exporter, &hub->loop, &hub->k,
+				       &hub->loader, c->exporter_uid,
+				       sockets->exporter);
+	if (r < 0)
+		return r;
+	hub->status = (struct status_clients){
+		.loop = &hub->loop,
+		.k = &hub->k,
+		.exporter = &hub->exporter,
+		.viewer_uid = c->viewer_uid,
+		.statm = c->statm,
+		.interval_ns = c->interval_ns,
+	};
+	return status_init(&hub->status, sockets->status);
 }
 
 int hub_init(struct hub *hub, const struct hub_config *config,
 	     const struct hub_sockets *sockets,
 	     const struct zygote_ends *zygote)
 {
+	static const struct knowledge_out out = {
+		.batch = hub_run_on_batch,
+		.interval_ended = hub_run_on_interval_ended,
+	};
 	int r;
 
 	memset(hub, 0, sizeof(*hub));
 	hub->config = *config;
+	hub->loader_files = (struct loader_files){
+		.k = &hub->k, .jobs = &hub->jobs, .link = &hub->loader,
+	};
 	r = evloop_init(&hub->loop);
 	if (r == 0)
-		r = init_knowledge(hub);
+		r = knowledge_init(&hub->k, &out, hub, &loader_files_out,
+				   &hub->loader_files);
 	if (r == 0)
-		r = loader_link_init(hub, sockets->loader);
+		r = hub_run_init_links(hub, sockets);
 	if (r == 0)
-		r = exporter_link_init(hub, sockets->exporter);
-	if (r == 0)
-		r = status_init(hub, sockets->status);
-	if (r == 0)
-		r = jobs_init(&hub->jobs, &hub->loop, &hub->stats,
-			      &loader_files_jobs, hub, zygote);
-	if (r == 0)
-		r = add_timer(hub, &hub->tick, hub_run_on_tick);
-	if (r == 0)
-		r = add_timer(hub, &hub->interval_timer, on_interval);
-	if (r == 0)
-		r = add_signals(hub);
-	if (r == 0)
-		r = hub_run_timer_set(hub->tick.fd, TICK_NS, true);
-	return r < 0 ? r : interval_set(hub);
+		r = jobs_init(&hub->jobs, &hub->loop, &hub->k.stats,
+			      &loader_files_jobs, &hub->loader_files, zygote);
+	return r < 0 ? r : hub_run_init_timers(hub);
 }
 
 int hub_run(struct hub *hub)
@@ -263,17 +285,10 @@ int hub_run(struct hub *hub)
 
 void hub_fini(struct hub *hub)
 {
-	loader_link_fini(hub);
-	exporter_link_fini(hub);
-	status_fini(hub);
+	loader_link_fini(&hub->loader);
+	exporter_link_fini(&hub->exporter);
+	status_fini(&hub->status);
 	jobs_fini(&hub->jobs);
-	batches_fini(&hub->batches);
-	samples_fini(&hub->samples);
-	traces_fini(&hub->traces);
-	processes_fini(&hub->processes);
-	files_fini(&hub->files);
-	executables_fini(&hub->exes);
-	ksyms_clear(&hub->ksyms);
-	cgroups_fini(&hub->cgroups);
+	knowledge_fini(&hub->k);
 	evloop_fini(&hub->loop);
 }

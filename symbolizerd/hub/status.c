@@ -10,43 +10,50 @@
 #include "common/cost.h"
 #include "ipc/batch.h"
 #include "ipc/conn_more.h"
-#include "symbolizerd/hub/hub.h"
 
 _Static_assert(offsetof(struct status_client, src) == 0, "src comes first");
 
-static void status_fill(struct hub *hub, struct status *st)
+static struct status_clients *status_of(struct ev_source *listener)
 {
+	return (struct status_clients *)((char *)listener -
+					 offsetof(struct status_clients,
+						  listener));
+}
+
+static void status_fill(const struct status_clients *s, struct status *st)
+{
+	const struct knowledge *k = s->k;
 	struct cost cost;
 
 	memset(st, 0, sizeof(*st));
 	st->version = MSG_VERSION;
-	st->loader_up = hub->ledger.life == LIFE_UP;
-	st->exporter_up = exporter_link_ready(hub);
-	st->partial = st->loader_up && hub->partial;
-	st->frequency = st->loader_up ? hub->frequency : 0;
-	st->interval_ms = (uint32_t)(hub->config.interval_ns / NSEC_PER_MSEC);
-	st->uptime_ns = now_ns() - hub->start_ns;
-	ledger_view(&hub->ledger, &st->totals, &st->loader);
-	files_stats(&hub->files, &st->tables);
-	st->hub = hub->stats;
-	st->hub.pending = hub->ledger.pending;
-	st->hub.outstanding = ledger_outstanding(&hub->ledger);
-	st->hub.traces = hub->traces.n;
-	st->hub.processes = hub->processes.n;
-	st->hub.exes = hub->exes.n;
-	executables_count(&hub->exes, &st->hub.exes_waiting,
+	st->loader_up = k->ledger.life == LIFE_UP;
+	st->exporter_up = exporter_link_ready(s->exporter);
+	st->partial = st->loader_up && k->partial;
+	st->frequency = st->loader_up ? k->frequency : 0;
+	st->interval_ms = (uint32_t)(s->interval_ns / NSEC_PER_MSEC);
+	st->uptime_ns = now_ns() - s->start_ns;
+	ledger_view(&k->ledger, &st->totals, &st->loader);
+	files_stats(&k->files, &st->tables);
+	st->hub = k->stats;
+	st->hub.pending = k->ledger.pending;
+	st->hub.outstanding = ledger_outstanding(&k->ledger);
+	st->hub.traces = k->traces.n;
+	st->hub.processes = k->processes.n;
+	st->hub.exes = k->exes.n;
+	executables_count(&k->exes, &st->hub.exes_waiting,
 			  &st->hub.exes_failed);
-	cost_read(hub->config.statm, &cost);
+	cost_read(s->statm, &cost);
 	st->hub.cpu_ns = cost.cpu_ns;
 	st->hub.rss_bytes = cost.rss_bytes;
-	st->exporter = hub->exporter.stats;
+	st->exporter = s->exporter->stats;
 	if (st->hub.exes_failed)
-		executables_quarantine(&hub->exes, &st->quarantine);
+		executables_quarantine(&k->exes, &st->quarantine);
 }
 
 static void status_leave(struct status_client *c)
 {
-	evloop_del(&c->hub->loop, &c->src);
+	evloop_del(c->all->loop, &c->src);
 	conn_close(&c->conn);
 }
 
@@ -82,7 +89,7 @@ static int on_subscribe(struct status_client *c, const struct msg *msg)
 	if (m.batch_version != BATCH_VERSION || m.batches == 0 ||
 	    m.batches > SUBSCRIBE_MAX - c->wants)
 		return MSG_BAD_CONTENT;
-	if (!c->subscribed && subscribers(&c->hub->status) == SUBSCRIBERS)
+	if (!c->subscribed && subscribers(c->all) == SUBSCRIBERS)
 		return -EBUSY;
 	c->subscribed = true;
 	c->wants += m.batches;
@@ -106,16 +113,16 @@ static int status_on_message(struct ev_source *src, uint32_t events)
 	if (r == 0 || r == -EAGAIN)
 		return 0;
 	if (r > 0)
-		hub_offence(c->hub, "status client", r);
+		knowledge_offence(c->all->k, "status client", r);
 	status_leave(c);
 	return 0;
 }
 
 /* A viewer that was started again may be there before its end was seen. */
-static void status_end_viewer(struct hub *hub)
+static void status_end_viewer(struct status_clients *s)
 {
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
-		struct status_client *c = &hub->status.v[i];
+		struct status_client *c = &s->v[i];
 
 		if (c->conn.fd >= 0 && c->conn.cred_uid != 0 &&
 		    c->conn.cred_uid != getuid())
@@ -132,12 +139,12 @@ static struct status_client *status_free_place(struct status_clients *s)
 	return NULL;
 }
 
-static void status_welcome(struct hub *hub, struct status_client *c)
+static void status_welcome(struct status_clients *s, struct status_client *c)
 {
 	struct msg_hello_hub hello = { .record_version = REC_VERSION };
 	struct msg_status m;
 
-	status_fill(hub, &m.status);
+	status_fill(s, &m.status);
 	(void)!conn_send(&c->conn, MSG_HELLO_HUB, 0, &hello, sizeof(hello),
 			 NULL, 0, NULL, 0);
 	status_tell(&c->conn, &m);
@@ -145,81 +152,81 @@ static void status_welcome(struct hub *hub, struct status_client *c)
 
 static int status_on_connect(struct ev_source *src, uint32_t events)
 {
-	struct hub *hub = hub_of(src, status.listener);
+	struct status_clients *s = status_of(src);
 	struct status_client *place;
 	struct conn c = { .fd = -1 };
-	int r = conn_accept(&c, src->fd, PEER_STATUS, hub->config.viewer_uid,
+	int r = conn_accept(&c, src->fd, PEER_STATUS, s->viewer_uid,
 			    true);
 
 	(void)events;
 	if (r == -EACCES)
-		hub_offence(hub, "status client", MSG_BAD_SENDER);
-	else if (r < 0 && r != -EAGAIN && log_limited(&hub->status.accept_log))
+		knowledge_offence(s->k, "status client", MSG_BAD_SENDER);
+	else if (r < 0 && r != -EAGAIN && log_limited(&s->accept_log))
 		log_err("accepting a status client: %s", strerror(-r));
 	if (r < 0)
 		return 0;
 	if (c.cred_uid != 0 && c.cred_uid != getuid())
-		status_end_viewer(hub);
-	place = status_free_place(&hub->status);
+		status_end_viewer(s);
+	place = status_free_place(s);
 	if (!place) {
 		conn_close(&c);
 		return 0;
 	}
 	*place = (struct status_client){
 		.src = { c.fd, status_on_message },
-		.hub = hub,
+		.all = s,
 		.conn = c,
 	};
 	place->conn.state = CONN_READY;
-	if (evloop_add(&hub->loop, &place->src, EPOLLIN) < 0)
+	if (evloop_add(s->loop, &place->src, EPOLLIN) < 0)
 		conn_close(&place->conn);
 	else
-		status_welcome(hub, place);
+		status_welcome(s, place);
 	return 0;
 }
 
-int status_init(struct hub *hub, int listener)
+int status_init(struct status_clients *s, int listener)
 {
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
-		hub->status.v[i].hub = hub;
-		hub->status.v[i].conn.fd = -1;
+		s->v[i].all = s;
+		s->v[i].conn.fd = -1;
 	}
-	hub->status.listener = (struct ev_source){ listener,
-						   status_on_connect };
-	return evloop_add(&hub->loop, &hub->status.listener, EPOLLIN);
+	s->start_ns = now_ns();
+	s->listener = (struct ev_source){ listener, status_on_connect };
+	return evloop_add(s->loop, &s->listener, EPOLLIN);
 }
 
-void status_stop_accepting(struct hub *hub)
+void status_stop_accepting(struct status_clients *s)
 {
-	evloop_del(&hub->loop, &hub->status.listener);
+	evloop_del(s->loop, &s->listener);
 }
 
-void status_fini(struct hub *hub)
+void status_fini(struct status_clients *s)
 {
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
-		if (hub->status.v[i].conn.fd >= 0)
-			status_leave(&hub->status.v[i]);
+		if (s->v[i].conn.fd >= 0)
+			status_leave(&s->v[i]);
 	}
 }
 
-void status_send(struct hub *hub)
+void status_send(struct status_clients *s)
 {
 	struct msg_status m;
 	bool filled = false;
 
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
-		if (hub->status.v[i].conn.fd < 0)
+		if (s->v[i].conn.fd < 0)
 			continue;
 		if (!filled)
-			status_fill(hub, &m.status);
+			status_fill(s, &m.status);
 		filled = true;
-		status_tell(&hub->status.v[i].conn, &m);
+		status_tell(&s->v[i].conn, &m);
 	}
-	if (!exporter_link_ready(hub) || !hub->exporter.wants_status)
+	if (!exporter_link_ready(s->exporter) || !s->exporter->wants_status)
 		return;
 	if (!filled)
-		status_fill(hub, &m.status);
-	status_tell(&hub->exporter.conn, &m);
+		status_fill(s, &m.status);
+	status_tell(&s->exporter->link.conn, &m);
 }
 
 static void status_offer_one(struct status_client *c, int fd, uint64_t id,
@@ -237,11 +244,11 @@ static void status_offer_one(struct status_client *c, int fd, uint64_t id,
 	c->missed.samples += m->samples;
 }
 
-void status_offer(struct hub *hub, int fd, uint64_t id,
+void status_offer(struct status_clients *s, int fd, uint64_t id,
 		  const struct msg_batch *m)
 {
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
-		struct status_client *c = &hub->status.v[i];
+		struct status_client *c = &s->v[i];
 
 		if (c->conn.fd >= 0 && c->subscribed)
 			status_offer_one(c, fd, id, m);

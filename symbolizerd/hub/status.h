@@ -12,19 +12,23 @@
 #ifndef SYMBOLIZERD_HUB_STATUS_H
 #define SYMBOLIZERD_HUB_STATUS_H
 
+#include <sys/types.h>
+
 #include "common/evloop.h"
 #include "common/log_limit.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
+#include "symbolizerd/hub/exporter_link.h"
+#include "symbolizerd/hub/knowledge.h"
 
 #define STATUS_CLIENTS	9
 #define SUBSCRIBERS	5	/* four, and the viewer */
 
-struct hub;
+struct status_clients;
 
 struct status_client {
 	struct ev_source src;		/* first */
-	struct hub *hub;
+	struct status_clients *all;
 	struct conn conn;
 	bool subscribed;
 	uint32_t wants;			/* batches, at most SUBSCRIBE_MAX */
@@ -32,21 +36,31 @@ struct status_client {
 };
 
 struct status_clients {
+	/* set by the owner; borrowed */
+	struct evloop *loop;
+	struct knowledge *k;
+	struct exporter_link *exporter;
+	uid_t viewer_uid;	/* may watch, as root may */
+	int statm;		/* of cost_open() */
+	uint64_t interval_ns;	/* to be told */
+	/* its own */
+	uint64_t start_ns;	/* CLOCK_MONOTONIC */
 	struct ev_source listener;
 	struct status_client v[STATUS_CLIENTS];
 	struct log_limit accept_log;
 };
 
-int status_init(struct hub *hub, int listener);
-void status_stop_accepting(struct hub *hub);
-void status_fini(struct hub *hub);
+/* Begin to accept.  listener is borrowed.  0 or -errno. */
+int status_init(struct status_clients *s, int listener);
+void status_stop_accepting(struct status_clients *s);
+void status_fini(struct status_clients *s);
 
 /* Send everybody how things stand. */
-void status_send(struct hub *hub);
+void status_send(struct status_clients *s);
 
-/* Offer a finished batch (fd, borrowed) to the subscribers.  Whether they take
- * it is nobody else's concern. */
-void status_offer(struct hub *hub, int fd, uint64_t id,
+/* Offer a finished batch (fd, borrowed) to the subscribers.  The accounts do not
+ * say who takes it. */
+void status_offer(struct status_clients *s, int fd, uint64_t id,
 		  const struct msg_batch *m);
 
 #endif /* SYMBOLIZERD_HUB_STATUS_H */

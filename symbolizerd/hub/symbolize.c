@@ -5,7 +5,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "symbolizerd/hub/interval.h"
 #include "symbolizerd/hub/record.h"
 
 #define MEMO_FIRST	512u

@@ -14,6 +14,8 @@
 #include "symbolizerd/hub/ksym.h"
 #include "symbolizerd/hub/trace.h"
 
+#define OPEN_NS		2000000000ULL	/* a file unknown so long stays so */
+
 /* Frames of one batch that were symbolized, by their word. */
 struct frame_memo {
 	uint64_t *words;	/* 0: free */
