@@ -20,6 +20,7 @@
 #include "common/clock.h"
 #include "common/cost.h"
 #include "common/log.h"
+#include "common/number.h"
 #include "common/sandbox.h"
 #include "common/service.h"
 #include "common/service_listen.h"
@@ -32,7 +33,7 @@
 #define INTERVAL_DEFAULT_S	5u
 #define INTERVAL_MAX_S		3600u
 
-struct options {
+struct symbolizerd_options {
 	uid_t uid;
 	gid_t gid;
 	struct hub_config hub;
@@ -42,19 +43,7 @@ struct options {
 enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_VIEWER,
        OPT_INTERVAL, OPT_DEBUG, OPT_SHOW };
 
-static bool symbolizerd_number(const char *s, unsigned long max,
-			       unsigned long *ret)
-{
-	char *end;
-
-	if (*s < '0' || *s > '9')
-		return false;
-	errno = 0;
-	*ret = strtoul(s, &end, 10);
-	return *end == '\0' && errno == 0 && *ret <= max;
-}
-
-static bool set_option(struct options *o, int opt, unsigned long v)
+static bool set_option(struct symbolizerd_options *o, int opt, uint64_t v)
 {
 	switch (opt) {
 	case OPT_UID:
@@ -80,7 +69,7 @@ static bool set_option(struct options *o, int opt, unsigned long v)
 	}
 }
 
-static bool symbolizerd_parse(int argc, char **argv, struct options *o)
+static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options *o)
 {
 	static const struct option opts[] = {
 		{ "uid", required_argument, NULL, OPT_UID },
@@ -93,7 +82,7 @@ static bool symbolizerd_parse(int argc, char **argv, struct options *o)
 		{ "show-table", no_argument, NULL, OPT_SHOW },
 		{ 0 },
 	};
-	unsigned long v;
+	uint64_t v;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "", opts, NULL)) != -1) {
@@ -102,7 +91,7 @@ static bool symbolizerd_parse(int argc, char **argv, struct options *o)
 		if (opt == OPT_DEBUG || opt == OPT_SHOW)
 			continue;
 		if (opt == '?' ||
-		    !symbolizerd_number(optarg, UINT32_MAX - 1, &v) ||
+		    !number_parse(optarg, 0, UINT32_MAX - 1, &v) ||
 		    !set_option(o, opt, v))
 			return false;
 	}
@@ -153,7 +142,7 @@ static int close_others(const struct hub_sockets *s)
 	return sandbox_close_fds(keep, 6);
 }
 
-static int symbolizerd_prepare(struct hub *hub, struct options *o)
+static int symbolizerd_prepare(struct hub *hub, struct symbolizerd_options *o)
 {
 	struct zygote_ends zygote;
 	struct hub_sockets sockets;
@@ -176,7 +165,7 @@ static int symbolizerd_prepare(struct hub *hub, struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = {
+	struct symbolizerd_options o = {
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,
 		.hub = {

@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/number.h"
 #include "common/sandbox.h"
 #include "ipc/message_hub.h"
-#include "symbolizerd/worker/confine.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/show.h"
+#include "symbolizerd/worker/confine.h"
 
 static int show_main_show(const uint64_t *at, size_t n)
 {
@@ -45,13 +46,10 @@ int show_main(uid_t uid, gid_t gid, char *const *words, int n)
 {
 	const int keep[] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO };
 	uint64_t *at = calloc(n + 1, sizeof(*at));
-	char *end;
 	int r;
 
 	for (int i = 0; at && i < n; i++) {
-		errno = 0;
-		at[i] = strtoull(words[i], &end, 16);
-		if (*end || end == words[i] || errno) {
+		if (!number_parse_hex(words[i], &at[i])) {
 			log_err("\"%.40s\" is no address; it should be a "
 				"hexadecimal number", words[i]);
 			return 2;

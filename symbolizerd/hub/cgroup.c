@@ -31,7 +31,7 @@ static int cgroup_insert(struct cgroups *c, size_t i, uint64_t id)
 {
 	if (c->n == c->room) {
 		size_t room = c->room ? c->room * 2 : 64;
-		struct cgroup *v = reallocarray(c->v, room, sizeof(*v));
+		struct known_cgroup *v = reallocarray(c->v, room, sizeof(*v));
 
 		if (!v)
 			return -ENOMEM;
@@ -39,7 +39,7 @@ static int cgroup_insert(struct cgroups *c, size_t i, uint64_t id)
 		c->room = room;
 	}
 	memmove(&c->v[i + 1], &c->v[i], (c->n - i) * sizeof(*c->v));
-	c->v[i] = (struct cgroup){ .id = id };
+	c->v[i] = (struct known_cgroup){ .id = id };
 	c->n++;
 	return 0;
 }

@@ -13,13 +13,13 @@
 
 #define CGROUPS_MAX	16384
 
-struct cgroup {
+struct known_cgroup {
 	uint64_t id;
 	char container[CONTAINER_ID_MAX + 1];	/* "": none */
 };
 
 struct cgroups {
-	struct cgroup *v;	/* by ascending id */
+	struct known_cgroup *v;	/* by ascending id */
 	size_t n, room;
 };
 

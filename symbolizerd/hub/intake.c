@@ -92,7 +92,7 @@ bool intake_record(struct knowledge *k, void *data, size_t len)
 	switch (verdict) {
 	case RECORD_KSYM:
 		/* without memory the symbol stays nameless */
-		(void)!ksyms_set(&k->ksyms, data);
+		(void)!ksym_set(&k->ksyms, data);
 		return true;
 	case RECORD_BAD:
 		return false;
@@ -105,7 +105,7 @@ bool intake_record(struct knowledge *k, void *data, size_t len)
 	}
 	ledger_received(&k->ledger);
 	count_shape(&k->stats, data);
-	ksyms_translate(&k->ksyms, data);
+	ksym_translate(&k->ksyms, data);
 	if (!keep_event(k, data))
 		ledger_dropped(&k->ledger, 1);
 	else if (want_early_end(k))

@@ -37,7 +37,7 @@ void knowledge_fini(struct knowledge *k)
 	processes_fini(&k->processes);
 	files_fini(&k->files);
 	executables_fini(&k->exes);
-	ksyms_clear(&k->ksyms);
+	ksym_clear(&k->ksyms);
 	cgroups_fini(&k->cgroups);
 }
 

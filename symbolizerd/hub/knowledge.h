@@ -44,7 +44,7 @@ struct knowledge {
 	struct processes processes;
 	struct executables exes;
 	struct file_policy files;	/* what loaderd has of them */
-	struct ksyms ksyms;
+	struct ksym_names ksyms;
 	struct cgroups cgroups;
 	uint32_t interval;		/* number of the present one; from 1 */
 	uint32_t pass;			/* number of the last batch's building */

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ksyms_clear(struct ksyms *k)
+void ksym_clear(struct ksym_names *k)
 {
 	for (uint32_t i = 0; i < k->names.n; i++)
 		free(k->names.v[i]);
 	free(k->names.v);
 	free(k->ours);
 	hash_free(&k->by_name);
-	*k = (struct ksyms){ 0 };
+	*k = (struct ksym_names){ 0 };
 }
 
 /* Our number of a name, KSYM_UNKNOWN without room. */
-static uint32_t ksym_intern(struct ksyms *k, const char *name)
+static uint32_t ksym_intern(struct ksym_names *k, const char *name)
 {
 	uint64_t hash = hash_mix(k->seed, name, strlen(name));
 	struct hash_slot *s = hash_find(&k->by_name, hash);
@@ -37,7 +37,7 @@ static uint32_t ksym_intern(struct ksyms *k, const char *name)
 	return k->names.n++;
 }
 
-int ksyms_set(struct ksyms *k, const struct ksym_rec *rec)
+int ksym_set(struct ksym_names *k, const struct ksym_rec *rec)
 {
 	uint32_t before = k->cap;
 
@@ -53,7 +53,7 @@ int ksyms_set(struct ksyms *k, const struct ksym_rec *rec)
 	return k->ours[rec->number] == KSYM_UNKNOWN ? -ENOMEM : 0;
 }
 
-void ksyms_translate(const struct ksyms *k, struct trace_rec *rec)
+void ksym_translate(const struct ksym_names *k, struct trace_rec *rec)
 {
 	for (uint32_t i = 0; i < rec->n_kernel; i++) {
 		uint32_t number = FRAME_NUMBER(rec->words[i]);
@@ -64,7 +64,7 @@ void ksyms_translate(const struct ksyms *k, struct trace_rec *rec)
 	}
 }
 
-const char *ksyms_find(const struct ksyms *k, uint32_t number, size_t *len,
+const char *ksym_find(const struct ksym_names *k, uint32_t number, size_t *len,
 		       const char **owner)
 {
 	const char *name = "[unknown]", *module;

@@ -19,7 +19,7 @@
 #define KSYM_UNKNOWN	0	/* our number for what has no name */
 #define KSYM_NAMES_MAX	(1u << 17)	/* more stay unknown */
 
-struct ksyms {				/* zero-initialised */
+struct ksym_names {				/* zero-initialised */
 	uint64_t seed;
 	struct hash_table by_name;
 	VECTOR(char *) names;		/* [0]: NULL */
@@ -27,14 +27,14 @@ struct ksyms {				/* zero-initialised */
 	uint32_t cap;			/* of ours */
 };
 
-void ksyms_clear(struct ksyms *k);
+void ksym_clear(struct ksym_names *k);
 
 /* What loaderd's number means from now on; rec was judged.  0 or -ENOMEM: then
  * it means KSYM_UNKNOWN. */
-int ksyms_set(struct ksyms *k, const struct ksym_rec *rec);
+int ksym_set(struct ksym_names *k, const struct ksym_rec *rec);
 
 /* Put our numbers into the kernel part of a record that was judged. */
-void ksyms_translate(const struct ksyms *k, struct trace_rec *rec);
+void ksym_translate(const struct ksym_names *k, struct trace_rec *rec);
 
 /*
  * "tcp_sendmsg", or "ext4_map [ext4]" for a symbol of a module: the length of
@@ -42,7 +42,7 @@ void ksyms_translate(const struct ksyms *k, struct trace_rec *rec);
  * Returns the name of one of our numbers, "[unknown]" for KSYM_UNKNOWN; NULL if
  * it is not one of ours.
  */
-const char *ksyms_find(const struct ksyms *k, uint32_t number, size_t *len,
+const char *ksym_find(const struct ksym_names *k, uint32_t number, size_t *len,
 		       const char **owner);
 
 #endif /* SYMBOLIZERD_HUB_KSYM_H */

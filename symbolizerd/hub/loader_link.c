@@ -166,7 +166,7 @@ static void loader_link_new_life(struct knowledge *k)
 {
 	interval_end(k, true);
 	traces_clear(&k->traces);
-	ksyms_clear(&k->ksyms);
+	ksym_clear(&k->ksyms);
 	executables_forget_numbers(&k->exes);
 	processes_forget_numbers(&k->processes);
 }

@@ -132,7 +132,7 @@ static void kernel_frame(struct pass *p, uint64_t word, struct batch_frame *f)
 	const char *owner = "[kernel]", *name;
 	size_t len = 0;
 
-	name = ksyms_find(p->ksyms, FRAME_NUMBER(word), &len, &owner);
+	name = ksym_find(p->ksyms, FRAME_NUMBER(word), &len, &owner);
 	f->kind = BATCH_FRAME_KERNEL;
 	f->address = FRAME_PLACE(word);
 	f->exe = exe_at(p, owner);

@@ -28,7 +28,7 @@ struct frame_memo {
 struct pass {
 	struct batch_builder *builder;
 	struct executables *exes;
-	const struct ksyms *ksyms;
+	const struct ksym_names *ksyms;
 	uint32_t number;	/* as in the stamps */
 	uint32_t interval;
 	uint64_t now_ns;	/* CLOCK_MONOTONIC */

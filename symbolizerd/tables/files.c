@@ -88,7 +88,7 @@ static int files_grow(struct file_policy *f, uint32_t n)
 	uint32_t room = f->room ? f->room : 256;
 	struct known_file *v;
 
-	if (n > NUMBERS_MAX)
+	if (n > FILE_NUMBERS_MAX)
 		return -ENOSPC;
 	while (room < n)
 		room *= 2;
@@ -490,7 +490,7 @@ static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
 	bool enough;
 
 	if (vdso != (number == EXE_VDSO) || number == EXE_NONE ||
-	    number >= NUMBERS_MAX || state > FILE_BARE ||
+	    number >= FILE_NUMBERS_MAX || state > FILE_BARE ||
 	    (state == FILE_TABLE) != (m->entry.pages != 0) ||
 	    files_find(f, &m->key) || files_grow(f, number + 1) ||
 	    f->v[number].used)

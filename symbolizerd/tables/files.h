@@ -21,7 +21,7 @@
 #include "symbolizerd/tables/out.h"
 #include "symbolizerd/tables/tables.h"
 
-#define NUMBERS_MAX	(2 * FILES_MAX)	/* numbers of files, some of them resting */
+#define FILE_NUMBERS_MAX	(2 * FILES_MAX)	/* some of them resting */
 
 struct known_file {		/* by number */
 	struct file_key key;

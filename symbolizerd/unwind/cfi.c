@@ -10,7 +10,7 @@
 #define CIE_CACHE	64
 #define AUGMENTATION	32	/* bytes; those in use have five at most */
 
-struct walk {
+struct cfi_walker {
 	const struct cfi_source *src;
 	uint64_t work;		/* bytes that may still be looked at */
 	struct cfi_run run;	/* of the FDE at hand */
@@ -27,7 +27,7 @@ struct entry {
 
 /* The entry at `at`; *next is where the one behind it begins.  A terminator
  * has an empty body and id 0. */
-static int get_entry(const struct walk *w, size_t at, struct entry *e,
+static int get_entry(const struct cfi_walker *w, size_t at, struct entry *e,
 		     size_t *next)
 {
 	struct wire_in in;
@@ -62,7 +62,7 @@ static int get_entry(const struct walk *w, size_t at, struct entry *e,
 	return r;
 }
 
-static bool is_cie(const struct walk *w, const struct entry *e)
+static bool is_cie(const struct cfi_walker *w, const struct entry *e)
 {
 	if (!w->src->debug_frame)
 		return e->id == 0;
@@ -70,7 +70,7 @@ static bool is_cie(const struct walk *w, const struct entry *e)
 }
 
 /* Nothing may be looked at again and again. */
-static bool affordable(struct walk *w, const struct entry *e)
+static bool affordable(struct cfi_walker *w, const struct entry *e)
 {
 	size_t len = wire_left(&e->body);
 
@@ -146,7 +146,7 @@ static int address_size(struct wire_in *in)
 	return !r && (address != 8 || selector) ? WIRE_FORMAT : r;
 }
 
-static int parse_cie(const struct walk *w, struct entry *e, struct cfi_cie *cie)
+static int parse_cie(const struct cfi_walker *w, struct entry *e, struct cfi_cie *cie)
 {
 	struct wire_in *in = &e->body;
 	uint8_t version, v8;
@@ -193,7 +193,7 @@ static int execute_cie(const struct cfi_source *src, struct cfi_cie *cie)
 	return r;
 }
 
-static const struct cfi_cie *get_cie(struct walk *w, size_t at)
+static const struct cfi_cie *get_cie(struct cfi_walker *w, size_t at)
 {
 	struct cfi_cie *cie = &w->cache[at / 4 % CIE_CACHE];
 	struct entry e;
@@ -215,7 +215,7 @@ static const struct cfi_cie *get_cie(struct walk *w, size_t at)
 /* --- FDEs ------------------------------------------------------------------- */
 
 /* 0; positive: broken; negative: what fn returned. */
-static int walk_fde(struct walk *w, struct entry *e)
+static int walk_fde(struct cfi_walker *w, struct entry *e)
 {
 	size_t cie_at = w->src->debug_frame ? e->id : e->id_at - e->id;
 	const struct cfi_cie *cie;
@@ -249,7 +249,7 @@ static int walk_fde(struct walk *w, struct entry *e)
 }
 
 /* The entry at `at`, if it is an FDE: 0, negative, or JOB_CORRUPT. */
-static int walk_entry(struct walk *w, size_t at, size_t *next, uint32_t *bad)
+static int walk_entry(struct cfi_walker *w, size_t at, size_t *next, uint32_t *bad)
 {
 	struct entry e;
 	int r;
@@ -268,7 +268,7 @@ static int walk_entry(struct walk *w, size_t at, size_t *next, uint32_t *bad)
 int cfi_walk(const struct cfi_source *src, cfi_row_fn fn, void *ctx,
 	     uint32_t *bad)
 {
-	struct walk w = {
+	struct cfi_walker w = {
 		.src = src, .work = CFI_WORK * (uint64_t)src->len,
 		.run = { .src = src, .fn = fn, .ctx = ctx },
 	};

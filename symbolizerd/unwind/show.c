@@ -16,7 +16,7 @@ struct names {
 	const char *regs[REGS_MAX];
 };
 
-struct show {
+struct shown_table {
 	const struct elf_file *f;
 	const struct names *names;
 	FILE *to;
@@ -47,12 +47,12 @@ static const struct names *names_of(uint16_t machine)
 
 /* --- a rule ---------------------------------------------------------------- */
 
-static void show_plain(const struct show *s, const char *base, int64_t off)
+static void show_plain(const struct shown_table *s, const char *base, int64_t off)
 {
 	fprintf(s->to, off ? "%s%+" PRId64 : "%s", base, off);
 }
 
-static void deref(const struct show *s, const char *base,
+static void deref(const struct shown_table *s, const char *base,
 		  const struct unwind_rule *r)
 {
 	fputs("*(", s->to);
@@ -60,7 +60,7 @@ static void deref(const struct show *s, const char *base,
 	fprintf(s->to, r->aux ? ")+%d" : ")", r->aux);
 }
 
-static void show_cfa(const struct show *s, const struct unwind_rule *r)
+static void show_cfa(const struct shown_table *s, const struct unwind_rule *r)
 {
 	const struct names *n = s->names;
 	const char *reg = n->regs[r->cfa_reg % REGS_MAX];
@@ -90,7 +90,7 @@ static void show_cfa(const struct show *s, const struct unwind_rule *r)
 	}
 }
 
-static void saved(const struct show *s, const char *reg, bool by_fp,
+static void saved(const struct shown_table *s, const char *reg, bool by_fp,
 		  int64_t off)
 {
 	fprintf(s->to, " %s=*(", reg);
@@ -98,7 +98,7 @@ static void saved(const struct show *s, const char *reg, bool by_fp,
 	fputc(')', s->to);
 }
 
-static void show_rule(const struct show *s, const struct unwind_rule *r)
+static void show_rule(const struct shown_table *s, const struct unwind_rule *r)
 {
 	static const char *const words[CFA__MAX] = {
 		[CFA_NONE] = "none", [CFA_END] = "end",
@@ -127,7 +127,7 @@ static void show_rule(const struct show *s, const struct unwind_rule *r)
 	}
 }
 
-static void show_name(const struct show *s, uint64_t off)
+static void show_name(const struct shown_table *s, uint64_t off)
 {
 	const char *name = symbols_find(&s->symbols, off);
 
@@ -142,7 +142,7 @@ static uint32_t show_index_elements(const struct dir_entry *d)
 	return (d->n + INDEX_FANOUT - 1) / INDEX_FANOUT;
 }
 
-static const struct unwind_row *show_row(const struct show *s,
+static const struct unwind_row *show_row(const struct shown_table *s,
 					 const struct dir_entry *d, uint32_t k)
 {
 	return &s->elements[d->first + show_index_elements(d) +
@@ -151,7 +151,7 @@ static const struct unwind_row *show_row(const struct show *s,
 }
 
 /* Rows of [start, end) of the file, at each executable segment that shows it. */
-static void show_range(const struct show *s, uint64_t start, uint64_t end,
+static void show_range(const struct shown_table *s, uint64_t start, uint64_t end,
 		       uint16_t rule)
 {
 	for (uint32_t i = 0; i < s->f->n_phdrs; i++) {
@@ -176,7 +176,7 @@ static void show_range(const struct show *s, uint64_t start, uint64_t end,
 }
 
 /* Rows of equal rules in a row are one range, over pages too. */
-static void show_all(const struct show *s)
+static void show_all(const struct shown_table *s)
 {
 	uint64_t start = 0, at = 0;
 	uint16_t rule = RULE_NONE;
@@ -198,7 +198,7 @@ static void show_all(const struct show *s)
 	show_range(s, start, (uint64_t)s->hdr->pages << TABLE_PAGE_SHIFT, rule);
 }
 
-static void show_at(const struct show *s, uint64_t vaddr)
+static void show_at(const struct shown_table *s, uint64_t vaddr)
 {
 	static const struct unwind_rule none;
 	const struct unwind_rule *r;
@@ -220,7 +220,7 @@ int show_table(const struct elf_file *f, unwind_rows_fn rows,
 	       FILE *to)
 {
 	static const struct unwind_rule none;
-	struct show s = { .f = f, .to = to, .rules = &none };
+	struct shown_table s = { .f = f, .to = to, .rules = &none };
 	void *table, *symbols = NULL;
 	size_t len, symbols_len;
 	int r = unwind_build(f, rows, &table, &len);

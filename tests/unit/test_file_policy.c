@@ -431,7 +431,7 @@ TEST(files_full_map_drops_the_least_used)
 TEST(files_never_run_out_of_numbers)
 {
 	setup(1 << 20, 1024);
-	for (uint64_t ino = 1; ino <= NUMBERS_MAX + 5000; ino++) {
+	for (uint64_t ino = 1; ino <= FILE_NUMBERS_MAX + 5000; ino++) {
 		uint32_t exe = meet(ino);
 
 		if (!exe)
@@ -445,7 +445,7 @@ TEST(files_never_run_out_of_numbers)
 		}
 	}
 	CHECK(stats().files <= 1024);
-	CHECK(stats().numbers <= NUMBERS_MAX);
+	CHECK(stats().numbers <= FILE_NUMBERS_MAX);
 	files_fini(&files);
 }
 
@@ -549,7 +549,7 @@ TEST(files_adopt_nothing_senseless)
 	static const struct file_entry bad[] = {
 		{ .exe = EXE_NONE },
 		{ .exe = EXE_VDSO },
-		{ .exe = NUMBERS_MAX },
+		{ .exe = FILE_NUMBERS_MAX },
 		{ .exe = UINT32_MAX },
 		{ .exe = EXE_FIRST, .state = FILE_BARE },	/* is another's */
 		{ .exe = 50, .state = 3 },

@@ -3,16 +3,16 @@
 #include "symbolizerd/hub/ksym.h"
 #include "tests/unit/harness.h"
 
-static void set(struct ksyms *k, uint32_t number, const char *name)
+static void set(struct ksym_names *k, uint32_t number, const char *name)
 {
 	struct ksym_rec rec = { .number = number };
 
 	snprintf(rec.name, sizeof(rec.name), "%s", name);
-	CHECK_EQ(ksyms_set(k, &rec), 0);
+	CHECK_EQ(ksym_set(k, &rec), 0);
 }
 
 /* Our number for loaderd's. */
-static uint32_t ours(const struct ksyms *k, uint32_t number)
+static uint32_t ours(const struct ksym_names *k, uint32_t number)
 {
 	uint64_t bytes[(sizeof(struct trace_rec) + 16) / 8] = { 0 };
 	struct trace_rec *rec = (void *)bytes;
@@ -21,20 +21,20 @@ static uint32_t ours(const struct ksyms *k, uint32_t number)
 	rec->n_user = 1;
 	rec->words[0] = FRAME_WORD(FRAME_KERNEL, number, 0x123);
 	rec->words[1] = FRAME_WORD(FRAME_NATIVE, number, 0x456);
-	ksyms_translate(k, rec);
+	ksym_translate(k, rec);
 	CHECK_EQ(FRAME_KIND(rec->words[0]), FRAME_KERNEL);
 	CHECK_EQ(FRAME_PLACE(rec->words[0]), 0x123);
 	CHECK_EQ(rec->words[1], FRAME_WORD(FRAME_NATIVE, number, 0x456));
 	return FRAME_NUMBER(rec->words[0]);
 }
 
-static void expect(const struct ksyms *k, uint32_t number, const char *name,
+static void expect(const struct ksym_names *k, uint32_t number, const char *name,
 		   const char *owner)
 {
 	const char *got, *got_owner;
 	size_t len;
 
-	got = ksyms_find(k, ours(k, number), &len, &got_owner);
+	got = ksym_find(k, ours(k, number), &len, &got_owner);
 	CHECK_EQ(len, strlen(name));
 	CHECK(!memcmp(got, name, len));
 	CHECK_STR(got_owner, owner);
@@ -42,7 +42,7 @@ static void expect(const struct ksyms *k, uint32_t number, const char *name,
 
 TEST(hub_ksym_tells_function_and_module)
 {
-	struct ksyms k = { 0 };
+	struct ksym_names k = { 0 };
 
 	expect(&k, 700, "[unknown]", "[kernel]");
 	set(&k, 700, "ext4_map [ext4]");
@@ -51,12 +51,12 @@ TEST(hub_ksym_tells_function_and_module)
 	expect(&k, 700, "tcp_sendmsg", "[kernel]");
 	expect(&k, 699, "[unknown]", "[kernel]");
 	expect(&k, FRAME_NUMBER_MASK, "[unknown]", "[kernel]");
-	ksyms_clear(&k);
+	ksym_clear(&k);
 }
 
 TEST(hub_ksym_has_one_number_for_a_name)
 {
-	struct ksyms k = { 0 };
+	struct ksym_names k = { 0 };
 	uint32_t read, write;
 
 	set(&k, 1, "vfs_read");
@@ -76,13 +76,13 @@ TEST(hub_ksym_has_one_number_for_a_name)
 	set(&k, 5, "vfs_read [mod]");
 	CHECK(ours(&k, 5) != read);
 	CHECK_EQ(k.names.n, 4);		/* with that of KSYM_UNKNOWN */
-	ksyms_clear(&k);
+	ksym_clear(&k);
 	CHECK_EQ(ours(&k, 1), KSYM_UNKNOWN);
 }
 
 TEST(hub_ksym_holds_many)
 {
-	struct ksyms k = { 0 };
+	struct ksym_names k = { 0 };
 	char name[32];
 
 	for (uint32_t i = 0; i < 20000; i++) {
@@ -95,5 +95,5 @@ TEST(hub_ksym_holds_many)
 		expect(&k, i + 1, name, "[kernel]");
 		CHECK_EQ(ours(&k, i + 1), ours(&k, i + 10001));
 	}
-	ksyms_clear(&k);
+	ksym_clear(&k);
 }

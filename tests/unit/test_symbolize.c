@@ -14,7 +14,7 @@ static const struct file_key key = { .ino = 5, .size = 9 };
 
 struct setup {
 	struct executables exes;
-	struct ksyms ksyms;
+	struct ksym_names ksyms;
 	struct pass pass;
 	struct executable *e;
 };
@@ -29,7 +29,7 @@ static void set_up(struct setup *s)
 	i = executables_mention(&s->exes, &key, 1, 1);
 	CHECK_EQ(executables_assign(&s->exes, 2, i, "/bin/x", 6), 0);
 	s->e = executables_get(&s->exes, i);
-	CHECK_EQ(ksyms_set(&s->ksyms, &k), 0);
+	CHECK_EQ(ksym_set(&s->ksyms, &k), 0);
 	s->pass = (struct pass){
 		.builder = batch_builder_new(20), .exes = &s->exes,
 		.ksyms = &s->ksyms, .number = 1, .interval = 1, .now_ns = 1,
@@ -42,7 +42,7 @@ static void tear_down(struct setup *s)
 	batch_builder_free(s->pass.builder);
 	pass_fini(&s->pass);
 	executables_fini(&s->exes);
-	ksyms_clear(&s->ksyms);
+	ksym_clear(&s->ksyms);
 }
 
 static struct trace *trace(uint16_t n_kernel, uint16_t n_user,

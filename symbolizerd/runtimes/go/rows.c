@@ -48,7 +48,7 @@ static const struct {
 	{ "runtime.sigfwd", SWITCHES },
 };
 
-struct walk {
+struct go_rows_walk {
 	const struct pclntab *t;
 	go_row_fn fn;
 	void *ctx;
@@ -68,7 +68,7 @@ struct frame {
 
 /* --- code -------------------------------------------------------------------- */
 
-static const uint8_t *code(struct walk *w, uint64_t at, size_t len)
+static const uint8_t *code(struct go_rows_walk *w, uint64_t at, size_t len)
 {
 	return pclntab_at(w->t, &w->text, at, len, TEXT_WINDOW);
 }
@@ -95,7 +95,7 @@ static size_t by_sp(const uint8_t *p, uint8_t op, int32_t *disp)
  * `push %rbp`, before `mov %rsp,%rbp`.  Earlier: behind `sub $delta,%rsp`,
  * before `mov %rbp,N(%rsp)` and `lea N(%rsp),%rbp`.
  */
-static void x86_prologue(struct walk *w, const struct pclntab_walk *at,
+static void x86_prologue(struct go_rows_walk *w, const struct pclntab_walk *at,
 			 struct frame *fr)
 {
 	const uint8_t *p = code(w, at->start - 1, PROLOGUE + 1);
@@ -123,7 +123,7 @@ static void x86_prologue(struct walk *w, const struct pclntab_walk *at,
 
 /* What `pop` of r8 to r15 that ends at a place goes to: rawVforkSyscall keeps its
  * return address from its child (syscall/asm_linux_amd64.s). */
-static uint8_t popped(struct walk *w, uint64_t end)
+static uint8_t popped(struct go_rows_walk *w, uint64_t end)
 {
 	static const uint8_t regs[8] = { 10, 11, 12, 13, 1, 2, 3, 4 };
 	const uint8_t *p = code(w, end - 2, 2);
@@ -141,7 +141,7 @@ static void arm_prologue(const struct pclntab_walk *at, struct frame *fr)
 
 /* Instructions of a short function that load SP: mov r/m64, r64 and mov r64,
  * r/m64; AArch64: add Xd, Xn, #0 as `mov sp, Xn`. */
-static void find_switch(struct walk *w, const struct pclntab_func *fn,
+static void find_switch(struct go_rows_walk *w, const struct pclntab_func *fn,
 			struct frame *fr)
 {
 	size_t len = fn->end - fn->entry, step = w->arm ? 4 : 1;
@@ -174,7 +174,7 @@ static void find_switch(struct walk *w, const struct pclntab_func *fn,
 /* --- rules ------------------------------------------------------------------- */
 
 /* Where SP is delta below the entry. */
-static struct unwind_rule by_delta(const struct walk *w, const struct frame *fr,
+static struct unwind_rule by_delta(const struct go_rows_walk *w, const struct frame *fr,
 				   uint64_t at, int32_t delta)
 {
 	struct unwind_rule r = { .cfa = CFA_SP };
@@ -195,7 +195,7 @@ static struct unwind_rule by_delta(const struct walk *w, const struct frame *fr,
 
 /* Where SP means nothing, but FP points to the frame: of this function, or, if
  * that has none, of its caller. */
-static struct unwind_rule by_fp(const struct walk *w, const struct frame *fr,
+static struct unwind_rule by_fp(const struct go_rows_walk *w, const struct frame *fr,
 				int32_t delta)
 {
 	struct unwind_rule r = {
@@ -214,14 +214,14 @@ static struct unwind_rule by_fp(const struct walk *w, const struct frame *fr,
 	return r;
 }
 
-static int go_rows_put(struct walk *w, uint64_t start, uint64_t end,
+static int go_rows_put(struct go_rows_walk *w, uint64_t start, uint64_t end,
 		       const struct unwind_rule *r)
 {
 	return start < end ? w->fn(w->ctx, start, end, r) : 0;
 }
 
 /* [start, end) of one value, cut where something begins within. */
-static int put_range(struct walk *w, const struct frame *fr, uint64_t start,
+static int put_range(struct go_rows_walk *w, const struct frame *fr, uint64_t start,
 		     uint64_t end, int32_t delta)
 {
 	static const struct unwind_rule outermost = { .cfa = CFA_END };
@@ -277,7 +277,7 @@ static bool go_rows_sound(const struct frame *fr, int32_t delta)
 
 /* By its pcsp table; what lies behind that is padding, for which the last value
  * is as good as any and saves rows. */
-static int by_pcsp(struct walk *w, const struct pclntab_func *fn,
+static int by_pcsp(struct go_rows_walk *w, const struct pclntab_func *fn,
 		   struct frame *fr)
 {
 	struct pclntab_walk sp;
@@ -305,7 +305,7 @@ static int by_pcsp(struct walk *w, const struct pclntab_func *fn,
 	return r;
 }
 
-static int go_rows_function(struct walk *w, const struct pclntab_func *fn)
+static int go_rows_function(struct go_rows_walk *w, const struct pclntab_func *fn)
 {
 	static const struct unwind_rule outermost = { .cfa = CFA_END };
 	static const struct unwind_rule trampoline = { .cfa = CFA_SIGNAL };
@@ -331,7 +331,7 @@ bool go_is_trampoline(const struct pclntab_func *fn)
 int go_rows(const struct elf_file *f, go_row_fn fn, void *ctx)
 {
 	struct pclntab t;
-	struct walk w = {
+	struct go_rows_walk w = {
 		.t = &t, .fn = fn, .ctx = ctx,
 		.arm = f->ehdr.e_machine == EM_AARCH64,
 	};
