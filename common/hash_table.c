@@ -115,3 +115,12 @@ void hash_remove(struct hash_table *t, struct hash_slot *s)
 	t->slots[hole].index = 0;
 	t->n--;
 }
+
+void hash_remove_index(struct hash_table *t, uint64_t hash, uint32_t index)
+{
+	struct hash_slot *s = hash_find(t, hash);
+
+	while (hash_index(s) != index)
+		s = hash_next(t, s);
+	hash_remove(t, s);
+}

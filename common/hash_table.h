@@ -95,4 +95,7 @@ bool hash_add(struct hash_table *t, uint64_t hash, uint32_t index);
 /* Take out a slot that hash_find() has given.  All others may move. */
 void hash_remove(struct hash_table *t, struct hash_slot *s);
 
+/* Take out an element that is there, by its index. */
+void hash_remove_index(struct hash_table *t, uint64_t hash, uint32_t index);
+
 #endif /* COMMON_HASH_TABLE_H */

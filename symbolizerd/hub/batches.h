@@ -31,7 +31,7 @@ struct sent_batch {
 struct batches {
 	struct ledger *ledger;
 	struct sent_batch *v;
-	size_t n, room;
+	uint32_t n, cap;
 	uint64_t next_id;
 };
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/vector.h"
+
 void cgroups_fini(struct cgroups *c)
 {
 	free(c->v);
@@ -12,12 +14,12 @@ void cgroups_fini(struct cgroups *c)
 }
 
 /* The first whose id is not below this one. */
-static size_t cgroup_place(const struct cgroups *c, uint64_t id)
+static uint32_t cgroup_place(const struct cgroups *c, uint64_t id)
 {
-	size_t lo = 0, hi = c->n;
+	uint32_t lo = 0, hi = c->n;
 
 	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+		uint32_t mid = lo + (hi - lo) / 2;
 
 		if (c->v[mid].id < id)
 			lo = mid + 1;
@@ -27,18 +29,12 @@ static size_t cgroup_place(const struct cgroups *c, uint64_t id)
 	return lo;
 }
 
-static int cgroup_insert(struct cgroups *c, size_t i, uint64_t id)
+static int cgroup_insert(struct cgroups *c, uint32_t i, uint64_t id)
 {
-	if (c->n == c->room) {
-		size_t room = c->room ? c->room * 2 : 64;
-		struct known_cgroup *v = reallocarray(c->v, room, sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		c->v = v;
-		c->room = room;
-	}
-	memmove(&c->v[i + 1], &c->v[i], (c->n - i) * sizeof(*c->v));
+	if (!vector_reserve(c, 1))
+		return -ENOMEM;
+	memmove(&c->v[i + 1], &c->v[i],
+		(c->n - i) * sizeof(*c->v));
 	c->v[i] = (struct known_cgroup){ .id = id };
 	c->n++;
 	return 0;
@@ -46,7 +42,8 @@ static int cgroup_insert(struct cgroups *c, size_t i, uint64_t id)
 
 int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
 {
-	size_t i = cgroup_place(c, id), n = 0;
+	uint32_t i = cgroup_place(c, id);
+	size_t n = 0;
 	const char *found = container_id(path, len, &n);
 	int r = 0;
 
@@ -88,7 +85,7 @@ int cgroups_add(struct cgroups *c, const struct request_cgroup *r)
 
 const char *cgroups_container(const struct cgroups *c, uint64_t id)
 {
-	size_t i = cgroup_place(c, id);
+	uint32_t i = cgroup_place(c, id);
 
 	return i < c->n && c->v[i].id == id ? c->v[i].container : "";
 }

@@ -20,7 +20,7 @@ struct known_cgroup {
 
 struct cgroups {
 	struct known_cgroup *v;	/* by ascending id */
-	size_t n, room;
+	uint32_t n, cap;
 };
 
 void cgroups_fini(struct cgroups *c);

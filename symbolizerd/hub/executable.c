@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <xxhash.h>
 
-#define ROOM_FIRST	64u
-
 void executables_init(struct executables *x, uint64_t seed)
 {
 	*x = (struct executables){ .seed = seed };
@@ -38,55 +36,16 @@ void executables_fini(struct executables *x)
 	for (uint32_t i = 0; i < x->top; i++)
 		executable_free(x->v[i]);
 	free(x->v);
-	free(x->buckets);
+	hash_free(&x->by_key);
 	free(x->by_number);
-	free(x->retired);
+	free(x->retired.v);
 	executables_init(x, x->seed);
 }
 
-static uint32_t *executable_bucket(const struct executables *x,
-				   const struct file_key *key)
+static uint64_t executable_hash(const struct executables *x,
+				const struct file_key *key)
 {
-	uint64_t h = XXH3_64bits_withSeed(key, sizeof(*key), x->seed);
-
-	return &x->buckets[h & (x->n_buckets - 1)];
-}
-
-static void executable_relink(struct executables *x)
-{
-	memset(x->buckets, 0xff, x->n_buckets * sizeof(*x->buckets));
-	for (uint32_t i = 0; i < x->top; i++) {
-		struct executable *e = x->v[i];
-		uint32_t *head;
-
-		if (!e)
-			continue;
-		head = executable_bucket(x, &e->key);
-		e->next = *head;
-		*head = i;
-	}
-}
-
-static int executable_grow(struct executables *x)
-{
-	uint32_t room = x->room ? x->room * 2 : ROOM_FIRST;
-	struct executable **v;
-	uint32_t *b;
-
-	if (x->top < x->room)
-		return 0;
-	v = reallocarray(x->v, room, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	x->v = v;
-	b = reallocarray(x->buckets, room, sizeof(*b));
-	if (!b)
-		return -ENOMEM;
-	x->buckets = b;
-	x->n_buckets = room;
-	x->room = room;
-	executable_relink(x);
-	return 0;
+	return XXH3_64bits_withSeed(key, sizeof(*key), x->seed);
 }
 
 /* A free index, or EXECUTABLE_NONE. */
@@ -96,22 +55,37 @@ static uint32_t executable_take_index(struct executables *x)
 		if (!x->v[x->free_hint])
 			return x->free_hint;
 	}
-	if (executable_grow(x) < 0)
+	if (!array_reserve(&x->v, &x->cap, (uint64_t)x->top + 1))
 		return EXECUTABLE_NONE;
 	x->v[x->top] = NULL;
 	return x->top++;
 }
 
+/* Forget the entry at index i, which no number and no job refers to. */
+static void executable_remove(struct executables *x, uint32_t i)
+{
+	hash_remove_index(&x->by_key, executable_hash(x, &x->v[i]->key), i);
+	executable_free(x->v[i]);
+	x->v[i] = NULL;
+	x->n--;
+	if (x->free_hint > i)
+		x->free_hint = i;
+}
+
+static uint32_t executable_find(const struct executables *x,
+				const struct file_key *key, uint64_t hash)
+{
+	const struct hash_slot *s = hash_find(&x->by_key, hash);
+
+	while (s && memcmp(&x->v[hash_index(s)]->key, key, sizeof(*key)))
+		s = hash_next(&x->by_key, s);
+	return s ? hash_index(s) : EXECUTABLE_NONE;
+}
+
 uint32_t executables_find(const struct executables *x,
 			  const struct file_key *key)
 {
-	uint32_t i = x->n_buckets ? *executable_bucket(x, key)
-				  : EXECUTABLE_NONE;
-
-	while (i != EXECUTABLE_NONE &&
-	       memcmp(&x->v[i]->key, key, sizeof(*key)))
-		i = x->v[i]->next;
-	return i;
+	return executable_find(x, key, executable_hash(x, key));
 }
 
 static bool executable_is_free(const struct executable *e)
@@ -138,55 +112,59 @@ static bool executables_make_room(struct executables *x)
 	for (uint32_t i = 0; i < x->top && left; i++) {
 		if (!executable_is_free(x->v[i]) || x->v[i]->used != used)
 			continue;
-		executable_free(x->v[i]);
-		x->v[i] = NULL;
-		x->n--;
+		executable_remove(x, i);
 		left--;
 	}
-	x->free_hint = 0;
-	executable_relink(x);
 	return x->n < before;
 }
 
-uint32_t executables_mention(struct executables *x, const struct file_key *key,
-			     uint32_t interval, uint64_t now_ns)
+static uint32_t executable_insert(struct executables *x,
+				  const struct file_key *key, uint64_t hash)
 {
-	uint32_t i = executables_find(x, key);
 	struct executable *e;
-	uint32_t *head;
+	uint32_t i;
 
-	if (i != EXECUTABLE_NONE) {
-		x->v[i]->used = interval;
-		return i;
-	}
 	if (x->n >= EXECUTABLES_MAX && !executables_make_room(x))
 		return EXECUTABLE_NONE;
 	i = executable_take_index(x);
 	if (i == EXECUTABLE_NONE)
 		return i;
 	e = calloc(1, sizeof(*e));
-	if (!e)
+	if (!e || !hash_add(&x->by_key, hash, i)) {
+		free(e);
 		return EXECUTABLE_NONE;
+	}
 	e->key = *key;
-	e->used = interval;
-	e->met_ns = now_ns;
-	head = executable_bucket(x, key);
-	e->next = *head;
-	*head = i;
 	x->v[i] = e;
 	x->n++;
+	return i;
+}
+
+uint32_t executables_mention(struct executables *x, const struct file_key *key,
+			     uint32_t interval, uint64_t now_ns)
+{
+	uint64_t hash = executable_hash(x, key);
+	uint32_t i = executable_find(x, key, hash);
+
+	if (i == EXECUTABLE_NONE) {
+		i = executable_insert(x, key, hash);
+		if (i == EXECUTABLE_NONE)
+			return i;
+		x->v[i]->met_ns = now_ns;
+	}
+	x->v[i]->used = interval;
 	return i;
 }
 
 struct executable *executables_number(const struct executables *x,
 				      uint32_t number)
 {
-	if (number >= x->numbers_room || x->by_number[number] == 0)
+	if (number >= x->numbers_cap || x->by_number[number] == 0)
 		return NULL;
 	return x->v[x->by_number[number] - 1];
 }
 
-static void unassign(struct executables *x, uint32_t number)
+static void executables_unassign(struct executables *x, uint32_t number)
 {
 	struct executable *e = executables_number(x, number);
 
@@ -196,34 +174,29 @@ static void unassign(struct executables *x, uint32_t number)
 	x->by_number[number] = 0;
 }
 
-static int numbers_grow(struct executables *x, uint32_t number)
+/* Room for the number; those in between mean nothing. */
+static bool executables_reserve_number(struct executables *x, uint32_t number)
 {
-	uint32_t room = x->numbers_room ? x->numbers_room : ROOM_FIRST;
-	uint32_t *v;
+	uint32_t before = x->numbers_cap;
 
-	if (number < x->numbers_room)
-		return 0;
-	while (room <= number)
-		room *= 2;
-	v = reallocarray(x->by_number, room, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	memset(v + x->numbers_room, 0,
-	       (room - x->numbers_room) * sizeof(*v));
-	x->by_number = v;
-	x->numbers_room = room;
-	return 0;
+	if (!array_reserve(&x->by_number, &x->numbers_cap,
+			   (uint64_t)number + 1))
+		return false;
+	if (x->numbers_cap > before)
+		memset(x->by_number + before, 0, (x->numbers_cap - before) *
+						 sizeof(*x->by_number));
+	return true;
 }
 
-static void unretire(struct executables *x, uint32_t number)
+static void executables_unretire(struct executables *x, uint32_t number)
 {
-	size_t n = 0;
+	uint32_t n = 0;
 
-	for (size_t i = 0; i < x->n_retired; i++) {
-		if (x->retired[i].number != number)
-			x->retired[n++] = x->retired[i];
+	for (uint32_t i = 0; i < x->retired.n; i++) {
+		if (x->retired.v[i].number != number)
+			x->retired.v[n++] = x->retired.v[i];
 	}
-	x->n_retired = n;
+	x->retired.n = n;
 }
 
 int executables_assign(struct executables *x, uint32_t number, uint32_t i,
@@ -231,12 +204,12 @@ int executables_assign(struct executables *x, uint32_t number, uint32_t i,
 {
 	char *copy = path ? strndup(path, len) : NULL;
 
-	if ((path && !copy) || numbers_grow(x, number) < 0) {
+	if ((path && !copy) || !executables_reserve_number(x, number)) {
 		free(copy);
 		return -ENOMEM;
 	}
-	unretire(x, number);
-	unassign(x, number);
+	executables_unretire(x, number);
+	executables_unassign(x, number);
 	x->by_number[number] = i + 1;
 	x->v[i]->numbers++;
 	if (!path)
@@ -249,21 +222,12 @@ int executables_assign(struct executables *x, uint32_t number, uint32_t i,
 int executables_retire(struct executables *x, uint32_t number,
 		       uint32_t interval)
 {
-	size_t room = x->retired_room ? x->retired_room * 2 : 64;
-	struct retired *v;
+	struct retired r = { number, interval };
 
 	if (!executables_number(x, number))
 		return 0;
-	unretire(x, number);
-	if (x->n_retired == x->retired_room) {
-		v = reallocarray(x->retired, room, sizeof(*v));
-		if (!v)
-			return -ENOMEM;
-		x->retired = v;
-		x->retired_room = room;
-	}
-	x->retired[x->n_retired++] = (struct retired){ number, interval };
-	return 0;
+	executables_unretire(x, number);
+	return vector_push(&x->retired, r) ? 0 : -ENOMEM;
 }
 
 void executables_forget_numbers(struct executables *x)
@@ -274,11 +238,11 @@ void executables_forget_numbers(struct executables *x)
 	}
 	free(x->by_number);
 	x->by_number = NULL;
-	x->numbers_room = 0;
-	x->n_retired = 0;
+	x->numbers_cap = 0;
+	x->retired.n = 0;
 }
 
-static void to_hex(const uint8_t *bytes, size_t n, char *out)
+static void executable_to_hex(const uint8_t *bytes, size_t n, char *out)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -301,7 +265,7 @@ bool executable_done(struct executable *e, const struct msg_job_done *done,
 	e->map = map;
 	e->map_len = map_len;
 	e->symbols = *idx;
-	to_hex(done->build_id, done->build_id_len, e->build_id);
+	executable_to_hex(done->build_id, done->build_id_len, e->build_id);
 	memcpy(e->file_id, done->file_id, sizeof(e->file_id));
 	e->runtime = done->runtime;
 	free(e->runtime_id);
@@ -311,23 +275,23 @@ bool executable_done(struct executable *e, const struct msg_job_done *done,
 	return true;
 }
 
-static void end_retired(struct executables *x, uint32_t interval)
+static void executables_end_retired(struct executables *x, uint32_t interval)
 {
-	size_t n = 0;
+	uint32_t n = 0;
 
-	for (size_t i = 0; i < x->n_retired; i++) {
-		struct retired r = x->retired[i];
+	for (uint32_t i = 0; i < x->retired.n; i++) {
+		struct retired r = x->retired.v[i];
 
 		if (interval - r.interval < RETIRE_INTERVALS)
-			x->retired[n++] = r;
+			x->retired.v[n++] = r;
 		else
-			unassign(x, r.number);
+			executables_unassign(x, r.number);
 	}
-	x->n_retired = n;
+	x->retired.n = n;
 }
 
 /* The index that was not used for longest, of those not used just now. */
-static struct executable *coldest(const struct executables *x,
+static struct executable *executables_coldest(const struct executables *x,
 				  uint32_t interval)
 {
 	struct executable *cold = NULL;
@@ -342,14 +306,14 @@ static struct executable *coldest(const struct executables *x,
 	return cold;
 }
 
-static void keep_budget(struct executables *x, uint32_t interval)
+static void executables_keep_budget(struct executables *x, uint32_t interval)
 {
 	size_t bytes = 0;
 
 	for (uint32_t i = 0; i < x->top; i++)
 		bytes += x->v[i] ? x->v[i]->map_len : 0;
 	while (bytes > SYMBOLS_BUDGET) {
-		struct executable *cold = coldest(x, interval);
+		struct executable *cold = executables_coldest(x, interval);
 
 		if (!cold)
 			return;
@@ -360,9 +324,7 @@ static void keep_budget(struct executables *x, uint32_t interval)
 
 void executables_sweep(struct executables *x, uint32_t interval)
 {
-	uint32_t before = x->n;
-
-	end_retired(x, interval);
+	executables_end_retired(x, interval);
 	for (uint32_t i = 0; i < x->top; i++) {
 		struct executable *e = x->v[i];
 
@@ -371,15 +333,9 @@ void executables_sweep(struct executables *x, uint32_t interval)
 					  QUARANTINE_INTERVALS :
 					  EXECUTABLE_IDLE_INTERVALS))
 			continue;
-		executable_free(e);
-		x->v[i] = NULL;
-		x->n--;
+		executable_remove(x, i);
 	}
-	if (x->n != before) {
-		x->free_hint = 0;
-		executable_relink(x);
-	}
-	keep_budget(x, interval);
+	executables_keep_budget(x, interval);
 }
 
 void executables_count(const struct executables *x, uint64_t *waiting,

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/hash_table.h"
+#include "common/vector.h"
 #include "ipc/counters.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/symbols/index.h"
@@ -32,7 +34,6 @@ struct executable {
 	size_t map_len;
 	struct symbol_index symbols;
 	uint64_t met_ns;	/* CLOCK_MONOTONIC, when first mentioned */
-	uint32_t next;		/* of the same bucket */
 	uint32_t used;		/* interval of the last mention */
 	uint32_t numbers;	/* that stand for it now */
 	uint32_t jobs;		/* queued or running */
@@ -53,14 +54,12 @@ struct retired {
 
 struct executables {
 	struct executable **v;	/* by index: NULL when free */
-	uint32_t *buckets;
-	uint32_t n_buckets;
-	uint32_t room, top, n;
-	uint32_t free_hint;
+	uint32_t cap, top, n;	/* indices below top were used */
+	uint32_t free_hint;	/* below, no index is free */
+	struct hash_table by_key;
 	uint32_t *by_number;	/* index + 1; 0: none */
-	uint32_t numbers_room;
-	struct retired *retired;
-	size_t n_retired, retired_room;
+	uint32_t numbers_cap;
+	VECTOR(struct retired) retired;
 	uint64_t seed;
 };
 

@@ -198,11 +198,11 @@ static void carry(struct knowledge *k, struct event *to, const struct event *ev)
 	processes_get(&k->processes, to->process)->used = k->interval + 1;
 }
 
-static size_t interval_build(struct knowledge *k, bool all)
+static uint32_t interval_build(struct knowledge *k, bool all)
 {
 	struct clocks clocks = clocks_now(k);
 	struct samples *s = &k->samples;
-	size_t kept = 0, i;
+	uint32_t kept = 0, i;
 	struct pass p;
 
 	if (!pass_begin(k, &p, &clocks))
@@ -231,7 +231,7 @@ static size_t interval_build(struct knowledge *k, bool all)
 /* What the batches of this interval showed stays in loaderd's tables. */
 static void interval_files_used(struct knowledge *k)
 {
-	for (uint32_t n = EXE_VDSO; n < k->exes.numbers_room; n++) {
+	for (uint32_t n = EXE_VDSO; n < k->exes.numbers_cap; n++) {
 		const struct executable *e = executables_number(&k->exes, n);
 
 		if (e && e->used == k->interval)
@@ -241,7 +241,7 @@ static void interval_files_used(struct knowledge *k)
 
 void interval_end(struct knowledge *k, bool all)
 {
-	size_t kept = k->samples.n ? interval_build(k, all) : 0;
+	uint32_t kept = k->samples.n ? interval_build(k, all) : 0;
 
 	if (k->samples.n == 0)
 		k->interval_start_ns = clock_ns(CLOCK_REALTIME);
@@ -263,7 +263,7 @@ bool interval_waits(struct knowledge *k)
 		.now_ns = now_ns(),
 	};
 
-	for (size_t i = 0; i < k->samples.n; i++) {
+	for (uint32_t i = 0; i < k->samples.n; i++) {
 		if (event_waits(k, &p, &k->samples.v[i]))
 			return true;
 	}

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define ROOM_FIRST	64u
+#include "common/vector.h"
 
 void processes_init(struct processes *p, uint64_t seed)
 {
@@ -17,91 +17,64 @@ void processes_fini(struct processes *p)
 	for (uint32_t i = 0; i < p->top; i++)
 		free(p->v[i].path);
 	free(p->v);
-	free(p->buckets);
+	hash_free(&p->by_key);
 	processes_init(p, p->seed);
 }
 
-static uint32_t process_bucket(const struct processes *p, uint32_t tgid,
-			       uint64_t start_ns, uint64_t exec_id)
+static uint64_t process_hash(const struct processes *p, uint32_t tgid,
+			     uint64_t start_ns, uint64_t exec_id)
 {
 	uint64_t key[3] = { tgid, start_ns, exec_id };
 
-	return (uint32_t)XXH3_64bits_withSeed(key, sizeof(key), p->seed) &
-	       (p->n_buckets - 1);
+	return XXH3_64bits_withSeed(key, sizeof(key), p->seed);
 }
 
-static void process_link_in(struct processes *p, uint32_t i)
+/* A free index, or PROCESS_NONE. */
+static uint32_t process_take_index(struct processes *p)
 {
-	const struct process *pr = &p->v[i];
-	uint32_t b = process_bucket(p, pr->tgid, pr->start_ns, pr->exec_id);
+	uint32_t i = p->free;
 
-	p->v[i].next = p->buckets[b];
-	p->buckets[b] = i;
-}
-
-/* Chains and the free list anew, from what is live. */
-static void process_relink(struct processes *p)
-{
-	memset(p->buckets, 0xff, p->n_buckets * sizeof(*p->buckets));
-	p->free = PROCESS_NONE;
-	for (uint32_t i = p->top; i-- > 0;) {
-		if (p->v[i].live) {
-			process_link_in(p, i);
-			continue;
-		}
-		p->v[i].next = p->free;
-		p->free = i;
-	}
-}
-
-static int process_grow(struct processes *p)
-{
-	uint32_t room = p->room ? p->room * 2 : ROOM_FIRST;
-	struct process *v;
-	uint32_t *b;
-
-	if (p->free != PROCESS_NONE || p->top < p->room)
-		return 0;
-	if (p->n >= PROCESSES_MAX)
-		return -1;
-	v = reallocarray(p->v, room, sizeof(*v));
-	if (!v)
-		return -1;
-	p->v = v;
-	b = reallocarray(p->buckets, room, sizeof(*b));
-	if (!b)
-		return -1;
-	p->buckets = b;
-	p->n_buckets = room;
-	p->room = room;
-	process_relink(p);
-	return 0;
-}
-
-static uint32_t process_insert(struct processes *p, const struct trace_rec *rec)
-{
-	uint32_t i;
-
-	if (process_grow(p) < 0)
-		return PROCESS_NONE;
-	i = p->free;
-	if (i != PROCESS_NONE)
+	if (i != PROCESS_NONE) {
 		p->free = p->v[i].next;
-	else
-		i = p->top++;
+		return i;
+	}
+	if (p->n >= PROCESSES_MAX ||
+	    !array_reserve(&p->v, &p->cap, (uint64_t)p->top + 1))
+		return PROCESS_NONE;
+	return p->top++;
+}
+
+/* The entry stays below .top, to be taken again. */
+static void process_free(struct processes *p, uint32_t i)
+{
+	free(p->v[i].path);
+	p->v[i] = (struct process){ .next = p->free };
+	p->free = i;
+}
+
+static uint32_t process_insert(struct processes *p, const struct trace_rec *rec,
+			       uint64_t hash)
+{
+	uint32_t i = process_take_index(p);
+
+	if (i == PROCESS_NONE)
+		return i;
 	p->v[i] = (struct process){
 		.start_ns = rec->start_ns,
 		.exec_id = rec->exec_id,
 		.tgid = rec->tgid,
 		.live = true,
 	};
+	if (!hash_add(&p->by_key, hash, i)) {
+		process_free(p, i);
+		return PROCESS_NONE;
+	}
 	p->n++;
-	process_link_in(p, i);
 	return i;
 }
 
-static void update(struct process *pr, const struct trace_rec *rec,
-		   uint32_t interval)
+static void process_update(struct process *pr, const struct trace_rec *rec,
+			   uint32_t interval)
 {
 	pr->used = interval;
 	pr->cgroup_id = rec->cgroup_id;
@@ -113,46 +86,45 @@ static void update(struct process *pr, const struct trace_rec *rec,
 		memcpy(pr->comm, rec->comm, sizeof(pr->comm));
 }
 
+static bool process_same(const struct process *pr, const struct trace_rec *rec)
+{
+	return pr->tgid == rec->tgid && pr->start_ns == rec->start_ns &&
+	       pr->exec_id == rec->exec_id;
+}
+
 uint32_t processes_add(struct processes *p, const struct trace_rec *rec,
 		       uint32_t interval)
 {
-	uint32_t i = PROCESS_NONE;
+	uint64_t hash = process_hash(p, rec->tgid, rec->start_ns,
+				     rec->exec_id);
+	const struct hash_slot *s = hash_find(&p->by_key, hash);
+	uint32_t i;
 
-	if (p->n_buckets)
-		i = p->buckets[process_bucket(p, rec->tgid, rec->start_ns,
-					      rec->exec_id)];
-	for (; i != PROCESS_NONE; i = p->v[i].next) {
-		const struct process *pr = &p->v[i];
-
-		if (pr->tgid == rec->tgid && pr->start_ns == rec->start_ns &&
-		    pr->exec_id == rec->exec_id)
-			break;
-	}
-	if (i == PROCESS_NONE)
-		i = process_insert(p, rec);
+	while (s && !process_same(&p->v[hash_index(s)], rec))
+		s = hash_next(&p->by_key, s);
+	i = s ? hash_index(s) : process_insert(p, rec, hash);
 	if (i != PROCESS_NONE)
-		update(&p->v[i], rec, interval);
+		process_update(&p->v[i], rec, interval);
 	return i;
 }
 
 void processes_sweep(struct processes *p, uint32_t interval)
 {
-	uint32_t before = p->n;
-
-	for (uint32_t i = 0; i < p->top; i++) {
-		struct process *pr = &p->v[i];
+	/* backwards: low indices are taken again first */
+	for (uint32_t i = p->top; i-- > 0;) {
+		const struct process *pr = &p->v[i];
 
 		if (!pr->live ||
 		    interval - pr->used < PROCESS_IDLE_INTERVALS)
 			continue;
-		free(pr->path);
-		*pr = (struct process){ 0 };
+		hash_remove_index(&p->by_key,
+				  process_hash(p, pr->tgid, pr->start_ns,
+					       pr->exec_id), i);
+		process_free(p, i);
 		p->n--;
 	}
 	if (p->n == 0)
 		processes_fini(p);
-	else if (p->n != before)
-		process_relink(p);
 }
 
 void processes_forget_numbers(struct processes *p)

@@ -15,6 +15,7 @@
 #include "bpf/file.h"
 #include "bpf/record.h"
 #include "bpf/stop.h"
+#include "common/hash_table.h"
 
 #define PROCESS_NONE		UINT32_MAX
 #define PROCESSES_MAX		65536
@@ -27,7 +28,7 @@ struct process {
 	char *path;		/* of its executable, once known; owned */
 	uint32_t tgid;
 	uint32_t exe;		/* number; EXE_NONE unknown */
-	uint32_t next;		/* of the same bucket, or of the free list */
+	uint32_t next;		/* of the free list */
 	uint32_t used;		/* interval of the last sample */
 	uint32_t stamp;		/* of the pass that `resource` belongs to */
 	uint32_t resource;
@@ -38,10 +39,9 @@ struct process {
 
 struct processes {
 	struct process *v;
-	uint32_t *buckets;
-	uint32_t n_buckets;
-	uint32_t room, top, n;
+	uint32_t cap, top, n;	/* indices below top were used */
 	uint32_t free;		/* first free index below top */
+	struct hash_table by_key;
 	uint64_t seed;
 };
 

@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
-#define ROOM_FIRST	256u
-#define ROOM_KEPT	4096u		/* events: 192 KiB */
+#include "common/vector.h"
+
+#define SAMPLES_KEPT	4096u		/* of the memory: 192 KiB */
 
 void samples_fini(struct samples *s)
 {
@@ -14,37 +15,27 @@ void samples_fini(struct samples *s)
 
 struct event *samples_add(struct samples *s)
 {
-	size_t room = s->room ? s->room * 2 : ROOM_FIRST;
-	struct event *v;
-
-	if (s->n < s->room)
-		return &s->v[s->n++];
-	if (s->n >= SAMPLES_MAX)
+	if (s->n >= SAMPLES_MAX || !vector_reserve(s, 1))
 		return NULL;
-	v = reallocarray(s->v, room, sizeof(*v));
-	if (!v)
-		return NULL;
-	s->v = v;
-	s->room = room;
 	return &s->v[s->n++];
 }
 
-void samples_keep(struct samples *s, size_t n)
+void samples_keep(struct samples *s, uint32_t n)
 {
 	struct event *v;
 
 	s->n = n;
 	s->flush_at = n + SAMPLES_FLUSH;
-	if (s->room <= ROOM_KEPT || n > ROOM_KEPT / 2)
+	if (s->cap <= SAMPLES_KEPT || n > SAMPLES_KEPT / 2)
 		return;
 	if (n == 0) {
 		free(s->v);
 		*s = (struct samples){ .flush_at = SAMPLES_FLUSH };
 		return;
 	}
-	v = reallocarray(s->v, ROOM_KEPT, sizeof(*v));
+	v = reallocarray(s->v, SAMPLES_KEPT, sizeof(*v));
 	if (!v)
 		return;
 	s->v = v;
-	s->room = ROOM_KEPT;
+	s->cap = SAMPLES_KEPT;
 }

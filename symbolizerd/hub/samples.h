@@ -28,8 +28,8 @@ _Static_assert(sizeof(struct event) == 48, "event: no growth unseen");
 
 struct samples {
 	struct event *v;
-	size_t n, room;
-	size_t flush_at;	/* so many ask for an early end */
+	uint32_t n, cap;
+	uint32_t flush_at;	/* so many ask for an early end */
 };
 
 void samples_fini(struct samples *s);
@@ -38,6 +38,6 @@ void samples_fini(struct samples *s);
 struct event *samples_add(struct samples *s);
 
 /* Keep the first n (moved there by the caller) and give memory back. */
-void samples_keep(struct samples *s, size_t n);
+void samples_keep(struct samples *s, uint32_t n);
 
 #endif /* SYMBOLIZERD_HUB_SAMPLES_H */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define BUCKETS_FIRST	256u
+#include "common/vector.h"
 
 void traces_init(struct traces *t, uint64_t seed)
 {
@@ -17,7 +17,7 @@ void traces_clear(struct traces *t)
 	for (uint32_t i = 0; i < t->top; i++)
 		free(t->v[i]);
 	free(t->v);
-	free(t->buckets);
+	hash_free(&t->by_words);
 	*t = (struct traces){ .seed = t->seed, .bytes_max = t->bytes_max };
 }
 
@@ -31,79 +31,39 @@ static size_t trace_size(size_t words)
 	return sizeof(struct trace) + words * sizeof(uint64_t);
 }
 
-static void trace_link_in(struct traces *t, uint32_t i)
-{
-	uint32_t *head = &t->buckets[t->v[i]->hash_lo & (t->n_buckets - 1)];
-
-	t->v[i]->next = *head;
-	*head = i;
-}
-
-static void trace_relink(struct traces *t)
-{
-	memset(t->buckets, 0xff, t->n_buckets * sizeof(*t->buckets));
-	for (uint32_t i = 0; i < t->top; i++) {
-		if (t->v[i])
-			trace_link_in(t, i);
-	}
-}
-
-static int grow_buckets(struct traces *t)
-{
-	uint32_t n = t->n_buckets ? t->n_buckets * 2 : BUCKETS_FIRST;
-	uint32_t *b;
-
-	if (t->n < t->n_buckets)
-		return 0;
-	b = reallocarray(t->buckets, n, sizeof(*b));
-	if (!b)
-		return -1;
-	t->buckets = b;
-	t->n_buckets = n;
-	trace_relink(t);
-	return 0;
-}
-
 /* A free index, or TRACE_NONE. */
 static uint32_t trace_take_index(struct traces *t)
 {
-	uint32_t room = t->room ? t->room * 2 : BUCKETS_FIRST;
-	struct trace **v;
-
 	for (; t->free_hint < t->top; t->free_hint++) {
 		if (!t->v[t->free_hint])
 			return t->free_hint;
 	}
-	if (t->top == t->room) {
-		v = reallocarray(t->v, room, sizeof(*v));
-		if (!v)
-			return TRACE_NONE;
-		t->v = v;
-		t->room = room;
-	}
+	if (!array_reserve(&t->v, &t->cap, (uint64_t)t->top + 1))
+		return TRACE_NONE;
 	t->v[t->top] = NULL;
 	return t->top++;
 }
 
 static uint32_t trace_insert(struct traces *t, const struct trace_rec *rec,
-			     XXH128_hash_t hash)
+			     uint64_t hash)
 {
 	size_t words = (size_t)rec->n_kernel + rec->n_user;
 	size_t size = trace_size(words);
 	struct trace *tr;
 	uint32_t i;
 
-	if (size > t->bytes_max - t->bytes || grow_buckets(t) < 0)
+	if (size > t->bytes_max - t->bytes)
 		return TRACE_NONE;
 	i = trace_take_index(t);
 	if (i == TRACE_NONE)
 		return TRACE_NONE;
 	tr = malloc(size);
-	if (!tr)
+	if (!tr || !hash_add(&t->by_words, hash, i)) {
+		free(tr);
 		return TRACE_NONE;
+	}
 	*tr = (struct trace){
-		.hash_lo = hash.low64,
-		.hash_hi = hash.high64,
+		.hash = hash,
 		.n_kernel = rec->n_kernel,
 		.n_user = rec->n_user,
 	};
@@ -111,33 +71,28 @@ static uint32_t trace_insert(struct traces *t, const struct trace_rec *rec,
 	t->v[i] = tr;
 	t->n++;
 	t->bytes += size;
-	trace_link_in(t, i);
 	return i;
+}
+
+static bool trace_same(const struct trace *tr, const struct trace_rec *rec,
+		       uint64_t hash, size_t len)
+{
+	return tr->hash == hash && tr->n_kernel == rec->n_kernel &&
+	       tr->n_user == rec->n_user && !memcmp(tr->words, rec->words, len);
 }
 
 uint32_t traces_add(struct traces *t, const struct trace_rec *rec,
 		    uint32_t interval, int *is_new)
 {
 	size_t len = ((size_t)rec->n_kernel + rec->n_user) * sizeof(uint64_t);
-	XXH128_hash_t h = XXH3_128bits_withSeed(rec->words, len, t->seed);
-	uint32_t i = TRACE_NONE;
+	uint64_t hash = XXH3_64bits_withSeed(rec->words, len, t->seed);
+	const struct hash_slot *s = hash_find(&t->by_words, hash);
+	uint32_t i;
 
-	*is_new = 0;
-	if (t->n_buckets)
-		i = t->buckets[h.low64 & (t->n_buckets - 1)];
-	for (; i != TRACE_NONE; i = t->v[i]->next) {
-		const struct trace *tr = t->v[i];
-
-		if (tr->hash_lo == h.low64 && tr->hash_hi == h.high64 &&
-		    tr->n_kernel == rec->n_kernel &&
-		    tr->n_user == rec->n_user &&
-		    !memcmp(tr->words, rec->words, len))
-			break;
-	}
-	if (i == TRACE_NONE) {
-		i = trace_insert(t, rec, h);
-		*is_new = i != TRACE_NONE;
-	}
+	while (s && !trace_same(t->v[hash_index(s)], rec, hash, len))
+		s = hash_next(&t->by_words, s);
+	i = s ? hash_index(s) : trace_insert(t, rec, hash);
+	*is_new = !s && i != TRACE_NONE;
 	if (i != TRACE_NONE)
 		t->v[i]->used = interval;
 	return i;
@@ -146,7 +101,6 @@ uint32_t traces_add(struct traces *t, const struct trace_rec *rec,
 void traces_sweep(struct traces *t, uint32_t interval)
 {
 	uint32_t idle = t->bytes > t->bytes_max / 2 ? 1 : TRACE_IDLE_INTERVALS;
-	uint32_t before = t->n;
 
 	for (uint32_t i = 0; i < t->top; i++) {
 		struct trace *tr = t->v[i];
@@ -156,6 +110,7 @@ void traces_sweep(struct traces *t, uint32_t interval)
 		t->bytes -= trace_size((size_t)tr->n_kernel + tr->n_user);
 		t->n--;
 		t->v[i] = NULL;
+		hash_remove_index(&t->by_words, tr->hash, i);
 		free(tr);
 	}
 	if (t->n == 0) {
@@ -163,6 +118,4 @@ void traces_sweep(struct traces *t, uint32_t interval)
 		return;
 	}
 	t->free_hint = 0;
-	if (t->n != before)
-		trace_relink(t);
 }

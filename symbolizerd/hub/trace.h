@@ -2,9 +2,9 @@
 /*
  * trace - the distinct stacks that samples have had lately
  *
- * A trace is all words of a record, kernel and user.  Its identity is the
- * XXH3-128 hash under a seed of this process, and the words themselves: a
- * profiled program that found a collision would gain nothing.
+ * A trace is all words of a record, kernel and user.  It is found by a hash of
+ * them with a seed of this process, and the words are compared: a profiled
+ * program that found a collision would gain nothing.
  */
 #ifndef SYMBOLIZERD_HUB_TRACE_H
 #define SYMBOLIZERD_HUB_TRACE_H
@@ -13,14 +13,14 @@
 #include <stdint.h>
 
 #include "bpf/frame.h"
+#include "common/hash_table.h"
 
 #define TRACE_NONE		UINT32_MAX
 #define TRACE_BYTES_MAX		(24u << 20)	/* all words of all traces */
 #define TRACE_IDLE_INTERVALS	12
 
 struct trace {
-	uint64_t hash_lo, hash_hi;
-	uint32_t next;		/* of the same bucket */
+	uint64_t hash;
 	uint32_t used;		/* interval of the last sample */
 	uint32_t stamp;		/* of the pass that the rest belongs to */
 	uint32_t stack;		/* in that pass's batch */
@@ -32,14 +32,13 @@ struct trace {
 
 struct traces {
 	struct trace **v;	/* index: NULL when free */
-	uint32_t *buckets;
-	uint32_t n_buckets;	/* power of two */
-	uint32_t room;		/* of v */
+	uint32_t cap;		/* of v */
 	uint32_t top;		/* indices below were used */
 	uint32_t n;		/* traces known */
 	uint32_t free_hint;	/* below, no index is free */
 	size_t bytes;		/* of them */
 	size_t bytes_max;
+	struct hash_table by_words;
 	uint64_t seed;
 };
 

@@ -2,12 +2,12 @@
 UNIT += ledger record trace process container executable symbolize job_queue
 unit_ledger_SRCS := symbolizerd/hub/ledger.c symbolizerd/hub/batches.c ipc/counters.c
 unit_record_SRCS := symbolizerd/hub/record.c
-unit_trace_SRCS := symbolizerd/hub/trace.c
+unit_trace_SRCS := symbolizerd/hub/trace.c common/hash_table.c
 unit_trace_LIBS := -lxxhash
-unit_process_SRCS := symbolizerd/hub/process.c
+unit_process_SRCS := symbolizerd/hub/process.c common/hash_table.c
 unit_process_LIBS := -lxxhash
 unit_container_SRCS := common/container.c symbolizerd/hub/cgroup.c
-unit_executable_SRCS := symbolizerd/hub/executable.c
+unit_executable_SRCS := symbolizerd/hub/executable.c common/hash_table.c
 unit_executable_LIBS := -lxxhash
 unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/hub/executable.c \
 	symbolizerd/hub/ksym.c symbolizerd/symbols/index.c common/wire.c \

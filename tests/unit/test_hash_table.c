@@ -60,8 +60,10 @@ static void churn(uint32_t n, uint64_t mask)
 		random ^= random >> 7;
 		random ^= random << 17;
 		i = (uint32_t)(random % n);
-		if (set.in[i])
+		if (set.in[i] && round % 2)
 			hash_remove(&set.t, find(set.keys[i]));
+		else if (set.in[i])
+			hash_remove_index(&set.t, hash_of(set.keys[i]), i);
 		else
 			CHECK(hash_add(&set.t, hash_of(set.keys[i]), i));
 		set.in[i] = !set.in[i];
