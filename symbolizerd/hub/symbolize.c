@@ -7,7 +7,6 @@
 
 #include "symbolizerd/hub/record.h"
 
-#define MEMO_FIRST	512u
 #define STACK_UNMADE	UINT32_MAX
 /* Estimates of a batch's bytes, beside names and paths. */
 #define COST_FRAME	(sizeof(struct batch_frame) + \
@@ -16,50 +15,9 @@
 
 void pass_fini(struct pass *p)
 {
-	free(p->memo.words);
-	free(p->memo.frames);
+	hash_free(&p->memo.by_word);
+	free(p->memo.list.v);
 	p->memo = (struct frame_memo){ 0 };
-}
-
-/* --- what was symbolized already ----------------------------------------- */
-
-static size_t memo_place(const struct frame_memo *m, uint64_t word)
-{
-	size_t i = XXH3_64bits_withSeed(&word, sizeof(word), m->seed);
-
-	for (i &= m->room - 1; m->words[i] && m->words[i] != word;)
-		i = (i + 1) & (m->room - 1);
-	return i;
-}
-
-static bool memo_grow(struct frame_memo *m, uint64_t seed)
-{
-	struct frame_memo old = *m, new = {
-		.room = old.room ? old.room * 2 : MEMO_FIRST,
-		.seed = seed,
-	};
-
-	new.words = calloc(new.room, sizeof(*new.words));
-	new.frames = calloc(new.room, sizeof(*new.frames));
-	if (!new.words || !new.frames) {
-		free(new.words);
-		free(new.frames);
-		return false;
-	}
-	for (size_t i = 0; i < old.room; i++) {
-		size_t j;
-
-		if (!old.words[i])
-			continue;
-		j = memo_place(&new, old.words[i]);
-		new.words[j] = old.words[i];
-		new.frames[j] = old.frames[i];
-		new.n++;
-	}
-	free(old.words);
-	free(old.frames);
-	*m = new;
-	return true;
 }
 
 /* --- frames ------------------------------------------------------------- */
@@ -221,23 +179,29 @@ static uint32_t make_frame(struct pass *p, const uint64_t *words)
 	return batch_frame(p->builder, &f);
 }
 
-/* A word stands for the whole frame unless there are more behind it. */
+/* A word stands for the whole frame unless there are more behind it.  Processes
+ * choose their addresses: the hash has a seed. */
 static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words)
 {
 	struct frame_memo *m = &p->memo;
-	size_t i;
+	struct memo_frame made = { .word = words[0] };
+	const struct hash_slot *s;
+	uint64_t hash;
 
 	if (FRAME_MORE(words[0]))
 		return make_frame(p, words);
-	if (m->n >= m->room / 2 && !memo_grow(m, p->exes->seed))
-		return make_frame(p, words);
-	i = memo_place(m, words[0]);
-	if (!m->words[i]) {
-		m->frames[i] = make_frame(p, words);
-		m->words[i] = words[0];
-		m->n++;
-	}
-	return m->frames[i];
+	hash = XXH3_64bits_withSeed(words, sizeof(*words), p->exes->seed);
+	s = hash_find(&m->by_word, hash);
+	while (s && m->list.v[hash_index(s)].word != words[0])
+		s = hash_next(&m->by_word, s);
+	if (s)
+		return m->list.v[hash_index(s)].frame;
+	made.frame = make_frame(p, words);
+	/* without memory it is made again */
+	if (vector_reserve(&m->list, 1) &&
+	    hash_add(&m->by_word, hash, m->list.n))
+		m->list.v[m->list.n++] = made;
+	return made.frame;
 }
 
 /* --- stacks ------------------------------------------------------------- */

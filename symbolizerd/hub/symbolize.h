@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/hash_table.h"
+#include "common/vector.h"
 #include "ipc/batch.h"
 #include "symbolizerd/hub/executable.h"
 #include "symbolizerd/hub/ksym.h"
@@ -16,12 +18,15 @@
 
 #define OPEN_NS		2000000000ULL	/* a file unknown so long stays so */
 
+struct memo_frame {
+	uint64_t word;
+	uint32_t frame;		/* of the batch */
+};
+
 /* Frames of one batch that were symbolized, by their word. */
 struct frame_memo {
-	uint64_t *words;	/* 0: free */
-	uint32_t *frames;
-	size_t n, room;		/* room: a power of two, or 0 */
-	uint64_t seed;		/* processes choose their addresses */
+	struct hash_table by_word;
+	VECTOR(struct memo_frame) list;
 };
 
 /* One batch being built. */
