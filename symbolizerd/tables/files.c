@@ -6,7 +6,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define BUCKETS		8192u
+#include "common/vector.h"
+
 #define HEADROOM	16	/* one part in so many is kept free */
 #define FORGET_STEP	64	/* files a second */
 #define MOVE_STEP	16	/* likewise: each is copied by loaderd */
@@ -24,38 +25,37 @@ void files_init(struct file_policy *f, uint64_t seed, const struct tables_out *o
 
 void files_fini(struct file_policy *f)
 {
-	for (uint32_t i = 0; i < f->n && i < f->room; i++) {
+	for (uint32_t i = 0; i < f->n && i < f->cap; i++) {
 		free(f->v[i].table.entries);
 		free(f->v[i].table.rules);
 	}
 	if (f->up)
 		tables_fini(&f->tables);
 	free(f->v);
-	free(f->buckets);
+	hash_free(&f->by_key);
 	files_init(f, f->seed, f->out, f->ctx);
 }
 
 /* --- by key ----------------------------------------------------------------- */
 
-static uint32_t *files_bucket(const struct file_policy *f, const struct file_key *key)
+static uint64_t files_hash(const struct file_policy *f,
+			   const struct file_key *key)
 {
-	uint64_t h = XXH3_64bits_withSeed(key, sizeof(*key), f->seed);
-
-	return &f->buckets[h % BUCKETS];
+	return XXH3_64bits_withSeed(key, sizeof(*key), f->seed);
 }
 
 uint32_t files_find(const struct file_policy *f, const struct file_key *key)
 {
-	uint32_t i = f->buckets ? *files_bucket(f, key) : EXE_NONE;
+	const struct hash_slot *s = hash_find(&f->by_key, files_hash(f, key));
 
-	while (i != EXE_NONE && memcmp(&f->v[i].key, key, sizeof(*key)))
-		i = f->v[i].next;
-	return i;
+	while (s && memcmp(&f->v[hash_index(s)].key, key, sizeof(*key)))
+		s = hash_next(&f->by_key, s);
+	return s ? hash_index(s) : EXE_NONE;
 }
 
 const struct known_file *files_get(const struct file_policy *f, uint32_t number)
 {
-	return number < f->n && number < f->room && f->v[number].used ?
+	return number < f->n && number < f->cap && f->v[number].used ?
 		&f->v[number] : NULL;
 }
 
@@ -64,42 +64,19 @@ static struct known_file *files_at(struct file_policy *f, uint32_t number)
 	return (struct known_file *)files_get(f, number);
 }
 
-static void files_link(struct file_policy *f, uint32_t number)
-{
-	uint32_t *head = files_bucket(f, &f->v[number].key);
-
-	f->v[number].next = *head;
-	*head = number;
-}
-
-static void files_unlink(struct file_policy *f, uint32_t number)
-{
-	uint32_t *at = files_bucket(f, &f->v[number].key);
-
-	while (*at != number)
-		at = &f->v[*at].next;
-	*at = f->v[number].next;
-}
-
 /* --- numbers ---------------------------------------------------------------- */
 
+/* Room for n numbers; those that are new stand for nothing.  0 or -errno. */
 static int files_grow(struct file_policy *f, uint32_t n)
 {
-	uint32_t room = f->room ? f->room : 256;
-	struct known_file *v;
+	uint32_t before = f->cap;
 
 	if (n > FILE_NUMBERS_MAX)
 		return -ENOSPC;
-	while (room < n)
-		room *= 2;
-	if (room == f->room)
-		return 0;
-	v = reallocarray(f->v, room, sizeof(*v));
-	if (!v)
+	if (!array_reserve(&f->v, &f->cap, n))
 		return -ENOMEM;
-	memset(v + f->room, 0, (room - f->room) * sizeof(*v));
-	f->v = v;
-	f->room = room;
+	if (f->cap > before)
+		memset(f->v + before, 0, (f->cap - before) * sizeof(*f->v));
 	return 0;
 }
 
@@ -131,12 +108,20 @@ static uint32_t files_number_again(struct file_policy *f)
 	return number;
 }
 
+/* There is room: hash_reserve() was called. */
+static void files_link(struct file_policy *f, uint32_t number)
+{
+	(void)!hash_add(&f->by_key, files_hash(f, &f->v[number].key), number);
+}
+
 /* A number for this key, which has none.  Or -errno. */
 static int files_number(struct file_policy *f, const struct file_key *key)
 {
 	uint32_t number = EXE_VDSO;
 	int r;
 
+	if (!hash_reserve(&f->by_key))
+		return -ENOMEM;
 	if (memcmp(key, &vdso_key, sizeof(*key))) {
 		number = files_number_again(f);
 		r = number ? 0 : files_grow(f, f->n + 1);
@@ -193,7 +178,7 @@ static void files_drop(struct file_policy *f, uint32_t number)
 	tables_release(&f->tables, &e->table);
 	if (f->tables.free_id == after)
 		f->ask = true;
-	files_unlink(f, number);
+	hash_remove_index(&f->by_key, files_hash(f, &e->key), number);
 	files_number_free(f, number, after + 1);
 }
 
@@ -455,7 +440,7 @@ int files_begin(struct file_policy *f, uint64_t budget, uint32_t idle_s,
 {
 	struct table_stats stats = f->stats;
 
-	for (uint32_t i = EXE_VDSO; i < f->n && i < f->room; i++) {
+	for (uint32_t i = EXE_VDSO; i < f->n && i < f->cap; i++) {
 		if (f->v[i].used)
 			f->out->dropped(f->ctx, i);
 	}
@@ -465,8 +450,7 @@ int files_begin(struct file_policy *f, uint64_t budget, uint32_t idle_s,
 		.table_full = stats.table_full, .evicted = stats.evicted,
 		.forgotten = stats.forgotten,
 	};
-	f->buckets = calloc(BUCKETS, sizeof(*f->buckets));
-	if (!f->buckets || files_grow(f, f->n) ||
+	if (files_grow(f, f->n) ||
 	    tables_init(&f->tables, f->seed, budget, f->out, f->ctx))
 		return -ENOMEM;
 	f->idle_s = idle_s;
@@ -493,7 +477,7 @@ static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
 	    number >= FILE_NUMBERS_MAX || state > FILE_BARE ||
 	    (state == FILE_TABLE) != (m->entry.pages != 0) ||
 	    files_find(f, &m->key) || files_grow(f, number + 1) ||
-	    f->v[number].used)
+	    f->v[number].used || !hash_reserve(&f->by_key))
 		return false;
 	e = &f->v[number];
 	if (state == FILE_TABLE &&

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/hash_table.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/tables/out.h"
 #include "symbolizerd/tables/tables.h"
@@ -28,7 +29,7 @@ struct known_file {		/* by number */
 	struct table_ref table;
 	uint64_t id;		/* of the MSG_EXE to be answered; 0: none */
 	uint64_t after;		/* free: id of a MSG_FREED to wait for */
-	uint32_t next;		/* of the same bucket; free: freed next; 0 */
+	uint32_t next;		/* free: freed next; 0 */
 	uint32_t used_s;	/* last use; free: since when */
 	uint32_t need;		/* bytes of room that its table waits for */
 	uint32_t tgid;		/* a process that ran it; 0: none known */
@@ -40,8 +41,8 @@ struct known_file {		/* by number */
 
 struct file_policy {
 	struct known_file *v;
-	uint32_t n, room;	/* numbers ever given are below n */
-	uint32_t *buckets;
+	uint32_t n, cap;	/* numbers ever given are below n */
+	struct hash_table by_key;
 	uint32_t free_first, free_last;	/* numbers to give again; 0: none */
 	uint32_t waiting;	/* files with .need */
 	uint32_t idle_s;	/* without use until a file is dropped */

@@ -6,18 +6,15 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define HASH_SIZE	(2 * RULES_MAX)
-
 int rules_init(struct rules *r, uint64_t seed)
 {
 	*r = (struct rules){
 		.v = calloc(RULES_MAX, sizeof(*r->v)),
 		.refs = calloc(RULES_MAX, sizeof(*r->refs)),
-		.hash = calloc(HASH_SIZE, sizeof(*r->hash)),
 		.free = calloc(RULES_MAX, sizeof(*r->free)),
 		.top = 2, .n = 2, .seed = seed,
 	};
-	if (!r->v || !r->refs || !r->hash || !r->free) {
+	if (!r->v || !r->refs || !r->free) {
 		rules_fini(r);
 		return -ENOMEM;
 	}
@@ -30,76 +27,63 @@ void rules_fini(struct rules *r)
 {
 	free(r->v);
 	free(r->refs);
-	free(r->hash);
+	hash_free(&r->by_rule);
 	free(r->free);
 	*r = (struct rules){ 0 };
 }
 
-static uint32_t rules_home(const struct rules *r, const struct unwind_rule *u)
+static uint64_t rules_hash(const struct rules *r, const struct unwind_rule *u)
 {
-	return XXH3_64bits_withSeed(u, sizeof(*u), r->seed) % HASH_SIZE;
+	return XXH3_64bits_withSeed(u, sizeof(*u), r->seed);
 }
 
-/* The place in the hash of this rule, or the empty one where it belongs. */
-static uint32_t rules_slot(const struct rules *r, const struct unwind_rule *u)
+static struct hash_slot *rules_find(const struct rules *r,
+				    const struct unwind_rule *u, uint64_t hash)
 {
-	for (uint32_t i = rules_home(r, u); ; i = (i + 1) % HASH_SIZE) {
-		uint16_t n = r->hash[i];
+	struct hash_slot *s = hash_find(&r->by_rule, hash);
 
-		/* 0 is an empty place: rules 0 and 1 are never hashed */
-		if (!n || !memcmp(&r->v[n], u, sizeof(*u)))
-			return i;
-	}
+	while (s && memcmp(&r->v[hash_index(s)], u, sizeof(*u)))
+		s = hash_next(&r->by_rule, s);
+	return s;
 }
 
 int rules_get(struct rules *r, const struct unwind_rule *rule, bool *is_new)
 {
-	uint32_t slot = rules_slot(r, rule), n = r->hash[slot];
+	uint64_t hash = rules_hash(r, rule);
+	const struct hash_slot *s = rules_find(r, rule, hash);
+	uint32_t n;
 
-	*is_new = !n;
-	if (n) {
+	*is_new = !s;
+	if (s) {
+		n = hash_index(s);
 		r->refs[n]++;
 		return (int)n;
 	}
-	if (r->n_free)
-		n = r->free[--r->n_free];
-	else if (r->top < RULES_MAX)
-		n = r->top++;
-	else
+	if (!r->n_free && r->top == RULES_MAX)
 		return -ENOSPC;
+	n = r->n_free ? r->free[r->n_free - 1] : r->top;
+	if (!hash_add(&r->by_rule, hash, n))
+		return -ENOMEM;
+	if (r->n_free)
+		r->n_free--;
+	else
+		r->top++;
 	r->v[n] = *rule;
-	r->hash[slot] = (uint16_t)n;
 	r->refs[n] = 1;
 	r->n++;
 	return (int)n;
 }
 
-/* Empty a place.  What stands behind it moves up, so that a search does not end
- * at the hole too early. */
-static void rules_unhash(struct rules *r, uint32_t hole)
-{
-	for (uint32_t i = (hole + 1) % HASH_SIZE; r->hash[i];
-	     i = (i + 1) % HASH_SIZE) {
-		uint32_t home = rules_home(r, &r->v[r->hash[i]]);
-
-		if ((i - home) % HASH_SIZE < (i - hole) % HASH_SIZE)
-			continue;
-		r->hash[hole] = r->hash[i];
-		hole = i;
-	}
-	r->hash[hole] = 0;
-}
-
 bool rules_put(struct rules *r, uint32_t n)
 {
-	uint32_t slot;
+	struct hash_slot *s;
 
 	if (n < 2 || --r->refs[n])
 		return false;
-	slot = rules_slot(r, &r->v[n]);
+	s = rules_find(r, &r->v[n], rules_hash(r, &r->v[n]));
 	/* of two adopted numbers for one rule only one is hashed */
-	if (r->hash[slot] == n)
-		rules_unhash(r, slot);
+	if (s && hash_index(s) == n)
+		hash_remove(&r->by_rule, s);
 	r->n--;
 	return true;
 }
@@ -111,15 +95,15 @@ void rules_reuse(struct rules *r, uint32_t n)
 
 void rules_adopt(struct rules *r, uint32_t n, const struct unwind_rule *rule)
 {
-	uint32_t slot;
+	uint64_t hash = rules_hash(r, rule);
 
 	if (n < 2 || r->refs[n]++)
 		return;
 	r->v[n] = *rule;
 	r->n++;
-	slot = rules_slot(r, rule);
-	if (!r->hash[slot])
-		r->hash[slot] = (uint16_t)n;
+	/* without memory the rule gets another number when it is met again */
+	if (!rules_find(r, rule, hash))
+		(void)!hash_add(&r->by_rule, hash, n);
 	if (r->top <= n)
 		r->top = n + 1;
 }

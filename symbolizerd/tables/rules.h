@@ -14,11 +14,12 @@
 #include <stdint.h>
 
 #include "bpf/table.h"
+#include "common/hash_table.h"
 
 struct rules {
 	struct unwind_rule *v;	/* [RULES_MAX]: what slabs 0 and 1 hold */
 	uint32_t *refs;		/* [RULES_MAX] */
-	uint16_t *hash;		/* number by hash, open addressing; 0: none */
+	struct hash_table by_rule;	/* numbers; not 0 and 1 */
 	uint16_t *free;		/* [RULES_MAX]: below top, to be given again */
 	uint32_t n_free;
 	uint32_t top;		/* numbers ever given are below */
@@ -31,7 +32,7 @@ int rules_init(struct rules *r, uint64_t seed);
 void rules_fini(struct rules *r);
 
 /* The number of *rule, counted once more; *is_new: it was not in use before.
- * -ENOSPC when there are RULES_MAX. */
+ * -ENOSPC when there are RULES_MAX; -ENOMEM. */
 int rules_get(struct rules *r, const struct unwind_rule *rule, bool *is_new);
 
 /* Count one table less.  True if that was the last: the caller hands the number

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/vector.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/tables/worker_table.h"
 
@@ -197,15 +198,14 @@ bool tables_freed(struct table_policy *t, uint64_t id)
 /* --- a message in the making ---------------------------------------------- */
 
 struct install {
-	struct table_run *runs;
-	uint32_t n, room;
+	VECTOR(struct table_run) runs;
 	union element *elements;	/* those of the runs that are new */
 	size_t n_elements;
 };
 
 static void install_fini(struct install *in)
 {
-	free(in->runs);
+	free(in->runs.v);
 	free(in->elements);
 }
 
@@ -214,9 +214,9 @@ static void install_fini(struct install *in)
 static int install_run(struct install *in, struct table_span span,
 		       uint32_t from)
 {
-	struct table_run *last = in->n ? &in->runs[in->n - 1] : NULL;
-	uint32_t room = in->room ? in->room * 2 : 64;
-	struct table_run *v;
+	struct table_run *last = in->runs.n ? &in->runs.v[in->runs.n - 1] :
+					      NULL;
+	struct table_run run = { span.pos, span.n, from, 0 };
 
 	if (last && last->pos + last->n == span.pos &&
 	    last->pos >> SLAB_SHIFT == span.pos >> SLAB_SHIFT &&
@@ -224,25 +224,17 @@ static int install_run(struct install *in, struct table_span span,
 		last->n += span.n;
 		return 0;
 	}
-	if (in->n == INSTALL_RUNS_MAX)
+	if (in->runs.n == INSTALL_RUNS_MAX)
 		return -EFBIG;
-	if (in->n == in->room) {
-		v = reallocarray(in->runs, room, sizeof(*v));
-		if (!v)
-			return -ENOMEM;
-		in->runs = v;
-		in->room = room;
-	}
-	in->runs[in->n++] = (struct table_run){ span.pos, span.n, from, 0 };
-	return 0;
+	return vector_push(&in->runs, run) ? 0 : -ENOMEM;
 }
 
-static int install_send(struct table_policy *t, const struct install *in, uint64_t id,
-			const struct file_key *key,
+static int install_send(struct table_policy *t, const struct install *in,
+			uint64_t id, const struct file_key *key,
 			const struct file_entry *entry)
 {
 	const struct iovec parts[] = {
-		{ in->runs, in->n * sizeof(*in->runs) },
+		{ in->runs.v, in->runs.n * sizeof(*in->runs.v) },
 		{ in->elements, in->n_elements * ELEMENT },
 	};
 	int fd;
@@ -252,7 +244,7 @@ static int install_send(struct table_policy *t, const struct install *in, uint64
 	fd = sealed_make("install", parts, 2);
 	if (fd < 0)
 		return fd;
-	t->out->install(t->ctx, id, key, entry, in->n, fd);
+	t->out->install(t->ctx, id, key, entry, in->runs.n, fd);
 	return 0;
 }
 

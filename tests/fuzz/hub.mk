@@ -2,5 +2,5 @@
 FUZZ += record container tables
 fuzz_record_SRCS := symbolizerd/hub/record.c
 fuzz_container_SRCS := common/container.c
-fuzz_tables_SRCS := $(wildcard symbolizerd/tables/*.c) ipc/sealed.c
+fuzz_tables_SRCS := $(wildcard symbolizerd/tables/*.c) ipc/sealed.c common/hash_table.c
 fuzz_tables_LIBS := -lxxhash

@@ -6,21 +6,6 @@
 
 /* --- places -------------------------------------------------------------------- */
 
-static bool go_lines_push(struct go_lines *g, const struct go_place *p)
-{
-	if (g->n == g->cap) {
-		size_t cap = g->cap ? 2 * g->cap : 1024;
-		struct go_place *v = reallocarray(g->places, cap, sizeof(*v));
-
-		if (!v)
-			return false;
-		g->places = v;
-		g->cap = cap;
-	}
-	g->places[g->n++] = *p;
-	return true;
-}
-
 /* The value at pc of a table that is walked along: -1 where it has none. */
 static int32_t value_at(struct pclntab_walk *w, bool *more, uint64_t pc)
 {
@@ -40,7 +25,7 @@ static bool go_lines_merge(struct go_lines *g, const struct pclntab *t,
 	bool more[3] = { true, true, true };
 	uint64_t pc = fn->entry;
 
-	g->n = 0;
+	g->places.n = 0;
 	for (int i = 0; i < 3; i++)
 		pclntab_walk(t, fn, tables[i], &w[i]);
 	while (pc < fn->end) {
@@ -54,7 +39,7 @@ static bool go_lines_merge(struct go_lines *g, const struct pclntab *t,
 			if (more[i] && w[i].stop < next)
 				next = w[i].stop;
 		}
-		if (!go_lines_push(g, &p))
+		if (!vector_push(&g->places, p))
 			return false;
 		pc = next;
 	}
@@ -63,17 +48,17 @@ static bool go_lines_merge(struct go_lines *g, const struct pclntab *t,
 
 static const struct go_place *place_at(const struct go_lines *g, uint64_t pc)
 {
-	size_t lo = 0, hi = g->n;
+	uint32_t lo = 0, hi = g->places.n;
 
 	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (g->places[mid].start <= pc)
+		if (g->places.v[mid].start <= pc)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo ? &g->places[lo - 1] : NULL;
+	return lo ? &g->places.v[lo - 1] : NULL;
 }
 
 uint32_t go_lines_name(struct lines_builder *b, const char *name)
@@ -126,8 +111,8 @@ static uint32_t function_of(const struct at *a, const struct go_place *p,
 /* Search of the scopes made so far; from the last, since places repeat. */
 static uint32_t find_scope(const struct go_lines *g, uint64_t key)
 {
-	for (size_t i = g->n_scopes; i-- > 0;) {
-		if (g->scopes[i] == key)
+	for (uint32_t i = g->scopes.n; i-- > 0;) {
+		if (g->scopes.v[i] == key)
 			return i;
 	}
 	return LINES_NONE;
@@ -136,21 +121,10 @@ static uint32_t find_scope(const struct go_lines *g, uint64_t key)
 static uint32_t new_scope(const struct at *a, uint64_t key, uint32_t function,
 			  uint32_t in, uint32_t line)
 {
-	struct go_lines *g = a->g;
 	uint32_t i = lines_scope(a->b, function, in, line);
 
-	if (i == LINES_NONE)
-		return i;
-	if (g->n_scopes == g->scopes_cap) {
-		size_t cap = g->scopes_cap ? 2 * g->scopes_cap : 64;
-		uint64_t *v = reallocarray(g->scopes, cap, sizeof(*v));
-
-		if (!v)
-			return LINES_NONE;
-		g->scopes = v;
-		g->scopes_cap = cap;
-	}
-	g->scopes[g->n_scopes++] = key;
+	if (i == LINES_NONE || !vector_push(&a->g->scopes, key))
+		return LINES_NONE;
 	return i;
 }
 
@@ -190,14 +164,14 @@ uint32_t go_lines_add(struct go_lines *g, const struct pclntab *t,
 	uint64_t from = fn->entry;	/* not given to the builder yet */
 
 	lines_begin(b);
-	g->n_scopes = 0;
+	g->scopes.n = 0;
 	if (!go_lines_merge(g, t, fn)) {
 		b->failed = true;
 		return SYMBOL_NO_LINES;
 	}
-	for (size_t i = 0; i < g->n; i++) {
-		struct go_place *p = &g->places[i];
-		uint64_t end = i + 1 < g->n ? p[1].start : fn->end;
+	for (uint32_t i = 0; i < g->places.n; i++) {
+		struct go_place *p = &g->places.v[i];
+		uint64_t end = i + 1 < g->places.n ? p[1].start : fn->end;
 		uint32_t scope;
 
 		/* padding: as what is around it */
@@ -217,7 +191,7 @@ uint32_t go_lines_add(struct go_lines *g, const struct pclntab *t,
 void go_lines_free(struct go_lines *g)
 {
 	elf_bytes_free(&g->window.b);
-	free(g->places);
-	free(g->scopes);
+	free(g->places.v);
+	free(g->scopes.v);
 	*g = (struct go_lines){ 0 };
 }

@@ -8,6 +8,7 @@
 #ifndef SYMBOLIZERD_RUNTIMES_GO_LINES_H
 #define SYMBOLIZERD_RUNTIMES_GO_LINES_H
 
+#include "common/vector.h"
 #include "symbolizerd/runtimes/go/pclntab.h"
 #include "symbolizerd/symbols/lines_build.h"
 
@@ -20,10 +21,9 @@ struct go_place {
 /* What is kept from one function to the next: start with all 0. */
 struct go_lines {
 	struct pclntab_window window;
-	struct go_place *places;
-	size_t n, cap;
-	uint64_t *scopes;	/* of places: 0, or scope + 1 and its key */
-	size_t n_scopes, scopes_cap;
+	VECTOR(struct go_place) places;
+	VECTOR(uint64_t) scopes;	/* their keys, as lines_scope() numbers
+					 * them */
 };
 
 /* Give the lines of a function to the builder, from its entry on; its place
