@@ -30,8 +30,7 @@ struct raw {			/* a function as a table has it */
 };
 
 struct raws {
-	struct raw *raw;
-	size_t n, cap;
+	VECTOR(struct raw) list;
 	struct elf_bytes strings[TABLES];   /* of SOURCE: borrowed */
 	const struct symbol_source *source; /* NULL: none */
 	struct source_names own;	    /* of the source */
@@ -45,17 +44,7 @@ static const char *index_build_name_of(const struct raws *all,
 
 static int index_build_push(struct raws *all, const struct raw *r)
 {
-	if (all->n == all->cap) {
-		size_t cap = all->cap ? all->cap + all->cap / 2 : 1024;
-		struct raw *p = realloc(all->raw, cap * sizeof(*p));
-
-		if (!p)
-			return JOB_NO_MEMORY;
-		all->raw = p;
-		all->cap = cap;
-	}
-	all->raw[all->n++] = *r;
-	return JOB_OK;
+	return vector_push(&all->list, *r) ? JOB_OK : JOB_NO_MEMORY;
 }
 
 static bool is_function(const Elf64_Sym *s)
@@ -158,20 +147,20 @@ static int index_build_compare(const void *x, const void *y, void *ctx)
 /* The best of each address, cut at the next one's start. */
 static void index_build_settle(struct raws *all)
 {
-	size_t to = 0;
+	uint32_t to = 0;
 
-	if (all->n)
-		qsort_r(all->raw, all->n, sizeof(*all->raw),
+	if (all->list.n)
+		qsort_r(all->list.v, all->list.n, sizeof(*all->list.v),
 			index_build_compare, all);
-	for (size_t i = 0; i < all->n; i++) {
-		if (!to || all->raw[to - 1].start != all->raw[i].start)
-			all->raw[to++] = all->raw[i];
-		else if (!all->raw[to - 1].size)
-			all->raw[to - 1].size = all->raw[i].size;
+	for (uint32_t i = 0; i < all->list.n; i++) {
+		if (!to || all->list.v[to - 1].start != all->list.v[i].start)
+			all->list.v[to++] = all->list.v[i];
+		else if (!all->list.v[to - 1].size)
+			all->list.v[to - 1].size = all->list.v[i].size;
 	}
-	all->n = to;
-	for (size_t i = 0; i < to; i++) {
-		struct raw *r = &all->raw[i];
+	all->list.n = to;
+	for (uint32_t i = 0; i < to; i++) {
+		struct raw *r = &all->list.v[i];
 		uint64_t gap = i + 1 < to ? r[1].start - r->start : UINT64_MAX;
 
 		if (!r->size)
@@ -185,46 +174,46 @@ static void index_build_settle(struct raws *all)
 
 static void add_lines(struct raws *all, struct lines_builder *b)
 {
-	for (size_t i = 0; i < all->n && !b->failed && !b->full; i++) {
-		struct raw *raw = &all->raw[i];
+	for (uint32_t i = 0; i < all->list.n && !b->failed && !b->full; i++) {
+		struct raw *raw = &all->list.v[i];
 
 		if (raw->number != NO_SOURCE)
 			raw->lines = all->source->lines(&all->own, raw->number,
 							b);
 	}
 	if (b->full)
-		b->len = b->n_functions = 0;
+		b->lines.n = b->functions.n = 0;
 }
 
 static void put_symbols(const struct raws *all, struct lines_builder *b,
 			const uint32_t *names, struct symbols_hdr *h)
 {
 	struct symbol *s = (struct symbol *)(h + 1);
-	struct symbol_function *f = (void *)(s + all->n);
-	char *p = (char *)(f + b->n_functions);
+	struct symbol_function *f = (void *)(s + all->list.n);
+	char *p = (char *)(f + b->functions.n);
 
-	for (size_t i = 0; i < all->n; i++)
-		s[i] = (struct symbol){ all->raw[i].start, all->raw[i].size,
+	for (uint32_t i = 0; i < all->list.n; i++)
+		s[i] = (struct symbol){ all->list.v[i].start, all->list.v[i].size,
 					names[i] };
-	if (b->n_functions)
-		memcpy(f, b->functions, b->n_functions * sizeof(*f));
-	for (size_t i = 0; b->len && i < all->n; i++, p += 4)
-		memcpy(p, &all->raw[i].lines, 4);
-	if (b->len)
-		memcpy(p, b->bytes, b->len);
-	memcpy(p + b->len, b->names, b->names_len);
+	if (b->functions.n)
+		memcpy(f, b->functions.v, b->functions.n * sizeof(*f));
+	for (uint32_t i = 0; b->lines.n && i < all->list.n; i++, p += 4)
+		memcpy(p, &all->list.v[i].lines, 4);
+	if (b->lines.n)
+		memcpy(p, b->lines.v, b->lines.n);
+	memcpy(p + b->lines.n, b->names.v, b->names.n);
 }
 
 static int encode(struct raws *all, struct lines_builder *b, void **ret,
 		  size_t *len)
 {
-	uint32_t *names = calloc(all->n + 1, sizeof(*names));
+	uint32_t *names = calloc(all->list.n + 1, sizeof(*names));
 	struct symbols_hdr *h;
 
 	if (!names)
 		return JOB_NO_MEMORY;
-	for (size_t i = 0; i < all->n; i++) {
-		const struct raw *raw = &all->raw[i];
+	for (uint32_t i = 0; i < all->list.n; i++) {
+		const struct raw *raw = &all->list.v[i];
 
 		const char *name = index_build_name_of(all, raw);
 
@@ -233,14 +222,14 @@ static int encode(struct raws *all, struct lines_builder *b, void **ret,
 				   : all->source->name(b, name);
 	}
 	add_lines(all, b);
-	*len = sizeof(*h) + all->n * sizeof(struct symbol) +
-	       b->n_functions * sizeof(struct symbol_function) +
-	       (b->len ? 4 * all->n : 0) + b->len + b->names_len;
+	*len = sizeof(*h) + all->list.n * sizeof(struct symbol) +
+	       b->functions.n * sizeof(struct symbol_function) +
+	       (b->lines.n ? 4 * all->list.n : 0) + b->lines.n + b->names.n;
 	h = b->failed || *len > SYMBOLS_BYTES_MAX ? NULL : calloc(1, *len);
 	if (h) {
 		*h = (struct symbols_hdr){
-			SYMBOLS_MAGIC, all->n, b->n_functions, b->len,
-			b->names_len, 0,
+			SYMBOLS_MAGIC, all->list.n, b->functions.n, b->lines.n,
+			b->names.n, 0,
 		};
 		put_symbols(all, b, names, h);
 		*ret = h;
@@ -378,7 +367,7 @@ int symbols_build(const struct elf_file *f, symbol_sources_fn sources,
 		index_build_settle(&all);
 		r = encode(&all, b, ret, len);
 	}
-	free(all.raw);
+	free(all.list.v);
 	elf_bytes_free(&all.strings[STATIC]);
 	elf_bytes_free(&all.strings[DYNAMIC]);
 	if (all.source)

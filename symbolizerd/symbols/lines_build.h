@@ -13,36 +13,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/hash_table.h"
+#include "common/vector.h"
 #include "symbolizerd/symbols/index.h"
 
 #define LINES_BYTES_MAX	(24u << 20)
 #define LINES_FUNCTIONS_MAX	(1u << 20)
 #define LINES_NONE	UINT32_MAX
 
-/* Strings and functions that are equal are kept once. */
-struct lines_pool {
-	uint32_t *slots;	/* index or offset + 1; 0: free */
-	uint32_t n, cap;	/* cap: a power of two, or 0 */
-};
-
 struct lines_builder {
-	uint64_t seed;		/* of the pools: files choose their names */
-	char *names;
-	size_t names_len, names_cap;
-	struct lines_pool strings;
-	struct symbol_function *functions;
-	uint32_t n_functions, functions_cap;
-	struct lines_pool function_pool;
-	uint8_t *bytes;
-	size_t len, cap;
+	uint64_t seed;		/* files choose their names */
+	/* strings and functions that are equal are kept once */
+	VECTOR(char) names;
+	struct hash_table by_string;	/* offsets into names */
+	VECTOR(struct symbol_function) functions;
+	struct hash_table by_function;
+	VECTOR(uint8_t) lines;
 	bool failed;		/* no memory */
 	bool full;		/* no lines at all: too many */
 	/* the symbol at hand */
-	uint8_t *rows;
-	size_t rows_len, rows_cap;
+	VECTOR(uint8_t) rows;
+	VECTOR(uint8_t) scopes;
 	uint32_t n_scopes;
-	uint8_t *scopes;
-	size_t scopes_len, scopes_cap;
 	uint8_t depth[SYMBOL_SCOPES_MAX];
 	uint32_t of[SYMBOL_SCOPES_MAX];	/* their functions */
 	bool broken;		/* this symbol has no lines */

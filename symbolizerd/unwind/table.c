@@ -7,8 +7,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "common/hash_table.h"
-
 #define ROW_OFF(row)	((row) >> 17)
 #define ROW_HAS(row)	((row) & 1 << 16)
 #define ROW_RULE(row)	((uint32_t)((row) & 0xffff))
@@ -21,80 +19,46 @@ int table_builder_init(struct table_builder *b)
 		[RULE_END] = { .cfa = CFA_END },
 	};
 
-	*b = (struct table_builder){
-		.cap_rules = 256, .hash_size = 1024, .seed = hash_seed(),
-	};
-	b->rules = malloc(b->cap_rules * sizeof(*b->rules));
-	b->hash = calloc(b->hash_size, sizeof(*b->hash));
-	if (!b->rules || !b->hash) {
+	*b = (struct table_builder){ .seed = hash_seed() };
+	if (!vector_push(&b->rules, fixed[0]) ||
+	    !vector_push(&b->rules, fixed[1])) {
 		table_builder_fini(b);
 		return -ENOMEM;
 	}
-	memcpy(b->rules, fixed, sizeof(fixed));
-	b->n_rules = 2;
 	return 0;
 }
 
 void table_builder_fini(struct table_builder *b)
 {
-	free(b->rows);
-	free(b->rules);
-	free(b->hash);
+	free(b->rows.v);
+	free(b->rules.v);
+	hash_free(&b->by_rule);
 	*b = (struct table_builder){ 0 };
 }
 
 /* --- rules ------------------------------------------------------------------ */
 
-static uint32_t *unwind_table_rule_slot(const struct table_builder *b,
-					const struct unwind_rule *r)
+static int unwind_table_rule(struct table_builder *b,
+			     const struct unwind_rule *r)
 {
-	uint32_t i = XXH3_64bits_withSeed(r, sizeof(*r), b->seed) & (b->hash_size - 1);
-
-	while (b->hash[i] && memcmp(&b->rules[b->hash[i] - 1], r, sizeof(*r)))
-		i = (i + 1) & (b->hash_size - 1);
-	return &b->hash[i];
-}
-
-static int grow_rules(struct table_builder *b)
-{
-	uint32_t cap = 2 * b->cap_rules;
-	struct unwind_rule *rules = realloc(b->rules, cap * sizeof(*rules));
-	uint32_t *hash;
-
-	if (!rules)
-		return -ENOMEM;
-	b->rules = rules;
-	hash = calloc(4 * cap, sizeof(*hash));
-	if (!hash)
-		return -ENOMEM;
-	free(b->hash);
-	b->hash = hash;
-	b->cap_rules = cap;
-	b->hash_size = 4 * cap;
-	for (uint32_t i = 2; i < b->n_rules; i++)
-		*unwind_table_rule_slot(b, &b->rules[i]) = i + 1;
-	return 0;
-}
-
-static int rule_number(struct table_builder *b, const struct unwind_rule *r)
-{
-	uint32_t *slot;
+	const struct hash_slot *s;
+	uint64_t hash;
 
 	if (r->cfa == CFA_NONE || r->cfa == CFA_END)
 		return r->cfa == CFA_END ? RULE_END : RULE_NONE;
-	slot = unwind_table_rule_slot(b, r);
-	if (*slot)
-		return *slot - 1;
-	if (b->n_rules == RULES_MAX)
+	hash = XXH3_64bits_withSeed(r, sizeof(*r), b->seed);
+	s = hash_find(&b->by_rule, hash);
+	while (s && memcmp(&b->rules.v[hash_index(s)], r, sizeof(*r)))
+		s = hash_next(&b->by_rule, s);
+	if (s)
+		return (int)hash_index(s);
+	if (b->rules.n == RULES_MAX)
 		return -E2BIG;
-	if (b->n_rules == b->cap_rules) {
-		if (grow_rules(b))
-			return -ENOMEM;
-		slot = unwind_table_rule_slot(b, r);
-	}
-	b->rules[b->n_rules++] = *r;
-	*slot = b->n_rules;
-	return b->n_rules - 1;
+	if (!vector_reserve(&b->rules, 1) ||
+	    !hash_add(&b->by_rule, hash, b->rules.n))
+		return -ENOMEM;
+	b->rules.v[b->rules.n] = *r;
+	return (int)b->rules.n++;
 }
 
 /* --- rows ------------------------------------------------------------------- */
@@ -102,20 +66,11 @@ static int rule_number(struct table_builder *b, const struct unwind_rule *r)
 static int unwind_table_push(struct table_builder *b, uint64_t off, bool has,
 			     uint32_t rule)
 {
-	if (b->n == b->cap) {
-		size_t cap = b->cap ? b->cap + b->cap / 2 : 4096;
-		uint64_t *rows;
+	uint64_t row = off << 17 | (uint64_t)has << 16 | rule;
 
-		if (cap > TABLE_ROWS_MAX)
-			return -E2BIG;
-		rows = realloc(b->rows, cap * sizeof(*rows));
-		if (!rows)
-			return -ENOMEM;
-		b->rows = rows;
-		b->cap = cap;
-	}
-	b->rows[b->n++] = off << 17 | (uint64_t)has << 16 | rule;
-	return 0;
+	if (b->rows.n == TABLE_ROWS_MAX)
+		return -E2BIG;
+	return vector_push(&b->rows, row) ? 0 : -ENOMEM;
 }
 
 static int unwind_table_add(struct table_builder *b, uint64_t start,
@@ -124,8 +79,8 @@ static int unwind_table_add(struct table_builder *b, uint64_t start,
 	int r;
 
 	/* the end that the row before left here is not one */
-	if (b->n > b->settled && b->rows[b->n - 1] == start << 17)
-		b->n--;
+	if (b->rows.n > b->settled && b->rows.v[b->rows.n - 1] == start << 17)
+		b->rows.n--;
 	r = unwind_table_push(b, start, true, rule);
 	return r ? r : unwind_table_push(b, end, false, RULE_NONE);
 }
@@ -134,22 +89,22 @@ static int unwind_table_add(struct table_builder *b, uint64_t start,
 static int add_gaps(struct table_builder *b, uint64_t start, uint64_t end,
 		    uint32_t rule)
 {
-	size_t i = 0, hi = b->settled;
+	uint32_t i = 0, hi = b->settled;
 	int r = 0;
 
 	b->ranges++;
 	while (i < hi) {
-		size_t mid = i + (hi - i) / 2;
+		uint32_t mid = i + (hi - i) / 2;
 
-		if (ROW_OFF(b->rows[mid]) <= start)
+		if (ROW_OFF(b->rows.v[mid]) <= start)
 			i = mid + 1;
 		else
 			hi = mid;
 	}
 	while (!r && start < end &&
 	       b->work++ < TABLE_WORK * (b->settled + b->ranges)) {
-		bool taken = i && ROW_HAS(b->rows[i - 1]);
-		uint64_t next = i < b->settled ? ROW_OFF(b->rows[i]) : end;
+		bool taken = i && ROW_HAS(b->rows.v[i - 1]);
+		uint64_t next = i < b->settled ? ROW_OFF(b->rows.v[i]) : end;
 
 		if (next > end)
 			next = end;
@@ -168,7 +123,7 @@ int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
 
 	if (start >= end || end >= OFF_MAX)
 		return 0;
-	n = rule_number(b, rule);
+	n = unwind_table_rule(b, rule);
 	if (n < 0)
 		return n;
 	return b->settled ? add_gaps(b, start, end, n)
@@ -182,11 +137,11 @@ static int unwind_table_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void sort(struct table_builder *b)
+static void unwind_table_sort(struct table_builder *b)
 {
-	for (size_t i = 1; i < b->n; i++) {
-		if (b->rows[i - 1] > b->rows[i]) {
-			qsort(b->rows, b->n, sizeof(*b->rows),
+	for (uint32_t i = 1; i < b->rows.n; i++) {
+		if (b->rows.v[i - 1] > b->rows.v[i]) {
+			qsort(b->rows.v, b->rows.n, sizeof(*b->rows.v),
 			      unwind_table_compare);
 			return;
 		}
@@ -195,8 +150,8 @@ static void sort(struct table_builder *b)
 
 void table_builder_next_source(struct table_builder *b)
 {
-	sort(b);
-	b->settled = b->n;
+	unwind_table_sort(b);
+	b->settled = b->rows.n;
 	b->work = b->ranges = 0;
 }
 
@@ -204,25 +159,25 @@ void table_builder_next_source(struct table_builder *b)
  * equal rules. */
 static void unwind_table_merge(struct table_builder *b)
 {
-	size_t to = 0;
+	uint32_t to = 0;
 
-	for (size_t i = 0; i < b->n; i++) {
-		uint64_t row = b->rows[i];
+	for (uint32_t i = 0; i < b->rows.n; i++) {
+		uint64_t row = b->rows.v[i];
 
-		if (i + 1 < b->n && ROW_OFF(b->rows[i + 1]) == ROW_OFF(row))
+		if (i + 1 < b->rows.n && ROW_OFF(b->rows.v[i + 1]) == ROW_OFF(row))
 			continue;	/* the last of an offset wins */
-		if (to >= 2 && ROW_RULE(b->rows[to - 1]) == RULE_NONE &&
-		    ROW_RULE(b->rows[to - 2]) == ROW_RULE(row) &&
-		    ROW_OFF(row) - ROW_OFF(b->rows[to - 1]) <= TABLE_GAP) {
+		if (to >= 2 && ROW_RULE(b->rows.v[to - 1]) == RULE_NONE &&
+		    ROW_RULE(b->rows.v[to - 2]) == ROW_RULE(row) &&
+		    ROW_OFF(row) - ROW_OFF(b->rows.v[to - 1]) <= TABLE_GAP) {
 			to--;
 			continue;
 		}
-		if (to ? ROW_RULE(b->rows[to - 1]) == ROW_RULE(row) :
+		if (to ? ROW_RULE(b->rows.v[to - 1]) == ROW_RULE(row) :
 			 ROW_RULE(row) == RULE_NONE)
 			continue;
-		b->rows[to++] = row;
+		b->rows.v[to++] = row;
 	}
-	b->n = to;
+	b->rows.n = to;
 }
 
 /* --- laying out --------------------------------------------------------------- */
@@ -235,7 +190,7 @@ struct layout {
 /* First row at or behind i that is not on this page. */
 static size_t page_end(const struct table_builder *b, size_t i, uint32_t page)
 {
-	while (i < b->n && ROW_OFF(b->rows[i]) >> TABLE_PAGE_SHIFT == page)
+	while (i < b->rows.n && ROW_OFF(b->rows.v[i]) >> TABLE_PAGE_SHIFT == page)
 		i++;
 	return i;
 }
@@ -255,16 +210,16 @@ static struct layout unwind_table_lay_out(const struct table_builder *b)
 	struct layout l = { 0 };
 	size_t i = 0;
 
-	l.pages = (ROW_OFF(b->rows[b->n - 1]) >> TABLE_PAGE_SHIFT) + 1;
-	while (i < b->n) {
-		uint32_t page = ROW_OFF(b->rows[i]) >> TABLE_PAGE_SHIFT;
+	l.pages = (ROW_OFF(b->rows.v[b->rows.n - 1]) >> TABLE_PAGE_SHIFT) + 1;
+	while (i < b->rows.n) {
+		uint32_t page = ROW_OFF(b->rows.v[i]) >> TABLE_PAGE_SHIFT;
 		size_t end = page_end(b, i, page);
 		uint32_t n = row_elements(end - i);
 
 		l.elements += n + unwind_table_index_elements(n);
 		i = end;
 	}
-	l.rules = b->n_rules * sizeof(*b->rules);
+	l.rules = b->rules.n * sizeof(*b->rules.v);
 	l.dir = ((size_t)l.pages * sizeof(struct dir_entry) + 63) / 64 * 64;
 	l.len = sizeof(struct table_hdr) + l.rules + l.dir +
 		(size_t)l.elements * sizeof(union element);
@@ -283,8 +238,8 @@ static void put_page(const struct table_builder *b, size_t first, size_t end,
 		struct unwind_row *row = &to[n_index + k / ELEMENT_ROWS]
 					.row[k % ELEMENT_ROWS];
 
-		row->rule = ROW_RULE(b->rows[at]);
-		row->low = first + k < end ? ROW_OFF(b->rows[at]) & 0xffff :
+		row->rule = ROW_RULE(b->rows.v[at]);
+		row->low = first + k < end ? ROW_OFF(b->rows.v[at]) & 0xffff :
 					     PAD_LOW;
 	}
 	for (uint32_t e = 0; e < n; e++)
@@ -308,7 +263,7 @@ static void put_pages(const struct table_builder *b, const struct layout *l,
 			continue;
 		put_page(b, i, end, &elements[at]);
 		at += n + unwind_table_index_elements(n);
-		before = ROW_RULE(b->rows[end - 1]);
+		before = ROW_RULE(b->rows.v[end - 1]);
 		i = end;
 	}
 }
@@ -319,9 +274,9 @@ int table_builder_finish(struct table_builder *b, void **ret, size_t *len)
 	struct table_hdr *h;
 	char *p;
 
-	sort(b);
+	unwind_table_sort(b);
 	unwind_table_merge(b);
-	if (b->n)
+	if (b->rows.n)
 		l = unwind_table_lay_out(b);
 	if (l.pages > 8 * SLAB_ELEMENTS)
 		return -E2BIG;
@@ -330,12 +285,12 @@ int table_builder_finish(struct table_builder *b, void **ret, size_t *len)
 		return -ENOMEM;
 	*h = (struct table_hdr){
 		.magic = TABLE_MAGIC, .pages = l.pages,
-		.n_rules = l.pages ? b->n_rules : 0,
-		.n_elements = l.elements, .n_rows = b->n,
+		.n_rules = l.pages ? b->rules.n : 0,
+		.n_elements = l.elements, .n_rows = b->rows.n,
 	};
 	if (l.pages) {
 		p = (char *)(h + 1);
-		memcpy(p, b->rules, l.rules);
+		memcpy(p, b->rules.v, l.rules);
 		put_pages(b, &l, (void *)(p + l.rules),
 			  (void *)(p + l.rules + l.dir));
 	}

@@ -9,20 +9,19 @@
 #include <stdint.h>
 
 #include "bpf/table.h"
+#include "common/hash_table.h"
+#include "common/vector.h"
 
 #define TABLE_ROWS_MAX	(32u << 20)	/* of one file, before they are merged */
 #define TABLE_GAP	15		/* bytes of padding between functions */
 
 struct table_builder {
-	uint64_t *rows;		/* file offset << 17 | has rule << 16 | rule */
-	size_t n, cap;
-	size_t settled;		/* of earlier sources, sorted */
+	VECTOR(uint64_t) rows;	/* file offset << 17 | has rule << 16 | rule */
+	uint32_t settled;	/* of earlier sources, sorted */
 	uint64_t work;		/* rows of them looked at, since it became so */
 	uint64_t ranges;	/* added since then */
-	struct unwind_rule *rules;	/* local numbers */
-	uint32_t n_rules, cap_rules;
-	uint32_t *hash;		/* number + 1 */
-	uint32_t hash_size;
+	VECTOR(struct unwind_rule) rules;	/* by local number */
+	struct hash_table by_rule;
 	uint64_t seed;		/* of it: files choose their rules */
 };
 

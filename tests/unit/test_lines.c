@@ -25,22 +25,22 @@ static void lay_out(struct made *m, struct lines_builder *b, uint32_t lines,
 	};
 	const uint32_t at[2] = { lines, SYMBOL_NO_LINES };
 	struct symbols_hdr h = {
-		SYMBOLS_MAGIC, 2, b->n_functions, b->len, b->names_len, 0,
+		SYMBOLS_MAGIC, 2, b->functions.n, b->lines.n, b->names.n, 0,
 	};
-	size_t functions = b->n_functions * sizeof(*b->functions);
+	size_t functions = b->functions.n * sizeof(*b->functions.v);
 	char *p;
 
 	CHECK(!b->failed && !b->full);
-	m->len = sizeof(h) + sizeof(s) + functions + sizeof(at) + b->len +
-		 b->names_len;
+	m->len = sizeof(h) + sizeof(s) + functions + sizeof(at) + b->lines.n +
+		 b->names.n;
 	p = m->data = malloc(m->len);
 	CHECK(p != NULL);
 	p = mempcpy(p, &h, sizeof(h));
 	p = mempcpy(p, s, sizeof(s));
-	p = mempcpy(p, b->functions, functions);
+	p = mempcpy(p, b->functions.v, functions);
 	p = mempcpy(p, at, sizeof(at));
-	p = mempcpy(p, b->bytes, b->len);
-	memcpy(p, b->names, b->names_len);
+	p = mempcpy(p, b->lines.v, b->lines.n);
+	memcpy(p, b->names.v, b->names.n);
 }
 
 static uint32_t function(struct lines_builder *b, const char *name,
@@ -160,9 +160,9 @@ static bool taken(const uint8_t *lines, size_t len)
 
 	CHECK(b != NULL);
 	CHECK_EQ(function(b, "f", "a.go", 1), 0);
-	b->bytes = malloc(len);
-	memcpy(b->bytes, lines, len);
-	b->len = len;
+	b->lines.v = malloc(len);
+	memcpy(b->lines.v, lines, len);
+	b->lines.n = len;
 	lay_out(&m, b, 0, 16);
 	r = !symbols_open(m.data, m.len, &x);
 	lines_builder_free(b);
@@ -261,6 +261,6 @@ TEST(lines_keep_equal_strings_once)
 		}
 	}
 	CHECK_EQ(lines_string(b, "name0000x", 8), 1);
-	CHECK_EQ(b->names_len, 1 + 9 * 3000);
+	CHECK_EQ(b->names.n, 1 + 9 * 3000);
 	lines_builder_free(b);
 }
