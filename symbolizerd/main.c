@@ -173,6 +173,7 @@ int main(int argc, char **argv)
 			.exporter_uid = getuid(),
 			.viewer_uid = getuid(),
 			.interval_ns = INTERVAL_DEFAULT_S * NSEC_PER_SEC,
+			.job_deadline_ns = JOB_DEADLINE_NS,
 		},
 	};
 	struct hub hub;

@@ -24,6 +24,7 @@ struct hub_config {
 	uid_t loader_uid, exporter_uid;
 	uid_t viewer_uid;	/* may watch, as root may */
 	uint64_t interval_ns;
+	uint64_t job_deadline_ns;	/* JOB_DEADLINE_NS, but for tests */
 	int statm;		/* of cost_open() */
 };
 

@@ -85,7 +85,7 @@ static int slot_start(struct jobs *jobs, struct job_slot *slot)
 	jobs->stats->worker_jobs++;
 	slot->state = SLOT_BUSY;
 	slot->asks = slot->waits = false;
-	slot->deadline_ns = now_ns() + JOB_DEADLINE_NS;
+	slot->deadline_ns = now_ns() + jobs->deadline_ns;
 	/* the slot's socket is empty: always room for one */
 	r = conn_send(&slot->conn, MSG_JOB, 0, &m, sizeof(m), NULL, 0,
 		      &slot->job.fd, 1);
@@ -383,7 +383,7 @@ void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 
 		if (slot->state != SLOT_FREE && now_ns >= slot->deadline_ns) {
 			slot_fail(jobs, slot, JOB_KILLED);
-			slot->deadline_ns = now_ns + JOB_DEADLINE_NS;
+			slot->deadline_ns = now_ns + jobs->deadline_ns;
 		}
 	}
 	run_next(jobs);

@@ -22,7 +22,7 @@
 #include "symbolizerd/hub/job_queue.h"
 #include "symbolizerd/worker/zygote.h"
 
-#define JOB_DEADLINE_NS	10000000000ULL
+#define JOB_DEADLINE_NS	10000000000ULL	/* outside of tests */
 
 /* What the workers' answers lead to.  i is an index in struct executables. */
 struct jobs_ops {
@@ -63,10 +63,12 @@ struct jobs {
 	struct hub_stats *stats;	/* borrowed */
 	const struct jobs_ops *ops;
 	void *ctx;
+	uint64_t deadline_ns;		/* of a job, from its start */
 	struct log_limit death_log;
 };
 
-/* Take over the descriptors of the zygote.  0 or -errno. */
+/* Take over the descriptors of the zygote.  .deadline_ns is the caller's to set.
+ * 0 or -errno. */
 int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
 	      const struct jobs_ops *ops, void *ctx,
 	      const struct zygote_ends *ends);

@@ -272,6 +272,7 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 				   &hub->loader_files);
 	if (r == 0)
 		r = hub_run_init_links(hub, sockets);
+	hub->jobs.deadline_ns = config->job_deadline_ns;
 	if (r == 0)
 		r = jobs_init(&hub->jobs, &hub->loop, &hub->k.stats,
 			      &loader_files_jobs, &hub->loader_files, zygote);
