@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbolizerd - turns records into batches, sealed off from everything
+ * symbolizerd - turns records into batches, without access to anything else
  *
- * Parses what profiled processes wrote, in workers that live for one file.
- * Only ever accepts: three listening sockets are handed to it (loader, export,
- * status), and every byte it reads comes through a descriptor that somebody
- * passed to it.  See confine.h for what it can do once it runs.
+ * Workers, each for one file, parse what profiled processes wrote.  It connects
+ * to nobody: it is started with three listening sockets (loader, export,
+ * status), and reads only from descriptors that were passed to it.
+ * worker/confine.h says what it can do once it runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -118,7 +118,8 @@ static int take_sockets(struct hub_sockets *s)
 	return -ENOENT;
 }
 
-/* Small and quickly given back: one thread, few large blocks. */
+/* One thread, few large blocks: keep the heap small, and give memory back
+ * early. */
 static void tune_malloc(void)
 {
 	mallopt(M_ARENA_MAX, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show_main - the other use of this program: print a file's unwind table
+ * show_main - print a file's unwind table (trifold-symbolizerd --show-table)
  *
  * `trifold table` opens the file and starts this with it as standard input.
  * It is parsed by the code and under the confinement of a worker.

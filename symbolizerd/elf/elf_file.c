@@ -67,8 +67,8 @@ static int read_phdrs(struct elf_file *f)
 	return JOB_OK;
 }
 
-/* Without section headers, or with broken ones, a file is still worth
- * something: never an error. */
+/* A file without section headers, or with broken ones, is still useful: this
+ * is never an error. */
 static void read_shdrs(struct elf_file *f)
 {
 	const Elf64_Ehdr *e = &f->ehdr;

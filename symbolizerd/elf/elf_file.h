@@ -3,10 +3,10 @@
  * elf_file - reading one hostile ELF file through a descriptor
  *
  * Only pread(2): the file may shrink or change while it is read, and a mapping
- * could raise SIGBUS.  Headers are read by hand, every offset checked against
- * the size that fstat told; what a header promises and the file does not hold
- * is an error.  libelf serves where a format of its own needs undoing: sections
- * compressed by SHF_COMPRESSED (elf_file_section()).
+ * could raise SIGBUS.  Headers are read by hand, and every offset is checked
+ * against the size that fstat told: it is an error when a header names what the
+ * file does not contain.  libelf only decompresses sections that are compressed
+ * by SHF_COMPRESSED (elf_file_section()).
  *
  * ELF64, little endian, x86-64 or AArch64.  Layouts: System V ABI, chapters 4
  * and 5.

@@ -3,8 +3,8 @@
  * batches - those that exporterd has not finished
  *
  * Oldest first.  The newest BATCHES_HELD keep their descriptor, to be sent
- * again if exporterd dies.  An older one loses it: what exporterd already has
- * goes on as its own care; what it never got is counted BATCH_QUEUE_FULL.
+ * again if exporterd dies.  Older ones lose it: a batch that exporterd has is
+ * only counted from then on, one that it never got is counted BATCH_QUEUE_FULL.
  * Every change is booked in the ledger.  Nothing here sends.
  */
 #ifndef SYMBOLIZERD_HUB_BATCHES_H
@@ -52,9 +52,9 @@ bool batches_done(struct batches *b, uint64_t id, uint32_t outcome, uint64_t n);
 
 /*
  * exporterd says hello.  What it has (queued and done) tells whether it is the
- * one that was there before.  If it has nothing, it is another: everything is
- * to be sent again.  If it has something, only what it cannot have received
- * is: the last ones that were sent into the connection as it broke.
+ * one that was there before.  If it has nothing, it is another, and every batch
+ * is sent again.  If it has something, only those are sent again that it cannot
+ * have received: the last ones before the connection broke.
  */
 void batches_hello(struct batches *b, uint64_t queued,
 		   const struct export_outcomes *done);

@@ -29,8 +29,8 @@ void cgroups_fini(struct cgroups *c);
  * first: loaderd tells of those in use again.  0 or -ENOMEM. */
 int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len);
 
-/* What BPF read of a cgroup: the path is made of its levels.  Likewise; -EPROTO
- * when its fields make no sense. */
+/* The same for what BPF read of a cgroup: the path is made of its levels.
+ * -EPROTO when the fields make no sense. */
 int cgroups_add(struct cgroups *c, const struct request_cgroup *r);
 
 /* Its container's ID; "" when it has none or is not known. */

@@ -93,8 +93,8 @@ static bool executable_is_free(const struct executable *e)
 	return e && !e->numbers && !e->jobs;
 }
 
-/* The ones that were not used for longest go, some thousands at once, so that
- * the next new ones find room without a search. */
+/* Forget the least recently used ones, some thousands at once, so that the next
+ * new ones find room without a search. */
 static bool executables_make_room(struct executables *x)
 {
 	uint32_t before = x->n, left = EXECUTABLES_MAX / 16;
@@ -290,7 +290,7 @@ static void executables_end_retired(struct executables *x, uint32_t interval)
 	x->retired.n = n;
 }
 
-/* The index that was not used for longest, of those not used just now. */
+/* The least recently used one that has symbols and was not used just now. */
 static struct executable *executables_coldest(const struct executables *x,
 				  uint32_t interval)
 {

@@ -2,10 +2,10 @@
 /*
  * executable - what is known of the files that programs run from
  *
- * An executable is a file's content, by its key; loaderd's numbers are names
- * for it that end with that loaderd.  Its symbols come from a worker and stay
- * as long as it does, within a budget of bytes.  A key that a sample mentions
- * before loaderd has opened the file is an entry without a path.
+ * An executable is a file's content, by its key.  loaderd's numbers stand for
+ * it until that loaderd ends.  Its symbols come from a worker and stay as long
+ * as it does, within a budget of bytes.  A key that a sample mentions before
+ * loaderd has opened the file is an entry without a path.
  */
 #ifndef SYMBOLIZERD_HUB_EXECUTABLE_H
 #define SYMBOLIZERD_HUB_EXECUTABLE_H
@@ -40,7 +40,7 @@ struct executable {
 	uint32_t stamp;		/* of the pass that `batch_exe` belongs to */
 	uint32_t batch_exe;
 	bool wanted;		/* a sample waits for it */
-	bool quarantined;	/* a worker died of it */
+	bool quarantined;	/* a worker died while parsing it */
 	bool known;		/* build ID and so on are filled in */
 	uint8_t file_id[FILE_ID_LEN];
 	char build_id[2 * BUILD_ID_MAX + 1];	/* hex; "": none */
@@ -66,13 +66,13 @@ struct executables {
 void executables_init(struct executables *x, uint64_t seed);
 void executables_fini(struct executables *x);
 
-/* The entry of a key, made if need be.  With EXECUTABLES_MAX the ones that were
- * not used for longest go, of those without number and job.  EXECUTABLE_NONE
- * when memory is short. */
+/* The entry of a key, made if there is none.  When there are EXECUTABLES_MAX,
+ * the least recently used ones without a number and a job are forgotten.
+ * EXECUTABLE_NONE when memory is short. */
 uint32_t executables_mention(struct executables *x, const struct file_key *key,
 			     uint32_t interval, uint64_t now_ns);
 
-/* Likewise, but never made. */
+/* The entry of a key, or EXECUTABLE_NONE. */
 uint32_t executables_find(const struct executables *x,
 			  const struct file_key *key);
 
@@ -80,16 +80,16 @@ uint32_t executables_find(const struct executables *x,
 struct executable *executables_number(const struct executables *x,
 				      uint32_t number);
 
-/* From now on number stands for entry i, which is found at len bytes of path
- * (NULL: not known now, what is known stays).  0 or -ENOMEM. */
+/* From now on number stands for entry i.  path (len bytes) is where the file is;
+ * NULL: keep the path that is known.  0 or -ENOMEM. */
 int executables_assign(struct executables *x, uint32_t number, uint32_t i,
 		       const char *path, size_t len);
 
-/* The number means nothing any more, in a while.  0 or -ENOMEM. */
+/* The number means nothing after RETIRE_INTERVALS.  0 or -ENOMEM. */
 int executables_retire(struct executables *x, uint32_t number,
 		       uint32_t interval);
 
-/* No number means anything any more, at once. */
+/* From now on no number means anything. */
 void executables_forget_numbers(struct executables *x);
 
 /*
@@ -100,7 +100,7 @@ bool executable_done(struct executable *e, const struct msg_job_done *done,
 		     const void *map, size_t map_len,
 		     const struct symbol_index *idx);
 
-/* Forget what nobody refers to; let go of symbols beyond the budget. */
+/* Forget idle entries that nothing refers to; drop symbols beyond the budget. */
 void executables_sweep(struct executables *x, uint32_t interval);
 
 /* Entries with a job, and in quarantine. */

@@ -58,7 +58,7 @@ static int exporter_link_on_hello(struct exporter_link *x,
 	x->link.conn.state = CONN_READY;
 	if (conn_send(&x->link.conn, MSG_HELLO_HUB, msg->hdr.id, &hello,
 		      sizeof(hello), NULL, 0, NULL, 0) < 0)
-		return MSG_BAD_STATE;	/* it has read nothing for ages */
+		return MSG_BAD_STATE;	/* its buffer is full: it does not read */
 	exporter_link_flush(x);
 	return MSG_OK;
 }

@@ -10,8 +10,8 @@
 #include "symbolizerd/hub/knowledge.h"
 #include "symbolizerd/hub/symbolize.h"
 
-/* A batch is closed when its estimate passes this; by far the largest event
- * adds less than the rest. */
+/* A batch is closed when its estimate passes this.  The largest possible event
+ * adds less than what is left. */
 #define COST_MAX	(BATCH_BYTES_MAX / 4)
 #define COST_EVENT	(sizeof(struct batch_sample) + \
 			 sizeof(struct batch_attr) + sizeof(uint64_t) + 16)
@@ -157,7 +157,7 @@ static uint32_t resource_of(struct knowledge *k, struct pass *p,
 static void add_event(struct knowledge *k, struct pass *p, const struct event *ev,
 		      const struct clocks *clocks)
 {
-	/* nobody samples the future */
+	/* a sample is never later than now */
 	uint64_t time = ev->time_ns < clocks->now_ns ? ev->time_ns :
 						       clocks->now_ns;
 	struct process *pr = processes_get(&k->processes, ev->process);
@@ -206,7 +206,7 @@ static uint32_t interval_build(struct knowledge *k, bool all)
 	struct pass p;
 
 	if (!pass_begin(k, &p, &clocks))
-		return s->n;		/* again in a while, or full by then */
+		return s->n;		/* tried again at the next interval */
 	for (i = 0; i < s->n; i++) {
 		struct event *ev = &s->v[i];
 

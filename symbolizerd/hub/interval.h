@@ -2,10 +2,10 @@
 /*
  * interval - from the events of some seconds to a batch
  *
- * An event whose stack has a frame in an executable that a worker is busy
- * with, or that loaderd is only just opening, is carried over to the next
- * interval: at most CARRY_MAX times, and not beyond CARRY_NS.  So a name comes
- * late rather than never, and nothing waits in front of it.
+ * An event is carried over to the next interval when its stack has a frame in
+ * an executable that a worker is parsing or that loaderd is opening: at most
+ * CARRY_MAX times, and not beyond CARRY_NS.  So it gets its names, a little
+ * later, and other events do not wait for it.
  */
 #ifndef SYMBOLIZERD_HUB_INTERVAL_H
 #define SYMBOLIZERD_HUB_INTERVAL_H

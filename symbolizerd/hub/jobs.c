@@ -219,8 +219,8 @@ static int slot_handle(struct jobs *jobs, struct job_slot *slot, struct msg *msg
 }
 
 /*
- * What is there, at most max messages.  The socket outlives the worker: an
- * offence costs the worker its life, and whatever else it sent is discarded.
+ * Handle what is there, at most max messages.  After an offence the worker is
+ * killed, and the rest of what it sent is discarded: the socket stays.
  */
 static int slot_drain(struct jobs *jobs, struct job_slot *slot, unsigned int max)
 {
@@ -260,7 +260,7 @@ static void slot_exited(struct jobs *jobs, struct job_slot *slot, int status)
 {
 	int verdict = JOB_KILLED;
 
-	slot_drain(jobs, slot, UINT_MAX);	/* its last words */
+	slot_drain(jobs, slot, UINT_MAX);	/* what it sent before it ended */
 	if (slot->state == SLOT_BUSY) {
 		if (status == ZYGOTE_NO_FORK)
 			verdict = JOB_NO_MEMORY;

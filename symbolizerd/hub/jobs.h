@@ -79,7 +79,7 @@ void jobs_fini(struct jobs *jobs);
 bool jobs_add(struct jobs *jobs, enum job_kind kind, uint32_t number,
 	      uint32_t exe, int fd);
 
-/* Nobody wants what is queued for this number any more. */
+/* Drop what is queued for this number. */
 void jobs_cancel(struct jobs *jobs, uint32_t number);
 
 /* loaderd's answer to a question for a debug file; fd borrowed, -1: none. */

@@ -20,7 +20,7 @@ static void outcomes_add(struct export_outcomes *to,
 		to->samples[i] += o->samples[i];
 }
 
-/* Former hubs' samples that exporterd proves to have been handed to it. */
+/* Samples of former hubs that exporterd says it has, or has finished. */
 static void ledger_inherit(struct ledger *l, uint64_t queued,
 			   const struct export_outcomes *done)
 {
@@ -40,7 +40,8 @@ static void disinherit(struct ledger *l)
 	l->presumed = false;
 }
 
-/* Bring a last word up to n forwarded: what it had not heard of itself. */
+/* Raise the last statistics to n forwarded: loaderd ended before it could send
+ * newer ones. */
 static void stats_at_least(struct loader_stats *s, uint64_t n)
 {
 	uint64_t more = n > s->forwarded ? n - s->forwarded : 0;

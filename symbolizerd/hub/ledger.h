@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger - the accounts of the hub, across the death of anybody
+ * ledger - the accounts of the hub, which hold when any process dies
  *
  * ipc/counters.h says which sums must hold.  Two of them are the hub's own:
  *
@@ -29,10 +29,10 @@
  * Until exporterd has spoken, or LEDGER_PRESUME_NS passed, it is presumed to
  * have all that the checkpoint calls handed and unfinished.
  *
- * When a loaderd dies, its last word is brought up to what the hub knows to
- * have been forwarded, and folded into former_*.  That is done when the next
- * one says hello, because only then is it known whether the same one is back;
- * until then ledger_view() shows it as if done.  A loaderd that returns a
+ * When a loaderd dies, its last statistics are raised to what the hub knows to
+ * have been forwarded, and added to former_*.  That is done when the next one
+ * says hello, because only then is it known whether the same one is back.
+ * Until then ledger_view() shows it as if it were done.  A loaderd that returns a
  * checkpoint to a hub that had a loaderd before is the same one.
  *
  * Nothing here does input or output.
@@ -57,7 +57,7 @@ enum ledger_life {
 
 struct ledger {
 	struct hub_totals t;		/* .lost_hub unused: ledger_view() */
-	struct loader_stats last;	/* last word of the present loaderd */
+	struct loader_stats last;	/* last statistics of the present loaderd */
 	enum ledger_life life;
 	uint64_t life_received;
 	uint64_t life_before;
@@ -66,7 +66,7 @@ struct ledger {
 	uint64_t inherited;
 	bool presumed;			/* .inherited is a presumption */
 	bool exporter_spoke;
-	/* batches of a time that no checkpoint (yet) tells of */
+	/* batches of former hubs that are in no checkpoint, so far */
 	uint64_t foreign;
 	struct export_outcomes foreign_done;
 };
@@ -101,7 +101,7 @@ void ledger_handed(struct ledger *l, uint64_t n);	/* pending: batched */
 void ledger_outcome(struct ledger *l, enum batch_outcome o, uint64_t n);
 void ledger_requeued(struct ledger *l, uint64_t n);
 
-/* Own, outstanding samples are now known by exporterd's word alone. */
+/* Outstanding samples of our own are now only counted by what exporterd says. */
 void ledger_disown(struct ledger *l, uint64_t n);
 
 /*

@@ -85,10 +85,10 @@ static void loader_files_dropped(void *ctx, uint32_t number)
 }
 
 /*
- * A number that was dropped may come to mean another file.  loaderd has put all
- * records that carry the old meaning into the ring by then, so take them and be
- * done with them first.  Most often the number was retired long before, and
- * nothing is to be done.
+ * A number that was dropped may be given to another file.  By then loaderd has
+ * put all records with the old meaning into the ring: drain it, and make batches
+ * of them first.  Most often the number was retired long before, and there is
+ * nothing to do.
  */
 static void loader_files_renumber(struct loader_files *lf, uint32_t number,
 				  const struct file_key *key)

@@ -2,8 +2,9 @@
 /*
  * loader_files - loaderd's questions about files, and the answers
  *
- * Between the connection to loaderd, the policy for tables (tables/files.h),
- * what is known of executables, and the workers: none of them knows the others.
+ * It stands between the connection to loaderd, the policy for tables
+ * (tables/files.h), what is known of executables, and the workers.  None of
+ * these knows the others.
  */
 #ifndef SYMBOLIZERD_HUB_LOADER_FILES_H
 #define SYMBOLIZERD_HUB_LOADER_FILES_H

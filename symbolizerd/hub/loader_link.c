@@ -133,8 +133,8 @@ int loader_link_send(struct loader_link *l, enum msg_type type, uint64_t id,
 	return r;
 }
 
-/* Without one of its messages loaderd's tables are not what we think: it shall
- * connect again and tell what it has. */
+/* A message was lost, so loaderd's tables are not what we think.  It must connect
+ * again and say what it has. */
 static void loader_link_unclog(struct loader_link *l)
 {
 	if (!l->clogged)
@@ -203,7 +203,7 @@ static int loader_link_welcome(struct loader_link *l, const struct msg *msg)
 	l->told = (struct hub_totals){ .received = UINT64_MAX };
 	if (conn_send(&l->link.conn, MSG_HELLO_HUB, msg->hdr.id, &m, sizeof(m),
 		      NULL, 0, NULL, 0) < 0)
-		return MSG_BAD_STATE;	/* it has read nothing for ages */
+		return MSG_BAD_STATE;	/* its buffer is full: it does not read */
 	loader_link_checkpoint(l);
 	return MSG_OK;
 }
@@ -232,7 +232,7 @@ static int loader_link_on_hello(struct loader_link *l, struct msg *msg)
 		loader_link_new_life(k);
 	if (files_begin(&k->files, m.table_budget, m.idle_s,
 			(uint32_t)(now_ns() / NSEC_PER_SEC)))
-		return MSG_BAD_STATE;	/* no memory: it comes again */
+		return MSG_BAD_STATE;	/* no memory: it will connect again */
 	if (k->ledger.presumed)
 		k->presume_end_ns = now_ns() + LEDGER_PRESUME_NS;
 	k->frequency = m.frequency;

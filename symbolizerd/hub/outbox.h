@@ -10,7 +10,7 @@
 
 #include "ipc/conn.h"
 
-#define OUTBOX_MAX	4096	/* messages: who reads so few has stopped reading */
+#define OUTBOX_MAX	4096	/* messages; a peer that is so far behind does not read */
 
 struct out_msg {
 	struct out_msg *next;

@@ -2,8 +2,8 @@
 /*
  * process - what samples tell about the processes they come from
  *
- * A process is (tgid, start time, exec count).  Nothing tells that one has
- * ended: those of which no sample came lately are forgotten.
+ * A process is (tgid, start time, exec count).  Nothing says when one ends, so
+ * those without a recent sample are forgotten.
  */
 #ifndef SYMBOLIZERD_HUB_PROCESS_H
 #define SYMBOLIZERD_HUB_PROCESS_H
@@ -57,12 +57,12 @@ uint32_t processes_add(struct processes *p, const struct trace_rec *rec,
 void processes_sweep(struct processes *p, uint32_t interval);
 void processes_forget_numbers(struct processes *p);
 
-/* A number is to mean nothing, or something else: who runs from it and has no
- * path yet gets this one (NULL: none). */
+/* The number is about to lose its meaning: processes that run from it and have
+ * no path yet get this one (NULL: none). */
 void processes_drop_number(struct processes *p, uint32_t number,
 			   const char *path);
 
-/* Keep a copy of len bytes as path; a " (deleted)" of the kernel's is cut. */
+/* Keep a copy of len bytes as path, without the kernel's " (deleted)". */
 void process_set_path(struct process *p, const char *path, size_t len);
 
 static inline struct process *processes_get(const struct processes *p,

@@ -8,7 +8,7 @@ static const struct frame_shape {
 	bool known;
 	bool user;		/* in the user's part; else in the kernel's */
 	bool numbered;		/* its number is not 0 */
-	bool last;		/* nothing is behind it, nor counts it as a frame */
+	bool last;		/* the end of the stack, not counted as a frame */
 	uint8_t more;		/* words behind the first */
 } frame_shapes[FRAME_MORE_MAX + 1] = {
 	[FRAME_KERNEL] = { .known = true },

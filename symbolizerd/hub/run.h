@@ -2,11 +2,11 @@
 /*
  * run - the hub's life: timers, signals, and an orderly end
  *
- * On SIGTERM nobody new is accepted.  If loaderd is still there, it gets
- * BYE_NS to say good-bye.  Without a bye, the hub alone is being restarted:
- * what it has is handed over at once, and exporterd will tell the successor
- * what became of it.  Otherwise the last samples wait JOBS_NS for workers, and
- * the last batches EXPORTER_NS for their outcomes; the rest is BATCH_GAVE_UP.
+ * On SIGTERM no new connection is accepted.  If loaderd is still there, it gets
+ * BYE_NS to say good-bye.  Without a bye only the hub is being restarted: it
+ * sends what it has at once, and exporterd will tell the next hub the outcomes.
+ * Otherwise the last samples wait JOBS_NS for workers, and the last batches
+ * EXPORTER_NS for their outcomes; the rest is BATCH_GAVE_UP.
  */
 #ifndef SYMBOLIZERD_HUB_RUN_H
 #define SYMBOLIZERD_HUB_RUN_H

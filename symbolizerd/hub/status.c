@@ -57,7 +57,7 @@ static void status_leave(struct status_client *c)
 	conn_close(&c->conn);
 }
 
-/* A client that does not read misses some. */
+/* A client that does not read misses messages. */
 static void status_tell(struct conn *c, const struct msg_status *m)
 {
 	(void)!conn_send(c, MSG_STATUS, 0, m, sizeof(*m), NULL, 0, NULL, 0);

@@ -52,9 +52,9 @@ void traces_fini(struct traces *t);
 uint32_t traces_add(struct traces *t, const struct trace_rec *rec,
 		    uint32_t interval, int *is_new);
 
-/* Forget those whose last use is TRACE_IDLE_INTERVALS back, or, with half the
- * memory in use, just before this interval.  The caller holds no index of
- * these. */
+/* Forget those that were not used for TRACE_IDLE_INTERVALS; with half the memory
+ * in use, all that were not used in this interval.  The caller must hold none of
+ * their indices. */
 void traces_sweep(struct traces *t, uint32_t interval);
 void traces_clear(struct traces *t);
 

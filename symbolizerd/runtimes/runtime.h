@@ -34,7 +34,7 @@ struct runtime_ops {
 	 * id: runtime_facts.id. */
 	bool (*detect)(const struct elf_file *f, char *id, size_t size);
 	/* Unwind rules that the runtime itself wrote down, for code that CFI
-	 * does not speak of.  As unwind_rows_fn says. */
+	 * does not cover.  As unwind_rows_fn says. */
 	unwind_rows_fn rows;
 	/* Names, files, lines and inlined calls of code in the file. */
 	const struct symbol_source *symbols;

@@ -2,7 +2,7 @@
 /*
  * runtimes - the table of runtimes, and what a worker asks of all of them
  *
- * So unwind/, symbols/ and worker/ name no language.
+ * It lets unwind/, symbols/ and worker/ work without naming a language.
  */
 #ifndef SYMBOLIZERD_RUNTIMES_RUNTIMES_H
 #define SYMBOLIZERD_RUNTIMES_RUNTIMES_H

@@ -58,8 +58,8 @@ static bool scopes_sound(const struct symbol_index *x, struct cursor *c,
 	return true;
 }
 
-/* Of one symbol, from its place up to what none has read before: so no byte is
- * read twice. */
+/* The lines of one symbol.  They must begin at *next, where those of the symbol
+ * before ended, so that no byte is read twice. */
 static bool lines_sound(const struct symbol_index *x, uint32_t at,
 			uint32_t *next)
 {

@@ -24,7 +24,7 @@ struct raw {			/* a function as a table has it */
 	uint32_t name;		/* in the strings of its table */
 	uint32_t len;
 	uint32_t rank : 8;	/* RANK_* */
-	uint32_t room : 24;	/* at most so much, if nobody tells its size */
+	uint32_t room : 24;	/* at most, when the size is unknown */
 	uint32_t number;	/* of the function in a source, or NO_SOURCE */
 	uint32_t lines;		/* SYMBOL_NO_LINES, or where they are */
 };

@@ -2,13 +2,15 @@
 /*
  * index_build - a symbol index from the symbol tables of an ELF file
  *
- * Functions that a runtime names itself (source.h), then those of .symtab (that of the debug file, where the file has none) at addresses that it
- * does not name, then those of .dynsym.  Without section headers .dynsym is found
- * through PT_DYNAMIC.  A symbol without a size (assembler) reaches to the next one
- * or to the end of its section (_init is not the name of the PLT behind it), at
- * most SYMBOL_UNSIZED_MAX bytes.  Of several names at one address one of the
- * earlier table wins, then a sized one, then a global one, then the shortest, then
- * the first in the alphabet.  Files and lines are those of the runtime.
+ * Functions that a runtime names itself (source.h); then those of .symtab (of
+ * the debug file, if the file has none) at other addresses; then those of
+ * .dynsym.  Without section headers .dynsym is found through PT_DYNAMIC.
+ *
+ * A symbol without a size (assembler) reaches to the next one or to the end of
+ * its section (_init is not the name of the PLT behind it), at most
+ * SYMBOL_UNSIZED_MAX bytes.  Of several names at one address the one of the
+ * earlier table wins, then a sized one, then a global one, then the shortest,
+ * then the first in the alphabet.  Files and lines are those of the runtime.
  */
 #ifndef SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H
 #define SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H
@@ -25,7 +27,8 @@
 #define DYNAMIC_MAX		(1u << 20)	/* bytes of PT_DYNAMIC */
 
 /* JOB_OK and malloc'ed bytes (symbols/index.h), or a verdict.  A file without
- * symbols has an index without entries.  sources: of runtimes (runtimes_symbols()), or NULL. */
+ * symbols has an index without entries.  sources: of runtimes
+ * (runtimes_symbols()), or NULL. */
 int symbols_build(const struct elf_file *f, symbol_sources_fn sources,
 		  void **ret, size_t *len);
 

@@ -3,8 +3,8 @@
  * lines_build - the lines of functions, as symbols/index.h lays them out
  *
  * For each symbol in turn: lines_begin(), a lines_scope() for each scope, then
- * lines_row() in the order of addresses, lines_end().  What would not fit a cap
- * is left out: the lines of one symbol, or, beyond LINES_BYTES_MAX, all.
+ * lines_row() in the order of addresses, lines_end().  A symbol that exceeds a
+ * limit has no lines; beyond LINES_BYTES_MAX no symbol has.
  */
 #ifndef SYMBOLIZERD_SYMBOLS_LINES_BUILD_H
 #define SYMBOLIZERD_SYMBOLS_LINES_BUILD_H

@@ -22,7 +22,7 @@ struct source_names {		/* of one file */
 
 struct source_function {
 	uint64_t start, end;	/* virtual addresses */
-	uint32_t before;	/* bytes in front of start that are its, too */
+	uint32_t before;	/* bytes before start that belong to it */
 	const char *name;	/* in .names, NUL-terminated, not "" */
 };
 

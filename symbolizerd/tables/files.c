@@ -12,7 +12,7 @@
 #define FORGET_STEP	64	/* files a second */
 #define MOVE_STEP	16	/* likewise: each is copied by loaderd */
 #define ADOPT_GAP	64	/* numbers that a former hub may have given just
-				 * before its end, and records still carry */
+				 * before its end: records may carry them */
 
 static const struct file_key vdso_key = { .size = 1 };
 
@@ -152,7 +152,8 @@ static struct file_entry files_entry(const struct file_policy *f, uint32_t numbe
 	};
 }
 
-/* The entry as it is now, and ask: FILE_ASK or 0.  Answers what was asked. */
+/* Send the entry as it is now, with ask (FILE_ASK or 0).  This answers the
+ * MSG_EXE that waits. */
 static void files_say(struct file_policy *f, uint32_t number, uint8_t ask)
 {
 	struct file_entry entry = files_entry(f, number);
@@ -163,7 +164,8 @@ static void files_say(struct file_policy *f, uint32_t number, uint8_t ask)
 	e->id = 0;
 }
 
-/* First the key, then the space; the number comes last. */
+/* The key first, so that no lookup finds the table; then the space; the number
+ * last. */
 static void files_drop(struct file_policy *f, uint32_t number)
 {
 	struct known_file *e = &f->v[number];
@@ -209,7 +211,7 @@ bool files_evict(struct file_policy *f)
 	return files_evict_one(f, 0, false);
 }
 
-/* Evict until `need` more bytes will be free when all that is held is. */
+/* Evict until `need` bytes will be free, once all that is held has been freed. */
 static void files_make_room(struct file_policy *f, uint64_t need, uint32_t except)
 {
 	for (int i = 0; i < FORGET_STEP; i++) {
@@ -221,7 +223,8 @@ static void files_make_room(struct file_policy *f, uint64_t need, uint32_t excep
 	}
 }
 
-/* So that slabs that are nearly empty become so: out of the last one. */
+/* Move tables out of the last slab when the others have room for them: loaderd
+ * drops a slab that is empty. */
 static void files_compact(struct file_policy *f)
 {
 	uint32_t last = slabs_spare(&f->tables.slabs), left = MOVE_STEP;
@@ -239,7 +242,7 @@ static void files_compact(struct file_policy *f)
 	}
 }
 
-/* There may be room now for some tables that found none. */
+/* There may be room now for tables that had to wait. */
 static void files_ask_again(struct file_policy *f)
 {
 	uint64_t used = f->tables.slabs.elements * sizeof(union element);
@@ -270,12 +273,12 @@ int files_exe(struct file_policy *f, const struct msg_exe *m, uint64_t id)
 	if (!number && !m->no_room)
 		number = files_number(f, &m->key);
 	if (number <= 0) {
-		/* it is asked for again; then there is room for it */
+		/* loaderd asks again, and then there is room */
 		f->out->drop(f->ctx, id, &m->key);
 		files_evict_one(f, 0, false);
 		return -ENOSPC;
 	}
-	/* the number at once, so that records carry it; or the answer to a
+	/* send the number at once, so that records carry it; or answer a
 	 * question that was asked twice */
 	if (f->v[number].id || !f->v[number].tgid)
 		files_say(f, (uint32_t)number, 0);
@@ -314,13 +317,13 @@ void files_no_table(struct file_policy *f, uint32_t number)
 	files_say(f, number, 0);
 }
 
-/* -ENOSPC: others make room, and it waits. */
+/* There is no room: evict other tables, and wait until that is freed. */
 static void files_wait(struct file_policy *f, uint32_t number, size_t len)
 {
 	struct known_file *e = &f->v[number];
 
 	files_make_room(f, len, number);
-	if (!f->tables.first)	/* no bytes are short, but rules */
+	if (!f->tables.first)	/* rules are short, not bytes */
 		files_evict_one(f, number, true);
 	f->waiting += !e->need;
 	e->need = (uint32_t)len;
@@ -390,7 +393,7 @@ void files_mapped(struct file_policy *f, const uint64_t *bits)
 	f->sweep = EXE_FIRST;
 }
 
-/* Some a second of those that nobody maps and no sample has used. */
+/* Each second forget some files that no process maps and no sample has used. */
 static void files_sweep(struct file_policy *f)
 {
 	int left = FORGET_STEP;

@@ -6,9 +6,9 @@
  * Here it gets a number, later the table that a worker made of it.  When the
  * byte budget, the rules, the numbers or loaderd's map run short, the file that
  * was used least recently is dropped; one that no process maps and no sample
- * has used is dropped after a while.  First its key goes, then, when loaderd
- * says that no BPF program reads it any more, its space.  Its number is given
- * again when no record can carry it any more.
+ * has used is dropped after a while.  Its key is dropped first, its space is
+ * free when loaderd says that no BPF program reads it any more, and its number
+ * is given again when no record can carry it any more.
  */
 #ifndef SYMBOLIZERD_TABLES_FILES_H
 #define SYMBOLIZERD_TABLES_FILES_H
@@ -81,11 +81,11 @@ int files_exe(struct file_policy *f, const struct msg_exe *m, uint64_t id);
 /* A worker's table of len bytes. */
 void files_table(struct file_policy *f, uint32_t number, const void *data,
 		 size_t len);
-/* Whose runtime it is (enum runtime): goes with what is said of it next. */
+/* Whose runtime it is (enum runtime): is sent with the next message about it. */
 void files_runtime(struct file_policy *f, uint32_t number, uint32_t runtime);
 /* There will be no table; one that is there stays. */
 void files_no_table(struct file_policy *f, uint32_t number);
-/* Nobody can look at it now: it shall be asked for again. */
+/* No worker can take it now: loaderd is to ask again. */
 void files_later(struct file_policy *f, uint32_t number);
 /* All is known already. */
 void files_settled(struct file_policy *f, uint32_t number);
@@ -109,7 +109,7 @@ bool files_evict(struct file_policy *f);
 uint32_t files_find(const struct file_policy *f, const struct file_key *key);
 const struct known_file *files_get(const struct file_policy *f, uint32_t number);
 
-/* Each second: forgetting, compaction, and whom to ask again. */
+/* Each second: forgets files, makes room, compacts slabs. */
 void files_tick(struct file_policy *f, uint32_t now_s);
 
 void files_stats(const struct file_policy *f, struct table_stats *ret);

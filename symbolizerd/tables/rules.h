@@ -3,9 +3,9 @@
  * rules - one number for each distinct unwind rule, shared by all tables
  *
  * Numbers are places in slabs 0 and 1.  A rule counts the tables that use it.
- * With the last of them it loses its place in the hash; its number is given
- * again when the caller says that no BPF program can still follow it.  Rules
- * come from foreign files, so the hash is seeded.
+ * Without any it is no longer found; its number is given again when the caller
+ * says that no BPF program can still follow it.  Rules come from foreign files,
+ * so the hash has a seed.
  */
 #ifndef SYMBOLIZERD_TABLES_RULES_H
 #define SYMBOLIZERD_TABLES_RULES_H

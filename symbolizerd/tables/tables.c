@@ -118,7 +118,7 @@ static void hold_trim(struct held *h)
 		h->spans = v;
 }
 
-/* All elements of a table that nothing leads to. */
+/* All elements of a table that no key leads to. */
 static struct held *hold_elements(struct table_policy *t, const struct table_ref *ref)
 {
 	struct held *h = NULL;
@@ -131,7 +131,8 @@ static struct held *hold_elements(struct table_policy *t, const struct table_ref
 	return h;
 }
 
-/* The rules that this table was the last one to use move to ref's start. */
+/* Count one table less for its rules.  Those that no table uses now are moved to
+ * the start of ref->rules; their number. */
 static uint32_t put_rules(struct table_policy *t, struct table_ref *ref)
 {
 	uint32_t n = 0;
@@ -262,7 +263,7 @@ static int install_dir(struct install *in, const struct table_ref *ref)
 
 /* --- installing ----------------------------------------------------------- */
 
-/* Undo: what no BPF program has seen is free at once. */
+/* Undo.  No BPF program has seen these elements, so they are free at once. */
 static void ref_undo(struct table_policy *t, struct table_ref *ref)
 {
 	struct table_span dir = ref_dir(ref);
@@ -402,7 +403,7 @@ static int may_have(const struct table_policy *t, const struct worker_table *w)
 	return t->slabs.elements * ELEMENT + bytes > t->budget ? -ENOSPC : 0;
 }
 
-/* The message, with all that ref was given; then it is sent. */
+/* Take rules and elements for ref, build the message and send it. */
 static int install_table(struct table_policy *t, uint64_t id,
 			 const struct file_key *key, struct file_entry *entry,
 			 const struct worker_table *w, struct table_ref *ref)

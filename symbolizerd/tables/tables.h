@@ -85,10 +85,10 @@ int tables_move(struct table_policy *t, const struct file_key *key,
 /* Has the table a part in this slab? */
 bool tables_in(const struct table_ref *ref, uint32_t slab);
 
-/* MSG_FREED: all up to this id is over.  False if there was no such MSG_FREE. */
+/* MSG_FREED: all up to this id is freed.  False if there was no such MSG_FREE. */
 bool tables_freed(struct table_policy *t, uint64_t id);
 
-/* A MSG_FREE of nothing: its answer says that what was sent before is over. */
+/* A MSG_FREE of nothing: its answer says that all sent before is done. */
 void tables_ask(struct table_policy *t);
 
 /* --- adopting: all slabs, then all tables, then the end --------------------- */
@@ -101,13 +101,13 @@ bool tables_adopt_slab(struct table_policy *t, uint32_t slab, const void *map);
 bool tables_adopt(struct table_policy *t, const struct file_entry *entry,
 		  struct table_ref *ret);
 
-/* What loaderd holds and no table claims is freed. */
+/* Free what loaderd has in use and no table claims. */
 void tables_adopt_end(struct table_policy *t);
 
 /* --- for adopt.c -------------------------------------------------------------- */
 
-/* One more span for *h (NULL: none yet), joined with the last where they touch;
- * a full message goes.  False without memory: the span stays taken for good,
+/* Add a span to *h (NULL: none yet), joined with the last one where they touch;
+ * a full message is sent.  False without memory: the span stays taken for ever,
  * which is safe. */
 bool tables_hold_span(struct table_policy *t, struct held **h,
 		      struct table_span span);

@@ -4,7 +4,7 @@
  *
  * The form is that of bpf/table.h, "on its way".  A worker read hostile files:
  * what it sends is foreign too.  What passes here can be numbered, counted and
- * placed without further checks; whether its rows are true, nobody can say.
+ * placed without further checks; its rows may still be wrong.
  */
 #ifndef SYMBOLIZERD_TABLES_WORKER_TABLE_H
 #define SYMBOLIZERD_TABLES_WORKER_TABLE_H

@@ -107,7 +107,7 @@ static int walk(struct build *b, struct cfi_source *src,
 	src->len = bytes->len;
 	src->vaddr = bytes->vaddr;
 	src->machine = b->f->ehdr.e_machine;
-	/* what came before a broken place is worth having */
+	/* rows before a broken place are kept */
 	if (src->data)
 		r = cfi_walk(src, on_row, b, NULL);
 	free((void *)src->fdes);
@@ -149,7 +149,7 @@ static int from_debug_frame(struct build *b)
 	return r ? r : walk(b, &src, &bytes);
 }
 
-/* A table that does not hold together has no rows: that is all. */
+/* A table that does not hold together just has no rows. */
 static int from_runtimes(struct build *b, unwind_rows_fn rows)
 {
 	int r = rows ? rows(b->f, on_row, b) : JOB_OK;

@@ -2,10 +2,10 @@
 /*
  * build - the unwind table of an ELF file
  *
- * From .eh_frame (found by its section, else through PT_GNU_EH_FRAME); for what
- * it does not speak of, for places that are known (known.h); from what runtimes
- * wrote down themselves; then from .debug_frame of the same file, or of its
- * debug file, which for Go code would not say where frame pointers are.
+ * Its sources, each only for what those before it do not cover: .eh_frame (found
+ * by its section, else through PT_GNU_EH_FRAME); places that are known (known.h);
+ * what runtimes wrote down themselves; .debug_frame of the file, or of its debug
+ * file.  That comes last: for Go code it does not say where frame pointers are.
  */
 #ifndef SYMBOLIZERD_UNWIND_BUILD_H
 #define SYMBOLIZERD_UNWIND_BUILD_H

@@ -69,7 +69,7 @@ static bool is_cie(const struct cfi_walker *w, const struct entry *e)
 	return e->id == (e->is64 ? UINT64_MAX : UINT32_MAX);
 }
 
-/* Nothing may be looked at again and again. */
+/* Bound the work: a CIE may be referred to any number of times. */
 static bool affordable(struct cfi_walker *w, const struct entry *e)
 {
 	size_t len = wire_left(&e->body);
@@ -129,7 +129,7 @@ static int augmentation(const struct cfi_source *src, struct wire_in *in,
 		case 'G':	/* AArch64: memory tagged */
 			break;
 		default:
-			return r;	/* unknown: its length was told */
+			return r;	/* unknown: skipped by its length */
 		}
 	}
 	return r;

@@ -149,7 +149,7 @@ static bool at_fp(uint16_t machine, const struct cfi_reg *reg, int64_t *off)
 
 /*
  * Where slot i is saved: at a distance from the CFA, or, in functions that
- * realign their stack, from FP.  False: nowhere that a rule can say.
+ * realign their stack, from FP.  False: a rule cannot say where.
  */
 static bool saved_at(uint16_t machine, const struct cfi_state *st, int i,
 		     int64_t *off, struct unwind_rule *r)

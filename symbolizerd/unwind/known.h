@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known - places that CFI does not describe, or not rightly, found by a name
+ * known - places that CFI does not describe, or describes wrongly
  *
  * AArch64: the kernel's signal trampoline in the vDSO, which has had no CFI since
  * Linux 5.8 (commit 87676cfca141): two instructions behind a nop.

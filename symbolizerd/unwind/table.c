@@ -78,14 +78,14 @@ static int unwind_table_add(struct table_builder *b, uint64_t start,
 {
 	int r;
 
-	/* the end that the row before left here is not one */
+	/* the row before ended here: this one goes on */
 	if (b->rows.n > b->settled && b->rows.v[b->rows.n - 1] == start << 17)
 		b->rows.n--;
 	r = unwind_table_push(b, start, true, rule);
 	return r ? r : unwind_table_push(b, end, false, RULE_NONE);
 }
 
-/* Of [start, end) what no earlier source has spoken of. */
+/* The parts of [start, end) that no earlier source has covered. */
 static int add_gaps(struct table_builder *b, uint64_t start, uint64_t end,
 		    uint32_t rule)
 {

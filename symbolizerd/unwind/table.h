@@ -18,28 +18,28 @@
 struct table_builder {
 	VECTOR(uint64_t) rows;	/* file offset << 17 | has rule << 16 | rule */
 	uint32_t settled;	/* of earlier sources, sorted */
-	uint64_t work;		/* rows of them looked at, since it became so */
-	uint64_t ranges;	/* added since then */
+	uint64_t work;		/* settled rows looked at by this source */
+	uint64_t ranges;	/* that this source has added */
 	VECTOR(struct unwind_rule) rules;	/* by local number */
 	struct hash_table by_rule;
-	uint64_t seed;		/* of it: files choose their rules */
+	uint64_t seed;		/* of the hash: files choose their rules */
 };
 
 /* 0 or -ENOMEM. */
 int table_builder_init(struct table_builder *b);
 void table_builder_fini(struct table_builder *b);
 
-/* Between file offsets [start, end) this rule holds.  In any order.  Of ranges
- * that overlap, which no sound file has, the one that begins later wins, and
- * behind the first end nothing holds.  0, -ENOMEM, -E2BIG. */
+/* Between file offsets [start, end) this rule holds.  Ranges come in any order.
+ * In a sound file they do not overlap; where they do, the one that begins later
+ * wins, and nothing holds behind the first end.  0, -ENOMEM, -E2BIG. */
 int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
 		      const struct unwind_rule *rule);
 
 /*
- * What is added from now on counts only where nothing was said so far.  Each
- * range costs the settled rows that it reaches over; in a sound file, whose
- * ranges do not overlap, that is every row once.  A source that asks for more
- * than TABLE_WORK times as much adds nothing from there on.
+ * What is added from now on counts only where no earlier source has a row.  A
+ * range costs the settled rows that it spans; in a sound file, whose ranges do
+ * not overlap, each row is spanned once.  A source that asks for more than
+ * TABLE_WORK times as much work adds nothing from there on.
  */
 #define TABLE_WORK	4
 void table_builder_next_source(struct table_builder *b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confine - what symbolizerd's three kinds of process can no longer do
+ * confine - what symbolizerd's three kinds of process may do
  *
  * confine_namespaces() comes first, for main and zygote together; then the
  * zygote is forked; then each confines itself, before it reads a byte that

@@ -29,8 +29,8 @@ static int worker_seal(const char *name, void *data, size_t len)
 	return fd;
 }
 
-/* A table is worth having without names: an index without entries, if they
- * are too many or make no sense. */
+/* A table is useful without names, too: if they are too many or make no sense,
+ * the index has no entries. */
 static int names(const struct elf_file *f)
 {
 	struct symbols_hdr *none;
@@ -48,14 +48,14 @@ static int names(const struct elf_file *f)
 
 /* --- the debug file ---------------------------------------------------------- */
 
-/* What it alone has: names, and rules where the file has none. */
+/* Only it may have the names, and rules that the file does not have. */
 static bool debug_needed(const struct elf_file *f,
 			 const struct msg_job_done *done)
 {
 	return done->build_id_len >= 2 && !elf_file_find(f, ".symtab");
 }
 
-/* Ask, and wait for a moment.  A descriptor, or -1. */
+/* Ask for it, and wait up to DEBUG_WAIT_MS.  A descriptor, or -1. */
 static int debug_ask(struct conn *c, const struct msg_job_done *done)
 {
 	struct msg_debug_wanted wanted = {
@@ -119,7 +119,7 @@ static int worker_make(const struct elf_file *f, int fds[2])
 	return fds[0] < 0 || fds[1] < 0 ? JOB_NO_MEMORY : JOB_OK;
 }
 
-/* Everything that is to be known of a file, in one visit. */
+/* All that is wanted of a file: table, names, build ID, runtime. */
 static int worker_visit(struct conn *c, int file, struct msg_job_done *done,
 			int fds[2])
 {

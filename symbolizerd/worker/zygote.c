@@ -56,8 +56,8 @@ static int tell_exit(struct zygote *z, unsigned int slot, int status,
 	m.cpu_ns = cost_cpu(used) + cost_cpu(&own) - z->told_ns;
 	z->told_ns = cost_cpu(&own);
 
-	/* what the worker did not read is not for the next one; descriptors
-	 * in it are released with it */
+	/* discard what the worker did not read, with its descriptors: the
+	 * next worker must not get it */
 	while (recv(z->slots[slot], &byte, 1, MSG_DONTWAIT) > 0)
 		;
 	z->pids[slot] = 0;
@@ -131,7 +131,7 @@ static int zygote_serve(struct zygote *z)
 	while (r == 0) {
 		if (poll(p, 2, -1) < 0 && errno != EINTR)
 			return -errno;
-		/* the dead first: their slots may be asked for again */
+		/* reap first: the slots of the dead may be in the next orders */
 		if (p[1].revents)
 			r = zygote_reap(z);
 		if (r == 0 && p[0].revents)

@@ -52,7 +52,7 @@ struct pclntab {
 	uint32_t n;		/* functions */
 	uint64_t text;		/* what entries are relative to; 1.16: 0 */
 	uint64_t gofunc;	/* what data of functions is relative to; 0:
-				 * unknown (1.16: never known, nor needed) */
+				 * unknown (not needed in 1.16) */
 	struct pclntab_part names, units, files, pcs, funcs;
 };
 

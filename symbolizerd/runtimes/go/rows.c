@@ -275,8 +275,8 @@ static bool go_rows_sound(const struct frame *fr, int32_t delta)
 	       delta < DELTA_MAX && delta % 8 == 0;
 }
 
-/* By its pcsp table; what lies behind that is padding, for which the last value
- * is as good as any and saves rows. */
+/* By its pcsp table.  What lies behind that is padding: with the last value it
+ * needs no row of its own. */
 static int by_pcsp(struct go_rows_walk *w, const struct pclntab_func *fn,
 		   struct frame *fr)
 {

@@ -3,11 +3,11 @@
  * rows - from pclntab to unwind rules
  *
  * The pcsp tables say, for each instruction, how far the stack pointer is below
- * where the function was entered: exact, but for functions that set it, which
- * are left by their frame pointer, onto the stack where they were called
- * (systemstack, asmcgocall, cgocallback, calls into the vDSO).  Outermost are
- * what Go's own traceback holds to be so, and the switches that nothing returns
- * through (mcall, morestack, gogo).
+ * where the function was entered.  That is exact, except in functions that set
+ * the stack pointer (systemstack, asmcgocall, cgocallback, calls into the vDSO):
+ * these are unwound by frame pointer, onto the stack where they were called.
+ * Outermost are the functions that Go's own traceback ends at, and the switches
+ * that nothing returns through (mcall, morestack, gogo).
  *
  * Where a function keeps its caller's frame pointer is read from its first
  * instructions (cmd/internal/obj/x86/obj6.go, .../arm64/obj7.go).  Go 1.16 to
