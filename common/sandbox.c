@@ -193,11 +193,6 @@ int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
 	return r;
 }
 
-int sandbox_landlock_deny(void)
-{
-	return sandbox_landlock(false, NULL, NULL);
-}
-
 /* --- seccomp --------------------------------------------------------------- */
 
 #define INT	0xffffffffULL

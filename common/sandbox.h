@@ -50,17 +50,15 @@ int sandbox_failed(const char *step);
 int sandbox_close_fds(const int *keep, int n);
 
 /*
- * Landlock: handle every right this kernel knows, allow none.  Success where
- * the kernel has no Landlock.  Never in the opener.  Two things are left to
- * seccomp: connecting to a Unix socket by path (ABI 9; loaderd and exporterd
- * must find the hub again) and UDP (ABI 10).
+ * Landlock: handle every right this kernel knows, allow none, but TCP if net,
+ * and whatever rules allow() adds to the ruleset (NULL: none; it returns 0, or
+ * -1 and errno).  Success where the kernel has no Landlock.  Never in the
+ * opener.  Two things are left to seccomp: connecting to a Unix socket by path
+ * (ABI 9; loaderd and exporterd must find the hub again) and UDP (ABI 10).
  */
-int sandbox_landlock_deny(void);
-
-/* The same, but TCP may be used if net, and whatever rules allow() adds to the
- * ruleset (NULL: none; it returns 0, or -1 and errno). */
 int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
 		     const void *ctx);
+#define sandbox_landlock_deny()	sandbox_landlock(false, NULL, NULL)
 
 /*
  * One seccomp rule: allow a system call, always, or when argument `arg` masked

@@ -9,10 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "common/clock.h"
-
 static int notify_fd = -1;
-static uint64_t alive_ns;	/* of the last WATCHDOG=1 */
 
 int service_init(void)
 {
@@ -46,14 +43,4 @@ void service_notify(const char *text)
 {
 	if (notify_fd >= 0)
 		(void)!send(notify_fd, text, strlen(text), MSG_NOSIGNAL);
-}
-
-void service_alive(void)
-{
-	uint64_t now = now_ns();
-
-	if (notify_fd < 0 || (alive_ns && now - alive_ns < NSEC_PER_SEC))
-		return;
-	alive_ns = now;
-	service_notify("WATCHDOG=1");
 }

@@ -2,9 +2,9 @@
 /*
  * service - being started as a unit: saying that we are ready, and alive
  *
- * The protocols are systemd's: sd_notify(3), sd_watchdog_enabled(3).  No libsystemd: these are a few lines, and the
- * notification socket must be connected before confine() and only written to
- * afterwards.
+ * The protocols are systemd's: sd_notify(3), sd_watchdog_enabled(3).  No
+ * libsystemd: these are a few lines, and the notification socket must be
+ * connected before confine() and only written to afterwards.
  */
 #ifndef COMMON_SERVICE_H
 #define COMMON_SERVICE_H
@@ -13,10 +13,10 @@
  * variable 0, and all calls below do nothing. */
 int service_init(void);
 
-/* Send a line of sd_notify(3). */
+/* Send a line of sd_notify(3); service_alive() each second or so. */
 void service_notify(const char *text);
 #define service_ready()		service_notify("READY=1")
 #define service_stopping()	service_notify("STOPPING=1")
-void service_alive(void);	/* WATCHDOG=1, at most each second */
+#define service_alive()		service_notify("WATCHDOG=1")
 
 #endif /* COMMON_SERVICE_H */

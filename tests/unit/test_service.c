@@ -149,7 +149,6 @@ TEST(service_notifies_by_path)
 	service_status("%0500d", 7);
 	CHECK_EQ(recv(fd, buf, sizeof(buf), MSG_DONTWAIT), 255);
 	service_alive();
-	service_alive();
 	expect(fd, "WATCHDOG=1");
 	expect(fd, NULL);
 	service_stopping();
