@@ -2,8 +2,8 @@
 /*
  * symbolizerd - turns records into batches, without access to anything else
  *
- * Workers, each for one file, parse what profiled processes wrote.  It connects
- * to nobody: it is started with three listening sockets (loader, export,
+ * Workers, each for one file, parse what profiled processes wrote.  It makes no
+ * connection: it is started with three listening sockets (loader, export,
  * status), and reads only from descriptors that were passed to it.
  * worker/confine.h says what it can do once it runs.
  */
@@ -43,7 +43,8 @@ struct symbolizerd_options {
 enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_VIEWER,
        OPT_INTERVAL, OPT_DEBUG, OPT_SHOW };
 
-static bool set_option(struct symbolizerd_options *o, int opt, uint64_t v)
+static bool symbolizerd_set_option(struct symbolizerd_options *o, int opt,
+				   uint64_t v)
 {
 	switch (opt) {
 	case OPT_UID:
@@ -92,7 +93,7 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 			continue;
 		if (opt == '?' ||
 		    !number_parse(optarg, 0, UINT32_MAX - 1, &v) ||
-		    !set_option(o, opt, v))
+		    !symbolizerd_set_option(o, opt, v))
 			return false;
 	}
 	return optind == argc || o->show;
@@ -107,7 +108,7 @@ static void symbolizerd_usage(void)
 	      "loader, export and status as LISTEN_FDS(3).\n", stderr);
 }
 
-static int take_sockets(struct hub_sockets *s)
+static int symbolizerd_take_sockets(struct hub_sockets *s)
 {
 	s->loader = service_listen_fd("loader");
 	s->exporter = service_listen_fd("export");
@@ -120,7 +121,7 @@ static int take_sockets(struct hub_sockets *s)
 
 /* One thread, few large blocks: keep the heap small, and give memory back
  * early. */
-static void tune_malloc(void)
+static void symbolizerd_tune_malloc(void)
 {
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, 64 << 10);
@@ -129,7 +130,7 @@ static void tune_malloc(void)
 }
 
 /* Nothing is inherited but the sockets and somewhere to log. */
-static int close_others(const struct hub_sockets *s)
+static int symbolizerd_close_others(const struct hub_sockets *s)
 {
 	const int keep[] = {
 		STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO,
@@ -147,10 +148,10 @@ static int symbolizerd_prepare(struct hub *hub, struct symbolizerd_options *o)
 {
 	struct zygote_ends zygote;
 	struct hub_sockets sockets;
-	int r = take_sockets(&sockets);
+	int r = symbolizerd_take_sockets(&sockets);
 
 	if (r == 0)
-		r = close_others(&sockets);
+		r = symbolizerd_close_others(&sockets);
 	if (r < 0)
 		return r;
 	r = service_init();
@@ -188,7 +189,7 @@ int main(int argc, char **argv)
 	if (o.show)
 		return show_main(o.uid, o.gid, argv + optind, argc - optind);
 	signal(SIGPIPE, SIG_IGN);
-	tune_malloc();
+	symbolizerd_tune_malloc();
 	r = symbolizerd_prepare(&hub, &o);
 	if (r == 0)
 		r = confine_hub(o.uid, o.gid);

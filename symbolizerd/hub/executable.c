@@ -12,7 +12,7 @@ void executables_init(struct executables *x, uint64_t seed)
 	*x = (struct executables){ .seed = seed };
 }
 
-static void symbols_drop(struct executable *e)
+static void executable_drop_symbols(struct executable *e)
 {
 	if (e->map)
 		munmap((void *)e->map, e->map_len);
@@ -25,7 +25,7 @@ static void executable_free(struct executable *e)
 {
 	if (!e)
 		return;
-	symbols_drop(e);
+	executable_drop_symbols(e);
 	free(e->path);
 	free(e->runtime_id);
 	free(e);
@@ -261,7 +261,7 @@ bool executable_done(struct executable *e, const struct msg_job_done *done,
 	    done->runtime >= RUNTIME__MAX ||
 	    !memchr(done->runtime_id, '\0', sizeof(done->runtime_id)))
 		return false;
-	symbols_drop(e);
+	executable_drop_symbols(e);
 	e->map = map;
 	e->map_len = map_len;
 	e->symbols = *idx;
@@ -318,7 +318,7 @@ static void executables_keep_budget(struct executables *x, uint32_t interval)
 		if (!cold)
 			return;
 		bytes -= cold->map_len;
-		symbols_drop(cold);
+		executable_drop_symbols(cold);
 	}
 }
 

@@ -17,7 +17,7 @@
 struct exporter_link {
 	struct peer_link link;
 	struct loader_link *loader;	/* keeps the totals; borrowed */
-	struct exporter_stats stats;	/* its last word */
+	struct exporter_stats stats;	/* the last that it sent */
 	bool wants_status;
 	bool ending;		/* it may go without having died */
 };

@@ -12,7 +12,8 @@
 #define EVENTS_FEW	1024u
 
 /* A new stack: files that it passes through are wanted. */
-static void mention_files(struct knowledge *k, const struct trace_rec *rec)
+static void intake_mention_files(struct knowledge *k,
+				 const struct trace_rec *rec)
 {
 	size_t end = (size_t)rec->n_kernel + rec->n_user;
 	uint64_t now = now_ns();
@@ -38,7 +39,7 @@ static void mention_files(struct knowledge *k, const struct trace_rec *rec)
 	}
 }
 
-static void count_shape(struct hub_stats *s, const struct trace_rec *rec)
+static void intake_count_shape(struct hub_stats *s, const struct trace_rec *rec)
 {
 	struct record_shape shape = record_shape(rec);
 	bool complete = rec->stop == STOP_COMPLETE;
@@ -49,7 +50,7 @@ static void count_shape(struct hub_stats *s, const struct trace_rec *rec)
 	s->complete_native += complete && shape.native;
 }
 
-static bool keep_event(struct knowledge *k, const struct trace_rec *rec)
+static bool intake_keep_event(struct knowledge *k, const struct trace_rec *rec)
 {
 	uint32_t trace, process;
 	struct event *ev;
@@ -74,11 +75,11 @@ static bool keep_event(struct knowledge *k, const struct trace_rec *rec)
 	};
 	memcpy(ev->comm, rec->comm, sizeof(ev->comm));
 	if (is_new)
-		mention_files(k, rec);
+		intake_mention_files(k, rec);
 	return true;
 }
 
-static bool want_early_end(const struct knowledge *k)
+static bool intake_wants_early_end(const struct knowledge *k)
 {
 	return k->samples.n >= k->samples.flush_at ||
 	       (k->samples.n >= EVENTS_FEW &&
@@ -104,11 +105,11 @@ bool intake_record(struct knowledge *k, void *data, size_t len)
 		break;
 	}
 	ledger_received(&k->ledger);
-	count_shape(&k->stats, data);
+	intake_count_shape(&k->stats, data);
 	ksym_translate(&k->ksyms, data);
-	if (!keep_event(k, data))
+	if (!intake_keep_event(k, data))
 		ledger_dropped(&k->ledger, 1);
-	else if (want_early_end(k))
+	else if (intake_wants_early_end(k))
 		interval_end(k, false);
 	return true;
 }

@@ -26,27 +26,27 @@ struct clocks {
 
 /* The same for every batch, so that a process starts at the same time in each,
  * unless the clock was set. */
-static uint64_t boot_time(struct knowledge *k, uint64_t now)
+static uint64_t interval_boot_time(struct knowledge *k, uint64_t now)
 {
 	if (now - k->boot_ns + BOOT_MOVED_NS > 2 * BOOT_MOVED_NS)
 		k->boot_ns = now;
 	return k->boot_ns;
 }
 
-static struct clocks clocks_now(struct knowledge *k)
+static struct clocks interval_clocks(struct knowledge *k)
 {
 	uint64_t real = clock_ns(CLOCK_REALTIME);
 	struct clocks c = { .now_ns = now_ns() };
 
 	c.monotonic = real - c.now_ns;
-	c.boottime = boot_time(k, real - clock_ns(CLOCK_BOOTTIME));
+	c.boottime = interval_boot_time(k, real - clock_ns(CLOCK_BOOTTIME));
 	return c;
 }
 
 /* --- a batch ------------------------------------------------------------ */
 
-static bool pass_begin(struct knowledge *k, struct pass *p,
-		       const struct clocks *clocks)
+static bool interval_pass_begin(struct knowledge *k, struct pass *p,
+				const struct clocks *clocks)
 {
 	*p = (struct pass){
 		.builder = batch_builder_new(k->frequency),
@@ -59,8 +59,8 @@ static bool pass_begin(struct knowledge *k, struct pass *p,
 	return p->builder != NULL;
 }
 
-static void hand_over(struct knowledge *k, const struct pass *p, const void *data,
-		      size_t len)
+static void interval_hand_over(struct knowledge *k, const struct pass *p,
+			       const void *data, size_t len)
 {
 	struct iovec part = { .iov_base = (void *)data, .iov_len = len };
 	uint64_t n = p->events;
@@ -82,8 +82,8 @@ static void hand_over(struct knowledge *k, const struct pass *p, const void *dat
 		malloc_trim(0);
 }
 
-static void pass_end(struct knowledge *k, struct pass *p,
-		     const struct clocks *clocks)
+static void interval_pass_end(struct knowledge *k, struct pass *p,
+			      const struct clocks *clocks)
 {
 	uint64_t n = p->events;
 	void *data;
@@ -98,7 +98,7 @@ static void pass_end(struct knowledge *k, struct pass *p,
 			ledger_dropped(&k->ledger, n);
 			log_err("making a batch: %s", strerror(-r));
 		} else {
-			hand_over(k, p, data, len);
+			interval_hand_over(k, p, data, len);
 			free(data);
 		}
 	}
@@ -108,14 +108,14 @@ static void pass_end(struct knowledge *k, struct pass *p,
 
 /* --- events ------------------------------------------------------------- */
 
-static uint32_t string_of(struct pass *p, const char *s, size_t max)
+static uint32_t interval_string(struct pass *p, const char *s, size_t max)
 {
 	size_t len = strnlen(s, max);
 
 	return len ? batch_string(p->builder, s, len) : 0;
 }
 
-static void find_path(const struct knowledge *k, struct process *pr)
+static void interval_find_path(const struct knowledge *k, struct process *pr)
 {
 	const struct executable *e;
 
@@ -126,8 +126,9 @@ static void find_path(const struct knowledge *k, struct process *pr)
 		process_set_path(pr, e->path, strlen(e->path));
 }
 
-static uint32_t resource_of(struct knowledge *k, struct pass *p,
-			    struct process *pr, const struct clocks *clocks)
+static uint32_t interval_resource(struct knowledge *k, struct pass *p,
+				  struct process *pr,
+				  const struct clocks *clocks)
 {
 	struct batch_resource r = {
 		.pid = pr->tgid,
@@ -138,24 +139,25 @@ static uint32_t resource_of(struct knowledge *k, struct pass *p,
 
 	if (pr->stamp == p->number)
 		return pr->resource;
-	find_path(k, pr);
+	interval_find_path(k, pr);
 	if (pr->path && pr->path[0]) {
 		slash = strrchr(pr->path, '/');
-		r.exe_path = string_of(p, pr->path, MSG_PATH_MAX);
-		r.exe_name = string_of(p, slash ? slash + 1 : pr->path,
-				       MSG_PATH_MAX);
+		r.exe_path = interval_string(p, pr->path, MSG_PATH_MAX);
+		r.exe_name = interval_string(p, slash ? slash + 1 : pr->path,
+					     MSG_PATH_MAX);
 	}
 	container = cgroups_container(&k->cgroups, pr->cgroup_id);
-	r.container_id = string_of(p, container, CONTAINER_ID_MAX);
-	r.comm = string_of(p, pr->comm, sizeof(pr->comm));
+	r.container_id = interval_string(p, container, CONTAINER_ID_MAX);
+	r.comm = interval_string(p, pr->comm, sizeof(pr->comm));
 	p->cost += sizeof(r) + 256;
 	pr->resource = batch_resource(p->builder, &r);
 	pr->stamp = p->number;
 	return pr->resource;
 }
 
-static void add_event(struct knowledge *k, struct pass *p, const struct event *ev,
-		      const struct clocks *clocks)
+static void interval_add_event(struct knowledge *k, struct pass *p,
+			       const struct event *ev,
+			       const struct clocks *clocks)
 {
 	/* a sample is never later than now */
 	uint64_t time = ev->time_ns < clocks->now_ns ? ev->time_ns :
@@ -163,20 +165,21 @@ static void add_event(struct knowledge *k, struct pass *p, const struct event *e
 	struct process *pr = processes_get(&k->processes, ev->process);
 	struct batch_attr a = {
 		.tid = ev->tid,
-		.thread_name = string_of(p, ev->comm, sizeof(ev->comm)),
+		.thread_name = interval_string(p, ev->comm, sizeof(ev->comm)),
 		.cpu = ev->cpu,
 	};
+	uint32_t stack;
 
 	p->cost += COST_EVENT;
 	p->events++;
-	batch_event(p->builder,
-		    pass_stack(p, traces_get(&k->traces, ev->trace)),
-		    batch_attr(p->builder, &a), resource_of(k, p, pr, clocks),
-		    ev->stop, time + clocks->monotonic);
+	stack = pass_stack(p, traces_get(&k->traces, ev->trace));
+	batch_event(p->builder, stack, batch_attr(p->builder, &a),
+		    interval_resource(k, p, pr, clocks), ev->stop,
+		    time + clocks->monotonic);
 }
 
-static bool event_waits(struct knowledge *k, struct pass *p,
-			const struct event *ev)
+static bool interval_event_waits(struct knowledge *k, struct pass *p,
+				 const struct event *ev)
 {
 	struct trace *tr = traces_get(&k->traces, ev->trace);
 
@@ -190,7 +193,8 @@ static bool event_waits(struct knowledge *k, struct pass *p,
 }
 
 /* Hold an event back, and what it refers to. */
-static void carry(struct knowledge *k, struct event *to, const struct event *ev)
+static void interval_carry(struct knowledge *k, struct event *to,
+			   const struct event *ev)
 {
 	*to = *ev;
 	to->carried++;
@@ -200,30 +204,30 @@ static void carry(struct knowledge *k, struct event *to, const struct event *ev)
 
 static uint32_t interval_build(struct knowledge *k, bool all)
 {
-	struct clocks clocks = clocks_now(k);
+	struct clocks clocks = interval_clocks(k);
 	struct samples *s = &k->samples;
 	uint32_t kept = 0, i;
 	struct pass p;
 
-	if (!pass_begin(k, &p, &clocks))
+	if (!interval_pass_begin(k, &p, &clocks))
 		return s->n;		/* tried again at the next interval */
 	for (i = 0; i < s->n; i++) {
 		struct event *ev = &s->v[i];
 
-		if (event_waits(k, &p, ev) && !all) {
-			carry(k, &s->v[kept++], ev);
+		if (interval_event_waits(k, &p, ev) && !all) {
+			interval_carry(k, &s->v[kept++], ev);
 			continue;
 		}
-		add_event(k, &p, ev, &clocks);
+		interval_add_event(k, &p, ev, &clocks);
 		if (p.cost < COST_MAX)
 			continue;
-		pass_end(k, &p, &clocks);
-		if (!pass_begin(k, &p, &clocks)) {
+		interval_pass_end(k, &p, &clocks);
+		if (!interval_pass_begin(k, &p, &clocks)) {
 			ledger_dropped(&k->ledger, s->n - i - 1);
 			return kept;
 		}
 	}
-	pass_end(k, &p, &clocks);
+	interval_pass_end(k, &p, &clocks);
 	k->interval_start_ns = clocks.now_ns + clocks.monotonic;
 	return kept;
 }
@@ -264,7 +268,7 @@ bool interval_waits(struct knowledge *k)
 	};
 
 	for (uint32_t i = 0; i < k->samples.n; i++) {
-		if (event_waits(k, &p, &k->samples.v[i]))
+		if (interval_event_waits(k, &p, &k->samples.v[i]))
 			return true;
 	}
 	return false;

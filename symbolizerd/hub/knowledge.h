@@ -3,8 +3,8 @@
  * knowledge - what the hub knows, and the accounts of it
  *
  * Samples, traces, processes, executables, names: all that comes from records
- * and from messages.  No connection and no worker is in here; whoever changes
- * something has a pointer to it.
+ * and from messages.  No connection and no worker is in here: those have a
+ * pointer to it.
  */
 #ifndef SYMBOLIZERD_HUB_KNOWLEDGE_H
 #define SYMBOLIZERD_HUB_KNOWLEDGE_H

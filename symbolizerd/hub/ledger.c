@@ -32,7 +32,7 @@ static void ledger_inherit(struct ledger *l, uint64_t queued,
 	l->t.received += n;
 }
 
-static void disinherit(struct ledger *l)
+static void ledger_drop_inherited(struct ledger *l)
 {
 	l->t.handed -= l->inherited;
 	l->t.received -= l->inherited;
@@ -42,7 +42,7 @@ static void disinherit(struct ledger *l)
 
 /* Raise the last statistics to n forwarded: loaderd ended before it could send
  * newer ones. */
-static void stats_at_least(struct loader_stats *s, uint64_t n)
+static void ledger_raise_stats(struct loader_stats *s, uint64_t n)
 {
 	uint64_t more = n > s->forwarded ? n - s->forwarded : 0;
 
@@ -55,7 +55,7 @@ static void stats_at_least(struct loader_stats *s, uint64_t n)
 	}
 }
 
-static void fold(struct hub_totals *t, const struct loader_stats *s)
+static void ledger_fold(struct hub_totals *t, const struct loader_stats *s)
 {
 	uint64_t taken = s->bpf[BPF_TAKEN];
 
@@ -64,17 +64,17 @@ static void fold(struct hub_totals *t, const struct loader_stats *s)
 	t->former_lost += taken > s->forwarded ? taken - s->forwarded : 0;
 }
 
-static void fold_life(struct ledger *l)
+static void ledger_fold_life(struct ledger *l)
 {
-	stats_at_least(&l->last, l->life_before + l->life_received);
-	fold(&l->t, &l->last);
+	ledger_raise_stats(&l->last, l->life_before + l->life_received);
+	ledger_fold(&l->t, &l->last);
 	l->t.loader_deaths += l->life != LIFE_BYE;
 	l->last = (struct loader_stats){ 0 };
 	l->life_before = 0;
 	l->life_received = 0;
 }
 
-static bool checkpoint_ok(const struct hub_totals *c)
+static bool ledger_checkpoint_ok(const struct hub_totals *c)
 {
 	const uint64_t *v = (const uint64_t *)c;
 
@@ -85,7 +85,7 @@ static bool checkpoint_ok(const struct hub_totals *c)
 	return outcomes_sum(&c->outcomes) <= c->handed;
 }
 
-static void take_over(struct ledger *l, const struct hub_totals *c)
+static void ledger_take_over(struct ledger *l, const struct hub_totals *c)
 {
 	uint64_t finished = outcomes_sum(&c->outcomes);
 	/* exporterd may have come and gone before loaderd came */
@@ -112,16 +112,16 @@ enum ledger_hello ledger_loader_hello(struct ledger *l,
 {
 	bool first = l->life == LIFE_NONE;
 
-	if (checkpoint && !checkpoint_ok(checkpoint))
+	if (checkpoint && !ledger_checkpoint_ok(checkpoint))
 		return HELLO_BAD;
 	if (!first && checkpoint) {
 		l->life = LIFE_UP;
 		return HELLO_SAME;
 	}
 	if (!first)
-		fold_life(l);
+		ledger_fold_life(l);
 	else if (checkpoint)
-		take_over(l, checkpoint);
+		ledger_take_over(l, checkpoint);
 	l->life = LIFE_UP;
 	return first ? HELLO_FIRST : HELLO_ANOTHER;
 }
@@ -194,7 +194,7 @@ void ledger_exporter_first(struct ledger *l, uint64_t queued,
 	l->exporter_spoke = true;
 	if (l->presumed || l->t.hub_deaths > 0) {
 		if (l->presumed)
-			disinherit(l);
+			ledger_drop_inherited(l);
 		ledger_inherit(l, queued, done);
 		return;
 	}
@@ -204,7 +204,7 @@ void ledger_exporter_first(struct ledger *l, uint64_t queued,
 
 void ledger_exporter_empty(struct ledger *l)
 {
-	disinherit(l);
+	ledger_drop_inherited(l);
 	l->foreign = 0;
 }
 
@@ -227,7 +227,7 @@ void ledger_exporter_again(struct ledger *l, uint64_t queued,
 void ledger_presume_no_more(struct ledger *l)
 {
 	if (l->presumed)
-		disinherit(l);
+		ledger_drop_inherited(l);
 }
 
 bool ledger_inherited_done(struct ledger *l, enum batch_outcome o, uint64_t n)
@@ -264,10 +264,10 @@ void ledger_view(const struct ledger *l, struct hub_totals *t,
 
 	*t = l->t;
 	*s = l->last;
-	stats_at_least(s, seen);
+	ledger_raise_stats(s, seen);
 	t->lost_hub = t->former_forwarded + seen;
 	if (l->life == LIFE_GONE) {
-		fold(t, s);
+		ledger_fold(t, s);
 		t->loader_deaths++;
 		*s = (struct loader_stats){ 0 };
 		t->lost_hub = t->former_forwarded;

@@ -18,7 +18,7 @@ static const struct frame_shape {
 	[FRAME_CUT] = { .known = true, .user = true, .last = true },
 };
 
-static bool words_ok(const uint64_t *w, size_t n, bool user)
+static bool record_words_ok(const uint64_t *w, size_t n, bool user)
 {
 	size_t frames = 0, max = user ? FRAMES_MAX : KERNEL_MAX;
 
@@ -36,7 +36,7 @@ static bool words_ok(const uint64_t *w, size_t n, bool user)
 	return true;
 }
 
-static bool sample_ok(const struct trace_rec *rec, size_t len)
+static bool record_sample_ok(const struct trace_rec *rec, size_t len)
 {
 	size_t words;
 
@@ -46,12 +46,13 @@ static bool sample_ok(const struct trace_rec *rec, size_t len)
 	return rec->len == len && len % 8 == 0 && rec->stop != STOP_NOT &&
 	       rec->stop < STOP__MAX && rec->exe <= EXE_MAX &&
 	       (size_t)rec->n_kernel + rec->n_user == words &&
-	       words_ok((const uint64_t *)rec->words, rec->n_kernel, false) &&
-	       words_ok((const uint64_t *)rec->words + rec->n_kernel,
-			rec->n_user, true);
+	       record_words_ok((const uint64_t *)rec->words, rec->n_kernel,
+			       false) &&
+	       record_words_ok((const uint64_t *)rec->words + rec->n_kernel,
+			       rec->n_user, true);
 }
 
-static bool ksym_ok(const struct ksym_rec *k, size_t len)
+static bool record_ksym_ok(const struct ksym_rec *k, size_t len)
 {
 	return len == sizeof(*k) && k->len == len &&
 	       k->number <= FRAME_NUMBER_MASK && k->name[0] != '\0' &&
@@ -66,9 +67,9 @@ enum record_verdict record_check(const void *data, size_t len)
 	if (len < 8)
 		return RECORD_BAD;
 	if (rec->kind == REC_SAMPLE)
-		return sample_ok(data, len) ? RECORD_SAMPLE :
-					      RECORD_BAD_SAMPLE;
-	if (rec->kind == REC_KSYM && ksym_ok(data, len))
+		return record_sample_ok(data, len) ? RECORD_SAMPLE
+						   : RECORD_BAD_SAMPLE;
+	if (rec->kind == REC_KSYM && record_ksym_ok(data, len))
 		return RECORD_KSYM;
 	return RECORD_BAD;
 }

@@ -63,7 +63,7 @@ static void status_tell(struct conn *c, const struct msg_status *m)
 	(void)!conn_send(c, MSG_STATUS, 0, m, sizeof(*m), NULL, 0, NULL, 0);
 }
 
-static void tell_missed(struct status_client *c)
+static void status_tell_missed(struct status_client *c)
 {
 	if (c->missed.batches &&
 	    conn_send(&c->conn, MSG_MISSED, 0, &c->missed, sizeof(c->missed),
@@ -71,7 +71,7 @@ static void tell_missed(struct status_client *c)
 		c->missed = (struct msg_missed){ 0 };
 }
 
-static unsigned int subscribers(const struct status_clients *s)
+static unsigned int status_subscribers(const struct status_clients *s)
 {
 	unsigned int n = 0;
 
@@ -81,7 +81,7 @@ static unsigned int subscribers(const struct status_clients *s)
 }
 
 /* MSG_OK; -EBUSY: there is no room for it; or an offence. */
-static int on_subscribe(struct status_client *c, const struct msg *msg)
+static int status_on_subscribe(struct status_client *c, const struct msg *msg)
 {
 	struct msg_subscribe m;
 
@@ -89,11 +89,11 @@ static int on_subscribe(struct status_client *c, const struct msg *msg)
 	if (m.batch_version != BATCH_VERSION || m.batches == 0 ||
 	    m.batches > SUBSCRIBE_MAX - c->wants)
 		return MSG_BAD_CONTENT;
-	if (!c->subscribed && subscribers(c->all) == SUBSCRIBERS)
+	if (!c->subscribed && status_subscribers(c->all) == SUBSCRIBERS)
 		return -EBUSY;
 	c->subscribed = true;
 	c->wants += m.batches;
-	tell_missed(c);
+	status_tell_missed(c);
 	return MSG_OK;
 }
 
@@ -106,8 +106,8 @@ static int status_on_message(struct ev_source *src, uint32_t events)
 	(void)events;
 	if (r == 0) {
 		/* by the rules there is nothing else that it may say */
-		r = msg.hdr.type == MSG_SUBSCRIBE ? on_subscribe(c, &msg) :
-						    MSG_BAD_TYPE;
+		r = msg.hdr.type == MSG_SUBSCRIBE ? status_on_subscribe(c, &msg)
+						  : MSG_BAD_TYPE;
 		msg_close_fds(&msg);
 	}
 	if (r == 0 || r == -EAGAIN)
@@ -233,7 +233,7 @@ static void status_offer_one(struct status_client *c, int fd, uint64_t id,
 			     const struct msg_batch *m)
 {
 	if (c->wants)
-		tell_missed(c);
+		status_tell_missed(c);
 	if (c->wants && !c->missed.batches &&
 	    conn_send(&c->conn, MSG_BATCH, id, m, sizeof(*m), NULL, 0, &fd,
 		      1) == 0) {

@@ -28,14 +28,14 @@ static uint32_t symbolize_intern(struct pass *p, const char *s, size_t len)
 	return batch_string(p->builder, s, len);
 }
 
-static uint32_t function_named(struct pass *p, const char *name, size_t len)
+static uint32_t symbolize_named(struct pass *p, const char *name, size_t len)
 {
 	struct batch_function f = { .name = symbolize_intern(p, name, len) };
 
 	return f.name ? batch_function(p->builder, &f) : 0;
 }
 
-static uint32_t function_at(struct pass *p, const struct symbol_place *at)
+static uint32_t symbolize_place(struct pass *p, const struct symbol_place *at)
 {
 	struct batch_function f = {
 		.name = symbolize_intern(p, at->name, strlen(at->name)),
@@ -46,7 +46,7 @@ static uint32_t function_at(struct pass *p, const struct symbol_place *at)
 	return f.name ? batch_function(p->builder, &f) : 0;
 }
 
-static uint32_t exe_at(struct pass *p, const char *path)
+static uint32_t symbolize_exe_at(struct pass *p, const char *path)
 {
 	struct batch_exe e = { .path = symbolize_intern(p, path,
 							strlen(path)) };
@@ -54,7 +54,7 @@ static uint32_t exe_at(struct pass *p, const char *path)
 	return batch_exe(p->builder, &e);
 }
 
-static bool is_vdso(const struct file_key *key)
+static bool symbolize_is_vdso(const struct file_key *key)
 {
 	static const struct file_key vdso = { .size = 1 };
 
@@ -63,7 +63,7 @@ static bool is_vdso(const struct file_key *key)
 
 static uint32_t symbolize_exe_of(struct pass *p, struct executable *e)
 {
-	const char *path = is_vdso(&e->key) ? "[vdso]" : e->path;
+	const char *path = symbolize_is_vdso(&e->key) ? "[vdso]" : e->path;
 	struct batch_exe b = { 0 };
 
 	if (e->stamp == p->number)
@@ -85,7 +85,8 @@ static uint32_t symbolize_exe_of(struct pass *p, struct executable *e)
 	return e->batch_exe;
 }
 
-static void kernel_frame(struct pass *p, uint64_t word, struct batch_frame *f)
+static void symbolize_kernel(struct pass *p, uint64_t word,
+			     struct batch_frame *f)
 {
 	const char *owner = "[kernel]", *name;
 	size_t len = 0;
@@ -93,21 +94,21 @@ static void kernel_frame(struct pass *p, uint64_t word, struct batch_frame *f)
 	name = ksym_find(p->ksyms, FRAME_NUMBER(word), &len, &owner);
 	f->kind = BATCH_FRAME_KERNEL;
 	f->address = FRAME_PLACE(word);
-	f->exe = exe_at(p, owner);
+	f->exe = symbolize_exe_at(p, owner);
 	if (name)
-		f->function = function_named(p, name, len);
+		f->function = symbolize_named(p, name, len);
 }
 
 /* The outermost function goes before those inlined into it; f becomes the
  * innermost. */
-static void function_frames(struct pass *p, const struct executable *e,
-			    struct batch_frame *f)
+static void symbolize_functions(struct pass *p, const struct executable *e,
+				struct batch_frame *f)
 {
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
 	uint32_t n = symbols_places(&e->symbols, f->address, at);
 
 	while (n-- > 0) {
-		uint32_t function = function_at(p, &at[n]);
+		uint32_t function = symbolize_place(p, &at[n]);
 
 		if (!function)
 			return;
@@ -121,22 +122,23 @@ static void function_frames(struct pass *p, const struct executable *e,
 	}
 }
 
-static void file_frame(struct pass *p, struct executable *e, uint64_t place,
-		       struct batch_frame *f)
+static void symbolize_file(struct pass *p, struct executable *e, uint64_t place,
+			   struct batch_frame *f)
 {
 	f->kind = BATCH_FRAME_NATIVE;
 	f->address = place;
 	if (e)
 		e->used = p->interval;
-	if (!e || (!e->path && !is_vdso(&e->key)))
+	if (!e || (!e->path && !symbolize_is_vdso(&e->key)))
 		return;
 	f->kind = runtime_info(e->runtime)->code;
 	f->exe = symbolize_exe_of(p, e);
 	if (e->map)
-		function_frames(p, e, f);
+		symbolize_functions(p, e, f);
 }
 
-static struct executable *by_key(const struct pass *p, const uint64_t *words)
+static struct executable *symbolize_by_key(const struct pass *p,
+					   const uint64_t *words)
 {
 	struct file_key key;
 	uint32_t i;
@@ -146,7 +148,7 @@ static struct executable *by_key(const struct pass *p, const uint64_t *words)
 	return i == EXECUTABLE_NONE ? NULL : executables_get(p->exes, i);
 }
 
-static uint32_t make_frame(struct pass *p, const uint64_t *words)
+static uint32_t symbolize_make_frame(struct pass *p, const uint64_t *words)
 {
 	struct batch_frame f = { 0 };
 	uint64_t word = words[0];
@@ -154,16 +156,17 @@ static uint32_t make_frame(struct pass *p, const uint64_t *words)
 
 	switch (FRAME_KIND(word)) {
 	case FRAME_KERNEL:
-		kernel_frame(p, word, &f);
+		symbolize_kernel(p, word, &f);
 		break;
 	case FRAME_NATIVE:
 		e = executables_number(p->exes, FRAME_NUMBER(word));
-		file_frame(p, e, FRAME_PLACE(word), &f);
+		symbolize_file(p, e, FRAME_PLACE(word), &f);
 		if (!e && FRAME_NUMBER(word) == EXE_VDSO)
-			f.exe = exe_at(p, "[vdso]");
+			f.exe = symbolize_exe_at(p, "[vdso]");
 		break;
 	case FRAME_FILE:
-		file_frame(p, by_key(p, words + 1), FRAME_PLACE(word), &f);
+		symbolize_file(p, symbolize_by_key(p, words + 1),
+			       FRAME_PLACE(word), &f);
 		break;
 	case FRAME_ANON:
 		f.kind = BATCH_FRAME_UNKNOWN;
@@ -189,14 +192,14 @@ static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words)
 	uint64_t hash;
 
 	if (FRAME_MORE(words[0]))
-		return make_frame(p, words);
+		return symbolize_make_frame(p, words);
 	hash = XXH3_64bits_withSeed(words, sizeof(*words), p->exes->seed);
 	s = hash_find(&m->by_word, hash);
 	while (s && m->list.v[hash_index(s)].word != words[0])
 		s = hash_next(&m->by_word, s);
 	if (s)
 		return m->list.v[hash_index(s)].frame;
-	made.frame = make_frame(p, words);
+	made.frame = symbolize_make_frame(p, words);
 	/* without memory it is made again */
 	if (vector_reserve(&m->list, 1) &&
 	    hash_add(&m->by_word, hash, m->list.n))
@@ -206,13 +209,13 @@ static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words)
 
 /* --- stacks ------------------------------------------------------------- */
 
-static bool frame_waits(const struct pass *p, const uint64_t *words)
+static bool symbolize_frame_waits(const struct pass *p, const uint64_t *words)
 {
 	const struct executable *e = NULL;
 	bool key = FRAME_KIND(words[0]) == FRAME_FILE;
 
 	if (key)
-		e = by_key(p, words + 1);
+		e = symbolize_by_key(p, words + 1);
 	else if (FRAME_KIND(words[0]) == FRAME_NATIVE)
 		e = executables_number(p->exes, FRAME_NUMBER(words[0]));
 	if (!e || e->known)
@@ -226,7 +229,7 @@ bool pass_trace_waits(const struct pass *p, const struct trace *tr)
 	size_t end = (size_t)tr->n_kernel + tr->n_user;
 
 	for (size_t i = tr->n_kernel; i < end; i += frame_words(tr->words[i])) {
-		if (frame_waits(p, &tr->words[i]))
+		if (symbolize_frame_waits(p, &tr->words[i]))
 			return true;
 	}
 	return false;

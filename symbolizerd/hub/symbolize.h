@@ -16,7 +16,7 @@
 #include "symbolizerd/hub/ksym.h"
 #include "symbolizerd/hub/trace.h"
 
-#define OPEN_NS		2000000000ULL	/* after that nobody waits for an unknown file */
+#define OPEN_NS 2000000000ULL /* samples wait so long for an unknown file */
 
 struct memo_frame {
 	uint64_t word;

@@ -25,8 +25,8 @@ struct tables_out {
 	void (*drop)(void *ctx, uint64_t id, const struct file_key *key);
 	void (*list)(void *ctx);
 
-	/* Not messages: from now on the number stands for this key, by the word
-	 * of a former hub.  True if nothing more is to be learnt of the file. */
+	/* Not messages: from now on the number stands for this key, as a former
+	 * hub said.  True if nothing more is to be learnt of the file. */
 	bool (*adopted)(void *ctx, uint32_t number, const struct file_key *key);
 	/* The number means nothing any more; it is given again later. */
 	void (*dropped)(void *ctx, uint32_t number);

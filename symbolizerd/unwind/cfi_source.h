@@ -18,7 +18,7 @@ struct cfi_source {
 	uint16_t machine;	/* EM_X86_64, EM_AARCH64 */
 	bool debug_frame;	/* else .eh_frame */
 	/* Offsets of FDEs from `data` (the search table of .eh_frame_hdr), for
-	 * a section whose end nobody knows; NULL: one FDE after the other. */
+	 * a section whose end is unknown; NULL: one FDE after the other. */
 	const uint32_t *fdes;
 	size_t n_fdes;
 };

@@ -76,9 +76,9 @@ static int debug_ask(struct conn *c, const struct msg_job_done *done)
 }
 
 /*
- * What one owner says holds for nobody else's file: a debug file counts if it is
- * root's or belongs to who owns the executable, and everybody may read it.  It
- * was found below the root of a process that anybody may have started.
+ * A debug file was found below the root of a process that any user may have
+ * started, and must not name the code of others.  So it counts only if it
+ * belongs to root or to the owner of the executable, and all may read it.
  */
 static bool debug_trusted(int exe, int debug)
 {

@@ -3,7 +3,7 @@
  * zygote - forks the workers, because the main process may not fork
  *
  * Forked from main() before anything foreign is read, so each worker starts
- * from memory in which nobody has written.  One socket to the main process
+ * from memory without foreign data.  One socket to the main process
  * (MSG_FORK, MSG_KILL; MSG_EXITED), and one a slot that a worker inherits.
  * All workers share the zygote's address layout; what one of them may reveal
  * of it reaches the main process only in the fields of its one answer.

@@ -7,7 +7,8 @@
 /* --- places -------------------------------------------------------------------- */
 
 /* The value at pc of a table that is walked along: -1 where it has none. */
-static int32_t value_at(struct pclntab_walk *w, bool *more, uint64_t pc)
+static int32_t go_lines_value_at(struct pclntab_walk *w, bool *more,
+				 uint64_t pc)
 {
 	while (*more && w->stop <= pc)
 		*more = pclntab_step(w);
@@ -32,9 +33,9 @@ static bool go_lines_merge(struct go_lines *g, const struct pclntab *t,
 		struct go_place p = { .start = pc };
 		uint64_t next = fn->end;
 
-		p.inlined = value_at(&w[0], &more[0], pc);
-		p.file = value_at(&w[1], &more[1], pc);
-		p.line = value_at(&w[2], &more[2], pc);
+		p.inlined = go_lines_value_at(&w[0], &more[0], pc);
+		p.file = go_lines_value_at(&w[1], &more[1], pc);
+		p.line = go_lines_value_at(&w[2], &more[2], pc);
 		for (int i = 0; i < 3; i++) {
 			if (more[i] && w[i].stop < next)
 				next = w[i].stop;
@@ -46,7 +47,8 @@ static bool go_lines_merge(struct go_lines *g, const struct pclntab *t,
 	return true;
 }
 
-static const struct go_place *place_at(const struct go_lines *g, uint64_t pc)
+static const struct go_place *go_lines_place_at(const struct go_lines *g,
+						uint64_t pc)
 {
 	uint32_t lo = 0, hi = g->places.n;
 
@@ -92,13 +94,13 @@ struct at {
 	struct lines_builder *b;
 };
 
-static uint32_t line_of(const struct go_place *p)
+static uint32_t go_lines_line(const struct go_place *p)
 {
 	return p->line > 0 ? p->line : 0;
 }
 
-static uint32_t function_of(const struct at *a, const struct go_place *p,
-			    const char *name, uint32_t first_line)
+static uint32_t go_lines_function(const struct at *a, const struct go_place *p,
+				  const char *name, uint32_t first_line)
 {
 	const char *file = pclntab_file(a->t, a->fn->unit, p->file);
 
@@ -109,7 +111,7 @@ static uint32_t function_of(const struct at *a, const struct go_place *p,
 }
 
 /* Search of the scopes made so far; from the last, since places repeat. */
-static uint32_t find_scope(const struct go_lines *g, uint64_t key)
+static uint32_t go_lines_find_scope(const struct go_lines *g, uint64_t key)
 {
 	for (uint32_t i = g->scopes.n; i-- > 0;) {
 		if (g->scopes.v[i] == key)
@@ -118,8 +120,9 @@ static uint32_t find_scope(const struct go_lines *g, uint64_t key)
 	return LINES_NONE;
 }
 
-static uint32_t new_scope(const struct at *a, uint64_t key, uint32_t function,
-			  uint32_t in, uint32_t line)
+static uint32_t go_lines_new_scope(const struct at *a, uint64_t key,
+				   uint32_t function, uint32_t in,
+				   uint32_t line)
 {
 	uint32_t i = lines_scope(a->b, function, in, line);
 
@@ -129,32 +132,33 @@ static uint32_t new_scope(const struct at *a, uint64_t key, uint32_t function,
 }
 
 /* The scope of a place; those around it are made first. */
-static uint32_t scope_of(const struct at *a, const struct go_place *p,
-			 uint32_t depth)
+static uint32_t go_lines_scope(const struct at *a, const struct go_place *p,
+			       uint32_t depth)
 {
 	uint64_t key = go_lines_key_of(p);
-	uint32_t have = find_scope(a->g, key), in;
+	uint32_t have = go_lines_find_scope(a->g, key), in;
 	const struct go_place *parent;
 	struct pclntab_inlined call;
 
 	if (have != LINES_NONE)
 		return have;
 	if (p->inlined < 0)
-		return new_scope(a, key, function_of(a, p, a->fn->name,
-						     a->fn->start_line),
-				 LINES_NONE, 0);
+		return go_lines_new_scope(
+			a, key,
+			go_lines_function(a, p, a->fn->name, a->fn->start_line),
+			LINES_NONE, 0);
 	if (depth == SYMBOL_DEPTH_MAX ||
 	    !pclntab_inlined(a->t, a->fn, p->inlined, &a->g->window, &call))
 		return LINES_NONE;
-	parent = place_at(a->g, a->fn->entry + call.parent_pc);
+	parent = go_lines_place_at(a->g, a->fn->entry + call.parent_pc);
 	if (!parent)
 		return LINES_NONE;
-	in = scope_of(a, parent, depth + 1);
+	in = go_lines_scope(a, parent, depth + 1);
 	if (in == LINES_NONE)
 		return in;
-	return new_scope(a, key,
-			 function_of(a, p, call.name, call.first_line), in,
-			 line_of(parent));
+	return go_lines_new_scope(
+		a, key, go_lines_function(a, p, call.name, call.first_line), in,
+		go_lines_line(parent));
 }
 
 uint32_t go_lines_add(struct go_lines *g, const struct pclntab *t,
@@ -179,10 +183,10 @@ uint32_t go_lines_add(struct go_lines *g, const struct pclntab *t,
 			continue;
 		if (!t->gofunc && t->magic != PCLNTAB_116)
 			p->inlined = -1;
-		scope = scope_of(&a, p, 0);
+		scope = go_lines_scope(&a, p, 0);
 		if (scope == LINES_NONE)
 			return SYMBOL_NO_LINES;
-		lines_row(b, end - from, scope, line_of(p));
+		lines_row(b, end - from, scope, go_lines_line(p));
 		from = end;
 	}
 	return lines_end(b);
