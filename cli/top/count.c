@@ -11,6 +11,7 @@
 #include "profile/profile.h"
 
 #define NONE	INDEX_NONE
+#define COUNT_SLOTS	1024	/* of rows at first: few of them share one */
 #define START_NS	(NSEC_PER_SEC / 2)
 
 struct top_counter {
@@ -299,6 +300,8 @@ void top_count(struct top_table *t, const struct top_slice *v, size_t n,
 {
 	struct top_counter c = { .t = t, .q = q, .seed = seed };
 
+	while (c.set.cap < COUNT_SLOTS && hash_grow(&c.set))
+		;
 	for (size_t i = 0; i < n; i++)
 		count_batch(&c, &v[i].b);
 	hash_free(&c.set);
