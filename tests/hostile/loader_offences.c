@@ -11,215 +11,18 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bpf/table.h"
-#include "common/clock.h"
-#include "ipc/conn.h"
 #include "ipc/sealed.h"
-#include "ipc/message_hub.h"
-#include "ipc/trace_consumer.h"
+#include "tests/hostile/lying_hub.h"
 #include "tests/unit/harness.h"
 
-#define WAIT_MS		8000	/* for anything that must happen */
-#define LOADER_ID	65533	/* whom loaderd becomes */
-#define OPENER_ID	65532
 #define AT(slab, i)	((uint32_t)(slab) << SLAB_SHIFT | (i))
-#define BUDGET_MIB	1
 #define SLABS_LIMIT	(RULE_SLABS + 1 + BUDGET_MIB * 5 / 4)
 
-static char dir[] = "/tmp/loader.XXXXXX", sock[64];
-static int listener = -1;
-static pid_t loaderd, busy;
-static struct conn conn;
-static struct trace_consumer ring;
-static struct loader_stats stats;	/* the last word */
-static struct msg_entry *known;		/* as told at the connection */
-static uint32_t n_known;
 static uint64_t last_id;
-
-/* --- a hub --------------------------------------------------------------------- */
-
-static void cleanup(void)
-{
-	if (loaderd > 0)
-		kill(loaderd, SIGKILL);
-	if (busy > 0)
-		kill(busy, SIGKILL);
-	unlink(sock);
-	rmdir(dir);
-}
-
-static void listen_here(void)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-
-	CHECK(mkdtemp(dir) && chmod(dir, 0755) == 0);
-	atexit(cleanup);
-	snprintf(sock, sizeof(sock), "%s/hub", dir);
-	strcpy(addr.sun_path, sock);
-	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	CHECK(bind(listener, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
-	      listen(listener, 4) == 0 && chmod(sock, 0666) == 0);
-}
-
-static void start(void)
-{
-	static char beside[4096];
-	ssize_t n;
-
-	if (geteuid() != 0) {
-		printf("# needs root\n");
-		exit(TEST_SKIP);
-	}
-	n = readlink("/proc/self/exe", beside, sizeof(beside) - 32);
-	CHECK(n > 0);
-	*strrchr(beside, '/') = '\0';
-	strcat(beside, "/../bin/trifold-loaderd");
-	listen_here();
-	busy = fork();
-	while (busy == 0)
-		;		/* so that there is something to sample */
-	loaderd = fork();
-	if (loaderd == 0) {
-		execl(beside, "trifold-loaderd", "--hub", sock, "--hub-uid", "0",
-		      "--uid", "65533", "--gid", "65533", "--opener-uid", "65532",
-		      "--frequency", "99", "--table-budget", "1", NULL);
-		_exit(127);
-	}
-}
-
-/* The next message: 0, or as conn_recv().  -ETIMEDOUT: none came. */
-static int next(struct msg *m)
-{
-	uint64_t end = now_ns() + WAIT_MS * NSEC_PER_MSEC;
-	struct pollfd p = { conn.fd, POLLIN, 0 };
-	int r;
-
-	do {
-		poll(&p, 1, 100);
-		r = conn_recv(&conn, m);
-		if (!r && m->hdr.type == MSG_LOADER_STATS)
-			memcpy(&stats, m->buf, sizeof(stats));
-	} while (r == -EAGAIN && now_ns() < end);
-	return r == -EAGAIN ? -ETIMEDOUT : r;
-}
-
-/* Skip to a message of this type; its descriptors are the caller's. */
-static void expect(struct msg *m, unsigned int type)
-{
-	for (;;) {
-		int r = next(m);
-
-		if (r)
-			printf("# waiting for type %u: %s\n", type,
-			       r < 0 ? strerror(-r) : msg_verdict_name(r));
-		CHECK(r == 0);
-		if (m->hdr.type == type)
-			return;
-		msg_close_fds(m);
-	}
-}
-
-static void take_known(void)
-{
-	const void *data;
-	struct msg m;
-	size_t len;
-
-	expect(&m, MSG_KNOWN);
-	n_known = ((struct msg_known *)m.buf)->n;
-	CHECK(sealed_map(m.fds[0], sizeof(*known), SIZE_MAX / 2, &data,
-			 &len) == 0);
-	CHECK(len == (n_known ? n_known : 1) * sizeof(*known));
-	free(known);
-	known = malloc(len);
-	memcpy(known, data, len);
-	munmap((void *)data, len);
-	msg_close_fds(&m);
-}
-
-static void send_now(enum msg_type type, uint64_t id, const void *payload,
-		     size_t a, const void *tail, size_t b, int fd)
-{
-	struct pollfd p = { conn.fd, POLLOUT, 0 };
-	int r;
-
-	do {
-		poll(&p, 1, 100);
-		r = conn_send(&conn, type, id, payload, a, tail, b, &fd, fd >= 0);
-	} while (r == -EAGAIN);
-	/* it may have closed already */
-	CHECK(r == 0 || r == -EPIPE || r == -ECONNRESET);
-}
-
-static void accept_loader(void)
-{
-	struct msg_hello_hub hello = { .record_version = REC_VERSION };
-	struct pollfd p = { listener, POLLIN, 0 };
-	struct msg_hello_loader l;
-	struct msg m;
-
-	CHECK(poll(&p, 1, WAIT_MS) == 1);
-	CHECK(conn_init(&conn, accept(listener, NULL, NULL),
-			PEER_LOADERD) == 0);
-	expect(&m, MSG_HELLO_LOADER);
-	memcpy(&l, m.buf, sizeof(l));
-	CHECK_EQ(l.table_budget, BUDGET_MIB << 20);
-	CHECK(trace_consumer_init(&ring, m.fds[0], m.fds[1],
-				  l.ring_bytes) == 0);
-	msg_close_fds(&m);
-	conn.state = CONN_READY;
-	send_now(MSG_HELLO_HUB, 0, &hello, sizeof(hello), NULL, 0, -1);
-}
-
-static void connect_loader(void)
-{
-	accept_loader();
-	take_known();
-}
-
-static void disconnect(void)
-{
-	conn_close(&conn);
-	trace_consumer_fini(&ring);
-}
-
-/* The ring must be read, or it fills. */
-static uint64_t samples(void)
-{
-	uint64_t n = 0;
-	size_t len;
-
-	for (const struct trace_rec *r; (r = trace_consumer_peek(&ring, &len));
-	     n++)
-		trace_consumer_next(&ring, len);
-	CHECK(len != SIZE_MAX);
-	return n;
-}
-
-/* BPF takes samples, loaderd passes them on.  Two reports may come at once. */
-static void goes_on(void)
-{
-	uint64_t taken, forwarded;
-	struct msg m;
-
-	while (conn_recv(&conn, &m) == 0)	/* what is old */
-		msg_close_fds(&m);
-	expect(&m, MSG_LOADER_STATS);
-	samples();
-	taken = stats.bpf[BPF_TAKEN];
-	forwarded = stats.forwarded;
-	for (int i = 0; i < WAIT_MS / 1000 && (stats.forwarded == forwarded ||
-					       stats.bpf[BPF_TAKEN] == taken); i++)
-		expect(&m, MSG_LOADER_STATS);
-	CHECK(stats.bpf[BPF_TAKEN] > taken && stats.forwarded > forwarded);
-	CHECK(samples() > 0);
-	CHECK_EQ(waitpid(loaderd, NULL, WNOHANG), 0);
-}
 
 /* --- what it says ------------------------------------------------------------------ */
 
@@ -252,7 +55,7 @@ static void send_install(const struct file_key *key, uint32_t n_runs, int fd)
 {
 	struct msg_install m = { .key = *key, .n_runs = n_runs };
 
-	send_now(MSG_INSTALL, 0, &m, sizeof(m), NULL, 0, fd);
+	lying_send(MSG_INSTALL, 0, &m, sizeof(m), NULL, 0, fd);
 	close(fd);
 }
 
@@ -272,7 +75,7 @@ static uint64_t send_free(const struct table_span *span, uint32_t n, uint32_t sa
 {
 	struct msg_free m = { .n = said };
 
-	send_now(MSG_FREE, ++last_id, &m, sizeof(m), span, n * sizeof(*span),
+	lying_send(MSG_FREE, ++last_id, &m, sizeof(m), span, n * sizeof(*span),
 		 -1);
 	return last_id;
 }
@@ -288,7 +91,7 @@ static void until_freed(uint64_t id)
 	struct msg m;
 
 	do {
-		expect(&m, MSG_FREED);
+		lying_expect(&m, MSG_FREED);
 	} while (m.hdr.id < id);
 }
 
@@ -495,50 +298,50 @@ static void free_without_id(void)
 {
 	struct msg_free m = { .n = 0 };
 
-	send_now(MSG_FREE, 0, &m, sizeof(m), NULL, 0, -1);
+	lying_send(MSG_FREE, 0, &m, sizeof(m), NULL, 0, -1);
 }
 
 static void second_hello(void)
 {
 	struct msg_hello_hub hello = { .record_version = REC_VERSION };
 
-	send_now(MSG_HELLO_HUB, 0, &hello, sizeof(hello), NULL, 0, -1);
+	lying_send(MSG_HELLO_HUB, 0, &hello, sizeof(hello), NULL, 0, -1);
 }
 
 static void descriptor_missing(void)
 {
 	struct msg_install m = { .n_runs = 1 };
 
-	send_now(MSG_INSTALL, 0, &m, sizeof(m), NULL, 0, -1);
+	lying_send(MSG_INSTALL, 0, &m, sizeof(m), NULL, 0, -1);
 }
 
 static void descriptor_unasked(void)
 {
 	struct msg_drop m = { nobody };
 
-	send_now(MSG_DROP, 0, &m, sizeof(m), NULL, 0, 0);
+	lying_send(MSG_DROP, 0, &m, sizeof(m), NULL, 0, 0);
 }
 
 static void not_for_loaderd(void)
 {
 	struct msg_job m = { .exe = 1 };
 
-	send_now(MSG_JOB, 0, &m, sizeof(m), NULL, 0, 0);
+	lying_send(MSG_JOB, 0, &m, sizeof(m), NULL, 0, 0);
 }
 
 static void not_from_a_hub(void)
 {
-	send_now(MSG_BYE, 0, NULL, 0, NULL, 0, -1);
+	lying_send(MSG_BYE, 0, NULL, 0, NULL, 0, -1);
 }
 
 static void too_short(void)
 {
-	send_now(MSG_ENTRY, 0, &nobody, sizeof(nobody), NULL, 0, -1);
+	lying_send(MSG_ENTRY, 0, &nobody, sizeof(nobody), NULL, 0, -1);
 }
 
 static void no_message_at_all(void)
 {
-	CHECK(send(conn.fd, "x", 1, MSG_NOSIGNAL) == 1);
+	CHECK(send(lying.conn.fd, "x", 1, MSG_NOSIGNAL) == 1);
 }
 
 static const struct offence {
@@ -571,12 +374,12 @@ static const struct offence {
 
 static void loader_starts_and_samples(void)
 {
-	start();
-	connect_loader();
-	CHECK_EQ(n_known, 0);
-	goes_on();
-	CHECK_EQ(stats.offences, 0);
-	CHECK_EQ(stats.slabs, 1);
+	lying_start();
+	lying_connect();
+	CHECK_EQ(lying.n_known, 0);
+	lying_goes_on();
+	CHECK_EQ(lying.stats.offences, 0);
+	CHECK_EQ(lying.stats.slabs, 1);
 }
 
 /* What is allowed is not an offence: write, free, and write again. */
@@ -589,11 +392,11 @@ static void loader_takes_what_is_right(void)
 	write_run(AT(0, 1), 3);		/* rules, at any time */
 	write_run(AT(1, 7), 1);
 	write_run(AT(0, 1), 3);
-	goes_on();
-	CHECK_EQ(stats.offences, 0);
-	CHECK_EQ(stats.table_bytes, 0);
-	CHECK_EQ(stats.slabs, 3);
-	CHECK_EQ(stats.entry_unknown, 5);
+	lying_goes_on();
+	CHECK_EQ(lying.stats.offences, 0);
+	CHECK_EQ(lying.stats.table_bytes, 0);
+	CHECK_EQ(lying.stats.slabs, 3);
+	CHECK_EQ(lying.stats.entry_unknown, 5);
 }
 
 static void loader_ends_the_connection_at_every_offence(void)
@@ -605,17 +408,17 @@ static void loader_ends_the_connection_at_every_offence(void)
 	for (size_t i = 0; i < OFFENCES; i++) {
 		printf("# %s\n", offences[i].name);
 		offences[i].commit();
-		while ((r = next(&m)) == 0)
+		while ((r = lying_next(&m)) == 0)
 			msg_close_fds(&m);
 		CHECK_EQ(r, -EPIPE);
-		disconnect();
-		connect_loader();
+		lying_disconnect();
+		lying_connect();
 	}
-	goes_on();
-	CHECK_EQ(stats.offences, OFFENCES);
-	bytes = stats.table_bytes;
+	lying_goes_on();
+	CHECK_EQ(lying.stats.offences, OFFENCES);
+	bytes = lying.stats.table_bytes;
 	CHECK(bytes > 0 && bytes <= BUDGET_MIB << 20);
-	CHECK(stats.slabs <= SLABS_LIMIT);
+	CHECK(lying.stats.slabs <= SLABS_LIMIT);
 }
 
 /* What was in use or in grace when a hub ended is told to the next one, which
@@ -625,9 +428,9 @@ static void loader_tells_what_is_in_use(void)
 	uint64_t id = 0;
 	struct msg m;
 
-	disconnect();
-	accept_loader();
-	for (expect(&m, MSG_SLAB);; expect(&m, MSG_SLAB)) {
+	lying_disconnect();
+	lying_accept();
+	for (lying_expect(&m, MSG_SLAB);; lying_expect(&m, MSG_SLAB)) {
 		uint32_t slab = ((struct msg_slab *)m.buf)->slab;
 		const struct slab_copy *copy;
 		const void *data;
@@ -646,12 +449,12 @@ static void loader_tells_what_is_in_use(void)
 			break;
 	}
 	CHECK(id);
-	take_known();
+	lying_take_known();
 	until_freed(id);
-	goes_on();
-	CHECK_EQ(stats.table_bytes, 0);
-	CHECK_EQ(stats.slabs, 3);
-	CHECK_EQ(stats.offences, OFFENCES);
+	lying_goes_on();
+	CHECK_EQ(lying.stats.table_bytes, 0);
+	CHECK_EQ(lying.stats.slabs, 3);
+	CHECK_EQ(lying.stats.offences, OFFENCES);
 }
 
 /* Entries that point anywhere, for all keys there are, and rubbish behind them. */
@@ -669,15 +472,15 @@ static void loader_outlives_any_entry(void)
 	uint32_t x = 1;
 
 	/* first known ones */
-	disconnect();
-	connect_loader();
-	printf("# %u files known\n", n_known);
-	CHECK(n_known > 2);
-	for (uint32_t i = 0; i < n_known; i++) {
-		mad.key = known[i].key;
-		send_now(MSG_ENTRY, 0, &mad, sizeof(mad), NULL, 0, -1);
+	lying_disconnect();
+	lying_connect();
+	printf("# %u files known\n", lying.n_known);
+	CHECK(lying.n_known > 2);
+	for (uint32_t i = 0; i < lying.n_known; i++) {
+		mad.key = lying.known[i].key;
+		lying_send(MSG_ENTRY, 0, &mad, sizeof(mad), NULL, 0, -1);
 	}
-	goes_on();
+	lying_goes_on();
 	for (size_t i = 0; i < sizeof(rubbish) / 4; i++) {
 		x ^= x << 13, x ^= x >> 17, x ^= x << 5;
 		((uint32_t *)rubbish)[i] = x;
@@ -685,27 +488,27 @@ static void loader_outlives_any_entry(void)
 	install.entry = (struct file_entry){ .exe = 5, .dir = AT(2, 0),
 					     .pages = 100000,
 					     .state = FILE_TABLE };
-	for (uint32_t i = 0; i < n_known; i++) {
+	for (uint32_t i = 0; i < lying.n_known; i++) {
 		int fd;
 
-		install.key = known[i].key;
+		install.key = lying.known[i].key;
 		fd = sealed_make("rubbish", parts, 2);
-		send_now(MSG_INSTALL, 0, &install, sizeof(install), NULL, 0, fd);
+		lying_send(MSG_INSTALL, 0, &install, sizeof(install), NULL, 0, fd);
 		close(fd);
 		/* the same place again, where rules may lie */
 		run.pos = AT(i & 1, 0);
 		parts[1].iov_len = (run.n = SLAB_ELEMENTS) *
 				   sizeof(union element);
 	}
-	goes_on();
-	CHECK_EQ(stats.offences, OFFENCES);
-	for (uint32_t i = 0; i < n_known; i++) {
-		struct msg_drop drop = { known[i].key };
+	lying_goes_on();
+	CHECK_EQ(lying.stats.offences, OFFENCES);
+	for (uint32_t i = 0; i < lying.n_known; i++) {
+		struct msg_drop drop = { lying.known[i].key };
 
-		send_now(MSG_DROP, 0, &drop, sizeof(drop), NULL, 0, -1);
+		lying_send(MSG_DROP, 0, &drop, sizeof(drop), NULL, 0, -1);
 	}
 	until_freed(free_run(AT(2, 0), SLAB_ELEMENTS));
-	goes_on();
+	lying_goes_on();
 }
 
 /* Faster than they can be answered, and no answer is read meanwhile. */
@@ -714,26 +517,26 @@ static void loader_outlives_floods(void)
 	struct msg_debug_wanted wanted = { .build_id_len = 0xffffffff };
 	struct msg_entry entry = { .key = nobody };
 	struct msg_free none = { .n = 0 };
-	uint64_t unknown = stats.entry_unknown;
+	uint64_t unknown = lying.stats.entry_unknown;
 
 	for (int i = 0; i < 50000; i++) {
-		send_now(MSG_ENTRY, 0, &entry, sizeof(entry), NULL, 0, -1);
+		lying_send(MSG_ENTRY, 0, &entry, sizeof(entry), NULL, 0, -1);
 		if (i % 10 == 0)
-			send_now(MSG_LIST, 0, NULL, 0, NULL, 0, -1);
+			lying_send(MSG_LIST, 0, NULL, 0, NULL, 0, -1);
 		if (i % 10 == 1)
-			send_now(MSG_FREE, ++last_id, &none, sizeof(none),
+			lying_send(MSG_FREE, ++last_id, &none, sizeof(none),
 				 NULL, 0, -1);
 		if (i % 10 == 2) {
 			wanted.build_id_len = i & 1 ? 20 : i;
 			wanted.tgid = i;
-			send_now(MSG_DEBUG_WANTED, 0, &wanted, sizeof(wanted),
+			lying_send(MSG_DEBUG_WANTED, 0, &wanted, sizeof(wanted),
 				 NULL, 0, -1);
 		}
 	}
 	until_freed(last_id);
-	goes_on();
-	CHECK_EQ(stats.entry_unknown, unknown + 50000);
-	CHECK_EQ(stats.offences, OFFENCES);
+	lying_goes_on();
+	CHECK_EQ(lying.stats.entry_unknown, unknown + 50000);
+	CHECK_EQ(lying.stats.offences, OFFENCES);
 }
 
 /* Nothing is read for a while: samples are lost and counted, nothing else. */
@@ -742,17 +545,17 @@ static void loader_outlives_a_hub_that_reads_nothing(void)
 	struct msg m;
 
 	for (int i = 0; i < 3; i++)
-		send_now(MSG_LIST, 0, NULL, 0, NULL, 0, -1);
+		lying_send(MSG_LIST, 0, NULL, 0, NULL, 0, -1);
 	poll(NULL, 0, 3000);
-	while (next(&m) == 0 && m.hdr.type != MSG_MAPPED)
+	while (lying_next(&m) == 0 && m.hdr.type != MSG_MAPPED)
 		msg_close_fds(&m);
 	CHECK_EQ(m.hdr.type, MSG_MAPPED);
 	msg_close_fds(&m);
-	goes_on();
-	CHECK_EQ(stats.offences, OFFENCES);
-	CHECK_EQ(stats.bpf[BPF_TAKEN], stats.bpf[BPF_SENT] +
-				       stats.bpf[BPF_RING_FULL]);
-	CHECK(stats.drained >= stats.forwarded);
+	lying_goes_on();
+	CHECK_EQ(lying.stats.offences, OFFENCES);
+	CHECK_EQ(lying.stats.bpf[BPF_TAKEN], lying.stats.bpf[BPF_SENT] +
+				       lying.stats.bpf[BPF_RING_FULL]);
+	CHECK(lying.stats.drained >= lying.stats.forwarded);
 }
 
 static void loader_ends_in_order(void)
@@ -760,15 +563,15 @@ static void loader_ends_in_order(void)
 	struct msg m;
 	int status;
 
-	kill(loaderd, SIGTERM);
-	expect(&m, MSG_BYE);
-	disconnect();
-	CHECK(waitpid(loaderd, &status, 0) == loaderd);
-	loaderd = 0;
+	kill(lying.loaderd, SIGTERM);
+	lying_expect(&m, MSG_BYE);
+	lying_disconnect();
+	CHECK(waitpid(lying.loaderd, &status, 0) == lying.loaderd);
+	lying.loaderd = 0;
 	CHECK_EQ(status, 0);
-	kill(busy, SIGKILL);
-	waitpid(busy, NULL, 0);
-	busy = 0;
+	kill(lying.busy, SIGKILL);
+	waitpid(lying.busy, NULL, 0);
+	lying.busy = 0;
 }
 
 /* One loaderd lives through all of it; a check that fails ends the program. */

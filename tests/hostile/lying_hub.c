@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/hostile/lying_hub.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "ipc/sealed.h"
+#include "tests/unit/harness.h"
+
+struct lying lying;
+
+static char dir[] = "/tmp/loader.XXXXXX", sock[64];
+static int listener = -1;
+
+static void lying_cleanup(void)
+{
+	if (lying.loaderd > 0)
+		kill(lying.loaderd, SIGKILL);
+	if (lying.busy > 0)
+		kill(lying.busy, SIGKILL);
+	unlink(sock);
+	rmdir(dir);
+}
+
+static void lying_listen(void)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+	CHECK(mkdtemp(dir) && chmod(dir, 0755) == 0);
+	atexit(lying_cleanup);
+	snprintf(sock, sizeof(sock), "%s/hub", dir);
+	strcpy(addr.sun_path, sock);
+	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	CHECK(bind(listener, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
+	      listen(listener, 4) == 0 && chmod(sock, 0666) == 0);
+}
+
+void lying_start(void)
+{
+	static char beside[4096];
+	ssize_t n;
+
+	if (geteuid() != 0) {
+		printf("# needs root\n");
+		exit(TEST_SKIP);
+	}
+	n = readlink("/proc/self/exe", beside, sizeof(beside) - 32);
+	CHECK(n > 0);
+	*strrchr(beside, '/') = '\0';
+	strcat(beside, "/../bin/trifold-loaderd");
+	lying_listen();
+	lying.busy = fork();
+	while (lying.busy == 0)
+		;		/* so that there is something to sample */
+	lying.loaderd = fork();
+	if (lying.loaderd == 0) {
+		execl(beside, "trifold-loaderd", "--hub", sock, "--hub-uid", "0",
+		      "--uid", "65533", "--gid", "65533", "--opener-uid", "65532",
+		      "--frequency", "99", "--table-budget", "1", NULL);
+		_exit(127);
+	}
+}
+
+int lying_next(struct msg *m)
+{
+	uint64_t end = now_ns() + WAIT_MS * NSEC_PER_MSEC;
+	struct pollfd p = { lying.conn.fd, POLLIN, 0 };
+	int r;
+
+	do {
+		poll(&p, 1, 100);
+		r = conn_recv(&lying.conn, m);
+		if (!r && m->hdr.type == MSG_LOADER_STATS)
+			memcpy(&lying.stats, m->buf, sizeof(lying.stats));
+	} while (r == -EAGAIN && now_ns() < end);
+	return r == -EAGAIN ? -ETIMEDOUT : r;
+}
+
+void lying_expect(struct msg *m, unsigned int type)
+{
+	for (;;) {
+		int r = lying_next(m);
+
+		if (r)
+			printf("# waiting for type %u: %s\n", type,
+			       r < 0 ? strerror(-r) : msg_verdict_name(r));
+		CHECK(r == 0);
+		if (m->hdr.type == type)
+			return;
+		msg_close_fds(m);
+	}
+}
+
+void lying_take_known(void)
+{
+	const void *data;
+	struct msg m;
+	size_t len;
+
+	lying_expect(&m, MSG_KNOWN);
+	lying.n_known = ((struct msg_known *)m.buf)->n;
+	CHECK(sealed_map(m.fds[0], sizeof(*lying.known), SIZE_MAX / 2, &data,
+			 &len) == 0);
+	CHECK(len == (lying.n_known ? lying.n_known : 1) * sizeof(*lying.known));
+	free(lying.known);
+	lying.known = malloc(len);
+	memcpy(lying.known, data, len);
+	munmap((void *)data, len);
+	msg_close_fds(&m);
+}
+
+void lying_send(enum msg_type type, uint64_t id, const void *payload,
+		     size_t a, const void *tail, size_t b, int fd)
+{
+	struct pollfd p = { lying.conn.fd, POLLOUT, 0 };
+	int r;
+
+	do {
+		poll(&p, 1, 100);
+		r = conn_send(&lying.conn, type, id, payload, a, tail, b, &fd, fd >= 0);
+	} while (r == -EAGAIN);
+	/* it may have closed already */
+	CHECK(r == 0 || r == -EPIPE || r == -ECONNRESET);
+}
+
+void lying_accept(void)
+{
+	struct msg_hello_hub hello = { .record_version = REC_VERSION };
+	struct pollfd p = { listener, POLLIN, 0 };
+	struct msg_hello_loader l;
+	struct msg m;
+
+	CHECK(poll(&p, 1, WAIT_MS) == 1);
+	CHECK(conn_init(&lying.conn, accept(listener, NULL, NULL),
+			PEER_LOADERD) == 0);
+	lying_expect(&m, MSG_HELLO_LOADER);
+	memcpy(&l, m.buf, sizeof(l));
+	CHECK_EQ(l.table_budget, BUDGET_MIB << 20);
+	CHECK(trace_consumer_init(&lying.ring, m.fds[0], m.fds[1],
+				  l.ring_bytes) == 0);
+	msg_close_fds(&m);
+	lying.conn.state = CONN_READY;
+	lying_send(MSG_HELLO_HUB, 0, &hello, sizeof(hello), NULL, 0, -1);
+}
+
+void lying_connect(void)
+{
+	lying_accept();
+	lying_take_known();
+}
+
+void lying_disconnect(void)
+{
+	conn_close(&lying.conn);
+	trace_consumer_fini(&lying.ring);
+}
+
+/* The ring must be read, or it fills. */
+static uint64_t lying_samples(void)
+{
+	uint64_t n = 0;
+	size_t len;
+
+	for (const struct trace_rec *r; (r = trace_consumer_peek(&lying.ring, &len));
+	     n++)
+		trace_consumer_next(&lying.ring, len);
+	CHECK(len != SIZE_MAX);
+	return n;
+}
+
+void lying_goes_on(void)
+{
+	uint64_t taken, forwarded;
+	struct msg m;
+
+	while (conn_recv(&lying.conn, &m) == 0)	/* what is old */
+		msg_close_fds(&m);
+	lying_expect(&m, MSG_LOADER_STATS);
+	lying_samples();
+	taken = lying.stats.bpf[BPF_TAKEN];
+	forwarded = lying.stats.forwarded;
+	/* two reports may come at once */
+	for (int i = 0; i < WAIT_MS / 1000 && (lying.stats.forwarded == forwarded ||
+					       lying.stats.bpf[BPF_TAKEN] == taken); i++)
+		lying_expect(&m, MSG_LOADER_STATS);
+	CHECK(lying.stats.bpf[BPF_TAKEN] > taken && lying.stats.forwarded > forwarded);
+	CHECK(lying_samples() > 0);
+	CHECK_EQ(waitpid(lying.loaderd, NULL, WNOHANG), 0);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lying_hub - the real trifold-loaderd, and a hub of ours that it talks to
+ *
+ * One of each a program.  A check that fails ends the program.
+ */
+#ifndef TESTS_HOSTILE_LYING_HUB_H
+#define TESTS_HOSTILE_LYING_HUB_H
+
+#include <sys/types.h>
+
+#include "ipc/conn.h"
+#include "ipc/message_hub.h"
+#include "ipc/trace_consumer.h"
+
+#define WAIT_MS		8000	/* for anything that must happen */
+#define BUDGET_MIB	1	/* of loaderd's tables */
+
+extern struct lying {
+	pid_t loaderd;
+	pid_t busy;			/* so that there is something to sample */
+	struct conn conn;		/* to loaderd */
+	struct trace_consumer ring;
+	struct loader_stats stats;	/* its last word */
+	struct msg_entry *known;	/* as told at the connection */
+	uint32_t n_known;
+} lying;
+
+/* Start loaderd.  Needs root; skips without. */
+void lying_start(void);
+
+/* The next message: 0, or as conn_recv().  -ETIMEDOUT: none came. */
+int lying_next(struct msg *m);
+
+/* Skip to a message of this type; its descriptors are the caller's. */
+void lying_expect(struct msg *m, unsigned int type);
+
+/* Send, and wait for room if there is none; loaderd may have closed already.
+ * fd: borrowed; -1: none. */
+void lying_send(enum msg_type type, uint64_t id, const void *payload, size_t a,
+		const void *tail, size_t b, int fd);
+
+/* Accept loaderd and say hello; then take what it tells in MSG_KNOWN. */
+void lying_accept(void);
+void lying_take_known(void);
+void lying_connect(void);		/* both */
+void lying_disconnect(void);
+
+/* BPF takes samples, and loaderd passes them on. */
+void lying_goes_on(void);
+
+#endif /* TESTS_HOSTILE_LYING_HUB_H */
