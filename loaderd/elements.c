@@ -14,31 +14,31 @@
 
 #define ELEMENT		sizeof(struct slab_element)
 #define SLAB_BYTES	(SLAB_ELEMENTS * ELEMENT)
-#define WINDOW_ALIGN	65536	/* of the largest page of any kernel */
 #define SLABS_DROPPED	4	/* in a tick: each waits for the kernel */
+#define SLAB(e, pos)	((e)->slabs[(pos) >> SLAB_SHIFT])
+#define INDEX(pos)	((pos) & (SLAB_ELEMENTS - 1))	/* in its slab */
 
 /* --- slabs ---------------------------------------------------------------- */
 
 static int slab_make(struct elements *e, uint32_t i)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	struct slab *s = calloc(1, sizeof(*s));
-	int r;
+	int r, fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "slab", sizeof(uint32_t),
+				   ELEMENT, SLAB_ELEMENTS, &opts);
 
-	if (!s)
-		return -ENOMEM;
-	s->fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "slab", sizeof(uint32_t),
-			       ELEMENT, SLAB_ELEMENTS, &opts);
-	r = s->fd < 0 ? -errno : 0;
-	if (!r && bpf_map_update_elem(e->outer_fd, &i, &s->fd, BPF_ANY))
+	if (fd < 0)
+		return -errno;
+	e->slabs[i] = calloc(1, sizeof(struct slab));
+	r = e->slabs[i] ? 0 : -ENOMEM;
+	if (!r && bpf_map_update_elem(e->outer_fd, &i, &fd, BPF_ANY))
 		r = -errno;
 	if (r) {
-		if (s->fd >= 0)
-			close(s->fd);
-		free(s);
+		close(fd);
+		free(e->slabs[i]);
+		e->slabs[i] = NULL;
 		return r;
 	}
-	e->slabs[i] = s;
+	e->slabs[i]->fd = fd;
 	e->n_slabs++;
 	return 0;
 }
@@ -73,49 +73,40 @@ uint32_t elements_next(const struct elements *e, uint32_t i)
 	return i;
 }
 
-/* --- some elements of a slab, in memory ----------------------------------------- */
+/* --- the elements of a slab, in memory --------------------------------------- */
 
-/* Mapped for the time of one run only: what is mapped is resident. */
-struct window {
-	void *base;
-	size_t len;
-	struct slab_element *at;
-};
-
-static int window_open(struct window *w, const struct elements *e, uint32_t pos,
-		       uint32_t n, int prot)
+/* What is mapped is resident: undone at the end of each message. */
+static int slab_map(struct slab *s)
 {
-	size_t off = (pos & (SLAB_ELEMENTS - 1)) * ELEMENT;
-	size_t skip = off % WINDOW_ALIGN;
-
-	w->len = skip + n * ELEMENT;
-	w->base = mmap(NULL, w->len, prot, MAP_SHARED,
-		       e->slabs[pos >> SLAB_SHIFT]->fd, off - skip);
-	if (w->base == MAP_FAILED)
-		return -errno;
-	w->at = (void *)((char *)w->base + skip);
-	return 0;
+	if (!s->at) {
+		s->at = mmap(NULL, SLAB_BYTES, PROT_READ | PROT_WRITE,
+			     MAP_SHARED, s->fd, 0);
+		if (s->at == MAP_FAILED)
+			s->at = NULL;
+	}
+	return s->at ? 0 : -errno;
 }
 
-static void window_close(struct window *w)
+static void slabs_unmap(struct elements *e)
 {
-	munmap(w->base, w->len);
+	for (uint32_t i = 0; (i = elements_next(e, i)) < SLABS_MAX; i++) {
+		if (e->slabs[i]->at)
+			munmap(e->slabs[i]->at, SLAB_BYTES);
+		e->slabs[i]->at = NULL;
+	}
 }
 
-int elements_copy(const struct elements *e, uint32_t i)
+int elements_copy(struct elements *e, uint32_t i)
 {
-	struct iovec parts[2];
-	struct window w;
-	int r;
+	struct slab *s = e->slabs[i];
+	int r = slab_map(s);
+	struct iovec parts[] = {
+		{ s->in_use, sizeof(s->in_use) }, { s->at, SLAB_BYTES },
+	};
 
-	r = window_open(&w, e, i << SLAB_SHIFT, SLAB_ELEMENTS, PROT_READ);
-	if (r)
-		return r;
-	parts[0] = (struct iovec){ e->slabs[i]->in_use,
-				   sizeof(e->slabs[i]->in_use) };
-	parts[1] = (struct iovec){ w.at, SLAB_BYTES };
-	r = sealed_make("slab", parts, 2);
-	window_close(&w);
+	if (!r)
+		r = sealed_make("slab", parts, 2);
+	slabs_unmap(e);
 	return r;
 }
 
@@ -124,7 +115,7 @@ int elements_copy(const struct elements *e, uint32_t i)
 static bool in_slab(uint32_t pos, uint32_t n)
 {
 	return n && pos >> SLAB_SHIFT < SLABS_MAX && n <= SLAB_ELEMENTS &&
-	       (pos & (SLAB_ELEMENTS - 1)) + n <= SLAB_ELEMENTS;
+	       INDEX(pos) + n <= SLAB_ELEMENTS;
 }
 
 static bool elements_bit(const uint64_t *bits, uint32_t i)
@@ -134,7 +125,7 @@ static bool elements_bit(const uint64_t *bits, uint32_t i)
 
 static void elements_flip(uint64_t *bits, uint32_t pos, uint32_t n)
 {
-	uint32_t first = pos & (SLAB_ELEMENTS - 1);
+	uint32_t first = INDEX(pos);
 
 	for (uint32_t i = first; i < first + n; i++)
 		bits[i / 64] ^= 1ULL << (i % 64);
@@ -143,7 +134,7 @@ static void elements_flip(uint64_t *bits, uint32_t pos, uint32_t n)
 /* Is each of these elements in use and not freed, or, if not in_use, free? */
 static bool all_are(const struct slab *s, uint32_t pos, uint32_t n, bool in_use)
 {
-	uint32_t first = pos & (SLAB_ELEMENTS - 1);
+	uint32_t first = INDEX(pos);
 
 	for (uint32_t i = first; i < first + n; i++) {
 		if (elements_bit(s->in_use, i) != in_use ||
@@ -153,11 +144,11 @@ static bool all_are(const struct slab *s, uint32_t pos, uint32_t n, bool in_use)
 	return true;
 }
 
-/* Mark the elements of a run as in use, or, in vain claimed, as not. */
-static void claim(struct elements *e, const struct table_run *run, bool yes)
+/* Mark the elements of a run as in use (n: how many), or, in vain claimed, as
+ * not (n: minus that). */
+static void claim(struct elements *e, const struct table_run *run, int64_t n)
 {
-	struct slab *s = e->slabs[run->pos >> SLAB_SHIFT];
-	int64_t n = yes ? (int64_t)run->n : -(int64_t)run->n;
+	struct slab *s = SLAB(e, run->pos);
 
 	if (run->pos >> SLAB_SHIFT < RULE_SLABS)
 		return;
@@ -171,26 +162,24 @@ static int run_claim(struct elements *e, const struct table_run *run,
 		     uint32_t *made)
 {
 	uint32_t slab = run->pos >> SLAB_SHIFT;
-	int r;
+	int r = 0;
 
 	if (!in_slab(run->pos, run->n) ||
 	    (run->from != TABLE_RUN_NEW &&
-	     (!in_slab(run->from, run->n) ||
-	      !e->slabs[run->from >> SLAB_SHIFT])) ||
+	     (!in_slab(run->from, run->n) || !SLAB(e, run->from))) ||
 	    (slab >= RULE_SLABS && e->n + run->n > e->budget))
 		return MSG_BAD_CONTENT;
-	if (!e->slabs[slab]) {
-		if (e->n_slabs >= e->slabs_max || ++*made > SLABS_NEW_MAX)
-			return MSG_BAD_CONTENT;
-		r = slab_make(e, slab);
-		if (r)
-			return r;
-	}
-	if (slab >= RULE_SLABS &&
-	    !all_are(e->slabs[slab], run->pos, run->n, false))
+	if (!e->slabs[slab] &&
+	    (e->n_slabs >= e->slabs_max || ++*made > SLABS_NEW_MAX))
 		return MSG_BAD_CONTENT;
-	claim(e, run, true);
-	return 0;
+	if (!e->slabs[slab])
+		r = slab_make(e, slab);
+	if (!r && slab >= RULE_SLABS &&
+	    !all_are(e->slabs[slab], run->pos, run->n, false))
+		r = MSG_BAD_CONTENT;
+	if (!r)
+		claim(e, run, run->n);
+	return r;
 }
 
 /* --- writing and freeing ------------------------------------------------------------ */
@@ -198,21 +187,17 @@ static int run_claim(struct elements *e, const struct table_run *run,
 static int run_write(struct elements *e, const struct table_run *run,
 		     const struct slab_element *data)
 {
-	struct window to, from;
-	int r = window_open(&to, e, run->pos, run->n, PROT_READ | PROT_WRITE);
+	struct slab *to = SLAB(e, run->pos), *from = NULL;
+	int r = slab_map(to);
 
-	if (r)
-		return r;
-	if (run->from == TABLE_RUN_NEW) {
-		memcpy(to.at, data, run->n * ELEMENT);
-	} else {
-		r = window_open(&from, e, run->from, run->n, PROT_READ);
-		if (!r) {
-			memmove(to.at, from.at, run->n * ELEMENT);
-			window_close(&from);
-		}
+	if (run->from != TABLE_RUN_NEW) {
+		from = SLAB(e, run->from);
+		r = r ? r : slab_map(from);
 	}
-	window_close(&to);
+	if (!r)
+		memmove(to->at + INDEX(run->pos),
+			from ? from->at + INDEX(run->from) : data,
+			run->n * ELEMENT);
 	return r;
 }
 
@@ -237,21 +222,20 @@ int elements_write(struct elements *e, const void *data, size_t len, uint32_t n)
 	if (!r && len != n * sizeof(*run) + elements * ELEMENT)
 		r = MSG_BAD_CONTENT;
 	while (r && i > 0)
-		claim(e, &run[--i], false);
+		i--, claim(e, &run[i], -(int64_t)run[i].n);
 	for (i = 0; !r && i < n; i++) {
 		r = run_write(e, &run[i], next);
 		next += run[i].from == TABLE_RUN_NEW ? run[i].n : 0;
 	}
+	slabs_unmap(e);
 	return r;
 }
 
 static bool may_free(const struct elements *e, const struct table_span *span)
 {
-	uint32_t slab = span->pos >> SLAB_SHIFT;
-
-	return in_slab(span->pos, span->n) && slab >= RULE_SLABS &&
-	       e->slabs[slab] &&
-	       all_are(e->slabs[slab], span->pos, span->n, true);
+	return in_slab(span->pos, span->n) &&
+	       span->pos >> SLAB_SHIFT >= RULE_SLABS && SLAB(e, span->pos) &&
+	       all_are(SLAB(e, span->pos), span->pos, span->n, true);
 }
 
 int elements_free(struct elements *e, const struct table_span *span, uint32_t n,
@@ -260,15 +244,15 @@ int elements_free(struct elements *e, const struct table_span *span, uint32_t n,
 	uint32_t i;
 
 	for (i = 0; i < n && may_free(e, &span[i]); i++)
-		elements_flip(e->slabs[span[i].pos >> SLAB_SHIFT]->freed[0],
-			    span[i].pos, span[i].n);
+		elements_flip(SLAB(e, span[i].pos)->freed[0], span[i].pos,
+			      span[i].n);
 	if (i == n) {
 		e->freed_id[0] = id;
 		return 0;
 	}
-	while (i-- > 0)
-		elements_flip(e->slabs[span[i].pos >> SLAB_SHIFT]->freed[0],
-			    span[i].pos, span[i].n);
+	for (; i > 0; i--)
+		elements_flip(SLAB(e, span[i - 1].pos)->freed[0],
+			      span[i - 1].pos, span[i - 1].n);
 	return MSG_BAD_CONTENT;
 }
 
@@ -279,20 +263,17 @@ uint64_t elements_tick(struct elements *e)
 
 	e->freed_id[1] = e->freed_id[0];
 	e->freed_id[0] = 0;
-	for (uint32_t i = RULE_SLABS; i < SLABS_MAX; i++) {
+	for (uint32_t i = RULE_SLABS; (i = elements_next(e, i)) < SLABS_MAX; i++) {
 		struct slab *s = e->slabs[i];
-		uint32_t n = 0;
+		uint32_t before = s->n;
 
-		for (uint32_t w = 0; s && w < SLAB_WORDS; w++) {
-			n += __builtin_popcountll(s->freed[1][w]);
+		for (uint32_t w = 0; w < SLAB_WORDS; w++) {
+			s->n -= __builtin_popcountll(s->freed[1][w]);
 			s->in_use[w] &= ~s->freed[1][w];
 			s->freed[1][w] = s->freed[0][w];
 			s->freed[0][w] = 0;
 		}
-		if (!s)
-			continue;
-		s->n -= n;
-		e->n -= n;
+		e->n -= before - s->n;
 		/* the first stays: it will be needed again */
 		if (!s->n && i > RULE_SLABS && dropped++ < SLABS_DROPPED)
 			slab_drop(e, i);
@@ -303,9 +284,6 @@ uint64_t elements_tick(struct elements *e)
 void elements_forget_freed(struct elements *e)
 {
 	e->freed_id[0] = e->freed_id[1] = 0;
-	for (uint32_t i = RULE_SLABS; i < SLABS_MAX; i++) {
-		if (e->slabs[i])
-			memset(e->slabs[i]->freed, 0,
-			       sizeof(e->slabs[i]->freed));
-	}
+	for (uint32_t i = 0; (i = elements_next(e, i)) < SLABS_MAX; i++)
+		memset(e->slabs[i]->freed, 0, sizeof(e->slabs[i]->freed));
 }

@@ -23,6 +23,7 @@
 
 struct slab {
 	int fd;
+	struct slab_element *at;		/* while a message is worked on */
 	uint32_t n;			/* elements in use */
 	uint64_t in_use[SLAB_WORDS];
 	uint64_t freed[2][SLAB_WORDS];	/* of them, since the last tick, and
@@ -67,6 +68,6 @@ void elements_forget_freed(struct elements *e);
 uint32_t elements_next(const struct elements *e, uint32_t i);
 
 /* A copy in sealed memory: struct slab_copy.  A descriptor, or -errno. */
-int elements_copy(const struct elements *e, uint32_t i);
+int elements_copy(struct elements *e, uint32_t i);
 
 #endif /* LOADERD_ELEMENTS_H */

@@ -116,27 +116,15 @@ static int entries_copy(struct entries *e, uint32_t *n)
 	return fd;
 }
 
-static int tell_known(struct entries *e)
+/* Send sealed memory (a descriptor, taken over; or -errno) to the hub. */
+static int entries_send(struct entries *e, enum msg_type type,
+			const void *payload, size_t len, int fd)
 {
-	struct msg_known m = { .n = 0 };
-	int r, fd = entries_copy(e, &m.n);
+	int r = fd < 0 ? fd : hub_link_send(e->hub, type, 0, payload, len,
+					    NULL, 0, fd);
 
-	if (fd < 0)
-		return fd;
-	r = hub_link_send(e->hub, MSG_KNOWN, 0, &m, sizeof(m), NULL, 0, fd);
-	close(fd);
-	return r;
-}
-
-static int tell_slab(struct entries *e)
-{
-	struct msg_slab m = { .slab = e->tell };
-	int r, fd = elements_copy(&e->elements, e->tell);
-
-	if (fd < 0)
-		return fd;
-	r = hub_link_send(e->hub, MSG_SLAB, 0, &m, sizeof(m), NULL, 0, fd);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return r;
 }
 
@@ -151,48 +139,43 @@ void entries_connected(struct entries *e)
 /* One a call, so that the ring is drained between them. */
 void entries_tell(struct entries *e)
 {
+	struct msg_slab slab = { 0 };
+	struct msg_known known = { .n = 0 };
+	int fd;
+
 	if (e->told || !hub_link_up(e->hub))
 		return;
-	e->tell = elements_next(&e->elements, e->tell);
-	if (e->tell == SLABS_MAX)
-		e->told = !tell_known(e);
-	else
-		e->tell += !tell_slab(e);
+	e->tell = slab.slab = elements_next(&e->elements, e->tell);
+	if (e->tell < SLABS_MAX) {
+		fd = elements_copy(&e->elements, e->tell);
+		e->tell += !entries_send(e, MSG_SLAB, &slab, sizeof(slab), fd);
+	} else {
+		fd = entries_copy(e, &known.n);
+		e->told = !entries_send(e, MSG_KNOWN, &known, sizeof(known), fd);
+	}
 }
-
-struct mapped {
-	const struct entries *e;
-	uint64_t bits[MAPPED_BYTES / 8];
-};
 
 static void on_mapped(void *ctx, const struct request_file *n)
 {
-	struct mapped *m = ctx;
+	const struct entries *e = ctx;
 	struct file_entry entry;
 
-	if (!entries_get(m->e, &n->key, &entry) && entry.exe <= EXE_MAX)
-		m->bits[entry.exe / 64] |= 1ULL << (entry.exe % 64);
+	if (!entries_get(e, &n->key, &entry) && entry.exe <= EXE_MAX)
+		e->mapped[entry.exe / 64] |= 1ULL << (entry.exe % 64);
 }
 
-static void tell_mapped(struct entries *e)
+static void entries_tell_mapped(struct entries *e)
 {
-	struct mapped *m = calloc(1, sizeof(*m));
-	struct iovec part;
-	int fd;
+	struct iovec part = { calloc(1, MAPPED_BYTES), MAPPED_BYTES };
 
-	if (!m)
+	e->mapped = part.iov_base;
+	if (!e->mapped)
 		return;
-	m->e = e;
-	part = (struct iovec){ m->bits, sizeof(m->bits) };
 	/* where mappings cannot be listed, last use alone decides */
-	(void)!bpf_list(e->bpf, 0, on_mapped, m);
-	fd = sealed_make("mapped", &part, 1);
-	if (fd >= 0) {
-		e->list_wanted = hub_link_send(e->hub, MSG_MAPPED, 0, NULL, 0,
-					       NULL, 0, fd);
-		close(fd);
-	}
-	free(m);
+	(void)!bpf_list(e->bpf, 0, on_mapped, e);
+	e->list_wanted = entries_send(e, MSG_MAPPED, NULL, 0,
+				      sealed_make("mapped", &part, 1));
+	free(e->mapped);
 }
 
 void entries_tick(struct entries *e)
@@ -205,7 +188,7 @@ void entries_tick(struct entries *e)
 					  0, NULL, 0, -1))
 		e->freed_id = 0;
 	if (e->list_wanted)
-		tell_mapped(e);
+		entries_tell_mapped(e);
 	e->stats->table_bytes = e->elements.n * sizeof(struct slab_element);
 	e->stats->slabs = e->elements.n_slabs;
 }

@@ -26,6 +26,7 @@ struct entries {
 	uint32_t tell;		/* slab to tell next; SLABS_MAX: the entries */
 	bool told;		/* all that a former hub has left */
 	bool list_wanted;	/* MSG_LIST came */
+	uint64_t *mapped;	/* its answer, while that is made */
 	uint64_t freed_id;	/* of a MSG_FREED that is to be sent; 0: none */
 };
 
