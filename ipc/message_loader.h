@@ -49,7 +49,7 @@ struct msg_hello_hub {
 #define EXE_AHEAD	24
 struct msg_exe {
 	struct file_key key;		/* confirmed by the kernel */
-	uint32_t tgid;			/* who ran it; 0: the vDSO */
+	uint32_t tgid;			/* who ran it */
 	uint32_t path_len;		/* bytes behind; <= MSG_PATH_MAX */
 	uint32_t no_room;		/* 1: the map `files` is full, so the key
 					 * has no entry: drop another; else 0 */
@@ -96,7 +96,8 @@ struct msg_free {
 
 /*
  * After MSG_HELLO_HUB loaderd tells what a former hub has left: each slab, then
- * all entries.  MSG_KNOWN comes at every connection, before the first MSG_EXE.
+ * all entries.  MSG_KNOWN comes at every connection, before the first MSG_EXE; the
+ * vDSO's key is always in it, and the hub has its image.
  */
 struct msg_slab {			/* fd: sealed, struct slab_copy (table.h) */
 	uint32_t slab;

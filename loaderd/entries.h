@@ -42,7 +42,8 @@ int entries_confirmed(struct entries *e, const struct file_key *key, bool ask);
  * -errno: then the hub knows no longer what is where, and must be told. */
 int entries_message(struct entries *e, struct msg *m);
 
-/* A hub has connected: tell it, as its socket takes it. */
+/* A hub has connected: tell it, as its socket takes it.  The vDSO's key, which
+ * needs no opener to confirm it, is there from the first one on. */
 void entries_connected(struct entries *e);
 void entries_tell(struct entries *e);
 

@@ -8,14 +8,12 @@
  * msg_check(), elements.c and entries.c reach.
  */
 #include <bpf/libbpf.h>
-#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -23,7 +21,6 @@
 #include "common/cost.h"
 #include "common/log.h"
 #include "common/service.h"
-#include "ipc/sealed.h"
 #include "loaderd/bpf.h"
 #include "loaderd/confine.h"
 #include "loaderd/drain.h"
@@ -47,7 +44,6 @@ struct loaderd {
 	struct hub_link hub;
 	struct loader_stats stats;
 	struct ring_buffer *request_ring;
-	int vdso_fd;
 	int statm;
 	uint64_t tick_ns, second_ns;
 	uint64_t ready_ns;	/* first sent files to symbolizerd; 0: not yet */
@@ -243,7 +239,7 @@ static void on_hub(struct loaderd *l)
 	if (!r || r == -EAGAIN)
 		return;
 	drain_to(&l->drain, NULL);
-	requests_ready(&l->requests, false, -1);
+	requests_ready(&l->requests, false);
 	hub_link_close(&l->hub, r);
 }
 
@@ -288,7 +284,7 @@ static void loaderd_begin(struct loaderd *l)
 		return;
 	if (!l->requests.ready) {
 		bpf_forget_asked(&l->bpf);
-		requests_ready(&l->requests, true, l->vdso_fd);
+		requests_ready(&l->requests, true);
 		list_all(l);
 		if (!l->ready_ns)
 			l->ready_ns = now_ns();
@@ -357,18 +353,6 @@ static void on_term(int sig)
 }
 
 /* --- start and end ------------------------------------------------------------------ */
-
-/* The kernel's own image, the same in every process. */
-static int vdso_image(void)
-{
-	const Elf64_Ehdr *e = (const void *)getauxval(AT_SYSINFO_EHDR);
-	struct iovec image = { (void *)e, 0 };
-
-	if (!e)
-		return -ENOENT;
-	image.iov_len = e->e_shoff + (size_t)e->e_shentsize * e->e_shnum;
-	return sealed_make("vdso", &image, 1);
-}
 
 struct own {
 	struct bpf *bpf;
@@ -456,7 +440,6 @@ static int setup(struct loaderd *l)
 	setup_hub(l);
 	l->statm = cost_open();
 	l->stats.start_ns = clock_ns(CLOCK_REALTIME);
-	l->vdso_fd = vdso_image();
 	r = sampling_open(&l->sampling, l->bpf.sample_fd, opt.frequency);
 	if (r)
 		log_err("cannot open perf events: %s (with "

@@ -191,14 +191,10 @@ void requests_debug_wanted(struct requests *rs, const struct msg_debug_wanted *m
 
 /* --- the hub ------------------------------------------------------------------ */
 
-void requests_ready(struct requests *rs, bool ready, int vdso)
+void requests_ready(struct requests *rs, bool ready)
 {
-	struct file_key key = { .size = 1 };
-
 	rs->ready = ready;
 	rs->unanswered = 0;
-	if (ready && vdso >= 0)
-		requests_send(rs, &key, 0, "[vdso]", 6, vdso);
 	requests_next(rs);
 }
 

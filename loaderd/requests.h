@@ -51,9 +51,8 @@ struct requests {
 void requests_add(struct requests *rs, const struct request_file *request,
 		   bool listed);
 
-/* The hub has been told all, and is ready for files; or it is gone.  vdso: a
- * sealed memfd of the vDSO's image, or -1; borrowed. */
-void requests_ready(struct requests *rs, bool ready, int vdso);
+/* The hub has been told all, and is ready for files; or it is gone. */
+void requests_ready(struct requests *rs, bool ready);
 
 /* The hub is done with a file. */
 void requests_answered(struct requests *rs);

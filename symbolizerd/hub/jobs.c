@@ -353,10 +353,8 @@ bool jobs_add(struct jobs *jobs, enum job_kind kind, uint32_t number,
 		.kind = kind, .number = number, .exe = exe, .fd = fd,
 	};
 
-	if (!job_queue_add(&jobs->queue, &job)) {
-		close(fd);
+	if (!job_queue_add(&jobs->queue, &job))
 		return false;
-	}
 	jobs_exe(jobs, &job)->jobs++;
 	run_next(jobs);
 	return true;

@@ -75,7 +75,7 @@ int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
 void jobs_fini(struct jobs *jobs);
 
 /* Queue fd (owned from now on) of executable exe, which has this number.  False
- * when the queue is full. */
+ * when the queue is full: fd stays the caller's. */
 bool jobs_add(struct jobs *jobs, enum job_kind kind, uint32_t number,
 	      uint32_t exe, int fd);
 

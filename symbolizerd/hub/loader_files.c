@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/hub/loader_files.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "ipc/conn_more.h"
@@ -152,9 +155,55 @@ static int loader_files_on_slab(struct loader_files *lf, const struct msg *msg)
 	return MSG_BAD_CONTENT;
 }
 
+/* loaderd has the key of this file and waits, with id, for what to do with it.
+ * True: the descriptor is taken over. */
+static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
+			     uint64_t id, const char *path, int fd)
+{
+	struct executable *e;
+	int number;
+	uint32_t i;
+
+	number = files_exe(&lf->k->files, m, id);
+	if (number < 0)
+		return false;
+	jobs_cancel(lf->jobs, (uint32_t)number);
+	e = loader_files_assign(lf, (uint32_t)number, &m->key, path,
+				m->path_len, &i);
+	if (!e)
+		files_later(&lf->k->files, (uint32_t)number);
+	else if (e->known && files_has_answer(&lf->k->files, (uint32_t)number))
+		files_settled(&lf->k->files, (uint32_t)number);
+	else if (e->quarantined)
+		files_no_table(&lf->k->files, (uint32_t)number);
+	else if (jobs_add(lf->jobs, JOB_FILE, (uint32_t)number, i, fd))
+		return true;
+	else
+		files_later(&lf->k->files, (uint32_t)number);
+	return false;
+}
+
+/* The kernel's own image, the same in every process, so ours will do. */
+static void loader_files_vdso(struct loader_files *lf)
+{
+	const Elf64_Ehdr *e = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct msg_exe m = { .key = { .size = 1 }, .path_len = 6 };
+	struct iovec image = { (void *)e, 0 };
+	int fd;
+
+	if (!e)
+		return;
+	image.iov_len = e->e_shoff + (size_t)e->e_shentsize * e->e_shnum;
+	fd = sealed_make("vdso", &image, 1);
+	if (fd >= 0 && !loader_files_met(lf, &m, 0, "[vdso]", fd))
+		close(fd);
+}
+
 static int loader_files_on_known(struct loader_files *lf, const struct msg *msg)
 {
+	const struct msg_entry *known;
 	struct msg_known m;
+	bool vdso = false;
 	const void *map;
 	size_t len;
 
@@ -163,43 +212,32 @@ static int loader_files_on_known(struct loader_files *lf, const struct msg *msg)
 	if (lf->link->adopted || m.n > FILES_MAX ||
 	    sealed_map(msg->fds[0], len, len, &map, &len) < 0)
 		return MSG_BAD_CONTENT;
-	files_adopt(&lf->k->files, map, m.n);
+	known = map;
+	files_adopt(&lf->k->files, known, m.n);
+	for (uint32_t i = 0; i < m.n; i++)
+		vdso |= files_is_vdso(&known[i].key);
 	munmap((void *)map, len);
 	lf->link->adopted = true;
-	if (m.n)
+	if (lf->k->files.stats.files)
 		log_info("found %u files of a former hub",
 			 (unsigned int)lf->k->files.stats.files);
+	if (vdso)
+		loader_files_vdso(lf);
 	return MSG_OK;
 }
 
 static int loader_files_on_exe(struct loader_files *lf, struct msg *msg)
 {
 	const char *path = (const char *)msg->buf + sizeof(struct msg_exe);
-	struct executable *e;
 	struct msg_exe m;
-	int number;
-	uint32_t i;
 
 	memcpy(&m, msg->buf, sizeof(m));
 	if (!lf->link->adopted || !msg->hdr.id || m.no_room > 1 ||
 	    m.path_len != msg->hdr.len - sizeof(m) ||
 	    memchr(path, '\0', m.path_len))
 		return MSG_BAD_CONTENT;
-	number = files_exe(&lf->k->files, &m, msg->hdr.id);
-	if (number < 0)
-		return MSG_OK;
-	jobs_cancel(lf->jobs, (uint32_t)number);
-	e = loader_files_assign(lf, (uint32_t)number, &m.key, path,
-				m.path_len, &i);
-	if (!e)
-		files_later(&lf->k->files, (uint32_t)number);
-	else if (e->known && files_has_answer(&lf->k->files, (uint32_t)number))
-		files_settled(&lf->k->files, (uint32_t)number);
-	else if (e->quarantined)
-		files_no_table(&lf->k->files, (uint32_t)number);
-	else if (!jobs_add(lf->jobs, JOB_FILE, (uint32_t)number, i,
-			   msg_take_fd(msg, 0)))
-		files_later(&lf->k->files, (uint32_t)number);
+	if (loader_files_met(lf, &m, msg->hdr.id, path, msg->fds[0]))
+		msg_take_fd(msg, 0);
 	return MSG_OK;
 }
 

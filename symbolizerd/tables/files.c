@@ -14,7 +14,13 @@
 #define ADOPT_GAP	64	/* numbers that a former hub may have given just
 				 * before its end: records may carry them */
 
+/* The key of the vDSO, which has no file (bpf/record.h). */
 static const struct file_key vdso_key = { .size = 1 };
+
+bool files_is_vdso(const struct file_key *key)
+{
+	return !memcmp(key, &vdso_key, sizeof(vdso_key));
+}
 
 void files_init(struct file_policy *f, uint64_t seed, const struct tables_out *out,
 		void *ctx)
@@ -122,7 +128,7 @@ static int files_number(struct file_policy *f, const struct file_key *key)
 
 	if (!hash_reserve(&f->by_key))
 		return -ENOMEM;
-	if (memcmp(key, &vdso_key, sizeof(*key))) {
+	if (!files_is_vdso(key)) {
 		number = files_number_again(f);
 		r = number ? 0 : files_grow(f, f->n + 1);
 		if (r)
@@ -470,7 +476,7 @@ bool files_adopt_slab(struct file_policy *f, uint32_t slab, const void *map)
 /* False: the entry makes no sense, or has no number. */
 static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
 {
-	bool vdso = !memcmp(&m->key, &vdso_key, sizeof(vdso_key));
+	bool vdso = files_is_vdso(&m->key);
 	uint8_t state = m->entry.state & (uint8_t)~FILE_ASK;
 	uint32_t number = m->entry.exe;
 	struct known_file *e;
@@ -498,7 +504,7 @@ static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
 	f->stats.tables += state == FILE_TABLE;
 	enough = f->out->adopted(f->ctx, number, &e->key) &&
 		 state != FILE_PENDING;
-	/* loaderd sends the vDSO itself */
+	/* the vDSO is not asked for: the hub has it */
 	if (!vdso && (!enough || m->entry.state & FILE_ASK))
 		files_say(f, number, enough ? 0 : FILE_ASK);
 	return true;
@@ -509,7 +515,7 @@ int files_adopt(struct file_policy *f, const struct msg_entry *v, uint32_t n)
 	if (!f->up)
 		return -EPROTO;
 	for (uint32_t i = 0; i < n; i++) {
-		if (!files_adopt_one(f, &v[i]))
+		if (!files_adopt_one(f, &v[i]) && !files_is_vdso(&v[i].key))
 			f->out->drop(f->ctx, 0, &v[i].key);
 	}
 	tables_adopt_end(&f->tables);

@@ -67,12 +67,15 @@ void files_fini(struct file_policy *f);
 int files_begin(struct file_policy *f, uint64_t budget, uint32_t idle_s,
 		uint32_t now_s);
 
-/* What a former hub left: slabs (as tables_adopt_slab()), then all entries. */
+/* What a former hub left: slabs (as tables_adopt_slab()), then all entries.
+ * What makes no sense is dropped, but for the vDSO's key: loaderd puts that in
+ * once a connection, and files_exe() must follow. */
 bool files_adopt_slab(struct file_policy *f, uint32_t slab, const void *map);
 int files_adopt(struct file_policy *f, const struct msg_entry *v, uint32_t n);
 
 /*
- * loaderd asks for a file's table.  Returns its number: one of the four
+ * loaderd asks for a file's table (id 0: it does not, but has the key).
+ * Returns its number: one of the four
  * functions below must follow; or -errno: it is answered already, and the
  * descriptor is of no use.
  */
@@ -104,6 +107,8 @@ void files_mapped(struct file_policy *f, const uint64_t *bits);
 
 /* Drop the file that was used least recently; false: there is none. */
 bool files_evict(struct file_policy *f);
+
+bool files_is_vdso(const struct file_key *key);
 
 /* The number of a key, or EXE_NONE; what a number stands for, or NULL. */
 uint32_t files_find(const struct file_policy *f, const struct file_key *key);

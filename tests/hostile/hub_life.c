@@ -308,6 +308,7 @@ static void tell_what_is_there(struct fake_loader *l)
 		{ { .ino = 5 }, { .exe = 10, .dir = 2 << SLAB_SHIFT,
 				  .pages = 1, .state = FILE_TABLE } },
 		{ { .ino = 6 }, { .exe = 11, .state = FILE_BARE } },
+		{ { .size = 1 }, { .exe = EXE_NONE } },	/* the vDSO */
 	};
 	struct msg_slab m = { .slab = 2 };
 	int fd;
@@ -318,7 +319,7 @@ static void tell_what_is_there(struct fake_loader *l)
 	fd = sealed_make("slab", &part, 1);
 	NEED(conn_send(&l->conn, MSG_SLAB, 0, &m, sizeof(m), NULL, 0, &fd,
 		       1) == 0);
-	loader_known(l, known, 3);
+	loader_known(l, known, 4);
 	close(fd);
 	free(c);
 }
@@ -352,13 +353,22 @@ TEST(hub_adopts_what_a_former_hub_left)
 	span = (void *)(m.buf + sizeof(struct msg_free));
 	NEED(m.hdr.len == sizeof(struct msg_free) + sizeof(*span) &&
 	     span->pos == (2 << SLAB_SHIFT | 2) && span->n == 1);
+	/* the vDSO is not dropped, but read here */
+	expect(&l.conn, MSG_ENTRY, &m);
+	memcpy(&e, m.buf, sizeof(e));
+	NEED(!e.key.ino && e.entry.exe == EXE_VDSO && !e.entry.pages);
+	expect(&l.conn, MSG_INSTALL, &m);
+	memcpy(&e, m.buf, sizeof(e));
+	NEED(!e.key.ino && e.key.size == 1 && e.entry.exe == EXE_VDSO &&
+	     e.entry.state == FILE_TABLE && !m.hdr.id);
+	msg_close_fds(&m);
 	loader_exe(&l, 3, &self_key, "/opt/marker", self);
 	NEED(loader_answer(&l, 3, &f) == MSG_ENTRY);
 	NEED(f.exe == 9 && f.state == FILE_TABLE && f.pages == 1);
 	loader_bye(&l);
 	hub_end(&place, &status, &st);
-	NEED(st.hub.offences == 0 && st.hub.worker_jobs == 1);
-	NEED(st.tables.files == 2 && st.tables.tables == 1);
+	NEED(st.hub.offences == 0 && st.hub.worker_jobs == 2);
+	NEED(st.tables.files == 2 && st.tables.tables == 2);
 	loader_drop(&l);
 }
 

@@ -191,17 +191,30 @@ TEST(files_without_a_table)
 	files_fini(&files);
 }
 
+static void restart(void);
+
 TEST(files_give_the_vdso_its_number)
 {
 	struct msg_exe m = { .key = { .size = 1 } };
 
 	setup(1 << 20, 24);
 	fake.known[fake.n++].key = m.key;
-	CHECK_EQ(files_exe(&files, &m, ++exe_id), EXE_VDSO);
+	CHECK(files_is_vdso(&m.key));
+	CHECK_EQ(files_exe(&files, &m, 0), EXE_VDSO);
 	answer(EXE_VDSO, 2, 8);
 	CHECK_EQ(fake_find(&m.key)->entry.exe, EXE_VDSO);
 	CHECK_EQ(learn(2, 2), EXE_FIRST);
 	CHECK_EQ(stats().files, 1);
+	CHECK(!files_is_vdso(&fake.known[1].key));
+	/* the next hub finds it; or its key alone, which it leaves there */
+	restart();
+	CHECK_EQ(files_exe(&files, &m, 0), EXE_VDSO);
+	CHECK(files_has_answer(&files, EXE_VDSO));
+	fake_find(&m.key)->entry = (struct file_entry){ .exe = EXE_NONE };
+	restart();
+	CHECK(fake_find(&m.key));
+	CHECK_EQ(files_exe(&files, &m, 0), EXE_VDSO);
+	CHECK(!files_has_answer(&files, EXE_VDSO));
 	files_fini(&files);
 }
 
