@@ -28,7 +28,8 @@ static const struct metric cpu = {
 };
 static const struct metric memory = {
 	"process.memory.usage", "By",
-	"Resident memory of trifold's own processes.",
+	"Resident memory of trifold's own processes; of loaderd, its "
+	"opener and workers the most that they had.",
 	METRIC_LEVEL, { EXE_KEY, "role" },
 };
 static const struct metric deaths = {
@@ -208,15 +209,16 @@ const struct counter counter_table[] = {
 	{ LOADER(offences, PROCESSES), RARE("offences seen by loaderd"),
 	  OF(offences, LOADERD) },
 	{ LOADER(map_bytes, EXECUTABLES), SHOW("bytes of kernel maps"),
-	  ONE(LEVEL, "bpf.memory", "By", "Kernel memory of all maps.") },
+	  ONE(LEVEL, "bpf.memory", "By",
+	      "Room of all BPF maps: keys and values.") },
 	{ LOADER(start_ns, PROCESSES) },
 	{ LOADER(cpu_ns, COSTS), SHOW("loaderd CPU, s"),
 	  OF(cpu, LOADERD, "main") },
 	{ LOADER(opener_cpu_ns, COSTS), SHOW("openers CPU, s"),
 	  OF(cpu, LOADERD, "opener") },
-	{ LOADER(rss_bytes, COSTS), SHOW("loaderd memory, bytes"),
+	{ LOADER(rss_bytes, COSTS), SHOW("loaderd, most memory, bytes"),
 	  OF(memory, LOADERD, "main") },
-	{ LOADER(opener_rss_bytes, COSTS), SHOW("opener memory, bytes"),
+	{ LOADER(opener_rss_bytes, COSTS), SHOW("opener, most memory, bytes"),
 	  OF(memory, LOADERD, "opener") },
 
 	{ TOTAL(received, SAMPLES), SHOW("received by symbolizerd"),

@@ -34,11 +34,11 @@ struct loader_stats {
 	uint64_t cpus;			/* CPUs sampled now */
 	uint64_t hub_connects;
 	uint64_t offences;		/* messages that ended a connection */
-	uint64_t map_bytes;		/* kernel memory of all maps, bytes */
+	uint64_t map_bytes;		/* room of all maps: keys and values */
 	/* costs */
 	uint64_t start_ns;		/* of loaderd: CLOCK_REALTIME */
 	uint64_t cpu_ns;		/* of its main process */
-	uint64_t rss_bytes;
+	uint64_t rss_bytes;		/* the most that it had */
 	uint64_t opener_cpu_ns;		/* of all openers, by their last answer */
 	uint64_t opener_rss_bytes;	/* the most that the last one had */
 };

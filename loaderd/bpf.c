@@ -71,36 +71,26 @@ static uint32_t ring_bytes(uint32_t frequency)
 	return size;
 }
 
-/* Kernel memory of a map, as the kernel accounts it (fdinfo's memlock would
- * need /proc): elements rounded up to 8 bytes, per CPU where it is. */
-static uint64_t map_size(const struct bpf_map *map, bool prealloc)
+/* What the maps have room for: keys and values, per CPU where they are. */
+static uint64_t map_bytes(const struct bpf_object *obj)
 {
-	uint64_t cpus = libbpf_num_possible_cpus();
-	uint64_t n = bpf_map__max_entries(map);
-	uint64_t value = (bpf_map__value_size(map) + 7) / 8 * 8;
+	uint64_t bytes, sum = 0;
+	struct bpf_map *map;
 
-	switch (bpf_map__type(map)) {
-	case BPF_MAP_TYPE_RINGBUF:
-		return n;
-	case BPF_MAP_TYPE_PERCPU_ARRAY:
-		return n * value * cpus;
-	case BPF_MAP_TYPE_HASH:
-		if (!prealloc)		/* buckets alone, 16 bytes each */
-			return n * 16;
-		/* fall through */
-	case BPF_MAP_TYPE_LRU_HASH:
-		/* struct htab_elem is 48 bytes, and a bucket an entry */
-		return n * (value + bpf_map__key_size(map) + 48 + 16);
-	default:
-		return n * value;
+	bpf_object__for_each_map(map, obj) {
+		bytes = bpf_map__key_size(map) + bpf_map__value_size(map);
+		if (bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_ARRAY)
+			bytes *= libbpf_num_possible_cpus();
+		/* a ring has neither: its entries are bytes */
+		sum += bpf_map__max_entries(map) * (bytes ? bytes : 1);
 	}
+	return sum;
 }
 
 static int bpf_do_load(struct bpf *b, uint32_t frequency,
 		       const struct task_filter *filter, bool list, bool prealloc)
 {
 	uint32_t ring = ring_bytes(frequency);
-	struct bpf_map *map;
 	struct sampler *s;
 	int r;
 
@@ -116,9 +106,7 @@ static int bpf_do_load(struct bpf *b, uint32_t frequency,
 	s->rodata->filter = *filter;
 	s->rodata->filter.before_ns = clock_ns(CLOCK_BOOTTIME);
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
-	bpf_object__for_each_map(map, s->obj)
-		b->map_bytes += map == s->maps.slab0 ? 0 :
-				map_size(map, prealloc);
+	b->map_bytes = map_bytes(s->obj);
 	r = sampler__load(s);
 	if (r)
 		sampler__destroy(s);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loaderd/drain.h"
 
-#include <bpf/libbpf.h>
-#include <errno.h>
 #include <string.h>
 
 static bool drain_sound(const struct trace_rec *r, size_t len)
@@ -26,26 +24,27 @@ static bool kernel_words(struct drain *d, const struct trace_rec *r,
 	return true;
 }
 
-void drain_record(struct drain *d, const void *data, size_t len)
+int drain_record(void *ctx, void *data, size_t len)
 {
 	const struct trace_rec *r = data;
+	struct drain *d = ctx;
 	uint64_t words[KERNEL_MAX];
 	struct trace_rec *to;
 
 	d->stats->drained++;
 	if (!drain_sound(r, len)) {
 		d->stats->bad_record++;
-		return;
+		return 0;
 	}
 	if (!d->to) {
 		d->stats->no_hub++;
-		return;
+		return 0;
 	}
 	to = kernel_words(d, r, words) ? trace_producer_reserve(d->to, len) :
 					 NULL;
 	if (!to) {
 		d->stats->trace_full++;
-		return;
+		return 0;
 	}
 	memcpy(to, r, sizeof(*r));
 	memcpy(to->words, words, 8 * (size_t)r->n_kernel);
@@ -54,20 +53,7 @@ void drain_record(struct drain *d, const void *data, size_t len)
 	trace_producer_commit(d->to, len);
 	d->stats->forwarded++;
 	d->written++;
-}
-
-static int on_record(void *ctx, void *data, size_t len)
-{
-	drain_record(ctx, data, len);
 	return 0;
-}
-
-int drain_init(struct drain *d, int ring_fd, struct ksyms *ksyms,
-	       struct loader_stats *stats)
-{
-	*d = (struct drain){ .ksyms = ksyms, .stats = stats };
-	d->rb = ring_buffer__new(ring_fd, on_record, d, NULL);
-	return d->rb ? 0 : -errno;
 }
 
 void drain_to(struct drain *d, struct trace_producer *to)
@@ -75,9 +61,4 @@ void drain_to(struct drain *d, struct trace_producer *to)
 	d->to = to;
 	ksyms_forget(d->ksyms);
 	d->written = 0;
-}
-
-int drain_run(struct drain *d)
-{
-	return ring_buffer__consume(d->rb);
 }

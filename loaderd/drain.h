@@ -15,25 +15,18 @@
 #include "ipc/trace_ring.h"
 #include "loaderd/ksyms.h"
 
-struct drain {
-	struct ring_buffer *rb;
+struct drain {			/* zero-initialised but for both of these: */
 	struct ksyms *ksyms;
 	struct loader_stats *stats;
 	struct trace_producer *to;	/* NULL: no hub is connected */
 	uint64_t written;	/* records since the consumer was last woken */
 };
 
-/* ring_fd: the map `ring`.  0 or -errno. */
-int drain_init(struct drain *d, int ring_fd, struct ksyms *ksyms,
-	       struct loader_stats *stats);
-
 /* From now on write here (NULL: drop and count); symbols are defined anew. */
 void drain_to(struct drain *d, struct trace_producer *to);
 
-/* Take all that is in the BPF ring.  Returns the records taken, or -errno. */
-int drain_run(struct drain *d);
-
-/* One record of len bytes, as the BPF ring delivers it. */
-void drain_record(struct drain *d, const void *data, size_t len);
+/* One record of len bytes, as the BPF ring delivers it (ring_buffer_sample_fn);
+ * ctx: the struct drain.  Returns 0. */
+int drain_record(void *ctx, void *data, size_t len);
 
 #endif /* LOADERD_DRAIN_H */

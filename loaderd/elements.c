@@ -13,7 +13,6 @@
 #include "ipc/sealed.h"
 
 #define ELEMENT		sizeof(struct slab_element)
-#define SLAB_BYTES	(SLAB_ELEMENTS * ELEMENT)
 #define SLABS_DROPPED	4	/* in a tick: each waits for the kernel */
 #define SLAB(e, pos)	((e)->slabs[(pos) >> SLAB_SHIFT])
 #define INDEX(pos)	((pos) & (SLAB_ELEMENTS - 1))	/* in its slab */

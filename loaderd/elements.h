@@ -19,6 +19,7 @@
 #include "bpf/slab.h"
 
 #define SLAB_WORDS	(SLAB_ELEMENTS / 64)
+#define SLAB_BYTES	(SLAB_ELEMENTS * sizeof(struct slab_element))
 #define SLABS_NEW_MAX	40	/* by one write: each waits for the kernel */
 
 struct slab {

@@ -14,7 +14,7 @@
 int entries_get(const struct entries *e, const struct file_key *key,
 		struct file_entry *ret)
 {
-	return bpf_map_lookup_elem(e->map_fd, key, ret) ? -errno : 0;
+	return bpf_map_lookup_elem(e->bpf->files_fd, key, ret) ? -errno : 0;
 }
 
 int entries_confirmed(struct entries *e, const struct file_key *key, bool ask)
@@ -25,7 +25,7 @@ int entries_confirmed(struct entries *e, const struct file_key *key, bool ask)
 		entry = (struct file_entry){ .exe = EXE_NONE };
 	entry.state &= ~FILE_ASK;
 	entry.state |= ask ? FILE_ASK : 0;
-	return bpf_map_update_elem(e->map_fd, key, &entry, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(e->bpf->files_fd, key, &entry, BPF_ANY) ? -errno : 0;
 }
 
 /* --- what the hub says ------------------------------------------------------- */
@@ -34,7 +34,7 @@ int entries_confirmed(struct entries *e, const struct file_key *key, bool ask)
 static void entries_replace(struct entries *e, const struct file_key *key,
 			    const struct file_entry *entry)
 {
-	if (bpf_map_update_elem(e->map_fd, key, entry, BPF_EXIST))
+	if (bpf_map_update_elem(e->bpf->files_fd, key, entry, BPF_EXIST))
 		e->stats->entry_unknown++;
 }
 
@@ -81,7 +81,7 @@ int entries_message(struct entries *e, struct msg *m)
 	case MSG_FREE:
 		return entries_free(e, m);
 	case MSG_DROP:
-		if (bpf_map_delete_elem(e->map_fd, &entry->key))
+		if (bpf_map_delete_elem(e->bpf->files_fd, &entry->key))
 			e->stats->entry_unknown++;
 		return 0;
 	case MSG_LIST:
@@ -105,7 +105,7 @@ static int entries_copy(struct entries *e, uint32_t *n)
 	if (!all)
 		return -ENOMEM;
 	while (*n < FILES_MAX &&
-	       !bpf_map_get_next_key(e->map_fd, last, &all[*n].key)) {
+	       !bpf_map_get_next_key(e->bpf->files_fd, last, &all[*n].key)) {
 		last = &all[*n].key;
 		*n += !entries_get(e, last, &all[*n].entry);
 	}

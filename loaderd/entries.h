@@ -18,8 +18,7 @@
 #include "loaderd/elements.h"
 
 struct entries {
-	int map_fd;		/* map `files`; borrowed */
-	struct bpf *bpf;
+	struct bpf *bpf;	/* its map `files`; borrowed */
 	struct hub_link *hub;
 	struct loader_stats *stats;
 	struct elements elements;

@@ -7,20 +7,9 @@
 #include <unistd.h>
 
 #include "bpf/record.h"
-#include "common/clock.h"
 #include "common/log.h"
 
-#define BACKOFF_MIN_NS	(50 * NSEC_PER_MSEC)
-#define BACKOFF_MAX_NS	(2 * NSEC_PER_SEC)
-
-void hub_link_init(struct hub_link *h, const char *path, uid_t uid,
-		   const struct msg_hello_loader *hello)
-{
-	*h = (struct hub_link){
-		.conn.fd = -1, .path = path, .uid = uid, .wake_fd = -1,
-		.hello = *hello, .backoff_ns = BACKOFF_MIN_NS,
-	};
-}
+#define WARN_EVERY	40	/* attempts */
 
 bool hub_link_up(const struct hub_link *h)
 {
@@ -32,15 +21,9 @@ int hub_link_hello(struct hub_link *h, const struct msg_hello_hub *m)
 	if (m->record_version != REC_VERSION)
 		return MSG_BAD_CONTENT;
 	h->conn.state = CONN_READY;
-	h->backoff_ns = BACKOFF_MIN_NS;
+	h->failures = 0;
 	h->connects++;
 	return 0;
-}
-
-void hub_link_checkpoint(struct hub_link *h, const struct msg_checkpoint *m)
-{
-	h->hello.checkpoint = *m;
-	h->hello.checkpoint_valid = 1;
 }
 
 static void hub_link_drop(struct hub_link *h)
@@ -76,32 +59,24 @@ static int hub_link_open(struct hub_link *h)
 	h->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = h->wake_fd < 0 ? -errno :
 	    trace_producer_init(&h->ring, TRACE_RING_BYTES);
-	if (r) {
-		hub_link_drop(h);
-		return r;
+	if (!r) {
+		h->hello.ring_bytes = h->ring.size;
+		fds[0] = h->ring.data_fd;
+		fds[1] = h->ring.pos_fd;
+		fds[2] = h->wake_fd;
+		r = conn_send(&h->conn, MSG_HELLO_LOADER, 0, &h->hello,
+			      sizeof(h->hello), NULL, 0, fds, 3);
 	}
-	h->hello.ring_bytes = h->ring.size;
-	fds[0] = h->ring.data_fd;
-	fds[1] = h->ring.pos_fd;
-	fds[2] = h->wake_fd;
-	r = conn_send(&h->conn, MSG_HELLO_LOADER, 0, &h->hello,
-		      sizeof(h->hello), NULL, 0, fds, 3);
 	if (r)
 		hub_link_drop(h);
 	return r;
 }
 
-void hub_link_tick(struct hub_link *h, uint64_t now)
+void hub_link_tick(struct hub_link *h)
 {
-	int r;
+	int r = h->conn.fd < 0 ? hub_link_open(h) : 0;
 
-	if (h->conn.fd >= 0 || now < h->retry_ns)
-		return;
-	r = hub_link_open(h);
-	h->retry_ns = now + h->backoff_ns;
-	h->backoff_ns = h->backoff_ns * 2 > BACKOFF_MAX_NS ? BACKOFF_MAX_NS :
-							     h->backoff_ns * 2;
-	if (r && h->backoff_ns == BACKOFF_MAX_NS)
+	if (r && ++h->failures % WARN_EVERY == 0)
 		log_warn("cannot reach symbolizerd at %s: %s", h->path,
 			 strerror(-r));
 }

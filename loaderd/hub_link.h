@@ -2,8 +2,7 @@
 /*
  * hub_link - the connection to symbolizerd
  *
- * Connects, again and again with backoff; makes a trace ring for each
- * connection; keeps the checkpoint that symbolizerd leaves for its successor.
+ * Connects, again and again; makes a trace ring for each connection; keeps the checkpoint that symbolizerd leaves for its successor.
  */
 #ifndef LOADERD_HUB_LINK_H
 #define LOADERD_HUB_LINK_H
@@ -15,7 +14,8 @@
 #include "ipc/message_loader.h"
 #include "ipc/trace_ring.h"
 
-struct hub_link {
+struct hub_link {		/* zero-initialised but for both descriptors, path,
+				 * uid, and of the hello all but ring and checkpoint */
 	struct conn conn;	/* .fd is -1 while there is none */
 	const char *path;
 	uid_t uid;		/* of symbolizerd */
@@ -24,22 +24,17 @@ struct hub_link {
 	/* what is said at each connection, with the checkpoint in it */
 	struct msg_hello_loader hello;
 	uint64_t connects, offences;
-	uint64_t retry_ns, backoff_ns;
+	uint64_t failures;	/* to connect, since the last hello */
 };
 
-/* hello: all but the ring and the checkpoint. */
-void hub_link_init(struct hub_link *h, const char *path, uid_t uid,
-		   const struct msg_hello_loader *hello);
-
-/* Connect if it is time to; to be called often. */
-void hub_link_tick(struct hub_link *h, uint64_t now);
+/* Connect, if there is no connection; to be called four times a second. */
+void hub_link_tick(struct hub_link *h);
 
 /* The hellos were said. */
 bool hub_link_up(const struct hub_link *h);
 
-/* MSG_HELLO_HUB and MSG_CHECKPOINT.  0, or an enum msg_verdict. */
+/* MSG_HELLO_HUB.  0, or an enum msg_verdict. */
 int hub_link_hello(struct hub_link *h, const struct msg_hello_hub *m);
-void hub_link_checkpoint(struct hub_link *h, const struct msg_checkpoint *m);
 
 /* Close the connection and say why: an enum msg_verdict (an offence), or
  * -errno.  Accepts a closed one. */

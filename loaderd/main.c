@@ -9,7 +9,6 @@
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,7 +17,6 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/cost.h"
 #include "common/log.h"
 #include "common/service.h"
 #include "loaderd/bpf.h"
@@ -43,8 +41,8 @@ struct loaderd {
 	struct sampling sampling;
 	struct hub_link hub;
 	struct loader_stats stats;
-	struct ring_buffer *request_ring;
-	int statm;
+	struct ring_buffer *rings;	/* of BPF: samples and requests */
+	bool blind;		/* the walker did not see our own mappings */
 	uint64_t tick_ns, second_ns;
 	uint64_t ready_ns;	/* first sent files to symbolizerd; 0: not yet */
 };
@@ -52,6 +50,8 @@ struct loaderd {
 static volatile sig_atomic_t ended;
 
 /* --- arguments -------------------------------------------------------------------- */
+
+#define ID_MAX		(UINT32_MAX - 1)
 
 static struct {
 	uint64_t uid, gid, opener_uid, hub_uid;
@@ -68,45 +68,39 @@ static struct {
 static const struct argument {
 	const char *name;
 	uint64_t *to;			/* NULL: a filter */
-	uint64_t min, max;		/* max 0: takes no value, is 1 if given */
 	enum filter_kind filter;
+	uint64_t min, max;		/* max 0: takes no value, is 1 if given */
 } arguments[] = {
-#define NUMBER(name, to, min, max)	{ name, &opt.to, min, max, FILTER_ALL }
-#define FLAG(name, to)			{ name, &opt.to, 0, 0, FILTER_ALL }
-	NUMBER("--uid", uid, 1, UINT32_MAX - 1),
-	NUMBER("--gid", gid, 1, UINT32_MAX - 1),
-	NUMBER("--opener-uid", opener_uid, 1, UINT32_MAX - 1),
-	NUMBER("--hub-uid", hub_uid, 0, UINT32_MAX - 1),
-	NUMBER("--frequency", frequency, 1, 10000),
-	NUMBER("--table-budget", table_mib, 1, 4096),
-	NUMBER("--idle", idle_s, 1, 604800),
-	FLAG("--debug", debug),
-	FLAG("--no-priority", no_priority),
-	{ "--filter-pid", NULL, 1, INT32_MAX, FILTER_PID },
-	{ "--filter-below", NULL, 2, INT32_MAX, FILTER_BELOW },
-	{ "--filter-cgroup", NULL, 1, UINT64_MAX, FILTER_CGROUP },
+	{ "--uid", &opt.uid, 0, 1, ID_MAX },
+	{ "--gid", &opt.gid, 0, 1, ID_MAX },
+	{ "--opener-uid", &opt.opener_uid, 0, 1, ID_MAX },
+	{ "--hub-uid", &opt.hub_uid, 0, 0, ID_MAX },
+	{ "--frequency", &opt.frequency, 0, 1, 10000 },
+	{ "--table-budget", &opt.table_mib, 0, 1, 4096 },
+	{ "--idle", &opt.idle_s, 0, 1, 604800 },
+	{ "--debug", &opt.debug, 0, 0, 0 },
+	{ "--no-priority", &opt.no_priority, 0, 0, 0 },
+	{ "--filter-pid", NULL, FILTER_PID, 1, INT32_MAX },
+	{ "--filter-below", NULL, FILTER_BELOW, 2, INT32_MAX },
+	{ "--filter-cgroup", NULL, FILTER_CGROUP, 1, UINT64_MAX - 1 },
+	{ NULL, NULL, 0, 0, 0 },
 };
-#define ARGUMENTS	(sizeof(arguments) / sizeof(arguments[0]))
 
 static _Noreturn void usage(const char *what)
 {
-	log_err("%s: usage: trifold-loaderd --hub PATH --hub-uid UID ...: "
-		"trifold-loaderd(8) has all arguments", what);
+	log_err("%s? usage: trifold-loaderd --hub PATH --hub-uid UID ...: "
+		"trifold-loaderd(8) has all arguments, and their ranges", what);
 	exit(2);
 }
 
 static uint64_t argument_number(const struct argument *a, const char *s)
 {
-	char *end;
-	uint64_t v;
+	char *end = NULL;
+	/* too large a number is UINT64_MAX */
+	uint64_t v = s && *s >= '0' && *s <= '9' ? strtoull(s, &end, 10) : 0;
 
-	errno = 0;
-	v = s ? strtoull(s, &end, 10) : 0;
-	if (!s || errno || *end || end == s || v < a->min || v > a->max) {
-		log_err("%s takes a number from %" PRIu64 " to %" PRIu64,
-			a->name, a->min, a->max);
-		exit(2);
-	}
+	if (!end || *end || v < a->min || v > a->max)
+		usage(a->name);
 	return v;
 }
 
@@ -117,7 +111,7 @@ static void add_filter(enum filter_kind kind, uint64_t id)
 
 	if (f->n == FILTER_MAX ||
 	    (f->n && (kind != FILTER_PID || f->kind != kind)))
-		usage("too many filters");
+		usage("one filter more");
 	f->kind = kind;
 	f->id[f->n++] = id;
 }
@@ -131,9 +125,9 @@ static void loaderd_parse(char **argv)
 			opt.hub = *++argv;
 			continue;
 		}
-		while (a < arguments + ARGUMENTS && strcmp(*argv, a->name))
+		while (a->name && strcmp(*argv, a->name))
 			a++;
-		if (a == arguments + ARGUMENTS)
+		if (!a->name)
 			usage(*argv);
 		if (!a->max)
 			*a->to = 1;
@@ -143,7 +137,7 @@ static void loaderd_parse(char **argv)
 			add_filter(a->filter, argument_number(a, *++argv));
 	}
 	if (!opt.hub || opt.hub_uid == UINT32_MAX)
-		usage("too few arguments");
+		usage("--hub, --hub-uid");
 }
 
 /* --- from BPF ---------------------------------------------------------------- */
@@ -172,14 +166,15 @@ static int on_request(void *ctx, void *data, size_t len)
 	return 0;
 }
 
+/* Take all that is in BPF's rings.  Returns how many, or -errno. */
 static int loaderd_drain(struct loaderd *l)
 {
-	int r = drain_run(&l->drain);
+	int r = ring_buffer__consume(l->rings);
 
 	if (l->drain.written)
 		hub_link_wake(&l->hub);
 	l->drain.written = 0;
-	return r < 0 ? r : 0;
+	return r;
 }
 
 /* --- from the opener and from symbolizerd -------------------------------------- */
@@ -213,7 +208,8 @@ static int hub_message(struct loaderd *l, struct msg *m)
 		}
 		return r;
 	case MSG_CHECKPOINT:
-		hub_link_checkpoint(&l->hub, (const void *)m->buf);
+		l->hub.hello.checkpoint = *(const struct msg_checkpoint *)m->buf;
+		l->hub.hello.checkpoint_valid = 1;
 		return 0;
 	case MSG_DEBUG_WANTED:
 		requests_debug_wanted(&l->requests, (const void *)m->buf);
@@ -257,21 +253,21 @@ static void list_all(struct loaderd *l)
 static void report(struct loaderd *l)
 {
 	struct loader_stats *s = &l->stats;
-	struct cost cost;
+	struct rusage used;
 
 	bpf_sum(&l->bpf, s->bpf);
 	s->ksyms = l->ksyms.n;
 	s->cpus = l->sampling.enabled ? l->sampling.n : 0;
 	s->hub_connects = l->hub.connects;
 	s->offences = l->hub.offences;
-	s->map_bytes = l->bpf.map_bytes +
-		       s->slabs * SLAB_ELEMENTS * sizeof(struct slab_element);
+	s->map_bytes = l->bpf.map_bytes +	/* with the first slab */
+		       (l->entries.elements.n_slabs - 1) * SLAB_BYTES;
 	s->opener_cpu_ns = l->opener.shared->cpu_ns;
 	s->opener_rss_bytes = l->opener.shared->rss_bytes;
 	s->open_stuck = l->opener.shared->stuck;
-	cost_read(l->statm, &cost);
-	s->cpu_ns = cost.cpu_ns;
-	s->rss_bytes = cost.rss_bytes;
+	s->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	getrusage(RUSAGE_SELF, &used);
+	s->rss_bytes = (uint64_t)used.ru_maxrss * 1024;
 	hub_link_send(&l->hub, MSG_LOADER_STATS, 0, s, sizeof(*s), NULL, 0, -1);
 }
 
@@ -300,7 +296,7 @@ static void loaderd_begin(struct loaderd *l)
 
 static void loaderd_tick(struct loaderd *l, uint64_t now)
 {
-	hub_link_tick(&l->hub, now);
+	hub_link_tick(&l->hub);
 	if (requests_list_again(&l->requests))
 		list_all(l);
 	if (now - l->second_ns < NSEC_PER_SEC)
@@ -318,8 +314,7 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 static int loaderd_turn(struct loaderd *l)
 {
 	struct pollfd p[] = {
-		{ l->bpf.ring_fd, POLLIN, 0 },
-		{ l->bpf.requests_fd, POLLIN, 0 },
+		{ ring_buffer__epoll_fd(l->rings), POLLIN, 0 },
 		{ l->opener.conn.fd, POLLIN, 0 },
 		{ l->hub.conn.fd, POLLIN, 0 },
 	};
@@ -327,14 +322,13 @@ static int loaderd_turn(struct loaderd *l)
 	int r;
 
 	if (hub_link_up(&l->hub) && !l->entries.told)
-		p[3].events |= POLLOUT;
+		p[2].events |= POLLOUT;
 	if (poll(p, sizeof(p) / sizeof(p[0]), DRAIN_MS) < 0 && errno != EINTR)
 		return -errno;
-	ring_buffer__consume(l->request_ring);
 	r = on_opener(l);
 	if (!r)
 		r = loaderd_drain(l);
-	if (r)
+	if (r < 0)
 		return r;
 	on_hub(l);
 	loaderd_begin(l);
@@ -354,34 +348,26 @@ static void on_term(int sig)
 
 /* --- start and end ------------------------------------------------------------------ */
 
-struct own {
-	struct bpf *bpf;
-	bool wrong;
-};
-
 /* The walker must see our own code where the kernel says it is. */
 static void check_own(void *ctx, const struct request_file *n)
 {
-	struct own *own = ctx;
+	struct loaderd *l = ctx;
 	struct file_key key;
 
-	if (n->tgid != (uint32_t)getpid())
-		return;
-	if (bpf_identify(own->bpf, (const void *)n->start, &key) ||
-	    memcmp(&key, &n->key, sizeof(key)))
-		own->wrong = true;
+	if (n->tgid == (uint32_t)getpid() &&
+	    (bpf_identify(&l->bpf, (const void *)n->start, &key) ||
+	     memcmp(&key, &n->key, sizeof(key))))
+		l->blind = true;
 }
 
-static int self_check(struct bpf *b)
+static int self_check(struct loaderd *l)
 {
-	struct own own = { .bpf = b };
 	struct file_key key;
 
-	if (bpf_identify(b, (const void *)self_check, &key))
-		own.wrong = true;
-	if (bpf_list(b, 0, check_own, &own) && b->can_list)
-		own.wrong = true;
-	if (!own.wrong)
+	if (bpf_identify(&l->bpf, (const void *)self_check, &key) ||
+	    (bpf_list(&l->bpf, 0, check_own, l) && l->bpf.can_list))
+		l->blind = true;
+	if (!l->blind)
 		return 0;
 	log_err("this kernel's mappings are not where trifold looks for them; "
 		"please report `uname -r`");
@@ -399,46 +385,50 @@ static int setup_bpf(struct loaderd *l)
 			strerror(-r));
 		return r;
 	}
-	r = self_check(&l->bpf);
+	r = self_check(l);
 	if (!r)
 		r = elements_init(&l->entries.elements, l->bpf.slabs_fd,
 				  l->bpf.slab0_fd, opt.table_mib << 20);
-	l->ksyms.bpf = &l->bpf;
-	if (!r)
-		r = drain_init(&l->drain, l->bpf.ring_fd, &l->ksyms, &l->stats);
 	if (r)
 		return r;
-	l->request_ring = ring_buffer__new(l->bpf.requests_fd, on_request, l, NULL);
-	return l->request_ring ? 0 : -errno;
+	l->rings = ring_buffer__new(l->bpf.ring_fd, drain_record, &l->drain,
+				    NULL);
+	return l->rings ? ring_buffer__add(l->rings, l->bpf.requests_fd,
+					   on_request, l) : -errno;
 }
 
-static void setup_hub(struct loaderd *l)
+/* Who works with whom. */
+static void setup_links(struct loaderd *l)
 {
-	struct msg_hello_loader hello = {
-		.record_version = REC_VERSION, .frequency = opt.frequency,
-		.partial = opt.filter.n > 0,
-		.table_budget = opt.table_mib << 20, .idle_s = opt.idle_s,
-	};
-
-	l->entries.map_fd = l->bpf.files_fd;
+	l->ksyms.bpf = &l->bpf;
+	l->drain.ksyms = &l->ksyms;
+	l->drain.stats = &l->stats;
 	l->entries.bpf = &l->bpf;
 	l->entries.hub = &l->hub;
 	l->entries.stats = &l->stats;
 	l->requests.entries = &l->entries;
 	l->requests.opener = &l->opener;
-	hub_link_init(&l->hub, opt.hub, opt.hub_uid, &hello);
+	l->hub = (struct hub_link){
+		.conn.fd = -1, .wake_fd = -1, .path = opt.hub,
+		.uid = opt.hub_uid, .hello = {
+			.record_version = REC_VERSION,
+			.frequency = opt.frequency,
+			.partial = opt.filter.n > 0,
+			.table_budget = opt.table_mib << 20,
+			.idle_s = opt.idle_s,
+		},
+	};
 }
 
 static int setup(struct loaderd *l)
 {
 	int r = opener_start(&l->opener, opt.opener_uid, opt.gid);
 
+	setup_links(l);
 	if (!r)
 		r = setup_bpf(l);
 	if (r)
 		return r;
-	setup_hub(l);
-	l->statm = cost_open();
 	l->stats.start_ns = clock_ns(CLOCK_REALTIME);
 	r = sampling_open(&l->sampling, l->bpf.sample_fd, opt.frequency);
 	if (r)
@@ -453,9 +443,8 @@ static void loaderd_finish(struct loaderd *l)
 {
 	service_stopping();
 	sampling_stop(&l->sampling);
-	while (drain_run(&l->drain) > 0)
+	while (loaderd_drain(l) > 0)
 		;
-	hub_link_wake(&l->hub);
 	report(l);
 	hub_link_send(&l->hub, MSG_BYE, 0, NULL, 0, NULL, 0, -1);
 	opener_stop(&l->opener);
@@ -463,9 +452,6 @@ static void loaderd_finish(struct loaderd *l)
 
 int main(int argc, char **argv)
 {
-	struct sigaction term = {
-		.sa_handler = on_term, .sa_flags = SA_RESTART,
-	};
 	static struct loaderd l;
 	int r = 0;
 
@@ -478,8 +464,8 @@ int main(int argc, char **argv)
 	if (!opt.no_priority && setpriority(PRIO_PROCESS, 0, -10) < 0)
 		log_debug("priority: %s", strerror(errno));
 	signal(SIGPIPE, SIG_IGN);
-	sigaction(SIGTERM, &term, NULL);
-	sigaction(SIGINT, &term, NULL);
+	signal(SIGTERM, on_term);
+	signal(SIGINT, on_term);
 	if (setup(&l) || confine_main(opt.uid, opt.gid))
 		return 1;
 	service_ready();

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/cost.h"
+#include "common/clock.h"
 #include "common/log.h"
 #include "loaderd/confine.h"
 #include "loaderd/fs.h"
@@ -144,20 +144,11 @@ static int opener_answer(struct conn *c, const struct msg *m)
 	return r;
 }
 
-/* before_ns: of all openers before this one. */
-static void opener_cost(struct opener_shared *shared, uint64_t before_ns)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	shared->cpu_ns = before_ns + cost_cpu(&u);
-	shared->rss_bytes = (uint64_t)u.ru_maxrss * 1024;
-}
-
 static _Noreturn void opener_main(int fd, struct opener_shared *shared)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint64_t before_ns = shared->cpu_ns;
+	struct rusage used;
 	struct conn c;
 	struct msg m;
 	int r;
@@ -173,7 +164,9 @@ static _Noreturn void opener_main(int fd, struct opener_shared *shared)
 			r = opener_answer(&c, &m);
 		if (r == -EAGAIN)
 			r = 0;
-		opener_cost(shared, before_ns);
+		getrusage(RUSAGE_SELF, &used);
+		shared->rss_bytes = (uint64_t)used.ru_maxrss * 1024;
+		shared->cpu_ns = before_ns + clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	}
 	_exit(r != 0);
 }

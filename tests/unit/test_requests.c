@@ -137,12 +137,11 @@ static void setup(void)
 					   SLAB_ELEMENTS, &inner);
 	entries = (struct entries){
 		.bpf = &bpf, .hub = &hub, .stats = &stats,
-		.map_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "files",
-					 sizeof(struct file_key),
-					 sizeof(struct file_entry), FILES,
-					 NULL),
 	};
-	CHECK(entries.map_fd >= 0);
+	bpf.files_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "files",
+				      sizeof(struct file_key),
+				      sizeof(struct file_entry), FILES, NULL);
+	CHECK(bpf.files_fd >= 0);
 	CHECK_EQ(elements_init(&entries.elements,
 			       bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS,
 					      "slabs", 4, 4, SLABS_MAX, &opts),
