@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define MSG_VERSION	2
+#define MSG_VERSION	3
 #define MSG_LEN_MAX	4608	/* payload, bytes */
 #define MSG_FDS_MAX	3
 #define MSG_PATH_MAX	4096	/* bytes of a path, no NUL */
@@ -71,10 +71,11 @@ enum msg_type {
 	MSG_OPEN = 22,		/* loaderd -> opener */
 	MSG_OPENED = 23,	/* opener -> loaderd, 1 fd */
 	MSG_OPEN_FAILED = 24,	/* opener -> loaderd */
-	MSG_DEBUG_WANTED = 25,	/* worker -> hub -> loaderd: a debug file */
+	MSG_DEBUG_WANTED = 25,	/* worker -> hub -> loaderd -> opener: a debug
+				 * file */
 	MSG_DEBUG_FILE = 26,	/* loaderd -> hub -> worker, 1 fd */
 	MSG_DEBUG_NONE = 27,	/* loaderd -> hub -> worker */
-	MSG_OPEN_DEBUG = 28,	/* loaderd -> opener; answered as MSG_OPEN */
+	MSG_MEM_WANTED = 28,	/* hub -> loaderd -> opener: memory to read */
 	MSG_SUBSCRIBE = 29,	/* status client -> hub: so many batches, please */
 	MSG_MISSED = 30,	/* hub -> subscriber: these were too many */
 	MSG_FREE = 31,		/* hub -> loaderd: nothing points there now */
@@ -83,6 +84,8 @@ enum msg_type {
 	MSG_LIST = 34,		/* hub -> loaderd: what is mapped? */
 	MSG_SLAB = 35,		/* loaderd -> hub, 1 fd: left by a former hub */
 	MSG_KNOWN = 36,		/* loaderd -> hub, 1 fd: likewise, all entries */
+	MSG_MEM = 37,		/* loaderd -> hub, 1 fd */
+	MSG_MEM_NONE = 38,	/* loaderd -> hub */
 	MSG__MAX
 };
 

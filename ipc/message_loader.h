@@ -110,9 +110,7 @@ struct msg_known {			/* fd: sealed, struct msg_entry [n]; one
 };
 
 struct msg_open {
-	uint32_t tgid;
-	uint32_t pad;
-	uint64_t start, end;		/* range in map_files */
+	struct request_file request;	/* its tgid, start and end are used */
 };
 
 struct msg_opened {
@@ -139,10 +137,11 @@ struct msg_debug {			/* MSG_DEBUG_FILE, MSG_DEBUG_NONE */
 	uint32_t pad;
 };
 
-struct msg_open_debug {
+/* Memory of a process, to read: MSG_MEM_WANTED, MSG_MEM, MSG_MEM_NONE. */
+struct msg_mem {
 	uint32_t tgid;
-	uint32_t build_id_len;		/* as above */
-	uint8_t build_id[BUILD_ID_MAX];
+	uint32_t reason;		/* MSG_MEM_NONE: errno; else 0 */
+	uint64_t start_ns;		/* of the process: as in trace_rec */
 };
 
 #endif /* IPC_MESSAGE_LOADER_H */

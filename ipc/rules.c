@@ -53,6 +53,8 @@ const struct msg_rule msg_rules[MSG__MAX] = {
 	[MSG_SLAB] = MSG_RULE(PEER_LOADERD, CONN_READY, 1, struct msg_slab, 0),
 	[MSG_KNOWN] = MSG_RULE(PEER_LOADERD, CONN_READY, 1, struct msg_known,
 			       0),
+	[MSG_MEM] = MSG_RULE(PEER_LOADERD, CONN_READY, 1, struct msg_mem, 0),
+	[MSG_MEM_NONE] = MSG_RULE(PEER_LOADERD, MSG_LIVE, 0, struct msg_mem, 0),
 };
 
 static const char *const type_names[MSG__MAX] = {
@@ -61,8 +63,8 @@ static const char *const type_names[MSG__MAX] = {
 	"CHECKPOINT", "JOB", "JOB_DONE", "JOB_FAILED", "FORK", "KILL",
 	"EXITED", "BATCH", "BATCH_DONE", "EXPORTER_STATS", "STATUS", "OPEN",
 	"OPENED", "OPEN_FAILED", "DEBUG_WANTED", "DEBUG_FILE", "DEBUG_NONE",
-	"OPEN_DEBUG", "SUBSCRIBE", "MISSED", "FREE", "FREED", "DROP", "LIST",
-	"SLAB", "KNOWN",
+	"MEM_WANTED", "SUBSCRIBE", "MISSED", "FREE", "FREED", "DROP", "LIST",
+	"SLAB", "KNOWN", "MEM", "MEM_NONE",
 };
 
 const struct msg_rule *msg_rule(unsigned int type)

@@ -33,9 +33,9 @@
 				MSG_PATH_MAX),				\
 	[MSG_OPEN_FAILED] = MSG_RULE(PEER_OPENER, MSG_LIVE, 0,		\
 				     struct msg_open_failed, 0),	\
-	[MSG_DEBUG_WANTED] = MSG_RULE(PEER_WORKER | PEER_HUB, MSG_LIVE, 0,	\
-				      struct msg_debug_wanted, 0),	\
-	[MSG_OPEN_DEBUG] = MSG_RULE(PEER_LOADERD, CONN_READY, 0,	\
-				    struct msg_open_debug, 0)
+	[MSG_DEBUG_WANTED] = MSG_RULE(PEER_WORKER | PEER_HUB | PEER_LOADERD,	\
+				      MSG_LIVE, 0, struct msg_debug_wanted, 0),	\
+	[MSG_MEM_WANTED] = MSG_RULE(PEER_HUB | PEER_LOADERD, MSG_LIVE, 0,	\
+				    struct msg_mem, 0)
 
 #endif /* IPC_RULES_LOADER_H */

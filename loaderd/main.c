@@ -212,7 +212,8 @@ static int hub_message(struct loaderd *l, struct msg *m)
 		l->hub.hello.checkpoint_valid = 1;
 		return 0;
 	case MSG_DEBUG_WANTED:
-		requests_debug_wanted(&l->requests, (const void *)m->buf);
+	case MSG_MEM_WANTED:
+		requests_asked(&l->requests, m);
 		return 0;
 	default:
 		r = entries_message(&l->entries, m);

@@ -26,6 +26,9 @@
 #include "loaderd/fs.h"
 
 #define RESPAWN_CHECK_MS	1000	/* should SIGCHLD come between two calls */
+#define MEM_DENIED							\
+	"trifold", "ssh-agent", "gpg-agent", "scdaemon", "pinentry",	\
+	"gnome-keyring", "kwallet", "keepass", "krb5kdc", "polkit-agent"
 #define STUCK_MAX	64	/* killed openers that are still there */
 
 /* --- the opener ------------------------------------------------------------ */
@@ -54,7 +57,7 @@ static int opener_reopen(int path_fd, bool overlay)
 	return r;
 }
 
-static int open_mapping(const struct msg_open *q, char *path, ssize_t *path_len)
+static int open_mapping(const struct request_file *q, char *path, ssize_t *path_len)
 {
 	char name[96];
 	int fd;
@@ -105,7 +108,7 @@ static int open_below(const char *root, const char *path)
 }
 
 /* The layout of GDB's manual, 18.3 "Debugging Information in Separate Files". */
-static int open_debug(const struct msg_open_debug *q)
+static int open_debug(const struct msg_debug_wanted *q)
 {
 	char path[64 + 2 * BUILD_ID_MAX] = "usr/lib/debug/.build-id/", root[32];
 	size_t n = strlen(path);
@@ -120,6 +123,47 @@ static int open_debug(const struct msg_open_debug *q)
 	return fd < 0 ? open_below("/", path) : fd;
 }
 
+/* What keeps keys, and what is ours, by the beginning of its name.  To whom
+ * /proc belongs, other than himself, has no dumpable memory (PR_SET_DUMPABLE);
+ * of root's processes that does not tell. */
+static bool mem_denied(uint32_t tgid, int fd)
+{
+	static const char *const names[] = { MEM_DENIED };
+	char link[32], exe[MSG_PATH_MAX + 1] = "", *base;
+	struct stat dir, mem;
+
+	snprintf(link, sizeof(link), "/proc/%u/exe", tgid);
+	if (readlink(link, exe, sizeof(exe) - 1) < 0)
+		return true;
+	base = strrchr(exe, '/');
+	for (size_t i = 0; base && i < sizeof(names) / sizeof(*names); i++) {
+		if (!strncmp(base + 1, names[i], strlen(names[i])))
+			return true;
+	}
+	*strrchr(link, '/') = '\0';
+	return !base || (fd >= 0 &&
+			 (stat(link, &dir) < 0 || fstat(fd, &mem) < 0 ||
+			  dir.st_uid != mem.st_uid || dir.st_gid != mem.st_gid));
+}
+
+/* Asked before and after: it may become another program meanwhile. */
+static int open_mem(const struct msg_mem *q)
+{
+	char name[32];
+	int fd;
+
+	if (mem_denied(q->tgid, -1))
+		return -EPERM;
+	snprintf(name, sizeof(name), "/proc/%u/mem", q->tgid);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!mem_denied(q->tgid, fd))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
 static int opener_answer(struct conn *c, const struct msg *m)
 {
 	struct msg_open_failed failed = { 0 };
@@ -128,8 +172,10 @@ static int opener_answer(struct conn *c, const struct msg *m)
 	ssize_t len = 0;
 	int fd, r;
 
-	if (m->hdr.type == MSG_OPEN_DEBUG)
+	if (m->hdr.type == MSG_DEBUG_WANTED)
 		fd = open_debug((const void *)m->buf);
+	else if (m->hdr.type == MSG_MEM_WANTED)
+		fd = open_mem((const void *)m->buf);
 	else
 		fd = open_mapping((const void *)m->buf, path, &len);
 	if (fd < 0) {
@@ -249,21 +295,10 @@ int opener_start(struct opener *o, uid_t uid, gid_t gid)
 	return r;
 }
 
-int opener_ask_debug(struct opener *o, uint64_t id,
-		     const struct msg_open_debug *q)
+int opener_ask(struct opener *o, enum msg_type type, uint64_t id,
+	       const void *payload, size_t len)
 {
-	return conn_send(&o->conn, MSG_OPEN_DEBUG, id, q, sizeof(*q), NULL, 0,
-			 NULL, 0);
-}
-
-int opener_ask(struct opener *o, uint64_t id, const struct request_file *need)
-{
-	struct msg_open q = {
-		.tgid = need->tgid, .start = need->start, .end = need->end,
-	};
-
-	return conn_send(&o->conn, MSG_OPEN, id, &q, sizeof(q), NULL, 0, NULL,
-			 0);
+	return conn_send(&o->conn, type, id, payload, len, NULL, 0, NULL, 0);
 }
 
 void opener_kill(struct opener *o)

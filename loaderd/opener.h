@@ -2,7 +2,8 @@
 /*
  * opener - opens files of other processes, for main, in processes of its own
  *
- * Main asks for one mapping at a time: /proc/TGID/map_files/START-END.  The
+ * Main asks for one mapping at a time: /proc/TGID/map_files/START-END, and for
+ * what the hub needs (opener_ask()).  The
  * opener answers with a descriptor of a regular file on a trusted file system
  * (fs.h) and the path it has there, or with an errno.  An open may hang in a
  * hostile file system all the same, so the opener can be killed: its parent,
@@ -39,14 +40,17 @@ struct opener {
  */
 int opener_start(struct opener *o, uid_t uid, gid_t gid);
 
-/* Ask; the answer (MSG_OPENED or MSG_OPEN_FAILED, same id) comes on conn. */
-int opener_ask(struct opener *o, uint64_t id, const struct request_file *need);
-
-/* Likewise, for the debug file of a build ID: below the root of a process, or
- * below ours.  Only what everybody may reach and read; no overlay: what lies
- * beneath that is not known.  Who owns it is for symbolizerd to judge. */
-int opener_ask_debug(struct opener *o, uint64_t id,
-		     const struct msg_open_debug *q);
+/*
+ * Ask; the answer (MSG_OPENED or MSG_OPEN_FAILED, same id) comes on conn.
+ * MSG_OPEN (struct request_file): a mapping.  MSG_DEBUG_WANTED: the debug file
+ * of a build ID, below the root of a process, or below ours; only what everybody
+ * may reach and read; no overlay: what lies beneath that is not known.  Who owns
+ * it is for symbolizerd to judge.  MSG_MEM_WANTED: /proc/TGID/mem for reading,
+ * of no process that keeps keys, is ours, or is not dumpable; whether it is the
+ * one that began at start_ns is for the caller to see.
+ */
+int opener_ask(struct opener *o, enum msg_type type, uint64_t id,
+	       const void *payload, size_t len);
 
 /* Kill the present opener; a new one takes its place. */
 void opener_kill(struct opener *o);

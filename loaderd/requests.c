@@ -7,30 +7,22 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/log.h"
 #include "loaderd/fs.h"
 
 #define OPEN_DEADLINE_NS	(1 * NSEC_PER_SEC)
 
 /* --- the queues ------------------------------------------------------------ */
 
-static bool queue_has(const struct request_queue *q, const struct file_key *key)
-{
-	for (uint32_t i = 0; i < q->n; i++) {
-		if (!memcmp(&q->request[(q->head + i) % REQUESTS_MAX].key, key,
-			    sizeof(*key)))
-			return true;
-	}
-	return false;
-}
-
 /* False when it is full. */
 static bool queue_put(struct request_queue *q, const struct request_file *r)
 {
+	for (uint32_t i = 0; i < q->n; i++) {
+		if (!memcmp(&q->request[i].key, &r->key, sizeof(r->key)))
+			return true;
+	}
 	if (q->n == REQUESTS_MAX)
 		return false;
-	if (!queue_has(q, &r->key))
-		q->request[(q->head + q->n++) % REQUESTS_MAX] = *r;
+	q->request[q->n++] = *r;
 	return true;
 }
 
@@ -38,9 +30,8 @@ static bool queue_get(struct request_queue *q, struct request_file *ret)
 {
 	if (!q->n)
 		return false;
-	*ret = q->request[q->head];
-	q->head = (q->head + 1) % REQUESTS_MAX;
-	q->n--;
+	*ret = q->request[0];
+	memmove(q->request, q->request + 1, --q->n * sizeof(*ret));
 	return true;
 }
 
@@ -53,6 +44,18 @@ static bool requests_wanted(struct requests *rs, const struct file_key *key)
 
 /* --- opening ---------------------------------------------------------------- */
 
+/* False when the opener takes no more. */
+static bool requests_open(struct requests *rs, struct pending_open *o,
+			  enum msg_type type, const void *payload, size_t len)
+{
+	if (opener_ask(rs->opener, type, ++rs->last_id, payload, len))
+		return false;
+	o->id = rs->last_id;
+	o->since_ns = now_ns();
+	o->type = type;
+	return true;
+}
+
 static void requests_next(struct requests *rs)
 {
 	struct pending_open *o = &rs->open[0];
@@ -60,14 +63,10 @@ static void requests_next(struct requests *rs)
 	while (rs->ready && !o->id && rs->unanswered < EXE_AHEAD &&
 	       (queue_get(&rs->asked, &o->request) ||
 		queue_get(&rs->listed, &o->request))) {
-		if (!requests_wanted(rs, &o->request.key))
-			continue;
-		if (opener_ask(rs->opener, ++rs->last_id, &o->request)) {
+		if (requests_wanted(rs, &o->request.key) &&
+		    !requests_open(rs, o, MSG_OPEN, &o->request,
+				   sizeof(o->request)))
 			rs->entries->stats->open_failed++;
-			continue;
-		}
-		o->id = rs->last_id;
-		o->since_ns = now_ns();
 	}
 }
 
@@ -104,50 +103,110 @@ static int confirm(struct requests *rs, const struct file_key *wanted, int fd)
 	return memcmp(&key, wanted, sizeof(key)) ? -ESTALE : 0;
 }
 
-static void requests_send(struct requests *rs, const struct file_key *key,
-		       uint32_t tgid, const char *path, size_t len, int fd)
+static void opened_mapping(struct requests *rs, const struct request_file *r,
+			   const struct msg *m)
 {
+	struct msg_exe exe = {
+		.key = r->key, .tgid = r->tgid,
+		.path_len = m->hdr.len - sizeof(struct msg_opened),
+	};
 	struct entries *e = rs->entries;
-	struct msg_exe m = { .key = *key, .tgid = tgid, .path_len = len };
 
-	m.no_room = entries_confirmed(e, key, false) == -E2BIG;
-	if (hub_link_send(e->hub, MSG_EXE, ++rs->last_id, &m, sizeof(m), path,
-			  len, fd)) {
-		entries_confirmed(e, key, true);
+	if (m->hdr.type == MSG_OPEN_FAILED) {
+		e->stats->open_failed++;
+		return;
+	}
+	if (confirm(rs, &r->key, m->fds[0])) {
+		e->stats->key_mismatch++;
+		return;
+	}
+	exe.no_room = entries_confirmed(e, &r->key, false) == -E2BIG;
+	if (hub_link_send(e->hub, MSG_EXE, ++rs->last_id, &exe, sizeof(exe),
+			  m->buf + sizeof(struct msg_opened), exe.path_len,
+			  m->fds[0])) {
+		entries_confirmed(e, &r->key, true);
 		return;
 	}
 	rs->list_useful = true;
 	rs->unanswered++;
 }
 
-static void opened_debug(struct requests *rs, uint32_t exe, int fd)
-{
-	struct msg_debug m = { .exe = exe };
+/* --- for the hub -------------------------------------------------------------- */
 
-	/* if it does not get through, the worker goes on without */
-	(void)!hub_link_send(rs->entries->hub,
-			     fd < 0 ? MSG_DEBUG_NONE : MSG_DEBUG_FILE, 0, &m,
-			     sizeof(m), NULL, 0, fd);
+/* What became of its question; if that does not get through, it goes on without.
+ * fd is borrowed; -1: none, for this reason. */
+static void requests_tell(struct requests *rs, const struct pending_open *o,
+			  int fd, int reason)
+{
+	struct msg_debug debug = { .exe = o->exe };
+	struct msg_mem mem = {
+		.tgid = o->request.tgid, .start_ns = o->request.start_ns,
+		.reason = fd < 0 ? reason : 0,
+	};
+
+	if (o->type == MSG_MEM_WANTED)
+		(void)!hub_link_send(rs->entries->hub,
+				     fd < 0 ? MSG_MEM_NONE : MSG_MEM, 0, &mem,
+				     sizeof(mem), NULL, 0, fd);
+	else
+		(void)!hub_link_send(rs->entries->hub,
+				     fd < 0 ? MSG_DEBUG_NONE : MSG_DEBUG_FILE, 0,
+				     &debug, sizeof(debug), NULL, 0, fd);
 }
 
-static void opened_mapping(struct requests *rs, const struct request_file *request,
+void requests_asked(struct requests *rs, const struct msg *m)
+{
+	const struct msg_debug_wanted *debug = (const void *)m->buf;
+	const struct msg_mem *mem = (const void *)m->buf;
+	struct pending_open q = { .type = m->hdr.type }, *o = rs->open + 1;
+	bool is_mem = q.type == MSG_MEM_WANTED;
+
+	if (is_mem)
+		q.request = (struct request_file){ .tgid = mem->tgid,
+						   .start_ns = mem->start_ns };
+	else
+		q.exe = debug->exe;
+	while (o < rs->open + OPENS_MAX && o->id)
+		o++;
+	if (o < rs->open + OPENS_MAX &&
+	    (is_mem ? rs->mems < MEMS_A_SECOND :
+		      debug->build_id_len >= 2 &&
+		      debug->build_id_len <= BUILD_ID_MAX)) {
+		*o = q;
+		if (requests_open(rs, o, q.type, m->buf, m->hdr.len)) {
+			rs->mems += is_mem;
+			return;
+		}
+	}
+	requests_tell(rs, &q, -1, EAGAIN);
+}
+
+static void on_alive(void *ctx, const struct request_file *r)
+{
+	struct pending_open *o = ctx;
+
+	o->alive |= r->tgid == o->request.tgid &&
+		    r->start_ns == o->request.start_ns;
+}
+
+/*
+ * Memory is the process's that was meant if that one is alive after it was
+ * opened: nobody else had its number then.
+ */
+static void opened_for_hub(struct requests *rs, struct pending_open *o,
 			   const struct msg *m)
 {
 	const struct msg_open_failed *failed = (const void *)m->buf;
-	const struct msg_opened *o = (const void *)m->buf;
+	int fd = m->nfds ? m->fds[0] : -1, reason = fd < 0 ? failed->error : 0;
 
-	if (m->hdr.type == MSG_OPEN_FAILED) {
-		rs->entries->stats->open_failed++;
-		log_debug("open %u %llx-%llx: %s", request->tgid,
-			  (unsigned long long)request->start,
-			  (unsigned long long)request->end,
-			  strerror(failed->error));
-	} else if (confirm(rs, &request->key, m->fds[0])) {
-		rs->entries->stats->key_mismatch++;
-	} else {
-		requests_send(rs, &request->key, request->tgid,
-			   (const char *)(o + 1), m->hdr.len - sizeof(*o), m->fds[0]);
+	if (fd >= 0 && o->type == MSG_MEM_WANTED) {
+		(void)!bpf_list(rs->entries->bpf, o->request.tgid, on_alive, o);
+		if (!o->alive) {
+			fd = -1;
+			reason = ESRCH;
+		}
 	}
+	requests_tell(rs, o, fd, reason);
 }
 
 void requests_opened(struct requests *rs, struct msg *m)
@@ -159,37 +218,16 @@ void requests_opened(struct requests *rs, struct msg *m)
 		if (!o->id || o->id != m->hdr.id)
 			continue;
 		o->id = 0;
-		if (i == 0)
+		if (o->type == MSG_OPEN)
 			opened_mapping(rs, &o->request, m);
 		else
-			opened_debug(rs, o->exe, m->nfds ? m->fds[0] : -1);
+			opened_for_hub(rs, o, m);
 	}
 	msg_close_fds(m);
 	requests_next(rs);
 }
 
-void requests_debug_wanted(struct requests *rs, const struct msg_debug_wanted *m)
-{
-	struct msg_open_debug q = {
-		.tgid = m->tgid, .build_id_len = m->build_id_len,
-	};
-	int i = 1;
-
-	while (i < OPENS_MAX && rs->open[i].id)
-		i++;
-	memcpy(q.build_id, m->build_id, sizeof(q.build_id));
-	if (i == OPENS_MAX || m->build_id_len < 2 ||
-	    m->build_id_len > BUILD_ID_MAX ||
-	    opener_ask_debug(rs->opener, ++rs->last_id, &q)) {
-		opened_debug(rs, m->exe, -1);
-		return;
-	}
-	rs->open[i] = (struct pending_open){
-		.id = rs->last_id, .since_ns = now_ns(), .exe = m->exe,
-	};
-}
-
-/* --- the hub ------------------------------------------------------------------ */
+/* --- the state of things -------------------------------------------------------- */
 
 void requests_ready(struct requests *rs, bool ready)
 {
@@ -221,6 +259,7 @@ void requests_tick(struct requests *rs, uint64_t now)
 {
 	bool late = false;
 
+	rs->mems = 0;
 	for (int i = 0; i < OPENS_MAX; i++) {
 		struct pending_open *o = &rs->open[i];
 
@@ -228,8 +267,8 @@ void requests_tick(struct requests *rs, uint64_t now)
 			continue;
 		o->id = 0;
 		late = true;
-		if (i > 0)
-			opened_debug(rs, o->exe, -1);
+		if (o->type != MSG_OPEN)
+			requests_tell(rs, o, -1, ETIMEDOUT);
 	}
 	if (late) {
 		opener_kill(rs->opener);

@@ -8,7 +8,8 @@
  * is that very file, and pass it to the hub.  One mapping is opened at a time,
  * without asking the hub first: the process may be about to end.
  *
- * The hub may also ask for the debug file of a build ID.
+ * The hub may also ask for the debug file of a build ID, and for the memory of a
+ * process, to read.
  */
 #ifndef LOADERD_REQUESTS_H
 #define LOADERD_REQUESTS_H
@@ -20,19 +21,23 @@
 #include "loaderd/opener.h"
 
 #define REQUESTS_MAX	1024	/* waiting; the rest is asked for again */
-#define OPENS_MAX	5	/* with the opener: a mapping, and debug files
-				 * of workers, each of which waits for one */
+#define OPENS_MAX	5	/* with the opener: a mapping, and what the hub
+				 * asks for */
+#define MEMS_A_SECOND	16	/* processes whose memory is opened */
 
 struct request_queue {
-	struct request_file request[REQUESTS_MAX];
-	uint32_t head, n;
+	struct request_file request[REQUESTS_MAX];	/* the oldest first */
+	uint32_t n;
 };
 
 struct pending_open {		/* with the opener */
 	uint64_t id;		/* 0: none */
 	uint64_t since_ns;
+	enum msg_type type;	/* MSG_OPEN, or a question of the hub */
 	uint32_t exe;		/* whose debug file */
-	struct request_file request;	/* the mapping */
+	bool alive;		/* the process whose memory it is */
+	struct request_file request;	/* the mapping; or that process: tgid and
+					 * start_ns */
 };
 
 struct requests {
@@ -45,6 +50,7 @@ struct requests {
 	struct pending_open open[OPENS_MAX];	/* [0]: the mapping */
 	uint64_t last_id;
 	uint32_t unanswered;	/* MSG_EXE with the hub */
+	uint32_t mems;		/* opened since the last tick */
 };
 
 /* A request came in; listed: from the list of mappings, less urgent. */
@@ -57,8 +63,8 @@ void requests_ready(struct requests *rs, bool ready);
 /* The hub is done with a file. */
 void requests_answered(struct requests *rs);
 
-/* m: judged by its rule only. */
-void requests_debug_wanted(struct requests *rs, const struct msg_debug_wanted *m);
+/* MSG_DEBUG_WANTED or MSG_MEM_WANTED; m: judged by its rule only. */
+void requests_asked(struct requests *rs, const struct msg *m);
 
 /* An answer of the opener.  Takes over the descriptor. */
 void requests_opened(struct requests *rs, struct msg *m);

@@ -322,6 +322,20 @@ static void descriptor_unasked(void)
 	lying_send(MSG_DROP, 0, &m, sizeof(m), NULL, 0, 0);
 }
 
+static void memory_of_less(void)
+{
+	struct msg_mem m = { .tgid = 1 };
+
+	lying_send(MSG_MEM_WANTED, 0, &m, sizeof(m) - 1, NULL, 0, -1);
+}
+
+static void memory_given(void)
+{
+	struct msg_mem m = { .tgid = 1 };
+
+	lying_send(MSG_MEM, 0, &m, sizeof(m), NULL, 0, 0);
+}
+
 static void not_for_loaderd(void)
 {
 	struct msg_job m = { .exe = 1 };
@@ -364,7 +378,8 @@ static const struct offence {
 	OFFENCE(free_twice_in_one), OFFENCE(free_says_more),
 	OFFENCE(free_says_far_more), OFFENCE(free_without_id),
 	OFFENCE(second_hello), OFFENCE(descriptor_missing),
-	OFFENCE(descriptor_unasked), OFFENCE(not_for_loaderd),
+	OFFENCE(descriptor_unasked), OFFENCE(memory_of_less),
+	OFFENCE(memory_given), OFFENCE(not_for_loaderd),
 	OFFENCE(not_from_a_hub), OFFENCE(too_short),
 	OFFENCE(no_message_at_all),
 };
@@ -511,11 +526,59 @@ static void loader_outlives_any_entry(void)
 	lying_goes_on();
 }
 
+/* What became of the question for a process's memory: 0 and the descriptor, or
+ * the reason. */
+static uint32_t memory_of(pid_t pid, uint64_t start_ns, int *fd)
+{
+	struct msg_mem q = { .tgid = (uint32_t)pid, .start_ns = start_ns };
+	struct msg m;
+
+	lying_send(MSG_MEM_WANTED, 0, &q, sizeof(q), NULL, 0, -1);
+	do {
+		CHECK(lying_next(&m) == 0);
+		if (m.hdr.type != MSG_MEM && m.hdr.type != MSG_MEM_NONE)
+			msg_close_fds(&m);
+	} while (m.hdr.type != MSG_MEM && m.hdr.type != MSG_MEM_NONE);
+	memcpy(&q, m.buf, sizeof(q));
+	CHECK(q.tgid == (uint32_t)pid && q.start_ns == start_ns);
+	CHECK_EQ(q.reason != 0, m.hdr.type == MSG_MEM_NONE);
+	*fd = m.nfds ? m.fds[0] : -1;
+	return q.reason;
+}
+
+/* The memory of who is sampled, to read; of nobody else, and not too often. */
+static void loader_gives_memory_of_whom_it_may(void)
+{
+	static const char secret[] = "what both have in their memory";
+	char got[sizeof(secret)];
+	uint32_t reason = 0;
+	int fd, n = 0;
+
+	lying_goes_on();
+	CHECK(lying.busy_start_ns);
+	CHECK_EQ(memory_of(lying.busy, lying.busy_start_ns, &fd), 0);
+	CHECK(pread(fd, got, sizeof(got), (uintptr_t)secret) == sizeof(got));
+	CHECK(!memcmp(got, secret, sizeof(secret)));
+	CHECK(pwrite(fd, got, 1, (uintptr_t)secret) == -1);
+	close(fd);
+	CHECK_EQ(memory_of(lying.busy, lying.busy_start_ns + 1, &fd), ESRCH);
+	CHECK_EQ(memory_of(lying.loaderd, 1, &fd), EPERM);
+	CHECK_EQ(memory_of(0x7fffffff, 1, &fd), EPERM);
+	for (; !reason && n < 1000; n++) {
+		reason = memory_of(lying.busy, lying.busy_start_ns, &fd);
+		close(fd);
+	}
+	CHECK_EQ(reason, EAGAIN);
+	lying_goes_on();
+	CHECK_EQ(lying.stats.offences, OFFENCES);
+}
+
 /* Faster than they can be answered, and no answer is read meanwhile. */
 static void loader_outlives_floods(void)
 {
 	struct msg_debug_wanted wanted = { .build_id_len = 0xffffffff };
 	struct msg_entry entry = { .key = nobody };
+	struct msg_mem mem = { .tgid = (uint32_t)lying.busy };
 	struct msg_free none = { .n = 0 };
 	uint64_t unknown = lying.stats.entry_unknown;
 
@@ -531,6 +594,8 @@ static void loader_outlives_floods(void)
 			wanted.tgid = i;
 			lying_send(MSG_DEBUG_WANTED, 0, &wanted, sizeof(wanted),
 				 NULL, 0, -1);
+			lying_send(MSG_MEM_WANTED, 0, &mem, sizeof(mem), NULL,
+				   0, -1);
 		}
 	}
 	until_freed(last_id);
@@ -587,6 +652,7 @@ int main(void)
 		STEP(loader_ends_the_connection_at_every_offence),
 		STEP(loader_tells_what_is_in_use),
 		STEP(loader_outlives_any_entry),
+		STEP(loader_gives_memory_of_whom_it_may),
 		STEP(loader_outlives_floods),
 		STEP(loader_outlives_a_hub_that_reads_nothing),
 		STEP(loader_ends_in_order),

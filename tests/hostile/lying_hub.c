@@ -171,8 +171,12 @@ static uint64_t lying_samples(void)
 	size_t len;
 
 	for (const struct trace_rec *r; (r = trace_consumer_peek(&lying.ring, &len));
-	     n++)
+	     n++) {
+		if (len >= sizeof(*r) && r->kind == REC_SAMPLE &&
+		    r->tgid == (uint32_t)lying.busy)
+			lying.busy_start_ns = r->start_ns;
 		trace_consumer_next(&lying.ring, len);
+	}
 	CHECK(len != SIZE_MAX);
 	return n;
 }

@@ -19,6 +19,7 @@
 extern struct lying {
 	pid_t loaderd;
 	pid_t busy;			/* so that there is something to sample */
+	uint64_t busy_start_ns;		/* when it began, by its samples */
 	struct conn conn;		/* to loaderd */
 	struct trace_consumer ring;
 	struct loader_stats stats;	/* its last word */

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -50,12 +51,12 @@ static int answer_to(uint64_t id)
  * -2: no answer. */
 static int ask_debug(pid_t pid)
 {
-	struct msg_open_debug q = {
+	struct msg_debug_wanted q = {
 		.tgid = (uint32_t)pid, .build_id_len = 4,
 		.build_id = { 0xde, 0xad, 0xbe, 0xef },
 	};
 
-	if (opener_ask_debug(&opener, ++last_id, &q))
+	if (opener_ask(&opener, MSG_DEBUG_WANTED, ++last_id, &q, sizeof(q)))
 		return -2;
 	return answer_to(last_id);
 }
@@ -67,7 +68,7 @@ static int ask_mapping(const void *at, size_t len)
 		.end = (uintptr_t)at + len,
 	};
 
-	if (opener_ask(&opener, ++last_id, &q))
+	if (opener_ask(&opener, MSG_OPEN, ++last_id, &q, sizeof(q)))
 		return -2;
 	return answer_to(last_id);
 }
@@ -180,6 +181,95 @@ static void mappings(void)
 	close(zero);
 }
 
+/* --- memory ----------------------------------------------------------------- */
+
+static int ask_mem(pid_t pid)
+{
+	struct msg_mem q = { .tgid = (uint32_t)pid };
+
+	if (opener_ask(&opener, MSG_MEM_WANTED, ++last_id, &q, sizeof(q)))
+		return -2;
+	return answer_to(last_id);
+}
+
+/* A process of a user, from a copy of this program with this name, until its
+ * standard input ends. */
+static pid_t named(const char *name, bool dumpable, int *stop)
+{
+	int in[2], up[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(in) < 0 || pipe(up) < 0)
+		return -1;
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		dup2(in[0], 0);
+		dup2(up[1], 1);
+		close(in[1]);
+		if (setgid(TEST_UID) || setuid(TEST_UID))
+			_exit(1);
+		execl(in_root(name), "x", dumpable ? "wait" : "hide", NULL);
+		_exit(1);
+	}
+	close(in[0]);
+	close(up[1]);
+	if (read(up[0], &c, 1) != 1)
+		pid = -1;
+	close(up[0]);
+	*stop = in[1];
+	return pid;
+}
+
+/* What named() runs. */
+static int wait_for_end(bool dumpable)
+{
+	char c;
+
+	prctl(PR_SET_DUMPABLE, dumpable);
+	return write(1, "x", 1) == 1 && read(0, &c, 1) == 0 ? 0 : 1;
+}
+
+static void mem_of(const char *name, bool dumpable, bool opened,
+		   const char *what)
+{
+	char copy[512];
+	int stop = -1;
+	pid_t pid;
+
+	snprintf(copy, sizeof(copy), "cp /proc/%d/exe %s", getpid(),
+		 in_root(name));
+	if (system(copy))
+		printf("# no copy\n");
+	pid = named(name, dumpable, &stop);
+	expect(ask_mem(pid), opened, what);
+	close(stop);
+	waitpid(pid, NULL, 0);
+}
+
+static void memory(void)
+{
+	static const char secret[] = "what is in our memory";
+	char got[sizeof(secret)] = "";
+	int fd = ask_mem(getpid());
+
+	verdict(fd >= 0 && pread(fd, got, sizeof(got), (uintptr_t)secret) ==
+		(ssize_t)sizeof(got) && !strcmp(got, secret), "opener",
+		"memory", "to be read");
+	verdict(fd >= 0 && pwrite(fd, "x", 1, (uintptr_t)got) == -1, "opener",
+		"memory", "not to be written");
+	close(fd);
+	mem_of("/program", true, true, "a user's memory");
+	mem_of("/program", false, false, "memory that is not dumpable");
+	mem_of("/ssh-agent", true, false, "an agent's memory");
+	mem_of("/gpg-agent", true, false, "another agent's memory");
+	mem_of("/trifold-loaderd", true, false, "trifold's own memory");
+	expect(ask_mem(opener.respawner), false, "the opener's own memory");
+	expect(ask_mem(2), false, "a kernel thread's memory");
+	expect(ask_mem(0x7ffffff0), false, "memory of nobody");
+}
+
 /* A FUSE server: says hello, takes one more request, never answers it. */
 static int mute_mount(const char *at)
 {
@@ -217,7 +307,7 @@ static bool stuck_becomes(uint64_t n)
 
 static void hangs(pid_t pid)
 {
-	struct msg_open_debug q = {
+	struct msg_debug_wanted q = {
 		.tgid = (uint32_t)pid, .build_id_len = 4,
 		.build_id = { 0xde, 0xad, 0xbe, 0xef },
 	};
@@ -232,7 +322,7 @@ static void hangs(pid_t pid)
 		printf("# no FUSE here\n");
 		return;
 	}
-	opener_ask_debug(&opener, ++last_id, &q);
+	opener_ask(&opener, MSG_DEBUG_WANTED, ++last_id, &q, sizeof(q));
 	/* the opener's lookup: from now on it waits where no signal reaches */
 	if (read(fuse, buf, sizeof(buf)) < 0)
 		perror("fuse");
@@ -245,11 +335,14 @@ static void hangs(pid_t pid)
 	verdict(stuck_becomes(0), "opener", "one that hung", "reaped");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char clean[64];
 	pid_t pid;
 	int stop = -1;
+
+	if (argc > 1)
+		return wait_for_end(!strcmp(argv[1], "wait"));
 
 	need_root();
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -261,6 +354,7 @@ int main(void)
 	pid = inhabitant(&stop);
 	mappings();
 	debug_files(pid);
+	memory();
 	hangs(pid);
 	verdict(opener.shared->cpu_ns > 0 && opener.shared->rss_bytes > 0,
 		"opener", "its cost", "told");

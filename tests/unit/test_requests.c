@@ -29,7 +29,8 @@ static struct bpf bpf;
 
 static struct request_file asked;	/* of the opener */
 static uint64_t asked_id, killed;
-static struct msg_open_debug asked_debug;
+static struct msg_debug_wanted asked_debug;
+static struct msg_mem asked_mem, mem;	/* of the opener; to the hub */
 static struct file_key really;		/* what the kernel sees */
 static bool really_else;
 static int hub_error;			/* of hub_link_send() */
@@ -43,19 +44,19 @@ static uint64_t bits[MAPPED_BYTES / 8];
 static struct msg_entry known[FILES];
 static uint32_t n_known;
 
-int opener_ask(struct opener *o, uint64_t id, const struct request_file *need)
+int opener_ask(struct opener *o, enum msg_type type, uint64_t id,
+	       const void *payload, size_t len)
 {
 	(void)o;
-	asked = *need;
-	asked_id = id;
-	return 0;
-}
-
-int opener_ask_debug(struct opener *o, uint64_t id,
-		     const struct msg_open_debug *q)
-{
-	(void)o;
-	asked_debug = *q;
+	if (type == MSG_OPEN)
+		memcpy(&asked, payload, sizeof(asked));
+	else if (type == MSG_DEBUG_WANTED)
+		memcpy(&asked_debug, payload, sizeof(asked_debug));
+	else
+		memcpy(&asked_mem, payload, sizeof(asked_mem));
+	CHECK_EQ(len, type == MSG_OPEN ? sizeof(asked) :
+		 type == MSG_DEBUG_WANTED ? sizeof(asked_debug) :
+					    sizeof(asked_mem));
 	asked_id = id;
 	return 0;
 }
@@ -115,6 +116,9 @@ int hub_link_send(struct hub_link *h, enum msg_type type, uint64_t id,
 	} else if (type == MSG_DEBUG_FILE || type == MSG_DEBUG_NONE) {
 		debug_exe = ((const struct msg_debug *)payload)->exe;
 		CHECK_EQ(fd >= 0, type == MSG_DEBUG_FILE);
+	} else if (type == MSG_MEM || type == MSG_MEM_NONE) {
+		memcpy(&mem, payload, sizeof(mem));
+		CHECK_EQ(fd >= 0, type == MSG_MEM);
 	} else if (type == MSG_MAPPED) {
 		read_sealed(fd, bits, sizeof(bits));
 	} else if (type == MSG_KNOWN) {
@@ -405,13 +409,16 @@ TEST(requests_want_the_rest_of_a_long_list)
 
 static uint64_t want_debug(uint32_t number, uint32_t len)
 {
-	struct msg_debug_wanted m = {
+	struct msg m = { .hdr = { .type = MSG_DEBUG_WANTED,
+				  .len = sizeof(asked_debug) } };
+	struct msg_debug_wanted q = {
 		.exe = number, .tgid = 12, .build_id_len = len,
 		.build_id = { 0xab, 0xcd },
 	};
 
+	memcpy(m.buf, &q, sizeof(q));
 	asked_id = 0;
-	requests_debug_wanted(&requests, &m);
+	requests_asked(&requests, &m);
 	return asked_id;
 }
 
@@ -452,6 +459,74 @@ TEST(debug_file_that_nobody_may_ask_for)
 	CHECK_EQ(hub_has[MSG_DEBUG_NONE], 5 + OPENS_MAX - 1);
 	CHECK_EQ(killed, 1);
 	CHECK(want_debug(9, 20));
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+static uint64_t want_mem(uint32_t tgid, uint64_t start_ns)
+{
+	struct msg m = { .hdr = { .type = MSG_MEM_WANTED,
+				  .len = sizeof(mem) } };
+
+	memcpy(m.buf, &(struct msg_mem){ .tgid = tgid, .start_ns = start_ns },
+	       sizeof(mem));
+	asked_id = 0;
+	requests_asked(&requests, &m);
+	return asked_id;
+}
+
+TEST(memory_is_passed_on)
+{
+	setup();
+	n_mapped = 1;
+	mapped[0] = (struct request_file){ .tgid = 9, .start_ns = 5 };
+	open_answer(want_mem(9, 5), true);
+	CHECK_EQ(asked_mem.tgid, 9);
+	CHECK_EQ(hub_has[MSG_MEM], 1);
+	CHECK(mem.tgid == 9 && mem.start_ns == 5 && !mem.reason);
+	open_answer(want_mem(9, 5), false);
+	CHECK_EQ(hub_has[MSG_MEM_NONE], 1);
+	CHECK(mem.tgid == 9 && mem.start_ns == 5);
+}
+
+/* The number is another process's by now; or nobody can say whose it is. */
+TEST(memory_of_another_process)
+{
+	setup();
+	n_mapped = 1;
+	mapped[0] = (struct request_file){ .tgid = 9, .start_ns = 6 };
+	open_answer(want_mem(9, 5), true);
+	CHECK(mem.tgid == 9 && mem.start_ns == 5);
+	CHECK_EQ(mem.reason, ESRCH);
+	mapped[0] = (struct request_file){ .tgid = 10, .start_ns = 5 };
+	open_answer(want_mem(9, 5), true);
+	CHECK_EQ(mem.reason, ESRCH);
+	n_mapped = 0;
+	mem.reason = 0;
+	open_answer(want_mem(9, 5), true);
+	CHECK_EQ(mem.reason, ESRCH);
+	CHECK_EQ(hub_has[MSG_MEM_NONE], 3);
+	CHECK_EQ(hub_has[MSG_MEM], 0);
+}
+
+TEST(memory_has_a_budget)
+{
+	setup();
+	for (int i = 1; i < OPENS_MAX; i++)
+		CHECK(want_mem(9, 5));
+	CHECK(!want_mem(9, 5));		/* too many at a time */
+	CHECK(!want_debug(1, 20));
+	CHECK_EQ(mem.reason, EAGAIN);
+	requests_tick(&requests, now_ns() + 2 * NSEC_PER_SEC);
+	CHECK_EQ(mem.reason, ETIMEDOUT);
+	CHECK_EQ(hub_has[MSG_MEM_NONE], OPENS_MAX);
+	for (int i = 0; i < MEMS_A_SECOND; i++)
+		open_answer(want_mem(9, 5), false);
+	CHECK(!want_mem(9, 5));		/* too many a second */
+	CHECK_EQ(mem.reason, EAGAIN);
+	CHECK(want_debug(1, 20));
+	requests_tick(&requests, now_ns());
+	CHECK(want_mem(9, 5));
 }
 
 /* --- what the hub says, and is told --------------------------------------------------------- */
