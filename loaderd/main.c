@@ -184,15 +184,12 @@ static int on_opener(struct loaderd *l)
 	struct msg m;
 	int r = conn_recv(&l->opener.conn, &m);
 
-	if (r == -EAGAIN)
+	if (!r)
+		requests_opened(&l->requests, &m);
+	if (!r || r == -EAGAIN)
 		return 0;
-	if (r) {
-		log_err("the opener is gone: %s", r > 0 ? msg_verdict_name(r) :
-							  strerror(-r));
-		return -EPIPE;
-	}
-	requests_opened(&l->requests, &m);
-	return 0;
+	log_err("the opener is gone (%d)", r);
+	return -EPIPE;
 }
 
 static int hub_message(struct loaderd *l, struct msg *m)
@@ -242,15 +239,6 @@ static void on_hub(struct loaderd *l)
 
 /* --- time ------------------------------------------------------------------------ */
 
-static void list_all(struct loaderd *l)
-{
-	int r = bpf_list(&l->bpf, 0, on_listed, l);
-
-	if (r)
-		log_debug("no list of mappings (%s): samples alone ask",
-			  strerror(-r));
-}
-
 static void report(struct loaderd *l)
 {
 	struct loader_stats *s = &l->stats;
@@ -282,7 +270,8 @@ static void loaderd_begin(struct loaderd *l)
 	if (!l->requests.ready) {
 		bpf_forget_asked(&l->bpf);
 		requests_ready(&l->requests, true);
-		list_all(l);
+		/* where that fails, samples alone ask */
+		(void)!bpf_list(&l->bpf, 0, on_listed, l);
 		if (!l->ready_ns)
 			l->ready_ns = now_ns();
 	}
@@ -299,7 +288,7 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 {
 	hub_link_tick(&l->hub);
 	if (requests_list_again(&l->requests))
-		list_all(l);
+		(void)!bpf_list(&l->bpf, 0, on_listed, l);
 	if (now - l->second_ns < NSEC_PER_SEC)
 		return;
 	l->second_ns = now;

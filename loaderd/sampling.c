@@ -12,7 +12,7 @@
 
 #include "common/log.h"
 
-static int open_event(const struct sampling *s, int cpu, int hardware)
+static int open_event(const struct sampling *s, int cpu, bool hardware)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -24,19 +24,20 @@ static int open_event(const struct sampling *s, int cpu, int hardware)
 		.disabled = 1,
 		.exclude_idle = !hardware,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
-			 PERF_FLAG_FD_CLOEXEC);
 
-	return fd < 0 ? -errno : fd;
+	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+		       PERF_FLAG_FD_CLOEXEC);
 }
 
 static int sampling_attach(struct sampling *s, int cpu)
 {
-	int fd = open_event(s, cpu, s->hardware);
-	int r;
+	int r, fd = open_event(s, cpu, true);
 
+	s->hardware = fd >= 0;
 	if (fd < 0)
-		return fd;
+		fd = open_event(s, cpu, false);
+	if (fd < 0)
+		return -errno;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, s->prog_fd) < 0 ||
 	    (s->enabled && ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)) {
 		r = -errno;
@@ -99,18 +100,12 @@ static int follow(struct sampling *s)
 
 int sampling_open(struct sampling *s, int prog_fd, uint32_t frequency)
 {
-	int fd;
-
 	*s = (struct sampling){ .prog_fd = prog_fd, .frequency = frequency };
 	memset(s->event, -1, sizeof(s->event));
 	s->online_fd = open("/sys/devices/system/cpu/online",
 			    O_RDONLY | O_CLOEXEC);
 	if (s->online_fd < 0)
 		return -errno;
-	fd = open_event(s, 0, 1);
-	s->hardware = fd >= 0;
-	if (fd >= 0)
-		close(fd);
 	return follow(s);
 }
 
