@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -12,24 +11,11 @@
 
 #include "bpf/sampler.skel.h"
 #include "common/clock.h"
-#include "common/log.h"
 
 #define RING_MIN	(256u << 10)
 #define RING_MAX	(16u << 20)
 #define RECORD_GUESS	1024		/* bytes of a usual record */
 #define RING_SECONDS	1		/* of samples that shall fit */
-
-static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	char line[1024];
-
-	if (level == LIBBPF_DEBUG)
-		return 0;
-	vsnprintf(line, sizeof(line), fmt, ap);
-	line[strcspn(line, "\n")] = '\0';
-	log_debug("%s", line);	/* an older kernel refuses the first tries */
-	return 0;
-}
 
 /*
  * Under lockdown=confidentiality a program that may read kernel memory is
@@ -134,19 +120,15 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts,
 		    .prog_prepare_load_fn = keep_user_reads);
-	int r;
+	int r = -EINVAL;
 
 	libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0,
 				     &opts);
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
-	libbpf_set_print(on_libbpf);
 	/* counts only before Linux 5.11; it may be refused elsewhere */
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
-	r = bpf_do_load(b, frequency, filter, true, false);
-	if (r)
-		r = bpf_do_load(b, frequency, filter, true, true);
-	if (r)
-		r = bpf_do_load(b, frequency, filter, false, true);
+	for (int i = 0; r && i < 3; i++)
+		r = bpf_do_load(b, frequency, filter, i < 2, i > 0);
 	if (r)
 		return r;
 	b->ring_fd = bpf_map__fd(b->skel->maps.ring);

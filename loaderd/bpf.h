@@ -23,7 +23,8 @@ struct bpf {
 	int ring_fd, requests_fd, files_fd, slabs_fd, slab0_fd, sample_fd;
 };
 
-/* Load for this frequency (it sizes the ring) and these tasks; of the filter,
+/* libbpf tells on standard error what the kernel refuses, unless it was told not
+ * to (libbpf_set_print()).  Load for this frequency (it sizes the ring) and these tasks; of the filter,
  * before_ns is set here.  0 or -errno. */
 int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter);
 

@@ -366,8 +366,11 @@ static int self_check(struct loaderd *l)
 
 static int setup_bpf(struct loaderd *l)
 {
-	int r = bpf_load(&l->bpf, opt.frequency, &opt.filter);
+	int r;
 
+	if (!opt.debug)		/* an older kernel refuses the first tries */
+		libbpf_set_print(NULL);
+	r = bpf_load(&l->bpf, opt.frequency, &opt.filter);
 	if (r) {
 		log_err("cannot load the BPF programs: %s (is this kernel 5.10 "
 			"or newer, 6.2 under lockdown=confidentiality, with "

@@ -156,6 +156,7 @@ int main(int argc, char **argv)
 	struct ring_buffer *rb;
 	int r;
 
+	libbpf_set_print(NULL);
 	r = bpf_load(&bpf, hz, &everything);
 	if (r)
 		die("bpf_load", r);
