@@ -88,8 +88,8 @@ static const struct argument {
 
 static _Noreturn void usage(const char *what)
 {
-	log_err("%s? usage: trifold-loaderd --hub PATH --hub-uid UID ...: "
-		"trifold-loaderd(8) has all arguments, and their ranges", what);
+	log_err("%s: missing, unknown or out of range: trifold-loaderd(8) "
+		"has all arguments", what);
 	exit(2);
 }
 
@@ -111,7 +111,7 @@ static void add_filter(enum filter_kind kind, uint64_t id)
 
 	if (f->n == FILTER_MAX ||
 	    (f->n && (kind != FILTER_PID || f->kind != kind)))
-		usage("one filter more");
+		usage("a filter more");
 	f->kind = kind;
 	f->id[f->n++] = id;
 }
