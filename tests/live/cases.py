@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 
-from live import ROOT, Skip, Suite, ends_with_us, least, record, say, scratch, timed
+from live import LEARNING, ROOT, Skip, Suite, ends_with_us, least, record, say, scratch, timed
 
 HERE = os.path.join(ROOT, "tests", "live", "cases")
 SECONDS = 10
@@ -23,7 +23,6 @@ FREQUENCY = 499
 # later; how soon they are under ordinary loads, load_samples.py asks.  From
 # then on all samples count.
 SETTLED_MS, SETTLED_LATEST_MS = 3000, 6000
-LEARNING = ("[stack ends: no_table]", "[stack ends: file_unknown]")
 # Of those at least so many are as they should be (docs/SUPPORT.md), less three
 # standard errors, where a case does not say otherwise.
 SHARE = 0.99

@@ -4,7 +4,7 @@
 import os
 import subprocess
 
-from live import Suite, compile_c, folded, has_chain, record, say, scratch
+from live import Suite, compile_c, folded, has_chain, learned, record, say, scratch
 
 suite = Suite()
 CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
@@ -15,9 +15,9 @@ def profile(mode):
         exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
         out = os.path.join(tmp, "out.folded")
         with subprocess.Popen([exe, "6"] + mode) as p:
-            record(out, "--duration", "4", "--frequency", "97")
+            record(out, "--duration", "4", "--frequency", "499")
             p.wait()
-        mine = [(f, n) for f, n in folded(out) if f[0] == "chain"]
+        mine = learned([(f, n) for f, n in folded(out) if f[0] == "chain"])
     total = sum(n for _, n in mine)
     good = sum(n for f, n in mine if f[1] == "_start" and has_chain(f, CHAIN))
     say(f"{total} samples, {good} with the whole chain from _start")

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from live import Suite, compile_c, folded, has_chain, record, say, scratch
+from live import Suite, compile_c, folded, has_chain, learned, record, say, scratch
 
 suite = Suite()
 CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
@@ -34,13 +34,13 @@ def profile(exe, build_id, debug, wrap=()):
                   f"cp {debug} {where}/{build_id[2:]}.debug && exec {exe} 5")
         with subprocess.Popen(["unshare", "-m", "sh", "-c", script]) as p:
             out = exe + ".folded"
-            record(out, "--duration", "3", "--frequency", "97")
+            record(out, "--duration", "3", "--frequency", "499")
             p.wait()
     finally:
         if made:
             os.rmdir(DEBUG)
     name = os.path.basename(exe)
-    return [(f, n) for f, n in folded(out) if f[0] == name]
+    return learned([(f, n) for f, n in folded(out) if f[0] == name])
 
 
 def check(mine):

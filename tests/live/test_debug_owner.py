@@ -67,7 +67,7 @@ class Opens:
 
 def profile(tmp, name):
     out = os.path.join(tmp, name + ".folded")
-    record(out, "--duration", "4", "--frequency", "97")
+    record(out, "--duration", "4", "--frequency", "499")
     return [f for f, n in folded(out) for _ in range(n)]
 
 

@@ -8,14 +8,13 @@ import struct
 import subprocess
 import tempfile
 
-from live import ROOT, Skip, Suite, folded, has_chain, record, say
+from live import LEARNING, ROOT, Skip, Suite, folded, has_chain, record, say
 from pprof import read_pprof
 
 suite = Suite()
 SECONDS = 5
 CHAIN = ["runtime.goexit", "runtime.main", "main.main", "main.chain1", "main.chain2",
          "main.chain3", "main.inlineOuter", "main.inlineInner", "main.burn"]
-EARLY = ("[stack ends: file_unknown]", "[stack ends: no_table]")
 tmp = tempfile.TemporaryDirectory(prefix="trifold-test-go-")
 
 
@@ -71,7 +70,7 @@ def by_process(out):
     found = {}
     for f, n in folded(out):
         user = [x for x in f[1:] if not x.endswith("_[k]")]
-        if user and user[0] not in EARLY:
+        if user and user[0] not in LEARNING:
             found.setdefault(f[0], []).append((user, n))
     return found
 
