@@ -68,10 +68,10 @@ trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
 trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE) common/sandbox_more.c
 trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lzstd -lseccomp -lcap-ng
-trifold_SRCS := $(filter-out cli/supervisor/main.c cli/supervisor/supervise.c, \
+trifold_SRCS := $(filter-out $(addprefix cli/supervisor/,main.c supervise.c programs.c), \
 	$(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c)) \
 	common/page_key.c common/listen.c common/protobuf.c common/buffer.c \
-	common/json.c common/pairs.c ipc/fdpass.c ipc/hub_client.c $(IPC) \
+	common/json.c common/pairs.c common/wait_status.c ipc/fdpass.c ipc/hub_client.c $(IPC) \
 	ipc/batch.c ipc/batch_build.c common/hash_table.c ipc/counter_table.c common/container.c $(COMMON) $(MORE)
 trifold_GEN  := profile/formats/page.o.c $(addprefix packaging/completion/,bash.o.c zsh.o.c fish.o.c)
 trifold_LIBS := -lz -lxxhash -lncursesw -lseccomp -lcap-ng

@@ -195,10 +195,6 @@ static const struct option_def recorder_options[] = {
 	{ "frequency", "HZ", NULL, OPTION_NUMBER, 1, FREQUENCY_MAX,
 	  AT(frequency) },
 	{ "command", "TEXT", NULL, OPTION_TEXT, 0, 0, AT(command) },
-	{ "owner-uid", "UID", NULL, OPTION_NUMBER, 1, UINT32_MAX - 1,
-	  AT(owner_uid) },
-	{ "owner-gid", "GID", NULL, OPTION_NUMBER, 0, UINT32_MAX - 1,
-	  AT(owner_gid) },
 	{ "seal-uid", "UID", NULL, OPTION_NUMBER, 1, UINT32_MAX - 1,
 	  AT(seal_uid) },
 };

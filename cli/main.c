@@ -2,6 +2,7 @@
 /*
  * trifold - the command
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #include "cli/config/options.h"
 #include "cli/front/front.h"
 #include "cli/front/start.h"
+#include "cli/record/launcher.h"
+#include "cli/supervisor/runtime_dir.h"
 #include "common/log.h"
 #include "profile/formats/otlp.h"
 
@@ -34,6 +37,16 @@ static const struct command *trifold_shown(const struct command *c)
 	return strcmp(c->name, "attach") ? c : commands_find("record");
 }
 
+/* Beside a trifold that runs already there is nothing to supervise. */
+static bool trifold_runs(void)
+{
+	int fd = runtime_dir_connect();
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -43,6 +56,11 @@ int main(int argc, char **argv)
 	int r;
 
 	log_init("trifold", false);
+	program_invocation_short_name = (char *)"trifold";	/* for warn(3) */
+	if (!strcmp(name, "launch") && argc > 2)
+		launcher_main(argv + 2);
+	if (geteuid() == 0 && !strcmp(name, "record") && trifold_runs())
+		name = argv[1] = (char *)"attach";
 	if (geteuid() == 0 && (!strcmp(name, "run") || !strcmp(name, "record")))
 		return start_supervisor(argc, argv);
 	r = front_begin(argc, argv);

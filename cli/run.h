@@ -9,7 +9,7 @@
 int run_run(const struct options *o);
 int run_record(const struct options *o);
 
-/* `record` beside a trifold that runs already, as trifold-supervisor found. */
+/* `record` beside a trifold that runs already, as main() found. */
 int run_attach(const struct options *o);
 
 int run_status(const struct options *o);

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/config/libexec.h"
 #include "cli/supervisor/identity.h"
-#include "cli/supervisor/programs.h"
 #include "common/log.h"
 
 #define WORDS_BEFORE	6
@@ -48,12 +48,12 @@ int table_run(const struct options *o)
 		log_err("table needs a FILE; see `trifold table --help`");
 		return EXIT_USAGE;
 	}
-	if (programs_find(o->libexec, dir) || take_file(o->file))
+	if (libexec_find(o->libexec, dir) || take_file(o->file))
 		return 1;
 	argv = calloc(WORDS_BEFORE + o->at.n, sizeof(*argv));
 	if (!argv)
 		return 1;
-	snprintf(path, sizeof(path), "%s/%s", dir, program_names[PROGRAM_HUB]);
+	snprintf(path, sizeof(path), "%s/%s", dir, libexec_daemons[0]);
 	argv[n++] = path;
 	argv[n++] = show;
 	if (!geteuid()) {

@@ -32,8 +32,8 @@ $(O)/libexecdir: FORCE
 	@mkdir -p $(@D)
 	@echo '$(libexecdir)/trifold' | cmp -s - $@ || \
 		echo '$(libexecdir)/trifold' > $@
-$(O)/cli/supervisor/programs.o $(O)/cli/start.o: $(O)/libexecdir
-$(O)/cli/supervisor/programs.o $(O)/cli/start.o: CPPFLAGS += -DLIBEXEC='"$(libexecdir)/trifold"'
+$(O)/cli/config/libexec.o $(O)/cli/front/start.o: $(O)/libexecdir
+$(O)/cli/config/libexec.o $(O)/cli/front/start.o: CPPFLAGS += -DLIBEXEC='"$(libexecdir)/trifold"'
 
 .PHONY: install uninstall FORCE
 install: all

@@ -74,7 +74,7 @@ struct options {
 	struct given given[OPTIONS_GIVEN_MAX];
 	uint32_t n_given;
 	/* of the recorder, see recorder.h */
-	uint32_t batch_fd, control_fd, owner_uid, owner_gid, seal_uid;
+	uint32_t batch_fd, control_fd, seal_uid;
 	const char *command;
 };
 

@@ -5,6 +5,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "common/sandbox.h"
 
@@ -22,7 +23,10 @@ int front_confine_reading(uid_t uid)
 int front_confine(void)
 {
 	static const struct sandbox_rule rules[] = {
-		/* how wide is the terminal now? */
+		/* a recorder's, an exporterd's, a reader's */
+		{ .nr = SCMP_SYS(socketpair), .kind = SANDBOX_ALLOW_IF,
+		  .arg = 0, .mask = 0xffffffff, .value = AF_UNIX },
+		/* how wide is the terminal now?  Is it still there? */
 		{ .nr = SCMP_SYS(ioctl), .kind = SANDBOX_ALLOW_IF, .arg = 1,
 		  .mask = 0xffffffff, .value = TIOCGWINSZ },
 	};

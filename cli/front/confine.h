@@ -15,7 +15,8 @@ int front_confine_reading(uid_t uid);
 
 /*
  * From the plan on: no capability, no file, no network, no program, no signal
- * to anybody; only the descriptors it has, and those it is given.  Likewise.
+ * to anybody; only the descriptors it has, those it is given, and new pairs of
+ * Unix sockets.  Likewise.
  */
 int front_confine(void);
 

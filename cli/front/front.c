@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "cli/config/config.h"
 #include "cli/config/env.h"
@@ -13,10 +14,23 @@
 #include "cli/front/confine.h"
 #include "cli/front/show.h"
 #include "cli/record/output.h"
-#include "cli/supervisor/child.h"
 #include "common/log.h"
 
+#define FRONT_PLAN_S	60	/* to read all that says what to do */
+
 static enum { FRONT_NONE, FRONT_FRONT, FRONT_READER } front_is;
+
+/* A file that is a pipe, a file system that hangs. */
+static void front_late(int sig)
+{
+	static const char text[] =
+		"trifold: the arguments and the configuration are not read "
+		"after 60 s\n";
+
+	(void)sig;
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	_exit(1);
+}
 
 bool front_begun(void)
 {
@@ -32,11 +46,14 @@ int front_begin(int argc, char **argv)
 
 	if (!front && !reader)
 		return 0;
+	show_note_terminal();
 	/* what ends us is the supervisor's word; the terminal's signals come
 	 * to both */
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
 	prctl(PR_SET_NAME, argv[0]);
+	signal(SIGALRM, front_late);
+	alarm(FRONT_PLAN_S);
 	front_is = front ? FRONT_FRONT : FRONT_READER;
 	return front_confine_reading((uid_t)strtoul(argv[2], NULL, 10)) ? -1 : 1;
 }
@@ -44,7 +61,7 @@ int front_begin(int argc, char **argv)
 /* Give the configuration to the front. */
 static int front_read_again(const struct config *c)
 {
-	int r = config_send(c, CHILD_FD_FIRST);
+	int r = config_send(c, SHOW_SUPERVISOR_FD);
 
 	if (r)
 		log_err("the configuration cannot be passed on: %s",

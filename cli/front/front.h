@@ -3,10 +3,10 @@
  * front - all of `trifold run` and `trifold record` that is not the supervisor
  *
  * A process of its own, without root, started by trifold-supervisor as
- * `trifold front UID COMMAND ...` with two descriptors: a socket to it, and
- * the read end of what the daemons log.  It reads arguments and configuration,
- * says by a plan (cli/supervisor/plan.h) what is to be started, gives up what
- * rights it has left, then shows log lines, progress and the last word.
+ * `trifold front UID COMMAND ...` with one descriptor, a socket to it.  It reads
+ * arguments and configuration, gives up what rights it has left, has the
+ * programs started, restarted and ended (phases.h, by orders.h), and shows log
+ * lines, progress and the last word.  Its exit status is that of all.
  *
  * `trifold reader UID run ...` is another one: it reads the configuration
  * again, gives it to the front over its one socket, and ends.

@@ -11,20 +11,20 @@
 
 _Static_assert(NUMBERS_MAX == FILTER_MAX, "as many --pid as loaderd takes");
 
-static void make_loader(struct plan_words *w, const struct options *o,
+static void make_loader(struct plan *p, const struct options *o,
 			const struct target *t)
 {
-	plan_words_add(w, PROGRAM_LOADER, "--frequency=%u", o->frequency);
+	plan_add(p, PROGRAM_LOADER, "--frequency=%u", o->frequency);
 	for (uint32_t i = 0; i < t->pids.n; i++)
-		plan_words_add(w, PROGRAM_LOADER, "--filter-pid=%u",
+		plan_add(p, PROGRAM_LOADER, "--filter-pid=%u",
 			       t->pids.v[i]);
 	if (t->kind == TARGET_CGROUP)
-		plan_words_add(w, PROGRAM_LOADER, "--filter-cgroup=%" PRIu64,
+		plan_add(p, PROGRAM_LOADER, "--filter-cgroup=%" PRIu64,
 			       t->cgroup);
 	if (!o->config)
 		return;
-	plan_words_add(w, PROGRAM_LOADER, "--table-budget=%u", o->table_budget);
-	plan_words_add(w, PROGRAM_LOADER, "--idle=%u", o->table_idle);
+	plan_add(p, PROGRAM_LOADER, "--table-budget=%u", o->table_budget);
+	plan_add(p, PROGRAM_LOADER, "--idle=%u", o->table_idle);
 }
 
 static bool make_plan_hidden(const char *var, char *const *by)
@@ -40,21 +40,32 @@ static bool make_plan_hidden(const char *var, char *const *by)
 
 /* Of our environment what exporterd may see, unless the configuration says
  * another value; then that. */
-static void make_exporter(struct plan_words *w, const struct options *o)
+static void make_exporter(struct plan *p, const struct options *o)
 {
 	static char *none[] = { NULL };
 	char *const *more = o->config ? o->config->env : none;
 
 	if (o->endpoint)
-		plan_words_add(w, PROGRAM_EXPORTER, "--endpoint=%s",
+		plan_add(p, PROGRAM_EXPORTER, "--endpoint=%s",
 			       o->endpoint);
 	for (char **e = environ; e && *e; e++) {
-		if (plan_allows(PROGRAM_EXPORTER, *e) &&
+		if (ask_allows(PROGRAM_EXPORTER, *e) &&
 		    !make_plan_hidden(*e, more))
-			plan_words_add(w, PROGRAM_EXPORTER, "%s", *e);
+			plan_add(p, PROGRAM_EXPORTER, "%s", *e);
 	}
 	for (; *more; more++)
-		plan_words_add(w, PROGRAM_EXPORTER, "%s", *more);
+		plan_add(p, PROGRAM_EXPORTER, "%s", *more);
+}
+
+/* The supervisor itself adds the --output that the user gave. */
+static void make_recorder(struct plan *p, const struct options *o,
+			  const struct target *target)
+{
+	recorder_link_plan(p, o, target->what);
+	plan_add(p, PROGRAM_RECORDER, "--control-fd=3");
+	if (!options_given(o, "output"))
+		plan_add(p, PROGRAM_RECORDER, "--output=%s", o->output);
+	plan_add(p, PROGRAM_EXPORTER, "--recorder-fd=3");
 }
 
 static uint32_t make_flags(const struct options *o, const struct target *t,
@@ -67,31 +78,35 @@ static uint32_t make_flags(const struct options *o, const struct target *t,
 	       (o->config ? PLAN_RELOAD : 0u);
 }
 
-int make_plan(struct plan_words *w, const struct options *o,
+int make_plan(struct plan *p, const struct options *o,
 	      const struct target *target, const struct live_page *page,
 	      bool network)
 {
-	plan_words_init(w);
-	w->plan.flags = make_flags(o, target, page);
-	w->plan.duration_ms = o->duration_ms;
-	plan_words_add(w, PROGRAM_HUB, "--interval=%u", o->interval);
+	plan_init(p);
+	p->flags = make_flags(o, target, page);
+	p->duration_ms = o->duration_ms;
+	plan_add(p, PROGRAM_HUB, "--interval=%u", o->interval);
 	if (!network)
-		plan_words_add(w, PROGRAM_EXPORTER, "--no-network");
-	make_exporter(w, o);
-	make_loader(w, o, target);
+		plan_add(p, PROGRAM_EXPORTER, "--no-network");
+	make_exporter(p, o);
+	make_loader(p, o, target);
+	for (int i = PROGRAM_HUB; o->verbose && i < PROGRAM_DAEMONS; i++)
+		plan_add(p, i, "--debug");
 	if (page->on)
-		plan_words_add(w, PROGRAM_VIEWER, "%s", page->viewer_env);
+		plan_add(p, PROGRAM_VIEWER, "%s", page->viewer_env);
+	for (int i = 0; i < page->sockets.n; i++)
+		plan_add(p, PROGRAM_VIEWER, "--listen-fd=%d", 3 + i);
 	if (page->on && o->config) {
-		plan_words_add(w, PROGRAM_VIEWER, "--memory=%u", o->page_memory);
-		plan_words_add(w, PROGRAM_VIEWER, "--keep=%u", o->page_keep);
+		plan_add(p, PROGRAM_VIEWER, "--memory=%u", o->page_memory);
+		plan_add(p, PROGRAM_VIEWER, "--keep=%u", o->page_keep);
 		if (o->page_otlp)
-			plan_words_add(w, PROGRAM_VIEWER, "--otlp");
+			plan_add(p, PROGRAM_VIEWER, "--otlp");
 	}
 	if (o->output)
-		recorder_link_plan(w, o, target->what);
-	if (w->full)
+		make_recorder(p, o, target);
+	if (p->full)
 		log_err("the command line, the configuration and the OTEL_* "
 			"variables are too long together: more than %d words, "
-			"or %d KiB", PLAN_WORDS_MAX, PLAN_BYTES_MAX / 1024);
-	return w->full ? -E2BIG : 0;
+			"or %d KiB", PLAN_WORDS_MAX, ASK_WORDS_MAX / 1024);
+	return p->full ? -E2BIG : 0;
 }

@@ -5,12 +5,12 @@
 
 #include "cli/config/config.h"
 #include "cli/front/live_page.h"
-#include "cli/record/plan_words.h"
+#include "cli/record/plan.h"
 #include "cli/record/target.h"
 
-/* Fill in w, but for .replace.  network: exporterd may send.  0, or -E2BIG
+/* Fill in p.  network: exporterd may send.  0, or -E2BIG
  * after a line in the log. */
-int make_plan(struct plan_words *w, const struct options *o,
+int make_plan(struct plan *p, const struct options *o,
 	      const struct target *target, const struct live_page *page,
 	      bool network);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/config/env.h"
-#include "cli/supervisor/plan.h"
+#include "cli/supervisor/ask.h"
 #include "common/log.h"
 #include "common/log_quote.h"
 

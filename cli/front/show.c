@@ -2,28 +2,28 @@
 #include "cli/front/show.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli/config/env.h"
+#include "cli/config/libexec.h"
 #include "cli/config/transfer.h"
 #include "cli/front/confine.h"
 #include "cli/front/make_plan.h"
+#include "cli/front/phases.h"
 #include "cli/front/progress.h"
 #include "cli/front/reload.h"
 #include "cli/record/console.h"
 #include "cli/record/recorder_link.h"
+#include "cli/record/signals.h"
 #include "cli/status/report.h"
-#include "cli/supervisor/child.h"
-#include "cli/supervisor/programs.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "ipc/hub_client.h"
 
-#define SUPERVISOR_FD	CHILD_FD_FIRST
-#define LOG_FD		(CHILD_FD_FIRST + 1)
 #define PLAIN_NS	(10 * NSEC_PER_SEC)	/* between lines, when not on a
 						 * terminal */
 
@@ -38,51 +38,23 @@ struct show {
 	struct progress progress;
 	struct hub_client watch;
 	struct recorder_link recorder;
-	int reader;		/* socket; -1: none */
+	struct plan plan;
+	struct orders orders;
+	struct phases phases;
 	bool ready;		/* all daemons are: does loaderd sample? */
 	bool running;
 	uint64_t run_ns, shown_ns;
 };
 
-/* --- to the supervisor -------------------------------------------------------- */
+static int show_tty = -1;	/* the terminal's; -1: there is none */
+static bool show_nohup;
 
-static int show_send_plan(struct show *s, uint32_t replace)
+void show_note_terminal(void)
 {
-	static struct plan_words w;
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(LISTEN_MAX * sizeof(int))];
-	} control = { 0 };
-	struct iovec iov = { &w.plan, 0 };
-	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
-	size_t fds = (size_t)s->page.sockets.n * sizeof(int);
-	int r = make_plan(&w, s->opt, s->target, &s->page, s->network);
-
-	if (r)
-		return r;
-	w.plan.replace = replace;
-	iov.iov_len = w.plan.bytes;
-	if (fds && !s->run_ns) {
-		control.align.cmsg_level = SOL_SOCKET;
-		control.align.cmsg_type = SCM_RIGHTS;
-		control.align.cmsg_len = CMSG_LEN(fds);
-		memcpy(CMSG_DATA(&control.align), s->page.sockets.fd, fds);
-		mh.msg_control = &control;
-		mh.msg_controllen = CMSG_SPACE(fds);
-	}
-	if (sendmsg(SUPERVISOR_FD, &mh, MSG_NOSIGNAL) == (ssize_t)iov.iov_len)
-		return 0;
-	r = -errno;
-	log_err("the supervisor cannot be told: %s", strerror(-r));
-	return r;
-}
-
-static void show_tell(enum front_kind kind)
-{
-	const uint32_t word = kind;
-
-	/* if nobody listens, the end of the socket is next */
-	(void)!send(SUPERVISOR_FD, &word, sizeof(word), MSG_NOSIGNAL);
+	show_nohup = signals_nohup();
+	if (!show_nohup)
+		show_tty = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK |
+				O_CLOEXEC);
 }
 
 static void show_read(struct show *s, uint64_t now)
@@ -96,8 +68,9 @@ static void show_read(struct show *s, uint64_t now)
 
 /* --- what is shown ------------------------------------------------------------ */
 
-static void show_running(struct show *s, uint64_t now)
+static void show_running(void *arg, uint64_t now)
 {
+	struct show *s = arg;
 	char address[80];
 
 	s->running = true;
@@ -141,7 +114,7 @@ static void show_progress(struct show *s, uint64_t now)
 }
 
 /* When all that shall be recorded has ended, so has the recording. */
-static void show_target(struct show *s)
+static void show_target(struct show *s, uint64_t now)
 {
 	uint32_t pid;
 
@@ -152,7 +125,7 @@ static void show_target(struct show *s)
 	if (s->target->running)
 		return;
 	s->running = false;
-	show_tell(FRONT_END);
+	phases_end(&s->phases, now);
 }
 
 static void show_last_word(struct show *s, bool failed)
@@ -169,97 +142,85 @@ static void show_last_word(struct show *s, bool failed)
 	}
 }
 
-/* --- what the supervisor says ------------------------------------------------- */
+/* --- what the phases want -------------------------------------------------------- */
 
-static void show_hub(struct show *s, const struct told *m, int fd)
+static void show_hub(void *arg, int fd, uid_t hub_uid, bool ready)
 {
-	if (hub_client_take(&s->watch, fd, m->hub_uid))
+	struct show *s = arg;
+
+	if (hub_client_take(&s->watch, fd, hub_uid))
 		return;
-	s->ready |= m->ready != 0;
+	s->ready |= ready;
 }
 
-static void show_write(struct show *s, const struct told *t)
+static void show_recorder(void *arg, int fd)
+{
+	struct show *s = arg;
+
+	s->recorder.control = fd;
+}
+
+static void show_feed(void *arg, int fd)
+{
+	const struct record_msg feed = { .kind = RECORD_FEED };
+	struct show *s = arg;
+
+	if (recorder_link_tell(&s->recorder, &feed, fd))
+		console_say(&s->console, "the recorder does not listen");
+}
+
+static void show_ending(void *arg)
+{
+	struct show *s = arg;
+
+	s->running = false;
+}
+
+static int show_write(void *arg, uint64_t start_ns, uint64_t end_ns)
 {
 	struct record_msg m = { .kind = RECORD_END };
+	struct show *s = arg;
+	int r;
 
 	show_read(s, now_ns());
 	if (s->watch.known)
 		report_account(&s->watch.status, &m.account);
-	m.account.start_ns = t->start_ns;
-	m.account.end_ns = t->end_ns;
-	if (recorder_link_tell(&s->recorder, &m, -1))
+	m.account.start_ns = start_ns;
+	m.account.end_ns = end_ns;
+	r = recorder_link_tell(&s->recorder, &m, -1);
+	if (r)
 		console_say(&s->console, "the recorder does not listen");
 	close(s->recorder.control);
 	s->recorder.control = -1;
+	return r;
 }
 
-/* Takes over fd.  True: that was the last one. */
-static bool show_told(struct show *s, const struct told *t, int fd, uint64_t now)
+static const struct phases_ops show_ops = {
+	.hub = show_hub, .recorder = show_recorder, .feed = show_feed,
+	.running = show_running, .ending = show_ending, .write = show_write,
+};
+
+/* 0, or -EPIPE: the supervisor is gone. */
+static int show_listen(struct show *s, uint64_t now)
 {
-	const struct record_msg feed = { .kind = RECORD_FEED };
-	int *keep = t->kind == TOLD_RECORDER ? &s->recorder.control :
-		t->kind == TOLD_RELOAD ? &s->reader : NULL;
+	struct tell t;
+	int r;
 
-	if (keep && fd >= 0) {
-		if (*keep >= 0)
-			close(*keep);
-		*keep = fd;
-		fd = -1;
-	} else if (t->kind == TOLD_HUB && fd >= 0) {
-		show_hub(s, t, fd);
-		fd = -1;
-	} else if (t->kind == TOLD_FEED && fd >= 0) {
-		if (recorder_link_tell(&s->recorder, &feed, fd))
-			console_say(&s->console, "the recorder does not listen");
-	} else if (t->kind == TOLD_RUNNING) {
-		show_running(s, now);
-	} else if (t->kind == TOLD_ENDING) {
-		s->running = false;
-	} else if (t->kind == TOLD_WRITE) {
-		show_write(s, t);
-	}
-	if (fd >= 0)
-		close(fd);
-	return t->kind == TOLD_DONE;
+	while ((r = orders_next(&s->orders, &t)) > 0)
+		phases_tell(&s->phases, &t, now);
+	return r;
 }
 
-/* 1: it is done, *failed says how; 0; or -EPIPE: the supervisor is gone. */
-static int show_listen(struct show *s, bool *failed, uint64_t now)
-{
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct told t;
-	struct iovec iov = { &t, sizeof(t) };
-	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1,
-			     .msg_control = &control,
-			     .msg_controllen = sizeof(control) };
-	ssize_t n = recvmsg(SUPERVISOR_FD, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *c;
-	int fd = -1;
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	if (n != sizeof(t))
-		return -EPIPE;
-	c = CMSG_FIRSTHDR(&mh);
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	*failed = t.failed != 0;
-	return show_told(s, &t, fd, now);
-}
-
-static void show_reload(struct show *s)
+static void show_reload(struct show *s, uint64_t now)
 {
 	static struct config fresh;
 	uint32_t which;
-	int r = config_receive(&fresh, s->reader);
+	int r = config_receive(&fresh, s->phases.reader);
 
 	if (r == -EAGAIN)
 		return;
-	close(s->reader);
-	s->reader = -1;
+	close(s->phases.reader);
+	s->phases.reader = -1;
 	console_pump(&s->console);
 	console_clear(&s->console);
 	if (!r && !reload_possible(s->opt, &fresh)) {
@@ -272,7 +233,8 @@ static void show_reload(struct show *s)
 	}
 	which = reload(s->opt, s->config, &fresh, &s->console);
 	s->network = config_env_export(s->config);
-	show_send_plan(s, which);
+	if (!make_plan(&s->plan, s->opt, s->target, &s->page, s->network))
+		phases_replace(&s->phases, which, now);
 }
 
 static void show_status(struct show *s, uint64_t now)
@@ -283,30 +245,38 @@ static void show_status(struct show *s, uint64_t now)
 	    !s->watch.status.loader.cpus)
 		return;
 	s->ready = false;
-	show_tell(FRONT_BEGIN);
+	phases_run(&s->phases, now);
 }
 
-static int show_loop(struct show *s, bool *failed)
+static int show_timeout_ms(const struct show *s, uint64_t now)
 {
-	int r = 0;
+	int wait = phases_timeout_ms(&s->phases, now), line;
 
-	while (!r) {
+	if (s->orders.n)
+		return 0;
+	if (!s->running || !(s->console.tty || s->plain))
+		return wait;
+	line = s->shown_ns + show_every(s) <= now ? 0 :
+		(int)((s->shown_ns + show_every(s) - now) / NSEC_PER_MSEC) + 1;
+	return line < wait ? line : wait;
+}
+
+/* 0 or -errno: the supervisor is gone. */
+static int show_loop(struct show *s)
+{
+	while (s->phases.phase != PHASE_ENDED) {
 		struct pollfd p[] = {
-			{ .fd = SUPERVISOR_FD, .events = POLLIN },
+			{ .fd = s->orders.fd, .events = POLLIN },
 			{ .fd = s->console.read_fd, .events = POLLIN },
 			{ .fd = s->watch.conn.fd, .events = POLLIN },
 			{ .fd = s->running ? s->target->ended : -1,
 			  .events = POLLIN },
-			{ .fd = s->reader, .events = POLLIN },
+			{ .fd = s->phases.reader, .events = POLLIN },
+			{ .fd = s->phases.notify, .events = POLLIN },
 		};
-		uint64_t now = now_ns(), every = show_every(s);
-		int wait = -1;
+		uint64_t now = now_ns();
 
-		if (s->running && (s->console.tty || s->plain))
-			wait = s->shown_ns + every <= now ? 0 :
-				(int)((s->shown_ns + every - now) /
-				      NSEC_PER_MSEC) + 1;
-		if (poll(p, 5, wait) < 0 && errno != EINTR)
+		if (poll(p, 6, show_timeout_ms(s, now)) < 0 && errno != EINTR)
 			return -errno;
 		now = now_ns();
 		if (p[1].revents)
@@ -314,41 +284,73 @@ static int show_loop(struct show *s, bool *failed)
 		if (p[2].revents)
 			show_status(s, now);
 		if (p[4].revents)
-			show_reload(s);
-		if (p[0].revents)
-			r = show_listen(s, failed, now);
-		show_target(s);
+			show_reload(s, now);
+		if (p[5].revents)
+			phases_notify(&s->phases);
+		if ((p[0].revents || s->orders.n) && show_listen(s, now))
+			return -EPIPE;
+		show_target(s, now);
 		show_progress(s, now);
+		phases_advance(&s->phases, now);
 	}
-	return r;
+	return 0;
+}
+
+/* Console, page, runtime directory: what only an open front can have.  0 or
+ * not, said. */
+static int show_open(struct show *s, const struct options *o, bool plain)
+{
+	char programs[PATH_MAX];
+	int r = console_init(&s->console, o->verbose);
+
+	if (r) {
+		log_err("cannot begin: %s", strerror(-r));
+		return r;
+	}
+	r = libexec_find(o->libexec, programs);
+	if (!r && plain)
+		r = live_page_open(&s->page, o, programs);
+	if (!r)
+		r = make_plan(&s->plan, o, s->target, &s->page, s->network);
+	if (r)
+		return r;
+	s->phases.notify = orders_open(&s->orders, s->console.write_fd);
+	close(s->console.write_fd);
+	s->console.write_fd = -1;
+	return s->phases.notify < 0 ? s->phases.notify :
+		setsockopt(s->phases.notify, SOL_SOCKET, SO_PASSCRED,
+			   &(int){ 1 }, sizeof(int));
 }
 
 int show(struct options *o, struct target *target, struct config *c, bool plain)
 {
-	struct show s = {
+	static struct show s;
+	struct phases *p = &s.phases;
+
+	s = (struct show){
 		.opt = o, .target = target, .config = c, .plain = plain,
-		.recorder.control = -1, .reader = -1,
+		.recorder.control = -1, .orders.fd = SHOW_SUPERVISOR_FD,
 		/* to record is not to send: only `run` has an endpoint */
 		.network = plain && config_env_export(c),
 	};
-	char programs[PATH_MAX];
-	bool failed = false;
-	int r;
-
 	hub_client_init(&s.watch, NULL, 0, NULL, NULL);
-	r = console_open(&s.console, o->verbose, LOG_FD);
-	if (!r && plain)
-		r = programs_find(o->libexec, programs) ? -ENOENT :
-			live_page_open(&s.page, o, programs);
-	if (r)
+	if (show_open(&s, o, plain))
 		return 1;
-	if (show_send_plan(&s, 0))
-		return 1;
-	listen_close(&s.page.sockets);
+	alarm(0);
 	if (front_confine())
 		return 1;
-	r = show_loop(&s, &failed);
-	if (r > 0)
-		show_last_word(&s, failed);
-	return r < 0;
+	p->plan = &s.plan;
+	p->orders = &s.orders;
+	p->console = &s.console;
+	p->ops = &show_ops;
+	p->arg = &s;
+	p->tty = show_tty;
+	p->nohup = show_nohup;
+	p->n_page = s.page.sockets.n;
+	memcpy(p->page, s.page.sockets.fd, sizeof(p->page));
+	phases_begin(p, now_ns());
+	if (show_loop(&s))
+		return 1;
+	show_last_word(&s, p->failed);
+	return p->failed ? 1 : p->status;
 }

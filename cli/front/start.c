@@ -7,11 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/config/libexec.h"
 #include "common/log.h"
 
-#ifndef LIBEXEC			/* packaging/install.mk says */
-#define LIBEXEC	"/usr/libexec/trifold"
-#endif
 #define SUPERVISOR	"trifold-supervisor"
 
 int start_supervisor(int argc, char *const *argv)

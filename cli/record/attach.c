@@ -14,14 +14,14 @@
 
 #include "cli/record/console.h"
 #include "cli/record/record_watch.h"
+#include "cli/record/launcher.h"
 #include "cli/record/recorder_link.h"
+#include "cli/record/signals.h"
 #include "cli/status/running.h"
-#include "cli/supervisor/child.h"
 #include "cli/supervisor/identity.h"
-#include "cli/supervisor/launcher.h"
-#include "cli/supervisor/signals.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/wait_status.h"
 
 #define S(n)		((n) * NSEC_PER_SEC)
 #define BEGIN_NS	S(10)	/* until symbolizerd answers */
@@ -43,7 +43,7 @@ enum attach_phase {
 struct attach {
 	struct options opt;	/* with the running one's frequency */
 	struct target *target;
-	struct launch launch;
+	uid_t seal_uid;		/* of the recorder's writer */
 	struct console console;
 	struct recorder_link recorder;
 	struct launcher launcher;
@@ -349,7 +349,7 @@ static void attach_child_died(struct attach *a, pid_t pid, int status,
 		/* it has logged why, unless it was killed */
 		if (WIFSIGNALED(status) && !a->killed)
 			console_say(&a->console, "the recorder %s",
-				    child_how(status, how, sizeof(how)));
+				    wait_status_text(status, how, sizeof(how)));
 		if (status || a->phase != WRITING)
 			a->failed = true;
 		attach_enter(a, ENDED, now);
@@ -445,14 +445,15 @@ static void attach_loop(struct attach *a)
 
 static int attach_start(struct attach *a)
 {
-	const struct child_spec spec = {
-		.path = a->opt.rest[0], .argv = a->opt.rest,
-		.env = environ, .log_fd = -1,
-	};
-	int r = a->opt.rest[0] ? launcher_start(&a->launcher, &spec) : 0;
+	static struct plan plan;
+	int r = a->opt.rest[0] ? launcher_start(&a->launcher, a->opt.rest) : 0;
 
+	plan_init(&plan);
+	recorder_link_plan(&plan, &a->opt, a->target->what);
+	plan_add(&plan, PROGRAM_RECORDER, "--output=%s", a->opt.output);
 	if (!r)
-		r = recorder_link_start(&a->recorder, &a->launch);
+		r = recorder_link_start(&a->recorder, &plan, a->seal_uid,
+					a->console.write_fd);
 	if (r) {
 		log_err("the recorder cannot be started: %s", strerror(-r));
 		return r;
@@ -468,24 +469,18 @@ static int attach_start(struct attach *a)
 
 static int attach_set_up(struct attach *a)
 {
-	static char *const self[] = { (char *)"/proc/self/exe", NULL };
-	static struct plan_words words;
-	int r = identity_find(&a->launch.ids);
+	struct identities ids;
+	int r = identity_find(&ids);
 
 	if (r)
 		return r;
-	a->signals = signals_catch(false);
+	a->seal_uid = ids.uid[ID_RECORDER];
+	a->signals = signals_catch();
 	r = a->signals < 0 ? a->signals : 0;
 	if (!r)
 		r = console_init(&a->console, a->opt.verbose);
 	if (r)
 		log_err("cannot begin: %s", strerror(-r));
-	plan_words_init(&words);
-	recorder_link_plan(&words, &a->opt, a->target->what);
-	a->launch.argv = self;
-	a->launch.plan = &words.plan;
-	a->launch.runtime = (struct runtime_dir){ -1, -1, -1, -1, -1 };
-	a->launch.log_fd = a->console.write_fd;
 	a->range.pids = a->target->pids;
 	if (a->opt.container)
 		snprintf(a->range.container, sizeof(a->range.container), "%s",
@@ -545,6 +540,5 @@ int attach(const struct options *o, struct target *target,
 		return 1;
 	if (!o->rest[0])
 		return 0;
-	return WIFEXITED(a.command_status) ? WEXITSTATUS(a.command_status) :
-		128 + WTERMSIG(a.command_status);
+	return wait_status_code(a.command_status);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/record/record_watch.h"
+#include "cli/record/sudo_caller.h"
 #include "common/log.h"
 #include "common/log_quote.h"
 #include "common/sandbox.h"
@@ -376,6 +377,8 @@ int recorder_run(const struct options *o)
 {
 	struct outfile f;
 	pid_t parent = getppid();
+	uid_t uid;
+	gid_t gid;
 
 	if (!o->output || !o->format || !o->control_fd || !o->seal_uid)
 		return EXIT_USAGE;
@@ -385,7 +388,8 @@ int recorder_run(const struct options *o)
 	prctl(PR_SET_NAME, "trifold-record");
 	service_init();
 	service_scrub_env();
-	if (o->owner_uid && become_owner(o->owner_uid, o->owner_gid))
+	if (sudo_caller(getenv("SUDO_UID"), getenv("SUDO_GID"), &uid, &gid) &&
+	    become_owner(uid, gid))
 		return 1;
 	/* a change of uid has undone what the supervisor asked for */
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)

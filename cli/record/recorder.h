@@ -46,8 +46,8 @@ struct record_msg {
 };
 
 /* The subcommand.  Options: control_fd, output, format, frequency, command,
- * owner_uid and owner_gid (of the file owner; 0: stay root), seal_uid (of the
- * writer below a file owner that is root). */
+ * seal_uid (of the writer below a file owner that is root).  The file owner
+ * becomes who called sudo, by SUDO_UID and SUDO_GID. */
 int recorder_run(const struct options *o);
 
 #endif /* CLI_RECORD_RECORDER_H */

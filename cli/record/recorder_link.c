@@ -2,11 +2,16 @@
 #include "cli/record/recorder_link.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/log.h"
+#include "common/sandbox.h"
 #include "ipc/fdpass.h"
 #include "profile/formats/formats.h"
 
@@ -27,35 +32,68 @@ static void recorder_link_join(char *const *words, char *out, size_t size)
 	}
 }
 
-void recorder_link_plan(struct plan_words *w, const struct options *o,
+void recorder_link_plan(struct plan *p, const struct options *o,
 			const char *what)
 {
 	char command[320];
 
 	recorder_link_join(o->rest, command, sizeof(command));
-	plan_words_add(w, PROGRAM_RECORDER, "--frequency=%u", o->frequency);
-	plan_words_add(w, PROGRAM_RECORDER, "--format=%s",
+	plan_add(p, PROGRAM_RECORDER, "--frequency=%u", o->frequency);
+	plan_add(p, PROGRAM_RECORDER, "--format=%s",
 		       format_at(o->format)->name);
-	plan_words_add(w, PROGRAM_RECORDER, "--output=%s", o->output);
 	if (*command || *what)
-		plan_words_add(w, PROGRAM_RECORDER, "--command=%s",
+		plan_add(p, PROGRAM_RECORDER, "--command=%s",
 			       *command ? command : what);
 }
 
-int recorder_link_start(struct recorder_link *r, const struct launch *l)
+/* In a child.  Whose notify socket is in our environment does not matter to
+ * it, but who called sudo does. */
+static _Noreturn void recorder_link_become(const struct plan *p, uid_t seal_uid,
+					   int control, int log_fd)
+{
+	const int keep[] = { 0, 1, 2, control };
+	char *argv[PLAN_WORDS_MAX + 5], seal[32], fd[32];
+	int n = 0, null = open("/dev/null", O_RDWR);
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid();
+	snprintf(seal, sizeof(seal), "--seal-uid=%u", seal_uid);
+	snprintf(fd, sizeof(fd), "--control-fd=%d", control);
+	argv[n++] = (char *)"trifold";
+	argv[n++] = (char *)"recorder";
+	argv[n++] = seal;
+	argv[n++] = fd;
+	for (const char *w = NULL; (w = plan_next(p, PROGRAM_RECORDER, w));)
+		argv[n++] = (char *)w;
+	argv[n] = NULL;
+	unsetenv("NOTIFY_SOCKET");
+	if (null < 0 || dup2(null, 0) < 0 || dup2(log_fd, 1) < 0 ||
+	    dup2(log_fd, 2) < 0 || sandbox_close_fds(keep, 4) ||
+	    fcntl(control, F_SETFD, 0) < 0)
+		_exit(127);
+	execv("/proc/self/exe", argv);
+	log_err("the recorder cannot be run: %m");
+	_exit(127);
+}
+
+int recorder_link_start(struct recorder_link *r, const struct plan *p,
+			uid_t seal_uid, int log_fd)
 {
 	int fds[2];
-	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
 		return -errno;
-	pid = program_start(l, PROGRAM_RECORDER, fds[1]);
+	r->pid = fork();
+	if (r->pid == 0)
+		recorder_link_become(p, seal_uid, fds[1], log_fd);
 	close(fds[1]);
-	if (pid < 0) {
+	if (r->pid < 0) {
+		r->pid = 0;
 		close(fds[0]);
-		return pid;
+		return -EAGAIN;
 	}
-	r->pid = pid;
 	r->control = fds[0];
 	return 0;
 }

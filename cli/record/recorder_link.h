@@ -7,22 +7,23 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "cli/record/plan_words.h"
+#include "cli/record/plan.h"
 #include "cli/record/recorder.h"
-#include "cli/supervisor/programs.h"
 
 struct recorder_link {
 	pid_t pid;		/* 0: not running */
 	int control;		/* -1: none */
 };
 
-/* What a recorder must be told: format, output, what is recorded (`what`,
+/* What a recorder must be told beside its output: format, what is recorded (`what`,
  * where there is no command). */
-void recorder_link_plan(struct plan_words *w, const struct options *o,
+void recorder_link_plan(struct plan *p, const struct options *o,
 			const char *what);
 
-/* Start it as l says.  0 or -errno. */
-int recorder_link_start(struct recorder_link *r, const struct launch *l);
+/* Start it without a supervisor, with the words of p; its writer is seal_uid,
+ * its lines go to log_fd.  0 or -errno. */
+int recorder_link_start(struct recorder_link *r, const struct plan *p,
+			uid_t seal_uid, int log_fd);
 
 /* Send it a message, with a descriptor (borrowed) unless that is -1.  0 or
  * -errno. */

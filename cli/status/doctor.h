@@ -41,7 +41,7 @@ struct doctor_host {
 	int ring;		/* making a ring buffer map by bpf(2) */
 	int cycles, clock;	/* perf_event_open, CPU 0 */
 	int landlock;		/* ABI, or -errno */
-	int daemons;		/* programs_find() */
+	int daemons;		/* libexec_find() */
 	int users;		/* how many users trifold-* there are */
 	int run;		/* access(/run, W_OK) */
 	bool memlock;		/* RLIMIT_MEMLOCK is unlimited */

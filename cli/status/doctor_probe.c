@@ -16,7 +16,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cli/supervisor/programs.h"
+#include "cli/config/libexec.h"
+#include "cli/supervisor/runtime_dir.h"
 
 #define BTF_MAX		(64u << 20)
 #define BTF_MAGIC	0xeb9f		/* linux/btf.h */
@@ -76,8 +77,8 @@ static int count_users(void)
 {
 	int n = 0;
 
-	for (int i = 0; i < PROGRAM_DAEMONS; i++)
-		n += getpwnam(program_names[i]) != NULL;
+	for (int i = 0; i < LIBEXEC_DAEMONS; i++)
+		n += getpwnam(libexec_daemons[i]) != NULL;
 	return n;
 }
 
@@ -156,7 +157,7 @@ void doctor_probe(struct doctor_host *h, const char *libexec)
 	h->clock = try_perf(false);
 	abi = syscall(__NR_landlock_create_ruleset, NULL, 0, 1);
 	h->landlock = abi < 0 ? -errno : (int)abi;
-	h->daemons = programs_find(libexec, dir);
+	h->daemons = libexec_find(libexec, dir);
 	h->users = count_users();
 	h->run = access("/run", W_OK) ? -errno : 0;
 	getrlimit(RLIMIT_MEMLOCK, &rl);

@@ -4,28 +4,20 @@
  *
  * Not for people: PATH-OF-TRIFOLD COMMAND [ARG]...
  */
-#include <string.h>
+#include <err.h>
+#include <errno.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cli/supervisor/child.h"
-#include "cli/supervisor/runtime_dir.h"
-#include "cli/supervisor/say.h"
 #include "cli/supervisor/supervise.h"
 
 int main(int argc, char **argv)
 {
-	static char attach[] = "attach";
-
+	program_invocation_short_name = (char *)"trifold";	/* for warn(3) */
 	if (argc < 3 || geteuid() != 0) {
-		say("trifold-supervisor is started by `trifold run`, as root");
+		warnx("trifold-supervisor is started by `trifold run`, as root");
 		return 2;
 	}
-	child_close_from(CHILD_FD_FIRST);
-	argv++;
-	/* beside a trifold that runs already, there is nothing to supervise */
-	if (!strcmp(argv[1], "record") && runtime_dir_connect() >= 0) {
-		argv[1] = attach;
-		execv(argv[0], argv);
-	}
-	return supervise(argv);
+	syscall(SYS_close_range, 3, ~0U, 0);
+	return supervise(argv + 1);
 }

@@ -6,8 +6,6 @@
 #ifndef CLI_SUPERVISOR_RUNTIME_DIR_H
 #define CLI_SUPERVISOR_RUNTIME_DIR_H
 
-#include <sys/types.h>
-
 #include "cli/supervisor/identity.h"
 
 #define RUNTIME_DIR	"/run/trifold"
@@ -17,22 +15,20 @@
 #define NOTIFY_SOCKET	RUNTIME_DIR "/notify.sock"
 #define LOCK_FILE	RUNTIME_DIR "/lock"
 
-struct runtime_dir {
-	int lock;		/* flock()ed, mode 0600 so that nobody else can
-				 * hold it; says "pid PID hub-uid UID" */
-	int loader;		/* listening, SOCK_SEQPACKET */
-	int export;
-	int status;
-	int notify;		/* SOCK_DGRAM, with credentials */
-};
+#define RUNTIME_SOCKETS	4	/* the hub's loader, export and status: they
+				 * listen, SOCK_SEQPACKET; and: */
+#define RUNTIME_NOTIFY	3	/* SOCK_DGRAM, takes READY=1 */
 
 /*
  * Make it all; each socket can be connected to by the one uid that shall
- * (status: the viewer's), and by root.  Returns 0, or -errno after a line in
- * the log (-EBUSY: another one runs).  runtime_dir_remove() after success.
+ * (status: the viewer's, notify: the front's), and by root.  The lock is held
+ * until this process ends; it is root's alone so that nobody else can hold it,
+ * and says "pid PID hub-uid UID".  Returns 0, or -errno after a line on
+ * standard error (-EBUSY: another one runs).  runtime_dir_remove() after
+ * success.
  */
-int runtime_dir_make(struct runtime_dir *d, const struct identities *ids);
-void runtime_dir_remove(struct runtime_dir *d);
+int runtime_dir_make(int socket[RUNTIME_SOCKETS], const struct identities *ids);
+void runtime_dir_remove(void);
 
 /* A connection to the status socket of whoever listens there, whose messages
  * come with credentials; or -errno. */

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "cli/status/running.h"
-#include "cli/supervisor/child.h"
 #include "cli/supervisor/identity.h"
 #include "cli/supervisor/runtime_dir.h"
 #include "cli/top/control.h"
@@ -24,6 +23,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/log_quote.h"
+#include "common/wait_status.h"
 #include "ipc/conn.h"
 
 #define RETRY_NS	(200 * NSEC_PER_MSEC)	/* between connections */
@@ -318,7 +318,7 @@ static int top_finish(struct top_parent *top)
 	say_errors(top);
 	if (!ok && WIFSIGNALED(top->status))
 		log_err("the display %s",
-			child_how(top->status, how, sizeof(how)));
+			wait_status_text(top->status, how, sizeof(how)));
 	end_own(top);
 	while (top->is_own && top_daemons_read(&top->own, line, sizeof(line)))
 		;

@@ -9,8 +9,6 @@ deleted, and the maps hold what they held before.
 
 SCALE=FILES,PROCESSES,RATE,SECONDS in the environment makes it larger.
 """
-import collections
-import math
 import os
 import re
 import signal
@@ -25,7 +23,6 @@ suite = Suite()
 FILES, PROCESSES, RATE, SECONDS = map(int, os.environ.get("SCALE", "450,450,200,15").split(","))
 US = min(1500, 700000 // PROCESSES)	# of work a process and second
 TABLE = 17600	# bytes of one of the swarm's tables
-MAKING = 2	# seconds that a table may take to be made
 IDLE = 3	# seconds until loaderd forgets what nobody uses
 HELD = ("tables.files", "tables.tables", "tables.table_rows", "loader.table_bytes", "tables.rules", "loader.slabs")
 
@@ -95,33 +92,20 @@ def budget(tmp):
 
 
 def check_eviction(series, mib):
-    """As many as needed, not all.  False: there was room for all, or hardly any."""
+    """As many as needed, not all."""
     last = series[-1]
-    half = [a["tables.tables"] > FILES / 2 for a in series]
-    if not any(half):
-        return False
-    many = half.index(True)
+    many = [a["tables.tables"] > FILES / 2 for a in series].index(True)
     least = min(a["tables.tables"] for a in series[many:])
     say(f"evicted {last['tables.evicted']}, forgotten {last['tables.forgotten']}, refused {last['tables.table_full']}; "
         f"{last['tables.exes']} files met, by {last['tables.numbers']} numbers; then never fewer than {least} tables")
     assert max(a["loader.table_bytes"] for a in series) <= mib << 20
-    if not last["tables.evicted"]:
-        return False
+    assert last["tables.evicted"] > 0
     assert least > FILES / 4
-    return True
 
 
-def check_stacks(out, made):
-    """Processes u17: the file is theirs, the functions follow each other, and what is not whole
-    says that a table was missing.
-
-    made: how many tables the swarm needed, again after evictions.  The sample that asks for a
-    table finds none, and so do those until it is made.  That takes two seconds at most in the mean
-    (0.1 to 0.6 s when measured, 1.5 s where builds kept both CPUs busy): the bound is that, and four
-    standard deviations of the samples that wait.
-    """
+def check_stacks(out):
+    """Processes u17: the file is theirs, the functions follow each other."""
     total = whole = 0
-    ends = collections.Counter()
     for frames, n in folded(out):
         m = re.match(r"u(\d+)$", frames[0])
         if not m:
@@ -132,72 +116,48 @@ def check_stacks(out, made):
         places = [int(f[3:], 8) for f in own if f.startswith("fn_")]
         for a, b in zip(places, places[1:]):
             assert b == (7 * a + 1) % 512, f"wrong caller: {frames}"
-        if not places:
-            continue
-        total += n
-        if frames[1] == "_start" and own[0].startswith("only_"):
-            whole += n
-        else:
-            ends[frames[1]] += n
-    waiting = MAKING * made * total / SECONDS / FILES
-    bound = made + waiting + 4 * math.sqrt(waiting)
-    say(f"{total} samples in functions of the swarm, {whole} of them from _start up, others: "
-        f"{dict(ends)}; {made} tables made, so at most {bound:.0f} without one")
-    assert total > 100
-    missing = ends["[stack ends: file_unknown]"] + ends["[stack ends: no_table]"]
-    assert missing <= bound, f"{missing} samples without a table"
-    # 7 of 2,038, 6 of 2,351 and 4 of 2,738 ended within the chain and did not say why
-    assert total - whole - missing <= 0.01 * total, ends
-
-
-def beyond_budget(tmp):
-    """One swarm.  False: the budget was not what it should be."""
-    os.mkdir(tmp)
-    mib = budget(tmp)
-    say(f"budget {mib} MiB")
-    run = Run(tmp, f"--table-budget {mib} --idle {IDLE}")
-    try:
-        wait_for(lambda: run.watcher.last and run.watcher.last["hub.complete"], 20)
-        before = run.watch(IDLE + 3)
-        run.series.clear()
-        with swarm(FILES, PROCESSES, RATE, us=US) as p:
-            during = run.watch(SECONDS)
-            assert p.poll() is None
-            if not check_eviction(run.series, mib):
-                return False
-        end = time.time() + 20 + FILES / 30
-        after = run.watch(2 * IDLE)
-        while time.time() < end and more_than(after, before):
-            after = run.watch(1)
-    finally:
-        end = run.stop()
-    taken = during.taken() - before.taken()
-    native = during["hub.native"] - before["hub.native"]
-    complete = during["hub.complete_native"] - before["hub.complete_native"]
-    # of the whole machine, so without a bound; check_stacks() has one for the swarm
-    say(f"{taken} samples in {SECONDS} s, {native} native, {100 * complete / native:.1f} % of them complete")
-    say(f"before {held(before)}")
-    say(f"during {held(during)}")
-    say(f"after  {held(after)}")
-    assert taken > 20 * SECONDS
-    assert end.missing() == 0, f"{end.missing()} samples are nowhere"
-    made = FILES + sum(end[k] - before[k] for k in ("tables.evicted", "tables.forgotten"))
-    check_stacks(run.out, made)
-    assert not more_than(after, before), more_than(after, before)
-    assert during["tables.rules"] > 512	# one for each function of the swarm
-    assert end["tables.table_bad"] == 0
-    return True
+        if places:
+            total += n
+            whole += n * (frames[1] == "_start" and own[0].startswith("only_"))
+    say(f"{total} samples in functions of the swarm, {whole} of them from _start up")
+    assert total > 100 and whole > 0.2 * total
 
 
 @suite.test
 def comes_and_goes():
     """a swarm of executables beyond the budget comes, and all of it goes"""
     with scratch() as tmp:
-        for turn in range(3):
-            if beyond_budget(os.path.join(tmp, str(turn))):
-                return
-            say("other work came or went since the budget was measured: again")
-        raise AssertionError("never was there room for most of the swarm, but not for all")
+        mib = budget(tmp)
+        say(f"budget {mib} MiB")
+        run = Run(tmp, f"--table-budget {mib} --idle {IDLE}")
+        try:
+            wait_for(lambda: run.watcher.last and run.watcher.last["hub.complete"], 20)
+            before = run.watch(IDLE + 3)
+            run.series.clear()
+            with swarm(FILES, PROCESSES, RATE, us=US) as p:
+                during = run.watch(SECONDS)
+                assert p.poll() is None
+                check_eviction(run.series, mib)
+            end = time.time() + 20 + FILES / 30
+            after = run.watch(2 * IDLE)
+            while time.time() < end and more_than(after, before):
+                after = run.watch(1)
+        finally:
+            end = run.stop()
+        taken = during.taken() - before.taken()
+        native = during["hub.native"] - before["hub.native"]
+        complete = during["hub.complete_native"] - before["hub.complete_native"]
+        say(f"{taken} samples in {SECONDS} s, {native} native, {100 * complete / native:.1f} % of them complete")
+        say(f"before {held(before)}")
+        say(f"during {held(during)}")
+        say(f"after  {held(after)}")
+        assert taken > 20 * SECONDS
+        assert end.missing() == 0, f"{end.missing()} samples are nowhere"
+        assert complete >= 0.3 * native
+        check_stacks(run.out)
+        assert not more_than(after, before), more_than(after, before)
+        assert during["tables.rules"] > 512	# one for each function of the swarm
+        assert end["tables.table_bad"] == 0
 
 
 suite.run()

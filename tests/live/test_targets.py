@@ -36,9 +36,9 @@ def command():
     total = sum(names.values())
     say(f"{total} samples of {cpu:.3f} s of CPU: {total / HZ / cpu:.3f}")
     assert 0.8 < total / HZ / cpu < 1.25
-    # before its exec the command is a copy of the supervisor
-    assert set(names) <= {"family", "fam_grand", "fam_daemon", "fam_short", "trifold-supervi"}
-    assert names.get("trifold-supervi", 0) <= 0.02 * HZ
+    # before its exec the command is a copy of the launcher
+    assert set(names) <= {"family", "fam_grand", "fam_daemon", "fam_short", "trifold-launch"}
+    assert names.get("trifold-launch", 0) <= 0.02 * HZ
     for name, seconds in (("fam_grand", 1), ("fam_daemon", 1), ("fam_short", 1.5)):
         got = names.get(name, 0) / HZ / seconds
         assert 0.7 < got < 1.3, f"{name}: {got:.2f} of its time"

@@ -7,7 +7,7 @@ CLI_FORMATS := common/buffer.c common/json.c profile/profile.c profile/tree.c pr
 CLI_FORMATS_LIBS := -lz -lxxhash
 
 UNIT += profile formats profile_collect folded html pprof json_formats cli_options supervise doctor
-UNIT += target launcher progress child console plan
+UNIT += target launcher progress programs console plan phases ask sudo_caller
 unit_profile_collect_SRCS := profile/collect.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_profile_collect_LIBS := -lxxhash
 unit_profile_SRCS := $(CLI_FORMATS)
@@ -25,21 +25,25 @@ unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
 unit_cli_options_SRCS := cli/config/options.c common/number.c $(CLI_FORMATS)
 unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
 # with test doubles of programs.c, identity.c and runtime_dir.c
-unit_supervise_SRCS := cli/supervisor/supervise.c cli/supervisor/front_link.c cli/supervisor/plan.c \
-	cli/supervisor/child.c cli/supervisor/launcher.c cli/supervisor/signals.c cli/supervisor/say.c
-unit_child_SRCS := cli/supervisor/child.c cli/supervisor/identity.c cli/supervisor/say.c
+unit_supervise_SRCS := cli/supervisor/supervise.c cli/supervisor/ask.c
+unit_ask_SRCS := cli/supervisor/ask.c
+unit_programs_SRCS := cli/supervisor/programs.c cli/supervisor/ask.c cli/supervisor/identity.c \
+	common/wait_status.c
+unit_sudo_caller_SRCS := cli/record/sudo_caller.c common/number.c
+# with test doubles of orders.c and console.c
+unit_phases_SRCS := cli/front/phases.c cli/record/plan.c cli/config/libexec.c common/wait_status.c \
+	common/log.c
 unit_console_SRCS := cli/record/console.c profile/outfile.c common/log.c common/log_quote.c
-unit_plan_SRCS := cli/supervisor/plan.c cli/front/make_plan.c cli/record/plan_words.c \
-	cli/record/recorder_link.c cli/supervisor/programs.c cli/supervisor/child.c cli/supervisor/identity.c \
-	cli/supervisor/say.c ipc/fdpass.c common/log.c common/log_quote.c $(CLI_FORMATS)
-unit_plan_LIBS := $(CLI_FORMATS_LIBS)
+unit_plan_SRCS := cli/supervisor/ask.c cli/front/make_plan.c cli/record/plan.c \
+	cli/record/recorder_link.c common/sandbox.c ipc/fdpass.c common/log.c common/log_quote.c $(CLI_FORMATS)
+unit_plan_LIBS := $(CLI_FORMATS_LIBS) -lseccomp -lcap-ng
 unit_target_SRCS := cli/record/target.c common/container.c common/log.c common/log_quote.c
-unit_launcher_SRCS := cli/supervisor/launcher.c cli/supervisor/child.c cli/supervisor/say.c
+unit_launcher_SRCS := cli/record/launcher.c common/wait_status.c common/sandbox.c common/log.c
+unit_launcher_LIBS := -lseccomp -lcap-ng
 unit_progress_SRCS := cli/front/progress.c ipc/counters.c
 
 unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c \
-	cli/supervisor/programs.c cli/supervisor/plan.c cli/supervisor/child.c \
-	cli/supervisor/identity.c cli/supervisor/say.c common/number.c common/log.c common/log_quote.c
+	cli/config/libexec.c common/number.c common/log.c common/log_quote.c
 
 # writes made-up profiles for tests/live/test_page.sh and test_pprof.sh
 $(O)/live/test_page: $(O)/san/tests/live/test_page.o \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/supervisor/launcher.h"
+#include "cli/record/launcher.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,9 +14,6 @@ static struct launcher l;
 static void start(const char *script)
 {
 	static char *argv[] = { (char *)"sh", (char *)"-c", NULL, NULL };
-	static struct child_spec spec = {
-		.path = "sh", .argv = argv, .log_fd = -1,
-	};
 	sigset_t set;
 
 	/* a shell cannot trap what was ignored when it began, as by nohup(1) */
@@ -24,7 +21,6 @@ static void start(const char *script)
 	signal(SIGHUP, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
 	argv[2] = (char *)script;
-	spec.env = environ;
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGINT);
@@ -32,7 +28,7 @@ static void start(const char *script)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	CHECK_EQ(launcher_start(&l, &spec), 0);
+	CHECK_EQ(launcher_start(&l, argv), 0);
 }
 
 static int finish(void)
@@ -73,13 +69,9 @@ TEST(status_is_passed_on)
 
 TEST(a_command_that_is_not_there_is_127)
 {
-	char *argv[] = { (char *)"x", NULL };
-	const struct child_spec spec = {
-		.path = "/nonexistent", .argv = argv, .env = environ,
-		.log_fd = -1,
-	};
+	char *argv[] = { (char *)"/nonexistent", NULL };
 
-	CHECK_EQ(launcher_start(&l, &spec), 0);
+	CHECK_EQ(launcher_start(&l, argv), 0);
 	CHECK_EQ(launcher_go(&l), 0);
 	CHECK_EQ(finish(), 127);
 }

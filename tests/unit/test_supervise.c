@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The state machine of the supervisor, with real children: what is started is
- * a fork of this test that does as script[] says, and the front is one that
- * does as the test says.  Clock and poll run FAST times as fast as they are.
+ * The supervisor with real children: what is started is a fork of this test
+ * that does as script[] says, and the front is one that does as the test says.
+ * alarm() is FAST times as fast as it is.
  */
 #include "cli/supervisor/supervise.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,42 +20,17 @@
 #include "cli/supervisor/programs.h"
 #include "tests/unit/harness.h"
 
-#define FAST	10
-#define MS	1000000ULL
-#define ORDER	64
+#define FAST	20
 
-TEST(backoff_doubles_to_five_seconds)
+unsigned int alarm(unsigned int seconds)
 {
-	static const uint64_t want[] = { 100, 200, 400, 800, 1600, 3200, 5000,
-					 5000 };
-	uint64_t backoff = 0;
+	const struct itimerval t = {
+		.it_value.tv_usec = seconds * 1000000 / FAST % 1000000,
+		.it_value.tv_sec = seconds / FAST,
+	};
 
-	for (int i = 0; i < 8; i++)
-		CHECK_EQ(supervise_backoff(&backoff, 9999 * MS), want[i] * MS);
-	CHECK_EQ(supervise_backoff(&backoff, 10000 * MS), 100 * MS);
-	CHECK_EQ(supervise_backoff(&backoff, 0), 200 * MS);
-}
-
-/* --- time ------------------------------------------------------------------- */
-
-int clock_gettime(clockid_t id, struct timespec *ts)
-{
-	int64_t ns;
-
-	if (syscall(SYS_clock_gettime, id, ts))
-		return -1;
-	ns = (ts->tv_sec % 1000000 * 1000000000 + ts->tv_nsec) * FAST;
-	ts->tv_sec = ns / 1000000000;
-	ts->tv_nsec = ns % 1000000000;
+	setitimer(ITIMER_REAL, &t, NULL);
 	return 0;
-}
-
-int poll(struct pollfd *p, nfds_t n, int ms)
-{
-	struct timespec ts = { ms / 1000 / FAST, ms * 1000000LL / FAST %
-						 1000000000 };
-
-	return (int)syscall(SYS_ppoll, p, n, ms < 0 ? NULL : &ts, NULL, 0);
 }
 
 static void sleep_ms(unsigned int real)
@@ -64,138 +40,93 @@ static void sleep_ms(unsigned int real)
 
 /* --- what the supervisor starts --------------------------------------------- */
 
-struct script {
-	int deaths_before;	/* so many die before they are ready */
-	int deaths_after;	/* so many of the next ones afterwards */
-	bool silent;		/* never ready */
-	bool stubborn;		/* ignores SIGTERM and SIGHUP */
+static struct {
+	bool stubborn;		/* ignores SIGTERM */
 	bool leaves_child;	/* as symbolizerd its zygote */
-};
-static struct script script[PROGRAM__COUNT];
+	bool dies;
+} script[PROGRAM__COUNT];
 
 /* Shared by all processes of a test. */
 static struct seen {
 	int starts[PROGRAM__COUNT];
-	int n;
-	struct {
-		char what;		/* s: started, t: SIGTERM, h: SIGHUP */
-		enum program id;
-	} order[ORDER];
+	int terms[PROGRAM__COUNT];
+	int kills;			/* LAUNCHER_KILL */
 	int removed;			/* the runtime directory */
-	int readers;
-	pid_t recorder;
-	struct told done;
+	int running;			/* the front has come so far */
+	int left;			/* pid of what was left */
+	char words[64];
+	struct tell last;
 } *seen;
-
-static int notify[2];
-static pid_t supervisor;
-
-static void note(char what, enum program id)
-{
-	int i = __atomic_fetch_add(&seen->n, 1, __ATOMIC_SEQ_CST);
-
-	if (i >= ORDER)
-		return;
-	seen->order[i].id = id;
-	__atomic_store_n(&seen->order[i].what, what, __ATOMIC_SEQ_CST);
-}
-
-/* Where in the order that is first noted, or -1. */
-static int when(char what, enum program id)
-{
-	for (int i = 0; i < ORDER && i < seen->n; i++) {
-		if (seen->order[i].what == what && seen->order[i].id == id)
-			return i;
-	}
-	return -1;
-}
 
 static enum program me;
 
 static void on_term(int sig)
 {
-	note(sig == SIGHUP ? 'h' : 't', me);
+	if (sig == LAUNCHER_KILL) {
+		seen->kills++;
+		_exit(0);
+	}
+	seen->terms[me]++;
 	if (!script[me].stubborn)
 		_exit(0);
 }
 
-static _Noreturn void be(enum program id, int n)
+static _Noreturn void be(enum program id)
 {
-	const struct script *s = &script[id];
 	struct sigaction sa = { .sa_handler = on_term };
 	sigset_t none;
 
 	me = id;
 	setsid();
 	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
+	if (id == PROGRAM_LAUNCHER)
+		sigaction(LAUNCHER_KILL, &sa, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (n < s->deaths_before)
+	if (script[id].leaves_child) {
+		pid_t left = fork();
+
+		if (!left) {
+			signal(SIGTERM, SIG_IGN);
+			for (;;)
+				pause();
+		}
+		seen->left = left;
+	}
+	if (script[id].dies)
 		_exit(3);
-	if (s->leaves_child && fork() == 0) {
-		signal(SIGTERM, SIG_IGN);
-		sleep_ms(200);
-		_exit(0);
-	}
-	if (!s->silent)
-		CHECK(send(notify[1], "READY=1\n", 8, 0) == 8);
-	if (n < s->deaths_before + s->deaths_after) {
-		sleep_ms(30);
-		kill(getpid(), SIGKILL);
-	}
 	for (;;)
 		pause();
 }
 
-pid_t program_start(const struct launch *l, enum program id, int fd)
+static void (*front)(int socket);
+
+pid_t program_start(const struct launch *l, const struct ask *m, size_t len,
+		    const int *fds, int n)
 {
-	int n = seen->starts[id]++;
 	pid_t pid;
 
-	CHECK(fd < 0 || id == PROGRAM_EXPORTER || id == PROGRAM_RECORDER);
-	CHECK(l->plan->kind == FRONT_PLAN);
-	note('s', id);
+	CHECK(n == 0 || fds[n - 1] >= 0);
+	CHECK_STR(l->dir, "/daemons");
+	seen->starts[m->program]++;
+	if (m->program != PROGRAM_FRONT)
+		memcpy(seen->words, m->words, len - ASK_BYTES(0));
 	pid = fork();
-	if (pid == 0)
-		be(id, n);
-	if (id == PROGRAM_RECORDER)
-		seen->recorder = pid;
-	return pid;
-}
-
-static void (*front)(int socket);
-static void (*reader)(int socket);
-
-pid_t program_start_front(const struct launch *l, enum program id, int socket,
-			  int log_pipe)
-{
-	pid_t pid = fork();
-
-	(void)l;
 	if (pid)
 		return pid;
+	if (m->program != PROGRAM_FRONT)
+		be(m->program);
 	signal(SIGTERM, SIG_IGN);
-	if (id == PROGRAM_READER) {
-		seen->readers++;
-		reader(socket);
-		_exit(0);
-	}
-	dup2(log_pipe, 0);
-	front(socket);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	front(fds[0]);
 	_exit(0);
 }
 
-const char *const program_names[PROGRAM__COUNT] = {
-	"hub", "exporter", "loader", "viewer", "recorder", "front", "reader",
-	"command",
-};
-
-int programs_find(const char *libexec, char dir[PATH_MAX])
+char *const *program_command(char *const *argv)
 {
-	(void)libexec;
-	strcpy(dir, "/nowhere");
-	return 0;
+	while (*argv && strcmp(*argv, "--"))
+		argv++;
+	return *argv ? argv + 1 : argv;
 }
 
 int identity_find(struct identities *ret)
@@ -206,128 +137,105 @@ int identity_find(struct identities *ret)
 
 static int runtime_result;
 
-int runtime_dir_make(struct runtime_dir *d, const struct identities *ids)
+int runtime_dir_make(int sockets[RUNTIME_SOCKETS], const struct identities *ids)
 {
-	int one = 1;
-
 	(void)ids;
-	if (runtime_result)
-		return runtime_result;
-	CHECK_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, notify), 0);
-	CHECK_EQ(setsockopt(notify[0], SOL_SOCKET, SO_PASSCRED, &one,
-			    sizeof(one)), 0);
-	d->lock = d->notify = notify[0];
-	return 0;
+	sockets[RUNTIME_NOTIFY] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return runtime_result;
 }
 
-void runtime_dir_remove(struct runtime_dir *d)
+void runtime_dir_remove(void)
 {
-	d->lock = -1;
 	seen->removed++;
 }
 
 int runtime_dir_connect(void)
 {
-	return dup(0);
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 /* --- the front, as a test has it -------------------------------------------- */
 
-static struct {
-	struct plan p;
-	char words[200];
-} plan;
-
-static void plan_begin(uint32_t flags)
+/* The next thing told; whoever is told nothing more ends. */
+static struct tell hear(int socket, int *fd)
 {
-	memset(&plan, 0, sizeof(plan));
-	plan.p.kind = FRONT_PLAN;
-	plan.p.bytes = sizeof(plan.p);
-	plan.p.flags = flags;
-}
+	struct tell t;
+	int fds[ASK_FDS_MAX], n;
 
-static void plan_word(const char *word)
-{
-	strcpy((char *)&plan + plan.p.bytes, word);
-	plan.p.bytes += (uint32_t)strlen(word) + 1;
-}
-
-static void plan_send(int socket)
-{
-	CHECK_EQ(send(socket, &plan, plan.p.bytes, MSG_NOSIGNAL), plan.p.bytes);
-}
-
-static void front_say(int socket, uint32_t kind)
-{
-	CHECK_EQ(send(socket, &kind, sizeof(kind), MSG_NOSIGNAL), sizeof(kind));
-}
-
-/* The next thing said; its descriptor goes to *fd, if wanted. */
-static struct told hear(int socket, int *fd)
-{
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct told t = { .kind = 0 };
-	struct iovec iov = { &t, sizeof(t) };
-	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1,
-			     .msg_control = &control,
-			     .msg_controllen = sizeof(control) };
-	const struct cmsghdr *c;
-	int got = -1;
-
-	if (recvmsg(socket, &mh, 0) != sizeof(t))
-		_exit(9);		/* the supervisor is gone */
-	c = CMSG_FIRSTHDR(&mh);
-	if (c)
-		memcpy(&got, CMSG_DATA(c), sizeof(got));
+	if (ask_recv(socket, &t, sizeof(t), fds, &n, 0) != sizeof(t))
+		_exit(9);
 	if (fd)
-		*fd = got;
-	else if (got >= 0)
-		close(got);
+		*fd = n ? fds[0] : -1;
+	else if (n)
+		close(fds[0]);
 	return t;
 }
 
-/* Skip what comes up to that; begin where all are ready. */
-static struct told hear_until(int socket, enum told_kind kind)
+/* Skip what comes before it. */
+static struct tell hear_kind(int socket, enum tell_kind kind, int *fd)
 {
-	struct told t;
+	struct tell t;
 
-	do {
-		t = hear(socket, NULL);
-		if (t.kind == TOLD_HUB && t.ready)
-			front_say(socket, FRONT_BEGIN);
-	} while (t.kind != kind);
+	do
+		t = hear(socket, fd);
+	while (t.kind != kind);
 	return t;
 }
 
-static void front_end(int socket)
+static int order(int socket, enum ask_kind kind, enum program id, int *fd)
 {
-	seen->done = hear_until(socket, TOLD_DONE);
+	static struct ask m;
+	int log = 2;
+
+	m.kind = kind;
+	m.program = id;
+	if (ask_send(socket, &m, ASK_BYTES(0), &log, kind == ASK_OPEN, 0))
+		_exit(9);
+	return hear_kind(socket, TELL_REPLY, fd).value;
+}
+
+static void order_signal(int socket, enum program id, int sig)
+{
+	static struct ask m = { .kind = ASK_SIGNAL };
+
+	m.program = id;
+	m.signal = sig;
+	ask_send(socket, &m, ASK_BYTES(0), NULL, 0, 0);
+}
+
+static void open_and_start(int socket)
+{
+	CHECK_EQ(order(socket, ASK_OPEN, 0, NULL), 0);
+	for (int i = 0; i < PROGRAM_READER; i++)
+		CHECK(order(socket, ASK_START, i, NULL) > 0);
+	sleep_ms(20);
+	seen->running = 1;
 }
 
 /* --- running it ------------------------------------------------------------- */
 
-static char said[8192];		/* by the supervisor, on standard error */
+static char said[4096];		/* by the supervisor, on standard error */
+static pid_t supervisor;
+static int err_pipe;
+static char *command[] = {
+	(char *)"/trifold", (char *)"record", (char *)"--libexec=/daemons",
+	(char *)"--", (char *)"true", NULL
+};
+static char *none[] = {
+	(char *)"/trifold", (char *)"run", (char *)"--libexec",
+	(char *)"/daemons", NULL
+};
 
-static void begin(void (*f)(int))
+static void start(void (*f)(int), char **argv)
 {
+	int p[2];
+
 	front = f;
 	if (seen)
 		munmap(seen, sizeof(*seen));
 	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(seen != MAP_FAILED);
-}
-
-static int err_pipe;
-
-static void start(char *const *argv)
-{
-	static char *const run[] = { (char *)"/trifold", (char *)"run", NULL };
-	int p[2];
-
 	CHECK_EQ(pipe(p), 0);
 	fflush(stdout);
 	supervisor = fork();
@@ -335,7 +243,7 @@ static void start(char *const *argv)
 		dup2(p[1], 2);
 		close(p[0]);
 		close(p[1]);
-		_exit(supervise((char **)(argv ? argv : run)));
+		_exit(supervise(argv));
 	}
 	close(p[1]);
 	err_pipe = p[0];
@@ -358,271 +266,212 @@ static int finish(void)
 	return WEXITSTATUS(status);
 }
 
-static int go(void (*f)(int), char *const *argv)
+static int go(void (*f)(int))
 {
-	begin(f);
-	start(argv);
+	start(f, command);
 	return finish();
 }
 
 static void wait_running(void)
 {
-	for (int i = 0; i < 500 && when('r', PROGRAM_FRONT) < 0; i++)
+	for (int i = 0; i < 500 && !seen->running; i++)
 		sleep_ms(10);
-	CHECK(when('r', PROGRAM_FRONT) >= 0);
+	CHECK(seen->running);
 }
 
-/* A front that does all as it should; notes 'r' when it runs. */
-static uint32_t flags;
-static uint64_t duration_ms;
+/* --- what a good front gets --------------------------------------------------- */
 
 static void good_front(int socket)
 {
-	plan_begin(flags);
-	plan.p.duration_ms = duration_ms;
-	plan_word("0--interval=5");
-	plan_send(socket);
-	hear_until(socket, TOLD_RUNNING);
-	note('r', PROGRAM_FRONT);
-	front_end(socket);
+	struct tell t;
+	int fd;
+
+	CHECK_EQ(order(socket, ASK_OPEN, 0, &fd), 0);
+	CHECK(fd >= 0);
+	CHECK(order(socket, ASK_START, PROGRAM_LOADER, &fd) > 0);
+	CHECK_EQ(fd, -1);
+	CHECK_EQ(order(socket, ASK_HUB, 0, &fd), 0x01010101);
+	CHECK(fd >= 0);
+	sleep_ms(20);
+	order_signal(socket, PROGRAM_HUB, SIGTERM);	/* is not there */
+	order_signal(socket, PROGRAM_LOADER, SIGTERM);
+	t = hear_kind(socket, TELL_DIED, NULL);
+	CHECK_EQ(t.program, PROGRAM_LOADER);
+	CHECK_EQ(t.value, 0);
+	/* another one */
+	CHECK(order(socket, ASK_START, PROGRAM_LOADER, NULL) > 0);
+	order_signal(socket, PROGRAM_LOADER, SIGKILL);
+	CHECK_EQ(hear_kind(socket, TELL_DIED, NULL).value, SIGKILL);
+	_exit(7);
 }
 
-TEST(all_end_in_the_order_of_the_stream)
+TEST(a_front_has_programs_started_and_ended)
 {
-	duration_ms = 500;
-	flags = 0;
-	script[PROGRAM_HUB].leaves_child = true;
-	CHECK_EQ(go(good_front, NULL), 0);
+	CHECK_EQ(go(good_front), 7);
 	CHECK_STR(said, "");
-	CHECK(when('s', PROGRAM_HUB) < when('s', PROGRAM_LOADER));
-	CHECK_EQ(seen->starts[PROGRAM_VIEWER], 0);
-	CHECK(when('t', PROGRAM_LOADER) >= 0);
-	CHECK(when('t', PROGRAM_LOADER) < when('t', PROGRAM_HUB));
-	CHECK(when('t', PROGRAM_HUB) < when('t', PROGRAM_EXPORTER));
-	CHECK_EQ(seen->done.failed, 0);
-	/* half a second, on its own clock */
-	CHECK(seen->done.end_ns - seen->done.start_ns >= 500 * MS);
+	CHECK_EQ(seen->starts[PROGRAM_LOADER], 2);
+	CHECK_EQ(seen->terms[PROGRAM_LOADER], 1);
 	CHECK_EQ(seen->removed, 1);
-}
-
-/* Lines of the supervisor come to the front while there is one. */
-static void reading_front(int socket)
-{
-	char buf[4096];
-	ssize_t n;
-
-	good_front(socket);
-	n = read(0, buf, sizeof(buf));
-	if (n > 0)
-		CHECK_EQ(write(2, buf, (size_t)n), n);
-}
-
-TEST(one_that_dies_is_started_again)
-{
-	duration_ms = 4000;
-	flags = 0;
-	script[PROGRAM_LOADER].deaths_after = 2;
-	script[PROGRAM_EXPORTER].deaths_before = 2;
-	CHECK_EQ(go(reading_front, NULL), 0);
-	CHECK_EQ(seen->starts[PROGRAM_LOADER], 3);
-	CHECK_EQ(seen->starts[PROGRAM_EXPORTER], 3);
-	CHECK_EQ(seen->starts[PROGRAM_HUB], 1);
-	CHECK(strstr(said, "loader was killed by signal 9 (Killed); it is "
-		     "started again in 0.1 s\n"));
-	CHECK(strstr(said, "exporter exited with status 3; it is started again "
-		     "in 0.2 s\n"));
-}
-
-static void patient_front(int socket)
-{
-	char buf[4096];
-	ssize_t n;
-
-	plan_begin(flags);
-	plan_send(socket);
-	seen->done = hear_until(socket, TOLD_DONE);
-	n = read(0, buf, sizeof(buf));
-	if (n > 0)
-		CHECK_EQ(write(2, buf, (size_t)n), n);
-}
-
-TEST(what_went_wrong_is_said)
-{
-	flags = 0;
-	script[PROGRAM_LOADER].deaths_before = 9;
-	CHECK_EQ(go(patient_front, NULL), 1);
-	CHECK_EQ(seen->done.failed, 1);
-	CHECK_EQ(seen->starts[PROGRAM_LOADER], 3);
-	CHECK_EQ(seen->removed, 1);
-	CHECK(strstr(said, "loader exited with status 3; failed three times; "
-		     "giving up\n"));
-	script[PROGRAM_LOADER].deaths_before = 0;
-	script[PROGRAM_LOADER].silent = true;
-	CHECK_EQ(go(patient_front, NULL), 1);
-	CHECK(strstr(said, "loader is not ready after 20 s\n"));
-	CHECK(!strstr(said, "hub is not ready"));
-	runtime_result = -EBUSY;
-	CHECK_EQ(go(patient_front, NULL), 1);
-	CHECK_EQ(seen->starts[PROGRAM_HUB], 0);
-	CHECK_EQ(seen->removed, 0);
-}
-
-TEST(one_that_does_not_end_is_killed)
-{
-	duration_ms = 100;
-	flags = 0;
-	script[PROGRAM_LOADER].stubborn = true;
-	CHECK_EQ(go(reading_front, NULL), 0);
-	CHECK(strstr(said, "loader (pid ") && strstr(said, "sending SIGKILL\n"));
-	CHECK(when('t', PROGRAM_EXPORTER) >= 0);
-}
-
-TEST(a_signal_ends_it_and_a_second_one_at_once)
-{
-	duration_ms = 0;
-	flags = 0;
-	begin(good_front);
-	start(NULL);
-	wait_running();
-	kill(supervisor, SIGTERM);
-	CHECK_EQ(finish(), 0);
-	CHECK(when('t', PROGRAM_EXPORTER) >= 0);
-
-	script[PROGRAM_LOADER].stubborn = true;
-	begin(good_front);
-	start(NULL);
-	wait_running();
-	kill(supervisor, SIGINT);
-	for (int i = 0; i < 200 && when('t', PROGRAM_LOADER) < 0; i++)
-		sleep_ms(5);
-	kill(supervisor, SIGINT);
-	CHECK_EQ(finish(), 1);
-	CHECK_EQ(seen->done.failed, 1);
-	CHECK(when('t', PROGRAM_HUB) < 0);	/* killed, not asked */
 	CHECK(waitpid(-1, NULL, WNOHANG) < 0);
 }
 
-/* --- the recorder and the command ------------------------------------------- */
-
-static int recorder_control = -1;
-
-static void recording_front(int socket)
+static void usage_front(int socket)
 {
-	struct told t;
-	int fd, feeds = 0;
-
-	plan_begin(flags);
-	plan.p.duration_ms = duration_ms;
-	plan_send(socket);
-	do {
-		t = hear(socket, &fd);
-		if (t.kind == TOLD_RECORDER)
-			recorder_control = fd;
-		else if (t.kind == TOLD_FEED)
-			feeds++;
-		else if (t.kind == TOLD_HUB && t.ready)
-			front_say(socket, FRONT_BEGIN);
-		if (t.kind == TOLD_WRITE) {
-			CHECK(feeds > 0 && recorder_control >= 0 && t.start_ns &&
-			      t.end_ns >= t.start_ns);
-			note('w', PROGRAM_RECORDER);
-			kill(seen->recorder, SIGTERM);	/* it has written */
-		}
-	} while (t.kind != TOLD_DONE);
-	seen->done = t;
+	(void)socket;
+	_exit(2);
 }
 
-TEST(the_recorder_is_first_and_writes_last)
+TEST(a_front_that_asks_for_nothing_gives_its_status)
 {
-	duration_ms = 100;
-	flags = PLAN_RECORD;
-	CHECK_EQ(go(recording_front, NULL), 0);
-	CHECK_EQ(when('s', PROGRAM_RECORDER), 0);
-	CHECK(when('w', PROGRAM_RECORDER) > when('t', PROGRAM_EXPORTER));
+	CHECK_EQ(go(usage_front), 2);
+	CHECK_STR(said, "");
+	CHECK_EQ(seen->removed, 0);
 }
 
-TEST(the_command_gives_the_exit_status)
+static void refused_front(int socket)
 {
-	char *argv[] = { (char *)"/trifold", (char *)"record", (char *)"--",
-			 (char *)"/bin/sh", (char *)"-c", (char *)"exit 7",
-			 NULL };
-
-	duration_ms = 0;
-	flags = PLAN_COMMAND | PLAN_BELOW;
-	CHECK_EQ(go(good_front, argv), 7);
-	CHECK_EQ(seen->done.failed, 0);
-	argv[5] = (char *)"kill -9 $$";
-	CHECK_EQ(go(good_front, argv), 137);
-	/* a plan with a command where the user gave none */
-	argv[2] = NULL;
-	CHECK_EQ(go(good_front, argv), 1);
-	CHECK_EQ(seen->starts[PROGRAM_HUB], 0);
+	CHECK_EQ(order(socket, ASK_OPEN, 0, NULL), -EBUSY);
+	_exit(1);
 }
 
-/* --- reading the configuration again ---------------------------------------- */
-
-static void reload_reader(int socket)
+TEST(there_is_no_second_trifold)
 {
-	CHECK_EQ(send(socket, "conf", 4, MSG_NOSIGNAL), 4);
+	runtime_result = -EBUSY;
+	CHECK_EQ(go(refused_front), 1);
+	CHECK_EQ(seen->removed, 0);
+	runtime_result = 0;
 }
 
-static void reload_front(int socket)
+static void listening_front(int socket)
 {
-	struct told t;
-	int fd;
-
-	plan_begin(PLAN_RELOAD);
-	plan_send(socket);
-	hear_until(socket, TOLD_RUNNING);
-	note('r', PROGRAM_FRONT);
-	do {
-		t = hear(socket, &fd);
-		if (t.kind == TOLD_RELOAD) {
-			char text[8] = "";
-
-			CHECK_EQ(recv(fd, text, 4, 0), 4);
-			CHECK_STR(text, "conf");
-			plan.p.replace = 1u << PROGRAM_EXPORTER;
-			plan_send(socket);
-			note('p', PROGRAM_FRONT);
-		}
-		if (fd >= 0)
-			close(fd);
-	} while (t.kind != TOLD_DONE);
-	seen->done = t;
+	open_and_start(socket);
+	do
+		seen->last = hear(socket, NULL);
+	while (seen->last.kind != TELL_SIGNAL || seen->last.value != SIGTERM);
+	for (int i = 0; i < PROGRAM_READER; i++)
+		order_signal(socket, i, SIGKILL);
+	for (int i = 0; i < PROGRAM_READER; i++)
+		hear_kind(socket, TELL_DIED, NULL);
+	_exit(0);
 }
 
-TEST(a_reload_replaces_only_who_obeys_it)
+TEST(signals_are_told)
 {
-	reader = reload_reader;
-	begin(reload_front);
-	start(NULL);
+	start(listening_front, none);
 	wait_running();
 	kill(supervisor, SIGHUP);
-	for (int i = 0; i < 200 && seen->starts[PROGRAM_EXPORTER] < 2; i++)
-		sleep_ms(5);
-	CHECK_EQ(seen->starts[PROGRAM_EXPORTER], 2);
-	CHECK_EQ(seen->starts[PROGRAM_LOADER], 1);
-	CHECK(when('h', PROGRAM_EXPORTER) >= 0);
-	CHECK_EQ(seen->readers, 1);
 	kill(supervisor, SIGTERM);
 	CHECK_EQ(finish(), 0);
 	CHECK_STR(said, "");
+	CHECK_EQ(seen->last.by_kernel, 0);
 }
 
-TEST(one_that_does_not_make_room_is_killed)
+/* --- nothing outlives it ------------------------------------------------------- */
+
+static void dying_front(int socket)
 {
-	reader = reload_reader;
-	script[PROGRAM_EXPORTER].stubborn = true;
-	begin(reload_front);
-	start(NULL);
+	open_and_start(socket);
+	raise(SIGKILL);
+}
+
+static void leaving_front(int socket)
+{
+	open_and_start(socket);
+	_exit(0);
+}
+
+static void launching_front(int socket)
+{
+	open_and_start(socket);
+	CHECK(order(socket, ASK_START, PROGRAM_LAUNCHER, NULL) > 0);
+	sleep_ms(20);
+	_exit(5);
+}
+
+TEST(what_a_front_leaves_is_ended)
+{
+	CHECK_EQ(go(dying_front), 1);
+	CHECK(strstr(said, "the front was killed by signal 9 (Killed)\n"));
+	CHECK_EQ(seen->terms[PROGRAM_LOADER], 1);
+	CHECK_EQ(seen->removed, 1);
+	CHECK(waitpid(-1, NULL, WNOHANG) < 0);
+
+	script[PROGRAM_LOADER].stubborn = true;
+	CHECK_EQ(go(leaving_front), 1);
+	CHECK_EQ(seen->terms[PROGRAM_HUB], 1);
+	CHECK_EQ(seen->terms[PROGRAM_LOADER], 1);	/* then killed */
+	CHECK_STR(said, "");
+
+	/* the launcher is told, and never killed itself */
+	script[PROGRAM_LOADER].stubborn = false;
+	script[PROGRAM_LAUNCHER].stubborn = true;
+	CHECK_EQ(go(launching_front), 1);
+	CHECK_EQ(seen->terms[PROGRAM_LAUNCHER], 1);
+	CHECK_EQ(seen->kills, 1);
+	script[PROGRAM_LAUNCHER].stubborn = false;
+}
+
+static void zygote_front(int socket)
+{
+	CHECK_EQ(order(socket, ASK_OPEN, 0, NULL), 0);
+	CHECK(order(socket, ASK_START, PROGRAM_HUB, NULL) > 0);
+	CHECK_EQ(hear_kind(socket, TELL_DIED, NULL).value, 3 << 8);
+	_exit(0);
+}
+
+TEST(what_a_daemon_leaves_is_ended)
+{
+	script[PROGRAM_HUB].leaves_child = script[PROGRAM_HUB].dies = true;
+	CHECK_EQ(go(zygote_front), 0);
+	CHECK(seen->left > 0 && kill(seen->left, 0) < 0 && errno == ESRCH);
+	script[PROGRAM_HUB].leaves_child = script[PROGRAM_HUB].dies = false;
+}
+
+static void mute_front(int socket)
+{
+	open_and_start(socket);
+	for (;;)
+		pause();
+}
+
+TEST(a_second_signal_ends_a_front_that_does_not)
+{
+	start(mute_front, none);
 	wait_running();
-	kill(supervisor, SIGHUP);
-	for (int i = 0; i < 400 && seen->starts[PROGRAM_EXPORTER] < 2; i++)
-		sleep_ms(5);
-	CHECK_EQ(seen->starts[PROGRAM_EXPORTER], 2);
-	kill(supervisor, SIGTERM);
-	CHECK_EQ(finish(), 0);
+	kill(supervisor, SIGINT);
+	sleep_ms(50);
+	CHECK_EQ(waitpid(supervisor, NULL, WNOHANG), 0);
+	kill(supervisor, SIGINT);
+	CHECK_EQ(finish(), 1);
+	CHECK_EQ(seen->terms[PROGRAM_EXPORTER], 1);
+	CHECK(waitpid(-1, NULL, WNOHANG) < 0);
+}
+
+/* More than fits into its socket. */
+static void deaf_front(int socket)
+{
+	static const struct ask m = { .kind = ASK_HUB };
+
+	open_and_start(socket);
+	for (;;)
+		ask_send(socket, &m, ASK_BYTES(0), NULL, 0, 0);
+}
+
+static void closing_front(int socket)
+{
+	open_and_start(socket);
+	close(socket);
+	for (;;)
+		pause();
+}
+
+TEST(a_front_that_does_not_listen_is_killed)
+{
+	CHECK_EQ(go(deaf_front), 1);
+	CHECK(strstr(said, "the front was killed by signal 9 (Killed)\n"));
+	CHECK_EQ(go(closing_front), 1);
+	CHECK_EQ(seen->removed, 1);
+	CHECK(waitpid(-1, NULL, WNOHANG) < 0);
 }
 
 /* --- a front in an attacker's hand ------------------------------------------ */
@@ -633,42 +482,18 @@ static int evil_fds;
 
 static void evil_send(int socket)
 {
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(8 * sizeof(int))];
-	} control = { 0 };
-	struct iovec iov = { (void *)evil, evil_len };
-	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
-	size_t len = (size_t)evil_fds * sizeof(int);
+	const int fds[] = { 0, 1 };
 
-	if (evil_fds) {
-		control.align.cmsg_level = SOL_SOCKET;
-		control.align.cmsg_type = SCM_RIGHTS;
-		control.align.cmsg_len = CMSG_LEN(len);
-		mh.msg_control = &control;
-		mh.msg_controllen = CMSG_SPACE(len);
-	}
-	if (sendmsg(socket, &mh, MSG_NOSIGNAL) < 0)
+	if (ask_send(socket, evil, evil_len, fds, evil_fds, 0))
 		_exit(8);
-}
-
-/* As the first message; then it waits to be killed. */
-static void evil_first(int socket)
-{
-	evil_send(socket);
 	for (;;)
 		pause();
 }
 
-/* Once it runs. */
 static void evil_later(int socket)
 {
-	plan_begin(flags);
-	plan_send(socket);
-	hear_until(socket, TOLD_RUNNING);
+	open_and_start(socket);
 	evil_send(socket);
-	for (;;)
-		pause();
 }
 
 static void refused(void (*f)(int), const void *bytes, size_t len, int fds)
@@ -676,125 +501,120 @@ static void refused(void (*f)(int), const void *bytes, size_t len, int fds)
 	evil = bytes;
 	evil_len = len;
 	evil_fds = fds;
-	CHECK_EQ(go(f, NULL), 1);
+	CHECK_EQ(go(f), 1);
 	CHECK(strstr(said, "the front says what it must not: it is killed\n"));
 	CHECK(waitpid(-1, NULL, WNOHANG) < 0);
 }
 
+static void refused_ask(void (*f)(int), enum ask_kind kind, uint32_t program,
+			int sig, int fds)
+{
+	static struct ask m;
+
+	m = (struct ask){ .kind = kind, .program = program, .signal = sig };
+	refused(f, &m, ASK_BYTES(0), fds);
+}
+
 TEST(every_malformed_message_is_refused)
 {
-	static const char big[PLAN_BYTES_MAX + 1];
-	static const uint32_t words[] = { 0, FRONT_BEGIN, FRONT_END, 4, ~0u };
+	static char big[sizeof(struct ask) + 1];
+	static struct ask m = { .kind = ASK_START, .words = "--uid=0" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		refused(evil_first, &words[i], sizeof(words[i]), 0);
-	for (size_t i = 1; i < sizeof(struct plan); i += 5)
-		refused(evil_first, big, i, 0);
-	refused(evil_first, big, sizeof(big), 0);
-	plan_begin(PLAN__FLAGS + 1);
-	refused(evil_first, &plan, plan.p.bytes, 0);
-	plan_begin(0);
-	refused(evil_first, &plan, plan.p.bytes - 1, 0);
-	refused(evil_first, &plan, plan.p.bytes + 1, 0);
-	plan.p.replace = 1;
-	refused(evil_first, &plan, plan.p.bytes, 0);
-	plan_begin(0);
-	plan.p.duration_ms = PLAN_DURATION_MAX_MS + 1;
-	refused(evil_first, &plan, plan.p.bytes, 0);
-	plan_begin(0);
-	plan_word("2--frequency=19");
-	plan.p.bytes--;			/* no end of the string */
-	refused(evil_first, &plan, plan.p.bytes, 0);
-	plan_begin(0);
-	plan_word("2--uid=0");
-	refused(evil_first, &plan, plan.p.bytes, 0);
-	/* descriptors that nobody asked for, and a page without any */
-	plan_begin(0);
-	refused(evil_first, &plan, plan.p.bytes, 1);
-	plan_begin(PLAN_PAGE);
-	refused(evil_first, &plan, plan.p.bytes, 0);
-	refused(evil_first, &plan, plan.p.bytes, 3);
-	CHECK_EQ(seen->starts[PROGRAM_HUB], 0);
+	refused_ask(evil_send, 0, 0, 0, 0);
+	refused_ask(evil_send, ASK_HUB + 1, 0, 0, 0);
+	for (size_t i = 1; i < ASK_BYTES(0); i += 3)
+		refused(evil_send, big, i, 0);
+	refused(evil_send, big, sizeof(big), 0);
+	/* what must be bare */
+	m.kind = ASK_OPEN;
+	refused(evil_send, &m, ASK_BYTES(8), 1);
+	m.kind = ASK_HUB;
+	refused(evil_send, &m, ASK_BYTES(1), 0);
+	refused_ask(evil_send, ASK_OPEN, 0, 0, 0);
+	refused_ask(evil_send, ASK_OPEN, 0, 0, 2);
+	refused_ask(evil_later, ASK_HUB, 0, 0, 1);
+	refused_ask(evil_later, ASK_SIGNAL, 0, SIGTERM, 1);
 }
 
-TEST(nothing_comes_out_of_turn)
+TEST(every_forbidden_start_is_refused)
 {
-	static const uint32_t begin_word = FRONT_BEGIN;
+	static struct ask m = { .kind = ASK_START };
 
-	flags = 0;
-	plan_begin(0);
-	refused(evil_later, &plan, plan.p.bytes, 0);	/* nobody asked */
-	CHECK(when('t', PROGRAM_EXPORTER) >= 0);
-	refused(evil_later, &begin_word, sizeof(begin_word), 1);
+	/* before there is a runtime directory; what is running; what is not
+	 * one, or not for a front to start */
+	refused_ask(evil_send, ASK_START, PROGRAM_HUB, 0, 0);
+	refused_ask(evil_later, ASK_START, PROGRAM_LOADER, 0, 0);
+	refused_ask(evil_later, ASK_START, PROGRAM_FRONT, 0, 0);
+	refused_ask(evil_later, ASK_START, PROGRAM__COUNT, 0, 0);
+	refused_ask(evil_later, ASK_START, ~0u, 0, 0);
+	CHECK_EQ(seen->starts[PROGRAM_LOADER], 1);
+	CHECK_EQ(seen->starts[PROGRAM_FRONT], 1);
+	/* another descriptor than it has use for */
+	refused_ask(evil_later, ASK_START, PROGRAM_READER, 0, 2);
+	/* words that it must not have: test_ask has all */
+	m.program = PROGRAM_READER;
+	strcpy(m.words, "--debug");
+	refused(evil_later, &m, ASK_BYTES(8), 0);
+	CHECK_EQ(seen->starts[PROGRAM_READER], 0);
+	refused_ask(evil_later, ASK_OPEN, 0, 0, 1);
 }
 
-/* Says the same without end. */
-static void flooding_front(int socket)
+TEST(every_forbidden_signal_is_refused)
 {
-	plan_begin(0);
-	plan_send(socket);
-	hear_until(socket, TOLD_RUNNING);
-	for (;;)
-		front_say(socket, FRONT_END);
+	static const int signals[] = { 0, SIGSTOP, SIGUSR1, SIGCONT, 64, 256 + 15,
+				       -1, -241 };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		refused_ask(evil_later, ASK_SIGNAL, PROGRAM_HUB, signals[i], 0);
+	refused_ask(evil_later, ASK_SIGNAL, PROGRAM_FRONT, SIGTERM, 0);
+	refused_ask(evil_later, ASK_SIGNAL, ~0u, SIGTERM, 0);
 }
 
-static void silent_front(int socket)
+static void again_front(int socket)
 {
-	plan_begin(0);
-	plan_send(socket);
-	for (;;)
-		pause();
-}
+	struct ask m = { .kind = ASK_START, .program = PROGRAM_LAUNCHER };
 
-static void mute_front(int socket)
-{
-	(void)socket;
+	CHECK_EQ(order(socket, ASK_OPEN, 0, NULL), 0);
+	CHECK(order(socket, ASK_START, PROGRAM_LAUNCHER, NULL) > 0);
+	order_signal(socket, PROGRAM_LAUNCHER, SIGTERM);
+	hear_kind(socket, TELL_DIED, NULL);
+	ask_send(socket, &m, ASK_BYTES(0), NULL, 0, 0);
 	for (;;)
 		pause();
 }
 
-static void dying_front(int socket)
+TEST(the_command_runs_once_and_only_if_there_is_one)
 {
-	plan_begin(0);
-	plan_send(socket);
-	hear_until(socket, TOLD_RUNNING);
-	raise(SIGKILL);
+	refused(again_front, "", 0, 0);
+	CHECK_EQ(seen->starts[PROGRAM_LAUNCHER], 1);
+	command[3] = NULL;
+	refused_ask(evil_later, ASK_START, PROGRAM_LAUNCHER, 0, 0);
+	CHECK_EQ(seen->starts[PROGRAM_LAUNCHER], 0);
+	command[3] = (char *)"--";
 }
 
-static void deaf_front(int socket)
+/* As many as it gets. */
+static void bomb_front(int socket)
 {
-	plan_begin(0);
-	plan.p.duration_ms = 100;
-	plan_send(socket);
-	hear_until(socket, TOLD_RUNNING);
-	for (;;)
-		pause();
+	CHECK_EQ(order(socket, ASK_OPEN, 0, NULL), 0);
+	for (;;) {
+		CHECK(order(socket, ASK_START, PROGRAM_VIEWER, NULL) > 0);
+		hear_kind(socket, TELL_DIED, NULL);
+	}
 }
 
-TEST(floods_silence_and_death_do_not_hold_it_up)
+TEST(starts_come_slowly_to_who_wants_many)
 {
-	CHECK_EQ(go(flooding_front, NULL), 1);
-	CHECK_EQ(go(silent_front, NULL), 1);
-	CHECK_EQ(go(mute_front, NULL), 1);
-	CHECK(strstr(said, "the front sends no plan\n"));
-	CHECK_EQ(go(dying_front, NULL), 1);
-	CHECK(strstr(said, "the front was killed by signal 9"));
-	CHECK(when('t', PROGRAM_EXPORTER) >= 0);
-	CHECK_EQ(go(deaf_front, NULL), 1);
-	CHECK(strstr(said, "front (pid "));
-	CHECK_EQ(seen->removed, 1);
+	script[PROGRAM_VIEWER].dies = true;
+	start(bomb_front, none);
+	sleep_ms(1000);
+	kill(supervisor, SIGINT);
+	sleep_ms(500);
+	kill(supervisor, SIGINT);
+	CHECK_EQ(finish(), 1);
+	/* 16 at once, then 20 a second, for 2.5 s or so */
+	CHECK(seen->starts[PROGRAM_VIEWER] >= 16);
+	CHECK(seen->starts[PROGRAM_VIEWER] <= 16 + 100);
 	CHECK(waitpid(-1, NULL, WNOHANG) < 0);
-}
-
-static void usage_front(int socket)
-{
-	close(socket);
-	_exit(2);
-}
-
-TEST(a_front_without_a_plan_gives_its_status)
-{
-	CHECK_EQ(go(usage_front, NULL), 2);
-	CHECK_STR(said, "");
-	CHECK_EQ(seen->removed, 0);
+	script[PROGRAM_VIEWER].dies = false;
 }

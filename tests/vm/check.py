@@ -169,10 +169,9 @@ def signal(g):
 
 def alone(g):
     """a command, a process and a cgroup are recorded without what is beside them"""
-    # the command's own process is the supervisor's child until its exec, which
+    # the command's own process is a copy of the launcher until its exec, which
     # takes a while here
-    others = {f[0] for f, _ in g.stacks if f[0].startswith("trifold-")} - \
-        {"trifold-supervi", "trifold-supervisor"}
+    others = {f[0] for f, _ in g.stacks if f[0].startswith("trifold-")} - {"trifold-launch"}
     assert not others, f"beside the command: {others}"
     seen = []
     for part in ("pid", "cgroup"):

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/supervisor/launcher.h"
+#include "cli/record/launcher.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/supervisor/say.h"
+#include "cli/supervisor/ask.h"
+#include "common/log.h"
+#include "common/sandbox.h"
+#include "common/wait_status.h"
 
-#define KILL_COMMAND	SIGUSR1		/* SIGKILL would be for us */
 #define LAUNCHER_GO	3
 
 static void launcher_reap(pid_t command)
@@ -22,8 +22,7 @@ static void launcher_reap(pid_t command)
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		if (pid == command)
-			_exit(WIFEXITED(status) ? WEXITSTATUS(status) :
-						  128 + WTERMSIG(status));
+			_exit(wait_status_code(status));
 	}
 }
 
@@ -38,17 +37,30 @@ static _Noreturn void attend(pid_t command, pid_t parent, const sigset_t *set)
 		if (si.si_signo == SIGCHLD)
 			launcher_reap(command);
 		else if (si.si_code != SI_KERNEL && si.si_pid == parent)
-			kill(command, si.si_signo == KILL_COMMAND ? SIGKILL :
+			kill(command, si.si_signo == LAUNCHER_KILL ? SIGKILL :
 							si.si_signo);
 	}
 }
 
-static _Noreturn void launch(const struct child_spec *command, int go,
-			     pid_t parent)
+/* In a child: the command, as who started trifold would have it. */
+static _Noreturn void launcher_become(char *const *argv)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(argv[0], argv);
+	log_err("%s: cannot be run: %m", argv[0]);
+	_exit(127);
+}
+
+static _Noreturn void launch(char *const *argv, pid_t parent)
 {
 	static const int which[] = {
-		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, KILL_COMMAND,
+		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, LAUNCHER_KILL,
 	};
+	const int keep[] = { 0, 1, 2, LAUNCHER_GO };
 	sigset_t set;
 	pid_t pid;
 	char c;
@@ -57,24 +69,30 @@ static _Noreturn void launch(const struct child_spec *command, int go,
 	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
 		sigaddset(&set, which[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	say_to(STDERR_FILENO);
-	if (dup2(go, LAUNCHER_GO) < 0 || child_close_from(LAUNCHER_GO + 1) ||
-	    prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) {
-		say("the launcher cannot be set up: %s", strerror(errno));
+	prctl(PR_SET_NAME, "trifold-launch");
+	if (sandbox_close_fds(keep, 4) || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) {
+		log_err("the launcher cannot be set up: %m");
 		_exit(1);
 	}
 	if (read(LAUNCHER_GO, &c, 1) != 1)
 		_exit(0);
 	close(LAUNCHER_GO);
-	pid = child_start(command);
+	pid = fork();
+	if (pid == 0)
+		launcher_become(argv);
 	if (pid < 0) {
-		say("%s: %s", command->path, strerror(-pid));
+		log_err("%s: %m", argv[0]);
 		_exit(127);
 	}
 	attend(pid, parent, &set);
 }
 
-int launcher_start(struct launcher *l, const struct child_spec *command)
+_Noreturn void launcher_main(char *const *argv)
+{
+	launch(argv, getppid());
+}
+
+int launcher_start(struct launcher *l, char *const *argv)
 {
 	pid_t parent = getpid();
 	int fds[2], r;
@@ -82,8 +100,11 @@ int launcher_start(struct launcher *l, const struct child_spec *command)
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	l->pid = fork();
-	if (l->pid == 0)
-		launch(command, fds[0], parent);
+	if (l->pid == 0) {
+		if (dup2(fds[0], LAUNCHER_GO) < 0)
+			_exit(1);
+		launch(argv, parent);
+	}
 	r = l->pid < 0 ? -errno : 0;
 	close(fds[0]);
 	if (r) {
@@ -107,7 +128,7 @@ int launcher_go(struct launcher *l)
 void launcher_signal(const struct launcher *l, int sig)
 {
 	if (l->pid > 0)
-		kill(l->pid, sig == SIGKILL ? KILL_COMMAND : sig);
+		kill(l->pid, sig == SIGKILL ? LAUNCHER_KILL : sig);
 }
 
 void launcher_cancel(struct launcher *l)

@@ -6,27 +6,29 @@
  * orphans (PR_SET_CHILD_SUBREAPER), so that a daemon which the command starts
  * stays below it for as long as the command runs.  It exists before the
  * sampler, which is told its number when it is loaded, and runs the command
- * when all is ready.
+ * when all is ready: when a byte comes over its socket.  If that is closed
+ * before, it ends.
+ *
+ * It holds no descriptor but 0, 1 and 2.  It ends with the command's status, 128
+ * + N if that was killed by signal N, 127 if it cannot be run.
  */
-#ifndef CLI_SUPERVISOR_LAUNCHER_H
-#define CLI_SUPERVISOR_LAUNCHER_H
+#ifndef CLI_RECORD_LAUNCHER_H
+#define CLI_RECORD_LAUNCHER_H
 
 #include <sys/types.h>
-
-#include "cli/supervisor/child.h"
 
 struct launcher {
 	pid_t pid;		/* 0: there is none, or it was reaped */
 	int go;			/* closed: it ends; -1: none */
 };
 
-/*
- * Fork it.  SIGCHLD, SIGINT, SIGTERM, SIGHUP (unless it is ignored) and SIGQUIT
- * must be blocked.  It
- * holds no descriptor but 0, 1 and 2.  It ends with the command's status, 128
- * + N if that was killed by signal N, 127 if it cannot be run.  0 or -errno.
- */
-int launcher_start(struct launcher *l, const struct child_spec *command);
+/* `trifold launch COMMAND [ARG]...`, not for people: be it, with descriptor 3
+ * as its socket.  argv: NULL-terminated. */
+_Noreturn void launcher_main(char *const *argv);
+
+/* Fork it.  SIGCHLD, SIGINT, SIGTERM, SIGHUP (unless it is ignored) and SIGQUIT
+ * must be blocked.  0 or -errno. */
+int launcher_start(struct launcher *l, char *const *argv);
 
 /* Run the command.  0 or -errno. */
 int launcher_go(struct launcher *l);
@@ -37,4 +39,4 @@ void launcher_signal(const struct launcher *l, int sig);
 /* If it still waits: make it end, and reap it. */
 void launcher_cancel(struct launcher *l);
 
-#endif /* CLI_SUPERVISOR_LAUNCHER_H */
+#endif /* CLI_RECORD_LAUNCHER_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/supervisor/signals.h"
+#include "cli/record/signals.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,7 +14,7 @@ bool signals_nohup(void)
 	return old.sa_handler == SIG_IGN;
 }
 
-int signals_catch(bool hup)
+int signals_catch(void)
 {
 	static const int which[] = {
 		SIGCHLD, SIGINT, SIGTERM, SIGQUIT,
@@ -26,7 +26,7 @@ int signals_catch(bool hup)
 	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
 		sigaddset(&set, which[i]);
 	/* one that is blocked comes, ignored or not */
-	if (hup || !signals_nohup())
+	if (!signals_nohup())
 		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);

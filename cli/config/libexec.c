@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config/libexec.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+const char *const libexec_daemons[LIBEXEC_DAEMONS] = {
+	"trifold-symbolizerd", "trifold-exporterd", "trifold-loaderd",
+	"trifold-viewer",
+};
+
+static bool has_all(const char *dir)
+{
+	char path[PATH_MAX + 32];
+	bool all = true;
+
+	/* without the viewer there is no live page, that is all */
+	for (int i = 0; i < LIBEXEC_DAEMONS - 1; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, libexec_daemons[i]);
+		all &= access(path, X_OK) == 0;
+	}
+	return all;
+}
+
+int libexec_find(const char *given, char dir[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
+	char *slash;
+
+	dir[n > 0 ? n : 0] = '\0';
+	slash = strrchr(dir, '/');
+	if (slash)
+		*slash = '\0';
+	if (!given && slash && has_all(dir))
+		return 0;
+	snprintf(dir, PATH_MAX, "%s", given ? given : LIBEXEC);
+	if (has_all(dir))
+		return 0;
+	if (given)
+		log_err("the daemons are not all in %s", given);
+	else
+		log_err("the daemons are neither beside this program nor in %s: "
+			"install trifold, or build all of it", LIBEXEC);
+	return -ENOENT;
+}

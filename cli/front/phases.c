@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/front/phases.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/config/libexec.h"
+#include "common/clock.h"
+#include "common/wait_status.h"
+
+#define S(n)		((n) * NSEC_PER_SEC)
+#define START_TRIES	3	/* deaths of one daemon before it was ready */
+#define ASK_NS		(50 * NSEC_PER_MSEC)	/* is loaderd up yet? */
+#define REPLACE_NS	S(8)	/* for a daemon to end, then SIGKILL */
+#define BACKOFF_FIRST_NS	(100 * NSEC_PER_MSEC)
+#define BACKOFF_MAX_NS		S(5)
+#define BACKOFF_RESET_NS	S(10)
+
+/* Who ends in this phase, and the time for it, s (0: open). */
+static const struct {
+	enum program who;
+	unsigned int seconds;
+} phases[] = {
+	[PHASE_STARTING] = { PROGRAM__COUNT, 20 },
+	[PHASE_RUNNING] = { PROGRAM__COUNT, 0 },
+	[PHASE_END_COMMAND] = { PROGRAM_LAUNCHER, 5 },
+	[PHASE_END_LOADER] = { PROGRAM_LOADER, 5 },
+	[PHASE_END_HUB] = { PROGRAM_HUB, 20 },
+	[PHASE_END_EXPORTER] = { PROGRAM_EXPORTER, 10 },
+	[PHASE_END_VIEWER] = { PROGRAM_VIEWER, 5 },
+	[PHASE_END_RECORDER] = { PROGRAM_RECORDER, 60 },
+	[PHASE_ENDED] = { PROGRAM__COUNT, 0 },
+};
+
+static void phases_enter(struct phases *p, enum front_phase phase, uint64_t now);
+
+static const char *phases_name(enum program id)
+{
+	return id < LIBEXEC_DAEMONS ? libexec_daemons[id] :
+	       id == PROGRAM_RECORDER ? "the recorder" :
+	       id == PROGRAM_READER ? "the reader" : "the command";
+}
+
+/* A line, behind those of who it is about. */
+__attribute__((format(printf, 2, 3)))
+static void phases_say(struct phases *p, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	console_pump(p->console);
+	console_say(p->console, "%s", text);
+}
+
+/* --- daemons ------------------------------------------------------------------ */
+
+static void offer_hub(struct phases *p, bool ready)
+{
+	uid_t uid;
+	int fd = orders_connect(p->orders, &uid);
+
+	if (fd >= 0)
+		p->ops->hub(p->arg, fd, uid, ready);
+}
+
+/* Is this daemon to run, in this phase? */
+static bool wanted(const struct phases *p, enum program id)
+{
+	enum front_phase until = id == PROGRAM_HUB ? PHASE_END_HUB :
+		id == PROGRAM_EXPORTER ? PHASE_END_EXPORTER :
+		id == PROGRAM_LOADER ? PHASE_END_LOADER : PHASE_END_VIEWER;
+
+	return p->phase < until && !p->quick &&
+	       (id != PROGRAM_VIEWER || (p->plan->flags & PLAN_PAGE)) &&
+	       (p->proc[PROGRAM_RECORDER].ready ||
+		!(p->plan->flags & PLAN_RECORD));
+}
+
+uint64_t phases_backoff(uint64_t *backoff, uint64_t lived_ns)
+{
+	uint64_t next = *backoff * 2;
+
+	if (*backoff == 0 || lived_ns >= BACKOFF_RESET_NS)
+		next = BACKOFF_FIRST_NS;
+	return *backoff = next < BACKOFF_MAX_NS ? next : BACKOFF_MAX_NS;
+}
+
+/* 0 or -errno. */
+static int start_one(struct phases *p, enum program id, const int *fds, int n,
+		     uint64_t now)
+{
+	struct phase_proc *proc = &p->proc[id];
+	pid_t pid = orders_start(p->orders, id, p->plan, fds, n);
+
+	proc->started_ns = now;
+	proc->ready = false;
+	proc->replace_ns = 0;
+	if (pid > 0) {
+		proc->pid = pid;
+		return 0;
+	}
+	phases_say(p, "%s cannot be started: %s", phases_name(id),
+		   strerror(-pid));
+	proc->due_ns = now + phases_backoff(&proc->backoff_ns, 0);
+	return pid;
+}
+
+/* Start it with one end of a new pair of sockets.  The other end, or -1. */
+static int start_with_socket(struct phases *p, enum program id, uint64_t now)
+{
+	int fds[2], r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return -1;
+	r = start_one(p, id, &fds[1], 1, now);
+	close(fds[1]);
+	if (!r)
+		return fds[0];
+	close(fds[0]);
+	return -1;
+}
+
+/* exporterd gives the recorder what it sends. */
+static void start_feed(struct phases *p, uint64_t now)
+{
+	int fd = start_with_socket(p, PROGRAM_EXPORTER, now);
+
+	if (fd < 0)
+		return;
+	p->ops->feed(p->arg, fd);
+	close(fd);
+}
+
+static void start_due(struct phases *p, uint64_t now)
+{
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		bool page = i == PROGRAM_VIEWER;
+
+		if (p->proc[i].pid || now < p->proc[i].due_ns || !wanted(p, i))
+			continue;
+		if (i == PROGRAM_EXPORTER && (p->plan->flags & PLAN_RECORD))
+			start_feed(p, now);
+		else
+			start_one(p, i, p->page, page ? p->n_page : 0, now);
+	}
+}
+
+static void daemon_died(struct phases *p, enum program id, int status,
+			uint64_t now)
+{
+	struct phase_proc *proc = &p->proc[id];
+	const char *name = phases_name(id);
+	uint64_t wait;
+	char how[80];
+
+	wait_status_text(status, how, sizeof(how));
+	if (!wanted(p, id)) {
+		/* by us, perhaps before it was ready for that */
+		if (status && !WIFSIGNALED(status))
+			phases_say(p, "%s %s", name, how);
+		return;
+	}
+	if (proc->replace_ns) {
+		proc->due_ns = now;
+		return;
+	}
+	wait = phases_backoff(&proc->backoff_ns, now - proc->started_ns);
+	proc->due_ns = now + wait;
+	proc->tries += !proc->was_ready;
+	if (proc->tries < START_TRIES)
+		phases_say(p, "%s %s; it is started again in %.1f s", name, how,
+			   (double)wait / NSEC_PER_SEC);
+	else
+		phases_say(p, "%s %s; failed three times; giving up", name, how);
+}
+
+void phases_replace(struct phases *p, uint32_t which, uint64_t now)
+{
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		struct phase_proc *proc = &p->proc[i];
+
+		if (!(which & 1u << i) || p->phase > PHASE_RUNNING)
+			continue;
+		proc->due_ns = now;
+		if (!proc->pid || proc->replace_ns)
+			continue;
+		proc->replace_ns = now + REPLACE_NS;
+		orders_signal(p->orders, i,
+			      i == PROGRAM_EXPORTER ? SIGHUP : SIGTERM);
+	}
+}
+
+static void check_replaced(struct phases *p, uint64_t now)
+{
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		struct phase_proc *proc = &p->proc[i];
+
+		if (!proc->pid || !proc->replace_ns || now < proc->replace_ns)
+			continue;
+		phases_say(p, "%s (pid %d) does not end: sending SIGKILL",
+			   phases_name(i), (int)proc->pid);
+		orders_signal(p->orders, i, SIGKILL);
+		proc->replace_ns = UINT64_MAX;
+	}
+}
+
+void phases_notify(struct phases *p)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(struct ucred))];
+	} control;
+	char text[512];
+	struct iovec iov = { text, sizeof(text) - 1 };
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control) };
+	ssize_t n = recvmsg(p->notify, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&mh);
+	struct ucred cred;
+
+	if (!c || c->cmsg_type != SCM_CREDENTIALS)
+		return;
+	memcpy(&cred, CMSG_DATA(c), sizeof(cred));
+	text[n] = '\0';
+	if (strncmp(text, "READY=1", 7) && !strstr(text, "\nREADY=1"))
+		return;
+	for (int i = 0; i <= PROGRAM_RECORDER; i++) {
+		if (!p->proc[i].pid || p->proc[i].pid != cred.pid)
+			continue;
+		p->proc[i].ready = p->proc[i].was_ready = true;
+		if (i == PROGRAM_HUB)
+			offer_hub(p, false);
+	}
+}
+
+/* --- phases ------------------------------------------------------------------- */
+
+static pid_t phase_pid(const struct phases *p)
+{
+	enum program who = phases[p->phase].who;
+
+	return who == PROGRAM__COUNT ? 0 : p->proc[who].pid;
+}
+
+/* Begin to end; where the command still runs, it ends first. */
+void phases_end(struct phases *p, uint64_t now)
+{
+	if (p->phase >= PHASE_END_COMMAND)
+		return;
+	p->ops->ending(p->arg);
+	phases_enter(p, PHASE_END_COMMAND, now);
+}
+
+static void phases_fail(struct phases *p, uint64_t now)
+{
+	p->failed = true;
+	phases_end(p, now);
+}
+
+/* The command ends by this signal; 0: it knows. */
+static void end_command(struct phases *p, int sig)
+{
+	if (p->go >= 0)			/* it has not begun */
+		close(p->go);
+	else if (sig)
+		orders_signal(p->orders, PROGRAM_LAUNCHER, sig);
+	p->go = -1;
+}
+
+static void phases_enter(struct phases *p, enum front_phase phase, uint64_t now)
+{
+	p->phase = phase;
+	p->killed = false;
+	p->deadline_ns = phases[phase].seconds ?
+		now + S(phases[phase].seconds) : UINT64_MAX;
+	if (phase == PHASE_RUNNING && p->plan->duration_ms)
+		p->deadline_ns = now + p->plan->duration_ms * NSEC_PER_MSEC;
+	if (phase == PHASE_END_LOADER)
+		p->end_real_ns = clock_ns(CLOCK_REALTIME);
+	if (!phase_pid(p))
+		return;
+	if (phase == PHASE_END_COMMAND) {
+		end_command(p, p->end_signal);
+	} else if (phase == PHASE_END_RECORDER) {
+		/* a recording that never began leaves no file */
+		if (!p->start_real_ns || p->quick ||
+		    p->ops->write(p->arg, p->start_real_ns, p->end_real_ns))
+			orders_signal(p->orders, PROGRAM_RECORDER, SIGTERM);
+	} else {
+		orders_signal(p->orders, phases[phase].who, SIGTERM);
+	}
+	if ((p->plan->flags & PLAN_VERBOSE) && phase >= PHASE_END_LOADER &&
+	    phase < PHASE_END_RECORDER)
+		phases_say(p, "ending %s", phases_name(phases[phase].who));
+}
+
+static bool all_ready(const struct phases *p)
+{
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		if (!p->proc[i].ready && wanted(p, i))
+			return false;
+	}
+	return true;
+}
+
+static void check_start(struct phases *p, uint64_t now)
+{
+	bool late = now >= p->deadline_ns, failed = late;
+
+	for (int i = 0; i <= PROGRAM_RECORDER; i++) {
+		failed |= p->proc[i].tries >= START_TRIES;
+		if (late && !p->proc[i].ready &&
+		    (i == PROGRAM_RECORDER ? p->proc[i].pid : wanted(p, i)))
+			phases_say(p, "%s is not ready after %u s",
+				   phases_name(i),
+				   phases[PHASE_STARTING].seconds);
+	}
+	if (failed)
+		phases_fail(p, now);
+	else if (p->proc[PROGRAM_HUB].ready && all_ready(p) &&
+		 now - p->asked_ns >= ASK_NS) {
+		p->asked_ns = now;
+		offer_hub(p, true);
+	}
+}
+
+void phases_run(struct phases *p, uint64_t now)
+{
+	if (p->phase != PHASE_STARTING || !all_ready(p))
+		return;
+	p->start_real_ns = clock_ns(CLOCK_REALTIME);
+	phases_enter(p, PHASE_RUNNING, now);
+	p->ops->running(p->arg, now);
+	if (p->go < 0)
+		return;
+	if (send(p->go, "", 1, MSG_NOSIGNAL) != 1) {
+		phases_say(p, "the command cannot be started: %s",
+			   strerror(errno));
+		phases_fail(p, now);
+		return;
+	}
+	close(p->go);
+	p->go = -1;
+}
+
+/* The time of this phase is over: stronger means. */
+static void overdue(struct phases *p, uint64_t now)
+{
+	bool command = p->phase == PHASE_END_COMMAND;
+	/* the recorder removes its file on SIGTERM, by SIGKILL it could not */
+	bool gently = !p->killed && (p->phase == PHASE_END_RECORDER ||
+		(command && p->end_signal != SIGTERM && !p->quick));
+	int sig = gently ? SIGTERM : SIGKILL;
+
+	phases_say(p, "%s (%spid %d) %s: sending %s",
+		   phases_name(phases[p->phase].who), command ? "below " : "",
+		   (int)phase_pid(p), p->quick ? "still runs" : "does not end",
+		   gently ? "SIGTERM" : "SIGKILL");
+	orders_signal(p->orders, phases[p->phase].who, sig);
+	p->killed |= sig == SIGKILL || p->phase == PHASE_END_RECORDER;
+	p->end_signal = SIGTERM;
+	p->deadline_ns = now + S(5);
+}
+
+void phases_advance(struct phases *p, uint64_t now)
+{
+	start_due(p, now);
+	check_replaced(p, now);
+	if (p->phase == PHASE_STARTING)
+		check_start(p, now);
+	else if (p->phase == PHASE_RUNNING && now >= p->deadline_ns)
+		phases_end(p, now);
+	while (p->phase > PHASE_RUNNING && p->phase < PHASE_ENDED &&
+	       !phase_pid(p))
+		phases_enter(p, p->phase + 1, now);
+	if (p->phase > PHASE_RUNNING && p->phase < PHASE_ENDED &&
+	    now >= p->deadline_ns)
+		overdue(p, now);
+}
+
+int phases_timeout_ms(const struct phases *p, uint64_t now)
+{
+	uint64_t at = p->deadline_ns;
+
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		const struct phase_proc *proc = &p->proc[i];
+		uint64_t due = proc->pid ? proc->replace_ns : proc->due_ns;
+
+		if ((proc->pid ? due != 0 : wanted(p, i)) && due < at)
+			at = due;
+	}
+	if (p->phase == PHASE_STARTING && all_ready(p) &&
+	    p->asked_ns + ASK_NS < at)
+		at = p->asked_ns + ASK_NS;
+	if (at <= now)
+		return 0;
+	at = (at - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+	return at > 60000 ? 60000 : (int)at;
+}
+
+/* --- what the supervisor tells -------------------------------------------------- */
+
+static void start_reader(struct phases *p, uint64_t now)
+{
+	int fd = start_with_socket(p, PROGRAM_READER, now);
+
+	p->reload_again = false;
+	if (fd < 0)
+		return;
+	if (p->reader >= 0)
+		close(p->reader);
+	p->reader = fd;
+}
+
+static void recorder_died(struct phases *p, int status, uint64_t now)
+{
+	char how[80];
+
+	if (!status && p->phase == PHASE_END_RECORDER)
+		return;
+	/* why, it said itself, unless it was killed */
+	if (WIFSIGNALED(status) && !p->killed)
+		phases_say(p, "the recorder %s",
+			   wait_status_text(status, how, sizeof(how)));
+	phases_fail(p, now);
+}
+
+static void phases_died(struct phases *p, enum program id, int status,
+			uint64_t now)
+{
+	p->proc[id].pid = 0;
+	if (id < PROGRAM_DAEMONS) {
+		daemon_died(p, id, status, now);
+	} else if (id == PROGRAM_READER) {
+		if (p->reload_again && p->phase <= PHASE_RUNNING)
+			start_reader(p, now);
+	} else if (id == PROGRAM_RECORDER) {
+		recorder_died(p, status, now);
+	} else {
+		p->failed |= p->go >= 0;
+		p->status = wait_status_code(status);
+		phases_end(p, now);
+	}
+}
+
+static void quick_end(struct phases *p, uint64_t now)
+{
+	p->quick = p->failed = true;
+	phases_say(p, "ending at once: samples under way are lost");
+	for (int i = 0; i < PROGRAM_DAEMONS; i++)
+		orders_signal(p->orders, i, SIGKILL);
+	orders_signal(p->orders, PROGRAM_RECORDER, SIGTERM);
+	end_command(p, SIGKILL);
+	p->killed = true;
+	p->deadline_ns = now + S(2);
+}
+
+/* SIGHUP is also how a terminal goes.  True: it has not gone. */
+static bool has_terminal(const struct phases *p)
+{
+	struct winsize ws;
+
+	return ioctl(p->tty, TIOCGWINSZ, &ws) == 0;
+}
+
+static void phases_signal(struct phases *p, int sig, bool by_kernel,
+			  uint64_t now)
+{
+	bool reloads = p->plan->flags & PLAN_RELOAD;
+
+	if (sig == SIGHUP && reloads && (p->tty < 0 || has_terminal(p))) {
+		p->reload_again = true;
+		if (p->phase <= PHASE_RUNNING && !p->proc[PROGRAM_READER].pid)
+			start_reader(p, now);
+	} else if (sig == SIGHUP && !reloads && p->nohup) {
+		return;
+	} else if (p->phase > PHASE_RUNNING) {
+		if (!p->quick)
+			quick_end(p, now);
+	} else {
+		/* Ctrl-C reaches the command too: the kernel sends it to both */
+		p->end_signal = by_kernel ? 0 : sig;
+		p->failed |= p->phase < PHASE_RUNNING;
+		phases_end(p, now);
+	}
+}
+
+void phases_tell(struct phases *p, const struct tell *t, uint64_t now)
+{
+	if (t->kind == TELL_DIED && t->program < PROGRAM_FRONT)
+		phases_died(p, t->program, t->value, now);
+	else if (t->kind == TELL_SIGNAL)
+		phases_signal(p, t->value, t->by_kernel, now);
+}
+
+/* --- the beginning -------------------------------------------------------------- */
+
+static bool begin_command(struct phases *p, uint64_t now)
+{
+	p->go = start_with_socket(p, PROGRAM_LAUNCHER, now);
+	if (p->go < 0)
+		return false;
+	if (p->plan->flags & PLAN_BELOW)
+		plan_add(p->plan, PROGRAM_LOADER, "--filter-below=%d",
+			 (int)p->proc[PROGRAM_LAUNCHER].pid);
+	return !p->plan->full;
+}
+
+static bool begin_recorder(struct phases *p, uint64_t now)
+{
+	int fd = start_with_socket(p, PROGRAM_RECORDER, now);
+
+	if (fd >= 0)
+		p->ops->recorder(p->arg, fd);
+	return fd >= 0;
+}
+
+void phases_begin(struct phases *p, uint64_t now)
+{
+	p->go = p->reader = -1;
+	phases_enter(p, PHASE_STARTING, now);
+	if (((p->plan->flags & PLAN_COMMAND) && !begin_command(p, now)) ||
+	    ((p->plan->flags & PLAN_RECORD) && !begin_recorder(p, now)))
+		phases_fail(p, now);
+}

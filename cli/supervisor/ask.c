@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/supervisor/ask.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define ASK_SIGNALS	(1u << SIGHUP | 1u << SIGINT | 1u << SIGQUIT |	\
+			 1u << SIGKILL | 1u << SIGTERM)
+
+/* So many descriptors each program may get from a front ... */
+static const int ask_fds[PROGRAM__COUNT] = { 0, 1, 0, 2, 1, 1, 1, 0 };
+
+/* ... and these words; with = or _ or . at its end, how the word begins.
+ * Nothing here names a program, a user or a library. */
+static const char *const ask_words[PROGRAM__COUNT][18] = {
+	[PROGRAM_HUB] = { "--debug", "--interval=" },
+	[PROGRAM_EXPORTER] = {
+		"--debug", "--no-network", "--recorder-fd=3", "--endpoint=",
+		"OTEL_", "TRIFOLD_EXPORTER_", "SSL_CERT_FILE=", "SSL_CERT_DIR=",
+		"http_proxy=", "https_proxy=", "all_proxy=", "no_proxy=",
+		"HTTP_PROXY=", "HTTPS_PROXY=", "ALL_PROXY=", "NO_PROXY=",
+	},
+	[PROGRAM_LOADER] = {
+		"--debug", "--frequency=", "--table-budget=", "--idle=",
+		"--filter-pid=", "--filter-below=", "--filter-cgroup=",
+	},
+	[PROGRAM_VIEWER] = {
+		"--debug", "--listen-fd=3", "--listen-fd=4", "--memory=",
+		"--keep=", "--otlp", "TRIFOLD_VIEWER_KEY=",
+	},
+	[PROGRAM_RECORDER] = {
+		"--control-fd=3", "--frequency=", "--format=", "--command=",
+		"--output=trifold.",
+	},
+};
+
+const char *ask_option(char *const *argv, const char *name)
+{
+	size_t len = strlen(name);
+	const char *ret = NULL;
+
+	for (; *argv && strcmp(*argv, "--"); argv++) {
+		if (strncmp(*argv, name, len))
+			continue;
+		if ((*argv)[len] == '=')
+			ret = *argv + len + 1;
+		else if (!(*argv)[len] && argv[1])
+			ret = *++argv;
+	}
+	return ret;
+}
+
+bool ask_allows(enum program id, const char *word)
+{
+	for (const char *const *w = ask_words[id]; *w; w++) {
+		size_t len = strlen(*w);
+
+		if (strchr("=_.", (*w)[len - 1]) ?
+		    !strncmp(word, *w, len) && strchr(word, '=') :
+		    !strcmp(word, *w))
+			return true;
+	}
+	return false;
+}
+
+/* A path that root would write to is the user's own word (programs.c), or
+ * trifold.FORMAT here. */
+static bool ask_words_allowed(const struct ask *m, size_t len)
+{
+	const char *word = m->words, *end = (const char *)m + len;
+
+	if (word < end && end[-1])
+		return false;
+	for (; word < end; word += strlen(word) + 1) {
+		if (!ask_allows(m->program, word) ||
+		    (!strncmp(word, "--output=", 9) && strchr(word, '/')))
+			return false;
+	}
+	return true;
+}
+
+bool ask_check(const struct ask *m, size_t len, int n_fds)
+{
+	if (len < ASK_BYTES(0) || m->program >= PROGRAM_FRONT)
+		return false;
+	if (m->kind == ASK_START)
+		return n_fds <= ask_fds[m->program] &&
+		       ask_words_allowed(m, len);
+	if (len > ASK_BYTES(0) || n_fds != (m->kind == ASK_OPEN))
+		return false;
+	if (m->kind == ASK_SIGNAL)
+		return m->signal > 0 && m->signal < 32 &&
+		       ASK_SIGNALS >> m->signal & 1;
+	return m->kind == ASK_OPEN || m->kind == ASK_HUB;
+}
+
+/* --- the socket ------------------------------------------------------------- */
+
+union ask_control {
+	struct cmsghdr align;
+	char buf[CMSG_SPACE(ASK_FDS_MAX * sizeof(int))];
+};
+
+int ask_send(int socket, const void *m, size_t len, const int *fds, int n,
+	     int flags)
+{
+	size_t bytes = (size_t)n * sizeof(int);
+	union ask_control control = {
+		.align = { CMSG_LEN(bytes), SOL_SOCKET, SCM_RIGHTS },
+	};
+	struct iovec iov = { (void *)m, len };
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (n) {
+		memcpy(CMSG_DATA(&control.align), fds, bytes);
+		mh.msg_control = &control;
+		mh.msg_controllen = CMSG_SPACE(bytes);
+	}
+	return sendmsg(socket, &mh, flags | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int ask_recv(int socket, void *m, size_t size, int *fds, int *n, int flags)
+{
+	union ask_control control;
+	struct iovec iov = { m, size };
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control) };
+	ssize_t len = recvmsg(socket, &mh, flags | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *c = len < 0 ? NULL : CMSG_FIRSTHDR(&mh);
+
+	*n = 0;
+	if (len <= 0)
+		return len < 0 && errno == EAGAIN ? 0 : -EPIPE;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+		*n = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(fds, CMSG_DATA(c), (size_t)*n * sizeof(int));
+	}
+	return mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EPROTO : (int)len;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ask - what the front may ask the supervisor for, what it is told, and how
+ * both go over the socket
+ *
+ * The front (cli/front) has read arguments and configuration, and is confined.
+ * The supervisor is root, and believes it as little as possible: the front may
+ * have it start one of each program, with options and variables that are listed
+ * in ask.c, and signal these children.  Programs, users, paths of sockets, the
+ * recorded command and the paths that --output and --libexec name are the
+ * supervisor's own knowledge.
+ *
+ * Between the two is one SOCK_SEQPACKET socket.  A message that is malformed or
+ * out of turn ends the front and with it all others.
+ */
+#ifndef CLI_SUPERVISOR_ASK_H
+#define CLI_SUPERVISOR_ASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* All that the supervisor starts. */
+enum program {
+	PROGRAM_HUB,		/* daemons, in the order of their start */
+	PROGRAM_EXPORTER,
+	PROGRAM_LOADER,
+	PROGRAM_VIEWER,
+	PROGRAM_RECORDER,
+	PROGRAM_READER,		/* a front that reads the configuration again */
+	PROGRAM_LAUNCHER,	/* of the user's command; at most once */
+	PROGRAM_FRONT,		/* by the supervisor alone */
+	PROGRAM__COUNT
+};
+#define PROGRAM_DAEMONS	4	/* so many of them are daemons */
+
+enum ask_kind {
+	ASK_OPEN = 1,		/* make the runtime directory; first of all and
+				 * once, with what all shall log to */
+	ASK_START,		/* .program with .words, and descriptors: they
+				 * become 3 and on */
+	ASK_SIGNAL,		/* send .signal to .program, if it runs */
+	ASK_HUB,		/* connect to the hub's status socket */
+};
+
+#define LAUNCHER_KILL	SIGUSR1	/* to the launcher: SIGKILL for the command */
+
+#define ASK_WORDS_MAX	(96 * 1024)	/* bytes */
+#define ASK_FDS_MAX	2	/* with one message */
+
+/* From the front, without what is behind its words.  Words: strings, each
+ * "--name", "--name=value" or "NAME=value" (a variable), with their '\0'; of
+ * ASK_START alone. */
+struct ask {
+	uint32_t kind;
+	uint32_t program;
+	int32_t signal;
+	char words[ASK_WORDS_MAX];
+};
+#define ASK_BYTES(n)	(offsetof(struct ask, words) + (n))
+
+enum tell_kind {
+	TELL_REPLY = 1,		/* to each message but ASK_SIGNAL */
+	TELL_DIED,		/* .program, .value: as of waitpid(2) */
+	TELL_SIGNAL,		/* .value came to the supervisor */
+};
+
+/* To the front.  A reply's .value: -errno; or to ASK_START a pid; or there is a
+ * descriptor, to ASK_OPEN the socket that takes READY=1, to ASK_HUB the
+ * connection, and .value is the uid of who must say hello. */
+struct tell {
+	uint32_t kind;
+	uint32_t program;
+	int32_t value;
+	uint32_t by_kernel;	/* TELL_SIGNAL: it came from the terminal */
+};
+
+/* Is a message of len bytes and n_fds descriptors well-formed, and all in it
+ * allowed? */
+bool ask_check(const struct ask *m, size_t len, int n_fds);
+
+/* May this program have this word? */
+bool ask_allows(enum program id, const char *word);
+
+/* The value of an option, "--name VALUE" or "--name=VALUE", the last one before
+ * any "--"; or NULL. */
+const char *ask_option(char *const *argv, const char *name);
+
+/* Send a message (either kind) with n descriptors (borrowed), at most
+ * ASK_FDS_MAX.  flags: of sendmsg(2).  0 or -errno. */
+int ask_send(int socket, const void *m, size_t len, const int *fds, int n,
+	     int flags);
+
+/* Take the next message into m; its descriptors, at most ASK_FDS_MAX, are the
+ * caller's.  flags: of recvmsg(2).  Returns its length; 0: there is none;
+ * -EPIPE: the other end is closed; -EPROTO: the message is too long. */
+int ask_recv(int socket, void *m, size_t size, int *fds, int *n, int flags);
+
+#endif /* CLI_SUPERVISOR_ASK_H */
