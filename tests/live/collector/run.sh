@@ -18,6 +18,17 @@ skip() {
 	exit 77
 }
 
+# From 1.21 on go fetches the toolchain that a module asks for; for an older one,
+# such as Debian 12's, it is fetched here.
+toolchain=go1.25.5
+new_toolchain() {
+	case $(go env GOVERSION) in go1.2[1-9]* | go1.[3-9][0-9]*) return 0 ;; esac
+	module=golang.org/toolchain@v0.0.1-$toolchain.linux-$(go env GOARCH)
+	go mod download "$module" || return
+	dir=$GOPATH/pkg/mod/$module
+	chmod -R +x "$dir/bin" "$dir/pkg/tool" && PATH=$dir/bin:$PATH
+}
+
 build() {
 	PATH=$PATH:/usr/local/go/bin
 	command -v go >/dev/null || skip "no go to build the collector with"
@@ -27,6 +38,7 @@ build() {
 	export GOPATH="$cache/go" GOCACHE="$cache/gocache" GOBIN="$cache/bin"
 	export GOFLAGS="-modcacherw -buildvcs=false"
 	{
+		new_toolchain &&
 		nice go install "go.opentelemetry.io/collector/cmd/builder@$version" &&
 		nice "$cache/bin/builder" --config builder.yaml
 	} >"$cache/build.log" 2>&1 || skip "the collector did not build: $(tail -n 1 "$cache/build.log")"
