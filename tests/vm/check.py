@@ -142,9 +142,13 @@ def threads(g):
     below = sum(n for u, k, n in g.of("threads")
                 if u[2:4] == ["thread_main", "thread_work"])
     assert below >= ENOUGH, f"only {below} samples of threads"
-    return judge(g, "threads", lambda u, k: rooted(u, "main") or
-                 u[0].startswith("libc.so.6") and u[1].startswith("libc.so.6")
-                 and u[2:3] == ["thread_main"]) + f", {below} below clone()"
+
+    def whole(u, _):
+        """A new thread begins within clone(), in the C library."""
+        own = [i for i, f in enumerate(u) if not f.startswith("libc.so.6")]
+        return rooted(u, "main") or not own or own[0] == 2 and u[2] == "thread_main"
+
+    return judge(g, "threads", whole) + f", {below} below clone()"
 
 
 def vdso(g):
