@@ -12,10 +12,12 @@
 #include "bpf/sampler.skel.h"
 #include "common/clock.h"
 
-#define RING_MIN	(256u << 10)
-#define RING_MAX	(16u << 20)
+/* Samples wait here while symbolizerd is busy, a few seconds at worst.  RING_MIN
+ * has 5 s of 2 CPUs at 100 Hz, RING_MAX 5 s of 64. */
+#define RING_MIN	(1u << 20)
+#define RING_MAX	(32u << 20)
 #define RECORD_GUESS	1024		/* bytes of a usual record */
-#define RING_SECONDS	1		/* of samples that shall fit */
+#define RING_SECONDS	4		/* of samples that shall fit */
 
 /*
  * Under lockdown=confidentiality a program that may read kernel memory is
@@ -48,7 +50,8 @@ static int keep_user_reads(struct bpf_program *prog,
 
 static uint32_t ring_bytes(uint32_t frequency)
 {
-	uint64_t want = (uint64_t)frequency * libbpf_num_possible_cpus() *
+	/* not those that are only possible: a guest may have hundreds */
+	uint64_t want = (uint64_t)frequency * sysconf(_SC_NPROCESSORS_CONF) *
 			RECORD_GUESS * RING_SECONDS;
 	uint32_t size = RING_MIN;
 
