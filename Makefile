@@ -59,10 +59,10 @@ MORE     := common/sandbox_root.c common/number.c ipc/counters.c
 
 trifold-supervisor_SRCS := $(wildcard cli/supervisor/*.c)
 trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c \
-	ipc/trace_ring.c $(LOADER_COMMON)
+	$(LOADER_COMMON)
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
 trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symbolizerd/*/*/*.c) \
-	$(IPC) ipc/conn_more.c ipc/trace_consumer.c ipc/batch.c ipc/batch_build.c common/hash_table.c \
+	$(IPC) ipc/conn_more.c ipc/batch.c ipc/batch_build.c common/hash_table.c \
 	common/wire.c common/container.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
 trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE) common/sandbox_more.c

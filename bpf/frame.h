@@ -9,7 +9,6 @@
 #include "record.h"
 
 #define FRAMES_MAX	1024		/* user frames a sample */
-#define REC_WORDS	2048		/* power of two; all words of a record */
 
 /*
  * A frame is a word and 0 to 15 more behind it.  Bits 63..60 of the word are

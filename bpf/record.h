@@ -4,9 +4,9 @@
  *
  * Shared by bpf/, loaderd/, symbolizerd/ and the tests: plain data, no
  * pointers, no implicit padding.  The same bytes travel through the BPF ring
- * and through the trace ring (ipc/trace_ring.h), with one difference: in the
- * BPF ring the kernel part holds raw addresses, in the trace ring it holds
- * FRAME_KERNEL words (frame.h).  No raw kernel address leaves loaderd.
+ * and from loaderd to symbolizerd, with one difference: in the BPF ring the
+ * kernel part holds raw addresses, from loaderd on it holds FRAME_KERNEL words
+ * (frame.h).  No raw kernel address leaves loaderd.
  */
 #ifndef BPF_RECORD_H
 #define BPF_RECORD_H
@@ -16,10 +16,12 @@
 #define REC_VERSION	2
 #define KERNEL_MAX	127		/* kernel.perf_event_max_stack */
 #define COMM_LEN	16
+#define REC_WORDS	2048		/* power of two; all words of a record */
+#define RECORD_MAX	(REC_WORDS * 8)	/* bytes */
 
 enum rec_kind {
 	REC_SAMPLE = 1,
-	REC_KSYM = 2,		/* trace ring only, see struct ksym_rec */
+	REC_KSYM = 2,		/* by loaderd, see struct ksym_rec */
 };
 
 struct trace_rec {

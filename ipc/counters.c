@@ -5,20 +5,19 @@ void account_sum(const struct status *st, struct account *ret)
 {
 	const struct loader_stats *l = &st->loader;
 	const struct hub_totals *t = &st->totals;
-	uint64_t lost, in_bpf_ring, in_trace_ring;
+	uint64_t lost, in_bpf_ring, in_socket;
 	int64_t under_way;
 
-	lost = l->bpf[BPF_RING_FULL] + l->no_hub + l->trace_full +
-	       l->bad_record + t->former_lost + t->lost_hub + t->hub_bad +
-	       t->hub_dropped;
+	lost = l->bpf[BPF_RING_FULL] + l->no_hub + l->bad_record +
+	       t->former_lost + t->lost_hub + t->hub_bad + t->hub_dropped;
 	for (int i = 0; i < BATCH__OUTCOMES; i++) {
 		if (i != BATCH_DELIVERED)
 			lost += t->outcomes.samples[i];
 	}
 	in_bpf_ring = l->bpf[BPF_SENT] - l->drained;
-	in_trace_ring = l->forwarded + t->former_forwarded - t->received -
-			t->lost_hub;
-	under_way = (int64_t)(in_bpf_ring + in_trace_ring + st->hub.pending +
+	in_socket = l->forwarded + t->former_forwarded - t->received -
+		    t->lost_hub;
+	under_way = (int64_t)(in_bpf_ring + in_socket + st->hub.pending +
 			      st->hub.outstanding);
 
 	ret->taken = l->bpf[BPF_TAKEN] + t->former_taken;

@@ -8,8 +8,8 @@
  *
  *	taken     = sent to the BPF ring + ring_full
  *	sent      = drained + (in the BPF ring)
- *	drained   = forwarded + no_hub + trace_full + bad_record
- *	forwarded = received + lost_hub + (in the trace ring)
+ *	drained   = forwarded + no_hub + bad_record
+ *	forwarded = received + lost_hub + (in the socket)
  *	received  = pending + handed + hub_bad + hub_dropped
  *	handed    = with exporterd + one of the outcomes
  *
@@ -169,14 +169,14 @@ struct status {
  * loaderds.  under_way is
  *
  *	(sent - drained)			in the BPF ring
- *	+ (forwarded - received - lost_hub)	in the trace ring
+ *	+ (forwarded - received - lost_hub)	in the socket
  *	+ hub.pending + hub.outstanding
  *
  * and difference is taken - delivered - lost - under_way.  Written out, it is
  * the sum of what each stage has forgotten (or, negative, counted twice):
  *
  *	  (taken - ring_full - sent)
- *	+ (drained - forwarded - no_hub - trace_full - bad_record)
+ *	+ (drained - forwarded - no_hub - bad_record)
  *	+ (former_taken - former_forwarded - former_lost)
  *	+ (received - pending - handed - hub_bad - hub_dropped)
  *	+ (handed - outstanding - all outcomes)

@@ -15,10 +15,9 @@
 /* By loaderd, since it started. */
 struct loader_stats {
 	uint64_t bpf[BPF_COUNTS];	/* sums over CPUs: enum bpf_count */
-	uint64_t drained;
-	uint64_t forwarded;		/* put into a trace ring */
+	uint64_t drained;		/* taken from the BPF ring, and counted below */
+	uint64_t forwarded;		/* sent to symbolizerd */
 	uint64_t no_hub;		/* nobody was connected */
-	uint64_t trace_full;		/* trace ring full */
 	uint64_t bad_record;		/* did not pass the checks */
 	/* executables, not samples */
 	uint64_t file_requests;		/* requests for a file from BPF */

@@ -17,9 +17,9 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define MSG_VERSION	3
+#define MSG_VERSION	4
 #define MSG_LEN_MAX	4608	/* payload, bytes */
-#define MSG_FDS_MAX	3
+#define MSG_FDS_MAX	2
 #define MSG_PATH_MAX	4096	/* bytes of a path, no NUL */
 
 /* Who sits at the other end of a connection. */
@@ -46,7 +46,7 @@ enum conn_state {
 
 /* On the wire: values never change their meaning. */
 enum msg_type {
-	MSG_HELLO_LOADER = 1,	/* loaderd -> hub, 3 fds */
+	MSG_HELLO_LOADER = 1,	/* loaderd -> hub, 1 fd: for samples */
 	MSG_HELLO_HUB = 2,	/* hub -> loaderd, exporterd, status client */
 	MSG_HELLO_EXPORTER = 3,	/* exporterd -> hub */
 	MSG_EXE = 4,		/* loaderd -> hub, 1 fd: a new executable */

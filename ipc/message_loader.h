@@ -23,11 +23,15 @@ struct msg_checkpoint {
 	uint64_t word[CHECKPOINT_WORDS];
 };
 
-/* fds: trace ring data, trace ring position page, eventfd (trace_ring.h). */
+/*
+ * The fd is a connected SOCK_SEQPACKET socket; loaderd has its other end.  Each
+ * datagram is whole records (bpf/record.h), at most SAMPLES_BYTES of them, with
+ * nothing before, between or behind.
+ */
+#define SAMPLES_BYTES	65536u
 struct msg_hello_loader {
 	uint32_t record_version;	/* REC_VERSION */
 	uint32_t frequency;		/* Hz, per CPU */
-	uint64_t ring_bytes;		/* of the data area */
 	uint32_t checkpoint_valid;	/* 0 or 1 */
 	uint32_t partial;		/* 1: only named tasks are sampled */
 	struct msg_checkpoint checkpoint;	/* what a former hub left */

@@ -16,7 +16,7 @@ _Static_assert(sizeof(struct msg_free) +
 /* New work is refused once a bye was seen; answers and statistics are not. */
 const struct msg_rule msg_rules[MSG__MAX] = {
 	MSG_RULES_LOADER,
-	[MSG_HELLO_LOADER] = MSG_RULE(PEER_LOADERD, CONN_NEW, 3,
+	[MSG_HELLO_LOADER] = MSG_RULE(PEER_LOADERD, CONN_NEW, 1,
 				  struct msg_hello_loader, 0),
 	[MSG_HELLO_EXPORTER] = MSG_RULE(PEER_EXPORTERD, CONN_NEW, 0,
 				    struct msg_hello_exporter, 0),

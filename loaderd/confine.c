@@ -30,7 +30,7 @@ static const struct sandbox_rule main_rules[] = {
 	ALLOW(getsockopt),
 	ALLOW(memfd_create),
 	ALLOW(ftruncate),
-	ALLOW(eventfd2),
+	ALLOW_IF(socketpair, 0, INT_BITS, AF_UNIX),
 	ALLOW(timerfd_settime),
 	ALLOW(wait4),		/* for the respawner, at the end */
 };

@@ -1,64 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loaderd/drain.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
+
+/* A record and the definitions of its kernel symbols never need more. */
+#define ROOM_MAX	(RECORD_MAX + KERNEL_MAX * sizeof(struct ksym_rec))
 
 static bool drain_sound(const struct trace_rec *r, size_t len)
 {
-	return len >= sizeof(*r) && len <= TRACE_REC_MAX && r->len == len &&
+	return len >= sizeof(*r) && len <= RECORD_MAX && r->len == len &&
 	       r->kind == REC_SAMPLE && r->version == REC_VERSION &&
 	       r->n_kernel <= KERNEL_MAX &&
 	       len == sizeof(*r) + 8 * ((size_t)r->n_kernel + r->n_user);
 }
 
-/* Kernel words of r as they go further, their symbols defined before. */
-static bool kernel_words(struct drain *d, const struct trace_rec *r,
-			 uint64_t *words)
+/* Into the buffer: first the symbols that are new, then the record. */
+static void drain_copy(struct drain *d, const struct trace_rec *r)
 {
+	uint64_t words[KERNEL_MAX];
+	struct trace_rec *to;
+
 	for (uint32_t i = 0; i < r->n_kernel; i++) {
 		/* all but the leaf are return addresses */
-		if (!ksyms_word(d->ksyms, d->to, r->words[i] - (i > 0),
-				&words[i]))
-			return false;
+		if (ksyms_word(d->ksyms, r->words[i] - (i > 0), &words[i],
+			       (void *)(d->buf + d->len)))
+			d->len += sizeof(struct ksym_rec);
 	}
-	return true;
+	to = (void *)(d->buf + d->len);
+	memcpy(to, r, r->len);
+	memcpy(to->words, words, 8 * (size_t)r->n_kernel);
+	d->len += r->len;
+	d->samples++;
 }
 
 int drain_record(void *ctx, void *data, size_t len)
 {
-	const struct trace_rec *r = data;
 	struct drain *d = ctx;
-	uint64_t words[KERNEL_MAX];
-	struct trace_rec *to;
 
-	d->stats->drained++;
-	if (!drain_sound(r, len)) {
+	if (!drain_sound(data, len)) {
+		d->stats->drained++;
 		d->stats->bad_record++;
 		return 0;
 	}
-	if (!d->to) {
+	if (d->fd < 0) {
+		d->stats->drained++;
 		d->stats->no_hub++;
 		return 0;
 	}
-	to = kernel_words(d, r, words) ? trace_producer_reserve(d->to, len) :
-					 NULL;
-	if (!to) {
-		d->stats->trace_full++;
+	drain_copy(d, data);
+	return sizeof(d->buf) - d->len < ROOM_MAX ? drain_flush(d) : 0;
+}
+
+int drain_flush(struct drain *d)
+{
+	d->full = false;
+	if (!d->len)
 		return 0;
+	if (send(d->fd, d->buf, d->len, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
+		d->stats->drained += d->samples;
+		d->stats->forwarded += d->samples;
+		d->len = d->samples = 0;
+	} else if (errno == EAGAIN) {
+		d->full = true;
+		return -EAGAIN;
+	} else {
+		/* its other end is closed: that the hub is gone is seen soon */
+		drain_to(d, d->fd);
 	}
-	memcpy(to, r, sizeof(*r));
-	memcpy(to->words, words, 8 * (size_t)r->n_kernel);
-	memcpy(to->words + r->n_kernel, r->words + r->n_kernel,
-	       8 * (size_t)r->n_user);
-	trace_producer_commit(d->to, len);
-	d->stats->forwarded++;
-	d->written++;
 	return 0;
 }
 
-void drain_to(struct drain *d, struct trace_producer *to)
+void drain_to(struct drain *d, int fd)
 {
-	d->to = to;
+	d->stats->drained += d->samples;
+	d->stats->no_hub += d->samples;
+	d->len = d->samples = 0;
+	d->full = false;
+	d->fd = fd;
 	ksyms_forget(d->ksyms);
-	d->written = 0;
 }

@@ -3,13 +3,16 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "bpf/record.h"
 #include "common/log.h"
 
 #define WARN_EVERY	40	/* attempts */
+/* For samples under way.  The kernel doubles it and counts its own costs; its
+ * limit is net.core.wmem_max, 212,992 bytes by default. */
+#define SAMPLES_SNDBUF	(4 * SAMPLES_BYTES)
 
 bool hub_link_up(const struct hub_link *h)
 {
@@ -29,10 +32,9 @@ int hub_link_hello(struct hub_link *h, const struct msg_hello_hub *m)
 static void hub_link_drop(struct hub_link *h)
 {
 	conn_close(&h->conn);
-	trace_producer_fini(&h->ring);
-	if (h->wake_fd >= 0)
-		close(h->wake_fd);
-	h->wake_fd = -1;
+	if (h->samples_fd >= 0)
+		close(h->samples_fd);
+	h->samples_fd = -1;
 }
 
 void hub_link_close(struct hub_link *h, int why)
@@ -52,20 +54,20 @@ void hub_link_close(struct hub_link *h, int why)
 
 static int hub_link_open(struct hub_link *h)
 {
-	int fds[3], r = conn_connect(&h->conn, h->path, PEER_HUB, h->uid);
+	int pair[2], bytes = SAMPLES_SNDBUF;
+	int r = conn_connect(&h->conn, h->path, PEER_HUB, h->uid);
 
 	if (r)
 		return r;
-	h->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = h->wake_fd < 0 ? -errno :
-	    trace_producer_init(&h->ring, TRACE_RING_BYTES);
-	if (!r) {
-		h->hello.ring_bytes = h->ring.size;
-		fds[0] = h->ring.data_fd;
-		fds[1] = h->ring.pos_fd;
-		fds[2] = h->wake_fd;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		r = -errno;
+	} else {
+		h->samples_fd = pair[0];
+		setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &bytes,
+			   sizeof(bytes));
 		r = conn_send(&h->conn, MSG_HELLO_LOADER, 0, &h->hello,
-			      sizeof(h->hello), NULL, 0, fds, 3);
+			      sizeof(h->hello), NULL, 0, &pair[1], 1);
+		close(pair[1]);
 	}
 	if (r)
 		hub_link_drop(h);
@@ -79,14 +81,6 @@ void hub_link_tick(struct hub_link *h)
 	if (r && ++h->failures % WARN_EVERY == 0)
 		log_warn("cannot reach symbolizerd at %s: %s", h->path,
 			 strerror(-r));
-}
-
-void hub_link_wake(struct hub_link *h)
-{
-	uint64_t one = 1;
-
-	if (hub_link_up(h) && write(h->wake_fd, &one, sizeof(one)) < 0)
-		log_debug("wake-up: %s", strerror(errno));
 }
 
 int hub_link_send(struct hub_link *h, enum msg_type type, uint64_t id,

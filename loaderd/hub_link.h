@@ -2,7 +2,8 @@
 /*
  * hub_link - the connection to symbolizerd
  *
- * Connects, again and again; makes a trace ring for each connection; keeps the checkpoint that symbolizerd leaves for its successor.
+ * Connects, again and again; makes a pair of sockets for the samples of each
+ * connection; keeps the checkpoint that symbolizerd leaves for its successor.
  */
 #ifndef LOADERD_HUB_LINK_H
 #define LOADERD_HUB_LINK_H
@@ -12,15 +13,13 @@
 
 #include "ipc/conn.h"
 #include "ipc/message_loader.h"
-#include "ipc/trace_ring.h"
 
 struct hub_link {		/* zero-initialised but for both descriptors, path,
-				 * uid, and of the hello all but ring and checkpoint */
+				 * uid, and of the hello all but the checkpoint */
 	struct conn conn;	/* .fd is -1 while there is none */
 	const char *path;
 	uid_t uid;		/* of symbolizerd */
-	struct trace_producer ring;
-	int wake_fd;
+	int samples_fd;		/* our end of the samples' sockets */
 	/* what is said at each connection, with the checkpoint in it */
 	struct msg_hello_loader hello;
 	uint64_t connects, offences;
@@ -39,9 +38,6 @@ int hub_link_hello(struct hub_link *h, const struct msg_hello_hub *m);
 /* Close the connection and say why: an enum msg_verdict (an offence), or
  * -errno.  Accepts a closed one. */
 void hub_link_close(struct hub_link *h, int why);
-
-/* Tell symbolizerd that the ring has something for it. */
-void hub_link_wake(struct hub_link *h);
 
 /* A payload of a bytes, a tail of b, and fd (-1: none; borrowed).  0 or -errno:
  * -ENOTCONN, -EAGAIN (its socket is full). */

@@ -8,7 +8,7 @@
 #include "common/clock.h"
 
 #define REFRESH_NS	(300 * NSEC_PER_SEC)
-/* A number is given again only when nothing in the ring can mean the former
+/* A number is given again only when no record under way can mean the former
  * symbol: more of them than one record has words lie in between. */
 #define NUMBERS_MAX	(2 * KSYM_RANGES)
 
@@ -67,45 +67,36 @@ static bool ksyms_ask(struct ksyms *k, uint64_t addr, struct ksym_range *range,
 	return true;
 }
 
-/* Number a range, tell symbolizerd its name, and remember it. */
-static bool ksyms_define(struct ksyms *k, struct trace_producer *to,
-			 struct ksym_range *range, struct ksym_rec *rec)
+/* Number a range and remember it. */
+static void ksyms_define(struct ksyms *k, struct ksym_range *range,
+			 struct ksym_rec *rec)
 {
-	void *room = trace_producer_reserve(to, sizeof(*rec));
 	uint32_t at;
 
-	if (!room)
-		return false;
 	if (k->n == KSYM_RANGES)
 		ksyms_forget(k);
 	k->last = k->last % NUMBERS_MAX + 1;
 	range->number = rec->number = k->last;
-	memcpy(room, rec, sizeof(*rec));
-	trace_producer_commit(to, sizeof(*rec));
 	at = ksyms_upto(k, range->start);
 	memmove(k->range + at + 1, k->range + at, (k->n - at) * sizeof(*range));
 	k->range[at] = *range;
 	k->n++;
-	return true;
 }
 
-bool ksyms_word(struct ksyms *k, struct trace_producer *to, uint64_t addr,
-		uint64_t *word)
+bool ksyms_word(struct ksyms *k, uint64_t addr, uint64_t *word,
+		struct ksym_rec *def)
 {
 	const struct ksym_range *range = ksyms_find(k, addr);
 	struct ksym_range new;
-	struct ksym_rec rec;
 
 	*word = KSYM_WORD(KSYM_NONE, 0);
-	if (!range) {
-		if (!ksyms_ask(k, addr, &new, &rec))
-			return true;
-		if (!ksyms_define(k, to, &new, &rec))
-			return false;
-		range = &new;
-	}
-	*word = KSYM_WORD(range->number, addr - range->start);
-	return true;
+	if (!range && !ksyms_ask(k, addr, &new, def))
+		return false;
+	if (!range)
+		ksyms_define(k, &new, def);
+	*word = range ? KSYM_WORD(range->number, addr - range->start) :
+			KSYM_WORD(new.number, addr - new.start);
+	return !range;
 }
 
 void ksyms_forget(struct ksyms *k)

@@ -6,7 +6,7 @@
  * It is asked once for each symbol; what is kept is the range of addresses and
  * the number that symbolizerd was given for its name.  Names are not kept:
  * ranges are forgotten now and then, since modules and BPF programs come and
- * go, and at each new trace ring.  A symbol then gets another number, and
+ * go, and at each new connection.  A symbol then gets another number, and
  * symbolizerd sees by its name that it is the same.
  */
 #ifndef LOADERD_KSYMS_H
@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
-#include "ipc/trace_ring.h"
 #include "loaderd/bpf.h"
 
 #define KSYM_NONE	0	/* number of what the kernel has no name for */
@@ -38,11 +37,11 @@ struct ksyms {			/* zero-initialised but for .bpf */
 
 /*
  * The FRAME_KERNEL word of an address: symbol and offset in it, never the
- * address.  A symbol met for the first time is defined in `to` before.  False:
- * no room for that.
+ * address.  True: its symbol was met for the first time, and *def defines it; that
+ * must be sent before.  Otherwise *def is undefined.
  */
-bool ksyms_word(struct ksyms *k, struct trace_producer *to, uint64_t addr,
-		uint64_t *word);
+bool ksyms_word(struct ksyms *k, uint64_t addr, uint64_t *word,
+		struct ksym_rec *def);
 
 void ksyms_forget(struct ksyms *k);
 

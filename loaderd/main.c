@@ -27,8 +27,9 @@
 #include "loaderd/hub_link.h"
 #include "loaderd/sampling.h"
 
-#define DRAIN_MS	250	/* the ring holds a second's samples and more, and
-				 * wakes us when three quarters are full */
+#define DRAIN_MS	250	/* the ring holds seconds of samples, and wakes us
+				 * when three quarters are full */
+#define FINISH_NS	NSEC_PER_SEC	/* symbolizerd takes the last samples */
 #define BEGIN_NS	NSEC_PER_SEC	/* the first samples wait for tables */
 
 struct loaderd {
@@ -41,7 +42,7 @@ struct loaderd {
 	struct sampling sampling;
 	struct hub_link hub;
 	struct loader_stats stats;
-	struct ring_buffer *rings;	/* of BPF: samples and requests */
+	struct ring_buffer *sample_ring, *request_ring;	/* of BPF */
 	bool blind;		/* the walker did not see our own mappings */
 	uint64_t tick_ns, second_ns;
 	uint64_t ready_ns;	/* first sent files to symbolizerd; 0: not yet */
@@ -166,15 +167,18 @@ static int on_request(void *ctx, void *data, size_t len)
 	return 0;
 }
 
-/* Take all that is in BPF's rings.  Returns how many, or -errno. */
+/* Take all that is in BPF's rings; of samples, as many as symbolizerd's socket
+ * takes: libbpf stops behind the record for which drain_record() says so, and
+ * drain.full is set.  Returns how many samples, or -errno. */
 static int loaderd_drain(struct loaderd *l)
 {
-	int r = ring_buffer__consume(l->rings);
+	int r = -EAGAIN;
 
-	if (l->drain.written)
-		hub_link_wake(&l->hub);
-	l->drain.written = 0;
-	return r;
+	ring_buffer__consume(l->request_ring);
+	while (r == -EAGAIN && !drain_flush(&l->drain))
+		r = ring_buffer__consume(l->sample_ring);
+	drain_flush(&l->drain);
+	return r == -EAGAIN ? 0 : r;
 }
 
 /* --- from the opener and from symbolizerd -------------------------------------- */
@@ -200,7 +204,7 @@ static int hub_message(struct loaderd *l, struct msg *m)
 	case MSG_HELLO_HUB:
 		r = hub_link_hello(&l->hub, (const void *)m->buf);
 		if (!r) {
-			drain_to(&l->drain, &l->hub.ring);
+			drain_to(&l->drain, l->hub.samples_fd);
 			entries_connected(&l->entries);
 		}
 		return r;
@@ -232,7 +236,7 @@ static void on_hub(struct loaderd *l)
 	}
 	if (!r || r == -EAGAIN)
 		return;
-	drain_to(&l->drain, NULL);
+	drain_to(&l->drain, -1);
 	requests_ready(&l->requests, false);
 	hub_link_close(&l->hub, r);
 }
@@ -292,7 +296,9 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 	if (now - l->second_ns < NSEC_PER_SEC)
 		return;
 	l->second_ns = now;
-	entries_tick(&l->entries);
+	/* MSG_FREED says that all samples before it were sent */
+	if (!l->drain.full)
+		entries_tick(&l->entries);
 	requests_tick(&l->requests, now);
 	ksyms_refresh(&l->ksyms, now);
 	sampling_refresh(&l->sampling);
@@ -300,19 +306,22 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 	service_alive();
 }
 
-/* Wait until there is something to do; do one of each, and drain the ring. */
+/* Wait until there is something to do; do one of each, and drain the rings. */
 static int loaderd_turn(struct loaderd *l)
 {
 	struct pollfd p[] = {
-		{ ring_buffer__epoll_fd(l->rings), POLLIN, 0 },
+		{ ring_buffer__epoll_fd(l->sample_ring), POLLIN, 0 },
 		{ l->opener.conn.fd, POLLIN, 0 },
 		{ l->hub.conn.fd, POLLIN, 0 },
+		{ ring_buffer__epoll_fd(l->request_ring), POLLIN, 0 },
 	};
 	uint64_t now;
 	int r;
 
 	if (hub_link_up(&l->hub) && !l->entries.told)
 		p[2].events |= POLLOUT;
+	if (l->drain.full)
+		p[0] = (struct pollfd){ l->drain.fd, POLLOUT, 0 };
 	if (poll(p, sizeof(p) / sizeof(p[0]), DRAIN_MS) < 0 && errno != EINTR)
 		return -errno;
 	r = on_opener(l);
@@ -384,10 +393,11 @@ static int setup_bpf(struct loaderd *l)
 				  l->bpf.slab0_fd, opt.table_mib << 20);
 	if (r)
 		return r;
-	l->rings = ring_buffer__new(l->bpf.ring_fd, drain_record, &l->drain,
-				    NULL);
-	return l->rings ? ring_buffer__add(l->rings, l->bpf.requests_fd,
-					   on_request, l) : -errno;
+	l->sample_ring = ring_buffer__new(l->bpf.ring_fd, drain_record,
+					  &l->drain, NULL);
+	l->request_ring = ring_buffer__new(l->bpf.requests_fd, on_request, l,
+					   NULL);
+	return l->sample_ring && l->request_ring ? 0 : -errno;
 }
 
 /* Who works with whom. */
@@ -396,13 +406,14 @@ static void setup_links(struct loaderd *l)
 	l->ksyms.bpf = &l->bpf;
 	l->drain.ksyms = &l->ksyms;
 	l->drain.stats = &l->stats;
+	l->drain.fd = -1;
 	l->entries.bpf = &l->bpf;
 	l->entries.hub = &l->hub;
 	l->entries.stats = &l->stats;
 	l->requests.entries = &l->entries;
 	l->requests.opener = &l->opener;
 	l->hub = (struct hub_link){
-		.conn.fd = -1, .wake_fd = -1, .path = opt.hub,
+		.conn.fd = -1, .samples_fd = -1, .path = opt.hub,
 		.uid = opt.hub_uid, .hello = {
 			.record_version = REC_VERSION,
 			.frequency = opt.frequency,
@@ -434,10 +445,15 @@ static int setup(struct loaderd *l)
 /* What BPF took must be ours to the last record before we say goodbye. */
 static void loaderd_finish(struct loaderd *l)
 {
+	uint64_t begin = now_ns();
+
 	service_stopping();
 	sampling_stop(&l->sampling);
-	while (loaderd_drain(l) > 0)
-		;
+	while ((loaderd_drain(l) > 0 || l->drain.full) &&
+	       now_ns() - begin < FINISH_NS)
+		poll(&(struct pollfd){ l->drain.fd, POLLOUT, 0 }, 1, DRAIN_MS);
+	drain_to(&l->drain, -1);	/* what is left now is counted as lost */
+	loaderd_drain(l);
 	report(l);
 	hub_link_send(&l->hub, MSG_BYE, 0, NULL, 0, NULL, 0, -1);
 	opener_stop(&l->opener);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intake - a record from the trace ring becomes an event
+ * intake - a record from loaderd becomes an event
  */
 #ifndef SYMBOLIZERD_HUB_INTAKE_H
 #define SYMBOLIZERD_HUB_INTAKE_H
@@ -10,7 +10,8 @@
 
 struct knowledge;
 
-/* Judge and book one record of len bytes, a copy aligned to 8.  False when it
+/* Judge and book one record of len bytes, aligned to 8, which it may
+ * change.  False when it
  * makes no sense and is not even a sample. */
 bool intake_record(struct knowledge *k, void *data, size_t len);
 

@@ -18,11 +18,11 @@
  *
  * life_received is what this hub drained of the present loaderd's records;
  * life_before is what that loaderd forwarded besides, and no hub has now.  The
- * latter is learned from its statistics: the ring is drained before each is
+ * latter is learned from its statistics: the socket is drained before each is
  * looked at, so `forwarded - life_received` is never more than life_before and
  * as a rule exactly that; the largest one seen is taken.
  *
- * When a hub dies, its pending samples and the records in its ring are gone,
+ * When a hub dies, its pending samples and the records in its socket are gone,
  * but what exporterd has is not.  A successor takes over from the checkpoint
  * what was finished (outcomes, hub_bad, hub_dropped), adds what exporterd says
  * that it still has or finished since, and makes `received` the sum of these.
@@ -83,7 +83,7 @@ enum ledger_hello {
 /* A loaderd says hello; checkpoint may be NULL. */
 enum ledger_hello ledger_loader_hello(struct ledger *l,
 				      const struct hub_totals *checkpoint);
-/* Its statistics; the trace ring has just been drained. */
+/* Its statistics; its samples' socket has just been drained. */
 void ledger_loader_stats(struct ledger *l, const struct loader_stats *s);
 void ledger_loader_bye(struct ledger *l);
 void ledger_loader_gone(struct ledger *l);	/* disconnected */

@@ -89,8 +89,8 @@ static void loader_files_dropped(void *ctx, uint32_t number)
 
 /*
  * A number that was dropped may be given to another file.  By then loaderd has
- * put all records with the old meaning into the ring: drain it, and make batches
- * of them first.  Most often the number was retired long before, and there is
+ * sent all records with the old meaning: take them, and make batches of them
+ * first.  Most often the number was retired long before, and there is
  * nothing to do.
  */
 static void loader_files_renumber(struct loader_files *lf, uint32_t number,
@@ -253,7 +253,7 @@ static int loader_files_on_mapped(struct loader_files *lf, const struct msg *msg
 	return MSG_OK;
 }
 
-/* All records that carry numbers dropped before are in the ring by now. */
+/* All records that carry numbers dropped before were sent by now. */
 static int loader_files_on_freed(struct loader_files *lf, const struct msg *msg)
 {
 	loader_link_drain(lf->link);

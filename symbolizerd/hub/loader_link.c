@@ -2,90 +2,103 @@
 #include "symbolizerd/hub/loader_link.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "ipc/conn_more.h"
-#include "ipc/trace_consumer.h"
 #include "symbolizerd/hub/intake.h"
 #include "symbolizerd/hub/interval.h"
 #include "symbolizerd/hub/record.h"
 
-#define RECORDS_MAX	65536u		/* handled in one go */
+#define RECORDS_MAX	65536u		/* handled in one go, and a datagram more */
 #define FREQUENCY_MAX	1000000u	/* Hz */
 
 #define loader_link_of(source, member)					\
 	((struct loader_link *)((char *)(source) -			\
 				offsetof(struct loader_link, member)))
 
-/* --- the trace ring -------------------------------------------------------- */
+/* --- samples --------------------------------------------------------------- */
 
-/* False when the ring itself is malformed. */
-static bool loader_link_drain_ring(struct loader_link *l)
+/* Take the records of a datagram of n bytes, and count them.  MSG_OK, or
+ * MSG_BAD_CONTENT: it is not whole records. */
+static int loader_link_take(struct loader_link *l, size_t n,
+			    unsigned int *records)
 {
-	uint64_t copy[RECORD_MAX / 8];
-	const void *rec;
-	size_t len = 0;
+	uint32_t len;
 
-	for (unsigned int i = 0; i < RECORDS_MAX; i++) {
-		bool good;
+	for (size_t at = 0; at < n; at += len) {
+		void *rec = (char *)l->datagram + at;
 
-		rec = trace_consumer_peek(&l->ring, &len);
-		if (!rec)
-			return len != SIZE_MAX;
-		good = len <= sizeof(copy);
-		if (good)
-			memcpy(copy, rec, len);
-		trace_consumer_next(&l->ring, len);
-		if (good && intake_record(l->link.k, copy, len))
+		if (n - at < 8)
+			return MSG_BAD_CONTENT;
+		memcpy(&len, rec, sizeof(len));
+		if (len % 8 || len < 8 || len > n - at)
+			return MSG_BAD_CONTENT;
+		++*records;
+		if (len <= RECORD_MAX && intake_record(l->link.k, rec, len))
 			continue;
 		l->link.k->stats.offences++;
 		if (log_limited(&l->bad_log))
-			log_warn("record of %zu bytes makes no sense", len);
+			log_warn("record of %u bytes makes no sense", len);
 	}
-	return true;
+	return MSG_OK;
 }
 
-static void loader_link_close_ring(struct loader_link *l)
+static void loader_link_close_samples(struct loader_link *l)
 {
-	if (l->wake.fd >= 0) {
-		evloop_del(l->link.loop, &l->wake);
-		close(l->wake.fd);
+	if (l->samples.fd >= 0) {
+		evloop_del(l->link.loop, &l->samples);
+		close(l->samples.fd);
 	}
-	l->wake.fd = -1;
-	trace_consumer_fini(&l->ring);
-	l->ring_open = false;
+	l->samples.fd = -1;
+}
+
+/* Take what is in the socket.  MSG_OK, or an offence. */
+static int loader_link_receive(struct loader_link *l)
+{
+	unsigned int records = 0;
+	int r = MSG_OK;
+
+	while (r == MSG_OK && records < RECORDS_MAX) {
+		ssize_t n = recv(l->samples.fd, l->datagram,
+				 sizeof(l->datagram), MSG_DONTWAIT | MSG_TRUNC);
+
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n == 0 || (n < 0 && errno == ECONNRESET)) {
+			/* loaderd is gone: the connection says so, too */
+			loader_link_close_samples(l);
+			break;
+		}
+		r = n < 0 ? MSG_BAD_FDS :
+		    (size_t)n > sizeof(l->datagram) ? MSG_TRUNCATED :
+		    loader_link_take(l, (size_t)n, &records);
+	}
+	return r;
 }
 
 void loader_link_drain(struct loader_link *l)
 {
-	bool good;
+	int r;
 
-	if (!l->ring_open || l->draining)
+	if (l->samples.fd < 0 || l->draining)
 		return;
 	l->draining = true;
-	good = loader_link_drain_ring(l);
+	r = loader_link_receive(l);
 	l->draining = false;
-	if (good)
+	if (r == MSG_OK)
 		return;
-	loader_link_close_ring(l);
-	peer_link_offence(&l->link, MSG_BAD_CONTENT);
+	loader_link_close_samples(l);
+	peer_link_offence(&l->link, r);
 }
 
-static int loader_link_on_wake(struct ev_source *src, uint32_t events)
+static int loader_link_on_samples(struct ev_source *src, uint32_t events)
 {
-	struct loader_link *l = loader_link_of(src, wake);
-	uint64_t n;
-	ssize_t got = read(src->fd, &n, sizeof(n));
-
 	(void)events;
-	if (got != (ssize_t)sizeof(n) && !(got < 0 && errno == EAGAIN))
-		peer_link_offence(&l->link, MSG_BAD_CONTENT);
-	else
-		loader_link_drain(l);
+	loader_link_drain(loader_link_of(src, samples));
 	return 0;
 }
 
@@ -95,10 +108,10 @@ static void loader_link_closed(void *ctx)
 
 	outbox_clear(&l->out);
 	l->adopted = l->clogged = false;
-	/* what is left in the ring was forwarded: it counts */
-	if (l->ring_open)
-		(void)!loader_link_drain_ring(l);
-	loader_link_close_ring(l);
+	/* what is left in the socket was forwarded: it counts */
+	if (l->samples.fd >= 0)
+		(void)!loader_link_receive(l);
+	loader_link_close_samples(l);
 	ledger_loader_gone(&l->link.k->ledger);
 }
 
@@ -171,28 +184,23 @@ static void loader_link_new_life(struct knowledge *k)
 	processes_forget_numbers(&k->processes);
 }
 
-/* Ring and eventfd: nothing is left behind on failure. */
-static int loader_link_open_ring(struct loader_link *l, struct msg *msg,
-				 size_t bytes)
+/* Takes over the socket; nothing is left behind on failure. */
+static int loader_link_open_samples(struct loader_link *l, struct msg *msg)
 {
-	int r = trace_consumer_init(&l->ring, msg->fds[0], msg->fds[1], bytes);
-	int fl = fcntl(msg->fds[2], F_GETFL);
+	char first;
+	int r;
 
+	/* is it a socket? */
+	if (recv(msg->fds[0], &first, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+	    errno != EAGAIN)
+		return -errno;
+	l->samples = (struct ev_source){ msg->fds[0], loader_link_on_samples };
+	r = evloop_add(l->link.loop, &l->samples, EPOLLIN);
 	if (r < 0)
-		return r;
-	l->wake = (struct ev_source){ msg->fds[2], loader_link_on_wake };
-	if (fl < 0 || fcntl(l->wake.fd, F_SETFL, fl | O_NONBLOCK) < 0)
-		r = -errno;
+		l->samples.fd = -1;
 	else
-		r = evloop_add(l->link.loop, &l->wake, EPOLLIN);
-	if (r < 0) {
-		trace_consumer_fini(&l->ring);
-		l->wake.fd = -1;
-		return r;
-	}
-	msg_take_fd(msg, 2);
-	l->ring_open = true;
-	return 0;
+		msg_take_fd(msg, 0);
+	return r;
 }
 
 static int loader_link_welcome(struct loader_link *l, const struct msg *msg)
@@ -219,13 +227,13 @@ static int loader_link_on_hello(struct loader_link *l, struct msg *msg)
 	if (m.record_version != REC_VERSION || m.frequency == 0 ||
 	    m.frequency > FREQUENCY_MAX || m.checkpoint_valid > 1 ||
 	    m.partial > 1 || m.idle_s == 0 ||
-	    loader_link_open_ring(l, msg, m.ring_bytes) < 0)
+	    loader_link_open_samples(l, msg) < 0)
 		return MSG_BAD_CONTENT;
 	memcpy(&left, &m.checkpoint, sizeof(left));
 	hello = ledger_loader_hello(&k->ledger,
 				    m.checkpoint_valid ? &left : NULL);
 	if (hello == HELLO_BAD) {
-		loader_link_close_ring(l);
+		loader_link_close_samples(l);
 		return MSG_BAD_CONTENT;
 	}
 	if (hello == HELLO_ANOTHER)
@@ -331,7 +339,7 @@ int loader_link_init(struct loader_link *l, struct evloop *loop,
 		},
 		.files = files,
 		.files_ctx = files_ctx,
-		.wake.fd = -1,
+		.samples.fd = -1,
 	};
 	return peer_link_init(&l->link, listener);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loader_link - the connection to loaderd, and its trace ring
+ * loader_link - the connection to loaderd, and the socket of its samples
  *
- * One loaderd at a time.  Its ring is drained when it says so (eventfd), at
- * each tick, before each of its statistics is looked at, and when it is gone.
+ * One loaderd at a time.  Its samples are taken when there are any, before each
+ * message of it that says something of them, and when it is gone.
  */
 #ifndef SYMBOLIZERD_HUB_LOADER_LINK_H
 #define SYMBOLIZERD_HUB_LOADER_LINK_H
@@ -17,7 +17,6 @@
 #include "common/log_limit.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
-#include "ipc/trace_consumer.h"
 #include "symbolizerd/hub/knowledge.h"
 #include "symbolizerd/hub/outbox.h"
 #include "symbolizerd/hub/peer_link.h"
@@ -29,10 +28,9 @@ struct loader_link {
 	struct peer_link link;
 	loader_files_fn files;
 	void *files_ctx;
-	struct ev_source wake;
-	struct trace_consumer ring;
-	bool ring_open;
+	struct ev_source samples;	/* .fd is -1 while there is none */
 	bool draining;
+	uint64_t datagram[SAMPLES_BYTES / 8];
 	struct outbox out;
 	bool adopted;		/* MSG_KNOWN was seen */
 	bool clogged;		/* it reads nothing: to be disconnected */
@@ -47,7 +45,7 @@ int loader_link_init(struct loader_link *l, struct evloop *loop,
 void loader_link_stop_accepting(struct loader_link *l);
 void loader_link_fini(struct loader_link *l);
 
-/* Take all records that are in the ring. */
+/* Take the records that are in the socket of samples. */
 void loader_link_drain(struct loader_link *l);
 
 /* Each second: drain, and send what could not be sent before. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record - judging what comes through the trace ring
+ * record - judging the samples that loaderd sends
  *
- * The layout is that of bpf/record.h.  A record is copied out of the ring
- * before it is judged: the producer could still change it there.
+ * The layout is that of bpf/record.h.
  */
 #ifndef SYMBOLIZERD_HUB_RECORD_H
 #define SYMBOLIZERD_HUB_RECORD_H
@@ -14,8 +13,6 @@
 
 #include "bpf/frame.h"
 #include "bpf/stop.h"
-
-#define RECORD_MAX	(REC_WORDS * 8)		/* bytes */
 
 enum record_verdict {
 	RECORD_SAMPLE = 1,

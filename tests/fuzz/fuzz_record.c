@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A record from the trace ring: what passes can be walked to its end. */
+/* A record from loaderd: what passes can be walked to its end. */
 #include <stdlib.h>
 #include <string.h>
 

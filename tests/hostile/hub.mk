@@ -3,7 +3,7 @@
 # hub_life, hub_offences and hub_subscribe run the real program; hub_workers is the hub with
 # a worker of its own.
 HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
-	$(MORE) ipc/conn_more.c ipc/trace_ring.c ipc/batch.c
+	$(MORE) ipc/conn_more.c ipc/batch.c
 HUB_OWN := $(wildcard symbolizerd/hub/*.c symbolizerd/tables/*.c) common/hash_table.c symbolizerd/worker/confine.c \
 	symbolizerd/worker/zygote.c
 
@@ -15,7 +15,7 @@ hostile_hub_offences_LIBS := -lseccomp -lcap-ng
 hostile_hub_subscribe_SRCS := $(HUB_PEER)
 hostile_hub_subscribe_LIBS := -lseccomp -lcap-ng
 hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN) \
-	symbolizerd/symbols/index.c ipc/trace_consumer.c ipc/batch_build.c common/hash_table.c \
+	symbolizerd/symbols/index.c ipc/batch_build.c common/hash_table.c \
 	common/wire.c common/container.c
 hostile_hub_workers_LIBS := -lxxhash -lseccomp -lcap-ng
 

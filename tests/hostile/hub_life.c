@@ -111,7 +111,6 @@ static void send_known_frames(struct fake_loader *l, uint64_t place_of_marker)
 	loader_ksym(l, 1, "do_syscall_64");
 	loader_ksym(l, 2, "ext4_map_blocks [ext4]");
 	loader_sample(l, record(2, 5 + KEY_WORDS), w);
-	loader_wake(l);
 }
 
 static void check_known_frames(const struct batch *b, uint64_t marker)
@@ -422,7 +421,7 @@ TEST(hub_killed_loses_only_what_it_alone_had)
 	while (l.kept.handed < 2)
 		loader_keep_checkpoint(&l);
 	kill(place.hub, SIGSTOP);
-	two_samples(&l);		/* stay in the ring */
+	two_samples(&l);		/* stay in the socket */
 	kill(place.hub, SIGKILL);
 	NEED(hub_wait(&place) == SIGKILL);
 	loader_drop(&l);

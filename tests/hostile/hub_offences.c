@@ -142,7 +142,7 @@ static const struct raw loader_raw[] = {
 static const struct raw exporter_raw[] = {
 	{ "outcome without hello", V, MSG_BATCH_DONE,
 	  .payload = sizeof(struct msg_batch_done) },
-	{ "hello of a loaderd", V, MSG_HELLO_LOADER, .fds = 3,
+	{ "hello of a loaderd", V, MSG_HELLO_LOADER, .fds = 1,
 	  .payload = sizeof(struct msg_hello_loader) },
 	{ "hello of version 0", V, MSG_HELLO_EXPORTER,
 	  .payload = sizeof(struct msg_hello_exporter) },
@@ -309,25 +309,20 @@ TEST(status_client_may_only_subscribe)
 /* --- a loaderd whose hello lies -------------------------------------------------------- */
 
 enum lie {
-	LIE_VERSION, LIE_FREQUENCY, LIE_RING_BYTES, LIE_RING_ODD,
-	LIE_VALID, LIE_PARTIAL, LIE_CHECKPOINT, LIE_NO_SEALS, LIE_POS,
-	LIE_WAKE_FILE, LIE_IDLE, LIES
+	LIE_VERSION, LIE_FREQUENCY, LIE_VALID, LIE_PARTIAL, LIE_CHECKPOINT,
+	LIE_IDLE, LIE_FILE, LIE_PIPE, LIES
 };
 
-static void tell_lie(struct msg_hello_loader *m, int *fds, enum lie lie)
+static void tell_lie(struct msg_hello_loader *m, int *fd, enum lie lie)
 {
+	int ends[2];
+
 	switch (lie) {
 	case LIE_VERSION:
 		m->record_version++;
 		break;
 	case LIE_FREQUENCY:
 		m->frequency = 0;
-		break;
-	case LIE_RING_BYTES:
-		m->ring_bytes *= 2;
-		break;
-	case LIE_RING_ODD:
-		m->ring_bytes--;
 		break;
 	case LIE_VALID:
 		m->checkpoint_valid = 2;
@@ -340,18 +335,16 @@ static void tell_lie(struct msg_hello_loader *m, int *fds, enum lie lie)
 		m->checkpoint.word[offsetof(struct hub_totals, handed) / 8] =
 			UINT64_MAX;
 		break;
-	case LIE_NO_SEALS:
-		fds[0] = memfd_create("loose", MFD_CLOEXEC);
-		NEED(ftruncate(fds[0], TRACE_RING_BYTES + 4096) == 0);
-		break;
-	case LIE_POS:
-		fds[1] = fds[2];
-		break;
 	case LIE_IDLE:
 		m->idle_s = 0;
 		break;
-	default:
-		fds[2] = fds[1];
+	case LIE_FILE:
+		*fd = memfd_create("file", MFD_CLOEXEC);
+		NEED(*fd >= 0);
+		break;
+	default:		/* readable, but no socket */
+		NEED(pipe(ends) == 0 && write(ends[1], "x", 1) == 1);
+		*fd = ends[0];
 		break;
 	}
 }
@@ -366,18 +359,16 @@ TEST(hub_survives_lying_hellos)
 	for (int lie = 0; lie < LIES; lie++) {
 		struct msg_hello_loader m = {
 			.record_version = REC_VERSION, .frequency = 20,
-			.ring_bytes = TRACE_RING_BYTES, .idle_s = 1,
+			.idle_s = 1,
 		};
 		struct fake_loader l = { 0 };
-		int fds[3];
+		int fd;
 
 		loader_connect(&l, &place);
-		fds[0] = l.ring.data_fd;
-		fds[1] = l.ring.pos_fd;
-		fds[2] = l.wake;
-		tell_lie(&m, fds, (enum lie)lie);
+		fd = l.hubs;
+		tell_lie(&m, &fd, (enum lie)lie);
 		NEED(conn_send(&l.conn, MSG_HELLO_LOADER, 0, &m, sizeof(m),
-			       NULL, 0, fds, 3) == 0);
+			       NULL, 0, &fd, 1) == 0);
 		expect_closed(&l.conn);
 		loader_drop(&l);
 	}
@@ -411,28 +402,95 @@ TEST(hub_counts_senseless_samples)
 	loader_drop(&l);
 }
 
-TEST(hub_drops_loaderd_with_a_malformed_ring)
+/* A good record and then something in the same datagram: what the record says,
+ * and how many bytes there are. */
+static const struct {
+	const char *name;
+	uint32_t len;
+	size_t bytes;
+} malformed[] = {
+	{ "longer than the datagram", 24, 16 },
+	{ "much longer", UINT32_MAX - 7, 16 },
+	{ "empty", 0, 16 },
+	{ "odd", 12, 16 },
+	{ "shorter than its head", 4, 16 },
+	{ "half a head", 8, 4 },
+	{ "a byte", 8, 1 },
+	{ "more than a datagram may have", 16, SAMPLES_BYTES },
+};
+
+static size_t make_malformed(uint8_t *data, size_t i)
 {
-	struct fake_loader l = { 0 };
+	uint32_t head[2] = { malformed[i].len, REC_KSYM };
+	struct ksym_rec good = {
+		.len = sizeof(good), .kind = REC_KSYM, .number = 1,
+		.name = "good",
+	};
+
+	memset(data, 0, SAMPLES_BYTES + sizeof(good));
+	memcpy(data, &good, sizeof(good));
+	memcpy(data + sizeof(good), head, sizeof(head));
+	return sizeof(good) + malformed[i].bytes;
+}
+
+TEST(hub_drops_loaderd_with_a_malformed_datagram)
+{
+	static uint8_t data[SAMPLES_BYTES + sizeof(struct ksym_rec)];
 	struct conn status;
 	struct status st;
-	uint32_t *room;
 
+	hub_begin(&place);
+	status_connect(&status, &place);
+	for (size_t i = 0; i < N(malformed); i++) {
+		struct fake_loader l = { 0 };
+
+		printf("# record: %s\n", malformed[i].name);
+		loader_connect(&l, &place);
+		loader_hello(&l);
+		two_samples(&l);
+		loader_put(&l, data, make_malformed(data, i));
+		expect_closed(&l.conn);
+		loader_drop(&l);
+	}
+	status_until(&status, &st, has_offences, N(malformed));
+	NEED(st.hub.offences == N(malformed));
+	NEED(st.totals.received == 2 * N(malformed));
+	hub_end(&place, &status, &st);
+}
+
+/* Records that can be told apart, but say nothing: each is an offence, and the
+ * samples beside them are taken. */
+TEST(hub_goes_on_behind_a_senseless_record)
+{
+	static uint64_t data[3 * RECORD_MAX / 8];
+	struct fake_loader l = { 0 };
+	struct trace_rec good = record(0, 0);
+	struct conn status;
+	struct status st;
+	uint8_t *to = (uint8_t *)data;
+	const struct trace_rec bad[] = {
+		{ .len = 16 }, { .len = 80, .kind = 99 },
+		{ .len = sizeof(struct ksym_rec), .kind = REC_KSYM },
+		{ .len = RECORD_MAX + 8, .kind = REC_SAMPLE },
+	};
+
+	good.len = sizeof(good);
+	good.kind = REC_SAMPLE;
+	good.version = REC_VERSION;
+	for (size_t i = 0; i < N(bad); i++) {
+		memcpy(to, &bad[i], 16);
+		memcpy(to + bad[i].len, &good, sizeof(good));
+		to += bad[i].len + sizeof(good);
+	}
 	hub_begin(&place);
 	status_connect(&status, &place);
 	loader_connect(&l, &place);
 	loader_hello(&l);
-	two_samples(&l);
-	room = trace_producer_reserve(&l.ring, 16);
-	NEED(room != NULL);
-	room[0] = 24;			/* more than there is */
-	room[1] = REC_SAMPLE;
-	trace_producer_commit(&l.ring, 16);
-	loader_wake(&l);
-	expect_closed(&l.conn);
+	loader_put(&l, data, (size_t)(to - (uint8_t *)data));
+	status_until(&status, &st, has_received, N(bad));
+	NEED(st.hub.offences == N(bad) && st.loader_up);
+	NEED(st.totals.received == N(bad) && st.totals.hub_bad == 0);
 	loader_drop(&l);
-	status_until(&status, &st, has_offences, 1);
-	NEED(st.totals.received == 2);
 	hub_end(&place, &status, &st);
 }
 

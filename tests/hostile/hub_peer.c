@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -235,9 +234,11 @@ static void send_msg(struct conn *c, enum msg_type type, const void *p,
 
 void loader_connect(struct fake_loader *l, const struct place *p)
 {
-	NEED(trace_producer_init(&l->ring, TRACE_RING_BYTES) == 0);
-	l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	NEED(l->wake >= 0);
+	int pair[2];
+
+	NEED(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
+	l->samples = pair[0];
+	l->hubs = pair[1];
 	NEED(conn_connect(&l->conn, place_path(p, "loader"), PEER_HUB,
 			  hub_uid()) == 0);
 }
@@ -248,15 +249,15 @@ void loader_hello_only(struct fake_loader *l)
 		.table_budget = 64 << 20, .idle_s = l->idle_s ? l->idle_s : 600,
 		.record_version = REC_VERSION,
 		.frequency = 20,
-		.ring_bytes = TRACE_RING_BYTES,
 		.checkpoint_valid = l->kept_valid, .partial = l->partial,
 	};
-	int fds[] = { l->ring.data_fd, l->ring.pos_fd, l->wake };
 	struct msg got;
 
 	memcpy(&m.checkpoint, &l->kept, sizeof(m.checkpoint));
 	NEED(conn_send(&l->conn, MSG_HELLO_LOADER, 7, &m, sizeof(m), NULL, 0,
-		       fds, 3) == 0);
+		       &l->hubs, 1) == 0);
+	close(l->hubs);
+	l->hubs = -1;
 	expect(&l->conn, MSG_HELLO_HUB, &got);
 	NEED(got.hdr.id == 7);
 	l->conn.state = CONN_READY;
@@ -286,8 +287,9 @@ void loader_hello(struct fake_loader *l)
 void loader_drop(struct fake_loader *l)
 {
 	conn_close(&l->conn);
-	trace_producer_fini(&l->ring);
-	close(l->wake);
+	close(l->samples);
+	if (l->hubs >= 0)
+		close(l->hubs);
 }
 
 void loader_keep_checkpoint(struct fake_loader *l)
@@ -299,20 +301,9 @@ void loader_keep_checkpoint(struct fake_loader *l)
 	l->kept_valid = true;
 }
 
-void loader_put(struct fake_loader *l, const void *rec, size_t len)
+void loader_put(struct fake_loader *l, const void *data, size_t len)
 {
-	void *room = trace_producer_reserve(&l->ring, len);
-
-	NEED(room != NULL);
-	memcpy(room, rec, len);
-	trace_producer_commit(&l->ring, len);
-}
-
-void loader_wake(const struct fake_loader *l)
-{
-	uint64_t one = 1;
-
-	NEED(write(l->wake, &one, sizeof(one)) == sizeof(one));
+	NEED(send(l->samples, data, len, MSG_NOSIGNAL) == (ssize_t)len);
 }
 
 void loader_sample(struct fake_loader *l, struct trace_rec rec,
@@ -351,7 +342,6 @@ void two_samples(struct fake_loader *l)
 
 	loader_sample(l, record(0, 1), words);
 	loader_sample(l, record(0, 1), words);
-	loader_wake(l);
 }
 
 void loader_ksym(struct fake_loader *l, uint32_t number, const char *name)

@@ -17,7 +17,6 @@
 #include "ipc/batch.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
-#include "ipc/trace_ring.h"
 
 #define WAIT_MS		5000	/* for anything that must happen */
 #define OTHER_ID	65534	/* whom the hub becomes under root */
@@ -59,8 +58,7 @@ void expect_closed(struct conn *c);
 
 struct fake_loader {
 	struct conn conn;
-	struct trace_producer ring;
-	int wake;
+	int samples, hubs;	/* the ends of the samples' sockets: ours, its */
 	struct loader_stats stats;
 	bool kept_valid, partial;
 	uint32_t idle_s;	/* 0: the default */
@@ -71,12 +69,12 @@ void loader_hello_only(struct fake_loader *l);	/* both ways */
 void loader_known(struct fake_loader *l, const struct msg_entry *v, uint32_t n);
 void loader_hello(struct fake_loader *l);	/* and there are no files */
 void loader_drop(struct fake_loader *l);	/* close everything */
-void loader_put(struct fake_loader *l, const void *rec, size_t len);
-void loader_wake(const struct fake_loader *l);
+/* One datagram to the socket of samples. */
+void loader_put(struct fake_loader *l, const void *data, size_t len);
 void loader_sample(struct fake_loader *l, struct trace_rec rec,
 		   const uint64_t *words);	/* counts it, too */
 struct trace_rec record(uint16_t n_kernel, uint16_t n_user);	/* some */
-void two_samples(struct fake_loader *l);	/* and wake */
+void two_samples(struct fake_loader *l);
 void loader_ksym(struct fake_loader *l, uint32_t number, const char *name);
 void loader_exe(struct fake_loader *l, uint64_t id,
 		const struct file_key *key, const char *path, int fd);

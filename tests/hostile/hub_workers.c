@@ -485,7 +485,6 @@ TEST(samples_wait_for_names)
 	usleep(200000);
 	send_file(&l, 7, 'G');
 	loader_sample(&l, rec, words);
-	loader_wake(&l);
 	exporter_batch(&exporter, &b);
 	NEED(clock_ns(CLOCK_REALTIME) - b.b.times[0] > 3 * NSEC_PER_SEC / 2);
 	NEED(b.b.frames[0].function == 0);
@@ -499,7 +498,6 @@ TEST(samples_wait_for_names)
 	expect_none(&l, 3);
 	NEED(expect_table(&l, 7) == 4);
 	loader_sample(&l, rec, words);
-	loader_wake(&l);
 	exporter_batch(&exporter, &b);
 	NEED(!memcmp(batch_str(&b.b, b.b.functions[
 			b.b.frames[0].function].name, &len), "marked", 6));

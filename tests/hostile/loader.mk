@@ -2,5 +2,5 @@
 # The real loaderd, with a hub that lies.
 HOSTILE += loader_offences
 hostile_loader_offences_SRCS := tests/hostile/lying_hub.c ipc/conn.c ipc/message.c ipc/rules.c \
-	ipc/sealed.c ipc/trace_ring.c ipc/trace_consumer.c
+	ipc/sealed.c
 $(O)/hostile/loader_offences: | $(O)/bin/trifold-loaderd

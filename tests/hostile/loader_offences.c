@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bpf/table.h"
+#include "common/clock.h"
 #include "ipc/sealed.h"
 #include "tests/hostile/lying_hub.h"
 #include "tests/unit/harness.h"
@@ -639,6 +640,46 @@ static void loader_ends_in_order(void)
 	lying.busy = 0;
 }
 
+/* Messages go on, samples wait in BPF's ring, and nothing is lost. */
+static void loader_keeps_samples_that_are_not_read(void)
+{
+	struct loader_stats begin, before;
+	uint64_t read, sent;
+	struct msg m;
+
+	lying_expect(&m, MSG_LOADER_STATS);
+	lying_samples();
+	begin = lying.stats;
+	read = lying.n_samples;
+	lying.deaf = true;
+	for (int i = 0; i < 60; i++) {
+		before = lying.stats;
+		lying_expect(&m, MSG_LOADER_STATS);
+		if (i && lying.stats.forwarded == before.forwarded)
+			break;
+	}
+	lying_expect(&m, MSG_LOADER_STATS);
+	CHECK_EQ(lying.stats.forwarded, before.forwarded);
+	CHECK_EQ(lying.stats.drained, before.drained);
+	CHECK(lying.stats.bpf[BPF_SENT] > before.bpf[BPF_SENT]);
+	/* nor does it turn without a pause */
+	CHECK(lying.stats.cpu_ns - before.cpu_ns < NSEC_PER_SEC / 2);
+	lying.deaf = false;
+	lying_goes_on();
+	lying_expect(&m, MSG_LOADER_STATS);
+	lying_samples();
+	sent = lying.stats.forwarded - begin.forwarded;
+	read = lying.n_samples - read;
+	printf("# %lu sent, %lu read\n", sent, read);
+	/* after each of the two reports some more may have come */
+	CHECK(read + 100 >= sent && read <= sent + 100);
+	CHECK(lying.stats.forwarded > before.forwarded + 100);
+	CHECK(lying.stats.bpf[BPF_SENT] - lying.stats.drained < 100);
+	CHECK_EQ(lying.stats.bpf[BPF_RING_FULL], begin.bpf[BPF_RING_FULL]);
+	CHECK_EQ(lying.stats.no_hub, begin.no_hub);
+	CHECK_EQ(lying.stats.bad_record, 0);
+}
+
 /* One loaderd lives through all of it; a check that fails ends the program. */
 int main(void)
 {
@@ -655,6 +696,7 @@ int main(void)
 		STEP(loader_gives_memory_of_whom_it_may),
 		STEP(loader_outlives_floods),
 		STEP(loader_outlives_a_hub_that_reads_nothing),
+		STEP(loader_keeps_samples_that_are_not_read),
 		STEP(loader_ends_in_order),
 	};
 	unsigned int n = sizeof(steps) / sizeof(steps[0]);

@@ -11,7 +11,6 @@
 
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
-#include "ipc/trace_consumer.h"
 
 #define WAIT_MS		8000	/* for anything that must happen */
 #define BUDGET_MIB	1	/* of loaderd's tables */
@@ -21,7 +20,9 @@ extern struct lying {
 	pid_t busy;			/* so that there is something to sample */
 	uint64_t busy_start_ns;		/* when it began, by its samples */
 	struct conn conn;		/* to loaderd */
-	struct trace_consumer ring;
+	int samples;			/* socket */
+	bool deaf;			/* do not read it */
+	uint64_t n_samples;		/* read from it */
 	struct loader_stats stats;	/* its last word */
 	struct msg_entry *known;	/* as told at the connection */
 	uint32_t n_known;
@@ -46,6 +47,9 @@ void lying_accept(void);
 void lying_take_known(void);
 void lying_connect(void);		/* both */
 void lying_disconnect(void);
+
+/* Take what is in the socket of samples; unless deaf, lying_next() does so. */
+void lying_samples(void);
 
 /* BPF takes samples, and loaderd passes them on. */
 void lying_goes_on(void);

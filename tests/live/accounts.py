@@ -134,7 +134,7 @@ class Account:
 
     def lost(self):
         out = {"ring_full": self.bpf("BPF_RING_FULL")}
-        for k in ("loader.no_hub", "loader.trace_full", "loader.bad_record", "totals.hub_bad",
+        for k in ("loader.no_hub", "loader.bad_record", "totals.hub_bad",
                   "totals.hub_dropped", "totals.lost_hub", "totals.former_lost"):
             out[k.split(".")[1]] = self[k]
         for i in range(1, 6):

@@ -9,7 +9,7 @@ unit_requests_SRCS := loaderd/requests.c loaderd/entries.c loaderd/elements.c \
 	ipc/rules_loader.c ipc/conn.c common/log.c
 unit_requests_LIBS := -lbpf
 UNIT += ksyms drain
-unit_ksyms_SRCS := loaderd/ksyms.c ipc/trace_ring.c ipc/trace_consumer.c
+unit_ksyms_SRCS := loaderd/ksyms.c
 unit_drain_SRCS := loaderd/drain.c $(unit_ksyms_SRCS)
 unit_drain_LIBS := -lbpf
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-UNIT += message conn sealed trace_ring batch counters service log evloop \
+UNIT += message conn sealed batch counters service log evloop \
 	sandbox seccomp protocol rules_loader
 unit_message_SRCS := ipc/message.c ipc/rules.c
 unit_rules_loader_SRCS := ipc/message.c ipc/rules_loader.c
 unit_conn_SRCS := ipc/conn.c ipc/conn_more.c ipc/message.c ipc/rules.c
 unit_sealed_SRCS := ipc/sealed.c
-unit_trace_ring_SRCS := ipc/trace_ring.c ipc/trace_consumer.c
 unit_batch_SRCS := ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_batch_LIBS := -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_counters_SRCS := ipc/counters.c

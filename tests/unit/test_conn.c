@@ -109,17 +109,17 @@ TEST(conn_carries_payload_tail_and_descriptors)
 
 TEST(conn_closes_what_is_not_taken)
 {
-	struct msg_hello_loader hello = { .record_version = 1 };
+	static const struct msg_job_done done = { .exe = 1 };
 	struct pair p = make_pair();
-	int before = open_fds(), fds[3] = { 0, 1, 2 }, fd;
+	int before = open_fds(), fds[2] = { 0, 1 }, fd;
 	struct msg m;
 
-	p.hub.state = CONN_NEW;
-	CHECK_EQ(conn_send(&p.loader, MSG_HELLO_LOADER, 1, &hello,
-			   sizeof(hello), NULL, 0, fds, 3), 0);
+	p.hub.peer = PEER_WORKER;
+	CHECK_EQ(conn_send(&p.loader, MSG_JOB_DONE, 1, &done, sizeof(done),
+			   NULL, 0, fds, 2), 0);
 	CHECK_EQ(conn_recv(&p.hub, &m), 0);
-	CHECK_EQ(m.nfds, 3);
-	CHECK_EQ(open_fds(), before + 3);
+	CHECK_EQ(m.nfds, 2);
+	CHECK_EQ(open_fds(), before + 2);
 	fd = msg_take_fd(&m, 1);
 	msg_close_fds(&m);
 	CHECK_EQ(open_fds(), before + 1);
@@ -250,7 +250,7 @@ TEST(conn_full_buffer_is_eagain)
 TEST(conn_refuses_to_send_what_cannot_be_received)
 {
 	static const uint8_t buf[MSG_LEN_MAX + 1];
-	int fds[MSG_FDS_MAX + 1] = { 0, 1, 2, 2 };
+	int fds[MSG_FDS_MAX + 1] = { 0, 1, 2 };
 	struct pair p = make_pair();
 
 	CHECK_EQ(conn_send(&p.loader, MSG_EXE, 0, buf, sizeof(buf), NULL, 0,
