@@ -73,8 +73,8 @@ enum msg_type {
 	MSG_OPEN_FAILED = 24,	/* opener -> loaderd */
 	MSG_DEBUG_WANTED = 25,	/* worker -> hub -> loaderd -> opener: a debug
 				 * file */
-	MSG_DEBUG_FILE = 26,	/* loaderd -> hub -> worker, 1 fd */
-	MSG_DEBUG_NONE = 27,	/* loaderd -> hub -> worker */
+	MSG_WANTED_FILE = 26,	/* loaderd -> hub -> worker, 1 fd */
+	MSG_WANTED_NONE = 27,	/* loaderd -> hub -> worker */
 	MSG_MEM_WANTED = 28,	/* hub -> loaderd -> opener: memory to read */
 	MSG_SUBSCRIBE = 29,	/* status client -> hub: so many batches, please */
 	MSG_MISSED = 30,	/* hub -> subscriber: these were too many */
@@ -84,8 +84,6 @@ enum msg_type {
 	MSG_LIST = 34,		/* hub -> loaderd: what is mapped? */
 	MSG_SLAB = 35,		/* loaderd -> hub, 1 fd: left by a former hub */
 	MSG_KNOWN = 36,		/* loaderd -> hub, 1 fd: likewise, all entries */
-	MSG_MEM = 37,		/* loaderd -> hub, 1 fd */
-	MSG_MEM_NONE = 38,	/* loaderd -> hub */
 	MSG__MAX
 };
 

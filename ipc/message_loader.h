@@ -117,35 +117,20 @@ struct msg_open {
 	struct request_file request;	/* its tgid, start and end are used */
 };
 
-struct msg_opened {
-	uint32_t path_len;
-	uint32_t pad;
-	/* char path[path_len] */
-};
-
-struct msg_open_failed {
+struct msg_open_failed {		/* MSG_OPEN_FAILED, MSG_WANTED_NONE */
 	uint32_t error;			/* errno */
 	uint32_t pad;
 };
 
-struct msg_debug_wanted {
-	uint32_t exe;
-	uint32_t tgid;			/* a process that ran it; worker: 0 */
-	uint32_t build_id_len;		/* bytes, 2 to BUILD_ID_MAX */
-	uint32_t pad;
-	uint8_t build_id[BUILD_ID_MAX];
-};
-
-struct msg_debug {			/* MSG_DEBUG_FILE, MSG_DEBUG_NONE */
-	uint32_t exe;
-	uint32_t pad;
-};
-
-/* Memory of a process, to read: MSG_MEM_WANTED, MSG_MEM, MSG_MEM_NONE. */
-struct msg_mem {
-	uint32_t tgid;
-	uint32_t reason;		/* MSG_MEM_NONE: errno; else 0 */
-	uint64_t start_ns;		/* of the process: as in trace_rec */
+/* MSG_DEBUG_WANTED: a debug file.  MSG_MEM_WANTED: memory of a process, to read.
+ * One MSG_WANTED_FILE or MSG_WANTED_NONE carries the id back. */
+struct msg_wanted {
+	uint32_t tgid;			/* the process; debug: one that ran the
+					 * executable, from a worker 0 */
+	uint32_t build_id_len;		/* debug: bytes, 2 to BUILD_ID_MAX */
+	uint64_t start_ns;		/* memory: of the process, as in
+					 * trace_rec */
+	uint8_t build_id[BUILD_ID_MAX];	/* debug */
 };
 
 #endif /* IPC_MESSAGE_LOADER_H */

@@ -42,10 +42,10 @@ const struct msg_rule msg_rules[MSG__MAX] = {
 	[MSG_EXPORTER_STATS] = MSG_RULE(PEER_EXPORTERD, MSG_LIVE, 0,
 				    struct msg_exporter_stats, 0),
 	[MSG_STATUS] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_status, 0),
-	[MSG_DEBUG_FILE] = MSG_RULE(PEER_LOADERD | PEER_HUB, MSG_LIVE, 1,
-				struct msg_debug, 0),
-	[MSG_DEBUG_NONE] = MSG_RULE(PEER_LOADERD | PEER_HUB, MSG_LIVE, 0,
-				struct msg_debug, 0),
+	[MSG_WANTED_FILE] = { .nfds = 1, .from = PEER_LOADERD | PEER_HUB,
+			      .states = MSG_LIVE },
+	[MSG_WANTED_NONE] = MSG_RULE(PEER_LOADERD | PEER_HUB, MSG_LIVE, 0,
+				     struct msg_open_failed, 0),
 	[MSG_SUBSCRIBE] = MSG_RULE(PEER_STATUS, CONN_READY, 0,
 			       struct msg_subscribe, 0),
 	[MSG_MISSED] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_missed, 0),
@@ -53,8 +53,6 @@ const struct msg_rule msg_rules[MSG__MAX] = {
 	[MSG_SLAB] = MSG_RULE(PEER_LOADERD, CONN_READY, 1, struct msg_slab, 0),
 	[MSG_KNOWN] = MSG_RULE(PEER_LOADERD, CONN_READY, 1, struct msg_known,
 			       0),
-	[MSG_MEM] = MSG_RULE(PEER_LOADERD, CONN_READY, 1, struct msg_mem, 0),
-	[MSG_MEM_NONE] = MSG_RULE(PEER_LOADERD, MSG_LIVE, 0, struct msg_mem, 0),
 };
 
 static const char *const type_names[MSG__MAX] = {
@@ -62,9 +60,9 @@ static const char *const type_names[MSG__MAX] = {
 	"MAPPED", "CGROUP", "LOADER_STATS", "BYE", "INSTALL", "ENTRY",
 	"CHECKPOINT", "JOB", "JOB_DONE", "JOB_FAILED", "FORK", "KILL",
 	"EXITED", "BATCH", "BATCH_DONE", "EXPORTER_STATS", "STATUS", "OPEN",
-	"OPENED", "OPEN_FAILED", "DEBUG_WANTED", "DEBUG_FILE", "DEBUG_NONE",
+	"OPENED", "OPEN_FAILED", "DEBUG_WANTED", "WANTED_FILE", "WANTED_NONE",
 	"MEM_WANTED", "SUBSCRIBE", "MISSED", "FREE", "FREED", "DROP", "LIST",
-	"SLAB", "KNOWN", "MEM", "MEM_NONE",
+	"SLAB", "KNOWN",
 };
 
 const struct msg_rule *msg_rule(unsigned int type)

@@ -29,13 +29,12 @@
 	[MSG_CHECKPOINT] = MSG_RULE(PEER_HUB, MSG_LIVE, 0,		\
 				    struct msg_checkpoint, 0),		\
 	[MSG_OPEN] = MSG_RULE(PEER_LOADERD, CONN_READY, 0, struct msg_open, 0),	\
-	[MSG_OPENED] = MSG_RULE(PEER_OPENER, MSG_LIVE, 1, struct msg_opened,	\
-				MSG_PATH_MAX),				\
+	[MSG_OPENED] = { 0, MSG_PATH_MAX, 1, PEER_OPENER, MSG_LIVE },		\
 	[MSG_OPEN_FAILED] = MSG_RULE(PEER_OPENER, MSG_LIVE, 0,		\
 				     struct msg_open_failed, 0),	\
 	[MSG_DEBUG_WANTED] = MSG_RULE(PEER_WORKER | PEER_HUB | PEER_LOADERD,	\
-				      MSG_LIVE, 0, struct msg_debug_wanted, 0),	\
+				      MSG_LIVE, 0, struct msg_wanted, 0),	\
 	[MSG_MEM_WANTED] = MSG_RULE(PEER_HUB | PEER_LOADERD, MSG_LIVE, 0,	\
-				    struct msg_mem, 0)
+				    struct msg_wanted, 0)
 
 #endif /* IPC_RULES_LOADER_H */

@@ -108,7 +108,7 @@ static int open_below(const char *root, const char *path)
 }
 
 /* The layout of GDB's manual, 18.3 "Debugging Information in Separate Files". */
-static int open_debug(const struct msg_debug_wanted *q)
+static int open_debug(const struct msg_wanted *q)
 {
 	char path[64 + 2 * BUILD_ID_MAX] = "usr/lib/debug/.build-id/", root[32];
 	size_t n = strlen(path);
@@ -147,7 +147,7 @@ static bool mem_denied(uint32_t tgid, int fd)
 }
 
 /* Asked before and after: it may become another program meanwhile. */
-static int open_mem(const struct msg_mem *q)
+static int open_mem(const struct msg_wanted *q)
 {
 	char name[32];
 	int fd;
@@ -167,7 +167,6 @@ static int open_mem(const struct msg_mem *q)
 static int opener_answer(struct conn *c, const struct msg *m)
 {
 	struct msg_open_failed failed = { 0 };
-	struct msg_opened opened = { 0 };
 	char path[MSG_PATH_MAX];
 	ssize_t len = 0;
 	int fd, r;
@@ -183,9 +182,7 @@ static int opener_answer(struct conn *c, const struct msg *m)
 		return conn_send(c, MSG_OPEN_FAILED, m->hdr.id, &failed,
 				 sizeof(failed), NULL, 0, NULL, 0);
 	}
-	opened.path_len = len;
-	r = conn_send(c, MSG_OPENED, m->hdr.id, &opened, sizeof(opened), path,
-		      len, &fd, 1);
+	r = conn_send(c, MSG_OPENED, m->hdr.id, path, len, NULL, 0, &fd, 1);
 	close(fd);
 	return r;
 }

@@ -108,7 +108,7 @@ static void opened_mapping(struct requests *rs, const struct request_file *r,
 {
 	struct msg_exe exe = {
 		.key = r->key, .tgid = r->tgid,
-		.path_len = m->hdr.len - sizeof(struct msg_opened),
+		.path_len = m->hdr.len,
 	};
 	struct entries *e = rs->entries;
 
@@ -122,8 +122,7 @@ static void opened_mapping(struct requests *rs, const struct request_file *r,
 	}
 	exe.no_room = entries_confirmed(e, &r->key, false) == -E2BIG;
 	if (hub_link_send(e->hub, MSG_EXE, ++rs->last_id, &exe, sizeof(exe),
-			  m->buf + sizeof(struct msg_opened), exe.path_len,
-			  m->fds[0])) {
+			  m->buf, exe.path_len, m->fds[0])) {
 		entries_confirmed(e, &r->key, true);
 		return;
 	}
@@ -135,50 +134,38 @@ static void opened_mapping(struct requests *rs, const struct request_file *r,
 
 /* What became of its question; if that does not get through, it goes on without.
  * fd is borrowed; -1: none, for this reason. */
-static void requests_tell(struct requests *rs, const struct pending_open *o,
-			  int fd, int reason)
+static void requests_tell(struct requests *rs, uint64_t id, int fd, int reason)
 {
-	struct msg_debug debug = { .exe = o->exe };
-	struct msg_mem mem = {
-		.tgid = o->request.tgid, .start_ns = o->request.start_ns,
-		.reason = fd < 0 ? reason : 0,
-	};
+	struct msg_open_failed failed = { .error = reason };
 
-	if (o->type == MSG_MEM_WANTED)
-		(void)!hub_link_send(rs->entries->hub,
-				     fd < 0 ? MSG_MEM_NONE : MSG_MEM, 0, &mem,
-				     sizeof(mem), NULL, 0, fd);
+	if (fd < 0)
+		(void)!hub_link_send(rs->entries->hub, MSG_WANTED_NONE, id,
+				     &failed, sizeof(failed), NULL, 0, -1);
 	else
-		(void)!hub_link_send(rs->entries->hub,
-				     fd < 0 ? MSG_DEBUG_NONE : MSG_DEBUG_FILE, 0,
-				     &debug, sizeof(debug), NULL, 0, fd);
+		(void)!hub_link_send(rs->entries->hub, MSG_WANTED_FILE, id,
+				     NULL, 0, NULL, 0, fd);
 }
 
 void requests_asked(struct requests *rs, const struct msg *m)
 {
-	const struct msg_debug_wanted *debug = (const void *)m->buf;
-	const struct msg_mem *mem = (const void *)m->buf;
-	struct pending_open q = { .type = m->hdr.type }, *o = rs->open + 1;
-	bool is_mem = q.type == MSG_MEM_WANTED;
+	const struct msg_wanted *q = (const void *)m->buf;
+	bool mem = m->hdr.type == MSG_MEM_WANTED;
+	struct pending_open *o = rs->open + 1;
 
-	if (is_mem)
-		q.request = (struct request_file){ .tgid = mem->tgid,
-						   .start_ns = mem->start_ns };
-	else
-		q.exe = debug->exe;
 	while (o < rs->open + OPENS_MAX && o->id)
 		o++;
-	if (o < rs->open + OPENS_MAX &&
-	    (is_mem ? rs->mems < MEMS_A_SECOND :
-		      debug->build_id_len >= 2 &&
-		      debug->build_id_len <= BUILD_ID_MAX)) {
-		*o = q;
-		if (requests_open(rs, o, q.type, m->buf, m->hdr.len)) {
-			rs->mems += is_mem;
-			return;
-		}
+	if (o == rs->open + OPENS_MAX ||
+	    (mem ? rs->mems >= MEMS_A_SECOND :
+		   q->build_id_len < 2 || q->build_id_len > BUILD_ID_MAX) ||
+	    !requests_open(rs, o, m->hdr.type, q, sizeof(*q))) {
+		requests_tell(rs, m->hdr.id, -1, EAGAIN);
+		return;
 	}
-	requests_tell(rs, &q, -1, EAGAIN);
+	o->hub_id = m->hdr.id;
+	o->alive = false;
+	o->request.tgid = q->tgid;
+	o->request.start_ns = q->start_ns;
+	rs->mems += mem;
 }
 
 static void on_alive(void *ctx, const struct request_file *r)
@@ -206,7 +193,7 @@ static void opened_for_hub(struct requests *rs, struct pending_open *o,
 			reason = ESRCH;
 		}
 	}
-	requests_tell(rs, o, fd, reason);
+	requests_tell(rs, o->hub_id, fd, reason);
 }
 
 void requests_opened(struct requests *rs, struct msg *m)
@@ -268,7 +255,7 @@ void requests_tick(struct requests *rs, uint64_t now)
 		o->id = 0;
 		late = true;
 		if (o->type != MSG_OPEN)
-			requests_tell(rs, o, -1, ETIMEDOUT);
+			requests_tell(rs, o->hub_id, -1, ETIMEDOUT);
 	}
 	if (late) {
 		opener_kill(rs->opener);

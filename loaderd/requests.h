@@ -34,9 +34,9 @@ struct pending_open {		/* with the opener */
 	uint64_t id;		/* 0: none */
 	uint64_t since_ns;
 	enum msg_type type;	/* MSG_OPEN, or a question of the hub */
-	uint32_t exe;		/* whose debug file */
+	uint64_t hub_id;	/* of that question */
 	bool alive;		/* the process whose memory it is */
-	struct request_file request;	/* the mapping; or that process: tgid and
+	struct request_file request;	/* the mapping; or the process: tgid and
 					 * start_ns */
 };
 

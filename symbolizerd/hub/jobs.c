@@ -169,26 +169,27 @@ static int on_failed(struct jobs *jobs, struct job_slot *slot,
 
 static int tell_debug(struct job_slot *slot, int fd)
 {
-	struct msg_debug m = { .exe = slot->job.number };
+	struct msg_open_failed failed = { .error = ENOENT };
 
 	slot->waits = false;
-	return conn_send(&slot->conn,
-			 fd < 0 ? MSG_DEBUG_NONE : MSG_DEBUG_FILE, 0, &m,
-			 sizeof(m), NULL, 0, &fd, fd >= 0);
+	return fd < 0 ? conn_send(&slot->conn, MSG_WANTED_NONE, 0, &failed,
+				  sizeof(failed), NULL, 0, NULL, 0) :
+			conn_send(&slot->conn, MSG_WANTED_FILE, 0, NULL, 0,
+				  NULL, 0, &fd, 1);
 }
 
 static int on_debug_wanted(struct jobs *jobs, struct job_slot *slot,
 			   const struct msg *msg)
 {
-	struct msg_debug_wanted m;
+	struct msg_wanted m;
 
 	memcpy(&m, msg->buf, sizeof(m));
 	if (slot->state != SLOT_BUSY || slot->asks ||
-	    m.exe != slot->job.number || m.build_id_len < 2 ||
-	    m.build_id_len > BUILD_ID_MAX)
+	    m.build_id_len < 2 || m.build_id_len > BUILD_ID_MAX)
 		return MSG_BAD_CONTENT;
 	slot->asks = slot->waits = true;
-	if (!jobs_meant(jobs, &slot->job) || jobs->ops->debug(jobs->ctx, &m))
+	if (!jobs_meant(jobs, &slot->job) ||
+	    jobs->ops->debug(jobs->ctx, slot->job.number, &m))
 		(void)!tell_debug(slot, -1);
 	return MSG_OK;
 }

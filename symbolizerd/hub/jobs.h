@@ -33,7 +33,7 @@ struct jobs_ops {
 	int (*table)(void *ctx, uint32_t number, int fd);
 	void (*no_table)(void *ctx, uint32_t number);
 	/* ask for a debug file; jobs_debug() gets the answer.  0 or -errno */
-	int (*debug)(void *ctx, struct msg_debug_wanted *m);
+	int (*debug)(void *ctx, uint32_t number, struct msg_wanted *m);
 	void (*offence)(void *ctx, int verdict);
 };
 

@@ -263,11 +263,8 @@ static int loader_files_on_freed(struct loader_files *lf, const struct msg *msg)
 
 static int loader_files_on_debug(struct loader_files *lf, const struct msg *msg)
 {
-	struct msg_debug m;
-
-	memcpy(&m, msg->buf, sizeof(m));
-	jobs_debug(lf->jobs, m.exe,
-		   msg->hdr.type == MSG_DEBUG_FILE ? msg->fds[0] : -1);
+	jobs_debug(lf->jobs, (uint32_t)msg->hdr.id,
+		   msg->hdr.type == MSG_WANTED_FILE ? msg->fds[0] : -1);
 	return MSG_OK;
 }
 
@@ -286,8 +283,8 @@ int loader_files_on_message(void *ctx, struct msg *msg)
 		return loader_files_on_mapped(lf, msg);
 	case MSG_FREED:
 		return loader_files_on_freed(lf, msg);
-	case MSG_DEBUG_FILE:
-	case MSG_DEBUG_NONE:
+	case MSG_WANTED_FILE:
+	case MSG_WANTED_NONE:
 		return loader_files_on_debug(lf, msg);
 	default:
 		return MSG_BAD_TYPE;
@@ -333,15 +330,14 @@ static void loader_files_no_table(void *ctx, uint32_t number)
 }
 
 /* A worker wants a debug file: loaderd opens it as a process that ran the
- * executable would. */
-static int loader_files_debug(void *ctx, struct msg_debug_wanted *m)
+ * executable would.  The question's id is the file's number. */
+static int loader_files_debug(void *ctx, uint32_t number, struct msg_wanted *m)
 {
 	struct loader_files *lf = ctx;
-	const struct known_file *f = files_get(&lf->k->files, m->exe);
+	const struct known_file *f = files_get(&lf->k->files, number);
 
 	m->tgid = f ? f->tgid : 0;
-	m->pad = 0;
-	return m->tgid ? loader_link_send(lf->link, MSG_DEBUG_WANTED, 0, m,
+	return m->tgid ? loader_link_send(lf->link, MSG_DEBUG_WANTED, number, m,
 					  sizeof(*m), NULL, 0, -1) : -ENOENT;
 }
 

@@ -277,8 +277,8 @@ static int loader_link_dispatch(struct loader_link *l, struct msg *msg)
 	case MSG_EXE:
 	case MSG_MAPPED:
 	case MSG_FREED:
-	case MSG_DEBUG_FILE:
-	case MSG_DEBUG_NONE:
+	case MSG_WANTED_FILE:
+	case MSG_WANTED_NONE:
 		return l->files(l->files_ctx, msg);
 	case MSG_CGROUP:
 		return loader_link_on_cgroup(l, msg);

@@ -58,9 +58,7 @@ static bool debug_needed(const struct elf_file *f,
 /* Ask for it, and wait up to DEBUG_WAIT_MS.  A descriptor, or -1. */
 static int debug_ask(struct conn *c, const struct msg_job_done *done)
 {
-	struct msg_debug_wanted wanted = {
-		.exe = done->exe, .build_id_len = done->build_id_len,
-	};
+	struct msg_wanted wanted = { .build_id_len = done->build_id_len };
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
 	struct msg m;
 	int fd;
@@ -70,7 +68,7 @@ static int debug_ask(struct conn *c, const struct msg_job_done *done)
 		      NULL, 0) ||
 	    poll(&p, 1, DEBUG_WAIT_MS) != 1 || conn_recv(c, &m))
 		return -1;
-	fd = m.hdr.type == MSG_DEBUG_FILE ? msg_take_fd(&m, 0) : -1;
+	fd = m.hdr.type == MSG_WANTED_FILE ? msg_take_fd(&m, 0) : -1;
 	msg_close_fds(&m);
 	return fd;
 }

@@ -96,11 +96,11 @@ static void fail(struct conn *c, uint32_t exe, uint32_t verdict)
 	conn_send(c, MSG_JOB_FAILED, 0, &m, sizeof(m), NULL, 0, NULL, 0);
 }
 
-static void ask(struct conn *c, uint32_t exe, uint32_t len)
+static void ask(struct conn *c, enum msg_type type, uint32_t len)
 {
-	struct msg_debug_wanted m = { .exe = exe, .build_id_len = len };
+	struct msg_wanted m = { .build_id_len = len };
 
-	conn_send(c, MSG_DEBUG_WANTED, 0, &m, sizeof(m), NULL, 0, NULL, 0);
+	conn_send(c, type, 0, &m, sizeof(m), NULL, 0, NULL, 0);
 }
 
 /* The type of the answer. */
@@ -176,19 +176,19 @@ static void misbehave(struct conn *c, char how, struct msg_job_done *d)
 	case 'K':
 		fail(c, d->exe, JOB_KILLED);
 		return;
-	case 'a':		/* for another's debug file; for none; twice */
-		ask(c, d->exe + 1, 20);
+	case 'a':		/* for memory; for no debug file; twice */
+		ask(c, MSG_MEM_WANTED, 20);
 		return;
 	case 'l':
-		ask(c, d->exe, BUILD_ID_MAX + 1);
+		ask(c, MSG_DEBUG_WANTED, BUILD_ID_MAX + 1);
 		return;
 	case 'A':
-		ask(c, d->exe, 20);
-		ask(c, d->exe, 20);
+		ask(c, MSG_DEBUG_WANTED, 20);
+		ask(c, MSG_DEBUG_WANTED, 20);
 		return;
 	case 'q':		/* only with a debug file it is content */
-		ask(c, d->exe, 20);
-		if (answer_to(c) == MSG_DEBUG_FILE)
+		ask(c, MSG_DEBUG_WANTED, 20);
+		if (answer_to(c) == MSG_WANTED_FILE)
 			break;
 		fail(c, d->exe, JOB_NOT_ELF);
 		return;
@@ -346,8 +346,8 @@ TEST(hub_survives_bad_workers)
 
 TEST(hub_passes_questions_for_debug_files_on)
 {
-	struct msg_debug answer = { .exe = 7 };
-	struct msg_debug_wanted wanted;
+	struct msg_open_failed none = { .error = ENOENT };
+	struct msg_wanted wanted;
 	struct fake_loader l;
 	struct conn status;
 	struct status st;
@@ -356,23 +356,20 @@ TEST(hub_passes_questions_for_debug_files_on)
 
 	begin(&status, &l);
 	/* of another, of nobody: not passed on */
-	NEED(!conn_send(&l.conn, MSG_DEBUG_NONE, 0, &answer, sizeof(answer),
-			NULL, 0, NULL, 0));
-	for (answer.exe = 2; answer.exe < 4; answer.exe++) {
-		bool there = answer.exe == 3;
-
-		send_file(&l, answer.exe, 'q');
-		expect(&l.conn, MSG_DEBUG_WANTED, &m);
-		memcpy(&wanted, m.buf, sizeof(wanted));
-		NEED(wanted.exe == answer.exe && wanted.tgid == 4711);
-		NEED(!conn_send(&l.conn,
-				there ? MSG_DEBUG_FILE : MSG_DEBUG_NONE, 0,
-				&answer, sizeof(answer), NULL, 0, &fd, there));
-		if (there)
-			NEED(expect_table(&l, answer.exe) == answer.exe);
-		else
-			expect_none(&l, answer.exe);
-	}
+	NEED(!conn_send(&l.conn, MSG_WANTED_NONE, 7, &none, sizeof(none), NULL,
+			0, NULL, 0));
+	send_file(&l, 2, 'q');
+	expect(&l.conn, MSG_DEBUG_WANTED, &m);
+	memcpy(&wanted, m.buf, sizeof(wanted));
+	NEED(m.hdr.id == 2 && wanted.tgid == 4711);
+	NEED(!conn_send(&l.conn, MSG_WANTED_NONE, 2, &none, sizeof(none), NULL,
+			0, NULL, 0));
+	expect_none(&l, 2);
+	send_file(&l, 3, 'q');
+	expect(&l.conn, MSG_DEBUG_WANTED, &m);
+	NEED(m.hdr.id == 3);
+	NEED(!conn_send(&l.conn, MSG_WANTED_FILE, 3, NULL, 0, NULL, 0, &fd, 1));
+	NEED(expect_table(&l, 3) == 3);
 	send_file(&l, 4, 'A');
 	expect(&l.conn, MSG_DEBUG_WANTED, &m);
 	expect_none(&l, 4);

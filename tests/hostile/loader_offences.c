@@ -325,16 +325,14 @@ static void descriptor_unasked(void)
 
 static void memory_of_less(void)
 {
-	struct msg_mem m = { .tgid = 1 };
+	struct msg_wanted m = { .tgid = 1 };
 
 	lying_send(MSG_MEM_WANTED, 0, &m, sizeof(m) - 1, NULL, 0, -1);
 }
 
 static void memory_given(void)
 {
-	struct msg_mem m = { .tgid = 1 };
-
-	lying_send(MSG_MEM, 0, &m, sizeof(m), NULL, 0, 0);
+	lying_send(MSG_WANTED_FILE, 0, NULL, 0, NULL, 0, 0);
 }
 
 static void not_for_loaderd(void)
@@ -531,20 +529,23 @@ static void loader_outlives_any_entry(void)
  * the reason. */
 static uint32_t memory_of(pid_t pid, uint64_t start_ns, int *fd)
 {
-	struct msg_mem q = { .tgid = (uint32_t)pid, .start_ns = start_ns };
+	struct msg_wanted q = { .tgid = (uint32_t)pid, .start_ns = start_ns };
+	struct msg_open_failed failed = { 0 };
 	struct msg m;
 
-	lying_send(MSG_MEM_WANTED, 0, &q, sizeof(q), NULL, 0, -1);
+	lying_send(MSG_MEM_WANTED, ++last_id, &q, sizeof(q), NULL, 0, -1);
 	do {
 		CHECK(lying_next(&m) == 0);
-		if (m.hdr.type != MSG_MEM && m.hdr.type != MSG_MEM_NONE)
+		if (m.hdr.type != MSG_WANTED_FILE &&
+		    m.hdr.type != MSG_WANTED_NONE)
 			msg_close_fds(&m);
-	} while (m.hdr.type != MSG_MEM && m.hdr.type != MSG_MEM_NONE);
-	memcpy(&q, m.buf, sizeof(q));
-	CHECK(q.tgid == (uint32_t)pid && q.start_ns == start_ns);
-	CHECK_EQ(q.reason != 0, m.hdr.type == MSG_MEM_NONE);
+	} while (m.hdr.type != MSG_WANTED_FILE &&
+		 m.hdr.type != MSG_WANTED_NONE);
+	CHECK_EQ(m.hdr.id, last_id);
+	memcpy(&failed, m.buf, m.hdr.len);
+	CHECK_EQ(failed.error != 0, m.hdr.type == MSG_WANTED_NONE);
 	*fd = m.nfds ? m.fds[0] : -1;
-	return q.reason;
+	return failed.error;
 }
 
 /* The memory of who is sampled, to read; of nobody else, and not too often. */
@@ -577,9 +578,9 @@ static void loader_gives_memory_of_whom_it_may(void)
 /* Faster than they can be answered, and no answer is read meanwhile. */
 static void loader_outlives_floods(void)
 {
-	struct msg_debug_wanted wanted = { .build_id_len = 0xffffffff };
+	struct msg_wanted wanted = { .build_id_len = 0xffffffff };
 	struct msg_entry entry = { .key = nobody };
-	struct msg_mem mem = { .tgid = (uint32_t)lying.busy };
+	struct msg_wanted mem = { .tgid = (uint32_t)lying.busy };
 	struct msg_free none = { .n = 0 };
 	uint64_t unknown = lying.stats.entry_unknown;
 

@@ -51,7 +51,7 @@ static int answer_to(uint64_t id)
  * -2: no answer. */
 static int ask_debug(pid_t pid)
 {
-	struct msg_debug_wanted q = {
+	struct msg_wanted q = {
 		.tgid = (uint32_t)pid, .build_id_len = 4,
 		.build_id = { 0xde, 0xad, 0xbe, 0xef },
 	};
@@ -185,7 +185,7 @@ static void mappings(void)
 
 static int ask_mem(pid_t pid)
 {
-	struct msg_mem q = { .tgid = (uint32_t)pid };
+	struct msg_wanted q = { .tgid = (uint32_t)pid };
 
 	if (opener_ask(&opener, MSG_MEM_WANTED, ++last_id, &q, sizeof(q)))
 		return -2;
@@ -307,7 +307,7 @@ static bool stuck_becomes(uint64_t n)
 
 static void hangs(pid_t pid)
 {
-	struct msg_debug_wanted q = {
+	struct msg_wanted q = {
 		.tgid = (uint32_t)pid, .build_id_len = 4,
 		.build_id = { 0xde, 0xad, 0xbe, 0xef },
 	};

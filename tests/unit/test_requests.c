@@ -29,15 +29,15 @@ static struct bpf bpf;
 
 static struct request_file asked;	/* of the opener */
 static uint64_t asked_id, killed;
-static struct msg_debug_wanted asked_debug;
-static struct msg_mem asked_mem, mem;	/* of the opener; to the hub */
+static struct msg_wanted asked_wanted;	/* of the opener */
 static struct file_key really;		/* what the kernel sees */
 static bool really_else;
 static int hub_error;			/* of hub_link_send() */
 static uint32_t hub_has[64];		/* messages, by type */
 static struct msg_exe exe;		/* the last ones */
 static uint64_t exe_id, freed_id;
-static uint32_t debug_exe;
+static uint64_t wanted_id;		/* what the hub was told */
+static uint32_t wanted_error;
 static struct request_file mapped[8];
 static uint32_t n_mapped;
 static uint64_t bits[MAPPED_BYTES / 8];
@@ -50,13 +50,9 @@ int opener_ask(struct opener *o, enum msg_type type, uint64_t id,
 	(void)o;
 	if (type == MSG_OPEN)
 		memcpy(&asked, payload, sizeof(asked));
-	else if (type == MSG_DEBUG_WANTED)
-		memcpy(&asked_debug, payload, sizeof(asked_debug));
 	else
-		memcpy(&asked_mem, payload, sizeof(asked_mem));
-	CHECK_EQ(len, type == MSG_OPEN ? sizeof(asked) :
-		 type == MSG_DEBUG_WANTED ? sizeof(asked_debug) :
-					    sizeof(asked_mem));
+		memcpy(&asked_wanted, payload, sizeof(asked_wanted));
+	CHECK_EQ(len, type == MSG_OPEN ? sizeof(asked) : sizeof(asked_wanted));
 	asked_id = id;
 	return 0;
 }
@@ -113,12 +109,12 @@ int hub_link_send(struct hub_link *h, enum msg_type type, uint64_t id,
 		CHECK(fd >= 0);
 	} else if (type == MSG_FREED) {
 		freed_id = id;
-	} else if (type == MSG_DEBUG_FILE || type == MSG_DEBUG_NONE) {
-		debug_exe = ((const struct msg_debug *)payload)->exe;
-		CHECK_EQ(fd >= 0, type == MSG_DEBUG_FILE);
-	} else if (type == MSG_MEM || type == MSG_MEM_NONE) {
-		memcpy(&mem, payload, sizeof(mem));
-		CHECK_EQ(fd >= 0, type == MSG_MEM);
+	} else if (type == MSG_WANTED_FILE || type == MSG_WANTED_NONE) {
+		wanted_id = id;
+		wanted_error = payload ?
+			((const struct msg_open_failed *)payload)->error : 0;
+		CHECK_EQ(fd >= 0, type == MSG_WANTED_FILE);
+		CHECK_EQ(payload == NULL, type == MSG_WANTED_FILE);
 	} else if (type == MSG_MAPPED) {
 		read_sealed(fd, bits, sizeof(bits));
 	} else if (type == MSG_KNOWN) {
@@ -182,7 +178,7 @@ static void open_answer(uint64_t id, bool opened)
 {
 	struct msg m = { .hdr = {
 		.type = opened ? MSG_OPENED : MSG_OPEN_FAILED, .id = id,
-		.len = sizeof(struct msg_opened),
+		.len = opened ? 0 : sizeof(struct msg_open_failed),
 	} };
 
 	if (opened) {
@@ -409,11 +405,10 @@ TEST(requests_want_the_rest_of_a_long_list)
 
 static uint64_t want_debug(uint32_t number, uint32_t len)
 {
-	struct msg m = { .hdr = { .type = MSG_DEBUG_WANTED,
-				  .len = sizeof(asked_debug) } };
-	struct msg_debug_wanted q = {
-		.exe = number, .tgid = 12, .build_id_len = len,
-		.build_id = { 0xab, 0xcd },
+	struct msg m = { .hdr = { .type = MSG_DEBUG_WANTED, .id = number,
+				  .len = sizeof(struct msg_wanted) } };
+	struct msg_wanted q = {
+		.tgid = 12, .build_id_len = len, .build_id = { 0xab, 0xcd },
 	};
 
 	memcpy(m.buf, &q, sizeof(q));
@@ -428,15 +423,15 @@ TEST(debug_file_is_passed_on)
 
 	setup();
 	id = want_debug(77, 20);
-	CHECK_EQ(asked_debug.tgid, 12);
-	CHECK_EQ(asked_debug.build_id_len, 20);
-	CHECK_EQ(asked_debug.build_id[1], 0xcd);
+	CHECK_EQ(asked_wanted.tgid, 12);
+	CHECK_EQ(asked_wanted.build_id_len, 20);
+	CHECK_EQ(asked_wanted.build_id[1], 0xcd);
 	open_answer(id, true);
-	CHECK_EQ(hub_has[MSG_DEBUG_FILE], 1);
-	CHECK_EQ(debug_exe, 77);
+	CHECK_EQ(hub_has[MSG_WANTED_FILE], 1);
+	CHECK_EQ(wanted_id, 77);
 	open_answer(want_debug(78, 2), false);
-	CHECK_EQ(hub_has[MSG_DEBUG_NONE], 1);
-	CHECK_EQ(debug_exe, 78);
+	CHECK_EQ(hub_has[MSG_WANTED_NONE], 1);
+	CHECK_EQ(wanted_id, 78);
 }
 
 TEST(debug_file_that_nobody_may_ask_for)
@@ -446,30 +441,33 @@ TEST(debug_file_that_nobody_may_ask_for)
 	setup();
 	for (uint32_t i = 0; i < 4; i++) {
 		CHECK_EQ(want_debug(i, bad[i]), 0);
-		CHECK_EQ(hub_has[MSG_DEBUG_NONE], i + 1);
+		CHECK_EQ(hub_has[MSG_WANTED_NONE], i + 1);
 	}
 	for (int i = 1; i < OPENS_MAX; i++)
 		CHECK(want_debug(9, 20));
 	CHECK(!want_debug(9, 20));	/* too many at a time */
-	CHECK_EQ(hub_has[MSG_DEBUG_NONE], 5);
+	CHECK_EQ(hub_has[MSG_WANTED_NONE], 5);
 	/* files are opened all the same */
 	meet(5);
 	/* and what hangs is answered */
 	requests_tick(&requests, now_ns() + 2 * NSEC_PER_SEC);
-	CHECK_EQ(hub_has[MSG_DEBUG_NONE], 5 + OPENS_MAX - 1);
+	CHECK_EQ(hub_has[MSG_WANTED_NONE], 5 + OPENS_MAX - 1);
 	CHECK_EQ(killed, 1);
 	CHECK(want_debug(9, 20));
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
+#define MEM_ID	0x123456789abcULL	/* of the hub's question */
+
 static uint64_t want_mem(uint32_t tgid, uint64_t start_ns)
 {
-	struct msg m = { .hdr = { .type = MSG_MEM_WANTED,
-				  .len = sizeof(mem) } };
+	struct msg_wanted q = { .tgid = tgid, .start_ns = start_ns };
+	struct msg m = { .hdr = { .type = MSG_MEM_WANTED, .id = MEM_ID,
+				  .len = sizeof(q) } };
 
-	memcpy(m.buf, &(struct msg_mem){ .tgid = tgid, .start_ns = start_ns },
-	       sizeof(mem));
+	memcpy(m.buf, &q, sizeof(q));
+	wanted_id = 0;
 	asked_id = 0;
 	requests_asked(&requests, &m);
 	return asked_id;
@@ -481,12 +479,12 @@ TEST(memory_is_passed_on)
 	n_mapped = 1;
 	mapped[0] = (struct request_file){ .tgid = 9, .start_ns = 5 };
 	open_answer(want_mem(9, 5), true);
-	CHECK_EQ(asked_mem.tgid, 9);
-	CHECK_EQ(hub_has[MSG_MEM], 1);
-	CHECK(mem.tgid == 9 && mem.start_ns == 5 && !mem.reason);
+	CHECK_EQ(asked_wanted.tgid, 9);
+	CHECK_EQ(hub_has[MSG_WANTED_FILE], 1);
+	CHECK(wanted_id == MEM_ID && !wanted_error);
 	open_answer(want_mem(9, 5), false);
-	CHECK_EQ(hub_has[MSG_MEM_NONE], 1);
-	CHECK(mem.tgid == 9 && mem.start_ns == 5);
+	CHECK_EQ(hub_has[MSG_WANTED_NONE], 1);
+	CHECK_EQ(wanted_id, MEM_ID);
 }
 
 /* The number is another process's by now; or nobody can say whose it is. */
@@ -496,17 +494,17 @@ TEST(memory_of_another_process)
 	n_mapped = 1;
 	mapped[0] = (struct request_file){ .tgid = 9, .start_ns = 6 };
 	open_answer(want_mem(9, 5), true);
-	CHECK(mem.tgid == 9 && mem.start_ns == 5);
-	CHECK_EQ(mem.reason, ESRCH);
+	CHECK_EQ(wanted_id, MEM_ID);
+	CHECK_EQ(wanted_error, ESRCH);
 	mapped[0] = (struct request_file){ .tgid = 10, .start_ns = 5 };
 	open_answer(want_mem(9, 5), true);
-	CHECK_EQ(mem.reason, ESRCH);
+	CHECK_EQ(wanted_error, ESRCH);
 	n_mapped = 0;
-	mem.reason = 0;
+	wanted_error = 0;
 	open_answer(want_mem(9, 5), true);
-	CHECK_EQ(mem.reason, ESRCH);
-	CHECK_EQ(hub_has[MSG_MEM_NONE], 3);
-	CHECK_EQ(hub_has[MSG_MEM], 0);
+	CHECK_EQ(wanted_error, ESRCH);
+	CHECK_EQ(hub_has[MSG_WANTED_NONE], 3);
+	CHECK_EQ(hub_has[MSG_WANTED_FILE], 0);
 }
 
 TEST(memory_has_a_budget)
@@ -516,14 +514,14 @@ TEST(memory_has_a_budget)
 		CHECK(want_mem(9, 5));
 	CHECK(!want_mem(9, 5));		/* too many at a time */
 	CHECK(!want_debug(1, 20));
-	CHECK_EQ(mem.reason, EAGAIN);
+	CHECK_EQ(wanted_error, EAGAIN);
 	requests_tick(&requests, now_ns() + 2 * NSEC_PER_SEC);
-	CHECK_EQ(mem.reason, ETIMEDOUT);
-	CHECK_EQ(hub_has[MSG_MEM_NONE], OPENS_MAX);
+	CHECK_EQ(wanted_error, ETIMEDOUT);
+	CHECK_EQ(hub_has[MSG_WANTED_NONE], OPENS_MAX + 1);
 	for (int i = 0; i < MEMS_A_SECOND; i++)
 		open_answer(want_mem(9, 5), false);
 	CHECK(!want_mem(9, 5));		/* too many a second */
-	CHECK_EQ(mem.reason, EAGAIN);
+	CHECK_EQ(wanted_error, EAGAIN);
 	CHECK(want_debug(1, 20));
 	requests_tick(&requests, now_ns());
 	CHECK(want_mem(9, 5));
