@@ -55,7 +55,7 @@ int conn_recv(struct conn *c, struct msg *m);
  * none), then nfds descriptors (borrowed).  Returns 0 or -errno; -EAGAIN when
  * the socket's buffer is full.
  */
-int conn_send(struct conn *c, enum msg_type type, uint64_t id,
+int conn_send(struct conn *c, unsigned int type, uint64_t id,
 	      const void *payload, size_t a, const void *tail, size_t b,
 	      const int *fds, unsigned int nfds);
 

@@ -15,7 +15,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 
 #define MSG_VERSION	4
 #define MSG_LEN_MAX	4608	/* payload, bytes */
@@ -40,15 +39,11 @@ enum conn_state {
 	CONN_ENDING = 1 << 2,	/* a bye was seen: no new work */
 };
 
-/* sys/socket.h has an MSG_BATCH of its own (a flag inside the kernel). */
-#undef MSG_BATCH
-#define MSG_BATCH	MSG_BATCH_OF_SAMPLES
-
-/* On the wire: values never change their meaning. */
+/* On the wire: values never change their meaning.  These are loaderd's and its
+ * opener's; the others are in message_hub.h. */
 enum msg_type {
 	MSG_HELLO_LOADER = 1,	/* loaderd -> hub, 1 fd: for samples */
 	MSG_HELLO_HUB = 2,	/* hub -> loaderd, exporterd, status client */
-	MSG_HELLO_EXPORTER = 3,	/* exporterd -> hub */
 	MSG_EXE = 4,		/* loaderd -> hub, 1 fd: a new executable */
 	MSG_MAPPED = 5,		/* loaderd -> hub, 1 fd: answer to MSG_LIST */
 	MSG_CGROUP = 6,		/* loaderd -> hub: names of a cgroup id */
@@ -57,17 +52,6 @@ enum msg_type {
 	MSG_INSTALL = 9,	/* hub -> loaderd, 1 fd: elements, and an entry */
 	MSG_ENTRY = 10,		/* hub -> loaderd: the entry of a file */
 	MSG_CHECKPOINT = 11,	/* hub -> loaderd: keep this for my successor */
-	MSG_JOB = 12,		/* hub -> worker, 1 fd: the file */
-	MSG_JOB_DONE = 13,	/* worker -> hub, 2 fds: table, symbols */
-	MSG_JOB_FAILED = 14,	/* worker -> hub */
-	MSG_FORK = 15,		/* hub -> zygote: start a worker in a slot */
-	MSG_KILL = 16,		/* hub -> zygote */
-	MSG_EXITED = 17,	/* zygote -> hub */
-	MSG_BATCH = 18,		/* hub -> exporterd -> recorder, 1 fd; hub ->
-				 * subscriber */
-	MSG_BATCH_DONE = 19,	/* recorder -> exporterd -> hub */
-	MSG_EXPORTER_STATS = 20,/* exporterd -> hub */
-	MSG_STATUS = 21,	/* hub -> status client, exporterd, each second */
 	MSG_OPEN = 22,		/* loaderd -> opener */
 	MSG_OPENED = 23,	/* opener -> loaderd, 1 fd */
 	MSG_OPEN_FAILED = 24,	/* opener -> loaderd */
@@ -76,20 +60,18 @@ enum msg_type {
 	MSG_WANTED_FILE = 26,	/* loaderd -> hub -> worker, 1 fd */
 	MSG_WANTED_NONE = 27,	/* loaderd -> hub -> worker */
 	MSG_MEM_WANTED = 28,	/* hub -> loaderd -> opener: memory to read */
-	MSG_SUBSCRIBE = 29,	/* status client -> hub: so many batches, please */
-	MSG_MISSED = 30,	/* hub -> subscriber: these were too many */
 	MSG_FREE = 31,		/* hub -> loaderd: nothing points there now */
 	MSG_FREED = 32,		/* loaderd -> hub: and no program reads it */
 	MSG_DROP = 33,		/* hub -> loaderd: forget a file */
 	MSG_LIST = 34,		/* hub -> loaderd: what is mapped? */
 	MSG_SLAB = 35,		/* loaderd -> hub, 1 fd: left by a former hub */
 	MSG_KNOWN = 36,		/* loaderd -> hub, 1 fd: likewise, all entries */
-	MSG__MAX
+	MSG__MAX = 37,		/* above those of message_hub.h, too */
 };
 
 struct msg_hdr {
 	uint16_t version;	/* MSG_VERSION */
-	uint16_t type;		/* enum msg_type */
+	uint16_t type;		/* enum msg_type, or enum msg_type_hub */
 	uint32_t len;		/* of the payload, header not counted */
 	uint64_t id;		/* an answer carries the id of its question */
 };

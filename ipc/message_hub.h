@@ -9,11 +9,34 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "bpf/record.h"
 #include "ipc/counters.h"
 #include "ipc/message_loader.h"
 #include "ipc/runtimes.h"
+
+/* sys/socket.h has an MSG_BATCH of its own (a flag inside the kernel). */
+#undef MSG_BATCH
+#define MSG_BATCH	MSG_BATCH_OF_SAMPLES
+
+/* Further values of enum msg_type: what loaderd neither sends nor receives. */
+enum msg_type_hub {
+	MSG_HELLO_EXPORTER = 3,	/* exporterd -> hub */
+	MSG_JOB = 12,		/* hub -> worker, 1 fd: the file */
+	MSG_JOB_DONE = 13,	/* worker -> hub, 2 fds: table, symbols */
+	MSG_JOB_FAILED = 14,	/* worker -> hub */
+	MSG_FORK = 15,		/* hub -> zygote: start a worker in a slot */
+	MSG_KILL = 16,		/* hub -> zygote */
+	MSG_EXITED = 17,	/* zygote -> hub */
+	MSG_BATCH = 18,		/* hub -> exporterd -> recorder, 1 fd; hub ->
+				 * subscriber */
+	MSG_BATCH_DONE = 19,	/* recorder -> exporterd -> hub */
+	MSG_EXPORTER_STATS = 20,/* exporterd -> hub */
+	MSG_STATUS = 21,	/* hub -> status client, exporterd, each second */
+	MSG_SUBSCRIBE = 29,	/* status client -> hub: so many batches, please */
+	MSG_MISSED = 30,	/* hub -> subscriber: these were too many */
+};
 
 struct msg_cgroup {			/* as BPF wrote it, not checked */
 	struct request_cgroup request;

@@ -48,7 +48,7 @@ static void job_end(struct jobs *jobs, struct job *job, int verdict)
 		jobs->ops->no_table(jobs->ctx, job->number);
 }
 
-static int slot_order(struct jobs *jobs, unsigned int slot, enum msg_type type)
+static int slot_order(struct jobs *jobs, unsigned int slot, unsigned int type)
 {
 	struct msg_slot m = { .slot = slot };
 

@@ -127,7 +127,7 @@ static void loader_link_flush(struct loader_link *l)
 	peer_link_want_write(&l->link, r == -EAGAIN);
 }
 
-int loader_link_send(struct loader_link *l, enum msg_type type, uint64_t id,
+int loader_link_send(struct loader_link *l, unsigned int type, uint64_t id,
 		     const void *payload, size_t a, const void *tail,
 		     size_t b, int fd)
 {

@@ -53,7 +53,7 @@ void loader_link_tick(struct loader_link *l);
 
 /* Send a message of a + b bytes, now or when the socket takes it; fd (-1: none)
  * is owned.  0; or -errno: there is no connection, or it is about to end. */
-int loader_link_send(struct loader_link *l, enum msg_type type, uint64_t id,
+int loader_link_send(struct loader_link *l, unsigned int type, uint64_t id,
 		     const void *payload, size_t a, const void *tail,
 		     size_t b, int fd);
 

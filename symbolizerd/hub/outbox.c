@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int outbox_put(struct outbox *o, enum msg_type type, uint64_t id,
+int outbox_put(struct outbox *o, unsigned int type, uint64_t id,
 	       const void *payload, size_t a, const void *tail, size_t b,
 	       int fd)
 {

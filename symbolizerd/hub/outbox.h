@@ -15,7 +15,7 @@
 struct out_msg {
 	struct out_msg *next;
 	uint64_t id;
-	enum msg_type type;
+	unsigned int type;
 	int fd;			/* -1: none; owned */
 	size_t len;
 	_Alignas(8) uint8_t payload[];
@@ -28,7 +28,7 @@ struct outbox {
 
 /* Queue a message of a + b bytes; fd (-1: none) is owned from now on.  0;
  * -ENOBUFS with OUTBOX_MAX waiting; -ENOMEM. */
-int outbox_put(struct outbox *o, enum msg_type type, uint64_t id,
+int outbox_put(struct outbox *o, unsigned int type, uint64_t id,
 	       const void *payload, size_t a, const void *tail, size_t b,
 	       int fd);
 

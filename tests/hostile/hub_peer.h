@@ -50,7 +50,7 @@ void hub_end(struct place *p, struct conn *status, struct status *last);
 
 /* The next message of this type, others are skipped.  Its descriptors are the
  * caller's. */
-void expect(struct conn *c, enum msg_type type, struct msg *m);
+void expect(struct conn *c, unsigned int type, struct msg *m);
 /* The other side closes. */
 void expect_closed(struct conn *c);
 

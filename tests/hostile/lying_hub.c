@@ -142,7 +142,7 @@ void lying_take_known(void)
 	msg_close_fds(&m);
 }
 
-void lying_send(enum msg_type type, uint64_t id, const void *payload,
+void lying_send(unsigned int type, uint64_t id, const void *payload,
 		     size_t a, const void *tail, size_t b, int fd)
 {
 	struct pollfd p = { lying.conn.fd, POLLOUT, 0 };

@@ -39,7 +39,7 @@ void lying_expect(struct msg *m, unsigned int type);
 
 /* Send, and wait for room if there is none; loaderd may have closed already.
  * fd: borrowed; -1: none. */
-void lying_send(enum msg_type type, uint64_t id, const void *payload, size_t a,
+void lying_send(unsigned int type, uint64_t id, const void *payload, size_t a,
 		const void *tail, size_t b, int fd);
 
 /* Accept loaderd and say hello; then take what it tells in MSG_KNOWN. */

@@ -37,7 +37,7 @@ STOPS = stop_names()
 BPF = enum(header("bpf/count.h"), "bpf_count")
 N_BPF = BPF["BPF_STOP"] + len(STOPS)
 OUTCOMES = enum(header("ipc/counters.h"), "batch_outcome")["BATCH__OUTCOMES"]
-TYPES = re.findall(r"MSG_(\w+) = (\d+)", header("ipc/message.h"))
+TYPES = re.findall(r"MSG_([A-Z]\w+) = (\d+)", header("ipc/message.h") + header("ipc/message_hub.h"))
 MSG_STATUS = int(dict(TYPES)["STATUS"])
 MSG_VERSION = int(re.search(r"#define MSG_VERSION\s+(\d+)", header("ipc/message.h")).group(1))
 

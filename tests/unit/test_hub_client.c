@@ -70,7 +70,7 @@ static void end(struct made *m)
 	conn_close(&m->hub);
 }
 
-static void say(struct made *m, enum msg_type type, const void *p, size_t n,
+static void say(struct made *m, unsigned int type, const void *p, size_t n,
 		int fd)
 {
 	CHECK_EQ(conn_send(&m->hub, type, 0, p, n, NULL, 0, &fd, fd >= 0), 0);

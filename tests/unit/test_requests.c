@@ -539,7 +539,7 @@ TEST(entry_of_a_key_that_was_not_confirmed)
 	CHECK(!entry_of(5, &e));
 	CHECK_EQ(hub_says(MSG_DROP, &key, e), 0);
 	CHECK_EQ(stats.entry_unknown, 2);
-	CHECK_EQ(hub_says(MSG_BATCH, &key, e), MSG_BAD_TYPE);
+	CHECK_EQ(hub_says(MSG_SLAB, &key, e), MSG_BAD_TYPE);
 }
 
 TEST(new_hub_is_told_what_there_is)
