@@ -277,13 +277,11 @@ static int add_rule(scmp_filter_ctx ctx, const struct sandbox_rule *r)
 			   r->value2));
 }
 
-void *sandbox_filter(const struct sandbox_rule *rules, size_t n)
+int sandbox_seccomp(const struct sandbox_rule *rules, size_t n)
 {
-	scmp_filter_ctx ctx;
-	int r;
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int r = ctx ? seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
 
-	ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	r = ctx ? seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
 	if (!r)
 		r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
 				     SCMP_ACT_KILL_PROCESS);
@@ -294,18 +292,7 @@ void *sandbox_filter(const struct sandbox_rule *rules, size_t n)
 			r = add_rule(ctx, &base_rules[i]);
 	}
 	if (!r)
-		return ctx;
-	if (ctx)
-		seccomp_release(ctx);
-	errno = -r;
-	return NULL;
-}
-
-int sandbox_seccomp(const struct sandbox_rule *rules, size_t n)
-{
-	scmp_filter_ctx ctx = sandbox_filter(rules, n);
-	int r = ctx ? seccomp_load(ctx) : -errno;
-
+		r = seccomp_load(ctx);
 	seccomp_release(ctx);
 	errno = -r;
 	return r ? sandbox_failed("seccomp") : 0;

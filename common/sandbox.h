@@ -97,7 +97,4 @@ enum sandbox_rule_kind {
  */
 int sandbox_seccomp(const struct sandbox_rule *rules, size_t n);
 
-/* The same filter, a scmp_filter_ctx that the caller releases; NULL and errno. */
-void *sandbox_filter(const struct sandbox_rule *rules, size_t n);
-
 #endif /* COMMON_SANDBOX_H */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <seccomp.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -49,14 +48,4 @@ static int allow_all(int ruleset, const void *paths)
 int sandbox_landlock_read(const char *const *paths)
 {
 	return sandbox_landlock(true, allow_all, paths);
-}
-
-int sandbox_seccomp_export(const struct sandbox_rule *rules, size_t n, int fd)
-{
-	scmp_filter_ctx ctx = sandbox_filter(rules, n);
-	int r = ctx ? seccomp_export_bpf(ctx, fd) : -errno;
-
-	seccomp_release(ctx);
-	errno = -r;
-	return r ? sandbox_failed("seccomp") : 0;
 }

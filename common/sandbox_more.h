@@ -3,16 +3,10 @@
 #ifndef COMMON_SANDBOX_MORE_H
 #define COMMON_SANDBOX_MORE_H
 
-#include <stddef.h>
-
 #include "common/sandbox.h"
 
 /* As sandbox_landlock_deny(), but files below these paths, those that exist,
  * may be read (NULL-terminated), and TCP may be used. */
 int sandbox_landlock_read(const char *const *paths);
-
-/* Write the filter of sandbox_seccomp(), as the kernel would get it, to fd: for
- * tests. */
-int sandbox_seccomp_export(const struct sandbox_rule *rules, size_t n, int fd);
 
 #endif /* COMMON_SANDBOX_MORE_H */

@@ -13,8 +13,8 @@ unit_log_SRCS := common/log.c common/log_quote.c
 unit_evloop_SRCS := common/evloop.c
 unit_sandbox_SRCS := common/sandbox.c common/sandbox_more.c common/sandbox_root.c common/log.c common/log_quote.c
 unit_sandbox_LIBS := -lseccomp -lcap-ng
-unit_seccomp_SRCS := common/sandbox.c common/sandbox_more.c common/log.c common/log_quote.c
-unit_seccomp_LIBS := -lseccomp -lcap-ng
+unit_seccomp_SRCS := common/sandbox.c common/log.c common/log_quote.c
+unit_seccomp_LIBS := -lseccomp -lcap-ng -Wl,--wrap=seccomp_load
 unit_protocol_SRCS := ipc/message.c ipc/rules.c
 UNIT += counter_table frame_kinds hub_client
 unit_hub_client_SRCS := ipc/hub_client.c ipc/conn.c ipc/message.c ipc/rules.c ipc/sealed.c ipc/counters.c
