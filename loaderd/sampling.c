@@ -74,27 +74,21 @@ static void parse_list(const char *p, uint8_t *online)
 static int follow(struct sampling *s)
 {
 	uint8_t online[CPUS_MAX] = { 0 };
-	char list[sizeof(s->list)];
+	char list[CPUS_MAX];
 	ssize_t n = pread(s->online_fd, list, sizeof(list) - 1, 0);
 	int r, failed = 0;
 
 	if (n <= 0)
 		return -EIO;
 	list[n] = '\0';
-	if (!strcmp(list, s->list))
-		return 0;
 	parse_list(list, online);
 	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
 		if (s->event[cpu] >= 0 && !online[cpu])
 			detach(s, cpu);
-		if (s->event[cpu] >= 0 || !online[cpu])
-			continue;
-		r = sampling_attach(s, cpu);
-		if (r)
-			failed = r;
+		r = s->event[cpu] < 0 && online[cpu] ?
+			sampling_attach(s, cpu) : 0;
+		failed = r ? r : failed;
 	}
-	if (!failed)
-		strcpy(s->list, list);
 	return failed;
 }
 

@@ -18,7 +18,6 @@ struct sampling {
 	int event[CPUS_MAX];	/* perf event or -1 */
 	bool hardware;		/* cpu-cycles; else cpu-clock */
 	bool enabled;
-	char list[4096];	/* what online_fd said last */
 };
 
 /* Open and attach on all CPUs that are online, not yet counting: while still
