@@ -113,9 +113,7 @@ struct msg_known {			/* fd: sealed, struct msg_entry [n]; one
 	uint32_t pad;
 };
 
-struct msg_open {
-	struct request_file request;	/* its tgid, start and end are used */
-};
+/* MSG_OPEN is a struct request_file: its tgid, start and end are used. */
 
 struct msg_open_failed {		/* MSG_OPEN_FAILED, MSG_WANTED_NONE */
 	uint32_t error;			/* errno */

@@ -28,7 +28,7 @@
 	[MSG_LIST] = { .from = PEER_HUB, .states = MSG_LIVE },			\
 	[MSG_CHECKPOINT] = MSG_RULE(PEER_HUB, MSG_LIVE, 0,		\
 				    struct msg_checkpoint, 0),		\
-	[MSG_OPEN] = MSG_RULE(PEER_LOADERD, CONN_READY, 0, struct msg_open, 0),	\
+	[MSG_OPEN] = MSG_RULE(PEER_LOADERD, CONN_READY, 0, struct request_file, 0),	\
 	[MSG_OPENED] = { 0, MSG_PATH_MAX, 1, PEER_OPENER, MSG_LIVE },		\
 	[MSG_OPEN_FAILED] = MSG_RULE(PEER_OPENER, MSG_LIVE, 0,		\
 				     struct msg_open_failed, 0),	\
