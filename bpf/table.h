@@ -119,7 +119,6 @@ _Static_assert(sizeof(union element) == sizeof(struct slab_element),
 
 /* A slab on its way: from loaderd to the successor of a hub. */
 struct slab_copy {
-	__u64 in_use[SLAB_ELEMENTS / 64];	/* bit i % 64 of word i / 64 */
 	union element element[SLAB_ELEMENTS];
 };
 

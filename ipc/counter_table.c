@@ -168,7 +168,7 @@ const struct counter counter_table[] = {
 	{ TABLES(table_rows, EXECUTABLES), SHOW("rows"),
 	  ONE(LEVEL, "table.rows", "{row}",
 	      "Rows of the unwind tables in the kernel.") },
-	{ LOADER(table_bytes, EXECUTABLES), SHOW("bytes in use"),
+	{ TABLES(table_bytes, EXECUTABLES), SHOW("bytes in use"),
 	  ONE(LEVEL, "table.size", "By", "Bytes of the unwind tables in the kernel.") },
 	{ TABLES(rules, EXECUTABLES), SHOW("rules"),
 	  ONE(LEVEL, "table.rules", "{rule}", "Rules that the unwind tables use.") },

@@ -63,6 +63,7 @@ struct table_stats {
 	uint64_t files;			/* known now */
 	uint64_t tables;		/* tables installed now */
 	uint64_t table_rows;		/* rows in them */
+	uint64_t table_bytes;		/* elements in use, bytes */
 	uint64_t rules;			/* rules in use */
 	uint64_t table_bad;		/* tables that did not pass the checks */
 	uint64_t table_full;		/* budget or a limit refused a table */

@@ -22,7 +22,6 @@ struct loader_stats {
 	/* executables, not samples */
 	uint64_t file_requests;		/* requests for a file from BPF */
 	uint64_t entry_unknown;		/* entries for keys that have none */
-	uint64_t table_bytes;		/* elements in use, bytes */
 	uint64_t slabs;			/* slabs allocated, rule slabs too */
 	uint64_t open_failed;		/* mapping gone, or open refused */
 	uint64_t open_killed;		/* opener was killed by its deadline */

@@ -39,8 +39,8 @@ enum conn_state {
 	CONN_ENDING = 1 << 2,	/* a bye was seen: no new work */
 };
 
-/* On the wire: values never change their meaning.  These are loaderd's and its
- * opener's; the others are in message_hub.h. */
+/* On the wire: values change their meaning with MSG_VERSION only.  These are
+ * loaderd's and its opener's; the others are in message_hub.h. */
 enum msg_type {
 	MSG_HELLO_LOADER = 1,	/* loaderd -> hub, 1 fd: for samples */
 	MSG_HELLO_HUB = 2,	/* hub -> loaderd, exporterd, status client */
@@ -60,13 +60,12 @@ enum msg_type {
 	MSG_WANTED_FILE = 26,	/* loaderd -> hub -> worker, 1 fd */
 	MSG_WANTED_NONE = 27,	/* loaderd -> hub -> worker */
 	MSG_MEM_WANTED = 28,	/* hub -> loaderd -> opener: memory to read */
-	MSG_FREE = 31,		/* hub -> loaderd: nothing points there now */
-	MSG_FREED = 32,		/* loaderd -> hub: and no program reads it */
-	MSG_DROP = 33,		/* hub -> loaderd: forget a file */
-	MSG_LIST = 34,		/* hub -> loaderd: what is mapped? */
-	MSG_SLAB = 35,		/* loaderd -> hub, 1 fd: left by a former hub */
-	MSG_KNOWN = 36,		/* loaderd -> hub, 1 fd: likewise, all entries */
-	MSG__MAX = 37,		/* above those of message_hub.h, too */
+	MSG_SLAB_DROP = 31,	/* hub -> loaderd: this slab is empty */
+	MSG_DROP = 32,		/* hub -> loaderd: forget a file */
+	MSG_LIST = 33,		/* hub -> loaderd: what is mapped? */
+	MSG_SLAB = 34,		/* loaderd -> hub, 1 fd: left by a former hub */
+	MSG_KNOWN = 35,		/* loaderd -> hub, 1 fd: likewise, all entries */
+	MSG__MAX = 36,		/* above those of message_hub.h, too */
 };
 
 struct msg_hdr {

@@ -67,9 +67,9 @@ struct msg_exe {
 
 /*
  * The fd is a sealed memfd: n_runs struct table_run, then the elements of all
- * runs with TABLE_RUN_NEW, in their order, nothing more.  No element may be in
- * use or in its grace period, but rules: they may be written at any time.  Then
- * the entry of the key is replaced; nothing happens to a key without one.
+ * runs with TABLE_RUN_NEW, in their order, nothing more.  A slab that is not
+ * there is made.  Then the entry of the key is replaced; nothing happens to a
+ * key without one.
  */
 #define INSTALL_RUNS_MAX	16384
 #define INSTALL_BYTES_MAX	(64u << 20)	/* of the memfd */
@@ -89,22 +89,13 @@ struct msg_drop {
 	struct file_key key;
 };
 
-/* When the grace period is over MSG_FREED carries the same id, or that of a
- * later one, for all before it.  Its ids grow, and are not 0. */
-#define FREE_SPANS_MAX	512
-struct msg_free {
-	uint32_t n;			/* 0 to FREE_SPANS_MAX */
-	uint32_t pad;
-	/* struct table_span span[n]: in use, none in a rule slab */
-};
-
 /*
  * After MSG_HELLO_HUB loaderd tells what a former hub has left: each slab, then
  * all entries.  MSG_KNOWN comes at every connection, before the first MSG_EXE; the
  * vDSO's key is always in it, and the hub has its image.
  */
 struct msg_slab {			/* fd: sealed, struct slab_copy (table.h) */
-	uint32_t slab;
+	uint32_t slab;			/* MSG_SLAB_DROP: not one of rules */
 	uint32_t pad;
 };
 struct msg_known {			/* fd: sealed, struct msg_entry [n]; one

@@ -9,9 +9,6 @@ _Static_assert(sizeof(struct hub_totals) == sizeof(struct msg_checkpoint),
 _Static_assert(sizeof(struct msg_status) <= MSG_LEN_MAX, "status fits");
 _Static_assert(sizeof(struct msg_exe) + MSG_PATH_MAX <= MSG_LEN_MAX,
 	       "an executable with the longest path fits");
-_Static_assert(sizeof(struct msg_free) +
-	       FREE_SPANS_MAX * sizeof(struct table_span) <= MSG_LEN_MAX,
-	       "the most spans fit");
 
 /* New work is refused once a bye was seen; answers and statistics are not. */
 const struct msg_rule msg_rules[MSG__MAX] = {
@@ -49,7 +46,6 @@ const struct msg_rule msg_rules[MSG__MAX] = {
 	[MSG_SUBSCRIBE] = MSG_RULE(PEER_STATUS, CONN_READY, 0,
 			       struct msg_subscribe, 0),
 	[MSG_MISSED] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_missed, 0),
-	[MSG_FREED] = { .from = PEER_LOADERD, .states = CONN_READY },
 	[MSG_SLAB] = MSG_RULE(PEER_LOADERD, CONN_READY, 1, struct msg_slab, 0),
 	[MSG_KNOWN] = MSG_RULE(PEER_LOADERD, CONN_READY, 1, struct msg_known,
 			       0),
@@ -61,7 +57,7 @@ static const char *const type_names[MSG__MAX] = {
 	"CHECKPOINT", "JOB", "JOB_DONE", "JOB_FAILED", "FORK", "KILL",
 	"EXITED", "BATCH", "BATCH_DONE", "EXPORTER_STATS", "STATUS", "OPEN",
 	"OPENED", "OPEN_FAILED", "DEBUG_WANTED", "WANTED_FILE", "WANTED_NONE",
-	"MEM_WANTED", "SUBSCRIBE", "MISSED", "FREE", "FREED", "DROP", "LIST",
+	"MEM_WANTED", "SUBSCRIBE", "MISSED", "SLAB_DROP", "DROP", "LIST",
 	"SLAB", "KNOWN",
 };
 

@@ -22,8 +22,7 @@
 	[MSG_HELLO_HUB] = MSG_RULE(PEER_HUB, CONN_NEW, 0, struct msg_hello_hub, 0),	\
 	[MSG_INSTALL] = MSG_RULE(PEER_HUB, MSG_LIVE, 1, struct msg_install, 0),	\
 	[MSG_ENTRY] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_entry, 0),	\
-	[MSG_FREE] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_free,		\
-			      FREE_SPANS_MAX * sizeof(struct table_span)),	\
+	[MSG_SLAB_DROP] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_slab, 0),	\
 	[MSG_DROP] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_drop, 0),	\
 	[MSG_LIST] = { .from = PEER_HUB, .states = MSG_LIVE },			\
 	[MSG_CHECKPOINT] = MSG_RULE(PEER_HUB, MSG_LIVE, 0,		\

@@ -58,19 +58,10 @@ static int entries_install(struct entries *e, const struct msg_install *m,
 	return r;
 }
 
-static int entries_free(struct entries *e, const struct msg *m)
-{
-	const struct msg_free *f = (const void *)m->buf;
-
-	if (!m->hdr.id || f->n > FREE_SPANS_MAX ||
-	    m->hdr.len != sizeof(*f) + f->n * sizeof(struct table_span))
-		return MSG_BAD_CONTENT;
-	return elements_free(&e->elements, (const void *)(f + 1), f->n, m->hdr.id);
-}
-
-int entries_message(struct entries *e, struct msg *m)
+static int entries_obey(struct entries *e, const struct msg *m)
 {
 	const struct msg_entry *entry = (const void *)m->buf;
+	const struct msg_slab *slab = (const void *)m->buf;
 
 	switch (m->hdr.type) {
 	case MSG_INSTALL:
@@ -78,8 +69,8 @@ int entries_message(struct entries *e, struct msg *m)
 	case MSG_ENTRY:
 		entries_replace(e, &entry->key, &entry->entry);
 		return 0;
-	case MSG_FREE:
-		return entries_free(e, m);
+	case MSG_SLAB_DROP:
+		return elements_drop(&e->elements, slab->slab);
 	case MSG_DROP:
 		if (bpf_map_delete_elem(e->bpf->files_fd, &entry->key))
 			e->stats->entry_unknown++;
@@ -90,6 +81,14 @@ int entries_message(struct entries *e, struct msg *m)
 	default:
 		return MSG_BAD_TYPE;
 	}
+}
+
+int entries_message(struct entries *e, struct msg *m)
+{
+	int r = entries_obey(e, m);
+
+	e->handled += !r;
+	return r;
 }
 
 /* --- what the hub is told ------------------------------------------------------ */
@@ -133,8 +132,8 @@ void entries_connected(struct entries *e)
 	static const struct file_key vdso = { .size = 1 };
 
 	entries_confirmed(e, &vdso, false);
-	elements_forget_freed(&e->elements);
-	e->freed_id = 0;
+	e->handled = 1;
+	e->by_tick = e->settled = 0;
 	e->list_wanted = e->told = false;
 	e->tell = 0;
 }
@@ -183,15 +182,9 @@ static void entries_tell_mapped(struct entries *e)
 
 void entries_tick(struct entries *e)
 {
-	uint64_t id = elements_tick(&e->elements);
-
-	if (id)
-		e->freed_id = id;
-	if (e->freed_id && !hub_link_send(e->hub, MSG_FREED, e->freed_id, NULL,
-					  0, NULL, 0, -1))
-		e->freed_id = 0;
 	if (e->list_wanted)
 		entries_tell_mapped(e);
-	e->stats->table_bytes = e->elements.n * sizeof(struct slab_element);
+	e->settled = e->by_tick;
+	e->by_tick = e->handled;
 	e->stats->slabs = e->elements.n_slabs;
 }

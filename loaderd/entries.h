@@ -26,7 +26,9 @@ struct entries {
 	bool told;		/* all that a former hub has left */
 	bool list_wanted;	/* MSG_LIST came */
 	uint64_t *mapped;	/* its answer, while that is made */
-	uint64_t freed_id;	/* of a MSG_FREED that is to be sent; 0: none */
+	/* messages of this hub about entries and tables, its hello the first:
+	 * by now, by the last tick, and by the one before it */
+	uint64_t handled, by_tick, settled;
 };
 
 /* 0 and the entry of a key; or -ENOENT. */
@@ -37,8 +39,9 @@ int entries_get(const struct entries *e, const struct file_key *key,
  * without.  0; or -E2BIG: the map is full. */
 int entries_confirmed(struct entries *e, const struct file_key *key, bool ask);
 
-/* A message of the hub about entries and tables: 0; an enum msg_verdict; or
- * -errno: then the hub knows no longer what is where, and must be told. */
+/* A message of the hub about entries and tables: 0, and it is counted in
+ * .handled; an enum msg_verdict; or -errno: then the hub knows no longer what is
+ * where, and must be told. */
 int entries_message(struct entries *e, struct msg *m);
 
 /* A hub has connected: tell it, as its socket takes it.  The vDSO's key, which

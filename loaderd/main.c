@@ -218,7 +218,7 @@ static int hub_message(struct loaderd *l, struct msg *m)
 		return 0;
 	default:
 		r = entries_message(&l->entries, m);
-		if (!r && m->hdr.id && m->hdr.type != MSG_FREE)
+		if (!r && m->hdr.id)
 			requests_answered(&l->requests);
 		return r;
 	}
@@ -261,7 +261,8 @@ static void report(struct loaderd *l)
 	s->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	getrusage(RUSAGE_SELF, &used);
 	s->rss_bytes = (uint64_t)used.ru_maxrss * 1024;
-	hub_link_send(&l->hub, MSG_LOADER_STATS, 0, s, sizeof(*s), NULL, 0, -1);
+	hub_link_send(&l->hub, MSG_LOADER_STATS, l->entries.settled, s,
+		      sizeof(*s), NULL, 0, -1);
 }
 
 /* Tell a new hub what there is; then send it what is mapped, and begin when the
@@ -296,7 +297,7 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 	if (now - l->second_ns < NSEC_PER_SEC)
 		return;
 	l->second_ns = now;
-	/* MSG_FREED says that all samples before it were sent */
+	/* what is settled says that all samples before it were sent */
 	if (!l->drain.full)
 		entries_tick(&l->entries);
 	requests_tick(&l->requests, now);
@@ -388,11 +389,10 @@ static int setup_bpf(struct loaderd *l)
 		return r;
 	}
 	r = self_check(l);
-	if (!r)
-		r = elements_init(&l->entries.elements, l->bpf.slabs_fd,
-				  l->bpf.slab0_fd, opt.table_mib << 20);
 	if (r)
 		return r;
+	elements_init(&l->entries.elements, l->bpf.slabs_fd, l->bpf.slab0_fd,
+		      opt.table_mib << 20);
 	l->sample_ring = ring_buffer__new(l->bpf.ring_fd, drain_record,
 					  &l->drain, NULL);
 	l->request_ring = ring_buffer__new(l->bpf.requests_fd, on_request, l,

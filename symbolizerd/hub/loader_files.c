@@ -45,14 +45,11 @@ static void loader_files_entry(void *ctx, uint64_t id,
 	loader_files_send(ctx, MSG_ENTRY, id, &m, sizeof(m), -1);
 }
 
-static void loader_files_free(void *ctx, uint64_t id,
-			      const struct table_span *spans, uint32_t n)
+static void loader_files_slab_drop(void *ctx, uint32_t slab)
 {
-	struct loader_files *lf = ctx;
-	struct msg_free m = { .n = n };
+	struct msg_slab m = { .slab = slab };
 
-	loader_link_send(lf->link, MSG_FREE, id, &m, sizeof(m), spans,
-			 n * sizeof(*spans), -1);
+	loader_files_send(ctx, MSG_SLAB_DROP, 0, &m, sizeof(m), -1);
 }
 
 static void loader_files_drop(void *ctx, uint64_t id,
@@ -131,7 +128,7 @@ static bool loader_files_adopted(void *ctx, uint32_t number,
 }
 
 const struct tables_out loader_files_out = {
-	loader_files_install, loader_files_entry, loader_files_free,
+	loader_files_install, loader_files_entry, loader_files_slab_drop,
 	loader_files_drop, loader_files_list, loader_files_adopted,
 	loader_files_dropped,
 };
@@ -253,14 +250,6 @@ static int loader_files_on_mapped(struct loader_files *lf, const struct msg *msg
 	return MSG_OK;
 }
 
-/* All records that carry numbers dropped before were sent by now. */
-static int loader_files_on_freed(struct loader_files *lf, const struct msg *msg)
-{
-	loader_link_drain(lf->link);
-	return files_freed(&lf->k->files, msg->hdr.id) ? MSG_OK :
-						       MSG_BAD_CONTENT;
-}
-
 static int loader_files_on_debug(struct loader_files *lf, const struct msg *msg)
 {
 	jobs_debug(lf->jobs, (uint32_t)msg->hdr.id,
@@ -281,8 +270,6 @@ int loader_files_on_message(void *ctx, struct msg *msg)
 		return loader_files_on_exe(lf, msg);
 	case MSG_MAPPED:
 		return loader_files_on_mapped(lf, msg);
-	case MSG_FREED:
-		return loader_files_on_freed(lf, msg);
 	case MSG_WANTED_FILE:
 	case MSG_WANTED_NONE:
 		return loader_files_on_debug(lf, msg);

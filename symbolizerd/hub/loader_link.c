@@ -264,7 +264,8 @@ static int loader_link_on_stats(struct loader_link *l, const struct msg *msg)
 	memcpy(&m, msg->buf, sizeof(m));
 	loader_link_drain(l);
 	ledger_loader_stats(&l->link.k->ledger, &m.stats);
-	return MSG_OK;
+	return files_settled_to(&l->link.k->files, msg->hdr.id) ?
+		MSG_OK : MSG_BAD_CONTENT;
 }
 
 static int loader_link_dispatch(struct loader_link *l, struct msg *msg)
@@ -276,7 +277,6 @@ static int loader_link_dispatch(struct loader_link *l, struct msg *msg)
 	case MSG_KNOWN:
 	case MSG_EXE:
 	case MSG_MAPPED:
-	case MSG_FREED:
 	case MSG_WANTED_FILE:
 	case MSG_WANTED_NONE:
 		return l->files(l->files_ctx, msg);

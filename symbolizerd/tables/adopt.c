@@ -21,23 +21,16 @@ bool tables_adopt_slab(struct table_policy *t, uint32_t slab, const void *map)
 	return true;
 }
 
-/* The elements of a span; NULL when it is not within a slab that was sent, or
- * loaderd does not have all of it in use: it would not let us free it. */
+/* The elements of a span; NULL when it is not within a slab that was sent and
+ * may stay. */
 static const union element *adopt_at(const struct table_policy *t,
 				     const struct table_span *span)
 {
 	uint32_t slab = span->pos >> SLAB_SHIFT;
 	uint32_t first = span->pos & (SLAB_ELEMENTS - 1);
-	const struct slab_copy *c;
 
-	if (!slabs_within(span) || !t->copy[slab])
-		return NULL;
-	c = t->copy[slab];
-	for (uint32_t i = first; i < first + span->n; i++) {
-		if (!(c->in_use[i / 64] >> (i % 64) & 1))
-			return NULL;
-	}
-	return &c->element[first];
+	return slabs_within(span) && slab < t->slabs.limit && t->copy[slab] ?
+		&t->copy[slab]->element[first] : NULL;
 }
 
 static const struct unwind_rule *adopt_rule(const struct table_policy *t, uint32_t n)
@@ -162,43 +155,46 @@ bool tables_adopt(struct table_policy *t, const struct file_entry *entry,
 	return true;
 }
 
-/* Elements of a slab that loaderd has in use and no table claims. */
-static void adopt_leftover(struct table_policy *t, uint32_t slab, struct held **h)
+/* Hold the elements of a slab that no table claims. */
+static void adopt_leftover(struct table_policy *t, uint32_t slab, struct held *h)
 {
-	const struct slab_copy *c = t->copy[slab];
 	struct table_span span = { 0 };
 
 	for (uint32_t i = 0; i <= SLAB_ELEMENTS; i++) {
 		const struct slab_use *u = t->slabs.v[slab];
-		uint64_t left = i == SLAB_ELEMENTS ? 0 :
-			c->in_use[i / 64] & ~(u ? u->bits[i / 64] : 0);
 
-		if (left >> (i % 64) & 1) {
-			if (!span.n)
-				span.pos = slab << SLAB_SHIFT | i;
+		if (i < SLAB_ELEMENTS &&
+		    !(u && u->bits[i / 64] >> (i % 64) & 1)) {
+			span.pos = slab << SLAB_SHIFT | (i - span.n);
 			span.n++;
 			continue;
 		}
 		if (span.n && slabs_take(&t->slabs, &span))
-			(void)!tables_hold_span(t, h, span);
+			tables_hold_span(h, span);
 		span.n = 0;
 	}
 }
 
+/* As many slabs as loaderd may have are as many as we may want: those without
+ * any table make room first. */
 void tables_adopt_end(struct table_policy *t)
 {
-	struct held *h = NULL;
+	struct held *h = calloc(1, sizeof(*h));
 
-	for (uint32_t i = RULE_SLABS; i < SLABS_MAX; i++) {
-		if (t->copy[i])
-			adopt_leftover(t, i, &h);
-	}
-	if (h)
-		tables_hold(t, h);
 	for (uint32_t i = 0; i < SLABS_MAX; i++) {
-		if (t->copy[i])
-			munmap((void *)t->copy[i], sizeof(*t->copy[i]));
+		if (!t->copy[i])
+			continue;
+		munmap((void *)t->copy[i], sizeof(*t->copy[i]));
 		t->copy[i] = NULL;
+		t->made[i] = true;
+		if (i > RULE_SLABS && !t->slabs.v[i])
+			tables_drop_slab(t, i);
+		else if (h && i >= RULE_SLABS)
+			adopt_leftover(t, i, h);
 	}
+	if (h && h->spans.n)
+		tables_hold(t, h);
+	else
+		free(h);
 	rules_adopt_end(&t->rules);
 }

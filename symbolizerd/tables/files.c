@@ -86,11 +86,12 @@ static int files_grow(struct file_policy *f, uint32_t n)
 	return 0;
 }
 
-/* To be given again once `after` is freed and idle_s have passed. */
-static void files_number_free(struct file_policy *f, uint32_t number, uint64_t after)
+/* To be given again when what was sent until now is settled, and idle_s have
+ * passed. */
+static void files_number_free(struct file_policy *f, uint32_t number)
 {
 	f->v[number] = (struct known_file){
-		.used_s = f->now_s, .after = after,
+		.used_s = f->now_s, .after = f->tables.sent,
 	};
 	if (number < EXE_FIRST)
 		return;
@@ -105,7 +106,7 @@ static uint32_t files_number_again(struct file_policy *f)
 {
 	uint32_t number = f->free_first;
 
-	if (!number || f->v[number].after > f->tables.freed_id ||
+	if (!number || f->v[number].after > f->tables.settled ||
 	    (uint64_t)f->v[number].used_s + f->idle_s >= f->now_s)
 		return 0;
 	f->free_first = f->v[number].next;
@@ -166,8 +167,15 @@ static void files_say(struct file_policy *f, uint32_t number, uint8_t ask)
 	struct known_file *e = &f->v[number];
 
 	entry.state |= ask;
+	f->tables.sent++;
 	f->out->entry(f->ctx, e->id, &e->key, &entry);
 	e->id = 0;
+}
+
+static void files_say_drop(struct file_policy *f, uint64_t id, const struct file_key *key)
+{
+	f->tables.sent++;
+	f->out->drop(f->ctx, id, key);
 }
 
 /* The key first, so that no lookup finds the table; then the space; the number
@@ -175,19 +183,15 @@ static void files_say(struct file_policy *f, uint32_t number, uint8_t ask)
 static void files_drop(struct file_policy *f, uint32_t number)
 {
 	struct known_file *e = &f->v[number];
-	uint64_t after;
 
-	f->out->drop(f->ctx, e->id, &e->key);
+	files_say_drop(f, e->id, &e->key);
 	f->out->dropped(f->ctx, number);
 	f->stats.tables -= e->table.pages != 0;
 	f->stats.files -= number >= EXE_FIRST;
 	f->waiting -= e->need != 0;
-	after = f->tables.free_id;
 	tables_release(&f->tables, &e->table);
-	if (f->tables.free_id == after)
-		f->ask = true;
 	hash_remove_index(&f->by_key, files_hash(f, &e->key), number);
-	files_number_free(f, number, after + 1);
+	files_number_free(f, number);
 }
 
 /* --- making room -------------------------------------------------------------- */
@@ -217,7 +221,7 @@ bool files_evict(struct file_policy *f)
 	return files_evict_one(f, 0, false);
 }
 
-/* Evict until `need` bytes will be free, once all that is held has been freed. */
+/* Evict until `need` bytes will be free, once the grace of all is over. */
 static void files_make_room(struct file_policy *f, uint64_t need, uint32_t except)
 {
 	for (int i = 0; i < FORGET_STEP; i++) {
@@ -229,8 +233,8 @@ static void files_make_room(struct file_policy *f, uint64_t need, uint32_t excep
 	}
 }
 
-/* Move tables out of the last slab when the others have room for them: loaderd
- * drops a slab that is empty. */
+/* Move tables out of the last slab when the others have room for them: a slab
+ * that is empty is dropped. */
 static void files_compact(struct file_policy *f)
 {
 	uint32_t last = slabs_spare(&f->tables.slabs), left = MOVE_STEP;
@@ -280,7 +284,7 @@ int files_exe(struct file_policy *f, const struct msg_exe *m, uint64_t id)
 		number = files_number(f, &m->key);
 	if (number <= 0) {
 		/* loaderd asks again, and then there is room */
-		f->out->drop(f->ctx, id, &m->key);
+		files_say_drop(f, id, &m->key);
 		files_evict_one(f, 0, false);
 		return -ENOSPC;
 	}
@@ -323,7 +327,7 @@ void files_no_table(struct file_policy *f, uint32_t number)
 	files_say(f, number, 0);
 }
 
-/* There is no room: evict other tables, and wait until that is freed. */
+/* There is no room: evict other tables, and wait until their grace is over. */
 static void files_wait(struct file_policy *f, uint32_t number, size_t len)
 {
 	struct known_file *e = &f->v[number];
@@ -374,9 +378,9 @@ void files_table(struct file_policy *f, uint32_t number, const void *data,
 		files_say(f, number, 0);
 }
 
-bool files_freed(struct file_policy *f, uint64_t id)
+bool files_settled_to(struct file_policy *f, uint64_t n)
 {
-	if (!f->up || !tables_freed(&f->tables, id))
+	if (!f->up || !tables_settled(&f->tables, n))
 		return false;
 	files_ask_again(f);
 	return true;
@@ -426,11 +430,10 @@ void files_tick(struct file_policy *f, uint32_t now_s)
 	files_make_room(f, f->tables.budget / HEADROOM, 0);
 	files_compact(f);
 	files_sweep(f);
-	if (f->ask)
-		tables_ask(&f->tables);
-	f->ask = false;
+	tables_drop_slabs(&f->tables);
 	if (!f->sweep && now_s - f->listed_s >= f->idle_s) {
 		f->listed_s = now_s;
+		f->tables.sent++;
 		f->out->list(f->ctx);
 	}
 }
@@ -439,6 +442,7 @@ void files_stats(const struct file_policy *f, struct table_stats *ret)
 {
 	*ret = f->stats;
 	ret->table_rows = f->tables.rows;
+	ret->table_bytes = f->tables.slabs.elements * sizeof(union element);
 	ret->rules = f->tables.rules.n;
 }
 
@@ -516,16 +520,15 @@ int files_adopt(struct file_policy *f, const struct msg_entry *v, uint32_t n)
 		return -EPROTO;
 	for (uint32_t i = 0; i < n; i++) {
 		if (!files_adopt_one(f, &v[i]) && !files_is_vdso(&v[i].key))
-			f->out->drop(f->ctx, 0, &v[i].key);
+			files_say_drop(f, 0, &v[i].key);
 	}
 	tables_adopt_end(&f->tables);
 	if (f->n > EXE_FIRST && !files_grow(f, f->n + ADOPT_GAP))
 		f->n += ADOPT_GAP;
 	for (uint32_t i = EXE_FIRST; i < f->n; i++) {
 		if (!f->v[i].used)
-			files_number_free(f, i, f->tables.free_id + 1);
+			files_number_free(f, i);
 	}
-	f->ask = true;
 	f->stats.numbers = f->n - EXE_FIRST;
 	return 0;
 }

@@ -7,8 +7,8 @@
  * byte budget, the rules, the numbers or loaderd's map run short, the file that
  * was used least recently is dropped; one that no process maps and no sample
  * has used is dropped after a while.  Its key is dropped first, its space is
- * free when loaderd says that no BPF program reads it any more, and its number
- * is given again when no record can carry it any more.
+ * free after a grace period (tables.h), and its number is given again when no
+ * record can carry it any more.
  */
 #ifndef SYMBOLIZERD_TABLES_FILES_H
 #define SYMBOLIZERD_TABLES_FILES_H
@@ -28,7 +28,7 @@ struct known_file {		/* by number */
 	struct file_key key;
 	struct table_ref table;
 	uint64_t id;		/* of the MSG_EXE to be answered; 0: none */
-	uint64_t after;		/* free: id of a MSG_FREED to wait for */
+	uint64_t after;		/* free: message that must be settled */
 	uint32_t next;		/* free: freed next; 0 */
 	uint32_t used_s;	/* last use; free: since when */
 	uint32_t need;		/* bytes of room that its table waits for */
@@ -49,7 +49,6 @@ struct file_policy {
 	uint32_t now_s;		/* at the last tick */
 	uint32_t listed_s;	/* when MSG_LIST was sent last */
 	uint32_t sweep;		/* number to be looked at next; 0: done */
-	bool ask;		/* a number waits for a MSG_FREED */
 	bool up;		/* files_begin() was called */
 	uint64_t seed;
 	struct table_policy tables;
@@ -96,8 +95,9 @@ void files_settled(struct file_policy *f, uint32_t number);
 /* A table, or word that there is none, is here already. */
 bool files_has_answer(const struct file_policy *f, uint32_t number);
 
-/* MSG_FREED; false: an offence. */
-bool files_freed(struct file_policy *f, uint64_t id);
+/* loaderd has sent its statistics: so many messages are settled (tables.h), and
+ * the samples until then were taken over.  False: an offence. */
+bool files_settled_to(struct file_policy *f, uint64_t n);
 
 /* A sample used it just now. */
 void files_used(struct file_policy *f, uint32_t number);

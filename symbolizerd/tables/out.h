@@ -2,8 +2,9 @@
 /*
  * out - what the policy for tables hands to the rest of the hub
  *
- * Messages to loaderd (ipc/message.h), which must arrive in this order, and
- * word of numbers that end.  id is that of the MSG_EXE answered by this, or 0.
+ * Messages to loaderd (ipc/message.h), which must arrive in this order and
+ * together with no others that loaderd counts as handled, and word of numbers
+ * that end.  id is that of the MSG_EXE answered by this, or 0.
  */
 #ifndef SYMBOLIZERD_TABLES_OUT_H
 #define SYMBOLIZERD_TABLES_OUT_H
@@ -20,8 +21,7 @@ struct tables_out {
 			int fd);
 	void (*entry)(void *ctx, uint64_t id, const struct file_key *key,
 		      const struct file_entry *entry);
-	void (*free)(void *ctx, uint64_t id, const struct table_span *spans,
-		     uint32_t n);
+	void (*slab_drop)(void *ctx, uint32_t slab);
 	void (*drop)(void *ctx, uint64_t id, const struct file_key *key);
 	void (*list)(void *ctx);
 

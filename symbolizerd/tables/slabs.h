@@ -2,10 +2,9 @@
 /*
  * slabs - which elements of loaderd's slabs are in use
  *
- * A model of what loaderd enforces: it refuses to write an element that is in
- * use, or that was freed less than its grace period ago.  So an element is free
- * here only after loaderd has said that it is (MSG_FREED).  loaderd makes and
- * drops the slabs themselves.  Slabs 0 and 1 hold rules and are not counted.
+ * Known here alone: loaderd writes wherever it is told to, within a slab.  An
+ * element is in use until no BPF program can be reading it (tables.h).  Slabs 0
+ * and 1 hold rules and are not counted.
  */
 #ifndef SYMBOLIZERD_TABLES_SLABS_H
 #define SYMBOLIZERD_TABLES_SLABS_H
@@ -26,7 +25,7 @@ struct slab_use {
 struct slabs {
 	struct slab_use *v[SLABS_MAX];	/* NULL: all of it is free */
 	uint64_t elements;		/* in use */
-	uint32_t limit;			/* loaderd makes none from this number on */
+	uint32_t limit;		/* as many loaderd makes: numbers are below */
 };
 
 void slabs_fini(struct slabs *s);	/* all is free then */

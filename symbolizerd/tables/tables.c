@@ -6,27 +6,27 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "common/vector.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/tables/worker_table.h"
 
 #define ELEMENT		sizeof(union element)
+#define SLABS_DROPPED	4	/* a second: loaderd waits for the kernel */
 
 int tables_init(struct table_policy *t, uint64_t seed, uint64_t budget,
 		const struct tables_out *out, void *ctx)
 {
 	uint64_t limit = RULE_SLABS + 1 + (budget >> 20) * 5 / 4;
 
-	*t = (struct table_policy){ .budget = budget, .out = out, .ctx = ctx };
+	*t = (struct table_policy){
+		.budget = budget, .sent = 1, .out = out, .ctx = ctx,
+	};
 	t->slabs.limit = limit < SLABS_MAX ? (uint32_t)limit : SLABS_MAX;
 	return rules_init(&t->rules, seed);
 }
 
 static void held_free(struct held *h)
 {
-	if (!h)
-		return;
-	free(h->spans);
+	free(h->spans.v);
 	free(h->rules);
 	free(h);
 }
@@ -71,63 +71,39 @@ static struct table_span ref_page(const struct table_ref *ref, uint32_t page)
 
 void tables_hold(struct table_policy *t, struct held *h)
 {
-	h->id = ++t->free_id;
-	h->next = NULL;
-	for (uint32_t i = 0; i < h->n_spans; i++)
-		t->held_elements += h->spans[i].n;
+	h->after = t->sent;
+	for (uint32_t i = 0; i < h->spans.n; i++)
+		t->held_elements += h->spans.v[i].n;
 	if (t->first)
 		t->last->next = h;
 	else
 		t->first = h;
 	t->last = h;
-	t->out->free(t->ctx, h->id, h->spans, h->n_spans);
 }
 
-bool tables_hold_span(struct table_policy *t, struct held **h, struct table_span span)
+void tables_hold_span(struct held *h, struct table_span span)
 {
-	struct table_span *last;
+	struct table_span *last = h->spans.n ? &h->spans.v[h->spans.n - 1] :
+					       NULL;
 
-	if (*h && (*h)->n_spans) {
-		last = &(*h)->spans[(*h)->n_spans - 1];
-		if (last->pos + last->n == span.pos &&
-		    last->pos >> SLAB_SHIFT == span.pos >> SLAB_SHIFT) {
-			last->n += span.n;
-			return true;
-		}
-	}
-	if (*h && (*h)->n_spans == FREE_SPANS_MAX) {
-		tables_hold(t, *h);
-		*h = NULL;
-	}
-	if (!*h)
-		*h = calloc(1, sizeof(**h));
-	if (*h && !(*h)->spans)
-		(*h)->spans = calloc(FREE_SPANS_MAX, sizeof(*(*h)->spans));
-	if (!*h || !(*h)->spans)
-		return false;
-	(*h)->spans[(*h)->n_spans++] = span;
-	return true;
+	if (last && last->pos + last->n == span.pos &&
+	    last->pos >> SLAB_SHIFT == span.pos >> SLAB_SHIFT)
+		last->n += span.n;
+	else
+		(void)!vector_push(&h->spans, span);
 }
 
-static void hold_trim(struct held *h)
+/* All elements of a table that no key leads to; NULL without memory. */
+static struct held *hold_elements(const struct table_ref *ref)
 {
-	size_t bytes = h->n_spans * sizeof(*h->spans);
-	struct table_span *v = bytes ? realloc(h->spans, bytes) : NULL;
+	struct held *h = calloc(1, sizeof(*h));
 
-	if (v)
-		h->spans = v;
-}
-
-/* All elements of a table that no key leads to. */
-static struct held *hold_elements(struct table_policy *t, const struct table_ref *ref)
-{
-	struct held *h = NULL;
-
-	for (uint32_t i = 0; i < ref->pages; i++) {
+	for (uint32_t i = 0; h && i < ref->pages; i++) {
 		if (ref->entries[i].n)
-			(void)!tables_hold_span(t, &h, ref_page(ref, i));
+			tables_hold_span(h, ref_page(ref, i));
 	}
-	(void)!tables_hold_span(t, &h, ref_dir(ref));
+	if (h)
+		tables_hold_span(h, ref_dir(ref));
 	return h;
 }
 
@@ -152,9 +128,8 @@ void tables_release(struct table_policy *t, struct table_ref *ref)
 	if (!ref->pages)
 		return;
 	t->rows -= ref->rows;
-	h = hold_elements(t, ref);
+	h = hold_elements(ref);
 	if (h) {
-		hold_trim(h);
 		h->n_rules = put_rules(t, ref);
 		h->rules = ref->rules;
 		ref->rules = NULL;
@@ -163,37 +138,48 @@ void tables_release(struct table_policy *t, struct table_ref *ref)
 	ref_clear(ref);
 }
 
-void tables_ask(struct table_policy *t)
-{
-	struct held *h = calloc(1, sizeof(*h));
-
-	if (h)
-		tables_hold(t, h);
-}
-
-/* What the oldest MSG_FREE named can be given again. */
+/* The oldest grace is over. */
 static void tables_let_go(struct table_policy *t)
 {
 	struct held *h = t->first;
 
 	t->first = h->next;
-	for (uint32_t i = 0; i < h->n_spans; i++) {
-		t->held_elements -= h->spans[i].n;
-		slabs_free(&t->slabs, &h->spans[i]);
+	for (uint32_t i = 0; i < h->spans.n; i++) {
+		t->held_elements -= h->spans.v[i].n;
+		slabs_free(&t->slabs, &h->spans.v[i]);
 	}
 	for (uint32_t i = 0; i < h->n_rules; i++)
 		rules_reuse(&t->rules, h->rules[i]);
 	held_free(h);
 }
 
-bool tables_freed(struct table_policy *t, uint64_t id)
+bool tables_settled(struct table_policy *t, uint64_t n)
 {
-	if (id <= t->freed_id || id > t->free_id)
+	if (n < t->settled || n > t->sent)
 		return false;
-	while (t->first && t->first->id <= id)
+	t->settled = n;
+	while (t->first && t->first->after <= t->settled)
 		tables_let_go(t);
-	t->freed_id = id;
 	return true;
+}
+
+void tables_drop_slab(struct table_policy *t, uint32_t slab)
+{
+	t->made[slab] = false;
+	t->sent++;
+	t->out->slab_drop(t->ctx, slab);
+}
+
+void tables_drop_slabs(struct table_policy *t)
+{
+	int left = SLABS_DROPPED;
+
+	for (uint32_t i = RULE_SLABS + 1; left && i < SLABS_MAX; i++) {
+		if (!t->made[i] || t->slabs.v[i])
+			continue;
+		tables_drop_slab(t, i);
+		left--;
+	}
 }
 
 /* --- a message in the making ---------------------------------------------- */
@@ -245,6 +231,9 @@ static int install_send(struct table_policy *t, const struct install *in,
 	fd = sealed_make("install", parts, 2);
 	if (fd < 0)
 		return fd;
+	for (uint32_t i = 0; i < in->runs.n; i++)
+		t->made[in->runs.v[i].pos >> SLAB_SHIFT] = true;
+	t->sent++;
 	t->out->install(t->ctx, id, key, entry, in->runs.n, fd);
 	return 0;
 }
@@ -502,7 +491,7 @@ int tables_move(struct table_policy *t, const struct file_key *key,
 	struct held *h;
 	int r;
 
-	/* the copy is there beside the original until this is freed */
+	/* the copy is there beside the original until its grace is over */
 	r = (t->slabs.elements + ref->elements) * ELEMENT > t->budget ?
 		-ENOSPC :
 		take_elements(t, ref->entries, ref->pages, below, &to);
@@ -516,11 +505,9 @@ int tables_move(struct table_policy *t, const struct file_key *key,
 		ref_undo(t, &to);
 		return r;
 	}
-	h = hold_elements(t, ref);
-	if (h) {
-		hold_trim(h);
+	h = hold_elements(ref);
+	if (h)
 		tables_hold(t, h);
-	}
 	free(ref->entries);
 	ref->entries = to.entries;
 	ref->dir = to.dir;

@@ -3,9 +3,16 @@
  * tables - where unwind tables and rules lie in loaderd's slabs
  *
  * A worker's table gets global rule numbers and room in the slabs, and goes to
- * loaderd as one MSG_INSTALL.  When a table is released its elements and rules
- * are held until loaderd has said that no BPF program reads them any more.
- * What a former hub left behind is adopted from copies of the slabs.
+ * loaderd as one MSG_INSTALL.  What a former hub left behind is adopted from
+ * copies of the slabs.
+ *
+ * When a table is released its elements and rules are held for a grace period: a
+ * BPF program that found the table just before its key was dropped may still be
+ * reading it, for microseconds.  loaderd handles messages in their order, and
+ * says with its statistics how many are settled: by its own clock a second has
+ * passed since it handled them, and all samples taken before have been sent.
+ * Once the drop is among them the grace is over.  However slow loaderd is,
+ * nothing is given again too early.
  */
 #ifndef SYMBOLIZERD_TABLES_TABLES_H
 #define SYMBOLIZERD_TABLES_TABLES_H
@@ -15,6 +22,7 @@
 #include <stdint.h>
 
 #include "bpf/table.h"
+#include "common/vector.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/tables/out.h"
 #include "symbolizerd/tables/rules.h"
@@ -34,13 +42,12 @@ struct table_ref {
 	uint32_t n_rules;
 };
 
-struct held {			/* what one MSG_FREE names */
+struct held {			/* in its grace period */
 	struct held *next;
-	struct table_span *spans;
-	uint32_t n_spans;
-	uint16_t *rules;	/* to be given again with it */
+	VECTOR(struct table_span) spans;
+	uint16_t *rules;
 	uint32_t n_rules;
-	uint64_t id;
+	uint64_t after;		/* by this message nothing leads there */
 };
 
 struct table_policy {
@@ -50,8 +57,9 @@ struct table_policy {
 	uint64_t rows;
 	uint64_t held_elements;	/* in use, but of no table */
 	struct held *first, *last;
-	uint64_t free_id;	/* of the last MSG_FREE */
-	uint64_t freed_id;	/* of the last MSG_FREED */
+	uint64_t sent;		/* messages to loaderd; its hello was the first */
+	uint64_t settled;	/* of them, as its last statistics said */
+	bool made[SLABS_MAX];	/* loaderd has it */
 	const struct tables_out *out;
 	void *ctx;
 	/* while adopting */
@@ -85,11 +93,13 @@ int tables_move(struct table_policy *t, const struct file_key *key,
 /* Has the table a part in this slab? */
 bool tables_in(const struct table_ref *ref, uint32_t slab);
 
-/* MSG_FREED: all up to this id is freed.  False if there was no such MSG_FREE. */
-bool tables_freed(struct table_policy *t, uint64_t id);
+/* loaderd has sent its statistics: so many messages are settled.  False if there
+ * are not so many, or it said more before. */
+bool tables_settled(struct table_policy *t, uint64_t n);
 
-/* A MSG_FREE of nothing: its answer says that all sent before is done. */
-void tables_ask(struct table_policy *t);
+/* Have loaderd drop some slabs that are empty; the first one stays, since it
+ * will be needed again.  Each second. */
+void tables_drop_slabs(struct table_policy *t);
 
 /* --- adopting: all slabs, then all tables, then the end --------------------- */
 
@@ -101,18 +111,21 @@ bool tables_adopt_slab(struct table_policy *t, uint32_t slab, const void *map);
 bool tables_adopt(struct table_policy *t, const struct file_entry *entry,
 		  struct table_ref *ret);
 
-/* Free what loaderd has in use and no table claims. */
+/* What no table claims is free after the grace period; slabs without any table
+ * go at once. */
 void tables_adopt_end(struct table_policy *t);
 
 /* --- for adopt.c -------------------------------------------------------------- */
 
-/* Add a span to *h (NULL: none yet), joined with the last one where they touch;
- * a full message is sent.  False without memory: the span stays taken for ever,
- * which is safe. */
-bool tables_hold_span(struct table_policy *t, struct held **h,
-		      struct table_span span);
+/* Add a span to h, joined with the last one where they touch.  Without memory
+ * the span stays taken for ever, which is safe. */
+void tables_hold_span(struct held *h, struct table_span span);
 
-/* Send MSG_FREE of what h names, and hold it until the answer.  Owned. */
+/* By what was sent until now nothing leads to the spans of h any more: their
+ * grace begins.  Owned. */
 void tables_hold(struct table_policy *t, struct held *h);
+
+/* Have loaderd drop this slab. */
+void tables_drop_slab(struct table_policy *t, uint32_t slab);
 
 #endif /* SYMBOLIZERD_TABLES_TABLES_H */

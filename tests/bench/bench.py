@@ -141,7 +141,7 @@ def report(load, frequency, a0, a1, b0, b1, cpu, wall, pss, maps, end, first, st
           f"{run_ns / max(1, frames):.0f} ns a frame")
     print("pss KiB: " + "  ".join(f"{k} {v}" for k, v in sorted(pss.items())) + f"  sum {sum(pss.values())}")
     print(f"kernel maps: {maps / 1048576:.2f} MiB ({end['tables.table_rows']} rows, "
-          f"{end['loader.table_bytes'] / max(1, end['tables.table_rows']):.2f} bytes a row, "
+          f"{end['tables.table_bytes'] / max(1, end['tables.table_rows']):.2f} bytes a row, "
           f"{end['tables.rules']} rules, {end['tables.tables']} tables)")
     print(f"taken {end.taken()}, delivered {end.delivered()} ({100 * end.delivered() / max(1, end.taken()):.3f} %), "
           f"lost {end.lost()}, nowhere {end.missing()}")

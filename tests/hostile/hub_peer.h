@@ -81,7 +81,7 @@ void loader_exe(struct fake_loader *l, uint64_t id,
 /* The answer to it: its type, and its entry unless that is MSG_DROP. */
 unsigned int loader_answer(struct fake_loader *l, uint64_t id,
 			   struct file_entry *ret);
-void loader_say_stats(struct fake_loader *l);
+void loader_say_stats(struct fake_loader *l);	/* all received is settled */
 void loader_bye(struct fake_loader *l);
 void loader_keep_checkpoint(struct fake_loader *l);	/* wait for one */
 

@@ -72,33 +72,11 @@ static void write_run(uint32_t pos, uint32_t n)
 	install(&(struct install){ &run, 1, 1, n < 65536 ? n : 0, 0 });
 }
 
-static uint64_t send_free(const struct table_span *span, uint32_t n, uint32_t said)
+static void drop_slab(uint32_t slab)
 {
-	struct msg_free m = { .n = said };
+	struct msg_slab m = { .slab = slab };
 
-	lying_send(MSG_FREE, ++last_id, &m, sizeof(m), span, n * sizeof(*span),
-		 -1);
-	return last_id;
-}
-
-static uint64_t free_run(uint32_t pos, uint32_t n)
-{
-	return send_free(&(struct table_span){ pos, n }, 1, 1);
-}
-
-/* All that was said before has been handled. */
-static void until_freed(uint64_t id)
-{
-	struct msg m;
-
-	do {
-		lying_expect(&m, MSG_FREED);
-	} while (m.hdr.id < id);
-}
-
-static void settle(void)
-{
-	until_freed(send_free(NULL, 0, 0));
+	lying_send(MSG_SLAB_DROP, 0, &m, sizeof(m), NULL, 0, -1);
 }
 
 /* --- offences ------------------------------------------------------------------------ */
@@ -118,38 +96,11 @@ static void run_of_none(void)
 	write_run(AT(2, 9000), 0);
 }
 
-static void run_in_use(void)
-{
-	write_run(AT(2, 100), 4);
-	write_run(AT(2, 103), 1);
-}
-
-static void run_in_grace(void)
-{
-	write_run(AT(2, 200), 4);
-	free_run(AT(2, 200), 4);
-	write_run(AT(2, 201), 1);
-}
-
-static void runs_that_overlap(void)
-{
-	struct table_run run[] = {
-		{ AT(2, 300), 4, TABLE_RUN_NEW, 0 },
-		{ AT(2, 303), 4, TABLE_RUN_NEW, 0 },
-	};
-
-	install(&(struct install){ run, 2, 2, 8, 0 });
-}
-
+/* A slab with each message. */
 static void over_budget(void)
 {
-	struct table_run run[] = {
-		{ AT(2, 0), SLAB_ELEMENTS / 2, TABLE_RUN_NEW, 0 },
-		{ AT(3, 0), SLAB_ELEMENTS / 2 + 1, TABLE_RUN_NEW, 0 },
-	};
-
-	settle();
-	install(&(struct install){ run, 2, 2, SLAB_ELEMENTS + 1, 0 });
+	for (uint32_t i = 1; i <= SLABS_LIMIT; i++)
+		write_run(AT(i, 400), 1);
 }
 
 static void slab_too_many(void)
@@ -253,53 +204,26 @@ static void memory_is_a_pipe(void)
 	send_install(&nobody, 1, fd[0]);
 }
 
-static void free_not_in_use(void)
+static void drop_rules(void)
 {
-	free_run(AT(2, 700), 1);
+	drop_slab(0);
 }
 
-static void free_rules(void)
+static void drop_what_is_not_there(void)
 {
-	free_run(AT(0, 0), 1);
+	drop_slab(500);
 }
 
-static void free_out_of_slab(void)
+static void drop_beyond_slabs(void)
 {
-	write_run(AT(2, SLAB_ELEMENTS - 1), 1);
-	free_run(AT(2, SLAB_ELEMENTS - 1), 2);
+	drop_slab(0xffffffff);
 }
 
-static void free_twice(void)
+static void drop_twice(void)
 {
-	write_run(AT(2, 800), 2);
-	free_run(AT(2, 800), 2);
-	free_run(AT(2, 801), 1);
-}
-
-static void free_twice_in_one(void)
-{
-	struct table_span span[] = { { AT(2, 850), 2 }, { AT(2, 850), 2 } };
-
-	write_run(AT(2, 850), 2);
-	send_free(span, 2, 2);
-}
-
-static void free_says_more(void)
-{
-	write_run(AT(2, 900), 2);
-	send_free(&(struct table_span){ AT(2, 900), 2 }, 1, 2);
-}
-
-static void free_says_far_more(void)
-{
-	send_free(&(struct table_span){ AT(2, 900), 2 }, 1, 0xffffffff);
-}
-
-static void free_without_id(void)
-{
-	struct msg_free m = { .n = 0 };
-
-	lying_send(MSG_FREE, 0, &m, sizeof(m), NULL, 0, -1);
+	write_run(AT(2, 0), 1);
+	drop_slab(2);
+	drop_slab(2);
 }
 
 static void second_hello(void)
@@ -363,19 +287,16 @@ static const struct offence {
 } offences[] = {
 #define OFFENCE(f)	{ #f, f }
 	OFFENCE(run_out_of_slab), OFFENCE(run_beyond_slabs),
-	OFFENCE(run_of_none), OFFENCE(run_in_use),
-	OFFENCE(run_in_grace), OFFENCE(runs_that_overlap),
-	OFFENCE(over_budget), OFFENCE(slab_too_many),
+	OFFENCE(run_of_none),
+	OFFENCE(slab_too_many), OFFENCE(over_budget),
 	OFFENCE(copy_from_beyond), OFFENCE(copy_from_no_slab),
 	OFFENCE(copy_without_end), OFFENCE(no_runs),
 	OFFENCE(runs_without_number), OFFENCE(runs_not_in_memory),
 	OFFENCE(elements_missing), OFFENCE(elements_left_over),
 	OFFENCE(memory_too_large),
 	OFFENCE(memory_not_sealed), OFFENCE(memory_is_a_pipe),
-	OFFENCE(free_not_in_use), OFFENCE(free_rules),
-	OFFENCE(free_out_of_slab), OFFENCE(free_twice),
-	OFFENCE(free_twice_in_one), OFFENCE(free_says_more),
-	OFFENCE(free_says_far_more), OFFENCE(free_without_id),
+	OFFENCE(drop_rules), OFFENCE(drop_what_is_not_there),
+	OFFENCE(drop_beyond_slabs), OFFENCE(drop_twice),
 	OFFENCE(second_hello), OFFENCE(descriptor_missing),
 	OFFENCE(descriptor_unasked), OFFENCE(memory_of_less),
 	OFFENCE(memory_given), OFFENCE(not_for_loaderd),
@@ -396,26 +317,29 @@ static void loader_starts_and_samples(void)
 	CHECK_EQ(lying.stats.slabs, 1);
 }
 
-/* What is allowed is not an offence: write, free, and write again. */
+/* What is allowed is not an offence: write, write over it, drop, write again. */
 static void loader_takes_what_is_right(void)
 {
+	struct table_run run[] = {
+		{ AT(2, 0), 4, TABLE_RUN_NEW, 0 },
+		{ AT(2, 3), 4, TABLE_RUN_NEW, 0 },
+	};
+
+	install(&(struct install){ run, 2, 2, 8, 0 });
 	write_run(AT(2, 0), 3);
-	until_freed(free_run(AT(2, 0), 3));
+	drop_slab(2);
 	write_run(AT(2, 0), 3);
-	until_freed(free_run(AT(2, 0), 3));
-	write_run(AT(0, 1), 3);		/* rules, at any time */
-	write_run(AT(1, 7), 1);
 	write_run(AT(0, 1), 3);
+	write_run(AT(1, 7), 1);
+	lying_settle();
 	lying_goes_on();
 	CHECK_EQ(lying.stats.offences, 0);
-	CHECK_EQ(lying.stats.table_bytes, 0);
 	CHECK_EQ(lying.stats.slabs, 3);
 	CHECK_EQ(lying.stats.entry_unknown, 5);
 }
 
 static void loader_ends_the_connection_at_every_offence(void)
 {
-	uint64_t bytes;
 	struct msg m;
 	int r;
 
@@ -430,44 +354,40 @@ static void loader_ends_the_connection_at_every_offence(void)
 	}
 	lying_goes_on();
 	CHECK_EQ(lying.stats.offences, OFFENCES);
-	bytes = lying.stats.table_bytes;
-	CHECK(bytes > 0 && bytes <= BUDGET_MIB << 20);
-	CHECK(lying.stats.slabs <= SLABS_LIMIT);
+	CHECK(lying.stats.slabs > RULE_SLABS && lying.stats.slabs <= SLABS_LIMIT);
 }
 
-/* What was in use or in grace when a hub ended is told to the next one, which
- * can free it. */
-static void loader_tells_what_is_in_use(void)
+/* Slabs that are there when a hub ends are told to the next one, which can drop
+ * them. */
+static void loader_tells_what_is_there(void)
 {
-	uint64_t id = 0;
+	uint32_t n = 0;
 	struct msg m;
 
+	write_run(AT(2, 40), 1);
+	lying_settle();
 	lying_disconnect();
 	lying_accept();
-	for (lying_expect(&m, MSG_SLAB);; lying_expect(&m, MSG_SLAB)) {
+	for (lying_expect(&m, MSG_SLAB); m.hdr.type == MSG_SLAB; n++) {
 		uint32_t slab = ((struct msg_slab *)m.buf)->slab;
-		const struct slab_copy *copy;
 		const void *data;
 		size_t len;
 
-		CHECK(sealed_map(m.fds[0], sizeof(*copy), sizeof(*copy), &data,
-				 &len) == 0);
-		msg_close_fds(&m);
-		copy = data;
-		for (uint32_t i = 0; i < SLAB_ELEMENTS; i++) {
-			if (copy->in_use[i / 64] >> (i % 64) & 1)
-				id = free_run(AT(slab, i), 1);
-		}
+		CHECK(sealed_map(m.fds[0], sizeof(struct slab_copy),
+				 sizeof(struct slab_copy), &data, &len) == 0);
 		munmap((void *)data, len);
-		if (slab == 2)
-			break;
+		msg_close_fds(&m);
+		if (slab >= RULE_SLABS)
+			drop_slab(slab);
+		do {
+			CHECK(lying_next(&m) == 0);
+		} while (m.hdr.type != MSG_SLAB && m.hdr.type != MSG_KNOWN);
 	}
-	CHECK(id);
-	lying_take_known();
-	until_freed(id);
+	msg_close_fds(&m);
+	CHECK(n > RULE_SLABS && n <= SLABS_LIMIT);
+	lying_settle();
 	lying_goes_on();
-	CHECK_EQ(lying.stats.table_bytes, 0);
-	CHECK_EQ(lying.stats.slabs, 3);
+	CHECK_EQ(lying.stats.slabs, RULE_SLABS);
 	CHECK_EQ(lying.stats.offences, OFFENCES);
 }
 
@@ -515,13 +435,17 @@ static void loader_outlives_any_entry(void)
 				   sizeof(union element);
 	}
 	lying_goes_on();
+	/* and where all of them point is nothing any more */
+	drop_slab(2);
+	lying_settle();
+	lying_goes_on();
 	CHECK_EQ(lying.stats.offences, OFFENCES);
 	for (uint32_t i = 0; i < lying.n_known; i++) {
 		struct msg_drop drop = { lying.known[i].key };
 
 		lying_send(MSG_DROP, 0, &drop, sizeof(drop), NULL, 0, -1);
 	}
-	until_freed(free_run(AT(2, 0), SLAB_ELEMENTS));
+	lying_settle();
 	lying_goes_on();
 }
 
@@ -581,16 +505,16 @@ static void loader_outlives_floods(void)
 	struct msg_wanted wanted = { .build_id_len = 0xffffffff };
 	struct msg_entry entry = { .key = nobody };
 	struct msg_wanted mem = { .tgid = (uint32_t)lying.busy };
-	struct msg_free none = { .n = 0 };
 	uint64_t unknown = lying.stats.entry_unknown;
 
 	for (int i = 0; i < 50000; i++) {
 		lying_send(MSG_ENTRY, 0, &entry, sizeof(entry), NULL, 0, -1);
 		if (i % 10 == 0)
 			lying_send(MSG_LIST, 0, NULL, 0, NULL, 0, -1);
-		if (i % 10 == 1)
-			lying_send(MSG_FREE, ++last_id, &none, sizeof(none),
-				 NULL, 0, -1);
+		if (i % 1000 == 1) {	/* the kernel is waited for */
+			write_run(AT(2, 0), 1);
+			drop_slab(2);
+		}
 		if (i % 10 == 2) {
 			wanted.build_id_len = i & 1 ? 20 : i;
 			wanted.tgid = i;
@@ -600,9 +524,9 @@ static void loader_outlives_floods(void)
 				   0, -1);
 		}
 	}
-	until_freed(last_id);
+	lying_settle();
 	lying_goes_on();
-	CHECK_EQ(lying.stats.entry_unknown, unknown + 50000);
+	CHECK_EQ(lying.stats.entry_unknown, unknown + 50000 + 50);
 	CHECK_EQ(lying.stats.offences, OFFENCES);
 }
 
@@ -692,7 +616,7 @@ int main(void)
 		STEP(loader_starts_and_samples),
 		STEP(loader_takes_what_is_right),
 		STEP(loader_ends_the_connection_at_every_offence),
-		STEP(loader_tells_what_is_in_use),
+		STEP(loader_tells_what_is_there),
 		STEP(loader_outlives_any_entry),
 		STEP(loader_gives_memory_of_whom_it_may),
 		STEP(loader_outlives_floods),

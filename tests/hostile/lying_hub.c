@@ -152,8 +152,21 @@ void lying_send(unsigned int type, uint64_t id, const void *payload,
 		poll(&p, 1, 100);
 		r = conn_send(&lying.conn, type, id, payload, a, tail, b, &fd, fd >= 0);
 	} while (r == -EAGAIN);
+	lying.sent += type == MSG_INSTALL || type == MSG_ENTRY ||
+		      type == MSG_DROP || type == MSG_SLAB_DROP ||
+		      type == MSG_LIST;
 	/* it may have closed already */
 	CHECK(r == 0 || r == -EPIPE || r == -ECONNRESET);
+}
+
+void lying_settle(void)
+{
+	struct msg m;
+
+	do {
+		lying_expect(&m, MSG_LOADER_STATS);
+	} while (m.hdr.id < lying.sent);
+	CHECK_EQ(m.hdr.id, lying.sent);
 }
 
 void lying_accept(void)
@@ -172,6 +185,7 @@ void lying_accept(void)
 	lying.samples = m.fds[0];
 	lying.conn.state = CONN_READY;
 	lying_send(MSG_HELLO_HUB, 0, &hello, sizeof(hello), NULL, 0, -1);
+	lying.sent = 1;
 }
 
 void lying_connect(void)

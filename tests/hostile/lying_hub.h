@@ -24,6 +24,7 @@ extern struct lying {
 	bool deaf;			/* do not read it */
 	uint64_t n_samples;		/* read from it */
 	struct loader_stats stats;	/* its last word */
+	uint64_t sent;			/* messages that loaderd counts */
 	struct msg_entry *known;	/* as told at the connection */
 	uint32_t n_known;
 } lying;
@@ -41,6 +42,9 @@ void lying_expect(struct msg *m, unsigned int type);
  * fd: borrowed; -1: none. */
 void lying_send(unsigned int type, uint64_t id, const void *payload, size_t a,
 		const void *tail, size_t b, int fd);
+
+/* All that was sent is settled, says loaderd. */
+void lying_settle(void);
 
 /* Accept loaderd and say hello; then take what it tells in MSG_KNOWN. */
 void lying_accept(void);

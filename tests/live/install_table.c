@@ -34,10 +34,10 @@ int installer_init(struct installer *in, int files_fd, int slabs_fd,
 		   int slab0_fd, uint64_t budget)
 {
 	static const struct tables_out out = { .install = installer_install };
-	int r = elements_init(&in->elements, slabs_fd, slab0_fd, budget);
 
+	elements_init(&in->elements, slabs_fd, slab0_fd, budget);
 	in->files_fd = files_fd;
-	return r ? r : tables_init(&in->policy, 1, budget, &out, in);
+	return tables_init(&in->policy, 1, budget, &out, in);
 }
 
 int installer_put(struct installer *in, const struct file_key *key,

@@ -24,7 +24,7 @@ FILES, PROCESSES, RATE, SECONDS = map(int, os.environ.get("SCALE", "450,450,200,
 US = min(1500, 700000 // PROCESSES)	# of work a process and second
 TABLE = 17600	# bytes of one of the swarm's tables
 IDLE = 3	# seconds until loaderd forgets what nobody uses
-HELD = ("tables.files", "tables.tables", "tables.table_rows", "loader.table_bytes", "tables.rules", "loader.slabs")
+HELD = ("tables.files", "tables.tables", "tables.table_rows", "tables.table_bytes", "tables.rules", "loader.slabs")
 
 
 def daemons(tmp, options):
@@ -88,7 +88,7 @@ def budget(tmp):
         a = run.watch(2 * IDLE + 3)
     finally:
         run.stop()
-    return max(2, round((a["loader.table_bytes"] + 0.7 * FILES * TABLE) / (1 << 20)))
+    return max(2, round((a["tables.table_bytes"] + 0.7 * FILES * TABLE) / (1 << 20)))
 
 
 def check_eviction(series, mib):
@@ -98,7 +98,7 @@ def check_eviction(series, mib):
     least = min(a["tables.tables"] for a in series[many:])
     say(f"evicted {last['tables.evicted']}, forgotten {last['tables.forgotten']}, refused {last['tables.table_full']}; "
         f"{last['tables.exes']} files met, by {last['tables.numbers']} numbers; then never fewer than {least} tables")
-    assert max(a["loader.table_bytes"] for a in series) <= mib << 20
+    assert max(a["tables.table_bytes"] for a in series) <= mib << 20
     assert last["tables.evicted"] > 0
     assert least > FILES / 4
 

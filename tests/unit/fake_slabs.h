@@ -2,8 +2,10 @@
 /*
  * fake_slabs - a loaderd without a kernel, for tests of the policy for tables
  *
- * It holds what loaderd holds and refuses what loaderd refuses (ipc/message.h):
- * any breach of that contract ends the test.
+ * It holds what loaderd holds and refuses what loaderd refuses (ipc/message.h).
+ * And it knows what BPF programs may be reading: an element is in use from its
+ * write until the grace is over that begins when no entry leads there any more.
+ * Any breach of that ends the test.
  */
 #ifndef TESTS_FAKE_SLABS_H
 #define TESTS_FAKE_SLABS_H
@@ -19,20 +21,22 @@
 #include "ipc/message.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/tables/files.h"
+#include "symbolizerd/tables/worker_table.h"
 
 #define FAKE_KEYS	4096
 
 struct fake_slabs {
 	union element *slab[SLABS_MAX];
 	uint64_t in_use[SLABS_MAX][SLAB_ELEMENTS / 64];
-	uint64_t grace[SLABS_MAX][SLAB_ELEMENTS / 64];
+	uint64_t grace[2][SLABS_MAX][SLAB_ELEMENTS / 64];	/* of them: since
+				 * the last statistics, and since those before */
 	struct msg_entry known[FAKE_KEYS];
 	uint32_t n, room;	/* keys; as many as the map may have */
 	uint64_t budget, elements;
-	uint64_t last_free;	/* id of the last MSG_FREE */
-	uint64_t freed;		/* of the last MSG_FREED */
+	uint64_t handled;	/* messages, but for the hello */
+	uint64_t by_second;	/* with it: by the last second */
 	uint64_t answered;	/* id of the last answer that had one */
-	uint32_t lists, installs, n_dropped;
+	uint32_t lists, installs, slabs_dropped, n_dropped;
 	uint32_t dropped[FAKE_KEYS];	/* numbers */
 	bool settled;		/* adopted files have their symbols */
 };
@@ -64,6 +68,38 @@ static union element *fake_at(uint32_t pos, uint32_t n)
 	return fake.slab[slab] + first;
 }
 
+/* Nothing leads to these any more: the grace of those in use begins. */
+static void fake_let_go(uint32_t pos, uint32_t n)
+{
+	uint32_t slab = pos >> SLAB_SHIFT, first = pos & (SLAB_ELEMENTS - 1);
+
+	for (uint32_t i = first; slab < SLABS_MAX && i < first + n &&
+	     i < SLAB_ELEMENTS; i++) {
+		if (fake_bit(fake.in_use[slab], i) &&
+		    !fake_bit(fake.grace[1][slab], i))
+			fake.grace[0][slab][i / 64] |= 1ULL << (i % 64);
+	}
+}
+
+/* A key that led to this directory does not any more.  An entry that lies may
+ * lead anywhere. */
+static void fake_unlink(uint32_t dir, uint32_t pages)
+{
+	for (uint32_t i = 0; i < pages && i < 8 * SLAB_ELEMENTS; i++) {
+		uint32_t pos = dir + i / 8;
+		const union element *s = pos >> SLAB_SHIFT < SLABS_MAX ?
+			fake.slab[pos >> SLAB_SHIFT] : NULL;
+		const struct dir_entry *d;
+
+		if (!s)
+			return;
+		d = &s[pos & (SLAB_ELEMENTS - 1)].dir[i % 8];
+		if (d->n)
+			fake_let_go(d->first, page_elements(d));
+	}
+	fake_let_go(dir, (pages + 7) / 8);
+}
+
 /* Writable: not in use, which grace is part of. */
 static void fake_write(const struct table_run *run, const union element *from)
 {
@@ -77,6 +113,24 @@ static void fake_write(const struct table_run *run, const union element *from)
 		fake.elements++;
 	}
 	memcpy(to, from, run->n * sizeof(*to));
+}
+
+/* A message was handled.  The entry of the key is this from now on; NULL: it has
+ * none. */
+static void fake_replace(const struct file_key *key, const struct file_entry *entry)
+{
+	struct msg_entry *e = fake_find(key);
+
+	fake.handled++;
+	if (!e)
+		return;
+	if (e->entry.pages && !(entry && entry->pages &&
+				entry->dir == e->entry.dir))
+		fake_unlink(e->entry.dir, e->entry.pages);
+	if (entry)
+		e->entry = *entry;
+	else
+		*e = fake.known[--fake.n];
 }
 
 static void fake_answer(uint64_t id)
@@ -117,8 +171,7 @@ static void fake_install(void *ctx, uint64_t id, const struct file_key *key,
 	}
 	CHECK_EQ(rest, 0);
 	CHECK(fake.elements * sizeof(union element) <= fake.budget);
-	if (fake_find(key))
-		fake_find(key)->entry = *entry;
+	fake_replace(key, entry);
 	fake.installs++;
 	fake_answer(id);
 	munmap((void *)map, len);
@@ -128,45 +181,40 @@ static void fake_entry(void *ctx, uint64_t id, const struct file_key *key,
 		       const struct file_entry *entry)
 {
 	(void)ctx;
-	if (fake_find(key))
-		fake_find(key)->entry = *entry;
+	fake_replace(key, entry);
 	fake_answer(id);
 }
 
-static void fake_free(void *ctx, uint64_t id, const struct table_span *spans,
-		      uint32_t n)
+static void fake_slab_drop(void *ctx, uint32_t slab)
 {
 	(void)ctx;
-	CHECK(n <= FREE_SPANS_MAX);
-	CHECK(id > fake.last_free);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t slab = spans[i].pos >> SLAB_SHIFT;
-		uint32_t first = spans[i].pos & (SLAB_ELEMENTS - 1);
+	CHECK(slab >= RULE_SLABS && slab < SLABS_MAX && fake.slab[slab]);
+	for (uint32_t i = 0; i < SLAB_ELEMENTS / 64; i++) {
+		uint64_t bits = fake.in_use[slab][i];
 
-		fake_at(spans[i].pos, spans[i].n);
-		CHECK(slab >= RULE_SLABS);
-		for (uint32_t k = first; k < first + spans[i].n; k++) {
-			CHECK(fake_bit(fake.in_use[slab], k));
-			CHECK(!fake_bit(fake.grace[slab], k));
-			fake.grace[slab][k / 64] |= 1ULL << (k % 64);
-		}
+		/* the kernel itself waits until nobody reads a slab */
+		CHECK(!(bits & ~(fake.grace[0][slab][i] | fake.grace[1][slab][i])));
+		fake.elements -= (uint64_t)__builtin_popcountll(bits);
+		fake.in_use[slab][i] = 0;
+		fake.grace[0][slab][i] = fake.grace[1][slab][i] = 0;
 	}
-	fake.last_free = id;
+	free(fake.slab[slab]);
+	fake.slab[slab] = NULL;
+	fake.slabs_dropped++;
+	fake.handled++;
 }
 
 static void fake_drop(void *ctx, uint64_t id, const struct file_key *key)
 {
-	struct msg_entry *e = fake_find(key);
-
 	(void)ctx;
-	if (e)
-		*e = fake.known[--fake.n];
+	fake_replace(key, NULL);
 	fake_answer(id);
 }
 
 static void fake_list(void *ctx)
 {
 	(void)ctx;
+	fake.handled++;
 	fake.lists++;
 }
 
@@ -184,7 +232,7 @@ static void fake_dropped(void *ctx, uint32_t number)
 }
 
 static const struct tables_out fake_out = {
-	fake_install, fake_entry, fake_free, fake_drop, fake_list,
+	fake_install, fake_entry, fake_slab_drop, fake_drop, fake_list,
 	fake_adopted, fake_dropped,
 };
 
@@ -194,23 +242,28 @@ static inline void fake_begin(uint64_t budget, uint32_t room)
 	fake.room = room;
 }
 
-/* All grace periods end.  The id that MSG_FREED carries then; 0: none is due. */
-static inline uint64_t fake_grace_ends(void)
+/* A second has passed: the number that the statistics carry.  What was in its
+ * grace a second ago is free. */
+static inline uint64_t fake_second(void)
 {
+	uint64_t was;
+
 	for (uint32_t s = 0; s < SLABS_MAX; s++) {
 		for (uint32_t i = 0; fake.slab[s] && i < SLAB_ELEMENTS / 64; i++) {
-			fake.elements -= (uint64_t)
-				__builtin_popcountll(fake.grace[s][i]);
-			fake.in_use[s][i] &= ~fake.grace[s][i];
-			fake.grace[s][i] = 0;
+			uint64_t over = fake.grace[1][s][i];
+
+			fake.elements -= (uint64_t)__builtin_popcountll(over);
+			fake.in_use[s][i] &= ~over;
+			fake.grace[1][s][i] = fake.grace[0][s][i];
+			fake.grace[0][s][i] = 0;
 		}
 	}
-	if (fake.freed >= fake.last_free)
-		return 0;
-	return fake.freed = fake.last_free;
+	was = fake.by_second;
+	fake.by_second = 1 + fake.handled;
+	return was;
 }
 
-/* What a new hub is sent: graces are forgotten, copies and entries are told. */
+/* What a new hub is sent. */
 static inline struct slab_copy *fake_copy(uint32_t slab)
 {
 	struct slab_copy *c;
@@ -220,8 +273,6 @@ static inline struct slab_copy *fake_copy(uint32_t slab)
 	c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(c != MAP_FAILED);
-	memset(fake.grace[slab], 0, sizeof(fake.grace[slab]));
-	memcpy(c->in_use, fake.in_use[slab], sizeof(c->in_use));
 	memcpy(c->element, fake.slab[slab], sizeof(c->element));
 	return c;
 }

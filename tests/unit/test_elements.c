@@ -42,7 +42,7 @@ static void setup(uint64_t budget)
 					   SLAB_ELEMENTS, &inner);
 	outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "slabs", 4, 4,
 			       SLABS_MAX, &opts);
-	CHECK_EQ(elements_init(&elements, outer, opts.inner_map_fd, budget), 0);
+	elements_init(&elements, outer, opts.inner_map_fd, budget);
 }
 
 /* Runs and, for those that bring their own, elements that all begin with salt;
@@ -74,21 +74,14 @@ static int write_at(uint32_t pos, uint32_t n, uint32_t salt)
 	return write_runs(&run, 1, salt, 0);
 }
 
-static int free_at(uint32_t pos, uint32_t n, uint64_t id)
-{
-	struct table_span span = { pos, n };
-
-	return elements_free(&elements, &span, 1, id);
-}
-
 /* The first word of an element, as BPF programs see it. */
 static uint32_t word_at(uint32_t pos)
 {
 	uint32_t i = pos & (SLAB_ELEMENTS - 1);
 	uint32_t e[16];
 
-	CHECK(elements.slabs[pos >> SLAB_SHIFT]);
-	CHECK_EQ(bpf_map_lookup_elem(elements.slabs[pos >> SLAB_SHIFT]->fd, &i,
+	CHECK(elements.slabs[pos >> SLAB_SHIFT].fd >= 0);
+	CHECK_EQ(bpf_map_lookup_elem(elements.slabs[pos >> SLAB_SHIFT].fd, &i,
 				     e), 0);
 	return e[0];
 }
@@ -118,7 +111,6 @@ TEST(elements_are_written_where_they_should)
 	CHECK_EQ(word_at(AT(2, 3)), 0);
 	CHECK_EQ(word_at(AT(3, SLAB_ELEMENTS - 1)), 77);
 	CHECK_EQ(word_at(AT(3, SLAB_ELEMENTS - 3)), 0);
-	CHECK_EQ(elements.n, 5);
 	CHECK_EQ(elements.n_slabs, 3);
 	CHECK(in_outer(2) && in_outer(3) && !in_outer(1));
 	CHECK_EQ(write_runs(&copy, 1, 0, 0), 0);
@@ -138,9 +130,6 @@ TEST(elements_out_of_bounds_change_nothing)
 		{ AT(2, 20), 1, AT(2, SLAB_ELEMENTS), 0 },
 		{ AT(2, 20), 2, AT(2, SLAB_ELEMENTS - 1), 0 },
 		{ AT(2, 20), 1, AT(900, 0), 0 },
-		{ AT(2, 12), 4, TABLE_RUN_NEW, 0 },	/* 10 to 13: in use */
-		{ AT(2, 7), 4, TABLE_RUN_NEW, 0 },
-		{ AT(2, 30), 3, TABLE_RUN_NEW, 0 },	/* the run before it */
 	};
 
 	setup(4 * MIB);
@@ -152,13 +141,31 @@ TEST(elements_out_of_bounds_change_nothing)
 
 		printf("# row %zu\n", i);
 		CHECK_EQ(write_runs(run, 2, 9, 0), MSG_BAD_CONTENT);
-		CHECK_EQ(elements.n, 4);
-		CHECK_EQ(elements.slabs[2]->n, 4);
+		CHECK_EQ(elements.n_slabs, 2);
 		CHECK_EQ(word_at(AT(2, 32)), 0);
 		CHECK_EQ(word_at(AT(2, 13)), 5);
 	}
-	/* what was claimed in vain is free */
-	CHECK_EQ(write_at(AT(2, 32), 2, 9), 0);
+}
+
+/* What is there may be overwritten at any time: rules, and what the hub says. */
+TEST(elements_are_overwritten)
+{
+	struct table_run run[] = {
+		{ AT(2, 11), 3, TABLE_RUN_NEW, 0 },
+		{ AT(2, 12), 1, AT(2, 10), 0 },		/* over the run before */
+		{ AT(0, 1), 1, TABLE_RUN_NEW, 0 },
+	};
+
+	setup(4 * MIB);
+	CHECK_EQ(write_at(AT(2, 10), 4, 5), 0);
+	CHECK_EQ(write_at(AT(0, 0), 3, 5), 0);
+	CHECK_EQ(write_runs(run, 3, 9, 0), 0);
+	CHECK_EQ(word_at(AT(2, 10)), 5);
+	CHECK_EQ(word_at(AT(2, 11)), 9);
+	CHECK_EQ(word_at(AT(2, 12)), 5);
+	CHECK_EQ(word_at(AT(2, 13)), 9);
+	CHECK_EQ(word_at(AT(0, 1)), 9);
+	CHECK_EQ(word_at(AT(0, 2)), 5);
 }
 
 TEST(elements_must_be_as_many_as_the_runs_say)
@@ -167,76 +174,21 @@ TEST(elements_must_be_as_many_as_the_runs_say)
 		{ AT(2, 0), 2, TABLE_RUN_NEW, 0 },
 		{ AT(2, 8), 2, TABLE_RUN_NEW, 0 },
 	};
-	char data[2 * sizeof(*run) + 4 * 64 + 1] = "";
+	char data[2 * sizeof(*run) + 4 * 64 + 1];
 
 	setup(4 * MIB);
+	memset(data, 7, sizeof(data));
 	memcpy(data, run, sizeof(run));
 	for (size_t len = 0; len <= sizeof(data); len++) {
 		if (len == sizeof(data) - 1)
 			continue;
 		CHECK_EQ(elements_write(&elements, data, len, 2),
 			 MSG_BAD_CONTENT);
-		CHECK_EQ(elements.n, 0);
+		if (in_outer(2))
+			CHECK_EQ(word_at(AT(2, 0)), 0);
 	}
 	CHECK_EQ(elements_write(&elements, data, sizeof(data) - 1, 2), 0);
-}
-
-TEST(elements_wait_for_two_ticks_until_they_are_free)
-{
-	setup(4 * MIB);
-	CHECK_EQ(write_at(AT(2, 0), 8, 1), 0);
-	CHECK_EQ(free_at(AT(2, 0), 4, 11), 0);
-	CHECK_EQ(write_at(AT(2, 0), 1, 2), MSG_BAD_CONTENT);
-	CHECK_EQ(elements_tick(&elements), 0);
-	CHECK_EQ(write_at(AT(2, 0), 1, 2), MSG_BAD_CONTENT);
-	CHECK_EQ(free_at(AT(2, 0), 1, 12), MSG_BAD_CONTENT);
-	CHECK_EQ(free_at(AT(2, 4), 4, 12), 0);
-	CHECK_EQ(elements.n, 8);
-	CHECK_EQ(elements_tick(&elements), 11);
-	CHECK_EQ(elements.n, 4);
-	CHECK_EQ(write_at(AT(2, 0), 4, 3), 0);
-	CHECK_EQ(write_at(AT(2, 4), 1, 3), MSG_BAD_CONTENT);
-	CHECK_EQ(elements_tick(&elements), 12);
-	CHECK_EQ(elements_tick(&elements), 0);
-	CHECK_EQ(write_at(AT(2, 4), 4, 3), 0);
-	/* a question only */
-	CHECK_EQ(elements_free(&elements, NULL, 0, 13), 0);
-	CHECK_EQ(elements_tick(&elements), 0);
-	CHECK_EQ(elements_tick(&elements), 13);
-}
-
-TEST(elements_freed_wrongly_stay)
-{
-	struct table_span twice[] = { { AT(2, 0), 2 }, { AT(2, 1), 2 } };
-
-	setup(4 * MIB);
-	CHECK_EQ(write_at(AT(2, 0), 8, 1), 0);
-	CHECK_EQ(elements_free(&elements, twice, 2, 5), MSG_BAD_CONTENT);
-	CHECK_EQ(free_at(AT(2, 7), 2, 5), MSG_BAD_CONTENT);
-	CHECK_EQ(free_at(AT(2, 8), 1, 5), MSG_BAD_CONTENT);
-	CHECK_EQ(free_at(AT(2, 0), 0, 5), MSG_BAD_CONTENT);
-	CHECK_EQ(free_at(AT(3, 0), 1, 5), MSG_BAD_CONTENT);
-	CHECK_EQ(free_at(AT(0, 0), 1, 5), MSG_BAD_CONTENT);
-	CHECK_EQ(free_at(0xffffffff, 0xffffffff, 5), MSG_BAD_CONTENT);
-	CHECK_EQ(elements_tick(&elements), 0);
-	CHECK_EQ(elements_tick(&elements), 0);
-	CHECK_EQ(elements.n, 8);
-	/* and nothing of the refused spans is marked */
-	CHECK_EQ(free_at(AT(2, 0), 8, 6), 0);
-}
-
-TEST(elements_stay_in_the_budget)
-{
-	setup(1 * MIB);
-	CHECK_EQ(write_at(AT(2, 0), SLAB_ELEMENTS, 1), 0);
-	CHECK_EQ(write_at(AT(3, 0), 1, 1), MSG_BAD_CONTENT);
-	CHECK_EQ(write_at(AT(1, 0), 1, 1), 0);	/* rules do not count */
-	CHECK_EQ(free_at(AT(2, 0), 1, 1), 0);
-	CHECK_EQ(write_at(AT(3, 0), 1, 1), MSG_BAD_CONTENT);
-	elements_tick(&elements);
-	elements_tick(&elements);
-	CHECK_EQ(write_at(AT(3, 0), 1, 1), 0);
-	CHECK_EQ(elements.n, SLAB_ELEMENTS);
+	CHECK_EQ(word_at(AT(2, 0)), 0x07070707);
 }
 
 /* An element in each slab would take far more memory than the budget. */
@@ -248,6 +200,9 @@ TEST(slabs_stay_in_the_budget)
 		CHECK_EQ(write_at(AT(i, 0), 1, 1), 0);
 	CHECK_EQ(write_at(AT(100, 0), 1, 1), MSG_BAD_CONTENT);
 	CHECK_EQ(elements.n_slabs, elements.slabs_max);
+	CHECK_EQ(elements_drop(&elements, 3), 0);
+	CHECK_EQ(write_at(AT(100, 0), 1, 1), 0);
+	CHECK_EQ(write_at(AT(3, 0), 1, 1), MSG_BAD_CONTENT);
 }
 
 TEST(slabs_of_one_write_are_limited)
@@ -258,33 +213,44 @@ TEST(slabs_of_one_write_are_limited)
 	for (uint32_t i = 0; i <= SLABS_NEW_MAX; i++)
 		run[i] = (struct table_run){ AT(2 + i, 0), 1, TABLE_RUN_NEW, 0 };
 	CHECK_EQ(write_runs(run, SLABS_NEW_MAX + 1, 1, 0), MSG_BAD_CONTENT);
-	CHECK_EQ(elements.n, 0);
+	CHECK_EQ(word_at(AT(2, 0)), 0);
 	CHECK_EQ(write_runs(run, SLABS_NEW_MAX + 1, 1, 0), 0);
 }
 
-TEST(slabs_that_are_empty_go_a_few_at_a_time)
+TEST(slabs_are_dropped)
 {
-	uint32_t before;
-
-	setup(64 * MIB);
-	for (uint32_t i = 2; i < 30; i++)
-		CHECK_EQ(write_at(AT(i, 9), 1, 1), 0);
-	for (uint32_t i = 2; i < 30; i++)
-		CHECK_EQ(free_at(AT(i, 9), 1, i), 0);
-	CHECK_EQ(elements_tick(&elements), 0);
-	before = elements.n_slabs;
-	CHECK_EQ(elements_tick(&elements), 29);
-	CHECK(elements.n_slabs < before && elements.n_slabs + 4 >= before);
-	for (int i = 0; i < 10; i++)
-		elements_tick(&elements);
-	CHECK_EQ(elements.n_slabs, 2);	/* rules, and the first of tables */
-	CHECK(in_outer(2) && !in_outer(3));
-	CHECK_EQ(elements_next(&elements, 1), 2);
-	CHECK_EQ(elements_next(&elements, 3), SLABS_MAX);
+	setup(4 * MIB);
+	for (uint32_t i = 1; i < 5; i++)
+		CHECK_EQ(write_at(AT(i, 9), 1, i), 0);
+	CHECK_EQ(elements_drop(&elements, 3), 0);
+	CHECK_EQ(elements.n_slabs, 4);
+	CHECK(in_outer(2) && !in_outer(3) && in_outer(4));
+	CHECK_EQ(elements_next(&elements, 1), 1);
+	CHECK_EQ(elements_next(&elements, 3), 4);
+	CHECK_EQ(elements_next(&elements, 5), SLABS_MAX);
+	/* made again, it is empty */
+	CHECK_EQ(write_at(AT(3, 0), 1, 8), 0);
+	CHECK_EQ(word_at(AT(3, 0)), 8);
+	CHECK_EQ(word_at(AT(3, 9)), 0);
 }
 
-/* A new hub: what was freed for the old one is in use until freed again. */
-TEST(elements_freed_for_a_hub_that_is_gone)
+TEST(slabs_of_rules_or_not_there_are_not_dropped)
+{
+	static const uint32_t bad[] = { 0, 1, 3, SLABS_MAX - 1, SLABS_MAX,
+					0xffffffff };
+
+	setup(4 * MIB);
+	CHECK_EQ(write_at(AT(1, 9), 1, 1), 0);
+	CHECK_EQ(write_at(AT(2, 9), 1, 2), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_EQ(elements_drop(&elements, bad[i]), MSG_BAD_CONTENT);
+	CHECK_EQ(elements.n_slabs, 3);
+	CHECK(in_outer(1) && in_outer(2));
+	CHECK_EQ(elements_drop(&elements, 2), 0);
+	CHECK_EQ(elements_drop(&elements, 2), MSG_BAD_CONTENT);
+}
+
+TEST(slabs_are_copied)
 {
 	const struct slab_copy *copy;
 	const void *data;
@@ -293,86 +259,95 @@ TEST(elements_freed_for_a_hub_that_is_gone)
 
 	setup(4 * MIB);
 	CHECK_EQ(write_at(AT(2, 64), 3, 42), 0);
-	CHECK_EQ(free_at(AT(2, 64), 3, 9), 0);
-	elements_tick(&elements);
-	elements_forget_freed(&elements);
-	CHECK_EQ(elements_tick(&elements), 0);
 	fd = elements_copy(&elements, 2);
 	CHECK_EQ(sealed_map(fd, sizeof(*copy), sizeof(*copy), &data, &len), 0);
 	copy = data;
-	CHECK_EQ(copy->in_use[0], 0);
-	CHECK_EQ(copy->in_use[1], 7);
 	CHECK_EQ(copy->element[66].row[0].low, 42);
 	CHECK_EQ(copy->element[67].row[0].low, 0);
+	/* not what comes after it */
+	CHECK_EQ(write_at(AT(2, 64), 3, 43), 0);
+	CHECK_EQ(copy->element[66].row[0].low, 42);
 	munmap((void *)data, len);
 	close(fd);
-	CHECK_EQ(free_at(AT(2, 64), 3, 1), 0);
-	elements_tick(&elements);
-	CHECK_EQ(elements_tick(&elements), 1);
-	CHECK_EQ(elements.n, 0);
 }
 
-/* Random writes and frees, right ones and wrong ones, beside a plain model. */
-#define MODEL_SLABS	4
+/* Random writes, copies and drops, right ones and wrong ones, beside a plain
+ * model. */
+#define MODEL_SLABS	6
 #define MODEL_N		(MODEL_SLABS * SLAB_ELEMENTS)
 
-static uint8_t model[MODEL_N];	/* 0: free, 1: in use, 2, 3: freed */
 static uint32_t word[MODEL_N];
+static bool made[MODEL_SLABS];
 
-static bool model_all(uint32_t at, uint32_t n, uint8_t what)
+static uint32_t model_made(void)
 {
-	if (at % SLAB_ELEMENTS + n > SLAB_ELEMENTS)
+	uint32_t n = 0;
+
+	for (int i = 0; i < MODEL_SLABS; i++)
+		n += made[i];
+	return n;
+}
+
+static uint32_t model_pos(uint32_t at)
+{
+	return AT(RULE_SLABS + at / SLAB_ELEMENTS, at % SLAB_ELEMENTS);
+}
+
+/* from: MODEL_N: the elements are new. */
+static bool model_write(uint32_t at, uint32_t n, uint32_t from, uint32_t salt)
+{
+	if (at % SLAB_ELEMENTS + n > SLAB_ELEMENTS ||
+	    (from < MODEL_N && (!made[from / SLAB_ELEMENTS] ||
+				from % SLAB_ELEMENTS + n > SLAB_ELEMENTS)) ||
+	    (!made[at / SLAB_ELEMENTS] &&
+	     1 + model_made() >= elements.slabs_max))
 		return false;
-	for (uint32_t i = at; i < at + n; i++) {
-		if (model[i] != what)
-			return false;
-	}
+	made[at / SLAB_ELEMENTS] = true;
+	if (from < MODEL_N)
+		memmove(word + at, word + from, n * sizeof(*word));
+	for (uint32_t i = 0; from == MODEL_N && i < n; i++)
+		word[at + i] = salt;
 	return true;
+}
+
+static bool model_drop(uint32_t slab)
+{
+	bool there = made[slab];
+
+	made[slab] = false;
+	memset(word + slab * SLAB_ELEMENTS, 0, SLAB_ELEMENTS * sizeof(*word));
+	return there;
 }
 
 TEST(elements_agree_with_a_model)
 {
-	uint32_t in_use = 0, refused = 0;
+	uint32_t refused = 0;
 
-	setup(2 * MIB);
+	setup(2 * MIB);		/* slab 0, and four more at most */
 	for (uint32_t step = 1; step <= 6000; step++) {
-		uint32_t at = rnd(MODEL_N), n = 1 + rnd(100), salt = rnd(1 << 30);
-		uint32_t pos = AT(RULE_SLABS + at / SLAB_ELEMENTS,
-				  at % SLAB_ELEMENTS);
+		uint32_t at = rnd(MODEL_N), n = 1 + rnd(3000);
+		uint32_t from = step % 2 ? MODEL_N : rnd(MODEL_N);
+		uint32_t salt = rnd(1 << 30), slab = rnd(MODEL_SLABS);
+		struct table_run run = { model_pos(at), n, TABLE_RUN_NEW, 0 };
 		bool right;
 
+		if (from < MODEL_N)
+			run.from = model_pos(from);
 		if (step % 50 == 0) {
-			elements_tick(&elements);
-			for (uint32_t i = 0; i < MODEL_N; i++) {
-				in_use -= model[i] == 3;
-				model[i] = model[i] == 3 ? 0 :
-					   model[i] == 2 ? 3 : model[i];
-			}
-		} else if (step % 2) {
-			right = model_all(at, n, 0) &&
-				in_use + n <= elements.budget;
-			CHECK_EQ(write_at(pos, n, salt),
+			right = model_drop(slab);
+			CHECK_EQ(elements_drop(&elements, RULE_SLABS + slab),
 				 right ? 0 : MSG_BAD_CONTENT);
-			for (uint32_t i = at; right && i < at + n; i++) {
-				model[i] = 1;
-				word[i] = salt;
-			}
-			in_use += right ? n : 0;
-			refused += !right;
 		} else {
-			n = 1 + rnd(20);
-			right = model_all(at, n, 1);
-			CHECK_EQ(free_at(pos, n, step),
+			right = model_write(at, n, from, salt);
+			CHECK_EQ(write_runs(&run, 1, salt, 0),
 				 right ? 0 : MSG_BAD_CONTENT);
-			if (right)
-				memset(model + at, 2, n);
 		}
-		CHECK_EQ(elements.n, in_use);
+		refused += !right;
+		CHECK_EQ(elements.n_slabs, 1 + model_made());
 		at = rnd(MODEL_N);
-		if (model[at])
-			CHECK_EQ(word_at(AT(RULE_SLABS + at / SLAB_ELEMENTS,
-					    at % SLAB_ELEMENTS)), word[at]);
+		if (made[at / SLAB_ELEMENTS])
+			CHECK_EQ(word_at(model_pos(at)), word[at]);
 	}
-	printf("# %u of 3000 writes refused\n", refused);
-	CHECK(refused > 100 && refused < 2900);
+	printf("# %u of 6000 refused\n", refused);
+	CHECK(refused > 200 && refused < 5800);
 }

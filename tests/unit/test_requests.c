@@ -35,7 +35,7 @@ static bool really_else;
 static int hub_error;			/* of hub_link_send() */
 static uint32_t hub_has[64];		/* messages, by type */
 static struct msg_exe exe;		/* the last ones */
-static uint64_t exe_id, freed_id;
+static uint64_t exe_id;
 static uint64_t wanted_id;		/* what the hub was told */
 static uint32_t wanted_error;
 static struct request_file mapped[8];
@@ -107,8 +107,6 @@ int hub_link_send(struct hub_link *h, enum msg_type type, uint64_t id,
 		memcpy(&exe, payload, sizeof(exe));
 		exe_id = id;
 		CHECK(fd >= 0);
-	} else if (type == MSG_FREED) {
-		freed_id = id;
 	} else if (type == MSG_WANTED_FILE || type == MSG_WANTED_NONE) {
 		wanted_id = id;
 		wanted_error = payload ?
@@ -142,10 +140,10 @@ static void setup(void)
 				      sizeof(struct file_key),
 				      sizeof(struct file_entry), FILES, NULL);
 	CHECK(bpf.files_fd >= 0);
-	CHECK_EQ(elements_init(&entries.elements,
-			       bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS,
-					      "slabs", 4, 4, SLABS_MAX, &opts),
-			       opts.inner_map_fd, 1 << 20), 0);
+	elements_init(&entries.elements,
+		      bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "slabs", 4, 4,
+				     SLABS_MAX, &opts),
+		      opts.inner_map_fd, 1 << 20);
 	requests = (struct requests){ .entries = &entries, .opener = &opener };
 	requests_ready(&requests, true);
 }
@@ -604,34 +602,38 @@ TEST(hub_is_told_what_is_mapped)
 						      0);
 }
 
-TEST(hub_is_told_of_the_end_of_grace_until_it_hears)
+/* Each message about entries and tables that was no offence, and the hello. */
+TEST(messages_of_a_hub_are_counted)
 {
 	static const struct table_run run = { 2u << SLAB_SHIFT, 4, 0, 0 };
-	struct msg m = { .hdr = { .type = MSG_FREE, .id = 44,
-				  .len = sizeof(struct msg_free) + 8 } };
-	struct msg_free *f = (void *)m.buf;
-	struct table_span span = { 2u << SLAB_SHIFT, 4 };
+	struct file_entry e = { .state = FILE_BARE };
+	struct file_key key = request_for(1).key;
+	struct msg m = { .hdr = { .type = MSG_SLAB_DROP } };
+	struct msg_slab *slab = (void *)m.buf;
 
 	setup();
+	entries_connected(&entries);
+	CHECK_EQ(entries.handled, 1);
+	CHECK_EQ(hub_says(MSG_ENTRY, &key, e), 0);	/* of no key */
+	CHECK_EQ(hub_says(MSG_LIST, &key, e), 0);
+	CHECK_EQ(hub_says(MSG_DROP, &key, e), 0);
+	CHECK_EQ(entries.handled, 4);
 	CHECK_EQ(elements_write(&entries.elements, &run, sizeof(run), 1), 0);
-	f->n = 1;
-	memcpy(f + 1, &span, sizeof(span));
+	entries_tick(&entries);
+	CHECK_EQ(stats.slabs, 2);
+	slab->slab = 2;
 	CHECK_EQ(entries_message(&entries, &m), 0);
-	entries_tick(&entries);
-	CHECK_EQ(stats.table_bytes, 4 * 64);
-	hub_error = -EAGAIN;
-	entries_tick(&entries);
-	CHECK_EQ(freed_id, 0);
-	hub_error = 0;
-	entries_tick(&entries);
-	CHECK_EQ(freed_id, 44);
-	CHECK_EQ(hub_has[MSG_FREED], 1);
-	CHECK_EQ(stats.table_bytes, 0);
-	f->n = 2;		/* more than the message holds */
+	CHECK_EQ(entries.handled, 5);
 	CHECK_EQ(entries_message(&entries, &m), MSG_BAD_CONTENT);
-	f->n = 0;
-	CHECK_EQ(entries_message(&entries, &m), MSG_BAD_CONTENT);
-	m.hdr.id = 0;
-	m.hdr.len = sizeof(*f);
-	CHECK_EQ(entries_message(&entries, &m), MSG_BAD_CONTENT);
+	CHECK_EQ(entries.handled, 5);
+	/* those before the last tick are settled */
+	CHECK_EQ(entries.settled, 0);
+	entries_tick(&entries);
+	CHECK_EQ(stats.slabs, 1);
+	CHECK_EQ(entries.settled, 4);
+	entries_tick(&entries);
+	CHECK_EQ(entries.settled, 5);
+	entries_connected(&entries);
+	CHECK_EQ(entries.handled, 1);
+	CHECK_EQ(entries.settled, 0);
 }

@@ -32,11 +32,24 @@ static int install(const void *data, size_t len, struct table_ref *ret)
 	return r;
 }
 
+/* No key leads there any more. */
+static void release(struct table_ref *ref)
+{
+	fake_unlink(ref->dir, ref->pages);
+	fake_drop(NULL, 0, &some_key);
+	tables.sent++;
+	tables_release(&tables, ref);
+}
+
+static void second(void)
+{
+	CHECK(tables_settled(&tables, fake_second()));
+}
+
 static void grace(void)
 {
-	uint64_t id = fake_grace_ends();
-
-	CHECK(!id || tables_freed(&tables, id));
+	second();
+	second();
 }
 
 static void check_at(const struct flat *f, const struct table_ref *t,
@@ -89,7 +102,7 @@ static void check_table(uint32_t rows, uint32_t rules, bool dense)
 		check_at(&f, &ref, salt, rnd(f.off[f.n - 1] + 100000));
 	}
 	check_at(&f, &ref, salt, 0);
-	tables_release(&tables, &ref);
+	release(&ref);
 	free(t);
 }
 
@@ -121,9 +134,9 @@ TEST(policy_shares_rules_and_gives_them_back)
 	CHECK_EQ(tables.rules.n, 100);
 	CHECK_EQ(install(t, len, &b), 0);
 	CHECK_EQ(tables.rules.n, 100);
-	tables_release(&tables, &a);
+	release(&a);
 	CHECK_EQ(tables.rules.n, 100);
-	tables_release(&tables, &b);
+	release(&b);
 	check_empty();
 	free(t);
 	tables_fini(&tables);
@@ -162,10 +175,12 @@ static void move_down(struct table_ref *ref)
 {
 	struct file_entry e = { .exe = 7, .dir = ref->dir,
 				.pages = ref->pages, .state = FILE_TABLE };
-	uint32_t slab = ref->dir >> SLAB_SHIFT;
+	uint32_t slab = ref->dir >> SLAB_SHIFT, dir = ref->dir;
 	int r = tables_move(&tables, &some_key, &e, ref, slab);
 
 	CHECK(r == 0 || r == -ENOSPC);
+	if (!r)
+		fake_unlink(dir, ref->pages);
 	CHECK_EQ(e.dir, ref->dir);
 	CHECK(r || !tables_in(ref, slab));
 }
@@ -178,7 +193,7 @@ static void model_step(struct model *m, int step, void *const *t,
 	if (m->salt[i] && step % 3 == 0) {
 		move_down(&m->ref[i]);
 	} else if (m->salt[i]) {
-		tables_release(&tables, &m->ref[i]);
+		release(&m->ref[i]);
 		m->refs[m->salt[i]]--;
 		m->salt[i] = 0;
 	} else {
@@ -206,8 +221,8 @@ TEST(policy_counts_as_a_model_does)
 		int i = rnd(40);
 
 		model_step(&m, step, t, len);
-		if (rnd(6) == 0)
-			grace();
+		if (rnd(3) == 0)
+			second();
 		if (step % 16 == 0)
 			check_model(&m, &f);
 		if (m.salt[i])
@@ -215,7 +230,7 @@ TEST(policy_counts_as_a_model_does)
 	}
 	for (int i = 0; i < 40; i++) {
 		if (m.salt[i])
-			tables_release(&tables, &m.ref[i]);
+			release(&m.ref[i]);
 	}
 	check_empty();
 	CHECK_EQ(tables.rules.by_rule.n, 0);
@@ -240,7 +255,7 @@ TEST(policy_reuses_rule_numbers)
 		CHECK_EQ(install(t, len, &ref), 0);
 		for (int k = 0; k < 50; k++)
 			check_at(&f, &ref, 10 + i, f.off[rnd(f.n)]);
-		tables_release(&tables, &ref);
+		release(&ref);
 		if (i % 4 == 3)
 			grace();
 		free(t);
@@ -263,14 +278,14 @@ TEST(policy_holds_rules_as_long_as_elements)
 	t = make_table(&f, 1, &len);
 	CHECK_EQ(install(t, len, &ref), 0);
 	u = make_table(&f, 2, &len);
-	tables_release(&tables, &ref);
+	release(&ref);
 	CHECK_EQ(install(u, len, &other), 0);
 	CHECK_EQ(tables.rules.top, 998);
-	tables_release(&tables, &other);
+	release(&other);
 	grace();
 	CHECK_EQ(install(t, len, &ref), 0);
 	CHECK_EQ(tables.rules.top, 998);
-	tables_release(&tables, &ref);
+	release(&ref);
 	free(t);
 	free(u);
 	tables_fini(&tables);
@@ -295,25 +310,30 @@ TEST(policy_moves_out_of_the_last_slab)
 		if (kept < 4 && tables_in(&ref[i], RULE_SLABS + kept))
 			keep[kept++] = ref[i];
 		else
-			tables_release(&tables, &ref[i]);
+			release(&ref[i]);
 	}
 	CHECK_EQ(kept, 4);
 	grace();
 	for (uint32_t i = 4; i-- > 1; ) {
 		struct file_entry e = { .exe = 9, .dir = keep[i].dir,
 					.pages = keep[i].pages };
-		uint32_t last = slabs_spare(&tables.slabs);
+		uint32_t last = slabs_spare(&tables.slabs), dir = e.dir;
 
 		CHECK_EQ(last, RULE_SLABS + i);
 		CHECK(tables_in(&keep[i], last));
 		CHECK_EQ(tables_move(&tables, &some_key, &e, &keep[i], last), 0);
+		fake_unlink(dir, e.pages);
 		for (int k = 0; k < 500; k++)
 			check_at(&f, &keep[i], 3, rnd(f.off[f.n - 1] + 9));
 		grace();
+		CHECK(fake.slab[last]);
+		tables_drop_slabs(&tables);
+		CHECK(!fake.slab[last] && tables.made[last - 1]);
 	}
+	CHECK_EQ(fake.slabs_dropped, 3);
 	CHECK_EQ(slabs_spare(&tables.slabs), 0);
 	for (uint32_t i = 0; i < 4; i++)
-		tables_release(&tables, &keep[i]);
+		release(&keep[i]);
 	check_empty();
 	free(t);
 	tables_fini(&tables);
@@ -334,15 +354,15 @@ TEST(policy_refuses_beyond_the_budget)
 	tables.budget = fake.budget = 2 * need;
 	CHECK_EQ(install(t, len, &b), 0);
 	CHECK_EQ(install(t, len, &c), -ENOSPC);
-	tables_release(&tables, &a);
+	release(&a);
 	CHECK_EQ(install(t, len, &c), -ENOSPC);	/* it is held */
 	grace();
 	CHECK_EQ(install(t, len, &c), 0);
 	/* more than one file may have: no matter how much is free */
 	tables.budget = 2 * need - 1;
 	CHECK_EQ(install(t, len, &a), -EFBIG);
-	tables_release(&tables, &b);
-	tables_release(&tables, &c);
+	release(&b);
+	release(&c);
 	check_empty();
 	free(t);
 	tables_fini(&tables);
@@ -367,7 +387,7 @@ TEST(policy_limits_the_rules_of_one_file)
 	memset(p + sizeof(h) + rules - sizeof(*r), 0, sizeof(*r));
 	CHECK_EQ(install(p, sizeof(h) + rules + 64 - sizeof(*r), &ref), 0);
 	CHECK_EQ(tables.rules.n, FILE_RULES_MAX);
-	tables_release(&tables, &ref);
+	release(&ref);
 	check_empty();
 	free(p);
 	tables_fini(&tables);
@@ -396,7 +416,7 @@ TEST(policy_runs_out_of_rules)
 	CHECK_EQ(n, (RULES_MAX - 2) / 2998);
 	CHECK_EQ(tables.rules.n, before);
 	while (n-- > 0)
-		tables_release(&tables, &ref[n]);
+		release(&ref[n]);
 	check_empty();
 	tables_fini(&tables);
 }
@@ -425,7 +445,7 @@ TEST(policy_refuses_every_truncation_and_survives_every_bit)
 		r = install(t, len, &ref);
 		CHECK(r == 0 || r == -EPROTO);
 		if (!r)
-			tables_release(&tables, &ref);
+			release(&ref);
 		t[bit / 8] ^= 1 << bit % 8;
 		if (bit % 64 == 0)
 			grace();
@@ -435,7 +455,44 @@ TEST(policy_refuses_every_truncation_and_survives_every_bit)
 	tables_fini(&tables);
 }
 
-TEST(policy_expects_only_answers_to_questions)
+/* The grace is over when the drop is settled, however many statistics come
+ * before. */
+TEST(policy_waits_for_a_slow_loaderd)
+{
+	struct table_ref ref, next, other;
+	static struct flat f;
+	uint64_t before;
+	size_t len;
+	void *t;
+
+	setup(4 << 20);
+	make_flat(&f, 60, 5, true);
+	t = make_table(&f, 0, &len);
+	CHECK_EQ(install(t, len, &ref), 0);
+	CHECK_EQ(install(t, len, &next), 0);
+	other = ref;
+	before = tables.sent;
+	release(&ref);
+	for (int i = 0; i < 5; i++) {
+		CHECK(tables_settled(&tables, before));
+		CHECK(tables.held_elements);
+	}
+	CHECK_EQ(install(t, len, &ref), 0);
+	CHECK(ref.dir != other.dir);
+	fake_second(), fake_second();
+	CHECK(tables_settled(&tables, before + 1));
+	CHECK_EQ(tables.held_elements, 0);
+	release(&ref);
+	CHECK_EQ(install(t, len, &ref), 0);
+	CHECK_EQ(ref.dir, other.dir);
+	release(&ref);
+	release(&next);
+	check_empty();
+	free(t);
+	tables_fini(&tables);
+}
+
+TEST(policy_believes_no_number_that_cannot_be)
 {
 	struct table_ref ref;
 	static struct flat f;
@@ -443,17 +500,52 @@ TEST(policy_expects_only_answers_to_questions)
 	void *t;
 
 	setup(1 << 20);
-	CHECK(!tables_freed(&tables, 0));
-	CHECK(!tables_freed(&tables, 1));
+	CHECK(tables_settled(&tables, 1));	/* the hello */
+	CHECK(!tables_settled(&tables, 2));
+	CHECK(!tables_settled(&tables, 0));
 	make_flat(&f, 60, 5, true);
 	t = make_table(&f, 0, &len);
 	CHECK_EQ(install(t, len, &ref), 0);
-	tables_release(&tables, &ref);
-	CHECK(!tables_freed(&tables, 2));
-	tables_ask(&tables);
-	CHECK(tables_freed(&tables, 2));
-	CHECK(!tables_freed(&tables, 2));
-	CHECK_EQ(tables.slabs.elements, 0);
+	CHECK(tables_settled(&tables, 2));
+	CHECK(!tables_settled(&tables, 3));
+	CHECK(!tables_settled(&tables, 1));
+	release(&ref);
+	free(t);
+	tables_fini(&tables);
+}
+
+/* Empty slabs go, a few a second, but for the first; each is made again when it
+ * is needed. */
+TEST(policy_drops_empty_slabs)
+{
+	static struct table_ref ref[400];
+	static struct flat f;
+	uint32_t n = 0;
+	size_t len;
+	void *t;
+
+	setup(64 << 20);
+	make_flat(&f, 15000, 50, true);
+	t = make_table(&f, 3, &len);
+	while (!tables.slabs.v[RULE_SLABS + 6])
+		CHECK_EQ(install(t, len, &ref[n++]), 0);
+	for (uint32_t i = 0; i < n; i++)
+		release(&ref[i]);
+	tables_drop_slabs(&tables);
+	CHECK_EQ(fake.slabs_dropped, 0);	/* BPF may be reading them */
+	check_empty();
+	tables_drop_slabs(&tables);
+	CHECK_EQ(fake.slabs_dropped, 4);
+	tables_drop_slabs(&tables);
+	tables_drop_slabs(&tables);
+	CHECK_EQ(fake.slabs_dropped, 6);
+	CHECK(fake.slab[0] && fake.slab[RULE_SLABS]);
+	CHECK_EQ(tables.sent, 1 + fake.handled);
+	for (n = 0; !tables.slabs.v[RULE_SLABS + 1]; n++)
+		CHECK_EQ(install(t, len, &ref[n]), 0);
+	while (n-- > 0)
+		release(&ref[n]);
+	check_empty();
 	free(t);
 	tables_fini(&tables);
 }
@@ -464,7 +556,7 @@ static void adopt_slabs(void)
 {
 	tables_fini(&tables);
 	CHECK_EQ(tables_init(&tables, 77, fake.budget, &fake_out, NULL), 0);
-	tables.free_id = tables.freed_id = fake.last_free;
+	fake.handled = fake.by_second = 0;
 	for (uint32_t i = 0; i < SLABS_MAX; i++) {
 		struct slab_copy *c = fake_copy(i);
 
@@ -497,7 +589,7 @@ TEST(policy_adopts_what_is_there)
 		CHECK_EQ(install(t[1 + i % 4], len[1 + i % 4], &ref[i]), 0);
 	for (int i = 0; i < 20; i += 3) {
 		/* of some the grace is not over when the hub ends */
-		tables_release(&tables, &ref[i]);
+		release(&ref[i]);
 		if (i == 9)
 			grace();
 	}
@@ -522,8 +614,8 @@ TEST(policy_adopts_what_is_there)
 	}
 	tables_adopt_end(&tables);
 	CHECK_EQ(tables.rules.n, n_rules);
+	CHECK_EQ(tables.slabs.elements % SLAB_ELEMENTS, 0);
 	CHECK(tables.held_elements > 0);
-	CHECK_EQ(tables.slabs.elements, fake.elements);
 	for (uint32_t n = 2; n < tables.rules.top; n++) {
 		if (tables.rules.refs[n])
 			CHECK_EQ(tables.rules.refs[n],
@@ -539,10 +631,38 @@ TEST(policy_adopts_what_is_there)
 				 0);
 	}
 	for (int i = 0; i < 20; i++)
-		tables_release(&tables, &ref[i]);
+		release(&ref[i]);
 	check_empty();
 	for (int s = 1; s < 5; s++)
 		free(t[s]);
+	tables_fini(&tables);
+}
+
+/* Slabs that no table is in are dropped at once, so that there is room for others;
+ * in one that a hub must not have made there is no table. */
+TEST(policy_adopts_no_more_slabs_than_it_may_have)
+{
+	struct file_entry e = { .exe = 7, .dir = 10 << SLAB_SHIFT, .pages = 1,
+				.state = FILE_TABLE };
+	struct table_ref ref;
+
+	setup(1 << 20);
+	fake.slab[RULE_SLABS] = calloc(SLAB_ELEMENTS, sizeof(union element));
+	fake.slab[RULE_SLABS + 1] = calloc(SLAB_ELEMENTS, sizeof(union element));
+	fake.slab[10] = calloc(SLAB_ELEMENTS, sizeof(union element));
+	adopt_slabs();
+	CHECK(!tables_adopt(&tables, &e, &ref));
+	e.dir = (RULE_SLABS + 1) << SLAB_SHIFT | 5;
+	CHECK(tables_adopt(&tables, &e, &ref));
+	tables_adopt_end(&tables);
+	CHECK_EQ(fake.slabs_dropped, 1);
+	CHECK(!fake.slab[10]);
+	grace();
+	CHECK_EQ(tables.slabs.elements, 1);
+	release(&ref);
+	grace();
+	tables_drop_slabs(&tables);
+	CHECK_EQ(fake.slabs_dropped, 2);
 	tables_fini(&tables);
 }
 
@@ -577,11 +697,12 @@ TEST(policy_adopts_nothing_hostile)
 		adopt_slabs();
 		if (tables_adopt(&tables, &bad, &a)) {
 			CHECK(!tables_adopt(&tables, &bad, &b));
-			tables_release(&tables, &a);
+			release(&a);
 		}
 		tables_adopt_end(&tables);
-		CHECK_EQ(tables.slabs.elements, fake.elements);
-		CHECK_EQ(tables.held_elements, fake.elements);
+		/* nothing is in use, and nothing is given again at once */
+		CHECK_EQ(tables.slabs.elements, SLAB_ELEMENTS);
+		CHECK_EQ(tables.held_elements, SLAB_ELEMENTS);
 		CHECK_EQ(tables.rules.n, 2);
 		*at = keep;
 		if (i % 100 == 99)	/* as if it had never been freed */
