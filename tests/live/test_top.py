@@ -115,9 +115,9 @@ def own():
     with load() as running, top() as t:
         t.until(lambda s: first_row(s)[2:3] == ["chain_10"], 30)
         t.key("2")
-        text = t.until(lambda s: row_of(s, "chain"))
+        # the first second may have had the CPUs for others
+        text = t.until(lambda s: row_of(s, "chain") and float(row_of(s, "chain")[0]) > 10)
         assert int(row_of(text, "chain")[1]) in [p.pid for p in running], text
-        assert float(row_of(text, "chain")[0]) > 10, text
         assert len(live.pids_of("trifold-loaderd")) > 0
         t.key("q")
         leave(t)
