@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/hub/loader_files.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include "ipc/conn_more.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/hub/interval.h"
+#include "symbolizerd/tables/vdso.h"
 
 #define TABLE_BYTES_MAX	(256u << 20)	/* of a worker's memfd */
 
@@ -127,31 +126,6 @@ static bool loader_files_adopted(void *ctx, uint32_t number,
 	return e && e->known && e->path;
 }
 
-const struct tables_out loader_files_out = {
-	loader_files_install, loader_files_entry, loader_files_slab_drop,
-	loader_files_drop, loader_files_list, loader_files_adopted,
-	loader_files_dropped,
-};
-
-/* --- from loaderd ------------------------------------------------------------ */
-
-static int loader_files_on_slab(struct loader_files *lf, const struct msg *msg)
-{
-	struct msg_slab m;
-	const void *map;
-	size_t len;
-
-	memcpy(&m, msg->buf, sizeof(m));
-	if (lf->link->adopted ||
-	    sealed_map(msg->fds[0], sizeof(struct slab_copy),
-		       sizeof(struct slab_copy), &map, &len) < 0)
-		return MSG_BAD_CONTENT;
-	if (files_adopt_slab(&lf->k->files, m.slab, map))
-		return MSG_OK;
-	munmap((void *)map, len);
-	return MSG_BAD_CONTENT;
-}
-
 /* loaderd has the key of this file and waits, with id, for what to do with it.
  * True: the descriptor is taken over. */
 static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
@@ -180,20 +154,38 @@ static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 	return false;
 }
 
-/* The kernel's own image, the same in every process, so ours will do. */
-static void loader_files_vdso(struct loader_files *lf)
+static void loader_files_vdso(void *ctx)
 {
-	const Elf64_Ehdr *e = (const void *)getauxval(AT_SYSINFO_EHDR);
-	struct msg_exe m = { .key = { .size = 1 }, .path_len = 6 };
-	struct iovec image = { (void *)e, 0 };
-	int fd;
+	struct msg_exe m = { .key = VDSO_KEY, .path_len = 6 };
+	int fd = vdso_image();
 
-	if (!e)
-		return;
-	image.iov_len = e->e_shoff + (size_t)e->e_shentsize * e->e_shnum;
-	fd = sealed_make("vdso", &image, 1);
-	if (fd >= 0 && !loader_files_met(lf, &m, 0, "[vdso]", fd))
+	if (fd >= 0 && !loader_files_met(ctx, &m, 0, "[vdso]", fd))
 		close(fd);
+}
+
+const struct tables_out loader_files_out = {
+	loader_files_install, loader_files_entry, loader_files_slab_drop,
+	loader_files_drop, loader_files_list, loader_files_vdso,
+	loader_files_adopted, loader_files_dropped,
+};
+
+/* --- from loaderd ------------------------------------------------------------ */
+
+static int loader_files_on_slab(struct loader_files *lf, const struct msg *msg)
+{
+	struct msg_slab m;
+	const void *map;
+	size_t len;
+
+	memcpy(&m, msg->buf, sizeof(m));
+	if (lf->link->adopted ||
+	    sealed_map(msg->fds[0], sizeof(struct slab_copy),
+		       sizeof(struct slab_copy), &map, &len) < 0)
+		return MSG_BAD_CONTENT;
+	if (files_adopt_slab(&lf->k->files, m.slab, map))
+		return MSG_OK;
+	munmap((void *)map, len);
+	return MSG_BAD_CONTENT;
 }
 
 static int loader_files_on_known(struct loader_files *lf, const struct msg *msg)
@@ -212,7 +204,7 @@ static int loader_files_on_known(struct loader_files *lf, const struct msg *msg)
 	known = map;
 	files_adopt(&lf->k->files, known, m.n);
 	for (uint32_t i = 0; i < m.n; i++)
-		vdso |= files_is_vdso(&known[i].key);
+		vdso |= vdso_is(&known[i].key);
 	munmap((void *)map, len);
 	lf->link->adopted = true;
 	if (lf->k->files.stats.files)

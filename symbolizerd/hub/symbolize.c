@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "symbolizerd/hub/record.h"
+#include "symbolizerd/tables/vdso.h"
 
 #define STACK_UNMADE	UINT32_MAX
 /* Estimates of a batch's bytes, beside names and paths. */
@@ -54,16 +55,9 @@ static uint32_t symbolize_exe_at(struct pass *p, const char *path)
 	return batch_exe(p->builder, &e);
 }
 
-static bool symbolize_is_vdso(const struct file_key *key)
-{
-	static const struct file_key vdso = { .size = 1 };
-
-	return !memcmp(key, &vdso, sizeof(vdso));
-}
-
 static uint32_t symbolize_exe_of(struct pass *p, struct executable *e)
 {
-	const char *path = symbolize_is_vdso(&e->key) ? "[vdso]" : e->path;
+	const char *path = vdso_is(&e->key) ? "[vdso]" : e->path;
 	struct batch_exe b = { 0 };
 
 	if (e->stamp == p->number)
@@ -129,7 +123,7 @@ static void symbolize_file(struct pass *p, struct executable *e, uint64_t place,
 	f->address = place;
 	if (e)
 		e->used = p->interval;
-	if (!e || (!e->path && !symbolize_is_vdso(&e->key)))
+	if (!e || (!e->path && !vdso_is(&e->key)))
 		return;
 	f->kind = runtime_info(e->runtime)->code;
 	f->exe = symbolize_exe_of(p, e);

@@ -7,20 +7,13 @@
 #include <xxhash.h>
 
 #include "common/vector.h"
+#include "symbolizerd/tables/vdso.h"
 
 #define HEADROOM	16	/* one part in so many is kept free */
 #define FORGET_STEP	64	/* files a second */
 #define MOVE_STEP	16	/* likewise: each is copied by loaderd */
 #define ADOPT_GAP	64	/* numbers that a former hub may have given just
 				 * before its end: records may carry them */
-
-/* The key of the vDSO, which has no file (bpf/record.h). */
-static const struct file_key vdso_key = { .size = 1 };
-
-bool files_is_vdso(const struct file_key *key)
-{
-	return !memcmp(key, &vdso_key, sizeof(vdso_key));
-}
 
 void files_init(struct file_policy *f, uint64_t seed, const struct tables_out *out,
 		void *ctx)
@@ -129,7 +122,7 @@ static int files_number(struct file_policy *f, const struct file_key *key)
 
 	if (!hash_reserve(&f->by_key))
 		return -ENOMEM;
-	if (!files_is_vdso(key)) {
+	if (!vdso_is(key)) {
 		number = files_number_again(f);
 		r = number ? 0 : files_grow(f, f->n + 1);
 		if (r)
@@ -252,13 +245,22 @@ static void files_compact(struct file_policy *f)
 	}
 }
 
+/* Ask for the table once more.  This may call files_exe(). */
+static void files_ask(struct file_policy *f, uint32_t number)
+{
+	if (number == EXE_VDSO)
+		f->out->vdso(f->ctx);
+	else
+		files_say(f, number, FILE_ASK);
+}
+
 /* There may be room now for tables that had to wait. */
 static void files_ask_again(struct file_policy *f)
 {
 	uint64_t used = f->tables.slabs.elements * sizeof(union element);
 	uint64_t room = f->tables.budget > used ? f->tables.budget - used : 0;
 
-	for (uint32_t i = EXE_FIRST; f->waiting && i < f->n; i++) {
+	for (uint32_t i = EXE_VDSO; f->waiting && i < f->n; i++) {
 		struct known_file *e = &f->v[i];
 
 		if (!e->need || e->need > room)
@@ -266,7 +268,7 @@ static void files_ask_again(struct file_policy *f)
 		room -= e->need;
 		e->need = 0;
 		f->waiting--;
-		files_say(f, i, FILE_ASK);
+		files_ask(f, i);
 	}
 }
 
@@ -310,9 +312,23 @@ void files_settled(struct file_policy *f, uint32_t number)
 		files_say(f, number, 0);
 }
 
+/* Ask for the table again when len bytes are free. */
+static void files_want_room(struct file_policy *f, uint32_t number, size_t len)
+{
+	struct known_file *e = &f->v[number];
+
+	f->waiting += !e->need;
+	e->need = (uint32_t)len;
+	files_say(f, number, 0);
+}
+
 void files_later(struct file_policy *f, uint32_t number)
 {
-	if (files_get(f, number))
+	if (!files_get(f, number))
+		return;
+	if (number == EXE_VDSO)		/* loaderd has nothing to ask with */
+		files_want_room(f, number, 1);
+	else
 		files_say(f, number, FILE_ASK);
 }
 
@@ -330,14 +346,10 @@ void files_no_table(struct file_policy *f, uint32_t number)
 /* There is no room: evict other tables, and wait until their grace is over. */
 static void files_wait(struct file_policy *f, uint32_t number, size_t len)
 {
-	struct known_file *e = &f->v[number];
-
 	files_make_room(f, len, number);
 	if (!f->tables.first)	/* rules are short, not bytes */
 		files_evict_one(f, number, true);
-	f->waiting += !e->need;
-	e->need = (uint32_t)len;
-	files_say(f, number, 0);
+	files_want_room(f, number, len);
 }
 
 void files_runtime(struct file_policy *f, uint32_t number, uint32_t runtime)
@@ -480,7 +492,7 @@ bool files_adopt_slab(struct file_policy *f, uint32_t slab, const void *map)
 /* False: the entry makes no sense, or has no number. */
 static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
 {
-	bool vdso = files_is_vdso(&m->key);
+	bool vdso = vdso_is(&m->key);
 	uint8_t state = m->entry.state & (uint8_t)~FILE_ASK;
 	uint32_t number = m->entry.exe;
 	struct known_file *e;
@@ -519,7 +531,7 @@ int files_adopt(struct file_policy *f, const struct msg_entry *v, uint32_t n)
 	if (!f->up)
 		return -EPROTO;
 	for (uint32_t i = 0; i < n; i++) {
-		if (!files_adopt_one(f, &v[i]) && !files_is_vdso(&v[i].key))
+		if (!files_adopt_one(f, &v[i]) && !vdso_is(&v[i].key))
 			files_say_drop(f, 0, &v[i].key);
 	}
 	tables_adopt_end(&f->tables);

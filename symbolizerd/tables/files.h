@@ -87,7 +87,8 @@ void files_table(struct file_policy *f, uint32_t number, const void *data,
 void files_runtime(struct file_policy *f, uint32_t number, uint32_t runtime);
 /* There will be no table; one that is there stays. */
 void files_no_table(struct file_policy *f, uint32_t number);
-/* No worker can take it now: loaderd is to ask again. */
+/* No worker can take it now: it is to be asked for again, by loaderd, or the
+ * vDSO by out->vdso(). */
 void files_later(struct file_policy *f, uint32_t number);
 /* All is known already. */
 void files_settled(struct file_policy *f, uint32_t number);
@@ -107,8 +108,6 @@ void files_mapped(struct file_policy *f, const uint64_t *bits);
 
 /* Drop the file that was used least recently; false: there is none. */
 bool files_evict(struct file_policy *f);
-
-bool files_is_vdso(const struct file_key *key);
 
 /* The number of a key, or EXE_NONE; what a number stands for, or NULL. */
 uint32_t files_find(const struct file_policy *f, const struct file_key *key);

@@ -25,7 +25,13 @@ struct tables_out {
 	void (*drop)(void *ctx, uint64_t id, const struct file_key *key);
 	void (*list)(void *ctx);
 
-	/* Not messages: from now on the number stands for this key, as a former
+	/* Those that follow are not messages.
+	 *
+	 * There may be room now for the vDSO's table, which had
+	 * to wait.  loaderd has no file of it to ask with: files_exe() is to
+	 * follow. */
+	void (*vdso)(void *ctx);
+	/* From now on the number stands for this key, as a former
 	 * hub said.  True if nothing more is to be learnt of the file. */
 	bool (*adopted)(void *ctx, uint32_t number, const struct file_key *key);
 	/* The number means nothing any more; it is given again later. */

@@ -25,13 +25,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "ipc/sealed.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/runtimes/runtimes.h"
+#include "symbolizerd/tables/vdso.h"
 #include "symbolizerd/unwind/build.h"
 #include "tests/live/install_table.h"
 #include "tests/live/stops.skel.h"
@@ -103,15 +102,11 @@ static int on_request(void *ctx, void *data, size_t len)
 
 static void install_vdso(struct state *s)
 {
-	const Elf64_Ehdr *e = (const void *)getauxval(AT_SYSINFO_EHDR);
-	struct file_key key = { .size = 1 };
-	struct iovec image = { (void *)e, 0 };
-	int fd;
+	struct file_key key = VDSO_KEY;
+	int fd = vdso_image();
 
-	if (!e)
+	if (fd == -ENOENT)
 		return;
-	image.iov_len = e->e_shoff + (size_t)e->e_shentsize * e->e_shnum;
-	fd = sealed_make("vdso", &image, 1);
 	if (fd < 0)
 		die("vdso", fd);
 	install(s, &key, EXE_VDSO, fd, "[vdso]");

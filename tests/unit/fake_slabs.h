@@ -36,7 +36,7 @@ struct fake_slabs {
 	uint64_t handled;	/* messages, but for the hello */
 	uint64_t by_second;	/* with it: by the last second */
 	uint64_t answered;	/* id of the last answer that had one */
-	uint32_t lists, installs, slabs_dropped, n_dropped;
+	uint32_t lists, installs, slabs_dropped, n_dropped, vdsos;
 	uint32_t dropped[FAKE_KEYS];	/* numbers */
 	bool settled;		/* adopted files have their symbols */
 };
@@ -218,6 +218,12 @@ static void fake_list(void *ctx)
 	fake.lists++;
 }
 
+static void fake_vdso(void *ctx)
+{
+	(void)ctx;
+	fake.vdsos++;
+}
+
 static bool fake_adopted(void *ctx, uint32_t number, const struct file_key *key)
 {
 	(void)ctx, (void)number, (void)key;
@@ -233,7 +239,7 @@ static void fake_dropped(void *ctx, uint32_t number)
 
 static const struct tables_out fake_out = {
 	fake_install, fake_entry, fake_slab_drop, fake_drop, fake_list,
-	fake_adopted, fake_dropped,
+	fake_vdso, fake_adopted, fake_dropped,
 };
 
 static inline void fake_begin(uint64_t budget, uint32_t room)

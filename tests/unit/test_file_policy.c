@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "common/clock.h"
+#include "symbolizerd/tables/vdso.h"
 
 #define IDLE_S	5
 
@@ -199,13 +200,13 @@ TEST(files_give_the_vdso_its_number)
 
 	setup(1 << 20, 24);
 	fake.known[fake.n++].key = m.key;
-	CHECK(files_is_vdso(&m.key));
+	CHECK(vdso_is(&m.key));
 	CHECK_EQ(files_exe(&files, &m, 0), EXE_VDSO);
 	answer(EXE_VDSO, 2, 8);
 	CHECK_EQ(fake_find(&m.key)->entry.exe, EXE_VDSO);
 	CHECK_EQ(learn(2, 2), EXE_FIRST);
 	CHECK_EQ(stats().files, 1);
-	CHECK(!files_is_vdso(&fake.known[1].key));
+	CHECK(!vdso_is(&fake.known[1].key));
 	/* the next hub finds it; or its key alone, which it leaves there */
 	restart();
 	CHECK_EQ(files_exe(&files, &m, 0), EXE_VDSO);
@@ -365,6 +366,36 @@ TEST(files_make_room_for_what_does_not_fit)
 	CHECK(is(4, FILE_BARE));
 	CHECK(is(3, FILE_TABLE));
 	CHECK_EQ(stats().table_full, 1);
+	files_fini(&files);
+}
+
+/* loaderd cannot ask for the vDSO: the hub is told to take it again. */
+TEST(files_take_the_vdso_again_when_there_is_room)
+{
+	struct msg_exe m = { .key = { .size = 1 } };
+
+	setup(39 << 10, 24);
+	fake.known[fake.n++].key = m.key;
+	learn(1, 280);
+	learn(2, 280);
+	CHECK_EQ(files_exe(&files, &m, 0), EXE_VDSO);
+	answer(EXE_VDSO, 290, 8);
+	CHECK(!files_has_answer(&files, EXE_VDSO));
+	CHECK_EQ(fake.vdsos, 0);
+	second();
+	second();
+	CHECK_EQ(fake.vdsos, 1);
+	CHECK(!(fake_find(&m.key)->entry.state & FILE_ASK));
+	CHECK_EQ(files_exe(&files, &m, 0), EXE_VDSO);
+	answer(EXE_VDSO, 290, 8);
+	CHECK_EQ(fake_find(&m.key)->entry.state, FILE_TABLE);
+	/* all queues were full */
+	files_later(&files, EXE_VDSO);
+	CHECK(!(fake_find(&m.key)->entry.state & FILE_ASK));
+	second();
+	CHECK_EQ(fake.vdsos, 2);
+	second();
+	CHECK_EQ(fake.vdsos, 2);
 	files_fini(&files);
 }
 

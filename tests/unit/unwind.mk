@@ -47,7 +47,7 @@ unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker/worker.c \
 unit_worker_LIBS := -lelf -lnettle -lxxhash
 
 # runs the sampler's unwinder on stopped threads, for tests/live/test_stops.py
-stops_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/stops.c $(INSTALL_TABLE) $(UNWIND))
+stops_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/stops.c symbolizerd/tables/vdso.c $(INSTALL_TABLE) $(UNWIND))
 $(O)/tests/live/stops.o: $(O)/tests/live/stops.skel.h
 $(O)/live/stops: $(stops_OBJS)
 	@mkdir -p $(@D)
