@@ -128,14 +128,9 @@ int exporter_link_init(struct exporter_link *x, struct evloop *loop,
 		       struct knowledge *k, struct loader_link *loader,
 		       uid_t uid, int listener)
 {
-	*x = (struct exporter_link){
-		.link = {
-			.loop = loop, .k = k, .ops = &exporter_link_ops,
-			.ctx = x, .uid = uid,
-		},
-		.loader = loader,
-	};
-	return peer_link_init(&x->link, listener);
+	*x = (struct exporter_link){ .loader = loader };
+	return peer_link_init(&x->link, loop, k, &exporter_link_ops, x, uid,
+			      listener);
 }
 
 void exporter_link_stop_accepting(struct exporter_link *x)

@@ -333,15 +333,12 @@ int loader_link_init(struct loader_link *l, struct evloop *loop,
 		     void *files_ctx, uid_t uid, int listener)
 {
 	*l = (struct loader_link){
-		.link = {
-			.loop = loop, .k = k, .ops = &loader_link_ops,
-			.ctx = l, .uid = uid,
-		},
 		.files = files,
 		.files_ctx = files_ctx,
 		.samples.fd = -1,
 	};
-	return peer_link_init(&l->link, listener);
+	return peer_link_init(&l->link, loop, k, &loader_link_ops, l, uid,
+			      listener);
 }
 
 void loader_link_stop_accepting(struct loader_link *l)

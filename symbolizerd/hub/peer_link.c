@@ -100,10 +100,15 @@ static int peer_link_on_connect(struct ev_source *src, uint32_t events)
 	return 0;
 }
 
-int peer_link_init(struct peer_link *l, int listener)
+int peer_link_init(struct peer_link *l, struct evloop *loop,
+		   struct knowledge *k, const struct peer_link_ops *ops,
+		   void *ctx, uid_t uid, int listener)
 {
-	l->conn.fd = -1;
-	l->listener = (struct ev_source){ listener, peer_link_on_connect };
+	*l = (struct peer_link){
+		.loop = loop, .k = k, .ops = ops, .ctx = ctx, .uid = uid,
+		.listener = { listener, peer_link_on_connect },
+		.conn.fd = -1,
+	};
 	return evloop_add(l->loop, &l->listener, EPOLLIN);
 }
 

@@ -32,20 +32,21 @@ struct peer_link_ops {
 };
 
 struct peer_link {
-	/* set by the owner; borrowed */
 	struct evloop *loop;
 	struct knowledge *k;
 	const struct peer_link_ops *ops;
 	void *ctx;
 	uid_t uid;		/* of the peer */
-	/* its own */
 	struct ev_source listener, src;
 	struct conn conn;
 	struct log_limit accept_log;
 };
 
-/* Begin to accept.  listener is borrowed.  0 or -errno. */
-int peer_link_init(struct peer_link *l, int listener);
+/* Begin to accept.  uid: the peer's.  All others are borrowed, and ctx is for
+ * ops.  0 or -errno. */
+int peer_link_init(struct peer_link *l, struct evloop *loop,
+		   struct knowledge *k, const struct peer_link_ops *ops,
+		   void *ctx, uid_t uid, int listener);
 void peer_link_stop_accepting(struct peer_link *l);
 
 /* Close the connection, if there is one. */
