@@ -37,7 +37,7 @@ static bool jobs_meant(const struct jobs *jobs, const struct job *job)
 	return jobs->ops->meant(jobs->ctx, job->number, job->exe);
 }
 
-static void job_end(struct jobs *jobs, struct job *job, int verdict)
+static void jobs_end(struct jobs *jobs, struct job *job, int verdict)
 {
 	if (job->fd >= 0)
 		close(job->fd);
@@ -48,7 +48,7 @@ static void job_end(struct jobs *jobs, struct job *job, int verdict)
 		jobs->ops->no_table(jobs->ctx, job->number);
 }
 
-static int slot_order(struct jobs *jobs, unsigned int slot, unsigned int type)
+static int jobs_order(struct jobs *jobs, unsigned int slot, unsigned int type)
 {
 	struct msg_slot m = { .slot = slot };
 
@@ -56,7 +56,8 @@ static int slot_order(struct jobs *jobs, unsigned int slot, unsigned int type)
 			 NULL, 0);
 }
 
-static void slot_fail(struct jobs *jobs, struct job_slot *slot, int verdict)
+static void jobs_slot_fail(struct jobs *jobs, struct job_slot *slot,
+			   int verdict)
 {
 	unsigned int i = (unsigned int)(slot - jobs->slots);
 
@@ -67,18 +68,18 @@ static void slot_fail(struct jobs *jobs, struct job_slot *slot, int verdict)
 		jobs->stats->worker_deaths++;
 		jobs_exe(jobs, &slot->job)->quarantined = verdict ==
 							    JOB_KILLED;
-		job_end(jobs, &slot->job, verdict);
+		jobs_end(jobs, &slot->job, verdict);
 	}
 	slot->state = SLOT_FAILED;
-	if (slot_order(jobs, i, MSG_KILL) < 0)
+	if (jobs_order(jobs, i, MSG_KILL) < 0)
 		log_err("zygote does not take orders");
 }
 
-static int slot_start(struct jobs *jobs, struct job_slot *slot)
+static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
 {
 	unsigned int i = (unsigned int)(slot - jobs->slots);
 	struct msg_job m = { .exe = slot->job.number };
-	int r = slot_order(jobs, i, MSG_FORK);
+	int r = jobs_order(jobs, i, MSG_FORK);
 
 	if (r < 0)
 		return r;
@@ -92,11 +93,11 @@ static int slot_start(struct jobs *jobs, struct job_slot *slot)
 	close(slot->job.fd);
 	slot->job.fd = -1;
 	if (r < 0)
-		slot_fail(jobs, slot, JOB_NO_MEMORY);
+		jobs_slot_fail(jobs, slot, JOB_NO_MEMORY);
 	return 0;
 }
 
-static void run_next(struct jobs *jobs)
+static void jobs_run_next(struct jobs *jobs)
 {
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		struct job_slot *slot = &jobs->slots[i];
@@ -105,16 +106,16 @@ static void run_next(struct jobs *jobs)
 			continue;
 		if (!job_queue_take(&jobs->queue, jobs_wanted, jobs, &slot->job))
 			return;
-		if (slot_start(jobs, slot) < 0)
-			job_end(jobs, &slot->job, JOB_NO_MEMORY);
+		if (jobs_slot_start(jobs, slot) < 0)
+			jobs_end(jobs, &slot->job, JOB_NO_MEMORY);
 	}
 }
 
 /* --- answers -------------------------------------------------------------- */
 
 /* Map and check the symbols; an empty answer is fine. */
-static int take_symbols(int fd, const void **map, size_t *len,
-			struct symbol_index *idx)
+static int jobs_take_symbols(int fd, const void **map, size_t *len,
+			     struct symbol_index *idx)
 {
 	int r = sealed_map(fd, sizeof(struct symbols_hdr), SYMBOLS_BYTES_MAX,
 			   map, len);
@@ -136,7 +137,7 @@ static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *ms
 
 	memcpy(&m, msg->buf, sizeof(m));
 	if (slot->state != SLOT_BUSY || m.exe != slot->job.number ||
-	    take_symbols(msg->fds[1], &map, &len, &idx) < 0)
+	    jobs_take_symbols(msg->fds[1], &map, &len, &idx) < 0)
 		return MSG_BAD_CONTENT;
 	if (!executable_done(jobs_exe(jobs, &slot->job), &m, map, len,
 			     &idx)) {
@@ -147,13 +148,13 @@ static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *ms
 		r = jobs->ops->table(jobs->ctx, slot->job.number, msg->fds[0]);
 	if (r)
 		return r;
-	job_end(jobs, &slot->job, JOB_OK);
+	jobs_end(jobs, &slot->job, JOB_OK);
 	slot->state = SLOT_ANSWERED;
 	return MSG_OK;
 }
 
-static int on_failed(struct jobs *jobs, struct job_slot *slot,
-		     const struct msg *msg)
+static int jobs_on_failed(struct jobs *jobs, struct job_slot *slot,
+			  const struct msg *msg)
 {
 	struct msg_job_failed m;
 
@@ -162,12 +163,12 @@ static int on_failed(struct jobs *jobs, struct job_slot *slot,
 	    m.verdict == JOB_OK || m.verdict >= JOB__VERDICTS ||
 	    m.verdict == JOB_KILLED)
 		return MSG_BAD_CONTENT;
-	job_end(jobs, &slot->job, (int)m.verdict);
+	jobs_end(jobs, &slot->job, (int)m.verdict);
 	slot->state = SLOT_ANSWERED;
 	return MSG_OK;
 }
 
-static int tell_debug(struct job_slot *slot, int fd)
+static int jobs_tell_debug(struct job_slot *slot, int fd)
 {
 	struct msg_open_failed failed = { .error = ENOENT };
 
@@ -178,8 +179,8 @@ static int tell_debug(struct job_slot *slot, int fd)
 				  NULL, 0, &fd, 1);
 }
 
-static int on_debug_wanted(struct jobs *jobs, struct job_slot *slot,
-			   const struct msg *msg)
+static int jobs_on_debug_wanted(struct jobs *jobs, struct job_slot *slot,
+				const struct msg *msg)
 {
 	struct msg_wanted m;
 
@@ -190,7 +191,7 @@ static int on_debug_wanted(struct jobs *jobs, struct job_slot *slot,
 	slot->asks = slot->waits = true;
 	if (!jobs_meant(jobs, &slot->job) ||
 	    jobs->ops->debug(jobs->ctx, slot->job.number, &m))
-		(void)!tell_debug(slot, -1);
+		(void)!jobs_tell_debug(slot, -1);
 	return MSG_OK;
 }
 
@@ -201,19 +202,20 @@ void jobs_debug(struct jobs *jobs, uint32_t number, int fd)
 
 		if (slot->state == SLOT_BUSY && slot->waits &&
 		    slot->job.number == number)
-			(void)!tell_debug(slot, fd);
+			(void)!jobs_tell_debug(slot, fd);
 	}
 }
 
-static int slot_handle(struct jobs *jobs, struct job_slot *slot, struct msg *msg)
+static int jobs_slot_handle(struct jobs *jobs, struct job_slot *slot,
+			    struct msg *msg)
 {
 	switch (msg->hdr.type) {
 	case MSG_JOB_DONE:
 		return jobs_on_done(jobs, slot, msg);
 	case MSG_JOB_FAILED:
-		return on_failed(jobs, slot, msg);
+		return jobs_on_failed(jobs, slot, msg);
 	case MSG_DEBUG_WANTED:
-		return on_debug_wanted(jobs, slot, msg);
+		return jobs_on_debug_wanted(jobs, slot, msg);
 	default:
 		return MSG_BAD_TYPE;
 	}
@@ -223,7 +225,8 @@ static int slot_handle(struct jobs *jobs, struct job_slot *slot, struct msg *msg
  * Handle what is there, at most max messages.  After an offence the worker is
  * killed, and the rest of what it sent is discarded: the socket stays.
  */
-static int slot_drain(struct jobs *jobs, struct job_slot *slot, unsigned int max)
+static int jobs_slot_drain(struct jobs *jobs, struct job_slot *slot,
+			   unsigned int max)
 {
 	struct msg msg;
 	int r = 0;
@@ -235,21 +238,21 @@ static int slot_drain(struct jobs *jobs, struct job_slot *slot, unsigned int max
 			continue;
 		}
 		if (r == 0) {
-			r = slot_handle(jobs, slot, &msg);
+			r = jobs_slot_handle(jobs, slot, &msg);
 			msg_close_fds(&msg);
 		}
 		if (r > 0) {
 			jobs->ops->offence(jobs->ctx, r);
-			slot_fail(jobs, slot, JOB_KILLED);
+			jobs_slot_fail(jobs, slot, JOB_KILLED);
 		}
 	}
 	return r == -EAGAIN || r > 0 ? 0 : r;
 }
 
-static int on_slot(struct ev_source *src, uint32_t events)
+static int jobs_on_slot(struct ev_source *src, uint32_t events)
 {
 	struct job_slot *slot = (struct job_slot *)src;
-	int r = slot_drain(slot->jobs, slot, DRAIN_MAX);
+	int r = jobs_slot_drain(slot->jobs, slot, DRAIN_MAX);
 
 	(void)events;
 	if (r < 0)
@@ -257,11 +260,12 @@ static int on_slot(struct ev_source *src, uint32_t events)
 	return r;
 }
 
-static void slot_exited(struct jobs *jobs, struct job_slot *slot, int status)
+static void jobs_slot_exited(struct jobs *jobs, struct job_slot *slot,
+			     int status)
 {
 	int verdict = JOB_KILLED;
 
-	slot_drain(jobs, slot, UINT_MAX);	/* what it sent before it ended */
+	jobs_slot_drain(jobs, slot, UINT_MAX);	/* what it sent before it ended */
 	if (slot->state == SLOT_BUSY) {
 		if (status == ZYGOTE_NO_FORK)
 			verdict = JOB_NO_MEMORY;
@@ -271,13 +275,13 @@ static void slot_exited(struct jobs *jobs, struct job_slot *slot, int status)
 		jobs->stats->worker_deaths++;
 		jobs_exe(jobs, &slot->job)->quarantined = verdict ==
 							    JOB_KILLED;
-		job_end(jobs, &slot->job, verdict);
+		jobs_end(jobs, &slot->job, verdict);
 	}
 	slot->state = SLOT_FREE;
-	run_next(jobs);
+	jobs_run_next(jobs);
 }
 
-static int on_zygote(struct ev_source *src, uint32_t events)
+static int jobs_on_zygote(struct ev_source *src, uint32_t events)
 {
 	struct jobs *jobs = (struct jobs *)src;
 	struct msg_slot m;
@@ -292,7 +296,7 @@ static int on_zygote(struct ev_source *src, uint32_t events)
 		jobs->stats->worker_cpu_ns += m.cpu_ns;
 		if (jobs->stats->worker_rss_bytes < m.rss_bytes)
 			jobs->stats->worker_rss_bytes = m.rss_bytes;
-		slot_exited(jobs, &jobs->slots[m.slot], m.status);
+		jobs_slot_exited(jobs, &jobs->slots[m.slot], m.status);
 	}
 	if (r == -EAGAIN)
 		return 0;
@@ -313,14 +317,14 @@ int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
 	jobs->ops = ops;
 	jobs->ctx = ctx;
 	jobs->zygote.state = CONN_READY;
-	jobs->zygote_src = (struct ev_source){ ends->control, on_zygote };
+	jobs->zygote_src = (struct ev_source){ ends->control, jobs_on_zygote };
 	if (r == 0)
 		r = evloop_add(loop, &jobs->zygote_src, EPOLLIN);
 	for (unsigned int i = 0; i < WORKER_SLOTS && r == 0; i++) {
 		struct job_slot *slot = &jobs->slots[i];
 
 		slot->jobs = jobs;
-		slot->src = (struct ev_source){ ends->slots[i], on_slot };
+		slot->src = (struct ev_source){ ends->slots[i], jobs_on_slot };
 		r = conn_init(&slot->conn, ends->slots[i], PEER_WORKER);
 		slot->conn.state = CONN_READY;
 		if (r == 0)
@@ -329,19 +333,19 @@ int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
 	return r;
 }
 
-static void queue_clear(struct jobs *jobs)
+static void jobs_queue_clear(struct jobs *jobs)
 {
 	struct job_queue *q = &jobs->queue;
 
 	for (size_t i = 0; i < q->n; i++)
-		job_end(jobs, &q->v[i], JOB_OK);
+		jobs_end(jobs, &q->v[i], JOB_OK);
 	free(q->v);
 	*q = (struct job_queue){ 0 };
 }
 
 void jobs_fini(struct jobs *jobs)
 {
-	queue_clear(jobs);
+	jobs_queue_clear(jobs);
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++)
 		conn_close(&jobs->slots[i].conn);
 	conn_close(&jobs->zygote);
@@ -357,7 +361,7 @@ bool jobs_add(struct jobs *jobs, enum job_kind kind, uint32_t number,
 	if (!job_queue_add(&jobs->queue, &job))
 		return false;
 	jobs_exe(jobs, &job)->jobs++;
-	run_next(jobs);
+	jobs_run_next(jobs);
 	return true;
 }
 
@@ -370,7 +374,7 @@ void jobs_cancel(struct jobs *jobs, uint32_t number)
 			i++;
 			continue;
 		}
-		job_end(jobs, &q->v[i], JOB_OK);
+		jobs_end(jobs, &q->v[i], JOB_OK);
 		job_queue_remove(q, i);
 	}
 }
@@ -381,9 +385,9 @@ void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 		struct job_slot *slot = &jobs->slots[i];
 
 		if (slot->state != SLOT_FREE && now_ns >= slot->deadline_ns) {
-			slot_fail(jobs, slot, JOB_KILLED);
+			jobs_slot_fail(jobs, slot, JOB_KILLED);
 			slot->deadline_ns = now_ns + jobs->deadline_ns;
 		}
 	}
-	run_next(jobs);
+	jobs_run_next(jobs);
 }

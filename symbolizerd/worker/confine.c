@@ -90,7 +90,7 @@ int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n)
 	return r ? r : sandbox_seccomp(zygote_rules, N(zygote_rules));
 }
 
-static int limit(__rlimit_resource_t what, rlim_t value)
+static int symbolizerd_confine_limit(__rlimit_resource_t what, rlim_t value)
 {
 	struct rlimit rl = { .rlim_cur = value, .rlim_max = value };
 
@@ -102,9 +102,9 @@ int confine_worker(void)
 	int r = sandbox_limits(WORKER_NOFILE, WORKER_AS_BYTES, 0, false);
 
 	if (r == 0)
-		r = limit(RLIMIT_CPU, WORKER_CPU_S);
+		r = symbolizerd_confine_limit(RLIMIT_CPU, WORKER_CPU_S);
 	if (r == 0)
-		r = limit(RLIMIT_FSIZE, WORKER_FILE_BYTES);
+		r = symbolizerd_confine_limit(RLIMIT_FSIZE, WORKER_FILE_BYTES);
 	if (r == 0)
 		r = sandbox_quiet(SIGKILL);
 	return r ? r : sandbox_seccomp(worker_rules, N(worker_rules));

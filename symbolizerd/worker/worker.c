@@ -31,7 +31,7 @@ static int worker_seal(const char *name, void *data, size_t len)
 
 /* A table is useful without names, too: if they are too many or make no sense,
  * the index has no entries. */
-static int names(const struct elf_file *f)
+static int worker_symbols(const struct elf_file *f)
 {
 	struct symbols_hdr *none;
 	void *data;
@@ -49,14 +49,14 @@ static int names(const struct elf_file *f)
 /* --- the debug file ---------------------------------------------------------- */
 
 /* Only it may have the names, and rules that the file does not have. */
-static bool debug_needed(const struct elf_file *f,
-			 const struct msg_job_done *done)
+static bool worker_debug_needed(const struct elf_file *f,
+				const struct msg_job_done *done)
 {
 	return done->build_id_len >= 2 && !elf_file_find(f, ".symtab");
 }
 
 /* Ask for it, and wait up to DEBUG_WAIT_MS.  A descriptor, or -1. */
-static int debug_ask(struct conn *c, const struct msg_job_done *done)
+static int worker_debug_ask(struct conn *c, const struct msg_job_done *done)
 {
 	struct msg_wanted wanted = { .build_id_len = done->build_id_len };
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
@@ -78,7 +78,7 @@ static int debug_ask(struct conn *c, const struct msg_job_done *done)
  * started, and must not name the code of others.  So it counts only if it
  * belongs to root or to the owner of the executable, and all may read it.
  */
-static bool debug_trusted(int exe, int debug)
+static bool worker_debug_trusted(int exe, int debug)
 {
 	struct stat e, d;
 
@@ -88,8 +88,9 @@ static bool debug_trusted(int exe, int debug)
 }
 
 /* Open it in *ret if it belongs to f, by its build ID. */
-static bool debug_open(struct elf_file *f, const struct msg_job_done *done,
-		       int fd, struct elf_file *ret)
+static bool worker_debug_open(struct elf_file *f,
+			      const struct msg_job_done *done,
+			      int fd, struct elf_file *ret)
 {
 	uint8_t id[BUILD_ID_MAX];
 
@@ -113,7 +114,7 @@ static int worker_make(const struct elf_file *f, int fds[2])
 	if (r)
 		return r;
 	fds[0] = worker_seal("table", data, len);
-	fds[1] = names(f);
+	fds[1] = worker_symbols(f);
 	return fds[0] < 0 || fds[1] < 0 ? JOB_NO_MEMORY : JOB_OK;
 }
 
@@ -133,9 +134,10 @@ static int worker_visit(struct conn *c, int file, struct msg_job_done *done,
 		runtimes_detect(&f, &facts);
 		done->runtime = facts.runtime;
 		memcpy(done->runtime_id, facts.id, sizeof(done->runtime_id));
-		fd = debug_needed(&f, done) ? debug_ask(c, done) : -1;
-		if (fd >= 0 && debug_trusted(file, fd) &&
-		    debug_open(&f, done, fd, &debug))
+		fd = worker_debug_needed(&f, done) ?
+			     worker_debug_ask(c, done) : -1;
+		if (fd >= 0 && worker_debug_trusted(file, fd) &&
+		    worker_debug_open(&f, done, fd, &debug))
 			f.debug = &debug;
 		r = worker_make(&f, fds);
 		if (f.debug)

@@ -27,7 +27,7 @@ struct zygote {
 
 /* --- in the worker ------------------------------------------------------- */
 
-static void work(struct zygote *z, unsigned int slot, pid_t zygote)
+static void zygote_work(struct zygote *z, unsigned int slot, pid_t zygote)
 {
 	close(z->hub.fd);
 	close(z->signals);
@@ -42,8 +42,8 @@ static void work(struct zygote *z, unsigned int slot, pid_t zygote)
 
 /* --- in the zygote ------------------------------------------------------- */
 
-static int tell_exit(struct zygote *z, unsigned int slot, int status,
-		     const struct rusage *used)
+static int zygote_tell_exit(struct zygote *z, unsigned int slot, int status,
+			    const struct rusage *used)
 {
 	struct msg_slot m = {
 		.slot = slot, .status = status,
@@ -73,10 +73,10 @@ static int zygote_fork_worker(struct zygote *z, unsigned int slot)
 		return -EPROTO;
 	pid = fork();
 	if (pid == 0)
-		work(z, slot, self);
+		zygote_work(z, slot, self);
 	if (pid < 0)
-		return tell_exit(z, slot, ZYGOTE_NO_FORK,
-				 &(struct rusage){ 0 });
+		return zygote_tell_exit(z, slot, ZYGOTE_NO_FORK,
+					&(struct rusage){ 0 });
 	z->pids[slot] = pid;
 	return 0;
 }
@@ -92,13 +92,13 @@ static int zygote_reap(struct zygote *z)
 	while (r == 0 && (pid = wait4(-1, &status, WNOHANG, &used)) > 0) {
 		for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 			if (z->pids[i] == pid)
-				r = tell_exit(z, i, status, &used);
+				r = zygote_tell_exit(z, i, status, &used);
 		}
 	}
 	return r;
 }
 
-static int obey(struct zygote *z)
+static int zygote_obey(struct zygote *z)
 {
 	struct msg_slot m;
 	struct msg msg;
@@ -135,12 +135,12 @@ static int zygote_serve(struct zygote *z)
 		if (p[1].revents)
 			r = zygote_reap(z);
 		if (r == 0 && p[0].revents)
-			r = obey(z);
+			r = zygote_obey(z);
 	}
 	return r;
 }
 
-static void kill_all(const struct zygote *z)
+static void zygote_kill_all(const struct zygote *z)
 {
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		if (z->pids[i])
@@ -148,7 +148,7 @@ static void kill_all(const struct zygote *z)
 	}
 }
 
-static int open_signals(void)
+static int zygote_open_signals(void)
 {
 	sigset_t set;
 
@@ -170,7 +170,7 @@ static void zygote_main(uid_t uid, gid_t gid, pid_t hub, int control,
 	int keep[WORKER_SLOTS + 3] = { STDERR_FILENO, control };
 	int r;
 
-	z.signals = open_signals();
+	z.signals = zygote_open_signals();
 	if (z.signals < 0 || conn_init(&z.hub, control, PEER_HUB) < 0)
 		_exit(1);
 	z.hub.state = CONN_READY;
@@ -181,7 +181,7 @@ static void zygote_main(uid_t uid, gid_t gid, pid_t hub, int control,
 	    getppid() != hub)
 		_exit(1);
 	r = zygote_serve(&z);
-	kill_all(&z);
+	zygote_kill_all(&z);
 	if (r != -EPIPE)
 		log_err("zygote: %s", strerror(-r));
 	_exit(r != -EPIPE);
