@@ -2,7 +2,7 @@
 /*
  * runtime - what a language implements, in a folder of its own here
  *
- * The table of them is in runtimes.c: a language does not know it, nor this
+ * The table of them is in table.c: a language does not know it, nor this
  * header.  A member that a language has no use for is NULL.  How to add one:
  * docs/HOWTO_ADD_RUNTIME.md.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtimes - the table of runtimes, and what a worker asks of all of them
+ * runtimes - what a worker asks of all runtimes
  *
  * It lets unwind/, symbols/ and worker/ work without naming a language.
  */

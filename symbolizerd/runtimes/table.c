@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/runtimes/table.h"
+
+#include "symbolizerd/runtimes/go/detect.h"
+#include "symbolizerd/runtimes/go/names.h"
+#include "symbolizerd/runtimes/go/rows.h"
+
+const struct runtime_ops runtimes_table[] = {
+	/* Go is compiled: nothing of it runs in the kernel, its frames are
+	 * native ones by rules made of pclntab */
+	{
+		.number = RUNTIME_GO,
+		.detect = go_build_id,
+		.rows = go_rows,
+		.symbols = &go_symbols,
+	},
+};
+
+const size_t runtimes_table_n =
+	sizeof(runtimes_table) / sizeof(runtimes_table[0]);
