@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-FUZZ += elf_file cfi_walk symbol_index
+FUZZ += elf_file cfi_walk symbol_index frame_names
 fuzz_elf_file_SRCS := $(ELF_VISIT)
 fuzz_elf_file_LIBS := $(ELF_VISIT_LIBS)
 fuzz_cfi_walk_SRCS := $(CFI)
 fuzz_symbol_index_SRCS := symbolizerd/symbols/index.c
+fuzz_frame_names_SRCS := symbolizerd/symbols/frame_names.c

@@ -22,3 +22,6 @@ unit_table_policy_SRCS := $(TABLES)
 unit_table_policy_LIBS := -lxxhash
 unit_file_policy_SRCS := $(TABLES)
 unit_file_policy_LIBS := -lxxhash
+UNIT += frame_names process_memory
+unit_frame_names_SRCS := symbolizerd/symbols/frame_names.c symbolizerd/symbols/frame_names_build.c
+unit_process_memory_SRCS := symbolizerd/symbols/process_memory.c
