@@ -65,7 +65,7 @@ enum msg_type {
 	MSG_LIST = 33,		/* hub -> loaderd: what is mapped? */
 	MSG_SLAB = 34,		/* loaderd -> hub, 1 fd: left by a former hub */
 	MSG_KNOWN = 35,		/* loaderd -> hub, 1 fd: likewise, all entries */
-	MSG__MAX = 36,		/* above those of message_hub.h, too */
+	MSG__MAX = 37,		/* above those of message_hub.h, too */
 };
 
 struct msg_hdr {

@@ -23,7 +23,7 @@
 /* Further values of enum msg_type: what loaderd neither sends nor receives. */
 enum msg_type_hub {
 	MSG_HELLO_EXPORTER = 3,	/* exporterd -> hub */
-	MSG_JOB = 12,		/* hub -> worker, 1 fd: the file */
+	MSG_JOB = 12,		/* hub -> worker, 1 fd: the file, or memory */
 	MSG_JOB_DONE = 13,	/* worker -> hub, 2 fds: table, symbols */
 	MSG_JOB_FAILED = 14,	/* worker -> hub */
 	MSG_FORK = 15,		/* hub -> zygote: start a worker in a slot */
@@ -36,6 +36,7 @@ enum msg_type_hub {
 	MSG_STATUS = 21,	/* hub -> status client, exporterd, each second */
 	MSG_SUBSCRIBE = 29,	/* status client -> hub: so many batches, please */
 	MSG_MISSED = 30,	/* hub -> subscriber: these were too many */
+	MSG_NAMES = 36,		/* worker -> hub, 1 fd: names of frames */
 };
 
 struct msg_cgroup {			/* as BPF wrote it, not checked */
@@ -54,9 +55,22 @@ struct msg_hello_exporter {
 	struct export_outcomes unreported;
 };
 
+enum job_kind {
+	JOB_FILE = 0,		/* a file: its table and symbols */
+	JOB_PROCESS,		/* a process's memory: names of frames */
+	JOB__KINDS
+};
+
+/* MSG_JOB_DONE answers JOB_FILE, MSG_NAMES (a struct frame_names_hdr and so on:
+ * symbolizerd/symbols/frame_names.h) JOB_PROCESS, MSG_JOB_FAILED both. */
+#define JOB_WORDS_MAX	512
 struct msg_job {
-	uint32_t exe;
-	uint32_t pad;
+	uint32_t kind;			/* enum job_kind */
+	uint32_t exe;			/* file: its number; else 0 */
+	uint32_t runtime;		/* process: enum runtime; else 0 */
+	uint32_t n_frames;		/* process: at least 1; else 0 */
+	/* uint64_t words[]: process: n_frames whole frames (bpf/frame.h), at
+	 * most JOB_WORDS_MAX words; else none */
 };
 
 enum job_verdict {
@@ -66,6 +80,7 @@ enum job_verdict {
 	JOB_TOO_LARGE,		/* a cap was reached */
 	JOB_NO_MEMORY,
 	JOB_KILLED,		/* deadline passed, or the worker died */
+	JOB_NO_NAMES,		/* process: its runtime names no frames */
 	JOB__VERDICTS
 };
 
@@ -82,7 +97,7 @@ struct msg_job_done {			/* fds: table, symbols */
 };
 
 struct msg_job_failed {
-	uint32_t exe;
+	uint32_t exe;			/* as in msg_job */
 	uint32_t verdict;		/* enum job_verdict, not JOB_OK */
 };
 

@@ -9,6 +9,8 @@ _Static_assert(sizeof(struct hub_totals) == sizeof(struct msg_checkpoint),
 _Static_assert(sizeof(struct msg_status) <= MSG_LEN_MAX, "status fits");
 _Static_assert(sizeof(struct msg_exe) + MSG_PATH_MAX <= MSG_LEN_MAX,
 	       "an executable with the longest path fits");
+_Static_assert(sizeof(struct msg_job) + JOB_WORDS_MAX * 8 <= MSG_LEN_MAX,
+	       "a job with the most frames fits");
 
 /* New work is refused once a bye was seen; answers and statistics are not. */
 const struct msg_rule msg_rules[MSG__MAX] = {
@@ -26,9 +28,11 @@ const struct msg_rule msg_rules[MSG__MAX] = {
 	[MSG_LOADER_STATS] = MSG_RULE(PEER_LOADERD, MSG_LIVE, 0,
 				  struct msg_loader_stats, 0),
 	[MSG_BYE] = { .from = PEER_LOADERD, .states = CONN_READY },
-	[MSG_JOB] = MSG_RULE(PEER_HUB, CONN_READY, 1, struct msg_job, 0),
+	[MSG_JOB] = MSG_RULE(PEER_HUB, CONN_READY, 1, struct msg_job,
+			     JOB_WORDS_MAX * 8),
 	[MSG_JOB_DONE] = MSG_RULE(PEER_WORKER, MSG_LIVE, 2, struct msg_job_done, 0),
 	[MSG_JOB_FAILED] = MSG_RULE(PEER_WORKER, MSG_LIVE, 0, struct msg_job_failed, 0),
+	[MSG_NAMES] = { .nfds = 1, .from = PEER_WORKER, .states = MSG_LIVE },
 	[MSG_FORK] = MSG_RULE(PEER_HUB, CONN_READY, 0, struct msg_slot, 0),
 	[MSG_KILL] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_slot, 0),
 	[MSG_EXITED] = MSG_RULE(PEER_ZYGOTE, MSG_LIVE, 0, struct msg_slot, 0),
@@ -58,7 +62,7 @@ static const char *const type_names[MSG__MAX] = {
 	"EXITED", "BATCH", "BATCH_DONE", "EXPORTER_STATS", "STATUS", "OPEN",
 	"OPENED", "OPEN_FAILED", "DEBUG_WANTED", "WANTED_FILE", "WANTED_NONE",
 	"MEM_WANTED", "SUBSCRIBE", "MISSED", "SLAB_DROP", "DROP", "LIST",
-	"SLAB", "KNOWN",
+	"SLAB", "KNOWN", "NAMES",
 };
 
 const struct msg_rule *msg_rule(unsigned int type)

@@ -21,7 +21,7 @@ void job_queue_remove(struct job_queue *q, size_t i)
 }
 
 bool job_queue_take(struct job_queue *q,
-		    bool (*wanted)(void *ctx, uint32_t exe), void *ctx,
+		    bool (*wanted)(void *ctx, const struct job *job), void *ctx,
 		    struct job *ret)
 {
 	size_t next = 0;
@@ -29,7 +29,7 @@ bool job_queue_take(struct job_queue *q,
 	if (q->n == 0)
 		return false;
 	for (size_t i = 0; i < q->n; i++) {
-		if (wanted(ctx, q->v[i].exe)) {
+		if (wanted(ctx, &q->v[i])) {
 			next = i;
 			break;
 		}

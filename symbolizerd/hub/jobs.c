@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,8 +12,11 @@
 
 #include "common/clock.h"
 #include "ipc/sealed.h"
+#include "symbolizerd/hub/record.h"
 
 #define DRAIN_MAX	4u	/* messages of a living worker at a time */
+/* loaderd answers within two seconds, if it is there */
+#define MEMORY_WAIT_NS	(3 * NSEC_PER_SEC)
 
 _Static_assert(offsetof(struct job_slot, src) == 0, "src comes first");
 _Static_assert(offsetof(struct jobs, zygote_src) == 0, "likewise");
@@ -25,11 +29,9 @@ static struct executable *jobs_exe(const struct jobs *jobs,
 	return jobs->ops->exe(jobs->ctx, job->exe);
 }
 
-static bool jobs_wanted(void *ctx, uint32_t exe)
+static bool jobs_wanted(void *ctx, const struct job *job)
 {
-	const struct jobs *jobs = ctx;
-
-	return jobs->ops->exe(jobs->ctx, exe)->wanted;
+	return !job->process && jobs_exe(ctx, job)->wanted;
 }
 
 static bool jobs_meant(const struct jobs *jobs, const struct job *job)
@@ -37,16 +39,76 @@ static bool jobs_meant(const struct jobs *jobs, const struct job *job)
 	return jobs->ops->meant(jobs->ctx, job->number, job->exe);
 }
 
+static void jobs_end_process(struct jobs *jobs, struct job *job, int result)
+{
+	struct job_process *p = job->process;
+
+	job->process = NULL;
+	if (result)
+		jobs->ops->names(jobs->ctx, p, NULL, result);
+	free(p);
+}
+
+/* verdict: of a file; of a process as in jobs_ops.names.  JOB_OK: nobody is told
+ * any more. */
 static void jobs_end(struct jobs *jobs, struct job *job, int verdict)
 {
 	if (job->fd >= 0)
 		close(job->fd);
 	job->fd = -1;
+	if (job->process) {
+		jobs_end_process(jobs, job, verdict);
+		return;
+	}
 	jobs_exe(jobs, job)->jobs--;
 	jobs_exe(jobs, job)->wanted = false;
 	if (verdict != JOB_OK && jobs_meant(jobs, job))
 		jobs->ops->no_table(jobs->ctx, job->number);
 }
+
+/* --- quarantine ------------------------------------------------------------- */
+
+static bool jobs_quarantined(const struct jobs *jobs, uint32_t tgid,
+			     uint64_t start_ns)
+{
+	uint32_t n = jobs->quarantined < JOBS_QUARANTINE ? jobs->quarantined :
+							   JOBS_QUARANTINE;
+
+	while (n-- > 0) {
+		if (jobs->quarantine[n].tgid == tgid &&
+		    jobs->quarantine[n].start_ns == start_ns)
+			return true;
+	}
+	return false;
+}
+
+static void jobs_quarantine(struct jobs *jobs, const struct job_process *p)
+{
+	uint32_t i = jobs->quarantined++ % JOBS_QUARANTINE;
+
+	jobs->quarantine[i].tgid = p->tgid;
+	jobs->quarantine[i].start_ns = p->start_ns;
+}
+
+/* Its worker died, or was killed, before it had answered; how: for the log. */
+static void jobs_died(struct jobs *jobs, struct job *job, int verdict,
+		      const char *how)
+{
+	const struct job_process *p = job->process;
+
+	if (log_limited(&jobs->death_log))
+		log_warn("a worker %s: %s %u is quarantined", how,
+			 p ? "process" : "executable",
+			 p ? p->tgid : job->number);
+	jobs->stats->worker_deaths++;
+	if (!p)
+		jobs_exe(jobs, job)->quarantined = verdict == JOB_KILLED;
+	else if (verdict == JOB_KILLED)
+		jobs_quarantine(jobs, p);
+	jobs_end(jobs, job, verdict);
+}
+
+/* --- slots ------------------------------------------------------------------ */
 
 static int jobs_order(struct jobs *jobs, unsigned int slot, unsigned int type)
 {
@@ -61,24 +123,24 @@ static void jobs_slot_fail(struct jobs *jobs, struct job_slot *slot,
 {
 	unsigned int i = (unsigned int)(slot - jobs->slots);
 
-	if (slot->state == SLOT_BUSY) {
-		if (log_limited(&jobs->death_log))
-			log_warn("a worker took too long or lied: executable "
-				 "%u is quarantined", slot->job.number);
-		jobs->stats->worker_deaths++;
-		jobs_exe(jobs, &slot->job)->quarantined = verdict ==
-							    JOB_KILLED;
-		jobs_end(jobs, &slot->job, verdict);
-	}
+	if (slot->state == SLOT_BUSY)
+		jobs_died(jobs, &slot->job, verdict, "took too long or lied");
 	slot->state = SLOT_FAILED;
 	if (jobs_order(jobs, i, MSG_KILL) < 0)
 		log_err("zygote does not take orders");
 }
 
-static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
+/* Give its job to a worker.  0; or -errno: the slot is as it was. */
+static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 {
 	unsigned int i = (unsigned int)(slot - jobs->slots);
-	struct msg_job m = { .exe = slot->job.number };
+	const struct job_process *p = slot->job.process;
+	struct msg_job m = {
+		.kind = p ? JOB_PROCESS : JOB_FILE,
+		.exe = slot->job.number,
+		.runtime = p ? p->runtime : 0,
+		.n_frames = p ? p->n_frames : 0,
+	};
 	int r = jobs_order(jobs, i, MSG_FORK);
 
 	if (r < 0)
@@ -88,7 +150,8 @@ static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
 	slot->asks = slot->waits = false;
 	slot->deadline_ns = now_ns() + jobs->deadline_ns;
 	/* the slot's socket is empty: always room for one */
-	r = conn_send(&slot->conn, MSG_JOB, 0, &m, sizeof(m), NULL, 0,
+	r = conn_send(&slot->conn, MSG_JOB, 0, &m, sizeof(m),
+		      p ? p->words : NULL, p ? p->n_words * 8 : 0,
 		      &slot->job.fd, 1);
 	close(slot->job.fd);
 	slot->job.fd = -1;
@@ -97,18 +160,78 @@ static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
 	return 0;
 }
 
+static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
+{
+	const struct job_process *p = slot->job.process;
+	int r;
+
+	if (!p)
+		return jobs_slot_fork(jobs, slot);
+	if (jobs_quarantined(jobs, p->tgid, p->start_ns))
+		return -EPERM;	/* it was queued before */
+	slot->state = SLOT_MEMORY;
+	slot->question = JOBS_MEMORY_ID + jobs->questions++;
+	slot->deadline_ns = now_ns() + MEMORY_WAIT_NS;
+	r = jobs->ops->memory(jobs->ctx, slot->question, p);
+	if (r < 0)
+		slot->state = SLOT_FREE;
+	return r;
+}
+
+/* Of the kind whose turn it is, or else of the other. */
+static bool jobs_take(struct jobs *jobs, struct job *ret)
+{
+	for (int i = 0; i < JOB__KINDS; i++) {
+		jobs->turn = (jobs->turn + 1) % JOB__KINDS;
+		if (job_queue_take(&jobs->queues[jobs->turn], jobs_wanted, jobs,
+				   ret))
+			return true;
+	}
+	return false;
+}
+
 static void jobs_run_next(struct jobs *jobs)
 {
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		struct job_slot *slot = &jobs->slots[i];
+		int r;
 
 		if (slot->state != SLOT_FREE)
 			continue;
-		if (!job_queue_take(&jobs->queue, jobs_wanted, jobs, &slot->job))
+		if (!jobs_take(jobs, &slot->job))
 			return;
-		if (jobs_slot_start(jobs, slot) < 0)
-			jobs_end(jobs, &slot->job, JOB_NO_MEMORY);
+		r = jobs_slot_start(jobs, slot);
+		if (r < 0)
+			jobs_end(jobs, &slot->job, r);
 	}
+}
+
+/* The slot waits for memory, and gets none. */
+static void jobs_slot_give_up(struct jobs *jobs, struct job_slot *slot,
+			      int result)
+{
+	slot->state = SLOT_FREE;
+	jobs_end(jobs, &slot->job, result);
+}
+
+void jobs_memory(struct jobs *jobs, uint64_t id, int fd, int reason)
+{
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
+		struct job_slot *slot = &jobs->slots[i];
+		int r = reason > 0 ? -reason : -EIO;
+
+		if (slot->state != SLOT_MEMORY || slot->question != id)
+			continue;
+		slot->job.fd = fd;
+		if (fd >= 0)
+			r = jobs_slot_fork(jobs, slot);
+		if (r < 0)
+			jobs_slot_give_up(jobs, slot, r);
+		jobs_run_next(jobs);
+		return;
+	}
+	if (fd >= 0)	/* too late, or not asked for */
+		close(fd);
 }
 
 /* --- answers -------------------------------------------------------------- */
@@ -136,7 +259,8 @@ static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *ms
 	int r = MSG_OK;
 
 	memcpy(&m, msg->buf, sizeof(m));
-	if (slot->state != SLOT_BUSY || m.exe != slot->job.number ||
+	if (slot->state != SLOT_BUSY || slot->job.process ||
+	    m.exe != slot->job.number ||
 	    jobs_take_symbols(msg->fds[1], &map, &len, &idx) < 0)
 		return MSG_BAD_CONTENT;
 	if (!executable_done(jobs_exe(jobs, &slot->job), &m, map, len,
@@ -148,6 +272,30 @@ static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *ms
 		r = jobs->ops->table(jobs->ctx, slot->job.number, msg->fds[0]);
 	if (r)
 		return r;
+	jobs_end(jobs, &slot->job, JOB_OK);
+	slot->state = SLOT_ANSWERED;
+	return MSG_OK;
+}
+
+static int jobs_on_names(struct jobs *jobs, struct job_slot *slot,
+			 const struct msg *msg)
+{
+	const struct job_process *p = slot->job.process;
+	struct frame_names names;
+	const void *map;
+	size_t len;
+	int r;
+
+	if (slot->state != SLOT_BUSY || !p ||
+	    sealed_map(msg->fds[0], sizeof(struct frame_names_hdr),
+		       FRAME_NAMES_BYTES_MAX, &map, &len) < 0)
+		return MSG_BAD_CONTENT;
+	r = frame_names_open(map, len, p->n_frames, &names);
+	if (r == 0)
+		jobs->ops->names(jobs->ctx, p, &names, 0);
+	munmap((void *)map, len);
+	if (r)
+		return MSG_BAD_CONTENT;
 	jobs_end(jobs, &slot->job, JOB_OK);
 	slot->state = SLOT_ANSWERED;
 	return MSG_OK;
@@ -185,7 +333,7 @@ static int jobs_on_debug_wanted(struct jobs *jobs, struct job_slot *slot,
 	struct msg_wanted m;
 
 	memcpy(&m, msg->buf, sizeof(m));
-	if (slot->state != SLOT_BUSY || slot->asks ||
+	if (slot->state != SLOT_BUSY || slot->asks || slot->job.process ||
 	    m.build_id_len < 2 || m.build_id_len > BUILD_ID_MAX)
 		return MSG_BAD_CONTENT;
 	slot->asks = slot->waits = true;
@@ -214,6 +362,8 @@ static int jobs_slot_handle(struct jobs *jobs, struct job_slot *slot,
 		return jobs_on_done(jobs, slot, msg);
 	case MSG_JOB_FAILED:
 		return jobs_on_failed(jobs, slot, msg);
+	case MSG_NAMES:
+		return jobs_on_names(jobs, slot, msg);
 	case MSG_DEBUG_WANTED:
 		return jobs_on_debug_wanted(jobs, slot, msg);
 	default:
@@ -232,7 +382,7 @@ static int jobs_slot_drain(struct jobs *jobs, struct job_slot *slot,
 	int r = 0;
 
 	while (max-- > 0 && (r = conn_recv(&slot->conn, &msg)) >= 0) {
-		if (slot->state == SLOT_FAILED || slot->state == SLOT_FREE) {
+		if (slot->state == SLOT_FAILED || slot->state <= SLOT_MEMORY) {
 			if (r == 0)
 				msg_close_fds(&msg);
 			continue;
@@ -263,20 +413,13 @@ static int jobs_on_slot(struct ev_source *src, uint32_t events)
 static void jobs_slot_exited(struct jobs *jobs, struct job_slot *slot,
 			     int status)
 {
-	int verdict = JOB_KILLED;
+	char how[48];
 
 	jobs_slot_drain(jobs, slot, UINT_MAX);	/* what it sent before it ended */
-	if (slot->state == SLOT_BUSY) {
-		if (status == ZYGOTE_NO_FORK)
-			verdict = JOB_NO_MEMORY;
-		if (log_limited(&jobs->death_log))
-			log_warn("a worker ended with status %d: executable "
-				 "%u is quarantined", status, slot->job.number);
-		jobs->stats->worker_deaths++;
-		jobs_exe(jobs, &slot->job)->quarantined = verdict ==
-							    JOB_KILLED;
-		jobs_end(jobs, &slot->job, verdict);
-	}
+	snprintf(how, sizeof(how), "ended with status %d", status);
+	if (slot->state == SLOT_BUSY)
+		jobs_died(jobs, &slot->job, status == ZYGOTE_NO_FORK ?
+			  JOB_NO_MEMORY : JOB_KILLED, how);
 	slot->state = SLOT_FREE;
 	jobs_run_next(jobs);
 }
@@ -291,7 +434,8 @@ static int jobs_on_zygote(struct ev_source *src, uint32_t events)
 	(void)events;
 	while ((r = conn_recv(&jobs->zygote, &msg)) == 0) {
 		memcpy(&m, msg.buf, sizeof(m));
-		if (m.slot >= WORKER_SLOTS)
+		if (m.slot >= WORKER_SLOTS ||
+		    jobs->slots[m.slot].state <= SLOT_MEMORY)
 			return -EPROTO;
 		jobs->stats->worker_cpu_ns += m.cpu_ns;
 		if (jobs->stats->worker_rss_bytes < m.rss_bytes)
@@ -333,10 +477,29 @@ int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
 	return r;
 }
 
-static void jobs_queue_clear(struct jobs *jobs)
+/* Drop the queued jobs of a file's number; or of a process, which is a number
+ * and its start. */
+static void jobs_drop(struct jobs *jobs, enum job_kind kind, uint32_t number,
+		      uint64_t start_ns)
 {
-	struct job_queue *q = &jobs->queue;
+	struct job_queue *q = &jobs->queues[kind];
 
+	for (size_t i = 0; i < q->n;) {
+		struct job *job = &q->v[i];
+		const struct job_process *p = job->process;
+
+		if (p ? p->tgid != number || p->start_ns != start_ns :
+			job->number != number) {
+			i++;
+			continue;
+		}
+		jobs_end(jobs, job, JOB_OK);
+		job_queue_remove(q, i);
+	}
+}
+
+static void jobs_queue_clear(struct jobs *jobs, struct job_queue *q)
+{
 	for (size_t i = 0; i < q->n; i++)
 		jobs_end(jobs, &q->v[i], JOB_OK);
 	free(q->v);
@@ -345,38 +508,80 @@ static void jobs_queue_clear(struct jobs *jobs)
 
 void jobs_fini(struct jobs *jobs)
 {
-	jobs_queue_clear(jobs);
-	for (unsigned int i = 0; i < WORKER_SLOTS; i++)
+	for (int i = 0; i < JOB__KINDS; i++)
+		jobs_queue_clear(jobs, &jobs->queues[i]);
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		conn_close(&jobs->slots[i].conn);
+		free(jobs->slots[i].job.process);
+	}
 	conn_close(&jobs->zygote);
 }
 
-bool jobs_add(struct jobs *jobs, enum job_kind kind, uint32_t number,
-	      uint32_t exe, int fd)
+bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, int fd)
 {
-	struct job job = {
-		.kind = kind, .number = number, .exe = exe, .fd = fd,
-	};
+	struct job job = { .number = number, .exe = exe, .fd = fd };
 
-	if (!job_queue_add(&jobs->queue, &job))
+	if (!job_queue_add(&jobs->queues[JOB_FILE], &job))
 		return false;
 	jobs_exe(jobs, &job)->jobs++;
 	jobs_run_next(jobs);
 	return true;
 }
 
+/* How many frames these words are; 0: none, or the last one is not whole. */
+static uint32_t jobs_frames(const uint64_t *words, size_t n)
+{
+	uint32_t frames = 0;
+	size_t i = 0;
+
+	for (; i < n; i += frame_words(words[i]))
+		frames++;
+	return i == n ? frames : 0;
+}
+
+int jobs_add_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns,
+		     uint32_t runtime, const uint64_t *words, size_t n)
+{
+	uint32_t frames = n <= JOB_WORDS_MAX ? jobs_frames(words, n) : 0;
+	struct job job = { .fd = -1 };
+
+	if (!frames)
+		return -EINVAL;
+	if (jobs_quarantined(jobs, tgid, start_ns))
+		return -EPERM;
+	job.process = malloc(sizeof(*job.process) + n * sizeof(*words));
+	if (!job.process)
+		return -ENOMEM;
+	*job.process = (struct job_process){
+		.start_ns = start_ns, .tgid = tgid, .runtime = runtime,
+		.n_frames = frames, .n_words = (uint32_t)n,
+	};
+	memcpy(job.process->words, words, n * sizeof(*words));
+	if (!job_queue_add(&jobs->queues[JOB_PROCESS], &job)) {
+		free(job.process);
+		return -ENOSPC;
+	}
+	jobs_run_next(jobs);
+	return 0;
+}
+
 void jobs_cancel(struct jobs *jobs, uint32_t number)
 {
-	struct job_queue *q = &jobs->queue;
+	jobs_drop(jobs, JOB_FILE, number, 0);
+}
 
-	for (size_t i = 0; i < q->n;) {
-		if (q->v[i].number != number) {
-			i++;
-			continue;
-		}
-		jobs_end(jobs, &q->v[i], JOB_OK);
-		job_queue_remove(q, i);
+void jobs_cancel_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns)
+{
+	jobs_drop(jobs, JOB_PROCESS, tgid, start_ns);
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
+		struct job_slot *slot = &jobs->slots[i];
+
+		if (slot->state == SLOT_MEMORY &&
+		    slot->job.process->tgid == tgid &&
+		    slot->job.process->start_ns == start_ns)
+			jobs_slot_give_up(jobs, slot, JOB_OK);
 	}
+	jobs_run_next(jobs);
 }
 
 void jobs_tick(struct jobs *jobs, uint64_t now_ns)
@@ -384,10 +589,14 @@ void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		struct job_slot *slot = &jobs->slots[i];
 
-		if (slot->state != SLOT_FREE && now_ns >= slot->deadline_ns) {
-			jobs_slot_fail(jobs, slot, JOB_KILLED);
-			slot->deadline_ns = now_ns + jobs->deadline_ns;
+		if (slot->state == SLOT_FREE || now_ns < slot->deadline_ns)
+			continue;
+		if (slot->state == SLOT_MEMORY) {
+			jobs_slot_give_up(jobs, slot, -ETIMEDOUT);
+			continue;
 		}
+		jobs_slot_fail(jobs, slot, JOB_KILLED);
+		slot->deadline_ns = now_ns + jobs->deadline_ns;
 	}
 	jobs_run_next(jobs);
 }

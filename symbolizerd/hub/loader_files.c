@@ -147,7 +147,7 @@ static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 		files_settled(&lf->k->files, (uint32_t)number);
 	else if (e->quarantined)
 		files_no_table(&lf->k->files, (uint32_t)number);
-	else if (jobs_add(lf->jobs, JOB_FILE, (uint32_t)number, i, fd))
+	else if (jobs_add(lf->jobs, (uint32_t)number, i, fd))
 		return true;
 	else
 		files_later(&lf->k->files, (uint32_t)number);
@@ -242,10 +242,21 @@ static int loader_files_on_mapped(struct loader_files *lf, const struct msg *msg
 	return MSG_OK;
 }
 
-static int loader_files_on_debug(struct loader_files *lf, const struct msg *msg)
+/* The answer to a question for memory or for a debug file: by its id. */
+static int loader_files_on_wanted(struct loader_files *lf, struct msg *msg)
 {
-	jobs_debug(lf->jobs, (uint32_t)msg->hdr.id,
-		   msg->hdr.type == MSG_WANTED_FILE ? msg->fds[0] : -1);
+	struct msg_open_failed none = { .error = 0 };
+	bool file = msg->hdr.type == MSG_WANTED_FILE;
+
+	if (!file)
+		memcpy(&none, msg->buf, sizeof(none));
+	if (msg->hdr.id < JOBS_MEMORY_ID)
+		jobs_debug(lf->jobs, (uint32_t)msg->hdr.id,
+			   file ? msg->fds[0] : -1);
+	else
+		jobs_memory(lf->jobs, msg->hdr.id,
+			    file ? msg_take_fd(msg, 0) : -1,
+			    (int)(none.error & 0xfff));
 	return MSG_OK;
 }
 
@@ -264,7 +275,7 @@ int loader_files_on_message(void *ctx, struct msg *msg)
 		return loader_files_on_mapped(lf, msg);
 	case MSG_WANTED_FILE:
 	case MSG_WANTED_NONE:
-		return loader_files_on_debug(lf, msg);
+		return loader_files_on_wanted(lf, msg);
 	default:
 		return MSG_BAD_TYPE;
 	}
@@ -320,6 +331,16 @@ static int loader_files_debug(void *ctx, uint32_t number, struct msg_wanted *m)
 					  sizeof(*m), NULL, 0, -1) : -ENOENT;
 }
 
+/* The opener opens it, loaderd vouches that it is this process's. */
+static int loader_files_memory(void *ctx, uint64_t id,
+			       const struct job_process *p)
+{
+	struct msg_wanted m = { .tgid = p->tgid, .start_ns = p->start_ns };
+
+	return loader_link_send(((struct loader_files *)ctx)->link,
+				MSG_MEM_WANTED, id, &m, sizeof(m), NULL, 0, -1);
+}
+
 static void loader_files_offence(void *ctx, int verdict)
 {
 	knowledge_offence(((struct loader_files *)ctx)->k, "worker",
@@ -329,4 +350,5 @@ static void loader_files_offence(void *ctx, int verdict)
 const struct jobs_ops loader_files_jobs = {
 	loader_files_exe, loader_files_meant, loader_files_table,
 	loader_files_no_table, loader_files_debug, loader_files_offence,
+	loader_files_memory, NULL,
 };

@@ -6,7 +6,7 @@
  * header.  A member that a language has no use for is NULL.  How to add one:
  * docs/HOWTO_ADD_RUNTIME.md.
  *
- * All of it parses files of profiled processes: only workers call it.
+ * All of it parses files or memory of profiled processes: only workers call it.
  */
 #ifndef SYMBOLIZERD_RUNTIMES_RUNTIME_H
 #define SYMBOLIZERD_RUNTIMES_RUNTIME_H
@@ -18,6 +18,8 @@
 #include "bpf/runtime.h"
 #include "ipc/runtimes.h"
 #include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/symbols/frame_names_build.h"
+#include "symbolizerd/symbols/process_memory.h"
 #include "symbolizerd/symbols/source.h"
 #include "symbolizerd/unwind/build.h"
 
@@ -38,6 +40,15 @@ struct runtime_ops {
 	unwind_rows_fn rows;
 	/* Names, files, lines and inlined calls of code in the file. */
 	const struct symbol_source *symbols;
+	/*
+	 * Names of frames of one process, by reading its memory.  The frames
+	 * are n words: each is a word and FRAME_MORE() of it behind it, whole
+	 * (bpf/frame.h).  What it knows it adds to out, by the number of the
+	 * frame, from 0.  JOB_OK, also if some or all have no name; or a
+	 * verdict.
+	 */
+	int (*names)(struct process_memory *m, const uint64_t *words, size_t n,
+		     struct frame_names_build *out);
 };
 
 #endif /* SYMBOLIZERD_RUNTIMES_RUNTIME_H */

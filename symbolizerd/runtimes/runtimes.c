@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ipc/message_hub.h"
 #include "symbolizerd/runtimes/table.h"
 
 void runtimes_detect(const struct elf_file *f, struct runtime_facts *ret)
@@ -35,4 +36,17 @@ const struct symbol_source *runtimes_symbols(size_t n)
 			return runtimes_table[i].symbols;
 	}
 	return NULL;
+}
+
+int runtimes_names(uint32_t runtime, struct process_memory *m,
+		   const uint64_t *words, size_t n,
+		   struct frame_names_build *out)
+{
+	for (size_t i = 0; i < runtimes_table_n; i++) {
+		const struct runtime_ops *ops = &runtimes_table[i];
+
+		if (ops->number == runtime && ops->names)
+			return ops->names(m, words, n, out);
+	}
+	return JOB_NO_NAMES;
 }

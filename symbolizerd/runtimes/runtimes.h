@@ -18,4 +18,11 @@ int runtimes_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx);
 /* Their sources of names, for symbols_build(): number i, or NULL. */
 const struct symbol_source *runtimes_symbols(size_t i);
 
+/* Names of a process's frames by the runtime that walked them.  As
+ * runtime_ops.names says; JOB_NO_NAMES: there is no such runtime, or it has no
+ * frames of its own. */
+int runtimes_names(uint32_t runtime, struct process_memory *m,
+		   const uint64_t *words, size_t n,
+		   struct frame_names_build *out);
+
 #endif /* SYMBOLIZERD_RUNTIMES_RUNTIMES_H */

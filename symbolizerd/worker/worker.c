@@ -149,19 +149,56 @@ static int worker_visit(struct conn *c, int file, struct msg_job_done *done,
 	return r;
 }
 
-static int worker_answer(struct conn *c, struct msg *m)
+static int worker_file(struct conn *c, const struct msg *m, int *verdict)
 {
 	const struct msg_job *job = (const void *)m->buf;
 	struct msg_job_done done = { .exe = job->exe };
-	struct msg_job_failed failed = { .exe = job->exe };
 	int fds[2] = { -1, -1 };
 
-	failed.verdict = worker_visit(c, m->fds[0], &done, fds);
-	if (failed.verdict)
-		return conn_send(c, MSG_JOB_FAILED, m->hdr.id, &failed,
-				 sizeof(failed), NULL, 0, NULL, 0);
-	return conn_send(c, MSG_JOB_DONE, m->hdr.id, &done, sizeof(done), NULL,
-			 0, fds, 2);
+	*verdict = worker_visit(c, m->fds[0], &done, fds);
+	return *verdict ? 0 : conn_send(c, MSG_JOB_DONE, m->hdr.id, &done,
+					sizeof(done), NULL, 0, fds, 2);
+}
+
+static int worker_process(struct conn *c, const struct msg *m, int *verdict)
+{
+	static struct frame_names_build names;	/* large; a worker has one job */
+	const struct msg_job *job = (const void *)m->buf;
+	size_t n = (m->hdr.len - sizeof(*job)) / sizeof(uint64_t);
+	struct process_memory mem = {
+		m->fds[0], PROCESS_MEMORY_READS, PROCESS_MEMORY_BYTES,
+	};
+	struct iovec parts[3];
+	int fd;
+
+	frame_names_begin(&names, job->n_frames);
+	*verdict = job->n_frames > n ? JOB_CORRUPT :
+		   runtimes_names(job->runtime, &mem,
+				  (const void *)(m->buf + sizeof(*job)), n,
+				  &names);
+	if (*verdict)
+		return 0;
+	frame_names_end(&names, parts);
+	fd = sealed_make("names", parts, 3);
+	if (fd < 0)
+		*verdict = JOB_NO_MEMORY;
+	return fd < 0 ? 0 : conn_send(c, MSG_NAMES, m->hdr.id, NULL, 0, NULL, 0,
+				      &fd, 1);
+}
+
+static int worker_answer(struct conn *c, const struct msg *m)
+{
+	const struct msg_job *job = (const void *)m->buf;
+	struct msg_job_failed failed = { .exe = job->exe };
+	int verdict, r;
+
+	r = job->kind == JOB_PROCESS ? worker_process(c, m, &verdict) :
+				       worker_file(c, m, &verdict);
+	if (!verdict)
+		return r;
+	failed.verdict = (uint32_t)verdict;
+	return conn_send(c, MSG_JOB_FAILED, m->hdr.id, &failed, sizeof(failed),
+			 NULL, 0, NULL, 0);
 }
 
 int worker_run(int fd)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker - the only code that parses files of profiled processes
+ * worker - the only code that parses files and memory of profiled processes
  *
  * A worker lives for one job.  It is forked by the zygote (symbolizerd/
  * zygote.c), already confined, with one socket; it receives one MSG_JOB, reads
- * the file through the descriptor that came along (pread only: the file may
- * shrink or change at any time, a mapping could raise SIGBUS), answers
- * MSG_JOB_DONE or MSG_JOB_FAILED, and exits.
+ * through the descriptor that came along, and exits after its answer, which may
+ * be MSG_JOB_FAILED.
+ *
+ * JOB_FILE: a file (pread only: it may shrink or change at any time, a mapping
+ * could raise SIGBUS); MSG_JOB_DONE.  JOB_PROCESS: a process's memory, through
+ * symbols/process_memory.h; MSG_NAMES.
  */
 #ifndef SYMBOLIZERD_WORKER_WORKER_H
 #define SYMBOLIZERD_WORKER_WORKER_H

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * symbolizerd with a worker that does what a taken-over one could: what the
- * file says decides.  The hub must stay alive, tell loaderd that there is no
- * table, put the file into quarantine, and go on with the next one.
+ * file, or the process's memory, says decides.  The hub must stay alive, tell
+ * loaderd that there is no table, put the file into quarantine, and go on with
+ * the next one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@
 #include "ipc/sealed.h"
 #include "symbolizerd/worker/confine.h"
 #include "symbolizerd/hub/run.h"
+#include "symbolizerd/symbols/frame_names_build.h"
 #include "symbolizerd/worker/worker.h"
 #include "symbolizerd/worker/zygote.h"
 #include "tests/hostile/hub_peer.h"
@@ -94,6 +96,36 @@ static void fail(struct conn *c, uint32_t exe, uint32_t verdict)
 	struct msg_job_failed m = { .exe = exe, .verdict = verdict };
 
 	conn_send(c, MSG_JOB_FAILED, 0, &m, sizeof(m), NULL, 0, NULL, 0);
+}
+
+/* Names of so many frames, the last bytes of the memory left out. */
+static int names_memory(uint32_t n_frames, size_t less)
+{
+	static struct frame_names_build b;
+	struct symbol_place place = { "named", "", 0, 0 };
+	struct iovec parts[3];
+
+	frame_names_begin(&b, n_frames);
+	for (uint32_t i = 0; i < n_frames; i++)
+		frame_names_add(&b, i, &place);
+	frame_names_end(&b, parts);
+	parts[2].iov_len -= less;
+	return sealed_make("names", parts, 3);
+}
+
+static int long_memory(void)
+{
+	static char bytes[FRAME_NAMES_BYTES_MAX + 1];
+	struct iovec part = { bytes, sizeof(bytes) };
+
+	return sealed_make("names", &part, 1);
+}
+
+/* len bytes behind the header, where none belong */
+static void say_names(struct conn *c, int fd, size_t len)
+{
+	conn_send(c, MSG_NAMES, 0, "12345678", len, NULL, 0, &fd, 1);
+	close(fd);
 }
 
 static void ask(struct conn *c, enum msg_type type, uint32_t len)
@@ -192,6 +224,9 @@ static void misbehave(struct conn *c, char how, struct msg_job_done *d)
 			break;
 		fail(c, d->exe, JOB_NOT_ELF);
 		return;
+	case 'N':		/* names of frames, which nobody asked for */
+		say_names(c, names_memory(1, 0), 0);
+		return;
 	case 't':
 		conn_send(c, MSG_BYE, 0, NULL, 0, NULL, 0, NULL, 0);
 		return;
@@ -204,10 +239,67 @@ static void misbehave(struct conn *c, char how, struct msg_job_done *d)
 	say(c, d, good_symbols());
 }
 
+/* A job of another kind: how, and the number of frames. */
+static void misbehave_names(struct conn *c, char how, uint32_t n)
+{
+	struct msg_job_done done = { 0 };
+
+	switch (how) {
+	case 'c':
+		abort();
+	case 'x':
+		_exit(0);
+	case 'm':		/* one too many, too few, not whole */
+		say_names(c, names_memory(n + 1, 0), 0);
+		return;
+	case 'f':
+		say_names(c, names_memory(n - 1, 0), 0);
+		return;
+	case 'w':
+		say_names(c, names_memory(n, 1), 0);
+		return;
+	case 's':
+		say_names(c, loose_memory(), 0);
+		return;
+	case 'j':
+		say_names(c, bad_symbols(), 0);
+		return;
+	case 'l':
+		say_names(c, long_memory(), 0);
+		return;
+	case 'p':		/* with a payload; without a descriptor */
+		say_names(c, names_memory(n, 0), 8);
+		return;
+	case 'q':
+		conn_send(c, MSG_NAMES, 0, NULL, 0, NULL, 0, NULL, 0);
+		return;
+	case 'k':		/* the other kind's answer, and its question */
+		say(c, &done, good_symbols());
+		return;
+	case 'd':
+		ask(c, MSG_DEBUG_WANTED, 20);
+		return;
+	case 'v':
+		fail(c, 0, JOB_OK);
+		return;
+	case 'e':
+		fail(c, 1, JOB_CORRUPT);
+		return;
+	case 'n':
+		fail(c, 0, JOB_NO_NAMES);
+		return;
+	default:
+		say_names(c, names_memory(n, 0), 0);
+	}
+	if (how == '2')
+		say_names(c, names_memory(n, 0), 0);
+}
+
 int worker_run(int fd)
 {
 	struct msg_job_done done = { .build_id_len = 2,
 				     .build_id = { 0xab, 0xcd } };
+	struct msg_job job;
 	struct conn c;
 	struct msg m;
 	char how;
@@ -220,7 +312,12 @@ int worker_run(int fd)
 		usleep(100);
 	if (r || pread(m.fds[0], &how, 1, 0) != 1)
 		return 1;
-	memcpy(&done.exe, m.buf, sizeof(done.exe));
+	memcpy(&job, m.buf, sizeof(job));
+	done.exe = job.exe;
+	if (job.kind == JOB_PROCESS) {
+		misbehave_names(&c, how, job.n_frames);
+		return 0;
+	}
 	if (how == 'n')
 		fail(&c, done.exe, JOB_NOT_ELF);
 	else
@@ -236,6 +333,48 @@ int worker_run(int fd)
 
 static struct place place;
 
+/* What the hub heard of frames, for the test to see. */
+static struct heard {
+	uint32_t n;		/* answers */
+	int result;		/* of the last */
+	uint32_t names;
+	char first[16];
+	bool visit;		/* have frames named when a table comes */
+} *heard;
+static const uint64_t frames[] = {
+	FRAME_WORD(FRAME_ANON, 0, 0x1000),
+	FRAME_WITH_MORE(FRAME_WORD(FRAME_ANON, 0, 0x2000), 1), 99,
+	FRAME_WORD(FRAME_ANON, 0, 0x3000),
+};
+#define FRAMES	3
+#define START	77	/* of the process */
+
+static struct hub hub;
+
+/* As a runtime does that has met frames. */
+static int table_then_frames(void *ctx, uint32_t number, int fd)
+{
+	int r = loader_files_jobs.table(ctx, number, fd);
+
+	if (heard->visit)
+		NEED(!jobs_add_process(&hub.jobs, number, START, RUNTIME_GO,
+				       frames, sizeof(frames) / 8));
+	return r;
+}
+
+static void hear_names(void *ctx, const struct job_process *p,
+		       const struct frame_names *names, int result)
+{
+	(void)ctx;
+	NEED(p->start_ns == START && p->n_frames == FRAMES);
+	heard->result = result;
+	heard->names = names ? names->n : 0;
+	if (names)
+		snprintf(heard->first, sizeof(heard->first), "%s",
+			 frame_names_place(names, 0).name);
+	__atomic_add_fetch(&heard->n, 1, __ATOMIC_RELEASE);
+}
+
 static int be_hub(void)
 {
 	uid_t uid = getuid() == 0 ? OTHER_ID : (uid_t)-1;
@@ -249,8 +388,8 @@ static int be_hub(void)
 	struct hub_sockets sockets = {
 		place.fds[0], place.fds[1], place.fds[2],
 	};
+	struct jobs_ops ops = loader_files_jobs;
 	struct zygote_ends zygote;
-	struct hub hub;
 
 	log_init("hub", false);
 	if (confine_namespaces() < 0 ||
@@ -258,6 +397,9 @@ static int be_hub(void)
 	    hub_init(&hub, &config, &sockets, &zygote) < 0 ||
 	    confine_hub(uid, (gid_t)uid) < 0)
 		return 1;
+	ops.table = table_then_frames;
+	ops.names = hear_names;
+	hub.jobs.ops = &ops;
 	if (hub_run(&hub) < 0)
 		return 1;
 	hub_fini(&hub);
@@ -268,6 +410,9 @@ static void begin(struct conn *status, struct fake_loader *l)
 {
 	pid_t pid;
 
+	heard = mmap(NULL, sizeof(*heard), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	NEED(heard != MAP_FAILED);
 	place_make(&place);
 	for (int i = 0; i < 3; i++)
 		NEED(fcntl(place.fds[i], F_SETFL, O_NONBLOCK) == 0);
@@ -319,7 +464,7 @@ static void expect_none(struct fake_loader *l, uint32_t id)
 
 TEST(hub_survives_bad_workers)
 {
-	static const char how[] = "cxkFwbgismjvVKtal";
+	static const char how[] = "cxkFwbgismjvVKtalN";
 	struct fake_loader l;
 	struct conn status;
 	struct status st;
@@ -377,6 +522,109 @@ TEST(hub_passes_questions_for_debug_files_on)
 	end(&status, &l, &st);
 	NEED(st.hub.worker_deaths == 1);
 	NEED(st.hub.offences == 1);
+}
+
+/* The hub asks for the memory of a process; answers with what lets the worker
+ * behave like this. */
+static void give_memory(struct fake_loader *l, uint32_t tgid, char how)
+{
+	struct msg_wanted wanted;
+	struct msg m;
+	int fd = memfd_create("memory", MFD_CLOEXEC);
+
+	NEED(fd >= 0 && write(fd, &how, 1) == 1);
+	expect(&l->conn, MSG_MEM_WANTED, &m);
+	memcpy(&wanted, m.buf, sizeof(wanted));
+	NEED(wanted.tgid == tgid && wanted.start_ns == START);
+	NEED(m.hdr.id >= JOBS_MEMORY_ID && !wanted.build_id_len);
+	NEED(!conn_send(&l->conn, MSG_WANTED_FILE, m.hdr.id, NULL, 0, NULL, 0,
+			&fd, 1));
+	close(fd);
+}
+
+static void hear(uint32_t n, int result)
+{
+	for (int i = 0; i < WAIT_MS; i++, usleep(1000)) {
+		if (__atomic_load_n(&heard->n, __ATOMIC_ACQUIRE) >= n)
+			break;
+	}
+	NEED(heard->n == n && heard->result == result);
+	NEED(heard->names == (result ? 0 : FRAMES));
+	NEED(result || !strcmp(heard->first, "named"));
+}
+
+TEST(hub_survives_bad_workers_of_processes)
+{
+	static const char how[] = "cxmfwsjlpqkdve";
+	uint32_t n = 0, bad = sizeof(how) - 1;
+	struct fake_loader l;
+	struct conn status;
+	struct status st;
+
+	begin(&status, &l);
+	heard->visit = true;
+	for (size_t i = 0; how[i]; i++) {
+		printf("# worker %c\n", how[i]);
+		send_file(&l, n + 2, 'G');
+		give_memory(&l, expect_table(&l, n + 2), how[i]);
+		hear(++n, JOB_KILLED);
+		send_file(&l, n + 2, 'G');
+		give_memory(&l, expect_table(&l, n + 2), 'G');
+		hear(++n, 0);
+	}
+	end(&status, &l, &st);
+	NEED(st.hub.worker_deaths == bad);
+	NEED(st.hub.offences == bad - 2);	/* 'c' and 'x' say nothing */
+	NEED(st.hub.worker_jobs == 4 * bad);
+	NEED(st.hub.exes_failed == 0);		/* the files are good */
+}
+
+TEST(hub_takes_one_answer_about_a_process)
+{
+	struct fake_loader l;
+	struct conn status;
+	struct status st;
+
+	begin(&status, &l);
+	heard->visit = true;
+	send_file(&l, 2, 'G');
+	give_memory(&l, expect_table(&l, 2), '2');
+	hear(1, 0);
+	send_file(&l, 3, 'G');
+	give_memory(&l, expect_table(&l, 3), 'n');
+	hear(2, JOB_NO_NAMES);
+	send_file(&l, 4, 'G');
+	give_memory(&l, expect_table(&l, 4), 'G');
+	hear(3, 0);
+	end(&status, &l, &st);
+	NEED(st.hub.offences == 1 && st.hub.worker_deaths == 0);
+}
+
+/* loaderd says no; says it again; answers what nobody asked. */
+TEST(hub_goes_on_without_memory)
+{
+	struct msg_open_failed none = { .error = EPERM };
+	struct fake_loader l;
+	struct conn status;
+	struct status st;
+	struct msg m;
+
+	begin(&status, &l);
+	heard->visit = true;
+	send_file(&l, 2, 'G');
+	expect_table(&l, 2);
+	expect(&l.conn, MSG_MEM_WANTED, &m);
+	for (int i = 0; i < 2; i++)
+		NEED(!conn_send(&l.conn, MSG_WANTED_NONE, m.hdr.id, &none,
+				sizeof(none), NULL, 0, NULL, 0));
+	NEED(!conn_send(&l.conn, MSG_WANTED_FILE, m.hdr.id + 1, NULL, 0, NULL,
+			0, &place.fds[0], 1));
+	hear(1, -EPERM);
+	send_file(&l, 3, 'G');
+	give_memory(&l, expect_table(&l, 3), 'G');
+	hear(2, 0);
+	end(&status, &l, &st);
+	NEED(st.hub.offences == 0 && st.hub.worker_deaths == 0);
 }
 
 TEST(worker_cannot_open_or_connect)

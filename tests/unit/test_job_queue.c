@@ -6,10 +6,10 @@
 
 static uint32_t wanted_exe;
 
-static bool wanted(void *ctx, uint32_t exe)
+static bool wanted(void *ctx, const struct job *job)
 {
 	(void)ctx;
-	return exe == wanted_exe;
+	return job->exe == wanted_exe;
 }
 
 TEST(job_queue_gives_the_wanted_then_the_oldest)

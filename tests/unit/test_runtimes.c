@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/frame.h"
+#include "ipc/message_hub.h"
 #include "tests/unit/harness.h"
 
 TEST(numbers_of_runtimes_never_change)
@@ -42,6 +44,19 @@ TEST(sources_of_names_are_whole)
 		      s->close);
 	}
 	CHECK(n > 0 && n < RUNTIME__MAX);
+}
+
+TEST(only_runtimes_with_frames_of_their_own_name_any)
+{
+	const uint64_t word = FRAME_ANON_WORD(0x1000);
+	struct process_memory m = { -1, 1, 1 };
+	static struct frame_names_build names;
+
+	frame_names_begin(&names, 1);
+	/* Go's frames are native ones; the others do not exist */
+	for (uint32_t i = 0; i <= RUNTIME__MAX; i++)
+		CHECK_EQ(runtimes_names(i, &m, &word, 1, &names), JOB_NO_NAMES);
+	CHECK_EQ(names.named, 0);
 }
 
 TEST(an_ordinary_program_is_of_no_runtime)

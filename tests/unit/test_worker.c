@@ -34,10 +34,10 @@ static void sample(void)
 	image_finish(&im);
 }
 
-/* Sends a worker this file and takes its answer. */
-static void job(int file, struct msg *m)
+/* Sends a worker this question and takes its answer. */
+static void ask(const struct msg_job *question, const uint64_t *words, size_t n,
+		int file, struct msg *m)
 {
-	const struct msg_job question = { .exe = 7 };
 	struct conn c = { .fd = -1 };
 	struct pollfd p;
 	int pair[2], status;
@@ -53,8 +53,8 @@ static void job(int file, struct msg *m)
 	close(pair[1]);
 	CHECK_EQ(conn_init(&c, pair[0], PEER_WORKER), 0);
 	c.state = CONN_READY;
-	CHECK_EQ(conn_send(&c, MSG_JOB, 42, &question, sizeof(question), NULL, 0,
-			   &file, 1), 0);
+	CHECK_EQ(conn_send(&c, MSG_JOB, 42, question, sizeof(*question), words,
+			   n * sizeof(*words), &file, 1), 0);
 	p = (struct pollfd){ .fd = c.fd, .events = POLLIN };
 	CHECK_EQ(poll(&p, 1, 10000), 1);
 	CHECK_EQ(conn_recv(&c, m), 0);
@@ -63,6 +63,11 @@ static void job(int file, struct msg *m)
 	CHECK_EQ(status, 0);
 	conn_close(&c);
 	close(file);
+}
+
+static void job(int file, struct msg *m)
+{
+	ask(&(struct msg_job){ .exe = 7 }, NULL, 0, file, m);
 }
 
 static void open_names(const struct msg *m, struct symbol_index *idx)
@@ -132,4 +137,19 @@ TEST(worker_says_why_not)
 	job(image_file(&im), &m);
 	CHECK_EQ(m.hdr.type, MSG_JOB_FAILED);
 	CHECK_EQ(failed->verdict, JOB_CORRUPT);
+}
+
+TEST(worker_names_no_frames_of_a_runtime_without)
+{
+	const struct msg_job question = { .kind = JOB_PROCESS,
+					  .runtime = RUNTIME_GO, .n_frames = 1 };
+	const uint64_t word = 1;
+	const struct msg_job_failed *failed;
+	struct msg m;
+
+	ask(&question, &word, 1, file_of("", 0), &m);
+	CHECK_EQ(m.hdr.type, MSG_JOB_FAILED);
+	failed = (const void *)m.buf;
+	CHECK_EQ(failed->exe, 0);
+	CHECK_EQ(failed->verdict, JOB_NO_NAMES);
 }

@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Jobs for processes: the real queue, zygote and workers, confined, with a
+ * runtime of ours.  Its frames are addresses of strings in a live process; what
+ * a string says decides what happens in the worker.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bpf/frame.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "symbolizerd/hub/jobs.h"
+#include "symbolizerd/runtimes/table.h"
+#include "symbolizerd/worker/confine.h"
+#include "tests/hostile/hub_peer.h"
+#include "tests/unit/harness.h"
+
+#define TICK_NS		(20 * 1000000ULL)
+#define LINE		7		/* of frames with a word behind */
+#define START_NS	12345		/* of the target: only jobs.c looks */
+#define NAMES_ROOM	32
+#define EVENTS_MAX	64
+
+/* --- in the worker ------------------------------------------------------------ */
+
+/* What a worker must not be able to do to the process. */
+static const char *try_to_write(struct process_memory *m, uint64_t addr)
+{
+	if (pwrite(m->fd, "X", 1, (off_t)addr) >= 0)
+		return "pwrite wrote";
+	if (lseek(m->fd, (off_t)addr, SEEK_SET) >= 0 &&
+	    write(m->fd, "X", 1) >= 0)
+		return "write wrote";
+	if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, m->fd, 0) != MAP_FAILED)
+		return "mmap mapped";
+	return "read only";
+}
+
+static const char *name_of(struct process_memory *m, uint64_t addr,
+			   char buf[NAMES_ROOM])
+{
+	ssize_t n = process_memory_read(m, addr, buf, NAMES_ROOM - 1);
+
+	if (n < 0)
+		return NULL;
+	buf[n] = '\0';
+	if (!strcmp(buf, "!die"))
+		abort();
+	if (!strcmp(buf, "!hang"))
+		for (;;)
+			usleep(100000);
+	if (!strcmp(buf, "!write"))
+		return try_to_write(m, addr);
+	return buf;
+}
+
+static int our_names(struct process_memory *m, const uint64_t *words, size_t n,
+		     struct frame_names_build *out)
+{
+	uint32_t frame = 0;
+
+	for (size_t i = 0; i < n; i += 1 + FRAME_MORE(words[i]), frame++) {
+		struct symbol_place p = { .file = "" };
+		char buf[NAMES_ROOM];
+
+		p.name = name_of(m, FRAME_ADDR(words[i]), buf);
+		if (FRAME_MORE(words[i])) {
+			p.file = "file.x";
+			p.line = (uint32_t)words[i + 1];
+		}
+		if (p.name)
+			frame_names_add(out, frame, &p);
+	}
+	return JOB_OK;
+}
+
+static bool detect_nothing(const struct elf_file *f, char *id, size_t size)
+{
+	(void)f;
+	(void)id;
+	(void)size;
+	return false;
+}
+
+const struct runtime_ops runtimes_table[] = {
+	{ .number = RUNTIME_GO, .detect = detect_nothing, .names = our_names },
+};
+const size_t runtimes_table_n = 1;
+
+/* --- the process ------------------------------------------------------------- */
+
+/* Made before the fork, so its addresses are ours, too. */
+static char strings[8][NAMES_ROOM];
+
+static uint64_t string_at(int i, const char *text)
+{
+	snprintf(strings[i], sizeof(strings[i]), "%s", text);
+	return FRAME_ANON_WORD((uintptr_t)strings[i]);
+}
+
+static pid_t target_start(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	NEED(pid >= 0);
+	if (pid)
+		return pid;
+	while (getppid() == parent)
+		usleep(10000);
+	_exit(0);
+}
+
+/* --- the hub ------------------------------------------------------------------ */
+
+struct event {
+	char kind;		/* 'N'ames, 'n'o names, 'T': no table */
+	uint32_t number;	/* of the process or the file */
+	int result;
+	uint32_t n;		/* names, and what they are */
+	char name[4][NAMES_ROOM], file[4][NAMES_ROOM];
+	uint32_t line[4];
+};
+
+static struct evloop loop;
+static struct jobs jobs;
+static struct hub_stats stats;
+static struct ev_source timer;
+static struct event events[EVENTS_MAX];
+static uint32_t n_events, until;	/* the loop ends */
+static struct executable exe;
+static int refused;		/* the answer to questions for memory; 0: it */
+static bool silent;		/* ... no answer at all */
+static uint64_t last_question;
+static pid_t target;
+static uint32_t offences;
+
+static struct event *event_add(char kind, uint32_t number, int result)
+{
+	struct event *e = &events[n_events++];
+
+	NEED(n_events < EVENTS_MAX);
+	*e = (struct event){ .kind = kind, .number = number, .result = result };
+	if (n_events == until)
+		evloop_stop(&loop);
+	return e;
+}
+
+static struct executable *on_exe(void *ctx, uint32_t i)
+{
+	(void)ctx;
+	(void)i;
+	return &exe;
+}
+
+static bool on_meant(void *ctx, uint32_t number, uint32_t i)
+{
+	(void)ctx;
+	(void)number;
+	(void)i;
+	return true;
+}
+
+static int on_table(void *ctx, uint32_t number, int fd)
+{
+	(void)ctx;
+	(void)number;
+	(void)fd;
+	return MSG_BAD_CONTENT;
+}
+
+static void on_no_table(void *ctx, uint32_t number)
+{
+	(void)ctx;
+	event_add('T', number, 0);
+}
+
+static int on_debug(void *ctx, uint32_t number, struct msg_wanted *m)
+{
+	(void)ctx;
+	(void)number;
+	(void)m;
+	return -ENOENT;
+}
+
+static void on_offence(void *ctx, int verdict)
+{
+	(void)ctx;
+	(void)verdict;
+	offences++;
+}
+
+static int target_memory(void)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", target);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	NEED(fd >= 0);
+	return fd;
+}
+
+static int on_memory(void *ctx, uint64_t id, const struct job_process *p)
+{
+	(void)ctx;
+	(void)p;
+	last_question = id;
+	if (!silent)
+		jobs_memory(&jobs, id, refused ? -1 : target_memory(), refused);
+	return 0;
+}
+
+static void on_names(void *ctx, const struct job_process *p,
+		     const struct frame_names *names, int result)
+{
+	struct event *e = event_add(names ? 'N' : 'n', p->tgid, result);
+
+	(void)ctx;
+	NEED(p->start_ns == START_NS);
+	for (uint32_t i = 0; names && i < names->n && i < 4; i++, e->n++) {
+		struct symbol_place place = frame_names_place(names, i);
+
+		snprintf(e->name[i], NAMES_ROOM, "%s", place.name);
+		snprintf(e->file[i], NAMES_ROOM, "%s", place.file);
+		e->line[i] = place.line;
+	}
+}
+
+static const struct jobs_ops ops = {
+	on_exe, on_meant, on_table, on_no_table, on_debug, on_offence,
+	on_memory, on_names,
+};
+
+static int on_timer(struct ev_source *src, uint32_t what)
+{
+	uint64_t n;
+
+	(void)what;
+	if (read(src->fd, &n, sizeof(n)) == (ssize_t)sizeof(n))
+		jobs_tick(&jobs, now_ns());
+	return 0;
+}
+
+static void begin(uint64_t deadline_ns)
+{
+	struct itimerspec tick = { { 0, TICK_NS }, { 0, TICK_NS } };
+	uid_t uid = getuid() == 0 ? OTHER_ID : (uid_t)-1;
+	struct zygote_ends ends;
+
+	log_init("jobs", false);
+	target = target_start();
+	NEED(zygote_start(uid, (gid_t)uid, &ends) == 0);
+	NEED(evloop_init(&loop) == 0);
+	jobs.deadline_ns = deadline_ns;
+	NEED(jobs_init(&jobs, &loop, &stats, &ops, NULL, &ends) == 0);
+	timer = (struct ev_source){
+		timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+		on_timer,
+	};
+	NEED(timerfd_settime(timer.fd, 0, &tick, NULL) == 0);
+	NEED(evloop_add(&loop, &timer, EPOLLIN) == 0);
+}
+
+static void end(void)
+{
+	kill(target, SIGKILL);
+	NEED(waitpid(target, NULL, 0) == target);
+	jobs_fini(&jobs);
+	evloop_fini(&loop);
+}
+
+/* Until there have been so many events. */
+static void wait_for(uint32_t n)
+{
+	until = n;
+	loop.stop = false;
+	if (n_events < n)
+		NEED(evloop_run(&loop) == 0);
+	NEED(n_events == n);
+}
+
+static int add(uint32_t tgid, const uint64_t *words, size_t n)
+{
+	return jobs_add_process(&jobs, tgid, START_NS, RUNTIME_GO, words, n);
+}
+
+static struct event *visit(uint32_t tgid, uint64_t word)
+{
+	uint32_t n = n_events;
+
+	NEED(add(tgid, &word, 1) == 0);
+	wait_for(n + 1);
+	return &events[n];
+}
+
+/* --- the tests ---------------------------------------------------------------- */
+
+TEST(names_come_from_a_live_process)
+{
+	uint64_t words[] = {
+		string_at(0, "alpha"), 0, string_at(1, "beta"), LINE,
+		FRAME_ANON_WORD(8),
+	};
+	struct event *e = events;
+
+	words[1] = FRAME_WITH_MORE(FRAME_ANON_WORD(16), 0);
+	words[2] = FRAME_WITH_MORE(words[2], 1);
+	begin(JOB_DEADLINE_NS);
+	NEED(add(4711, words, 5) == 0);
+	wait_for(1);
+	NEED(e->kind == 'N' && e->number == 4711 && e->n == 4);
+	CHECK_STR(e->name[0], "alpha");
+	CHECK_STR(e->name[1], "");	/* nothing is mapped there */
+	CHECK_STR(e->name[2], "beta");
+	CHECK_STR(e->file[2], "file.x");
+	CHECK_EQ(e->line[2], LINE);
+	CHECK_STR(e->name[3], "");
+	/* and again: no visit is the last */
+	for (int i = 0; i < 10; i++)
+		CHECK_STR(visit(4711, words[0])->name[0], "alpha");
+	CHECK_EQ(stats.worker_jobs, 11);
+	CHECK_EQ(stats.worker_deaths + offences, 0);
+	end();
+}
+
+TEST(a_worker_cannot_write_the_process)
+{
+	uint64_t word = string_at(0, "!write");
+
+	begin(JOB_DEADLINE_NS);
+	CHECK_STR(visit(1, word)->name[0], "read only");
+	end();
+}
+
+TEST(a_process_that_ends_has_no_names)
+{
+	uint64_t word = string_at(0, "alpha");
+	int fd;
+
+	begin(JOB_DEADLINE_NS);
+	silent = true;
+	NEED(add(1, &word, 1) == 0);
+	fd = target_memory();
+	kill(target, SIGKILL);
+	NEED(waitid(P_PID, (id_t)target, NULL, WEXITED | WNOWAIT) == 0);
+	jobs_memory(&jobs, last_question, fd, 0);
+	wait_for(1);
+	NEED(events[0].kind == 'N' && events[0].n == 1);
+	CHECK_STR(events[0].name[0], "");
+	end();
+}
+
+/* Not the executable, and no other process. */
+TEST(a_process_that_kills_its_worker_is_quarantined)
+{
+	uint64_t die = string_at(0, "!die"), good = string_at(1, "alpha");
+	struct event *e;
+
+	begin(JOB_DEADLINE_NS);
+	e = visit(1, die);
+	NEED(e->kind == 'n' && e->result == JOB_KILLED);
+	NEED(add(1, &good, 1) == -EPERM);
+	NEED(!exe.quarantined);
+	CHECK_STR(visit(2, good)->name[0], "alpha");
+	CHECK_EQ(stats.worker_deaths, 1);
+	NEED(jobs_add_process(&jobs, 1, START_NS + 1, RUNTIME_GO, &good, 0) ==
+	     -EINVAL);
+	/* others push it out of the list */
+	for (uint32_t i = 0; i < JOBS_QUARANTINE; i++) {
+		n_events = 0;
+		e = visit(100 + i, die);
+		NEED(e->result == JOB_KILLED);
+	}
+	NEED(add(100, &good, 1) == -EPERM);
+	n_events = 0;
+	CHECK_STR(visit(1, good)->name[0], "alpha");
+	end();
+}
+
+/* What was queued before does not kill another worker. */
+TEST(quarantine_holds_for_what_is_queued)
+{
+	uint64_t die = string_at(0, "!die"), good = string_at(1, "alpha");
+
+	begin(JOB_DEADLINE_NS);
+	silent = true;
+	NEED(add(90, &good, 1) == 0);	/* one slot waits all the while */
+	silent = false;
+	NEED(add(1, &die, 1) == 0);
+	NEED(add(1, &die, 1) == 0);
+	NEED(add(2, &good, 1) == 0);
+	wait_for(3);
+	NEED(events[0].number == 1 && events[0].result == JOB_KILLED);
+	for (int i = 1; i < 3; i++)
+		NEED(events[i].number == 2 ? events[i].kind == 'N' :
+					     events[i].result == -EPERM);
+	CHECK_EQ(stats.worker_deaths, 1);
+	jobs_cancel_process(&jobs, 90, START_NS);
+	end();
+}
+
+TEST(a_worker_that_hangs_is_killed)
+{
+	uint64_t hang = string_at(0, "!hang"), good = string_at(1, "alpha");
+	uint64_t start;
+	struct event *e;
+
+	begin(NSEC_PER_SEC);
+	start = now_ns();
+	NEED(add(1, &hang, 1) == 0);
+	/* the other slot goes on */
+	for (uint32_t i = 0; i < 5; i++)
+		CHECK_STR(visit(2 + i, good)->name[0], "alpha");
+	wait_for(6);
+	e = &events[5];
+	NEED(e->number == 1 && e->kind == 'n' && e->result == JOB_KILLED);
+	NEED(now_ns() - start >= NSEC_PER_SEC);
+	NEED(add(1, &good, 1) == -EPERM);
+	end();
+}
+
+TEST(a_runtime_without_frames_names_none)
+{
+	uint64_t word = string_at(0, "alpha");
+
+	begin(JOB_DEADLINE_NS);
+	NEED(jobs_add_process(&jobs, 1, START_NS, RUNTIME__MAX, &word, 1) == 0);
+	wait_for(1);
+	NEED(events[0].kind == 'n' && events[0].result == JOB_NO_NAMES);
+	CHECK_STR(visit(1, word)->name[0], "alpha");
+	end();
+}
+
+TEST(memory_may_be_refused_or_never_come)
+{
+	uint64_t word = string_at(0, "alpha"), start = now_ns();
+	struct event *e;
+	int fd;
+
+	begin(JOB_DEADLINE_NS);
+	refused = ESRCH;
+	e = visit(1, word);
+	NEED(e->kind == 'n' && e->result == -ESRCH);
+	refused = 0;
+	silent = true;
+	e = visit(1, word);
+	NEED(e->kind == 'n' && e->result == -ETIMEDOUT);
+	NEED(now_ns() - start >= 3 * NSEC_PER_SEC);
+	/* it is too late; and the next question is another one */
+	fd = target_memory();
+	NEED(add(2, &word, 1) == 0);
+	jobs_memory(&jobs, last_question - 1, fd, 0);
+	NEED(fcntl(fd, F_GETFD) < 0 && errno == EBADF);
+	NEED(stats.worker_jobs == 0);
+	jobs_memory(&jobs, last_question, target_memory(), 0);
+	wait_for(3);
+	NEED(events[2].number == 2 && events[2].kind == 'N');
+	/* neither was the worker's fault */
+	silent = false;
+	CHECK_STR(visit(1, word)->name[0], "alpha");
+	end();
+}
+
+TEST(only_whole_frames_are_taken)
+{
+	uint64_t words[JOB_WORDS_MAX + 1] = {
+		FRAME_WITH_MORE(FRAME_ANON_WORD(8), FRAME_MORE_MAX),
+	};
+
+	begin(JOB_DEADLINE_NS);
+	NEED(add(1, words, 0) == -EINVAL);
+	NEED(add(1, words, FRAME_MORE_MAX) == -EINVAL);
+	NEED(add(1, words, JOB_WORDS_MAX + 1) == -EINVAL);
+	NEED(add(1, words, FRAME_MORE_MAX + 1) == 0);
+	for (int i = 0; i < JOB_WORDS_MAX; i++)
+		words[i] = FRAME_ANON_WORD(8);
+	NEED(add(2, words, JOB_WORDS_MAX) == 0);
+	wait_for(2);
+	NEED(events[0].kind == 'N' && events[1].kind == 'N');
+	end();
+}
+
+TEST(a_cancelled_process_is_not_heard_of)
+{
+	uint64_t word = string_at(0, "alpha");
+
+	begin(JOB_DEADLINE_NS);
+	silent = true;
+	/* two wait for memory, two for a slot */
+	for (uint32_t i = 0; i < 4; i++)
+		NEED(add(i == 3 ? 2 : 1, &word, 1) == 0);
+	silent = false;
+	jobs_cancel_process(&jobs, 1, START_NS + 1);
+	jobs_cancel_process(&jobs, 3, START_NS);
+	NEED(n_events == 0 && stats.worker_jobs == 0);
+	jobs_cancel_process(&jobs, 1, START_NS);
+	wait_for(1);
+	NEED(events[0].number == 2 && events[0].kind == 'N');
+	CHECK_EQ(stats.worker_jobs, 1);
+	end();
+}
+
+TEST(the_queue_of_processes_is_bounded)
+{
+	uint64_t word = string_at(0, "alpha");
+	int fd = memfd_create("file", MFD_CLOEXEC);
+
+	begin(JOB_DEADLINE_NS);
+	silent = true;
+	for (int i = 0; i < WORKER_SLOTS + JOBS_MAX; i++)
+		NEED(add(1, &word, 1) == 0);
+	NEED(add(1, &word, 1) == -ENOSPC);
+	/* files have a queue of their own */
+	NEED(jobs_add(&jobs, 5, 0, fd));
+	silent = false;
+	jobs_cancel_process(&jobs, 1, START_NS);
+	wait_for(1);
+	NEED(events[0].kind == 'T' && events[0].number == 5);
+	end();
+}
+
+TEST(the_two_kinds_take_turns)
+{
+	static const char want[] = "TNTNTNTTT";
+	uint64_t word = string_at(0, "alpha");
+	char got[sizeof(want)] = "";
+
+	begin(JOB_DEADLINE_NS);
+	silent = true;
+	/* one slot waits all the while, the other until all are queued */
+	NEED(add(90, &word, 1) == 0);
+	NEED(add(91, &word, 1) == 0);
+	silent = false;
+	for (uint32_t i = 0; i < 3; i++)
+		NEED(add(10 + i, &word, 1) == 0);
+	for (uint32_t i = 0; i < 6; i++)
+		NEED(jobs_add(&jobs, 20 + i, 0,
+			      memfd_create("file", MFD_CLOEXEC)));
+	jobs_cancel_process(&jobs, 91, START_NS);
+	wait_for(sizeof(want) - 1);
+	for (uint32_t i = 0, file = 20, process = 10; i < n_events; i++) {
+		got[i] = events[i].kind;
+		NEED(events[i].number == (got[i] == 'T' ? file++ : process++));
+	}
+	CHECK_STR(got, want);
+	jobs_cancel_process(&jobs, 90, START_NS);
+	end();
+}
