@@ -55,7 +55,7 @@ IPC      := $(LOADER_IPC) ipc/rules.c
 COMMON   := $(LOADER_COMMON) common/evloop.c common/cost.c common/log_quote.c common/service_listen.c common/service_status.c
 OTLP     := profile/formats/otlp.c profile/formats/dictionary.c common/protobuf.c common/buffer.c
 # what only the unprivileged ones need
-MORE     := common/sandbox_root.c common/number.c ipc/counters.c
+MORE     := common/sandbox_root.c common/signals.c common/number.c ipc/counters.c
 
 trifold-supervisor_SRCS := $(wildcard cli/supervisor/*.c)
 trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c \

@@ -21,6 +21,7 @@
 #include "common/service.h"
 #include "common/service_listen.h"
 #include "common/service_status.h"
+#include "common/signals.h"
 #include "exporterd/confine.h"
 #include "exporterd/fanout.h"
 #include "exporterd/hub_link.h"
@@ -242,22 +243,15 @@ static int exporterd_on_signal(struct ev_source *src, uint32_t events)
 
 static int exporterd_catch_signals(struct exporter *e)
 {
-	sigset_t set;
-	int r;
+	static const int which[] = { SIGTERM, SIGINT, SIGHUP, 0 };
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 ||
-	    signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		return -errno;
-	e->signals.fn = exporterd_on_signal;
-	e->signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (e->signals.fd < 0)
-		return -errno;
-	r = evloop_add(&e->loop, &e->signals, EPOLLIN);
-	return r;
+	e->signals = (struct ev_source){
+		signals_open(which), exporterd_on_signal,
+	};
+	return e->signals.fd < 0 ? e->signals.fd :
+		evloop_add(&e->loop, &e->signals, EPOLLIN);
 }
 
 static int exporterd_start(struct exporter *e)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/record/signals.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
-#include <sys/signalfd.h>
+
+#include "common/signals.h"
 
 bool signals_nohup(void)
 {
@@ -16,20 +16,11 @@ bool signals_nohup(void)
 
 int signals_catch(void)
 {
-	static const int which[] = {
+	const int which[] = {
 		SIGCHLD, SIGINT, SIGTERM, SIGQUIT,
+		signals_nohup() ? 0 : SIGHUP, 0,
 	};
-	sigset_t set;
-	int fd;
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
-		sigaddset(&set, which[i]);
-	/* one that is blocked comes, ignored or not */
-	if (!signals_nohup())
-		sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
+	return signals_open(which);
 }

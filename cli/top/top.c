@@ -23,6 +23,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/log_quote.h"
+#include "common/signals.h"
 #include "common/wait_status.h"
 #include "ipc/conn.h"
 
@@ -332,16 +333,11 @@ static int top_finish(struct top_parent *top)
 static int top_catch_signals(struct top_parent *top)
 {
 	static const int which[] = {
-		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP,
+		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, 0,
 	};
-	sigset_t set;
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
-		sigaddset(&set, which[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	top->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return top->signals < 0 ? -errno : 0;
+	top->signals = signals_open(which);
+	return top->signals < 0 ? top->signals : 0;
 }
 
 /* Ready for the display to start.  0 or -errno, said in the log. */

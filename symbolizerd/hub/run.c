@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "common/service.h"
 #include "common/service_status.h"
+#include "common/signals.h"
 #include "symbolizerd/hub/interval.h"
 
 #define TICK_NS		NSEC_PER_SEC
@@ -184,18 +185,12 @@ static int hub_run_add_timer(struct hub *hub, struct ev_source *src,
 
 static int hub_run_add_signals(struct hub *hub)
 {
-	sigset_t set;
+	static const int which[] = { SIGTERM, SIGINT, 0 };
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
 	hub->signals = (struct ev_source){
-		signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
-		hub_run_on_signal,
+		signals_open(which), hub_run_on_signal,
 	};
-	return hub->signals.fd < 0 ? -errno :
+	return hub->signals.fd < 0 ? hub->signals.fd :
 				     evloop_add(&hub->loop, &hub->signals,
 						EPOLLIN);
 }

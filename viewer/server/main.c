@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -19,6 +18,7 @@
 #include "common/service.h"
 #include "common/service_listen.h"
 #include "common/service_status.h"
+#include "common/signals.h"
 #include "viewer/server/confine.h"
 #include "viewer/server/feed.h"
 #include "viewer/server/http.h"
@@ -34,16 +34,12 @@ struct viewer {
 
 static int viewer_catch_signals(struct viewer *v)
 {
-	sigset_t set;
+	static const int which[] = { SIGTERM, SIGINT, 0 };
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 ||
-	    signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		return -errno;
-	v->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return v->signals < 0 ? -errno : 0;
+	v->signals = signals_open(which);
+	return v->signals < 0 ? v->signals : 0;
 }
 
 static int viewer_open_sockets(struct viewer_config *c)
