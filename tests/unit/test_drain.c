@@ -293,7 +293,9 @@ TEST(drain_has_room_for_the_largest_record)
 	do {
 		r = make(0, 13);
 		CHECK_EQ(drain_record(&d, r, r->len), 0);
-	} while (d.len && d.len < sizeof(d.buf));	/* until it was sent */
+		CHECK(sizeof(d.buf) - d.len >=
+		      RECORD_MAX + KERNEL_MAX * sizeof(struct ksym_rec));
+	} while (d.len);			/* until it was sent */
 	CHECK(stats.forwarded > 100);
 	while (d.len + 184 + RECORD_MAX + KERNEL_MAX * sizeof(struct ksym_rec) <=
 	       sizeof(d.buf)) {

@@ -80,6 +80,27 @@ TEST(ksyms_say_nothing_of_what_has_no_name)
 	CHECK(!defined());
 }
 
+TEST(ksyms_believe_no_answer_of_another_form)
+{
+	static const char *const odd[] = {
+		"", "+", "+0x1/0x2", "sym", "sym+", "sym+0x5", "sym+0x5/",
+		"sym+0x11/0x10", "sym+0x1/0x0", "sym+0x5/0x100000000",
+		"sym+0xffffffffffffff00/0xfff",
+	};
+
+	start();
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
+		fake_answer = odd[i];
+		CHECK_EQ(word_of(KERNEL_TEXT + i),
+			 FRAME_WORD(FRAME_KERNEL, KSYM_NONE, 0));
+		CHECK(!defined());
+	}
+	fake_answer = "sym+0x10/0x10";	/* its last byte */
+	CHECK_EQ(FRAME_PLACE(word_of(KERNEL_TEXT + 100)), 15);
+	CHECK_STR(defined()->name, "sym");
+	fake_answer = NULL;
+}
+
 TEST(ksyms_define_again_after_they_forgot)
 {
 	uint64_t a, b;

@@ -392,15 +392,33 @@ TEST(what_waits_too_long_is_pushed_out)
 
 TEST(draining_ends_in_time)
 {
+	uint64_t until = mono_ns + 10 * SECOND;
+
 	begin();
 	add(1, 4);
-	sender_drain(&sender, mono_ns + 2 * SECOND);
+	sender_drain(&sender, until);
 	answer(503, "");
 	while (timer_on) {
 		wait_for_timer();
 		answer(503, "");
 	}
 	CHECK_EQ(outcomes[BATCH_GAVE_UP], 4);
+	CHECK(sender.retries > 0 && mono_ns <= until);
+	end(4);
+}
+
+/* Its successor tries again: this one neither waits nor gives up. */
+TEST(holding_does_not_try_again)
+{
+	begin();
+	add(1, 4);
+	sender_hold(&sender);
+	CHECK(!sender_held(&sender));
+	answer(503, "");
+	CHECK(!timer_on);
+	CHECK(sender_held(&sender));
+	CHECK_EQ(outcomes[BATCH_GAVE_UP], 0);
+	CHECK_EQ(sender_samples(&sender), 4);
 	end(4);
 }
 
