@@ -2,6 +2,7 @@
 /* What the front of `trifold run` and `record` may not do, tried from inside:
  * while it reads arguments and configuration, and afterwards. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
@@ -71,6 +72,18 @@ static long do_send(void)
 	return send(pair[0], "x", 1, 0);
 }
 
+static long do_pair(void)
+{
+	return socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair);
+}
+
+static long do_inet_pair(void)
+{
+	/* the kernel has none, but must not even be asked */
+	return socketpair(AF_INET, SOCK_STREAM, 0, pair) < 0 &&
+	       errno == EOPNOTSUPP ? 0 : -1;
+}
+
 static long do_push(void)
 {
 	/* characters into the terminal of root */
@@ -112,6 +125,8 @@ int main(void)
 	refused("front", as_front, "bind", do_bind);
 	refused("front", as_front, "fork", do_fork);
 	refused("front", as_front, "typing into the terminal", do_push);
+	refused("front", as_front, "a pair of network sockets", do_inet_pair);
+	allowed("front", as_front, "a pair of Unix sockets", do_pair);
 	allowed("front", as_front, "sending to the supervisor", do_send);
 	allowed("front", as_front, "the terminal's width", do_width);
 	return finish();
