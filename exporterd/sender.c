@@ -116,6 +116,11 @@ static void sender_finish(struct sender *s, enum batch_outcome o)
 
 /* --- what to say ---------------------------------------------------------- */
 
+static const char *sender_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 /* What to set, if it is the compression. */
 static const char *hint_415(const struct endpoint *e)
 {
@@ -201,12 +206,14 @@ static void say_end(struct sender *s, long status, const struct answer *a)
 			 a->text);
 		break;
 	case ANSWER_RETRY:
-		log_warn("gave up on %llu samples for %s: %s",
-			 (unsigned long long)s->cur->samples, to(s), text);
+		log_warn("gave up on %llu sample%s for %s: %s",
+			 (unsigned long long)s->cur->samples,
+			 sender_plural(s->cur->samples), to(s), text);
 		break;
 	default:
-		log_warn("%s refused %llu samples: %s%s", to(s),
-			 (unsigned long long)s->cur->samples, text,
+		log_warn("%s refused %llu sample%s: %s%s", to(s),
+			 (unsigned long long)s->cur->samples,
+			 sender_plural(s->cur->samples), text,
 			 sender_hint(s, status));
 	}
 }
@@ -383,8 +390,9 @@ void sender_lost(struct sender *s, uint64_t id, uint64_t samples,
 	/* outcomes of the first go to the hub, and `trifold status` shows
 	 * them */
 	if (o == BATCH_QUEUE_FULL && log_limited(&s->queue_log))
-		log_warn("the queue for %s is full: the oldest %llu samples are dropped",
-			 to(s), (unsigned long long)samples);
+		log_warn("the queue for %s is full: the oldest %llu sample%s dropped",
+			 to(s), (unsigned long long)samples,
+			 samples == 1 ? " is" : "s are");
 	s->outcome(s->arg, s, id, samples, o);
 }
 

@@ -510,9 +510,9 @@ static void attach_finish(struct attach *a)
 		snprintf(more + strlen(more), sizeof(more) - strlen(more),
 			 ", %" PRIu64 " without room", s->no_room);
 	if (a->run_ns)
-		log_info("taken by the running trifold; %" PRIu64 " samples in "
+		log_info("taken by the running trifold; %" PRIu64 " sample%s in "
 			 "this recording, %" PRIu64 " missed%s", s->samples,
-			 s->missed, more);
+			 s->samples == 1 ? "" : "s", s->missed, more);
 }
 
 int attach(const struct options *o, struct target *target,

@@ -20,7 +20,7 @@ from targets import HEX64, by_name, cgroups, functions, programs, running
 
 suite = Suite()
 HZ = 199
-DONE = re.compile(r"taken by the running trifold; (\d+) samples in this recording, (\d+) missed$",
+DONE = re.compile(r"taken by the running trifold; (\d+) samples? in this recording, (\d+) missed$",
                   re.M)
 
 
