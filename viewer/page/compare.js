@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare - two ranges, the one shown and its base, in colour */
+/* compare - the difference between a range and another one, its base, in colour */
 
-let picking = "now";			/* or "base": which one the time line chooses */
+let picking = "now";			/* or "base": the range that the time line sets */
 
 function pick(which)
 {
@@ -12,7 +12,7 @@ function pick(which)
 	press("pick-base", picking === "base");
 }
 
-/* The base at first: as long a time, just before; or the first half. */
+/* The first base: the same length of time just before the range, else its first half. */
 function compare()
 {
 	const [from, to] = range().map(Math.round);

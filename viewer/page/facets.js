@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facets - whose samples are shown: by process, thread, container ... */
+/* facets - the filters: lists of processes, threads, containers ... */
 
 const FACETS = [
 	["process", "Process"], ["thread", "Thread"], ["container", "Container"],
 	["executable", "Executable"], ["kind", "Kind of frame"], ["pid", "Process ID"],
 ];
 const FACET_NAMES = new Map([...FACETS, ["tid", "Thread ID"]]);
-const closed = new Set(["pid"]);	/* lists that are folded up */
+const closed = new Set(["pid"]);	/* collapsed lists */
 
 const valueText = (v, most) => v === "" ? "(none)" : shown(v, most);
 const chosen = (key, value) => state.filters.has(key) && state.filters.get(key).has(value);
@@ -65,13 +65,13 @@ function facetLine(key, [value, label, samples], most)
 	return el("li", {}, b);
 }
 
-/* others: samples of values that the list has no room for. */
+/* others: number of samples of the values that are not in the list. */
 function facetList(key, title, values, others)
 {
 	const list = values.map(([v, l, n]) => [String(v), l, n]);
 	const most = list.reduce((m, v) => Math.max(m, v[2]), 0);
 
-	/* what is chosen and has no samples can still be let go of */
+	/* a chosen value without samples stays in the list, so that it can be removed */
 	for (const v of state.filters.get(key) || []) {
 		if (!list.some((x) => x[0] === v))
 			list.push([v, v, 0]);
@@ -98,7 +98,7 @@ function facetList(key, title, values, others)
 	return d;
 }
 
-/* lists: what GET /api/v1/facets gives. */
+/* lists: the answer to GET /api/v1/facets. */
 function showFacets(lists)
 {
 	const scroll = $("facets").scrollTop;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph - the tree, drawn */
+/* graph - draws the tree as a flame graph */
 
-const ROW = 18;				/* px, height of a line */
-const THIN = 0.4;			/* px, narrower is not drawn */
-const WIDE = 3;				/* px, narrower is drawn as pixels: quicker */
+const ROW = 18;				/* px, height of a box */
+const THIN = 0.4;			/* px, narrower boxes are not drawn */
+const WIDE = 3;				/* px, narrower boxes are drawn as pixels, which is faster */
 const SHADES = 16, STEPS = 24;
 
 const canvas = $("canvas"), ctx = canvas.getContext("2d");
@@ -12,11 +12,11 @@ let matched = new Uint8Array(0);	/* by label */
 let hover = -1, dark = false;
 let width = 0, height = 0, pending = false, charWidth = 7;
 let palette = [], changes = [], found = null;
-let image = null, pixels = null;	/* the thin boxes, as large as the canvas */
-let below = 0;				/* px below what is seen, as last scrolled to */
+let image = null, pixels = null;	/* the narrow boxes; as large as the canvas */
+let below = 0;				/* px below the visible part, after the last scroll */
 let ratio = 1, across = 0, down = 0;
 
-/* A colour, as the canvas and as a pixel wants it; parts of 360 and of 100. */
+/* A colour for the canvas and for a pixel.  hue: 0 to 360, sat and light: percent. */
 function tone(hue, sat, light)
 {
 	const a = sat / 100 * Math.min(light, 100 - light) / 100;
@@ -29,7 +29,7 @@ function tone(hue, sat, light)
 	return { css: `rgb(${r}, ${g}, ${b})`, pixel: (255 << 24 | b << 16 | g << 8 | r) >>> 0 };
 }
 
-/* Colours by kind and shade, the second half for what is faded; by change. */
+/* Make the colours: by kind and shade, then the same faded; and by change. */
 function mix()
 {
 	palette = [];
@@ -57,9 +57,10 @@ function mix()
 const changeColour = (by) => changes[Math.round(by * STEPS) + STEPS];
 
 /*
- * Of a comparison: red what has a greater share now, blue what had before, told
- * apart with any kind of colour blindness; faint where the change is small
- * beside the share itself, or the samples too few to tell.
+ * The change of a row in a comparison, -1 to 1.  Above 0 (red) its share has
+ * grown, below 0 (blue) it has shrunk: two colours that colour-blind people can
+ * tell apart.  Near 0 (pale) the change is small relative to the share, or there
+ * are too few samples to be sure.
  */
 function change(i)
 {
@@ -81,7 +82,7 @@ function colour(i, faded)
 		(l < 0 ? 8 : P.hash[l] >>> 4 & SHADES - 1)];
 }
 
-/* Top of a level in the whole picture, in px. */
+/* The y coordinate of a level in the whole graph, px. */
 function topOf(d)
 {
 	return state.icicle ? d * ROW : Math.max(T.levels * ROW, height) - (d + 1) * ROW;
@@ -102,7 +103,7 @@ function drawBox(i, x, w, faded, y)
 	ctx.fillText(name, x + 3, y + ROW / 2, w - 5);
 }
 
-/* image.width and devicePixelRatio are slow to ask for: ratio, across, down */
+/* reading image.width and devicePixelRatio is slow: ratio, across, down are copies */
 function drawThin(i, x, w, y)
 {
 	const left = Math.floor(x * ratio);
@@ -117,7 +118,7 @@ function drawThin(i, x, w, y)
 	}
 }
 
-/* Where a row is in the picture: its left edge and width, in px. */
+/* Left edge and width of a row in the graph, px. */
 function placeX(i)
 {
 	const scale = width / (T.total[zoom] || 1);
@@ -136,7 +137,7 @@ function outline(i, colour, thick)
 	ctx.strokeRect(x + thick / 2, y + thick / 2, Math.max(w - thick - 1, 1), ROW - thick - 1);
 }
 
-/* Boxes that are wide go to a list, thin ones into the image. */
+/* Wide boxes go into a list, narrow ones into the image. */
 function walk(scroll)
 {
 	const scale = width / (T.total[zoom] || 1), thin = THIN / scale, from = T.start[zoom];
@@ -243,7 +244,7 @@ function crumbs()
 	for (let i = zoom; i; i = T.parent[i])
 		path.unshift(i);
 	path.unshift(0);
-	/* of a long way only its ends */
+	/* of a long path only both ends */
 	for (const i of path.length > 14 ? [...path.slice(0, 5), -1, ...path.slice(-8)] : path) {
 		if (out.length)
 			out.push(el("span", {}, " \u203a "));

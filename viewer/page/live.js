@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live - the page that `trifold run` serves: asks its server, again and again */
+/* live - the page that `trifold run` serves: polls its server */
 
 const KEY = "trifold-key";
 let key = "";
 let info = null;
-let asking = null;			/* AbortController of what is under way */
+let asking = null;			/* AbortController of the request under way */
 let timer = 0;
-let lost = 0;				/* since when there has been no answer, ms */
-let wrong = false;			/* the key */
+let lost = 0;				/* time of the first request without an answer, ms; 0: none */
+let wrong = false;			/* the server refused the key */
 
 class Refused extends Error {
 	constructor(status, text)
@@ -17,9 +17,9 @@ class Refused extends Error {
 	}
 }
 
-/* --- what is asked ---------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------- */
 
-/* {"error":"text"}, or whatever came. */
+/* The text of {"error":"text"}, or the whole answer. */
 function errorText(body)
 {
 	try {
@@ -29,7 +29,7 @@ function errorText(body)
 	}
 }
 
-/* Nobody answered, or not to the end. */
+/* There was no answer, or not all of it. */
 class Lost extends Error {}
 
 async function request(path, params, signal, how)
@@ -55,7 +55,7 @@ async function request(path, params, signal, how)
 
 const ask = async (path, params, signal) => JSON.parse(await request(path, params, signal, "text"));
 
-/* The filters, and the range or what is given instead. */
+/* Parameters of a request: the filters, and the range unless another one is given. */
 function selection(from, to)
 {
 	const p = new URLSearchParams();
@@ -115,9 +115,9 @@ async function askProfile(signal)
 	nothing();
 }
 
-/* --- when ------------------------------------------------------------------------- */
+/* --- polling ---------------------------------------------------------------------- */
 
-let stale = true;			/* the picture is not of what is chosen */
+let stale = true;			/* the filters or the range have changed since the last answer */
 
 async function refresh()
 {
@@ -177,9 +177,9 @@ function failed(e)
 	}
 }
 
-/* --- what is said ----------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------- */
 
-/* Paragraphs of text; none: nothing to say.  Said again only when it changes. */
+/* Show paragraphs of text; none: hide the notice.  Screen readers speak it only when it changes. */
 function notice(...parts)
 {
 	const old = $("notice").dataset.text, text = parts.join("\n");
@@ -192,7 +192,7 @@ function notice(...parts)
 	resize();
 }
 
-/* The key may come as such or within the address that was printed. */
+/* text: the key, or the printed address that contains it. */
 function takeKey(text)
 {
 	const found = /(?:[#&?]|^)key=([^&\s]+)/.exec(text);
@@ -222,10 +222,10 @@ function askForKey(why)
 		"and only whoever sees it may see the profile. Or paste it here:", el("p", {}, input, " ", b));
 }
 
-const FIRST_MS = 15000;			/* by then the first samples are here, if there are any */
-const LEAST_IDLE_MS = 10000;		/* a shorter range says nothing of the machine */
+const FIRST_MS = 15000;			/* after this time the first samples should be here */
+const LEAST_IDLE_MS = 10000;		/* a shorter range is no proof that the machine is idle */
 
-/* That little was running in what is shown, or "". */
+/* A sentence if the machine was nearly idle in the range, else "". */
 function idle()
 {
 	const [from, to] = range(), ms = to - Math.max(from, oldest);
@@ -293,7 +293,7 @@ async function download(format)
 	}
 }
 
-/* An address that shows this range, not whatever is the last one then. */
+/* An address with the range as times: opened later it shows the same range. */
 async function copyLink()
 {
 	const last = state.last;
@@ -348,7 +348,7 @@ function recallLive()
 	showRange();
 }
 
-/* The key is in the address once, and then no more. */
+/* Take the key out of the address. */
 function readAddress()
 {
 	const p = new URLSearchParams(location.hash.slice(1)), given = p.get("key");
@@ -362,7 +362,7 @@ function readAddress()
 		stored("sessionStorage", KEY, key);
 		notice();
 	}
-	/* a bare key leaves what was chosen as it was */
+	/* an address with nothing but a key keeps the current state */
 	if (!given || p.size || !info && page.dataset.state !== "key")
 		recallLive();
 	else

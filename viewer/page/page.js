@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page - what the recorded and the live page have in common */
+/* page - common to the recorded and the live page */
 
 function legend()
 {
@@ -27,9 +27,9 @@ function setTheme(on)
 	dispatchEvent(new Event("theme"));
 }
 
-/* --- a profile is there -------------------------------------------------------- */
+/* --- showing a profile --------------------------------------------------------- */
 
-/* The tree of P that is asked for, and in it what was looked at. */
+/* Make the tree of P that the state asks for; zoom and cursor stay at their functions. */
 function plant()
 {
 	if (state.reversed && !P.reversedTree)
@@ -49,7 +49,7 @@ function plant()
 	page.dataset.samples = T.now[0];
 }
 
-/* Show what decode() gave. */
+/* Show a profile from decode(). */
 function showProfile(p)
 {
 	const first = !T;
@@ -104,7 +104,7 @@ function setIcicle(on)
 	view.scrollTop = on ? 0 : view.scrollHeight;
 }
 
-/* The controls as recall() left the state. */
+/* Set the controls to the state that recall() has read. */
 function applyState()
 {
 	press("reverse", state.reversed);
@@ -163,7 +163,7 @@ function listen()
 	});
 	$("theme").addEventListener("click", () => {
 		setTheme(!dark);
-		/* as the system has it again: follow the system again */
+		/* the choice is the system's: follow the system from now on */
 		stored("localStorage", "trifold-theme", dark === system.matches ? null : page.dataset.theme);
 	});
 	$("query").addEventListener("input", () => {

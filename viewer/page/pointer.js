@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pointer - mouse and keys in the graph, and what is said of a frame */
+/* pointer - mouse and keys in the graph, and the text about a frame */
 
 const tip = $("tip");
-let mouse = null;			/* the event that says where it is, in the graph */
+let mouse = null;			/* its last event in the graph */
 
 function rowAt(event)
 {
@@ -49,7 +49,7 @@ function hideTip()
 	}
 }
 
-/* The first and last row of i's siblings, i's place among them, how many. */
+/* Of row i's siblings: the first and the last, the position of i, their number. */
 function siblings(i)
 {
 	const p = T.parent[i], out = [];
@@ -88,7 +88,7 @@ function pointTo(i)
 	tipAtCursor();
 }
 
-/* The picture is another one: what is said of a frame is of the new one. */
+/* The graph has changed: renew the text about the frame below the mouse. */
 function renewTip()
 {
 	if (tip.style.display !== "block")
@@ -112,7 +112,7 @@ function widest(i)
 	return best;
 }
 
-/* Where a key leads from row i; -1: nowhere. */
+/* The row that a key moves to from row i; -1: none. */
 function leadsTo(key, i)
 {
 	const out = state.icicle ? "ArrowUp" : "ArrowDown", deeper = state.icicle ? "ArrowDown" : "ArrowUp";
@@ -123,7 +123,7 @@ function leadsTo(key, i)
 	case out:
 		return i ? T.parent[i] : -1;
 	case deeper:
-		/* above the zoomed frame only the way to it is shown */
+		/* outside the zoomed frame only its callers are shown */
 		if (i < zoom) {
 			for (at = zoom; T.parent[at] !== i; )
 				at = T.parent[at];
@@ -200,7 +200,7 @@ function listenToGraph()
 	});
 	canvas.addEventListener("keydown", graphKey);
 	canvas.addEventListener("focus", () => {
-		/* only who came by key is told where */
+		/* spoken only if the focus came by key */
 		if (T && T.n > 1 && canvas.matches(":focus-visible"))
 			pointTo(cursor >= 0 ? cursor : zoom);
 		redraw();

@@ -22,7 +22,7 @@ function matcher(text)
 	return (s) => s.toLowerCase().includes(low);
 }
 
-/* The text that finds this name and what contains it. */
+/* The search text that matches this name. */
 function queryFor(name)
 {
 	if (name.length > 2 && name[0] === "/" && name.endsWith("/"))
@@ -30,7 +30,7 @@ function queryFor(name)
 	return name;
 }
 
-/* Samples below matched frames, each counted once. */
+/* Number of samples in matched frames and in their callees, each counted once. */
 function count()
 {
 	let sum = 0, places = 0;
@@ -72,7 +72,7 @@ function search()
 	redraw();
 }
 
-/* From one place that matches to the next (by 1) or the one before (by -1). */
+/* Go to the next match (by: 1) or the previous one (-1). */
 function nextMatch(by)
 {
 	const from = cursor >= 0 ? cursor : zoom;

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state - what is looked at, and its place in the address
+ * state - what the page shows, and how the address keeps it
  *
- * All of it stands behind the # of the address, so that a link shows the same
- * again; the live page's key never does.
+ * All of the state is in the address, behind its #, so that a link shows the
+ * same.  The live page's key is never there.
  */
 
 const FILTERS = ["process", "pid", "thread", "tid", "container", "executable", "kind"];
 
 const state = {
 	query: "",
-	zoom: "", cursor: "",		/* places as of placeOf() */
+	zoom: "", cursor: "",		/* rows, as texts of placeOf() */
 	reversed: false,
 	icicle: false,			/* the root at the top */
-	table: false,			/* instead of the graph */
+	table: false,			/* show the table, not the graph */
 	sort: "self",			/* column of the table */
 	filters: new Map(),		/* key: Set of values */
 	last: 300,			/* seconds up to now, or 0: */
 	from: 0, to: 0,			/* ms since the epoch */
-	base: null,			/* [from, to] that is compared with */
+	base: null,			/* [from, to], ms: the other range of a comparison */
 };
 
 let P = null;				/* the profile */
 let T = null;				/* the tree that is shown */
-let zoom = 0, cursor = -1;		/* rows of it */
-/* what the two pages do when filters or ranges change: static.js, live.js */
+let zoom = 0, cursor = -1;		/* rows of T */
+/* called when filters or ranges change; static.js and live.js set them */
 const source = { changed() {}, extra() {} };
 
 function address()
@@ -61,11 +61,11 @@ function remember()
 	try {
 		history.replaceState(null, "", now ? "#" + now : location.pathname + location.search);
 	} catch (e) {
-		/* some browsers refuse it for files, or so often; then without */
+		/* some browsers refuse this for files, or when it comes too often: ignore that */
 	}
 }
 
-/* From the address; returns its parameters for what else is in them. */
+/* Read the state from the address.  Returns all parameters of the address. */
 function recall()
 {
 	const p = new URLSearchParams(location.hash.slice(1));
@@ -94,7 +94,7 @@ const moduleOf = (i) => labelModule(T.label[i]);
 const kindOf = (i) => labelKind(T.label[i]);
 const kindName = (k) => KINDS[k].name;
 
-/* What a row is worth, in words. */
+/* The samples of a row, in words. */
 function worth(i)
 {
 	const out = [`${plural(T.now[i], "sample")}, ${percent(T.now[i], T.now[0])}`];

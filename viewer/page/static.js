@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* static - the page of one recording, whose data stand in it */
+/* static - the page of one recording; the data are in the page */
 
-/* Of each row: the process above it, as a label; kinds from there on, as bits. */
+/* For each row: the label of its process; the kinds of frames from there to the row, as bits. */
 function inherited(p)
 {
 	const t = p.tree, process = new Int32Array(t.n), kinds = new Uint16Array(t.n);
@@ -13,7 +13,7 @@ function inherited(p)
 	return { process, kinds };
 }
 
-/* Of `trifold diff`: folded stacks tell no host and no time. */
+/* A page of `trifold diff`: folded stacks have neither host nor time. */
 function aboutFiles(info)
 {
 	const [a, b] = info.files.map((f) => shown(f));
@@ -32,7 +32,7 @@ function account(info)
 	const a = info.account, parts = [aboutText(info)], when = new Date(info.start_ms);
 	const seconds = info.duration_ms / 1000, cpu = info.samples / info.frequency;
 
-	/* 0: nobody knows when it was */
+	/* 0: the time is not known */
 	if (info.start_ms) {
 		parts.push(isNaN(when) ? "?" : when.toISOString().replace("T", " ").slice(0, 19) + " UTC");
 		parts.push(`${seconds.toFixed(1)} s at ${info.frequency} Hz`);
@@ -59,7 +59,7 @@ function staticMain()
 	const all = whole.tree, { process, kinds } = inherited(whole);
 	const nameAt = (i) => whole.strings[whole.labels[3 * process[i]]];
 	const kindsAt = (i) => KINDS.filter(({ filter }, bit) => filter && kinds[i] >> bit & 1).map((k) => k.filter);
-	/* those of a facet count what the other one lets through */
+	/* a list counts the samples that the other filters let through */
 	const ofProcess = (i) => !state.filters.has("process") || chosen("process", nameAt(i));
 	const ofKind = (i) => !state.filters.has("kind") || kindsAt(i).some((k) => chosen("kind", k));
 
@@ -78,7 +78,7 @@ function staticMain()
 		return [...sum].sort((a, b) => b[1] - a[1]).slice(0, 100).map(([v, n]) => [v, v, n]);
 	}
 
-	/* a mark stands for missing frames of the process: none of the kernel's */
+	/* a mark means missing user frames, so the kernel filter alone hides it */
 	const keepFrame = (i) => {
 		const kind = whole.labels[3 * all.label[i] + 2], wanted = state.filters.get("kind");
 		const key = KINDS[kind]?.filter;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table - the functions by what they cost; what the graph says, for those who
- * do not see it
+ * table - the functions by their samples; it has all that the graph shows, for
+ * people who cannot see the graph
  */
 
-const SOME = 200;			/* lines, until more are asked for */
+const SOME = 200;			/* lines at first; a button shows more */
 let lines = SOME;
-let sumsOf = null;			/* [tree, row, totals()] as of the last time */
+let sumsOf = null;			/* [tree, row, totals()] of the last call */
 
 function labelTotals()
 {
-	/* of all reversed stacks the sums are the same, but costly */
+	/* reversing all stacks does not change the sums, but makes them slow to compute */
 	const tree = state.reversed ? P.tree : T, row = state.reversed ? 0 : zoom;
 
 	if (!sumsOf || sumsOf[0] !== tree || sumsOf[1] !== row)
@@ -18,7 +18,7 @@ function labelTotals()
 	return sumsOf[2];
 }
 
-/* Labels that are to be shown, in order. */
+/* The labels to show, in order. */
 function tableOrder(sum)
 {
 	const out = [], rank = state.sort === "name" ? ranks(P) : null;
@@ -101,7 +101,7 @@ function fillTable()
 	page.dataset.tableRows = some.length;
 }
 
-/* The widest place of a label, in the graph. */
+/* The widest box of a label in the graph. */
 function showLabel(l)
 {
 	let best = 0;

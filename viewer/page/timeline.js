@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline - samples over time, and the range that is shown */
+/* timeline - samples over time, and the choice of a range */
 
-const LEAST = 120000;			/* ms, the shortest line of time */
+const LEAST = 120000;			/* ms, the time line is never shorter */
 const timeline = $("timeline"), tctx = timeline.getContext("2d");
 const line = { from: 0, to: 0, bin_ms: 1000, counts: [], frequency: 0 };	/* what is drawn */
-let nowMs = Date.now();			/* by the server's clock, as last told */
+let nowMs = Date.now();			/* the server's clock, from its last answer */
 let oldest = 0, coarse = 0;
 let dragging = null;			/* [ms, ms] while the mouse is down */
 
@@ -29,7 +29,7 @@ function css(name)
 	return getComputedStyle(page).getPropertyValue(name).trim();
 }
 
-/* A step between marks that is round to people. */
+/* A round step between the marks of the axis. */
 function step(ms, most)
 {
 	const steps = [1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600].map((s) => 1000 * s);
@@ -58,7 +58,7 @@ function drawMarks(w, h)
 	}
 }
 
-/* What the height of the line stands for. */
+/* Text: how many busy CPUs the height of the time line means. */
 function drawTop(most)
 {
 	const cpus = busyCpus(most, line.frequency, line.bin_ms);
@@ -150,7 +150,7 @@ function showRange()
 	drawTimeline();
 }
 
-/* Choose a range: that which is shown, or that which it is compared with. */
+/* Set the range, or the base of a comparison. */
 function choose(from, to)
 {
 	const least = 1000, lo = Math.min(oldest || from, nowMs - LEAST);
@@ -168,7 +168,7 @@ function choose(from, to)
 
 let rangeTimer = 0;
 
-/* Keys that are held down ask the server once. */
+/* A key that is held down makes one request, not many. */
 function rangeChanged()
 {
 	showRange();
@@ -249,7 +249,7 @@ function listenToTimeline()
 		if (!dragging)
 			return;
 		dragging = null;
-		/* a click moves the range there, as long as it was */
+		/* a click moves the range and keeps its length */
 		if (Math.abs(e.clientX - down) > 3)
 			choose(from, to);
 		else

@@ -2,17 +2,17 @@
 /*
  * tree - profiles as columns by row, in preorder; row 0 is everything
  *
- * A profile has names and the tree merged from the roots of stacks.  A tree
- * has, by row: label (-1: everything), depth, self and now (samples that end
- * in the row; in it and below), and of a comparison the same of the other
- * range: selfBase, base.  total and start are the place in the picture:
- * samples, or of a comparison the mean of both shares.  From row i, end[i] is
- * the next row that is not below it.
+ * A profile has names, and a tree of its stacks, merged from their roots.  The
+ * columns of a tree: label (-1: everything); depth; self, the samples that end
+ * in the row; now, self and all rows below.  A comparison also has selfBase and
+ * base, the same for the other range.  start and total are position and width in
+ * the graph: in samples, in a comparison in the mean of both shares.  end[i] is
+ * the first row after i that is not below row i.
  */
 
 const KIND_UNKNOWN = KINDS.findIndex((k) => k.filter === "unknown");
 
-/* Columns that grow. */
+/* Columns that grow as rows are added. */
 class Rows {
 	constructor(n, diff)
 	{
@@ -48,7 +48,7 @@ class Rows {
 	}
 }
 
-/* Samples of a row and all below it, from those that end there. */
+/* Fill now (and base) from self: the sums of a row and all rows below. */
 function sums(self, parent)
 {
 	const sum = self.slice();
@@ -58,7 +58,7 @@ function sums(self, parent)
 	return sum;
 }
 
-/* Rows become a tree. */
+/* Make a tree of rows. */
 function finish(rows)
 {
 	const n = rows.n, path = [0], next = [0, 0];
@@ -117,7 +117,7 @@ function decode(data)
 	});
 }
 
-/* A number for each label that stays the same from one profile to the next. */
+/* A number for each label, the same in every profile. */
 function prepare(p)
 {
 	p.hash = new Int32Array(p.nLabels);
@@ -125,7 +125,7 @@ function prepare(p)
 		const kind = p.labels[3 * i + 2];
 		let s = p.strings[p.labels[3 * i]], h = kind + 7;
 
-		if (kind)	/* a process has its pid there */
+		if (kind)	/* of a process this is its pid */
 			s += "\n" + p.strings[p.labels[3 * i + 1]];
 		for (let k = 0; k < s.length; k++)
 			h = Math.imul(h, 31) + s.charCodeAt(k) | 0;
@@ -134,7 +134,7 @@ function prepare(p)
 	return p;
 }
 
-/* The place of each label among the names in order. */
+/* The position of each label's name in alphabetical order. */
 function ranks(p)
 {
 	const order = Array.from({ length: p.nLabels }, (_, i) => i);
@@ -148,7 +148,7 @@ function ranks(p)
 	return p.rank;
 }
 
-/* Rows without order, each with its parent, become a tree. */
+/* Make a tree of rows in any order; each has its parent. */
 function ordered(p, rows, parent)
 {
 	const rank = ranks(p), n = rows.n, place = new Int32Array(p.nLabels + 1);
@@ -182,8 +182,8 @@ function ordered(p, rows, parent)
 }
 
 /*
- * The tree of those samples for which keepStack(row where they end), without
- * the frames of which keepFrame(row) does not hold.
+ * A tree with a part of the samples: those for which keepStack(the row where
+ * they end) is true, with those frames for which keepFrame(row) is true.
  */
 function narrowed(p, t, keepStack, keepFrame)
 {
@@ -217,8 +217,9 @@ function narrowed(p, t, keepStack, keepFrame)
 }
 
 /*
- * The same samples merged from where they end: below a frame its callers, last
- * the process.  Stacks are kept as the row that comes next, in groups.
+ * The same samples, merged from their leaves: the rows below a frame are its
+ * callers, at last the process.  A stack is kept as its next row; stacks that
+ * share their rows so far are a group.
  */
 function reversed(p, t)
 {
@@ -256,7 +257,7 @@ function reversed(p, t)
 		return groups;
 	}
 
-	/* one row for a group of stacks, then those that go on in it */
+	/* add a row for a group of stacks, then go on with those that have more frames */
 	function put(lo, hi, depth)
 	{
 		const label = t.label[at[order[lo]]];
@@ -301,7 +302,7 @@ function reversed(p, t)
 	return finish(out);
 }
 
-/* By label: samples in it, and in it or below, each counted once. */
+/* For each label its self samples, and its total samples, each counted once. */
 function totals(p, t, from)
 {
 	const onPath = new Int32Array(p.nLabels), path = [];
@@ -328,7 +329,7 @@ function totals(p, t, from)
 	return sum;
 }
 
-/* --- a row's place, as text that finds it again in another profile --------- */
+/* --- a row as a text that finds it in another profile ---------------------- */
 
 const MIX = 0x9e3779b1;
 
@@ -344,7 +345,7 @@ function placeOf(p, t, row)
 	return row ? `${t.depth[row]}.${(h >>> 0).toString(36)}` : "";
 }
 
-/* Rows by such texts; 0 for those that are not there. */
+/* The rows of such texts; 0 if there is none. */
 function rowsAt(p, t, places)
 {
 	const found = places.map(() => 0), h = new Int32Array(t.n);

@@ -15,8 +15,8 @@ function el(tag, props, ...children)
 }
 
 /*
- * Names are chosen by whoever was profiled.  What is not to be seen, or would
- * turn what stands beside it around, is written out.
+ * Text for display.  Profiled programs choose their names: characters that are
+ * invisible, or that reverse the text beside them, are shown as \uXXXX.
  */
 const UNSEEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f" +
 	"\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]", "g");
@@ -29,10 +29,10 @@ function shown(text, most = 300)
 }
 
 const number = (n) => Math.round(n).toLocaleString("en");
-/* Below so many CPUs busy on the average, a profile is nearly empty. */
+/* With fewer busy CPUs on average, a profile is nearly empty. */
 const IDLE_CPUS = 0.05;
 
-/* CPUs that were busy, if so many samples were taken in so many ms. */
+/* The average number of busy CPUs, from a number of samples in ms milliseconds. */
 const busyCpus = (samples, frequency, ms) => (frequency && ms > 0 ? samples / (frequency * ms / 1000) : 0);
 
 function idleText(cpus)
@@ -61,7 +61,7 @@ function span(ms)
 	return `${Math.floor(s / 60)} min` + (s % 60 >= 1 ? ` ${Math.floor(s % 60)} s` : "");
 }
 
-/* Say something to those who listen instead of look. */
+/* Have a screen reader speak a text. */
 let sayTimer = 0;
 
 function say(text)
@@ -71,8 +71,8 @@ function say(text)
 }
 
 /*
- * Put new elements into a place.  Where one had the focus, that which has the
- * same data-id gets it, so that whoever moves by key is not thrown out by news.
+ * Replace the elements in a place.  If an old one had the focus, the new one
+ * with the same data-id gets it, so that news do not disturb who uses the keys.
  */
 function renew(place, ...elements)
 {
@@ -89,7 +89,7 @@ function renew(place, ...elements)
 	}
 }
 
-/* What a browser may refuse to remember is not needed. */
+/* Read, write or (null) remove a stored value.  The page also works in browsers that store nothing. */
 function stored(kind, key, value)
 {
 	try {
@@ -100,7 +100,7 @@ function stored(kind, key, value)
 		else
 			window[kind].setItem(key, value);
 	} catch (e) {
-		/* as if there were none */
+		/* the browser refuses: there is no value */
 	}
 	return null;
 }
