@@ -41,7 +41,7 @@ static const struct option_def run_options[] = {
 	  "                     http://localhost:4318", OPTION_TEXT, 0, 0,
 	  AT(endpoint) },
 	{ "listen", "PORT", "port of the live page (4328, else any free one);\n"
-	  "                     or HOST:PORT, localhost, 127.0.0.1 or [::1]",
+	  "                     or HOST:PORT with localhost, 127.0.0.1 or [::1]",
 	  OPTION_TEXT, 0, 0, AT(listen) },
 	{ "no-page", NULL, "no live page", OPTION_FLAG, 0, 0, AT(no_page) },
 	{ "config", "FILE", "read this configuration\n                     ("
@@ -54,11 +54,11 @@ static const struct option_def run_options[] = {
 static const char run_details[] =
 "Without --endpoint, profiles are sent where the variables\n"
 "OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT and OTEL_EXPORTER_OTLP_ENDPOINT say (other\n"
-"OTEL_* variables hold, too).  Without a receiver and --output, the profile is\n"
+"OTEL_* variables apply, too).  Without a receiver and --output, the profile is\n"
 "written to " RUN_OUTPUT ".  The live page (docs/VIEWER.md) is for browsers on\n"
-"this host; its address, which contains a key, is printed.  Ctrl-C ends in good\n"
-"order, a second one at once.  SIGHUP makes it read the configuration again\n"
-"(docs/CONFIG.md); no sample is lost.\n";
+"this host; its address, which contains a key, is printed.  Ctrl-C ends the\n"
+"run and delivers the last samples; a second Ctrl-C ends it at once.  SIGHUP makes\n"
+"it read the configuration again (docs/CONFIG.md) without losing a sample.\n";
 
 static const struct option_def check_config_options[] = {
 	{ "effective", NULL, "show each value in effect and where it comes from",
@@ -83,8 +83,8 @@ static const struct option_def record_options[] = {
 	{ "cgroup", "PATH", "only what runs in this cgroup (v2) or below it;\n"
 	  "                     PATH is relative to /sys/fs/cgroup", OPTION_TEXT, 0, 0,
 	  AT(cgroup) },
-	{ "container", "ID", "only the container whose ID begins so (4 digits\n"
-	  "                     or more)", OPTION_TEXT, 0, 0, AT(container) },
+	{ "container", "ID", "only the container whose ID begins with these 4\n"
+	  "                     or more digits", OPTION_TEXT, 0, 0, AT(container) },
 	{ "all", NULL, "the whole system while COMMAND runs", OPTION_FLAG, 0, 0,
 	  AT(all) },
 	VERBOSE,
@@ -110,7 +110,7 @@ static const char record_details[] =
 "recording failed, or the running trifold ended first; 2 for a mistake in the command line.\n";
 
 static const struct option_def top_options[] = {
-	{ "view", "VIEW", "functions (first), processes, containers or threads",
+	{ "view", "VIEW", "functions (default), processes, containers or threads",
 	  OPTION_TEXT, 0, 0, AT(view) },
 	{ "once", NULL, "print one table and exit, as when standard output is\n"
 	  "                     no terminal", OPTION_FLAG, 0, 0, AT(once) },

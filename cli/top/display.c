@@ -256,7 +256,7 @@ static int run_plain(struct display *d)
 	if (r)
 		log_err("cannot write: %s", strerror(-r));
 	else if (d->state.model.n == 0)
-		log_err("no samples came");
+		log_err("no samples arrived");
 	return r || d->state.model.n == 0;
 }
 

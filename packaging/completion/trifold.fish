@@ -53,7 +53,7 @@ complete -c trifold -n '__trifold_in run' -l config -r -F -d 'read this configur
 complete -c trifold -n '__trifold_in record' -l format -x -a 'html folded pprof otlp speedscope firefox' -d 'write this format'
 complete -c trifold -n '__trifold_in record' -l pid -x -d 'only this process'
 complete -c trifold -n '__trifold_in record' -l cgroup -x -d 'only what runs in this cgroup or below it'
-complete -c trifold -n '__trifold_in record' -l container -x -d 'only the container whose ID begins so'
+complete -c trifold -n '__trifold_in record' -l container -x -d 'only the container whose ID begins with these digits'
 complete -c trifold -n '__trifold_in record' -l all -d 'the whole system while COMMAND runs'
 complete -c trifold -n '__trifold_in top' -l view -x -a 'functions processes containers threads' -d 'what the lines are about'
 complete -c trifold -n '__trifold_in top' -l once -d 'print one table and exit'

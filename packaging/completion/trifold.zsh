@@ -49,7 +49,7 @@ _trifold() {
 			'--format=[write this format]:FORMAT:(html folded pprof otlp speedscope firefox)' \
 			'--pid=[only this process]:PID:' \
 			'--cgroup=[only what runs in this cgroup or below it]:PATH:' \
-			'--container=[only the container whose ID begins so]:ID:' \
+			'--container=[only the container whose ID begins with these digits]:ID:' \
 			'--all[the whole system while COMMAND runs]' \
 			'*:end of options:(--)'
 		;;
