@@ -95,6 +95,8 @@ step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 	}
 	s->rec.flags |= REC_FRAME_POINTER;
 	s->guess = why;
+	if (!s->st.fp)
+		s->st.entry = (__u64)KLOAD(mm_struct, s->mm, start_stack);
 	return unwind_fp_step(&s->st, why);
 }
 

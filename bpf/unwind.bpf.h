@@ -21,6 +21,12 @@
 #define EXACT_PC	2	/* interrupted, but not all registers are known */
 #define FP_REACH	(1ULL << 20)	/* larger frames are not believed */
 
+enum unwind_found {
+	FOUND_BY_RULE = 0,
+	FOUND_BY_FP,		/* the frame below keeps frame pointers */
+	FOUND_BY_CALL,		/* the frame below is none: unwind_bare() */
+};
+
 struct unwind_state {
 	__u64 pc;		/* where to look: return address minus one */
 	__u64 sp;
@@ -29,8 +35,10 @@ struct unwind_state {
 	__u64 window[WINDOW];	/* stack from window_at on, window_len bytes */
 	__u64 window_at;
 	__u32 window_len;	/* 0 at the start of a sample */
+	__u64 entry;		/* if fp is 0: sp when the process began */
 	__u32 depth;		/* frames left behind */
 	__u32 exact;		/* EXACT, EXACT_PC, or 0: behind a call */
+	__u32 found;		/* enum unwind_found, of this frame, if not exact */
 };
 
 #ifdef __TARGET_ARCH_arm64
@@ -178,6 +186,7 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 	if (!ra)
 		return st->depth ? STOP_COMPLETE : STOP_READ;
 	st->exact = r->saved & RULE_INJECTED ? EXACT_PC : 0;
+	st->found = FOUND_BY_RULE;
 	st->pc = ra - !st->exact;
 	st->sp = cfa;
 	st->fp = fp;
@@ -185,6 +194,8 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 	return STOP_NOT;
 }
 
+/* Was nothing called yet?  exec clears all registers (ELF_PLAT_INIT,
+ * start_thread()), and the entry of ld.so has no CFI. */
 static __always_inline int unwind_fresh(const struct unwind_state *st)
 {
 	__u64 any = 0;
@@ -235,16 +246,44 @@ static __always_inline int unwind_bare(struct unwind_state *st)
 	st->pc = ra - 1;
 	st->sp = sp;
 	st->exact = 0;
+	st->found = FOUND_BY_CALL;
 	st->depth++;
 	return 1;
 }
 
+/* Is this the frame in which the process began?  Then argc is at its sp, or,
+ * in glibc's _start for x86-64, behind two words: the first is where the second
+ * is, so neither is a return address. */
+static __always_inline int unwind_at_entry(const struct unwind_state *st)
+{
+	__u64 word = 0;
+
+	return st->sp == st->entry ||
+	       (st->sp + 16 == st->entry && !unwind_word(st, &word, st->sp) &&
+		word == st->sp + 8);
+}
+
+/*
+ * Frame pointers lead no further: fp is zero, or points to zeroes.  Is this the
+ * outermost frame?  By the ABI (System V AMD64 3.4.1, AAPCS64 6.4.6) it is, but
+ * most code keeps other things in that register, which are zero often enough.
+ * So something must say that this is the end: a chain of frame pointers led
+ * here; or a rule did, to a place without a row, as is the assembler in which
+ * threads begin and which clears fp; or the process began in this frame.
+ */
+static __always_inline int unwind_ends(const struct unwind_state *st,
+				       enum stop_reason why)
+{
+	if (st->exact)
+		return !st->fp && unwind_fresh(st);
+	return st->found == FOUND_BY_FP ||
+	       (st->found == FOUND_BY_RULE && why == STOP_NO_ROW) ||
+	       (!st->fp && unwind_at_entry(st));
+}
+
 /*
  * Move st to its caller by frame pointer where nothing better is known: fp is
- * aligned, above sp and near, and the chain grows, or a call is there.  A
- * frame pointer of zero ends the chain by the ABI (System V AMD64 3.4.1, AAPCS64
- * 6.4.6); in the first frame only if nothing was ever called: exec clears all
- * registers (ELF_PLAT_INIT, start_thread()), and the entry of ld.so has no CFI.
+ * aligned, above sp and near, and the chain grows, or a call is there.
  */
 static __always_inline enum stop_reason
 unwind_fp_step(struct unwind_state *st, enum stop_reason why)
@@ -253,7 +292,7 @@ unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 
 	if (st->exact && unwind_bare(st))
 		return STOP_NOT;
-	if (!st->fp && (st->depth || unwind_fresh(st)))
+	if (!st->fp && unwind_ends(st, why))
 		return STOP_COMPLETE;
 	if (st->fp < st->sp || (st->fp & 7) || st->fp - st->sp > FP_REACH)
 		return why;
@@ -263,7 +302,7 @@ unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 		return why;
 	pair[1] &= RA_MASK;
 	if (!pair[0] && !pair[1])
-		return STOP_COMPLETE;
+		return unwind_ends(st, why) ? STOP_COMPLETE : why;
 	if (pair[1] < 4096)
 		return why;
 	/* the caller keeps something else in its frame pointer; or these are no
@@ -275,6 +314,7 @@ unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 	st->fp = pair[0];
 	st->pc = pair[1] - 1;
 	st->exact = 0;
+	st->found = FOUND_BY_FP;
 	st->depth++;
 	return STOP_NOT;
 }

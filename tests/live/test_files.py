@@ -166,6 +166,14 @@ def nothing(t, name):
           "-fomit-frame-pointer")
 
 
+@cases.case("nothing-zero", "[stack~ends:~no_row] middle leaf")
+def nothing_zero(t, name):
+    """the same with 0 where a frame pointer would be: no end of the stack"""
+    only("x86_64")
+    plain(t, name, "-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
+          "-fomit-frame-pointer", "-ffixed-rbp", "-DZERO")
+
+
 # --- where it lies ---------------------------------------------------------------------
 
 @cases.case("deleted", CHAIN)

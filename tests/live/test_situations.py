@@ -196,6 +196,10 @@ jit("jit-chain", "_start * main outer [anonymous] [anonymous] [anonymous] called
     "chain", "three frames in anonymous memory")
 jit("jit-bare", "[stack~ends:~anonymous] [anonymous]", "bare",
     "anonymous memory without frame pointers ends the stack, and says so")
+jit("jit-zero", "[stack~ends:~anonymous] [anonymous] called_back leaf", "zero",
+    "the same with 0 where a frame pointer would be: no end of the stack")
+jit("jit-memfd-zero", "[stack~ends:~no_table] memfd:code*+0x* called_back leaf", "memfd-zero",
+    "the same in a file without a table")
 
 
 @cases.case("exec-storm", "*", share=0.95)

@@ -159,6 +159,32 @@ TEST(unwind_arm_leaf_without_a_row)
 	CHECK_EQ(st.fp, BASE + 512);
 }
 
+/* AAPCS64 6.4.6: zero ends a chain of frame records, if it is one. */
+TEST(unwind_arm_zero_ends_a_chain_only)
+{
+	struct unwind_state st = first;
+
+	st.fp = 0;
+	CHECK_EQ(unwind_rule_step(&st, &leaf_rule), STOP_NOT);
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_TABLE), STOP_NO_TABLE);
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_FILE), STOP_NO_FILE);
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_COMPLETE);
+
+	st = first;
+	stack[32] = 0;
+	stack[33] = CODE + 0xa0;
+	CHECK_EQ(unwind_rule_step(&st, &leaf_rule), STOP_NOT);
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_TABLE), STOP_NOT);
+	CHECK_EQ(st.fp, 0);
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_TABLE), STOP_COMPLETE);
+
+	/* a record of zeroes */
+	st = first;
+	stack[33] = 0;
+	CHECK_EQ(unwind_rule_step(&st, &leaf_rule), STOP_NOT);
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_TABLE), STOP_NO_TABLE);
+}
+
 TEST(unwind_arm_survives_any_rule_and_state)
 {
 	uint64_t x = 88172645463325252ULL;

@@ -3,7 +3,8 @@
  * jit NAME HOW: code in anonymous memory, called by C without frame pointers.
  * HOW: loop: it burns the time; callback: it calls back into C; chain: three of
  * it; bare: a loop without a frame pointer, above data of its own; memfd: a loop
- * in a memfd, as runtimes do that write and run code at two addresses.
+ * in a memfd, as runtimes do that write and run code at two addresses; zero,
+ * memfd-zero: it calls back into C with 0 where a frame pointer would be.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,10 @@ static const unsigned char bare[] = {
 	0x6a, 0, 0x6a, 0, 0x6a, 0,		/* push 0, three times */
 	0xb9, TIMES, 0xff, 0xc9, 0x75, 0xfc,
 	0x48, 0x83, 0xc4, 24, 0xc3,		/* add rsp, 24; ret */
+};
+static const unsigned char zero[] = {
+	0x55, 0x31, 0xed, 0xff, 0xd7,		/* push rbp; xor ebp, ebp; call rdi */
+	0x5d, 0xc3,				/* pop rbp; ret */
 };
 
 typedef void jit_fn(void *, void *, void *);
@@ -80,6 +85,8 @@ int main(int argc, char **argv)
 	void *jit_chain = code(chain, sizeof(chain));
 	void *jit_bare = code(bare, sizeof(bare));
 	void *jit_memfd = code_in_memfd(loop, sizeof(loop));
+	void *jit_zero = code(zero, sizeof(zero));
+	void *jit_memfd_zero = code_in_memfd(zero, sizeof(zero));
 
 	be_called(argv[1]);
 	for (;;) {
@@ -91,6 +98,10 @@ int main(int argc, char **argv)
 			outer(jit_back, called_back, NULL, NULL);
 		else if (!strcmp(how, "chain"))
 			outer(jit_chain, jit_chain, jit_back, called_back);
+		else if (!strcmp(how, "zero"))
+			outer(jit_zero, called_back, NULL, NULL);
+		else if (!strcmp(how, "memfd-zero"))
+			outer(jit_memfd_zero, called_back, NULL, NULL);
 		else
 			outer(jit_bare, NULL, NULL, NULL);
 	}

@@ -54,6 +54,9 @@ int main(int argc, char **argv)
 {
 	if (argc > 1)
 		be_called(argv[1]);
+#ifdef ZERO	/* in a register that nothing else uses */
+	__asm__ volatile("xor %%ebp, %%ebp" ::: "memory");
+#endif
 	for (;;)
 		OUTER();
 }
