@@ -314,18 +314,18 @@ TEST(one_that_is_never_ready_is_named)
 {
 	script[PROGRAM_LOADER].silent = true;
 	begin(0, 0);
-	pass(19000);
+	pass(59000);
 	CHECK_EQ(p.phase, PHASE_STARTING);
 	pass(3000);
 	ended(true, 0);
-	CHECK_STR(said, "trifold-loaderd is not ready after 20 s\n");
+	CHECK_STR(said, "trifold-loaderd is not ready after 60 s\n");
 }
 
 TEST(loaderd_must_sample)
 {
 	loader_up = false;
 	begin(0, 0);
-	pass(19000);
+	pass(59000);
 	CHECK_EQ(p.phase, PHASE_STARTING);
 	pass(3000);
 	ended(true, 0);
