@@ -8,7 +8,6 @@
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <seccomp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -195,17 +194,6 @@ int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
 
 /* --- seccomp --------------------------------------------------------------- */
 
-#define INT	0xffffffffULL
-#define YES(call)	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ALLOW }
-#define WHEN(call, a, m, v)						\
-	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ALLOW_IF,		\
-	  .arg = (a), .mask = (m), .value = (v) }
-#define FAIL(call, e)							\
-	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ERRNO, .error = (e) }
-#define FAIL_WHEN(call, a, m, v, e)					\
-	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ERRNO, .error = (e),	\
-	  .arg = (a), .mask = (m), .value = (v) }
-
 static const struct sandbox_rule base_rules[] = {
 	YES(read), YES(readv), YES(pread64), YES(write), YES(writev),
 	YES(pwrite64), YES(lseek), YES(close), YES(fstat),
@@ -261,17 +249,12 @@ static bool overridden(const struct sandbox_rule *base,
 
 static int add_rule(scmp_filter_ctx ctx, const struct sandbox_rule *r)
 {
-	uint32_t action = r->kind == SANDBOX_ERRNO ?
-		SCMP_ACT_ERRNO(r->error) : SCMP_ACT_ALLOW;
+	uint32_t action = r->error ? SCMP_ACT_ERRNO(r->error) : SCMP_ACT_ALLOW;
 
 	if (r->nr < 0)
 		return 0;
-	if ((r->kind == SANDBOX_ALLOW_IF) != (r->mask != 0) &&
-	    r->kind != SANDBOX_ERRNO)
-		return -EINVAL;
-	if (!r->mask)
-		return seccomp_rule_add_exact(ctx, action, r->nr, 0);
-	return seccomp_rule_add_exact(ctx, action, r->nr, r->mask2 ? 2 : 1,
+	return seccomp_rule_add_exact(ctx, action, r->nr,
+		r->mask2 ? 2 : r->mask ? 1 : 0,
 		SCMP_CMP64(r->arg, SCMP_CMP_MASKED_EQ, r->mask, r->value),
 		SCMP_CMP64(r->arg + 1u, SCMP_CMP_MASKED_EQ, r->mask2,
 			   r->value2));

@@ -61,29 +61,29 @@ int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
 #define sandbox_landlock_deny()	sandbox_landlock(false, NULL, NULL)
 
 /*
- * One seccomp rule: allow a system call, always, or when argument `arg` masked
- * with `mask` equals `value` (only EQ and MASKED_EQ, one comparison a rule:
+ * One seccomp rule: allow a system call, or have it fail, always or when argument
+ * `arg` masked with `mask` equals `value` (only EQ and MASKED_EQ, one comparison a rule:
  * libseccomp before 2.6.1 merges others into a weaker filter).
  */
 struct sandbox_rule {
 	int nr;			/* SCMP_SYS(...); negative on this
 				 * architecture: skipped */
-	uint8_t kind;		/* enum sandbox_rule_kind */
+	uint16_t error;		/* fail with this errno; 0: allow it */
 	uint8_t arg;
-	uint16_t error;		/* SANDBOX_ERRNO: errno to return */
-	uint64_t mask, value;	/* mask 0xffffffff where the kernel's argument
-				 * is an int: its upper half may be anything */
-	uint64_t mask2, value2;	/* SANDBOX_ALLOW_IF: of argument arg + 1, too;
-				 * mask2 0: that may be anything */
+	uint64_t mask, value;	/* only when (args[arg] & mask) == value;
+				 * mask 0: always */
+	uint64_t mask2, value2;	/* and likewise args[arg + 1] */
 };
-enum sandbox_rule_kind {
-	SANDBOX_ALLOW = 0,
-	SANDBOX_ALLOW_IF,	/* (args[arg] & mask) == value, and likewise
-				 * mask2 and value2 of args[arg + 1] */
-	SANDBOX_ERRNO,		/* fail with .error instead of killing; if mask
-				 * is not 0 only when (args[arg] & mask) ==
-				 * value */
-};
+
+/* The rules of a table; SCMP_SYS is libseccomp's.  INT masks an argument that
+ * is an int to the kernel: its upper half may be anything. */
+#define INT	0xffffffffULL
+#define YES(call)	{ .nr = SCMP_SYS(call) }
+#define WHEN(call, a, m, v)	FAIL_WHEN(call, a, m, v, 0)
+#define FAIL(call, e)	{ .nr = SCMP_SYS(call), .error = (e) }
+#define FAIL_WHEN(call, a, m, v, e)					\
+	{ .nr = SCMP_SYS(call), .error = (e), .arg = (a), .mask = (m),	\
+	  .value = (v) }
 
 /*
  * Install an allow-list; all else kills the process.  Rules common to every

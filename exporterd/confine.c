@@ -181,13 +181,6 @@ static void preload_nss(void)
 
 /* --- system calls ------------------------------------------------------------ */
 
-#define INT	0xffffffffULL
-#define YES(call)	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ALLOW }
-#define WHEN(call, a, m, v)						\
-	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ALLOW_IF,		\
-	  .arg = (a), .mask = (m), .value = (v) }
-#define FAIL(call, e)							\
-	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ERRNO, .error = (e) }
 #define FAMILY(f)	WHEN(socket, 0, INT, f)
 #define WRITING		(O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | O_TMPFILE)
 #define NO_MADV		102	/* MADV_GUARD_INSTALL: stacks of glibc 2.42 */

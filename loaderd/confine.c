@@ -12,47 +12,40 @@
 
 #include "common/sandbox.h"
 
-#define INT_BITS	0xffffffffULL	/* of an argument that is an int */
 #define RULES(a)	(sizeof(a) / sizeof((a)[0]))
-#define ALLOW(name)	{ .nr = SCMP_SYS(name), .kind = SANDBOX_ALLOW }
-#define ALLOW_IF(name, argument, bits, wanted)				\
-	{ .nr = SCMP_SYS(name), .kind = SANDBOX_ALLOW_IF,		\
-	  .arg = argument, .mask = bits, .value = wanted }
 
 static const struct sandbox_rule main_rules[] = {
-	ALLOW(bpf),
-	ALLOW(perf_event_open),
-	ALLOW_IF(ioctl, 1, INT_BITS, PERF_EVENT_IOC_SET_BPF),
-	ALLOW_IF(ioctl, 1, INT_BITS, PERF_EVENT_IOC_ENABLE),
-	ALLOW_IF(socket, 0, INT_BITS, AF_UNIX),
-	ALLOW(connect),
-	ALLOW(setsockopt),
-	ALLOW(getsockopt),
-	ALLOW(memfd_create),
-	ALLOW(ftruncate),
-	ALLOW_IF(socketpair, 0, INT_BITS, AF_UNIX),
-	ALLOW(timerfd_settime),
-	ALLOW(wait4),		/* for the respawner, at the end */
+	YES(bpf),
+	YES(perf_event_open),
+	WHEN(ioctl, 1, INT, PERF_EVENT_IOC_SET_BPF),
+	WHEN(ioctl, 1, INT, PERF_EVENT_IOC_ENABLE),
+	WHEN(socket, 0, INT, AF_UNIX),
+	YES(connect),
+	YES(setsockopt),
+	YES(memfd_create),
+	YES(ftruncate),
+	WHEN(socketpair, 0, INT, AF_UNIX),
+	YES(wait4),		/* for the respawner, at the end */
 };
 
 static const struct sandbox_rule opener_rules[] = {
 	/* reading only: O_ACCMODE is 3, O_RDONLY 0 */
-	ALLOW_IF(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
-	ALLOW(readlink),
-	ALLOW(readlinkat),
-	ALLOW(fstat),
-	ALLOW(fstatfs),
-	ALLOW(newfstatat),
+	WHEN(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
+	YES(readlink),
+	YES(readlinkat),
+	YES(fstat),
+	YES(fstatfs),
+	YES(newfstatat),
 	/* its flags are in memory, out of a filter's sight: what it could
 	 * open for writing, if it were not itself any more, it can make no
 	 * longer (RLIMIT_FSIZE 0) */
-	ALLOW(openat2),
-	ALLOW(capget),		/* lowers and raises what is permitted */
-	ALLOW(capset),
-	ALLOW(clone),
-	ALLOW(wait4),
-	ALLOW_IF(kill, 1, INT_BITS, SIGKILL),
-	ALLOW_IF(prctl, 0, INT_BITS, 1 /* PR_SET_PDEATHSIG */),
+	YES(openat2),
+	YES(capget),		/* lowers and raises what is permitted */
+	YES(capset),
+	YES(clone),
+	YES(wait4),
+	WHEN(kill, 1, INT, SIGKILL),
+	WHEN(prctl, 0, INT, 1 /* PR_SET_PDEATHSIG */),
 };
 
 int confine_main(uid_t uid, gid_t gid)

@@ -24,11 +24,9 @@ int front_confine(void)
 {
 	static const struct sandbox_rule rules[] = {
 		/* a recorder's, an exporterd's, a reader's */
-		{ .nr = SCMP_SYS(socketpair), .kind = SANDBOX_ALLOW_IF,
-		  .arg = 0, .mask = 0xffffffff, .value = AF_UNIX },
+		WHEN(socketpair, 0, INT, AF_UNIX),
 		/* how wide is the terminal now?  Is it still there? */
-		{ .nr = SCMP_SYS(ioctl), .kind = SANDBOX_ALLOW_IF, .arg = 1,
-		  .mask = 0xffffffff, .value = TIOCGWINSZ },
+		WHEN(ioctl, 1, INT, TIOCGWINSZ),
 	};
 	int r = sandbox_limits(FRONT_FILES, FRONT_MEMORY, 0, false);
 

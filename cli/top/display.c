@@ -28,10 +28,7 @@
 #define PATIENCE_NS	(15 * NSEC_PER_SEC)	/* for the last batch */
 #define DEAF_MAX	8		/* wake-ups without a key: its end */
 
-#define INT		0xffffffffULL
-#define IOCTL(request)							\
-	{ .nr = SCMP_SYS(ioctl), .kind = SANDBOX_ALLOW_IF, .arg = 1,	\
-	  .mask = INT, .value = (request) }
+#define IOCTL(request)	WHEN(ioctl, 1, INT, request)
 
 /* TCSETS2, TCSETSW2, TCSETSF2: asm-generic/ioctls.h; glibc from 2.42 on */
 #define SET2		0x402c542b

@@ -16,11 +16,6 @@
 #include "common/sandbox.h"
 
 #define N(rules)	(sizeof(rules) / sizeof((rules)[0]))
-#define INT		0xffffffffULL
-#define YES(call)	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ALLOW }
-#define WHEN(call, n, m, v)						\
-	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ALLOW_IF,		\
-	  .arg = (n), .mask = (m), .value = (v) }
 
 /* Queued executables 256, tables on their way 128, batches 16, the rest. */
 #define HUB_NOFILE	512

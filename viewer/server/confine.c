@@ -18,16 +18,12 @@
 /* beside what is kept: batches, requests, their messages, answers */
 #define ADDRESS_SPACE	(2ULL << 30)
 
-#define INT		0xffffffffULL
-#define YES(call)	{ .nr = SCMP_SYS(call), .kind = SANDBOX_ALLOW }
-
 /* Beyond base_rules of common/sandbox.c. */
 static const struct sandbox_rule rules[] = {
 	YES(accept4), YES(accept), YES(getsockopt), YES(setsockopt),
 	YES(getsockname), YES(getpeername), YES(shutdown),
 	/* the hub, again and again: conn_connect() of ipc/conn.c */
-	{ .nr = SCMP_SYS(socket), .kind = SANDBOX_ALLOW_IF, .arg = 0,
-	  .mask = INT, .value = AF_UNIX, .mask2 = INT,
+	{ .nr = SCMP_SYS(socket), .mask = INT, .value = AF_UNIX, .mask2 = INT,
 	  .value2 = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK },
 	YES(connect),
 };
