@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES	1024
@@ -43,7 +42,6 @@ void log_line(int level, const char *fmt, ...)
 		n = LINE_MAX_BYTES - 1;
 	buf[n++] = '\n';
 	/* nobody to tell when the log itself cannot be written */
-	if (write(STDERR_FILENO, buf, (size_t)n) < 0)
-		n = 0;
+	(void)!write(STDERR_FILENO, buf, (size_t)n);
 	errno = saved;
 }

@@ -42,7 +42,6 @@ struct msg_hello_loader {
 
 struct msg_hello_hub {
 	uint32_t record_version;
-	uint32_t pad;
 };
 
 /*
@@ -54,11 +53,9 @@ struct msg_hello_hub {
 struct msg_exe {
 	struct file_key key;		/* confirmed by the kernel */
 	uint32_t tgid;			/* who ran it */
-	uint32_t path_len;		/* bytes behind; <= MSG_PATH_MAX */
 	uint32_t no_room;		/* 1: the map `files` is full, so the key
 					 * has no entry: drop another; else 0 */
-	uint32_t pad;
-	/* char path[path_len]: as the target named it; not NUL-terminated */
+	/* char path[]: as the target named it; not NUL-terminated */
 };
 
 /* MSG_MAPPED: a sealed memfd of MAPPED_BYTES; bit n % 64 of word n / 64 is 1
@@ -80,13 +77,10 @@ struct msg_install {
 	uint32_t pad;
 };
 
+/* MSG_DROP is a struct file_key. */
 struct msg_entry {
 	struct file_key key;
 	struct file_entry entry;
-};
-
-struct msg_drop {
-	struct file_key key;
 };
 
 /*
@@ -96,19 +90,16 @@ struct msg_drop {
  */
 struct msg_slab {			/* fd: sealed, struct slab_copy (table.h) */
 	uint32_t slab;			/* MSG_SLAB_DROP: not one of rules */
-	uint32_t pad;
 };
 struct msg_known {			/* fd: sealed, struct msg_entry [n]; one
 					 * of zeroes if n is 0 */
 	uint32_t n;
-	uint32_t pad;
 };
 
 /* MSG_OPEN is a struct request_file: its tgid, start and end are used. */
 
 struct msg_open_failed {		/* MSG_OPEN_FAILED, MSG_WANTED_NONE */
 	uint32_t error;			/* errno */
-	uint32_t pad;
 };
 
 /* MSG_DEBUG_WANTED: a debug file.  MSG_MEM_WANTED: memory of a process, to read.

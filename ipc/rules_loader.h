@@ -23,7 +23,7 @@
 	[MSG_INSTALL] = MSG_RULE(PEER_HUB, MSG_LIVE, 1, struct msg_install, 0),	\
 	[MSG_ENTRY] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_entry, 0),	\
 	[MSG_SLAB_DROP] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_slab, 0),	\
-	[MSG_DROP] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_drop, 0),	\
+	[MSG_DROP] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct file_key, 0),	\
 	[MSG_LIST] = { .from = PEER_HUB, .states = MSG_LIVE },			\
 	[MSG_CHECKPOINT] = MSG_RULE(PEER_HUB, MSG_LIVE, 0,		\
 				    struct msg_checkpoint, 0),		\

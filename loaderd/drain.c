@@ -38,15 +38,12 @@ static void drain_copy(struct drain *d, const struct trace_rec *r)
 int drain_record(void *ctx, void *data, size_t len)
 {
 	struct drain *d = ctx;
+	uint64_t *lost = !drain_sound(data, len) ? &d->stats->bad_record :
+			 d->fd < 0 ? &d->stats->no_hub : NULL;
 
-	if (!drain_sound(data, len)) {
+	if (lost) {
 		d->stats->drained++;
-		d->stats->bad_record++;
-		return 0;
-	}
-	if (d->fd < 0) {
-		d->stats->drained++;
-		d->stats->no_hub++;
+		++*lost;
 		return 0;
 	}
 	drain_copy(d, data);

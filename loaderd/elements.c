@@ -24,9 +24,7 @@ static int slab_make(struct elements *e, uint32_t i)
 				ELEMENT, SLAB_ELEMENTS, &opts);
 	int r;
 
-	if (fd < 0)
-		return -errno;
-	if (bpf_map_update_elem(e->outer_fd, &i, &fd, BPF_ANY)) {
+	if (fd < 0 || bpf_map_update_elem(e->outer_fd, &i, &fd, BPF_ANY)) {
 		r = -errno;
 		close(fd);
 		return r;

@@ -4,11 +4,9 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common/log.h"
 #include "ipc/sealed.h"
 
 int entries_get(const struct entries *e, const struct file_key *key,
@@ -72,7 +70,7 @@ static int entries_obey(struct entries *e, const struct msg *m)
 	case MSG_SLAB_DROP:
 		return elements_drop(&e->elements, slab->slab);
 	case MSG_DROP:
-		if (bpf_map_delete_elem(e->bpf->files_fd, &entry->key))
+		if (bpf_map_delete_elem(e->bpf->files_fd, m->buf))
 			e->stats->entry_unknown++;
 		return 0;
 	case MSG_LIST:

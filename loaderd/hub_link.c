@@ -39,8 +39,6 @@ static void hub_link_drop(struct hub_link *h)
 
 void hub_link_close(struct hub_link *h, int why)
 {
-	if (h->conn.fd < 0)
-		return;
 	if (why > 0) {
 		h->offences++;
 		log_warn("symbolizerd broke the protocol (%s): connection closed",

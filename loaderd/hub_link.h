@@ -36,7 +36,7 @@ bool hub_link_up(const struct hub_link *h);
 int hub_link_hello(struct hub_link *h, const struct msg_hello_hub *m);
 
 /* Close the connection and say why: an enum msg_verdict (an offence), or
- * -errno.  Accepts a closed one. */
+ * -errno. */
 void hub_link_close(struct hub_link *h, int why);
 
 /* A payload of a bytes, a tail of b, and fd (-1: none; borrowed).  0 or -errno:

@@ -5,9 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/clock.h"
-
-#define REFRESH_NS	(300 * NSEC_PER_SEC)
 /* A number is given again only when no record under way can mean the former
  * symbol: more of them than one record has words lie in between. */
 #define NUMBERS_MAX	(2 * KSYM_RANGES)
@@ -102,12 +99,4 @@ bool ksyms_word(struct ksyms *k, uint64_t addr, uint64_t *word,
 void ksyms_forget(struct ksyms *k)
 {
 	k->n = 0;
-}
-
-void ksyms_refresh(struct ksyms *k, uint64_t now)
-{
-	if (now - k->forgot_ns < REFRESH_NS)
-		return;
-	ksyms_forget(k);
-	k->forgot_ns = now;
 }

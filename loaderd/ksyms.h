@@ -16,9 +16,11 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
+#include "common/clock.h"
 #include "loaderd/bpf.h"
 
 #define KSYM_NONE	0	/* number of what the kernel has no name for */
+#define KSYMS_NS	(300 * NSEC_PER_SEC)
 #define KSYM_RANGES	65536	/* remembered; then all are forgotten */
 
 struct ksym_range {
@@ -29,7 +31,6 @@ struct ksym_range {
 
 struct ksyms {			/* zero-initialised but for .bpf */
 	struct bpf *bpf;	/* borrowed */
-	uint64_t forgot_ns;
 	uint32_t last;		/* number given */
 	uint32_t n;
 	struct ksym_range range[KSYM_RANGES];	/* sorted by start */
@@ -43,9 +44,7 @@ struct ksyms {			/* zero-initialised but for .bpf */
 bool ksyms_word(struct ksyms *k, uint64_t addr, uint64_t *word,
 		struct ksym_rec *def);
 
+/* Forget all ranges.  For each new connection, and every KSYMS_NS. */
 void ksyms_forget(struct ksyms *k);
-
-/* Forget if the last time is five minutes ago; cheap to call often. */
-void ksyms_refresh(struct ksyms *k, uint64_t now);
 
 #endif /* LOADERD_KSYMS_H */

@@ -291,20 +291,25 @@ static void loaderd_begin(struct loaderd *l)
 
 static void loaderd_tick(struct loaderd *l, uint64_t now)
 {
+	int r;
+
 	hub_link_tick(&l->hub);
 	if (requests_list_again(&l->requests))
 		(void)!bpf_list(&l->bpf, 0, on_listed, l);
 	if (now - l->second_ns < NSEC_PER_SEC)
 		return;
-	l->second_ns = now;
 	/* what is settled says that all samples before it were sent */
 	if (!l->drain.full)
 		entries_tick(&l->entries);
 	requests_tick(&l->requests, now);
-	ksyms_refresh(&l->ksyms, now);
-	sampling_refresh(&l->sampling);
+	if (now / KSYMS_NS != l->second_ns / KSYMS_NS)
+		ksyms_forget(&l->ksyms);
+	r = sampling_refresh(&l->sampling);
+	if (r)
+		log_warn("a CPU cannot be sampled: %s", strerror(-r));
 	report(l);
 	service_alive();
+	l->second_ns = now;
 }
 
 /* Wait until there is something to do; do one of each, and drain the rings. */

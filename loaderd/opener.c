@@ -23,7 +23,6 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "loaderd/confine.h"
-#include "loaderd/fs.h"
 
 #define RESPAWN_CHECK_MS	1000	/* should SIGCHLD come between two calls */
 #define MEM_DENIED							\
@@ -32,6 +31,23 @@
 #define STUCK_MAX	64	/* killed openers that are still there */
 
 /* --- the opener ------------------------------------------------------------ */
+
+bool opener_trusts(uint32_t magic)
+{
+	static const uint32_t trusted[] = {
+		EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+		TMPFS_MAGIC, OVERLAYFS_SUPER_MAGIC, SQUASHFS_MAGIC,
+		RAMFS_MAGIC, F2FS_SUPER_MAGIC, HUGETLBFS_MAGIC,
+		0xe0f5e1e2 /* erofs */, 0x2fc12fc1 /* zfs */,
+		0xca451a4e /* bcachefs */,
+	};
+
+	for (size_t i = 0; i < sizeof(trusted) / sizeof(*trusted); i++) {
+		if (trusted[i] == magic)
+			return true;
+	}
+	return false;
+}
 
 /*
  * What an O_PATH descriptor stands for is looked at before it is opened: to
@@ -46,7 +62,7 @@ static int opener_reopen(int path_fd, bool overlay)
 	int r;
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
-	if (fstatfs(path_fd, &fs) < 0 || !fs_trusted(fs.f_type) ||
+	if (fstatfs(path_fd, &fs) < 0 || !opener_trusts(fs.f_type) ||
 	    (!overlay && fs.f_type == OVERLAYFS_SUPER_MAGIC))
 		r = -EXDEV;
 	else if (fstat(path_fd, &st) < 0 || !S_ISREG(st.st_mode))
@@ -290,12 +306,6 @@ int opener_start(struct opener *o, uid_t uid, gid_t gid)
 	r = conn_init(&o->conn, req[0], PEER_OPENER);
 	o->conn.state = CONN_READY;
 	return r;
-}
-
-int opener_ask(struct opener *o, enum msg_type type, uint64_t id,
-	       const void *payload, size_t len)
-{
-	return conn_send(&o->conn, type, id, payload, len, NULL, 0, NULL, 0);
 }
 
 void opener_kill(struct opener *o)

@@ -3,17 +3,17 @@
  * opener - opens files of other processes, for main, in processes of its own
  *
  * Main asks for one mapping at a time: /proc/TGID/map_files/START-END, and for
- * what the hub needs (opener_ask()).  The
- * opener answers with a descriptor of a regular file on a trusted file system
- * (fs.h) and the path it has there, or with an errno.  An open may hang in a
- * hostile file system all the same, so the opener can be killed: its parent,
- * the respawner, which does nothing else, forks another one and does not wait
- * for the old.  All hold CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and
+ * what the hub needs (struct opener).  The opener answers with a descriptor of a
+ * regular file on a file system that it trusts and the path it has there, or
+ * with an errno.  An open may hang in a hostile file system all the same, so the
+ * opener can be killed: its parent, the respawner, which does nothing else, forks
+ * another one and does not wait for the old.  All hold CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and
  * CAP_DAC_READ_SEARCH under a non-root uid; main holds none of them.
  */
 #ifndef LOADERD_OPENER_H
 #define LOADERD_OPENER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -27,6 +27,15 @@ struct opener_shared {
 	uint64_t stuck;		/* openers that were killed and are still there */
 };
 
+/*
+ * What is sent on .conn is answered there by MSG_OPENED or MSG_OPEN_FAILED with
+ * the same id.  MSG_OPEN (struct request_file): a mapping.  MSG_DEBUG_WANTED: the
+ * debug file of a build ID, below the root of a process, or below ours; only what
+ * everybody may reach and read; no overlay: what lies beneath that is not known.
+ * Who owns it is for symbolizerd to judge.  MSG_MEM_WANTED: /proc/TGID/mem for
+ * reading, of no process that keeps keys, is ours, or is not dumpable; whether it
+ * is the one that began at start_ns is for the caller to see.
+ */
 struct opener {
 	struct conn conn;	/* to the opener, whichever lives */
 	int control;		/* to the respawner: a byte kills the opener */
@@ -41,16 +50,11 @@ struct opener {
 int opener_start(struct opener *o, uid_t uid, gid_t gid);
 
 /*
- * Ask; the answer (MSG_OPENED or MSG_OPEN_FAILED, same id) comes on conn.
- * MSG_OPEN (struct request_file): a mapping.  MSG_DEBUG_WANTED: the debug file
- * of a build ID, below the root of a process, or below ours; only what everybody
- * may reach and read; no overlay: what lies beneath that is not known.  Who owns
- * it is for symbolizerd to judge.  MSG_MEM_WANTED: /proc/TGID/mem for reading,
- * of no process that keeps keys, is ours, or is not dumpable; whether it is the
- * one that began at start_ns is for the caller to see.
+ * Is this file system's magic one of those of the local kernel, whose files can
+ * be mapped, unmapped and closed without anybody's consent?  Not FUSE, NFS,
+ * 9p ..., which may never answer.
  */
-int opener_ask(struct opener *o, enum msg_type type, uint64_t id,
-	       const void *payload, size_t len);
+bool opener_trusts(uint32_t magic);
 
 /* Kill the present opener; a new one takes its place. */
 void opener_kill(struct opener *o);

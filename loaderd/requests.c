@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "common/clock.h"
-#include "loaderd/fs.h"
 
 #define OPEN_DEADLINE_NS	(1 * NSEC_PER_SEC)
 
@@ -48,7 +46,8 @@ static bool requests_wanted(struct requests *rs, const struct file_key *key)
 static bool requests_open(struct requests *rs, struct pending_open *o,
 			  enum msg_type type, const void *payload, size_t len)
 {
-	if (opener_ask(rs->opener, type, ++rs->last_id, payload, len))
+	if (conn_send(&rs->opener->conn, type, ++rs->last_id, payload, len,
+		      NULL, 0, NULL, 0))
 		return false;
 	o->id = rs->last_id;
 	o->since_ns = now_ns();
@@ -77,7 +76,7 @@ void requests_add(struct requests *rs, const struct request_file *request,
 	if (!requests_wanted(rs, &request->key))
 		return;
 	/* an overlay's file has the identity of the file beneath it */
-	if (!fs_trusted(request->key.magic)) {
+	if (!opener_trusts(request->key.magic)) {
 		rs->entries->stats->fs_refused += !listed;
 		return;
 	}
@@ -106,10 +105,7 @@ static int confirm(struct requests *rs, const struct file_key *wanted, int fd)
 static void opened_mapping(struct requests *rs, const struct request_file *r,
 			   const struct msg *m)
 {
-	struct msg_exe exe = {
-		.key = r->key, .tgid = r->tgid,
-		.path_len = m->hdr.len,
-	};
+	struct msg_exe exe = { .key = r->key, .tgid = r->tgid };
 	struct entries *e = rs->entries;
 
 	if (m->hdr.type == MSG_OPEN_FAILED) {
@@ -122,7 +118,7 @@ static void opened_mapping(struct requests *rs, const struct request_file *r,
 	}
 	exe.no_room = entries_confirmed(e, &r->key, false) == -E2BIG;
 	if (hub_link_send(e->hub, MSG_EXE, ++rs->last_id, &exe, sizeof(exe),
-			  m->buf, exe.path_len, m->fds[0])) {
+			  m->buf, m->hdr.len, m->fds[0])) {
 		entries_confirmed(e, &r->key, true);
 		return;
 	}
@@ -137,13 +133,11 @@ static void opened_mapping(struct requests *rs, const struct request_file *r,
 static void requests_tell(struct requests *rs, uint64_t id, int fd, int reason)
 {
 	struct msg_open_failed failed = { .error = reason };
+	bool none = fd < 0;
 
-	if (fd < 0)
-		(void)!hub_link_send(rs->entries->hub, MSG_WANTED_NONE, id,
-				     &failed, sizeof(failed), NULL, 0, -1);
-	else
-		(void)!hub_link_send(rs->entries->hub, MSG_WANTED_FILE, id,
-				     NULL, 0, NULL, 0, fd);
+	(void)!hub_link_send(rs->entries->hub,
+			     none ? MSG_WANTED_NONE : MSG_WANTED_FILE, id,
+			     &failed, none ? sizeof(failed) : 0, NULL, 0, fd);
 }
 
 void requests_asked(struct requests *rs, const struct msg *m)

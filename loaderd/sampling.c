@@ -36,9 +36,7 @@ static int sampling_attach(struct sampling *s, int cpu)
 	s->hardware = fd >= 0;
 	if (fd < 0)
 		fd = open_event(s, cpu, false);
-	if (fd < 0)
-		return -errno;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, s->prog_fd) < 0 ||
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, s->prog_fd) < 0 ||
 	    (s->enabled && ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)) {
 		r = -errno;
 		close(fd);
@@ -71,7 +69,7 @@ static void parse_list(const char *p, uint8_t *online)
 	}
 }
 
-static int follow(struct sampling *s)
+int sampling_refresh(struct sampling *s)
 {
 	uint8_t online[CPUS_MAX] = { 0 };
 	char list[CPUS_MAX];
@@ -100,7 +98,7 @@ int sampling_open(struct sampling *s, int prog_fd, uint32_t frequency)
 			    O_RDONLY | O_CLOEXEC);
 	if (s->online_fd < 0)
 		return -errno;
-	return follow(s);
+	return sampling_refresh(s);
 }
 
 void sampling_enable(struct sampling *s)
@@ -112,14 +110,6 @@ void sampling_enable(struct sampling *s)
 				strerror(errno));
 	}
 	s->enabled = true;
-}
-
-void sampling_refresh(struct sampling *s)
-{
-	int r = follow(s);
-
-	if (r)
-		log_warn("a CPU cannot be sampled: %s", strerror(-r));
 }
 
 void sampling_stop(struct sampling *s)

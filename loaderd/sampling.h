@@ -27,8 +27,9 @@ int sampling_open(struct sampling *s, int prog_fd, uint32_t frequency);
 /* Begin, when somebody is there to take the samples. */
 void sampling_enable(struct sampling *s);
 
-/* Follow CPUs that came or went; to be called each second. */
-void sampling_refresh(struct sampling *s);
+/* Follow CPUs that came or went; to be called each second.  0, or -errno of a CPU
+ * that cannot be sampled: the others are. */
+int sampling_refresh(struct sampling *s);
 
 /* Close all events: when it returns no program runs any more. */
 void sampling_stop(struct sampling *s);

@@ -54,9 +54,7 @@ static void loader_files_slab_drop(void *ctx, uint32_t slab)
 static void loader_files_drop(void *ctx, uint64_t id,
 			      const struct file_key *key)
 {
-	struct msg_drop m = { *key };
-
-	loader_files_send(ctx, MSG_DROP, id, &m, sizeof(m), -1);
+	loader_files_send(ctx, MSG_DROP, id, key, sizeof(*key), -1);
 }
 
 static void loader_files_list(void *ctx)
@@ -126,10 +124,10 @@ static bool loader_files_adopted(void *ctx, uint32_t number,
 	return e && e->known && e->path;
 }
 
-/* loaderd has the key of this file and waits, with id, for what to do with it.
- * True: the descriptor is taken over. */
+/* loaderd has the key of this file, whose path has len bytes, and waits, with
+ * id, for what to do with it.  True: the descriptor is taken over. */
 static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
-			     uint64_t id, const char *path, int fd)
+			     uint64_t id, const char *path, size_t len, int fd)
 {
 	struct executable *e;
 	int number;
@@ -139,8 +137,7 @@ static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 	if (number < 0)
 		return false;
 	jobs_cancel(lf->jobs, (uint32_t)number);
-	e = loader_files_assign(lf, (uint32_t)number, &m->key, path,
-				m->path_len, &i);
+	e = loader_files_assign(lf, (uint32_t)number, &m->key, path, len, &i);
 	if (!e)
 		files_later(&lf->k->files, (uint32_t)number);
 	else if (e->known && files_has_answer(&lf->k->files, (uint32_t)number))
@@ -156,10 +153,10 @@ static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 
 static void loader_files_vdso(void *ctx)
 {
-	struct msg_exe m = { .key = VDSO_KEY, .path_len = 6 };
+	struct msg_exe m = { .key = VDSO_KEY };
 	int fd = vdso_image();
 
-	if (fd >= 0 && !loader_files_met(ctx, &m, 0, "[vdso]", fd))
+	if (fd >= 0 && !loader_files_met(ctx, &m, 0, "[vdso]", 6, fd))
 		close(fd);
 }
 
@@ -218,14 +215,14 @@ static int loader_files_on_known(struct loader_files *lf, const struct msg *msg)
 static int loader_files_on_exe(struct loader_files *lf, struct msg *msg)
 {
 	const char *path = (const char *)msg->buf + sizeof(struct msg_exe);
+	size_t len = msg->hdr.len - sizeof(struct msg_exe);
 	struct msg_exe m;
 
 	memcpy(&m, msg->buf, sizeof(m));
 	if (!lf->link->adopted || !msg->hdr.id || m.no_room > 1 ||
-	    m.path_len != msg->hdr.len - sizeof(m) ||
-	    memchr(path, '\0', m.path_len))
+	    memchr(path, '\0', len))
 		return MSG_BAD_CONTENT;
-	if (loader_files_met(lf, &m, msg->hdr.id, path, msg->fds[0]))
+	if (loader_files_met(lf, &m, msg->hdr.id, path, len, msg->fds[0]))
 		msg_take_fd(msg, 0);
 	return MSG_OK;
 }

@@ -3,7 +3,7 @@ HOSTILE += confine_loaderd
 hostile_confine_loaderd_SRCS := loaderd/confine.c common/sandbox.c common/log.c
 hostile_confine_loaderd_LIBS := -lseccomp -lcap-ng
 HOSTILE += opener
-hostile_opener_SRCS := loaderd/opener.c loaderd/confine.c loaderd/fs.c common/sandbox.c common/log.c \
+hostile_opener_SRCS := loaderd/opener.c loaderd/confine.c common/sandbox.c common/log.c \
 	ipc/conn.c ipc/conn_more.c ipc/message.c ipc/rules_loader.c
 hostile_opener_LIBS := -lseccomp -lcap-ng
 

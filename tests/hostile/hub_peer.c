@@ -369,10 +369,10 @@ void loader_exe(struct fake_loader *l, uint64_t id,
 		const struct file_key *key, const char *path, int fd)
 {
 	struct msg_exe m = {
-		.tgid = 4711, .path_len = (uint32_t)strlen(path), .key = *key,
+		.tgid = 4711, .key = *key,
 	};
 
-	NEED(conn_send(&l->conn, MSG_EXE, id, &m, sizeof(m), path, m.path_len,
+	NEED(conn_send(&l->conn, MSG_EXE, id, &m, sizeof(m), path, strlen(path),
 		       &fd, 1) == 0);
 }
 

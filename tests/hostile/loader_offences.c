@@ -242,7 +242,7 @@ static void descriptor_missing(void)
 
 static void descriptor_unasked(void)
 {
-	struct msg_drop m = { nobody };
+	struct file_key m = nobody;
 
 	lying_send(MSG_DROP, 0, &m, sizeof(m), NULL, 0, 0);
 }
@@ -441,7 +441,7 @@ static void loader_outlives_any_entry(void)
 	lying_goes_on();
 	CHECK_EQ(lying.stats.offences, OFFENCES);
 	for (uint32_t i = 0; i < lying.n_known; i++) {
-		struct msg_drop drop = { lying.known[i].key };
+		struct file_key drop = lying.known[i].key;
 
 		lying_send(MSG_DROP, 0, &drop, sizeof(drop), NULL, 0, -1);
 	}

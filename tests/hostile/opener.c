@@ -47,6 +47,12 @@ static int answer_to(uint64_t id)
 	return answer(&got, &fd) && got == id ? fd : -2;
 }
 
+static int ask(enum msg_type type, const void *payload, size_t len)
+{
+	return conn_send(&opener.conn, type, ++last_id, payload, len, NULL, 0,
+			 NULL, 0);
+}
+
 /* The debug file deadbeef below the root of a process: descriptor, -1: refused,
  * -2: no answer. */
 static int ask_debug(pid_t pid)
@@ -56,7 +62,7 @@ static int ask_debug(pid_t pid)
 		.build_id = { 0xde, 0xad, 0xbe, 0xef },
 	};
 
-	if (opener_ask(&opener, MSG_DEBUG_WANTED, ++last_id, &q, sizeof(q)))
+	if (ask(MSG_DEBUG_WANTED, &q, sizeof(q)))
 		return -2;
 	return answer_to(last_id);
 }
@@ -68,7 +74,7 @@ static int ask_mapping(const void *at, size_t len)
 		.end = (uintptr_t)at + len,
 	};
 
-	if (opener_ask(&opener, MSG_OPEN, ++last_id, &q, sizeof(q)))
+	if (ask(MSG_OPEN, &q, sizeof(q)))
 		return -2;
 	return answer_to(last_id);
 }
@@ -187,7 +193,7 @@ static int ask_mem(pid_t pid)
 {
 	struct msg_wanted q = { .tgid = (uint32_t)pid };
 
-	if (opener_ask(&opener, MSG_MEM_WANTED, ++last_id, &q, sizeof(q)))
+	if (ask(MSG_MEM_WANTED, &q, sizeof(q)))
 		return -2;
 	return answer_to(last_id);
 }
@@ -322,7 +328,7 @@ static void hangs(pid_t pid)
 		printf("# no FUSE here\n");
 		return;
 	}
-	opener_ask(&opener, MSG_DEBUG_WANTED, ++last_id, &q, sizeof(q));
+	ask(MSG_DEBUG_WANTED, &q, sizeof(q));
 	/* the opener's lookup: from now on it waits where no signal reaches */
 	if (read(fuse, buf, sizeof(buf)) < 0)
 		perror("fuse");

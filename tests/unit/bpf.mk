@@ -5,9 +5,9 @@ unit_elements_SRCS := loaderd/elements.c ipc/sealed.c
 unit_elements_LIBS := -lbpf
 UNIT += requests
 unit_requests_SRCS := loaderd/requests.c loaderd/entries.c loaderd/elements.c \
-	loaderd/fs.c ipc/sealed.c ipc/message.c \
+	ipc/sealed.c ipc/message.c \
 	ipc/rules_loader.c ipc/conn.c common/log.c
-unit_requests_LIBS := -lbpf
+unit_requests_LIBS := -lbpf -Wl,--wrap=conn_send
 UNIT += ksyms drain
 unit_ksyms_SRCS := loaderd/ksyms.c
 unit_drain_SRCS := loaderd/drain.c $(unit_ksyms_SRCS)
