@@ -15,8 +15,8 @@ struct build {
 	struct table_builder table;
 };
 
-static int on_row(void *ctx, uint64_t start, uint64_t end,
-		  const struct unwind_rule *rule)
+static int build_on_row(void *ctx, uint64_t start, uint64_t end,
+			const struct unwind_rule *rule)
 {
 	struct build *b = ctx;
 	uint64_t off, left;
@@ -39,8 +39,8 @@ static int on_row(void *ctx, uint64_t start, uint64_t end,
 
 /* Offsets of FDEs from the start of .eh_frame: of each pair in the table the
  * second, relative to the header. */
-static int read_fdes(const struct elf_bytes *h, uint64_t vaddr,
-		     const struct elf_bytes *frame, struct cfi_source *src)
+static int build_read_fdes(const struct elf_bytes *h, uint64_t vaddr,
+			   const struct elf_bytes *frame, struct cfi_source *src)
 {
 	size_t n = (h->len - HDR_LEN) / 8;
 	uint32_t count, *fdes;
@@ -65,8 +65,8 @@ static int read_fdes(const struct elf_bytes *h, uint64_t vaddr,
 }
 
 /* Nothing tells where .eh_frame ends, so its FDEs are taken from the table. */
-static int through_header(const struct elf_file *f, struct cfi_source *src,
-			  struct elf_bytes *ret)
+static int build_through_header(const struct elf_file *f, struct cfi_source *src,
+				struct elf_bytes *ret)
 {
 	const Elf64_Phdr *p = NULL;
 	struct elf_bytes h;
@@ -89,7 +89,7 @@ static int through_header(const struct elf_file *f, struct cfi_source *src,
 	    h.data[3] == HDR_TABLE) {
 		r = elf_file_at(f, frame, ret);
 		if (!r)
-			r = read_fdes(&h, p->p_vaddr, ret, src);
+			r = build_read_fdes(&h, p->p_vaddr, ret, src);
 	}
 	elf_bytes_free(&h);
 	return r;
@@ -98,8 +98,8 @@ static int through_header(const struct elf_file *f, struct cfi_source *src,
 /* --- sources ------------------------------------------------------------------ */
 
 /* Rows of the source found, if any.  JOB_OK, a verdict, or negative. */
-static int walk(struct build *b, struct cfi_source *src,
-		struct elf_bytes *bytes)
+static int build_walk(struct build *b, struct cfi_source *src,
+		      struct elf_bytes *bytes)
 {
 	int r = 0;
 
@@ -109,13 +109,13 @@ static int walk(struct build *b, struct cfi_source *src,
 	src->machine = b->f->ehdr.e_machine;
 	/* rows before a broken place are kept */
 	if (src->data)
-		r = cfi_walk(src, on_row, b, NULL);
+		r = cfi_walk(src, build_on_row, b, NULL);
 	free((void *)src->fdes);
 	elf_bytes_free(bytes);
 	return r < 0 ? r : JOB_OK;
 }
 
-static int from_eh_frame(struct build *b)
+static int build_from_eh_frame(struct build *b)
 {
 	const Elf64_Shdr *s = elf_file_find(b->f, ".eh_frame");
 	struct cfi_source src = { 0 };
@@ -125,14 +125,14 @@ static int from_eh_frame(struct build *b)
 	if (s)
 		r = elf_file_section(b->f, s, &bytes);
 	else
-		r = through_header(b->f, &src, &bytes);
+		r = build_through_header(b->f, &src, &bytes);
 	if (!r)
-		return walk(b, &src, &bytes);
+		return build_walk(b, &src, &bytes);
 	elf_bytes_free(&bytes);
 	return r;
 }
 
-static int from_debug_frame(struct build *b)
+static int build_from_debug_frame(struct build *b)
 {
 	const Elf64_Shdr *s = elf_file_find(b->f, ".debug_frame");
 	const struct elf_file *f = b->f;
@@ -146,25 +146,25 @@ static int from_debug_frame(struct build *b)
 	}
 	if (s)
 		r = elf_file_section(f, s, &bytes);
-	return r ? r : walk(b, &src, &bytes);
+	return r ? r : build_walk(b, &src, &bytes);
 }
 
 /* A table that does not hold together just has no rows. */
-static int from_runtimes(struct build *b, unwind_rows_fn rows)
+static int build_from_runtimes(struct build *b, unwind_rows_fn rows)
 {
-	int r = rows ? rows(b->f, on_row, b) : JOB_OK;
+	int r = rows ? rows(b->f, build_on_row, b) : JOB_OK;
 
 	return r < 0 || r == JOB_NO_MEMORY ? r : JOB_OK;
 }
 
-static int from_known(struct build *b, const struct known_place *p, uint32_t n,
-		      bool end)
+static int build_from_known(struct build *b, const struct known_place *p, uint32_t n,
+			    bool end)
 {
 	int r = JOB_OK;
 
 	for (uint32_t i = 0; !r && i < n; i++) {
 		if ((p[i].rule.cfa == CFA_END) == end)
-			r = on_row(b, p[i].start, p[i].end, &p[i].rule);
+			r = build_on_row(b, p[i].start, p[i].end, &p[i].rule);
 	}
 	return r;
 }
@@ -180,18 +180,18 @@ int unwind_build(const struct elf_file *f, unwind_rows_fn rows, void **ret,
 	if (table_builder_init(&b.table))
 		return JOB_NO_MEMORY;
 	n = known_find(f, known);
-	r = from_eh_frame(&b);
+	r = build_from_eh_frame(&b);
 	if (!r)
-		r = from_known(&b, known, n, true);
+		r = build_from_known(&b, known, n, true);
 	table_builder_next_source(&b.table);
 	if (!r)
-		r = from_known(&b, known, n, false);
+		r = build_from_known(&b, known, n, false);
 	table_builder_next_source(&b.table);
 	if (!r)
-		r = from_runtimes(&b, rows);
+		r = build_from_runtimes(&b, rows);
 	table_builder_next_source(&b.table);
 	if (!r)
-		r = from_debug_frame(&b);
+		r = build_from_debug_frame(&b);
 	if (r > 0 && b.table.settled)
 		r = JOB_OK;	/* the rest of it is good */
 	if (!r)

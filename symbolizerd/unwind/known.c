@@ -9,7 +9,7 @@
 #define CONTEXT_REACH		(256u << 10)	/* from makecontext() */
 
 /* Value of a symbol of .dynsym, or 0. */
-static uint64_t exported(const struct elf_file *f, const char *name)
+static uint64_t known_exported(const struct elf_file *f, const char *name)
 {
 	const Elf64_Shdr *sym = elf_file_find(f, ".dynsym");
 	const Elf64_Shdr *str = elf_file_find(f, ".dynstr");
@@ -33,10 +33,10 @@ static uint64_t exported(const struct elf_file *f, const char *name)
 }
 
 /* The lookup is by return address minus one: the nop belongs to it. */
-static bool arm_sigreturn(const struct elf_file *f, struct known_place *ret)
+static bool known_arm_sigreturn(const struct elf_file *f, struct known_place *ret)
 {
 	uint64_t at = f->size <= ARM_VDSO_MAX ?
-		      exported(f, "__kernel_rt_sigreturn") : 0;
+		      known_exported(f, "__kernel_rt_sigreturn") : 0;
 
 	if (at < ARM_NOP)
 		return false;
@@ -48,7 +48,7 @@ static bool arm_sigreturn(const struct elf_file *f, struct known_place *ret)
 }
 
 /* The byte before it is where the return address minus one is. */
-static bool start_context(const struct elf_file *f, struct known_place *ret)
+static bool known_start_context(const struct elf_file *f, struct known_place *ret)
 {
 	static const struct {
 		uint8_t len, bytes[11];
@@ -59,7 +59,7 @@ static bool start_context(const struct elf_file *f, struct known_place *ret)
 		/* mov %rbx, %rsp; pop %rdi; test %rdi, %rdi; je */
 		{ 8, { 0x48, 0x89, 0xdc, 0x5f, 0x48, 0x85, 0xff, 0x74 } },
 	};
-	uint64_t at = exported(f, "makecontext"), off, left, before;
+	uint64_t at = known_exported(f, "makecontext"), off, left, before;
 	const uint8_t *hit = NULL;
 	struct elf_bytes b;
 
@@ -93,7 +93,7 @@ static const struct glue {
 	{ 1, { 0x50 }, 2, { 0x58, 0xc3 } },		/* push, pop %rax; ret */
 };
 
-static struct known_place sp_place(uint64_t start, uint64_t end, int off)
+static struct known_place known_sp_place(uint64_t start, uint64_t end, int off)
 {
 	return (struct known_place){
 		start, end, { .cfa = CFA_SP, .cfa_off = off, .ra_off = -8 },
@@ -101,7 +101,7 @@ static struct known_place sp_place(uint64_t start, uint64_t end, int off)
 }
 
 /* Three places, or none. */
-static uint32_t glued(const struct elf_bytes *b, struct known_place *ret)
+static uint32_t known_glued(const struct elf_bytes *b, struct known_place *ret)
 {
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	uint64_t start = b->vaddr, end = b->vaddr + b->len;
@@ -116,16 +116,16 @@ static uint32_t glued(const struct elf_bytes *b, struct known_place *ret)
 		    memcmp(b->data + skip, g->first, g->n_first) ||
 		    memcmp(b->data + b->len - g->n_last, g->last, g->n_last))
 			continue;
-		ret[0] = sp_place(start, start + framed, 8);
-		ret[1] = sp_place(start + framed, end - 1, 16);
-		ret[2] = sp_place(end - 1, end, 8);
+		ret[0] = known_sp_place(start, start + framed, 8);
+		ret[1] = known_sp_place(start + framed, end - 1, 16);
+		ret[2] = known_sp_place(end - 1, end, 8);
 		return 3;
 	}
 	return 0;
 }
 
-static uint32_t glued_section(const struct elf_file *f, const char *name,
-			      struct known_place *ret)
+static uint32_t known_glued_section(const struct elf_file *f, const char *name,
+				    struct known_place *ret)
 {
 	const Elf64_Shdr *s = elf_file_find(f, name);
 	struct elf_bytes b;
@@ -133,7 +133,7 @@ static uint32_t glued_section(const struct elf_file *f, const char *name,
 
 	if (!s || s->sh_size > GLUED_MAX || elf_file_section(f, s, &b))
 		return 0;
-	n = glued(&b, ret);
+	n = known_glued(&b, ret);
 	elf_bytes_free(&b);
 	return n;
 }
@@ -144,8 +144,8 @@ uint32_t known_find(const struct elf_file *f,
 	uint32_t n;
 
 	if (f->ehdr.e_machine == EM_AARCH64)
-		return arm_sigreturn(f, ret);
-	n = start_context(f, ret);
-	n += glued_section(f, ".init", ret + n);
-	return n + glued_section(f, ".fini", ret + n);
+		return known_arm_sigreturn(f, ret);
+	n = known_start_context(f, ret);
+	n += known_glued_section(f, ".init", ret + n);
+	return n + known_glued_section(f, ".fini", ret + n);
 }
