@@ -81,7 +81,7 @@ class Hub:
         """Take a connection and greet; returns exporterd's hello."""
         self.listener.settimeout(seconds)
         self.conn, _ = self.listener.accept()
-        send(self.conn, HELLO_HUB, 0, struct.pack("<II", REC_VERSION, 0))
+        send(self.conn, HELLO_HUB, 0, struct.pack("<I", REC_VERSION))
         kind, _, payload, _ = receive(self.conn)
         assert kind == HELLO_EXPORTER, kind
         version, self.wants_status, queued, *outcomes = struct.unpack("<II7Q", payload)
