@@ -62,8 +62,8 @@ int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
 
 /*
  * One seccomp rule: allow a system call, or have it fail, always or when argument
- * `arg` masked with `mask` equals `value` (only EQ and MASKED_EQ, one comparison a rule:
- * libseccomp before 2.6.1 merges others into a weaker filter).
+ * `arg` masked with `mask` equals `value` (only EQ and MASKED_EQ, one comparison
+ * a rule: libseccomp before 2.6.1 merges others into a weaker filter).
  */
 struct sandbox_rule {
 	int nr;			/* SCMP_SYS(...); negative on this
@@ -76,14 +76,15 @@ struct sandbox_rule {
 };
 
 /* The rules of a table; SCMP_SYS is libseccomp's.  INT masks an argument that
- * is an int to the kernel: its upper half may be anything. */
+ * is an int to the kernel: its upper half may be anything.  A condition with mask
+ * 0, which would always hold, does not compile. */
 #define INT	0xffffffffULL
 #define YES(call)	{ .nr = SCMP_SYS(call) }
 #define WHEN(call, a, m, v)	FAIL_WHEN(call, a, m, v, 0)
 #define FAIL(call, e)	{ .nr = SCMP_SYS(call), .error = (e) }
 #define FAIL_WHEN(call, a, m, v, e)					\
-	{ .nr = SCMP_SYS(call), .error = (e), .arg = (a), .mask = (m),	\
-	  .value = (v) }
+	{ .nr = SCMP_SYS(call), .error = (e), .arg = (a), .value = (v),	\
+	  .mask = (m) + 0 * sizeof(char[(m) ? 1 : -1]) }
 
 /*
  * Install an allow-list; all else kills the process.  Rules common to every

@@ -7,8 +7,9 @@
  * regular file on a file system that it trusts and the path it has there, or
  * with an errno.  An open may hang in a hostile file system all the same, so the
  * opener can be killed: its parent, the respawner, which does nothing else, forks
- * another one and does not wait for the old.  All hold CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and
- * CAP_DAC_READ_SEARCH under a non-root uid; main holds none of them.
+ * another one and does not wait for the old.  All hold CAP_SYS_PTRACE,
+ * CAP_CHECKPOINT_RESTORE and CAP_DAC_READ_SEARCH under a non-root uid; main holds
+ * none of them.
  */
 #ifndef LOADERD_OPENER_H
 #define LOADERD_OPENER_H

@@ -97,9 +97,10 @@ static void jobs_died(struct jobs *jobs, struct job *job, int verdict,
 	const struct job_process *p = job->process;
 
 	if (log_limited(&jobs->death_log))
-		log_warn("a worker %s: %s %u is quarantined", how,
+		log_warn("a worker %s: %s %u %s", how,
 			 p ? "process" : "executable",
-			 p ? p->tgid : job->number);
+			 p ? p->tgid : job->number, verdict == JOB_KILLED ?
+			 "is quarantined" : "gets no answer for now");
 	jobs->stats->worker_deaths++;
 	if (!p)
 		jobs_exe(jobs, job)->quarantined = verdict == JOB_KILLED;
