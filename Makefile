@@ -3,7 +3,7 @@
 # make              build everything into build/bin/
 # make deps         install what the build needs (apt or dnf; root)
 # make run          build, profile this machine, write a flame graph (root)
-#                     DURATION=10  for ten seconds; OUT=file  where to write it
+#                     DURATION=10  for ten seconds; OUT=file; FREQUENCY=HZ (99)
 # make install      into PREFIX (/usr), DESTDIR before it: docs/PACKAGING.md
 # make test         install what the tests need and run all of them (root)
 # make test-vm      a live test on ten other kernels, in qemu (root)
@@ -62,19 +62,19 @@ trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c
 	$(LOADER_COMMON)
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
 trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symbolizerd/*/*/*.c) \
-	$(IPC) ipc/conn_more.c ipc/batch.c ipc/batch_build.c common/hash_table.c \
+	$(IPC) ipc/conn_more.c ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c \
 	common/wire.c common/container.c $(COMMON) $(MORE)
-trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -lseccomp -lcap-ng
-trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c $(COMMON) $(MORE) common/sandbox_more.c
+trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -liberty -lseccomp -lcap-ng
+trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c common/read_all.c $(COMMON) $(MORE) common/sandbox_more.c
 trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
-trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lz -lzstd -lseccomp -lcap-ng
+trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lxxhash -lz -lzstd -lseccomp -lcap-ng
 trifold_SRCS := $(filter-out $(addprefix cli/supervisor/,main.c supervise.c programs.c), \
 	$(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c)) \
-	common/page_key.c common/listen.c common/protobuf.c common/buffer.c \
+	$(addprefix viewer/server/,decode.c decode_frames.c names.c) ipc/short_name.c common/read_all.c common/page_key.c common/listen.c common/protobuf.c common/buffer.c \
 	common/json.c common/pairs.c common/wait_status.c ipc/fdpass.c ipc/hub_client.c $(IPC) \
 	ipc/batch.c ipc/batch_build.c common/hash_table.c ipc/counter_table.c common/container.c $(COMMON) $(MORE)
-trifold_GEN  := profile/formats/page.o.c $(addprefix packaging/completion/,bash.o.c zsh.o.c fish.o.c)
-trifold_LIBS := -lz -lxxhash -lncursesw -lseccomp -lcap-ng
+trifold_GEN  := viewer/server/otlp_in.pb-c.c profile/formats/page.o.c $(addprefix packaging/completion/,bash.o.c zsh.o.c fish.o.c)
+trifold_LIBS := -lprotobuf-c -lz -lxxhash -lncursesw -lseccomp -lcap-ng
 
 .PHONY: all deps run test check fuzz bench clean help
 all: $(PROGRAMS:%=$(O)/bin/%)
@@ -133,7 +133,7 @@ run:
 	@$(MAKE) --no-print-directory all
 	@chown -R --reference=. $(O)
 	@$(O)/bin/trifold run $(if $(DURATION),--duration $(DURATION)) \
-		--output $(or $(OUT),trifold.html)
+		--frequency $(or $(FREQUENCY),99) --output $(or $(OUT),trifold.html)
 test:
 	@tests/deps.sh build test vm
 	@tests/run.sh; r=$$?; chown -R --reference=. $(O); exit $$r

@@ -11,12 +11,13 @@
 #include "request.h"
 #include "stop.h"
 
-/* Counters kept by BPF, one slot each in the map `counts`, per CPU. */
+/* Counters kept by BPF, one slot each in struct cpu_counts. */
 enum bpf_count {
 	BPF_TAKEN = 0,		/* samples that the program decided to record */
 	BPF_SENT,		/* of them, put into the ring */
 	BPF_RING_FULL,		/* of them, lost: ring full */
-	BPF_REQUEST_FULL,		/* requests that did not fit their ring */
+	BPF_REQUEST_FULL,		/* requests that fitted neither their ring
+				 * nor their process's or user's share */
 	BPF_RUN_NS,		/* sum of run_ns */
 	BPF_FRAMES,		/* user frames unwound */
 	BPF_RUNTIME_UNKNOWN,	/* mappings that samples met, of files of a runtime

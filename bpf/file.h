@@ -42,7 +42,7 @@ struct file_entry {
 				 * given none yet */
 	__u32 dir;		/* slab << SLAB_SHIFT | element of the directory */
 	__u32 pages;		/* in the directory; 0: no table (yet) */
-	__u8 state;		/* enum file_state; FILE_ASK may be or'ed */
+	__u8 state;		/* enum file_state; FILE_ASK* may be or'ed */
 	__u8 runtime;		/* 0: none that needs an unwinder of its own */
 	__u16 pad;
 };
@@ -54,6 +54,7 @@ enum file_state {
 	FILE_BARE = 2,		/* has no unwind information at all */
 	FILE_ASK = 4,		/* bit: BPF shall ask for it again, since the hub
 				 * needs its descriptor */
+	FILE_ASK_HOST = 8,	/* bit: ... for a mapping with a path of the host's */
 };
 
 #endif /* BPF_FILE_H */

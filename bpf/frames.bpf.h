@@ -3,6 +3,15 @@
  * frames - one frame: note where it is, then move to its caller
  *
  * A part of sampler.bpf.c, which has the maps and struct scratch.
+ *
+ * What leaves: tables decide which words of the target's memory are read, and
+ * they may be an adversary's.  A word leaves the kernel only from here, as
+ * st.pc, and only when resolve() has found it (a return address: the byte before
+ * it) in an executable mapping of this process: as file and offset, or as
+ * address where there is no file.  All other words only steer: where to read
+ * next, and when to stop.  A runtime whose frames hold other words (owner.bpf.h)
+ * has a kind of its own in frame.h, at most FRAME_MORE_MAX words, and each is
+ * named in docs/PROTOCOL.md.  tests/unit/test_words.c holds this.
  */
 #ifndef BPF_FRAMES_BPF_H
 #define BPF_FRAMES_BPF_H

@@ -41,8 +41,25 @@ struct inode___6_11 {				/* 6.11 -: 3aa63a569c64 */
 	__s64 i_ctime_sec;
 	__u32 i_ctime_nsec;
 };
+struct user_namespace {
+	int level;				/* 0: the host's own */
+};
+struct mnt_namespace {
+	struct user_namespace *user_ns;
+};
+struct vfsmount {
+	int mnt_flags;
+};
+struct mount {
+	struct vfsmount mnt;
+	struct mnt_namespace *mnt_ns;
+};
+struct path {
+	struct vfsmount *mnt;
+};
 struct file {
 	struct inode *f_inode;
+	struct path f_path;
 };
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
@@ -128,7 +145,7 @@ struct css_set {
 struct task_struct {
 	struct mm_struct *mm;
 	unsigned int flags;
-	int pid, tgid;
+	int pid, tgid, on_rq;
 	struct task_struct *group_leader, *real_parent;
 	__u64 start_boottime;
 	__u64 self_exec_id;

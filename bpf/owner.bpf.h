@@ -4,6 +4,7 @@
  *
  * Pure, so that the host tests it.  A runtime whose frames are not native ones
  * gets an owner of its own here and a global function of its own in step().
+ * What its frames may hold: frames.bpf.h.
  */
 #ifndef BPF_OWNER_BPF_H
 #define BPF_OWNER_BPF_H

@@ -9,20 +9,26 @@
 
 /*
  * Requests: what BPF asks of loaderd, through a ring of its own, at most once a
- * thing in 100 ms.
+ * thing in 100 ms, and no more than a process's share (requests.bpf.h).
  */
 enum request_kind {
 	REQUEST_FILE = 1,		/* no number or no table for this file */
 	REQUEST_CGROUP = 2,	/* no name for this cgroup */
+	REQUEST_LIST = 3,	/* as REQUEST_FILE, the first of this process in
+				 * a second: list what it maps */
 };
 
 struct request_file {
-	__u32 kind;		/* REQUEST_FILE */
+	__u32 kind;		/* REQUEST_FILE, REQUEST_LIST */
 	__u32 tgid;
 	__u64 start_ns;		/* of the process: as in trace_rec */
-	__u64 start, end;	/* the mapping; end is 0 from the file list */
+	__u64 start, end;	/* the mapping */
 	struct file_key key;
+	__u32 ask, runs;	/* what it answers, of FILE_ASK*; 1: from the list,
+				 * and its main thread wants a CPU */
 };
+
+#define ASKED_KNOWN	(1ULL << 63)	/* with the time: do not ask again */
 
 #define CGROUP_LEVELS	8	/* from the leaf towards the root */
 #define CGROUP_NAME	96	/* bytes of a level's name, NUL included */
@@ -50,6 +56,13 @@ struct task_filter {
 	__u64 id[FILTER_MAX];
 };
 
-#define BPF_COUNTS	21	/* slots in the map `counts`: enum bpf_count, count.h */
+#define BPF_COUNTS	21	/* enum bpf_count, count.h */
+
+/* The map `counts`, one a possible CPU.  Only BPF writes it; loaderd and the hub
+ * map it to read. */
+struct cpu_counts {
+	__u64 n[BPF_COUNTS];
+	__u64 pad[24 - BPF_COUNTS];	/* whole cache lines */
+};
 
 #endif /* BPF_REQUEST_H */

@@ -7,21 +7,31 @@
 #ifndef BPF_REQUESTS_BPF_H
 #define BPF_REQUESTS_BPF_H
 
-/* True if this thing may be asked for now; remembers that it was. */
+#define SHARE_NS	1000000000ULL
+#define SHARE_SECOND	64	/* files that a process asks for in SHARE_NS */
+#define SHARE_USER	512	/* ... all processes of a user */
+#define SHARE_SAMPLE	8	/* ... in a sample */
+#define SHARE_IS_USER	(1ULL << 63)
+#define SHARE_UIDS	65536	/* uids above count by so many of them: a user's
+				 * subordinate ones together, subuid(5) */
+
+/* May this thing be asked for now? */
 static __always_inline int may_ask(__u64 thing, __u64 now)
 {
 	__u64 *last = bpf_map_lookup_elem(&asked, &thing);
 
-	if (last && (*last == ~0ULL || now - *last < ASK_NS))
-		return 0;
+	return !last || (*last & ~ASKED_KNOWN) < asked_since ||
+	       (!(*last & ASKED_KNOWN) && now - *last >= ASK_NS);
+}
+
+static __always_inline void note_asked(__u64 thing, __u64 now)
+{
 	bpf_map_update_elem(&asked, &thing, &now, BPF_ANY);
-	return 1;
 }
 
 static __always_inline void count(__u32 which)
 {
-	__u32 zero = 0;
-	struct counts *c = bpf_map_lookup_elem(&counts, &zero);
+	struct cpu_counts *c = counts_here();
 
 	if (c && which < BPF_COUNT__MAX)
 		c->n[which]++;
@@ -32,21 +42,64 @@ static __always_inline __u64 mix(__u64 a, __u64 b)
 	return (a ^ (b * 0x9e3779b97f4a7c15ULL)) * 0xbf58476d1ce4e5b9ULL;
 }
 
+/* What a process or a user (| SHARE_IS_USER) has asked for. */
+static __always_inline struct share *share_of(__u64 who, __u64 now)
+{
+	struct share *share = bpf_map_lookup_elem(&shares, &who);
+	struct share none = {};
+
+	if (!share) {
+		bpf_map_update_elem(&shares, &who, &none, BPF_ANY);
+		share = bpf_map_lookup_elem(&shares, &who);
+		if (!share)
+			return NULL;
+	}
+	/* another CPU's time may be ahead */
+	if ((__s64)(now - share->since_ns) >= (__s64)SHARE_NS) {
+		share->since_ns = now;
+		share->n = 0;
+	}
+	return share;
+}
+
+/* What a mapping of this open file answers. */
+static __always_inline __u32 asks_of(__u64 file)
+{
+	return host_path(file) ? FILE_ASK | FILE_ASK_HOST : FILE_ASK;
+}
+
 static __always_inline void ask_file(struct scratch *s)
 {
 	struct request_file *n = &s->request_file;
 	struct file_key *k = &s->m.key;
 	__u64 thing = mix(mix(k->ino ^ k->size, k->ctime),
 			  ((__u64)k->dev << 32) ^ k->ctime_ns ^ k->generation);
+	struct share *process, *user;
+	__u64 uid;
 
-	if (!may_ask(thing >> 1, s->now))
+	thing >>= 1;
+	if (!may_ask(thing, s->now))
 		return;
-	n->kind = REQUEST_FILE;
+	uid = (__u32)bpf_get_current_uid_gid();
+	if (uid >= SHARE_UIDS)
+		uid = SHARE_UIDS + uid / SHARE_UIDS;
+	process = share_of(s->rec.tgid, s->now);
+	user = share_of(uid | SHARE_IS_USER, s->now);
+	if (!process || process->n >= SHARE_SECOND || !user ||
+	    user->n >= SHARE_USER || s->files_asked >= SHARE_SAMPLE) {
+		count(BPF_REQUEST_FULL);
+		return;
+	}
+	note_asked(thing, s->now);
+	s->files_asked++;
+	user->n++;
+	n->kind = process->n++ ? REQUEST_FILE : REQUEST_LIST;
 	n->tgid = s->rec.tgid;
 	n->start_ns = s->rec.start_ns;
 	n->start = s->m.start;
 	n->end = s->m.end;
 	n->key = *k;
+	n->ask = asks_of(s->m.file);
 	if (bpf_ringbuf_output(&requests, n, sizeof(*n), 0))
 		count(BPF_REQUEST_FULL);
 }
@@ -58,7 +111,19 @@ static __always_inline __u64 kernfs_parent(__u64 kn)
 	return (__u64)KLOAD(kernfs_node___old, kn, parent);
 }
 
-/* A kernel string, cut to what fits. */
+/* Of eight bytes of a string those before the first 0; is there one? */
+static __always_inline int until_nul(__u64 *v)
+{
+	/* the lowest bit is that of the first byte that is 0 */
+	__u64 end = (*v - 0x0101010101010101ULL) & ~*v & 0x8080808080808080ULL;
+
+	if (!end)
+		return 0;
+	*v &= ((end & -end) >> 7) - 1;
+	return 1;
+}
+
+/* A kernel string, cut to what fits; nothing of what lies behind it. */
 static __always_inline void read_name(char *dst, __u64 src)
 {
 	__u64 *word = (__u64 *)dst;
@@ -69,10 +134,11 @@ static __always_inline void read_name(char *dst, __u64 src)
 	}
 	for (int i = 0; i < CGROUP_NAME / 8; i++) {
 		__u64 v = LOAD(src + i * 8);
+		int end = until_nul(&v);
 
 		word[i] = v;
-		if ((v - 0x0101010101010101ULL) & ~v & 0x8080808080808080ULL)
-			return;		/* one of its bytes is 0 */
+		if (end)
+			return;
 	}
 	dst[CGROUP_NAME - 1] = 0;
 }

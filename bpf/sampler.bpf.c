@@ -25,6 +25,7 @@
 #define MEMO		4		/* mappings remembered within a sample */
 #define ASK_NS		100000000ULL	/* a need is asked once in this time */
 #define ASKED_MAX	2048
+#define SHARES_MAX	2048
 #define FILTER_LEVELS	64		/* parents of a task or of a cgroup */
 
 char LICENSE[] SEC("license") = "GPL";
@@ -76,15 +77,27 @@ struct {
 	__type(value, __u64);
 } asked SEC(".maps");
 
-struct counts {
-	__u64 n[BPF_COUNT__MAX];
+/* What a process or a user has asked for in the present second. */
+struct share {
+	__u64 since_ns, n;
 };
 
+/* LRU: who is forgotten begins anew. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SHARES_MAX);
+	__type(key, __u64);
+	__type(value, struct share);
+} shares SEC(".maps");
+
+/* By CPU, sized by loaderd.  No per-CPU map: others can map this one, so that what
+ * was counted is there when loaderd is not. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
-	__type(value, struct counts);
+	__type(value, struct cpu_counts);
 } counts SEC(".maps");
 
 struct memo {
@@ -112,6 +125,7 @@ struct scratch {
 	__u32 memo_next;
 	__u32 n;		/* words used in rec.words */
 	__u32 guess;		/* why the step before had no rule, or 0 */
+	__u32 files_asked;	/* in this sample */
 	struct request_file request_file;
 	struct request_cgroup request_cgroup;
 	struct trace_rec rec;
@@ -128,6 +142,7 @@ struct {
 
 struct file_key identity;	/* answer of identify(), for loaderd */
 __u64 symbol_addr;		/* question of loaderd, for name_symbol() */
+__u64 asked_since;		/* what was asked for before is forgotten */
 
 const volatile __u64 ring_wake_bytes = 1 << 18;	/* wake loaderd beyond this */
 const volatile __u32 thread_size = 16384;	/* kernel stack, before 5.15 */
@@ -139,6 +154,13 @@ static __always_inline struct scratch *scratch(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&scratch_map, &zero);
+}
+
+static __always_inline struct cpu_counts *counts_here(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&counts, &cpu);
 }
 
 static __always_inline const union element *element_at(__u32 pos)
@@ -185,7 +207,9 @@ __weak __noinline int resolve(__u64 pc)
 		o->off = 0;
 	}
 	f = bpf_map_lookup_elem(&files, &s->m.key);
-	if (s->m.has_file && (!f || f->state & FILE_ASK))
+	if (s->m.has_file &&
+	    (!f || (f->state & (FILE_ASK | FILE_ASK_HOST) &&
+		    f->state & asks_of(s->m.file))))
 		ask_file(s);
 	if (!f || f->exe == EXE_NONE) {
 		o->has_file *= 2;
@@ -253,10 +277,11 @@ static __always_inline __u32 unwind_user(struct scratch *s)
 
 static __always_inline void send(struct scratch *s, __u64 t0)
 {
-	__u32 words = s->n & (REC_WORDS - 1), zero = 0;
+	__u32 words = s->n & (REC_WORDS - 1);
 	__u32 len = sizeof(struct trace_rec) + words * 8;
-	struct counts *c = bpf_map_lookup_elem(&counts, &zero);
+	struct cpu_counts *c = counts_here();
 	__u64 flags = BPF_RB_NO_WAKEUP;
+	int full;
 
 	s->rec.n_user = words - s->rec.n_kernel;
 	s->rec.len = len;
@@ -265,13 +290,14 @@ static __always_inline void send(struct scratch *s, __u64 t0)
 	s->rec.run_ns = bpf_ktime_get_ns() - t0;
 	if (!c)
 		return;
-	c->n[BPF_TAKEN]++;
 	c->n[BPF_RUN_NS] += s->rec.run_ns;
 	c->n[BPF_FRAMES] += s->st.depth;
 	if (s->rec.stop < STOP__MAX)
 		c->n[BPF_STOP + s->rec.stop]++;
-	c->n[bpf_ringbuf_output(&ring, &s->rec, len, flags) ? BPF_RING_FULL :
-	     BPF_SENT]++;
+	full = bpf_ringbuf_output(&ring, &s->rec, len, flags) != 0;
+	/* together: others read while we count */
+	c->n[full ? BPF_RING_FULL : BPF_SENT]++;
+	c->n[BPF_TAKEN]++;
 }
 
 /* A new sample of the current task. */
@@ -286,6 +312,7 @@ static __always_inline void begin(struct scratch *s, __u64 task)
 		s->memo[i].start = s->memo[i].end = 0;
 	s->memo_next = 0;
 	s->guess = 0;
+	s->files_asked = 0;
 	s->st.depth = 0;
 	s->st.exact = EXACT;
 	s->st.window_len = 0;
@@ -320,8 +347,10 @@ int sample(struct bpf_perf_event_data *ctx)
 		take_regs(&s->st, &s->regs);
 		s->rec.stop = unwind_user(s);
 	}
-	if (may_ask(s->rec.cgroup_id | 1ULL << 63, s->now))
+	if (may_ask(s->rec.cgroup_id | 1ULL << 63, s->now)) {
+		note_asked(s->rec.cgroup_id | 1ULL << 63, s->now);
 		ask_cgroup();
+	}
 	send(s, s->now);
 	return 0;
 }
@@ -330,7 +359,8 @@ int sample(struct bpf_perf_event_data *ctx)
 
 /*
  * Which file is mapped at args[0] of the caller?  By test_run, in the caller's
- * own context: so loaderd learns, from the kernel, what a descriptor is.
+ * own context: so loaderd learns, from the kernel, what a descriptor is.  0: none;
+ * 1; 2: and its path is the host's.
  */
 SEC("raw_tp")
 int identify(struct bpf_raw_tracepoint_args *ctx)
@@ -346,11 +376,12 @@ int identify(struct bpf_raw_tracepoint_args *ctx)
 	if (!mm || !vma_lookup(mm, ctx->args[0], &m, s->vma) || !m.has_file)
 		return 0;
 	identity = m.key;
-	return 1;
+	return 1 + host_path(m.file);
 }
 
-/* Every executable mapping of a file, of every process that is sampled and of
- * who reads this (loaderd, which checks its own), at start (5.12+). */
+/* Every executable mapping of a file, of every process that is sampled, of who
+ * reads this (loaderd, which checks its own), and of a command's launcher, which
+ * maps what the command will, at start (5.12+). */
 SEC("iter/task_vma")
 int list_files(struct bpf_iter__task_vma *ctx)
 {
@@ -362,13 +393,16 @@ int list_files(struct bpf_iter__task_vma *ctx)
 	    !v->vm_file)
 		return 0;
 	if (filter.kind != FILTER_ALL && !is_wanted((__u64)t) &&
-	    t->tgid != bpf_get_current_pid_tgid() >> 32)
+	    t->tgid != bpf_get_current_pid_tgid() >> 32 &&
+	    (filter.kind != FILTER_BELOW || (__u64)t->tgid != filter.id[0]))
 		return 0;
 	n.tgid = t->tgid;
 	n.start_ns = t->start_boottime;
 	n.start = v->vm_start;
 	n.end = v->vm_end;
 	file_key_of((__u64)v->vm_file, &n.key);
+	n.ask = asks_of((__u64)v->vm_file);
+	n.runs = t->on_rq != 0;
 	bpf_seq_write(ctx->meta->seq, &n, sizeof(n));
 	return 0;
 }

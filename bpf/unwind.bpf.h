@@ -87,12 +87,17 @@ static __always_inline void unwind_window(struct unwind_state *st, __u64 at)
 		st->window_len = 0;
 }
 
-/* A word of the target: from the window if it holds it. */
+/* A word of the target: from the window if it holds it.  Aligned, as stacks are:
+ * bytes of two words are none of its own (frames.bpf.h says what may leave). */
 static __always_inline int unwind_word(const struct unwind_state *st,
 				       __u64 *dst, __u64 addr)
 {
 	__u64 off = addr - st->window_at;
 
+	if (addr & 7) {
+		*dst = 0;
+		return -1;
+	}
 	if (off < st->window_len && !(off & 7)) {
 		*dst = st->window[(off >> 3) & (WINDOW - 1)];
 		return 0;

@@ -31,6 +31,7 @@ struct mapping {
 	__u64 start, end;
 	__u64 off;		/* file offset of start, bytes */
 	struct file_key key;	/* if has_file */
+	__u64 file;		/* struct file *, or 0 */
 	__u8 has_file;
 	__u8 busy;		/* being written: do not remember it */
 	__u8 exec;		/* executable */
@@ -146,6 +147,7 @@ static __always_inline int typed_read(__u64 mm, __u64 vma, __u64 addr,
 		return 0;
 	m->exec = (v->vm_flags & VM_EXEC) != 0;
 	file = (__u64)v->vm_file;
+	m->file = file;
 	m->has_file = file != 0;
 	if (file)
 		typed_key(file, &m->key);
@@ -289,6 +291,7 @@ static __always_inline int probe_read(__u64 mm, __u64 vma, __u64 addr,
 		return 0;
 	m->exec = (WORD(OFFSET(vm_area_struct, vm_flags)) & VM_EXEC) != 0;
 	file = WORD(OFFSET(vm_area_struct, vm_file));
+	m->file = file;
 	m->has_file = file != 0;
 	if (file)
 		probe_key(file, &m->key);
@@ -336,6 +339,26 @@ static __always_inline void file_key_of(__u64 file, struct file_key *k)
 		typed_key(file, k);
 	else
 		probe_key(file, k);
+}
+
+/*
+ * Is the path of an open file the host's?  1 if it was opened by a mount of a
+ * mount namespace that belongs to the host's user namespace: there only the
+ * host's root makes mounts, while in one of his own any user makes any path lead
+ * to any file.  Of the mount, not of the process: descriptors travel.  A mount
+ * of no namespace (the kernel's own: NULL or an error; detached) has no path.
+ */
+static __always_inline __u32 host_path(__u64 file)
+{
+	__u64 mnt = (__u64)KLOAD(file, file, f_path.mnt), ns, user;
+
+	if (!mnt)
+		return 0;
+	ns = (__u64)KLOAD(mount, mnt - OFFSET(mount, mnt), mnt_ns);
+	if (!ns || ns > -4096ULL)
+		return 0;
+	user = (__u64)KLOAD(mnt_namespace, ns, user_ns);
+	return user && !KLOAD(user_namespace, user, level);
 }
 
 #endif /* BPF_VMA_BPF_H */

@@ -7,6 +7,8 @@
 #include "cli/completion.h"
 #include "cli/config/check.h"
 #include "cli/config/keys.h"
+#include "cli/config/suggest.h"
+#include "cli/convert/convert.h"
 #include "cli/diff/diff.h"
 #include "cli/front/front.h"
 #include "cli/manual.h"
@@ -24,17 +26,29 @@
 			  OPTION_SECONDS, 0, 0, AT(duration_ms) }
 #define FREQUENCY	{ "frequency", "HZ", "samples per second and CPU (19)", \
 			  OPTION_NUMBER, 1, FREQUENCY_MAX, AT(frequency) }
+#define RECORD_FREQUENCY { "frequency", "HZ",				\
+			  "samples per second and CPU (99; of COMMAND\n" \
+			  "                     without --all 992)", \
+			  OPTION_NUMBER, 1, FREQUENCY_MAX, AT(frequency) }
+/* what other profilers call it */
+#define RATE		{ "rate", "HZ", "the same as --frequency",	\
+			  OPTION_NUMBER, 1, FREQUENCY_MAX, AT(frequency) }
+#define INCLUDE_SELF	{ "include-self", NULL,				\
+			  "samples of trifold itself, too",		\
+			  OPTION_FLAG, 0, 0, AT(include_self) }
 /* for tests: where to find other daemons than the installed ones */
 #define LIBEXEC		{ "libexec", "DIR", NULL, OPTION_TEXT, 0, 0,	\
 			  AT(libexec) }
-#define VERBOSE		{ "verbose", NULL, "log more", OPTION_FLAG, 0, 0, \
+#define VERBOSE		{ "verbose", NULL, "more log output", OPTION_FLAG, 0, 0, \
 			  AT(verbose) }
 
 static const struct option_def run_options[] = {
 	DURATION,
 	{ "output", "FILE", "write a profile of the whole run at its end, in\n"
-	  "                     the format of FILE's ending, as record does", OPTION_TEXT, 0, 0, AT(output) },
+	  "                     the format of FILE's ending, as record does",
+	  OPTION_TEXT, 0, 0, AT(output) },
 	FREQUENCY,
+	RATE,
 	{ "interval", "S", "seconds between batches (5)", OPTION_NUMBER, 1,
 	  INTERVAL_MAX, AT(interval) },
 	{ "endpoint", "URL", "send OTLP profiles to this receiver, such as\n"
@@ -44,6 +58,7 @@ static const struct option_def run_options[] = {
 	  "                     or HOST:PORT with localhost, 127.0.0.1 or [::1]",
 	  OPTION_TEXT, 0, 0, AT(listen) },
 	{ "no-page", NULL, "no live page", OPTION_FLAG, 0, 0, AT(no_page) },
+	INCLUDE_SELF,
 	{ "config", "FILE", "read this configuration\n                     ("
 	  CONFIG_PATH_DEFAULT ", if it is there)", OPTION_TEXT,
 	  0, 0, AT(config_file) },
@@ -57,8 +72,8 @@ static const char run_details[] =
 "OTEL_* variables apply, too).  Without a receiver and --output, the profile is\n"
 "written to " RUN_OUTPUT ".  The live page (docs/VIEWER.md) is for browsers on\n"
 "this host; its address, which contains a key, is printed.  Ctrl-C ends the\n"
-"run and delivers the last samples; a second Ctrl-C ends it at once.  SIGHUP makes\n"
-"it read the configuration again (docs/CONFIG.md) without losing a sample.\n";
+"run and delivers the last samples; a second Ctrl-C ends it at once.  SIGHUP\n"
+"reloads the configuration (docs/CONFIG.md) without losing a sample.\n";
 
 static const struct option_def check_config_options[] = {
 	{ "effective", NULL, "show each value in effect and where it comes from",
@@ -76,17 +91,25 @@ static const struct option_def record_options[] = {
 	{ "output", "FILE", "where to write (" RECORD_OUTPUT ")", OPTION_TEXT,
 	  0, 0, AT(output) },
 	{ "format", "FORMAT", "", OPTION_FORMAT, 0, 0, AT(format) },
-	FREQUENCY,
+	RECORD_FREQUENCY,
+	RATE,
 	{ "pid", "PID", "only this process, until it ends; repeat it for\n"
 	  "                     several processes", OPTION_NUMBERS, 1,
 	  INT32_MAX, AT(pids) },
+	{ "name", "PROCESS", "only the processes that have this name now, up\n"
+	  "                     to 32, until all have ended", OPTION_TEXT, 0, 0,
+	  AT(name) },
+	{ "unit", "UNIT", "only this unit of systemd: nginx.service, or nginx",
+	  OPTION_TEXT, 0, 0, AT(unit) },
 	{ "cgroup", "PATH", "only what runs in this cgroup (v2) or below it;\n"
 	  "                     PATH is relative to /sys/fs/cgroup", OPTION_TEXT, 0, 0,
 	  AT(cgroup) },
-	{ "container", "ID", "only the container whose ID begins with these 4\n"
-	  "                     or more digits", OPTION_TEXT, 0, 0, AT(container) },
+	{ "container", "NAME", "only the container or pod of this name, or the\n"
+	  "                     container whose ID begins so (4 digits or more)",
+	  OPTION_TEXT, 0, 0, AT(container) },
 	{ "all", NULL, "the whole system while COMMAND runs", OPTION_FLAG, 0, 0,
 	  AT(all) },
+	INCLUDE_SELF,
 	VERBOSE,
 	LIBEXEC,
 };
@@ -96,31 +119,37 @@ static const char record_details[] =
 "too.  What others do for it is not recorded: kernel threads, services that it\n"
 "calls, containers that an engine's daemon starts.  COMMAND runs with the\n"
 "privileges of trifold; to change that, put `sudo -u USER` before it.  Without\n"
-"COMMAND, --pid, --cgroup or --container the whole system is recorded for S\n"
-"seconds.\n"
+"COMMAND, --pid, --name, --unit, --cgroup or --container the whole system is\n"
+"recorded for S seconds.\n"
 "\n"
 "FILE belongs to the user who called sudo and is readable by that user only.  It\n"
 "replaces an older file at once.  Nothing is sent anywhere.\n"
 "\n"
 "If a trifold is running, it takes the samples, at its own frequency.  FILE is\n"
 "written when it has finished the last batch (5 s; its --interval).  Such a\n"
-"recording can cover the whole system, --pid, --container, or COMMAND with --all.\n"
+"recording can cover the whole system, --pid, --name, --container, --unit of a\n"
+"service (and users' services of that name), or COMMAND with --all.\n"
 "\n"
 "Exit status: 0, or that of COMMAND (128 + N if killed by signal N); 1 if\n"
-"recording failed, or the running trifold ended first; 2 for a mistake in the command line.\n";
+"recording failed, or the running trifold ended first; 2 for a mistake in the\n"
+"command line.\n";
 
 static const struct option_def top_options[] = {
 	{ "view", "VIEW", "functions (default), processes, containers or threads",
 	  OPTION_TEXT, 0, 0, AT(view) },
 	{ "once", NULL, "print one table and exit, as when standard output is\n"
 	  "                     no terminal", OPTION_FLAG, 0, 0, AT(once) },
-	{ "limit", "N", "lines of that table (50)", OPTION_NUMBER, 1, 1000000,
+	{ "json", NULL, "a line of JSON after each batch, or with --once one\n"
+	  "                     (docs/DOCTOR.md)", OPTION_FLAG, 0, 0, AT(json) },
+	{ "limit", "N", "rows of that table or line (50)", OPTION_NUMBER, 1, 1000000,
 	  AT(limit) },
 	{ "duration", "S", "stop after S seconds; --once: what to print (5)",
 	  OPTION_SECONDS, 0, 0, AT(duration_ms) },
 	{ "frequency", "HZ", "samples per second and CPU (19), if no trifold\n"
 	  "                     runs yet", OPTION_NUMBER, 1, FREQUENCY_MAX,
 	  AT(frequency) },
+	RATE,
+	INCLUDE_SELF,
 	LIBEXEC,
 };
 
@@ -182,6 +211,23 @@ static const char diff_details[] =
 "Exit status: 0; 1 if a file cannot be read, written or understood; 2 for a\n"
 "mistake in the command line.\n";
 
+static const struct option_def convert_options[] = {
+	{ "format", "FORMAT", "", OPTION_FORMAT, 0, 0, AT(format) },
+	{ "frequency", "HZ", "how often a folded FILE was sampled (99)",
+	  OPTION_NUMBER, 1, FREQUENCY_MAX, AT(frequency) },
+	RATE,
+};
+
+static const char convert_details[] =
+"FILE is an .otlp file, or .folded stacks of any profiler; its ending says which.\n"
+"OUT is in any format that `trifold record` writes.  An .otlp file keeps times,\n"
+"threads, containers and lines; it has no CPU numbers, and says nothing of the\n"
+"host and of lost samples.  Folded stacks have names and numbers of samples\n"
+"alone: of them come .html, .pb.gz and .folded.  Needs no privilege.\n"
+"\n"
+"Exit status: 0; 1 if a file cannot be read, written or understood; 2 for a\n"
+"mistake in the command line.\n";
+
 static const char completion_details[] =
 "  bash:  source <(trifold completion bash)\n"
 "  zsh:   trifold completion zsh >DIR/_trifold, with DIR in $fpath\n"
@@ -195,6 +241,7 @@ static const struct option_def recorder_options[] = {
 	{ "frequency", "HZ", NULL, OPTION_NUMBER, 1, FREQUENCY_MAX,
 	  AT(frequency) },
 	{ "command", "TEXT", NULL, OPTION_TEXT, 0, 0, AT(command) },
+	{ "part", NULL, NULL, OPTION_FLAG, 0, 0, AT(part) },
 	{ "seal-uid", "UID", NULL, OPTION_NUMBER, 1, UINT32_MAX - 1,
 	  AT(seal_uid) },
 };
@@ -202,6 +249,8 @@ static const struct option_def recorder_options[] = {
 static const struct option_def daemons_options[] = {
 	FREQUENCY,
 	{ "interval", "S", NULL, OPTION_NUMBER, 1, INTERVAL_MAX, AT(interval) },
+	{ "own", "PID", NULL, OPTION_NUMBER, 1, INT32_MAX, AT(own) },
+	INCLUDE_SELF,
 	LIBEXEC,
 };
 
@@ -214,13 +263,13 @@ const struct command commands[] = {
 	{ "run", "[OPTION]...", "Profile this machine until Ctrl-C",
 	  run_details, run_options, COUNT(run_options), REST_NONE,
 	  run_run },
-	{ "record", "[OPTION]... (--duration S | --pid PID | --cgroup PATH |\n"
-	  "                      --container ID | -- COMMAND [ARG]...)",
+	{ "record", "[OPTION]... (--duration S | --pid PID | --name PROCESS |\n"
+	  "       --unit UNIT | --cgroup PATH | --container NAME | -- COMMAND [ARG]...)",
 	  "Record a profile of this machine or a part of it into a file", record_details,
 	  record_options, COUNT(record_options), REST_COMMAND, run_record },
 	{ "top", "[OPTION]...", "Show live what runs, in the terminal",
 	  top_details, top_options, COUNT(top_options), REST_NONE, run_top },
-	{ "status", "[--json]", "Show what a running trifold did with every sample",
+	{ "status", "[--json]", "Show health and sample counts of the running trifold",
 	  NULL, status_options, COUNT(status_options), REST_NONE, run_status },
 	{ "doctor", "[OPTION]...", "Show what this kernel and host support",
 	  doctor_details, doctor_options, COUNT(doctor_options), REST_NONE,
@@ -235,6 +284,9 @@ const struct command commands[] = {
 	{ "diff", "A B [OPTION]...", "Compare two recordings, function by function",
 	  diff_details, diff_options, COUNT(diff_options), REST_FILES,
 	  diff_run },
+	{ "convert", "FILE OUT [OPTION]...",
+	  "Write a recording in another format", convert_details,
+	  convert_options, COUNT(convert_options), REST_FILES, convert_run },
 	{ "completion", "bash|zsh|fish",
 	  "Print the completion script of a shell", completion_details,
 	  NULL, 0, REST_FILE, completion_run },
@@ -248,6 +300,17 @@ const struct command commands[] = {
 };
 
 const size_t commands_n = COUNT(commands);
+
+const char *commands_like(const char *name)
+{
+	struct suggestion s = suggest(name);
+
+	for (size_t i = 0; i < COUNT(commands); i++) {
+		if (commands[i].summary)
+			suggest_offer(&s, commands[i].name);
+	}
+	return s.best;
+}
 
 const struct command *commands_find(const char *name)
 {

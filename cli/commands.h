@@ -17,4 +17,7 @@ extern const size_t commands_n;
 /* By name, internal ones too, or NULL. */
 const struct command *commands_find(const char *name);
 
+/* The command that somebody may have meant, or NULL. */
+const char *commands_like(const char *name);
+
 #endif /* CLI_COMMANDS_H */

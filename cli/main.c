@@ -14,6 +14,7 @@
 #include "cli/record/launcher.h"
 #include "cli/supervisor/runtime_dir.h"
 #include "common/log.h"
+#include "common/log_quote.h"
 #include "profile/formats/otlp.h"
 
 static int trifold_usage(FILE *to)
@@ -22,7 +23,7 @@ static int trifold_usage(FILE *to)
 		"trifold COMMAND [OPTION]...\n\n");
 	for (size_t i = 0; i < commands_n; i++) {
 		if (commands[i].summary)
-			fprintf(to, "  %-12s %s\n", commands[i].name,
+			fprintf(to, "  %-13s %s\n", commands[i].name,
 				commands[i].summary);
 	}
 	fprintf(to, "\n`trifold COMMAND --help` shows its options.  --version shows "
@@ -30,11 +31,25 @@ static int trifold_usage(FILE *to)
 	return to == stdout ? 0 : EXIT_USAGE;
 }
 
-/* Whose --help is that of c: beside a running trifold, `record` comes here as
- * `attach`. */
+/* Whose options and help are those of c: beside a running trifold, `record`
+ * comes here as `attach`. */
 static const struct command *trifold_shown(const struct command *c)
 {
 	return strcmp(c->name, "attach") ? c : commands_find("record");
+}
+
+static int trifold_unknown(const char *name)
+{
+	const char *like = commands_like(name);
+	char q[256];
+
+	log_quote(name, strlen(name), q, sizeof(q));
+	if (like)
+		log_err("unknown command \"%s\": did you mean `trifold %s`?", q,
+			like);
+	else
+		log_err("unknown command \"%s\"; see `trifold --help`", q);
+	return EXIT_USAGE;
 }
 
 /* Beside a trifold that runs already there is nothing to supervise. */
@@ -75,18 +90,17 @@ int main(int argc, char **argv)
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") ||
 	    !strcmp(name, "help"))
 		return trifold_usage(stdout);
-	if (!strcmp(name, "--version")) {
+	if (!strcmp(name, "--version") || !strcmp(name, "version")) {
 		printf("trifold %s\n", TRIFOLD_VERSION);
 		return 0;
 	}
 	if (!*name)
 		return trifold_usage(stderr);
-	if (!c) {
-		log_err("unknown command \"%.64s\"; see `trifold --help`", name);
-		return EXIT_USAGE;
-	}
+	if (!c)
+		return trifold_unknown(name);
 	options_defaults(&o);
-	if (options_parse(c, argc - 1, argv + 1, &o, err, sizeof(err))) {
+	if (options_parse(trifold_shown(c), argc - 1, argv + 1, &o, err,
+			  sizeof(err))) {
 		log_err("%s", err);
 		return EXIT_USAGE;
 	}

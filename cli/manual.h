@@ -18,8 +18,8 @@
 
 #include "cli/config/options.h"
 
-/* The subcommand, for a page about these commands: 0; 1 when FILE cannot be read or standard output not be
- * written; EXIT_USAGE. */
+/* The subcommand, for a page about these commands: 0; 1 when FILE cannot be read
+ * or standard output not be written; EXIT_USAGE. */
 int manual_run(const struct options *o, const struct command *commands,
 	       size_t n);
 

@@ -12,8 +12,11 @@
 #ifndef __NR_landlock_add_rule
 #define __NR_landlock_add_rule	445
 #endif
+#define LL_WRITE_FILE	(1ULL << 1)
 #define LL_READ_FILE	(1ULL << 2)
 #define LL_READ_DIR	(1ULL << 3)
+#define LL_REMOVE_FILE	(1ULL << 5)
+#define LL_MAKE_REG	(1ULL << 8)
 
 struct ll_beneath {
 	uint64_t allowed;
@@ -36,16 +39,35 @@ static int allow_reading(int ruleset, const char *path)
 	return r;
 }
 
-static int allow_all(int ruleset, const void *paths)
+struct ll_files {
+	const char *const *paths;
+	int dir;
+};
+
+static int allow_all(int ruleset, const void *ctx)
 {
+	const struct ll_files *f = ctx;
+	struct ll_beneath rule = {
+		LL_WRITE_FILE | LL_READ_FILE | LL_READ_DIR | LL_REMOVE_FILE |
+		LL_MAKE_REG, f->dir,
+	};
 	int r = 0;
 
-	for (const char *const *p = paths; *p && r == 0; p++)
+	if (f->dir >= 0)
+		r = (int)syscall(__NR_landlock_add_rule, ruleset, 1, &rule, 0);
+	for (const char *const *p = f->paths; *p && r == 0; p++)
 		r = allow_reading(ruleset, *p);
 	return r;
 }
 
+int sandbox_landlock_files(const char *const *paths, int dir)
+{
+	const struct ll_files files = { paths, dir };
+
+	return sandbox_landlock(true, allow_all, &files);
+}
+
 int sandbox_landlock_read(const char *const *paths)
 {
-	return sandbox_landlock(true, allow_all, paths);
+	return sandbox_landlock_files(paths, -1);
 }

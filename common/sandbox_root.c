@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/sandbox.h"
+#include "common/sandbox_more.h"
 
 #include <cap-ng.h>
 #include <errno.h>
@@ -12,7 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define RO_FLAGS (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
+#define RW_FLAGS (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+#define RO_FLAGS (RW_FLAGS | MS_RDONLY)
 
 /* Make the way to a file or directory below the current one. */
 static int make_place(char *path, bool dir)
@@ -25,7 +26,7 @@ static int make_place(char *path, bool dir)
 	return dir ? mkdir(path, 0755) : mknod(path, S_IFREG | 0444, 0);
 }
 
-static int bind_path(const char *path)
+static int bind_path(const char *path, unsigned long flags)
 {
 	char place[PATH_MAX];
 	struct stat st;
@@ -37,7 +38,7 @@ static int bind_path(const char *path)
 		return -1;
 	if (mount(path, place, NULL, MS_BIND, NULL) < 0)
 		return -1;
-	return mount(NULL, place, NULL, MS_REMOUNT | MS_BIND | RO_FLAGS, NULL);
+	return mount(NULL, place, NULL, MS_REMOUNT | MS_BIND | flags, NULL);
 }
 
 /* An initramfs cannot be pivoted away; it is covered instead. */
@@ -50,7 +51,8 @@ static int enter_root(void)
 	return chroot(".");
 }
 
-int sandbox_namespaces(bool net, const char *const *keep)
+int sandbox_namespaces_with(bool net, const char *const *keep,
+			    const char *write)
 {
 	int flags = CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS;
 
@@ -66,11 +68,18 @@ int sandbox_namespaces(bool net, const char *const *keep)
 		  "size=64k,mode=755") < 0 || chdir("/proc") < 0)
 		return sandbox_failed("mounting an empty root");
 	for (; keep && *keep; keep++) {
-		if (bind_path(*keep) < 0)
+		if (bind_path(*keep, RO_FLAGS) < 0)
 			return sandbox_failed(*keep);
 	}
+	if (write && bind_path(write, RW_FLAGS) < 0)
+		return sandbox_failed(write);
 	if (enter_root() < 0 || chdir("/") < 0 ||
 	    mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | RO_FLAGS, NULL) < 0)
 		return sandbox_failed("changing the root");
 	return 0;
+}
+
+int sandbox_namespaces(bool net, const char *const *keep)
+{
+	return sandbox_namespaces_with(net, keep, NULL);
 }

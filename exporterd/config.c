@@ -13,7 +13,9 @@
 #include "exporterd/resource.h"
 #include "profile/formats/otlp.h"
 
-#define USAGE	ENDPOINT_USAGE
+#define USAGE		ENDPOINT_USAGE
+#define SPOOL_MIB	256	/* unless something else is said */
+#define SPOOL_MIB_MAX	65536
 
 static int exporter_config_no_memory(void)
 {
@@ -57,7 +59,7 @@ static int option_header(struct endpoint_options *o, const char *s)
 enum {
 	OPT_UID = 256, OPT_GID, OPT_HUB, OPT_HUB_UID, OPT_ENDPOINT,
 	OPT_PROFILES_ENDPOINT, OPT_HEADER, OPT_NO_NETWORK, OPT_RECORDER_FD,
-	OPT_DEBUG, OPT_VERSION,
+	OPT_SPOOL, OPT_SPOOL_SIZE, OPT_DEBUG, OPT_VERSION,
 };
 
 static const struct option long_options[] = {
@@ -70,10 +72,54 @@ static const struct option long_options[] = {
 	{ "header", required_argument, NULL, OPT_HEADER },
 	{ "no-network", no_argument, NULL, OPT_NO_NETWORK },
 	{ "recorder-fd", required_argument, NULL, OPT_RECORDER_FD },
+	{ "spool", required_argument, NULL, OPT_SPOOL },
+	{ "spool-size", required_argument, NULL, OPT_SPOOL_SIZE },
 	{ "debug", no_argument, NULL, OPT_DEBUG },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ 0 },
 };
+
+/* A directory that is named by its full path; "": none. */
+static int config_spool(struct exporter_config *c, const char *name,
+			const char *path)
+{
+	if (*path && (*path != '/' || !path[1])) {
+		log_err("%s: name a directory by its full path", name);
+		return USAGE;
+	}
+	free(c->spool);
+	c->spool = *path ? strdup(path) : NULL;
+	return *path && !c->spool ? exporter_config_no_memory() : 0;
+}
+
+static int config_spool_size(struct exporter_config *c, const char *name,
+			     const char *s)
+{
+	uint64_t mib;
+
+	if (!number_parse(s, 1, SPOOL_MIB_MAX, &mib)) {
+		log_err("%s: write a number of MiB, 1 to %d", name,
+			SPOOL_MIB_MAX);
+		return USAGE;
+	}
+	c->spool_bytes = mib << 20;
+	return 0;
+}
+
+/* Options win over these. */
+static int config_spool_variables(struct exporter_config *c)
+{
+	const char *path = getenv(SPOOL_VARIABLE);
+	const char *size = getenv(SPOOL_SIZE_VARIABLE);
+	int r = 0;
+
+	c->spool_bytes = (uint64_t)SPOOL_MIB << 20;
+	if (path)
+		r = config_spool(c, SPOOL_VARIABLE, path);
+	if (r == 0 && size && *size)
+		r = config_spool_size(c, SPOOL_SIZE_VARIABLE, size);
+	return r;
+}
 
 static int option(struct exporter_config *c, struct endpoint_options *o,
 		  int opt)
@@ -113,6 +159,10 @@ static int option(struct exporter_config *c, struct endpoint_options *o,
 	case OPT_NO_NETWORK:
 		c->no_network = true;
 		return 0;
+	case OPT_SPOOL:
+		return config_spool(c, "--spool", optarg);
+	case OPT_SPOOL_SIZE:
+		return config_spool_size(c, "--spool-size", optarg);
 	case OPT_DEBUG:
 		c->debug = true;
 		return 0;
@@ -124,6 +174,7 @@ static int option(struct exporter_config *c, struct endpoint_options *o,
 			"[--uid N --gid N] "
 			"[--endpoint URL | --profiles-endpoint URL] "
 			"[--header NAME=VALUE]... [--no-network] "
+			"[--spool DIRECTORY [--spool-size MIB]] "
 			"[--recorder-fd N] [--debug]");
 		return USAGE;
 	}
@@ -181,13 +232,17 @@ int exporter_config_load(struct exporter_config *c, int argc, char **argv)
 		.gid = (gid_t)-1,
 		.recorder_fd = -1,
 	};
-	r = read_options(c, &o, argc, argv);
+	r = config_spool_variables(c);
+	if (r == 0)
+		r = read_options(c, &o, argc, argv);
 	if (r == 0 && resource_load(&c->resource, "") < 0)
 		r = exporter_config_no_memory();
 	if (r == 0 && !c->no_network)
 		r = metrics_config_load(&c->metrics, &o);
 	if (r == 0 && !c->no_network)
 		r = read_endpoints(c, &o);
+	if (r == 0 && c->spool && !c->n_endpoints)
+		r = config_spool(c, "", "");	/* nothing is sent */
 	pairs_fini(&o.headers);
 	return r;
 }
@@ -195,6 +250,7 @@ int exporter_config_load(struct exporter_config *c, int argc, char **argv)
 void exporter_config_fini(struct exporter_config *c)
 {
 	free(c->hub);
+	free(c->spool);
 	for (unsigned int i = 0; i < c->n_endpoints; i++)
 		endpoint_fini(&c->endpoints[i]);
 	endpoint_fini(&c->metrics.to);

@@ -4,6 +4,7 @@
 #define EXPORTERD_CONFIG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "common/pairs.h"
@@ -25,6 +26,8 @@ struct exporter_config {
 	unsigned int n_endpoints;
 	struct metrics_config metrics;
 	struct pairs resource;
+	char *spool;		/* directory; NULL: none */
+	uint64_t spool_bytes;
 };
 
 /*

@@ -264,10 +264,13 @@ int endpoint_check_names(void)
 		char shown[64];
 
 		if (strncmp(*v, MORE, strlen(MORE)) != 0 ||
+		    !strncmp(*v, SPOOL_VARIABLE "=", len + 1) ||
+		    !strncmp(*v, SPOOL_SIZE_VARIABLE "=", len + 1) ||
 		    is_name(*v + strlen(MORE), len - strlen(MORE)))
 			continue;
 		log_err("%s: no such variable: write " MORE "<N>_ENDPOINT, _HEADERS, _TIMEOUT, "
-			"_COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE or _CLIENT_KEY, N from 2 to %d",
+			"_COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE or _CLIENT_KEY, N from 2 to %d, "
+			"or _SPOOL or _SPOOL_SIZE without N",
 			log_quote(*v, len, shown, sizeof(shown)),
 			ENDPOINTS_MAX);
 		return ENDPOINT_USAGE;

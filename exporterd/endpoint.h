@@ -28,6 +28,8 @@
 #define ENDPOINT_PATH		"/v1development/profiles"
 #define ENDPOINT_METRICS_PATH	"/v1/metrics"
 #define ENDPOINT_TIMEOUT_MS	10000
+#define SPOOL_VARIABLE		"TRIFOLD_EXPORTER_SPOOL"
+#define SPOOL_SIZE_VARIABLE	"TRIFOLD_EXPORTER_SPOOL_SIZE"
 #define ENDPOINT_USAGE		2	/* exit status: a mistake in use */
 
 struct endpoint {

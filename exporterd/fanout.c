@@ -3,19 +3,48 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "exporterd/request.h"
+#include "ipc/sealed.h"
 
 _Static_assert(KEPT_MAX >= QUEUE_ITEMS + ENDPOINTS_MAX, "KEPT_MAX");
+
+static bool fanout_spools(const struct fanout *f)
+{
+	return f->n && f->spool.dir >= 0;
+}
 
 static void on_outcome(void *arg, const struct sender *s, uint64_t id,
 		       uint64_t samples, enum batch_outcome o)
 {
 	struct fanout *f = arg;
+	struct sender *first = &f->senders[0];
 
-	if (s == &f->senders[0])
+	if (s != first) {
+		f->ended(f->arg);
+		return;
+	}
+	if (f->ending && o == BATCH_GAVE_UP && spool_has(&f->spool, id)) {
+		/* the next exporterd sends it */
+		first->outcomes.samples[o] -= samples;
+		f->left = true;
+	} else {
+		spool_done(&f->spool, id, samples);
 		f->outcome(f->arg, id, samples, o);
+	}
+	fanout_feed(f);
 	f->ended(f->arg);
+}
+
+/* The spool drops samples of its own accord. */
+static void fanout_spool_lost(void *arg, uint64_t id, uint64_t samples,
+			      enum batch_outcome o)
+{
+	struct fanout *f = arg;
+
+	f->senders[0].outcomes.samples[o] += samples;
+	f->outcome(f->arg, id, samples, o);
 }
 
 int fanout_init(struct fanout *f, struct evloop *loop,
@@ -24,6 +53,7 @@ int fanout_init(struct fanout *f, struct evloop *loop,
 	int r = 0;
 
 	f->resource = &cfg->resource;
+	spool_init(&f->spool, fanout_spool_lost, f);
 	for (f->n = 0; f->n < cfg->n_endpoints && r == 0; f->n++)
 		r = sender_init(&f->senders[f->n], loop,
 				&cfg->endpoints[f->n], &cfg->resource,
@@ -35,13 +65,20 @@ void fanout_fini(struct fanout *f)
 {
 	while (f->n)
 		sender_fini(&f->senders[--f->n]);
+	spool_fini(&f->spool);
 }
 
-static void add_request(struct fanout *f, uint64_t id, struct request *q,
+/* --- a batch to some of the senders ------------------------------------------ */
+
+/* Which: from the first up to, not including, the end. */
+struct fanout_to {
+	struct sender *first, *end;
+};
+
+static void add_request(struct fanout_to to, uint64_t id, struct request *q,
 			struct kept_batch *batch, struct otlp_range range)
 {
-	for (unsigned int i = 0; i < f->n; i++) {
-		struct sender *s = &f->senders[i];
+	for (struct sender *s = to.first; s < to.end; s++) {
 		struct item *it = request_item(
 			q, id, s->endpoint->compression, batch, range);
 
@@ -52,8 +89,8 @@ static void add_request(struct fanout *f, uint64_t id, struct request *q,
 	}
 }
 
-static void fanout_lost(struct fanout *f, uint64_t id, uint64_t samples,
-			int why)
+static void fanout_lost(struct fanout *f, struct fanout_to to, uint64_t id,
+			uint64_t samples, int why)
 {
 	enum batch_outcome o = why == -ENODATA ? BATCH_DELIVERED :
 						 BATCH_GAVE_UP;
@@ -61,17 +98,19 @@ static void fanout_lost(struct fanout *f, uint64_t id, uint64_t samples,
 	if (o == BATCH_GAVE_UP && log_limited(&f->log))
 		log_err("%llu samples are not sent: %s",
 			(unsigned long long)samples, strerror(-why));
-	for (unsigned int i = 0; i < f->n; i++)
-		sender_lost(&f->senders[i], id, samples, o);
+	for (struct sender *s = to.first; s < to.end; s++)
+		sender_lost(s, id, samples, o);
 }
 
-void fanout_add(struct fanout *f, uint64_t id, int fd, const struct batch *b)
+/* These events of the batch behind fd. */
+static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
+			int fd, const struct batch *b, struct otlp_range left)
 {
 	const struct otlp_resource extra = {
 		(const char *const *)f->resource->v,
 	};
-	struct otlp_range left = otlp_all(b), now = left;
 	struct kept_batch *batch = kept_batch_new(&f->kept, fd, b->hdr->bytes);
+	struct otlp_range now = left;
 
 	do {
 		struct request q;
@@ -83,9 +122,9 @@ void fanout_add(struct fanout *f, uint64_t id, int fd, const struct batch *b)
 			continue;
 		}
 		if (r == 0)
-			add_request(f, id, &q, batch, now);
+			add_request(to, id, &q, batch, now);
 		else
-			fanout_lost(f, id, q.samples, r);
+			fanout_lost(f, to, id, q.samples, r);
 		request_fini(&q);
 		left.first += now.n;
 		left.n -= now.n;
@@ -95,6 +134,79 @@ void fanout_add(struct fanout *f, uint64_t id, int fd, const struct batch *b)
 	} while (left.n);
 	kept_batch_put(batch);
 }
+
+/* --- the spool ------------------------------------------------------------------ */
+
+/* One batch of the spool to the first sender.  False: there is none now. */
+static bool feed_one(struct fanout *f)
+{
+	struct fanout_to to = { f->senders, f->senders + 1 };
+	struct spool_name name;
+	const void *data;
+	struct batch b;
+	size_t len;
+	int fd = spool_next(&f->spool, &name), r;
+
+	if (fd < 0) {
+		if (fd != -ENOENT && log_limited(&f->log))
+			log_err("cannot read a batch of the spool now: %s",
+				strerror(-fd));
+		return false;
+	}
+	r = sealed_map(fd, sizeof(struct batch_hdr), BATCH_BYTES_MAX, &data,
+		       &len);
+	if (r == 0)
+		r = batch_open(data, len, &b);
+	if (r == 0) {
+		fanout_send(f, to, name.id, fd, &b,
+			    (struct otlp_range){ name.first, name.n });
+		kept_batch_unmap(&b);
+	} else {
+		fanout_lost(f, to, name.id, name.n, r);
+	}
+	close(fd);
+	return true;
+}
+
+void fanout_feed(struct fanout *f)
+{
+	if (!fanout_spools(f) || f->feeding || f->left)
+		return;
+	f->feeding = true;
+	while (sender_idle(&f->senders[0]) && !f->senders[0].hold &&
+	       feed_one(f))
+		;
+	f->feeding = false;
+}
+
+void fanout_start(struct fanout *f)
+{
+	if (!fanout_spools(f))
+		return;
+	f->senders[0].give_up_ns = SPOOL_AGE_NS;
+	spool_scan(&f->spool);
+	fanout_feed(f);
+}
+
+void fanout_add(struct fanout *f, uint64_t id, int fd, const struct batch *b)
+{
+	struct fanout_to to = { f->senders, f->senders + f->n };
+	int r = spool_put(&f->spool, id, b);
+
+	if (r == -EEXIST) {
+		/* The hub counts it twice: once as what was here when this
+		 * exporterd came, once again now. */
+		f->outcome(f->arg, id, batch_n(b, BATCH_TIMES), BATCH_GAVE_UP);
+		return;
+	}
+	if (r == 0)
+		to.first++;
+	if (to.first < to.end)
+		fanout_send(f, to, id, fd, b, otlp_all(b));
+	fanout_feed(f);
+}
+
+/* --- the end ---------------------------------------------------------------------- */
 
 static bool idle_from(const struct fanout *f, unsigned int first)
 {
@@ -107,17 +219,19 @@ static bool idle_from(const struct fanout *f, unsigned int first)
 
 bool fanout_idle(const struct fanout *f)
 {
-	return idle_from(f, 0);
+	return idle_from(f, 0) && (f->left || !f->spool.waiting);
 }
 
 void fanout_drain(struct fanout *f, uint64_t end_ns)
 {
+	f->ending = true;
 	for (unsigned int i = 0; i < f->n; i++)
 		sender_drain(&f->senders[i], end_ns);
 }
 
 void fanout_leave(struct fanout *f, uint64_t end_ns)
 {
+	f->ending = true;
 	if (f->n)
 		sender_hold(&f->senders[0]);
 	for (unsigned int i = 1; i < f->n; i++)
@@ -131,13 +245,14 @@ bool fanout_left(const struct fanout *f)
 
 void fanout_give_up(struct fanout *f, bool leaving)
 {
+	f->ending = f->left = true;
 	for (unsigned int i = leaving; i < f->n; i++)
 		sender_give_up(&f->senders[i]);
 }
 
 uint64_t fanout_samples(const struct fanout *f)
 {
-	return f->n ? sender_samples(&f->senders[0]) : 0;
+	return f->n ? sender_samples(&f->senders[0]) + f->spool.waiting : 0;
 }
 
 static void say_receiver(const struct sender *s, struct receiver *ret)
@@ -165,7 +280,8 @@ void fanout_stats(const struct fanout *f, struct exporter_stats *ret)
 		return;
 	for (unsigned int i = 0; i < f->n; i++)
 		say_receiver(&f->senders[i], &ret->receivers[i]);
-	ret->queued = sender_samples(s);
+	spool_stats(&f->spool, ret);
+	ret->receivers[0].queued = ret->queued = fanout_samples(f);
 	ret->queued_bytes = sender_bytes(s);
 	ret->requests = s->requests;
 	ret->request_bytes = s->request_bytes;
@@ -188,4 +304,7 @@ void fanout_say_outcomes(const struct fanout *f)
 			 (unsigned long long)o[BATCH_QUEUE_FULL],
 			 (unsigned long long)o[BATCH_GAVE_UP]);
 	}
+	if (f->spool.n)
+		log_info("spool %s: %u batches stay for the next start",
+			 f->spool.path, f->spool.n);
 }

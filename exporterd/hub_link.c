@@ -183,6 +183,7 @@ static int hub_link_say_hello(struct exporter_hub *l)
 	struct msg_hello_exporter hello = {
 		.batch_version = BATCH_VERSION,
 		.wants_status = l->wants_status,
+		.spools = l->spools,
 		.queued_samples = l->ops->held(l->arg),
 		.unreported = l->unreported,
 	};

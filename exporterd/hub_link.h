@@ -49,7 +49,7 @@ struct exporter_hub {
 	struct export_outcomes unreported;	/* for the next hello */
 	struct export_outcomes in_hello;	/* in one not answered yet */
 	struct hub_answer *first, *last;
-	bool wants_status;		/* to be set before exporter_hub_start() */
+	bool wants_status, spools;	/* to be set before exporter_hub_start() */
 	bool closing;			/* exporter_hub_close() was called */
 	bool said;			/* that the hub is away */
 	uint64_t offences;

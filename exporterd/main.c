@@ -174,6 +174,7 @@ static void exporterd_on_tick(void *arg)
 		end_if_drained(e);
 		return;
 	}
+	fanout_feed(&e->fanout);
 	exporterd_collect(e);
 	exporter_hub_stats(&e->hub, s);
 	service_alive();
@@ -304,6 +305,8 @@ static int exporterd_run(struct exporter *e)
 		log_info("not sending: --no-network");
 	for (unsigned int i = 0; i < e->cfg.n_endpoints; i++)
 		log_info("sending to %s", e->cfg.endpoints[i].shown_url);
+	e->hub.spools = e->fanout.spool.dir >= 0;
+	fanout_start(&e->fanout);
 	exporterd_collect(e);
 	metrics_sender_start(&e->metrics);
 	timer_set(&e->tick, NSEC_PER_SEC, NSEC_PER_SEC);
@@ -335,7 +338,7 @@ int main(int argc, char **argv)
 	if (r < 0)
 		log_err("cannot start: %s", strerror(-r));
 	else
-		r = exporter_confine(&e.cfg);
+		r = exporter_confine(&e.cfg, &e.fanout.spool);
 	if (r == 0) {
 		memory_trim();
 		r = exporterd_run(&e);

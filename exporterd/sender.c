@@ -223,7 +223,7 @@ static void say_end(struct sender *s, long status, const struct answer *a)
 static void plan_retry(struct sender *s, long status, const struct answer *a)
 {
 	uint64_t wait = backoff_next(&s->backoff, backoff_random());
-	uint64_t now = now_ns(), end = s->first_try_ns + SENDER_GIVE_UP_NS;
+	uint64_t now = now_ns(), end = s->first_try_ns + s->give_up_ns;
 
 	if (s->hold)
 		return;
@@ -348,7 +348,8 @@ int sender_init(struct sender *s, struct evloop *loop,
 
 	*s = (struct sender){
 		.backoff = { SENDER_FIRST_NS, SENDER_MAX_NS, 0 },
-		.endpoint = endpoint, .resource = resource, .outcome = outcome, .arg = arg,
+		.endpoint = endpoint, .resource = resource, .outcome = outcome,
+		.arg = arg, .give_up_ns = SENDER_GIVE_UP_NS,
 	};
 	queue_init(&s->queue, QUEUE_ITEMS, QUEUE_BYTES);
 	r = timer_init(&s->again, loop, on_again, s);

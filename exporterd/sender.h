@@ -4,7 +4,7 @@
  *
  * An attempt that may be repeated is repeated after a jittered, growing wait,
  * or after the receiver's Retry-After if that is longer, until
- * SENDER_GIVE_UP_NS have gone by since the first.  A request that is too large
+ * sender.give_up_ns have gone by since the first.  A request that is too large
  * for the receiver is halved, down to one sample; for SENDER_TOO_LARGE_NS those
  * of its size are halved before they are tried.
  */
@@ -41,6 +41,8 @@ struct sender {
 	struct item *parts;	/* of one that was split, by next: come first */
 	struct item *cur;	/* being sent, or waiting for its next try */
 	uint64_t first_try_ns;	/* of cur */
+	uint64_t give_up_ns;	/* since then; SENDER_GIVE_UP_NS, if the caller
+				 * says nothing else */
 	uint64_t end_ns;	/* nothing may be tried after this; 0: no end */
 	struct backoff backoff;
 	struct timer again;

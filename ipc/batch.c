@@ -111,7 +111,8 @@ static bool check_functions(const struct batch *b)
 		const struct batch_function *f = &b->functions[i];
 
 		if (f->name == 0 || f->name >= strings || f->file >= strings ||
-		    f->pad)
+		    f->full_name >= strings || f->system_name >= strings ||
+		    f->unnamed > 1)
 			return false;
 	}
 	return true;
@@ -186,7 +187,7 @@ static bool check_owners(const struct batch *b)
 
 		if (r->exe_path >= strings || r->exe_name >= strings ||
 		    r->container_id >= strings || r->comm >= strings ||
-		    r->kernel > 1)
+		    r->unit >= strings || r->kernel > 1 || r->pad)
 			return false;
 	}
 	return true;

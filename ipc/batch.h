@@ -19,9 +19,10 @@
 #include "ipc/message_hub.h"
 #include "ipc/runtimes.h"
 
-#define BATCH_VERSION	3
+#define BATCH_VERSION	5
 #define BATCH_MAGIC	0x62744674u	/* "tFtb", little endian */
 #define BATCH_BYTES_MAX	(64u << 20)
+#define BATCH_UNIT_MAX	64		/* bytes of a unit's name in it */
 #define BATCH_INLINED_MAX	63	/* calls inlined into each other */
 
 enum batch_table {
@@ -62,10 +63,15 @@ struct batch_exe {
 };
 
 struct batch_function {
-	uint32_t name;			/* string, not 0 */
+	uint32_t name;			/* string, not 0: short (ipc/short_name.h) */
+	uint32_t full_name;		/* string: with parameters and so on; 0: as
+					 * name */
+	uint32_t system_name;		/* string: what its file calls it, mangled;
+					 * 0: as full_name */
 	uint32_t file;			/* string; 0 unknown */
 	uint32_t start_line;		/* 0 unknown */
-	uint32_t pad;
+	uint32_t unnamed;		/* 1: nobody knows its name; .name is made
+					 * of the file and where it begins */
 };
 
 struct batch_frame {
@@ -101,8 +107,11 @@ struct batch_resource {			/* a process */
 	uint32_t exe_path;		/* string; 0 unknown */
 	uint32_t exe_name;		/* string; 0 unknown */
 	uint32_t container_id;		/* string; 0 none */
+	uint32_t unit;			/* string: its systemd service, without
+					 * ".service"; 0 none */
 	uint32_t comm;			/* string: of a thread of it */
 	uint32_t kernel;		/* 1: a kernel thread */
+	uint32_t pad;
 	uint64_t start_ns;		/* CLOCK_REALTIME */
 };
 
@@ -121,6 +130,16 @@ static inline bool batch_is_into(const struct batch_frame *f,
 	return f->inlined == in->inlined + 1 && f->function && in->function &&
 	       f->address == in->address && f->exe == in->exe &&
 	       f->kind == in->kind;
+}
+
+static inline uint32_t batch_full_name(const struct batch_function *f)
+{
+	return f->full_name ? f->full_name : f->name;
+}
+
+static inline uint32_t batch_system_name(const struct batch_function *f)
+{
+	return f->system_name ? f->system_name : batch_full_name(f);
 }
 
 extern const uint8_t batch_elem_size[BATCH__TABLES];	/* bytes */

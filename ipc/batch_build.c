@@ -253,8 +253,14 @@ uint32_t batch_function(struct batch_builder *b,
 {
 	struct batch_function v = *f;
 
-	v.pad = 0;
+	v.unnamed = v.unnamed != 0;
+	if (v.full_name == v.name)
+		v.full_name = 0;
+	if (v.system_name == batch_full_name(&v))
+		v.system_name = 0;
 	if (v.name == 0 || !known(b, BATCH_STRINGS, v.name) ||
+	    !known(b, BATCH_STRINGS, v.full_name) ||
+	    !known(b, BATCH_STRINGS, v.system_name) ||
 	    !known(b, BATCH_STRINGS, v.file))
 		return 0;
 	return batch_build_intern(b, BATCH_FUNCTIONS, &v, sizeof(v));
@@ -306,9 +312,11 @@ uint32_t batch_resource(struct batch_builder *b,
 	struct batch_resource v = *r;
 
 	v.kernel = v.kernel != 0;
+	v.pad = 0;
 	if (!known(b, BATCH_STRINGS, v.exe_path) ||
 	    !known(b, BATCH_STRINGS, v.exe_name) ||
 	    !known(b, BATCH_STRINGS, v.container_id) ||
+	    !known(b, BATCH_STRINGS, v.unit) ||
 	    !known(b, BATCH_STRINGS, v.comm))
 		return 0;
 	return batch_build_intern(b, BATCH_RESOURCES, &v, sizeof(v));
@@ -395,6 +403,8 @@ static void merge_names(struct batch_builder *b, const struct batch *from,
 		struct batch_function v = from->functions[i];
 
 		v.name = str[v.name];
+		v.full_name = str[v.full_name];
+		v.system_name = str[v.system_name];
 		v.file = str[v.file];
 		r->to[BATCH_FUNCTIONS][i] = batch_function(b, &v);
 	}
@@ -417,6 +427,7 @@ static void merge_owners(struct batch_builder *b, const struct batch *from,
 		v.exe_path = str[v.exe_path];
 		v.exe_name = str[v.exe_name];
 		v.container_id = str[v.container_id];
+		v.unit = str[v.unit];
 		v.comm = str[v.comm];
 		r->to[BATCH_RESOURCES][i] = batch_resource(b, &v);
 	}

@@ -22,8 +22,9 @@ void account_sum(const struct status *st, struct account *ret)
 
 	ret->taken = l->bpf[BPF_TAKEN] + t->former_taken;
 	ret->delivered = t->outcomes.samples[BATCH_DELIVERED];
+	ret->own = t->own;
 	ret->lost = lost;
 	ret->under_way = under_way < 0 ? 0 : (uint64_t)under_way;
-	ret->difference = (int64_t)(ret->taken - ret->delivered - lost -
-				    (uint64_t)under_way);
+	ret->difference = (int64_t)(ret->taken - ret->delivered -
+				    ret->own - lost - (uint64_t)under_way);
 }

@@ -10,7 +10,7 @@
  *	sent      = drained + (in the BPF ring)
  *	drained   = forwarded + no_hub + bad_record
  *	forwarded = received + lost_hub + (in the socket)
- *	received  = pending + handed + hub_bad + hub_dropped
+ *	received  = pending + handed + own + hub_bad + hub_dropped
  *	handed    = with exporterd + one of the outcomes
  *
  * All numbers count samples unless their name says otherwise, and only grow.
@@ -41,6 +41,7 @@ struct export_outcomes {
 /* What a hub must know of its predecessors: loaderd keeps it (msg_checkpoint). */
 struct hub_totals {
 	uint64_t received;
+	uint64_t own;			/* of trifold's own processes: left out */
 	uint64_t hub_bad;		/* records that made no sense */
 	uint64_t hub_dropped;		/* memory cap reached */
 	uint64_t lost_hub;		/* died with a hub */
@@ -82,6 +83,7 @@ struct hub_stats {
 	uint64_t processes;		/* known */
 	uint64_t worker_jobs;
 	uint64_t worker_deaths;		/* died or killed in a job */
+	uint64_t files_put_off;		/* the share was used up; some again */
 	uint64_t frames_unsymbolized;	/* delivered without a name */
 	uint64_t frames_total;		/* distinct frames delivered */
 	uint64_t batches;
@@ -94,6 +96,8 @@ struct hub_stats {
 	/* costs */
 	uint64_t start_ns;		/* of the hub: CLOCK_REALTIME */
 	uint64_t cpu_ns;
+	uint64_t files_cpu_ns;		/* of hub and loaderd, for files: what
+					 * counts against the share */
 	uint64_t rss_bytes;
 	uint64_t worker_cpu_ns;		/* of all workers that ended, and of
 					 * the zygote that forks them */
@@ -133,6 +137,16 @@ struct exporter_stats {
 	uint64_t metrics_requests;	/* HTTP requests with metrics */
 	uint64_t metrics_failed;	/* of them, not accepted */
 	uint64_t metrics_rejected;	/* data points refused in a 200 */
+	/* of the spool (exporterd/spool.h); all 0 without one */
+	uint64_t spool_samples;		/* in it now */
+	uint64_t spool_batches;		/* likewise */
+	uint64_t spool_bytes;		/* likewise */
+	uint64_t spool_written;		/* batches stored */
+	uint64_t spool_full;		/* samples pushed out by newer ones */
+	uint64_t spool_old;		/* samples given up: too old */
+	uint64_t spool_damaged;		/* samples given up: of damaged files */
+	uint64_t spool_refused;		/* files that were not ours */
+	uint64_t spool_errors;		/* what the disk did not do */
 	/* costs */
 	uint64_t start_ns;		/* of exporterd: CLOCK_REALTIME */
 	uint64_t cpu_ns;
@@ -173,13 +187,13 @@ struct status {
  *	+ (forwarded - received - lost_hub)	in the socket
  *	+ hub.pending + hub.outstanding
  *
- * and difference is taken - delivered - lost - under_way.  Written out, it is
+ * and difference is taken - delivered - own - lost - under_way.  Written out, it is
  * the sum of what each stage has forgotten (or, negative, counted twice):
  *
  *	  (taken - ring_full - sent)
  *	+ (drained - forwarded - no_hub - bad_record)
  *	+ (former_taken - former_forwarded - former_lost)
- *	+ (received - pending - handed - hub_bad - hub_dropped)
+ *	+ (received - pending - handed - own - hub_bad - hub_dropped)
  *	+ (handed - outstanding - all outcomes)
  *
  * The two rings are the one place where a loss would not show as a difference,
@@ -191,6 +205,7 @@ struct status {
 struct account {
 	uint64_t taken;
 	uint64_t delivered;
+	uint64_t own;			/* of trifold itself, left out */
 	uint64_t lost;			/* sum of all reasons */
 	uint64_t under_way;
 	int64_t difference;		/* 0, or something is not counted */

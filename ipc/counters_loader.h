@@ -12,9 +12,19 @@
 
 #include "bpf/request.h"
 
+/* Of the opener: its own word. */
+struct opener_stats {
+	uint64_t cpu_ns;		/* of all openers, by their last answer */
+	uint64_t rss_bytes;		/* the most that the last one had */
+	uint64_t stuck;			/* killed ones that still hang, now */
+	uint64_t pid;			/* of the last one */
+	uint64_t parent;		/* pid of the respawner, loaderd's word */
+};
+
 /* By loaderd, since it started. */
 struct loader_stats {
-	uint64_t bpf[BPF_COUNTS];	/* sums over CPUs: enum bpf_count */
+	uint64_t bpf[BPF_COUNTS];	/* sums over CPUs: enum bpf_count.  0 from
+					 * loaderd: the hub reads the map */
 	uint64_t drained;		/* taken from the BPF ring, and counted below */
 	uint64_t forwarded;		/* sent to symbolizerd */
 	uint64_t no_hub;		/* nobody was connected */
@@ -25,9 +35,9 @@ struct loader_stats {
 	uint64_t slabs;			/* slabs allocated, rule slabs too */
 	uint64_t open_failed;		/* mapping gone, or open refused */
 	uint64_t open_killed;		/* opener was killed by its deadline */
-	uint64_t open_stuck;		/* killed openers that still hang, now */
 	uint64_t key_mismatch;		/* kernel says: another file by now */
 	uint64_t fs_refused;		/* file system may not answer: FUSE ... */
+	uint64_t lists_put_off;		/* of mappings: for lack of time */
 	uint64_t ksyms;			/* kernel symbols named */
 	uint64_t cpus;			/* CPUs sampled now */
 	uint64_t hub_connects;
@@ -36,9 +46,9 @@ struct loader_stats {
 	/* costs */
 	uint64_t start_ns;		/* of loaderd: CLOCK_REALTIME */
 	uint64_t cpu_ns;		/* of its main process */
+	uint64_t sampling_ns;		/* of it, for samples alone */
 	uint64_t rss_bytes;		/* the most that it had */
-	uint64_t opener_cpu_ns;		/* of all openers, by their last answer */
-	uint64_t opener_rss_bytes;	/* the most that the last one had */
+	struct opener_stats opener;
 };
 
 #endif /* IPC_COUNTERS_LOADER_H */

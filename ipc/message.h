@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION	5
+#define MSG_VERSION	8
 #define MSG_LEN_MAX	4608	/* payload, bytes */
 #define MSG_FDS_MAX	2
 #define MSG_PATH_MAX	4096	/* bytes of a path, no NUL */
@@ -42,7 +42,8 @@ enum conn_state {
 /* On the wire: values change their meaning with MSG_VERSION only.  These are
  * loaderd's and its opener's; the others are in message_hub.h. */
 enum msg_type {
-	MSG_HELLO_LOADER = 1,	/* loaderd -> hub, 1 fd: for samples */
+	MSG_HELLO_LOADER = 1,	/* loaderd -> hub, 2 fds: for samples,
+				 * what BPF counts */
 	MSG_HELLO_HUB = 2,	/* hub -> loaderd, exporterd, status client */
 	MSG_EXE = 4,		/* loaderd -> hub, 1 fd: a new executable */
 	MSG_MAPPED = 5,		/* loaderd -> hub, 1 fd: answer to MSG_LIST */
@@ -65,7 +66,7 @@ enum msg_type {
 	MSG_LIST = 33,		/* hub -> loaderd: what is mapped? */
 	MSG_SLAB = 34,		/* loaderd -> hub, 1 fd: left by a former hub */
 	MSG_KNOWN = 35,		/* loaderd -> hub, 1 fd: likewise, all entries */
-	MSG__MAX = 37,		/* above those of message_hub.h, too */
+	MSG__MAX = 38,		/* above those of message_hub.h, too */
 };
 
 struct msg_hdr {

@@ -24,7 +24,7 @@
 enum msg_type_hub {
 	MSG_HELLO_EXPORTER = 3,	/* exporterd -> hub */
 	MSG_JOB = 12,		/* hub -> worker, 1 fd: the file, or memory */
-	MSG_JOB_DONE = 13,	/* worker -> hub, 2 fds: table, symbols */
+	MSG_JOB_DONE = 13,	/* worker -> hub, 1 fd: table or symbols */
 	MSG_JOB_FAILED = 14,	/* worker -> hub */
 	MSG_FORK = 15,		/* hub -> zygote: start a worker in a slot */
 	MSG_KILL = 16,		/* hub -> zygote */
@@ -37,6 +37,7 @@ enum msg_type_hub {
 	MSG_SUBSCRIBE = 29,	/* status client -> hub: so many batches, please */
 	MSG_MISSED = 30,	/* hub -> subscriber: these were too many */
 	MSG_NAMES = 36,		/* worker -> hub, 1 fd: names of frames */
+	MSG_FORKED = 37,	/* zygote -> hub: the worker that was asked for */
 };
 
 struct msg_cgroup {			/* as BPF wrote it, not checked */
@@ -50,25 +51,36 @@ struct msg_loader_stats {
 /* What became of batches since the last MSG_BATCH_DONE that got through. */
 struct msg_hello_exporter {
 	uint32_t batch_version;		/* BATCH_VERSION */
-	uint32_t wants_status;		/* 1: send me MSG_STATUS; else 0 */
+	uint16_t wants_status;		/* 1: send me MSG_STATUS; else 0 */
+	uint16_t spools;		/* 1: what I hold may be of another
+					 * time; else 0 */
 	uint64_t queued_samples;	/* still with this exporterd */
 	struct export_outcomes unreported;
 };
 
 enum job_kind {
-	JOB_FILE = 0,		/* a file: its table and symbols */
+	JOB_FILE = 0,		/* a file: its table, symbols, or both */
 	JOB_PROCESS,		/* a process's memory: names of frames */
 	JOB__KINDS
 };
 
-/* MSG_JOB_DONE answers JOB_FILE, MSG_NAMES (a struct frame_names_hdr and so on:
- * symbolizerd/symbols/frame_names.h) JOB_PROCESS, MSG_JOB_FAILED both. */
+/* What is wanted of a file, bits.  Of both the table is answered first. */
+enum job_part {
+	JOB_TABLE = 1,
+	JOB_SYMBOLS = 2,
+};
+
+/* MSG_JOB_DONE answers JOB_FILE, once for each part; MSG_NAMES (a struct
+ * frame_names_hdr and so on: symbolizerd/symbols/frame_names.h) JOB_PROCESS,
+ * MSG_JOB_FAILED both. */
 #define JOB_WORDS_MAX	512
 struct msg_job {
 	uint32_t kind;			/* enum job_kind */
 	uint32_t exe;			/* file: its number; else 0 */
 	uint32_t runtime;		/* process: enum runtime; else 0 */
 	uint32_t n_frames;		/* process: at least 1; else 0 */
+	uint32_t parts;			/* file: enum job_part; else 0 */
+	uint32_t pad;
 	/* uint64_t words[]: process: n_frames whole frames (bpf/frame.h), at
 	 * most JOB_WORDS_MAX words; else none */
 };
@@ -86,13 +98,13 @@ enum job_verdict {
 
 #define FILE_ID_LEN	16
 
-struct msg_job_done {			/* fds: table, symbols */
+struct msg_job_done {			/* fd: the part */
 	uint32_t exe;
 	uint32_t build_id_len;		/* bytes, <= BUILD_ID_MAX; 0: none */
 	uint8_t build_id[BUILD_ID_MAX];	/* GNU build ID note */
 	uint8_t file_id[FILE_ID_LEN];	/* htlhash: docs/PROTOCOL.md */
 	uint32_t runtime;		/* enum runtime */
-	uint32_t pad;
+	uint32_t part;			/* enum job_part: one of them */
 	char runtime_id[RUNTIME_ID_MAX];	/* NUL-padded; "" without one */
 };
 
@@ -103,10 +115,12 @@ struct msg_job_failed {
 
 #define WORKER_SLOTS	2
 
-struct msg_slot {			/* MSG_FORK, MSG_KILL, MSG_EXITED */
+struct msg_slot {			/* MSG_FORK, MSG_FORKED, MSG_KILL,
+					 * MSG_EXITED */
 	uint32_t slot;			/* below WORKER_SLOTS */
+	int32_t status;			/* MSG_EXITED: as from waitpid;
+					 * MSG_FORKED: its pid; else 0 */
 	/* MSG_EXITED; else 0 */
-	int32_t status;			/* as from waitpid */
 	uint64_t cpu_ns;		/* of the worker, and of the zygote since
 					 * it last said so */
 	uint64_t rss_bytes;		/* of the worker: the most it had */

@@ -18,17 +18,19 @@
 
 /* What a hub leaves for its successor (struct hub_totals): loaderd keeps it, and
  * does not look at it. */
-#define CHECKPOINT_WORDS	18
+#define CHECKPOINT_WORDS	19
 struct msg_checkpoint {
 	uint64_t word[CHECKPOINT_WORDS];
 };
 
 /*
- * The fd is a connected SOCK_SEQPACKET socket; loaderd has its other end.  Each
- * datagram is whole records (bpf/record.h), at most SAMPLES_BYTES of them, with
- * nothing before, between or behind.
+ * The first fd is a connected SOCK_SEQPACKET socket; loaderd has its other end.
+ * Each datagram is whole records (bpf/record.h), at most SAMPLES_BYTES of them,
+ * with nothing before, between or behind.  The second is a map to read: struct
+ * cpu_counts [cpus].
  */
 #define SAMPLES_BYTES	65536u
+#define COUNTS_CPUS_MAX	65536u
 struct msg_hello_loader {
 	uint32_t record_version;	/* REC_VERSION */
 	uint32_t frequency;		/* Hz, per CPU */
@@ -37,7 +39,7 @@ struct msg_hello_loader {
 	struct msg_checkpoint checkpoint;	/* what a former hub left */
 	uint64_t table_budget;		/* bytes of elements, rules not counted */
 	uint32_t idle_s;		/* without use until a file is forgotten */
-	uint32_t pad;
+	uint32_t cpus;			/* 1 to COUNTS_CPUS_MAX */
 };
 
 struct msg_hello_hub {
@@ -47,14 +49,16 @@ struct msg_hello_hub {
 /*
  * A file was met for the first time, or has FILE_ASK in its entry.  The id is
  * not 0; one MSG_INSTALL, MSG_ENTRY or MSG_DROP must carry it back, when the
- * hub is done with the file.  At most EXE_AHEAD are unanswered.
+ * hub is done with the file or it takes long; later, if it has no CPU time for
+ * files.  At most EXE_AHEAD are unanswered.
  */
 #define EXE_AHEAD	24
 struct msg_exe {
 	struct file_key key;		/* confirmed by the kernel */
 	uint32_t tgid;			/* who ran it */
-	uint32_t no_room;		/* 1: the map `files` is full, so the key
-					 * has no entry: drop another; else 0 */
+	/* no_room is 1 if the map `files` is full, so the key has no entry: drop
+	 * another.  host is 1 if the path is the host's.  Else 0. */
+	uint16_t no_room, host;
 	/* char path[]: as the target named it; not NUL-terminated */
 };
 

@@ -15,7 +15,7 @@ _Static_assert(sizeof(struct msg_job) + JOB_WORDS_MAX * 8 <= MSG_LEN_MAX,
 /* New work is refused once a bye was seen; answers and statistics are not. */
 const struct msg_rule msg_rules[MSG__MAX] = {
 	MSG_RULES_LOADER,
-	[MSG_HELLO_LOADER] = MSG_RULE(PEER_LOADERD, CONN_NEW, 1,
+	[MSG_HELLO_LOADER] = MSG_RULE(PEER_LOADERD, CONN_NEW, 2,
 				  struct msg_hello_loader, 0),
 	[MSG_HELLO_EXPORTER] = MSG_RULE(PEER_EXPORTERD, CONN_NEW, 0,
 				    struct msg_hello_exporter, 0),
@@ -30,11 +30,12 @@ const struct msg_rule msg_rules[MSG__MAX] = {
 	[MSG_BYE] = { .from = PEER_LOADERD, .states = CONN_READY },
 	[MSG_JOB] = MSG_RULE(PEER_HUB, CONN_READY, 1, struct msg_job,
 			     JOB_WORDS_MAX * 8),
-	[MSG_JOB_DONE] = MSG_RULE(PEER_WORKER, MSG_LIVE, 2, struct msg_job_done, 0),
+	[MSG_JOB_DONE] = MSG_RULE(PEER_WORKER, MSG_LIVE, 1, struct msg_job_done, 0),
 	[MSG_JOB_FAILED] = MSG_RULE(PEER_WORKER, MSG_LIVE, 0, struct msg_job_failed, 0),
 	[MSG_NAMES] = { .nfds = 1, .from = PEER_WORKER, .states = MSG_LIVE },
 	[MSG_FORK] = MSG_RULE(PEER_HUB, CONN_READY, 0, struct msg_slot, 0),
 	[MSG_KILL] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_slot, 0),
+	[MSG_FORKED] = MSG_RULE(PEER_ZYGOTE, MSG_LIVE, 0, struct msg_slot, 0),
 	[MSG_EXITED] = MSG_RULE(PEER_ZYGOTE, MSG_LIVE, 0, struct msg_slot, 0),
 	[MSG_BATCH] = MSG_RULE(PEER_HUB | PEER_EXPORTERD, CONN_READY, 1,
 			   struct msg_batch, 0),
@@ -63,6 +64,7 @@ static const char *const type_names[MSG__MAX] = {
 	"OPENED", "OPEN_FAILED", "DEBUG_WANTED", "WANTED_FILE", "WANTED_NONE",
 	"MEM_WANTED", "SUBSCRIBE", "MISSED", "SLAB_DROP", "DROP", "LIST",
 	"SLAB", "KNOWN", "NAMES",
+	"FORKED",
 };
 
 const struct msg_rule *msg_rule(unsigned int type)

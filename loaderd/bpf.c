@@ -83,12 +83,15 @@ static int bpf_do_load(struct bpf *b, uint32_t frequency,
 	struct sampler *s;
 	int r;
 
-	*b = (struct bpf){ .can_list = list };
+	*b = (struct bpf){
+		.can_list = list, .cpus = libbpf_num_possible_cpus(),
+	};
 	s = b->skel = sampler__open();
 	if (!s)
 		return -errno;
 	bpf_program__set_autoload(s->progs.list_files, b->can_list);
 	bpf_map__set_max_entries(s->maps.ring, ring);
+	bpf_map__set_max_entries(s->maps.counts, b->cpus);
 	if (!prealloc)
 		bpf_map__set_map_flags(s->maps.files, BPF_F_NO_PREALLOC);
 	s->rodata->ring_wake_bytes = ring / 4 * 3;
@@ -140,7 +143,9 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter
 	b->slabs_fd = bpf_map__fd(b->skel->maps.slabs);
 	b->slab0_fd = bpf_map__fd(b->skel->maps.slab0);
 	b->sample_fd = bpf_program__fd(b->skel->progs.sample);
-	return attach_name(b);
+	b->counts_fd = bpf_map__fd(b->skel->maps.counts);
+	/* the hub gets it: from now on nobody may write it by its descriptor */
+	return bpf_map_freeze(b->counts_fd) ? -errno : attach_name(b);
 }
 
 int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
@@ -151,10 +156,10 @@ int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
 		    .ctx_size_in = sizeof(args));
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(b->skel->progs.identify),
-				   &opts) || opts.retval != 1)
+				   &opts) || !opts.retval)
 		return -ENOENT;
 	*ret = b->skel->bss->identity;
-	return 0;
+	return opts.retval == 2;
 }
 
 int bpf_list(struct bpf *b, uint32_t tgid,
@@ -204,37 +209,15 @@ int bpf_name(struct bpf *b, uint64_t addr, char *ret, size_t size)
 	return 0;
 }
 
-void bpf_sum(struct bpf *b, uint64_t sum[BPF_COUNTS])
-{
-	int cpus = libbpf_num_possible_cpus();
-	uint64_t *all = calloc(cpus, BPF_COUNTS * sizeof(*all));
-	uint32_t zero = 0;
-
-	if (!all)
-		return;
-	if (!bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.counts), &zero,
-				 all)) {
-		memset(sum, 0, BPF_COUNTS * sizeof(*sum));
-		for (int i = 0; i < cpus * BPF_COUNTS; i++)
-			sum[i % BPF_COUNTS] += all[i];
-	}
-	free(all);
-}
-
 void bpf_cgroup_known(struct bpf *b, uint64_t id)
 {
-	uint64_t key = id | 1ULL << 63, never = ~0ULL;
+	uint64_t key = id | 1ULL << 63, known = now_ns() | ASKED_KNOWN;
 
-	bpf_map_update_elem(bpf_map__fd(b->skel->maps.asked), &key, &never,
+	bpf_map_update_elem(bpf_map__fd(b->skel->maps.asked), &key, &known,
 			    BPF_ANY);
 }
 
 void bpf_forget_asked(struct bpf *b)
 {
-	int fd = bpf_map__fd(b->skel->maps.asked);
-	uint64_t key;
-
-	/* bounded: BPF may add while we delete */
-	for (int i = 0; i < 100000 && !bpf_map_get_next_key(fd, NULL, &key); i++)
-		bpf_map_delete_elem(fd, &key);
+	b->skel->bss->asked_since = now_ns();
 }

@@ -21,15 +21,17 @@ struct bpf {
 	uint64_t map_bytes;	/* of all maps but the later slabs: keys and values */
 	/* of maps and of the sampler's program, for others to work with */
 	int ring_fd, requests_fd, files_fd, slabs_fd, slab0_fd, sample_fd;
+	int counts_fd;		/* nobody but BPF can write this one */
+	uint32_t cpus;		/* possible ones: its elements */
 };
 
 /* libbpf tells on standard error what the kernel refuses, unless it was told not
- * to (libbpf_set_print()).  Load for this frequency (it sizes the ring) and these tasks; of the filter,
- * before_ns is set here.  0 or -errno. */
+ * to (libbpf_set_print()).  Load for this frequency (it sizes the ring) and these
+ * tasks; of the filter, before_ns is set here.  0 or -errno. */
 int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter);
 
 /* Identity of the file mapped at addr in this process, by the kernel's word
- * (the sampler's own walker).  0, or -ENOENT. */
+ * (the sampler's own walker).  0; 1: its path is the host's; or -ENOENT. */
 int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret);
 
 /* Call fn for every executable file mapping of a process (6.1+), or of all
@@ -40,9 +42,6 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 /* What the kernel's %pB says of an address: "name+0xoff/0xsize [module]" of the
  * instruction before it, or the bare address.  0 or -errno. */
 int bpf_name(struct bpf *b, uint64_t addr, char *ret, size_t size);
-
-/* Sum the counters over CPUs. */
-void bpf_sum(struct bpf *b, uint64_t sum[BPF_COUNTS]);
 
 /* A cgroup's name has gone on: do not ask for it again. */
 void bpf_cgroup_known(struct bpf *b, uint64_t id);

@@ -14,37 +14,36 @@
 
 #define RULES(a)	(sizeof(a) / sizeof((a)[0]))
 
+/* Beyond base_rules of common/sandbox.c; tests/live/test_filters.py fails if a
+ * call is not used. */
 static const struct sandbox_rule main_rules[] = {
+	/* map elements, slabs, BPF programs' state: elements.c, entries.c */
 	YES(bpf),
-	YES(perf_event_open),
-	WHEN(ioctl, 1, INT, PERF_EVENT_IOC_SET_BPF),
+	/* sampling: a counter on each CPU, with the program on it; CPUs that
+	 * come later: sampling.c */
+	YES(perf_event_open), WHEN(ioctl, 1, INT, PERF_EVENT_IOC_SET_BPF),
 	WHEN(ioctl, 1, INT, PERF_EVENT_IOC_ENABLE),
-	WHEN(socket, 0, INT, AF_UNIX),
-	YES(connect),
-	YES(setsockopt),
-	YES(memfd_create),
-	YES(ftruncate),
-	WHEN(socketpair, 0, INT, AF_UNIX),
+	/* the hub, again when it is another one: conn.c, hub_link.c */
+	WHEN(socket, 0, INT, AF_UNIX), YES(connect), YES(setsockopt),
+	/* two more ways to it: samples, and sealed tables of what runs */
+	WHEN(socketpair, 0, INT, AF_UNIX), YES(memfd_create),
 	YES(wait4),		/* for the respawner, at the end */
 };
 
 static const struct sandbox_rule opener_rules[] = {
 	/* reading only: O_ACCMODE is 3, O_RDONLY 0 */
 	WHEN(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
-	YES(readlink),
-	YES(readlinkat),
-	YES(fstat),
-	YES(fstatfs),
-	YES(newfstatat),
-	/* its flags are in memory, out of a filter's sight: what it could
-	 * open for writing, if it were not itself any more, it can make no
-	 * longer (RLIMIT_FSIZE 0) */
+	/* below the root of a process.  Its flags are in memory, out of a filter's
+	 * sight: what it could open for writing, if it were not itself any
+	 * more, it can make no longer (RLIMIT_FSIZE 0) */
 	YES(openat2),
-	YES(capget),		/* lowers and raises what is permitted */
-	YES(capset),
-	YES(clone),
-	YES(wait4),
-	WHEN(kill, 1, INT, SIGKILL),
+	/* what was found: its path, which kind of file, on which file system;
+	 * arm64 and newer glibc have only the latter of readlink and stat */
+	YES(readlink), YES(readlinkat), YES(fstat), YES(newfstatat), YES(fstatfs),
+	YES(capget), YES(capset),	/* a debug file: without what root may */
+	/* the respawner: another opener instead of one that hangs, which ends
+	 * with it (PR_SET_PDEATHSIG) */
+	YES(clone), YES(wait4), WHEN(kill, 1, INT, SIGKILL),
 	WHEN(prctl, 0, INT, 1 /* PR_SET_PDEATHSIG */),
 };
 

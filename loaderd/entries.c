@@ -21,8 +21,7 @@ int entries_confirmed(struct entries *e, const struct file_key *key, bool ask)
 
 	if (entries_get(e, key, &entry))
 		entry = (struct file_entry){ .exe = EXE_NONE };
-	entry.state &= ~FILE_ASK;
-	entry.state |= ask ? FILE_ASK : 0;
+	entry.state = (entry.state & ~FILE_ASK) | (ask ? FILE_ASK : 0);
 	return bpf_map_update_elem(e->bpf->files_fd, key, &entry, BPF_ANY) ? -errno : 0;
 }
 
@@ -131,9 +130,8 @@ void entries_connected(struct entries *e)
 
 	entries_confirmed(e, &vdso, false);
 	e->handled = 1;
-	e->by_tick = e->settled = 0;
+	e->by_tick = e->settled = e->tell = 0;
 	e->list_wanted = e->told = false;
-	e->tell = 0;
 }
 
 /* One a call, so that the ring is drained between them. */

@@ -64,7 +64,8 @@ static int hub_link_open(struct hub_link *h)
 		setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &bytes,
 			   sizeof(bytes));
 		r = conn_send(&h->conn, MSG_HELLO_LOADER, 0, &h->hello,
-			      sizeof(h->hello), NULL, 0, &pair[1], 1);
+			      sizeof(h->hello), NULL, 0,
+			      (int[]){ pair[1], h->counts_fd }, 2);
 		close(pair[1]);
 	}
 	if (r)

@@ -14,12 +14,13 @@
 #include "ipc/conn.h"
 #include "ipc/message_loader.h"
 
-struct hub_link {		/* zero-initialised but for both descriptors, path,
+struct hub_link {		/* zero-initialised but for the descriptors, path,
 				 * uid, and of the hello all but the checkpoint */
 	struct conn conn;	/* .fd is -1 while there is none */
 	const char *path;
 	uid_t uid;		/* of symbolizerd */
 	int samples_fd;		/* our end of the samples' sockets */
+	int counts_fd;		/* what BPF counts; borrowed */
 	/* what is said at each connection, with the checkpoint in it */
 	struct msg_hello_loader hello;
 	uint64_t connects, offences;

@@ -9,6 +9,7 @@
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -29,8 +30,10 @@
 
 #define DRAIN_MS	250	/* the ring holds seconds of samples, and wakes us
 				 * when three quarters are full */
+#define REQUESTS_TURN	64	/* then samples are taken again */
+#define LISTING_NS	(50 * NSEC_PER_MSEC)	/* in a second: 5 % of a CPU */
 #define FINISH_NS	NSEC_PER_SEC	/* symbolizerd takes the last samples */
-#define BEGIN_NS	NSEC_PER_SEC	/* the first samples wait for tables */
+#define BEGIN_NS	(2 * NSEC_PER_SEC)	/* the first sample waits for tables */
 
 struct loaderd {
 	struct bpf bpf;
@@ -44,7 +47,9 @@ struct loaderd {
 	struct loader_stats stats;
 	struct ring_buffer *sample_ring, *request_ring;	/* of BPF */
 	bool blind;		/* the walker did not see our own mappings */
-	uint64_t tick_ns, second_ns;
+	uint64_t tick_ns, second_ns, listing_ns;	/* the last: listed so long
+							 * in this second */
+	uint32_t handled;	/* requests of BPF */
 	uint64_t ready_ns;	/* first sent files to symbolizerd; 0: not yet */
 };
 
@@ -55,15 +60,12 @@ static volatile sig_atomic_t ended;
 #define ID_MAX		(UINT32_MAX - 1)
 
 static struct {
-	uint64_t uid, gid, opener_uid, hub_uid;
-	uint64_t frequency, table_mib, idle_s;
-	uint64_t debug, no_priority;
+	uint64_t uid, gid, opener_uid, hub_uid, frequency, table_mib, idle_s, debug;
 	const char *hub;
 	struct task_filter filter;
 } opt = {
 	.uid = UINT32_MAX, .gid = UINT32_MAX, .opener_uid = UINT32_MAX,
-	.hub_uid = UINT32_MAX, .frequency = 19, .table_mib = 256,
-	.idle_s = 600,
+	.hub_uid = UINT32_MAX, .frequency = 19, .table_mib = 256, .idle_s = 600,
 };
 
 static const struct argument {
@@ -80,7 +82,6 @@ static const struct argument {
 	{ "--table-budget", &opt.table_mib, 0, 1, 4096 },
 	{ "--idle", &opt.idle_s, 0, 1, 604800 },
 	{ "--debug", &opt.debug, 0, 0, 0 },
-	{ "--no-priority", &opt.no_priority, 0, 0, 0 },
 	{ "--filter-pid", NULL, FILTER_PID, 1, INT32_MAX },
 	{ "--filter-below", NULL, FILTER_BELOW, 2, INT32_MAX },
 	{ "--filter-cgroup", NULL, FILTER_CGROUP, 1, UINT64_MAX - 1 },
@@ -148,36 +149,53 @@ static void on_listed(void *ctx, const struct request_file *r)
 	requests_add(&((struct loaderd *)ctx)->requests, r, true);
 }
 
+/* What a process maps, or (0) all do.  Where it fails, there was no time, or the
+ * hub answers no more files for now, samples alone ask. */
+static void loaderd_list(struct loaderd *l, uint32_t tgid)
+{
+	uint64_t begin = now_ns();
+
+	if (l->listing_ns < LISTING_NS && l->requests.unanswered < EXE_AHEAD)
+		(void)!bpf_list(&l->bpf, tgid, on_listed, l);
+	else
+		l->stats.lists_put_off++;
+	l->listing_ns += now_ns() - begin;
+}
+
 static int on_request(void *ctx, void *data, size_t len)
 {
 	const struct request_cgroup *cgroup = data;
 	const struct request_file *file = data;
 	struct loaderd *l = ctx;
 
-	if (len == sizeof(*file) && file->kind == REQUEST_FILE) {
+	if (len == sizeof(*file) && file->kind != REQUEST_CGROUP) {
 		requests_add(&l->requests, file, false);
 		/* who has one file that is not known may have others, and may
 		 * end soon */
-		bpf_list(&l->bpf, file->tgid, on_listed, l);
+		if (file->kind == REQUEST_LIST)
+			loaderd_list(l, file->tgid);
 	} else if (len == sizeof(*cgroup) && cgroup->kind == REQUEST_CGROUP &&
 		   !hub_link_send(&l->hub, MSG_CGROUP, 0, cgroup,
 				  sizeof(*cgroup), NULL, 0, -1)) {
 		bpf_cgroup_known(&l->bpf, cgroup->cgroup_id);
 	}
-	return 0;
+	return ++l->handled % REQUESTS_TURN ? 0 : -EAGAIN;
 }
 
-/* Take all that is in BPF's rings; of samples, as many as symbolizerd's socket
- * takes: libbpf stops behind the record for which drain_record() says so, and
- * drain.full is set.  Returns how many samples, or -errno. */
+/* Take what is in BPF's rings: some requests; of samples, as many as symbolizerd's
+ * socket takes: libbpf stops behind the record for which drain_record() says so, and
+ * drain.full is set.  What samples cost is counted apart.  Returns how many there were,
+ * or -errno. */
 static int loaderd_drain(struct loaderd *l)
 {
 	int r = -EAGAIN;
 
 	ring_buffer__consume(l->request_ring);
+	l->stats.sampling_ns -= clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	while (r == -EAGAIN && !drain_flush(&l->drain))
 		r = ring_buffer__consume(l->sample_ring);
 	drain_flush(&l->drain);
+	l->stats.sampling_ns += clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	return r == -EAGAIN ? 0 : r;
 }
 
@@ -248,16 +266,14 @@ static void report(struct loaderd *l)
 	struct loader_stats *s = &l->stats;
 	struct rusage used;
 
-	bpf_sum(&l->bpf, s->bpf);
 	s->ksyms = l->ksyms.n;
 	s->cpus = l->sampling.enabled ? l->sampling.n : 0;
 	s->hub_connects = l->hub.connects;
 	s->offences = l->hub.offences;
 	s->map_bytes = l->bpf.map_bytes +	/* with the first slab */
 		       (l->entries.elements.n_slabs - 1) * SLAB_BYTES;
-	s->opener_cpu_ns = l->opener.shared->cpu_ns;
-	s->opener_rss_bytes = l->opener.shared->rss_bytes;
-	s->open_stuck = l->opener.shared->stuck;
+	s->opener = *l->opener.shared;
+	s->opener.parent = (uint32_t)l->opener.respawner;
 	s->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	getrusage(RUSAGE_SELF, &used);
 	s->rss_bytes = (uint64_t)used.ru_maxrss * 1024;
@@ -275,14 +291,11 @@ static void loaderd_begin(struct loaderd *l)
 	if (!l->requests.ready) {
 		bpf_forget_asked(&l->bpf);
 		requests_ready(&l->requests, true);
-		/* where that fails, samples alone ask */
-		(void)!bpf_list(&l->bpf, 0, on_listed, l);
+		loaderd_list(l, 0);
 		if (!l->ready_ns)
 			l->ready_ns = now_ns();
 	}
-	/* a command that is not there yet has no tables to wait for */
-	if (!l->sampling.enabled && (opt.filter.kind == FILTER_BELOW ||
-				     requests_idle(&l->requests) ||
+	if (!l->sampling.enabled && (requests_idle(&l->requests) ||
 				     now_ns() - l->ready_ns > BEGIN_NS)) {
 		sampling_enable(&l->sampling);
 		report(l);	/* who waits for it begins to count */
@@ -294,8 +307,6 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 	int r;
 
 	hub_link_tick(&l->hub);
-	if (requests_list_again(&l->requests))
-		(void)!bpf_list(&l->bpf, 0, on_listed, l);
 	if (now - l->second_ns < NSEC_PER_SEC)
 		return;
 	/* what is settled says that all samples before it were sent */
@@ -310,6 +321,9 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 	report(l);
 	service_alive();
 	l->second_ns = now;
+	l->listing_ns -= l->listing_ns < LISTING_NS ? l->listing_ns : LISTING_NS;
+	if (requests_list_again(&l->requests))
+		loaderd_list(l, 0);
 }
 
 /* Wait until there is something to do; do one of each, and drain the rings. */
@@ -347,8 +361,7 @@ static int loaderd_turn(struct loaderd *l)
 
 static void on_term(int sig)
 {
-	(void)sig;
-	ended = 1;
+	ended = sig;
 }
 
 /* --- start and end ------------------------------------------------------------------ */
@@ -360,7 +373,7 @@ static void check_own(void *ctx, const struct request_file *n)
 	struct file_key key;
 
 	if (n->tgid == (uint32_t)getpid() &&
-	    (bpf_identify(&l->bpf, (const void *)n->start, &key) ||
+	    (bpf_identify(&l->bpf, (const void *)n->start, &key) < 0 ||
 	     memcmp(&key, &n->key, sizeof(key))))
 		l->blind = true;
 }
@@ -369,7 +382,7 @@ static int self_check(struct loaderd *l)
 {
 	struct file_key key;
 
-	if (bpf_identify(&l->bpf, (const void *)self_check, &key) ||
+	if (bpf_identify(&l->bpf, (const void *)self_check, &key) < 0 ||
 	    (bpf_list(&l->bpf, 0, check_own, l) && l->bpf.can_list))
 		l->blind = true;
 	if (!l->blind)
@@ -419,12 +432,13 @@ static void setup_links(struct loaderd *l)
 	l->requests.opener = &l->opener;
 	l->hub = (struct hub_link){
 		.conn.fd = -1, .samples_fd = -1, .path = opt.hub,
-		.uid = opt.hub_uid, .hello = {
+		.counts_fd = l->bpf.counts_fd, .uid = opt.hub_uid, .hello = {
 			.record_version = REC_VERSION,
 			.frequency = opt.frequency,
 			.partial = opt.filter.n > 0,
 			.table_budget = opt.table_mib << 20,
 			.idle_s = opt.idle_s,
+			.cpus = l->bpf.cpus,
 		},
 	};
 }
@@ -433,11 +447,11 @@ static int setup(struct loaderd *l)
 {
 	int r = opener_start(&l->opener, opt.opener_uid, opt.gid);
 
-	setup_links(l);
 	if (!r)
 		r = setup_bpf(l);
 	if (r)
 		return r;
+	setup_links(l);
 	l->stats.start_ns = clock_ns(CLOCK_REALTIME);
 	r = sampling_open(&l->sampling, l->bpf.sample_fd, opt.frequency);
 	if (r)
@@ -466,17 +480,19 @@ static void loaderd_finish(struct loaderd *l)
 
 int main(int argc, char **argv)
 {
+	int r = 0, group = getsid(0) == getpid() ? open("/proc/self/autogroup", O_WRONLY) : -1;
 	static struct loaderd l;
-	int r = 0;
 
 	(void)argc;
 	log_init("trifold-loaderd", false);
 	loaderd_parse(argv);
 	log_init("trifold-loaderd", opt.debug);
 	service_init();
-	/* a request must be answered before who has it ends, on a busy host too */
-	if (!opt.no_priority && setpriority(PRIO_PROCESS, 0, -10) < 0)
+	/* a request must be answered before who has it ends, on a busy host too; where
+	 * the kernel groups tasks by session (sched(7)), ours has a nice value, too */
+	if (setpriority(PRIO_PROCESS, 0, -10) < 0 || write(group, "-10", 3) < 0)
 		log_debug("priority: %s", strerror(errno));
+	close(group);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGTERM, on_term);
 	signal(SIGINT, on_term);

@@ -25,9 +25,6 @@
 #include "loaderd/confine.h"
 
 #define RESPAWN_CHECK_MS	1000	/* should SIGCHLD come between two calls */
-#define MEM_DENIED							\
-	"trifold", "ssh-agent", "gpg-agent", "scdaemon", "pinentry",	\
-	"gnome-keyring", "kwallet", "keepass", "krb5kdc", "polkit-agent"
 #define STUCK_MAX	64	/* killed openers that are still there */
 
 /* --- the opener ------------------------------------------------------------ */
@@ -80,9 +77,12 @@ static int open_mapping(const struct request_file *q, char *path, ssize_t *path_
 
 	snprintf(name, sizeof(name), "/proc/%u/map_files/%llx-%llx", q->tgid,
 		 (unsigned long long)q->start, (unsigned long long)q->end);
-	*path_len = readlink(name, path, MSG_PATH_MAX);
-	fd = *path_len < 0 ? -1 : open(name, O_PATH | O_CLOEXEC);
-	return fd < 0 ? -errno : opener_reopen(fd, true);
+	fd = open(name, O_PATH | O_CLOEXEC);
+	fd = fd < 0 ? -errno : opener_reopen(fd, true);
+	/* of what was opened: another file may be mapped there by now */
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	*path_len = fd < 0 ? 0 : readlink(name, path, MSG_PATH_MAX);
+	return fd;
 }
 
 /* With CAP_DAC_READ_SEARCH, or as somebody who owns no file. */
@@ -198,12 +198,13 @@ static int opener_answer(struct conn *c, const struct msg *m)
 		return conn_send(c, MSG_OPEN_FAILED, m->hdr.id, &failed,
 				 sizeof(failed), NULL, 0, NULL, 0);
 	}
-	r = conn_send(c, MSG_OPENED, m->hdr.id, path, len, NULL, 0, &fd, 1);
+	/* -1: longer than the kernel tells */
+	r = conn_send(c, MSG_OPENED, m->hdr.id, path, len < 0 ? 0 : len, NULL, 0, &fd, 1);
 	close(fd);
 	return r;
 }
 
-static _Noreturn void opener_main(int fd, struct opener_shared *shared)
+static _Noreturn void opener_main(int fd, struct opener_stats *shared)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint64_t before_ns = shared->cpu_ns;
@@ -213,6 +214,7 @@ static _Noreturn void opener_main(int fd, struct opener_shared *shared)
 	int r;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	shared->pid = getpid();
 	r = conn_init(&c, fd, PEER_LOADERD);
 	c.state = CONN_READY;
 	while (!r) {
@@ -244,7 +246,7 @@ static void on_child(int sig)
  * does: it is left behind, and another one takes its place.
  */
 static _Noreturn void respawner_main(int control, int fd,
-				     struct opener_shared *shared)
+				     struct opener_stats *shared)
 {
 	struct pollfd p = { .fd = control, .events = POLLIN };
 	uint32_t children = 0;

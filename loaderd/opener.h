@@ -21,12 +21,10 @@
 #include "ipc/conn.h"
 #include "ipc/message_loader.h"
 
-/* A page that main reads: numbers alone. */
-struct opener_shared {
-	uint64_t cpu_ns;	/* of all openers, up to their last answer */
-	uint64_t rss_bytes;	/* the most that the present one has had */
-	uint64_t stuck;		/* openers that were killed and are still there */
-};
+/* Whose memory nobody gets: executables whose names begin so. */
+#define MEM_DENIED							\
+	"trifold", "ssh-agent", "gpg-agent", "scdaemon", "pinentry",	\
+	"gnome-keyring", "kwallet", "keepass", "krb5kdc", "polkit-agent"
 
 /*
  * What is sent on .conn is answered there by MSG_OPENED or MSG_OPEN_FAILED with
@@ -41,7 +39,7 @@ struct opener {
 	struct conn conn;	/* to the opener, whichever lives */
 	int control;		/* to the respawner: a byte kills the opener */
 	pid_t respawner;
-	struct opener_shared *shared;
+	struct opener_stats *shared;	/* a page that main reads */
 };
 
 /*

@@ -11,33 +11,42 @@
 
 /* --- the queues ------------------------------------------------------------ */
 
-/* False when it is full. */
-static bool queue_put(struct request_queue *q, const struct request_file *r)
+/* Unless it is there, or this process has its share.  False: the queue is full. */
+static bool queue_put(struct request_queue *q, const struct request_file *r, uint32_t share)
 {
-	for (uint32_t i = 0; i < q->n; i++) {
-		if (!memcmp(&q->request[i].key, &r->key, sizeof(r->key)))
-			return true;
-	}
+	uint32_t same = 0;
+
 	if (q->n == REQUESTS_MAX)
 		return false;
+	for (uint32_t i = 0; i < q->n; i++) {
+		same += q->request[i].tgid == r->tgid;
+		if (same == share || !memcmp(&q->request[i].key, &r->key, sizeof(r->key)))
+			return true;
+	}
 	q->request[q->n++] = *r;
 	return true;
 }
 
-static bool queue_get(struct request_queue *q, struct request_file *ret)
+/* The oldest; or of a list, which has the oldest processes first, who runs now and
+ * then the newest, which is more likely to. */
+static bool queue_get(struct request_queue *q, struct request_file *ret, bool list)
 {
+	uint32_t at = 0;
+
 	if (!q->n)
 		return false;
-	*ret = q->request[0];
-	memmove(q->request, q->request + 1, --q->n * sizeof(*ret));
+	for (uint32_t i = 1; list && i < q->n; i++)
+		at = q->request[i].runs >= q->request[at].runs ? i : at;
+	*ret = q->request[at];
+	memmove(q->request + at, q->request + at + 1, (--q->n - at) * sizeof(*ret));
 	return true;
 }
 
-static bool requests_wanted(struct requests *rs, const struct file_key *key)
+static bool requests_wanted(struct requests *rs, const struct request_file *r)
 {
 	struct file_entry entry;
 
-	return entries_get(rs->entries, key, &entry) || (entry.state & FILE_ASK);
+	return entries_get(rs->entries, &r->key, &entry) || (entry.state & r->ask);
 }
 
 /* --- opening ---------------------------------------------------------------- */
@@ -60,9 +69,9 @@ static void requests_next(struct requests *rs)
 	struct pending_open *o = &rs->open[0];
 
 	while (rs->ready && !o->id && rs->unanswered < EXE_AHEAD &&
-	       (queue_get(&rs->asked, &o->request) ||
-		queue_get(&rs->listed, &o->request))) {
-		if (requests_wanted(rs, &o->request.key) &&
+	       (queue_get(&rs->asked, &o->request, false) ||
+		queue_get(&rs->listed, &o->request, true))) {
+		if (requests_wanted(rs, &o->request) &&
 		    !requests_open(rs, o, MSG_OPEN, &o->request,
 				   sizeof(o->request)))
 			rs->entries->stats->open_failed++;
@@ -73,33 +82,33 @@ void requests_add(struct requests *rs, const struct request_file *request,
 		   bool listed)
 {
 	rs->entries->stats->file_requests += !listed;
-	if (!requests_wanted(rs, &request->key))
+	if (!requests_wanted(rs, request))
 		return;
 	/* an overlay's file has the identity of the file beneath it */
 	if (!opener_trusts(request->key.magic)) {
 		rs->entries->stats->fs_refused += !listed;
 		return;
 	}
-	if (!queue_put(listed ? &rs->listed : &rs->asked, request) && listed)
-		rs->list_more = true;
+	if (!queue_put(listed ? &rs->listed : &rs->asked, request,
+		       listed ? 32 * REQUESTS_SHARE : REQUESTS_SHARE))
+		rs->list_more |= listed;
 	requests_next(rs);
 }
 
-/* Does the kernel see, behind this descriptor, the file that was asked for? */
-static int confirm(struct requests *rs, const struct file_key *wanted, int fd)
+/* Does the kernel see, behind this descriptor, the file that was asked for, and
+ * is its path the host's? */
+static int confirm(struct requests *rs, struct msg_exe *exe, int fd)
 {
+	void *p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
 	struct file_key key;
-	void *p;
 	int r;
 
-	p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
 		return -errno;
 	r = bpf_identify(rs->entries->bpf, p, &key);
 	munmap(p, 1);
-	if (r)
-		return r;
-	return memcmp(&key, wanted, sizeof(key)) ? -ESTALE : 0;
+	exe->host = r > 0;
+	return r < 0 ? r : memcmp(&key, &exe->key, sizeof(key)) ? -ESTALE : 0;
 }
 
 static void opened_mapping(struct requests *rs, const struct request_file *r,
@@ -112,7 +121,7 @@ static void opened_mapping(struct requests *rs, const struct request_file *r,
 		e->stats->open_failed++;
 		return;
 	}
-	if (confirm(rs, &r->key, m->fds[0])) {
+	if (confirm(rs, &exe, m->fds[0])) {
 		e->stats->key_mismatch++;
 		return;
 	}
@@ -157,8 +166,7 @@ void requests_asked(struct requests *rs, const struct msg *m)
 	}
 	o->hub_id = m->hdr.id;
 	o->alive = false;
-	o->request.tgid = q->tgid;
-	o->request.start_ns = q->start_ns;
+	o->request = (struct request_file){ .tgid = q->tgid, .start_ns = q->start_ns };
 	rs->mems += mem;
 }
 
@@ -225,7 +233,7 @@ void requests_answered(struct requests *rs)
 
 bool requests_list_again(struct requests *rs)
 {
-	if (!rs->list_more || rs->listed.n || !rs->list_useful)
+	if (!rs->list_more || rs->listed.n || !rs->list_useful || rs->unanswered >= EXE_AHEAD)
 		return false;
 	rs->list_more = rs->list_useful = false;
 	return true;
@@ -233,7 +241,7 @@ bool requests_list_again(struct requests *rs)
 
 bool requests_idle(const struct requests *rs)
 {
-	return !rs->open[0].id && !rs->unanswered && !rs->asked.n && !rs->listed.n;
+	return !rs->open[0].id && !rs->unanswered && !rs->asked.n && !rs->listed.n && !rs->list_more;
 }
 
 void requests_tick(struct requests *rs, uint64_t now)

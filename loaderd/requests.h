@@ -21,6 +21,7 @@
 #include "loaderd/opener.h"
 
 #define REQUESTS_MAX	1024	/* waiting; the rest is asked for again */
+#define REQUESTS_SHARE	8	/* of them, of one process; of lists 32 times as many */
 #define OPENS_MAX	5	/* with the opener: a mapping, and what the hub
 				 * asks for */
 #define MEMS_A_SECOND	16	/* processes whose memory is opened */

@@ -7,11 +7,14 @@
 #include <xxhash.h>
 
 #include "common/hash_table.h"
+#include "common/log.h"
+#include "profile/cut.h"
 
 int collect_init(struct collect *c, uint32_t frequency)
 {
 	*c = (struct collect){
 		.builder = batch_builder_new(frequency),
+		.frequency = frequency,
 		.seed = hash_seed(), .start_ns = UINT64_MAX,
 	};
 	return c->builder ? 0 : -ENOMEM;
@@ -49,16 +52,88 @@ static bool collect_has_room(struct collect *c, size_t len)
 		return false;
 	free(data);
 	/* 16 bytes an event while it is built, 8 in the end */
-	c->estimate = real + 8 * c->events;
+	c->estimate = real + 8 * batch_events(c->builder);
 	/* correcting again and again for the last few would be too slow */
 	c->full = c->estimate > BATCH_BYTES_MAX / 16 * 15;
 	return !c->full && c->estimate <= BATCH_BYTES_MAX - len;
 }
 
+/* What of an opened batch is kept while one of 2^thin is; *data NULL: nothing. */
+static int collect_cut(const struct batch *b, uint32_t thin, void **data,
+		       size_t *len, uint64_t *events)
+{
+	const struct cut c = { .end_ns = UINT64_MAX, .thin = thin };
+
+	return cut_batch(&c, b, data, len, events);
+}
+
+/* Halve what there is.  False: it stays as it was. */
+static bool collect_thin(struct collect *c)
+{
+	struct batch_builder *half;
+	uint64_t events = 0;
+	void *data, *kept = NULL;
+	struct batch b;
+	bool done;
+	size_t len;
+
+	if (c->frequency % (2u << c->thin) || collect_finish(c, &data, &len))
+		return false;
+	half = batch_builder_new(c->frequency >> (c->thin + 1));
+	done = half && !batch_open(data, len, &b) &&
+	       !collect_cut(&b, c->thin + 1, &kept, &len, &events) && kept &&
+	       !batch_open(kept, len, &b);
+	if (done) {
+		batch_merge(half, &b);
+		batch_builder_free(c->builder);
+		c->builder = half;
+		c->thin++;
+		c->estimate = len + 8 * events;
+		c->full = false;
+		log_info("a long recording: one of %u samples is kept, of all "
+			 "of it, as if at %u Hz", 1u << c->thin,
+			 c->frequency >> c->thin);
+	}
+	if (!done)
+		batch_builder_free(half);
+	free(data);
+	free(kept);
+	return done;
+}
+
+/* Take in an opened batch.  False: it is not as it says. */
+static bool collect_merge(struct collect *c, const struct batch *b, size_t len,
+			  uint64_t events)
+{
+	uint64_t before = batch_events(c->builder);
+
+	batch_merge(c->builder, b);
+	c->estimate += len + 8 * events;
+	return batch_events(c->builder) - before == events;
+}
+
+/* Likewise, of a batch whose samples are thinned first. */
+static bool collect_merge_thin(struct collect *c, const struct batch *b)
+{
+	uint64_t events;
+	struct batch part;
+	size_t len;
+	void *data;
+	bool ok;
+
+	if (collect_cut(b, c->thin, &data, &len, &events))
+		return false;
+	ok = !data || (!batch_open(data, len, &part) &&
+		       collect_merge(c, &part, len, events));
+	free(data);
+	return ok;
+}
+
 enum batch_outcome collect_add(struct collect *c, const void *data, size_t len,
 			       uint64_t events)
 {
-	uint64_t hash = XXH3_64bits_withSeed(data, len, c->seed), before;
+	uint64_t hash = XXH3_64bits_withSeed(data, len, c->seed);
+	size_t most = len + 8 * (size_t)events;
 	struct batch b;
 
 	if (batch_open(data, len, &b))
@@ -67,15 +142,14 @@ enum batch_outcome collect_add(struct collect *c, const void *data, size_t len,
 		return BATCH_INVALID;
 	if (collect_came_before(c, hash))
 		return BATCH_DELIVERED;
-	if (!collect_has_room(c, len + 8 * (size_t)batch_n(&b, BATCH_TIMES))) {
+	if (!collect_has_room(c, most) &&
+	    (!collect_thin(c) || !collect_has_room(c, most))) {
 		c->refused += events;
 		return BATCH_QUEUE_FULL;
 	}
-	before = batch_events(c->builder);
-	batch_merge(c->builder, &b);
-	if (batch_events(c->builder) - before != events)
+	if (!(c->thin ? collect_merge_thin(c, &b) :
+			collect_merge(c, &b, len, events)))
 		return BATCH_INVALID;
-	c->estimate += len + 8 * (uint64_t)batch_n(&b, BATCH_TIMES);
 	c->events += events;
 	c->recent[c->n_batches++ % COLLECT_RECENT] = hash;
 	if (b.hdr->start_ns < c->start_ns)

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collect - many batches merged into one
+ *
+ * When there is no room, every second event is dropped, by a hash of its time,
+ * and the frequency of the merged batch is half of what it was: what is left
+ * still stands for all the CPU time.  Where half of it is no whole number, what
+ * comes is refused instead.
  */
 #ifndef PROFILE_COLLECT_H
 #define PROFILE_COLLECT_H
@@ -22,6 +27,8 @@ struct collect {
 	uint64_t events;	/* taken in */
 	uint64_t refused;	/* events that found no room */
 	uint64_t start_ns, end_ns;
+	uint32_t frequency;	/* of the batches, Hz */
+	uint32_t thin;		/* one of 2^thin events is kept */
 	bool full;
 };
 

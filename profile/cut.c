@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "profile/remap.h"
 
@@ -27,14 +28,29 @@ static bool in_container(const struct cut *c, const struct batch *b,
 	return len >= n && memcmp(id, c->container, n) == 0;
 }
 
+static bool in_unit(const struct cut *c, const struct batch *b,
+		    const struct batch_resource *r)
+{
+	size_t len, n = strlen(c->unit);
+	const char *unit = batch_str(b, r->unit, &len);
+
+	return n == 0 || (len == n && memcmp(unit, c->unit, n) == 0);
+}
+
 static bool in_time(const struct cut *c, uint64_t t)
 {
 	return t >= c->start_ns && t < c->end_ns;
 }
 
+/* A sample of 2^thin that are taken is one of 2^(thin - 1), too. */
+static bool is_kept(const struct cut *c, uint64_t t)
+{
+	return !(XXH3_64bits(&t, sizeof(t)) & ((1u << c->thin) - 1));
+}
+
 bool cut_takes_all(const struct cut *c, const struct batch *b)
 {
-	return !c->pids.n && !*c->container &&
+	return !c->pids.n && !*c->container && !*c->unit && !c->thin &&
 	       b->hdr->start_ns >= c->start_ns && b->hdr->end_ns <= c->end_ns;
 }
 
@@ -49,7 +65,7 @@ static void take_sample(struct remap *r, const struct cut *cut,
 	for (uint32_t i = 0; i < s->n; i++) {
 		uint64_t t = r->from->times[s->first + i];
 
-		if (in_time(cut, t))
+		if (in_time(cut, t) && is_kept(cut, t))
 			times[n++] = t;
 	}
 	if (!n)
@@ -70,7 +86,8 @@ static void cut_take_samples(struct remap *r, const struct cut *cut,
 		const struct batch_sample *s = &b->samples[i];
 		const struct batch_resource *of = &b->resources[s->resource];
 
-		if (has_pid(cut, of) && in_container(cut, b, of))
+		if (has_pid(cut, of) && in_container(cut, b, of) &&
+		    in_unit(cut, b, of))
 			take_sample(r, cut, s, times);
 	}
 }
@@ -81,7 +98,7 @@ int cut_batch(const struct cut *cut, const struct batch *b, void **ret,
 	uint64_t from = b->hdr->start_ns, until = b->hdr->end_ns;
 	uint64_t *times = calloc(batch_n(b, BATCH_TIMES) + 1ul, sizeof(*times));
 	struct remap m = {
-		.to = batch_builder_new(b->hdr->frequency), .from = b,
+		.to = batch_builder_new(b->hdr->frequency >> cut->thin), .from = b,
 		.kinds = REMAP_ALL,
 	};
 	int r = remap_init(&m);

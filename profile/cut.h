@@ -18,8 +18,12 @@ struct cut {
 	struct number_list pids;		/* only these processes; .n 0: all.  One
 					 * that began later than .start_ns has
 					 * only the number of one of them */
+	uint32_t thin;		/* one of 2^thin samples, chosen by a hash of
+				 * its time: its weight is 2^thin then */
 	char container[CONTAINER_ID_MAX + 1];	/* only those whose ID begins
 						 * so; "": all */
+	char unit[BATCH_UNIT_MAX + 1];	/* only those of this service of
+					 * systemd, without ".service"; "": all */
 };
 
 /*

@@ -2,6 +2,7 @@
 #include "profile/profile.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,11 +56,29 @@ uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
 		buffer_str(out, shown);
 	} else {
 		profile_frame_module(b, frame, out);
-		if (out->len == mark)
-			buffer_str(out, "[unknown]");
-		buffer_printf(out, "+0x%llx", (unsigned long long)f->address);
+		if (out->len > mark)
+			buffer_printf(out, "+0x%llx",
+				      (unsigned long long)f->address);
+		else
+			buffer_str(out, PROFILE_UNKNOWN_FILE);
 	}
 	return f->kind;
+}
+
+bool profile_name_is_cut(const char *name, size_t len, const char *exe,
+			 size_t exe_len)
+{
+	return len == PROFILE_COMM_MAX && exe_len > len &&
+	       !memcmp(name, exe, len);
+}
+
+static uint32_t profile_whole_name(const struct batch *b, uint32_t name,
+				   uint32_t exe)
+{
+	size_t n, exe_n;
+	const char *s = batch_str(b, name, &n), *t = batch_str(b, exe, &exe_n);
+
+	return profile_name_is_cut(s, n, t, exe_n) ? exe : name;
 }
 
 uint32_t *profile_process_names(const struct batch *b)
@@ -81,6 +100,8 @@ uint32_t *profile_process_names(const struct batch *b)
 			names[i] = b->resources[i].exe_name;
 		if (!names[i])
 			names[i] = b->resources[i].comm;
+		names[i] = profile_whole_name(b, names[i],
+					      b->resources[i].exe_name);
 	}
 	return names;
 }

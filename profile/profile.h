@@ -5,6 +5,8 @@
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/buffer.h"
@@ -14,7 +16,7 @@
  * status; plain data, sent from one `trifold` to another. */
 struct profile_account {
 	uint64_t start_ns, end_ns;	/* CLOCK_REALTIME */
-	uint64_t taken, delivered, lost;
+	uint64_t taken, delivered, lost, own;	/* own: left out */
 	int64_t difference;
 	uint8_t known;			/* 0: there is no account */
 	char reasons[255];		/* "ring_full 3, no_hub 1"; NUL-padded */
@@ -23,6 +25,8 @@ struct profile_account {
 struct profile_info {
 	char host[65], kernel[65], machine[65];	/* as of uname(2) */
 	char command[256];		/* recorded command, or "" */
+	uint32_t cpus;			/* of the host; 0: not known, or only a
+					 * part of the system was recorded */
 	struct profile_account account;
 };
 
@@ -30,10 +34,18 @@ struct profile_info {
 #define KIND_PROCESS	BATCH_FRAME_NONE
 #define KIND_MARKER	BATCH_FRAME_CUT	/* says that frames are missing, and why */
 
+/* What stands for names that nobody knows; those of kinds of frames are in
+ * ipc/frame_kinds.def, docs/SUPPORT.md explains all. */
+#define PROFILE_UNKNOWN_FILE	"[unknown file]"
+#define PROFILE_UNKNOWN_PROCESS	"[unknown process]"
+#define PROFILE_UNKNOWN_THREAD	"[unknown thread]"
+#define PROFILE_NO_SYMBOL	"+0x..."	/* after a file's name: all such of it */
+#define PROFILE_KERNEL		"[kernel]"	/* the kernel's file */
+
 /*
- * Append the name of a frame: its function; else "file+0xoffset"; for memory
- * of no file, whose addresses mean nothing elsewhere, "[anonymous]"; for a cut
- * "[frames missing]".  Returns its kind.
+ * Append the name of a frame: its function; else "file+0xoffset", or
+ * PROFILE_UNKNOWN_FILE; or what stands for its kind: addresses of code that is
+ * in no file mean nothing elsewhere.  Returns its kind.
  */
 uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
 			    struct buffer *out);
@@ -42,10 +54,18 @@ uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
 void profile_frame_module(const struct batch *b, uint32_t frame,
 			  struct buffer *out);
 
+#define PROFILE_COMM_MAX	15	/* TASK_COMM_LEN without the NUL */
+
+/* Is what a thread calls itself just the beginning of its executable's name? */
+bool profile_name_is_cut(const char *name, size_t len, const char *exe,
+			 size_t exe_len);
+
 /*
  * A name for each resource, as indices of strings: what the thread that leads
  * the process calls itself; else the name of its executable; else of any
- * thread; 0 where nothing is known.  malloc'ed, or NULL.
+ * thread; 0 where nothing is known.  Where that is the beginning of the
+ * executable's name, cut after PROFILE_COMM_MAX bytes as the kernel does, it is
+ * the executable's name.  malloc'ed, or NULL.
  */
 uint32_t *profile_process_names(const struct batch *b);
 

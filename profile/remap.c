@@ -67,6 +67,8 @@ static uint32_t remap_function(struct remap *r, uint32_t i)
 	if (i == 0 || r->functions[i])
 		return i ? r->functions[i] - 1 : 0;
 	v.name = remap_string(r, v.name);
+	v.full_name = remap_string(r, v.full_name);
+	v.system_name = remap_string(r, v.system_name);
 	v.file = remap_string(r, v.file);
 	r->functions[i] = batch_function(r->to, &v) + 1;
 	return r->functions[i] - 1;
@@ -109,7 +111,7 @@ uint32_t remap_stack(struct remap *r, uint32_t i)
 		batch_stack(r->to, NULL, 0);	/* the builder fails */
 		return 0;
 	}
-	for (uint32_t k = 0; k < s->n; k++) {
+	for (uint32_t k = 0; k < s->n && !(r->leaf && n); k++) {
 		if (r->kinds >> r->from->frames[from[k]].kind & 1)
 			v[n++] = frame(r, from[k]);
 	}
@@ -138,6 +140,7 @@ static uint32_t remap_do_resource(struct remap *r, uint32_t i, bool named)
 	v.exe_path = remap_string(r, v.exe_path);
 	v.exe_name = remap_string(r, v.exe_name);
 	v.container_id = remap_string(r, v.container_id);
+	v.unit = remap_string(r, v.unit);
 	v.comm = remap_string(r, v.comm);
 	if (named && v.comm)
 		v.exe_name = v.comm;

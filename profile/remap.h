@@ -17,6 +17,8 @@ struct remap {
 	struct batch_builder *to;
 	const struct batch *from;
 	uint32_t kinds;			/* frames to keep: 1 << kind */
+	bool leaf;			/* of a stack only the innermost frame
+					 * that is kept */
 	bool coarse;			/* addresses and lines only where there
 					 * is no name */
 	uint32_t *strings, *exes, *functions, *frames, *stacks, *attrs,
@@ -26,7 +28,7 @@ struct remap {
 #define REMAP_ALL	0xffffffffu
 #define REMAP_NONE	0xffffffffu
 
-/* .to, .from, .kinds and .coarse are the caller's to set before.  0 or
+/* .to, .from, .kinds, .leaf and .coarse are the caller's to set before.  0 or
  * -ENOMEM; remap_fini() either way. */
 int remap_init(struct remap *r);
 void remap_fini(struct remap *r);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "profile/profile.h"
+
 static int order(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
@@ -109,9 +111,9 @@ void timeline_process(const struct batch *b, const uint32_t *names,
 	size_t len;
 	const char *s = batch_str(b, names[resource], &len);
 
-	if (len) {
+	if (len)
 		buffer_add(out, s, len);
-		buffer_str(out, " ");
-	}
-	buffer_printf(out, "(pid %u)", b->resources[resource].pid);
+	else
+		buffer_str(out, PROFILE_UNKNOWN_PROCESS);
+	buffer_printf(out, " (pid %u)", b->resources[resource].pid);
 }

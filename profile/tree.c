@@ -36,6 +36,7 @@ struct builder {
 	uint32_t *rank;		/* place of a label among the sorted */
 	struct tree_row *rows;
 	uint32_t levels;
+	uint32_t *places;	/* of each sample its node, later its row */
 };
 
 static uint64_t label_hash(const struct builder *t, const struct tree_label *l)
@@ -85,6 +86,36 @@ static uint32_t add_label(struct builder *t, size_t name, size_t module,
 	return n;
 }
 
+/* Functions that differ only in what a short name leaves out share a label: it
+ * tells the whole name of the first. */
+static void tree_full_name(struct builder *t, uint32_t label, uint32_t frame)
+{
+	const struct batch_frame *f = &t->b->frames[frame];
+	struct tree_label *l = &t->labels[label];
+	const char *s;
+	size_t len;
+
+	if (l->full_len || frame_kind_class(f->kind) == FRAMES_MARK)
+		return;
+	s = batch_str(t->b, t->b->functions[f->function].full_name, &len);
+	l->full = t->text.len;
+	buffer_add(&t->text, s, len);
+	l->full_len = t->text.failed ? 0 : (uint32_t)len;
+}
+
+/* Where the first function of a label stands in its sources. */
+static void tree_source(struct builder *t, uint32_t label, uint32_t frame)
+{
+	const struct batch_frame *f = &t->b->frames[frame];
+	const struct batch_function *fn = &t->b->functions[f->function];
+	struct tree_label *l = &t->labels[label];
+
+	if (l->file || frame_kind_class(f->kind) == FRAMES_MARK)
+		return;
+	l->file = fn->file;
+	l->line = fn->start_line ? fn->start_line : f->line;
+}
+
 static uint32_t frame_label(struct builder *t, uint32_t frame)
 {
 	size_t name = t->text.len, module;
@@ -96,6 +127,10 @@ static uint32_t frame_label(struct builder *t, uint32_t frame)
 	module = t->text.len;
 	profile_frame_module(t->b, frame, &t->text);
 	label = add_label(t, name, module, kind);
+	if (label != NONE) {
+		tree_full_name(t, label, frame);
+		tree_source(t, label, frame);
+	}
 	t->frame_label[frame] = label + 1;	/* NONE becomes 0 */
 	return label;
 }
@@ -120,7 +155,7 @@ static uint32_t process_label(struct builder *t, uint32_t resource)
 	if (len)
 		buffer_add(&t->text, s, len);
 	else
-		buffer_printf(&t->text, "[pid %u]", t->b->resources[resource].pid);
+		buffer_str(&t->text, PROFILE_UNKNOWN_PROCESS);
 	label = add_label(t, name, t->text.len, KIND_PROCESS);
 	if (label != NONE) {
 		t->labels[label].pids++;
@@ -201,6 +236,8 @@ static int add_sample(struct builder *t, uint32_t i)
 		at = tree_add_stack(t, at, s->stack);
 	if (at == NONE)
 		return -ENOMEM;
+	if (t->places)
+		t->places[i] = at;
 	t->nodes[at].self += s->n;
 	t->nodes[at].base += t->how.base ? t->how.base[i] : 0;
 	return 0;
@@ -269,22 +306,33 @@ static uint32_t push_children(struct builder *t, uint32_t node, uint32_t depth,
 	return n;
 }
 
+/* row_of: of each node. */
+static void tree_place_samples(struct builder *t, const uint32_t *row_of)
+{
+	for (uint32_t i = 0; t->places && i < batch_n(t->b, BATCH_SAMPLES); i++)
+		t->places[i] = row_of[t->places[i]];
+}
+
 static int make_rows(struct builder *t)
 {
 	uint32_t n = t->node_set.n, top, i = 0;
 	struct visit *visits = calloc(n + 1, sizeof(*visits));
 	uint32_t *order = calloc(n + 1, sizeof(*order));
 
+	uint32_t *row_of = calloc(n + 1, sizeof(*row_of));
+
 	t->rows = calloc(n + 1, sizeof(*t->rows));
-	if (!visits || !order || !t->rows) {
+	if (!visits || !order || !row_of || !t->rows) {
 		free(visits);
 		free(order);
+		free(row_of);
 		return -ENOMEM;
 	}
 	top = push_children(t, 0, 0, visits, order);
 	while (top) {
 		struct visit it = visits[--top];
 
+		row_of[it.node] = i;
 		t->rows[i].label = t->nodes[it.node].label;
 		t->rows[i].depth = it.depth;
 		if (it.depth >= t->levels)
@@ -294,8 +342,10 @@ static int make_rows(struct builder *t)
 		top += push_children(t, it.node, it.depth + 1, visits + top,
 				     order);
 	}
+	tree_place_samples(t, row_of);
 	free(visits);
 	free(order);
+	free(row_of);
 	return 0;
 }
 
@@ -310,7 +360,11 @@ static int tree_do_build(struct builder *t)
 				sizeof(*t->frame_label));
 	t->process_label = calloc(batch_n(b, BATCH_RESOURCES) + 1,
 				  sizeof(*t->process_label));
+	if (t->how.places)
+		t->places = calloc((size_t)batch_n(b, BATCH_SAMPLES) + 1,
+				   sizeof(*t->places));
 	if (!t->names || !t->frame_label || !t->process_label ||
+	    (t->how.places && !t->places) ||
 	    !array_reserve(&t->nodes, &t->nodes_cap, 1))
 		return -ENOMEM;
 	t->nodes[0] = (struct node){ .child = NONE, .sibling = NONE };
@@ -343,6 +397,7 @@ int tree_build_as(struct tree *ret, const struct batch *b,
 	if (r) {
 		free(t.labels);
 		free(t.rows);
+		free(t.places);
 		free(t.text.data);
 		return r;
 	}
@@ -351,6 +406,7 @@ int tree_build_as(struct tree *ret, const struct batch *b,
 		.text = (const char *)t.text.data,
 		.n_labels = n_labels, .n_rows = n_rows,
 		.levels = t.levels,
+		.places = t.places,
 	};
 	return 0;
 }
@@ -359,5 +415,6 @@ void tree_fini(struct tree *t)
 {
 	free(t->labels);
 	free(t->rows);
+	free(t->places);
 	free((void *)t->text);
 }

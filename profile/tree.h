@@ -18,7 +18,13 @@
 
 struct tree_label {
 	size_t name, module;		/* in tree.text */
+	size_t full;			/* likewise: its whole name */
 	uint32_t name_len, module_len;
+	uint32_t full_len;		/* 0: the name is the whole */
+	uint32_t file;			/* its source, a string of the batch; 0
+					 * unknown */
+	uint32_t line;			/* where the function begins, or else a
+					 * line of it; 0 unknown */
 	uint32_t kind;			/* enum batch_frame_kind; or KIND_PROCESS */
 	uint32_t pids;			/* KIND_PROCESS: how many */
 	uint32_t pid;			/* one of them */
@@ -37,6 +43,7 @@ struct tree {
 	const char *text;
 	uint32_t n_labels, n_rows;
 	uint32_t levels;		/* every depth is below */
+	uint32_t *places;		/* of each sample its row, if asked for */
 };
 
 struct tree_how {
@@ -44,6 +51,7 @@ struct tree_how {
 					 * markers and processes come last */
 	const uint32_t *base;		/* of each sample, how many another
 					 * selection has; NULL: none */
+	bool places;			/* fill tree.places */
 };
 
 /* Returns 0 or -ENOMEM; tree_fini() after success. */

@@ -25,6 +25,7 @@
 #include "common/service.h"
 #include "common/service_listen.h"
 #include "symbolizerd/worker/confine.h"
+#include "symbolizerd/worker/priority.h"
 #include "symbolizerd/hub/hub.h"
 #include "symbolizerd/hub/run.h"
 #include "symbolizerd/show_main.h"
@@ -41,7 +42,8 @@ struct symbolizerd_options {
 };
 
 enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_VIEWER,
-       OPT_INTERVAL, OPT_DEBUG, OPT_SHOW };
+       OPT_INTERVAL, OPT_SHARE, OPT_OWN, OPT_INCLUDE_SELF, OPT_DEBUG,
+       OPT_SHOW };
 
 static bool symbolizerd_set_option(struct symbolizerd_options *o, int opt,
 				   uint64_t v)
@@ -65,6 +67,14 @@ static bool symbolizerd_set_option(struct symbolizerd_options *o, int opt,
 	case OPT_INTERVAL:
 		o->hub.interval_ns = v * NSEC_PER_SEC;
 		return v > 0 && v <= INTERVAL_MAX_S;
+	case OPT_SHARE:
+		o->hub.cpu_share = (uint32_t)v;
+		return v > 0 && v <= 100;
+	case OPT_OWN:
+		if (o->hub.n_own == OWN_GIVEN)
+			return false;
+		o->hub.own[o->hub.n_own++] = (pid_t)v;
+		return v > 0 && v <= INT32_MAX;
 	default:
 		return false;
 	}
@@ -79,6 +89,9 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 		{ "exporter-uid", required_argument, NULL, OPT_EXPORTER },
 		{ "viewer-uid", required_argument, NULL, OPT_VIEWER },
 		{ "interval", required_argument, NULL, OPT_INTERVAL },
+		{ "cpu-share", required_argument, NULL, OPT_SHARE },
+		{ "own", required_argument, NULL, OPT_OWN },
+		{ "include-self", no_argument, NULL, OPT_INCLUDE_SELF },
 		{ "debug", no_argument, NULL, OPT_DEBUG },
 		{ "show-table", no_argument, NULL, OPT_SHOW },
 		{ 0 },
@@ -89,7 +102,9 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 	while ((opt = getopt_long(argc, argv, "", opts, NULL)) != -1) {
 		o->debug |= opt == OPT_DEBUG;
 		o->show |= opt == OPT_SHOW;
-		if (opt == OPT_DEBUG || opt == OPT_SHOW)
+		o->hub.include_self |= opt == OPT_INCLUDE_SELF;
+		if (opt == OPT_DEBUG || opt == OPT_SHOW ||
+		    opt == OPT_INCLUDE_SELF)
 			continue;
 		if (opt == '?' ||
 		    !number_parse(optarg, 0, UINT32_MAX - 1, &v) ||
@@ -102,7 +117,9 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 static void symbolizerd_usage(void)
 {
 	fputs("usage: trifold-symbolizerd [--uid N --gid N] [--loader-uid N]\n"
-	      "         [--exporter-uid N] [--viewer-uid N] [--interval SECONDS] [--debug]\n"
+	      "         [--exporter-uid N] [--viewer-uid N] [--interval SECONDS]\n"
+	      "         [--cpu-share PERCENT] [--own PID]... [--include-self]\n"
+	      "         [--debug]\n"
 	      "       trifold-symbolizerd --show-table [--uid N --gid N] [ADDRESS...]\n"
 	      "Is started by systemd or `trifold run`, with listening sockets\n"
 	      "loader, export and status as LISTEN_FDS(3).\n", stderr);
@@ -144,10 +161,22 @@ static int symbolizerd_close_others(const struct hub_sockets *s)
 	return sandbox_close_fds(keep, 6);
 }
 
+/* Before the namespaces, in which there is no /proc. */
+static int symbolizerd_raise(void)
+{
+	int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int group = priority_raise(proc);
+
+	if (group >= 0)
+		close(group);
+	return proc;
+}
+
 static int symbolizerd_prepare(struct hub *hub, struct symbolizerd_options *o)
 {
 	struct zygote_ends zygote;
 	struct hub_sockets sockets;
+	int proc;
 	int r = symbolizerd_take_sockets(&sockets);
 
 	if (r == 0)
@@ -159,9 +188,17 @@ static int symbolizerd_prepare(struct hub *hub, struct symbolizerd_options *o)
 		log_warn("notification socket: %s", strerror(-r));
 	service_scrub_env();
 	o->hub.statm = cost_open();
+	if (!own_numbers_count()) {
+		log_debug("not the initial PID namespace: samples of trifold "
+			  "itself cannot be told apart");
+		o->hub.include_self = true;
+	}
+	proc = symbolizerd_raise();
 	r = confine_namespaces();
 	if (r == 0)
-		r = zygote_start(o->uid, o->gid, &zygote);
+		r = zygote_start(o->uid, o->gid, proc, &zygote);
+	if (proc >= 0)
+		close(proc);
 	return r < 0 ? r : hub_init(hub, &o->hub, &sockets, &zygote);
 }
 
@@ -175,6 +212,7 @@ int main(int argc, char **argv)
 			.exporter_uid = getuid(),
 			.viewer_uid = getuid(),
 			.interval_ns = INTERVAL_DEFAULT_S * NSEC_PER_SEC,
+			.cpu_share = CPU_SHARE_DEFAULT,
 			.job_deadline_ns = JOB_DEADLINE_NS,
 		},
 	};

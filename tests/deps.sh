@@ -7,9 +7,9 @@ set -eu
 apt_build="make gcc libc6-dev linux-libc-dev clang bpftool libbpf-dev libelf-dev libdw-dev
 libcap-ng-dev libseccomp-dev libprotobuf-c-dev protobuf-c-compiler
 libcurl4-openssl-dev libxxhash-dev nettle-dev zlib1g-dev libzstd-dev libncurses-dev
-libmicrohttpd-dev"
+libmicrohttpd-dev libiberty-dev"
 apt_test="python3 python3-venv procps psmisc golang-go redis-server
-gdb g++ perl sqlite3 xz-utils default-jdk-headless libcap2-bin iproute2 musl-tools
+gdb g++ gdc rustc perl sqlite3 xz-utils default-jdk-headless libcap2-bin iproute2 musl-tools
 chromium zsh fish bash-completion mandoc zstd"
 # of tests/vm, which has its kernels from Debian
 apt_vm="qemu-system-x86 qemu-system-arm busybox-static cpio mmdebstrap
@@ -17,9 +17,9 @@ gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 dnf_build="make gcc glibc-devel kernel-headers clang bpftool libbpf-devel
 elfutils-libelf-devel elfutils-devel libcap-ng-devel libseccomp-devel protobuf-c-devel
 protobuf-c-compiler libcurl-devel xxhash-devel nettle-devel zlib-devel libzstd-devel
-ncurses-devel libmicrohttpd-devel"
+ncurses-devel libmicrohttpd-devel binutils-devel"
 dnf_test="python3 procps-ng psmisc golang valkey sqlite xz
-gdb gcc-c++ java-latest-openjdk-devel libasan libubsan compiler-rt iproute
+gdb gcc-c++ gcc-gdc rust java-latest-openjdk-devel libasan libubsan compiler-rt iproute
 chromium zsh fish bash-completion mandoc zstd"
 
 want=

@@ -4,15 +4,15 @@
 # tests/unit/test_NAME.c; unit_NAME_SRCS lists the sources it needs, and
 # unit_NAME_LIBS the libraries.  Fuzz targets likewise: tests/fuzz/fuzz_NAME.c,
 # fuzz_NAME_SRCS, fuzz_NAME_LIBS, corpus in tests/fuzz/corpus/NAME/.  Hostile
-# programs are built as the daemons are, without sanitizers:
-# tests/hostile/NAME.c, hostile_NAME_SRCS, hostile_NAME_LIBS.
+# programs are built as the daemons are: tests/hostile/NAME.c, hostile_NAME_SRCS,
+# hostile_NAME_LIBS; with SANITIZE=1 they and the daemons have sanitizers.
 
 UNIT :=
 FUZZ :=
 HOSTILE :=
 # a worker's table into the maps of a sampler, for programs that have one
 INSTALL_TABLE := tests/live/install_table.c loaderd/elements.c ipc/sealed.c \
-	$(addprefix symbolizerd/tables/,tables.c rules.c slabs.c worker_table.c)
+	$(addprefix symbolizerd/tables/,tables.c rules.c slabs.c worker_table.c owners.c)
 include $(wildcard tests/unit/*.mk tests/fuzz/*.mk tests/hostile/*.mk)
 
 $(O)/san/%.o: %.c
@@ -36,16 +36,18 @@ $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t))))
 
 bench_unwind_SRCS := loaderd/bpf.c loaderd/sampling.c $(INSTALL_TABLE) $(UNWIND) \
 	common/log.c
-bench_unwind_LIBS := -lbpf -lelf -lnettle -lxxhash
+bench_unwind_LIBS := -lbpf -lelf -lnettle -liberty -lxxhash
 bench_tables_SRCS := $(UNWIND)
-bench_tables_LIBS := -lelf -lnettle -lxxhash
+bench_tables_LIBS := -lelf -lnettle -liberty -lxxhash
+bench_files_SRCS := $(HUB_PEER)
+bench_files_LIBS := -lseccomp -lcap-ng
 define bench_rule
 $(O)/bench/$(1): $(O)/tests/bench/$(1).o $$(bench_$(1)_SRCS:%.c=$(O)/%.o)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(CFLAGS) $$(LDHARD) $$^ $$(bench_$(1)_LIBS) -o $$@
 endef
-$(foreach t,unwind tables,$(eval $(call bench_rule,$(t))))
+$(foreach t,unwind tables files,$(eval $(call bench_rule,$(t))))
 
 define hostile_rule
 $(O)/hostile/$(1): $(O)/tests/hostile/$(1).o $$(hostile_$(1)_SRCS:%.c=$(O)/%.o)
@@ -54,6 +56,16 @@ $(O)/hostile/$(1): $(O)/tests/hostile/$(1).o $$(hostile_$(1)_SRCS:%.c=$(O)/%.o)
 	$$(Q)$$(CC) $$(CFLAGS) $$(LDHARD) $$^ $$(hostile_$(1)_LIBS) -o $$@
 endef
 $(foreach t,$(HOSTILE),$(eval $(call hostile_rule,$(t))))
+
+# Those that run with sanitizers, too: make O=build/sanitized SANITIZE=1 sanitized.
+# The others are about the filters as they are, and hub_share about CPU time.
+SANITIZED := $(filter-out confine_% hub_share,$(HOSTILE))
+ifeq ($(SANITIZE),1)
+CFLAGS := -O1 -g $(SAN)
+HARDEN :=
+LDHARD := -Wl,--as-needed,--wrap=setrlimit,--wrap=seccomp_load
+$(PROGRAMS:%=$(O)/bin/%) $(HOSTILE:%=$(O)/hostile/%): $(O)/tests/hostile/sanitized.o
+endif
 
 $(O)/fuzzer/%.o: %.c
 	@mkdir -p $(@D)
@@ -71,12 +83,13 @@ endef
 $(foreach t,$(FUZZ),$(eval $(call fuzz_rule,$(t))))
 
 
-.PHONY: live-tools units list-units fuzzers list-fuzzers hostiles list-hostiles
+.PHONY: live-tools units list-units fuzzers list-fuzzers hostiles list-hostiles \
+	sanitized list-sanitized
 check: $(UNIT:%=$(O)/unit/%)
 	@for t in $^; do $$t || exit 1; done
 
 # what tests/live runs beside the programs
-live-tools: $(O)/live/test_page $(O)/live/make_batch $(O)/live/stops \
+live-tools: $(O)/live/test_page $(O)/live/make_batch $(O)/live/stops $(O)/live/calls \
 	$(O)/bin/cfi_agree $(O)/viewer/live.html vma_churn hostile-confine
 
 units: $(UNIT:%=$(O)/unit/%)
@@ -86,6 +99,9 @@ fuzzers: $(FUZZ:%=$(O)/fuzz/%)
 hostiles: $(HOSTILE:%=$(O)/hostile/%)
 list-hostiles:
 	@echo $(HOSTILE)
+sanitized: $(SANITIZED:%=$(O)/hostile/%)
+list-sanitized:
+	@echo $(SANITIZED)
 list-fuzzers:
 	@echo $(FUZZ)
 fuzz: fuzzers

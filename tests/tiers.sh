@@ -8,8 +8,8 @@ VM_KERNELS="5.10 6.1 6.12 newest arm64-5.10 arm64-6.12"
 
 # Tests of tests/live that load no BPF and start no trifold: parts alone.
 PARTS="test_cfi_agree.sh test_exporter.sh test_exporter_endpoints.sh
-test_exporter_hub.sh test_exporter_metrics.sh test_page.sh test_page_mock.py
-test_pprof.sh test_viewer_alone.py"
+test_exporter_hub.sh test_exporter_metrics.sh test_exporter_spool.sh test_page.sh
+test_page_functions.py test_page_mock.py test_pprof.sh test_viewer_alone.py"
 
 # Last, for what they wait for is made behind: the collector.
 LAST="test_exporter_tls.sh test_otlp.py"
@@ -84,6 +84,10 @@ tier_hostile() {
 		*)		beside "hostile/$t" "$O/hostile/$t" ;;
 		esac
 	done
+	tap "they build with sanitizers" built O=$O/sanitized SANITIZE=1 sanitized
+	for t in $(make -s O=$O list-sanitized); do
+		beside "sanitized/$t" tests/hostile/sanitized.sh "$O/sanitized/hostile/$t"
+	done
 }
 
 tier_parts() {
@@ -107,6 +111,13 @@ tier_live() {
 
 tier_loads() {
 	for t in tests/live/load_*.py; do
+		tap "$t" "$t"
+	done
+}
+
+# not in ALL_TIERS: what takes longer, before a release
+tier_long() {
+	for t in tests/live/long_*.py; do
 		tap "$t" "$t"
 	done
 }

@@ -19,10 +19,10 @@ def=$(dirname "$0")/../ipc/frame_kinds.def
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-scripts="util.js tree.js state.js graph.js pointer.js search.js table.js facets.js page.js"
+scripts="util.js tree.js merge.js state.js shape.js colour.js graph.js pointer.js menu.js search.js table.js facets.js timeline.js lanes.js touch.js page.js"
 case $kind in
-static)	scripts="$scripts static.js" connect= ;;
-live)	scripts="$scripts timeline.js compare.js live.js" connect="connect-src 'self'; " ;;
+static)	scripts="$scripts times.js static.js" connect= ;;
+live)	scripts="$scripts compare.js live_lanes.js live.js" connect="connect-src 'self'; " ;;
 *)	echo "usage: page.sh static|live" >&2
 	exit 2 ;;
 esac
@@ -57,7 +57,7 @@ fi
 } >"$tmp/script"
 {
 	echo
-	cat "$dir/style.css"
+	cat "$dir/style.css" "$dir/functions.css" "$dir/time.css"
 } >"$tmp/style"
 if grep -lE '</|<!--|@DATA@' "$tmp/script" "$tmp/style"; then
 	echo "page.sh: markup in a script or style" >&2

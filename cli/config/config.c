@@ -190,6 +190,12 @@ static void on_key(void *arg, uint32_t line, const char *key,
 		unknown_key(l, line, key);
 		return;
 	}
+	if (l->value != l->c->value && !config_key_of_more(id)) {
+		config_config_mistake(
+			l, line, "%s is of the first receiver only: set it in [%s]",
+			key, l->section);
+		return;
+	}
 	v = &l->value[id];
 	if (v->line) {
 		config_config_mistake(
@@ -362,6 +368,30 @@ static void from_options(struct config *c, enum config_id id,
 	c->value[id].source = FROM_FLAG;
 }
 
+/* The file's values are checked where they are read, options' numbers by
+ * options_parse(), other variables by exporterd. */
+static void check_outside(struct loading *l, enum config_id id)
+{
+	const struct config_value *v = &l->c->value[id];
+	const struct config_key *k = &config_keys[id];
+	char what[64], text[512], q[SHOWN_MAX], buf[128];
+	const char *wanted;
+
+	if ((k->kind != KIND_URL && k->kind != KIND_LISTEN) || !*v->text ||
+	    (v->source != FROM_FLAG && v->source != FROM_VARIABLE))
+		return;
+	wanted = config_key_check(k, v->text, buf, sizeof(buf));
+	if (!wanted)
+		return;
+	snprintf(what, sizeof(what), "%s%s",
+		 v->source == FROM_FLAG ? "--" : "",
+		 v->source == FROM_FLAG ? k->flag : v->variable);
+	snprintf(text, sizeof(text), "needs %s, not \"%s\"", wanted,
+		 quote(v->text, q));
+	l->c->mistakes++;
+	l->say(what, 0, false, text);
+}
+
 static void init(struct config *c, const char *path)
 {
 	memset(c, 0, sizeof(*c));
@@ -407,6 +437,7 @@ int config_load(struct config *c, const char *path, const struct options *o,
 	for (int i = 0; i < KEY__COUNT; i++) {
 		from_environment(c, i);
 		from_options(c, i, o);
+		check_outside(&l, i);
 	}
 	check_key_file(&l, c->value);
 	return c->mistakes ? -EINVAL : r;
@@ -431,19 +462,62 @@ uint32_t config_number(const struct config *c, enum config_id id)
 	return (uint32_t)v;
 }
 
+static bool config_yes(const struct config *c, enum config_id id)
+{
+	return !strcmp(c->value[id].text, "yes");
+}
+
+void config_apply_key(const struct config *c, enum config_id id,
+		      struct options *o)
+{
+	const char *text = c->value[id].text;
+
+	switch (id) {
+	case KEY_FREQUENCY:
+		o->frequency = config_number(c, id);
+		break;
+	case KEY_INTERVAL:
+		o->interval = config_number(c, id);
+		break;
+	case KEY_INCLUDE_SELF:
+		o->include_self = config_yes(c, id);
+		break;
+	case KEY_BUDGET:
+		o->table_budget = config_number(c, id);
+		break;
+	case KEY_IDLE:
+		o->table_idle = config_number(c, id);
+		break;
+	case KEY_CPU_SHARE:
+		o->cpu_share = config_number(c, id);
+		break;
+	case KEY_VERBOSE:
+		o->verbose = config_yes(c, id);
+		break;
+	case KEY_PAGE:
+		o->no_page = !config_yes(c, id);
+		break;
+	case KEY_LISTEN:
+		o->listen = *text ? text : NULL;
+		break;
+	case KEY_MEMORY:
+		o->page_memory = config_number(c, id);
+		break;
+	case KEY_KEEP:
+		o->page_keep = config_number(c, id);
+		break;
+	case KEY_OTLP:
+		o->page_otlp = config_yes(c, id);
+		break;
+	default:		/* exporterd's: config_env_export() */
+		break;
+	}
+}
+
 void config_apply(const struct config *c, struct options *o)
 {
-	o->frequency = config_number(c, KEY_FREQUENCY);
-	o->interval = config_number(c, KEY_INTERVAL);
-	o->table_budget = config_number(c, KEY_BUDGET);
-	o->table_idle = config_number(c, KEY_IDLE);
-	o->verbose = !strcmp(c->value[KEY_VERBOSE].text, "yes");
-	o->no_page = strcmp(c->value[KEY_PAGE].text, "yes") != 0;
-	o->listen = *c->value[KEY_LISTEN].text ? c->value[KEY_LISTEN].text :
-						 NULL;
-	o->page_memory = config_number(c, KEY_MEMORY);
-	o->page_keep = config_number(c, KEY_KEEP);
-	o->page_otlp = !strcmp(c->value[KEY_OTLP].text, "yes");
+	for (int i = 0; i < KEY__COUNT; i++)
+		config_apply_key(c, i, o);
 	o->config = c;
 }
 

@@ -42,8 +42,10 @@ int config_parse(struct config *c, const char *path, char *text, size_t len,
 		 config_say *say);
 void config_fini(struct config *c);
 
-/* Copy what `trifold run` uses into *o; options that were given stay. */
+/* Copy what `trifold run` uses into *o, all of it or one key; texts stay c's. */
 void config_apply(const struct config *c, struct options *o);
+void config_apply_key(const struct config *c, enum config_id id,
+		      struct options *o);
 
 uint32_t config_number(const struct config *c, enum config_id id);
 

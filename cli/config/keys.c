@@ -9,6 +9,7 @@
 
 #include "cli/config/file.h"
 #include "cli/config/options.h"
+#include "cli/config/suggest.h"
 #include "common/number.h"
 #include "common/pairs.h"
 #include "common/listen.h"
@@ -27,6 +28,13 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.flag = "interval", .owner = OBEYS_NEXT_START,
 		.help = "Seconds between two batches, 1 to 300.",
 	},
+	[KEY_INCLUDE_SELF] = {
+		"sampling", "include_self", KIND_YES, .def = "no",
+		.flag = "include-self", .flag_value = "yes",
+		.owner = OBEYS_NEXT_START,
+		.help = "yes: samples of trifold's own processes, too.  Else they are counted\n"
+			"and left out.",
+	},
 	[KEY_BUDGET] = {
 		"tables", "budget", NUMBER(1, 4096), .def = "256",
 		.owner = OBEYS_LOADER,
@@ -38,6 +46,14 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.owner = OBEYS_LOADER,
 		.help = "Seconds after which a file is forgotten that no process maps and no\n"
 			"sample uses, 1 to 604800 (a week).",
+	},
+	[KEY_CPU_SHARE] = {
+		"limits", "cpu_share", NUMBER(1, 100), .def = "5",
+		.owner = OBEYS_NEXT_START,
+		.help = "Percent of one CPU, 1 to 100, that trifold-loaderd and\n"
+			"trifold-symbolizerd may take for new files, over ten seconds.  Files\n"
+			"beyond that are put off: their stacks and names come later.  Samples\n"
+			"do not count, nor do workers.",
 	},
 	[KEY_ENDPOINT] = {
 		"export", "endpoint", KIND_URL, .def = "", .flag = "endpoint",
@@ -79,10 +95,23 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.variable = "CLIENT_KEY", .otlp = true,
 		.help = "PEM file of its key.",
 	},
+	[KEY_SPOOL] = {
+		"export", "spool", KIND_DIRECTORY, .def = "",
+		.variable = "TRIFOLD_EXPORTER_SPOOL",
+		.help = "A directory that keeps what the receiver has not answered, also when\n"
+			"trifold is killed; none: memory does, for about five minutes.  It belongs\n"
+			"to the user trifold-exporterd, whom you have to make, and to nobody else:\n"
+			"install -d -m 700 -o trifold-exporterd /var/lib/trifold-exporterd",
+	},
+	[KEY_SPOOL_SIZE] = {
+		"export", "spool_size", NUMBER(1, 65536), .def = "256",
+		.variable = "TRIFOLD_EXPORTER_SPOOL_SIZE",
+		.help = "MiB for the files in it, 1 to 65536; then the oldest are removed.",
+	},
 	[KEY_SERVICE_NAME] = {
 		"resource", "service_name", KIND_TEXT, .def = "",
 		.variable = "OTEL_SERVICE_NAME",
-		.help = "service.name of every resource; none: that of each process's program.",
+		.help = "service.name of every resource; none: each process's service or program.",
 	},
 	[KEY_ATTRIBUTES] = {
 		"resource", "attributes", KIND_PAIRS, .def = "",
@@ -160,51 +189,17 @@ bool config_section_known(const char *section)
 	return false;
 }
 
-#define WORD_MAX	31
-
-/* Insertions, deletions and changes from a to b; more than most: most + 1. */
-static size_t distance(const char *a, const char *b, size_t most)
-{
-	size_t n = strlen(a), m = strlen(b), row[WORD_MAX + 1];
-
-	if (n > WORD_MAX || m > WORD_MAX)
-		return most + 1;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= n; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= m; j++) {
-			size_t best = corner + (a[i - 1] != b[j - 1]);
-
-			corner = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[m] > most ? most + 1 : row[m];
-}
-
 const char *config_key_like(const char *section, const char *name)
 {
-	const char *best = NULL;
-	size_t least = strlen(name) > 4 ? 3 : 2;
+	struct suggestion s = suggest(name);
 
 	for (int i = 0; i < KEY__COUNT; i++) {
 		const struct config_key *k = &config_keys[i];
-		const char *word = section ? k->name : k->section;
-		size_t d = distance(name, word, least);
 
-		if (is_in(k, section) && d < least) {
-			least = d;
-			best = word;
-		}
+		if (is_in(k, section))
+			suggest_offer(&s, section ? k->name : k->section);
 	}
-	return best;
+	return s.best;
 }
 
 const char *config_key_variable(const struct config_key *k, bool profiles,
@@ -315,6 +310,13 @@ static const char *check_file(const char *path, char *buf, size_t size)
 	return buf;
 }
 
+static bool is_directory(const char *value)
+{
+	struct stat st;
+
+	return *value == '/' && stat(value, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 const char *config_key_check(const struct config_key *k, const char *value,
 			     char *buf, size_t size)
 {
@@ -343,6 +345,9 @@ const char *config_key_check(const struct config_key *k, const char *value,
 			"name=value,name=value, special characters as %XX";
 	case KIND_FILE:
 		return check_file(value, buf, size);
+	case KIND_DIRECTORY:
+		return is_directory(value) ? NULL :
+			"the full path of a directory that exists";
 	case KIND_LISTEN:
 		return listen_parse(value, &family, &port) ?
 			"PORT, or HOST:PORT with localhost, 127.0.0.1 or [::1]" :

@@ -19,10 +19,11 @@
 #define CONFIG_IDLE_S		600	/* likewise */
 
 enum config_id {
-	KEY_FREQUENCY, KEY_INTERVAL, KEY_BUDGET, KEY_IDLE,
+	KEY_FREQUENCY, KEY_INTERVAL, KEY_INCLUDE_SELF, KEY_BUDGET, KEY_IDLE, KEY_CPU_SHARE,
 	/* of each receiver, as config_key_of_more() has it: */
 	KEY_ENDPOINT, KEY_HEADERS, KEY_TIMEOUT, KEY_COMPRESSION, KEY_CA,
 	KEY_CLIENT_CERT, KEY_CLIENT_KEY,
+	KEY_SPOOL, KEY_SPOOL_SIZE,
 	KEY_SERVICE_NAME, KEY_ATTRIBUTES, KEY_METRICS, KEY_METRICS_MS,
 	KEY_PAGE, KEY_LISTEN, KEY_MEMORY, KEY_KEEP, KEY_OTLP,
 	KEY_VERBOSE,
@@ -38,6 +39,7 @@ enum config_kind {
 	KIND_PAIRS,		/* k=v,k=v as in OTEL_RESOURCE_ATTRIBUTES */
 	KIND_HEADERS,		/* likewise, names of HTTP headers */
 	KIND_FILE,		/* full path of a file that can be read */
+	KIND_DIRECTORY,		/* full path of a directory */
 	KIND_LISTEN,		/* common/listen.h */
 };
 

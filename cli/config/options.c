@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/config/suggest.h"
 #include "profile/formats/formats.h"
 
 void options_defaults(struct options *o)
@@ -37,7 +38,7 @@ static bool options_parse_seconds(const char *s, uint64_t *ret)
 }
 
 const struct option_def option_help = {
-	"help", NULL, "show this and exit", OPTION_FLAG, 0, 0,
+	"help", NULL, "show this help", OPTION_FLAG, 0, 0,
 	offsetof(struct options, help),
 };
 
@@ -122,6 +123,26 @@ options_refuse(const struct command *c, char *err, size_t size, const char *fmt,
 	return -EINVAL;
 }
 
+static int unknown_option(const struct command *c, const char *word, size_t len,
+			  char *err, size_t size)
+{
+	struct suggestion s;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, word);
+	s = suggest(name);
+	for (size_t i = 0; i < c->n_options; i++) {
+		if (c->options[i].help)		/* others are hidden */
+			suggest_offer(&s, c->options[i].name);
+	}
+	if (!s.best)
+		return options_refuse(c, err, size, "unknown option --%.*s",
+				      (int)len, word);
+	snprintf(err, size, "unknown option --%s: did you mean --%s?", name,
+		 s.best);
+	return -EINVAL;
+}
+
 /* argv[*i] and what follows, up to an option. */
 static int parse_words(int argc, char **argv, int *i, struct words *words)
 {
@@ -131,6 +152,18 @@ static int parse_words(int argc, char **argv, int *i, struct words *words)
 		++*i;
 	}
 	return 0;
+}
+
+/* An option may have two names: all ask for it by the one that help shows, which
+ * is the first with its place. */
+static const char *options_name(const struct command *c,
+				const struct option_def *d)
+{
+	for (size_t i = 0; i < c->n_options; i++) {
+		if (c->options[i].at == d->at)
+			return c->options[i].name;
+	}
+	return d->name;
 }
 
 /* There are fewer options than room for them. */
@@ -156,8 +189,7 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 	char buf[128];
 
 	if (!d)
-		return options_refuse(c, err, size, "unknown option --%.*s",
-				      (int)len, word);
+		return unknown_option(c, word, len, err, size);
 	if (word[len])
 		value = word + len + 1;
 	if (d->kind == OPTION_FLAG && value)
@@ -175,7 +207,7 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 	if (wanted)
 		return options_refuse(c, err, size, "--%s needs %s", d->name,
 				      wanted);
-	note(o, d->name, value ? value : "");
+	note(o, options_name(c, d), value ? value : "");
 	return 0;
 }
 

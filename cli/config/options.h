@@ -17,8 +17,12 @@
 
 #define EXIT_USAGE	2
 
-#define FREQUENCY_DEFAULT	19	/* Hz; prime, so not in step with
-					 * timers */
+#define FREQUENCY_DEFAULT	19	/* Hz, of what runs for long; prime, so
+					 * not in step with timers */
+#define FREQUENCY_RECORD	99	/* of a recording: a few seconds must
+					 * show something */
+#define FREQUENCY_COMMAND	992	/* ... of a command: it may end soon; can be
+					 * halved five times (profile/collect.h) */
 #define FREQUENCY_MAX		1000
 #define INTERVAL_DEFAULT	5	/* s */
 #define INTERVAL_MAX		300
@@ -64,12 +68,16 @@ struct options {
 	const char *view;		/* NULL: none given */
 	/* of record, see target.h */
 	struct number_list pids;
-	const char *cgroup, *container;
+	const char *name, *cgroup, *container, *unit;
 	bool all;
+	bool part;			/* of a recorder: not the whole system */
+	bool include_self;		/* trifold's own samples, too */
+	uint32_t own;			/* a pid that is ours; 0: none */
 	/* of the configuration, see config.h */
 	const char *config_file;	/* NULL: none named */
 	const struct config *config;	/* NULL: not of this command */
 	uint32_t table_budget, table_idle;	/* MiB, s; 0: loaderd's own */
+	uint32_t cpu_share;		/* percent of one CPU */
 	bool defaults, effective;
 	struct given given[OPTIONS_GIVEN_MAX];
 	uint32_t n_given;

@@ -14,34 +14,11 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/log_quote.h"
+#include "common/read_all.h"
 #include "profile/formats/formats.h"
 #include "profile/outfile.h"
 
-#define READ_STEP	65536	/* bytes, at least */
-
 /* --- in ---------------------------------------------------------------- */
-
-/* All of fd, and a byte more than is allowed if it has more.  0 or -errno. */
-static int diff_read_all(int fd, struct buffer *ret)
-{
-	const size_t max = FOLDED_BYTES_MAX + 1;
-
-	while (ret->len < max) {
-		size_t left = max - ret->len, room;
-		ssize_t n;
-
-		if (!buffer_room(ret, left < READ_STEP ? left : READ_STEP))
-			return -ENOMEM;
-		room = ret->cap - ret->len;
-		n = read(fd, ret->data + ret->len, room < left ? room : left);
-		if (n == 0)
-			return 0;
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		ret->len += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
 
 static int diff_take(struct folded_tree *t, unsigned int side, const char *path)
 {
@@ -55,7 +32,7 @@ static int diff_take(struct folded_tree *t, unsigned int side, const char *path)
 		log_err("%s: %m", name);
 		return -1;
 	}
-	r = diff_read_all(fd, &bytes);
+	r = read_all(fd, FOLDED_BYTES_MAX, &bytes);
 	close(fd);
 	if (!r)
 		r = folded_read(t, side, (char *)bytes.data, bytes.len, &m);
@@ -179,8 +156,6 @@ static int diff_write_file(const struct options *o, const struct folded_tree *t)
 {
 	struct buffer out = { 0 };
 	struct outfile f;
-	size_t done = 0;
-	ssize_t n;
 	int r = format_of(o->output) == format_named("html") ?
 		diff_encode_html(t, o->files, &out) :
 		diff_encode_folded(t, &out);
@@ -193,19 +168,13 @@ static int diff_write_file(const struct options *o, const struct folded_tree *t)
 		free(out.data);
 		return r;
 	}
-	while (done < out.len) {
-		n = write(f.fd, out.data + done, out.len - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			log_err("%s: %m", o->output);
-			outfile_abandon(&f);
-			free(out.data);
-			return -EIO;
-		}
-		done += (size_t)n;
-	}
+	r = write_all(f.fd, out.data, out.len);
 	free(out.data);
+	if (r) {
+		log_err("%s: %s", o->output, strerror(-r));
+		outfile_abandon(&f);
+		return r;
+	}
 	return outfile_commit(&f);
 }
 

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "common/number.h"
+#include "profile/formats/folded.h"
 
 static uint64_t name_hash(const struct folded_tree *t, const char *s,
 			  size_t len)
@@ -297,16 +298,5 @@ uint32_t folded_next(const struct folded_tree *t, uint32_t node,
 
 void folded_name(const struct folded_tree *t, uint32_t name, struct buffer *out)
 {
-	size_t at = out->len;
-	uint8_t *c;
-
-	buffer_utf8(out, folded_read_name_text(t, name), t->names[name].len);
-	for (; at < out->len && !out->failed; at++) {
-		c = &out->data[at];
-		if (*c < 0x20 || *c == 0x7f)
-			*c = '?';
-		/* U+0080 to U+009F are c2 80 to c2 9f */
-		if (*c == 0xc2 && at + 1 < out->len && c[1] < 0xa0)
-			c[0] = c[1] = '?';
-	}
+	folded_text(out, folded_read_name_text(t, name), t->names[name].len);
 }

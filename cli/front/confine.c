@@ -22,6 +22,8 @@ int front_confine_reading(uid_t uid)
 
 int front_confine(void)
 {
+	/* Beyond base_rules of common/sandbox.c; tests/live/test_filters.py
+	 * fails if a call is not used. */
 	static const struct sandbox_rule rules[] = {
 		/* a recorder's, an exporterd's, a reader's */
 		WHEN(socketpair, 0, INT, AF_UNIX),

@@ -103,6 +103,9 @@ int front_record(const struct options *given)
 		return r;
 	if (target_find(&o, &target))
 		return 1;
+	if (!options_given(&o, "frequency"))
+		o.frequency = target.kind == TARGET_COMMAND ?
+			FREQUENCY_COMMAND : FREQUENCY_RECORD;
 	r = show(&o, &target, NULL, false);
 	target_release(&target);
 	return r;

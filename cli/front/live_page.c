@@ -34,8 +34,8 @@ static int live_page_open_sockets(struct live_page *p, const struct options *o)
 	if (p->elsewhere)
 		r = listen_open(family, 0, &p->sockets);
 	if (r)
-		log_err("the live page cannot listen on port %u: %s: choose one "
-			"by --listen PORT, or do without it by --no-page", port,
+		log_err("the live page cannot listen on port %u: %s: choose "
+			"another by --listen PORT, or disable it by --no-page", port,
 			strerror(-r));
 	return r;
 }

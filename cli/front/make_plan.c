@@ -78,6 +78,17 @@ static uint32_t make_flags(const struct options *o, const struct target *t,
 	       (o->config ? PLAN_RELOAD : 0u);
 }
 
+/* Who of us lives as long as the hub, but daemons: those it knows. */
+static void make_own(struct plan *p, const struct options *o)
+{
+	plan_add(p, PROGRAM_HUB, "--own=%d", (int)getpid());
+	plan_add(p, PROGRAM_HUB, "--own=%d", (int)getppid());
+	if (o->own)
+		plan_add(p, PROGRAM_HUB, "--own=%u", o->own);
+	if (o->include_self)
+		plan_add(p, PROGRAM_HUB, "--include-self");
+}
+
 int make_plan(struct plan *p, const struct options *o,
 	      const struct target *target, const struct live_page *page,
 	      bool network)
@@ -86,6 +97,9 @@ int make_plan(struct plan *p, const struct options *o,
 	p->flags = make_flags(o, target, page);
 	p->duration_ms = o->duration_ms;
 	plan_add(p, PROGRAM_HUB, "--interval=%u", o->interval);
+	if (o->config)
+		plan_add(p, PROGRAM_HUB, "--cpu-share=%u", o->cpu_share);
+	make_own(p, o);
 	if (!network)
 		plan_add(p, PROGRAM_EXPORTER, "--no-network");
 	make_exporter(p, o);

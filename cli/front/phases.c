@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/config/libexec.h"
+#include "cli/record/recorder.h"
 #include "common/clock.h"
 #include "common/wait_status.h"
 
@@ -20,8 +22,11 @@
 #define ASK_NS		(50 * NSEC_PER_MSEC)	/* is loaderd up yet? */
 #define REPLACE_NS	S(8)	/* for a daemon to end, then SIGKILL */
 #define BACKOFF_FIRST_NS	(100 * NSEC_PER_MSEC)
-#define BACKOFF_MAX_NS		S(5)
-#define BACKOFF_RESET_NS	S(10)
+
+/* Of one that had come up, and of one that had not. */
+static const struct {
+	uint64_t max_ns, reset_ns;
+} backoffs[] = { [true] = { S(1), S(2) }, [false] = { S(5), S(10) } };
 
 /* Who ends in this phase, and the time for it, s (0: open).  A start is slow
  * where the kernel verifies slowly: 5.10 in an emulator took over 20 s. */
@@ -87,13 +92,13 @@ static bool wanted(const struct phases *p, enum program id)
 		!(p->plan->flags & PLAN_RECORD));
 }
 
-uint64_t phases_backoff(uint64_t *backoff, uint64_t lived_ns)
+uint64_t phases_backoff(uint64_t *backoff, uint64_t lived_ns, bool ready)
 {
-	uint64_t next = *backoff * 2;
+	uint64_t next = *backoff * 2, max = backoffs[ready].max_ns;
 
-	if (*backoff == 0 || lived_ns >= BACKOFF_RESET_NS)
+	if (*backoff == 0 || lived_ns >= backoffs[ready].reset_ns)
 		next = BACKOFF_FIRST_NS;
-	return *backoff = next < BACKOFF_MAX_NS ? next : BACKOFF_MAX_NS;
+	return *backoff = next < max ? next : max;
 }
 
 /* 0 or -errno. */
@@ -112,7 +117,7 @@ static int start_one(struct phases *p, enum program id, const int *fds, int n,
 	}
 	phases_say(p, "%s cannot be started: %s", phases_name(id),
 		   strerror(-pid));
-	proc->due_ns = now + phases_backoff(&proc->backoff_ns, 0);
+	proc->due_ns = now + phases_backoff(&proc->backoff_ns, 0, false);
 	return pid;
 }
 
@@ -175,18 +180,35 @@ static void daemon_died(struct phases *p, enum program id, int status,
 		proc->due_ns = now;
 		return;
 	}
-	wait = phases_backoff(&proc->backoff_ns, now - proc->started_ns);
+	wait = phases_backoff(&proc->backoff_ns, now - proc->started_ns,
+			      proc->ready);
 	proc->due_ns = now + wait;
 	proc->tries += !proc->was_ready;
 	if (proc->tries < START_TRIES)
-		phases_say(p, "%s %s; it is started again in %.1f s", name, how,
+		phases_say(p, "%s %s; restarting in %.1f s", name, how,
 			   (double)wait / NSEC_PER_SEC);
 	else
 		phases_say(p, "%s %s; failed three times; giving up", name, how);
 }
 
+/* The hub knows its daemons; these run as long as it.  The launcher's child, the
+ * command, is another process. */
+static void plan_own(struct phases *p)
+{
+	static const enum program who[] = { PROGRAM_LAUNCHER, PROGRAM_RECORDER };
+
+	for (int i = 0; i < 2; i++) {
+		if (p->proc[who[i]].pid)
+			plan_add(p->plan, PROGRAM_HUB, "--own=%d",
+				 (int)p->proc[who[i]].pid);
+	}
+	if (p->writer > 0)
+		plan_add(p->plan, PROGRAM_HUB, "--own=%d", (int)p->writer);
+}
+
 void phases_replace(struct phases *p, uint32_t which, uint64_t now)
 {
+	plan_own(p);
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
 		struct phase_proc *proc = &p->proc[i];
 
@@ -215,6 +237,18 @@ static void check_replaced(struct phases *p, uint64_t now)
 	}
 }
 
+/* It is trifold's own, too; the recorder says so before there is a hub. */
+static void note_writer(struct phases *p, const char *text)
+{
+	static const char said[] = "STATUS=" RECORDER_WRITER;
+
+	if (p->writer || strncmp(text, said, sizeof(said) - 1))
+		return;
+	p->writer = (pid_t)atoi(text + sizeof(said) - 1);
+	if (p->writer > 0)
+		plan_add(p->plan, PROGRAM_HUB, "--own=%d", (int)p->writer);
+}
+
 void phases_notify(struct phases *p)
 {
 	union {
@@ -234,6 +268,8 @@ void phases_notify(struct phases *p)
 		return;
 	memcpy(&cred, CMSG_DATA(c), sizeof(cred));
 	text[n] = '\0';
+	if (cred.pid == p->proc[PROGRAM_RECORDER].pid)
+		note_writer(p, text);
 	if (strncmp(text, "READY=1", 7) && !strstr(text, "\nREADY=1"))
 		return;
 	for (int i = 0; i <= PROGRAM_RECORDER; i++) {
@@ -259,7 +295,6 @@ void phases_end(struct phases *p, uint64_t now)
 {
 	if (p->phase >= PHASE_END_COMMAND)
 		return;
-	p->ops->ending(p->arg);
 	phases_enter(p, PHASE_END_COMMAND, now);
 }
 
@@ -287,8 +322,10 @@ static void phases_enter(struct phases *p, enum front_phase phase, uint64_t now)
 		now + S(phases[phase].seconds) : UINT64_MAX;
 	if (phase == PHASE_RUNNING && p->plan->duration_ms)
 		p->deadline_ns = now + p->plan->duration_ms * NSEC_PER_MSEC;
-	if (phase == PHASE_END_LOADER)
+	if (phase == PHASE_END_LOADER) {
 		p->end_real_ns = clock_ns(CLOCK_REALTIME);
+		p->ops->ending(p->arg);
+	}
 	if (!phase_pid(p))
 		return;
 	if (phase == PHASE_END_COMMAND) {
@@ -458,7 +495,7 @@ static void phases_died(struct phases *p, enum program id, int status,
 static void quick_end(struct phases *p, uint64_t now)
 {
 	p->quick = p->failed = true;
-	phases_say(p, "ending at once: samples under way are lost");
+	phases_say(p, "stopping now: samples in flight are lost");
 	for (int i = 0; i < PROGRAM_DAEMONS; i++)
 		orders_signal(p->orders, i, SIGKILL);
 	orders_signal(p->orders, PROGRAM_RECORDER, SIGTERM);
@@ -534,4 +571,5 @@ void phases_begin(struct phases *p, uint64_t now)
 	if (((p->plan->flags & PLAN_COMMAND) && !begin_command(p, now)) ||
 	    ((p->plan->flags & PLAN_RECORD) && !begin_recorder(p, now)))
 		phases_fail(p, now);
+	plan_own(p);
 }

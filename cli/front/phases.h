@@ -3,7 +3,7 @@
  * phases - when each program is started, started again, and ended
  *
  * Sockets outlive symbolizerd.  A daemon that dies is started again after 0.1
- * s, doubling to 5 s, from 0.1 s again once one has lived for 10 s; three
+ * s, doubling to a limit (phases_backoff(), backoffs[] in phases.c); three
  * deaths before one was ever ready, and the recording fails.
  *
  * The end, whatever brings it about (a signal, --duration, the command's
@@ -52,6 +52,7 @@ struct phases_ops {
 	void (*recorder)(void *arg, int fd);
 	void (*feed)(void *arg, int fd);
 	void (*running)(void *arg, uint64_t now);
+	/* What runs as a command has ended: loaderd is to stop. */
 	void (*ending)(void *arg);
 	/* The recorder is to write what was sampled in this time,
 	 * CLOCK_REALTIME.  0, or -errno: it cannot be told. */
@@ -83,6 +84,7 @@ struct phases {
 	struct phase_proc proc[PROGRAM__COUNT];
 	enum front_phase phase;
 	int go;			/* the launcher's socket; -1: none any more */
+	pid_t writer;		/* the recorder's child; 0: not known */
 	int reader;		/* socket of the newest reader; -1: none */
 	bool reload_again;
 	bool failed;		/* the exit status will be 1 */
@@ -121,8 +123,11 @@ int phases_timeout_ms(const struct phases *p, uint64_t now);
 
 /*
  * How long to wait before a daemon is started again, ns; *backoff (0 at first)
- * is the wait before the last start, lived_ns how long it ran since.
+ * is the wait before the last start, lived_ns how long it ran since.  It doubles
+ * with each death: up to 1 s for one that had come up, unless it lived for 2 s;
+ * up to 5 s for one that had not, unless it lived for 10 s.  Whoever can kill a
+ * daemon must not gain more by that, and one that cannot start takes no CPU.
  */
-uint64_t phases_backoff(uint64_t *backoff, uint64_t lived_ns);
+uint64_t phases_backoff(uint64_t *backoff, uint64_t lived_ns, bool ready);
 
 #endif /* CLI_FRONT_PHASES_H */

@@ -2,6 +2,7 @@
 #include "cli/front/reload.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/config/env.h"
@@ -70,10 +71,11 @@ static bool has_files(const struct config *c)
 	return any;
 }
 
-/* Say what changed; returns who obeys it. */
+/* Say what changed; returns who obeys it.  later: " NAME, NAME" of what waits. */
 static unsigned int reload_compare(const struct options *o,
 				   const struct config *was,
-				   const struct config *is, struct console *c)
+				   const struct config *is, struct console *c,
+				   char *later, size_t size)
 {
 	static const enum program who[] = {
 		[OBEYS_EXPORTER] = PROGRAM_EXPORTER,
@@ -81,6 +83,7 @@ static unsigned int reload_compare(const struct options *o,
 	};
 	unsigned int which = 0;
 
+	later[0] = '\0';
 	for (int i = 0; i < KEY__COUNT; i++) {
 		char value[512];
 
@@ -90,7 +93,10 @@ static unsigned int reload_compare(const struct options *o,
 			    config_keys[i].name, config_keys[i].section,
 			    config_shown(is->value, i, value, sizeof(value)),
 			    waits(o, i) ? " at the next start" : " now");
-		if (!waits(o, i))
+		if (waits(o, i))
+			snprintf(later + strlen(later), size - strlen(later),
+				 "%s%s", *later ? ", " : " ", config_keys[i].name);
+		else
 			which |= 1u << who[config_keys[i].owner];
 	}
 	if (compare_more(was, is, c) || has_files(is))
@@ -110,21 +116,18 @@ bool reload_possible(const struct options *o, const struct config *fresh)
 uint32_t reload(struct options *o, struct config *now, struct config *fresh,
 		struct console *c)
 {
-	struct options was = *o;
-	uint32_t which = reload_compare(o, now, fresh, c);
+	char later[256];
+	uint32_t which = reload_compare(o, now, fresh, c, later, sizeof(later));
 
 	config_fini(now);
 	*now = *fresh;
-	config_apply(now, o);
-	/* these wait for the next start */
-	o->interval = was.interval;
-	o->verbose = was.verbose;
-	o->page_memory = was.page_memory;
-	o->page_keep = was.page_keep;
-	o->page_otlp = was.page_otlp;
-	if (waits(o, KEY_FREQUENCY))
-		o->frequency = was.frequency;
-	console_say(c, "the configuration was read again%s", which ? "" :
-		    "; nothing is to be done");
+	for (int i = 0; i < KEY__COUNT; i++) {
+		/* the address is of no use any more, but its text is gone */
+		if (!waits(o, i) || i == KEY_LISTEN)
+			config_apply_key(now, i, o);
+	}
+	console_say(c, "Reloaded.%s%s", later, !*later ? "" :
+		    strchr(later, ',') ? " take effect at the next start." :
+		    " takes effect at the next start.");
 	return which;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -44,6 +45,7 @@ struct show {
 	bool ready;		/* all daemons are: does loaderd sample? */
 	bool running;
 	uint64_t run_ns, shown_ns;
+	struct report_run run;
 };
 
 static int show_tty = -1;	/* the terminal's; -1: there is none */
@@ -64,6 +66,8 @@ static void show_read(struct show *s, uint64_t now)
 	if (r > 0)
 		log_err("symbolizerd broke the protocol of its status: %s",
 			msg_verdict_name(r));
+	if (s->running && s->watch.known)
+		report_run_note(&s->run, &s->watch.status);
 }
 
 /* --- what is shown ------------------------------------------------------------ */
@@ -124,7 +128,6 @@ static void show_target(struct show *s, uint64_t now)
 		console_say(&s->console, "process %u has ended", pid);
 	if (s->target->running)
 		return;
-	s->running = false;
 	phases_end(&s->phases, now);
 }
 
@@ -135,7 +138,7 @@ static void show_last_word(struct show *s, bool failed)
 	show_read(s, now_ns());
 	console_fini(&s->console);
 	if (s->watch.known && s->run_ns) {
-		report_summary(&s->watch.status, text, sizeof(text));
+		report_summary(&s->watch.status, &s->run, text, sizeof(text));
 		log_info("%s", text);
 	} else if (!failed) {
 		log_warn("no account of the samples was received");
@@ -166,13 +169,16 @@ static void show_feed(void *arg, int fd)
 	struct show *s = arg;
 
 	if (recorder_link_tell(&s->recorder, &feed, fd))
-		console_say(&s->console, "the recorder does not listen");
+		console_say(&s->console, "the recorder does not respond");
 }
 
 static void show_ending(void *arg)
 {
 	struct show *s = arg;
+	uint64_t now = now_ns();
 
+	show_read(s, now);
+	s->run.elapsed_ns = now - s->run_ns;
 	s->running = false;
 }
 
@@ -189,7 +195,7 @@ static int show_write(void *arg, uint64_t start_ns, uint64_t end_ns)
 	m.account.end_ns = end_ns;
 	r = recorder_link_tell(&s->recorder, &m, -1);
 	if (r)
-		console_say(&s->console, "the recorder does not listen");
+		console_say(&s->console, "the recorder does not respond");
 	close(s->recorder.control);
 	s->recorder.control = -1;
 	return r;
@@ -228,7 +234,7 @@ static void show_reload(struct show *s, uint64_t now)
 		r = -EINVAL;
 	}
 	if (r || !s->config) {
-		console_say(&s->console, "the configuration stays as it was");
+		console_say(&s->console, "Not reloaded: the configuration stays as it was.");
 		return;
 	}
 	which = reload(s->opt, s->config, &fresh, &s->console);
@@ -237,9 +243,24 @@ static void show_reload(struct show *s, uint64_t now)
 		phases_replace(&s->phases, which, now);
 }
 
+/* Before the first sample. */
+static void show_reading(struct show *s)
+{
+	const struct status *st = &s->watch.status;
+	char text[64];
+
+	if (!s->console.tty || !st->loader_up || st->loader.cpus || !st->hub.exes)
+		return;
+	snprintf(text, sizeof(text), "reading %" PRIu64 " files",
+		 st->hub.exes);
+	console_progress(&s->console, text);
+}
+
 static void show_status(struct show *s, uint64_t now)
 {
 	show_read(s, now);
+	if (s->ready && s->watch.statuses)
+		show_reading(s);
 	/* no CPU is sampled until the tables of what runs are there, or soon */
 	if (!s->ready || !s->watch.statuses || !s->watch.status.loader_up ||
 	    !s->watch.status.loader.cpus)

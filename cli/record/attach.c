@@ -87,6 +87,14 @@ int attach_find(struct status *ret)
 	return r ? r : 1;
 }
 
+/* The service of --unit, as batches have it; its length, 0: it is none. */
+static size_t attach_service(const struct options *o)
+{
+	size_t len = o->unit ? target_service(o->unit) : 0;
+
+	return len <= BATCH_UNIT_MAX ? len : 0;
+}
+
 int attach_check(const struct options *o, const struct target *t,
 		 const struct status *st, char *err, size_t size)
 {
@@ -98,10 +106,15 @@ int attach_check(const struct options *o, const struct target *t,
 		snprintf(err, size, "a trifold is running, whose samples do not "
 			 "say which are of a command: add --all to record the "
 			 "whole system while it runs, or stop that trifold");
-	else if (t->kind == TARGET_CGROUP && !o->container)
+	else if (o->unit && !attach_service(o))
+		snprintf(err, size, "a trifold is running, whose samples say of "
+			 "which service they are, not of which other unit (nor "
+			 "names of over %d bytes): use --container, --name or "
+			 "--pid, or stop that trifold", BATCH_UNIT_MAX);
+	else if (o->cgroup)
 		snprintf(err, size, "a trifold is running, whose samples do not "
-			 "say of which cgroup they are: use --container or "
-			 "--pid, or stop that trifold");
+			 "say of which cgroup they are: use --unit, "
+			 "--container, --name or --pid, or stop that trifold");
 	else if (options_given(o, "frequency") && o->frequency != st->frequency)
 		snprintf(err, size, "a trifold is running, which samples at %u "
 			 "Hz, and so will this recording: leave out "
@@ -116,7 +129,7 @@ static void tell_range(struct attach *a)
 	const struct record_msg m = { .kind = RECORD_RANGE, .range = a->range };
 
 	if (recorder_link_tell(&a->recorder, &m, -1))
-		console_say(&a->console, "the recorder does not listen");
+		console_say(&a->console, "the recorder does not respond");
 }
 
 /* A connection to symbolizerd for the writer, if it has none. */
@@ -153,8 +166,8 @@ static void attach_settle(struct attach *a, uint64_t now)
 	tell_range(a);
 	a->deadline_ns = now + limit;
 	if (a->console.tty)
-		console_say(&a->console, "waiting for the last samples, up to "
-			    "%u s", (unsigned int)(limit / NSEC_PER_SEC));
+		console_say(&a->console, "waiting up to %u s for the last "
+			    "samples", (unsigned int)(limit / NSEC_PER_SEC));
 }
 
 static void attach_write_file(struct attach *a, uint64_t now)
@@ -163,7 +176,7 @@ static void attach_write_file(struct attach *a, uint64_t now)
 
 	a->deadline_ns = now + WRITE_NS;
 	if (recorder_link_tell(&a->recorder, &m, -1))
-		console_say(&a->console, "the recorder does not listen");
+		console_say(&a->console, "the recorder does not respond");
 }
 
 static void attach_enter(struct attach *a, enum attach_phase p, uint64_t now)
@@ -240,8 +253,8 @@ static void check_run(struct attach *a, uint64_t now)
 	if (a->target->kind == TARGET_PIDS && !a->target->running) {
 		attach_begin_end(a, now);
 	} else if (has_ended(a, now) && !a->command) {
-		console_say(&a->console, "the running trifold has ended, and so "
-			    "does the recording");
+		console_say(&a->console, "the running trifold ended, and with it "
+			    "the recording");
 		a->failed = true;
 		attach_enter(a, WRITING, now);
 	}
@@ -252,13 +265,13 @@ static void check_settling(struct attach *a, uint64_t now)
 	if (a->state.covered) {
 		attach_enter(a, WRITING, now);
 	} else if (has_ended(a, now)) {
-		console_say(&a->console, "the running trifold has ended: the "
-			    "recording does not go to its end");
+		console_say(&a->console, "the running trifold ended: the recording "
+			    "is cut short");
 		a->failed = true;
 		attach_enter(a, WRITING, now);
 	} else if (now >= a->deadline_ns) {
-		console_say(&a->console, "not all of the last samples have come "
-			    "in time: some may be missing");
+		console_say(&a->console, "the last samples did not arrive in time: "
+			    "some may be missing");
 		a->failed = true;
 		attach_enter(a, WRITING, now);
 	}
@@ -482,9 +495,10 @@ static int attach_set_up(struct attach *a)
 	if (r)
 		log_err("cannot begin: %s", strerror(-r));
 	a->range.pids = a->target->pids;
-	if (a->opt.container)
-		snprintf(a->range.container, sizeof(a->range.container), "%s",
-			 a->opt.container);
+	memcpy(a->range.container, a->target->container,
+	       sizeof(a->range.container));
+	memcpy(a->range.unit, a->opt.unit ? a->opt.unit : "",
+	       attach_service(&a->opt));
 	return r;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/record/command_files.h"
 #include "cli/supervisor/ask.h"
 #include "common/log.h"
 #include "common/sandbox.h"
@@ -74,6 +75,10 @@ static _Noreturn void launch(char *const *argv, pid_t parent)
 		log_err("the launcher cannot be set up: %m");
 		_exit(1);
 	}
+	/* what is listed there must not have it */
+	fcntl(LAUNCHER_GO, F_SETFD, FD_CLOEXEC);
+	/* loaderd reads them meanwhile */
+	command_files_map(argv[0]);
 	if (read(LAUNCHER_GO, &c, 1) != 1)
 		_exit(0);
 	close(LAUNCHER_GO);

@@ -9,6 +9,9 @@
  * when all is ready: when a byte comes over its socket.  If that is closed
  * before, it ends.
  *
+ * Until then it maps the command's files (command_files.h), so that they are read
+ * before the first sample.
+ *
  * It holds no descriptor but 0, 1 and 2.  It ends with the command's status, 128
  * + N if that was killed by signal N, 127 if it cannot be run.
  */

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/record/output.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/record/command_path.h"
 #include "cli/record/target.h"
 #include "common/log.h"
+#include "common/log_quote.h"
 #include "profile/formats/formats.h"
 
 bool output_settle_format(struct options *o, const char *command)
@@ -22,15 +25,33 @@ bool output_settle_format(struct options *o, const char *command)
 	return false;
 }
 
+/* 0; OUTPUT_NO_COMMAND, said: then a recording would be empty. */
+static int output_check_command(const char *name)
+{
+	char path[PATH_MAX], q[256];
+	int r = command_path(name, path);
+
+	if (!r)
+		return 0;
+	log_err("%s: %s: nothing is recorded",
+		log_quote(name, strlen(name), q, sizeof(q)),
+		r == -ENOENT ? "no such command" : strerror(-r));
+	return r == -EACCES ? OUTPUT_NO_RIGHT : OUTPUT_NO_COMMAND;
+}
+
 int output_check(struct options *o)
 {
 	static char output[40];
 	char err[400];
+	int r;
 
 	if (target_check(o, err, sizeof(err))) {
 		log_err("%s; see `trifold record --help`", err);
 		return EXIT_USAGE;
 	}
+	r = o->rest[0] ? output_check_command(o->rest[0]) : 0;
+	if (r)
+		return r;
 	if (!o->output && o->format) {
 		snprintf(output, sizeof(output), "trifold%s",
 			 format_at(o->format)->endings[0]);

@@ -114,6 +114,7 @@ void record_watch_range(struct record_watch *w, const struct cut *c)
 {
 	w->cut = *c;
 	w->cut.container[CONTAINER_ID_MAX] = '\0';
+	w->cut.unit[BATCH_UNIT_MAX] = '\0';
 	if (w->cut.pids.n > NUMBERS_MAX)
 		w->cut.pids.n = NUMBERS_MAX;
 	if (w->cut.end_ns < w->collect->end_ns)

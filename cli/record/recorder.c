@@ -20,8 +20,10 @@
 #include "cli/record/sudo_caller.h"
 #include "common/log.h"
 #include "common/log_quote.h"
+#include "common/read_all.h"
 #include "common/sandbox.h"
 #include "common/service.h"
+#include "common/service_status.h"
 #include "common/service_listen.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
@@ -166,30 +168,15 @@ static int record_recorder_on_control(struct writer *w)
 	return 0;
 }
 
-static int record_recorder_write_all(int fd, const uint8_t *p, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		p += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
 /* The last line: what was written, and why there may be nothing in it. */
-static void recorder_summary(const struct writer *w, uint32_t stacks,
+static void recorder_summary(const struct writer *w, const struct batch *b,
 			     size_t bytes)
 {
-	unsigned long long n = w->collect.events;
+	uint32_t n = batch_n(b, BATCH_TIMES), stacks = batch_n(b, BATCH_STACKS);
 	char name[256];
 
 	log_quote(w->opt->output, strlen(w->opt->output), name, sizeof(name));
-	log_info("%s: %llu sample%s, %u distinct stack%s, %zu KiB", name, n,
+	log_info("%s: %u sample%s, %u distinct stack%s, %zu KiB", name, n,
 		 n == 1 ? "" : "s", stacks, stacks == 1 ? "" : "s",
 		 bytes / 1024);
 	if (!n)
@@ -212,9 +199,9 @@ static int write_out(struct writer *w)
 	if (!r)
 		r = format_at(w->opt->format)->encode(&b, &w->info, &out);
 	if (!r)
-		r = record_recorder_write_all(w->out, out.data, out.len);
+		r = write_all(w->out, out.data, out.len);
 	if (!r)
-		recorder_summary(w, batch_n(&b, BATCH_STACKS), out.len);
+		recorder_summary(w, &b, out.len);
 	free(out.data);
 	free(data);
 	return r;
@@ -274,17 +261,20 @@ static int record_recorder_confine(uid_t seal_uid)
 }
 
 static void record_recorder_describe(struct profile_info *info,
-				     const char *command)
+				     const struct options *o)
 {
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct utsname u;
 
+	/* of a part of the system nobody says how busy the rest was */
+	info->cpus = !o->part && cpus > 0 ? (uint32_t)cpus : 0;
 	if (uname(&u) == 0) {
 		snprintf(info->host, sizeof(info->host), "%s", u.nodename);
 		snprintf(info->kernel, sizeof(info->kernel), "%s", u.release);
 		snprintf(info->machine, sizeof(info->machine), "%s", u.machine);
 	}
 	snprintf(info->command, sizeof(info->command), "%s",
-		 command ? command : "");
+		 o->command ? o->command : "");
 }
 
 static int writer_run(const struct options *o, int out, pid_t file_owner)
@@ -296,7 +286,7 @@ static int writer_run(const struct options *o, int out, pid_t file_owner)
 	const int keep[] = { 0, 1, 2, w.control, out };
 	int r;
 
-	record_recorder_describe(&w.info, o->command);
+	record_recorder_describe(&w.info, o);
 	r = sandbox_close_fds(keep, 5);
 	if (!r)
 		r = collect_init(&w.collect, o->frequency);
@@ -364,6 +354,8 @@ static int keep(const struct options *o, struct outfile *f)
 		_exit(writer_run(o, f->fd, self));
 	}
 	close((int)o->control_fd);
+	service_status(RECORDER_WRITER "%d", (int)pid);
+	service_ready();
 	status = pid < 0 ? -1 : wait_writer(pid, &set);
 	if (status == 0)
 		return outfile_commit(f) ? 1 : 0;
@@ -396,6 +388,5 @@ int recorder_run(const struct options *o)
 		return 1;
 	if (outfile_open(&f, o->output))
 		return 1;
-	service_ready();
 	return keep(o, &f);
 }

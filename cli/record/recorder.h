@@ -45,8 +45,12 @@ struct record_msg {
 	struct cut range;			/* RECORD_RANGE */
 };
 
+/* What it says of itself before READY=1: the number of the process that writes,
+ * its child. */
+#define RECORDER_WRITER	"writer "
+
 /* The subcommand.  Options: control_fd, output, format, frequency, command,
- * seal_uid (of the writer below a file owner that is root).  The file owner
+ * part, seal_uid (of the writer below a file owner that is root).  The file owner
  * becomes who called sudo, by SUDO_UID and SUDO_GID. */
 int recorder_run(const struct options *o);
 

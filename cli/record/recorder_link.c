@@ -44,6 +44,8 @@ void recorder_link_plan(struct plan *p, const struct options *o,
 	if (*command || *what)
 		plan_add(p, PROGRAM_RECORDER, "--command=%s",
 			       *command ? command : what);
+	if (!o->all && (*command || *what))
+		plan_add(p, PROGRAM_RECORDER, "--part");
 }
 
 /* In a child.  Whose notify socket is in our environment does not matter to

@@ -16,7 +16,7 @@ struct recorder_link {
 };
 
 /* What a recorder must be told beside its output: format, what is recorded (`what`,
- * where there is no command). */
+ * where there is no command), and whether that is a part of the system. */
 void recorder_link_plan(struct plan *p, const struct options *o,
 			const char *what);
 

@@ -15,6 +15,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "cli/record/container_name.h"
+#include "cli/record/named.h"
 #include "common/container.h"
 #include "common/log.h"
 #include "common/log_quote.h"
@@ -25,34 +27,41 @@
 #define HEX		"0123456789abcdef"
 #define DECIMAL		"0123456789"
 #define ID_LEAST	4
+#define ID_SURE		12	/* what engines show of one; never a name */
 #define DEPTH_MAX	64	/* so far down the sampler looks, too */
 
 /* --- options ------------------------------------------------------------------ */
 
 int target_check(const struct options *o, char *err, size_t size)
 {
-	int kinds = (o->pids.n > 0) + (o->cgroup != NULL) +
-		    (o->container != NULL);
+	int kinds = (o->pids.n > 0) + (o->name != NULL) + (o->unit != NULL) +
+		    (o->cgroup != NULL) + (o->container != NULL);
 	bool command = o->rest[0] != NULL;
 
 	err[0] = '\0';
 	if (kinds + command > 1)
-		snprintf(err, size, "only one of --pid, --cgroup, --container "
-			 "and a command behind -- can be recorded at a time");
+		snprintf(err, size, "only one of --pid, --name, --unit, "
+			 "--cgroup, --container and a command after -- can be "
+			 "recorded at a time");
 	else if (o->all && kinds)
 		snprintf(err, size, "--all is the whole system: leave it out, "
-			 "or leave out --pid, --cgroup and --container");
+			 "or leave out --pid, --name, --unit, --cgroup and "
+			 "--container");
 	else if (command && o->duration_ms)
 		snprintf(err, size, "either --duration or a command, not both");
 	else if (!command && !kinds && !o->duration_ms)
-		snprintf(err, size, "how long, or what? --duration SECONDS, or "
-			 "a command behind --, or --pid, --cgroup or "
-			 "--container (until Ctrl-C)");
-	else if (o->container && !target_is_container(o->container))
-		snprintf(err, size, "--container needs an ID, or at least %d "
-			 "of its first digits (0-9, a-f): `docker ps "
-			 "--no-trunc`, `podman ps --no-trunc` or `crictl ps "
-			 "--no-trunc` show it beside the name", ID_LEAST);
+		snprintf(err, size, "nothing to record: give --duration, a "
+			 "command after --, --pid, --name, --unit, --cgroup or "
+			 "--container");
+	else if (o->unit && !target_is_unit(o->unit))
+		snprintf(err, size, "--unit needs a unit of systemd, such as "
+			 "nginx.service: `systemctl list-units` shows them");
+	else if (o->container && !target_is_container(o->container) &&
+		 !container_name_is(o->container))
+		snprintf(err, size, "--container needs the name of a container "
+			 "or pod (letters, digits and \"_.-\"), its ID, or at "
+			 "least %d of the ID's first digits (0-9, a-f)",
+			 ID_LEAST);
 	return *err ? -EINVAL : 0;
 }
 
@@ -130,19 +139,13 @@ static int open_process(uint32_t pid)
 	return -r;
 }
 
-static int add_process(struct target *t, uint32_t i)
+/* fd: of the i-th process; taken over. */
+static int target_watch(struct target *t, uint32_t i, int fd)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = i };
-	int fd = open_process(t->pids.v[i]);
-	size_t len = strlen(t->what);
 
-	if (fd < 0)
-		return fd;
 	t->pidfd[i] = fd;
 	t->running++;
-	snprintf(t->what + len, sizeof(t->what) - len, "%s%u",
-		 i ? ", " : t->pids.n > 1 ? "processes " : "process ",
-		 t->pids.v[i]);
 	if (epoll_ctl(t->ended, EPOLL_CTL_ADD, fd, &ev) < 0) {
 		log_err("epoll_ctl: %s", strerror(errno));
 		return -errno;
@@ -150,7 +153,20 @@ static int add_process(struct target *t, uint32_t i)
 	return 0;
 }
 
-static int find_processes(struct target *t)
+static int add_process(struct target *t, uint32_t i)
+{
+	int fd = open_process(t->pids.v[i]);
+	size_t len = strlen(t->what);
+
+	if (fd < 0)
+		return fd;
+	snprintf(t->what + len, sizeof(t->what) - len, "%s%u",
+		 i ? ", " : t->pids.n > 1 ? "processes " : "process ",
+		 t->pids.v[i]);
+	return target_watch(t, i, fd);
+}
+
+static int target_watch_open(struct target *t)
 {
 	int r = check_namespace("a process");
 
@@ -159,9 +175,68 @@ static int find_processes(struct target *t)
 		log_err("epoll_create1: %s", strerror(errno));
 		return -errno;
 	}
+	return r;
+}
+
+static int find_processes(struct target *t)
+{
+	int r = target_watch_open(t);
+
 	for (uint32_t i = 0; i < t->pids.n && !r; i++)
 		r = add_process(t, i);
 	return r;
+}
+
+static int target_say_names(const char *name, int found)
+{
+	if (found < 0)
+		log_err("/proc: %s", strerror(-found));
+	else if (found <= NUMBERS_MAX)
+		log_err("no process is named %s (`ps -eo comm` lists the names)",
+			name);
+	else
+		log_err("%d processes are named %s, more than %d: use --unit, "
+			"--container or --cgroup, or some of them by --pid",
+			found, name, NUMBERS_MAX);
+	return found < 0 ? found : found > NUMBERS_MAX ? -E2BIG : -ESRCH;
+}
+
+/* One that has ended since it was found is left out. */
+static int target_take_named(struct target *t, int proc, const char *name,
+			     const struct number_list *all)
+{
+	int r = target_watch_open(t);
+
+	for (uint32_t i = 0; i < all->n && !r; i++) {
+		int fd = (int)syscall(SYS_pidfd_open, (pid_t)all->v[i], 0);
+
+		if (fd >= 0 && named_has(proc, all->v[i], name)) {
+			t->pids.v[t->pids.n] = all->v[i];
+			r = target_watch(t, t->pids.n++, fd);
+		} else if (fd >= 0) {
+			close(fd);
+		}
+	}
+	return r;
+}
+
+static int find_named(struct target *t, const char *given)
+{
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int found = proc < 0 ? -errno : named_find(dup(proc), given, &t->pids);
+	const struct number_list all = t->pids;
+	char name[256];
+	int r = 0;
+
+	log_quote(given, strlen(given), name, sizeof(name));
+	t->pids.n = 0;
+	if (found > 0 && found <= NUMBERS_MAX)
+		r = target_take_named(t, proc, given, &all);
+	if (proc >= 0)
+		close(proc);
+	snprintf(t->what, sizeof(t->what), "%u process%s named %s", t->pids.n,
+		 t->pids.n == 1 ? "" : "es", name);
+	return r ? r : t->pids.n ? 0 : target_say_names(name, found);
 }
 
 uint32_t target_ended(struct target *t)
@@ -202,9 +277,9 @@ static int open_hierarchy(const char **path)
 		if (fd >= 0)
 			close(fd);
 	}
-	log_err("--cgroup and --container need cgroup v2, which is not mounted "
-		"on " CGROUPS ": boot with systemd.unified_cgroup_hierarchy=1, "
-		"or name processes by --pid");
+	log_err("--cgroup, --container and --unit need cgroup v2, which is not "
+		"mounted on " CGROUPS ": boot with "
+		"systemd.unified_cgroup_hierarchy=1, or use --pid or --name");
 	return -EOPNOTSUPP;
 }
 
@@ -248,11 +323,13 @@ static int find_cgroup(struct target *t, const char *path)
 struct search {
 	const char *id;		/* its beginning */
 	size_t len;
+	const char *unit;	/* or this directory's name */
+	bool of_system;		/* only in slices of the system's systemd */
 	dev_t dev;
 	char *path;		/* of the first one found */
 	size_t size;
 	uint64_t number;
-	char first[CONTAINER_ID_MAX + 1], other[CONTAINER_ID_MAX + 1];
+	char first[NAME_MAX + 1], other[NAME_MAX + 1];
 	char at[PATH_MAX];	/* where the search is */
 };
 
@@ -270,10 +347,11 @@ bool target_is_container(const char *id)
 /* Is the directory at s->at a container's that is looked for? */
 static void target_judge(struct search *s, const char *name, uint64_t number)
 {
-	size_t n, below = s->first[0] ? strlen(s->path) : 0;
-	const char *id = container_id(name, strlen(name), &n);
+	size_t n = strlen(name), below = s->first[0] ? strlen(s->path) : 0;
+	const char *id = s->unit ? name : container_id(name, n, &n);
 
-	if (!id || n < s->len || memcmp(id, s->id, s->len))
+	if (s->unit ? strcmp(name, s->unit) != 0 :
+	    !id || n < s->len || memcmp(id, s->id, s->len))
 		return;
 	if (!s->first[0]) {
 		memcpy(s->first, id, n);
@@ -287,6 +365,20 @@ static void target_judge(struct search *s, const char *name, uint64_t number)
 		return;
 	if (!s->other[0])
 		memcpy(s->other, id, n);
+}
+
+static bool target_has_end(const char *name, const char *end)
+{
+	size_t len = strlen(name), n = strlen(end);
+
+	return len > n && !strcmp(name + len - n, end);
+}
+
+/* May what is looked for be in this directory? */
+static bool target_is_inside(const struct search *s, const char *name, int depth)
+{
+	return !s->of_system || (target_has_end(name, ".slice") &&
+				 (depth || strcmp(name, "user.slice") != 0));
 }
 
 static void target_search(struct search *s, int dir, size_t at, int depth)
@@ -318,26 +410,39 @@ static void target_search(struct search *s, int dir, size_t at, int depth)
 		s->at[at] = '/';
 		memcpy(s->at + at + 1, e->d_name, len + 1);
 		target_judge(s, e->d_name, st.st_ino);
-		target_search(s, fd, at + 1 + len, depth + 1);
+		if (target_is_inside(s, e->d_name, depth))
+			target_search(s, fd, at + 1 + len, depth + 1);
+		else
+			close(fd);
 	}
 	closedir(d);
+}
+
+/* Search below `dir`, which is closed.  0 or -errno. */
+static int target_search_id(int dir, const char *id, struct search *s)
+{
+	struct stat st;
+
+	s->id = id;
+	s->len = strlen(id);
+	if (fstat(dir, &st) < 0) {
+		close(dir);
+		return -errno;
+	}
+	s->dev = st.st_dev;
+	target_search(s, dir, 0, 0);
+	return 0;
 }
 
 int target_container(int dir, const char *id, char *path, size_t size,
 		     uint64_t *number)
 {
-	struct search s = {
-		.id = id, .len = strlen(id), .path = path, .size = size,
-	};
+	struct search s = { .path = path, .size = size };
+	int r = target_search_id(dir, id, &s);
 	char name[300];
-	struct stat st;
 
-	if (fstat(dir, &st) < 0) {
-		close(dir);
-		return -errno;
-	}
-	s.dev = st.st_dev;
-	target_search(&s, dir, 0, 0);
+	if (r)
+		return r;
 	*number = s.number;
 	if (!s.first[0])
 		log_err("no container whose ID begins with %s has a cgroup "
@@ -353,18 +458,168 @@ int target_container(int dir, const char *id, char *path, size_t size,
 	return !s.first[0] ? -ENOENT : s.other[0] ? -ENOTUNIQ : 0;
 }
 
-static int find_container(struct target *t, const char *id)
+/* Has the container of this whole ID a cgroup below dir? */
+static bool target_runs(int dir, const char *id)
+{
+	char path[PATH_MAX];
+	struct search s = { .path = path, .size = sizeof(path) };
+	int own = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return own >= 0 && target_search_id(own, id, &s) == 0 && s.first[0];
+}
+
+static void target_say_several(const char *name,
+			       const struct container_matches *m)
+{
+	char list[800] = "";
+
+	for (uint32_t i = 0; i < m->n && i < 4; i++) {
+		size_t len = strlen(list);
+
+		snprintf(list + len, sizeof(list) - len, "%s%.*s (%.120s)",
+			 i ? ", " : "", ID_SURE, m->v[i].id, m->v[i].from);
+	}
+	log_err("%u running containers have the name %s: give --container the "
+		"ID of one: %s%s", m->n, name, list, m->n > 4 ? ", ..." : "");
+}
+
+int target_container_named(int dir, int root, const char *given,
+			   char id[CONTAINER_ID_MAX + 1])
+{
+	bool is_id = target_is_container(given);
+	struct container_matches all = { 0 };
+	uint32_t found, n = 0;
+
+	snprintf(id, CONTAINER_ID_MAX + 1, "%s", is_id ? given : "");
+	if (is_id && strlen(given) >= ID_SURE)
+		return 0;
+	container_name_find(root, given, &all);
+	found = all.n;
+	for (uint32_t i = 0; i < found; i++) {
+		if (target_runs(dir, all.v[i].id))
+			all.v[n++] = all.v[i];
+	}
+	all.n = n;
+	if (n > 1) {
+		target_say_several(given, &all);
+		return -ENOTUNIQ;
+	}
+	if (n) {
+		memcpy(id, all.v[0].id, sizeof(all.v[0].id));
+	} else if (!is_id && found) {
+		log_err("the container %s (%.*s, %s) has no cgroup here: does "
+			"it run?", given, ID_SURE, all.v[0].id, all.v[0].from);
+	} else if (!is_id) {
+		log_err("no container or pod has the name %s in the files of "
+			"docker, nerdctl and root's podman (/var/lib), nor in "
+			"/var/log/containers: give the ID, which `docker ps`, "
+			"`podman ps` or `crictl ps` shows", given);
+	}
+	return *id ? 0 : -ENOENT;
+}
+
+static int find_container(struct target *t, const char *given)
 {
 	const char *place;
 	char path[PATH_MAX];
+	int top = open_hierarchy(&place), root, r;
+
+	if (top < 0)
+		return top;
+	root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r = target_container_named(top, root, given, t->container);
+	if (root >= 0)
+		close(root);
+	if (r) {
+		close(top);
+		return r;
+	}
+	r = target_container(top, t->container, path, sizeof(path),
+			     &t->cgroup);	/* closes */
+	snprintf(t->what, sizeof(t->what), "container %s", given);
+	if (!r)
+		log_debug("container %s is %s%s", given, place, path);
+	return r;
+}
+
+/* --- units of systemd ------------------------------------------------------------- */
+
+bool target_is_unit(const char *name)
+{
+	return *name && *name != '.' && !strchr(name, '/') &&
+	       strlen(name) + strlen(".service") <= NAME_MAX;
+}
+
+/* Types of units that have processes: systemd.unit(5). */
+static bool target_has_type(const char *name)
+{
+	static const char *const types[] = {
+		".service", ".scope", ".slice", ".socket", ".mount", ".swap",
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (target_has_end(name, types[i]))
+			return true;
+	}
+	return false;
+}
+
+size_t target_service(const char *unit)
+{
+	size_t len = strlen(unit);
+
+	if (target_has_end(unit, ".service"))
+		return len - strlen(".service");
+	return target_has_type(unit) ? 0 : len;
+}
+
+int target_unit(int dir, const char *unit, char *path, size_t size,
+		uint64_t *number)
+{
+	struct search s = { .path = path, .size = size, .of_system = true };
+	char name[NAME_MAX + 1], q[300], at[300];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%s%s", unit,
+		 target_has_type(unit) ? "" : ".service");
+	s.unit = name;
+	if (fstat(dir, &st) == 0)
+		s.dev = st.st_dev;
+	target_search(&s, dup(dir), 0, 0);
+	if (!s.first[0]) {	/* a user's, or one in a container */
+		s.of_system = false;
+		lseek(dir, 0, SEEK_SET);
+		target_search(&s, dup(dir), 0, 0);
+	}
+	close(dir);
+	*number = s.number;
+	log_quote(name, strlen(name), q, sizeof(q));
+	if (!s.first[0])
+		log_err("the unit %s has no cgroup here: does it run "
+			"(`systemctl status %s`)?  If that is an alias, give "
+			"the name that `systemd-cgls` shows", q, q);
+	else if (s.other[0])
+		log_err("several units are named %s: choose one by --cgroup "
+			"(`systemd-cgls` shows them)", q);
+	else if (!s.of_system)
+		log_info("the unit %s is %s", q,
+			 log_quote(path, strlen(path), at, sizeof(at)));
+	return !s.first[0] ? -ENOENT : s.other[0] ? -ENOTUNIQ : 0;
+}
+
+static int find_unit(struct target *t, const char *unit)
+{
+	char path[PATH_MAX], q[300];
+	const char *place;
 	int top = open_hierarchy(&place), r;
 
 	if (top < 0)
 		return top;
-	r = target_container(top, id, path, sizeof(path), &t->cgroup);	/* closes */
-	snprintf(t->what, sizeof(t->what), "container %s", id);
+	r = target_unit(top, unit, path, sizeof(path), &t->cgroup);	/* closes */
+	snprintf(t->what, sizeof(t->what), "unit %s",
+		 log_quote(unit, strlen(unit), q, sizeof(q)));
 	if (!r)
-		log_debug("container %s is %s%s", id, place, path);
+		log_debug("%s is %s%s", t->what, place, path);
 	return r;
 }
 
@@ -379,6 +634,12 @@ int target_find(const struct options *o, struct target *t)
 	if (o->pids.n) {
 		t->kind = TARGET_PIDS;
 		r = find_processes(t);
+	} else if (o->name) {
+		t->kind = TARGET_PIDS;
+		r = find_named(t, o->name);
+	} else if (o->unit) {
+		t->kind = TARGET_CGROUP;
+		r = find_unit(t, o->unit);
 	} else if (o->cgroup) {
 		t->kind = TARGET_CGROUP;
 		r = find_cgroup(t, o->cgroup);

@@ -4,6 +4,9 @@
  *
  * Names become numbers here, once: loaderd is told process and cgroup numbers
  * only, and opens nothing for it.
+ *
+ * A container's name is looked up in the files of the engines
+ * (container_name.h), by a process that may read every file and write none.
  */
 #ifndef CLI_RECORD_TARGET_H
 #define CLI_RECORD_TARGET_H
@@ -12,6 +15,7 @@
 #include <stdint.h>
 
 #include "cli/config/options.h"
+#include "common/container.h"
 
 enum target_kind {
 	TARGET_ALL,
@@ -27,6 +31,8 @@ struct target {
 	int ended;		/* epoll over pidfd[], for poll(2); -1: none */
 	uint32_t running;
 	uint64_t cgroup;	/* its number: the inode of its directory */
+	char container[CONTAINER_ID_MAX + 1];	/* its ID, or the beginning;
+						 * "": of no container */
 	char what[320];		/* "process 12", printable; "" of TARGET_ALL
 				 * and TARGET_COMMAND */
 };
@@ -56,6 +62,24 @@ uint32_t target_tgid(const char *status, size_t len);
  * at least 4 hexadecimal digits? */
 bool target_is_container(const char *id);
 
+/* May that be the name of a unit, with its type or without? */
+bool target_is_unit(const char *name);
+
+/* The length of the name of a service, without ".service"; 0: that is a unit of
+ * another type. */
+size_t target_service(const char *unit);
+
+/*
+ * The cgroup of a unit of systemd (".service" may be left out), below the
+ * directory that `dir` is open on (and that is closed): its path from there, and
+ * its number.  The system's own units are in slices outside of user.slice
+ * (systemd.slice(5)), where only root makes cgroups: one of them goes before
+ * users' and containers' units of that name; where another one is, a line in the
+ * log says.  0, or after a line in the log -ENOENT, -ENOTUNIQ.
+ */
+int target_unit(int dir, const char *unit, char *path, size_t size,
+		uint64_t *number);
+
 /*
  * The cgroup of the container whose ID begins with id, below the directory
  * that `dir` is open on (and that is closed): its path from there, and its
@@ -64,5 +88,14 @@ bool target_is_container(const char *id);
  */
 int target_container(int dir, const char *id, char *path, size_t size,
 		     uint64_t *number);
+
+/*
+ * The ID of the container that --container names: what is an ID with at least
+ * 12 digits stays one; then goes a name (container_name_is(); its files are
+ * below `root`) of a container with a cgroup below `dir`, then the beginning of
+ * an ID.  0, or after a line in the log -ENOENT, -ENOTUNIQ.  Closes nothing.
+ */
+int target_container_named(int dir, int root, const char *given,
+			   char id[CONTAINER_ID_MAX + 1]);
 
 #endif /* CLI_RECORD_TARGET_H */

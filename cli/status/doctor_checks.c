@@ -403,7 +403,7 @@ static void programs(const struct doctor_host *h, struct finding *f)
 				  "the daemons are not found");
 	else
 		ok(f, "daemons found; %d of %d users trifold-*, else reserved ids",
-		   h->users, LIBEXEC_DAEMONS);
+		   h->users, LIBEXEC_DAEMONS + 1);	/* and the opener's */
 }
 
 static void runtime(const struct doctor_host *h, struct finding *f)

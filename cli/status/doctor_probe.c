@@ -79,7 +79,7 @@ static int count_users(void)
 
 	for (int i = 0; i < LIBEXEC_DAEMONS; i++)
 		n += getpwnam(libexec_daemons[i]) != NULL;
-	return n;
+	return n + (getpwnam("trifold-opener") != NULL);
 }
 
 /* A whole word of the strings of a BTF: between two NUL bytes. */

@@ -45,28 +45,62 @@ void report_progress(const struct status *st, uint64_t elapsed, char *out,
 
 	account_sum(st, &a);
 	snprintf(out, size, "%" PRIu64 " s  %" PRIu64 " samples, %" PRIu64
-		 " delivered, %" PRIu64 " lost  %" PRIu64 " processes, %" PRIu64
-		 " executables, %" PRIu64 " stacks", elapsed, a.taken,
-		 a.delivered, a.lost, st->hub.processes, st->hub.exes,
-		 st->hub.traces);
+		 " lost, %" PRIu64 " processes, %" PRIu64 " files, %" PRIu64
+		 " stacks", elapsed, a.taken, a.lost, st->hub.processes,
+		 st->hub.exes, st->hub.traces);
 }
 
-void report_summary(const struct status *st, char *out, size_t size)
+void report_run_note(struct report_run *run, const struct status *st)
+{
+	/* while loaderd is started again, and in the end, nobody says it */
+	if (!st->frequency || !st->loader.cpus)
+		return;
+	run->mixed |= run->frequency && run->frequency != st->frequency;
+	run->frequency = st->frequency;
+	run->cpus = st->loader.cpus;
+	run->partial = st->partial;
+}
+
+/* A sample stands for the time between two of them on one CPU. */
+static void report_busy(const struct report_run *run, uint64_t taken, char *out,
+			size_t size)
+{
+	double seconds = (double)run->elapsed_ns / NSEC_PER_SEC;
+	double all = seconds * (double)run->cpus;
+	double busy;
+
+	if (!run->frequency || run->mixed || all <= 0)
+		return;
+	busy = (double)taken / run->frequency;
+	if (run->partial)
+		report_add(out, size, "; %.1f s of CPU time in %.1f s", busy,
+			   seconds);
+	else
+		report_add(out, size, "; %.1f of %.1f CPU-seconds busy (%.0f %%)",
+			   busy, all, 100 * busy / all);
+}
+
+void report_summary(const struct status *st, const struct report_run *run,
+		    char *out, size_t size)
 {
 	char why[512];
 	struct account a;
 
 	account_sum(st, &a);
 	report_reasons(st, why, sizeof(why));
-	snprintf(out, size,
-		 "%" PRIu64 " sample%s taken: %" PRIu64 " delivered, %" PRIu64
-		 " lost",
-		 a.taken, a.taken == 1 ? "" : "s", a.delivered, a.lost);
+	snprintf(out, size, "%" PRIu64 " sample%s, ", a.taken,
+		 a.taken == 1 ? "" : "s");
+	report_add(out, size, a.lost ? "%" PRIu64 " lost" : "none lost", a.lost);
 	if (*why)
 		report_add(out, size, " (%s)", why);
+	if (a.own)
+		report_add(out, size, ", %" PRIu64 " of trifold itself left out",
+			   a.own);
 	if (a.under_way)
 		report_add(out, size, ", %" PRIu64 " under way", a.under_way);
-	report_add(out, size, ", difference %" PRId64, a.difference);
+	if (a.difference)
+		report_add(out, size, ", difference %" PRId64, a.difference);
+	report_busy(run, a.taken, out, size);
 }
 
 void report_account(const struct status *st, struct profile_account *ret)
@@ -78,6 +112,7 @@ void report_account(const struct status *st, struct profile_account *ret)
 	ret->taken = a.taken;
 	ret->delivered = a.delivered;
 	ret->lost = a.lost;
+	ret->own = a.own;
 	ret->difference = a.difference;
 	ret->known = 1;
 	report_reasons(st, ret->reasons, sizeof(ret->reasons));
@@ -130,9 +165,10 @@ static void report_samples(const struct counted *c, FILE *to)
 
 	head(to, "Samples");
 	report_section(c, to, SECTION_SAMPLES);
-	fprintf(to, "  taken %" PRIu64 " = delivered %" PRIu64 " + lost %" PRIu64
-		" + under way %" PRIu64 ": %s", a->taken, a->delivered, a->lost,
-		a->under_way, a->difference ? "difference " : "agrees\n");
+	fprintf(to, "  taken %" PRIu64 " = delivered %" PRIu64
+		" + trifold's own %" PRIu64 " + lost %" PRIu64
+		" + under way %" PRIu64 ": %s", a->taken, a->delivered, a->own,
+		a->lost, a->under_way, a->difference ? "difference " : "agrees\n");
 	if (a->difference)
 		fprintf(to, "%" PRId64 "\n", a->difference);
 }

@@ -5,6 +5,7 @@
 #ifndef CLI_STATUS_REPORT_H
 #define CLI_STATUS_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,8 +21,23 @@ void report_reasons(const struct status *st, char *out, size_t size);
 void report_progress(const struct status *st, uint64_t elapsed, char *out,
 		     size_t size);
 
-/* The last line: "N samples taken: N delivered, N lost (...), difference 0" */
-void report_summary(const struct status *st, char *out, size_t size);
+/* How samples were taken; frequency 0: not known. */
+struct report_run {
+	uint32_t frequency;	/* Hz, per CPU */
+	uint64_t cpus;
+	uint64_t elapsed_ns;
+	bool partial;		/* of some processes only */
+	bool mixed;		/* at more than one frequency: how busy it was
+				 * cannot be told */
+};
+
+/* How loaderd samples now, if the status says it.  To be called with each:
+ * loaderd can get another frequency. */
+void report_run_note(struct report_run *run, const struct status *st);
+
+/* The last line: "N samples, none lost; 1.2 of 20.0 CPU-seconds busy (6 %)" */
+void report_summary(const struct status *st, const struct report_run *run,
+		    char *out, size_t size);
 
 /* For the recorder; start_ns and end_ns are the caller's to fill. */
 void report_account(const struct status *st, struct profile_account *ret);

@@ -5,28 +5,30 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 
-#define DYNAMIC_FIRST	61184u
-#define DYNAMIC_LAST	65519u
+#define UNUSED		0x70000000u
+#define LOOKS		1000
 
 /* The first of ID__COUNT ids in a row that no user and no group has, and under
- * which no process runs; or 0. */
+ * which no process runs: always the same ones if that is so, else any, since
+ * nobody has processes under so many.  Or 0. */
 static uid_t free_block(void)
 {
-	uid_t run = 0;
+	uid_t id = UNUSED, run = 0;
 
-	for (uid_t id = DYNAMIC_FIRST; id <= DYNAMIC_LAST; id++) {
+	for (int i = 0; i < LOOKS && run < ID__COUNT; i++, run++) {
 		errno = 0;
-		getpriority(PRIO_USER, id);	/* ESRCH: of no process */
-		run = errno == ESRCH && !getpwuid(id) && !getgrgid(id) ?
-			run + 1 : 0;
-		if (run == ID__COUNT)
-			return id + 1 - ID__COUNT;
+		getpriority(PRIO_USER, id + run);	/* ESRCH: of no process */
+		if (errno == ESRCH && !getpwuid(id + run) && !getgrgid(id + run))
+			continue;
+		/* one of 2^27, the lower half of those */
+		id = UNUSED + (getrandom(&id, sizeof(id), 0) < 0 ? 0 : id >> 5);
+		run = -1u;
 	}
-	return 0;
+	return run == ID__COUNT ? id : 0;
 }
 
 int identity_find(struct identities *ret)
@@ -38,16 +40,16 @@ int identity_find(struct identities *ret)
 	uid_t first = free_block();
 
 	if (!first) {
-		warnx("no free user ids for the daemons: all of %u..%u are in "
-		      "use", DYNAMIC_FIRST, DYNAMIC_LAST);
+		warnx("no free user ids for the daemons above %u", UNUSED);
 		return -EAGAIN;
 	}
 	for (uid_t i = 0; i < ID__COUNT; i++) {
 		const struct passwd *pw = users[i] ? getpwnam(users[i]) : NULL;
-		bool own = pw && pw->pw_uid;
 
-		ret->uid[i] = own ? pw->pw_uid : first + i;
-		ret->gid[i] = own ? pw->pw_gid : first + i;
+		if (pw && !pw->pw_uid)
+			pw = NULL;
+		ret->uid[i] = pw ? pw->pw_uid : first + i;
+		ret->gid[i] = pw ? pw->pw_gid : first + i;
 	}
 	return 0;
 }

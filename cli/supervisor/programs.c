@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -102,11 +103,13 @@ static void set_environment(enum program id)
 	}
 }
 
-/* A session of its own, no standard input, the end with its parent. */
+/* A session of its own, no standard input, the end with its parent, and more
+ * descriptors than who started us may have had: each takes what it needs of them. */
 static void set_apart(int log_fd, pid_t parent)
 {
 	int null = open("/dev/null", O_RDWR);
 
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 2048, 2048 });
 	if (setsid() < 0 || dup2(null, 0) < 0 || dup2(log_fd, 1) < 0 ||
 	    dup2(log_fd, 2) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    getppid() != parent)
@@ -135,8 +138,8 @@ static _Noreturn void program_become(const struct launch *l,
 	const char *output = ask_option(l->argv, "--output");
 	char *const *more = id == PROGRAM_LAUNCHER ? program_command(l->argv) :
 			    id > PROGRAM_RECORDER ? l->argv + 1 : NULL;
-	const char *end = (const char *)m + len;
 	char path[PATH_MAX];
+	const char *file = id < PROGRAM_DAEMONS ? path : l->argv[0];
 	size_t n = 0;
 
 	while (more && more[n])
@@ -153,7 +156,7 @@ static _Noreturn void program_become(const struct launch *l,
 		arg("%s", strchr(name, '-') + 1);
 	if (id == PROGRAM_READER || id == PROGRAM_FRONT)
 		arg("%u", l->ids.uid[ID_FRONT]);
-	for (const char *w = m->words; w < end; w += strlen(w) + 1)
+	for (const char *w = m->words; w < (const char *)m + len; w += strlen(w) + 1)
 		arg("%s", w);
 	if (id == PROGRAM_RECORDER)
 		arg("--seal-uid=%u", l->ids.uid[ID_RECORDER]);
@@ -162,10 +165,8 @@ static _Noreturn void program_become(const struct launch *l,
 	for (size_t i = 0; i < n; i++)
 		args[args_n++] = more[i];
 	snprintf(path, sizeof(path), "%s/%s", l->dir, name);
-	if (id >= PROGRAM_DAEMONS)
-		snprintf(path, sizeof(path), "%s", l->argv[0]);
-	execv(path, args);
-	err(127, "%s: cannot be run", path);
+	execv(file, args);
+	err(127, "%s: cannot be run", file);
 }
 
 pid_t program_start(const struct launch *l, const struct ask *m, size_t len,

@@ -19,11 +19,12 @@ static _Noreturn void be_supervisor(const struct options *o, int log,
 				    pid_t parent)
 {
 	const int keep[] = { 0, 1, 2 };
-	char frequency[16], interval[16];
+	char frequency[16], interval[16], own[16];
+	int argc = 8;
 	char *argv[] = {
 		(char *)"trifold", (char *)"daemons",
 		(char *)"--frequency", frequency, (char *)"--interval", interval,
-		(char *)"--libexec", (char *)o->libexec, NULL
+		(char *)"--own", own, NULL, NULL, NULL, NULL
 	};
 	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
@@ -37,7 +38,14 @@ static _Noreturn void be_supervisor(const struct options *o, int log,
 		_exit(1);
 	snprintf(frequency, sizeof(frequency), "%u", o->frequency);
 	snprintf(interval, sizeof(interval), "%u", TOP_INTERVAL);
-	_exit(start_supervisor(o->libexec ? 8 : 6, argv));
+	snprintf(own, sizeof(own), "%d", (int)parent);
+	if (o->include_self)
+		argv[argc++] = (char *)"--include-self";
+	if (o->libexec) {
+		argv[argc++] = (char *)"--libexec";
+		argv[argc++] = (char *)o->libexec;
+	}
+	_exit(start_supervisor(argc, argv));
 }
 
 int top_daemons_start(struct top_daemons *d, const struct options *o)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/top/control.h"
+#include "cli/top/json.h"
 #include "cli/top/plain.h"
 #include "cli/top/screen.h"
 #include "cli/top/state.h"
@@ -30,10 +31,8 @@
 
 #define IOCTL(request)	WHEN(ioctl, 1, INT, request)
 
-/* TCSETS2, TCSETSW2, TCSETSF2: asm-generic/ioctls.h; glibc from 2.42 on */
-#define SET2		0x402c542b
+/* TCSETSW2: asm-generic/ioctls.h; glibc from 2.42 on */
 #define SET2_WAIT	0x402c542c
-#define SET2_FLUSH	0x402c542d
 
 struct display {
 	const struct top_display *d;
@@ -43,6 +42,7 @@ struct display {
 	bool suspended, quit;
 	unsigned int deaf;
 	uint64_t drawn_ns, line_ns, end_ns;	/* CLOCK_MONOTONIC */
+	uint64_t lost_said;
 };
 
 /*
@@ -53,11 +53,13 @@ struct display {
  */
 static int top_display_confine(uid_t seal_uid)
 {
+	/* Beyond base_rules of common/sandbox.c; tests/live/test_filters.py
+	 * fails if a call is not used. */
 	static const struct sandbox_rule rules[] = {
-		IOCTL(TCSETS), IOCTL(TCSETSW), IOCTL(TCSETSF), IOCTL(SET2),
-		IOCTL(SET2_WAIT), IOCTL(SET2_FLUSH), IOCTL(TIOCGWINSZ),
-		IOCTL(TCFLSH),
-		{ .nr = SCMP_SYS(select) }, { .nr = SCMP_SYS(pselect6) },
+		/* ncurses: the terminal's modes, by tcsetattr(TCSADRAIN); its
+		 * size.  What was typed ahead may stay. */
+		IOCTL(TCSETSW), IOCTL(SET2_WAIT), IOCTL(TIOCGWINSZ),
+		FAIL_WHEN(ioctl, 1, INT, TCFLSH, ENOTTY),
 	};
 	int r = sandbox_limits(64, MEMORY, 0, false);
 
@@ -172,12 +174,22 @@ static void on_keys(struct display *d, short revents)
 
 /* --- interactively ----------------------------------------------------------------- */
 
+/* Of a part of the system it is not known how many CPUs it may use. */
+static uint64_t top_display_cpus(const struct display *d)
+{
+	const struct status *st = &d->hub.status;
+
+	return d->hub.known && !st->partial ? st->loader.cpus : 0;
+}
+
 static void draw(struct display *d)
 {
 	uint64_t real = clock_ns(CLOCK_REALTIME), now = now_ns();
 
 	if (now - d->line_ns >= LINE_NS)
 		d->info.line[0] = '\0';
+	if (top_display_cpus(d))
+		d->info.cpus = top_display_cpus(d);
 	top_state_refresh(&d->state, real);
 	screen_draw(&d->state, &d->info, real);
 	d->drawn_ns = now;
@@ -231,7 +243,28 @@ static int run_screen(struct display *d)
 
 /* --- once ---------------------------------------------------------------------------- */
 
-static int run_plain(struct display *d)
+/* One table; samples that were lost before are said once.  0 or -errno. */
+static int top_display_print(struct display *d)
+{
+	const struct options *o = d->d->opt;
+	const struct top_head head = {
+		.host = d->info.host, .cpus = top_display_cpus(d),
+		.lost = hub_client_lost(&d->hub) - d->lost_said,
+		.now = clock_ns(CLOCK_REALTIME),
+	};
+	uint32_t n = o->limit ? o->limit : TOP_PLAIN_ROWS;
+	int r;
+
+	top_state_refresh(&d->state, 0);
+	d->lost_said += head.lost;
+	r = o->json ? top_json(&d->state, &head, n, stdout) :
+		      top_plain(&d->state, &head, n, stdout);
+	if (r)
+		log_err("cannot write: %s", strerror(-r));
+	return r;
+}
+
+static int run_once(struct display *d)
 {
 	const struct options *o = d->d->opt;
 	uint64_t want = (o->duration_ms ? o->duration_ms : TOP_PLAIN_MS) *
@@ -242,19 +275,52 @@ static int run_plain(struct display *d)
 	while (!d->quit && now_ns() < d->end_ns &&
 	       top_model_span(&d->state.model) < want)
 		top_display_serve(d, false, 200);
-	top_state_refresh(&d->state, 0);
-	r = top_plain(&d->state, d->info.host, hub_client_lost(&d->hub),
-		      o->limit ? o->limit : TOP_PLAIN_ROWS,
-		      clock_ns(CLOCK_REALTIME), stdout);
+	r = top_display_print(d);
 	if (d->state.model.dropped)
 		log_warn("only the last %.1f s are shown: more did not fit "
 			 "into %u MiB", d->state.table.seconds,
 			 TOP_BYTES_MAX >> 20);
-	if (r)
-		log_err("cannot write: %s", strerror(-r));
-	else if (d->state.model.n == 0)
+	if (!r && d->state.model.n == 0)
 		log_err("no samples arrived");
 	return r || d->state.model.n == 0;
+}
+
+static bool top_display_has_ended(const struct display *d, bool any)
+{
+	/* an interval may be longer than --duration: the first line is due */
+	uint64_t more = any ? 0 : PATIENCE_NS;
+
+	return d->quit || (d->end_ns && now_ns() >= d->end_ns + more);
+}
+
+/* A line for what each interval brought, until told to end. */
+static int run_lines(struct display *d)
+{
+	bool any = false, ended = false;
+	int r = 0;
+
+	while (!r && !ended) {
+		size_t n = d->state.model.n;
+
+		top_display_serve(d, false, 200);
+		ended = top_display_has_ended(d, any);
+		/* batches of one interval come together */
+		if (!d->state.model.n || (d->state.model.n != n && !ended))
+			continue;
+		any = true;
+		r = top_display_print(d);
+		top_model_clear(&d->state.model);
+	}
+	if (!any)
+		log_err("no samples arrived");
+	return r || !any;
+}
+
+static int run_plain(struct display *d)
+{
+	const struct options *o = d->d->opt;
+
+	return o->json && !o->once ? run_lines(d) : run_once(d);
 }
 
 /* --- begin ---------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@
 struct top_display {
 	const struct options *opt;
 	enum top_view view;
-	bool plain;		/* one table to standard output, then the end */
+	bool plain;		/* text to standard output, no screen */
 	int control;
 	int log_fd;		/* becomes standard error */
 	uid_t seal_uid;

@@ -53,6 +53,16 @@ static void drop_oldest(struct top_model *m)
 		m->v[0].joined = false;
 }
 
+void top_model_clear(struct top_model *m)
+{
+	if (m->n)
+		m->cleared_ns = m->v[m->n - 1].end_ns;
+	for (size_t i = 0; i < m->n; i++)
+		free(m->v[i].data);
+	m->n = 0;
+	m->bytes = 0;
+}
+
 static void top_model_make_room(struct top_model *m, size_t len)
 {
 	uint64_t span = top_model_span(m);
@@ -73,14 +83,14 @@ static void top_model_make_room(struct top_model *m, size_t len)
 static void top_model_place(struct top_model *m, struct top_slice *s)
 {
 	const struct batch_hdr *h = s->b.hdr;
-	const struct top_slice *last = m->n ? &m->v[m->n - 1] : NULL;
+	uint64_t last = m->n ? m->v[m->n - 1].end_ns : m->cleared_ns;
 
 	s->end_ns = h->end_ns;
 	if (!last || m->gap) {
 		s->span_ns = h->end_ns - h->start_ns;
-	} else if (h->end_ns - last->end_ns < UINT64_MAX / 2) {
-		s->span_ns = h->end_ns - last->end_ns;
-		s->joined = s->span_ns == 0;
+	} else if (h->end_ns - last < UINT64_MAX / 2) {
+		s->span_ns = h->end_ns - last;
+		s->joined = s->span_ns == 0 && m->n;
 	} else {
 		/* the clock was set back */
 		s->span_ns = 0;

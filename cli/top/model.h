@@ -27,6 +27,7 @@ struct top_model {
 	size_t bytes;
 	uint64_t dropped;	/* slices dropped because of TOP_BYTES_MAX */
 	bool gap;		/* the next one follows nothing */
+	uint64_t cleared_ns;	/* end of the last one that was let go; 0: none */
 };
 
 /* Keep batches of the last keep_ns (0: all that fit). */
@@ -39,6 +40,9 @@ void top_model_fini(struct top_model *m);
  */
 int top_model_add(struct top_model *m, const void *data, size_t len,
 		  uint64_t samples);
+
+/* Let all batches go; the next one still follows the last. */
+void top_model_clear(struct top_model *m);
 
 /* Batches are missing here: the next one is as long as its own times say. */
 void top_model_gap(struct top_model *m);

@@ -61,24 +61,25 @@ static void put_row(const struct top_state *st, const struct top_row *r,
 	}
 }
 
-int top_plain(const struct top_state *st, const char *host, uint64_t lost,
-	      uint32_t n, uint64_t now, FILE *to)
+int top_plain(const struct top_state *st, const struct top_head *head, uint32_t n,
+	      FILE *to)
 {
 	const struct top_layout *l = top_layout(top_level(st)->view);
 	const struct top_table *t = &st->table;
-	time_t s = (time_t)(now / NSEC_PER_SEC);
+	time_t s = (time_t)(head->now / NSEC_PER_SEC);
 	size_t widths[TOP_COLS_MAX];
-	char when[32] = "";
+	char when[32] = "", busy[64];
 	struct tm tm;
 
 	if (localtime_r(&s, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	top_busy(t, head->cpus, busy, sizeof(busy));
 	fprintf(to,
 		"trifold top - %s %s, %s: %llu sample%s in %.1f s at %u Hz, "
-		"lost %llu, %.2f CPU-s\n\n",
-		host, when, l->title, (unsigned long long)t->events,
+		"lost %llu, %s\n\n",
+		head->host, when, l->title, (unsigned long long)t->events,
 		t->events == 1 ? "" : "s", t->seconds, t->frequency,
-		(unsigned long long)lost, t->cpu_s);
+		(unsigned long long)head->lost, busy);
 	if (n > t->n)
 		n = t->n;
 	for (int i = 0; i < l->n; i++)

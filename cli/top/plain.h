@@ -10,9 +10,15 @@
 
 #include "cli/top/state.h"
 
-/* A line about it, the headings, at most n rows.  now: CLOCK_REALTIME.  0 or
- * -errno. */
-int top_plain(const struct top_state *st, const char *host, uint64_t lost,
-	      uint32_t n, uint64_t now, FILE *to);
+struct top_head {
+	const char *host;
+	uint64_t lost;		/* samples */
+	uint64_t cpus;		/* that are sampled; 0: unknown */
+	uint64_t now;		/* CLOCK_REALTIME, ns */
+};
+
+/* A line about it, the headings, at most n rows.  0 or -errno. */
+int top_plain(const struct top_state *st, const struct top_head *head, uint32_t n,
+	      FILE *to);
 
 #endif /* CLI_TOP_PLAIN_H */

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/top/rows.h"
 
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/top/text.h"
+#include "profile/profile.h"
 
 #define CONTAINER_CELLS	12
 #define MATCH_MAX	4096	/* bytes of a name that a filter looks at */
@@ -72,20 +75,36 @@ static struct top_str top_rows_literal(const char *s)
 	return (struct top_str){ s, strlen(s) };
 }
 
-static struct top_str top_rows_name_of(const struct top_row *r)
+static struct top_str top_rows_no_symbol(struct top_str file,
+					 char buf[TOP_NO_NAME_MAX])
+{
+	int n = (int)(file.len < NAME_MAX ? file.len : NAME_MAX);
+
+	if (!n)
+		return top_rows_literal(PROFILE_UNKNOWN_FILE);
+	snprintf(buf, TOP_NO_NAME_MAX, "%.*s" PROFILE_NO_SYMBOL, n, file.s);
+	return top_rows_literal(buf);
+}
+
+struct top_str top_row_name(const struct top_row *r, char buf[TOP_NO_NAME_MAX])
 {
 	const char *shown;
 
 	if (r->name.len)
 		return r->name;
 	if (r->pid)
-		return top_rows_literal("[unknown]");
+		return top_rows_literal(r->tid ? PROFILE_UNKNOWN_THREAD :
+						 PROFILE_UNKNOWN_PROCESS);
 	if (!r->kind)
 		return top_rows_literal("[host]");
-	if (frame_kind_class(r->kind) == FRAMES_KERNEL)
-		return top_rows_literal("[kernel]");
 	shown = frame_kind_info(r->kind)->shown;
-	return top_rows_literal(shown[0] ? shown : "[no symbol]");
+	return shown[0] ? top_rows_literal(shown) :
+			  top_rows_no_symbol(top_base(r->file), buf);
+}
+
+struct top_str top_row_process(const struct top_row *r)
+{
+	return r->file.len ? r->file : top_rows_literal(PROFILE_UNKNOWN_PROCESS);
 }
 
 static struct top_str module_of(const struct top_row *r)
@@ -105,17 +124,29 @@ static double cpu(const struct top_table *t, const struct top_row *r)
 	return t->seconds > 0 ? 100.0 * r->cpu_s / t->seconds : 0;
 }
 
-static struct top_str top_rows_text_of(const struct top_row *r, enum top_col c)
+void top_busy(const struct top_table *t, uint64_t cpus, char *out, size_t size)
+{
+	double busy = t->seconds > 0 ? t->cpu_s / t->seconds : 0;
+
+	if (cpus)
+		snprintf(out, size, "%.2f of %" PRIu64 " CPU%s busy (%.0f %%)",
+			 busy, cpus, cpus == 1 ? "" : "s", 100 * busy / (double)cpus);
+	else
+		snprintf(out, size, "%.2f CPUs busy", busy);
+}
+
+static struct top_str top_rows_text_of(const struct top_row *r, enum top_col c,
+				       char buf[TOP_NO_NAME_MAX])
 {
 	static const char *const roles[] = { "called", "itself", "calls" };
 
 	switch (c) {
 	case COL_NAME:
-		return top_rows_name_of(r);
+		return top_row_name(r, buf);
 	case COL_MODULE:
 		return module_of(r);
 	case COL_PROCESS:
-		return r->file;
+		return top_row_process(r);
 	case COL_ROLE:
 		return top_rows_literal(roles[r->role]);
 	default:
@@ -126,6 +157,7 @@ static struct top_str top_rows_text_of(const struct top_row *r, enum top_col c)
 void top_cell(const struct top_table *t, const struct top_row *r,
 	      enum top_col c, bool utf8, size_t cells, char *out, size_t size)
 {
+	char buf[TOP_NO_NAME_MAX];
 	struct top_str s;
 
 	switch (c) {
@@ -143,7 +175,7 @@ void top_cell(const struct top_table *t, const struct top_row *r,
 		snprintf(out, size, "%u", c == COL_PID ? r->pid : r->tid);
 		break;
 	default:
-		s = top_rows_text_of(r, c);
+		s = top_rows_text_of(r, c, buf);
 		if (c == COL_CONTAINER && s.len > CONTAINER_CELLS)
 			s.len = CONTAINER_CELLS;
 		top_text(s, utf8, cells, out, size);
@@ -213,7 +245,9 @@ static bool number_matches(const struct top_filter *f, uint32_t n)
 
 static bool matches(const struct top_filter *f, const struct top_row *r)
 {
-	return text_matches(f, top_rows_name_of(r)) ||
+	char buf[TOP_NO_NAME_MAX];
+
+	return text_matches(f, top_row_name(r, buf)) ||
 	       text_matches(f, module_of(r)) ||
 	       (r->container.len && text_matches(f, r->container)) ||
 	       number_matches(f, r->pid) || number_matches(f, r->tid);
@@ -255,6 +289,8 @@ static int compare_texts(struct top_str a, struct top_str b)
 static int compare_by(const struct top_row *a, const struct top_row *b,
 		      enum top_col by)
 {
+	char at[TOP_NO_NAME_MAX], bt[TOP_NO_NAME_MAX];
+
 	switch (by) {
 	case COL_SELF:
 		return compare_numbers(a->self, b->self);
@@ -269,8 +305,8 @@ static int compare_by(const struct top_row *a, const struct top_row *b,
 	case COL_ROLE:
 		return (a->role > b->role) - (a->role < b->role);
 	default:
-		return compare_texts(top_rows_text_of(a, by),
-				     top_rows_text_of(b, by));
+		return compare_texts(top_rows_text_of(a, by, at),
+				     top_rows_text_of(b, by, bt));
 	}
 }
 
@@ -284,7 +320,7 @@ static int top_rows_compare(const void *pa, const void *pb, void *arg)
 		return o->reverse ? -r : r;
 	r = compare_numbers(a->total, b->total);
 	if (!r)
-		r = compare_texts(top_rows_name_of(a), top_rows_name_of(b));
+		r = compare_by(a, b, COL_NAME);
 	if (!r)
 		r = compare_texts(a->file, b->file);
 	if (!r)

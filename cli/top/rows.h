@@ -45,6 +45,19 @@ const char *top_heading(const struct top_layout *l, enum top_col c);
 int top_width(enum top_col c);
 bool top_is_number(enum top_col c);	/* set flush right */
 
+#define TOP_NO_NAME_MAX	272	/* a file's name, and what follows it */
+
+/* A row's name, or what stands for none (docs/SUPPORT.md); borrowed, or in buf. */
+struct top_str top_row_name(const struct top_row *r, char buf[TOP_NO_NAME_MAX]);
+/* Of a thread's row that of its process, likewise. */
+struct top_str top_row_process(const struct top_row *r);
+
+/*
+ * "0.12 of 2 CPUs busy (6 %)": by the samples of a table, of so many CPUs.  0
+ * CPUs: it is not known how many were sampled, and "0.12 CPUs busy".
+ */
+void top_busy(const struct top_table *t, uint64_t cpus, char *out, size_t size);
+
 /* What stands in a cell, escaped (top_text.h): at most `cells`. */
 void top_cell(const struct top_table *t, const struct top_row *r,
 	      enum top_col c, bool utf8, size_t cells, char *out, size_t size);

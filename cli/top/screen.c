@@ -89,15 +89,16 @@ static void draw_head(const struct top_state *st,
 	time_t s = (time_t)((st->paused ? st->paused_ns : now) / NSEC_PER_SEC);
 	double rate = t->seconds > 0 ? (double)t->events / t->seconds : 0;
 	uint64_t lost = hub_client_lost(info->hub);
-	char line[256], when[16] = "";
+	char line[256], when[16] = "", busy[64];
 	struct tm tm;
 
 	if (localtime_r(&s, &tm))
 		strftime(when, sizeof(when), "%H:%M:%S", &tm);
-	snprintf(line, sizeof(line), "trifold top - %s %s  %.0f samples/s at "
-		 "%u Hz  lost %llu  %.2f CPU-s in %.1f s%s", info->host, when,
-		 rate, t->frequency, (unsigned long long)lost, t->cpu_s,
-		 t->seconds, st->paused ? "  PAUSED" : "");
+	top_busy(t, info->cpus, busy, sizeof(busy));
+	snprintf(line, sizeof(line), "trifold top - %s %s  %s  %.0f samples/s "
+		 "at %u Hz  lost %llu%s", info->host, when, busy, rate,
+		 t->frequency, (unsigned long long)lost,
+		 st->paused ? "  PAUSED" : "");
 	top_screen_put_line(
 		0, A_BOLD | (lost ? top_screen_pair(PAIR_BAD) : A_NORMAL),
 		line);

@@ -25,6 +25,7 @@ struct screen_info {
 	char host[65];
 	char line[200];		/* what the daemons said, escaped; or "" */
 	const struct hub_client *hub;
+	uint64_t cpus;		/* that are sampled; 0: unknown */
 };
 
 void screen_draw(struct top_state *st, const struct screen_info *info,

@@ -347,7 +347,7 @@ static int top_set_up(struct top_parent *top)
 	int r;
 
 	top->display.opt = top->opt;
-	top->display.plain = top->opt->once || !isatty(STDOUT_FILENO) ||
+	top->display.plain = top->opt->once || top->opt->json || !isatty(STDOUT_FILENO) ||
 			     !isatty(STDIN_FILENO);
 	r = top->display.plain ? 0 : top_term_save(&top->term);
 	if (!r)

@@ -36,7 +36,7 @@ _trifold()
 		prev=${COMP_WORDS[COMP_CWORD-2]}
 	fi
 	if ((COMP_CWORD == 1)); then
-		_trifold_words 'run record top status doctor check-config table diff completion --help --version'
+		_trifold_words 'run record top status doctor check-config table diff convert completion --help --version'
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -56,23 +56,24 @@ _trifold()
 	--view)
 		_trifold_words 'functions processes containers threads'
 		return ;;
-	--at | --cgroup | --container | --duration | --endpoint | --frequency | \
-	--interval | --limit | --listen | --pid)
+	--at | --cgroup | --container | --duration | --endpoint | --frequency | --rate | \
+	--interval | --limit | --listen | --name | --pid | --unit)
 		return ;;
 	esac
 	# options and words of commands
 	case "$cmd $cur" in
-	'run '*) _trifold_words '--duration --output --frequency --interval --endpoint --listen --no-page --config --verbose --help' ;;
-	'record '*) _trifold_words '--duration --output --format --frequency --pid --cgroup --container --all --verbose --help --' ;;
-	'top '*) _trifold_words '--view --once --limit --duration --frequency --help' ;;
+	'run '*) _trifold_words '--duration --output --frequency --rate --interval --endpoint --listen --no-page --include-self --config --verbose --help' ;;
+	'record '*) _trifold_words '--duration --output --format --frequency --rate --pid --name --unit --cgroup --container --all --include-self --verbose --help --' ;;
+	'top '*) _trifold_words '--view --once --json --limit --duration --frequency --rate --include-self --help' ;;
 	'status '*) _trifold_words '--json --help' ;;
 	'doctor '*) _trifold_words '--json --help' ;;
 	'check-config -'*) _trifold_words '--effective --defaults --help' ;;
 	'table -'*) _trifold_words '--at --help' ;;
 	'diff -'*) _trifold_words '--limit --total --output --json --help' ;;
+	'convert -'*) _trifold_words '--format --frequency --rate --help' ;;
 	'completion -'*) _trifold_words '--help' ;;
 	'completion '*) _trifold_words 'bash zsh fish' ;;
-	'check-config '* | 'table '* | 'diff '*) _trifold_files ;;
+	'check-config '* | 'table '* | 'diff '* | 'convert '*) _trifold_files ;;
 	esac
 }
 complete -F _trifold trifold

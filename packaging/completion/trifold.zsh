@@ -7,11 +7,12 @@ _trifold() {
 		'run:profile this machine until Ctrl-C'
 		'record:record a profile of this machine, or a part of it, into a file'
 		'top:show live what runs, in the terminal'
-		'status:show what a running trifold did with every sample'
+		'status:show health and sample counts of the running trifold'
 		'doctor:show what this kernel and host support'
 		'check-config:check the configuration file'
 		'table:show the unwind rules of a file'
 		'diff:compare two recordings, function by function'
+		'convert:write a recording in another format'
 		'completion:print the completion script of a shell'
 	)
 	behind=${words[(ie)--]}
@@ -30,33 +31,40 @@ _trifold() {
 		return
 	fi
 	local duration='--duration=[stop after S seconds]:S:'
+	local include_self='--include-self[samples of trifold itself, too]'
 	local frequency='--frequency=[samples per second and CPU]:HZ:'
+	local rate='--rate=[the same as --frequency]:HZ:'
 	local help='--help[show the options]'
-	local json='--json[one JSON object on one line]'
+	local json='--json[JSON, an object on a line]'
 	local output='--output=[write this file]:FILE:_files'
-	local verbose='--verbose[log more]'
+	local verbose='--verbose[more log output]'
 	case $words[1] in
 	run)
-		_arguments $duration $output $frequency $verbose $help \
+		_arguments $duration $output $frequency $rate $verbose $help \
 			'--interval=[seconds between batches]:S:' \
 			'--endpoint=[send OTLP profiles to this receiver]:URL:' \
 			'--listen=[port of the live page]:PORT:' \
 			'--no-page[no live page]' \
+			$include_self \
 			'--config=[read this configuration]:FILE:_files'
 		;;
 	record)
-		_arguments $duration $output $frequency $verbose $help \
+		_arguments $duration $output $frequency $rate $verbose $help \
 			'--format=[write this format]:FORMAT:(html folded pprof otlp speedscope firefox)' \
 			'--pid=[only this process]:PID:' \
+			'--name=[only the processes of this name]:PROCESS:' \
+			'--unit=[only this unit of systemd]:UNIT:' \
 			'--cgroup=[only what runs in this cgroup or below it]:PATH:' \
-			'--container=[only the container whose ID begins with these digits]:ID:' \
+			'--container=[only the container of this name, or whose ID begins so]:NAME:' \
 			'--all[the whole system while COMMAND runs]' \
+			$include_self \
 			'*:end of options:(--)'
 		;;
 	top)
-		_arguments $duration $frequency $help \
+		_arguments $duration $frequency $rate $json $help \
 			'--view=[what the lines are about]:VIEW:(functions processes containers threads)' \
 			'--once[print one table and exit]' \
+			$include_self \
 			'--limit=[number of lines]:N:'
 		;;
 	status | doctor)
@@ -77,6 +85,11 @@ _trifold() {
 		_arguments $output $json $help \
 			'--limit=[number of functions shown]:N:' \
 			'--total[order by the difference of total, not of self]' \
+			'1:file:_files' '2:file:_files'
+		;;
+	convert)
+		_arguments $frequency $rate $help \
+			'--format=[write this format]:FORMAT:(html folded pprof otlp speedscope firefox)' \
 			'1:file:_files' '2:file:_files'
 		;;
 	completion)

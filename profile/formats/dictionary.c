@@ -148,7 +148,8 @@ static uint32_t dictionary_mapping(struct dict *d, uint32_t exe)
 }
 
 static uint32_t dictionary_put_function(struct dict *d, uint32_t name,
-					uint32_t file, uint32_t start_line)
+					uint32_t system_name, uint32_t file,
+					uint32_t start_line)
 {
 	struct buffer *w = &d->table[DICT_FUNCTION].out;
 	size_t start = w->len, mark;
@@ -157,6 +158,7 @@ static uint32_t dictionary_put_function(struct dict *d, uint32_t name,
 		return 0;
 	mark = pb_begin(w, DICT_FUNCTION);
 	pb_uint(w, 1, name);
+	pb_uint(w, 2, system_name);
 	pb_uint(w, 3, file);
 	pb_uint(w, 4, start_line);
 	pb_end(w, mark);
@@ -168,11 +170,12 @@ static uint32_t dictionary_function(struct dict *d, uint32_t i)
 	const struct batch_function *f = &d->b->functions[i];
 
 	if (i && !d->functions[i]) {
-		uint32_t name = batch_text(d, f->name);
+		uint32_t name = batch_text(d, batch_full_name(f));
+		uint32_t system_name = batch_text(d, f->system_name);
 		uint32_t file = batch_text(d, f->file);
 
-		d->functions[i] = dictionary_put_function(d, name, file,
-							  f->start_line);
+		d->functions[i] = dictionary_put_function(
+			d, name, system_name, file, f->start_line);
 	}
 	return i ? d->functions[i] : 0;
 }
@@ -186,7 +189,8 @@ static uint32_t kernel_function(struct dict *d, const struct batch_frame *f)
 	const char *module, *name;
 
 	module = batch_str(d->b, d->b->exes[f->exe].path, &n);
-	name = batch_str(d->b, d->b->functions[f->function].name, &len);
+	name = batch_str(d->b, batch_full_name(&d->b->functions[f->function]),
+			 &len);
 	if (!f->function || n == 0 ||
 	    (n == strlen(kernel) && memcmp(module, kernel, n) == 0) ||
 	    (len >= n && memcmp(name + len - n, module, n) == 0))
@@ -197,7 +201,7 @@ static uint32_t kernel_function(struct dict *d, const struct batch_frame *f)
 	buffer_utf8(w, module, n);
 	pb_end(w, mark);
 	return dictionary_put_function(
-		d, dictionary_intern(d, DICT_STRING, start), 0, 0);
+		d, dictionary_intern(d, DICT_STRING, start), 0, 0, 0);
 }
 
 /* "[file]" for an address in a file that nobody could parse. */
@@ -221,7 +225,7 @@ static uint32_t file_function(struct dict *d, const struct batch_frame *f)
 	buffer_add(w, "]", path[0] == '[' ? 0 : 1);
 	pb_end(w, mark);
 	return dictionary_put_function(
-		d, dictionary_intern(d, DICT_STRING, start), 0, 0);
+		d, dictionary_intern(d, DICT_STRING, start), 0, 0, 0);
 }
 
 /* The attribute profile.frame.type. */
@@ -262,6 +266,8 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 		fn = kernel_function(d, f);
 	else if (file && !map && !f->function)
 		fn = file_function(d, f);
+	else if (map && f->address && d->b->functions[f->function].unnamed)
+		fn = 0;		/* a receiver may find its name */
 	else
 		fn = dictionary_function(d, f->function);
 	type = frame_type(d, f->kind);

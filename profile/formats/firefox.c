@@ -130,7 +130,7 @@ static void put_thread_head(struct firefox_enc *e,
 	if (len)
 		buffer_add(&e->text, name, len);
 	else
-		buffer_printf(&e->text, "thread %u", ev->tid);
+		buffer_str(&e->text, PROFILE_UNKNOWN_THREAD);
 	firefox_text(e, "name");
 	timeline_process(e->b, e->names, ev->resource, &e->text);
 	firefox_text(e, "processName");

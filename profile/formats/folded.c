@@ -6,12 +6,11 @@
 
 #include "profile/tree.h"
 
-static void put_label(const struct tree *t, uint32_t label, struct buffer *out)
+void folded_text(struct buffer *out, const char *s, size_t len)
 {
-	const struct tree_label *l = &t->labels[label];
 	size_t at = out->len;
 
-	buffer_utf8(out, t->text + l->name, l->name_len);
+	buffer_utf8(out, s, len);
 	for (; at < out->len && !out->failed; at++) {
 		uint8_t *c = &out->data[at];
 
@@ -19,7 +18,17 @@ static void put_label(const struct tree *t, uint32_t label, struct buffer *out)
 			*c = '?';
 		else if (*c == ';')
 			*c = ':';
+		/* U+0080 to U+009F are c2 80 to c2 9f */
+		else if (*c == 0xc2 && at + 1 < out->len && c[1] < 0xa0)
+			c[0] = c[1] = '?';
 	}
+}
+
+static void put_label(const struct tree *t, uint32_t label, struct buffer *out)
+{
+	const struct tree_label *l = &t->labels[label];
+
+	folded_text(out, t->text + l->name, l->name_len);
 	if (frame_kind_class(l->kind) == FRAMES_KERNEL)
 		buffer_str(out, "_[k]");
 }

@@ -4,7 +4,7 @@
  *
  * The form that flamegraph.pl and most viewers read.  Kernel frames end in
  * "_[k]".  In names, ';' becomes ':', and what ends or hides a line (control
- * characters) becomes '?'.
+ * characters: C0, DEL, C1) becomes '?'.
  */
 #ifndef PROFILE_FORMATS_FOLDED_H
 #define PROFILE_FORMATS_FOLDED_H
@@ -14,5 +14,8 @@
 /* 0 or -ENOMEM. info is not used. */
 int folded_encode(const struct batch *b, const struct profile_info *info,
 		  struct buffer *out);
+
+/* Append a name as it stands in a line: UTF-8, with what is said above. */
+void folded_text(struct buffer *out, const char *s, size_t len);
 
 #endif /* PROFILE_FORMATS_FOLDED_H */

@@ -13,19 +13,21 @@
 
 static const char json_type[] = "application/json";
 
+#define TIMES_ALONE	(FORMAT_USES_TIMES | FORMAT_NEEDS_TIMES)
+
 static const struct format formats[] = {
-	{ "html", { ".html", ".htm" }, "text/html; charset=utf-8", 0,
-	  html_encode },
+	{ "html", { ".html", ".htm" }, "text/html; charset=utf-8",
+	  FORMAT_USES_TIMES | FORMAT_USES_THREADS, html_encode },
 	{ "folded", { ".folded", ".txt" }, "text/plain; charset=utf-8", 0,
 	  folded_encode },
 	{ "pprof", { ".pb.gz", ".pprof" }, "application/octet-stream",
-	  FORMAT_NEEDS_THREADS, pprof_encode },
+	  FORMAT_USES_THREADS, pprof_encode },
 	{ "otlp", { ".otlp" }, "application/x-protobuf",
-	  FORMAT_NEEDS_TIMES | FORMAT_NEEDS_THREADS, otlp_encode_file },
-	{ "speedscope", { ".speedscope.json" }, json_type, FORMAT_NEEDS_TIMES,
-	  speedscope_encode },
+	  TIMES_ALONE | FORMAT_USES_THREADS, otlp_encode_file },
+	{ "speedscope", { ".speedscope.json" }, json_type,
+	  TIMES_ALONE, speedscope_encode },
 	{ "firefox", { ".firefox.json" }, json_type,
-	  FORMAT_NEEDS_TIMES | FORMAT_NEEDS_THREADS, firefox_encode },
+	  TIMES_ALONE | FORMAT_USES_THREADS, firefox_encode },
 };
 #define FORMATS	(sizeof(formats) / sizeof(formats[0]))
 

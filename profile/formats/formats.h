@@ -18,8 +18,9 @@
 #define FORMAT_ENDINGS_MAX	3	/* with the NULL */
 
 enum {				/* what an encoder looks at */
-	FORMAT_NEEDS_TIMES = 1,		/* of each sample, not counts alone */
-	FORMAT_NEEDS_THREADS = 2,
+	FORMAT_USES_TIMES = 1,		/* of each sample, not counts alone */
+	FORMAT_USES_THREADS = 2,
+	FORMAT_NEEDS_TIMES = 4,		/* without them it says nothing true */
 };
 
 struct format {
@@ -27,7 +28,7 @@ struct format {
 	const char *endings[FORMAT_ENDINGS_MAX]; /* of files; by the first a
 					 * file is named if nobody names it */
 	const char *type;		/* Content-Type */
-	unsigned int needs;
+	unsigned int looks;		/* FORMAT_... */
 	/* Append the file's bytes.  0, -ENOMEM, -EIO (compression). */
 	int (*encode)(const struct batch *b, const struct profile_info *info,
 		      struct buffer *out);

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "profile/formats/html_times.h"
 
 /* made of viewer/page/ by viewer/page.mk */
 extern const unsigned char page_html[];
@@ -24,6 +25,7 @@ static void put_account(struct json *j, const struct profile_account *a)
 	json_open(j, "account", '{');
 	json_num(j, "taken", a->taken);
 	json_num(j, "delivered", a->delivered);
+	json_num(j, "own", a->own);
 	json_num(j, "lost", a->lost);
 	json_int(j, "difference", a->difference);
 	json_chars(j, "reasons", a->reasons,
@@ -63,6 +65,7 @@ static void html_put_info(struct json *j, const struct batch *b,
 	json_num(j, "start_ms", start / NSEC_PER_MSEC);
 	json_num(j, "duration_ms", (end - start) / NSEC_PER_MSEC);
 	json_num(j, "frequency", b->hdr->frequency);
+	json_num(j, "cpus", info->cpus);
 	json_num(j, "samples", samples);
 	if (base)
 		put_base(j, base);
@@ -139,6 +142,62 @@ static void html_put_labels(struct json *j, const struct tree *t)
 	free(modules);
 }
 
+/* Whole names, of labels that have a shorter one: number, name, and so on. */
+static void html_put_full(struct json *j, const struct tree *t)
+{
+	json_line(j);
+	json_open(j, "full", '[');
+	for (uint32_t i = 0; i < t->n_labels; i++) {
+		const struct tree_label *l = &t->labels[i];
+
+		if (!l->full_len)
+			continue;
+		json_num(j, NULL, i);
+		json_chars(j, NULL, t->text + l->full, l->full_len);
+	}
+	json_close(j, ']');
+}
+
+/* Files and lines of labels; a file stands where it is met first. */
+static void html_put_sources(struct json *j, const struct batch *b,
+			     const struct tree *t)
+{
+	uint32_t *number = calloc(batch_n(b, BATCH_STRINGS) + 1,
+				  sizeof(*number));
+	uint32_t n = 0;
+	const char *s;
+	size_t len;
+
+	if (!number) {
+		j->out->failed = true;
+		return;
+	}
+	json_line(j);
+	json_open(j, "files", '[');
+	for (uint32_t i = 0; i < t->n_labels; i++) {
+		uint32_t file = t->labels[i].file;
+
+		if (!file || number[file])
+			continue;
+		s = batch_str(b, file, &len);
+		json_chars(j, NULL, s, len);
+		number[file] = ++n;
+	}
+	json_close(j, ']');
+	json_open(j, "lines", '[');
+	for (uint32_t i = 0; i < t->n_labels; i++) {
+		const struct tree_label *l = &t->labels[i];
+
+		if (!l->file)
+			continue;
+		json_num(j, NULL, i);
+		json_num(j, NULL, number[l->file] - 1);
+		json_num(j, NULL, l->line);
+	}
+	json_close(j, ']');
+	free(number);
+}
+
 static void html_put_rows(struct json *j, const struct tree *t, bool diff)
 {
 	uint32_t below = 0;	/* the depth under the row before */
@@ -160,13 +219,15 @@ static void html_put_rows(struct json *j, const struct tree *t, bool diff)
 
 int html_data(const struct batch *b, const struct profile_info *info,
 	      const struct tree_how *how, const struct html_base *base,
-	      struct buffer *out)
+	      enum html_with with, struct buffer *out)
 {
 	struct json j = { .out = out };
+	struct tree_how placed = *how;
 	struct tree t;
 	int r;
 
-	r = tree_build_as(&t, b, how);
+	placed.places = with != HTML_COUNTS;
+	r = tree_build_as(&t, b, &placed);
 	if (r)
 		return r;
 	json_open(&j, NULL, '{');
@@ -174,10 +235,16 @@ int html_data(const struct batch *b, const struct profile_info *info,
 	if (base)
 		json_bool(&j, "diff", true);
 	html_put_labels(&j, &t);
+	html_put_full(&j, &t);
+	html_put_sources(&j, b, &t);
 	html_put_rows(&j, &t, base);
+	if (with == HTML_TIMES)
+		r = html_put_times(&j, b, &t);
+	else if (with == HTML_FIRST)
+		r = html_put_first(&j, b, &t);
 	json_close(&j, '}');
 	tree_fini(&t);
-	return out->failed ? -ENOMEM : 0;
+	return r || out->failed ? -ENOMEM : 0;
 }
 
 int html_page(int (*put)(const void *arg, struct buffer *out), const void *arg,
@@ -207,7 +274,8 @@ static int put_recording(const void *arg, struct buffer *out)
 {
 	const struct recording *r = arg;
 
-	return html_data(r->b, r->info, &(struct tree_how){ 0 }, NULL, out);
+	return html_data(r->b, r->info, &(struct tree_how){ .reversed = false },
+			 NULL, HTML_TIMES, out);
 }
 
 int html_encode(const struct batch *b, const struct profile_info *info,

@@ -6,18 +6,32 @@
  * not run.  One JSON object replaces it:
  *
  *	info	host, kernel, machine, command, start_ms, duration_ms,
- *		frequency, samples, account {taken, delivered, lost,
+ *		frequency, cpus (0: not known), samples, account {taken, delivered, lost,
  *		difference, reasons} or null
  *	strings	distinct texts
  *	labels	flat: name, module (indices of strings), enum batch_frame_kind
+ *	full	flat: label, its function's whole name; only of labels whose name
+ *		is a shorter one (ipc/short_name.h)
+ *	files	distinct paths of sources
+ *	lines	flat: label, its function's source (index of files), its line
+ *		(tree_label.line); only where the source is known
  *	rows	in preorder, for each: label, how many levels up from below the
  *		row before (0: its child), samples that end here
+ *
+ * and, of html_times.h, `first` (HTML_FIRST), or a recording's page (HTML_TIMES)
+ * `threads` and `times`.
  */
 #ifndef PROFILE_FORMATS_HTML_H
 #define PROFILE_FORMATS_HTML_H
 
 #include "profile/profile.h"
 #include "profile/tree.h"
+
+enum html_with {
+	HTML_COUNTS,
+	HTML_FIRST,
+	HTML_TIMES,
+};
 
 /* What a batch is compared with: tree_how.base. */
 struct html_base {
@@ -30,7 +44,7 @@ struct html_base {
  * that end here.  0 or -ENOMEM. */
 int html_data(const struct batch *b, const struct profile_info *info,
 	      const struct tree_how *how, const struct html_base *base,
-	      struct buffer *out);
+	      enum html_with with, struct buffer *out);
 
 /* The page with what put() appends in it; put() returns 0 or -errno.  Likewise
  * 0, -ENOMEM or -EINVAL. */

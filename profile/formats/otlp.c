@@ -95,19 +95,17 @@ static bool extra_attributes(struct otlp_enc *e)
 
 static void service_name(struct otlp_enc *e, const struct batch_resource *r)
 {
-	struct buffer *w = &e->out;
-	size_t mark, value, text, n;
-	const char *s = batch_str(e->b, r->exe_name, &n);
+	const uint32_t names[] = { r->unit, r->exe_name, r->comm };
+	const char *s = r->kernel ? "kernel" : "unknown_service";
+	size_t n = strlen(s);
 
-	mark = pb_begin(w, 1);
-	pb_text(w, 1, service_key, strlen(service_key));
-	value = pb_begin(w, 2);
-	text = pb_begin(w, 1);
-	buffer_add(w, "unknown_service:", n ? 16 : 15);
-	buffer_utf8(w, s, n);
-	pb_end(w, text);
-	pb_end(w, value);
-	pb_end(w, mark);
+	for (size_t i = 0; i < 3 && !r->kernel; i++) {
+		if (names[i]) {
+			s = batch_str(e->b, names[i], &n);
+			break;
+		}
+	}
+	otlp_key_text(&e->out, service_key, s, n);
 }
 
 static void otlp_resource(struct otlp_enc *e, uint32_t i)

@@ -41,8 +41,10 @@
  * Attributes of the host's side that go into every resource.  Keys are unique.
  * A process's own identity (process.pid, process.executable.*,
  * process.creation.time, container.id) cannot be replaced by them: such pairs
- * are left out.  Without a service.name, a resource gets the conventions'
- * "unknown_service:" and its executable's name.
+ * are left out.  Without a service.name, a resource gets that of its systemd
+ * service, or else of its executable, or else what the process calls itself;
+ * threads of the kernel are "kernel".  The conventions' "unknown_service" is for
+ * what has no name at all.
  */
 struct otlp_resource {
 	const char *const *pairs;	/* key, value, key, value ...; NULL ends */

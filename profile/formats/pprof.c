@@ -29,13 +29,13 @@ enum {				/* fields of Profile */
 enum literal {
 	S_SAMPLES, S_COUNT, S_CPU, S_NANOSECONDS, S_COMM, S_PID, S_THREAD,
 	S_THREAD_ID, S_CONTAINER_ID, S_STACK_END, S_KERNEL, S_MISSING,
-	S_COMMENT, S__LITERALS
+	S_UNKNOWN_PROCESS, S_COMMENT, S__LITERALS
 };
 
 static const char *const literals[S__LITERALS] = {
 	"samples", "count", "cpu", "nanoseconds", "comm", "pid", "thread",
-	"thread_id", "container_id", "stack_end", "[kernel]",
-	"[frames missing]", NULL,
+	"thread_id", "container_id", "stack_end", PROFILE_KERNEL,
+	"[frames missing]", PROFILE_UNKNOWN_PROCESS, NULL,
 };
 
 static const char *const stop_names[] = { STOP_NAMES };
@@ -103,6 +103,7 @@ static void pprof_put_sample(struct pprof_enc *e, const struct batch_sample *s)
 	const struct batch_resource *res = &e->b->resources[s->resource];
 	const struct batch_attr *attr = &e->b->attrs[s->attr];
 	size_t mark = pb_begin(&e->out, SAMPLE), list;
+	uint32_t name = e->names[s->resource];
 
 	list = pb_begin(&e->out, 1);
 	for (uint32_t i = 0; i < stack->n; i++)
@@ -113,7 +114,7 @@ static void pprof_put_sample(struct pprof_enc *e, const struct batch_sample *s)
 	pb_varint(&e->out, s->n);
 	pb_varint(&e->out, s->n * e->period);
 	pb_end(&e->out, list);
-	label_str(e, S_COMM, e->names[s->resource]);
+	label_str(e, S_COMM, name ? name : pprof_literal(e, S_UNKNOWN_PROCESS));
 	label_num(e, S_PID, res->pid);
 	label_str(e, S_THREAD, attr->thread_name);
 	label_num(e, S_THREAD_ID, attr->tid);
@@ -137,9 +138,40 @@ static void put_mapping(struct pprof_enc *e, uint32_t id, uint64_t limit,
 	pb_end(&e->out, mark);
 }
 
+/* The executable of most samples' processes, or 0: pprof takes the file of the
+ * first mapping for what was profiled. */
+static uint32_t pprof_main_exe(struct pprof_enc *e)
+{
+	const struct batch *b = e->b;
+	uint64_t *weight = calloc(batch_n(b, BATCH_STRINGS), sizeof(*weight));
+	uint64_t most = 0;
+	uint32_t exe = 0;
+
+	if (!weight) {
+		e->out.failed = true;
+		return 0;
+	}
+	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++) {
+		const struct batch_sample *s = &b->samples[i];
+
+		weight[b->resources[s->resource].exe_path] += s->n;
+	}
+	for (uint32_t i = 1; i < batch_n(b, BATCH_EXES); i++) {
+		uint32_t path = b->exes[i].path;
+
+		if (path && weight[path] > most) {
+			most = weight[path];
+			exe = i;
+		}
+	}
+	free(weight);
+	return exe;
+}
+
 static void put_mappings(struct pprof_enc *e)
 {
 	const struct batch *b = e->b;
+	uint32_t first;
 
 	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
 		const struct batch_frame *f = &b->frames[i];
@@ -148,14 +180,19 @@ static void put_mappings(struct pprof_enc *e)
 
 		if (f->address >= e->limits[x])
 			e->limits[x] = (f->address | 0xfff) + 1;
-		e->bare[x] |= !f->function;
+		e->bare[x] |= !f->function ||
+			      b->functions[f->function].unnamed;
 	}
-	put_mapping(e, KERNEL_MAPPING, e->limits[0], pprof_literal(e, S_KERNEL),
-		    0, true);
-	for (uint32_t i = 1; i < batch_n(b, BATCH_EXES); i++) {
+	first = pprof_main_exe(e);
+	for (uint32_t k = 0; k < batch_n(b, BATCH_EXES); k++) {
+		uint32_t i = k == 0 ? first : k <= first ? k - 1 : k;
 		const struct batch_exe *x = &b->exes[i];
 
-		put_mapping(e, i + 1, e->limits[i], x->path,
+		if (i == 0)
+			put_mapping(e, KERNEL_MAPPING, e->limits[0],
+				    pprof_literal(e, S_KERNEL), 0, true);
+		else
+			put_mapping(e, i + 1, e->limits[i], x->path,
 			    x->build_id ? x->build_id : x->runtime_id,
 			    !e->bare[i]);
 	}
@@ -190,16 +227,16 @@ static void put_location(struct pprof_enc *e, uint32_t i)
 	pb_end(&e->out, mark);
 }
 
-static void pprof_put_function(struct pprof_enc *e, uint32_t id, uint32_t name,
-			       uint32_t file, uint32_t line)
+static void pprof_put_function(struct pprof_enc *e, uint32_t id,
+			       const struct batch_function *f)
 {
 	size_t mark = pb_begin(&e->out, FUNCTION);
 
 	pb_uint(&e->out, 1, id);
-	pb_uint(&e->out, 2, name);
-	pb_uint(&e->out, 3, name);
-	pb_uint(&e->out, 4, file);
-	pb_uint(&e->out, 5, line);
+	pb_uint(&e->out, 2, f->name);
+	pb_uint(&e->out, 3, batch_system_name(f));
+	pb_uint(&e->out, 4, f->file);
+	pb_uint(&e->out, 5, f->start_line);
 	pb_end(&e->out, mark);
 }
 
@@ -221,9 +258,10 @@ static void put_strings(struct pprof_enc *e)
 		    e->info->kernel, e->info->machine);
 	if (a->known)
 		buffer_printf(&comment, "; samples taken %llu, delivered %llu, "
-			    "lost %llu%s%s, difference %lld",
+			    "of trifold itself %llu, lost %llu%s%s, difference %lld",
 			    (unsigned long long)a->taken,
 			    (unsigned long long)a->delivered,
+			    (unsigned long long)a->own,
 			    (unsigned long long)a->lost,
 			    a->reasons[0] ? ": " : "", a->reasons,
 			    (long long)a->difference);
@@ -264,12 +302,10 @@ static void pprof_put_profile(struct pprof_enc *e)
 		if (e->ids[i])
 			put_location(e, i);
 	}
-	for (uint32_t i = 1; i < n_functions; i++) {
-		const struct batch_function *f = &b->functions[i];
-
-		pprof_put_function(e, i, f->name, f->file, f->start_line);
-	}
-	pprof_put_function(e, n_functions, pprof_literal(e, S_MISSING), 0, 0);
+	for (uint32_t i = 1; i < n_functions; i++)
+		pprof_put_function(e, i, &b->functions[i]);
+	pprof_put_function(e, n_functions, &(struct batch_function){
+		.name = pprof_literal(e, S_MISSING) });
 	put_strings(e);
 	pb_uint(&e->out, TIME_NANOS, b->hdr->start_ns);
 	pb_uint(&e->out, DURATION_NANOS, b->hdr->end_ns - b->hdr->start_ns);

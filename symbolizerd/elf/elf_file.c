@@ -187,6 +187,12 @@ static int uncompress(const struct elf_file *f, uint64_t want,
 	return r;
 }
 
+static bool elf_file_may_inflate(uint64_t size, size_t packed)
+{
+	return size <= ELF_READ_MAX && (size <= ELF_INFLATE_FREE ||
+					size / ELF_INFLATE_RATIO <= packed);
+}
+
 int elf_file_section(const struct elf_file *f, const Elf64_Shdr *s,
 		     struct elf_bytes *ret)
 {
@@ -200,8 +206,8 @@ int elf_file_section(const struct elf_file *f, const Elf64_Shdr *s,
 		r = JOB_CORRUPT;
 		if (b.len >= sizeof(chdr)) {
 			memcpy(&chdr, b.data, sizeof(chdr));
-			r = chdr.ch_size > ELF_READ_MAX ? JOB_TOO_LARGE :
-			    uncompress(f, chdr.ch_size, &b);
+			r = elf_file_may_inflate(chdr.ch_size, b.len) ?
+			    uncompress(f, chdr.ch_size, &b) : JOB_TOO_LARGE;
 		}
 		if (r) {
 			free(b.data);

@@ -22,6 +22,12 @@
 #define ELF_PHDRS_MAX	256
 #define ELF_SECTIONS_MAX	65536
 #define ELF_READ_MAX	(512u << 20)	/* bytes of one section */
+/* Uncompressed, a section has at most this many bytes, or so many times those
+ * that it has in the file: what a file costs has to be in proportion to it.
+ * zlib can make a thousand times of it, of sections of a MiB and more it made 33
+ * times at most (2,173 sections of a Debian's debug files). */
+#define ELF_INFLATE_FREE	(1u << 20)
+#define ELF_INFLATE_RATIO	64
 
 struct elf_file {
 	int fd;			/* borrowed */
@@ -56,7 +62,7 @@ const Elf64_Shdr *elf_file_find(const struct elf_file *f, const char *name);
 int elf_file_read(const struct elf_file *f, uint64_t off, uint64_t len,
 		  struct elf_bytes *ret);
 
-/* Contents of a section, uncompressed. */
+/* Contents of a section, uncompressed.  Beyond the limits above: JOB_TOO_LARGE. */
 int elf_file_section(const struct elf_file *f, const Elf64_Shdr *s,
 		     struct elf_bytes *ret);
 

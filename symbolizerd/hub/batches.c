@@ -10,7 +10,9 @@
 
 void batches_init(struct batches *b, struct ledger *l, uint64_t first_id)
 {
-	*b = (struct batches){ .ledger = l, .next_id = first_id };
+	*b = (struct batches){
+		.ledger = l, .first_id = first_id, .next_id = first_id,
+	};
 }
 
 static void batches_drop_fd(struct sent_batch *s)
@@ -106,7 +108,7 @@ bool batches_done(struct batches *b, uint64_t id, uint32_t outcome, uint64_t n)
 			batches_remove_at(b, i);
 		return true;
 	}
-	return ledger_inherited_done(b->ledger, outcome, n);
+	return ledger_inherited_done(b->ledger, outcome, n, id < b->first_id);
 }
 
 static void batches_send_again(struct batches *b, struct sent_batch *s)
@@ -142,7 +144,8 @@ static void batches_hello_of_same(struct batches *b, uint64_t queued,
 			  const struct export_outcomes *done)
 {
 	uint64_t has = queued + outcomes_sum(done);
-	uint64_t known = batches_sent_samples(b) + b->ledger->inherited;
+	uint64_t known = batches_sent_samples(b) + b->ledger->inherited +
+			 b->ledger->foreign;
 	uint64_t missing = known > has ? known - has : 0;
 
 	for (uint32_t i = b->n; i-- > 0;) {

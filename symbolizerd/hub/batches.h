@@ -32,7 +32,7 @@ struct batches {
 	struct ledger *ledger;
 	struct sent_batch *v;
 	uint32_t n, cap;
-	uint64_t next_id;
+	uint64_t first_id, next_id;
 };
 
 /* Ids start at first_id: two hubs should not use the same. */
@@ -54,7 +54,9 @@ bool batches_done(struct batches *b, uint64_t id, uint32_t outcome, uint64_t n);
  * exporterd says hello.  What it has (queued and done) tells whether it is the
  * one that was there before.  If it has nothing, it is another, and every batch
  * is sent again.  If it has something, only those are sent again that it cannot
- * have received: the last ones before the connection broke.
+ * have received: the last ones before the connection broke.  One with a spool
+ * says the same when it was killed: it has stored each batch, in their order,
+ * before it took the next.
  */
 void batches_hello(struct batches *b, uint64_t queued,
 		   const struct export_outcomes *done);

@@ -40,11 +40,40 @@ static int cgroup_insert(struct cgroups *c, uint32_t i, uint64_t id)
 	return 0;
 }
 
+/* Is this component of a path a unit of that kind?  Its name's length, or 0. */
+static size_t cgroup_unit_of(const char *s, size_t len, const char *kind)
+{
+	size_t n = strlen(kind);
+
+	return len > n && !memcmp(s + len - n, kind, n) ? len - n : 0;
+}
+
+/* The service of a path (borrowed), and the length of its name; 0: none. */
+static const char *cgroup_find_unit(const char *path, size_t len, size_t *ret)
+{
+	const char *end = path + len;
+
+	*ret = 0;
+	while (end > path) {
+		const char *slash = memrchr(path, '/', (size_t)(end - path));
+		const char *s = slash ? slash + 1 : path;
+		size_t n = (size_t)(end - s);
+
+		if (cgroup_unit_of(s, n, ".scope"))
+			break;
+		*ret = cgroup_unit_of(s, n, ".service");
+		if (*ret)
+			return s;
+		end = slash ? slash : path;
+	}
+	return path;
+}
+
 int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
 {
 	uint32_t i = cgroup_place(c, id);
 	size_t n = 0;
-	const char *found = container_id(path, len, &n);
+	const char *found = container_id(path, len, &n), *unit;
 	int r = 0;
 
 	if (i == c->n || c->v[i].id != id) {
@@ -60,6 +89,10 @@ int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
 		n = 0;
 	memcpy(c->v[i].container, found ? found : "", n);
 	c->v[i].container[n] = '\0';
+	unit = cgroup_find_unit(path, len, &n);
+	n = n > BATCH_UNIT_MAX ? 0 : n;
+	memcpy(c->v[i].unit, unit, n);
+	c->v[i].unit[n] = '\0';
 	return 0;
 }
 
@@ -88,4 +121,11 @@ const char *cgroups_container(const struct cgroups *c, uint64_t id)
 	uint32_t i = cgroup_place(c, id);
 
 	return i < c->n && c->v[i].id == id ? c->v[i].container : "";
+}
+
+const char *cgroups_unit(const struct cgroups *c, uint64_t id)
+{
+	uint32_t i = cgroup_place(c, id);
+
+	return i < c->n && c->v[i].id == id ? c->v[i].unit : "";
 }

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup - which cgroup ids belong to which container
+ * cgroup - which cgroup ids belong to which container, and to which service
+ *
+ * systemd names a service's cgroup after its unit, NAME.service; what that makes
+ * below belongs to it.  The innermost unit counts: a process in a scope
+ * (x.scope: a session, a container) is of no service, even if it lies in one
+ * (user@1000.service).  Who may make cgroups chooses their names, as he may
+ * choose that of a program.
  */
 #ifndef SYMBOLIZERD_HUB_CGROUP_H
 #define SYMBOLIZERD_HUB_CGROUP_H
@@ -10,12 +16,15 @@
 
 #include "bpf/request.h"
 #include "common/container.h"
+#include "ipc/batch.h"
 
 #define CGROUPS_MAX	16384
 
 struct known_cgroup {
 	uint64_t id;
 	char container[CONTAINER_ID_MAX + 1];	/* "": none */
+	char unit[BATCH_UNIT_MAX + 1];		/* likewise; and a longer one is
+						 * none */
 };
 
 struct cgroups {
@@ -35,5 +44,8 @@ int cgroups_add(struct cgroups *c, const struct request_cgroup *r);
 
 /* Its container's ID; "" when it has none or is not known. */
 const char *cgroups_container(const struct cgroups *c, uint64_t id);
+
+/* Its service, without ".service"; likewise. */
+const char *cgroups_unit(const struct cgroups *c, uint64_t id);
 
 #endif /* SYMBOLIZERD_HUB_CGROUP_H */

@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 void executables_init(struct executables *x, uint64_t seed)
 {
-	*x = (struct executables){ .seed = seed };
+	*x = (struct executables){
+		.seed = seed, .kept.seed = seed, .kept_s = KEPT_S,
+	};
 }
 
 static void executable_drop_symbols(struct executable *e)
@@ -25,6 +28,8 @@ static void executable_free(struct executable *e)
 {
 	if (!e)
 		return;
+	if (e->fd >= 0)
+		close(e->fd);
 	executable_drop_symbols(e);
 	free(e->path);
 	free(e->runtime_id);
@@ -39,6 +44,8 @@ void executables_fini(struct executables *x)
 	hash_free(&x->by_key);
 	free(x->by_number);
 	free(x->retired.v);
+	free(x->kept_list.v);
+	owners_fini(&x->kept);
 	executables_init(x, x->seed);
 }
 
@@ -61,10 +68,13 @@ static uint32_t executable_take_index(struct executables *x)
 	return x->top++;
 }
 
+static void executables_let_go(struct executables *x, uint32_t i);
+
 /* Forget the entry at index i, which no number and no job refers to. */
 static void executable_remove(struct executables *x, uint32_t i)
 {
 	hash_remove_index(&x->by_key, executable_hash(x, &x->v[i]->key), i);
+	executables_let_go(x, i);
 	executable_free(x->v[i]);
 	x->v[i] = NULL;
 	x->n--;
@@ -135,13 +145,14 @@ static uint32_t executable_insert(struct executables *x,
 		return EXECUTABLE_NONE;
 	}
 	e->key = *key;
+	e->fd = -1;
 	x->v[i] = e;
 	x->n++;
 	return i;
 }
 
 uint32_t executables_mention(struct executables *x, const struct file_key *key,
-			     uint32_t interval, uint64_t now_ns)
+			     uint32_t interval)
 {
 	uint64_t hash = executable_hash(x, key);
 	uint32_t i = executable_find(x, key, hash);
@@ -150,7 +161,6 @@ uint32_t executables_mention(struct executables *x, const struct file_key *key,
 		i = executable_insert(x, key, hash);
 		if (i == EXECUTABLE_NONE)
 			return i;
-		x->v[i]->met_ns = now_ns;
 	}
 	x->v[i]->used = interval;
 	return i;
@@ -200,11 +210,12 @@ static void executables_unretire(struct executables *x, uint32_t number)
 }
 
 int executables_assign(struct executables *x, uint32_t number, uint32_t i,
-		       const char *path, size_t len)
+		       const char *path, size_t len, bool host)
 {
-	char *copy = path ? strndup(path, len) : NULL;
+	bool better = path && (host || !x->v[i]->path);
+	char *copy = better ? strndup(path, len) : NULL;
 
-	if ((path && !copy) || !executables_reserve_number(x, number)) {
+	if ((better && !copy) || !executables_reserve_number(x, number)) {
 		free(copy);
 		return -ENOMEM;
 	}
@@ -212,10 +223,12 @@ int executables_assign(struct executables *x, uint32_t number, uint32_t i,
 	executables_unassign(x, number);
 	x->by_number[number] = i + 1;
 	x->v[i]->numbers++;
-	if (!path)
+	x->v[i]->number = number;
+	if (!better)
 		return 0;
 	free(x->v[i]->path);
 	x->v[i]->path = copy;
+	x->v[i]->host_path = host;
 	return 0;
 }
 
@@ -253,18 +266,21 @@ static void executable_to_hex(const uint8_t *bytes, size_t n, char *out)
 	out[2 * n] = '\0';
 }
 
-bool executable_done(struct executable *e, const struct msg_job_done *done,
-		     const void *map, size_t map_len,
-		     const struct symbol_index *idx)
+bool executable_want(struct executable *e, uint64_t now_ns)
+{
+	if (e->named || e->wanted)
+		return false;
+	e->wanted = true;
+	e->wanted_ns = now_ns;
+	return true;
+}
+
+bool executable_known(struct executable *e, const struct msg_job_done *done)
 {
 	if (done->build_id_len > BUILD_ID_MAX ||
 	    done->runtime >= RUNTIME__MAX ||
 	    !memchr(done->runtime_id, '\0', sizeof(done->runtime_id)))
 		return false;
-	executable_drop_symbols(e);
-	e->map = map;
-	e->map_len = map_len;
-	e->symbols = *idx;
 	executable_to_hex(done->build_id, done->build_id_len, e->build_id);
 	memcpy(e->file_id, done->file_id, sizeof(e->file_id));
 	e->runtime = done->runtime;
@@ -274,6 +290,103 @@ bool executable_done(struct executable *e, const struct msg_job_done *done,
 	e->quarantined = false;
 	return true;
 }
+
+void executable_named(struct executable *e, const void *map, size_t map_len,
+		      const struct symbol_index *idx)
+{
+	executable_drop_symbols(e);
+	e->map = map;
+	e->map_len = map_len;
+	e->symbols = *idx;
+	e->named = true;
+	e->wanted = false;
+}
+
+bool executable_again(struct executable *e)
+{
+	return ++e->tries < SYMBOLS_TRIES;
+}
+
+void executable_failed(struct executable *e, bool quarantine)
+{
+	e->quarantined |= quarantine;
+	e->named = true;
+	e->wanted = false;
+}
+
+/* --- descriptors ------------------------------------------------------------- */
+
+static uint32_t executables_kept_longest(const struct executables *x,
+					 const uint32_t *owner)
+{
+	for (uint32_t i = 0; i < x->kept_list.n; i++) {
+		const struct executable *e = x->v[x->kept_list.v[i]];
+
+		if (!e->wanted && (!owner || e->fd_owner == *owner))
+			return x->kept_list.v[i];
+	}
+	return EXECUTABLE_NONE;
+}
+
+bool executables_may_keep(struct executables *x, uint32_t owner, uint32_t *ret)
+{
+	uint32_t most;
+
+	if (x->kept.total < owners_limit(&x->kept, owner, x->kept_max))
+		return true;
+	*ret = owners_most(&x->kept, &most) ?
+		       executables_kept_longest(x, &most) : EXECUTABLE_NONE;
+	if (*ret == EXECUTABLE_NONE)
+		*ret = executables_kept_longest(x, NULL);
+	return false;
+}
+
+bool executables_keep(struct executables *x, uint32_t i, int fd,
+		      uint64_t now_ns)
+{
+	struct executable *e = x->v[i];
+
+	if (!vector_push(&x->kept_list, i))
+		return false;
+	e->fd = fd;
+	e->fd_owner = e->owner;
+	e->kept_ns = now_ns;
+	owners_add(&x->kept, e->fd_owner, 1);
+	return true;
+}
+
+static void executables_unlist(struct executables *x, uint32_t i)
+{
+	uint32_t at = 0;
+
+	while (x->kept_list.v[at] != i)
+		at++;
+	memmove(x->kept_list.v + at, x->kept_list.v + at + 1,
+		(--x->kept_list.n - at) * sizeof(*x->kept_list.v));
+}
+
+int executables_take_fd(struct executables *x, uint32_t i)
+{
+	struct executable *e = x->v[i];
+	int fd = e->fd;
+
+	if (fd < 0)
+		return -1;
+	executables_unlist(x, i);
+	owners_add(&x->kept, e->fd_owner, -1);
+	e->fd = -1;
+	return fd;
+}
+
+static void executables_let_go(struct executables *x, uint32_t i)
+{
+	int fd = executables_take_fd(x, i);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+/* --- forgetting -------------------------------------------------------------- */
 
 static void executables_end_retired(struct executables *x, uint32_t interval)
 {
@@ -290,36 +403,62 @@ static void executables_end_retired(struct executables *x, uint32_t interval)
 	x->retired.n = n;
 }
 
-/* The least recently used one that has symbols and was not used just now. */
+static bool executable_counts(const struct executable *e, uint32_t interval,
+			      bool idle)
+{
+	return e && e->map && (!idle || interval - e->used > 1);
+}
+
+/* This owner's least recently used one that counts. */
 static struct executable *executables_coldest(const struct executables *x,
-				  uint32_t interval)
+					      uint32_t owner, uint32_t interval,
+					      bool idle)
 {
 	struct executable *cold = NULL;
 
 	for (uint32_t i = 0; i < x->top; i++) {
 		struct executable *e = x->v[i];
 
-		if (e && e->map && interval - e->used > 1 &&
+		if (executable_counts(e, interval, idle) && e->owner == owner &&
 		    (!cold || interval - e->used > interval - cold->used))
 			cold = e;
 	}
 	return cold;
 }
 
-static void executables_keep_budget(struct executables *x, uint32_t interval)
+/* Drop symbols, or those that were not used just now, until they have at most
+ * max bytes, len of this owner's to come among them.  False: they have more. */
+static bool executables_bound(struct executables *x, size_t max, uint32_t owner,
+			      size_t len, uint32_t interval, bool idle)
 {
-	size_t bytes = 0;
+	struct owners bytes = { .seed = x->seed };
+	bool enough;
 
-	for (uint32_t i = 0; i < x->top; i++)
-		bytes += x->v[i] ? x->v[i]->map_len : 0;
-	while (bytes > SYMBOLS_BUDGET) {
-		struct executable *cold = executables_coldest(x, interval);
+	for (uint32_t i = 0; i < x->top; i++) {
+		if (executable_counts(x->v[i], interval, idle))
+			owners_add(&bytes, x->v[i]->owner,
+				   (int64_t)x->v[i]->map_len);
+	}
+	owners_add(&bytes, owner, (int64_t)len);
+	while (bytes.total > max && owners_most(&bytes, &owner)) {
+		struct executable *cold = executables_coldest(x, owner,
+							      interval, idle);
 
 		if (!cold)
-			return;
-		bytes -= cold->map_len;
+			break;
+		owners_add(&bytes, owner, -(int64_t)cold->map_len);
 		executable_drop_symbols(cold);
 	}
+	enough = bytes.total <= max;
+	owners_fini(&bytes);
+	return enough;
+}
+
+bool executables_symbols_room(struct executables *x, const struct executable *e,
+			      size_t len, uint32_t interval)
+{
+	return executables_bound(x, SYMBOLS_BUDGET_ALL, e->owner, len, interval,
+				 false);
 }
 
 void executables_sweep(struct executables *x, uint32_t interval)
@@ -328,6 +467,8 @@ void executables_sweep(struct executables *x, uint32_t interval)
 	for (uint32_t i = 0; i < x->top; i++) {
 		struct executable *e = x->v[i];
 
+		if (e && !e->numbers && !e->wanted)
+			executables_let_go(x, i);
 		if (!e || e->numbers || e->jobs ||
 		    interval - e->used < (e->quarantined ?
 					  QUARANTINE_INTERVALS :
@@ -335,7 +476,7 @@ void executables_sweep(struct executables *x, uint32_t interval)
 			continue;
 		executable_remove(x, i);
 	}
-	executables_keep_budget(x, interval);
+	executables_bound(x, SYMBOLS_BUDGET, 0, 0, interval, true);
 }
 
 void executables_count(const struct executables *x, uint64_t *waiting,
@@ -344,8 +485,10 @@ void executables_count(const struct executables *x, uint64_t *waiting,
 	*waiting = 0;
 	*failed = 0;
 	for (uint32_t i = 0; i < x->top; i++) {
-		*waiting += x->v[i] && x->v[i]->jobs > 0;
-		*failed += x->v[i] && x->v[i]->quarantined;
+		const struct executable *e = x->v[i];
+
+		*waiting += e && (e->jobs || (e->wanted && e->fd >= 0));
+		*failed += e && e->quarantined;
 	}
 }
 

@@ -33,7 +33,8 @@ void exporter_link_flush(struct exporter_link *x)
 
 static bool exporter_link_plausible(const struct msg_hello_exporter *m)
 {
-	if (m->queued_samples >= LEDGER_COUNT_MAX / 16 || m->wants_status > 1)
+	if (m->queued_samples >= LEDGER_COUNT_MAX / 16 || m->wants_status > 1 ||
+	    m->spools > 1)
 		return false;
 	for (int i = 0; i < BATCH__OUTCOMES; i++) {
 		if (m->unreported.samples[i] >= LEDGER_COUNT_MAX / 16)
@@ -48,17 +49,23 @@ static int exporter_link_on_hello(struct exporter_link *x,
 	struct msg_hello_hub hello = { .record_version = REC_VERSION };
 	struct knowledge *k = x->link.k;
 	struct msg_hello_exporter m;
+	int r;
 
 	memcpy(&m, msg->buf, sizeof(m));
 	if (m.batch_version != BATCH_VERSION || !exporter_link_plausible(&m))
 		return MSG_BAD_CONTENT;
+	k->ledger.spools = m.spools;
 	batches_hello(&k->batches, m.queued_samples, &m.unreported);
 	k->presume_end_ns = 0;
+	own_note_peer(&k->own, OWN_EXPORTER, x->link.conn.fd);
 	x->wants_status = m.wants_status;
 	x->link.conn.state = CONN_READY;
-	if (conn_send(&x->link.conn, MSG_HELLO_HUB, msg->hdr.id, &hello,
-		      sizeof(hello), NULL, 0, NULL, 0) < 0)
+	r = conn_send(&x->link.conn, MSG_HELLO_HUB, msg->hdr.id, &hello,
+		      sizeof(hello), NULL, 0, NULL, 0);
+	if (r == -EAGAIN)
 		return MSG_BAD_STATE;	/* its buffer is full: it does not read */
+	if (r < 0)
+		return r;		/* it has gone */
 	exporter_link_flush(x);
 	return MSG_OK;
 }

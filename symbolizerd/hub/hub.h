@@ -24,6 +24,10 @@ struct hub_config {
 	uid_t loader_uid, exporter_uid;
 	uid_t viewer_uid;	/* may watch, as root may */
 	uint64_t interval_ns;
+	bool include_self;	/* samples of trifold itself, too */
+	uint32_t n_own;
+	pid_t own[OWN_GIVEN];	/* who lives as long as the hub: own.h */
+	uint32_t cpu_share;	/* percent of one CPU, for files: cpu_share.h */
 	uint64_t job_deadline_ns;	/* JOB_DEADLINE_NS, but for tests */
 	int statm;		/* of cost_open() */
 };

@@ -11,7 +11,8 @@
 /* Fewer events than this do not end an interval for lack of memory. */
 #define EVENTS_FEW	1024u
 
-/* A new stack: files that it passes through are wanted. */
+/* The first sample of a stack in this interval: files that it passes through are
+ * wanted. */
 static void intake_mention_files(struct knowledge *k,
 				 const struct trace_rec *rec)
 {
@@ -30,12 +31,12 @@ static void intake_mention_files(struct knowledge *k,
 		} else if (FRAME_KIND(rec->words[i]) == FRAME_FILE) {
 			memcpy(&key, &rec->words[i + 1], sizeof(key));
 			x = executables_mention(&k->exes, &key,
-						k->interval, now);
+						k->interval);
 			if (x != EXECUTABLE_NONE)
 				e = executables_get(&k->exes, x);
 		}
-		if (e)
-			e->wanted = !e->known;
+		if (e && executable_want(e, now) && k->out->wanted)
+			k->out->wanted(k->ctx, e);
 	}
 }
 
@@ -54,9 +55,9 @@ static bool intake_keep_event(struct knowledge *k, const struct trace_rec *rec)
 {
 	uint32_t trace, process;
 	struct event *ev;
-	int is_new;
+	int first;
 
-	trace = traces_add(&k->traces, rec, k->interval, &is_new);
+	trace = traces_add(&k->traces, rec, k->interval, &first);
 	if (trace == TRACE_NONE)
 		return false;
 	process = processes_add(&k->processes, rec, k->interval);
@@ -74,7 +75,7 @@ static bool intake_keep_event(struct knowledge *k, const struct trace_rec *rec)
 		.stop = rec->stop,
 	};
 	memcpy(ev->comm, rec->comm, sizeof(ev->comm));
-	if (is_new)
+	if (first)
 		intake_mention_files(k, rec);
 	return true;
 }
@@ -84,6 +85,11 @@ static bool intake_wants_early_end(const struct knowledge *k)
 	return k->samples.n >= k->samples.flush_at ||
 	       (k->samples.n >= EVENTS_FEW &&
 		k->traces.bytes > k->traces.bytes_max / 4 * 3);
+}
+
+static bool intake_own(const struct knowledge *k, const struct trace_rec *rec)
+{
+	return own_has(&k->own, rec->tgid, rec->start_ns);
 }
 
 bool intake_record(struct knowledge *k, void *data, size_t len)
@@ -105,6 +111,10 @@ bool intake_record(struct knowledge *k, void *data, size_t len)
 		break;
 	}
 	ledger_received(&k->ledger);
+	if (intake_own(k, data)) {
+		ledger_own(&k->ledger, 1);
+		return true;
+	}
 	intake_count_shape(&k->stats, data);
 	ksym_translate(&k->ksyms, data);
 	if (!intake_keep_event(k, data))

@@ -119,11 +119,11 @@ static void interval_find_path(const struct knowledge *k, struct process *pr)
 {
 	const struct executable *e;
 
-	if (pr->path || pr->exe == EXE_NONE)
+	if (pr->host_path || pr->exe == EXE_NONE)
 		return;
 	e = executables_number(&k->exes, pr->exe);
 	if (e && e->path)
-		process_set_path(pr, e->path, strlen(e->path));
+		process_set_path(pr, e->path, strlen(e->path), e->host_path);
 }
 
 static uint32_t interval_resource(struct knowledge *k, struct pass *p,
@@ -148,6 +148,8 @@ static uint32_t interval_resource(struct knowledge *k, struct pass *p,
 	}
 	container = cgroups_container(&k->cgroups, pr->cgroup_id);
 	r.container_id = interval_string(p, container, CONTAINER_ID_MAX);
+	r.unit = interval_string(p, cgroups_unit(&k->cgroups, pr->cgroup_id),
+				 BATCH_UNIT_MAX);
 	r.comm = interval_string(p, pr->comm, sizeof(pr->comm));
 	p->cost += sizeof(r) + 256;
 	pr->resource = batch_resource(p->builder, &r);
@@ -202,6 +204,13 @@ static void interval_carry(struct knowledge *k, struct event *to,
 	processes_get(&k->processes, to->process)->used = k->interval + 1;
 }
 
+static bool interval_own(const struct knowledge *k, const struct event *ev)
+{
+	const struct process *pr = processes_get(&k->processes, ev->process);
+
+	return own_has(&k->own, pr->tgid, pr->start_ns);
+}
+
 static uint32_t interval_build(struct knowledge *k, bool all)
 {
 	struct clocks clocks = interval_clocks(k);
@@ -216,6 +225,11 @@ static uint32_t interval_build(struct knowledge *k, bool all)
 
 		if (interval_event_waits(k, &p, ev) && !all) {
 			interval_carry(k, &s->v[kept++], ev);
+			continue;
+		}
+		/* it may have been known as ours only later */
+		if (interval_own(k, ev)) {
+			ledger_own(&k->ledger, 1);
 			continue;
 		}
 		interval_add_event(k, &p, ev, &clocks);
@@ -256,6 +270,12 @@ void interval_end(struct knowledge *k, bool all)
 	processes_sweep(&k->processes, k->interval);
 	executables_sweep(&k->exes, k->interval);
 	k->out->interval_ended(k->ctx);
+}
+
+void interval_begin(struct knowledge *k)
+{
+	if (!k->samples.n)
+		k->interval_start_ns = clock_ns(CLOCK_REALTIME);
 }
 
 bool interval_waits(struct knowledge *k)

@@ -17,6 +17,10 @@
 
 struct knowledge;
 
+/* Sampling begins now: no time before belongs to the interval, unless it has
+ * samples of it. */
+void interval_begin(struct knowledge *k);
+
 /* End the interval: symbolized batches of all events (but those carried over,
  * unless all) are made and told to k->out; what was not used lately is
  * forgotten. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,10 +50,26 @@ static void jobs_end_process(struct jobs *jobs, struct job *job, int result)
 	free(p);
 }
 
+/* Symbols are tried again at the next tick, if it was us who failed; of a table
+ * loaderd decides. */
+static bool jobs_again(struct jobs *jobs, struct job *job, int verdict)
+{
+	if (job->process || job->parts != JOB_SYMBOLS || job->fd < 0 ||
+	    (verdict >= 0 && verdict != JOB_NO_MEMORY) ||
+	    !executable_again(jobs_exe(jobs, job)) ||
+	    !jobs->ops->keep(jobs->ctx, job->exe, job->fd))
+		return false;
+	job->fd = -1;
+	jobs_exe(jobs, job)->jobs--;
+	return true;
+}
+
 /* verdict: of a file; of a process as in jobs_ops.names.  JOB_OK: nobody is told
  * any more. */
 static void jobs_end(struct jobs *jobs, struct job *job, int verdict)
 {
+	if (jobs_again(jobs, job, verdict))
+		return;
 	if (job->fd >= 0)
 		close(job->fd);
 	job->fd = -1;
@@ -61,9 +78,23 @@ static void jobs_end(struct jobs *jobs, struct job *job, int verdict)
 		return;
 	}
 	jobs_exe(jobs, job)->jobs--;
-	jobs_exe(jobs, job)->wanted = false;
-	if (verdict != JOB_OK && jobs_meant(jobs, job))
+	if (verdict == JOB_OK)
+		return;
+	executable_failed(jobs_exe(jobs, job), verdict == JOB_KILLED);
+	if (job->parts & JOB_TABLE && jobs_meant(jobs, job))
 		jobs->ops->no_table(jobs->ctx, job->number);
+}
+
+/* All parts are answered. */
+static void jobs_end_file(struct jobs *jobs, struct job *job)
+{
+	int fd = job->fd;
+
+	job->fd = -1;
+	jobs_end(jobs, job, JOB_OK);
+	if (jobs_exe(jobs, job)->named ||
+	    !jobs->ops->keep(jobs->ctx, job->exe, fd))
+		close(fd);
 }
 
 /* --- quarantine ------------------------------------------------------------- */
@@ -102,9 +133,7 @@ static void jobs_died(struct jobs *jobs, struct job *job, int verdict,
 			 p ? p->tgid : job->number, verdict == JOB_KILLED ?
 			 "is quarantined" : "gets no answer for now");
 	jobs->stats->worker_deaths++;
-	if (!p)
-		jobs_exe(jobs, job)->quarantined = verdict == JOB_KILLED;
-	else if (verdict == JOB_KILLED)
+	if (p && verdict == JOB_KILLED)
 		jobs_quarantine(jobs, p);
 	jobs_end(jobs, job, verdict);
 }
@@ -142,20 +171,29 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 		.runtime = p ? p->runtime : 0,
 		.n_frames = p ? p->n_frames : 0,
 	};
+	uint64_t now = now_ns();
 	int r = jobs_order(jobs, i, MSG_FORK);
 
 	if (r < 0)
 		return r;
+	if (!p && jobs_exe(jobs, &slot->job)->wanted)
+		slot->job.parts |= JOB_SYMBOLS;
+	m.parts = slot->job.parts;
 	jobs->stats->worker_jobs++;
 	slot->state = SLOT_BUSY;
+	slot->kind = p ? JOB_PROCESS : JOB_FILE;
+	slot->slow = slot->job.slow;
 	slot->asks = slot->waits = false;
-	slot->deadline_ns = now_ns() + jobs->deadline_ns;
+	slot->started_ns = now;
+	slot->deadline_ns = slot->started_ns + jobs->deadline_ns;
 	/* the slot's socket is empty: always room for one */
 	r = conn_send(&slot->conn, MSG_JOB, 0, &m, sizeof(m),
 		      p ? p->words : NULL, p ? p->n_words * 8 : 0,
 		      &slot->job.fd, 1);
-	close(slot->job.fd);
-	slot->job.fd = -1;
+	if (p) {
+		close(slot->job.fd);
+		slot->job.fd = -1;
+	}
 	if (r < 0)
 		jobs_slot_fail(jobs, slot, JOB_NO_MEMORY);
 	return 0;
@@ -180,19 +218,53 @@ static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
 }
 
 /* Of the kind whose turn it is, or else of the other. */
-static bool jobs_take(struct jobs *jobs, struct job *ret)
+static bool jobs_take_lane(struct jobs *jobs, bool slow, struct job *ret)
 {
 	for (int i = 0; i < JOB__KINDS; i++) {
 		jobs->turn = (jobs->turn + 1) % JOB__KINDS;
-		if (job_queue_take(&jobs->queues[jobs->turn], jobs_wanted, jobs,
-				   ret))
+		if (job_queue_take(&jobs->queues[jobs->turn], slow, jobs_wanted,
+				   jobs, ret))
 			return true;
 	}
 	return false;
 }
 
+static bool jobs_slow_runs(const struct jobs *jobs)
+{
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
+		const struct job_slot *slot = &jobs->slots[i];
+
+		if ((slot->state == SLOT_MEMORY && slot->job.slow) ||
+		    (slot->state == SLOT_BUSY && slot->slow))
+			return true;
+	}
+	return false;
+}
+
+/* A slow job has its worker before others; but only one. */
+static bool jobs_take(struct jobs *jobs, struct job *ret)
+{
+	return (!jobs_slow_runs(jobs) && jobs_take_lane(jobs, true, ret)) ||
+	       jobs_take_lane(jobs, false, ret);
+}
+
+/* There is no CPU time for what the answers lead to. */
+static void jobs_put_off(struct jobs *jobs)
+{
+	struct job_queue *q = &jobs->queues[JOB_FILE];
+
+	for (size_t i = 0; i < q->n; i++) {
+		jobs->stats->files_put_off += !q->v[i].put_off;
+		q->v[i].put_off = true;
+	}
+}
+
 static void jobs_run_next(struct jobs *jobs)
 {
+	if (!cpu_share_left(jobs->share, now_ns())) {
+		jobs_put_off(jobs);
+		return;
+	}
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		struct job_slot *slot = &jobs->slots[i];
 		int r;
@@ -205,6 +277,20 @@ static void jobs_run_next(struct jobs *jobs)
 		if (r < 0)
 			jobs_end(jobs, &slot->job, r);
 	}
+}
+
+/* Its worker had the time that a job has while another is slow. */
+static void jobs_slot_put_off(struct jobs *jobs, struct job_slot *slot)
+{
+	struct job job = slot->job;
+
+	job.slow = true;
+	slot->job.process = NULL;
+	slot->job.fd = -1;
+	slot->state = SLOT_FAILED;
+	if (jobs_order(jobs, (unsigned int)(slot - jobs->slots), MSG_KILL) < 0)
+		log_err("zygote does not take orders");
+	job_queue_again(&jobs->queues[slot->kind], &job);
 }
 
 /* The slot waits for memory, and gets none. */
@@ -237,44 +323,54 @@ void jobs_memory(struct jobs *jobs, uint64_t id, int fd, int reason)
 
 /* --- answers -------------------------------------------------------------- */
 
-/* Map and check the symbols; an empty answer is fine. */
-static int jobs_take_symbols(int fd, const void **map, size_t *len,
-			     struct symbol_index *idx)
+/* Map and check the symbols; an empty answer is fine.  Without memory it is the
+ * same: that is not the worker's fault.  MSG_OK or an offence. */
+static int jobs_take_symbols(struct jobs *jobs, const struct job *job, int fd)
 {
-	int r = sealed_map(fd, sizeof(struct symbols_hdr), SYMBOLS_BYTES_MAX,
-			   map, len);
+	struct symbol_index idx = { 0 };
+	const void *map = NULL;
+	size_t len = 0;
+	struct stat st;
+	int r = 0;
 
-	if (r == 0 && symbols_open(*map, *len, idx) < 0) {
-		munmap((void *)*map, *len);
+	if (fstat(fd, &st) || st.st_size <= 0 || st.st_size > SYMBOLS_BYTES_MAX)
+		return MSG_BAD_CONTENT;
+	if (jobs->ops->symbols_room(jobs->ctx, job->exe, (size_t)st.st_size))
+		r = sealed_map(fd, sizeof(struct symbols_hdr),
+			       SYMBOLS_BYTES_MAX, &map, &len);
+	if (map && symbols_open(map, len, &idx) < 0) {
+		munmap((void *)map, len);
 		r = -EPROTO;
 	}
-	return r;
+	if (r && r != -ENOMEM)
+		return MSG_BAD_CONTENT;
+	executable_named(jobs_exe(jobs, job), map, len, &idx);
+	return MSG_OK;
 }
 
+/* One part: the table goes first. */
 static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *msg)
 {
-	struct symbol_index idx;
+	struct job *job = &slot->job;
 	struct msg_job_done m;
-	const void *map;
-	size_t len;
 	int r = MSG_OK;
 
 	memcpy(&m, msg->buf, sizeof(m));
-	if (slot->state != SLOT_BUSY || slot->job.process ||
-	    m.exe != slot->job.number ||
-	    jobs_take_symbols(msg->fds[1], &map, &len, &idx) < 0)
+	if (slot->state != SLOT_BUSY || job->process || m.exe != job->number ||
+	    m.part != (job->parts & JOB_TABLE ? JOB_TABLE : JOB_SYMBOLS) ||
+	    !executable_known(jobs_exe(jobs, job), &m))
 		return MSG_BAD_CONTENT;
-	if (!executable_done(jobs_exe(jobs, &slot->job), &m, map, len,
-			     &idx)) {
-		munmap((void *)map, len);
-		return MSG_BAD_CONTENT;
-	}
-	if (jobs_meant(jobs, &slot->job))
-		r = jobs->ops->table(jobs->ctx, slot->job.number, msg->fds[0]);
+	if (m.part == JOB_SYMBOLS)
+		r = jobs_take_symbols(jobs, job, msg->fds[0]);
+	else if (jobs_meant(jobs, job))
+		r = jobs->ops->table(jobs->ctx, job->number, msg->fds[0]);
 	if (r)
 		return r;
-	jobs_end(jobs, &slot->job, JOB_OK);
-	slot->state = SLOT_ANSWERED;
+	job->parts &= ~m.part;
+	if (!job->parts) {
+		slot->state = SLOT_ANSWERED;
+		jobs_end_file(jobs, job);
+	}
 	return MSG_OK;
 }
 
@@ -403,9 +499,11 @@ static int jobs_slot_drain(struct jobs *jobs, struct job_slot *slot,
 static int jobs_on_slot(struct ev_source *src, uint32_t events)
 {
 	struct job_slot *slot = (struct job_slot *)src;
+	uint64_t begin = cpu_share_begin();
 	int r = jobs_slot_drain(slot->jobs, slot, DRAIN_MAX);
 
 	(void)events;
+	cpu_share_end(slot->jobs->share, begin);
 	if (r < 0)
 		log_err("lost the zygote: %s", strerror(-r));
 	return r;
@@ -421,28 +519,55 @@ static void jobs_slot_exited(struct jobs *jobs, struct job_slot *slot,
 	if (slot->state == SLOT_BUSY)
 		jobs_died(jobs, &slot->job, status == ZYGOTE_NO_FORK ?
 			  JOB_NO_MEMORY : JOB_KILLED, how);
+	job_queue_charge(&jobs->queues[slot->kind], slot->job.owner,
+			 now_ns() - slot->started_ns);
 	slot->state = SLOT_FREE;
 	jobs_run_next(jobs);
 }
 
-static int jobs_on_zygote(struct ev_source *src, uint32_t events)
+/* A worker has this pid; it was forked after it was asked for. */
+static void jobs_forked(struct jobs *jobs, const struct job_slot *slot,
+			pid_t pid)
 {
-	struct jobs *jobs = (struct jobs *)src;
+	uint64_t now = clock_ns(CLOCK_BOOTTIME);	/* before the other clock: rather too early */
+	uint64_t ago = now_ns() - slot->started_ns;
+
+	if (jobs->ops->forked)
+		jobs->ops->forked(jobs->ctx, pid, now - ago);
+}
+
+/* Workers were forked, or have exited. */
+static int jobs_reap(struct jobs *jobs)
+{
 	struct msg_slot m;
 	struct msg msg;
 	int r;
 
-	(void)events;
 	while ((r = conn_recv(&jobs->zygote, &msg)) == 0) {
 		memcpy(&m, msg.buf, sizeof(m));
 		if (m.slot >= WORKER_SLOTS ||
 		    jobs->slots[m.slot].state <= SLOT_MEMORY)
 			return -EPROTO;
+		if (msg.hdr.type == MSG_FORKED) {
+			jobs_forked(jobs, &jobs->slots[m.slot], m.status);
+			continue;
+		}
 		jobs->stats->worker_cpu_ns += m.cpu_ns;
 		if (jobs->stats->worker_rss_bytes < m.rss_bytes)
 			jobs->stats->worker_rss_bytes = m.rss_bytes;
 		jobs_slot_exited(jobs, &jobs->slots[m.slot], m.status);
 	}
+	return r;
+}
+
+static int jobs_on_zygote(struct ev_source *src, uint32_t events)
+{
+	struct jobs *jobs = (struct jobs *)src;
+	uint64_t begin = cpu_share_begin();
+	int r = jobs_reap(jobs);
+
+	(void)events;
+	cpu_share_end(jobs->share, begin);
 	if (r == -EAGAIN)
 		return 0;
 	log_err("lost the zygote: %s",
@@ -461,6 +586,8 @@ int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
 	jobs->stats = stats;
 	jobs->ops = ops;
 	jobs->ctx = ctx;
+	for (int i = 0; i < JOB__KINDS; i++)
+		jobs->queues[i].used.seed = hash_seed();
 	jobs->zygote.state = CONN_READY;
 	jobs->zygote_src = (struct ev_source){ ends->control, jobs_on_zygote };
 	if (r == 0)
@@ -503,8 +630,7 @@ static void jobs_queue_clear(struct jobs *jobs, struct job_queue *q)
 {
 	for (size_t i = 0; i < q->n; i++)
 		jobs_end(jobs, &q->v[i], JOB_OK);
-	free(q->v);
-	*q = (struct job_queue){ 0 };
+	job_queue_fini(q);
 }
 
 void jobs_fini(struct jobs *jobs)
@@ -514,13 +640,18 @@ void jobs_fini(struct jobs *jobs)
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		conn_close(&jobs->slots[i].conn);
 		free(jobs->slots[i].job.process);
+		if (jobs->slots[i].state == SLOT_BUSY &&
+		    jobs->slots[i].job.fd >= 0)
+			close(jobs->slots[i].job.fd);
 	}
 	conn_close(&jobs->zygote);
 }
 
-bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, int fd)
+bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,
+	      uint32_t parts, int fd)
 {
-	struct job job = { .number = number, .exe = exe, .fd = fd };
+	struct job job = { .number = number, .exe = exe, .owner = owner,
+			   .parts = parts, .fd = fd, .since_ns = now_ns() };
 
 	if (!job_queue_add(&jobs->queues[JOB_FILE], &job))
 		return false;
@@ -571,6 +702,25 @@ void jobs_cancel(struct jobs *jobs, uint32_t number)
 	jobs_drop(jobs, JOB_FILE, number, 0);
 }
 
+void jobs_dropped(struct jobs *jobs, uint32_t number)
+{
+	struct job_queue *q = &jobs->queues[JOB_FILE];
+
+	for (size_t i = 0; i < q->n;) {
+		struct job *job = &q->v[i];
+
+		if (job->number != number) {
+			i++;
+		} else if (jobs_exe(jobs, job)->wanted) {
+			job->parts = JOB_SYMBOLS;
+			i++;
+		} else {
+			jobs_end(jobs, job, JOB_OK);
+			job_queue_remove(q, i);
+		}
+	}
+}
+
 void jobs_cancel_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns)
 {
 	jobs_drop(jobs, JOB_PROCESS, tgid, start_ns);
@@ -585,11 +735,51 @@ void jobs_cancel_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns)
 	jobs_run_next(jobs);
 }
 
+static void jobs_tell(struct jobs *jobs, struct job *job, uint64_t now_ns)
+{
+	if (!(job->parts & JOB_TABLE) || job->told || now_ns - job->since_ns < JOB_SHORT_NS)
+		return;
+	job->told = true;
+	if (jobs_meant(jobs, job))
+		jobs->ops->pending(jobs->ctx, job->number);
+}
+
+/* Those whose answer takes long, so that loaderd goes on to other files. */
+static void jobs_tell_pending(struct jobs *jobs, uint64_t now_ns)
+{
+	struct job_queue *q = &jobs->queues[JOB_FILE];
+
+	for (size_t i = 0; i < q->n; i++)
+		jobs_tell(jobs, &q->v[i], now_ns);
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
+		if (jobs->slots[i].state == SLOT_BUSY)
+			jobs_tell(jobs, &jobs->slots[i].job, now_ns);
+	}
+}
+
+/* Whether it may go on behind the first deadline. */
+static void jobs_slot_is_slow(struct jobs *jobs, struct job_slot *slot,
+			      uint64_t now_ns)
+{
+	if (slot->state != SLOT_BUSY || slot->slow ||
+	    now_ns - slot->started_ns < JOB_SHORT_NS)
+		return;
+	if (jobs_slow_runs(jobs))
+		jobs_slot_put_off(jobs, slot);
+	else
+		slot->slow = true;
+}
+
 void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 {
+	uint64_t begin = cpu_share_begin();
+
+	jobs_tell_pending(jobs, now_ns);
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		struct job_slot *slot = &jobs->slots[i];
 
+		if (slot->state != SLOT_FREE && now_ns < slot->deadline_ns)
+			jobs_slot_is_slow(jobs, slot, now_ns);
 		if (slot->state == SLOT_FREE || now_ns < slot->deadline_ns)
 			continue;
 		if (slot->state == SLOT_MEMORY) {
@@ -600,4 +790,5 @@ void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 		slot->deadline_ns = now_ns + jobs->deadline_ns;
 	}
 	jobs_run_next(jobs);
+	cpu_share_end(jobs->share, begin);
 }

@@ -2,14 +2,26 @@
 /*
  * jobs - what waits for a worker, and the workers
  *
+ * A file has two parts, its table and its symbols.  The table is made when the file
+ * comes, the symbols when a sample has met it: in the same visit if that was before
+ * the visit began, else in another one, with the descriptor that was kept.
+ *
  * There are two kinds of jobs, files and processes, each with a queue.  When
  * both wait they take turns, so neither starves the other.  Of files goes first
- * what a sample waits for, then the oldest; of processes the oldest.
+ * the owner who has used least of the workers' time, and of his what a sample
+ * waits for, then the oldest; of processes the oldest.
+ *
+ * A job that takes longer than JOB_SHORT_NS is slow.  One worker at a time may
+ * have a slow job; if there is one already, the new one is killed and its job
+ * begins again when the other has ended.  So the others always have a worker.
  *
  * A descriptor of a file is held while it waits or is worked on; a process's
- * memory is opened when it is its turn.  A worker that outlives the deadline is
- * killed; one that dies, is killed, or answers nonsense puts its executable or
- * its process into quarantine.
+ * memory is opened when it is its turn.  A file's question is answered after
+ * JOB_SHORT_NS, so that loaderd goes on to files of others; its table comes when
+ * it is done.  A worker that outlives the deadline is killed; one that dies, is
+ * killed, or answers nonsense puts its executable or its process into quarantine.
+ *
+ * No job begins when the share of CPU time for files is used up (cpu_share.h).
  */
 #ifndef SYMBOLIZERD_HUB_JOBS_H
 #define SYMBOLIZERD_HUB_JOBS_H
@@ -22,12 +34,14 @@
 #include "common/log_limit.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
+#include "symbolizerd/hub/cpu_share.h"
 #include "symbolizerd/hub/executable.h"
 #include "symbolizerd/hub/job_queue.h"
 #include "symbolizerd/symbols/frame_names.h"
 #include "symbolizerd/worker/zygote.h"
 
 #define JOB_DEADLINE_NS	10000000000ULL	/* outside of tests */
+#define JOB_SHORT_NS	1000000000ULL	/* seen at a tick */
 
 /* What the workers' answers lead to.  i is an index in struct executables. */
 struct jobs_ops {
@@ -52,6 +66,16 @@ struct jobs_ops {
 	 */
 	void (*names)(void *ctx, const struct job_process *p,
 		      const struct frame_names *names, int result);
+	/* it takes long: tell who waits for the answer to go on */
+	void (*pending)(void *ctx, uint32_t number);
+	/* The table of entry i is made, and its symbols are not: true, fd is owned
+	 * from now on. */
+	bool (*keep)(void *ctx, uint32_t i, int fd);
+	/* may entry i have symbols of len bytes? */
+	bool (*symbols_room)(void *ctx, uint32_t i, size_t len);
+	/* a worker lives that began at from_ns (CLOCK_BOOTTIME) or later; may
+	 * be NULL */
+	void (*forked)(void *ctx, pid_t pid, uint64_t from_ns);
 };
 
 enum slot_state {
@@ -67,7 +91,10 @@ struct job_slot {
 	struct jobs *jobs;
 	struct conn conn;
 	struct job job;
+	enum job_kind kind;
+	uint64_t started_ns;		/* the worker */
 	uint64_t deadline_ns;
+	bool slow;			/* the worker has a slow job */
 	enum slot_state state;
 	uint64_t question;		/* id of that for memory */
 	bool asks;			/* for a debug file, once a job */
@@ -92,22 +119,25 @@ struct jobs {
 	} quarantine[JOBS_QUARANTINE];
 	uint32_t quarantined;		/* processes, until now */
 	struct hub_stats *stats;	/* borrowed */
+	struct cpu_share *share;	/* likewise */
 	const struct jobs_ops *ops;
 	void *ctx;
 	uint64_t deadline_ns;		/* of a job, from its start */
 	struct log_limit death_log;
 };
 
-/* Take over the descriptors of the zygote.  .deadline_ns is the caller's to set.
+/* Take over the descriptors of the zygote.  .deadline_ns and .share are the caller's to set.
  * 0 or -errno. */
 int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
 	      const struct jobs_ops *ops, void *ctx,
 	      const struct zygote_ends *ends);
 void jobs_fini(struct jobs *jobs);
 
-/* Queue fd (owned from now on) of executable exe, which has this number.  False
- * when the queue is full: fd stays the caller's. */
-bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, int fd);
+/* Queue these parts of executable exe, which has this number and owner; fd is
+ * owned from now on.  False when the queue is full, or has too many of this
+ * owner: fd stays the caller's. */
+bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,
+	      uint32_t parts, int fd);
 
 /*
  * Queue frames of a process that began at start_ns: n words (copied), 1 to
@@ -120,6 +150,10 @@ int jobs_add_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns,
 
 /* Drop what is queued for this number. */
 void jobs_cancel(struct jobs *jobs, uint32_t number);
+
+/* The number stands for nothing any more: drop what is queued for it, but symbols
+ * that are wanted. */
+void jobs_dropped(struct jobs *jobs, uint32_t number);
 
 /* Drop what no worker has yet for this process. */
 void jobs_cancel_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns);

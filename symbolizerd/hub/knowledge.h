@@ -17,28 +17,37 @@
 #include "ipc/message_hub.h"
 #include "symbolizerd/hub/batches.h"
 #include "symbolizerd/hub/cgroup.h"
+#include "symbolizerd/hub/cpu_share.h"
 #include "symbolizerd/hub/executable.h"
 #include "symbolizerd/hub/ksym.h"
 #include "symbolizerd/hub/ledger.h"
+#include "symbolizerd/hub/own.h"
 #include "symbolizerd/hub/process.h"
 #include "symbolizerd/hub/samples.h"
 #include "symbolizerd/hub/trace.h"
 #include "symbolizerd/tables/files.h"
 
-/* Who is told what an interval comes to. */
+/* Who is told what comes. */
 struct knowledge_out {
 	/* A batch is made (fd borrowed). */
 	void (*batch)(void *ctx, int fd, uint64_t id,
 		      const struct msg_batch *m);
 	/* The interval has ended; all its batches are in .batches. */
 	void (*interval_ended)(void *ctx);
+	/* A sample has met this executable, and its symbols are not there; may be
+	 * NULL. */
+	void (*wanted)(void *ctx, struct executable *e);
+	/* A loaderd says for the first time that it samples. */
+	void (*sampling)(void *ctx);
 };
 
 struct knowledge {
 	struct ledger ledger;
 	uint64_t presume_end_ns;	/* of the ledger; 0: not presuming */
 	struct hub_stats stats;		/* those that are counted, not gauged */
+	struct cpu_share share;		/* for files */
 	struct batches batches;
+	struct own own;
 	struct samples samples;
 	struct traces traces;
 	struct processes processes;

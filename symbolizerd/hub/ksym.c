@@ -67,7 +67,7 @@ void ksym_translate(const struct ksym_names *k, struct trace_rec *rec)
 const char *ksym_find(const struct ksym_names *k, uint32_t number, size_t *len,
 		       const char **owner)
 {
-	const char *name = "[unknown]", *module;
+	const char *name = KSYM_NO_NAME, *module;
 
 	if (number != KSYM_UNKNOWN)
 		name = number < k->names.n ? k->names.v[number] : NULL;
@@ -75,6 +75,6 @@ const char *ksym_find(const struct ksym_names *k, uint32_t number, size_t *len,
 		return NULL;
 	module = strstr(name, " [");
 	*len = module ? (size_t)(module - name) : strlen(name);
-	*owner = module ? module + 1 : "[kernel]";
+	*owner = module ? module + 1 : KSYM_NO_NAME;
 	return name;
 }

@@ -17,6 +17,7 @@
 #include "common/vector.h"
 
 #define KSYM_UNKNOWN	0	/* our number for what has no name */
+#define KSYM_NO_NAME	"[kernel]"	/* docs/SUPPORT.md has what stands for names */
 #define KSYM_NAMES_MAX	(1u << 17)	/* more stay unknown */
 
 struct ksym_names {				/* zero-initialised */
@@ -39,7 +40,7 @@ void ksym_translate(const struct ksym_names *k, struct trace_rec *rec);
 /*
  * "tcp_sendmsg", or "ext4_map [ext4]" for a symbol of a module: the length of
  * the function's name and what it belongs to, "[kernel]" or "[ext4]", borrowed.
- * Returns the name of one of our numbers, "[unknown]" for KSYM_UNKNOWN; NULL if
+ * Returns the name of one of our numbers, KSYM_NO_NAME for KSYM_UNKNOWN; NULL if
  * it is not one of ours.
  */
 const char *ksym_find(const struct ksym_names *k, uint32_t number, size_t *len,

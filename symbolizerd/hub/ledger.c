@@ -13,31 +13,63 @@ uint64_t outcomes_sum(const struct export_outcomes *o)
 	return sum;
 }
 
-static void outcomes_add(struct export_outcomes *to,
-			 const struct export_outcomes *o)
+static uint64_t ledger_claim(struct ledger *l, uint64_t n)
 {
-	for (int i = 0; i < BATCH__OUTCOMES; i++)
-		to->samples[i] += o->samples[i];
+	if (n > l->claim && l->spools)
+		n = l->claim;
+	l->claim -= n < l->claim ? n : l->claim;
+	l->t.handed += n;
+	l->t.received += n;
+	return n;
 }
 
-/* Samples of former hubs that exporterd says it has, or has finished. */
+/* Samples of former hubs that exporterd says it has, or has finished; of one
+ * with a spool as many as the checkpoint knew of. */
 static void ledger_inherit(struct ledger *l, uint64_t queued,
 			   const struct export_outcomes *done)
 {
-	uint64_t n = queued + outcomes_sum(done);
+	uint64_t n;
 
-	l->inherited += queued;
-	outcomes_add(&l->t.outcomes, done);
-	l->t.handed += n;
-	l->t.received += n;
+	for (int i = 0; i < BATCH__OUTCOMES; i++) {
+		n = ledger_claim(l, done->samples[i]);
+		l->t.outcomes.samples[i] += n;
+		l->foreign_done.samples[i] += done->samples[i] - n;
+	}
+	n = ledger_claim(l, queued);
+	l->inherited += n;
+	l->foreign += queued - n;
 }
 
 static void ledger_drop_inherited(struct ledger *l)
 {
 	l->t.handed -= l->inherited;
 	l->t.received -= l->inherited;
+	l->claim += l->presumed ? l->inherited : 0;
 	l->inherited = 0;
 	l->presumed = false;
+}
+
+/* What this loaderd must have forwarded, as far as is known now. */
+static uint64_t ledger_seen(const struct ledger *l)
+{
+	uint64_t seen = l->life_before + l->life_received;
+	uint64_t received = l->t.received;
+
+	/* it may have ended before it said what a former hub got of it */
+	if (received > l->t.former_forwarded &&
+	    received - l->t.former_forwarded > seen)
+		seen = received - l->t.former_forwarded;
+	return seen;
+}
+
+/* Put in what BPF has counted by now. */
+static void ledger_read_bpf(const struct ledger *l, struct loader_stats *s)
+{
+	for (int i = 0; i < BPF_COUNTS && l->cpus; i++) {
+		s->bpf[i] = 0;
+		for (uint32_t cpu = 0; cpu < l->cpus; cpu++)
+			s->bpf[i] += l->counts[cpu].n[i];
+	}
 }
 
 /* Raise the last statistics to n forwarded: loaderd ended before it could send
@@ -66,7 +98,8 @@ static void ledger_fold(struct hub_totals *t, const struct loader_stats *s)
 
 static void ledger_fold_life(struct ledger *l)
 {
-	ledger_raise_stats(&l->last, l->life_before + l->life_received);
+	ledger_read_bpf(l, &l->last);
+	ledger_raise_stats(&l->last, ledger_seen(l));
 	ledger_fold(&l->t, &l->last);
 	l->t.loader_deaths += l->life != LIFE_BYE;
 	l->last = (struct loader_stats){ 0 };
@@ -90,20 +123,28 @@ static void ledger_take_over(struct ledger *l, const struct hub_totals *c)
 	uint64_t finished = outcomes_sum(&c->outcomes);
 	/* exporterd may have come and gone before loaderd came */
 	uint64_t deaths = l->t.exporter_deaths;
+	uint64_t forwarded = c->received + c->lost_hub;
 
+	/* until its statistics say more */
+	if (forwarded > c->former_forwarded)
+		l->life_before = forwarded - c->former_forwarded;
 	l->t = *c;
 	l->t.hub_deaths++;
 	l->t.exporter_deaths += deaths;
 	l->t.lost_hub = 0;
 	l->t.handed = finished;
-	l->t.received = finished + c->hub_bad + c->hub_dropped;
+	l->t.received = finished + c->own + c->hub_bad + c->hub_dropped;
+	l->claim = c->handed - finished;
 	if (l->exporter_spoke) {
-		ledger_inherit(l, l->foreign, &l->foreign_done);
+		uint64_t queued = l->foreign;
+		struct export_outcomes done = l->foreign_done;
+
 		l->foreign = 0;
 		l->foreign_done = (struct export_outcomes){ 0 };
+		ledger_inherit(l, queued, &done);
 		return;
 	}
-	ledger_inherit(l, c->handed - finished, &(struct export_outcomes){ 0 });
+	ledger_inherit(l, l->claim, &(struct export_outcomes){ 0 });
 	l->presumed = true;
 }
 
@@ -126,9 +167,18 @@ enum ledger_hello ledger_loader_hello(struct ledger *l,
 	return first ? HELLO_FIRST : HELLO_ANOTHER;
 }
 
+void ledger_loader_counts(struct ledger *l,
+			  const volatile struct cpu_counts *counts,
+			  uint32_t cpus)
+{
+	l->counts = counts;
+	l->cpus = cpus;
+}
+
 void ledger_loader_stats(struct ledger *l, const struct loader_stats *s)
 {
 	l->last = *s;
+	ledger_read_bpf(l, &l->last);
 	if (s->forwarded > l->life_received &&
 	    s->forwarded - l->life_received > l->life_before)
 		l->life_before = s->forwarded - l->life_received;
@@ -161,6 +211,12 @@ void ledger_bad(struct ledger *l)
 void ledger_dropped(struct ledger *l, uint64_t n)
 {
 	l->t.hub_dropped += n;
+	l->pending -= n;
+}
+
+void ledger_own(struct ledger *l, uint64_t n)
+{
+	l->t.own += n;
 	l->pending -= n;
 }
 
@@ -199,7 +255,8 @@ void ledger_exporter_first(struct ledger *l, uint64_t queued,
 		return;
 	}
 	l->foreign += queued;
-	outcomes_add(&l->foreign_done, done);
+	for (int i = 0; i < BATCH__OUTCOMES; i++)
+		l->foreign_done.samples[i] += done->samples[i];
 }
 
 void ledger_exporter_empty(struct ledger *l)
@@ -220,8 +277,12 @@ void ledger_exporter_again(struct ledger *l, uint64_t queued,
 		l->t.outcomes.samples[i] += n;
 		l->foreign_done.samples[i] += done->samples[i] - n;
 	}
+	if (l->inherited > queued) {
+		l->t.outcomes.samples[BATCH_GAVE_UP] += l->inherited - queued;
+		l->inherited = queued;
+	}
 	/* what it has beyond what this hub knows of is not in its accounts */
-	l->foreign = queued > l->inherited ? queued - l->inherited : 0;
+	l->foreign = queued - l->inherited;
 }
 
 void ledger_presume_no_more(struct ledger *l)
@@ -230,17 +291,21 @@ void ledger_presume_no_more(struct ledger *l)
 		ledger_drop_inherited(l);
 }
 
-bool ledger_inherited_done(struct ledger *l, enum batch_outcome o, uint64_t n)
+bool ledger_inherited_done(struct ledger *l, enum batch_outcome o, uint64_t n,
+			   bool older)
 {
-	if (n <= l->inherited) {
-		l->inherited -= n;
-		l->t.outcomes.samples[o] += n;
-		return true;
-	}
-	if (n > l->foreign)
+	uint64_t ours;
+
+	if (n > l->inherited && n - l->inherited > l->foreign)
 		return false;
-	l->foreign -= n;
-	l->foreign_done.samples[o] += n;
+	if (older)
+		ours = n > l->foreign ? n - l->foreign : 0;
+	else
+		ours = n < l->inherited ? n : l->inherited;
+	l->inherited -= ours;
+	l->t.outcomes.samples[o] += ours;
+	l->foreign -= n - ours;
+	l->foreign_done.samples[o] += n - ours;
 	return true;
 }
 
@@ -260,10 +325,12 @@ uint64_t ledger_outstanding(const struct ledger *l)
 void ledger_view(const struct ledger *l, struct hub_totals *t,
 		 struct loader_stats *s)
 {
-	uint64_t seen = l->life_before + l->life_received;
+	uint64_t seen = ledger_seen(l);
 
 	*t = l->t;
 	*s = l->last;
+	if (l->life == LIFE_GONE)
+		ledger_read_bpf(l, s);
 	ledger_raise_stats(s, seen);
 	t->lost_hub = t->former_forwarded + seen;
 	if (l->life == LIFE_GONE) {

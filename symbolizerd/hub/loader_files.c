@@ -2,8 +2,10 @@
 #include "symbolizerd/hub/loader_files.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -75,7 +77,7 @@ static void loader_files_dropped(void *ctx, uint32_t number)
 {
 	struct loader_files *lf = ctx;
 
-	jobs_cancel(lf->jobs, number);
+	jobs_dropped(lf->jobs, number);
 	loader_files_void(lf, number);
 	/* without memory the number just stays */
 	(void)!executables_retire(&lf->k->exes, number, lf->k->interval);
@@ -104,12 +106,13 @@ static struct executable *loader_files_assign(struct loader_files *lf,
 					      uint32_t number,
 					      const struct file_key *key,
 					      const char *path, size_t len,
-					      uint32_t *i)
+					      bool host, uint32_t *i)
 {
 	loader_files_renumber(lf, number, key);
-	*i = executables_mention(&lf->k->exes, key, lf->k->interval, now_ns());
+	*i = executables_mention(&lf->k->exes, key, lf->k->interval);
 	if (*i == EXECUTABLE_NONE ||
-	    executables_assign(&lf->k->exes, number, *i, path, len) < 0)
+	    executables_assign(&lf->k->exes, number, *i, path,
+			       path ? process_path_len(path, len) : 0, host) < 0)
 		return NULL;
 	return executables_get(&lf->k->exes, *i);
 }
@@ -120,8 +123,135 @@ static bool loader_files_adopted(void *ctx, uint32_t number,
 	const struct executable *e;
 	uint32_t i;
 
-	e = loader_files_assign(ctx, number, key, NULL, 0, &i);
+	e = loader_files_assign(ctx, number, key, NULL, 0, false, &i);
 	return e && e->known && e->path;
+}
+
+/* --- descriptors that are kept ------------------------------------------------ */
+
+static void loader_files_let_go(struct loader_files *lf, uint32_t i)
+{
+	int fd = executables_take_fd(&lf->k->exes, i);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Have the symbols read, if they are wanted. */
+static void loader_files_symbols(struct loader_files *lf, uint32_t i)
+{
+	struct executable *e = executables_get(&lf->k->exes, i);
+	int fd;
+
+	if (!e->wanted || e->fd < 0 || e->jobs)
+		return;
+	fd = executables_take_fd(&lf->k->exes, i);
+	/* no place: tried again at the next tick */
+	if (!jobs_add(lf->jobs, e->number, i, e->owner, JOB_SYMBOLS, fd) &&
+	    !executables_keep(&lf->k->exes, i, fd, now_ns()))
+		close(fd);
+}
+
+static bool loader_files_keep(void *ctx, uint32_t i, int fd)
+{
+	struct loader_files *lf = ctx;
+	struct executables *x = &lf->k->exes;
+	struct executable *e = executables_get(x, i);
+	uint32_t first;
+
+	if (e->fd >= 0 || (!e->numbers && !e->wanted))
+		return false;
+	while (!executables_may_keep(x, e->owner, &first)) {
+		loader_files_let_go(lf, first == EXECUTABLE_NONE ? i : first);
+		if (first == EXECUTABLE_NONE)
+			return false;
+	}
+	if (!executables_keep(x, i, fd, now_ns()))
+		return false;
+	loader_files_symbols(lf, i);
+	return true;
+}
+
+/* Often of files that loaderd has not opened: then it costs next to nothing. */
+void loader_files_wanted(struct loader_files *lf, struct executable *e)
+{
+	uint64_t begin;
+
+	if (e->jobs || (e->fd < 0 &&
+			executables_number(&lf->k->exes, e->number) != e))
+		return;
+	begin = cpu_share_begin();
+	if (e->fd >= 0)
+		loader_files_symbols(lf, executables_find(&lf->k->exes, &e->key));
+	else
+		files_later(&lf->k->files, e->number);
+	cpu_share_end(&lf->k->share, begin);
+}
+
+/* Those for which there was no place in the queue: the last one first, since each
+ * that gets one leaves the list. */
+static void loader_files_retry(struct loader_files *lf)
+{
+	const struct executables *x = &lf->k->exes;
+
+	for (uint32_t i = x->kept_list.n; i-- > 0;)
+		loader_files_symbols(lf, x->kept_list.v[i]);
+}
+
+/* A descriptor holds on to its file system, so those go that nobody maps any
+ * more: what samples of it there were have come by now. */
+static void loader_files_let_unmapped_go(struct loader_files *lf)
+{
+	const struct executables *x = &lf->k->exes;
+	uint64_t now = now_ns();
+
+	for (uint32_t i = x->kept_list.n; i-- > 0;) {
+		uint32_t exe = x->kept_list.v[i];
+		const struct executable *e = executables_get(x, exe);
+		const struct known_file *f;
+
+		if (e->wanted || now - e->kept_ns < x->kept_s * NSEC_PER_SEC)
+			continue;
+		f = files_get(&lf->k->files, e->number);
+		if (f && f->mapped)
+			continue;
+		loader_files_let_go(lf, exe);
+		/* BPF asks again when a process that maps it is sampled */
+		if (executables_number(&lf->k->exes, e->number) == e)
+			files_later(&lf->k->files, e->number);
+	}
+}
+
+/* Whose file it is. */
+static uint32_t loader_files_owner(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? OWNER_UNKNOWN : owner_of_uid(st.st_uid);
+}
+
+/* Its table is there, perhaps by a former hub.  True: the descriptor is taken
+ * over. */
+static bool loader_files_met_again(struct loader_files *lf, uint32_t number,
+				   uint32_t i, int fd)
+{
+	const struct executable *e = executables_get(&lf->k->exes, i);
+
+	files_settled(&lf->k->files, number);
+	return !e->named && !e->jobs && loader_files_keep(lf, i, fd);
+}
+
+/* Have a worker read what is not known; the same. */
+static bool loader_files_read(struct loader_files *lf, uint32_t number,
+			      uint32_t i, int fd)
+{
+	struct executable *e = executables_get(&lf->k->exes, i);
+	uint32_t parts = JOB_TABLE;
+
+	e->named = e->map != NULL;	/* there may be room now */
+	if (number == EXE_VDSO)
+		parts |= JOB_SYMBOLS;
+	return jobs_add(lf->jobs, number, i, e->owner, parts, fd);
 }
 
 /* loaderd has the key of this file, whose path has len bytes, and waits, with
@@ -129,22 +259,25 @@ static bool loader_files_adopted(void *ctx, uint32_t number,
 static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 			     uint64_t id, const char *path, size_t len, int fd)
 {
+	uint32_t owner = loader_files_owner(fd), i;
 	struct executable *e;
 	int number;
-	uint32_t i;
 
-	number = files_exe(&lf->k->files, m, id);
+	number = files_exe(&lf->k->files, m, owner, id);
 	if (number < 0)
 		return false;
 	jobs_cancel(lf->jobs, (uint32_t)number);
-	e = loader_files_assign(lf, (uint32_t)number, &m->key, path, len, &i);
+	e = loader_files_assign(lf, (uint32_t)number, &m->key, path, len,
+				m->host, &i);
+	if (e)
+		e->owner = owner;
 	if (!e)
 		files_later(&lf->k->files, (uint32_t)number);
-	else if (e->known && files_has_answer(&lf->k->files, (uint32_t)number))
-		files_settled(&lf->k->files, (uint32_t)number);
+	else if (files_has_answer(&lf->k->files, (uint32_t)number))
+		return loader_files_met_again(lf, (uint32_t)number, i, fd);
 	else if (e->quarantined)
 		files_no_table(&lf->k->files, (uint32_t)number);
-	else if (jobs_add(lf->jobs, (uint32_t)number, i, fd))
+	else if (loader_files_read(lf, (uint32_t)number, i, fd))
 		return true;
 	else
 		files_later(&lf->k->files, (uint32_t)number);
@@ -165,6 +298,72 @@ const struct tables_out loader_files_out = {
 	loader_files_drop, loader_files_list, loader_files_vdso,
 	loader_files_adopted, loader_files_dropped,
 };
+
+/* --- files that are put off -------------------------------------------------- */
+
+/* A MSG_EXE that was judged. */
+static void loader_files_meet(struct loader_files *lf, struct msg *msg)
+{
+	const char *path = (const char *)msg->buf + sizeof(struct msg_exe);
+	size_t len = msg->hdr.len - sizeof(struct msg_exe);
+	struct msg_exe m;
+
+	memcpy(&m, msg->buf, sizeof(m));
+	if (loader_files_met(lf, &m, msg->hdr.id, path, len, msg->fds[0]))
+		msg_take_fd(msg, 0);
+}
+
+/* Hold the message, and take over its descriptor.  False: there is no room. */
+static bool loader_files_hold(struct loader_files *lf, struct msg *msg)
+{
+	struct msg *m = lf->n_held < EXE_AHEAD ? malloc(sizeof(*m)) : NULL;
+
+	if (!m)
+		return false;
+	*m = *msg;
+	msg_take_fd(msg, 0);
+	lf->held[lf->n_held++] = m;
+	lf->k->stats.files_put_off++;
+	return true;
+}
+
+/* The first n are done with. */
+static void loader_files_release(struct loader_files *lf, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		msg_close_fds(lf->held[i]);
+		free(lf->held[i]);
+	}
+	lf->n_held -= n;
+	memmove(lf->held, lf->held + n, lf->n_held * sizeof(lf->held[0]));
+}
+
+static void loader_files_take_up(struct loader_files *lf)
+{
+	uint32_t n = 0;
+
+	while (n < lf->n_held && cpu_share_left(&lf->k->share, now_ns()))
+		loader_files_meet(lf, lf->held[n++]);
+	loader_files_release(lf, n);
+}
+
+void loader_files_tick(struct loader_files *lf)
+{
+	const struct executables *x = &lf->k->exes;
+	uint64_t begin = cpu_share_begin();
+
+	if (!lf->link->adopted)		/* nobody waits for an answer */
+		loader_files_fini(lf);
+	loader_files_take_up(lf);
+	loader_files_retry(lf);
+	lf->k->files.list_s = x->kept.total ? x->kept_s : 0;
+	cpu_share_end(&lf->k->share, begin);
+}
+
+void loader_files_fini(struct loader_files *lf)
+{
+	loader_files_release(lf, lf->n_held);
+}
 
 /* --- from loaderd ------------------------------------------------------------ */
 
@@ -199,6 +398,7 @@ static int loader_files_on_known(struct loader_files *lf, const struct msg *msg)
 	    sealed_map(msg->fds[0], len, len, &map, &len) < 0)
 		return MSG_BAD_CONTENT;
 	known = map;
+	loader_files_fini(lf);		/* of a former connection */
 	files_adopt(&lf->k->files, known, m.n);
 	for (uint32_t i = 0; i < m.n; i++)
 		vdso |= vdso_is(&known[i].key);
@@ -220,10 +420,12 @@ static int loader_files_on_exe(struct loader_files *lf, struct msg *msg)
 
 	memcpy(&m, msg->buf, sizeof(m));
 	if (!lf->link->adopted || !msg->hdr.id || m.no_room > 1 ||
+	    m.host > 1 ||
 	    memchr(path, '\0', len))
 		return MSG_BAD_CONTENT;
-	if (loader_files_met(lf, &m, msg->hdr.id, path, len, msg->fds[0]))
-		msg_take_fd(msg, 0);
+	if (cpu_share_left(&lf->k->share, now_ns()) ||
+	    !loader_files_hold(lf, msg))
+		loader_files_meet(lf, msg);
 	return MSG_OK;
 }
 
@@ -235,6 +437,7 @@ static int loader_files_on_mapped(struct loader_files *lf, const struct msg *msg
 	if (sealed_map(msg->fds[0], MAPPED_BYTES, MAPPED_BYTES, &map, &len) < 0)
 		return MSG_BAD_CONTENT;
 	files_mapped(&lf->k->files, map);
+	loader_files_let_unmapped_go(lf);
 	munmap((void *)map, len);
 	return MSG_OK;
 }
@@ -257,10 +460,8 @@ static int loader_files_on_wanted(struct loader_files *lf, struct msg *msg)
 	return MSG_OK;
 }
 
-int loader_files_on_message(void *ctx, struct msg *msg)
+static int loader_files_handle(struct loader_files *lf, struct msg *msg)
 {
-	struct loader_files *lf = ctx;
-
 	switch (msg->hdr.type) {
 	case MSG_SLAB:
 		return loader_files_on_slab(lf, msg);
@@ -276,6 +477,16 @@ int loader_files_on_message(void *ctx, struct msg *msg)
 	default:
 		return MSG_BAD_TYPE;
 	}
+}
+
+int loader_files_on_message(void *ctx, struct msg *msg)
+{
+	struct loader_files *lf = ctx;
+	uint64_t begin = cpu_share_begin();
+	int r = loader_files_handle(lf, msg);
+
+	cpu_share_end(&lf->k->share, begin);
+	return r;
 }
 
 /* --- from the workers ---------------------------------------------------------- */
@@ -301,10 +512,13 @@ static int loader_files_table(void *ctx, uint32_t number, int fd)
 	const struct executable *e = executables_number(&lf->k->exes, number);
 	const void *map;
 	size_t len;
+	int r = sealed_map(fd, sizeof(struct table_hdr), TABLE_BYTES_MAX, &map,
+			   &len);
 
-	if (sealed_map(fd, sizeof(struct table_hdr), TABLE_BYTES_MAX, &map,
-		       &len) < 0)
-		return MSG_BAD_CONTENT;
+	if (r == -ENOMEM)	/* ours, not the worker's fault */
+		files_later(&lf->k->files, number);
+	if (r)
+		return r == -ENOMEM ? MSG_OK : MSG_BAD_CONTENT;
 	files_runtime(&lf->k->files, number, e ? e->runtime : RUNTIME_NONE);
 	files_table(&lf->k->files, number, map, len);
 	munmap((void *)map, len);
@@ -314,6 +528,11 @@ static int loader_files_table(void *ctx, uint32_t number, int fd)
 static void loader_files_no_table(void *ctx, uint32_t number)
 {
 	files_no_table(&((struct loader_files *)ctx)->k->files, number);
+}
+
+static void loader_files_pending(void *ctx, uint32_t number)
+{
+	files_pending(&((struct loader_files *)ctx)->k->files, number);
 }
 
 /* A worker wants a debug file: loaderd opens it as a process that ran the
@@ -338,14 +557,28 @@ static int loader_files_memory(void *ctx, uint64_t id,
 				MSG_MEM_WANTED, id, &m, sizeof(m), NULL, 0, -1);
 }
 
+static bool loader_files_symbols_room(void *ctx, uint32_t i, size_t len)
+{
+	struct knowledge *k = ((struct loader_files *)ctx)->k;
+
+	return executables_symbols_room(&k->exes, executables_get(&k->exes, i),
+					len, k->interval);
+}
+
 static void loader_files_offence(void *ctx, int verdict)
 {
 	knowledge_offence(((struct loader_files *)ctx)->k, "worker",
 			  verdict);
 }
 
+static void loader_files_forked(void *ctx, pid_t pid, uint64_t from_ns)
+{
+	own_note_worker(&((struct loader_files *)ctx)->k->own, pid, from_ns);
+}
+
 const struct jobs_ops loader_files_jobs = {
 	loader_files_exe, loader_files_meant, loader_files_table,
 	loader_files_no_table, loader_files_debug, loader_files_offence,
-	loader_files_memory, NULL,
+	loader_files_memory, NULL, loader_files_pending, loader_files_keep,
+	loader_files_symbols_room, loader_files_forked,
 };

@@ -203,15 +203,46 @@ static int loader_link_open_samples(struct loader_link *l, struct msg *msg)
 	return r;
 }
 
+/* From here on the account is that of this loaderd, or not changed at all. */
+static int loader_link_open_account(struct loader_link *l,
+				    const struct msg_hello_loader *m,
+				    int counts_fd)
+{
+	struct knowledge *k = l->link.k;
+	struct loader_counts counts;
+	struct hub_totals left;
+	enum ledger_hello hello;
+
+	if (loader_counts_map(&counts, counts_fd, m->cpus))
+		return MSG_BAD_CONTENT;
+	memcpy(&left, &m->checkpoint, sizeof(left));
+	hello = ledger_loader_hello(&k->ledger,
+				    m->checkpoint_valid ? &left : NULL);
+	if (hello == HELLO_BAD) {
+		loader_counts_unmap(&counts);
+		return MSG_BAD_CONTENT;
+	}
+	ledger_loader_counts(&k->ledger, counts.at, counts.cpus);
+	loader_counts_unmap(&l->counts);
+	l->counts = counts;
+	if (hello == HELLO_ANOTHER)
+		loader_link_new_life(k);
+	return MSG_OK;
+}
+
 static int loader_link_welcome(struct loader_link *l, const struct msg *msg)
 {
 	struct msg_hello_hub m = { .record_version = REC_VERSION };
+	int r;
 
 	l->link.conn.state = CONN_READY;
 	l->told = (struct hub_totals){ .received = UINT64_MAX };
-	if (conn_send(&l->link.conn, MSG_HELLO_HUB, msg->hdr.id, &m, sizeof(m),
-		      NULL, 0, NULL, 0) < 0)
+	r = conn_send(&l->link.conn, MSG_HELLO_HUB, msg->hdr.id, &m, sizeof(m),
+		      NULL, 0, NULL, 0);
+	if (r == -EAGAIN)
 		return MSG_BAD_STATE;	/* its buffer is full: it does not read */
+	if (r < 0)
+		return r;		/* it has gone */
 	loader_link_checkpoint(l);
 	return MSG_OK;
 }
@@ -220,8 +251,6 @@ static int loader_link_on_hello(struct loader_link *l, struct msg *msg)
 {
 	struct knowledge *k = l->link.k;
 	struct msg_hello_loader m;
-	struct hub_totals left;
-	enum ledger_hello hello;
 
 	memcpy(&m, msg->buf, sizeof(m));
 	if (m.record_version != REC_VERSION || m.frequency == 0 ||
@@ -229,20 +258,17 @@ static int loader_link_on_hello(struct loader_link *l, struct msg *msg)
 	    m.partial > 1 || m.idle_s == 0 ||
 	    loader_link_open_samples(l, msg) < 0)
 		return MSG_BAD_CONTENT;
-	memcpy(&left, &m.checkpoint, sizeof(left));
-	hello = ledger_loader_hello(&k->ledger,
-				    m.checkpoint_valid ? &left : NULL);
-	if (hello == HELLO_BAD) {
+	if (loader_link_open_account(l, &m, msg->fds[1]) != MSG_OK) {
 		loader_link_close_samples(l);
 		return MSG_BAD_CONTENT;
 	}
-	if (hello == HELLO_ANOTHER)
-		loader_link_new_life(k);
 	if (files_begin(&k->files, m.table_budget, m.idle_s,
 			(uint32_t)(now_ns() / NSEC_PER_SEC)))
 		return MSG_BAD_STATE;	/* no memory: it will connect again */
 	if (k->ledger.presumed)
 		k->presume_end_ns = now_ns() + LEDGER_PRESUME_NS;
+	cpu_share_loader(&k->share, NULL);
+	own_note_peer(&k->own, OWN_LOADER, l->link.conn.fd);
 	k->frequency = m.frequency;
 	k->partial = m.partial;
 	return loader_link_welcome(l, msg);
@@ -259,12 +285,19 @@ static int loader_link_on_cgroup(struct loader_link *l, const struct msg *msg)
 
 static int loader_link_on_stats(struct loader_link *l, const struct msg *msg)
 {
+	struct knowledge *k = l->link.k;
 	struct msg_loader_stats m;
+	bool sampled = k->ledger.last.cpus;
 
 	memcpy(&m, msg->buf, sizeof(m));
 	loader_link_drain(l);
-	ledger_loader_stats(&l->link.k->ledger, &m.stats);
-	return files_settled_to(&l->link.k->files, msg->hdr.id) ?
+	ledger_loader_stats(&k->ledger, &m.stats);
+	cpu_share_loader(&k->share, &m.stats);
+	own_note(&k->own, OWN_RESPAWNER, (pid_t)m.stats.opener.parent);
+	own_note(&k->own, OWN_OPENER, (pid_t)m.stats.opener.pid);
+	if (m.stats.cpus && !sampled)
+		k->out->sampling(k->ctx);
+	return files_settled_to(&k->files, msg->hdr.id) ?
 		MSG_OK : MSG_BAD_CONTENT;
 }
 
@@ -321,9 +354,14 @@ static const struct peer_link_ops loader_link_ops = {
 
 void loader_link_tick(struct loader_link *l)
 {
+	struct knowledge *k = l->link.k;
+	uint64_t begin;
+
 	loader_link_drain(l);
-	files_tick(&l->link.k->files, (uint32_t)(now_ns() / NSEC_PER_SEC));
+	begin = cpu_share_begin();
+	files_tick(&k->files, (uint32_t)(now_ns() / NSEC_PER_SEC));
 	loader_link_flush(l);
+	cpu_share_end(&k->share, begin);
 	loader_link_unclog(l);
 	loader_link_checkpoint(l);
 }
@@ -349,4 +387,5 @@ void loader_link_stop_accepting(struct loader_link *l)
 void loader_link_fini(struct loader_link *l)
 {
 	peer_link_disconnect(&l->link);
+	loader_counts_unmap(&l->counts);
 }

@@ -18,6 +18,7 @@
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/hub/knowledge.h"
+#include "symbolizerd/hub/loader_counts.h"
 #include "symbolizerd/hub/outbox.h"
 #include "symbolizerd/hub/peer_link.h"
 
@@ -35,6 +36,7 @@ struct loader_link {
 	bool adopted;		/* MSG_KNOWN was seen */
 	bool clogged;		/* it reads nothing: to be disconnected */
 	struct hub_totals told;	/* last checkpoint sent */
+	struct loader_counts counts;	/* kept when loaderd is gone */
 	struct log_limit bad_log;
 };
 

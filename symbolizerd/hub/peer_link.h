@@ -20,8 +20,8 @@ struct peer_link_ops {
 	const char *name;	/* in the log */
 	enum peer peer;
 	bool root_too;		/* it starts as root, and may connect as such */
-	/* A message: MSG_OK, or an offence.  Descriptors that are not taken
-	 * are closed afterwards. */
+	/* A message: MSG_OK, an offence, or -errno: the peer has gone.
+	 * Descriptors that are not taken are closed afterwards. */
 	int (*handle)(void *ctx, struct msg *msg);
 	void (*writable)(void *ctx);
 	/* The peer itself has closed the connection; the next is closed().

@@ -141,19 +141,25 @@ void processes_drop_number(struct processes *p, uint32_t number,
 
 		if (!pr->live || pr->exe != number)
 			continue;
-		if (!pr->path && path)
-			process_set_path(pr, path, strlen(path));
+		if (path)
+			process_set_path(pr, path, strlen(path), false);
 		pr->exe = EXE_NONE;
 	}
 }
 
-void process_set_path(struct process *p, const char *path, size_t len)
+size_t process_path_len(const char *path, size_t len)
 {
 	static const char deleted[] = " (deleted)";
 	const size_t n = sizeof(deleted) - 1;
 
-	if (len > n && !memcmp(path + len - n, deleted, n))
-		len -= n;
+	return len > n && !memcmp(path + len - n, deleted, n) ? len - n : len;
+}
+
+void process_set_path(struct process *p, const char *path, size_t len, bool host)
+{
+	if (p->host_path || (p->path && !host))
+		return;
 	free(p->path);
 	p->path = strndup(path, len);
+	p->host_path = p->path && host;
 }

@@ -34,6 +34,7 @@ struct process {
 	uint32_t resource;
 	bool live;		/* this entry is in use */
 	bool user;		/* had a user stack or an executable */
+	bool host_path;		/* .path is the host's */
 	char comm[COMM_LEN];	/* of the main thread, or of the first seen */
 };
 
@@ -62,8 +63,12 @@ void processes_forget_numbers(struct processes *p);
 void processes_drop_number(struct processes *p, uint32_t number,
 			   const char *path);
 
-/* Keep a copy of len bytes as path, without the kernel's " (deleted)". */
-void process_set_path(struct process *p, const char *path, size_t len);
+/* The length of a path without the kernel's " (deleted)". */
+size_t process_path_len(const char *path, size_t len);
+
+/* Keep a copy of len bytes as path, unless it has one that is as good: of the
+ * host's, or none of the two is. */
+void process_set_path(struct process *p, const char *path, size_t len, bool host);
 
 static inline struct process *processes_get(const struct processes *p,
 					    uint32_t i)

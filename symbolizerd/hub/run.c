@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "common/service_status.h"
 #include "common/signals.h"
 #include "symbolizerd/hub/interval.h"
+#include "symbolizerd/worker/confine.h"
 
 #define TICK_NS		NSEC_PER_SEC
 #define TICK_ENDING_NS	(50 * NSEC_PER_MSEC)
@@ -157,6 +159,7 @@ static int hub_run_on_tick(struct ev_source *src, uint32_t events)
 		return 0;
 	loader_link_tick(&hub->loader);
 	jobs_tick(&hub->jobs, now);
+	loader_files_tick(&hub->loader_files);
 	if (hub->k.presume_end_ns && now >= hub->k.presume_end_ns) {
 		ledger_presume_no_more(&hub->k.ledger);
 		hub->k.presume_end_ns = 0;
@@ -206,6 +209,20 @@ static void hub_run_on_interval_ended(void *ctx)
 	exporter_link_flush(&((struct hub *)ctx)->exporter);
 }
 
+static void hub_run_on_wanted(void *ctx, struct executable *e)
+{
+	loader_files_wanted(&((struct hub *)ctx)->loader_files, e);
+}
+
+/* Who waits for the first sample, to begin its clock, hears of it at once. */
+static void hub_run_on_sampling(void *ctx)
+{
+	struct hub *hub = ctx;
+
+	interval_begin(&hub->k);
+	status_send(&hub->status);
+}
+
 /* Once all that timers and signals concern is there. */
 static int hub_run_init_timers(struct hub *hub)
 {
@@ -246,6 +263,30 @@ static int hub_run_init_links(struct hub *hub,
 	return status_init(&hub->status, sockets->status);
 }
 
+static void hub_run_init_own(struct hub *hub, const struct zygote_ends *zygote)
+{
+	const struct hub_config *c = &hub->config;
+	struct own *own = &hub->k.own;
+
+	own->shown = c->include_self;
+	own_note(own, OWN_HUB, getpid());
+	own_note(own, OWN_ZYGOTE, zygote->pid);
+	for (uint32_t i = 0; i < c->n_own; i++)
+		own_note(own, OWN_FIRST_GIVEN + i, c->own[i]);
+}
+
+/* Of the descriptors that confine_hub() will leave, those beyond what the rest
+ * needs. */
+static uint32_t hub_run_fds_kept(void)
+{
+	struct rlimit rl = { 0 };
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) < 0 || rl.rlim_max <= HUB_FDS)
+		return 0;
+	return rl.rlim_max - HUB_FDS < HUB_FDS_KEPT ?
+		       (uint32_t)(rl.rlim_max - HUB_FDS) : HUB_FDS_KEPT;
+}
+
 int hub_init(struct hub *hub, const struct hub_config *config,
 	     const struct hub_sockets *sockets,
 	     const struct zygote_ends *zygote)
@@ -253,6 +294,8 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	static const struct knowledge_out out = {
 		.batch = hub_run_on_batch,
 		.interval_ended = hub_run_on_interval_ended,
+		.wanted = hub_run_on_wanted,
+		.sampling = hub_run_on_sampling,
 	};
 	int r;
 
@@ -267,6 +310,10 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 				   &hub->loader_files);
 	if (r == 0)
 		r = hub_run_init_links(hub, sockets);
+	hub->k.exes.kept_max = hub_run_fds_kept();
+	hub_run_init_own(hub, zygote);
+	cpu_share_init(&hub->k.share, config->cpu_share, now_ns());
+	hub->jobs.share = &hub->k.share;
 	hub->jobs.deadline_ns = config->job_deadline_ns;
 	if (r == 0)
 		r = jobs_init(&hub->jobs, &hub->loop, &hub->k.stats,
@@ -282,6 +329,7 @@ int hub_run(struct hub *hub)
 void hub_fini(struct hub *hub)
 {
 	loader_link_fini(&hub->loader);
+	loader_files_fini(&hub->loader_files);
 	exporter_link_fini(&hub->exporter);
 	status_fini(&hub->status);
 	jobs_fini(&hub->jobs);

@@ -45,6 +45,7 @@ static void status_fill(const struct status_clients *s, struct status *st)
 			  &st->hub.exes_failed);
 	cost_read(s->statm, &cost);
 	st->hub.cpu_ns = cost.cpu_ns;
+	st->hub.files_cpu_ns = k->share.used_ns;
 	st->hub.rss_bytes = cost.rss_bytes;
 	st->exporter = s->exporter->stats;
 	if (st->hub.exes_failed)
@@ -165,8 +166,11 @@ static int status_on_connect(struct ev_source *src, uint32_t events)
 		log_err("accepting a status client: %s", strerror(-r));
 	if (r < 0)
 		return 0;
-	if (c.cred_uid != 0 && c.cred_uid != getuid())
+	/* whoever else comes is root: any tool of its */
+	if (c.cred_uid != 0 && c.cred_uid != getuid()) {
 		status_end_viewer(s);
+		own_note_peer(&s->k->own, OWN_VIEWER, c.fd);
+	}
 	place = status_free_place(s);
 	if (!place) {
 		conn_close(&c);

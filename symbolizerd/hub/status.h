@@ -3,10 +3,10 @@
  * status - clients that watch the accounts
  *
  * Each gets MSG_HELLO_HUB and a MSG_STATUS when it connects, one each second,
- * and one right before the hub ends.  All that they may say is MSG_SUBSCRIBE:
- * SUBSCRIBERS of them may have copies of batches.  Root may watch, and so may
- * the viewer, on one connection: a new one replaces the old one, so that the
- * viewer cannot keep root out.  An exporterd that asked for it in its hello
+ * one when sampling begins, and one right before the hub ends.  All that they may
+ * say is MSG_SUBSCRIBE: SUBSCRIBERS of them may have copies of batches.  Root may
+ * watch, and so may the viewer, on one connection: a new one replaces the old one,
+ * so that the viewer cannot keep root out.  An exporterd that asked for it in its hello
  * gets MSG_STATUS as often.
  */
 #ifndef SYMBOLIZERD_HUB_STATUS_H

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/hub/symbolize.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
+#include "ipc/short_name.h"
 #include "symbolizerd/hub/record.h"
 #include "symbolizerd/tables/vdso.h"
 
@@ -29,22 +31,56 @@ static uint32_t symbolize_intern(struct pass *p, const char *s, size_t len)
 	return batch_string(p->builder, s, len);
 }
 
+/* Names of a function called name; system is NULL unless a worker demangled
+ * that. */
+static struct batch_function symbolize_names(struct pass *p, const char *name,
+					     size_t len, const char *system)
+{
+	struct batch_function f = { 0 };
+	char buf[SHORT_NAME_MAX];
+	size_t n;
+	const char *s = short_name(name, len, system, buf, &n);
+
+	f.name = symbolize_intern(p, s, n);
+	if (s != name || n != len)
+		f.full_name = symbolize_intern(p, name, len);
+	if (system)
+		f.system_name = symbolize_intern(p, system, strlen(system));
+	return f;
+}
+
 static uint32_t symbolize_named(struct pass *p, const char *name, size_t len)
 {
-	struct batch_function f = { .name = symbolize_intern(p, name, len) };
+	struct batch_function f = symbolize_names(p, name, len, NULL);
 
 	return f.name ? batch_function(p->builder, &f) : 0;
 }
 
 static uint32_t symbolize_place(struct pass *p, const struct symbol_place *at)
 {
-	struct batch_function f = {
-		.name = symbolize_intern(p, at->name, strlen(at->name)),
-		.file = symbolize_intern(p, at->file, strlen(at->file)),
-		.start_line = at->first_line,
-	};
+	struct batch_function f = symbolize_names(p, at->name, strlen(at->name),
+						  at->system);
 
+	f.file = symbolize_intern(p, at->file, strlen(at->file));
+	f.start_line = at->first_line;
 	return f.name ? batch_function(p->builder, &f) : 0;
+}
+
+/* "file!0x1234": a function without a name, by its virtual address. */
+static uint32_t symbolize_range(struct pass *p, const struct executable *e,
+				uint64_t begin)
+{
+	const char *path = e->path ? e->path : "[vdso]", *slash;
+	struct batch_function f = { .unnamed = 1 };
+	char name[SHORT_NAME_MAX];
+	int n;
+
+	p->unnamed = true;
+	slash = strrchr(path, '/');
+	n = snprintf(name, sizeof(name), "%.512s!0x%llx",
+		     slash ? slash + 1 : path, (unsigned long long)begin);
+	f.name = symbolize_intern(p, name, (size_t)n);
+	return batch_function(p->builder, &f);
 }
 
 static uint32_t symbolize_exe_at(struct pass *p, const char *path)
@@ -102,7 +138,9 @@ static void symbolize_functions(struct pass *p, const struct executable *e,
 	uint32_t n = symbols_places(&e->symbols, f->address, at);
 
 	while (n-- > 0) {
-		uint32_t function = symbolize_place(p, &at[n]);
+		uint32_t function = at[n].begin ?
+				    symbolize_range(p, e, at[n].begin) :
+				    symbolize_place(p, &at[n]);
 
 		if (!function)
 			return;
@@ -148,6 +186,7 @@ static uint32_t symbolize_make_frame(struct pass *p, const uint64_t *words)
 	uint64_t word = words[0];
 	struct executable *e;
 
+	p->unnamed = false;
 	switch (FRAME_KIND(word)) {
 	case FRAME_KERNEL:
 		symbolize_kernel(p, word, &f);
@@ -172,7 +211,8 @@ static uint32_t symbolize_make_frame(struct pass *p, const uint64_t *words)
 	}
 	p->cost += COST_FRAME;
 	p->frames++;
-	p->unsymbolized += f.function == 0 && f.kind != BATCH_FRAME_CUT;
+	p->unsymbolized += f.kind != BATCH_FRAME_CUT &&
+			   (!f.function || p->unnamed);
 	return batch_frame(p->builder, &f);
 }
 
@@ -206,16 +246,15 @@ static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words)
 static bool symbolize_frame_waits(const struct pass *p, const uint64_t *words)
 {
 	const struct executable *e = NULL;
-	bool key = FRAME_KIND(words[0]) == FRAME_FILE;
 
-	if (key)
+	if (FRAME_KIND(words[0]) == FRAME_FILE)
 		e = symbolize_by_key(p, words + 1);
 	else if (FRAME_KIND(words[0]) == FRAME_NATIVE)
 		e = executables_number(p->exes, FRAME_NUMBER(words[0]));
-	if (!e || e->known)
+	if (!e || e->named)
 		return false;
 	return e->jobs > 0 ||
-	       (key && !e->path && p->now_ns - e->met_ns < OPEN_NS);
+	       (e->wanted && (e->fd >= 0 || p->now_ns - e->wanted_ns < OPEN_NS));
 }
 
 bool pass_trace_waits(const struct pass *p, const struct trace *tr)

@@ -41,6 +41,7 @@ struct pass {
 	uint64_t events;	/* given to the builder */
 	size_t cost;		/* estimate of the batch's bytes */
 	uint64_t frames, unsymbolized;	/* distinct ones */
+	bool unnamed;		/* the function of the frame at hand */
 };
 
 void pass_fini(struct pass *p);		/* the builder is the caller's */

@@ -82,7 +82,7 @@ static bool trace_same(const struct trace *tr, const struct trace_rec *rec,
 }
 
 uint32_t traces_add(struct traces *t, const struct trace_rec *rec,
-		    uint32_t interval, int *is_new)
+		    uint32_t interval, int *first)
 {
 	size_t len = ((size_t)rec->n_kernel + rec->n_user) * sizeof(uint64_t);
 	uint64_t hash = XXH3_64bits_withSeed(rec->words, len, t->seed);
@@ -92,7 +92,7 @@ uint32_t traces_add(struct traces *t, const struct trace_rec *rec,
 	while (s && !trace_same(t->v[hash_index(s)], rec, hash, len))
 		s = hash_next(&t->by_words, s);
 	i = s ? hash_index(s) : trace_insert(t, rec, hash);
-	*is_new = !s && i != TRACE_NONE;
+	*first = i != TRACE_NONE && t->v[i]->used != interval;
 	if (i != TRACE_NONE)
 		t->v[i]->used = interval;
 	return i;

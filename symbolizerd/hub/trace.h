@@ -46,11 +46,11 @@ void traces_init(struct traces *t, uint64_t seed);
 void traces_fini(struct traces *t);
 
 /*
- * The index of a record's stack, known or new; *is_new says which.
- * TRACE_NONE when memory is short or the cap is reached.
+ * The index of a record's stack; *first: it is the first of it in this interval
+ * (from 1).  TRACE_NONE when memory is short or the cap is reached.
  */
 uint32_t traces_add(struct traces *t, const struct trace_rec *rec,
-		    uint32_t interval, int *is_new);
+		    uint32_t interval, int *first);
 
 /* Forget those that were not used for TRACE_IDLE_INTERVALS; with half the memory
  * in use, all that were not used in this interval.  The caller must hold none of

@@ -90,12 +90,19 @@ static bool lines_sound(const struct symbol_index *x, uint32_t at,
 
 /* --- opening ------------------------------------------------------------------ */
 
+static bool index_name_sound(uint32_t name, uint32_t name_bytes)
+{
+	if (name & SYMBOL_RANGE)
+		return !(name & SYMBOL_MANGLED);
+	return (name & ~SYMBOL_MANGLED) < name_bytes;
+}
+
 static bool symbols_sound(const struct symbol_index *x, uint32_t name_bytes)
 {
 	const struct symbol *s = x->symbols;
 
 	for (uint32_t i = 0; i < x->n; i++) {
-		if (s[i].name >= name_bytes ||
+		if (!index_name_sound(s[i].name, name_bytes) ||
 		    s[i].start > UINT64_MAX - s[i].size ||
 		    (i + 1 < x->n && s[i].start + s[i].size > s[i + 1].start) ||
 		    (i + 1 < x->n && s[i].start >= s[i + 1].start))
@@ -138,6 +145,7 @@ int symbols_open(const void *data, size_t len, struct symbol_index *ret)
 	x = (struct symbol_index){
 		.symbols = (const void *)(h + 1), .n = h->n,
 		.n_functions = h->n_functions, .line_bytes = h->line_bytes,
+		.name_bytes = h->name_bytes,
 	};
 	x.functions = (const void *)(x.symbols + x.n);
 	x.lines = (const void *)(x.functions + x.n_functions);
@@ -176,11 +184,28 @@ static const struct symbol *index_find(const struct symbol_index *idx,
 	return off - s->start < s->size ? s : NULL;
 }
 
+static const char *index_name(const struct symbol_index *idx,
+			      const struct symbol *s)
+{
+	return idx->names + (s->name & ~SYMBOL_MANGLED);
+}
+
+/* The string behind the name; a worker may have lied about it. */
+static const char *index_system_name(const struct symbol_index *idx,
+				     const struct symbol *s)
+{
+	const char *name = index_name(idx, s);
+	const char *next = name + strlen(name) + 1;
+
+	return (s->name & SYMBOL_MANGLED) &&
+	       (size_t)(next - idx->names) < idx->name_bytes ? next : NULL;
+}
+
 const char *symbols_find(const struct symbol_index *idx, uint64_t off)
 {
 	const struct symbol *s = index_find(idx, off);
 
-	return s ? idx->names + s->name : NULL;
+	return s && !(s->name & SYMBOL_RANGE) ? index_name(idx, s) : NULL;
 }
 
 struct scopes {
@@ -225,7 +250,19 @@ uint32_t symbols_places(const struct symbol_index *idx, uint64_t off,
 
 	if (!s)
 		return 0;
-	ret[0] = (struct symbol_place){ idx->names + s->name, "", 0, 0 };
+	if (s->name & SYMBOL_RANGE) {
+		uint64_t pages = s->name & ~SYMBOL_RANGE;
+
+		ret[0] = (struct symbol_place){
+			.name = "", .file = "",
+			.begin = s->start + (pages << SYMBOL_PAGE),
+		};
+		return 1;
+	}
+	ret[0] = (struct symbol_place){
+		.name = index_name(idx, s), .file = "",
+		.system = index_system_name(idx, s),
+	};
 	if (!idx->line_at || idx->line_at[s - idx->symbols] == SYMBOL_NO_LINES ||
 	    !find_row(idx, s, off, &sc))
 		return 1;
@@ -235,13 +272,14 @@ uint32_t symbols_places(const struct symbol_index *idx, uint64_t off,
 
 		ret[n++] = (struct symbol_place){
 			idx->names + f->name, idx->names + f->file,
-			f->first_line, sc.line,
+			f->first_line, sc.line, NULL, 0,
 		};
 		if (!in->up)
 			break;
 		sc.line = in->line;
 		sc.here -= in->up;
 	}
-	ret[n - 1].name = idx->names + s->name;
+	ret[n - 1].name = index_name(idx, s);
+	ret[n - 1].system = index_system_name(idx, s);
 	return n;
 }

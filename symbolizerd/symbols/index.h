@@ -9,7 +9,10 @@
  * The header is followed by: n symbols; n_functions functions; if line_bytes
  * is not 0, for each symbol the offset of its lines (SYMBOL_NO_LINES: none);
  * line_bytes of lines; name_bytes of NUL-terminated strings, of which the first
- * is empty if there are functions.
+ * is empty if there are functions.  Behind the name of a symbol that has
+ * SYMBOL_MANGLED comes what the file calls it.  A symbol with SYMBOL_RANGE is a
+ * function without a name: instead of one it has the distance from its offset
+ * to its virtual address, in pages of 4 KiB.
  *
  * The lines of a symbol are unsigned LEB128 numbers:
  *
@@ -34,6 +37,9 @@
 #define SYMBOLS_BYTES_MAX	(96u << 20)	/* of an index: a file that would have a
 					 * larger one goes without names */
 #define SYMBOL_NO_LINES	UINT32_MAX
+#define SYMBOL_MANGLED	0x80000000u	/* in .name of a symbol */
+#define SYMBOL_RANGE	0x40000000u	/* likewise; not both */
+#define SYMBOL_PAGE	12		/* bits */
 /* Of one symbol: they bound the work of a search. */
 #define SYMBOL_LINES_MAX	(256u << 10)	/* bytes */
 #define SYMBOL_SCOPES_MAX	4096
@@ -52,7 +58,8 @@ struct symbols_hdr {
 struct symbol {
 	uint64_t start;		/* file offset; entries ascend strictly */
 	uint32_t size;		/* bytes; start + size <= next start */
-	uint32_t name;		/* offset into the names */
+	uint32_t name;		/* offset into the names, and SYMBOL_MANGLED;
+				 * or SYMBOL_RANGE and pages */
 };
 
 struct symbol_function {	/* that lines belong to */
@@ -66,14 +73,14 @@ struct symbol_index {
 	const uint32_t *line_at;	/* NULL: no lines at all */
 	const uint8_t *lines;
 	const char *names;
-	uint32_t n, n_functions, line_bytes;
+	uint32_t n, n_functions, line_bytes, name_bytes;
 };
 
 /* Validate len bytes (aligned to 8).  0, or -EPROTO and *ret untouched. */
 int symbols_open(const void *data, size_t len, struct symbol_index *ret);
 
-/* Name of the function that holds this file offset, or NULL; an address
- * beyond a symbol's size is not that symbol. */
+/* Name of the function that holds this file offset, or NULL, also if it has
+ * none; an address beyond a symbol's size is not that symbol. */
 const char *symbols_find(const struct symbol_index *idx, uint64_t off);
 
 /* A place in the sources. */
@@ -82,6 +89,9 @@ struct symbol_place {
 	const char *file;	/* "": unknown */
 	uint32_t first_line;	/* of the function; 0: unknown */
 	uint32_t line;		/* 0: unknown */
+	const char *system;	/* what the file calls it; NULL: as .name */
+	uint64_t begin;		/* 0; or .name is "" and this the virtual address
+				 * of the function */
 };
 
 /* What is at this file offset: the innermost inlined function first, that of

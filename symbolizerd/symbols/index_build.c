@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "ipc/message_hub.h"
+#include "symbolizerd/symbols/demangle.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/lines_build.h"
+#include "symbolizerd/symbols/ranges.h"
 
 #define BLOCK		(4096 * sizeof(Elf64_Sym))
 
@@ -17,6 +19,7 @@ enum { SOURCE, STATIC, DYNAMIC, TABLES }; /* a runtime, .symtab, .dynsym */
 #define RANK_UNSIZED	2
 #define RANK_LOCAL	1
 #define NO_SOURCE UINT32_MAX
+#define NO_NAME (UINT32_MAX - 1)
 
 struct raw {			/* a function as a table has it */
 	uint64_t start;		/* file offset */
@@ -25,7 +28,8 @@ struct raw {			/* a function as a table has it */
 	uint32_t len;
 	uint32_t rank : 8;	/* RANK_* */
 	uint32_t room : 24;	/* at most, when the size is unknown */
-	uint32_t number;	/* of the function in a source, or NO_SOURCE */
+	uint32_t number;	/* of the function in a source, NO_SOURCE, or
+				 * NO_NAME: a range, .name has its pages */
 	uint32_t lines;		/* SYMBOL_NO_LINES, or where they are */
 };
 
@@ -170,6 +174,90 @@ static void index_build_settle(struct raws *all)
 	}
 }
 
+/* --- functions without names -------------------------------------------------- */
+
+/* The symbol at a file offset, or else the next one: an index. */
+static uint32_t index_build_at(const struct raws *all, uint32_t n, uint64_t off)
+{
+	uint32_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct raw *r = &all->list.v[mid];
+
+		if (r->start + r->size <= off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The range as a symbol, as far as none of the first n is there.  False: it
+ * begins within one, or where no index can say it. */
+static bool index_build_range(const struct elf_file *f, const struct raws *all,
+			      uint32_t n, const struct code_range *range,
+			      struct raw *ret)
+{
+	const uint64_t page = 1 << SYMBOL_PAGE;
+	uint64_t left, distance;
+	uint32_t next;
+
+	*ret = (struct raw){
+		.size = range->size, .number = NO_NAME,
+		.lines = SYMBOL_NO_LINES,
+	};
+	if (!elf_file_offset(f, range->vaddr, true, &ret->start, &left))
+		return false;
+	distance = range->vaddr - ret->start;
+	if (range->vaddr < ret->start || distance % page ||
+	    distance / page >= SYMBOL_RANGE)
+		return false;
+	ret->name = (uint32_t)(distance / page);
+	next = index_build_at(all, n, ret->start);
+	if (next < n && all->list.v[next].start <= ret->start)
+		return false;
+	if (next < n && left > all->list.v[next].start - ret->start)
+		left = all->list.v[next].start - ret->start;
+	ret->size = ret->size < left ? ret->size : (uint32_t)left;
+	return true;
+}
+
+static int index_build_by_start(const void *x, const void *y)
+{
+	const struct raw *a = x, *b = y;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Ranges in any order, which may overlap: to an end at the next one's start. */
+static int index_build_add_ranges(const struct elf_file *f, struct raws *all)
+{
+	uint32_t n_ranges, n = all->list.n, to = 0;
+	struct code_range *ranges;
+	struct raw raw, *v;
+	int r = ranges_read(f, &ranges, &n_ranges);
+
+	for (uint32_t i = 0; !r && i < n_ranges; i++) {
+		if (index_build_range(f, all, n, &ranges[i], &raw))
+			r = index_build_push(all, &raw);
+	}
+	free(ranges);
+	if (r || all->list.n == n)
+		return r;
+	v = all->list.v;
+	qsort(v, all->list.n, sizeof(*v), index_build_by_start);
+	for (uint32_t i = 0; i < all->list.n; i++) {
+		if (to && v[to - 1].start == v[i].start)
+			continue;
+		if (to && v[to - 1].size > v[i].start - v[to - 1].start)
+			v[to - 1].size = (uint32_t)(v[i].start - v[to - 1].start);
+		v[to++] = v[i];
+	}
+	all->list.n = to;
+	return JOB_OK;
+}
+
 /* --- laying out ---------------------------------------------------------------- */
 
 static void add_lines(struct raws *all, struct lines_builder *b)
@@ -177,7 +265,7 @@ static void add_lines(struct raws *all, struct lines_builder *b)
 	for (uint32_t i = 0; i < all->list.n && !b->failed && !b->full; i++) {
 		struct raw *raw = &all->list.v[i];
 
-		if (raw->number != NO_SOURCE)
+		if (raw->number < NO_NAME)
 			raw->lines = all->source->lines(&all->own, raw->number,
 							b);
 	}
@@ -204,21 +292,55 @@ static void put_symbols(const struct raws *all, struct lines_builder *b,
 	memcpy(p + b->lines.n, b->names.v, b->names.n);
 }
 
+/* Bytes that demangling may add. */
+static size_t index_build_room_left(const struct raws *all)
+{
+	uint64_t need = 0;
+
+	for (uint32_t i = 0; i < all->list.n; i++)
+		need += sizeof(struct symbol) + 4 + all->list.v[i].len + 1;
+	if (need >= SYMBOLS_BYTES_MAX)
+		return 0;
+	need = (SYMBOLS_BYTES_MAX - need) / 2;
+	return need < SYMBOLS_DEMANGLED_MAX ? need : SYMBOLS_DEMANGLED_MAX;
+}
+
+/* Offset of a symbol's name, as struct symbol has it.  *room: as above. */
+static uint32_t index_build_name(struct lines_builder *b, const char *raw,
+				 size_t len, size_t *room)
+{
+	char text[DEMANGLED_MAX + 1 + SYMBOL_NAME_MAX + 1];
+	size_t n = *room > DEMANGLED_MAX ? demangle(raw, len, text) : 0;
+	uint32_t at;
+
+	if (!n)
+		return lines_string(b, raw, len);
+	*room -= n + 1;
+	memcpy(text + n + 1, raw, len);
+	at = lines_string(b, text, n + 1 + len);
+	return b->failed ? at : at | SYMBOL_MANGLED;
+}
+
 static int encode(struct raws *all, struct lines_builder *b, void **ret,
 		  size_t *len)
 {
 	uint32_t *names = calloc(all->list.n + 1, sizeof(*names));
+	size_t room = index_build_room_left(all);
 	struct symbols_hdr *h;
 
 	if (!names)
 		return JOB_NO_MEMORY;
 	for (uint32_t i = 0; i < all->list.n; i++) {
 		const struct raw *raw = &all->list.v[i];
+		const char *name;
 
-		const char *name = index_build_name_of(all, raw);
-
+		if (raw->number == NO_NAME) {
+			names[i] = SYMBOL_RANGE | raw->name;
+			continue;
+		}
+		name = index_build_name_of(all, raw);
 		names[i] = raw->number == NO_SOURCE
-				   ? lines_string(b, name, raw->len)
+				   ? index_build_name(b, name, raw->len, &room)
 				   : all->source->name(b, name);
 	}
 	add_lines(all, b);
@@ -363,10 +485,12 @@ int symbols_build(const struct elf_file *f, symbol_sources_fn sources,
 		r = from_sections(f, f, &all, DYNAMIC);
 	if (!r && !all.strings[DYNAMIC].data)
 		r = from_dynamic(f, &all);
-	if (!r) {
+	if (!r)
 		index_build_settle(&all);
+	if (!r && !all.own.n && !all.strings[STATIC].data)
+		r = index_build_add_ranges(f, &all);
+	if (!r)
 		r = encode(&all, b, ret, len);
-	}
 	free(all.list.v);
 	elf_bytes_free(&all.strings[STATIC]);
 	elf_bytes_free(&all.strings[DYNAMIC]);

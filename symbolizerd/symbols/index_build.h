@@ -10,7 +10,12 @@
  * its section (_init is not the name of the PLT behind it), at most
  * SYMBOL_UNSIZED_MAX bytes.  Of several names at one address the one of the
  * earlier table wins, then a sized one, then a global one, then the shortest,
- * then the first in the alphabet.  Files and lines are those of the runtime.
+ * then the first in the alphabet.  Where a file has neither a source nor
+ * .symtab, functions that .dynsym does not name are the ranges of its call frame
+ * information (ranges.h).  Files and lines are those of the runtime.
+ * Mangled names are demangled (demangle.h) until that has made
+ * SYMBOLS_DEMANGLED_MAX bytes of one file, or half of what is left of
+ * SYMBOLS_BYTES_MAX.
  */
 #ifndef SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H
 #define SYMBOLIZERD_SYMBOLS_INDEX_BUILD_H
@@ -23,6 +28,7 @@
 
 #define SYMBOLS_MAX		(4u << 20)	/* of one table */
 #define SYMBOL_NAME_MAX		4096		/* bytes; longer ones are cut */
+#define SYMBOLS_DEMANGLED_MAX	(48u << 20)
 #define SYMBOL_UNSIZED_MAX	4096
 #define DYNAMIC_MAX		(1u << 20)	/* bytes of PT_DYNAMIC */
 

@@ -52,7 +52,7 @@ static bool lines_build_is(const struct lines_builder *b, uint32_t off,
 {
 	const char *have = b->names.v + off;
 
-	return !strncmp(have, s, len) && !have[len];
+	return len < b->names.n - off && !memcmp(have, s, len) && !have[len];
 }
 
 uint32_t lines_string(struct lines_builder *b, const char *s, size_t len)

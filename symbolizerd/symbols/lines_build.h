@@ -47,7 +47,7 @@ struct lines_builder {
 struct lines_builder *lines_builder_new(void);
 void lines_builder_free(struct lines_builder *b);
 
-/* Offset of a string; 0 with .failed when memory is short. */
+/* Offset of a string (it may have NULs within); 0 with .failed when memory is short. */
 uint32_t lines_string(struct lines_builder *b, const char *s, size_t len);
 /* Number of a function, of strings; LINES_NONE when there is no room. */
 uint32_t lines_function(struct lines_builder *b, uint32_t name, uint32_t file,

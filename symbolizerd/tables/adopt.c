@@ -135,7 +135,8 @@ static bool adopt_take(struct table_policy *t, struct table_ref *ref)
 bool tables_adopt(struct table_policy *t, const struct file_entry *entry,
 		  struct table_ref *ret)
 {
-	struct table_ref ref = { .dir = entry->dir, .pages = entry->pages };
+	struct table_ref ref = { .dir = entry->dir, .pages = entry->pages,
+				 .owner = OWNER_UNKNOWN };
 	uint64_t used[RULE_WORDS] = { 0 };
 
 	if (!entry->pages || entry->pages > 8 * SLAB_ELEMENTS ||
@@ -151,6 +152,7 @@ bool tables_adopt(struct table_policy *t, const struct file_entry *entry,
 				    adopt_rule(t, ref.rules[i]));
 	}
 	t->rows += ref.rows;
+	owners_add(&t->owners, ref.owner, ref.elements);
 	*ret = ref;
 	return true;
 }

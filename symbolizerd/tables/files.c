@@ -9,7 +9,9 @@
 #include "common/vector.h"
 #include "symbolizerd/tables/vdso.h"
 
-#define HEADROOM	16	/* one part in so many is kept free */
+#define HEADROOM	OWNER_SPARE	/* one part in so many is kept free */
+#define NUMBERS_SPARE	256	/* of those that can be given now: for others
+				 * than the owner who has the most numbers */
 #define FORGET_STEP	64	/* files a second */
 #define MOVE_STEP	16	/* likewise: each is copied by loaderd */
 #define ADOPT_GAP	64	/* numbers that a former hub may have given just
@@ -19,7 +21,8 @@ void files_init(struct file_policy *f, uint64_t seed, const struct tables_out *o
 		void *ctx)
 {
 	*f = (struct file_policy){ .seed = seed, .out = out, .ctx = ctx,
-			     .n = EXE_FIRST };
+			     .n = EXE_FIRST, .owners.seed = seed,
+			     .numbers.seed = seed };
 }
 
 void files_fini(struct file_policy *f)
@@ -32,6 +35,8 @@ void files_fini(struct file_policy *f)
 		tables_fini(&f->tables);
 	free(f->v);
 	hash_free(&f->by_key);
+	owners_fini(&f->owners);
+	owners_fini(&f->numbers);
 	files_init(f, f->seed, f->out, f->ctx);
 }
 
@@ -85,6 +90,8 @@ static void files_number_free(struct file_policy *f, uint32_t number)
 {
 	f->v[number] = (struct known_file){
 		.used_s = f->now_s, .after = f->tables.sent,
+		.owner = f->v[number].used ? f->v[number].owner :
+					     OWNER_UNKNOWN,
 	};
 	if (number < EXE_FIRST)
 		return;
@@ -95,12 +102,28 @@ static void files_number_free(struct file_policy *f, uint32_t number)
 	f->free_last = number;
 }
 
+static bool files_number_ready(const struct file_policy *f, uint32_t number)
+{
+	return number && f->v[number].after <= f->tables.settled &&
+	       (uint64_t)f->v[number].used_s + f->idle_s < f->now_s;
+}
+
+/* Can so many numbers be given now? */
+static bool files_numbers_left(const struct file_policy *f, uint32_t n)
+{
+	uint32_t left = FILE_NUMBERS_MAX - f->n;
+
+	for (uint32_t i = f->free_first; left < n && files_number_ready(f, i);
+	     i = f->v[i].next)
+		left++;
+	return left >= n;
+}
+
 static uint32_t files_number_again(struct file_policy *f)
 {
 	uint32_t number = f->free_first;
 
-	if (!number || f->v[number].after > f->tables.settled ||
-	    (uint64_t)f->v[number].used_s + f->idle_s >= f->now_s)
+	if (!files_number_ready(f, number))
 		return 0;
 	f->free_first = f->v[number].next;
 	if (!f->free_first)
@@ -114,8 +137,19 @@ static void files_link(struct file_policy *f, uint32_t number)
 	(void)!hash_add(&f->by_key, files_hash(f, &f->v[number].key), number);
 }
 
+/* May this owner have one more file?  0; -ENOSPC, if others are dropped; -EAGAIN,
+ * not before more numbers have rested. */
+static int files_may_have(struct file_policy *f, uint32_t owner)
+{
+	if (f->owners.total >= owners_limit(&f->owners, owner, FILES_MAX))
+		return -ENOSPC;
+	return owners_limit(&f->numbers, owner, FILES_MAX) == FILES_MAX ||
+	       files_numbers_left(f, NUMBERS_SPARE) ? 0 : -EAGAIN;
+}
+
 /* A number for this key, which has none.  Or -errno. */
-static int files_number(struct file_policy *f, const struct file_key *key)
+static int files_number(struct file_policy *f, const struct file_key *key,
+			uint32_t owner)
 {
 	uint32_t number = EXE_VDSO;
 	int r;
@@ -123,11 +157,15 @@ static int files_number(struct file_policy *f, const struct file_key *key)
 	if (!hash_reserve(&f->by_key))
 		return -ENOMEM;
 	if (!vdso_is(key)) {
-		number = files_number_again(f);
-		r = number ? 0 : files_grow(f, f->n + 1);
+		r = files_may_have(f, owner);
+		number = r ? 0 : files_number_again(f);
+		if (!r && !number)
+			r = files_grow(f, f->n + 1);
 		if (r)
 			return r;
-		if (!number)
+		if (number)
+			owners_add(&f->numbers, f->v[number].owner, -1);
+		else
 			number = f->n++;
 		f->stats.exes++;
 		f->stats.files++;
@@ -135,7 +173,10 @@ static int files_number(struct file_policy *f, const struct file_key *key)
 	}
 	f->v[number] = (struct known_file){
 		.key = *key, .used = true, .used_s = f->now_s,
+		.owner = owner, .table.owner = owner,
 	};
+	owners_add(&f->owners, owner, 1);
+	owners_add(&f->numbers, owner, 1);
 	files_link(f, number);
 	return (int)number;
 }
@@ -148,7 +189,8 @@ static struct file_entry files_entry(const struct file_policy *f, uint32_t numbe
 
 	return (struct file_entry){
 		.exe = number, .dir = e->table.dir, .pages = e->table.pages,
-		.state = e->state, .runtime = e->runtime,
+		.state = e->state | (e->host ? 0 : FILE_ASK_HOST),
+		.runtime = e->runtime,
 	};
 }
 
@@ -182,6 +224,7 @@ static void files_drop(struct file_policy *f, uint32_t number)
 	f->stats.tables -= e->table.pages != 0;
 	f->stats.files -= number >= EXE_FIRST;
 	f->waiting -= e->need != 0;
+	owners_add(&f->owners, e->owner, -1);
 	tables_release(&f->tables, &e->table);
 	hash_remove_index(&f->by_key, files_hash(f, &e->key), number);
 	files_number_free(f, number);
@@ -189,7 +232,10 @@ static void files_drop(struct file_policy *f, uint32_t number)
 
 /* --- making room -------------------------------------------------------------- */
 
-static bool files_evict_one(struct file_policy *f, uint32_t except, bool with_table)
+/* The least recently used one of this owner, or, owner is NULL, of all; 0: there
+ * is none. */
+static uint32_t files_coldest(const struct file_policy *f, uint32_t except,
+			      bool with_table, const uint32_t *owner)
 {
 	uint32_t found = 0;
 
@@ -198,10 +244,27 @@ static bool files_evict_one(struct file_policy *f, uint32_t except, bool with_ta
 
 		if (i == except || !e->used ||
 		    (with_table && !e->table.pages) ||
+		    (owner && e->owner != *owner) ||
 		    (found && e->used_s >= f->v[found].used_s))
 			continue;
 		found = i;
 	}
+	return found;
+}
+
+/* Of the owner that has the most of `what`: of .owners files, of .tables.owners
+ * bytes, of .tables.rules.owners rules.  Files that a former hub left have no
+ * owner, and a rule may be left to others: then the coldest of all. */
+static bool files_evict(struct file_policy *f, uint32_t except,
+			struct owners *what)
+{
+	bool with_table = what != &f->owners;
+	uint32_t owner, found = 0;
+
+	if (owners_most(what, &owner))
+		found = files_coldest(f, except, with_table, &owner);
+	if (!found)
+		found = files_coldest(f, except, with_table, NULL);
 	if (!found)
 		return false;
 	files_drop(f, found);
@@ -209,19 +272,26 @@ static bool files_evict_one(struct file_policy *f, uint32_t except, bool with_ta
 	return true;
 }
 
-bool files_evict(struct file_policy *f)
-{
-	return files_evict_one(f, 0, false);
-}
-
-/* Evict until `need` bytes will be free, once the grace of all is over. */
-static void files_make_room(struct file_policy *f, uint64_t need, uint32_t except)
+/* Evict until `need` of so many bytes will be free, once the grace of all is
+ * over. */
+static void files_make_room(struct file_policy *f, uint64_t need, uint64_t bytes,
+			    uint32_t except)
 {
 	for (int i = 0; i < FORGET_STEP; i++) {
 		uint64_t n = f->tables.slabs.elements - f->tables.held_elements;
 
-		if (n * sizeof(union element) + need <= f->tables.budget ||
-		    !files_evict_one(f, except, true))
+		if (n * sizeof(union element) + need <= bytes ||
+		    !files_evict(f, except, &f->tables.owners))
+			return;
+	}
+}
+
+/* Until so many rules are in no table. */
+static void files_spare_rules(struct file_policy *f, uint32_t spare)
+{
+	for (int i = 0; i < FORGET_STEP; i++) {
+		if (f->tables.rules.n + spare <= RULES_MAX ||
+		    !files_evict(f, 0, &f->tables.rules.owners))
 			return;
 	}
 }
@@ -274,7 +344,21 @@ static void files_ask_again(struct file_policy *f)
 
 /* --- the life of a file -------------------------------------------------------- */
 
-int files_exe(struct file_policy *f, const struct msg_exe *m, uint64_t id)
+/* A former hub did not say whose it is. */
+static void files_own(struct file_policy *f, struct known_file *e, uint32_t owner)
+{
+	if (e->owner == owner)
+		return;
+	owners_add(&f->owners, e->owner, -1);
+	owners_add(&f->owners, owner, 1);
+	owners_add(&f->numbers, e->owner, -1);
+	owners_add(&f->numbers, owner, 1);
+	e->owner = owner;
+	tables_own(&f->tables, &e->table, owner);
+}
+
+int files_exe(struct file_policy *f, const struct msg_exe *m, uint32_t owner,
+	      uint64_t id)
 {
 	int number = (int)files_find(f, &m->key);
 
@@ -283,13 +367,16 @@ int files_exe(struct file_policy *f, const struct msg_exe *m, uint64_t id)
 		number = 0;
 	}
 	if (!number && !m->no_room)
-		number = files_number(f, &m->key);
+		number = files_number(f, &m->key, owner);
 	if (number <= 0) {
 		/* loaderd asks again, and then there is room */
 		files_say_drop(f, id, &m->key);
-		files_evict_one(f, 0, false);
+		if (number != -EAGAIN)
+			files_evict(f, 0, &f->owners);
 		return -ENOSPC;
 	}
+	files_own(f, &f->v[number], owner);
+	f->v[number].host |= m->host || vdso_is(&m->key);
 	/* send the number at once, so that records carry it; or answer a
 	 * question that was asked twice */
 	if (f->v[number].id || !f->v[number].tgid)
@@ -309,6 +396,14 @@ bool files_has_answer(const struct file_policy *f, uint32_t number)
 void files_settled(struct file_policy *f, uint32_t number)
 {
 	if (files_get(f, number))
+		files_say(f, number, 0);
+}
+
+void files_pending(struct file_policy *f, uint32_t number)
+{
+	const struct known_file *e = files_get(f, number);
+
+	if (e && e->id)
 		files_say(f, number, 0);
 }
 
@@ -346,9 +441,11 @@ void files_no_table(struct file_policy *f, uint32_t number)
 /* There is no room: evict other tables, and wait until their grace is over. */
 static void files_wait(struct file_policy *f, uint32_t number, size_t len)
 {
-	files_make_room(f, len, number);
+	files_make_room(f, len, owners_limit(&f->tables.owners,
+					     f->v[number].owner,
+					     f->tables.budget), number);
 	if (!f->tables.first)	/* rules are short, not bytes */
-		files_evict_one(f, number, true);
+		files_evict(f, number, &f->tables.rules.owners);
 	files_want_room(f, number, len);
 }
 
@@ -434,16 +531,22 @@ static void files_sweep(struct file_policy *f)
 		f->sweep = 0;
 }
 
+static uint32_t files_list_after(const struct file_policy *f)
+{
+	return f->list_s && f->list_s < f->idle_s ? f->list_s : f->idle_s;
+}
+
 void files_tick(struct file_policy *f, uint32_t now_s)
 {
 	f->now_s = now_s;
 	if (!f->up)
 		return;
-	files_make_room(f, f->tables.budget / HEADROOM, 0);
+	files_make_room(f, f->tables.budget / HEADROOM, f->tables.budget, 0);
+	files_spare_rules(f, RULES_MAX / HEADROOM);
 	files_compact(f);
 	files_sweep(f);
 	tables_drop_slabs(&f->tables);
-	if (!f->sweep && now_s - f->listed_s >= f->idle_s) {
+	if (!f->sweep && now_s - f->listed_s >= files_list_after(f)) {
 		f->listed_s = now_s;
 		f->tables.sent++;
 		f->out->list(f->ctx);
@@ -493,7 +596,7 @@ bool files_adopt_slab(struct file_policy *f, uint32_t slab, const void *map)
 static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
 {
 	bool vdso = vdso_is(&m->key);
-	uint8_t state = m->entry.state & (uint8_t)~FILE_ASK;
+	uint8_t state = m->entry.state & (uint8_t)~(FILE_ASK | FILE_ASK_HOST);
 	uint32_t number = m->entry.exe;
 	struct known_file *e;
 	bool enough;
@@ -509,9 +612,13 @@ static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
 	    !tables_adopt(&f->tables, &m->entry, &e->table))
 		return false;
 	e->key = m->key;
+	e->owner = e->table.owner = OWNER_UNKNOWN;
+	owners_add(&f->owners, e->owner, 1);
+	owners_add(&f->numbers, e->owner, 1);
 	e->used = true;
 	e->used_s = f->now_s;
 	e->state = state;
+	e->host = vdso;		/* the former hub knew its path, not we */
 	e->runtime = m->entry.runtime;
 	files_link(f, number);
 	if (f->n <= number)

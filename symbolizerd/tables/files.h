@@ -4,8 +4,9 @@
  *
  * loaderd opens a file, lets the kernel confirm what it is, and asks (MSG_EXE).
  * Here it gets a number, later the table that a worker made of it.  When the
- * byte budget, the rules, the numbers or loaderd's map run short, the file that
- * was used least recently is dropped; one that no process maps and no sample
+ * byte budget, the rules, the numbers or loaderd's map run short, the owner that
+ * has the most of it gives (owners.h): of his files the one that was used least
+ * recently is dropped.  One that no process maps and no sample
  * has used is dropped after a while.  Its key is dropped first, its space is
  * free after a grace period (tables.h), and its number is given again when no
  * record can carry it any more.
@@ -33,10 +34,12 @@ struct known_file {		/* by number */
 	uint32_t used_s;	/* last use; free: since when */
 	uint32_t need;		/* bytes of room that its table waits for */
 	uint32_t tgid;		/* a process that ran it; 0: none known */
-	uint8_t state;		/* enum file_state, without FILE_ASK */
+	uint32_t owner;		/* of the file; free: of the last one */
+	uint8_t state;		/* enum file_state, without FILE_ASK* */
 	uint8_t runtime;
 	bool used;		/* the number stands for key */
 	bool mapped;		/* by some process, when last looked */
+	bool host;		/* its path on the host is known */
 };
 
 struct file_policy {
@@ -48,9 +51,12 @@ struct file_policy {
 	uint32_t idle_s;	/* without use until a file is dropped */
 	uint32_t now_s;		/* at the last tick */
 	uint32_t listed_s;	/* when MSG_LIST was sent last */
+	uint32_t list_s;	/* again after so long; 0: .idle_s */
 	uint32_t sweep;		/* number to be looked at next; 0: done */
 	bool up;		/* files_begin() was called */
 	uint64_t seed;
+	struct owners owners;	/* how many files each has */
+	struct owners numbers;	/* how many numbers: resting ones, too */
 	struct table_policy tables;
 	struct table_stats stats;
 	const struct tables_out *out;
@@ -74,11 +80,12 @@ int files_adopt(struct file_policy *f, const struct msg_entry *v, uint32_t n);
 
 /*
  * loaderd asks for a file's table (id 0: it does not, but has the key).
- * Returns its number: one of the four
+ * owner: of the file (owners.h).  Returns its number: one of the four
  * functions below must follow; or -errno: it is answered already, and the
  * descriptor is of no use.
  */
-int files_exe(struct file_policy *f, const struct msg_exe *m, uint64_t id);
+int files_exe(struct file_policy *f, const struct msg_exe *m, uint32_t owner,
+	      uint64_t id);
 
 /* A worker's table of len bytes. */
 void files_table(struct file_policy *f, uint32_t number, const void *data,
@@ -90,6 +97,8 @@ void files_no_table(struct file_policy *f, uint32_t number);
 /* No worker can take it now: it is to be asked for again, by loaderd, or the
  * vDSO by out->vdso(). */
 void files_later(struct file_policy *f, uint32_t number);
+/* A worker has not come to it yet: loaderd need not wait for the answer. */
+void files_pending(struct file_policy *f, uint32_t number);
 /* All is known already. */
 void files_settled(struct file_policy *f, uint32_t number);
 
@@ -105,9 +114,6 @@ void files_used(struct file_policy *f, uint32_t number);
 
 /* Answer to out->list(): MAPPED_BYTES of bits. */
 void files_mapped(struct file_policy *f, const uint64_t *bits);
-
-/* Drop the file that was used least recently; false: there is none. */
-bool files_evict(struct file_policy *f);
 
 /* The number of a key, or EXE_NONE; what a number stands for, or NULL. */
 uint32_t files_find(const struct file_policy *f, const struct file_key *key);

@@ -11,10 +11,11 @@ int rules_init(struct rules *r, uint64_t seed)
 	*r = (struct rules){
 		.v = calloc(RULES_MAX, sizeof(*r->v)),
 		.refs = calloc(RULES_MAX, sizeof(*r->refs)),
+		.owner = calloc(RULES_MAX, sizeof(*r->owner)),
 		.free = calloc(RULES_MAX, sizeof(*r->free)),
-		.top = 2, .n = 2, .seed = seed,
+		.top = 2, .n = 2, .seed = seed, .owners.seed = seed,
 	};
-	if (!r->v || !r->refs || !r->free) {
+	if (!r->v || !r->refs || !r->owner || !r->free) {
 		rules_fini(r);
 		return -ENOMEM;
 	}
@@ -27,6 +28,8 @@ void rules_fini(struct rules *r)
 {
 	free(r->v);
 	free(r->refs);
+	free(r->owner);
+	owners_fini(&r->owners);
 	hash_free(&r->by_rule);
 	free(r->free);
 	*r = (struct rules){ 0 };
@@ -47,7 +50,8 @@ static struct hash_slot *rules_find(const struct rules *r,
 	return s;
 }
 
-int rules_get(struct rules *r, const struct unwind_rule *rule, bool *is_new)
+int rules_get(struct rules *r, const struct unwind_rule *rule, uint32_t owner,
+	      bool *is_new)
 {
 	uint64_t hash = rules_hash(r, rule);
 	const struct hash_slot *s = rules_find(r, rule, hash);
@@ -59,7 +63,8 @@ int rules_get(struct rules *r, const struct unwind_rule *rule, bool *is_new)
 		r->refs[n]++;
 		return (int)n;
 	}
-	if (!r->n_free && r->top == RULES_MAX)
+	if ((!r->n_free && r->top == RULES_MAX) ||
+	    r->n >= owners_limit(&r->owners, owner, RULES_MAX))
 		return -ENOSPC;
 	n = r->n_free ? r->free[r->n_free - 1] : r->top;
 	if (!hash_add(&r->by_rule, hash, n))
@@ -70,6 +75,8 @@ int rules_get(struct rules *r, const struct unwind_rule *rule, bool *is_new)
 		r->top++;
 	r->v[n] = *rule;
 	r->refs[n] = 1;
+	r->owner[n] = owner;
+	owners_add(&r->owners, owner, 1);
 	r->n++;
 	return (int)n;
 }
@@ -84,6 +91,7 @@ bool rules_put(struct rules *r, uint32_t n)
 	/* of two adopted numbers for one rule only one is hashed */
 	if (s && hash_index(s) == n)
 		hash_remove(&r->by_rule, s);
+	owners_add(&r->owners, r->owner[n], -1);
 	r->n--;
 	return true;
 }
@@ -100,6 +108,8 @@ void rules_adopt(struct rules *r, uint32_t n, const struct unwind_rule *rule)
 	if (n < 2 || r->refs[n]++)
 		return;
 	r->v[n] = *rule;
+	r->owner[n] = OWNER_UNKNOWN;
+	owners_add(&r->owners, OWNER_UNKNOWN, 1);
 	r->n++;
 	/* without memory the rule gets another number when it is met again */
 	if (!rules_find(r, rule, hash))
@@ -114,4 +124,13 @@ void rules_adopt_end(struct rules *r)
 		if (!r->refs[n])
 			rules_reuse(r, n);
 	}
+}
+
+void rules_own(struct rules *r, uint32_t n, uint32_t owner)
+{
+	if (n < 2 || r->owner[n] != OWNER_UNKNOWN)
+		return;
+	owners_add(&r->owners, OWNER_UNKNOWN, -1);
+	owners_add(&r->owners, owner, 1);
+	r->owner[n] = owner;
 }

@@ -15,10 +15,13 @@
 
 #include "bpf/table.h"
 #include "common/hash_table.h"
+#include "symbolizerd/tables/owners.h"
 
 struct rules {
 	struct unwind_rule *v;	/* [RULES_MAX]: what slabs 0 and 1 hold */
 	uint32_t *refs;		/* [RULES_MAX] */
+	uint32_t *owner;	/* [RULES_MAX]: whose file was the first */
+	struct owners owners;	/* how many each has */
 	struct hash_table by_rule;	/* numbers; not 0 and 1 */
 	uint16_t *free;		/* [RULES_MAX]: below top, to be given again */
 	uint32_t n_free;
@@ -31,9 +34,11 @@ struct rules {
 int rules_init(struct rules *r, uint64_t seed);
 void rules_fini(struct rules *r);
 
-/* The number of *rule, counted once more; *is_new: it was not in use before.
- * -ENOSPC when there are RULES_MAX; -ENOMEM. */
-int rules_get(struct rules *r, const struct unwind_rule *rule, bool *is_new);
+/* The number of *rule for a file of this owner, counted once more; *is_new: it
+ * was not in use before.  -ENOSPC when there are RULES_MAX, or as many as this
+ * owner may use (owners_limit()); -ENOMEM. */
+int rules_get(struct rules *r, const struct unwind_rule *rule, uint32_t owner,
+	      bool *is_new);
 
 /* Count one table less.  True if that was the last: the caller hands the number
  * to rules_reuse() in time. */
@@ -44,5 +49,8 @@ void rules_reuse(struct rules *r, uint32_t n);
  * the first rules_get(); rules_adopt_end() ends this. */
 void rules_adopt(struct rules *r, uint32_t n, const struct unwind_rule *rule);
 void rules_adopt_end(struct rules *r);
+
+/* A file of this owner has rule n: if nobody knew whose it is, it is his. */
+void rules_own(struct rules *r, uint32_t n, uint32_t owner);
 
 #endif /* SYMBOLIZERD_TABLES_RULES_H */

@@ -19,6 +19,7 @@ int tables_init(struct table_policy *t, uint64_t seed, uint64_t budget,
 
 	*t = (struct table_policy){
 		.budget = budget, .sent = 1, .out = out, .ctx = ctx,
+		.owners.seed = seed,
 	};
 	t->slabs.limit = limit < SLABS_MAX ? (uint32_t)limit : SLABS_MAX;
 	return rules_init(&t->rules, seed);
@@ -43,6 +44,7 @@ void tables_fini(struct table_policy *t)
 		if (t->copy[i])
 			munmap((void *)t->copy[i], sizeof(*t->copy[i]));
 	}
+	owners_fini(&t->owners);
 	slabs_fini(&t->slabs);
 	rules_fini(&t->rules);
 	*t = (struct table_policy){ 0 };
@@ -52,7 +54,7 @@ static void ref_clear(struct table_ref *ref)
 {
 	free(ref->entries);
 	free(ref->rules);
-	*ref = (struct table_ref){ 0 };
+	*ref = (struct table_ref){ .owner = ref->owner };
 }
 
 static struct table_span ref_dir(const struct table_ref *ref)
@@ -128,6 +130,7 @@ void tables_release(struct table_policy *t, struct table_ref *ref)
 	if (!ref->pages)
 		return;
 	t->rows -= ref->rows;
+	owners_add(&t->owners, ref->owner, -(int64_t)ref->elements);
 	h = hold_elements(ref);
 	if (h) {
 		h->n_rules = put_rules(t, ref);
@@ -339,7 +342,7 @@ static int take_rules(struct table_policy *t, const struct worker_table *w,
 	for (uint32_t i = 0; i < w->hdr->n_rules; i++) {
 		bool fresh = false;
 		int n = i < 2 ? (int)i : rules_get(&t->rules, &w->rules[i],
-						   &fresh);
+						   ref->owner, &fresh);
 		uint64_t bit;
 
 		if (n < 0)
@@ -381,7 +384,8 @@ static int install_pages(struct install *in, const struct worker_table *w,
 }
 
 /* 0: it may be tried. */
-static int may_have(const struct table_policy *t, const struct worker_table *w)
+static int may_have(struct table_policy *t, const struct worker_table *w,
+		    uint32_t owner)
 {
 	uint64_t bytes = ((uint64_t)w->hdr->n_elements +
 			  (w->hdr->pages + 7) / 8) * ELEMENT;
@@ -389,7 +393,8 @@ static int may_have(const struct table_policy *t, const struct worker_table *w)
 	if (w->hdr->n_rules > FILE_RULES_MAX || bytes > t->budget / FILE_PART ||
 	    bytes > INSTALL_BYTES_MAX / 2)
 		return -EFBIG;
-	return t->slabs.elements * ELEMENT + bytes > t->budget ? -ENOSPC : 0;
+	return t->slabs.elements * ELEMENT + bytes >
+	       owners_limit(&t->owners, owner, t->budget) ? -ENOSPC : 0;
 }
 
 /* Take rules and elements for ref, build the message and send it. */
@@ -417,7 +422,7 @@ static int install_table(struct table_policy *t, uint64_t id,
 		r = install_dir(&in, ref);
 	entry->dir = ref->dir;
 	entry->pages = ref->pages;
-	entry->state = FILE_TABLE;
+	entry->state = FILE_TABLE | (entry->state & FILE_ASK_HOST);
 	if (!r)
 		r = install_send(t, &in, id, key, entry);
 	install_fini(&in);
@@ -428,7 +433,7 @@ int tables_install(struct table_policy *t, uint64_t id, const struct file_key *k
 		   struct file_entry *entry, const void *data, size_t len,
 		   struct table_ref *ret)
 {
-	struct table_ref ref = { 0 };
+	struct table_ref ref = { .owner = ret->owner };
 	struct file_entry e = *entry;
 	struct worker_table w;
 	int r;
@@ -436,7 +441,7 @@ int tables_install(struct table_policy *t, uint64_t id, const struct file_key *k
 	if (!worker_table_open(&w, data, len))
 		return -EPROTO;
 	if (w.hdr->pages) {
-		r = may_have(t, &w);
+		r = may_have(t, &w, ref.owner);
 		if (!r)
 			r = install_table(t, id, key, &e, &w, &ref);
 		if (r) {
@@ -445,10 +450,20 @@ int tables_install(struct table_policy *t, uint64_t id, const struct file_key *k
 		}
 		ref.rows = w.hdr->n_rows;
 		t->rows += ref.rows;
+		owners_add(&t->owners, ref.owner, ref.elements);
 		*entry = e;
 	}
 	*ret = ref;
 	return 0;
+}
+
+void tables_own(struct table_policy *t, struct table_ref *ref, uint32_t owner)
+{
+	owners_add(&t->owners, ref->owner, -(int64_t)ref->elements);
+	owners_add(&t->owners, owner, ref->elements);
+	ref->owner = owner;
+	for (uint32_t i = 0; i < ref->n_rules; i++)
+		rules_own(&t->rules, ref->rules[i], owner);
 }
 
 /* --- moving ---------------------------------------------------------------- */

@@ -25,6 +25,7 @@
 #include "common/vector.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/tables/out.h"
+#include "symbolizerd/tables/owners.h"
 #include "symbolizerd/tables/rules.h"
 #include "symbolizerd/tables/slabs.h"
 
@@ -40,6 +41,7 @@ struct table_ref {
 	struct dir_entry *entries;	/* [pages], as they are in the slabs */
 	uint16_t *rules;	/* global numbers, each counted once */
 	uint32_t n_rules;
+	uint32_t owner;		/* of the file */
 };
 
 struct held {			/* in its grace period */
@@ -55,6 +57,7 @@ struct table_policy {
 	struct rules rules;
 	uint64_t budget;	/* bytes of elements, rules not counted */
 	uint64_t rows;
+	struct owners owners;	/* how many elements each has in tables */
 	uint64_t held_elements;	/* in use, but of no table */
 	struct held *first, *last;
 	uint64_t sent;		/* messages to loaderd; its hello was the first */
@@ -73,10 +76,10 @@ void tables_fini(struct table_policy *t);
 
 /*
  * Judge and install a worker's table of len bytes.  entry says the number; dir,
- * pages and state are filled in.  0 and *ret, and MSG_INSTALL was sent unless
- * the table is empty (ret->pages is 0 then); -EPROTO: not a table; -EFBIG: more
- * than one file may have; -ENOSPC: no room now; -errno.  Nothing has changed on
- * failure.
+ * pages and state are filled in; ret->owner the owner.  0 and *ret, and
+ * MSG_INSTALL was sent unless the table is empty (ret->pages is 0 then);
+ * -EPROTO: not a table; -EFBIG: more than one file may have; -ENOSPC: no room
+ * now for this owner; -errno.  Nothing has changed on failure.
  */
 int tables_install(struct table_policy *t, uint64_t id, const struct file_key *key,
 		   struct file_entry *entry, const void *data, size_t len,
@@ -84,6 +87,9 @@ int tables_install(struct table_policy *t, uint64_t id, const struct file_key *k
 
 /* The key does not lead to this table any more (its MSG_DROP was sent). */
 void tables_release(struct table_policy *t, struct table_ref *ref);
+
+/* The file has this owner. */
+void tables_own(struct table_policy *t, struct table_ref *ref, uint32_t owner);
 
 /* Move a table to slabs below this one.  0; or -errno, and nothing happened. */
 int tables_move(struct table_policy *t, const struct file_key *key,

@@ -169,6 +169,14 @@ static int build_from_known(struct build *b, const struct known_place *p, uint32
 	return r;
 }
 
+/* What there is stands.  r, or that it cannot. */
+static int build_settle(struct build *b, int r)
+{
+	int settled = table_builder_next_source(&b->table);
+
+	return settled ? settled : r;
+}
+
 int unwind_build(const struct elf_file *f, unwind_rows_fn rows, void **ret,
 		 size_t *len)
 {
@@ -183,13 +191,13 @@ int unwind_build(const struct elf_file *f, unwind_rows_fn rows, void **ret,
 	r = build_from_eh_frame(&b);
 	if (!r)
 		r = build_from_known(&b, known, n, true);
-	table_builder_next_source(&b.table);
+	r = build_settle(&b, r);
 	if (!r)
 		r = build_from_known(&b, known, n, false);
-	table_builder_next_source(&b.table);
+	r = build_settle(&b, r);
 	if (!r)
 		r = build_from_runtimes(&b, rows);
-	table_builder_next_source(&b.table);
+	r = build_settle(&b, r);
 	if (!r)
 		r = build_from_debug_frame(&b);
 	if (r > 0 && b.table.settled)

@@ -8,7 +8,7 @@
 #define AARCH64_NEGATE_RA_STATE		0x2d	/* or GNU_window_save */
 
 #define PLT_ENTRY	16	/* bytes */
-#define PLT_MAX		(1u << 20)
+#define PLT_MAX		(1u << 20)	/* bytes, of all FDEs together */
 
 static int get_signed(struct wire_in *in, int bytes, uint64_t *ret)
 {
@@ -132,9 +132,10 @@ static int emit_plt(struct cfi_run *x, uint64_t from, uint64_t to,
 	int r = 0;
 
 	rule.aux = 0;
-	rule.cfa = to - from > PLT_MAX ? CFA_UNSUPPORTED : CFA_SP;
+	rule.cfa = to - from > PLT_MAX - x->plt ? CFA_UNSUPPORTED : CFA_SP;
 	if (rule.cfa == CFA_UNSUPPORTED)
 		return x->fn(x->ctx, from, to, &rule);
+	x->plt += to - from;
 	while (!r && from < to) {
 		uint64_t push = (from & -(uint64_t)PLT_ENTRY) + plt->aux;
 		uint64_t next = from < push ? push :

@@ -40,13 +40,15 @@ struct cfi_cie {
 	struct cfi_state initial;
 };
 
-/* One program; the caller fills all but stack and depth. */
+/* One program after the other; the caller fills all but stack, depth and plt,
+ * which begins at 0. */
 struct cfi_run {
 	const struct cfi_source *src;
 	const struct cfi_cie *cie;
 	cfi_row_fn fn;
 	void *ctx;
 	uint64_t loc, end;	/* rows go to fn up to end */
+	uint64_t plt;		/* bytes whose rows emit_plt() has made */
 	struct cfi_state st;
 	struct cfi_state stack[CFI_REMEMBER_MAX];
 	unsigned int depth;

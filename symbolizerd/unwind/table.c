@@ -130,29 +130,67 @@ int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
 			  : unwind_table_add(b, start, end, n);
 }
 
-static int unwind_table_compare(const void *a, const void *b)
+/* From i on: where the next row is smaller. */
+static uint32_t unwind_table_run(const uint64_t *v, uint32_t n, uint32_t i)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
+	while (++i < n && v[i - 1] <= v[i])
+		;
+	return i < n ? i : n;
 }
 
-static void unwind_table_sort(struct table_builder *b)
+/* Every two runs of v into one of `to`.  How many there are then. */
+static uint32_t unwind_table_merge_runs(const uint64_t *v, uint32_t n, uint64_t *to)
 {
-	for (uint32_t i = 1; i < b->rows.n; i++) {
-		if (b->rows.v[i - 1] > b->rows.v[i]) {
-			qsort(b->rows.v, b->rows.n, sizeof(*b->rows.v),
-			      unwind_table_compare);
-			return;
-		}
+	uint32_t runs = 0;
+
+	for (uint32_t i = 0, end; i < n; i = end, runs++) {
+		uint32_t first = unwind_table_run(v, n, i), k = first;
+
+		end = first < n ? unwind_table_run(v, n, first) : n;
+		while (i < first && k < end)
+			*to++ = v[k] < v[i] ? v[k++] : v[i++];
+		memcpy(to, v + i, (first - i) * sizeof(*to));
+		to += first - i;
+		memcpy(to, v + k, (end - k) * sizeof(*to));
+		to += end - k;
 	}
+	return runs;
 }
 
-void table_builder_next_source(struct table_builder *b)
+/*
+ * By the runs that are there: a compiler writes functions mostly in order, and a
+ * later source adds few rows to many.
+ */
+static int unwind_table_sort(struct table_builder *b)
 {
-	unwind_table_sort(b);
+	uint32_t n = b->rows.n, runs = 2;
+	uint64_t *from = b->rows.v, *room, *to;
+
+	if (unwind_table_run(from, n, 0) == n)
+		return 0;
+	to = room = malloc(n * sizeof(*room));
+	if (!room)
+		return -ENOMEM;
+	while (runs > 1) {
+		uint64_t *was = from;
+
+		runs = unwind_table_merge_runs(from, n, to);
+		from = to;
+		to = was;
+	}
+	if (from == room)
+		memcpy(b->rows.v, room, n * sizeof(*room));
+	free(room);
+	return 0;
+}
+
+int table_builder_next_source(struct table_builder *b)
+{
+	int r = unwind_table_sort(b);
+
 	b->settled = b->rows.n;
 	b->work = b->ranges = 0;
+	return r;
 }
 
 /* One row an offset, none that repeats the rule before, no short gaps between
@@ -274,7 +312,8 @@ int table_builder_finish(struct table_builder *b, void **ret, size_t *len)
 	struct table_hdr *h;
 	char *p;
 
-	unwind_table_sort(b);
+	if (unwind_table_sort(b))
+		return -ENOMEM;
 	unwind_table_merge(b);
 	if (b->rows.n)
 		l = unwind_table_lay_out(b);

@@ -39,10 +39,10 @@ int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
  * What is added from now on counts only where no earlier source has a row.  A
  * range costs the settled rows that it spans; in a sound file, whose ranges do
  * not overlap, each row is spanned once.  A source that asks for more than
- * TABLE_WORK times as much work adds nothing from there on.
+ * TABLE_WORK times as much work adds nothing from there on.  0 or -ENOMEM.
  */
 #define TABLE_WORK	4
-void table_builder_next_source(struct table_builder *b);
+int table_builder_next_source(struct table_builder *b);
 
 /* Lay it out: 0 and malloc'ed bytes, or -ENOMEM, -E2BIG.  Ends the builder's
  * use; without rows the table has no pages. */

@@ -17,37 +17,42 @@
 
 #define N(rules)	(sizeof(rules) / sizeof((rules)[0]))
 
-/* Queued executables 256, tables on their way 128, batches 16, the rest. */
-#define HUB_NOFILE	512
+#define HUB_NOFILE	(HUB_FDS + HUB_FDS_KEPT)
 #define ZYGOTE_NOFILE	HUB_NOFILE
 /* A worker opens nothing.  But this limit also bounds what all processes of its
  * uid have in flight over sockets, the hub's tables for loaderd among them. */
 #define WORKER_NOFILE	HUB_NOFILE
 #define HUB_AS_BYTES	(1ULL << 30)
 
-/* What glibc's and musl's fork(2) ask of clone(2): no namespace, no thread. */
+/* What glibc's fork(3) asks of clone(2): no namespace, no thread. */
 #define FORK_FLAGS	(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
 
+/* Beyond base_rules of common/sandbox.c; tests/live/test_filters.py fails if a
+ * call is not used. */
 static const struct sandbox_rule hub_rules[] = {
-	YES(accept4), YES(memfd_create), YES(ftruncate), YES(timerfd_settime),
-	WHEN(getsockopt, 2, INT, SO_PEERCRED),
+	YES(accept4),				/* loaderd, exporterd, readers */
+	WHEN(getsockopt, 2, INT, SO_PEERCRED),	/* whose process it is */
+	YES(memfd_create),			/* batches; tables for loaderd */
+	YES(timerfd_settime),			/* the end of an interval */
+	YES(getuid),				/* status.c: who may ask? */
 };
 
 static const struct sandbox_rule zygote_rules[] = {
-	WHEN(clone, 0, ~0ULL, FORK_FLAGS), WHEN(clone, 0, ~0ULL, SIGCHLD),
-	YES(fork), YES(wait4), WHEN(kill, 1, INT, SIGKILL),
+	/* a worker for each file; its end; the end of one that takes too long */
+	WHEN(clone, 0, ~0ULL, FORK_FLAGS), YES(wait4),
+	WHEN(kill, 1, INT, SIGKILL),
+	WHEN(setpriority, 2, INT, 0),		/* after the beginning */
 	/* for confine_worker() */
 	WHEN(prctl, 0, INT, PR_SET_PDEATHSIG),
 	WHEN(prctl, 0, INT, PR_SET_NO_NEW_PRIVS),
 	WHEN(prctl, 0, INT, PR_SET_DUMPABLE),
-	WHEN(prctl, 0, INT, PR_SET_SECCOMP),
-	YES(seccomp), WHEN(prlimit64, 0, INT, 0), YES(setrlimit),
-	/* for the worker itself */
-	YES(memfd_create), YES(ftruncate),
+	YES(seccomp), WHEN(prlimit64, 0, INT, 0),
+	/* for the worker itself, whose filter comes on top of this one */
+	YES(memfd_create),
 };
 
 static const struct sandbox_rule worker_rules[] = {
-	YES(memfd_create), YES(ftruncate),
+	YES(memfd_create),			/* its answer */
 };
 
 int confine_namespaces(void)

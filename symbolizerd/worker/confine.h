@@ -15,6 +15,11 @@
 /* New network, mount, IPC and UTS namespaces, an empty root. */
 int confine_namespaces(void);
 
+/* Descriptors of the main process: queued executables 256, tables on their way 128,
+ * batches 16, the rest; and those that it keeps (symbolizerd/hub/executable.h). */
+#define HUB_FDS			512
+#define HUB_FDS_KEPT		1024
+
 /*
  * The main process.  Afterwards it can: use the descriptors that it has,
  * accept connections on its listening sockets and learn who connects; receive
@@ -36,8 +41,8 @@ int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n);
 
 /*
  * A worker, forked by the zygote and confined like it already.  It can: read
- * the descriptors that it receives (pread; no mapping of code), send one
- * answer, make sealed memfds of at most WORKER_FILE_BYTES, use up to
+ * the descriptors that it receives (pread; no mapping of code), send its
+ * answers, make sealed memfds of at most WORKER_FILE_BYTES, use up to
  * WORKER_AS_BYTES of address space, WORKER_CPU_S seconds of CPU time, and end.
  * It cannot fork or signal any more.
  */

@@ -105,41 +105,71 @@ static bool worker_debug_open(struct elf_file *f,
 
 /* ----------------------------------------------------------------------------- */
 
-static int worker_make(const struct elf_file *f, int fds[2])
+/* One part, as sealed memory: *fd.  JOB_OK or a verdict. */
+static int worker_make(const struct elf_file *f, enum job_part part, int *fd)
 {
 	void *data;
 	size_t len;
-	int r = unwind_build(f, runtimes_rows, &data, &len);
+	int r;
 
-	if (r)
-		return r;
-	fds[0] = worker_seal("table", data, len);
-	fds[1] = worker_symbols(f);
-	return fds[0] < 0 || fds[1] < 0 ? JOB_NO_MEMORY : JOB_OK;
+	if (part == JOB_SYMBOLS) {
+		*fd = worker_symbols(f);
+	} else {
+		r = unwind_build(f, runtimes_rows, &data, &len);
+		if (r)
+			return r;
+		*fd = worker_seal("table", data, len);
+	}
+	return *fd < 0 ? JOB_NO_MEMORY : JOB_OK;
 }
 
-/* All that is wanted of a file: table, names, build ID, runtime. */
-static int worker_visit(struct conn *c, int file, struct msg_job_done *done,
-			int fds[2])
+/* Make what is wanted, and answer it.  JOB_OK or a verdict. */
+static int worker_parts(struct conn *c, const struct msg *m,
+			const struct elf_file *f, struct msg_job_done *done)
 {
+	static const enum job_part all[] = { JOB_TABLE, JOB_SYMBOLS };
+	const struct msg_job *job = (const void *)m->buf;
+	int r = JOB_OK, fd;
+
+	for (size_t i = 0; !r && i < 2; i++) {
+		if (!(job->parts & all[i]))
+			continue;
+		done->part = all[i];
+		r = worker_make(f, all[i], &fd);
+		if (r)
+			break;
+		if (conn_send(c, MSG_JOB_DONE, m->hdr.id, done, sizeof(*done),
+			      NULL, 0, &fd, 1))
+			_exit(1);	/* nobody listens */
+		close(fd);
+	}
+	return r;
+}
+
+/* All that is wanted of a file, and in each answer build ID and runtime. */
+static int worker_file(struct conn *c, const struct msg *m)
+{
+	const struct msg_job *job = (const void *)m->buf;
+	struct msg_job_done done = { .exe = job->exe };
 	struct runtime_facts facts;
 	struct elf_file f, debug;
-	int r = elf_file_open(&f, file), fd;
+	int file = m->fds[0], fd;
+	int r = elf_file_open(&f, file);
 
-	if (!r && file_id(file, f.size, done->file_id))
+	if (!r && file_id(file, f.size, done.file_id))
 		r = JOB_CORRUPT;
 	if (!r) {
-		done->build_id_len = file_build_id(&f, done->build_id,
+		done.build_id_len = file_build_id(&f, done.build_id,
 						   BUILD_ID_MAX);
 		runtimes_detect(&f, &facts);
-		done->runtime = facts.runtime;
-		memcpy(done->runtime_id, facts.id, sizeof(done->runtime_id));
-		fd = worker_debug_needed(&f, done) ?
-			     worker_debug_ask(c, done) : -1;
+		done.runtime = facts.runtime;
+		memcpy(done.runtime_id, facts.id, sizeof(done.runtime_id));
+		fd = worker_debug_needed(&f, &done) ?
+			     worker_debug_ask(c, &done) : -1;
 		if (fd >= 0 && worker_debug_trusted(file, fd) &&
-		    worker_debug_open(&f, done, fd, &debug))
+		    worker_debug_open(&f, &done, fd, &debug))
 			f.debug = &debug;
-		r = worker_make(&f, fds);
+		r = worker_parts(c, m, &f, &done);
 		if (f.debug)
 			elf_file_close(&debug);
 		if (fd >= 0)
@@ -147,17 +177,6 @@ static int worker_visit(struct conn *c, int file, struct msg_job_done *done,
 	}
 	elf_file_close(&f);
 	return r;
-}
-
-static int worker_file(struct conn *c, const struct msg *m, int *verdict)
-{
-	const struct msg_job *job = (const void *)m->buf;
-	struct msg_job_done done = { .exe = job->exe };
-	int fds[2] = { -1, -1 };
-
-	*verdict = worker_visit(c, m->fds[0], &done, fds);
-	return *verdict ? 0 : conn_send(c, MSG_JOB_DONE, m->hdr.id, &done,
-					sizeof(done), NULL, 0, fds, 2);
 }
 
 static int worker_process(struct conn *c, const struct msg *m, int *verdict)
@@ -190,10 +209,12 @@ static int worker_answer(struct conn *c, const struct msg *m)
 {
 	const struct msg_job *job = (const void *)m->buf;
 	struct msg_job_failed failed = { .exe = job->exe };
-	int verdict, r;
+	int verdict, r = 0;
 
-	r = job->kind == JOB_PROCESS ? worker_process(c, m, &verdict) :
-				       worker_file(c, m, &verdict);
+	if (job->kind == JOB_PROCESS)
+		r = worker_process(c, m, &verdict);
+	else
+		verdict = worker_file(c, m);
 	if (!verdict)
 		return r;
 	failed.verdict = (uint32_t)verdict;

@@ -8,8 +8,8 @@
  * be MSG_JOB_FAILED.
  *
  * JOB_FILE: a file (pread only: it may shrink or change at any time, a mapping
- * could raise SIGBUS); MSG_JOB_DONE.  JOB_PROCESS: a process's memory, through
- * symbols/process_memory.h; MSG_NAMES.
+ * could raise SIGBUS); a MSG_JOB_DONE for each part that is wanted.  JOB_PROCESS: a
+ * process's memory, through symbols/process_memory.h; MSG_NAMES.
  */
 #ifndef SYMBOLIZERD_WORKER_WORKER_H
 #define SYMBOLIZERD_WORKER_WORKER_H

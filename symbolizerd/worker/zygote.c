@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/worker/confine.h"
+#include "symbolizerd/worker/priority.h"
 #include "symbolizerd/worker/worker.h"
 
 struct zygote {
@@ -23,6 +25,8 @@ struct zygote {
 	int slots[WORKER_SLOTS];
 	pid_t pids[WORKER_SLOTS];	/* 0: none */
 	uint64_t told_ns;		/* of its own CPU time */
+	uint64_t begin_ends_ns;		/* 0: it has */
+	int group;			/* of priority.h */
 };
 
 /* --- in the worker ------------------------------------------------------- */
@@ -31,6 +35,8 @@ static void zygote_work(struct zygote *z, unsigned int slot, pid_t zygote)
 {
 	close(z->hub.fd);
 	close(z->signals);
+	if (z->group >= 0)
+		close(z->group);
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		if (i != slot)
 			close(z->slots[i]);
@@ -65,12 +71,21 @@ static int zygote_tell_exit(struct zygote *z, unsigned int slot, int status,
 			 0);
 }
 
+/* Workers after the beginning take turns with all other programs. */
+static void zygote_settle(struct zygote *z)
+{
+	if (z->begin_ends_ns && now_ns() >= z->begin_ends_ns &&
+	    priority_settle(&z->group) == 0)
+		z->begin_ends_ns = 0;
+}
+
 static int zygote_fork_worker(struct zygote *z, unsigned int slot)
 {
 	pid_t self = getpid(), pid;
 
 	if (z->pids[slot])
 		return -EPROTO;
+	zygote_settle(z);
 	pid = fork();
 	if (pid == 0)
 		zygote_work(z, slot, self);
@@ -78,7 +93,9 @@ static int zygote_fork_worker(struct zygote *z, unsigned int slot)
 		return zygote_tell_exit(z, slot, ZYGOTE_NO_FORK,
 					&(struct rusage){ 0 });
 	z->pids[slot] = pid;
-	return 0;
+	return conn_send(&z->hub, MSG_FORKED, 0, &(struct msg_slot){
+				.slot = slot, .status = pid,
+			 }, sizeof(struct msg_slot), NULL, 0, NULL, 0);
 }
 
 static int zygote_reap(struct zygote *z)
@@ -163,25 +180,33 @@ static int zygote_open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void zygote_main(uid_t uid, gid_t gid, pid_t hub, int control,
-			const int *slots)
+/* In a session of its own. */
+static void zygote_raise(struct zygote *z, int proc)
 {
-	struct zygote z = { 0 };
-	int keep[WORKER_SLOTS + 3] = { STDERR_FILENO, control };
+	z->group = setsid() < 0 ? -1 : priority_raise(proc);
+	if (z->group >= 0 || getpriority(PRIO_PROCESS, 0) < 0)
+		z->begin_ends_ns = now_ns() + ZYGOTE_BEGIN_NS;
+}
+
+/* Of z the slots, the group and when it begins are set. */
+static void zygote_main(struct zygote *z, uid_t uid, gid_t gid, pid_t hub,
+			int control)
+{
+	int keep[WORKER_SLOTS + 4] = { STDERR_FILENO, control };
 	int r;
 
-	z.signals = zygote_open_signals();
-	if (z.signals < 0 || conn_init(&z.hub, control, PEER_HUB) < 0)
+	z->signals = zygote_open_signals();
+	if (z->signals < 0 || conn_init(&z->hub, control, PEER_HUB) < 0)
 		_exit(1);
-	z.hub.state = CONN_READY;
-	keep[2] = z.signals;
-	for (unsigned int i = 0; i < WORKER_SLOTS; i++)
-		keep[3 + i] = z.slots[i] = slots[i];
-	if (confine_zygote(uid, gid, keep, WORKER_SLOTS + 3) < 0 ||
+	z->hub.state = CONN_READY;
+	keep[2] = z->signals;
+	keep[3] = z->group;
+	memcpy(keep + 4, z->slots, sizeof(z->slots));
+	if (confine_zygote(uid, gid, keep, WORKER_SLOTS + 4) < 0 ||
 	    getppid() != hub)
 		_exit(1);
-	r = zygote_serve(&z);
-	zygote_kill_all(&z);
+	r = zygote_serve(z);
+	zygote_kill_all(z);
 	if (r != -EPIPE)
 		log_err("zygote: %s", strerror(-r));
 	_exit(r != -EPIPE);
@@ -201,23 +226,27 @@ static int zygote_pair(int *ours, int *theirs)
 	return 0;
 }
 
-int zygote_start(uid_t uid, gid_t gid, struct zygote_ends *ret)
+int zygote_start(uid_t uid, gid_t gid, int proc, struct zygote_ends *ret)
 {
-	int control = -1, slots[WORKER_SLOTS];
+	struct zygote z = { .group = -1 };
+	int control = -1;
 	pid_t self = getpid(), pid;
 	int r = zygote_pair(&ret->control, &control);
 
 	for (unsigned int i = 0; i < WORKER_SLOTS && r == 0; i++)
-		r = zygote_pair(&ret->slots[i], &slots[i]);
+		r = zygote_pair(&ret->slots[i], &z.slots[i]);
 	if (r < 0)
 		return r;	/* the caller ends; nothing to tidy up */
 	pid = fork();
 	if (pid < 0)
 		return -errno;
-	if (pid == 0)
-		zygote_main(uid, gid, self, control, slots);
+	if (pid == 0) {
+		zygote_raise(&z, proc);
+		zygote_main(&z, uid, gid, self, control);
+	}
+	ret->pid = pid;
 	close(control);
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++)
-		close(slots[i]);
+		close(z.slots[i]);
 	return 0;
 }

@@ -111,8 +111,8 @@ samples() {
 }
 
 enough_samples() {
-	echo "samples: $(samples), fewer than 50 in ten seconds at 19 Hz"
-	[ "$(samples)" -ge 50 ]
+	echo "samples: $(samples), fewer than 250 in ten seconds at 99 Hz"
+	[ "$(samples)" -ge 250 ]
 }
 
 account_agrees() {

@@ -5,3 +5,7 @@ fuzz_elf_file_LIBS := $(ELF_VISIT_LIBS)
 fuzz_cfi_walk_SRCS := $(CFI)
 fuzz_symbol_index_SRCS := symbolizerd/symbols/index.c
 fuzz_frame_names_SRCS := symbolizerd/symbols/frame_names.c
+
+FUZZ += demangle
+fuzz_demangle_SRCS := symbolizerd/symbols/demangle.c ipc/short_name.c
+fuzz_demangle_LIBS := -liberty

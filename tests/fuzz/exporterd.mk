@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-FUZZ += otlp_answer os_release
+FUZZ += otlp_answer os_release spool_file
+fuzz_spool_file_SRCS := exporterd/spool_file.c ipc/batch.c ipc/batch_build.c common/hash_table.c
+fuzz_spool_file_LIBS := -lxxhash
 fuzz_os_release_SRCS := exporterd/resource.c common/pairs.c common/log.c common/log_quote.c
 fuzz_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
 	profile/formats/otlp.pb-c.c common/log.c common/log_quote.c

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct viewer_names names;
 	struct decode_in in = {
 		.oldest_ns = 0, .newest_ns = UINT64_MAX / 2, .names = &names,
-		.memory = 64 << 20,
+		.limits = { DECODE_BODY_MAX, 64 << 20, 1 << 20 },
 	};
 	struct decoded d;
 	struct viewer_body body;

@@ -15,7 +15,15 @@ static void look(const struct symbol_index *x, const struct symbol *s,
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
 	uint32_t n = symbols_places(x, off, at);
 
-	if (!n || n > SYMBOL_DEPTH_MAX || at[n - 1].name != x->names + s->name)
+	if (!n || n > SYMBOL_DEPTH_MAX)
+		abort();
+	if (s->name & SYMBOL_RANGE ? n != 1 || at[0].name[0] :
+	    at[n - 1].name != x->names + (s->name & ~SYMBOL_MANGLED))
+		abort();
+	if (at[n - 1].system &&
+	    (at[n - 1].system <= at[n - 1].name ||
+	     (size_t)(at[n - 1].system - at[n - 1].name) +
+	     strlen(at[n - 1].system) >= size))
 		abort();
 	while (n-- > 0) {
 		if (strlen(at[n].name) >= size || strlen(at[n].file) >= size)
@@ -34,7 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t i = 0; i < x.n; i++) {
 		const struct symbol *s = &x.symbols[i];
 		uint64_t end = s->start + s->size;
-		const char *want = s->size ? x.names + s->name : NULL;
+		const char *want = s->size && !(s->name & SYMBOL_RANGE) ?
+			x.names + (s->name & ~SYMBOL_MANGLED) : NULL;
 
 		if (symbols_find(&x, s->start) != want ||
 		    (want && (symbols_find(&x, end - 1) != want ||
@@ -42,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    ((i + 1 == x.n || s[1].start > end) &&
 		     symbols_find(&x, end)))
 			abort();
-		if (want) {
+		if (s->size) {
 			look(&x, s, s->start, size);
 			look(&x, s, s->start + s->size / 2, size);
 			look(&x, s, end - 1, size);

@@ -23,7 +23,7 @@ static void install(const uint8_t *data, size_t size)
 {
 	const struct file_key key = { .ino = 1 };
 	struct file_entry entry = { .exe = 7 };
-	struct table_ref ref;
+	struct table_ref ref = { 0 };
 	void *copy = malloc(size ? size : 1);
 
 	memcpy(copy, data, size);
@@ -43,7 +43,7 @@ static void adopt(const uint8_t *data, size_t size)
 {
 	struct file_entry e = { .exe = 7, .state = FILE_TABLE };
 	struct slab_copy *c;
-	struct table_ref ref;
+	struct table_ref ref = { 0 };
 
 	if (size < 24)
 		return;

@@ -1,25 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# hub_life, hub_offences and hub_subscribe run the real program; hub_workers is the hub with
-# a worker of its own.
+# hub_workers, hub_worker_mutants and hub_kept are the hub with a worker of their own; the others run the real program.
 HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
 	$(MORE) ipc/conn_more.c ipc/batch.c
 HUB_OWN := $(wildcard symbolizerd/hub/*.c symbolizerd/tables/*.c) common/hash_table.c symbolizerd/worker/confine.c \
-	symbolizerd/worker/zygote.c
+	symbolizerd/worker/zygote.c symbolizerd/worker/priority.c
 
-HOSTILE += hub_life hub_offences hub_subscribe hub_workers
+HOSTILE += hub_life hub_offences hub_mutants hub_exporters hub_subscribe \
+	hub_share hub_names hub_workers hub_worker_mutants hub_kept
 hostile_hub_life_SRCS := $(HUB_PEER)
 hostile_hub_life_LIBS := -lseccomp -lcap-ng
 hostile_hub_offences_SRCS := $(HUB_PEER)
 hostile_hub_offences_LIBS := -lseccomp -lcap-ng
+hostile_hub_mutants_SRCS := $(HUB_PEER) tests/hostile/mutants.c
+hostile_hub_mutants_LIBS := -lseccomp -lcap-ng
+hostile_hub_exporters_SRCS := $(HUB_PEER)
+hostile_hub_exporters_LIBS := -lseccomp -lcap-ng
+hostile_hub_names_SRCS := $(HUB_PEER)
+hostile_hub_names_LIBS := -lseccomp -lcap-ng
 hostile_hub_subscribe_SRCS := $(HUB_PEER)
 hostile_hub_subscribe_LIBS := -lseccomp -lcap-ng
-hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN) \
-	$(addprefix symbolizerd/symbols/,index.c frame_names.c frame_names_build.c) ipc/batch_build.c common/hash_table.c \
+hostile_hub_share_SRCS := $(HUB_PEER)
+hostile_hub_share_LIBS := -lseccomp -lcap-ng
+hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN) tests/hostile/own_hub.c \
+	$(addprefix symbolizerd/symbols/,index.c frame_names.c frame_names_build.c) ipc/batch_build.c ipc/short_name.c common/hash_table.c \
 	common/wire.c common/container.c
 hostile_hub_workers_LIBS := -lxxhash -lseccomp -lcap-ng
+hostile_hub_worker_mutants_SRCS := $(hostile_hub_workers_SRCS) tests/hostile/mutants.c
+hostile_hub_worker_mutants_LIBS := $(hostile_hub_workers_LIBS)
+hostile_hub_kept_SRCS := $(hostile_hub_workers_SRCS)
+hostile_hub_kept_LIBS := $(hostile_hub_workers_LIBS)
 
-$(O)/hostile/hub_life $(O)/hostile/hub_offences $(O)/hostile/hub_subscribe: | $(O)/bin/trifold-symbolizerd
+$(O)/hostile/hub_life $(O)/hostile/hub_offences $(O)/hostile/hub_mutants $(O)/hostile/hub_exporters $(O)/hostile/hub_subscribe $(O)/hostile/hub_share $(O)/hostile/hub_names: | $(O)/bin/trifold-symbolizerd
 
 HOSTILE += confine_symbolizerd
 hostile_confine_symbolizerd_SRCS := symbolizerd/worker/confine.c ipc/sealed.c \
@@ -29,6 +41,6 @@ hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng
 # real workers with a runtime of the test's own
 HOSTILE += process_jobs
 hostile_process_jobs_SRCS := $(sort $(HUB_PEER) $(filter-out symbolizerd/runtimes/table.c,$(ELF_VISIT)) \
-	$(wildcard symbolizerd/worker/*.c) symbolizerd/hub/jobs.c symbolizerd/hub/job_queue.c \
-	symbolizerd/hub/executable.c)
+	$(wildcard symbolizerd/worker/*.c) symbolizerd/hub/jobs.c symbolizerd/hub/job_queue.c symbolizerd/hub/cpu_share.c \
+	symbolizerd/hub/executable.c symbolizerd/tables/owners.c)
 hostile_process_jobs_LIBS := $(ELF_VISIT_LIBS) -lseccomp -lcap-ng

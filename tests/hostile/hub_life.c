@@ -178,6 +178,7 @@ TEST(hub_turns_records_into_a_batch)
 	loader_hello(&l);
 	say_container(&l);
 	send_known_frames(&l, marker);
+	loader_say_stats(&l);	/* the sample comes first: one visit */
 	loader_exe(&l, 5, &self_key, "/opt/marker", self);
 	expect(&l.conn, MSG_INSTALL, &m);
 	NEED(fcntl(m.fds[0], F_GET_SEALS) & F_SEAL_WRITE);
@@ -245,6 +246,55 @@ static void loader_forget(struct fake_loader *l)
 	free(bits);
 }
 
+/* A file that only this descriptor leads to. */
+static int vanished_copy(void)
+{
+	static char buf[1 << 16];
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	char path[] = "/tmp/hub-life-XXXXXX";
+	int fd = mkstemp(path);
+	ssize_t n;
+
+	NEED(self >= 0 && fd >= 0 && unlink(path) == 0);
+	while ((n = read(self, buf, sizeof(buf))) > 0)
+		NEED(write(fd, buf, (size_t)n) == n);
+	close(self);
+	return fd;
+}
+
+/* A process and its file are gone when its first sample arrives. */
+TEST(hub_names_what_is_gone)
+{
+	uint64_t marker = file_offset((const void *)(uintptr_t)hub_test_marker);
+	uint64_t word = FRAME_WORD(FRAME_NATIVE, EXE_FIRST, marker);
+	struct fake_loader l = { 0 };
+	struct conn exporter, status;
+	int copy = vanished_copy();
+	struct fake_batch b;
+	struct file_entry e;
+	struct status st;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	exporter_connect(&exporter, &place, 0, NULL);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	loader_exe(&l, 5, &self_key, "/opt/marker", copy);
+	close(copy);
+	NEED(loader_answer(&l, 5, &e) == MSG_INSTALL && e.exe == EXE_FIRST);
+	status_until(&status, &st, has_jobs, 1);
+	NEED(st.hub.worker_jobs == 1);
+	loader_sample(&l, record(0, 1), &word);
+	exporter_batch(&exporter, &b);
+	NEED(!strcmp(function(&b.b, 0), "hub_test_marker"));
+	exporter_done(&exporter, b.id, 1, BATCH_DELIVERED);
+	batch_release(&b);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.hub.worker_jobs == 2 && st.hub.offences == 0);
+	loader_drop(&l);
+}
+
 /* A number that means another file now must not rename what came before. */
 TEST(hub_tells_two_meanings_of_a_number_apart)
 {
@@ -270,8 +320,10 @@ TEST(hub_tells_two_meanings_of_a_number_apart)
 		NEED(e.exe == EXE_FIRST);
 		/* nobody wakes the hub for the last one */
 		loader_sample(&l, record(0, 1), &word);
-		if (i == 0)
+		if (i == 0) {
+			status_until(&status, &st, has_jobs, 2);
 			loader_forget(&l);
+		}
 	}
 	for (int i = 0; i < 2; i++) {
 		exporter_batch(&exporter, &b);
@@ -325,10 +377,13 @@ static void tell_what_is_there(struct fake_loader *l)
 
 TEST(hub_adopts_what_a_former_hub_left)
 {
+	uint64_t marker = file_offset((const void *)(uintptr_t)hub_test_marker);
+	uint64_t word = FRAME_WORD(FRAME_NATIVE, 9, marker);
 	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct fake_loader l = { 0 };
+	struct conn exporter, status;
 	struct msg_slab slab;
-	struct conn status;
+	struct fake_batch b;
 	struct msg_entry e;
 	struct file_entry f;
 	struct status st;
@@ -336,15 +391,16 @@ TEST(hub_adopts_what_a_former_hub_left)
 
 	hub_begin(&place);
 	status_connect(&status, &place);
+	exporter_connect(&exporter, &place, 0, NULL);
 	loader_connect(&l, &place);
 	loader_hello_only(&l);
 	tell_what_is_there(&l);
-	/* its table stays; only its symbols are to be read again */
+	/* its table stays; only its symbols and its path are to be read again */
 	expect(&l.conn, MSG_ENTRY, &m);
 	memcpy(&e, m.buf, sizeof(e));
 	NEED(!memcmp(&e.key, &self_key, sizeof(self_key)));
-	NEED(e.entry.state == (FILE_TABLE | FILE_ASK) && e.entry.exe == 9 &&
-	     e.entry.dir == 2 << SLAB_SHIFT);
+	NEED(e.entry.state == (FILE_TABLE | FILE_ASK | FILE_ASK_HOST) &&
+	     e.entry.exe == 9 && e.entry.dir == 2 << SLAB_SHIFT);
 	expect(&l.conn, MSG_DROP, &m);
 	memcpy(&e.key, m.buf, sizeof(e.key));
 	NEED(e.key.ino == 5);
@@ -364,6 +420,14 @@ TEST(hub_adopts_what_a_former_hub_left)
 	loader_exe(&l, 3, &self_key, "/opt/marker", self);
 	NEED(loader_answer(&l, 3, &f) == MSG_ENTRY);
 	NEED(f.exe == 9 && f.state == FILE_TABLE && f.pages == 1);
+	/* and its symbols, when a sample meets it */
+	status_until(&status, &st, has_jobs, 1);
+	NEED(st.hub.worker_jobs == 1);
+	loader_sample(&l, record(0, 1), &word);
+	exporter_batch(&exporter, &b);
+	NEED(!strcmp(function(&b.b, 0), "hub_test_marker"));
+	exporter_done(&exporter, b.id, 1, BATCH_DELIVERED);
+	batch_release(&b);
 	loader_bye(&l);
 	hub_end(&place, &status, &st);
 	NEED(st.hub.offences == 0 && st.hub.worker_jobs == 2);
@@ -516,6 +580,42 @@ TEST(hub_outlives_loaderd)
 	NEED(account_now(&st).taken == 4 && account_now(&st).delivered == 4);
 	NEED(account_now(&st).difference == 0);
 	NEED(account_now(&st).under_way == 0);
+	loader_drop(&l);
+}
+
+/* 20 taken: 2 came here, and of 1 loaderd had said that it was lost. */
+TEST(hub_counts_what_died_with_loaderd)
+{
+	struct fake_loader l = { 0 };
+	struct cpu_counts *counts;
+	struct conn status;
+	struct status st;
+
+	hub_begin(&place);
+	status_connect(&status, &place);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	counts = l.counts;
+	two_samples(&l);
+	counts[0].n[BPF_TAKEN] = counts[0].n[BPF_RING_FULL] = 1;
+	loader_say_stats(&l);
+	status_until(&status, &st, has_received, 2);
+	NEED(account_now(&st).taken == 3 && account_now(&st).lost == 1);
+	counts[0].n[BPF_TAKEN] = 6;
+	loader_drop(&l);		/* without a word */
+	status_until(&status, &st, loader_is_down, 1);
+	NEED(st.totals.former_taken == 8 && st.totals.former_lost == 6);
+	counts[1].n[BPF_TAKEN] = 14;	/* its programs run a little longer */
+	l = (struct fake_loader){ 0 };
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	counts[1].n[BPF_TAKEN] = 99;	/* not its any more */
+	two_samples(&l);
+	status_until(&status, &st, has_received, 4);
+	NEED(st.totals.former_taken == 20 && st.totals.former_lost == 18);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(account_now(&st).taken == 22 && account_now(&st).difference == 0);
 	loader_drop(&l);
 }
 

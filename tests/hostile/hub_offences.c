@@ -68,7 +68,7 @@ static const struct raw loader_raw[] = {
 	  .payload = sizeof(struct msg_loader_stats) },
 	{ "type 0", V, 0, .hello = true },
 	{ "type unknown", V, 999, .hello = true },
-	{ "type of a worker", V, MSG_JOB_DONE, .fds = 2, .hello = true,
+	{ "type of a worker", V, MSG_JOB_DONE, .fds = 1, .hello = true,
 	  .payload = sizeof(struct msg_job_done) },
 	{ "type of exporterd", V, MSG_BATCH_DONE, .hello = true,
 	  .payload = sizeof(struct msg_batch_done) },
@@ -98,6 +98,9 @@ static const struct raw loader_raw[] = {
 	{ "executable with half a room", V, MSG_EXE, .hello = true, .fds = 1,
 	  .payload = sizeof(struct msg_exe), .id = 1,
 	  .bytes = { [offsetof(struct msg_exe, no_room)] = 2 } },
+	{ "executable of half a host", V, MSG_EXE, .hello = true, .fds = 1,
+	  .payload = sizeof(struct msg_exe), .id = 1,
+	  .bytes = { [offsetof(struct msg_exe, host)] = 2 } },
 	{ "NUL in a path", V, MSG_EXE, .hello = true, .fds = 1, .id = 1,
 	  .payload = sizeof(struct msg_exe) + 8 },
 	{ "executable before all entries", V, MSG_EXE, .hello = true,
@@ -136,7 +139,7 @@ static const struct raw loader_raw[] = {
 static const struct raw exporter_raw[] = {
 	{ "outcome without hello", V, MSG_BATCH_DONE,
 	  .payload = sizeof(struct msg_batch_done) },
-	{ "hello of a loaderd", V, MSG_HELLO_LOADER, .fds = 1,
+	{ "hello of a loaderd", V, MSG_HELLO_LOADER, .fds = 2,
 	  .payload = sizeof(struct msg_hello_loader) },
 	{ "hello of version 0", V, MSG_HELLO_EXPORTER,
 	  .payload = sizeof(struct msg_hello_exporter) },
@@ -304,14 +307,38 @@ TEST(status_client_may_only_subscribe)
 
 enum lie {
 	LIE_VERSION, LIE_FREQUENCY, LIE_VALID, LIE_PARTIAL, LIE_CHECKPOINT,
-	LIE_IDLE, LIE_FILE, LIE_PIPE, LIES
+	LIE_IDLE, LIE_FILE, LIE_PIPE, LIE_NO_CPUS, LIE_CPUS, LIE_CPUS_BEYOND,
+	LIE_COUNTS_SHRINK, LIE_COUNTS_SHORT, LIE_COUNTS_PIPE, LIES
 };
 
+/* fd: of the samples, and of what BPF counts. */
 static void tell_lie(struct msg_hello_loader *m, int *fd, enum lie lie)
 {
 	int ends[2];
 
 	switch (lie) {
+	case LIE_NO_CPUS:
+		m->cpus = 0;
+		break;
+	case LIE_CPUS:		/* more than the memory has */
+		m->cpus = LOADER_CPUS + 1;
+		break;
+	case LIE_CPUS_BEYOND:
+		m->cpus = UINT32_MAX;
+		break;
+	case LIE_COUNTS_SHRINK:
+		fd[1] = memfd_create("file", MFD_CLOEXEC);
+		NEED(fd[1] >= 0 && ftruncate(fd[1], 65536) == 0);
+		break;
+	case LIE_COUNTS_SHORT:
+		fd[1] = memfd_create("file", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		NEED(fd[1] >= 0 &&
+		     fcntl(fd[1], F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+		break;
+	case LIE_COUNTS_PIPE:
+		NEED(pipe(ends) == 0);
+		fd[1] = ends[0];
+		break;
 	case LIE_VERSION:
 		m->record_version++;
 		break;
@@ -353,16 +380,18 @@ TEST(hub_survives_lying_hellos)
 	for (int lie = 0; lie < LIES; lie++) {
 		struct msg_hello_loader m = {
 			.record_version = REC_VERSION, .frequency = 20,
-			.idle_s = 1,
+			.idle_s = 1, .cpus = LOADER_CPUS,
 		};
 		struct fake_loader l = { 0 };
-		int fd;
+		int fd[2];
 
 		loader_connect(&l, &place);
-		fd = l.hubs;
-		tell_lie(&m, &fd, (enum lie)lie);
+		loader_count(&l);
+		fd[0] = l.hubs;
+		fd[1] = l.counts_fd;
+		tell_lie(&m, fd, (enum lie)lie);
 		NEED(conn_send(&l.conn, MSG_HELLO_LOADER, 0, &m, sizeof(m),
-			       NULL, 0, &fd, 1) == 0);
+			       NULL, 0, fd, 2) == 0);
 		expect_closed(&l.conn);
 		loader_drop(&l);
 	}

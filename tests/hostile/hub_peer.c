@@ -2,6 +2,7 @@
 #include "tests/hostile/hub_peer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <poll.h>
 #include <signal.h>
@@ -253,6 +254,18 @@ void loader_connect(struct fake_loader *l, const struct place *p)
 			  hub_uid()) == 0);
 }
 
+void loader_count(struct fake_loader *l)
+{
+	size_t size = LOADER_CPUS * sizeof(*l->counts);
+	int fd = memfd_create("counts", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	NEED(fd >= 0 && ftruncate(fd, (off_t)size) == 0);
+	NEED(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+	l->counts = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	NEED(l->counts != MAP_FAILED);
+	l->counts_fd = fd;
+}
+
 void loader_hello_only(struct fake_loader *l)
 {
 	struct msg_hello_loader m = {
@@ -260,12 +273,18 @@ void loader_hello_only(struct fake_loader *l)
 		.record_version = REC_VERSION,
 		.frequency = 20,
 		.checkpoint_valid = l->kept_valid, .partial = l->partial,
+		.cpus = LOADER_CPUS,
 	};
 	struct msg got;
+	int fds[2];
 
+	if (!l->counts)
+		loader_count(l);
+	fds[0] = l->hubs;
+	fds[1] = l->counts_fd;
 	memcpy(&m.checkpoint, &l->kept, sizeof(m.checkpoint));
 	NEED(conn_send(&l->conn, MSG_HELLO_LOADER, 7, &m, sizeof(m), NULL, 0,
-		       &l->hubs, 1) == 0);
+		       fds, 2) == 0);
 	close(l->hubs);
 	l->hubs = -1;
 	expect(&l->conn, MSG_HELLO_HUB, &got);
@@ -331,8 +350,8 @@ void loader_sample(struct fake_loader *l, struct trace_rec rec,
 	memcpy(buf, &rec, sizeof(rec));
 	memcpy((char *)buf + sizeof(rec), words, n * 8);
 	loader_put(l, buf, rec.len);
-	l->stats.bpf[BPF_TAKEN]++;
-	l->stats.bpf[BPF_SENT]++;
+	l->counts[rec.cpu % LOADER_CPUS].n[BPF_TAKEN]++;
+	l->counts[rec.cpu % LOADER_CPUS].n[BPF_SENT]++;
 	l->stats.drained++;
 	l->stats.forwarded++;
 }
@@ -345,6 +364,16 @@ struct trace_rec record(uint16_t n_kernel, uint16_t n_user)
 		.exe = EXE_FIRST, .n_kernel = n_kernel, .n_user = n_user, .cpu = 1,
 		.comm = "worker/1",
 	};
+}
+
+void loader_sample_file(struct fake_loader *l, const struct file_key *key,
+			uint64_t off)
+{
+	uint64_t words[1 + KEY_WORDS] = { FRAME_FILE_WORD(off) };
+
+	memcpy(&words[1], key, sizeof(*key));
+	loader_sample(l, record(0, 1 + KEY_WORDS), words);
+	loader_say_stats(l);	/* the hub takes samples first */
 }
 
 void two_samples(struct fake_loader *l)
@@ -369,34 +398,54 @@ void loader_exe(struct fake_loader *l, uint64_t id,
 		const struct file_key *key, const char *path, int fd)
 {
 	struct msg_exe m = {
-		.tgid = 4711, .key = *key,
+		.tgid = 4711, .key = *key, .host = 1,
 	};
 
 	NEED(conn_send(&l->conn, MSG_EXE, id, &m, sizeof(m), path, strlen(path),
 		       &fd, 1) == 0);
 }
 
+/* The next message about a file, and what it makes of the entry. */
+static void file_message(struct fake_loader *l, uint64_t end, struct msg *m,
+			 struct file_entry *ret)
+{
+	const struct msg_install *install = (const void *)m->buf;
+	const struct msg_entry *entry = (const void *)m->buf;
+
+	do {
+		NEED(receive(&l->conn, m, end) == 0);
+		msg_close_fds(m);
+	} while (m->hdr.type != MSG_INSTALL && m->hdr.type != MSG_ENTRY &&
+		 m->hdr.type != MSG_DROP);
+	*ret = (struct file_entry){ 0 };
+	if (m->hdr.type == MSG_INSTALL)
+		*ret = install->entry;
+	else if (m->hdr.type == MSG_ENTRY)
+		*ret = entry->entry;
+}
+
+unsigned int loader_settled(struct fake_loader *l, const struct file_key *key,
+			    struct file_entry *ret)
+{
+	uint64_t end = now_ns() + 2 * WAIT_MS * NSEC_PER_MSEC;
+	struct msg m;
+
+	do {	/* the key comes first in all three */
+		file_message(l, end, &m, ret);
+	} while (memcmp(m.buf, key, sizeof(*key)) ||
+		 (m.hdr.type == MSG_ENTRY && ret->state == FILE_PENDING));
+	return m.hdr.type;
+}
+
 unsigned int loader_answer(struct fake_loader *l, uint64_t id,
 			   struct file_entry *ret)
 {
 	uint64_t end = now_ns() + 2 * WAIT_MS * NSEC_PER_MSEC;
-	struct msg_install *install;
-	struct msg_entry *entry;
 	struct msg m;
 
-	*ret = (struct file_entry){ 0 };
 	do {
-		NEED(receive(&l->conn, &m, end) == 0);
-		msg_close_fds(&m);
-	} while (m.hdr.id != id ||
-		 (m.hdr.type != MSG_INSTALL && m.hdr.type != MSG_ENTRY &&
-		  m.hdr.type != MSG_DROP));
-	install = (void *)m.buf;
-	entry = (void *)m.buf;
-	if (m.hdr.type == MSG_INSTALL)
-		*ret = install->entry;
-	else if (m.hdr.type == MSG_ENTRY)
-		*ret = entry->entry;
+		file_message(l, end, &m, ret);
+	} while (m.hdr.id != id);
 	return m.hdr.type;
 }
 

@@ -60,6 +60,8 @@ struct fake_loader {
 	struct conn conn;
 	int samples, hubs;	/* the ends of the samples' sockets: ours, its */
 	struct loader_stats stats;
+	struct cpu_counts *counts;	/* of LOADER_CPUS: the hub reads them */
+	int counts_fd;			/* if counts is not NULL */
 	bool kept_valid, partial;
 	uint32_t idle_s;	/* 0: the default */
 	struct hub_totals kept;	/* last checkpoint */
@@ -68,11 +70,16 @@ void loader_connect(struct fake_loader *l, const struct place *p);
 void loader_hello_only(struct fake_loader *l);	/* both ways */
 void loader_known(struct fake_loader *l, const struct msg_entry *v, uint32_t n);
 void loader_hello(struct fake_loader *l);	/* and there are no files */
+#define LOADER_CPUS	2
+void loader_count(struct fake_loader *l);	/* makes counts */
 void loader_drop(struct fake_loader *l);	/* close everything */
 /* One datagram to the socket of samples. */
 void loader_put(struct fake_loader *l, const void *data, size_t len);
 void loader_sample(struct fake_loader *l, struct trace_rec rec,
 		   const uint64_t *words);	/* counts it, too */
+/* A sample has met the file, before the next message. */
+void loader_sample_file(struct fake_loader *l, const struct file_key *key,
+			uint64_t off);
 struct trace_rec record(uint16_t n_kernel, uint16_t n_user);	/* some */
 void two_samples(struct fake_loader *l);
 void loader_ksym(struct fake_loader *l, uint32_t number, const char *name);
@@ -81,6 +88,9 @@ void loader_exe(struct fake_loader *l, uint64_t id,
 /* The answer to it: its type, and its entry unless that is MSG_DROP. */
 unsigned int loader_answer(struct fake_loader *l, uint64_t id,
 			   struct file_entry *ret);
+/* The same, by its key; that it is to take long is no answer. */
+unsigned int loader_settled(struct fake_loader *l, const struct file_key *key,
+			    struct file_entry *ret);
 void loader_say_stats(struct fake_loader *l);	/* all received is settled */
 void loader_bye(struct fake_loader *l);
 void loader_keep_checkpoint(struct fake_loader *l);	/* wait for one */

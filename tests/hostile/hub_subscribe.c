@@ -262,3 +262,68 @@ TEST(viewer_has_one_connection)
 	end(&l, &status, &st);
 	NEED(st.hub.offences == 0);
 }
+
+static bool has_cpus(const struct status *st, uint64_t n)
+{
+	return st->loader.cpus == n;
+}
+
+/* Nanoseconds from what loaderd says right after a second's status to the status
+ * that has it. */
+static uint64_t until_told(struct fake_loader *l, struct conn *status)
+{
+	struct status st;
+	uint64_t begin;
+
+	l->stats.cpus = 0;
+	loader_say_stats(l);
+	status_until(status, &st, has_cpus, 0);
+	begin = now_ns();
+	l->stats.cpus = 1;
+	loader_say_stats(l);
+	status_until(status, &st, has_cpus, 1);
+	return now_ns() - begin;
+}
+
+TEST(clients_hear_at_once_that_sampling_began)
+{
+	struct fake_loader l = { 0 };
+	uint64_t least = UINT64_MAX;
+	struct conn status;
+	struct status st;
+
+	begin(&l, &status);
+	/* on a busy machine not each time */
+	for (int i = 0; i < 5 && least > NSEC_PER_SEC / 4; i++) {
+		uint64_t ns = until_told(&l, &status);
+
+		if (ns < least)
+			least = ns;
+	}
+	end(&l, &status, &st);
+	NEED(least <= NSEC_PER_SEC / 4);
+}
+
+TEST(a_batch_begins_when_sampling_began)
+{
+	struct fake_loader l = { 0 };
+	struct conn status, sub;
+	struct fake_batch b;
+	struct status st;
+	uint64_t t;
+
+	begin(&l, &status);
+	subscribe(&sub, 1);
+	/* tables are made meanwhile */
+	usleep(200000);
+	t = clock_ns(CLOCK_REALTIME);
+	l.stats.cpus = 1;
+	loader_say_stats(&l);
+	status_until(&status, &st, has_cpus, 1);
+	two_samples(&l);
+	exporter_batch(&sub, &b);
+	NEED(((const struct batch_hdr *)b.map)->start_ns >= t);
+	batch_release(&b);
+	conn_close(&sub);
+	end(&l, &status, &st);
+}

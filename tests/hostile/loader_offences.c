@@ -6,11 +6,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -549,6 +551,32 @@ static void loader_outlives_a_hub_that_reads_nothing(void)
 	CHECK(lying.stats.drained >= lying.stats.forwarded);
 }
 
+/* Not even by root, which this program is. */
+static void loader_lets_nobody_write_what_bpf_counts(void)
+{
+	size_t size = lying.cpus * sizeof(*lying.counts);
+	struct cpu_counts none = { .n = { 0 }, .pad = { 0 } };
+	uint32_t zero = 0;
+	union bpf_attr attr = {
+		.map_fd = (uint32_t)lying.counts_fd,
+		.key = (uintptr_t)&zero,
+		.value = (uintptr_t)&none,
+	};
+
+	CHECK(mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		   lying.counts_fd, 0) == MAP_FAILED);
+	CHECK_EQ(errno, EPERM);
+	CHECK(mprotect((void *)lying.counts, size, PROT_READ | PROT_WRITE));
+	CHECK_EQ(errno, EACCES);
+	CHECK(mmap(NULL, size + 65536, PROT_READ, MAP_SHARED, lying.counts_fd,
+		   0) == MAP_FAILED);
+	CHECK(syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr)));
+	CHECK_EQ(errno, EPERM);
+	CHECK(syscall(SYS_bpf, BPF_MAP_DELETE_ELEM, &attr, sizeof(attr)));
+	CHECK(lying.counts[0].n[BPF_TAKEN] > 0);
+	lying_goes_on();
+}
+
 static void loader_ends_in_order(void)
 {
 	struct msg m;
@@ -622,6 +650,7 @@ int main(void)
 		STEP(loader_outlives_floods),
 		STEP(loader_outlives_a_hub_that_reads_nothing),
 		STEP(loader_keeps_samples_that_are_not_read),
+		STEP(loader_lets_nobody_write_what_bpf_counts),
 		STEP(loader_ends_in_order),
 	};
 	unsigned int n = sizeof(steps) / sizeof(steps[0]);

@@ -92,6 +92,17 @@ void lying_samples(void)
 	}
 }
 
+/* The last word of loaderd, and what BPF had counted by then. */
+static void lying_stats(const struct msg *m)
+{
+	memcpy(&lying.stats, m->buf, sizeof(lying.stats));
+	for (int i = 0; i < BPF_COUNTS; i++) {
+		CHECK_EQ(lying.stats.bpf[i], 0);
+		for (uint32_t cpu = 0; cpu < lying.cpus; cpu++)
+			lying.stats.bpf[i] += lying.counts[cpu].n[i];
+	}
+}
+
 int lying_next(struct msg *m)
 {
 	uint64_t end = now_ns() + WAIT_MS * NSEC_PER_MSEC;
@@ -104,7 +115,7 @@ int lying_next(struct msg *m)
 			lying_samples();
 		r = conn_recv(&lying.conn, m);
 		if (!r && m->hdr.type == MSG_LOADER_STATS)
-			memcpy(&lying.stats, m->buf, sizeof(lying.stats));
+			lying_stats(m);
 	} while (r == -EAGAIN && now_ns() < end);
 	return r == -EAGAIN ? -ETIMEDOUT : r;
 }
@@ -169,9 +180,8 @@ void lying_settle(void)
 	CHECK_EQ(m.hdr.id, lying.sent);
 }
 
-void lying_accept(void)
+void lying_accept_only(void)
 {
-	struct msg_hello_hub hello = { .record_version = REC_VERSION };
 	struct pollfd p = { listener, POLLIN, 0 };
 	struct msg_hello_loader l;
 	struct msg m;
@@ -183,7 +193,19 @@ void lying_accept(void)
 	memcpy(&l, m.buf, sizeof(l));
 	CHECK_EQ(l.table_budget, BUDGET_MIB << 20);
 	lying.samples = m.fds[0];
+	lying.counts_fd = m.fds[1];
+	lying.cpus = l.cpus;
+	lying.counts = mmap(NULL, l.cpus * sizeof(*lying.counts), PROT_READ,
+			    MAP_SHARED, m.fds[1], 0);
+	CHECK(lying.counts != MAP_FAILED);
 	lying.conn.state = CONN_READY;
+}
+
+void lying_accept(void)
+{
+	struct msg_hello_hub hello = { .record_version = REC_VERSION };
+
+	lying_accept_only();
 	lying_send(MSG_HELLO_HUB, 0, &hello, sizeof(hello), NULL, 0, -1);
 	lying.sent = 1;
 }
@@ -198,6 +220,8 @@ void lying_disconnect(void)
 {
 	conn_close(&lying.conn);
 	close(lying.samples);
+	close(lying.counts_fd);
+	munmap((void *)lying.counts, lying.cpus * sizeof(*lying.counts));
 	lying.samples = -1;
 }
 

@@ -21,9 +21,12 @@ extern struct lying {
 	uint64_t busy_start_ns;		/* when it began, by its samples */
 	struct conn conn;		/* to loaderd */
 	int samples;			/* socket */
+	int counts_fd;			/* what BPF counts */
+	const volatile struct cpu_counts *counts;
+	uint32_t cpus;
 	bool deaf;			/* do not read it */
 	uint64_t n_samples;		/* read from it */
-	struct loader_stats stats;	/* its last word */
+	struct loader_stats stats;	/* its last word, and BPF's counts */
 	uint64_t sent;			/* messages that loaderd counts */
 	struct msg_entry *known;	/* as told at the connection */
 	uint32_t n_known;
@@ -46,7 +49,8 @@ void lying_send(unsigned int type, uint64_t id, const void *payload, size_t a,
 /* All that was sent is settled, says loaderd. */
 void lying_settle(void);
 
-/* Accept loaderd and say hello; then take what it tells in MSG_KNOWN. */
+/* Accept loaderd; and say hello; then take what it tells in MSG_KNOWN. */
+void lying_accept_only(void);
 void lying_accept(void);
 void lying_take_known(void);
 void lying_connect(void);		/* both */

@@ -99,22 +99,27 @@ static void make(const char *path, mode_t mode)
 /* A process with a root of its own, until its standard input ends. */
 static pid_t inhabitant(int *stop)
 {
-	int p[2];
+	int in[2], up[2];
 	pid_t pid;
 	char c;
 
-	if (pipe(p) < 0)
+	if (pipe(in) < 0 || pipe(up) < 0)
 		return -1;
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		close(p[1]);
-		if (chroot(root) < 0 || chdir("/") < 0)
+		close(in[1]);
+		if (chroot(root) < 0 || chdir("/") < 0 ||
+		    write(up[1], "x", 1) != 1)
 			_exit(1);
-		_exit(read(p[0], &c, 1) != 0);
+		_exit(read(in[0], &c, 1) != 0);
 	}
-	close(p[0]);
-	*stop = p[1];
+	close(in[0]);
+	close(up[1]);
+	if (read(up[0], &c, 1) != 1)
+		pid = -1;
+	close(up[0]);
+	*stop = in[1];
 	return pid;
 }
 
@@ -257,6 +262,8 @@ static void mem_of(const char *name, bool dumpable, bool opened,
 static void memory(void)
 {
 	static const char secret[] = "what is in our memory";
+	static const char *const denied[] = { MEM_DENIED };
+	char name[32];
 	char got[sizeof(secret)] = "";
 	int fd = ask_mem(getpid());
 
@@ -268,9 +275,12 @@ static void memory(void)
 	close(fd);
 	mem_of("/program", true, true, "a user's memory");
 	mem_of("/program", false, false, "memory that is not dumpable");
-	mem_of("/ssh-agent", true, false, "an agent's memory");
-	mem_of("/gpg-agent", true, false, "another agent's memory");
-	mem_of("/trifold-loaderd", true, false, "trifold's own memory");
+	for (size_t i = 0; i < sizeof(denied) / sizeof(*denied); i++) {
+		snprintf(name, sizeof(name), "/%s-x", denied[i]);
+		mem_of(name, true, false, name + 1);
+		name[strlen(name) - 3] = '\0';
+		mem_of(name, true, true, name + 1);
+	}
 	expect(ask_mem(opener.respawner), false, "the opener's own memory");
 	expect(ask_mem(2), false, "a kernel thread's memory");
 	expect(ask_mem(0x7ffffff0), false, "memory of nobody");
@@ -304,7 +314,7 @@ static bool stuck_becomes(uint64_t n)
 	struct timespec ms = { 0, 10 * 1000000 };
 
 	for (int i = 0; i < 300; i++) {
-		if (((volatile struct opener_shared *)opener.shared)->stuck == n)
+		if (((volatile struct opener_stats *)opener.shared)->stuck == n)
 			return true;
 		nanosleep(&ms, NULL);
 	}

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,13 +34,10 @@
 
 /* --- in the worker ------------------------------------------------------------ */
 
-/* What a worker must not be able to do to the process. */
-static const char *try_to_write(struct process_memory *m, uint64_t addr)
+/* What a worker must not be able to do to the process.  pwrite(2) and lseek(2) end it. */
+static const char *try_to_write(struct process_memory *m)
 {
-	if (pwrite(m->fd, "X", 1, (off_t)addr) >= 0)
-		return "pwrite wrote";
-	if (lseek(m->fd, (off_t)addr, SEEK_SET) >= 0 &&
-	    write(m->fd, "X", 1) >= 0)
+	if (write(m->fd, "X", 1) >= 0)
 		return "write wrote";
 	if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, m->fd, 0) != MAP_FAILED)
 		return "mmap mapped";
@@ -58,9 +56,9 @@ static const char *name_of(struct process_memory *m, uint64_t addr,
 		abort();
 	if (!strcmp(buf, "!hang"))
 		for (;;)
-			usleep(100000);
+			poll(NULL, 0, 100);
 	if (!strcmp(buf, "!write"))
-		return try_to_write(m, addr);
+		return try_to_write(m);
 	return buf;
 }
 
@@ -236,10 +234,32 @@ static void on_names(void *ctx, const struct job_process *p,
 	}
 }
 
+static void on_pending(void *ctx, uint32_t number)
+{
+	(void)ctx;
+	NEED(number >= 5);
+}
+
+static bool on_keep(void *ctx, uint32_t i, int fd)
+{
+	(void)ctx;
+	(void)i;
+	(void)fd;
+	return false;
+}
+
+static bool on_room(void *ctx, uint32_t i, size_t len)
+{
+	(void)ctx;
+	return i == 0 && len > 0;
+}
+
 static const struct jobs_ops ops = {
 	on_exe, on_meant, on_table, on_no_table, on_debug, on_offence,
-	on_memory, on_names,
+	on_memory, on_names, on_pending, on_keep, on_room, NULL,
 };
+
+static struct cpu_share share;
 
 static int on_timer(struct ev_source *src, uint32_t what)
 {
@@ -259,9 +279,11 @@ static void begin(uint64_t deadline_ns)
 
 	log_init("jobs", false);
 	target = target_start();
-	NEED(zygote_start(uid, (gid_t)uid, &ends) == 0);
+	NEED(zygote_start(uid, (gid_t)uid, -1, &ends) == 0);
 	NEED(evloop_init(&loop) == 0);
 	jobs.deadline_ns = deadline_ns;
+	cpu_share_init(&share, 100, now_ns());
+	jobs.share = &share;
 	NEED(jobs_init(&jobs, &loop, &stats, &ops, NULL, &ends) == 0);
 	timer = (struct ev_source){
 		timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
@@ -429,6 +451,34 @@ TEST(a_worker_that_hangs_is_killed)
 	end();
 }
 
+/* Two that hang: the second makes room after the first deadline, and has its
+ * turn when the first is killed. */
+TEST(slow_jobs_have_one_worker)
+{
+	uint64_t hang = string_at(0, "!hang"), good = string_at(1, "alpha");
+	uint64_t start, each = 3 * NSEC_PER_SEC;
+
+	begin(each);
+	start = now_ns();
+	NEED(add(1, &hang, 1) == 0);
+	NEED(add(2, &hang, 1) == 0);
+	for (uint32_t i = 0; i < 5; i++)
+		CHECK_STR(visit(3 + i, good)->name[0], "alpha");
+	printf("# after %u ms\n",
+	       (unsigned int)((now_ns() - start) / NSEC_PER_MSEC));
+	NEED(now_ns() - start >= JOB_SHORT_NS && now_ns() - start < each);
+	wait_for(6);
+	NEED(events[5].number == 1 && events[5].result == JOB_KILLED);
+	CHECK_STR(visit(9, good)->name[0], "alpha");
+	NEED(now_ns() - start < each + each / 2);
+	wait_for(8);
+	NEED(events[7].number == 2 && events[7].result == JOB_KILLED);
+	NEED(now_ns() - start >= 2 * each);
+	CHECK_EQ(stats.worker_deaths, 2);
+	CHECK_EQ(stats.worker_jobs, 3 + 6);
+	end();
+}
+
 TEST(a_runtime_without_frames_names_none)
 {
 	uint64_t word = string_at(0, "alpha");
@@ -521,7 +571,7 @@ TEST(the_queue_of_processes_is_bounded)
 		NEED(add(1, &word, 1) == 0);
 	NEED(add(1, &word, 1) == -ENOSPC);
 	/* files have a queue of their own */
-	NEED(jobs_add(&jobs, 5, 0, fd));
+	NEED(jobs_add(&jobs, 5, 0, 0, JOB_TABLE, fd));
 	silent = false;
 	jobs_cancel_process(&jobs, 1, START_NS);
 	wait_for(1);
@@ -544,7 +594,7 @@ TEST(the_two_kinds_take_turns)
 	for (uint32_t i = 0; i < 3; i++)
 		NEED(add(10 + i, &word, 1) == 0);
 	for (uint32_t i = 0; i < 6; i++)
-		NEED(jobs_add(&jobs, 20 + i, 0,
+		NEED(jobs_add(&jobs, 20 + i, 0, 0, JOB_TABLE,
 			      memfd_create("file", MFD_CLOEXEC)));
 	jobs_cancel_process(&jobs, 91, START_NS);
 	wait_for(sizeof(want) - 1);

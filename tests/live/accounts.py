@@ -4,6 +4,7 @@
 The layout is taken from ipc/counters*.h and bpf/{stop,count}.h, so that it cannot
 drift; the sums are computed here again, not by trifold.
 """
+import ctypes
 import os
 import re
 import socket
@@ -14,6 +15,7 @@ import time
 from live import ROOT
 
 SOCKET = "/run/trifold/status.sock"
+LIBC = ctypes.CDLL(None)
 
 
 def header(path):
@@ -141,9 +143,68 @@ class Account:
             out[f"outcome{i}"] = self[f"totals.outcomes.samples{i}"]
         return {k: n for k, n in out.items() if n}
 
+    def own(self):
+        """Samples of trifold itself, left out."""
+        return self["totals.own"]
+
     def missing(self):
-        """Samples taken that are neither delivered nor lost: 0 at the end."""
-        return self.taken() - self.delivered() - sum(self.lost().values())
+        """Samples taken that are neither delivered, left out nor lost: 0 at the end."""
+        return self.taken() - self.delivered() - self.own() - sum(self.lost().values())
+
+
+class Taken:
+    """What BPF counts for the loaderd that runs now, by bpf(2): also when that is dead.
+
+    The map is freed at close().
+    """
+    ELEMENT = 192       # struct cpu_counts
+
+    def __init__(self):
+        self.fd = None
+        start = 0
+        while True:
+            attr = self.bpf(12, struct.pack("=II", start, 0))       # MAP_GET_NEXT_ID
+            if not attr:
+                break
+            start = struct.unpack_from("=II", attr)[1]
+            got = self.bpf(14, struct.pack("=I", start))            # MAP_GET_FD_BY_ID
+            if got and not self.keep(got[0]):
+                os.close(got[0])
+        assert self.fd is not None, "no map of counts"
+
+    @staticmethod
+    def bpf(command, attr):
+        """(result, attr) or None."""
+        buf = ctypes.create_string_buffer(attr, 128)
+        r = LIBC.syscall({"x86_64": 321}.get(os.uname().machine, 280), command, buf, 128)
+        if r < 0:
+            return None
+        return buf.raw if command == 12 else (r, buf.raw)
+
+    def keep(self, fd):
+        """The newest one is that of the present loaderd."""
+        info = ctypes.create_string_buffer(128)
+        self.bpf(15, struct.pack("=IIQ", fd, 128, ctypes.addressof(info)))    # OBJ_GET_INFO_BY_FD
+        value, n = struct.unpack_from("=II", info.raw, 12)
+        if info.raw[24:40].rstrip(b"\0") != b"counts" or value != self.ELEMENT:
+            return False
+        if self.fd is not None:
+            os.close(self.fd)
+        self.fd, self.n = fd, n
+        return True
+
+    def now(self):
+        total = 0
+        for cpu in range(self.n):
+            key = ctypes.c_uint32(cpu)
+            value = ctypes.create_string_buffer(self.ELEMENT)
+            r = self.bpf(1, struct.pack("=IIQQ", self.fd, 0, ctypes.addressof(key), ctypes.addressof(value)))
+            assert r, "cannot look up"
+            total += struct.unpack_from("=Q", value.raw, 8 * BPF["BPF_TAKEN"])[0]
+        return total
+
+    def close(self):
+        os.close(self.fd)
 
 
 class Watcher(threading.Thread):

@@ -204,6 +204,48 @@ def retry_after_beyond_the_end_gives_up_at_once():
 
 
 @case
+def absurd_retry_after_neither_hangs_nor_hurries():
+    # what says a time beyond the end gives up; what says none is as if it were not there
+    with Stage(script="429;after=86400000,503;after=99999999999999999999999999,"
+               "429;date=9999999999,429;after=-1,429;after=1e9,429;after=0x10,200") as s:
+        outcomes(s, ["gave_up"] * 3 + ["delivered"])
+        took = [r["time"] for r in s.requests()]
+        equal(len(took), 7)
+        assert all(b - a >= 0.4 for a, b in zip(took[3:], took[4:])), took
+        s.stop()
+
+
+@case
+def redirects_are_not_followed():
+    with Stage() as other:
+        with Stage(script=",".join(f"{n};to={other.port}" for n in (301, 302, 303, 307, 308)) +
+                   ",200") as s:
+            outcomes(s, ["rejected"] * 5 + ["delivered"])
+            equal(len(s.requests()), 6)
+            s.stop()
+        equal(other.requests(), [])
+        other.stop()
+
+
+@case
+def answers_without_end_are_cut_off():
+    env = {"OTEL_EXPORTER_OTLP_TIMEOUT": "3000"}
+    with Stage(script="200,headers,chunks,continue,200", env=env) as s:
+        outcomes(s, ["delivered"])
+        before = memory(s.exporter.pid)["Rss"]
+        ident = s.hub.batch(BATCH, 20)
+        got = [s.hub.done(60)]
+        while len(s.requests()) < 5:        # whether tried again or refused
+            ident = s.hub.batch(BATCH, 20)
+            got.append(s.hub.done(60))
+        equal(got[-1], Done(ident, 20, "delivered"))
+        after = memory(s.exporter.pid)["Rss"]
+        print(f"# {[d.outcome for d in got]}; Rss {before} -> {after} KiB")
+        assert after < before + 12000, (before, after)
+        s.stop()
+
+
+@case
 def broken_connections_are_tried_again():
     retried("close,reset,200", 3)
 

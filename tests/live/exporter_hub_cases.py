@@ -3,10 +3,13 @@
 """The cases of test_exporter_hub.sh: the queue, the hub and the recorder.
 usage: exporter_hub_cases.py BUILD [CASE...]"""
 import signal
+import struct
 import time
 
+import mutants
+from accounts import packed
 from exporter_stage import (BATCH, Stage, case, equal, main, outcomes, wait_for)
-from fake_hub import Done
+from fake_hub import REC_VERSION, Done
 
 
 # --- the queue, and the end -------------------------------------------------------
@@ -137,15 +140,39 @@ def invalid_batches_end_the_connection_and_nothing_else():
         s.stop()
 
 
+def cut_off(s, mutant, greet=True):
+    """exporterd closes the connection, and comes again."""
+    s.hub.accept(greet=greet)
+    mutants.send(s.hub.conn, mutant)
+    try:
+        while s.hub.done() is not None:     # "invalid", of memory
+            pass
+    except ConnectionResetError:            # it had not read all
+        pass
+    except AssertionError as e:
+        raise AssertionError(f"{mutant.name}: {e}") from e
+    s.hub.drop()
+
+
 @case
-def message_of_another_kind_ends_the_connection():
-    from fake_hub import BATCH_DONE, send
-    with Stage() as s:
-        s.hub.accept()
-        send(s.hub.conn, BATCH_DONE, 1, b"\0" * 16)
-        equal(s.hub.done(), None)
-        s.hub.drop()
+def each_message_that_is_wrong_ends_the_connection():
+    batch = struct.pack("<QQ", len(BATCH), 20)
+    hello = struct.pack("<I", REC_VERSION)
+    ready = [*mutants.wrong("BATCH", batch, BATCH), *mutants.wrong("STATUS", packed({})),
+             *mutants.strangers(["BATCH", "STATUS"]), mutants.right("HELLO_HUB", hello)]
+    new = [*mutants.wrong("HELLO_HUB", hello), *mutants.strangers(["HELLO_HUB"]),
+           mutants.right("BATCH", batch, BATCH), mutants.right("STATUS", packed({}))]
+    with Stage(env={"OTEL_METRICS_EXPORTER": "otlp"}) as s:
+        for mutant in ready:
+            cut_off(s, mutant)
+        for mutant in new:
+            cut_off(s, mutant, greet=False)
+            s.hub.accept()      # so that it comes again soon
+            s.hub.drop()
         outcomes(s, ["delivered"])
+        equal(s.hub.fresh_stats()["offences"], len(ready) + len(new))
+        print(f"# {len(ready) + len(new)} messages refused")
+        equal(len([r for r in s.requests() if r["path"].endswith("/profiles")]), 1)
         s.stop()
 
 
@@ -200,6 +227,22 @@ def recorder_that_lies_is_cut_off():
         equal(s.hub.done(), Done(ident, 20, "no_receiver"))
         equal(s.hub.fresh_stats()["offences"], 1)
         s.stop()
+
+
+@case
+def each_message_of_a_recorder_that_is_wrong_cuts_it_off():
+    done = struct.pack("<QII", 20, 0, 0)
+    for mutant in [*mutants.wrong("BATCH_DONE", done), *mutants.strangers(["BATCH_DONE"])]:
+        with Stage(options=["--no-network"], receiver=False, recorder=True) as s:
+            s.hub.accept()
+            ident = s.hub.batch(BATCH, 20)
+            s.recorder.batch()
+            mutants.send(s.recorder.sock, mutant)
+            try:
+                equal(s.hub.done(), Done(ident, 20, "no_receiver"))
+            except AssertionError as e:
+                raise AssertionError(f"{mutant.name}: {e}") from e
+            s.stop()
 
 
 @case

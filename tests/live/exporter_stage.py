@@ -90,10 +90,21 @@ class Stage:
         # metrics are the business of exporter_metrics_cases.py
         clean = {"PATH": "/usr/bin:/bin", "OTEL_METRICS_EXPORTER": "none", **(env or {})}
         self.err = open(f"{self.dir}/log", "w+")
-        self.exporter = subprocess.Popen(args + list(options), env=clean, pass_fds=fds,
-                                         stdin=subprocess.DEVNULL, stderr=self.err)
+        self.how = dict(args=args + list(options), env=clean, pass_fds=fds,
+                        stdin=subprocess.DEVNULL, stderr=self.err)
+        self.run()
         if recorder:
             self.recorder.theirs.close()
+
+    def run(self):
+        """Starts exporterd, or another after it."""
+        self.exporter = subprocess.Popen(**self.how)
+
+    def kill(self):
+        """kill -9, and the hub's end of its connection goes with it."""
+        self.exporter.kill()
+        self.exporter.wait()
+        self.hub.drop()
 
     def start_receiver(self, port=0):
         self.receiver = Receiver(self.dir, self.script, port, self.tls)

@@ -77,19 +77,22 @@ class Hub:
         if os.path.exists(self.path):
             os.unlink(self.path)
 
-    def accept(self, seconds=PATIENCE):
-        """Take a connection and greet; returns exporterd's hello."""
+    def accept(self, seconds=PATIENCE, greet=True):
+        """Take a connection and greet, if asked for; returns exporterd's hello."""
         self.listener.settimeout(seconds)
         self.conn, _ = self.listener.accept()
-        send(self.conn, HELLO_HUB, 0, struct.pack("<I", REC_VERSION))
+        if greet:
+            send(self.conn, HELLO_HUB, 0, struct.pack("<I", REC_VERSION))
         kind, _, payload, _ = receive(self.conn)
         assert kind == HELLO_EXPORTER, kind
-        version, self.wants_status, queued, *outcomes = struct.unpack("<II7Q", payload)
+        version, self.wants_status, _, queued, *outcomes = struct.unpack("<IHH7Q", payload)
         assert version == BATCH_VERSION, version
         return Hello(queued, {n: v for n, v in zip(OUTCOMES, outcomes) if v})
 
-    def batch(self, data, samples, size=None, **how):
-        ident, self.next_id = self.next_id, self.next_id + 1
+    def batch(self, data, samples, size=None, ident=None, **how):
+        """Returns its id; ident: that of one that was sent before."""
+        if not ident:
+            ident, self.next_id = self.next_id, self.next_id + 1
         fd = sealed(data, **how)
         send(self.conn, BATCH, ident, struct.pack("<QQ", size or len(data), samples), [fd])
         os.close(fd)

@@ -6,9 +6,11 @@ standard output, "# ..." for details.
 """
 import bisect
 import ctypes
+import grp
 import json
 import math
 import os
+import pwd
 import re
 import signal
 import subprocess
@@ -17,7 +19,7 @@ import tempfile
 import threading
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 BIN = os.path.join(ROOT, "build", "bin")
 TRIFOLD = os.path.join(BIN, "trifold")
 DAEMONS = ("trifold-loaderd", "trifold-symbolizerd", "trifold-exporterd", "trifold-viewer")
@@ -70,17 +72,19 @@ def say(text):
 
 
 def pids_of(name):
+    """Those that run a program of this name; of trifold's, those of this build."""
     found = []
     for pid in os.listdir("/proc"):
         if not pid.isdigit():
             continue
         try:
-            with open(f"/proc/{pid}/stat") as f:
+            with open(f"/proc/{pid}/stat", errors="replace") as f:
                 stat = f.read()
             exe = os.readlink(f"/proc/{pid}/exe")
         except OSError:
             continue
-        if os.path.basename(exe.replace(" (deleted)", "")) == name and ") Z " not in stat:
+        where, base = os.path.split(exe.replace(" (deleted)", ""))
+        if base == name and ") Z " not in stat and (where == BIN or not name.startswith("trifold")):
             found.append(int(pid))
     return found
 
@@ -88,7 +92,7 @@ def pids_of(name):
 def parent_of(pid):
     """0 if the process is gone."""
     try:
-        with open(f"/proc/{pid}/stat") as f:
+        with open(f"/proc/{pid}/stat", errors="replace") as f:
             return int(f.read().rpartition(")")[2].split()[1])
     except OSError:
         return 0
@@ -96,6 +100,29 @@ def parent_of(pid):
 
 def children_of(pid):
     return [int(p) for p in os.listdir("/proc") if p.isdigit() and parent_of(p) == pid]
+
+
+def main_of(name):
+    """The process that the supervisor started (its children have our name too)."""
+    pids = pids_of(name)
+    return next((p for p in pids if parent_of(p) not in (0, *pids)), None)
+
+
+def exporter_uid():
+    """As cli/supervisor/identity.c finds it."""
+    try:
+        return pwd.getpwnam("trifold-exporterd").pw_uid
+    except KeyError:
+        pass
+    used = {p.pw_uid for p in pwd.getpwall()} | {g.gr_gid for g in grp.getgrall()}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            used.add(os.stat(f"/proc/{pid}").st_uid)
+        except OSError:
+            pass
+    ids = range(0x70000000, 0x70000000 + 7)
+    assert not used & set(ids)
+    return ids[1]
 
 
 def leftovers():
@@ -198,6 +225,20 @@ def least(share, n):
     return share * n - 3 * math.sqrt(share * (1 - share) * n)
 
 
+CHANGE = 0.05		# of rates and shares under attack, at most
+
+
+def not_less(what, now, before, n):
+    """At most CHANGE less, and three standard errors of a count of n."""
+    slack = CHANGE + 3 / math.sqrt(max(1, n))
+    assert now >= before * (1 - slack), f"{what}: {before:.3f}, under attack {now:.3f}"
+
+
+def rate_not_less(now, before, n, hz):
+    """Samples for each second of CPU time; more than hz before are no measure."""
+    not_less("rate", now, min(before, hz), n)
+
+
 def has_chain(frames, chain):
     """The chain stands in frames, in a row."""
     n = len(chain)
@@ -209,10 +250,24 @@ def ends_with_us():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)	# PR_SET_PDEATHSIG
 
 
+def ran_and_stolen():
+    """Ticks that all CPUs ran programs, and that the host of this virtual machine took from them meanwhile."""
+    with open("/proc/stat", encoding="ascii") as f:
+        user, nice, system, _, _, _, _, steal = map(int, f.readline().split()[1:9])
+    return user + nice + system, steal
+
+
+def with_stolen(cpu, before, after):
+    """CPU time by a process's account, as the clock of samples has it, which goes on when the host takes a CPU.
+    before, after: ran_and_stolen()."""
+    ran, stolen = (b - a for a, b in zip(before, after))
+    return cpu * (1 + stolen / max(ran, 1))
+
+
 class CpuLog:
-    """The CPU time that a process used from one moment to another, s."""
+    """The CPU time that a process used from one moment to another, s, with_stolen()."""
     def __init__(self, pid):
-        self.at, self.used, self.path = [], [], f"/proc/{pid}/stat"
+        self.at, self.used, self.host, self.path = [], [], [], f"/proc/{pid}/stat"
         self.over = threading.Event()
         self.thread = threading.Thread(target=self.follow, daemon=True)
 
@@ -230,10 +285,11 @@ class CpuLog:
                 ticks = f.read().rpartition(")")[2].split()[11:13]
             self.at.append(time.time())
             self.used.append(sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"))
+            self.host.append(ran_and_stolen())
 
     def between(self, begin, end):
-        at = [bisect.bisect(self.at, t) - 1 for t in (begin, end)]
-        return self.used[at[1]] - self.used[at[0]]
+        a, b = (bisect.bisect(self.at, t) - 1 for t in (begin, end))
+        return with_stolen(self.used[b] - self.used[a], self.host[a], self.host[b])
 
 
 def wait_for(what, seconds=60):

@@ -47,7 +47,7 @@ def under(load, goal):
         w.join(6)
     a = w.last
     assert not w.errors, w.errors
-    taken, delivered = a.taken(), a.delivered()
+    taken, delivered = a.taken() - a.own(), a.delivered()
     native, complete = a["hub.native"], a["hub.complete_native"]
     say(f"{load}: taken {taken}, delivered {delivered} ({100 * delivered / taken:.3f} %), lost {a.lost()}")
     say(f"{load}: native stacks {native}, complete {complete} ({100 * complete / native:.2f} %, goal {100 * goal:.0f} %)")

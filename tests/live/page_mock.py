@@ -3,7 +3,7 @@
 """page_mock - a make-believe server of the live page
 
 Answers as trifold-viewer does (docs/VIEWER.md), from made-up samples, and
-misbehaves on request: `mode` is "ok", or "500", "garbage", "wrong"; `still`:
+misbehaves on request: `mode` is "ok", or "500", "garbage", "wrong", "large"; `still`:
 gives the same answers again, whatever is asked.  By hand:
 page_mock.py [STACKS [PORT]].
 """
@@ -85,6 +85,13 @@ def hostile(n, seed=2):
     return out
 
 
+def deep(frames):
+    """Two samples whose stacks are that deep."""
+    now = time.time() * 1000
+    return [(now - 1000, 1 + who, f"deep_{who}", "thread", "/bin/deep", "",
+             tuple((f"f{k * 7 % 50}", "lib.so", "native") for k in range(frames))) for who in range(2)]
+
+
 def many(stacks, seed=3):
     """That many distinct stacks of 10 to 40 frames."""
     pick = random.Random(seed)
@@ -144,6 +151,8 @@ class Mock:
             return self.send(h, 401, b"the key is wrong", "text/plain")
         if self.mode == "500":
             return self.send(h, 500, b'{"error":"<b>out of memory</b>"}', "application/json")
+        if self.mode == "large" and url.path.endswith("/lanes"):
+            return self.send(h, 413, b'{"error":"the selection is too large"}', "application/json")
         if self.mode == "garbage":
             return self.send(h, 200, b"{\"rows\":[1,2", "application/json")
         what = url.path.rsplit("/", 1)[1]
@@ -166,18 +175,24 @@ class Mock:
         except OSError:
             pass
 
-    def chosen(self, q, prefix="", but=None):
+    @staticmethod
+    def span(q, prefix=""):
         now = time.time() * 1000
         lo = float(q.get(prefix + "from", [0])[0])
         hi = float(q.get(prefix + "to", [now])[0])
         if "last" in q and not prefix:
             lo = now - 1000 * float(q["last"][0])
+        return lo, hi
+
+    def chosen(self, q, prefix="", but=None):
+        lo, hi = self.span(q, prefix)
         columns = {"process": 2, "thread": 3, "executable": 4, "container": 5}
         for s in self.samples:
             if not lo <= s[0] < hi:
                 continue
             if all(s[c] in q[k] for k, c in columns.items() if k in q and k != but) and \
                     ("pid" not in q or but == "pid" or str(s[1]) in q["pid"]) and \
+                    ("tid" not in q or str(s[1]) in q["tid"]) and \
                     ("kind" not in q or but == "kind" or any(f[2] in q["kind"] for f in s[6])):
                 yield s
 
@@ -195,14 +210,40 @@ class Mock:
             counts[min(n - 1, int((s[0] - lo) * n / (hi - lo)))] += 1
         return {"from": lo, "to": hi, "bin_ms": (hi - lo) / n, "counts": counts}
 
+    def lanes(self, q):
+        lo, hi = self.span(q)
+        n, limit = int(q["bins"][0]), int(q["limit"][0])
+        labels, threads = [], {}
+
+        def label(*of):
+            if of not in labels:
+                labels.append(of)
+            return labels.index(of)
+
+        for s in self.chosen(q):
+            v = threads.setdefault((s[2], s[1], s[3]), {})
+            leaves = v.setdefault(min(n - 1, int((s[0] - lo) * n / (hi - lo))), {})
+            leaf = (s[6][-1][0], s[6][-1][1], KINDS[s[6][-1][2]])
+            leaves[leaf] = leaves.get(leaf, 0) + 1
+        samples = {t: sum(sum(v.values()) for v in parts.values()) for t, parts in threads.items()}
+        order = sorted(threads, key=lambda t: -samples[t])
+        out = []
+        for t in order[:limit]:
+            flat = []
+            for part, leaves in sorted(threads[t].items()):
+                top = max(leaves, key=leaves.get)
+                flat += [part, label(*top), leaves[top], sum(leaves.values())]
+            out.append([label(t[0] or "[unknown process]", "pid", 0), t[1], t[1], t[2], samples[t], flat])
+        return {"from": lo, "to": hi, "bin_ms": (hi - lo) / n, "threads": out, "labels": labels,
+                "others": {"threads": len(order[limit:]), "samples": sum(samples[t] for t in order[limit:])}}
+
     def facets(self, q):
         out = {}
         for k, c in {"process": 2, "pid": 1, "thread": 3, "executable": 4, "container": 5}.items():
             n = {}
             for s in self.chosen(q, but=k):
                 n[s[c]] = n.get(s[c], 0) + 1
-            out[k] = [[v, v, c] for v, c in sorted(n.items(), key=lambda x: -x[1])
-                      if v != ""][:int(q["limit"][0])]
+            out[k] = [[v, v, c] for v, c in sorted(n.items(), key=lambda x: -x[1])][:int(q["limit"][0])]
         n = {}
         for s in self.chosen(q, but="kind"):
             for v in {f[2] for f in s[6]}:
@@ -221,26 +262,41 @@ class Mock:
                 strings.extend([name, module])
             return at
 
-        tree = [0, 0, {}]
+        tree = [0, 0, {}, 0]
+        first = []
         total = [0, 0]
+        now = time.time() * 1000
         for which, some in enumerate([self.chosen(q)] + ([base] if base is not None else [])):
             for s in some:
-                at = tree[2].setdefault((s[2], "pid", 0), [0, 0, {}])
+                at = tree[2].setdefault((s[2] or "[unknown process]", "pid", 0), [0, 0, {}, now])
                 for f in s[6]:
-                    at = at[2].setdefault((f[0], f[1], KINDS[f[2]]), [0, 0, {}])
+                    at = at[2].setdefault((f[0], f[1], KINDS[f[2]]), [0, 0, {}, now])
                 at[which] += 1
+                at[3] = min(at[3], s[0])
                 total[which] += 1
         below = 0
         todo = [(k, v, 0) for k, v in sorted(tree[2].items(), reverse=True)]
         while todo:
             k, v, depth = todo.pop()
             rows.extend([label(*k), below - depth, v[0]] + ([v[1]] if base is not None else []))
+            if v[0]:
+                first.append(int(v[3] - self.start))
             below = depth + 1
             todo.extend((k, v, depth + 1) for k, v in sorted(v[2].items(), reverse=True))
         info = {"host": "<b>host</b>", "kernel": "6.1.0", "machine": "x86_64", "command": "",
                 "start_ms": int(self.start), "duration_ms": 1000, "frequency": 19,
                 "samples": total[0], "account": None}
-        out = {"info": info, "strings": strings, "labels": labels, "rows": rows}
+        full, lines, files = [], [], []
+        for (name, _, kind), at in list(label_of.items()):
+            if name == "ExecutorRun":
+                full += [at, "ExecutorRun(QueryDesc *, ScanDirection)"]
+            if kind == KINDS["go"]:
+                lines += [at, len(files), 100 + len(name)]
+                files.append("/src/" + name.split(".")[0] + ".go")
+        out = {"info": info, "strings": strings, "labels": labels, "rows": rows, "full": full, "files": files,
+               "lines": lines}
+        if q.get("first") == ["1"]:
+            out["first"] = first
         if base is not None:
             info["base"] = {"start_ms": 0, "duration_ms": 0, "samples": total[1]}
             out["diff"] = True

@@ -2,38 +2,7 @@
 """pprof - reads profiles of that format (github.com/google/pprof, profile.proto)"""
 import gzip
 
-
-def varint(b, i):
-    v = shift = 0
-    while True:
-        v |= (b[i] & 0x7f) << shift
-        shift += 7
-        i += 1
-        if not b[i - 1] & 0x80:
-            return v, i
-
-
-def fields(b):
-    """(number, value) of each field: numbers, or bytes."""
-    i = 0
-    while i < len(b):
-        key, i = varint(b, i)
-        if key & 7 == 0:
-            v, i = varint(b, i)
-        else:
-            assert key & 7 == 2, "neither number nor bytes"
-            n, i = varint(b, i)
-            v = b[i:i + n]
-            i += n
-        yield key >> 3, v
-
-
-def numbers(b):
-    i, out = 0, []
-    while i < len(b):
-        v, i = varint(b, i)
-        out.append(v)
-    return out
+from wire import fields, numbers
 
 
 def read_pprof(path):

@@ -9,6 +9,7 @@ Each request takes the next step; the last one repeats.  Steps:
   NNN             answer with this status, and a google.rpc.Status
   NNN;after=S     ... and Retry-After: S
   NNN;date=S      ... and Retry-After: a date in S seconds
+  NNN;to=PORT     ... and Location: that port of this host
   partial=N       200, N profiles refused
   warning         200, nothing refused, with a message
   slow=S          200 after S seconds
@@ -20,6 +21,8 @@ Each request takes the next step; the last one repeats.  Steps:
   badgzip         200 whose body says it is gzip, and is not
   drip, drip=NNN  200 (or that), a byte of the body each second
   nototlp         200 with a body that is not protobuf
+  headers, chunks, continue
+                  headers, a body, or "100 Continue" without end
   limit=N         413 when the body, decompressed, is larger; else 200
   huge=N          200 with a body of N bytes
 
@@ -84,6 +87,8 @@ class Handler(BaseHTTPRequestHandler):
             self.step_status("413" if len(plain) > int(value) else "200")
         elif name in ("slow", "partial", "huge"):
             getattr(self, "step_" + name)(float(value))
+        elif name in ("headers", "chunks", "continue"):
+            self.step_endless(name)
         elif name in ("hang", "close", "reset", "garbage", "nototlp", "warning",
                       "badgzip"):
             getattr(self, "step_" + name)()
@@ -97,6 +102,8 @@ class Handler(BaseHTTPRequestHandler):
             headers["Retry_After"] = value
         elif name == "date":
             headers["Retry_After"] = formatdate(time.time() + float(value) + 0.999, usegmt=True)
+        elif name == "to":
+            headers["Location"] = f"http://127.0.0.1:{value}/elsewhere"
         body = b"\x0a\x00" if status == "200" else status_body("told to")
         self.answer(int(status), body, **headers)
 
@@ -141,6 +148,17 @@ class Handler(BaseHTTPRequestHandler):
         for i in range(40):
             self.wfile.write(b"\x00")
             time.sleep(1)
+
+    def step_endless(self, what):
+        begin, more = {
+            "headers": (b"HTTP/1.1 200 OK\r\n", b"X-Header: " + b"x" * 1000 + b"\r\n"),
+            "chunks": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                       b"400\r\n" + b"x" * 1024 + b"\r\n"),
+            "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        }[what]
+        self.connection.sendall(begin)
+        while True:         # until the client leaves
+            self.connection.sendall(more)
 
     def step_huge(self, n):
         self.answer(200, b"\x00" * int(n))

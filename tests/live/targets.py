@@ -79,3 +79,13 @@ def cgroups(*names):
                     os.rmdir(path)
             return not os.path.exists(top)
         wait_for(gone)
+
+
+@contextlib.contextmanager
+def engine_files():
+    """A directory for engines' files, and the words before a command that sees it as /var/lib."""
+    with scratch() as tmp:
+        within = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /var/lib && exec "$@"', tmp]
+        if subprocess.run(within + ["true"], capture_output=True).returncode:
+            raise Skip("no mount namespace can be made")
+        yield tmp, within

@@ -54,6 +54,22 @@ nothing_left() {
 }
 
 
+# says TEXT COMMAND...: status 2 and this text
+says() {
+	local text=$1
+	shift
+	exits 2 "$@" 2>said && grep -F "$text" said
+}
+
+check "a word that is nearly a command" says 'did you mean `trifold record`?' "$T" recrod
+check "an option that is nearly one" says 'did you mean --duration?' "$T" record --durration 1
+check "an endpoint that is none" says 'needs http://HOST:PORT' "$T" run --endpoint foo
+no_command() {
+	exits 127 "$T" record --output none.html -- "$1" && [ ! -e none.html ]
+}
+check "a command that is nowhere: no profile" no_command /nonexistent
+check "the same by name" no_command no-such-command
+check "version, as a command" exits 0 "$T" version
 check "a wrong option is status 2" exits 2 "$T" record --nope
 check "no duration and no command is status 2" exits 2 "$T" record
 check "an ending without a format is status 2" \
@@ -66,8 +82,9 @@ check "record gives the command's status" \
 	exits 7 "$T" record --output a.html -- sh -c 'exit 7'
 check "record gives the command's signal" \
 	exits 137 "$T" record --output a.html -- sh -c 'kill -9 $$'
-check "a command that is not there is status 127" \
-	exits 127 "$T" record --output a.html -- /nonexistent
+check "a command is sampled at 992 Hz" grep -q '"frequency":992,' a.html
+check "record runs for a time" exits 0 "$T" record --duration 0.3 --output t.html
+check "that is sampled at 99 Hz" grep -q '"frequency":99,' t.html
 check "the file is its owner's only" [ "$(stat -c %a a.html)" = 600 ]
 check "nothing is left" nothing_left
 
@@ -119,9 +136,13 @@ wait $pid
 check "Ctrl-C is status 0" [ $? = 0 ]
 cat err >>log
 check "it said which ones died" \
-	[ "$(grep -c 'was killed by signal 9 .* started again' err)" = 4 ]
-check "the sums agree" grep -q 'difference 0$' err
+	[ "$(grep -c 'was killed by signal 9 .* restarting' err)" = 4 ]
+cat err >>log
+check "the last line says samples and CPU time" \
+	grep -q '^trifold: [0-9]* samples*, .*lost.* CPU-seconds busy' err
+check "the sums agree" sh -c '! grep difference err'
 check "the profile is there" [ -s c.html ]
+check "run samples at 19 Hz" grep -q '"frequency":19,' c.html
 check "nothing is left" nothing_left
 
 # the command does not mind SIGTERM, so there is time for the second

@@ -31,11 +31,11 @@ def profile(exe, build_id, debug, wrap=()):
         os.mkdir(DEBUG)
     try:
         script = (f"mount -t tmpfs none {DEBUG} && mkdir -p {where} && "
-                  f"cp {debug} {where}/{build_id[2:]}.debug && exec {exe} 5")
+                  f"cp {debug} {where}/{build_id[2:]}.debug && exec {exe} 100")
         with subprocess.Popen(["unshare", "-m", "sh", "-c", script]) as p:
             out = exe + ".folded"
             record(out, "--duration", "3", "--frequency", "499")
-            p.wait()
+            p.kill()
     finally:
         if made:
             os.rmdir(DEBUG)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """An ordinary user in a mount namespace of his own decides what lies below
-/usr/lib/debug there.  He must neither name root's functions nor have a file
-opened that he could not read himself."""
+/usr/lib/debug there, and by which path he runs a program of root's.  He must
+neither name root's functions and files nor have a file opened that he could not
+read himself."""
 import ctypes
 import os
 import re
@@ -110,6 +111,48 @@ def own_names():
         mine = [s for s in stacks if s[0] == "his"]
         say(f"{len(mine)} samples, {hurt(mine, 'chain_10')} with names")
         assert len(mine) > 100 and hurt(mine, "chain_10") > 0.8 * len(mine)
+
+
+def by_path(exe, path):
+    """Run exe as a path of his own below DEBUG."""
+    return f"mount -t tmpfs none {DEBUG}; touch {path}; mount --bind {exe} {path}; exec {path} 10"
+
+
+@suite.test
+def paths():
+    """the path by which he runs root's program is not shown when root runs it after him"""
+    with scratch() as tmp:
+        os.chmod(tmp, 0o755)
+        exe = build(tmp, "victim", "chain")
+        subprocess.run(["strip", "-s", exe], check=True)
+        with as_user(by_path(exe, f"{DEBUG}/evil")) as his, \
+                subprocess.Popen(["sh", "-c", f"sleep 5; exec {exe} 6"]) as roots:
+            out = os.path.join(tmp, "paths.folded")
+            record(out, "--duration", "10", "--frequency", "499")
+            his.wait()
+            roots.wait()
+        stacks = [f for f, n in folded(out) for _ in range(n)]
+        mine = [s for s in stacks if s[0] == "victim"]
+        say(f"{len(mine)} samples of root's, {hurt(mine, 'victim!')} with its path, "
+            f"{hurt(mine, 'evil')} with his; {hurt(stacks, 'evil')} in all")
+        assert len(mine) > 100 and hurt(mine, "victim!") > 0.9 * len(mine)
+        assert not hurt(mine, "evil")
+
+
+@suite.test
+def own_paths():
+    """what only he has is shown by his path"""
+    with scratch() as tmp:
+        os.chmod(tmp, 0o755)
+        exe = build(tmp, "his", "chain")
+        subprocess.run(["strip", "-s", exe], check=True)
+        os.chown(exe, USER, USER)
+        with as_user(by_path(exe, f"{DEBUG}/own")) as his:
+            stacks = profile(tmp, "own_paths")
+            his.wait()
+        mine = [s for s in stacks if s[0] == "own"]
+        say(f"{len(mine)} samples, {hurt(mine, 'own!')} with his path")
+        assert len(mine) > 100 and hurt(mine, "own!") > 0.9 * len(mine)
 
 
 def opened(tmp, secret, make):

@@ -71,7 +71,7 @@ def account():
             p.wait(30)
     s = said["samples"]
     assert s["difference"] == 0, s
-    assert s["taken"] == s["delivered"] + s["lost"] + s["under_way"], s
+    assert s["taken"] == s["delivered"] + s["own"] + s["lost"] + s["under_way"], s
     assert s["lost"] == sum(s["lost_by"].values()), s
     assert said["loaderd_up"] is True and said["quarantined"] >= 0
 

@@ -102,9 +102,9 @@ def recorded(ending):
     tmp = scratch()
     exe = compile_c("chain.c", os.path.join(tmp.name, "chain"), "-fomit-frame-pointer")
     out = os.path.join(tmp.name, "out" + ending)
-    with subprocess.Popen([exe, "5"]) as p:
+    with subprocess.Popen([exe, "100"]) as p:
         record(out, "--duration", "3", "--frequency", "97")
-        p.wait()
+        p.kill()
     return tmp, out
 
 

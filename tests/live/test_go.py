@@ -102,7 +102,7 @@ def variants():
     out, _ = profile([[e, str(SECONDS), "chain"] for e in exes])
     found = by_process(out)
     for e in exes:
-        name = os.path.basename(e)[:15]
+        name = os.path.basename(e)
         share(found.get(name, []), lambda f: f[:len(CHAIN)] == CHAIN, name, 0.95)
 
 
@@ -176,7 +176,7 @@ def lines():
     stacks = read_pprof(out)
     for e, text in zip(exes, said):
         want = text.split("\n\n")[0].splitlines()
-        name = os.path.basename(e)[:15]
+        name = os.path.basename(e)
         got = []
         for labels, frames, n in stacks:
             if labels.get("comm") != name:

@@ -1,27 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """kill -9 of each process under load: the others go on, it comes back, the
-accounts say what was lost, and nothing is left at the end."""
+accounts say what was lost, and nothing is left at the end.
+
+KILLS in the environment: how often loaderd is killed.
+"""
 import os
+import random
 import signal
 import subprocess
 import time
 
-from accounts import Watcher
-from live import DAEMONS, TRIFOLD, Suite, children_of, parent_of, pids_of, say, scratch, wait_for
+from accounts import Taken, Watcher
+from live import DAEMONS, TRIFOLD, Suite, children_of, main_of, say, scratch, wait_for
 from loads import storm
 
 suite = Suite()
+KILLS = int(os.environ.get("KILLS", "5"))
 
 
-def main_of(name):
-    """The process that the supervisor started (its children have our name too)."""
-    pids = pids_of(name)
-    return next((p for p in pids if parent_of(p) not in (0, *pids)), None)
-
-
-def run_and_kill(choose):
-    """trifold under load; choose() names the pid to kill, some times."""
+def run_and_kill(choose, times=2):
+    """trifold under load; choose() names the pid to kill, so many times."""
     with scratch() as tmp, storm():
         w = Watcher()
         p = subprocess.Popen([TRIFOLD, "run", "--frequency", "97", "--interval", "1",
@@ -30,7 +29,7 @@ def run_and_kill(choose):
         try:
             wait_for(lambda: w.last and w.last.delivered() > 50, 20)
             before = {n: main_of(n) for n in DAEMONS}
-            for _ in range(2):
+            for _ in range(times):
                 victim, name = choose()
                 say(f"kill -9 {name} {victim}")
                 os.kill(victim, signal.SIGKILL)
@@ -57,9 +56,20 @@ def run_and_kill(choose):
 @suite.test
 def loaderd():
     """loaderd is killed: the others go on, what it had taken is accounted for"""
-    a = run_and_kill(lambda: (main_of("trifold-loaderd"), "trifold-loaderd"))
+    lives = []
+
+    def choose():
+        time.sleep(random.random())     # it speaks once a second
+        lives.append(Taken())
+        return main_of("trifold-loaderd"), "trifold-loaderd"
+    a = run_and_kill(choose, KILLS)
+    taken = sum(life.now() for life in lives)
+    for life in lives:
+        life.close()
+    say(f"BPF took {taken} in {KILLS} lives that were ended, the account has {a['totals.former_taken']}")
+    assert a["totals.former_taken"] == taken
     assert a.missing() == 0, f"{a.missing()} samples are nowhere"
-    assert a["totals.loader_deaths"] == 2
+    assert a["totals.loader_deaths"] == KILLS
 
 
 @suite.test

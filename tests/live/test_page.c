@@ -73,6 +73,11 @@ static void fill(struct batch_builder *b, uint32_t stacks, uint64_t start_ns)
 		struct batch_attr a = { .tid = 100 + who };
 
 		r.comm = a.thread_name = text(b, processes[who]);
+		r.container_id = text(b, who < 2 ? "c0ffee<b>" : "");
+		if (i % 3 == 1) {
+			a.tid += 1000;
+			a.thread_name = text(b, "worker<i>");
+		}
 		for (uint32_t k = n; k-- > 0; ) {
 			stack[k] = frames[at % 400];
 			at = at * 3 + 1 + (pick(5) == 0 ? pick(40) : 0);
@@ -81,7 +86,7 @@ static void fill(struct batch_builder *b, uint32_t stacks, uint64_t start_ns)
 			batch_event(b, batch_stack(b, stack, n),
 				    batch_attr(b, &a), batch_resource(b, &r),
 				    i % 50 ? STOP_COMPLETE : STOP_NO_TABLE,
-				    start_ns + i * 100000ULL + k);
+				    start_ns + i * 9000000000ULL / stacks + k);
 	}
 }
 
@@ -89,6 +94,7 @@ static int put(const char *path, const struct batch *b)
 {
 	struct profile_info info = {
 		.host = "<b>host</b>", .kernel = "6.1.0", .machine = "x86_64",
+		.cpus = 8,
 		.command = "</script><script>alert(2)</script>",
 		.account = { .known = 1, .reasons = "ring_full 3" },
 	};

@@ -12,6 +12,8 @@ import tempfile
 import threading
 import time
 
+import page_functions
+import page_look
 import page_mock
 from browser import Browser, find
 from page_mock import Mock
@@ -95,7 +97,7 @@ def filters_choose_samples(b, m):
 @test(lambda: page_mock.plain(6000))
 def ranges_by_mouse_and_key(b, m):
     """a range is dragged, moved and extended by keys, followed, paused"""
-    enter(b, m, "&last=3600")
+    enter(b, m, "&last=600")
     box = b.eval("(r => [r.left, r.top, r.width])(document.getElementById('timeline').getBoundingClientRect())")
     x, y, w = box
     b.drag(x + w * .2, y + 30, x + w * .4, y + 40)
@@ -157,11 +159,14 @@ def comparison(b, m):
 def downloads(b, m):
     """downloads ask for what is shown, in each format"""
     enter(b, m, "&process=node&last=3600")
-    for fmt, ending in (("pprof", ".pb.gz"), ("folded", ".folded"), ("html", ".html")):
+    for fmt, ending in (("pprof", ".pb.gz"), ("folded", ".folded"), ("html", ".html"), ("otlp", ".otlp"),
+                        ("speedscope", ".speedscope.json"), ("firefox", ".firefox.json")):
         b.eval(f"document.querySelector('[data-format={fmt}]').click()")
         end = time.time() + 60
         while time.time() < end:
-            got = [f for f in os.listdir(b.downloads) if f.endswith(ending)]
+            # the name may be there before the contents are
+            got = [f for f in os.listdir(b.downloads) if f.endswith(ending) and
+                   os.path.getsize(os.path.join(b.downloads, f))]
             if got:
                 break
             time.sleep(0.05)
@@ -283,6 +288,163 @@ def names_for_screen_readers(b, m):
         assert n.get("name", {}).get("value"), f"a {role} without a name"
     assert {"button", "searchbox", "slider", "application"} <= seen, seen
     b.call("Accessibility.disable")
+
+
+@test(lambda: page_mock.plain(3000))
+def functions(b, m):
+    """tables, callers and callees, tooltip, menu"""
+    m.still = True
+    enter(b, m, "&last=3600")
+    for part in page_functions.PARTS:
+        part(b, page_functions.stacks_of(m.samples))
+
+
+@test(lambda: page_mock.deep(20000))
+def deep_stacks(b, m):
+    """stacks deeper than a script may call itself: reversed, merged, filtered"""
+    enter(b, m, "&last=3600")
+    b.press("reverse")
+    assert b.data("rows") == "20002", b.data("rows")
+    b.press("reverse")
+    b.press("as-table")
+    b.eval("document.querySelector('#table-body .about').click()")
+    b.wait("document.getElementById('crumbs').textContent.includes('callers above')")
+    assert b.text("crumbs").startswith("Everything"), b.text("crumbs")
+
+
+@test(lambda: page_mock.plain(3000))
+def look(b, m):
+    """order, colour, contrast in both themes, what Reset is of"""
+    enter(b, m, "&last=3600")
+    for part in page_look.PARTS:
+        part(b, page_functions.stacks_of(m.samples))
+
+
+@test(lambda: page_mock.plain(3000))
+def lanes(b, m):
+    """threads over time: asked for when shown, bounded; tip, keys, zoom, one thread, back, too much"""
+    enter(b, m, "&last=600")
+    assert not [p for p, _ in m.asked if p.endswith("lanes")], "asks for lanes that are not shown"
+    b.press("as-lanes")
+    b.wait("document.documentElement.dataset.lanes === '4'")
+    q = [q for p, q in m.asked if p.endswith("lanes")][-1]
+    assert int(q["bins"][0]) * int(q["limit"][0]) <= 100000 and q["last"] == ["600"], q
+    assert "lanes=1" in b.eval("location.hash")
+    colours = b.eval("(c => new Set(new Uint32Array(c.getContext('2d').getImageData(c.width / 2, 0, 400, 60).data.buffer)).size)"
+                     "(document.getElementById('lane-canvas'))")
+    assert colours > 5, colours
+    n = {}
+    for s in m.samples:
+        n[s[2]] = n.get(s[2], 0) + 1
+    wide = sorted(n, key=lambda k: -n[k])
+    x, y, w = b.eval("(r => [r.left, r.top, r.width])(document.getElementById('lane-canvas').getBoundingClientRect())")
+    b.move(x + w * .7, y + 8)
+    tip = b.text("tip")
+    leaves = {s[6][-1][0] for s in m.samples if s[2] == wide[0]}
+    assert tip.startswith(wide[0]) and any(leaf in tip for leaf in leaves), tip
+    # with a box chosen in the graph, too, it stays when the picture is made anew
+    b.eval("document.getElementById('canvas').focus()")
+    b.key("ArrowUp")
+    b.move(x + w * .7, y + 9)
+    b.key("r")
+    assert b.text("tip") == tip and b.eval("document.getElementById('tip').style.display") == "block", b.text("tip")
+    b.key("r")
+    b.eval("document.getElementById('lane-canvas').focus()")
+    b.key("ArrowRight")
+    b.key("ArrowDown")
+    b.wait("document.getElementById('said').textContent.includes('thread 2 of 4')")
+    idle(b)
+    b.key("Enter")
+    b.wait("location.hash.includes('tid=') && document.documentElement.dataset.lanes === '1'")
+    second = b.eval("location.hash").split("tid=")[1].split("&")[0]
+    assert {s[2] for s in m.samples if str(s[1]) == second} == {wide[1]}, (second, wide)
+    b.eval("history.back()")
+    b.wait("document.documentElement.dataset.lanes === '4'")
+    b.drag(x + w * .25, y + 8, x + w * .5, y + 8)
+    b.wait("location.hash.includes('from=')")
+    length = b.eval("(p => p.get('to') - p.get('from'))(new URLSearchParams(location.hash.slice(1)))")
+    assert abs(length - 150000) < 3000, length
+    idle(b)
+    m.mode = "large"
+    b.press("as-lanes")
+    b.press("as-lanes")
+    b.wait("document.getElementById('lane-note').textContent.includes('choose a shorter range')")
+    assert b.data("state") == "ok" and b.eval("document.getElementById('notice').hidden"), "too much is an error"
+    m.mode = "ok"
+    m.samples = [(s[0], 100 + i % 150, *s[2:]) for i, s in enumerate(m.samples)]
+    b.press("as-lanes")
+    b.press("as-lanes")
+    b.wait("document.documentElement.dataset.lanes === '100'")
+    assert " more threads, " in b.text("lane-note"), b.text("lane-note")
+    b.events = [e for e in b.events if e["method"] != "Log.entryAdded" or " 413 " not in str(e)]
+
+
+@test(lambda: page_mock.plain(400))
+def first_seen(b, m):
+    """boxes by time: asked for when chosen, reversed, about a function; in no comparison"""
+    enter(b, m, "&last=3600")
+    assert not [q for _, q in m.asked if "first" in q], "asks for times that nobody wants"
+    for k in ("name", "time"):
+        b.eval("document.getElementById('canvas').focus()")
+        b.key("o")
+        assert b.eval("document.getElementById('order').value") == k
+    b.wait("location.hash.includes('order=time')")
+    idle(b)
+    assert [q for p, q in m.asked if p.endswith("profile")][-1].get("first") == ["1"]
+    seen = sorted(m.samples)
+    by_process = list(dict.fromkeys(s[2] for s in seen))
+    assert [page_look.tip_at(b, x) for x in (0.001, 0.999)] == [by_process[0], by_process[-1]], by_process
+    b.press("reverse")
+    leaves = list(dict.fromkeys(s[6][-1][0] for s in seen))
+    assert [page_look.tip_at(b, x) for x in (0.0005, 0.9995)] == [leaves[0], leaves[-1]], leaves
+    b.press("reverse")
+    page_functions.find_box(b, "/^exec_simple_query$/")
+    b.key("c")
+    called = list(dict.fromkeys(s[6][5][0] for s in seen if len(s[6]) > 5 and s[6][4][0] == "exec_simple_query"))
+    b.frame()
+    assert page_look.tip_at(b, 0.001, -1) == called[0], (page_look.tip_at(b, 0.001, -1), called)
+    b.key("Escape")
+    b.press("compare")
+    b.wait("document.querySelector('#order [value=time]').hidden")
+    assert b.eval("document.getElementById('order').value") == "width"
+    b.press("compare")
+    idle(b)
+    assert b.eval("document.getElementById('order').value") == "time"
+    since = float(b.eval("new URLSearchParams(location.hash.slice(1)).get('from')"))
+    want = next(s[2] for s in seen if s[0] >= since)
+    assert page_look.tip_at(b, 0.001) == want, (page_look.tip_at(b, 0.001), want)
+
+
+@test(lambda: [(s[0], s[1], *(["", "", "", ""] if k % 2 else s[2:6]), s[6]) for k, s in enumerate(page_mock.plain(100))])
+def nameless(b, m):
+    """what has no name is called as `top` and docs/SUPPORT.md call it: filters, chips, lanes"""
+    enter(b, m, "&last=3600&lanes=1")
+    for key, word in (("process", "[unknown process]"), ("thread", "[unknown thread]"), ("container", "[host]"),
+                      ("executable", "(none)")):
+        assert b.eval(FACET % (key, "") + ".querySelector('.label').textContent") == word, key
+    b.eval(FACET % ("thread", "") + ".click()")
+    b.wait("document.getElementById('chips').textContent.includes('Thread: [unknown thread]')")
+    b.wait("document.documentElement.dataset.lanes > 0")
+    b.eval("document.getElementById('lane-canvas').focus()")
+    b.key("ArrowDown")
+    b.wait("document.getElementById('said').textContent.includes('[unknown process] 1')", 5)
+
+
+@test(lambda: page_mock.plain(300))
+def saturated(b, m):
+    """bars that are as high as the time line leave its labels readable, in both themes"""
+    info, timeline = m.info, m.timeline
+    m.timeline = lambda q: {**(line := timeline(q)), "counts": [int(19 * 2 * line["bin_ms"] / 1000) + 1] * int(q["bins"][0])}
+    m.info = lambda q: {**info(q), "coarse_ms": int(time.time() * 1000 - 30e3)}
+    for theme in ("light", "dark"):
+        b.scheme(theme)
+        enter(b, m, "&last=60")
+        idle(b)
+        assert page_look.labels(b).items() >= {("2 CPUs", True), ("0; times less exact", True)}, page_look.labels(b)
+        b.press("compare")
+        b.wait("document.getElementById('legend').textContent.includes('more than in the base')")
+        assert {"base", "range", "2 CPUs"} <= set(page_look.labels(b)), page_look.labels(b)
+    b.scheme("light")
 
 
 @test(lambda: page_mock.many(20000))

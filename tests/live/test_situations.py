@@ -188,15 +188,15 @@ def jit(name, stack, how, what):
     cases.case(name, stack)(make)
 
 
-jit("jit", "_start * main outer [anonymous]", "loop", "code in anonymous memory")
+jit("jit", "_start * main outer [JIT~code,~no~names]", "loop", "code in anonymous memory")
 jit("jit-memfd", "_start * main outer memfd:code*+0x*", "memfd", "code in a memfd, no ELF file")
-jit("jit-callback", "_start * main outer [anonymous] called_back leaf", "callback",
+jit("jit-callback", "_start * main outer [JIT~code,~no~names] called_back leaf", "callback",
     "called back by code in anonymous memory")
-jit("jit-chain", "_start * main outer [anonymous] [anonymous] [anonymous] called_back leaf",
+jit("jit-chain", "_start * main outer [JIT~code,~no~names] [JIT~code,~no~names] [JIT~code,~no~names] called_back leaf",
     "chain", "three frames in anonymous memory")
-jit("jit-bare", "[stack~ends:~anonymous] [anonymous]", "bare",
+jit("jit-bare", "[stack~ends:~anonymous] [JIT~code,~no~names]", "bare",
     "anonymous memory without frame pointers ends the stack, and says so")
-jit("jit-zero", "[stack~ends:~anonymous] [anonymous] called_back leaf", "zero",
+jit("jit-zero", "[stack~ends:~anonymous] [JIT~code,~no~names] called_back leaf", "zero",
     "the same with 0 where a frame pointer would be: no end of the stack")
 jit("jit-memfd-zero", "[stack~ends:~no_table] memfd:code*+0x* called_back leaf", "memfd-zero",
     "the same in a file without a table")

@@ -65,7 +65,7 @@ def running(tmp, *args, **env):
             p.wait(timeout=60)
             said.seek(0)
             text = said.read()
-        assert p.returncode == 0 and "difference 0" in text, text
+        assert p.returncode == 0 and " lost" in text and "difference" not in text, text
 
 
 def rss_of(pid):

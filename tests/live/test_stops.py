@@ -10,6 +10,7 @@ import collections
 import json
 import os
 import queue
+import re
 import shutil
 import signal
 import subprocess
@@ -30,6 +31,9 @@ PAST_ROOT = "gdb goes on behind the root"
 LOST = "gdb's caller is no code, ours ends there"
 GO_SWITCH = "gdb does not leave the system stack"
 GO_SWITCHES = ("runtime.systemstack", "runtime.asmcgocall", "runtime.morestack", "runtime.mcall")
+GLUED = "gdb does not know .init and .fini"
+# their last two instructions: no CFI is there, and gdb takes the 8 bytes for a caller
+GLUED_CODE = re.compile(r"=> [^\n]*:\tadd +\$0x8,%rsp\n[^\n]*:\tret")
 GO_TOP = "gdb goes on behind Go's top frame"
 # what was below has been left for good: mcall() and morestack() do not return,
 # gogo() goes elsewhere
@@ -151,7 +155,10 @@ def cause(d):
     # an address in no executable memory is nobody's return address
     no_code, last = theirs[same][0].endswith("!"), names[same - 1]
     if same < len(ours):
-        return GO_SWITCH if no_code and last in GO_SWITCHES and d["rest_same"] else None
+        if not no_code or not d["rest_same"]:
+            return None
+        return GO_SWITCH if last in GO_SWITCHES else \
+            GLUED if same == 1 and GLUED_CODE.match(d["code"]) else None
     if d["reason"] == COMPLETE:
         return PAST_ROOT if no_code else GO_TOP if last in GO_TOPS else None
     # libgcc's uw_install_context() puts a landing pad's registers where its

@@ -21,7 +21,9 @@ def of_trifold_run():
     """trifold run: a known program is there, and every number agrees with every other"""
     with scratch() as tmp:
         exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
-        with subprocess.Popen([exe, "200"]) as chain:
+        # chain asks the kernel for nothing: the copy is there for the kernel's frames
+        copy = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "status=none"]
+        with subprocess.Popen([exe, "200"]) as chain, subprocess.Popen(copy) as kernel:
             p = subprocess.Popen([TRIFOLD, "run", "--interval", "1", "--frequency", "97",
                                   "--listen", "localhost:0"],
                                  cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -29,13 +31,15 @@ def of_trifold_run():
                 look_at_run(p, chain.pid)
             finally:
                 chain.kill()
+                kernel.kill()
                 p.send_signal(signal.SIGINT)
                 rest = p.communicate(timeout=60)[0]
         assert p.returncode == 0, (p.returncode, rest)
         # a hub was killed; what the page showed is in no sum, the file is
-        m = re.search(r"(\d+) samples taken: (\d+) delivered, (\d+) lost.*difference 0", rest)
-        assert m and int(m.group(1)) == int(m.group(2)) + int(m.group(3)), rest
-        assert int(m.group(2)) > 300, rest
+        # in the last line; progress has such numbers, too
+        m = re.search(r"(\d+) samples, (\d+|none) lost", rest.splitlines()[-1])
+        assert m and "difference" not in rest, rest
+        assert int(m.group(1)) - int(m.group(2).replace("none", "0")) > 300, rest
         assert os.path.exists(os.path.join(tmp, "trifold.html"))
 
 
@@ -177,7 +181,7 @@ def the_port():
         out = r.stdout + r.stderr
         assert r.returncode == 1 and f"port {taken}" in out, (r.returncode, out)
         r = run("--listen", "0.0.0.0:4328")
-        assert r.returncode == 1 and "this host alone" in r.stdout + r.stderr, r
+        assert r.returncode == 2 and "needs PORT, or HOST:PORT with localhost" in r.stderr, r
         r = run("--no-page")
         assert r.returncode == 0 and "live page" not in r.stdout + r.stderr, r
 

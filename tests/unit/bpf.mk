@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-UNIT += unwind unwind_arm call_arm owner
+UNIT += unwind unwind_arm call_arm owner words
 UNIT += elements
 unit_elements_SRCS := loaderd/elements.c ipc/sealed.c
 unit_elements_LIBS := -lbpf

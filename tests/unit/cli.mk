@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # what every output needs
 CLI_FORMATS := common/buffer.c common/json.c profile/profile.c profile/tree.c profile/formats/folded.c \
-	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c profile/formats/page.o.c \
+	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c profile/formats/html_times.c profile/threads.c profile/formats/page.o.c \
 	profile/formats/otlp.c profile/formats/dictionary.c profile/formats/formats.c \
 	common/protobuf.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 CLI_FORMATS_LIBS := -lz -lxxhash
 
-UNIT += profile formats profile_collect folded html pprof json_formats cli_options supervise doctor
+UNIT += profile formats hostile_names profile_collect folded html pprof json_formats cli_options supervise doctor
 UNIT += target launcher progress programs console plan phases ask sudo_caller
-unit_profile_collect_SRCS := profile/collect.c ipc/batch.c ipc/batch_build.c common/hash_table.c
+unit_profile_collect_SRCS := profile/collect.c profile/cut.c profile/remap.c ipc/batch.c ipc/batch_build.c common/hash_table.c common/log.c
 unit_profile_collect_LIBS := -lxxhash
 unit_profile_SRCS := $(CLI_FORMATS)
 unit_formats_SRCS := $(CLI_FORMATS)
 unit_formats_LIBS := $(CLI_FORMATS_LIBS)
+unit_hostile_names_SRCS := $(CLI_FORMATS)
+unit_hostile_names_LIBS := $(CLI_FORMATS_LIBS)
 unit_profile_LIBS := $(CLI_FORMATS_LIBS)
 unit_folded_SRCS := $(CLI_FORMATS)
 unit_folded_LIBS := $(CLI_FORMATS_LIBS)
@@ -22,7 +24,7 @@ unit_html_SRCS := $(CLI_FORMATS)
 unit_html_LIBS := $(CLI_FORMATS_LIBS)
 unit_pprof_SRCS := $(CLI_FORMATS)
 unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
-unit_cli_options_SRCS := cli/config/options.c common/number.c $(CLI_FORMATS)
+unit_cli_options_SRCS := cli/config/options.c cli/config/suggest.c common/number.c $(CLI_FORMATS)
 unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
 # with test doubles of programs.c, identity.c and runtime_dir.c
 unit_supervise_SRCS := cli/supervisor/supervise.c cli/supervisor/ask.c
@@ -37,8 +39,16 @@ unit_console_SRCS := cli/record/console.c profile/outfile.c common/log.c common/
 unit_plan_SRCS := cli/supervisor/ask.c cli/front/make_plan.c cli/record/plan.c \
 	cli/record/recorder_link.c common/sandbox.c ipc/fdpass.c common/log.c common/log_quote.c $(CLI_FORMATS)
 unit_plan_LIBS := $(CLI_FORMATS_LIBS) -lseccomp -lcap-ng
-unit_target_SRCS := cli/record/target.c common/container.c common/log.c common/log_quote.c
-unit_launcher_SRCS := cli/record/launcher.c common/wait_status.c common/sandbox.c common/log.c
+CONTAINER_NAME := cli/record/container_name.c cli/record/container_json.c common/read_all.c common/buffer.c
+UNIT += container_name
+unit_container_name_SRCS := $(CONTAINER_NAME)
+unit_target_SRCS := cli/record/target.c $(CONTAINER_NAME) cli/record/named.c common/number.c common/container.c common/log.c \
+	common/log_quote.c
+UNIT += command_files command_path
+unit_command_path_SRCS := cli/record/command_path.c
+unit_command_files_SRCS := cli/record/command_files.c cli/record/command_path.c
+unit_launcher_SRCS := cli/record/launcher.c cli/record/command_files.c \
+	cli/record/command_path.c common/wait_status.c common/sandbox.c common/log.c
 unit_launcher_LIBS := -lseccomp -lcap-ng
 unit_progress_SRCS := cli/front/progress.c ipc/counters.c
 
@@ -56,7 +66,7 @@ UNIT += report
 unit_report_SRCS := cli/status/report.c cli/status/report_json.c common/json.c common/buffer.c \
 	common/log.c common/log_quote.c ipc/counter_table.c ipc/counters.c
 
-CLI_TOP := cli/top/model.c cli/top/count.c cli/top/rows.c cli/top/state.c \
+CLI_TOP := cli/top/json.c cli/top/model.c cli/top/count.c cli/top/rows.c cli/top/state.c \
 	cli/top/text.c $(CLI_FORMATS)
 UNIT += top_model top_state
 unit_top_model_SRCS := $(CLI_TOP)

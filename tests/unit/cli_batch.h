@@ -49,6 +49,7 @@ static inline uint32_t process(struct batch_builder *b, uint32_t pid,
 	r.exe_name = exe_name ? str(b, exe_name) : 0;
 	r.comm = comm ? str(b, comm) : 0;
 	r.container_id = pid == 11 ? str(b, "c0ffee") : 0;
+	r.unit = pid == 12 ? str(b, "web") : 0;
 	return batch_resource(b, &r);
 }
 
@@ -138,6 +139,57 @@ static inline void *inlined_batch(struct batch *ret)
 	}
 	stack[0] = v[3];
 	stack[1] = v[0];
+	event(b, process(b, 10, "app", "app"), 10, "app", STOP_COMPLETE, stack,
+	      2, 100);
+	CHECK_EQ(batch_builder_finish(b, 0, 5000000000ULL, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(batch_open(data, len, ret), 0);
+	return data;
+}
+
+/* A process, its thread and what they run, of none of which a name is known:
+ * code of a file, of no file, of the kernel. */
+static inline void *nameless_batch(struct batch *ret)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	uint32_t exe = batch_exe(b, &(struct batch_exe){
+		.path = str(b, "/usr/lib/libfoo.so") });
+	uint32_t stack[] = {
+		frame(b, BATCH_FRAME_KERNEL, NULL, 0, 1),
+		frame(b, BATCH_FRAME_NATIVE, NULL, exe, 0x10),
+		frame(b, BATCH_FRAME_NATIVE, NULL, exe, 0x20),
+		frame(b, BATCH_FRAME_NATIVE, NULL, 0, 0x30),
+		frame(b, BATCH_FRAME_UNKNOWN, NULL, 0, 0x40),
+	};
+	size_t len;
+	void *data;
+
+	event(b, process(b, 9, NULL, NULL), 10, "", STOP_COMPLETE, stack, 5, 1);
+	CHECK_EQ(batch_builder_finish(b, 0, 5000000000ULL, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(batch_open(data, len, ret), 0);
+	return data;
+}
+
+/* One sample of a::f<...>, whose name was demangled, called by g, a part of a
+ * function. */
+static inline void *mangled_batch(struct batch *ret)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	struct batch_function fn[] = {
+		{ .name = str(b, "a::f<...>"), .system_name = str(b, "_Z1f"),
+		  .full_name = str(b, "void a::f<int>(int)") },
+		{ .name = str(b, "g"), .full_name = str(b, "g.cold") },
+	};
+	uint32_t stack[2];
+	void *data;
+	size_t len;
+
+	CHECK(b != NULL);
+	for (uint32_t i = 0; i < 2; i++)
+		stack[i] = batch_frame(b, &(struct batch_frame){
+			.kind = BATCH_FRAME_NATIVE, .address = 16 * i,
+			.function = batch_function(b, &fn[i]) });
 	event(b, process(b, 10, "app", "app"), 10, "app", STOP_COMPLETE, stack,
 	      2, 100);
 	CHECK_EQ(batch_builder_finish(b, 0, 5000000000ULL, &data, &len), 0);

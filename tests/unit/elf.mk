@@ -3,7 +3,7 @@ CFI := $(wildcard symbolizerd/unwind/cfi*.c) common/wire.c
 ELF_VISIT := common/hash_table.c symbolizerd/elf/elf_file.c symbolizerd/elf/file_id.c common/wire.c \
 	$(wildcard symbolizerd/unwind/*.c symbolizerd/symbols/*.c \
 	symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c)
-ELF_VISIT_LIBS := -lelf -lxxhash -lnettle
+ELF_VISIT_LIBS := -lelf -lxxhash -lnettle -liberty
 
 UNIT += table_build
 unit_table_build_SRCS := symbolizerd/unwind/table.c common/hash_table.c

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 UNIT += otlp otlp_answer otlp_body request sender queue exporter_config \
-	exporter_resource backoff
+	exporter_resource backoff spool_file spool fanout
+SPOOL_FILE := exporterd/spool_file.c ipc/batch.c ipc/batch_build.c common/hash_table.c
+unit_spool_file_SRCS := $(SPOOL_FILE)
+unit_spool_file_LIBS := -lxxhash
+unit_spool_SRCS := $(SPOOL_FILE) exporterd/spool.c common/read_all.c common/buffer.c ipc/sealed.c common/log.c common/log_quote.c
+unit_spool_LIBS := -lxxhash
 unit_otlp_SRCS := $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_otlp_LIBS := -lprotobuf-c -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
@@ -17,6 +22,8 @@ unit_sender_SRCS := $(REQUEST) exporterd/sender.c exporterd/answer.c \
 	exporterd/backoff.c common/log.c common/log_quote.c
 unit_sender_LIBS := -lprotobuf-c -lxxhash -lz -lzstd -lcurl \
 	-Wl,--wrap=clock_gettime
+unit_fanout_SRCS := $(unit_sender_SRCS) exporterd/fanout.c exporterd/spool.c common/read_all.c common/buffer.c exporterd/spool_file.c
+unit_fanout_LIBS := $(unit_sender_LIBS)
 unit_queue_SRCS := exporterd/queue.c exporterd/body.c exporterd/kept_batch.c \
 	ipc/sealed.c ipc/batch.c
 unit_queue_LIBS := -lz -lzstd
@@ -30,7 +37,7 @@ unit_backoff_SRCS := exporterd/backoff.c
 unit_backoff_LIBS := -lcurl
 
 $(O)/san/tests/unit/test_otlp.o $(O)/san/tests/unit/test_otlp_answer.o \
-$(O)/san/tests/unit/test_request.o $(O)/san/tests/unit/test_sender.o \
+$(O)/san/tests/unit/test_request.o $(O)/san/tests/unit/test_sender.o $(O)/san/tests/unit/test_fanout.o \
 $(O)/san/exporterd/answer.o $(O)/fuzzer/exporterd/answer.o: \
 	$(O)/profile/formats/otlp.pb-c.h
 

@@ -23,7 +23,7 @@
 #include "symbolizerd/tables/files.h"
 #include "symbolizerd/tables/worker_table.h"
 
-#define FAKE_KEYS	4096
+#define FAKE_KEYS	16384
 
 struct fake_slabs {
 	union element *slab[SLABS_MAX];
@@ -51,7 +51,8 @@ static bool fake_bit(const uint64_t *bits, uint32_t i)
 static struct msg_entry *fake_find(const struct file_key *key)
 {
 	for (uint32_t i = 0; i < fake.n; i++) {
-		if (!memcmp(&fake.known[i].key, key, sizeof(*key)))
+		if (fake.known[i].key.ino == key->ino &&
+		    !memcmp(&fake.known[i].key, key, sizeof(*key)))
 			return &fake.known[i];
 	}
 	return NULL;

@@ -17,5 +17,7 @@ unit_seccomp_SRCS := common/sandbox.c common/log.c common/log_quote.c
 unit_seccomp_LIBS := -lseccomp -lcap-ng -Wl,--wrap=seccomp_load
 unit_protocol_SRCS := ipc/message.c ipc/rules.c
 UNIT += counter_table frame_kinds hub_client
-unit_hub_client_SRCS := ipc/hub_client.c ipc/conn.c ipc/message.c ipc/rules.c ipc/sealed.c ipc/counters.c
+unit_hub_client_SRCS := tests/hostile/mutants.c ipc/hub_client.c ipc/conn.c ipc/message.c ipc/rules.c ipc/sealed.c ipc/counters.c
 unit_counter_table_SRCS := ipc/counter_table.c ipc/counters.c
+UNIT += short_name
+unit_short_name_SRCS := ipc/short_name.c

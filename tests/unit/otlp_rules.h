@@ -328,6 +328,7 @@ static inline void use_tables(struct used *u, const Dictionary *d)
 	}
 	for (size_t i = 0; i < d->n_function_table; i++) {
 		u->string[d->function_table[i]->name_strindex] = 1;
+		u->string[d->function_table[i]->system_name_strindex] = 1;
 		u->string[d->function_table[i]->filename_strindex] = 1;
 	}
 	for (size_t i = 0; i < d->n_mapping_table; i++) {

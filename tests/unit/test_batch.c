@@ -685,7 +685,9 @@ TEST(batch_open_rejects_each_bad_field)
 	BAD(BATCH_FUNCTIONS, 1, batch_function, name, 0);
 	BAD(BATCH_FUNCTIONS, 1, batch_function, name, strings);
 	BAD(BATCH_FUNCTIONS, 1, batch_function, file, strings);
-	BAD(BATCH_FUNCTIONS, 1, batch_function, pad, 1);
+	BAD(BATCH_FUNCTIONS, 1, batch_function, full_name, strings);
+	BAD(BATCH_FUNCTIONS, 1, batch_function, system_name, strings);
+	BAD(BATCH_FUNCTIONS, 1, batch_function, unnamed, 2);
 	BAD(BATCH_FUNCTIONS, 0, batch_function, name, 1);
 	BAD(BATCH_FRAMES, 0, batch_frame, exe, count(BATCH_EXES));
 	BAD(BATCH_FRAMES, 0, batch_frame, function, count(BATCH_FUNCTIONS));
@@ -704,6 +706,8 @@ TEST(batch_open_rejects_each_bad_field)
 	BAD(BATCH_RESOURCES, 1, batch_resource, exe_name, strings);
 	BAD(BATCH_RESOURCES, 1, batch_resource, container_id, strings);
 	BAD(BATCH_RESOURCES, 1, batch_resource, comm, strings);
+	BAD(BATCH_RESOURCES, 1, batch_resource, unit, strings);
+	BAD(BATCH_RESOURCES, 1, batch_resource, pad, 1);
 	BAD(BATCH_RESOURCES, 1, batch_resource, kernel, 2);
 	BAD(BATCH_RESOURCES, 0, batch_resource, pid, 1);
 	BAD(BATCH_SAMPLES, 0, batch_sample, stack, count(BATCH_STACKS));

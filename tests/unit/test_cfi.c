@@ -30,6 +30,16 @@ static int on_row(void *ctx, uint64_t start, uint64_t end,
 	return 0;
 }
 
+static uint32_t n_counted;
+
+static int count_row(void *ctx, uint64_t start, uint64_t end,
+		     const struct unwind_rule *rule)
+{
+	(void)ctx, (void)start, (void)end, (void)rule;
+	n_counted++;
+	return 0;
+}
+
 static struct cfi_source source(const struct cfi_bytes *b)
 {
 	return (struct cfi_source){ .data = b->b, .len = b->n,
@@ -348,6 +358,24 @@ TEST(cfi_plt_of_any_size_is_no_bomb)
 	CHECK_EQ(walk(&src), 0);
 	CHECK_EQ(n_rows, 1);
 	CHECK_EQ(rows[0].rule.cfa, CFA_UNSUPPORTED);
+}
+
+/* Each within the limit, all together not. */
+TEST(cfi_many_plts_are_no_bomb)
+{
+	static const uint8_t ops[] = { 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a,
+				       0x35, 0x2a, 0x33, 0x24, 0x22 };
+	struct cfi_bytes b = { .n = 0 };
+	struct cfi_source src;
+	size_t cie = put_cie(&b);
+
+	for (int i = 0; i < 10; i++)
+		put_fde(&b, cie, START, 1 << 18, ops, sizeof(ops));
+	src = source(&b);
+	/* four of them in rows, two for each 16 bytes; six in one row each */
+	n_counted = 0;
+	CHECK_EQ(cfi_walk(&src, count_row, NULL, &bad), 0);
+	CHECK_EQ(n_counted, 4 * (1 << 18) / 16 * 2 + 6);
 }
 
 /* --- forms of CIEs and FDEs ------------------------------------------------- */

@@ -121,6 +121,16 @@ TEST(options_refuse_with_one_line_and_a_hint)
 	}
 }
 
+TEST(options_suggest_what_was_meant)
+{
+	CHECK(PARSE("--durration", "5") != 0);
+	CHECK_STR(err, "unknown option --durration: did you mean --duration?");
+	CHECK(PARSE("--frequenzy=5") != 0);
+	CHECK_STR(err, "unknown option --frequenzy: did you mean --frequency?");
+	CHECK(PARSE("--a-long-one-that-is-nowhere-near-any-option-there-is-at-all") != 0);
+	CHECK(strstr(err, "did you mean") == NULL);
+}
+
 /* The list in the message is made of the formats that there are. */
 TEST(options_name_every_format)
 {
@@ -206,6 +216,37 @@ TEST(options_add_numbers_up)
 	words[2 * NUMBERS_MAX] = NULL;
 	CHECK_EQ(parse_for(REST_NONE, words), 0);
 	CHECK_EQ(o.pids.n, NUMBERS_MAX);
+}
+
+static const struct option_def named_twice[] = {
+	{ "frequency", "HZ", "often", OPTION_NUMBER, 1, 1000,
+	  offsetof(struct options, frequency) },
+	{ "rate", "HZ", NULL, OPTION_NUMBER, 1, 1000,
+	  offsetof(struct options, frequency) },
+};
+
+TEST(an_option_with_two_names_is_given_by_the_first)
+{
+	const struct command c = { .name = "x", .options = named_twice,
+				   .n_options = 2 };
+	char *argv[] = { (char *)"x", (char *)"--rate", (char *)"97" };
+
+	options_defaults(&o);
+	CHECK_EQ(options_parse(&c, 3, argv, &o, err, sizeof(err)), 0);
+	CHECK_EQ(o.frequency, 97);
+	CHECK_STR(options_given(&o, "frequency"), "97");
+	CHECK(!options_given(&o, "rate"));
+}
+
+TEST(a_hidden_option_is_not_suggested)
+{
+	const struct command c = { .name = "x", .options = named_twice,
+				   .n_options = 2 };
+	char *argv[] = { (char *)"x", (char *)"--ratex", (char *)"97" };
+
+	options_defaults(&o);
+	CHECK_EQ(options_parse(&c, 3, argv, &o, err, sizeof(err)), -EINVAL);
+	CHECK_STR(err, "unknown option --ratex; see `trifold x --help`");
 }
 
 TEST(options_take_two_files)

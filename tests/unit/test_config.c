@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/config/env.h"
 #include "cli/config/file.h"
 #include "tests/unit/harness.h"
 
@@ -261,6 +262,25 @@ TEST(config_orders_its_sources)
 	unsetenv("OTEL_EXPORTER_OTLP_ENDPOINT");
 }
 
+/* Not by exporterd, when everything runs already. */
+TEST(config_refuses_endpoints_that_are_none)
+{
+	struct options o = { .n_given = 1 };
+
+	o.given[0] = (struct given){ "endpoint", "foo" };
+	said[0] = '\0';
+	CHECK_EQ(config_load(&c, NULL, &o, say), -EINVAL);
+	CHECK(strstr(said, "needs http://HOST:PORT or https://HOST:PORT, not \"foo\""));
+	config_fini(&c);
+	o.n_given = 0;
+	setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", 1);
+	said[0] = '\0';
+	CHECK_EQ(config_load(&c, NULL, &o, say), -EINVAL);
+	CHECK(strstr(said, "not \"localhost:4318\""));
+	config_fini(&c);
+	unsetenv("OTEL_EXPORTER_OTLP_ENDPOINT");
+}
+
 TEST(config_refuses_a_key_without_its_certificate)
 {
 	char path[] = "/tmp/trifold-config-XXXXXX";
@@ -383,6 +403,25 @@ TEST(config_judges_further_receivers)
 	CHECK_EQ(parse(many), -EINVAL);
 	CHECK_EQ(c.n_more, CONFIG_MORE_MAX);
 	CHECK(!strcmp(said, "15 there are more than 7 further receivers\n"));
+}
+
+TEST(config_has_a_spool_for_the_first_receiver_only)
+{
+	CHECK_EQ(parse("[export]\nspool=/tmp\nspool_size=7\n"), 0);
+	CHECK(!strcmp(c.value[KEY_SPOOL].text, "/tmp"));
+	CHECK_EQ(config_env_make(&c), 0);
+	CHECK(!strcmp(variable("TRIFOLD_EXPORTER_SPOOL"), "/tmp"));
+	CHECK(!strcmp(variable("TRIFOLD_EXPORTER_SPOOL_SIZE"), "7"));
+	CHECK_EQ(parse("[export]\nspool=/etc/passwd\n"), -EINVAL);
+	CHECK_EQ(parse("[export]\nspool=tmp\n"), -EINVAL);
+	CHECK_EQ(parse("[export]\nspool_size=0\n"), -EINVAL);
+	CHECK_EQ(parse("[export \"b\"]\nendpoint=http://b\nspool=/tmp\n"),
+		 -EINVAL);
+	CHECK(!strcmp(said, "3 spool is of the first receiver only: set it in "
+		      "[export]\n"));
+	CHECK_EQ(parse("[export]\nendpoint=http://b\n"), 0);
+	CHECK_EQ(config_env_make(&c), 0);
+	CHECK(!variable("TRIFOLD_EXPORTER_SPOOL"));
 }
 
 static const char sample[] =

@@ -109,13 +109,13 @@ TEST(conn_carries_payload_tail_and_descriptors)
 
 TEST(conn_closes_what_is_not_taken)
 {
-	static const struct msg_job_done done = { .exe = 1 };
+	static const struct msg_hello_loader hello = { .cpus = 1 };
 	struct pair p = make_pair();
 	int before = open_fds(), fds[2] = { 0, 1 }, fd;
 	struct msg m;
 
-	p.hub.peer = PEER_WORKER;
-	CHECK_EQ(conn_send(&p.loader, MSG_JOB_DONE, 1, &done, sizeof(done),
+	p.hub.state = CONN_NEW;
+	CHECK_EQ(conn_send(&p.loader, MSG_HELLO_LOADER, 1, &hello, sizeof(hello),
 			   NULL, 0, fds, 2), 0);
 	CHECK_EQ(conn_recv(&p.hub, &m), 0);
 	CHECK_EQ(m.nfds, 2);

@@ -2,6 +2,7 @@
 #include "symbolizerd/hub/cgroup.h"
 #include "tests/unit/harness.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define HEX64	"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"
@@ -90,6 +91,44 @@ TEST(cgroups_find_what_was_set)
 	CHECK_EQ(c.n, 1000);
 	CHECK_EQ(cgroups_set(&c, 30, "/y", 2), 0);
 	CHECK(!strcmp(cgroups_container(&c, 30), ""));
+	cgroups_fini(&c);
+}
+
+TEST(cgroups_of_services)
+{
+	static const struct {
+		const char *path, *unit;
+	} v[] = {
+		{ "/system.slice/nginx.service", "nginx" },
+		{ "/system.slice/system-getty.slice/getty@tty1.service",
+		  "getty@tty1" },
+		{ "/system.slice/docker.service/inner/most", "docker" },
+		{ "/user.slice/user-1000.slice/user@1000.service/app.slice/"
+		  "sync.service", "sync" },
+		{ "/user.slice/user-1000.slice/user@1000.service/app.slice/"
+		  "app-firefox-1.scope", "" },
+		{ "/user.slice/user-1000.slice/session-3.scope", "" },
+		{ "/system.slice/docker-" HEX64 ".scope", "" },
+		{ "/system.slice/docker-" HEX64 ".scope/system.slice/a.service",
+		  "a" },
+		{ "/.service", "" }, { "/.service/x", "" }, { "/", "" },
+		{ "", "" }, { "/service", "" }, { "/x.serviced", "" },
+		{ "/x.service/", "x" }, { "x.service", "x" },
+		{ "/" HEX64 ".service", HEX64 }, { "/x" HEX64 ".service", "" },
+	};
+	struct cgroups c = { 0 };
+
+	for (uint64_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		char *copy = malloc(strlen(v[i].path) + 1);
+
+		memcpy(copy, v[i].path, strlen(v[i].path));
+		CHECK_EQ(cgroups_set(&c, i + 1, copy, strlen(v[i].path)), 0);
+		free(copy);
+		if (strcmp(cgroups_unit(&c, i + 1), v[i].unit))
+			printf("# %s: %s\n", v[i].path, cgroups_unit(&c, i + 1));
+		CHECK(!strcmp(cgroups_unit(&c, i + 1), v[i].unit));
+	}
+	CHECK(!strcmp(cgroups_unit(&c, 100), ""));
 	cgroups_fini(&c);
 }
 

@@ -15,23 +15,24 @@ static struct account sum(const struct status *st)
 	return a;
 }
 
-/* 1000 taken; each loss has a different size, so none can hide another. */
+/* 1256 taken; each loss has a different size, so none can hide another. */
 static struct status sample_status(void)
 {
 	struct status st = {
 		.loader = {
-			.bpf = { [BPF_TAKEN] = 1000, [BPF_SENT] = 999,
+			.bpf = { [BPF_TAKEN] = 1256, [BPF_SENT] = 1255,
 				 [BPF_RING_FULL] = 1 },
-			.drained = 990,			/* 9 in the BPF ring */
+			.drained = 1246,			/* 9 in the BPF ring */
 			.no_hub = 2, .bad_record = 8,
-			.forwarded = 980,
+			.forwarded = 1236,
 		},
 		.totals = {
 			.former_taken = 500, .former_forwarded = 484,
 			.former_lost = 16,
 			.lost_hub = 32,
-			.received = 1421,		/* 11 in the socket */
+			.received = 1677,		/* 11 in the socket */
 			.hub_bad = 64, .hub_dropped = 128,
+			.own = 256,
 			.handed = 1218,
 			.requeued = 77,
 			.outcomes.samples = {
@@ -54,7 +55,8 @@ TEST(account_holds_when_every_stage_does)
 	struct status st = sample_status();
 	struct account a = sum(&st);
 
-	CHECK_EQ(a.taken, 1500);
+	CHECK_EQ(a.taken, 1756);
+	CHECK_EQ(a.own, 256);
 	CHECK_EQ(a.delivered, 600);
 	CHECK_EQ(a.lost, 1 + 2 + 8 + 16 + 32 + 64 + 128 + 101 + 103 + 107 +
 			 109 + 113);
@@ -118,6 +120,12 @@ TEST(account_shows_what_a_stage_forgets)
 	st.totals.received++;			/* the hub dropped it */
 	CHECK_EQ(sum(&st).difference, 1);
 	st.totals.hub_bad++;
+	CHECK_EQ(sum(&st).difference, 0);
+
+	st = sample_status();
+	st.totals.received++;			/* left out, not counted */
+	CHECK_EQ(sum(&st).difference, 1);
+	st.totals.own++;
 	CHECK_EQ(sum(&st).difference, 0);
 
 	st = sample_status();

@@ -120,6 +120,24 @@ TEST(cut_keeps_to_a_container)
 	free(mem);
 }
 
+TEST(cut_keeps_to_a_service)
+{
+	struct cut c = ALL;
+	struct batch b;
+	void *mem = sample_batch(&b);
+	uint32_t pids;
+
+	strcpy(c.unit, "web");
+	CHECK(!cut_takes_all(&c, &b));
+	CHECK_EQ(take(&c, &pids), 1);
+	CHECK_EQ(pids, 4);
+	strcpy(c.unit, "we");
+	CHECK_EQ(take(&c, &pids), 0);
+	strcpy(c.unit, "web2");
+	CHECK_EQ(take(&c, &pids), 0);
+	free(mem);
+}
+
 /* A number may come again, for a process that began later. */
 TEST(cut_knows_a_process_by_its_begin)
 {

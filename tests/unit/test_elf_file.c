@@ -446,6 +446,9 @@ TEST(elf_compressed_section)
 	compressed(999, 0, JOB_CORRUPT);
 	compressed((uint64_t)ELF_READ_MAX + 1, 0, JOB_TOO_LARGE);
 	compressed(UINT64_MAX, 0, JOB_TOO_LARGE);
+	/* work that is out of proportion to the file is not begun */
+	compressed(ELF_INFLATE_FREE, 0, JOB_CORRUPT);
+	compressed(ELF_INFLATE_FREE + 1, 0, JOB_TOO_LARGE);
 	for (size_t cut = 5; cut < sizeof(Elf64_Chdr) + 17; cut++)
 		compressed(1000, cut, JOB_CORRUPT);
 }

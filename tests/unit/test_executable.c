@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static struct file_key key_of(uint64_t ino)
 {
@@ -14,7 +15,7 @@ static uint32_t mention(struct executables *x, uint64_t ino, uint32_t interval)
 {
 	struct file_key key = key_of(ino);
 
-	return executables_mention(x, &key, interval, 1);
+	return executables_mention(x, &key, interval);
 }
 
 TEST(executable_is_found_by_key_and_number)
@@ -30,15 +31,40 @@ TEST(executable_is_found_by_key_and_number)
 	CHECK_EQ(mention(&x, 3, 1), a);
 	CHECK_EQ(executables_find(&x, &key), a);
 	CHECK(executables_number(&x, 5) == NULL);
-	CHECK_EQ(executables_assign(&x, 5, a, "/bin/x", 6), 0);
+	CHECK_EQ(executables_assign(&x, 5, a, "/bin/x", 6, true), 0);
 	CHECK(executables_number(&x, 5) == executables_get(&x, a));
 	CHECK(!strcmp(executables_get(&x, a)->path, "/bin/x"));
 	/* a number may come to mean another file, and a file have two */
-	CHECK_EQ(executables_assign(&x, 5, b, "/bin/y", 6), 0);
-	CHECK_EQ(executables_assign(&x, 1000000, b, "/bin/z", 6), 0);
+	CHECK_EQ(executables_assign(&x, 5, b, "/bin/y", 6, true), 0);
+	CHECK_EQ(executables_assign(&x, 1000000, b, "/bin/z", 6, true), 0);
 	CHECK_EQ(executables_get(&x, a)->numbers, 0);
 	CHECK_EQ(executables_get(&x, b)->numbers, 2);
 	CHECK(executables_number(&x, EXE_MAX) == NULL);
+	executables_fini(&x);
+}
+
+TEST(executable_has_the_path_of_the_host)
+{
+	struct executables x;
+	struct executable *e;
+	uint32_t a;
+
+	executables_init(&x, 9);
+	a = mention(&x, 3, 1);
+	e = executables_get(&x, a);
+	CHECK_EQ(executables_assign(&x, 5, a, "/tmp/evil", 9, false), 0);
+	CHECK_STR(e->path, "/tmp/evil");
+	CHECK_EQ(executables_assign(&x, 5, a, "/tmp/later", 10, false), 0);
+	CHECK_STR(e->path, "/tmp/evil");
+	CHECK_EQ(executables_assign(&x, 5, a, "/bin/true", 9, true), 0);
+	CHECK_STR(e->path, "/bin/true");
+	CHECK(e->host_path);
+	CHECK_EQ(executables_assign(&x, 5, a, "/tmp/evil", 9, false), 0);
+	CHECK_EQ(executables_assign(&x, 6, a, NULL, 0, false), 0);
+	CHECK_STR(e->path, "/bin/true");
+	/* it was moved */
+	CHECK_EQ(executables_assign(&x, 5, a, "/bin/moved", 10, true), 0);
+	CHECK_STR(e->path, "/bin/moved");
 	executables_fini(&x);
 }
 
@@ -49,7 +75,7 @@ TEST(executable_numbers_retire_late)
 
 	executables_init(&x, 9);
 	a = mention(&x, 3, 1);
-	CHECK_EQ(executables_assign(&x, 5, a, "/bin/x", 6), 0);
+	CHECK_EQ(executables_assign(&x, 5, a, "/bin/x", 6, true), 0);
 	CHECK_EQ(executables_retire(&x, 5, 1), 0);
 	CHECK_EQ(executables_retire(&x, 6, 1), 0);	/* nobody's */
 	executables_sweep(&x, RETIRE_INTERVALS);
@@ -66,9 +92,9 @@ TEST(executable_number_given_again_is_not_retired)
 
 	executables_init(&x, 9);
 	a = mention(&x, 3, 1);
-	CHECK_EQ(executables_assign(&x, 5, a, "/bin/x", 6), 0);
+	CHECK_EQ(executables_assign(&x, 5, a, "/bin/x", 6, true), 0);
 	CHECK_EQ(executables_retire(&x, 5, 1), 0);
-	CHECK_EQ(executables_assign(&x, 5, a, "/bin/x", 6), 0);
+	CHECK_EQ(executables_assign(&x, 5, a, "/bin/x", 6, true), 0);
 	executables_sweep(&x, 100);
 	CHECK(executables_number(&x, 5) != NULL);
 	executables_fini(&x);
@@ -83,7 +109,7 @@ TEST(executables_unused_are_forgotten)
 	for (uint64_t i = 0; i < 500; i++)
 		mention(&x, i, 1);
 	used = mention(&x, 77, 1);
-	CHECK_EQ(executables_assign(&x, 2, used, "/bin/x", 6), 0);
+	CHECK_EQ(executables_assign(&x, 2, used, "/bin/x", 6, true), 0);
 	executables_get(&x, mention(&x, 78, 1))->jobs = 1;
 	quarantined = mention(&x, 79, 1);
 	executables_get(&x, quarantined)->quarantined = true;
@@ -109,7 +135,7 @@ TEST(executables_find_room_for_new_ones)
 
 	executables_init(&x, 9);
 	numbered = mention(&x, 1, 1);
-	CHECK_EQ(executables_assign(&x, 2, numbered, "/bin/x", 6), 0);
+	CHECK_EQ(executables_assign(&x, 2, numbered, "/bin/x", 6, true), 0);
 	busy = mention(&x, 2, 1);
 	executables_get(&x, busy)->jobs = 1;
 	for (uint64_t i = 3; i <= EXECUTABLES_MAX / 2; i++)
@@ -145,7 +171,7 @@ TEST(executables_name_what_is_in_quarantine)
 			len = snprintf(path, sizeof(path), "/%0300d!", 0);
 		if (i != 3)
 			CHECK_EQ(executables_assign(&x, i + 1, at, path,
-						    (size_t)len), 0);
+						    (size_t)len, true), 0);
 	}
 	memset(&q, 0xff, sizeof(q));
 	executables_quarantine(&x, &q);
@@ -175,33 +201,30 @@ TEST(executable_takes_a_workers_answer)
 		.runtime_id = "go/id",
 		.file_id = { 1, 2 },
 	};
-	struct symbol_index idx = { .n = 0 };
 	struct executables x;
 	struct executable *e;
-	void *map = some_map(4096);
 
 	executables_init(&x, 9);
 	e = executables_get(&x, mention(&x, 1, 1));
 	done.build_id_len = BUILD_ID_MAX + 1;
-	CHECK(!executable_done(e, &done, map, 4096, &idx));
-	CHECK(!e->known && !e->map);
+	CHECK(!executable_known(e, &done));
+	CHECK(!e->known);
 	done.build_id_len = 3;
 	done.runtime = RUNTIME__MAX;
-	CHECK(!executable_done(e, &done, map, 4096, &idx));
+	CHECK(!executable_known(e, &done));
 	done.runtime = RUNTIME_GO;
-	CHECK(executable_done(e, &done, map, 4096, &idx));
-	CHECK(e->known && e->runtime == RUNTIME_GO);
+	CHECK(executable_known(e, &done));
+	CHECK(e->known && !e->named && e->runtime == RUNTIME_GO);
 	CHECK(!strcmp(e->build_id, "01abff"));
 	CHECK(!strcmp(e->runtime_id, "go/id"));
 	memset(done.runtime_id, 'x', sizeof(done.runtime_id));
-	CHECK(!executable_done(e, &done, map, 4096, &idx));
+	CHECK(!executable_known(e, &done));
 	CHECK(!strcmp(e->runtime_id, "go/id"));
 	executables_fini(&x);
 }
 
 TEST(executables_keep_symbols_within_a_budget)
 {
-	struct msg_job_done done = { .runtime = RUNTIME_NONE };
 	struct symbol_index idx = { .n = 0 };
 	size_t len = SYMBOLS_BUDGET / 4;
 	struct executables x;
@@ -210,12 +233,158 @@ TEST(executables_keep_symbols_within_a_budget)
 	for (uint32_t i = 0; i < 6; i++) {
 		uint32_t e = mention(&x, i, 10 + i);
 
-		CHECK_EQ(executables_assign(&x, 2 + i, e, "/x", 2), 0);
-		CHECK(executable_done(executables_get(&x, e), &done,
-				      some_map(len), len, &idx));
+		CHECK_EQ(executables_assign(&x, 2 + i, e, "/x", 2, true), 0);
+		executable_named(executables_get(&x, e), some_map(len), len,
+				 &idx);
 	}
 	executables_sweep(&x, 16);
-	for (uint32_t i = 0; i < 6; i++)	/* the two coldest went */
-		CHECK_EQ(executables_get(&x, i)->map != NULL, i >= 2);
+	for (uint32_t i = 0; i < 6; i++)	/* the last is not idle */
+		CHECK_EQ(executables_get(&x, i)->map != NULL, i >= 1);
+	executables_fini(&x);
+}
+
+/* As a worker's answer: false when there is no room. */
+static bool give_symbols(struct executables *x, uint64_t ino, uint32_t owner,
+			 size_t len, uint32_t interval)
+{
+	struct symbol_index idx = { .n = 0 };
+	struct executable *e = executables_get(x, mention(x, ino, interval));
+
+	e->owner = owner;
+	CHECK(!e->map);
+	if (!executables_symbols_room(x, e, len, interval))
+		return false;
+	executable_named(e, some_map(len), len, &idx);
+	return true;
+}
+
+static size_t symbol_bytes(const struct executables *x)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < x->top; i++)
+		n += x->v[i] ? x->v[i]->map_len : 0;
+	return n;
+}
+
+/* A user has twelve indices of 95 MB, all in use: his own go, root's stay. */
+TEST(executables_in_use_have_a_budget_too)
+{
+	struct executables x;
+
+	executables_init(&x, 9);
+	for (uint32_t i = 0; i < 10; i++)
+		CHECK(give_symbols(&x, 1000 + i, 0, 1 << 20, 15));
+	for (uint32_t i = 0; i < 12; i++) {
+		CHECK(give_symbols(&x, i, 1000, 95 << 20, 20 + i / 4));
+		CHECK(symbol_bytes(&x) <= SYMBOLS_BUDGET_ALL);
+	}
+	executables_sweep(&x, 22);
+	for (uint32_t i = 0; i < 10; i++)
+		CHECK(executables_get(&x, mention(&x, 1000 + i, 22))->map);
+	for (uint32_t i = 10; i < 12; i++)
+		CHECK(executables_get(&x, mention(&x, i, 22))->map);
+	/* who would have more than all goes without */
+	CHECK(!give_symbols(&x, 99, 1001, SYMBOLS_BUDGET_ALL + 1, 22));
+	executables_fini(&x);
+}
+
+/* --- descriptors ----------------------------------------------------------------- */
+
+/* Keep one of this owner's; what has to go first goes.  Its index, or NONE. */
+static uint32_t keep(struct executables *x, uint64_t ino, uint32_t owner,
+		     uint64_t now_ns)
+{
+	uint32_t i = mention(x, ino, 1), gone = EXECUTABLE_NONE;
+
+	executables_get(x, i)->owner = owner;
+	while (!executables_may_keep(x, owner, &gone)) {
+		CHECK(gone != EXECUTABLE_NONE);
+		close(executables_take_fd(x, gone));
+	}
+	executables_keep(x, i, dup(1), now_ns);
+	return gone;
+}
+
+TEST(executables_are_wanted_until_they_have_names)
+{
+	struct symbol_index idx = { .n = 0 };
+	struct executables x;
+	struct executable *e;
+
+	executables_init(&x, 9);
+	e = executables_get(&x, mention(&x, 1, 1));
+	CHECK(executable_want(e, 100));
+	CHECK(!executable_want(e, 200) && e->wanted && e->wanted_ns == 100);
+	executable_named(e, NULL, 0, &idx);
+	CHECK(!executable_want(e, 300) && !e->wanted);
+	e = executables_get(&x, mention(&x, 2, 1));
+	CHECK(executable_want(e, 100));
+	executable_failed(e, true);
+	CHECK(!executable_want(e, 300) && !e->wanted && e->quarantined);
+	executables_fini(&x);
+}
+
+/* A user's files push out his own; those that a sample waits for stay. */
+TEST(executables_share_descriptors_by_owner)
+{
+	struct executables x;
+
+	executables_init(&x, 9);
+	x.kept_max = 32;
+	for (uint32_t i = 0; i < 4; i++)
+		CHECK_EQ(keep(&x, 100 + i, 0, 1 + i), EXECUTABLE_NONE);
+	for (uint32_t i = 0; i < 26; i++)	/* a sixteenth is for others */
+		CHECK_EQ(keep(&x, i, 1000, 10 + i), EXECUTABLE_NONE);
+	CHECK_EQ(keep(&x, 26, 1000, 40), mention(&x, 0, 1));
+	CHECK(executable_want(executables_get(&x, mention(&x, 1, 1)), 50));
+	CHECK_EQ(keep(&x, 27, 1000, 41), mention(&x, 2, 1));
+	CHECK_EQ(keep(&x, 104, 0, 42), EXECUTABLE_NONE);
+	CHECK_EQ(x.kept.total, 31);
+	for (uint32_t i = 0; i < 5; i++)
+		CHECK(executables_get(&x, mention(&x, 100 + i, 1))->fd >= 0);
+	executables_fini(&x);
+}
+
+TEST(executables_refuse_a_descriptor_when_all_are_wanted)
+{
+	struct executables x;
+	uint32_t first = 0;
+
+	executables_init(&x, 9);
+	CHECK(!executables_may_keep(&x, 0, &first));	/* none is allowed */
+	CHECK_EQ(first, EXECUTABLE_NONE);
+	x.kept_max = 1;
+	CHECK_EQ(keep(&x, 1, 0, 1), EXECUTABLE_NONE);
+	CHECK(executable_want(executables_get(&x, mention(&x, 1, 1)), 1));
+	CHECK(!executables_may_keep(&x, 0, &first));
+	CHECK_EQ(first, EXECUTABLE_NONE);
+	executables_fini(&x);
+}
+
+/* No number stands for it any more: only what a sample waits for is kept. */
+TEST(executables_let_go_of_descriptors_without_a_number)
+{
+	struct executables x;
+	uint32_t a, b;
+
+	executables_init(&x, 9);
+	x.kept_max = 8;
+	keep(&x, 1, 0, 1);
+	keep(&x, 2, 0, 1);
+	keep(&x, 3, 0, 1);
+	a = mention(&x, 1, 1);
+	b = mention(&x, 2, 1);
+	CHECK_EQ(executables_assign(&x, 2, a, "/a", 2, true), 0);
+	CHECK(executable_want(executables_get(&x, b), 1));
+	executables_sweep(&x, 2);
+	CHECK_EQ(x.kept.total, 2);
+	CHECK(executables_get(&x, a)->fd >= 0 && executables_get(&x, b)->fd >= 0);
+	executables_forget_numbers(&x);
+	executables_sweep(&x, 3);
+	CHECK_EQ(x.kept.total, 1);
+	/* nor when it is forgotten */
+	executables_sweep(&x, 2 + EXECUTABLE_IDLE_INTERVALS);
+	CHECK_EQ(x.kept.total, 0);
 	executables_fini(&x);
 }

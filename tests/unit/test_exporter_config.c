@@ -425,6 +425,64 @@ TEST(config_refuses_bad_values_of_more_endpoints)
 	}
 }
 
+TEST(config_has_a_spool_when_it_is_named)
+{
+	struct exporter_config c;
+
+	unsetenv("TRIFOLD_EXPORTER_2_ENDPOINT");
+	CHECK_EQ(load(&c), 0);
+	CHECK(!c.spool);
+	exporter_config_fini(&c);
+	set_more("SPOOL", "/var/spool/a");
+	CHECK_EQ(load(&c), 0);
+	CHECK_STR(c.spool, "/var/spool/a");
+	CHECK_EQ(c.spool_bytes, 256 << 20);
+	exporter_config_fini(&c);
+	set_more("SPOOL_SIZE", "3");
+	CHECK_EQ(LOAD(&c, "--spool", "/b"), 0);
+	CHECK_STR(c.spool, "/b");
+	CHECK_EQ(c.spool_bytes, 3 << 20);
+	exporter_config_fini(&c);
+	CHECK_EQ(LOAD(&c, "--spool", "/b", "--spool-size", "65536"), 0);
+	CHECK_EQ(c.spool_bytes, 65536ULL << 20);
+	exporter_config_fini(&c);
+	/* nothing is sent, so nothing is kept */
+	CHECK_EQ(LOAD(&c, "--no-network"), 0);
+	CHECK(!c.spool);
+	exporter_config_fini(&c);
+}
+
+TEST(config_refuses_a_bad_spool)
+{
+	static const char *const bad[][2] = {
+		{ "SPOOL", "relative" }, { "SPOOL", "/" }, { "SPOOL_SIZE", "0" },
+		{ "SPOOL_SIZE", "65537" }, { "SPOOL_SIZE", "1x" },
+		{ "SPOOLS", "/a" }, { "2_SPOOL", "/a" }, { "SPOO", "/a" },
+	};
+	struct exporter_config c;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char full[64];
+		int r;
+
+		set_more("SPOOL", "");
+		set_more("SPOOL_SIZE", "");
+		set_more(bad[i][0], bad[i][1]);
+		r = load(&c);
+		if (r != 2)
+			printf("# %s=%s accepted\n", bad[i][0], bad[i][1]);
+		CHECK_EQ(r, 2);
+		exporter_config_fini(&c);
+		snprintf(full, sizeof(full), "TRIFOLD_EXPORTER_%s", bad[i][0]);
+		unsetenv(full);
+	}
+	unsetenv("TRIFOLD_EXPORTER_SPOOL");
+	unsetenv("TRIFOLD_EXPORTER_SPOOL_SIZE");
+	CHECK_EQ(load(&c), 0);
+	CHECK(!c.spool);
+	exporter_config_fini(&c);
+}
+
 TEST(endpoint_knows_this_host)
 {
 	static const char *const here[] = {

@@ -14,6 +14,7 @@
 static struct file_policy files;
 static uint32_t now_s = 1000;
 static uint64_t exe_id;
+static uint32_t owner;	/* of the files that are met */
 
 static void setup(uint64_t budget, uint32_t room)
 {
@@ -43,10 +44,12 @@ static bool is(uint64_t ino, unsigned int state)
 	return entry_of(ino) && entry_of(ino)->state == state;
 }
 
+static uint16_t host = 1;	/* what is met has a path of the host's */
+
 /* loaderd opened it: EXE_NONE if the hub does not want it now. */
 static uint32_t meet(uint64_t ino)
 {
-	struct msg_exe m = { .key = key_of(ino), .tgid = 7 };
+	struct msg_exe m = { .key = key_of(ino), .tgid = 7, .host = host };
 	int number;
 
 	if (!fake_find(&m.key)) {
@@ -54,7 +57,7 @@ static uint32_t meet(uint64_t ino)
 		if (!m.no_room)
 			fake.known[fake.n++].key = m.key;
 	}
-	number = files_exe(&files, &m, ++exe_id);
+	number = files_exe(&files, &m, owner, ++exe_id);
 	if (number < 0) {
 		CHECK_EQ(number, -ENOSPC);
 		CHECK_EQ(fake.answered, exe_id);
@@ -201,7 +204,7 @@ TEST(files_give_the_vdso_its_number)
 	setup(1 << 20, 24);
 	fake.known[fake.n++].key = m.key;
 	CHECK(vdso_is(&m.key));
-	CHECK_EQ(files_exe(&files, &m, 0), EXE_VDSO);
+	CHECK_EQ(files_exe(&files, &m, 0, 0), EXE_VDSO);
 	answer(EXE_VDSO, 2, 8);
 	CHECK_EQ(fake_find(&m.key)->entry.exe, EXE_VDSO);
 	CHECK_EQ(learn(2, 2), EXE_FIRST);
@@ -209,12 +212,12 @@ TEST(files_give_the_vdso_its_number)
 	CHECK(!vdso_is(&fake.known[1].key));
 	/* the next hub finds it; or its key alone, which it leaves there */
 	restart();
-	CHECK_EQ(files_exe(&files, &m, 0), EXE_VDSO);
+	CHECK_EQ(files_exe(&files, &m, 0, 0), EXE_VDSO);
 	CHECK(files_has_answer(&files, EXE_VDSO));
 	fake_find(&m.key)->entry = (struct file_entry){ .exe = EXE_NONE };
 	restart();
 	CHECK(fake_find(&m.key));
-	CHECK_EQ(files_exe(&files, &m, 0), EXE_VDSO);
+	CHECK_EQ(files_exe(&files, &m, 0, 0), EXE_VDSO);
 	CHECK(!files_has_answer(&files, EXE_VDSO));
 	files_fini(&files);
 }
@@ -266,6 +269,27 @@ TEST(files_wait_for_their_answer)
 	CHECK(entry_of(1));
 	answer(exe, 2, 8);
 	CHECK(is(1, FILE_TABLE));
+	files_fini(&files);
+}
+
+/* loaderd goes on to other files; the table comes without an id. */
+TEST(files_that_take_long_are_answered)
+{
+	uint64_t handled;
+	uint32_t exe;
+
+	setup(1 << 20, 24);
+	exe = meet(1);
+	files_pending(&files, exe);
+	CHECK_EQ(fake.answered, exe_id);
+	CHECK(is(1, FILE_PENDING));
+	handled = fake.handled;
+	files_pending(&files, exe);
+	files_pending(&files, exe + 1);
+	CHECK_EQ(fake.handled, handled);
+	answer(exe, 1, 8);
+	CHECK(is(1, FILE_TABLE));
+	CHECK_EQ(fake.answered, exe_id);
 	files_fini(&files);
 }
 
@@ -378,7 +402,7 @@ TEST(files_take_the_vdso_again_when_there_is_room)
 	fake.known[fake.n++].key = m.key;
 	learn(1, 280);
 	learn(2, 280);
-	CHECK_EQ(files_exe(&files, &m, 0), EXE_VDSO);
+	CHECK_EQ(files_exe(&files, &m, 0, 0), EXE_VDSO);
 	answer(EXE_VDSO, 290, 8);
 	CHECK(!files_has_answer(&files, EXE_VDSO));
 	CHECK_EQ(fake.vdsos, 0);
@@ -386,7 +410,7 @@ TEST(files_take_the_vdso_again_when_there_is_room)
 	second();
 	CHECK_EQ(fake.vdsos, 1);
 	CHECK(!(fake_find(&m.key)->entry.state & FILE_ASK));
-	CHECK_EQ(files_exe(&files, &m, 0), EXE_VDSO);
+	CHECK_EQ(files_exe(&files, &m, 0, 0), EXE_VDSO);
 	answer(EXE_VDSO, 290, 8);
 	CHECK_EQ(fake_find(&m.key)->entry.state, FILE_TABLE);
 	/* all queues were full */
@@ -418,28 +442,31 @@ TEST(files_in_a_burst_evict_what_is_needed)
 	files_fini(&files);
 }
 
-/* Each with rules of its own that fill all numbers: the oldest goes. */
-TEST(files_evict_when_rules_run_short)
+/* A table of n_rules that no other file has. */
+static void answer_with_rules(uint32_t number, int32_t salt, uint32_t n_rules)
 {
-	uint32_t n_rules = FILE_RULES_MAX;
 	size_t rules = n_rules * sizeof(struct unwind_rule);
 	size_t len = sizeof(struct table_hdr) + rules + 64;
 	uint8_t *p = calloc(1, len);
 	struct unwind_rule *r = (void *)(p + sizeof(struct table_hdr));
 
+	*(struct table_hdr *)p = (struct table_hdr){
+		.magic = TABLE_MAGIC, .n_rules = n_rules, .pages = 1,
+	};
+	r[RULE_END].cfa = CFA_END;
+	for (uint32_t i = 2; i < n_rules; i++)
+		r[i] = (struct unwind_rule){ .cfa = CFA_SP, .aux = salt,
+					     .cfa_off = (int32_t)i };
+	files_table(&files, number, p, len);
+	free(p);
+}
+
+/* Each with rules of its own that fill all numbers: the oldest goes. */
+TEST(files_evict_when_rules_run_short)
+{
 	setup(16 << 20, 24);
 	for (uint32_t ino = 1; ino <= 5; ino++) {
-		*(struct table_hdr *)p = (struct table_hdr){
-			.magic = TABLE_MAGIC, .n_rules = n_rules, .pages = 1,
-		};
-		memset(r, 0, rules);
-		r[RULE_END].cfa = CFA_END;
-		for (uint32_t i = 2; i < n_rules; i++)
-			r[i] = (struct unwind_rule){
-				.cfa = CFA_SP, .aux = (int32_t)ino,
-				.cfa_off = (int32_t)i,
-			};
-		files_table(&files, meet(ino), p, len);
+		answer_with_rules(meet(ino), (int32_t)ino, FILE_RULES_MAX);
 		now_s++;
 		files.now_s = now_s;
 	}
@@ -448,9 +475,116 @@ TEST(files_evict_when_rules_run_short)
 	CHECK(is(4, FILE_TABLE) && is(5, FILE_PENDING));
 	grace();
 	CHECK(is(5, FILE_PENDING | FILE_ASK));
-	files_table(&files, meet(5), p, len);
+	answer_with_rules(meet(5), 5, FILE_RULES_MAX);
 	CHECK(is(5, FILE_TABLE));
-	free(p);
+	files_fini(&files);
+}
+
+/* --- owners --------------------------------------------------------------------- */
+
+#define MALLORY	1000	/* a user; the files of the others are root's */
+
+/* A file of this user, with its table if there is room. */
+static void learn_of(uint32_t uid, uint64_t ino, uint32_t n)
+{
+	owner = uid;
+	learn(ino, n);
+	owner = 0;
+}
+
+/* One user's files have all the rules that there are: his own tables go, those
+ * that were used least recently or not, and there is room for others. */
+TEST(files_of_one_user_take_no_rules_from_others)
+{
+	setup(16 << 20, 200);
+	for (uint64_t ino = 1; ino <= 17; ino++)
+		learn(ino, 1);
+	now_s += 100;
+	for (uint64_t ino = 100; ino < 110; ino++) {
+		owner = MALLORY;
+		answer_with_rules(meet(ino), (int32_t)ino, FILE_RULES_MAX);
+		owner = 0;
+		second();
+	}
+	for (uint64_t ino = 1; ino <= 17; ino++)
+		CHECK(is(ino, FILE_TABLE));
+	answer_with_rules(meet(50), 50, RULES_MAX / OWNER_SPARE - 100);
+	CHECK(is(50, FILE_TABLE));
+	files_fini(&files);
+}
+
+TEST(files_of_one_user_take_no_bytes_from_others)
+{
+	setup(1 << 20, 200);
+	for (uint64_t ino = 1; ino <= 10; ino++)
+		learn(ino, 10);
+	now_s += 100;
+	for (uint64_t ino = 100; ino < 150; ino++) {
+		learn_of(MALLORY, ino, 900);
+		second();
+	}
+	for (uint64_t ino = 1; ino <= 10; ino++)
+		CHECK(is(ino, FILE_TABLE));
+	learn(50, 900);
+	CHECK(is(50, FILE_TABLE));
+	files_fini(&files);
+}
+
+/* More files than there are numbers, too. */
+TEST(files_of_one_user_take_no_places_from_others)
+{
+	uint64_t mine = 1;
+
+	setup(1 << 20, FILES_MAX);
+	for (; mine <= 200; mine++)
+		learn(mine, 1);
+	now_s += 100;
+	owner = MALLORY;
+	for (uint64_t ino = 1 << 20; ino < (1 << 20) + 34000; ino++) {
+		uint32_t exe = meet(ino);
+
+		if (exe)
+			files_no_table(&files, exe);
+		fake.n_dropped = 0;
+		if (ino % 4096)
+			continue;
+		second();
+		owner = 0;
+		learn(mine, 1);		/* at the first try */
+		CHECK(is(mine++, FILE_TABLE));
+		owner = MALLORY;
+	}
+	owner = 0;
+	for (uint64_t ino = 1; ino < mine; ino++)
+		CHECK(is(ino, FILE_TABLE));
+	files_fini(&files);
+}
+
+/* Whose files a former hub left is known when they are opened again. */
+TEST(files_have_owners_again_after_a_restart)
+{
+	struct file_key key = key_of(3);
+	uint32_t most;
+
+	setup(1 << 20, 24);
+	learn_of(MALLORY, 3, 5);
+	CHECK_EQ(owners_have(&files.tables.owners, MALLORY), 1 + 5 + 1);
+	files_fini(&files);
+	files_init(&files, 42, &fake_out, NULL);
+	CHECK_EQ(files_begin(&files, 1 << 20, IDLE_S, now_s), 0);
+	for (uint32_t i = 0; i < 3; i++)
+		files_adopt_slab(&files, i, fake_copy(i));
+	CHECK_EQ(files_adopt(&files, fake.known, fake.n), 0);
+	CHECK(fake_find(&key));
+	CHECK(owners_most(&files.tables.owners, &most));
+	CHECK_EQ(most, OWNER_UNKNOWN);
+	owner = MALLORY;
+	CHECK(meet(3) != EXE_NONE);
+	owner = 0;
+	CHECK_EQ(owners_have(&files.owners, MALLORY), 1);
+	CHECK_EQ(owners_have(&files.tables.owners, MALLORY), 1 + 5 + 1);
+	CHECK_EQ(files.tables.owners.total, 1 + 5 + 1);
+	CHECK_EQ(owners_have(&files.tables.rules.owners, MALLORY), 1);
 	files_fini(&files);
 }
 
@@ -525,6 +659,8 @@ TEST(files_come_and_go)
 
 /* --- another hub ---------------------------------------------------------------- */
 
+#define LOST	(FILE_ASK | FILE_ASK_HOST)	/* with the former hub */
+
 static struct msg_entry before[FAKE_KEYS];
 
 static void restart(void)
@@ -557,8 +693,8 @@ TEST(files_survive_their_hub)
 	installs = fake.installs;
 	restart();
 	/* numbers and tables stay; the symbols shall be read again */
-	CHECK(is(1, FILE_TABLE | FILE_ASK) && is(2, FILE_TABLE | FILE_ASK));
-	CHECK(is(3, FILE_BARE | FILE_ASK) && is(4, FILE_PENDING | FILE_ASK));
+	CHECK(is(1, FILE_TABLE | LOST) && is(2, FILE_TABLE | LOST));
+	CHECK(is(3, FILE_BARE | LOST) && is(4, FILE_PENDING | LOST));
 	CHECK_EQ(stats().files, 4);
 	CHECK_EQ(stats().tables, 2);
 	CHECK_EQ(stats().rules, 4);
@@ -589,7 +725,25 @@ TEST(files_of_the_same_hub_need_no_second_look)
 	fake.settled = true;
 	restart();
 	CHECK(is(1, FILE_TABLE));
-	CHECK(is(2, FILE_PENDING | FILE_ASK));
+	CHECK(is(2, FILE_PENDING | LOST));
+	files_fini(&files);
+}
+
+TEST(files_are_asked_for_until_a_path_is_the_hosts)
+{
+	setup(1 << 20, 24);
+	host = 0;
+	learn(1, 20);
+	CHECK(is(1, FILE_TABLE | FILE_ASK_HOST));
+	files_settled(&files, meet(1));
+	CHECK(is(1, FILE_TABLE | FILE_ASK_HOST));
+	host = 1;
+	files_settled(&files, meet(1));
+	CHECK(is(1, FILE_TABLE));
+	host = 0;			/* another one does not unlearn it */
+	files_settled(&files, meet(1));
+	CHECK(is(1, FILE_TABLE));
+	host = 1;
 	files_fini(&files);
 }
 
@@ -618,7 +772,7 @@ TEST(files_adopt_nothing_senseless)
 							   bad[i] };
 	restart();
 	CHECK_EQ(stats().files, 1);
-	CHECK(is(1, FILE_TABLE | FILE_ASK));
+	CHECK(is(1, FILE_TABLE | LOST));
 	CHECK_EQ(fake.n, 1);
 	grace();
 	CHECK_EQ(files.tables.slabs.elements, fake.elements);

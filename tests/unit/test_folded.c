@@ -23,6 +23,23 @@ TEST(folded_merges_processes_and_escapes_names)
 	free(mem);
 }
 
+/* docs/SUPPORT.md; test_top_model.c and test_pprof.c have the same words. */
+TEST(folded_says_what_has_no_name)
+{
+	static const char want[] =
+		"[unknown process];[JIT code, no names];[unknown file];"
+		"libfoo.so+0x20;libfoo.so+0x10;[kernel]_[k] 1\n";
+	struct buffer out = { 0 };
+	struct batch b;
+	void *mem = nameless_batch(&b);
+
+	CHECK_EQ(folded_encode(&b, NULL, &out), 0);
+	CHECK_EQ(out.len, strlen(want));
+	CHECK(memcmp(out.data, want, out.len) == 0);
+	free(out.data);
+	free(mem);
+}
+
 TEST(folded_shows_what_is_inlined)
 {
 	static const char want[] = "app;root;outer;middle;inner 1\n";

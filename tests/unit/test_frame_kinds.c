@@ -35,8 +35,8 @@ TEST(each_row_is_whole)
 		CHECK_EQ(k == BATCH_FRAME_NONE, i->class == FRAMES_PROCESS);
 		CHECK_EQ(k == BATCH_FRAME_NONE, !i->name[0]);
 		/* what has no file and no symbol needs words */
-		CHECK_EQ(i->class == FRAMES_MEMORY || i->class == FRAMES_MARK,
-			 !!i->shown[0]);
+		CHECK_EQ(i->class == FRAMES_FILE || i->class == FRAMES_PROCESS,
+			 !i->shown[0]);
 	}
 }
 

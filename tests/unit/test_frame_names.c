@@ -30,11 +30,11 @@ static void sample(void **data, size_t *len, struct frame_names *x)
 {
 	frame_names_begin(&b, 4);
 	CHECK(frame_names_add(&b, 1, &(struct symbol_place){
-		"main", "a.py", 1, 7 }));
+		"main", "a.py", 1, 7, NULL, 0 }));
 	CHECK(frame_names_add(&b, 2, &(struct symbol_place){
-		"inlined", "", 0, 0 }));
+		"inlined", "", 0, 0, NULL, 0 }));
 	CHECK(frame_names_add(&b, 2, &(struct symbol_place){
-		"outer", "b.py", 30, 31 }));
+		"outer", "b.py", 30, 31, NULL, 0 }));
 	end(4, x, data, len);
 }
 
@@ -44,11 +44,11 @@ TEST(names_come_back_and_gaps_are_empty)
 		uint32_t frame;
 		struct symbol_place place;
 	} want[] = {
-		{ 0, { "", "", 0, 0 } },
-		{ 1, { "main", "a.py", 1, 7 } },
-		{ 2, { "inlined", "", 0, 0 } },
-		{ 2, { "outer", "b.py", 30, 31 } },
-		{ 3, { "", "", 0, 0 } },
+		{ 0, { "", "", 0, 0, NULL, 0 } },
+		{ 1, { "main", "a.py", 1, 7, NULL, 0 } },
+		{ 2, { "inlined", "", 0, 0, NULL, 0 } },
+		{ 2, { "outer", "b.py", 30, 31, NULL, 0 } },
+		{ 3, { "", "", 0, 0, NULL, 0 } },
 	};
 	struct frame_names x;
 	void *data;
@@ -70,7 +70,7 @@ TEST(names_come_back_and_gaps_are_empty)
 
 TEST(frames_are_added_in_order_and_within_bounds)
 {
-	const struct symbol_place p = { "f", "", 0, 0 };
+	const struct symbol_place p = { "f", "", 0, 0, NULL, 0 };
 	struct frame_names x;
 	void *data;
 	size_t len;
@@ -101,7 +101,7 @@ TEST(an_answer_never_exceeds_its_bound)
 	frame_names_begin(&b, FRAMES);
 	for (uint32_t i = 0; i < FRAMES; i++)
 		added += frame_names_add(&b, i, &(struct symbol_place){
-			name, "", 0, 0 });
+			name, "", 0, 0, NULL, 0 });
 	CHECK_EQ(added, 5);
 	end(FRAMES, &x, &data, &len);
 	CHECK(len <= FRAME_NAMES_BYTES_MAX);

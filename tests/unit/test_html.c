@@ -9,7 +9,7 @@ extern const unsigned long page_html_len;
 static const struct profile_info info = {
 	.host = "h<o>st", .kernel = "6.1", .machine = "x86_64",
 	.command = "</script>",
-	.account = { .taken = 9, .delivered = 7, .lost = 2, .known = 1,
+	.account = { .taken = 10, .delivered = 7, .own = 1, .lost = 2, .known = 1,
 		     .reasons = "ring_full 2" },
 };
 
@@ -27,13 +27,18 @@ TEST(html_holds_the_tree)
 {
 	static const char *const parts[] = {
 		"\"host\":\"h\\u003co\\u003est\"", "\"frequency\":20,",
-		"\"samples\":7,", "\"taken\":9,\"delivered\":7,\"lost\":2,"
+		"\"samples\":7,", "\"taken\":10,\"delivered\":7,\"own\":1,\"lost\":2,"
 		"\"difference\":0,\"reasons\":\"ring_full 2\"}",
 		"\"duration_ms\":5000,",
 		"\"app\",\"2 processes\"", "\"worker\",\"pid 12\"",
 		/* app main evil do_read libfoo kworker kthread ... */
 		"\"rows\":[0,0,0,1,0,0,2,0,0,3,0,3,4,2,2,8,3,0,9,0,1,5,2,0,"
-		"6,0,0,7,0,1]}",
+		"6,0,0,7,0,1],",
+		/* process (label), pid, tid; name, executable, container */
+		"\"threads\":{\"names\":[\"app\",\"\",\"thread-7\",\"thread-8\","
+		"\"c0ffee\",\"pool-1\",\"kworker\"],\"list\":[0,10,10,0,1,1,"
+		"0,10,17,2,1,1,0,11,18,3,1,4,5,12,19,5,1,1,8,13,13,6,1,1]}",
+		"\"times\":[0,0,0,1,0,2,0,2,0,2,0,4,0,3]}",
 	};
 	struct buffer out = { 0 };
 	struct batch b;
@@ -46,6 +51,71 @@ TEST(html_holds_the_tree)
 			CHECK(false);
 		}
 	}
+	free(out.data);
+	free(mem);
+}
+
+TEST(html_has_whole_names_beside_short_ones)
+{
+	static const char want[] =
+		"\"full\":[1,\"g.cold\",2,\"void a::f\\u003cint\\u003e(int)\"]";
+	struct buffer out = { 0 };
+	struct batch b;
+	void *mem = mangled_batch(&b);
+
+	CHECK_EQ(html_encode(&b, &info, &out), 0);
+	CHECK_EQ(occurrences((char *)out.data, out.len, want), 1);
+	CHECK_EQ(occurrences((char *)out.data, out.len, "\"a::f\\u003c...\\u003e\""), 1);
+	free(out.data);
+	free(mem);
+}
+
+/* Two threads of a process in one row, and one of them in another row. */
+TEST(html_holds_times_by_row)
+{
+	static const char want[] = "\"times\":[10,1,1490,0,2500,0,1,1,20,0]}";
+	const uint64_t start = 1700000000000000000, ms = 1000000;
+	struct batch_builder *bb = batch_builder_new(20);
+	uint32_t a = frame(bb, BATCH_FRAME_NATIVE, "a", 0, 1);
+	uint32_t z = frame(bb, BATCH_FRAME_NATIVE, "z", 0, 2);
+	uint32_t p = process(bb, 7, "app", "app");
+	struct buffer out = { 0 };
+	struct batch b;
+	size_t len;
+	void *mem;
+
+	event(bb, p, 7, "app", 0, &a, 1, start + 4000 * ms);
+	event(bb, p, 7, "app", 0, &a, 1, start + 1500 * ms + 999999);
+	event(bb, p, 8, "t", 0, &a, 1, start + 4001 * ms);
+	event(bb, p, 8, "t", 0, &a, 1, start + 10 * ms);
+	event(bb, p, 7, "app", 0, &z, 1, start + 20 * ms);
+	CHECK_EQ(batch_builder_finish(bb, start, start + 5000 * ms, &mem, &len),
+		 0);
+	batch_builder_free(bb);
+	CHECK_EQ(batch_open(mem, len, &b), 0);
+	CHECK_EQ(html_encode(&b, &info, &out), 0);
+	CHECK(memmem(out.data, out.len, want, strlen(want)));
+	free(out.data);
+	free(mem);
+}
+
+TEST(html_says_where_functions_are)
+{
+	static const char want[] =
+		"\"files\":[\"root.c\",\"outer.c\",\"middle.c\",\"inner.c\"],"
+		"\"lines\":[1,0,1,2,1,10,3,2,20,4,3,30]";
+	static const char none[] = "\"files\":[],\"lines\":[]";
+	struct buffer out = { 0 };
+	struct batch b;
+	void *mem = inlined_batch(&b);
+
+	CHECK_EQ(html_encode(&b, &info, &out), 0);
+	CHECK_EQ(occurrences((char *)out.data, out.len, want), 1);
+	free(mem);
+	out.len = 0;
+	mem = sample_batch(&b);
+	CHECK_EQ(html_encode(&b, &info, &out), 0);
+	CHECK_EQ(occurrences((char *)out.data, out.len, none), 1);
 	free(out.data);
 	free(mem);
 }

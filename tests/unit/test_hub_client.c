@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "ipc/batch.h"
+#include "ipc/rules.h"
 #include "ipc/sealed.h"
+#include "tests/hostile/mutants.h"
 #include "tests/unit/harness.h"
 
 #define MS	1000000ULL
@@ -466,4 +468,99 @@ TEST(hub_client_connects_again_later_and_later)
 	close(listener);
 	unlink(addr.sun_path);
 	rmdir(dir);
+}
+
+/* --- a hub that lies --------------------------------------------------------- */
+
+static const struct msg_hello_hub right_hello = {
+	.record_version = REC_VERSION,
+};
+static const struct msg_status right_status = {
+	.status.version = MSG_VERSION,
+};
+static const uint8_t right_memory[256];
+static const struct msg_batch right_batch = { sizeof(right_memory), 1 };
+static const struct msg_missed right_missed = { 1, 1 };
+
+#define RIGHT(t, p)	.type = (t), .payload = &(p), .len = sizeof(p)
+static const struct mutant from_hub[] = {
+	{ RIGHT(MSG_HELLO_HUB, right_hello) },
+	{ RIGHT(MSG_STATUS, right_status) },
+	{ RIGHT(MSG_BATCH, right_batch), .mem = right_memory,
+	  .mem_len = sizeof(right_memory) },
+	{ RIGHT(MSG_MISSED, right_missed) },
+};
+#define FROM_HUB	(sizeof(from_hub) / sizeof(from_hub[0]))
+
+static void read_one(struct made *m, const struct mutant *base,
+		     enum mutation how)
+{
+	/* memory of another length than was said: only this batch is refused */
+	bool other = base->mem && (how == MUT_MEM_CUT || how == MUT_MEM_MORE);
+	bool taken = how == MUT_NONE || other;
+	int r = hub_client_read(&m->c, 1);
+
+	CHECK_EQ(r > 0, !taken);
+	CHECK_EQ(m->c.conn.fd < 0, !taken);
+	CHECK_EQ(m->c.refused, other);
+	CHECK_EQ(m->seen.batches, base->mem && how == MUT_NONE);
+}
+
+static void refuse_one(struct made *m)
+{
+	CHECK(hub_client_read(&m->c, 1) > 0);
+	CHECK(m->c.conn.fd < 0 && m->seen.batches == 0);
+}
+
+TEST(hub_client_refuses_each_message_that_is_wrong)
+{
+	struct made m;
+
+	for (size_t i = 0; i < FROM_HUB; i++) {
+		for (int how = MUT_NONE; how < MUTATIONS; how++) {
+			begin(&m, true);
+			if (i)
+				hello(&m, REC_VERSION);
+			if (mutant_send(m.hub.fd, &from_hub[i],
+					(enum mutation)how))
+				read_one(&m, &from_hub[i],
+					 (enum mutation)how);
+			end(&m);
+		}
+	}
+}
+
+TEST(hub_client_refuses_what_is_not_for_it)
+{
+	static const uint8_t zeroes[MSG_LEN_MAX];
+	struct made m;
+
+	for (unsigned int t = 0; t < MUTANT_TYPES; t++) {
+		for (int said = 0; said < 2; said++) {
+			const struct msg_rule *rule = msg_rule(t);
+			struct mutant to_others = { .type = t, .payload = zeroes,
+						    .len = rule ? rule->len_min : 0 };
+			bool ours = false;
+
+			for (size_t i = 0; i < FROM_HUB; i++)
+				ours |= from_hub[i].type == t;
+			begin(&m, true);
+			if (said)
+				hello(&m, REC_VERSION);
+			if (mutant_send_stranger(m.hub.fd, PEER_HUB, said ?
+						 CONN_READY : CONN_NEW, t) ||
+			    (!ours && mutant_send(m.hub.fd, &to_others, MUT_NONE)))
+				refuse_one(&m);
+			end(&m);
+		}
+	}
+	/* right, but too early, or a second time */
+	for (size_t i = 0; i < FROM_HUB; i++) {
+		begin(&m, true);
+		if (!i)
+			hello(&m, REC_VERSION);
+		CHECK(mutant_send(m.hub.fd, &from_hub[i], MUT_NONE));
+		refuse_one(&m);
+		end(&m);
+	}
 }

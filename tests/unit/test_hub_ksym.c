@@ -44,13 +44,13 @@ TEST(hub_ksym_tells_function_and_module)
 {
 	struct ksym_names k = { 0 };
 
-	expect(&k, 700, "[unknown]", "[kernel]");
+	expect(&k, 700, "[kernel]", "[kernel]");
 	set(&k, 700, "ext4_map [ext4]");
 	expect(&k, 700, "ext4_map", "[ext4]");
 	set(&k, 700, "tcp_sendmsg");
 	expect(&k, 700, "tcp_sendmsg", "[kernel]");
-	expect(&k, 699, "[unknown]", "[kernel]");
-	expect(&k, FRAME_NUMBER_MASK, "[unknown]", "[kernel]");
+	expect(&k, 699, "[kernel]", "[kernel]");
+	expect(&k, FRAME_NUMBER_MASK, "[kernel]", "[kernel]");
 	ksym_clear(&k);
 }
 

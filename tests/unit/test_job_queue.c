@@ -2,8 +2,6 @@
 #include "symbolizerd/hub/job_queue.h"
 #include "tests/unit/harness.h"
 
-#include <stdlib.h>
-
 static uint32_t wanted_exe;
 
 static bool wanted(void *ctx, const struct job *job)
@@ -12,37 +10,135 @@ static bool wanted(void *ctx, const struct job *job)
 	return job->exe == wanted_exe;
 }
 
+static bool put(struct job_queue *q, uint32_t number, uint32_t owner)
+{
+	struct job job = { .number = number, .exe = number * 10,
+			   .owner = owner, .fd = -1 };
+
+	return job_queue_add(q, &job);
+}
+
+/* The number of the next one, which takes so long; 0: none. */
+static uint32_t take(struct job_queue *q, uint64_t ns)
+{
+	struct job job;
+
+	if (!job_queue_take(q, false, wanted, NULL, &job))
+		return 0;
+	job_queue_charge(q, job.owner, ns);
+	return job.number;
+}
+
 TEST(job_queue_gives_the_wanted_then_the_oldest)
 {
 	struct job_queue q = { 0 };
-	struct job job = { 0 };
 
 	wanted_exe = 30;
-	CHECK(!job_queue_take(&q, wanted, NULL, &job));
-	for (uint32_t i = 1; i <= 4; i++) {
-		job = (struct job){ .number = i, .exe = i * 10, .fd = -1 };
-		CHECK(job_queue_add(&q, &job));
-	}
-	CHECK(job_queue_take(&q, wanted, NULL, &job));
-	CHECK_EQ(job.number, 3);
-	CHECK(job_queue_take(&q, wanted, NULL, &job));
-	CHECK_EQ(job.number, 1);
-	CHECK(job_queue_take(&q, wanted, NULL, &job));
-	CHECK_EQ(job.number, 2);
-	CHECK(job_queue_take(&q, wanted, NULL, &job));
-	CHECK_EQ(job.number, 4);
-	CHECK(!job_queue_take(&q, wanted, NULL, &job));
-	free(q.v);
+	CHECK_EQ(take(&q, 1), 0);
+	for (uint32_t i = 1; i <= 4; i++)
+		CHECK(put(&q, i, 7));
+	CHECK_EQ(take(&q, 1), 3);
+	CHECK_EQ(take(&q, 1), 1);
+	CHECK_EQ(take(&q, 1), 2);
+	CHECK_EQ(take(&q, 1), 4);
+	CHECK_EQ(take(&q, 1), 0);
+	job_queue_fini(&q);
 }
 
 TEST(job_queue_is_bounded)
 {
 	struct job_queue q = { 0 };
-	struct job job = { .fd = -1 };
+	struct job back = { .number = 1, .fd = -1 };
+	uint32_t owner = 0;
 
-	for (int i = 0; i < JOBS_MAX; i++)
-		CHECK(job_queue_add(&q, &job));
-	CHECK(!job_queue_add(&q, &job));
+	for (uint32_t i = 0; i < JOBS_MAX; i++) {
+		while (!put(&q, 1 + i, owner))
+			owner++;
+	}
+	CHECK(!put(&q, 1, owner + 1));
 	CHECK_EQ(q.n, JOBS_MAX);
-	free(q.v);
+	for (uint32_t i = 0; i < WORKER_SLOTS; i++)
+		job_queue_again(&q, &back);
+	CHECK_EQ(q.n, JOBS_MAX + WORKER_SLOTS);
+	job_queue_fini(&q);
+}
+
+/* Who has as many as are free gets no more: others find places, always. */
+TEST(job_queue_keeps_places_for_others)
+{
+	struct job_queue q = { 0 };
+	struct job job = { .process = (void *)&q, .fd = -1 };
+	uint32_t n = 0;
+
+	while (put(&q, 1, 1000))
+		n++;
+	CHECK_EQ(n, JOBS_MAX / 2);
+	for (n = 0; put(&q, 1, 1001); )
+		n++;
+	CHECK_EQ(n, JOBS_MAX / 4);
+	CHECK(put(&q, 1, 0));
+	CHECK(!put(&q, 1, 1000));
+	q.n = 0;
+	for (n = 0; job_queue_add(&q, &job); )	/* processes have no owner */
+		n++;
+	CHECK_EQ(n, JOBS_MAX);
+	job_queue_fini(&q);
+}
+
+/* A user's files take a second each, root's a hundredth: root waits for one of
+ * them at a time, however many there are. */
+TEST(job_queue_is_fair_by_time)
+{
+	struct job_queue q = { 0 };
+	uint32_t slow = 0, job;
+
+	for (uint32_t i = 1; i <= 100; i++)
+		CHECK(put(&q, i, 1000));
+	for (uint32_t i = 0; i < 10; i++)
+		CHECK(take(&q, 1000) <= 100);
+	for (uint32_t i = 201; i <= 250; i++)
+		CHECK(put(&q, i, 0));
+	for (uint32_t i = 0; i < 50; i += job > 200) {
+		job = take(&q, 0);
+		slow += job <= 100;
+		job_queue_charge(&q, job > 200 ? 0 : 1000, job > 200 ? 10 : 1000);
+	}
+	CHECK(slow <= 2);
+	job_queue_fini(&q);
+}
+
+/* Nobody is served first for hours because he was away. */
+TEST(job_queue_lets_nobody_save_time_up)
+{
+	struct job_queue q = { 0 };
+	uint32_t n = 0;
+
+	CHECK(put(&q, 1, 0));
+	for (uint32_t i = 0; i < 1000; i++) {
+		CHECK(put(&q, 2, 0));
+		take(&q, 1000);
+	}
+	for (uint32_t i = 0; i < 100; i++)
+		CHECK(put(&q, 100, 1000));
+	for (uint32_t i = 0; i < 50; i++)
+		CHECK(put(&q, 200, 0));
+	for (uint32_t i = 0; i < 20; i++)
+		n += take(&q, 1000) == 200;
+	CHECK(n >= 8 && n <= 11);
+	job_queue_fini(&q);
+}
+
+TEST(job_queue_has_two_lanes)
+{
+	struct job_queue q = { 0 };
+	struct job job = { .number = 1, .fd = -1, .slow = true };
+
+	CHECK(put(&q, 2, 0));
+	job_queue_again(&q, &job);
+	CHECK(job_queue_take(&q, true, wanted, NULL, &job));
+	CHECK_EQ(job.number, 1);
+	CHECK(!job_queue_take(&q, true, wanted, NULL, &job));
+	CHECK_EQ(take(&q, 1), 2);
+	CHECK_EQ(q.n, 0);
+	job_queue_fini(&q);
 }

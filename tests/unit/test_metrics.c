@@ -159,7 +159,7 @@ TEST(metrics_have_the_numbers)
 	CHECK_EQ(p->value_case, OTLP__NUMBER_DATA_POINT__VALUE_AS_DOUBLE);
 	CHECK(p->as_double == 1.5);
 	CHECK_EQ(INT_OF(r, "process.memory.usage", "role", "opener"),
-		 st.loader.opener_rss_bytes);
+		 st.loader.opener.rss_bytes);
 	m = find(r, "trifold.sample.drained");
 	CHECK(m->sum->is_monotonic);
 	CHECK(!strcmp(m->unit, "{sample}") && m->description[0]);

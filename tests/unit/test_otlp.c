@@ -313,6 +313,58 @@ TEST(otlp_location_has_a_line_for_each_inlined_call)
 	free(m.data);
 }
 
+/* The whole name, so that a receiver can choose; a short one is no way back. */
+TEST(otlp_functions_have_full_and_system_names)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	const struct batch_function v = {
+		.name = text(b, "a::f<...>"), .system_name = text(b, "_Z1f"),
+		.full_name = text(b, "void a::f<int>(int)"),
+	};
+	uint32_t f = frame(b, BATCH_FRAME_NATIVE, program(b), 16,
+			   batch_function(b, &v), 0);
+	const Otlp__Function *fn;
+	struct made m;
+	Request *r;
+
+	batch_event(b, batch_stack(b, &f, 1), 0, process(b, 1), STOP_COMPLETE,
+		    START);
+	finish(b, &m);
+	r = encode(&m.batch, NULL);
+	CHECK_RULES(r);
+	CHECK_EQ(r->dictionary->n_function_table, 2);
+	fn = r->dictionary->function_table[1];
+	CHECK_STR(r->dictionary->string_table[fn->name_strindex],
+		  "void a::f<int>(int)");
+	CHECK_STR(r->dictionary->string_table[fn->system_name_strindex], "_Z1f");
+	drop(r);
+	free(m.data);
+}
+
+/* By address and build ID a receiver may find a name that we do not know. */
+TEST(otlp_leaves_functions_without_names_to_the_receiver)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	const struct batch_function v = {
+		.name = text(b, "prog!0x1000"), .unnamed = 1,
+	};
+	uint32_t f = frame(b, BATCH_FRAME_NATIVE, program(b), 16,
+			   batch_function(b, &v), 0);
+	struct made m;
+	Request *r;
+
+	batch_event(b, batch_stack(b, &f, 1), 0, process(b, 1), STOP_COMPLETE,
+		    START);
+	finish(b, &m);
+	r = encode(&m.batch, NULL);
+	CHECK_RULES(r);
+	CHECK_EQ(r->dictionary->n_function_table, 1);
+	CHECK_EQ(r->dictionary->location_table[1]->n_lines, 0);
+	CHECK_EQ(r->dictionary->location_table[1]->address, 16);
+	drop(r);
+	free(m.data);
+}
+
 TEST(otlp_resource_names_the_process)
 {
 	static const char *const pairs[] = {
@@ -333,13 +385,42 @@ TEST(otlp_resource_names_the_process)
 		  "2020-09-13T12:26:40.123Z");
 	CHECK_STR(attribute(p, "container.id"), "0123456789abcdef");
 	CHECK_STR(attribute(p, "host.name"), "h");
-	CHECK_STR(attribute(p, "service.name"), "unknown_service:prog");
+	CHECK_STR(attribute(p, "service.name"), "prog");
 	CHECK_STR(p->schema_url, OTLP_SCHEMA_URL);
 	CHECK_STR(p->scope_profiles[0]->scope->name, "trifold");
 	/* the process that nobody knows */
 	p = r->resource_profiles[0];
 	CHECK_STR(attribute(p, "process.pid"), "(none)");
 	CHECK_STR(attribute(p, "service.name"), "unknown_service");
+	drop(r);
+	free(m.data);
+}
+
+TEST(otlp_service_is_the_unit_or_the_program)
+{
+	static const char *const want[] = { "nginx", "prog", "self", "kernel" };
+	struct batch_builder *b = batch_builder_new(20);
+	uint32_t f = frame(b, BATCH_FRAME_NATIVE, program(b), 16, 0, 0);
+	struct made m;
+	Request *r;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct batch_resource v = {
+			.pid = i + 1, .comm = text(b, "self"), .kernel = i == 3,
+			.unit = i == 0 ? text(b, "nginx") : 0,
+			.exe_name = i < 2 ? text(b, "prog") : 0,
+		};
+
+		batch_event(b, batch_stack(b, &f, 1), 0, batch_resource(b, &v),
+			    STOP_COMPLETE, START);
+	}
+	finish(b, &m);
+	r = encode(&m.batch, NULL);
+	CHECK_RULES(r);
+	CHECK_EQ(r->n_resource_profiles, 4);
+	for (int i = 0; i < 4; i++)
+		CHECK_STR(attribute(r->resource_profiles[i], "service.name"),
+			  want[i]);
 	drop(r);
 	free(m.data);
 }

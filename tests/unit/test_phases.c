@@ -25,9 +25,23 @@ TEST(backoff_doubles_to_five_seconds)
 	uint64_t backoff = 0;
 
 	for (int i = 0; i < 8; i++)
-		CHECK_EQ(phases_backoff(&backoff, 9999 * MS), want[i] * MS);
-	CHECK_EQ(phases_backoff(&backoff, 10000 * MS), 100 * MS);
-	CHECK_EQ(phases_backoff(&backoff, 0), 200 * MS);
+		CHECK_EQ(phases_backoff(&backoff, 9999 * MS, false),
+			 want[i] * MS);
+	CHECK_EQ(phases_backoff(&backoff, 10000 * MS, false), 100 * MS);
+	CHECK_EQ(phases_backoff(&backoff, 0, false), 200 * MS);
+}
+
+TEST(backoff_of_one_that_had_come_up_ends_at_a_second)
+{
+	static const uint64_t want[] = { 100, 200, 400, 800, 1000, 1000 };
+	uint64_t backoff = 0;
+
+	for (int i = 0; i < 6; i++)
+		CHECK_EQ(phases_backoff(&backoff, 1999 * MS, true),
+			 want[i] * MS);
+	CHECK_EQ(phases_backoff(&backoff, 1999 * MS, false), 2000 * MS);
+	CHECK_EQ(phases_backoff(&backoff, 1999 * MS, true), 1000 * MS);
+	CHECK_EQ(phases_backoff(&backoff, 2000 * MS, true), 100 * MS);
 }
 
 /* --- the supervisor and its programs --------------------------------------------- */
@@ -270,23 +284,23 @@ TEST(one_that_dies_is_started_again)
 	begin(0, 0);
 	pass(1000);
 	CHECK_EQ(starts[PROGRAM_EXPORTER], 3);
-	CHECK(strstr(said, "trifold-exporterd exited with status 3; it is "
-		     "started again in 0.1 s\n"));
-	CHECK(strstr(said, "trifold-exporterd exited with status 3; it is "
-		     "started again in 0.2 s\n"));
+	CHECK(strstr(said, "trifold-exporterd exited with status 3; "
+		     "restarting in 0.1 s\n"));
+	CHECK(strstr(said, "trifold-exporterd exited with status 3; "
+		     "restarting in 0.2 s\n"));
 	script[PROGRAM_EXPORTER].silent = false;
 	pass(1000);
 	CHECK_EQ(p.phase, PHASE_RUNNING);
 	/* once it was ready, any number of times */
 	for (int i = 0; i < 8; i++) {
 		die(PROGRAM_LOADER, SIGKILL);
-		pass(6000);
+		pass(1100);	/* so it lives less than 2 s */
 		CHECK(runs[PROGRAM_LOADER]);
 	}
 	CHECK_EQ(starts[PROGRAM_LOADER], 9);
 	CHECK_EQ(starts[PROGRAM_HUB], 1);
 	CHECK(strstr(said, "trifold-loaderd was killed by signal 9 (Killed); "
-		     "it is started again in 5.0 s\n"));
+		     "restarting in 1.0 s\n"));
 }
 
 TEST(what_cannot_be_started_is_tried_again)
@@ -361,7 +375,7 @@ TEST(a_signal_ends_it_and_a_second_one_at_once)
 	pass(1000);
 	ended(true, 0);
 	CHECK(when("k0 ") > 0);
-	CHECK_STR(said, "ending at once: samples under way are lost\n");
+	CHECK_STR(said, "stopping now: samples in flight are lost\n");
 }
 
 TEST(a_signal_before_the_start_is_a_failure)
@@ -465,6 +479,8 @@ TEST(the_command_ends_first)
 	CHECK(when("t6 ") > 0 && when("t2 ") < 0);
 	pass(6000);
 	CHECK(when("k6 ") > 0);
+	/* what it ran until then was sampled, and is in the time */
+	CHECK(when("e7 ") > when("k6 ") && when("e7 ") < when("t2 "));
 	CHECK(strstr(said, "the command (below pid 701) does not end: sending "
 		     "SIGTERM\n"));
 	pass(1000);
@@ -475,7 +491,10 @@ TEST(the_command_ends_first)
 	order[0] = '\0';
 	get_signal(SIGINT, true);
 	pass(100);
-	CHECK_STR(order, "e7 ");
+	CHECK_STR(order, "");
+	die(PROGRAM_LAUNCHER, SIGINT);
+	pass(100);
+	CHECK(when("e7 ") == 0 && when("t2 ") > 0);
 }
 
 TEST(a_command_that_has_not_begun_never_does)

@@ -189,6 +189,22 @@ TEST(pprof_labels_processes_and_incomplete_stacks)
 	CHECK_EQ(containers, 2);
 }
 
+TEST(pprof_says_that_a_process_has_no_name)
+{
+	struct reader r = profile_of(nameless_batch), it = r;
+	struct field f, s;
+	unsigned int n = 0;
+
+	while (next(&it, &f)) {
+		while (f.number == 2 && next(&f.body, &s))
+			n += s.number == 3 &&
+			     string_is(r, number(s.body, 1), "comm") &&
+			     string_is(r, number(s.body, 2),
+				       "[unknown process]");
+	}
+	CHECK_EQ(n, 1);
+}
+
 TEST(pprof_mappings_carry_build_ids)
 {
 	struct reader r = profile(), it = r;
@@ -261,4 +277,70 @@ TEST(pprof_location_has_a_line_for_each_inlined_call)
 	}
 	CHECK_EQ(lines, 3);
 	CHECK_EQ(locations, 2);
+}
+
+TEST(pprof_functions_have_short_and_system_names)
+{
+	static const char *const want[][2] = {
+		{ "a::f<...>", "_Z1f" }, { "g", "g.cold" },
+	};
+	struct reader r = profile_of(mangled_batch), it = r;
+	unsigned int n = 0;
+	struct field f;
+
+	while (next(&it, &f)) {
+		if (f.number != 5 || n == 2)
+			continue;
+		CHECK(string_is(r, number(f.body, 2), want[n][0]));
+		CHECK(string_is(r, number(f.body, 3), want[n][1]));
+		n++;
+	}
+	CHECK_EQ(n, 2);
+}
+
+/* Two programs, of which the second has most samples. */
+static void *two_programs(struct batch *ret)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	uint32_t exe[2];
+	size_t len;
+	void *data;
+
+	CHECK(b != NULL);
+	for (uint32_t i = 0; i < 2; i++)
+		exe[i] = batch_exe(b, &(struct batch_exe){
+			.path = str(b, i ? "/bin/much" : "/bin/little") });
+	for (uint32_t i = 0; i < 2; i++) {
+		struct batch_resource r = {
+			.pid = i + 1,
+			.exe_path = str(b, i ? "/bin/much" : "/bin/little"),
+		};
+		uint32_t f = frame(b, BATCH_FRAME_NATIVE, "f", exe[i], 1);
+
+		for (uint32_t n = 0; n <= i; n++)
+			event(b, batch_resource(b, &r), i + 1, "t",
+			      STOP_COMPLETE, &f, 1, 100 + n);
+	}
+	CHECK_EQ(batch_builder_finish(b, 0, 500, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(batch_open(data, len, ret), 0);
+	return data;
+}
+
+TEST(pprof_is_titled_after_the_program_of_most_samples)
+{
+	static const char *const want[] = { "/bin/much", "[kernel]",
+					    "/bin/little" };
+	struct reader r = profile_of(two_programs), it = r;
+	unsigned int n = 0;
+	struct field f;
+
+	while (next(&it, &f)) {
+		if (f.number != 3)
+			continue;
+		CHECK(n < 3);
+		CHECK(string_is(r, number(f.body, 5), want[n]));
+		n++;
+	}
+	CHECK_EQ(n, 3);
 }

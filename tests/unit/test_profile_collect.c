@@ -151,7 +151,7 @@ TEST(collect_stops_at_the_largest_batch)
 	size_t len;
 	void *data;
 
-	CHECK_EQ(collect_init(&c, 20), 0);
+	CHECK_EQ(collect_init(&c, 19), 0);
 	for (uint32_t i = 0; i < 40 && refused < 600000; i++) {
 		void *a = make(1 + i * 1000000ULL, 300000, i, &len);
 
@@ -167,6 +167,41 @@ TEST(collect_stops_at_the_largest_batch)
 	CHECK_EQ(collect_finish(&c, &data, &len), 0);
 	CHECK_EQ(batch_open(data, len, &b), 0);
 	CHECK_EQ(batch_n(&b, BATCH_TIMES), taken);
+	collect_fini(&c);
+	free(data);
+}
+
+/* Full, of a rate that has halves: half of all is kept, at half of the rate. */
+TEST(collect_keeps_one_of_two_of_what_has_no_room)
+{
+	uint64_t taken = 0, n, seconds;
+	struct collect c;
+	struct batch all;
+	size_t len;
+	void *data;
+
+	CHECK_EQ(collect_init(&c, 992), 0);
+	for (uint32_t i = 0; i < 40; i++) {
+		void *a = make(1000 + 1000000ull * i, 300000, i, &len);
+
+		CHECK_EQ(collect_add(&c, a, len, 300000), BATCH_DELIVERED);
+		taken += 300000;
+		free(a);
+	}
+	CHECK_EQ(c.events, taken);
+	CHECK_EQ(c.refused, 0);
+	CHECK(c.thin >= 1 && c.thin <= 3);
+	CHECK_EQ(collect_finish(&c, &data, &len), 0);
+	CHECK_EQ(batch_open(data, len, &all), 0);
+	CHECK_EQ(all.hdr->frequency, 992 >> c.thin);
+	n = batch_n(&all, BATCH_TIMES);
+	/* what stands for each process is the same time as before, by 2 % */
+	seconds = taken / 992;
+	CHECK(n / all.hdr->frequency > seconds * 98 / 100 &&
+	      n / all.hdr->frequency < seconds * 102 / 100);
+	for (uint32_t i = 0; i < batch_n(&all, BATCH_SAMPLES); i++)
+		CHECK(all.samples[i].n > (300000u >> c.thin) * 98 / 100 &&
+		      all.samples[i].n < (300000u >> c.thin) * 102 / 100);
 	collect_fini(&c);
 	free(data);
 }

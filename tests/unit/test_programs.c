@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -155,6 +157,23 @@ TEST(trifold_itself_gets_what_the_user_said)
 	clean();
 }
 
+TEST(few_descriptors_are_few_for_the_command_alone)
+{
+	struct rlimit old, few;
+
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = (struct rlimit){ 24, old.rlim_max };
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+	script("trifold-loaderd", "ulimit -n");
+	CHECK_EQ(run(PROGRAM_LOADER, "", 0, NULL, 0), 0);
+	CHECK_STR(out, "2048\n");
+	script("trifold", "ulimit -n >&2");
+	CHECK_EQ(run(PROGRAM_LAUNCHER, "", 0, NULL, 0), 0);
+	CHECK_STR(out, "24\n");
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &old), 0);
+	clean();
+}
+
 TEST(a_failed_exec_says_so)
 {
 	char how[64];
@@ -181,5 +200,54 @@ TEST(identities_are_distinct_and_not_root)
 		CHECK(ids.uid[i] != 0 && ids.gid[i] != 0);
 		for (int k = 0; k < i; k++)
 			CHECK(ids.uid[i] != ids.uid[k]);
+	}
+}
+
+/* A process of somebody else under uid; -1 without the right to make one. */
+static pid_t squatter(uid_t uid)
+{
+	int ready[2];
+	char said = 0;
+	pid_t pid;
+
+	CHECK_EQ(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!setuid(uid) && write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	if (read(ready[0], &said, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(ready[0]);
+	return pid;
+}
+
+/* Who runs processes under our ids does not keep us from starting, and no
+ * service that systemd starts can get one of them (61184..65519). */
+TEST(identities_that_others_have_are_left_alone)
+{
+	struct identities ids[32];
+	pid_t pids[32];
+	int n = 0;
+
+	if (getuid() != 0)
+		exit(TEST_SKIP);
+	for (; n < 32; n++) {
+		CHECK_EQ(identity_find(&ids[n]), 0);
+		CHECK(ids[n].uid[ID_FRONT] >= 0x70000000 &&
+		      ids[n].uid[ID_FRONT] < 0x80000000);
+		for (int k = 0; k < n; k++)
+			CHECK(ids[n].uid[ID_FRONT] != ids[k].uid[ID_FRONT]);
+		pids[n] = squatter(ids[n].uid[ID_FRONT]);
+		CHECK(pids[n] > 0);
+	}
+	while (n--) {
+		kill(pids[n], SIGKILL);
+		waitpid(pids[n], NULL, 0);
 	}
 }

@@ -53,6 +53,60 @@ TEST(report_names_what_is_in_quarantine)
 	free(text);
 }
 
+static const char *summary(struct report_run run)
+{
+	static char text[768];
+
+	report_summary(&st, &run, text, sizeof(text));
+	return text;
+}
+
+TEST(report_says_how_busy_it_was)
+{
+	memset(&st, 0, sizeof(st));
+	st.loader.bpf[BPF_TAKEN] = st.loader.bpf[BPF_SENT] = 119;
+	st.loader.drained = st.loader.forwarded = 119;
+	st.totals.received = st.totals.handed = 119;
+	st.totals.outcomes.samples[BATCH_DELIVERED] = 119;
+	CHECK_STR(summary((struct report_run){ 99, 2, 10000000000, false, false }),
+		  "119 samples, none lost; 1.2 of 20.0 CPU-seconds busy (6 %)");
+	CHECK_STR(summary((struct report_run){ 99, 2, 10000000000, true, false }),
+		  "119 samples, none lost; 1.2 s of CPU time in 10.0 s");
+	CHECK_STR(summary((struct report_run){ 0 }), "119 samples, none lost");
+	st.totals.handed = 116;
+	st.totals.outcomes.samples[BATCH_DELIVERED] = 116;
+	st.totals.hub_dropped = 2;
+	CHECK_STR(summary((struct report_run){ 0 }),
+		  "119 samples, 2 lost (hub_dropped 2), difference 1");
+}
+
+/* SIGHUP: samples of before and after stand for different times. */
+TEST(report_does_not_say_how_busy_it_was_at_two_frequencies)
+{
+	struct report_run run = { .elapsed_ns = 10000000000 };
+
+	memset(&st, 0, sizeof(st));
+	st.loader.bpf[BPF_TAKEN] = st.loader.bpf[BPF_SENT] = 119;
+	st.loader.drained = st.loader.forwarded = 119;
+	st.totals.received = st.totals.handed = 119;
+	st.totals.outcomes.samples[BATCH_DELIVERED] = 119;
+	report_run_note(&run, &st);
+	CHECK_STR(summary(run), "119 samples, none lost");
+	st.frequency = 99;
+	st.loader.cpus = 2;
+	report_run_note(&run, &st);
+	st.frequency = 0;		/* loaderd is started again */
+	report_run_note(&run, &st);
+	CHECK_STR(summary(run),
+		  "119 samples, none lost; 1.2 of 20.0 CPU-seconds busy (6 %)");
+	st.frequency = 49;
+	report_run_note(&run, &st);
+	CHECK_STR(summary(run), "119 samples, none lost");
+	st.frequency = 99;
+	report_run_note(&run, &st);
+	CHECK_STR(summary(run), "119 samples, none lost");
+}
+
 TEST(report_is_silent_about_no_quarantine)
 {
 	char *text;

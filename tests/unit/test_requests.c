@@ -73,11 +73,13 @@ void opener_kill(struct opener *o)
 	killed++;
 }
 
+static int on_host;			/* so is the path of what is opened */
+
 int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
 {
 	(void)b, (void)addr;
 	*ret = really_else ? really : asked.key;
-	return 0;
+	return on_host;
 }
 
 int bpf_list(struct bpf *b, uint32_t tgid,
@@ -163,7 +165,7 @@ static void setup(void)
 static struct request_file request_for(uint64_t ino)
 {
 	return (struct request_file){
-		.kind = REQUEST_FILE, .tgid = 7,
+		.kind = REQUEST_FILE, .tgid = 7, .ask = FILE_ASK,
 		.key = { .ino = ino, .size = 1, .magic = TMPFS_MAGIC },
 	};
 }
@@ -289,6 +291,9 @@ TEST(requests_of_samples_go_first)
 	CHECK_EQ(asked.key.ino, 1);
 	open_answer(asked_id, true);
 	CHECK_EQ(asked.key.ino, 4);
+	/* then what runs now, rather than what has run for long */
+	open_answer(asked_id, true);
+	CHECK_EQ(asked.key.ino, 3);
 	open_answer(asked_id, true);
 	CHECK_EQ(asked.key.ino, 2);
 }
@@ -333,6 +338,30 @@ TEST(request_that_the_hub_cannot_take_is_made_again)
 	meet(5);
 	CHECK(entry_of(5, &e));
 	CHECK_EQ(e.state, FILE_PENDING);
+}
+
+TEST(request_for_the_hosts_path)
+{
+	struct file_entry e = { .exe = 9, .state = FILE_BARE | FILE_ASK_HOST };
+	struct request_file r = request_for(5);
+
+	setup();
+	meet(5);
+	CHECK_EQ(exe.host, 0);
+	CHECK_EQ(hub_says(MSG_ENTRY, &r.key, e), 0);
+	asked.key.ino = 0;
+	want(5, false);			/* by a mount that says nothing */
+	CHECK_EQ(asked.key.ino, 0);
+	r.ask |= FILE_ASK_HOST;
+	requests_add(&requests, &r, false);
+	CHECK_EQ(asked.key.ino, 5);
+	on_host = 1;			/* the kernel's word of what was opened */
+	open_answer(asked_id, true);
+	CHECK_EQ(exe.key.ino, 5);
+	CHECK_EQ(exe.host, 1);
+	CHECK(entry_of(5, &e));
+	CHECK_EQ(e.state, FILE_BARE | FILE_ASK_HOST);	/* until the hub says */
+	on_host = 0;
 }
 
 TEST(request_keeps_what_the_hub_has_said)
@@ -391,14 +420,22 @@ TEST(request_that_hangs_is_given_up)
 	CHECK_EQ(exe.key.ino, 2);
 }
 
+static void want_of(uint32_t tgid, uint64_t ino, bool listed)
+{
+	struct request_file r = { .kind = REQUEST_FILE, .tgid = tgid };
+
+	r.key = (struct file_key){ .ino = ino, .magic = EXT4_SUPER_MAGIC };
+	requests_add(&requests, &r, listed);
+}
+
 /* A list that is longer than the queue is asked for again, while it helps. */
 TEST(requests_want_the_rest_of_a_long_list)
 {
 	setup();
 	meet(1);
 	CHECK(!requests_list_again(&requests));
-	for (uint64_t ino = 1000; ino < 1000 + REQUESTS_MAX + 2; ino++)
-		want(ino, true);
+	for (uint32_t i = 0; i < REQUESTS_MAX + 2; i++)
+		want_of(100 + i / 64, 1000 + i, true);
 	CHECK(!requests_list_again(&requests));
 	for (int i = 0; i < REQUESTS_MAX + 1; i++)
 		open_answer(asked_id, false);
@@ -407,6 +444,61 @@ TEST(requests_want_the_rest_of_a_long_list)
 	CHECK(!requests_list_again(&requests));
 	requests.list_more = true;	/* but nothing was learnt from it */
 	CHECK(!requests_list_again(&requests));
+	CHECK(!requests_idle(&requests));
+	requests.list_useful = true;	/* while the hub has many, a list is put off */
+	requests.unanswered = EXE_AHEAD;
+	CHECK(!requests_list_again(&requests));
+	requests.unanswered--;
+	CHECK(requests_list_again(&requests));
+}
+
+/* Of a list, who runs comes first, then the newest. */
+TEST(requests_of_a_list_begin_with_who_runs)
+{
+	static const uint32_t order[] = { 1, 4, 2, 6, 5, 3 };
+
+	setup();
+	for (uint32_t i = 1; i <= 6; i++) {
+		struct request_file r = {
+			.kind = REQUEST_FILE, .tgid = i, .runs = i % 2 == 0 && i < 6,
+			.key = { .ino = i, .magic = EXT4_SUPER_MAGIC },
+		};
+
+		requests_add(&requests, &r, true);
+	}
+	for (int i = 0; i < 6; i++) {
+		CHECK_EQ(asked.tgid, order[i]);	/* the first one waits for nobody */
+		open_answer(asked_id, false);
+	}
+}
+
+/* A process with many files leaves room for others, and they are many. */
+TEST(requests_of_one_process_have_a_share_of_each_queue)
+{
+	for (int listed = 0; listed < 2; listed++) {
+		uint32_t share = listed ? 32 * REQUESTS_SHARE : REQUESTS_SHARE;
+		struct request_queue *q;
+		uint64_t ino = 1000;
+
+		setup();
+		q = listed ? &requests.listed : &requests.asked;
+		want_of(1, 1, listed);		/* with the opener */
+		for (int i = 0; i < REQUESTS_MAX; i++)
+			want_of(77, ino++, listed);
+		CHECK_EQ(q->n, share);
+		want_of(78, ino++, listed);
+		CHECK_EQ(q->n, share + 1);
+		CHECK_EQ(q->request[share].tgid, 78);
+		open_answer(asked_id, false);	/* the next one leaves room */
+		CHECK_EQ(asked.tgid, listed ? 78 : 77);
+		want_of(77, ino++, listed);
+		want_of(77, ino++, listed);
+		CHECK_EQ(q->n, listed ? share : share + 1);
+		for (uint32_t tgid = 79; q->n < REQUESTS_MAX; tgid++)
+			want_of(tgid, ino++, listed);
+		want_of(2, ino++, listed);
+		CHECK_EQ(q->n, REQUESTS_MAX);
+	}
 }
 
 /* --- debug files -------------------------------------------------------------------------- */

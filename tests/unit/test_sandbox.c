@@ -61,8 +61,8 @@ static struct child start(int (*steps)(void))
 		r = steps();
 		if (write(up[1], &r, sizeof(r)) != sizeof(r) ||
 		    read(down[0], &byte, 1) < 0)
-			_exit(2);
-		_exit(0);
+			syscall(SYS_exit_group, 2);
+		syscall(SYS_exit_group, 0);
 	}
 	close(up[1]);
 	close(down[0]);
@@ -419,6 +419,38 @@ TEST(sandbox_namespaces_may_keep_the_network_and_no_file)
 	end(&c);
 }
 
+static int one_to_write(void)
+{
+	static const char *const keep[] = { "/usr/include", NULL };
+	static char dir[] = "/tmp/trifold-write-XXXXXX";
+	char path[64];
+	int fd;
+
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(path, sizeof(path), "%s/file", dir);
+	if (sandbox_namespaces_with(false, keep, dir))
+		return 2;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	if (fd < 0 || unlink(path) < 0)
+		return 3;
+	if (open("/usr/include/x", O_WRONLY | O_CREAT, 0600) >= 0 ||
+	    errno != EROFS || mkdir("/x", 0700) == 0 ||
+	    mkdir("/tmp/x", 0700) == 0)
+		return 4;
+	return 0;
+}
+
+TEST(sandbox_namespaces_may_have_one_directory_to_write)
+{
+	struct child c;
+
+	need_root();
+	c = start(one_to_write);
+	end(&c);
+	CHECK_EQ(system("rmdir /tmp/trifold-write-*"), 0);
+}
+
 static int nobody_namespaces(void)
 {
 	int r = become_nobody();
@@ -479,6 +511,39 @@ TEST(sandbox_landlock_read_opens_only_those_named)
 {
 	need_landlock();
 	CHECK_EQ(fate(landlock_read), 0);
+}
+
+static void landlock_files(void)
+{
+	static const char *const paths[] = { "/etc/passwd", NULL };
+	char top[] = "/tmp/trifold-land-XXXXXX";
+	int dir, fd;
+
+	MUST(mkdtemp(top) != NULL);
+	dir = open(top, O_RDONLY | O_DIRECTORY);
+	MUST(dir >= 0 && sandbox_quiet(0) == 0 &&
+	     sandbox_landlock_files(paths, dir) == 0);
+	fd = openat(dir, "a", O_WRONLY | O_CREAT | O_EXCL, 0600);
+	MUST(fd >= 0 && write(fd, "x", 1) == 1 && fsync(fd) == 0);
+	MUST(renameat(dir, "a", dir, "b") == 0 && fsync(dir) == 0);
+	MUST(openat(dir, "b", O_RDONLY) >= 0);
+	MUST(openat(dir, ".", O_RDONLY | O_DIRECTORY) >= 0);
+	MUST(unlinkat(dir, "b", 0) == 0);
+	MUST(mkdirat(dir, "d", 0700) < 0 && errno == EACCES);
+	MUST(symlinkat("/etc", dir, "l") < 0 && errno == EACCES);
+	MUST(mknodat(dir, "p", S_IFIFO | 0600, 0) < 0 && errno == EACCES);
+	MUST(openat(dir, "..", O_RDONLY | O_DIRECTORY) < 0 && errno == EACCES);
+	MUST(open("/etc/passwd", O_RDONLY) >= 0);
+	MUST(open("/etc/hostname", O_RDONLY) < 0 && errno == EACCES);
+	MUST(open("/tmp/trifold-x", O_WRONLY | O_CREAT, 0600) < 0 &&
+	     errno == EACCES);
+}
+
+TEST(sandbox_landlock_files_may_write_into_one_directory)
+{
+	need_landlock();
+	CHECK_EQ(fate(landlock_files), 0);
+	CHECK_EQ(system("rmdir /tmp/trifold-land-*"), 0);
 }
 
 /* --- together --------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "symbolizerd/hub/interval.h"
@@ -26,8 +27,8 @@ static void set_up(struct setup *s)
 
 	memset(s, 0, sizeof(*s));
 	executables_init(&s->exes, 1);
-	i = executables_mention(&s->exes, &key, 1, 1);
-	CHECK_EQ(executables_assign(&s->exes, 2, i, "/bin/x", 6), 0);
+	i = executables_mention(&s->exes, &key, 1);
+	CHECK_EQ(executables_assign(&s->exes, 2, i, "/bin/x", 6, true), 0);
 	s->e = executables_get(&s->exes, i);
 	CHECK_EQ(ksym_set(&s->ksyms, &k), 0);
 	s->pass = (struct pass){
@@ -160,6 +161,65 @@ TEST(symbolize_go_by_its_own_kind)
 	tear_down(&s);
 }
 
+/* A worker demangled the first, nothing the second, and lied about the last. */
+TEST(symbolize_names_short_full_and_system)
+{
+	static const struct {
+		struct symbols_hdr h;
+		struct symbol s[3];
+		char names[46];
+	} made = {
+		{ SYMBOLS_MAGIC, 3, 0, 0, 46, 0 },
+		{ { 16, 8, 1 | SYMBOL_MANGLED }, { 24, 8, 21 },
+		  { 32, 8, 39 | SYMBOL_MANGLED } },
+		"\0a::f(int)\0_ZN1a1fEi\0g.cold@@V_1\0______a::h()",
+	};
+	static const char *const want[3][3] = {
+		{ "a::f", "a::f(int)", "_ZN1a1fEi" },
+		{ "g", "g.cold@@V_1", "g.cold@@V_1" },
+		{ "a::h()", "a::h()", "a::h()" },
+	};
+	size_t len = offsetof(__typeof__(made), names) + 46;
+	uint64_t words[] = { FRAME_WORD(FRAME_NATIVE, 2, 16),
+			     FRAME_WORD(FRAME_NATIVE, 2, 24),
+			     FRAME_WORD(FRAME_NATIVE, 2, 32) };
+	struct trace *tr = trace(0, 3, words);
+	struct setup s;
+	struct batch b;
+	void *data, *map;
+
+	set_up(&s);
+	map = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(map != MAP_FAILED);
+	memcpy(map, &made, len);
+	CHECK_EQ(symbols_open(map, len, &s.e->symbols), 0);
+	s.e->map = map;
+	s.e->map_len = 4096;
+	data = one_event(&s, tr, &b);
+	CHECK_EQ(b.stacks[0].n, 3);
+	for (int i = 0; i < 3; i++) {
+		const struct batch_function *f =
+			&b.functions[b.frames[b.stack_frames[i]].function];
+		uint32_t v[] = { f->name, batch_full_name(f),
+				 batch_system_name(f) };
+
+		for (int k = 0; k < 3; k++) {
+			size_t n;
+			const char *got = batch_str(&b, v[k], &n);
+
+			CHECK(n == strlen(want[i][k]) &&
+			      !memcmp(got, want[i][k], n));
+		}
+		/* what is the same costs nothing */
+		CHECK_EQ(f->full_name != 0, i < 2);
+		CHECK_EQ(f->system_name != 0, i == 0);
+	}
+	free(data);
+	free(tr);
+	tear_down(&s);
+}
+
 /* outer at 16 of a.go:10, with inner of b.go inlined at line 12, from 8 on. */
 TEST(symbolize_shows_lines_and_what_is_inlined)
 {
@@ -220,21 +280,29 @@ TEST(symbolize_waits_for_workers_and_for_loaderd)
 	struct file_key other = { .ino = 6, .size = 1 };
 	struct trace *a = trace(0, 1, native), *f;
 	struct setup s;
+	uint32_t at;
 
 	set_up(&s);
 	CHECK(!pass_trace_waits(&s.pass, a));
 	s.e->jobs = 1;
 	CHECK(pass_trace_waits(&s.pass, a));
-	s.e->known = true;		/* a second visit: names are there */
+	s.e->named = true;		/* a second visit: names are there */
 	CHECK(!pass_trace_waits(&s.pass, a));
 	s.e->jobs = 0;
 	memcpy(&file[1], &other, sizeof(other));
 	f = trace(0, 1 + KEY_WORDS, file);
 	CHECK(!pass_trace_waits(&s.pass, f));	/* nobody opens it */
-	executables_mention(&s.exes, &other, 1, 1000);
+	at = executables_mention(&s.exes, &other, 1);
+	CHECK(!pass_trace_waits(&s.pass, f));
+	CHECK(executable_want(executables_get(&s.exes, at), 1000));
 	s.pass.now_ns = 1000 + OPEN_NS - 1;
 	CHECK(pass_trace_waits(&s.pass, f));
 	s.pass.now_ns = 1000 + OPEN_NS;
+	CHECK(!pass_trace_waits(&s.pass, f));
+	/* it is open, and has no place in the queue */
+	executables_keep(&s.exes, at, dup(1), 1000);
+	CHECK(pass_trace_waits(&s.pass, f));
+	executable_failed(executables_get(&s.exes, at), false);
 	CHECK(!pass_trace_waits(&s.pass, f));
 	free(a);
 	free(f);

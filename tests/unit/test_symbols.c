@@ -279,6 +279,130 @@ TEST(symbols_with_long_names)
 	check(16, "\xff\xfe raw");
 }
 
+TEST(symbols_with_mangled_names)
+{
+	static const struct sym s[] = {
+		{ "_ZN1a1fEi@@V_1", STB_GLOBAL, STT_FUNC, 1, TEXT, 16 },
+		{ "_ZN1a1fEi@V_0", STB_GLOBAL, STT_FUNC, 1, TEXT + 16, 16 },
+		{ "a::f(int)", STB_GLOBAL, STT_FUNC, 1, TEXT + 32, 16 },
+		{ "_Znot", STB_GLOBAL, STT_FUNC, 1, TEXT + 48, 16 },
+	};
+	static const char *const want[][2] = {
+		{ "a::f(int)", "_ZN1a1fEi@@V_1" },
+		{ "a::f(int)", "_ZN1a1fEi@V_0" },
+		{ "a::f(int)", NULL }, { "_Znot", NULL },
+	};
+
+	index_of(s, N(s), NULL, 0);
+	for (size_t i = 0; i < N(want); i++) {
+		struct symbol_place at[SYMBOL_DEPTH_MAX];
+
+		check(16 * i, want[i][0]);
+		CHECK_EQ(symbols_places(&idx, text + 16 * i, at), 1);
+		CHECK(!strcmp(at[0].name, want[i][0]));
+		if (want[i][1])
+			CHECK(!strcmp(at[0].system, want[i][1]));
+		else
+			CHECK(!at[0].system);
+	}
+}
+
+/* An image whose FDEs say n ranges; what is wrong: an FDE that begins elsewhere
+ * than the table says, an encoding, a count, addresses beside the pages. */
+enum wrong { NOTHING, FDE, ENCODING, COUNT, DISTANCE };
+
+static uint64_t ranges_image(const uint32_t (*ranges)[2], uint32_t n,
+			     enum wrong wrong)
+{
+	static const uint8_t bytes[TEXT_LEN];
+	uint32_t words[64] = { 0x3b031b01, 0, wrong == COUNT ? n - 1 : n };
+	uint32_t frame, at = 3 + 2 * n;
+	uint64_t vaddr, hdr = 0x50000;
+
+	image_init(&im, EM_X86_64);
+	text = image_put(&im, bytes, sizeof(bytes));
+	vaddr = TEXT + text + (wrong == DISTANCE ? 8 : 0);
+	image_segment(&im, PT_LOAD, PF_R | PF_X, text, vaddr, sizeof(bytes));
+	frame = 4 * at;
+	words[1] = frame - 4;
+	if (wrong == ENCODING)
+		words[0] ^= 1 << 8;
+	for (uint32_t i = 0; i < n; i++, at += 4) {
+		words[3 + 2 * i] = (uint32_t)(vaddr + ranges[i][0] - hdr);
+		words[4 + 2 * i] = 4 * at;
+		words[at] = 12;
+		words[at + 2] = (uint32_t)(vaddr + ranges[i][0] -
+					   (hdr + 4 * at + 8)) +
+				(wrong == FDE && i == 0);
+		words[at + 3] = ranges[i][1];
+	}
+	frame = (uint32_t)image_put(&im, words, 4 * at);
+	image_segment(&im, PT_GNU_EH_FRAME, PF_R, frame, hdr, 4 * at);
+	image_segment(&im, PT_LOAD, PF_R, frame, hdr, 4 * at);
+	return vaddr;
+}
+
+static void check_range(uint64_t at, uint64_t begin)
+{
+	struct symbol_place p[SYMBOL_DEPTH_MAX];
+	uint32_t n = symbols_places(&idx, text + at, p);
+
+	CHECK_EQ(n, begin != 0);
+	CHECK(!n || (!p[0].name[0] && p[0].begin == begin));
+	check(at, NULL);
+}
+
+TEST(symbols_without_names_are_ranges_of_cfi)
+{
+	static const uint32_t ranges[][2] = {
+		{ 16, 16 }, { 32, 100 }, { 64, 32 }, { 256, 32 }, { 300, 8 },
+		{ 512, 0 }, { TEXT_LEN - 8, 800 }, { TEXT_LEN + 64, 8 },
+	};
+	struct sym d[] = {
+		{ "f", STB_GLOBAL, STT_FUNC, 1, 0, 64 },
+	};
+
+	for (int wrong = NOTHING; wrong <= DISTANCE; wrong++) {
+		uint64_t v = ranges_image(ranges, N(ranges), wrong), a, b, c;
+		bool none = wrong == ENCODING || wrong == DISTANCE;
+
+		d[0].value = v + 272;
+		put_symbols(d, 1, ".dynsym", ".dynstr", &a, &b, &c);
+		image_finish(&im);
+		build();
+		check_range(15, 0);
+		check_range(16, none || wrong == FDE ? 0 : v + 16);
+		check_range(31, none || wrong == FDE ? 0 : v + 16);
+		check_range(63, none ? 0 : v + 32);	/* where they overlap */
+		check_range(64, none ? 0 : v + 64);
+		check_range(96, 0);
+		check_range(271, none ? 0 : v + 256);	/* up to f */
+		check(272, "f");
+		check(304, "f");			/* in f */
+		check_range(512, 0);
+		check_range(TEXT_LEN - 1, none ? 0 : v + TEXT_LEN - 8);
+		free(data);
+		data = NULL;
+	}
+}
+
+/* A file that has .symtab names its functions itself. */
+TEST(symbols_with_symtab_have_no_ranges)
+{
+	static const uint32_t ranges[][2] = { { 16, 16 } };
+	const struct sym s = { "f", STB_GLOBAL, STT_FUNC, 1,
+			       ranges_image(ranges, 1, NOTHING) + 64, 8 };
+	uint64_t a, b, c;
+
+	put_symbols(&s, 1, ".symtab", ".strtab", &a, &b, &c);
+	image_finish(&im);
+	build();
+	check_range(16, 0);
+	check(64, "f");
+	free(data);
+	data = NULL;
+}
+
 TEST(symbols_of_a_file_without)
 {
 	index_of(NULL, 0, NULL, 0);

@@ -340,6 +340,37 @@ TEST(table_of_overlapping_ranges_the_later_start_wins)
 	CHECK_EQ(find(300)->cfa, CFA_NONE);
 }
 
+/* In order, from the end, in runs of many lengths, and in no order at all. */
+TEST(table_ranges_come_in_any_order)
+{
+	enum { N = 5000, WIDE = 16 };
+	static const uint32_t steps[] = { 1, N - 1, 7, 1999, 2501 };
+	struct table_builder b;
+	void *data;
+	size_t len;
+
+	for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); s++) {
+		CHECK_EQ(table_builder_init(&b), 0);
+		for (uint32_t i = 0; i < N; i++) {	/* steps have no factor of N */
+			uint64_t at = (uint64_t)i * steps[s] % N;
+			struct unwind_rule r = rule(1 + (int)(at % 50));
+
+			CHECK_EQ(table_builder_add(&b, at * WIDE, at * WIDE + 9, &r), 0);
+		}
+		CHECK_EQ(table_builder_next_source(&b), 0);
+		CHECK_EQ(b.rows.n, 2 * N);
+		for (uint32_t i = 1; i < b.rows.n; i++)
+			CHECK(b.rows.v[i - 1] <= b.rows.v[i]);
+		CHECK_EQ(table_builder_finish(&b, &data, &len), 0);
+		table_builder_fini(&b);
+		load(data, len);
+		for (uint64_t at = 0; at < N; at++) {
+			CHECK_EQ(find(at * WIDE)->cfa_off, 1 + (int)(at % 50));
+			CHECK_EQ(find(at * WIDE + 8)->cfa_off, 1 + (int)(at % 50));
+		}
+	}
+}
+
 /* What was settled stands; later ranges fill what it leaves, piece by piece. */
 TEST(table_later_ranges_fill_what_settled_ones_leave)
 {
@@ -350,11 +381,11 @@ TEST(table_later_ranges_fill_what_settled_ones_leave)
 	size_t len;
 
 	CHECK_EQ(table_builder_init(&b), 0);
-	table_builder_next_source(&b);
+	CHECK_EQ(table_builder_next_source(&b), 0);
 	CHECK_EQ(table_builder_add(&b, 500, 600, &one), 0);
 	CHECK_EQ(table_builder_add(&b, 200, 300, &one), 0);
 	CHECK_EQ(table_builder_add(&b, 300, 400, &end), 0);
-	table_builder_next_source(&b);
+	CHECK_EQ(table_builder_next_source(&b), 0);
 	CHECK_EQ(table_builder_add(&b, 250, 400, &two), 0);
 	CHECK_EQ(table_builder_add(&b, 100, 900, &two), 0);
 	CHECK_EQ(table_builder_add(&b, 950, 960, &two), 0);
@@ -418,7 +449,7 @@ static uint64_t add_overlapping(size_t n)
 
 		CHECK_EQ(table_builder_add(&b, i * 16, i * 16 + 16, &r), 0);
 	}
-	table_builder_next_source(&b);
+	CHECK_EQ(table_builder_next_source(&b), 0);
 	begin = complexity_ns();
 	for (size_t i = 0; i < n; i++) {
 		struct unwind_rule r = { .cfa = CFA_FP, .cfa_off = 16 };

@@ -382,7 +382,7 @@ TEST(table_second_source_fills_gaps)
 					want[i] = want[i] ? want[i] : salt;
 				at += n + rnd(2) * rnd(20);
 			}
-			table_builder_next_source(&b);
+			CHECK_EQ(table_builder_next_source(&b), 0);
 		}
 		CHECK_EQ(table_builder_finish(&b, &data, &len), 0);
 		table_builder_fini(&b);

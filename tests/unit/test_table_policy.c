@@ -22,7 +22,10 @@ static void setup(uint64_t budget)
 static int install(const void *data, size_t len, struct table_ref *ret)
 {
 	struct file_entry entry = { .exe = 7 };
-	int r = tables_install(&tables, 0, &some_key, &entry, data, len, ret);
+	int r;
+
+	ret->owner = 0;
+	r = tables_install(&tables, 0, &some_key, &entry, data, len, ret);
 
 	if (!r && ret->pages) {
 		CHECK_EQ(entry.dir, ret->dir);

@@ -5,10 +5,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/record/named.h"
 #include "tests/unit/harness.h"
 
 #define ID_A	"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"
@@ -43,7 +46,13 @@ TEST(one_target_at_a_time)
 	CHECK_EQ(GIVEN(.cgroup = "x"), 0);
 	CHECK_EQ(GIVEN(.container = "0a1b"), 0);
 	CHECK_EQ(GIVEN(PIDS, .cgroup = "x"), -EINVAL);
-	CHECK(strstr(err, "only one of --pid, --cgroup, --container"));
+	CHECK(strstr(err, "only one of --pid, --name, --unit, --cgroup"));
+	CHECK_EQ(GIVEN(.name = "x"), 0);
+	CHECK_EQ(GIVEN(.unit = "x.service"), 0);
+	CHECK_EQ(GIVEN(.unit = "x", .name = "x"), -EINVAL);
+	CHECK_EQ(GIVEN(.unit = "x", .all = true), -EINVAL);
+	CHECK_EQ(GIVEN(.unit = "system.slice/x.service"), -EINVAL);
+	CHECK(strstr(err, "systemctl list-units"));
 	CHECK_EQ(GIVEN(.container = "0a1b", .cgroup = "x"), -EINVAL);
 	CHECK_EQ(GIVEN(PIDS, .rest = command), -EINVAL);
 	CHECK_EQ(GIVEN(.cgroup = "x", .rest = command), -EINVAL);
@@ -53,10 +62,11 @@ TEST(one_target_at_a_time)
 	CHECK(strstr(err, "either --duration or a command"));
 	CHECK_EQ(GIVEN(.all = true), -EINVAL);
 	CHECK_EQ(GIVEN(.verbose = true), -EINVAL);
-	CHECK(strstr(err, "--duration SECONDS") && strstr(err, "--pid") &&
+	CHECK(strstr(err, "give --duration") && strstr(err, "--pid") &&
 	      strstr(err, "--cgroup") && strstr(err, "--container"));
-	CHECK_EQ(GIVEN(.container = "my-web"), -EINVAL);
-	CHECK(strstr(err, "docker ps --no-trunc"));
+	CHECK_EQ(GIVEN(.container = "my-web"), 0);
+	CHECK_EQ(GIVEN(.container = "my/web"), -EINVAL);
+	CHECK(strstr(err, "the name of a container or pod"));
 }
 
 TEST(container_ids_and_names)
@@ -179,6 +189,72 @@ TEST(processes_end_one_by_one)
 	CHECK(FIND(&t, .pids = { { INT32_MAX }, 1 }) != 0);
 }
 
+static bool named(const char *name, const char *comm, const char *arg)
+{
+	return named_is(name, comm, strlen(comm), arg, strlen(arg));
+}
+
+TEST(a_name_is_comm_or_the_end_of_argv0)
+{
+	CHECK(named("nginx", "nginx", ""));
+	CHECK(named("nginx", "x", "nginx"));
+	CHECK(named("nginx", "x", "/usr/sbin/nginx"));
+	CHECK(named("prometheus-node-exporter", "prometheus-node", "x"));
+	CHECK(!named("prometheus-nodes", "prometheus-nod", "x"));
+	CHECK(!named("nginx", "nginx2", "/usr/sbin/nginx2"));
+	CHECK(!named("nginx", "ngin", "/nginx/"));
+	CHECK(!named("nginx", "", "nginx/x"));
+	CHECK(!named("x", "", ""));
+}
+
+static pid_t sleeper(const char *name)
+{
+	int up[2];
+	pid_t pid;
+	char c;
+
+	CHECK_EQ(pipe(up), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_NAME, name);
+		(void)!write(up[1], "", 1);
+		_exit(pause());
+	}
+	CHECK_EQ(read(up[0], &c, 1), 1);
+	close(up[0]);
+	close(up[1]);
+	return pid;
+}
+
+TEST(processes_by_name)
+{
+	pid_t pids[NUMBERS_MAX + 1];
+	struct target t;
+	char name[16];
+
+	skip_elsewhere();
+	snprintf(name, sizeof(name), "tf %d", (int)getpid());
+	CHECK_EQ(FIND(&t, .name = name), -ESRCH);
+	for (int i = 0; i < 2; i++)
+		pids[i] = sleeper(name);
+	CHECK_EQ(FIND(&t, .name = name), 0);
+	CHECK(t.kind == TARGET_PIDS && t.pids.n == 2 && t.running == 2);
+	CHECK(strstr(t.what, "2 processes named tf "));
+	kill(pids[0], SIGKILL);
+	waitpid(pids[0], NULL, 0);
+	CHECK_EQ(target_ended(&t), pids[0]);
+	target_release(&t);
+	pids[0] = sleeper(name);
+	for (int i = 2; i <= NUMBERS_MAX; i++)
+		pids[i] = sleeper(name);
+	CHECK_EQ(FIND(&t, .name = name), -E2BIG);
+	for (int i = 0; i <= NUMBERS_MAX; i++)
+		kill(pids[i], SIGKILL);
+	while (wait(NULL) > 0)
+		;
+	CHECK_EQ(FIND(&t, .name = name), -ESRCH);
+}
+
 TEST(the_whole_system_is_nothing_in_particular)
 {
 	struct target t;
@@ -222,7 +298,8 @@ static void leave(void)
 	CHECK_EQ(system("rm -rf \"$PWD\""), 0);
 }
 
-static int look(const char *id, char path[256])
+static int look_by(int (*search)(int, const char *, char *, size_t, uint64_t *),
+		   const char *id, char path[256])
 {
 	int fd = open(".", O_RDONLY | O_DIRECTORY);
 	struct stat st;
@@ -231,7 +308,7 @@ static int look(const char *id, char path[256])
 
 	path[0] = '\0';
 	CHECK(fd >= 0);
-	r = target_container(fd, id, path, 256, &number);
+	r = search(fd, id, path, 256, &number);
 	if (!r) {
 		char full[400];
 
@@ -241,6 +318,89 @@ static int look(const char *id, char path[256])
 	}
 	CHECK(fcntl(fd, F_GETFD) < 0);
 	return r;
+}
+
+static int look(const char *id, char path[256])
+{
+	return look_by(target_container, id, path);
+}
+
+/* What target_unit() says of this unit. */
+static const char *said_of(const char *unit)
+{
+	static char text[512];
+	int saved = dup(2), f = memfd_create("said", MFD_CLOEXEC);
+	char path[256];
+	ssize_t n;
+
+	CHECK(saved >= 0 && f >= 0 && dup2(f, 2) == 2);
+	look_by(target_unit, unit, path);
+	dup2(saved, 2);
+	close(saved);
+	n = pread(f, text, sizeof(text) - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	close(f);
+	return text;
+}
+
+TEST(where_a_unit_is_that_may_be_another_is_said)
+{
+	enter();
+	make("system.slice/web.service");
+	make("user.slice/user-7.slice/user@7.service/app.slice/web.service");
+	make("user.slice/user-7.slice/user@7.service/app.slice/own.service");
+	CHECK_STR(said_of("web"), "");
+	CHECK(strstr(said_of("own"), "the unit own.service is /user.slice/"
+		     "user-7.slice/user@7.service/app.slice/own.service\n"));
+	CHECK(strstr(said_of("mysql"), "alias, give the name that"));
+	leave();
+}
+
+TEST(a_unit_is_the_systems_before_others)
+{
+	char path[256];
+
+	enter();
+	make("system.slice/web.service");
+	make("system.slice/system-db.slice/db@1.service/inner");
+	make("user.slice/user-7.slice/user@7.service/app.slice/web.service");
+	make("user.slice/user-7.slice/user@7.service/app.slice/own.service");
+	make("docker/" ID_A "/system.slice/web.service");
+	make("system.slice/docker-" ID_A ".scope/system.slice/two.service");
+	make("lxc/system.slice/two.service");
+	CHECK_EQ(look_by(target_unit, "web.service", path), 0);
+	CHECK_STR(path, "/system.slice/web.service");
+	CHECK_EQ(look_by(target_unit, "web", path), 0);
+	CHECK_EQ(look_by(target_unit, "db@1", path), 0);
+	CHECK_STR(path, "/system.slice/system-db.slice/db@1.service");
+	CHECK_EQ(look_by(target_unit, "system-db.slice", path), 0);
+	CHECK_EQ(look_by(target_unit, "own", path), 0);
+	CHECK_STR(path, "/user.slice/user-7.slice/user@7.service/app.slice/"
+		  "own.service");
+	CHECK_EQ(look_by(target_unit, "user@7.service", path), 0);
+	CHECK_EQ(look_by(target_unit, "two", path), -ENOTUNIQ);
+	CHECK_EQ(look_by(target_unit, "we", path), -ENOENT);
+	CHECK_EQ(look_by(target_unit, "inner", path), -ENOENT);
+	leave();
+}
+
+TEST(unit_names)
+{
+	char longest[260];
+
+	memset(longest, 'u', sizeof(longest));
+	longest[247] = '\0';
+	CHECK(target_is_unit("nginx") && target_is_unit("a@b.service"));
+	CHECK(target_is_unit(longest));
+	longest[247] = 'u';
+	longest[248] = '\0';
+	CHECK(!target_is_unit(longest));
+	CHECK_EQ(target_service("nginx"), 5);
+	CHECK_EQ(target_service("a@b.service"), 3);
+	CHECK_EQ(target_service("a.b"), 3);
+	CHECK_EQ(target_service("a.scope"), 0);
+	CHECK(!target_is_unit("") && !target_is_unit("..") &&
+	      !target_is_unit("a/b"));
 }
 
 TEST(a_container_is_found_by_its_beginning)
@@ -264,6 +424,81 @@ TEST(a_container_is_found_by_its_beginning)
 	CHECK(!strcmp(path, "/machine.slice/libpod-" ID_C ".scope"));
 	CHECK_EQ(look("0a1b", path), -ENOTUNIQ);
 	CHECK_EQ(look("dddd", path), -ENOENT);
+	leave();
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+/* What --container GIVEN is, and what was said about it. */
+static int name(const char *given, char id[CONTAINER_ID_MAX + 1], char *said)
+{
+	int saved = dup(2), f = memfd_create("said", MFD_CLOEXEC);
+	int top = open("cgroups", O_RDONLY | O_DIRECTORY), r;
+	int root = open(".", O_RDONLY | O_DIRECTORY);
+	ssize_t n;
+
+	CHECK(saved >= 0 && f >= 0 && dup2(f, 2) == 2);
+	r = target_container_named(top, root, given, id);
+	dup2(saved, 2);
+	n = pread(f, said, 999, 0);
+	said[n > 0 ? n : 0] = '\0';
+	close(saved);
+	close(root);
+	close(top);
+	close(f);
+	return r;
+}
+
+#define LOGS	"var/log/containers/"
+
+TEST(a_container_is_found_by_its_name)
+{
+	char id[CONTAINER_ID_MAX + 1], said[1000];
+
+	if (geteuid() != 0) {
+		printf("# needs root\n");
+		exit(TEST_SKIP);
+	}
+	enter();
+	make("cgroups/system.slice/docker-" ID_A ".scope");
+	make("cgroups/machine.slice/libpod-" ID_C ".scope/container");
+	make("var/lib/docker/containers/" ID_A);
+	make("var/lib/docker/containers/" ID_B);
+	make(LOGS);
+	put("var/lib/docker/containers/" ID_A "/config.v2.json",
+	    "{\"Name\":\"/web\"}");
+	put("var/lib/docker/containers/" ID_B "/config.v2.json",
+	    "{\"Name\":\"/cccc\"}");
+	put(LOGS "shop-1_default_web-" ID_B ".log", "");
+	/* ID_B has the name web, too, but does not run */
+	CHECK_EQ(name("web", id, said), 0);
+	CHECK_STR(id, ID_A);
+	CHECK_STR(said, "");
+	CHECK_EQ(name("shop-1", id, said), -ENOENT);
+	CHECK(strstr(said, "shop-1 (0a1bffffffff, Kubernetes shop-1_default_web"
+		     ") has no cgroup here: does it run?"));
+	CHECK_EQ(name("nobody", id, said), -ENOENT);
+	CHECK(strstr(said, "(/var/lib), nor in /var/log/containers: give the ID"));
+	/* the beginning of an ID, and not of one that does not run */
+	CHECK_EQ(name("cccc", id, said), 0);
+	CHECK_STR(id, "cccc");
+	/* a name that runs goes before it, but not before 12 digits */
+	put(LOGS "x_default_0a1b-" ID_C ".log", "");
+	put(LOGS "x_default_0a1b2c3d4e5f-" ID_C ".log", "");
+	CHECK_EQ(name("0a1b", id, said), 0);
+	CHECK_STR(id, ID_C);
+	CHECK_EQ(name("0a1b2c3d4e5f", id, said), 0);
+	CHECK_STR(id, "0a1b2c3d4e5f");
+	put(LOGS "x_default_web-" ID_C ".log", "");
+	CHECK_EQ(name("web", id, said), -ENOTUNIQ);
+	CHECK(strstr(said, "2 running containers have the name web: give "
+		     "--container the ID of one: 0a1b2c3d4e5f (docker), "
+		     "cccccccccccc (Kubernetes x_default_"));
 	leave();
 }
 

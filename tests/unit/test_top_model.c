@@ -479,11 +479,78 @@ TEST(cells_say_shares_and_names)
 	top_cell(&t, &t.rows[0], COL_MODULE, true, 40, out, sizeof(out));
 	CHECK(!strcmp(out, "kernel"));
 	top_cell(&t, &t.rows[1], COL_NAME, true, 40, out, sizeof(out));
-	CHECK(!strcmp(out, "[no symbol]"));
+	CHECK(!strcmp(out, "libfoo.so+0x..."));
 	top_cell(&t, &t.rows[1], COL_MODULE, true, 40, out, sizeof(out));
 	CHECK(!strcmp(out, "libfoo.so"));
 	top_table_fini(&t);
 	top_model_fini(&m);
 	CHECK_EQ(top_view_named("containers"), TOP_CONTAINERS);
 	CHECK_EQ(top_view_named("around"), TOP__VIEWS);
+}
+
+/* Has a row this text in the column? */
+static bool has_cell(const struct top_table *t, enum top_col c, const char *want)
+{
+	char out[4 * 40 + 1];
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		top_cell(t, &t->rows[i], c, true, 40, out, sizeof(out));
+		if (!strcmp(out, want))
+			return true;
+	}
+	return false;
+}
+
+/* docs/SUPPORT.md; code of a file without symbols is one row. */
+TEST(cells_say_what_has_no_name)
+{
+	static const char *const functions[] = {
+		"[kernel]", "libfoo.so+0x...", "[unknown file]",
+		"[JIT code, no names]",
+	};
+	struct top_query q = { .view = TOP_FUNCTIONS };
+	struct top_table t = { 0 };
+	struct top_filter f = { .text = "libfoo.so+0x" };
+	struct top_model m;
+	struct batch b;
+	void *data = nameless_batch(&b);
+
+	top_model_init(&m, TOP_SPAN_NS);
+	CHECK_EQ(top_model_add(&m, data, b.hdr->bytes, 1), 0);
+	free(data);
+	top_model_table(&m, &q, &t);
+	top_sort(&t, COL_NAME, false);
+	CHECK_EQ(t.n, 4);
+	for (int i = 0; i < 4; i++)
+		CHECK(has_cell(&t, COL_NAME, functions[i]));
+	top_filter_rows(&t, &f);
+	CHECK_EQ(t.n, 1);
+	q.view = TOP_PROCESSES;
+	top_model_table(&m, &q, &t);
+	CHECK(t.n == 1 && has_cell(&t, COL_NAME, "[unknown process]"));
+	q.view = TOP_THREADS;
+	top_model_table(&m, &q, &t);
+	CHECK(t.n == 1 && has_cell(&t, COL_NAME, "[unknown thread]"));
+	CHECK(has_cell(&t, COL_PROCESS, "[unknown process]"));
+	q.view = TOP_CONTAINERS;
+	top_model_table(&m, &q, &t);
+	CHECK(t.n == 1 && has_cell(&t, COL_NAME, "[host]"));
+	top_table_fini(&t);
+	top_model_fini(&m);
+}
+
+TEST(what_follows_a_cleared_table_reaches_back_to_it)
+{
+	struct top_model m;
+
+	top_model_init(&m, 0);
+	feed(&m, 1, 2, 0, 5);
+	top_model_clear(&m);
+	CHECK(m.n == 0 && m.bytes == 0 && top_model_span(&m) == 0);
+	/* an interval without a sample has no batch */
+	feed(&m, 1, 2, 10, 15);
+	CHECK_EQ(top_model_span(&m), 10 * S);
+	feed(&m, 2, 2, 10, 15);
+	CHECK_EQ(top_model_span(&m), 10 * S);
+	top_model_fini(&m);
 }

@@ -2,6 +2,7 @@
 /*
  * The keys of `trifold top`: what they change, whatever is pressed.
  */
+#include "cli/top/json.h"
 #include "cli/top/state.h"
 #include "cli/top/text.h"
 #include "common/clock.h"
@@ -349,4 +350,57 @@ TEST(no_bytes_make_a_control_character)
 			      (unsigned char)out[1] >= 0xa0);
 		}
 	}
+}
+
+static const char *json_of(struct top_state *st, uint32_t n)
+{
+	static char text[8192];
+	const struct top_head head = { "host", 3, 2, 7 * NSEC_PER_SEC };
+	FILE *to = fmemopen(text, sizeof(text), "w");
+
+	CHECK(to != NULL);
+	CHECK_EQ(top_json(st, &head, n, to), 0);
+	fclose(to);
+	CHECK(strchr(text, '\n') == text + strlen(text) - 1);
+	return text;
+}
+
+TEST(a_table_is_a_line_of_json)
+{
+	struct top_state st;
+	const char *text;
+
+	start(&st);
+	text = json_of(&st, 1);
+	CHECK(strstr(text, "{\"host\":\"host\",\"time_ms\":7000,\"view\":"
+		     "\"functions\",") == text);
+	CHECK(strstr(text, "\"cpus\":2,\"samples\":7,\"lost\":3,"));
+	CHECK(strstr(text, "\"rows_in_all\":6,\"rows\":[{\"name\":"));
+	CHECK(!strstr(text, "},{"));
+	text = json_of(&st, 100);
+	CHECK(strstr(text, "\"kind\":\"kernel\""));
+	/* foreign names stay strings */
+	CHECK(!strchr(text, '<') && !strchr(text, '\t'));
+	press(&st, '2');
+	text = json_of(&st, 100);
+	CHECK(strstr(text, "\"pid\":11,\"container\":\"c0ffee\","));
+	press(&st, '3');
+	CHECK(strstr(json_of(&st, 100), "{\"container\":\"c0ffee\",\"samples\":"));
+	press(&st, '4');
+	CHECK(strstr(json_of(&st, 100), "\"tid\":"));
+	top_state_fini(&st);
+}
+
+TEST(how_busy_the_machine_is)
+{
+	struct top_table t = { .cpu_s = 0.6, .seconds = 5 };
+	char text[64];
+
+	top_busy(&t, 2, text, sizeof(text));
+	CHECK_STR(text, "0.12 of 2 CPUs busy (6 %)");
+	top_busy(&t, 0, text, sizeof(text));
+	CHECK_STR(text, "0.12 CPUs busy");
+	t.seconds = 0;
+	top_busy(&t, 1, text, sizeof(text));
+	CHECK_STR(text, "0.00 of 1 CPU busy (0 %)");
 }

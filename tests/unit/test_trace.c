@@ -29,18 +29,20 @@ static const struct trace_rec *make(uint64_t seed)
 TEST(trace_is_known_again)
 {
 	struct traces t;
-	uint32_t first[1000];
-	int is_new;
+	uint32_t index[1000];
+	int first;
 
 	traces_init(&t, 42);
 	for (uint32_t i = 0; i < 1000; i++) {
-		first[i] = traces_add(&t, make(i), 1, &is_new);
-		CHECK(first[i] != TRACE_NONE && is_new);
+		index[i] = traces_add(&t, make(i), 1, &first);
+		CHECK(index[i] != TRACE_NONE && first);
 	}
 	for (uint32_t i = 0; i < 1000; i++) {
-		CHECK_EQ(traces_add(&t, make(i), 2, &is_new), first[i]);
-		CHECK(!is_new);
-		CHECK(!memcmp(traces_get(&t, first[i])->words,
+		CHECK_EQ(traces_add(&t, make(i), 1, &first), index[i]);
+		CHECK(!first);
+		CHECK_EQ(traces_add(&t, make(i), 2, &first), index[i]);
+		CHECK(first);		/* in this interval */
+		CHECK(!memcmp(traces_get(&t, index[i])->words,
 			      make(i)->words, WORDS * 8));
 	}
 	CHECK_EQ(t.n, 1000);
@@ -52,14 +54,14 @@ TEST(trace_differs_by_where_the_kernel_ends)
 	struct trace_rec *rec = (struct trace_rec *)make(1);
 	struct traces t;
 	uint32_t a, b;
-	int is_new;
+	int first;
 
 	traces_init(&t, 42);
-	a = traces_add(&t, rec, 1, &is_new);
+	a = traces_add(&t, rec, 1, &first);
 	rec->n_kernel--;
 	rec->n_user++;
-	b = traces_add(&t, rec, 1, &is_new);
-	CHECK(is_new && a != b);
+	b = traces_add(&t, rec, 1, &first);
+	CHECK(first && a != b);
 	traces_fini(&t);
 }
 
@@ -67,12 +69,12 @@ TEST(trace_without_words_is_one)
 {
 	struct trace_rec rec = { 0 };
 	struct traces t;
-	int is_new;
+	int first;
 
 	traces_init(&t, 42);
-	CHECK_EQ(traces_add(&t, &rec, 1, &is_new), 0);
-	CHECK_EQ(traces_add(&t, &rec, 1, &is_new), 0);
-	CHECK(!is_new);
+	CHECK_EQ(traces_add(&t, &rec, 1, &first), 0);
+	CHECK_EQ(traces_add(&t, &rec, 1, &first), 0);
+	CHECK(!first);
 	traces_fini(&t);
 }
 
@@ -80,20 +82,19 @@ TEST(traces_unused_are_forgotten_and_indices_reused)
 {
 	uint32_t end = 1 + TRACE_IDLE_INTERVALS, kept;
 	struct traces t;
-	int is_new;
+	int first;
 
 	traces_init(&t, 42);
 	for (uint32_t i = 0; i < 500; i++)
-		traces_add(&t, make(i), 1, &is_new);
+		traces_add(&t, make(i), 1, &first);
 	for (uint32_t i = 0; i < 10; i++)
-		traces_add(&t, make(i * 7), end - 1, &is_new);
+		traces_add(&t, make(i * 7), end - 1, &first);
 	traces_sweep(&t, end);
 	CHECK_EQ(t.n, 10);
-	kept = traces_add(&t, make(63), end, &is_new);
+	kept = traces_add(&t, make(63), end, &first);
 	CHECK_EQ(kept, 63);
-	CHECK(!is_new);
-	CHECK(traces_add(&t, make(1), end, &is_new) < 500);
-	CHECK(is_new);
+	CHECK(traces_add(&t, make(1), end, &first) < 500);
+	CHECK(first);
 	CHECK_EQ(t.top, 500);
 	traces_sweep(&t, end + 100);
 	CHECK_EQ(t.n, 0);
@@ -105,17 +106,17 @@ TEST(traces_stay_within_their_memory)
 {
 	struct traces t;
 	uint32_t n = 0;
-	int is_new;
+	int first;
 
 	traces_init(&t, 42);
 	t.bytes_max = 64 << 10;
-	while (traces_add(&t, make(n), 5, &is_new) != TRACE_NONE)
+	while (traces_add(&t, make(n), 5, &first) != TRACE_NONE)
 		n++;
 	CHECK(t.bytes <= t.bytes_max && n > 100);
 	/* those known go on */
-	CHECK(traces_add(&t, make(0), 5, &is_new) != TRACE_NONE);
+	CHECK(traces_add(&t, make(0), 5, &first) != TRACE_NONE);
 	/* more than half full: what the last interval did not use, goes */
-	CHECK(traces_add(&t, make(1), 6, &is_new) != TRACE_NONE);
+	CHECK(traces_add(&t, make(1), 6, &first) != TRACE_NONE);
 	traces_sweep(&t, 6);
 	CHECK_EQ(t.n, 1);
 	traces_fini(&t);
@@ -127,15 +128,15 @@ TEST(trace_lookup_is_quick)
 	const struct trace_rec *rec;
 	struct traces t;
 	uint64_t start;
-	int is_new;
+	int first;
 
 	traces_init(&t, 42);
 	for (uint32_t i = 0; i < 20000; i++)
-		traces_add(&t, make(i), 1, &is_new);
+		traces_add(&t, make(i), 1, &first);
 	rec = make(77);
 	start = now_ns();
 	for (int i = 0; i < 10000; i++)
-		traces_add(&t, rec, 1, &is_new);
+		traces_add(&t, rec, 1, &first);
 	CHECK(now_ns() - start < 10000 * 20000ULL);
 	traces_fini(&t);
 }

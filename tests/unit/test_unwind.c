@@ -183,6 +183,23 @@ TEST(unwind_failure_leaves_state)
 	check_unchanged(&r, STOP_READ);
 }
 
+/* Else a hostile rule could take bytes of two words for an address in code. */
+TEST(unwind_takes_aligned_words_only)
+{
+	struct unwind_rule r = sp_rule(16);
+	struct unwind_state st = leaf;
+
+	stack[17] = 0x403000ULL << 40;
+	stack[18] = 0x404000;
+	r.ra_off = -3;			/* the upper bytes of the one */
+	check_unchanged(&r, STOP_READ);
+	st.sp += 5;
+	r.ra_off = -8;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_READ);
+	r.cfa = CFA_SP_DEREF;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_READ);
+}
+
 TEST(unwind_reads_word_by_word_where_no_window_fits)
 {
 	struct unwind_rule r = sp_rule(16);

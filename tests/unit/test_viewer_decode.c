@@ -11,15 +11,21 @@
 
 static struct viewer_names names;
 
-static int decode(const void *data, size_t len, size_t memory,
-		  struct decoded *ret)
+static int decode_within(const void *data, size_t len,
+			 struct decode_limits limits, struct decoded *ret)
 {
 	const struct decode_in in = {
 		.data = data, .len = len, .oldest_ns = 10, .newest_ns = 1000,
-		.names = &names, .memory = memory,
+		.names = &names, .limits = limits,
 	};
 
 	return decode_request(&in, ret);
+}
+
+static int decode(const void *data, size_t len, struct decoded *ret)
+{
+	return decode_within(data, len, (struct decode_limits)DECODE_LIMITS,
+			     ret);
 }
 
 /* As folded stacks; frees what was decoded. */
@@ -48,7 +54,7 @@ TEST(viewer_decodes_what_exporterd_encodes)
 	uint8_t *q = sample_request(&len);
 
 	memset(&names, 0, sizeof(names));
-	CHECK_EQ(decode(q, len, DECODE_MEMORY_MAX, &d), 0);
+	CHECK_EQ(decode(q, len, &d), 0);
 	CHECK_EQ(d.events, 7);
 	CHECK_EQ(d.rejected, 0);
 	CHECK_EQ(d.frequency, 20);
@@ -77,9 +83,9 @@ TEST(viewer_knows_how_stacks_ended)
 
 	put_profile_of(&w, v, 3, 8, 0, 100, 300);
 	put_dictionary(&w);
-	CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), 0);
-	check_folded(&d, "[pid 0];[stack ends: no_row];outer;inner 2\n"
-		     "[pid 0];outer;inner 7\n");
+	CHECK_EQ(decode(w.data, w.len, &d), 0);
+	check_folded(&d, "[unknown process];[stack ends: no_row];outer;inner 2\n"
+		     "[unknown process];outer;inner 7\n");
 	free(w.data);
 }
 
@@ -92,8 +98,42 @@ TEST(viewer_decodes_inlined_calls)
 	uint8_t *q = request_of(&b, &len);
 
 	memset(&names, 0, sizeof(names));
-	CHECK_EQ(decode(q, len, DECODE_MEMORY_MAX, &d), 0);
+	CHECK_EQ(decode(q, len, &d), 0);
 	check_folded(&d, "app;root;outer;middle;inner 1\n");
+	free(q);
+	free(data);
+}
+
+TEST(viewer_shows_short_names_and_keeps_the_others)
+{
+	static const char *const want[][3] = {
+		{ "a::f<...>", "void a::f<int>(int)", "_Z1f" },
+		{ "g", "g.cold", "g.cold" },
+	};
+	struct batch b, got;
+	void *data = mangled_batch(&b);
+	struct decoded d;
+	size_t len;
+	uint8_t *q = request_of(&b, &len);
+
+	memset(&names, 0, sizeof(names));
+	CHECK_EQ(decode(q, len, &d), 0);
+	CHECK_EQ(batch_open(d.data, d.len, &got), 0);
+	for (int i = 0; i < 2; i++) {
+		const struct batch_function *f =
+			&got.functions[got.frames[got.stack_frames[i]].function];
+		uint32_t v[] = { f->name, batch_full_name(f),
+				 batch_system_name(f) };
+
+		for (int k = 0; k < 3; k++) {
+			size_t n;
+			const char *s = batch_str(&got, v[k], &n);
+
+			CHECK(n == strlen(want[i][k]) &&
+			      !memcmp(s, want[i][k], n));
+		}
+	}
+	check_folded(&d, "app;g;a::f<...> 1\n");
 	free(q);
 	free(data);
 }
@@ -114,7 +154,7 @@ TEST(viewer_decodes_other_profilers)
 	memset(&names, 0, sizeof(names));
 	put_profile_of(&w, v, 2, 8, 0, 100, 300);
 	put_dictionary(&w);
-	CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), 0);
+	CHECK_EQ(decode(w.data, w.len, &d), 0);
 	CHECK_EQ(batch_open(d.data, d.len, &b), 0);
 	CHECK_EQ(b.hdr->start_ns, 100);
 	CHECK_EQ(b.hdr->end_ns, 301);
@@ -143,8 +183,8 @@ TEST(viewer_counts_values_in_nanoseconds_by_the_period)
 
 	put_profile_of(&w, v, 1, 7, 10, 100, 300);
 	put_dictionary(&w);
-	CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), 0);
-	check_folded(&d, "[pid 0];outer;inner 4\n");
+	CHECK_EQ(decode(w.data, w.len, &d), 0);
+	check_folded(&d, "[unknown process];outer;inner 4\n");
 	free(w.data);
 }
 
@@ -159,10 +199,10 @@ TEST(viewer_rejects_times_out_of_its_range)
 
 	put_profile_of(&w, v, 2, 8, 0, 0, 0);
 	put_dictionary(&w);
-	CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), 0);
+	CHECK_EQ(decode(w.data, w.len, &d), 0);
 	CHECK_EQ(d.rejected, 3);
 	CHECK_EQ(d.events, 2);
-	check_folded(&d, "[pid 0];outer;inner 2\n");
+	check_folded(&d, "[unknown process];outer;inner 2\n");
 	free(w.data);
 }
 
@@ -175,8 +215,34 @@ TEST(viewer_refuses_more_samples_than_it_stores)
 
 	put_profile_of(&w, &v, 1, 8, 0, 100, 300);
 	put_dictionary(&w);
-	CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), -E2BIG);
+	CHECK_EQ(decode(w.data, w.len, &d), -E2BIG);
 	CHECK(!d.data);
+	free(w.data);
+}
+
+/* A recording (cli/convert) has more than a request by HTTP. */
+TEST(viewer_decodes_as_much_as_its_caller_wants)
+{
+	struct decode_limits l = DECODE_LIMITS;
+	struct sample_spec v = { .stack = 1, .values = { 1u << 21 },
+				 .n_values = 1 };
+	struct buffer w = { 0 };
+	struct decoded d;
+
+	put_profile_of(&w, &v, 1, 8, 0, 100, 300);
+	put_dictionary(&w);
+	l.events = 1u << 21;
+	CHECK_EQ(decode_within(w.data, w.len, l, &d), 0);
+	CHECK_EQ(d.events, 1u << 21);
+	free(d.data);
+	l.events--;
+	CHECK_EQ(decode_within(w.data, w.len, l, &d), -E2BIG);
+	l.events++;
+	l.body = w.len;
+	CHECK_EQ(decode_within(w.data, w.len, l, &d), 0);
+	free(d.data);
+	l.body--;
+	CHECK_EQ(decode_within(w.data, w.len, l, &d), -E2BIG);
 	free(w.data);
 }
 
@@ -192,7 +258,7 @@ TEST(viewer_knows_a_process_by_its_leader_of_before)
 
 		put_profile_of(&w, &v, 1, 8, 0, 0, 0);
 		put_dictionary(&w);
-		CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), 0);
+		CHECK_EQ(decode(w.data, w.len, &d), 0);
 		check_folded(&d, "main-thread;outer;inner 1\n");
 		free(w.data);
 		v.n_attrs = 1;		/* the process only */
@@ -215,7 +281,7 @@ TEST(viewer_refuses_each_bad_index)
 
 		put_profile_of(&w, bad[i], 1, 8, 0, 0, 0);
 		put_dictionary(&w);
-		CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), -EPROTO);
+		CHECK_EQ(decode(w.data, w.len, &d), -EPROTO);
 		free(w.data);
 	}
 }
@@ -253,7 +319,7 @@ TEST(viewer_is_not_led_into_the_depths)
 		pb_end(&w, kv);
 		pb_end(&w, r);
 		pb_end(&w, rp);
-		CHECK_EQ(decode(w.data, w.len, DECODE_MEMORY_MAX, &d), 0);
+		CHECK_EQ(decode(w.data, w.len, &d), 0);
 		CHECK(!d.data);
 		free(w.data);
 	}
@@ -270,8 +336,9 @@ TEST(viewer_bounds_what_messages_take)
 	CHECK(p != NULL);
 	for (size_t i = 0; i < N; i++)
 		p[2 * i] = 1 << 3 | 2;
-	CHECK_EQ(decode(p, 2 * N, 16 << 20, &d), -E2BIG);
-	CHECK_EQ(decode(p, 2 * N, DECODE_MEMORY_MAX, &d), 0);
+	CHECK_EQ(decode_within(p, 2 * N, (struct decode_limits){
+			       DECODE_BODY_MAX, 16 << 20, 1 << 20 }, &d), -E2BIG);
+	CHECK_EQ(decode(p, 2 * N, &d), 0);
 	free(p);
 }
 
@@ -282,7 +349,8 @@ TEST(viewer_survives_every_limit_of_memory)
 	uint8_t *q = sample_request(&len);
 	int r;
 
-	while ((r = decode(q, len, memory, &d)) == -E2BIG)
+	while ((r = decode_within(q, len, (struct decode_limits){
+			DECODE_BODY_MAX, memory, 1 << 20 }, &d)) == -E2BIG)
 		memory += 16;
 	CHECK_EQ(r, 0);
 	CHECK(memory > 1000);
@@ -300,7 +368,7 @@ static int judge(const uint8_t *data, size_t len)
 
 	CHECK(exact != NULL);
 	memcpy(exact, data, len);
-	r = decode(exact, len, DECODE_MEMORY_MAX, &d);
+	r = decode(exact, len, &d);
 	free(exact);
 	CHECK(r == 0 || r == -EPROTO || r == -E2BIG);
 	if (d.data)

@@ -220,11 +220,28 @@ static uint64_t in_tree(const struct selection *sel, bool reversed,
 	struct tree t;
 	uint64_t sum = 0;
 
-	CHECK_EQ(tree_build_as(&t, &sel->b, &(struct tree_how){ reversed,
-							  sel->base }), 0);
+	CHECK_EQ(tree_build_as(&t, &sel->b, &(struct tree_how){
+			 .reversed = reversed, .base = sel->base }), 0);
 	for (uint32_t i = 0; i < t.n_rows; i++)
 		sum += base ? t.rows[i].base : t.rows[i].self;
 	tree_fini(&t);
+	return sum;
+}
+
+/* With times there is one for each event, within the range. */
+static uint64_t timed(const struct store *s, const struct query *q)
+{
+	struct selection sel;
+	uint64_t sum = 0;
+
+	CHECK_EQ(select_batch(s, q, NULL, SELECT_TIMES | SELECT_THREADS, &sel),
+		 0);
+	for (uint32_t i = 0; i < batch_n(&sel.b, BATCH_SAMPLES); i++)
+		sum += sel.b.samples[i].n;
+	CHECK_EQ(sum, batch_n(&sel.b, BATCH_TIMES));
+	for (uint32_t i = 0; i < sum; i++)
+		CHECK(sel.b.times[i] >= q->from_ns && sel.b.times[i] < q->to_ns);
+	selection_fini(&sel);
 	return sum;
 }
 
@@ -234,15 +251,16 @@ static uint64_t agree(const struct store *s, const struct query *q)
 	struct selection sel;
 	uint64_t n;
 
-	CHECK_EQ(select_batch(s, q, NULL, false, &sel), 0);
+	CHECK_EQ(select_batch(s, q, NULL, 0, &sel), 0);
 	n = sel.samples;
 	CHECK_EQ(in_tree(&sel, false, false), n);
 	CHECK_EQ(in_tree(&sel, true, false), n);
 	selection_fini(&sel);
-	CHECK_EQ(select_batch(s, q, q, true, &sel), 0);
+	CHECK_EQ(select_batch(s, q, q, SELECT_THREADS, &sel), 0);
 	CHECK_EQ(in_tree(&sel, false, true), n);
 	CHECK_EQ(in_tree(&sel, true, false), n);
 	selection_fini(&sel);
+	CHECK_EQ(timed(s, q), n);
 	CHECK_EQ(timeline(s, q, 7 * SECOND), n);
 	CHECK_EQ(timeline(s, q, 1000 * SECOND), n);
 	return n;
@@ -329,7 +347,7 @@ TEST(kinds_leave_only_their_frames)
 
 	store_init(&s, 1 << 30, HOUR);
 	add(&s, START, 100, 0);
-	CHECK_EQ(select_batch(&s, &q, NULL, false, &sel), 0);
+	CHECK_EQ(select_batch(&s, &q, NULL, 0, &sel), 0);
 	CHECK_EQ(tree_build(&t, &sel.b), 0);
 	for (uint32_t i = 0; i < t.n_labels; i++)
 		CHECK(t.labels[i].kind == BATCH_FRAME_KERNEL ||
@@ -368,7 +386,7 @@ static int count_markers(const struct store *s, uint32_t kinds)
 	struct tree t;
 	int n = 0;
 
-	CHECK_EQ(select_batch(s, &q, NULL, false, &sel), 0);
+	CHECK_EQ(select_batch(s, &q, NULL, 0, &sel), 0);
 	CHECK_EQ(sel.samples, 1);
 	CHECK_EQ(tree_build(&t, &sel.b), 0);
 	for (uint32_t i = 0; i < t.n_labels; i++)
@@ -460,6 +478,171 @@ TEST(facets_ignore_their_own_filter)
 	CHECK(says(&r, "\"kind\":[\n[\"native\",\"native\",3600]"));
 	r = get(&a, "/api/v1/facets", "limit", "1");
 	CHECK(says(&r, "\"others\":{\"process\":10800,\"pid\":10800,"));
+	store_fini(&s);
+}
+
+/* Stacks by the time of their first sample: exact, in a part of the range, and
+ * of what is coarse. */
+TEST(profiles_say_what_was_seen_first)
+{
+	struct query q = { .from_ns = START, .to_ns = START + HOUR };
+	struct viewer_answer r;
+	struct selection sel;
+	struct store s;
+	struct api a;
+
+	fill(&s, 1 << 30, 3600, 20);
+	api_init(&a, &s, NULL);
+	r = get(&a, "/api/v1/profile", NULL, NULL);
+	CHECK(!says(&r, "\"first\""));
+	r = get(&a, "/api/v1/profile", "first", "2");
+	CHECK(r.status == 400 && says(&r, "first: 0 or 1"));
+	r = get(&a, "/api/v1/profile", "first", "1");
+	CHECK_EQ(r.status, 200);
+	CHECK(says(&r, "\"first\":["));
+	for (int i = 0; i < 40; i++) {
+		struct selection all;
+
+		q.from_ns = START + (uint64_t)i * 97 * SECOND + 1;
+		CHECK_EQ(select_batch(&s, &q, NULL, SELECT_FIRST, &sel), 0);
+		CHECK_EQ(select_batch(&s, &q, NULL, SELECT_TIMES, &all), 0);
+		CHECK_EQ(batch_n(&sel.b, BATCH_SAMPLES),
+			 batch_n(&all.b, BATCH_SAMPLES));
+		for (uint32_t k = 0; k < batch_n(&sel.b, BATCH_SAMPLES); k++) {
+			const struct batch_sample *v = &all.b.samples[k];
+			uint64_t least = UINT64_MAX;
+
+			for (uint32_t e = 0; e < v->n; e++)
+				least = all.b.times[v->first + e] < least ?
+					all.b.times[v->first + e] : least;
+			CHECK_EQ(sel.b.times[sel.b.samples[k].first], least);
+		}
+		selection_fini(&sel);
+		selection_fini(&all);
+	}
+	store_fini(&s);
+}
+
+/* Samples of `leaf` in a thread of process p, at these seconds. */
+static void lane_events(struct batch_builder *b, uint32_t pid, uint32_t tid,
+			const char *leaf, uint64_t from, uint64_t to)
+{
+	uint32_t v[2] = {
+		frame(b, BATCH_FRAME_NATIVE, leaf, 0, 16),
+		frame(b, BATCH_FRAME_NATIVE, "main", 0, 100),
+	};
+	struct batch_resource r = { .pid = pid, .comm = str(b, "app") };
+
+	for (uint64_t t = from; t < to; t++)
+		event(b, batch_resource(b, &r), tid, tid == pid ? "app" : "w\"",
+		      STOP_COMPLETE, v, 2, START + t * SECOND / 10);
+}
+
+/* In ten seconds thread 7 runs f, then mostly g; 8 runs f in the last two; 9 is
+ * one too many. */
+static void fill_lanes(struct store *s)
+{
+	struct batch_builder *b = batch_builder_new(10);
+	size_t len;
+	void *data;
+
+	store_init(s, 1 << 30, HOUR);
+	lane_events(b, 7, 7, "f", 0, 50);
+	lane_events(b, 7, 7, "f", 50, 54);
+	lane_events(b, 7, 7, "g", 54, 60);
+	lane_events(b, 7, 8, "f", 80, 100);
+	lane_events(b, 9, 9, "f", 99, 100);
+	CHECK_EQ(batch_builder_finish(b, START, START + 10 * SECOND, &data,
+				      &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(store_add(s, data, len, START + 10 * SECOND), 0);
+}
+
+static struct viewer_answer get_lanes(struct api *a, const char *bins,
+				      const char *limit, const char *kind)
+{
+	struct params p = { .n = 0 };
+	const char *const all[][2] = {
+		{ "from", "1699999980000" }, { "to", "1699999990000" },
+		{ "bins", bins }, { "limit", limit }, { "kind", kind },
+	};
+	struct viewer_answer r;
+
+	for (int i = 0; i < (kind ? 5 : 4); i++)
+		p.v[p.n++] = (struct param){ all[i][0], all[i][1],
+					     strlen(all[i][0]),
+					     strlen(all[i][1]) };
+	api_get(a, "/api/v1/lanes", &p, START + 10 * SECOND, &r);
+	buffer_add(&r.body, "", 1);
+	return r;
+}
+
+TEST(lanes_say_what_each_thread_ran)
+{
+	struct viewer_answer r;
+	struct store s;
+	struct api a;
+
+	fill_lanes(&s);
+	api_init(&a, &s, NULL);
+	r = get_lanes(&a, "5", "2", NULL);
+	CHECK_EQ(r.status, 200);
+	CHECK(strstr((char *)r.body.data, "{\"from\":1699999980000,"
+		     "\"to\":1699999990000,\"bin_ms\":2000,\"threads\":[\n"
+		     "[0,7,7,\"app\",60,[0,1,20,20,1,1,20,20,2,1,14,20]],\n"
+		     "[0,7,8,\"w\\u0022\",20,[4,1,20,20]]],"
+		     "\"others\":{\"threads\":1,\"samples\":1},\n"
+		     "\"labels\":[[\"app\",\"\",0],[\"f\",\"\",2]]}"));
+	free(r.body.data);
+	/* the second half of the sixth second is g's */
+	r = get_lanes(&a, "10", "1", NULL);
+	CHECK(says(&r, "5,2,6,10]]],\"others\":{\"threads\":2,\"samples\":21}"));
+	/* frames of other kinds do not count as what ran */
+	r = get_lanes(&a, "5", "2", "kernel");
+	CHECK(says(&r, "\"threads\":[],\"others\":{\"threads\":0,\"samples\":0},\n"
+		   "\"labels\":[]}"));
+	store_fini(&s);
+}
+
+/* The cost of an answer is bounded, whatever is asked and whoever runs. */
+TEST(lanes_are_bounded)
+{
+	struct viewer_answer r;
+	struct store s;
+	struct api a;
+	size_t len;
+
+	store_init(&s, 1 << 30, HOUR);
+	for (uint32_t k = 0; k < 20; k++) {
+		struct batch_builder *b = batch_builder_new(10);
+		void *data;
+
+		for (uint32_t i = 0; i < 1000; i++)
+			lane_events(b, 7, 1000 * k + i + 8, "f", i % 100,
+				    i % 100 + 1);
+		CHECK_EQ(batch_builder_finish(b, START, START + 10 * SECOND,
+					      &data, &len), 0);
+		batch_builder_free(b);
+		CHECK_EQ(store_add(&s, data, len, START + 10 * SECOND), 0);
+	}
+	api_init(&a, &s, NULL);
+	for (int i = 0; i < 3; i++) {
+		static const char *const v[][2] = {
+			{ "10000", "11" }, { "11", "10000" }, { "10000", "10000" },
+		};
+
+		r = get_lanes(&a, v[i][0], v[i][1], NULL);
+		CHECK_EQ(r.status, 400);
+		CHECK(says(&r, "bins times limit: at most 100000"));
+	}
+	r = get_lanes(&a, "10000", "10", NULL);
+	CHECK_EQ(r.status, 200);
+	CHECK(r.body.len < 2000);
+	CHECK(says(&r, "\"others\":{\"threads\":19990,\"samples\":19990}"));
+	r = get_lanes(&a, "10", "10000", NULL);
+	CHECK_EQ(r.status, 200);
+	CHECK(r.body.len < 1000000);
+	free(r.body.data);
 	store_fini(&s);
 }
 

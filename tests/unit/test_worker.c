@@ -3,6 +3,7 @@
 #include "tests/unit/elf_image.h"
 #include "tests/unit/harness.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -34,13 +35,14 @@ static void sample(void)
 	image_finish(&im);
 }
 
-/* Sends a worker this question and takes its answer. */
+/* Sends a worker this question and takes its answers, up to two. */
 static void ask(const struct msg_job *question, const uint64_t *words, size_t n,
-		int file, struct msg *m)
+		int file, struct msg *m, int answers)
 {
 	struct conn c = { .fd = -1 };
 	struct pollfd p;
 	int pair[2], status;
+	struct msg rest;
 	pid_t pid;
 
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
@@ -56,18 +58,23 @@ static void ask(const struct msg_job *question, const uint64_t *words, size_t n,
 	CHECK_EQ(conn_send(&c, MSG_JOB, 42, question, sizeof(*question), words,
 			   n * sizeof(*words), &file, 1), 0);
 	p = (struct pollfd){ .fd = c.fd, .events = POLLIN };
-	CHECK_EQ(poll(&p, 1, 10000), 1);
-	CHECK_EQ(conn_recv(&c, m), 0);
-	CHECK_EQ(m->hdr.id, 42);
+	for (int i = 0; i < answers; i++) {
+		CHECK_EQ(poll(&p, 1, 10000), 1);
+		CHECK_EQ(conn_recv(&c, &m[i]), 0);
+		CHECK_EQ(m[i].hdr.id, 42);
+	}
 	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(conn_recv(&c, &rest), -EPIPE);
 	CHECK_EQ(status, 0);
 	conn_close(&c);
 	close(file);
 }
 
-static void job(int file, struct msg *m)
+/* m: one for each part. */
+static void job(int file, uint32_t parts, struct msg *m)
 {
-	ask(&(struct msg_job){ .exe = 7 }, NULL, 0, file, m);
+	ask(&(struct msg_job){ .exe = 7, .parts = parts }, NULL, 0, file, m,
+	    parts == (JOB_TABLE | JOB_SYMBOLS) ? 2 : 1);
 }
 
 static void open_names(const struct msg *m, struct symbol_index *idx)
@@ -75,7 +82,11 @@ static void open_names(const struct msg *m, struct symbol_index *idx)
 	const void *data;
 	size_t len;
 
-	CHECK_EQ(sealed_map(m->fds[1], sizeof(struct symbols_hdr), 1 << 20,
+	CHECK_EQ(m->hdr.type, MSG_JOB_DONE);
+	CHECK_EQ(m->nfds, 1);
+	CHECK_EQ(((const struct msg_job_done *)(const void *)m->buf)->part,
+		 JOB_SYMBOLS);
+	CHECK_EQ(sealed_map(m->fds[0], sizeof(struct symbols_hdr), 1 << 20,
 			    &data, &len), 0);
 	CHECK_EQ(symbols_open(data, len, idx), 0);
 }
@@ -86,39 +97,59 @@ TEST(worker_answers_with_table_and_names)
 	struct symbol_index idx;
 	struct msg_job_done *done;
 	const void *data;
-	struct msg m;
+	struct msg m[2];
 	size_t len;
 
 	sample();
-	job(image_file(&im), &m);
-	CHECK_EQ(m.hdr.type, MSG_JOB_DONE);
-	done = (void *)m.buf;
+	job(image_file(&im), JOB_TABLE | JOB_SYMBOLS, m);
+	CHECK_EQ(m[0].hdr.type, MSG_JOB_DONE);
+	done = (void *)m[0].buf;
 	CHECK_EQ(done->exe, 7);
+	CHECK_EQ(done->part, JOB_TABLE);
 	CHECK_EQ(done->build_id_len, 0);
 	CHECK_EQ(done->runtime, RUNTIME_NONE);
-	CHECK_EQ(m.nfds, 2);
-	CHECK_EQ(sealed_map(m.fds[0], sizeof(*table), 1 << 20, &data, &len), 0);
+	CHECK_EQ(m[0].nfds, 1);
+	CHECK_EQ(sealed_map(m[0].fds[0], sizeof(*table), 1 << 20, &data, &len), 0);
 	table = data;
 	CHECK_EQ(table->magic, TABLE_MAGIC);
 	CHECK_EQ(table->pages, 0);	/* it has no CFI */
-	open_names(&m, &idx);
+	open_names(&m[1], &idx);
 	CHECK_EQ(idx.n, 1);
 	CHECK(!strcmp(symbols_find(&idx, IMAGE_DATA + 15), "f"));
+	/* each says whose it is */
+	CHECK(!memcmp(m[0].buf + offsetof(struct msg_job_done, file_id),
+		      m[1].buf + offsetof(struct msg_job_done, file_id),
+		      FILE_ID_LEN));
+}
+
+TEST(worker_makes_no_more_than_is_wanted)
+{
+	struct symbol_index idx;
+	struct msg m;
+
+	sample();
+	job(image_file(&im), JOB_TABLE, &m);
+	CHECK_EQ(m.hdr.type, MSG_JOB_DONE);
+	CHECK_EQ(((const struct msg_job_done *)(const void *)m.buf)->part,
+		 JOB_TABLE);
+	job(image_file(&im), JOB_SYMBOLS, &m);
+	open_names(&m, &idx);
+	CHECK_EQ(idx.n, 1);
 }
 
 TEST(worker_gives_a_table_without_names)
 {
 	struct symbol_index idx;
-	struct msg m;
+	struct msg m[2];
 	int fd;
 
 	sample();
 	((Elf64_Shdr *)(im.b + image_ehdr(&im)->e_shoff))[SYMTAB].sh_size =
 		(SYMBOLS_MAX + 1ULL) * sizeof(Elf64_Sym);
 	fd = image_file(&im);
-	job(fd, &m);
-	CHECK_EQ(m.hdr.type, MSG_JOB_DONE);
-	open_names(&m, &idx);
+	job(fd, JOB_TABLE | JOB_SYMBOLS, m);
+	CHECK_EQ(m[0].hdr.type, MSG_JOB_DONE);
+	open_names(&m[1], &idx);
 	CHECK_EQ(idx.n, 0);
 }
 
@@ -127,14 +158,14 @@ TEST(worker_says_why_not)
 	const struct msg_job_failed *failed;
 	struct msg m;
 
-	job(file_of("#!/bin/sh\n", 10), &m);
+	job(file_of("#!/bin/sh\n", 10), JOB_TABLE, &m);
 	CHECK_EQ(m.hdr.type, MSG_JOB_FAILED);
 	failed = (const void *)m.buf;
 	CHECK_EQ(failed->exe, 7);
 	CHECK_EQ(failed->verdict, JOB_NOT_ELF);
 	sample();
 	image_ehdr(&im)->e_phoff = im.n;
-	job(image_file(&im), &m);
+	job(image_file(&im), JOB_TABLE, &m);
 	CHECK_EQ(m.hdr.type, MSG_JOB_FAILED);
 	CHECK_EQ(failed->verdict, JOB_CORRUPT);
 }
@@ -147,7 +178,7 @@ TEST(worker_names_no_frames_of_a_runtime_without)
 	const struct msg_job_failed *failed;
 	struct msg m;
 
-	ask(&question, &word, 1, file_of("", 0), &m);
+	ask(&question, &word, 1, file_of("", 0), &m, 1);
 	CHECK_EQ(m.hdr.type, MSG_JOB_FAILED);
 	failed = (const void *)m.buf;
 	CHECK_EQ(failed->exe, 0);

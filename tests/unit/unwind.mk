@@ -12,7 +12,7 @@ cfi_agree_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/cfi_agree.c \
 $(O)/bin/cfi_agree: $(cfi_agree_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -ldw -lelf -lnettle -lxxhash -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -ldw -lelf -lnettle -liberty -lxxhash -o $@
 
 UNIT += cfi
 unit_cfi_SRCS := $(filter-out %elf_file.c %file_id.c %build.c %known.c $(RUNTIMES),$(UNWIND)) \
@@ -28,23 +28,27 @@ unit_lines_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/lines_build.c
 	common/hash_table.c
 unit_lines_LIBS := -lxxhash
 unit_symbols_SRCS := $(sort $(UNWIND) $(SYMBOLS))
-unit_symbols_LIBS := -lelf -lnettle -lxxhash
+unit_symbols_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_file_id_SRCS := symbolizerd/elf/elf_file.c symbolizerd/elf/file_id.c common/wire.c \
 	symbolizerd/runtimes/go/detect.c
 unit_file_id_LIBS := -lelf -lnettle
 unit_elf_file_SRCS := $(sort $(UNWIND) $(SYMBOLS))
-unit_elf_file_LIBS := -lelf -lnettle -lxxhash
+unit_elf_file_LIBS := -lelf -lnettle -liberty -lxxhash
+
+UNIT += demangle
+unit_demangle_SRCS := symbolizerd/symbols/demangle.c
+unit_demangle_LIBS := -liberty
 
 UNIT += go runtimes
 unit_runtimes_SRCS := $(sort $(UNWIND) $(SYMBOLS))
-unit_runtimes_LIBS := -lelf -lnettle -lxxhash
+unit_runtimes_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))
-unit_go_LIBS := -lelf -lnettle -lxxhash
+unit_go_LIBS := -lelf -lnettle -liberty -lxxhash
 
 UNIT += worker
 unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker/worker.c \
 	ipc/conn.c ipc/conn_more.c ipc/message.c ipc/rules.c ipc/sealed.c
-unit_worker_LIBS := -lelf -lnettle -lxxhash
+unit_worker_LIBS := -lelf -lnettle -liberty -lxxhash
 
 # runs the sampler's unwinder on stopped threads, for tests/live/test_stops.py
 stops_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/stops.c symbolizerd/tables/vdso.c $(INSTALL_TABLE) $(UNWIND))
@@ -52,4 +56,4 @@ $(O)/tests/live/stops.o: $(O)/tests/live/stops.skel.h
 $(O)/live/stops: $(stops_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -lbpf -lelf -lnettle -lxxhash -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -lbpf -lelf -lnettle -liberty -lxxhash -o $@

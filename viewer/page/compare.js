@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compare - the difference between a range and another one, its base, in colour */
 
-let picking = "now";			/* or "base": the range that the time line sets */
-
 function pick(which)
 {
 	picking = state.base ? which : "now";

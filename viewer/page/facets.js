@@ -8,7 +8,12 @@ const FACETS = [
 const FACET_NAMES = new Map([...FACETS, ["tid", "Thread ID"]]);
 const closed = new Set(["pid"]);	/* collapsed lists */
 
-const valueText = (v, most) => v === "" ? "(none)" : shown(v, most);
+/* A kind of frame is called as in the legend. */
+const filterText = (key, v, most) => {
+	const kind = key === "kind" && KINDS.find((k) => k.filter && k.filter === v);
+
+	return kind ? kind.name : v === "" ? NO_NAME[key] || "(none)" : shown(v, most);
+};
 const chosen = (key, value) => state.filters.has(key) && state.filters.get(key).has(value);
 
 function toggle(key, value)
@@ -21,7 +26,7 @@ function toggle(key, value)
 		state.filters.set(key, set);
 	else
 		state.filters.delete(key);
-	say(`${FACET_NAMES.get(key)} ${valueText(value, 80)} ${set.has(value) ? "chosen" : "no longer chosen"}.`);
+	say(`${FACET_NAMES.get(key)} ${filterText(key, value, 80)} ${set.has(value) ? "chosen" : "no longer chosen"}.`);
 	chips();
 	remember();
 	source.changed();
@@ -36,12 +41,14 @@ function chips()
 			out.push(el("button", {
 				className: "chip", title: "Remove this filter",
 				onclick: () => toggle(key, v),
-			}, `${FACET_NAMES.get(key)}: ${valueText(v, 60)} `, el("b", { textContent: "\u00d7" })));
+			}, `${FACET_NAMES.get(key)}: ${filterText(key, v, 60)} `, el("b", { textContent: "\u00d7" })));
 		}
 	}
+	out.push(...shapeChips());
 	if (out.length > 1) {
 		out.push(el("button", { className: "chip", textContent: "Remove all", onclick() {
 			state.filters.clear();
+			SHAPES.forEach((k) => state[k].clear());
 			chips();
 			remember();
 			source.changed();
@@ -54,7 +61,7 @@ function chips()
 function facetLine(key, [value, label, samples], most)
 {
 	const b = el("button", { className: "facet", onclick: () => toggle(key, value) },
-		el("span", { className: "label", textContent: valueText(String(label || value), 120) }),
+		el("span", { className: "label", textContent: filterText(key, String(label || value), 120) }),
 		el("span", { className: "n", textContent: number(samples) }));
 
 	b.dataset.key = key;
@@ -76,7 +83,8 @@ function facetList(key, title, values, others)
 		if (!list.some((x) => x[0] === v))
 			list.push([v, v, 0]);
 	}
-	if (!list.length)
+	/* that nothing has a container says nothing */
+	if (!list.length || !holding && list.length === 1 && list[0][0] === "" && !state.filters.has(key))
 		return null;
 	const summary = el("summary", {}, title, el("span", { className: "n" }, ` ${number(list.length)}`));
 
@@ -85,6 +93,7 @@ function facetList(key, title, values, others)
 		summary,
 		el("ul", {}, ...list.map((v) => facetLine(key, v, most))));
 
+	d.dataset.key = key;
 	if (others) {
 		d.lastChild.append(el("li", { className: "others" }, "others",
 			el("span", { className: "n", textContent: number(others) })));
@@ -98,13 +107,48 @@ function facetList(key, title, values, others)
 	return d;
 }
 
+let holding = false;			/* the pointer is in the lists: nothing there moves */
+let newest = null;			/* lists that came last */
+let placed = null;			/* those that are shown */
+
+/* What is shown, with new numbers: under the pointer no value comes, goes or moves. */
+function heldLists(lists)
+{
+	const out = { others: lists.others };
+
+	for (const [key] of FACETS) {
+		const now = new Map((lists[key] || []).map((v) => [String(v[0]), v[2]]));
+
+		out[key] = (placed[key] || []).map(([v, l]) => [v, l, now.get(String(v)) || 0]);
+	}
+	return out;
+}
+
+function release(e)
+{
+	const inside = $("facets").contains(e.target);
+
+	if (inside === holding)
+		return;
+	holding = inside;
+	if (!inside && newest)
+		showFacets(newest);
+}
+
 /* lists: the answer to GET /api/v1/facets. */
 function showFacets(lists)
 {
 	const scroll = $("facets").scrollTop;
+	/* of each list, too */
+	const inner = new Map([...document.querySelectorAll("#facets details")].map((d) => [d.dataset.key, d.lastChild.scrollTop]));
+
+	newest = lists;
+	placed = lists = holding && placed ? heldLists(lists) : lists;
 
 	renew($("facet-lists"), ...FACETS.map(([k, title]) => facetList(k, title, lists[k] || [],
 		lists.others ? lists.others[k] : 0)).filter((d) => d));
+	for (const d of document.querySelectorAll("#facets details"))
+		d.lastChild.scrollTop = inner.get(d.dataset.key) || 0;
 	$("facets").scrollTop = scroll;
 }
 
@@ -117,6 +161,8 @@ function setFacets(on)
 
 function listenToFacets()
 {
+	for (const kind of ["pointermove", "pointerdown"])
+		document.addEventListener(kind, release, { capture: true, passive: true });
 	$("filters").addEventListener("click", () => setFacets($("facets").hidden));
 	$("filters").setAttribute("aria-expanded", !$("facets").hidden);
 }

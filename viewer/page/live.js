@@ -80,8 +80,11 @@ function profileRequest(signal)
 {
 	const p = selection();
 
-	if (!state.base)
+	if (!state.base) {
+		if (state.order === "time")
+			p.set("first", 1);
 		return request("profile", p, signal, "text");
+	}
 	p.set("base_from", state.base[0]);
 	p.set("base_to", state.base[1]);
 	return request("diff", p, signal, "text");
@@ -96,8 +99,8 @@ async function askTime(signal)
 	aboutLive();
 	const p = selection(...lineSpan());
 
-	p.set("bins", clamp(Math.round(timeline.clientWidth / 4), 60, 500));
-	Object.assign(line, await ask("timeline", p, signal), { frequency: info.frequency });
+	p.set("bins", binsOfLine());
+	Object.assign(line, await ask("timeline", p, signal), { frequency: info.frequency, cpus: info.cpus });
 	showRange();
 }
 
@@ -106,13 +109,17 @@ async function askProfile(signal)
 	const p = selection();
 
 	p.set("limit", 100);
-	const [facets, profile] = await Promise.all([ask("facets", p, signal), profileRequest(signal)]);
+	const [facets, profile] = await Promise.all([ask("facets", p, signal), profileRequest(signal), askLanes(signal)]);
 	const began = performance.now();
 
+	const [from, to] = range();
+
 	showFacets(facets);
-	showProfile(decode(JSON.parse(profile)));
+	/* the root of the graph says it, too */
+	const shownProfile = decode(JSON.parse(profile));
+	showLoad(shownProfile.tree.all, info.frequency, info.cpus, to - Math.max(from, oldest));
+	showProfile(shownProfile);
 	page.dataset.loadMs = (performance.now() - began).toFixed(1);
-	nothing();
 }
 
 /* --- polling ---------------------------------------------------------------------- */
@@ -229,29 +236,18 @@ const LEAST_IDLE_MS = 10000;		/* a shorter range is no proof that the machine is
 function idle()
 {
 	const [from, to] = range(), ms = to - Math.max(from, oldest);
-	const busy = T && T.n > 1 ? busyCpus(T.now[0], info.frequency, ms) : 1;
+	const busy = P && P.tree.n > 1 ? busyCpus(P.tree.now[0], info.frequency, ms) : 1;
 
 	if (state.filters.size || state.base || ms < LEAST_IDLE_MS || busy >= IDLE_CPUS)
 		return "";
 	return idleText(busy);
 }
 
-function nothing()
-{
-	const filters = state.filters.size ? " with these filters" : "";
-
-	$("empty").hidden = T.n > 1;
-	if (T.n > 1)
-		return;
-	if (info && info.sampling && info.up_ms > FIRST_MS && !filters && (state.last || !info.samples)) {
-		$("empty").textContent = "Nothing ran: only running code is sampled.";
-		return;
-	}
-	$("empty").textContent = info && !info.samples ?
-		"No samples yet. The first ones come about five seconds after trifold has started." :
-		`No samples in this range${filters}. Choose another one in the time line` +
-		`${filters ? ", or remove a filter" : ""}.`;
-}
+source.empty = () => {
+	if (info && info.sampling && info.up_ms > FIRST_MS && !state.filters.size && (state.last || !info.samples))
+		return "Nothing ran: only running code is sampled.";
+	return info && !info.samples ? "No samples yet. The first ones come about five seconds after trifold has started." : nothingChosen();
+};
 
 function aboutLive()
 {
@@ -273,7 +269,10 @@ function aboutLive()
 
 /* --- downloads, links -------------------------------------------------------------- */
 
-const ENDINGS = { pprof: "pb.gz", folded: "folded", html: "html" };
+const ENDINGS = {
+	pprof: "pb.gz", folded: "folded", html: "html", otlp: "otlp",
+	speedscope: "speedscope.json", firefox: "firefox.json",
+};
 
 async function download(format)
 {
@@ -318,12 +317,10 @@ async function copyLink()
 /* --- the start ----------------------------------------------------------------------- */
 
 source.extra = (p) => {
-	if (!state.last) {
-		p.set("from", state.from);
-		p.set("to", state.to);
-	} else if (state.last !== 300) {
+	if (!state.last)
+		rangeToAddress(p);
+	else if (state.last !== 300)
 		p.set("last", state.last);
-	}
 	if (state.base)
 		p.set("base", state.base.join("-"));
 };
@@ -333,18 +330,22 @@ source.changed = () => {
 	refresh();
 };
 
+/* of two ranges compared no box is first */
+source.timed = () => !state.base;
+
 function recallLive()
 {
-	const p = recall(), time = (s) => /^[0-9]{10,15}$/.test(s) ? Number(s) : 0;
-	const base = (p.get("base") || "").split("-").map(time);
+	const p = recall(), base = (p.get("base") || "").split("-").map(timeOf);
 
-	[state.from, state.to] = [time(p.get("from")), time(p.get("to"))];
-	state.last = clamp(Math.round(Number(p.get("last"))) || 300, 1, 86400);
-	if (state.from && state.to > state.from)
-		state.last = 0;
+	rangeOfAddress(p);
+	state.last = state.to ? 0 : clamp(Math.round(Number(p.get("last"))) || 300, 1, 86400);
 	state.base = base.length === 2 && base[0] && base[1] > base[0] ? base : null;
+	settle();
 	pick("now");
+	showLanes();
 	applyState();
+	if (P)
+		plant();
 	showRange();
 }
 
@@ -376,6 +377,7 @@ function liveMain()
 	listen();
 	listenToTimeline();
 	listenToCompare();
+	listenToLanes(source.changed);
 	readAddress();
 	for (const b of document.querySelectorAll("[data-format]"))
 		b.addEventListener("click", () => download(b.dataset.format));

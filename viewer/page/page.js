@@ -1,22 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* page - common to the recorded and the live page */
 
-function legend()
-{
-	let items = KINDS.map(({ name }, k) => [name, palette[k * SHADES + 8].css]);
-
-	if (T && T.base) {
-		items = [["less than in the base", -1], ["", -0.4], ["the same", 0], ["", 0.4], ["more than in the base", 1]]
-			.map(([name, by]) => [name, changeColour(by).css]);
-	}
-	$("legend").replaceChildren(...items.map(([name, colour]) => {
-		const box = el("i");
-
-		box.style.background = colour;
-		return el("span", {}, box, name);
-	}));
-}
-
 function setTheme(on)
 {
 	dark = on;
@@ -29,24 +13,44 @@ function setTheme(on)
 
 /* --- showing a profile --------------------------------------------------------- */
 
+/* There are samples, but none of what was chosen. */
+function nothingChosen()
+{
+	const filters = state.filters.size > 0;
+
+	return `No samples in this range${filters ? " with these filters" : ""}. Choose another one in the time line` +
+		`${filters ? ", or remove a filter" : ""}.`;
+}
+
+/* Say why there is nothing to see. */
+function showEmpty()
+{
+	$("empty").hidden = T.n > 1;
+	if (T.n <= 1)
+		$("empty").textContent = P.tree.n > 1 ? "Nothing is left of what was chosen: take a choice back in the row above." : source.empty();
+}
+
 /* Make the tree of P that the state asks for; zoom and cursor stay at their functions. */
 function plant()
 {
-	if (state.reversed && !P.reversedTree)
-		P.reversedTree = reversed(P, P.tree);
-	T = state.reversed ? P.reversedTree : P.tree;
+	T = shapedTree();
 	hover = -1;
 	[zoom, cursor] = rowsAt(P, T, [state.zoom, state.cursor]);
 	if (!state.cursor)
 		cursor = -1;
-	$("empty").hidden = T.n > 1;
+	lay(zoom);
+	prepareColours();
+	showEmpty();
+	if (shapeChips().length)
+		chips();
 	legend();
+	showOrders();
 	crumbs();
 	search();
 	resize();
 	renewTip();
 	page.dataset.rows = T.n - 1;
-	page.dataset.samples = T.now[0];
+	page.dataset.samples = T.all;
 }
 
 /* Show a profile from decode(). */
@@ -57,7 +61,30 @@ function showProfile(p)
 	P = p;
 	plant();
 	if (first)
-		view.scrollTop = state.icicle ? 0 : view.scrollHeight;
+		toRoot();
+}
+
+/* The key that follows one of an object's keys. */
+function after(object, key)
+{
+	const keys = Object.keys(object);
+
+	return keys[(keys.indexOf(key) + 1) % keys.length];
+}
+
+/* What reset() would end. */
+function showReset()
+{
+	const parts = [];
+
+	if (state.sandwich)
+		parts.push("callers");
+	if (zoom || !parts.length && !state.query)
+		parts.push("zoom");
+	if (state.query)
+		parts.push("search");
+	$("reset").textContent = "Reset " + parts.join(parts.length > 2 ? ", " : " and ");
+	$("reset").setAttribute("aria-disabled", !zoom && !state.query && !state.sandwich);
 }
 
 function reset()
@@ -68,6 +95,10 @@ function reset()
 	if (!P) {
 		remember();
 		return;
+	}
+	if (state.sandwich) {
+		state.sandwich = "";
+		plant();
 	}
 	search();
 	zoomTo(0);
@@ -82,6 +113,7 @@ function press(id, on)
 function setReversed(on)
 {
 	state.reversed = on;
+	state.sandwich = "";
 	state.zoom = state.cursor = "";
 	press("reverse", on);
 	remember();
@@ -90,7 +122,7 @@ function setReversed(on)
 
 		plant();
 		page.dataset.reverseMs = (performance.now() - began).toFixed(1);
-		view.scrollTop = state.icicle ? 0 : view.scrollHeight;
+		toRoot();
 	}
 }
 
@@ -109,6 +141,9 @@ function applyState()
 {
 	press("reverse", state.reversed);
 	press("flip", state.icicle);
+	$("colour").value = state.colour;
+	showOrders();
+	setColour(state.colour);
 	chips();
 	setTable(state.table);
 }
@@ -133,6 +168,14 @@ function pageKey(e)
 		"/": () => $("query").select(),
 		"?": () => $("keys").showModal(),
 		"g": () => { setTable(false); canvas.focus(); },
+		"o": nextOrder,
+		"k": () => setColour(after(COLOURS, state.colour)),
+		"c": () => {
+			const i = cursor > 0 ? cursor : zoom;
+
+			if (T && (i > 0 || state.sandwich))
+				setSandwich(i > 0 ? T.label[i] : -1);
+		},
 		"t": () => { setTable(true); $("table").focus(); },
 		"r": () => setReversed(!state.reversed),
 		"i": () => setIcicle(!state.icicle),
@@ -180,8 +223,12 @@ function listen()
 	$("keys-close").addEventListener("click", () => $("keys").close());
 	addEventListener("keydown", pageKey);
 	new ResizeObserver(resize).observe(view);
+	listenToTouch();
 	listenToGraph();
 	listenToTable();
+	listenToMenu();
+	$("colour").addEventListener("change", () => setColour($("colour").value));
+	$("order").addEventListener("change", () => setOrder($("order").value));
 	listenToFacets();
 	if (innerWidth < 900)
 		setFacets(false);

@@ -8,20 +8,27 @@ function rowAt(event)
 {
 	const box = canvas.getBoundingClientRect();
 	const x = event.clientX - box.left, y = event.clientY - box.top + view.scrollTop;
-	const d = state.icicle ? Math.floor(y / ROW) : Math.ceil((topOf(0) + ROW - y) / ROW) - 1;
-	let at = zoom, where;
+	let d = hangs() ? Math.floor(y / ROW) : Math.ceil((topOf(0) + ROW - y) / ROW) - 1;
+	let at = zoom, callers = false;
 
-	if (d < 0 || d >= T.levels || x < 0 || x >= width)
+	if (T.about >= 0) {
+		callers = d < T.up;
+		d = Math.abs(d - T.up);
+	}
+	if (d < 0 || d >= T.levels || x < 0 || x >= width || d && zoom && callers !== zoom >= T.split)
 		return -1;
 	while (T.depth[at] > d)
 		at = T.parent[at];
-	where = T.start[zoom] + x / width * T.total[zoom];
-	while (T.depth[at] < d) {
-		let c = at + 1;
+	const where = T.start[zoom] + x / width * T.total[zoom];
+	const here = (c) => where >= T.start[c] && where < T.start[c] + T.total[c];
 
-		while (c < T.end[at] && where >= T.start[c] + T.total[c])
+	while (T.depth[at] < d) {
+		let c = callers && !at ? T.split : at + 1;
+		const to = at || callers ? T.end[at] : T.split;
+
+		while (c < to && !here(c))
 			c = T.end[c];
-		if (c >= T.end[at])
+		if (c >= to)
 			return -1;
 		at = c;
 	}
@@ -30,8 +37,12 @@ function rowAt(event)
 
 function showTip(i, x, y)
 {
-	const lines = [el("b", {}, shown(nameOf(i)))];
+	const l = T.label[i], lines = [el("b", {}, shown(labelFull(l), 1000))];
 
+	if (!menu.hidden)
+		return;
+	if (sourceOf(l))
+		lines.push(el("span", {}, shown(sourceOf(l))));
 	if (moduleOf(i))
 		lines.push(el("span", {}, `${shown(moduleOf(i))} (${kindName(kindOf(i))})`));
 	tip.replaceChildren(...lines, ...worth(i).map((s) => el("span", {}, s)));
@@ -49,17 +60,8 @@ function hideTip()
 	}
 }
 
-/* Of row i's siblings: the first and the last, the position of i, their number. */
-function siblings(i)
-{
-	const p = T.parent[i], out = [];
-
-	if (!i)
-		return [0];
-	for (let c = p + 1; c < T.end[p]; c = T.end[c])
-		out.push(c);
-	return out;
-}
+/* Row i and its siblings, from left to right. */
+const siblings = (i) => i ? kids(T.parent[i], i >= T.split) : [0];
 
 function spoken(i)
 {
@@ -74,7 +76,7 @@ function tipAtCursor()
 {
 	const box = canvas.getBoundingClientRect(), [x, w] = placeX(cursor);
 
-	showTip(cursor, box.left + clamp(x + w / 2, 0, width), box.top + topOf(T.depth[cursor]) - view.scrollTop);
+	showTip(cursor, box.left + clamp(x + w / 2, 0, width), box.top + topOf(cursor) - view.scrollTop);
 }
 
 /* The frame that keys act on. */
@@ -93,7 +95,9 @@ function renewTip()
 {
 	if (tip.style.display !== "block")
 		return;
-	if (mouse)
+	if (laneMouse)
+		laneTip(laneMouse);
+	else if (mouse)
 		mouseMoved(mouse);
 	else if (cursor >= 0)
 		tipAtCursor();
@@ -101,35 +105,29 @@ function renewTip()
 		hideTip();
 }
 
-function widest(i)
-{
-	let best = -1;
-
-	for (let c = i + 1; c < T.end[i]; c = T.end[c]) {
-		if (best < 0 || T.total[c] > T.total[best])
-			best = c;
-	}
-	return best;
-}
+/* The widest of the rows below row i; -1: none. */
+const widest = (i, callers) => kids(i, callers).reduce((best, c) => best < 0 || T.total[c] > T.total[best] ? c : best, -1);
 
 /* The row that a key moves to from row i; -1: none. */
 function leadsTo(key, i)
 {
-	const out = state.icicle ? "ArrowUp" : "ArrowDown", deeper = state.icicle ? "ArrowDown" : "ArrowUp";
+	const above = T.about >= 0 ? i >= T.split || !i && key === "ArrowUp" : !state.icicle;
+	const out = above ? "ArrowDown" : "ArrowUp";
 	const inside = i >= zoom && i < T.end[zoom] && i !== zoom;
 	let all, at;
 
 	switch (key) {
-	case out:
-		return i ? T.parent[i] : -1;
-	case deeper:
+	case "ArrowUp":
+	case "ArrowDown":
+		if (key === out)
+			return i ? T.parent[i] : -1;
 		/* outside the zoomed frame only its callers are shown */
 		if (i < zoom) {
 			for (at = zoom; T.parent[at] !== i; )
 				at = T.parent[at];
-			return at;
+			return T.about >= 0 && !i && at >= T.split !== above ? -1 : at;
 		}
-		return widest(i);
+		return widest(i, above && T.about >= 0);
 	case "Home":
 		return zoom;
 	case "ArrowLeft":
@@ -192,7 +190,9 @@ function listenToGraph()
 	canvas.addEventListener("click", (e) => {
 		const i = T ? rowAt(e) : -1;
 
-		if (i >= 0) {
+		if (i > 0 && e.shiftKey) {
+			setSandwich(T.label[i]);
+		} else if (i >= 0) {
 			cursor = i;
 			state.cursor = placeOf(P, T, i) || "0.0";
 			zoomTo(i);

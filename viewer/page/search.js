@@ -43,8 +43,9 @@ function count()
 		$("matched").textContent = "not a regular expression: " + searchError;
 		return;
 	}
-	for (let i = zoom; i < T.end[zoom]; ) {
-		if (i && matched[T.label[i]]) {
+	/* of a tree about a function each sample is on both sides */
+	for (let i = zoom; i < (zoom ? T.end[zoom] : T.split); ) {
+		if ((i || T.about >= 0) && matched[T.label[i]]) {
 			sum += T.now[i];
 			places++;
 			i = T.end[i];
@@ -56,6 +57,8 @@ function count()
 		(places ? `, ${plural(places, "place")}` : "");
 }
 
+let nameMatches = () => true;
+
 function search()
 {
 	const test = state.query ? matcher(state.query) : null;
@@ -64,10 +67,12 @@ function search()
 	if (!state.query)
 		searchError = "";
 	$("query").setAttribute("aria-invalid", searchError ? "true" : "false");
+	nameMatches = test || (() => false);
 	matched = new Uint8Array(nLabels);
 	for (let i = 0; test && i < nLabels; i++)
 		matched[i] = test(strings[labels[3 * i]]) || labels[3 * i + 2] && test(strings[labels[3 * i + 1]]) ? 1 : 0;
 	count();
+	showReset();
 	fillTable();
 	redraw();
 }

@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* static - the page of one recording; the data are in the page */
 
-/* For each row: the label of its process; the kinds of frames from there to the row, as bits. */
-function inherited(p)
-{
-	const t = p.tree, process = new Int32Array(t.n), kinds = new Uint16Array(t.n);
-
-	for (let i = 1; i < t.n; i++) {
-		process[i] = t.depth[i] === 1 ? t.label[i] : process[t.parent[i]];
-		kinds[i] = kinds[t.parent[i]] | 1 << p.labels[3 * t.label[i] + 2];
-	}
-	return { process, kinds };
-}
-
 /* A page of `trifold diff`: folded stacks have neither host nor time. */
 function aboutFiles(info)
 {
@@ -30,7 +18,7 @@ function account(info)
 		return;
 	}
 	const a = info.account, parts = [aboutText(info)], when = new Date(info.start_ms);
-	const seconds = info.duration_ms / 1000, cpu = info.samples / info.frequency;
+	const seconds = info.duration_ms / 1000;
 
 	/* 0: the time is not known */
 	if (info.start_ms) {
@@ -38,8 +26,6 @@ function account(info)
 		parts.push(`${seconds.toFixed(1)} s at ${info.frequency} Hz`);
 	}
 	parts.push(plural(info.samples, "sample"));
-	if (info.samples && cpu < seconds / 100)
-		parts.push(`few, because little ran: ${cpu.toFixed(2)} s of CPU time; only running code is sampled`);
 	if (info.command)
 		parts.push(info.command);
 	$("about").textContent = parts.map((s) => shown(s)).join(" \u00b7 ");
@@ -49,62 +35,83 @@ function account(info)
 		return;
 	}
 	$("account").textContent = `Account: ${number(a.taken)} taken, ${number(a.delivered)} delivered, ` +
+		`${number(a.own)} of trifold itself left out, ` +
 		`${number(a.lost)} lost${a.reasons ? ` (${shown(a.reasons)})` : ""}, difference ${a.difference}`;
 	$("account").className = a.difference ? "bad" : "";
 }
 
-function staticMain()
+function startTime(info)
 {
-	const began = performance.now(), whole = decode(JSON.parse($("data").textContent));
-	const all = whole.tree, { process, kinds } = inherited(whole);
-	const nameAt = (i) => whole.strings[whole.labels[3 * process[i]]];
-	const kindsAt = (i) => KINDS.filter(({ filter }, bit) => filter && kinds[i] >> bit & 1).map((k) => k.filter);
-	/* a list counts the samples that the other filters let through */
-	const ofProcess = (i) => !state.filters.has("process") || chosen("process", nameAt(i));
-	const ofKind = (i) => !state.filters.has("kind") || kindsAt(i).some((k) => chosen("kind", k));
+	recorded = true;
+	state.last = 0;
+	oldest = info.start_ms;
+	/* the last sample lies before the end, however that and the start were rounded */
+	nowMs = info.start_ms + info.duration_ms + 2;
+	listenToTimeline();
+	listenToLanes(chooseLanes);
+}
 
-	function facet(pass, valuesAt)
-	{
-		const sum = new Map();
+function drawTime()
+{
+	const [from, to] = lineSpan(), { frequency, cpus } = recording.p.info;
+	/* of at least two samples of a busy CPU, so that the height is one of CPUs */
+	const bins = Math.max(1, Math.min(binsOfLine(), Math.floor((to - from) * frequency / 2000)));
 
-		for (let i = 1; i < all.n; i++) {
-			const n = all.self[i] + (all.selfBase ? all.selfBase[i] : 0);
+	Object.assign(line, { from, to, frequency, cpus, bin_ms: (to - from) / bins, counts: recording.counts(from, to, bins) });
+	showRange();
+}
 
-			if (!n || !pass(i))
-				continue;
-			for (const v of valuesAt(i))
-				sum.set(v, (sum.get(v) || 0) + n);
-		}
-		return [...sum].sort((a, b) => b[1] - a[1]).slice(0, 100).map(([v, n]) => [v, v, n]);
+function chooseLanes()
+{
+	if (state.lanes)
+		setLanes(recording.lanes(...range()), 1000 / (recording.p.info.frequency || 1), "");
+}
+
+source.changed = () => {
+	const { lists, tree } = recording.select(...range()), [from, to] = range(), { info } = recording.p;
+
+	if (recording.timed)
+		showLoad(tree.all, info.frequency, info.cpus, to - from);
+	showFacets(lists);
+	showProfile({ ...recording.p, tree });
+	if (recording.timed) {
+		drawTime();
+		showLanes();
+		chooseLanes();
 	}
+};
 
-	/* a mark means missing user frames, so the kernel filter alone hides it */
-	const keepFrame = (i) => {
-		const kind = whole.labels[3 * all.label[i] + 2], wanted = state.filters.get("kind");
-		const key = KINDS[kind]?.filter;
+source.timed = () => recording.timed;
 
-		if (!wanted || !kind)
-			return true;
-		return key ? wanted.has(key) : wanted.size > 1 || !wanted.has("kernel");
-	};
+source.empty = () => (recording.p.info.samples ? nothingChosen() :
+	"No samples: the target used no CPU. Only running code is sampled.");
 
-	source.changed = () => {
-		const none = !state.filters.has("process") && !state.filters.has("kind");
+source.extra = (p) => {
+	if (state.to)
+		rangeToAddress(p);
+};
 
-		showFacets({ process: facet(ofKind, (i) => [nameAt(i)]), kind: facet(ofProcess, kindsAt) });
-		showProfile({ ...whole, reversedTree: null, tree: none ? all :
-			narrowed(whole, all, (i) => ofProcess(i) && ofKind(i), keepFrame) });
-	};
-	account(whole.info);
-	recall();
-	listen();
+function recallStatic()
+{
+	rangeOfAddress(recall());
+	settle();
 	source.changed();
 	applyState();
-	addEventListener("hashchange", () => {
-		recall();
-		source.changed();
-		applyState();
-	});
+}
+
+function staticMain()
+{
+	const began = performance.now(), data = JSON.parse($("data").textContent), whole = decode(data);
+
+	recording = new Recording(whole, data);
+	recorded = true;
+	account(whole.info);
+	listen();
+	$("time").hidden = !recording.timed;
+	if (recording.timed)
+		startTime(whole.info);
+	recallStatic();
+	addEventListener("hashchange", recallStatic);
 	page.dataset.loadMs = (performance.now() - began).toFixed(1);
 	page.dataset.state = "ok";
 }

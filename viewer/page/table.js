@@ -6,34 +6,102 @@
 
 const SOME = 200;			/* lines at first; a button shows more */
 let lines = SOME;
-let sumsOf = null;			/* [tree, row, totals()] of the last call */
+let sumsOf = null;			/* { tree, row, list, sum } of the last call */
 
-function labelTotals()
+/*
+ * What can be listed.  groups(): the group of each label (-1: none) and their
+ * number; the rest is of a group: its name, where it is, what a click does.
+ */
+const LISTS = {
+	functions: {
+		head: "Function", what: "function",
+		groups: () => [Int32Array.from({ length: P.nLabels }, (_, l) => l), P.nLabels],
+		name: (l) => labelName(l),
+		rank: (l) => ranks(P)[l],
+		kind: (l) => labelKind(l),
+		where: (l) => (sourceOf(l) ? shown(sourceOf(l).replace(/^.*\//, ""), 60) + " \u00b7 " : "") +
+			`${shown(labelModule(l), 80)} (${kindName(labelKind(l))})`,
+		matches: (l) => matched[l],
+		id: (l) => P.hash[l],
+		show: (l) => showLabel(l),
+		about: (l) => l,
+		label: (l) => l,
+	},
+	modules: {
+		head: "Module", what: "module",
+		groups: () => [P.moduleOf, P.modules.length],
+		name: (m) => P.modules[m].name,
+		rank: (m) => moduleRank()[m],
+		hash: (m) => P.modules[m].hash,
+		kind: (m) => P.modules[m].kind,
+		where: (m) => kindName(P.modules[m].kind),
+		matches: (m) => nameMatches(P.modules[m].name),
+		id: (m) => P.modules[m].name,
+		label: (m) => P.modules[m].label,
+		show: (m) => showMatches(P.modules[m].name),
+	},
+	processes: {
+		head: "Process", what: "process",
+		hash: (l) => P.hash[l],
+		groups: () => [Int32Array.from({ length: P.nLabels }, (_, l) => P.labels[3 * l + 2] ? -1 : l), P.nLabels],
+		name: (l) => labelName(l),
+		rank: (l) => ranks(P)[l],
+		kind: () => 0,
+		where: (l) => shown(labelModule(l), 80),
+		label: (l) => l,
+		matches: (l) => matched[l],
+		id: (l) => P.hash[l],
+		show: (l) => showLabel(l),
+	},
+};
+
+/* The position of each module's name in alphabetical order. */
+function moduleRank()
 {
-	/* reversing all stacks does not change the sums, but makes them slow to compute */
-	const tree = state.reversed ? P.tree : T, row = state.reversed ? 0 : zoom;
+	if (!P.moduleRank) {
+		const order = P.modules.map((_, m) => m).sort((a, b) => P.modules[a].name < P.modules[b].name ? -1 : 1);
 
-	if (!sumsOf || sumsOf[0] !== tree || sumsOf[1] !== row)
-		sumsOf = [tree, row, totals(P, tree, row)];
-	return sumsOf[2];
+		P.moduleRank = new Int32Array(order.length);
+		order.forEach((m, i) => { P.moduleRank[m] = i; });
+	}
+	return P.moduleRank;
 }
 
-/* The labels to show, in order. */
+/* The tree and the row that the table is about. */
+function tableOf()
+{
+	/* reversing all stacks does not change the sums, but makes them slow to compute */
+	const other = T !== P.view;
+
+	return [P.view, other || state.list === "processes" ? 0 : zoom];
+}
+
+function groupTotals()
+{
+	const [tree, row] = tableOf(), list = state.list;
+
+	if (!sumsOf || sumsOf.tree !== tree || sumsOf.row !== row || sumsOf.list !== list)
+		sumsOf = { tree, row, list, sum: totals(tree, row, ...LISTS[list].groups()) };
+	return sumsOf.sum;
+}
+
+/* The groups to show, in order. */
 function tableOrder(sum)
 {
-	const out = [], rank = state.sort === "name" ? ranks(P) : null;
-	const a = P.tree.now[0] || 1, b = P.tree.base ? P.tree.base[0] || 1 : 1;
+	const out = [], of = LISTS[state.list];
+	const a = P.view.all || 1, b = P.view.allBase || 1;
 	const gain = (l) => sum.self[l] / a - sum.selfBase[l] / b;
 
-	for (let l = 0; l < P.nLabels; l++) {
-		if ((sum.total[l] || sum.totalBase[l]) && (!state.query || matched[l]))
+	for (let l = 0; l < sum.total.length; l++) {
+		if ((sum.total[l] || sum.totalBase[l]) && (!state.query || of.matches(l)))
 			out.push(l);
 	}
 	out.sort({
 		self: (x, y) => sum.self[y] - sum.self[x] || sum.total[y] - sum.total[x],
 		total: (x, y) => sum.total[y] - sum.total[x] || sum.self[y] - sum.self[x],
-		name: (x, y) => rank[x] - rank[y],
-		kind: (x, y) => labelKind(x) - labelKind(y) || sum.self[y] - sum.self[x],
+		name: (x, y) => of.rank(x) - of.rank(y),
+		kind: (x, y) => of.kind(x) - of.kind(y) || sum.self[y] - sum.self[x],
+		count: (x, y) => sum.count[y] - sum.count[x] || sum.total[y] - sum.total[x],
 		change: (x, y) => Math.abs(gain(y)) - Math.abs(gain(x)) || sum.self[y] - sum.self[x],
 	}[state.sort]);
 	return out;
@@ -41,30 +109,32 @@ function tableOrder(sum)
 
 function tableLine(l, sum, all, allBase)
 {
-	const name = el("button", {
-		className: "name", textContent: shown(labelName(l)), title: "Show it in the graph",
-		onclick: () => showLabel(l),
-	});
-	name.dataset.id = P.hash[l];
-	const cells = [
-		el("td", { className: "n" }, number(sum.self[l])),
-		el("td", { className: "n" }, percent(sum.self[l], all)),
-		el("td", { className: "n" }, number(sum.total[l])),
-		el("td", { className: "n" }, percent(sum.total[l], all)),
-	];
+	const of = LISTS[state.list], text = shown(of.name(l));
+	const name = el("button", { className: "name", textContent: text, title: "Show it in the graph", onclick: () => of.show(l) });
+	const first = el("th", { scope: "row" }, name);
+	const n = (text) => el("td", { className: "n" }, text);
 
-	if (T.base) {
-		cells.push(el("td", { className: "n" },
-			signed(sum.self[l] / (all || 1) - sum.selfBase[l] / (allBase || 1))));
+	name.dataset.id = of.id(l);
+	name.dataset.key = of.label ? labelKey(of.label(l)) : "";
+	if (of.about) {
+		const b = el("button", { className: "about", title: "Callers and callees", onclick: () => setSandwich(of.about(l)) });
+
+		b.setAttribute("aria-label", "Callers and callees of " + text);
+		b.dataset.id = "about-" + of.id(l);
+		first.append(b);
 	}
-	return el("tr", {}, el("th", { scope: "row" }, name), ...cells,
-		el("td", { className: "what" }, `${shown(labelModule(l), 80)} (${kindName(labelKind(l))})`));
+	const cells = [n(number(sum.self[l])), n(percent(sum.self[l], all)), n(number(sum.total[l])), n(percent(sum.total[l], all))];
+
+	if (T.base)
+		cells.push(n(signed(sum.self[l] / (all || 1) - sum.selfBase[l] / (allBase || 1))));
+	cells.push(n(number(sum.count[l])));
+	return el("tr", {}, first, ...cells, el("td", { className: "what" }, of.where(l)));
 }
 
-function heading(key, text, columns)
+function heading(key, text, columns, title = "")
 {
 	const th = el("th", { scope: "col", colSpan: columns });
-	const b = el("button", { textContent: text, onclick() {
+	const b = el("button", { textContent: text, title, onclick() {
 		state.sort = key;
 		remember();
 		fillTable();
@@ -83,22 +153,36 @@ function fillTable()
 		return;
 	if (state.sort === "change" && !T.base)
 		state.sort = "self";
-	const sum = labelTotals(), order = tableOrder(sum), some = order.slice(0, lines);
-	const tree = state.reversed ? P.tree : T, row = state.reversed ? 0 : zoom;
+	const sum = groupTotals(), order = tableOrder(sum), some = order.slice(0, lines), of = LISTS[state.list];
+	const [tree, row] = tableOf();
 	const all = tree.now[row], allBase = tree.base ? tree.base[row] : 0;
-	const heads = [heading("name", "Function", 1), heading("self", "Self", 2), heading("total", "Total", 2)];
+	const heads = [heading("name", of.head, 1), heading("self", "Self", 2), heading("total", "Total", 2)];
 
 	if (T.base)
 		heads.push(heading("change", "Change of self", 1));
-	heads.push(heading("kind", "Where", 1));
+	heads.push(heading("count", "Stacks", 1, "Distinct stacks that it is in"));
+	heads.push(heading("kind", state.list === "functions" ? "Module" : "Where", 1));
 	renew($("table-head"), el("tr", {}, ...heads));
 	renew($("table-body"), ...some.map((l) => tableLine(l, sum, all, allBase)));
-	$("table-note").textContent = `${number(some.length)} of ${plural(order.length, "name")}` +
+	$("table-note").textContent = `${number(some.length)} of ${plural(order.length, of.what, of.what === "process" ? "es" : "s")}` +
 		`${state.query ? " that match" : ""}, of ${plural(all, "sample")}` +
 		(row ? ` in ${shown(nameOf(row), 80)} and below` : "") +
 		". Self: the samples that end in it; total: also those in what it called.";
 	$("more").hidden = some.length === order.length;
+	for (const b of document.querySelectorAll("[data-list]"))
+		b.setAttribute("aria-pressed", b.dataset.list === state.list);
 	page.dataset.tableRows = some.length;
+}
+
+/* Show the graph with this text searched for. */
+function showMatches(text)
+{
+	state.query = $("query").value = queryFor(text);
+	setTable(false);
+	search();
+	remember();
+	canvas.focus();
+	nextMatch(1);
 }
 
 /* The widest box of a label in the graph. */
@@ -106,6 +190,10 @@ function showLabel(l)
 {
 	let best = 0;
 
+	if (state.sandwich) {
+		state.sandwich = "";
+		plant();
+	}
 	state.query = $("query").value = queryFor(labelName(l));
 	setTable(false);
 	if (zoom && !inside(l))
@@ -148,6 +236,14 @@ function listenToTable()
 {
 	$("as-graph").addEventListener("click", () => setTable(false));
 	$("as-table").addEventListener("click", () => setTable(true));
+	for (const b of document.querySelectorAll("[data-list]")) {
+		b.addEventListener("click", () => {
+			state.list = b.dataset.list;
+			lines = SOME;
+			remember();
+			fillTable();
+		});
+	}
 	$("more").addEventListener("click", () => {
 		lines *= 4;
 		fillTable();

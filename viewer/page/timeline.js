@@ -1,24 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timeline - samples over time, and the choice of a range */
 
-const LEAST = 120000;			/* ms, the time line is never shorter */
+const LEAST = 120000;			/* ms, the live time line is never shorter */
 const timeline = $("timeline"), tctx = timeline.getContext("2d");
-const line = { from: 0, to: 0, bin_ms: 1000, counts: [], frequency: 0 };	/* what is drawn */
-let nowMs = Date.now();			/* the server's clock, from its last answer */
+const line = { from: 0, to: 0, bin_ms: 1000, counts: [], frequency: 0, cpus: 0 };	/* what is drawn */
+let nowMs = Date.now();			/* the server's clock, from its last answer; the recording's end */
 let oldest = 0, coarse = 0;
+let lineLength = LEAST;			/* ms; stays when a range is chosen, so that nothing jumps */
+let recorded = false;			/* a recording: times from its start on */
+let picking = "now";			/* or "base": the range that the mouse and keys set */
 let dragging = null;			/* [ms, ms] while the mouse is down */
 
 /* The range that is shown. */
 function range()
 {
+	if (recorded && !state.to)
+		return [oldest, nowMs];
 	return state.last ? [nowMs - 1000 * state.last, nowMs] : [state.from, state.to];
 }
 
+/* What the time line shows: all; live also what was asked for and is not there yet. */
 function lineSpan()
 {
-	const from = Math.min(oldest || nowMs, nowMs - LEAST);
+	if (recorded)
+		return [oldest, nowMs];
+	if (state.last)
+		lineLength = Math.max(LEAST, 1000 * state.last);
+	return [Math.min(oldest || nowMs, nowMs - lineLength), nowMs];
+}
 
-	return [from, nowMs];
+const binsOfLine = () => clamp(Math.round(timeline.clientWidth / 4), 60, 500);
+
+/* A time as text; by: ms between two such. */
+function timeText(ms, by)
+{
+	const s = (ms - oldest) / 1000;
+
+	if (!recorded)
+		return by < 60000 ? clock(ms) : clock(ms).slice(0, 5);
+	return `${by < 100 ? s.toFixed(2) : by < 1000 ? s.toFixed(1) : Math.round(s)} s`;
 }
 
 const timeAt = (x) => line.from + x / timeline.clientWidth * (line.to - line.from);
@@ -32,43 +52,62 @@ function css(name)
 /* A round step between the marks of the axis. */
 function step(ms, most)
 {
-	const steps = [1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600].map((s) => 1000 * s);
+	const s = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 10800, 21600, 43200, 86400];
 
-	return steps.find((s) => ms / s <= most) || 3600000;
+	/* beyond days 10, 100, ... of them: times may be years apart */
+	return 1000 * (s.find((by) => ms / by / 1000 <= most) || 86400 * 10 ** Math.ceil(Math.log10(ms / most / 86400000)));
+}
+
+/* Text from x on, around the height y, at most so wide, on a background that covers what was drawn before. */
+function plate(ctx, text, x, y, colour, most = Infinity)
+{
+	const w = Math.min(most, ctx.measureText(text).width);
+
+	ctx.textBaseline = "middle";
+	ctx.fillStyle = css("--bg");
+	ctx.fillRect(x - 4, y - 6.5, w + 8, 13);
+	ctx.fillStyle = colour;
+	ctx.fillText(text, x, y, w);
 }
 
 function drawMarks(w, h)
 {
-	const by = step(line.to - line.from, w / 90);
+	const by = step(line.to - line.from, w / 90), zero = recorded ? oldest : 0;
 
 	tctx.font = "11px system-ui, sans-serif";
 	tctx.textBaseline = "bottom";
 	tctx.fillStyle = css("--dim");
-	for (let t = Math.ceil(line.from / by) * by; t < line.to; t += by) {
-		const x = xAt(t), text = by < 60000 ? clock(t) : clock(t).slice(0, 5);
+	for (let t = zero + Math.ceil((line.from - zero) / by) * by; t < line.to; t += by) {
+		const x = xAt(t), text = timeText(t, by);
 		const half = tctx.measureText(text).width / 2;
 
 		tctx.fillRect(x, h - 15, 1, 4);
 		if (x - half > 2 && x + half < w - 2)
 			tctx.fillText(text, x - half, h);
 	}
-	if (coarse > line.from) {
+	if (coarse > line.from)
 		tctx.fillRect(0, h - 15, xAt(coarse), 2);
-		tctx.fillText("times less exact", 4, h - 16);
-	}
 }
 
-/* Text: how many busy CPUs the height of the time line means. */
-function drawTop(most)
+/* The busy CPUs that the height of the time line means: all; where they are not known, the most there were. */
+function topCpus()
 {
-	const cpus = busyCpus(most, line.frequency, line.bin_ms);
+	return line.cpus || busyCpus(line.counts.reduce((m, n) => Math.max(m, n), 0), line.frequency, line.bin_ms);
+}
 
-	if (!cpus)
-		return;
+function drawGrid(w, h)
+{
+	tctx.fillStyle = css("--line");
+	for (const y of [3, 3 + (h - 20) / 2, h - 17])
+		tctx.fillRect(0, y, w, 1);
+}
+
+/* What the axis of busy CPUs means; above the bars, which may be as high as it is. */
+function drawTop(top, h)
+{
 	tctx.font = "11px system-ui, sans-serif";
-	tctx.textBaseline = "top";
-	tctx.fillStyle = css("--dim");
-	tctx.fillText(`${cpus < 0.1 ? cpus.toFixed(3) : cpus.toFixed(1)} CPUs`, 4, 2);
+	plate(tctx, line.cpus ? `${plural(line.cpus, "CPU")}` : `${top < 0.1 ? top.toFixed(3) : top.toFixed(1)} CPUs`, 4, 11, css("--fg"));
+	plate(tctx, coarse > line.from ? "0; times less exact" : "0", 4, h - 24, css("--fg"));
 }
 
 function drawRange(from, to, h, fill, edge, name)
@@ -84,15 +123,14 @@ function drawRange(from, to, h, fill, edge, name)
 	tctx.fillRect(x + w - 2, 0, 2, h);
 	if (name && w > 8) {
 		tctx.font = "bold 11px system-ui, sans-serif";
-		tctx.textBaseline = "top";
-		tctx.fillText(name, x + 5, 2, Math.max(w - 8, 24));
+		plate(tctx, name, x + 6, 24, edge, Math.max(w - 12, 24));
 	}
 }
 
 function drawTimeline()
 {
 	const ratio = devicePixelRatio, w = timeline.clientWidth, h = timeline.clientHeight;
-	const most = line.counts.reduce((m, n) => Math.max(m, n), 1), n = line.counts.length;
+	const n = line.counts.length, top = topCpus();
 	const base = dragging && picking === "base" ? dragging : state.base;
 	const now = dragging && picking === "now" ? dragging : range();
 
@@ -104,19 +142,25 @@ function drawTimeline()
 	}
 	tctx.setTransform(ratio, 0, 0, ratio, 0, 0);
 	tctx.clearRect(0, 0, w, h);
+	if (top)
+		drawGrid(w, h);
 	tctx.fillStyle = css("--count");
 	for (let i = 0; i < n; i++) {
 		const x = xAt(line.from + i * line.bin_ms), x2 = xAt(line.from + (i + 1) * line.bin_ms);
-		const tall = line.counts[i] / most * (h - 20);
+		const busy = busyCpus(line.counts[i], line.frequency, line.bin_ms);
+		/* what ran is seen, however many CPUs there are */
+		const tall = Math.max(1, Math.min(1, busy / (top || 1)) * (h - 20));
 
-		if (tall)
+		if (line.counts[i])
 			tctx.fillRect(x, h - 16 - tall, Math.max(1, x2 - x - (x2 - x > 3 ? 1 : 0)), tall);
 	}
 	drawMarks(w, h);
-	drawTop(line.counts.reduce((m, v) => Math.max(m, v), 0));
 	if (base)
 		drawRange(...base, h - 16, css("--base"), css("--base"), "base");
-	drawRange(...now, h - 16, css("--range"), css("--range"), state.base ? "range" : "");
+	if (!recorded || state.to || dragging)
+		drawRange(...now, h - 16, css("--range"), css("--range"), state.base ? "range" : "");
+	if (top)
+		drawTop(top, h);
 }
 
 function inRange(from, to)
@@ -130,13 +174,17 @@ function inRange(from, to)
 
 function rangeText([from, to])
 {
-	return `${clock(from)} to ${clock(to)} (${span(to - from)})`;
+	if (recorded && !state.to)
+		return `all ${span(to - from)}`;
+	return recorded ? `${timeText(from, 10)} to ${timeText(to, 10)} (${span(to - from)})` :
+		`${clock(from)} to ${clock(to)} (${span(to - from)})`;
 }
 
 function showRange()
 {
 	const now = range();
 
+	page.dataset.axis = `${Math.round(line.from)} ${Math.round(line.to)} ${topCpus()}`;
 	$("range").textContent = (state.last ? `the last ${span(1000 * state.last)}` : rangeText(now)) +
 		(state.base ? `, base ${rangeText(state.base)}` : "");
 	timeline.setAttribute("aria-valuemin", Math.round(line.from / 1000));
@@ -144,7 +192,7 @@ function showRange()
 	timeline.setAttribute("aria-valuenow", Math.round(now[1] / 1000));
 	timeline.setAttribute("aria-valuetext", (state.last ? "now, " : "") + rangeText(now) +
 		`, about ${plural(inRange(...now), "sample")}`);
-	press("follow", Boolean(state.last));
+	press("follow", recorded ? !state.to : Boolean(state.last));
 	for (const b of document.querySelectorAll("[data-last]"))
 		b.setAttribute("aria-pressed", Number(b.dataset.last) === state.last);
 	drawTimeline();
@@ -153,9 +201,9 @@ function showRange()
 /* Set the range, or the base of a comparison. */
 function choose(from, to)
 {
-	const least = 1000, lo = Math.min(oldest || from, nowMs - LEAST);
+	const least = recorded ? 10 : 1000, lo = recorded ? oldest : lineSpan()[0];
 
-	from = clamp(Math.round(from), lo, nowMs - least);
+	from = clamp(Math.round(from), lo, Math.max(lo, nowMs - least));
 	to = clamp(Math.round(to), from + least, Math.max(nowMs, from + least));
 	if (picking === "base") {
 		state.base = [from, to];
@@ -164,6 +212,22 @@ function choose(from, to)
 		[state.from, state.to] = [from, to];
 	}
 	rangeChanged();
+}
+
+function rangeToAddress(p)
+{
+	p.set("from", state.from);
+	p.set("to", state.to);
+}
+
+const timeOf = (s) => /^[0-9]{1,15}$/.test(s) ? Number(s) : 0;
+
+/* Read the range; both are 0 if the address has none. */
+function rangeOfAddress(p)
+{
+	[state.from, state.to] = [timeOf(p.get("from")), timeOf(p.get("to"))];
+	if (state.to <= state.from)
+		state.from = state.to = 0;
 }
 
 let rangeTimer = 0;
@@ -175,6 +239,14 @@ function rangeChanged()
 	remember();
 	clearTimeout(rangeTimer);
 	rangeTimer = setTimeout(() => source.changed(), 120);
+}
+
+/* A recording: the range is all of it. */
+function wholeTime()
+{
+	state.from = state.to = 0;
+	rangeChanged();
+	say("All of the recording.");
 }
 
 function follow(seconds)
@@ -195,7 +267,7 @@ function pause()
 function timelineKey(e)
 {
 	const [from, to] = picking === "base" && state.base ? state.base : range();
-	const by = Math.max(1000, (to - from) / 10) * (e.key === "ArrowLeft" ? -1 : 1);
+	const by = Math.max(recorded ? 1 : 1000, (to - from) / 10) * (e.key === "ArrowLeft" ? -1 : 1);
 
 	if (e.ctrlKey || e.altKey || e.metaKey)
 		return;
@@ -211,7 +283,7 @@ function timelineKey(e)
 		choose(oldest, oldest + to - from);
 		break;
 	case "End":
-		if (picking === "base")
+		if (recorded || picking === "base")
 			choose(nowMs - (to - from), nowMs);
 		else
 			follow((to - from) / 1000);
@@ -264,7 +336,9 @@ function listenToTimeline()
 	for (const b of document.querySelectorAll("[data-last]"))
 		b.addEventListener("click", () => follow(Number(b.dataset.last)));
 	$("follow").addEventListener("click", () => {
-		if (state.last)
+		if (recorded)
+			wholeTime();
+		else if (state.last)
 			pause();
 		else
 			follow(Math.min(3600, (state.to - state.from) / 1000));

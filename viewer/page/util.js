@@ -40,7 +40,31 @@ function idleText(cpus)
 	return `Nearly idle: ${cpus.toFixed(3)} CPUs were busy. Only running code is sampled.`;
 }
 
-const plural = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
+/* The CPU time of samples as a share of what the CPUs had in ms; cpus 0: not known. */
+function busyText(samples, frequency, cpus, ms)
+{
+	const used = frequency ? samples / frequency : 0, all = cpus * ms / 1000, few = (s) => s.toFixed(s < 0.1 ? 2 : 1);
+
+	if (!all)
+		return `${few(used)} s of CPU time`;
+	return `${few(used)} of ${all.toFixed(all < 100 ? 1 : 0)} CPU-seconds busy (${(100 * used / all).toFixed(used && used < all / 100 ? 1 : 0)} %)`;
+}
+
+let loadText = "";			/* of what is shown, in the root of the graph */
+
+/* Show how busy the CPUs were in ms that are shown. */
+function showLoad(samples, frequency, cpus, ms)
+{
+	const share = cpus && ms > 0 && frequency ? busyCpus(samples, frequency, ms) / cpus : 0;
+
+	$("busy").hidden = !frequency || ms <= 0;
+	$("busy-text").textContent = busyText(samples, frequency, cpus, ms);
+	$("load").hidden = !cpus;
+	$("load").firstChild.style.width = `${clamp(100 * share, samples ? 1 : 0, 100)}%`;
+	loadText = cpus && frequency ? `${(100 * share).toFixed(share < 0.01 ? 1 : 0)} % of ${plural(cpus, "CPU")}` : "";
+}
+
+const plural = (n, what, ending = "s") => `${number(n)} ${what}${n === 1 ? "" : ending}`;
 const percent = (a, b) => (b ? 100 * a / b : 0).toFixed(2) + " %";
 
 function signed(share)
@@ -49,6 +73,9 @@ function signed(share)
 
 	return (share > 0 ? "+" : "") + s.replace("-", "\u2212") + " %";
 }
+
+/* What stands for a name that nobody knows: docs/SUPPORT.md. */
+const NO_NAME = { process: "[unknown process]", thread: "[unknown thread]", container: "[host]" };
 
 const clock = (ms) => new Date(ms).toLocaleTimeString("en-GB");
 

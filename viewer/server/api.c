@@ -18,6 +18,7 @@
 #include "profile/formats/otlp.h"
 #include "viewer/server/decode.h"
 #include "viewer/server/facets.h"
+#include "viewer/server/lanes.h"
 
 #define PREFIX		"/api/v1/"
 #define FUTURE_NS	(60 * NSEC_PER_SEC)	/* clocks differ */
@@ -32,6 +33,7 @@ void api_init(struct api *a, struct store *s, const struct feed *feed)
 	*a = (struct api){
 		.store = s, .feed = feed, .cpus = cpus > 0 ? (uint32_t)cpus : 1,
 	};
+	a->info.cpus = a->cpus;
 	if (uname(&u) < 0)
 		return;
 	snprintf(a->info.host, sizeof(a->info.host), "%s", u.nodename);
@@ -110,9 +112,11 @@ static int get_info(struct api *a, const struct viewer_request *q, uint64_t now,
 static int put_tree(struct api *a, const struct viewer_request *q,
 		    const struct query *base, struct viewer_answer *ret)
 {
+	bool first = q->first && !base;
 	struct html_base b = { 0, 0, 0 };
 	struct selection s;
-	int r = select_batch(a->store, &q->q, base, false, &s);
+	int r = select_batch(a->store, &q->q, base, first ? SELECT_FIRST : 0,
+			     &s);
 
 	if (r)
 		return r;
@@ -120,8 +124,9 @@ static int put_tree(struct api *a, const struct viewer_request *q,
 		b = (struct html_base){ base->from_ns, base->to_ns,
 					s.base_samples };
 	r = html_data(&s.b, &a->info,
-		      &(struct tree_how){ q->reverse, s.base },
-		      base ? &b : NULL, &ret->body);
+		      &(struct tree_how){ .reversed = q->reverse, .base = s.base },
+		      base ? &b : NULL, first ? HTML_FIRST : HTML_COUNTS,
+		      &ret->body);
 	selection_fini(&s);
 	return r;
 }
@@ -146,17 +151,12 @@ static int get_diff(struct api *a, const struct viewer_request *q, uint64_t now,
 static int get_timeline(struct api *a, const struct viewer_request *q,
 			uint64_t now, struct viewer_answer *ret)
 {
-	uint64_t from = q->q.from_ns / NSEC_PER_MSEC, bin, *bins;
-	/* the last millisecond that was begun counts */
-	uint64_t to = (q->q.to_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+	struct query_bins bin = query_bins(&q->q, q->bins);
+	uint64_t *bins = calloc(bin.n, sizeof(*bins));
 	struct json j = { .out = &ret->body };
-	size_t n;
 	int r = 0;
 
 	(void)now;
-	bin = (to - from + q->bins - 1) / q->bins;
-	n = (size_t)((to - from + bin - 1) / bin);
-	bins = calloc(n, sizeof(*bins));
 	if (!bins)
 		return -ENOMEM;
 	for (size_t i = 0; i < a->store->n && r == 0; i++) {
@@ -166,15 +166,15 @@ static int get_timeline(struct api *a, const struct viewer_request *q,
 			continue;
 		r = match_init(&m, a->store->v[i], &q->q);
 		if (r == 0)
-			match_timeline(&m, bin * NSEC_PER_MSEC, bins, n);
+			match_timeline(&m, bin.ms * NSEC_PER_MSEC, bins, bin.n);
 		match_fini(&m);
 	}
 	json_open(&j, NULL, '{');
-	json_num(&j, "from", from);
-	json_num(&j, "to", to);
-	json_num(&j, "bin_ms", bin);
+	json_num(&j, "from", bin.from_ms);
+	json_num(&j, "to", bin.to_ms);
+	json_num(&j, "bin_ms", bin.ms);
 	json_open(&j, "counts", '[');
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < bin.n; i++)
 		json_num(&j, NULL, bins[i]);
 	json_close(&j, ']');
 	json_close(&j, '}');
@@ -188,6 +188,17 @@ static int get_facets(struct api *a, const struct viewer_request *q,
 {
 	(void)now;
 	return facets_encode(a->store, &q->q, q->limit, &ret->body);
+}
+
+static int get_lanes(struct api *a, const struct viewer_request *q,
+		     uint64_t now, struct viewer_answer *ret)
+{
+	(void)now;
+	if ((uint64_t)q->bins * q->limit > LANES_CELLS_MAX) {
+		api_error(ret, 400, "bins times limit: at most 100000");
+		return 0;
+	}
+	return lanes_encode(a->store, &q->q, q->bins, q->limit, &ret->body);
 }
 
 static void name_file(const struct api *a, const struct viewer_request *q,
@@ -211,19 +222,22 @@ static int get_download(struct api *a, const struct viewer_request *q,
 {
 	const struct format *f;
 	struct selection s;
-	char name[16];
+	char name[16], names[64], text[80];
+	unsigned int with;
 	int r;
 
 	(void)now;
 	snprintf(name, sizeof(name), "%.*s", (int)q->format.len, q->format.s);
 	f = format_at(format_named(name));
-	/* a selection has counts, but no times */
-	if (!f || f->needs & FORMAT_NEEDS_TIMES) {
-		api_error(ret, 400, "format: pprof, folded or html");
+	if (!f) {
+		snprintf(text, sizeof(text), "format: %s",
+			 format_names(names, sizeof(names)));
+		api_error(ret, 400, text);
 		return 0;
 	}
-	r = select_batch(a->store, &q->q, NULL, f->needs & FORMAT_NEEDS_THREADS,
-			 &s);
+	with = (f->looks & FORMAT_USES_THREADS ? SELECT_THREADS : 0) |
+	       (f->looks & FORMAT_USES_TIMES ? SELECT_TIMES : 0);
+	r = select_batch(a->store, &q->q, NULL, with, &s);
 	if (r)
 		return r;
 	r = f->encode(&s.b, &a->info, &ret->body);
@@ -241,6 +255,7 @@ static const struct {
 	{ PREFIX "info", get_info }, { PREFIX "profile", get_profile },
 	{ PREFIX "diff", get_diff }, { PREFIX "timeline", get_timeline },
 	{ PREFIX "facets", get_facets }, { PREFIX "download", get_download },
+	{ PREFIX "lanes", get_lanes },
 };
 #define PATHS	(sizeof(paths) / sizeof(paths[0]))
 
@@ -301,7 +316,7 @@ void api_post(struct api *a, const void *data, size_t len, uint64_t now,
 		.data = data, .len = len,
 		.oldest_ns = now > s->keep_ns ? now - s->keep_ns : 0,
 		.newest_ns = now + FUTURE_NS, .names = &s->names,
-		.memory = DECODE_MEMORY_MAX,
+		.limits = DECODE_LIMITS,
 	};
 	struct decoded d;
 	int r = decode_request(&in, &d);

@@ -8,46 +8,39 @@
 
 #include "common/clock.h"
 #include "common/vector.h"
+#include "profile/profile.h"
 #include "viewer/server/decode_frames.h"
 
 /* --- memory of the messages, up to a limit -------------------------------------- */
 
+/* What is given back is not to be had again: a message in pieces is joined
+ * piece by piece, each time anew, which would cost their number squared. */
 struct budget {
 	ProtobufCAllocator ops;
 	size_t left;
 	bool over;
 };
 
-struct block {
-	size_t size;
-	_Alignas(16) unsigned char data[];
-};
+#define DECODE_BLOCK	16	/* bytes that each takes beside its own */
 
 static void *decode_take(void *arg, size_t size)
 {
 	struct budget *m = arg;
-	struct block *p = NULL;
+	void *p = NULL;
 
-	if (size > m->left || m->left - size < sizeof(*p))
+	if (size > m->left || m->left - size < DECODE_BLOCK)
 		m->over = true;
 	else
-		p = malloc(sizeof(*p) + size);
-	if (!p)
-		return NULL;
-	p->size = size;
-	m->left -= sizeof(*p) + size;
-	return p->data;
+		p = malloc(size);
+	if (p)
+		m->left -= DECODE_BLOCK + size;
+	return p;
 }
 
 static void give(void *arg, void *data)
 {
-	struct budget *m = arg;
-	struct block *p = data ? (void *)((char *)data - sizeof(*p)) : NULL;
-
-	if (!p)
-		return;
-	m->left += sizeof(*p) + p->size;
-	free(p);
+	(void)arg;
+	free(data);
 }
 
 /* --- whose a sample is ------------------------------------------------------------ */
@@ -166,7 +159,7 @@ static struct text process_name(struct dec *d, const struct owner *o)
 	struct text t = { "", 0 };
 
 	t.s = names_get(d->in->names, o->pid, o->start_ns, &t.len);
-	if (t.s)
+	if (t.s && !profile_name_is_cut(t.s, t.len, o->name.s, o->name.len))
 		return t;
 	return o->name.len ? o->name : o->thread;
 }
@@ -226,6 +219,7 @@ static int find_times(struct dec *d, const OtlpIn__Profile *p,
 		      const OtlpIn__Sample *s)
 {
 	size_t stamps = s->n_timestamps_unix_nano, n = stamps;
+	uint64_t max = d->in->limits.events;
 	int r = 0;
 
 	d->times.n = 0;
@@ -234,8 +228,8 @@ static int find_times(struct dec *d, const OtlpIn__Profile *p,
 	for (size_t i = 0; i < n; i++) {
 		uint64_t w = i < s->n_values ? weight(d, p, s->values[i]) : 1;
 
-		if (w > DECODE_EVENTS_MAX || d->out->events + d->times.n +
-		    d->out->rejected > DECODE_EVENTS_MAX - w)
+		if (w > max || d->out->events + d->times.n +
+		    d->out->rejected > max - w)
 			return -E2BIG;
 		for (uint64_t k = 0; k < w && r == 0; k++)
 			r = put_time(d, stamps ? s->timestamps_unix_nano[i] :
@@ -334,13 +328,13 @@ static int decode_build(struct dec *d, const OtlpIn__Request *q)
 
 int decode_request(const struct decode_in *in, struct decoded *ret)
 {
-	struct budget m = { { decode_take, give, &m }, in->memory, false };
+	struct budget m = { { decode_take, give, &m }, in->limits.memory, false };
 	struct dec d = { .in = in, .out = ret, .start_ns = UINT64_MAX };
 	OtlpIn__Request *q;
 	int r;
 
 	*ret = (struct decoded){ 0 };
-	if (in->len > DECODE_BODY_MAX)
+	if (in->len > in->limits.body)
 		return -E2BIG;
 	q = otlp_in__request__unpack(&m.ops, in->len, in->data);
 	if (!q)

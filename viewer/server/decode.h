@@ -16,16 +16,24 @@
 
 #include "viewer/server/names.h"
 
-#define DECODE_BODY_MAX		(32u << 20)	/* bytes of a request */
-#define DECODE_MEMORY_MAX	(256u << 20)	/* bytes its messages may take */
-#define DECODE_EVENTS_MAX	(1u << 20)	/* samples in it */
+#define DECODE_BODY_MAX		(32u << 20)	/* bytes of a request by HTTP */
+
+/* What one request may cost. */
+struct decode_limits {
+	size_t body;			/* its bytes */
+	size_t memory;			/* bytes its messages may ask for */
+	uint64_t events;		/* samples in it, at most UINT32_MAX */
+};
+
+/* Of a request by HTTP: whoever reaches the port can send it. */
+#define DECODE_LIMITS	{ DECODE_BODY_MAX, 256u << 20, 1u << 20 }
 
 struct decode_in {
 	const void *data;		/* uncompressed */
 	size_t len;
 	uint64_t oldest_ns, newest_ns;	/* times outside are rejected */
 	struct viewer_names *names;	/* read and added to */
-	size_t memory;			/* DECODE_MEMORY_MAX; less in tests */
+	struct decode_limits limits;
 };
 
 struct decoded {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ipc/short_name.h"
+
 /* --- texts and attributes ---------------------------------------------------- */
 
 bool text_is(struct text t, const char *s)
@@ -72,6 +74,26 @@ static uint32_t number32(int64_t v)
 	return v < 0 || v > UINT32_MAX ? 0 : (uint32_t)v;
 }
 
+/* What is shown of a function; whose system_name is another, is demangled. */
+static void decode_frames_names(struct frames *f,
+				const OtlpIn__Function *from,
+				struct batch_function *to)
+{
+	struct text t = frames_text(f, from->name_strindex), s;
+	char buf[SHORT_NAME_MAX];
+
+	to->full_name = decode_frames_string(f, from->name_strindex);
+	to->system_name = decode_frames_string(f, from->system_name_strindex);
+	if (!to->full_name) {
+		to->full_name = to->system_name;
+		t = frames_text(f, from->system_name_strindex);
+	}
+	t.len = t.len > FRAMES_TEXT_MAX ? FRAMES_TEXT_MAX : t.len;
+	s.s = short_name(t.s, t.len, to->system_name &&
+			 to->system_name != to->full_name, buf, &s.len);
+	to->name = text_intern(f->b, s);
+}
+
 static uint32_t decode_frames_function(struct frames *f, int32_t i)
 {
 	const OtlpIn__Function *from;
@@ -82,9 +104,7 @@ static uint32_t decode_frames_function(struct frames *f, int32_t i)
 	if (f->functions[i])
 		return f->functions[i] - 1;
 	from = f->d->function_table[i];
-	to.name = decode_frames_string(f, from->name_strindex);
-	if (!to.name)
-		to.name = decode_frames_string(f, from->system_name_strindex);
+	decode_frames_names(f, from, &to);
 	to.file = decode_frames_string(f, from->filename_strindex);
 	to.start_line = number32(from->start_line);
 	f->functions[i] = batch_function(f->b, &to) + 1;

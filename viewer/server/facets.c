@@ -269,8 +269,11 @@ int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
 	struct json j = { .out = out };
 	int r = 0;
 
-	for (size_t i = 0; i < SHOWN; i++)
+	for (size_t i = 0; i < SHOWN; i++) {
 		facets[i].seed = seed;
+		/* the first value may be empty: no arithmetic with NULL */
+		buffer_room(&facets[i].text, 1);
+	}
 	for (size_t i = 0; i < s->n && r == 0; i++) {
 		if (select_overlaps(s->v[i], q))
 			r = facets_add_segment(facets, s->v[i], q);

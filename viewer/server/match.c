@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "viewer/server/select.h"
 
 bool select_overlaps(const struct segment *s, const struct query *q)
@@ -181,6 +182,18 @@ uint64_t match_counts(const struct match *m, uint32_t ignore, uint32_t *counts)
 }
 
 /* --- the time line ----------------------------------------------------------------- */
+
+struct query_bins query_bins(const struct query *q, uint32_t most)
+{
+	struct query_bins b = {
+		.from_ms = q->from_ns / NSEC_PER_MSEC,
+		.to_ms = (q->to_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC,
+	};
+
+	b.ms = (b.to_ms - b.from_ms + most - 1) / most;
+	b.n = (size_t)((b.to_ms - b.from_ms + b.ms - 1) / b.ms);
+	return b;
+}
 
 static void exact_timeline(const struct match *m, uint64_t bin_ns,
 			   uint64_t *bins, size_t n)

@@ -57,7 +57,8 @@ static const char *params_add_filter(struct query *q, enum select_key k,
 
 /* Numbers as they were given; UINT64_MAX: not. */
 struct numbers {
-	uint64_t from, to, last, base_from, base_to, bins, limit, reverse;
+	uint64_t from, to, last, base_from, base_to, bins, limit, reverse,
+		first;
 };
 
 static const char *one(struct viewer_request *r, struct numbers *n,
@@ -78,6 +79,7 @@ static const char *one(struct viewer_request *r, struct numbers *n,
 		{ "bins", &n->bins, PARAMS_BINS_MAX, "bins: 1 to 10000" },
 		{ "limit", &n->limit, PARAMS_LIMIT_MAX, "limit: 1 to 10000" },
 		{ "reverse", &n->reverse, 1, "reverse: 0 or 1" },
+		{ "first", &n->first, 1, "first: 0 or 1" },
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -136,6 +138,7 @@ const char *params_read(const struct params *p, uint64_t now,
 	r->bins = n.bins != UINT64_MAX ? (uint32_t)n.bins : 120;
 	r->limit = n.limit != UINT64_MAX ? (uint32_t)n.limit : 100;
 	r->reverse = n.reverse == 1;
+	r->first = n.first == 1;
 	if (n.base_from == UINT64_MAX && n.base_to == UINT64_MAX)
 		return NULL;
 	if (n.base_from == UINT64_MAX || n.base_to == UINT64_MAX ||

@@ -32,6 +32,7 @@ struct viewer_request {
 	struct query base;		/* with the filters of q */
 	bool has_base;
 	bool reverse;
+	bool first;			/* when each stack was seen first */
 	uint32_t bins;			/* 120 */
 	uint32_t limit;			/* 100 */
 	struct select_text format;	/* empty: none given */

@@ -9,10 +9,11 @@
 
 struct selecting {
 	struct batch_builder *b;
-	bool threads;
-	uint64_t time_ns;		/* that of all events */
+	unsigned int with;		/* SELECT_... */
+	uint64_t time_ns;		/* that of all events, without times */
 	uint32_t *counts[2];		/* of the builder's samples; [1]: base */
-	uint32_t n, cap[2];
+	uint64_t *first;		/* likewise, with SELECT_FIRST */
+	uint32_t n, cap[2], first_cap;
 	uint64_t samples[2];
 };
 
@@ -24,9 +25,82 @@ static int select_room(struct selecting *s, uint32_t sample)
 		if (!array_reserve(&s->counts[i], &s->cap[i], sample + 1ul))
 			return -ENOMEM;
 	}
+	if (s->with & SELECT_FIRST) {
+		if (!array_reserve(&s->first, &s->first_cap, sample + 1ul))
+			return -ENOMEM;
+		s->first[sample] = UINT64_MAX;
+	}
 	batch_sample_times(s->b, sample, &s->time_ns, 1);
 	s->counts[0][s->n] = s->counts[1][s->n] = 0;
 	s->n++;
+	return 0;
+}
+
+/*
+ * Times of n events of sample v (number i of its segment): its own, or, where
+ * only counts are left, spread over the part of the segment that was asked for.
+ */
+static void select_times(struct selecting *s, const struct match *m, uint32_t i,
+			 uint32_t n, uint32_t sample)
+{
+	const struct segment *seg = m->seg;
+	const struct batch_sample *v = &seg->b.samples[i];
+	const struct query *q = m->q;
+	uint64_t from = seg->start_ns > q->from_ns ? seg->start_ns : q->from_ns;
+	uint64_t to = seg->end_ns < q->to_ns ? seg->end_ns : q->to_ns;
+	/* not all samples at the same times: another part of a step for each,
+	 * in 2^32 parts */
+	uint64_t phase = (uint32_t)(i * 0x9e3779b1u);
+
+	for (uint32_t k = 0; !seg->counts && k < v->n; k++) {
+		const uint64_t *t = &seg->b.times[v->first + k];
+
+		if (*t >= q->from_ns && *t < q->to_ns)
+			batch_sample_times(s->b, sample, t, 1);
+	}
+	for (uint32_t k = 0; seg->counts && k < n; k++) {
+		unsigned __int128 part = ((uint64_t)k << 32) + phase;
+		uint64_t t = from + (uint64_t)((to - from) * part / n >> 32);
+
+		batch_sample_times(s->b, sample, &t, 1);
+	}
+}
+
+/* When the first matching event of sample i was. */
+static uint64_t select_first(const struct match *m, uint32_t i)
+{
+	const struct segment *seg = m->seg;
+	const struct batch_sample *v = &seg->b.samples[i];
+	const uint64_t *t = seg->b.times + v->first;
+	uint64_t first = UINT64_MAX;
+
+	if (seg->counts)
+		return seg->start_ns > m->q->from_ns ? seg->start_ns :
+						       m->q->from_ns;
+	for (uint32_t k = 0; k < v->n; k++) {
+		if (t[k] >= m->q->from_ns && t[k] < m->q->to_ns && t[k] < first)
+			first = t[k];
+	}
+	return first;
+}
+
+/* Count n more events of a sample of the builder; v: of which in m. */
+static int select_count(struct selecting *s, const struct match *m, uint32_t v,
+			uint32_t n, int which, uint32_t sample)
+{
+	int error = select_room(s, sample);
+	uint64_t first;
+	uint32_t *to;
+
+	if (error)
+		return error;
+	to = &s->counts[which][sample];
+	*to += n < UINT32_MAX - *to ? n : UINT32_MAX - *to;
+	if (s->with & SELECT_FIRST) {
+		first = select_first(m, v);
+		if (first < s->first[sample])
+			s->first[sample] = first;
+	}
 	return 0;
 }
 
@@ -55,29 +129,30 @@ static int add_counts(struct selecting *s, const struct match *m,
 	struct remap r = {
 		.to = s->b, .from = &m->seg->b,
 		.kinds = select_kinds(m->q),
+		.leaf = s->with & SELECT_LEAVES,
 	};
 	bool kernel = select_kernel_only(m->q);
 	int error = remap_init(&r);
 
 	for (uint32_t i = 0; i < batch_n(r.from, BATCH_SAMPLES) && !error; i++) {
 		const struct batch_sample *v = &r.from->samples[i];
-		uint32_t stack, sample, *to;
+		uint32_t stack, sample;
 
 		stack = counts[i] ? remap_stack(&r, v->stack) : REMAP_NONE;
 		if (stack == REMAP_NONE)
 			continue;
 		sample = batch_sample(s->b, stack,
-				      s->threads ? remap_attr(&r, v->attr) : 0,
+				      s->with & SELECT_THREADS ?
+					      remap_attr(&r, v->attr) : 0,
 				      remap_named(&r, v->resource),
 				      kernel ? STOP_COMPLETE : v->stop);
 		if (sample == UINT32_MAX)
 			break;		/* batch_builder_finish() says why */
-		error = select_room(s, sample);
-		if (error)
-			break;
-		to = &s->counts[which][sample];
-		*to += counts[i] < UINT32_MAX - *to ? counts[i] :
-			UINT32_MAX - *to;
+		if (s->with & SELECT_TIMES) {
+			select_times(s, m, i, counts[i], sample);
+			continue;
+		}
+		error = select_count(s, m, i, counts[i], which, sample);
 	}
 	remap_fini(&r);
 	return error;
@@ -93,10 +168,12 @@ static int select_add_segment(struct selecting *s, const struct segment *seg,
 
 	if (!counts)
 		r = -ENOMEM;
-	if (r == 0) {
+	if (r == 0)
 		s->samples[which] += match_counts(&m, 0, counts);
+	if (s->with & SELECT_TIMES && s->samples[which] > SELECT_TIMES_MAX)
+		r = -E2BIG;
+	if (r == 0)
 		r = add_counts(s, &m, counts, which);
-	}
 	match_fini(&m);
 	free(counts);
 	return r;
@@ -114,7 +191,7 @@ static int add_query(struct selecting *s, const struct store *st,
 	return r;
 }
 
-/* Put the counts into a batch that has one event for each sample. */
+/* Without times: put the counts into a batch that has one event for each sample. */
 static int select_finish(struct selecting *s, const struct query *q, bool base,
 			 struct selection *ret)
 {
@@ -131,8 +208,10 @@ static int select_finish(struct selecting *s, const struct query *q, bool base,
 		return r;
 	}
 	samples = (struct batch_sample *)ret->b.samples;
-	for (uint32_t i = 0; i < s->n; i++)
+	for (uint32_t i = 0; !(s->with & SELECT_TIMES) && i < s->n; i++)
 		samples[i].n = s->counts[0][i];
+	for (uint32_t i = 0; s->with & SELECT_FIRST && i < s->n; i++)
+		((uint64_t *)ret->b.times)[samples[i].first] = s->first[i];
 	ret->samples = s->samples[0];
 	ret->base_samples = s->samples[1];
 	ret->base = NULL;
@@ -144,11 +223,12 @@ static int select_finish(struct selecting *s, const struct query *q, bool base,
 }
 
 int select_batch(const struct store *st, const struct query *q,
-		 const struct query *base, bool threads, struct selection *ret)
+		 const struct query *base, unsigned int with,
+		 struct selection *ret)
 {
 	struct selecting s = {
 		.b = batch_builder_new(st->frequency ? st->frequency : 1),
-		.threads = threads,
+		.with = with,
 		.time_ns = q->from_ns,
 	};
 	int r = s.b ? 0 : -ENOMEM;
@@ -165,6 +245,7 @@ int select_batch(const struct store *st, const struct query *q,
 	batch_builder_free(s.b);
 	free(s.counts[0]);
 	free(s.counts[1]);
+	free(s.first);
 	return r;
 }
 

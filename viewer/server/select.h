@@ -67,14 +67,37 @@ uint64_t match_counts(const struct match *m, uint32_t ignore, uint32_t *counts);
 void match_timeline(const struct match *m, uint64_t bin_ns, uint64_t *bins,
 		    size_t n);
 
+/* Parts of a range, at most as many as was asked for. */
+struct query_bins {
+	uint64_t from_ms, to_ms;	/* to: the last ms that was begun counts */
+	uint64_t ms;			/* of a part */
+	size_t n;
+};
+
+struct query_bins query_bins(const struct query *q, uint32_t most);
+
 /* Does the segment reach into the range? */
 bool select_overlaps(const struct segment *s, const struct query *q);
 
 /* --- into one batch -------------------------------------------------------------- */
 
+enum {				/* what a selection has beside counts */
+	SELECT_THREADS = 1,
+	SELECT_TIMES = 2,		/* of each event: where they were
+					 * dropped, spread evenly */
+	SELECT_FIRST = 4,		/* of each sample when its first event
+					 * was; coarse: its piece began */
+	SELECT_LEAVES = 8,		/* of each stack only what ran: its
+					 * innermost frame */
+};
+
+/* Events of a selection with times: beyond that it would be no batch, which takes
+ * 16 bytes an event while it is built. */
+#define SELECT_TIMES_MAX	(BATCH_BYTES_MAX / 16)
+
 /*
- * Its samples' .n are right but it has no times: one for all.  It serves
- * encoders that use counts only.
+ * Without SELECT_TIMES its samples' .n are right but it has no times: one for
+ * all, or for each with SELECT_FIRST.  It serves encoders that use counts only.
  */
 struct selection {
 	struct batch b;
@@ -83,10 +106,10 @@ struct selection {
 	uint64_t samples, base_samples;
 };
 
-/* threads: keep them.  base: NULL, or a second query to compare with.  0,
- * -ENOMEM, or -E2BIG. */
+/* with: SELECT_...  base: NULL, or, without SELECT_TIMES and SELECT_FIRST, a second query to
+ * compare with.  0, -ENOMEM, or -E2BIG. */
 int select_batch(const struct store *s, const struct query *q,
-		 const struct query *base, bool threads,
+		 const struct query *base, unsigned int with,
 		 struct selection *ret);
 void selection_fini(struct selection *s);
 

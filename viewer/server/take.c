@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "profile/profile.h"
 #include "profile/remap.h"
 
 struct taking {
@@ -45,11 +46,12 @@ static void take_names(struct taking *t)
 static uint32_t take_process_name(struct taking *t,
 				  const struct batch_resource *r)
 {
-	size_t len;
+	size_t len, exe_len;
 	const char *name = names_get(&t->store->names, r->pid, r->start_ns,
 				     &len);
+	const char *exe = batch_str(&t->b, r->exe_name, &exe_len);
 
-	if (name)
+	if (name && !profile_name_is_cut(name, len, exe, exe_len))
 		return batch_string(t->remap.to, name, len);
 	return take_string(t, r->exe_name ? r->exe_name : r->comm);
 }
@@ -64,6 +66,7 @@ static uint32_t take_resource(struct taking *t, uint32_t i)
 	r.exe_path = take_string(t, r.exe_path);
 	r.exe_name = take_string(t, r.exe_name);
 	r.container_id = take_string(t, r.container_id);
+	r.unit = take_string(t, r.unit);
 	t->resources[i] = batch_resource(t->remap.to, &r) + 1;
 	return t->resources[i] - 1;
 }

@@ -74,6 +74,18 @@ static bool parts(struct pclntab *t, const uint8_t *words)
 	return true;
 }
 
+/* Entries ascend: else the runtime itself ends the program at its start
+ * (runtime/symtab.go, moduledataverify1).  So no two functions overlap, and
+ * tables that they share are walked once for each byte of code at most. */
+static bool entries_ascend(const struct pclntab *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (tab(t, 2 * i) > tab(t, 2 * i + 2))
+			return false;
+	}
+	return true;
+}
+
 bool pclntab_header(struct pclntab *t, uint64_t *text)
 {
 	const uint8_t *p = t->bytes.data;
@@ -97,7 +109,7 @@ bool pclntab_header(struct pclntab *t, uint64_t *text)
 		return false;
 	p = t->funcs.data + n;
 	return tab(t, 0) == (is_old(t) ? get64(p) : get32(p)) &&
-	       tab(t, 0) < tab(t, 2 * t->n);
+	       tab(t, 0) < tab(t, 2 * t->n) && entries_ascend(t);
 }
 
 void pclntab_close(struct pclntab *t)

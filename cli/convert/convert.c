@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/convert/convert.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/convert/from_folded.h"
+#include "cli/supervisor/identity.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/log_quote.h"
+#include "common/read_all.h"
+#include "common/sandbox.h"
+#include "profile/formats/formats.h"
+#include "profile/outfile.h"
+#include "viewer/server/decode.h"
+
+#define CONVERT_MEMORY	(4ULL << 30)	/* RLIMIT_AS */
+
+/* Of an .otlp: what a full recording needs.  One batch has no room for more
+ * samples; where each has a stack of its own, it has 2 million, of 100 bytes. */
+#define CONVERT_BODY	(256u << 20)
+#define CONVERT_EVENTS	(BATCH_BYTES_MAX / 16)	/* bytes each, in a builder */
+#define CONVERT_MESSAGES	(1u << 30)
+#define CONVERT_HZ	99		/* of folded stacks, as record writes them */
+
+struct convert {
+	const char *name;		/* FILE, quoted */
+	const struct format *from, *to;
+	uint32_t frequency;
+	int in, out;
+};
+
+/* --- what is read --------------------------------------------------------------- */
+
+/* The same batch with its frequency. */
+static int convert_set_frequency(struct decoded *d, uint32_t frequency)
+{
+	struct batch_builder *b = batch_builder_new(frequency);
+	struct batch from;
+	void *data = NULL;
+	size_t len;
+	int r = b ? batch_open(d->data, d->len, &from) : -ENOMEM;
+
+	if (!r) {
+		batch_merge(b, &from);
+		r = batch_builder_finish(b, from.hdr->start_ns,
+					 from.hdr->end_ns, &data, &len);
+	}
+	batch_builder_free(b);
+	if (r)
+		return r;
+	free(d->data);
+	d->data = data;
+	d->len = len;
+	return 0;
+}
+
+static int convert_from_otlp(const struct convert *c, const struct buffer *in,
+			     void **data, size_t *len)
+{
+	struct viewer_names *names = calloc(1, sizeof(*names));
+	const struct decode_in request = {
+		.data = in->data, .len = in->len, .newest_ns = UINT64_MAX / 2,
+		.names = names,
+		.limits = { CONVERT_BODY, CONVERT_MESSAGES, CONVERT_EVENTS },
+	};
+	struct decoded d;
+	int r = names ? decode_request(&request, &d) : -ENOMEM;
+
+	free(names);
+	if (r == -EPROTO)
+		log_err("%s is no OTLP request of profiles", c->name);
+	else if (r == -E2BIG)
+		log_err("%s is too large: up to %u MiB and %u samples are read, "
+			"into %u MiB", c->name,
+			CONVERT_BODY >> 20, CONVERT_EVENTS,
+			BATCH_BYTES_MAX >> 20);
+	else if (!r && !d.data)
+		log_err("%s has no samples", c->name);
+	if (r || !d.data)
+		return r ? r : -ENODATA;
+	r = convert_set_frequency(&d, d.frequency ? d.frequency : c->frequency);
+	*data = d.data;
+	*len = d.len;
+	return r;
+}
+
+static int convert_from_folded(const struct convert *c, const struct buffer *in,
+			       void **data, size_t *len)
+{
+	struct folded_mistake m;
+	int r = from_folded((const char *)in->data, in->len, c->frequency, &m,
+			    data, len);
+
+	if (r > 0)
+		log_err("%s:%u: %s", c->name, m.line, m.what);
+	else if (r == -E2BIG)
+		log_err("%s is too large: its samples need more than %u MiB",
+			c->name, BATCH_BYTES_MAX >> 20);
+	return r;
+}
+
+/* --- in the child ----------------------------------------------------------------- */
+
+static int convert_write(const struct convert *c, const void *data, size_t len)
+{
+	struct profile_info info = { .account.known = 0 };
+	struct buffer out = { 0 };
+	struct batch b;
+	int r = batch_open(data, len, &b);
+
+	if (!r) {
+		info.account.start_ns = b.hdr->start_ns;
+		info.account.end_ns = b.hdr->end_ns;
+		r = c->to->encode(&b, &info, &out);
+	}
+	if (!r)
+		r = write_all(c->out, out.data, out.len);
+	if (r)
+		log_err("cannot write: %s", strerror(-r));
+	else
+		log_info("%u samples, %u distinct stacks, %zu KiB",
+			 batch_n(&b, BATCH_TIMES), batch_n(&b, BATCH_STACKS),
+			 out.len / 1024);
+	free(out.data);
+	return r;
+}
+
+/* seal: who to be, if root. */
+static int convert_confine(uid_t seal)
+{
+	int r = sandbox_limits(16, CONVERT_MEMORY, 0, false);
+
+	if (!r)
+		r = sandbox_identity(seal, seal, NULL, 0);
+	if (!r)
+		r = sandbox_quiet(SIGKILL);
+	if (!r)
+		r = sandbox_landlock_deny();
+	if (!r)
+		r = sandbox_seccomp(NULL, 0);
+	return r;
+}
+
+static int convert_child(const struct convert *c, uid_t seal, pid_t parent)
+{
+	const int keep[] = { 0, 1, 2, c->in, c->out };
+	bool folded = c->from == format_at(format_named("folded"));
+	struct buffer in = { 0 };
+	void *data = NULL;
+	size_t len = 0;
+	int r;
+
+	if (sandbox_close_fds(keep, 5) || convert_confine(seal) ||
+	    getppid() != parent)
+		return 1;
+	r = read_all(c->in, folded ? FOLDED_BYTES_MAX : CONVERT_BODY, &in);
+	if (r)
+		log_err("%s: %s", c->name, strerror(-r));
+	else
+		r = folded ? convert_from_folded(c, &in, &data, &len) :
+			     convert_from_otlp(c, &in, &data, &len);
+	free(in.data);
+	if (r == -ENOMEM)
+		log_err("%s: %s", c->name, strerror(ENOMEM));
+	if (!r)
+		r = convert_write(c, data, len);
+	free(data);
+	return r != 0;
+}
+
+/* --- the command ----------------------------------------------------------------------- */
+
+/* 0; or not, said. */
+static int convert_fork(const struct convert *c)
+{
+	struct identities ids = { .uid = { 0 } };
+	uid_t seal = (uid_t)-1;
+	pid_t self = getpid(), pid;
+	int status = -1;
+
+	if (geteuid() == 0) {
+		if (identity_find(&ids))
+			return -EAGAIN;
+		seal = ids.uid[ID_RECORDER];
+	}
+	pid = fork();
+	if (pid == 0)
+		_exit(convert_child(c, seal, self));
+	if (pid < 0 || waitpid(pid, &status, 0) != pid) {
+		log_err("cannot start the reader: %m");
+		return -EAGAIN;
+	}
+	if (WIFSIGNALED(status))
+		log_err("the reader was killed by signal %d", WTERMSIG(status));
+	return status;
+}
+
+static int convert_files(struct convert *c, const struct options *o)
+{
+	struct outfile f;
+	char name[256];
+	int r;
+
+	c->name = log_quote(o->files[0], strlen(o->files[0]), name, sizeof(name));
+	c->in = open(o->files[0], O_RDONLY | O_CLOEXEC);
+	if (c->in < 0) {
+		log_err("%s: %m", name);
+		return -errno;
+	}
+	r = outfile_open(&f, o->files[1]);
+	if (!r) {
+		c->out = f.fd;
+		r = convert_fork(c);
+		if (r)
+			outfile_abandon(&f);
+		else
+			r = outfile_commit(&f);
+	}
+	close(c->in);
+	return r;
+}
+
+int convert_run(const struct options *o)
+{
+	const struct format *folded = format_at(format_named("folded"));
+	struct convert c = {
+		.frequency = options_given(o, "frequency") ? o->frequency :
+			     CONVERT_HZ,
+	};
+	char endings[160], q[256];
+
+	if (!o->files[1]) {
+		log_err("convert needs two files, FILE and OUT; see `trifold "
+			"convert --help`");
+		return EXIT_USAGE;
+	}
+	c.from = format_at(format_of(o->files[0]));
+	c.to = format_at(o->format ? o->format : format_of(o->files[1]));
+	if (!c.from || (c.from != folded &&
+			c.from != format_at(format_named("otlp")))) {
+		log_err("convert reads .folded and .otlp only");
+		return EXIT_USAGE;
+	}
+	if (!c.to) {
+		log_err("no format has the ending of \"%s\": use %s, or "
+			"--format",
+			log_quote(o->files[1], strlen(o->files[1]), q, sizeof(q)),
+			format_endings(endings, sizeof(endings)));
+		return EXIT_USAGE;
+	}
+	if (c.from == folded && (c.to->looks & FORMAT_NEEDS_TIMES)) {
+		log_err("folded stacks have no times, which %s shows: convert "
+			"an .otlp file", c.to->name);
+		return EXIT_USAGE;
+	}
+	return convert_files(&c, o) ? 1 : 0;
+}

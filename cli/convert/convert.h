@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * convert - `trifold convert FILE OUT`: a recording in another format
+ *
+ * FILE is folded stacks or an OTLP request; what is written are the formats that
+ * `record` writes.  Needs no privilege.  FILE is read by a child that holds it
+ * and the new file, and can open nothing, connect to nothing, and is not root:
+ * who wrote FILE is unknown.
+ */
+#ifndef CLI_CONVERT_CONVERT_H
+#define CLI_CONVERT_CONVERT_H
+
+#include "cli/config/options.h"
+
+/* The subcommand: 0; 1: FILE cannot be read or OUT not be written; EXIT_USAGE. */
+int convert_run(const struct options *o);
+
+#endif /* CLI_CONVERT_CONVERT_H */

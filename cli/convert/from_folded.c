@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/convert/from_folded.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/batch.h"
+
+#define KERNEL_END	"_[k]"
+#define STOP_BEGIN	"[stack ends: "
+
+struct from_folded {
+	const struct folded_tree *t;
+	struct batch_builder *b;
+	struct buffer text;		/* of a name */
+	uint32_t path[FOLDED_DEPTH_MAX + 1];	/* nodes, by their depth */
+	uint32_t frames[FOLDED_DEPTH_MAX];
+	uint64_t *times;		/* t->samples[0] of 0 */
+};
+
+static const char *from_folded_name(struct from_folded *f, uint32_t depth,
+				    size_t *len)
+{
+	f->text.len = 0;
+	folded_name(f->t, f->t->nodes[f->path[depth]].name, &f->text);
+	*len = f->text.len;
+	return (const char *)f->text.data;
+}
+
+static uint32_t from_folded_frame(struct from_folded *f, uint32_t depth)
+{
+	struct batch_frame frame = { .kind = BATCH_FRAME_NATIVE };
+	struct batch_function fn = { 0 };
+	size_t len, end = strlen(KERNEL_END);
+	const char *name = from_folded_name(f, depth, &len);
+
+	if (len > end && !memcmp(name + len - end, KERNEL_END, end)) {
+		frame.kind = BATCH_FRAME_KERNEL;
+		len -= end;
+	}
+	fn.name = len ? batch_string(f->b, name, len) :
+		  batch_string(f->b, "[no name]", strlen("[no name]"));
+	frame.function = batch_function(f->b, &fn);
+	return batch_frame(f->b, &frame);
+}
+
+/* Why the stack is incomplete, if its second line says so; else STOP_COMPLETE. */
+static uint32_t from_folded_stop(struct from_folded *f, uint32_t depth)
+{
+	size_t len, begin = strlen(STOP_BEGIN);
+	const char *name;
+
+	if (depth < 2)
+		return STOP_COMPLETE;
+	name = from_folded_name(f, 2, &len);
+	if (len <= begin + 1 || memcmp(name, STOP_BEGIN, begin) ||
+	    name[len - 1] != ']')
+		return STOP_COMPLETE;
+	return batch_early_end_of(name + begin, len - begin - 1);
+}
+
+/* The stack that ends at this depth, of so many samples. */
+static void from_folded_put(struct from_folded *f, uint32_t depth, uint64_t count)
+{
+	const struct batch_attr attr = { 0 };
+	struct batch_resource r = { 0 };
+	uint32_t stop = from_folded_stop(f, depth), n = 0, stack, sample;
+	size_t len;
+	const char *name = from_folded_name(f, 1, &len);
+
+	r.comm = r.exe_name = batch_string(f->b, name, len);
+	while (depth > (stop == STOP_COMPLETE ? 1u : 2u))
+		f->frames[n++] = from_folded_frame(f, depth--);
+	if (!n)		/* of this process, no more is known */
+		f->frames[n++] = batch_frame(f->b, &(struct batch_frame){
+			.kind = BATCH_FRAME_CUT });
+	stack = batch_stack(f->b, f->frames, n);
+	sample = batch_sample(f->b, stack, batch_attr(f->b, &attr),
+			      batch_resource(f->b, &r), stop);
+	if (sample != UINT32_MAX)
+		batch_sample_times(f->b, sample, f->times, (uint32_t)count);
+}
+
+static int from_folded_build(struct from_folded *f, uint32_t frequency, void **ret,
+			     size_t *len)
+{
+	uint32_t i = 0, depth = 0;
+	int r;
+
+	f->b = batch_builder_new(frequency);
+	f->times = calloc(f->t->samples[0], sizeof(*f->times));
+	if (!f->b || !f->times)
+		return -ENOMEM;
+	while ((i = folded_next(f->t, i, &depth))) {
+		f->path[depth] = i;
+		if (f->t->nodes[i].self[0])
+			from_folded_put(f, depth, f->t->nodes[i].self[0]);
+	}
+	r = f->text.failed ? -ENOMEM :
+	    batch_builder_finish(f->b, 0, 1, ret, len);
+	return r;
+}
+
+int from_folded(const char *bytes, size_t len, uint32_t frequency,
+		struct folded_mistake *m, void **ret, size_t *ret_len)
+{
+	struct from_folded *f = calloc(1, sizeof(*f));
+	struct folded_tree t;
+	int r = f ? folded_init(&t) : -ENOMEM;
+
+	if (!f)
+		return r;
+	if (!r)
+		r = folded_read(&t, 0, bytes, len, m);
+	if (!r && t.samples[0] > FROM_FOLDED_SAMPLES_MAX) {
+		*m = (struct folded_mistake){ 1, "more than 1,048,576 samples "
+			"in all" };
+		r = 1;
+	}
+	f->t = &t;
+	if (!r)
+		r = from_folded_build(f, frequency, ret, ret_len);
+	batch_builder_free(f->b);
+	free(f->times);
+	free(f->text.data);
+	free(f);
+	folded_fini(&t);
+	return r;
+}

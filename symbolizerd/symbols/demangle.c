@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/symbols/demangle.h"
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if __has_include(<libiberty/demangle.h>)
+#include <libiberty/demangle.h>	/* Debian */
+#else
+#include <demangle.h>
+#endif
+
+#define OPTIONS		(DMGL_PARAMS | DMGL_ANSI)
+/* Of D, whose names are made in memory: two in each other's place double what
+ * is written, so 40 of them make some MiB at most. */
+#define BACK_REFERENCES_MAX	40
+
+struct demangled {
+	char *text;
+	size_t len;
+	jmp_buf full;		/* libiberty cannot be told to stop */
+};
+
+/* A piece of the name. */
+static void demangle_put(const char *s, size_t n, void *arg)
+{
+	struct demangled *d = arg;
+	size_t room = DEMANGLED_MAX - d->len;
+
+	if (!n)
+		return;
+	memcpy(d->text + d->len, s, n < room ? n : room);
+	d->len += n < room ? n : room;
+	if (n > room)
+		longjmp(d->full, 1);
+}
+
+typedef int (*demangle_fn)(const char *mangled, int options,
+			   demangle_callbackref callback, void *arg);
+
+/* These two keep nothing that a jump out of the callback would lose but, for
+ * Rust, an identifier's characters: a worker has one job. */
+static size_t demangle_by(demangle_fn fn, const char *name, char *buf)
+{
+	struct demangled d = { .text = buf };
+
+	if (setjmp(d.full))
+		return DEMANGLED_MAX;
+	return fn(name, OPTIONS, demangle_put, &d) ? d.len : 0;
+}
+
+static size_t demangle_d(const char *name, char *buf)
+{
+	unsigned int references = 0;
+	char *text;
+	size_t n;
+
+	for (const char *p = name; *p; p++)
+		references += *p == 'Q';
+	if (references > BACK_REFERENCES_MAX)
+		return 0;
+	text = dlang_demangle(name, OPTIONS);
+	n = text ? strlen(text) : 0;
+	n = n < DEMANGLED_MAX ? n : DEMANGLED_MAX;
+	if (n)
+		memcpy(buf, text, n);
+	free(text);
+	return n;
+}
+
+size_t demangle(const char *raw, size_t len, char buf[DEMANGLED_MAX + 1])
+{
+	const char *at = len ? memchr(raw, '@', len) : NULL;
+	char name[DEMANGLED_MAX + 1];
+	size_t n = 0;
+
+	len = at ? (size_t)(at - raw) : len;
+	buf[0] = '\0';
+	if (len < 3 || len > DEMANGLED_MAX || raw[0] != '_')
+		return 0;
+	memcpy(name, raw, len);
+	name[len] = '\0';
+	if (name[1] == 'Z' || name[1] == 'R')
+		n = demangle_by(rust_demangle_callback, name, buf);
+	if (!n && name[1] == 'Z')
+		n = demangle_by(cplus_demangle_v3_callback, name, buf);
+	else if (name[1] == 'D')
+		n = demangle_d(name, buf);
+	buf[n] = '\0';
+	return n;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What files cost: N of the machine's programs and libraries are given to the real
+ * symbolizerd, and K of them are sampled.  No BPF.
+ *	FILES=N SAMPLED=K [DIR=PATH] build/bench/files
+ */
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "tests/hostile/hub_peer.h"
+#include "tests/unit/harness.h"
+
+#define FILES	1000
+#define QUIET_NS	(2500 * NSEC_PER_MSEC)	/* until it is done */
+
+static struct {
+	char path[512];
+	uint32_t number;
+} files[FILES];
+static uint32_t n_files;
+
+static bool is_elf(const char *path)
+{
+	char b[SELFMAG] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	bool yes = fd >= 0 && read(fd, b, SELFMAG) == SELFMAG &&
+		   !memcmp(b, ELFMAG, SELFMAG);
+
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+/* Every fourth ELF file, by name, until there are n. */
+static void find_files(const char *dir, uint32_t n)
+{
+	struct dirent **list;
+	int all = scandir(dir, &list, NULL, alphasort);
+	uint32_t seen = 0;
+
+	for (int i = 0; i < all && n_files < n; i++) {
+		char *path = files[n_files].path;
+
+		snprintf(path, sizeof(files[0].path), "%s/%s", dir,
+			 list[i]->d_name);
+		if (is_elf(path) && seen++ % 4 == 0)
+			n_files++;
+	}
+}
+
+static struct file_key key_of(uint32_t i)
+{
+	return (struct file_key){ .ino = i + 1, .size = 4242, .dev = 9 };
+}
+
+static void send_file(struct fake_loader *l, uint32_t i)
+{
+	struct file_key key = key_of(i);
+	int fd = open(files[i].path, O_RDONLY | O_CLOEXEC);
+
+	NEED(fd >= 0);
+	loader_exe(l, i + 1, &key, files[i].path, fd);
+	close(fd);
+}
+
+/* One message of the hub; files that have a number and a table, or none. */
+static void take(struct fake_loader *l, bool *settled, uint32_t *left,
+		 uint32_t *answers)
+{
+	struct pollfd p = { l->conn.fd, POLLIN, 0 };
+	struct msg_open_failed none = { .error = 2 };
+	struct msg_install in;
+	struct msg_entry e;
+	struct msg m;
+	uint64_t i;
+
+	if (poll(&p, 1, 100) != 1 || conn_recv(&l->conn, &m))
+		return;
+	msg_close_fds(&m);
+	memcpy(&e, m.buf, sizeof(e));
+	memcpy(&in, m.buf, sizeof(in));
+	if (m.hdr.type == MSG_DEBUG_WANTED)
+		NEED(!conn_send(&l->conn, MSG_WANTED_NONE, m.hdr.id, &none,
+				sizeof(none), NULL, 0, NULL, 0));
+	if (m.hdr.type != MSG_INSTALL && m.hdr.type != MSG_ENTRY)
+		return;
+	i = e.key.ino - 1;
+	if (i >= n_files)		/* the vDSO */
+		return;
+	*answers += m.hdr.id != 0;
+	files[i].number = m.hdr.type == MSG_INSTALL ? in.entry.exe : e.entry.exe;
+	if (m.hdr.type == MSG_ENTRY && e.entry.state == FILE_PENDING)
+		return;
+	*left -= !settled[i];
+	settled[i] = true;
+}
+
+static void sample(struct fake_loader *l, uint32_t i)
+{
+	uint64_t word = FRAME_WORD(FRAME_NATIVE, files[i].number, 0x1040);
+
+	loader_sample(l, record(0, 1), &word);
+}
+
+static uint32_t descriptors(pid_t pid)
+{
+	char path[64];
+	struct dirent **list;
+	int n;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	n = scandir(path, &list, NULL, NULL);
+	return n > 2 ? (uint32_t)n - 2 : 0;
+}
+
+static void give_files(struct fake_loader *l)
+{
+	bool settled[FILES] = { false };
+	uint32_t left = n_files, answers = 0, sent = 0;
+	uint64_t end = now_ns() + 120 * NSEC_PER_SEC;
+
+	while (left) {
+		NEED(now_ns() < end);
+		while (sent < n_files && sent < answers + EXE_AHEAD)
+			send_file(l, sent++);
+		take(l, settled, &left, &answers);
+	}
+}
+
+/* What it costs, once nothing happens any more. */
+static void show(struct fake_loader *l, struct conn *status, pid_t hub,
+		 const char *what)
+{
+	bool settled[FILES] = { false };
+	uint32_t left = n_files, answers = 0;
+	uint64_t quiet = now_ns(), cpu = 0;
+	struct status st = { 0 };
+	struct msg m;
+
+	while (now_ns() - quiet < QUIET_NS) {
+		take(l, settled, &left, &answers);
+		while (!conn_recv(status, &m)) {
+			if (m.hdr.type == MSG_STATUS)
+				memcpy(&st, m.buf, sizeof(st));
+			msg_close_fds(&m);
+		}
+		if (st.hub.worker_cpu_ns != cpu || st.hub.exes_waiting)
+			quiet = now_ns();
+		cpu = st.hub.worker_cpu_ns;
+	}
+	printf("%s: workers %u ms in %u jobs, hub for files %u ms, %u KiB, descriptors %u\n",
+	       what, (unsigned int)(cpu / NSEC_PER_MSEC),
+	       (unsigned int)st.hub.worker_jobs,
+	       (unsigned int)(st.hub.files_cpu_ns / NSEC_PER_MSEC),
+	       (unsigned int)(st.hub.rss_bytes >> 10), descriptors(hub));
+}
+
+TEST(what_files_cost)
+{
+	const char *n = getenv("FILES"), *k = getenv("SAMPLED");
+	uint32_t files_n = n ? (uint32_t)atoi(n) : 100;
+	uint32_t sampled = k ? (uint32_t)atoi(k) : 20;
+	struct fake_loader l = { 0 };
+	struct conn status;
+	struct place place;
+	struct status st;
+	uint64_t start;
+
+	if (getenv("DIR")) {
+		find_files(getenv("DIR"), files_n);
+	} else {
+		find_files("/usr/bin", files_n / 4);
+		find_files("/usr/lib/x86_64-linux-gnu", files_n);
+	}
+	hub_begin(&place);
+	status_connect(&status, &place);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	start = now_ns();
+	give_files(&l);
+	printf("%u files have tables after %u ms\n", n_files,
+	       (unsigned int)((now_ns() - start) / NSEC_PER_MSEC));
+	show(&l, &status, place.hub, "tables");
+	for (uint32_t i = 0; i < sampled && i < n_files; i++)
+		sample(&l, i * (n_files / sampled));
+	show(&l, &status, place.hub, "sampled");
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	loader_drop(&l);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * symbolizerd has a share of CPU time for files.  A loaderd that says that it
+ * used up the share stands for work of any kind: files are put off and counted,
+ * none is lost, samples go on.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "ipc/message_loader.h"
+#include "symbolizerd/hub/cpu_share.h"
+#include "tests/hostile/hub_peer.h"
+#include "tests/unit/harness.h"
+
+#define PAID_MS		350	/* of CPU time beyond the share: 7 s at 5 % */
+#define ALL_MS		(CPU_SHARE_START * 500 + PAID_MS)
+#define FILES		100	/* more than workers read at once */
+
+static struct place place;
+static struct conn status;
+static struct fake_loader l;
+
+static void begin(void)
+{
+	hub_begin(&place);
+	status_connect(&status, &place);
+	l = (struct fake_loader){ 0 };
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	l.stats.cpu_ns = NSEC_PER_SEC;
+	loader_say_stats(&l);
+}
+
+static void use_up(void)
+{
+	l.stats.cpu_ns += ALL_MS * NSEC_PER_MSEC;
+	loader_say_stats(&l);
+}
+
+static void send_file(uint32_t id)
+{
+	struct file_key key = { .ino = id, .size = 2 };
+	int fd = memfd_create("file", MFD_CLOEXEC);
+
+	NEED(fd >= 0 && write(fd, "no", 2) == 2);
+	loader_exe(&l, id, &key, "/some/file", fd);
+	close(fd);
+}
+
+/* Files 1 to n have no table, in any order: two workers read them. */
+static void expect_none(uint32_t n)
+{
+	uint64_t end = now_ns() + 30 * NSEC_PER_SEC;
+	struct pollfd p = { l.conn.fd, POLLIN, 0 };
+	bool seen[FILES + 1] = { false };
+	struct msg_entry e;
+	struct msg m;
+
+	for (uint32_t left = n; left;) {
+		NEED(now_ns() < end);
+		poll(&p, 1, 100);
+		if (conn_recv(&l.conn, &m))
+			continue;
+		msg_close_fds(&m);
+		memcpy(&e, m.buf, sizeof(e));
+		if (m.hdr.type != MSG_ENTRY || e.entry.state != FILE_BARE)
+			continue;
+		NEED(e.key.ino >= 1 && e.key.ino <= n);
+		left -= !seen[e.key.ino];
+		seen[e.key.ino] = true;
+	}
+}
+
+static bool is_put_off(const struct status *st, uint64_t n)
+{
+	return st->hub.files_put_off >= n;
+}
+
+/* Is there no word of a file for so long? */
+static bool is_silent(int ms)
+{
+	uint64_t end = now_ns() + (uint64_t)ms * NSEC_PER_MSEC;
+	struct pollfd p = { l.conn.fd, POLLIN, 0 };
+	struct msg m;
+
+	while (now_ns() < end) {
+		poll(&p, 1, 10);
+		if (conn_recv(&l.conn, &m))
+			continue;
+		msg_close_fds(&m);
+		if (m.hdr.type == MSG_ENTRY || m.hdr.type == MSG_INSTALL)
+			return false;
+	}
+	return true;
+}
+
+TEST(files_beyond_the_share_come_later)
+{
+	uint64_t start, received;
+	struct status st;
+
+	begin();
+	use_up();
+	start = now_ns();
+	for (uint32_t id = 1; id <= EXE_AHEAD; id++)
+		send_file(id);
+	status_until(&status, &st, is_put_off, EXE_AHEAD);
+	NEED(st.hub.files_put_off == EXE_AHEAD);
+	NEED(st.hub.files_cpu_ns >= ALL_MS * NSEC_PER_MSEC);
+	NEED(is_silent(1000));
+	/* samples are not put off */
+	received = st.totals.received;
+	two_samples(&l);
+	status_until(&status, &st, has_received, received + 2);
+	NEED(st.hub.worker_jobs == 0 && st.hub.files_put_off == EXE_AHEAD);
+	expect_none(EXE_AHEAD);
+	printf("# after %u ms\n", (unsigned int)((now_ns() - start) / NSEC_PER_MSEC));
+	/* the second before its last look may count, too */
+	NEED(now_ns() - start >= (PAID_MS * 20 - 1000) * NSEC_PER_MSEC);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.hub.worker_jobs == EXE_AHEAD && st.hub.offences == 0);
+	loader_drop(&l);
+}
+
+TEST(jobs_beyond_the_share_come_later)
+{
+	struct status st;
+
+	begin();
+	for (uint32_t id = 1; id <= FILES; id++)
+		send_file(id);
+	use_up();
+	status_until(&status, &st, is_put_off, 1);
+	printf("# put off: %u jobs\n", (unsigned int)st.hub.files_put_off);
+	expect_none(FILES);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.hub.worker_jobs == FILES && st.hub.offences == 0);
+	loader_drop(&l);
+}
+
+/* What was put off for a former loaderd is nobody's. */
+TEST(files_put_off_end_with_their_connection)
+{
+	struct status st;
+
+	begin();
+	use_up();
+	for (uint32_t id = 1; id <= EXE_AHEAD; id++)
+		send_file(id);
+	status_until(&status, &st, is_put_off, EXE_AHEAD);
+	loader_drop(&l);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	send_file(1);
+	expect_none(1);
+	NEED(is_silent(1500));
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.hub.worker_jobs == 1 && st.hub.offences == 0);
+	loader_drop(&l);
+}

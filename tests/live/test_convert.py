@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`trifold convert`: files by hand, without root; and a recording in every format."""
+import gzip
+import json
+import os
+import re
+import subprocess
+
+from live import TRIFOLD, Skip, Suite, children_of, compile_c, folded, record, say, scratch, wait_for
+from otlp_make import request
+
+suite = Suite()
+ENDINGS = (".html", ".folded", ".pb.gz", ".otlp", ".speedscope.json", ".firefox.json")
+
+
+def convert(*args, status=0, first=()):
+    r = subprocess.run([*first, TRIFOLD, "convert", *args], capture_output=True, text=True, timeout=120)
+    assert r.returncode == status, f"{args}: status {r.returncode}, want {status}: {r.stderr}"
+    assert r.stderr.count("\n") == 1, f"{args}: {r.stderr}"
+    return r.stderr
+
+
+def write(tmp, name, data):
+    path = os.path.join(tmp, name)
+    with open(path, "wb") as f:
+        f.write(data)
+    return path
+
+
+@suite.test
+def folded_stacks():
+    """folded stacks of any profiler become a page, pprof, folded again; not what needs times"""
+    with scratch() as tmp:
+        a = write(tmp, "a.folded", b"app;main;work 5\napp;main;read_[k] 2\n")
+        said = convert(a, os.path.join(tmp, "b.folded"))
+        assert "7 samples, 2 distinct stacks" in said, said
+        assert sorted(folded(os.path.join(tmp, "b.folded"))) == sorted(folded(a))
+        convert(a, os.path.join(tmp, "b.html"))
+        with open(os.path.join(tmp, "b.html"), encoding="utf-8") as f:
+            assert "1970" not in f.read()
+        convert(a, os.path.join(tmp, "c"), "--format", "pprof", "--rate", "50")
+        with gzip.open(os.path.join(tmp, "c")) as f:
+            assert b"work" in f.read()
+        for e in (".otlp", ".speedscope.json", ".firefox.json"):
+            assert "no times" in convert(a, os.path.join(tmp, "b" + e), status=2)
+            assert not os.path.exists(os.path.join(tmp, "b" + e))
+
+
+@suite.test
+def long_recordings():
+    """an .otlp of 2,000,000 samples, more than the live page takes at once, is converted"""
+    n = 2000000
+    with scratch() as tmp:
+        data = request([10**18 + i * 10**6 for i in range(n)], [["work", "main"], ["rest", "main"]])
+        out = os.path.join(tmp, "b.folded")
+        said = convert(write(tmp, "a.otlp", data), out)
+        assert f"{n} samples, 2 distinct stacks" in said, said
+        assert sorted(folded(out)) == [(["prog", "main", "rest"], n // 2), (["prog", "main", "work"], n // 2)], \
+            folded(out)
+
+
+@suite.test
+def mistakes():
+    """what is no recording is refused in a line, and OUT stays as it was"""
+    with scratch() as tmp:
+        good = write(tmp, "good.folded", b"a;b 1\n")
+        out = write(tmp, "out.html", b"old")
+        assert "reads .folded and .otlp only" in convert(out, good, status=2)
+        assert "two files" in convert(good, status=2)
+        assert "no format has the ending" in convert(good, os.path.join(tmp, "x.png"), status=2)
+        assert "No such file" in convert(os.path.join(tmp, "none.otlp"), out, status=1)
+        bad = write(tmp, "bad.folded", b"a;b 1\na;b\n")
+        assert f"{bad}:2: no whole number" in convert(bad, out, status=1)
+        for i, data in enumerate((b"\xff" * 100, b"\x0a\x02\x0a\x00", b"")):
+            bad = write(tmp, f"bad{i}.otlp", data)
+            said = convert(bad, out, status=1)
+            assert "is no OTLP request" in said or "has no samples" in said, said
+        big = write(tmp, "big.otlp", b"")
+        os.truncate(big, (256 << 20) + 1)
+        assert "too large" in convert(big, out, status=1)
+        with open(out, "rb") as f:
+            assert f.read() == b"old"
+        assert sorted(os.listdir(tmp)) == sorted(["good.folded", "out.html", "bad.folded", "big.otlp"] +
+                                                 [f"bad{i}.otlp" for i in range(3)])
+
+
+@suite.test
+def confined():
+    """who reads FILE has a filter of its system calls, no capability, and is not root"""
+    with scratch() as tmp:
+        pipe = os.path.join(tmp, "x.folded")
+        os.mkfifo(pipe)
+        p = subprocess.Popen([TRIFOLD, "convert", pipe, os.path.join(tmp, "y.folded")],
+                             stderr=subprocess.DEVNULL)
+        with open(pipe, "wb") as f:
+            (pid,) = wait_for(lambda: children_of(p.pid))
+
+            def status():
+                with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as s:
+                    return dict(line.rstrip("\n").split(":\t", 1) for line in s)
+            wait_for(lambda: status()["Seccomp"] == "2")
+            now = status()
+            f.write(b"a;b 1\n")
+        assert p.wait(60) == 0
+    assert "0" not in now["Uid"].split() and now["NoNewPrivs"] == "1", now
+    assert int(now["CapEff"], 16) == int(now["CapPrm"], 16) == 0, now
+
+
+@suite.test
+def a_recording():
+    """an .otlp recording in every format: the same stacks, times and threads"""
+    if os.geteuid():
+        raise Skip("needs root")
+    with scratch() as tmp:
+        exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
+        source = os.path.join(tmp, "x.otlp")
+        said = record(source, "--frequency", "199", "--", "timeout", "2", exe, "60", check=False)
+        n = int(re.search(r"x\.otlp: (\d+) samples", said)[1])
+        for e in ENDINGS:
+            said = convert(source, os.path.join(tmp, "y" + e))
+            assert f"{n} samples" in said, said
+        stacks = folded(os.path.join(tmp, "y.folded"))
+        say(f"{n} samples, {len(stacks)} stacks")
+        assert sum(c for _, c in stacks) == n
+        assert any(f[0] == "chain" and "main" in f and "chain_10" in f for f, _ in stacks)
+        with open(os.path.join(tmp, "y.firefox.json"), encoding="utf-8") as f:
+            times = [r[1] for t in json.load(f)["threads"] for r in t["samples"]["data"]]
+        assert len(times) == n and len(set(times)) > n / 2
+        # once more: nothing else is lost
+        convert(os.path.join(tmp, "y.otlp"), os.path.join(tmp, "z.folded"))
+        assert sorted(folded(os.path.join(tmp, "z.folded"))) == sorted(stacks)
+        # nobody in particular can do it, too
+        os.chmod(source, 0o644)
+        os.chmod(tmp, 0o777)
+        convert(source, os.path.join(tmp, "nobody.html"),
+                first=("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"))
+
+
+suite.run()

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""trifold's own processes are counted and left out; nobody else is, whatever he calls himself."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+from accounts import Watcher
+from live import TRIFOLD, Suite, compile_c, folded, main_of, record, say, scratch, wait_for
+
+suite = Suite()
+
+BURN = r"""
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	volatile unsigned long n = 0;
+
+	prctl(PR_SET_NAME, argv[1]);
+	alarm(60);
+	for (;;)
+		n++;
+}
+"""
+
+
+def by_process(path):
+    names = {}
+    for frames, n in folded(path):
+        names[frames[0]] = names.get(frames[0], 0) + n
+    return names
+
+
+def ours(names):
+    return {n: k for n, k in names.items() if n.startswith("trifold")}
+
+
+def left_out(said):
+    m = re.search(r"(\d+) of trifold itself left out", said)
+    return int(m[1]) if m else 0
+
+
+@suite.test
+def left_out_by_default():
+    """a recording of the machine: trifold's own samples are counted, not shown"""
+    with scratch() as tmp:
+        out = os.path.join(tmp, "out.folded")
+        w = Watcher()
+        said = record(out, "--duration", "4", "--frequency", "997")
+        w.done = True
+        w.join(6)
+        say(said.splitlines()[-1])
+        assert not ours(by_process(out)), ours(by_process(out))
+        assert left_out(said) > 0 and left_out(said) == w.last.own(), (said, w.last.own())
+        assert w.last.missing() == 0, w.last.missing()
+        assert sum(by_process(out).values()) == w.last.delivered()
+
+
+@suite.test
+def shown_by_a_switch():
+    """--include-self: they are in the recording"""
+    with scratch() as tmp:
+        out = os.path.join(tmp, "out.folded")
+        said = record(out, "--duration", "4", "--frequency", "997", "--include-self")
+        say(ours(by_process(out)))
+        assert ours(by_process(out)) and not left_out(said), said
+
+
+@suite.test
+def names_count_for_nothing():
+    """who is called like a daemon, by his file and by himself, is shown"""
+    with scratch() as tmp:
+        prog, out = os.path.join(tmp, "trifold-loaderd"), os.path.join(tmp, "out.folded")
+        source = os.path.join(tmp, "burn.c")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(BURN)
+        compile_c(source, prog, "-O1")
+        copy = os.path.join(tmp, "trifold-symbolizerd")
+        shutil.copy(prog, copy)
+        burning = [subprocess.Popen([p, os.path.basename(p)[:15]]) for p in (prog, copy)]
+        try:
+            record(out, "--duration", "3", "--frequency", "199")
+        finally:
+            for p in burning:
+                p.kill()
+                p.wait()
+        names = by_process(out)
+        for p in (prog, copy):
+            got = names.get(os.path.basename(p)[:15], names.get(os.path.basename(p), 0))
+            assert got > 20, f"{p}: {got} of {names}"
+
+
+def become(pid, argv):
+    """Start argv with this number, if it is free; None: another one was faster."""
+    for _ in range(50):
+        with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as f:
+            f.write(str(pid - 1))
+        p = subprocess.Popen(argv)
+        if p.pid == pid:
+            return p
+        p.kill()
+        p.wait()
+        if os.path.exists(f"/proc/{pid}"):
+            return None
+    return None
+
+
+@suite.test
+def a_number_used_again():
+    """who gets the number of a daemon that died is shown"""
+    with scratch() as tmp:
+        source, prog = os.path.join(tmp, "burn.c"), os.path.join(tmp, "heir")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(BURN)
+        compile_c(source, prog, "-O1")
+        out = os.path.join(tmp, "x.folded")
+        p = subprocess.Popen([TRIFOLD, "run", "--frequency", "199", "--interval", "1", "--no-page",
+                              "--output", out], stderr=subprocess.PIPE, text=True)
+        heir = None
+        # without a load all samples may be ours, which are left out
+        load = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "status=none"])
+        try:
+            wait_for(lambda: (a := Watcher.once()) and a.delivered() > 5, 30)
+            load.kill()
+            for _ in range(5):
+                victim = wait_for(lambda: main_of("trifold-exporterd"))
+                os.kill(victim, signal.SIGKILL)
+                wait_for(lambda: not os.path.exists(f"/proc/{victim}"), 5)
+                heir = become(victim, [prog, "heir"])
+                if heir:
+                    break
+                time.sleep(1)
+            assert heir, "no number could be used again"
+            time.sleep(3)
+        finally:
+            load.kill()
+            load.wait()
+            if heir:
+                heir.kill()
+                heir.wait()
+            p.send_signal(signal.SIGINT)
+            said = p.communicate(timeout=60)[1]
+        names = by_process(out)
+        say(said.splitlines()[-1])
+        assert p.returncode == 0, said
+        assert names.get("heir", 0) > 50, names
+
+
+suite.run()

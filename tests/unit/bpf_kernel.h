@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bpf_kernel - libbpf's headers and the kernel's helpers, for a whole BPF
+ * program on the host
+ *
+ * Kernel memory is the test's own, laid out as kern.h says; flavors that belong
+ * to Linux 5.10 lie FLAVOR_AT bytes behind the struct that they are part of, and
+ * no other flavor is there.  The test answers the helpers declared here.
+ */
+#ifndef TESTS_BPF_KERNEL_H
+#define TESTS_BPF_KERNEL_H
+
+#include <linux/bpf.h>
+
+#include "tests/unit/bpf_host.h"
+
+/* instead of bpf/bpf_helpers.h and bpf/bpf_core_read.h */
+#define __BPF_HELPERS__
+#define __BPF_CORE_READ_H__
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wunknown-attributes"
+#pragma GCC diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
+#endif
+
+#define SEC(name)
+#define __ksym
+#define __weak			__attribute__((weak))
+#define __noinline		__attribute__((noinline))
+#define barrier()		__asm__ volatile("" ::: "memory")
+#define __uint(name, value)	int (*name)[value]
+#define __type(name, value)	__typeof__(value) *name
+#define __array(name, value)	__typeof__(value) *name[]
+
+#define FLAVOR_AT		128
+#define FLAVOR_IS(type, flavor)	__builtin_types_compatible_p(type, struct flavor)
+#define FLAVOR_SHIFT(type)						\
+	((FLAVOR_IS(type, vm_area_struct___rb) ||			\
+	  FLAVOR_IS(type, mm_struct___ctx) ||				\
+	  FLAVOR_IS(type, kernfs_node___old) ||				\
+	  FLAVOR_IS(type, inode___5_10) ? FLAVOR_AT : 0) +		\
+	 (FLAVOR_IS(type, mm_struct___rb) ? 2 * FLAVOR_AT : 0))
+#define bpf_core_field_exists(type, field)	0
+#define bpf_core_field_offset(type, field)				\
+	(__builtin_offsetof(type, field) + FLAVOR_SHIFT(type))
+#define bpf_core_field_size(type, field)	sizeof(((type *)0)->field)
+#define bpf_core_type_size(type)		sizeof(type)
+#define bpf_core_type_id_kernel(type)		0
+#define bpf_core_enum_value(type, value)	((__u32)(value))
+#define bpf_core_enum_value_exists(type, value)	0
+#define BPF_CORE_READ(src, field) ({					\
+	__typeof__(src) src_ = (void *)((char *)(src) +			\
+					FLAVOR_SHIFT(__typeof__(*(src)))); \
+	__typeof__(src_->field) got_;					\
+	bpf_probe_read_kernel(&got_, sizeof(got_), &src_->field);	\
+	got_; })
+
+void *bpf_map_lookup_elem(void *map, const void *key);
+long bpf_map_update_elem(void *map, const void *key, const void *value,
+			 __u64 flags);
+long bpf_probe_read_kernel(void *dst, __u32 size, const void *src);
+long bpf_probe_read_kernel_str(void *dst, __u32 size, const void *src);
+__u64 bpf_ktime_get_ns(void);
+__u64 bpf_get_current_pid_tgid(void);
+__u64 bpf_get_current_uid_gid(void);
+__u64 bpf_get_current_cgroup_id(void);
+__u64 bpf_get_current_task(void);
+struct task_struct *bpf_get_current_task_btf(void);
+long bpf_task_pt_regs(struct task_struct *task);
+long bpf_get_current_comm(void *dst, __u32 size);
+__u32 bpf_get_smp_processor_id(void);
+long bpf_get_stack(void *ctx, void *dst, __u32 size, __u64 flags);
+__u64 bpf_ringbuf_query(void *ring, __u64 flags);
+long bpf_ringbuf_output(void *ring, void *data, __u64 size, __u64 flags);
+long bpf_seq_write(void *seq, const void *data, __u32 size);
+long bpf_seq_printf(void *seq, const char *fmt, __u32 size, const void *args,
+		    __u32 args_size);
+
+#endif /* TESTS_BPF_KERNEL_H */

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * No word of a target's memory leaves the kernel unless it is an address within
+ * an executable mapping of that process: the whole sampler on the host, with
+ * tables and rules that an adversary made up, over memory full of other words.
+ */
+#ifdef __aarch64__
+#define __TARGET_ARCH_arm64
+#endif
+#include "tests/unit/bpf_kernel.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "bpf/sampler.bpf.c"
+#pragma GCC diagnostic pop
+
+#include <errno.h>
+
+#include "tests/unit/any_rule.h"
+#include "tests/unit/harness.h"
+
+#define ROUNDS		40
+#define SAMPLES		1500		/* a round */
+#define KIB		1024
+#define SLABS		4		/* two of rules, two of tables */
+#define TABLE_AT	(2u << SLAB_SHIFT)
+#define PAGES		8		/* of each table: half a MiB */
+
+/* --- the process's memory ----------------------------------------------------- */
+
+enum { NO_FILE = -1, WITH_TABLE, WITHOUT_TABLE, UNKNOWN, ASKED_FOR, FILES };
+
+static const struct region {
+	__u64 start, size;
+	int file;
+	__u64 off;
+	int exec;
+} regions[] = {
+	{ 0x400000, 64 * KIB, WITH_TABLE, 0, 1 },
+	{ 0x410000, 64 * KIB, WITH_TABLE, 0x10000, 0 },	/* a gap */
+	{ 0x420000, 64 * KIB, WITH_TABLE, 0x20000, 1 },
+	{ 0x7f1000000000, 64 * KIB, WITHOUT_TABLE, 0x3000, 1 },
+	{ 0x7f1000010000, 64 * KIB, WITHOUT_TABLE, 0x13000, 0 },
+	{ 0x7f2000000000, 64 * KIB, UNKNOWN, 0x1000, 1 },
+	{ 0x7f2000010000, 64 * KIB, UNKNOWN, 0x11000, 0 },
+	{ 0x7f3000000000, 64 * KIB, ASKED_FOR, 0, 1 },
+	{ 0x7f4000000000, 64 * KIB, NO_FILE, 0, 1 },	/* of a JIT */
+	{ 0x7f4000010000, 256 * KIB, NO_FILE, 0, 0 },	/* heap */
+	{ 0x7ffc00000000, 256 * KIB, NO_FILE, 0, 0 },	/* stack */
+	{ 0x7ffd00000000, 4 * KIB, NO_FILE, 0, 1 },	/* vDSO */
+};
+#define REGIONS		(sizeof(regions) / sizeof(*regions))
+#define HEAP		(&regions[REGIONS - 3])
+#define STACK		(&regions[REGIONS - 2])
+#define VDSO		(&regions[REGIONS - 1])
+
+static __u64 *memory[REGIONS];
+
+static const struct region *region_of(__u64 addr)
+{
+	for (size_t i = 0; i < REGIONS; i++) {
+		if (addr - regions[i].start < regions[i].size)
+			return &regions[i];
+	}
+	return NULL;
+}
+
+static __u64 inside(const struct region *r)
+{
+	return r->start + below(r->size);
+}
+
+static __u64 code_address(int exec)
+{
+	const struct region *r;
+
+	do {
+		r = &regions[below(REGIONS)];
+	} while (r->exec != exec);
+	return inside(r);
+}
+
+static __u64 secret(void)
+{
+	const struct region *r = &regions[below(REGIONS)];
+
+	switch (below(6)) {
+	case 0:
+		return inside(HEAP);
+	case 1:		/* kernel, [vsyscall], not canonical */
+		return (__u64[]){ 0xffffffff81000000, 0xffffffffff600000,
+				  0xffff888000000000, 1ULL << 63 }[below(4)] + below(4096);
+	case 2:		/* near a mapping */
+		return r->start - 1 - below(64);
+	case 3:
+		return r->start + r->size + 1 + below(4096);
+	default:
+		return marked_word();
+	}
+}
+
+static __u64 any_word(void)
+{
+	switch (below(16)) {
+	case 0 ... 6:
+		return code_address(1);
+	case 7 ... 9:
+		return inside(STACK) & ~7ULL;
+	case 10 ... 11:
+		return code_address(0);
+	case 12:
+		return below(4) ? below(8192) : 0;
+	default:
+		return secret();
+	}
+}
+
+/* --- the kernel's ---------------------------------------------------------------- */
+
+static struct host_file {
+	struct file file;
+	struct super_block sb;
+	char inode[512];
+	struct file_key key;
+	struct file_entry entry;	/* .exe 0: has none */
+} host_files[FILES];
+
+static char mm[1024], vmas[REGIONS][512];
+static struct task_struct task;
+static struct css_set css;
+static struct cgroup group;
+static char kn[1024];			/* the root's: no parent */
+static struct scratch state;
+static struct cpu_counts counted;
+static struct share shared;
+static union element slab[SLABS][SLAB_ELEMENTS];
+static struct file_entry vdso_entry;
+static int vdso_known;
+
+static void make_file(int i)
+{
+	struct host_file *h = &host_files[i];
+	struct inode *inode = (void *)h->inode;
+	struct inode___5_10 *more = (void *)(h->inode + FLAVOR_AT);
+
+	h->sb = (struct super_block){ .s_dev = 0x10 + i, .s_magic = 0xef53 };
+	*inode = (struct inode){ &h->sb, 1000 + i, 7, 1 << 20 };
+	more->i_ctime = (struct timespec64){ 1700000000 + i, 5 };
+	h->file.f_inode = inode;
+	h->key = (struct file_key){ 1000 + i, 1 << 20, 1700000000 + i, 5,
+				    0x10 + i, 7, 0xef53 };
+	if (i != UNKNOWN)
+		h->entry = (struct file_entry){
+			.exe = 10 + i, .dir = TABLE_AT + 16 * i,
+			.pages = i == WITHOUT_TABLE ? 0 : PAGES,
+			.state = i == ASKED_FOR ? FILE_TABLE | FILE_ASK :
+						  FILE_TABLE,
+		};
+}
+
+/* The tree: each mapping to the right of the one below it. */
+static void make_world(void)
+{
+	struct rb_node **link;
+
+	for (int i = 0; i < FILES; i++)
+		make_file(i);
+	link = &((struct mm_struct___rb *)(mm + 2 * FLAVOR_AT))->mm_rb.rb_node;
+	for (size_t i = 0; i < REGIONS; i++) {
+		const struct region *r = &regions[i];
+		struct vm_area_struct___rb *node = (void *)(vmas[i] + FLAVOR_AT);
+
+		memory[i] = malloc(r->size);
+		*(struct vm_area_struct *)vmas[i] = (struct vm_area_struct){
+			r->start, r->start + r->size, r->off >> page_shift,
+			r->exec ? VM_EXEC | 1 : 3,
+			r->file == NO_FILE ? NULL : &host_files[r->file].file,
+			(void *)mm,
+		};
+		*link = &node->vm_rb;
+		link = &node->vm_rb.rb_right;
+	}
+	((struct mm_struct *)mm)->exe_file = &host_files[WITH_TABLE].file;
+	((struct mm_struct *)mm)->start_stack = STACK->start + 200 * KIB;
+	((struct mm_struct___ctx *)(mm + FLAVOR_AT))->context.vdso =
+		(void *)VDSO->start;
+	group.kn = (void *)kn;
+	css.dfl_cgrp = &group;
+	task = (struct task_struct){ .mm = (void *)mm, .tgid = 77, .pid = 77,
+				     .group_leader = &task,
+				     .start_boottime = 5, .cgroups = &css };
+}
+
+/* --- what leaves ------------------------------------------------------------------ */
+
+static unsigned long frames_of[FRAME__KINDS], refused_mapped, refused_other;
+static unsigned long n_requests;
+
+static void no_mark(const void *data, size_t len)
+{
+	const __u32 mark = MARK;
+
+	CHECK(!memmem(data, len, &mark, sizeof(mark)));
+}
+
+/* Executable memory of this file; a signal trampoline's place may be behind it. */
+static int is_code(int file, __u64 place)
+{
+	for (size_t i = 0; i < REGIONS; i++) {
+		if (regions[i].exec && regions[i].file == file && &regions[i] != VDSO &&
+		    place - regions[i].off <= regions[i].size)
+			return 1;
+	}
+	return 0;
+}
+
+static int file_of_key(const struct file_key *key)
+{
+	for (int i = 0; i < FILES; i++) {
+		if (!memcmp(key, &host_files[i].key, sizeof(*key)))
+			return i;
+	}
+	return NO_FILE;
+}
+
+static void check_frame(const __u64 *w)
+{
+	__u32 kind = FRAME_KIND(*w), exe = FRAME_NUMBER(*w);
+	const struct region *r;
+	int file;
+
+	CHECK(kind < FRAME__KINDS);
+	frames_of[kind]++;
+	CHECK_EQ(FRAME_MORE(*w), kind == FRAME_FILE ? KEY_WORDS : 0);
+	switch (kind) {
+	case FRAME_NATIVE:
+		if (exe == EXE_VDSO)
+			CHECK(FRAME_PLACE(*w) <= VDSO->size);
+		else
+			CHECK(exe >= 10 && exe < 10 + FILES && is_code(exe - 10, FRAME_PLACE(*w)));
+		break;
+	case FRAME_FILE:
+		file = file_of_key((const void *)(w + 1));
+		CHECK(exe == 0 && file != NO_FILE && is_code(file, FRAME_PLACE(*w)));
+		break;
+	case FRAME_ANON:
+		r = region_of(FRAME_ADDR(*w));
+		CHECK(r && r->exec && r->file == NO_FILE);
+		break;
+	default:
+		CHECK_EQ(*w, (__u64)FRAME_CUT << FRAME_KIND_SHIFT);
+	}
+}
+
+static void check_record(const struct trace_rec *r, size_t len)
+{
+	CHECK_EQ(r->len, len);
+	CHECK_EQ(len, sizeof(*r) + 8 * (r->n_kernel + r->n_user));
+	CHECK_EQ(r->n_kernel, 0);
+	CHECK(r->stop < STOP__MAX);
+	for (size_t i = 0; i < r->n_user;
+	     i += 1 + (FRAME_KIND(r->words[i]) == FRAME_FILE ? KEY_WORDS : 0))
+		check_frame(&r->words[i]);
+}
+
+static void check_request(const struct request_file *q)
+{
+	const struct region *r = region_of(q->start);
+	int file = file_of_key(&q->key);
+
+	n_requests++;
+	CHECK(r && r->exec && r->file == file && file != NO_FILE);
+	CHECK_EQ(r->start, q->start);
+	CHECK_EQ(r->start + r->size, q->end);
+}
+
+long bpf_ringbuf_output(void *to, void *data, __u64 size, __u64 flags)
+{
+	(void)flags;
+	no_mark(data, size);
+	if (to == &ring) {
+		check_record(data, size);
+	} else {
+		CHECK(to == &requests);
+		if (*(__u32 *)data != REQUEST_CGROUP)
+			check_request(data);
+	}
+	return 0;
+}
+
+long bpf_map_update_elem(void *map, const void *key, const void *value,
+			 __u64 flags)
+{
+	(void)flags;
+	CHECK(map == &asked || map == &shares);
+	no_mark(key, 8);
+	no_mark(value, map == &asked ? 8 : sizeof(struct share));
+	return 0;
+}
+
+/* --- the helpers that only read ------------------------------------------------------ */
+
+void *bpf_map_lookup_elem(void *map, const void *key)
+{
+	__u32 i = *(const __u32 *)key;
+
+	if (map == &scratch_map)
+		return &state;
+	if (map == &counts)
+		return &counted;
+	if (map == &shares)
+		return &shared;
+	if (map == &slabs)
+		return i < SLABS ? slab[i] : NULL;
+	if (map == &files) {
+		int file = file_of_key(key);
+
+		if (file == NO_FILE)
+			return vdso_known ? &vdso_entry : NULL;
+		return host_files[file].entry.exe ? &host_files[file].entry : NULL;
+	}
+	for (int s = 0; s < SLABS; s++) {
+		if (map == slab[s])
+			return i < SLAB_ELEMENTS ? &slab[s][i] : NULL;
+	}
+	CHECK(map == &asked);
+	return NULL;
+}
+
+long bpf_probe_read_user(void *dst, __u32 size, const void *src)
+{
+	const struct region *r = region_of((uintptr_t)src);
+	__u64 off = r ? (uintptr_t)src - r->start : 0;
+
+	memset(dst, 0, size);
+	if (!r || r->size - off < size)
+		return -EFAULT;
+	memcpy(dst, (const char *)memory[r - regions] + off, size);
+	return 0;
+}
+
+long bpf_probe_read_kernel(void *dst, __u32 size, const void *src)
+{
+	memset(dst, 0, size);
+	if ((uintptr_t)src < 65536)
+		return -EFAULT;
+	memcpy(dst, src, size);
+	return 0;
+}
+
+long bpf_probe_read_kernel_str(void *dst, __u32 size, const void *src)
+{
+	return bpf_probe_read_kernel(dst, size, src);
+}
+
+__u64 bpf_ktime_get_ns(void)
+{
+	static __u64 now = 1000000000;
+
+	return now += 1000;
+}
+
+__u64 bpf_get_current_pid_tgid(void)
+{
+	return 77ULL << 32 | 77;
+}
+
+__u64 bpf_get_current_uid_gid(void)
+{
+	return 0;
+}
+
+__u64 bpf_get_current_cgroup_id(void)
+{
+	return 3;
+}
+
+__u64 bpf_get_current_task(void)
+{
+	return (uintptr_t)&task;
+}
+
+struct task_struct *bpf_get_current_task_btf(void)
+{
+	return &task;
+}
+
+long bpf_task_pt_regs(struct task_struct *t)
+{
+	(void)t;
+	return 0;
+}
+
+long bpf_get_current_comm(void *dst, __u32 size)
+{
+	memset(dst, 'c', size);
+	return 0;
+}
+
+__u32 bpf_get_smp_processor_id(void)
+{
+	return 0;
+}
+
+long bpf_get_stack(void *ctx, void *dst, __u32 size, __u64 flags)
+{
+	(void)ctx, (void)dst, (void)size, (void)flags;
+	return 0;
+}
+
+__u64 bpf_ringbuf_query(void *of, __u64 flags)
+{
+	(void)of, (void)flags;
+	return 0;
+}
+
+long bpf_seq_write(void *seq, const void *data, __u32 size)
+{
+	(void)seq, (void)data, (void)size;
+	return 0;
+}
+
+long bpf_seq_printf(void *seq, const char *fmt, __u32 size, const void *args,
+		    __u32 args_size)
+{
+	(void)seq, (void)fmt, (void)size, (void)args, (void)args_size;
+	return 0;
+}
+
+/* --- the adversary ------------------------------------------------------------------- */
+
+static void any_tables(void)
+{
+	for (__u32 i = 0; i < RULES_MAX; i++)
+		slab[i >> (SLAB_SHIFT + 1)][i / 2 % SLAB_ELEMENTS].rule[i & 1] =
+			any_rule();
+	for (__u32 i = 0; i < SLAB_ELEMENTS * sizeof(union element) / 8; i++)
+		((__u64 *)slab[2])[i] = next_random();
+	for (__u32 i = 0; i < 16 * FILES * 8; i++)
+		slab[2][i / 8].dir[i % 8] = (struct dir_entry){
+			.first = below(16) ? TABLE_AT + 100 + below(4096) :
+					     next_random(),
+			.n = below(16) ? 4096 : next_random(),
+			.rule_before = next_random(),
+		};
+}
+
+static void any_memory(void)
+{
+	for (size_t i = 0; i < REGIONS; i++) {
+		for (__u64 k = 0; k < regions[i].size / 8; k++)
+			memory[i][k] = any_word();
+	}
+}
+
+static void any_registers(struct bpf_perf_event_data *ctx)
+{
+	__u64 *word = (__u64 *)&ctx->regs;
+
+	for (size_t i = 0; i < sizeof(ctx->regs) / 8; i++)
+		word[i] = any_word();
+#ifdef __TARGET_ARCH_arm64
+	ctx->regs.pstate = 0;
+	ctx->regs.sp = below(16) ? inside(STACK) & ~7ULL : any_word();
+	ctx->regs.pc = below(16) ? code_address(1) : any_word();
+#else
+	ctx->regs.cs = 0x33;
+	ctx->regs.rsp = below(16) ? inside(STACK) & ~7ULL : any_word();
+	ctx->regs.rip = below(16) ? code_address(1) : any_word();
+#endif
+}
+
+static void one_sample(void)
+{
+	struct bpf_perf_event_data ctx;
+	const struct region *r;
+
+	any_registers(&ctx);
+	memset(&shared, 0, sizeof(shared));
+	sample(&ctx);
+	no_mark(&counted, sizeof(counted));
+	r = region_of(state.st.pc);
+	if (!r)
+		refused_other++;
+	else if (!r->exec)
+		refused_mapped++;
+}
+
+TEST(words_leave_only_as_addresses_in_executable_mappings)
+{
+	make_world();
+	for (int round = 0; round < ROUNDS; round++) {
+		vdso_known = round & 1;
+		vdso_entry = (struct file_entry){ .exe = EXE_VDSO,
+						  .dir = TABLE_AT + 64, .pages = 1 };
+		any_tables();
+		any_memory();
+		for (int i = 0; i < SAMPLES; i++)
+			one_sample();
+	}
+	printf("# %lu native frames, %lu of files without number, %lu anonymous\n",
+	       frames_of[FRAME_NATIVE], frames_of[FRAME_FILE], frames_of[FRAME_ANON]);
+	printf("# refused: %lu words in other mappings, %lu in none; %lu requests\n",
+	       refused_mapped, refused_other, n_requests);
+	/* the rules led somewhere, and to words that they must not show */
+	CHECK(frames_of[FRAME_NATIVE] > ROUNDS * SAMPLES / 2 &&
+	      frames_of[FRAME_FILE] > 1000 && frames_of[FRAME_ANON] > 1000);
+	CHECK(refused_mapped > 1000 && refused_other > 1000 && n_requests > 1000);
+}
+
+/* A cgroup's name is read by words: what lies behind it in the kernel's memory
+ * stays there. */
+TEST(words_behind_a_name_stay)
+{
+	for (int n = 0; n < 8; n++) {
+		char name[8], got[8];
+		__u64 v;
+
+		memset(name, 0x80 + n, sizeof(name));
+		name[n] = '\0';
+		memcpy(&v, name, sizeof(v));
+		CHECK_EQ(until_nul(&v), 1);
+		memcpy(got, &v, sizeof(v));
+		CHECK(!memcmp(got, name, (size_t)n));
+		for (int i = n; i < 8; i++)
+			CHECK_EQ(got[i], 0);
+	}
+	for (int n = 0; n < 1000; n++) {
+		__u64 v = marked_word() | 0x0101010101010101ULL, was = v;
+
+		CHECK_EQ(until_nul(&v), 0);
+		CHECK_EQ(v, was);
+	}
+}
