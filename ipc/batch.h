@@ -108,7 +108,8 @@ struct batch_resource {			/* a process */
 	uint32_t exe_name;		/* string; 0 unknown */
 	uint32_t container_id;		/* string; 0 none */
 	uint32_t unit;			/* string: its systemd service, without
-					 * ".service"; 0 none */
+					 * ".service", or what a request calls
+					 * its service; 0 none */
 	uint32_t comm;			/* string: of a thread of it */
 	uint32_t kernel;		/* 1: a kernel thread */
 	uint32_t pad;

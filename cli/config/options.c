@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/config/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -143,6 +144,31 @@ static int unknown_option(const struct command *c, const char *word, size_t len,
 	return -EINVAL;
 }
 
+/* A word that no place is left for.  There are no short options: "-o" gets the long
+ * ones that begin so. */
+static int unexpected_word(const struct command *c, const char *word, char *err,
+			   size_t size)
+{
+	const char *before = "did you mean --";
+	char meant[128] = "";
+
+	for (size_t i = 0; word[0] == '-' && i < c->n_options; i++) {
+		const struct option_def *d = &c->options[i];
+		size_t n = strlen(meant);
+
+		if (!d->help || tolower((unsigned char)word[1]) != d->name[0])
+			continue;
+		snprintf(meant + n, sizeof(meant) - n, "%s%s", before, d->name);
+		before = " or --";
+	}
+	if (!*meant)
+		return options_refuse(c, err, size, "unexpected \"%s\"%s", word,
+				      c->rest == REST_COMMAND ?
+				      " (a command goes behind --)" : "");
+	snprintf(err, size, "unknown option -%c: %s?", word[1], meant);
+	return -EINVAL;
+}
+
 /* argv[*i] and what follows, up to an option. */
 static int parse_words(int argc, char **argv, int *i, struct words *words)
 {
@@ -247,11 +273,7 @@ int options_parse(const struct command *c, int argc, char **argv,
 			continue;
 		}
 		if (strncmp(argv[i], "--", 2))
-			return options_refuse(
-				c, err, size, "unexpected \"%s\"%s", argv[i],
-				c->rest == REST_COMMAND
-					? " (a command goes behind --)"
-					: "");
+			return unexpected_word(c, argv[i], err, size);
 		r = parse_one(c, argc, argv, &i, o, err, size);
 		if (r)
 			return r;

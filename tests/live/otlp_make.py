@@ -29,7 +29,12 @@ def any_of(v):
     return data(1, v) if isinstance(v, str) else num(3, v)
 
 
-def request(times_ns, stacks, process="prog", pid=1, thread="worker", tid=2, hz=100):
+def attribute(k, v):
+    """Of a resource."""
+    return data(1, data(1, k) + data(2, any_of(v)))
+
+
+def request(times_ns, stacks, process="prog", pid=1, thread="worker", tid=2, hz=100, service=None):
     """One process, one thread; stacks: [[function, leaf first]]; time i goes to stack i mod n."""
     strings = ["", "profile.frame.type", "thread.name", "thread.id", "samples", "count", "cpu",
                "nanoseconds"]
@@ -58,9 +63,9 @@ def request(times_ns, stacks, process="prog", pid=1, thread="worker", tid=2, hz=
         for i in range(len(stacks)) if times_ns[i::len(stacks)])
     profile = (data(1, num(1, string("samples")) + num(2, string("count"))) + samples +
                data(5, num(1, string("cpu")) + num(2, string("nanoseconds"))) + num(6, 10**9 // hz))
-    resource = b"".join(data(1, data(1, k) + data(2, any_of(v))) for k, v in (
+    resource = b"".join(attribute(k, v) for k, v in (
         ("process.pid", pid), ("process.executable.name", process),
-        ("process.executable.path", "/opt/" + process)))
+        ("process.executable.path", "/opt/" + process), ("service.name", service)) if v)
     dictionary = (data(1, b"") + locations + functions + data(4, b"") +
                   b"".join(data(5, s) for s in strings) + attrs + table)
     return data(1, data(1, resource) + data(2, data(2, profile))) + data(2, dictionary)

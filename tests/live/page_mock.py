@@ -151,7 +151,7 @@ class Mock:
             return self.send(h, 401, b"the key is wrong", "text/plain")
         if self.mode == "500":
             return self.send(h, 500, b'{"error":"<b>out of memory</b>"}', "application/json")
-        if self.mode == "large" and url.path.endswith("/lanes"):
+        if self.mode == "large" and url.path.endswith(("/lanes", "/download")):
             return self.send(h, 413, b'{"error":"the selection is too large"}', "application/json")
         if self.mode == "garbage":
             return self.send(h, 200, b"{\"rows\":[1,2", "application/json")

@@ -7,8 +7,8 @@ import os
 import re
 import subprocess
 
-from live import TRIFOLD, Skip, Suite, children_of, compile_c, folded, record, say, scratch, wait_for
-from otlp_make import request
+from live import TRIFOLD, Suite, children_of, compile_c, folded, record, say, scratch, wait_for
+from otlp_make import attribute, request
 
 suite = Suite()
 ENDINGS = (".html", ".folded", ".pb.gz", ".otlp", ".speedscope.json", ".firefox.json")
@@ -61,6 +61,17 @@ def long_recordings():
 
 
 @suite.test
+def services():
+    """a service's name stays what it was; without one it is the program's"""
+    with scratch() as tmp:
+        for name, want in (("checkout", "checkout"), (None, "prog")):
+            a = write(tmp, "a.otlp", request([10**18], [["work", "main"]], service=name))
+            convert(a, os.path.join(tmp, "b.otlp"))
+            with open(os.path.join(tmp, "b.otlp"), "rb") as f:
+                assert attribute("service.name", want) in f.read()
+
+
+@suite.test
 def mistakes():
     """what is no recording is refused in a line, and OUT stays as it was"""
     with scratch() as tmp:
@@ -110,8 +121,6 @@ def confined():
 @suite.test
 def a_recording():
     """an .otlp recording in every format: the same stacks, times and threads"""
-    if os.geteuid():
-        raise Skip("needs root")
     with scratch() as tmp:
         exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
         source = os.path.join(tmp, "x.otlp")

@@ -157,7 +157,7 @@ def comparison(b, m):
 
 @test(lambda: page_mock.plain(2000))
 def downloads(b, m):
-    """downloads ask for what is shown, in each format"""
+    """downloads ask for the range and the filters, in each format; too much is said"""
     enter(b, m, "&process=node&last=3600")
     for fmt, ending in (("pprof", ".pb.gz"), ("folded", ".folded"), ("html", ".html"), ("otlp", ".otlp"),
                         ("speedscope", ".speedscope.json"), ("firefox", ".firefox.json")):
@@ -174,6 +174,29 @@ def downloads(b, m):
         with open(os.path.join(b.downloads, got[0]), encoding="utf-8") as f:
             q = json.load(f)
         assert q["format"] == [fmt] and q["process"] == ["node"] and "from" in q, q
+    m.mode = "large"
+    b.eval("document.querySelector('[data-format=html]').click()")
+    b.wait("document.getElementById('notice').textContent.includes('choose a shorter range')")
+    b.events = [e for e in b.events if e["method"] != "Log.entryAdded" or " 413 " not in str(e)]
+
+
+@test(lambda: page_mock.plain(2000))
+def lists_under_the_pointer(b, m):
+    """filters keep their places while the pointer is on them: until it moves away, or leaves the page"""
+    enter(b, m, "&last=3600")
+    x, y = b.eval("(r => [r.left + 20, r.top + 20])(document.getElementById('facets').getBoundingClientRect())")
+    there, every = f"!!{FACET % ('container', 'db')}", m.samples
+    gone = "document.documentElement.dispatchEvent(new Event('pointerleave'))"
+    for leave in (lambda: b.move(x + 400, y), lambda: b.eval(gone)):
+        b.wait(there)
+        b.move(x, y)
+        m.samples = [s for s in every if s[5] != "db"]
+        b.wait(f"document.documentElement.dataset.samples === '{len(m.samples)}'")
+        idle(b)
+        assert b.eval(there), "a filter is gone under the pointer"
+        leave()
+        assert not b.eval(there), "the lists are not let go"
+        m.samples = every
 
 
 @test(lambda: page_mock.hostile(4000))

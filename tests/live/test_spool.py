@@ -46,14 +46,14 @@ def bodies(where):
             for n in sorted(os.listdir(where)) if n.endswith(".body")]
 
 
-def outage(victims):
-    """The account at the end, and what the receiver got."""
+def outage(victims, seconds=0):
+    """The account at the end.  The receiver is away while the victims are killed, and for so long at least."""
     with scratch() as tmp, storm():
         os.chmod(tmp, 0o755)
         spool = f"{tmp}/spool"
         os.mkdir(spool, 0o700)
         os.chown(spool, exporter_uid(), exporter_uid())
-        port = free_port(tmp)
+        port, began = free_port(tmp), time.time()
         w = Watcher()
         p = subprocess.Popen([TRIFOLD, "run", "--interval", "1", "--no-page"],
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -67,12 +67,13 @@ def outage(victims):
                          len(os.listdir(spool)) >= n * HELD * 2 // 3)
                 assert p.poll() is None, p.stderr.read()
                 kill(name)
+            time.sleep(max(0, began + seconds - time.time()))
             wait_for(lambda: len(os.listdir(spool)) > HELD + 4)
             wait_for(lambda: all(main_of(n) for n in DAEMONS if n != "trifold-viewer"))
             kept = len(os.listdir(spool))
             assert w.last.delivered() == 0
             receiver = start_receiver(tmp, port)
-            wait_for(lambda: len(bodies(tmp)) > kept and not w.last["exporter.spool_batches"], 90)
+            wait_for(lambda: len(bodies(tmp)) > kept and not w.last["exporter.spool_batches"], 90 + seconds / 5)
             time.sleep(1)
         finally:
             p.send_signal(signal.SIGINT)

@@ -110,7 +110,7 @@ TEST(options_refuse_with_one_line_and_a_hint)
 		(const char *const[]){ "--output=", NULL },
 		(const char *const[]){ "--format", "svg", NULL },
 		(const char *const[]){ "ls", NULL },
-		(const char *const[]){ "-v", NULL },
+		(const char *const[]){ "-x", NULL },
 		(const char *const[]){ "--", NULL },
 	};
 
@@ -127,6 +127,10 @@ TEST(options_suggest_what_was_meant)
 	CHECK_STR(err, "unknown option --durration: did you mean --duration?");
 	CHECK(PARSE("--frequenzy=5") != 0);
 	CHECK_STR(err, "unknown option --frequenzy: did you mean --frequency?");
+	CHECK(PARSE("-o", "x.html") != 0);
+	CHECK_STR(err, "unknown option -o: did you mean --output?");
+	CHECK(PARSE("-F") != 0);
+	CHECK_STR(err, "unknown option -F: did you mean --frequency or --format?");
 	CHECK(PARSE("--a-long-one-that-is-nowhere-near-any-option-there-is-at-all") != 0);
 	CHECK(strstr(err, "did you mean") == NULL);
 }

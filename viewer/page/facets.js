@@ -124,9 +124,10 @@ function heldLists(lists)
 	return out;
 }
 
+/* e: where the pointer is now; it may have left the page. */
 function release(e)
 {
-	const inside = $("facets").contains(e.target);
+	const inside = e.type !== "pointerleave" && $("facets").contains(e.target);
 
 	if (inside === holding)
 		return;
@@ -163,6 +164,7 @@ function listenToFacets()
 {
 	for (const kind of ["pointermove", "pointerdown"])
 		document.addEventListener(kind, release, { capture: true, passive: true });
+	document.documentElement.addEventListener("pointerleave", release);
 	$("filters").addEventListener("click", () => setFacets($("facets").hidden));
 	$("filters").setAttribute("aria-expanded", !$("facets").hidden);
 }

@@ -288,7 +288,9 @@ async function download(format)
 		setTimeout(() => URL.revokeObjectURL(url), 60000);
 		say("Downloaded.");
 	} catch (e) {
-		notice(`The download failed: ${shown(e.message, 300)}`);
+		notice(e instanceof Refused && e.status === 413 ?
+			"Too many samples for this format: choose a shorter range or filters." :
+			`The download failed: ${shown(e.message, 300)}`);
 	}
 }
 

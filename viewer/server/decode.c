@@ -48,7 +48,7 @@ static void give(void *arg, void *data)
 struct owner {
 	uint64_t start_ns;
 	uint32_t pid, tid;
-	struct text path, name, container, thread;
+	struct text path, name, container, service, thread;
 };
 
 struct dec {
@@ -110,6 +110,7 @@ static void attribute(struct dec *d, struct owner *o, struct text key,
 		{ "process.executable.path", &o->path },
 		{ "process.executable.name", &o->name },
 		{ "container.id", &o->container },
+		{ "service.name", &o->service },
 		{ "thread.name", &o->thread },
 	};
 
@@ -175,6 +176,7 @@ static void put_owner(struct dec *d, const struct owner *o)
 	r.exe_path = text_intern(d->b, o->path);
 	r.exe_name = text_intern(d->b, o->name);
 	r.container_id = text_intern(d->b, o->container);
+	r.unit = text_intern(d->b, o->service);
 	r.comm = text_intern(d->b, process_name(d, o));
 	a.thread_name = text_intern(d->b, o->thread);
 	d->resource = batch_resource(d->b, &r);
@@ -292,7 +294,8 @@ static int put_request(struct dec *d, const OtlpIn__Request *q)
 	for (size_t i = 0; i < q->n_resource_profiles; i++) {
 		const OtlpIn__ResourceProfiles *rp = q->resource_profiles[i];
 		struct owner o = { .path = { "", 0 }, .name = { "", 0 },
-				   .container = { "", 0 }, .thread = { "", 0 } };
+				   .container = { "", 0 }, .service = { "", 0 },
+				   .thread = { "", 0 } };
 
 		resource_attributes(d, &o, rp->resource);
 		for (size_t k = 0; k < rp->n_scope_profiles; k++) {

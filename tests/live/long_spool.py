@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The collector is away for ten minutes under a compile storm: what symbolizerd cannot
+hold is on disk, and all of it arrives afterwards, once.
+
+AWAY_MINUTES in the environment: how long.
+"""
+import os
+
+from live import Suite
+from test_spool import outage
+
+suite = Suite()
+MINUTES = float(os.environ.get("AWAY_MINUTES", "10"))
+
+
+@suite.test
+def away():
+    """nothing is lost"""
+    a = outage([], MINUTES * 60)
+    assert a.lost() == {}, a.lost()
+    assert a.taken() == a.delivered(), (a.taken(), a.delivered())
+
+
+suite.run()
