@@ -59,9 +59,9 @@ static const struct option_def run_options[] = {
 	  OPTION_TEXT, 0, 0, AT(listen) },
 	{ "no-page", NULL, "no live page", OPTION_FLAG, 0, 0, AT(no_page) },
 	INCLUDE_SELF,
-	{ "config", "FILE", "read this configuration\n                     ("
-	  CONFIG_PATH_DEFAULT ", if it is there)", OPTION_TEXT,
-	  0, 0, AT(config_file) },
+	{ "config", "FILE", "read this configuration and no other\n"
+	  "                     (" CONFIG_PATH_DEFAULT " and trifold.conf.d)",
+	  OPTION_TEXT, 0, 0, AT(config_file) },
 	VERBOSE,
 	LIBEXEC,
 };
@@ -83,8 +83,9 @@ static const struct option_def check_config_options[] = {
 };
 
 static const char check_config_details[] =
-"FILE is " CONFIG_PATH_DEFAULT " if none is given.  Each mistake is a\n"
-"line FILE:LINE: TEXT.  Exit status: 0, or 2 for a file with mistakes.\n";
+"Without FILE: " CONFIG_PATH_DEFAULT " and the files of\n"
+"trifold.conf.d.  Each mistake is a line FILE:LINE: TEXT.  Exit status: 0, or 2\n"
+"if there are mistakes.\n";
 
 static const struct option_def record_options[] = {
 	DURATION,

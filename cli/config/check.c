@@ -2,6 +2,7 @@
 #include "cli/config/check.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,15 +58,16 @@ static void config_check_show(const struct config *c)
 
 static void say_ok(const struct config *c)
 {
-	int n = 0;
+	for (unsigned int file = 0; file < c->n_files; file++) {
+		int n = 0;
 
-	for (int i = 0; i < KEY__COUNT; i++)
-		n += c->value[i].line != 0;
-	if (c->found)
-		printf("%s: OK, %d of %d keys set\n", c->path, n, KEY__COUNT);
-	else
+		for (int i = 0; i < KEY__COUNT; i++)
+			n += c->value[i].line && c->value[i].file == file;
+		printf("%s: OK, %d of %d keys set\n", c->file[file], n, KEY__COUNT);
+	}
+	if (!c->n_files)
 		printf("%s: there is no such file: the defaults hold\n",
-		       c->path);
+		       config_path(c, 0));
 }
 
 int check_config_run(const struct options *o)
@@ -81,7 +83,8 @@ int check_config_run(const struct options *o)
 	if (r == -ENOMEM)
 		log_err("out of memory");
 	else if (r)
-		fprintf(stderr, "%s: %u mistake%s\n", c.path, c.mistakes,
+		fprintf(stderr, "%s: %u mistake%s\n", c.n_files > 1 ?
+			"configuration" : config_path(&c, 0), c.mistakes,
 			c.mistakes == 1 ? "" : "s");
 	else if (o->effective)
 		config_check_show(&c);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #include "cli/config/env.h"
 #include "cli/config/file.h"
+#include "cli/config/places.h"
 #include "common/log.h"
 #include "common/log_quote.h"
 #include "common/number.h"
@@ -23,12 +25,19 @@ struct loading {
 	config_say *say;
 	const char *section;
 	struct config_value *value;	/* of this section */
+	uint32_t file;		/* that is read, or is meant */
+	size_t left;		/* bytes that files may still have */
 	bool skip;		/* an unknown section: reported before */
 	bool open;		/* everybody can read the file */
 	bool strict;		/* root will obey it */
 };
 
 /* --- telling -------------------------------------------------------------- */
+
+const char *config_path(const struct config *c, uint32_t file)
+{
+	return file < c->n_files ? c->file[file] : CONFIG_PATH_DEFAULT;
+}
 
 void config_log(const char *path, uint32_t line, bool warning,
 		const char *text)
@@ -55,9 +64,10 @@ config_config_mistake(struct loading *l, uint32_t line, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	l->say(c->path, line, false, text);
+	l->say(config_path(c, l->file), line, false, text);
 	if (c->mistakes == CONFIG_MISTAKES_MAX)
-		l->say(c->path, line, false, "too many mistakes: no more are told");
+		l->say(config_path(c, l->file), line, false,
+		       "too many mistakes: no more are told");
 }
 
 static const char *quote(const char *s, char out[SHOWN_MAX])
@@ -72,10 +82,20 @@ static void on_mistake(void *arg, uint32_t line, const char *text)
 	config_config_mistake(arg, line, "%s", text);
 }
 
+/* The receiver of this name; of an earlier file what it has so far. */
+static struct config_more *more_of_name(struct config *c, const char *name)
+{
+	for (unsigned int i = 0; i < c->n_more; i++) {
+		if (!strcmp(c->more[i].name, name))
+			return &c->more[i];
+	}
+	return c->n_more < CONFIG_MORE_MAX ? &c->more[c->n_more] : NULL;
+}
+
 static void more_section(struct loading *l, uint32_t line, const char *section,
 			 const char *name)
 {
-	struct config *c = l->c;
+	struct config_more *m = more_of_name(l->c, name);
 	char q[SHOWN_MAX];
 
 	l->skip = true;
@@ -85,25 +105,25 @@ static void more_section(struct loading *l, uint32_t line, const char *section,
 				      section, section);
 		return;
 	}
-	for (unsigned int i = 0; i < c->n_more; i++) {
-		if (strcmp(c->more[i].name, name))
-			continue;
-		config_config_mistake(
-			l, line,
-			"[export \"%s\"] is in line %u already: give each receiver a name of its own",
-			quote(name, q), c->more[i].line);
-		return;
-	}
-	if (c->n_more == CONFIG_MORE_MAX) {
+	if (!m) {
 		config_config_mistake(
 			l, line, "there are more than %d further receivers",
 			CONFIG_MORE_MAX);
 		return;
 	}
+	if (m->line && m->file == l->file) {
+		config_config_mistake(
+			l, line,
+			"[export \"%s\"] is in line %u already: give each receiver a name of its own",
+			quote(name, q), m->line);
+		return;
+	}
 	l->skip = false;
-	l->value = c->more[c->n_more].value;
-	c->more[c->n_more].line = line;
-	c->more[c->n_more++].name = name;
+	l->value = m->value;
+	l->c->n_more += !m->line;
+	m->file = l->file;
+	m->line = line;
+	m->name = name;
 }
 
 static void on_section(void *arg, uint32_t line, const char *section,
@@ -197,14 +217,17 @@ static void on_key(void *arg, uint32_t line, const char *key,
 		return;
 	}
 	v = &l->value[id];
-	if (v->line) {
+	if (v->line && v->file == l->file) {
 		config_config_mistake(
 			l, line,
 			"%s was set in line %u already: remove one of them",
 			key, v->line);
 		return;
 	}
-	v->line = line;
+	/* what an earlier file says is of no use any more */
+	*v = (struct config_value){
+		.text = config_keys[id].def, .file = l->file, .line = line,
+	};
 	if (!*value)
 		return;			/* the default */
 	wanted = config_key_check(&config_keys[id], value, buf, sizeof(buf));
@@ -219,26 +242,25 @@ static void on_key(void *arg, uint32_t line, const char *key,
 
 /* --- the file ------------------------------------------------------------- */
 
-static void check_owner(struct loading *l, const struct stat *st)
+static void check_owner(struct loading *l, const char *path, const struct stat *st)
 {
-	const char *path = l->c->path;
-	char text[128] = "";
+	char text[PATH_MAX + 128] = "";
 
 	if (st->st_uid != 0)
-		snprintf(text, sizeof(text), "it belongs to user %u, whom root would obey: chown root",
-			 (unsigned int)st->st_uid);
+		snprintf(text, sizeof(text), "it belongs to user %u, whom root would obey: chown root %s",
+			 (unsigned int)st->st_uid, path);
 	else if (st->st_mode & (S_IWGRP | S_IWOTH))
-		snprintf(text, sizeof(text), "others than root may write it, and root would obey them: chmod go-w");
-	if (*text && l->strict)
-		config_config_mistake(l, 0, "%s %s", text, path);
-	else if (*text)
-		l->say(path, 0, true, text);
+		snprintf(text, sizeof(text), "others than root may write it, and root would "
+			 "obey them: chmod go-w %s", path);
+	if (!*text)
+		return;
+	l->c->mistakes += l->strict;
+	l->say(path, 0, !l->strict, text);
 }
 
-/* Into c->text.  0, or -errno; 1 when a mistake was told. */
-static int config_config_read_text(struct loading *l, int fd, size_t *len)
+/* Into *text, of malloc.  0, or -errno; 1 when a mistake was told. */
+static int config_config_read_text(struct loading *l, int fd, char **text, size_t *len)
 {
-	struct config *c = l->c;
 	struct stat st;
 	ssize_t n;
 
@@ -248,34 +270,36 @@ static int config_config_read_text(struct loading *l, int fd, size_t *len)
 		config_config_mistake(l, 0, "this is no file");
 		return 1;
 	}
-	check_owner(l, &st);
+	check_owner(l, config_path(l->c, l->file), &st);
 	l->open = st.st_mode & S_IROTH;
-	c->text = malloc(CONFIG_FILE_MAX + 1);
-	if (!c->text)
+	*text = malloc(l->left + 1);
+	if (!*text)
 		return -ENOMEM;
-	for (*len = 0; *len <= CONFIG_FILE_MAX; *len += (size_t)n) {
-		n = read(fd, c->text + *len, CONFIG_FILE_MAX + 1 - *len);
+	for (*len = 0; *len <= l->left; *len += (size_t)n) {
+		n = read(fd, *text + *len, l->left + 1 - *len);
 		if (n < 0)
 			return -errno;
 		if (n == 0)
 			return 0;
 	}
-	config_config_mistake(l, 0, "the file is larger than %d bytes",
-			      CONFIG_FILE_MAX);
+	config_config_mistake(l, 0, "the file is larger than %d bytes%s", CONFIG_FILE_MAX,
+			      l->file ? ", together with those before it" : "");
 	return 1;
 }
 
 static void check_secrets(struct loading *l, const struct config_value *v)
 {
 	for (int i = 0; i < KEY__COUNT; i++) {
-		if (l->open && config_keys[i].secret && v[i].source == FROM_FILE)
-			l->say(l->c->path, v[i].line, true,
+		if (l->open && config_keys[i].secret && v[i].source == FROM_FILE &&
+		    v[i].file == l->file)
+			l->say(config_path(l->c, l->file), v[i].line, true,
 			       "everybody can read this file: chmod o-r, if the value is a secret");
 	}
 }
 
 static void check_key_file(struct loading *l, const struct config_value *v)
 {
+	l->file = v[KEY_CLIENT_KEY].file;
 	if (v[KEY_CLIENT_KEY].source == FROM_FILE &&
 	    !*v[KEY_CLIENT_CERT].text)
 		config_config_mistake(
@@ -290,6 +314,7 @@ static void check_more(struct loading *l)
 	for (unsigned int i = 0; i < l->c->n_more; i++) {
 		const struct config_more *m = &l->c->more[i];
 
+		l->file = m->file;
 		if (!*m->value[KEY_ENDPOINT].text &&
 		    !m->value[KEY_ENDPOINT].wrong)
 			config_config_mistake(
@@ -299,40 +324,76 @@ static void check_more(struct loading *l)
 	}
 }
 
-static void config_config_parse(struct loading *l, size_t len)
+static void config_config_parse(struct loading *l, char *text, size_t len)
 {
 	static const struct config_file_ops ops = {
 		.section = on_section, .key = on_key, .mistake = on_mistake,
 	};
 
-	config_file_parse(l->c->text, len, &ops, l);
-	check_more(l);
+	l->section = NULL;
+	l->skip = false;
+	l->value = l->c->value;
+	config_file_parse(text, len, &ops, l);
 }
 
-static int read_file(struct loading *l, bool named)
+/* One more file; takes over path, of malloc. */
+static int read_file(struct loading *l, char *path)
 {
 	struct config *c = l->c;
 	/* a FIFO or device must not block */
-	int fd = open(c->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char **own = &c->own[2 * c->n_files];
 	size_t len = 0;
 	int r;
 
-	if (fd < 0 && errno == ENOENT && !named)
-		return 0;
-	r = fd < 0 ? -errno : config_config_read_text(l, fd, &len);
+	l->file = c->n_files++;
+	c->file[l->file] = own[0] = path;
+	r = fd < 0 ? -errno : config_config_read_text(l, fd, &own[1], &len);
 	if (fd >= 0)
 		close(fd);
 	if (r < 0 && r != -ENOMEM)
 		config_config_mistake(l, 0, "cannot be read: %s", strerror(-r));
 	if (r < 0)
 		return r;
-	c->found = true;
-	if (!r)
-		config_config_parse(l, len);
+	if (!r) {
+		l->left -= len;
+		config_config_parse(l, own[1], len);
+	}
 	check_secrets(l, c->value);
 	for (unsigned int i = 0; i < c->n_more; i++)
 		check_secrets(l, c->more[i].value);
 	return 0;
+}
+
+static void check_dir(struct loading *l, const char *dir)
+{
+	struct stat st;
+
+	/* who may write it chooses its files, old ones of root's too */
+	if (stat(dir, &st) == 0)
+		check_owner(l, dir, &st);
+}
+
+static int read_places(struct loading *l, const char *vendor, const char *admin,
+		       struct config_places *p)
+{
+	int r = config_places_find(vendor, admin, p);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r) {
+		l->c->mistakes++;
+		l->say(p->failed, 0, false, r == -E2BIG ?
+		       "this is one file too many: they may be 32" : strerror(-r));
+		return r;
+	}
+	for (unsigned int i = 0; i < p->n_dirs; i++)
+		check_dir(l, p->dir[i]);
+	for (unsigned int i = 0; i < p->n && r != -ENOMEM; i++) {
+		r = read_file(l, p->file[i]);
+		p->file[i] = NULL;
+	}
+	return r;
 }
 
 /* --- what wins over it ---------------------------------------------------- */
@@ -392,10 +453,9 @@ static void check_outside(struct loading *l, enum config_id id)
 	l->say(what, 0, false, text);
 }
 
-static void init(struct config *c, const char *path)
+static void init(struct config *c)
 {
 	memset(c, 0, sizeof(*c));
-	snprintf(c->path, sizeof(c->path), "%s", path);
 	for (int i = 0; i < KEY__COUNT; i++) {
 		c->value[i].text = config_keys[i].def;
 		for (int j = 0; j < CONFIG_MORE_MAX; j++)
@@ -408,46 +468,80 @@ int config_parse(struct config *c, const char *path, char *text, size_t len,
 {
 	struct loading l = { .c = c, .say = say };
 
-	init(c, path);
-	c->text = text;
-	config_config_parse(&l, len);
+	init(c);
+	c->file[c->n_files++] = path;
+	c->own[0] = text;
+	config_config_parse(&l, text, len);
+	check_more(&l);
 	return c->mistakes ? -EINVAL : 0;
 }
 
-int config_load(struct config *c, const char *path, const struct options *o,
-		config_say *say)
+/* Variables and options, now that the files are read. */
+static int outside(struct loading *l, const struct options *o)
 {
-	/* `trifold run` reads it for root, if not as root */
-	struct loading l = { .c = c, .say = say,
-			     .strict = o || geteuid() == 0 };
 	const struct config_more *homeless;
-	int r;
+	struct config *c = l->c;
 
-	init(c, path ? path : CONFIG_PATH_DEFAULT);
-	r = read_file(&l, path != NULL);
-	if (r == -ENOMEM)
-		return r;
+	check_more(l);
 	homeless = config_env_number(c);
-	if (homeless)
+	if (homeless) {
+		l->file = homeless->file;
 		config_config_mistake(
-			&l, homeless->line,
+			l, homeless->line,
 			"no number is left for this receiver: unset some TRIFOLD_EXPORTER_<N>_* variables");
+	}
 	if (config_env_make(c))
 		return -ENOMEM;
 	for (int i = 0; i < KEY__COUNT; i++) {
 		from_environment(c, i);
 		from_options(c, i, o);
-		check_outside(&l, i);
+		check_outside(l, i);
 	}
-	check_key_file(&l, c->value);
-	return c->mistakes ? -EINVAL : r;
+	check_key_file(l, c->value);
+	return c->mistakes ? -EINVAL : 0;
+}
+
+int config_load_below(struct config *c, const char *vendor, const char *admin,
+		      const struct options *o, config_say *say)
+{
+	struct config_places p;
+	struct loading l = {
+		.c = c, .say = say, .left = CONFIG_FILE_MAX,
+		/* `trifold run` reads it for root, if not as root */
+		.strict = o || geteuid() == 0,
+	};
+	int r;
+
+	init(c);
+	r = read_places(&l, vendor, admin, &p);
+	config_places_free(&p);
+	return r == -ENOMEM ? r : outside(&l, o);
+}
+
+int config_load(struct config *c, const char *path, const struct options *o,
+		config_say *say)
+{
+	struct loading l = {
+		.c = c, .say = say, .left = CONFIG_FILE_MAX,
+		.strict = o || geteuid() == 0,
+	};
+	char *copy;
+	int r;
+
+	if (!path)
+		return config_load_below(c, CONFIG_DIR_VENDOR, CONFIG_DIR_ADMIN, o, say);
+	init(c);
+	copy = strdup(path);
+	r = copy ? read_file(&l, copy) : -ENOMEM;
+	return r == -ENOMEM ? r : outside(&l, o);
 }
 
 void config_fini(struct config *c)
 {
 	for (int i = 0; i < CONFIG_ENV_MAX; i++)
 		free(c->env[i]);
-	free(c->text);
+	for (int i = 0; i < 2 * CONFIG_FILES_MAX; i++)
+		free(c->own[i]);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -557,7 +651,7 @@ const char *config_origin(const struct config *c,
 
 	switch (v->source) {
 	case FROM_FILE:
-		snprintf(out, size, "%s:%u", c->path, v->line);
+		snprintf(out, size, "%s:%u", config_path(c, v->file), v->line);
 		break;
 	case FROM_VARIABLE:
 		snprintf(out, size, "%s", v->variable);

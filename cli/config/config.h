@@ -6,8 +6,9 @@
  * over OTEL_EXPORTER_OTLP_*, that over the file, that over the default; an
  * empty variable, or an empty value, is none.
  *
- * The file is read as root, so when root reads it nobody else may be able to
- * write it.  All mistakes are reported, not only the first.
+ * The files (places.h) are read as root, so when root reads them nobody else may be
+ * able to write them, or to put one beside them.  A later file wins over one before
+ * it, key by key.  All mistakes are reported, not only the first.
  */
 #ifndef CLI_CONFIG_CONFIG_H
 #define CLI_CONFIG_CONFIG_H
@@ -19,23 +20,27 @@
 #include "cli/config/options.h"
 #include "cli/config/values.h"
 
-#define CONFIG_MISTAKES_MAX	100	/* told of one file */
+#define CONFIG_MISTAKES_MAX	100	/* told */
 
 /* Reports a mistake; line 0: of the whole file. */
 typedef void config_say(const char *path, uint32_t line, bool warning,
 			const char *text);
 
 /*
- * Read path; NULL: the default one, which need not be there.  Then what the
- * environment and o's options say (o may be NULL).  Returns 0; -EINVAL if
+ * Read path alone; NULL: all files that there are in the default places.  Then what
+ * the environment and o's options say (o may be NULL).  Returns 0; -EINVAL if
  * there were mistakes, all reported; -ENOMEM. config_fini() in any case.
  */
 int config_load(struct config *c, const char *path, const struct options *o,
 		config_say *say);
 
+/* The same with these two directories as the places. */
+int config_load_below(struct config *c, const char *vendor, const char *admin,
+		      const struct options *o, config_say *say);
+
 /*
- * Parse a file of this text, without variables and options; path is passed to
- * say.  Takes over text (of malloc, len + 1 bytes).  Returns 0 or -EINVAL;
+ * Parse a file of this text, without variables and options; path is borrowed.
+ * Takes over text (of malloc, len + 1 bytes).  Returns 0 or -EINVAL;
  * config_fini().
  */
 int config_parse(struct config *c, const char *path, char *text, size_t len,
@@ -53,6 +58,9 @@ uint32_t config_number(const struct config *c, enum config_id id);
  * receivers. */
 const char *config_shown(const struct config_value *v, enum config_id id,
 			 char *out, size_t size);
+
+/* The path of one of its files; where there is none, of the default one. */
+const char *config_path(const struct config *c, uint32_t file);
 
 /* "/etc/trifold/trifold.conf:7", "OTEL_SERVICE_NAME", "--endpoint", "default" */
 const char *config_origin(const struct config *c,

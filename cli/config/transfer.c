@@ -8,7 +8,8 @@
 
 /* The message is a struct config, then its strings, each with its '\0', in the
  * order of transfer_strings().  A pointer that is not NULL has one. */
-#define STRINGS_MAX	(KEY__COUNT * (1 + CONFIG_MORE_MAX) + CONFIG_MORE_MAX)
+#define STRINGS_MAX	(KEY__COUNT * (1 + CONFIG_MORE_MAX) + CONFIG_MORE_MAX + \
+			 CONFIG_FILES_MAX)
 
 static size_t transfer_strings(struct config *c, const char **out[STRINGS_MAX])
 {
@@ -21,6 +22,8 @@ static size_t transfer_strings(struct config *c, const char **out[STRINGS_MAX])
 			out[n++] = &c->more[k].value[i].text;
 		out[n++] = &c->more[k].name;
 	}
+	for (int i = 0; i < CONFIG_FILES_MAX; i++)
+		out[n++] = &c->file[i];
 	return n;
 }
 
@@ -78,11 +81,12 @@ static int transfer_parse(struct config *c, const char *buf, size_t len)
 		n_env++;
 	memset(c->env, 0, sizeof(c->env));
 	for (size_t i = 0; i < n && !r; i++) {
+		bool is_file = i >= n - CONFIG_FILES_MAX;
 		bool is_name = i >= KEY__COUNT &&
 			       (i - KEY__COUNT) % (KEY__COUNT + 1) == KEY__COUNT;
 
-		if (!*strings[i] && is_name)
-			continue;	/* there are fewer receivers */
+		if (!*strings[i] && (is_name || is_file))
+			continue;	/* there are fewer receivers, or files */
 		*strings[i] = transfer_take(buf, len, &at);
 		r = *strings[i] ? 0 : -EPROTO;
 	}
@@ -93,9 +97,11 @@ static int transfer_parse(struct config *c, const char *buf, size_t len)
 		c->env[i] = s ? strdup(s) : NULL;
 		r = c->env[i] ? 0 : -EPROTO;
 	}
-	if (r || at != len || c->n_more > CONFIG_MORE_MAX)
+	for (unsigned int i = 0; i < CONFIG_FILES_MAX && !r; i++)
+		r = i < c->n_files && !c->file[i] ? -EPROTO : 0;
+	if (r || at != len || c->n_more > CONFIG_MORE_MAX ||
+	    c->n_files > CONFIG_FILES_MAX)
 		return -EPROTO;
-	c->path[sizeof(c->path) - 1] = '\0';
 	for (int i = 0; i < KEY__COUNT; i++)
 		c->value[i].variable[sizeof(c->value[i].variable) - 1] = '\0';
 	return 0;
@@ -117,7 +123,8 @@ int config_receive(struct config *c, int socket)
 		r = -EPROTO;
 	if (!r) {
 		memcpy(&fresh, buf, sizeof(fresh));
-		fresh.text = buf;	/* its strings lie there */
+		memset(fresh.own, 0, sizeof(fresh.own));
+		fresh.own[0] = buf;	/* its strings lie there */
 		r = transfer_parse(&fresh, buf, (size_t)n);
 		if (r) {
 			config_fini(&fresh);

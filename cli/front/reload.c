@@ -108,7 +108,8 @@ bool reload_possible(const struct options *o, const struct config *fresh)
 {
 	if (config_env_network(fresh) || o->output)
 		return true;
-	config_log(fresh->path, fresh->value[KEY_ENDPOINT].line, false,
+	config_log(config_path(fresh, fresh->value[KEY_ENDPOINT].file),
+		   fresh->value[KEY_ENDPOINT].line, false,
 		   "no endpoint is left, and no --output was asked for");
 	return false;
 }

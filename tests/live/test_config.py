@@ -142,6 +142,36 @@ def mistakes():
 
 
 @suite.test
+def several_files():
+    """files of /etc and /usr/lib, by name; check-config and run read them, --config its own alone"""
+    script = """set -e
+        mount -t tmpfs etc /etc
+        mkdir -p /etc/trifold/trifold.conf.d $1/lib/trifold/trifold.conf.d $1/upper $1/work
+        echo "[sampling]\nfrequency = 97" >/etc/trifold/trifold.conf
+        echo "[tables]\nbudget = 20" >/etc/trifold/trifold.conf.d/20.conf
+        echo "[tables]\nbudget = 10\nidle = 10" >$1/lib/trifold/trifold.conf.d/10.conf
+        mount -t overlay -o lowerdir=$1/lib:/usr/lib lib /usr/lib
+        "$2" check-config --effective
+        "$2" check-config
+        "$2" check-config /etc/trifold/trifold.conf.d/20.conf
+        echo nonsense >/etc/trifold/trifold.conf.d/30.conf
+        "$2" run --duration 1 || echo "status $?"
+    """
+    with scratch() as tmp:
+        r = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", tmp, TRIFOLD], env=clean_env(),
+                           capture_output=True, text=True, timeout=60)
+    assert r.returncode == 0, r
+    below_etc = "/etc/trifold/trifold.conf"
+    for line in (f"frequency = 97\t# {below_etc}:2", f"budget = 20\t# {below_etc}.d/20.conf:2",
+                 "idle = 10\t# /usr/lib/trifold/trifold.conf.d/10.conf:3"):
+        assert line in r.stdout, (line, r.stdout)
+    said = re.findall(r"^(/\S+): OK, (\d+) of", r.stdout, re.M)
+    assert said == [(below_etc, "1"), ("/usr/lib/trifold/trifold.conf.d/10.conf", "1"),
+                    (f"{below_etc}.d/20.conf", "1"), (f"{below_etc}.d/20.conf", "1")], said
+    assert "status 2" in r.stdout and f"{below_etc}.d/30.conf:1: write" in r.stderr, r
+
+
+@suite.test
 def permissions():
     """a file that others than root may write is refused; a secret in the open is named"""
     with scratch() as tmp:

@@ -32,6 +32,7 @@ static void make(void)
 	memcpy(copy, text, sizeof(text));
 	CHECK_EQ(config_parse(&was, "x.conf", copy, sizeof(text) - 1,
 			      no_mistake), 0);
+	was.file[was.n_files++] = "y.conf";
 	was.env[0] = strdup("OTEL_A=1");
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	CHECK_EQ(config_send(&was, pair[0]), 0);
@@ -59,7 +60,9 @@ TEST(what_is_sent_is_received)
 	CHECK_EQ(is.n_more, 1);
 	CHECK_STR(is.more[0].name, "two");
 	CHECK_STR(is.more[0].value[KEY_ENDPOINT].text, "http://b:2");
-	CHECK_STR(is.path, "x.conf");
+	CHECK_EQ(is.n_files, 2);
+	CHECK_STR(config_path(&is, 0), "x.conf");
+	CHECK_STR(config_path(&is, 1), "y.conf");
 	CHECK_STR(is.env[0], "OTEL_A=1");
 	CHECK(!is.env[1]);
 	config_fini(&is);
@@ -78,6 +81,12 @@ TEST(what_is_not_whole_is_refused)
 	/* more receivers than there can be, or are named */
 	c->n_more = CONFIG_MORE_MAX + 1;
 	CHECK_EQ(take(raw_len), -EPROTO);
+	c->n_more = 1;
+	c->n_files = CONFIG_FILES_MAX + 1;
+	CHECK_EQ(take(raw_len), -EPROTO);
+	c->n_files = 3;		/* but two have a name */
+	CHECK_EQ(take(raw_len), -EPROTO);
+	c->n_files = 2;
 	c->n_more = 2;
 	CHECK_EQ(take(raw_len), -EPROTO);
 	c->n_more = 1;
