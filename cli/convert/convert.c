@@ -62,7 +62,7 @@ static int convert_set_frequency(struct decoded *d, uint32_t frequency)
 }
 
 static int convert_from_otlp(const struct convert *c, const struct buffer *in,
-			     void **data, size_t *len)
+			     struct decoded *d)
 {
 	struct viewer_names *names = calloc(1, sizeof(*names));
 	const struct decode_in request = {
@@ -70,8 +70,7 @@ static int convert_from_otlp(const struct convert *c, const struct buffer *in,
 		.names = names,
 		.limits = { CONVERT_BODY, CONVERT_MESSAGES, CONVERT_EVENTS },
 	};
-	struct decoded d;
-	int r = names ? decode_request(&request, &d) : -ENOMEM;
+	int r = names ? decode_request(&request, d) : -ENOMEM;
 
 	free(names);
 	if (r == -EPROTO)
@@ -81,22 +80,19 @@ static int convert_from_otlp(const struct convert *c, const struct buffer *in,
 			"into %u MiB", c->name,
 			CONVERT_BODY >> 20, CONVERT_EVENTS,
 			BATCH_BYTES_MAX >> 20);
-	else if (!r && !d.data)
+	else if (!r && !d->data)
 		log_err("%s has no samples", c->name);
-	if (r || !d.data)
+	if (r || !d->data)
 		return r ? r : -ENODATA;
-	r = convert_set_frequency(&d, d.frequency ? d.frequency : c->frequency);
-	*data = d.data;
-	*len = d.len;
-	return r;
+	return convert_set_frequency(d, d->frequency ? d->frequency : c->frequency);
 }
 
 static int convert_from_folded(const struct convert *c, const struct buffer *in,
-			       void **data, size_t *len)
+			       struct decoded *d)
 {
 	struct folded_mistake m;
 	int r = from_folded((const char *)in->data, in->len, c->frequency, &m,
-			    data, len);
+			    &d->data, &d->len);
 
 	if (r > 0)
 		log_err("%s:%u: %s", c->name, m.line, m.what);
@@ -108,13 +104,15 @@ static int convert_from_folded(const struct convert *c, const struct buffer *in,
 
 /* --- in the child ----------------------------------------------------------------- */
 
-static int convert_write(const struct convert *c, const void *data, size_t len)
+static int convert_write(const struct convert *c, const struct decoded *d)
 {
 	struct profile_info info = { .account.known = 0 };
 	struct buffer out = { 0 };
 	struct batch b;
-	int r = batch_open(data, len, &b);
+	int r = batch_open(d->data, d->len, &b);
 
+	memcpy(info.host, d->host, sizeof(info.host));
+	memcpy(info.kernel, d->kernel, sizeof(info.kernel));
 	if (!r) {
 		info.account.start_ns = b.hdr->start_ns;
 		info.account.end_ns = b.hdr->end_ns;
@@ -153,8 +151,7 @@ static int convert_child(const struct convert *c, uid_t seal, pid_t parent)
 	const int keep[] = { 0, 1, 2, c->in, c->out };
 	bool folded = c->from == format_at(format_named("folded"));
 	struct buffer in = { 0 };
-	void *data = NULL;
-	size_t len = 0;
+	struct decoded d = { 0 };
 	int r;
 
 	if (sandbox_close_fds(keep, 5) || convert_confine(seal) ||
@@ -164,14 +161,14 @@ static int convert_child(const struct convert *c, uid_t seal, pid_t parent)
 	if (r)
 		log_err("%s: %s", c->name, strerror(-r));
 	else
-		r = folded ? convert_from_folded(c, &in, &data, &len) :
-			     convert_from_otlp(c, &in, &data, &len);
+		r = folded ? convert_from_folded(c, &in, &d) :
+			     convert_from_otlp(c, &in, &d);
 	free(in.data);
 	if (r == -ENOMEM)
 		log_err("%s: %s", c->name, strerror(ENOMEM));
 	if (!r)
-		r = convert_write(c, data, len);
-	free(data);
+		r = convert_write(c, &d);
+	free(d.data);
 	return r != 0;
 }
 

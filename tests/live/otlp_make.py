@@ -34,7 +34,7 @@ def attribute(k, v):
     return data(1, data(1, k) + data(2, any_of(v)))
 
 
-def request(times_ns, stacks, process="prog", pid=1, thread="worker", tid=2, hz=100, service=None):
+def request(times_ns, stacks, process="prog", pid=1, thread="worker", tid=2, hz=100, **more):
     """One process, one thread; stacks: [[function, leaf first]]; time i goes to stack i mod n."""
     strings = ["", "profile.frame.type", "thread.name", "thread.id", "samples", "count", "cpu",
                "nanoseconds"]
@@ -65,7 +65,7 @@ def request(times_ns, stacks, process="prog", pid=1, thread="worker", tid=2, hz=
                data(5, num(1, string("cpu")) + num(2, string("nanoseconds"))) + num(6, 10**9 // hz))
     resource = b"".join(attribute(k, v) for k, v in (
         ("process.pid", pid), ("process.executable.name", process),
-        ("process.executable.path", "/opt/" + process), ("service.name", service)) if v)
+        ("process.executable.path", "/opt/" + process), *more.items()))
     dictionary = (data(1, b"") + locations + functions + data(4, b"") +
                   b"".join(data(5, s) for s in strings) + attrs + table)
     return data(1, data(1, resource) + data(2, data(2, profile))) + data(2, dictionary)

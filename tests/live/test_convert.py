@@ -62,13 +62,20 @@ def long_recordings():
 
 @suite.test
 def services():
-    """a service's name stays what it was; without one it is the program's"""
+    """the names of service, host and kernel stay what they were; without one a service has the program's"""
+    said = {"service.name": "checkout", "host.name": "far", "os.version": "6.1.0-9"}
     with scratch() as tmp:
-        for name, want in (("checkout", "checkout"), (None, "prog")):
-            a = write(tmp, "a.otlp", request([10**18], [["work", "main"]], service=name))
+        for more, want in ((said, said), ({}, {"service.name": "prog"})):
+            a = write(tmp, "a.otlp", request([10**18], [["work", "main"]], **more))
             convert(a, os.path.join(tmp, "b.otlp"))
             with open(os.path.join(tmp, "b.otlp"), "rb") as f:
-                assert attribute("service.name", want) in f.read()
+                out = f.read()
+            assert all(attribute(k, v) in out for k, v in want.items()), more
+        a = write(tmp, "a.otlp", request([10**18], [["work", "main"]], **said))
+        convert(a, os.path.join(tmp, "b.html"))
+        with open(os.path.join(tmp, "b.html"), encoding="utf-8") as f:
+            page = f.read()
+        assert '"host":"far"' in page and '"kernel":"6.1.0-9"' in page
 
 
 @suite.test

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/utf8.h"
 #include "profile/formats/folded.h"
 #include "tests/unit/harness.h"
 #include "tests/unit/viewer_request.h"
@@ -87,6 +88,31 @@ TEST(viewer_knows_how_stacks_ended)
 	check_folded(&d, "[unknown process];[stack ends: no_row];outer;inner 2\n"
 		     "[unknown process];outer;inner 7\n");
 	free(w.data);
+}
+
+/* What a file says of its host goes into pages and pprof. */
+TEST(viewer_keeps_host_and_kernel)
+{
+	char host[80];
+	const char *pairs[] = { "host.name", host, "os.version", "6.1\xff.2", NULL };
+	const struct otlp_resource extra = { pairs };
+	struct decoded d;
+	struct batch b;
+	void *data = sample_batch(&b);
+	uint8_t *q;
+	size_t len;
+
+	memset(host, 'h', 63);
+	memcpy(host + 63, "\xc3\xa4x", 4);	/* a character is not cut in two */
+	memset(&names, 0, sizeof(names));
+	CHECK_EQ(otlp_encode(&b, &extra, &q, &len), 0);
+	CHECK_EQ(decode(q, len, &d), 0);
+	CHECK_EQ(strlen(d.host), 63);
+	CHECK_EQ(strspn(d.host, "h"), 63);
+	CHECK_STR(d.kernel, "6.1" UTF8_REPLACEMENT ".2");
+	free(d.data);
+	free(q);
+	free(data);
 }
 
 TEST(viewer_decodes_inlined_calls)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "common/utf8.h"
 #include "common/vector.h"
 #include "profile/profile.h"
 #include "viewer/server/decode_frames.h"
@@ -143,6 +144,21 @@ static void attributes(struct dec *d, struct owner *o, const int32_t *v,
 	}
 }
 
+/* Once. */
+static void decode_keep(char out[65], struct text t)
+{
+	size_t n = 0;
+
+	if (*out)
+		return;
+	for (size_t i = 0; i < t.len; i += n) {
+		n = utf8_char(t.s + i, t.len - i);
+		if (n == 0 || i + n > 64)
+			return;
+		memcpy(out + i, t.s + i, n);
+	}
+}
+
 static void resource_attributes(struct dec *d, struct owner *o,
 				const OtlpIn__Resource *r)
 {
@@ -150,8 +166,14 @@ static void resource_attributes(struct dec *d, struct owner *o,
 		const OtlpIn__KeyValue *a = r->attributes[i];
 		struct text key = { (const char *)a->key.data, a->key.len };
 
-		attribute(d, o, key.len ? key :
-			  frames_text(&d->frames, a->key_strindex), a->value);
+		if (!key.len)
+			key = frames_text(&d->frames, a->key_strindex);
+		if (text_is(key, "host.name"))
+			decode_keep(d->out->host, frames_value(&d->frames, a->value));
+		else if (text_is(key, "os.version"))
+			decode_keep(d->out->kernel, frames_value(&d->frames, a->value));
+		else
+			attribute(d, o, key, a->value);
 	}
 }
 

@@ -42,6 +42,8 @@ struct decoded {
 	size_t len;
 	uint64_t events, rejected;	/* samples */
 	uint32_t frequency;		/* Hz; 0: not said */
+	char host[65], kernel[65];	/* of the first resource that says them: UTF-8,
+					 * cut; "": none does */
 };
 
 /*
