@@ -38,7 +38,7 @@ $(O)/cli/config/libexec.o $(O)/cli/front/start.o: CPPFLAGS += -DLIBEXEC='"$(libe
 .PHONY: install uninstall FORCE
 install: all
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libexecdir)/trifold \
-		$(sysconfdir)/trifold/trifold.conf.d $(docdir)/docs $(bashcompdir) $(zshcompdir) \
+		$(sysconfdir)/trifold $(docdir)/docs $(bashcompdir) $(zshcompdir) \
 		$(fishcompdir) $(mandir)/man1 $(mandir)/man5 $(mandir)/man8)
 	$(INSTALL) -m 755 $(O)/bin/trifold $(DESTDIR)$(bindir)
 	$(INSTALL) -m 755 $(DAEMONS:%=$(O)/bin/%) $(DESTDIR)$(libexecdir)/trifold
@@ -72,5 +72,4 @@ uninstall:
 		$(DESTDIR)$(sysconfdir)/trifold/trifold.conf || \
 		rm -f $(DESTDIR)$(sysconfdir)/trifold/trifold.conf
 	@rmdir $(addprefix $(DESTDIR),$(libexecdir)/trifold $(docdir)/docs \
-		$(docdir) $(sysconfdir)/trifold/trifold.conf.d \
-		$(sysconfdir)/trifold) 2>/dev/null || :
+		$(docdir) $(sysconfdir)/trifold) 2>/dev/null || :
