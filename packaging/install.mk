@@ -15,6 +15,9 @@ docdir       ?= $(datadir)/doc/trifold
 bashcompdir  ?= $(datadir)/bash-completion/completions
 zshcompdir   ?= $(datadir)/zsh/site-functions
 fishcompdir  ?= $(datadir)/fish/vendor_completions.d
+# for systemd-sysusers and systemd-tmpfiles, which packages call
+sysusersdir  ?= $(prefix)/lib/sysusers.d
+tmpfilesdir  ?= $(prefix)/lib/tmpfiles.d
 INSTALL      ?= install
 # writes manual pages; when cross-compiling, say where one is that runs here
 RUN_TRIFOLD  ?= $(O)/bin/trifold
@@ -22,6 +25,22 @@ RUN_TRIFOLD  ?= $(O)/bin/trifold
 DAEMONS := $(filter-out trifold,$(PROGRAMS))
 PAGES   := $(sort $(wildcard docs/man/*.[1-9] docs/man/*.in))
 DOCS    := $(sort $(wildcard docs/*.md docs/*.png))
+
+# All that is installed, as SOURCE:DESTINATION.  Manual pages are written from
+# theirs, and the configuration stays if there is one; the others are copied.
+PROGRAM_FILES = $(O)/bin/trifold:$(bindir)/trifold \
+	$(foreach d,$(DAEMONS),$(O)/bin/$(d):$(libexecdir)/trifold/$(d))
+DATA_FILES = packaging/completion/trifold.bash:$(bashcompdir)/trifold \
+	packaging/completion/trifold.zsh:$(zshcompdir)/_trifold \
+	packaging/completion/trifold.fish:$(fishcompdir)/trifold.fish \
+	packaging/sysusers.conf:$(sysusersdir)/trifold.conf \
+	packaging/tmpfiles.conf:$(tmpfilesdir)/trifold.conf \
+	$(foreach f,README.md LICENSE $(DOCS),$(f):$(docdir)/$(f)) \
+	bpf/LICENSE:$(docdir)/LICENSE.bpf
+MANUAL_FILES = $(foreach p,$(PAGES),$(p):$(mandir)/man$(patsubst \
+	.%,%,$(suffix $(p:.in=)))/$(notdir $(p:.in=)))
+CONFIG_FILES = packaging/trifold.conf:$(sysconfdir)/trifold/trifold.conf
+places = $(foreach f,$(1),$(DESTDIR)$(lastword $(subst :, ,$(f))))
 
 # `trifold completion` writes them as well
 $(O)/packaging/completion/%.o.c: packaging/completion/trifold.%
@@ -37,39 +56,27 @@ $(O)/cli/config/libexec.o $(O)/cli/front/start.o: CPPFLAGS += -DLIBEXEC='"$(libe
 
 .PHONY: install uninstall FORCE
 install: all
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libexecdir)/trifold \
-		$(sysconfdir)/trifold $(docdir)/docs $(bashcompdir) $(zshcompdir) \
-		$(fishcompdir) $(mandir)/man1 $(mandir)/man5 $(mandir)/man8)
-	$(INSTALL) -m 755 $(O)/bin/trifold $(DESTDIR)$(bindir)
-	$(INSTALL) -m 755 $(DAEMONS:%=$(O)/bin/%) $(DESTDIR)$(libexecdir)/trifold
-	$(INSTALL) -m 644 packaging/completion/trifold.bash $(DESTDIR)$(bashcompdir)/trifold
-	$(INSTALL) -m 644 packaging/completion/trifold.zsh $(DESTDIR)$(zshcompdir)/_trifold
-	$(INSTALL) -m 644 packaging/completion/trifold.fish $(DESTDIR)$(fishcompdir)/trifold.fish
-	@set -e; for page in $(PAGES); do \
-		name=$$(basename $$page .in); \
-		to=$(DESTDIR)$(mandir)/man$${name##*.}/$$name; \
-		echo "$(RUN_TRIFOLD) manual $$page > $$to"; \
-		$(RUN_TRIFOLD) manual $$page > $$to; \
+	$(INSTALL) -d $(sort $(dir $(call places,$(PROGRAM_FILES) $(DATA_FILES) \
+		$(MANUAL_FILES) $(CONFIG_FILES))))
+	@set -e; copy() { \
+		echo "$(INSTALL) -m $$1 $${2%%:*} $(DESTDIR)$${2#*:}"; \
+		$(INSTALL) -m $$1 $${2%%:*} $(DESTDIR)$${2#*:}; }; \
+	for f in $(PROGRAM_FILES); do copy 755 $$f; done; \
+	for f in $(DATA_FILES); do copy 644 $$f; done; \
+	for f in $(CONFIG_FILES); do \
+		test -e $(DESTDIR)$${f#*:} || copy 644 $$f; done; \
+	for f in $(MANUAL_FILES); do \
+		to=$(DESTDIR)$${f#*:}; \
+		echo "$(RUN_TRIFOLD) manual $${f%%:*} > $$to"; \
+		$(RUN_TRIFOLD) manual $${f%%:*} > $$to; \
 		sed -i 's|/usr/libexec/trifold|$(libexecdir)/trifold|g' $$to; \
 		chmod 644 $$to; done
-	$(INSTALL) -m 644 README.md LICENSE $(DESTDIR)$(docdir)
-	$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(docdir)/docs
-	$(INSTALL) -m 644 bpf/LICENSE $(DESTDIR)$(docdir)/LICENSE.bpf
-	@# what somebody wrote there stays
-	test -e $(DESTDIR)$(sysconfdir)/trifold/trifold.conf || $(INSTALL) \
-		-m 644 packaging/trifold.conf $(DESTDIR)$(sysconfdir)/trifold
 
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/trifold
-	rm -f $(DAEMONS:%=$(DESTDIR)$(libexecdir)/trifold/%)
-	rm -f $(addprefix $(DESTDIR),$(bashcompdir)/trifold \
-		$(zshcompdir)/_trifold $(fishcompdir)/trifold.fish)
-	rm -f $(foreach p,$(patsubst %.in,%,$(notdir $(PAGES))), \
-		$(DESTDIR)$(mandir)/man$(patsubst .%,%,$(suffix $(p)))/$(p))
-	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md LICENSE LICENSE.bpf $(DOCS))
+	rm -f $(call places,$(PROGRAM_FILES) $(DATA_FILES) $(MANUAL_FILES))
 	@# the configuration, unless somebody changed it
-	! cmp -s packaging/trifold.conf \
-		$(DESTDIR)$(sysconfdir)/trifold/trifold.conf || \
-		rm -f $(DESTDIR)$(sysconfdir)/trifold/trifold.conf
+	@for f in $(CONFIG_FILES); do \
+		! cmp -s $${f%%:*} $(DESTDIR)$${f#*:} || \
+			rm -f $(DESTDIR)$${f#*:}; done
 	@rmdir $(addprefix $(DESTDIR),$(libexecdir)/trifold $(docdir)/docs \
 		$(docdir) $(sysconfdir)/trifold) 2>/dev/null || :

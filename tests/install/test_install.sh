@@ -30,6 +30,8 @@ wanted() {
 	cat <<-END
 	644 etc/trifold/trifold.conf
 	755 usr/bin/trifold
+	644 usr/lib/sysusers.d/trifold.conf
+	644 usr/lib/tmpfiles.d/trifold.conf
 	644 usr/share/bash-completion/completions/trifold
 	644 usr/share/doc/trifold/LICENSE
 	644 usr/share/doc/trifold/LICENSE.bpf
