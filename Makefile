@@ -5,6 +5,7 @@
 # make run          build, profile this machine, write a flame graph (root)
 #                     DURATION=10  for ten seconds; OUT=file; FREQUENCY=HZ (99)
 # make install      into PREFIX (/usr), DESTDIR before it: docs/PACKAGING.md
+# make deb, rpm     packages, below build/deb and build/rpm: docs/PACKAGING.md
 # make test         install what the tests need and run all of them (root)
 # make test-vm      a live test on ten other kernels, in qemu (root)
 # make check        unit tests only, with ASan and UBSan (no root)
@@ -123,7 +124,7 @@ $(O)/%.o: $(O)/%.c
 	$(Q)$(CC) $(STD) $(HARDEN) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
 # --- tests: each *.mk below tests/ lists its sources; make install
-include tests/tests.mk packaging/install.mk packaging/rpm/rpm.mk
+include tests/tests.mk packaging/install.mk packaging/deb/deb.mk packaging/rpm/rpm.mk
 
 # --- for people
 deps:
