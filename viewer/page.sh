@@ -12,6 +12,8 @@
 # <script> and </script>, byte by byte (Content Security Policy Level 3,
 # section 6.7.3).
 set -eu
+# [A-Z] and the order of bytes are not the language's
+export LC_ALL=C
 
 kind=$1
 dir=$(dirname "$0")/page
