@@ -4,8 +4,7 @@
 # make deps         install what the build needs (apt or dnf; root)
 # make run          build, profile this machine, write a flame graph (root)
 #                     DURATION=10  for ten seconds; OUT=file; FREQUENCY=HZ (99)
-# make install      into PREFIX (/usr), DESTDIR before it: docs/PACKAGING.md
-# make deb, rpm     packages, below build/deb and build/rpm: docs/PACKAGING.md
+# make install      into PREFIX (/usr), DESTDIR before it; make deb, make rpm: docs/PACKAGING.md
 # make test         install what the tests need and run all of them (root)
 # make test-vm      a live test on ten other kernels, in qemu (root)
 # make check        unit tests only, with ASan and UBSan (no root)

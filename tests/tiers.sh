@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tiers of tests/run.sh, in their order: functions that call `tap`, `beside`
 # and `behind`, all NAME COMMAND...  Root is needed from `hostile` on.
-ALL_TIERS="build unit fuzz hostile parts live loads vm"
+ALL_TIERS="build unit fuzz hostile packages parts live loads vm"
 
 # of tests/vm/matrix, what is in `make test`; the rest costs two more minutes
 VM_KERNELS="5.10 6.1 6.12 newest arm64-5.10 arm64-6.12"
@@ -87,6 +87,12 @@ tier_hostile() {
 	tap "they build with sanitizers" built O=$O/sanitized SANITIZE=1 sanitized
 	for t in $(make -s O=$O list-sanitized); do
 		beside "sanitized/$t" tests/hostile/sanitized.sh "$O/sanitized/hostile/$t"
+	done
+}
+
+tier_packages() {
+	for t in tests/install/test_deb.sh tests/install/test_rpm.sh; do
+		tap "$t" "$t"
 	done
 }
 
