@@ -35,6 +35,11 @@ def build(tmp):
                         os.path.join(ROOT, "tests", "live", "cases", source)], check=True)
 
 
+def reads_the_clock(frames, main):
+    """main() looks whether its time is over: that takes long on some machines."""
+    return main in frames and all("clock" in f or f.startswith("[") for f in frames[frames.index(main) + 1:])
+
+
 @suite.test
 def of_each_compiler():
     """C++, Rust (both manglings) and D: whole chains of short names, whole ones in OTLP"""
@@ -48,7 +53,7 @@ def of_each_compiler():
             otlp = f.read()
         stacks = folded(out + ".folded")
     for name, (_, _, chain, whole) in PROGRAMS.items():
-        mine = learned([(f, n) for f, n in stacks if f[0] == name])
+        mine = learned([(f, n) for f, n in stacks if f[0] == name and not reads_the_clock(f, chain[0])])
         total = sum(n for _, n in mine)
         good = sum(n for f, n in mine if has_chain(f, chain))
         say(f"{name}: {good} of {total}")
