@@ -37,7 +37,8 @@ def build(tmp):
 
 def reads_the_clock(frames, main):
     """main() looks whether its time is over: that takes long on some machines."""
-    return main in frames and all("clock" in f or f.startswith("[") for f in frames[frames.index(main) + 1:])
+    callee = (frames[frames.index(main) + 1:] or ["clock"])[0] if main in frames else ""
+    return "clock" in callee or callee.endswith("_[k]")
 
 
 @suite.test
