@@ -34,6 +34,14 @@ surprising() {	# name, log
 		grep -v -E -f <(sed -E '/^#/d; s/[[:space:]]*#.*//; /^$/d' tests/skips)
 }
 
+# Each failure with what was said next to it, before or after.
+failures() {	# log
+	awk '
+	/^ok /		{ n = 0; after = 0 }
+	/^not ok /	{ print; for (i = n > 20 ? n - 20 : 0; i < n; i++) print said[i]; n = 0; after = 20 }
+	/^#/		{ if (after-- > 0) print; else said[n++] = $0 }' "$1"
+}
+
 # Count what a test said in TAP; one that failed without a "not ok", or that
 # says nothing at all, is one failure.
 report() {	# number, name
@@ -54,8 +62,8 @@ report() {	# number, name
 	if [ "${VERBOSE:-0}" = 1 ]; then
 		cat "$log"
 	else
-		grep -E '^(not ok|ok .*# SKIP)' "$log"
-		[ "$n_bad" = 0 ] || grep -E '^#' "$log" | tail -n 60
+		grep -E '^ok .*# SKIP' "$log"
+		failures "$log"
 	fi
 	echo "  $name: $n_ok passed, $n_bad failed, $n_skip skipped, $seconds s"
 	passed=$((passed + n_ok)) failed=$((failed + n_bad))
