@@ -159,7 +159,8 @@ def attacking(tmp, attack):
             procs = stack.enter_context(cgroup(attack.memory))
             command = ["/bin/sh", "-c", f'echo $$ >{procs} && exec "$@"', "sh", *command]
         helper = attack.beside and subprocess.Popen(
-            [os.path.join(tmp, attack.command.split()[0]), *attack.beside.split()], preexec_fn=ends_with_us)
+            [os.path.join(tmp, attack.command.split()[0]), *attack.beside.split()],
+            preexec_fn=Control.favoured)
         p = subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL)
         try:
             yield p

@@ -125,7 +125,7 @@ static int reuse(void)
 			return 1;
 		same += pid == last;
 		last = pid;
-		if (i >= 1000 && same < i / 4) {
+		if (i >= 1000 && same < i / 16) {
 			fprintf(stderr, "%u of %u\n", same, i);
 			return 1;
 		}
