@@ -46,7 +46,7 @@ endif
 
 # --- what is made of what
 
-PROGRAMS := trifold trifold-supervisor trifold-loaderd trifold-symbolizerd \
+PROGRAMS := trifold trifold-supervisor trifold-start trifold-loaderd trifold-symbolizerd \
 	trifold-exporterd trifold-viewer
 # all that loaderd links of these folders: make tcb counts it
 LOADER_IPC    := ipc/message.c ipc/conn.c ipc/sealed.c
@@ -58,8 +58,8 @@ OTLP     := profile/formats/otlp.c profile/formats/dictionary.c common/protobuf.
 MORE     := common/sandbox_root.c common/signals.c common/number.c ipc/counters.c
 
 trifold-supervisor_SRCS := $(wildcard cli/supervisor/*.c)
-trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c \
-	$(LOADER_COMMON)
+trifold-start_SRCS := cli/start/main.c cli/supervisor/ask.c
+trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c $(LOADER_COMMON)
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
 trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symbolizerd/*/*/*.c) \
 	$(IPC) ipc/conn_more.c ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c \
@@ -68,7 +68,7 @@ trifold-symbolizerd_LIBS := -lelf -lxxhash -lnettle -liberty -lseccomp -lcap-ng
 trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c common/read_all.c $(COMMON) $(MORE) common/sandbox_more.c
 trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lxxhash -lz -lzstd -lseccomp -lcap-ng
-trifold_SRCS := $(filter-out $(addprefix cli/supervisor/,main.c supervise.c programs.c), \
+trifold_SRCS := $(filter-out $(addprefix cli/,$(addprefix supervisor/,main.c supervise.c programs.c) start/main.c), \
 	$(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c)) \
 	$(addprefix viewer/server/,decode.c decode_frames.c names.c) ipc/short_name.c common/read_all.c common/page_key.c common/listen.c common/protobuf.c common/buffer.c \
 	common/json.c common/pairs.c common/wait_status.c ipc/fdpass.c ipc/hub_client.c $(IPC) \

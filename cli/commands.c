@@ -18,6 +18,7 @@
 #include "cli/status/doctor.h"
 #include "cli/table.h"
 #include "cli/top/top.h"
+#include "cli/unit/unit_config.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 #define AT(member)	offsetof(struct options, member)
@@ -296,6 +297,7 @@ const struct command commands[] = {
 	  COUNT(recorder_options), REST_NONE, recorder_run },
 	{ "attach", "", NULL, NULL, record_options, COUNT(record_options),
 	  REST_COMMAND, run_attach },
+	{ "unit-config", "", NULL, NULL, NULL, 0, REST_FILE, unit_config_run },
 	{ "daemons", "", NULL, NULL, daemons_options, COUNT(daemons_options),
 	  REST_NONE, front_daemons },
 };

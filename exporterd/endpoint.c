@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -15,9 +16,12 @@
 #include "common/log.h"
 #include "common/log_quote.h"
 #include "common/number.h"
+#include "common/read_all.h"
 
 #define OTLP	"OTEL_EXPORTER_OTLP_"
 #define MORE	"TRIFOLD_EXPORTER_"
+#define HEADERS_FILE_VARIABLE	MORE "HEADERS_FILE"
+#define HEADERS_FILE_MAX	8192	/* as a line of the configuration */
 
 extern char **environ;
 
@@ -119,33 +123,85 @@ static const char *env_of(unsigned int number, const char *option,
 	return endpoint_env(which->s);
 }
 
-static int env_headers(struct endpoint *e)
+/* from: where the text, which is cut, is from. */
+static int add_headers(struct endpoint *e, const char *from, char *text)
 {
-	char *copy, *rest, *key, *value;
-	struct name which;
-	const char *s = env_of(e->number, "HEADERS", &which);
+	char *key, *value;
 	bool bad = false;
 	int r = 0;
 
-	if (!s)
-		return 0;
-	copy = rest = strdup(s);
-	if (!copy)
-		return endpoint_no_memory();
-	if (strchr(s, ';')) {
+	if (strchr(text, ';')) {
 		log_err("%s: \";\" is not supported: write a semicolon in a value as %%3B",
-			which.s);
+			from);
 		r = ENDPOINT_USAGE;
 	}
-	while (r == 0 && pairs_next(&rest, &key, &value, &bad))
-		r = add_header(e, which.s, key, value);
+	while (r == 0 && pairs_next(&text, &key, &value, &bad))
+		r = add_header(e, from, key, value);
 	if (bad) {
 		log_err("%s: write name=value,name=value, special characters as %%XX",
-			which.s);
+			from);
 		r = ENDPOINT_USAGE;
 	}
-	free(copy);
 	return r;
+}
+
+/* The text of a file, without the line's end, NUL-terminated.  0 or -errno. */
+static int read_headers(const char *path, struct buffer *text)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int r = fd < 0 ? -errno : read_all(fd, HEADERS_FILE_MAX, text);
+
+	if (fd >= 0)
+		close(fd);
+	if (r || text->len > HEADERS_FILE_MAX)
+		return r ? r : -EFBIG;
+	while (text->len && strchr("\r\n", text->data[text->len - 1]))
+		text->len--;
+	buffer_add(text, "", 1);
+	return text->failed ? -ENOMEM : 0;
+}
+
+/* A file for secrets, which are in no environment then.  Profiles and metrics have
+ * one for both. */
+static int file_headers(struct endpoint *e)
+{
+	struct buffer text = { 0 };
+	struct name which;
+	const char *path;
+	int r;
+
+	if (e->number > 1)
+		snprintf(which.s, sizeof(which.s), MORE "%u_HEADERS_FILE", e->number);
+	else
+		strcpy(which.s, HEADERS_FILE_VARIABLE);
+	path = endpoint_env(which.s);
+	if (!path)
+		return 0;
+	r = read_headers(path, &text);
+	if (r) {
+		log_err("%s: %s: %s: name a file of at most 8 KiB that user %u may read",
+			which.s, path, strerror(-r), (unsigned int)geteuid());
+		r = ENDPOINT_USAGE;
+	} else {
+		r = add_headers(e, path, (char *)text.data);
+	}
+	if (text.data)
+		explicit_bzero(text.data, text.cap);
+	free(text.data);
+	return r;
+}
+
+static int env_headers(struct endpoint *e)
+{
+	struct name which;
+	const char *s = env_of(e->number, "HEADERS", &which);
+	char *copy = s ? strdup(s) : NULL;
+	int r = 0;
+
+	if (s)
+		r = copy ? add_headers(e, which.s, copy) : endpoint_no_memory();
+	free(copy);
+	return r ? r : file_headers(e);
 }
 
 static void env_timeout(struct endpoint *e)
@@ -241,7 +297,7 @@ static int env_files(struct endpoint *e)
 
 static const char *const options[] = {
 	"ENDPOINT", "HEADERS", "TIMEOUT", "COMPRESSION", "CERTIFICATE",
-	"CLIENT_CERTIFICATE", "CLIENT_KEY",
+	"CLIENT_CERTIFICATE", "CLIENT_KEY", "HEADERS_FILE",
 };
 
 /* s: what follows MORE, up to the "=". */
@@ -266,11 +322,12 @@ int endpoint_check_names(void)
 		if (strncmp(*v, MORE, strlen(MORE)) != 0 ||
 		    !strncmp(*v, SPOOL_VARIABLE "=", len + 1) ||
 		    !strncmp(*v, SPOOL_SIZE_VARIABLE "=", len + 1) ||
+		    !strncmp(*v, HEADERS_FILE_VARIABLE "=", len + 1) ||
 		    is_name(*v + strlen(MORE), len - strlen(MORE)))
 			continue;
 		log_err("%s: no such variable: write " MORE "<N>_ENDPOINT, _HEADERS, _TIMEOUT, "
-			"_COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE or _CLIENT_KEY, N from 2 to %d, "
-			"or _SPOOL or _SPOOL_SIZE without N",
+			"_COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE, _CLIENT_KEY or _HEADERS_FILE, "
+			"N from 2 to %d, or _SPOOL, _SPOOL_SIZE or _HEADERS_FILE without N",
 			log_quote(*v, len, shown, sizeof(shown)),
 			ENDPOINTS_MAX);
 		return ENDPOINT_USAGE;

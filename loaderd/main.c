@@ -498,7 +498,7 @@ int main(int argc, char **argv)
 	signal(SIGINT, on_term);
 	if (setup(&l) || confine_main(opt.uid, opt.gid))
 		return 1;
-	service_ready();
+	service_notify("READY=1\nSTATUS=samples for trifold-symbolizerd, as long as that runs");
 	log_info("sampling %u CPUs at %u Hz (%s)", l.sampling.n,
 		 (unsigned int)opt.frequency,
 		 l.sampling.hardware ? "cpu-cycles" : "cpu-clock");

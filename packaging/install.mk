@@ -18,12 +18,14 @@ fishcompdir  ?= $(datadir)/fish/vendor_completions.d
 # for systemd-sysusers and systemd-tmpfiles, which packages call
 sysusersdir  ?= $(prefix)/lib/sysusers.d
 tmpfilesdir  ?= $(prefix)/lib/tmpfiles.d
+unitdir      ?= $(prefix)/lib/systemd/system
 INSTALL      ?= install
 # writes manual pages; when cross-compiling, say where one is that runs here
 RUN_TRIFOLD  ?= $(O)/bin/trifold
 
 DAEMONS := $(filter-out trifold,$(PROGRAMS))
 PAGES   := $(sort $(wildcard docs/man/*.[1-9] docs/man/*.in))
+UNITS   := $(sort $(wildcard packaging/systemd/*.*))
 DOCS    := $(sort $(wildcard docs/*.md docs/*.png))
 
 # All that is installed, as SOURCE:DESTINATION.  Manual pages are written from
@@ -35,6 +37,7 @@ DATA_FILES = packaging/completion/trifold.bash:$(bashcompdir)/trifold \
 	packaging/completion/trifold.fish:$(fishcompdir)/trifold.fish \
 	packaging/sysusers.conf:$(sysusersdir)/trifold.conf \
 	packaging/tmpfiles.conf:$(tmpfilesdir)/trifold.conf \
+	$(foreach u,$(UNITS),$(O)/$(u):$(unitdir)/$(notdir $(u))) \
 	$(foreach f,README.md LICENSE $(DOCS),$(f):$(docdir)/$(f)) \
 	bpf/LICENSE:$(docdir)/LICENSE.bpf
 MANUAL_FILES = $(foreach p,$(PAGES),$(p):$(mandir)/man$(patsubst \
@@ -54,8 +57,13 @@ $(O)/libexecdir: FORCE
 $(O)/cli/config/libexec.o $(O)/cli/front/start.o: $(O)/libexecdir
 $(O)/cli/config/libexec.o $(O)/cli/front/start.o: CPPFLAGS += -DLIBEXEC='"$(libexecdir)/trifold"'
 
+# with the directories that were chosen
+$(UNITS:%=$(O)/%): $(O)/%: % FORCE
+	@mkdir -p $(@D)
+	@sed 's|/usr/libexec/trifold/|$(libexecdir)/trifold/|; s|/usr/bin/trifold |$(bindir)/trifold |' $< > $@
+
 .PHONY: install uninstall FORCE
-install: all
+install: all $(UNITS:%=$(O)/%)
 	$(INSTALL) -d $(sort $(dir $(call places,$(PROGRAM_FILES) $(DATA_FILES) \
 		$(MANUAL_FILES) $(CONFIG_FILES))))
 	@set -e; copy() { \

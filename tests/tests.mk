@@ -108,7 +108,7 @@ fuzz: fuzzers
 	@for t in $(FUZZ); do tests/fuzz/run.sh $(O) $$t $(FUZZ_SECONDS) || exit 1; done
 
 # run as root, at least at first
-PRIVILEGED := $(filter trifold-loaderd trifold-supervisor,$(PROGRAMS))
+PRIVILEGED := $(filter trifold-loaderd trifold-supervisor trifold-start,$(PROGRAMS))
 .PHONY: tcb
 tcb: $(PRIVILEGED:%=$(O)/bin/%)
 	@r=0; $(foreach p,$(PRIVILEGED),tests/tcb.sh $(p) $($(p)_OBJS:.o=.d) || r=1;) exit $$r

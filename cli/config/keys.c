@@ -14,6 +14,7 @@
 #include "common/pairs.h"
 #include "common/listen.h"
 
+#define CREDENTIALS	"/run/credentials/"	/* systemd.exec(5), LoadCredential= */
 #define NUMBER(lo, hi)	.kind = KIND_NUMBER, .min = (lo), .max = (hi)
 
 const struct config_key config_keys[KEY__COUNT] = {
@@ -94,6 +95,12 @@ const struct config_key config_keys[KEY__COUNT] = {
 		"export", "client_key", KIND_FILE, .def = "",
 		.variable = "CLIENT_KEY", .otlp = true,
 		.help = "PEM file of its key.",
+	},
+	[KEY_HEADERS_FILE] = {
+		"export", "headers_file", KIND_FILE, .def = "",
+		.variable = "HEADERS_FILE", .numbered = true,
+		.help = "A file with more headers, written as in `headers`, for those that hold a\n"
+			"secret.  Only exporterd has to read it.",
 	},
 	[KEY_SPOOL] = {
 		"export", "spool", KIND_DIRECTORY, .def = "",
@@ -208,7 +215,8 @@ const char *config_key_variable(const struct config_key *k, bool profiles,
 	*out = '\0';
 	if (k->variable && (k->otlp || !profiles))
 		snprintf(out, 64, "%s%s%s",
-			 k->otlp ? "OTEL_EXPORTER_OTLP_" : "",
+			 k->otlp ? "OTEL_EXPORTER_OTLP_" :
+			 k->numbered ? "TRIFOLD_EXPORTER_" : "",
 			 profiles ? "PROFILES_" : "", k->variable);
 	return out;
 }
@@ -304,6 +312,10 @@ static const char *check_file(const char *path, char *buf, size_t size)
 		return "the full path of a PEM file";
 	r = access(path, R_OK) < 0 || stat(path, &st) < 0 ? errno : 0;
 	if (!r && S_ISREG(st.st_mode))
+		return NULL;
+	/* another user may; a credential of exporterd's unit is there for it alone */
+	if ((r == EACCES && geteuid()) ||
+	    !strncmp(path, CREDENTIALS, strlen(CREDENTIALS)))
 		return NULL;
 	snprintf(buf, size, "a file that can be read (%s)",
 		 r ? strerror(r) : "this is no file");

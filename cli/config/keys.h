@@ -22,7 +22,7 @@ enum config_id {
 	KEY_FREQUENCY, KEY_INTERVAL, KEY_INCLUDE_SELF, KEY_BUDGET, KEY_IDLE, KEY_CPU_SHARE,
 	/* of each receiver, as config_key_of_more() has it: */
 	KEY_ENDPOINT, KEY_HEADERS, KEY_TIMEOUT, KEY_COMPRESSION, KEY_CA,
-	KEY_CLIENT_CERT, KEY_CLIENT_KEY,
+	KEY_CLIENT_CERT, KEY_CLIENT_KEY, KEY_HEADERS_FILE,
 	KEY_SPOOL, KEY_SPOOL_SIZE,
 	KEY_SERVICE_NAME, KEY_ATTRIBUTES, KEY_METRICS, KEY_METRICS_MS,
 	KEY_PAGE, KEY_LISTEN, KEY_MEMORY, KEY_KEEP, KEY_OTLP,
@@ -38,7 +38,7 @@ enum config_kind {
 	KIND_URL,		/* http:// or https:// */
 	KIND_PAIRS,		/* k=v,k=v as in OTEL_RESOURCE_ATTRIBUTES */
 	KIND_HEADERS,		/* likewise, names of HTTP headers */
-	KIND_FILE,		/* full path of a file that can be read */
+	KIND_FILE,		/* full path of a file, which root can read now */
 	KIND_DIRECTORY,		/* full path of a directory */
 	KIND_LISTEN,		/* common/listen.h */
 };
@@ -59,9 +59,10 @@ struct config_key {
 	const char *flag;	/* of `trifold run`, or NULL */
 	const char *flag_value;	/* what the flag means if it takes none */
 	/* environment variable, or NULL.  If .otlp, what stands behind
-	 * OTEL_EXPORTER_OTLP_PROFILES_ and OTEL_EXPORTER_OTLP_. */
+	 * OTEL_EXPORTER_OTLP_PROFILES_ and OTEL_EXPORTER_OTLP_; if .numbered, behind
+	 * TRIFOLD_EXPORTER_. */
 	const char *variable;
-	bool otlp;
+	bool otlp, numbered;
 	bool secret;		/* of the value, or a part of it */
 	enum config_owner owner;
 	const char *help;	/* lines of a comment, without "# " */

@@ -85,8 +85,32 @@ static void make_own(struct plan *p, const struct options *o)
 	plan_add(p, PROGRAM_HUB, "--own=%d", (int)getppid());
 	if (o->own)
 		plan_add(p, PROGRAM_HUB, "--own=%u", o->own);
+}
+
+static void make_viewer(struct plan *p, const struct options *o)
+{
+	plan_add(p, PROGRAM_VIEWER, "--memory=%u", o->page_memory);
+	plan_add(p, PROGRAM_VIEWER, "--keep=%u", o->page_keep);
+	if (o->page_otlp)
+		plan_add(p, PROGRAM_VIEWER, "--otlp");
+}
+
+void make_plan_daemons(struct plan *p, const struct options *o,
+		       const struct target *target, bool network)
+{
+	plan_add(p, PROGRAM_HUB, "--interval=%u", o->interval);
+	if (o->config)
+		plan_add(p, PROGRAM_HUB, "--cpu-share=%u", o->cpu_share);
 	if (o->include_self)
 		plan_add(p, PROGRAM_HUB, "--include-self");
+	if (!network)
+		plan_add(p, PROGRAM_EXPORTER, "--no-network");
+	make_exporter(p, o);
+	make_loader(p, o, target);
+	if (!o->no_page && o->config)
+		make_viewer(p, o);
+	for (int i = PROGRAM_HUB; o->verbose && i < PROGRAM_DAEMONS; i++)
+		plan_add(p, i, "--debug");
 }
 
 int make_plan(struct plan *p, const struct options *o,
@@ -96,26 +120,12 @@ int make_plan(struct plan *p, const struct options *o,
 	plan_init(p);
 	p->flags = make_flags(o, target, page);
 	p->duration_ms = o->duration_ms;
-	plan_add(p, PROGRAM_HUB, "--interval=%u", o->interval);
-	if (o->config)
-		plan_add(p, PROGRAM_HUB, "--cpu-share=%u", o->cpu_share);
+	make_plan_daemons(p, o, target, network);
 	make_own(p, o);
-	if (!network)
-		plan_add(p, PROGRAM_EXPORTER, "--no-network");
-	make_exporter(p, o);
-	make_loader(p, o, target);
-	for (int i = PROGRAM_HUB; o->verbose && i < PROGRAM_DAEMONS; i++)
-		plan_add(p, i, "--debug");
 	if (page->on)
 		plan_add(p, PROGRAM_VIEWER, "%s", page->viewer_env);
 	for (int i = 0; i < page->sockets.n; i++)
 		plan_add(p, PROGRAM_VIEWER, "--listen-fd=%d", 3 + i);
-	if (page->on && o->config) {
-		plan_add(p, PROGRAM_VIEWER, "--memory=%u", o->page_memory);
-		plan_add(p, PROGRAM_VIEWER, "--keep=%u", o->page_keep);
-		if (o->page_otlp)
-			plan_add(p, PROGRAM_VIEWER, "--otlp");
-	}
 	if (o->output)
 		make_recorder(p, o, target);
 	if (p->full)

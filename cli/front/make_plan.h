@@ -14,4 +14,8 @@ int make_plan(struct plan *p, const struct options *o,
 	      const struct target *target, const struct live_page *page,
 	      bool network);
 
+/* Of that only what options, target and configuration mean for the daemons. */
+void make_plan_daemons(struct plan *p, const struct options *o,
+		       const struct target *target, bool network);
+
 #endif /* CLI_FRONT_MAKE_PLAN_H */

@@ -60,14 +60,19 @@ static bool compare_more(const struct config *was, const struct config *is,
 	return any;
 }
 
+static bool files_of(const struct config_value *v)
+{
+	return *v[KEY_CA].text || *v[KEY_CLIENT_CERT].text ||
+	       *v[KEY_HEADERS_FILE].text;
+}
+
 /* Who renewed a certificate says so by a reload. */
 static bool has_files(const struct config *c)
 {
-	bool any = *c->value[KEY_CA].text || *c->value[KEY_CLIENT_CERT].text;
+	bool any = files_of(c->value);
 
 	for (unsigned int i = 0; i < c->n_more; i++)
-		any |= *c->more[i].value[KEY_CA].text ||
-		       *c->more[i].value[KEY_CLIENT_CERT].text;
+		any |= files_of(c->more[i].value);
 	return any;
 }
 

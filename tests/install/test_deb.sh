@@ -18,7 +18,9 @@ export LC_ALL=C.UTF-8
 version=$(sed -n 's/^#define TRIFOLD_VERSION[[:space:]]*"\(.*\)"$/\1/p' \
 	profile/formats/otlp.h)
 old=0.0.1
-users="trifold-loaderd trifold-opener trifold-symbolizerd trifold-exporterd trifold-viewer"
+units=$(dpkg --compare-versions "$(dpkg-query -W -f '${Version}' debhelper)" ge 13.11.6 &&
+	echo usr/)lib/systemd/system
+users="trifold-config trifold-loaderd trifold-opener trifold-symbolizerd trifold-exporterd trifold-viewer"
 failed=0
 
 check() {	# name, command...
@@ -226,12 +228,18 @@ list() {
 		-r usr/share/man/man1/trifold.1.gz
 		-r usr/share/man/man5/trifold.conf.5.gz
 		END
-		for f in exporterd loaderd supervisor symbolizerd; do
+		for f in exporterd loaderd start supervisor symbolizerd; do
 			echo "-x usr/libexec/trifold/trifold-$f"
 			echo "-r usr/share/man/man8/trifold-$f.8.gz"
+		done
+		for f in packaging/systemd/*.*; do
+			[[ $f == *viewer* ]] || echo "-r $units/${f##*/}"
 		done ;;
 	trifold-viewer)
 		echo "-x usr/libexec/trifold/trifold-viewer"
+		for f in packaging/systemd/*viewer*; do
+			echo "-r $units/${f##*/}"
+		done
 		echo "-r usr/share/lintian/overrides/trifold-viewer"
 		echo "-r usr/share/man/man8/trifold-viewer.8.gz" ;;
 	trifold-doc)

@@ -42,6 +42,9 @@ wanted() {
 	for f in "$O"/bin/trifold-*; do
 		echo "755 usr/libexec/trifold/${f##*/}"
 	done
+	for f in packaging/systemd/*.*; do
+		echo "644 usr/lib/systemd/system/${f##*/}"
+	done
 	for f in docs/*.md docs/*.png; do
 		echo "644 usr/share/doc/trifold/$f"
 	done

@@ -26,7 +26,7 @@ same() {	# the two lists are equal; $1 is what is wanted
 
 # --- what is wanted
 
-ROOT_LIBEXEC="exporterd loaderd supervisor symbolizerd"
+ROOT_LIBEXEC="exporterd loaderd start supervisor symbolizerd"
 
 # package, mode, owner, path
 wanted_files() {
@@ -56,6 +56,14 @@ wanted_files() {
 	for f in $ROOT_LIBEXEC; do
 		echo "trifold 100755 root:root /usr/libexec/trifold/trifold-$f"
 	done
+	for f in packaging/systemd/*.*; do
+		f=${f##*/}
+		case $f in
+		*viewer*)	echo -n trifold-viewer ;;
+		*)		echo -n trifold ;;
+		esac
+		echo " 100644 root:root /usr/lib/systemd/system/$f"
+	done
 	for f in docs/man/*; do
 		page=$(basename "$f" .in)
 		case $page in
@@ -75,6 +83,7 @@ wanted_requires() {
 	trifold /bin/sh
 	trifold config(trifold) = $release
 	trifold shadow-utils
+	trifold-viewer /bin/sh
 	trifold-viewer trifold($isa) = $release
 	END
 }
@@ -143,16 +152,27 @@ provides_are() {
 	same "$(wanted_provides)" "$(ask '[%{=NAME} %{PROVIDENEVRS}\n]')"
 }
 
-# exactly what makes the users, before the files, and nothing else
+# what makes the users, before the files; and what systemd is told of its units
 scripts_are() {
-	local kinds="PREUN POST POSTUN PRETRANS POSTTRANS PREUNTRANS POSTUNTRANS"
-	local k others=
+	local kinds="PREIN PREUN POST POSTUN PRETRANS POSTTRANS PREUNTRANS POSTUNTRANS"
+	local k all=
 	for k in $kinds; do
-		others+=$(ask "%|$k?{%{NAME} $k\n}|")
+		all+=$(ask "%|$k?{%{NAME} $k\n}|")$'\n'
 	done
-	same "trifold" "$(ask '%|PREIN?{%{NAME}\n}|')" && [ -z "$others" ] &&
+	same "$(printf '%s\n' "trifold PREIN" {trifold,trifold-viewer}" "{POST,PREUN,POSTUN})" \
+		"$all" &&
 		same "$(users)" "$(rpm -qp --qf '%{PREIN}\n' "${rpms[0]}" |
 		sed -n "s/^useradd .* \(.*\) || :\$/\1/p")"
+}
+
+# every unit that is enabled or restarted is there
+units_are() {
+	local u n=0
+	for u in $(ask '%{POSTIN}\n%{PREUN}\n%{POSTUN}\n' | grep -o 'trifold[a-z-]*\.[a-z]*'); do
+		[ -e "packaging/systemd/$u" ] || return 1
+		n=$((n + 1))
+	done
+	[ $n = 9 ]
 }
 
 # --- in a copy of this system
@@ -286,8 +306,9 @@ next_release() {
 macros() {
 	cat >"$tmp/users.sh" <<-'END'
 	while read -r kind user id gecos; do
-		[ "$kind" = u ] && [ "$id" = - ] || continue
+		[[ $kind == [ug] ]] && [ "$id" = - ] || continue
 		echo "getent group $user >/dev/null || groupadd -r $user || :"
+		[ "$kind" = u ] || continue
 		echo "getent passwd $user >/dev/null || \\"
 		echo "useradd -r -g $user -d / -s /usr/sbin/nologin -c $gecos $user || :"
 	done <"$1"
@@ -296,7 +317,11 @@ macros() {
 	%_sysusersdir /usr/lib/sysusers.d
 	%_tmpfilesdir /usr/lib/tmpfiles.d
 	%sysusers_requires_compat Requires(pre): shadow-utils
-	%sysusers_create_compat() %(sh $tmp/users.sh %1)
+	%sysusers_create_compat() %(bash $tmp/users.sh %1)
+	%_unitdir /usr/lib/systemd/system
+	%systemd_post() systemd-update-helper install-system-units %* || :
+	%systemd_preun() systemd-update-helper remove-system-units %* || :
+	%systemd_postun_with_restart() systemd-update-helper mark-restart-system-units %* || :
 	%optflags -O1 -g
 	%__brp_compress bash %{_rpmconfigdir}/brp-compress %{_prefix}
 	END
@@ -371,7 +396,8 @@ check "the configuration is marked as such" \
 check "they need the libraries of their programs, and no other" libraries_are
 check "and nothing else" others_are
 check "they provide what they are" provides_are
-check "the only script makes the users" scripts_are
+check "scripts make the users, and tell systemd" scripts_are
+check "of units that are there" units_are
 check "the version is that of the program" version_is
 if [ "$(id -u)" = 0 ]; then
 	check "the next release builds" next_release "$tmp/a"

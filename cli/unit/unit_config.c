@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/unit/unit_config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/config/config.h"
+#include "cli/config/env.h"
+#include "cli/front/make_plan.h"
+#include "common/log.h"
+
+/* Of the file that a daemon's words are in, and the unit's behind "trifold-". */
+static const char *const unit_config_names[PROGRAM_DAEMONS] = {
+	[PROGRAM_HUB] = "symbolizerd",
+	[PROGRAM_EXPORTER] = "exporterd",
+	[PROGRAM_LOADER] = "loaderd",
+	[PROGRAM_VIEWER] = "viewer",
+};
+
+static bool unit_config_no_secret(const struct config *c,
+				  const struct config_value *v)
+{
+	char url[512];
+	bool user = strstr(config_shown(v, KEY_ENDPOINT, url, sizeof(url)),
+			   "(hidden)@");
+	int id = *v[KEY_HEADERS].text ? KEY_HEADERS : KEY_ENDPOINT;
+
+	if (id == KEY_ENDPOINT && !user)
+		return true;
+	config_log(config_path(c, v[id].file), v[id].line, false, id == KEY_HEADERS ?
+		   "headers: the units take no secrets from the configuration: put "
+		   "them into a file and name that by headers_file (docs/OPERATING.md)" :
+		   "endpoint: the units take no password from the configuration: write "
+		   "the header authorization into a file for headers_file (docs/OPERATING.md)");
+	return false;
+}
+
+static bool unit_config_no_secrets(const struct config *c)
+{
+	bool ok = unit_config_no_secret(c, c->value);
+
+	for (unsigned int i = 0; i < c->n_more; i++)
+		ok &= unit_config_no_secret(c, c->more[i].value);
+	return ok;
+}
+
+/* A new file takes the place of the old one when all of it is there. */
+static int unit_config_write(int dir, const struct plan *p, enum program id)
+{
+	const char *name = unit_config_names[id], *word = NULL;
+	char temporary[32];
+	FILE *f;
+	int fd, r;
+
+	snprintf(temporary, sizeof(temporary), ".%s", name);
+	unlinkat(dir, temporary, 0);
+	fd = openat(dir, temporary,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	f = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!f)
+		return -errno;
+	fchmod(fd, 0644);	/* whatever the umask says */
+	while ((word = plan_next(p, id, word)))
+		fprintf(f, "%s\n", word);
+	r = ferror(f) || fflush(f) ? -EIO : 0;
+	if (fclose(f) && !r)
+		r = -errno;
+	if (!r && renameat(dir, temporary, dir, name) < 0)
+		r = -errno;
+	return r;
+}
+
+static int unit_config_words(const char *path, const struct config *c)
+{
+	static const struct target everything = { .kind = TARGET_ALL, .ended = -1 };
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	static struct plan plan;
+	struct options o;
+
+	if (dir < 0) {
+		log_err("%s: %m", path);
+		return 1;
+	}
+	options_defaults(&o);
+	config_apply(c, &o);
+	plan_init(&plan);
+	make_plan_daemons(&plan, &o, &everything, config_env_network(c));
+	if (plan.full) {
+		log_err("the configuration and the OTEL_* variables are too long together");
+		r = -E2BIG;
+	}
+	for (int i = 0; i < PROGRAM_DAEMONS && !r; i++) {
+		r = unit_config_write(dir, &plan, i);
+		if (r)
+			log_err("%s/%s: %s", path, unit_config_names[i],
+				strerror(-r));
+	}
+	close(dir);
+	return r != 0;
+}
+
+int unit_config_run(const struct options *given)
+{
+	struct config c;
+	int r;
+
+	if (!given->file) {
+		log_err("unit-config: name the directory to write to");
+		return EXIT_USAGE;
+	}
+	r = config_load(&c, NULL, given, config_log);
+	if (!r && !unit_config_no_secrets(&c))
+		r = -EINVAL;
+	r = r == -EINVAL ? EXIT_USAGE : r ? 1 : unit_config_words(given->file, &c);
+	config_fini(&c);
+	return r;
+}
