@@ -65,12 +65,11 @@ static int drop_sources(bool setpcap)
 		    prctl(PR_CAPBSET_READ, c) != 0)
 			return sandbox_failed("emptying the bounding set");
 	}
-	if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
-		  SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
-		  SECBIT_NO_CAP_AMBIENT_RAISE |
-		  SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0) < 0)
-		return sandbox_failed("locking securebits");
-	return 0;
+	return prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
+		     SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
+		     SECBIT_NO_CAP_AMBIENT_RAISE |
+		     SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0) < 0 ?
+		sandbox_failed("locking securebits") : 0;
 }
 
 static int check_identity(uid_t uid, gid_t gid, uint64_t caps)
@@ -94,14 +93,13 @@ static int check_identity(uid_t uid, gid_t gid, uint64_t caps)
 		    d[i].permitted != (uint32_t)caps)
 			return sandbox_failed("checking capabilities");
 	}
-	if (setresuid(-1, 0, -1) == 0)
-		return sandbox_failed("checking that root is gone");
-	return 0;
+	return setresuid(-1, 0, -1) == 0 ?
+		sandbox_failed("checking that root is gone") : 0;
 }
 
 int sandbox_identity(uid_t uid, gid_t gid, const int *caps, int n)
 {
-	bool stay = uid == (uid_t)-1 || (uid && uid == geteuid());
+	bool stay = uid == (uid_t)-1 || (uid && uid == geteuid()), done;
 	uint64_t mask = 0;
 	int r;
 
@@ -113,6 +111,8 @@ int sandbox_identity(uid_t uid, gid_t gid, const int *caps, int n)
 	r = drop_sources(capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP));
 	if (r)
 		return r;
+	/* a unit that gave us none may forbid capset(2), too */
+	done = stay && !n && capng_have_capabilities(CAPNG_SELECT_CAPS) == CAPNG_NONE;
 	capng_clear(CAPNG_SELECT_ALL);
 	for (int i = 0; i < n; i++) {
 		capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED,
@@ -120,7 +120,7 @@ int sandbox_identity(uid_t uid, gid_t gid, const int *caps, int n)
 		mask |= 1ULL << caps[i];
 	}
 	errno = 0;
-	r = stay ? capng_apply(CAPNG_SELECT_CAPS) :
+	r = done ? 0 : stay ? capng_apply(CAPNG_SELECT_CAPS) :
 		capng_change_id((int)uid, (int)gid, CAPNG_DROP_SUPP_GRP);
 	if (r)
 		return sandbox_failed("changing identity");
