@@ -221,6 +221,7 @@ list() {
 		-x usr/bin/trifold
 		-r etc/trifold/trifold.conf
 		-r usr/lib/sysusers.d/trifold.conf
+		-r usr/lib/sysctl.d/50-trifold.conf
 		-r usr/lib/tmpfiles.d/trifold.conf
 		-r usr/share/bash-completion/completions/trifold
 		-r usr/share/fish/vendor_completions.d/trifold.fish

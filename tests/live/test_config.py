@@ -26,6 +26,7 @@ PROFILES, GENERIC = "OTEL_EXPORTER_OTLP_PROFILES_", "OTEL_EXPORTER_OTLP_"
 OTLP = {"endpoint": "ENDPOINT", "headers": "HEADERS", "timeout_ms": "TIMEOUT",
         "compression": "COMPRESSION", "ca": "CERTIFICATE",
         "client_certificate": "CLIENT_CERTIFICATE", "client_key": "CLIENT_KEY"}
+FILE = {"headers_file": "TRIFOLD_EXPORTER_HEADERS_FILE"}
 OTHER = {"service_name": "OTEL_SERVICE_NAME", "attributes": "OTEL_RESOURCE_ATTRIBUTES"}
 METRICS = {"exporter": "OTEL_METRICS_EXPORTER", "interval_ms": "OTEL_METRIC_EXPORT_INTERVAL"}
 
@@ -211,15 +212,15 @@ def sources():
         def shown(key, source):
             return "(hidden)" if key == "headers" else value(key, source)
 
-        lines = ["[export]"] + [f"{k} = {value(k, 'file')}" for k in OTLP]
+        lines = ["[export]"] + [f"{k} = {value(k, 'file')}" for k in (*OTLP, *FILE)]
         lines += ["[resource]"] + [f"{k} = {value(k, 'file')}" for k in OTHER]
         lines += ["[metrics]"] + [f"{k} = {value(k, 'file')}" for k in METRICS]
         path = write(os.path.join(tmp, "x.conf"), "\n".join(lines) + "\n")
         got = effective(path)
-        for key in (*OTLP, *OTHER, *METRICS):
+        for key in (*OTLP, *FILE, *OTHER, *METRICS):
             n = [i for i, text in enumerate(lines, 1) if text.startswith(key + " ")][0]
             assert got[key] == (shown(key, "file"), f"{path}:{n}"), (key, got[key])
-            name = {**OTHER, **METRICS}.get(key) or GENERIC + OTLP[key]
+            name = {**FILE, **OTHER, **METRICS}.get(key) or GENERIC + OTLP[key]
             env = clean_env(**{name: value(key, "generic")})
             assert effective(path, env)[key] == (shown(key, "generic"), name)
             if key in OTLP:

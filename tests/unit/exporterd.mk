@@ -27,7 +27,7 @@ unit_fanout_LIBS := $(unit_sender_LIBS)
 unit_queue_SRCS := exporterd/queue.c exporterd/body.c exporterd/kept_batch.c \
 	ipc/sealed.c ipc/batch.c
 unit_queue_LIBS := -lz -lzstd
-unit_exporter_config_SRCS := common/number.c exporterd/config.c exporterd/endpoint.c \
+unit_exporter_config_SRCS := common/number.c common/read_all.c common/buffer.c exporterd/config.c exporterd/endpoint.c \
 	exporterd/metrics_config.c \
 	exporterd/resource.c common/pairs.c exporterd/body.c common/log.c common/log_quote.c
 unit_exporter_config_LIBS := -lcurl -lz -lzstd

@@ -158,6 +158,53 @@ TEST(config_refuses_broken_headers)
 	exporter_config_fini(&c);
 }
 
+static void write_headers(const char *path, const char *text, size_t n)
+{
+	FILE *f = fopen(path, "w");
+
+	CHECK(f && fwrite(text, 1, n, f) == n && !fclose(f));
+}
+
+TEST(config_headers_of_a_file)
+{
+	char path[] = "/tmp/trifold-headers-XXXXXX", *big = calloc(1, 9000);
+	struct exporter_config c;
+	int fd = mkstemp(path);
+
+	CHECK(fd >= 0 && big);
+	close(fd);
+	setenv("TRIFOLD_EXPORTER_HEADERS_FILE", path, 1);
+	write_headers(path, "authorization=Bearer%20x,a=2\n", 29);
+	set("HEADERS", "a=1,b=3");
+	CHECK_EQ(load(&c), 0);
+	CHECK_STR(get(&c.endpoints[0].headers, "authorization"), "Bearer x");
+	CHECK_STR(get(&c.endpoints[0].headers, "a"), "2");
+	CHECK_STR(get(&c.endpoints[0].headers, "b"), "3");
+	exporter_config_fini(&c);
+	write_headers(path, "", 0);
+	CHECK_EQ(load(&c), 0);
+	exporter_config_fini(&c);
+	write_headers(path, "novalue", 7);
+	CHECK_EQ(load(&c), 2);
+	exporter_config_fini(&c);
+	write_headers(path, "a=b\nc=d", 7);	/* no line in a header */
+	CHECK_EQ(load(&c), 2);
+	exporter_config_fini(&c);
+	memset(big, 'a', 9000);
+	big[1] = '=';
+	write_headers(path, big, 8192);
+	CHECK_EQ(load(&c), 0);
+	exporter_config_fini(&c);
+	write_headers(path, big, 8193);
+	CHECK_EQ(load(&c), 2);
+	exporter_config_fini(&c);
+	unlink(path);
+	CHECK_EQ(load(&c), 2);
+	exporter_config_fini(&c);
+	unsetenv("TRIFOLD_EXPORTER_HEADERS_FILE");
+	free(big);
+}
+
 TEST(config_headers_of_its_own_cannot_be_set)
 {
 	struct exporter_config c;
