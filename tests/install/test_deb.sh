@@ -226,6 +226,7 @@ list() {
 		-r usr/share/bash-completion/completions/trifold
 		-r usr/share/fish/vendor_completions.d/trifold.fish
 		-r usr/share/zsh/vendor-completions/_trifold
+		-r usr/share/lintian/overrides/trifold
 		-r usr/share/man/man1/trifold.1.gz
 		-r usr/share/man/man5/trifold.conf.5.gz
 		END

@@ -154,12 +154,12 @@ provides_are() {
 
 # what makes the users, before the files; and what systemd is told of its units
 scripts_are() {
-	local kinds="PREIN PREUN POST POSTUN PRETRANS POSTTRANS PREUNTRANS POSTUNTRANS"
+	local kinds="PREIN PREUN POSTIN POSTUN PRETRANS POSTTRANS PREUNTRANS POSTUNTRANS"
 	local k all=
 	for k in $kinds; do
 		all+=$(ask "%|$k?{%{NAME} $k\n}|")$'\n'
 	done
-	same "$(printf '%s\n' "trifold PREIN" {trifold,trifold-viewer}" "{POST,PREUN,POSTUN})" \
+	same "$(printf '%s\n' "trifold PREIN" {trifold,trifold-viewer}" "{POSTIN,PREUN,POSTUN})" \
 		"$all" &&
 		same "$(users)" "$(rpm -qp --qf '%{PREIN}\n' "${rpms[0]}" |
 		sed -n "s/^useradd .* \(.*\) || :\$/\1/p")"
