@@ -99,7 +99,9 @@ same_as_before() {
 
 # what a package had is gone, but for the configuration
 removed() {
-	find "$root" -path "$root/debs" -prune -o -path "$root/var/lib/dpkg" -prune -o \
+	# (which units were enabled is systemd's own note, and goes by a purge)
+	find "$root" \( -path "$root/debs" -o -path "$root/var/lib/dpkg" -o -path "$root/proc" -o \
+		-path "$root/var/lib/systemd/deb-systemd-helper-enabled" \) -prune -o \
 		-name '*trifold*' -print | sed "s|^$root||" | sort >"$tmp/left"
 	diff - "$tmp/left" <<-END
 		/etc/trifold
