@@ -53,11 +53,14 @@ static const struct start_daemon {
 		{ "--hub-uid", NULL, "trifold-symbolizerd" } } },
 };
 
+#define START_DAEMONS	(sizeof(start_daemons) / sizeof(start_daemons[0]))
+
 /* What systemd says to a service, and what is no word of the configuration. */
 static const char *const start_kept[] = {
-	"LISTEN_PID=", "LISTEN_FDS=", "LISTEN_FDNAMES=", "NOTIFY_SOCKET=",
-	"WATCHDOG_PID=", "WATCHDOG_USEC=", "JOURNAL_STREAM=", NULL,
+	"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET",
+	"WATCHDOG_PID", "WATCHDOG_USEC", "JOURNAL_STREAM",
 };
+#define START_KEPT	(sizeof(start_kept) / sizeof(start_kept[0]))
 
 static char *start_args[ARGS_MAX + 1];
 static int start_n;
@@ -96,18 +99,14 @@ static void start_add_option(char *word)
 
 static void start_environment(void)
 {
-	char *kept[sizeof(start_kept) / sizeof(start_kept[0])];
+	char *kept[START_KEPT];
 	int n = 0;
 
-	for (int i = 0; start_kept[i]; i++) {
-		char name[32];
-		const char *v;
+	for (size_t i = 0; i < START_KEPT; i++) {
+		const char *v = getenv(start_kept[i]);
 
-		snprintf(name, sizeof(name), "%.*s",
-			 (int)strlen(start_kept[i]) - 1, start_kept[i]);
-		v = getenv(name);
 		if (v)
-			kept[n++] = start_text("%s%s", start_kept[i], v);
+			kept[n++] = start_text("%s=%s", start_kept[i], v);
 	}
 	clearenv();
 	while (n)
@@ -232,9 +231,9 @@ int main(int argc, char **argv)
 	const struct start_daemon *d = start_daemons;
 	char self[PATH_MAX] = "", *slash;
 
-	while (d < start_daemons + 4 && strcmp(d->name, name))
+	while (d < start_daemons + START_DAEMONS && strcmp(d->name, name))
 		d++;
-	if (d == start_daemons + 4)
+	if (d == start_daemons + START_DAEMONS)
 		errx(2, "usage: trifold-start [--reload] loaderd|symbolizerd|"
 		     "exporterd|viewer [PID]");
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
