@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 	program_invocation_short_name = (char *)"trifold";	/* for warn(3) */
 	if (!strcmp(name, "launch") && argc > 2)
 		launcher_main(argv + 2);
-	if (geteuid() == 0 && !strcmp(name, "record") && trifold_runs())
+	if (!strcmp(name, "record") && trifold_runs())
 		name = argv[1] = (char *)"attach";
 	if (geteuid() == 0 && (!strcmp(name, "run") || !strcmp(name, "record")))
 		return start_supervisor(argc, argv);

@@ -16,19 +16,19 @@
 #include "cli/supervisor/runtime_dir.h"
 #include "common/log.h"
 
-static bool is_root(const char *what, const char *command)
+/* Who cannot connect to the one that runs could not start one either. */
+static void say_root(const char *command)
 {
-	if (geteuid() == 0)
-		return true;
-	log_err("needs root to %s: run `sudo trifold %s ...`", what, command);
-	return false;
+	if (!running_forbidden(command))
+		log_err("needs root to load BPF programs: run `sudo trifold %s ...`",
+			command);
 }
 
 int run_run(const struct options *o)
 {
 	if (front_begun())
 		return front_run(o);
-	is_root("load BPF programs", "run");
+	say_root("run");
 	return 1;
 }
 
@@ -42,7 +42,7 @@ int run_record(const struct options *given)
 	r = output_check(&o);
 	if (r)
 		return r;
-	is_root("load BPF programs", "record");
+	say_root("record");
 	return 1;
 }
 
@@ -55,8 +55,6 @@ int run_attach(const struct options *given)
 
 	if (r)
 		return r;
-	if (!is_root("read a running trifold's batches", "record"))
-		return 1;
 	if (target_find(&o, &target))
 		return 1;
 	r = attach_find(&running);
@@ -74,7 +72,7 @@ int run_status(const struct options *o)
 	pid_t top;
 	int r;
 
-	if (!is_root("ask a running trifold", "status"))
+	if (running_forbidden("status"))
 		return 1;
 	r = running_status(&st, false, &top);
 	if (running_nobody(r)) {

@@ -18,7 +18,8 @@ int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
 			-EAGAIN : -errno;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
 		r = -errno;
-	else if (cred.uid != uid && !(root_too && cred.uid == 0))
+	else if (uid != CONN_ANYBODY && cred.uid != uid &&
+		 !(root_too && cred.uid == 0))
 		r = -EACCES;
 	else
 		r = conn_init(c, fd, peer);

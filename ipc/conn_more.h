@@ -5,9 +5,11 @@
 
 #include "ipc/conn.h"
 
+#define CONN_ANYBODY	((uid_t)-1)	/* who may connect says the socket's mode */
+
 /*
- * Accept from a listening socket.  Any peer of a uid other than `uid` (or 0 if
- * root_too) is closed: -EACCES.  -EAGAIN when none waits.  On failure c is
+ * Accept from a listening socket.  Any peer of a uid other than `uid` (CONN_ANYBODY, or
+ * 0 if root_too) is closed: -EACCES.  -EAGAIN when none waits.  On failure c is
  * untouched.
  */
 int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,

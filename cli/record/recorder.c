@@ -380,7 +380,8 @@ int recorder_run(const struct options *o)
 	prctl(PR_SET_NAME, "trifold-record");
 	service_init();
 	service_scrub_env();
-	if (sudo_caller(getenv("SUDO_UID"), getenv("SUDO_GID"), &uid, &gid) &&
+	if (geteuid() == 0 &&
+	    sudo_caller(getenv("SUDO_UID"), getenv("SUDO_GID"), &uid, &gid) &&
 	    become_owner(uid, gid))
 		return 1;
 	/* a change of uid has undone what the supervisor asked for */

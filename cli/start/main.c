@@ -44,7 +44,8 @@ static const struct start_daemon {
 	{ "symbolizerd", PROGRAM_HUB, {
 		{ "--loader-uid", NULL, "trifold-loaderd" },
 		{ "--exporter-uid", NULL, "trifold-exporterd" },
-		{ "--viewer-uid", NULL, "trifold-viewer" } } },
+		{ "--viewer-uid", NULL, "trifold-viewer" },
+		{ "--readers", NULL, NULL } } },
 	{ "exporterd", PROGRAM_EXPORTER, {
 		{ "--hub", EXPORT_SOCKET, NULL },
 		{ "--hub-uid", NULL, "trifold-symbolizerd" } } },

@@ -56,6 +56,20 @@ int running_connect(struct conn *c, uid_t *hub_uid)
 	return r ? r : conn_connect(c, STATUS_SOCKET, PEER_HUB, *hub_uid);
 }
 
+bool running_forbidden(const char *command)
+{
+	int fd = runtime_dir_connect();
+
+	if (fd >= 0)
+		close(fd);
+	if (fd != -EACCES && fd != -EPERM)
+		return false;
+	log_err("only root may ask the running trifold, and where it runs as "
+		"systemd's units members of the group trifold: run `sudo trifold %s ...`",
+		command);
+	return true;
+}
+
 bool running_nobody(int r)
 {
 	return r == -ENOENT || r == -ECONNREFUSED;

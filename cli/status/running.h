@@ -18,6 +18,10 @@ int running_hub_uid(uid_t *ret);
  * it is.  0 or -errno, see running_nobody(). */
 int running_connect(struct conn *c, uid_t *hub_uid);
 
+/* May this user not ask the trifold that runs?  Then says who may; command: of
+ * trifold, for a message. */
+bool running_forbidden(const char *command);
+
 /* Does this error say that there is none? */
 bool running_nobody(int r);
 

@@ -80,6 +80,11 @@ static int find_or_start(struct top_parent *top)
 	}
 	if (!r)
 		return 0;
+	if (geteuid() != 0) {
+		log_err("no trifold is running here, and starting one needs root: run "
+			"`sudo trifold top ...`");
+		return -EPERM;
+	}
 	r = top_daemons_start(&top->own, top->opt);
 	if (r)
 		log_err("cannot start a trifold: %s", strerror(-r));
@@ -354,7 +359,8 @@ static int top_set_up(struct top_parent *top)
 		r = identity_find(&ids);
 	if (r)
 		return r;
-	top->display.seal_uid = ids.uid[ID_RECORDER];
+	/* who is not root stays who he is */
+	top->display.seal_uid = geteuid() ? (uid_t)-1 : ids.uid[ID_RECORDER];
 	r = top_catch_signals(top);
 	if (r)
 		log_err("signalfd: %s", strerror(-r));
@@ -372,11 +378,8 @@ int run_top(const struct options *o)
 			"or threads; see `trifold top --help`");
 		return EXIT_USAGE;
 	}
-	if (geteuid() != 0) {
-		log_err("needs root, to watch all processes: run "
-			"`sudo trifold top ...`");
+	if (running_forbidden("top"))
 		return 1;
-	}
 	if (top_set_up(&top))
 		return 1;
 	r = start_display(&top);

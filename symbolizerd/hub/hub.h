@@ -23,6 +23,7 @@
 struct hub_config {
 	uid_t loader_uid, exporter_uid;
 	uid_t viewer_uid;	/* may watch, as root may */
+	bool readers;		/* status.h */
 	uint64_t interval_ns;
 	bool include_self;	/* samples of trifold itself, too */
 	uint32_t n_own;

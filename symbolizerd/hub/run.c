@@ -257,6 +257,7 @@ static int hub_run_init_links(struct hub *hub,
 		.k = &hub->k,
 		.exporter = &hub->exporter,
 		.viewer_uid = c->viewer_uid,
+		.readers = c->readers,
 		.statm = c->statm,
 		.interval_ns = c->interval_ns,
 	};

@@ -81,6 +81,30 @@ static unsigned int status_subscribers(const struct status_clients *s)
 	return n;
 }
 
+static bool status_is_viewer(const struct status_clients *s, uid_t uid)
+{
+	return uid == s->viewer_uid && uid != 0 && uid != getuid();
+}
+
+/* Neither root nor ours. */
+static bool status_is_reader(const struct status_clients *s, uid_t uid)
+{
+	return uid != 0 && uid != getuid() && uid != s->viewer_uid;
+}
+
+/* Of the places that readers have, or only of those that get batches. */
+static unsigned int status_readers(const struct status_clients *s,
+				   bool subscribed)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
+		n += s->v[i].conn.fd >= 0 &&
+		     (!subscribed || s->v[i].subscribed) &&
+		     status_is_reader(s, s->v[i].conn.cred_uid);
+	return n;
+}
+
 /* MSG_OK; -EBUSY: there is no room for it; or an offence. */
 static int status_on_subscribe(struct status_client *c, const struct msg *msg)
 {
@@ -90,7 +114,10 @@ static int status_on_subscribe(struct status_client *c, const struct msg *msg)
 	if (m.batch_version != BATCH_VERSION || m.batches == 0 ||
 	    m.batches > SUBSCRIBE_MAX - c->wants)
 		return MSG_BAD_CONTENT;
-	if (!c->subscribed && status_subscribers(c->all) == SUBSCRIBERS)
+	if (!c->subscribed &&
+	    (status_subscribers(c->all) == SUBSCRIBERS ||
+	     (status_is_reader(c->all, c->conn.cred_uid) &&
+	      status_readers(c->all, true) == READERS_SUBSCRIBED)))
 		return -EBUSY;
 	c->subscribed = true;
 	c->wants += m.batches;
@@ -125,14 +152,16 @@ static void status_end_viewer(struct status_clients *s)
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
 		struct status_client *c = &s->v[i];
 
-		if (c->conn.fd >= 0 && c->conn.cred_uid != 0 &&
-		    c->conn.cred_uid != getuid())
+		if (c->conn.fd >= 0 && status_is_viewer(s, c->conn.cred_uid))
 			status_leave(c);
 	}
 }
 
-static struct status_client *status_free_place(struct status_clients *s)
+static struct status_client *status_free_place(struct status_clients *s,
+						uid_t uid)
 {
+	if (status_is_reader(s, uid) && status_readers(s, false) == READERS)
+		return NULL;
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
 		if (s->v[i].conn.fd < 0)
 			return &s->v[i];
@@ -156,8 +185,8 @@ static int status_on_connect(struct ev_source *src, uint32_t events)
 	struct status_clients *s = status_of(src);
 	struct status_client *place;
 	struct conn c = { .fd = -1 };
-	int r = conn_accept(&c, src->fd, PEER_STATUS, s->viewer_uid,
-			    true);
+	int r = conn_accept(&c, src->fd, PEER_STATUS, s->readers ?
+			    CONN_ANYBODY : s->viewer_uid, true);
 
 	(void)events;
 	if (r == -EACCES)
@@ -166,12 +195,12 @@ static int status_on_connect(struct ev_source *src, uint32_t events)
 		log_err("accepting a status client: %s", strerror(-r));
 	if (r < 0)
 		return 0;
-	/* whoever else comes is root: any tool of its */
-	if (c.cred_uid != 0 && c.cred_uid != getuid()) {
+	/* whoever else comes is root, any tool of its, or a reader */
+	if (status_is_viewer(s, c.cred_uid)) {
 		status_end_viewer(s);
 		own_note_peer(&s->k->own, OWN_VIEWER, c.fd);
 	}
-	place = status_free_place(s);
+	place = status_free_place(s, c.cred_uid);
 	if (!place) {
 		conn_close(&c);
 		return 0;

@@ -6,7 +6,8 @@
  * one when sampling begins, and one right before the hub ends.  All that they may
  * say is MSG_SUBSCRIBE: SUBSCRIBERS of them may have copies of batches.  Root may
  * watch, and so may the viewer, on one connection: a new one replaces the old one,
- * so that the viewer cannot keep root out.  An exporterd that asked for it in its hello
+ * so that the viewer cannot keep root out.  With .readers all others who can connect may,
+too: the socket's owner and mode say who; they cannot keep root out either.  An exporterd that asked for it in its hello
  * gets MSG_STATUS as often.
  */
 #ifndef SYMBOLIZERD_HUB_STATUS_H
@@ -23,6 +24,9 @@
 
 #define STATUS_CLIENTS	9
 #define SUBSCRIBERS	5	/* four, and the viewer */
+/* Of these so many are readers' at most: root and the viewer have the rest. */
+#define READERS		4
+#define READERS_SUBSCRIBED 2
 
 struct status_clients;
 
@@ -41,6 +45,7 @@ struct status_clients {
 	struct knowledge *k;
 	struct exporter_link *exporter;
 	uid_t viewer_uid;	/* may watch, as root may */
+	bool readers;		/* so may all others who can connect */
 	int statm;		/* of cost_open() */
 	uint64_t interval_ns;	/* to be told */
 	/* its own */

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Members of a group read a trifold that runs as systemd's units have it; others do
+not, and readers do not keep root out.  Hub and loaderd are started here, with sockets
+as trifold-status.socket and its like make them."""
+import contextlib
+import json
+import os
+import socket
+import subprocess
+
+from live import BIN, TRIFOLD, Suite, ends_with_us, say, scratch, wait_for
+
+suite = Suite()
+RUN = "/run/trifold"
+HUB, LOADER, OPENER, EXPORTER, VIEWER = range(60011, 60016)
+GROUP, MEMBER, OTHER = 60020, 60021, 60022
+SOCKETS = {"loader": (LOADER, LOADER, 0o600), "export": (EXPORTER, EXPORTER, 0o600),
+           "status": (VIEWER, GROUP, 0o660)}
+
+
+def listening():
+    """The hub's sockets, as systemd passes them: {name: socket}"""
+    os.mkdir(RUN, 0o755)
+    found = {}
+    for name, (uid, gid, mode) in SOCKETS.items():
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        s.bind(f"{RUN}/{name}.sock")
+        os.chown(f"{RUN}/{name}.sock", uid, gid)
+        os.chmod(f"{RUN}/{name}.sock", mode)
+        s.listen(8)
+        found[name] = s
+    # in place of the user trifold-symbolizerd
+    with open(f"{RUN}/lock", "w", encoding="ascii") as f:
+        f.write(f"pid 1 hub-uid {HUB}\n")
+    os.chmod(f"{RUN}/lock", 0o644)
+    return found
+
+
+def hub(sockets, *more):
+    fds = [s.fileno() for s in sockets.values()]
+
+    def child():
+        ends_with_us()
+        high = [os.dup2(fd, 100 + i) for i, fd in enumerate(fds)]
+        for i, fd in enumerate(high):
+            os.dup2(fd, 3 + i)
+            os.set_inheritable(3 + i, True)
+    names = ":".join(sockets)
+    # its own number, as sd_listen_fds(3) wants it: of the shell that it was
+    return subprocess.Popen(
+        ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh", f"{BIN}/trifold-symbolizerd", f"--uid={HUB}",
+         f"--gid={HUB}", f"--loader-uid={LOADER}", f"--exporter-uid={EXPORTER}", f"--viewer-uid={VIEWER}",
+         "--interval=1", *more], preexec_fn=child, close_fds=False, stdin=subprocess.DEVNULL,
+        env={"LISTEN_FDS": "3", "LISTEN_FDNAMES": names, "PATH": os.environ["PATH"]})
+
+
+def loaderd():
+    return subprocess.Popen(
+        [f"{BIN}/trifold-loaderd", "--uid", str(LOADER), "--gid", str(LOADER), "--opener-uid", str(OPENER),
+         "--hub", f"{RUN}/loader.sock", "--hub-uid", str(HUB), "--frequency", "99"],
+        preexec_fn=ends_with_us, stdin=subprocess.DEVNULL)
+
+
+@contextlib.contextmanager
+def running(*more):
+    sockets, started = listening(), []
+    try:
+        started += [hub(sockets, *more), loaderd()]
+        wait_for(lambda: status(0)[0] == 0 and json.loads(status(0, "--json")[1])["loaderd_up"])
+        yield
+    finally:
+        for p in reversed(started):
+            p.terminate()
+            p.wait(30)
+        for name, s in sockets.items():
+            s.close()
+            os.unlink(f"{RUN}/{name}.sock")
+        os.unlink(f"{RUN}/lock")
+        os.rmdir(RUN)
+
+
+def as_user(uid, *command, groups=(), **more):
+    """(status, standard output, standard error)"""
+    if uid:
+        command = ["setpriv", f"--reuid={uid}", f"--regid={uid}",
+                   f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups",
+                   "--inh-caps=-all", *command]
+    r = subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
+    return r.returncode, r.stdout, r.stderr
+
+
+def status(uid, *more, groups=()):
+    return as_user(uid, TRIFOLD, "status", *more, groups=groups)
+
+
+def reader():
+    """A connection of the member's, which says nothing."""
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    os.setegid(GROUP)
+    os.seteuid(MEMBER)
+    try:
+        s.connect(f"{RUN}/status.sock")
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+    return s
+
+
+def lives(s):
+    """The hub has not closed it."""
+    s.settimeout(2)
+    try:
+        return len(s.recv(65536)) > 0
+    except (ConnectionResetError, TimeoutError, socket.timeout):
+        return False
+
+
+@suite.test
+def member():
+    """a member of the group reads status, top and a recording, without root"""
+    with running("--readers"), scratch() as tmp:
+        os.chmod(tmp, 0o777)
+        code, out, err = status(MEMBER, "--json", groups=[GROUP])
+        assert code == 0, err
+        assert json.loads(out)["loaderd_up"], out
+        code, out, err = as_user(MEMBER, TRIFOLD, "top", "--once", "--duration", "3", groups=[GROUP])
+        say(out.splitlines()[0] if out else err)
+        assert code == 0 and "samples in" in out, (out, err)
+        path = f"{tmp}/out.folded"
+        code, out, err = as_user(MEMBER, TRIFOLD, "record", "--duration", "2", "--output", path,
+                                 groups=[GROUP], cwd=tmp)
+        say(err)
+        assert code == 0, err
+        st = os.stat(path)
+        assert st.st_uid == MEMBER and st.st_mode & 0o777 == 0o600 and st.st_size
+
+
+@suite.test
+def nobody_else():
+    """who is not in the group reads nothing, and is told who may"""
+    with running("--readers"):
+        for command in (["status"], ["top", "--once"]):
+            code, out, err = as_user(OTHER, TRIFOLD, *command)
+            assert code == 1 and not out and "group trifold" in err, (command, out, err)
+
+
+@suite.test
+def not_without():
+    """without --readers the hub refuses a member, too"""
+    with running():
+        code, out, _ = status(MEMBER, groups=[GROUP])
+        assert code == 1 and not out
+        assert status(0)[0] == 0
+
+
+@suite.test
+def root_stays():
+    """a member who takes all places, sends rubbish or reads nothing keeps nobody out"""
+    with running("--readers"):
+        held = [reader() for _ in range(20)]
+        alive = [s for s in held if lives(s)]
+        say(f"{len(alive)} of {len(held)} connections of a member stay")
+        assert len(alive) == 4
+        code, _, err = status(0)
+        assert code == 0, err
+        for s in alive[:2]:	# not in the protocol: its connection ends
+            s.send(b"\xff" * 64)
+            wait_for(lambda s=s: not lives(s))
+        code, _, err = status(MEMBER, groups=[GROUP])
+        assert code == 0, err
+        code, out, err = as_user(0, TRIFOLD, "top", "--once", "--duration", "2")
+        assert code == 0 and "samples in" in out, (out, err)
+        for s in held:
+            s.close()
+
+
+suite.run()
