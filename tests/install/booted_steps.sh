@@ -1,0 +1,295 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What test_booted.sh does inside the booted system: functions `phase_N`, one for
+# each time that it comes up, of steps `check NAME COMMAND...`.  TAP on standard
+# output.  /booted holds this file, packages (new/, next/), chain and receiver.py.
+export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive HOME=/root
+state=/var/lib/booted
+daemons="loaderd symbolizerd exporterd"
+users="trifold-config trifold-loaderd trifold-symbolizerd trifold-exporterd trifold-viewer"
+mkdir -p $state
+said=/run/booted.said
+
+check() {	# name, command...
+	local name=$1
+	shift
+	if "$@" >$said 2>&1; then
+		grep '^# ' $said
+		echo "ok - $name"
+		return 0
+	fi
+	tail -n 25 $said | sed 's/^/# /'
+	echo "not ok - $name"
+	return 1
+}
+
+# until a command succeeds; its last words are shown if it does not
+within() {	# seconds, command...
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/run/booted.within 2>&1; do
+		if [ $SECONDS -ge $end ]; then
+			cat /run/booted.within
+			return 1
+		fi
+		sleep 0.3
+	done
+	cat /run/booted.within
+}
+
+install() {	# directory below /booted
+	apt-get -y -q --no-install-recommends install /booted/"$1"/*.deb
+}
+
+# --- what is there
+
+has_users() {
+	local u
+	for u in $users; do
+		getent passwd "$u" | grep ':/usr/sbin/nologin$' || return 1
+	done
+	getent group trifold
+}
+
+spool_is_private() {
+	[ "$(stat -c '%a %U %G' /var/lib/trifold-exporterd)" = \
+		"700 trifold-exporterd trifold-exporterd" ]
+}
+
+nothing_runs() {
+	local d
+	! pgrep -a trifold || return 1
+	for d in $daemons; do
+		! systemctl is-active "trifold-$d" || return 1
+	done
+}
+
+not_enabled() {
+	! systemctl is-enabled trifold.target && nothing_runs
+}
+
+paranoid() {
+	cat /proc/sys/kernel/perf_event_paranoid
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]
+}
+
+# sampler and its like; systemd has its own programs on cgroups
+no_bpf() {
+	! bpftool prog show | grep -E '^[0-9]+: (perf_event|syscall|tracing|raw_tracepoint|lsm)'
+}
+
+no_socket() {
+	! ls -d /run/trifold/*.sock
+}
+
+let_go() {
+	nothing_runs && no_bpf && no_socket
+}
+
+# what a package had; users stay, as Debian has it
+purged() {
+	! find / -xdev \( -path /booted -o -path /var/log -o -path /var/cache -o -path /proc \
+		-o -path /sys \) -prune -o -name '*trifold*' -print | grep . || return 1
+	! find /run /etc/systemd -name '*trifold*' ! -path '/run/systemd/transient/*' | grep . &&
+		! systemctl list-units --all --plain --no-legend 'trifold*' | grep . &&
+		! systemctl list-unit-files --no-legend 'trifold*' | grep .
+}
+
+# --- profiles
+
+# FILE: of the samples of chain, nearly all have main and its ten functions in a row
+has_chain() {
+	awk -v want="main$(printf ';chain_%d' 1 2 3 4 5 6 7 8 9 10)" '
+		/^chain;/ { all += $NF; if (index($0, ";_start;") && index($0, want)) whole += $NF }
+		/^chain;/ && !index($0, want) { print $0 }
+		END { print "# " whole + 0 " of " all + 0 " samples have the whole chain"
+			exit !(whole >= 40 && whole >= 0.9 * all) }' "$1"
+}
+
+recorded() {	# option...
+	rm -f /run/out.folded
+	trifold record --frequency 199 --output /run/out.folded "$@" && has_chain /run/out.folded
+}
+
+beside() {
+	rm -f /run/out.folded
+	trifold record --duration 6 --output /run/out.folded && has_chain /run/out.folded
+}
+
+doctor() {
+	local status
+	trifold doctor
+	status=$?
+	trifold doctor --json | tr '}' '\n' |
+		sed -n 's/.*"name": *"\([^"]*\)".*"state": *"less".*/# less: \1/p'
+	[ $status -le 1 ]
+}
+
+# key: a number of the account
+sum() {
+	trifold status --json | tr ',{' '\n' | sed -n "s/^ *\"$1\": *\([0-9]*\).*/\1/p" | head -n 1
+}
+
+agrees() {
+	trifold status || return 1
+	[ "$(sum taken)" -gt "${1:-0}" ] && [ "$(sum difference)" = 0 ]
+}
+
+receive() {
+	mkdir -p /run/receiver
+	python3 /booted/receiver.py --dir /run/receiver --port 4318 &
+	receiver=$!
+	within 20 [ -e /run/receiver/port ]
+}
+
+received() {
+	local f
+	rm -f /run/all.folded
+	for f in /run/receiver/*.body; do
+		cp "$f" /run/one.otlp &&
+			trifold convert /run/one.otlp /run/one.folded && cat /run/one.folded >>/run/all.folded
+	done
+	[ -s /run/all.folded ] && has_chain /run/all.folded
+}
+
+# --- units
+
+active() {
+	local d
+	for d in $daemons; do
+		systemctl is-active --quiet "trifold-$d" || {
+			systemctl status --no-pager -n 15 "trifold-$d"
+			return 1
+		}
+	done
+}
+
+never_root() {
+	local d u
+	for d in $daemons; do
+		u=$(ps -o user:32= -p "$(systemctl show -P MainPID "trifold-$d")")
+		[ "$u" = "trifold-$d" ] || { echo "$d: $u"; return 1; }
+	done
+	! pgrep -u root -a 'trifold-'
+}
+
+status_text() {
+	local d t
+	for d in $daemons; do
+		t=$(systemctl show -P StatusText "trifold-$d")
+		echo "# $d: $t"
+		[ -n "$t" ] || return 1
+	done
+}
+
+no_complaints() {
+	! journalctl -b -p warning --no-pager -o short-monotonic -u 'trifold*' | grep -v '^-- '
+}
+
+is_new() {	# daemon, the PID before
+	local pid
+	pid=$(systemctl show -P MainPID "trifold-$1")
+	[ "$pid" != 0 ] && [ "$pid" != "$2" ] && systemctl is-active --quiet "trifold-$1"
+}
+
+comes_back() {	# daemon
+	local pid taken
+	pid=$(systemctl show -P MainPID "trifold-$1")
+	[ "${pid:-0}" -gt 1 ] && kill -KILL "$pid" && within 20 is_new "$1" "$pid" && within 20 active &&
+		taken=$(sum taken) && within 20 agrees "${taken:-0}"
+}
+
+group_reads() {
+	useradd -M -G trifold member && useradd -M stranger || return 1
+	runuser -u member -- trifold status || return 1
+	! runuser -u stranger -- trifold status
+}
+
+upgraded() {
+	local pid taken
+	pid=$(systemctl show -P MainPID trifold-loaderd)
+	taken=$(sum taken)
+	install next && [ "$(dpkg-query -W -f '${Version}' trifold | grep -c '+next$')" = 1 ] &&
+		within 10 is_new loaderd "$pid" && within 10 active && within 10 agrees 0
+	echo "# taken before: $taken, after: $(sum taken)"
+}
+
+set_up() {
+	receive && printf '[export]\nendpoint = http://127.0.0.1:4318\n[sampling]\nfrequency = 97\n' \
+		>/etc/trifold/trifold.conf.d/test.conf &&
+		trifold check-config
+}
+
+# --- the steps
+
+load() {
+	nice /booted/chain 900 &
+	chain=$!
+}
+
+phase_1() {
+	check "it comes up" systemctl is-active basic.target
+	check "the packages install" install new || return
+	check "systemd-sysusers made their users" has_users
+	check "systemd-tmpfiles made the spool's directory" spool_is_private
+	check "nothing is enabled or started by that" not_enabled
+	check "CAP_PERFMON may sample now" paranoid
+	check "doctor finds nothing that cannot work" doctor
+	check "record of a command has its functions" recorded -- /booted/chain 3
+	check "and leaves no process, program or socket" let_go
+	mkdir -p /etc/trifold/trifold.conf.d
+	check "a receiver, and its endpoint in the configuration" set_up
+	load
+	check "systemctl enable --now trifold.target" systemctl enable --now trifold.target
+	if ! check "all three daemons are active" within 20 active; then
+		journalctl -b -p warning --no-pager -o short-monotonic -u 'trifold*' |
+			tail -n 12 | sed 's/^/# /'
+		kill "$chain" "$receiver"
+		ending
+		return
+	fi
+	check "each as its own user, none as root" never_root
+	check "its BPF programs are loaded" eval '! no_bpf'
+	check "systemctl status has a line of each" within 10 status_text
+	check "status agrees" within 20 agrees
+	check "record beside it has the functions" beside
+	check "the receiver got them" within 20 received
+	kill "$chain"
+	check "a member of the group reads status, and nobody else" group_reads
+	check "they had no reason to warn" no_complaints
+	for d in $daemons; do
+		check "$d is killed, and comes back" comes_back "$d"
+	done
+	check "systemctl stop trifold.target" systemctl stop trifold.target
+	check "no process, BPF program or socket is left" within 20 let_go
+	check "systemctl start trifold.target" systemctl start trifold.target
+	check "all three daemons are active again" within 20 active
+	kill "$receiver"
+	touch /run/booted.rebooting
+	systemctl reboot --no-block 2>/dev/null	# "Failed to connect to bus", but it does
+}
+
+phase_2() {
+	check "after a reboot all three daemons are active" within 20 active
+	check "and status agrees" within 20 agrees
+	check "no warnings in the journal" no_complaints
+	check "an upgrade restarts what runs" upgraded
+	systemctl start trifold.target
+	check "they are active before the end" within 20 active
+	ending
+}
+
+ending() {
+	check "it is removed" apt-get -y -q remove trifold trifold-viewer trifold-doc
+	check "nothing runs on" within 20 let_go
+	rm -r /etc/trifold/trifold.conf.d	# what this file made
+	check "it is purged" apt-get -y -q purge trifold trifold-viewer trifold-doc
+	check "nothing is left but users" purged
+	echo "# steps: done"
+}
+
+phase=$(($(cat $state/phase 2>/dev/null) + 1))
+echo $phase >$state/phase
+echo "# phase $phase: Linux $(uname -r), $(systemctl --version | head -n 1)"
+phase_$phase
