@@ -129,11 +129,10 @@ int sandbox_identity(uid_t uid, gid_t gid, const int *caps, int n)
 
 int sandbox_quiet(int pdeathsig)
 {
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
-	    (pdeathsig && prctl(PR_SET_PDEATHSIG, pdeathsig, 0, 0, 0) < 0))
-		return sandbox_failed("prctl");
-	return 0;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	       prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+	       (pdeathsig && prctl(PR_SET_PDEATHSIG, pdeathsig, 0, 0, 0) < 0) ?
+		sandbox_failed("prctl") : 0;
 }
 
 /* Close all between those to be kept, from below. */

@@ -76,6 +76,19 @@ static uint64_t map_bytes(const struct bpf_object *obj)
 	return sum;
 }
 
+/*
+ * In the place of libbpf's own.  A weak function that vmlinux lacks (bpf_rdonly_cast,
+ * before 6.2) it looks for in the BTF of modules, which only CAP_SYS_ADMIN may list; a
+ * unit's loaderd does not have it, and none of ours is in a module.  A libbpf that is
+ * linked with -Bsymbolic-functions (Ubuntu) calls its own: there the kernel must be 6.2.
+ */
+int bpf_btf_get_next_id(__u32 start, __u32 *next)
+{
+	*next = start;
+	errno = ENOENT;
+	return -ENOENT;
+}
+
 static int bpf_do_load(struct bpf *b, uint32_t frequency,
 		       const struct task_filter *filter, bool list, bool prealloc)
 {

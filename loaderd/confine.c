@@ -50,9 +50,8 @@ static const struct sandbox_rule opener_rules[] = {
 int confine_main(uid_t uid, gid_t gid)
 {
 	static const int caps[] = { CAP_BPF, CAP_PERFMON };
-	int r;
+	int r = sandbox_limits(1024, 0, -1, true);
 
-	r = sandbox_limits(1024, 0, -1, true);
 	if (!r)
 		r = sandbox_identity(uid, gid, caps, RULES(caps));
 	if (!r)
@@ -70,9 +69,8 @@ int confine_opener(uid_t uid, gid_t gid, const int *keep, int n)
 		CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE, CAP_DAC_READ_SEARCH,
 	};
 	static const struct rlimit nothing = { 0, 0 };
-	int r;
+	int r = sandbox_close_fds(keep, n);
 
-	r = sandbox_close_fds(keep, n);
 	if (!r)
 		r = sandbox_limits(64, 256u << 20, -1, false);
 	signal(SIGXFSZ, SIG_IGN);

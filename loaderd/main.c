@@ -90,8 +90,7 @@ static const struct argument {
 
 static _Noreturn void usage(const char *what)
 {
-	log_err("%s: missing, unknown or out of range: trifold-loaderd(8) "
-		"has all arguments", what);
+	log_err("%s: missing, unknown or out of range: trifold-loaderd(8) has all arguments", what);
 	exit(2);
 }
 
@@ -455,9 +454,8 @@ static int setup(struct loaderd *l)
 	l->stats.start_ns = clock_ns(CLOCK_REALTIME);
 	r = sampling_open(&l->sampling, l->bpf.sample_fd, opt.frequency);
 	if (r)
-		log_err("cannot open perf events: %s (with "
-			"kernel.perf_event_paranoid=3 root is needed)",
-			strerror(-r));
+		log_err("cannot open perf events: %s (kernel.perf_event_paranoid of 2 is enough; "
+			"at 3 Debian's kernels want CAP_SYS_ADMIN)", strerror(-r));
 	return r;
 }
 
@@ -499,8 +497,7 @@ int main(int argc, char **argv)
 	if (setup(&l) || confine_main(opt.uid, opt.gid))
 		return 1;
 	service_notify("READY=1\nSTATUS=samples for trifold-symbolizerd, as long as that runs");
-	log_info("sampling %u CPUs at %u Hz (%s)", l.sampling.n,
-		 (unsigned int)opt.frequency,
+	log_info("sampling %u CPUs at %u Hz (%s)", l.sampling.n, (unsigned int)opt.frequency,
 		 l.sampling.hardware ? "cpu-cycles" : "cpu-clock");
 	while (!ended && !r)
 		r = loaderd_turn(&l);
