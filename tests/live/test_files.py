@@ -85,7 +85,7 @@ def gold(t, name):
     plain(t, name, "-fuse-ld=gold")
 
 
-@cases.case("clang", CHAIN)
+@cases.case("by-clang", CHAIN)
 def by_clang(t, name):
     """compiled by clang"""
     plain(t, name, cc="clang")

@@ -109,7 +109,7 @@ def plt(name, what, *flags, **env):
         cases.case(name, "_start * main calls *")(make)
     else:	# a PLT has no symbols
         cases.case(name, "_start * main calls *",
-                   check=some(f"_start * main calls {name}+0x*", 0.05))(make)
+                   check=some(f"_start * main calls {name}+0x*", 0.02))(make)
 
 
 plt("plt", "in a lazy PLT", "-fcf-protection=none")

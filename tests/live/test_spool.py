@@ -71,7 +71,7 @@ def outage(victims, seconds=0):
             wait_for(lambda: len(os.listdir(spool)) > HELD + 4)
             wait_for(lambda: all(main_of(n) for n in DAEMONS if n != "trifold-viewer"))
             kept = len(os.listdir(spool))
-            assert w.last.delivered() == 0
+            assert w.last.delivered() == 0, w.last.delivered()
             receiver = start_receiver(tmp, port)
             wait_for(lambda: len(bodies(tmp)) > kept and not w.last["exporter.spool_batches"], 90 + seconds / 5)
             time.sleep(1)
@@ -98,7 +98,7 @@ def outage(victims, seconds=0):
 def exporterd_killed_twice():
     """exporterd is killed twice while the receiver is away: all arrives once"""
     a = outage(["trifold-exporterd"] * 2)
-    assert a["totals.exporter_deaths"] == 2
+    assert a["totals.exporter_deaths"] == 2, a["totals.exporter_deaths"]
     assert a.lost() == {}, a.lost()
 
 
@@ -106,7 +106,7 @@ def exporterd_killed_twice():
 def both_killed():
     """exporterd and symbolizerd are killed: lost is only what symbolizerd had not batched"""
     a = outage(["trifold-exporterd", "trifold-symbolizerd"])
-    assert a["totals.hub_deaths"] == 1
+    assert a["totals.hub_deaths"] == 1, a["totals.hub_deaths"]
     assert set(a.lost()) <= {"lost_hub", "no_hub"}, a.lost()
 
 
