@@ -56,8 +56,8 @@ report() {	# number, name
 	n_bad=$(grep -c '^not ok ' "$log")
 	if [ "$n_bad" = 0 ] && { [ "$rc" != 0 ] || [ $((n_ok + n_skip)) = 0 ]; }; then
 		n_bad=1
-		echo "not ok - $name ended with status $rc"
-		tail -n 40 "$log" | sed 's/^/    /'
+		{ tail -n 20 "$log" | sed "s/^/# /" && echo "not ok - ended with status $rc"; } >"$log.last"
+		cat "$log.last" >>"$log"
 	fi
 	if [ "${VERBOSE:-0}" = 1 ]; then
 		cat "$log"
@@ -65,6 +65,7 @@ report() {	# number, name
 		grep -E '^ok .*# SKIP' "$log"
 		failures "$log"
 	fi
+	failures "$log" | sed "s|^not ok|& $name|" >>"$work/failures"
 	echo "  $name: $n_ok passed, $n_bad failed, $n_skip skipped, $seconds s"
 	passed=$((passed + n_ok)) failed=$((failed + n_bad))
 	skipped=$((skipped + n_skip))
@@ -142,5 +143,6 @@ for tier in ${TIERS:-$ALL_TIERS}; do
 	echo "== $tier took $((SECONDS - start)) s"
 done
 echo "all took $SECONDS s"
+[ ! -s "$work/failures" ] || { echo "== what failed" && cat "$work/failures"; }
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

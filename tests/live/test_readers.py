@@ -80,6 +80,17 @@ def running(*more):
         os.rmdir(RUN)
 
 
+@contextlib.contextmanager
+def busy():
+    """A recording of an idle machine is empty."""
+    p = subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"], preexec_fn=ends_with_us)
+    try:
+        yield
+    finally:
+        p.kill()
+        p.wait()
+
+
 def as_user(uid, *command, groups=(), **more):
     """(status, standard output, standard error)"""
     if uid:
@@ -119,7 +130,7 @@ def lives(s):
 @suite.test
 def member():
     """a member of the group reads status, top and a recording, without root"""
-    with running("--readers"), scratch() as tmp:
+    with running("--readers"), scratch() as tmp, busy():
         os.chmod(tmp, 0o777)
         code, out, err = status(MEMBER, "--json", groups=[GROUP])
         assert code == 0, err
