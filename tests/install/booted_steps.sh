@@ -207,18 +207,96 @@ group_reads() {
 }
 
 upgraded() {
-	local pid taken
+	local pid
 	pid=$(systemctl show -P MainPID trifold-loaderd)
-	taken=$(sum taken)
+	load
+	within 20 agrees "$(sum taken)"
+	echo "# taken before: $(sum taken), lost $(sum lost)"
 	install next && [ "$(dpkg-query -W -f '${Version}' trifold | grep -c '+next$')" = 1 ] &&
-		within 10 is_new loaderd "$pid" && within 10 active && within 10 agrees 0
-	echo "# taken before: $taken, after: $(sum taken)"
+		within 10 is_new loaderd "$pid" && within 10 active && within 20 agrees 100
+	set -- $?
+	echo "# after: $(sum taken), lost $(sum lost)"
+	kill "$chain"
+	return "$1"
+}
+
+# --- the configuration, while they run
+
+configured() {	# frequency, more of [export]
+	printf '[export]\nendpoint = http://127.0.0.1:4318\n%b[sampling]\nfrequency = %s\n' "${2:-}" "$1" \
+		>/etc/trifold/trifold.conf.d/test.conf
+}
+
+at_frequency() {
+	pgrep -af "trifold-loaderd .*--frequency $1( |\$)" && agrees 0
+}
+
+reloaded() {
+	local hub
+	hub=$(systemctl show -P MainPID trifold-symbolizerd)
+	configured 49 && systemctl reload trifold-config && within 20 at_frequency 49 &&
+		[ "$(systemctl show -P MainPID trifold-symbolizerd)" = "$hub" ]
+}
+
+mistaken() {
+	local pids d
+	pids=$(for d in $daemons; do systemctl show -P MainPID "trifold-$d"; done)
+	configured often
+	! systemctl reload trifold-config || return 1
+	journalctl -b --no-pager -u trifold-config | grep 'test.conf:4: ' && at_frequency 49 &&
+		[ "$(for d in $daemons; do systemctl show -P MainPID "trifold-$d"; done)" = "$pids" ]
+}
+
+# a secret that exporterd alone gets
+credential() {
+	local unit=/etc/systemd/system/trifold-exporterd.service.d
+	mkdir -p $unit
+	echo 'authorization=Bearer%20of-the-test' >/booted/secret
+	chmod 600 /booted/secret
+	printf '[Service]\nLoadCredential=headers:/booted/secret\n' >$unit/test.conf
+	configured 97 'headers_file = /run/credentials/trifold-exporterd.service/headers\n'
+	systemctl daemon-reload && systemctl restart trifold-config trifold-exporterd &&
+		within 20 grep -q '"Bearer of-the-test"' /run/receiver/requests.jsonl &&
+		! grep -rl 'of-the-test' /run/trifold-config /proc/[0-9]*/environ /proc/[0-9]*/cmdline
+}
+
+page() {	# path, key
+	python3 - "$@" <<-'END'
+		import sys, urllib.request
+		r = urllib.request.Request("http://127.0.0.1:4328" + sys.argv[1])
+		if len(sys.argv) > 2:
+		    r.add_header("Authorization", "Bearer " + sys.argv[2])
+		print(urllib.request.urlopen(r, timeout=60).read().decode())
+	END
+}
+
+shows_samples() {	# key
+	page /api/v1/info "$1" | grep '"samples": *[1-9]'
+}
+
+viewed() {
+	local key
+	systemctl start trifold-viewer.socket && ! systemctl is-active trifold-viewer &&
+		page / | grep -q '<html' && systemctl is-active trifold-viewer || return 1
+	key=$(journalctl -b --no-pager -u trifold-viewer | sed -n 's/.*#key=\([^ ]*\).*/\1/p' | tail -n 1)
+	[ -n "$key" ] && within 20 shows_samples "$key" && ! page /api/v1/info &&
+		systemctl stop trifold-viewer.socket trifold-viewer
+}
+
+# a hub that needs more memory than its unit allows
+limited() {
+	local pid taken
+	pid=$(systemctl show -P MainPID trifold-symbolizerd)
+	taken=$(sum taken)
+	systemctl set-property --runtime trifold-symbolizerd.service MemoryMax=1M
+	within 30 journalctl -b --no-pager --grep 'trifold-symbolizerd.service: .*oom-kill'
+	set -- $?
+	systemctl set-property --runtime trifold-symbolizerd.service MemoryMax=
+	[ "$1" = 0 ] && within 20 is_new symbolizerd "$pid" && within 20 active && within 20 agrees "$taken"
 }
 
 set_up() {
-	receive && printf '[export]\nendpoint = http://127.0.0.1:4318\n[sampling]\nfrequency = 97\n' \
-		>/etc/trifold/trifold.conf.d/test.conf &&
-		trifold check-config
+	receive && configured 97 && trifold check-config
 }
 
 # --- the steps
@@ -255,12 +333,17 @@ phase_1() {
 	check "status agrees" within 20 agrees
 	check "record beside it has the functions" beside
 	check "the receiver got them" within 20 received
+	check "they had no reason to warn" no_complaints
+	check "a reload changes the frequency, and the account agrees" reloaded
+	check "a reload with a mistake fails, and changes nothing" mistaken
+	check "a credential's header gets to the receiver, and nowhere else" credential
+	check "the first browser starts the viewer, and its page has samples" viewed
 	kill "$chain"
 	check "a member of the group reads status, and nobody else" group_reads
-	check "they had no reason to warn" no_complaints
 	for d in $daemons; do
 		check "$d is killed, and comes back" comes_back "$d"
 	done
+	check "a hub above its memory limit ends, and another takes over" limited
 	check "systemctl stop trifold.target" systemctl stop trifold.target
 	check "no process, BPF program or socket is left" within 20 let_go
 	check "systemctl start trifold.target" systemctl start trifold.target
@@ -275,7 +358,7 @@ phase_2() {
 	check "and status agrees" within 20 agrees
 	# the receiver was started by hand, and ended with the system
 	check "no warnings but that nobody receives" no_complaints 'cannot send to http://127\.0\.0\.1:4318/'
-	check "an upgrade restarts what runs" upgraded
+	check "an upgrade restarts what runs, under load" upgraded
 	systemctl start trifold.target
 	check "they are active before the end" within 20 active
 	ending
@@ -284,7 +367,8 @@ phase_2() {
 ending() {
 	check "it is removed" apt-get -y -q remove trifold trifold-viewer trifold-doc
 	check "nothing runs on" within 20 let_go
-	rm -r /etc/trifold/trifold.conf.d	# what this file made
+	# what this file made
+	rm -r /etc/trifold/trifold.conf.d /etc/systemd/system/trifold-exporterd.service.d
 	check "it is purged" apt-get -y -q purge trifold trifold-viewer trifold-doc
 	check "nothing is left but users" purged
 	echo "# steps: done"
