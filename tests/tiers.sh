@@ -53,7 +53,7 @@ tier_build() {
 	beside "clang, warnings are errors" built O=$O-clang CC=clang all
 	beside "lint" tests/lint.sh
 	beside "privileged code" tests/tcb_check.sh $O
-	for t in tests/install/test_*.py tests/install/test_units.sh; do
+	for t in tests/install/test_*.py tests/install/test_units.sh tests/install/test_build_depends.sh; do
 		beside "$t" "$t"
 	done
 	together
@@ -123,7 +123,7 @@ tier_loads() {
 
 # not in ALL_TIERS: what takes longer, before a release
 tier_long() {
-	for t in tests/live/long_*.py; do
+	for t in tests/live/long_*.py tests/install/long_*.sh; do
 		tap "$t" "$t"
 	done
 }
