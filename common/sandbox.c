@@ -221,7 +221,8 @@ static const struct sandbox_rule base_rules[] = {
 	/* seeds of hash tables, malloc's too */
 	YES(getrandom),
 	YES(getpid), YES(getppid),	/* is the parent still there? */
-	YES(rt_sigaction), YES(rt_sigreturn),	/* signals, and their end */
+	/* signals, and their end; fork() and threads block them, fork() since glibc 2.41 */
+	YES(rt_sigaction), YES(rt_sigreturn), YES(rt_sigprocmask),
 	YES(exit_group),		/* the end */
 	/* seals of shared memory, ours and a peer's; a connection that came */
 	WHEN(fcntl, 1, INT, F_SETFD), WHEN(fcntl, 1, INT, F_GETFL),

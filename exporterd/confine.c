@@ -199,7 +199,7 @@ static const struct sandbox_rule rules[] = {
 	/* curl's resolver thread, from its start to its end, and how it says
 	 * that it is done; from curl 8.9 on by eventfd2 */
 	WHEN(clone, 0, CLONE_THREAD, CLONE_THREAD), YES(rseq),
-	YES(rt_sigprocmask), YES(exit), YES(socketpair), YES(eventfd2),
+	YES(exit), YES(socketpair), YES(eventfd2),
 	YES(gettid),		/* systemd's NSS modules: which thread is it? */
 	/* memory: trim() of ours, malloc, a thread's stack */
 	WHEN(madvise, 2, INT, MADV_DONTNEED), WHEN(madvise, 2, INT, NO_MADV),

@@ -74,9 +74,10 @@ paranoid() {
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]
 }
 
-# sampler and its like; systemd has its own programs on cgroups
+# sampler and its like; systemd has its own programs, on cgroups and for file systems
 no_bpf() {
-	! bpftool prog show | grep -E '^[0-9]+: (perf_event|syscall|tracing|raw_tracepoint|lsm)'
+	! bpftool prog show | grep -E '^[0-9]+: (perf_event|syscall|tracing|raw_tracepoint|lsm)' |
+		grep -v ' name restrict_filesy'
 }
 
 no_socket() {
@@ -368,7 +369,7 @@ ending() {
 	check "it is removed" apt-get -y -q remove trifold trifold-viewer trifold-doc
 	check "nothing runs on" within 20 let_go
 	# what this file made
-	rm -r /etc/trifold/trifold.conf.d /etc/systemd/system/trifold-exporterd.service.d
+	rm -rf /etc/trifold/trifold.conf.d /etc/systemd/system/trifold-exporterd.service.d
 	check "it is purged" apt-get -y -q purge trifold trifold-viewer trifold-doc
 	check "nothing is left but users" purged
 	echo "# steps: done"

@@ -32,8 +32,14 @@ LOST = "gdb's caller is no code, ours ends there"
 GO_SWITCH = "gdb does not leave the system stack"
 GO_SWITCHES = ("runtime.systemstack", "runtime.asmcgocall", "runtime.morestack", "runtime.mcall")
 GLUED = "gdb does not know .init and .fini"
-# their last two instructions: no CFI is there, and gdb takes the 8 bytes for a caller
-GLUED_CODE = re.compile(r"=> [^\n]*:\tadd +\$0x8,%rsp\n[^\n]*:\tret")
+# behind "sub $8, %rsp", at the next three instructions: no CFI is there, and gdb at times
+# takes the 8 bytes for a caller
+GLUED_CODE = re.compile(r"=> [^\n]*:\t(" + "|".join(r"[^\n]*\n[^\n]*:\t".join(c) for c in (
+    (r"mov +0x[0-9a-f]+\(%rip\),%rax", r"test +%rax,%rax", "je "),
+    (r"test +%rax,%rax", "je ", r"call +\*%rax"),
+    ("je ", r"call +\*%rax", r"add +\$0x8,%rsp"),
+    (r"call +\*%rax", r"add +\$0x8,%rsp", "ret"),
+    (r"add +\$0x8,%rsp", "ret"))) + ")")
 GO_TOP = "gdb goes on behind Go's top frame"
 # what was below has been left for good: mcall() and morestack() do not return,
 # gogo() goes elsewhere
