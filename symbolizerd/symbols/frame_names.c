@@ -15,7 +15,8 @@ static bool frame_names_sound(const struct frame_names *x, uint32_t n_frames,
 
 		depth = p->frame == named ? 1 : depth + 1;
 		named += p->frame == named;
-		if (p->frame + 1 != named || depth > SYMBOL_DEPTH_MAX ||
+		if (!named || p->frame != named - 1 ||
+		    depth > SYMBOL_DEPTH_MAX ||
 		    p->name >= string_bytes || p->file >= string_bytes)
 			return false;
 	}

@@ -190,3 +190,22 @@ TEST(too_deep_a_frame_is_refused)
 	CHECK_EQ(frame_names_open(hdr, len, 1, &x), 0);
 	free(hdr);
 }
+
+/* Two places of the only frame, the first as if of one before it: its number
+ * and one is 0, which is how many were named by then. */
+TEST(a_frame_before_the_first_is_refused)
+{
+	struct {
+		struct frame_names_hdr hdr;
+		struct frame_name v[2];
+		char empty;
+	} data = {
+		{ FRAME_NAMES_MAGIC, 2, 1, 0 }, { { .frame = 0 } }, '\0',
+	};
+	size_t len = offsetof(typeof(data), empty) + 1;
+	struct frame_names x;
+
+	CHECK_EQ(frame_names_open(&data, len, 1, &x), 0);
+	data.v[0].frame = UINT32_MAX;
+	CHECK_EQ(frame_names_open(&data, len, 1, &x), -EPROTO);
+}
