@@ -53,8 +53,9 @@ def tap(tests, call=lambda fn: fn()):
             print(f"ok {i} - {name} # SKIP {why}", flush=True)
         except Exception as e:  # a test that breaks has failed
             failed += 1
-            print(f"# {type(e).__name__}: {e}".replace("\n", "\n# "))
-            print(f"not ok {i} - {name}", flush=True)
+            why = f"{type(e).__name__}: {e}"
+            print("# " + why.replace("\n", "\n# "))
+            print(f"not ok {i} - {name}: {why.splitlines()[0][:200]}", flush=True)
     print(f"1..{len(tests)}")
     sys.exit(failed != 0)
 

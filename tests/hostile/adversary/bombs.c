@@ -20,6 +20,7 @@
 #define ALLOWED	(32u << 20)	/* likewise, of so many bytes of the file: */
 #define FROM	(600u << 10)
 #define ROOM	(1u << 20)
+#define KEPT	256		/* debug files: they are memory */
 
 enum bomb {
 	TIB,			/* compressed, of a TiB */
@@ -209,9 +210,10 @@ static void begin(void)
 	free(self);
 }
 
-/* The debug file of the file with that number, in place of one before it. */
+/* The debug file of the file with that number; of those before it there stay some. */
 static void put_debug(unsigned int number, enum bomb bomb)
 {
+	static char kept[KEPT][96];
 	char path[96] = DEBUG "/.build-id";
 	uint64_t size;
 	size_t len;
@@ -223,6 +225,8 @@ static void put_debug(unsigned int number, enum bomb bomb)
 	snprintf(path, sizeof(path),
 		 DEBUG "/.build-id/%02x/%02x%02x%02x%032x.debug", number & 255,
 		 number >> 8 & 255, number >> 16 & 255, number >> 24, 0);
+	unlink(kept[number % KEPT]);
+	strcpy(kept[number % KEPT], path);
 	size = make(number, bomb, true, &len);
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0 || write(fd, &f, len) != (ssize_t)len ||
