@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* plt NAME: calls a function of a library that does nothing. */
+/*
+ * plt NAME [WHERE]: calls a function of a library that does nothing.
+ * WHERE: stub: its stub faults for ever, as it reads the GOT; first: so does
+ * the PLT's first entry, which finds what the stub has pushed.
+ */
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "busy.h"
 
 void lib_quick(void);
+extern char _GLOBAL_OFFSET_TABLE_[];
 
 LINK static void calls(void)
 {
@@ -11,10 +20,48 @@ LINK static void calls(void)
 	sink++;
 }
 
+/* What follows the stub's jump through the GOT: it pushes a number. */
+LINK static void calls_unbound(void)
+{
+#ifdef __x86_64__
+	__asm__ volatile("call lib_quick@PLT+6" : : : "memory");
+#endif
+	sink++;
+}
+
+/* For ever, and not with sink: that may be in the GOT's page. */
+LINK static void in_handler(void)
+{
+	for (volatile unsigned long n = 0;; n++)
+		;
+}
+
+static void handler(int sig)
+{
+	in_handler();
+	sink += sig;
+}
+
+static void hide_got(void)
+{
+	unsigned long size = sysconf(_SC_PAGESIZE);
+	char *page = (char *)((unsigned long)_GLOBAL_OFFSET_TABLE_ & -size);
+
+	signal(SIGSEGV, handler);
+	mprotect(page, 2 * size, PROT_NONE);	/* the linker puts it astride of two */
+}
+
 int main(int argc, char **argv)
 {
+	int where = argc > 2 ? argv[2][0] : 0;
+
 	if (argc > 1)
 		be_called(argv[1]);
+	calls();
+	if (where)
+		hide_got();
+	if (where == 'f')
+		calls_unbound();
 	for (;;)
 		calls();
 }
