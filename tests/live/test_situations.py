@@ -98,13 +98,13 @@ edges("expression", "expression_loop", "edge_push", "a CFA by an expression")
 edges("register", "register_loop", "edge_push", "a CFA by a callee-saved register")
 
 
-def plt(name, what, *flags, where="", stack="calls *", **env):
+def plt(name, what, *flags, where=(), stack="calls *", **env):
     def make(t, name):
         only("x86_64")
         lib = t.build("libquick.so", "library.c", "-shared", "-fPIC")
         exe = t.build("plt" + "".join(flags), "plt.c", "-Wl,-z,lazy", "-Wl,--no-as-needed", lib,
                       *flags)
-        t.start(named(t, name, exe), name, *where.split(), env=dict(os.environ, **env))
+        t.start(named(t, name, exe), name, *where, env=dict(os.environ, **env))
     make.__doc__ = what
     cases.case(name, f"_start * main {stack}")(make)
 
@@ -113,12 +113,12 @@ IBT = ("-fcf-protection=full", "-Wl,-z,ibtplt")
 plt("plt", "around a lazy PLT", "-fcf-protection=none")
 plt("plt-ibt", "around a PLT with branch protection", *IBT)
 # How many of those are in the PLT itself depends on the CPU; all of these are.  It has no symbols.
-plt("stub", "in a PLT's stub", "-fcf-protection=none", where="stub",
-    stack="calls stub+0x* * handler in_handler")
-plt("stub-ibt", "in a PLT's stub with branch protection", *IBT, where="stub",
-    stack="calls stub-ibt+0x* * handler in_handler")
-plt("stub-first", "in a PLT's first entry", "-fcf-protection=none", where="first",
-    stack="calls_unbound stub-first+0x* * handler in_handler")
+plt("entry", "in a PLT entry", "-fcf-protection=none", where=("entry",),
+    stack="calls entry+0x* * handler in_handler")
+plt("entry-ibt", "in a PLT entry with branch protection", *IBT, where=("entry",),
+    stack="calls entry-ibt+0x* * handler in_handler")
+plt("first-entry", "in a PLT's first entry", "-fcf-protection=none", where=("first",),
+    stack="calls_unbound first-entry+0x* * handler in_handler")
 plt("resolver", "in the lazy resolver, each time", LD_BIND_NOT="1")
 plt("resolver-ibt", "the same from a PLT with branch protection", *IBT, LD_BIND_NOT="1")
 

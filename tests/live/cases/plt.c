@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * plt NAME [WHERE]: calls a function of a library that does nothing.
- * WHERE: stub: its stub faults for ever, as it reads the GOT; first: so does
- * the PLT's first entry, which finds what the stub has pushed.
+ * WHERE: entry: faults for ever in its entry of the PLT, as that reads the GOT;
+ * first: in the PLT's first entry, with what the function's own has pushed.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -20,12 +20,10 @@ LINK static void calls(void)
 	sink++;
 }
 
-/* What follows the stub's jump through the GOT: it pushes a number. */
+/* Behind the entry's jump through the GOT: there it pushes a number. */
 LINK static void calls_unbound(void)
 {
-#ifdef __x86_64__
 	__asm__ volatile("call lib_quick@PLT+6" : : : "memory");
-#endif
 	sink++;
 }
 
@@ -48,7 +46,7 @@ static void hide_got(void)
 	char *page = (char *)((unsigned long)_GLOBAL_OFFSET_TABLE_ & -size);
 
 	signal(SIGSEGV, handler);
-	mprotect(page, 2 * size, PROT_NONE);	/* the linker puts it astride of two */
+	mprotect(page, 2 * size, PROT_NONE);	/* it may lie astride of two */
 }
 
 int main(int argc, char **argv)
@@ -57,7 +55,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		be_called(argv[1]);
-	calls();
+	calls();	/* bound from now on */
 	if (where)
 		hide_got();
 	if (where == 'f')
