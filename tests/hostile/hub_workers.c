@@ -395,9 +395,36 @@ static bool has_deaths(const struct status *st, uint64_t n)
 	return st->hub.worker_deaths >= n;
 }
 
+/* What the hub says on standard error goes to a file in memory; returns the former. */
+static int listen_to_log(int *log)
+{
+	int former = dup(2);
+
+	*log = memfd_create("log", MFD_CLOEXEC);
+	NEED(former >= 0 && *log >= 0 && dup2(*log, 2) == 2);
+	return former;
+}
+
+/* How many lines about workers it said. */
+static unsigned int lines_about_workers(int log)
+{
+	static char text[65536];
+	ssize_t n = pread(log, text, sizeof(text) - 1, 0);
+	unsigned int lines = 0;
+
+	NEED(n >= 0);
+	text[n] = '\0';
+	for (const char *p = text; (p = strstr(p, "a worker ")); p++)
+		lines++;
+	return lines;
+}
+
 TEST(hub_survives_bad_workers)
 {
 	static const char how[] = "cxkFwbgimpovVKtalN";
+	uint64_t since = now_ns();
+	int log, former = listen_to_log(&log);
+	unsigned int lines;
 	struct fake_loader l;
 	struct conn status;
 	struct status st;
@@ -415,6 +442,10 @@ TEST(hub_survives_bad_workers)
 		own_expect_table(&l, n++);
 	}
 	own_end(&status, &l, &st);
+	dup2(former, 2);
+	lines = lines_about_workers(log);
+	printf("# %u lines\n", lines);
+	NEED(lines && lines <= 1 + (now_ns() - since) / NSEC_PER_SEC);
 	NEED(st.hub.worker_deaths == sizeof(how) - 1);
 	NEED(st.hub.exes_failed == sizeof(how) - 1);
 	for (int i = 0; i < QUARANTINE_SHOWN; i++)
