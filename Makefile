@@ -50,8 +50,8 @@ PROGRAMS := trifold trifold-supervisor trifold-start trifold-loaderd trifold-sym
 	trifold-exporterd trifold-viewer
 # all that loaderd links of these folders: make tcb counts it
 LOADER_IPC    := ipc/message.c ipc/conn.c ipc/sealed.c
-LOADER_COMMON := common/log.c common/service.c common/sandbox.c
-IPC      := $(LOADER_IPC) ipc/rules.c
+LOADER_COMMON := common/log.c common/service.c common/sandbox.c common/send_fds.c
+IPC      := $(LOADER_IPC) ipc/sealed_map.c ipc/rules.c
 COMMON   := $(LOADER_COMMON) common/evloop.c common/cost.c common/log_quote.c common/service_listen.c common/service_status.c
 OTLP     := profile/formats/otlp.c profile/formats/dictionary.c common/protobuf.c common/buffer.c
 # what only the unprivileged ones need
@@ -109,6 +109,10 @@ $(O)/%.pb-c.c $(O)/%.pb-c.h: %.proto
 	$(Q)$(PROTOC_C) -I. --c_out=$(O) $<
 
 $(trifold-loaderd_OBJS): $(O)/bpf/sampler.skel.h
+# what a loaderd has left is of use to those alone that have the same layouts
+LAYOUTS := bpf/count.h bpf/file.h bpf/frame.h bpf/record.h bpf/request.h bpf/runtime.h bpf/slab.h bpf/stop.h bpf/table.h ipc/message_loader.h
+STORE_LAYOUT = $(firstword $(shell cat $(LAYOUTS) | cksum))
+$(O)/loaderd/bpf.o $(O)/loaderd/main.o: CPPFLAGS += -DSTORE_LAYOUT='"$(STORE_LAYOUT)"'
 $(trifold-exporterd_OBJS): $(O)/profile/formats/otlp.pb-c.h
 
 # --- C

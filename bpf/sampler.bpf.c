@@ -100,6 +100,14 @@ struct {
 	__type(value, struct cpu_counts);
 } counts SEC(".maps");
 
+/* What loaderd leaves for its successor; sized by loaderd, which alone uses it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} left SEC(".maps");
+
 struct memo {
 	__u64 start, end, off;
 	__u32 exe, dir, pages;

@@ -3,8 +3,8 @@
  * slab - where elements lie
  *
  * Tables and rules are kept in elements of 64 bytes, one cache line, and these
- * in slabs: arrays of one fixed size.  loaderd writes elements where the hub
- * says, and does not know what they mean; table.h does.
+ * in slabs: arrays of one fixed size.  loaderd makes them and does not know what they
+ * mean; the hub, which writes them, does: table.h.
  */
 #ifndef BPF_SLAB_H
 #define BPF_SLAB_H
@@ -24,15 +24,6 @@ struct slab_element {
 struct table_span {
 	__u32 pos;		/* slab << SLAB_SHIFT | element, of the first */
 	__u32 n;		/* 1 or more */
-};
-
-/* Elements to be written: from the hub to loaderd. */
-#define TABLE_RUN_NEW	0xffffffffu
-struct table_run {
-	__u32 pos, n;		/* where: as a table_span */
-	__u32 from;		/* TABLE_RUN_NEW: they are in the message; else
-				 * position, in a slab, of the first one to copy */
-	__u32 pad;
 };
 
 #endif /* BPF_SLAB_H */

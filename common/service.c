@@ -2,12 +2,17 @@
 #include "common/service.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "common/send_fds.h"
+
+#define STORE_WAIT_MS	1000
 
 static int notify_fd = -1;
 
@@ -39,8 +44,12 @@ int service_init(void)
 }
 
 /* A lost notification is the service manager's to notice. */
-void service_notify(const char *text)
+void service_notify_fd(const char *text, int fd)
 {
-	if (notify_fd >= 0)
-		(void)!send(notify_fd, text, strlen(text), MSG_NOSIGNAL);
+	struct iovec part = { (void *)text, strlen(text) };
+
+	if (notify_fd < 0)
+		return;
+	poll(&(struct pollfd){ notify_fd, POLLOUT, 0 }, 1, STORE_WAIT_MS);
+	(void)!send_fds(notify_fd, &part, 1, &fd, fd >= 0);
 }

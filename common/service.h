@@ -13,8 +13,10 @@
  * variable 0, and all calls below do nothing. */
 int service_init(void);
 
-/* Send a line of sd_notify(3); service_alive() each second or so. */
-void service_notify(const char *text);
+/* Send a line of sd_notify(3), and a descriptor for its store (borrowed; -1: none).  Waits
+ * up to a second for a place in the manager's queue.  service_alive() each second or so. */
+void service_notify_fd(const char *text, int fd);
+#define service_notify(text)	service_notify_fd(text, -1)
 #define service_ready()		service_notify("READY=1")
 #define service_stopping()	service_notify("STOPPING=1")
 #define service_alive()		service_notify("WATCHDOG=1")

@@ -8,6 +8,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/send_fds.h"
+
 /* One descriptor more than any rule allows, so that surplus is seen. */
 union control {
 	struct cmsghdr align;
@@ -118,22 +120,11 @@ int conn_send(struct conn *c, unsigned int type, uint64_t id,
 		{ &hdr, sizeof(hdr) }, { (void *)payload, a },
 		{ (void *)tail, b },
 	};
-	union control control = { 0 };
-	struct msghdr mh = { .msg_iov = iov, .msg_iovlen = 3 };
 
 	if (a > MSG_LEN_MAX || b > MSG_LEN_MAX - a || nfds > MSG_FDS_MAX)
 		return -EMSGSIZE;
 	hdr.len = (uint32_t)(a + b);
-	if (nfds) {
-		mh.msg_control = &control;
-		mh.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
-		control.align.cmsg_level = SOL_SOCKET;
-		control.align.cmsg_type = SCM_RIGHTS;
-		control.align.cmsg_len = CMSG_LEN(nfds * sizeof(int));
-		memcpy(CMSG_DATA(&control.align), fds, nfds * sizeof(int));
-	}
-	return sendmsg(c->fd, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ?
-		-errno : 0;
+	return send_fds(c->fd, iov, 3, fds, nfds);
 }
 
 void msg_close_fds(struct msg *m)

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION	8
+#define MSG_VERSION	9
 #define MSG_LEN_MAX	4608	/* payload, bytes */
 #define MSG_FDS_MAX	2
 #define MSG_PATH_MAX	4096	/* bytes of a path, no NUL */
@@ -50,7 +50,7 @@ enum msg_type {
 	MSG_CGROUP = 6,		/* loaderd -> hub: names of a cgroup id */
 	MSG_LOADER_STATS = 7,	/* loaderd -> hub, each second and at the end */
 	MSG_BYE = 8,		/* loaderd -> hub: nothing more will come */
-	MSG_INSTALL = 9,	/* hub -> loaderd, 1 fd: elements, and an entry */
+	MSG_SLAB_WANTED = 9,	/* hub -> loaderd: make this slab */
 	MSG_ENTRY = 10,		/* hub -> loaderd: the entry of a file */
 	MSG_CHECKPOINT = 11,	/* hub -> loaderd: keep this for my successor */
 	MSG_OPEN = 22,		/* loaderd -> opener */
@@ -64,8 +64,9 @@ enum msg_type {
 	MSG_SLAB_DROP = 31,	/* hub -> loaderd: this slab is empty */
 	MSG_DROP = 32,		/* hub -> loaderd: forget a file */
 	MSG_LIST = 33,		/* hub -> loaderd: what is mapped? */
-	MSG_SLAB = 34,		/* loaderd -> hub, 1 fd: left by a former hub */
-	MSG_KNOWN = 35,		/* loaderd -> hub, 1 fd: likewise, all entries */
+	MSG_SLAB = 34,		/* loaderd -> hub, 1 fd: a slab to write */
+	MSG_KNOWN = 35,		/* loaderd -> hub, 1 fd: all entries, left by a
+				 * former hub */
 	MSG__MAX = 38,		/* above those of message_hub.h, too */
 };
 

@@ -31,12 +31,19 @@ struct msg_checkpoint {
  */
 #define SAMPLES_BYTES	65536u
 #define COUNTS_CPUS_MAX	65536u
+enum msg_account {
+	ACCOUNT_NEW = 0,		/* it begins with nothing */
+	ACCOUNT_SAME,			/* it goes on, of the same map: checkpoint is what a
+					 * former hub left */
+	ACCOUNT_NEXT,			/* it begins; numbers and tables stay as they are */
+	ACCOUNT__MAX
+};
 struct msg_hello_loader {
 	uint32_t record_version;	/* REC_VERSION */
 	uint32_t frequency;		/* Hz, per CPU */
-	uint32_t checkpoint_valid;	/* 0 or 1 */
+	uint32_t account;		/* enum msg_account */
 	uint32_t partial;		/* 1: only named tasks are sampled */
-	struct msg_checkpoint checkpoint;	/* what a former hub left */
+	struct msg_checkpoint checkpoint;
 	uint64_t table_budget;		/* bytes of elements, rules not counted */
 	uint32_t idle_s;		/* without use until a file is forgotten */
 	uint32_t cpus;			/* 1 to COUNTS_CPUS_MAX */
@@ -48,7 +55,7 @@ struct msg_hello_hub {
 
 /*
  * A file was met for the first time, or has FILE_ASK in its entry.  The id is
- * not 0; one MSG_INSTALL, MSG_ENTRY or MSG_DROP must carry it back, when the
+ * not 0; one MSG_ENTRY or MSG_DROP must carry it back, when the
  * hub is done with the file or it takes long; later, if it has no CPU time for
  * files.  At most EXE_AHEAD are unanswered.
  */
@@ -66,22 +73,8 @@ struct msg_exe {
  * if a process maps the file whose entry has the number n. */
 #define MAPPED_BYTES	((EXE_MAX + 1) / 8)
 
-/*
- * The fd is a sealed memfd: n_runs struct table_run, then the elements of all
- * runs with TABLE_RUN_NEW, in their order, nothing more.  A slab that is not
- * there is made.  Then the entry of the key is replaced; nothing happens to a
- * key without one.
- */
-#define INSTALL_RUNS_MAX	16384
-#define INSTALL_BYTES_MAX	(64u << 20)	/* of the memfd */
-struct msg_install {
-	struct file_key key;
-	struct file_entry entry;
-	uint32_t n_runs;		/* 1 to INSTALL_RUNS_MAX */
-	uint32_t pad;
-};
-
-/* MSG_DROP is a struct file_key. */
+/* The entry of a key is replaced; nothing happens to a key without one.  MSG_DROP is a
+ * struct file_key. */
 struct msg_entry {
 	struct file_key key;
 	struct file_entry entry;
@@ -92,7 +85,8 @@ struct msg_entry {
  * all entries.  MSG_KNOWN comes at every connection, before the first MSG_EXE; the
  * vDSO's key is always in it, and the hub has its image.
  */
-struct msg_slab {			/* fd: sealed, struct slab_copy (table.h) */
+struct msg_slab {			/* MSG_SLAB: fd: a map of struct slab_element
+					 * [SLAB_ELEMENTS], to be mapped and written */
 	uint32_t slab;			/* MSG_SLAB_DROP: not one of rules */
 };
 struct msg_known {			/* fd: sealed, struct msg_entry [n]; one

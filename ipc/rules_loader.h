@@ -20,7 +20,7 @@
 
 #define MSG_RULES_LOADER						\
 	[MSG_HELLO_HUB] = MSG_RULE(PEER_HUB, CONN_NEW, 0, struct msg_hello_hub, 0),	\
-	[MSG_INSTALL] = MSG_RULE(PEER_HUB, MSG_LIVE, 1, struct msg_install, 0),	\
+	[MSG_SLAB_WANTED] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_slab, 0),	\
 	[MSG_ENTRY] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_entry, 0),	\
 	[MSG_SLAB_DROP] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_slab, 0),	\
 	[MSG_DROP] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct file_key, 0),	\

@@ -4,14 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL	8U	/* linux/memfd.h, 6.3 */
 #endif
-
-#define FROZEN	(F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW)
 
 int sealed_make(const char *name, const struct iovec *parts, int n)
 {
@@ -30,32 +27,11 @@ int sealed_make(const char *name, const struct iovec *parts, int n)
 		if (done != (ssize_t)parts[i].iov_len)
 			r = done < 0 ? -errno : -ENOSPC;
 	}
-	if (r == 0 && fcntl(fd, F_ADD_SEALS, FROZEN | F_SEAL_SEAL) < 0)
+	if (r == 0 && fcntl(fd, F_ADD_SEALS, SEALED_SEALS | F_SEAL_SEAL) < 0)
 		r = -errno;
 	if (r) {
 		close(fd);
 		return r;
 	}
 	return fd;
-}
-
-int sealed_map(int fd, size_t min, size_t max, const void **ret, size_t *len)
-{
-	int seals = fcntl(fd, F_GET_SEALS);
-	struct stat st;
-	void *p;
-
-	if (seals < 0 || (seals & FROZEN) != FROZEN)
-		return -EPROTO;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_size <= 0 || (size_t)st.st_size < min ||
-	    (size_t)st.st_size > max)
-		return -EPROTO;
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	*ret = p;
-	*len = (size_t)st.st_size;
-	return 0;
 }

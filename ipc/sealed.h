@@ -9,8 +9,11 @@
 #ifndef IPC_SEALED_H
 #define IPC_SEALED_H
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <sys/uio.h>
+
+#define SEALED_SEALS	(F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW)
 
 /* Write the parts one after the other into a new sealed memfd.  Returns the
  * descriptor or -errno. */

@@ -11,13 +11,14 @@
 
 #include "bpf/sampler.skel.h"
 #include "common/clock.h"
+#include "ipc/message_loader.h"
+#include "loaderd/store.h"
 
 /* Samples wait here while symbolizerd is busy, a few seconds at worst.  RING_MIN
  * has 5 s of 2 CPUs at 100 Hz, RING_MAX 5 s of 64. */
 #define RING_MIN	(1u << 20)
 #define RING_MAX	(32u << 20)
-#define RECORD_GUESS	1024		/* bytes of a usual record */
-#define RING_SECONDS	4		/* of samples that shall fit */
+#define RING_WANTED	4096	/* for each CPU and Hz: 4 s of records of 1 KiB */
 
 /*
  * Under lockdown=confidentiality a program that may read kernel memory is
@@ -51,8 +52,7 @@ static int keep_user_reads(struct bpf_program *prog,
 static uint32_t ring_bytes(uint32_t frequency)
 {
 	/* not those that are only possible: a guest may have hundreds */
-	uint64_t want = (uint64_t)frequency * sysconf(_SC_NPROCESSORS_CONF) *
-			RECORD_GUESS * RING_SECONDS;
+	uint64_t want = (uint64_t)frequency * sysconf(_SC_NPROCESSORS_CONF) * RING_WANTED;
 	uint32_t size = RING_MIN;
 
 	while (size < want && size < RING_MAX)
@@ -61,18 +61,16 @@ static uint32_t ring_bytes(uint32_t frequency)
 }
 
 /* What the maps have room for: keys and values, per CPU where they are. */
-static uint64_t map_bytes(const struct bpf_object *obj)
+static uint64_t map_bytes(const struct bpf_object *obj, uint32_t cpus)
 {
-	uint64_t bytes, sum = 0;
 	struct bpf_map *map;
+	uint64_t sum = 0;
 
-	bpf_object__for_each_map(map, obj) {
-		bytes = bpf_map__key_size(map) + bpf_map__value_size(map);
-		if (bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_ARRAY)
-			bytes *= libbpf_num_possible_cpus();
+	bpf_object__for_each_map(map, obj)
 		/* a ring has neither: its entries are bytes */
-		sum += bpf_map__max_entries(map) * (bytes ? bytes : 1);
-	}
+		sum += bpf_map__max_entries(map) *
+		       (bpf_map__key_size(map) + bpf_map__value_size(map) ?: 1) *
+		       (bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_ARRAY ? cpus : 1);
 	return sum;
 }
 
@@ -89,10 +87,28 @@ int bpf_btf_get_next_id(__u32 start, __u32 *next)
 	return -ENOENT;
 }
 
+/* A former loaderd's, where it has left them: tables, what waits, its account. */
+static void share_maps(const struct bpf_object *obj, bool put)
+{
+	static const char *const names[][2] = {	/* here, and in the store */
+		{ "files", "files" }, { "slabs", "slabs" }, { "slab0", "slab0" },
+		{ "ring", "ring" }, { "requests", "requests" }, { "left", STORE_LAYOUT },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(obj, names[i][0]);
+		int fd = store_get(names[i][1], 0);
+
+		if (put && fd < 0)
+			store_put(names[i][1], bpf_map__fd(map));
+		else if (!put && fd >= 0)
+			bpf_map__reuse_fd(map, fd);
+	}
+}
+
 static int bpf_do_load(struct bpf *b, uint32_t frequency,
 		       const struct task_filter *filter, bool list, bool prealloc)
 {
-	uint32_t ring = ring_bytes(frequency);
 	struct sampler *s;
 	int r;
 
@@ -103,15 +119,17 @@ static int bpf_do_load(struct bpf *b, uint32_t frequency,
 	if (!s)
 		return -errno;
 	bpf_program__set_autoload(s->progs.list_files, b->can_list);
-	bpf_map__set_max_entries(s->maps.ring, ring);
+	bpf_map__set_max_entries(s->maps.ring, ring_bytes(frequency));
 	bpf_map__set_max_entries(s->maps.counts, b->cpus);
+	bpf_map__set_value_size(s->maps.left, sizeof(struct msg_hello_loader));
 	if (!prealloc)
 		bpf_map__set_map_flags(s->maps.files, BPF_F_NO_PREALLOC);
-	s->rodata->ring_wake_bytes = ring / 4 * 3;
+	share_maps(s->obj, false);
+	s->rodata->ring_wake_bytes = bpf_map__max_entries(s->maps.ring) / 4 * 3;
 	s->rodata->filter = *filter;
 	s->rodata->filter.before_ns = clock_ns(CLOCK_BOOTTIME);
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
-	b->map_bytes = map_bytes(s->obj);
+	b->map_bytes = map_bytes(s->obj, b->cpus);
 	r = sampler__load(s);
 	if (r)
 		sampler__destroy(s);
@@ -157,6 +175,8 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter
 	b->slab0_fd = bpf_map__fd(b->skel->maps.slab0);
 	b->sample_fd = bpf_program__fd(b->skel->progs.sample);
 	b->counts_fd = bpf_map__fd(b->skel->maps.counts);
+	b->left_fd = bpf_map__fd(b->skel->maps.left);
+	share_maps(b->skel->obj, true);
 	/* the hub gets it: from now on nobody may write it by its descriptor */
 	return bpf_map_freeze(b->counts_fd) ? -errno : attach_name(b);
 }

@@ -21,13 +21,15 @@ struct bpf {
 	uint64_t map_bytes;	/* of all maps but the later slabs: keys and values */
 	/* of maps and of the sampler's program, for others to work with */
 	int ring_fd, requests_fd, files_fd, slabs_fd, slab0_fd, sample_fd;
+	int left_fd;		/* struct msg_hello_loader [1], for a successor */
 	int counts_fd;		/* nobody but BPF can write this one */
 	uint32_t cpus;		/* possible ones: its elements */
 };
 
 /* libbpf tells on standard error what the kernel refuses, unless it was told not
  * to (libbpf_set_print()).  Load for this frequency (it sizes the ring) and these
- * tasks; of the filter, before_ns is set here.  0 or -errno. */
+ * tasks; of the filter, before_ns is set here.  Tables, rings and `left` are those of a
+ * former loaderd, if they are in the store.  0 or -errno. */
 int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter);
 
 /* Identity of the file mapped at addr in this process, by the kernel's word

@@ -23,6 +23,7 @@ static const struct sandbox_rule main_rules[] = {
 	 * come later: sampling.c */
 	YES(perf_event_open), WHEN(ioctl, 1, INT, PERF_EVENT_IOC_SET_BPF),
 	WHEN(ioctl, 1, INT, PERF_EVENT_IOC_ENABLE),
+	WHEN(ioctl, 1, INT, PERF_EVENT_IOC_DISABLE),
 	/* the hub, again when it is another one: conn.c, hub_link.c */
 	WHEN(socket, 0, INT, AF_UNIX), YES(connect), YES(setsockopt),
 	/* two more ways to it: samples, and sealed tables of what runs */
@@ -50,7 +51,7 @@ static const struct sandbox_rule opener_rules[] = {
 int confine_main(uid_t uid, gid_t gid)
 {
 	static const int caps[] = { CAP_BPF, CAP_PERFMON };
-	int r = sandbox_limits(1024, 0, -1, true);
+	int r = sandbox_limits(4096, 0, -1, true);
 
 	if (!r)
 		r = sandbox_identity(uid, gid, caps, RULES(caps));

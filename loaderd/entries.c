@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ipc/sealed.h"
@@ -35,34 +34,25 @@ static void entries_replace(struct entries *e, const struct file_key *key,
 		e->stats->entry_unknown++;
 }
 
-static int entries_install(struct entries *e, const struct msg_install *m,
-			   int fd)
+/* The hub writes what it likes into a slab. */
+static int entries_tell_slab(struct entries *e, uint32_t slab)
 {
-	const void *data;
-	size_t len;
-	int r;
+	struct msg_slab m = { .slab = slab };
 
-	if (!m->n_runs || m->n_runs > INSTALL_RUNS_MAX)
-		return MSG_BAD_CONTENT;
-	r = sealed_map(fd, m->n_runs * sizeof(struct table_run),
-		       INSTALL_BYTES_MAX, &data, &len);
-	if (r)
-		return r == -EPROTO ? MSG_BAD_CONTENT : r;
-	r = elements_write(&e->elements, data, len, m->n_runs);
-	munmap((void *)data, len);
-	if (!r)
-		entries_replace(e, &m->key, &m->entry);
-	return r;
+	return hub_link_send(e->hub, MSG_SLAB, 0, &m, sizeof(m), NULL, 0,
+			     e->elements.slabs[slab]);
 }
 
 static int entries_obey(struct entries *e, const struct msg *m)
 {
 	const struct msg_entry *entry = (const void *)m->buf;
 	const struct msg_slab *slab = (const void *)m->buf;
+	int r;
 
 	switch (m->hdr.type) {
-	case MSG_INSTALL:
-		return entries_install(e, (const void *)m->buf, m->fds[0]);
+	case MSG_SLAB_WANTED:
+		r = elements_make(&e->elements, slab->slab);
+		return r ? r : entries_tell_slab(e, slab->slab);
 	case MSG_ENTRY:
 		entries_replace(e, &entry->key, &entry->entry);
 		return 0;
@@ -84,7 +74,7 @@ int entries_message(struct entries *e, struct msg *m)
 {
 	int r = entries_obey(e, m);
 
-	e->handled += !r;
+	e->handled += !r && m->hdr.type != MSG_SLAB_WANTED;
 	return r;
 }
 
@@ -137,16 +127,15 @@ void entries_connected(struct entries *e)
 /* One a call, so that the ring is drained between them. */
 void entries_tell(struct entries *e)
 {
-	struct msg_slab slab = { 0 };
 	struct msg_known known = { .n = 0 };
 	int fd;
 
 	if (e->told || !hub_link_up(e->hub))
 		return;
-	e->tell = slab.slab = elements_next(&e->elements, e->tell);
+	while (e->tell < SLABS_MAX && e->elements.slabs[e->tell] < 0)
+		e->tell++;
 	if (e->tell < SLABS_MAX) {
-		fd = elements_copy(&e->elements, e->tell);
-		e->tell += !entries_send(e, MSG_SLAB, &slab, sizeof(slab), fd);
+		e->tell += !entries_tell_slab(e, e->tell);
 	} else {
 		fd = entries_copy(e, &known.n);
 		e->told = !entries_send(e, MSG_KNOWN, &known, sizeof(known), fd);

@@ -37,16 +37,19 @@ static void hub_link_drop(struct hub_link *h)
 	h->samples_fd = -1;
 }
 
+void hub_link_bye(struct hub_link *h)
+{
+	hub_link_send(h, MSG_BYE, 0, NULL, 0, NULL, 0, -1);
+	hub_link_drop(h);
+}
+
 void hub_link_close(struct hub_link *h, int why)
 {
-	if (why > 0) {
-		h->offences++;
-		log_warn("symbolizerd broke the protocol (%s): connection closed",
-			 msg_verdict_name(why));
-	} else {
-		log_info("symbolizerd is gone (%s): sampling goes on",
-			 strerror(-why));
-	}
+	h->offences += why > 0;
+	if (why > 0)
+		log_warn("symbolizerd broke the protocol (%s): connection closed", msg_verdict_name(why));
+	else
+		log_info("symbolizerd is gone (%s): sampling goes on", strerror(-why));
 	hub_link_drop(h);
 }
 

@@ -36,6 +36,9 @@ bool hub_link_up(const struct hub_link *h);
 /* MSG_HELLO_HUB.  0, or an enum msg_verdict. */
 int hub_link_hello(struct hub_link *h, const struct msg_hello_hub *m);
 
+/* Say goodbye, which ends its account, and close the connection. */
+void hub_link_bye(struct hub_link *h);
+
 /* Close the connection and say why: an enum msg_verdict (an offence), or
  * -errno. */
 void hub_link_close(struct hub_link *h, int why);

@@ -7,6 +7,7 @@
  * opens no path that it was handed, and believes symbolizerd only as far as
  * msg_check(), elements.c and entries.c reach.
  */
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@
 #include "loaderd/requests.h"
 #include "loaderd/hub_link.h"
 #include "loaderd/sampling.h"
+#include "loaderd/store.h"
 
 #define DRAIN_MS	250	/* the ring holds seconds of samples, and wakes us
 				 * when three quarters are full */
@@ -42,7 +44,7 @@ struct loaderd {
 	struct requests requests;
 	struct ksyms ksyms;
 	struct drain drain;
-	struct sampling sampling;
+	struct sampling sampling, former;	/* a dead loaderd's goes on until ours begins */
 	struct hub_link hub;
 	struct loader_stats stats;
 	struct ring_buffer *sample_ring, *request_ring;	/* of BPF */
@@ -51,6 +53,7 @@ struct loaderd {
 							 * in this second */
 	uint32_t handled;	/* requests of BPF */
 	uint64_t ready_ns;	/* first sent files to symbolizerd; 0: not yet */
+	bool ready;		/* it has the tables of what runs, or had the time */
 };
 
 static volatile sig_atomic_t ended;
@@ -59,34 +62,30 @@ static volatile sig_atomic_t ended;
 
 #define ID_MAX		(UINT32_MAX - 1)
 
-static struct {
-	uint64_t uid, gid, opener_uid, hub_uid, frequency, table_mib, idle_s, debug;
-	const char *hub;
-	struct task_filter filter;
-} opt = {
-	.uid = UINT32_MAX, .gid = UINT32_MAX, .opener_uid = UINT32_MAX,
-	.hub_uid = UINT32_MAX, .frequency = 19, .table_mib = 256, .idle_s = 600,
-};
+enum { UID, GID, OPENER_UID, HUB_UID, FREQUENCY, TABLE_MIB, IDLE_S, VERBOSE };
 
-static const struct argument {
+static struct argument {
 	const char *name;
-	uint64_t *to;			/* NULL: a filter */
-	enum filter_kind filter;
-	uint64_t min, max;		/* max 0: takes no value, is 1 if given */
+	uint64_t min, max, value;	/* max 0: takes no value, is 1 if given */
+	enum filter_kind filter;	/* each value is another ID */
 } arguments[] = {
-	{ "--uid", &opt.uid, 0, 1, ID_MAX },
-	{ "--gid", &opt.gid, 0, 1, ID_MAX },
-	{ "--opener-uid", &opt.opener_uid, 0, 1, ID_MAX },
-	{ "--hub-uid", &opt.hub_uid, 0, 0, ID_MAX },
-	{ "--frequency", &opt.frequency, 0, 1, 10000 },
-	{ "--table-budget", &opt.table_mib, 0, 1, 4096 },
-	{ "--idle", &opt.idle_s, 0, 1, 604800 },
-	{ "--debug", &opt.debug, 0, 0, 0 },
-	{ "--filter-pid", NULL, FILTER_PID, 1, INT32_MAX },
-	{ "--filter-below", NULL, FILTER_BELOW, 2, INT32_MAX },
-	{ "--filter-cgroup", NULL, FILTER_CGROUP, 1, UINT64_MAX - 1 },
-	{ NULL, NULL, 0, 0, 0 },
+	[UID] = { "--uid", 1, ID_MAX, UINT32_MAX, 0 },
+	[GID] = { "--gid", 1, ID_MAX, UINT32_MAX, 0 },
+	[OPENER_UID] = { "--opener-uid", 1, ID_MAX, UINT32_MAX, 0 },
+	[HUB_UID] = { "--hub-uid", 0, ID_MAX, UINT32_MAX, 0 },
+	[FREQUENCY] = { "--frequency", 1, 10000, 19, 0 },
+	[TABLE_MIB] = { "--table-budget", 1, 4096, 256, 0 },
+	[IDLE_S] = { "--idle", 1, 604800, 600, 0 },
+	[VERBOSE] = { "--debug", 0, 0, 0, 0 },
+	{ "--filter-pid", 1, INT32_MAX, 0, FILTER_PID },
+	{ "--filter-below", 2, INT32_MAX, 0, FILTER_BELOW },
+	{ "--filter-cgroup", 1, UINT64_MAX - 1, 0, FILTER_CGROUP },
+	{ NULL, 0, 0, 0, 0 },
 };
+static const char *hub_path;
+static struct task_filter filter;
+
+#define ARG(which)	(arguments[which].value)
 
 static _Noreturn void usage(const char *what)
 {
@@ -94,36 +93,31 @@ static _Noreturn void usage(const char *what)
 	exit(2);
 }
 
-static uint64_t argument_number(const struct argument *a, const char *s)
+static void argument_set(struct argument *a, const char *s)
 {
 	char *end = NULL;
+
 	/* too large a number is UINT64_MAX */
-	uint64_t v = s && *s >= '0' && *s <= '9' ? strtoull(s, &end, 10) : 0;
-
-	if (!end || *end || v < a->min || v > a->max)
+	a->value = s && *s >= '0' && *s <= '9' ? strtoull(s, &end, 10) : 0;
+	if (!end || *end || a->value < a->min || a->value > a->max)
 		usage(a->name);
-	return v;
-}
-
-/* One more of this kind; of processes there may be several. */
-static void add_filter(enum filter_kind kind, uint64_t id)
-{
-	struct task_filter *f = &opt.filter;
-
-	if (f->n == FILTER_MAX ||
-	    (f->n && (kind != FILTER_PID || f->kind != kind)))
+	if (!a->filter)
+		return;
+	/* of processes there may be several */
+	if (filter.n == FILTER_MAX ||
+	    (filter.n && (a->filter != FILTER_PID || filter.kind != a->filter)))
 		usage("a filter more");
-	f->kind = kind;
-	f->id[f->n++] = id;
+	filter.kind = a->filter;
+	filter.id[filter.n++] = a->value;
 }
 
 static void loaderd_parse(char **argv)
 {
 	while (*++argv) {
-		const struct argument *a = arguments;
+		struct argument *a = arguments;
 
 		if (!strcmp(*argv, "--hub") && argv[1]) {
-			opt.hub = *++argv;
+			hub_path = *++argv;
 			continue;
 		}
 		while (a->name && strcmp(*argv, a->name))
@@ -131,13 +125,11 @@ static void loaderd_parse(char **argv)
 		if (!a->name)
 			usage(*argv);
 		if (!a->max)
-			*a->to = 1;
-		else if (a->to)
-			*a->to = argument_number(a, *++argv);
+			a->value = 1;
 		else
-			add_filter(a->filter, argument_number(a, *++argv));
+			argument_set(a, *++argv);
 	}
-	if (!opt.hub || opt.hub_uid == UINT32_MAX)
+	if (!hub_path || ARG(HUB_UID) == UINT32_MAX)
 		usage("--hub, --hub-uid");
 }
 
@@ -181,15 +173,13 @@ static int on_request(void *ctx, void *data, size_t len)
 	return ++l->handled % REQUESTS_TURN ? 0 : -EAGAIN;
 }
 
-/* Take what is in BPF's rings: some requests; of samples, as many as symbolizerd's
- * socket takes: libbpf stops behind the record for which drain_record() says so, and
+/* Take from BPF's ring as many samples as symbolizerd's socket takes: libbpf stops behind the record for which drain_record() says so, and
  * drain.full is set.  What samples cost is counted apart.  Returns how many there were,
  * or -errno. */
 static int loaderd_drain(struct loaderd *l)
 {
 	int r = -EAGAIN;
 
-	ring_buffer__consume(l->request_ring);
 	l->stats.sampling_ns -= clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	while (r == -EAGAIN && !drain_flush(&l->drain))
 		r = ring_buffer__consume(l->sample_ring);
@@ -213,6 +203,12 @@ static int on_opener(struct loaderd *l)
 	return -EPIPE;
 }
 
+/* What a successor says to the hub, should this be the last word. */
+static void loaderd_leave(struct loaderd *l)
+{
+	bpf_map_update_elem(l->bpf.left_fd, &(uint32_t){ 0 }, &l->hub.hello, BPF_ANY);
+}
+
 static int hub_message(struct loaderd *l, struct msg *m)
 {
 	int r;
@@ -227,7 +223,8 @@ static int hub_message(struct loaderd *l, struct msg *m)
 		return r;
 	case MSG_CHECKPOINT:
 		l->hub.hello.checkpoint = *(const struct msg_checkpoint *)m->buf;
-		l->hub.hello.checkpoint_valid = 1;
+		l->hub.hello.account = ACCOUNT_SAME;
+		loaderd_leave(l);
 		return 0;
 	case MSG_DEBUG_WANTED:
 	case MSG_MEM_WANTED:
@@ -280,22 +277,57 @@ static void report(struct loaderd *l)
 		      sizeof(*s), NULL, 0, -1);
 }
 
+/* What BPF took must be the hub's to the last record before we say goodbye. */
+static void loaderd_goodbye(struct loaderd *l)
+{
+	uint64_t begin = now_ns();
+
+	while ((loaderd_drain(l) > 0 || l->drain.full) &&
+	       now_ns() - begin < FINISH_NS)
+		poll(&(struct pollfd){ l->drain.fd, POLLOUT, 0 }, 1, DRAIN_MS);
+	drain_to(&l->drain, -1);	/* what is left now is counted as lost */
+	loaderd_drain(l);
+	report(l);
+	requests_ready(&l->requests, false);
+	hub_link_bye(&l->hub);
+}
+
+/* The former loaderd's program ends, and its account with its last sample.  Ours begins
+ * at once: its tables stay. */
+static void loaderd_take_over(struct loaderd *l)
+{
+	sampling_stop(&l->former);
+	loaderd_goodbye(l);
+	store_remove("counts");
+	l->stats.drained = l->stats.forwarded = l->stats.no_hub = l->stats.bad_record = 0;
+	l->hub.counts_fd = l->bpf.counts_fd;
+	l->hub.hello.account = ACCOUNT_NEXT;
+	loaderd_leave(l);
+	hub_link_tick(&l->hub);
+}
+
 /* Tell a new hub what there is; then send it what is mapped, and begin when the
  * tables of that are there, or soon anyway. */
 static void loaderd_begin(struct loaderd *l)
 {
 	entries_tell(&l->entries);
-	if (!hub_link_up(&l->hub) || !l->entries.told)
+	if (!hub_link_up(&l->hub))
 		return;
-	if (!l->requests.ready) {
+	if (l->entries.told && !l->requests.ready) {
 		bpf_forget_asked(&l->bpf);
 		requests_ready(&l->requests, true);
 		loaderd_list(l, 0);
 		if (!l->ready_ns)
 			l->ready_ns = now_ns();
 	}
-	if (!l->sampling.enabled && (requests_idle(&l->requests) ||
-				     now_ns() - l->ready_ns > BEGIN_NS)) {
+	l->ready |= l->requests.ready && (requests_idle(&l->requests) ||
+					  now_ns() - l->ready_ns > BEGIN_NS);
+	if (l->sampling.enabled || !l->ready)
+		return;
+	if (l->hub.counts_fd != l->bpf.counts_fd) {
+		loaderd_take_over(l);
+	} else if (l->hub.hello.account != ACCOUNT_NEXT) {
+		store_put("counts", l->bpf.counts_fd);
 		sampling_enable(&l->sampling);
 		report(l);	/* who waits for it begins to count */
 	}
@@ -339,12 +371,14 @@ static int loaderd_turn(struct loaderd *l)
 
 	if (hub_link_up(&l->hub) && !l->entries.told)
 		p[2].events |= POLLOUT;
-	if (l->drain.full)
+	/* without a hub they wait in the ring */
+	if (l->drain.full || l->drain.fd < 0)
 		p[0] = (struct pollfd){ l->drain.fd, POLLOUT, 0 };
 	if (poll(p, sizeof(p) / sizeof(p[0]), DRAIN_MS) < 0 && errno != EINTR)
 		return -errno;
 	r = on_opener(l);
-	if (!r)
+	ring_buffer__consume(l->request_ring);
+	if (!r && l->drain.fd >= 0)
 		r = loaderd_drain(l);
 	if (r < 0)
 		return r;
@@ -395,9 +429,11 @@ static int setup_bpf(struct loaderd *l)
 {
 	int r;
 
-	if (!opt.debug)		/* an older kernel refuses the first tries */
+	if (!ARG(VERBOSE))		/* an older kernel refuses the first tries */
 		libbpf_set_print(NULL);
-	r = bpf_load(&l->bpf, opt.frequency, &opt.filter);
+	if (store_get(STORE_LAYOUT, 0) < 0)
+		store_clear();
+	r = bpf_load(&l->bpf, ARG(FREQUENCY), &filter);
 	if (r) {
 		log_err("cannot load the BPF programs: %s (is this kernel 5.10 "
 			"or newer, 6.2 under lockdown=confidentiality, with "
@@ -409,7 +445,8 @@ static int setup_bpf(struct loaderd *l)
 	if (r)
 		return r;
 	elements_init(&l->entries.elements, l->bpf.slabs_fd, l->bpf.slab0_fd,
-		      opt.table_mib << 20);
+		      ARG(TABLE_MIB) << 20);
+	sampling_former(&l->former);
 	l->sample_ring = ring_buffer__new(l->bpf.ring_fd, drain_record,
 					  &l->drain, NULL);
 	l->request_ring = ring_buffer__new(l->bpf.requests_fd, on_request, l,
@@ -420,6 +457,10 @@ static int setup_bpf(struct loaderd *l)
 /* Who works with whom. */
 static void setup_links(struct loaderd *l)
 {
+	struct msg_hello_loader left = { 0 };
+	int counts = store_get("counts", 0);
+
+	bpf_map_lookup_elem(l->bpf.left_fd, &(uint32_t){ 0 }, &left);
 	l->ksyms.bpf = &l->bpf;
 	l->drain.ksyms = &l->ksyms;
 	l->drain.stats = &l->stats;
@@ -430,13 +471,15 @@ static void setup_links(struct loaderd *l)
 	l->requests.entries = &l->entries;
 	l->requests.opener = &l->opener;
 	l->hub = (struct hub_link){
-		.conn.fd = -1, .samples_fd = -1, .path = opt.hub,
-		.counts_fd = l->bpf.counts_fd, .uid = opt.hub_uid, .hello = {
+		.conn.fd = -1, .samples_fd = -1, .path = hub_path,
+		.counts_fd = counts < 0 ? l->bpf.counts_fd : counts,
+		.uid = ARG(HUB_UID), .hello = {
+			.account = left.account, .checkpoint = left.checkpoint,
 			.record_version = REC_VERSION,
-			.frequency = opt.frequency,
-			.partial = opt.filter.n > 0,
-			.table_budget = opt.table_mib << 20,
-			.idle_s = opt.idle_s,
+			.frequency = ARG(FREQUENCY),
+			.partial = filter.n > 0,
+			.table_budget = ARG(TABLE_MIB) << 20,
+			.idle_s = ARG(IDLE_S),
 			.cpus = l->bpf.cpus,
 		},
 	};
@@ -444,7 +487,7 @@ static void setup_links(struct loaderd *l)
 
 static int setup(struct loaderd *l)
 {
-	int r = opener_start(&l->opener, opt.opener_uid, opt.gid);
+	int r = opener_start(&l->opener, ARG(OPENER_UID), ARG(GID));
 
 	if (!r)
 		r = setup_bpf(l);
@@ -452,27 +495,25 @@ static int setup(struct loaderd *l)
 		return r;
 	setup_links(l);
 	l->stats.start_ns = clock_ns(CLOCK_REALTIME);
-	r = sampling_open(&l->sampling, l->bpf.sample_fd, opt.frequency);
+	r = sampling_open(&l->sampling, l->bpf.sample_fd, l->bpf.cpus, ARG(FREQUENCY));
 	if (r)
 		log_err("cannot open perf events: %s (kernel.perf_event_paranoid of 2 is enough; "
 			"at 3 Debian's kernels want CAP_SYS_ADMIN)", strerror(-r));
 	return r;
 }
 
-/* What BPF took must be ours to the last record before we say goodbye. */
+/* SIGUSR1: sampling goes on, for the next one to take over. */
 static void loaderd_finish(struct loaderd *l)
 {
-	uint64_t begin = now_ns();
-
 	service_stopping();
-	sampling_stop(&l->sampling);
-	while ((loaderd_drain(l) > 0 || l->drain.full) &&
-	       now_ns() - begin < FINISH_NS)
-		poll(&(struct pollfd){ l->drain.fd, POLLOUT, 0 }, 1, DRAIN_MS);
-	drain_to(&l->drain, -1);	/* what is left now is counted as lost */
-	loaderd_drain(l);
-	report(l);
-	hub_link_send(&l->hub, MSG_BYE, 0, NULL, 0, NULL, 0, -1);
+	if (ended == SIGUSR1) {
+		loaderd_drain(l);
+		report(l);
+	} else {
+		sampling_stop(&l->former);
+		sampling_stop(&l->sampling);
+		loaderd_goodbye(l);
+	}
 	opener_stop(&l->opener);
 }
 
@@ -484,7 +525,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	log_init("trifold-loaderd", false);
 	loaderd_parse(argv);
-	log_init("trifold-loaderd", opt.debug);
+	log_init("trifold-loaderd", ARG(VERBOSE));
 	service_init();
 	/* a request must be answered before who has it ends, on a busy host too; where
 	 * the kernel groups tasks by session (sched(7)), ours has a nice value, too */
@@ -494,10 +535,11 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGTERM, on_term);
 	signal(SIGINT, on_term);
-	if (setup(&l) || confine_main(opt.uid, opt.gid))
+	signal(SIGUSR1, on_term);
+	if (setup(&l) || confine_main(ARG(UID), ARG(GID)))
 		return 1;
 	service_notify("READY=1\nSTATUS=samples for trifold-symbolizerd, as long as that runs");
-	log_info("sampling %u CPUs at %u Hz (%s)", l.sampling.n, (unsigned int)opt.frequency,
+	log_info("sampling %u CPUs at %u Hz (%s)", l.sampling.n, (unsigned int)ARG(FREQUENCY),
 		 l.sampling.hardware ? "cpu-cycles" : "cpu-clock");
 	while (!ended && !r)
 		r = loaderd_turn(&l);

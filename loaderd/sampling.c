@@ -4,15 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "loaderd/store.h"
 
-static int open_event(const struct sampling *s, int cpu, bool hardware)
+static int open_event(const struct sampling *s, uint32_t cpu, bool hardware)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -29,7 +29,13 @@ static int open_event(const struct sampling *s, int cpu, bool hardware)
 		       PERF_FLAG_FD_CLOEXEC);
 }
 
-static int sampling_attach(struct sampling *s, int cpu)
+static int event_enable(int fd)
+{
+	store_put(EVENT_NAME, fd);
+	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+static int sampling_attach(struct sampling *s, uint32_t cpu)
 {
 	int r, fd = open_event(s, cpu, true);
 
@@ -37,85 +43,68 @@ static int sampling_attach(struct sampling *s, int cpu)
 	if (fd < 0)
 		fd = open_event(s, cpu, false);
 	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, s->prog_fd) < 0 ||
-	    (s->enabled && ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)) {
+	    (s->enabled && event_enable(fd) < 0)) {
 		r = -errno;
 		close(fd);
 		return r;
 	}
-	s->event[cpu] = fd;
-	s->n++;
+	s->event[s->n++] = fd;
 	return 0;
 }
 
-static void detach(struct sampling *s, int cpu)
-{
-	close(s->event[cpu]);
-	s->event[cpu] = -1;
-	s->n--;
-}
-
-/* A list of CPUs as the kernel writes it, "0-3,8": mark them in online. */
-static void parse_list(const char *p, uint8_t *online)
-{
-	while (*p >= '0' && *p <= '9') {
-		char *end;
-		unsigned long a = strtoul(p, &end, 10), b = a;
-
-		if (*end == '-')
-			b = strtoul(end + 1, &end, 10);
-		for (; a <= b && a < CPUS_MAX; a++)
-			online[a] = 1;
-		p = *end == ',' ? end + 1 : end;
-	}
-}
-
+/* Where CPUs came or went, all events are opened anew. */
 int sampling_refresh(struct sampling *s)
 {
-	uint8_t online[CPUS_MAX] = { 0 };
-	char list[CPUS_MAX];
-	ssize_t n = pread(s->online_fd, list, sizeof(list) - 1, 0);
+	char list[sizeof(s->list)] = "";
 	int r, failed = 0;
 
-	if (n <= 0)
+	if (pread(s->online_fd, list, sizeof(list) - 1, 0) <= 0)
 		return -EIO;
-	list[n] = '\0';
-	parse_list(list, online);
-	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
-		if (s->event[cpu] >= 0 && !online[cpu])
-			detach(s, cpu);
-		r = s->event[cpu] < 0 && online[cpu] ?
-			sampling_attach(s, cpu) : 0;
-		failed = r ? r : failed;
+	if (!strcmp(list, s->list))
+		return 0;
+	sampling_stop(s);
+	for (uint32_t cpu = 0; cpu < s->cpus; cpu++) {
+		r = sampling_attach(s, cpu);
+		failed = r && r != -ENODEV ? r : failed;	/* -ENODEV: offline */
 	}
+	strcpy(s->list, failed ? "" : list);
 	return failed;
 }
 
-int sampling_open(struct sampling *s, int prog_fd, uint32_t frequency)
+int sampling_open(struct sampling *s, int prog_fd, uint32_t cpus, uint32_t frequency)
 {
-	*s = (struct sampling){ .prog_fd = prog_fd, .frequency = frequency };
-	memset(s->event, -1, sizeof(s->event));
+	*s = (struct sampling){
+		.prog_fd = prog_fd, .frequency = frequency,
+		.cpus = cpus < CPUS_MAX ? cpus : CPUS_MAX,
+	};
 	s->online_fd = open("/sys/devices/system/cpu/online",
 			    O_RDONLY | O_CLOEXEC);
-	if (s->online_fd < 0)
-		return -errno;
-	return sampling_refresh(s);
+	return s->online_fd < 0 ? -errno : sampling_refresh(s);
+}
+
+void sampling_former(struct sampling *s)
+{
+	for (int fd = store_get(EVENT_NAME, 0); fd >= 0 && s->n < CPUS_MAX;
+	     fd = store_get(EVENT_NAME, fd + 1))
+		s->event[s->n++] = fd;
 }
 
 void sampling_enable(struct sampling *s)
 {
-	for (int cpu = 0; cpu < CPUS_MAX && !s->enabled; cpu++) {
-		if (s->event[cpu] >= 0 &&
-		    ioctl(s->event[cpu], PERF_EVENT_IOC_ENABLE, 0) < 0)
-			log_err("perf event of CPU %d: %s", cpu,
-				strerror(errno));
+	for (uint32_t i = 0; i < s->n && !s->enabled; i++) {
+		if (event_enable(s->event[i]) < 0)
+			log_err("a perf event: %s", strerror(errno));
 	}
 	s->enabled = true;
 }
 
 void sampling_stop(struct sampling *s)
 {
-	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
-		if (s->event[cpu] >= 0)
-			detach(s, cpu);
+	if (s->n)
+		store_remove(EVENT_NAME);
+	while (s->n) {
+		/* systemd may close its own later */
+		ioctl(s->event[--s->n], PERF_EVENT_IOC_DISABLE, 0);
+		close(s->event[s->n]);
 	}
 }

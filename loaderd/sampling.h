@@ -9,22 +9,30 @@
 #include <stdint.h>
 
 #define CPUS_MAX	4096
+#define EVENT_NAME	"event"	/* in the store */
 
 struct sampling {
 	int prog_fd;		/* borrowed */
 	int online_fd;		/* /sys/devices/system/cpu/online, held open */
 	uint32_t frequency;	/* Hz, per CPU */
+	uint32_t cpus;		/* possible ones */
 	uint32_t n;		/* CPUs sampled now */
-	int event[CPUS_MAX];	/* perf event or -1 */
+	int event[CPUS_MAX];	/* of them */
+	char list[CPUS_MAX];	/* that were online when these were opened */
 	bool hardware;		/* cpu-cycles; else cpu-clock */
 	bool enabled;
 };
 
 /* Open and attach on all CPUs that are online, not yet counting: while still
  * root, since Debian's perf_event_paranoid=3 asks for it.  0 or -errno. */
-int sampling_open(struct sampling *s, int prog_fd, uint32_t frequency);
+int sampling_open(struct sampling *s, int prog_fd, uint32_t cpus, uint32_t frequency);
 
-/* Begin, when somebody is there to take the samples. */
+/* The events of a former loaderd, which its own program samples with, to be stopped;
+ * s: zero-initialised. */
+void sampling_former(struct sampling *s);
+
+/* Begin, when somebody is there to take the samples; from now on the events are in the
+ * store. */
 void sampling_enable(struct sampling *s);
 
 /* Follow CPUs that came or went; to be called each second.  0, or -errno of a CPU

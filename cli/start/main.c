@@ -220,7 +220,7 @@ static bool start_same(int pid)
 
 static int start_reload(int pid)
 {
-	if (pid > 1 && !start_same(pid) && kill(pid, SIGTERM) < 0)
+	if (pid > 1 && !start_same(pid) && kill(pid, SIGUSR1) < 0)
 		err(1, "process %d", pid);
 	return pid <= 1;
 }

@@ -16,25 +16,45 @@
 
 #define TABLE_BYTES_MAX	(256u << 20)	/* of a worker's memfd */
 
-/* No tail. */
-static void loader_files_send(void *ctx, enum msg_type type, uint64_t id,
-			      const void *payload, size_t len, int fd)
+/* --- to loaderd ------------------------------------------------------------- */
+
+static void loader_files_send(void *ctx, unsigned int type, uint64_t id,
+			      const void *payload, size_t len)
 {
 	struct loader_files *lf = ctx;
 
-	loader_link_send(lf->link, type, id, payload, len, NULL, 0, fd);
+	loader_link_send(lf->link, type, id, payload, len, NULL, 0, -1);
 }
 
-/* --- to loaderd ------------------------------------------------------------- */
+/* Of the present connection. */
+static struct slab_writer *loader_files_writer(struct loader_files *lf)
+{
+	if (!lf->writer.send)
+		slab_writer_init(&lf->writer, loader_files_send, lf);
+	if (lf->connection != lf->link->connection)
+		slab_writer_reset(&lf->writer);
+	lf->connection = lf->link->connection;
+	return &lf->writer;
+}
+
+/* Messages about tables go in their order. */
+static void loader_files_put(struct loader_files *lf, unsigned int type, uint64_t id,
+			     const void *payload, size_t len)
+{
+	if (slab_writer_put(loader_files_writer(lf), type, id, payload, len))
+		lf->link->clogged = true;
+}
 
 static void loader_files_install(void *ctx, uint64_t id,
 				 const struct file_key *key,
 				 const struct file_entry *entry,
 				 uint32_t n_runs, int fd)
 {
-	struct msg_install m = { *key, *entry, n_runs, 0 };
+	struct loader_files *lf = ctx;
+	struct msg_entry m = { *key, *entry };
 
-	loader_files_send(ctx, MSG_INSTALL, id, &m, sizeof(m), fd);
+	if (slab_writer_install(loader_files_writer(lf), id, &m, n_runs, fd))
+		lf->link->clogged = true;
 }
 
 static void loader_files_entry(void *ctx, uint64_t id,
@@ -43,25 +63,25 @@ static void loader_files_entry(void *ctx, uint64_t id,
 {
 	struct msg_entry m = { *key, *entry };
 
-	loader_files_send(ctx, MSG_ENTRY, id, &m, sizeof(m), -1);
+	loader_files_put(ctx, MSG_ENTRY, id, &m, sizeof(m));
 }
 
 static void loader_files_slab_drop(void *ctx, uint32_t slab)
 {
 	struct msg_slab m = { .slab = slab };
 
-	loader_files_send(ctx, MSG_SLAB_DROP, 0, &m, sizeof(m), -1);
+	loader_files_put(ctx, MSG_SLAB_DROP, 0, &m, sizeof(m));
 }
 
 static void loader_files_drop(void *ctx, uint64_t id,
 			      const struct file_key *key)
 {
-	loader_files_send(ctx, MSG_DROP, id, key, sizeof(*key), -1);
+	loader_files_put(ctx, MSG_DROP, id, key, sizeof(*key));
 }
 
 static void loader_files_list(void *ctx)
 {
-	loader_files_send(ctx, MSG_LIST, 0, NULL, 0, -1);
+	loader_files_put(ctx, MSG_LIST, 0, NULL, 0);
 }
 
 /* --- numbers ----------------------------------------------------------------- */
@@ -353,7 +373,7 @@ void loader_files_tick(struct loader_files *lf)
 	uint64_t begin = cpu_share_begin();
 
 	if (!lf->link->adopted)		/* nobody waits for an answer */
-		loader_files_fini(lf);
+		loader_files_release(lf, lf->n_held);
 	loader_files_take_up(lf);
 	loader_files_retry(lf);
 	lf->k->files.list_s = x->kept.total ? x->kept_s : 0;
@@ -363,24 +383,34 @@ void loader_files_tick(struct loader_files *lf)
 void loader_files_fini(struct loader_files *lf)
 {
 	loader_files_release(lf, lf->n_held);
+	slab_writer_reset(loader_files_writer(lf));
 }
 
 /* --- from loaderd ------------------------------------------------------------ */
 
-static int loader_files_on_slab(struct loader_files *lf, const struct msg *msg)
+/* Left by a former hub, or asked for by this one. */
+static int loader_files_on_slab(struct loader_files *lf, struct msg *msg)
 {
+	struct slab_writer *w = loader_files_writer(lf);
+	bool left = !lf->link->adopted;
 	struct msg_slab m;
-	const void *map;
-	size_t len;
+	void *map;
 
 	memcpy(&m, msg->buf, sizeof(m));
-	if (lf->link->adopted ||
-	    sealed_map(msg->fds[0], sizeof(struct slab_copy),
-		       sizeof(struct slab_copy), &map, &len) < 0)
+	if ((!left && !slab_writer_asked(w, m.slab)) ||
+	    !slab_writer_take(w, m.slab, msg->fds[0]))
+		return MSG_BAD_CONTENT;
+	msg_take_fd(msg, 0);
+	if (!left) {
+		lf->link->clogged |= slab_writer_go(w) != 0;
+		return MSG_OK;
+	}
+	map = mmap(NULL, sizeof(struct slab_copy), PROT_READ, MAP_SHARED, w->fd[m.slab], 0);
+	if (map == MAP_FAILED)
 		return MSG_BAD_CONTENT;
 	if (files_adopt_slab(&lf->k->files, m.slab, map))
 		return MSG_OK;
-	munmap((void *)map, len);
+	munmap(map, sizeof(struct slab_copy));
 	return MSG_BAD_CONTENT;
 }
 
@@ -398,7 +428,7 @@ static int loader_files_on_known(struct loader_files *lf, const struct msg *msg)
 	    sealed_map(msg->fds[0], len, len, &map, &len) < 0)
 		return MSG_BAD_CONTENT;
 	known = map;
-	loader_files_fini(lf);		/* of a former connection */
+	loader_files_release(lf, lf->n_held);		/* of a former connection */
 	files_adopt(&lf->k->files, known, m.n);
 	for (uint32_t i = 0; i < m.n; i++)
 		vdso |= vdso_is(&known[i].key);

@@ -16,14 +16,17 @@
 #include "symbolizerd/hub/jobs.h"
 #include "symbolizerd/hub/knowledge.h"
 #include "symbolizerd/hub/loader_link.h"
+#include "symbolizerd/hub/slab_writer.h"
 #include "symbolizerd/tables/out.h"
 
 struct loader_files {
+	struct slab_writer writer;
 	struct knowledge *k;		/* borrowed, as are the next two */
 	struct jobs *jobs;
 	struct loader_link *link;
 	struct msg *held[EXE_AHEAD];	/* files for which there was no CPU time */
 	uint32_t n_held;
+	uint64_t connection;		/* of the link, to which the writer belongs */
 };
 
 /* For knowledge_init() and jobs_init(); their ctx is a struct loader_files. */

@@ -217,7 +217,7 @@ static int loader_link_open_account(struct loader_link *l,
 		return MSG_BAD_CONTENT;
 	memcpy(&left, &m->checkpoint, sizeof(left));
 	hello = ledger_loader_hello(&k->ledger,
-				    m->checkpoint_valid ? &left : NULL);
+				    m->account == ACCOUNT_SAME ? &left : NULL);
 	if (hello == HELLO_BAD) {
 		loader_counts_unmap(&counts);
 		return MSG_BAD_CONTENT;
@@ -225,7 +225,7 @@ static int loader_link_open_account(struct loader_link *l,
 	ledger_loader_counts(&k->ledger, counts.at, counts.cpus);
 	loader_counts_unmap(&l->counts);
 	l->counts = counts;
-	if (hello == HELLO_ANOTHER)
+	if (hello == HELLO_ANOTHER && m->account != ACCOUNT_NEXT)
 		loader_link_new_life(k);
 	return MSG_OK;
 }
@@ -253,8 +253,9 @@ static int loader_link_on_hello(struct loader_link *l, struct msg *msg)
 	struct msg_hello_loader m;
 
 	memcpy(&m, msg->buf, sizeof(m));
+	l->connection++;
 	if (m.record_version != REC_VERSION || m.frequency == 0 ||
-	    m.frequency > FREQUENCY_MAX || m.checkpoint_valid > 1 ||
+	    m.frequency > FREQUENCY_MAX || m.account >= ACCOUNT__MAX ||
 	    m.partial > 1 || m.idle_s == 0 ||
 	    loader_link_open_samples(l, msg) < 0)
 		return MSG_BAD_CONTENT;

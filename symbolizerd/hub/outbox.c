@@ -33,7 +33,7 @@ int outbox_put(struct outbox *o, unsigned int type, uint64_t id,
 	return 0;
 }
 
-static void outbox_pop(struct outbox *o)
+void outbox_pop(struct outbox *o)
 {
 	struct out_msg *m = o->first;
 

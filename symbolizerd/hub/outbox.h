@@ -35,6 +35,7 @@ int outbox_put(struct outbox *o, unsigned int type, uint64_t id,
 /* Send what the socket takes.  0: all; -EAGAIN: not all; -errno. */
 int outbox_flush(struct outbox *o, struct conn *c);
 
+void outbox_pop(struct outbox *o);		/* the first; there is one */
 void outbox_clear(struct outbox *o);
 
 #endif /* SYMBOLIZERD_HUB_OUTBOX_H */

@@ -482,7 +482,7 @@ void files_table(struct file_policy *f, uint32_t number, const void *data,
 	f->stats.tables += e->table.pages != 0;
 	e->state = e->table.pages ? FILE_TABLE : FILE_BARE;
 	if (e->table.pages)
-		e->id = 0;	/* MSG_INSTALL was the answer */
+		e->id = 0;	/* that was the answer */
 	else
 		files_say(f, number, 0);
 }

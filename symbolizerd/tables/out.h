@@ -14,8 +14,21 @@
 
 #include "bpf/table.h"
 
+/* Elements to be written. */
+#define TABLE_RUN_NEW	0xffffffffu
+struct table_run {
+	uint32_t pos, n;	/* where: as a table_span */
+	uint32_t from;		/* TABLE_RUN_NEW: they come with the runs; else position, in
+				 * a slab, of the first one to copy */
+	uint32_t pad;
+};
+#define INSTALL_RUNS_MAX	16384
+#define INSTALL_BYTES_MAX	(64u << 20)
+
 struct tables_out {
-	/* fd is the callee's */
+	/* fd is the callee's: sealed memory of INSTALL_BYTES_MAX at most, n_runs struct
+	 * table_run, then the elements of all runs with TABLE_RUN_NEW, in their order.
+	 * When they are written the key gets its entry. */
 	void (*install)(void *ctx, uint64_t id, const struct file_key *key,
 			const struct file_entry *entry, uint32_t n_runs,
 			int fd);

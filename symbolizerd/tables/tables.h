@@ -3,7 +3,7 @@
  * tables - where unwind tables and rules lie in loaderd's slabs
  *
  * A worker's table gets global rule numbers and room in the slabs, and goes to
- * loaderd as one MSG_INSTALL.  What a former hub left behind is adopted from
+ * the slabs, and its entry to loaderd.  What a former hub left behind is adopted from
  * copies of the slabs.
  *
  * When a table is released its elements and rules are held for a grace period: a
@@ -77,7 +77,7 @@ void tables_fini(struct table_policy *t);
 /*
  * Judge and install a worker's table of len bytes.  entry says the number; dir,
  * pages and state are filled in; ret->owner the owner.  0 and *ret, and
- * MSG_INSTALL was sent unless the table is empty (ret->pages is 0 then);
+ * tables_out.install was called unless the table is empty (ret->pages is 0 then);
  * -EPROTO: not a table; -EFBIG: more than one file may have; -ENOSPC: no room
  * now for this owner; -errno.  Nothing has changed on failure.
  */

@@ -14,10 +14,11 @@
 
 #include "common/log.h"
 #include "common/sandbox.h"
+#include "ipc/message_loader.h"
 
 #define N(rules)	(sizeof(rules) / sizeof((rules)[0]))
 
-#define HUB_NOFILE	(HUB_FDS + HUB_FDS_KEPT)
+#define HUB_NOFILE	(HUB_FDS + HUB_FDS_KEPT + SLABS_MAX)
 #define ZYGOTE_NOFILE	HUB_NOFILE
 /* A worker opens nothing.  But this limit also bounds what all processes of its
  * uid have in flight over sockets, the hub's tables for loaderd among them. */

@@ -77,7 +77,6 @@ static void take(struct fake_loader *l, bool *settled, uint32_t *left,
 {
 	struct pollfd p = { l->conn.fd, POLLIN, 0 };
 	struct msg_open_failed none = { .error = 2 };
-	struct msg_install in;
 	struct msg_entry e;
 	struct msg m;
 	uint64_t i;
@@ -86,18 +85,17 @@ static void take(struct fake_loader *l, bool *settled, uint32_t *left,
 		return;
 	msg_close_fds(&m);
 	memcpy(&e, m.buf, sizeof(e));
-	memcpy(&in, m.buf, sizeof(in));
 	if (m.hdr.type == MSG_DEBUG_WANTED)
 		NEED(!conn_send(&l->conn, MSG_WANTED_NONE, m.hdr.id, &none,
 				sizeof(none), NULL, 0, NULL, 0));
-	if (m.hdr.type != MSG_INSTALL && m.hdr.type != MSG_ENTRY)
+	if (loader_slab(&l->conn, &m) || m.hdr.type != MSG_ENTRY)
 		return;
 	i = e.key.ino - 1;
 	if (i >= n_files)		/* the vDSO */
 		return;
 	*answers += m.hdr.id != 0;
-	files[i].number = m.hdr.type == MSG_INSTALL ? in.entry.exe : e.entry.exe;
-	if (m.hdr.type == MSG_ENTRY && e.entry.state == FILE_PENDING)
+	files[i].number = e.entry.exe;
+	if (e.entry.state == FILE_PENDING)
 		return;
 	*left -= !settled[i];
 	settled[i] = true;

@@ -34,7 +34,7 @@ hostile_hub_kept_LIBS := $(hostile_hub_workers_LIBS)
 $(O)/hostile/hub_life $(O)/hostile/hub_offences $(O)/hostile/hub_mutants $(O)/hostile/hub_exporters $(O)/hostile/hub_subscribe $(O)/hostile/hub_share $(O)/hostile/hub_names: | $(O)/bin/trifold-symbolizerd
 
 HOSTILE += confine_symbolizerd
-hostile_confine_symbolizerd_SRCS := symbolizerd/worker/confine.c ipc/sealed.c \
+hostile_confine_symbolizerd_SRCS := symbolizerd/worker/confine.c ipc/sealed.c ipc/sealed_map.c \
 	common/log.c common/sandbox.c common/sandbox_root.c
 hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng
 

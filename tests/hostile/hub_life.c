@@ -180,9 +180,9 @@ TEST(hub_turns_records_into_a_batch)
 	send_known_frames(&l, marker);
 	loader_say_stats(&l);	/* the sample comes first: one visit */
 	loader_exe(&l, 5, &self_key, "/opt/marker", self);
-	expect(&l.conn, MSG_INSTALL, &m);
-	NEED(fcntl(m.fds[0], F_GET_SEALS) & F_SEAL_WRITE);
-	msg_close_fds(&m);
+	do {	/* first that it takes long */
+		expect(&l.conn, MSG_ENTRY, &m);
+	} while (!((const struct msg_entry *)m.buf)->entry.pages);
 	exporter_batch(&exporter, &b);
 	NEED(b.msg.samples == 1);
 	check_known_frames(&b.b, marker);
@@ -281,7 +281,7 @@ TEST(hub_names_what_is_gone)
 	loader_hello(&l);
 	loader_exe(&l, 5, &self_key, "/opt/marker", copy);
 	close(copy);
-	NEED(loader_answer(&l, 5, &e) == MSG_INSTALL && e.exe == EXE_FIRST);
+	NEED(loader_answer(&l, 5, &e) == TABLE_CAME && e.exe == EXE_FIRST);
 	status_until(&status, &st, has_jobs, 1);
 	NEED(st.hub.worker_jobs == 1);
 	loader_sample(&l, record(0, 1), &word);
@@ -316,7 +316,7 @@ TEST(hub_tells_two_meanings_of_a_number_apart)
 		loader_exe(&l, 1 + i, i ? &other_key : &self_key,
 			   i ? "/opt/other" : "/opt/marker",
 			   open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-		NEED(loader_answer(&l, 1 + i, &e) == MSG_INSTALL);
+		NEED(loader_answer(&l, 1 + i, &e) == TABLE_CAME);
 		NEED(e.exe == EXE_FIRST);
 		/* nobody wakes the hub for the last one */
 		loader_sample(&l, record(0, 1), &word);
@@ -350,7 +350,6 @@ TEST(hub_tells_two_meanings_of_a_number_apart)
 static void tell_what_is_there(struct fake_loader *l)
 {
 	struct slab_copy *c = calloc(1, sizeof(*c));
-	struct iovec part = { c, sizeof(*c) };
 	struct msg_entry known[] = {
 		{ self_key, { .exe = 9, .dir = 2 << SLAB_SHIFT, .pages = 1,
 			      .state = FILE_TABLE } },
@@ -363,15 +362,15 @@ static void tell_what_is_there(struct fake_loader *l)
 
 	NEED(c != NULL);
 	c->element[0].dir[0].rule_before = RULE_END;
-	fd = sealed_make("slab", &part, 1);
 	for (uint32_t slab = 2; slab <= 5; slab += 3) {
 		struct msg_slab m = { .slab = slab };
 
+		fd = slab_memory(c);
 		NEED(conn_send(&l->conn, MSG_SLAB, 0, &m, sizeof(m), NULL, 0,
 			       &fd, 1) == 0);
+		close(fd);
 	}
 	loader_known(l, known, 4);
-	close(fd);
 	free(c);
 }
 
@@ -412,13 +411,12 @@ TEST(hub_adopts_what_a_former_hub_left)
 	expect(&l.conn, MSG_ENTRY, &m);
 	memcpy(&e, m.buf, sizeof(e));
 	NEED(!e.key.ino && e.entry.exe == EXE_VDSO && !e.entry.pages);
-	expect(&l.conn, MSG_INSTALL, &m);
+	expect(&l.conn, MSG_ENTRY, &m);
 	memcpy(&e, m.buf, sizeof(e));
 	NEED(!e.key.ino && e.key.size == 1 && e.entry.exe == EXE_VDSO &&
-	     e.entry.state == FILE_TABLE && !m.hdr.id);
-	msg_close_fds(&m);
+	     e.entry.state == FILE_TABLE && e.entry.pages && !m.hdr.id);
 	loader_exe(&l, 3, &self_key, "/opt/marker", self);
-	NEED(loader_answer(&l, 3, &f) == MSG_ENTRY);
+	NEED(loader_answer(&l, 3, &f) == TABLE_CAME);
 	NEED(f.exe == 9 && f.state == FILE_TABLE && f.pages == 1);
 	/* and its symbols, when a sample meets it */
 	status_until(&status, &st, has_jobs, 1);

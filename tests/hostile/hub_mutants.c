@@ -48,7 +48,9 @@ static const struct mutant of_loader[] = {
 	{ .type = MSG_MAPPED, .mem = mapped, .mem_len = sizeof(mapped) },
 	PLAIN(MSG_LOADER_STATS, 0, stats), { .type = MSG_BYE },
 	PLAIN(MSG_WANTED_NONE, 7, none), { .type = MSG_WANTED_FILE, .id = 7 },
-	MEMORY(MSG_SLAB, slab, elements), MEMORY(MSG_KNOWN, known, no_entry),
+	{ .type = MSG_SLAB, .payload = &slab, .len = sizeof(slab), .mem = &elements,
+	  .mem_len = sizeof(elements), .written = true },
+	MEMORY(MSG_KNOWN, known, no_entry),
 };
 static const struct mutant of_exporter[] = {
 	PLAIN(MSG_BATCH_DONE, 1, done),

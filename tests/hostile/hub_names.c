@@ -135,7 +135,7 @@ static void expect_table(uint64_t n_names)
 	loader_connect(&l, &place);
 	loader_hello(&l);
 	loader_exe(&l, 5, &key, "/opt/names", file_with_names(n_names));
-	NEED(loader_settled(&l, &key, &e) == MSG_INSTALL);
+	NEED(loader_settled(&l, &key, &e) == TABLE_CAME);
 	NEED(e.state == FILE_TABLE);
 	loader_sample_file(&l, &key, TEXT + 4);
 	status_until(&status, &st, has_jobs, 2);	/* the second reads the names */

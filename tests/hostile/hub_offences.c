@@ -346,13 +346,13 @@ static void tell_lie(struct msg_hello_loader *m, int *fd, enum lie lie)
 		m->frequency = 0;
 		break;
 	case LIE_VALID:
-		m->checkpoint_valid = 2;
+		m->account = ACCOUNT__MAX;
 		break;
 	case LIE_PARTIAL:
 		m->partial = 2;
 		break;
 	case LIE_CHECKPOINT:
-		m->checkpoint_valid = 1;
+		m->account = ACCOUNT_SAME;
 		m->checkpoint.word[offsetof(struct hub_totals, handed) / 8] =
 			UINT64_MAX;
 		break;

@@ -184,9 +184,31 @@ void hub_end(struct place *p, struct conn *status, struct status *last)
 /* Messages that loaderd counts as settled: all that we have received. */
 static uint64_t settled;
 
+int slab_memory(const struct slab_copy *c)
+{
+	int fd = memfd_create("slab", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	NEED(fd >= 0 && write(fd, c, sizeof(*c)) == (ssize_t)sizeof(*c) &&
+	     fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
+	return fd;
+}
+
+bool loader_slab(struct conn *c, const struct msg *m)
+{
+	static const struct slab_copy none;
+	int fd;
+
+	if (m->hdr.type != MSG_SLAB_WANTED)
+		return false;
+	fd = slab_memory(&none);
+	NEED(conn_send(c, MSG_SLAB, 0, m->buf, sizeof(struct msg_slab), NULL, 0, &fd, 1) == 0);
+	close(fd);
+	return true;
+}
+
 static bool is_counted(unsigned int type)
 {
-	return type == MSG_INSTALL || type == MSG_ENTRY || type == MSG_DROP ||
+	return type == MSG_ENTRY || type == MSG_DROP ||
 	       type == MSG_SLAB_DROP || type == MSG_LIST;
 }
 
@@ -198,6 +220,8 @@ static int receive(struct conn *c, struct msg *m, uint64_t end)
 		int r = conn_recv(c, m);
 
 		settled += !r && is_counted(m->hdr.type);
+		if (!r && loader_slab(c, m))
+			continue;
 		if (r != -EAGAIN)
 			return r;
 		if (now >= end)
@@ -206,10 +230,18 @@ static int receive(struct conn *c, struct msg *m, uint64_t end)
 	}
 }
 
+/* A question that came before the entry of a file, whose table waited for its slab. */
+static struct msg early;
+
 void expect(struct conn *c, unsigned int type, struct msg *m)
 {
 	uint64_t end = now_ns() + WAIT_MS * NSEC_PER_MSEC;
 
+	if (early.hdr.type == type) {
+		*m = early;
+		early.hdr.type = 0;
+		return;
+	}
 	for (;;) {
 		int r = receive(c, m, end);
 
@@ -272,7 +304,7 @@ void loader_hello_only(struct fake_loader *l)
 		.table_budget = 64 << 20, .idle_s = l->idle_s ? l->idle_s : 600,
 		.record_version = REC_VERSION,
 		.frequency = 20,
-		.checkpoint_valid = l->kept_valid, .partial = l->partial,
+		.account = l->kept_valid ? ACCOUNT_SAME : ACCOUNT_NEW, .partial = l->partial,
 		.cpus = LOADER_CPUS,
 	};
 	struct msg got;
@@ -409,19 +441,19 @@ void loader_exe(struct fake_loader *l, uint64_t id,
 static void file_message(struct fake_loader *l, uint64_t end, struct msg *m,
 			 struct file_entry *ret)
 {
-	const struct msg_install *install = (const void *)m->buf;
 	const struct msg_entry *entry = (const void *)m->buf;
 
 	do {
 		NEED(receive(&l->conn, m, end) == 0);
 		msg_close_fds(m);
-	} while (m->hdr.type != MSG_INSTALL && m->hdr.type != MSG_ENTRY &&
-		 m->hdr.type != MSG_DROP);
+		if (m->hdr.type == MSG_MEM_WANTED)
+			early = *m;
+	} while (m->hdr.type != MSG_ENTRY && m->hdr.type != MSG_DROP);
 	*ret = (struct file_entry){ 0 };
-	if (m->hdr.type == MSG_INSTALL)
-		*ret = install->entry;
-	else if (m->hdr.type == MSG_ENTRY)
+	if (m->hdr.type == MSG_ENTRY)
 		*ret = entry->entry;
+	if (ret->pages)
+		m->hdr.type = TABLE_CAME;
 }
 
 unsigned int loader_settled(struct fake_loader *l, const struct file_key *key,

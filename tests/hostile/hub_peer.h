@@ -16,6 +16,7 @@
 #include "bpf/frame.h"
 #include "ipc/batch.h"
 #include "ipc/conn.h"
+#include "bpf/table.h"
 #include "ipc/message_hub.h"
 
 #define WAIT_MS		5000	/* for anything that must happen */
@@ -85,6 +86,12 @@ void two_samples(struct fake_loader *l);
 void loader_ksym(struct fake_loader *l, uint32_t number, const char *name);
 void loader_exe(struct fake_loader *l, uint64_t id,
 		const struct file_key *key, const char *path, int fd);
+/* A map for a slab, as far as the hub can see; its elements are these. */
+int slab_memory(const struct slab_copy *c);
+/* The hub wants a slab: give it one.  False: it is another message. */
+bool loader_slab(struct conn *c, const struct msg *m);
+/* Not a message: MSG_ENTRY with a table, as the functions below return it. */
+#define TABLE_CAME	0x100u
 /* The answer to it: its type, and its entry unless that is MSG_DROP. */
 unsigned int loader_answer(struct fake_loader *l, uint64_t id,
 			   struct file_entry *ret);

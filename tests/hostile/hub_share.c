@@ -93,7 +93,7 @@ static bool is_silent(int ms)
 		if (conn_recv(&l.conn, &m))
 			continue;
 		msg_close_fds(&m);
-		if (m.hdr.type == MSG_ENTRY || m.hdr.type == MSG_INSTALL)
+		if (m.hdr.type == MSG_ENTRY)
 			return false;
 	}
 	return true;

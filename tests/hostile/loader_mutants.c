@@ -20,12 +20,6 @@
 
 static const struct file_key nobody = { .ino = 1, .size = 2, .dev = 3 };
 
-static struct {
-	struct table_run run;
-	union element element;
-} table = { .run = { SLAB << SLAB_SHIFT, 1, TABLE_RUN_NEW, 0 } };
-
-static struct msg_install install = { .n_runs = 1 };
 static struct msg_entry entry;
 static struct msg_slab slab = { .slab = SLAB };
 static struct msg_checkpoint checkpoint;
@@ -35,9 +29,7 @@ static struct msg_wanted wanted = { .tgid = 1 };
 /* All that loaderd takes when the hub has said hello, in an order in which each
  * can be taken. */
 static const struct mutant bases[] = {
-	{ .type = MSG_INSTALL, .payload = &install, .len = sizeof(install),
-	  .mem = &table, .mem_len = sizeof(table) },
-	PLAIN(MSG_SLAB_DROP, slab), PLAIN(MSG_ENTRY, entry),
+	PLAIN(MSG_SLAB_WANTED, slab), PLAIN(MSG_SLAB_DROP, slab), PLAIN(MSG_ENTRY, entry),
 	PLAIN(MSG_DROP, nobody), PLAIN(MSG_CHECKPOINT, checkpoint),
 	{ .type = MSG_DEBUG_WANTED, .id = 1, .payload = &wanted,
 	  .len = sizeof(wanted) },
@@ -88,6 +80,7 @@ static void loader_takes_each_that_is_right(void)
 		CHECK(mutant_send(lying.conn.fd, &bases[i], MUT_NONE));
 		/* those that loaderd settles */
 		lying.sent += bases[i].type != MSG_CHECKPOINT &&
+			      bases[i].type != MSG_SLAB_WANTED &&
 			      bases[i].type != MSG_DEBUG_WANTED &&
 			      bases[i].type != MSG_MEM_WANTED;
 	}

@@ -153,6 +153,15 @@ void lying_take_known(void)
 	msg_close_fds(&m);
 }
 
+static struct slab_copy *slabs[SLABS_MAX];
+
+static void lying_unmap(uint32_t slab)
+{
+	if (slabs[slab])
+		munmap(slabs[slab], sizeof(*slabs[slab]));
+	slabs[slab] = NULL;
+}
+
 void lying_send(unsigned int type, uint64_t id, const void *payload,
 		     size_t a, const void *tail, size_t b, int fd)
 {
@@ -163,11 +172,30 @@ void lying_send(unsigned int type, uint64_t id, const void *payload,
 		poll(&p, 1, 100);
 		r = conn_send(&lying.conn, type, id, payload, a, tail, b, &fd, fd >= 0);
 	} while (r == -EAGAIN);
-	lying.sent += type == MSG_INSTALL || type == MSG_ENTRY ||
+	lying.sent += type == MSG_ENTRY ||
 		      type == MSG_DROP || type == MSG_SLAB_DROP ||
 		      type == MSG_LIST;
+	if (type == MSG_SLAB_DROP && ((const struct msg_slab *)payload)->slab < SLABS_MAX)
+		lying_unmap(((const struct msg_slab *)payload)->slab);
 	/* it may have closed already */
 	CHECK(r == 0 || r == -EPIPE || r == -ECONNRESET);
+}
+
+union element *lying_slab(uint32_t slab)
+{
+	struct msg_slab want = { .slab = slab };
+	struct msg m;
+
+	if (!slabs[slab]) {
+		lying_send(MSG_SLAB_WANTED, 0, &want, sizeof(want), NULL, 0, -1);
+		lying_expect(&m, MSG_SLAB);
+		CHECK_EQ(((struct msg_slab *)m.buf)->slab, slab);
+		slabs[slab] = mmap(NULL, sizeof(*slabs[slab]), PROT_READ | PROT_WRITE,
+				   MAP_SHARED, m.fds[0], 0);
+		CHECK(slabs[slab] != MAP_FAILED);
+		msg_close_fds(&m);
+	}
+	return slabs[slab]->element;
 }
 
 void lying_settle(void)
@@ -223,6 +251,8 @@ void lying_disconnect(void)
 	close(lying.counts_fd);
 	munmap((void *)lying.counts, lying.cpus * sizeof(*lying.counts));
 	lying.samples = -1;
+	for (uint32_t i = 0; i < SLABS_MAX; i++)
+		lying_unmap(i);
 }
 
 void lying_goes_on(void)

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "bpf/table.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 
@@ -45,6 +46,10 @@ void lying_expect(struct msg *m, unsigned int type);
  * fd: borrowed; -1: none. */
 void lying_send(unsigned int type, uint64_t id, const void *payload, size_t a,
 		const void *tail, size_t b, int fd);
+
+/* The elements of a slab, which is made if need be; until it is dropped, or the
+ * connection ends. */
+union element *lying_slab(uint32_t slab);
 
 /* All that was sent is settled, says loaderd. */
 void lying_settle(void);

@@ -87,19 +87,21 @@ static int mutant_end(enum mutation how)
 
 static int mutant_mem(const struct mutant *m, enum mutation how)
 {
+	int seals = m->written ? SEALS & ~F_SEAL_WRITE : SEALS;
+
 	switch (how) {
 	case MUT_MEM_UNSEALED:
 		return mutant_memory(m, m->mem_len, F_SEAL_SEAL);
 	case MUT_MEM_GROWS:
-		return mutant_memory(m, m->mem_len, SEALS & ~F_SEAL_GROW);
+		return mutant_memory(m, m->mem_len, seals & ~F_SEAL_GROW);
 	case MUT_MEM_SHRINKS:
-		return mutant_memory(m, m->mem_len, SEALS & ~F_SEAL_SHRINK);
+		return mutant_memory(m, m->mem_len, seals & ~F_SEAL_SHRINK);
 	case MUT_MEM_CUT:
-		return mutant_memory(m, m->mem_len - 1, SEALS);
+		return mutant_memory(m, m->mem_len - 1, seals);
 	case MUT_MEM_MORE:
-		return mutant_memory(m, m->mem_len + 1, SEALS);
+		return mutant_memory(m, m->mem_len + 1, seals);
 	case MUT_MEM_EMPTY:
-		return mutant_memory(m, 0, SEALS);
+		return mutant_memory(m, 0, seals);
 	case MUT_MEM_PIPE:
 	case MUT_MEM_SOCKET:
 		return mutant_end(how);
@@ -110,7 +112,7 @@ static int mutant_mem(const struct mutant *m, enum mutation how)
 	case MUT_MEM_DEVICE:
 		return mutant_opened("/dev/zero");
 	default:
-		return mutant_memory(m, m->mem_len, SEALS);
+		return mutant_memory(m, m->mem_len, seals);
 	}
 }
 

@@ -47,6 +47,7 @@ struct mutant {
 	size_t len;
 	const void *mem;
 	size_t mem_len;
+	bool written;			/* not sealed against writing */
 	int fds[MSG_FDS_MAX];		/* 0: any file */
 };
 

@@ -127,7 +127,7 @@ uint32_t own_expect_table(struct fake_loader *l, uint32_t id)
 	struct file_key key = own_key(id);
 	struct file_entry e;
 
-	NEED(loader_settled(l, &key, &e) == MSG_INSTALL);
+	NEED(loader_settled(l, &key, &e) == TABLE_CAME);
 	NEED(e.state == FILE_TABLE && e.pages == 1);
 	return e.exe;
 }

@@ -3,12 +3,42 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "ipc/sealed.h"
 
 static int failed;		/* of the last installer_install() */
+
+/* Its slab is made and mapped if need be; NULL: it cannot. */
+static union element *installer_at(struct installer *in, uint32_t pos)
+{
+	uint32_t slab = pos >> SLAB_SHIFT;
+
+	if (!in->at[slab] && !elements_make(&in->elements, slab)) {
+		in->at[slab] = mmap(NULL, sizeof(*in->at[slab]), PROT_READ | PROT_WRITE,
+				    MAP_SHARED, in->elements.slabs[slab], 0);
+		if (in->at[slab] == MAP_FAILED)
+			in->at[slab] = NULL;
+	}
+	return in->at[slab] ? &in->at[slab]->element[pos & (SLAB_ELEMENTS - 1)] : NULL;
+}
+
+/* All of it is new: nothing is ever moved here. */
+static int installer_write(struct installer *in, const struct table_run *run, uint32_t n)
+{
+	const union element *data = (const void *)(run + n);
+
+	for (; n; n--, data += run->n, run++) {
+		union element *to = installer_at(in, run->pos);
+
+		if (!to || run->from != TABLE_RUN_NEW)
+			return -ENOMEM;
+		memcpy(to, data, run->n * sizeof(*to));
+	}
+	return 0;
+}
 
 static void installer_install(void *ctx, uint64_t id, const struct file_key *key,
 			      const struct file_entry *entry, uint32_t n_runs,
@@ -24,7 +54,7 @@ static void installer_install(void *ctx, uint64_t id, const struct file_key *key
 	close(fd);
 	if (failed)
 		return;
-	failed = elements_write(&in->elements, data, len, n_runs);
+	failed = installer_write(in, data, n_runs);
 	munmap((void *)data, len);
 	if (!failed && bpf_map_update_elem(in->files_fd, key, entry, BPF_ANY))
 		failed = -errno;

@@ -3,7 +3,7 @@
  * install_table - a worker's table into the maps of a sampler
  *
  * As trifold does it, but in one process: the hub's policy decides where it
- * goes, and loaderd's code writes it there.
+ * goes, and loaderd's code makes the slabs.
  */
 #ifndef TESTS_INSTALL_TABLE_H
 #define TESTS_INSTALL_TABLE_H
@@ -17,6 +17,7 @@
 struct installer {
 	struct table_policy policy;
 	struct elements elements;
+	struct slab_copy *at[SLABS_MAX];	/* mapped */
 	int files_fd;
 };
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 UNIT += unwind unwind_arm call_arm owner words
 UNIT += elements
-unit_elements_SRCS := loaderd/elements.c ipc/sealed.c
+STORE := loaderd/store.c common/service.c common/send_fds.c
+unit_elements_SRCS := loaderd/elements.c $(STORE)
 unit_elements_LIBS := -lbpf
 UNIT += requests
-unit_requests_SRCS := loaderd/requests.c loaderd/entries.c loaderd/elements.c \
-	ipc/sealed.c ipc/message.c \
+unit_requests_SRCS := loaderd/requests.c loaderd/entries.c loaderd/elements.c $(STORE) \
+	ipc/sealed.c ipc/sealed_map.c ipc/message.c \
 	ipc/rules_loader.c ipc/conn.c common/log.c
 unit_requests_LIBS := -lbpf -Wl,--wrap=conn_send
 UNIT += ksyms drain

@@ -4,7 +4,7 @@ UNIT += otlp otlp_answer otlp_body request sender queue exporter_config \
 SPOOL_FILE := exporterd/spool_file.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_spool_file_SRCS := $(SPOOL_FILE)
 unit_spool_file_LIBS := -lxxhash
-unit_spool_SRCS := $(SPOOL_FILE) exporterd/spool.c common/read_all.c common/buffer.c ipc/sealed.c common/log.c common/log_quote.c
+unit_spool_SRCS := $(SPOOL_FILE) exporterd/spool.c common/read_all.c common/buffer.c ipc/sealed.c ipc/sealed_map.c common/log.c common/log_quote.c
 unit_spool_LIBS := -lxxhash
 unit_otlp_SRCS := $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_otlp_LIBS := -lprotobuf-c -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
@@ -14,7 +14,7 @@ unit_otlp_answer_LIBS := -lprotobuf-c -lcurl
 unit_otlp_body_SRCS := exporterd/body.c
 unit_otlp_body_LIBS := -lz -lzstd -Wl,--wrap=malloc,--wrap=calloc
 REQUEST := exporterd/request.c exporterd/queue.c exporterd/body.c \
-	exporterd/kept_batch.c ipc/sealed.c $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c common/hash_table.c
+	exporterd/kept_batch.c ipc/sealed.c ipc/sealed_map.c $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_request_SRCS := $(REQUEST)
 unit_request_LIBS := -lprotobuf-c -lxxhash -lz -lzstd \
 	-Wl,--wrap=malloc,--wrap=calloc
@@ -25,7 +25,7 @@ unit_sender_LIBS := -lprotobuf-c -lxxhash -lz -lzstd -lcurl \
 unit_fanout_SRCS := $(unit_sender_SRCS) exporterd/fanout.c exporterd/spool.c common/read_all.c common/buffer.c exporterd/spool_file.c
 unit_fanout_LIBS := $(unit_sender_LIBS)
 unit_queue_SRCS := exporterd/queue.c exporterd/body.c exporterd/kept_batch.c \
-	ipc/sealed.c ipc/batch.c
+	ipc/sealed.c ipc/sealed_map.c ipc/batch.c
 unit_queue_LIBS := -lz -lzstd
 unit_exporter_config_SRCS := common/number.c common/read_all.c common/buffer.c exporterd/config.c exporterd/endpoint.c \
 	exporterd/metrics_config.c \

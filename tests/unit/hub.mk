@@ -20,7 +20,10 @@ unit_cpu_share_SRCS := symbolizerd/hub/cpu_share.c
 unit_job_queue_SRCS := symbolizerd/hub/job_queue.c symbolizerd/tables/owners.c common/hash_table.c
 UNIT += hub_ksym
 unit_hub_ksym_SRCS := symbolizerd/hub/ksym.c common/hash_table.c
-TABLES := $(wildcard symbolizerd/tables/*.c) ipc/sealed.c common/hash_table.c
+UNIT += slab_writer
+unit_slab_writer_SRCS := symbolizerd/hub/slab_writer.c symbolizerd/hub/outbox.c \
+	ipc/sealed.c ipc/sealed_map.c ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c
+TABLES := $(wildcard symbolizerd/tables/*.c) ipc/sealed.c ipc/sealed_map.c common/hash_table.c
 UNIT += table_policy file_policy owners
 unit_owners_SRCS := symbolizerd/tables/owners.c common/hash_table.c
 unit_table_policy_SRCS := $(TABLES)

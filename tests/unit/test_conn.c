@@ -317,7 +317,7 @@ TEST(conn_connect_wants_credentials_first)
 
 TEST(conn_credentials_and_descriptors_fit_together)
 {
-	struct msg_install install = { .n_runs = 3 };
+	struct msg_slab slab = { .slab = 3 };
 	struct conn client, server = { 0 };
 	int listener, fd = 2;
 	char path[64];
@@ -328,7 +328,8 @@ TEST(conn_credentials_and_descriptors_fit_together)
 	CHECK_EQ(conn_accept(&server, listener, PEER_LOADERD, getuid(), false),
 		 0);
 	client.state = CONN_READY;
-	CHECK_EQ(conn_send(&server, MSG_INSTALL, 0, &install, sizeof(install),
+	client.peer = PEER_LOADERD;	/* no message of the hub has a descriptor */
+	CHECK_EQ(conn_send(&server, MSG_SLAB, 0, &slab, sizeof(slab),
 			   NULL, 0, &fd, 1), 0);
 	CHECK_EQ(conn_recv(&client, &m), 0);
 	CHECK_EQ(m.nfds, 1);

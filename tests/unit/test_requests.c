@@ -644,7 +644,6 @@ TEST(entry_of_a_key_that_was_not_confirmed)
 
 TEST(new_hub_is_told_what_there_is)
 {
-	static const struct table_run run = { 2u << SLAB_SHIFT, 1, 0, 0 };
 	struct file_entry e = { .exe = 30, .state = FILE_BARE };
 	struct file_key key = request_for(2).key;
 
@@ -652,7 +651,7 @@ TEST(new_hub_is_told_what_there_is)
 	meet(1);
 	meet(2);
 	CHECK_EQ(hub_says(MSG_ENTRY, &key, e), 0);
-	CHECK_EQ(elements_write(&entries.elements, &run, sizeof(run), 1), 0);
+	CHECK_EQ(elements_make(&entries.elements, 2), 0);
 	entries_connected(&entries);
 	hub_error = -EAGAIN;
 	entries_tell(&entries);
@@ -707,7 +706,6 @@ TEST(hub_is_told_what_is_mapped)
 /* Each message about entries and tables that was no offence, and the hello. */
 TEST(messages_of_a_hub_are_counted)
 {
-	static const struct table_run run = { 2u << SLAB_SHIFT, 4, 0, 0 };
 	struct file_entry e = { .state = FILE_BARE };
 	struct file_key key = request_for(1).key;
 	struct msg m = { .hdr = { .type = MSG_SLAB_DROP } };
@@ -720,7 +718,7 @@ TEST(messages_of_a_hub_are_counted)
 	CHECK_EQ(hub_says(MSG_LIST, &key, e), 0);
 	CHECK_EQ(hub_says(MSG_DROP, &key, e), 0);
 	CHECK_EQ(entries.handled, 4);
-	CHECK_EQ(elements_write(&entries.elements, &run, sizeof(run), 1), 0);
+	CHECK_EQ(elements_make(&entries.elements, 2), 0);
 	entries_tick(&entries);
 	CHECK_EQ(stats.slabs, 2);
 	slab->slab = 2;

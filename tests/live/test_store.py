@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sampling goes on while loaderd is away: what it puts into systemd's descriptor store
+is taken over by the next one.  Hub and loaderd are started here; the store is as
+sd_pid_notify_with_fds(3) and sd_listen_fds(3) describe it."""
+import array
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import units
+from accounts import Taken
+from live import BIN, Suite, ends_with_us, leftovers, say, scratch, timed, wait_for
+
+suite = Suite()
+FREQUENCY = 199
+
+
+class Store:
+    """What systemd does with the notifications of a service."""
+    def __init__(self, path):
+        self.kept, self.path, self.lock = [], path, threading.Lock()
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(path)
+        os.chmod(path, 0o777)
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def listen(self):
+        while True:
+            data, ancillary, _, _ = self.socket.recvmsg(4096, 4096)
+            fds = array.array("i")
+            for _, _, part in ancillary:
+                fds.frombytes(part[:len(part) // 4 * 4])
+            words = dict(line.split("=", 1) for line in data.decode().splitlines() if line)
+            with self.lock:
+                if words.get("FDSTORE") == "1":
+                    assert words["FDPOLL"] == "0"
+                    self.kept += [(words["FDNAME"], fd) for fd in fds]
+                elif words.get("FDSTOREREMOVE") == "1":
+                    for name, fd in self.kept:
+                        if name == words["FDNAME"]:
+                            os.close(fd)
+                    self.kept = [k for k in self.kept if k[0] != words["FDNAME"]]
+                else:
+                    assert not fds
+
+    def names(self):
+        with self.lock:
+            return [name for name, _ in self.kept]
+
+    def clear(self):
+        """systemctl stop"""
+        with self.lock:
+            for _, fd in self.kept:
+                os.close(fd)
+            self.kept = []
+
+
+class Machine:
+    """A hub, and a loaderd with a store."""
+    def __init__(self, tmp):
+        self.store = Store(f"{tmp}/notify")
+        self.sockets = units.listening()
+        self.hub = units.hub(self.sockets)
+        self.start()
+
+    def start(self, frequency=FREQUENCY):
+        with self.store.lock:
+            kept = list(self.store.kept)
+
+        def child():
+            ends_with_us()
+            high = [os.dup2(fd, 1000 + i) for i, (_, fd) in enumerate(kept)]
+            for i, fd in enumerate(high):
+                os.dup2(fd, 3 + i)
+            os.closerange(3 + len(high), 1000 + len(high))
+        self.loaderd = subprocess.Popen(
+            ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh", *units.loaderd_words(frequency)],
+            preexec_fn=child, close_fds=False, stdin=subprocess.DEVNULL,
+            env={"LISTEN_FDS": str(len(kept)), "LISTEN_FDNAMES": ":".join(n for n, _ in kept),
+                 "NOTIFY_SOCKET": self.store.path, "PATH": os.environ["PATH"]})
+
+    def samples(self):
+        wait_for(lambda: "event" in self.store.names() and units.account().get("loaderd_up"))
+
+    def end(self, signal_=signal.SIGKILL):
+        """From now on it is away."""
+        self.loaderd.send_signal(signal_)
+        self.loaderd.wait(30)
+
+    def close(self):
+        self.end(signal.SIGTERM)
+        self.store.clear()
+        self.hub.terminate()
+        self.hub.wait(30)
+        units.close(self.sockets)
+
+
+@contextlib.contextmanager
+def machine():
+    with scratch() as tmp:
+        m = Machine(tmp)
+        try:
+            m.samples()
+            yield m, tmp
+        finally:
+            m.close()
+
+
+@contextlib.contextmanager
+def busy():
+    p = subprocess.Popen(["/usr/bin/perl", "-e", "1 while 1"], preexec_fn=ends_with_us)
+    try:
+        yield p
+    finally:
+        p.kill()
+        p.wait()
+
+
+@contextlib.contextmanager
+def recorded(tmp, seconds):
+    """What a recording beside them has: [(ms, frames)] of perl, when it is over."""
+    out, found = f"{tmp}/x.firefox.json", []
+    p = subprocess.Popen([f"{BIN}/trifold", "record", "--duration", str(seconds), "--output", out],
+                         stderr=subprocess.PIPE, text=True)
+    yield found
+    err = p.communicate(timeout=120)[1]
+    assert p.returncode == 0, err
+    found += sorted((t, f) for t, f in timed(out) if f[0] == "perl")
+
+
+def agrees():
+    a = units.account()
+    say(", ".join(f"{k} {a['samples'][k]}" for k in ("taken", "lost", "under_way", "difference")))
+    assert a["samples"]["difference"] == 0, a
+    return a
+
+
+def gap(samples):
+    """The longest time without a sample of a program that never sleeps, ms."""
+    times = [t for t, _ in samples]
+    return max(b - a for a, b in zip(times, times[1:]))
+
+
+def away(signal_, seconds, lost_at_most):
+    with machine() as (m, tmp), busy():
+        with recorded(tmp, 8) as samples:
+            time.sleep(2)
+            before, taken = units.account()["samples"], Taken()
+            m.end(signal_)
+            at = taken.now()
+            time.sleep(seconds)
+            more = taken.now() - at
+            say(f"{more} samples in {seconds} s without a loaderd")
+            assert more > FREQUENCY * seconds / 2
+            taken.close()
+            m.start()
+            m.samples()
+        whole = sum("main" in f or "_start" in f for _, f in samples)
+        say(f"{len(samples)} samples of perl, {whole} to its start, the longest gap {gap(samples):.0f} ms")
+        assert gap(samples) < 1000 * seconds / 2, "they did not arrive"
+        assert whole >= 0.95 * len(samples)
+        wait_for(lambda: units.account()["samples"]["taken"] > before["taken"] + more)
+        now = agrees()["samples"]
+        assert now["lost"] - before["lost"] <= lost_at_most, (before, now)
+
+
+@suite.test
+def killed():
+    """loaderd is killed: it goes on for 2 s without one, and what was taken then arrives"""
+    # what was out of the ring, and not with the hub: a quarter of a second's
+    away(signal.SIGKILL, 2, FREQUENCY)
+
+
+@suite.test
+def restarted():
+    """loaderd is restarted by its unit: likewise, and nothing is lost"""
+    away(signal.SIGUSR1, 2, 0)
+
+
+@suite.test
+def stopped():
+    """SIGTERM ends it: no sample is taken any more, none is lost, and nothing is kept"""
+    with machine() as (m, _), busy():
+        time.sleep(2)
+        taken = Taken()
+        m.end(signal.SIGTERM)
+        at = taken.now()
+        time.sleep(1)
+        assert taken.now() == at
+        assert "event" not in m.store.names(), m.store.names()
+        wait_for(lambda: not units.account()["loaderd_up"])
+        a = agrees()["samples"]
+        assert a["taken"] == at and a["lost"] == 0, (at, a)
+        taken.close()
+        m.start()
+        m.samples()
+        wait_for(lambda: units.account()["samples"]["taken"] > at)
+        agrees()
+
+
+@suite.test
+def again_and_again():
+    """killed ten times, some times before it has taken over: the account agrees, the store does not grow"""
+    with machine() as (m, _), busy():
+        sizes = []
+        for i in range(10):
+            time.sleep(0.3)
+            m.end()
+            m.start()
+            if i % 3 != 2:
+                m.samples()
+                time.sleep(2)
+                sizes.append(len(m.store.names()))
+            else:
+                time.sleep(0.1 * i)
+        m.samples()
+        time.sleep(2)
+        agrees()
+        names = sorted(set(m.store.names()))
+        slabs = sum(n.startswith("slab") for n in names) - names.count("slabs")
+        say(f"descriptors in the store: {sizes}, {slabs} of them slabs")
+        assert len(m.store.names()) == len(names) + os.cpu_count() - 1, "one stands there twice"
+        assert slabs == units.account()["loaderd"]["slabs"]
+        assert m.store.names().count("event") == os.cpu_count()
+
+
+@suite.test
+def both():
+    """hub and loaderd are killed: the account goes on"""
+    with machine() as (m, _), busy():
+        wait_for(lambda: units.account()["samples"]["taken"] > 2 * FREQUENCY)
+        before = units.account()["samples"]["taken"]
+        m.end()
+        m.hub.kill()
+        m.hub.wait()
+        m.hub = units.hub(m.sockets)
+        m.start()
+        m.samples()
+        wait_for(lambda: units.account()["samples"]["taken"] > before)
+        agrees()
+
+
+@suite.test
+def other_layouts():
+    """what a loaderd with other layouts has left is let go, and its program ends"""
+    with machine() as (m, _), busy():
+        time.sleep(1)
+        taken = Taken()
+        m.end()
+        with m.store.lock:
+            m.store.kept = [("1" if n.isdigit() else n, fd) for n, fd in m.store.kept]
+            others = len(m.store.kept)
+        m.start()
+        m.samples()
+        at = taken.now()
+        time.sleep(1)
+        assert taken.now() == at
+        taken.close()
+        with m.store.lock:
+            names = [n for n, _ in m.store.kept]
+        say(f"{others} descriptors before, {len(names)} after")
+        assert "1" not in names and names.count("event") == os.cpu_count()
+        agrees()
+
+
+@suite.test
+def frequency():
+    """another frequency holds from the takeover on"""
+    with machine() as (m, _), busy():
+        m.end(signal.SIGUSR1)
+        m.start(49)
+        m.samples()
+        time.sleep(1)
+        at = units.account()["samples"]["taken"]
+        time.sleep(3)
+        n = units.account()["samples"]["taken"] - at
+        say(f"{n} samples in about 3 s")
+        assert n < 3 * 100 * os.cpu_count()
+        agrees()
+
+
+@suite.test
+def nothing_left():
+    """after the unit's end there is no program, no map and no process"""
+    before = leftovers()
+    with machine():
+        pass
+    wait_for(lambda: leftovers() == before)
+
+
+suite.run()
