@@ -295,6 +295,33 @@ waited_for() {
 		systemctl start trifold.target && active
 }
 
+# says what runs, and what to do
+refused() {	# command...
+	local said
+	said=$("$@" 2>&1) && return 1
+	echo "$said"
+	grep -q "systemd's units run trifold already.*systemctl stop trifold.target" <<<"$said"
+}
+
+one_at_a_time() {
+	refused trifold run --duration 1 && refused runuser -u member -- trifold run &&
+		refused runuser -u stranger -- trifold run && trifold run --help >/dev/null &&
+		trifold doctor | grep "systemd's units run trifold" && active && within 20 agrees 0
+}
+
+# not beside one that was started by hand
+run_stays() {
+	local pid status
+	trifold run --no-page --output /run/ran.folded >/run/ran 2>&1 &
+	pid=$!
+	within 20 agrees 0 && systemctl start trifold.target && agrees 0 &&
+		! systemctl is-active trifold-loaderd trifold-symbolizerd trifold-exporterd &&
+		journalctl -b --no-pager --grep 'Assertion failed.*trifold-(loader|status)\.socket'
+	status=$?
+	kill -INT $pid
+	wait $pid && [ "$status" = 0 ] && systemctl stop trifold.target && let_go
+}
+
 no_cycle() {
 	! journalctl -b --no-pager --grep 'order(ing)? .*cycl'
 }
@@ -358,12 +385,14 @@ phase_1() {
 	check "restart, stop and start return when it is done" waited_for
 	check "systemd found no cycle" no_cycle
 	check "a member of the group reads status, and nobody else" group_reads
+	check "trifold run says that the units run" one_at_a_time
 	for d in $daemons; do
 		check "$d is killed, and comes back" comes_back "$d"
 	done
 	check "a hub above its memory limit ends, and another takes over" limited
 	check "systemctl stop trifold.target" systemctl stop trifold.target
 	check "no process, BPF program or socket is left" let_go
+	check "the units do not start beside trifold run" run_stays
 	check "systemctl start trifold.target" systemctl start trifold.target
 	check "all three daemons are active again" active
 	kill "$receiver"
