@@ -305,6 +305,18 @@ void status_fini(struct status_clients *s)
 	}
 }
 
+void status_account(const struct status_clients *s, struct account *ret,
+		    unsigned int *clients)
+{
+	struct status st;
+
+	status_fill(s, &st);
+	account_sum(&st, ret);
+	*clients = 0;
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
+		*clients += s->v[i].conn.fd >= 0;
+}
+
 void status_send(struct status_clients *s)
 {
 	struct msg_status m;

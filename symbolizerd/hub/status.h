@@ -64,6 +64,10 @@ int status_init(struct status_clients *s, int listener);
 void status_stop_accepting(struct status_clients *s);
 void status_fini(struct status_clients *s);
 
+/* What became of the samples, and how many watch. */
+void status_account(const struct status_clients *s, struct account *ret,
+		    unsigned int *clients);
+
 /* Send everybody how things stand. */
 void status_send(struct status_clients *s);
 

@@ -182,6 +182,8 @@ status_text() {
 		echo "# $d: $t"
 		[ -n "$t" ] || return 1
 	done
+	systemctl show -P StatusText trifold-symbolizerd | grep 'taken [1-9].*; loaderd, exporterd, ' &&
+		systemctl show -P StatusText trifold-exporterd | grep 'last answer: 200.*4318/'
 }
 
 no_complaints() {	# a pattern that is none
