@@ -181,14 +181,13 @@ static void exporterd_say_status(const struct exporter_stats *s)
 		service_status("sends nothing: no receiver is configured");
 	else
 		service_status("delivered %llu samples, lost %llu, %llu wait; %llu requests, "
-			       "%llu retries, last answer: %s; %u other receivers than %s",
+			       "%llu retries, last answer: %s; to %s and %u others",
 			       (unsigned long long)first->delivered,
 			       (unsigned long long)(first->rejected + first->queue_full +
 						    first->gave_up),
 			       (unsigned long long)s->queued,
 			       (unsigned long long)first->requests,
-			       (unsigned long long)first->retries, answer, n - 1,
-			       first->url);
+			       (unsigned long long)first->retries, answer, first->url, n - 1);
 }
 
 static void exporterd_on_tick(void *arg)
