@@ -314,7 +314,8 @@ one_at_a_time() {
 # not beside one that was started by hand
 run_stays() {
 	local pid status
-	trifold run --no-page --output /run/ran.folded >/run/ran 2>&1 &
+	# the configuration names a file that the unit alone has
+	trifold run --config /dev/null --no-page --output /run/ran.folded >/run/ran 2>&1 &
 	pid=$!
 	within 20 agrees 0 && systemctl start trifold.target && agrees 0 &&
 		! systemctl is-active trifold-loaderd trifold-symbolizerd trifold-exporterd &&
