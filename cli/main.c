@@ -12,6 +12,7 @@
 #include "cli/front/front.h"
 #include "cli/front/start.h"
 #include "cli/record/launcher.h"
+#include "cli/status/running.h"
 #include "cli/supervisor/runtime_dir.h"
 #include "common/log.h"
 #include "common/log_quote.h"
@@ -62,6 +63,13 @@ static bool trifold_runs(void)
 	return fd >= 0;
 }
 
+static bool asks_help(char *const *args)
+{
+	while (*args && strcmp(*args, "--help") && strcmp(*args, "-h"))
+		args++;
+	return *args;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -76,6 +84,9 @@ int main(int argc, char **argv)
 		launcher_main(argv + 2);
 	if (!strcmp(name, "record") && trifold_runs())
 		name = argv[1] = (char *)"attach";
+	if (geteuid() == 0 && !strcmp(name, "run") && !asks_help(argv + 2) &&
+	    running_units_forbid())
+		return 1;
 	if (geteuid() == 0 && (!strcmp(name, "run") || !strcmp(name, "record")))
 		return start_supervisor(argc, argv);
 	r = front_begin(argc, argv);

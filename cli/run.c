@@ -28,7 +28,8 @@ int run_run(const struct options *o)
 {
 	if (front_begun())
 		return front_run(o);
-	say_root("run");
+	if (!running_units_forbid())
+		say_root("run");
 	return 1;
 }
 
@@ -77,7 +78,8 @@ int run_status(const struct options *o)
 	r = running_status(&st, false, &top);
 	if (running_nobody(r)) {
 		log_err("no trifold is running here (nobody listens on %s): "
-			"start one by `sudo trifold run`", STATUS_SOCKET);
+			"start one by `sudo trifold run`, or systemd's units by "
+			"`sudo systemctl start trifold.target`", STATUS_SOCKET);
 		return 1;
 	}
 	if (r == -ETIMEDOUT) {

@@ -5,41 +5,41 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define LINE_MAX_BYTES	1024
-
-static struct {
-	const char *name;
-	bool debug, prefix;
-} self = { .name = "trifold" };
+static const char *log_name = "trifold";
+static bool log_debugs, log_prefixes;
 
 void log_init(const char *name, bool debug)
 {
-	self.name = name;
-	self.debug = debug;
-	self.prefix = getenv("JOURNAL_STREAM") != NULL;
+	const char *journal = getenv("JOURNAL_STREAM");
+	unsigned long dev, ino;
+	struct stat st;
+
+	log_name = name;
+	log_debugs = debug;
+	/* inherited, but standard error goes elsewhere now?  0:0: the supervisor's pipe */
+	log_prefixes = journal && sscanf(journal, "%lu:%lu", &dev, &ino) == 2 && !fstat(2, &st) &&
+		(!(dev | ino) || (dev == st.st_dev && ino == st.st_ino));
 }
 
 void log_line(int level, const char *fmt, ...)
 {
-	char buf[LINE_MAX_BYTES];
-	int saved = errno, n = 0, m;
+	char buf[1024];
+	int saved = errno, n = 0;
 	va_list ap;
 
-	if (level == LOG_DEBUG && !self.debug)
+	if (level == LOG_DEBUG && !log_debugs)
 		return;
-	if (self.prefix)
+	if (log_prefixes)
 		n = snprintf(buf, sizeof(buf), "<%d>", level);
-	n += snprintf(buf + n, sizeof(buf) - (size_t)n, "%.64s: ", self.name);
+	n += snprintf(buf + n, sizeof(buf) - (size_t)n, "%.64s: ", log_name);
 	errno = saved;		/* for %m */
 	va_start(ap, fmt);
-	m = vsnprintf(buf + n, sizeof(buf) - (size_t)n, fmt, ap);
+	n += vsnprintf(buf + n, sizeof(buf) - (size_t)n, fmt, ap);
 	va_end(ap);
-	if (m > 0)
-		n += m;
-	if (n > LINE_MAX_BYTES - 1)
-		n = LINE_MAX_BYTES - 1;
+	n = n < (int)sizeof(buf) ? n : (int)sizeof(buf) - 1;
 	buf[n++] = '\n';
 	/* nobody to tell when the log itself cannot be written */
 	(void)!write(STDERR_FILENO, buf, (size_t)n);

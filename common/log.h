@@ -2,8 +2,8 @@
 /*
  * log - lines for the operator, on standard error
  *
- * One line a call, "<N>name: text" with a syslog priority prefix under systemd
- * (JOURNAL_STREAM is set), "name: text" otherwise.  Strings from outside are
+ * One line a call, "<N>name: text" with a syslog priority prefix if standard error is
+ * what JOURNAL_STREAM names (systemd.exec(5)), "name: text" otherwise.  Strings from outside are
  * printed only through log_quote() (log_quote.h).  Log where a decision is made;
  * whatever an outside process can cause is counted first and logged through log_limited()
  * (log_limit.h).

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service_status - a line for `systemctl status`: sd_notify(3) */
+/*
+ * service_status - a line for `systemctl status`: sd_notify(3)
+ *
+ * Sent only if it is another than the last one, since systemd wakes up for each.
+ */
 #ifndef COMMON_SERVICE_STATUS_H
 #define COMMON_SERVICE_STATUS_H
 

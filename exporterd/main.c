@@ -165,6 +165,31 @@ static int exporterd_on_batch(void *arg, uint64_t id, int fd,
 
 /* --- once a second, and at the end ------------------------------------------- */
 
+/* The first receiver's account is that of the samples. */
+static void exporterd_say_status(const struct exporter_stats *s)
+{
+	const struct receiver *first = &s->receivers[0];
+	char answer[32] = "none yet";
+	unsigned int n = 0;
+
+	while (n < RECEIVERS_MAX && s->receivers[n].url[0])
+		n++;
+	if (first->http_status)
+		snprintf(answer, sizeof(answer), "%llu",
+			 (unsigned long long)first->http_status);
+	if (!n)
+		service_status("sends nothing: no receiver is configured");
+	else
+		service_status("delivered %llu samples, lost %llu, %llu wait; %llu requests, "
+			       "%llu retries, last answer: %s; to %s and %u others",
+			       (unsigned long long)first->delivered,
+			       (unsigned long long)(first->rejected + first->queue_full +
+						    first->gave_up),
+			       (unsigned long long)s->queued,
+			       (unsigned long long)first->requests,
+			       (unsigned long long)first->retries, answer, first->url, n - 1);
+}
+
 static void exporterd_on_tick(void *arg)
 {
 	struct exporter *e = arg;
@@ -178,10 +203,7 @@ static void exporterd_on_tick(void *arg)
 	exporterd_collect(e);
 	exporter_hub_stats(&e->hub, s);
 	service_alive();
-	service_status("%llu requests, %llu retries, %llu samples waiting",
-		       (unsigned long long)s->requests,
-		       (unsigned long long)s->retries,
-		       (unsigned long long)s->queued);
+	exporterd_say_status(s);
 }
 
 static void give_up(void *arg)

@@ -46,6 +46,7 @@ struct doctor_host {
 	int run;		/* access(/run, W_OK) */
 	bool memlock;		/* RLIMIT_MEMLOCK is unlimited */
 	bool running;		/* somebody listens on the status socket */
+	bool units;		/* of systemd's units */
 	int btf;		/* by doctor_btf() */
 	bool names[BTF__COUNT];
 };

@@ -415,7 +415,8 @@ static void runtime(const struct doctor_host *h, struct finding *f)
 				  "`mount -t tmpfs tmpfs /run`", "/run: %s",
 				  strerror(-h->run));
 	else
-		ok(f, "/run can be written; %s", h->running ?
+		ok(f, "/run can be written; %s", h->units ?
+		   "systemd's units run trifold: see `trifold status`" : h->running ?
 		   "a trifold runs: see `trifold status`" : "no trifold runs");
 }
 

@@ -163,4 +163,5 @@ void doctor_probe(struct doctor_host *h, const char *libexec)
 	getrlimit(RLIMIT_MEMLOCK, &rl);
 	h->memlock = rl.rlim_cur == RLIM_INFINITY;
 	h->running = answers(STATUS_SOCKET);
+	h->units = h->running && access(LOCK_FILE, F_OK) < 0;	/* as running.h has it */
 }

@@ -70,6 +70,25 @@ bool running_forbidden(const char *command)
 	return true;
 }
 
+bool running_as_units(void)
+{
+	int fd = runtime_dir_connect();
+
+	if (fd >= 0)
+		close(fd);
+	return (fd >= 0 || fd == -EACCES) && access(LOCK_FILE, F_OK) < 0;
+}
+
+bool running_units_forbid(void)
+{
+	if (!running_as_units())
+		return false;
+	log_err("systemd's units run trifold already, and only one can run: `trifold "
+		"top` and `trifold record` read from it; `systemctl status trifold.target` "
+		"shows it, `sudo systemctl stop trifold.target` ends it");
+	return true;
+}
+
 bool running_nobody(int r)
 {
 	return r == -ENOENT || r == -ECONNREFUSED;

@@ -22,6 +22,12 @@ int running_connect(struct conn *c, uid_t *hub_uid);
  * trifold, for a message. */
 bool running_forbidden(const char *command);
 
+/* Do systemd's units run it?  They have no lock, as `trifold run` has. */
+bool running_as_units(void);
+
+/* The same, and then says so to who wants to start another one. */
+bool running_units_forbid(void);
+
 /* Does this error say that there is none? */
 bool running_nobody(int r);
 

@@ -59,6 +59,23 @@ static int hub_run_expired(struct ev_source *src)
 	return read(src->fd, &n, sizeof(n)) == (ssize_t)sizeof(n);
 }
 
+/* For `systemctl status`, once an interval. */
+static void hub_run_say_status(struct hub *hub)
+{
+	struct account a;
+	unsigned int clients;
+
+	status_account(&hub->status, &a, &clients);
+	service_status("taken %llu samples, delivered %llu, own %llu, lost %llu, under way %llu; "
+		       "%s, %s, %u readers; %u processes, %u executables",
+		       (unsigned long long)a.taken, (unsigned long long)a.delivered,
+		       (unsigned long long)a.own, (unsigned long long)a.lost,
+		       (unsigned long long)a.under_way,
+		       loader_link_up(&hub->loader) ? "loaderd" : "no loaderd",
+		       exporter_link_ready(&hub->exporter) ? "exporterd" : "no exporterd",
+		       clients, hub->k.processes.n, hub->k.exes.n);
+}
+
 static int hub_run_on_interval(struct ev_source *src, uint32_t events)
 {
 	struct hub *hub = hub_of(src, interval_timer);
@@ -68,6 +85,7 @@ static int hub_run_on_interval(struct ev_source *src, uint32_t events)
 		return 0;
 	loader_link_drain(&hub->loader);
 	interval_end(&hub->k, false);
+	hub_run_say_status(hub);
 	return hub_run_interval_set(hub);
 }
 
@@ -139,16 +157,6 @@ static int hub_run_on_signal(struct ev_source *src, uint32_t events)
 	return hub_run_timer_set(hub->tick.fd, TICK_ENDING_NS, true);
 }
 
-static void hub_run_say_status(struct hub *hub)
-{
-	service_status("%s, %s, %u traces, %u processes, %u executables",
-		       loader_link_up(&hub->loader) ? "loaderd is there" :
-						      "no loaderd",
-		       exporter_link_ready(&hub->exporter) ? "exporterd is there" :
-						  "no exporterd",
-		       hub->k.traces.n, hub->k.processes.n, hub->k.exes.n);
-}
-
 static int hub_run_on_tick(struct ev_source *src, uint32_t events)
 {
 	struct hub *hub = hub_of(src, tick);
@@ -170,7 +178,6 @@ static int hub_run_on_tick(struct ev_source *src, uint32_t events)
 	}
 	exporter_link_flush(&hub->exporter);
 	status_send(&hub->status);
-	hub_run_say_status(hub);
 	service_alive();
 	return 0;
 }
@@ -221,6 +228,7 @@ static void hub_run_on_sampling(void *ctx)
 
 	interval_begin(&hub->k);
 	status_send(&hub->status);
+	hub_run_say_status(hub);
 }
 
 /* Once all that timers and signals concern is there. */

@@ -105,6 +105,71 @@ static unsigned int status_readers(const struct status_clients *s,
 	return n;
 }
 
+/* How many of those places has this user? */
+static unsigned int status_held(const struct status_clients *s, uid_t uid,
+				bool subscribed)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
+		n += s->v[i].conn.fd >= 0 && s->v[i].conn.cred_uid == uid &&
+		     (!subscribed || s->v[i].subscribed);
+	return n;
+}
+
+/* Ends sooner than b, of the same user: it has no batches, or is the later one. */
+static bool status_sooner(const struct status_client *a,
+			  const struct status_client *b)
+{
+	return a->subscribed != b->subscribed ? b->subscribed :
+						a->number > b->number;
+}
+
+/*
+ * All places of readers are taken: end a client of the one who has most of them, if
+ * he still has as many as uid afterwards.  Returns its place, which is free now, or
+ * NULL.
+ */
+static struct status_client *status_displace(struct status_clients *s,
+					     uid_t uid, bool subscribed)
+{
+	unsigned int most = status_held(s, uid, subscribed) + 1;
+	struct status_client *found = NULL;
+
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
+		struct status_client *c = &s->v[i];
+		unsigned int n;
+
+		if (c->conn.fd < 0 || (subscribed && !c->subscribed) ||
+		    !status_is_reader(s, c->conn.cred_uid))
+			continue;
+		n = status_held(s, c->conn.cred_uid, subscribed);
+		if (n < most || (!found && n == most) ||
+		    (n == most && !status_sooner(c, found)))
+			continue;
+		most = n;
+		found = c;
+	}
+	if (!found)
+		return NULL;
+	if (log_limited(&s->displaced_log))
+		log_info("a status client of user %u makes room for user %u",
+			 found->conn.cred_uid, uid);
+	status_leave(found);
+	return found;
+}
+
+/* May it have batches?  Ends another client's connection if need be. */
+static bool status_may_subscribe(struct status_client *c)
+{
+	struct status_clients *s = c->all;
+
+	if (status_is_reader(s, c->conn.cred_uid) &&
+	    status_readers(s, true) == READERS_SUBSCRIBED)
+		return status_displace(s, c->conn.cred_uid, true) != NULL;
+	return status_subscribers(s) < SUBSCRIBERS;
+}
+
 /* MSG_OK; -EBUSY: there is no room for it; or an offence. */
 static int status_on_subscribe(struct status_client *c, const struct msg *msg)
 {
@@ -114,10 +179,7 @@ static int status_on_subscribe(struct status_client *c, const struct msg *msg)
 	if (m.batch_version != BATCH_VERSION || m.batches == 0 ||
 	    m.batches > SUBSCRIBE_MAX - c->wants)
 		return MSG_BAD_CONTENT;
-	if (!c->subscribed &&
-	    (status_subscribers(c->all) == SUBSCRIBERS ||
-	     (status_is_reader(c->all, c->conn.cred_uid) &&
-	      status_readers(c->all, true) == READERS_SUBSCRIBED)))
+	if (!c->subscribed && !status_may_subscribe(c))
 		return -EBUSY;
 	c->subscribed = true;
 	c->wants += m.batches;
@@ -161,7 +223,7 @@ static struct status_client *status_free_place(struct status_clients *s,
 						uid_t uid)
 {
 	if (status_is_reader(s, uid) && status_readers(s, false) == READERS)
-		return NULL;
+		return status_displace(s, uid, false);
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
 		if (s->v[i].conn.fd < 0)
 			return &s->v[i];
@@ -209,6 +271,7 @@ static int status_on_connect(struct ev_source *src, uint32_t events)
 		.src = { c.fd, status_on_message },
 		.all = s,
 		.conn = c,
+		.number = ++s->numbers,
 	};
 	place->conn.state = CONN_READY;
 	if (evloop_add(s->loop, &place->src, EPOLLIN) < 0)
@@ -240,6 +303,18 @@ void status_fini(struct status_clients *s)
 		if (s->v[i].conn.fd >= 0)
 			status_leave(&s->v[i]);
 	}
+}
+
+void status_account(const struct status_clients *s, struct account *ret,
+		    unsigned int *clients)
+{
+	struct status st;
+
+	status_fill(s, &st);
+	account_sum(&st, ret);
+	*clients = 0;
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
+		*clients += s->v[i].conn.fd >= 0;
 }
 
 void status_send(struct status_clients *s)

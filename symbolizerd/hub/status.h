@@ -6,8 +6,10 @@
  * one when sampling begins, and one right before the hub ends.  All that they may
  * say is MSG_SUBSCRIBE: SUBSCRIBERS of them may have copies of batches.  Root may
  * watch, and so may the viewer, on one connection: a new one replaces the old one,
- * so that the viewer cannot keep root out.  With .readers all others who can connect may,
-too: the socket's owner and mode say who; they cannot keep root out either.  An exporterd that asked for it in its hello
+ * so that the viewer cannot keep root out.  With .readers all others who can connect
+ * may, too: the socket's owner and mode say who; they cannot keep root out either.
+ * Nor can one of them keep another out: if all their places are taken, whoever has two
+ * or more than a newcomer loses one to him.  An exporterd that asked for it in its hello
  * gets MSG_STATUS as often.
  */
 #ifndef SYMBOLIZERD_HUB_STATUS_H
@@ -34,6 +36,7 @@ struct status_client {
 	struct ev_source src;		/* first */
 	struct status_clients *all;
 	struct conn conn;
+	uint64_t number;		/* a later one has a greater */
 	bool subscribed;
 	uint32_t wants;			/* batches, at most SUBSCRIBE_MAX */
 	struct msg_missed missed;	/* not told yet */
@@ -52,13 +55,18 @@ struct status_clients {
 	uint64_t start_ns;	/* CLOCK_MONOTONIC */
 	struct ev_source listener;
 	struct status_client v[STATUS_CLIENTS];
-	struct log_limit accept_log;
+	uint64_t numbers;	/* of clients that were taken */
+	struct log_limit accept_log, displaced_log;
 };
 
 /* Begin to accept.  listener is borrowed.  0 or -errno. */
 int status_init(struct status_clients *s, int listener);
 void status_stop_accepting(struct status_clients *s);
 void status_fini(struct status_clients *s);
+
+/* What became of the samples, and how many watch. */
+void status_account(const struct status_clients *s, struct account *ret,
+		    unsigned int *clients);
 
 /* Send everybody how things stand. */
 void status_send(struct status_clients *s);

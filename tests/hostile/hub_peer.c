@@ -77,7 +77,7 @@ static void exec_hub(const struct place *p, const char *binary)
 	const char *const as_root[] = {
 		binary, "--interval", "1", "--uid", "65534", "--gid", "65534",
 		"--loader-uid", "0", "--exporter-uid", "0",
-		"--viewer-uid", "65533", NULL,
+		"--viewer-uid", "65533", p->readers ? "--readers" : NULL, NULL,
 	};
 	const char *const as_user[] = { binary, "--interval", "1", NULL };
 	char pid[16];

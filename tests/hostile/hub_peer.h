@@ -30,6 +30,7 @@ struct place {			/* where a hub listens */
 	char dir[32];
 	int fds[3];		/* loader, export, status */
 	pid_t hub;
+	bool readers;		/* others than root and the viewer may watch, too */
 };
 void place_make(struct place *p);
 void place_remove(struct place *p);

@@ -263,6 +263,108 @@ TEST(viewer_has_one_connection)
 	NEED(st.hub.offences == 0);
 }
 
+/* --- readers ------------------------------------------------------------------- */
+
+enum { ANNA = 60021, BEN, CARL };
+
+static void watch_as(uid_t uid, struct conn *c)
+{
+	NEED(seteuid(uid) == 0);
+	status_connect(c, &place);
+	NEED(seteuid(0) == 0);
+}
+
+static void begin_readers(struct fake_loader *l, struct conn *status)
+{
+	if (getuid() != 0)
+		exit(TEST_SKIP);
+	place.readers = true;
+	begin(l, status);
+	place.readers = false;
+}
+
+/* To a hub without a free place, which closes it. */
+static void refused_as(uid_t uid)
+{
+	struct conn c;
+
+	NEED(seteuid(uid) == 0);
+	NEED(conn_connect(&c, place_path(&place, "status"), PEER_HUB,
+			  hub_uid()) == 0);
+	NEED(seteuid(0) == 0);
+	expect_closed(&c);
+}
+
+TEST(reader_keeps_no_other_reader_out)
+{
+	struct conn status, anna[READERS], ben;
+	struct fake_loader l = { 0 };
+	struct fake_batch b;
+	struct status st;
+
+	begin_readers(&l, &status);
+	/* all that there is: two of them with batches */
+	for (int i = 0; i < READERS; i++)
+		watch_as(ANNA, &anna[i]);
+	for (int i = 0; i < READERS_SUBSCRIBED; i++)
+		ask(&anna[i], BATCH_VERSION, 2);
+	refused_as(ANNA);
+	watch_as(BEN, &ben);
+	expect_closed(&anna[READERS - 1]);	/* the latest without batches */
+	ask(&ben, BATCH_VERSION, 2);
+	expect_closed(&anna[1]);		/* the later one with */
+	make_batch(&l, &status, 1);
+	exporter_batch(&ben, &b);
+	batch_release(&b);
+	exporter_batch(&anna[0], &b);
+	batch_release(&b);
+	/* the same again takes nothing from Ben */
+	watch_as(ANNA, &anna[1]);
+	ask(&anna[1], BATCH_VERSION, 1);
+	expect_closed(&anna[1]);
+	make_batch(&l, &status, 2);
+	exporter_batch(&ben, &b);
+	batch_release(&b);
+	conn_close(&ben);
+	conn_close(&anna[0]);
+	conn_close(&anna[2]);
+	end(&l, &status, &st);
+	NEED(st.hub.offences == 0);
+}
+
+TEST(reader_does_not_end_what_another_needs)
+{
+	struct conn status, anna[2], ben[2], more;
+	struct fake_loader l = { 0 };
+	struct fake_batch b;
+	struct status st;
+
+	begin_readers(&l, &status);
+	for (int i = 0; i < 2; i++) {
+		watch_as(ANNA, &anna[i]);
+		watch_as(BEN, &ben[i]);
+	}
+	ask(&anna[0], BATCH_VERSION, 1);
+	ask(&ben[0], BATCH_VERSION, 1);
+	refused_as(ANNA);
+	refused_as(BEN);
+	/* one of the two that have two each; no batches, for those have one each */
+	watch_as(CARL, &more);
+	expect_closed(&ben[1]);
+	ask(&more, BATCH_VERSION, 1);
+	expect_closed(&more);
+	make_batch(&l, &status, 1);
+	exporter_batch(&anna[0], &b);
+	batch_release(&b);
+	exporter_batch(&ben[0], &b);
+	batch_release(&b);
+	conn_close(&anna[0]);
+	conn_close(&anna[1]);
+	conn_close(&ben[0]);
+	end(&l, &status, &st);
+	NEED(st.hub.offences == 0);
+}
+
 static bool has_cpus(const struct status *st, uint64_t n)
 {
 	return st->loader.cpus == n;

@@ -182,6 +182,8 @@ status_text() {
 		echo "# $d: $t"
 		[ -n "$t" ] || return 1
 	done
+	systemctl show -P StatusText trifold-symbolizerd | grep 'taken [1-9].*; loaderd, exporterd, ' &&
+		systemctl show -P StatusText trifold-exporterd | grep 'last answer: 200.*4318/'
 }
 
 no_complaints() {	# a pattern that is none
@@ -287,6 +289,46 @@ viewed() {
 		systemctl stop trifold-viewer.socket trifold-viewer
 }
 
+# stop and start return when all have ended, or are ready; the viewer runs, too
+waited_for() {
+	systemctl start trifold-viewer && systemctl restart trifold.target && active &&
+		systemctl is-active trifold-viewer trifold-viewer.socket &&
+		systemctl stop trifold.target && let_go && ! systemctl is-active trifold-viewer.socket &&
+		systemctl start trifold.target && active
+}
+
+# says what runs, and what to do
+refused() {	# command...
+	local said
+	said=$("$@" 2>&1) && return 1
+	echo "$said"
+	grep -q "systemd's units run trifold already.*systemctl stop trifold.target" <<<"$said"
+}
+
+one_at_a_time() {
+	refused trifold run --duration 1 && refused runuser -u member -- trifold run &&
+		refused runuser -u stranger -- trifold run && trifold run --help >/dev/null &&
+		trifold doctor | grep "systemd's units run trifold" && active && within 20 agrees 0
+}
+
+# not beside one that was started by hand
+run_stays() {
+	local pid status
+	# the configuration names a file that the unit alone has
+	trifold run --config /dev/null --no-page --output /run/ran.folded >/run/ran 2>&1 &
+	pid=$!
+	within 20 agrees 0 && systemctl start trifold.target && agrees 0 &&
+		! systemctl is-active trifold-loaderd trifold-symbolizerd trifold-exporterd &&
+		journalctl -b --no-pager --grep 'Assertion failed.*trifold-(loader|status)\.socket'
+	status=$?
+	kill -INT $pid
+	wait $pid && [ "$status" = 0 ] && systemctl stop trifold.target && let_go
+}
+
+no_cycle() {
+	! journalctl -b --no-pager --grep 'order(ing)? .*cycl'
+}
+
 # a hub that needs more memory than its unit allows
 limited() {
 	local pid taken
@@ -343,15 +385,19 @@ phase_1() {
 	check "a credential's header gets to the receiver, and nowhere else" credential
 	check "the first browser starts the viewer, and its page has samples" viewed
 	kill "$chain"
+	check "restart, stop and start return when it is done" waited_for
+	check "systemd found no cycle" no_cycle
 	check "a member of the group reads status, and nobody else" group_reads
+	check "trifold run says that the units run" one_at_a_time
 	for d in $daemons; do
 		check "$d is killed, and comes back" comes_back "$d"
 	done
 	check "a hub above its memory limit ends, and another takes over" limited
 	check "systemctl stop trifold.target" systemctl stop trifold.target
-	check "no process, BPF program or socket is left" within 20 let_go
+	check "no process, BPF program or socket is left" let_go
+	check "the units do not start beside trifold run" run_stays
 	check "systemctl start trifold.target" systemctl start trifold.target
-	check "all three daemons are active again" within 20 active
+	check "all three daemons are active again" active
 	kill "$receiver"
 	touch /run/booted.rebooting
 	systemctl reboot --no-block 2>/dev/null	# "Failed to connect to bus", but it does
@@ -359,6 +405,7 @@ phase_1() {
 
 phase_2() {
 	check "after a reboot all three daemons are active" within 20 active
+	check "with no cycle" no_cycle
 	check "and status agrees" within 20 agrees
 	# the receiver was started by hand, and ended with the system
 	check "no warnings but that nobody receives" no_complaints 'cannot send to http://127\.0\.0\.1:4318/'

@@ -13,7 +13,8 @@ limits="loaderd 15
 symbolizerd 4
 exporterd 12
 viewer 6
-config 4"
+config 4
+started 4"
 
 check() {	# name, command...
 	local name=$1 said
@@ -52,7 +53,7 @@ finds_mistakes() {
 never_root() {
 	local f
 	for f in $units/*.service; do
-		grep -qx "User=trifold-$(basename "$f" .service | sed 's/trifold-//')" "$f" &&
+		grep -qx "User=trifold-$(basename "$f" .service | sed 's/trifold-//; s/started/config/')" "$f" &&
 			! grep -E '^Exec[A-Za-z]*=[-@:!|]*\+' "$f" || return 1
 	done
 }
@@ -78,6 +79,20 @@ capabilities() {
 	done
 }
 
+# `systemctl stop trifold.target` waits for what has this order, and start for these
+in_order() {
+	local f u
+	for f in $(grep -lx 'PartOf=trifold.target' $units/*); do
+		grep -q '^After=trifold-running\.target' "$f" || { echo "$f"; return 1; }
+	done
+	for u in $(sed -n 's/^Wants=//p' $units/trifold.target); do
+		[ "$u" = trifold-started.service ] ||
+			grep -q "^After=.*$u" $units/trifold-started.service || { echo "$u"; return 1; }
+	done
+	grep -qx 'After=trifold-started.service' $units/trifold.target &&
+		grep -qx 'After=trifold.target' $units/trifold-running.target
+}
+
 if ! command -v systemd-analyze >/dev/null; then
 	echo "ok - units # SKIP no systemd-analyze"
 	exit 0
@@ -87,7 +102,7 @@ trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp"/root/{usr/bin,usr/libexec/trifold,usr/lib/systemd,etc,run,bin}
 cp -R $units "$tmp/root/usr/lib/systemd/system"
 cp -R /lib/systemd/system/*.target "$tmp/root/usr/lib/systemd/system" 2>/dev/null
-for f in usr/bin/trifold usr/libexec/trifold/trifold-start bin/kill; do
+for f in usr/bin/trifold usr/libexec/trifold/trifold-start bin/kill bin/true; do
 	printf '#!/bin/sh\n' >"$tmp/root/$f"
 	chmod 755 "$tmp/root/$f"
 done
@@ -100,5 +115,6 @@ check "systemd finds no mistake in them" verified
 check "and finds one where there is one" finds_mistakes
 check "each service has its own user, and no command is root" never_root
 check "whom sysusers.d makes" users_are_made
+check "stop and start of trifold.target wait for all" in_order
 check "capabilities are loaderd's alone" capabilities
 exit $failed

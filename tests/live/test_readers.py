@@ -10,7 +10,7 @@ import socket
 import subprocess
 
 from live import TRIFOLD, Suite, ends_with_us, say, scratch, wait_for
-from units import GROUP, MEMBER, OTHER, RUN, close, hub, listening, loaderd
+from units import GROUP, MEMBER, OTHER, RUN, SECOND, close, hub, listening, loaderd
 
 suite = Suite()
 @contextlib.contextmanager
@@ -52,11 +52,11 @@ def status(uid, *more, groups=()):
     return as_user(uid, TRIFOLD, "status", *more, groups=groups)
 
 
-def reader():
+def reader(uid=MEMBER):
     """A connection of the member's, which says nothing."""
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     os.setegid(GROUP)
-    os.seteuid(MEMBER)
+    os.seteuid(uid)
     try:
         s.connect(f"{RUN}/status.sock")
     finally:
@@ -110,6 +110,33 @@ def not_without():
         code, out, _ = status(MEMBER, groups=[GROUP])
         assert code == 1 and not out
         assert status(0)[0] == 0
+
+
+def command_of(uid, *command, **more):
+    """Started, and in the group."""
+    return subprocess.Popen(["setpriv", f"--reuid={uid}", f"--regid={uid}", f"--groups={GROUP}", "--inh-caps=-all",
+                             TRIFOLD, *command], preexec_fn=ends_with_us, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+
+
+@suite.test
+def members_share():
+    """a member who takes all that he can get does not keep another member out"""
+    with running("--readers"), scratch() as tmp, busy(), contextlib.ExitStack() as ends:
+        os.chmod(tmp, 0o777)
+        for i in range(2):	# both that may have batches at a time
+            p = command_of(MEMBER, "record", "--duration", "600", "--output", f"{tmp}/{i}.folded", cwd=tmp)
+            ends.callback(lambda p=p: (p.kill(), p.wait()))
+        held = []	# and all other places
+        wait_for(lambda: held.append(reader()) or not lives(held[-1]))
+        say(f"the first member has {len(held) - 1} connections beside two recordings")
+        for command in (["status"], ["top", "--once", "--duration", "3"]):
+            code, out, err = as_user(SECOND, TRIFOLD, *command, groups=[GROUP])
+            assert code == 0 and out, (command, out, err)
+        code, _, err = status(0)
+        assert code == 0, err
+        for s in held:
+            s.close()
 
 
 @suite.test

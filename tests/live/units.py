@@ -9,7 +9,7 @@ from live import BIN, TRIFOLD, ends_with_us
 
 RUN = "/run/trifold"
 HUB, LOADER, OPENER, EXPORTER, VIEWER = range(60011, 60016)
-GROUP, MEMBER, OTHER = 60020, 60021, 60022
+GROUP, MEMBER, OTHER, SECOND = 60020, 60021, 60022, 60023
 SOCKETS = {"loader": (LOADER, LOADER, 0o600), "export": (EXPORTER, EXPORTER, 0o600),
            "status": (VIEWER, GROUP, 0o660)}
 

@@ -5,7 +5,9 @@
 #include "tests/unit/harness.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int saved_stderr = -1;
@@ -44,15 +46,47 @@ TEST(log_line_has_a_name_and_an_end)
 
 TEST(log_prefix_under_the_journal)
 {
-	setenv("JOURNAL_STREAM", "8:1", 1);
-	log_init("tester", true);
+	char stream[64];
+	struct stat st;
+
 	capture();
+	CHECK(fstat(2, &st) == 0);
+	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev,
+		 (uintmax_t)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	log_init("tester", true);
 	log_err("e");
 	log_warn("w");
 	log_info("i");
 	log_debug("d");
 	CHECK(!strcmp(captured(), "<3>tester: e\n<4>tester: w\n"
 				  "<6>tester: i\n<7>tester: d\n"));
+}
+
+/* Whose standard error went elsewhere later has the variable all the same. */
+TEST(log_no_prefix_in_another_file)
+{
+	static const char *const streams[] = {
+		"8:1", "", "x", "0:1", "1:0", "18446744073709551616:1", ":",
+	};
+
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+		setenv("JOURNAL_STREAM", streams[i], 1);
+		capture();
+		log_init("tester", false);
+		log_err("e");
+		CHECK(!strcmp(captured(), "tester: e\n"));
+	}
+}
+
+/* trifold-supervisor says so; the front reads them. */
+TEST(log_prefix_for_the_supervisor)
+{
+	setenv("JOURNAL_STREAM", "0:0", 1);
+	capture();
+	log_init("tester", false);
+	log_err("e");
+	CHECK(!strcmp(captured(), "<3>tester: e\n"));
 }
 
 TEST(log_long_line_is_cut_and_still_ends)

@@ -146,6 +146,10 @@ TEST(service_notifies_by_path)
 	expect(fd, "READY=1");
 	service_status("%d samples\nREADY=0", 7);
 	expect(fd, "STATUS=7 samples");
+	/* once is enough */
+	service_status("7 samples");
+	service_status("8 samples");
+	expect(fd, "STATUS=8 samples");
 	service_status("%0500d", 7);
 	CHECK_EQ(recv(fd, buf, sizeof(buf), MSG_DONTWAIT), 255);
 	service_alive();

@@ -395,6 +395,15 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **context,
 	*context = p;
 }
 
+unsigned int http_connections(const struct viewer_http *h)
+{
+	unsigned int n = 0;
+
+	for (const struct client *c = h->clients; c; c = c->next)
+		n++;
+	return n;
+}
+
 void http_tick(struct viewer_http *h)
 {
 	uint64_t now = now_ns();

@@ -46,6 +46,9 @@ void http_stop(struct viewer_http *h);
  * becomes readable before. */
 int http_work(struct viewer_http *h);
 
+/* How many are open. */
+unsigned int http_connections(const struct viewer_http *h);
+
 /* Each second: end connections whose time is over. */
 void http_tick(struct viewer_http *h);
 

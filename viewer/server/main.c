@@ -82,14 +82,15 @@ static int viewer_start(struct viewer *v)
 static void tick(struct viewer *v)
 {
 	const struct store *s = &v->store;
+	unsigned int browsers = http_connections(&v->http);
 
 	http_tick(&v->http);
 	store_expire(&v->store, clock_ns(CLOCK_REALTIME));
 	service_alive();
-	service_status("%llu batches, %llu samples in %llu bytes",
-		       (unsigned long long)s->batches,
-		       (unsigned long long)s->samples,
-		       (unsigned long long)s->bytes);
+	service_status("%u connections of browsers, %llu samples of at most %llu minutes in %llu KiB",
+		       browsers, (unsigned long long)s->samples,
+		       (unsigned long long)v->cfg.keep_s / 60,
+		       (unsigned long long)s->bytes / 1024);
 }
 
 static int viewer_run(struct viewer *v)
