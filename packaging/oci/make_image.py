@@ -153,6 +153,8 @@ def fill(tree, build):
             tree.copy(f.lstrip("/"), f)
     for d in MOUNT_POINTS + EVERYBODYS:
         tree.add(d, tarfile.DIRTYPE, 0o1777 if d in EVERYBODYS else 0o755)
+    for name in sorted(os.listdir(f"{build}/oci/seccomp.d")):
+        tree.copy(f"usr/share/trifold/seccomp/{name}", f"{build}/oci/seccomp.d/{name}")
     users(tree)
     for name, source in (("LICENSE", "LICENSE"), ("LICENSE.bpf", "bpf/LICENSE")):
         tree.copy(f"usr/share/doc/trifold/{name}", f"{ROOT}/{source}")
