@@ -78,7 +78,7 @@ static const struct sandbox_rule symbolizerd_start[] = {
 	/* the zygote: a session of its own, its priority */
 	YES(setsid), YES(getpriority),
 	/* `trifold status` in this container; that of start_rules, too */
-	YES(ioctl), WHEN(setsockopt, 2, INT, SO_PASSCRED),
+	YES(ioctl), YES(setsockopt),
 };
 
 static const struct sandbox_rule viewer_start[] = {
