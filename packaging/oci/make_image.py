@@ -115,13 +115,15 @@ def packages_of(files):
     """{package: paragraph of dpkg's status}, for licences and for scanners; {} without dpkg."""
     if not shutil.which("dpkg-query"):
         return {}
-    names = {}
-    for f in files:
-        for path in {f, os.path.realpath(f), "/usr" + f, re.sub("^/usr", "", os.path.realpath(f))}:
-            r = subprocess.run(["dpkg-query", "-S", path], capture_output=True, text=True, check=False)
-            for line in r.stdout.splitlines():
-                names[line.split(": ")[0].split(":")[0]] = True
-    return {n: output("dpkg-query", "-s", n) for n in sorted(names)}
+    paths = set()
+    for f in map(os.path.realpath, files):
+        paths |= {f, "/usr" + f, re.sub("^/usr", "", f)}	# dpkg may know it by another name
+    r = subprocess.run(["dpkg-query", "-S", *sorted(paths)], capture_output=True, text=True, check=False)
+    names = {line.split(": ")[0].split(":")[0] for line in r.stdout.splitlines()}
+    if FROM_HOST[0] in files and os.path.exists(FROM_HOST[0]):	# which that package's scripts write
+        names.add("ca-certificates")
+    return {n: output("dpkg-query", "-s", n) for n in sorted(names)
+            if os.path.exists(f"/usr/share/doc/{n}/copyright")}
 
 
 def users(tree):
@@ -160,9 +162,7 @@ def fill(tree, build):
         tree.copy(f"usr/share/doc/trifold/{name}", f"{ROOT}/{source}")
     for name, said in packages_of([*libs, *FROM_HOST]).items():
         tree.file(f"var/lib/dpkg/status.d/{name}", said.encode())
-        source = f"/usr/share/doc/{name}/copyright"
-        if os.path.exists(source):
-            tree.copy(source.lstrip("/"), source)
+        tree.copy(f"usr/share/doc/{name}/copyright", f"/usr/share/doc/{name}/copyright")
 
 
 class Archive:

@@ -102,7 +102,7 @@ static struct {
 } processes[PROCESSES];
 static size_t n_processes;
 
-static void note(const struct sandbox_rule *r, bool start)
+static void rule_note(const struct sandbox_rule *r, bool start)
 {
 	if (r->nr < 0)		/* not on this architecture */
 		return;
@@ -111,10 +111,10 @@ static void note(const struct sandbox_rule *r, bool start)
 	noted[n_noted++] = (struct noted){ *r, start };
 }
 
-static void note_start(const struct sandbox_rule *rules, size_t n)
+static void rules_start(const struct sandbox_rule *rules, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		note(&rules[i], true);
+		rule_note(&rules[i], true);
 }
 
 int __real_seccomp_rule_add_exact(scmp_filter_ctx ctx, uint32_t action, int nr,
@@ -143,7 +143,7 @@ int __wrap_seccomp_rule_add_exact(scmp_filter_ctx ctx, uint32_t action, int nr,
 		r.mask2 = b.datum_a;
 		r.value2 = b.datum_b;
 	}
-	note(&r, false);
+	rule_note(&r, false);
 	return __real_seccomp_rule_add_exact(ctx, action, nr, n, a, b);
 }
 
@@ -181,7 +181,8 @@ NOTHING(sandbox_landlock, bool net, int (*allow)(int, const void *), const void 
 NOTHING(sandbox_landlock_files, const char *const *paths, int dir)
 NOTHING(setrlimit, int what, const struct rlimit *rl)
 
-int spool_open(struct spool *s, const char *path, uint64_t bytes)
+int __wrap_spool_open(struct spool *s, const char *path, uint64_t bytes);
+int __wrap_spool_open(struct spool *s, const char *path, uint64_t bytes)
 {
 	s->dir = STDIN_FILENO;	/* there is one */
 	return 0;
@@ -191,13 +192,13 @@ int spool_open(struct spool *s, const char *path, uint64_t bytes)
 
 static int confine_loaderd(void)
 {
-	note_start(loaderd_start, N(loaderd_start));
+	rules_start(loaderd_start, N(loaderd_start));
 	return confine_main(-1, -1) || confine_opener(-1, -1, NULL, 0);
 }
 
 static int confine_symbolizerd(void)
 {
-	note_start(symbolizerd_start, N(symbolizerd_start));
+	rules_start(symbolizerd_start, N(symbolizerd_start));
 	return confine_hub(-1, -1) || confine_zygote(-1, -1, NULL, 0) ||
 	       confine_worker();
 }
@@ -217,7 +218,7 @@ static int confine_viewer(void)
 {
 	struct viewer_config c = { .hub = "/run/trifold/status.sock" };
 
-	note_start(viewer_start, N(viewer_start));
+	rules_start(viewer_start, N(viewer_start));
 	return viewer_confine(&c);
 }
 
@@ -231,7 +232,7 @@ static const struct {
 
 /* --- the profile ------------------------------------------------------------------ */
 
-static bool same(const struct sandbox_rule *a, const struct sandbox_rule *b)
+static bool rule_same(const struct sandbox_rule *a, const struct sandbox_rule *b)
 {
 	return a->nr == b->nr && a->error == b->error && a->mask == b->mask &&
 	       a->value == b->value && a->mask2 == b->mask2 &&
@@ -251,7 +252,7 @@ static bool needless(size_t at)
 		/* it is allowed, always or to another process of the daemon */
 		if (!o->error && (r->error || (!o->mask && r->mask)))
 			return true;
-		if (i < at && same(o, r))
+		if (i < at && rule_same(o, r))
 			return true;
 	}
 	return false;
@@ -334,7 +335,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < N(daemons); i++) {
 		if (strcmp(argv[argc - 1], daemons[i].name))
 			continue;
-		note_start(start_rules, N(start_rules));
+		rules_start(start_rules, N(start_rules));
 		if (daemons[i].confine())
 			errx(1, "the rules of %s cannot be had", daemons[i].name);
 		if (test)
