@@ -2,17 +2,14 @@
 /*
  * trifold-listen - makes listening sockets and becomes a program that gets them
  *
- *   trifold-listen NAME=WHERE... -- PROGRAM [ARGUMENT...]
+ *   trifold-listen NAME=PATH... -- PROGRAM [ARGUMENT...]
  *
- * What systemd's .socket units do where there are units, for a pod.  WHERE is a path,
- * at which a SOCK_SEQPACKET socket is made that whoever sees it may connect to, or a
- * port of 127.0.0.1.  The program finds them as LISTEN_FDS(3) says.  Who may see a
- * socket is decided by which container has its directory; who may use it, by the
- * program, which asks the kernel who connected.
+ * What systemd's .socket units do where there are units, for a pod.  At each PATH a
+ * SOCK_SEQPACKET socket is made that whoever sees it may connect to; the program finds
+ * them as LISTEN_FDS(3) says.  Which container has its directory decides who sees a
+ * socket; who may use it, the program, which asks the kernel who connected.
  */
 #include <err.h>
-#include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +23,7 @@
 #define SOCKETS	8
 #define BACKLOG	8
 
-static int listen_local(const char *path)
+static int listen_at(const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
@@ -45,25 +42,6 @@ static int listen_local(const char *path)
 	return fd;
 }
 
-static int listen_port(const char *port)
-{
-	char *end;
-	unsigned long n = strtoul(port, &end, 10);
-	struct sockaddr_in addr = {
-		.sin_family = AF_INET, .sin_port = htons((uint16_t)n),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
-
-	if (*port < '0' || *port > '9' || *end || !n || n > 65535)
-		errx(2, "%s is neither a path nor a port", port);
-	if (fd < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
-	    bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
-		err(1, "port %lu of 127.0.0.1", n);
-	return fd;
-}
-
 /* Returns how many there are; their names, with colons, are in names. */
 static int listen_all(char **argv, char *names, size_t size)
 {
@@ -74,10 +52,9 @@ static int listen_all(char **argv, char *names, size_t size)
 		const char *where = strchr(argv[n], '=');
 		int fd;
 
-		if (!where || n == SOCKETS)
-			errx(2, "%s: NAME=WHERE, at most %d", argv[n], SOCKETS);
-		fd = where[1] == '/' ? listen_local(where + 1) :
-			listen_port(where + 1);
+		if (!where || where[1] != '/' || n == SOCKETS)
+			errx(2, "%s: NAME=PATH, at most %d", argv[n], SOCKETS);
+		fd = listen_at(where + 1);
 		if (fd != FIRST + n || listen(fd, BACKLOG) < 0)
 			err(1, "%s", argv[n]);
 		len += (size_t)snprintf(names + len, size - len, "%s%.*s", n ? ":" : "",
@@ -95,7 +72,7 @@ int main(int argc, char **argv)
 
 	/* the first gets number 3 */
 	if (argc < 2 || syscall(SYS_close_range, FIRST, ~0U, 0) < 0)
-		errx(2, "usage: trifold-listen NAME=WHERE... -- PROGRAM [ARGUMENT...]");
+		errx(2, "usage: trifold-listen NAME=PATH... -- PROGRAM [ARGUMENT...]");
 	n = listen_all(argv + 1, names, sizeof(names));
 	if (!argv[n + 1] || !argv[n + 2])
 		errx(2, "-- and a program come last");

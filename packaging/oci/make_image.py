@@ -36,6 +36,7 @@ FROM_HOST = ("/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/openssl.cnf")
 MOUNT_POINTS = ("proc", "sys", "dev", "etc/trifold", "var/lib/trifold-exporterd")
 # Of an emptyDir, which is everybody's on Kubernetes; podman gives it the image's mode.
 EVERYBODYS = ("run/trifold", "run/trifold-config", "run/trifold-loader", "run/trifold-export", "tmp")
+PROFILES = ("loaderd", "symbolizerd", "exporterd")
 ARCH = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -155,8 +156,8 @@ def fill(tree, build):
             tree.copy(f.lstrip("/"), f)
     for d in MOUNT_POINTS + EVERYBODYS:
         tree.add(d, tarfile.DIRTYPE, 0o1777 if d in EVERYBODYS else 0o755)
-    for name in sorted(os.listdir(f"{build}/oci/seccomp.d")):
-        tree.copy(f"usr/share/trifold/seccomp/{name}", f"{build}/oci/seccomp.d/{name}")
+    for name in PROFILES:
+        tree.copy(f"usr/share/trifold/seccomp/{name}.json", f"{build}/oci/seccomp.d/{name}.json")
     users(tree)
     for name, source in (("LICENSE", "LICENSE"), ("LICENSE.bpf", "bpf/LICENSE")):
         tree.copy(f"usr/share/doc/trifold/{name}", f"{ROOT}/{source}")

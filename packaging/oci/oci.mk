@@ -16,15 +16,14 @@ WRAPPED := sandbox_namespaces sandbox_namespaces_with sandbox_limits sandbox_ide
 	sandbox_quiet sandbox_close_fds sandbox_landlock sandbox_landlock_files setrlimit \
 	seccomp_load seccomp_rule_add_exact spool_open
 oci-seccomp_OBJS := $(patsubst %.c,$(O)/%.o,packaging/oci/seccomp.c loaderd/confine.c \
-	symbolizerd/worker/confine.c exporterd/confine.c viewer/server/confine.c \
-	common/sandbox.c common/log.c)
+	symbolizerd/worker/confine.c exporterd/confine.c common/sandbox.c common/log.c)
 comma := ,
 $(OCI)/seccomp: $(oci-seccomp_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $(WRAPPED:%=-Wl$(comma)--wrap=%) $^ -lseccomp -lcap-ng -o $@
 
-PROFILES := $(patsubst %,$(OCI)/seccomp.d/%.json,loaderd symbolizerd exporterd viewer)
+PROFILES := $(patsubst %,$(OCI)/seccomp.d/%.json,loaderd symbolizerd exporterd)
 $(OCI)/seccomp.d/%.json: $(OCI)/seccomp
 	@mkdir -p $(@D)
 	$(call say,JSON)

@@ -32,7 +32,6 @@
 #include "exporterd/confine.h"
 #include "loaderd/confine.h"
 #include "symbolizerd/worker/confine.h"
-#include "viewer/server/confine.h"
 
 #define RULES_MAX	1024
 #define PROCESSES	4
@@ -79,12 +78,6 @@ static const struct sandbox_rule symbolizerd_start[] = {
 	YES(setsid), YES(getpriority),
 	/* `trifold status` in this container; that of start_rules, too */
 	YES(ioctl), YES(setsockopt),
-};
-
-static const struct sandbox_rule viewer_start[] = {
-	YES(unlink), YES(unlinkat), YES(bind), YES(listen),
-	WHEN(socket, 0, INT, AF_INET), YES(getsockname),
-	YES(getsockopt),
 };
 
 /* --- noting down -------------------------------------------------------------- */
@@ -214,20 +207,12 @@ static int confine_exporterd(void)
 	return exporter_confine(&c, &spool);
 }
 
-static int confine_viewer(void)
-{
-	struct viewer_config c = { .hub = "/run/trifold/status.sock" };
-
-	rules_start(viewer_start, N(viewer_start));
-	return viewer_confine(&c);
-}
-
 static const struct {
 	const char *name;
 	int (*confine)(void);
 } daemons[] = {
 	{ "loaderd", confine_loaderd }, { "symbolizerd", confine_symbolizerd },
-	{ "exporterd", confine_exporterd }, { "viewer", confine_viewer },
+	{ "exporterd", confine_exporterd },
 };
 
 /* --- the profile ------------------------------------------------------------------ */
@@ -331,7 +316,7 @@ int main(int argc, char **argv)
 	bool test = argc == 3 && !strcmp(argv[1], "--test");
 
 	if (argc != 2 && !test)
-		errx(2, "usage: seccomp [--test] loaderd|symbolizerd|exporterd|viewer");
+		errx(2, "usage: seccomp [--test] loaderd|symbolizerd|exporterd");
 	for (size_t i = 0; i < N(daemons); i++) {
 		if (strcmp(argv[argc - 1], daemons[i].name))
 			continue;
