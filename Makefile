@@ -78,7 +78,7 @@ trifold_LIBS := -lprotobuf-c -lz -lxxhash -lncursesw -lseccomp -lcap-ng
 
 .PHONY: all deps run test check fuzz bench clean help
 all: $(PROGRAMS:%=$(O)/bin/%)
-include viewer/viewer.mk viewer/page.mk
+include viewer/viewer.mk viewer/page.mk loaderd/layout.mk
 
 define program
 $(1)_OBJS := $$($(1)_SRCS:%.c=$(O)/%.o) $$($(1)_GEN:%.c=$(O)/%.o)
@@ -109,10 +109,6 @@ $(O)/%.pb-c.c $(O)/%.pb-c.h: %.proto
 	$(Q)$(PROTOC_C) -I. --c_out=$(O) $<
 
 $(trifold-loaderd_OBJS): $(O)/bpf/sampler.skel.h
-# what a loaderd has left is of use to those alone that have the same layouts
-LAYOUTS := bpf/count.h bpf/file.h bpf/frame.h bpf/record.h bpf/request.h bpf/runtime.h bpf/slab.h bpf/stop.h bpf/table.h ipc/message_loader.h
-STORE_LAYOUT = $(firstword $(shell cat $(LAYOUTS) | cksum))
-$(O)/loaderd/bpf.o $(O)/loaderd/main.o: CPPFLAGS += -DSTORE_LAYOUT='"$(STORE_LAYOUT)"'
 $(trifold-exporterd_OBJS): $(O)/profile/formats/otlp.pb-c.h
 
 # --- C
@@ -127,7 +123,7 @@ $(O)/%.o: $(O)/%.c
 	$(Q)$(CC) $(STD) $(HARDEN) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
 # --- tests: each *.mk below tests/ lists its sources; make install
-include tests/tests.mk packaging/install.mk packaging/deb/deb.mk packaging/rpm/rpm.mk
+include tests/tests.mk packaging/install.mk packaging/deb/deb.mk packaging/rpm/rpm.mk packaging/oci/oci.mk
 
 # --- for people
 deps:

@@ -12,7 +12,7 @@ test_exporter_hub.sh test_exporter_metrics.sh test_exporter_spool.sh test_page.s
 test_page_functions.py test_page_mock.py test_pprof.sh test_viewer_alone.py"
 
 # Last, for what they wait for is made behind: the collector.
-LAST="test_exporter_tls.sh test_otlp.py"
+LAST="test_exporter_tls.sh test_k8s_collector.py test_otlp.py"
 
 # make prints no TAP: one test for each target
 built() {
@@ -91,7 +91,7 @@ tier_hostile() {
 }
 
 tier_packages() {
-	for t in tests/install/test_deb.sh tests/install/test_rpm.sh tests/install/test_booted.sh; do
+	for t in tests/install/test_deb.sh tests/install/test_rpm.sh tests/install/test_booted.sh tests/install/test_oci.sh; do
 		tap "$t" "$t"
 	done
 }

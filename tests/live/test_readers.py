@@ -13,6 +13,8 @@ from live import TRIFOLD, Suite, ends_with_us, say, scratch, wait_for
 from units import GROUP, MEMBER, OTHER, RUN, SECOND, close, hub, listening, loaderd
 
 suite = Suite()
+
+
 @contextlib.contextmanager
 def running(*more):
     sockets, started = listening(), []

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What a loaderd leaves in the store is of use only to those with the same layouts: the
+# name of one of its descriptors.
+LAYOUTS := bpf/count.h bpf/file.h bpf/frame.h bpf/record.h bpf/request.h bpf/runtime.h bpf/slab.h bpf/stop.h bpf/table.h ipc/message_loader.h
+STORE_LAYOUT = $(firstword $(shell cat $(LAYOUTS) | cksum))
+$(O)/loaderd/bpf.o $(O)/loaderd/main.o: $(LAYOUTS)
+$(O)/loaderd/bpf.o $(O)/loaderd/main.o: CPPFLAGS += -DSTORE_LAYOUT='"$(STORE_LAYOUT)"'

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# make image: an OCI image with all programs; docs/CONTAINERS.md.
+
+OCI := $(O)/oci
+
+# in images alone: where there are units, systemd makes the sockets
+trifold-listen_SRCS := packaging/oci/listen.c
+$(OCI)/trifold-listen: $(trifold-listen_SRCS:%.c=$(O)/%.o)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -o $@
+
+# a program of the build: each daemon's confine(), with rules that are noted down
+WRAPPED := sandbox_namespaces sandbox_namespaces_with sandbox_limits sandbox_identity \
+	sandbox_quiet sandbox_close_fds sandbox_landlock sandbox_landlock_files setrlimit \
+	seccomp_load seccomp_rule_add_exact spool_open
+oci-seccomp_OBJS := $(patsubst %.c,$(O)/%.o,packaging/oci/seccomp.c loaderd/confine.c \
+	symbolizerd/worker/confine.c exporterd/confine.c common/sandbox.c common/log.c)
+comma := ,
+$(OCI)/seccomp: $(oci-seccomp_OBJS)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $(WRAPPED:%=-Wl$(comma)--wrap=%) $^ -lseccomp -lcap-ng -o $@
+
+PROFILES := $(patsubst %,$(OCI)/seccomp.d/%.json,loaderd symbolizerd exporterd)
+$(OCI)/seccomp.d/%.json: $(OCI)/seccomp
+	@mkdir -p $(@D)
+	$(call say,JSON)
+	$(Q)$(OCI)/seccomp $* > $@
+
+.PHONY: image oci-seccomp
+oci-seccomp: $(PROFILES)
+image: $(OCI)/trifold.oci.tar
+$(OCI)/trifold.oci.tar: $(PROGRAMS:%=$(O)/bin/%) $(OCI)/trifold-listen $(PROFILES) packaging/oci/make_image.py
+	$(call say,IMAGE)
+	$(Q)packaging/oci/make_image.py $(O) $@
