@@ -51,6 +51,18 @@ depends() {
 	done | tr ',' '\n' | sed 's/^ *//; s/[ |(].*//' | grep -v '^trifold\|^$' | sort -u
 }
 
+# one version later, as far as a package's number says
+newer() {
+	local d to=$1
+	for d in "$debs"/trifold{,-viewer,-doc}_*.deb; do
+		rm -rf "$tmp/x"
+		dpkg-deb -R "$d" "$tmp/x" &&
+			sed -i "/^Version:/s/\$/+next/; /^Depends:/s/(= \([^)]*\))/(= \1+next)/" \
+				"$tmp/x/DEBIAN/control" &&
+			dpkg-deb --root-owner-group -Znone -b "$tmp/x" "$to" || return 1
+	done
+}
+
 # The guest's disk, of so many MiB, with packages beside those that ours depend on.
 # What `fill DIRECTORY` makes is /booted; the unit NAME.service runs the steps.
 # What `seal ROOT` does, if there is one, is done last.

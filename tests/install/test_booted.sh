@@ -18,18 +18,6 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/install/booted.sh
 
-# one version later, as far as a package's number says
-newer() {
-	local d to=$1
-	for d in "$debs"/trifold{,-viewer,-doc}_*.deb; do
-		rm -rf "$tmp/x"
-		dpkg-deb -R "$d" "$tmp/x" &&
-			sed -i "/^Version:/s/\$/+next/; /^Depends:/s/(= \([^)]*\))/(= \1+next)/" \
-				"$tmp/x/DEBIAN/control" &&
-			dpkg-deb --root-owner-group -Znone -b "$tmp/x" "$to" || return 1
-	done
-}
-
 fill() {	# the guest's /booted
 	mkdir -p "$1/new" "$1/next" &&
 		cp "$debs"/trifold{,-viewer,-doc}_*.deb "$1/new/" &&
