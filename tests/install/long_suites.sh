@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Debian's packages, built in a fresh root of other releases than this machine's
-# and then tried in a booted system of that release: SUITES, by default the present
-# stable one and unstable.  TAP.  Needs root; TRIFOLD_MIRROR as in test_booted.sh.
+# Debian's packages, built in a fresh root of other releases than this machine's,
+# where that release's lintian has nothing to say, and then tried in a booted system of
+# it: SUITES, by default the present stable one and unstable.  TAP.  Needs root;
+# TRIFOLD_MIRROR as in test_booted.sh.
 cd "$(dirname "$0")/../.." || exit 1
 export LC_ALL=C.UTF-8
 [ "$(id -u)" = 0 ] || { echo "1..0 # SKIP needs root"; exit 0; }
@@ -25,6 +26,9 @@ cat >"$tmp/make" <<-'END'
 	rm -r "$1/source/debian"
 	DEB_BUILD_OPTIONS=nocheck chroot "$1" /source/packaging/deb/make_deb.sh /out
 	cp "$1"/out/*.deb "$3/"
+	chroot "$1" apt-get -y -q --no-install-recommends install lintian
+	chroot "$1" sh -c '/source/tests/install/lintian.sh /out/trifold_*.changes' >"$3/lintian" 2>&1 ||
+		echo "not silent" >>"$3/lintian"
 END
 chmod +x "$tmp/make"
 
@@ -48,6 +52,13 @@ for suite in ${SUITES:-trixie sid}; do
 		continue
 	fi
 	echo "ok - $suite: the packages build"
+	if [ -s "$tmp/$suite/lintian" ]; then
+		sed 's/^/# /' "$tmp/$suite/lintian"
+		echo "not ok - $suite: its lintian has nothing to say"
+		failed=1
+	else
+		echo "ok - $suite: its lintian has nothing to say"
+	fi
 	DEBS=$tmp/$suite SUITE=$suite tests/install/test_booted.sh </dev/null >"$tmp/log" 2>&1 || failed=1
 	sed -E "s/^((not )?ok - )/\1$suite: /" "$tmp/log"
 done
