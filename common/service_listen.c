@@ -40,7 +40,7 @@ static int prepare_listener(int fd)
 	return fd;
 }
 
-int service_listen_fd(const char *name)
+int service_fd(const char *name)
 {
 	const char *names = getenv("LISTEN_FDNAMES");
 	size_t len = strlen(name);
@@ -53,12 +53,19 @@ int service_listen_fd(const char *name)
 		size_t part = strcspn(names, ":");
 
 		if (part == len && !memcmp(names, name, len))
-			return prepare_listener(LISTEN_FDS_START + (int)i);
+			return LISTEN_FDS_START + (int)i;
 		if (!names[part])
 			break;
 		names += part + 1;
 	}
 	return -ENOENT;
+}
+
+int service_listen_fd(const char *name)
+{
+	int fd = service_fd(name);
+
+	return fd < 0 ? fd : prepare_listener(fd);
 }
 
 void service_scrub_env(void)

@@ -10,6 +10,9 @@
  */
 int service_listen_fd(const char *name);
 
+/* The same of any descriptor, as it is. */
+int service_fd(const char *name);
+
 /* Unset LISTEN_*, NOTIFY_SOCKET and WATCHDOG_*, which children must not see. */
 void service_scrub_env(void);
 

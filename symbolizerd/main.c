@@ -27,6 +27,7 @@
 #include "symbolizerd/worker/confine.h"
 #include "symbolizerd/worker/priority.h"
 #include "symbolizerd/hub/hub.h"
+#include "symbolizerd/hub/handover.h"
 #include "symbolizerd/hub/run.h"
 #include "symbolizerd/show_main.h"
 #include "symbolizerd/worker/zygote.h"
@@ -132,6 +133,7 @@ static int symbolizerd_take_sockets(struct hub_sockets *s)
 	s->loader = service_listen_fd("loader");
 	s->exporter = service_listen_fd("export");
 	s->status = service_listen_fd("status");
+	s->totals = service_fd(HANDOVER_NAME);
 	if (s->loader >= 0 && s->exporter >= 0 && s->status >= 0)
 		return 0;
 	log_err("sockets loader, export and status are not all there");
@@ -153,14 +155,14 @@ static int symbolizerd_close_others(const struct hub_sockets *s)
 {
 	const int keep[] = {
 		STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO,
-		s->loader, s->exporter, s->status,
+		s->loader, s->exporter, s->status, s->totals,
 	};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(null, STDOUT_FILENO) < 0)
 		return -errno;
-	return sandbox_close_fds(keep, 6);
+	return sandbox_close_fds(keep, sizeof(keep) / sizeof(keep[0]));
 }
 
 /* Before the namespaces, in which there is no /proc. */

@@ -216,6 +216,11 @@ static int loader_link_open_account(struct loader_link *l,
 	if (loader_counts_map(&counts, counts_fd, m->cpus))
 		return MSG_BAD_CONTENT;
 	memcpy(&left, &m->checkpoint, sizeof(left));
+	/* newer, if that hub was the last one */
+	if (l->left_valid && l->left.received >= left.received &&
+	    l->left.former_taken == left.former_taken)
+		left = l->left;
+	l->left_valid = false;
 	hello = ledger_loader_hello(&k->ledger,
 				    m->account == ACCOUNT_SAME ? &left : NULL);
 	if (hello == HELLO_BAD) {

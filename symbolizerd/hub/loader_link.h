@@ -37,6 +37,8 @@ struct loader_link {
 	bool adopted;		/* MSG_KNOWN was seen */
 	bool clogged;		/* it reads nothing: to be disconnected */
 	struct hub_totals told;	/* last checkpoint sent */
+	struct hub_totals left;	/* by a former hub, which ended in order */
+	bool left_valid;
 	struct loader_counts counts;	/* kept when loaderd is gone */
 	struct log_limit bad_log;
 };

@@ -16,6 +16,7 @@
 #include "common/service.h"
 #include "common/service_status.h"
 #include "common/signals.h"
+#include "symbolizerd/hub/handover.h"
 #include "symbolizerd/hub/interval.h"
 #include "symbolizerd/worker/confine.h"
 
@@ -106,6 +107,8 @@ static void hub_run_finish(struct hub *hub)
 	if (!restart)
 		ledger_give_up(&hub->k.ledger);
 	status_send(&hub->status);
+	if (hub->k.ledger.life == LIFE_GONE)
+		handover_leave(&hub->k.ledger);
 	hub->phase = HUB_ENDED;
 	evloop_stop(&hub->loop);
 }
@@ -319,6 +322,7 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 				   &hub->loader_files);
 	if (r == 0)
 		r = hub_run_init_links(hub, sockets);
+	hub->loader.left_valid = handover_take(&hub->loader.left, sockets->totals);
 	hub->k.exes.kept_max = hub_run_fds_kept();
 	hub_run_init_own(hub, zygote);
 	cpu_share_init(&hub->k.share, config->cpu_share, now_ns());

@@ -20,6 +20,7 @@
 
 struct hub_sockets {		/* listening */
 	int loader, exporter, status;
+	int totals;		/* of a former hub; negative: none */
 };
 
 /* Everything that must be done before confinement.  0; or -errno, and then the

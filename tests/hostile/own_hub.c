@@ -54,7 +54,7 @@ static int be_hub(void (*adjust)(struct hub *hub))
 		.job_deadline_ns = OWN_DEADLINE_NS,
 	};
 	struct hub_sockets sockets = {
-		own_place.fds[0], own_place.fds[1], own_place.fds[2],
+		own_place.fds[0], own_place.fds[1], own_place.fds[2], -1,
 	};
 	struct zygote_ends zygote;
 
