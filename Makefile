@@ -123,7 +123,7 @@ $(O)/%.o: $(O)/%.c
 	$(Q)$(CC) $(STD) $(HARDEN) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
 # --- tests: each *.mk below tests/ lists its sources; make install
-include tests/tests.mk packaging/install.mk packaging/deb/deb.mk packaging/rpm/rpm.mk packaging/oci/oci.mk
+include tests/tests.mk packaging/install.mk packaging/deb/deb.mk packaging/rpm/rpm.mk packaging/oci/oci.mk selinux/selinux.mk
 
 # --- for people
 deps:

@@ -19,6 +19,9 @@ fishcompdir  ?= $(datadir)/fish/vendor_completions.d
 sysusersdir  ?= $(prefix)/lib/sysusers.d
 tmpfilesdir  ?= $(prefix)/lib/tmpfiles.d
 unitdir      ?= $(prefix)/lib/systemd/system
+# with SELINUX=1: the module, for semodule(8), and its interfaces for other modules
+selinuxdir   ?= $(datadir)/selinux/packages
+selinuxifdir ?= $(datadir)/selinux/devel/include/distributed
 INSTALL      ?= install
 # writes manual pages; when cross-compiling, say where one is that runs here
 RUN_TRIFOLD  ?= $(O)/bin/trifold
@@ -39,7 +42,8 @@ DATA_FILES = packaging/completion/trifold.bash:$(bashcompdir)/trifold \
 	packaging/tmpfiles.conf:$(tmpfilesdir)/trifold.conf \
 	$(foreach u,$(UNITS),$(O)/$(u):$(unitdir)/$(notdir $(u))) \
 	$(foreach f,README.md LICENSE $(DOCS),$(f):$(docdir)/$(f)) \
-	bpf/LICENSE:$(docdir)/LICENSE.bpf
+	bpf/LICENSE:$(docdir)/LICENSE.bpf $(if $(SELINUX),$(O)/selinux/trifold.pp:$(selinuxdir)/trifold.pp \
+	selinux/trifold.if:$(selinuxifdir)/trifold.if)
 MANUAL_FILES = $(foreach p,$(PAGES),$(p):$(mandir)/man$(patsubst \
 	.%,%,$(suffix $(p:.in=)))/$(notdir $(p:.in=)))
 CONFIG_FILES = packaging/trifold.conf:$(sysconfdir)/trifold/trifold.conf
@@ -63,7 +67,7 @@ $(UNITS:%=$(O)/%): $(O)/%: % FORCE
 	@sed 's|/usr/libexec/trifold/|$(libexecdir)/trifold/|; s|/usr/bin/trifold |$(bindir)/trifold |' $< > $@
 
 .PHONY: install uninstall FORCE
-install: all $(UNITS:%=$(O)/%)
+install: all $(UNITS:%=$(O)/%) $(if $(SELINUX),selinux)
 	$(INSTALL) -d $(sort $(dir $(call places,$(PROGRAM_FILES) $(DATA_FILES) \
 		$(MANUAL_FILES) $(CONFIG_FILES))))
 	@set -e; copy() { \

@@ -12,7 +12,7 @@ apt_test="python3 python3-venv procps psmisc golang-go redis-server
 gdb g++ gdc rustc perl sqlite3 xz-utils default-jdk-headless libcap2-bin iproute2 musl-tools
 chromium zsh fish bash-completion mandoc zstd
 git dpkg-dev debhelper lintian blhc mmdebstrap debootstrap piuparts lsof faketime rpm rpmlint cpio systemd
-qemu-system-x86 e2fsprogs
+qemu-system-x86 e2fsprogs selinux-policy-dev semodule-utils secilc openssl
 podman runc conmon catatonit python3-yaml"
 # of tests/vm, which has its kernels from Debian
 apt_vm="qemu-system-x86 qemu-system-arm busybox-static cpio mmdebstrap
@@ -24,7 +24,7 @@ ncurses-devel libmicrohttpd-devel binutils-devel"
 dnf_test="python3 procps-ng psmisc golang valkey sqlite xz
 gdb gcc-c++ gcc-gdc rust java-latest-openjdk-devel libasan libubsan compiler-rt iproute
 chromium zsh fish bash-completion mandoc zstd
-git rpm-build rpmlint cpio"
+git rpm-build rpmlint cpio selinux-policy-devel"
 
 want=
 if command -v apt-get >/dev/null; then

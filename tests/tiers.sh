@@ -91,7 +91,7 @@ tier_hostile() {
 }
 
 tier_packages() {
-	for t in tests/install/test_deb.sh tests/install/test_rpm.sh tests/install/test_booted.sh tests/install/test_oci.sh; do
+	for t in tests/install/test_selinux.sh tests/install/test_deb.sh tests/install/test_rpm.sh tests/install/test_booted.sh tests/install/test_oci.sh; do
 		tap "$t" "$t"
 	done
 }

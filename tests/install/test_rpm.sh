@@ -48,6 +48,13 @@ wanted_files() {
 	trifold 100644 root:root /usr/share/licenses/trifold/LICENSE.bpf
 	trifold-viewer 40755 root:root /usr/libexec/trifold
 	trifold-viewer 100755 root:root /usr/libexec/trifold/trifold-viewer
+	trifold-selinux 100644 root:root /usr/share/selinux/packages/targeted/trifold.pp.bz2
+	trifold-selinux 100644 root:root /usr/share/selinux/devel/include/distributed/trifold.if
+	trifold-selinux 100700 root:root /var/lib/selinux/targeted/active/modules/200/trifold
+	trifold-selinux 40755 root:root /usr/share/doc/trifold-selinux
+	trifold-selinux 100644 root:root /usr/share/doc/trifold-selinux/README.md
+	trifold-selinux 40755 root:root /usr/share/licenses/trifold-selinux
+	trifold-selinux 100644 root:root /usr/share/licenses/trifold-selinux/LICENSE
 	trifold-doc 40755 root:root /usr/share/doc/trifold
 	trifold-doc 40755 root:root /usr/share/doc/trifold/docs
 	trifold-doc 40755 root:root /usr/share/licenses/trifold-doc
@@ -83,6 +90,10 @@ wanted_requires() {
 	trifold /bin/sh
 	trifold config(trifold) = $release
 	trifold shadow-utils
+	trifold (trifold-selinux = $release if selinux-policy-targeted)
+	trifold-selinux /bin/sh
+	trifold-selinux policycoreutils
+	trifold-selinux selinux-policy-targeted
 	trifold-viewer /bin/sh
 	trifold-viewer trifold($isa) = $release
 	END
@@ -94,6 +105,7 @@ wanted_provides() {
 	trifold trifold = $release
 	trifold trifold($isa) = $release
 	trifold-doc trifold-doc = $release
+	trifold-selinux trifold-selinux = $release
 	trifold-viewer trifold-viewer = $release
 	trifold-viewer trifold-viewer($isa) = $release
 	END
@@ -159,7 +171,8 @@ scripts_are() {
 	for k in $kinds; do
 		all+=$(ask "%|$k?{%{NAME} $k\n}|")$'\n'
 	done
-	same "$(printf '%s\n' "trifold PREIN" {trifold,trifold-viewer}" "{POSTIN,PREUN,POSTUN})" \
+	same "$(printf '%s\n' "trifold PREIN" {trifold,trifold-viewer}" "{POSTIN,PREUN,POSTUN} \
+		"trifold-selinux "{PREIN,POSTIN,POSTUN,POSTTRANS})" \
 		"$all" &&
 		same "$(users)" "$(rpm -qp --qf '%{PREIN}\n' "${rpms[0]}" |
 		sed -n "s/^useradd .* \(.*\) || :\$/\1/p")"
@@ -168,7 +181,7 @@ scripts_are() {
 # every unit that is enabled or restarted is there
 units_are() {
 	local u n=0
-	for u in $(ask '%{POSTIN}\n%{PREUN}\n%{POSTUN}\n' | grep -o 'trifold[a-z-]*\.[a-z]*'); do
+	for u in $(ask '%{POSTIN}\n%{PREUN}\n%{POSTUN}\n' | grep -v '^selinux' | grep -o 'trifold[a-z-]*\.[a-z]*'); do
 		[ -e "packaging/systemd/$u" ] || return 1
 		n=$((n + 1))
 	done
@@ -194,7 +207,7 @@ changed() {
 unmet() { in_root -i --test "$@" 2>&1 | sed -n 's/^\t\(.*\) is needed by .*/\1/p'; }
 unmet_is_all() {
 	same "$(ask '[%{REQUIRENEVRS}\n]' |
-		grep -vE '^(rpmlib\(|config\(|trifold)')" \
+		grep -vE '^(rpmlib\(|config\(|\(?trifold)')" \
 		"$(unmet "${rpms[@]}")"
 }
 viewer_alone() { unmet "$(one trifold-viewer 1)" | grep -qF "trifold($isa) = $release"; }
@@ -213,7 +226,14 @@ runs() {
 	says=$(chroot "$tmp/root" /usr/bin/trifold --version) &&
 		[ "$says" = "trifold ${release%-*}" ]
 }
-verified() { [ -z "$(in_root -V --nodeps trifold trifold-viewer trifold-doc)" ]; }
+verified() { [ -z "$(in_root -V --nodeps trifold trifold-viewer trifold-doc trifold-selinux)" ]; }
+
+selinux_pp=/usr/share/selinux/packages/targeted/trifold.pp.bz2
+# what scripts asked of SELinux's macros since it was asked last
+selinux_said() {
+	local log=$tmp/root/var/log/selinux-said
+	diff <(printf '%s\n' "$@") "$log" && rm "$log"
+}
 
 inside() {
 	local now all=("$tmp"/rpms1/*.rpm) next=("$tmp"/rpms2/*.rpm)
@@ -229,16 +249,23 @@ inside() {
 	rpmdb --root "$tmp/root" --dbpath /var/lib/trifold-test --initdb
 	check "rpm misses every library, and nothing that is in the packages" unmet_is_all
 	check "the viewer alone misses trifold" viewer_alone
+	mkdir -p "$tmp/root/usr/sbin"
+	printf '#!/bin/sh\necho "$*" >>/var/log/selinux-said\n' >"$tmp/root/usr/sbin/selinux-said"
+	chmod 755 "$tmp/root/usr/sbin/selinux-said"
 	now=$(changed)
 	check "installs" in_root -i --nodeps "${all[@]}"
 	check "rpm finds all as it was packaged" verified
 	check "its users are there" users_exist
+	check "the policy's module is loaded, and files have new labels" selinux_said \
+		"before targeted" "install targeted $selinux_pp" "after targeted"
 	check "trifold runs" runs
 	check "and finds the daemons" table_in_root
 	echo '# mine' >>"$conf"
 	check "upgrades" in_root -U --nodeps "${next[@]}"
+	check "the module is replaced, and not taken out" selinux_said \
+		"before targeted" "install targeted $selinux_pp" "after targeted"
 	check "to the next release, and no other is left" \
-		installed_are "$(printf 'trifold%s 2\n' "" -viewer -doc)"
+		installed_are "$(printf 'trifold%s 2\n' "" -viewer -doc -selinux)"
 	check "a configuration that was changed is kept" grep -q '^# mine$' "$conf"
 	check "the new one is beside it" grep -q '^# release 2$' "$conf.rpmnew"
 	check "trifold stays while the viewer needs it" eval '! in_root -e trifold'
@@ -246,14 +273,15 @@ inside() {
 	check "it took its files with it" \
 		[ ! -e "$tmp/root/usr/libexec/trifold/trifold-viewer" ]
 	rm "$conf.rpmnew"
-	check "erases" in_root -e trifold trifold-doc
+	check "erases" in_root -e trifold trifold-doc trifold-selinux
+	check "the module is taken out" selinux_said "uninstall targeted trifold"
 	check "and leaves the changed configuration alone" \
 		same "$now$(printf '\n./etc/trifold/trifold.conf.rpmsave\netc/trifold')" "$(changed)"
 	rm -r "$tmp/root/etc/trifold"
 	check "installs once more" in_root -i --nodeps "${all[@]}"
 	check "the next release brings its configuration where nobody changed it" \
 		upgraded_conf "${next[@]}"
-	check "erases" in_root -e trifold trifold-viewer trifold-doc
+	check "erases" in_root -e trifold trifold-viewer trifold-doc trifold-selinux
 	check "and leaves nothing" same "$now" "$(changed)"
 }
 table_in_root() { chroot "$tmp/root" /usr/bin/trifold table /bin/ls | grep -q 'cfa='; }
@@ -300,7 +328,7 @@ next_release() {
 	mv "$top"/RPMS/*/*-2.*.rpm "$tmp/rpms2"
 }
 
-# In place of systemd-rpm-macros, which Debian has not: what Fedora before 42
+# In place of systemd-rpm-macros and those of selinux-policy, which Debian has not: what Fedora before 42
 # and RHEL before 11 make of a file in sysusers.d.  And Debian's brp-compress
 # is run by a shell that does not understand it; and -O1 takes less time.
 macros() {
@@ -318,10 +346,16 @@ macros() {
 	%_tmpfilesdir /usr/lib/tmpfiles.d
 	%sysusers_requires_compat Requires(pre): shadow-utils
 	%sysusers_create_compat() %(bash $tmp/users.sh %1)
+	%_sharedstatedir /var/lib
 	%_unitdir /usr/lib/systemd/system
 	%systemd_post() systemd-update-helper install-system-units %* || :
 	%systemd_preun() systemd-update-helper remove-system-units %* || :
 	%systemd_postun_with_restart() systemd-update-helper mark-restart-system-units %* || :
+	%selinux_requires Requires(post): policycoreutils
+	%selinux_relabel_pre(s:) selinux-said before %{-s*}
+	%selinux_modules_install(s:) selinux-said install %{-s*} %*
+	%selinux_modules_uninstall(s:) selinux-said uninstall %{-s*} %*
+	%selinux_relabel_post(s:) selinux-said after %{-s*}
 	%optflags -O1 -g
 	%__brp_compress bash %{_rpmconfigdir}/brp-compress %{_prefix}
 	END
@@ -329,7 +363,7 @@ macros() {
 
 same_bytes() {
 	(cd "$tmp/a/build/rpm" && find . -name '*-1.*.rpm' -exec sha256sum {} + | sort -k 2) >"$tmp/sums"
-	[ "$(wc -l <"$tmp/sums")" = 4 ] && (cd "$tmp/b/elsewhere/build/rpm" && sha256sum -c "$tmp/sums")
+	[ "$(wc -l <"$tmp/sums")" = 5 ] && (cd "$tmp/b/elsewhere/build/rpm" && sha256sum -c "$tmp/sums")
 }
 
 in_another_way() {
@@ -357,7 +391,7 @@ from_archive() {
 
 if [ "${1:-}" = inside ]; then
 	tmp=$2 isa=$3 release=$4
-	rpms=("$(one trifold 1)" "$(one trifold-viewer 1)" "$(one trifold-doc 1)")
+	rpms=("$(one trifold 1)" "$(one trifold-viewer 1)" "$(one trifold-doc 1)" "$(one trifold-selinux 1)")
 	inside
 	exit $failed
 fi
@@ -384,7 +418,7 @@ check "the same source is the same bytes" same_bytes
 check "a source archive makes the same source package" from_archive
 srpm=$(echo "$tmp/a/build/rpm/SRPMS"/*.rpm)
 cp "$tmp/a/build/rpm/RPMS"/*/*.rpm "$tmp/rpms1"
-rpms=("$(one trifold 1)" "$(one trifold-viewer 1)" "$(one trifold-doc 1)")
+rpms=("$(one trifold 1)" "$(one trifold-viewer 1)" "$(one trifold-doc 1)" "$(one trifold-selinux 1)")
 release=$(rpm -qp --qf '%{VERSION}-%{RELEASE}' "${rpms[0]}")
 isa=$(rpm --eval '%{__isa}')
 check "rpmlint finds nothing" lint "$tmp/a/build/rpm/SPECS/trifold.spec" "$srpm" "${rpms[@]}"
