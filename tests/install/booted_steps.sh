@@ -378,7 +378,10 @@ ending() {
 	echo "# steps: done"
 }
 
-phase=$(($(cat $state/phase 2>/dev/null) + 1))
-echo $phase >$state/phase
-echo "# phase $phase: Linux $(uname -r), $(systemctl --version | head -n 1)"
-phase_$phase
+# selinux_steps.sh has the functions alone
+if [ "$0" = "${BASH_SOURCE[0]}" ]; then
+	phase=$(($(cat $state/phase 2>/dev/null) + 1))
+	echo $phase >$state/phase
+	echo "# phase $phase: Linux $(uname -r), $(systemctl --version | head -n 1)"
+	phase_$phase
+fi
