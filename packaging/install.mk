@@ -19,6 +19,8 @@ fishcompdir  ?= $(datadir)/fish/vendor_completions.d
 sysusersdir  ?= $(prefix)/lib/sysusers.d
 tmpfilesdir  ?= $(prefix)/lib/tmpfiles.d
 unitdir      ?= $(prefix)/lib/systemd/system
+# AppArmor's profiles; empty: none
+apparmordir  ?= $(sysconfdir)/apparmor.d
 INSTALL      ?= install
 # writes manual pages; when cross-compiling, say where one is that runs here
 RUN_TRIFOLD  ?= $(O)/bin/trifold
@@ -26,6 +28,7 @@ RUN_TRIFOLD  ?= $(O)/bin/trifold
 DAEMONS := $(filter-out trifold,$(PROGRAMS))
 PAGES   := $(sort $(wildcard docs/man/*.[1-9] docs/man/*.in))
 UNITS   := $(sort $(wildcard packaging/systemd/*.*))
+PROFILES = $(if $(apparmordir),$(sort $(wildcard packaging/apparmor/*)))
 DOCS    := $(sort $(wildcard docs/*.md docs/*.png))
 
 # All that is installed, as SOURCE:DESTINATION.  Manual pages are written from
@@ -38,6 +41,7 @@ DATA_FILES = packaging/completion/trifold.bash:$(bashcompdir)/trifold \
 	packaging/sysusers.conf:$(sysusersdir)/trifold.conf \
 	packaging/tmpfiles.conf:$(tmpfilesdir)/trifold.conf \
 	$(foreach u,$(UNITS),$(O)/$(u):$(unitdir)/$(notdir $(u))) \
+	$(foreach p,$(PROFILES),$(O)/$(p):$(apparmordir)/$(notdir $(p))) \
 	$(foreach f,README.md LICENSE $(DOCS),$(f):$(docdir)/$(f)) \
 	bpf/LICENSE:$(docdir)/LICENSE.bpf
 MANUAL_FILES = $(foreach p,$(PAGES),$(p):$(mandir)/man$(patsubst \
@@ -58,12 +62,12 @@ $(O)/cli/config/libexec.o $(O)/cli/front/start.o: $(O)/libexecdir
 $(O)/cli/config/libexec.o $(O)/cli/front/start.o: CPPFLAGS += -DLIBEXEC='"$(libexecdir)/trifold"'
 
 # with the directories that were chosen
-$(UNITS:%=$(O)/%): $(O)/%: % FORCE
+$(UNITS:%=$(O)/%) $(PROFILES:%=$(O)/%): $(O)/%: % FORCE
 	@mkdir -p $(@D)
 	@sed 's|/usr/libexec/trifold/|$(libexecdir)/trifold/|; s|/usr/bin/trifold |$(bindir)/trifold |' $< > $@
 
 .PHONY: install uninstall FORCE
-install: all $(UNITS:%=$(O)/%)
+install: all $(UNITS:%=$(O)/%) $(PROFILES:%=$(O)/%)
 	$(INSTALL) -d $(sort $(dir $(call places,$(PROGRAM_FILES) $(DATA_FILES) \
 		$(MANUAL_FILES) $(CONFIG_FILES))))
 	@set -e; copy() { \

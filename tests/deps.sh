@@ -11,7 +11,7 @@ libmicrohttpd-dev libiberty-dev"
 apt_test="python3 python3-venv procps psmisc golang-go redis-server
 gdb g++ gdc rustc perl sqlite3 xz-utils default-jdk-headless libcap2-bin iproute2 musl-tools
 chromium zsh fish bash-completion mandoc zstd
-git dpkg-dev debhelper lintian blhc mmdebstrap rpm rpmlint cpio systemd
+git dpkg-dev debhelper dh-apparmor apparmor lintian blhc mmdebstrap rpm rpmlint cpio systemd
 qemu-system-x86 e2fsprogs"
 # of tests/vm, which has its kernels from Debian
 apt_vm="qemu-system-x86 qemu-system-arm busybox-static cpio mmdebstrap
