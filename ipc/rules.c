@@ -58,7 +58,7 @@ const struct msg_rule msg_rules[MSG__MAX] = {
 
 static const char *const type_names[MSG__MAX] = {
 	"?", "HELLO_LOADER", "HELLO_HUB", "HELLO_EXPORTER", "EXE",
-	"MAPPED", "CGROUP", "LOADER_STATS", "BYE", "INSTALL", "ENTRY",
+	"MAPPED", "CGROUP", "LOADER_STATS", "BYE", "SLAB_WANTED", "ENTRY",
 	"CHECKPOINT", "JOB", "JOB_DONE", "JOB_FAILED", "FORK", "KILL",
 	"EXITED", "BATCH", "BATCH_DONE", "EXPORTER_STATS", "STATUS", "OPEN",
 	"OPENED", "OPEN_FAILED", "DEBUG_WANTED", "WANTED_FILE", "WANTED_NONE",

@@ -22,6 +22,8 @@ unitdir      ?= $(prefix)/lib/systemd/system
 # with SELINUX=1: the module, for semodule(8), and its interfaces for other modules
 selinuxdir   ?= $(datadir)/selinux/packages
 selinuxifdir ?= $(datadir)/selinux/devel/include/distributed
+# AppArmor's profiles; empty: none
+apparmordir  ?= $(sysconfdir)/apparmor.d
 INSTALL      ?= install
 # writes manual pages; when cross-compiling, say where one is that runs here
 RUN_TRIFOLD  ?= $(O)/bin/trifold
@@ -29,6 +31,7 @@ RUN_TRIFOLD  ?= $(O)/bin/trifold
 DAEMONS := $(filter-out trifold,$(PROGRAMS))
 PAGES   := $(sort $(wildcard docs/man/*.[1-9] docs/man/*.in))
 UNITS   := $(sort $(wildcard packaging/systemd/*.*))
+PROFILES = $(if $(apparmordir),$(sort $(wildcard packaging/apparmor/*)))
 DOCS    := $(sort $(wildcard docs/*.md docs/*.png))
 
 # All that is installed, as SOURCE:DESTINATION.  Manual pages are written from
@@ -41,6 +44,7 @@ DATA_FILES = packaging/completion/trifold.bash:$(bashcompdir)/trifold \
 	packaging/sysusers.conf:$(sysusersdir)/trifold.conf \
 	packaging/tmpfiles.conf:$(tmpfilesdir)/trifold.conf \
 	$(foreach u,$(UNITS),$(O)/$(u):$(unitdir)/$(notdir $(u))) \
+	$(foreach p,$(PROFILES),$(O)/$(p):$(apparmordir)/$(notdir $(p))) \
 	$(foreach f,README.md LICENSE $(DOCS),$(f):$(docdir)/$(f)) \
 	bpf/LICENSE:$(docdir)/LICENSE.bpf $(if $(SELINUX),$(O)/selinux/trifold.pp:$(selinuxdir)/trifold.pp \
 	selinux/trifold.if:$(selinuxifdir)/trifold.if)
@@ -62,12 +66,12 @@ $(O)/cli/config/libexec.o $(O)/cli/front/start.o: $(O)/libexecdir
 $(O)/cli/config/libexec.o $(O)/cli/front/start.o: CPPFLAGS += -DLIBEXEC='"$(libexecdir)/trifold"'
 
 # with the directories that were chosen
-$(UNITS:%=$(O)/%): $(O)/%: % FORCE
+$(UNITS:%=$(O)/%) $(PROFILES:%=$(O)/%): $(O)/%: % FORCE
 	@mkdir -p $(@D)
 	@sed 's|/usr/libexec/trifold/|$(libexecdir)/trifold/|; s|/usr/bin/trifold |$(bindir)/trifold |' $< > $@
 
 .PHONY: install uninstall FORCE
-install: all $(UNITS:%=$(O)/%) $(if $(SELINUX),selinux)
+install: all $(UNITS:%=$(O)/%) $(PROFILES:%=$(O)/%) $(if $(SELINUX),selinux)
 	$(INSTALL) -d $(sort $(dir $(call places,$(PROGRAM_FILES) $(DATA_FILES) \
 		$(MANUAL_FILES) $(CONFIG_FILES))))
 	@set -e; copy() { \

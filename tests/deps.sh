@@ -11,7 +11,7 @@ libmicrohttpd-dev libiberty-dev"
 apt_test="python3 python3-venv procps psmisc golang-go redis-server
 gdb g++ gdc rustc perl sqlite3 xz-utils default-jdk-headless libcap2-bin iproute2 musl-tools
 chromium zsh fish bash-completion mandoc zstd
-git dpkg-dev debhelper lintian blhc mmdebstrap debootstrap piuparts lsof faketime rpm rpmlint cpio systemd
+git dpkg-dev debhelper dh-apparmor apparmor lintian blhc mmdebstrap debootstrap piuparts lsof faketime rpm rpmlint cpio systemd
 qemu-system-x86 e2fsprogs selinux-policy-dev semodule-utils secilc openssl
 podman runc conmon catatonit python3-yaml"
 # of tests/vm, which has its kernels from Debian

@@ -53,7 +53,7 @@ tier_build() {
 	beside "clang, warnings are errors" built O=$O-clang CC=clang all
 	beside "lint" tests/lint.sh
 	beside "privileged code" tests/tcb_check.sh $O
-	for t in tests/install/test_*.py tests/install/test_units.sh tests/install/test_build_depends.sh; do
+	for t in tests/install/test_*.py tests/install/test_units.sh tests/install/test_apparmor.sh tests/install/test_build_depends.sh; do
 		beside "$t" "$t"
 	done
 	together

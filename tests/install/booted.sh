@@ -87,7 +87,7 @@ root() {	# MiB, packages, NAME
 
 # a guest that hangs ends by the time that it has had of a CPU
 boot() {	# words for the kernel
-	ulimit -t "${VM_CPU_SECONDS:-400}"
+	ulimit -t "${VM_CPU_SECONDS:-800}"
 	exec timeout -k 5 "${VM_TIMEOUT:-1800}" qemu-system-x86_64 -machine q35 \
 		-cpu max -accel tcg,thread=single -icount shift=2,sleep=off \
 		-m 1024 -smp 1 -nographic -nodefaults \

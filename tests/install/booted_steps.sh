@@ -10,6 +10,8 @@ daemons="loaderd symbolizerd exporterd"
 users="trifold-config trifold-loaderd trifold-symbolizerd trifold-exporterd trifold-viewer"
 mkdir -p $state
 said=/run/booted.said
+# shellcheck source=tests/install/booted_apparmor.sh
+[ ! -e /booted/booted_apparmor.sh ] || . /booted/booted_apparmor.sh
 
 check() {	# name, command...
 	local name=$1
@@ -358,10 +360,13 @@ phase_1() {
 	check "systemd-sysusers made their users" has_users
 	check "systemd-tmpfiles made the spool's directory" spool_is_private
 	check "nothing is enabled or started by that" not_enabled
+	check "AppArmor enforces the profiles" profiles_enforced
 	check "CAP_PERFMON may sample now" paranoid
 	check "doctor finds nothing that cannot work" doctor
 	check "record of a command has its functions" recorded -- /booted/chain 3
 	check "and leaves no process, program or socket" let_go
+	check "so does trifold run, without a profile" ran_without
+	check "the configuration's step has its profile" config_confined
 	mkdir -p /etc/trifold/trifold.conf.d
 	check "a receiver, and its endpoint in the configuration" set_up
 	load
@@ -374,16 +379,21 @@ phase_1() {
 		return
 	fi
 	check "each as its own user, none as root" never_root
+	check "those that parse or send have a profile" labelled
 	check "its BPF programs are loaded" eval '! no_bpf'
 	check "systemctl status has a line of each" within 10 status_text
 	check "status agrees" within 20 agrees
 	check "record beside it has the functions" beside
+	check "also those of a program under a profile of its own" boxed_is_profiled
 	check "the receiver got them" within 20 received
 	check "they had no reason to warn" no_complaints
 	check "a reload changes the frequency, and the account agrees" reloaded
 	check "a reload with a mistake fails, and changes nothing" mistaken
 	check "a credential's header gets to the receiver, and nowhere else" credential
 	check "the first browser starts the viewer, and its page has samples" viewed
+	check "the viewer has its profile" viewer_labelled
+	check "a spool is filled" spooled /var/lib/trifold-exporterd
+	check "also one that a rule in local/ names" spooled_elsewhere
 	kill "$chain"
 	check "restart, stop and start return when it is done" waited_for
 	check "systemd found no cycle" no_cycle
@@ -392,12 +402,16 @@ phase_1() {
 	for d in $daemons; do
 		check "$d is killed, and comes back" comes_back "$d"
 	done
+	check "with the same profiles" labelled
 	check "a hub above its memory limit ends, and another takes over" limited
 	check "systemctl stop trifold.target" systemctl stop trifold.target
 	check "no process, BPF program or socket is left" let_go
 	check "the units do not start beside trifold run" run_stays
 	check "systemctl start trifold.target" systemctl start trifold.target
-	check "all three daemons are active again" active
+	check "all three daemons are active again" within 20 active
+	check "AppArmor alone refuses what no daemon may do" standins
+	check "which the kernel's log has" refusals_are_seen
+	check "it refused nothing else" nothing_refused
 	kill "$receiver"
 	touch /run/booted.rebooting
 	systemctl reboot --no-block 2>/dev/null	# "Failed to connect to bus", but it does
@@ -406,10 +420,12 @@ phase_1() {
 phase_2() {
 	check "after a reboot all three daemons are active" within 20 active
 	check "with no cycle" no_cycle
+	check "and have their profiles" labelled
 	check "and status agrees" within 20 agrees
 	# the receiver was started by hand, and ended with the system
 	check "no warnings but that nobody receives" no_complaints 'cannot send to http://127\.0\.0\.1:4318/'
 	check "an upgrade restarts what runs, under load" upgraded
+	check "with their profiles" labelled
 	systemctl start trifold.target
 	check "they are active before the end" within 20 active
 	ending
@@ -418,10 +434,12 @@ phase_2() {
 ending() {
 	check "it is removed" apt-get -y -q remove trifold trifold-viewer trifold-doc
 	check "nothing runs on" within 20 let_go
+	check "AppArmor refused nothing since the start" nothing_refused
 	# what this file made
 	rm -rf /etc/trifold/trifold.conf.d /etc/systemd/system/trifold-exporterd.service.d
 	check "it is purged" apt-get -y -q purge trifold trifold-viewer trifold-doc
 	check "nothing is left but users" purged
+	check "nor a profile in the kernel" no_profile
 	echo "# steps: done"
 }
 

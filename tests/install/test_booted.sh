@@ -23,10 +23,11 @@ fill() {	# the guest's /booted
 		cp "$debs"/trifold{,-viewer,-doc}_*.deb "$1/new/" &&
 		newer "$1/next" &&
 		gcc -O2 -fomit-frame-pointer tests/live/chain.c -o "$1/chain" &&
-		cp "$here/booted_steps.sh" tests/live/receiver.py "$1/"
+		gcc -O2 tests/install/apparmor_standin.c -o "$1/standin" &&
+		cp "$here/booted_steps.sh" "$here/booted_apparmor.sh" tests/live/receiver.py "$1/"
 }
 
 ready
-root 1500 "" booted_steps >"$tmp/log" 2>&1 || fail "a root of $suite" "$tmp/log"
+root 1500 apparmor, booted_steps >"$tmp/log" 2>&1 || fail "a root of $suite" "$tmp/log"
 echo "# $suite, linux $(cat "$vm/$kernel/release"), ready after $((SECONDS - started)) s"
 run

@@ -104,6 +104,16 @@ removed() {
 		-path "$root/var/lib/systemd/deb-systemd-helper-enabled" \) -prune -o \
 		-name '*trifold*' -print | sed "s|^$root||" | sort >"$tmp/left"
 	diff - "$tmp/left" <<-END
+		/etc/apparmor.d/local/trifold-config
+		/etc/apparmor.d/local/trifold-exporterd
+		/etc/apparmor.d/local/trifold-start
+		/etc/apparmor.d/local/trifold-symbolizerd
+		/etc/apparmor.d/local/trifold-viewer
+		/etc/apparmor.d/trifold-config
+		/etc/apparmor.d/trifold-exporterd
+		/etc/apparmor.d/trifold-start
+		/etc/apparmor.d/trifold-symbolizerd
+		/etc/apparmor.d/trifold-viewer
 		/etc/trifold
 		/etc/trifold/trifold.conf
 		/var/lib/trifold-exporterd
@@ -238,9 +248,13 @@ list() {
 		done
 		for f in packaging/systemd/*.*; do
 			[[ $f == *viewer* ]] || echo "-r $units/${f##*/}"
+		done
+		for f in packaging/apparmor/*; do
+			[[ $f == *viewer* ]] || echo "-r etc/apparmor.d/${f##*/}"
 		done ;;
 	trifold-viewer)
 		echo "-x usr/libexec/trifold/trifold-viewer"
+		echo "-r etc/apparmor.d/trifold-viewer"
 		for f in packaging/systemd/*viewer*; do
 			echo "-r $units/${f##*/}"
 		done

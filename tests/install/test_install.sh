@@ -45,6 +45,9 @@ wanted() {
 	for f in packaging/systemd/*.*; do
 		echo "644 usr/lib/systemd/system/${f##*/}"
 	done
+	for f in packaging/apparmor/*; do
+		echo "644 etc/apparmor.d/${f##*/}"
+	done
 	for f in docs/*.md docs/*.png; do
 		echo "644 usr/share/doc/trifold/$f"
 	done
