@@ -173,9 +173,9 @@ static int on_request(void *ctx, void *data, size_t len)
 	return ++l->handled % REQUESTS_TURN ? 0 : -EAGAIN;
 }
 
-/* Take from BPF's ring as many samples as symbolizerd's socket takes: libbpf stops behind the record for which drain_record() says so, and
- * drain.full is set.  What samples cost is counted apart.  Returns how many there were,
- * or -errno. */
+/* Take from BPF's ring as many samples as symbolizerd's socket takes: libbpf stops behind
+ * the record for which drain_record() says so, and drain.full is set.  What samples cost
+ * is counted apart.  Returns how many there were, or -errno. */
 static int loaderd_drain(struct loaderd *l)
 {
 	int r = -EAGAIN;

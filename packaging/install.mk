@@ -31,7 +31,7 @@ RUN_TRIFOLD  ?= $(O)/bin/trifold
 DAEMONS := $(filter-out trifold,$(PROGRAMS))
 PAGES   := $(sort $(wildcard docs/man/*.[1-9] docs/man/*.in))
 UNITS   := $(sort $(wildcard packaging/systemd/*.*))
-PROFILES = $(if $(apparmordir),$(sort $(wildcard packaging/apparmor/*)))
+APPARMOR = $(if $(apparmordir),$(sort $(wildcard packaging/apparmor/*)))
 DOCS    := $(sort $(wildcard docs/*.md docs/*.png))
 
 # All that is installed, as SOURCE:DESTINATION.  Manual pages are written from
@@ -44,7 +44,7 @@ DATA_FILES = packaging/completion/trifold.bash:$(bashcompdir)/trifold \
 	packaging/sysusers.conf:$(sysusersdir)/trifold.conf \
 	packaging/tmpfiles.conf:$(tmpfilesdir)/trifold.conf \
 	$(foreach u,$(UNITS),$(O)/$(u):$(unitdir)/$(notdir $(u))) \
-	$(foreach p,$(PROFILES),$(O)/$(p):$(apparmordir)/$(notdir $(p))) \
+	$(foreach p,$(APPARMOR),$(O)/$(p):$(apparmordir)/$(notdir $(p))) \
 	$(foreach f,README.md LICENSE $(DOCS),$(f):$(docdir)/$(f)) \
 	bpf/LICENSE:$(docdir)/LICENSE.bpf $(if $(SELINUX),$(O)/selinux/trifold.pp:$(selinuxdir)/trifold.pp \
 	selinux/trifold.if:$(selinuxifdir)/trifold.if)
@@ -66,12 +66,12 @@ $(O)/cli/config/libexec.o $(O)/cli/front/start.o: $(O)/libexecdir
 $(O)/cli/config/libexec.o $(O)/cli/front/start.o: CPPFLAGS += -DLIBEXEC='"$(libexecdir)/trifold"'
 
 # with the directories that were chosen
-$(UNITS:%=$(O)/%) $(PROFILES:%=$(O)/%): $(O)/%: % FORCE
+$(UNITS:%=$(O)/%) $(APPARMOR:%=$(O)/%): $(O)/%: % FORCE
 	@mkdir -p $(@D)
 	@sed 's|/usr/libexec/trifold/|$(libexecdir)/trifold/|; s|/usr/bin/trifold |$(bindir)/trifold |' $< > $@
 
 .PHONY: install uninstall FORCE
-install: all $(UNITS:%=$(O)/%) $(PROFILES:%=$(O)/%) $(if $(SELINUX),selinux)
+install: all $(UNITS:%=$(O)/%) $(APPARMOR:%=$(O)/%) $(if $(SELINUX),selinux)
 	$(INSTALL) -d $(sort $(dir $(call places,$(PROGRAM_FILES) $(DATA_FILES) \
 		$(MANUAL_FILES) $(CONFIG_FILES))))
 	@set -e; copy() { \

@@ -205,6 +205,18 @@ comes_back() {	# daemon
 		taken=$(sum taken) && within 20 agrees "${taken:-0}"
 }
 
+# What is taken while loaderd is dead, for a second at least, arrives.
+goes_on() {
+	local pid lost
+	pid=$(systemctl show -P MainPID trifold-loaderd)
+	lost=$(sum lost)
+	echo "# $(systemctl show -P NFileDescriptorStore trifold-loaderd) descriptors are kept"
+	kill -KILL "$pid" && within 20 is_new loaderd "$pid" && within 20 active && within 20 agrees "$(sum taken)" || return 1
+	sleep 3		# until it has taken over
+	echo "# lost: $(($(sum lost) - lost))"
+	[ "$(($(sum lost) - lost))" -le 50 ] && agrees
+}
+
 group_reads() {
 	useradd -M -G trifold member && useradd -M stranger || return 1
 	runuser -u member -- trifold status || return 1
@@ -403,6 +415,7 @@ phase_1() {
 		check "$d is killed, and comes back" comes_back "$d"
 	done
 	check "with the same profiles" labelled
+	check "sampling goes on while loaderd is away" goes_on
 	check "a hub above its memory limit ends, and another takes over" limited
 	check "systemctl stop trifold.target" systemctl stop trifold.target
 	check "no process, BPF program or socket is left" let_go

@@ -6,6 +6,7 @@ users of its own; programs that print what they get stand for the daemons.
 Usage: test_start.py [BUILD-DIR]"""
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -242,7 +243,7 @@ def reload(tmp):
         assert p.poll() is None
         words("loaderd", b"--frequency=98\n")
         assert subprocess.run([starter, "--reload", "loaderd", str(p.pid)]).returncode == 0
-        assert p.wait(60) == -15
+        assert p.wait(60) == -signal.SIGUSR1
     finally:
         p.kill()
     for pid in ("0", "-1", "1", "x", ""):
