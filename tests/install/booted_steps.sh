@@ -329,12 +329,14 @@ one_at_a_time() {
 run_stays() {
 	local pid status
 	# the configuration names a file that the unit alone has
-	trifold run --config /dev/null --no-page --output /run/ran.folded >/run/ran 2>&1 &
+	: >/run/empty.conf
+	trifold run --config /run/empty.conf --no-page --output /run/ran.folded >/run/ran 2>&1 &
 	pid=$!
 	within 20 agrees 0 && systemctl start trifold.target && agrees 0 &&
 		! systemctl is-active trifold-loaderd trifold-symbolizerd trifold-exporterd &&
 		journalctl -b --no-pager --grep 'Assertion failed.*trifold-(loader|status)\.socket'
 	status=$?
+	sed 's/^/# /' /run/ran
 	kill -INT $pid
 	wait $pid && [ "$status" = 0 ] && systemctl stop trifold.target && let_go
 }
