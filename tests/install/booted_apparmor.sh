@@ -148,12 +148,12 @@ denials() {
 }
 
 # what AppArmor refused in this boot, but for the stand-in and config_confined()
-refused() {
+denied_ours() {
 	denials | grep trifold | grep -v -e 'comm="standin"' -e 'profile="trifold-config" .*comm="cat"'
 }
 
 nothing_refused() {
-	! refused
+	! denied_ours
 }
 
 # the kernel's log has what was refused
