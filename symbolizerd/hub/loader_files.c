@@ -435,7 +435,7 @@ static int loader_files_on_known(struct loader_files *lf, const struct msg *msg)
 	munmap((void *)map, len);
 	lf->link->adopted = true;
 	if (lf->k->files.stats.files)
-		log_info("found %u files of a former hub",
+		log_info("loaderd has the tables of %u files already",
 			 (unsigned int)lf->k->files.stats.files);
 	if (vdso)
 		loader_files_vdso(lf);

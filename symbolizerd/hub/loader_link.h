@@ -33,7 +33,7 @@ struct loader_link {
 	bool draining;
 	uint64_t datagram[SAMPLES_BYTES / 8];
 	struct outbox out;
-	uint64_t connection;	/* the how manieth */
+	uint64_t connection;	/* counts hellos */
 	bool adopted;		/* MSG_KNOWN was seen */
 	bool clogged;		/* it reads nothing: to be disconnected */
 	struct hub_totals told;	/* last checkpoint sent */
