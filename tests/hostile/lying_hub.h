@@ -31,6 +31,7 @@ extern struct lying {
 	uint64_t sent;			/* messages that loaderd counts */
 	struct msg_entry *known;	/* as told at the connection */
 	uint32_t n_known;
+	void (*skipped)(const struct msg *m);	/* by lying_expect(), may be NULL */
 } lying;
 
 /* Start loaderd.  Needs root; skips without. */
