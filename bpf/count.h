@@ -22,6 +22,8 @@ enum bpf_count {
 	BPF_FRAMES,		/* user frames unwound */
 	BPF_RUNTIME_UNKNOWN,	/* mappings that samples met, of files of a runtime
 				 * that the sampler does not know */
+	BPF_MANAGED,		/* of BPF_FRAMES, those of an interpreter */
+	BPF_MANAGED_NONE,	/* its loops that it had no frames for */
 	BPF_STOP,		/* + enum stop_reason */
 	BPF_COUNT__MAX = BPF_STOP + STOP__MAX
 };

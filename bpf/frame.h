@@ -26,9 +26,28 @@ enum frame_kind {
 				 * offset; then KEY_WORDS of struct file_key */
 	FRAME_ANON = 4,		/* address: in memory of no file */
 	FRAME_CUT = 5,		/* FRAMES_MAX reached: what follows is missing */
+	FRAME_MANAGED = 6,	/* number: enum runtime; then what stands for the
+				 * function in this process, and its cookie */
+	FRAME_TEXT = 7,		/* no frame: bytes of a name of the managed frame
+				 * that follows; number: TEXT_NUMBER */
 	FRAME__KINDS
 };
 _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
+#define MANAGED_WORDS	2		/* behind the first of FRAME_MANAGED */
+
+/* Which name the bytes of a FRAME_TEXT are, and their form: UTF-16 and UTF-32
+ * without surrogates, Latin-1, ASCII.  place: for a name the first line of the
+ * function, for a file how many bytes are missing in front. */
+enum frame_text {
+	TEXT_NAME = 1,
+	TEXT_FILE = 2,
+};
+#define TEXT_NUMBER(which, kind)	((which) | (kind) << 4)
+#define TEXT_WHICH(number)		((number) & 15)
+#define TEXT_KIND(number)		((number) >> 4)	/* bytes of a character;
+							 * 0: ASCII */
+#define TEXT_BYTES	(8 * FRAME_MORE_MAX)	/* at most; the rest is NUL */
+
 #define FRAME_KIND_SHIFT	60
 #define FRAME_MORE_SHIFT	56
 #define FRAME_MORE_MAX		15	/* words behind the first */

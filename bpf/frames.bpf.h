@@ -16,12 +16,6 @@
 #ifndef BPF_FRAMES_BPF_H
 #define BPF_FRAMES_BPF_H
 
-static __always_inline void push(struct scratch *s, __u64 word)
-{
-	s->words[s->n & (REC_WORDS - 1)] = word;
-	s->n++;
-}
-
 /* The frame just pushed is a signal trampoline, which nothing called: it begins
  * where its handler returns to, not before. */
 static __always_inline void uncalled(struct scratch *s)
@@ -79,17 +73,19 @@ static __always_inline enum stop_reason note_frame(struct scratch *s,
 }
 
 static __always_inline enum stop_reason step_by_rule(struct scratch *s,
-						     int rule)
+						     struct memo *m, int rule)
 {
-	const union element *e = element_at((__u32)rule >> 1);
-	const struct unwind_rule *r;
+	const struct unwind_rule *r = rule_at(rule);
 
-	if (rule < 0 || !e)
+	if (!r)
 		return STOP_INTERNAL;
-	r = rule & 1 ? &e->rule[1] : &e->rule[0];
 	if (r->cfa == CFA_SIGNAL)
 		uncalled(s);
-	return unwind_rule_step(&s->st, r);
+	if (!(r->by_fp & RULE_LOOP) || m->runtime != RUNTIME_PYTHON)
+		return unwind_rule_step(&s->st, r);
+	python_enter(m->start - m->off, m->dir, m->pages);
+	s->after = unwind_rule_step(&s->st, r);
+	return s->python.inside ? STOP_NOT : s->after;
 }
 
 /* Where nothing is known but, maybe, that a signal handler returns here. */
@@ -120,6 +116,12 @@ __weak __noinline int step(void)
 
 	if (!s)
 		return STOP_INTERNAL;
+	if (s->python.inside) {
+		if (python_step())
+			return STOP_NOT;
+		if (s->after != STOP_NOT)
+			return s->after;
+	}
 	i = mapping_of(s);
 	if (i < 0)
 		return unmapped(s);
@@ -131,7 +133,7 @@ __weak __noinline int step(void)
 	case OWNER_RULE:
 		rule = table_rule(m->dir, m->pages, off);
 		if (rule != RULE_NONE)
-			return step_by_rule(s, rule);
+			return step_by_rule(s, m, rule);
 		why = STOP_NO_ROW;
 		break;
 	case OWNER_FRAME_POINTER:

@@ -142,7 +142,17 @@ struct cgroup {
 struct css_set {
 	struct cgroup *dfl_cgrp;
 };
+struct thread_struct {
+#ifdef __TARGET_ARCH_arm64
+	struct {
+		unsigned long tp_value;
+	} uw;
+#else
+	unsigned long fsbase;
+#endif
+};
 struct task_struct {
+	struct thread_struct thread;
 	struct mm_struct *mm;
 	unsigned int flags;
 	int pid, tgid, on_rq;

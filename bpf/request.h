@@ -56,7 +56,7 @@ struct task_filter {
 	__u64 id[FILTER_MAX];
 };
 
-#define BPF_COUNTS	21	/* enum bpf_count, count.h */
+#define BPF_COUNTS	23	/* enum bpf_count, count.h */
 
 /* The map `counts`, one a possible CPU.  Only BPF writes it; loaderd and the hub
  * map it to read. */

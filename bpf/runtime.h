@@ -8,6 +8,7 @@
 enum runtime {
 	RUNTIME_NONE = 0,
 	RUNTIME_GO = 1,
+	RUNTIME_PYTHON = 2,
 	RUNTIME__MAX
 };
 

@@ -16,6 +16,7 @@
 #include "count.h"
 #include "frame.h"
 #include "owner.bpf.h"
+#include "python.bpf.h"
 #include "record.h"
 #include "request.h"
 #include "table.h"
@@ -26,6 +27,9 @@
 #define ASK_NS		100000000ULL	/* a need is asked once in this time */
 #define ASKED_MAX	2048
 #define SHARES_MAX	2048
+#define NAMED_MAX	8192		/* frames whose names were sent */
+#define NAMED_SAMPLE	24		/* so many in one record */
+#define NAMED_NS	30000000000ULL	/* again after this time */
 #define FILTER_LEVELS	64		/* parents of a task or of a cgroup */
 
 char LICENSE[] SEC("license") = "GPL";
@@ -90,6 +94,19 @@ struct {
 	__type(value, struct share);
 } shares SEC(".maps");
 
+/* A managed frame of a process: sameness of all three is sameness of names. */
+struct named_key {
+	__u64 process, function, cookie;
+};
+
+/* When names were sent last; LRU: forgetting only sends them again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, NAMED_MAX);
+	__type(key, struct named_key);
+	__type(value, __u64);
+} named SEC(".maps");
+
 /* By CPU, sized by loaderd.  No per-CPU map: others can map this one, so that what
  * was counted is there when loaderd is not. */
 struct {
@@ -134,6 +151,11 @@ struct scratch {
 	__u32 n;		/* words used in rec.words */
 	__u32 guess;		/* why the step before had no rule, or 0 */
 	__u32 files_asked;	/* in this sample */
+	__u32 after;		/* outcome of the step from an interpreter's loop */
+	__u64 thread_pointer;
+	struct python_state python;
+	struct named_key named[NAMED_SAMPLE];	/* by this record */
+	__u64 text[FRAME_MORE_MAX + 1];
 	struct request_file request_file;
 	struct request_cgroup request_cgroup;
 	struct trace_rec rec;
@@ -233,6 +255,7 @@ __weak __noinline int resolve(__u64 pc)
 	return i;
 }
 
+#include "managed.bpf.h"
 #include "frames.bpf.h"
 
 /* --- the sample ----------------------------------------------------------- */
@@ -273,7 +296,7 @@ static __always_inline __u32 unwind_user(struct scratch *s)
 
 	for (int i = 0; i < FRAMES_MAX; i++) {
 		/* room for the longest frame and the mark behind it */
-		if (s->n >= REC_WORDS - FRAME_MORE_MAX - 2)
+		if (s->n >= REC_WORDS - FRAME_WORDS_MAX - 2)
 			break;
 		stop = step();
 		if (stop != STOP_NOT)
@@ -305,6 +328,8 @@ static __always_inline void send(struct scratch *s, __u64 t0)
 	full = bpf_ringbuf_output(&ring, &s->rec, len, flags) != 0;
 	/* together: others read while we count */
 	c->n[full ? BPF_RING_FULL : BPF_SENT]++;
+	if (full)
+		forget_names(s);
 	c->n[BPF_TAKEN]++;
 }
 
@@ -321,6 +346,7 @@ static __always_inline void begin(struct scratch *s, __u64 task)
 	s->memo_next = 0;
 	s->guess = 0;
 	s->files_asked = 0;
+	__builtin_memset(&s->python, 0, PYTHON_STATE_BEGIN);
 	s->st.depth = 0;
 	s->st.exact = EXACT;
 	s->st.window_len = 0;

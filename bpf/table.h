@@ -50,6 +50,9 @@ enum cfa_kind {
 	CFA_PLT,		/* x86-64: sp + 8 + ((pc & 15) >= 11 ? 8 : 0) */
 	CFA_SIGNAL,		/* signal frame: all from the ucontext */
 	CFA_UNSUPPORTED,	/* CFI says something that rules cannot */
+	CFA_RUNTIME,		/* no rule: of the file, what its runtime's unwinder
+				 * must know (RUNTIME_* below); at place 0, where no
+				 * code is */
 	CFA__MAX
 };
 
@@ -73,6 +76,14 @@ enum ra_kind {
 					 * instructions of the caller's */
 #define RULE_ELSEWHERE	0x80		/* in .saved: the caller's frame lies on
 					 * another stack, maybe further down */
+
+#define RULE_LOOP		0x40		/* in .by_fp: the loop of an interpreter,
+					 * whose unwinder has frames for it */
+
+/* The words of a rule of CFA_RUNTIME. */
+#define RUNTIME_VERSION(r)	((__u32)(r)->cfa_off)
+#define RUNTIME_ROOT(r)		((__u64)(__u32)(r)->ra_off |		\
+				 (__u64)(__u32)(r)->fp_off << 32)
 
 struct unwind_rule {
 	__u8 cfa;		/* enum cfa_kind */

@@ -17,6 +17,7 @@
 
 struct runtime_info {
 	uint8_t code;		/* enum batch_frame_kind of its compiled code */
+	uint8_t managed;	/* of frames that are not native ones */
 	const char *id_key;	/* OTLP's attribute for what tells builds of it
 				 * apart; "": it has nothing such */
 };
@@ -25,9 +26,10 @@ struct runtime_info {
 static inline const struct runtime_info *runtime_info(uint32_t runtime)
 {
 	static const struct runtime_info rows[RUNTIME__MAX] = {
-		[RUNTIME_NONE] = { BATCH_FRAME_NATIVE, "" },
-		[RUNTIME_GO] = { BATCH_FRAME_GO,
+		[RUNTIME_NONE] = { BATCH_FRAME_NATIVE, BATCH_FRAME_UNKNOWN, "" },
+		[RUNTIME_GO] = { BATCH_FRAME_GO, BATCH_FRAME_UNKNOWN,
 				 "process.executable.build_id.go" },
+		[RUNTIME_PYTHON] = { BATCH_FRAME_NATIVE, BATCH_FRAME_PYTHON, "" },
 	};
 
 	return &rows[runtime];

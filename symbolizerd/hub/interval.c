@@ -52,6 +52,7 @@ static bool interval_pass_begin(struct knowledge *k, struct pass *p,
 		.builder = batch_builder_new(k->frequency),
 		.exes = &k->exes,
 		.ksyms = &k->ksyms,
+		.managed = &k->managed,
 		.number = ++k->pass,
 		.interval = k->interval,
 		.now_ns = clocks->now_ns,
@@ -267,6 +268,7 @@ void interval_end(struct knowledge *k, bool all)
 	k->interval++;
 	samples_keep(&k->samples, kept);
 	traces_sweep(&k->traces, k->interval);
+	managed_sweep(&k->managed, &k->traces, now_ns());
 	processes_sweep(&k->processes, k->interval);
 	executables_sweep(&k->exes, k->interval);
 	k->out->interval_ended(k->ctx);

@@ -10,7 +10,7 @@ int knowledge_init(struct knowledge *k, const struct knowledge_out *out,
 		   void *ctx, const struct tables_out *files_out,
 		   void *files_ctx)
 {
-	uint64_t seed[4];
+	uint64_t seed[5];
 
 	*k = (struct knowledge){
 		.interval = 1, .frequency = 1, .out = out, .ctx = ctx,
@@ -21,6 +21,7 @@ int knowledge_init(struct knowledge *k, const struct knowledge_out *out,
 	processes_init(&k->processes, seed[1]);
 	executables_init(&k->exes, seed[2]);
 	files_init(&k->files, seed[3], files_out, files_ctx);
+	managed_init(&k->managed, seed[4]);
 	samples_keep(&k->samples, 0);
 	k->interval_start_ns = clock_ns(CLOCK_REALTIME);
 	k->stats.start_ns = k->interval_start_ns;
@@ -38,6 +39,7 @@ void knowledge_fini(struct knowledge *k)
 	files_fini(&k->files);
 	executables_fini(&k->exes);
 	ksym_clear(&k->ksyms);
+	managed_fini(&k->managed);
 	cgroups_fini(&k->cgroups);
 }
 

@@ -21,6 +21,7 @@
 #include "symbolizerd/hub/executable.h"
 #include "symbolizerd/hub/ksym.h"
 #include "symbolizerd/hub/ledger.h"
+#include "symbolizerd/hub/managed.h"
 #include "symbolizerd/hub/own.h"
 #include "symbolizerd/hub/process.h"
 #include "symbolizerd/hub/samples.h"
@@ -54,6 +55,7 @@ struct knowledge {
 	struct executables exes;
 	struct file_policy files;	/* what loaderd has of them */
 	struct ksym_names ksyms;
+	struct managed managed;
 	struct cgroups cgroups;
 	uint32_t interval;		/* number of the present one; from 1 */
 	uint32_t pass;			/* number of the last batch's building */

@@ -9,14 +9,29 @@ static const struct frame_shape {
 	bool user;		/* in the user's part; else in the kernel's */
 	bool numbered;		/* its number is not 0 */
 	bool last;		/* the end of the stack, not counted as a frame */
-	uint8_t more;		/* words behind the first */
+	bool text;		/* not counted as a frame */
+	uint8_t more;		/* words behind the first; text: at most */
 } frame_shapes[FRAME_MORE_MAX + 1] = {
 	[FRAME_KERNEL] = { .known = true },
 	[FRAME_NATIVE] = { .known = true, .user = true, .numbered = true },
 	[FRAME_FILE] = { .known = true, .user = true, .more = KEY_WORDS },
 	[FRAME_ANON] = { .known = true, .user = true },
 	[FRAME_CUT] = { .known = true, .user = true, .last = true },
+	[FRAME_MANAGED] = { .known = true, .user = true, .numbered = true,
+			    .more = MANAGED_WORDS },
+	[FRAME_TEXT] = { .known = true, .user = true, .numbered = true,
+			 .text = true, .more = FRAME_MORE_MAX },
 };
+
+/* A known kind and form; the bytes of a name may say anything. */
+static bool record_text_ok(uint64_t w)
+{
+	uint32_t which = TEXT_WHICH(FRAME_NUMBER(w));
+	uint32_t kind = TEXT_KIND(FRAME_NUMBER(w));
+
+	return (which == TEXT_NAME || which == TEXT_FILE) && FRAME_MORE(w) &&
+	       (kind <= 2 || kind == 4) && FRAME_PLACE(w) <= UINT32_MAX;
+}
 
 static bool record_words_ok(const uint64_t *w, size_t n, bool user)
 {
@@ -26,10 +41,12 @@ static bool record_words_ok(const uint64_t *w, size_t n, bool user)
 		const struct frame_shape *s = &frame_shapes[FRAME_KIND(w[i])];
 
 		if (!s->known || s->user != user ||
-		    FRAME_MORE(w[i]) != s->more || n - i < frame_words(w[i]) ||
+		    (s->text ? !record_text_ok(w[i]) :
+			       FRAME_MORE(w[i]) != s->more) ||
+		    n - i < frame_words(w[i]) ||
 		    (s->numbered && FRAME_NUMBER(w[i]) == EXE_NONE))
 			return false;
-		frames += !s->last;
+		frames += !s->last && !s->text;
 		if (frames > max || (s->last && i + 1 != n))
 			return false;
 	}
@@ -85,6 +102,7 @@ struct record_shape record_shape(const struct trace_rec *rec)
 		       rec->stop != STOP_ANON && rec->stop != STOP_NO_MAPPING;
 	for (size_t i = rec->n_kernel; shape.native && i < end;
 	     i += frame_words(rec->words[i]))
-		shape.native = FRAME_KIND(rec->words[i]) != FRAME_ANON;
+		shape.native = FRAME_KIND(rec->words[i]) != FRAME_ANON &&
+			       FRAME_KIND(rec->words[i]) != FRAME_MANAGED;
 	return shape;
 }

@@ -169,6 +169,26 @@ static void symbolize_file(struct pass *p, struct executable *e, uint64_t place,
 		symbolize_functions(p, e, f);
 }
 
+static void symbolize_managed(struct pass *p, uint64_t word,
+			      struct batch_frame *f)
+{
+	const struct managed_function *m = managed_find(p->managed,
+							FRAME_NUMBER(word));
+	uint64_t runtime = FRAME_PLACE(word);
+	struct batch_function b;
+
+	f->kind = BATCH_FRAME_UNKNOWN;
+	if (runtime < RUNTIME__MAX)
+		f->kind = runtime_info((uint32_t)runtime)->managed;
+	if (!m)
+		return;
+	b = symbolize_names(p, m->name, strlen(m->name), NULL);
+	b.file = symbolize_intern(p, m->file, strlen(m->file));
+	b.start_line = m->line;
+	if (b.name)
+		f->function = batch_function(p->builder, &b);
+}
+
 static struct executable *symbolize_by_key(const struct pass *p,
 					   const uint64_t *words)
 {
@@ -200,6 +220,9 @@ static uint32_t symbolize_make_frame(struct pass *p, const uint64_t *words)
 	case FRAME_FILE:
 		symbolize_file(p, symbolize_by_key(p, words + 1),
 			       FRAME_PLACE(word), &f);
+		break;
+	case FRAME_MANAGED:
+		symbolize_managed(p, word, &f);
 		break;
 	case FRAME_ANON:
 		f.kind = BATCH_FRAME_UNKNOWN;

@@ -14,6 +14,7 @@
 #include "ipc/batch.h"
 #include "symbolizerd/hub/executable.h"
 #include "symbolizerd/hub/ksym.h"
+#include "symbolizerd/hub/managed.h"
 #include "symbolizerd/hub/trace.h"
 
 #define OPEN_NS 2000000000ULL /* samples wait so long for an unknown file */
@@ -34,6 +35,7 @@ struct pass {
 	struct batch_builder *builder;
 	struct executables *exes;
 	const struct ksym_names *ksyms;
+	const struct managed *managed;
 	uint32_t number;	/* as in the stamps */
 	uint32_t interval;
 	uint64_t now_ns;	/* CLOCK_MONOTONIC */

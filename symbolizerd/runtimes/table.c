@@ -4,6 +4,7 @@
 #include "symbolizerd/runtimes/go/detect.h"
 #include "symbolizerd/runtimes/go/names.h"
 #include "symbolizerd/runtimes/go/rows.h"
+#include "symbolizerd/runtimes/python/find.h"
 
 const struct runtime_ops runtimes_table[] = {
 	/* Go is compiled: nothing of it runs in the kernel, its frames are
@@ -13,6 +14,12 @@ const struct runtime_ops runtimes_table[] = {
 		.detect = go_build_id,
 		.rows = go_rows,
 		.symbols = &go_symbols,
+	},
+	/* CPython: the sampler walks its frames and sends their names */
+	{
+		.number = RUNTIME_PYTHON,
+		.detect = python_detect,
+		.rows = python_rows,
 	},
 };
 

@@ -10,9 +10,15 @@
 #include "symbolizerd/unwind/known.h"
 #include "symbolizerd/unwind/table.h"
 
+#define LOOPS_MAX	16	/* of interpreters, in a file */
+
 struct build {
 	const struct elf_file *f;
 	struct table_builder table;
+	uint32_t n_loops;
+	struct loop {
+		uint64_t start, end;	/* file offsets */
+	} loops[LOOPS_MAX];
 };
 
 static int build_on_row(void *ctx, uint64_t start, uint64_t end,
@@ -21,10 +27,17 @@ static int build_on_row(void *ctx, uint64_t start, uint64_t end,
 	struct build *b = ctx;
 	uint64_t off, left;
 
+	if (rule->cfa == CFA_RUNTIME)
+		return table_builder_add(&b->table, 0, 1, rule);
 	if (!elf_file_offset(b->f, start, true, &off, &left))
 		return 0;
 	if (left > end - start)
 		left = end - start;
+	if (rule->cfa == CFA_NONE && rule->by_fp & RULE_LOOP) {
+		if (b->n_loops < LOOPS_MAX)
+			b->loops[b->n_loops++] = (struct loop){ off, off + left };
+		return 0;
+	}
 	return table_builder_add(&b->table, off, off + left, rule);
 }
 
@@ -202,6 +215,9 @@ int unwind_build(const struct elf_file *f, unwind_rows_fn rows, void **ret,
 		r = build_from_debug_frame(&b);
 	if (r > 0 && b.table.settled)
 		r = JOB_OK;	/* the rest of it is good */
+	for (uint32_t i = 0; !r && i < b.n_loops; i++)
+		r = table_builder_mark(&b.table, b.loops[i].start,
+				       b.loops[i].end, RULE_LOOP);
 	if (!r)
 		r = table_builder_finish(&b.table, ret, len);
 	table_builder_fini(&b.table);

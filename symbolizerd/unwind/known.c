@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "symbolizerd/elf/elf_symbols.h"
+
 #define ARM_VDSO_MAX		65536	/* bytes of the image */
 #define ARM_NOP			4
 #define ARM_SIGRETURN_LEN	8
@@ -11,25 +13,10 @@
 /* Value of a symbol of .dynsym, or 0. */
 static uint64_t known_exported(const struct elf_file *f, const char *name)
 {
-	const Elf64_Shdr *sym = elf_file_find(f, ".dynsym");
-	const Elf64_Shdr *str = elf_file_find(f, ".dynstr");
-	struct elf_bytes syms = { 0 }, strs = { 0 };
-	uint64_t found = 0;
+	Elf64_Sym s;
 
-	if (sym && str && !elf_file_section(f, sym, &syms) &&
-	    !elf_file_section(f, str, &strs)) {
-		for (size_t i = 0; i < syms.len / sizeof(Elf64_Sym); i++) {
-			Elf64_Sym s;
-
-			memcpy(&s, syms.data + i * sizeof(s), sizeof(s));
-			if (s.st_name < strs.len && s.st_shndx != SHN_UNDEF &&
-			    !strcmp((char *)strs.data + s.st_name, name))
-				found = s.st_value;
-		}
-	}
-	elf_bytes_free(&syms);
-	elf_bytes_free(&strs);
-	return found;
+	elf_symbols_find(f, ".dyn", &name, 1, &s);
+	return s.st_value;
 }
 
 /* The lookup is by return address minus one: the nop belongs to it. */

@@ -193,6 +193,26 @@ int table_builder_next_source(struct table_builder *b)
 	return r;
 }
 
+int table_builder_mark(struct table_builder *b, uint64_t start, uint64_t end,
+		       uint8_t by_fp)
+{
+	for (uint32_t i = 0; i < b->rows.n; i++) {
+		uint64_t row = b->rows.v[i];
+		struct unwind_rule rule = b->rules.v[ROW_RULE(row)];
+		int n;
+
+		if (ROW_OFF(row) < start || ROW_OFF(row) >= end ||
+		    ROW_RULE(row) == RULE_NONE || ROW_RULE(row) == RULE_END)
+			continue;
+		rule.by_fp |= by_fp;
+		n = unwind_table_rule(b, &rule);
+		if (n < 0)
+			return n;
+		b->rows.v[i] = (row & ~0xffffULL) | (uint64_t)n;
+	}
+	return 0;
+}
+
 /* One row an offset, none that repeats the rule before, no short gaps between
  * equal rules. */
 static void unwind_table_merge(struct table_builder *b)

@@ -44,6 +44,11 @@ int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
 #define TABLE_WORK	4
 int table_builder_next_source(struct table_builder *b);
 
+/* From now on the rules of all rows in file offsets [start, end) have these bits
+ * of by_fp.  Rows that begin before start have not.  0, -ENOMEM, -E2BIG. */
+int table_builder_mark(struct table_builder *b, uint64_t start, uint64_t end,
+		       uint8_t by_fp);
+
 /* Lay it out: 0 and malloc'ed bytes, or -ENOMEM, -E2BIG.  Ends the builder's
  * use; without rows the table has no pages. */
 int table_builder_finish(struct table_builder *b, void **ret, size_t *len);

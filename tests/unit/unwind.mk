@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c) \
+RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symbolizerd/runtimes/python/*.c) \
 	symbolizerd/symbols/lines_build.c common/hash_table.c
 UNWIND := $(patsubst %,symbolizerd/%,elf/elf_file.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * managed - frames that an interpreter keeps, in place of those of its loop
+ *
+ * A part of sampler.bpf.c, which has the maps and struct scratch.
+ *
+ * When the walk comes to the loop of an interpreter (a rule with RULE_LOOP), its
+ * frames are appended one a step, and take the place of the loop's own; then the
+ * walk goes on with the loop's caller.  If there are none, the loop's frame stands.
+ *
+ * A frame's words are the address of what stands for its function and a cookie,
+ * made of the addresses of its names and its line: where an address is used
+ * again, that differs.  The names go with the first record that has the frame:
+ * its process may be gone before anybody could read them.
+ */
+#ifndef BPF_MANAGED_BPF_H
+#define BPF_MANAGED_BPF_H
+
+/* All words of a frame with its names. */
+#define FRAME_WORDS_MAX	(2 * (1 + FRAME_MORE_MAX) + 1 + MANAGED_WORDS)
+#define HASH_A		0x9e3779b97f4a7c15ULL	/* odd; 2^64 / golden ratio */
+
+static __always_inline void push(struct scratch *s, __u64 word)
+{
+	s->words[s->n & (REC_WORDS - 1)] = word;
+	s->n++;
+}
+
+static __always_inline const struct unwind_rule *rule_at(int rule)
+{
+	const union element *e = element_at((__u32)rule >> 1);
+
+	if (rule < 0 || !e)
+		return NULL;
+	return rule & 1 ? &e->rule[1] : &e->rule[0];
+}
+
+/* --- names -------------------------------------------------------------------- */
+
+/* The record was lost: its names go with another one. */
+static __always_inline void forget_names(struct scratch *s)
+{
+	for (__u32 i = 0; i < NAMED_SAMPLE && i < s->python.named; i++)
+		bpf_map_delete_elem(&named, &s->named[i]);
+}
+
+static __always_inline __u64 process_of(const struct trace_rec *r)
+{
+	return (r->start_ns * HASH_A + r->exec_id) * HASH_A + r->tgid;
+}
+
+/* Are the names of this frame to go with this record? */
+static __always_inline int wants_names(struct scratch *s, __u64 function,
+				       __u64 cookie)
+{
+	__u32 i = s->python.named;
+	struct named_key *k;
+	__u64 *sent;
+
+	if (i >= NAMED_SAMPLE)
+		return 0;
+	k = &s->named[i];
+	k->process = process_of(&s->rec);
+	k->function = function;
+	k->cookie = cookie;
+	sent = bpf_map_lookup_elem(&named, k);
+	if (sent && s->now - *sent < NAMED_NS && *sent >= asked_since)
+		return 0;
+	if (bpf_map_update_elem(&named, k, &s->now, BPF_ANY))
+		return 0;
+	s->python.named++;
+	return 1;
+}
+
+/* Append a name; of a file the end of it, which says more. */
+__weak __noinline int push_text(__u64 str, __u32 which, __u32 line)
+{
+	struct scratch *s = scratch();
+	struct python_text t = {};
+	__u64 cut, bytes, words;
+
+	if (!s || !python_read_str(&s->python, str, &t) || !t.bytes)
+		return 0;
+	bytes = t.bytes < TEXT_BYTES ? t.bytes : TEXT_BYTES;
+	cut = which == TEXT_FILE ? t.bytes - bytes : 0;
+	__builtin_memset(s->text, 0, sizeof(s->text));
+	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
+	if (bytes > TEXT_BYTES ||
+	    bpf_probe_read_user(s->text, bytes, (void *)(t.at + cut)))
+		return 0;
+	words = (bytes + 7) / 8;
+	push(s, FRAME_WITH_MORE(FRAME_WORD(FRAME_TEXT,
+					   TEXT_NUMBER(which, t.kind),
+					   which == TEXT_FILE ? cut : line),
+				words));
+	for (__u32 i = 0; i < FRAME_MORE_MAX && i < words; i++)
+		push(s, s->text[i]);
+	return 0;
+}
+
+/* --- Python ------------------------------------------------------------------------ */
+
+static __always_inline __u64 thread_pointer(void)
+{
+	__u64 task = (__u64)bpf_get_current_task();
+
+#ifdef __TARGET_ARCH_arm64
+	return KLOAD(task_struct, task, thread.uw.tp_value);
+#else
+	return KLOAD(task_struct, task, thread.fsbase);
+#endif
+}
+
+/*
+ * The walk is in CPython's loop: the frames of its thread are next, where they
+ * ended at the loop before.  base: where place 0 of the file is, or would be; dir,
+ * pages: of its table.
+ */
+__weak __noinline int python_enter(__u64 base, __u32 dir, __u32 pages)
+{
+	const struct unwind_rule *facts = rule_at(table_rule(dir, pages, 0));
+	struct scratch *s = scratch();
+
+	if (!s)
+		return 0;
+	if (!s->python.known && facts && facts->cfa == CFA_RUNTIME &&
+	    python_knows(RUNTIME_VERSION(facts)))
+		python_find(&s->python, RUNTIME_VERSION(facts),
+			    base + RUNTIME_ROOT(facts), thread_pointer());
+	s->python.inside = s->python.frame != 0;
+	if (!s->python.inside)
+		count(BPF_MANAGED_NONE);
+	return 0;
+}
+
+/* Append the next frame of the loop that was left last; 0: there is none. */
+__weak __noinline int python_step(void)
+{
+	struct scratch *s = scratch();
+	struct python_frame f = {};
+	enum python_found found;
+	__u64 cookie;
+
+	if (!s || s->python.inside == PYTHON_DONE) {
+		if (s)
+			s->python.inside = 0;
+		return 0;
+	}
+	found = python_next(&s->python, &f);
+	if (found == PYTHON_BROKEN)
+		s->python.frame = 0;
+	if (found == PYTHON_BROKEN || found == PYTHON_END) {
+		if (s->python.inside == PYTHON_FIRST)
+			count(BPF_MANAGED_NONE);
+		s->python.inside = 0;
+		return 0;
+	}
+	if (s->python.inside == PYTHON_FIRST)
+		s->n--;		/* the loop's own frame */
+	s->python.inside = found == PYTHON_LAST ? PYTHON_DONE :
+						   PYTHON_GOES_ON;
+	cookie = (f.name * HASH_A + f.filename) * HASH_A + f.line;
+	if (wants_names(s, f.code, cookie)) {
+		push_text(f.name, TEXT_NAME, f.line);
+		push_text(f.filename, TEXT_FILE, 0);
+	}
+	push(s, FRAME_WITH_MORE(FRAME_WORD(FRAME_MANAGED, RUNTIME_PYTHON, 0),
+				(__u64)MANAGED_WORDS));
+	push(s, f.code);
+	push(s, cookie);
+	s->st.depth++;
+	count(BPF_MANAGED);
+	return 1;
+}
+
+#endif /* BPF_MANAGED_BPF_H */

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * python - from the loop of CPython's interpreter to the frames that it runs
+ *
+ * Pure functions that read memory only through bpf_probe_read_user(): for the
+ * kernel and for the host.  All that is read was written by the profiled process,
+ * and where to begin may have been chosen by an adversary: so nothing is
+ * believed to be a code object, or a string, whose type does not say so.
+ */
+#ifndef BPF_PYTHON_BPF_H
+#define BPF_PYTHON_BPF_H
+
+#include <bpf/bpf_helpers.h>
+
+#include "python.h"
+
+#define PYTHON_THREADS_MAX	64	/* looked at in the list of threads */
+#define PYTHON_TYPE_NAME	8	/* bytes compared; NUL included */
+
+/*
+ * pthread_getspecific() by hand.  glibc 2.4 - 2.42, x86-64: nptl/descr.h, struct
+ * pthread.specific_1stblock of {seq, data}; musl 1.1 - 1.2: pthread_impl.h,
+ * struct pthread.tsd.
+ */
+#define GLIBC_KEYS		32
+#define GLIBC_DATA		(0x310 + 8)
+#define MUSL_KEYS		128
+#define MUSL_TSD		128
+/* AArch64: pthread_self() lies below the thread pointer, by the size of glibc's
+ * struct pthread */
+#define PTHREAD_MAX		4096
+
+static const struct python_layout python_layouts[PYTHON_LAYOUTS] =
+	PYTHON_LAYOUT_TABLE;
+
+/* Of struct python_state: .inside. */
+#define PYTHON_FIRST	1
+#define PYTHON_GOES_ON	2
+#define PYTHON_DONE	3	/* none more of this loop */
+/* What must be 0 when a sample begins. */
+#define PYTHON_STATE_BEGIN	__builtin_offsetof(struct python_state, frame_words)
+
+struct python_state {
+	__u64 frame;		/* the next one; 0: none */
+	__u64 code_type;	/* PyCode_Type, PyUnicode_Type; 0: not met yet */
+	__u64 str_type;
+	__u32 minor;		/* which layout */
+	__u32 known;		/* 1: the thread was looked for */
+	__u32 inside;		/* 0, or one of the above: frames of the loop
+				 * that was left last are next */
+	__u32 named;		/* frames whose names are in this record */
+	union {			/* what was read last */
+		__u64 frame_words[PYTHON_FRAME_BYTES / 8 + 6];
+		__u64 code_words[PYTHON_CODE_BYTES / 8 + 14];
+		__u64 str_words[PYTHON_STR_BYTES / 8 + 3];
+	};
+};
+
+/* A frame, found. */
+struct python_frame {
+	__u64 code, name, filename;
+	__u32 line;		/* the first one of its function */
+};
+
+static __always_inline __u64 python_word(__u64 addr)
+{
+	__u64 v = 0;
+
+	bpf_probe_read_user(&v, sizeof(v), (void *)addr);
+	return v;
+}
+
+static __always_inline __u32 python_u32(__u64 addr)
+{
+	__u32 v = 0;
+
+	bpf_probe_read_user(&v, sizeof(v), (void *)addr);
+	return v;
+}
+
+static __always_inline const struct python_layout *python_layout(__u64 minor)
+{
+	/* the compiler may know better, the verifier does not */
+	asm volatile("" : "+r"(minor));
+	return &python_layouts[minor & (PYTHON_LAYOUTS - 1)];
+}
+
+static __always_inline int python_knows(__u32 minor)
+{
+	return minor >= PYTHON_MINOR_MIN && minor <= PYTHON_MINOR_MAX;
+}
+
+/* --- the thread ----------------------------------------------------------------- */
+
+/* Is this the PyThreadState of the thread whose thread pointer is tp? */
+static __always_inline int python_is_thread(const struct python_layout *l,
+					    __u64 thread, __u64 tp)
+{
+	__u64 id = thread ? python_word(thread + l->thread_id) : 0;
+
+#ifdef __TARGET_ARCH_arm64
+	return id && tp - id <= PTHREAD_MAX;
+#else
+	return id && id == tp;
+#endif
+}
+
+/* By the key that CPython gave itself; 0: it is none of this thread's. */
+static __always_inline __u64 python_thread_by_key(const struct python_layout *l,
+						  __u64 root, __u64 tp)
+{
+	__u32 key = python_u32(root + l->tss_key);
+	__u64 thread = 0;
+
+#ifdef __TARGET_ARCH_arm64
+	return 0;	/* where struct pthread begins depends on its size */
+#endif
+	if (key < GLIBC_KEYS)
+		thread = python_word(tp + GLIBC_DATA + 16 * key);
+	if (python_is_thread(l, thread, tp))
+		return thread;
+	if (key < MUSL_KEYS)
+		thread = python_word(python_word(tp + MUSL_TSD) + 8 * key);
+	return python_is_thread(l, thread, tp) ? thread : 0;
+}
+
+static __always_inline __u64 python_thread_by_list(const struct python_layout *l,
+						   __u64 root, __u64 tp)
+{
+	__u64 thread = python_word(root + l->interpreters);
+
+	thread = thread ? python_word(thread + l->threads) : 0;
+	for (int i = 0; i < PYTHON_THREADS_MAX && thread; i++) {
+		if (python_is_thread(l, thread, tp))
+			return thread;
+		thread = python_word(thread + PYTHON_NEXT);
+	}
+	return 0;
+}
+
+/* Find the innermost frame of the thread with this thread pointer; root: address
+ * of _PyRuntime. */
+static __always_inline void python_find(struct python_state *p, __u32 minor,
+					__u64 root, __u64 tp)
+{
+	const struct python_layout *l = python_layout(minor);
+	__u64 thread;
+
+	p->known = 1;
+	p->minor = minor;
+	thread = python_thread_by_key(l, root, tp);
+	if (!thread)
+		thread = python_thread_by_list(l, root, tp);
+	if (!thread)
+		return;
+	p->frame = python_word(thread + l->current);
+	if (p->frame && l->cframe)
+		p->frame = python_word(p->frame + l->cframe - 1);
+}
+
+/* --- objects ---------------------------------------------------------------------- */
+
+/* Does a type say that this is its name?  want: PYTHON_TYPE_NAME bytes, of which
+ * those of mask count. */
+static __always_inline int python_type_is(__u64 type, __u64 want, __u64 mask)
+{
+	__u64 name = type ? python_word(type + PYTHON_TP_NAME) : 0;
+
+	return name && (python_word(name) & mask) == want;
+}
+
+#define PYTHON_CODE_NAME	0x65646f63ULL		/* "code" */
+#define PYTHON_CODE_MASK	0xffffffffffULL
+#define PYTHON_STR_NAME		0x727473ULL		/* "str" */
+#define PYTHON_STR_MASK		0xffffffffULL
+
+static __always_inline int python_is(__u64 *met, __u64 type, __u64 want,
+				     __u64 mask)
+{
+	if (type && type == *met)
+		return 1;
+	if (!python_type_is(type, want, mask))
+		return 0;
+	*met = type;
+	return 1;
+}
+
+/* An aligned word of what was read. */
+#define PYTHON_AT(words, at) ((words)[((at) >> 3) & (sizeof(words) / 8 - 1)])
+
+/* Read the code object; false: it is none. */
+static __always_inline int python_read_code(struct python_state *p,
+					    const struct python_layout *l,
+					    __u64 code, struct python_frame *ret)
+{
+	__u64 line;
+
+	if (bpf_probe_read_user(p->code_words, PYTHON_CODE_BYTES, (void *)code) ||
+	    !python_is(&p->code_type, PYTHON_AT(p->code_words, PYTHON_OB_TYPE),
+		       PYTHON_CODE_NAME, PYTHON_CODE_MASK))
+		return 0;
+	ret->code = code;
+	ret->name = PYTHON_AT(p->code_words, l->name);
+	ret->filename = PYTHON_AT(p->code_words, l->filename);
+	line = PYTHON_AT(p->code_words, l->line);
+	ret->line = l->line & 4 ? line >> 32 : line;
+	return 1;
+}
+
+enum python_found {
+	PYTHON_FRAME = 1,	/* *ret is one; there may be more */
+	PYTHON_LAST,		/* *ret is the last one of this loop */
+	PYTHON_END,		/* of this loop; *ret is none */
+	PYTHON_BROKEN,		/* not what it should be: no more of them */
+};
+
+/* The frame at p->frame; then moves on to its caller. */
+static __always_inline enum python_found
+python_next(struct python_state *p, struct python_frame *ret)
+{
+	const struct python_layout *l = python_layout(p->minor);
+	__u64 code, entry, previous;
+
+	if (!p->frame || (p->frame & 7) ||
+	    bpf_probe_read_user(p->frame_words, PYTHON_FRAME_BYTES,
+				(void *)p->frame))
+		return PYTHON_BROKEN;
+	previous = PYTHON_AT(p->frame_words, l->previous);
+	code = PYTHON_AT(p->frame_words, l->code);
+	entry = PYTHON_AT(p->frame_words, l->entry) >> (8 * (l->entry & 7)) & 0xff;
+	p->frame = previous;
+	if (l->how == PYTHON_OWNED && entry >= PYTHON_OWNER_C)
+		return PYTHON_END;
+	if (!python_read_code(p, l, code, ret))
+		return PYTHON_BROKEN;
+	return l->how == PYTHON_EACH || (l->how == PYTHON_MARKED && entry) ?
+	       PYTHON_LAST : PYTHON_FRAME;
+}
+
+/* --- text -------------------------------------------------------------------------- */
+
+struct python_text {
+	__u64 at;		/* of the characters */
+	__u32 bytes;		/* of all of them */
+	__u32 kind;		/* bytes of one: 1 (0: and all are ASCII), 2, 4 */
+};
+
+/* Where the characters of a string lie; false: it is none, or an odd one. */
+static __always_inline int python_read_str(struct python_state *p, __u64 str,
+					   struct python_text *ret)
+{
+	const struct python_layout *l = python_layout(p->minor);
+	__u64 len;
+	__u32 state;
+
+	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)str) ||
+	    !python_is(&p->str_type, PYTHON_AT(p->str_words, PYTHON_OB_TYPE),
+		       PYTHON_STR_NAME, PYTHON_STR_MASK))
+		return 0;
+	len = PYTHON_AT(p->str_words, PYTHON_LENGTH);
+	state = PYTHON_AT(p->str_words, PYTHON_STATE);
+	ret->kind = PYTHON_STR_KIND(state);
+	if (!PYTHON_STR_COMPACT(state) || len > 1 << 16 ||
+	    (ret->kind != 1 && ret->kind != 2 && ret->kind != 4))
+		return 0;
+	ret->bytes = len * ret->kind;
+	ret->at = str + (PYTHON_STR_ASCII(state) ? l->ascii : l->compact);
+	if (PYTHON_STR_ASCII(state))
+		ret->kind = 0;
+	return 1;
+}
+
+#endif /* BPF_PYTHON_BPF_H */

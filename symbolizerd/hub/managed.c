@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/hub/managed.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "symbolizerd/hub/record.h"
+
+#define UTF8_MAX	(3 * TEXT_BYTES)	/* Latin-1: two of one */
+#define FILE_CUT	"..."
+
+void managed_init(struct managed *m, uint64_t seed)
+{
+	*m = (struct managed){ .seed = seed };
+}
+
+void managed_fini(struct managed *m)
+{
+	for (uint32_t i = 0; i < m->functions.n; i++)
+		free(m->functions.v[i].name);
+	free(m->functions.v);
+	free(m->free_functions.v);
+	free(m->frames.v);
+	free(m->free_frames.v);
+	hash_free(&m->by_content);
+	hash_free(&m->by_key);
+	*m = (struct managed){ 0 };
+}
+
+/* --- text ------------------------------------------------------------------------- */
+
+struct text {
+	char s[UTF8_MAX + sizeof(FILE_CUT)];
+	size_t len;
+};
+
+static void managed_put(struct text *t, uint32_t c)
+{
+	if (c < 0x80) {
+		t->s[t->len++] = (char)c;
+	} else if (c < 0x800) {
+		t->s[t->len++] = (char)(0xc0 | c >> 6);
+		t->s[t->len++] = (char)(0x80 | (c & 63));
+	} else if (c < 0x10000) {
+		t->s[t->len++] = (char)(0xe0 | c >> 12);
+		t->s[t->len++] = (char)(0x80 | (c >> 6 & 63));
+		t->s[t->len++] = (char)(0x80 | (c & 63));
+	} else {
+		t->s[t->len++] = (char)(0xf0 | (c >> 18 & 7));
+		t->s[t->len++] = (char)(0x80 | (c >> 12 & 63));
+		t->s[t->len++] = (char)(0x80 | (c >> 6 & 63));
+		t->s[t->len++] = (char)(0x80 | (c & 63));
+	}
+}
+
+/* What is no character of text becomes one that shows it. */
+static uint32_t managed_character(uint32_t c)
+{
+	return c < 0x20 || c == 0x7f || (c >= 0xd800 && c < 0xe000) ||
+	       c > 0x10ffff ? '?' : c;
+}
+
+/* The words of a FRAME_TEXT as UTF-8. */
+static void managed_text(const uint64_t *w, struct text *t)
+{
+	uint32_t kind = TEXT_KIND(FRAME_NUMBER(w[0]));
+	uint32_t size = kind ? kind : 1;
+	const uint8_t *p = (const void *)(w + 1);
+
+	t->len = 0;
+	if (TEXT_WHICH(FRAME_NUMBER(w[0])) == TEXT_FILE && FRAME_PLACE(w[0])) {
+		memcpy(t->s, FILE_CUT, sizeof(FILE_CUT) - 1);
+		t->len = sizeof(FILE_CUT) - 1;
+	}
+	for (size_t i = 0; i + size <= 8 * FRAME_MORE(w[0]); i += size) {
+		uint32_t c = 0;
+
+		memcpy(&c, p + i, size);
+		if (!c)
+			break;
+		managed_put(t, managed_character(kind || c < 0x80 ? c : 0));
+	}
+	t->s[t->len] = '\0';
+}
+
+/* --- functions ---------------------------------------------------------------------- */
+
+static bool managed_same(const struct managed_function *f, const struct text *name,
+			 const struct text *file, uint32_t line)
+{
+	return f->line == line && !strcmp(f->name, name->s) &&
+	       !strcmp(f->file, file->s);
+}
+
+/* A free number, or MANAGED_UNKNOWN. */
+static uint32_t managed_number(struct managed *m)
+{
+	static const struct managed_function none;
+
+	if (m->free_functions.n)
+		return m->free_functions.v[--m->free_functions.n];
+	if (!m->functions.n && !vector_push(&m->functions, none))
+		return MANAGED_UNKNOWN;
+	if (m->functions.n > FRAME_NUMBER_MASK || !vector_push(&m->functions, none))
+		return MANAGED_UNKNOWN;
+	return m->functions.n - 1;
+}
+
+static uint32_t managed_add(struct managed *m, const struct text *name,
+			    const struct text *file, uint32_t line, uint64_t hash)
+{
+	struct managed_function f = {
+		.bytes = (uint32_t)(name->len + file->len + 2),
+		.line = line, .hash = hash,
+	};
+	uint32_t i;
+
+	if (m->bytes + f.bytes > MANAGED_BYTES_MAX) {
+		m->full++;
+		return MANAGED_UNKNOWN;
+	}
+	f.name = malloc(f.bytes);
+	i = f.name ? managed_number(m) : MANAGED_UNKNOWN;
+	if (i == MANAGED_UNKNOWN || !hash_add(&m->by_content, hash, i)) {
+		free(f.name);
+		return MANAGED_UNKNOWN;
+	}
+	memcpy(f.name, name->s, name->len + 1);
+	memcpy(f.name + name->len + 1, file->s, file->len + 1);
+	f.file = f.name + name->len + 1;
+	m->functions.v[i] = f;
+	m->bytes += f.bytes;
+	return i;
+}
+
+static uint32_t managed_intern(struct managed *m, const struct text *name,
+			       const struct text *file, uint32_t line)
+{
+	uint64_t hash = XXH3_64bits_withSeed(name->s, name->len, m->seed + line);
+	const struct hash_slot *s;
+
+	hash = XXH3_64bits_withSeed(file->s, file->len, hash);
+	s = hash_find(&m->by_content, hash);
+	while (s && !managed_same(&m->functions.v[hash_index(s)], name, file, line))
+		s = hash_next(&m->by_content, s);
+	return s ? hash_index(s) : managed_add(m, name, file, line, hash);
+}
+
+const struct managed_function *managed_find(const struct managed *m,
+					    uint32_t number)
+{
+	return number && number < m->functions.n && m->functions.v[number].name ?
+	       &m->functions.v[number] : NULL;
+}
+
+/* --- frames ------------------------------------------------------------------------- */
+
+static uint64_t managed_hash(const struct managed *m, const struct managed_key *k)
+{
+	return XXH3_64bits_withSeed(k, sizeof(*k), m->seed);
+}
+
+static struct managed_frame *managed_frame_of(struct managed *m,
+					      const struct managed_key *key)
+{
+	const struct hash_slot *s = hash_find(&m->by_key, managed_hash(m, key));
+
+	while (s && memcmp(&m->frames.v[hash_index(s)].key, key, sizeof(*key)))
+		s = hash_next(&m->by_key, s);
+	return s ? &m->frames.v[hash_index(s)] : NULL;
+}
+
+static struct managed_frame *managed_new_frame(struct managed *m,
+					       const struct managed_key *key)
+{
+	static const struct managed_frame none;
+	uint32_t i;
+
+	if (m->free_frames.n) {
+		i = m->free_frames.v[--m->free_frames.n];
+	} else {
+		if (m->frames.n == MANAGED_FRAMES_MAX ||
+		    !vector_push(&m->frames, none)) {
+			m->full++;
+			return NULL;
+		}
+		i = m->frames.n - 1;
+	}
+	m->frames.v[i] = (struct managed_frame){ .key = *key };
+	if (hash_add(&m->by_key, managed_hash(m, key), i))
+		return &m->frames.v[i];
+	/* there was room for it before */
+	vector_push(&m->free_frames, i);
+	return NULL;
+}
+
+/* What was read of names for the next frame. */
+struct names {
+	const uint64_t *name, *file;	/* FRAME_TEXT, or NULL */
+};
+
+static uint32_t managed_function_of(struct managed *m,
+				    const struct managed_key *key,
+				    const struct names *names, uint64_t now_ns)
+{
+	struct managed_frame *f = managed_frame_of(m, key);
+	struct text name, file = { .s = "" };
+	uint32_t function;
+
+	if (!names->name) {
+		if (f)
+			f->used_ns = now_ns;
+		return f ? f->function : MANAGED_UNKNOWN;
+	}
+	managed_text(names->name, &name);
+	if (names->file)
+		managed_text(names->file, &file);
+	function = managed_intern(m, &name, &file,
+				  (uint32_t)FRAME_PLACE(names->name[0]));
+	if (!f && function != MANAGED_UNKNOWN)
+		f = managed_new_frame(m, key);
+	if (f) {
+		f->used_ns = now_ns;
+		f->function = function;
+	}
+	return function;
+}
+
+static void managed_note_text(const uint64_t *w, struct names *names)
+{
+	if (TEXT_WHICH(FRAME_NUMBER(w[0])) == TEXT_NAME)
+		names->name = w;
+	else
+		names->file = w;
+}
+
+void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns)
+{
+	uint64_t words[REC_WORDS];
+	uint64_t *to = (uint64_t *)rec->words + rec->n_kernel;
+	struct managed_key key = {
+		.start_ns = rec->start_ns, .exec_id = rec->exec_id,
+		.tgid = rec->tgid,
+	};
+	struct names names = { 0 };
+	uint32_t n = 0;
+
+	if (rec->n_user > REC_WORDS)
+		return;
+	memcpy(words, to, rec->n_user * sizeof(*to));
+	for (uint32_t i = 0; i < rec->n_user; i += frame_words(words[i])) {
+		const uint64_t *w = &words[i];
+
+		if (FRAME_KIND(w[0]) == FRAME_TEXT) {
+			managed_note_text(w, &names);
+			continue;
+		}
+		if (FRAME_KIND(w[0]) == FRAME_MANAGED) {
+			key.runtime = FRAME_NUMBER(w[0]);
+			key.function = w[1];
+			key.cookie = w[2];
+			to[n++] = FRAME_WORD(FRAME_MANAGED,
+					     managed_function_of(m, &key, &names,
+								 now_ns),
+					     key.runtime);
+		} else {
+			memcpy(&to[n], w, frame_words(w[0]) * sizeof(*w));
+			n += frame_words(w[0]);
+		}
+		names = (struct names){ 0 };
+	}
+	rec->len -= 8 * (rec->n_user - n);
+	rec->n_user = (uint16_t)n;
+}
+
+/* --- forgetting ------------------------------------------------------------------------ */
+
+static void managed_sweep_frames(struct managed *m, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < m->frames.n; i++) {
+		struct managed_frame *f = &m->frames.v[i];
+
+		if (!f->used_ns || now_ns - f->used_ns < MANAGED_KEPT_NS ||
+		    !vector_reserve(&m->free_frames, 1))
+			continue;
+		hash_remove_index(&m->by_key, managed_hash(m, &f->key), i);
+		f->used_ns = 0;
+		m->free_frames.v[m->free_frames.n++] = i;
+	}
+}
+
+static void managed_mark(struct managed *m, uint32_t number)
+{
+	if (number < m->functions.n)
+		m->functions.v[number].used = true;
+}
+
+static void managed_mark_used(struct managed *m, const struct traces *traces)
+{
+	for (uint32_t i = 0; i < m->frames.n; i++) {
+		if (m->frames.v[i].used_ns)
+			managed_mark(m, m->frames.v[i].function);
+	}
+	for (uint32_t i = 0; i < traces->top; i++) {
+		const struct trace *t = traces->v[i];
+
+		for (uint32_t k = t ? t->n_kernel : 0;
+		     t && k < (uint32_t)t->n_kernel + t->n_user;
+		     k += frame_words(t->words[k])) {
+			if (FRAME_KIND(t->words[k]) == FRAME_MANAGED)
+				managed_mark(m, FRAME_NUMBER(t->words[k]));
+		}
+	}
+}
+
+void managed_sweep(struct managed *m, const struct traces *traces,
+		   uint64_t now_ns)
+{
+	managed_sweep_frames(m, now_ns);
+	if (m->bytes < MANAGED_BYTES_MAX / 2)
+		return;
+	for (uint32_t i = 0; i < m->functions.n; i++)
+		m->functions.v[i].used = false;
+	managed_mark_used(m, traces);
+	for (uint32_t i = 1; i < m->functions.n; i++) {
+		struct managed_function *f = &m->functions.v[i];
+
+		if (!f->name || f->used || !vector_reserve(&m->free_functions, 1))
+			continue;
+		hash_remove_index(&m->by_content, f->hash, i);
+		m->bytes -= f->bytes;
+		free(f->name);
+		*f = (struct managed_function){ 0 };
+		m->free_functions.v[m->free_functions.n++] = i;
+	}
+}

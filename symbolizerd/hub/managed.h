@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * managed - functions of interpreters, by name
+ *
+ * BPF says what stands for a function in a process and, with the first record that
+ * has it and from time to time, its names.  As a record comes in that is exchanged
+ * for our number of the function, one for each (runtime, name, file, line): so the
+ * same stack is the same in each process that runs it.
+ */
+#ifndef SYMBOLIZERD_HUB_MANAGED_H
+#define SYMBOLIZERD_HUB_MANAGED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/frame.h"
+#include "bpf/runtime.h"
+#include "common/hash_table.h"
+#include "common/vector.h"
+#include "symbolizerd/hub/trace.h"
+
+#define MANAGED_UNKNOWN		0	/* our number for what has no name */
+#define MANAGED_FRAMES_MAX	131072	/* known at once, of all processes */
+#define MANAGED_BYTES_MAX	(24u << 20)	/* of names */
+/* BPF sends names again after 30 s (NAMED_NS): until then they are kept here. */
+#define MANAGED_KEPT_NS		60000000000ULL
+
+struct managed_function {
+	char *name;		/* NULL: free; owned, .file in the same piece */
+	const char *file;	/* "": unknown */
+	uint32_t line;		/* the first one; 0: unknown */
+	uint32_t bytes;		/* of the piece */
+	uint64_t hash;
+	bool used;		/* while sweeping */
+};
+
+/* What stands for it in a process. */
+struct managed_key {
+	uint64_t start_ns, exec_id, function, cookie;
+	uint32_t tgid, runtime;
+};
+
+struct managed_frame {
+	struct managed_key key;
+	uint64_t used_ns;	/* CLOCK_MONOTONIC; 0: free */
+	uint32_t function;	/* our number */
+};
+
+struct managed {
+	uint64_t seed;
+	VECTOR(struct managed_function) functions;	/* [0]: none */
+	VECTOR(uint32_t) free_functions, free_frames;
+	struct hash_table by_content;
+	VECTOR(struct managed_frame) frames;
+	struct hash_table by_key;
+	size_t bytes;		/* of names */
+	uint64_t full;		/* had no room */
+};
+
+void managed_init(struct managed *m, uint64_t seed);
+void managed_fini(struct managed *m);
+
+/*
+ * Take the names out of a record that was judged, and put our numbers into its
+ * managed frames: FRAME_WORD(FRAME_MANAGED, number, enum runtime), alone.  The
+ * record gets shorter.
+ */
+void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns);
+
+/* A function by our number; NULL: unknown. */
+const struct managed_function *managed_find(const struct managed *m,
+					    uint32_t number);
+
+/* Forget frames that were idle, and functions that neither a frame nor a trace
+ * has, once their names are many. */
+void managed_sweep(struct managed *m, const struct traces *traces,
+		   uint64_t now_ns);
+
+#endif /* SYMBOLIZERD_HUB_MANAGED_H */

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/runtimes/python/find.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf/python.h"
+#include "ipc/message_hub.h"
+#include "symbolizerd/elf/elf_symbols.h"
+
+enum {
+	RUNTIME, LOOP, VERSION, SINCE_3_10, SINCE_3_9, SINCE_3_8, SYMBOLS
+};
+
+/* Py_Version: 3.11 and later.  The others came with the versions named: "New in
+ * version" in the C API's manual. */
+static const char *const exported[SYMBOLS] = {
+	[RUNTIME] = "_PyRuntime",
+	[LOOP] = "_PyEval_EvalFrameDefault",
+	[VERSION] = "Py_Version",
+	[SINCE_3_10] = "PyModule_AddObjectRef",
+	[SINCE_3_9] = "PyObject_CallNoArgs",
+	[SINCE_3_8] = "PyCode_NewWithPosOnlyArgs",
+};
+
+/* What GCC's -freorder-blocks-and-partition makes of the loop. */
+static const char *const cold[] = { "_PyEval_EvalFrameDefault.cold" };
+
+/* The value of Py_Version: PY_VERSION_HEX (patchlevel.h), 0x030b02f0. */
+static uint32_t python_hex(const struct elf_file *f, uint64_t at)
+{
+	struct elf_bytes b;
+	uint64_t v = 0;
+
+	if (elf_file_at(f, at, &b))
+		return 0;
+	if (b.len >= sizeof(v))
+		memcpy(&v, b.data, sizeof(v));
+	elf_bytes_free(&b);
+	return v >> 24 == 3 ? v >> 16 & 0xff : 0;
+}
+
+static uint32_t python_minor(const struct elf_file *f, const Elf64_Sym *s)
+{
+	if (s[VERSION].st_value)
+		return python_hex(f, s[VERSION].st_value);
+	return s[SINCE_3_10].st_value ? 10 : s[SINCE_3_9].st_value ? 9 :
+	       s[SINCE_3_8].st_value ? 8 : 7;
+}
+
+static void python_add_loop(struct python_file *p, const Elf64_Sym *s)
+{
+	if (!s->st_value || !s->st_size || p->n_loops == PYTHON_LOOPS)
+		return;
+	p->loop[p->n_loops].start = s->st_value;
+	p->loop[p->n_loops].end = s->st_value + s->st_size;
+	p->n_loops++;
+}
+
+bool python_find_in(const struct elf_file *f, struct python_file *ret)
+{
+	Elf64_Sym s[SYMBOLS], c;
+
+	*ret = (struct python_file){ 0 };
+	elf_symbols_find(f, ".dyn", exported, SYMBOLS, s);
+	if (!s[RUNTIME].st_value || !s[LOOP].st_value)
+		return false;
+	ret->minor = python_minor(f, s);
+	ret->root = s[RUNTIME].st_value;
+	python_add_loop(ret, &s[LOOP]);
+	elf_symbols_find(f, ".", cold, 1, &c);
+	python_add_loop(ret, &c);
+	return true;
+}
+
+bool python_detect(const struct elf_file *f, char *id, size_t size)
+{
+	struct python_file p;
+
+	if (!python_find_in(f, &p))
+		return false;
+	if (p.minor)
+		snprintf(id, size, "3.%u", p.minor);
+	return true;
+}
+
+int python_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
+{
+	static const struct unwind_rule loop = { .by_fp = RULE_LOOP };
+	struct python_file p;
+	uint64_t off, root;
+	int r = 0;
+
+	if (!python_find_in(f, &p) || !p.n_loops ||
+	    p.minor < PYTHON_MINOR_MIN || p.minor > PYTHON_MINOR_MAX ||
+	    !elf_file_offset(f, p.loop[0].start, true, &off, NULL))
+		return JOB_OK;
+	/* from where place 0 would be by the mapping of the loop */
+	root = p.root - (p.loop[0].start - off);
+	r = fn(ctx, 0, 1, &(struct unwind_rule){
+		.cfa = CFA_RUNTIME, .cfa_off = (int32_t)p.minor,
+		.ra_off = (int32_t)root, .fp_off = (int32_t)(root >> 32),
+	});
+	for (uint32_t i = 0; !r && i < p.n_loops; i++)
+		r = fn(ctx, p.loop[i].start, p.loop[i].end, &loop);
+	return r;
+}

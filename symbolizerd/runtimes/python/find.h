@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * find - CPython in an executable or a libpython, under any name
+ *
+ * By what the C API exports: programs that embed it or extensions need it, so it
+ * is there without debug symbols, too.
+ */
+#ifndef SYMBOLIZERD_RUNTIMES_PYTHON_FIND_H
+#define SYMBOLIZERD_RUNTIMES_PYTHON_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/unwind/cfi.h"
+
+#define PYTHON_LOOPS	2	/* the loop, and its part that is seldom run */
+
+struct python_file {
+	uint32_t minor;		/* of 3.x; 0: not known */
+	uint64_t root;		/* virtual address of _PyRuntime */
+	uint32_t n_loops;
+	struct {
+		uint64_t start, end;	/* virtual addresses */
+	} loop[PYTHON_LOOPS];
+};
+
+/* False: it is none. */
+bool python_find_in(const struct elf_file *f, struct python_file *ret);
+
+/* runtime_ops.detect; id: "3.11", or "" */
+bool python_detect(const struct elf_file *f, char *id, size_t size);
+
+/* runtime_ops.rows: no rules, but where the loop is and what its unwinder
+ * needs. */
+int python_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx);
+
+#endif /* SYMBOLIZERD_RUNTIMES_PYTHON_FIND_H */
