@@ -51,7 +51,8 @@ struct python_layout {
 #define PYTHON_TP_NAME		24	/* PyTypeObject.tp_name */
 #define PYTHON_LENGTH		16	/* PyASCIIObject.length */
 #define PYTHON_STATE		32	/* PyASCIIObject.state */
-#define PYTHON_FRAME_BYTES	80
+#define PYTHON_FRAME_BYTES	112	/* with f_lasti; 80 do without */
+#define PYTHON_FRAME_LEAST	80
 #define PYTHON_CODE_BYTES	144
 #define PYTHON_STR_BYTES	40
 

@@ -151,6 +151,7 @@ struct scratch {
 	__u32 n;		/* words used in rec.words */
 	__u32 guess;		/* why the step before had no rule, or 0 */
 	__u32 files_asked;	/* in this sample */
+	__u32 named_words;	/* of names, in this record */
 	__u32 after;		/* outcome of the step from an interpreter's loop */
 	__u64 thread_pointer;
 	struct python_state python;
@@ -346,6 +347,7 @@ static __always_inline void begin(struct scratch *s, __u64 task)
 	s->memo_next = 0;
 	s->guess = 0;
 	s->files_asked = 0;
+	s->named_words = 0;
 	__builtin_memset(&s->python, 0, PYTHON_STATE_BEGIN);
 	s->st.depth = 0;
 	s->st.exact = EXACT;

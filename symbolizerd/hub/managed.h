@@ -28,7 +28,10 @@
 struct managed_function {
 	char *name;		/* NULL: free; owned, .file in the same piece */
 	const char *file;	/* "": unknown */
+	const uint8_t *lines;	/* table of lines, its beginning; in that piece */
 	uint32_t line;		/* the first one; 0: unknown */
+	uint16_t n_lines;	/* bytes */
+	uint16_t form;		/* enum text_lines; 0: there is none */
 	uint32_t bytes;		/* of the piece */
 	uint64_t hash;
 	bool used;		/* while sweeping */
@@ -36,8 +39,8 @@ struct managed_function {
 
 /* What stands for it in a process. */
 struct managed_key {
-	uint64_t start_ns, exec_id, function, cookie;
-	uint32_t tgid, runtime;
+	uint64_t start_ns, exec_id, function;
+	uint32_t tgid, runtime, cookie, pad;
 };
 
 struct managed_frame {
@@ -57,19 +60,26 @@ struct managed {
 	uint64_t full;		/* had no room */
 };
 
+#define OUR_WORD(number, runtime, at)					\
+	FRAME_WORD(FRAME_MANAGED, number, (__u64)(runtime) << 28 | (at))
+#define OUR_RUNTIME(w)	((uint32_t)(FRAME_PLACE(w) >> 28))
+#define OUR_AT(w)	((uint32_t)(FRAME_PLACE(w) & MANAGED_AT_MAX))
+
 void managed_init(struct managed *m, uint64_t seed);
 void managed_fini(struct managed *m);
 
 /*
  * Take the names out of a record that was judged, and put our numbers into its
- * managed frames: FRAME_WORD(FRAME_MANAGED, number, enum runtime), alone.  The
- * record gets shorter.
+ * managed frames: one word each, OUR_WORD.  The record gets shorter.
  */
 void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns);
 
 /* A function by our number; NULL: unknown. */
 const struct managed_function *managed_find(const struct managed *m,
 					    uint32_t number);
+
+/* The line of a place in a function, 0 if that is not known. */
+uint32_t managed_line(const struct managed_function *f, uint32_t at);
 
 /* Forget frames that were idle, and functions that neither a frame nor a trace
  * has, once their names are many. */
