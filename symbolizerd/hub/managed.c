@@ -31,12 +31,12 @@ void managed_fini(struct managed *m)
 
 /* --- text ------------------------------------------------------------------------- */
 
-struct text {
+struct utf8 {
 	char s[UTF8_MAX + sizeof(FILE_CUT)];
 	size_t len;
 };
 
-static void managed_put(struct text *t, uint32_t c)
+static void managed_put(struct utf8 *t, uint32_t c)
 {
 	if (c < 0x80) {
 		t->s[t->len++] = (char)c;
@@ -63,7 +63,7 @@ static uint32_t managed_character(uint32_t c)
 }
 
 /* The words of a FRAME_TEXT as UTF-8. */
-static void managed_text(const uint64_t *w, struct text *t)
+static void managed_text(const uint64_t *w, struct utf8 *t)
 {
 	uint32_t kind = TEXT_FORM(FRAME_NUMBER(w[0]));
 	uint32_t size = kind ? kind : 1;
@@ -89,7 +89,7 @@ static void managed_text(const uint64_t *w, struct text *t)
 
 /* What a function's names say; then it is one piece of memory. */
 struct naming {
-	struct text name, file;
+	struct utf8 name, file;
 	uint32_t line, form;
 	size_t n_lines;
 	uint8_t lines[TEXT_LINES_MAX * TEXT_BYTES];
