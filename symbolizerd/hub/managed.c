@@ -13,7 +13,7 @@
 
 void managed_init(struct managed *m, uint64_t seed)
 {
-	*m = (struct managed){ .seed = seed };
+	*m = (struct managed){ .seed = seed, .owners.seed = seed };
 }
 
 void managed_fini(struct managed *m)
@@ -26,6 +26,7 @@ void managed_fini(struct managed *m)
 	free(m->free_frames.v);
 	hash_free(&m->by_content);
 	hash_free(&m->by_key);
+	owners_fini(&m->owners);
 	*m = (struct managed){ 0 };
 }
 
@@ -85,6 +86,28 @@ static void managed_text(const uint64_t *w, struct utf8 *t)
 	t->s[t->len] = '\0';
 }
 
+/* --- room --------------------------------------------------------------------------- */
+
+#define FRAME_BYTES	(sizeof(struct managed_frame) + 2 * sizeof(struct hash_slot))
+#define FUNCTION_BYTES	(sizeof(struct managed_function) + 2 * sizeof(struct hash_slot))
+
+/* May this owner have so many bytes more?  Then they are his.  Without room who has
+ * most gives first: managed_sweep(). */
+static bool managed_charge(struct managed *m, uint32_t owner, uint64_t bytes)
+{
+	if (m->owners.total + bytes > MANAGED_BYTES_MAX) {
+		m->full++;
+		return false;
+	}
+	owners_add(&m->owners, owner, (int64_t)bytes);
+	return true;
+}
+
+static void managed_release(struct managed *m, uint32_t owner, uint64_t bytes)
+{
+	owners_add(&m->owners, owner, -(int64_t)bytes);
+}
+
 /* --- functions ---------------------------------------------------------------------- */
 
 /* What a function's names say; then it is one piece of memory. */
@@ -135,30 +158,29 @@ static bool managed_make(struct managed_function *f, const struct naming *n)
 }
 
 static uint32_t managed_add(struct managed *m, const struct naming *n,
-			    uint64_t hash)
+			    uint64_t hash, uint32_t owner)
 {
 	struct managed_function f = {
 		.bytes = (uint32_t)(n->name.len + n->file.len + 2 + n->n_lines),
-		.line = n->line, .form = (uint16_t)n->form,
+		.line = n->line, .form = (uint16_t)n->form, .owner = owner,
 		.n_lines = (uint16_t)n->n_lines, .hash = hash,
 	};
 	uint32_t i;
 
-	if (m->bytes + f.bytes > MANAGED_BYTES_MAX) {
-		m->full++;
+	if (!managed_charge(m, owner, f.bytes + FUNCTION_BYTES))
 		return MANAGED_UNKNOWN;
-	}
 	i = managed_make(&f, n) ? managed_number(m) : MANAGED_UNKNOWN;
 	if (i == MANAGED_UNKNOWN || !hash_add(&m->by_content, hash, i)) {
+		managed_release(m, owner, f.bytes + FUNCTION_BYTES);
 		free(f.name);
 		return MANAGED_UNKNOWN;
 	}
 	m->functions.v[i] = f;
-	m->bytes += f.bytes;
 	return i;
 }
 
-static uint32_t managed_intern(struct managed *m, const struct naming *n)
+static uint32_t managed_intern(struct managed *m, const struct naming *n,
+			       uint32_t owner)
 {
 	uint64_t hash = XXH3_64bits_withSeed(n->name.s, n->name.len,
 					     m->seed + n->line);
@@ -169,7 +191,7 @@ static uint32_t managed_intern(struct managed *m, const struct naming *n)
 	s = hash_find(&m->by_content, hash);
 	while (s && !managed_same(&m->functions.v[hash_index(s)], n))
 		s = hash_next(&m->by_content, s);
-	return s ? hash_index(s) : managed_add(m, n, hash);
+	return s ? hash_index(s) : managed_add(m, n, hash, owner);
 }
 
 const struct managed_function *managed_find(const struct managed *m,
@@ -203,27 +225,33 @@ static struct managed_frame *managed_frame_of(struct managed *m,
 	return s ? &m->frames.v[hash_index(s)] : NULL;
 }
 
-static struct managed_frame *managed_new_frame(struct managed *m,
-					       const struct managed_key *key)
+/* A free element, or INDEX_NONE. */
+static uint32_t managed_frame_index(struct managed *m)
 {
 	static const struct managed_frame none;
+
+	if (m->free_frames.n)
+		return m->free_frames.v[--m->free_frames.n];
+	return vector_push(&m->frames, none) ? m->frames.n - 1 : INDEX_NONE;
+}
+
+static struct managed_frame *managed_new_frame(struct managed *m,
+					       const struct managed_key *key,
+					       uint32_t owner)
+{
 	uint32_t i;
 
-	if (m->free_frames.n) {
-		i = m->free_frames.v[--m->free_frames.n];
-	} else {
-		if (m->frames.n == MANAGED_FRAMES_MAX ||
-		    !vector_push(&m->frames, none)) {
-			m->full++;
-			return NULL;
-		}
-		i = m->frames.n - 1;
-	}
-	m->frames.v[i] = (struct managed_frame){ .key = *key };
-	if (hash_add(&m->by_key, managed_hash(m, key), i))
+	if (!managed_charge(m, owner, FRAME_BYTES))
+		return NULL;
+	i = managed_frame_index(m);
+	if (i != INDEX_NONE && hash_add(&m->by_key, managed_hash(m, key), i)) {
+		m->frames.v[i] = (struct managed_frame){ .key = *key,
+							 .owner = owner };
 		return &m->frames.v[i];
-	/* there was room for it before */
-	vector_push(&m->free_frames, i);
+	}
+	managed_release(m, owner, FRAME_BYTES);
+	if (i != INDEX_NONE)
+		vector_push(&m->free_frames, i);	/* or it stays unused */
 	return NULL;
 }
 
@@ -268,7 +296,8 @@ static void managed_name(const struct texts *t, struct naming *n)
 
 static uint32_t managed_function_of(struct managed *m,
 				    const struct managed_key *key,
-				    const struct texts *texts, uint64_t now_ns)
+				    const struct texts *texts, uint32_t owner,
+				    uint64_t now_ns)
 {
 	struct managed_frame *f = managed_frame_of(m, key);
 	struct naming naming;
@@ -280,9 +309,9 @@ static uint32_t managed_function_of(struct managed *m,
 		return f ? f->function : MANAGED_UNKNOWN;
 	}
 	managed_name(texts, &naming);
-	function = managed_intern(m, &naming);
+	function = managed_intern(m, &naming, owner);
 	if (!f && function != MANAGED_UNKNOWN)
-		f = managed_new_frame(m, key);
+		f = managed_new_frame(m, key, owner);
 	if (f) {
 		f->used_ns = now_ns;
 		f->function = function;
@@ -298,6 +327,9 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 		.start_ns = rec->start_ns, .exec_id = rec->exec_id,
 		.tgid = rec->tgid,
 	};
+	/* who can make many of them can make many processes */
+	uint32_t owner = (uint32_t)hash_mix(m->seed, &rec->cgroup_id,
+					    sizeof(rec->cgroup_id));
 	struct texts texts = { 0 };
 	uint32_t n = 0;
 
@@ -316,7 +348,7 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 			key.cookie = MANAGED_COOKIE_OF(w[0]);
 			key.function = w[1];
 			to[n++] = OUR_WORD(managed_function_of(m, &key, &texts,
-							       now_ns),
+							       owner, now_ns),
 					   key.runtime, MANAGED_AT(w[0]));
 		} else {
 			memcpy(&to[n], w, frame_words(w[0]) * sizeof(*w));
@@ -332,13 +364,21 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 
 static void managed_sweep_frames(struct managed *m, uint64_t now_ns)
 {
+	uint32_t most = 0;
+	bool gives = m->full != m->full_before &&
+		     owners_most(&m->owners, &most);
+
+	m->full_before = m->full;
 	for (uint32_t i = 0; i < m->frames.n; i++) {
 		struct managed_frame *f = &m->frames.v[i];
 
-		if (!f->used_ns || now_ns - f->used_ns < MANAGED_KEPT_NS ||
+		if (!f->used_ns ||
+		    (now_ns - f->used_ns < MANAGED_KEPT_NS &&
+		     !(gives && f->owner == most)) ||
 		    !vector_reserve(&m->free_frames, 1))
 			continue;
 		hash_remove_index(&m->by_key, managed_hash(m, &f->key), i);
+		managed_release(m, f->owner, FRAME_BYTES);
 		f->used_ns = 0;
 		m->free_frames.v[m->free_frames.n++] = i;
 	}
@@ -372,7 +412,7 @@ void managed_sweep(struct managed *m, const struct traces *traces,
 		   uint64_t now_ns)
 {
 	managed_sweep_frames(m, now_ns);
-	if (m->bytes < MANAGED_BYTES_MAX / 2)
+	if (m->owners.total < MANAGED_BYTES_MAX / 2)
 		return;
 	for (uint32_t i = 0; i < m->functions.n; i++)
 		m->functions.v[i].used = false;
@@ -383,7 +423,7 @@ void managed_sweep(struct managed *m, const struct traces *traces,
 		if (!f->name || f->used || !vector_reserve(&m->free_functions, 1))
 			continue;
 		hash_remove_index(&m->by_content, f->hash, i);
-		m->bytes -= f->bytes;
+		managed_release(m, f->owner, f->bytes + FUNCTION_BYTES);
 		free(f->name);
 		*f = (struct managed_function){ 0 };
 		m->free_functions.v[m->free_functions.n++] = i;
