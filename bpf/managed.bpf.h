@@ -19,7 +19,9 @@
 /* All words of a frame with its names. */
 #define FRAME_WORDS_MAX							\
 	((2 + TEXT_LINES_MAX) * (1 + FRAME_MORE_MAX) + 2)
-#define NAMED_WORDS	768	/* of names, in one record: the rest is for frames */
+#define NAMED_WORDS	1152	/* of names, in one record: the rest is for frames */
+#define LINES_WORDS	640	/* with tables of lines until so many */
+#define LINES_NS	100000000ULL	/* those that were left out come after this */
 #define HASH_A		0x9e3779b97f4a7c15ULL	/* odd; 2^64 / golden ratio */
 
 static __always_inline void push(struct scratch *s, __u64 word)
@@ -72,6 +74,16 @@ static __always_inline int wants_names(struct scratch *s, __u64 function,
 		return 0;
 	s->python.named++;
 	return 1;
+}
+
+/* There was no room for the lines of the frame that was named last. */
+static __always_inline void want_lines(struct scratch *s)
+{
+	__u32 i = s->python.named - 1;
+	__u64 sent = s->now - NAMED_NS + LINES_NS;
+
+	if (i < NAMED_SAMPLE)
+		bpf_map_update_elem(&named, &s->named[i], &sent, BPF_ANY);
 }
 
 /* Append up to TEXT_BYTES of the target's memory. */
@@ -202,7 +214,10 @@ __weak __noinline int python_step(void)
 	if (wants_names(s, f.code, cookie)) {
 		push_text(f.name, TEXT_NAME, f.line);
 		push_text(f.filename, TEXT_FILE, 0);
-		push_lines(f.lines);
+		if (s->named_words < LINES_WORDS)
+			push_lines(f.lines);
+		else
+			want_lines(s);
 	}
 	push(s, MANAGED_WORD(RUNTIME_PYTHON, cookie,
 			     f.at < MANAGED_AT_MAX ? f.at : MANAGED_AT_MAX));

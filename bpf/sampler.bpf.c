@@ -28,7 +28,7 @@
 #define ASKED_MAX	2048
 #define SHARES_MAX	2048
 #define NAMED_MAX	8192		/* frames whose names were sent */
-#define NAMED_SAMPLE	24		/* so many in one record */
+#define NAMED_SAMPLE	64		/* so many in one record */
 #define NAMED_NS	30000000000ULL	/* again after this time */
 #define FILTER_LEVELS	64		/* parents of a task or of a cgroup */
 
