@@ -176,7 +176,8 @@ __weak __noinline int python_enter(__u64 base, __u32 dir, __u32 pages)
 	if (!s->python.known && facts && facts->cfa == CFA_RUNTIME &&
 	    python_knows(RUNTIME_VERSION(facts)))
 		python_find(&s->python, RUNTIME_VERSION(facts),
-			    base + RUNTIME_ROOT(facts), thread_pointer());
+			    base + RUNTIME_ROOT(facts), thread_pointer(),
+			    PYTHON_THREAD_AT(facts));
 	s->python.inside = s->python.frame != 0;
 	if (!s->python.inside)
 		count(BPF_MANAGED_NONE);

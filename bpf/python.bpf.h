@@ -49,15 +49,15 @@ struct python_state {
 	__u64 code_type;	/* PyCode_Type, PyUnicode_Type; 0: not met yet */
 	__u64 str_type;
 	__u64 bytes_type;
-	__u32 minor;		/* which layout */
+	__u32 version;		/* which layout */
 	__u32 known;		/* 1: the thread was looked for */
 	__u32 inside;		/* 0, or one of the above: frames of the loop
 				 * that was left last are next */
 	__u32 named;		/* frames whose names are in this record */
 	union {			/* what was read last */
-		__u64 frame_words[PYTHON_FRAME_BYTES / 8 + 2];
-		__u64 code_words[PYTHON_CODE_BYTES / 8 + 14];
-		__u64 str_words[PYTHON_STR_BYTES / 8 + 3];
+		__u64 frame_words[PYTHON_FRAME_BYTES / 8];
+		__u64 code_words[PYTHON_CODE_BYTES / 8 + 13];
+		__u64 str_words[PYTHON_STR_BYTES / 8 + 1];
 	};
 };
 
@@ -84,22 +84,22 @@ static __always_inline __u32 python_u32(__u64 addr)
 	return v;
 }
 
-static __always_inline const struct python_layout *python_layout(__u64 minor)
+static __always_inline const struct python_layout *python_layout(__u64 version)
 {
 	/* the compiler may know better, the verifier does not */
-	asm volatile("" : "+r"(minor));
-	return &python_layouts[minor & (PYTHON_LAYOUTS - 1)];
+	asm volatile("" : "+r"(version));
+	return &python_layouts[version & (PYTHON_LAYOUTS - 1)];
 }
 
-static __always_inline const struct python_lines *python_lines(__u64 minor)
+static __always_inline const struct python_lines *python_lines(__u64 version)
 {
-	asm volatile("" : "+r"(minor));
-	return &python_lines_table[minor & (PYTHON_LAYOUTS - 1)];
+	asm volatile("" : "+r"(version));
+	return &python_lines_table[version & (PYTHON_LAYOUTS - 1)];
 }
 
-static __always_inline int python_knows(__u32 minor)
+static __always_inline int python_knows(__u32 version)
 {
-	return minor >= PYTHON_MINOR_MIN && minor <= PYTHON_MINOR_MAX;
+	return version < PYTHON_LAYOUTS && python_layout(version)->ascii;
 }
 
 /* --- the thread ----------------------------------------------------------------- */
@@ -121,12 +121,15 @@ static __always_inline int python_is_thread(const struct python_layout *l,
 static __always_inline __u64 python_thread_by_key(const struct python_layout *l,
 						  __u64 root, __u64 tp)
 {
-	__u32 key = python_u32(root + l->tss_key);
 	__u64 thread = 0;
+	__u32 key;
 
 #ifdef __TARGET_ARCH_arm64
 	return 0;	/* where struct pthread begins depends on its size */
 #endif
+	if (!l->tss_key)
+		return 0;
+	key = python_u32(root + l->tss_key);
 	if (key < GLIBC_KEYS)
 		thread = python_word(tp + GLIBC_DATA + 16 * key);
 	if (python_is_thread(l, thread, tp))
@@ -139,28 +142,34 @@ static __always_inline __u64 python_thread_by_key(const struct python_layout *l,
 static __always_inline __u64 python_thread_by_list(const struct python_layout *l,
 						   __u64 root, __u64 tp)
 {
-	__u64 thread = python_word(root + l->interpreters);
+	__u64 interp = python_word(root + l->interpreters);
+	__u64 thread = interp ? python_word(interp + l->threads) : 0;
 
-	thread = thread ? python_word(thread + l->threads) : 0;
-	for (int i = 0; i < PYTHON_THREADS_MAX && thread; i++) {
+	for (int i = 0; i < PYTHON_THREADS_MAX && interp; i++) {
 		if (python_is_thread(l, thread, tp))
 			return thread;
-		thread = python_word(thread + PYTHON_NEXT);
+		if (thread)
+			thread = python_word(thread + PYTHON_NEXT);
+		if (thread)
+			continue;
+		interp = python_word(interp + l->next_interp);
+		thread = interp ? python_word(interp + l->threads) : 0;
 	}
 	return 0;
 }
 
 /* Find the innermost frame of the thread with this thread pointer; root: address
- * of _PyRuntime. */
-static __always_inline void python_find(struct python_state *p, __u32 minor,
-					__u64 root, __u64 tp)
+ * of _PyRuntime; at: PYTHON_THREAD_AT. */
+static __always_inline void python_find(struct python_state *p, __u32 version,
+					__u64 root, __u64 tp, __s64 at)
 {
-	const struct python_layout *l = python_layout(minor);
-	__u64 thread;
+	const struct python_layout *l = python_layout(version);
+	__u64 thread = at ? python_word(tp + at) : 0;
 
 	p->known = 1;
-	p->minor = minor;
-	thread = python_thread_by_key(l, root, tp);
+	p->version = version;
+	if (!python_is_thread(l, thread, tp))
+		thread = python_thread_by_key(l, root, tp);
 	if (!thread)
 		thread = python_thread_by_list(l, root, tp);
 	if (!thread)
@@ -174,9 +183,10 @@ static __always_inline void python_find(struct python_state *p, __u32 minor,
 
 /* Does a type say that this is its name?  want: PYTHON_TYPE_NAME bytes, of which
  * those of mask count. */
-static __always_inline int python_type_is(__u64 type, __u64 want, __u64 mask)
+static __always_inline int python_type_is(const struct python_layout *l,
+					  __u64 type, __u64 want, __u64 mask)
 {
-	__u64 name = type ? python_word(type + PYTHON_TP_NAME) : 0;
+	__u64 name = type ? python_word(type + l->tp_name) : 0;
 
 	return name && (python_word(name) & mask) == want;
 }
@@ -188,12 +198,12 @@ static __always_inline int python_type_is(__u64 type, __u64 want, __u64 mask)
 #define PYTHON_BYTES_NAME	0x7365747962ULL		/* "bytes" */
 #define PYTHON_BYTES_MASK	0xffffffffffffULL
 
-static __always_inline int python_is(__u64 *met, __u64 type, __u64 want,
-				     __u64 mask)
+static __always_inline int python_is(const struct python_layout *l, __u64 *met,
+				     __u64 type, __u64 want, __u64 mask)
 {
 	if (type && type == *met)
 		return 1;
-	if (!python_type_is(type, want, mask))
+	if (!python_type_is(l, type, want, mask))
 		return 0;
 	*met = type;
 	return 1;
@@ -210,7 +220,7 @@ static __always_inline int python_read_code(struct python_state *p,
 	__u64 line;
 
 	if (bpf_probe_read_user(p->code_words, PYTHON_CODE_BYTES, (void *)code) ||
-	    !python_is(&p->code_type, PYTHON_AT(p->code_words, PYTHON_OB_TYPE),
+	    !python_is(l, &p->code_type, PYTHON_AT(p->code_words, l->ob_type),
 		       PYTHON_CODE_NAME, PYTHON_CODE_MASK))
 		return 0;
 	ret->code = code;
@@ -241,14 +251,14 @@ static __always_inline int python_read_frame(struct python_state *p)
 static __always_inline enum python_found
 python_next(struct python_state *p, struct python_frame *ret)
 {
-	const struct python_layout *l = python_layout(p->minor);
-	const struct python_lines *t = python_lines(p->minor);
+	const struct python_layout *l = python_layout(p->version);
+	const struct python_lines *t = python_lines(p->version);
 	__u64 code, entry, previous, at;
 
 	if (!p->frame || (p->frame & 7) || python_read_frame(p))
 		return PYTHON_BROKEN;
 	previous = PYTHON_AT(p->frame_words, l->previous);
-	code = PYTHON_AT(p->frame_words, l->code);
+	code = PYTHON_OBJECT(PYTHON_AT(p->frame_words, l->code));
 	entry = PYTHON_AT(p->frame_words, l->entry) >> (8 * (l->entry & 7)) & 0xff;
 	at = PYTHON_AT(p->frame_words, t->at);
 	p->frame = previous;
@@ -274,16 +284,16 @@ struct python_text {
 static __always_inline int python_read_str(struct python_state *p, __u64 str,
 					   struct python_text *ret)
 {
-	const struct python_layout *l = python_layout(p->minor);
+	const struct python_layout *l = python_layout(p->version);
 	__u64 len;
 	__u32 state;
 
 	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)str) ||
-	    !python_is(&p->str_type, PYTHON_AT(p->str_words, PYTHON_OB_TYPE),
+	    !python_is(l, &p->str_type, PYTHON_AT(p->str_words, l->ob_type),
 		       PYTHON_STR_NAME, PYTHON_STR_MASK))
 		return 0;
-	len = PYTHON_AT(p->str_words, PYTHON_LENGTH);
-	state = PYTHON_AT(p->str_words, PYTHON_STATE);
+	len = PYTHON_AT(p->str_words, l->length);
+	state = PYTHON_AT(p->str_words, l->state);
 	ret->kind = PYTHON_STR_KIND(state);
 	if (!PYTHON_STR_COMPACT(state) || len > 1 << 16 ||
 	    (ret->kind != 1 && ret->kind != 2 && ret->kind != 4))
@@ -299,15 +309,16 @@ static __always_inline int python_read_str(struct python_state *p, __u64 str,
 static __always_inline int python_read_bytes(struct python_state *p, __u64 bytes,
 					     struct python_text *ret)
 {
+	const struct python_layout *l = python_layout(p->version);
 	__u64 len;
 
 	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)bytes) ||
-	    !python_is(&p->bytes_type, PYTHON_AT(p->str_words, PYTHON_OB_TYPE),
+	    !python_is(l, &p->bytes_type, PYTHON_AT(p->str_words, l->ob_type),
 		       PYTHON_BYTES_NAME, PYTHON_BYTES_MASK))
 		return 0;
-	len = PYTHON_AT(p->str_words, PYTHON_LENGTH);
+	len = PYTHON_AT(p->str_words, l->length);
 	ret->bytes = len < 1 << 20 ? len : 0;
-	ret->kind = python_lines(p->minor)->form;
+	ret->kind = python_lines(p->version)->form;
 	ret->at = bytes + PYTHON_BYTES_DATA;
 	return 1;
 }

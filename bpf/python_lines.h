@@ -23,6 +23,7 @@ struct python_lines {
 #define PYTHON_BYTES_DATA	32	/* PyBytesObject.ob_sval */
 
 #define PYTHON_LINES_TABLE {						\
+	[6] = { 120, 1, 0, 112, LINES_PAIRS },				\
 	[7] = { 104, 1, 0, 112, LINES_PAIRS },				\
 	[8] = { 104, 1, 0, 120, LINES_PAIRS },				\
 	[9] = { 104, 1, 0, 120, LINES_PAIRS },				\
@@ -30,6 +31,8 @@ struct python_lines {
 	[11] = { 56, 0, 184, 136, LINES_LOCATIONS },			\
 	[12] = { 56, 0, 192, 136, LINES_LOCATIONS },			\
 	[13] = { 56, 0, 200, 136, LINES_LOCATIONS },			\
+	[14] = { 56, 0, 208, 136, LINES_LOCATIONS },			\
+	[15] = { 56, 0, 208, 136, LINES_LOCATIONS },			\
 }
 
 #endif /* BPF_PYTHON_LINES_H */

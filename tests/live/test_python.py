@@ -31,7 +31,7 @@ def pythons():
     for p in sorted(glob.glob("/usr/bin/python3.*") + glob.glob("/usr/local/bin/python3.*") +
                     glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3.*"))):
         m = re.fullmatch(r"python3\.(\d+)", os.path.basename(p))
-        if m and 7 <= int(m.group(1)) <= 13:
+        if m and 6 <= int(m.group(1)) <= 15:
             found[p] = int(m.group(1))
     assert found, "no python3.* in /usr/bin"
     return found

@@ -7,13 +7,15 @@
 #include "bpf/python.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/elf/elf_symbols.h"
+#include "symbolizerd/runtimes/python/offsets.h"
 
 enum {
-	RUNTIME, LOOP, VERSION, SINCE_3_10, SINCE_3_9, SINCE_3_8, SYMBOLS
+	RUNTIME, LOOP, VERSION, SINCE_3_10, SINCE_3_9, SINCE_3_8, INTERPRETERS,
+	THREAD, SYMBOLS
 };
 
-/* Py_Version: 3.11 and later.  The others came with the versions named: "New in
- * version" in the C API's manual. */
+/* _PyRuntime: 3.7 and later, the loop: 3.6.  Py_Version: 3.11 and later.  The
+ * others came with the versions named: "New in version" in the C API's manual. */
 static const char *const exported[SYMBOLS] = {
 	[RUNTIME] = "_PyRuntime",
 	[LOOP] = "_PyEval_EvalFrameDefault",
@@ -21,9 +23,11 @@ static const char *const exported[SYMBOLS] = {
 	[SINCE_3_10] = "PyModule_AddObjectRef",
 	[SINCE_3_9] = "PyObject_CallNoArgs",
 	[SINCE_3_8] = "PyCode_NewWithPosOnlyArgs",
+	[INTERPRETERS] = "PyInterpreterState_Head",
+	[THREAD] = "PyGILState_GetThisThreadState",
 };
 
-/* What GCC's -freorder-blocks-and-partition makes of the loop. */
+/* The loop's other part (code.h), where there is a name for it. */
 static const char *const cold[] = { "_PyEval_EvalFrameDefault.cold" };
 
 /* The value of Py_Version: PY_VERSION_HEX (patchlevel.h), 0x030b02f0. */
@@ -48,28 +52,63 @@ static uint32_t python_minor(const struct elf_file *f, const Elf64_Sym *s)
 	       s[SINCE_3_8].st_value ? 8 : 7;
 }
 
-static void python_add_loop(struct python_file *p, const Elf64_Sym *s)
+static void python_add_loop(struct python_file *p, uint64_t start, uint64_t end)
 {
-	if (!s->st_value || !s->st_size || p->n_loops == PYTHON_LOOPS)
-		return;
-	p->loop[p->n_loops].start = s->st_value;
-	p->loop[p->n_loops].end = s->st_value + s->st_size;
-	p->n_loops++;
+	if (start && start < end && p->n_loops < PYTHON_LOOPS)
+		p->loop[p->n_loops++] = (struct code_range){ start, end };
+}
+
+static void python_find_loops(const struct elf_file *f, const Elf64_Sym *s,
+			      struct python_file *p)
+{
+	struct code_range other;
+	Elf64_Sym c;
+
+	python_add_loop(p, s->st_value, s->st_value + s->st_size);
+	elf_symbols_find(f, ".", cold, 1, &c);
+	if (c.st_value)
+		python_add_loop(p, c.st_value, c.st_value + c.st_size);
+	else if (p->n_loops && code_other_part(f, &p->loop[0], &other))
+		python_add_loop(p, other.start, other.end);
+}
+
+/* 3.6 has a variable for the list of interpreters, which is not exported. */
+static void python_find_3_6(const struct elf_file *f, const Elf64_Sym *s,
+			    struct python_file *p)
+{
+	p->minor = 6;
+	if (code_returns(f, s[INTERPRETERS].st_value, &p->root))
+		p->layout = 6;
+}
+
+static void python_find_root(const struct elf_file *f, const Elf64_Sym *s,
+			     struct python_file *p)
+{
+	p->minor = python_minor(f, s);
+	p->root = s[RUNTIME].st_value;
+	if (p->minor < OFFSETS_MINOR_MIN)
+		p->layout = p->minor >= 7 ? p->minor : 0;
+	else
+		p->layout = offsets_layout(f, p->root, p->minor,
+					   &p->free_threaded);
+	if (s[THREAD].st_value)
+		code_returns_tls(f, s[THREAD].st_value, &p->thread_at);
 }
 
 bool python_find_in(const struct elf_file *f, struct python_file *ret)
 {
-	Elf64_Sym s[SYMBOLS], c;
+	Elf64_Sym s[SYMBOLS];
 
 	*ret = (struct python_file){ 0 };
 	elf_symbols_find(f, ".dyn", exported, SYMBOLS, s);
-	if (!s[RUNTIME].st_value || !s[LOOP].st_value)
+	if (!s[LOOP].st_value ||
+	    (!s[RUNTIME].st_value && !s[INTERPRETERS].st_value))
 		return false;
-	ret->minor = python_minor(f, s);
-	ret->root = s[RUNTIME].st_value;
-	python_add_loop(ret, &s[LOOP]);
-	elf_symbols_find(f, ".", cold, 1, &c);
-	python_add_loop(ret, &c);
+	if (s[RUNTIME].st_value)
+		python_find_root(f, s, ret);
+	else
+		python_find_3_6(f, s, ret);
+	python_find_loops(f, &s[LOOP], ret);
 	return true;
 }
 
@@ -80,7 +119,7 @@ bool python_detect(const struct elf_file *f, char *id, size_t size)
 	if (!python_find_in(f, &p))
 		return false;
 	if (p.minor)
-		snprintf(id, size, "3.%u", p.minor);
+		snprintf(id, size, "3.%u%s", p.minor, p.free_threaded ? "t" : "");
 	return true;
 }
 
@@ -91,15 +130,15 @@ int python_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
 	uint64_t off, root;
 	int r = 0;
 
-	if (!python_find_in(f, &p) || !p.n_loops ||
-	    p.minor < PYTHON_MINOR_MIN || p.minor > PYTHON_MINOR_MAX ||
+	if (!python_find_in(f, &p) || !p.n_loops || !p.layout ||
 	    !elf_file_offset(f, p.loop[0].start, true, &off, NULL))
 		return JOB_OK;
 	/* from where place 0 would be by the mapping of the loop */
 	root = p.root - (p.loop[0].start - off);
 	r = fn(ctx, 0, 1, &(struct unwind_rule){
-		.cfa = CFA_RUNTIME, .cfa_off = (int32_t)p.minor,
+		.cfa = CFA_RUNTIME, .cfa_off = (int32_t)p.layout,
 		.ra_off = (int32_t)root, .fp_off = (int32_t)(root >> 32),
+		.aux = p.thread_at,
 	});
 	for (uint32_t i = 0; !r && i < p.n_loops; i++)
 		r = fn(ctx, p.loop[i].start, p.loop[i].end, &loop);

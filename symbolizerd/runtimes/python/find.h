@@ -13,23 +13,26 @@
 #include <stdint.h>
 
 #include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/runtimes/python/code.h"
 #include "symbolizerd/unwind/cfi.h"
 
 #define PYTHON_LOOPS	2	/* the loop, and its part that is seldom run */
 
 struct python_file {
 	uint32_t minor;		/* of 3.x; 0: not known */
-	uint64_t root;		/* virtual address of _PyRuntime */
+	bool free_threaded;	/* known from 3.13 on */
+	uint32_t layout;	/* which of bpf/python.h; 0: none of them */
+	uint64_t root;		/* virtual address of _PyRuntime; of 3.6, of
+				 * interp_head */
+	int32_t thread_at;	/* PYTHON_THREAD_AT */
 	uint32_t n_loops;
-	struct {
-		uint64_t start, end;	/* virtual addresses */
-	} loop[PYTHON_LOOPS];
+	struct code_range loop[PYTHON_LOOPS];
 };
 
 /* False: it is none. */
 bool python_find_in(const struct elf_file *f, struct python_file *ret);
 
-/* runtime_ops.detect; id: "3.11", or "" */
+/* runtime_ops.detect; id: "3.11", "3.13t", or "" */
 bool python_detect(const struct elf_file *f, char *id, size_t size);
 
 /* runtime_ops.rows: no rules, but where the loop is and what its unwinder

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/runtimes/python/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define JUMPS_MIN	4	/* each way; in CPythons with such a part: 12 and more */
+
+static bool code_read(const struct elf_file *f, uint64_t start, uint64_t len,
+		      struct elf_bytes *ret)
+{
+	uint64_t off, left;
+
+	return elf_file_offset(f, start, true, &off, &left) && len <= left &&
+	       !elf_file_read(f, off, len, ret);
+}
+
+/* --- functions of one load ------------------------------------------------------ */
+
+/* x86-64: are these opcode bytes, 4 of a number, and ret, what a function is? */
+static bool code_is_load(const struct elf_file *f, uint64_t function,
+			 const uint8_t *op, size_t n, int32_t *ret, uint64_t *end)
+{
+	static const uint8_t endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	struct elf_bytes b;
+	size_t at = 0;
+	bool is;
+
+	if (f->ehdr.e_machine != EM_X86_64 ||
+	    !code_read(f, function, sizeof(endbr64) + n + 5, &b))
+		return false;
+	if (!memcmp(b.data, endbr64, sizeof(endbr64)))
+		at = sizeof(endbr64);
+	is = !memcmp(b.data + at, op, n) && b.data[at + n + 4] == 0xc3;
+	if (is)
+		memcpy(ret, b.data + at + n, sizeof(*ret));
+	*end = function + at + n + 4;
+	elf_bytes_free(&b);
+	return is;
+}
+
+bool code_returns(const struct elf_file *f, uint64_t function, uint64_t *ret)
+{
+	static const uint8_t mov[] = { 0x48, 0x8b, 0x05 };	/* x(%rip), %rax */
+	uint64_t end;
+	int32_t rel;
+
+	if (!code_is_load(f, function, mov, sizeof(mov), &rel, &end))
+		return false;
+	*ret = end + (uint64_t)(int64_t)rel;
+	return true;
+}
+
+bool code_returns_tls(const struct elf_file *f, uint64_t function, int32_t *ret)
+{
+	static const uint8_t mov[] = { 0x64, 0x48, 0x8b, 0x04, 0x25 };	/* %fs:x */
+	uint64_t end;
+
+	return code_is_load(f, function, mov, sizeof(mov), ret, &end);
+}
+
+/* --- the table of FDEs ------------------------------------------------------------ */
+
+/* LSB 5.0, 10.6.2; all linkers write this form. */
+static const uint8_t fdes_head[4] = { 1, 0x1b, 0x03, 0x3b };
+
+#define FDES_HEAD	12
+
+struct fdes {
+	struct elf_bytes b;
+	uint32_t n;
+};
+
+static int64_t fdes_word(const struct fdes *t, size_t word)
+{
+	int32_t rel;
+
+	memcpy(&rel, t->b.data + FDES_HEAD + 4 * word, sizeof(rel));
+	return rel;
+}
+
+static bool fdes_read(const struct elf_file *f, struct fdes *ret)
+{
+	const Elf64_Phdr *p = NULL;
+
+	for (uint32_t i = 0; i < f->n_phdrs && !p; i++) {
+		if (f->phdrs[i].p_type == PT_GNU_EH_FRAME)
+			p = &f->phdrs[i];
+	}
+	if (!p || p->p_filesz < FDES_HEAD ||
+	    elf_file_read(f, p->p_offset, p->p_filesz, &ret->b))
+		return false;
+	memcpy(&ret->n, ret->b.data + 8, sizeof(ret->n));
+	if (memcmp(ret->b.data, fdes_head, sizeof(fdes_head)) ||
+	    ret->n > (ret->b.len - FDES_HEAD) / 8)
+		ret->n = 0;
+	ret->b.vaddr = p->p_vaddr;
+	return true;
+}
+
+static uint64_t fdes_start(const struct fdes *t, size_t i)
+{
+	return t->b.vaddr + (uint64_t)fdes_word(t, 2 * i);
+}
+
+/* The last one that begins before an address; -1: none. */
+static int64_t fdes_find(const struct fdes *t, uint64_t addr)
+{
+	int64_t rel = (int64_t)(addr - t->b.vaddr);
+	size_t lo = 0, hi = t->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (fdes_word(t, 2 * mid) < rel)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return (int64_t)lo - 1;
+}
+
+/* The range of an FDE with addresses of the usual form: pcrel | sdata4. */
+static bool fdes_range(const struct elf_file *f, const struct fdes *t, size_t i,
+		       struct code_range *ret)
+{
+	struct { uint32_t len, cie; int32_t start; uint32_t len_code; } fde;
+	uint64_t at = t->b.vaddr + (uint64_t)fdes_word(t, 2 * i + 1), off, left;
+	struct elf_bytes b;
+
+	if (!elf_file_offset(f, at, false, &off, &left) || left < sizeof(fde) ||
+	    elf_file_read(f, off, sizeof(fde), &b))
+		return false;
+	memcpy(&fde, b.data, sizeof(fde));
+	elf_bytes_free(&b);
+	ret->start = fdes_start(t, i);
+	ret->end = ret->start + fde.len_code;
+	return fde.len_code && fde.len_code <= CODE_MAX &&
+	       at + 8 + (uint64_t)(int64_t)fde.start == ret->start;
+}
+
+/* --- jumps -------------------------------------------------------------------------- */
+
+typedef void (*jump_fn)(void *ctx, uint64_t target);
+
+/* At every byte: where instructions begin is not known.  What is none of them goes
+ * anywhere. */
+static void jumps_x86(const uint8_t *b, size_t len, uint64_t start, jump_fn fn,
+		      void *ctx)
+{
+	for (size_t i = 0; i + 6 <= len; i++) {
+		size_t at = b[i] == 0xe9 ? 1 :			/* jmp */
+			    b[i] == 0x0f && b[i + 1] >> 4 == 8 ? 2 : 0; /* jcc */
+		int32_t rel;
+
+		if (!at)
+			continue;
+		memcpy(&rel, b + i + at, sizeof(rel));
+		fn(ctx, start + i + at + 4 + (uint64_t)(int64_t)rel);
+	}
+}
+
+/* A number of instruction w, whose highest bit is its sign. */
+static int64_t arm_number(uint32_t w, unsigned low, unsigned bits)
+{
+	return (int32_t)(w << (32 - low - bits)) >> (32 - bits);
+}
+
+static void jumps_arm(const uint8_t *b, size_t len, uint64_t start, jump_fn fn,
+		      void *ctx)
+{
+	for (size_t i = 0; i + 4 <= len; i += 4) {
+		int64_t words = 0;
+		uint32_t w;
+
+		memcpy(&w, b + i, sizeof(w));
+		if (w >> 26 == 5)				/* b */
+			words = arm_number(w, 0, 26);
+		else if ((w & 0xff000010) == 0x54000000 ||	/* b.cond */
+			 (w & 0x7e000000) == 0x34000000)	/* cbz, cbnz */
+			words = arm_number(w, 5, 19);
+		else if ((w & 0x7e000000) == 0x36000000)	/* tbz, tbnz */
+			words = arm_number(w, 5, 14);
+		if (words)
+			fn(ctx, start + i + (uint64_t)(4 * words));
+	}
+}
+
+static bool jumps_of(const struct elf_file *f, const struct code_range *r,
+		     jump_fn fn, void *ctx)
+{
+	struct elf_bytes b;
+
+	if (r->end <= r->start || r->end - r->start > CODE_MAX ||
+	    !code_read(f, r->start, r->end - r->start, &b))
+		return false;
+	if (f->ehdr.e_machine == EM_X86_64)
+		jumps_x86(b.data, b.len, r->start, fn, ctx);
+	else
+		jumps_arm(b.data, b.len, r->start, fn, ctx);
+	elf_bytes_free(&b);
+	return true;
+}
+
+/* --- the other part ------------------------------------------------------------------ */
+
+struct into {
+	struct code_range range;
+	uint32_t n;
+};
+
+static void into_count(void *ctx, uint64_t target)
+{
+	struct into *c = ctx;
+
+	c->n += target > c->range.start && target < c->range.end;
+}
+
+struct votes {
+	const struct code_range *from;
+	const struct fdes *fdes;
+	uint32_t *n;		/* by FDE */
+};
+
+static void votes_count(void *ctx, uint64_t target)
+{
+	struct votes *v = ctx;
+	int64_t i;
+
+	if (target >= v->from->start && target < v->from->end)
+		return;
+	i = fdes_find(v->fdes, target);
+	/* not to where one begins: so the next one begins behind it */
+	if (i >= 0 && (i + 1 == v->fdes->n ||
+		       fdes_start(v->fdes, i + 1) != target))
+		v->n[i]++;
+}
+
+/* The FDE that the function jumps into most; -1: none often enough. */
+static int64_t votes_take(const struct elf_file *f, const struct code_range *from,
+			  const struct fdes *fdes)
+{
+	struct votes v = { from, fdes, calloc(fdes->n + 1, sizeof(*v.n)) };
+	int64_t best = -1;
+
+	if (v.n && jumps_of(f, from, votes_count, &v)) {
+		for (uint32_t i = 0; i < fdes->n; i++) {
+			if (v.n[i] >= JUMPS_MIN &&
+			    (best < 0 || v.n[i] > v.n[best]))
+				best = i;
+		}
+	}
+	free(v.n);
+	return best;
+}
+
+bool code_other_part(const struct elf_file *f, const struct code_range *function,
+		     struct code_range *ret)
+{
+	struct into back = { .range = *function };
+	struct fdes fdes = { 0 };
+	bool found = false;
+	int64_t i;
+
+	if (!fdes_read(f, &fdes))
+		return false;
+	i = votes_take(f, function, &fdes);
+	if (i >= 0 && fdes_range(f, &fdes, i, ret) &&
+	    jumps_of(f, ret, into_count, &back))
+		found = back.n >= JUMPS_MIN;
+	elf_bytes_free(&fdes.b);
+	return found;
+}
