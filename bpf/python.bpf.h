@@ -280,7 +280,9 @@ struct python_text {
 	__u32 kind;		/* bytes of one: 1 (0: and all are ASCII), 2, 4 */
 };
 
-/* Where the characters of a string lie; false: it is none, or an odd one. */
+/* Where the characters of a string lie; false: it is none, or an odd one.  Its type
+ * says how large a PyUnicodeObject is, a pointer more than the compact one: with the
+ * layout of another version we would read what lies behind the characters. */
 static __always_inline int python_read_str(struct python_state *p, __u64 str,
 					   struct python_text *ret)
 {
@@ -290,7 +292,8 @@ static __always_inline int python_read_str(struct python_state *p, __u64 str,
 
 	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)str) ||
 	    !python_is(l, &p->str_type, PYTHON_AT(p->str_words, l->ob_type),
-		       PYTHON_STR_NAME, PYTHON_STR_MASK))
+		       PYTHON_STR_NAME, PYTHON_STR_MASK) ||
+	    python_word(p->str_type + l->tp_name + 8) != l->compact + 8u)
 		return 0;
 	len = PYTHON_AT(p->str_words, l->length);
 	state = PYTHON_AT(p->str_words, l->state);

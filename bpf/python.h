@@ -51,7 +51,7 @@ struct python_layout {
 	/* of a code object: below PYTHON_CODE_BYTES */
 	__u8 name, filename, line;
 	/* of any object and of a type */
-	__u8 ob_type, tp_name;
+	__u8 ob_type, tp_name;	/* tp_basicsize is behind that */
 	/* of a string: below PYTHON_STR_BYTES */
 	__u8 length, state;	/* PyASCIIObject */
 	__u8 ascii;		/* sizeof(PyASCIIObject); 0: there is no layout */
