@@ -105,6 +105,9 @@ struct msg_job_done {			/* fd: the part */
 	uint8_t file_id[FILE_ID_LEN];	/* htlhash: docs/PROTOCOL.md */
 	uint32_t runtime;		/* enum runtime */
 	uint32_t part;			/* enum job_part: one of them */
+	uint32_t unknown;		/* 1: this version of the runtime is not
+					 * known; else 0 */
+	uint32_t pad;
 	char runtime_id[RUNTIME_ID_MAX];	/* NUL-padded; "" without one */
 };
 

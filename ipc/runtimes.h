@@ -16,6 +16,7 @@
 #define RUNTIME_ID_MAX	128	/* bytes, with the NUL */
 
 struct runtime_info {
+	const char *name;	/* for people */
 	uint8_t code;		/* enum batch_frame_kind of its compiled code */
 	uint8_t managed;	/* of frames that are not native ones */
 	const char *id_key;	/* OTLP's attribute for what tells builds of it
@@ -26,10 +27,11 @@ struct runtime_info {
 static inline const struct runtime_info *runtime_info(uint32_t runtime)
 {
 	static const struct runtime_info rows[RUNTIME__MAX] = {
-		[RUNTIME_NONE] = { BATCH_FRAME_NATIVE, BATCH_FRAME_UNKNOWN, "" },
-		[RUNTIME_GO] = { BATCH_FRAME_GO, BATCH_FRAME_UNKNOWN,
+		[RUNTIME_NONE] = { "", BATCH_FRAME_NATIVE, BATCH_FRAME_UNKNOWN, "" },
+		[RUNTIME_GO] = { "Go", BATCH_FRAME_GO, BATCH_FRAME_UNKNOWN,
 				 "process.executable.build_id.go" },
-		[RUNTIME_PYTHON] = { BATCH_FRAME_NATIVE, BATCH_FRAME_PYTHON, "" },
+		[RUNTIME_PYTHON] = { "CPython", BATCH_FRAME_NATIVE,
+				     BATCH_FRAME_PYTHON, "" },
 	};
 
 	return &rows[runtime];

@@ -278,7 +278,7 @@ bool executable_want(struct executable *e, uint64_t now_ns)
 bool executable_known(struct executable *e, const struct msg_job_done *done)
 {
 	if (done->build_id_len > BUILD_ID_MAX ||
-	    done->runtime >= RUNTIME__MAX ||
+	    done->runtime >= RUNTIME__MAX || done->unknown > 1 || done->pad ||
 	    !memchr(done->runtime_id, '\0', sizeof(done->runtime_id)))
 		return false;
 	executable_to_hex(done->build_id, done->build_id_len, e->build_id);

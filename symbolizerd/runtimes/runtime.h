@@ -26,6 +26,7 @@
 /* What is found out of an executable, once. */
 struct runtime_facts {
 	uint32_t runtime;		/* enum runtime */
+	bool unknown;			/* of a version whose frames it cannot walk */
 	char id[RUNTIME_ID_MAX];	/* NUL-padded; "" without one: the value
 					 * of runtime_info().id_key */
 };
@@ -35,6 +36,8 @@ struct runtime_ops {
 	/* Did it make, or does it contain this file?  Fills the size bytes at
 	 * id: runtime_facts.id. */
 	bool (*detect)(const struct elf_file *f, char *id, size_t size);
+	/* Of one that is its own: is its version known?  NULL: they all are. */
+	bool (*version_known)(const struct elf_file *f);
 	/* Unwind rules that the runtime itself wrote down, for code that CFI
 	 * does not cover.  As unwind_rows_fn says. */
 	unwind_rows_fn rows;

@@ -12,6 +12,8 @@ void runtimes_detect(const struct elf_file *f, struct runtime_facts *ret)
 		memset(ret, 0, sizeof(*ret));
 		if (runtimes_table[i].detect(f, ret->id, sizeof(ret->id))) {
 			ret->runtime = runtimes_table[i].number;
+			ret->unknown = runtimes_table[i].version_known &&
+				       !runtimes_table[i].version_known(f);
 			return;
 		}
 	}

@@ -19,6 +19,7 @@ const struct runtime_ops runtimes_table[] = {
 	{
 		.number = RUNTIME_PYTHON,
 		.detect = python_detect,
+		.version_known = python_version_known,
 		.rows = python_rows,
 	},
 };

@@ -163,6 +163,7 @@ static int worker_file(struct conn *c, const struct msg *m)
 						   BUILD_ID_MAX);
 		runtimes_detect(&f, &facts);
 		done.runtime = facts.runtime;
+		done.unknown = facts.unknown;
 		memcpy(done.runtime_id, facts.id, sizeof(done.runtime_id));
 		fd = worker_debug_needed(&f, &done) ?
 			     worker_debug_ask(c, &done) : -1;

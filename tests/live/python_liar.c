@@ -13,7 +13,10 @@
 #define WORD(p, at)	(*(uint64_t *)((char *)(p) + (at)))
 
 uint64_t _PyRuntime[512];
-const unsigned long Py_Version = 0x030b02f0;
+#ifndef VERSION
+#define VERSION 0x030b02f0
+#endif
+const unsigned long Py_Version = VERSION;
 static uint64_t interpreter[64], thread[64], cframe[8], frames[3][16], code[32];
 static uint64_t code_type[8], str_type[8];
 static struct {

@@ -193,4 +193,16 @@ def a_liar():
         say(f"{length}: {max(len(f) for f, _ in stacks)} frames")
 
 
+@suite.test
+def unknown_version():
+    """a version that nobody knows yet: said once, with its native frames as before"""
+    exe = os.path.join(tmp.name, "future")
+    compile_c("python_liar.c", exe, "-O1", "-DVERSION=0x036302f0", "-rdynamic", "-pthread")
+    out = os.path.join(tmp.name, "out.folded")
+    said = record(out, "--frequency", "199", "--", exe, "3")
+    assert said.count(f"{exe}: trifold does not know the frames of CPython 3.99 yet") == 1, said
+    stacks = [(f, n) for f, n in folded(out) if "burn" in f]
+    assert stacks and all(through(f, ["main", LOOP, "burn"]) for f, _ in stacks), stacks
+
+
 suite.run()

@@ -123,6 +123,13 @@ bool python_detect(const struct elf_file *f, char *id, size_t size)
 	return true;
 }
 
+bool python_version_known(const struct elf_file *f)
+{
+	struct python_file p;
+
+	return python_find_in(f, &p) && p.layout && p.n_loops;
+}
+
 int python_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
 {
 	static const struct unwind_rule loop = { .by_fp = RULE_LOOP };

@@ -35,6 +35,9 @@ bool python_find_in(const struct elf_file *f, struct python_file *ret);
 /* runtime_ops.detect; id: "3.11", "3.13t", or "" */
 bool python_detect(const struct elf_file *f, char *id, size_t size);
 
+/* runtime_ops.version_known */
+bool python_version_known(const struct elf_file *f);
+
 /* runtime_ops.rows: no rules, but where the loop is and what its unwinder
  * needs. */
 int python_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx);
