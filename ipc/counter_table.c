@@ -143,7 +143,7 @@ const struct counter counter_table[] = {
 	{ BPF(BPF_FRAMES, "bpf_frames", STACKS), SHOW("user frames unwound"),
 	  ONE(SUM, "bpf.frames", "{frame}", "User frames that were unwound.") },
 	{ BPF(BPF_MANAGED, "bpf_frames_managed", STACKS), SHOW("of them interpreted"),
-	  ONE(SUM, "bpf.frames.managed", "{frame}",
+	  ONE(SUM, "bpf.managed_frames", "{frame}",
 	      "Frames that interpreters keep, of those that were unwound.") },
 	{ BPF(BPF_MANAGED_NONE, "bpf_loops_unknown", STACKS),
 	  RARE("interpreter loops without frames"),

@@ -14,6 +14,7 @@ TEST(numbers_of_runtimes_never_change)
 {
 	CHECK_EQ(RUNTIME_NONE, 0);
 	CHECK_EQ(RUNTIME_GO, 1);
+	CHECK_EQ(RUNTIME_PYTHON, 2);
 }
 
 TEST(each_runtime_has_a_row_for_batches)

@@ -39,7 +39,9 @@ UNIT += demangle
 unit_demangle_SRCS := symbolizerd/symbols/demangle.c
 unit_demangle_LIBS := -liberty
 
-UNIT += go runtimes
+UNIT += go python runtimes
+unit_python_SRCS := $(sort $(UNWIND) $(SYMBOLS))
+unit_python_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_runtimes_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_runtimes_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))

@@ -122,7 +122,7 @@ static int64_t fdes_find(const struct fdes *t, uint64_t addr)
 
 /* The range of an FDE with addresses of the usual form: pcrel | sdata4. */
 static bool fdes_range(const struct elf_file *f, const struct fdes *t, size_t i,
-		       struct code_range *ret)
+		       struct code_span *ret)
 {
 	struct { uint32_t len, cie; int32_t start; uint32_t len_code; } fde;
 	uint64_t at = t->b.vaddr + (uint64_t)fdes_word(t, 2 * i + 1), off, left;
@@ -186,7 +186,7 @@ static void jumps_arm(const uint8_t *b, size_t len, uint64_t start, jump_fn fn,
 	}
 }
 
-static bool jumps_of(const struct elf_file *f, const struct code_range *r,
+static bool jumps_of(const struct elf_file *f, const struct code_span *r,
 		     jump_fn fn, void *ctx)
 {
 	struct elf_bytes b;
@@ -205,7 +205,7 @@ static bool jumps_of(const struct elf_file *f, const struct code_range *r,
 /* --- the other part ------------------------------------------------------------------ */
 
 struct into {
-	struct code_range range;
+	struct code_span range;
 	uint32_t n;
 };
 
@@ -217,7 +217,7 @@ static void into_count(void *ctx, uint64_t target)
 }
 
 struct votes {
-	const struct code_range *from;
+	const struct code_span *from;
 	const struct fdes *fdes;
 	uint32_t *n;		/* by FDE */
 };
@@ -237,7 +237,7 @@ static void votes_count(void *ctx, uint64_t target)
 }
 
 /* The FDE that the function jumps into most; -1: none often enough. */
-static int64_t votes_take(const struct elf_file *f, const struct code_range *from,
+static int64_t votes_take(const struct elf_file *f, const struct code_span *from,
 			  const struct fdes *fdes)
 {
 	struct votes v = { from, fdes, calloc(fdes->n + 1, sizeof(*v.n)) };
@@ -254,8 +254,8 @@ static int64_t votes_take(const struct elf_file *f, const struct code_range *fro
 	return best;
 }
 
-bool code_other_part(const struct elf_file *f, const struct code_range *function,
-		     struct code_range *ret)
+bool code_other_part(const struct elf_file *f, const struct code_span *function,
+		     struct code_span *ret)
 {
 	struct into back = { .range = *function };
 	struct fdes fdes = { 0 };

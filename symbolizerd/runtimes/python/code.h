@@ -16,7 +16,7 @@
 #define CODE_MAX	(1u << 20)	/* bytes of a function, or it is none; the
 					 * largest loop seen: 84,423 */
 
-struct code_range {
+struct code_span {
 	uint64_t start, end;	/* virtual addresses */
 };
 
@@ -33,7 +33,7 @@ bool code_returns_tls(const struct elf_file *f, uint64_t function, int32_t *ret)
  * the middle of the other tell: to other functions there are only calls, and
  * jumps to where they begin.
  */
-bool code_other_part(const struct elf_file *f, const struct code_range *function,
-		     struct code_range *ret);
+bool code_other_part(const struct elf_file *f, const struct code_span *function,
+		     struct code_span *ret);
 
 #endif /* SYMBOLIZERD_RUNTIMES_PYTHON_CODE_H */

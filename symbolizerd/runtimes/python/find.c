@@ -55,13 +55,13 @@ static uint32_t python_minor(const struct elf_file *f, const Elf64_Sym *s)
 static void python_add_loop(struct python_file *p, uint64_t start, uint64_t end)
 {
 	if (start && start < end && p->n_loops < PYTHON_LOOPS)
-		p->loop[p->n_loops++] = (struct code_range){ start, end };
+		p->loop[p->n_loops++] = (struct code_span){ start, end };
 }
 
 static void python_find_loops(const struct elf_file *f, const Elf64_Sym *s,
 			      struct python_file *p)
 {
-	struct code_range other;
+	struct code_span other;
 	Elf64_Sym c;
 
 	python_add_loop(p, s->st_value, s->st_value + s->st_size);

@@ -26,7 +26,7 @@ struct python_file {
 				 * interp_head */
 	int32_t thread_at;	/* PYTHON_THREAD_AT */
 	uint32_t n_loops;
-	struct code_range loop[PYTHON_LOOPS];
+	struct code_span loop[PYTHON_LOOPS];
 };
 
 /* False: it is none. */

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A made-up CPython: found, of which version, its loop's rows marked, and broken in
+ * every way. */
+#include "tests/unit/python_image.h"
+
+#include <stdlib.h>
+
+#include "bpf/runtime.h"
+#include "ipc/message_hub.h"
+#include "symbolizerd/runtimes/python/find.h"
+#include "symbolizerd/runtimes/runtimes.h"
+#include "symbolizerd/unwind/build.h"
+#include "symbolizerd/unwind/table.h"
+#include "tests/unit/table_view.h"
+
+static struct python_image image;
+
+static bool find(struct python_file *ret)
+{
+	struct elf_file f;
+	int fd = image_file(&image.im);
+	bool found;
+
+	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
+	found = python_find_in(&f, ret);
+	elf_file_close(&f);
+	close(fd);
+	return found;
+}
+
+/* The runtime's ID, as a worker says it. */
+static const char *detect(uint32_t runtime)
+{
+	static struct runtime_facts facts;
+	struct elf_file f;
+	int fd = image_file(&image.im);
+
+	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
+	runtimes_detect(&f, &facts);
+	CHECK_EQ(facts.runtime, runtime);
+	elf_file_close(&f);
+	close(fd);
+	return facts.id;
+}
+
+static void *build(void)
+{
+	struct elf_file f;
+	int fd = image_file(&image.im);
+	struct table_view v;
+	size_t len;
+	void *table;
+
+	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
+	CHECK_EQ(unwind_build(&f, runtimes_rows, &table, &len), JOB_OK);
+	CHECK(view_open(&v, table, len));
+	elf_file_close(&f);
+	close(fd);
+	return table;
+}
+
+/* --- found ------------------------------------------------------------------------ */
+
+TEST(python_of_each_version)
+{
+	char want[8];
+
+	for (uint32_t minor = 6; minor <= 13; minor++) {
+		struct python_file p;
+
+		py_make(&image, minor, true, false);
+		CHECK(find(&p));
+		CHECK_EQ(p.minor, minor);
+		CHECK_EQ(p.layout, minor);
+		CHECK_EQ(p.root, image.root);
+		CHECK_EQ(p.thread_at, minor == 6 ? 0 : PY_THREAD_AT);
+		CHECK_EQ(p.n_loops, 2);
+		CHECK_EQ(p.loop[0].start, py_func(&image, PY_LOOP));
+		CHECK_EQ(p.loop[0].end, py_func(&image, PY_COLD));
+		CHECK_EQ(p.loop[1].start, py_func(&image, PY_COLD));
+		CHECK_EQ(p.loop[1].end, py_func(&image, PY_AFTER));
+		snprintf(want, sizeof(want), "3.%u", minor);
+		CHECK_STR(detect(RUNTIME_PYTHON), want);
+	}
+}
+
+TEST(python_without_symtab_has_one_loop)
+{
+	struct python_file p;
+
+	py_make(&image, 9, false, false);
+	CHECK(find(&p));
+	CHECK_EQ(p.n_loops, 1);
+}
+
+/* An extension, or a program that uses libpython. */
+TEST(python_used_is_no_python)
+{
+	struct python_file p;
+
+	py_make(&image, 11, false, true);
+	CHECK(!find(&p));
+	CHECK_STR(detect(RUNTIME_NONE), "");
+	py_make(&image, 11, false, false);
+	CHECK(find(&p));
+	/* the loop is not its own */
+	for (size_t i = 0; i < image.im.n; i++) {
+		if (!memcmp(image.im.b + i, "_PyEval_EvalFrameDefault", 24))
+			image.im.b[i] = 'x';
+	}
+	CHECK(!find(&p));
+}
+
+/* 3.13 and later say where all is: a word that differs is another layout. */
+TEST(python_that_says_otherwise_has_no_layout)
+{
+	uint32_t fields = 0;
+
+	py_make(&image, 13, true, false);
+	for (int i = 0; i < PY_OFFSETS; i++) {
+		uint64_t *w = (uint64_t *)(image.im.b + image.root_at) + i;
+		struct python_file p;
+
+		*w ^= 1ULL << 16;
+		CHECK(find(&p));
+		CHECK_EQ(p.minor, 13);
+		fields += !p.layout;
+		*w ^= 1ULL << 16;
+	}
+	CHECK_EQ(fields, 2 + 1 + 17);	/* cookie, version; no GIL; fields */
+}
+
+TEST(python_of_an_unknown_version)
+{
+	struct python_file p;
+	void *table;
+
+	py_make(&image, 16, true, false);
+	CHECK(find(&p));
+	CHECK_EQ(p.minor, 16);
+	CHECK_EQ(p.layout, 0);
+	CHECK_STR(detect(RUNTIME_PYTHON), "3.16");
+	/* no mark, so the loop is as any function */
+	table = build();
+	CHECK_EQ(table_lookup(table, 0)->cfa, CFA_NONE);
+	CHECK_EQ(table_lookup(table, py_func(&image, PY_LOOP) - PY_TEXT)->by_fp, 0);
+	free(table);
+}
+
+/* --- its table --------------------------------------------------------------------- */
+
+static void check_rules(const void *table, bool cold)
+{
+	for (int i = 0; i < PY_FUNCS; i++) {
+		bool loop = i == PY_LOOP || (cold && i == PY_COLD);
+
+		for (int k = 0; k < PY_SIZE; k++) {
+			const struct unwind_rule *r =
+				table_lookup(table, py_func(&image, i) - PY_TEXT + k);
+
+			CHECK_EQ(r->cfa, CFA_SP);
+			CHECK_EQ(r->cfa_off, k < PY_ROW ? 8 : 16);
+			CHECK_EQ(r->saved, k < PY_ROW ? 0 : 1 << SAVED_FP);
+			CHECK_EQ(r->by_fp, loop ? RULE_LOOP : 0);
+		}
+	}
+}
+
+TEST(python_rows_of_the_loop_are_marked)
+{
+	for (uint32_t minor = 6; minor <= 13; minor++) {
+		const struct unwind_rule *r;
+		void *table;
+
+		py_make(&image, minor, true, false);
+		table = build();
+		r = table_lookup(table, 0);
+		CHECK_EQ(r->cfa, CFA_RUNTIME);
+		CHECK_EQ(RUNTIME_VERSION(r), minor);
+		CHECK_EQ(RUNTIME_ROOT(r), image.root - PY_TEXT);
+		CHECK_EQ(PYTHON_THREAD_AT(r), minor == 6 ? 0 : PY_THREAD_AT);
+		CHECK_EQ(table_lookup(table, 1)->cfa, CFA_NONE);
+		check_rules(table, true);
+		free(table);
+	}
+}
+
+TEST(python_rows_of_others_are_not)
+{
+	void *table;
+
+	py_make(&image, 9, false, false);
+	table = build();
+	check_rules(table, false);
+	free(table);
+}
+
+/* --- hostile ------------------------------------------------------------------------ */
+
+/* Whatever comes of it keeps its promises. */
+static void survive(const void *bytes, size_t len)
+{
+	struct table_view view;
+	struct runtime_facts facts;
+	struct elf_file f;
+	void *t = NULL;
+	size_t n;
+	int fd = file_of(bytes, len);
+
+	if (!elf_file_open(&f, fd)) {
+		runtimes_detect(&f, &facts);
+		CHECK(memchr(facts.id, '\0', sizeof(facts.id)));
+		if (!unwind_build(&f, runtimes_rows, &t, &n))
+			CHECK(view_open(&view, t, n));
+	}
+	elf_file_close(&f);
+	free(t);
+	close(fd);
+}
+
+TEST(python_truncated)
+{
+	for (uint32_t minor = 6; minor <= 13; minor += 7) {
+		py_make(&image, minor, true, false);
+		for (size_t len = 0; len < image.im.n; len++)
+			survive(image.im.b, len);
+	}
+}
+
+TEST(python_flipped)
+{
+	for (uint32_t minor = 6; minor <= 13; minor += 7) {
+		py_make(&image, minor, true, false);
+		for (size_t bit = 0; bit < 8 * image.im.n; bit++) {
+			image.im.b[bit / 8] ^= 1 << bit % 8;
+			survive(image.im.b, image.im.n);
+			image.im.b[bit / 8] ^= 1 << bit % 8;
+		}
+	}
+}
+
+/* Symbols that lie anywhere, of any size. */
+TEST(python_symbols_of_absurd_values)
+{
+	static const uint64_t odd[] = { 1, 0x500000, 0x7fffffff, 0xffffffff, UINT64_MAX,
+					1ULL << 63, UINT64_MAX - 63 };
+
+	py_make(&image, 11, true, false);
+	for (size_t at = 0; at + sizeof(Elf64_Sym) <= image.im.n; at += 8) {
+		uint64_t *w = (uint64_t *)(image.im.b + at), keep = *w;
+
+		if (keep < PY_TEXT || keep > PY_DATA + 65536)
+			continue;
+		for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+			uint64_t size = w[1];
+
+			w[0] = odd[i];
+			survive(image.im.b, image.im.n);
+			w[1] = odd[i];
+			survive(image.im.b, image.im.n);
+			w[0] = keep;
+			survive(image.im.b, image.im.n);
+			w[1] = size;
+		}
+	}
+}
