@@ -26,28 +26,13 @@ enum frame_kind {
 				 * offset; then KEY_WORDS of struct file_key */
 	FRAME_ANON = 4,		/* address: in memory of no file */
 	FRAME_CUT = 5,		/* FRAMES_MAX reached: what follows is missing */
-	FRAME_MANAGED = 6,	/* number: enum runtime; then what stands for the
-				 * function in this process, and its cookie */
-	FRAME_TEXT = 7,		/* no frame: bytes of a name of the managed frame
-				 * that follows; number: TEXT_NUMBER */
+	FRAME_MANAGED = 6,	/* an interpreter's: MANAGED_WORD; then the address
+				 * of what stands for the function */
+	FRAME_TEXT = 7,		/* no frame: what the managed frame that follows
+				 * is called; number: TEXT_NUMBER */
 	FRAME__KINDS
 };
 _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
-#define MANAGED_WORDS	2		/* behind the first of FRAME_MANAGED */
-
-/* Which name the bytes of a FRAME_TEXT are, and their form: UTF-16 and UTF-32
- * without surrogates, Latin-1, ASCII.  place: for a name the first line of the
- * function, for a file how many bytes are missing in front. */
-enum frame_text {
-	TEXT_NAME = 1,
-	TEXT_FILE = 2,
-};
-#define TEXT_NUMBER(which, kind)	((which) | (kind) << 4)
-#define TEXT_WHICH(number)		((number) & 15)
-#define TEXT_KIND(number)		((number) >> 4)	/* bytes of a character;
-							 * 0: ASCII */
-#define TEXT_BYTES	(8 * FRAME_MORE_MAX)	/* at most; the rest is NUL */
-
 #define FRAME_KIND_SHIFT	60
 #define FRAME_MORE_SHIFT	56
 #define FRAME_MORE_MAX		15	/* words behind the first */
@@ -66,6 +51,45 @@ enum frame_text {
 #define FRAME_ANON_WORD(addr)						\
 	(((__u64)FRAME_ANON << FRAME_KIND_SHIFT) |			\
 	 ((__u64)(addr) & FRAME_ADDR_MASK))
+
+/*
+ * FRAME_MANAGED: the runtime, where in the function (what the runtime counts, for a
+ * line), and a cookie: where the address is used again for another function, that
+ * differs.
+ */
+#define MANAGED_AT_MAX		0xfffffffULL
+#define MANAGED_COOKIE(x)	((__u32)((x) & 0xffffff))
+#define MANAGED_WORD(runtime, cookie, at)				\
+	FRAME_WITH_MORE(FRAME_WORD(FRAME_MANAGED,			\
+				   (runtime) | (cookie) >> 8 << 4,	\
+				   ((__u64)(cookie) & 0xff) << 28 | (at)), 1)
+#define MANAGED_RUNTIME(w)	(FRAME_NUMBER(w) & 15)
+#define MANAGED_COOKIE_OF(w)						\
+	((FRAME_NUMBER(w) >> 4) << 8 | (__u32)(FRAME_PLACE(w) >> 28))
+#define MANAGED_AT(w)		((__u32)(FRAME_PLACE(w) & MANAGED_AT_MAX))
+
+/*
+ * FRAME_TEXT: which, and the form of its bytes; NULs behind them.
+ * NAME: form: bytes of a character, 0: ASCII; place: the function's first line.
+ * FILE: likewise; place: how many bytes are missing in front.
+ * LINES: form: enum text_lines; place: how many bytes of the table were before.
+ */
+enum frame_text {
+	TEXT_NAME = 1,
+	TEXT_FILE = 2,
+	TEXT_LINES = 3,
+};
+enum text_lines {		/* CPython's Objects/codeobject.c: */
+	LINES_PAIRS = 1,	/* lnotab_notes.txt: 3.6 - 3.9 */
+	LINES_RANGES = 2,	/* lnotab_notes.txt: 3.10 */
+	LINES_LOCATIONS = 3,	/* locations.md: 3.11 and later */
+};
+#define TEXT_NUMBER(which, form)	((which) | (form) << 4)
+#define TEXT_WHICH(number)		((number) & 15)
+#define TEXT_FORM(number)		((number) >> 4)
+#define TEXT_BYTES	(8 * FRAME_MORE_MAX)	/* at most in one */
+#define TEXT_LINES_MAX	8			/* of a function: 960 bytes */
+
 #define FRAME_KIND(w)		((__u32)((w) >> FRAME_KIND_SHIFT))
 #define FRAME_MORE(w)							\
 	((__u32)((w) >> FRAME_MORE_SHIFT) & FRAME_MORE_MAX)

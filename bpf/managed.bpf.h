@@ -17,7 +17,11 @@
 #define BPF_MANAGED_BPF_H
 
 /* All words of a frame with its names. */
-#define FRAME_WORDS_MAX	(2 * (1 + FRAME_MORE_MAX) + 1 + MANAGED_WORDS)
+#define FRAME_WORDS_MAX							\
+	((2 + TEXT_LINES_MAX) * (1 + FRAME_MORE_MAX) + 2)
+#define NAMED_WORDS	1152	/* of names, in one record: the rest is for frames */
+#define LINES_WORDS	640	/* with tables of lines until so many */
+#define LINES_NS	100000000ULL	/* those that were left out come after this */
 #define HASH_A		0x9e3779b97f4a7c15ULL	/* odd; 2^64 / golden ratio */
 
 static __always_inline void push(struct scratch *s, __u64 word)
@@ -57,7 +61,7 @@ static __always_inline int wants_names(struct scratch *s, __u64 function,
 	struct named_key *k;
 	__u64 *sent;
 
-	if (i >= NAMED_SAMPLE)
+	if (i >= NAMED_SAMPLE || s->named_words >= NAMED_WORDS)
 		return 0;
 	k = &s->named[i];
 	k->process = process_of(&s->rec);
@@ -72,29 +76,75 @@ static __always_inline int wants_names(struct scratch *s, __u64 function,
 	return 1;
 }
 
-/* Append a name; of a file the end of it, which says more. */
+/* There was no room for the lines of the frame that was named last. */
+static __always_inline void want_lines(struct scratch *s)
+{
+	__u32 i = s->python.named - 1;
+	__u64 sent = s->now - NAMED_NS + LINES_NS;
+
+	if (i < NAMED_SAMPLE)
+		bpf_map_update_elem(&named, &s->named[i], &sent, BPF_ANY);
+}
+
+/* Append up to TEXT_BYTES of the target's memory. */
+__weak __noinline int push_bytes(__u64 at, __u64 bytes, __u64 number, __u64 place)
+{
+	struct scratch *s = scratch();
+	__u32 words;
+
+	if (!s || !bytes)
+		return 0;
+	__builtin_memset(s->text, 0, sizeof(s->text));
+	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
+	if (bytes > TEXT_BYTES ||
+	    bpf_probe_read_user(s->text, bytes, (void *)at))
+		return 0;
+	words = (bytes + 7) / 8;
+	push(s, FRAME_WITH_MORE(FRAME_WORD(FRAME_TEXT, number, place),
+				(__u64)words));
+	for (__u32 i = 0; i < FRAME_MORE_MAX && i < words; i++)
+		push(s, s->text[i]);
+	s->named_words += 1 + words;
+	return 1;
+}
+
+/* A name; of a file the end of it, which says more. */
 __weak __noinline int push_text(__u64 str, __u32 which, __u32 line)
 {
 	struct scratch *s = scratch();
 	struct python_text t = {};
-	__u64 cut, bytes, words;
+	__u64 bytes, cut;
 
-	if (!s || !python_read_str(&s->python, str, &t) || !t.bytes)
+	if (!s || !python_read_str(&s->python, str, &t))
 		return 0;
 	bytes = t.bytes < TEXT_BYTES ? t.bytes : TEXT_BYTES;
 	cut = which == TEXT_FILE ? t.bytes - bytes : 0;
-	__builtin_memset(s->text, 0, sizeof(s->text));
-	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
-	if (bytes > TEXT_BYTES ||
-	    bpf_probe_read_user(s->text, bytes, (void *)(t.at + cut)))
+	return push_bytes(t.at + cut, bytes, TEXT_NUMBER(which, t.kind),
+			  which == TEXT_FILE ? cut : line);
+}
+
+/* The beginning of a function's table of lines, a bytes object. */
+__weak __noinline int push_lines(__u64 table)
+{
+	struct scratch *s = scratch();
+	struct python_text t = {};
+	__u64 n;
+
+	if (!s || !python_read_bytes(&s->python, table, &t))
 		return 0;
-	words = (bytes + 7) / 8;
-	push(s, FRAME_WITH_MORE(FRAME_WORD(FRAME_TEXT,
-					   TEXT_NUMBER(which, t.kind),
-					   which == TEXT_FILE ? cut : line),
-				words));
-	for (__u32 i = 0; i < FRAME_MORE_MAX && i < words; i++)
-		push(s, s->text[i]);
+	if (!t.bytes) {		/* all of it is on the first line */
+		push(s, FRAME_WITH_MORE(FRAME_WORD(FRAME_TEXT,
+					TEXT_NUMBER(TEXT_LINES, t.kind), 0), 1ULL));
+		push(s, 0);
+	}
+	for (__u32 i = 0; i < TEXT_LINES_MAX; i++) {
+		if (t.bytes <= i * TEXT_BYTES)
+			break;
+		n = t.bytes - i * TEXT_BYTES;
+		if (!push_bytes(t.at + i * TEXT_BYTES, n < TEXT_BYTES ? n : TEXT_BYTES,
+				TEXT_NUMBER(TEXT_LINES, t.kind), i * TEXT_BYTES))
+			break;
+	}
 	return 0;
 }
 
@@ -161,14 +211,18 @@ __weak __noinline int python_step(void)
 	s->python.inside = found == PYTHON_LAST ? PYTHON_DONE :
 						   PYTHON_GOES_ON;
 	cookie = (f.name * HASH_A + f.filename) * HASH_A + f.line;
+	cookie = MANAGED_COOKIE(cookie >> 40);
 	if (wants_names(s, f.code, cookie)) {
 		push_text(f.name, TEXT_NAME, f.line);
 		push_text(f.filename, TEXT_FILE, 0);
+		if (s->named_words < LINES_WORDS)
+			push_lines(f.lines);
+		else
+			want_lines(s);
 	}
-	push(s, FRAME_WITH_MORE(FRAME_WORD(FRAME_MANAGED, RUNTIME_PYTHON, 0),
-				(__u64)MANAGED_WORDS));
+	push(s, MANAGED_WORD(RUNTIME_PYTHON, cookie,
+			     f.at < MANAGED_AT_MAX ? f.at : MANAGED_AT_MAX));
 	push(s, f.code);
-	push(s, cookie);
 	s->st.depth++;
 	count(BPF_MANAGED);
 	return 1;

@@ -13,6 +13,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "python.h"
+#include "python_lines.h"
 
 #define PYTHON_THREADS_MAX	64	/* looked at in the list of threads */
 #define PYTHON_TYPE_NAME	8	/* bytes compared; NUL included */
@@ -40,17 +41,21 @@ static const struct python_layout python_layouts[PYTHON_LAYOUTS] =
 /* What must be 0 when a sample begins. */
 #define PYTHON_STATE_BEGIN	__builtin_offsetof(struct python_state, frame_words)
 
+static const struct python_lines python_lines_table[PYTHON_LAYOUTS] =
+	PYTHON_LINES_TABLE;
+
 struct python_state {
 	__u64 frame;		/* the next one; 0: none */
 	__u64 code_type;	/* PyCode_Type, PyUnicode_Type; 0: not met yet */
 	__u64 str_type;
+	__u64 bytes_type;
 	__u32 version;		/* which layout */
 	__u32 known;		/* 1: the thread was looked for */
 	__u32 inside;		/* 0, or one of the above: frames of the loop
 				 * that was left last are next */
 	__u32 named;		/* frames whose names are in this record */
 	union {			/* what was read last */
-		__u64 frame_words[PYTHON_FRAME_BYTES / 8 + 6];
+		__u64 frame_words[PYTHON_FRAME_BYTES / 8];
 		__u64 code_words[PYTHON_CODE_BYTES / 8 + 13];
 		__u64 str_words[PYTHON_STR_BYTES / 8 + 1];
 	};
@@ -58,7 +63,8 @@ struct python_state {
 
 /* A frame, found. */
 struct python_frame {
-	__u64 code, name, filename;
+	__u64 code, name, filename, lines;
+	__u64 at;		/* in the code, bytes */
 	__u32 line;		/* the first one of its function */
 };
 
@@ -83,6 +89,12 @@ static __always_inline const struct python_layout *python_layout(__u64 version)
 	/* the compiler may know better, the verifier does not */
 	asm volatile("" : "+r"(version));
 	return &python_layouts[version & (PYTHON_LAYOUTS - 1)];
+}
+
+static __always_inline const struct python_lines *python_lines(__u64 version)
+{
+	asm volatile("" : "+r"(version));
+	return &python_lines_table[version & (PYTHON_LAYOUTS - 1)];
 }
 
 static __always_inline int python_knows(__u32 version)
@@ -183,6 +195,8 @@ static __always_inline int python_type_is(const struct python_layout *l,
 #define PYTHON_CODE_MASK	0xffffffffffULL
 #define PYTHON_STR_NAME		0x727473ULL		/* "str" */
 #define PYTHON_STR_MASK		0xffffffffULL
+#define PYTHON_BYTES_NAME	0x7365747962ULL		/* "bytes" */
+#define PYTHON_BYTES_MASK	0xffffffffffffULL
 
 static __always_inline int python_is(const struct python_layout *l, __u64 *met,
 				     __u64 type, __u64 want, __u64 mask)
@@ -224,25 +238,36 @@ enum python_found {
 	PYTHON_BROKEN,		/* not what it should be: no more of them */
 };
 
+/* At the end of a chunk of frames there may be no more than the least. */
+static __always_inline int python_read_frame(struct python_state *p)
+{
+	return bpf_probe_read_user(p->frame_words, PYTHON_FRAME_BYTES,
+				   (void *)p->frame) &&
+	       bpf_probe_read_user(p->frame_words, PYTHON_FRAME_LEAST,
+				   (void *)p->frame);
+}
+
 /* The frame at p->frame; then moves on to its caller. */
 static __always_inline enum python_found
 python_next(struct python_state *p, struct python_frame *ret)
 {
 	const struct python_layout *l = python_layout(p->version);
-	__u64 code, entry, previous;
+	const struct python_lines *t = python_lines(p->version);
+	__u64 code, entry, previous, at;
 
-	if (!p->frame || (p->frame & 7) ||
-	    bpf_probe_read_user(p->frame_words, PYTHON_FRAME_BYTES,
-				(void *)p->frame))
+	if (!p->frame || (p->frame & 7) || python_read_frame(p))
 		return PYTHON_BROKEN;
 	previous = PYTHON_AT(p->frame_words, l->previous);
 	code = PYTHON_OBJECT(PYTHON_AT(p->frame_words, l->code));
 	entry = PYTHON_AT(p->frame_words, l->entry) >> (8 * (l->entry & 7)) & 0xff;
+	at = PYTHON_AT(p->frame_words, t->at);
 	p->frame = previous;
 	if (l->how == PYTHON_OWNED && entry >= PYTHON_OWNER_C)
 		return PYTHON_END;
 	if (!python_read_code(p, l, code, ret))
 		return PYTHON_BROKEN;
+	ret->lines = PYTHON_AT(p->code_words, t->table);
+	ret->at = t->unit ? (__u64)(__u32)at * t->unit : at - code - t->code;
 	return l->how == PYTHON_EACH || (l->how == PYTHON_MARKED && entry) ?
 	       PYTHON_LAST : PYTHON_FRAME;
 }
@@ -255,7 +280,9 @@ struct python_text {
 	__u32 kind;		/* bytes of one: 1 (0: and all are ASCII), 2, 4 */
 };
 
-/* Where the characters of a string lie; false: it is none, or an odd one. */
+/* Where the characters of a string lie; false: it is none, or an odd one.  Its type
+ * says how large a PyUnicodeObject is, a pointer more than the compact one: with the
+ * layout of another version we would read what lies behind the characters. */
 static __always_inline int python_read_str(struct python_state *p, __u64 str,
 					   struct python_text *ret)
 {
@@ -265,7 +292,8 @@ static __always_inline int python_read_str(struct python_state *p, __u64 str,
 
 	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)str) ||
 	    !python_is(l, &p->str_type, PYTHON_AT(p->str_words, l->ob_type),
-		       PYTHON_STR_NAME, PYTHON_STR_MASK))
+		       PYTHON_STR_NAME, PYTHON_STR_MASK) ||
+	    python_word(p->str_type + l->tp_name + 8) != l->compact + 8u)
 		return 0;
 	len = PYTHON_AT(p->str_words, l->length);
 	state = PYTHON_AT(p->str_words, l->state);
@@ -277,6 +305,24 @@ static __always_inline int python_read_str(struct python_state *p, __u64 str,
 	ret->at = str + (PYTHON_STR_ASCII(state) ? l->ascii : l->compact);
 	if (PYTHON_STR_ASCII(state))
 		ret->kind = 0;
+	return 1;
+}
+
+/* Where a table of lines lies, .kind: enum text_lines; false: it is no bytes. */
+static __always_inline int python_read_bytes(struct python_state *p, __u64 bytes,
+					     struct python_text *ret)
+{
+	const struct python_layout *l = python_layout(p->version);
+	__u64 len;
+
+	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)bytes) ||
+	    !python_is(l, &p->bytes_type, PYTHON_AT(p->str_words, l->ob_type),
+		       PYTHON_BYTES_NAME, PYTHON_BYTES_MASK))
+		return 0;
+	len = PYTHON_AT(p->str_words, l->length);
+	ret->bytes = len < 1 << 20 ? len : 0;
+	ret->kind = python_lines(p->version)->form;
+	ret->at = bytes + PYTHON_BYTES_DATA;
 	return 1;
 }
 

@@ -51,7 +51,7 @@ struct python_layout {
 	/* of a code object: below PYTHON_CODE_BYTES */
 	__u8 name, filename, line;
 	/* of any object and of a type */
-	__u8 ob_type, tp_name;
+	__u8 ob_type, tp_name;	/* tp_basicsize is behind that */
 	/* of a string: below PYTHON_STR_BYTES */
 	__u8 length, state;	/* PyASCIIObject */
 	__u8 ascii;		/* sizeof(PyASCIIObject); 0: there is no layout */
@@ -60,7 +60,8 @@ struct python_layout {
 };
 
 #define PYTHON_NEXT		8	/* PyThreadState.next */
-#define PYTHON_FRAME_BYTES	80
+#define PYTHON_FRAME_BYTES	128	/* with f_lasti; 80 do without */
+#define PYTHON_FRAME_LEAST	80
 #define PYTHON_CODE_BYTES	152
 #define PYTHON_STR_BYTES	56
 

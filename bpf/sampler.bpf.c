@@ -28,7 +28,7 @@
 #define ASKED_MAX	2048
 #define SHARES_MAX	2048
 #define NAMED_MAX	8192		/* frames whose names were sent */
-#define NAMED_SAMPLE	24		/* so many in one record */
+#define NAMED_SAMPLE	64		/* so many in one record */
 #define NAMED_NS	30000000000ULL	/* again after this time */
 #define FILTER_LEVELS	64		/* parents of a task or of a cgroup */
 
@@ -151,6 +151,7 @@ struct scratch {
 	__u32 n;		/* words used in rec.words */
 	__u32 guess;		/* why the step before had no rule, or 0 */
 	__u32 files_asked;	/* in this sample */
+	__u32 named_words;	/* of names, in this record */
 	__u32 after;		/* outcome of the step from an interpreter's loop */
 	__u64 thread_pointer;
 	struct python_state python;
@@ -346,6 +347,7 @@ static __always_inline void begin(struct scratch *s, __u64 task)
 	s->memo_next = 0;
 	s->guess = 0;
 	s->files_asked = 0;
+	s->named_words = 0;
 	__builtin_memset(&s->python, 0, PYTHON_STATE_BEGIN);
 	s->st.depth = 0;
 	s->st.exact = EXACT;

@@ -84,6 +84,7 @@ struct hub_stats {
 	uint64_t worker_jobs;
 	uint64_t worker_deaths;		/* died or killed in a job */
 	uint64_t files_put_off;		/* the share was used up; some again */
+	uint64_t managed_full;		/* names of interpreted functions: no room */
 	uint64_t frames_unsymbolized;	/* delivered without a name */
 	uint64_t frames_total;		/* distinct frames delivered */
 	uint64_t batches;

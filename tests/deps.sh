@@ -10,7 +10,7 @@ libcurl4-openssl-dev libxxhash-dev nettle-dev zlib1g-dev libzstd-dev libncurses-
 libmicrohttpd-dev libiberty-dev"
 apt_test="python3 python3-venv procps psmisc golang-go redis-server
 gdb g++ gdc rustc perl sqlite3 xz-utils default-jdk-headless libcap2-bin iproute2 musl-tools
-chromium zsh fish bash-completion mandoc zstd
+chromium zsh fish bash-completion mandoc groff-base zstd
 git dpkg-dev debhelper dh-apparmor apparmor lintian blhc mmdebstrap debootstrap piuparts lsof faketime rpm rpmlint cpio systemd
 qemu-system-x86 e2fsprogs selinux-policy-dev semodule-utils secilc openssl
 podman runc conmon catatonit python3-yaml"
@@ -23,7 +23,7 @@ protobuf-c-compiler libcurl-devel xxhash-devel nettle-devel zlib-devel libzstd-d
 ncurses-devel libmicrohttpd-devel binutils-devel"
 dnf_test="python3 procps-ng psmisc golang valkey sqlite xz
 gdb gcc-c++ gcc-gdc rust java-latest-openjdk-devel libasan libubsan compiler-rt iproute
-chromium zsh fish bash-completion mandoc zstd
+chromium zsh fish bash-completion mandoc groff-base zstd
 git rpm-build rpmlint cpio selinux-policy-devel"
 
 want=

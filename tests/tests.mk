@@ -48,7 +48,9 @@ $(O)/bench/$(1): $(O)/tests/bench/$(1).o $$(bench_$(1)_SRCS:%.c=$(O)/%.o)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(CFLAGS) $$(LDHARD) $$^ $$(bench_$(1)_LIBS) -o $$@
 endef
-$(foreach t,unwind tables files,$(eval $(call bench_rule,$(t))))
+BENCHES := unwind tables files
+$(foreach t,$(BENCHES),$(eval $(call bench_rule,$(t))))
+benches: $(BENCHES:%=$(O)/bench/%)
 
 define hostile_rule
 $(O)/hostile/$(1): $(O)/tests/hostile/$(1).o $$(hostile_$(1)_SRCS:%.c=$(O)/%.o)
@@ -84,7 +86,7 @@ endef
 $(foreach t,$(FUZZ),$(eval $(call fuzz_rule,$(t))))
 
 
-.PHONY: live-tools units list-units fuzzers list-fuzzers hostiles list-hostiles \
+.PHONY: benches live-tools units list-units fuzzers list-fuzzers hostiles list-hostiles \
 	sanitized list-sanitized
 check: $(UNIT:%=$(O)/unit/%)
 	@for t in $^; do $$t || exit 1; done

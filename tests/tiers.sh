@@ -48,7 +48,7 @@ start_behind() {
 }
 
 tier_build() {
-	tap "gcc, warnings are errors" built O=$O all live-tools
+	tap "gcc, warnings are errors" built O=$O all live-tools benches
 	start_behind
 	beside "clang, warnings are errors" built O=$O-clang CC=clang all
 	beside "lint" tests/lint.sh

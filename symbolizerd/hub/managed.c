@@ -6,13 +6,14 @@
 #include <xxhash.h>
 
 #include "symbolizerd/hub/record.h"
+#include "symbolizerd/symbols/line_table.h"
 
 #define UTF8_MAX	(3 * TEXT_BYTES)	/* Latin-1: two of one */
 #define FILE_CUT	"..."
 
 void managed_init(struct managed *m, uint64_t seed)
 {
-	*m = (struct managed){ .seed = seed };
+	*m = (struct managed){ .seed = seed, .owners.seed = seed };
 }
 
 void managed_fini(struct managed *m)
@@ -25,17 +26,18 @@ void managed_fini(struct managed *m)
 	free(m->free_frames.v);
 	hash_free(&m->by_content);
 	hash_free(&m->by_key);
+	owners_fini(&m->owners);
 	*m = (struct managed){ 0 };
 }
 
 /* --- text ------------------------------------------------------------------------- */
 
-struct text {
+struct utf8 {
 	char s[UTF8_MAX + sizeof(FILE_CUT)];
 	size_t len;
 };
 
-static void managed_put(struct text *t, uint32_t c)
+static void managed_put(struct utf8 *t, uint32_t c)
 {
 	if (c < 0x80) {
 		t->s[t->len++] = (char)c;
@@ -62,9 +64,9 @@ static uint32_t managed_character(uint32_t c)
 }
 
 /* The words of a FRAME_TEXT as UTF-8. */
-static void managed_text(const uint64_t *w, struct text *t)
+static void managed_text(const uint64_t *w, struct utf8 *t)
 {
-	uint32_t kind = TEXT_KIND(FRAME_NUMBER(w[0]));
+	uint32_t kind = TEXT_FORM(FRAME_NUMBER(w[0]));
 	uint32_t size = kind ? kind : 1;
 	const uint8_t *p = (const void *)(w + 1);
 
@@ -84,13 +86,44 @@ static void managed_text(const uint64_t *w, struct text *t)
 	t->s[t->len] = '\0';
 }
 
+/* --- room --------------------------------------------------------------------------- */
+
+#define FRAME_BYTES	(sizeof(struct managed_frame) + 2 * sizeof(struct hash_slot))
+#define FUNCTION_BYTES	(sizeof(struct managed_function) + 2 * sizeof(struct hash_slot))
+
+/* May this owner have so many bytes more?  Then they are his.  Without room who has
+ * most gives first: managed_sweep(). */
+static bool managed_charge(struct managed *m, uint32_t owner, uint64_t bytes)
+{
+	if (m->owners.total + bytes > MANAGED_BYTES_MAX) {
+		m->full++;
+		return false;
+	}
+	owners_add(&m->owners, owner, (int64_t)bytes);
+	return true;
+}
+
+static void managed_release(struct managed *m, uint32_t owner, uint64_t bytes)
+{
+	owners_add(&m->owners, owner, -(int64_t)bytes);
+}
+
 /* --- functions ---------------------------------------------------------------------- */
 
-static bool managed_same(const struct managed_function *f, const struct text *name,
-			 const struct text *file, uint32_t line)
+/* What a function's names say; then it is one piece of memory. */
+struct naming {
+	struct utf8 name, file;
+	uint32_t line, form;
+	size_t n_lines;
+	uint8_t lines[TEXT_LINES_MAX * TEXT_BYTES];
+};
+
+static bool managed_same(const struct managed_function *f, const struct naming *n)
 {
-	return f->line == line && !strcmp(f->name, name->s) &&
-	       !strcmp(f->file, file->s);
+	return f->line == n->line && f->form == n->form &&
+	       f->n_lines == n->n_lines && !strcmp(f->name, n->name.s) &&
+	       !strcmp(f->file, n->file.s) &&
+	       !memcmp(f->lines, n->lines, n->n_lines);
 }
 
 /* A free number, or MANAGED_UNKNOWN. */
@@ -107,44 +140,58 @@ static uint32_t managed_number(struct managed *m)
 	return m->functions.n - 1;
 }
 
-static uint32_t managed_add(struct managed *m, const struct text *name,
-			    const struct text *file, uint32_t line, uint64_t hash)
+/* The piece: name, NUL, file, NUL, table of lines. */
+static bool managed_make(struct managed_function *f, const struct naming *n)
+{
+	char *file;
+
+	f->name = malloc(f->bytes);
+	if (!f->name)
+		return false;
+	file = f->name + n->name.len + 1;
+	memcpy(f->name, n->name.s, n->name.len + 1);
+	memcpy(file, n->file.s, n->file.len + 1);
+	memcpy(file + n->file.len + 1, n->lines, n->n_lines);
+	f->file = file;
+	f->lines = (const uint8_t *)file + n->file.len + 1;
+	return true;
+}
+
+static uint32_t managed_add(struct managed *m, const struct naming *n,
+			    uint64_t hash, uint32_t owner)
 {
 	struct managed_function f = {
-		.bytes = (uint32_t)(name->len + file->len + 2),
-		.line = line, .hash = hash,
+		.bytes = (uint32_t)(n->name.len + n->file.len + 2 + n->n_lines),
+		.line = n->line, .form = (uint16_t)n->form, .owner = owner,
+		.n_lines = (uint16_t)n->n_lines, .hash = hash,
 	};
 	uint32_t i;
 
-	if (m->bytes + f.bytes > MANAGED_BYTES_MAX) {
-		m->full++;
+	if (!managed_charge(m, owner, f.bytes + FUNCTION_BYTES))
 		return MANAGED_UNKNOWN;
-	}
-	f.name = malloc(f.bytes);
-	i = f.name ? managed_number(m) : MANAGED_UNKNOWN;
+	i = managed_make(&f, n) ? managed_number(m) : MANAGED_UNKNOWN;
 	if (i == MANAGED_UNKNOWN || !hash_add(&m->by_content, hash, i)) {
+		managed_release(m, owner, f.bytes + FUNCTION_BYTES);
 		free(f.name);
 		return MANAGED_UNKNOWN;
 	}
-	memcpy(f.name, name->s, name->len + 1);
-	memcpy(f.name + name->len + 1, file->s, file->len + 1);
-	f.file = f.name + name->len + 1;
 	m->functions.v[i] = f;
-	m->bytes += f.bytes;
 	return i;
 }
 
-static uint32_t managed_intern(struct managed *m, const struct text *name,
-			       const struct text *file, uint32_t line)
+static uint32_t managed_intern(struct managed *m, const struct naming *n,
+			       uint32_t owner)
 {
-	uint64_t hash = XXH3_64bits_withSeed(name->s, name->len, m->seed + line);
+	uint64_t hash = XXH3_64bits_withSeed(n->name.s, n->name.len,
+					     m->seed + n->line);
 	const struct hash_slot *s;
 
-	hash = XXH3_64bits_withSeed(file->s, file->len, hash);
+	hash = XXH3_64bits_withSeed(n->file.s, n->file.len, hash);
+	hash = XXH3_64bits_withSeed(n->lines, n->n_lines, hash);
 	s = hash_find(&m->by_content, hash);
-	while (s && !managed_same(&m->functions.v[hash_index(s)], name, file, line))
+	while (s && !managed_same(&m->functions.v[hash_index(s)], n))
 		s = hash_next(&m->by_content, s);
-	return s ? hash_index(s) : managed_add(m, name, file, line, hash);
+	return s ? hash_index(s) : managed_add(m, n, hash, owner);
 }
 
 const struct managed_function *managed_find(const struct managed *m,
@@ -152,6 +199,13 @@ const struct managed_function *managed_find(const struct managed *m,
 {
 	return number && number < m->functions.n && m->functions.v[number].name ?
 	       &m->functions.v[number] : NULL;
+}
+
+uint32_t managed_line(const struct managed_function *f, uint32_t at)
+{
+	return line_table_line(f->form, f->lines, f->n_lines,
+			       f->n_lines < TEXT_LINES_MAX * TEXT_BYTES,
+			       f->line, at);
 }
 
 /* --- frames ------------------------------------------------------------------------- */
@@ -171,68 +225,98 @@ static struct managed_frame *managed_frame_of(struct managed *m,
 	return s ? &m->frames.v[hash_index(s)] : NULL;
 }
 
-static struct managed_frame *managed_new_frame(struct managed *m,
-					       const struct managed_key *key)
+/* A free element, or INDEX_NONE. */
+static uint32_t managed_frame_index(struct managed *m)
 {
 	static const struct managed_frame none;
+
+	if (m->free_frames.n)
+		return m->free_frames.v[--m->free_frames.n];
+	return vector_push(&m->frames, none) ? m->frames.n - 1 : INDEX_NONE;
+}
+
+static struct managed_frame *managed_new_frame(struct managed *m,
+					       const struct managed_key *key,
+					       uint32_t owner)
+{
 	uint32_t i;
 
-	if (m->free_frames.n) {
-		i = m->free_frames.v[--m->free_frames.n];
-	} else {
-		if (m->frames.n == MANAGED_FRAMES_MAX ||
-		    !vector_push(&m->frames, none)) {
-			m->full++;
-			return NULL;
-		}
-		i = m->frames.n - 1;
-	}
-	m->frames.v[i] = (struct managed_frame){ .key = *key };
-	if (hash_add(&m->by_key, managed_hash(m, key), i))
+	if (!managed_charge(m, owner, FRAME_BYTES))
+		return NULL;
+	i = managed_frame_index(m);
+	if (i != INDEX_NONE && hash_add(&m->by_key, managed_hash(m, key), i)) {
+		m->frames.v[i] = (struct managed_frame){ .key = *key,
+							 .owner = owner };
 		return &m->frames.v[i];
-	/* there was room for it before */
-	vector_push(&m->free_frames, i);
+	}
+	managed_release(m, owner, FRAME_BYTES);
+	if (i != INDEX_NONE)
+		vector_push(&m->free_frames, i);	/* or it stays unused */
 	return NULL;
 }
 
-/* What was read of names for the next frame. */
-struct names {
-	const uint64_t *name, *file;	/* FRAME_TEXT, or NULL */
+/* FRAME_TEXT of the next frame, each NULL if there is none. */
+struct texts {
+	const uint64_t *name, *file, *lines[TEXT_LINES_MAX];
+	uint32_t n_lines;
 };
+
+static void managed_note_text(const uint64_t *w, struct texts *t)
+{
+	switch (TEXT_WHICH(FRAME_NUMBER(w[0]))) {
+	case TEXT_NAME:
+		t->name = w;
+		break;
+	case TEXT_FILE:
+		t->file = w;
+		break;
+	default:
+		/* parts of the table, in their order */
+		if (t->n_lines < TEXT_LINES_MAX &&
+		    FRAME_PLACE(w[0]) == (uint64_t)t->n_lines * TEXT_BYTES)
+			t->lines[t->n_lines++] = w;
+	}
+}
+
+static void managed_name(const struct texts *t, struct naming *n)
+{
+	n->file.s[0] = '\0';
+	n->file.len = n->n_lines = n->form = 0;
+	n->line = (uint32_t)FRAME_PLACE(t->name[0]);
+	managed_text(t->name, &n->name);
+	if (t->file)
+		managed_text(t->file, &n->file);
+	for (uint32_t i = 0; i < t->n_lines; i++) {
+		n->form = TEXT_FORM(FRAME_NUMBER(t->lines[i][0]));
+		memcpy(n->lines + n->n_lines, t->lines[i] + 1,
+		       8 * FRAME_MORE(t->lines[i][0]));
+		n->n_lines += 8 * FRAME_MORE(t->lines[i][0]);
+	}
+}
 
 static uint32_t managed_function_of(struct managed *m,
 				    const struct managed_key *key,
-				    const struct names *names, uint64_t now_ns)
+				    const struct texts *texts, uint32_t owner,
+				    uint64_t now_ns)
 {
 	struct managed_frame *f = managed_frame_of(m, key);
-	struct text name, file = { .s = "" };
+	struct naming naming;
 	uint32_t function;
 
-	if (!names->name) {
+	if (!texts->name) {
 		if (f)
 			f->used_ns = now_ns;
 		return f ? f->function : MANAGED_UNKNOWN;
 	}
-	managed_text(names->name, &name);
-	if (names->file)
-		managed_text(names->file, &file);
-	function = managed_intern(m, &name, &file,
-				  (uint32_t)FRAME_PLACE(names->name[0]));
+	managed_name(texts, &naming);
+	function = managed_intern(m, &naming, owner);
 	if (!f && function != MANAGED_UNKNOWN)
-		f = managed_new_frame(m, key);
+		f = managed_new_frame(m, key, owner);
 	if (f) {
 		f->used_ns = now_ns;
 		f->function = function;
 	}
 	return function;
-}
-
-static void managed_note_text(const uint64_t *w, struct names *names)
-{
-	if (TEXT_WHICH(FRAME_NUMBER(w[0])) == TEXT_NAME)
-		names->name = w;
-	else
-		names->file = w;
 }
 
 void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns)
@@ -243,7 +327,10 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 		.start_ns = rec->start_ns, .exec_id = rec->exec_id,
 		.tgid = rec->tgid,
 	};
-	struct names names = { 0 };
+	/* who can make many of them can make many processes */
+	uint32_t owner = (uint32_t)hash_mix(m->seed, &rec->cgroup_id,
+					    sizeof(rec->cgroup_id));
+	struct texts texts = { 0 };
 	uint32_t n = 0;
 
 	if (rec->n_user > REC_WORDS)
@@ -253,22 +340,21 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 		const uint64_t *w = &words[i];
 
 		if (FRAME_KIND(w[0]) == FRAME_TEXT) {
-			managed_note_text(w, &names);
+			managed_note_text(w, &texts);
 			continue;
 		}
 		if (FRAME_KIND(w[0]) == FRAME_MANAGED) {
-			key.runtime = FRAME_NUMBER(w[0]);
+			key.runtime = MANAGED_RUNTIME(w[0]);
+			key.cookie = MANAGED_COOKIE_OF(w[0]);
 			key.function = w[1];
-			key.cookie = w[2];
-			to[n++] = FRAME_WORD(FRAME_MANAGED,
-					     managed_function_of(m, &key, &names,
-								 now_ns),
-					     key.runtime);
+			to[n++] = OUR_WORD(managed_function_of(m, &key, &texts,
+							       owner, now_ns),
+					   key.runtime, MANAGED_AT(w[0]));
 		} else {
 			memcpy(&to[n], w, frame_words(w[0]) * sizeof(*w));
 			n += frame_words(w[0]);
 		}
-		names = (struct names){ 0 };
+		texts = (struct texts){ 0 };
 	}
 	rec->len -= 8 * (rec->n_user - n);
 	rec->n_user = (uint16_t)n;
@@ -278,13 +364,21 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 
 static void managed_sweep_frames(struct managed *m, uint64_t now_ns)
 {
+	uint32_t most = 0;
+	bool gives = m->full != m->full_before &&
+		     owners_most(&m->owners, &most);
+
+	m->full_before = m->full;
 	for (uint32_t i = 0; i < m->frames.n; i++) {
 		struct managed_frame *f = &m->frames.v[i];
 
-		if (!f->used_ns || now_ns - f->used_ns < MANAGED_KEPT_NS ||
+		if (!f->used_ns ||
+		    (now_ns - f->used_ns < MANAGED_KEPT_NS &&
+		     !(gives && f->owner == most)) ||
 		    !vector_reserve(&m->free_frames, 1))
 			continue;
 		hash_remove_index(&m->by_key, managed_hash(m, &f->key), i);
+		managed_release(m, f->owner, FRAME_BYTES);
 		f->used_ns = 0;
 		m->free_frames.v[m->free_frames.n++] = i;
 	}
@@ -318,7 +412,7 @@ void managed_sweep(struct managed *m, const struct traces *traces,
 		   uint64_t now_ns)
 {
 	managed_sweep_frames(m, now_ns);
-	if (m->bytes < MANAGED_BYTES_MAX / 2)
+	if (m->owners.total < MANAGED_BYTES_MAX / 2)
 		return;
 	for (uint32_t i = 0; i < m->functions.n; i++)
 		m->functions.v[i].used = false;
@@ -329,7 +423,7 @@ void managed_sweep(struct managed *m, const struct traces *traces,
 		if (!f->name || f->used || !vector_reserve(&m->free_functions, 1))
 			continue;
 		hash_remove_index(&m->by_content, f->hash, i);
-		m->bytes -= f->bytes;
+		managed_release(m, f->owner, f->bytes + FUNCTION_BYTES);
 		free(f->name);
 		*f = (struct managed_function){ 0 };
 		m->free_functions.v[m->free_functions.n++] = i;

@@ -18,32 +18,37 @@
 #include "common/hash_table.h"
 #include "common/vector.h"
 #include "symbolizerd/hub/trace.h"
+#include "symbolizerd/tables/owners.h"
 
 #define MANAGED_UNKNOWN		0	/* our number for what has no name */
-#define MANAGED_FRAMES_MAX	131072	/* known at once, of all processes */
-#define MANAGED_BYTES_MAX	(24u << 20)	/* of names */
+#define MANAGED_BYTES_MAX	(32u << 20)	/* of all frames and names */
 /* BPF sends names again after 30 s (NAMED_NS): until then they are kept here. */
 #define MANAGED_KEPT_NS		60000000000ULL
 
 struct managed_function {
 	char *name;		/* NULL: free; owned, .file in the same piece */
 	const char *file;	/* "": unknown */
+	const uint8_t *lines;	/* table of lines, its beginning; in that piece */
 	uint32_t line;		/* the first one; 0: unknown */
+	uint16_t n_lines;	/* bytes */
+	uint16_t form;		/* enum text_lines; 0: there is none */
 	uint32_t bytes;		/* of the piece */
+	uint32_t owner;		/* who is charged for it */
 	uint64_t hash;
 	bool used;		/* while sweeping */
 };
 
 /* What stands for it in a process. */
 struct managed_key {
-	uint64_t start_ns, exec_id, function, cookie;
-	uint32_t tgid, runtime;
+	uint64_t start_ns, exec_id, function;
+	uint32_t tgid, runtime, cookie, pad;
 };
 
 struct managed_frame {
 	struct managed_key key;
 	uint64_t used_ns;	/* CLOCK_MONOTONIC; 0: free */
 	uint32_t function;	/* our number */
+	uint32_t owner;
 };
 
 struct managed {
@@ -53,17 +58,22 @@ struct managed {
 	struct hash_table by_content;
 	VECTOR(struct managed_frame) frames;
 	struct hash_table by_key;
-	size_t bytes;		/* of names */
-	uint64_t full;		/* had no room */
+	struct owners owners;	/* bytes of each cgroup */
+	uint64_t full;		/* names that had no room; at the last sweep: */
+	uint64_t full_before;
 };
+
+#define OUR_WORD(number, runtime, at)					\
+	FRAME_WORD(FRAME_MANAGED, number, (__u64)(runtime) << 28 | (at))
+#define OUR_RUNTIME(w)	((uint32_t)(FRAME_PLACE(w) >> 28))
+#define OUR_AT(w)	((uint32_t)(FRAME_PLACE(w) & MANAGED_AT_MAX))
 
 void managed_init(struct managed *m, uint64_t seed);
 void managed_fini(struct managed *m);
 
 /*
  * Take the names out of a record that was judged, and put our numbers into its
- * managed frames: FRAME_WORD(FRAME_MANAGED, number, enum runtime), alone.  The
- * record gets shorter.
+ * managed frames: one word each, OUR_WORD.  The record gets shorter.
  */
 void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns);
 
@@ -71,8 +81,12 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 const struct managed_function *managed_find(const struct managed *m,
 					    uint32_t number);
 
-/* Forget frames that were idle, and functions that neither a frame nor a trace
- * has, once their names are many. */
+/* The line of a place in a function, 0 if that is not known. */
+uint32_t managed_line(const struct managed_function *f, uint32_t at);
+
+/* Forget frames that were idle and, if there was no room since the last time, all of
+ * the owner who has most; and functions that neither a frame nor a trace has, once
+ * there are many. */
 void managed_sweep(struct managed *m, const struct traces *traces,
 		   uint64_t now_ns);
 

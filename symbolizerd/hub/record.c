@@ -17,8 +17,7 @@ static const struct frame_shape {
 	[FRAME_FILE] = { .known = true, .user = true, .more = KEY_WORDS },
 	[FRAME_ANON] = { .known = true, .user = true },
 	[FRAME_CUT] = { .known = true, .user = true, .last = true },
-	[FRAME_MANAGED] = { .known = true, .user = true, .numbered = true,
-			    .more = MANAGED_WORDS },
+	[FRAME_MANAGED] = { .known = true, .user = true, .numbered = true, .more = 1 },
 	[FRAME_TEXT] = { .known = true, .user = true, .numbered = true,
 			 .text = true, .more = FRAME_MORE_MAX },
 };
@@ -27,10 +26,14 @@ static const struct frame_shape {
 static bool record_text_ok(uint64_t w)
 {
 	uint32_t which = TEXT_WHICH(FRAME_NUMBER(w));
-	uint32_t kind = TEXT_KIND(FRAME_NUMBER(w));
+	uint32_t form = TEXT_FORM(FRAME_NUMBER(w));
+	bool ok = which == TEXT_LINES ?
+		  form && form <= LINES_LOCATIONS &&
+		  FRAME_PLACE(w) < TEXT_LINES_MAX * TEXT_BYTES :
+		  (which == TEXT_NAME || which == TEXT_FILE) &&
+		  (form <= 2 || form == 4);
 
-	return (which == TEXT_NAME || which == TEXT_FILE) && FRAME_MORE(w) &&
-	       (kind <= 2 || kind == 4) && FRAME_PLACE(w) <= UINT32_MAX;
+	return ok && FRAME_MORE(w) && FRAME_PLACE(w) <= UINT32_MAX;
 }
 
 static bool record_words_ok(const uint64_t *w, size_t n, bool user)

@@ -174,17 +174,18 @@ static void symbolize_managed(struct pass *p, uint64_t word,
 {
 	const struct managed_function *m = managed_find(p->managed,
 							FRAME_NUMBER(word));
-	uint64_t runtime = FRAME_PLACE(word);
+	uint32_t runtime = OUR_RUNTIME(word);
 	struct batch_function b;
 
 	f->kind = BATCH_FRAME_UNKNOWN;
 	if (runtime < RUNTIME__MAX)
-		f->kind = runtime_info((uint32_t)runtime)->managed;
+		f->kind = runtime_info(runtime)->managed;
 	if (!m)
 		return;
 	b = symbolize_names(p, m->name, strlen(m->name), NULL);
 	b.file = symbolize_intern(p, m->file, strlen(m->file));
 	b.start_line = m->line;
+	f->line = managed_line(m, OUR_AT(word));
 	if (b.name)
 		f->function = batch_function(p->builder, &b);
 }

@@ -4,7 +4,7 @@
 
 usage: bench.py [--seconds 30] [--frequency 20] [--warm 8] [LOAD...]
 
-For each load (idle deep mixed storm; swarm only by name): CPU of each process and of BPF as shares
+For each load (idle deep mixed storm; python and swarm only by name): CPU of each process and of BPF as shares
 of the whole host, PSS, kernel map bytes, samples delivered and complete, BPF
 time a sample.  CPU comes from /proc/PID/stat (utime + stime, all threads), BPF
 run time from the kernel's own statistics (kernel.bpf_stats_enabled), less what

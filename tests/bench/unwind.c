@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 		die("bpf_list", errno);
 	start_children(depth);
 	rb = ring_buffer__new(bpf.ring_fd, on_record, NULL, NULL);
-	r = sampling_open(&sampling, bpf.sample_fd, hz);
+	r = sampling_open(&sampling, bpf.sample_fd, bpf.cpus, hz);
 	if (r)
 		die("sampling_open", r);
 	sampling_enable(&sampling);

@@ -232,7 +232,8 @@ upgraded() {
 	install next && [ "$(dpkg-query -W -f '${Version}' trifold | grep -c '+next$')" = 1 ] &&
 		within 10 is_new loaderd "$pid" && within 10 active && within 20 agrees 100
 	set -- $?
-	echo "# after: $(sum taken), lost $(sum lost)"
+	echo "# after: $(sum taken), lost $(sum lost):"
+	trifold status --json | tr -d '\n' | grep -o '"lost_by": *{[^}]*}' | grep -o '"[a-z_]*": *[1-9][0-9]*' | sed "s/^/# /"
 	kill "$chain"
 	return "$1"
 }

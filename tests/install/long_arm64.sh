@@ -95,7 +95,7 @@ unpacked() {	# root, package's file
 root() {
 	local root=$tmp/root unit=$tmp/root/etc/systemd/system d
 	debootstrap --foreign --arch=arm64 --variant=minbase \
-		--include="systemd-sysv,procps,python3,bpftool,$(depends | paste -sd,)" \
+		--include="systemd-sysv,procps,python3,bpftool,apparmor,$(depends | paste -sd,)" \
 		"$suite" "$root" "$from" || return 1
 	# in a container, debootstrap makes it a link to itself
 	[ ! -L "$root/proc" ] || { rm "$root/proc" && mkdir "$root/proc"; } || return 1
@@ -112,7 +112,8 @@ root() {
 		cp "$debs"/trifold{,-viewer,-doc}_*.deb "$root/booted/new/" &&
 		newer "$root/booted/next" &&
 		aarch64-linux-gnu-gcc -O2 -fomit-frame-pointer tests/live/chain.c -o "$root/booted/chain" &&
-		cp "$here/booted_steps.sh" tests/live/receiver.py "$root/booted/" || return 1
+		aarch64-linux-gnu-gcc -O2 tests/install/apparmor_standin.c -o "$root/booted/standin" &&
+		cp "$here/booted_steps.sh" "$here/booted_apparmor.sh" tests/live/receiver.py "$root/booted/" || return 1
 	sed 's/ttyS1/ttyS0/' "$here/booted_steps.service" >"$unit/booted_steps.service"
 	ln -s ../booted_steps.service "$unit/multi-user.target.wants/"
 	ln -s /dev/null "$unit/getty.target"

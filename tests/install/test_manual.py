@@ -67,6 +67,13 @@ def lint(name, text, texts):
     check(f"{name} is clean", wrong)
 
 
+def typeset(name, text):
+    """As man(1) shows it in a terminal of 80 columns."""
+    r = subprocess.run(["groff", "-mandoc", "-Tutf8", "-ww", "-rLL=80n"], input=text,
+                       capture_output=True, text=True)
+    check(f"{name} has no warning of groff", r.stderr.splitlines())
+
+
 def commands(text):
     """trifold.1 against --help."""
     names = re.findall(r"^  (\S+) +\S", say("--help"), re.M)
@@ -119,6 +126,11 @@ def main():
             lint(name, text, texts)
     else:
         print("ok - pages are clean # SKIP no mandoc")
+    if shutil.which("groff"):
+        for name, text in texts.items():
+            typeset(name, text)
+    else:
+        print("ok - pages have no warning of groff # SKIP no groff")
     commands(texts["trifold.1"])
     keys(texts["trifold.conf.5"])
     built = {p for p in DAEMONS if os.path.exists(os.path.join(os.path.dirname(TRIFOLD), p))}

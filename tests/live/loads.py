@@ -111,6 +111,15 @@ def deep():
 
 
 @contextlib.contextmanager
+def python():
+    """Two CPython programs, 61 calls of one function deep, one for each of two CPUs."""
+    chain = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python_chain.py")
+    with scratch() as tmp:
+        with processes([f"exec /usr/bin/python3 -S {chain} 36000 deep"] * 2, tmp):
+            yield
+
+
+@contextlib.contextmanager
 def mixed():
     """Database, JVM, Python, compile job, shells, all together."""
     need("redis-server", "redis-benchmark", "sqlite3", "java", "gcc", "xz")
@@ -190,7 +199,7 @@ def write(tmp, name, text):
         f.write(text)
 
 
-LOADS = {"idle": idle, "deep": deep, "mixed": mixed, "storm": storm, "swarm": swarm}
+LOADS = {"idle": idle, "deep": deep, "python": python, "mixed": mixed, "storm": storm, "swarm": swarm}
 
 if __name__ == "__main__":
     # loads.py NAME SECONDS: a load alone, to try things beside it

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-UNIT += unwind unwind_arm call_arm owner words
+UNIT += unwind unwind_arm call_arm owner words python_step
 UNIT += elements
 STORE := loaderd/store.c common/service.c common/send_fds.c
 unit_elements_SRCS := loaderd/elements.c $(STORE)

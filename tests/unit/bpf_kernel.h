@@ -58,6 +58,7 @@
 void *bpf_map_lookup_elem(void *map, const void *key);
 long bpf_map_update_elem(void *map, const void *key, const void *value,
 			 __u64 flags);
+long bpf_map_delete_elem(void *map, const void *key);
 long bpf_probe_read_kernel(void *dst, __u32 size, const void *src);
 long bpf_probe_read_kernel_str(void *dst, __u32 size, const void *src);
 __u64 bpf_ktime_get_ns(void);

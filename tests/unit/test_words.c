@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * No word of a target's memory leaves the kernel unless it is an address within
- * an executable mapping of that process: the whole sampler on the host, with
- * tables and rules that an adversary made up, over memory full of other words.
+ * an executable mapping of that process, or belongs to a function of CPython: the
+ * whole sampler on the host, with tables and rules that an adversary made up, over
+ * memory full of other words.
  */
 #ifdef __aarch64__
 #define __TARGET_ARCH_arm64
@@ -20,6 +21,7 @@
 
 #include "tests/unit/any_rule.h"
 #include "tests/unit/harness.h"
+#include "tests/unit/python_objects.h"
 
 #define ROUNDS		40
 #define SAMPLES		1500		/* a round */
@@ -27,6 +29,9 @@
 #define SLABS		4		/* two of rules, two of tables */
 #define TABLE_AT	(2u << SLAB_SHIFT)
 #define PAGES		8		/* of each table: half a MiB */
+#define FACTS		2		/* the rule at place 0 of a file */
+#define FACTS_AT	(TABLE_AT + 8000)	/* the rows of its first page */
+#define OBJECTS		(96 * KIB)	/* of the heap, its end */
 
 /* --- the process's memory ----------------------------------------------------- */
 
@@ -82,6 +87,16 @@ static __u64 code_address(int exec)
 	return inside(r);
 }
 
+static __u64 any_place(void)
+{
+	return inside(STACK) & ~7ULL;
+}
+
+static __u64 any_thread(void)
+{
+	return STACK->start + 0x1230 + below(THREADS) * 0xa000;
+}
+
 static __u64 secret(void)
 {
 	const struct region *r = &regions[below(REGIONS)];
@@ -112,6 +127,8 @@ static __u64 any_word(void)
 		return code_address(0);
 	case 12:
 		return below(4) ? below(8192) : 0;
+	case 13:
+		return below(4) || !n_objects ? any_thread() : objects[below(n_objects)].at;
 	default:
 		return secret();
 	}
@@ -155,6 +172,7 @@ static void make_file(int i)
 		h->entry = (struct file_entry){
 			.exe = 10 + i, .dir = TABLE_AT + 16 * i,
 			.pages = i == WITHOUT_TABLE ? 0 : PAGES,
+			.runtime = RUNTIME_PYTHON,
 			.state = i == ASKED_FOR ? FILE_TABLE | FILE_ASK :
 						  FILE_TABLE,
 		};
@@ -196,7 +214,7 @@ static void make_world(void)
 /* --- what leaves ------------------------------------------------------------------ */
 
 static unsigned long frames_of[FRAME__KINDS], refused_mapped, refused_other;
-static unsigned long n_requests;
+static unsigned long n_requests, n_code_reads;
 
 static void no_mark(const void *data, size_t len)
 {
@@ -233,6 +251,11 @@ static void check_frame(const __u64 *w)
 
 	CHECK(kind < FRAME__KINDS);
 	frames_of[kind]++;
+	if (kind == FRAME_MANAGED || kind == FRAME_TEXT) {
+		check_managed(w);
+		return;
+	}
+	CHECK_EQ(n_texts, 0);
 	CHECK_EQ(FRAME_MORE(*w), kind == FRAME_FILE ? KEY_WORDS : 0);
 	switch (kind) {
 	case FRAME_NATIVE:
@@ -260,9 +283,10 @@ static void check_record(const struct trace_rec *r, size_t len)
 	CHECK_EQ(len, sizeof(*r) + 8 * (r->n_kernel + r->n_user));
 	CHECK_EQ(r->n_kernel, 0);
 	CHECK(r->stop < STOP__MAX);
-	for (size_t i = 0; i < r->n_user;
-	     i += 1 + (FRAME_KIND(r->words[i]) == FRAME_FILE ? KEY_WORDS : 0))
+	n_texts = 0;
+	for (size_t i = 0; i < r->n_user; i += 1 + FRAME_MORE(r->words[i]))
 		check_frame(&r->words[i]);
+	CHECK_EQ(n_texts, 0);
 }
 
 static void check_request(const struct request_file *q)
@@ -287,20 +311,29 @@ long bpf_ringbuf_output(void *to, void *data, __u64 size, __u64 flags)
 		if (*(__u32 *)data != REQUEST_CGROUP)
 			check_request(data);
 	}
-	return 0;
+	return to == &ring && !below(8) ? -EAGAIN : 0;
 }
 
 long bpf_map_update_elem(void *map, const void *key, const void *value,
 			 __u64 flags)
 {
 	(void)flags;
-	CHECK(map == &asked || map == &shares);
-	no_mark(key, 8);
-	no_mark(value, map == &asked ? 8 : sizeof(struct share));
+	CHECK(map == &asked || map == &shares || map == &named);
+	no_mark(key, map == &named ? sizeof(struct named_key) : 8);
+	no_mark(value, map == &shares ? sizeof(struct share) : 8);
+	return map == &named && !below(8) ? -ENOMEM : 0;
+}
+
+long bpf_map_delete_elem(void *map, const void *key)
+{
+	CHECK(map == &named);
+	no_mark(key, sizeof(struct named_key));
 	return 0;
 }
 
 /* --- the helpers that only read ------------------------------------------------------ */
+
+static __u64 long_ago;		/* or not: when names were sent */
 
 void *bpf_map_lookup_elem(void *map, const void *key)
 {
@@ -312,6 +345,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return &counted;
 	if (map == &shares)
 		return &shared;
+	if (map == &named)
+		return below(3) ? NULL : &long_ago;
 	if (map == &slabs)
 		return i < SLABS ? slab[i] : NULL;
 	if (map == &files) {
@@ -334,6 +369,7 @@ long bpf_probe_read_user(void *dst, __u32 size, const void *src)
 	const struct region *r = region_of((uintptr_t)src);
 	__u64 off = r ? (uintptr_t)src - r->start : 0;
 
+	n_code_reads += size == PYTHON_CODE_BYTES;	/* no other reads so many */
 	memset(dst, 0, size);
 	if (!r || r->size - off < size)
 		return -EFAULT;
@@ -431,6 +467,35 @@ long bpf_seq_printf(void *seq, const char *fmt, __u32 size, const void *args,
 
 /* --- the adversary ------------------------------------------------------------------- */
 
+/* Of place 0 a rule that says where the runtime is, of others anything. */
+static void any_facts_row(void)
+{
+	union element *row = &slab[2][FACTS_AT - TABLE_AT + 1];
+
+	memset(&slab[2][FACTS_AT - TABLE_AT], 0xff, sizeof(*row));
+	slab[2][FACTS_AT - TABLE_AT].index[0] = 0;
+	for (__u32 i = 0; i < ELEMENT_ROWS; i++)
+		row->row[i] = (struct unwind_row){ 4096 * i, next_random() };
+	row->row[0] = (struct unwind_row){ 0, FACTS };
+	row->row[1].low = 1;
+	for (int i = 0; i < FILES; i++)
+		slab[2][2 * i].dir[0] = (struct dir_entry){ FACTS_AT, 1, next_random() };
+}
+
+/* What the adversary says of the runtime: mostly, where it is. */
+static struct unwind_rule any_facts(void)
+{
+	__u64 root = (below(4) ? runtime : any_word()) - 0x400000;
+	__u32 version = below(4) ? said_version : any_version();
+
+	return (struct unwind_rule){
+		.cfa = below(64) ? CFA_RUNTIME : below(256),
+		.cfa_off = below(16) ? version : next_random(),
+		.aux = below(2) ? 0 : any_offset(),
+		.ra_off = root, .fp_off = root >> 32,
+	};
+}
+
 static void any_tables(void)
 {
 	for (__u32 i = 0; i < RULES_MAX; i++)
@@ -445,6 +510,23 @@ static void any_tables(void)
 			.n = below(16) ? 4096 : next_random(),
 			.rule_before = next_random(),
 		};
+	any_facts_row();
+}
+
+/* Twice: random words lead to the objects, and lie around them. */
+static void make_objects(int real)
+{
+	py.start = HEAP->start + HEAP->size - OBJECTS;
+	py.b = (char *)memory[HEAP - regions] + HEAP->size - OBJECTS;
+	py.size = OBJECTS;
+	py.n = n_objects = 0;
+	make_lookalikes();
+	if (real) {
+		py_types();
+		make_strings();
+		make_functions();
+	}
+	make_runtime();
 }
 
 static void any_memory(void)
@@ -478,6 +560,13 @@ static void one_sample(void)
 	const struct region *r;
 
 	any_registers(&ctx);
+#ifdef __TARGET_ARCH_arm64
+	task.thread.uw.tp_value = any_thread() + below(4096);
+#else
+	task.thread.fsbase = any_thread();
+#endif
+	slab[0][FACTS / 2].rule[FACTS & 1] = any_facts();
+	long_ago = below(1ULL << 40);
 	memset(&shared, 0, sizeof(shared));
 	sample(&ctx);
 	no_mark(&counted, sizeof(counted));
@@ -488,18 +577,27 @@ static void one_sample(void)
 		refused_mapped++;
 }
 
-TEST(words_leave_only_as_addresses_in_executable_mappings)
+static void all_rounds(int real)
 {
-	make_world();
 	for (int round = 0; round < ROUNDS; round++) {
 		vdso_known = round & 1;
 		vdso_entry = (struct file_entry){ .exe = EXE_VDSO,
 						  .dir = TABLE_AT + 64, .pages = 1 };
 		any_tables();
+		py.version = any_version();
+		said_version = below(2) ? py.version : any_version();
+		make_objects(real);
 		any_memory();
+		make_objects(real);
 		for (int i = 0; i < SAMPLES; i++)
 			one_sample();
 	}
+}
+
+TEST(words_leave_only_as_addresses_in_executable_mappings)
+{
+	make_world();
+	all_rounds(0);
 	printf("# %lu native frames, %lu of files without number, %lu anonymous\n",
 	       frames_of[FRAME_NATIVE], frames_of[FRAME_FILE], frames_of[FRAME_ANON]);
 	printf("# refused: %lu words in other mappings, %lu in none; %lu requests\n",
@@ -508,6 +606,18 @@ TEST(words_leave_only_as_addresses_in_executable_mappings)
 	CHECK(frames_of[FRAME_NATIVE] > ROUNDS * SAMPLES / 2 &&
 	      frames_of[FRAME_FILE] > 1000 && frames_of[FRAME_ANON] > 1000);
 	CHECK(refused_mapped > 1000 && refused_other > 1000 && n_requests > 1000);
+	/* and to what was no code object */
+	printf("# taken for a code object: %lu words\n", n_code_reads);
+	CHECK(n_code_reads > 1000 && !frames_of[FRAME_MANAGED] && !frames_of[FRAME_TEXT]);
+}
+
+TEST(words_leave_only_of_python_functions)
+{
+	make_world();
+	all_rounds(1);
+	printf("# %lu managed frames, %lu pieces of names and tables\n",
+	       frames_of[FRAME_MANAGED], frames_of[FRAME_TEXT]);
+	CHECK(frames_of[FRAME_MANAGED] > 1000 && frames_of[FRAME_TEXT] > 1000);
 }
 
 /* A cgroup's name is read by words: what lies behind it in the kernel's memory

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symbolizerd/runtimes/python/*.c) \
 	symbolizerd/symbols/lines_build.c common/hash_table.c
-UNWIND := $(patsubst %,symbolizerd/%,elf/elf_file.c unwind/build.c unwind/cfi.c \
+UNWIND := $(patsubst %,symbolizerd/%,elf/elf_file.c elf/elf_symbols.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
 	elf/file_id.c) common/wire.c $(RUNTIMES)
 SYMBOLS := $(sort $(wildcard symbolizerd/symbols/*.c) $(RUNTIMES))
@@ -15,7 +15,7 @@ $(O)/bin/cfi_agree: $(cfi_agree_OBJS)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -ldw -lelf -lnettle -liberty -lxxhash -o $@
 
 UNIT += cfi
-unit_cfi_SRCS := $(filter-out %elf_file.c %file_id.c %build.c %known.c $(RUNTIMES),$(UNWIND)) \
+unit_cfi_SRCS := $(filter-out %elf_file.c %elf_symbols.c %file_id.c %build.c %known.c $(RUNTIMES),$(UNWIND)) \
 	common/hash_table.c
 unit_cfi_LIBS := -lxxhash
 

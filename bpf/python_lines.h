@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * python_lines - where CPython keeps what leads to a line, by version
+ *
+ * Sources as in python.h.
+ */
+#ifndef BPF_PYTHON_LINES_H
+#define BPF_PYTHON_LINES_H
+
+#include "frame.h"
+#include "python.h"
+
+/* Offsets in bytes. */
+struct python_lines {
+	__u8 at;		/* of a frame: f_lasti, or a pointer into the code */
+	__u8 unit;		/* f_lasti: bytes that it counts; 0: a pointer */
+	__u8 code;		/* of a code object: co_code_adaptive; 0: none */
+	__u8 table;		/* of a code object: co_lnotab, co_linetable */
+	__u8 form;		/* enum text_lines */
+	__u8 pad[3];
+};
+
+#define PYTHON_BYTES_DATA	32	/* PyBytesObject.ob_sval */
+
+#define PYTHON_LINES_TABLE {						\
+	[6] = { 120, 1, 0, 112, LINES_PAIRS },				\
+	[7] = { 104, 1, 0, 112, LINES_PAIRS },				\
+	[8] = { 104, 1, 0, 120, LINES_PAIRS },				\
+	[9] = { 104, 1, 0, 120, LINES_PAIRS },				\
+	[10] = { 96, 2, 0, 120, LINES_RANGES },				\
+	[11] = { 56, 0, 184, 136, LINES_LOCATIONS },			\
+	[12] = { 56, 0, 192, 136, LINES_LOCATIONS },			\
+	[13] = { 56, 0, 200, 136, LINES_LOCATIONS },			\
+	[14] = { 56, 0, 208, 136, LINES_LOCATIONS },			\
+	[15] = { 56, 0, 208, 136, LINES_LOCATIONS },			\
+}
+
+#endif /* BPF_PYTHON_LINES_H */

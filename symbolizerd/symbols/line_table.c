@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/symbols/line_table.h"
+
+#include "bpf/frame.h"
+
+static uint32_t line_or_none(int64_t line)
+{
+	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
+}
+
+/* Pairs of what is added to the address (unsigned) and to the line (signed).  The
+ * line before the first pair is the function's. */
+static uint32_t line_by_pairs(const uint8_t *t, size_t len, bool whole,
+			      int64_t line, uint32_t at)
+{
+	uint32_t addr = 0;
+
+	for (size_t i = 0; i + 1 < len; i += 2) {
+		addr += t[i];
+		if (addr > at)
+			return line_or_none(line);
+		line += (int8_t)t[i + 1];
+	}
+	/* it does not say where the code ends: the last line holds */
+	return whole ? line_or_none(line) : 0;
+}
+
+#define RANGE_NO_LINE	-128
+
+/* Pairs of a range's length and of what is added to the line for it. */
+static uint32_t line_by_ranges(const uint8_t *t, size_t len, int64_t line,
+			       uint32_t at)
+{
+	uint32_t end = 0;
+
+	for (size_t i = 0; i + 1 < len; i += 2) {
+		int8_t delta = (int8_t)t[i + 1];
+
+		end += t[i];
+		if (delta != RANGE_NO_LINE)
+			line += delta;
+		if (at < end)
+			return delta == RANGE_NO_LINE ? 0 : line_or_none(line);
+	}
+	return 0;
+}
+
+/* Six bits a byte, the lowest first; bit 6: more follow. */
+static int64_t line_varint(const uint8_t *t, size_t len, size_t i)
+{
+	uint64_t v = 0;
+
+	for (unsigned int shift = 0; i < len && shift < 36; i++, shift += 6) {
+		v |= (uint64_t)(t[i] & 63) << shift;
+		if (!(t[i] & 64))
+			break;
+	}
+	return v & 1 ? -(int64_t)(v >> 1) : (int64_t)(v >> 1);
+}
+
+enum location {			/* below: SHORT, the same line */
+	ONE_LINE = 10,		/* 10 to 12: 0 to 2 lines further */
+	NO_COLUMNS = 13,
+	LONG = 14,
+	NONE = 15,
+};
+
+/* Entries: the first byte has bit 7, a form, and its length in units of two. */
+static uint32_t line_by_locations(const uint8_t *t, size_t len, int64_t line,
+				  uint32_t at)
+{
+	uint32_t end = 0;
+
+	for (size_t i = 0; i < len;) {
+		uint32_t form = t[i] >> 3 & 15;
+
+		end += 2 * ((t[i] & 7) + 1);
+		if (form == NO_COLUMNS || form == LONG)
+			line += line_varint(t, len, i + 1);
+		else if (form >= ONE_LINE && form < NO_COLUMNS)
+			line += form - ONE_LINE;
+		if (at < end)
+			return form == NONE ? 0 : line_or_none(line);
+		for (i++; i < len && !(t[i] & 128);)
+			i++;
+	}
+	return 0;
+}
+
+uint32_t line_table_line(uint32_t form, const uint8_t *table, size_t len,
+			 bool whole, uint32_t first, uint32_t at)
+{
+	switch (form) {
+	case LINES_PAIRS:
+		return line_by_pairs(table, len, whole, first, at);
+	case LINES_RANGES:
+		return line_by_ranges(table, len, first, at);
+	case LINES_LOCATIONS:
+		return line_by_locations(table, len, first, at);
+	default:
+		return 0;
+	}
+}

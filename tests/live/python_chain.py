@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Known chains of Python functions: python_chain.py SECONDS [TASK]; lines are in MARKS."""
+import sys
+import time
+
+
+def burn(end):
+    x = 0
+    while time.monotonic() < end:
+        for i in range(500):
+            x += i * i                          # burn
+    return x
+
+
+class Work:
+    def method(self, end):
+        return burn(end)                        # method
+
+
+def by_sort(end):
+    return sorted([end], key=lambda v:
+                  Work().method(v))             # lambda
+
+
+def rows(end):
+    yield burn(end)                             # generator
+
+
+def by_generator(end):
+    return [x for x in rows(end)]
+
+
+def by_exception(end):
+    while time.monotonic() < end:
+        try:
+            raise ValueError(end)
+        except ValueError:
+            burn(time.monotonic() + 0.01)       # handler
+
+
+def recursive(end, depth):
+    return recursive(end, depth - 1) if depth else burn(end)
+
+
+def deep(end):
+    return recursive(end, 60)
+
+
+def grüße_名前(end):
+    return burn(end)                            # unicode
+
+
+def by_name(end):
+    return grüße_名前(end)
+
+
+TASKS = {f.__name__: f for f in (by_sort, by_generator, by_exception, deep, by_name)}
+
+
+def main():
+    task = TASKS[sys.argv[2] if len(sys.argv) > 2 else "by_sort"]
+    task(time.monotonic() + float(sys.argv[1]))     # main
+
+
+main()                                          # module

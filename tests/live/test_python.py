@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Python programs come out as Python itself sees them: functions, files and lines."""
+import glob
+import os
+import re
+import subprocess
+import tempfile
+
+from live import ROOT, Suite, compile_c, folded, record, say
+from pprof import read_pprof
+
+suite = Suite()
+HERE = os.path.join(ROOT, "tests", "live")
+CHAIN = os.path.join(HERE, "python_chain.py")
+tmp = tempfile.TemporaryDirectory(prefix="trifold-test-python-")
+NO_NAME = "[Python, no name]"
+LOOP = "_PyEval_EvalFrameDefault"
+
+
+def marks():
+    """{"burn": 12, ...}: the lines of python_chain.py that end with such a comment"""
+    with open(CHAIN, encoding="utf-8") as f:
+        return {m.group(1): n for n, line in enumerate(f, 1)
+                for m in [re.search(r"\S.*\s# (\w+)$", line)] if m}
+
+
+def pythons():
+    """{"3.11": path}: Debian's, and what else is installed in the usual places"""
+    found = {}
+    for p in sorted(glob.glob("/usr/bin/python3.*") + glob.glob("/usr/local/bin/python3.*") +
+                    glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3.*"))):
+        m = re.fullmatch(r"python3\.(\d+)", os.path.basename(p))
+        if m and 6 <= int(m.group(1)) <= 15:
+            found[p] = int(m.group(1))
+    assert found, "no python3.* in /usr/bin"
+    return found
+
+
+def own_frames(frames):
+    """Those of Python files, outermost first, without their folders."""
+    return [re.sub(r" \S*/", " ", f) for f in reversed(frames) if ".py:" in f]
+
+
+def of_process(out):
+    """[(outermost first, count)] of stacks with Python's main program in it"""
+    return [(f, n) for _, f, n in read_pprof(out) if any(" " in x and CHAIN in x for x in f)]
+
+
+def chain_of(task, qualified, where):
+    prefix = {True: {"lambda": "by_sort.<locals>.<lambda>", "method": "Work.method"},
+              False: {"lambda": "<lambda>", "method": "method"}}[qualified]
+    def at(name, mark):
+        return f"{name} python_chain.py:{where[mark]}"
+    top = [at("<module>", "module"), at("main", "main")]
+    if task == "by_sort":
+        return top + ["by_sort", at(prefix["lambda"], "lambda"), at(prefix["method"], "method"),
+                      at("burn", "burn")]
+    if task == "by_name":
+        return top + ["by_name", at("grüße_名前", "unicode"), at("burn", "burn")]
+    return top + ["by_generator", at("rows", "generator"), at("burn", "burn")]
+
+
+def matches(frames, chain):
+    """The chain without holes; an item without a line is any line of that function."""
+    i = 0
+    for f in frames:
+        if i < len(chain) and (f == chain[i] or f.split(" ")[0] == chain[i]):
+            i += 1
+        elif i and i < len(chain) and "comp>" not in f:
+            return False
+    return i == len(chain)
+
+
+def through(frames, chain):
+    """All of chain in this order; between them may be others (of C)."""
+    rest = iter(frames)
+    return all(x in rest for x in chain)
+
+
+@suite.test
+def chains():
+    """each version: functions, files and lines, through C functions and generators"""
+    where = marks()
+    for path, minor in pythons().items():
+        for task in ("by_sort", "by_generator", "by_name"):
+            out = os.path.join(tmp.name, "chain.pb.gz")
+            record(out, "--frequency", "499", "--", path, "-S", CHAIN, "1.5", task)
+            stacks = [(own_frames(f), n) for f, n in of_process(out)]
+            # not the loop's other lines, and not before it
+            stacks = [(f, n) for f, n in stacks if f[-1].endswith(f":{where['burn']}")]
+            want = chain_of(task, minor >= 11, where)
+            total = sum(n for _, n in stacks)
+            good = sum(n for f, n in stacks if matches(f, want))
+            say(f"3.{minor} {task}: {good} of {total}")
+            if total < 50 or good < 0.99 * total:
+                for f, n in stacks[:5]:
+                    say(f"{n} {f}")
+                say(f"wanted {want}")
+                raise AssertionError(f"{path} {task}: {good} of {total}")
+
+
+@suite.test
+def exceptions_and_depth():
+    """the handler of an exception; sixty calls deep"""
+    path = next(iter(pythons()))
+    out = os.path.join(tmp.name, "out.folded")
+    record(out, "--frequency", "499", "--", path, "-S", CHAIN, "2", "by_exception")
+    stacks = [(f, n) for f, n in folded(out) if "burn" in f]
+    assert sum(n for _, n in stacks) > 50, stacks
+    assert all(through(f, ["<module>", "main", "by_exception", "burn"]) for f, _ in stacks)
+    record(out, "--frequency", "499", "--", path, "-S", CHAIN, "2", "deep")
+    stacks = [(f, n) for f, n in folded(out) if "burn" in f]
+    total = sum(n for _, n in stacks)
+    good = sum(n for f, n in stacks if f.count("recursive") == 61)
+    say(f"61 frames: {good} of {total}")
+    assert total > 50 and good >= 0.99 * total
+
+
+@suite.test
+def no_loop_stays():
+    """where Python's frames are known, its loop is not shown"""
+    path = next(iter(pythons()))
+    out = os.path.join(tmp.name, "out.folded")
+    record(out, "--frequency", "499", "--", path, CHAIN, "2", "by_sort")
+    stacks = [(f, n) for f, n in folded(out) if "<module>" in f]
+    assert stacks
+    assert not [f for f, _ in stacks if LOOP in f or NO_NAME in f]
+
+
+@suite.test
+def started_before():
+    """a program that ran before trifold did"""
+    path = next(iter(pythons()))
+    out = os.path.join(tmp.name, "out.folded")
+    with subprocess.Popen([path, "-S", CHAIN, "6", "by_sort"]) as p:
+        record(out, "--pid", str(p.pid), "--duration", "3", "--frequency", "499")
+    stacks = folded(out)
+    total = sum(n for _, n in stacks)
+    good = sum(n for f, n in stacks if through(f, ["<module>", "main", "by_sort", "burn"]))
+    say(f"{good} of {total}")
+    assert total > 100 and good >= 0.95 * total # the table is made meanwhile
+
+
+@suite.test
+def short_lives():
+    """scripts of 50 ms: names in every sample, which nobody could read afterwards"""
+    path = next(iter(pythons()))
+    out = os.path.join(tmp.name, "out.folded")
+    script = os.path.join(HERE, "python_short.py")
+    record(out, "--frequency", "199", "--", "sh", "-c",
+           f"for i in $(seq 100); do {path} -S -E {script}; done")
+    stacks = [(f, n) for f, n in folded(out) if f[0].startswith("python")]
+    total = sum(n for f, n in stacks if "<module>" in f)
+    named = sum(n for f, n in stacks if "<module>" in f and NO_NAME not in f)
+    inner = sum(n for f, n in stacks if through(f, ["<module>", "outer", "inner"]))
+    nameless = sum(n for f, n in stacks if NO_NAME in f)
+    say(f"{total} samples in Python code, {inner} of them in inner(), {nameless} with a frame "
+        f"without a name, of {sum(n for _, n in stacks)} of the processes")
+    assert total > 300 and inner > 200
+    assert named >= 0.99 * total and nameless <= 0.01 * total
+
+
+@suite.test
+def many_functions():
+    """ten thousand functions, each with its own name"""
+    path = next(iter(pythons()))
+    out = os.path.join(tmp.name, "out.folded")
+    record(out, "--frequency", "997", "--", path, "-S", os.path.join(HERE, "python_many.py"),
+           "10000", "6", timeout=180)
+    seen, nameless, total = set(), 0, 0
+    for f, n in folded(out):
+        if "main" not in f:
+            continue
+        total += n
+        nameless += n * (NO_NAME in f)
+        seen |= {x for x in f if x.startswith("function_")}
+    say(f"{total} samples, {len(seen)} functions, {nameless} samples without a name")
+    assert total > 500 and len(seen) > 500 and nameless == 0
+
+
+@suite.test
+def a_liar():
+    """a circle of frames and endless names cost who made them, and end"""
+    exe = os.path.join(tmp.name, "liar")
+    compile_c("python_liar.c", exe, "-O1", "-rdynamic", "-pthread")
+    for length in ("60000", "0xffffffffffff", "0"):
+        out = os.path.join(tmp.name, "out.folded")
+        said = record(out, "--frequency", "199", "--", exe, "2", length)
+        assert "none lost" in said, said
+        stacks = [(f, n) for f, n in folded(out) if "burn" in f]
+        assert sum(n for _, n in stacks) > 50, folded(out)
+        say(f"{length}: {max(len(f) for f, _ in stacks)} frames")
+
+
+suite.run()

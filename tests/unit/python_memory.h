@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * python_memory - CPython's objects in made-up memory, as a version lays them out
+ *
+ * The test says where the memory is; what is made lies one behind the other, at
+ * multiples of 16.  To be included after bpf/python.bpf.h.
+ */
+#ifndef TESTS_PYTHON_MEMORY_H
+#define TESTS_PYTHON_MEMORY_H
+
+#include <string.h>
+
+#include "tests/unit/harness.h"
+
+struct py_memory {
+	__u64 start;		/* address in the process */
+	char *b;		/* the same, here */
+	size_t size, n;
+	__u32 version;		/* of bpf/python.h */
+	__u64 code_type, str_type, bytes_type;
+};
+
+static struct py_memory py;
+
+static inline const struct python_layout *py_layout(void)
+{
+	return &python_layouts[py.version];
+}
+
+static inline void *py_at(__u64 addr)
+{
+	CHECK(addr - py.start < py.size);
+	return py.b + (addr - py.start);
+}
+
+static inline void py_put(__u64 addr, __u64 v)
+{
+	memcpy(py_at(addr), &v, sizeof(v));
+}
+
+static inline __u64 py_get(__u64 addr)
+{
+	__u64 v;
+
+	memcpy(&v, py_at(addr), sizeof(v));
+	return v;
+}
+
+/* What was there before stays. */
+static inline __u64 py_alloc(size_t len)
+{
+	__u64 at = py.start + py.n;
+
+	CHECK(py.size - py.n >= len + 16);
+	py.n = (py.n + len + 15) / 16 * 16;
+	return at;
+}
+
+/* sizeof(PyUnicodeObject): a pointer behind the compact one */
+static inline __u64 py_str_size(void)
+{
+	return py_layout()->compact + 8u;
+}
+
+static inline __u64 py_type(const char *name, __u64 size)
+{
+	__u64 type = py_alloc(64), text = py_alloc(16);
+
+	strcpy(py_at(text), name);
+	py_put(type + py_layout()->tp_name, text);
+	py_put(type + py_layout()->tp_name + 8, size);
+	return type;
+}
+
+/* Of n characters; kind 0: ASCII, else the bytes of one. */
+static inline __u64 py_str(__u64 type, const void *text, __u64 n, __u32 kind)
+{
+	__u32 size = kind ? kind : 1;
+	__u64 head = kind ? py_layout()->compact : py_layout()->ascii;
+	__u64 str = py_alloc(head + (n + 1) * size);
+
+	py_put(str + py_layout()->ob_type, type);
+	py_put(str + py_layout()->length, n);
+	py_put(str + py_layout()->state, size << 2 | 1u << 5 | (kind ? 0u : 1u) << 6);
+	memcpy(py_at(str + head), text, n * size);
+	memset(py_at(str + head + n * size), 0, size);
+	return str;
+}
+
+static inline __u64 py_ascii(const char *text)
+{
+	return py_str(py.str_type, text, strlen(text), 0);
+}
+
+static inline __u64 py_bytes(__u64 type, const void *data, __u64 n)
+{
+	__u64 bytes = py_alloc(PYTHON_BYTES_DATA + n + 1);
+
+	py_put(bytes + py_layout()->ob_type, type);
+	py_put(bytes + py_layout()->length, n);
+	memcpy(py_at(bytes + PYTHON_BYTES_DATA), data, n);
+	memset(py_at(bytes + PYTHON_BYTES_DATA + n), 0, 1);
+	return bytes;
+}
+
+static inline __u64 py_code(__u64 type, __u64 name, __u64 file, __u64 lines,
+			    __u32 line)
+{
+	const struct python_layout *l = py_layout();
+	__u64 code = py_alloc(PYTHON_CODE_BYTES + 112);
+
+	py_put(code + py_layout()->ob_type, type);
+	py_put(code + l->name, name);
+	py_put(code + l->filename, file);
+	py_put(code + python_lines_table[py.version].table, lines);
+	memcpy(py_at(code + l->line), &line, sizeof(line));
+	return code;
+}
+
+/* at: bytes from the start of the code; entry: .is_entry, .owner */
+static inline __u64 py_frame(__u64 code, __u64 previous, __u32 at, __u8 entry)
+{
+	const struct python_lines *t = &python_lines_table[py.version];
+	const struct python_layout *l = py_layout();
+	__u64 frame = py_alloc(PYTHON_FRAME_BYTES);
+	__u32 units = t->unit ? at / t->unit : 0;
+
+	py_put(frame + l->previous, previous);
+	py_put(frame + l->code, code);
+	if (t->unit)
+		memcpy(py_at(frame + t->at), &units, sizeof(units));
+	else
+		py_put(frame + t->at, code + t->code + at);
+	if (l->how != PYTHON_EACH)
+		*(__u8 *)py_at(frame + l->entry) = entry;
+	return frame;
+}
+
+/* A thread whose innermost frame this is. */
+static inline __u64 py_thread(__u64 id, __u64 frame)
+{
+	const struct python_layout *l = py_layout();
+	__u64 thread = py_alloc(512), cframe = py_alloc(64);
+
+	py_put(thread + PYTHON_NEXT, 0);
+	py_put(thread + l->thread_id, id);
+	py_put(thread + l->current, l->cframe ? cframe : frame);
+	if (l->cframe)
+		py_put(cframe + l->cframe - 1, frame);
+	return thread;
+}
+
+/* _PyRuntime of one interpreter with this first thread; key: of no use if
+ * UINT32_MAX. */
+static inline __u64 py_runtime(__u32 key, __u64 thread)
+{
+	const struct python_layout *l = py_layout();
+	__u64 root = py_alloc(4096), interpreter = py_alloc(8192);
+
+	if (l->tss_key)
+		memcpy(py_at(root + l->tss_key), &key, sizeof(key));
+	py_put(root + l->interpreters, interpreter);
+	py_put(interpreter + l->next_interp, 0);
+	py_put(interpreter + l->threads, thread);
+	return root;
+}
+
+static inline void py_types(void)
+{
+	py.code_type = py_type("code", 0);
+	py.str_type = py_type("str", py_str_size());
+	py.bytes_type = py_type("bytes", 33);
+}
+
+#define EACH_VERSION(v)							\
+	for (__u32 v = 0; v < PYTHON_LAYOUTS; v++)			\
+		if (python_layouts[v].ascii)
+
+#endif /* TESTS_PYTHON_MEMORY_H */

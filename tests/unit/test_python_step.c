@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From CPython's loop to its frames, on the host: for each version that the sampler
+ * knows, a thread, its frames and their functions in memory made up by its layout.
+ * Whether the layouts are CPython's: tests/live/test_python.py.
+ */
+#ifdef __aarch64__
+#define __TARGET_ARCH_arm64
+#endif
+#include "tests/unit/bpf_host.h"
+#include "tests/unit/harness.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
+#include "bpf/python.bpf.h"
+
+#include "tests/unit/python_memory.h"
+
+#define BASE	0x7f0000001000ULL
+#define SIZE	131072
+#define TP	(BASE + 0x400)		/* thread pointer */
+#define FRAMES	3
+#define STEPS	50
+#define KEY	3
+#define MUSL_KEY 5
+
+static char memory[SIZE];
+static __s64 thread_at;			/* PYTHON_THREAD_AT */
+static size_t readable = SIZE;		/* bytes of it */
+
+long bpf_probe_read_user(void *dst, __u32 size, const void *src)
+{
+	__u64 off = (__u64)(uintptr_t)src - BASE;
+
+	if (off > readable || readable - off < size) {
+		memset(dst, 0, size);
+		return -EFAULT;
+	}
+	memcpy(dst, memory + off, size);
+	return 0;
+}
+
+/* --- a process ------------------------------------------------------------------- */
+
+static struct process {
+	__u64 root, thread;
+	__u64 frame[FRAMES], code[FRAMES], name, file, lines;	/* innermost first */
+} made;
+
+/* Thread pointer and its surroundings first, then objects.  The last frame is one
+ * that the loop was entered with, as the version marks it. */
+static void make(__u32 version, __u32 key)
+{
+	const struct python_layout *l;
+	__u64 next = 0;
+
+	memset(memory, 0, sizeof(memory));
+	py = (struct py_memory){ .start = BASE, .b = memory, .size = SIZE,
+				 .n = 8192, .version = version };
+	l = py_layout();
+	py_types();
+	made.name = py_ascii("function");
+	made.file = py_ascii("/a/file.py");
+	made.lines = py_bytes(py.bytes_type, "lines", 5);
+	if (l->how == PYTHON_OWNED)
+		next = py_frame(0, 0, 0, PYTHON_OWNER_C);
+	for (int i = FRAMES - 1; i >= 0; i--) {
+		made.code[i] = py_code(py.code_type, made.name, made.file, made.lines, 10 + i);
+		made.frame[i] = next = py_frame(made.code[i], next, 4 * i,
+						l->how == PYTHON_MARKED && i == FRAMES - 1);
+	}
+	made.thread = py_thread(TP, made.frame[0]);
+	made.root = py_runtime(key, made.thread);
+}
+
+static void by_glibc(__u64 thread)
+{
+	py_put(TP + 0x318 + 16 * KEY, thread);	/* struct pthread, 2.36 */
+}
+
+static void by_musl(__u64 thread)
+{
+	__u64 tsd = py_alloc(2048);
+
+	py_put(TP + 128, tsd);			/* struct pthread, 1.2 */
+	py_put(tsd + 8 * MUSL_KEY, thread);
+}
+
+static struct python_state found(void)
+{
+	struct python_state p = { 0 };
+
+	CHECK(python_knows(py.version));
+	python_find(&p, py.version, made.root, TP, thread_at);
+	CHECK_EQ(p.known, 1);
+	return p;
+}
+
+static void no_thread(void)
+{
+	CHECK_EQ(found().frame, 0);
+}
+
+static void expect_frame(const struct python_frame *f, int i)
+{
+	CHECK_EQ(f->code, made.code[i]);
+	CHECK_EQ(f->name, made.name);
+	CHECK_EQ(f->filename, made.file);
+	CHECK_EQ(f->lines, made.lines);
+	CHECK_EQ(f->line, 10 + i);
+	CHECK_EQ(f->at, 4 * i);
+}
+
+/* All frames of the thread, where the loops end as the version has them. */
+static void expect_frames(void)
+{
+	struct python_state p = found();
+	int how = py_layout()->how;
+
+	for (int i = 0; i < FRAMES; i++) {
+		struct python_frame f = { 0 };
+		int last = how == PYTHON_EACH || (how == PYTHON_MARKED && i == FRAMES - 1);
+
+		CHECK_EQ(python_next(&p, &f), last ? PYTHON_LAST : PYTHON_FRAME);
+		expect_frame(&f, i);
+	}
+	if (how == PYTHON_OWNED)
+		CHECK_EQ(python_next(&p, &(struct python_frame){ 0 }), PYTHON_END);
+	CHECK_EQ(p.frame, 0);
+	CHECK_EQ(python_next(&p, &(struct python_frame){ 0 }), PYTHON_BROKEN);
+}
+
+/* --- the thread ------------------------------------------------------------------ */
+
+#ifndef __TARGET_ARCH_arm64
+TEST(python_thread_by_the_key_of_glibc)
+{
+	EACH_VERSION(v) {
+		make(v, KEY);
+		if (!py_layout()->tss_key)
+			continue;
+		py_put(py_get(made.root + py_layout()->interpreters) +
+		       py_layout()->threads, 0);	/* no list */
+		no_thread();
+		by_glibc(made.thread);
+		expect_frames();
+		/* another's: of a thread that ended, whose memory is used again */
+		py_put(made.thread + py_layout()->thread_id, TP + 64);
+		no_thread();
+	}
+}
+
+TEST(python_thread_by_the_key_of_musl)
+{
+	EACH_VERSION(v) {
+		make(v, MUSL_KEY);
+		if (!py_layout()->tss_key)
+			continue;
+		py_put(py_get(made.root + py_layout()->interpreters) +
+		       py_layout()->threads, 0);
+		by_musl(made.thread);
+		expect_frames();
+		/* keys that neither has */
+		py_put(made.root + py_layout()->tss_key, 128);
+		py_put(py_get(TP + 128) + 8 * 128, made.thread);
+		no_thread();
+	}
+}
+#endif
+
+TEST(python_thread_by_the_list)
+{
+	EACH_VERSION(v) {
+		__u64 others = 0;
+
+		make(v, UINT32_MAX);
+		expect_frames();
+		for (int i = 0; i < PYTHON_THREADS_MAX; i++) {
+			__u64 thread = py_thread(TP + 8 + i, 0);
+
+			py_put(thread + PYTHON_NEXT, others ? others : made.thread);
+			others = thread;
+			if (i == PYTHON_THREADS_MAX - 2) {	/* ours is the last looked at */
+				made.root = py_runtime(UINT32_MAX, others);
+				expect_frames();
+			}
+		}
+		made.root = py_runtime(UINT32_MAX, others);
+		no_thread();
+		/* a circle without it */
+		py_put(others + PYTHON_NEXT, others);
+		no_thread();
+		/* no interpreter */
+		py_put(made.root + py_layout()->interpreters, 0);
+		no_thread();
+	}
+}
+
+TEST(python_thread_by_a_variable_of_each_thread)
+{
+	EACH_VERSION(v) {
+		make(v, UINT32_MAX);
+		py_put(made.root + py_layout()->interpreters, 0);	/* no list */
+		py_put(TP - 16, made.thread);
+		no_thread();
+		thread_at = -16;
+		expect_frames();
+		py_put(made.thread + py_layout()->thread_id, TP + 64);
+		no_thread();
+		thread_at = 0;
+	}
+}
+
+TEST(python_thread_of_another_interpreter)
+{
+	EACH_VERSION(v) {
+		__u64 first, second;
+
+		make(v, UINT32_MAX);
+		first = py_get(made.root + py_layout()->interpreters);
+		second = py_alloc(8192);
+		py_put(second + py_layout()->threads, made.thread);
+		py_put(first + py_layout()->threads, py_thread(TP + 8, 0));
+		py_put(first + py_layout()->next_interp, second);
+		expect_frames();
+		py_put(first + py_layout()->threads, 0);	/* it has none at all */
+		expect_frames();
+		/* a circle of interpreters */
+		py_put(second + py_layout()->threads, 0);
+		py_put(second + py_layout()->next_interp, first);
+		no_thread();
+	}
+}
+
+TEST(python_knows_its_versions_only)
+{
+	CHECK(!python_knows(0) && !python_knows(5) && python_knows(6));
+	CHECK(!python_knows(6 + PYTHON_LAYOUTS) && !python_knows(UINT32_MAX));
+	EACH_VERSION(v) {
+		const struct python_layout *l = &python_layouts[v];
+		const struct python_lines *t = &python_lines_table[v];
+
+		/* within what is read */
+		CHECK(l->previous < PYTHON_FRAME_LEAST && l->code < PYTHON_FRAME_LEAST &&
+		      l->entry < PYTHON_FRAME_LEAST && t->at < PYTHON_FRAME_BYTES);
+		CHECK(l->name < PYTHON_CODE_BYTES && l->filename < PYTHON_CODE_BYTES &&
+		      l->line < PYTHON_CODE_BYTES && t->table < PYTHON_CODE_BYTES);
+		/* and read by whole words */
+		CHECK(!((l->previous | l->code | l->name | l->filename | t->at | t->table) & 7));
+		CHECK(!(l->line & 3) && t->form && l->ascii < l->compact);
+	}
+}
+
+/* --- frames ---------------------------------------------------------------------- */
+
+TEST(python_frames_of_two_loops)
+{
+	EACH_VERSION(v) {
+		struct python_state p;
+		struct python_frame f;
+		__u64 between;
+
+		make(v, UINT32_MAX);
+		/* the middle one was the first of its loop */
+		if (py_layout()->how == PYTHON_MARKED)
+			*(__u8 *)py_at(made.frame[1] + py_layout()->entry) = 1;
+		if (py_layout()->how == PYTHON_OWNED) {
+			between = py_frame(0, made.frame[2], 0, PYTHON_OWNER_C);
+			py_put(made.frame[1] + py_layout()->previous, between);
+		}
+		p = found();
+		CHECK_EQ(python_next(&p, &f), py_layout()->how == PYTHON_EACH ?
+					      PYTHON_LAST : PYTHON_FRAME);
+		CHECK_EQ(python_next(&p, &f), py_layout()->how == PYTHON_OWNED ?
+					      PYTHON_FRAME : PYTHON_LAST);
+		expect_frame(&f, 1);
+		if (py_layout()->how == PYTHON_OWNED)
+			CHECK_EQ(python_next(&p, &f), PYTHON_END);
+		CHECK_EQ(p.frame, made.frame[2]);
+		CHECK_EQ(python_next(&p, &f), py_layout()->how == PYTHON_OWNED ?
+					      PYTHON_FRAME : PYTHON_LAST);
+		expect_frame(&f, 2);
+	}
+}
+
+/* The sampler ends it after FRAMES_MAX. */
+TEST(python_frames_in_a_circle_go_on)
+{
+	EACH_VERSION(v) {
+		struct python_state p;
+		struct python_frame f;
+
+		make(v, UINT32_MAX);
+		py_put(made.frame[FRAMES - 1] + py_layout()->previous, made.frame[0]);
+		p = found();
+		for (int i = 0; i < STEPS; i++) {
+			enum python_found got = python_next(&p, &f);
+
+			CHECK(got == PYTHON_FRAME || got == PYTHON_LAST);
+			expect_frame(&f, i % FRAMES);
+		}
+	}
+}
+
+/* At the end of a chunk of frames there is no f_lasti. */
+TEST(python_frame_at_the_end_of_memory)
+{
+	EACH_VERSION(v) {
+		struct python_state p;
+		struct python_frame f;
+
+		make(v, UINT32_MAX);
+		p = found();
+		p.frame = BASE + SIZE - PYTHON_FRAME_LEAST;
+		memcpy(memory + SIZE - PYTHON_FRAME_LEAST, py_at(made.frame[0]),
+		       PYTHON_FRAME_LEAST);
+		CHECK(python_next(&p, &f) != PYTHON_BROKEN);
+		CHECK_EQ(f.code, made.code[0]);
+		p.frame = BASE + SIZE - PYTHON_FRAME_LEAST + 8;
+		memmove(memory + SIZE - PYTHON_FRAME_LEAST + 8, py_at(made.frame[0]),
+			PYTHON_FRAME_LEAST - 8);
+		CHECK_EQ(python_next(&p, &f), PYTHON_BROKEN);
+	}
+}
+
+/* --- names ----------------------------------------------------------------------- */
+
+static int text_of(__u64 str, struct python_text *t)
+{
+	struct python_state p = { .version = py.version };
+
+	*t = (struct python_text){ 0 };
+	return python_read_str(&p, str, t);
+}
+
+TEST(python_strings_of_each_kind)
+{
+	static const __u32 kinds[] = { 0, 1, 2, 4 };
+
+	EACH_VERSION(v) {
+		struct python_text t;
+		__u64 str;
+
+		make(v, UINT32_MAX);
+		for (int i = 0; i < 4; i++) {
+			__u32 size = kinds[i] ? kinds[i] : 1;
+
+			str = py_str(py.str_type, "abcdabcdabcd", 3, kinds[i]);
+			CHECK(text_of(str, &t));
+			CHECK_EQ(t.kind, kinds[i]);
+			CHECK_EQ(t.bytes, 3 * size);
+			CHECK(!memcmp(py_at(t.at), "abcdabcdabcd", 3 * size));
+		}
+		/* longer than any name; not compact; of an odd kind */
+		py_put(str + py_layout()->length, (1 << 16) + 1);
+		CHECK(!text_of(str, &t));
+		py_put(str + py_layout()->length, ~0ULL);
+		CHECK(!text_of(str, &t));
+		py_put(str + py_layout()->length, 3);
+		py_put(str + py_layout()->state, 4 << 2);
+		CHECK(!text_of(str, &t));
+		py_put(str + py_layout()->state, 3 << 2 | 1 << 5);
+		CHECK(!text_of(str, &t));
+		py_put(str + py_layout()->state, 4 << 2 | 1 << 5);
+		CHECK(text_of(str, &t));
+		/* bytes are no string; the size is another version's */
+		CHECK(!text_of(made.lines, &t));
+		py_put(py.str_type + py_layout()->tp_name + 8, py_str_size() ^ (80 ^ 64));
+		CHECK(!text_of(str, &t));
+	}
+}
+
+TEST(python_tables_of_lines_are_bytes)
+{
+	EACH_VERSION(v) {
+		struct python_state p = { .version = v };
+		struct python_text t = { 0 };
+
+		make(v, UINT32_MAX);
+		CHECK(python_read_bytes(&p, made.lines, &t));
+		CHECK_EQ(t.bytes, 5);
+		CHECK_EQ(t.kind, v < 10 ? LINES_PAIRS : v == 10 ? LINES_RANGES : LINES_LOCATIONS);
+		CHECK(!memcmp(py_at(t.at), "lines", 5));
+		CHECK(!python_read_bytes(&p, made.name, &t));
+		py_put(made.lines + py_layout()->length, ~0ULL);
+		CHECK(!python_read_bytes(&p, made.lines, &t) || !t.bytes);
+	}
+}
+
+/* --- broken memory --------------------------------------------------------------- */
+
+/* What the walk gives are code objects by their type, and it ends. */
+static int walk(void)
+{
+	struct python_state p = { 0 };
+	int n = 0;
+
+	python_find(&p, py.version, made.root, TP, thread_at);
+	while (p.frame && n < STEPS) {
+		struct python_frame f = { 0 };
+		struct python_text t = { 0 };
+		enum python_found got = python_next(&p, &f);
+		__u64 type = 0, name = 0;
+		char text[5] = "";
+
+		if (got == PYTHON_BROKEN)
+			break;
+		if (got == PYTHON_END)
+			continue;
+		bpf_probe_read_user(&type, 8, (void *)(f.code + py_layout()->ob_type));
+		bpf_probe_read_user(&name, 8, (void *)(type + py_layout()->tp_name));
+		bpf_probe_read_user(text, 5, (void *)name);
+		CHECK(!memcmp(text, "code", 5));
+		if (python_read_str(&p, f.name, &t))
+			CHECK(t.bytes <= 4 << 16);
+		n++;
+	}
+	return n;
+}
+
+TEST(python_walk_of_every_truncation)
+{
+	EACH_VERSION(v) {
+		int all = 0;
+
+		make(v, UINT32_MAX);
+		for (readable = 0; readable <= py.n; readable += 8)
+			all += walk() == FRAMES;
+		readable = SIZE;
+		CHECK_EQ(walk(), FRAMES);
+		CHECK(all > 0 && all < (int)py.n / 8 / 2);
+	}
+}
+
+TEST(python_walk_with_every_bit_flipped)
+{
+	EACH_VERSION(v) {
+		int fewer = 0;
+
+		make(v, UINT32_MAX);
+		for (size_t bit = 8 * 8192; bit < 8 * py.n; bit++) {
+			memory[bit / 8] ^= 1 << bit % 8;
+			fewer += walk() < FRAMES;
+			memory[bit / 8] ^= 1 << bit % 8;
+		}
+		CHECK(fewer > 500);
+	}
+}
