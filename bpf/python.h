@@ -74,17 +74,21 @@ struct python_layout {
 #define PYTHON_STR_COMPACT(state)	((state) >> 5 & 1)
 #define PYTHON_STR_ASCII(state)		((state) >> 6 & 1)
 
-/* Objects; strings until 3.11, and later without wstr. */
+/* Objects, and without a GIL (_T); strings until 3.11, and later without wstr. */
 #define PYTHON_OBJECTS							\
 	.ob_type = 8, .tp_name = 24, .length = 16, .state = 32
+#define PYTHON_OBJECTS_T						\
+	.ob_type = 24, .tp_name = 40, .length = 32, .state = 48
 #define PYTHON_WSTR	PYTHON_OBJECTS, .ascii = 48, .compact = 72
 #define PYTHON_STR	PYTHON_OBJECTS, .ascii = 40, .compact = 56
+#define PYTHON_STR_T	PYTHON_OBJECTS_T, .ascii = 56, .compact = 72
 /* Frames on the heap; code objects of 3.6 and 3.7, of 3.8 to 3.10. */
 #define PYTHON_HEAP							\
 	.current = 24, .previous = 24, .code = 32, .how = PYTHON_EACH
 #define PYTHON_CODE_3_6	.name = 104, .filename = 96, .line = 36
 #define PYTHON_CODE_3_8	.name = 112, .filename = 104, .line = 40
 #define PYTHON_CODE_3_12 .name = 128, .filename = 112, .line = 68
+#define PYTHON_CODE_T	.name = 144, .filename = 128, .line = 84
 
 /* 3.6 has no _PyRuntime: its root is interp_head itself (pystate.c). */
 #define PYTHON_LAYOUT_TABLE {						\
@@ -126,6 +130,12 @@ struct python_layout {
 		.thread_id = 176, .current = 72, .previous = 8,		\
 		.code = 0, .entry = 74, .how = PYTHON_OWNED,		\
 		PYTHON_CODE_3_12, PYTHON_STR },				\
+	[13 + PYTHON_FREE_THREADED] = {					\
+		.tss_key = 2164, .interpreters = 632,			\
+		.next_interp = 7264, .threads = 7344,			\
+		.thread_id = 152, .current = 72, .previous = 8,		\
+		.code = 0, .entry = 70, .how = PYTHON_OWNED,		\
+		PYTHON_CODE_T, PYTHON_STR_T },				\
 }
 
 #endif /* BPF_PYTHON_H */
