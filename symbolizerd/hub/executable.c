@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "common/log_limit.h"
+
 void executables_init(struct executables *x, uint64_t seed)
 {
 	*x = (struct executables){
@@ -288,6 +290,21 @@ bool executable_known(struct executable *e, const struct msg_job_done *done)
 	e->runtime_id = done->runtime_id[0] ? strdup(done->runtime_id) : NULL;
 	e->known = true;
 	e->quarantined = false;
+	return true;
+}
+
+bool executable_version_unknown(struct executable *e,
+				const struct msg_job_done *done)
+{
+	static struct log_limit limit;
+
+	if (!done->unknown || e->unknown)
+		return false;
+	e->unknown = true;
+	if (log_limited(&limit))
+		log_warn("%s: trifold does not know the frames of %s %s yet; it shows native ones",
+			 e->path ? e->path : "a file", runtime_info(e->runtime)->name,
+			 e->runtime_id ? e->runtime_id : "of this version");
 	return true;
 }
 

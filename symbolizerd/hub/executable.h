@@ -57,6 +57,7 @@ struct executable {
 	bool wanted;		/* a sample has met it, and .named is false */
 	bool quarantined;	/* a worker died while parsing it */
 	bool known;		/* build ID and so on are filled in */
+	bool unknown;		/* its runtime's version is not, and that was said */
 	bool named;		/* its symbols were read, or cannot be */
 	uint8_t file_id[FILE_ID_LEN];
 	char build_id[2 * BUILD_ID_MAX + 1];	/* hex; "": none */
@@ -119,6 +120,11 @@ bool executable_want(struct executable *e, uint64_t now_ns);
 /* What a worker says of it.  False when its fields make no sense: nothing is
  * taken over then. */
 bool executable_known(struct executable *e, const struct msg_job_done *done);
+
+/* It is of a runtime that trifold knows, in a version that it does not: true, and
+ * logged, the first time. */
+bool executable_version_unknown(struct executable *e,
+				const struct msg_job_done *done);
 
 /* Its symbols: map (owned from now on; may be NULL) holds idx. */
 void executable_named(struct executable *e, const void *map, size_t map_len,

@@ -348,33 +348,20 @@ static int jobs_take_symbols(struct jobs *jobs, const struct job *job, int fd)
 	return MSG_OK;
 }
 
-/* Of a runtime that we know, but not in this version: once a file. */
-static void jobs_unknown(struct jobs *jobs, const struct executable *e)
-{
-	jobs->stats->versions_unknown++;
-	if (log_limited(&jobs->version_log))
-		log_warn("%s: trifold does not know the frames of %s %s yet; it shows native ones",
-			 e->path ? e->path : "a file", runtime_info(e->runtime)->name,
-			 e->runtime_id ? e->runtime_id : "of this version");
-}
-
 /* One part: the table goes first. */
 static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *msg)
 {
 	struct job *job = &slot->job;
 	struct msg_job_done m;
 	int r = MSG_OK;
-	bool again;
 
 	memcpy(&m, msg->buf, sizeof(m));
 	if (slot->state != SLOT_BUSY || job->process || m.exe != job->number ||
-	    m.part != (job->parts & JOB_TABLE ? JOB_TABLE : JOB_SYMBOLS))
+	    m.part != (job->parts & JOB_TABLE ? JOB_TABLE : JOB_SYMBOLS) ||
+	    !executable_known(jobs_exe(jobs, job), &m))
 		return MSG_BAD_CONTENT;
-	again = jobs_exe(jobs, job)->known;
-	if (!executable_known(jobs_exe(jobs, job), &m))
-		return MSG_BAD_CONTENT;
-	if (m.unknown && !again)
-		jobs_unknown(jobs, jobs_exe(jobs, job));
+	jobs->stats->versions_unknown +=
+		executable_version_unknown(jobs_exe(jobs, job), &m);
 	if (m.part == JOB_SYMBOLS)
 		r = jobs_take_symbols(jobs, job, msg->fds[0]);
 	else if (jobs_meant(jobs, job))

@@ -123,7 +123,7 @@ struct jobs {
 	const struct jobs_ops *ops;
 	void *ctx;
 	uint64_t deadline_ns;		/* of a job, from its start */
-	struct log_limit death_log, version_log;
+	struct log_limit death_log;
 };
 
 /* Take over the descriptors of the zygote.  .deadline_ns and .share are the caller's to set.
