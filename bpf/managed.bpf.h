@@ -173,7 +173,7 @@ __weak __noinline int python_enter(__u64 base, __u32 dir, __u32 pages)
 
 	if (!s)
 		return 0;
-	if (!s->python.known && facts && facts->cfa == CFA_RUNTIME &&
+	if (python_seeks(&s->python) && facts && facts->cfa == CFA_RUNTIME &&
 	    python_knows(RUNTIME_VERSION(facts)))
 		python_find(&s->python, RUNTIME_VERSION(facts),
 			    base + RUNTIME_ROOT(facts), thread_pointer(),

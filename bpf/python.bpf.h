@@ -46,17 +46,19 @@ static const struct python_lines python_lines_table[PYTHON_LAYOUTS] =
 
 struct python_state {
 	__u64 frame;		/* the next one; 0: none */
+	__u64 thread;		/* whose frames these are; 0: not found */
+	__u64 base;		/* its last frame, which is no function's; or 0 */
 	__u64 code_type;	/* PyCode_Type, PyUnicode_Type; 0: not met yet */
 	__u64 str_type;
 	__u64 bytes_type;
 	__u32 version;		/* which layout */
-	__u32 known;		/* 1: the thread was looked for */
+	__u32 known;		/* how often a thread was looked for */
 	__u32 inside;		/* 0, or one of the above: frames of the loop
 				 * that was left last are next */
 	__u32 named;		/* frames whose names are in this record */
 	union {			/* what was read last */
 		__u64 frame_words[PYTHON_FRAME_BYTES / 8];
-		__u64 code_words[PYTHON_CODE_BYTES / 8 + 13];
+		__u64 code_words[PYTHON_CODE_BYTES / 8 + 12];
 		__u64 str_words[PYTHON_STR_BYTES / 8 + 1];
 	};
 };
@@ -139,14 +141,26 @@ static __always_inline __u64 python_thread_by_key(const struct python_layout *l,
 	return python_is_thread(l, thread, tp) ? thread : 0;
 }
 
+/* The innermost frame of a thread. */
+static __always_inline __u64 python_frame_of(const struct python_layout *l,
+					     __u64 thread)
+{
+	__u64 frame = python_word(thread + l->current);
+
+	return frame && l->cframe ? python_word(frame + l->cframe - 1) : frame;
+}
+
+/* One that has frames, and is not this other one. */
 static __always_inline __u64 python_thread_by_list(const struct python_layout *l,
-						   __u64 root, __u64 tp)
+						   __u64 root, __u64 tp,
+						   __u64 other)
 {
 	__u64 interp = python_word(root + l->interpreters);
 	__u64 thread = interp ? python_word(interp + l->threads) : 0;
 
 	for (int i = 0; i < PYTHON_THREADS_MAX && interp; i++) {
-		if (python_is_thread(l, thread, tp))
+		if (thread != other && python_is_thread(l, thread, tp) &&
+		    python_frame_of(l, thread))
 			return thread;
 		if (thread)
 			thread = python_word(thread + PYTHON_NEXT);
@@ -158,25 +172,48 @@ static __always_inline __u64 python_thread_by_list(const struct python_layout *l
 	return 0;
 }
 
-/* Find the innermost frame of the thread with this thread pointer; root: address
- * of _PyRuntime; at: PYTHON_THREAD_AT. */
+/* The state of this thread in the interpreter that it runs, if it is one of
+ * those that are found without a search. */
+static __always_inline __u64 python_thread_running(const struct python_layout *l,
+						   __u64 root, __u64 tp, __s64 at)
+{
+	__u64 thread = 0;
+
+	if (at)
+		thread = python_word(tp + at);
+	else if (l->running)
+		thread = python_word(root + l->running);
+	return python_is_thread(l, thread, tp) ? thread :
+	       python_thread_by_key(l, root, tp);
+}
+
+/*
+ * Find the innermost frame of the thread with this thread pointer; root: address
+ * of _PyRuntime; at: PYTHON_THREAD_AT.  The second time: in another interpreter,
+ * which called the one found first.
+ */
 static __always_inline void python_find(struct python_state *p, __u32 version,
 					__u64 root, __u64 tp, __s64 at)
 {
 	const struct python_layout *l = python_layout(version);
-	__u64 thread = at ? python_word(tp + at) : 0;
+	__u64 thread = 0, other = p->thread;
 
-	p->known = 1;
 	p->version = version;
-	if (!python_is_thread(l, thread, tp))
-		thread = python_thread_by_key(l, root, tp);
+	if (!p->known++)
+		thread = python_thread_running(l, root, tp, at);
 	if (!thread)
-		thread = python_thread_by_list(l, root, tp);
-	if (!thread)
-		return;
-	p->frame = python_word(thread + l->current);
-	if (p->frame && l->cframe)
-		p->frame = python_word(p->frame + l->cframe - 1);
+		thread = python_thread_by_list(l, root, tp, other);
+	p->thread = thread;
+	p->frame = thread ? python_frame_of(l, thread) : 0;
+	p->base = thread && l->base ? python_word(thread + l->base) : 0;
+}
+
+#define PYTHON_FINDS	2	/* interpreters of one stack */
+
+/* Is there to be a python_find()? */
+static __always_inline int python_seeks(const struct python_state *p)
+{
+	return !p->known || (p->thread && !p->frame && p->known < PYTHON_FINDS);
 }
 
 /* --- objects ---------------------------------------------------------------------- */
@@ -261,7 +298,7 @@ python_next(struct python_state *p, struct python_frame *ret)
 	code = PYTHON_OBJECT(PYTHON_AT(p->frame_words, l->code));
 	entry = PYTHON_AT(p->frame_words, l->entry) >> (8 * (l->entry & 7)) & 0xff;
 	at = PYTHON_AT(p->frame_words, t->at);
-	p->frame = previous;
+	p->frame = previous == p->base ? 0 : previous;
 	if (l->how == PYTHON_OWNED && entry >= PYTHON_OWNER_C)
 		return PYTHON_END;
 	if (!python_read_code(p, l, code, ret))
@@ -322,7 +359,7 @@ static __always_inline int python_read_bytes(struct python_state *p, __u64 bytes
 	len = PYTHON_AT(p->str_words, l->length);
 	ret->bytes = len < 1 << 20 ? len : 0;
 	ret->kind = python_lines(p->version)->form;
-	ret->at = bytes + PYTHON_BYTES_DATA;
+	ret->at = bytes + l->length + PYTHON_BYTES_DATA;
 	return 1;
 }
 

@@ -38,6 +38,8 @@ enum python_entry {
 
 /* Offsets in bytes. */
 struct python_layout {
+	__u16 running;		/* _PyRuntimeState: gilstate.tstate_current; 0:
+				 * the key's value is the one that runs */
 	__u16 tss_key;		/* _PyRuntimeState: autoTSSkey._key; 0: none */
 	__u16 interpreters;	/* _PyRuntimeState: interpreters.head */
 	__u16 next_interp;	/* PyInterpreterState */
@@ -45,6 +47,8 @@ struct python_layout {
 	__u16 thread_id;	/* PyThreadState; its .next is at 8 */
 	__u16 current;		/* PyThreadState: its frame, or its cframe */
 	__u16 cframe;		/* _PyCFrame.current_frame + 1; 0: there is none */
+	__u16 base;		/* PyThreadState: the frame that is no function's
+				 * and ends the list; 0: there is none */
 	/* of a frame: below PYTHON_FRAME_BYTES */
 	__u8 previous, code, entry;
 	__u8 how;		/* enum python_entry */
@@ -62,7 +66,7 @@ struct python_layout {
 #define PYTHON_NEXT		8	/* PyThreadState.next */
 #define PYTHON_FRAME_BYTES	128	/* with f_lasti; 80 do without */
 #define PYTHON_FRAME_LEAST	80
-#define PYTHON_CODE_BYTES	152
+#define PYTHON_CODE_BYTES	160
 #define PYTHON_STR_BYTES	56
 
 /* Since 3.14 the low bits of _PyInterpreterFrame.f_executable say how it is
@@ -95,19 +99,20 @@ struct python_layout {
 	[6] = { .interpreters = 0, .threads = 8, .thread_id = 152,	\
 		PYTHON_HEAP, PYTHON_CODE_3_6, PYTHON_WSTR },		\
 	[7] = { .tss_key = 1508, .interpreters = 24, .threads = 8,	\
-		.thread_id = 176,					\
+		.running = 1480, .thread_id = 176,			\
 		PYTHON_HEAP, PYTHON_CODE_3_6, PYTHON_WSTR },		\
 	[8] = { .tss_key = 1396, .interpreters = 32, .threads = 8,	\
-		.thread_id = 176,					\
+		.running = 1368, .thread_id = 176,			\
 		PYTHON_HEAP, PYTHON_CODE_3_8, PYTHON_WSTR },		\
 	[9] = { .tss_key = 588, .interpreters = 32, .threads = 8,	\
-		.thread_id = 176,					\
+		.running = 568, .thread_id = 176,			\
 		PYTHON_HEAP, PYTHON_CODE_3_8, PYTHON_WSTR },		\
 	[10] = { .tss_key = 588, .interpreters = 32, .threads = 8,	\
-		.thread_id = 176,					\
+		.running = 568, .thread_id = 176,			\
 		PYTHON_HEAP, PYTHON_CODE_3_8, PYTHON_WSTR },		\
 	[11] = { .tss_key = 596, .interpreters = 40, .threads = 16,	\
-		.thread_id = 152, .current = 56, .cframe = 8 + 1,	\
+		.running = 576, .thread_id = 152,			\
+		.current = 56, .cframe = 8 + 1,				\
 		.previous = 48, .code = 32, .entry = 68,		\
 		.how = PYTHON_MARKED, .name = 128, .filename = 112,	\
 		.line = 72, PYTHON_WSTR },				\
@@ -127,7 +132,8 @@ struct python_layout {
 		PYTHON_CODE_3_12, PYTHON_STR },				\
 	[15] = { .interpreters = 936,					\
 		.next_interp = 7264, .threads = 7336,			\
-		.thread_id = 176, .current = 72, .previous = 8,		\
+		.thread_id = 176, .current = 72, .base = 80,		\
+		.previous = 8,						\
 		.code = 0, .entry = 74, .how = PYTHON_OWNED,		\
 		PYTHON_CODE_3_12, PYTHON_STR },				\
 	[13 + PYTHON_FREE_THREADED] = {					\

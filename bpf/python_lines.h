@@ -20,7 +20,7 @@ struct python_lines {
 	__u8 pad[3];
 };
 
-#define PYTHON_BYTES_DATA	32	/* PyBytesObject.ob_sval */
+#define PYTHON_BYTES_DATA	16	/* PyBytesObject: from .ob_size to .ob_sval */
 
 #define PYTHON_LINES_TABLE {						\
 	[6] = { 120, 1, 0, 112, LINES_PAIRS },				\
@@ -33,6 +33,7 @@ struct python_lines {
 	[13] = { 56, 0, 200, 136, LINES_LOCATIONS },			\
 	[14] = { 56, 0, 208, 136, LINES_LOCATIONS },			\
 	[15] = { 56, 0, 208, 136, LINES_LOCATIONS },			\
+	[13 + PYTHON_FREE_THREADED] = { 56, 0, 216, 152, LINES_LOCATIONS }, \
 }
 
 #endif /* BPF_PYTHON_LINES_H */

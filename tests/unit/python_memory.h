@@ -94,12 +94,13 @@ static inline __u64 py_ascii(const char *text)
 
 static inline __u64 py_bytes(__u64 type, const void *data, __u64 n)
 {
-	__u64 bytes = py_alloc(PYTHON_BYTES_DATA + n + 1);
+	__u64 begin = py_layout()->length + PYTHON_BYTES_DATA;
+	__u64 bytes = py_alloc(begin + n + 1);
 
 	py_put(bytes + py_layout()->ob_type, type);
 	py_put(bytes + py_layout()->length, n);
-	memcpy(py_at(bytes + PYTHON_BYTES_DATA), data, n);
-	memset(py_at(bytes + PYTHON_BYTES_DATA + n), 0, 1);
+	memcpy(py_at(bytes + begin), data, n);
+	memset(py_at(bytes + begin + n), 0, 1);
 	return bytes;
 }
 

@@ -12,11 +12,11 @@ enum { COOKIE, VERSION, FREE_THREADED };
 #define OFFSETS_WORDS	96
 #define OFFSETS_COOKIE	"xdebugpy"
 
-/* Which of them, by version, is what field of struct python_layout. */
+/* Which of them, by version, is what field of struct python_layout; 0: none. */
 enum {
 	INTERPRETERS, NEXT_INTERP, THREADS, NEXT, CURRENT, THREAD_ID, PREVIOUS,
 	CODE, ENTRY, FILENAME, NAME, LINE, OB_TYPE, TP_NAME, STATE, LENGTH, ASCII,
-	FIELDS
+	BASE, FIELDS
 };
 
 static const uint8_t places[][FIELDS] = {
@@ -25,7 +25,7 @@ static const uint8_t places[][FIELDS] = {
 	[14 - OFFSETS_MINOR_MIN] = { 5, 8, 9, 24, 26, 27, 32, 33, 36, 40, 42, 44,
 				     51, 53, 78, 79, 80 },
 	[15 - OFFSETS_MINOR_MIN] = { 5, 8, 9, 24, 26, 30, 40, 41, 44, 48, 50, 52,
-				     59, 61, 90, 91, 92 },
+				     59, 61, 90, 91, 92, 27 },
 };
 
 static const struct python_layout layouts[PYTHON_LAYOUTS] = PYTHON_LAYOUT_TABLE;
@@ -41,10 +41,11 @@ static bool offsets_agree(const uint64_t *said, const uint8_t *place,
 		[FILENAME] = l->filename, [NAME] = l->name, [LINE] = l->line,
 		[OB_TYPE] = l->ob_type, [TP_NAME] = l->tp_name,
 		[STATE] = l->state, [LENGTH] = l->length, [ASCII] = l->ascii,
+		[BASE] = l->base,
 	};
 
 	for (int i = 0; i < FIELDS; i++) {
-		if (said[place[i]] != want[i])
+		if (place[i] && said[place[i]] != want[i])
 			return false;
 	}
 	return true;

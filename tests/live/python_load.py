@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program of CPython 3.6 or later that burns CPU time at the end of a chain that
+is known: python_load.py SECONDS MODE"""
+import sys
+import threading
+import time
+
+UNTIL = time.time() + float(sys.argv[1])
+
+
+def burn():
+    x = 0
+    while time.time() < UNTIL:
+        for i in range(1000):
+            x += i * i
+    return x
+
+
+class Work:
+    def method(self):
+        return burn()
+
+
+def by_sort():
+    """Python called by C called by Python"""
+    return sorted([1], key=lambda v: Work().method())
+
+
+def chain():
+    by_sort()
+
+
+def rare():
+    """code that GCC's profile calls cold"""
+    def mapping(**kwargs):
+        return dict(kwargs)
+
+    while time.time() < UNTIL:
+        for _ in range(100):
+            exec("class C:\n  y: int = 1\n  del y\n", {})
+            mapping(**{"a": 1}, **{"b": 2})
+
+
+def by_thread():
+    burn()
+
+
+def threads(n=4):
+    """the main thread waits"""
+    ts = [threading.Thread(target=by_thread) for _ in range(n)]
+    for t in ts:
+        t.start()
+    for t in ts:
+        t.join()
+
+
+def many():
+    """more threads than the sampler looks at in a list; the oldest one is busy"""
+    over = threading.Event()
+    for _ in range(100):
+        threading.Thread(target=over.wait, daemon=True).start()
+    burn()
+    over.set()
+
+
+def generator():
+    def inner():
+        yield 1
+        burn()
+        yield 2
+
+    def outer():
+        yield from inner()
+
+    for _ in outer():
+        pass
+
+
+def coroutine():
+    import asyncio
+
+    async def last():
+        await asyncio.sleep(0)
+        burn()
+
+    async def middle():
+        await last()
+
+    async def first():
+        await middle()
+
+    asyncio.new_event_loop().run_until_complete(first())
+
+
+SUB = """
+import time
+def burn():
+    x = 0
+    while time.time() < %f:
+        for i in range(1000):
+            x += i * i
+def in_sub():
+    burn()
+in_sub()
+""" % UNTIL
+
+
+def run_sub():
+    try:
+        import _interpreters as sub		# 3.13
+        sub.exec(sub.create(), SUB)
+    except ImportError:
+        import _xxsubinterpreters as sub
+        sub.run_string(sub.create(), SUB)
+
+
+def interpreter():
+    run_sub()
+
+
+def interpreter_thread():
+    """an interpreter in a thread of its own"""
+    t = threading.Thread(target=run_sub)
+    t.start()
+    t.join()
+
+
+def after_interpreter():
+    """back in the main one"""
+    global SUB
+    SUB = "def f(): pass\nf()\n"
+    run_sub()
+    burn()
+
+
+def main():
+    globals()[sys.argv[2]]()
+
+
+main()

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""CPython's frames, of every version that is here, and of what is rare: other
+threads, generators, coroutines, interpreters in one process, and C around it."""
+import ctypes.util
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from live import LEARNING, ROOT, Skip, Suite, compile_c, folded, record, say
+
+suite = Suite()
+SECONDS = 5
+LIVE = os.path.join(ROOT, "tests", "live")
+tmp = tempfile.TemporaryDirectory(prefix="trifold-test-python-")
+
+SORT = ["<module>", "main", "chain", "by_sort", "by_sort.<locals>.<lambda>", "Work.method", "burn"]
+BOOT = ["Thread._bootstrap", "Thread._bootstrap_inner", "Thread.run"]
+CHAINS = {
+    "chain": SORT,
+    "rare": ["<module>", "main", "rare"],
+    "threads": BOOT + ["by_thread", "burn"],
+    "many": ["<module>", "main", "many", "burn"],
+    "generator": ["<module>", "main", "generator", "generator.<locals>.outer",
+                  "generator.<locals>.inner", "burn"],
+    "coroutine": ["<module>", "main", "coroutine", "BaseEventLoop.run_until_complete",
+                  "BaseEventLoop._run_once", "Handle._run", "coroutine.<locals>.first",
+                  "coroutine.<locals>.middle", "coroutine.<locals>.last", "burn"],
+    "interpreter": ["<module>", "main", "interpreter", "run_sub", "<module>", "in_sub", "burn"],
+    "interpreter_thread": BOOT + ["run_sub", "<module>", "in_sub", "burn"],
+    "after_interpreter": ["<module>", "main", "after_interpreter", "burn"],
+}
+
+
+def version_of(exe):
+    r = subprocess.run([exe, "-c", "import sys; print(*sys.version_info[:2])"],
+                       capture_output=True, text=True, check=False)
+    return tuple(map(int, r.stdout.split())) if r.returncode == 0 else None
+
+
+def pythons():
+    """{(3, minor): executable}, the system's own first"""
+    found = {}
+    places = [f"{d}/python3.*" for d in os.environ.get("PATH", "").split(":")]
+    places += [os.path.expanduser("~/.pyenv/versions/*/bin/python3.*")]
+    for exe in sorted(e for p in places for e in glob.glob(p)):
+        if not re.fullmatch(r"python3\.\d+t?", os.path.basename(exe)) or \
+                "/shims/" in exe or exe in found.values():
+            continue
+        version = version_of(exe)
+        if version and version >= (3, 6):
+            found.setdefault(version, exe)
+    return found
+
+
+PYTHONS = pythons()
+
+
+def system_python():
+    exe = shutil.which("python3.11", path="/usr/bin") or shutil.which("python3", path="/usr/bin")
+    if not exe or not version_of(exe):
+        raise Skip("no python3 in /usr/bin")
+    return os.path.realpath(exe)
+
+
+def copy(exe, name):
+    """A copy of a name that tells its process from others."""
+    return shutil.copy(os.path.realpath(exe), os.path.join(tmp.name, name))
+
+
+def load(exe, name, mode):
+    return [copy(exe, name), os.path.join(LIVE, "python_load.py"), str(SECONDS), mode]
+
+
+def profile(commands):
+    """Run them all at once and record: {process: [(frames, count)]} of user frames."""
+    out = os.path.join(tmp.name, "out.folded")
+    running = [subprocess.Popen(c) for c in commands]
+    try:
+        record(out, "--duration", str(SECONDS - 1), "--frequency", "499")
+    finally:
+        failed = [c for c, p in zip(commands, running) if p.wait()]
+    assert not failed, failed
+    found = {}
+    for f, n in folded(out):
+        user = [x for x in f[1:] if not x.endswith("_[k]")]
+        if user and not set(LEARNING) & set(user):
+            found.setdefault(f[0], []).append((user, n))
+    return found
+
+
+def short(name):
+    """As versions before 3.11 have it: no co_qualname."""
+    return name.rpartition(".")[2]
+
+
+def in_order(frames, chain):
+    """Each of chain is in frames, in this order; other frames may be between."""
+    rest = iter(frames)
+    return all(any(x == want for x in rest) for want in chain)
+
+
+def judge(stacks, name, chain, least=0.95):
+    total = sum(n for _, n in stacks)
+    good = sum(n for f, n in stacks if in_order(f, chain))
+    say(f"{name}: {good} of {total}")
+    if total < 50 or good < least * total:
+        bad = [(n, ";".join(f)) for f, n in stacks if not in_order(f, chain)]
+        for n, f in sorted(bad, reverse=True)[:5]:
+            say(f"{n} {f}")
+        raise AssertionError(f"{name}: {good} of {total}")
+
+
+def chain_of(mode, version):
+    chain = CHAINS[mode]
+    return [short(x) for x in chain] if version < (3, 11) else chain
+
+
+def modes(exe, names, version):
+    """The loads of these names at once."""
+    found = profile([load(exe, "py_" + m[:12], m) for m in names])
+    for m in names:
+        judge(found.get("py_" + m[:12], []), f"3.{version[1]} {m}", chain_of(m, version))
+
+
+@suite.test
+def versions():
+    """each version that is here, copied: Python called by C called by Python"""
+    assert PYTHONS
+    found = profile([load(exe, f"py3_{v[1]}", "chain") for v, exe in PYTHONS.items()])
+    for v in PYTHONS:
+        judge(found.get(f"py3_{v[1]}", []), f"3.{v[1]}", chain_of("chain", v))
+
+
+@suite.test
+def places():
+    """threads, generators, coroutines, and code that GCC calls cold"""
+    exe = system_python()
+    modes(exe, ["threads", "many", "generator", "coroutine", "rare"], version_of(exe))
+
+
+@suite.test
+def places_of_versions():
+    """the same, of the other versions"""
+    others = {v: e for v, e in PYTHONS.items() if e != system_python()}
+    if not others:
+        raise Skip("no other version here")
+    for v, exe in others.items():
+        modes(exe, ["threads", "generator", "coroutine"], v)
+
+
+@suite.test
+def interpreters():
+    """one interpreter in another, in a thread, and after it"""
+    run = {v: e for v, e in PYTHONS.items() if v >= (3, 8)}
+    if not run:
+        raise Skip("no version of 3.8 or later")
+    for v, exe in run.items():
+        modes(exe, ["interpreter", "interpreter_thread", "after_interpreter"], v)
+
+
+@suite.test
+def embedded():
+    """a C program with libpython in it: the main thread, and a thread of C's"""
+    version = version_of(system_python())
+    lib = ctypes.util.find_library(f"python{version[0]}.{version[1]}")
+    if not lib:
+        raise Skip(f"no libpython{version[0]}.{version[1]}")
+    exe = compile_c("python_embed.c", os.path.join(tmp.name, "embed"), "-pthread", "-ldl")
+    script = os.path.join(LIVE, "python_load.py")
+    found = profile([[copy(exe, "embed_" + m), lib, script, str(SECONDS), m]
+                     for m in ("main", "thread")])
+    chain = ["c_calls", "<module>"] + chain_of("chain", version)
+    judge(found.get("embed_main", []), "main", ["main"] + chain)
+    judge(found.get("embed_thread", []), "thread", ["c_thread"] + chain)
+
+
+suite.run()
