@@ -14,12 +14,12 @@ struct managed_record {
 	uint64_t words[REC_WORDS];
 };
 
-static struct managed_record made;
+static struct managed_record made_record;
 
 static inline void made_begin(uint32_t tgid)
 {
-	made.rec = (struct trace_rec){
-		.len = sizeof(made.rec), .kind = REC_SAMPLE, .stop = STOP_COMPLETE,
+	made_record.rec = (struct trace_rec){
+		.len = sizeof(made_record.rec), .kind = REC_SAMPLE, .stop = STOP_COMPLETE,
 		.version = REC_VERSION, .tgid = tgid, .start_ns = 5, .exec_id = 1,
 		.cgroup_id = 1,
 	};
@@ -27,13 +27,13 @@ static inline void made_begin(uint32_t tgid)
 
 static inline void made_word(uint64_t w)
 {
-	CHECK(made.rec.n_kernel + made.rec.n_user < REC_WORDS);
-	made.words[made.rec.n_kernel + made.rec.n_user] = w;
-	if (FRAME_KIND(w) == FRAME_KERNEL && !made.rec.n_user)
-		made.rec.n_kernel++;
+	CHECK(made_record.rec.n_kernel + made_record.rec.n_user < REC_WORDS);
+	made_record.words[made_record.rec.n_kernel + made_record.rec.n_user] = w;
+	if (FRAME_KIND(w) == FRAME_KERNEL && !made_record.rec.n_user)
+		made_record.rec.n_kernel++;
 	else
-		made.rec.n_user++;
-	made.rec.len += 8;
+		made_record.rec.n_user++;
+	made_record.rec.len += 8;
 }
 
 static inline void made_text(uint32_t which, uint32_t form, uint64_t place,

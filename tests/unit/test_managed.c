@@ -17,10 +17,10 @@ static uint64_t now = SECOND;
 /* What was made is a good record, and then is one word for each frame. */
 static void translate(void)
 {
-	CHECK_EQ(record_check(&made, made.rec.len), RECORD_SAMPLE);
-	managed_translate(&m, &made.rec, now);
-	CHECK_EQ(made.rec.len,
-		 sizeof(made.rec) + 8u * (made.rec.n_kernel + made.rec.n_user));
+	CHECK_EQ(record_check(&made_record, made_record.rec.len), RECORD_SAMPLE);
+	managed_translate(&m, &made_record.rec, now);
+	CHECK_EQ(made_record.rec.len,
+		 sizeof(made_record.rec) + 8u * (made_record.rec.n_kernel + made_record.rec.n_user));
 }
 
 /* Our number of a frame alone, with names or without. */
@@ -32,10 +32,10 @@ static uint32_t number_of(uint32_t tgid, uint64_t function, uint32_t cookie,
 		made_names(name, "f.py", 7);
 	made_frame(function, cookie, 0);
 	translate();
-	CHECK_EQ(made.rec.n_user, 1);
-	CHECK_EQ(FRAME_KIND(made.words[0]), FRAME_MANAGED);
-	CHECK_EQ(FRAME_MORE(made.words[0]), 0);
-	return FRAME_NUMBER(made.words[0]);
+	CHECK_EQ(made_record.rec.n_user, 1);
+	CHECK_EQ(FRAME_KIND(made_record.words[0]), FRAME_MANAGED);
+	CHECK_EQ(FRAME_MORE(made_record.words[0]), 0);
+	return FRAME_NUMBER(made_record.words[0]);
 }
 
 static void begin(void)
@@ -69,29 +69,29 @@ TEST(managed_names_are_taken_out)
 	for (int i = 0; i < KEY_WORDS; i++)
 		made_word(100 + i);
 	translate();
-	CHECK_EQ(made.rec.n_kernel, 1);
-	CHECK_EQ(made.rec.n_user, 1 + 3 + 1 + KEY_WORDS);
-	CHECK_EQ(made.words[0], FRAME_WORD(FRAME_KERNEL, 1, 2));
-	CHECK_EQ(made.words[1], native);
-	CHECK_EQ(FRAME_KIND(made.words[2]), FRAME_MANAGED);
-	CHECK_EQ(OUR_RUNTIME(made.words[2]), RUNTIME_PYTHON);
-	CHECK_EQ(OUR_AT(made.words[2]), 30);
-	f = managed_find(&m, FRAME_NUMBER(made.words[2]));
+	CHECK_EQ(made_record.rec.n_kernel, 1);
+	CHECK_EQ(made_record.rec.n_user, 1 + 3 + 1 + KEY_WORDS);
+	CHECK_EQ(made_record.words[0], FRAME_WORD(FRAME_KERNEL, 1, 2));
+	CHECK_EQ(made_record.words[1], native);
+	CHECK_EQ(FRAME_KIND(made_record.words[2]), FRAME_MANAGED);
+	CHECK_EQ(OUR_RUNTIME(made_record.words[2]), RUNTIME_PYTHON);
+	CHECK_EQ(OUR_AT(made_record.words[2]), 30);
+	f = managed_find(&m, FRAME_NUMBER(made_record.words[2]));
 	CHECK(f);
 	CHECK_STR(f->name, "inner");
 	CHECK_STR(f->file, "a.py");
 	CHECK_EQ(f->line, 10);
-	CHECK_EQ(FRAME_NUMBER(made.words[3]), MANAGED_UNKNOWN);
-	CHECK_EQ(OUR_RUNTIME(made.words[3]), RUNTIME_PYTHON);
-	CHECK_EQ(OUR_AT(made.words[3]), 40);
-	f = managed_find(&m, FRAME_NUMBER(made.words[4]));
+	CHECK_EQ(FRAME_NUMBER(made_record.words[3]), MANAGED_UNKNOWN);
+	CHECK_EQ(OUR_RUNTIME(made_record.words[3]), RUNTIME_PYTHON);
+	CHECK_EQ(OUR_AT(made_record.words[3]), 40);
+	f = managed_find(&m, FRAME_NUMBER(made_record.words[4]));
 	CHECK(f);
 	CHECK_STR(f->name, "outer");
 	CHECK_STR(f->file, "");
-	CHECK_EQ(OUR_AT(made.words[4]), MANAGED_AT_MAX);
-	CHECK_EQ(made.words[5], file);
+	CHECK_EQ(OUR_AT(made_record.words[4]), MANAGED_AT_MAX);
+	CHECK_EQ(made_record.words[5], file);
 	for (int i = 0; i < KEY_WORDS; i++)
-		CHECK_EQ(made.words[6 + i], 100 + i);
+		CHECK_EQ(made_record.words[6 + i], 100 + i);
 	CHECK(!managed_find(&m, MANAGED_UNKNOWN) && !managed_find(&m, 3));
 	end();
 }
@@ -104,8 +104,8 @@ TEST(managed_names_belong_to_the_next_frame_only)
 	made_word(FRAME_WORD(FRAME_NATIVE, 5, 6));
 	made_frame(A, COOKIE, 0);
 	translate();
-	CHECK_EQ(made.rec.n_user, 2);
-	CHECK_EQ(FRAME_NUMBER(made.words[1]), MANAGED_UNKNOWN);
+	CHECK_EQ(made_record.rec.n_user, 2);
+	CHECK_EQ(FRAME_NUMBER(made_record.words[1]), MANAGED_UNKNOWN);
 	end();
 }
 
@@ -128,12 +128,12 @@ TEST(managed_same_function_has_one_number)
 	made_names("f", "f.py", 8);
 	made_frame(B, 1, 0);
 	translate();
-	CHECK(FRAME_NUMBER(made.words[0]) != f && FRAME_NUMBER(made.words[0]) != g);
+	CHECK(FRAME_NUMBER(made_record.words[0]) != f && FRAME_NUMBER(made_record.words[0]) != g);
 	made_begin(1);
 	made_names("f", "g.py", 7);
 	made_frame(B, 2, 0);
 	translate();
-	CHECK(FRAME_NUMBER(made.words[0]) != f);
+	CHECK(FRAME_NUMBER(made_record.words[0]) != f);
 	CHECK_EQ(m.functions.n, 1 + 4);
 	end();
 }
@@ -153,10 +153,10 @@ TEST(managed_address_used_again_is_another_frame)
 	for (int i = 0; i < 3; i++) {
 		made_begin(1);
 		made_frame(A, COOKIE, 0);
-		made.rec.exec_id += i == 1;
-		made.rec.start_ns += i == 2;
+		made_record.rec.exec_id += i == 1;
+		made_record.rec.start_ns += i == 2;
 		translate();
-		CHECK_EQ(FRAME_NUMBER(made.words[0]), i ? MANAGED_UNKNOWN : f);
+		CHECK_EQ(FRAME_NUMBER(made_record.words[0]), i ? MANAGED_UNKNOWN : f);
 	}
 	/* what is said last holds */
 	CHECK_EQ(number_of(1, A, COOKIE, "g"), g);
@@ -173,7 +173,7 @@ static void expect_name(uint32_t form, const void *bytes, size_t len, const char
 	made_text(TEXT_NAME, form, 1, bytes, len);
 	made_frame(A, COOKIE, 0);
 	translate();
-	CHECK_STR(managed_find(&m, FRAME_NUMBER(made.words[0]))->name, want);
+	CHECK_STR(managed_find(&m, FRAME_NUMBER(made_record.words[0]))->name, want);
 	end();
 }
 
@@ -208,7 +208,7 @@ TEST(managed_file_cut_in_front_says_so)
 		made_text(TEXT_FILE, 0, cut, "b/c.py", 6);
 		made_frame(A, cut, 0);
 		translate();
-		CHECK_STR(managed_find(&m, FRAME_NUMBER(made.words[0]))->file,
+		CHECK_STR(managed_find(&m, FRAME_NUMBER(made_record.words[0]))->file,
 			  cut ? "...b/c.py" : "b/c.py");
 	}
 	end();
@@ -230,18 +230,18 @@ TEST(managed_lines)
 	made_text(TEXT_LINES, LINES_PAIRS, TEXT_BYTES, more, sizeof(more));
 	made_frame(A, COOKIE, 5);
 	translate();
-	f = managed_find(&m, FRAME_NUMBER(made.words[0]));
+	f = managed_find(&m, FRAME_NUMBER(made_record.words[0]));
 	CHECK(f);
 	CHECK_EQ(f->form, LINES_PAIRS);
 	CHECK_EQ(f->n_lines, TEXT_BYTES + 8);
 	CHECK_EQ(managed_line(f, 0), 10);
-	CHECK_EQ(managed_line(f, OUR_AT(made.words[0])), 12);
+	CHECK_EQ(managed_line(f, OUR_AT(made_record.words[0])), 12);
 	CHECK_EQ(managed_line(f, 119), 69);
 	CHECK_EQ(managed_line(f, 121), 70);
 	CHECK_EQ(managed_line(f, 122), 170);
 	/* without a table: no line */
 	number_of(1, B, COOKIE, "g");
-	CHECK_EQ(managed_line(managed_find(&m, FRAME_NUMBER(made.words[0])), 0), 0);
+	CHECK_EQ(managed_line(managed_find(&m, FRAME_NUMBER(made_record.words[0])), 0), 0);
 	end();
 }
 
@@ -279,23 +279,23 @@ static uint32_t fill_one(uint64_t cgroup, uint32_t n)
 
 	snprintf(name, sizeof(name), "%0*u", NAME_LEN, n);
 	made_begin(cgroup);
-	made.rec.cgroup_id = cgroup;
+	made_record.rec.cgroup_id = cgroup;
 	made_names(name, name, n);
 	for (int i = 0; i < TEXT_LINES_MAX; i++)
 		made_text(TEXT_LINES, LINES_PAIRS, i * TEXT_BYTES, lines, sizeof(lines));
 	made_frame(A + 16 * n, COOKIE, 0);
 	translate();
-	return FRAME_NUMBER(made.words[0]);
+	return FRAME_NUMBER(made_record.words[0]);
 }
 
 /* Another record of it, without names. */
 static uint32_t fill_again(uint64_t cgroup, uint32_t n)
 {
 	made_begin(cgroup);
-	made.rec.cgroup_id = cgroup;
+	made_record.rec.cgroup_id = cgroup;
 	made_frame(A + 16 * n, COOKIE, 0);
 	translate();
-	return FRAME_NUMBER(made.words[0]);
+	return FRAME_NUMBER(made_record.words[0]);
 }
 
 TEST(managed_without_room_the_largest_gives)
@@ -332,7 +332,7 @@ TEST(managed_functions_stay_while_a_trace_has_them)
 	traces_init(&t, 1);
 	begin();
 	in_trace = fill_one(1, 0);
-	CHECK(traces_add(&t, &made.rec, 1, &first) != TRACE_NONE);
+	CHECK(traces_add(&t, &made_record.rec, 1, &first) != TRACE_NONE);
 	while (m.owners.total < MANAGED_BYTES_MAX / 4 * 3)
 		CHECK(fill_one(1, n++));
 	now += MANAGED_KEPT_NS;
@@ -371,20 +371,20 @@ TEST(managed_survives_every_bit_flip)
 	made_text(TEXT_LINES, LINES_LOCATIONS, 0, "\x80\x01\xf0\x00\xd8\x40", 6);
 	made_frame(A, COOKIE, 2);
 	made_word(FRAME_WORD(FRAME_NATIVE, 3, 4));
-	good = made;
-	len = made.rec.len;
+	good = made_record;
+	len = made_record.rec.len;
 	for (size_t bit = 0; bit < 8 * len; bit++) {
 		const uint64_t *w;
 		size_t i, n;
 
-		made = good;
-		((uint8_t *)&made)[bit / 8] ^= 1 << bit % 8;
-		if (record_check(&made, len) != RECORD_SAMPLE)
+		made_record = good;
+		((uint8_t *)&made_record)[bit / 8] ^= 1 << bit % 8;
+		if (record_check(&made_record, len) != RECORD_SAMPLE)
 			continue;
-		managed_translate(&m, &made.rec, now);
-		w = made.words + made.rec.n_kernel;
-		n = made.rec.n_user;
-		CHECK(made.rec.len <= len);
+		managed_translate(&m, &made_record.rec, now);
+		w = made_record.words + made_record.rec.n_kernel;
+		n = made_record.rec.n_user;
+		CHECK(made_record.rec.len <= len);
 		for (i = 0; i < n; i += frame_words(w[i])) {
 			const struct managed_function *f = managed_find(&m, FRAME_NUMBER(w[i]));
 
