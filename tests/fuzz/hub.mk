@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 FUZZ += record container tables file_policy
-fuzz_record_SRCS := symbolizerd/hub/record.c
+fuzz_record_SRCS := $(unit_managed_SRCS)
+fuzz_record_LIBS := -lxxhash
 fuzz_container_SRCS := common/container.c
 fuzz_tables_SRCS := $(wildcard symbolizerd/tables/*.c) ipc/sealed.c ipc/sealed_map.c common/hash_table.c
 fuzz_tables_LIBS := -lxxhash

@@ -18,6 +18,10 @@ unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/hub/managed.c sym
 unit_symbolize_LIBS := -lxxhash
 unit_cpu_share_SRCS := symbolizerd/hub/cpu_share.c
 unit_job_queue_SRCS := symbolizerd/hub/job_queue.c symbolizerd/tables/owners.c common/hash_table.c
+UNIT += managed
+unit_managed_SRCS := $(addprefix symbolizerd/hub/,managed.c record.c trace.c) symbolizerd/symbols/line_table.c \
+	symbolizerd/tables/owners.c common/hash_table.c
+unit_managed_LIBS := -lxxhash
 UNIT += hub_ksym
 unit_hub_ksym_SRCS := symbolizerd/hub/ksym.c common/hash_table.c
 UNIT += slab_writer

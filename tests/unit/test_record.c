@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/hub/record.h"
+#include "bpf/runtime.h"
 #include "tests/unit/harness.h"
 
 #include <string.h>
 
 #define HEADER	(sizeof(struct trace_rec) / 8)
 
+/* places of the words in a good record */
+enum { NAME = 10, FILE_NAME = 12, TABLE = 15, MANAGED = 17, CUT = 19 };
+
+#define TEXT(which, form, place, more)					\
+	FRAME_WITH_MORE(FRAME_WORD(FRAME_TEXT, TEXT_NUMBER(which, form), place), more)
+
 union good {
 	struct trace_rec rec;
-	uint64_t all[HEADER + 12];
+	uint64_t all[HEADER + 24];
 };
 
 static size_t good_record(union good *g)
@@ -17,14 +24,18 @@ static size_t good_record(union good *g)
 		FRAME_WORD(FRAME_KERNEL, 1, 2), FRAME_WORD(FRAME_KERNEL, 3, 4),
 		FRAME_WORD(FRAME_NATIVE, 5, 6), FRAME_FILE_WORD(7),
 		1, 2, 3, 4, 5,			/* a key */
-		FRAME_WORD(FRAME_ANON, 0, 8), FRAME_WORD(FRAME_CUT, 0, 0),
+		FRAME_WORD(FRAME_ANON, 0, 8),
+		TEXT(TEXT_NAME, 0, 7, 1), 1, TEXT(TEXT_FILE, 4, 8, 2), 1, 2,
+		TEXT(TEXT_LINES, LINES_PAIRS, 0, 1), 1,
+		MANAGED_WORD(RUNTIME_PYTHON, 0xabcdefu, 5), 1,
+		FRAME_WORD(FRAME_CUT, 0, 0),
 	};
 
 	memset(g, 0, sizeof(*g));
 	g->rec = (struct trace_rec){
 		.len = sizeof(g->rec) + sizeof(words), .kind = REC_SAMPLE,
 		.stop = STOP_CUT, .version = REC_VERSION,
-		.n_kernel = 2, .n_user = 9,
+		.n_kernel = 2, .n_user = sizeof(words) / 8 - 2,
 	};
 	memcpy(g->all + HEADER, words, sizeof(words));
 	return g->rec.len;
@@ -37,6 +48,36 @@ TEST(record_accepts_all_kinds_of_frames)
 	CHECK_EQ(record_check(&g, good_record(&g)), RECORD_SAMPLE);
 	CHECK(record_shape(&g.rec).user);
 	CHECK(!record_shape(&g.rec).native);	/* FRAME_ANON */
+}
+
+/* Names are no frames, and where interpreters are in between, not all is native. */
+TEST(record_with_managed_frames_is_not_native)
+{
+	union good g;
+
+	good_record(&g);
+	g.rec.words[9] = FRAME_WORD(FRAME_NATIVE, 5, 6);	/* was FRAME_ANON */
+	CHECK_EQ(record_check(&g, g.rec.len), RECORD_SAMPLE);
+	CHECK(!record_shape(&g.rec).native);
+	g.rec.words[MANAGED] = FRAME_WORD(FRAME_NATIVE, 5, 6);
+	g.rec.words[MANAGED + 1] = FRAME_WORD(FRAME_NATIVE, 5, 6);
+	CHECK_EQ(record_check(&g, g.rec.len), RECORD_SAMPLE);
+	CHECK(record_shape(&g.rec).native);
+}
+
+TEST(record_managed_word_has_room_for_all_its_parts)
+{
+	uint64_t w = MANAGED_WORD(15, MANAGED_COOKIE(~0u), MANAGED_AT_MAX);
+
+	CHECK_EQ(FRAME_KIND(w), FRAME_MANAGED);
+	CHECK_EQ(FRAME_MORE(w), 1);
+	CHECK_EQ(MANAGED_RUNTIME(w), 15);
+	CHECK_EQ(MANAGED_COOKIE_OF(w), 0xffffff);
+	CHECK_EQ(MANAGED_AT(w), MANAGED_AT_MAX);
+	w = MANAGED_WORD(2, 0x123456u, 0x789abcd);
+	CHECK_EQ(MANAGED_RUNTIME(w), 2);
+	CHECK_EQ(MANAGED_COOKIE_OF(w), 0x123456);
+	CHECK_EQ(MANAGED_AT(w), 0x789abcd);
 }
 
 TEST(record_word_has_room_for_all_its_parts)
@@ -150,7 +191,7 @@ static void exe_none(union good *g)
 
 static void key_cut(union good *g)
 {
-	g->rec.words[9] = FRAME_FILE_WORD(1);
+	g->rec.words[CUT] = FRAME_FILE_WORD(1);
 }
 
 static void cut_in_the_middle(union good *g)
@@ -188,12 +229,95 @@ static void key_with_all_that_fits(union good *g)
 
 static void cut_with_more(union good *g)
 {
-	g->rec.words[10] = FRAME_WITH_MORE(g->rec.words[10], 3);
+	g->rec.words[CUT] = FRAME_WITH_MORE(g->rec.words[CUT], 3);
 }
 
 static void unknown_kind(union good *g)
 {
 	g->rec.words[2] = FRAME_WORD(FRAME__KINDS, 2, 2);
+}
+
+/* of managed frames and their names */
+static void managed_alone(union good *g)
+{
+	g->rec.words[MANAGED] ^= FRAME_WITH_MORE(0, 1);
+	g->rec.words[MANAGED + 1] = FRAME_WORD(FRAME_NATIVE, 5, 6);
+}
+
+static void managed_with_more(union good *g)
+{
+	g->rec.words[MANAGED] ^= FRAME_WITH_MORE(0, 1 ^ 2);
+}
+
+static void managed_of_no_runtime(union good *g)
+{
+	g->rec.words[MANAGED] = MANAGED_WORD(0, 0xffu, 5);
+}
+
+static void managed_in_kernel(union good *g)
+{
+	g->rec.words[0] = MANAGED_WORD(RUNTIME_PYTHON, 1u, 1);
+}
+
+static void managed_cut(union good *g)
+{
+	g->rec.words[CUT] = MANAGED_WORD(RUNTIME_PYTHON, 1u, 1);
+}
+
+static void text_in_kernel(union good *g)
+{
+	g->rec.words[0] = TEXT(TEXT_NAME, 0, 0, 1);
+}
+
+static void text_cut(union good *g)
+{
+	g->rec.words[MANAGED] = TEXT(TEXT_NAME, 0, 0, 3);
+}
+
+static void text_without_bytes(union good *g)
+{
+	g->rec.words[NAME] = TEXT(TEXT_NAME, 0, 7, 0);
+	g->rec.words[NAME + 1] = FRAME_WORD(FRAME_NATIVE, 5, 6);
+}
+
+static void text_of_no_name(union good *g)
+{
+	g->rec.words[NAME] = TEXT(0, 1, 7, 1);
+}
+
+static void text_of_another_name(union good *g)
+{
+	g->rec.words[NAME] = TEXT(TEXT_LINES + 1, 1, 7, 1);
+}
+
+static void text_of_three_bytes_a_character(union good *g)
+{
+	g->rec.words[NAME] = TEXT(TEXT_NAME, 3, 7, 1);
+}
+
+static void text_of_eight_bytes_a_character(union good *g)
+{
+	g->rec.words[FILE_NAME] = TEXT(TEXT_FILE, 8, 7, 2);
+}
+
+static void text_of_a_large_line(union good *g)
+{
+	g->rec.words[NAME] = TEXT(TEXT_NAME, 0, 1ULL << 32, 1);
+}
+
+static void lines_of_no_form(union good *g)
+{
+	g->rec.words[TABLE] = TEXT(TEXT_LINES, 0, 0, 1);
+}
+
+static void lines_of_another_form(union good *g)
+{
+	g->rec.words[TABLE] = TEXT(TEXT_LINES, LINES_LOCATIONS + 1, 0, 1);
+}
+
+static void lines_too_far(union good *g)
+{
+	g->rec.words[TABLE] = TEXT(TEXT_LINES, 1, TEXT_LINES_MAX * TEXT_BYTES, 1);
 }
 
 static void counts(union good *g)
@@ -208,11 +332,18 @@ TEST(record_rejects_nonsense)
 		kernel_in_user, exe_none, key_cut, cut_in_the_middle, counts,
 		native_with_more, kernel_with_more, key_without_words,
 		key_with_a_word_less, key_with_all_that_fits, cut_with_more,
-		unknown_kind,
+		unknown_kind, managed_alone, managed_with_more, managed_of_no_runtime,
+		managed_in_kernel, managed_cut, text_in_kernel, text_cut,
+		text_without_bytes, text_of_no_name, text_of_another_name,
+		text_of_three_bytes_a_character, text_of_eight_bytes_a_character,
+		text_of_a_large_line, lines_of_no_form, lines_of_another_form,
+		lines_too_far,
 	};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		printf("# change %zu\n", i);
 		CHECK_EQ(changed(bad[i]), RECORD_BAD_SAMPLE);
+	}
 }
 
 TEST(record_rejects_too_many_frames)
@@ -229,6 +360,24 @@ TEST(record_rejects_too_many_frames)
 		rec->words[i] = FRAME_WORD(FRAME_NATIVE, 2, i);
 	CHECK_EQ(record_check(rec, len), RECORD_BAD_SAMPLE);
 	rec->words[n - 1] = FRAME_WORD(FRAME_CUT, 0, 0);
+	CHECK_EQ(record_check(rec, len), RECORD_SAMPLE);
+	free(rec);
+}
+
+TEST(record_does_not_count_names_as_frames)
+{
+	size_t n = FRAMES_MAX + 3, len = sizeof(struct trace_rec) + n * 8;
+	struct trace_rec *rec = calloc(1, len);
+
+	CHECK(rec != NULL);
+	*rec = (struct trace_rec){
+		.len = (uint32_t)len, .kind = REC_SAMPLE, .stop = STOP_COMPLETE,
+		.version = REC_VERSION, .n_user = (uint16_t)n,
+	};
+	for (size_t i = 0; i < n; i++)
+		rec->words[i] = FRAME_WORD(FRAME_NATIVE, 2, i);
+	rec->words[n - 4] = TEXT(TEXT_NAME, 0, 1, 1);
+	rec->words[n - 2] = MANAGED_WORD(RUNTIME_PYTHON, 1u, 1);
 	CHECK_EQ(record_check(rec, len), RECORD_SAMPLE);
 	free(rec);
 }

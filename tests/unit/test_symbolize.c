@@ -10,12 +10,14 @@
 
 #include "common/clock.h"
 #include "symbolizerd/hub/interval.h"
+#include "tests/unit/managed_record.h"
 
 static const struct file_key key = { .ino = 5, .size = 9 };
 
 struct setup {
 	struct executables exes;
 	struct ksym_names ksyms;
+	struct managed managed;
 	struct pass pass;
 	struct executable *e;
 };
@@ -27,13 +29,14 @@ static void set_up(struct setup *s)
 
 	memset(s, 0, sizeof(*s));
 	executables_init(&s->exes, 1);
+	managed_init(&s->managed, 1);
 	i = executables_mention(&s->exes, &key, 1);
 	CHECK_EQ(executables_assign(&s->exes, 2, i, "/bin/x", 6, true), 0);
 	s->e = executables_get(&s->exes, i);
 	CHECK_EQ(ksym_set(&s->ksyms, &k), 0);
 	s->pass = (struct pass){
 		.builder = batch_builder_new(20), .exes = &s->exes,
-		.ksyms = &s->ksyms, .number = 1, .interval = 1, .now_ns = 1,
+		.ksyms = &s->ksyms, .managed = &s->managed, .number = 1, .interval = 1, .now_ns = 1,
 	};
 	CHECK(s->pass.builder != NULL);
 }
@@ -43,6 +46,7 @@ static void tear_down(struct setup *s)
 	batch_builder_free(s->pass.builder);
 	pass_fini(&s->pass);
 	executables_fini(&s->exes);
+	managed_fini(&s->managed);
 	ksym_clear(&s->ksyms);
 }
 
@@ -156,6 +160,77 @@ TEST(symbolize_go_by_its_own_kind)
 	s.e->runtime = RUNTIME_GO;
 	data = one_event(&s, tr, &b);
 	CHECK_EQ(b.frames[0].kind, BATCH_FRAME_GO);
+	free(data);
+	free(tr);
+	tear_down(&s);
+}
+
+static void expect_string(const struct batch *b, uint32_t string, const char *want)
+{
+	size_t n;
+	const char *got = batch_str(b, string, &n);
+
+	CHECK(n == strlen(want) && !memcmp(got, want, n));
+}
+
+/* Two frames of an interpreter between native ones, one without a name: what a
+ * record says, as a batch does. */
+TEST(symbolize_python_by_name_file_and_line)
+{
+	static const uint8_t pairs[] = { 4, 2, 4, 3 };
+	const struct batch_frame *f;
+	struct trace *tr;
+	struct setup s;
+	struct batch b;
+	void *data;
+
+	set_up(&s);
+	made_begin(1);
+	made_word(FRAME_WORD(FRAME_NATIVE, 2, 8));
+	made_names("f.<locals>.<lambda>", "/a/b.py", 40);
+	made_text(TEXT_LINES, LINES_PAIRS, 0, pairs, sizeof(pairs));
+	made_frame(0x7f0000001000, 1, 5);
+	made_frame(0x7f0000001000, 1, 9);
+	made_frame(0x7f0000002000, 1, 9);
+	managed_translate(&s.managed, &made_record.rec, 1);
+	tr = trace(0, made_record.rec.n_user, made_record.words);
+	CHECK(!pass_trace_waits(&s.pass, tr));
+	data = one_event(&s, tr, &b);
+	CHECK_EQ(b.stacks[0].n, 4);
+	for (uint32_t i = 1; i < 3; i++) {
+		f = &b.frames[b.stack_frames[i]];
+		CHECK_EQ(f->kind, BATCH_FRAME_PYTHON);
+		CHECK_EQ(f->line, i == 1 ? 42 : 45);
+		CHECK_EQ(f->exe, 0);
+		expect_string(&b, b.functions[f->function].name, "f.<locals>.<lambda>");
+		expect_string(&b, b.functions[f->function].file, "/a/b.py");
+		CHECK_EQ(b.functions[f->function].start_line, 40);
+	}
+	/* of the same function */
+	CHECK_EQ(b.frames[b.stack_frames[1]].function, b.frames[b.stack_frames[2]].function);
+	f = &b.frames[b.stack_frames[3]];
+	CHECK_EQ(f->kind, BATCH_FRAME_PYTHON);
+	CHECK_EQ(f->function, 0);
+	CHECK_EQ(f->line, 0);
+	free(data);
+	free(tr);
+	tear_down(&s);
+}
+
+/* A runtime that the hub does not know, and one without such frames. */
+TEST(symbolize_managed_of_other_runtimes_is_unknown)
+{
+	uint64_t words[] = { OUR_WORD(0, RUNTIME__MAX, 0), OUR_WORD(0, 15, 1),
+			     OUR_WORD(0, RUNTIME_GO, 2) };
+	struct trace *tr = trace(0, 3, words);
+	struct setup s;
+	struct batch b;
+	void *data;
+
+	set_up(&s);
+	data = one_event(&s, tr, &b);
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(b.frames[b.stack_frames[i]].kind, BATCH_FRAME_UNKNOWN);
 	free(data);
 	free(tr);
 	tear_down(&s);
