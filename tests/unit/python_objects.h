@@ -163,12 +163,14 @@ static void make_functions(void)
 	__u32 n = n_objects;
 
 	for (int i = 0; i < 12; i++) {
-		__u64 name[3];
+		__u64 name[3], code;
 
 		for (int k = 0; k < 3; k++)
 			name[k] = below(8) ? objects[below(n)].at : any_word();
-		add_object(CODE, py_code(py.code_type, name[0], name[1], name[2], 1 + i),
-			   NULL, 0);
+		code = py_code(py.code_type, name[0], name[1], name[2], 1 + i);
+		/* and any that an object begins with */
+		py_put(code, objects[below(n)].at);
+		add_object(CODE, code, NULL, 0);
 	}
 }
 

@@ -19,6 +19,7 @@
 
 #include <errno.h>
 
+#include "symbolizerd/hub/record.h"
 #include "tests/unit/any_rule.h"
 #include "tests/unit/harness.h"
 #include "tests/unit/python_objects.h"
@@ -279,6 +280,7 @@ static void check_frame(const __u64 *w)
 
 static void check_record(const struct trace_rec *r, size_t len)
 {
+	CHECK_EQ(record_check(r, len), RECORD_SAMPLE);	/* the hub would take it */
 	CHECK_EQ(r->len, len);
 	CHECK_EQ(len, sizeof(*r) + 8 * (r->n_kernel + r->n_user));
 	CHECK_EQ(r->n_kernel, 0);
