@@ -2,9 +2,10 @@
 /*
  * A hub in an attacker's hand reads a process's memory by its tables: the real
  * trifold-loaderd, a target whose memory is full of marked words, rules that
- * find return addresses anywhere in it, new ones all the time.  Nothing that the
- * hub gets has such a word, and what it learns of the target are places in its
- * executable mappings.  tests/unit/test_words.c does so with far more
+ * find return addresses anywhere in it, new ones all the time, and that say that it
+ * is in the loop of an interpreter, which it has not.  Nothing that the hub gets has
+ * such a word, and what it learns of the target are places in its executable
+ * mappings.  tests/unit/test_words.c does so with far more
  * rules.  Needs root.
  */
 #include <signal.h>
@@ -12,7 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bpf/count.h"
 #include "bpf/frame.h"
+#include "bpf/python.h"
+#include "bpf/runtime.h"
 #include "bpf/stop.h"
 #include "common/clock.h"
 #include "ipc/sealed.h"
@@ -23,6 +27,7 @@
 #define SECONDS		8
 #define AGAIN_NS	(10 * NSEC_PER_MSEC)	/* new rules: as often as samples */
 #define RULES		512
+#define FACTS		RULES
 #define PAGES		256			/* of every file: 16 MiB */
 #define RULES_AT	0u
 #define TABLE_AT	((uint32_t)RULE_SLABS << SLAB_SHIFT)
@@ -122,6 +127,7 @@ static void met_file(const struct msg *m)
 	const struct msg_exe *exe = (const void *)m->buf;
 	struct msg_entry e = { .key = exe->key, .entry = {
 		.exe = n_met, .dir = TABLE_AT, .pages = PAGES, .state = FILE_TABLE,
+		.runtime = RUNTIME_PYTHON,
 	} };
 	size_t len = m->hdr.len - sizeof(*exe);
 
@@ -138,7 +144,32 @@ static struct unwind_rule new_rule(void)
 	if (below(2))
 		return any_rule();
 	return (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 8 * (1 + below(64)),
-				     .ra_off = -8 };
+				     .ra_off = -8, .by_fp = below(2) ? RULE_LOOP : 0 };
+}
+
+/* A version of CPython, whose runtime lies somewhere in the target's heap. */
+static struct unwind_rule new_facts(void)
+{
+	const struct mapped *m = &mapped[below(n_mapped)];
+	uint64_t root = (uintptr_t)(heap + below(sizeof(heap) / 8)) - (m->start - m->off);
+
+	return (struct unwind_rule){ .cfa = CFA_RUNTIME, .cfa_off = below(PYTHON_LAYOUTS),
+				     .ra_off = (int32_t)root, .fp_off = root >> 32,
+				     .aux = any_offset() };
+}
+
+/* Of place 0 it says where the runtime is, behind that it is as any page. */
+static void new_first_page(union element *dir)
+{
+	union element *rows = dir + PAGES / 8;
+
+	memset(rows, 0xff, sizeof(*rows));
+	rows[0].index[0] = 0;
+	for (int i = 0; i < ELEMENT_ROWS; i++)
+		rows[1].row[i] = (struct unwind_row){ i < 2 ? i : PAD_LOW,
+						      i ? dir[0].dir[0].rule_before : FACTS };
+	dir[0].dir[0].first = TABLE_AT + PAGES / 8;
+	dir[0].dir[0].n = 1;
 }
 
 /* Other rules, and other rules for each page. */
@@ -153,6 +184,8 @@ static void new_rules(void)
 		rules[i / 2].rule[i & 1] = new_rule();
 	for (int i = 0; i < PAGES; i++)
 		dir[i / 8].dir[i % 8].rule_before = below(RULES);
+	rules[FACTS / 2].rule[FACTS & 1] = new_facts();
+	new_first_page(dir);
 }
 
 /* --- what it gets -------------------------------------------------------------------------- */
@@ -208,9 +241,19 @@ static void check_frame(const __u64 *w)
 				 FRAME_ADDR(*w) < mapped[i].end;
 		CHECK(found);
 		break;
-	default:
+	default:		/* it has none of an interpreter */
 		CHECK_EQ(*w, (uint64_t)FRAME_CUT << FRAME_KIND_SHIFT);
 	}
+}
+
+/* Loops of an interpreter that rules spoke of. */
+static uint64_t loops(void)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < lying.cpus; i++)
+		n += lying.counts[i].n[BPF_MANAGED_NONE] + lying.counts[i].n[BPF_MANAGED];
+	return n;
 }
 
 static void check_sample(const struct trace_rec *r)
@@ -285,7 +328,9 @@ static void loader_shows_no_word_but_addresses_of_code(void)
 	}
 	printf("# %lu samples with %lu frames; by rules in %lu, refused words in %lu\n",
 	       n_samples, n_frames, n_ruled, n_refused);
+	printf("# %lu times in the loop of an interpreter\n", loops());
 	CHECK_EQ(waitpid(lying.loaderd, NULL, WNOHANG), 0);
+	CHECK(loops() > 3);
 	CHECK(n_samples > 30 && n_ruled > 3 && n_refused > 3);
 }
 
