@@ -9,12 +9,12 @@ unit_trace_LIBS := -lxxhash
 unit_process_SRCS := symbolizerd/hub/process.c common/hash_table.c
 unit_process_LIBS := -lxxhash
 unit_container_SRCS := common/container.c symbolizerd/hub/cgroup.c
-unit_executable_SRCS := symbolizerd/hub/executable.c symbolizerd/tables/owners.c common/hash_table.c
+unit_executable_SRCS := symbolizerd/hub/executable.c symbolizerd/tables/owners.c common/hash_table.c common/log.c common/log_quote.c
 unit_executable_LIBS := -lxxhash
 unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/hub/managed.c symbolizerd/symbols/line_table.c symbolizerd/hub/executable.c \
 	symbolizerd/tables/owners.c \
 	symbolizerd/hub/ksym.c symbolizerd/symbols/index.c common/wire.c \
-	ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c
+	ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c common/log.c common/log_quote.c
 unit_symbolize_LIBS := -lxxhash
 unit_cpu_share_SRCS := symbolizerd/hub/cpu_share.c
 unit_job_queue_SRCS := symbolizerd/hub/job_queue.c symbolizerd/tables/owners.c common/hash_table.c
