@@ -63,10 +63,12 @@ struct python_state {
 	};
 };
 
+#define PYTHON_NOWHERE	(~0ULL)
+
 /* A frame, found. */
 struct python_frame {
 	__u64 code, name, filename, lines;
-	__u64 at;		/* in the code, bytes */
+	__u64 at;		/* in the code, bytes; or PYTHON_NOWHERE */
 	__u32 line;		/* the first one of its function */
 };
 
@@ -275,6 +277,25 @@ enum python_found {
 	PYTHON_BROKEN,		/* not what it should be: no more of them */
 };
 
+/* Where in its code a frame is, bytes; beyond it: PYTHON_NOWHERE, so that no other
+ * number is told. */
+static __always_inline __u64 python_place(const struct python_state *p,
+					  const struct python_layout *l,
+					  const struct python_lines *t, __u64 at,
+					  __u64 code)
+{
+	__u64 size;
+
+	if (t->unit) {
+		at = (__u64)(__u32)at * t->unit;
+		size = python_word(PYTHON_AT(p->code_words, t->code) + l->length);
+	} else {
+		at -= code + t->code;
+		size = 2 * PYTHON_AT(p->code_words, l->length);
+	}
+	return at < size ? at : PYTHON_NOWHERE;
+}
+
 /* At the end of a chunk of frames there may be no more than the least. */
 static __always_inline int python_read_frame(struct python_state *p)
 {
@@ -304,7 +325,7 @@ python_next(struct python_state *p, struct python_frame *ret)
 	if (!python_read_code(p, l, code, ret))
 		return PYTHON_BROKEN;
 	ret->lines = PYTHON_AT(p->code_words, t->table);
-	ret->at = t->unit ? (__u64)(__u32)at * t->unit : at - code - t->code;
+	ret->at = python_place(p, l, t, at, code);
 	return l->how == PYTHON_EACH || (l->how == PYTHON_MARKED && entry) ?
 	       PYTHON_LAST : PYTHON_FRAME;
 }

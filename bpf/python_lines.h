@@ -14,7 +14,8 @@
 struct python_lines {
 	__u8 at;		/* of a frame: f_lasti, or a pointer into the code */
 	__u8 unit;		/* f_lasti: bytes that it counts; 0: a pointer */
-	__u8 code;		/* of a code object: co_code_adaptive; 0: none */
+	__u8 code;		/* of a code object: co_code_adaptive, which .at
+				 * points into; else co_code, a bytes object */
 	__u8 table;		/* of a code object: co_lnotab, co_linetable */
 	__u8 form;		/* enum text_lines */
 	__u8 pad[3];
@@ -23,11 +24,11 @@ struct python_lines {
 #define PYTHON_BYTES_DATA	16	/* PyBytesObject: from .ob_size to .ob_sval */
 
 #define PYTHON_LINES_TABLE {						\
-	[6] = { 120, 1, 0, 112, LINES_PAIRS },				\
-	[7] = { 104, 1, 0, 112, LINES_PAIRS },				\
-	[8] = { 104, 1, 0, 120, LINES_PAIRS },				\
-	[9] = { 104, 1, 0, 120, LINES_PAIRS },				\
-	[10] = { 96, 2, 0, 120, LINES_RANGES },				\
+	[6] = { 120, 1, 40, 112, LINES_PAIRS },				\
+	[7] = { 104, 1, 40, 112, LINES_PAIRS },				\
+	[8] = { 104, 1, 48, 120, LINES_PAIRS },				\
+	[9] = { 104, 1, 48, 120, LINES_PAIRS },				\
+	[10] = { 96, 2, 48, 120, LINES_RANGES },				\
 	[11] = { 56, 0, 184, 136, LINES_LOCATIONS },			\
 	[12] = { 56, 0, 192, 136, LINES_LOCATIONS },			\
 	[13] = { 56, 0, 200, 136, LINES_LOCATIONS },			\

@@ -59,7 +59,7 @@ static void managed_put(struct utf8 *t, uint32_t c)
 /* What is no character of text becomes one that shows it. */
 static uint32_t managed_character(uint32_t c)
 {
-	return c < 0x20 || c == 0x7f || (c >= 0xd800 && c < 0xe000) ||
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) ||
 	       c > 0x10ffff ? '?' : c;
 }
 
@@ -171,6 +171,8 @@ static uint32_t managed_add(struct managed *m, const struct naming *n,
 		return MANAGED_UNKNOWN;
 	i = managed_make(&f, n) ? managed_number(m) : MANAGED_UNKNOWN;
 	if (i == MANAGED_UNKNOWN || !hash_add(&m->by_content, hash, i)) {
+		if (i != MANAGED_UNKNOWN)	/* or it stays unused */
+			vector_push(&m->free_functions, i);
 		managed_release(m, owner, f.bytes + FUNCTION_BYTES);
 		free(f.name);
 		return MANAGED_UNKNOWN;

@@ -104,16 +104,24 @@ static inline __u64 py_bytes(__u64 type, const void *data, __u64 n)
 	return bytes;
 }
 
+#define PY_CODE_SIZE	64	/* bytes of a function's code */
+
 static inline __u64 py_code(__u64 type, __u64 name, __u64 file, __u64 lines,
 			    __u32 line)
 {
+	static const char bytecode[PY_CODE_SIZE];
 	const struct python_layout *l = py_layout();
+	const struct python_lines *t = &python_lines_table[py.version];
 	__u64 code = py_alloc(PYTHON_CODE_BYTES + 112);
 
 	py_put(code + py_layout()->ob_type, type);
 	py_put(code + l->name, name);
 	py_put(code + l->filename, file);
-	py_put(code + python_lines_table[py.version].table, lines);
+	py_put(code + t->table, lines);
+	if (t->unit)	/* co_code, of so many bytes */
+		py_put(code + t->code, py_bytes(0, bytecode, PY_CODE_SIZE));
+	else		/* ob_size, units of two */
+		py_put(code + py_layout()->length, PY_CODE_SIZE / 2);
 	memcpy(py_at(code + l->line), &line, sizeof(line));
 	return code;
 }
