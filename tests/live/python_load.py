@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program of CPython 3.6 or later that burns CPU time at the end of a chain that
-is known: python_load.py SECONDS MODE"""
+is known, and says a line when it begins: python_load.py SECONDS MODE"""
 import sys
 import threading
 import time
@@ -10,6 +10,7 @@ UNTIL = time.time() + float(sys.argv[1])
 
 def burn():
     x = 0
+    print("burns", flush=True)
     while time.time() < UNTIL:
         for i in range(1000):
             x += i * i
@@ -30,15 +31,14 @@ def chain():
     by_sort()
 
 
-def rare():
-    """code that GCC's profile calls cold"""
-    def mapping(**kwargs):
-        return dict(kwargs)
+class Positive:
+    def __pos__(self):
+        return burn()
 
-    while time.time() < UNTIL:
-        for _ in range(100):
-            exec("class C:\n  y: int = 1\n  del y\n", {})
-            mapping(**{"a": 1}, **{"b": 2})
+
+def rare():
+    """what GCC's profile of CPython calls cold: Debian's 3.11 has it in the loop's other part"""
+    return +Positive()
 
 
 def by_thread():
@@ -96,6 +96,7 @@ SUB = """
 import time
 def burn():
     x = 0
+    print("burns", flush=True)
     while time.time() < %f:
         for i in range(1000):
             x += i * i
