@@ -148,7 +148,7 @@ static int do_kill_daemon(void) { return kill(other, SIGURG); }
 static int do_kill_init(void) { return kill(1, SIGURG); }
 
 static int do_mount(void) { return mount("none", "/mnt", "tmpfs", 0, NULL); }
-static int do_umount(void) { return umount2("/run/lock", MNT_DETACH); }
+static int do_umount(void) { return umount2("/dev/mqueue", MNT_DETACH); }
 static int do_bind(void) { return mount("/etc", "/mnt", NULL, MS_BIND, NULL); }
 static int do_unshare(void) { return unshare(CLONE_NEWNS | CLONE_NEWNET); }
 static int do_chroot(void) { return chroot("/run"); }

@@ -59,6 +59,7 @@ ran_without() {
 	/booted/chain 60 &
 	chain=$!
 	trifold run --frequency 199 --no-page --output /run/run.folded &
+	within 60 trifold status >/dev/null 2>&1
 	sleep 8
 	for p in $(pgrep trifold-); do
 		said+=$(cat "/proc/$p/attr/current" 2>/dev/null)$'\n'
