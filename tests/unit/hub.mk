@@ -42,3 +42,5 @@ unit_clock_jumps_SRCS := $(addprefix symbolizerd/hub/,knowledge.c interval.c int
 	process.c executable.c ksym.c cgroup.c samples.c ledger.c own.c batches.c) $(TABLES) symbolizerd/symbols/index.c symbolizerd/symbols/line_table.c \
 	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/counters.c ipc/message.c ipc/rules.c common/wire.c common/container.c common/log.c common/log_quote.c
 unit_clock_jumps_LIBS := -lxxhash -Wl,--wrap=clock_gettime
+UNIT += line_table
+unit_line_table_SRCS := symbolizerd/symbols/line_table.c
