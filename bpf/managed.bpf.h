@@ -36,6 +36,8 @@ static __always_inline const struct unwind_rule *rule_at(int rule)
 
 	if (rule < 0 || !e)
 		return NULL;
+	/* clang 19 and later would add to it before it was compared */
+	asm volatile("" : "+r"(e));
 	return rule & 1 ? &e->rule[1] : &e->rule[0];
 }
 
