@@ -73,11 +73,14 @@ _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
  * NAME: form: bytes of a character, 0: ASCII; place: the function's first line.
  * FILE: likewise; place: how many bytes are missing in front.
  * LINES: form: enum text_lines; place: how many bytes of the table were before.
+ * OWNER: before the first name of a record, without bytes: whose process it is; place:
+ * the uid.
  */
 enum frame_text {
 	TEXT_NAME = 1,
 	TEXT_FILE = 2,
 	TEXT_LINES = 3,
+	TEXT_OWNER = 4,
 };
 enum text_lines {		/* CPython's Objects/codeobject.c: */
 	LINES_PAIRS = 1,	/* lnotab_notes.txt: 3.6 - 3.9 */

@@ -9,7 +9,7 @@
  * st.pc, and only when resolve() has found it (a return address: the byte before
  * it) in an executable mapping of this process: as file and offset, or as
  * address where there is no file.  All other words only steer: where to read
- * next, and when to stop.  A runtime whose frames hold other words (owner.bpf.h)
+ * next, and when to stop.  A runtime whose frames hold other words (managed.bpf.h)
  * has a kind of its own in frame.h, at most FRAME_MORE_MAX words, and each is
  * named in docs/PROTOCOL.md.  tests/unit/test_words.c holds this.
  */

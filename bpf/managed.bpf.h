@@ -18,7 +18,7 @@
 
 /* All words of a frame with its names. */
 #define FRAME_WORDS_MAX							\
-	((2 + TEXT_LINES_MAX) * (1 + FRAME_MORE_MAX) + 2)
+	(1 + (2 + TEXT_LINES_MAX) * (1 + FRAME_MORE_MAX) + 2)
 #define NAMED_WORDS	1152	/* of names, in one record: the rest is for frames */
 #define LINES_WORDS	640	/* with tables of lines until so many */
 #define LINES_NS	100000000ULL	/* those that were left out come after this */
@@ -50,14 +50,9 @@ static __always_inline void forget_names(struct scratch *s)
 		bpf_map_delete_elem(&named, &s->named[i]);
 }
 
-static __always_inline __u64 process_of(const struct trace_rec *r)
-{
-	return (r->start_ns * HASH_A + r->exec_id) * HASH_A + r->tgid;
-}
-
 /* Are the names of this frame to go with this record? */
 static __always_inline int wants_names(struct scratch *s, __u64 function,
-				       __u64 cookie)
+				       __u32 cookie)
 {
 	__u32 i = s->python.named;
 	struct named_key *k;
@@ -66,7 +61,9 @@ static __always_inline int wants_names(struct scratch *s, __u64 function,
 	if (i >= NAMED_SAMPLE || s->named_words >= NAMED_WORDS)
 		return 0;
 	k = &s->named[i];
-	k->process = process_of(&s->rec);
+	k->start_ns = s->rec.start_ns;
+	k->exec_id = s->rec.exec_id;
+	k->tgid = s->rec.tgid;
 	k->function = function;
 	k->cookie = cookie;
 	sent = bpf_map_lookup_elem(&named, k);
@@ -74,7 +71,9 @@ static __always_inline int wants_names(struct scratch *s, __u64 function,
 		return 0;
 	if (bpf_map_update_elem(&named, k, &s->now, BPF_ANY))
 		return 0;
-	s->python.named++;
+	if (!s->python.named++)
+		push(s, FRAME_WORD(FRAME_TEXT, TEXT_NUMBER(TEXT_OWNER, 0),
+				   (__u32)bpf_get_current_uid_gid()));
 	return 1;
 }
 
@@ -226,7 +225,7 @@ __weak __noinline int python_step(void)
 			     f.at < MANAGED_AT_MAX ? f.at : MANAGED_AT_MAX));
 	push(s, f.code);
 	s->st.depth++;
-	count(BPF_MANAGED);
+	s->python.frames++;
 	return 1;
 }
 

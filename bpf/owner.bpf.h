@@ -2,9 +2,10 @@
 /*
  * owner - who takes a frame to its caller
  *
- * Pure, so that the host tests it.  A runtime whose frames are not native ones
- * gets an owner of its own here and a global function of its own in step().
- * What its frames may hold: frames.bpf.h.
+ * Pure, so that the host tests it.  The frames of an interpreter are none of these:
+ * its loop is native code, by a rule that says so (RULE_LOOP, managed.bpf.h).  A
+ * runtime whose code has no rules gets an owner of its own here and a global function
+ * of its own in step().  What its frames may hold: frames.bpf.h.
  */
 #ifndef BPF_OWNER_BPF_H
 #define BPF_OWNER_BPF_H

@@ -16,7 +16,6 @@
 #include "python_lines.h"
 
 #define PYTHON_THREADS_MAX	64	/* looked at in the list of threads */
-#define PYTHON_TYPE_NAME	8	/* bytes compared; NUL included */
 
 /*
  * pthread_getspecific() by hand.  glibc 2.4 - 2.42, x86-64: nptl/descr.h, struct
@@ -56,6 +55,8 @@ struct python_state {
 	__u32 inside;		/* 0, or one of the above: frames of the loop
 				 * that was left last are next */
 	__u32 named;		/* frames whose names are in this record */
+	__u32 frames;		/* appended to it */
+	__u32 pad;
 	union {			/* what was read last */
 		__u64 frame_words[PYTHON_FRAME_BYTES / 8];
 		__u64 code_words[PYTHON_CODE_BYTES / 8 + 12];
@@ -220,7 +221,7 @@ static __always_inline int python_seeks(const struct python_state *p)
 
 /* --- objects ---------------------------------------------------------------------- */
 
-/* Does a type say that this is its name?  want: PYTHON_TYPE_NAME bytes, of which
+/* Does a type say that this is its name?  want: eight bytes, NUL included, of which
  * those of mask count. */
 static __always_inline int python_type_is(const struct python_layout *l,
 					  __u64 type, __u64 want, __u64 mask)
@@ -251,17 +252,22 @@ static __always_inline int python_is(const struct python_layout *l, __u64 *met,
 /* An aligned word of what was read. */
 #define PYTHON_AT(words, at) ((words)[((at) >> 3) & (sizeof(words) / 8 - 1)])
 
-/* Read the code object; false: it is none. */
+/* Read the code object; false: it is none, or one of another version: its type says
+ * how large it is. */
 static __always_inline int python_read_code(struct python_state *p,
 					    const struct python_layout *l,
+					    const struct python_lines *t,
 					    __u64 code, struct python_frame *ret)
 {
-	__u64 line;
+	__u64 line, met = p->code_type;
 
 	if (bpf_probe_read_user(p->code_words, PYTHON_CODE_BYTES, (void *)code) ||
-	    !python_is(l, &p->code_type, PYTHON_AT(p->code_words, l->ob_type),
+	    !python_is(l, &met, PYTHON_AT(p->code_words, l->ob_type),
 		       PYTHON_CODE_NAME, PYTHON_CODE_MASK))
 		return 0;
+	if (met != p->code_type && python_word(met + l->tp_name + 8) != t->basic)
+		return 0;
+	p->code_type = met;
 	ret->code = code;
 	ret->name = PYTHON_AT(p->code_words, l->name);
 	ret->filename = PYTHON_AT(p->code_words, l->filename);
@@ -322,7 +328,7 @@ python_next(struct python_state *p, struct python_frame *ret)
 	p->frame = previous == p->base ? 0 : previous;
 	if (l->how == PYTHON_OWNED && entry >= PYTHON_OWNER_C)
 		return PYTHON_END;
-	if (!python_read_code(p, l, code, ret))
+	if (!python_read_code(p, l, t, code, ret))
 		return PYTHON_BROKEN;
 	ret->lines = PYTHON_AT(p->code_words, t->table);
 	ret->at = python_place(p, l, t, at, code);

@@ -18,23 +18,26 @@ struct python_lines {
 				 * points into; else co_code, a bytes object */
 	__u8 table;		/* of a code object: co_lnotab, co_linetable */
 	__u8 form;		/* enum text_lines */
-	__u8 pad[3];
+	__u8 basic;		/* PyCode_Type.tp_basicsize: since 3.11 the same as
+				 * .code */
+	__u8 pad[2];
 };
 
 #define PYTHON_BYTES_DATA	16	/* PyBytesObject: from .ob_size to .ob_sval */
 
 #define PYTHON_LINES_TABLE {						\
-	[6] = { 120, 1, 40, 112, LINES_PAIRS },				\
-	[7] = { 104, 1, 40, 112, LINES_PAIRS },				\
-	[8] = { 104, 1, 48, 120, LINES_PAIRS },				\
-	[9] = { 104, 1, 48, 120, LINES_PAIRS },				\
-	[10] = { 96, 2, 48, 120, LINES_RANGES },				\
-	[11] = { 56, 0, 184, 136, LINES_LOCATIONS },			\
-	[12] = { 56, 0, 192, 136, LINES_LOCATIONS },			\
-	[13] = { 56, 0, 200, 136, LINES_LOCATIONS },			\
-	[14] = { 56, 0, 208, 136, LINES_LOCATIONS },			\
-	[15] = { 56, 0, 208, 136, LINES_LOCATIONS },			\
-	[13 + PYTHON_FREE_THREADED] = { 56, 0, 216, 152, LINES_LOCATIONS }, \
+	[6] = { 120, 1, 40, 112, LINES_PAIRS, 144 },			\
+	[7] = { 104, 1, 40, 112, LINES_PAIRS, 144 },			\
+	[8] = { 104, 1, 48, 120, LINES_PAIRS, 176 },			\
+	[9] = { 104, 1, 48, 120, LINES_PAIRS, 176 },			\
+	[10] = { 96, 2, 48, 120, LINES_RANGES, 176 },			\
+	[11] = { 56, 0, 184, 136, LINES_LOCATIONS, 184 },		\
+	[12] = { 56, 0, 192, 136, LINES_LOCATIONS, 192 },		\
+	[13] = { 56, 0, 200, 136, LINES_LOCATIONS, 200 },		\
+	[14] = { 56, 0, 208, 136, LINES_LOCATIONS, 208 },		\
+	[15] = { 56, 0, 208, 136, LINES_LOCATIONS, 208 },		\
+	[13 + PYTHON_FREE_THREADED] =					\
+		{ 56, 0, 216, 152, LINES_LOCATIONS, 216 },		\
 }
 
 #endif /* BPF_PYTHON_LINES_H */

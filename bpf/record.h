@@ -16,7 +16,7 @@
 #define REC_VERSION	3
 #define KERNEL_MAX	127		/* kernel.perf_event_max_stack */
 #define COMM_LEN	16
-#define REC_WORDS	2048		/* power of two; all words of a record */
+#define REC_WORDS	2048		/* power of two; room for words */
 #define RECORD_MAX	(REC_WORDS * 8)	/* bytes */
 
 enum rec_kind {
@@ -45,6 +45,7 @@ struct trace_rec {
 	__u64 words[];		/* n_kernel, then n_user */
 };
 _Static_assert(sizeof(struct trace_rec) == 80, "trace_rec: layout");
+#define REC_WORDS_MAX	((RECORD_MAX - sizeof(struct trace_rec)) / 8)
 
 /* Says, before the first record that uses it, what a kernel symbol is. */
 #define KSYM_NAME_MAX	128

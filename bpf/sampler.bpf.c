@@ -94,9 +94,10 @@ struct {
 	__type(value, struct share);
 } shares SEC(".maps");
 
-/* A managed frame of a process: sameness of all three is sameness of names. */
+/* A managed frame of a process: sameness of all is sameness of names. */
 struct named_key {
-	__u64 process, function, cookie;
+	__u64 start_ns, exec_id, function;
+	__u32 tgid, cookie;
 };
 
 /* When names were sent last; LRU: forgetting only sends them again. */
@@ -153,7 +154,6 @@ struct scratch {
 	__u32 files_asked;	/* in this sample */
 	__u32 named_words;	/* of names, in this record */
 	__u32 after;		/* outcome of the step from an interpreter's loop */
-	__u64 thread_pointer;
 	struct python_state python;
 	struct named_key named[NAMED_SAMPLE];	/* by this record */
 	__u64 text[FRAME_MORE_MAX + 1];
@@ -297,7 +297,7 @@ static __always_inline __u32 unwind_user(struct scratch *s)
 
 	for (int i = 0; i < FRAMES_MAX; i++) {
 		/* room for the longest frame and the mark behind it */
-		if (s->n >= REC_WORDS - FRAME_WORDS_MAX - 2)
+		if (s->n > REC_WORDS_MAX - FRAME_WORDS_MAX - 1)
 			break;
 		stop = step();
 		if (stop != STOP_NOT)
@@ -324,6 +324,7 @@ static __always_inline void send(struct scratch *s, __u64 t0)
 		return;
 	c->n[BPF_RUN_NS] += s->rec.run_ns;
 	c->n[BPF_FRAMES] += s->st.depth;
+	c->n[BPF_MANAGED] += s->python.frames;
 	if (s->rec.stop < STOP__MAX)
 		c->n[BPF_STOP + s->rec.stop]++;
 	full = bpf_ringbuf_output(&ring, &s->rec, len, flags) != 0;

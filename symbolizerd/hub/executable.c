@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "common/log_limit.h"
+#include "common/log_quote.h"
 
 void executables_init(struct executables *x, uint64_t seed)
 {
@@ -296,15 +297,19 @@ bool executable_known(struct executable *e, const struct msg_job_done *done)
 bool executable_version_unknown(struct executable *e,
 				const struct msg_job_done *done)
 {
+	const char *path = e->path ? e->path : "a file";
+	const char *id = e->runtime_id ? e->runtime_id : "of this version";
 	static struct log_limit limit;
+	char shown[256], version[64];
 
 	if (!done->unknown || e->unknown)
 		return false;
 	e->unknown = true;
 	if (log_limited(&limit))
 		log_warn("%s: trifold does not know the frames of %s %s yet; it shows native ones",
-			 e->path ? e->path : "a file", runtime_info(e->runtime)->name,
-			 e->runtime_id ? e->runtime_id : "of this version");
+			 log_quote(path, strlen(path), shown, sizeof(shown)),
+			 runtime_info(e->runtime)->name,
+			 log_quote(id, strlen(id), version, sizeof(version)));
 	return true;
 }
 

@@ -117,7 +117,8 @@ bool intake_record(struct knowledge *k, void *data, size_t len)
 	}
 	intake_count_shape(&k->stats, data);
 	ksym_translate(&k->ksyms, data);
-	managed_translate(&k->managed, data, now_ns());
+	if (managed_has(data))
+		managed_translate(&k->managed, data, now_ns());
 	if (!intake_keep_event(k, data))
 		ledger_dropped(&k->ledger, 1);
 	else if (intake_wants_early_end(k))

@@ -13,7 +13,9 @@
 
 void managed_init(struct managed *m, uint64_t seed)
 {
-	*m = (struct managed){ .seed = seed, .owners.seed = seed };
+	*m = (struct managed){
+		.seed = seed, .names.seed = seed, .places.seed = seed,
+	};
 }
 
 void managed_fini(struct managed *m)
@@ -26,7 +28,8 @@ void managed_fini(struct managed *m)
 	free(m->free_frames.v);
 	hash_free(&m->by_content);
 	hash_free(&m->by_key);
-	owners_fini(&m->owners);
+	owners_fini(&m->names);
+	owners_fini(&m->places);
 	*m = (struct managed){ 0 };
 }
 
@@ -90,25 +93,53 @@ static void managed_text(const uint64_t *w, struct utf8 *t)
 
 #define FRAME_BYTES	(sizeof(struct managed_frame) + 2 * sizeof(struct hash_slot))
 #define FUNCTION_BYTES	(sizeof(struct managed_function) + 2 * sizeof(struct hash_slot))
+#define GIVE_STEPS	4096	/* elements looked at for one that gives */
 
-/* May this owner have so many bytes more?  Then they are his.  Without room who has
- * most gives first: managed_sweep(). */
-static bool managed_charge(struct managed *m, uint32_t owner, uint64_t bytes)
+/* One of this owner's gives its room.  False: none was found. */
+typedef bool (*give_fn)(struct managed *m, uint32_t owner);
+
+/* May this owner have so many bytes more?  Then they are his. */
+static bool managed_charge(struct managed *m, struct owners *o, uint64_t max,
+			   uint32_t owner, uint64_t bytes, give_fn give)
 {
-	if (m->owners.total + bytes > MANAGED_BYTES_MAX) {
+	uint32_t most;
+
+	while (o->total + bytes > max) {
 		m->full++;
-		return false;
+		if (!owners_most(o, &most) || most == owner || !give(m, most))
+			return false;
 	}
-	owners_add(&m->owners, owner, (int64_t)bytes);
+	owners_add(o, owner, (int64_t)bytes);
 	return true;
 }
 
-static void managed_release(struct managed *m, uint32_t owner, uint64_t bytes)
+/* --- functions ---------------------------------------------------------------------- */
+
+/* Its name goes; the number rests. */
+static void managed_drop_name(struct managed *m, uint32_t i)
 {
-	owners_add(&m->owners, owner, -(int64_t)bytes);
+	struct managed_function *f = &m->functions.v[i];
+
+	hash_remove_index(&m->by_content, f->hash, i);
+	owners_add(&m->names, f->owner, -(int64_t)(f->bytes + FUNCTION_BYTES));
+	free(f->name);
+	*f = (struct managed_function){ .state = MANAGED_GONE };
+	m->gone++;
 }
 
-/* --- functions ---------------------------------------------------------------------- */
+static bool managed_give_name(struct managed *m, uint32_t owner)
+{
+	for (uint32_t n = 0; n < GIVE_STEPS && n < m->functions.n; n++) {
+		uint32_t i = m->name_hand++ % m->functions.n;
+
+		if (m->functions.v[i].state == MANAGED_NAMED &&
+		    m->functions.v[i].owner == owner) {
+			managed_drop_name(m, i);
+			return true;
+		}
+	}
+	return false;
+}
 
 /* What a function's names say; then it is one piece of memory. */
 struct naming {
@@ -164,16 +195,19 @@ static uint32_t managed_add(struct managed *m, const struct naming *n,
 		.bytes = (uint32_t)(n->name.len + n->file.len + 2 + n->n_lines),
 		.line = n->line, .form = (uint16_t)n->form, .owner = owner,
 		.n_lines = (uint16_t)n->n_lines, .hash = hash,
+		.state = MANAGED_NAMED,
 	};
+	uint64_t bytes = f.bytes + FUNCTION_BYTES;
 	uint32_t i;
 
-	if (!managed_charge(m, owner, f.bytes + FUNCTION_BYTES))
+	if (!managed_charge(m, &m->names, MANAGED_NAMES_BYTES, owner, bytes,
+			    managed_give_name))
 		return MANAGED_UNKNOWN;
 	i = managed_make(&f, n) ? managed_number(m) : MANAGED_UNKNOWN;
 	if (i == MANAGED_UNKNOWN || !hash_add(&m->by_content, hash, i)) {
 		if (i != MANAGED_UNKNOWN)	/* or it stays unused */
 			vector_push(&m->free_functions, i);
-		managed_release(m, owner, f.bytes + FUNCTION_BYTES);
+		owners_add(&m->names, owner, -(int64_t)bytes);
 		free(f.name);
 		return MANAGED_UNKNOWN;
 	}
@@ -199,7 +233,8 @@ static uint32_t managed_intern(struct managed *m, const struct naming *n,
 const struct managed_function *managed_find(const struct managed *m,
 					    uint32_t number)
 {
-	return number && number < m->functions.n && m->functions.v[number].name ?
+	return number < m->functions.n &&
+	       m->functions.v[number].state == MANAGED_NAMED ?
 	       &m->functions.v[number] : NULL;
 }
 
@@ -227,6 +262,29 @@ static struct managed_frame *managed_frame_of(struct managed *m,
 	return s ? &m->frames.v[hash_index(s)] : NULL;
 }
 
+static void managed_drop_frame(struct managed *m, uint32_t i)
+{
+	struct managed_frame *f = &m->frames.v[i];
+
+	hash_remove_index(&m->by_key, managed_hash(m, &f->key), i);
+	owners_add(&m->places, f->owner, -(int64_t)FRAME_BYTES);
+	f->used_ns = 0;
+	vector_push(&m->free_frames, i);	/* or it stays unused */
+}
+
+static bool managed_give_frame(struct managed *m, uint32_t owner)
+{
+	for (uint32_t n = 0; n < GIVE_STEPS && n < m->frames.n; n++) {
+		uint32_t i = m->place_hand++ % m->frames.n;
+
+		if (m->frames.v[i].used_ns && m->frames.v[i].owner == owner) {
+			managed_drop_frame(m, i);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A free element, or INDEX_NONE. */
 static uint32_t managed_frame_index(struct managed *m)
 {
@@ -243,7 +301,8 @@ static struct managed_frame *managed_new_frame(struct managed *m,
 {
 	uint32_t i;
 
-	if (!managed_charge(m, owner, FRAME_BYTES))
+	if (!managed_charge(m, &m->places, MANAGED_FRAMES_BYTES, owner, FRAME_BYTES,
+			    managed_give_frame))
 		return NULL;
 	i = managed_frame_index(m);
 	if (i != INDEX_NONE && hash_add(&m->by_key, managed_hash(m, key), i)) {
@@ -251,16 +310,17 @@ static struct managed_frame *managed_new_frame(struct managed *m,
 							 .owner = owner };
 		return &m->frames.v[i];
 	}
-	managed_release(m, owner, FRAME_BYTES);
+	owners_add(&m->places, owner, -(int64_t)FRAME_BYTES);
 	if (i != INDEX_NONE)
 		vector_push(&m->free_frames, i);	/* or it stays unused */
 	return NULL;
 }
 
-/* FRAME_TEXT of the next frame, each NULL if there is none. */
+/* FRAME_TEXT of the next frame, each NULL if there is none; and of the record. */
 struct texts {
-	const uint64_t *name, *file, *lines[TEXT_LINES_MAX];
+	uint32_t owner;
 	uint32_t n_lines;
+	const uint64_t *name, *file, *lines[TEXT_LINES_MAX];
 };
 
 static void managed_note_text(const uint64_t *w, struct texts *t)
@@ -271,6 +331,9 @@ static void managed_note_text(const uint64_t *w, struct texts *t)
 		break;
 	case TEXT_FILE:
 		t->file = w;
+		break;
+	case TEXT_OWNER:
+		t->owner = owner_of_uid((uint32_t)FRAME_PLACE(w[0]));
 		break;
 	default:
 		/* parts of the table, in their order */
@@ -298,8 +361,7 @@ static void managed_name(const struct texts *t, struct naming *n)
 
 static uint32_t managed_function_of(struct managed *m,
 				    const struct managed_key *key,
-				    const struct texts *texts, uint32_t owner,
-				    uint64_t now_ns)
+				    const struct texts *texts, uint64_t now_ns)
 {
 	struct managed_frame *f = managed_frame_of(m, key);
 	struct naming naming;
@@ -311,9 +373,9 @@ static uint32_t managed_function_of(struct managed *m,
 		return f ? f->function : MANAGED_UNKNOWN;
 	}
 	managed_name(texts, &naming);
-	function = managed_intern(m, &naming, owner);
+	function = managed_intern(m, &naming, texts->owner);
 	if (!f && function != MANAGED_UNKNOWN)
-		f = managed_new_frame(m, key, owner);
+		f = managed_new_frame(m, key, texts->owner);
 	if (f) {
 		f->used_ns = now_ns;
 		f->function = function;
@@ -321,42 +383,58 @@ static uint32_t managed_function_of(struct managed *m,
 	return function;
 }
 
+static bool managed_is(uint64_t word)
+{
+	return FRAME_KIND(word) == FRAME_MANAGED || FRAME_KIND(word) == FRAME_TEXT;
+}
+
+bool managed_has(const struct trace_rec *rec)
+{
+	size_t end = (size_t)rec->n_kernel + rec->n_user;
+
+	for (size_t i = rec->n_kernel; i < end; i += frame_words(rec->words[i])) {
+		if (managed_is(rec->words[i]))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t managed_our_word(struct managed *m, struct managed_key *key,
+				 const uint64_t *w, const struct texts *texts,
+				 uint64_t now_ns)
+{
+	key->runtime = MANAGED_RUNTIME(w[0]);
+	key->cookie = MANAGED_COOKIE_OF(w[0]);
+	key->function = w[1];
+	return OUR_WORD(managed_function_of(m, key, texts, now_ns), key->runtime,
+			MANAGED_AT(w[0]));
+}
+
 void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns)
 {
-	uint64_t words[REC_WORDS];
-	uint64_t *to = (uint64_t *)rec->words + rec->n_kernel;
+	uint64_t *words = (uint64_t *)rec->words + rec->n_kernel;
 	struct managed_key key = {
 		.start_ns = rec->start_ns, .exec_id = rec->exec_id,
 		.tgid = rec->tgid,
 	};
-	/* who can make many of them can make many processes */
-	uint32_t owner = (uint32_t)hash_mix(m->seed, &rec->cgroup_id,
-					    sizeof(rec->cgroup_id));
-	struct texts texts = { 0 };
-	uint32_t n = 0;
+	struct texts texts = { .owner = OWNER_UNKNOWN };
+	uint32_t n = 0, next;	/* what is written is never more than was read */
 
-	if (rec->n_user > REC_WORDS)
-		return;
-	memcpy(words, to, rec->n_user * sizeof(*to));
-	for (uint32_t i = 0; i < rec->n_user; i += frame_words(words[i])) {
+	for (uint32_t i = 0; i < rec->n_user; i = next) {
 		const uint64_t *w = &words[i];
 
+		next = i + frame_words(w[0]);
 		if (FRAME_KIND(w[0]) == FRAME_TEXT) {
 			managed_note_text(w, &texts);
 			continue;
 		}
 		if (FRAME_KIND(w[0]) == FRAME_MANAGED) {
-			key.runtime = MANAGED_RUNTIME(w[0]);
-			key.cookie = MANAGED_COOKIE_OF(w[0]);
-			key.function = w[1];
-			to[n++] = OUR_WORD(managed_function_of(m, &key, &texts,
-							       owner, now_ns),
-					   key.runtime, MANAGED_AT(w[0]));
+			words[n++] = managed_our_word(m, &key, w, &texts, now_ns);
 		} else {
-			memcpy(&to[n], w, frame_words(w[0]) * sizeof(*w));
-			n += frame_words(w[0]);
+			memmove(&words[n], w, (next - i) * sizeof(*w));
+			n += next - i;
 		}
-		texts = (struct texts){ 0 };
+		texts = (struct texts){ .owner = texts.owner };
 	}
 	rec->len -= 8 * (rec->n_user - n);
 	rec->n_user = (uint16_t)n;
@@ -366,23 +444,12 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 
 static void managed_sweep_frames(struct managed *m, uint64_t now_ns)
 {
-	uint32_t most = 0;
-	bool gives = m->full != m->full_before &&
-		     owners_most(&m->owners, &most);
-
-	m->full_before = m->full;
 	for (uint32_t i = 0; i < m->frames.n; i++) {
-		struct managed_frame *f = &m->frames.v[i];
+		const struct managed_frame *f = &m->frames.v[i];
 
-		if (!f->used_ns ||
-		    (now_ns - f->used_ns < MANAGED_KEPT_NS &&
-		     !(gives && f->owner == most)) ||
-		    !vector_reserve(&m->free_frames, 1))
-			continue;
-		hash_remove_index(&m->by_key, managed_hash(m, &f->key), i);
-		managed_release(m, f->owner, FRAME_BYTES);
-		f->used_ns = 0;
-		m->free_frames.v[m->free_frames.n++] = i;
+		if (f->used_ns && (now_ns - f->used_ns >= MANAGED_KEPT_NS ||
+				   !managed_find(m, f->function)))
+			managed_drop_frame(m, i);
 	}
 }
 
@@ -414,7 +481,7 @@ void managed_sweep(struct managed *m, const struct traces *traces,
 		   uint64_t now_ns)
 {
 	managed_sweep_frames(m, now_ns);
-	if (m->owners.total < MANAGED_BYTES_MAX / 2)
+	if (!m->gone && m->names.total < MANAGED_NAMES_BYTES / 2)
 		return;
 	for (uint32_t i = 0; i < m->functions.n; i++)
 		m->functions.v[i].used = false;
@@ -422,12 +489,13 @@ void managed_sweep(struct managed *m, const struct traces *traces,
 	for (uint32_t i = 1; i < m->functions.n; i++) {
 		struct managed_function *f = &m->functions.v[i];
 
-		if (!f->name || f->used || !vector_reserve(&m->free_functions, 1))
+		if (f->state == MANAGED_FREE || f->used ||
+		    !vector_reserve(&m->free_functions, 1))
 			continue;
-		hash_remove_index(&m->by_content, f->hash, i);
-		managed_release(m, f->owner, f->bytes + FUNCTION_BYTES);
-		free(f->name);
-		*f = (struct managed_function){ 0 };
+		if (f->state == MANAGED_NAMED)
+			managed_drop_name(m, i);
+		f->state = MANAGED_FREE;
+		m->gone--;
 		m->free_functions.v[m->free_functions.n++] = i;
 	}
 }

@@ -3,9 +3,13 @@
  * managed - functions of interpreters, by name
  *
  * BPF says what stands for a function in a process and, with the first record that
- * has it and from time to time, its names.  As a record comes in that is exchanged
- * for our number of the function, one for each (runtime, name, file, line): so the
- * same stack is the same in each process that runs it.
+ * has it and from time to time, its names and lines.  As a record comes in that is
+ * exchanged for our number of the function, one for each (name, file, first line, table
+ * of lines): so the same stack is the same in each process that runs it.
+ *
+ * Room is bounded, for what stands for functions and for names.  Where there is none
+ * left, the user whose processes have most gives first: his functions lose their
+ * names until BPF sends them again.
  */
 #ifndef SYMBOLIZERD_HUB_MANAGED_H
 #define SYMBOLIZERD_HUB_MANAGED_H
@@ -21,12 +25,21 @@
 #include "symbolizerd/tables/owners.h"
 
 #define MANAGED_UNKNOWN		0	/* our number for what has no name */
-#define MANAGED_BYTES_MAX	(32u << 20)	/* of all frames and names */
+#define MANAGED_FRAMES_BYTES	(12u << 20)	/* of what stands for functions */
+#define MANAGED_NAMES_BYTES	(20u << 20)	/* of functions */
 /* BPF sends names again after 30 s (NAMED_NS): until then they are kept here. */
 #define MANAGED_KEPT_NS		60000000000ULL
 
+enum managed_state {
+	MANAGED_FREE = 0,
+	MANAGED_NAMED,
+	MANAGED_GONE,		/* had to give its name: the number rests while
+				 * somebody may have it */
+};
+
 struct managed_function {
-	char *name;		/* NULL: free; owned, .file in the same piece */
+	char *name;		/* owned, .file and .lines in the same piece; NULL
+				 * unless MANAGED_NAMED */
 	const char *file;	/* "": unknown */
 	const uint8_t *lines;	/* table of lines, its beginning; in that piece */
 	uint32_t line;		/* the first one; 0: unknown */
@@ -35,6 +48,7 @@ struct managed_function {
 	uint32_t bytes;		/* of the piece */
 	uint32_t owner;		/* who is charged for it */
 	uint64_t hash;
+	uint8_t state;		/* enum managed_state */
 	bool used;		/* while sweeping */
 };
 
@@ -58,9 +72,10 @@ struct managed {
 	struct hash_table by_content;
 	VECTOR(struct managed_frame) frames;
 	struct hash_table by_key;
-	struct owners owners;	/* bytes of each cgroup */
-	uint64_t full;		/* names that had no room; at the last sweep: */
-	uint64_t full_before;
+	struct owners names, places;	/* bytes of each user, of functions and frames */
+	uint32_t name_hand, place_hand;	/* where the next one that gives is looked for */
+	uint32_t gone;		/* functions */
+	uint64_t full;		/* names that found no room, or had to give it */
 };
 
 #define OUR_WORD(number, runtime, at)					\
@@ -70,6 +85,9 @@ struct managed {
 
 void managed_init(struct managed *m, uint64_t seed);
 void managed_fini(struct managed *m);
+
+/* Are there such frames in a record that was judged? */
+bool managed_has(const struct trace_rec *rec);
 
 /*
  * Take the names out of a record that was judged, and put our numbers into its
@@ -84,9 +102,8 @@ const struct managed_function *managed_find(const struct managed *m,
 /* The line of a place in a function, 0 if that is not known. */
 uint32_t managed_line(const struct managed_function *f, uint32_t at);
 
-/* Forget frames that were idle and, if there was no room since the last time, all of
- * the owner who has most; and functions that neither a frame nor a trace has, once
- * there are many. */
+/* Forget frames that were idle, or whose function is gone; and functions that neither
+ * a frame nor a trace has, once there are many. */
 void managed_sweep(struct managed *m, const struct traces *traces,
 		   uint64_t now_ns);
 

@@ -27,13 +27,15 @@ static bool record_text_ok(uint64_t w)
 {
 	uint32_t which = TEXT_WHICH(FRAME_NUMBER(w));
 	uint32_t form = TEXT_FORM(FRAME_NUMBER(w));
-	bool ok = which == TEXT_LINES ?
+	bool ok = which == TEXT_OWNER ? !form :
+		  which == TEXT_LINES ?
 		  form && form <= LINES_LOCATIONS &&
 		  FRAME_PLACE(w) < TEXT_LINES_MAX * TEXT_BYTES :
 		  (which == TEXT_NAME || which == TEXT_FILE) &&
 		  (form <= 2 || form == 4);
 
-	return ok && FRAME_MORE(w) && FRAME_PLACE(w) <= UINT32_MAX;
+	return ok && !FRAME_MORE(w) == (which == TEXT_OWNER) &&
+	       FRAME_PLACE(w) <= UINT32_MAX;
 }
 
 static bool record_words_ok(const uint64_t *w, size_t n, bool user)

@@ -21,7 +21,6 @@ static inline void made_begin(uint32_t tgid)
 	made_record.rec = (struct trace_rec){
 		.len = sizeof(made_record.rec), .kind = REC_SAMPLE, .stop = STOP_COMPLETE,
 		.version = REC_VERSION, .tgid = tgid, .start_ns = 5, .exec_id = 1,
-		.cgroup_id = 1,
 	};
 }
 
@@ -42,10 +41,16 @@ static inline void made_text(uint32_t which, uint32_t form, uint64_t place,
 	uint64_t words[FRAME_MORE_MAX] = { 0 };
 	size_t n = (len + 7) / 8;
 
-	memcpy(words, bytes, len);
+	if (len)
+		memcpy(words, bytes, len);
 	made_word(FRAME_WITH_MORE(FRAME_WORD(FRAME_TEXT, TEXT_NUMBER(which, form), place), n));
 	for (size_t i = 0; i < n; i++)
 		made_word(words[i]);
+}
+
+static inline void made_owner(uint32_t uid)
+{
+	made_text(TEXT_OWNER, 0, uid, NULL, 0);
 }
 
 static inline void made_names(const char *name, const char *file, uint32_t line)

@@ -176,7 +176,7 @@ static inline __u64 py_runtime(__u32 key, __u64 thread)
 
 static inline void py_types(void)
 {
-	py.code_type = py_type("code", 0);
+	py.code_type = py_type("code", python_lines_table[py.version].basic);
 	py.str_type = py_type("str", py_str_size());
 	py.bytes_type = py_type("bytes", 33);
 }

@@ -88,6 +88,11 @@ static void check_managed(const __u64 *w)
 {
 	const struct object *o;
 
+	if (FRAME_KIND(*w) == FRAME_TEXT &&
+	    TEXT_WHICH(FRAME_NUMBER(*w)) == TEXT_OWNER) {
+		CHECK_EQ(*w, FRAME_WORD(FRAME_TEXT, TEXT_NUMBER(TEXT_OWNER, 0), 0));
+		return;
+	}
 	if (FRAME_KIND(*w) == FRAME_TEXT) {
 		CHECK(n_texts < 2 + TEXT_LINES_MAX && FRAME_MORE(*w));
 		texts[n_texts++] = w;
@@ -98,6 +103,8 @@ static void check_managed(const __u64 *w)
 	o = object_at(w[1]);
 	CHECK(o && o->what == CODE);
 	CHECK(is_cookie(MANAGED_COOKIE_OF(*w), o->at));
+	/* no number but a place in code */
+	CHECK(MANAGED_AT(*w) == MANAGED_AT_MAX || MANAGED_AT(*w) < PY_CODE_SIZE);
 	for (__u32 i = 0; i < n_texts; i++)
 		check_text(texts[i], o->at);
 	n_texts = 0;
@@ -122,8 +129,9 @@ static void make_lookalikes(void)
 	for (size_t i = 0; i < 16; i++)
 		marks[i] = marked_word();
 	for (size_t i = 0; i < 5; i++)
-		add_object(PLAIN, py_code(py_type(names[i], 0), any_word(), any_word(),
-					  any_word(), 1), NULL, 0);
+		add_object(PLAIN, py_code(py_type(names[i],
+						  python_lines_table[py.version].basic),
+					  any_word(), any_word(), any_word(), 1), NULL, 0);
 	for (size_t i = 0; i < 4; i++)
 		add_object(PLAIN, py_str(py_type(strs[i], py_str_size()), marks,
 					 sizeof(marks), i & 1), NULL, 0);

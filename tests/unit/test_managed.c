@@ -46,7 +46,7 @@ static void begin(void)
 static void end(void)
 {
 	managed_fini(&m);
-	CHECK(!m.functions.v && !m.owners.total);
+	CHECK(!m.functions.v && !m.names.total && !m.places.total);
 }
 
 /* --- records ----------------------------------------------------------------------- */
@@ -271,15 +271,15 @@ TEST(managed_frames_are_kept_while_they_are_used)
 	traces_fini(&t);
 }
 
-/* A new function of a cgroup, with all that a name may have. */
-static uint32_t fill_one(uint64_t cgroup, uint32_t n)
+/* A new function of a user, with all that a name may have. */
+static uint32_t fill_one(uint32_t user, uint32_t n)
 {
 	char name[NAME_LEN + 1];
 	uint8_t lines[TEXT_BYTES] = { 1, 1 };
 
 	snprintf(name, sizeof(name), "%0*u", NAME_LEN, n);
-	made_begin(cgroup);
-	made_record.rec.cgroup_id = cgroup;
+	made_begin(user);
+	made_owner(user);
 	made_names(name, name, n);
 	for (int i = 0; i < TEXT_LINES_MAX; i++)
 		made_text(TEXT_LINES, LINES_PAIRS, i * TEXT_BYTES, lines, sizeof(lines));
@@ -289,10 +289,9 @@ static uint32_t fill_one(uint64_t cgroup, uint32_t n)
 }
 
 /* Another record of it, without names. */
-static uint32_t fill_again(uint64_t cgroup, uint32_t n)
+static uint32_t fill_again(uint32_t user, uint32_t n)
 {
-	made_begin(cgroup);
-	made_record.rec.cgroup_id = cgroup;
+	made_begin(user);
 	made_frame(A + 16 * n, COOKIE, 0);
 	translate();
 	return FRAME_NUMBER(made_record.words[0]);
@@ -301,7 +300,7 @@ static uint32_t fill_again(uint64_t cgroup, uint32_t n)
 TEST(managed_without_room_the_largest_gives)
 {
 	struct traces t;
-	uint32_t n = 1, small;
+	uint32_t n = 1, small, other;
 
 	traces_init(&t, 1);
 	begin();
@@ -309,18 +308,71 @@ TEST(managed_without_room_the_largest_gives)
 	while (fill_one(1, n))
 		CHECK(++n < 1000000);
 	CHECK(m.full && n > 10000);
-	CHECK(m.owners.total <= MANAGED_BYTES_MAX);
-	CHECK(m.owners.total > MANAGED_BYTES_MAX - 4096);
-	/* what is known goes on */
+	CHECK(m.names.total <= MANAGED_NAMES_BYTES);
+	CHECK(m.names.total > MANAGED_NAMES_BYTES - 4096);
+	/* what is known goes on; who has most gets no more, and gives to others at once */
 	CHECK(fill_again(1, 1));
-	CHECK(!fill_one(3, n + 1));
-	managed_sweep(&m, &t, now);
+	other = fill_one(3, n + 1);
+	CHECK(managed_find(&m, other));
+	CHECK(!fill_one(1, n + 2));
 	CHECK_EQ(fill_again(2, 0), small);
-	CHECK(!fill_again(1, 1));
-	CHECK(fill_one(3, n + 1));
-	CHECK_EQ(m.functions.n - 1 - m.free_functions.n, 2);
+	CHECK(managed_find(&m, small));
+	for (uint32_t i = 0; i < 1000; i++)
+		CHECK(managed_find(&m, fill_one(3, n + 3 + i)));
+	CHECK(m.gone >= 1000);
+	CHECK(managed_find(&m, small) && managed_find(&m, other));
+	/* numbers that were given up rest while somebody has them */
+	managed_sweep(&m, &t, now);
+	CHECK_EQ(m.gone, 0);
+	CHECK(m.free_functions.n >= 1000);
+	CHECK(managed_find(&m, small) && managed_find(&m, other));
 	end();
 	traces_fini(&t);
+}
+
+TEST(managed_number_given_up_rests_while_a_trace_has_it)
+{
+	uint32_t n = 1, in_trace;
+	struct traces t;
+	int first;
+
+	traces_init(&t, 1);
+	begin();
+	in_trace = fill_one(1, 0);
+	CHECK(traces_add(&t, &made_record.rec, 1, &first) != TRACE_NONE);
+	while (fill_one(1, n))
+		n++;
+	/* the hand begins there */
+	CHECK(fill_one(2, n + 1) && !managed_find(&m, in_trace));
+	managed_sweep(&m, &t, now);
+	for (uint32_t i = 0; i < 100; i++)
+		CHECK(fill_one(2, n + 2 + i) != in_trace);
+	CHECK(!managed_find(&m, in_trace) && m.gone);
+	traces_clear(&t);
+	managed_sweep(&m, &t, now);
+	CHECK_EQ(m.gone, 0);
+	end();
+	traces_fini(&t);
+}
+
+TEST(managed_frames_without_room_the_largest_gives)
+{
+	uint32_t n = 0;
+
+	begin();
+	/* the same names each time */
+	do {
+		made_begin(1);
+		made_owner(1);
+		made_names("f", "f.py", 1);
+		made_frame(A + 16 * n++, COOKIE, 0);
+		translate();
+	} while (!m.full);
+	CHECK(m.places.total <= MANAGED_FRAMES_BYTES && n > 50000);
+	CHECK(fill_one(2, n));
+	CHECK(fill_again(2, n));
+	CHECK(m.places.total <= MANAGED_FRAMES_BYTES);
+	end();
 }
 
 TEST(managed_functions_stay_while_a_trace_has_them)
@@ -333,7 +385,7 @@ TEST(managed_functions_stay_while_a_trace_has_them)
 	begin();
 	in_trace = fill_one(1, 0);
 	CHECK(traces_add(&t, &made_record.rec, 1, &first) != TRACE_NONE);
-	while (m.owners.total < MANAGED_BYTES_MAX / 4 * 3)
+	while (m.names.total < MANAGED_NAMES_BYTES / 4 * 3)
 		CHECK(fill_one(1, n++));
 	now += MANAGED_KEPT_NS;
 	in_frame = fill_one(1, n);
@@ -347,7 +399,7 @@ TEST(managed_functions_stay_while_a_trace_has_them)
 	traces_clear(&t);
 	managed_sweep(&m, &t, now);
 	CHECK(managed_find(&m, in_trace));
-	while (m.owners.total < MANAGED_BYTES_MAX / 4 * 3)
+	while (m.names.total < MANAGED_NAMES_BYTES / 4 * 3)
 		CHECK(fill_one(1, ++n));
 	managed_sweep(&m, &t, now);
 	CHECK(!managed_find(&m, in_trace));

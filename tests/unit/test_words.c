@@ -283,6 +283,7 @@ static void check_record(const struct trace_rec *r, size_t len)
 	CHECK_EQ(record_check(r, len), RECORD_SAMPLE);	/* the hub would take it */
 	CHECK_EQ(r->len, len);
 	CHECK_EQ(len, sizeof(*r) + 8 * (r->n_kernel + r->n_user));
+	CHECK(len <= RECORD_MAX);
 	CHECK_EQ(r->n_kernel, 0);
 	CHECK(r->stop < STOP__MAX);
 	n_texts = 0;
