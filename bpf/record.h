@@ -45,7 +45,6 @@ struct trace_rec {
 	__u64 words[];		/* n_kernel, then n_user */
 };
 _Static_assert(sizeof(struct trace_rec) == 80, "trace_rec: layout");
-#define REC_WORDS_MAX	((RECORD_MAX - sizeof(struct trace_rec)) / 8)
 
 /* Says, before the first record that uses it, what a kernel symbol is. */
 #define KSYM_NAME_MAX	128

@@ -291,6 +291,9 @@ static __always_inline void describe(struct scratch *s, __u64 task)
 		r->exe = f->exe;
 }
 
+/* Words of a record that may be sent. */
+#define REC_WORDS_MAX	((RECORD_MAX - sizeof(struct trace_rec)) / 8)
+
 static __always_inline __u32 unwind_user(struct scratch *s)
 {
 	__u32 stop = STOP_NOT;
