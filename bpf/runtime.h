@@ -9,6 +9,7 @@ enum runtime {
 	RUNTIME_NONE = 0,
 	RUNTIME_GO = 1,
 	RUNTIME_PYTHON = 2,
+	RUNTIME_HOTSPOT = 3,
 	RUNTIME__MAX
 };
 

@@ -32,6 +32,8 @@ static inline const struct runtime_info *runtime_info(uint32_t runtime)
 				 "process.executable.build_id.go" },
 		[RUNTIME_PYTHON] = { "CPython", BATCH_FRAME_NATIVE,
 				     BATCH_FRAME_PYTHON, "" },
+		[RUNTIME_HOTSPOT] = { "HotSpot", BATCH_FRAME_NATIVE,
+				      BATCH_FRAME_UNKNOWN, "" },
 	};
 
 	return &rows[runtime];

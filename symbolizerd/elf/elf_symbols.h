@@ -13,4 +13,10 @@
 void elf_symbols_find(const struct elf_file *f, const char *table,
 		      const char *const *names, size_t n, Elf64_Sym *ret);
 
+/*
+ * May the dynamic table define this name?  By .gnu.hash alone, of which a few bytes
+ * are read: true if there is none.
+ */
+bool elf_symbols_may_have(const struct elf_file *f, const char *name);
+
 #endif /* SYMBOLIZERD_ELF_ELF_SYMBOLS_H */

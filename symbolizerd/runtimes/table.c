@@ -4,6 +4,7 @@
 #include "symbolizerd/runtimes/go/detect.h"
 #include "symbolizerd/runtimes/go/names.h"
 #include "symbolizerd/runtimes/go/rows.h"
+#include "symbolizerd/runtimes/hotspot/find.h"
 #include "symbolizerd/runtimes/python/find.h"
 
 const struct runtime_ops runtimes_table[] = {
@@ -21,6 +22,14 @@ const struct runtime_ops runtimes_table[] = {
 		.detect = python_detect,
 		.version_known = python_version_known,
 		.rows = python_rows,
+	},
+	/* HotSpot: the sampler walks the frames of compiled and interpreted
+	 * code, which lie in no file, and sends their names */
+	{
+		.number = RUNTIME_HOTSPOT,
+		.detect = hotspot_detect,
+		.version_known = hotspot_version_known,
+		.rows = hotspot_rows,
 	},
 };
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * find - HotSpot, OpenJDK's virtual machine, in a libjvm.so under any name
+ *
+ * By the tables that it exports for debuggers (self.h), stripped or not.  OpenJ9 and
+ * GraalVM's native images do not have them, and are none.
+ */
+#ifndef SYMBOLIZERD_RUNTIMES_HOTSPOT_FIND_H
+#define SYMBOLIZERD_RUNTIMES_HOTSPOT_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/unwind/cfi.h"
+
+struct hotspot_file {
+	uint32_t feature;	/* the release: 8, 11, 17; 0: not known */
+	uint32_t layout;	/* which of bpf/hotspot.h; 0: none of them */
+	uint64_t root;		/* virtual address of CodeCache::_heaps; of 8, of
+				 * CodeCache::_heap */
+};
+
+/* False: it is none. */
+bool hotspot_find_in(const struct elf_file *f, struct hotspot_file *ret);
+
+/* runtime_ops.detect; id: "17", or "" */
+bool hotspot_detect(const struct elf_file *f, char *id, size_t size);
+
+/* runtime_ops.version_known */
+bool hotspot_version_known(const struct elf_file *f);
+
+/* runtime_ops.rows: no rules, but what the sampler must know of the file. */
+int hotspot_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx);
+
+#endif /* SYMBOLIZERD_RUNTIMES_HOTSPOT_FIND_H */

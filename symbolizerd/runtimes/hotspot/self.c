@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/runtimes/hotspot/self.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* vmStructs.hpp: struct VMStructEntry, struct VMTypeEntry; the last one of a table
+ * has no name. */
+struct field_entry {
+	uint64_t type, field, kind;	/* strings */
+	uint32_t is_static, pad;
+	uint64_t offset;		/* of one that is not */
+	uint64_t address;		/* of one that is */
+};
+struct type_entry {
+	uint64_t type, super;		/* strings */
+	uint32_t flags[3], pad;
+	uint64_t size;
+};
+_Static_assert(sizeof(struct field_entry) == 48, "VMStructEntry");
+_Static_assert(sizeof(struct type_entry) == 40, "VMTypeEntry");
+
+/* --- sections ------------------------------------------------------------------------ */
+
+static bool self_section(const struct elf_file *f, uint64_t vaddr,
+			 struct elf_bytes *ret)
+{
+	for (uint32_t i = 0; i < f->n_shdrs; i++) {
+		const Elf64_Shdr *s = &f->shdrs[i];
+
+		if ((s->sh_flags & (SHF_ALLOC | SHF_COMPRESSED)) == SHF_ALLOC &&
+		    s->sh_type != SHT_NOBITS &&
+		    vaddr >= s->sh_addr && vaddr - s->sh_addr < s->sh_size &&
+		    s->sh_size <= SELF_SECTION_MAX)
+			return !elf_file_section(f, s, ret);
+	}
+	return false;
+}
+
+/* len bytes at an address of a section; NULL: they are not in it. */
+static const void *self_at(const struct elf_bytes *b, uint64_t vaddr, size_t len)
+{
+	uint64_t at = vaddr - b->vaddr;
+
+	return b->data && at < b->len && b->len - at >= len ? b->data + at : NULL;
+}
+
+/* A string, which may end at the section's end; "": it is not in it. */
+static const char *self_string(const struct self *s, uint64_t vaddr)
+{
+	const char *p = self_at(&s->strings, vaddr, 1);
+
+	return p ? p : "";
+}
+
+static bool self_pointer(const struct elf_file *f, uint64_t vaddr, uint64_t *ret)
+{
+	uint64_t off, left;
+	struct elf_bytes b;
+
+	if (!elf_file_offset(f, vaddr, false, &off, &left) || left < sizeof(*ret) ||
+	    elf_file_read(f, off, sizeof(*ret), &b))
+		return false;
+	memcpy(ret, b.data, sizeof(*ret));
+	elf_bytes_free(&b);
+	return *ret != 0;
+}
+
+/* How many entries of `size` bytes there are, each beginning with a name. */
+static uint32_t self_count(const struct elf_bytes *b, uint64_t table, size_t size)
+{
+	uint32_t n = 0;
+	const void *p;
+	uint64_t name;
+
+	while (n < SELF_ENTRIES_MAX) {
+		p = self_at(b, table + (uint64_t)n * size, size);
+		if (!p)
+			return 0;
+		memcpy(&name, p, sizeof(name));
+		if (!name)
+			return n;
+		n++;
+	}
+	return 0;
+}
+
+/* --- the code that fills the table ---------------------------------------------------- */
+
+/* The functions that run at start: from the first to behind the last. */
+static bool self_init_span(const struct elf_file *f, uint64_t *start, uint64_t *len)
+{
+	const Elf64_Shdr *s = elf_file_find(f, ".init_array");
+	struct elf_bytes b;
+	uint64_t last = 0, w;
+
+	if (!s || s->sh_size > SELF_SECTION_MAX || elf_file_section(f, s, &b))
+		return false;
+	*start = UINT64_MAX;
+	for (size_t i = 0; i < b.len / sizeof(w); i++) {
+		memcpy(&w, b.data + i * sizeof(w), sizeof(w));
+		if (!w)
+			continue;
+		*start = w < *start ? w : *start;
+		last = w > last ? w : last;
+	}
+	elf_bytes_free(&b);
+	*len = last - *start + SELF_CODE_MAX / 16;
+	return last >= *start && last - *start < SELF_CODE_MAX;
+}
+
+/* A number was put at this address: is it an entry's offset? */
+static void self_stored(struct self *s, uint64_t to, int32_t number)
+{
+	uint64_t at = to - s->fields_at;
+	uint64_t i = at / sizeof(struct field_entry);
+
+	if (i < s->n_fields && at % sizeof(struct field_entry) ==
+	    offsetof(struct field_entry, offset))
+		s->offsets[i] = (uint64_t)(int64_t)number;
+}
+
+/* movq $number, to(%rip): 48 c7 05, and 4 bytes each of both */
+static void self_stores(struct self *s, const struct elf_bytes *code, uint64_t vaddr)
+{
+	static const uint8_t movq[] = { 0x48, 0xc7, 0x05 };
+	const size_t len = sizeof(movq) + 8;
+	int32_t rel, number;
+
+	for (size_t i = 0; i + len <= code->len; i++) {
+		const uint8_t *p = code->data + i;
+
+		if (p[0] != movq[0] || memcmp(p, movq, sizeof(movq)))
+			continue;
+		memcpy(&rel, p + 3, sizeof(rel));
+		memcpy(&number, p + 7, sizeof(number));
+		self_stored(s, vaddr + i + len + (uint64_t)(int64_t)rel, number);
+	}
+}
+
+static void self_run(struct self *s, const struct elf_file *f)
+{
+	uint64_t start, len, off, left;
+	struct elf_bytes code;
+
+	if (!self_init_span(f, &start, &len) ||
+	    !elf_file_offset(f, start, true, &off, &left) ||
+	    elf_file_read(f, off, len < left ? len : left, &code))
+		return;
+	self_stores(s, &code, start);
+	elf_bytes_free(&code);
+}
+
+/* --- entries -------------------------------------------------------------------------- */
+
+static void self_field(const struct self *s, uint32_t i, struct field_entry *ret)
+{
+	memcpy(ret, s->fields.data + (s->fields_at - s->fields.vaddr) +
+	       i * sizeof(*ret), sizeof(*ret));
+}
+
+bool self_open(struct self *s, const struct elf_file *f, uint64_t fields,
+	       uint64_t types)
+{
+	struct field_entry e;
+
+	*s = (struct self){ 0 };
+	if (f->ehdr.e_machine != EM_X86_64 ||
+	    !self_pointer(f, fields, &s->fields_at) ||
+	    !self_pointer(f, types, &s->types_at) ||
+	    !self_section(f, s->fields_at, &s->fields) ||
+	    !self_section(f, s->types_at, &s->types))
+		return false;
+	s->n_fields = self_count(&s->fields, s->fields_at, sizeof(e));
+	s->n_types = self_count(&s->types, s->types_at, sizeof(struct type_entry));
+	if (!s->n_fields || !s->n_types)
+		return false;
+	self_field(s, 0, &e);
+	s->offsets = malloc(s->n_fields * sizeof(*s->offsets));
+	if (!s->offsets || !self_section(f, e.type, &s->strings))
+		return false;
+	for (uint32_t i = 0; i < s->n_fields; i++) {
+		self_field(s, i, &e);
+		s->offsets[i] = e.offset;
+	}
+	self_run(s, f);
+	return true;
+}
+
+void self_close(struct self *s)
+{
+	elf_bytes_free(&s->fields);
+	elf_bytes_free(&s->types);
+	elf_bytes_free(&s->strings);
+	free(s->offsets);
+	s->offsets = NULL;
+}
+
+static bool self_find(const struct self *s, const char *type, const char *field,
+		      struct field_entry *ret, uint32_t *at)
+{
+	for (*at = 0; *at < s->n_fields; (*at)++) {
+		self_field(s, *at, ret);
+		if (!strcmp(self_string(s, ret->field), field) &&
+		    !strcmp(self_string(s, ret->type), type))
+			return true;
+	}
+	return false;
+}
+
+bool self_static(const struct self *s, const char *type, const char *field,
+		 uint64_t *ret)
+{
+	struct field_entry e;
+	uint32_t i;
+
+	if (!self_find(s, type, field, &e, &i) || !e.is_static)
+		return false;
+	*ret = e.address;
+	return true;
+}
+
+bool self_offset(const struct self *s, const char *type, const char *field,
+		 uint64_t *ret)
+{
+	struct field_entry e;
+	uint32_t i;
+
+	if (!self_find(s, type, field, &e, &i) || e.is_static)
+		return false;
+	*ret = s->offsets[i];
+	return true;
+}
+
+bool self_size(const struct self *s, const char *type, uint64_t *ret)
+{
+	struct type_entry e;
+
+	for (uint32_t i = 0; i < s->n_types; i++) {
+		memcpy(&e, s->types.data + (s->types_at - s->types.vaddr) +
+		       i * sizeof(e), sizeof(e));
+		if (!strcmp(self_string(s, e.type), type)) {
+			*ret = e.size;
+			return true;
+		}
+	}
+	return false;
+}
