@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symbolizerd/runtimes/python/*.c) \
+RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symbolizerd/runtimes/python/*.c \
+	symbolizerd/runtimes/hotspot/*.c) \
 	symbolizerd/symbols/lines_build.c common/hash_table.c
 UNWIND := $(patsubst %,symbolizerd/%,elf/elf_file.c elf/elf_symbols.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
@@ -39,9 +40,11 @@ UNIT += demangle
 unit_demangle_SRCS := symbolizerd/symbols/demangle.c
 unit_demangle_LIBS := -liberty
 
-UNIT += go python runtimes
+UNIT += go python hotspot runtimes
 unit_python_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_python_LIBS := -lelf -lnettle -liberty -lxxhash
+unit_hotspot_SRCS := $(sort $(UNWIND) $(SYMBOLS))
+unit_hotspot_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_runtimes_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_runtimes_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))
