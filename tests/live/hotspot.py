@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hotspot - JDKs, Java programs on them, and their stacks, for tests
+
+JDKs: those below /usr/lib/jvm, and those that the variable HOTSPOT_JDKS names, a
+list of words: the path of a java, or ROOT!PATH for one in a root of its own (with
+everything that it needs).
+"""
+import glob
+import os
+import re
+import subprocess
+
+from live import ROOT, Skip, record, say
+from pprof import read_pprof
+
+HERE = os.path.join(ROOT, "tests", "live")
+KNOWN = (8, 11, 17, 21, 25, 26, 27)
+NO_NAME = "[Java, no name]"
+BAD = (NO_NAME, "[JIT code, no names]", "[frames missing]")
+# in a root: /proc, and the folder of the classes at the same place as here
+IN_ROOT = ('mount -t proc proc "$0/proc" && mkdir -p "$0/$1" && mount --bind "$1" "$0/$1" && '
+           'root=$0 && shift && exec chroot "$root" "$@"')
+
+
+class Jdk:
+    def __init__(self, word):
+        self.root, _, self.java = word.rpartition("!")
+        self.feature, self.called = self.version()
+
+    def version(self):
+        r = subprocess.run(self.command("/tmp") + ["-version"], capture_output=True, text=True)
+        m = re.search(r'version "(?:1\.)?(\d+)', r.stderr)
+        if not m or "OpenJ9" in r.stderr:
+            return 0, ""
+        return int(m.group(1)), r.stderr.splitlines()[0].split('"')[1]
+
+    def command(self, folder):
+        if not self.root:
+            return [self.java]
+        return ["unshare", "-m", "--propagation", "private", "sh", "-ec", IN_ROOT, self.root,
+                folder, self.java]
+
+    def has(self, *flags):
+        r = subprocess.run(self.command("/tmp") + [*flags, "-version"], capture_output=True)
+        return r.returncode == 0
+
+
+def jdks():
+    """{feature release: Jdk}, those of HOTSPOT_JDKS first."""
+    found = {}
+    words = os.environ.get("HOTSPOT_JDKS", "").split()
+    words += sorted({os.path.realpath(p) for p in glob.glob("/usr/lib/jvm/*/bin/java")})
+    for word in words:
+        jdk = Jdk(word)
+        if jdk.feature and jdk.feature not in found:
+            found[jdk.feature] = jdk
+    return found
+
+
+def javac(folder, *sources, release="8"):
+    compiler = next((p for p in sorted(glob.glob("/usr/lib/jvm/*17*/bin/javac")) +
+                     glob.glob("/usr/bin/javac")), None)
+    if not compiler:
+        raise Skip("no javac")
+    subprocess.run([compiler, "--release", release, "-nowarn", "-Xlint:-options", "-d", folder,
+                    *sources], check=True)
+
+
+def marks():
+    """{"chain": 123, ...}: the lines of HotspotLoad.java that end with such a comment."""
+    with open(os.path.join(HERE, "HotspotLoad.java"), encoding="utf-8") as f:
+        return {m.group(1): n for n, line in enumerate(f, 1)
+                for m in [re.search(r"\S.*// (\w+)$", line)] if m}
+
+
+def method(frame):
+    """Class.method of a frame of Java's, without package, signature, file; else its function."""
+    function = frame.rpartition(" ")[0] or frame
+    m = re.search(r"([\w$<>/+]+)\.([\w$<>]+)(\(|$)", function.rpartition(" -> ")[0] or function)
+    return f"{m.group(1).split('/')[-1]}.{m.group(2)}" if m else function
+
+
+class Stack:
+    """A stack, outermost first: .methods, .lines (of each; 0: unknown), .count, .thread."""
+    def __init__(self, labels, frames, count):
+        frames = frames[::-1]
+        self.methods = [method(f) for f in frames]
+        self.lines = [int(f.rpartition(":")[2] or 0) if f.rpartition(":")[2].isdigit() else 0
+                      for f in frames]
+        self.files = [f.rpartition(" ")[2].rpartition(":")[0] for f in frames]
+        self.count = count
+        self.thread = labels.get("thread", "")
+        self.end = labels.get("stack_end", "")
+
+    def broken(self):
+        return bool(self.end) or any(b in m for m in self.methods for b in BAD)
+
+    def learning(self):
+        return self.end in ("no_table", "file_unknown")
+
+    def java(self):
+        """Has it to do with Java's code, whole or not?"""
+        return self.broken() or any(re.match(r"(Hotspot|Many)\w*[.$]", m) for m in self.methods)
+
+    def has(self, *chain, row=False):
+        """All of chain (patterns) in this order, or in a row."""
+        if row:
+            n = len(chain)
+            return any(all(re.fullmatch(c, m) for c, m in zip(chain, self.methods[i:]))
+                       for i in range(len(self.methods) - n + 1))
+        rest = iter(self.methods)
+        return all(any(re.fullmatch(c, m) for m in rest) for c in chain)
+
+    def __repr__(self):
+        end = f" [{self.end}]" if self.end else ""
+        return f"{self.count} {self.thread}: {';'.join(self.methods)}{end}"
+
+
+def stacks_of(out, threads="java|main|thread-.*|Thread-.*|ForkJoinPool.*|"):
+    """Those of Java's threads (not the compiler's, nor the collector's) in a profile."""
+    return [s for s in (Stack(*x) for x in read_pprof(out)) if re.fullmatch(threads, s.thread)]
+
+
+def profile(out, jdk, classes, flags, *words, duration="3", hz="499"):
+    """[Stack] of a program that begins while trifold records."""
+    record(out, "--duration", duration, "--frequency", hz, "--", *jdk.command(classes),
+           "-Xmx256m", *flags, "-cp", classes, *words)
+    return stacks_of(out)
+
+
+def judge(what, stacks, *chain, row=False, least=0.99, burn=r"HotspotLoad\.burn", share=0.5,
+          minimum=300):
+    """Of the samples in Java's code, and of those in burn(), which are not few, this
+    share at least has the chain."""
+    java = [s for s in stacks if s.java() and not s.learning()]
+    in_burn = [s for s in java if s.has(burn)]
+    total, burns = (sum(s.count for s in x) for x in (java, in_burn))
+    broken = sum(s.count for s in java if s.broken())
+    good = sum(s.count for s in in_burn if s.has(*chain, row=row) and not s.broken())
+    say(f"{what}: {good} of {burns} in burn(), {broken} of {total} broken")
+    bad = [s for s in java if s.broken()] + [s for s in in_burn if not s.has(*chain, row=row)]
+    if total < minimum or burns < share * total or good < least * burns or \
+            broken > (1 - least) * total:
+        for s in sorted(bad or java, key=lambda s: -s.count)[:6]:
+            say(s)
+        say(f"wanted {chain}")
+        raise AssertionError(f"{what}: {good} of {burns} in burn(), {broken} of {total} broken")
+    return java

@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Java programs come out as Java sees them: classes, methods, files and lines."""
+import os
+import subprocess
+import tempfile
+
+from hotspot import (HERE, KNOWN, NO_NAME, jdks, javac, judge, marks, profile, stacks_of)
+from live import Skip, Suite, record, say
+
+suite = Suite()
+tmp = tempfile.TemporaryDirectory(prefix="trifold-test-hotspot-")
+CLASSES = os.path.join(tmp.name, "classes")
+OUT = os.path.join(tmp.name, "out.pb.gz")
+TOP = [r"HotspotLoad\.main", r"HotspotLoad\.start"]
+BURN = r"HotspotLoad\.burn"
+GARBAGE = [*TOP, r"HotspotLoad\.garbage", r"HotspotLoad\.garbageBurn", BURN]
+PLAIN = [*TOP, r"HotspotLoad\.chain", r"HotspotLoad\$Work\.method", BURN]
+# burn() is a function of its own; where the compiler put it into its callers, only
+# places where it can stop have a record of that, and those are few
+APART = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,HotspotLoad.burn"]
+HOW = {"interpreted": ["-Xint"], "C1": ["-XX:TieredStopAtLevel=1"],
+       "C1 with counters": ["-XX:TieredStopAtLevel=3"],
+       "C2": ["-XX:-TieredCompilation"], "tiered": []}
+
+
+def once(what):
+    """The same object each time."""
+    made = []
+    return lambda: made[0] if made else made.append(what()) or made[0]
+
+
+@once
+def all_jdks():
+    found = {f: j for f, j in jdks().items() if f in KNOWN}
+    assert found, "no JDK below /usr/lib/jvm"
+    say({f: j.called for f, j in found.items()})
+    return found
+
+
+@once
+def classes():
+    os.mkdir(CLASSES)
+    javac(CLASSES, *(os.path.join(HERE, f"Hotspot{x}.java") for x in ("Load", "Guest", "Short")))
+    return CLASSES
+
+
+def load(jdk, flags, mode, *word, **more):
+    return profile(OUT, jdk, classes(), flags, "HotspotLoad", "60", mode, *word, **more)
+
+
+def check(jdk, flags, mode, *chain, word=(), what="", **more):
+    """Record a load of this mode and judge it; chain: behind main() and start()."""
+    stacks = load(jdk, flags, mode, *word)
+    return judge(f"{jdk.feature} {mode} {what or ' '.join(flags)}", stacks, *TOP, *chain, BURN,
+                 **more)
+
+
+def first():
+    """The one that most tests use: Debian's."""
+    return all_jdks().get(17) or next(iter(all_jdks().values()))
+
+
+# --- each version -------------------------------------------------------------------
+
+
+@suite.test
+def compilers():
+    """each version: interpreted, and compiled by each compiler"""
+    for jdk in all_jdks().values():
+        for what, flags in HOW.items():
+            check(jdk, APART + flags, "chain", *PLAIN[2:-1], what=what, row=True)
+
+
+@suite.test
+def lines():
+    """each version: files, and the lines of calls"""
+    at = marks()
+    want = {r"HotspotLoad.chain": at["chain"], "HotspotLoad$Work.method": at["method"]}
+    for jdk in all_jdks().values():
+        for what in ("interpreted", "C1", "C2"):
+            java = judge(f"{jdk.feature} {what}", load(jdk, APART + HOW[what], "chain"), *PLAIN,
+                         row=True)
+            seen = [(m, line, file, s.count) for s in java if s.has(BURN)
+                    for m, line, file in zip(s.methods, s.lines, s.files) if m in want]
+            total = sum(n for *_, n in seen)
+            good = sum(n for m, line, file, n in seen
+                       if line == want[m] and file.endswith("HotspotLoad.java"))
+            say(f"{jdk.feature} {what}: {good} of {total} with their line")
+            assert total > 300 and good >= 0.99 * total, [x for x in seen if x[1] != want[x[0]]][:5]
+
+
+@suite.test
+def inlined():
+    """each version: calls that the compiler put into their callers"""
+    precise = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"]
+    for jdk in all_jdks().values():
+        check(jdk, precise, "chain", *PLAIN[2:-1], what="inlined", row=True)
+        check(jdk, precise + HOW["C1"], "chain", *PLAIN[2:-1], what="inlined by C1", row=True)
+
+
+@suite.test
+def forever():
+    """each version: code that is replaced while it runs (OSR)"""
+    for jdk in all_jdks().values():
+        stacks = load(jdk, [], "forever")
+        judge(f"{jdk.feature} forever", stacks, *TOP, r"HotspotLoad\.onlyForever",
+              r"HotspotLoad\.forever", row=True, burn=r"HotspotLoad\.forever")
+
+
+@suite.test
+def layouts():
+    """each version: other code heaps, pointers, stacks; without a class archive"""
+    for jdk in all_jdks().values():
+        for flags in (["-XX:-SegmentedCodeCache"], ["-XX:+SegmentedCodeCache"],
+                      ["-XX:-UseCompressedOops"], ["-Xshare:off"], ["-XX:+PreserveFramePointer"],
+                      ["-XX:-UseCompressedClassPointers"]):
+            if jdk.has(*flags):
+                check(jdk, APART + flags, "chain", *PLAIN[2:-1], what=flags[0], row=True)
+
+
+@suite.test
+def collectors():
+    """each version: under load of each garbage collector"""
+    for jdk in all_jdks().values():
+        for gc in ("Serial", "Parallel", "ConcMarkSweep", "G1", "Shenandoah", "Z"):
+            flags = [f"-XX:+Use{gc}GC"]
+            if jdk.has(*flags):
+                check(jdk, APART + flags, "garbage", *GARBAGE[2:-1], what=gc, row=True,
+                      least=0.98, share=0.3, minimum=150)
+
+
+# --- kinds of calls ------------------------------------------------------------------
+
+CALLS = {
+    "interfaces": [r"HotspotLoad\$(First|Second|Third)\.run"],
+    "virtuals": [r"HotspotLoad\$Base\.outer", r"HotspotLoad\$(Left|Middle|Right)\.inner"],
+    "lambdas": [r"HotspotLoad\.lambda\$lambdas\$\d+"],
+    "sort": [r"Arrays\.sort", r"HotspotLoad\.lambda\$sort\$\d+"],
+    "streams": [r"\w+\.sum", r"HotspotLoad\.lambda\$streams\$\d+"],
+    "exceptions": [],
+    "reflection": [r"Method\.invoke"],
+    "deoptimized": [r"HotspotLoad\$Caller\.call", r"HotspotLoad\$(First|Second|Third)\.run"],
+}
+
+
+@suite.test
+def calls():
+    """each version: interfaces, virtual methods, lambdas, streams, exceptions, reflection"""
+    for jdk in all_jdks().values():
+        for mode, chain in CALLS.items():
+            java = check(jdk, APART, mode, rf"HotspotLoad\.{mode}", *chain, what="calls",
+                         share=0.2)
+            if mode == "interfaces":
+                for c in ("First", "Second", "Third"):
+                    n = sum(s.count for s in java if s.has(rf"HotspotLoad\${c}\.run"))
+                    assert n > 0.2 * sum(s.count for s in java), f"{c}: {n}"
+
+
+@suite.test
+def depth():
+    """each version: sixty calls of one method, not one more or less"""
+    for jdk in all_jdks().values():
+        for what in ("interpreted", "C1", "C2", "tiered"):
+            stacks = load(jdk, APART + HOW[what], "recursion", "60")
+            java = judge(f"{jdk.feature} recursion {what}", stacks, *TOP,
+                         r"HotspotLoad\.recursion", r"HotspotLoad\.deep", BURN)
+            java = [s for s in java if s.has(BURN)]
+            total = sum(s.count for s in java)
+            good = sum(s.count for s in java if s.methods.count("HotspotLoad.deep") == 61)
+            say(f"{good} of {total} with 61 frames")
+            assert good >= 0.99 * total, [s.methods.count("HotspotLoad.deep") for s in java][:20]
+
+
+# --- threads --------------------------------------------------------------------------
+
+
+def check_threads(jdk, mode, word, chain, **more):
+    stacks = load(jdk, APART, mode, *word)
+    return judge(f"{jdk.feature} {mode}", stacks, *chain, BURN, **more)
+
+
+@suite.test
+def threads():
+    """each version: threads, also those that live for milliseconds"""
+    for jdk in all_jdks().values():
+        check_threads(jdk, "threads", ["3"], [r"Thread\.run", r"HotspotLoad\.chain",
+                                              r"HotspotLoad\$Work\.method"])
+        check_threads(jdk, "shortThreads", [], [r"Thread\.run",
+                                                r"HotspotLoad\.lambda\$shortThreads\$\d+"])
+
+
+@suite.test
+def virtual_threads():
+    """21 and later: virtual threads, from their first frame on"""
+    able = [j for f, j in all_jdks().items() if f >= 21]
+    if not able:
+        raise Skip("no JDK of 21 or later")
+    for jdk in able:
+        check_threads(jdk, "virtualThreads", ["20"],
+                      [r"VirtualThread\.run", r"HotspotLoad\.yielding"])
+
+
+# --- C --------------------------------------------------------------------------------
+
+
+@once
+def library():
+    lib = os.path.join(tmp.name, "classes", "libhotspot_jni.so")
+    home = os.path.dirname(os.path.dirname(os.path.realpath("/usr/bin/javac")))
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", f"-I{home}/include", f"-I{home}/include/linux",
+                    "-o", lib, os.path.join(HERE, "hotspot_jni.c")], check=True)
+    return lib
+
+
+@suite.test
+def jni():
+    """each version: C called by Java, and Java called by C called by Java"""
+    classes()
+    for jdk in all_jdks().values():
+        for what in ("interpreted", "tiered"):
+            stacks = load(jdk, APART + HOW[what], "inC", library())
+            judge(f"{jdk.feature} inC {what}", stacks, *TOP, r"HotspotLoad\.inC",
+                  r"HotspotLoad\.fromC", "Java_HotspotLoad_fromC", "burn_in_c",
+                  burn="burn_in_c", row=True)
+            stacks = load(jdk, APART + HOW[what], "callbacks", library())
+            judge(f"{jdk.feature} callbacks {what}", stacks, *TOP, r"HotspotLoad\.callbacks",
+                  r"HotspotLoad\.throughC", "Java_HotspotLoad_throughC", "call_back",
+                  r"HotspotLoad\.back", BURN)
+
+
+# --- classes that come and go -----------------------------------------------------------
+
+
+def many_sources(folder, n, each):
+    """n classes Many0, Many1 ... with methods m0, m1 ...: all different"""
+    paths = []
+    for i in range(n):
+        body = "".join(f"long m{k}(int t) {{ long x = t + {k}; for (int i = 0; i < t; i++) "
+                       "x += (x >>> 3) ^ i * x; return x; }\n" for k in range(each))
+        calls = " + ".join(f"m{k}(t)" for k in range(each))
+        paths.append(os.path.join(folder, f"Many{i}.java"))
+        with open(paths[-1], "w", encoding="ascii") as f:
+            f.write(f"public class Many{i} implements HotspotLoad.Job {{\n{body}"
+                    f"public long run(int t) {{ return {calls}; }}\n}}\n")
+    return paths
+
+
+@suite.test
+def many_methods():
+    """ten thousand methods, each with its own name"""
+    with tempfile.TemporaryDirectory(prefix="trifold-test-hotspot-many-") as folder:
+        javac(classes(), os.path.join(HERE, "HotspotLoad.java"), *many_sources(folder, 100, 100))
+    stacks = load(first(), [], "many", "100", duration="10", hz="997")
+    java = [s for s in stacks if s.has(*TOP, r"HotspotLoad\.many") and not s.learning()]
+    total = sum(s.count for s in java)
+    seen = {m for s in java for m in s.methods if m.startswith("Many") and ".m" in m}
+    nameless = sum(s.count for s in java if any(NO_NAME in m for m in s.methods))
+    broken = sum(s.count for s in stacks if s.java() and s.broken() and not s.learning())
+    say(f"{total} samples, {len(seen)} methods, {nameless} with a frame without a name, "
+        f"{broken} broken")
+    assert total > 3000 and len(seen) > 1000 and nameless == 0
+    assert broken <= 0.01 * total
+
+
+@suite.test
+def unloading():
+    """classes that are loaded, run and are unloaded, each with its own loader"""
+    for jdk in all_jdks().values():
+        flags = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,HotspotGuest.guestBurn"]
+        stacks = load(jdk, flags, "unloading", classes(), duration="5")
+        judge(f"{jdk.feature} unloading", stacks, *TOP, r"HotspotLoad\.unloading",
+              r"Method\.invoke", r"HotspotGuest\.run", r"HotspotGuest\.guestBurn",
+              burn=r"HotspotGuest\.guestBurn", share=0.3, least=0.98)
+
+
+# --- when and where ----------------------------------------------------------------------
+
+
+@suite.test
+def short_lives():
+    """programs of half a second: whole stacks with names, though nobody is there to ask"""
+    for jdk in all_jdks().values():
+        command = [*jdk.command(classes()), "-Xshare:auto", "-Xmx64m", "-cp", classes(),
+                   "HotspotShort", "0.3"]
+        record(OUT, "--frequency", "499", "--", "sh", "-c",
+               'for i in 1 2 3 4 5 6 7 8 9 10; do "$@" || exit 1; done', "sh", *command)
+        judge(f"{jdk.feature} short", stacks_of(OUT), r"HotspotShort\.main",
+              r"HotspotShort\.outer", r"HotspotShort\.inner", burn=r"HotspotShort\.inner",
+              share=0.2)
+
+
+@suite.test
+def started_before():
+    """each version: a program that ran before trifold did"""
+    for jdk in all_jdks().values():
+        with subprocess.Popen([*jdk.command(classes()), *APART, "-cp", classes(), "HotspotLoad",
+                               "30", "chain"], stdout=subprocess.PIPE, text=True) as p:
+            try:
+                assert p.stdout.readline() == "burns\n"
+                record(OUT, "--pid", str(p.pid), "--duration", "3", "--frequency", "499")
+            finally:
+                p.kill()
+        judge(f"{jdk.feature} started before", stacks_of(OUT), *PLAIN, row=True)
+
+
+@suite.test
+def root_of_its_own():
+    """in a root of its own"""
+    jdk = first()
+    if jdk.root:
+        raise Skip("the JDK is in one already")
+    root = os.path.join(tmp.name, "root")
+    os.mkdir(root)
+    script = 'mount --rbind / "$0" && exec chroot "$0" "$@"'
+    record(OUT, "--duration", "3", "--frequency", "499", "--", "unshare", "-m", "--propagation",
+           "private", "sh", "-c", script, root, jdk.java, *APART, "-cp", classes(),
+           "HotspotLoad", "60", "chain")
+    judge("root of its own", stacks_of(OUT), *PLAIN, row=True)
+
+
+@suite.test
+def whole_machine():
+    """two JVMs and a program that is none, at once"""
+    running = [subprocess.Popen([*j.command(classes()), *APART, "-cp", classes(), "HotspotLoad",
+                                 "30", mode], stdout=subprocess.PIPE, text=True)
+               for j, mode in zip(list(all_jdks().values())[:2] * 2, ("chain", "virtuals"))]
+    try:
+        for p in running:
+            assert p.stdout.readline() == "burns\n"
+        said = record(OUT, "--duration", "4", "--frequency", "499")
+    finally:
+        for p in running:
+            p.kill()
+            p.communicate()
+    assert "none lost" in said, said
+    stacks = stacks_of(OUT)
+    for mode, chain in (("chain", PLAIN[2:]), ("virtuals", [r"HotspotLoad\.virtuals",
+                                                             *CALLS["virtuals"], BURN])):
+        of = [s for s in stacks if s.has(*TOP, rf"HotspotLoad\.{mode}")]
+        judge(mode, of, *TOP, *chain, minimum=200)
+
+
+@suite.test
+def unknown_version():
+    """one that nobody knows yet: said once, with its native frames as before"""
+    unknown = [j for f, j in jdks().items() if f not in KNOWN]
+    if not unknown:
+        raise Skip("no JDK that trifold does not know")
+    said = record(OUT, "--duration", "3", "--frequency", "199", "--",
+                  *unknown[0].command(classes()), "-cp", classes(), "HotspotLoad", "60", "chain")
+    assert said.count("trifold does not know the frames of HotSpot") == 1, said
+
+
+suite.run()
