@@ -16,7 +16,7 @@ from pprof import read_pprof
 HERE = os.path.join(ROOT, "tests", "live")
 KNOWN = (8, 11, 17, 21, 25, 26, 27)
 NO_NAME = "[Java, no name]"
-BAD = (NO_NAME, "[JIT code, no names]", "[frames missing]")
+BAD = (NO_NAME, "[no name]", "[JIT code, no names]", "[frames missing]")
 # in a root: /proc, and the folder of the classes at the same place as here
 IN_ROOT = ('mount -t proc proc "$0/proc" && mkdir -p "$0/$1" && mount --bind "$1" "$0/$1" && '
            'root=$0 && shift && exec chroot "$root" "$@"')
@@ -75,6 +75,8 @@ def marks():
 
 def method(frame):
     """Class.method of a frame of Java's, without package, signature, file; else its function."""
+    if frame.startswith("["):
+        return frame
     function = frame.rpartition(" ")[0] or frame
     m = re.search(r"([\w$<>/+]+)\.([\w$<>]+)(\(|$)", function.rpartition(" -> ")[0] or function)
     return f"{m.group(1).split('/')[-1]}.{m.group(2)}" if m else function
@@ -121,10 +123,10 @@ def stacks_of(out, threads="java|main|thread-.*|Thread-.*|ForkJoinPool.*|"):
     return [s for s in (Stack(*x) for x in read_pprof(out)) if re.fullmatch(threads, s.thread)]
 
 
-def profile(out, jdk, classes, flags, *words, duration="3", hz="499"):
+def profile(out, jdk, classes, flags, *words, hz="499"):
     """[Stack] of a program that begins while trifold records."""
-    record(out, "--duration", duration, "--frequency", hz, "--", *jdk.command(classes),
-           "-Xmx256m", *flags, "-cp", classes, *words)
+    record(out, "--frequency", hz, "--", *jdk.command(classes), "-Xmx256m", *flags,
+           "-cp", classes, *words)
     return stacks_of(out)
 
 

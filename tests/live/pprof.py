@@ -6,7 +6,8 @@ from wire import fields, numbers
 
 
 def read_pprof(path):
-    """[(labels, frames, count)]: frames as "function file:line", innermost first."""
+    """[(labels, frames, count)]: frames as "function file:line", innermost first; without
+    names "?", or "[no name]" if no file has them."""
     with gzip.open(path) as f:
         top = list(fields(f.read()))
     strings = [v.decode() for n, v in top if n == 6]
@@ -18,15 +19,17 @@ def read_pprof(path):
     for n, v in top:
         if n != 4:
             continue
-        here, number = [], 0
+        here, number, mapping = [], 0, 0
         for k, x in fields(v):
             if k == 1:
                 number = x
+            elif k == 2:
+                mapping = x
             elif k == 4:
                 line = dict(fields(x))
                 name, file = functions[line[1]]
                 here.append(f"{name} {file}:{line.get(2, 0)}")
-        places[number] = here or ["?"]
+        places[number] = here or ["?" if mapping else "[no name]"]
     for n, v in top:
         if n != 2:
             continue

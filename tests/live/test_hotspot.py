@@ -45,8 +45,8 @@ def classes():
     return CLASSES
 
 
-def load(jdk, flags, mode, *word, **more):
-    return profile(OUT, jdk, classes(), flags, "HotspotLoad", "60", mode, *word, **more)
+def load(jdk, flags, mode, *word, seconds="3", **more):
+    return profile(OUT, jdk, classes(), flags, "HotspotLoad", seconds, mode, *word, **more)
 
 
 def check(jdk, flags, mode, *chain, word=(), what="", **more):
@@ -251,7 +251,7 @@ def many_methods():
     """ten thousand methods, each with its own name"""
     with tempfile.TemporaryDirectory(prefix="trifold-test-hotspot-many-") as folder:
         javac(classes(), os.path.join(HERE, "HotspotLoad.java"), *many_sources(folder, 100, 100))
-    stacks = load(first(), [], "many", "100", duration="10", hz="997")
+    stacks = load(first(), [], "many", "100", seconds="10", hz="997")
     java = [s for s in stacks if s.has(*TOP, r"HotspotLoad\.many") and not s.learning()]
     total = sum(s.count for s in java)
     seen = {m for s in java for m in s.methods if m.startswith("Many") and ".m" in m}
@@ -268,7 +268,7 @@ def unloading():
     """classes that are loaded, run and are unloaded, each with its own loader"""
     for jdk in all_jdks().values():
         flags = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,HotspotGuest.guestBurn"]
-        stacks = load(jdk, flags, "unloading", classes(), duration="5")
+        stacks = load(jdk, flags, "unloading", classes(), seconds="5")
         judge(f"{jdk.feature} unloading", stacks, *TOP, r"HotspotLoad\.unloading",
               r"Method\.invoke", r"HotspotGuest\.run", r"HotspotGuest\.guestBurn",
               burn=r"HotspotGuest\.guestBurn", share=0.3, least=0.98)
@@ -313,9 +313,9 @@ def root_of_its_own():
     root = os.path.join(tmp.name, "root")
     os.mkdir(root)
     script = 'mount --rbind / "$0" && exec chroot "$0" "$@"'
-    record(OUT, "--duration", "3", "--frequency", "499", "--", "unshare", "-m", "--propagation",
+    record(OUT, "--frequency", "499", "--", "unshare", "-m", "--propagation",
            "private", "sh", "-c", script, root, jdk.java, *APART, "-cp", classes(),
-           "HotspotLoad", "60", "chain")
+           "HotspotLoad", "3", "chain")
     judge("root of its own", stacks_of(OUT), *PLAIN, row=True)
 
 
@@ -347,8 +347,8 @@ def unknown_version():
     unknown = [j for f, j in jdks().items() if f not in KNOWN]
     if not unknown:
         raise Skip("no JDK that trifold does not know")
-    said = record(OUT, "--duration", "3", "--frequency", "199", "--",
-                  *unknown[0].command(classes()), "-cp", classes(), "HotspotLoad", "60", "chain")
+    said = record(OUT, "--frequency", "199", "--", *unknown[0].command(classes()), "-cp", classes(),
+                  "HotspotLoad", "3", "chain")
     assert said.count("trifold does not know the frames of HotSpot") == 1, said
 
 
