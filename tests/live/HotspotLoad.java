@@ -209,11 +209,11 @@ public class HotspotLoad {
 	}
 
 	/* JDK 21 and later: by reflection, since this is compiled for 8. */
-	static void virtualThreads(int n) throws ReflectiveOperationException, InterruptedException {
+	static void virtualThreads(int n, Runnable what) throws ReflectiveOperationException, InterruptedException {
 		Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
 		Thread[] all = new Thread[n];
 		for (int i = 0; i < n; i++)
-			all[i] = (Thread) start.invoke(null, (Runnable) HotspotLoad::yielding);
+			all[i] = (Thread) start.invoke(null, what);
 		for (Thread t : all)
 			t.join();
 	}
@@ -301,7 +301,8 @@ public class HotspotLoad {
 		case "deoptimized": deoptimized(); break;
 		case "threads": threads(n); break;
 		case "shortThreads": shortThreads(); break;
-		case "virtualThreads": virtualThreads(n); break;
+		case "virtualThreads": virtualThreads(n, HotspotLoad::chain); break;
+		case "yielding": virtualThreads(n, HotspotLoad::yielding); break;
 		case "garbage": garbage(); break;
 		case "inC": System.load(word); inC(); break;
 		case "callbacks": System.load(word); callbacks(); break;

@@ -43,5 +43,7 @@ def read_pprof(path):
                 label = dict(fields(x))
                 if 2 in label:
                     labels[strings[label[1]]] = strings[label[2]]
+                elif 3 in label:
+                    labels[strings[label[1]]] = label[3]
         out.append((labels, frames, count))
     return out

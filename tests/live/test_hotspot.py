@@ -45,8 +45,9 @@ def classes():
     return CLASSES
 
 
-def load(jdk, flags, mode, *word, seconds="3", **more):
-    return profile(OUT, jdk, classes(), flags, "HotspotLoad", seconds, mode, *word, **more)
+def load(jdk, flags, mode, *word, seconds="2", **more):
+    return profile(OUT, jdk.command(classes()), "-Xmx256m", *flags, "-cp", classes(), "HotspotLoad",
+                   seconds, mode, *word, **more)
 
 
 def check(jdk, flags, mode, *chain, word=(), what="", **more):
@@ -192,13 +193,15 @@ def threads():
 
 @suite.test
 def virtual_threads():
-    """21 and later: virtual threads, from their first frame on"""
+    """21 and later: virtual threads; of one that came back what came back of its stack"""
     able = [j for f, j in all_jdks().items() if f >= 21]
     if not able:
         raise Skip("no JDK of 21 or later")
     for jdk in able:
-        check_threads(jdk, "virtualThreads", ["20"],
-                      [r"VirtualThread\.run", r"HotspotLoad\.yielding"])
+        check_threads(jdk, "virtualThreads", ["2"],
+                      [r"Continuation\.run", r"VirtualThread\.run", r"HotspotLoad\.chain",
+                       r"HotspotLoad\$Work\.method"])
+        check_threads(jdk, "yielding", ["20"], [r"Continuation\.run", r"HotspotLoad\.yielding"])
 
 
 # --- C --------------------------------------------------------------------------------
@@ -281,11 +284,9 @@ def unloading():
 def short_lives():
     """programs of half a second: whole stacks with names, though nobody is there to ask"""
     for jdk in all_jdks().values():
-        command = [*jdk.command(classes()), "-Xshare:auto", "-Xmx64m", "-cp", classes(),
-                   "HotspotShort", "0.3"]
-        record(OUT, "--frequency", "499", "--", "sh", "-c",
-               'for i in 1 2 3 4 5 6 7 8 9 10; do "$@" || exit 1; done', "sh", *command)
-        judge(f"{jdk.feature} short", stacks_of(OUT), r"HotspotShort\.main",
+        stacks = profile(OUT, jdk.command(classes()), "-Xmx64m", "-cp", classes(), "HotspotShort",
+                         "0.3", times=10)
+        judge(f"{jdk.feature} short", stacks, r"HotspotShort\.main",
               r"HotspotShort\.outer", r"HotspotShort\.inner", burn=r"HotspotShort\.inner",
               share=0.2)
 
