@@ -118,7 +118,7 @@ class Stack:
         return f"{self.count} {self.thread}: {';'.join(self.methods)}{end}"
 
 
-def stacks_of(out, threads="java|main|thread-.*|Thread-.*|ForkJoinPool.*|"):
+def stacks_of(out, threads="java|main|thread-.*|Thread-.*|ForkJoi.*|"):
     """Those of Java's threads (not the compiler's, nor the collector's) in a profile."""
     return [s for s in (Stack(*x) for x in read_pprof(out)) if re.fullmatch(threads, s.thread)]
 
