@@ -211,7 +211,7 @@ __weak __noinline int python_step(void)
 		s->n--;		/* the loop's own frame */
 	s->python.inside = found == PYTHON_LAST ? PYTHON_DONE :
 						   PYTHON_GOES_ON;
-	cookie = (f.name * HASH_A + f.filename) * HASH_A + f.line;
+	cookie = ((f.name * HASH_A + f.filename) * HASH_A + f.line) * HASH_A;
 	cookie = MANAGED_COOKIE(cookie >> 40);
 	if (wants_names(s, f.code, cookie)) {
 		push_text(f.name, TEXT_NAME, f.line);

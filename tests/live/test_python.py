@@ -182,6 +182,22 @@ def many_functions():
 
 
 @suite.test
+def made_again():
+    """functions of the same name and file, in the memory of one before: their own lines"""
+    path = next(iter(pythons()))
+    out = os.path.join(tmp.name, "again.pb.gz")
+    made = os.path.join(tmp.name, "made")
+    record(out, "--frequency", "499", "--", "sh", "-c",
+           f"exec {path} -S {os.path.join(HERE, 'python_again.py')} 4 >{made}")
+    lines = {int(x.rsplit(":", 1)[1]) // 10 for _, f, _ in read_pprof(out)
+             for x in f if x.startswith("again ")}
+    with open(made, encoding="utf-8") as f:
+        n = int(f.read())
+    say(f"{n} functions, samples in {len(lines)}")
+    assert n > 50 and len(lines) > 0.9 * n
+
+
+@suite.test
 def a_liar():
     """a circle of frames, endless names, new ones all the time: they end, and nothing is lost"""
     exe = os.path.join(tmp.name, "liar")

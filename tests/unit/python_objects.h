@@ -62,6 +62,7 @@ static int is_cookie(__u32 cookie, __u64 code)
 
 		memcpy(&line, py_at(code + l->line), sizeof(line));
 		h = (py_get(code + l->name) * HASH_A + py_get(code + l->filename)) * HASH_A + line;
+		h *= HASH_A;
 		if (MANAGED_COOKIE(h >> 40) == cookie)
 			return 1;
 	}
