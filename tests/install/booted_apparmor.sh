@@ -60,6 +60,7 @@ ran_without() {
 	/booted/chain 60 &
 	chain=$!
 	trifold run --frequency 199 --no-page --output /run/run.folded &
+	run=$!
 	within 60 trifold status >/dev/null 2>&1
 	sleep 8
 	ln /booted/chain /booted/later
@@ -69,7 +70,7 @@ ran_without() {
 	for p in $(pgrep trifold-); do
 		said+=$(cat "/proc/$p/attr/current" 2>/dev/null)$'\n'
 	done
-	kill -INT $! && wait $!
+	kill -INT $run && wait $run
 	kill $chain $later
 	rm /booted/later
 	sed -n 's/^later;/chain;/p' /run/run.folded >/run/later.folded
