@@ -91,7 +91,7 @@ enum text_lines {		/* CPython's Objects/codeobject.c: */
 #define TEXT_WHICH(number)		((number) & 15)
 #define TEXT_FORM(number)		((number) >> 4)
 #define TEXT_BYTES	(8 * FRAME_MORE_MAX)	/* at most in one */
-#define TEXT_LINES_MAX	8			/* of a function: 960 bytes */
+#define TEXT_LINES_MAX	32			/* of a function: 3,840 bytes */
 
 #define FRAME_KIND(w)		((__u32)((w) >> FRAME_KIND_SHIFT))
 #define FRAME_MORE(w)							\

@@ -149,6 +149,30 @@ __weak __noinline int push_lines(__u64 table)
 	return 0;
 }
 
+/* What tells a function from another of the same name and file: code of a module begins
+ * with line 1 wherever it was, so there it is the table. */
+#define TABLE_HASHED	8	/* words */
+
+__weak __noinline int hash_lines(__u64 table)
+{
+	struct scratch *s = scratch();
+	struct python_text t = {};
+	__u64 h, bytes;
+
+	if (!s || !python_read_bytes(&s->python, table, &t) || !t.bytes)
+		return 0;
+	bytes = t.bytes < 8 * TABLE_HASHED ? t.bytes : 8 * TABLE_HASHED;
+	__builtin_memset(s->text, 0, 8 * TABLE_HASHED);
+	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
+	if (bytes > 8 * TABLE_HASHED ||
+	    bpf_probe_read_user(s->text, bytes, (void *)t.at))
+		return 0;
+	h = t.bytes;
+	for (int i = 0; i < TABLE_HASHED; i++)
+		h = (h + s->text[i]) * HASH_A;
+	return (int)(h >> 32);
+}
+
 /* --- Python ------------------------------------------------------------------------ */
 
 static __always_inline __u64 thread_pointer(void)
@@ -211,7 +235,9 @@ __weak __noinline int python_step(void)
 		s->n--;		/* the loop's own frame */
 	s->python.inside = found == PYTHON_LAST ? PYTHON_DONE :
 						   PYTHON_GOES_ON;
-	cookie = ((f.name * HASH_A + f.filename) * HASH_A + f.line) * HASH_A;
+	cookie = (f.name * HASH_A + f.filename) * HASH_A + f.line;
+	cookie += f.line > 1 ? f.lines : (__u32)hash_lines(f.lines);
+	cookie *= HASH_A;
 	cookie = MANAGED_COOKIE(cookie >> 40);
 	if (wants_names(s, f.code, cookie)) {
 		push_text(f.name, TEXT_NAME, f.line);
