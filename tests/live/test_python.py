@@ -133,6 +133,18 @@ def no_loop_stays():
 
 
 @suite.test
+def loops_shown():
+    """--show-loops: the loop, then what it runs"""
+    path = next(iter(pythons()))
+    out = os.path.join(tmp.name, "out.folded")
+    record(out, "--show-loops", "--frequency", "499", "--", path, "-S", CHAIN, "2", "by_sort")
+    stacks = [(f, n) for f, n in learned(folded(out)) if "burn" in f]
+    share(stacks, lambda f: through(f, [LOOP, "<module>", "main", "by_sort", "builtin_sorted",
+                                        LOOP, "burn"]) or
+          through(f, [LOOP, "<module>", "main", "by_sort", LOOP, "burn"]), 0.99, 100)
+
+
+@suite.test
 def started_before():
     """a program that ran before trifold did"""
     path = next(iter(pythons()))
