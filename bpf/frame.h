@@ -30,6 +30,8 @@ enum frame_kind {
 				 * of what stands for the function */
 	FRAME_TEXT = 7,		/* no frame: what the managed frame that follows
 				 * is called; number: TEXT_NUMBER */
+	FRAME_LOOP = 8,		/* as FRAME_NATIVE, of an interpreter's loop: what
+				 * it ran are the managed frames before it */
 	FRAME__KINDS
 };
 _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
@@ -46,6 +48,8 @@ _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
 	 ((__u64)(place) & FRAME_PLACE_MASK))
 #define FRAME_WITH_MORE(word, more)					\
 	((word) | ((__u64)(more) << FRAME_MORE_SHIFT))
+#define FRAME_LOOP_WORD(native)						\
+	FRAME_WORD(FRAME_LOOP, FRAME_NUMBER(native), FRAME_PLACE(native))
 #define FRAME_FILE_WORD(place)						\
 	FRAME_WITH_MORE(FRAME_WORD(FRAME_FILE, 0, place), KEY_WORDS)
 #define FRAME_ANON_WORD(addr)						\
@@ -91,7 +95,7 @@ enum text_lines {		/* CPython's Objects/codeobject.c: */
 #define TEXT_WHICH(number)		((number) & 15)
 #define TEXT_FORM(number)		((number) >> 4)
 #define TEXT_BYTES	(8 * FRAME_MORE_MAX)	/* at most in one */
-#define TEXT_LINES_MAX	8			/* of a function: 960 bytes */
+#define TEXT_LINES_MAX	32			/* of a function: 3,840 bytes */
 
 #define FRAME_KIND(w)		((__u32)((w) >> FRAME_KIND_SHIFT))
 #define FRAME_MORE(w)							\

@@ -18,7 +18,7 @@
 
 /* All words of a frame with its names. */
 #define FRAME_WORDS_MAX							\
-	(1 + (2 + TEXT_LINES_MAX) * (1 + FRAME_MORE_MAX) + 2)
+	(1 + (2 + TEXT_LINES_MAX) * (1 + FRAME_MORE_MAX) + 3)
 #define NAMED_WORDS	1152	/* of names, in one record: the rest is for frames */
 #define LINES_WORDS	640	/* with tables of lines until so many */
 #define LINES_NS	100000000ULL	/* those that were left out come after this */
@@ -149,6 +149,30 @@ __weak __noinline int push_lines(__u64 table)
 	return 0;
 }
 
+/* What tells a function from another of the same name and file: code of a module begins
+ * with line 1 wherever it was, so there it is the table. */
+#define TABLE_HASHED	8	/* words */
+
+__weak __noinline int hash_lines(__u64 table)
+{
+	struct scratch *s = scratch();
+	struct python_text t = {};
+	__u64 h, bytes;
+
+	if (!s || !python_read_bytes(&s->python, table, &t) || !t.bytes)
+		return 0;
+	bytes = t.bytes < 8 * TABLE_HASHED ? t.bytes : 8 * TABLE_HASHED;
+	__builtin_memset(s->text, 0, 8 * TABLE_HASHED);
+	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
+	if (bytes > 8 * TABLE_HASHED ||
+	    bpf_probe_read_user(s->text, bytes, (void *)t.at))
+		return 0;
+	h = t.bytes;
+	for (int i = 0; i < TABLE_HASHED; i++)
+		h = (h + s->text[i]) * HASH_A;
+	return (int)(h >> 32);
+}
+
 /* --- Python ------------------------------------------------------------------------ */
 
 static __always_inline __u64 thread_pointer(void)
@@ -185,6 +209,23 @@ __weak __noinline int python_enter(__u64 base, __u32 dir, __u32 pages)
 	return 0;
 }
 
+/* The loop's own frame comes behind those of what it ran. */
+static __always_inline void take_loop(struct scratch *s)
+{
+	s->n--;
+	s->python.loop = s->words[s->n & (REC_WORDS - 1)];
+}
+
+static __always_inline int leave_loop(struct scratch *s)
+{
+	if (s->python.inside > PYTHON_FIRST)
+		push(s, FRAME_LOOP_WORD(s->python.loop));
+	else
+		count(BPF_MANAGED_NONE);
+	s->python.inside = 0;
+	return 0;
+}
+
 /* Append the next frame of the loop that was left last; 0: there is none. */
 __weak __noinline int python_step(void)
 {
@@ -193,25 +234,22 @@ __weak __noinline int python_step(void)
 	enum python_found found;
 	__u64 cookie;
 
-	if (!s || s->python.inside == PYTHON_DONE) {
-		if (s)
-			s->python.inside = 0;
+	if (!s)
 		return 0;
-	}
+	if (s->python.inside == PYTHON_DONE)
+		return leave_loop(s);
 	found = python_next(&s->python, &f);
 	if (found == PYTHON_BROKEN)
 		s->python.frame = 0;
-	if (found == PYTHON_BROKEN || found == PYTHON_END) {
-		if (s->python.inside == PYTHON_FIRST)
-			count(BPF_MANAGED_NONE);
-		s->python.inside = 0;
-		return 0;
-	}
+	if (found == PYTHON_BROKEN || found == PYTHON_END)
+		return leave_loop(s);
 	if (s->python.inside == PYTHON_FIRST)
-		s->n--;		/* the loop's own frame */
+		take_loop(s);
 	s->python.inside = found == PYTHON_LAST ? PYTHON_DONE :
 						   PYTHON_GOES_ON;
 	cookie = (f.name * HASH_A + f.filename) * HASH_A + f.line;
+	cookie += f.line > 1 ? f.lines : (__u32)hash_lines(f.lines);
+	cookie *= HASH_A;
 	cookie = MANAGED_COOKIE(cookie >> 40);
 	if (wants_names(s, f.code, cookie)) {
 		push_text(f.name, TEXT_NAME, f.line);

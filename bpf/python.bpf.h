@@ -50,6 +50,7 @@ struct python_state {
 	__u64 code_type;	/* PyCode_Type, PyUnicode_Type; 0: not met yet */
 	__u64 str_type;
 	__u64 bytes_type;
+	__u64 loop;		/* the word of the loop's own frame */
 	__u32 version;		/* which layout */
 	__u32 known;		/* how often a thread was looked for */
 	__u32 inside;		/* 0, or one of the above: frames of the loop

@@ -37,6 +37,9 @@
 #define INCLUDE_SELF	{ "include-self", NULL,				\
 			  "samples of trifold itself, too",		\
 			  OPTION_FLAG, 0, 0, AT(include_self) }
+#define SHOW_LOOPS	{ "show-loops", NULL,				\
+			  "the frames of interpreter loops, too",	\
+			  OPTION_FLAG, 0, 0, AT(show_loops) }
 /* for tests: where to find other daemons than the installed ones */
 #define LIBEXEC		{ "libexec", "DIR", NULL, OPTION_TEXT, 0, 0,	\
 			  AT(libexec) }
@@ -60,6 +63,7 @@ static const struct option_def run_options[] = {
 	  OPTION_TEXT, 0, 0, AT(listen) },
 	{ "no-page", NULL, "no live page", OPTION_FLAG, 0, 0, AT(no_page) },
 	INCLUDE_SELF,
+	SHOW_LOOPS,
 	{ "config", "FILE", "read this configuration and no other\n"
 	  "                     (" CONFIG_PATH_DEFAULT " and trifold.conf.d)",
 	  OPTION_TEXT, 0, 0, AT(config_file) },
@@ -112,6 +116,7 @@ static const struct option_def record_options[] = {
 	{ "all", NULL, "the whole system while COMMAND runs", OPTION_FLAG, 0, 0,
 	  AT(all) },
 	INCLUDE_SELF,
+	SHOW_LOOPS,
 	VERBOSE,
 	LIBEXEC,
 };
@@ -152,6 +157,7 @@ static const struct option_def top_options[] = {
 	  AT(frequency) },
 	RATE,
 	INCLUDE_SELF,
+	SHOW_LOOPS,
 	LIBEXEC,
 };
 
@@ -253,6 +259,7 @@ static const struct option_def daemons_options[] = {
 	{ "interval", "S", NULL, OPTION_NUMBER, 1, INTERVAL_MAX, AT(interval) },
 	{ "own", "PID", NULL, OPTION_NUMBER, 1, INT32_MAX, AT(own) },
 	INCLUDE_SELF,
+	SHOW_LOOPS,
 	LIBEXEC,
 };
 

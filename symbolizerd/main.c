@@ -43,7 +43,7 @@ struct symbolizerd_options {
 };
 
 enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_VIEWER,
-       OPT_INTERVAL, OPT_SHARE, OPT_OWN, OPT_INCLUDE_SELF,
+       OPT_INTERVAL, OPT_SHARE, OPT_OWN, OPT_INCLUDE_SELF, OPT_SHOW_LOOPS,
        OPT_READERS, OPT_DEBUG, OPT_SHOW };
 
 static bool symbolizerd_set_option(struct symbolizerd_options *o, int opt,
@@ -93,6 +93,7 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 		{ "cpu-share", required_argument, NULL, OPT_SHARE },
 		{ "own", required_argument, NULL, OPT_OWN },
 		{ "include-self", no_argument, NULL, OPT_INCLUDE_SELF },
+		{ "show-loops", no_argument, NULL, OPT_SHOW_LOOPS },
 		{ "readers", no_argument, NULL, OPT_READERS },
 		{ "debug", no_argument, NULL, OPT_DEBUG },
 		{ "show-table", no_argument, NULL, OPT_SHOW },
@@ -105,9 +106,11 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 		o->debug |= opt == OPT_DEBUG;
 		o->show |= opt == OPT_SHOW;
 		o->hub.include_self |= opt == OPT_INCLUDE_SELF;
+		o->hub.show_loops |= opt == OPT_SHOW_LOOPS;
 		o->hub.readers |= opt == OPT_READERS;
 		if (opt == OPT_DEBUG || opt == OPT_SHOW ||
-		    opt == OPT_INCLUDE_SELF || opt == OPT_READERS)
+		    opt == OPT_INCLUDE_SELF || opt == OPT_SHOW_LOOPS ||
+		    opt == OPT_READERS)
 			continue;
 		if (opt == '?' ||
 		    !number_parse(optarg, 0, UINT32_MAX - 1, &v) ||
@@ -122,7 +125,7 @@ static void symbolizerd_usage(void)
 	fputs("usage: trifold-symbolizerd [--uid N --gid N] [--loader-uid N]\n"
 	      "         [--exporter-uid N] [--viewer-uid N] [--interval SECONDS]\n"
 	      "         [--cpu-share PERCENT] [--own PID]... [--include-self]\n"
-	      "         [--readers] [--debug]\n"
+	      "         [--show-loops] [--readers] [--debug]\n"
 	      "       trifold-symbolizerd --show-table [--uid N --gid N] [ADDRESS...]\n"
 	      "Is started by systemd or `trifold run`, with listening sockets\n"
 	      "loader, export and status as LISTEN_FDS(3).\n", stderr);

@@ -576,6 +576,9 @@ void config_apply_key(const struct config *c, enum config_id id,
 	case KEY_INCLUDE_SELF:
 		o->include_self = config_yes(c, id);
 		break;
+	case KEY_SHOW_LOOPS:
+		o->show_loops = config_yes(c, id);
+		break;
 	case KEY_BUDGET:
 		o->table_budget = config_number(c, id);
 		break;

@@ -36,6 +36,13 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.help = "yes: samples of trifold's own processes, too.  Else they are counted\n"
 			"and left out.",
 	},
+	[KEY_SHOW_LOOPS] = {
+		"sampling", "show_loops", KIND_YES, .def = "no",
+		.flag = "show-loops", .flag_value = "yes",
+		.owner = OBEYS_NEXT_START,
+		.help = "yes: the frame of an interpreter's loop, too, where the functions are\n"
+			"that it runs.  Else those stand for it.",
+	},
 	[KEY_BUDGET] = {
 		"tables", "budget", NUMBER(1, 4096), .def = "256",
 		.owner = OBEYS_LOADER,

@@ -72,6 +72,7 @@ struct options {
 	bool all;
 	bool part;			/* of a recorder: not the whole system */
 	bool include_self;		/* trifold's own samples, too */
+	bool show_loops;		/* interpreters' loops beside their functions */
 	uint32_t own;			/* a pid that is ours; 0: none */
 	/* of the configuration, see config.h */
 	const char *config_file;	/* NULL: none named */

@@ -103,6 +103,8 @@ void make_plan_daemons(struct plan *p, const struct options *o,
 		plan_add(p, PROGRAM_HUB, "--cpu-share=%u", o->cpu_share);
 	if (o->include_self)
 		plan_add(p, PROGRAM_HUB, "--include-self");
+	if (o->show_loops)
+		plan_add(p, PROGRAM_HUB, "--show-loops");
 	if (!network)
 		plan_add(p, PROGRAM_EXPORTER, "--no-network");
 	make_exporter(p, o);

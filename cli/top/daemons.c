@@ -24,7 +24,7 @@ static _Noreturn void be_supervisor(const struct options *o, int log,
 	char *argv[] = {
 		(char *)"trifold", (char *)"daemons",
 		(char *)"--frequency", frequency, (char *)"--interval", interval,
-		(char *)"--own", own, NULL, NULL, NULL, NULL
+		(char *)"--own", own, NULL, NULL, NULL, NULL, NULL
 	};
 	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
@@ -41,6 +41,8 @@ static _Noreturn void be_supervisor(const struct options *o, int log,
 	snprintf(own, sizeof(own), "%d", (int)parent);
 	if (o->include_self)
 		argv[argc++] = (char *)"--include-self";
+	if (o->show_loops)
+		argv[argc++] = (char *)"--show-loops";
 	if (o->libexec) {
 		argv[argc++] = (char *)"--libexec";
 		argv[argc++] = (char *)o->libexec;

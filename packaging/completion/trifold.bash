@@ -62,9 +62,9 @@ _trifold()
 	esac
 	# options and words of commands
 	case "$cmd $cur" in
-	'run '*) _trifold_words '--duration --output --frequency --rate --interval --endpoint --listen --no-page --include-self --config --verbose --help' ;;
-	'record '*) _trifold_words '--duration --output --format --frequency --rate --pid --name --unit --cgroup --container --all --include-self --verbose --help --' ;;
-	'top '*) _trifold_words '--view --once --json --limit --duration --frequency --rate --include-self --help' ;;
+	'run '*) _trifold_words '--duration --output --frequency --rate --interval --endpoint --listen --no-page --include-self --show-loops --config --verbose --help' ;;
+	'record '*) _trifold_words '--duration --output --format --frequency --rate --pid --name --unit --cgroup --container --all --include-self --show-loops --verbose --help --' ;;
+	'top '*) _trifold_words '--view --once --json --limit --duration --frequency --rate --include-self --show-loops --help' ;;
 	'status '*) _trifold_words '--json --help' ;;
 	'doctor '*) _trifold_words '--json --help' ;;
 	'check-config -'*) _trifold_words '--effective --defaults --help' ;;

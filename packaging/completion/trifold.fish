@@ -52,6 +52,7 @@ complete -c trifold -n '__trifold_in run' -l endpoint -x -d 'send OTLP profiles 
 complete -c trifold -n '__trifold_in run' -l listen -x -d 'port of the live page'
 complete -c trifold -n '__trifold_in run' -l no-page -d 'no live page'
 complete -c trifold -n '__trifold_in run record top' -l include-self -d 'samples of trifold itself, too'
+complete -c trifold -n '__trifold_in run record top' -l show-loops -d 'the frames of interpreter loops, too'
 complete -c trifold -n '__trifold_in run' -l config -r -F -d 'read this configuration'
 complete -c trifold -n '__trifold_in record convert' -l format -x -a 'html folded pprof otlp speedscope firefox' -d 'write this format'
 complete -c trifold -n '__trifold_in record' -l pid -x -d 'only this process'

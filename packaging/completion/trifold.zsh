@@ -32,6 +32,7 @@ _trifold() {
 	fi
 	local duration='--duration=[stop after S seconds]:S:'
 	local include_self='--include-self[samples of trifold itself, too]'
+	local show_loops='--show-loops[the frames of interpreter loops, too]'
 	local frequency='--frequency=[samples per second and CPU]:HZ:'
 	local rate='--rate=[the same as --frequency]:HZ:'
 	local help='--help[show the options]'
@@ -46,6 +47,7 @@ _trifold() {
 			'--listen=[port of the live page]:PORT:' \
 			'--no-page[no live page]' \
 			$include_self \
+			$show_loops \
 			'--config=[read this configuration]:FILE:_files'
 		;;
 	record)
@@ -58,6 +60,7 @@ _trifold() {
 			'--container=[only the container of this name, or whose ID begins so]:NAME:' \
 			'--all[the whole system while COMMAND runs]' \
 			$include_self \
+			$show_loops \
 			'*:end of options:(--)'
 		;;
 	top)
@@ -65,6 +68,7 @@ _trifold() {
 			'--view=[what the lines are about]:VIEW:(functions processes containers threads)' \
 			'--once[print one table and exit]' \
 			$include_self \
+			$show_loops \
 			'--limit=[number of lines]:N:'
 		;;
 	status | doctor)

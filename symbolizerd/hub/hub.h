@@ -26,6 +26,7 @@ struct hub_config {
 	bool readers;		/* status.h */
 	uint64_t interval_ns;
 	bool include_self;	/* samples of trifold itself, too */
+	bool show_loops;	/* managed.h */
 	uint32_t n_own;
 	pid_t own[OWN_GIVEN];	/* who lives as long as the hub: own.h */
 	uint32_t cpu_share;	/* percent of one CPU, for files: cpu_share.h */

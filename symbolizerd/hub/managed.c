@@ -385,7 +385,8 @@ static uint32_t managed_function_of(struct managed *m,
 
 static bool managed_is(uint64_t word)
 {
-	return FRAME_KIND(word) == FRAME_MANAGED || FRAME_KIND(word) == FRAME_TEXT;
+	return FRAME_KIND(word) == FRAME_MANAGED || FRAME_KIND(word) == FRAME_TEXT ||
+	       FRAME_KIND(word) == FRAME_LOOP;
 }
 
 bool managed_has(const struct trace_rec *rec)
@@ -430,6 +431,11 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 		}
 		if (FRAME_KIND(w[0]) == FRAME_MANAGED) {
 			words[n++] = managed_our_word(m, &key, w, &texts, now_ns);
+		} else if (FRAME_KIND(w[0]) == FRAME_LOOP) {
+			if (m->show_loops)
+				words[n++] = FRAME_WORD(FRAME_NATIVE,
+							FRAME_NUMBER(w[0]),
+							FRAME_PLACE(w[0]));
 		} else {
 			memmove(&words[n], w, (next - i) * sizeof(*w));
 			n += next - i;

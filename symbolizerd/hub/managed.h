@@ -75,6 +75,7 @@ struct managed {
 	struct owners names, places;	/* bytes of each user, of functions and frames */
 	uint32_t name_hand, place_hand;	/* where the next one that gives is looked for */
 	uint32_t gone;		/* functions */
+	bool show_loops;	/* the loops' own frames, behind those of functions */
 	uint64_t full;		/* names that found no room, or had to give it */
 };
 

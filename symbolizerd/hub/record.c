@@ -20,6 +20,7 @@ static const struct frame_shape {
 	[FRAME_MANAGED] = { .known = true, .user = true, .numbered = true, .more = 1 },
 	[FRAME_TEXT] = { .known = true, .user = true, .numbered = true,
 			 .text = true, .more = FRAME_MORE_MAX },
+	[FRAME_LOOP] = { .known = true, .user = true, .numbered = true },
 };
 
 /* A known kind and form; the bytes of a name may say anything. */

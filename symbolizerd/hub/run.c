@@ -281,6 +281,7 @@ static void hub_run_init_own(struct hub *hub, const struct zygote_ends *zygote)
 	struct own *own = &hub->k.own;
 
 	own->shown = c->include_self;
+	hub->k.managed.show_loops = c->show_loops;
 	own_note(own, OWN_HUB, getpid());
 	own_note(own, OWN_ZYGOTE, zygote->pid);
 	for (uint32_t i = 0; i < c->n_own; i++)

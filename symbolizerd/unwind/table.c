@@ -198,12 +198,13 @@ int table_builder_mark(struct table_builder *b, uint64_t start, uint64_t end,
 {
 	for (uint32_t i = 0; i < b->rows.n; i++) {
 		uint64_t row = b->rows.v[i];
-		struct unwind_rule rule = b->rules.v[ROW_RULE(row)];
+		struct unwind_rule rule;
 		int n;
 
 		if (ROW_OFF(row) < start || ROW_OFF(row) >= end ||
 		    ROW_RULE(row) == RULE_NONE || ROW_RULE(row) == RULE_END)
 			continue;
+		rule = b->rules.v[ROW_RULE(row)];
 		rule.by_fp |= by_fp;
 		n = unwind_table_rule(b, &rule);
 		if (n < 0)

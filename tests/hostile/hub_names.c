@@ -127,7 +127,7 @@ static void expect_table(uint64_t n_names)
 	uint64_t start = now_ns();
 	struct file_entry e;
 	struct conn status;
-	struct place place;
+	struct place place = { 0 };
 	struct status st;
 
 	hub_begin(&place);

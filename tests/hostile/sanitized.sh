@@ -9,6 +9,7 @@ trap 'rm -f "$log"' EXIT
 "$1" >"$log" 2>&1
 rc=$?
 cat "$log"
-! grep -qE 'ERROR: AddressSanitizer|runtime error:' "$log" && exit $rc
+said=$(grep -E 'ERROR: AddressSanitizer|runtime error:' "$log") || exit $rc
 echo "not ok - a sanitizer speaks"
+sort -u <<<"$said" | sed 's/^/# /'
 exit 1

@@ -53,20 +53,28 @@ config_confined() {
 	[ "$1" = 0 ] && denials | grep 'profile="trifold-config" name="/etc/passwd"'
 }
 
-# `trifold run` starts the same programs, as root; their profiles are the units' alone
+# `trifold run` starts the same programs, as root; their profiles are the units' alone.
+# The second process of the program is judged: by then there are tables of its files.
 ran_without() {
 	local p said=
 	/booted/chain 60 &
 	chain=$!
 	trifold run --frequency 199 --no-page --output /run/run.folded &
+	run=$!
 	within 60 trifold status >/dev/null 2>&1
 	sleep 8
+	ln /booted/chain /booted/later
+	/booted/later 60 &
+	later=$!
+	sleep 6
 	for p in $(pgrep trifold-); do
 		said+=$(cat "/proc/$p/attr/current" 2>/dev/null)$'\n'
 	done
-	kill -INT $! && wait $!
-	kill $chain
-	[ "$(sort -u <<<"$said" | grep .)" = unconfined ] && has_chain /run/run.folded
+	kill -INT $run && wait $run
+	kill $chain $later
+	rm /booted/later
+	sed -n 's/^later;/chain;/p' /run/run.folded >/run/later.folded
+	[ "$(sort -u <<<"$said" | grep .)" = unconfined ] && has_chain /run/later.folded
 }
 
 # A program under a profile of its own, which lets nobody trace it but itself and who

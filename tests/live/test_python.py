@@ -133,6 +133,18 @@ def no_loop_stays():
 
 
 @suite.test
+def loops_shown():
+    """--show-loops: the loop, then what it runs"""
+    path = next(iter(pythons()))
+    out = os.path.join(tmp.name, "out.folded")
+    record(out, "--show-loops", "--frequency", "499", "--", path, "-S", CHAIN, "2", "by_sort")
+    stacks = [(f, n) for f, n in learned(folded(out)) if "burn" in f]
+    share(stacks, lambda f: through(f, [LOOP, "<module>", "main", "by_sort", "builtin_sorted",
+                                        LOOP, "burn"]) or
+          through(f, [LOOP, "<module>", "main", "by_sort", LOOP, "burn"]), 0.99, 100)
+
+
+@suite.test
 def started_before():
     """a program that ran before trifold did"""
     path = next(iter(pythons()))
@@ -179,6 +191,22 @@ def many_functions():
         seen |= {x for x in f if x.startswith("function_")}
     say(f"{total} samples, {len(seen)} functions, {nameless} samples without a name")
     assert total > 500 and len(seen) > 500 and nameless == 0
+
+
+@suite.test
+def made_again():
+    """functions of the same name and file, in the memory of one before: their own lines"""
+    path = next(iter(pythons()))
+    out = os.path.join(tmp.name, "again.pb.gz")
+    made = os.path.join(tmp.name, "made")
+    record(out, "--frequency", "499", "--", "sh", "-c",
+           f"exec {path} -S {os.path.join(HERE, 'python_again.py')} 4 >{made}")
+    lines = {int(x.rsplit(":", 1)[1]) // 10 for _, f, _ in read_pprof(out)
+             for x in f if x.startswith("again ")}
+    with open(made, encoding="utf-8") as f:
+        n = int(f.read())
+    say(f"{n} functions, samples in {len(lines)}")
+    assert n > 50 and len(lines) > 0.9 * n
 
 
 @suite.test

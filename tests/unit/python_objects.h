@@ -52,16 +52,34 @@ static int is_part(const __u64 *w, const struct object *o)
 	return !memcmp(w + 1, want, len);
 }
 
+/* Of a module's code: its size and first 64 bytes, or 0 if it is no table. */
+static __u32 table_hash(__u64 table)
+{
+	const struct object *o = object_at(table);
+	__u64 words[TABLE_HASHED] = { 0 }, h;
+
+	if (!o || o->what != LINES || !o->n)
+		return 0;
+	memcpy(words, o->bytes, o->n < sizeof(words) ? o->n : sizeof(words));
+	h = o->n;
+	for (int i = 0; i < TABLE_HASHED; i++)
+		h = (h + words[i]) * HASH_A;
+	return (__u32)(h >> 32);
+}
+
 /* By one of the layouts, as none says which one the adversary took. */
 static int is_cookie(__u32 cookie, __u64 code)
 {
 	EACH_VERSION(v) {
 		const struct python_layout *l = &python_layouts[v];
 		__u32 line;
-		__u64 h;
+		__u64 h, table;
 
 		memcpy(&line, py_at(code + l->line), sizeof(line));
 		h = (py_get(code + l->name) * HASH_A + py_get(code + l->filename)) * HASH_A + line;
+		table = py_get(code + python_lines_table[v].table);
+		h += line > 1 ? table : table_hash(table);
+		h *= HASH_A;
 		if (MANAGED_COOKIE(h >> 40) == cookie)
 			return 1;
 	}

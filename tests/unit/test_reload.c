@@ -37,7 +37,7 @@ static void parse(struct config *c, const char *text)
 }
 
 static const char changed[] =
-	"[sampling]\nfrequency = 49\ninterval = 7\ninclude_self = yes\n"
+	"[sampling]\nfrequency = 49\ninterval = 7\ninclude_self = yes\nshow_loops = yes\n"
 	"[limits]\ncpu_share = 7\n[tables]\nbudget = 99\n"
 	"[page]\nmemory = 77\nkeep = 777\notlp = yes\n[log]\nverbose = yes\n";
 
@@ -57,6 +57,7 @@ TEST(reload_leaves_what_waits_as_it_was)
 	CHECK_EQ(o.table_budget, 99);
 	CHECK_EQ(o.interval, was.interval);
 	CHECK_EQ(o.include_self, was.include_self);
+	CHECK_EQ(o.show_loops, was.show_loops);
 	CHECK_EQ(o.cpu_share, was.cpu_share);
 	CHECK_EQ(o.page_memory, was.page_memory);
 	CHECK_EQ(o.page_keep, was.page_keep);

@@ -259,6 +259,7 @@ static void check_frame(const __u64 *w)
 	CHECK_EQ(n_texts, 0);
 	CHECK_EQ(FRAME_MORE(*w), kind == FRAME_FILE ? KEY_WORDS : 0);
 	switch (kind) {
+	case FRAME_LOOP:
 	case FRAME_NATIVE:
 		if (exe == EXE_VDSO)
 			CHECK(FRAME_PLACE(*w) <= VDSO->size);

@@ -8,6 +8,7 @@ import sys
 import zlib
 
 CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
+LOOP = "_PyEval_EvalFrameDefault"
 FRAMES_MAX = 1024
 SHARE = 0.95		# of a program's samples that must be whole
 ENOUGH = 20		# samples of a program
@@ -67,6 +68,12 @@ def judge(guest, comm, whole):
             print(f"# {n} {';'.join(user)[:300]} | {';'.join(kernel)[:200]}")
         raise AssertionError(f"{good} of {total} samples are whole")
     return f"{good} of {total}"
+
+
+def in_order(user, frames):
+    """All of frames, others between them."""
+    rest = iter(user)
+    return all(f in rest for f in frames)
 
 
 def rooted(user, *frames):
@@ -171,6 +178,21 @@ def signal(g):
         + f", {inside} in it"
 
 
+def python(g):
+    """CPython's functions, through C's"""
+    ran = [(u, n) for u, _, n in g.of("python") if "<module>" in u or LOOP in u]
+    want = ["_start", "<module>", "main", "by_sort", "<lambda>", "method", "burn"]
+    good = sum(n for u, n in ran if in_order(
+        [x.split(".")[-1] for x in u], want) and LOOP not in u)
+    total = sum(n for _, n in ran)
+    assert total >= ENOUGH, f"{total} samples"
+    if good < SHARE * total:
+        for u, n in ran[:5]:
+            print(f"# {n} {';'.join(u)[:300]}")
+        raise AssertionError(f"{good} of {total} samples are whole")
+    return f"{good} of {total}"
+
+
 def alone(g):
     """a command, a process and a cgroup are recorded without what is beside them"""
     # the command's own process is a copy of the launcher until its exec, which
@@ -194,7 +216,7 @@ def main():
     release = guest.said(r"guest: release (.*)$")
     failed = 0
     print(f"# {name}: {release[1] if release else 'did not come up'}")
-    for test in (ran, confined, alone, chain, static, syscall, deep, threads, vdso, signal) + \
+    for test in (ran, confined, alone, chain, static, syscall, deep, threads, vdso, signal, python) + \
             ((pac,) if name.startswith("arm64") else ()):
         try:
             print(f"# {test.__name__}: {test(guest)}")

@@ -56,7 +56,15 @@ esac
 ln "$dir/bin/threads" "$dir/bin/vdso"
 ln "$dir/bin/threads" "$dir/bin/signal"
 ln "$dir/bin/chain" "$dir/bin/syscall"
-for f in chain syscall static pac deep threads vdso signal; do
+# Debian's CPython, and what it reads before it runs a program
+python=$(find "$root"/usr/bin -regex '.*/python3\.[0-9]+' | sort -V | tail -n 1)
+install "$python" "$dir/bin/python"
+version=${python##*/}
+for f in codecs.py io.py abc.py encodings/{__init__,aliases,utf_8,ascii,latin_1}.py; do
+	install -D -m 644 "$root/usr/lib/$version/$f" "$dir/usr/lib/$version/$f"
+done
+install -m 644 "$live/python_chain.py" "$dir/chain.py"
+for f in chain syscall static pac deep threads vdso signal python; do
 	[ ! -e "$dir/bin/$f" ] || ln "$dir/bin/$f" "$dir/bin/warm-$f"
 done
 for f in "$dir"/bin/*; do

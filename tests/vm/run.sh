@@ -37,12 +37,12 @@ arm64_programs() {
 		'Created-By: Packages' | grep -m 1 -E '/debian/?$')}
 	packages=$(sed -n '/^apt_build=/,/"$/p' tests/deps.sh |
 		tr '" ' '\n\n' | grep -E -- '-dev$' | paste -sd,)
-	if [ "$(cat "$root/done" 2>/dev/null)" != "$suite $packages" ]; then
+	if [ "$(cat "$root/done" 2>/dev/null)" != "$suite $packages python" ]; then
 		rm -rf "$root"
 		mmdebstrap --variant=extract --architectures=arm64 \
-			--include="$packages,busybox-static" "$suite" "$root" \
+			--include="$packages,busybox-static,python3-minimal" "$suite" "$root" \
 			"deb $from $suite main" >"$vm/arm64.log" 2>&1 || return 1
-		echo "$suite $packages" >"$root/done"
+		echo "$suite $packages python" >"$root/done"
 	fi
 	cc="aarch64-linux-gnu-gcc --sysroot=$root"
 	make -s -j"$(nproc)" O="$O/vm/arm64" SYSROOT="$root" CC="$cc" all \

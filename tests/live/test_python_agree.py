@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks of every CPython here are, frame by frame, what Python itself says of them."""
+import collections
+import glob
+import json
+import os
+import re
+import tempfile
+
+from live import ROOT, Suite, compile_c, record, say
+from pprof import read_pprof
+
+suite = Suite()
+HERE = os.path.join(ROOT, "tests", "live")
+tmp = tempfile.TemporaryDirectory(prefix="trifold-test-agree-")
+PLACES, MS = 200, 15
+
+
+def pythons():
+    """Debian's, and what else is installed in the usual places"""
+    found = [p for p in sorted(glob.glob("/usr/bin/python3.*") +
+                               glob.glob("/usr/local/bin/python3.*") +
+                               glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3.*")))
+             if re.fullmatch(r"python3\.\d+t?", os.path.basename(p))]
+    assert found, "no python3.* in /usr/bin"
+    return found
+
+
+def python_frames(frames):
+    """Those with a file, as (function, file without folders, line)."""
+    found = [re.fullmatch(r"(.*) (\S+):(\d+)", f) for f in frames]
+    return [(m.group(1), os.path.basename(m.group(2)), int(m.group(3))) for m in found if m]
+
+
+def place_of(frames):
+    found = [re.match(r"spin_(\d+) ", f) for f in frames]
+    return next((int(m.group(1)) for m in found if m), None)
+
+
+def agreement(python):
+    """(samples that are as Python says, others by what is different)"""
+    out, said = (os.path.join(tmp.name, x) for x in ("agree.pb.gz", "agree.json"))
+    record(out, "--frequency", "499", "--", python, "-S", os.path.join(HERE, "python_agree.py"),
+           library, str(PLACES), str(MS), said)
+    with open(said, encoding="utf-8") as f:
+        truth = [[(name, os.path.basename(file), line) for name, file, line in stack]
+                 for stack in json.load(f)]
+    good, other = 0, collections.Counter()
+    for _, frames, n in read_pprof(out):
+        place = place_of(frames)
+        if place is None:
+            continue
+        here, want = python_frames(frames), truth[place]
+        if here == want:
+            good += n
+            continue
+        at = next((i for i, (a, b) in enumerate(zip(here, want)) if a != b), None)
+        other[f"{len(here)} frames of {len(want)}" if at is None else
+              f"{here[at]} is {want[at]}"] += n
+    return good, other
+
+
+library = os.path.join(tmp.name, "spin.so")
+compile_c("python_spin.c", library, "-O1", "-shared", "-fPIC")
+
+
+def test(python):
+    def agrees():
+        good, other = agreement(python)
+        total = good + sum(other.values())
+        say(f"{good} of {total} samples agree")
+        for what, n in other.most_common(8):
+            say(f"{n} {what}")
+        assert total > 500 and good >= 0.99 * total
+    agrees.__doc__ = f"{os.path.basename(python)}: each sample is what sys._getframe() says"
+    suite.test(agrees)
+
+
+for path in pythons():
+    test(path)
+suite.run()
