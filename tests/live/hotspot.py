@@ -94,8 +94,9 @@ class Stack:
         self.thread = labels.get("thread", "")
         self.end = labels.get("stack_end", "")
 
-    def broken(self):
-        return bool(self.end) or any(b in m for m in self.methods for b in BAD)
+    def broken(self, nameless=False):
+        """nameless: frames without a name do not count."""
+        return bool(self.end) or any(b in m for m in self.methods for b in BAD[2 * nameless:])
 
     def learning(self):
         return self.end in ("no_table", "file_unknown")
@@ -140,17 +141,17 @@ def profile(out, command, *words, hz="499", times=1):
 
 
 def judge(what, stacks, *chain, row=False, least=0.99, burn=r"HotspotLoad\.burn", share=0.5,
-          minimum=300):
+          minimum=300, nameless=False):
     """Of the samples in burn(), which are not few of those in Java's code, this share at
     least has the chain; of all, which are at least so many, few are broken: those of a
     JVM's first milliseconds may be, before it has told where its code is."""
     java = [s for s in stacks if s.java() and not s.learning()]
     in_burn = [s for s in java if s.has(burn)]
     total, burns = (sum(s.count for s in x) for x in (java, in_burn))
-    broken = sum(s.count for s in java if s.broken())
-    good = sum(s.count for s in in_burn if s.has(*chain, row=row) and not s.broken())
+    broken = sum(s.count for s in java if s.broken(nameless))
+    good = sum(s.count for s in in_burn if s.has(*chain, row=row) and not s.broken(nameless))
     say(f"{what}: {good} of {burns} in burn(), {broken} of {total} broken")
-    bad = [s for s in java if s.broken()] + [s for s in in_burn if not s.has(*chain, row=row)]
+    bad = [s for s in java if s.broken(nameless)] + [s for s in in_burn if not s.has(*chain, row=row)]
     if total < minimum or burns < share * total or good < least * burns or \
             broken > 0.02 * total:
         for s in sorted(bad or java, key=lambda s: -s.count)[:6]:
