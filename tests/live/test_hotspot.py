@@ -161,8 +161,8 @@ def calls():
 
 @suite.test
 def class_archive():
-    """each version: with the class library's archive, some of its names may be on pages
-    that the program never touched, which the sampler cannot read: whole stacks anyway"""
+    """each version: with the class library's archive, whole stacks"""
+    # some of its names are on pages that the program never touched: nobody can read them
     for jdk in all_jdks().values():
         java = check(jdk, APART + ["-Xshare:auto"], "sort", r"HotspotLoad\.sort", *CALLS["sort"],
                      share=0.2, nameless=True)
