@@ -126,7 +126,7 @@ def stacks_of(out, threads="java|main|thread-.*|Thread-.*|ForkJoi.*|"):
 
 # $1: the JVM's words, $2: how often the rest runs.  The first JVM is there to be known.
 RUNS = """eval "$1" -version 2>/dev/null & echo $! >"$0"
-wait; sleep 0.7; n=$2; shift 2
+wait; sleep 1.2; n=$2; shift 2
 while [ $n -gt 0 ]; do "$@" || exit 1; n=$((n - 1)); done"""
 
 

@@ -293,7 +293,7 @@ def unloading():
 
 @suite.test
 def short_lives():
-    """programs of half a second: whole stacks with names, though nobody is there to ask"""
+    """programs of 0.3 s: whole stacks with names, though nobody is there to ask"""
     for jdk in all_jdks().values():
         stacks = profile(OUT, jdk.command(classes()), "-Xmx64m", "-cp", classes(), "HotspotShort",
                          "0.3", times=10)
