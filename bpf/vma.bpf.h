@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * vma - which mapping of a process holds a user address, and which file is
  * mapped there: the kernel's own VMA tree, walked by hand without its lock.
