@@ -63,6 +63,7 @@ struct options {
 	uint32_t limit;			/* 0: none given */
 	bool by_total;
 	struct words at;
+	bool yes;			/* of snapshot: do not ask */
 	/* of top */
 	bool once;
 	const char *view;		/* NULL: none given */
