@@ -14,7 +14,7 @@ static bool walk_is_arm(const struct walk *w)
 int walk_begin(struct walk *w)
 {
 	w->record = malloc(RECORD_MAX);
-	if (!w->record || !vector_reserve(&w->files, w->s->files.n))
+	if (!w->record || !vector_reserve(&w->files, w->s->files.n + 1))
 		return -ENOMEM;
 	memset(w->files.v, 0, w->files.cap * sizeof(*w->files.v));
 	w->files.n = w->s->files.n;

@@ -6,3 +6,6 @@ SNAPSHOT := $(filter-out %/taking.c,$(wildcard symbolizerd/snapshot/*.c)) $(addp
 UNIT += recordings
 unit_recordings_SRCS := $(SNAPSHOT)
 unit_recordings_LIBS := -lz -lxxhash
+UNIT += snapshot
+unit_snapshot_SRCS := $(SNAPSHOT)
+unit_snapshot_LIBS := -lz -lxxhash
