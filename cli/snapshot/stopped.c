@@ -46,24 +46,38 @@ static bool stopped_wait(struct stopped_thread *t)
 	return true;
 }
 
-/* 0, also if it has ended. */
-static int stopped_one(struct stopped *s, pid_t tid)
+/* Have it stop.  0, also if it has ended. */
+static int stopped_ask(struct stopped *s, pid_t tid)
 {
 	struct stopped_thread t = { .tid = tid };
 
+	if (!vector_reserve(&s->threads, 1))
+		return -ENOMEM;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
 		return errno == ESRCH && s->threads.n ? 0 : -errno;
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 || !stopped_wait(&t))
-		return 0;
-	if (vector_push(&s->threads, t))
-		return 0;
-	ptrace(PTRACE_DETACH, tid, NULL, t.signal);
-	return -ENOMEM;
+	if (!ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		vector_push(&s->threads, t);
+	return 0;
+}
+
+/* Until those from `from` on stand; those that have ended are left out. */
+static void stopped_all(struct stopped *s, uint32_t from)
+{
+	uint32_t to = from;
+
+	for (uint32_t i = from; i < s->threads.n; i++) {
+		struct stopped_thread t = s->threads.v[i];
+
+		if (stopped_wait(&t))
+			s->threads.v[to++] = t;
+	}
+	s->threads.n = to;
 }
 
 /* Those that are not there yet: how many, or -errno. */
 static int stopped_new(struct stopped *s)
 {
+	uint32_t before = s->threads.n;
 	char path[48];
 	struct dirent *e;
 	int n = 0, r = 0;
@@ -78,10 +92,11 @@ static int stopped_new(struct stopped *s)
 
 		if (tid <= 0 || stopped_has(s, tid))
 			continue;
-		r = stopped_one(s, tid);
+		r = stopped_ask(s, tid);
 		n++;
 	}
 	closedir(d);
+	stopped_all(s, before);
 	return r ? r : n;
 }
 
@@ -90,7 +105,8 @@ int stopped_begin(struct stopped *s, pid_t pid)
 	int r;
 
 	*s = (struct stopped){ .pid = pid };
-	r = stopped_one(s, pid);
+	r = stopped_ask(s, pid);
+	stopped_all(s, 0);
 	for (int i = 0, n = 1; !r && n && i < ROUNDS; i++) {
 		n = stopped_new(s);
 		r = n < 0 ? n : 0;
