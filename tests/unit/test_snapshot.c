@@ -124,6 +124,42 @@ TEST(snapshot_is_walked_by_its_own_rules)
 	snapshot_fini(&got);
 }
 
+/* The same on arm64: the leaf's caller is in x30, with a pointer authentication code;
+ * main() has saved x29 and x30. */
+static const char arm[] =
+"trifold-snapshot 1\n"
+"machine aarch64\n"
+"stack 0\n"
+"vdso 0\n"
+"file 0 0 - program\n"
+"map 400000 402000 0 -x 0\n"
+"row 0 1000 1020 sp reg 0 0 0 0 0 0 0 0 0 0 0 0 5\n"
+"row 0 1100 1120 fp cfa 32 0 32 0 -32 -24 0 0 0 0 0 0 0\n"
+"row 0 1200 1220 end cfa 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+"memory ffff00000800 00000000000000000812400000000000\n"
+"thread 1 call ffff00001000 0 1 2 3 4 5 6 7 8 9 a b c d e f 10 11 12 13 14 15 16 17 18 19 "
+"1a 1b 1c ffff00000800 27000000401108 ffff00000800 401010\n"
+"end\n";
+
+TEST(snapshot_of_the_other_machine)
+{
+	struct snapshot s = { 0 }, got = { 0 };
+	struct replay_misses misses;
+
+	CHECK_EQ(text_read(arm, sizeof(arm) - 1, &s), 0);
+	CHECK_EQ(s.machine, SNAPSHOT_AARCH64);
+	CHECK_EQ(replay(&s, &got, &misses), 0);
+	for (uint32_t i = 0; i < got.frames.n; i++)
+		printf("# %s\n", got.frames.v[i].place);
+	CHECK_EQ(got.frames.n, 3);
+	CHECK_STR(got.frames.v[0].place, "native 0+100f");	/* in a system call */
+	CHECK_STR(got.frames.v[1].place, "native 0+1107");
+	CHECK_STR(got.frames.v[2].place, "native 0+1207");
+	CHECK_EQ(misses.rows, 0);
+	snapshot_fini(&s);
+	snapshot_fini(&got);
+}
+
 /* --- what lies ---------------------------------------------------------------------- */
 
 /* In memory of exact size; walked if it is believed. */
