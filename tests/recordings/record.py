@@ -242,9 +242,14 @@ def keep(name, lines, snapshot):
           f"{sum(len(t['frames']) for t in snapshot.threads)} frames")
 
 
-if len(sys.argv) < 4 or sys.argv[1] not in ("python", "c++", "stripped"):
-    sys.exit(__doc__)
-if sys.argv[1] == "python":
-    python(*sys.argv[2:4])
-else:
-    cxx(*sys.argv[2:], strip=sys.argv[1] == "stripped")
+def main():
+    if len(sys.argv) < 4 or sys.argv[1] not in ("python", "c++", "stripped"):
+        sys.exit(__doc__)
+    if sys.argv[1] == "python":
+        python(*sys.argv[2:4])
+    else:
+        cxx(*sys.argv[2:], strip=sys.argv[1] == "stripped")
+
+
+if __name__ == "__main__":
+    main()
