@@ -240,6 +240,8 @@ static const char convert_details[] =
 static const struct option_def snapshot_options[] = {
 	{ "output", "FILE", "where to write (trifold-snapshot-PID.gz); it may not\n"
 	  "                     exist", OPTION_TEXT, 0, 0, AT(output) },
+	{ "root", "DIR", "of a core file: the files that it names are below DIR",
+	  OPTION_TEXT, 0, 0, AT(root) },
 	{ "yes", NULL, "write it without asking", OPTION_FLAG, 0, 0, AT(yes) },
 	LIBEXEC,
 };
@@ -252,6 +254,9 @@ static const char snapshot_details[] =
 "program may be on its stacks: snapshot says what kinds of memory are in it, and\n"
 "asks before it writes.  FILE is readable by you alone, and is compressed text\n"
 "(docs/SNAPSHOT.md).\n"
+"\n"
+"CORE is a core file, of either machine.  Files that it names are opened, and must be\n"
+"those that ran.  One whose name is a number is ./NUMBER.\n"
 "\n"
 "The process stands still for some milliseconds, as for a debugger: a system call\n"
 "that waits may end with EINTR (signal(7)).  Another user's process, and most often\n"
@@ -320,7 +325,7 @@ const struct command commands[] = {
 	{ "convert", "FILE OUT [OPTION]...",
 	  "Write a recording in another format", convert_details,
 	  convert_options, COUNT(convert_options), REST_FILES, convert_run },
-	{ "snapshot", "PID [OPTION]...",
+	{ "snapshot", "PID|CORE [OPTION]...",
 	  "Write what the unwinder reads of a process, for a report", snapshot_details,
 	  snapshot_options, COUNT(snapshot_options), REST_FILE, snapshot_run },
 	{ "completion", "bash|zsh|fish",

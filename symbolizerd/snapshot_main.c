@@ -61,40 +61,64 @@ static int snapshot_main_result(const struct snapshot *s)
 	return r;
 }
 
-static int snapshot_main_taking(uint32_t n_files)
+static int snapshot_main_finish(struct taken_process *c)
 {
-	static struct taken_process c;	/* large */
+	taking_names(c);
+	taking_summary(c, stdout);
+	return fflush(stdout) ? -errno : snapshot_main_result(&c->s);
+}
+
+static int snapshot_main_process(struct taken_process *c)
+{
 	struct buffer said = { 0 };
 	int r, walks = 0;
 
-	c.memory = SNAPSHOT_FD_MEMORY;
-	c.files = SNAPSHOT_FD_FILES;
-	c.n_files = n_files;
 	while ((r = snapshot_main_said(&said)) > 0) {
-		r = taking_walk(&c, said.data, said.len);
+		r = taking_walk(c, said.data, said.len);
 		if (r)
 			break;
 		walks++;
 		fputs(SNAPSHOT_READ, stdout);
 		fflush(stdout);
 	}
-	if (!r && walks) {
-		taking_names(&c);
-		taking_summary(&c, stdout);
-		r = fflush(stdout) ? -errno : snapshot_main_result(&c.s);
-	}
 	free(said.data);
-	taking_fini(&c);
+	return r || !walks ? r : snapshot_main_finish(c);
+}
+
+/* list: only which files it names, each path with a NUL. */
+static int snapshot_main_core(struct taken_process *c, bool list)
+{
+	struct core core;
+	int r = core_open(&core, SNAPSHOT_FD_MEMORY, &c->s);
+
+	c->core = &core;
+	if (r)
+		log_err("%s", r == -ENOEXEC ? "it is no core file of a 64-bit process" :
+			strerror(-r));
+	for (uint32_t i = 0; !r && list && i < core.paths.n; i++)
+		fwrite(core.paths.v[i], 1, strlen(core.paths.v[i]) + 1, stdout);
+	if (!r && list)
+		r = fflush(stdout) ? -errno : 0;
+	else if (!r)
+		r = taking_walk_again(c);
+	if (!r && !list)
+		r = snapshot_main_finish(c);
+	core_fini(&core);
 	return r;
 }
 
 int snapshot_main(uid_t uid, gid_t gid, char *const *words, int n)
 {
 	static int keep[SNAPSHOT_FD_FILES + SNAPSHOT_MAPPED_MAX];
+	static struct taken_process c = {	/* large */
+		.memory = SNAPSHOT_FD_MEMORY, .files = SNAPSHOT_FD_FILES,
+	};
+	bool core = n == 2 && !strcmp(words[1], SNAPSHOT_CORE);
+	bool list = n == 2 && !strcmp(words[1], SNAPSHOT_CORE_FILES);
 	uint64_t files;
 	int r;
 
-	if (n != 1 || !number_parse(words[0], 0, SNAPSHOT_MAPPED_MAX, &files))
+	if (n != 1 + (core || list) || !number_parse(words[0], 0, SNAPSHOT_MAPPED_MAX, &files))
 		return 2;
 	for (int i = 0; i < SNAPSHOT_FD_FILES + (int)files; i++)
 		keep[i] = i;
@@ -105,8 +129,10 @@ int snapshot_main(uid_t uid, gid_t gid, char *const *words, int n)
 		r = confine_worker();
 	if (r)
 		return 1;
-	r = snapshot_main_taking((uint32_t)files);
-	if (r)
+	c.n_files = (uint32_t)files;
+	r = core || list ? snapshot_main_core(&c, list) : snapshot_main_process(&c);
+	taking_fini(&c);
+	if (r && !core && !list)
 		log_err("the process cannot be walked: %s", strerror(-r));
 	return r != 0;
 }

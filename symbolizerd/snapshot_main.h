@@ -13,7 +13,12 @@
 
 #include <sys/types.h>
 
-/* words: how many files there are.  Returns the exit status. */
+/*
+ * words: how many files there are; behind that, if descriptor 3 is a core file,
+ * SNAPSHOT_CORE, or SNAPSHOT_CORE_FILES: only say the paths of the files that it names,
+ * each with a NUL behind it, in the order of their numbers.  Then descriptor 0 is not
+ * read.  Returns the exit status.
+ */
 int snapshot_main(uid_t uid, gid_t gid, char *const *words, int n);
 
 #endif /* SYMBOLIZERD_SNAPSHOT_MAIN_H */

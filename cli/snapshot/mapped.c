@@ -150,6 +150,23 @@ int mapped_open(struct mapped *m, pid_t pid)
 	return mapped_each(m, mapped_take, NULL);
 }
 
+int mapped_open_paths(struct mapped *m, const char *paths, size_t len, const char *root)
+{
+	*m = (struct mapped){ 0 };
+	for (size_t i = 0; i < len && m->files.n < SNAPSHOT_MAPPED_MAX;
+	     i += strlen(paths + i) + 1) {
+		struct mapped_file f = { .fd = -1 };
+		char path[PATH_MAX];
+		int n = snprintf(path, sizeof(path), "%s%s", root ? root : "", paths + i);
+
+		if (paths[i] == '/' && n > 0 && n < PATH_MAX)
+			f.fd = mapped_open_path(path, NULL, false);
+		if (!vector_push(&m->files, f))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* --- as text --------------------------------------------------------------------------- */
 
 struct describing {

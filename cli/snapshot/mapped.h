@@ -31,6 +31,10 @@ int mapped_open(struct mapped *m, pid_t pid);
  * mapped_open() get numbers behind the others, and no descriptor.  0 or -errno. */
 int mapped_describe(struct mapped *m, struct buffer *to);
 
+/* Files of a core by their paths, each with a NUL behind it, below the directory root
+ * (NULL: /).  0 or -errno. */
+int mapped_open_paths(struct mapped *m, const char *paths, size_t len, const char *root);
+
 void mapped_close(struct mapped *m);
 
 #endif /* CLI_SNAPSHOT_MAPPED_H */

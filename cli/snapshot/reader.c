@@ -21,7 +21,6 @@
 #include "common/wait_status.h"
 #include "ipc/snapshot_fds.h"
 
-#define SUMMARY_MAX	4096
 #define NAMES_MS	60000	/* to name frames; it has 30 s of CPU time in all */
 
 /* Of the files with a descriptor: they come first. */
@@ -68,12 +67,12 @@ static bool reader_descriptors(const int *first, const struct mapped *m, uint32_
 }
 
 static void reader_child(const char *path, const int *first, const struct mapped *m,
-			 const struct identities *ids)
+			 const struct identities *ids, const char *word)
 {
 	static char *const env[] = { NULL };
 	char snapshot[] = "--snapshot", uid[24], gid[24], files[16];
 	char name[] = "trifold-symbolizerd";
-	char *argv[6] = { name, snapshot };
+	char *argv[7] = { name, snapshot };
 	uint32_t n = reader_files(m);
 	int words = 2;
 
@@ -86,7 +85,8 @@ static void reader_child(const char *path, const int *first, const struct mapped
 		argv[words++] = gid;
 	}
 	snprintf(files, sizeof(files), "%u", n);
-	argv[words] = files;
+	argv[words++] = files;
+	argv[words] = (char *)word;
 	execve(path, argv, env);
 	_exit(127);
 }
@@ -103,7 +103,7 @@ static void reader_raise_limit(void)
 }
 
 int reader_start(struct reader *r, const char *libexec, int memory,
-		 const struct mapped *m)
+		 const struct mapped *m, const char *word)
 {
 	char dir[PATH_MAX], path[PATH_MAX + 32];
 	struct identities ids;
@@ -128,7 +128,7 @@ int reader_start(struct reader *r, const char *libexec, int memory,
 	if (!r->pid) {
 		const int first[] = { in[0], out[1], STDERR_FILENO, memory, r->result };
 
-		reader_child(path, first, m, root ? &ids : NULL);
+		reader_child(path, first, m, root ? &ids : NULL, word);
 	}
 	close(in[0]);
 	close(out[1]);
@@ -138,13 +138,13 @@ int reader_start(struct reader *r, const char *libexec, int memory,
 }
 
 /* More of what it says.  1; 0: it has ended; -1: it takes too long. */
-static int reader_more(struct reader *r, struct buffer *to, uint64_t until)
+static int reader_more(struct reader *r, size_t max, struct buffer *to, uint64_t until)
 {
 	struct pollfd p = { .fd = r->from, .events = POLLIN };
 	uint64_t now = now_ns();
 	ssize_t n;
 
-	if (now >= until || to->len > SUMMARY_MAX || !buffer_room(to, 512))
+	if (now >= until || to->len > max || !buffer_room(to, 512))
 		return -1;
 	if (poll(&p, 1, (int)((until - now) / NSEC_PER_MSEC) + 1) < 0)
 		return errno == EINTR ? 1 : -1;
@@ -183,14 +183,14 @@ int reader_walk(struct reader *r, const struct buffer *text, int timeout_ms)
 	int more = write_all(r->to, text->data, text->len) ? 0 : 1;
 
 	while (more > 0 && said.len < n)
-		more = reader_more(r, &said, until);
+		more = reader_more(r, n, &said, until);
 	if (said.len != n || memcmp(said.data, SNAPSHOT_READ, n))
 		more = reader_failed(r, more);
 	free(said.data);
 	return more < 0 ? -1 : 0;
 }
 
-int reader_finish(struct reader *r, struct buffer *summary)
+int reader_finish(struct reader *r, size_t max, struct buffer *said)
 {
 	uint64_t until = now_ns() + NAMES_MS * NSEC_PER_MSEC;
 	int more = 1, status = 1;
@@ -198,7 +198,7 @@ int reader_finish(struct reader *r, struct buffer *summary)
 	close(r->to);
 	r->to = -1;
 	while (more > 0)
-		more = reader_more(r, summary, until);
+		more = reader_more(r, max, said, until);
 	if (more < 0)
 		return reader_failed(r, more);
 	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)

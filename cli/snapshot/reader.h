@@ -19,16 +19,18 @@ struct reader {
 	int result;		/* memfd */
 };
 
-/* Start it; libexec: as libexec_find() takes it; memory: /proc/PID/mem, borrowed.  0,
- * or -1, said. */
+/* Start it; libexec: as libexec_find() takes it; memory: /proc/PID/mem, or a core file,
+ * borrowed; word: for a core file, of ipc/snapshot_fds.h, else NULL.  0, or -1, said. */
 int reader_start(struct reader *r, const char *libexec, int memory,
-		 const struct mapped *m);
+		 const struct mapped *m, const char *word);
 
 /* Have it walk what the text says, for at most so long.  0, or -1, said. */
 int reader_walk(struct reader *r, const struct buffer *text, int timeout_ms);
 
-/* The end of it: what it says of the snapshot, for people.  0, or -1, said. */
-int reader_finish(struct reader *r, struct buffer *summary);
+/* The end of it: what it says, at most so many bytes.  0, or -1, said. */
+int reader_finish(struct reader *r, size_t max, struct buffer *said);
+#define READER_SUMMARY_MAX	4096
+#define READER_PATHS_MAX	(4u << 20)
 
 /* Kill it if it is still there. */
 void reader_end(struct reader *r);

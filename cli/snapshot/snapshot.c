@@ -226,31 +226,97 @@ static void snapshot_show(const struct buffer *summary)
 	       "compressed:\n`gzip -dc FILE | less` shows all of it.\n");
 }
 
+/* What the reader has read is shown and written.  The exit status. */
+static int snapshot_finish(const struct options *o, struct reader *reader,
+			   const char *path)
+{
+	struct buffer summary = { 0 };
+	int r = reader_finish(reader, READER_SUMMARY_MAX, &summary) ? 1 : 0;
+
+	if (!r) {
+		snapshot_show(&summary);
+		r = snapshot_agreed(o, path) ? snapshot_write(path, reader->result) :
+		    NOTHING;
+	}
+	free(summary.data);
+	return r;
+}
+
 static int snapshot_of(const struct options *o, pid_t pid, const char *path)
 {
 	struct reader reader = { .pid = -1, .to = -1, .from = -1, .result = -1 };
-	struct buffer summary = { 0 };
 	struct mapped m;
 	int memory = snapshot_memory(pid), r;
 
 	if (memory < 0)
 		return 1;
 	r = mapped_open(&m, pid);
-	r = r ? snapshot_refuse(pid, r) : reader_start(&reader, o->libexec, memory, &m);
+	r = r ? snapshot_refuse(pid, r) : reader_start(&reader, o->libexec, memory, &m, NULL);
 	if (!r)
 		r = snapshot_take(&reader, &m);
-	if (!r)
-		r = reader_finish(&reader, &summary);
-	if (!r) {
-		snapshot_show(&summary);
-		r = snapshot_agreed(o, path) ? snapshot_write(path, reader.result) :
-		    o->yes ? 1 : NOTHING;
-	}
+	r = r ? 1 : snapshot_finish(o, &reader, path);
 	reader_end(&reader);
 	mapped_close(&m);
 	close(memory);
-	free(summary.data);
-	return r < 0 ? 1 : r;
+	return r;
+}
+
+/* --- a core file ------------------------------------------------------------------------ */
+
+static int snapshot_core_file(const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		log_err("%s: %m", path);
+		return -1;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		log_err("%s is no regular file", path);
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Which files does it name?  The reader says, and then is another one's. */
+static int snapshot_core_paths(const struct options *o, int core, struct mapped *m)
+{
+	struct reader reader;
+	struct mapped none = { 0 };
+	struct buffer paths = { 0 };
+	int r = reader_start(&reader, o->libexec, core, &none, SNAPSHOT_CORE_FILES);
+
+	if (!r)
+		r = reader_finish(&reader, READER_PATHS_MAX, &paths);
+	reader_end(&reader);
+	buffer_add(&paths, "", 1);
+	if (!r && (paths.failed ||
+		   mapped_open_paths(m, (char *)paths.data, paths.len - 1, o->root))) {
+		log_err("out of memory");
+		r = -1;
+	}
+	free(paths.data);
+	return r;
+}
+
+static int snapshot_of_core(const struct options *o, const char *path)
+{
+	struct reader reader = { .pid = -1, .to = -1, .from = -1, .result = -1 };
+	struct mapped m = { 0 };
+	int core = snapshot_core_file(o->file), r;
+
+	if (core < 0)
+		return 1;
+	r = snapshot_core_paths(o, core, &m);
+	if (!r)
+		r = reader_start(&reader, o->libexec, core, &m, SNAPSHOT_CORE);
+	r = r ? 1 : snapshot_finish(o, &reader, path);
+	reader_end(&reader);
+	mapped_close(&m);
+	close(core);
+	return r;
 }
 
 int snapshot_run(const struct options *o)
@@ -258,16 +324,25 @@ int snapshot_run(const struct options *o)
 	char name[64];
 	const char *path = o->output ? o->output : name;
 	struct stat st;
-	uint64_t pid;
+	uint64_t pid = 0;
 
-	if (!o->file || !number_parse(o->file, 1, INT32_MAX, &pid)) {
-		log_err("snapshot needs the PID of a process; see `trifold snapshot --help`");
+	if (!o->file) {
+		log_err("snapshot needs the PID of a process, or a core file; see "
+			"`trifold snapshot --help`");
 		return EXIT_USAGE;
 	}
-	snprintf(name, sizeof(name), "trifold-snapshot-%llu.gz", (unsigned long long)pid);
+	if (!number_parse(o->file, 1, INT32_MAX, &pid) && access(o->file, F_OK) < 0) {
+		log_err("%s is neither the PID of a process nor a file", o->file);
+		return EXIT_USAGE;
+	}
+	if (pid)
+		snprintf(name, sizeof(name), "trifold-snapshot-%llu.gz",
+			 (unsigned long long)pid);
+	else
+		snprintf(name, sizeof(name), "trifold-snapshot-core.gz");
 	if (!lstat(path, &st)) {
 		log_err("%s exists: name another file by --output", path);
 		return 1;
 	}
-	return snapshot_of(o, (pid_t)pid, path);
+	return pid ? snapshot_of(o, (pid_t)pid, path) : snapshot_of_core(o, path);
 }

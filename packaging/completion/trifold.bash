@@ -57,7 +57,7 @@ _trifold()
 		_trifold_words 'functions processes containers threads'
 		return ;;
 	--at | --cgroup | --container | --duration | --endpoint | --frequency | --rate | \
-	--interval | --limit | --listen | --name | --pid | --unit)
+	--interval | --limit | --listen | --name | --pid | --root | --unit)
 		return ;;
 	esac
 	# options and words of commands
@@ -71,10 +71,10 @@ _trifold()
 	'table -'*) _trifold_words '--at --help' ;;
 	'diff -'*) _trifold_words '--limit --total --output --json --help' ;;
 	'convert -'*) _trifold_words '--format --frequency --rate --help' ;;
-	'snapshot '*) _trifold_words '--output --yes --help' ;;
+	'snapshot -'*) _trifold_words '--output --root --yes --help' ;;
 	'completion -'*) _trifold_words '--help' ;;
 	'completion '*) _trifold_words 'bash zsh fish' ;;
-	'check-config '* | 'table '* | 'diff '* | 'convert '*) _trifold_files ;;
+	'check-config '* | 'table '* | 'diff '* | 'convert '* | 'snapshot '*) _trifold_files ;;
 	esac
 }
 complete -F _trifold trifold

@@ -36,7 +36,7 @@ complete -c trifold -n __trifold_first -a convert -d 'write a recording in anoth
 complete -c trifold -n __trifold_first -a snapshot -d 'write what the unwinder reads of a process'
 complete -c trifold -n __trifold_first -a completion -d 'print the completion script of a shell'
 # words
-complete -c trifold -n '__trifold_in check-config table diff convert' -F
+complete -c trifold -n '__trifold_in check-config table diff convert snapshot' -F
 complete -c trifold -n '__trifold_in completion' -a 'bash zsh fish'
 # options of several commands
 complete -c trifold -n '__trifold_in run record top status doctor check-config table diff convert snapshot completion' -l help -d 'show the options'
@@ -51,6 +51,7 @@ complete -c trifold -n '__trifold_in top diff' -l limit -x -d 'number of lines s
 complete -c trifold -n '__trifold_in run' -l interval -x -d 'seconds between batches'
 complete -c trifold -n '__trifold_in run' -l endpoint -x -d 'send OTLP profiles to this receiver'
 complete -c trifold -n '__trifold_in run' -l listen -x -d 'port of the live page'
+complete -c trifold -n '__trifold_in snapshot' -l root -x -d 'where the files of a core are'
 complete -c trifold -n '__trifold_in snapshot' -l yes -d 'write it without asking'
 complete -c trifold -n '__trifold_in run' -l no-page -d 'no live page'
 complete -c trifold -n '__trifold_in run record top' -l include-self -d 'samples of trifold itself, too'

@@ -99,8 +99,9 @@ _trifold() {
 		;;
 	snapshot)
 		_arguments $output $help \
+			'--root=[where the files of a core are]:DIR:' \
 			'--yes[write it without asking]' \
-			'1:PID:'
+			'1:PID or core file:_files'
 		;;
 	completion)
 		_arguments $help '1:shell:(bash zsh fish)'

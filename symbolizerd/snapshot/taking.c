@@ -66,13 +66,33 @@ static void taking_build(struct taken_process *c, uint32_t file)
 
 /* --- what the walk asks ---------------------------------------------------------------- */
 
+/* What a core leaves out is as in its file. */
+static bool taking_from_file(const struct taken_process *c, uint64_t at, void *dst,
+			     size_t len)
+{
+	const struct snapshot_map *m = snapshot_map_of(&c->s, at);
+
+	return m && m->file < c->n_files && m->end - at >= len &&
+	       pread(c->files + (int)m->file, dst, len,
+		     (off_t)(m->off + (at - m->start))) == (ssize_t)len;
+}
+
+static bool taking_get(const struct taken_process *c, uint64_t at, void *dst, size_t len)
+{
+	if (at > INT64_MAX)
+		return false;
+	if (c->core)
+		return !core_memory(c->core, at, dst, len) ||
+		       taking_from_file(c, at, dst, len);
+	return pread(c->memory, dst, len, (off_t)at) == (ssize_t)len;
+}
+
 static int taking_read(void *ctx, uint64_t at, void *dst, size_t len)
 {
 	struct taken_process *c = ctx;
 	struct snapshot_range failed = { at, len };
 
-	if (at <= INT64_MAX &&
-	    pread(c->memory, dst, len, (off_t)at) == (ssize_t)len)
+	if (taking_get(c, at, dst, len))
 		return snapshot_put(&c->s, at, dst, len) ? 0 : -ENOSPC;
 	memset(dst, 0, len);
 	if (c->s.failed.n < SNAPSHOT_FAILED_MAX && !snapshot_failed(&c->s, at, len))
@@ -131,13 +151,16 @@ static void taking_drop_maps(struct snapshot *s)
 
 int taking_walk(struct taken_process *c, const void *said, size_t len)
 {
+	snapshot_fini(&c->s);
+	return text_read(said, len, &c->s) ? -EPROTO : taking_walk_again(c);
+}
+
+int taking_walk_again(struct taken_process *c)
+{
 	struct snapshot walked = { 0 };
 	struct managed managed;
 	int r;
 
-	snapshot_fini(&c->s);
-	if (text_read(said, len, &c->s))
-		return -EPROTO;
 	managed_init(&managed, 1);
 	c->walk = (struct walk){
 		.s = &c->s, .ctx = c, .read = taking_read, .table = taking_table,

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "symbolizerd/snapshot/core.h"
 #include "symbolizerd/snapshot/snapshot.h"
 #include "symbolizerd/snapshot/walk.h"
 
@@ -19,7 +20,8 @@ struct taking_built {
 };
 
 struct taken_process {
-	int memory;		/* /proc/PID/mem, or a core file */
+	int memory;		/* /proc/PID/mem */
+	const struct core *core;	/* instead, if not NULL */
 	int files;		/* descriptor of file 0; the others follow */
 	uint32_t n_files;
 	struct snapshot s;	/* of the last taking_walk() */
@@ -30,6 +32,9 @@ struct taken_process {
 /* Tables are kept for the next time.  said: what the process has, text.h, whose
  * frames count for nothing.  0 or -errno; -EPROTO: what was said is wrong. */
 int taking_walk(struct taken_process *c, const void *said, size_t len);
+
+/* The same with what is in c->s already. */
+int taking_walk_again(struct taken_process *c);
 
 /* Give native frames the names of their functions. */
 void taking_names(struct taken_process *c);

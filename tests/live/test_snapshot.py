@@ -182,6 +182,36 @@ def stopped_before():
             runs_on(p)
 
 
+def frames(path):
+    """Without the numbers of files, which have no order."""
+    return [re.sub(r"native \w+\+", "native ", line) for line in text_of(path).splitlines()
+            if line.startswith("frame ")]
+
+
+@suite.test
+def core_file():
+    """of a core file: the frames are those of the process; below another root none are"""
+    if not shutil.which("gcore"):
+        raise Skip("no gcore")
+    with scratch() as tmp, Running(sys.executable, RECORDED) as p:
+        live, core = os.path.join(tmp, "live.gz"), os.path.join(tmp, "core")
+        time.sleep(0.3)
+        subprocess.run(["gcore", "-o", core, str(p.pid)], check=True, capture_output=True)
+        r = snapshot(p.pid, "--yes", "--output", live)
+        assert r.returncode == 0, r.stderr
+        core = f"{core}.{p.pid}"
+        r = snapshot(core, "--yes", "--output", core + ".gz")
+        assert r.returncode == 0 and "stood still" not in r.stdout, r
+        # gdb has the threads in another order
+        assert sorted(frames(core + ".gz")) == sorted(frames(live)) and len(frames(live)) > 80
+        r = snapshot(core, "--yes", "--root", tmp, "--output", core + ".none.gz")
+        assert r.returncode == 0 and "CPython" not in text_of(core + ".none.gz")
+        r = snapshot(RECORDED, "--yes", "--output", core + ".not.gz")
+        say(r.stderr)
+        assert r.returncode == 1 and "no core file" in r.stderr, r
+        assert not os.path.exists(core + ".not.gz")
+
+
 def slow_reader(directory):
     """A directory of daemons whose reader never answers the second time."""
     for name in os.listdir(BIN):
@@ -232,7 +262,8 @@ def errors_say_what_to_do():
     """no such process, no number, another user's, one that is traced, a 32-bit one"""
     with scratch() as tmp:
         for args, status, want in (((2 ** 22 + 5, "--yes"), 1, "there is no process"),
-                                   (("x",), 2, "needs the PID"), ((), 2, "needs the PID")):
+                                   (("x",), 2, "neither the PID of a process nor a file"),
+                                   ((), 2, "needs the PID")):
             r = snapshot(*args)
             assert r.returncode == status and want in r.stderr, r
             assert len(r.stderr.splitlines()) == 1
