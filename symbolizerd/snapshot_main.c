@@ -110,9 +110,7 @@ static int snapshot_main_core(struct taken_process *c, bool list)
 int snapshot_main(uid_t uid, gid_t gid, char *const *words, int n)
 {
 	static int keep[SNAPSHOT_FD_FILES + SNAPSHOT_MAPPED_MAX];
-	static struct taken_process c = {	/* large */
-		.memory = SNAPSHOT_FD_MEMORY, .files = SNAPSHOT_FD_FILES,
-	};
+	static struct taken_process c;	/* large */
 	bool core = n == 2 && !strcmp(words[1], SNAPSHOT_CORE);
 	bool list = n == 2 && !strcmp(words[1], SNAPSHOT_CORE_FILES);
 	uint64_t files;
@@ -129,6 +127,8 @@ int snapshot_main(uid_t uid, gid_t gid, char *const *words, int n)
 		r = confine_worker();
 	if (r)
 		return 1;
+	c.memory = SNAPSHOT_FD_MEMORY;
+	c.files = SNAPSHOT_FD_FILES;
 	c.n_files = (uint32_t)files;
 	r = core || list ? snapshot_main_core(&c, list) : snapshot_main_process(&c);
 	taking_fini(&c);
