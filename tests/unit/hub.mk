@@ -37,6 +37,10 @@ unit_file_policy_LIBS := -lxxhash
 UNIT += frame_names process_memory
 unit_frame_names_SRCS := symbolizerd/symbols/frame_names.c symbolizerd/symbols/frame_names_build.c
 unit_process_memory_SRCS := symbolizerd/symbols/process_memory.c
+UNIT += jit_files
+JIT_FILES := symbolizerd/symbols/jit_names.c symbolizerd/symbols/jit_wanted.c symbolizerd/symbols/perf_map.c symbolizerd/symbols/jitdump.c \
+	symbolizerd/symbols/frame_names.c symbolizerd/symbols/frame_names_build.c
+unit_jit_files_SRCS := $(JIT_FILES)
 UNIT += clock_jumps
 unit_clock_jumps_SRCS := $(addprefix symbolizerd/hub/,knowledge.c interval.c intake.c symbolize.c managed.c record.c trace.c \
 	process.c executable.c ksym.c cgroup.c samples.c ledger.c own.c batches.c) $(TABLES) symbolizerd/symbols/index.c symbolizerd/symbols/line_table.c \
