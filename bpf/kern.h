@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * kern - the few kernel structs that trifold reads
  *
@@ -46,6 +46,16 @@ struct user_namespace {
 };
 struct mnt_namespace {
 	struct user_namespace *user_ns;
+};
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+};
+struct upid {
+	int nr;
+};
+struct pid {
+	unsigned int level;			/* of the innermost namespace */
+	struct upid numbers[1];
 };
 struct vfsmount {
 	int mnt_flags;
@@ -160,6 +170,8 @@ struct task_struct {
 	__u64 start_boottime;
 	__u64 self_exec_id;
 	struct css_set *cgroups;
+	struct nsproxy *nsproxy;
+	struct pid *thread_pid;
 	void *stack;
 };
 

@@ -26,6 +26,8 @@ struct request_file {
 	struct file_key key;
 	__u32 ask, runs;	/* what it answers, of FILE_ASK*; 1: from the list,
 				 * and its main thread wants a CPU */
+	__u32 ns_tgid, pad;	/* from the list: tgid in the process's own PID
+				 * namespace; 0: its mounts are not the host's */
 };
 
 #define ASKED_KNOWN	(1ULL << 63)	/* with the time: do not ask again */

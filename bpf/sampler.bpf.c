@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
 /*
  * sampler - one program for each sample: who runs, and how did it get there
  *
@@ -443,6 +443,7 @@ int list_files(struct bpf_iter__task_vma *ctx)
 	file_key_of((__u64)v->vm_file, &n.key);
 	n.ask = asks_of((__u64)v->vm_file);
 	n.runs = t->on_rq != 0;
+	n.ns_tgid = host_mounts((__u64)t) ? own_number((__u64)t) : 0;
 	bpf_seq_write(ctx->meta->seq, &n, sizeof(n));
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * vma - which mapping of a process holds a user address, and which file is
  * mapped there: the kernel's own VMA tree, walked by hand without its lock.
@@ -359,6 +359,30 @@ static __always_inline __u32 host_path(__u64 file)
 		return 0;
 	user = (__u64)KLOAD(mnt_namespace, ns, user_ns);
 	return user && !KLOAD(user_namespace, user, level);
+}
+
+/* Are all mounts that a task sees made by the host's root?  As in host_path(). */
+static __always_inline __u32 host_mounts(__u64 task)
+{
+	__u64 ns = (__u64)KLOAD(task_struct, task, nsproxy), user;
+
+	if (ns)		/* NULL: it is about to end */
+		ns = (__u64)KLOAD(nsproxy, ns, mnt_ns);
+	user = ns ? (__u64)KLOAD(mnt_namespace, ns, user_ns) : 0;
+	return user && !KLOAD(user_namespace, user, level);
+}
+
+/* A task's number in its own PID namespace, the innermost; 0: unknown. */
+static __always_inline __u32 own_number(__u64 task)
+{
+	__u64 pid = (__u64)KLOAD(task_struct, task, thread_pid);
+	__u64 level;
+
+	if (!pid)
+		return 0;
+	level = KLOAD(pid, pid, level);
+	return KLOAD(upid, pid + OFFSET(pid, numbers) +
+			   level * bpf_core_type_size(struct upid), nr);
 }
 
 #endif /* BPF_VMA_BPF_H */

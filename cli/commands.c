@@ -15,6 +15,7 @@
 #include "cli/record/output.h"
 #include "cli/record/recorder.h"
 #include "cli/run.h"
+#include "cli/snapshot/snapshot.h"
 #include "cli/status/doctor.h"
 #include "cli/table.h"
 #include "cli/top/top.h"
@@ -236,6 +237,34 @@ static const char convert_details[] =
 "Exit status: 0; 1 if a file cannot be read, written or understood; 2 for a\n"
 "mistake in the command line.\n";
 
+static const struct option_def snapshot_options[] = {
+	{ "output", "FILE", "where to write (trifold-snapshot-PID.gz); it may not\n"
+	  "                     exist", OPTION_TEXT, 0, 0, AT(output) },
+	{ "root", "DIR", "of a core file: the files that it names are below DIR",
+	  OPTION_TEXT, 0, 0, AT(root) },
+	{ "yes", NULL, "write it without asking", OPTION_FLAG, 0, 0, AT(yes) },
+	LIBEXEC,
+};
+
+static const char snapshot_details[] =
+"For a report of stacks that trifold shows wrong: FILE holds what the unwinder\n"
+"needs to walk the stacks of this process once more, elsewhere: the registers of\n"
+"its threads, its mappings, unwind rules, and the memory that the unwinder reads,\n"
+"some tens of KiB.  It holds names of functions and files, and strings of the\n"
+"program may be on its stacks: snapshot says what kinds of memory are in it, and\n"
+"asks before it writes.  FILE is readable by you alone, and is compressed text\n"
+"(docs/SNAPSHOT.md).\n"
+"\n"
+"CORE is a core file, of either machine.  Files that it names are opened, and must be\n"
+"those that ran.  One whose name is a number is ./NUMBER.\n"
+"\n"
+"The process stands still for some milliseconds, as for a debugger: a system call\n"
+"that waits may end with EINTR (signal(7)).  Another user's process, and most often\n"
+"one's own, needs root.\n"
+"\n"
+"Exit status: 0; 1 if something failed; 2 for a mistake in the command line; 3 if\n"
+"nothing was written because the answer was no.\n";
+
 static const char completion_details[] =
 "  bash:  source <(trifold completion bash)\n"
 "  zsh:   trifold completion zsh >DIR/_trifold, with DIR in $fpath\n"
@@ -296,6 +325,9 @@ const struct command commands[] = {
 	{ "convert", "FILE OUT [OPTION]...",
 	  "Write a recording in another format", convert_details,
 	  convert_options, COUNT(convert_options), REST_FILES, convert_run },
+	{ "snapshot", "PID|CORE [OPTION]...",
+	  "Write what the unwinder reads of a process, for a report", snapshot_details,
+	  snapshot_options, COUNT(snapshot_options), REST_FILE, snapshot_run },
 	{ "completion", "bash|zsh|fish",
 	  "Print the completion script of a shell", completion_details,
 	  NULL, 0, REST_FILE, completion_run },

@@ -156,11 +156,6 @@ int sandbox_close_fds(const int *keep, int n)
 
 /* --- Landlock: linux/landlock.h; Documentation/userspace-api/landlock.rst -- */
 
-#ifndef __NR_landlock_create_ruleset
-#define __NR_landlock_create_ruleset	444
-#define __NR_landlock_restrict_self	446
-#endif
-
 struct ll_ruleset {
 	uint64_t fs, net, scoped;	/* since ABI 1, 4, 6 */
 };
@@ -168,7 +163,7 @@ struct ll_ruleset {
 int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
 		     const void *ctx)
 {
-	long abi = syscall(__NR_landlock_create_ruleset, NULL, 0, 1);
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
 	/* 13 rights at first, then refer, truncate, ioctl of devices */
 	int rights = abi >= 5 ? 16 : abi >= 3 ? 15 : abi >= 2 ? 14 : 13;
 	struct ll_ruleset rs = {
@@ -180,13 +175,11 @@ int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
 
 	if (abi < 1)
 		return 0;
-	fd = (int)syscall(__NR_landlock_create_ruleset, &rs, sizeof(rs), 0);
+	fd = (int)syscall(SYS_landlock_create_ruleset, &rs, sizeof(rs), 0);
 	if (fd < 0)
 		return sandbox_failed("landlock_create_ruleset");
-	r = allow ? allow(fd, ctx) : 0;
-	if (r == 0)
-		r = (int)syscall(__NR_landlock_restrict_self, fd, 0);
-	r = r ? sandbox_failed("Landlock") : 0;
+	r = (allow && allow(fd, ctx)) || syscall(SYS_landlock_restrict_self, fd, 0) ?
+		sandbox_failed("Landlock") : 0;
 	close(fd);
 	return r;
 }
@@ -273,11 +266,9 @@ static int add_rule(scmp_filter_ctx ctx, const struct sandbox_rule *r)
 int sandbox_seccomp(const struct sandbox_rule *rules, size_t n)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int r = ctx ? seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
+	int r = !ctx ? -ENOMEM : seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1) ?:
+		seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 
-	if (!r)
-		r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
-				     SCMP_ACT_KILL_PROCESS);
 	for (size_t i = 0; i < n && !r; i++)
 		r = add_rule(ctx, &rules[i]);
 	for (size_t i = 0; i < N_BASE && !r; i++) {

@@ -36,8 +36,7 @@ int conn_init(struct conn *c, int fd, enum peer peer)
 
 void conn_close(struct conn *c)
 {
-	if (c->fd >= 0)
-		close(c->fd);
+	close(c->fd);
 	c->fd = -1;
 }
 
@@ -129,10 +128,8 @@ int conn_send(struct conn *c, unsigned int type, uint64_t id,
 
 void msg_close_fds(struct msg *m)
 {
-	for (unsigned int i = 0; i < m->nfds; i++) {
-		if (m->fds[i] >= 0)
-			close(m->fds[i]);
-	}
+	for (unsigned int i = 0; i < m->nfds; i++)
+		close(m->fds[i]);	/* of -1 nothing comes */
 	m->nfds = 0;
 }
 

@@ -67,7 +67,8 @@ enum msg_type {
 	MSG_SLAB = 34,		/* loaderd -> hub, 1 fd: a slab to write */
 	MSG_KNOWN = 35,		/* loaderd -> hub, 1 fd: all entries, left by a
 				 * former hub */
-	MSG__MAX = 38,		/* above those of message_hub.h, too */
+	MSG_PERF_MAP_WANTED = 38,	/* hub -> loaderd -> opener: names of a JIT */
+	MSG__MAX = 39,		/* above those of message_hub.h, too */
 };
 
 struct msg_hdr {

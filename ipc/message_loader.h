@@ -101,14 +101,17 @@ struct msg_open_failed {		/* MSG_OPEN_FAILED, MSG_WANTED_NONE */
 };
 
 /* MSG_DEBUG_WANTED: a debug file.  MSG_MEM_WANTED: memory of a process, to read.
+ * MSG_PERF_MAP_WANTED: its perf map.
  * One MSG_WANTED_FILE or MSG_WANTED_NONE carries the id back. */
 struct msg_wanted {
 	uint32_t tgid;			/* the process; debug: one that ran the
 					 * executable, from a worker 0 */
 	uint32_t build_id_len;		/* debug: bytes, 2 to BUILD_ID_MAX */
-	uint64_t start_ns;		/* memory: of the process, as in
+	uint64_t start_ns;		/* memory, perf map: of the process, as in
 					 * trace_rec */
 	uint8_t build_id[BUILD_ID_MAX];	/* debug */
+	uint32_t ns_tgid, pad;		/* perf map: as in request_file; loaderd fills
+					 * it in for the opener */
 };
 
 #endif /* IPC_MESSAGE_LOADER_H */

@@ -64,7 +64,7 @@ static const char *const type_names[MSG__MAX] = {
 	"OPENED", "OPEN_FAILED", "DEBUG_WANTED", "WANTED_FILE", "WANTED_NONE",
 	"MEM_WANTED", "SUBSCRIBE", "MISSED", "SLAB_DROP", "DROP", "LIST",
 	"SLAB", "KNOWN", "NAMES",
-	"FORKED",
+	"FORKED", "PERF_MAP_WANTED",
 };
 
 const struct msg_rule *msg_rule(unsigned int type)

@@ -33,7 +33,7 @@
 				     struct msg_open_failed, 0),	\
 	[MSG_DEBUG_WANTED] = MSG_RULE(PEER_WORKER | PEER_HUB | PEER_LOADERD,	\
 				      MSG_LIVE, 0, struct msg_wanted, 0),	\
-	[MSG_MEM_WANTED] = MSG_RULE(PEER_HUB | PEER_LOADERD, MSG_LIVE, 0,	\
-				    struct msg_wanted, 0)
+	[MSG_MEM_WANTED] = MSG_RULE(PEER_HUB | PEER_LOADERD, MSG_LIVE, 0, struct msg_wanted, 0), \
+	[MSG_PERF_MAP_WANTED] = MSG_RULE(PEER_HUB | PEER_LOADERD, MSG_LIVE, 0, struct msg_wanted, 0)
 
 #endif /* IPC_RULES_LOADER_H */

@@ -29,9 +29,7 @@ int sealed_make(const char *name, const struct iovec *parts, int n)
 	}
 	if (r == 0 && fcntl(fd, F_ADD_SEALS, SEALED_SEALS | F_SEAL_SEAL) < 0)
 		r = -errno;
-	if (r) {
+	if (r)
 		close(fd);
-		return r;
-	}
-	return fd;
+	return r ?: fd;
 }

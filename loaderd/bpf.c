@@ -203,7 +203,7 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 		    .link_info_len = sizeof(info));
 	struct request_file found[64];
 	struct bpf_link *link;
-	ssize_t n = 0;
+	ssize_t n;
 	int fd, r;
 
 	if (!b->can_list)
@@ -213,15 +213,12 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
-	r = fd < 0 ? -errno : 0;
-	while (!r && (n = read(fd, found, sizeof(found))) > 0) {
+	while ((n = read(fd, found, sizeof(found))) > 0) {
 		for (size_t i = 0; i < n / sizeof(*found); i++)
 			fn(ctx, &found[i]);
 	}
-	if (n < 0)
-		r = -errno;
-	if (fd >= 0)
-		close(fd);
+	r = n < 0 ? -errno : 0;
+	close(fd);
 	bpf_link__destroy(link);
 	return r;
 }

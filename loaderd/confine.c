@@ -51,17 +51,12 @@ static const struct sandbox_rule opener_rules[] = {
 int confine_main(uid_t uid, gid_t gid)
 {
 	static const int caps[] = { CAP_BPF, CAP_PERFMON };
-	int r = sandbox_limits(4096, 0, -1, true);
 
-	if (!r)
-		r = sandbox_identity(uid, gid, caps, RULES(caps));
-	if (!r)
-		r = sandbox_quiet(getppid() == 1 ? 0 : SIGTERM);
-	if (!r)
-		r = sandbox_landlock_deny();
-	if (!r)
-		r = sandbox_seccomp(main_rules, RULES(main_rules));
-	return r;
+	return sandbox_limits(4096, 0, -1, true) ?:
+	       sandbox_identity(uid, gid, caps, RULES(caps)) ?:
+	       sandbox_quiet(getppid() == 1 ? 0 : SIGTERM) ?:
+	       sandbox_landlock_deny() ?:
+	       sandbox_seccomp(main_rules, RULES(main_rules));
 }
 
 int confine_opener(uid_t uid, gid_t gid, const int *keep, int n)
@@ -70,18 +65,13 @@ int confine_opener(uid_t uid, gid_t gid, const int *keep, int n)
 		CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE, CAP_DAC_READ_SEARCH,
 	};
 	static const struct rlimit nothing = { 0, 0 };
-	int r = sandbox_close_fds(keep, n);
 
-	if (!r)
-		r = sandbox_limits(64, 256u << 20, -1, false);
 	signal(SIGXFSZ, SIG_IGN);
-	if (!r && setrlimit(RLIMIT_FSIZE, &nothing) < 0)
-		r = sandbox_failed("setrlimit");
-	if (!r)
-		r = sandbox_identity(uid, gid, caps, RULES(caps));
-	if (!r)
-		r = sandbox_quiet(SIGKILL);
-	if (!r)
-		r = sandbox_seccomp(opener_rules, RULES(opener_rules));
-	return r;
+	if (setrlimit(RLIMIT_FSIZE, &nothing) < 0)
+		return sandbox_failed("setrlimit");
+	return sandbox_close_fds(keep, n) ?:
+	       sandbox_limits(64, 256u << 20, -1, false) ?:
+	       sandbox_identity(uid, gid, caps, RULES(caps)) ?:
+	       sandbox_quiet(SIGKILL) ?:
+	       sandbox_seccomp(opener_rules, RULES(opener_rules));
 }

@@ -26,14 +26,6 @@ int entries_confirmed(struct entries *e, const struct file_key *key, bool ask)
 
 /* --- what the hub says ------------------------------------------------------- */
 
-/* Of a key that is there only: the kernel has confirmed it then. */
-static void entries_replace(struct entries *e, const struct file_key *key,
-			    const struct file_entry *entry)
-{
-	if (bpf_map_update_elem(e->bpf->files_fd, key, entry, BPF_EXIST))
-		e->stats->entry_unknown++;
-}
-
 /* The hub writes what it likes into a slab. */
 static int entries_tell_slab(struct entries *e, uint32_t slab)
 {
@@ -54,7 +46,9 @@ static int entries_obey(struct entries *e, const struct msg *m)
 		r = elements_make(&e->elements, slab->slab);
 		return r ? r : entries_tell_slab(e, slab->slab);
 	case MSG_ENTRY:
-		entries_replace(e, &entry->key, &entry->entry);
+		/* a key that is there only: the kernel has confirmed it then */
+		if (bpf_map_update_elem(e->bpf->files_fd, &entry->key, &entry->entry, BPF_EXIST))
+			e->stats->entry_unknown++;
 		return 0;
 	case MSG_SLAB_DROP:
 		return elements_drop(&e->elements, slab->slab);
@@ -109,8 +103,7 @@ static int entries_send(struct entries *e, enum msg_type type,
 	int r = fd < 0 ? fd : hub_link_send(e->hub, type, 0, payload, len,
 					    NULL, 0, fd);
 
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return r;
 }
 

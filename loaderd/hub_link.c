@@ -32,8 +32,7 @@ int hub_link_hello(struct hub_link *h, const struct msg_hello_hub *m)
 static void hub_link_drop(struct hub_link *h)
 {
 	conn_close(&h->conn);
-	if (h->samples_fd >= 0)
-		close(h->samples_fd);
+	close(h->samples_fd);
 	h->samples_fd = -1;
 }
 

@@ -228,6 +228,7 @@ static int hub_message(struct loaderd *l, struct msg *m)
 		return 0;
 	case MSG_DEBUG_WANTED:
 	case MSG_MEM_WANTED:
+	case MSG_PERF_MAP_WANTED:
 		requests_asked(&l->requests, m);
 		return 0;
 	default:
@@ -441,9 +442,8 @@ static int setup_bpf(struct loaderd *l)
 			strerror(-r));
 		return r;
 	}
-	r = self_check(l);
-	if (r)
-		return r;
+	if (self_check(l))
+		return -ENOTSUP;
 	elements_init(&l->entries.elements, l->bpf.slabs_fd, l->bpf.slab0_fd,
 		      ARG(TABLE_MIB) << 20);
 	sampling_former(&l->former);
@@ -487,10 +487,8 @@ static void setup_links(struct loaderd *l)
 
 static int setup(struct loaderd *l)
 {
-	int r = opener_start(&l->opener, ARG(OPENER_UID), ARG(GID));
+	int r = opener_start(&l->opener, ARG(OPENER_UID), ARG(GID)) ?: setup_bpf(l);
 
-	if (!r)
-		r = setup_bpf(l);
 	if (r)
 		return r;
 	setup_links(l);

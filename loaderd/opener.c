@@ -46,12 +46,24 @@ bool opener_trusts(uint32_t magic)
 	return false;
 }
 
+/* To whom /proc/TGID/mem belongs, other than himself, has no dumpable memory
+ * (PR_SET_DUMPABLE); of root's processes that does not tell. */
+static bool opener_owns(uint32_t tgid, int fd)
+{
+	struct stat process, file;
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%u", tgid);
+	return !stat(name, &process) && !fstat(fd, &file) && file.st_nlink == 1 &&
+	       process.st_uid == file.st_uid && process.st_gid == file.st_gid;
+}
+
 /*
  * What an O_PATH descriptor stands for is looked at before it is opened: to
  * open a device has effects, and a file system like FUSE may never answer.
- * Takes over path_fd.
+ * tgid: the process that must own it; 0: anybody.  Takes over path_fd.
  */
-static int opener_reopen(int path_fd, bool overlay)
+static int opener_reopen(int path_fd, bool overlay, uint32_t tgid)
 {
 	struct statfs fs;
 	struct stat st;
@@ -64,6 +76,8 @@ static int opener_reopen(int path_fd, bool overlay)
 		r = -EXDEV;
 	else if (fstat(path_fd, &st) < 0 || !S_ISREG(st.st_mode))
 		r = -EBADF;
+	else if (tgid && !opener_owns(tgid, path_fd))
+		r = -EPERM;
 	else if ((r = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
 		r = -errno;
 	close(path_fd);
@@ -78,7 +92,7 @@ static int open_mapping(const struct request_file *q, char *path, ssize_t *path_
 	snprintf(name, sizeof(name), "/proc/%u/map_files/%llx-%llx", q->tgid,
 		 (unsigned long long)q->start, (unsigned long long)q->end);
 	fd = open(name, O_PATH | O_CLOEXEC);
-	fd = fd < 0 ? -errno : opener_reopen(fd, true);
+	fd = fd < 0 ? -errno : opener_reopen(fd, true, 0);
 	/* of what was opened: another file may be mapped there by now */
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	*path_len = fd < 0 ? 0 : readlink(name, path, MSG_PATH_MAX);
@@ -90,11 +104,10 @@ static int opener_privileged(bool yes)
 {
 	struct __user_cap_header_struct hdr = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct d[2];
-	uint32_t bit = 1u << CAP_DAC_READ_SEARCH;
 
 	if (syscall(SYS_capget, &hdr, d) < 0)
 		return -errno;
-	d[0].effective = yes ? d[0].effective | bit : d[0].effective & ~bit;
+	d[0].effective = d[0].permitted & ~(yes ? 0 : 1u << CAP_DAC_READ_SEARCH);
 	return syscall(SYS_capset, &hdr, d) < 0 ? -errno : 0;
 }
 
@@ -110,12 +123,10 @@ static int open_below(const char *root, const char *path)
 	};
 	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
 
-	if (dir < 0)
-		return -errno;
 	fd = opener_privileged(false);
 	if (fd == 0) {
 		fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-		fd = fd < 0 ? -errno : opener_reopen(fd, false);
+		fd = fd < 0 ? -errno : opener_reopen(fd, false, 0);
 	}
 	close(dir);
 	if (opener_privileged(true))
@@ -126,27 +137,23 @@ static int open_below(const char *root, const char *path)
 /* The layout of GDB's manual, 18.3 "Debugging Information in Separate Files". */
 static int open_debug(const struct msg_wanted *q)
 {
-	char path[64 + 2 * BUILD_ID_MAX] = "usr/lib/debug/.build-id/", root[32];
-	size_t n = strlen(path);
-	int fd;
+	char path[64 + 2 * BUILD_ID_MAX], root[32];
+	int fd, n = snprintf(path, sizeof(path), "usr/lib/debug/.build-id/%02x/",
+			     q->build_id[0]);
 
-	for (uint32_t i = 0; i < q->build_id_len && i < BUILD_ID_MAX; i++)
-		n += snprintf(path + n, sizeof(path) - n, i ? "%02x" : "%02x/",
-			      q->build_id[i]);
+	for (uint32_t i = 1; i < q->build_id_len && i < BUILD_ID_MAX; i++)
+		n += snprintf(path + n, sizeof(path) - n, "%02x", q->build_id[i]);
 	snprintf(path + n, sizeof(path) - n, ".debug");
 	snprintf(root, sizeof(root), "/proc/%u/root", q->tgid);
 	fd = open_below(root, path);
 	return fd < 0 ? open_below("/", path) : fd;
 }
 
-/* What keeps keys, and what is ours, by the beginning of its name.  To whom
- * /proc belongs, other than himself, has no dumpable memory (PR_SET_DUMPABLE);
- * of root's processes that does not tell. */
-static bool mem_denied(uint32_t tgid, int fd)
+/* What keeps keys, and what is ours, by the beginning of its name. */
+static bool mem_denied(uint32_t tgid)
 {
 	static const char *const names[] = { MEM_DENIED };
 	char link[32], exe[MSG_PATH_MAX + 1] = "", *base;
-	struct stat dir, mem;
 
 	snprintf(link, sizeof(link), "/proc/%u/exe", tgid);
 	if (readlink(link, exe, sizeof(exe) - 1) < 0)
@@ -156,10 +163,7 @@ static bool mem_denied(uint32_t tgid, int fd)
 		if (!strncmp(base + 1, names[i], strlen(names[i])))
 			return true;
 	}
-	*strrchr(link, '/') = '\0';
-	return !base || (fd >= 0 &&
-			 (stat(link, &dir) < 0 || fstat(fd, &mem) < 0 ||
-			  dir.st_uid != mem.st_uid || dir.st_gid != mem.st_gid));
+	return !base;
 }
 
 /* Asked before and after: it may become another program meanwhile. */
@@ -168,16 +172,39 @@ static int open_mem(const struct msg_wanted *q)
 	char name[32];
 	int fd;
 
-	if (mem_denied(q->tgid, -1))
+	if (mem_denied(q->tgid))
 		return -EPERM;
 	snprintf(name, sizeof(name), "/proc/%u/mem", q->tgid);
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (!mem_denied(q->tgid, fd))
+	if (!mem_denied(q->tgid) && opener_owns(q->tgid, fd))
 		return fd;
 	close(fd);
 	return -EPERM;
+}
+
+/*
+ * Where a JIT names its code.  A process of the host's root may have a root that
+ * others shaped: so only a file of that very name, of the process's own user, on
+ * which nothing is mounted or linked.
+ */
+static int open_perf_map(const struct msg_wanted *q)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS,
+	};
+	char name[48];
+	int dir, fd;
+
+	snprintf(name, sizeof(name), "/proc/%u/root/tmp", q->tgid);
+	dir = q->ns_tgid ? open(name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	snprintf(name, sizeof(name), "perf-%u.map", q->ns_tgid);
+	fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
+	fd = fd < 0 ? -errno : opener_reopen(fd, true, q->tgid);
+	close(dir);
+	return fd;
 }
 
 static int opener_answer(struct conn *c, const struct msg *m)
@@ -191,6 +218,8 @@ static int opener_answer(struct conn *c, const struct msg *m)
 		fd = open_debug((const void *)m->buf);
 	else if (m->hdr.type == MSG_MEM_WANTED)
 		fd = open_mem((const void *)m->buf);
+	else if (m->hdr.type == MSG_PERF_MAP_WANTED)
+		fd = open_perf_map((const void *)m->buf);
 	else
 		fd = open_mapping((const void *)m->buf, path, &len);
 	if (fd < 0) {

@@ -33,7 +33,9 @@
  * everybody may reach and read; no overlay: what lies beneath that is not known.
  * Who owns it is for symbolizerd to judge.  MSG_MEM_WANTED: /proc/TGID/mem for
  * reading, of no process that keeps keys, is ours, or is not dumpable; whether it
- * is the one that began at start_ns is for the caller to see.
+ * is the one that began at start_ns is for the caller to see.  MSG_PERF_MAP_WANTED:
+ * /tmp/perf-NS_TGID.map below the root of a process, if it is a file of the process's
+ * user, without another link, and nothing was mounted over it; likewise.
  */
 struct opener {
 	struct conn conn;	/* to the opener, whichever lives */

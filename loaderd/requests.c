@@ -149,38 +149,53 @@ static void requests_tell(struct requests *rs, uint64_t id, int fd, int reason)
 			     &failed, none ? sizeof(failed) : 0, NULL, 0, fd);
 }
 
+static void on_alive(void *ctx, const struct request_file *r)
+{
+	struct requests *rs = ctx;
+	struct pending_open *o = rs->asking;
+
+	if (r->tgid != o->request.tgid || r->start_ns != o->request.start_ns)
+		return;
+	o->alive = true;
+	o->request.ns_tgid = r->ns_tgid;
+	requests_add(rs, r, true);	/* a jitdump may have been mapped lately */
+}
+
+static bool requests_alive(struct requests *rs, struct pending_open *o)
+{
+	rs->asking = o;
+	o->alive = false;
+	(void)!bpf_list(rs->entries->bpf, o->request.tgid, on_alive, rs);
+	return o->alive;
+}
+
 void requests_asked(struct requests *rs, const struct msg *m)
 {
-	const struct msg_wanted *q = (const void *)m->buf;
-	bool mem = m->hdr.type == MSG_MEM_WANTED;
+	struct msg_wanted q = *(const struct msg_wanted *)m->buf;
+	bool debug = m->hdr.type == MSG_DEBUG_WANTED;
 	struct pending_open *o = rs->open + 1;
 
 	while (o < rs->open + OPENS_MAX && o->id)
 		o++;
 	if (o == rs->open + OPENS_MAX ||
-	    (mem ? rs->mems >= MEMS_A_SECOND :
-		   q->build_id_len < 2 || q->build_id_len > BUILD_ID_MAX) ||
-	    !requests_open(rs, o, m->hdr.type, q, sizeof(*q))) {
+	    (debug ? q.build_id_len < 2 || q.build_id_len > BUILD_ID_MAX :
+		     rs->mems >= MEMS_A_SECOND)) {
 		requests_tell(rs, m->hdr.id, -1, EAGAIN);
 		return;
 	}
+	o->request = (struct request_file){ .tgid = q.tgid, .start_ns = q.start_ns };
 	o->hub_id = m->hdr.id;
-	o->alive = false;
-	o->request = (struct request_file){ .tgid = q->tgid, .start_ns = q->start_ns };
-	rs->mems += mem;
-}
-
-static void on_alive(void *ctx, const struct request_file *r)
-{
-	struct pending_open *o = ctx;
-
-	o->alive |= r->tgid == o->request.tgid &&
-		    r->start_ns == o->request.start_ns;
+	rs->mems += !debug;
+	if (m->hdr.type == MSG_PERF_MAP_WANTED && !requests_alive(rs, o))
+		return requests_tell(rs, m->hdr.id, -1, ESRCH);
+	q.ns_tgid = o->request.ns_tgid;
+	if (!requests_open(rs, o, m->hdr.type, &q, sizeof(q)))
+		requests_tell(rs, m->hdr.id, -1, EAGAIN);
 }
 
 /*
- * Memory is the process's that was meant if that one is alive after it was
- * opened: nobody else had its number then.
+ * What was opened is the process's that was meant if that one is alive then: nobody
+ * else had its number.
  */
 static void opened_for_hub(struct requests *rs, struct pending_open *o,
 			   const struct msg *m)
@@ -188,12 +203,9 @@ static void opened_for_hub(struct requests *rs, struct pending_open *o,
 	const struct msg_open_failed *failed = (const void *)m->buf;
 	int fd = m->nfds ? m->fds[0] : -1, reason = fd < 0 ? failed->error : 0;
 
-	if (fd >= 0 && o->type == MSG_MEM_WANTED) {
-		(void)!bpf_list(rs->entries->bpf, o->request.tgid, on_alive, o);
-		if (!o->alive) {
-			fd = -1;
-			reason = ESRCH;
-		}
+	if (fd >= 0 && o->type != MSG_DEBUG_WANTED && !requests_alive(rs, o)) {
+		fd = -1;
+		reason = ESRCH;
 	}
 	requests_tell(rs, o->hub_id, fd, reason);
 }

@@ -8,8 +8,8 @@
  * is that very file, and pass it to the hub.  One mapping is opened at a time,
  * without asking the hub first: the process may be about to end.
  *
- * The hub may also ask for the debug file of a build ID, and for the memory of a
- * process, to read.
+ * The hub may also ask for the debug file of a build ID, and for the memory or the
+ * perf map of a process, to read.
  */
 #ifndef LOADERD_REQUESTS_H
 #define LOADERD_REQUESTS_H
@@ -24,7 +24,7 @@
 #define REQUESTS_SHARE	8	/* of them, of one process; of lists 32 times as many */
 #define OPENS_MAX	5	/* with the opener: a mapping, and what the hub
 				 * asks for */
-#define MEMS_A_SECOND	16	/* processes whose memory is opened */
+#define MEMS_A_SECOND	16	/* processes whose memory or perf map is opened */
 
 struct request_queue {
 	struct request_file request[REQUESTS_MAX];	/* the oldest first */
@@ -52,6 +52,7 @@ struct requests {
 	uint64_t last_id;
 	uint32_t unanswered;	/* MSG_EXE with the hub */
 	uint32_t mems;		/* opened since the last tick */
+	struct pending_open *asking;	/* whose process is listed */
 };
 
 /* A request came in; listed: from the list of mappings, less urgent. */
@@ -64,7 +65,8 @@ void requests_ready(struct requests *rs, bool ready);
 /* The hub is done with a file. */
 void requests_answered(struct requests *rs);
 
-/* MSG_DEBUG_WANTED or MSG_MEM_WANTED; m: judged by its rule only. */
+/* MSG_DEBUG_WANTED, MSG_MEM_WANTED or MSG_PERF_MAP_WANTED; m: judged by its rule
+ * only. */
 void requests_asked(struct requests *rs, const struct msg *m);
 
 /* An answer of the opener.  Takes over the descriptor. */

@@ -30,6 +30,7 @@
 #include "symbolizerd/hub/handover.h"
 #include "symbolizerd/hub/run.h"
 #include "symbolizerd/show_main.h"
+#include "symbolizerd/snapshot_main.h"
 #include "symbolizerd/worker/zygote.h"
 
 #define INTERVAL_DEFAULT_S	5u
@@ -39,12 +40,12 @@ struct symbolizerd_options {
 	uid_t uid;
 	gid_t gid;
 	struct hub_config hub;
-	bool debug, show;
+	bool debug, show, snapshot;
 };
 
 enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_VIEWER,
        OPT_INTERVAL, OPT_SHARE, OPT_OWN, OPT_INCLUDE_SELF, OPT_SHOW_LOOPS,
-       OPT_READERS, OPT_DEBUG, OPT_SHOW };
+       OPT_READERS, OPT_DEBUG, OPT_SHOW, OPT_SNAPSHOT };
 
 static bool symbolizerd_set_option(struct symbolizerd_options *o, int opt,
 				   uint64_t v)
@@ -97,6 +98,7 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 		{ "readers", no_argument, NULL, OPT_READERS },
 		{ "debug", no_argument, NULL, OPT_DEBUG },
 		{ "show-table", no_argument, NULL, OPT_SHOW },
+		{ "snapshot", no_argument, NULL, OPT_SNAPSHOT },
 		{ 0 },
 	};
 	uint64_t v;
@@ -105,10 +107,11 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 	while ((opt = getopt_long(argc, argv, "", opts, NULL)) != -1) {
 		o->debug |= opt == OPT_DEBUG;
 		o->show |= opt == OPT_SHOW;
+		o->snapshot |= opt == OPT_SNAPSHOT;
 		o->hub.include_self |= opt == OPT_INCLUDE_SELF;
 		o->hub.show_loops |= opt == OPT_SHOW_LOOPS;
 		o->hub.readers |= opt == OPT_READERS;
-		if (opt == OPT_DEBUG || opt == OPT_SHOW ||
+		if (opt == OPT_DEBUG || opt == OPT_SHOW || opt == OPT_SNAPSHOT ||
 		    opt == OPT_INCLUDE_SELF || opt == OPT_SHOW_LOOPS ||
 		    opt == OPT_READERS)
 			continue;
@@ -117,7 +120,7 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 		    !symbolizerd_set_option(o, opt, v))
 			return false;
 	}
-	return optind == argc || o->show;
+	return optind == argc || o->show || o->snapshot;
 }
 
 static void symbolizerd_usage(void)
@@ -127,6 +130,7 @@ static void symbolizerd_usage(void)
 	      "         [--cpu-share PERCENT] [--own PID]... [--include-self]\n"
 	      "         [--show-loops] [--readers] [--debug]\n"
 	      "       trifold-symbolizerd --show-table [--uid N --gid N] [ADDRESS...]\n"
+	      "       trifold-symbolizerd --snapshot [--uid N --gid N] FILES\n"
 	      "Is started by systemd or `trifold run`, with listening sockets\n"
 	      "loader, export and status as LISTEN_FDS(3).\n", stderr);
 }
@@ -230,9 +234,11 @@ int main(int argc, char **argv)
 		symbolizerd_usage();
 		return 2;
 	}
-	log_init(o.show ? "trifold" : "symbolizerd", o.debug);
+	log_init(o.show || o.snapshot ? "trifold" : "symbolizerd", o.debug);
 	if (o.show)
 		return show_main(o.uid, o.gid, argv + optind, argc - optind);
+	if (o.snapshot)
+		return snapshot_main(o.uid, o.gid, argv + optind, argc - optind);
 	signal(SIGPIPE, SIG_IGN);
 	symbolizerd_tune_malloc();
 	r = symbolizerd_prepare(&hub, &o);

@@ -13,7 +13,7 @@ gdb g++ gdc rustc perl sqlite3 xz-utils default-jdk-headless libcap2-bin iproute
 chromium zsh fish bash-completion mandoc groff-base zstd
 git dpkg-dev debhelper dh-apparmor apparmor lintian blhc mmdebstrap debootstrap piuparts lsof faketime rpm rpmlint cpio systemd
 qemu-system-x86 e2fsprogs selinux-policy-dev semodule-utils secilc openssl
-podman runc conmon catatonit python3-yaml"
+podman runc conmon catatonit python3-yaml nodejs"
 # of tests/vm, which has its kernels from Debian
 apt_vm="qemu-system-x86 qemu-system-arm busybox-static cpio mmdebstrap
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross"

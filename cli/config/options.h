@@ -63,6 +63,9 @@ struct options {
 	uint32_t limit;			/* 0: none given */
 	bool by_total;
 	struct words at;
+	/* of snapshot */
+	bool yes;			/* do not ask */
+	const char *root;		/* where a core's files are; NULL: / */
 	/* of top */
 	bool once;
 	const char *view;		/* NULL: none given */

@@ -36,7 +36,7 @@ _trifold()
 		prev=${COMP_WORDS[COMP_CWORD-2]}
 	fi
 	if ((COMP_CWORD == 1)); then
-		_trifold_words 'run record top status doctor check-config table diff convert completion --help --version'
+		_trifold_words 'run record top status doctor check-config table diff convert snapshot completion --help --version'
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -57,7 +57,7 @@ _trifold()
 		_trifold_words 'functions processes containers threads'
 		return ;;
 	--at | --cgroup | --container | --duration | --endpoint | --frequency | --rate | \
-	--interval | --limit | --listen | --name | --pid | --unit)
+	--interval | --limit | --listen | --name | --pid | --root | --unit)
 		return ;;
 	esac
 	# options and words of commands
@@ -71,9 +71,10 @@ _trifold()
 	'table -'*) _trifold_words '--at --help' ;;
 	'diff -'*) _trifold_words '--limit --total --output --json --help' ;;
 	'convert -'*) _trifold_words '--format --frequency --rate --help' ;;
+	'snapshot -'*) _trifold_words '--output --root --yes --help' ;;
 	'completion -'*) _trifold_words '--help' ;;
 	'completion '*) _trifold_words 'bash zsh fish' ;;
-	'check-config '* | 'table '* | 'diff '* | 'convert '*) _trifold_files ;;
+	'check-config '* | 'table '* | 'diff '* | 'convert '* | 'snapshot '*) _trifold_files ;;
 	esac
 }
 complete -F _trifold trifold

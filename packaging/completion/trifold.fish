@@ -33,16 +33,17 @@ complete -c trifold -n __trifold_first -a check-config -d 'check the configurati
 complete -c trifold -n __trifold_first -a table -d 'show the unwind rules of a file'
 complete -c trifold -n __trifold_first -a diff -d 'compare two recordings'
 complete -c trifold -n __trifold_first -a convert -d 'write a recording in another format'
+complete -c trifold -n __trifold_first -a snapshot -d 'write what the unwinder reads of a process'
 complete -c trifold -n __trifold_first -a completion -d 'print the completion script of a shell'
 # words
-complete -c trifold -n '__trifold_in check-config table diff convert' -F
+complete -c trifold -n '__trifold_in check-config table diff convert snapshot' -F
 complete -c trifold -n '__trifold_in completion' -a 'bash zsh fish'
 # options of several commands
-complete -c trifold -n '__trifold_in run record top status doctor check-config table diff convert completion' -l help -d 'show the options'
+complete -c trifold -n '__trifold_in run record top status doctor check-config table diff convert snapshot completion' -l help -d 'show the options'
 complete -c trifold -n '__trifold_in run record top' -l duration -x -d 'stop after S seconds'
 complete -c trifold -n '__trifold_in run record top convert' -l frequency -x -d 'samples per second and CPU'
 complete -c trifold -n '__trifold_in run record top convert' -l rate -x -d 'the same as --frequency'
-complete -c trifold -n '__trifold_in run record diff' -l output -r -F -d 'write this file'
+complete -c trifold -n '__trifold_in run record diff snapshot' -l output -r -F -d 'write this file'
 complete -c trifold -n '__trifold_in run record' -l verbose -d 'more log output'
 complete -c trifold -n '__trifold_in status doctor diff top' -l json -d 'JSON, an object on a line'
 complete -c trifold -n '__trifold_in top diff' -l limit -x -d 'number of lines shown'
@@ -50,6 +51,8 @@ complete -c trifold -n '__trifold_in top diff' -l limit -x -d 'number of lines s
 complete -c trifold -n '__trifold_in run' -l interval -x -d 'seconds between batches'
 complete -c trifold -n '__trifold_in run' -l endpoint -x -d 'send OTLP profiles to this receiver'
 complete -c trifold -n '__trifold_in run' -l listen -x -d 'port of the live page'
+complete -c trifold -n '__trifold_in snapshot' -l root -x -d 'where the files of a core are'
+complete -c trifold -n '__trifold_in snapshot' -l yes -d 'write it without asking'
 complete -c trifold -n '__trifold_in run' -l no-page -d 'no live page'
 complete -c trifold -n '__trifold_in run record top' -l include-self -d 'samples of trifold itself, too'
 complete -c trifold -n '__trifold_in run record top' -l show-loops -d 'the frames of interpreter loops, too'

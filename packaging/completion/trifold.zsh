@@ -13,6 +13,7 @@ _trifold() {
 		'table:show the unwind rules of a file'
 		'diff:compare two recordings, function by function'
 		'convert:write a recording in another format'
+		'snapshot:write what the unwinder reads of a process, for a report'
 		'completion:print the completion script of a shell'
 	)
 	behind=${words[(ie)--]}
@@ -95,6 +96,12 @@ _trifold() {
 		_arguments $frequency $rate $help \
 			'--format=[write this format]:FORMAT:(html folded pprof otlp speedscope firefox)' \
 			'1:file:_files' '2:file:_files'
+		;;
+	snapshot)
+		_arguments $output $help \
+			'--root=[where the files of a core are]:DIR:' \
+			'--yes[write it without asking]' \
+			'1:PID or core file:_files'
 		;;
 	completion)
 		_arguments $help '1:shell:(bash zsh fish)'

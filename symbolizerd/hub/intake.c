@@ -53,11 +53,12 @@ static void intake_count_shape(struct hub_stats *s, const struct trace_rec *rec)
 
 static bool intake_keep_event(struct knowledge *k, const struct trace_rec *rec)
 {
-	uint32_t trace, process;
+	uint32_t trace, process, space;
 	struct event *ev;
 	int first;
 
-	trace = traces_add(&k->traces, rec, k->interval, &first);
+	space = jit_space(&k->jit, rec, k->interval);
+	trace = traces_add(&k->traces, rec, space, k->interval, &first);
 	if (trace == TRACE_NONE)
 		return false;
 	process = processes_add(&k->processes, rec, k->interval);
@@ -77,6 +78,9 @@ static bool intake_keep_event(struct knowledge *k, const struct trace_rec *rec)
 	memcpy(ev->comm, rec->comm, sizeof(ev->comm));
 	if (first)
 		intake_mention_files(k, rec);
+	if (first && space)
+		jit_mention(&k->jit, space, (const uint64_t *)rec->words + rec->n_kernel, rec->n_user,
+			    k->interval, now_ns());
 	return true;
 }
 

@@ -53,6 +53,7 @@ static bool interval_pass_begin(struct knowledge *k, struct pass *p,
 		.exes = &k->exes,
 		.ksyms = &k->ksyms,
 		.managed = &k->managed,
+		.jit = &k->jit,
 		.number = ++k->pass,
 		.interval = k->interval,
 		.now_ns = clocks->now_ns,
@@ -269,6 +270,7 @@ void interval_end(struct knowledge *k, bool all)
 	samples_keep(&k->samples, kept);
 	traces_sweep(&k->traces, k->interval);
 	managed_sweep(&k->managed, &k->traces, now_ns());
+	jit_sweep(&k->jit, k->interval);
 	processes_sweep(&k->processes, k->interval);
 	executables_sweep(&k->exes, k->interval);
 	k->out->interval_ended(k->ctx);
@@ -285,6 +287,7 @@ bool interval_waits(struct knowledge *k)
 	struct pass p = {
 		.exes = &k->exes,
 		.ksyms = &k->ksyms,
+		.jit = &k->jit,
 		.number = ++k->pass,
 		.now_ns = now_ns(),
 	};

@@ -24,6 +24,8 @@ struct job_process {
 	uint32_t tgid;
 	uint32_t runtime;	/* enum runtime */
 	uint32_t n_frames, n_words;
+	uint32_t space;		/* of a JIT's frames: jit.h */
+	bool given;		/* the job's descriptor is what is to be read */
 	uint64_t words[];	/* n_frames whole frames: bpf/frame.h */
 };
 
@@ -31,7 +33,7 @@ struct job {
 	struct job_process *process;	/* owned; NULL: a file */
 	uint32_t number;	/* file: of the executable */
 	uint32_t exe;		/* file: index in struct executables */
-	uint32_t owner;		/* file: whose it is; process: 0 */
+	uint32_t owner;		/* whose it is; of a process 0, if unknown */
 	uint32_t parts;		/* file: enum job_part, still to be answered */
 	int fd;			/* -1: it is not opened */
 	bool slow;		/* it took longer than the first deadline */

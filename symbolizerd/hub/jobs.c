@@ -2,6 +2,7 @@
 #include "symbolizerd/hub/jobs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,30 +98,6 @@ static void jobs_end_file(struct jobs *jobs, struct job *job)
 		close(fd);
 }
 
-/* --- quarantine ------------------------------------------------------------- */
-
-static bool jobs_quarantined(const struct jobs *jobs, uint32_t tgid,
-			     uint64_t start_ns)
-{
-	uint32_t n = jobs->quarantined < JOBS_QUARANTINE ? jobs->quarantined :
-							   JOBS_QUARANTINE;
-
-	while (n-- > 0) {
-		if (jobs->quarantine[n].tgid == tgid &&
-		    jobs->quarantine[n].start_ns == start_ns)
-			return true;
-	}
-	return false;
-}
-
-static void jobs_quarantine(struct jobs *jobs, const struct job_process *p)
-{
-	uint32_t i = jobs->quarantined++ % JOBS_QUARANTINE;
-
-	jobs->quarantine[i].tgid = p->tgid;
-	jobs->quarantine[i].start_ns = p->start_ns;
-}
-
 /* Its worker died, or was killed, before it had answered; how: for the log. */
 static void jobs_died(struct jobs *jobs, struct job *job, int verdict,
 		      const char *how)
@@ -134,7 +111,7 @@ static void jobs_died(struct jobs *jobs, struct job *job, int verdict,
 			 "is quarantined" : "gets no answer for now");
 	jobs->stats->worker_deaths++;
 	if (p && verdict == JOB_KILLED)
-		jobs_quarantine(jobs, p);
+		job_quarantine_add(&jobs->quarantine, p->tgid, p->start_ns);
 	jobs_end(jobs, job, verdict);
 }
 
@@ -190,7 +167,7 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 	r = conn_send(&slot->conn, MSG_JOB, 0, &m, sizeof(m),
 		      p ? p->words : NULL, p ? p->n_words * 8 : 0,
 		      &slot->job.fd, 1);
-	if (p) {
+	if (p && !p->given) {
 		close(slot->job.fd);
 		slot->job.fd = -1;
 	}
@@ -206,8 +183,10 @@ static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
 
 	if (!p)
 		return jobs_slot_fork(jobs, slot);
-	if (jobs_quarantined(jobs, p->tgid, p->start_ns))
+	if (job_quarantine_has(&jobs->quarantine, p->tgid, p->start_ns))
 		return -EPERM;	/* it was queued before */
+	if (p->given)
+		return jobs_slot_fork(jobs, slot);
 	slot->state = SLOT_MEMORY;
 	slot->question = JOBS_MEMORY_ID + jobs->questions++;
 	slot->deadline_ns = now_ns() + MEMORY_WAIT_NS;
@@ -311,6 +290,9 @@ void jobs_memory(struct jobs *jobs, uint64_t id, int fd, int reason)
 			continue;
 		slot->job.fd = fd;
 		if (fd >= 0)
+			r = jobs->ops->opened ?
+				    jobs->ops->opened(jobs->ctx, slot->job.process, fd) : 0;
+		if (fd >= 0 && !r)
 			r = jobs_slot_fork(jobs, slot);
 		if (r < 0)
 			jobs_slot_give_up(jobs, slot, r);
@@ -673,30 +655,45 @@ static uint32_t jobs_frames(const uint64_t *words, size_t n)
 	return i == n ? frames : 0;
 }
 
-int jobs_add_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns,
-		     uint32_t runtime, const uint64_t *words, size_t n)
+int jobs_add_names(struct jobs *jobs, const struct jit_question *q, uint32_t runtime)
 {
-	uint32_t frames = n <= JOB_WORDS_MAX ? jobs_frames(words, n) : 0;
-	struct job job = { .fd = -1 };
+	uint32_t frames = q->n <= JOB_WORDS_MAX ? jobs_frames(q->words, q->n) : 0;
+	struct job job = { .owner = q->owner, .fd = -1 };
 
 	if (!frames)
 		return -EINVAL;
-	if (jobs_quarantined(jobs, tgid, start_ns))
+	if (job_quarantine_has(&jobs->quarantine, q->tgid, q->start_ns))
 		return -EPERM;
-	job.process = malloc(sizeof(*job.process) + n * sizeof(*words));
+	job.process = malloc(sizeof(*job.process) + q->n * sizeof(*q->words));
 	if (!job.process)
 		return -ENOMEM;
 	*job.process = (struct job_process){
-		.start_ns = start_ns, .tgid = tgid, .runtime = runtime,
-		.n_frames = frames, .n_words = (uint32_t)n,
+		.start_ns = q->start_ns, .tgid = q->tgid, .runtime = runtime,
+		.n_frames = frames, .n_words = (uint32_t)q->n, .space = q->space,
+		.given = q->fd >= 0,
 	};
-	memcpy(job.process->words, words, n * sizeof(*words));
-	if (!job_queue_add(&jobs->queues[JOB_PROCESS], &job)) {
+	memcpy(job.process->words, q->words, q->n * sizeof(*q->words));
+	if (q->fd >= 0)
+		job.fd = fcntl(q->fd, F_DUPFD_CLOEXEC, 0);
+	if ((q->fd >= 0 && job.fd < 0) ||
+	    !job_queue_add(&jobs->queues[JOB_PROCESS], &job)) {
+		if (job.fd >= 0)
+			close(job.fd);
 		free(job.process);
 		return -ENOSPC;
 	}
 	jobs_run_next(jobs);
 	return 0;
+}
+
+int jobs_add_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns,
+		     uint32_t runtime, const uint64_t *words, size_t n)
+{
+	struct jit_question q = {
+		.tgid = tgid, .start_ns = start_ns, .words = words, .n = n, .fd = -1,
+	};
+
+	return jobs_add_names(jobs, &q, runtime);
 }
 
 void jobs_cancel(struct jobs *jobs, uint32_t number)

@@ -36,7 +36,9 @@
 #include "ipc/message_hub.h"
 #include "symbolizerd/hub/cpu_share.h"
 #include "symbolizerd/hub/executable.h"
+#include "symbolizerd/hub/jit.h"
 #include "symbolizerd/hub/job_queue.h"
+#include "symbolizerd/hub/job_quarantine.h"
 #include "symbolizerd/symbols/frame_names.h"
 #include "symbolizerd/worker/zygote.h"
 
@@ -76,6 +78,9 @@ struct jobs_ops {
 	/* a worker lives that began at from_ns (CLOCK_BOOTTIME) or later; may
 	 * be NULL */
 	void (*forked)(void *ctx, pid_t pid, uint64_t from_ns);
+	/* What jobs_memory() brings for p (fd borrowed): may a worker have it?  0 or
+	 * -errno.  May be NULL. */
+	int (*opened)(void *ctx, const struct job_process *p, int fd);
 };
 
 enum slot_state {
@@ -104,7 +109,6 @@ struct job_slot {
 /* Ids of questions for memory begin here.  Those for debug files are numbers
  * of files. */
 #define JOBS_MEMORY_ID	(1ULL << 32)
-#define JOBS_QUARANTINE	64	/* processes; the oldest is tried again */
 
 struct jobs {
 	struct ev_source zygote_src;
@@ -113,11 +117,7 @@ struct jobs {
 	struct job_queue queues[JOB__KINDS];
 	enum job_kind turn;		/* of the job that was taken last */
 	uint64_t questions;		/* for memory, until now */
-	struct {
-		uint64_t start_ns;
-		uint32_t tgid;
-	} quarantine[JOBS_QUARANTINE];
-	uint32_t quarantined;		/* processes, until now */
+	struct job_quarantine quarantine;	/* of processes */
 	struct hub_stats *stats;	/* borrowed */
 	struct cpu_share *share;	/* likewise */
 	const struct jobs_ops *ops;
@@ -147,6 +147,11 @@ bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,
  */
 int jobs_add_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns,
 		     uint32_t runtime, const uint64_t *words, size_t n);
+
+/* The same for what q says; with q->fd the worker gets a copy of that, and nothing is
+ * asked for.  runtime RUNTIME_NONE: the frames are of any JIT, and what is asked for is
+ * a perf map. */
+int jobs_add_names(struct jobs *jobs, const struct jit_question *q, uint32_t runtime);
 
 /* Drop what is queued for this number. */
 void jobs_cancel(struct jobs *jobs, uint32_t number);

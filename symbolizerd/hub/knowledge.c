@@ -10,7 +10,7 @@ int knowledge_init(struct knowledge *k, const struct knowledge_out *out,
 		   void *ctx, const struct tables_out *files_out,
 		   void *files_ctx)
 {
-	uint64_t seed[5];
+	uint64_t seed[6];
 
 	*k = (struct knowledge){
 		.interval = 1, .frequency = 1, .out = out, .ctx = ctx,
@@ -22,6 +22,7 @@ int knowledge_init(struct knowledge *k, const struct knowledge_out *out,
 	executables_init(&k->exes, seed[2]);
 	files_init(&k->files, seed[3], files_out, files_ctx);
 	managed_init(&k->managed, seed[4]);
+	jit_init(&k->jit, seed[5], &k->stats);
 	samples_keep(&k->samples, 0);
 	k->interval_start_ns = clock_ns(CLOCK_REALTIME);
 	k->stats.start_ns = k->interval_start_ns;
@@ -40,6 +41,7 @@ void knowledge_fini(struct knowledge *k)
 	executables_fini(&k->exes);
 	ksym_clear(&k->ksyms);
 	managed_fini(&k->managed);
+	jit_fini(&k->jit);
 	cgroups_fini(&k->cgroups);
 }
 

@@ -19,6 +19,7 @@
 #include "symbolizerd/hub/cgroup.h"
 #include "symbolizerd/hub/cpu_share.h"
 #include "symbolizerd/hub/executable.h"
+#include "symbolizerd/hub/jit.h"
 #include "symbolizerd/hub/ksym.h"
 #include "symbolizerd/hub/ledger.h"
 #include "symbolizerd/hub/managed.h"
@@ -56,6 +57,7 @@ struct knowledge {
 	struct file_policy files;	/* what loaderd has of them */
 	struct ksym_names ksyms;
 	struct managed managed;
+	struct jit jit;			/* .visit is the owner's to set */
 	struct cgroups cgroups;
 	uint32_t interval;		/* number of the present one; from 1 */
 	uint32_t pass;			/* number of the last batch's building */

@@ -274,6 +274,17 @@ static bool loader_files_read(struct loader_files *lf, uint32_t number,
 	return jobs_add(lf->jobs, number, i, e->owner, parts, fd);
 }
 
+/* A jitdump is mapped to be found, not to run: it has no table, and loaderd sends it
+ * again when it lists what its process maps. */
+static bool loader_files_is_dump(struct loader_files *lf, const struct msg_exe *m,
+				 const char *path, size_t len, int fd)
+{
+	if (!jit_is_dump(path, process_path_len(path, len)))
+		return false;
+	jit_dump(&lf->k->jit, m->tgid, fd, now_ns());
+	return true;
+}
+
 /* loaderd has the key of this file, whose path has len bytes, and waits, with
  * id, for what to do with it.  True: the descriptor is taken over. */
 static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
@@ -291,7 +302,7 @@ static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 				m->host, &i);
 	if (e)
 		e->owner = owner;
-	if (!e)
+	if (!e || loader_files_is_dump(lf, m, path, len, fd))
 		files_later(&lf->k->files, (uint32_t)number);
 	else if (files_has_answer(&lf->k->files, (uint32_t)number))
 		return loader_files_met_again(lf, (uint32_t)number, i, fd);
@@ -584,7 +595,28 @@ static int loader_files_memory(void *ctx, uint64_t id,
 	struct msg_wanted m = { .tgid = p->tgid, .start_ns = p->start_ns };
 
 	return loader_link_send(((struct loader_files *)ctx)->link,
-				MSG_MEM_WANTED, id, &m, sizeof(m), NULL, 0, -1);
+				p->runtime == RUNTIME_NONE ? MSG_PERF_MAP_WANTED :
+							     MSG_MEM_WANTED,
+				id, &m, sizeof(m), NULL, 0, -1);
+}
+
+static int loader_files_opened(void *ctx, const struct job_process *p, int fd)
+{
+	struct knowledge *k = ((struct loader_files *)ctx)->k;
+	uint64_t boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+
+	return p->runtime == RUNTIME_NONE ?
+		       jit_opened(&k->jit, p->space, fd, boot_ns + p->start_ns) : 0;
+}
+
+static void loader_files_names(void *ctx, const struct job_process *p,
+			       const struct frame_names *names, int result)
+{
+	struct knowledge *k = ((struct loader_files *)ctx)->k;
+
+	if (p->runtime == RUNTIME_NONE)
+		jit_answer(&k->jit, p->space, p->words, p->n_words, names, result,
+			   now_ns());
 }
 
 static bool loader_files_symbols_room(void *ctx, uint32_t i, size_t len)
@@ -609,6 +641,6 @@ static void loader_files_forked(void *ctx, pid_t pid, uint64_t from_ns)
 const struct jobs_ops loader_files_jobs = {
 	loader_files_exe, loader_files_meant, loader_files_table,
 	loader_files_no_table, loader_files_debug, loader_files_offence,
-	loader_files_memory, NULL, loader_files_pending, loader_files_keep,
-	loader_files_symbols_room, loader_files_forked,
+	loader_files_memory, loader_files_names, loader_files_pending, loader_files_keep,
+	loader_files_symbols_room, loader_files_forked, loader_files_opened,
 };

@@ -190,6 +190,24 @@ static void symbolize_managed(struct pass *p, uint64_t word,
 		f->function = batch_function(p->builder, &b);
 }
 
+static void symbolize_anon(struct pass *p, uint64_t word, uint32_t space,
+			   struct batch_frame *f)
+{
+	const struct jit_place *a = p->jit ? jit_find(p->jit, space, FRAME_ADDR(word)) : NULL;
+	struct batch_function b;
+
+	f->kind = BATCH_FRAME_UNKNOWN;
+	f->address = FRAME_ADDR(word);
+	if (!a || !a->name)
+		return;
+	f->kind = BATCH_FRAME_JIT;
+	b = symbolize_names(p, a->name, strlen(a->name), NULL);
+	b.file = symbolize_intern(p, a->file, strlen(a->file));
+	f->line = a->line;
+	if (b.name)
+		f->function = batch_function(p->builder, &b);
+}
+
 static struct executable *symbolize_by_key(const struct pass *p,
 					   const uint64_t *words)
 {
@@ -201,7 +219,8 @@ static struct executable *symbolize_by_key(const struct pass *p,
 	return i == EXECUTABLE_NONE ? NULL : executables_get(p->exes, i);
 }
 
-static uint32_t symbolize_make_frame(struct pass *p, const uint64_t *words)
+static uint32_t symbolize_make_frame(struct pass *p, const uint64_t *words,
+				     uint32_t space)
 {
 	struct batch_frame f = { 0 };
 	uint64_t word = words[0];
@@ -226,8 +245,7 @@ static uint32_t symbolize_make_frame(struct pass *p, const uint64_t *words)
 		symbolize_managed(p, word, &f);
 		break;
 	case FRAME_ANON:
-		f.kind = BATCH_FRAME_UNKNOWN;
-		f.address = FRAME_ADDR(word);
+		symbolize_anon(p, word, space, &f);
 		break;
 	default:
 		f.kind = BATCH_FRAME_CUT;
@@ -242,7 +260,7 @@ static uint32_t symbolize_make_frame(struct pass *p, const uint64_t *words)
 
 /* A word stands for the whole frame unless there are more behind it.  Processes
  * choose their addresses: the hash has a seed. */
-static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words)
+static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words, uint32_t space)
 {
 	struct frame_memo *m = &p->memo;
 	struct memo_frame made = { .word = words[0] };
@@ -250,14 +268,17 @@ static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words)
 	uint64_t hash;
 
 	if (FRAME_MORE(words[0]))
-		return symbolize_make_frame(p, words);
-	hash = XXH3_64bits_withSeed(words, sizeof(*words), p->exes->seed);
+		return symbolize_make_frame(p, words, space);
+	if (FRAME_KIND(words[0]) == FRAME_ANON)
+		made.space = space;
+	hash = XXH3_64bits_withSeed(words, sizeof(*words), p->exes->seed + made.space);
 	s = hash_find(&m->by_word, hash);
-	while (s && m->list.v[hash_index(s)].word != words[0])
+	while (s && (m->list.v[hash_index(s)].word != words[0] ||
+		     m->list.v[hash_index(s)].space != made.space))
 		s = hash_next(&m->by_word, s);
 	if (s)
 		return m->list.v[hash_index(s)].frame;
-	made.frame = symbolize_make_frame(p, words);
+	made.frame = symbolize_make_frame(p, words, space);
 	/* without memory it is made again */
 	if (vector_reserve(&m->list, 1) &&
 	    hash_add(&m->by_word, hash, m->list.n))
@@ -267,10 +288,14 @@ static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words)
 
 /* --- stacks ------------------------------------------------------------- */
 
-static bool symbolize_frame_waits(const struct pass *p, const uint64_t *words)
+static bool symbolize_frame_waits(const struct pass *p, const uint64_t *words,
+				  uint32_t space)
 {
 	const struct executable *e = NULL;
 
+	if (FRAME_KIND(words[0]) == FRAME_ANON)
+		return p->jit && jit_waits(p->jit, space, FRAME_ADDR(words[0]),
+					   p->now_ns);
 	if (FRAME_KIND(words[0]) == FRAME_FILE)
 		e = symbolize_by_key(p, words + 1);
 	else if (FRAME_KIND(words[0]) == FRAME_NATIVE)
@@ -286,7 +311,7 @@ bool pass_trace_waits(const struct pass *p, const struct trace *tr)
 	size_t end = (size_t)tr->n_kernel + tr->n_user;
 
 	for (size_t i = tr->n_kernel; i < end; i += frame_words(tr->words[i])) {
-		if (symbolize_frame_waits(p, &tr->words[i]))
+		if (symbolize_frame_waits(p, &tr->words[i], tr->space))
 			return true;
 	}
 	return false;
@@ -302,9 +327,9 @@ uint32_t pass_stack(struct pass *p, struct trace *tr)
 	if (tr->stamp == p->number && tr->stack != STACK_UNMADE)
 		return tr->stack;
 	for (size_t i = 0; i < end; i += frame_words(tr->words[i]))
-		frames[n++] = symbolize_frame_of(p, &tr->words[i]);
+		frames[n++] = symbolize_frame_of(p, &tr->words[i], tr->space);
 	if (n == 0)		/* a stack must have a frame */
-		frames[n++] = symbolize_frame_of(p, nothing);
+		frames[n++] = symbolize_frame_of(p, nothing, 0);
 	p->cost += sizeof(struct batch_stack) + n * sizeof(frames[0]);
 	tr->stack = batch_stack(p->builder, frames, n);
 	tr->stamp = p->number;

@@ -13,6 +13,7 @@
 #include "common/vector.h"
 #include "ipc/batch.h"
 #include "symbolizerd/hub/executable.h"
+#include "symbolizerd/hub/jit.h"
 #include "symbolizerd/hub/ksym.h"
 #include "symbolizerd/hub/managed.h"
 #include "symbolizerd/hub/trace.h"
@@ -21,6 +22,7 @@
 
 struct memo_frame {
 	uint64_t word;
+	uint32_t space;
 	uint32_t frame;		/* of the batch */
 };
 
@@ -36,6 +38,7 @@ struct pass {
 	struct executables *exes;
 	const struct ksym_names *ksyms;
 	const struct managed *managed;
+	struct jit *jit;	/* NULL: no names */
 	uint32_t number;	/* as in the stamps */
 	uint32_t interval;
 	uint64_t now_ns;	/* CLOCK_MONOTONIC */

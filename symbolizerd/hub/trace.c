@@ -45,7 +45,7 @@ static uint32_t trace_take_index(struct traces *t)
 }
 
 static uint32_t trace_insert(struct traces *t, const struct trace_rec *rec,
-			     uint64_t hash)
+			     uint32_t space, uint64_t hash)
 {
 	size_t words = (size_t)rec->n_kernel + rec->n_user;
 	size_t size = trace_size(words);
@@ -64,6 +64,7 @@ static uint32_t trace_insert(struct traces *t, const struct trace_rec *rec,
 	}
 	*tr = (struct trace){
 		.hash = hash,
+		.space = space,
 		.n_kernel = rec->n_kernel,
 		.n_user = rec->n_user,
 	};
@@ -75,23 +76,23 @@ static uint32_t trace_insert(struct traces *t, const struct trace_rec *rec,
 }
 
 static bool trace_same(const struct trace *tr, const struct trace_rec *rec,
-		       uint64_t hash, size_t len)
+		       uint32_t space, uint64_t hash, size_t len)
 {
-	return tr->hash == hash && tr->n_kernel == rec->n_kernel &&
+	return tr->hash == hash && tr->space == space && tr->n_kernel == rec->n_kernel &&
 	       tr->n_user == rec->n_user && !memcmp(tr->words, rec->words, len);
 }
 
-uint32_t traces_add(struct traces *t, const struct trace_rec *rec,
+uint32_t traces_add(struct traces *t, const struct trace_rec *rec, uint32_t space,
 		    uint32_t interval, int *first)
 {
 	size_t len = ((size_t)rec->n_kernel + rec->n_user) * sizeof(uint64_t);
-	uint64_t hash = XXH3_64bits_withSeed(rec->words, len, t->seed);
+	uint64_t hash = XXH3_64bits_withSeed(rec->words, len, t->seed + space);
 	const struct hash_slot *s = hash_find(&t->by_words, hash);
 	uint32_t i;
 
-	while (s && !trace_same(t->v[hash_index(s)], rec, hash, len))
+	while (s && !trace_same(t->v[hash_index(s)], rec, space, hash, len))
 		s = hash_next(&t->by_words, s);
-	i = s ? hash_index(s) : trace_insert(t, rec, hash);
+	i = s ? hash_index(s) : trace_insert(t, rec, space, hash);
 	*first = i != TRACE_NONE && t->v[i]->used != interval;
 	if (i != TRACE_NONE)
 		t->v[i]->used = interval;

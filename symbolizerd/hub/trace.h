@@ -25,8 +25,9 @@ struct trace {
 	uint32_t stamp;		/* of the pass that the rest belongs to */
 	uint32_t stack;		/* in that pass's batch */
 	uint16_t n_kernel, n_user;
+	uint32_t space;		/* of its frames in memory of no file: jit.h; 0: none */
 	uint8_t waits;		/* in that pass: a frame waits for a worker */
-	uint8_t pad[3];
+	uint8_t pad[7];
 	uint64_t words[];
 };
 
@@ -46,10 +47,10 @@ void traces_init(struct traces *t, uint64_t seed);
 void traces_fini(struct traces *t);
 
 /*
- * The index of a record's stack; *first: it is the first of it in this interval
+ * The index of a record's stack, in this space; *first: it is the first of it in this interval
  * (from 1).  TRACE_NONE when memory is short or the cap is reached.
  */
-uint32_t traces_add(struct traces *t, const struct trace_rec *rec,
+uint32_t traces_add(struct traces *t, const struct trace_rec *rec, uint32_t space,
 		    uint32_t interval, int *first);
 
 /* Forget those that were not used for TRACE_IDLE_INTERVALS; with half the memory

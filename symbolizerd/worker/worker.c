@@ -16,6 +16,7 @@
 #include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
+#include "symbolizerd/symbols/jit_names.h"
 #include "symbolizerd/unwind/build.h"
 
 #define DEBUG_WAIT_MS	1000	/* for a debug file that may not exist */
@@ -192,8 +193,13 @@ static int worker_process(struct conn *c, const struct msg *m, int *verdict)
 	int fd;
 
 	frame_names_begin(&names, job->n_frames);
-	*verdict = job->n_frames > n ? JOB_CORRUPT :
-		   runtimes_names(job->runtime, &mem,
+	if (job->n_frames > n)
+		*verdict = JOB_CORRUPT;
+	else if (job->runtime == RUNTIME_NONE)
+		*verdict = jit_names(m->fds[0], (const void *)(m->buf + sizeof(*job)), n,
+				     &names) ? JOB_CORRUPT : JOB_OK;
+	else
+		*verdict = runtimes_names(job->runtime, &mem,
 				  (const void *)(m->buf + sizeof(*job)), n,
 				  &names);
 	if (*verdict)

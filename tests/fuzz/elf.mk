@@ -6,6 +6,9 @@ fuzz_cfi_walk_SRCS := $(CFI)
 fuzz_symbol_index_SRCS := symbolizerd/symbols/index.c
 fuzz_frame_names_SRCS := symbolizerd/symbols/frame_names.c
 
+FUZZ += jit_files
+fuzz_jit_files_SRCS := $(JIT_FILES)
+
 FUZZ += demangle
 fuzz_demangle_SRCS := symbolizerd/symbols/demangle.c ipc/short_name.c
 fuzz_demangle_LIBS := -liberty

@@ -171,7 +171,7 @@ TEST(hub_has_a_message_of_each_type)
 
 			/* loaderd's to its opener, exporterd's to a recorder */
 			if (t == MSG_OPEN || t == MSG_DEBUG_WANTED ||
-			    t == MSG_MEM_WANTED || t == MSG_BATCH)
+			    t == MSG_MEM_WANTED || t == MSG_PERF_MAP_WANTED || t == MSG_BATCH)
 				sent = false;
 			NEED((types >> t & 1) == sent);
 		}

@@ -35,6 +35,8 @@ static const struct mutant bases[] = {
 	  .len = sizeof(wanted) },
 	{ .type = MSG_MEM_WANTED, .id = 2, .payload = &wanted,
 	  .len = sizeof(wanted) },
+	{ .type = MSG_PERF_MAP_WANTED, .id = 3, .payload = &wanted,
+	  .len = sizeof(wanted) },
 	{ .type = MSG_LIST },
 };
 #define BASES	(sizeof(bases) / sizeof(bases[0]))
@@ -82,7 +84,8 @@ static void loader_takes_each_that_is_right(void)
 		lying.sent += bases[i].type != MSG_CHECKPOINT &&
 			      bases[i].type != MSG_SLAB_WANTED &&
 			      bases[i].type != MSG_DEBUG_WANTED &&
-			      bases[i].type != MSG_MEM_WANTED;
+			      bases[i].type != MSG_MEM_WANTED &&
+			      bases[i].type != MSG_PERF_MAP_WANTED;
 	}
 	lying_settle();
 	lying_goes_on();

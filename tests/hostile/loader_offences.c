@@ -370,8 +370,8 @@ static void loader_outlives_floods(void)
 			wanted.tgid = i;
 			lying_send(MSG_DEBUG_WANTED, 0, &wanted, sizeof(wanted),
 				 NULL, 0, -1);
-			lying_send(MSG_MEM_WANTED, 0, &mem, sizeof(mem), NULL,
-				   0, -1);
+			lying_send(i / 10 & 1 ? MSG_MEM_WANTED : MSG_PERF_MAP_WANTED, 0, &mem,
+				   sizeof(mem), NULL, 0, -1);
 		}
 	}
 	lying_settle();

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdint.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -127,7 +128,7 @@ static void make_root(void)
 {
 	static const char *const dirs[] = {
 		"/usr", "/usr/lib", "/usr/lib/debug",
-		"/usr/lib/debug/.build-id", BELOW, "/locked", "/open",
+		"/usr/lib/debug/.build-id", BELOW, "/locked", "/open", "/tmp",
 	};
 
 	if (!mkdtemp(root) || chmod(root, 0755) < 0)
@@ -190,6 +191,121 @@ static void mappings(void)
 	munmap(q, page);
 	close(secret);
 	close(zero);
+}
+
+/* --- perf maps --------------------------------------------------------------- */
+
+#define MAP	"/tmp/perf-7.map"
+
+static int ask_map(pid_t pid, uint32_t ns_tgid)
+{
+	struct msg_wanted q = { .tgid = (uint32_t)pid, .ns_tgid = ns_tgid };
+
+	if (ask(MSG_PERF_MAP_WANTED, &q, sizeof(q)))
+		return -2;
+	return answer_to(last_id);
+}
+
+/* What is there in place of the map, made by make_it(). */
+static void map_is(pid_t pid, void (*make_it)(const char *path), bool opened,
+		   const char *what)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s", in_root(MAP));
+	make_it(path);
+	expect(ask_map(pid, 7), opened, what);
+	umount2(path, MNT_DETACH);
+	if (remove(path))
+		perror(path);
+}
+
+static void map_file(const char *path, uid_t uid)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+	if (fd < 0 || write(fd, "1000 10 f\n", 10) != 10 || fchown(fd, uid, uid))
+		perror(path);
+	close(fd);
+}
+
+static void map_own(const char *path)
+{
+	map_file(path, 0);
+}
+
+static void map_of_another(const char *path)
+{
+	map_file(path, TEST_UID);
+}
+
+static void map_symlink(const char *path)
+{
+	if (symlink("../secret", path))
+		perror(path);
+}
+
+static void map_hard_link(const char *path)
+{
+	if (link(in_root("/secret"), path))
+		perror(path);
+}
+
+static void map_bind_mount(const char *path)
+{
+	map_own(path);
+	if (mount(in_root("/secret"), path, NULL, MS_BIND, NULL))
+		perror(path);
+}
+
+static void map_fifo(const char *path)
+{
+	if (mkfifo(path, 0644))
+		perror(path);
+}
+
+static void map_device(const char *path)
+{
+	if (mknod(path, S_IFCHR | 0644, makedev(1, 5)))
+		perror(path);
+}
+
+static void map_folder(const char *path)
+{
+	if (mkdir(path, 0755))
+		perror(path);
+}
+
+static void perf_maps(pid_t pid)
+{
+	char tmp[256], real[256];
+	int fd;
+
+	expect(ask_map(pid, 7), false, "no perf map at all");
+	map_is(pid, map_own, true, "a perf map");
+	map_is(pid, map_of_another, false, "another user's perf map");
+	map_is(pid, map_symlink, false, "a link for a perf map");
+	map_is(pid, map_hard_link, false, "a second name of a file for a perf map");
+	map_is(pid, map_bind_mount, false, "a file that is mounted on a perf map");
+	map_is(pid, map_fifo, false, "a FIFO for a perf map");
+	map_is(pid, map_device, false, "a device for a perf map");
+	map_is(pid, map_folder, false, "a folder for a perf map");
+	map_own(in_root(MAP));
+	fd = ask_map(pid, 7);
+	verdict(fd >= 0 && write(fd, "x", 1) == -1, "opener", "a perf map",
+		"not to be written");
+	close(fd);
+	map_own(in_root("/tmp/perf-0.map"));
+	expect(ask_map(pid, 0), false, "a perf map of mounts that are not the host's");
+	expect(ask_map(pid, 8), false, "a perf map of another number");
+	expect(ask_map(0x7ffffff0, 7), false, "a perf map of nobody");
+	snprintf(tmp, sizeof(tmp), "%s", in_root("/tmp"));
+	snprintf(real, sizeof(real), "%s", in_root("/elsewhere"));
+	if (rename(tmp, real) || symlink("elsewhere", tmp))
+		perror(tmp);
+	expect(ask_map(pid, 7), false, "a perf map where /tmp is a link");
+	if (unlink(tmp) || rename(real, tmp))
+		perror(tmp);
 }
 
 /* --- memory ----------------------------------------------------------------- */
@@ -371,6 +487,7 @@ int main(int argc, char **argv)
 	mappings();
 	debug_files(pid);
 	memory();
+	perf_maps(pid);
 	hangs(pid);
 	verdict(opener.shared->cpu_ns > 0 && opener.shared->rss_bytes > 0,
 		"opener", "its cost", "told");

@@ -11,7 +11,7 @@ unit_process_LIBS := -lxxhash
 unit_container_SRCS := common/container.c symbolizerd/hub/cgroup.c
 unit_executable_SRCS := symbolizerd/hub/executable.c symbolizerd/tables/owners.c common/hash_table.c common/log.c common/log_quote.c
 unit_executable_LIBS := -lxxhash
-unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/hub/managed.c symbolizerd/symbols/line_table.c symbolizerd/hub/executable.c \
+unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/hub/jit.c symbolizerd/symbols/frame_names.c symbolizerd/hub/managed.c symbolizerd/symbols/line_table.c symbolizerd/hub/executable.c \
 	symbolizerd/tables/owners.c \
 	symbolizerd/hub/ksym.c symbolizerd/symbols/index.c common/wire.c \
 	ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c common/log.c common/log_quote.c
@@ -37,9 +37,15 @@ unit_file_policy_LIBS := -lxxhash
 UNIT += frame_names process_memory
 unit_frame_names_SRCS := symbolizerd/symbols/frame_names.c symbolizerd/symbols/frame_names_build.c
 unit_process_memory_SRCS := symbolizerd/symbols/process_memory.c
+UNIT += jit jit_files
+JIT_FILES := symbolizerd/symbols/jit_names.c symbolizerd/symbols/jit_wanted.c symbolizerd/symbols/perf_map.c symbolizerd/symbols/jitdump.c \
+	symbolizerd/symbols/frame_names.c symbolizerd/symbols/frame_names_build.c
+unit_jit_files_SRCS := $(JIT_FILES)
+unit_jit_SRCS := symbolizerd/hub/jit.c symbolizerd/tables/owners.c common/hash_table.c $(JIT_FILES)
+unit_jit_LIBS := -lxxhash
 UNIT += clock_jumps
 unit_clock_jumps_SRCS := $(addprefix symbolizerd/hub/,knowledge.c interval.c intake.c symbolize.c managed.c record.c trace.c \
-	process.c executable.c ksym.c cgroup.c samples.c ledger.c own.c batches.c) $(TABLES) symbolizerd/symbols/index.c symbolizerd/symbols/line_table.c \
+	process.c executable.c ksym.c cgroup.c samples.c ledger.c own.c batches.c jit.c) $(TABLES) symbolizerd/symbols/index.c symbolizerd/symbols/frame_names.c symbolizerd/symbols/line_table.c \
 	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/counters.c ipc/message.c ipc/rules.c common/wire.c common/container.c common/log.c common/log_quote.c
 unit_clock_jumps_LIBS := -lxxhash -Wl,--wrap=clock_gettime
 UNIT += line_table

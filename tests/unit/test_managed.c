@@ -361,7 +361,7 @@ TEST(managed_number_given_up_rests_while_a_trace_has_it)
 	traces_init(&t, 1);
 	begin();
 	in_trace = fill_one(1, 0);
-	CHECK(traces_add(&t, &made_record.rec, 1, &first) != TRACE_NONE);
+	CHECK(traces_add(&t, &made_record.rec, 0, 1, &first) != TRACE_NONE);
 	while (fill_one(1, n))
 		n++;
 	/* the hand begins there */
@@ -406,7 +406,7 @@ TEST(managed_functions_stay_while_a_trace_has_them)
 	traces_init(&t, 1);
 	begin();
 	in_trace = fill_one(1, 0);
-	CHECK(traces_add(&t, &made_record.rec, 1, &first) != TRACE_NONE);
+	CHECK(traces_add(&t, &made_record.rec, 0, 1, &first) != TRACE_NONE);
 	while (m.names.total < MANAGED_NAMES_BYTES / 4 * 3)
 		CHECK(fill_one(1, n++));
 	now += MANAGED_KEPT_NS;

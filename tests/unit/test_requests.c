@@ -560,10 +560,10 @@ TEST(debug_file_that_nobody_may_ask_for)
 
 #define MEM_ID	0x123456789abcULL	/* of the hub's question */
 
-static uint64_t want_mem(uint32_t tgid, uint64_t start_ns)
+static uint64_t want_process(enum msg_type type, uint32_t tgid, uint64_t start_ns)
 {
-	struct msg_wanted q = { .tgid = tgid, .start_ns = start_ns };
-	struct msg m = { .hdr = { .type = MSG_MEM_WANTED, .id = MEM_ID,
+	struct msg_wanted q = { .tgid = tgid, .start_ns = start_ns, .ns_tgid = 77 };
+	struct msg m = { .hdr = { .type = type, .id = MEM_ID,
 				  .len = sizeof(q) } };
 
 	memcpy(m.buf, &q, sizeof(q));
@@ -571,6 +571,11 @@ static uint64_t want_mem(uint32_t tgid, uint64_t start_ns)
 	asked_id = 0;
 	requests_asked(&requests, &m);
 	return asked_id;
+}
+
+static uint64_t want_mem(uint32_t tgid, uint64_t start_ns)
+{
+	return want_process(MSG_MEM_WANTED, tgid, start_ns);
 }
 
 TEST(memory_is_passed_on)
@@ -625,6 +630,61 @@ TEST(memory_has_a_budget)
 	CHECK(want_debug(1, 20));
 	requests_tick(&requests, now_ns());
 	CHECK(want_mem(9, 5));
+}
+
+/* --- perf maps ------------------------------------------------------------------------------ */
+
+static uint64_t want_map(uint32_t tgid, uint64_t start_ns)
+{
+	return want_process(MSG_PERF_MAP_WANTED, tgid, start_ns);
+}
+
+/* Under the number that the kernel says, whatever the hub did; and what the process maps
+ * is listed. */
+TEST(perf_map_is_asked_for_by_the_number_of_its_namespace)
+{
+	setup();
+	n_mapped = 2;
+	mapped[0] = request_for(6);
+	mapped[0].tgid = 9;
+	mapped[0].start_ns = 6;
+	mapped[0].ns_tgid = 4;
+	mapped[1] = request_for(5);
+	mapped[1].tgid = 9;
+	mapped[1].start_ns = 5;
+	mapped[1].ns_tgid = 3;
+	open_answer(want_map(9, 5), true);
+	CHECK_EQ(asked_wanted.tgid, 9);
+	CHECK_EQ(asked_wanted.ns_tgid, 3);
+	CHECK_EQ(hub_has[MSG_WANTED_FILE], 1);
+	CHECK(wanted_id == MEM_ID && !wanted_error);
+	/* mounts that others made: the opener refuses 0 */
+	mapped[1].ns_tgid = 0;
+	open_answer(want_map(9, 5), false);
+	CHECK_EQ(asked_wanted.ns_tgid, 0);
+	CHECK_EQ(hub_has[MSG_WANTED_NONE], 1);
+}
+
+TEST(perf_map_of_a_process_that_has_ended)
+{
+	uint64_t id;
+
+	setup();
+	CHECK_EQ(want_map(9, 5), 0);
+	CHECK_EQ(wanted_error, ESRCH);
+	/* it ends while its map is opened */
+	n_mapped = 1;
+	mapped[0] = (struct request_file){ .tgid = 9, .start_ns = 5, .ns_tgid = 3 };
+	id = want_map(9, 5);
+	mapped[0].start_ns = 6;
+	wanted_error = 0;
+	open_answer(id, true);
+	CHECK_EQ(wanted_error, ESRCH);
+	CHECK_EQ(hub_has[MSG_WANTED_FILE], 0);
+	/* questions that are refused count, too */
+	for (int i = 2; i <= MEMS_A_SECOND; i++)
+		CHECK_EQ(want_map(9, 5), 0);
+	CHECK_EQ(wanted_error, EAGAIN);
 }
 
 /* --- what the hub says, and is told --------------------------------------------------------- */

@@ -11,7 +11,7 @@ static const enum msg_type received[] = {
 	MSG_DROP, MSG_LIST,
 	MSG_DEBUG_WANTED,
 	MSG_OPENED, MSG_OPEN_FAILED,
-	MSG_OPEN, MSG_MEM_WANTED,
+	MSG_OPEN, MSG_MEM_WANTED, MSG_PERF_MAP_WANTED,
 };
 
 static bool is_received(unsigned int type)

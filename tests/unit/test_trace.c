@@ -34,13 +34,13 @@ TEST(trace_is_known_again)
 
 	traces_init(&t, 42);
 	for (uint32_t i = 0; i < 1000; i++) {
-		index[i] = traces_add(&t, make(i), 1, &first);
+		index[i] = traces_add(&t, make(i), 0, 1, &first);
 		CHECK(index[i] != TRACE_NONE && first);
 	}
 	for (uint32_t i = 0; i < 1000; i++) {
-		CHECK_EQ(traces_add(&t, make(i), 1, &first), index[i]);
+		CHECK_EQ(traces_add(&t, make(i), 0, 1, &first), index[i]);
 		CHECK(!first);
-		CHECK_EQ(traces_add(&t, make(i), 2, &first), index[i]);
+		CHECK_EQ(traces_add(&t, make(i), 0, 2, &first), index[i]);
 		CHECK(first);		/* in this interval */
 		CHECK(!memcmp(traces_get(&t, index[i])->words,
 			      make(i)->words, WORDS * 8));
@@ -57,10 +57,10 @@ TEST(trace_differs_by_where_the_kernel_ends)
 	int first;
 
 	traces_init(&t, 42);
-	a = traces_add(&t, rec, 1, &first);
+	a = traces_add(&t, rec, 0, 1, &first);
 	rec->n_kernel--;
 	rec->n_user++;
-	b = traces_add(&t, rec, 1, &first);
+	b = traces_add(&t, rec, 0, 1, &first);
 	CHECK(first && a != b);
 	traces_fini(&t);
 }
@@ -72,8 +72,8 @@ TEST(trace_without_words_is_one)
 	int first;
 
 	traces_init(&t, 42);
-	CHECK_EQ(traces_add(&t, &rec, 1, &first), 0);
-	CHECK_EQ(traces_add(&t, &rec, 1, &first), 0);
+	CHECK_EQ(traces_add(&t, &rec, 0, 1, &first), 0);
+	CHECK_EQ(traces_add(&t, &rec, 0, 1, &first), 0);
 	CHECK(!first);
 	traces_fini(&t);
 }
@@ -86,14 +86,14 @@ TEST(traces_unused_are_forgotten_and_indices_reused)
 
 	traces_init(&t, 42);
 	for (uint32_t i = 0; i < 500; i++)
-		traces_add(&t, make(i), 1, &first);
+		traces_add(&t, make(i), 0, 1, &first);
 	for (uint32_t i = 0; i < 10; i++)
-		traces_add(&t, make(i * 7), end - 1, &first);
+		traces_add(&t, make(i * 7), 0, end - 1, &first);
 	traces_sweep(&t, end);
 	CHECK_EQ(t.n, 10);
-	kept = traces_add(&t, make(63), end, &first);
+	kept = traces_add(&t, make(63), 0, end, &first);
 	CHECK_EQ(kept, 63);
-	CHECK(traces_add(&t, make(1), end, &first) < 500);
+	CHECK(traces_add(&t, make(1), 0, end, &first) < 500);
 	CHECK(first);
 	CHECK_EQ(t.top, 500);
 	traces_sweep(&t, end + 100);
@@ -110,13 +110,13 @@ TEST(traces_stay_within_their_memory)
 
 	traces_init(&t, 42);
 	t.bytes_max = 64 << 10;
-	while (traces_add(&t, make(n), 5, &first) != TRACE_NONE)
+	while (traces_add(&t, make(n), 0, 5, &first) != TRACE_NONE)
 		n++;
 	CHECK(t.bytes <= t.bytes_max && n > 100);
 	/* those known go on */
-	CHECK(traces_add(&t, make(0), 5, &first) != TRACE_NONE);
+	CHECK(traces_add(&t, make(0), 0, 5, &first) != TRACE_NONE);
 	/* more than half full: what the last interval did not use, goes */
-	CHECK(traces_add(&t, make(1), 6, &first) != TRACE_NONE);
+	CHECK(traces_add(&t, make(1), 0, 6, &first) != TRACE_NONE);
 	traces_sweep(&t, 6);
 	CHECK_EQ(t.n, 1);
 	traces_fini(&t);
@@ -132,11 +132,11 @@ TEST(trace_lookup_is_quick)
 
 	traces_init(&t, 42);
 	for (uint32_t i = 0; i < 20000; i++)
-		traces_add(&t, make(i), 1, &first);
+		traces_add(&t, make(i), 0, 1, &first);
 	rec = make(77);
 	start = now_ns();
 	for (int i = 0; i < 10000; i++)
-		traces_add(&t, rec, 1, &first);
+		traces_add(&t, rec, 0, 1, &first);
 	CHECK(now_ns() - start < 10000 * 20000ULL);
 	traces_fini(&t);
 }

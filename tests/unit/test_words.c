@@ -8,7 +8,7 @@
 #ifdef __aarch64__
 #define __TARGET_ARCH_arm64
 #endif
-#include "tests/unit/bpf_kernel.h"
+#include "bpf/host_kernel.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"

@@ -1,18 +1,19 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * bpf_kernel - libbpf's headers and the kernel's helpers, for a whole BPF
+ * host_kernel - libbpf's headers and the kernel's helpers, for a whole BPF
  * program on the host
  *
- * Kernel memory is the test's own, laid out as kern.h says; flavors that belong
+ * Kernel memory is the includer's own, laid out as kern.h says; flavors that belong
  * to Linux 5.10 lie FLAVOR_AT bytes behind the struct that they are part of, and
- * no other flavor is there.  The test answers the helpers declared here.
+ * no other flavor is there.  The includer answers the helpers declared here; with
+ * BPF_HELPER static, as static functions.
  */
-#ifndef TESTS_BPF_KERNEL_H
-#define TESTS_BPF_KERNEL_H
+#ifndef BPF_HOST_KERNEL_H
+#define BPF_HOST_KERNEL_H
 
 #include <linux/bpf.h>
 
-#include "tests/unit/bpf_host.h"
+#include "host.h"
 
 /* instead of bpf/bpf_helpers.h and bpf/bpf_core_read.h */
 #define __BPF_HELPERS__
@@ -23,9 +24,13 @@
 #pragma GCC diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 #endif
 
+#ifndef SEC
 #define SEC(name)
+#endif
 #define __ksym
+#ifndef __weak
 #define __weak			__attribute__((weak))
+#endif
 #define __noinline		__attribute__((noinline))
 #define barrier()		__asm__ volatile("" ::: "memory")
 #define __uint(name, value)	int (*name)[value]
@@ -55,26 +60,26 @@
 	bpf_probe_read_kernel(&got_, sizeof(got_), &src_->field);	\
 	got_; })
 
-void *bpf_map_lookup_elem(void *map, const void *key);
-long bpf_map_update_elem(void *map, const void *key, const void *value,
+BPF_HELPER void *bpf_map_lookup_elem(void *map, const void *key);
+BPF_HELPER long bpf_map_update_elem(void *map, const void *key, const void *value,
 			 __u64 flags);
-long bpf_map_delete_elem(void *map, const void *key);
-long bpf_probe_read_kernel(void *dst, __u32 size, const void *src);
-long bpf_probe_read_kernel_str(void *dst, __u32 size, const void *src);
-__u64 bpf_ktime_get_ns(void);
-__u64 bpf_get_current_pid_tgid(void);
-__u64 bpf_get_current_uid_gid(void);
-__u64 bpf_get_current_cgroup_id(void);
-__u64 bpf_get_current_task(void);
-struct task_struct *bpf_get_current_task_btf(void);
-long bpf_task_pt_regs(struct task_struct *task);
-long bpf_get_current_comm(void *dst, __u32 size);
-__u32 bpf_get_smp_processor_id(void);
-long bpf_get_stack(void *ctx, void *dst, __u32 size, __u64 flags);
-__u64 bpf_ringbuf_query(void *ring, __u64 flags);
-long bpf_ringbuf_output(void *ring, void *data, __u64 size, __u64 flags);
-long bpf_seq_write(void *seq, const void *data, __u32 size);
-long bpf_seq_printf(void *seq, const char *fmt, __u32 size, const void *args,
+BPF_HELPER long bpf_map_delete_elem(void *map, const void *key);
+BPF_HELPER long bpf_probe_read_kernel(void *dst, __u32 size, const void *src);
+BPF_HELPER long bpf_probe_read_kernel_str(void *dst, __u32 size, const void *src);
+BPF_HELPER __u64 bpf_ktime_get_ns(void);
+BPF_HELPER __u64 bpf_get_current_pid_tgid(void);
+BPF_HELPER __u64 bpf_get_current_uid_gid(void);
+BPF_HELPER __u64 bpf_get_current_cgroup_id(void);
+BPF_HELPER __u64 bpf_get_current_task(void);
+BPF_HELPER struct task_struct *bpf_get_current_task_btf(void);
+BPF_HELPER long bpf_task_pt_regs(struct task_struct *task);
+BPF_HELPER long bpf_get_current_comm(void *dst, __u32 size);
+BPF_HELPER __u32 bpf_get_smp_processor_id(void);
+BPF_HELPER long bpf_get_stack(void *ctx, void *dst, __u32 size, __u64 flags);
+BPF_HELPER __u64 bpf_ringbuf_query(void *ring, __u64 flags);
+BPF_HELPER long bpf_ringbuf_output(void *ring, void *data, __u64 size, __u64 flags);
+BPF_HELPER long bpf_seq_write(void *seq, const void *data, __u32 size);
+BPF_HELPER long bpf_seq_printf(void *seq, const char *fmt, __u32 size, const void *args,
 		    __u32 args_size);
 
-#endif /* TESTS_BPF_KERNEL_H */
+#endif /* BPF_HOST_KERNEL_H */

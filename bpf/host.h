@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * host - what BPF code needs to be compiled for the host
+ *
+ * Who includes a *.bpf.h after this file answers bpf_probe_read_user(), from memory
+ * that was made up or recorded.
+ */
+#ifndef BPF_HOST_H
+#define BPF_HOST_H
+
+#include <linux/types.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((__always_inline__))
+#endif
+
+#ifndef BPF_HELPER
+#define BPF_HELPER
+#endif
+
+BPF_HELPER long bpf_probe_read_user(void *dst, __u32 size, const void *src);
+
+#endif /* BPF_HOST_H */

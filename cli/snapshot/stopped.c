@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/snapshot/stopped.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#ifdef __aarch64__
+#ifndef NT_ARM_SYSTEM_CALL
+#define NT_ARM_SYSTEM_CALL	0x404
+#endif
+#endif
+
+#define ROUNDS	16	/* through the list, until there is no new thread */
+
+static bool stopped_has(const struct stopped *s, pid_t tid)
+{
+	for (uint32_t i = 0; i < s->threads.n; i++) {
+		if (s->threads.v[i].tid == tid)
+			return true;
+	}
+	return false;
+}
+
+/* Wait until it stands.  False: it has ended. */
+static bool stopped_wait(struct stopped_thread *t)
+{
+	int status;
+
+	while (waitpid(t->tid, &status, __WALL) < 0) {
+		if (errno != EINTR)
+			return false;
+	}
+	if (!WIFSTOPPED(status))
+		return false;
+	/* no event: a signal was on its way, and waits for us to pass it on */
+	t->signal = status >> 16 ? 0 : WSTOPSIG(status);
+	return true;
+}
+
+/* Have it stop.  0, also if it has ended. */
+static int stopped_ask(struct stopped *s, pid_t tid)
+{
+	struct stopped_thread t = { .tid = tid };
+
+	if (!vector_reserve(&s->threads, 1))
+		return -ENOMEM;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
+		return errno == ESRCH && s->threads.n ? 0 : -errno;
+	if (!ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		vector_push(&s->threads, t);
+	return 0;
+}
+
+/* Until those from `from` on stand; those that have ended are left out. */
+static void stopped_all(struct stopped *s, uint32_t from)
+{
+	uint32_t to = from;
+
+	for (uint32_t i = from; i < s->threads.n; i++) {
+		struct stopped_thread t = s->threads.v[i];
+
+		if (stopped_wait(&t))
+			s->threads.v[to++] = t;
+	}
+	s->threads.n = to;
+}
+
+/* Those that are not there yet: how many, or -errno. */
+static int stopped_new(struct stopped *s)
+{
+	uint32_t before = s->threads.n;
+	char path[48];
+	struct dirent *e;
+	int n = 0, r = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", s->pid);
+	d = opendir(path);
+	if (!d)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (!r && (e = readdir(d))) {
+		pid_t tid = atoi(e->d_name);
+
+		if (tid <= 0 || stopped_has(s, tid))
+			continue;
+		r = stopped_ask(s, tid);
+		n++;
+	}
+	closedir(d);
+	stopped_all(s, before);
+	return r ? r : n;
+}
+
+int stopped_begin(struct stopped *s, pid_t pid)
+{
+	int r;
+
+	*s = (struct stopped){ .pid = pid };
+	r = stopped_ask(s, pid);
+	stopped_all(s, 0);
+	for (int i = 0, n = 1; !r && n && i < ROUNDS; i++) {
+		n = stopped_new(s);
+		r = n < 0 ? n : 0;
+	}
+	if (!r && !s->threads.n)
+		r = -ESRCH;
+	if (r)
+		stopped_end(s);
+	return r;
+}
+
+static int stopped_get(pid_t tid, int set, void *regs, size_t size)
+{
+	struct iovec v = { regs, size };
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)set, &v) < 0)
+		return -errno;
+	return v.iov_len == size ? 0 : -ENOEXEC;
+}
+
+/* One line; the order of the registers is that of docs/SNAPSHOT.md. */
+static int stopped_line(pid_t tid, struct buffer *to)
+{
+	struct user_regs_struct u;
+	int r = stopped_get(tid, NT_PRSTATUS, &u, sizeof(u));
+#ifdef __aarch64__
+	uint64_t tp = 0;
+	int call = -1;
+
+	if (!r)
+		r = stopped_get(tid, NT_ARM_TLS, &tp, sizeof(tp));
+	if (r)
+		return r;
+	if (stopped_get(tid, NT_ARM_SYSTEM_CALL, &call, sizeof(call)))
+		call = -1;
+	buffer_printf(to, "thread %d %s %" PRIx64, tid, call >= 0 ? "call" : "user", tp);
+	for (int i = 0; i < 31; i++)
+		buffer_printf(to, " %llx", u.regs[i]);
+	buffer_printf(to, " %llx %llx\n", u.sp, u.pc);
+#else
+	const unsigned long long regs[] = {
+		u.r15, u.r14, u.r13, u.r12, u.rbp, u.rbx, u.r11, u.r10, u.r9,
+		u.r8, u.rax, u.rcx, u.rdx, u.rsi, u.rdi, u.rip, u.rsp,
+	};
+
+	if (r || u.cs != 0x33)		/* arch/x86/include/asm/segment.h */
+		return r ? r : -ENOEXEC;
+	buffer_printf(to, "thread %d %s %llx", tid,
+		      (long long)u.orig_rax >= 0 ? "call" : "user", u.fs_base);
+	for (size_t i = 0; i < sizeof(regs) / sizeof(regs[0]); i++)
+		buffer_printf(to, " %llx", regs[i]);
+	buffer_str(to, "\n");
+#endif
+	return 0;
+}
+
+int stopped_describe(const struct stopped *s, struct buffer *to)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < s->threads.n && i < STOPPED_THREADS_MAX; i++) {
+		r = stopped_line(s->threads.v[i].tid, to);
+		if (r == -ESRCH && i)	/* killed in between */
+			r = 0;
+	}
+	return r;
+}
+
+void stopped_end(struct stopped *s)
+{
+	for (uint32_t i = 0; i < s->threads.n; i++)
+		ptrace(PTRACE_DETACH, s->threads.v[i].tid, NULL,
+		       (void *)(intptr_t)s->threads.v[i].signal);
+	free(s->threads.v);
+	*s = (struct stopped){ .pid = s->pid };
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/symbols/jit_wanted.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/frame.h"
+
+static int jit_wanted_by_addr(const void *a, const void *b)
+{
+	const struct jit_address *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static int jit_wanted_by_frame(const void *a, const void *b)
+{
+	const struct jit_address *x = a, *y = b;
+
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+void jit_wanted_init(struct jit_wanted *w, const uint64_t *words, size_t n)
+{
+	uint32_t frame = 0;
+
+	w->n = 0;
+	for (size_t i = 0; i < n; i += 1 + FRAME_MORE(words[i]), frame++) {
+		if (FRAME_KIND(words[i]) != FRAME_ANON || w->n == JIT_WANTED_MAX)
+			continue;
+		w->v[w->n++] = (struct jit_address){
+			.addr = FRAME_ADDR(words[i]), .frame = frame,
+		};
+	}
+	qsort(w->v, w->n, sizeof(w->v[0]), jit_wanted_by_addr);
+	w->left = w->n;
+	for (uint32_t i = 0; i <= w->n; i++)
+		w->next[i] = i;
+}
+
+uint32_t jit_wanted_from(const struct jit_wanted *w, uint64_t start)
+{
+	uint32_t lo = 0, hi = w->n;
+
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (w->v[mid].addr < start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+uint32_t jit_wanted_next(struct jit_wanted *w, uint32_t i)
+{
+	/* each step halves the way for those that come later */
+	while (w->next[i] != i) {
+		w->next[i] = w->next[w->next[i]];
+		i = w->next[i];
+	}
+	return i;
+}
+
+void jit_wanted_text(char to[JIT_NAME_MAX], const char *from, size_t len)
+{
+	if (len > JIT_NAME_MAX - 1)
+		len = JIT_NAME_MAX - 1;
+	for (size_t i = 0; i < len; i++)
+		to[i] = (unsigned char)from[i] < 0x20 || from[i] == 0x7f ? '?' : from[i];
+	to[len] = '\0';
+}
+
+void jit_wanted_name(struct jit_wanted *w, uint32_t i, const char *name, size_t len)
+{
+	struct jit_address *a = &w->v[i];
+
+	jit_wanted_text(a->name, name, len);
+	if (a->found)
+		return;
+	a->found = true;
+	w->left--;
+	w->next[i] = i + 1;
+}
+
+void jit_wanted_tell(struct jit_wanted *w, struct frame_names_build *out)
+{
+	qsort(w->v, w->n, sizeof(w->v[0]), jit_wanted_by_frame);
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct jit_address *a = &w->v[i];
+		struct symbol_place p = {
+			.name = a->name, .file = a->file, .line = a->line,
+		};
+
+		/* without room it stays nameless */
+		if (a->found && a->name[0])
+			(void)!frame_names_add(out, a->frame, &p);
+	}
+}

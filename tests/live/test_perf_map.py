@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""JIT code is named by perf maps and jitdumps, and by nobody else's files."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+from live import ROOT, Skip, Suite, compile_c, folded, record, say
+from pprof import read_pprof
+
+suite = Suite()
+tmp = tempfile.TemporaryDirectory(prefix="trifold-test-jit-")
+os.chmod(tmp.name, 0o755)
+JIT = compile_c("jit_code.c", os.path.join(tmp.name, "jit_code"), "-static")
+NO_NAME = "[JIT code, no names]"
+USER = 65534
+SECONDS = "3"
+
+
+def stacks(*command, name="out.folded", cwd=None):
+    out = os.path.join(tmp.name, name)
+    here = os.getcwd()
+    os.chdir(cwd or here)
+    try:
+        said = record(out, "--frequency", "199", "--", *command)
+    finally:
+        os.chdir(here)
+    assert "none lost" in said, said
+    return folded(out)
+
+
+def chain(mode):
+    return ["run", f"outer_{mode}", f"middle {mode}", f"leaf_{mode}"]
+
+
+def with_chain(found, names):
+    """Samples with all of names one behind the other."""
+    n = len(names)
+    return sum(count for frames, count in found
+               if any(frames[i:i + n] == names for i in range(len(frames) - n + 1)))
+
+
+def of(found, program="jit_code"):
+    return sum(n for frames, n in found if frames[0] == program and "run" in frames)
+
+
+def is_named(found, mode, share=0.95, samples=100):
+    n, named = of(found), with_chain(found, chain(mode))
+    say(f"{mode}: {named} of {n} samples have the whole chain")
+    assert n >= samples, f"{n} samples"
+    assert named >= share * n, f"{named} of {n}: {found[:5]}"
+
+
+@suite.test
+def perf_map():
+    """a perf map names the frames of JIT code, and the stack goes on"""
+    found = stacks(JIT, "map", SECONDS)
+    is_named(found, "map")
+    assert not any("half wri" in f for frames, _ in found for f in frames)
+
+
+@suite.test
+def jitdump():
+    """a jitdump does, with file and line"""
+    where = os.path.join(tmp.name, "dump")
+    os.mkdir(where)
+    out = os.path.join(tmp.name, "dump.pb.gz")
+    is_named(stacks(JIT, "dump", SECONDS, where), "dump")
+    record(out, "--frequency", "199", "--", JIT, "dump", SECONDS, where)
+    lines = {f for _, frames, _ in read_pprof(out) for f in frames if "_dump" in f or " dump" in f}
+    say(lines)
+    assert "leaf_dump source.jit:100" in lines, lines
+    assert "outer_dump source.jit:102" in lines, lines
+
+
+@suite.test
+def late():
+    """a map that is written after the samples names what comes then"""
+    found = stacks(JIT, "late", SECONDS)
+    is_named(found, "late", share=0.3)
+
+
+@suite.test
+def grown():
+    """a map that grows names the new code, too"""
+    found = stacks(JIT, "grow", SECONDS)
+    old, new = with_chain(found, chain("grow")), with_chain(found, chain("grown"))
+    say(f"{old} before, {new} then, of {of(found)}")
+    assert old >= 100 and new >= 100 and old + new >= 0.95 * of(found), found[:5]
+
+
+@suite.test
+def without():
+    """without a map the frames are shown as JIT code"""
+    found = stacks(JIT, "none", "1.5")
+    n = sum(c for frames, c in found if NO_NAME in frames)
+    assert n >= 0.95 * of(found) > 50, found[:5]
+
+
+@suite.test
+def inside():
+    """a root and a PID namespace of its own: /tmp/perf-1.map below that root"""
+    root = os.path.join(tmp.name, "root")
+    os.makedirs(os.path.join(root, "tmp"))
+    shutil.copy(JIT, root)
+    found = stacks("unshare", "--fork", "--pid", "chroot", root, "/jit_code", "inside", SECONDS)
+    is_named(found, "inside")
+
+
+@suite.test
+def hostile():
+    """files that are not the user's own, or no files: refused; a huge one is read from its end"""
+    modes = ["fifo", "shadow", "folder", "foreign", "huge"]
+    commands = " ".join(f"{JIT} {m} {SECONDS} &" for m in modes)
+    found = stacks("sh", "-c", f"{commands} {JIT} map {SECONDS}; wait")
+    names = {f for frames, _ in found for f in frames}
+    say({m: with_chain(found, chain(m)) for m in modes + ["map"]})
+    assert with_chain(found, chain("map")) >= 30, found[:5]
+    assert with_chain(found, chain("huge")) >= 30, found[:5]
+    for m in ("fifo", "shadow", "folder", "foreign"):
+        assert not any(m in f for f in names if f.startswith(("leaf_", "middle ", "outer_"))), m
+    assert not any("root:" in f or "$" in f for f in names), names
+    assert sum(n for frames, n in found if NO_NAME in frames) >= 60, found[:5]
+
+
+def node():
+    found = shutil.which("node") or shutil.which("nodejs")
+    if not found:
+        raise Skip("no node")
+    return found
+
+
+JS = """function innermost(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }
+function middlemost(n) { let t = 0; for (let i = 0; i < 200; i++) t += innermost(n); return t; }
+function outermost() { const end = Date.now() + 4000; let x = 0; while (Date.now() < end) x += middlemost(5000); return x; }
+console.log(outermost());
+"""
+
+
+def of_node(*options, cwd=None, ms=4000):
+    program = os.path.join(tmp.name, "chain.js")
+    with open(program, "w", encoding="utf-8") as f:
+        f.write(JS.replace("4000", str(ms)))
+    # V8 leaves a log there
+    found = stacks(node(), *options, program, cwd=cwd or tmp.name)
+    named = whole = n = 0
+    for frames, count in found:
+        js = [re.sub(r"^\S+:[~*^]?", "", f).split(" ")[0] for f in frames if "chain.js" in f]
+        busy = js or NO_NAME in frames
+        n += count * bool(busy)
+        named += count * bool(js)
+        # V8 may inline innermost()
+        whole += count * ("outermost" in js and js[js.index("outermost") + 1:][:1] in (
+            [], ["middlemost"], ["innermost"]))
+    say(f"node {' '.join(options)}: {named} of {n} named, {whole} with outermost()")
+    for p in glob.glob("/tmp/perf-*.map"):
+        with open(p, encoding="utf-8", errors="replace") as f:
+            if program in f.read():
+                os.unlink(p)
+    return n, named, whole
+
+
+@suite.test
+def node_perf_map():
+    """Node.js with --perf-basic-prof: functions by name"""
+    n, named, _ = of_node("--perf-basic-prof")
+    assert n > 100 and named >= 0.95 * n, (n, named)
+
+
+@suite.test
+def node_interpreted():
+    """Node.js with --interpreted-frames-native-stack: interpreted ones, too"""
+    n, named, whole = of_node("--perf-basic-prof", "--interpreted-frames-native-stack")
+    assert n > 100 and named >= 0.95 * n and whole >= 0.9 * n, (n, named, whole)
+
+
+@suite.test
+def node_jitdump():
+    """Node.js with --perf-prof: a jitdump in the current folder, written when it ends"""
+    where = os.path.join(tmp.name, "node")
+    os.mkdir(where)
+    begin = time.monotonic()
+    n, named, _ = of_node("--perf-prof", cwd=where, ms=1500)
+    if named < 0.9 * n and time.monotonic() - begin > 4.5:
+        raise Skip("it ran for longer than samples wait: V8 writes at its end")
+    assert n > 30 and named >= 0.9 * n, (n, named)
+
+
+PY = """import time
+def leaf(n):
+    s = 0
+    for i in range(n):
+        s += i * i
+    return s
+end = time.time() + 3
+while time.time() < end:
+    leaf(3000)
+"""
+
+
+@suite.test
+def python_trampoline():
+    """CPython 3.12 or newer with -X perf: the trampolines have their names"""
+    pythons = [p for p in sorted(glob.glob("/usr/bin/python3.*") + glob.glob(os.path.expanduser(
+        "~/.pyenv/versions/*/bin/python3.*"))) if re.search(r"python3\.1[2-9]$", p)]
+    if not pythons:
+        raise Skip("no CPython 3.12 or newer")
+    program = os.path.join(tmp.name, "perf_trampoline.py")
+    with open(program, "w", encoding="utf-8") as f:
+        f.write(PY)
+    for p in pythons:
+        found = stacks(p, "-X", "perf", program)
+        n = sum(c for frames, c in found if any(f == "leaf" for f in frames))
+        named = sum(c for frames, c in found if any(
+            f.startswith("py::leaf:") and program in f for f in frames))
+        say(f"{p}: {named} of {n} samples of leaf() have its trampoline's name")
+        for m in glob.glob("/tmp/perf-*.map"):
+            with open(m, encoding="utf-8", errors="replace") as f:
+                if program in f.read():
+                    os.unlink(m)
+        assert n > 50 and named >= 0.95 * n, found[:5]
+
+
+suite.run()

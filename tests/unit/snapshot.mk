@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# the sampler on the host, over recordings (tests/recordings/)
+SNAPSHOT := $(filter-out %/taking.c %/core.c,$(wildcard symbolizerd/snapshot/*.c)) $(addprefix symbolizerd/hub/,managed.c record.c) \
+	symbolizerd/symbols/line_table.c symbolizerd/unwind/table.c symbolizerd/tables/owners.c \
+	common/buffer.c common/read_all.c common/hash_table.c
+UNIT += recordings
+unit_recordings_SRCS := $(SNAPSHOT)
+unit_recordings_LIBS := -lz -lxxhash
+UNIT += snapshot
+unit_snapshot_SRCS := $(SNAPSHOT)
+unit_snapshot_LIBS := -lz -lxxhash
+UNIT += core
+unit_core_SRCS := symbolizerd/snapshot/core.c symbolizerd/snapshot/snapshot.c common/wire.c common/log_quote.c

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the hub asks for addresses in JIT code, and what it keeps of the answers. */
+#include "symbolizerd/hub/jit.h"
+#include "tests/unit/harness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ipc/message_hub.h"
+#include "symbolizerd/symbols/jit_names.h"
+
+#define SEC	1000000000ULL
+#define ADDR	0x7f0000001000ULL
+
+static struct jit j;
+static struct hub_stats stats;
+static uint64_t now;
+static uint32_t interval;
+
+/* The last question. */
+static struct jit_question asked;
+static uint64_t asked_words[JIT_ASK];
+static uint32_t questions;
+static int refusal;
+
+static int on_visit(void *ctx, const struct jit_question *q)
+{
+	(void)ctx;
+	questions++;
+	asked = *q;
+	memcpy(asked_words, q->words, q->n * sizeof(*q->words));
+	asked.words = asked_words;
+	return refusal;
+}
+
+static void begin(void)
+{
+	jit_init(&j, 1, &stats);
+	stats = (struct hub_stats){ 0 };
+	j.visit = on_visit;
+	now = 100 * SEC;
+	interval = 1;
+	questions = 0;
+	refusal = 0;
+}
+
+static struct trace_rec rec_of(uint32_t tgid, uint64_t start_ns)
+{
+	return (struct trace_rec){ .flags = REC_HAS_ANON, .tgid = tgid, .start_ns = start_ns };
+}
+
+/* A sample of this process with n addresses from `first` on, 16 bytes apart. */
+static uint32_t sample(uint32_t tgid, uint64_t first, uint32_t n)
+{
+	static uint64_t words[JIT_PLACES + 8];
+	struct trace_rec rec = rec_of(tgid, 1);
+	uint32_t space = jit_space(&j, &rec, interval);
+
+	for (uint32_t i = 0; i < n; i++)
+		words[i] = FRAME_ANON_WORD(first + i * 16);
+	jit_mention(&j, space, words, n, interval, now);
+	return space;
+}
+
+static int map_of(const char *text)
+{
+	int fd = memfd_create("map", MFD_CLOEXEC);
+
+	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	return fd;
+}
+
+/* A worker's answer from this file; -1: none, for this reason. */
+static void answer(int fd, int reason)
+{
+	static struct frame_names_build b;
+	static uint8_t data[FRAME_NAMES_BYTES_MAX + 8];
+	struct frame_names names;
+	struct iovec parts[3];
+	size_t len = 0;
+
+	if (fd < 0) {
+		jit_answer(&j, asked.space, asked_words, asked.n, NULL, reason, now);
+		return;
+	}
+	frame_names_begin(&b, (uint32_t)asked.n);
+	CHECK_EQ(jit_names(fd, asked_words, asked.n, &b), 0);
+	frame_names_end(&b, parts);
+	for (int i = 0; i < 3; i++) {
+		memcpy(data + len, parts[i].iov_base, parts[i].iov_len);
+		len += parts[i].iov_len;
+	}
+	CHECK_EQ(frame_names_open(data, len, (uint32_t)asked.n, &names), 0);
+	jit_answer(&j, asked.space, asked_words, asked.n, &names, 0, now);
+}
+
+static const char *name_of(uint32_t space, uint64_t addr)
+{
+	const struct jit_place *a = jit_find(&j, space, addr);
+
+	return a && a->name ? a->name : "";
+}
+
+TEST(an_address_is_asked_for_once_and_named)
+{
+	int fd = map_of("7f0000001000 100 hello\n");
+	uint32_t space;
+
+	begin();
+	space = sample(7, ADDR, 1);
+	CHECK(space && questions == 1 && asked.n == 1 && asked.tgid == 7 && asked.fd < 0);
+	CHECK(jit_waits(&j, space, ADDR, now));
+	sample(7, ADDR, 1);
+	jit_tick(&j, now + 60 * SEC);
+	CHECK_EQ(questions, 1);
+	CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
+	answer(fd, 0);
+	CHECK_STR(name_of(space, ADDR), "hello");
+	CHECK(!jit_waits(&j, space, ADDR, now));
+	sample(7, ADDR, 1);
+	jit_tick(&j, now += 10 * SEC);
+	CHECK_EQ(questions, 1);
+	CHECK_EQ(stats.jit_names, 1);
+	jit_fini(&j);
+	close(fd);
+}
+
+/* The same address in another process is something else. */
+TEST(processes_are_apart)
+{
+	int one = map_of("7f0000001000 100 one\n"), two = map_of("7f0000001000 100 two\n");
+	uint32_t a, b;
+
+	begin();
+	a = sample(1, ADDR, 1);
+	answer(one, 0);
+	b = sample(2, ADDR, 1);
+	answer(two, 0);
+	CHECK(a != b);
+	CHECK_STR(name_of(a, ADDR), "one");
+	CHECK_STR(name_of(b, ADDR), "two");
+	jit_fini(&j);
+	close(one);
+	close(two);
+}
+
+TEST(a_file_is_read_at_most_every_two_seconds)
+{
+	int fd = map_of("7f0000001000 100 hello\n");
+	uint32_t space;
+
+	begin();
+	space = sample(7, ADDR, 1);
+	CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
+	answer(fd, 0);
+	for (uint32_t i = 1; i < 200; i++) {
+		now += SEC / 100;
+		sample(7, ADDR + i * 16, 1);
+		CHECK_EQ(questions, 1);
+	}
+	now += SEC;
+	jit_tick(&j, now);
+	/* all at once, from the descriptor that is kept */
+	CHECK(questions == 2 && asked.n == 199 && asked.fd >= 0);
+	jit_fini(&j);
+	close(fd);
+}
+
+TEST(what_had_no_name_is_looked_for_when_the_file_has_grown)
+{
+	static const char more[] = "7f0000001000 100 late\n";
+	int fd = map_of("1000 10 other\n");
+	uint32_t space;
+
+	begin();
+	space = sample(7, ADDR, 1);
+	CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
+	answer(fd, 0);
+	jit_tick(&j, now += 3 * SEC);		/* no source is left */
+	CHECK_STR(name_of(space, ADDR), "");
+	CHECK(jit_waits(&j, space, ADDR, now));	/* the file may be behind */
+	CHECK(!jit_waits(&j, space, ADDR, now + 2 * SEC));
+	jit_tick(&j, now += 3 * SEC);
+	CHECK_EQ(questions, 1);
+	CHECK_EQ(pwrite(fd, more, strlen(more), 14), (ssize_t)strlen(more));
+	CHECK(jit_waits(&j, space, ADDR, now += SEC));	/* it will be read again */
+	jit_tick(&j, now);
+	CHECK_EQ(questions, 2);
+	CHECK(jit_waits(&j, space, ADDR, now));
+	answer(fd, 0);
+	CHECK_STR(name_of(space, ADDR), "late");
+	jit_fini(&j);
+	close(fd);
+}
+
+/* Memory is used again: a name is looked up again, and stays until then. */
+TEST(a_name_is_looked_up_again_after_a_minute)
+{
+	static const char more[] = "7f0000001000 100 other\n";
+	int fd = map_of("7f0000001000 100 first\n");
+	uint32_t space;
+
+	begin();
+	space = sample(7, ADDR, 1);
+	CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
+	answer(fd, 0);
+	now += 61 * SEC;
+	sample(7, ADDR, 1);
+	CHECK_EQ(questions, 1);		/* it has not grown */
+	CHECK_EQ(pwrite(fd, more, strlen(more), 23), (ssize_t)strlen(more));
+	now += 61 * SEC;
+	sample(7, ADDR, 1);
+	CHECK_EQ(questions, 2);
+	CHECK(!jit_waits(&j, space, ADDR, now));
+	CHECK_STR(name_of(space, ADDR), "first");
+	answer(fd, 0);
+	CHECK_STR(name_of(space, ADDR), "other");
+	jit_fini(&j);
+	close(fd);
+}
+
+TEST(a_map_that_is_not_there_is_asked_for_ever_more_rarely)
+{
+	uint32_t last;
+
+	begin();
+	for (uint32_t i = 0; i < 600; i++, now += SEC) {
+		last = questions;
+		sample(7, ADDR + i * 16, 1);
+		jit_tick(&j, now);
+		if (questions != last)
+			answer(-1, -ENOENT);
+	}
+	printf("# %u questions in 600 s\n", questions);
+	CHECK(questions >= 10 && questions < 20);
+	/* one that has ended is not asked for again */
+	now += 100 * SEC;
+	sample(7, ADDR, 2);
+	jit_tick(&j, now);
+	answer(-1, -ESRCH);
+	CHECK(stats.jit_gone > 0);
+	last = questions;
+	for (uint32_t i = 0; i < 600; i++, now += SEC) {
+		sample(7, 2 * ADDR + i * 16, 1);
+		jit_tick(&j, now);
+	}
+	CHECK_EQ(questions, last);
+	jit_fini(&j);
+}
+
+TEST(a_map_of_a_former_process_of_this_number_is_refused)
+{
+	int fd = map_of("7f0000001000 100 hello\n");
+	struct timespec times[2] = { { 1000, 0 }, { 1000, 0 } };
+	uint32_t space;
+
+	begin();
+	CHECK_EQ(futimens(fd, times), 0);
+	space = sample(7, ADDR, 1);
+	CHECK_EQ(jit_opened(&j, space, fd, 1010 * SEC), -ESTALE);
+	CHECK_EQ(jit_opened(&j, space, fd, 1001 * SEC), 0);
+	CHECK_EQ(jit_opened(&j, space + 1, fd, 1001 * SEC), -ESRCH);
+	jit_fini(&j);
+	close(fd);
+}
+
+/* The jitdump goes first, whenever it comes; what it does not name the map may. */
+TEST(a_dump_goes_before_the_map)
+{
+	int dump = map_of("7f0000001000 10 of the dump\n");	/* to a worker all the same */
+	int map = map_of("7f0000001000 100 of the map\n");
+	uint32_t space;
+
+	begin();
+	jit_dump(&j, 7, dump, now);	/* before the first sample */
+	jit_dump(&j, 8, dump, now);
+	space = sample(7, ADDR, 2);
+	CHECK(questions == 1 && asked.fd >= 0 && asked.n == 2);
+	answer(dump, 0);
+	jit_tick(&j, now += SEC);
+	CHECK(questions == 2 && asked.fd < 0 && asked.n == 1);
+	CHECK_EQ(jit_opened(&j, space, map, 0), 0);
+	answer(map, 0);
+	CHECK_STR(name_of(space, ADDR), "of the dump");
+	CHECK_STR(name_of(space, ADDR + 16), "of the map");
+	/* one that comes behind the map's answer */
+	sample(9, ADDR, 1);
+	answer(-1, -ENOENT);
+	jit_dump(&j, 9, dump, now);
+	CHECK(questions == 4 && asked.tgid == 9 && asked.fd >= 0);
+	jit_fini(&j);
+	close(dump);
+	close(map);
+}
+
+TEST(paths_of_jitdumps)
+{
+	static const char *const yes[] = { "/tmp/jit-1.dump", "jit-123.dump", "/a b/jit-9.dump" };
+	static const char *const no[] = {
+		"", "/", "jit-.dum", "/tmp/jit-1.dump/x", "/tmp/ajit-1.dump", "/tmp/jit-a.dump",
+		"/tmp/jit-1.dumpx", "/tmp/jit-1", "jit-1dump",
+	};
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
+		CHECK(jit_is_dump(yes[i], strlen(yes[i])));
+	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
+		CHECK(!jit_is_dump(no[i], strlen(no[i])));
+}
+
+/* One process may have JIT_PLACES; all together JIT_BYTES, of which who has most
+ * gives. */
+TEST(room_is_bounded_and_shared)
+{
+	int fd = map_of("7f0000001000 100 hello\n");
+	uint32_t space, n = 0;
+
+	begin();
+	space = sample(1, ADDR, JIT_PLACES + 8);
+	CHECK(jit_find(&j, space, ADDR + (JIT_PLACES - 1) * 16));
+	CHECK(!jit_find(&j, space, ADDR + JIT_PLACES * 16));
+	for (uint32_t tgid = 2; tgid < 40; tgid++)
+		sample(tgid, ADDR, JIT_PLACES);
+	CHECK(j.bytes.total <= JIT_BYTES && j.bytes.total > JIT_BYTES / 10 * 9);
+	/* all of them are of an owner who is not known; this one is known */
+	CHECK_EQ(fchown(fd, 4711, 4711), 0);
+	space = sample(100, ADDR, 0);
+	CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
+	sample(100, ADDR, 500);
+	for (uint32_t i = 0; i < 500; i++)
+		n += jit_find(&j, space, ADDR + i * 16) != NULL;
+	CHECK_EQ(n, 500);
+	CHECK(j.bytes.total <= JIT_BYTES);
+	jit_fini(&j);
+	close(fd);
+}
+
+/* Of more processes than there is room for, the one goes that was idle longest; files of
+ * JIT_FDS stay open. */
+TEST(processes_are_bounded)
+{
+	int fd = map_of("7f0000001000 100 hello\n");
+	uint32_t first = 0, space = 0;
+	int before = dup(fd), after;
+
+	close(before);
+	begin();
+	for (uint32_t i = 0; i < JIT_PROCESSES + 10; i++, interval++) {
+		space = sample(1000 + i, ADDR, 1);
+		first = first ? first : space;
+		CHECK(space != 0);
+		CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
+	}
+	CHECK(!jit_opened(&j, space, fd, 0));
+	CHECK_EQ(jit_opened(&j, first, fd, 0), -ESRCH);
+	after = dup(fd);
+	CHECK(after - before <= (int)JIT_FDS + 2);
+	close(after);
+	/* in one interval nobody gives */
+	for (uint32_t i = 0; i < 2 * JIT_PROCESSES; i++)
+		space = sample(9000 + i, ADDR, 1);
+	CHECK_EQ(space, 0);
+	jit_fini(&j);
+	after = dup(fd);
+	CHECK_EQ(after, before);
+	close(after);
+	close(fd);
+}
+
+TEST(what_is_idle_is_forgotten)
+{
+	int fd = map_of("7f0000001000 100 hello\n");
+
+	begin();
+	sample(7, ADDR, 100);
+	answer(fd, 0);
+	interval += JIT_IDLE - 1;
+	jit_sweep(&j, interval);
+	CHECK(j.bytes.total > 0 && j.by_key.n == 1);
+	jit_sweep(&j, ++interval);
+	CHECK(j.bytes.total == 0 && j.by_key.n == 0 && j.by_addr.n == 0);
+	/* its answer is nobody's */
+	answer(fd, 0);
+	CHECK_EQ(j.bytes.total, 0);
+	jit_fini(&j);
+	close(fd);
+}
+
+/* What the tables of ours cost: docs/BENCHMARKS.md. */
+TEST(memory_of_a_thousand_names)
+{
+	size_t len = 0;
+	char *text = malloc(1 << 20);
+	int fd;
+
+	begin();
+	for (uint32_t i = 0; i < 500; i++)
+		len += (size_t)sprintf(text + len, "%llx 10 JS:*functionNumber%u /srv/application/lib/module.js:%u:17\n",
+				       (unsigned long long)ADDR + i * 16, i, i);
+	fd = map_of(text);
+	sample(7, ADDR, 500);
+	answer(fd, 0);
+	printf("# 1,000 names of %zu bytes: %llu KiB\n", len / 500 - 17,
+	       (unsigned long long)j.bytes.total * 2 / 1024);
+	CHECK(stats.jit_names == 500 && j.bytes.total < 500 * 300);
+	jit_fini(&j);
+	close(fd);
+	free(text);
+}
