@@ -74,8 +74,10 @@ _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
 
 /*
  * FRAME_TEXT: which, and the form of its bytes; NULs behind them.
- * NAME: form: bytes of a character, 0: ASCII; place: the function's first line.
- * FILE: likewise; place: how many bytes are missing in front.
+ * NAME: form: bytes of a character, 0: ASCII, TEXT_UTF8; place: the function's first
+ * line, 0: not known.
+ * FILE, CLASS: likewise; place: how many bytes are missing in front.
+ * SIGNATURE: likewise; place: 0.
  * LINES: form: enum text_lines; place: how many bytes of the table were before.
  * OWNER: before the first name of a record, without bytes: whose process it is; place:
  * the uid.
@@ -85,12 +87,19 @@ enum frame_text {
 	TEXT_FILE = 2,
 	TEXT_LINES = 3,
 	TEXT_OWNER = 4,
+	TEXT_CLASS = 5,
+	TEXT_SIGNATURE = 6,
 };
 enum text_lines {		/* CPython's Objects/codeobject.c: */
 	LINES_PAIRS = 1,	/* lnotab_notes.txt: 3.6 - 3.9 */
 	LINES_RANGES = 2,	/* lnotab_notes.txt: 3.10 */
 	LINES_LOCATIONS = 3,	/* locations.md: 3.11 and later */
+				/* HotSpot's ConstMethod: */
+	LINES_JAVA = 4,		/* until JDK 19: numbers as they are */
+	LINES_JAVA_20 = 5,	/* no byte of a number is 0 */
+	LINES__MAX
 };
+#define TEXT_UTF8	3		/* as Java has it: JVMS 4.4.7 */
 #define TEXT_NUMBER(which, form)	((which) | (form) << 4)
 #define TEXT_WHICH(number)		((number) & 15)
 #define TEXT_FORM(number)		((number) >> 4)

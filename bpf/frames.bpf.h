@@ -122,6 +122,10 @@ __weak __noinline int step(void)
 		if (s->after != STOP_NOT)
 			return s->after;
 	}
+	if (s->hotspot.inside) {
+		hotspot_step();
+		return s->hotspot.inside ? STOP_NOT : s->after;
+	}
 	i = mapping_of(s);
 	if (i < 0)
 		return unmapped(s);
@@ -138,8 +142,16 @@ __weak __noinline int step(void)
 		break;
 	case OWNER_FRAME_POINTER:
 		break;
+	case OWNER_HOTSPOT:
+		hotspot_enter();
+		break;
 	}
-	return step_by_frame_pointer(s, why);
+	if (!s->hotspot.inside)
+		return step_by_frame_pointer(s, why);
+	if (s->after == STOP_ANON)
+		s->after = step_by_frame_pointer(s, why);
+	hotspot_step();
+	return s->hotspot.inside ? STOP_NOT : s->after;
 }
 
 #endif /* BPF_FRAMES_BPF_H */

@@ -18,7 +18,7 @@
 
 /* All words of a frame with its names. */
 #define FRAME_WORDS_MAX							\
-	(1 + (2 + TEXT_LINES_MAX) * (1 + FRAME_MORE_MAX) + 3)
+	(1 + (4 + TEXT_LINES_MAX) * (1 + FRAME_MORE_MAX) + 3)
 #define NAMED_WORDS	1152	/* of names, in one record: the rest is for frames */
 #define LINES_WORDS	640	/* with tables of lines until so many */
 #define LINES_NS	100000000ULL	/* those that were left out come after this */
@@ -46,32 +46,45 @@ static __always_inline const struct unwind_rule *rule_at(int rule)
 /* The record was lost: its names go with another one. */
 static __always_inline void forget_names(struct scratch *s)
 {
-	for (__u32 i = 0; i < NAMED_SAMPLE && i < s->python.named; i++)
+	for (__u32 i = 0; i < NAMED_SAMPLE && i < s->n_named; i++)
 		bpf_map_delete_elem(&named, &s->named[i]);
 }
 
-/* Are the names of this frame to go with this record? */
-static __always_inline int wants_names(struct scratch *s, __u64 function,
-				       __u32 cookie)
+/* When the names of this frame were sent, or NULL; its key stays at s->named[s->n_named],
+ * whose last element is there for that alone. */
+static __always_inline __u64 *named_since(struct scratch *s, __u64 function,
+					  __u32 cookie)
 {
-	__u32 i = s->python.named;
-	struct named_key *k;
-	__u64 *sent;
+	__u32 i = s->n_named < NAMED_SAMPLE ? s->n_named : NAMED_SAMPLE;
+	struct named_key *k = &s->named[i];
 
-	if (i >= NAMED_SAMPLE || s->named_words >= NAMED_WORDS)
-		return 0;
-	k = &s->named[i];
 	k->start_ns = s->rec.start_ns;
 	k->exec_id = s->rec.exec_id;
 	k->tgid = s->rec.tgid;
 	k->function = function;
 	k->cookie = cookie;
-	sent = bpf_map_lookup_elem(&named, k);
-	if (sent && s->now - *sent < NAMED_NS && *sent >= asked_since)
+	return bpf_map_lookup_elem(&named, k);
+}
+
+/* Are the names of the frame to go with this record that named_since() was asked for? */
+static __always_inline int lacks_names(const struct scratch *s, const __u64 *sent)
+{
+	return s->n_named < NAMED_SAMPLE && s->named_words < NAMED_WORDS &&
+	       (!sent || s->now - *sent >= NAMED_NS || *sent < asked_since);
+}
+
+/* Then they will. */
+static __always_inline int wants_names(struct scratch *s, const __u64 *sent)
+{
+	__u32 i = s->n_named;
+	struct named_key *k;
+
+	if (i >= NAMED_SAMPLE || !lacks_names(s, sent))
 		return 0;
+	k = &s->named[i];
 	if (bpf_map_update_elem(&named, k, &s->now, BPF_ANY))
 		return 0;
-	if (!s->python.named++)
+	if (!s->n_named++)
 		push(s, FRAME_WORD(FRAME_TEXT, TEXT_NUMBER(TEXT_OWNER, 0),
 				   (__u32)bpf_get_current_uid_gid()));
 	return 1;
@@ -80,7 +93,7 @@ static __always_inline int wants_names(struct scratch *s, __u64 function,
 /* There was no room for the lines of the frame that was named last. */
 static __always_inline void want_lines(struct scratch *s)
 {
-	__u32 i = s->python.named - 1;
+	__u32 i = s->n_named - 1;
 	__u64 sent = s->now - NAMED_NS + LINES_NS;
 
 	if (i < NAMED_SAMPLE)
@@ -124,12 +137,24 @@ __weak __noinline int push_text(__u64 str, __u32 which, __u32 line)
 			  which == TEXT_FILE ? cut : line);
 }
 
-/* The beginning of a function's table of lines, a bytes object. */
+/* The beginning of a table of lines; form: enum text_lines. */
+static __always_inline void push_table(__u64 at, __u32 bytes, __u32 form)
+{
+	for (__u32 i = 0; i < TEXT_LINES_MAX; i++) {
+		__u32 n = bytes - i * TEXT_BYTES;
+
+		if (bytes <= i * TEXT_BYTES ||
+		    !push_bytes(at + i * TEXT_BYTES, n < TEXT_BYTES ? n : TEXT_BYTES,
+				TEXT_NUMBER(TEXT_LINES, form), i * TEXT_BYTES))
+			break;
+	}
+}
+
+/* That of a function, a bytes object. */
 __weak __noinline int push_lines(__u64 table)
 {
 	struct scratch *s = scratch();
 	struct python_text t = {};
-	__u64 n;
 
 	if (!s || !python_read_bytes(&s->python, table, &t))
 		return 0;
@@ -138,14 +163,7 @@ __weak __noinline int push_lines(__u64 table)
 					TEXT_NUMBER(TEXT_LINES, t.kind), 0), 1ULL));
 		push(s, 0);
 	}
-	for (__u32 i = 0; i < TEXT_LINES_MAX; i++) {
-		if (t.bytes <= i * TEXT_BYTES)
-			break;
-		n = t.bytes - i * TEXT_BYTES;
-		if (!push_bytes(t.at + i * TEXT_BYTES, n < TEXT_BYTES ? n : TEXT_BYTES,
-				TEXT_NUMBER(TEXT_LINES, t.kind), i * TEXT_BYTES))
-			break;
-	}
+	push_table(t.at, t.bytes, t.kind);
 	return 0;
 }
 
@@ -251,7 +269,7 @@ __weak __noinline int python_step(void)
 	cookie += f.line > 1 ? f.lines : (__u32)hash_lines(f.lines);
 	cookie *= HASH_A;
 	cookie = MANAGED_COOKIE(cookie >> 40);
-	if (wants_names(s, f.code, cookie)) {
+	if (wants_names(s, named_since(s, f.code, cookie))) {
 		push_text(f.name, TEXT_NAME, f.line);
 		push_text(f.filename, TEXT_FILE, 0);
 		if (s->named_words < LINES_WORDS)
@@ -263,7 +281,7 @@ __weak __noinline int python_step(void)
 			     f.at < MANAGED_AT_MAX ? f.at : MANAGED_AT_MAX));
 	push(s, f.code);
 	s->st.depth++;
-	s->python.frames++;
+	s->managed++;
 	return 1;
 }
 

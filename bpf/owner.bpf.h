@@ -17,6 +17,7 @@
 enum frame_owner {
 	OWNER_RULE,		/* the table of the frame's file */
 	OWNER_FRAME_POINTER,	/* nobody knows better */
+	OWNER_HOTSPOT,		/* hotspot_enter() */
 };
 
 /* False: this sampler has never heard of it; its code is unwound as native code,
@@ -26,12 +27,16 @@ static __always_inline int runtime_is_known(__u32 runtime)
 	return runtime < RUNTIME__MAX;
 }
 
-/* runtime: of the frame's file, by its file_entry.  why: STOP_NOT if that has a
- * table, else why not. */
+/* runtime: of the frame's file, by its file_entry; of memory of no file by
+ * jit_runtime().  why: STOP_NOT if the file has a table, else why not. */
 static __always_inline enum frame_owner frame_owner(__u32 runtime,
 						    enum stop_reason why)
 {
 	switch (runtime) {
+	case RUNTIME_HOTSPOT:
+		if (why == STOP_ANON)
+			return OWNER_HOTSPOT;
+		/* fall through */
 	case RUNTIME_NONE:
 	case RUNTIME_GO:	/* compiled: native frames, by rules */
 	default:		/* not known */

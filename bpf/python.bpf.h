@@ -55,8 +55,6 @@ struct python_state {
 	__u32 known;		/* how often a thread was looked for */
 	__u32 inside;		/* 0, or one of the above: frames of the loop
 				 * that was left last are next */
-	__u32 named;		/* frames whose names are in this record */
-	__u32 frames;		/* appended to it */
 	__u32 pad;
 	union {			/* what was read last */
 		__u64 frame_words[PYTHON_FRAME_BYTES / 8];

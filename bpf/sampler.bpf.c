@@ -15,6 +15,7 @@
 
 #include "count.h"
 #include "frame.h"
+#include "hotspot.bpf.h"
 #include "owner.bpf.h"
 #include "python.bpf.h"
 #include "record.h"
@@ -30,6 +31,7 @@
 #define NAMED_MAX	8192		/* frames whose names were sent */
 #define NAMED_SAMPLE	64		/* so many in one record */
 #define NAMED_NS	30000000000ULL	/* again after this time */
+#define JITS_MAX	512		/* address spaces with code of no file */
 #define FILTER_LEVELS	64		/* parents of a task or of a cgroup */
 
 char LICENSE[] SEC("license") = "GPL";
@@ -108,6 +110,27 @@ struct {
 	__type(value, __u64);
 } named SEC(".maps");
 
+/* An address space, and what its code is that lies in memory of no file. */
+struct jit_key {
+	__u64 start_ns, exec_id;
+	__u64 tgid;
+};
+
+struct jit_owner {
+	__u64 looked_ns;
+	__u32 tries;		/* while nothing was found */
+	__u32 waits;		/* 1: for a file that nobody knew yet */
+	struct hotspot_vm hotspot;	/* .version 0: it is not HotSpot's */
+};
+
+/* LRU: who is forgotten is looked at again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, JITS_MAX);
+	__type(key, struct jit_key);
+	__type(value, struct jit_owner);
+} jits SEC(".maps");
+
 /* By CPU, sized by loaderd.  No per-CPU map: others can map this one, so that what
  * was counted is there when loaderd is not. */
 struct {
@@ -153,9 +176,16 @@ struct scratch {
 	__u32 guess;		/* why the step before had no rule, or 0 */
 	__u32 files_asked;	/* in this sample */
 	__u32 named_words;	/* of names, in this record */
-	__u32 after;		/* outcome of the step from an interpreter's loop */
+	__u32 n_named;		/* frames whose names are in it */
+	__u32 managed;		/* managed frames in it */
+	__u32 after;		/* outcome of the step from a runtime's frame */
 	struct python_state python;
-	struct named_key named[NAMED_SAMPLE];	/* by this record */
+	struct hotspot_state hotspot;
+	struct jit_key jit_key;
+	struct jit_owner jit;
+	__u64 walk_at;		/* where jit_look() looks next; 0: nowhere */
+	__u32 walk_waits;	/* it met a file that nobody knows yet */
+	struct named_key named[NAMED_SAMPLE + 1];	/* by this record */
 	__u64 text[FRAME_MORE_MAX + 1];
 	struct request_file request_file;
 	struct request_cgroup request_cgroup;
@@ -207,6 +237,9 @@ static __always_inline const union element *element_at(__u32 pos)
 #include "filter.bpf.h"
 #include "regs.bpf.h"
 
+#include "managed.bpf.h"
+#include "jit.bpf.h"
+
 /* --- frames --------------------------------------------------------------- */
 
 /* Find the mapping of pc and remember it; index of the memo, or -1. */
@@ -231,8 +264,10 @@ __weak __noinline int resolve(__u64 pc)
 	o->has_file = s->m.has_file;
 	s->memo_next++;
 	if (!s->m.has_file) {
-		if (!s->vdso || s->m.start != s->vdso)
+		if (!s->vdso || s->m.start != s->vdso) {
+			o->runtime = jit_runtime();
 			return i;
+		}
 		__builtin_memset(&s->m.key, 0, sizeof(s->m.key));
 		s->m.key.size = 1;
 		o->off = 0;
@@ -256,7 +291,7 @@ __weak __noinline int resolve(__u64 pc)
 	return i;
 }
 
-#include "managed.bpf.h"
+#include "hotspot_frames.bpf.h"
 #include "frames.bpf.h"
 
 /* --- the sample ----------------------------------------------------------- */
@@ -327,7 +362,7 @@ static __always_inline void send(struct scratch *s, __u64 t0)
 		return;
 	c->n[BPF_RUN_NS] += s->rec.run_ns;
 	c->n[BPF_FRAMES] += s->st.depth;
-	c->n[BPF_MANAGED] += s->python.frames;
+	c->n[BPF_MANAGED] += s->managed;
 	if (s->rec.stop < STOP__MAX)
 		c->n[BPF_STOP + s->rec.stop]++;
 	full = bpf_ringbuf_output(&ring, &s->rec, len, flags) != 0;
@@ -352,7 +387,10 @@ static __always_inline void begin(struct scratch *s, __u64 task)
 	s->guess = 0;
 	s->files_asked = 0;
 	s->named_words = 0;
+	s->n_named = 0;
+	s->managed = 0;
 	__builtin_memset(&s->python, 0, PYTHON_STATE_BEGIN);
+	__builtin_memset(&s->hotspot, 0, HOTSPOT_STATE_BEGIN);
 	s->st.depth = 0;
 	s->st.exact = EXACT;
 	s->st.window_len = 0;

@@ -76,7 +76,8 @@ static __always_inline int maple_layout(__u32 type, struct maple_layout *l)
 
 /* --- by plain loads ------------------------------------------------------ */
 
-static __always_inline __u64 typed_maple_find(__u64 root, __u64 addr)
+/* *low: where the mapping or gap begins, at most; may be NULL. */
+static __always_inline __u64 typed_maple_find(__u64 root, __u64 addr, __u64 *low)
 {
 	struct maple_layout l;
 	__u64 e = root, i;
@@ -93,6 +94,8 @@ static __always_inline __u64 typed_maple_find(__u64 root, __u64 addr)
 
 			if (!last || last >= addr)
 				break;
+			if (low)
+				*low = last + 1;
 		}
 		e = LOAD(node + l.slot + i * 8);
 		if (type == bpf_core_enum_value(enum maple_type, maple_leaf_64))
@@ -168,7 +171,7 @@ static __always_inline int typed_read(__u64 mm, __u64 vma, __u64 addr,
 #define WORD(offset)		scratch[(offset) / 8 % VMA_SCRATCH_WORDS]
 
 static __always_inline __u64 probe_maple_find(__u64 root, __u64 addr,
-					      __u64 *scratch)
+					      __u64 *low, __u64 *scratch)
 {
 	struct maple_layout l;
 	__u64 e = root, i;
@@ -186,6 +189,8 @@ static __always_inline __u64 probe_maple_find(__u64 root, __u64 addr,
 
 			if (!last || last >= addr)
 				break;
+			if (low)
+				*low = last + 1;
 		}
 		e = WORD(l.slot + i * 8);
 		if (type == bpf_core_enum_value(enum maple_type, maple_leaf_64))
@@ -194,8 +199,9 @@ static __always_inline __u64 probe_maple_find(__u64 root, __u64 addr,
 	return 0;
 }
 
+/* *below: where the nearest mapping ends that lies further down; may be NULL. */
 static __always_inline __u64 probe_rb_find(__u64 node, __u64 addr,
-					   __u64 *scratch)
+					   __u64 *below, __u64 *scratch)
 {
 	const __u64 start = OFFSET(vm_area_struct, vm_start);
 	const __u64 end = OFFSET(vm_area_struct, vm_end);
@@ -212,10 +218,13 @@ static __always_inline __u64 probe_rb_find(__u64 node, __u64 addr,
 			return 0;
 		if (addr < WORD(start))
 			node = WORD(left);
-		else if (addr >= WORD(end))
-			node = WORD(right);
-		else
+		else if (addr < WORD(end))
 			return node - rb;
+		else {
+			if (below)
+				*below = WORD(end);
+			node = WORD(right);
+		}
 	}
 	return 0;
 }
@@ -310,9 +319,9 @@ static __always_inline __u64 probe_find(__u64 mm, __u64 addr, __u64 *scratch)
 	if (bpf_core_field_exists(struct mm_struct___maple, mm_mt))
 		return probe_maple_find(
 			(__u64)GET(mm_struct___maple, mm, mm_mt.ma_root), addr,
-			scratch);
+			NULL, scratch);
 	return probe_rb_find((__u64)GET(mm_struct___rb, mm, mm_rb.rb_node),
-			     addr, scratch);
+			     addr, NULL, scratch);
 }
 
 /* ------------------------------------------------------------------------- */
@@ -327,9 +336,38 @@ static __always_inline int vma_lookup(__u64 mm, __u64 addr, struct mapping *m,
 	if (bpf_rdonly_cast) {
 		__u64 root = (__u64)AS(mm_struct___maple, mm)->mm_mt.ma_root;
 
-		return typed_read(mm, typed_maple_find(root, addr), addr, m);
+		return typed_read(mm, typed_maple_find(root, addr, NULL), addr, m);
 	}
 	return probe_read(mm, probe_find(mm, addr, scratch), addr, m, scratch);
+}
+
+/*
+ * To walk down all mappings: as vma_lookup(), and sets *next to where to look then,
+ * 0 if there is nothing further down.  Each step is a lookup; before 6.1 a gap costs
+ * none, later one.
+ */
+static __always_inline int vma_down(__u64 mm, __u64 addr, struct mapping *m,
+				    __u64 *scratch, __u64 *next)
+{
+	__u64 low = 0, vma;
+	int found;
+
+	if (bpf_rdonly_cast) {
+		vma = (__u64)AS(mm_struct___maple, mm)->mm_mt.ma_root;
+		found = typed_read(mm, typed_maple_find(vma, addr, &low), addr, m);
+	} else if (bpf_core_field_exists(struct mm_struct___maple, mm_mt)) {
+		vma = (__u64)GET(mm_struct___maple, mm, mm_mt.ma_root);
+		vma = probe_maple_find(vma, addr, &low, scratch);
+		found = probe_read(mm, vma, addr, m, scratch);
+	} else {
+		vma = (__u64)GET(mm_struct___rb, mm, mm_rb.rb_node);
+		vma = probe_rb_find(vma, addr, &low, scratch);
+		found = probe_read(mm, vma, addr, m, scratch);
+	}
+	if (found)
+		low = m->start;
+	*next = low && low <= addr ? low - 1 : 0;
+	return found;
 }
 
 /* The key of an open file (a struct file *). */

@@ -13,6 +13,7 @@
 #include "bpf/runtime.h"
 #include "ipc/frame_kinds.h"
 
+#define RUNTIME_OWN	4
 #define RUNTIME_ID_MAX	128	/* bytes, with the NUL */
 
 struct runtime_info {
@@ -21,6 +22,8 @@ struct runtime_info {
 	uint8_t managed;	/* of frames that are not native ones */
 	const char *id_key;	/* OTLP's attribute for what tells builds of it
 				 * apart; "": it has nothing such */
+	const char *own[RUNTIME_OWN];	/* managed frames of its own code: the
+				 * function is one of these numbers */
 };
 
 /* The row of a runtime below RUNTIME__MAX. */
@@ -33,7 +36,9 @@ static inline const struct runtime_info *runtime_info(uint32_t runtime)
 		[RUNTIME_PYTHON] = { "CPython", BATCH_FRAME_NATIVE,
 				     BATCH_FRAME_PYTHON, "" },
 		[RUNTIME_HOTSPOT] = { "HotSpot", BATCH_FRAME_NATIVE,
-				      BATCH_FRAME_UNKNOWN, "" },
+				      BATCH_FRAME_JVM, "",
+				      { "", "[JVM stub]", "[JVM adapter]",
+					"[JVM interpreter]" } },
 	};
 
 	return &rows[runtime];

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "ipc/runtimes.h"
 #include "symbolizerd/hub/record.h"
+#include "symbolizerd/symbols/java_name.h"
 #include "symbolizerd/symbols/line_table.h"
 
 #define UTF8_MAX	(3 * TEXT_BYTES)	/* Latin-1: two of one */
@@ -66,6 +68,33 @@ static uint32_t managed_character(uint32_t c)
 	       c > 0x10ffff ? '?' : c;
 }
 
+/* Of Java's modified UTF-8: a character at p, of n bytes; what is none is '?'. */
+static uint32_t managed_java_character(const uint8_t *p, size_t n, size_t *used)
+{
+	*used = 1;
+	if (p[0] < 0x80)
+		return p[0];
+	if ((p[0] & 0xe0) == 0xc0 && n >= 2 && (p[1] & 0xc0) == 0x80) {
+		*used = 2;
+		return (p[0] & 31u) << 6 | (p[1] & 63u);
+	}
+	if ((p[0] & 0xf0) == 0xe0 && n >= 3 && (p[1] & 0xc0) == 0x80 &&
+	    (p[2] & 0xc0) == 0x80) {
+		*used = 3;
+		return (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
+	}
+	return 0;
+}
+
+static void managed_java_text(const uint8_t *p, size_t n, struct utf8 *t)
+{
+	size_t used;
+
+	for (size_t i = 0; i < n && p[i]; i += used)
+		managed_put(t, managed_character(
+				managed_java_character(p + i, n - i, &used)));
+}
+
 /* The words of a FRAME_TEXT as UTF-8. */
 static void managed_text(const uint64_t *w, struct utf8 *t)
 {
@@ -74,11 +103,14 @@ static void managed_text(const uint64_t *w, struct utf8 *t)
 	const uint8_t *p = (const void *)(w + 1);
 
 	t->len = 0;
-	if (TEXT_WHICH(FRAME_NUMBER(w[0])) == TEXT_FILE && FRAME_PLACE(w[0])) {
+	if (TEXT_WHICH(FRAME_NUMBER(w[0])) != TEXT_NAME && FRAME_PLACE(w[0])) {
 		memcpy(t->s, FILE_CUT, sizeof(FILE_CUT) - 1);
 		t->len = sizeof(FILE_CUT) - 1;
 	}
-	for (size_t i = 0; i + size <= 8 * FRAME_MORE(w[0]); i += size) {
+	if (kind == TEXT_UTF8)
+		managed_java_text(p, 8 * FRAME_MORE(w[0]), t);
+	for (size_t i = 0; kind != TEXT_UTF8 && i + size <= 8 * FRAME_MORE(w[0]);
+	     i += size) {
 		uint32_t c = 0;
 
 		memcpy(&c, p + i, size);
@@ -143,7 +175,8 @@ static bool managed_give_name(struct managed *m, uint32_t owner)
 
 /* What a function's names say; then it is one piece of memory. */
 struct naming {
-	struct utf8 name, file;
+	char name[JAVA_NAME_MAX], full[JAVA_FULL_MAX];
+	struct utf8 file;
 	uint32_t line, form;
 	size_t n_lines;
 	uint8_t lines[TEXT_LINES_MAX * TEXT_BYTES];
@@ -152,8 +185,8 @@ struct naming {
 static bool managed_same(const struct managed_function *f, const struct naming *n)
 {
 	return f->line == n->line && f->form == n->form &&
-	       f->n_lines == n->n_lines && !strcmp(f->name, n->name.s) &&
-	       !strcmp(f->file, n->file.s) &&
+	       f->n_lines == n->n_lines && !strcmp(f->name, n->name) &&
+	       !strcmp(f->full, n->full) && !strcmp(f->file, n->file.s) &&
 	       !memcmp(f->lines, n->lines, n->n_lines);
 }
 
@@ -171,20 +204,21 @@ static uint32_t managed_number(struct managed *m)
 	return m->functions.n - 1;
 }
 
-/* The piece: name, NUL, file, NUL, table of lines. */
+/* The piece: name, NUL, full name, NUL, file, NUL, table of lines. */
 static bool managed_make(struct managed_function *f, const struct naming *n)
 {
-	char *file;
+	char *at;
 
 	f->name = malloc(f->bytes);
 	if (!f->name)
 		return false;
-	file = f->name + n->name.len + 1;
-	memcpy(f->name, n->name.s, n->name.len + 1);
-	memcpy(file, n->file.s, n->file.len + 1);
-	memcpy(file + n->file.len + 1, n->lines, n->n_lines);
-	f->file = file;
-	f->lines = (const uint8_t *)file + n->file.len + 1;
+	at = stpcpy(f->name, n->name) + 1;
+	f->full = at;
+	at = stpcpy(at, n->full) + 1;
+	f->file = at;
+	at = stpcpy(at, n->file.s) + 1;
+	memcpy(at, n->lines, n->n_lines);
+	f->lines = (const uint8_t *)at;
 	return true;
 }
 
@@ -192,7 +226,8 @@ static uint32_t managed_add(struct managed *m, const struct naming *n,
 			    uint64_t hash, uint32_t owner)
 {
 	struct managed_function f = {
-		.bytes = (uint32_t)(n->name.len + n->file.len + 2 + n->n_lines),
+		.bytes = (uint32_t)(strlen(n->name) + strlen(n->full) +
+				    n->file.len + 3 + n->n_lines),
 		.line = n->line, .form = (uint16_t)n->form, .owner = owner,
 		.n_lines = (uint16_t)n->n_lines, .hash = hash,
 		.state = MANAGED_NAMED,
@@ -218,10 +253,11 @@ static uint32_t managed_add(struct managed *m, const struct naming *n,
 static uint32_t managed_intern(struct managed *m, const struct naming *n,
 			       uint32_t owner)
 {
-	uint64_t hash = XXH3_64bits_withSeed(n->name.s, n->name.len,
+	uint64_t hash = XXH3_64bits_withSeed(n->name, strlen(n->name),
 					     m->seed + n->line);
 	const struct hash_slot *s;
 
+	hash = XXH3_64bits_withSeed(n->full, strlen(n->full), hash);
 	hash = XXH3_64bits_withSeed(n->file.s, n->file.len, hash);
 	hash = XXH3_64bits_withSeed(n->lines, n->n_lines, hash);
 	s = hash_find(&m->by_content, hash);
@@ -320,7 +356,7 @@ static struct managed_frame *managed_new_frame(struct managed *m,
 struct texts {
 	uint32_t owner;
 	uint32_t n_lines;
-	const uint64_t *name, *file, *lines[TEXT_LINES_MAX];
+	const uint64_t *name, *file, *class, *signature, *lines[TEXT_LINES_MAX];
 };
 
 static void managed_note_text(const uint64_t *w, struct texts *t)
@@ -331,6 +367,12 @@ static void managed_note_text(const uint64_t *w, struct texts *t)
 		break;
 	case TEXT_FILE:
 		t->file = w;
+		break;
+	case TEXT_CLASS:
+		t->class = w;
+		break;
+	case TEXT_SIGNATURE:
+		t->signature = w;
 		break;
 	case TEXT_OWNER:
 		t->owner = owner_of_uid((uint32_t)FRAME_PLACE(w[0]));
@@ -343,12 +385,37 @@ static void managed_note_text(const uint64_t *w, struct texts *t)
 	}
 }
 
+/* A method of a class, or a function. */
+static void managed_full_name(const struct texts *t, struct naming *n)
+{
+	struct utf8 name, class, signature = { .len = 0 };
+
+	managed_text(t->name, &name);
+	if (!t->class) {
+		memcpy(n->name, name.s, name.len + 1);
+		return;
+	}
+	managed_text(t->class, &class);
+	if (t->signature)
+		managed_text(t->signature, &signature);
+	java_name(n->name, n->full, class.s, name.s, signature.s);
+}
+
+/* What a method's table says of its first line, and where it ends. */
+static void managed_java_lines(struct naming *n)
+{
+	if (n->form != LINES_JAVA && n->form != LINES_JAVA_20)
+		return;
+	n->n_lines = line_table_length(n->form, n->lines, n->n_lines);
+	n->line = line_table_line(n->form, n->lines, n->n_lines, true, 0, 0);
+}
+
 static void managed_name(const struct texts *t, struct naming *n)
 {
-	n->file.s[0] = '\0';
+	n->file.s[0] = n->full[0] = '\0';
 	n->file.len = n->n_lines = n->form = 0;
 	n->line = (uint32_t)FRAME_PLACE(t->name[0]);
-	managed_text(t->name, &n->name);
+	managed_full_name(t, n);
 	if (t->file)
 		managed_text(t->file, &n->file);
 	for (uint32_t i = 0; i < t->n_lines; i++) {
@@ -357,6 +424,24 @@ static void managed_name(const struct texts *t, struct naming *n)
 		       8 * FRAME_MORE(t->lines[i][0]));
 		n->n_lines += 8 * FRAME_MORE(t->lines[i][0]);
 	}
+	managed_java_lines(n);
+}
+
+/* Code of the runtime's own; MANAGED_UNKNOWN: it has no name. */
+static uint32_t managed_own(struct managed *m, const struct managed_key *key)
+{
+	const struct runtime_info *r;
+	struct naming n;
+
+	if (key->runtime >= RUNTIME__MAX || key->function >= RUNTIME_OWN)
+		return MANAGED_UNKNOWN;
+	r = runtime_info(key->runtime);
+	if (!r->own[key->function] || !r->own[key->function][0])
+		return MANAGED_UNKNOWN;
+	n.file.s[0] = n.full[0] = '\0';
+	n.file.len = n.n_lines = n.form = n.line = 0;
+	strcpy(n.name, r->own[key->function]);
+	return managed_intern(m, &n, OWNER_UNKNOWN);
 }
 
 static uint32_t managed_function_of(struct managed *m,
@@ -370,7 +455,7 @@ static uint32_t managed_function_of(struct managed *m,
 	if (!texts->name) {
 		if (f)
 			f->used_ns = now_ns;
-		return f ? f->function : MANAGED_UNKNOWN;
+		return f ? f->function : managed_own(m, key);
 	}
 	managed_name(texts, &naming);
 	function = managed_intern(m, &naming, texts->owner);

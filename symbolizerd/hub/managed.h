@@ -38,8 +38,9 @@ enum managed_state {
 };
 
 struct managed_function {
-	char *name;		/* owned, .file and .lines in the same piece; NULL
+	char *name;		/* owned, all up to .lines in the same piece; NULL
 				 * unless MANAGED_NAMED */
+	const char *full;	/* with parameters; "": as name */
 	const char *file;	/* "": unknown */
 	const uint8_t *lines;	/* table of lines, its beginning; in that piece */
 	uint32_t line;		/* the first one; 0: unknown */

@@ -30,10 +30,10 @@ static bool record_text_ok(uint64_t w)
 	uint32_t form = TEXT_FORM(FRAME_NUMBER(w));
 	bool ok = which == TEXT_OWNER ? !form :
 		  which == TEXT_LINES ?
-		  form && form <= LINES_LOCATIONS &&
+		  form && form < LINES__MAX &&
 		  FRAME_PLACE(w) < TEXT_LINES_MAX * TEXT_BYTES :
-		  (which == TEXT_NAME || which == TEXT_FILE) &&
-		  (form <= 2 || form == 4);
+		  (which == TEXT_NAME || which == TEXT_FILE ||
+		   which == TEXT_CLASS || which == TEXT_SIGNATURE) && form <= 4;
 
 	return ok && !FRAME_MORE(w) == (which == TEXT_OWNER) &&
 	       FRAME_PLACE(w) <= UINT32_MAX;

@@ -183,6 +183,8 @@ static void symbolize_managed(struct pass *p, uint64_t word,
 	if (!m)
 		return;
 	b = symbolize_names(p, m->name, strlen(m->name), NULL);
+	if (m->full[0])
+		b.full_name = symbolize_intern(p, m->full, strlen(m->full));
 	b.file = symbolize_intern(p, m->file, strlen(m->file));
 	b.start_line = m->line;
 	f->line = managed_line(m, OUR_AT(word));

@@ -87,6 +87,87 @@ static uint32_t line_by_locations(const uint8_t *t, size_t len, int64_t line,
 	return 0;
 }
 
+/* HotSpot's compressedStream.cpp: 255, then what is added to the bci and to the line,
+ * as numbers; other bytes hold both: five and three bits; 0 ends the table. */
+struct java_lines {
+	const uint8_t *t;
+	size_t len, i;
+	uint32_t x;		/* each byte of a number is so much more */
+	bool cut;		/* the bytes ended before the table */
+	int64_t bci, line;
+};
+
+/* UNSIGNED5: bytes from 192 on go on; then the sign is in the lowest bit. */
+static int64_t line_java_number(struct java_lines *j)
+{
+	uint32_t v = 0, b = 192;
+
+	for (unsigned int shift = 0; b >= 192 && shift < 30; shift += 6) {
+		if (j->i == j->len) {
+			j->cut = true;
+			return 0;
+		}
+		b = j->t[j->i++];
+		v += (b - j->x) << shift;
+	}
+	return (int32_t)(v >> 1 ^ -(v & 1));
+}
+
+static bool line_java_next(struct java_lines *j)
+{
+	uint8_t b;
+
+	j->cut = j->i == j->len;
+	if (j->cut)
+		return false;
+	b = j->t[j->i++];
+	if (!b)
+		return false;
+	if (b == 255) {
+		j->bci += line_java_number(j);
+		j->line += line_java_number(j);
+	} else {
+		j->bci += b >> 3;
+		j->line += b & 7;
+	}
+	return !j->cut;
+}
+
+static struct java_lines line_java(uint32_t form, const uint8_t *table, size_t len)
+{
+	return (struct java_lines){ .t = table, .len = len,
+				    .x = form == LINES_JAVA_20 };
+}
+
+/* Of the last bci that is not behind the place; they need not be in order. */
+static uint32_t line_by_bci(uint32_t form, const uint8_t *table, size_t len,
+			    uint32_t at)
+{
+	struct java_lines j = line_java(form, table, len);
+	int64_t line = 0, best = 0, last = -1;
+
+	while (line_java_next(&j)) {
+		last = j.bci;
+		if (j.bci <= at && j.bci >= best) {
+			best = j.bci;
+			line = j.line;
+		}
+	}
+	/* what is missing may have been nearer */
+	return j.cut && at >= last ? 0 : line_or_none(line);
+}
+
+size_t line_table_length(uint32_t form, const uint8_t *table, size_t len)
+{
+	struct java_lines j = line_java(form, table, len);
+
+	if (form != LINES_JAVA && form != LINES_JAVA_20)
+		return len;
+	while (line_java_next(&j))
+		;
+	return j.i;
+}
+
 uint32_t line_table_line(uint32_t form, const uint8_t *table, size_t len,
 			 bool whole, uint32_t first, uint32_t at)
 {
@@ -97,6 +178,9 @@ uint32_t line_table_line(uint32_t form, const uint8_t *table, size_t len,
 		return line_by_ranges(table, len, first, at);
 	case LINES_LOCATIONS:
 		return line_by_locations(table, len, first, at);
+	case LINES_JAVA:
+	case LINES_JAVA_20:
+		return line_by_bci(form, table, len, at);
 	default:
 		return 0;
 	}

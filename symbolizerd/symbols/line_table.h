@@ -20,4 +20,7 @@
 uint32_t line_table_line(uint32_t form, const uint8_t *table, size_t len,
 			 bool whole, uint32_t first, uint32_t at);
 
+/* How much of the table says something: HotSpot's may end before its bytes do. */
+size_t line_table_length(uint32_t form, const uint8_t *table, size_t len);
+
 #endif /* SYMBOLIZERD_SYMBOLS_LINE_TABLE_H */

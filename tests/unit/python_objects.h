@@ -99,7 +99,7 @@ static void check_text(const __u64 *w, __u64 code)
 }
 
 /* What FRAME_TEXTs say is of the function of the frame that follows. */
-static const __u64 *texts[2 + TEXT_LINES_MAX];
+static const __u64 *texts[4 + TEXT_LINES_MAX];
 static __u32 n_texts;
 
 static void check_managed(const __u64 *w)
@@ -112,11 +112,16 @@ static void check_managed(const __u64 *w)
 		return;
 	}
 	if (FRAME_KIND(*w) == FRAME_TEXT) {
-		CHECK(n_texts < 2 + TEXT_LINES_MAX && FRAME_MORE(*w));
+		CHECK(n_texts < 4 + TEXT_LINES_MAX && FRAME_MORE(*w));
 		texts[n_texts++] = w;
 		return;
 	}
 	CHECK_EQ(FRAME_MORE(*w), 1);
+	if (MANAGED_RUNTIME(*w) == RUNTIME_HOTSPOT) {
+		hs_check_frame(w, texts, n_texts);
+		n_texts = 0;
+		return;
+	}
 	CHECK_EQ(MANAGED_RUNTIME(*w), RUNTIME_PYTHON);
 	o = object_at(w[1]);
 	CHECK(o && o->what == CODE);

@@ -89,6 +89,52 @@ TEST(line_table_knows_its_end)
 	CHECK_EQ(line_table_line(99, pairs, sizeof(pairs), true, FIRST, 0), 0);
 }
 
+/* HotSpot's: what javac made of the lines 14, 15, 14, 18, 400 at 0, 4, 10, 13, 300. */
+static const uint8_t java[] = {
+	0xff, 0, 28,		/* 0: +14 */
+	4 << 3 | 1,
+	0xff, 12, 1,		/* 6 further, a line back */
+	3 << 3 | 4,
+	0xff, 0xc0 + (574 - 192) % 64, (574 - 192) / 64, 0xc0 + (764 - 192) % 64, (764 - 192) / 64,
+	0, 7, 7,
+};
+
+TEST(line_table_of_java)
+{
+	static const struct until lines[] = {
+		{ 4, 14 }, { 10, 15 }, { 13, 14 }, { 300, 18 }, { 1000, 400 },
+	};
+	uint8_t later[sizeof(java)];
+	const struct until *u = lines;
+
+	/* since JDK 20 each byte of a number is one more */
+	memcpy(later, java, sizeof(java));
+	for (size_t i = 0; i < sizeof(java); i++)
+		later[i] += i == 1 || i == 2 || i == 5 || i == 6 || i == 10 || i == 12;
+	later[9] = 0xc0 + (574 - 191) % 64;
+	later[10] = (574 - 191) / 64 + 1;
+	later[11] = 0xc0 + (764 - 191) % 64;
+	later[12] = (764 - 191) / 64 + 1;
+	for (uint32_t at = 0; at < 1000; at++) {
+		u += at == u->end;
+		CHECK_EQ(line_table_line(LINES_JAVA, java, sizeof(java), true, 0, at), u->line);
+		CHECK_EQ(line_table_line(LINES_JAVA_20, later, sizeof(later), true, 0, at),
+			 u->line);
+	}
+	CHECK_EQ(line_table_length(LINES_JAVA, java, sizeof(java)), sizeof(java) - 2);
+	CHECK_EQ(line_table_length(LINES_JAVA, java, 5), 5);
+	CHECK_EQ(line_table_length(LINES_PAIRS, java, 5), 5);
+	for (size_t len = 0; len < sizeof(java) - 2; len++) {
+		u = lines;
+		for (uint32_t at = 0; at < 1000; at++) {
+			uint32_t line = line_table_line(LINES_JAVA, java, len, false, 0, at);
+
+			u += at == u->end;
+			CHECK(!line || line == u->line);
+		}
+	}
+}
+
 /* A table that was cut says the right line, or none. */
 TEST(line_table_cut_never_lies)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Functions of interpreters: names taken out of records, numbers given, forgotten. */
 #include "symbolizerd/hub/managed.h"
+#include "ipc/runtimes.h"
 #include "tests/unit/managed_record.h"
 
 #include <stdlib.h>
@@ -47,6 +48,75 @@ static void end(void)
 {
 	managed_fini(&m);
 	CHECK(!m.functions.v && !m.names.total && !m.places.total);
+}
+
+/* --- methods ----------------------------------------------------------------------- */
+
+/* A frame of Java's with these names. */
+static const struct managed_function *method(const char *class, const char *name,
+					     const char *signature)
+{
+	made_begin(1);
+	made_text(TEXT_CLASS, TEXT_UTF8, 0, class, strlen(class));
+	made_text(TEXT_NAME, TEXT_UTF8, 0, name, strlen(name));
+	if (signature)
+		made_text(TEXT_SIGNATURE, TEXT_UTF8, 0, signature, strlen(signature));
+	made_text(TEXT_FILE, TEXT_UTF8, 0, "C.java", 6);
+	made_text(TEXT_LINES, LINES_JAVA, 0, "\xff\x00\x28\x21", 5);
+	made_word(MANAGED_WORD(RUNTIME_HOTSPOT, COOKIE, 4));
+	made_word(A);
+	translate();
+	CHECK_EQ(OUR_RUNTIME(made_record.words[0]), RUNTIME_HOTSPOT);
+	return managed_find(&m, FRAME_NUMBER(made_record.words[0]));
+}
+
+TEST(managed_methods_of_classes)
+{
+	const struct managed_function *f;
+
+	begin();
+	f = method("a/b/C", "run", "(I[Ljava/lang/String;)V");
+	CHECK(f);
+	CHECK_STR(f->name, "a.b.C.run");
+	CHECK_STR(f->full, "a.b.C.run(int, java.lang.String[])");
+	CHECK_STR(f->file, "C.java");
+	CHECK_EQ(f->line, 20);
+	CHECK_EQ(managed_line(f, 4), 21);
+	CHECK_EQ(f->n_lines, 5);
+	/* methods that differ in their parameters alone are others */
+	CHECK(method("a/b/C", "run", "()V") != f);
+	CHECK_STR(method("D", "<init>", NULL)->full, "");
+	/* modified UTF-8: an e with an accent, a euro; a byte that goes with nothing */
+	CHECK_STR(method("D", "\xc3\xa9\xe2\x82\xac\x80", NULL)->name, "D.\xc3\xa9\xe2\x82\xac?");
+	end();
+}
+
+TEST(managed_code_of_the_runtime)
+{
+	uint32_t number[4];
+
+	begin();
+	for (uint64_t i = 0; i < 4; i++) {
+		made_begin(7);
+		made_word(MANAGED_WORD(RUNTIME_HOTSPOT, 0u, MANAGED_AT_MAX));
+		made_word(i);
+		translate();
+		number[i] = FRAME_NUMBER(made_record.words[0]);
+	}
+	CHECK_EQ(number[0], MANAGED_UNKNOWN);
+	CHECK_STR(managed_find(&m, number[1])->name, "[JVM stub]");
+	CHECK_STR(managed_find(&m, number[3])->name, "[JVM interpreter]");
+	/* one for all processes; no other runtime has such, and there are no more */
+	CHECK_EQ(number_of(8, 1, 0, NULL), MANAGED_UNKNOWN);
+	made_begin(9);
+	made_word(MANAGED_WORD(RUNTIME_HOTSPOT, 0u, MANAGED_AT_MAX));
+	made_word(RUNTIME_OWN);
+	made_word(MANAGED_WORD(RUNTIME_HOTSPOT, 0u, MANAGED_AT_MAX));
+	made_word(1);
+	translate();
+	CHECK_EQ(FRAME_NUMBER(made_record.words[0]), MANAGED_UNKNOWN);
+	CHECK_EQ(FRAME_NUMBER(made_record.words[1]), number[1]);
+	end();
 }
 
 /* --- records ----------------------------------------------------------------------- */

@@ -287,7 +287,7 @@ static void text_of_no_name(union good *g)
 
 static void text_of_another_name(union good *g)
 {
-	g->rec.words[NAME] = TEXT(TEXT_OWNER + 1, 1, 7, 1);
+	g->rec.words[NAME] = TEXT(TEXT_SIGNATURE + 1, 1, 7, 1);
 }
 
 static void owner_with_bytes(union good *g)
@@ -301,9 +301,9 @@ static void owner_of_a_form(union good *g)
 	g->rec.words[NAME + 1] = FRAME_WORD(FRAME_NATIVE, 5, 6);
 }
 
-static void text_of_three_bytes_a_character(union good *g)
+static void text_of_five_bytes_a_character(union good *g)
 {
-	g->rec.words[NAME] = TEXT(TEXT_NAME, 3, 7, 1);
+	g->rec.words[NAME] = TEXT(TEXT_NAME, 5, 7, 1);
 }
 
 static void text_of_eight_bytes_a_character(union good *g)
@@ -323,7 +323,7 @@ static void lines_of_no_form(union good *g)
 
 static void lines_of_another_form(union good *g)
 {
-	g->rec.words[TABLE] = TEXT(TEXT_LINES, LINES_LOCATIONS + 1, 0, 1);
+	g->rec.words[TABLE] = TEXT(TEXT_LINES, LINES__MAX, 0, 1);
 }
 
 static void lines_too_far(union good *g)
@@ -346,7 +346,7 @@ TEST(record_rejects_nonsense)
 		unknown_kind, managed_alone, managed_with_more, managed_of_no_runtime,
 		managed_in_kernel, managed_cut, text_in_kernel, text_cut,
 		text_without_bytes, text_of_no_name, text_of_another_name, owner_with_bytes, owner_of_a_form,
-		text_of_three_bytes_a_character, text_of_eight_bytes_a_character,
+		text_of_five_bytes_a_character, text_of_eight_bytes_a_character,
 		text_of_a_large_line, lines_of_no_form, lines_of_another_form,
 		lines_too_far,
 	};

@@ -22,6 +22,9 @@
 #include "symbolizerd/hub/record.h"
 #include "tests/unit/any_rule.h"
 #include "tests/unit/harness.h"
+static __u64 any_word(void);
+
+#include "tests/unit/hotspot_objects.h"
 #include "tests/unit/python_objects.h"
 
 #define ROUNDS		40
@@ -33,6 +36,7 @@
 #define FACTS		2		/* the rule at place 0 of a file */
 #define FACTS_AT	(TABLE_AT + 8000)	/* the rows of its first page */
 #define OBJECTS		(96 * KIB)	/* of the heap, its end */
+#define METHODS		(128 * KIB)	/* of the heap, its begin */
 
 /* --- the process's memory ----------------------------------------------------- */
 
@@ -58,11 +62,13 @@ static const struct region {
 	{ 0x7ffd00000000, 4 * KIB, NO_FILE, 0, 1 },	/* vDSO */
 };
 #define REGIONS		(sizeof(regions) / sizeof(*regions))
+#define JIT		(&regions[REGIONS - 4])
 #define HEAP		(&regions[REGIONS - 3])
 #define STACK		(&regions[REGIONS - 2])
 #define VDSO		(&regions[REGIONS - 1])
 
 static __u64 *memory[REGIONS];
+static int hotspot;		/* the runtime of this round's files */
 
 static const struct region *region_of(__u64 addr)
 {
@@ -129,6 +135,8 @@ static __u64 any_word(void)
 	case 12:
 		return below(4) ? below(8192) : 0;
 	case 13:
+		if (hotspot)
+			return hs_methods[below(HS_METHODS)];
 		return below(4) || !n_objects ? any_thread() : objects[below(n_objects)].at;
 	default:
 		return secret();
@@ -322,7 +330,9 @@ long bpf_map_update_elem(void *map, const void *key, const void *value,
 			 __u64 flags)
 {
 	(void)flags;
-	CHECK(map == &asked || map == &shares || map == &named);
+	CHECK(map == &asked || map == &shares || map == &named || map == &jits);
+	if (map == &jits)	/* addresses, which stay there */
+		return 0;
 	no_mark(key, map == &named ? sizeof(struct named_key) : 8);
 	no_mark(value, map == &shares ? sizeof(struct share) : 8);
 	return map == &named && !below(8) ? -ENOMEM : 0;
@@ -349,8 +359,10 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return &counted;
 	if (map == &shares)
 		return &shared;
-	if (map == &named)
-		return below(3) ? NULL : &long_ago;
+	if (map == &named)	/* of HotSpot's it says that it was believed */
+		return below(3) || hotspot ? NULL : &long_ago;
+	if (map == &jits)
+		return NULL;
 	if (map == &slabs)
 		return i < SLABS ? slab[i] : NULL;
 	if (map == &files) {
@@ -489,8 +501,11 @@ static void any_facts_row(void)
 /* What the adversary says of the runtime: mostly, where it is. */
 static struct unwind_rule any_facts(void)
 {
-	__u64 root = (below(4) ? runtime : any_word()) - 0x400000;
+	__u64 root = (below(4) ? hotspot ? hs_root : runtime : any_word()) - 0x400000;
 	__u32 version = below(4) ? said_version : any_version();
+
+	if (hotspot)
+		version = below(4) ? hs_said_version : hs_any_version();
 
 	return (struct unwind_rule){
 		.cfa = below(64) ? CFA_RUNTIME : below(256),
@@ -517,6 +532,8 @@ static void any_tables(void)
 	any_facts_row();
 }
 
+enum { NOTHING, PYTHONS, HOTSPOTS };
+
 /* Twice: random words lead to the objects, and lie around them. */
 static void make_objects(int real)
 {
@@ -533,12 +550,33 @@ static void make_objects(int real)
 	make_runtime();
 }
 
+/* Twice, too. */
+static void make_methods(void)
+{
+	hs.start = HEAP->start;
+	hs.b = (char *)memory[HEAP - regions];
+	hs.size = METHODS;
+	hs.n = 0;
+	hs_make_methods();
+	hs_root = hs_code_cache_at(JIT->start, JIT->size,
+				   (char *)memory[JIT - regions]);
+	hs_make_code();
+}
+
 static void any_memory(void)
 {
 	for (size_t i = 0; i < REGIONS; i++) {
 		for (__u64 k = 0; k < regions[i].size / 8; k++)
 			memory[i][k] = any_word();
 	}
+}
+
+static void make_round(int real)
+{
+	if (real == HOTSPOTS)
+		make_methods();
+	else
+		make_objects(real);
 }
 
 static void any_registers(struct bpf_perf_event_data *ctx)
@@ -583,6 +621,9 @@ static void one_sample(void)
 
 static void all_rounds(int real)
 {
+	hotspot = real == HOTSPOTS;
+	for (int i = 0; i < FILES; i++)
+		host_files[i].entry.runtime = hotspot ? RUNTIME_HOTSPOT : RUNTIME_PYTHON;
 	for (int round = 0; round < ROUNDS; round++) {
 		vdso_known = round & 1;
 		vdso_entry = (struct file_entry){ .exe = EXE_VDSO,
@@ -590,9 +631,11 @@ static void all_rounds(int real)
 		any_tables();
 		py.version = any_version();
 		said_version = below(2) ? py.version : any_version();
-		make_objects(real);
+		hs.version = hs_any_version();
+		hs_said_version = below(2) ? hs.version : hs_any_version();
+		make_round(real);
 		any_memory();
-		make_objects(real);
+		make_round(real);
 		for (int i = 0; i < SAMPLES; i++)
 			one_sample();
 	}
@@ -601,7 +644,7 @@ static void all_rounds(int real)
 TEST(words_leave_only_as_addresses_in_executable_mappings)
 {
 	make_world();
-	all_rounds(0);
+	all_rounds(NOTHING);
 	printf("# %lu native frames, %lu of files without number, %lu anonymous\n",
 	       frames_of[FRAME_NATIVE], frames_of[FRAME_FILE], frames_of[FRAME_ANON]);
 	printf("# refused: %lu words in other mappings, %lu in none; %lu requests\n",
@@ -618,11 +661,22 @@ TEST(words_leave_only_as_addresses_in_executable_mappings)
 TEST(words_leave_only_of_python_functions)
 {
 	make_world();
-	all_rounds(1);
+	all_rounds(PYTHONS);
 	printf("# %lu managed frames, %lu pieces of names and tables\n",
 	       frames_of[FRAME_MANAGED], frames_of[FRAME_TEXT]);
 	CHECK(frames_of[FRAME_MANAGED] > 1000 && frames_of[FRAME_TEXT] > 1000);
 }
+
+#ifndef __aarch64__
+TEST(words_leave_only_of_java_methods)
+{
+	make_world();
+	all_rounds(HOTSPOTS);
+	printf("# %lu frames of methods with %lu pieces of names and tables, %lu of stubs\n",
+	       hs_frames, hs_texts, hs_own);
+	CHECK(hs_frames > 200 && hs_texts > 500 && hs_own > 300);
+}
+#endif
 
 /* A cgroup's name is read by words: what lies behind it in the kernel's memory
  * stays there. */

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * hotspot_frames - frames of HotSpot's code: methods, by name
+ *
+ * A part of sampler.bpf.c, which has the maps and struct scratch.
+ *
+ * When the walk comes to code of a JIT's (jit.bpf.h) that is HotSpot's, first the
+ * state moves to that frame's caller; then the methods of the frame are appended one
+ * a step, the innermost first, in place of the address that stood for it.
+ *
+ * A method's word is the address of its Method, its cookie is made of what that
+ * holds.  It is sent only if it is known, by both, or believed
+ * (hotspot_believe()).  Code of the VM's own is a word below HOTSPOT_KINDS: its
+ * kind.
+ */
+#ifndef BPF_HOTSPOT_FRAMES_BPF_H
+#define BPF_HOTSPOT_FRAMES_BPF_H
+
+/*
+ * The walk is at st.pc, in memory of no file: if that is HotSpot's code, then
+ * s->after is the outcome of the step to its caller (STOP_ANON: it is to be made by
+ * frame pointer), and s->hotspot.inside says that hotspot_step() is next.
+ */
+__weak __noinline int hotspot_enter(void)
+{
+	struct scratch *s = scratch();
+	struct hotspot_state *h;
+
+	if (!s)
+		return 0;
+	h = &s->hotspot;
+	if (!hotspot_read_blob(h, s->st.pc))
+		return 0;
+	h->method = 0;
+	h->scope = 0;
+	if (h->kind == HOTSPOT_INTERPRETER && !hotspot_interpreted(h, &s->st))
+		h->method = 0;
+	if (h->kind == HOTSPOT_COMPILED || h->kind == HOTSPOT_WRAPPER)
+		hotspot_compiled(h, &s->st);
+	s->after = hotspot_caller(h, &s->st);
+	if (s->after != STOP_NOT && h->kind <= HOTSPOT_INTERPRETER)
+		s->after = STOP_ANON;
+	h->inside = HOTSPOT_FIRST;
+	return 0;
+}
+
+/* --- names ----------------------------------------------------------------------- */
+
+/* A Symbol; of classes and files the end of it, which says more. */
+__weak __noinline int push_symbol(__u64 symbol, __u32 which)
+{
+	struct scratch *s = scratch();
+	const struct hotspot_layout *l;
+	__u32 bytes, cut = 0;
+
+	if (!s || !symbol)
+		return 0;
+	l = hotspot_layout(s->hotspot.vm.version);
+	bytes = hotspot_u16(symbol + l->symbol_length);
+	if (bytes > TEXT_BYTES) {
+		if (which == TEXT_CLASS || which == TEXT_FILE)
+			cut = bytes - TEXT_BYTES;
+		bytes = TEXT_BYTES;
+	}
+	return push_bytes(symbol + l->symbol_body + cut, bytes,
+			  TEXT_NUMBER(which, TEXT_UTF8), cut);
+}
+
+#define JAVA_LINES	(8 * TEXT_BYTES)	/* of a method's table: some 500 lines */
+
+/* Where it ends it says itself: what lies behind it in the same object goes along. */
+__weak __noinline int push_java_lines(__u64 at, __u64 bytes)
+{
+	struct scratch *s = scratch();
+
+	if (!s || !at)
+		return 0;
+	push_table(at, bytes < JAVA_LINES ? bytes : JAVA_LINES,
+		   hotspot_layout(s->hotspot.vm.version)->unsigned5 ?
+		   LINES_JAVA_20 : LINES_JAVA);
+	return 0;
+}
+
+/* Append the method at hand; 0: it is not believed.  In place of the address that
+ * stands for its frame, if it is the first of it. */
+__weak __noinline int hotspot_append(void)
+{
+	struct scratch *s = scratch();
+	struct hotspot_names names = {};
+	__u32 cookie, at;
+	__u64 *sent;
+
+	if (!s)
+		return 0;
+	cookie = MANAGED_COOKIE(s->hotspot.alike >> 40);
+	sent = named_since(s, s->hotspot.method, cookie);
+	if ((!sent || lacks_names(s, sent)) &&
+	    !hotspot_believe(&s->hotspot, &names))
+		return 0;
+	if (s->hotspot.inside == HOTSPOT_FIRST)
+		s->n--;
+	if (names.name && wants_names(s, sent)) {
+		push_symbol(names.klass, TEXT_CLASS);
+		push_symbol(names.name, TEXT_NAME);
+		push_symbol(names.signature, TEXT_SIGNATURE);
+		push_symbol(names.file, TEXT_FILE);
+		if (s->named_words < LINES_WORDS)
+			push_java_lines(names.lines, names.lines_max);
+		else
+			want_lines(s);
+	}
+	at = s->hotspot.at;
+	push(s, MANAGED_WORD(RUNTIME_HOTSPOT, cookie,
+			     (__u64)(at < MANAGED_AT_MAX ? at : MANAGED_AT_MAX)));
+	push(s, s->hotspot.method);
+	return 1;
+}
+
+/* --- the frame --------------------------------------------------------------------- */
+
+/* The method of the frame at hand that is next.  False: there is none. */
+static __always_inline int hotspot_method(struct hotspot_state *h)
+{
+	__u64 outermost = h->method;
+
+	switch (h->kind) {
+	case HOTSPOT_INTERPRETER:
+		return h->method != 0;
+	case HOTSPOT_COMPILED:
+	case HOTSPOT_WRAPPER:
+		return (h->scope && hotspot_next_scope(h)) ||
+		       (h->inside == HOTSPOT_FIRST &&
+			hotspot_read_method(h, outermost));
+	default:
+		return 0;
+	}
+}
+
+/* Append the next method of the frame at hand; h->inside is 0 when that was all. */
+__weak __noinline int hotspot_step(void)
+{
+	struct scratch *s = scratch();
+	struct hotspot_state *h;
+	int first, ok;
+
+	if (!s)
+		return 0;
+	h = &s->hotspot;
+	first = h->inside == HOTSPOT_FIRST;
+	ok = hotspot_method(h);
+	if (ok && hotspot_append()) {
+		s->managed++;
+		s->st.depth += !first;
+		h->inside = h->scope ? HOTSPOT_MORE : 0;
+		return 0;
+	}
+	h->inside = 0;
+	if (ok || h->kind >= HOTSPOT_COMPILED)
+		count(BPF_MANAGED_NONE);
+	if (!first || h->kind >= HOTSPOT_COMPILED)
+		return 0;
+	s->words[(s->n - 1) & (REC_WORDS - 1)] =
+		MANAGED_WORD(RUNTIME_HOTSPOT, 0u, MANAGED_AT_MAX);
+	push(s, h->kind);
+	s->managed++;
+	return 0;
+}
+
+#endif /* BPF_HOTSPOT_FRAMES_BPF_H */

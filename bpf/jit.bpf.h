@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * jit - whose is executable memory of no file?
+ *
+ * A part of sampler.bpf.c, which has the maps and struct scratch.
+ *
+ * Frames of a JIT come before any frame that names its runtime.  So at the first
+ * such frame of an address space its mappings are walked once, from the stack
+ * downwards, where libraries lie that were mapped early, until one is of a file
+ * that is a runtime with code of this kind.  What was found is remembered, and that
+ * nothing was, too: then it is looked for again later, ever more seldom.
+ */
+#ifndef BPF_JIT_BPF_H
+#define BPF_JIT_BPF_H
+
+#define WALK_MAX	768	/* steps down: mappings and gaps */
+/* Again after so long, then a quarter longer each time, up to 21 s. */
+#define WALK_NS(tries)	((10000000ULL + 2500000ULL * ((tries) & 3)) << ((tries) >> 2 & 15))
+#define WALK_TRIES	44
+
+/* Look at the mapping at s->walk_at; true: it is that of a runtime's file, and what
+ * it says of the process is in s->jit. */
+__weak __noinline int jit_look(void)
+{
+	struct scratch *s = scratch();
+	const struct unwind_rule *facts;
+	struct file_entry *f;
+	__u64 next = 0;
+	int found;
+
+	if (!s)
+		return 0;
+	found = vma_down(s->mm, s->walk_at, &s->m, s->vma, &next);
+	s->walk_at = next;
+	if (!found || !s->m.exec || !s->m.has_file)
+		return 0;
+	f = bpf_map_lookup_elem(&files, &s->m.key);
+	if (!f || f->exe == EXE_NONE ||
+	    (f->state & ~(FILE_ASK | FILE_ASK_HOST)) == FILE_PENDING)
+		s->walk_waits = 1;
+	if (!f || f->runtime != RUNTIME_HOTSPOT || !f->pages)
+		return 0;
+	facts = rule_at(table_rule(f->dir, f->pages, 0));
+	if (!facts || facts->cfa != CFA_RUNTIME ||
+	    !hotspot_knows(RUNTIME_VERSION(facts)))
+		return 0;
+	hotspot_find(&s->hotspot, RUNTIME_VERSION(facts),
+		     s->m.start - s->m.off + RUNTIME_ROOT(facts));
+	return s->hotspot.vm.version != 0;
+}
+
+/* Walk; what is found or not is in s->jit, and remembered. */
+static __always_inline void jit_walk(struct scratch *s)
+{
+	s->hotspot.vm.version = 0;
+	s->walk_waits = 0;
+	s->walk_at = (__u64)KLOAD(mm_struct, s->mm, start_stack);
+	for (int i = 0; i < WALK_MAX; i++) {
+		if (!s->walk_at || jit_look())
+			break;
+	}
+	s->jit.looked_ns = s->now;
+	s->jit.waits = s->walk_waits;
+	s->jit.hotspot = s->hotspot.vm;
+	if (!s->jit.waits && s->jit.tries < WALK_TRIES)
+		s->jit.tries = WALK_TRIES;
+	bpf_map_update_elem(&jits, &s->jit_key, &s->jit, BPF_ANY);
+}
+
+/* What is remembered of the process at hand, or found now: in s->hotspot.vm. */
+static __always_inline void jit_recall(struct scratch *s)
+{
+	struct jit_owner *j;
+
+	s->hotspot.known = 1;
+	s->jit_key.start_ns = s->rec.start_ns;
+	s->jit_key.exec_id = s->rec.exec_id;
+	s->jit_key.tgid = s->rec.tgid;
+	s->jit.tries = 0;
+	s->hotspot.vm.version = 0;
+	j = bpf_map_lookup_elem(&jits, &s->jit_key);
+	if (j && (j->hotspot.version || s->now - j->looked_ns < WALK_NS(j->tries))) {
+		s->hotspot.vm = j->hotspot;
+		return;
+	}
+	if (j)
+		s->jit.tries = j->tries + (j->tries < WALK_TRIES);
+	jit_walk(s);
+}
+
+/* Whose is memory of no file in the process at hand?  RUNTIME_NONE if nobody's that
+ * we know. */
+__weak __noinline int jit_runtime(void)
+{
+	struct scratch *s = scratch();
+
+	if (!s)
+		return RUNTIME_NONE;
+#ifdef __TARGET_ARCH_arm64
+	return RUNTIME_NONE;	/* hotspot.bpf.h is for x86-64 */
+#endif
+	if (!s->hotspot.known)
+		jit_recall(s);
+	return s->hotspot.vm.version ? RUNTIME_HOTSPOT : RUNTIME_NONE;
+}
+
+#endif /* BPF_JIT_BPF_H */
