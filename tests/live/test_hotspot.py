@@ -65,6 +65,11 @@ def first():
 # --- each version -------------------------------------------------------------------
 
 
+def thorough():
+    """All of them if HOTSPOT_JDKS is set, else one: what differs little takes minutes a JDK."""
+    return list(all_jdks().values()) if "HOTSPOT_JDKS" in os.environ else [first()]
+
+
 @suite.test
 def compilers():
     """each version: interpreted, and compiled by each compiler"""
@@ -78,7 +83,7 @@ def lines():
     """each version: files, and the lines of calls"""
     at = marks()
     want = {r"HotspotLoad.chain": at["chain"], "HotspotLoad$Work.method": at["method"]}
-    for jdk in all_jdks().values():
+    for jdk in thorough():
         for what in ("interpreted", "C1", "C2"):
             java = judge(f"{jdk.feature} {what}", load(jdk, APART + HOW[what], "chain"), *PLAIN,
                          row=True)
@@ -95,7 +100,7 @@ def lines():
 def inlined():
     """each version: calls that the compiler put into their callers"""
     precise = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"]
-    for jdk in all_jdks().values():
+    for jdk in thorough():
         check(jdk, precise, "chain", *PLAIN[2:-1], what="inlined", row=True)
         check(jdk, precise + HOW["C1"], "chain", *PLAIN[2:-1], what="inlined by C1", row=True)
 
@@ -103,7 +108,7 @@ def inlined():
 @suite.test
 def forever():
     """each version: code that is replaced while it runs (OSR)"""
-    for jdk in all_jdks().values():
+    for jdk in thorough():
         stacks = load(jdk, [], "forever")
         judge(f"{jdk.feature} forever", stacks, *TOP, r"HotspotLoad\.onlyForever",
               r"HotspotLoad\.forever", row=True, burn=r"HotspotLoad\.forever")
@@ -112,7 +117,7 @@ def forever():
 @suite.test
 def layouts():
     """each version: other code heaps, pointers, stacks; without a class archive"""
-    for jdk in all_jdks().values():
+    for jdk in thorough():
         for flags in (["-XX:-SegmentedCodeCache"], ["-XX:+SegmentedCodeCache"],
                       ["-XX:-UseCompressedOops"], ["-Xshare:off"], ["-XX:+PreserveFramePointer"],
                       ["-XX:-UseCompressedClassPointers"]):
@@ -123,7 +128,7 @@ def layouts():
 @suite.test
 def collectors():
     """each version: under load of each garbage collector"""
-    for jdk in all_jdks().values():
+    for jdk in thorough():
         for gc in ("Serial", "Parallel", "ConcMarkSweep", "G1", "Shenandoah", "Z"):
             flags = [f"-XX:+Use{gc}GC"]
             if jdk.has(*flags):
@@ -163,7 +168,7 @@ def calls():
 def class_archive():
     """each version: with the class library's archive, whole stacks"""
     # some of its names are on pages that the program never touched: nobody can read them
-    for jdk in all_jdks().values():
+    for jdk in thorough():
         java = check(jdk, APART + ["-Xshare:auto"], "sort", r"HotspotLoad\.sort", *CALLS["sort"],
                      share=0.2, nameless=True)
         say(f"{sum(s.count for s in java if s.broken())} with a frame without a name")
@@ -195,7 +200,7 @@ def check_threads(jdk, mode, word, chain, **more):
 @suite.test
 def threads():
     """each version: threads, also those that live for milliseconds"""
-    for jdk in all_jdks().values():
+    for jdk in thorough():
         check_threads(jdk, "threads", ["3"], [r"Thread\.run", r"HotspotLoad\.chain",
                                               r"HotspotLoad\$Work\.method"])
         check_threads(jdk, "shortThreads", [], [r"Thread\.run",
@@ -231,7 +236,7 @@ def library():
 def jni():
     """each version: C called by Java, and Java called by C called by Java"""
     classes()
-    for jdk in all_jdks().values():
+    for jdk in thorough():
         for what in ("interpreted", "tiered"):
             stacks = load(jdk, APART + HOW[what], "inC", library())
             judge(f"{jdk.feature} inC {what}", stacks, *TOP, r"HotspotLoad\.inC",
@@ -280,7 +285,7 @@ def many_methods():
 @suite.test
 def unloading():
     """classes that are loaded, run and are unloaded, each with its own loader"""
-    for jdk in all_jdks().values():
+    for jdk in thorough():
         flags = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,HotspotGuest.guestBurn"]
         stacks = load(jdk, flags, "unloading", classes(), seconds="5")
         judge(f"{jdk.feature} unloading", stacks, *TOP, r"HotspotLoad\.unloading",
