@@ -46,6 +46,8 @@ __weak __noinline int jit_look(void)
 		return 0;
 	hotspot_find(&s->hotspot, RUNTIME_VERSION(facts),
 		     s->m.start - s->m.off + RUNTIME_ROOT(facts));
+	if (!s->hotspot.vm.version)	/* it is here, and has no code yet */
+		s->walk_waits = 1;
 	return s->hotspot.vm.version != 0;
 }
 
