@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * hotspot - from an address in HotSpot's code cache to the methods that run there,
  * and to the caller's frame
