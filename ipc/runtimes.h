@@ -8,6 +8,7 @@
 #ifndef IPC_RUNTIMES_H
 #define IPC_RUNTIMES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/runtime.h"
@@ -30,11 +31,11 @@ struct runtime_info {
 static inline const struct runtime_info *runtime_info(uint32_t runtime)
 {
 	static const struct runtime_info rows[RUNTIME__MAX] = {
-		[RUNTIME_NONE] = { "", BATCH_FRAME_NATIVE, BATCH_FRAME_UNKNOWN, "" },
+		[RUNTIME_NONE] = { "", BATCH_FRAME_NATIVE, BATCH_FRAME_UNKNOWN, "", { NULL } },
 		[RUNTIME_GO] = { "Go", BATCH_FRAME_GO, BATCH_FRAME_UNKNOWN,
-				 "process.executable.build_id.go" },
+				 "process.executable.build_id.go", { NULL } },
 		[RUNTIME_PYTHON] = { "CPython", BATCH_FRAME_NATIVE,
-				     BATCH_FRAME_PYTHON, "" },
+				     BATCH_FRAME_PYTHON, "", { NULL } },
 		[RUNTIME_HOTSPOT] = { "HotSpot", BATCH_FRAME_NATIVE,
 				      BATCH_FRAME_JVM, "",
 				      { "", "[JVM stub]", "[JVM adapter]",
