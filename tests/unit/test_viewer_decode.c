@@ -190,7 +190,7 @@ TEST(viewer_decodes_other_profilers)
 					      .name, &n);
 
 		if (n == 5 && !memcmp(s, "inner", n))
-			CHECK_EQ(b.frames[i].kind, BATCH_FRAME_UNKNOWN);
+			CHECK_EQ(b.frames[i].kind, BATCH_FRAME_JVM);
 		if (n == 5 && !memcmp(s, "outer", n))
 			CHECK_EQ(b.frames[i].kind, BATCH_FRAME_NATIVE);
 	}

@@ -259,7 +259,7 @@ TEST(params_refuse_what_means_nothing)
 	static const char *const bad[] = {
 		"from=x", "from=", "from=-1", "from=1&from=2", "from=2&to=1",
 		"from=1&last=2", "to=99999999999999999999", "pid=x", "pid=",
-		"pid=4294967296", "tid=1.5", "kind=", "kind=jvm", "bins=0",
+		"pid=4294967296", "tid=1.5", "kind=", "kind=ruby", "bins=0",
 		"bins=10001", "limit=0", "reverse=2", "base_from=1",
 		"base_from=2&base_to=1", "colour=red", "=", "last=0",
 		"from=5000&to=5000",
