@@ -27,7 +27,7 @@ except ImportError as e:
              "DIR/bin/pip install opentelemetry-proto==1.45.2, then run this with DIR/bin/python3")
 
 TABLES = ("mapping", "location", "function", "link", "string", "attribute", "stack")
-FRAME_TYPES = {"kernel", "native", "go", "unknown", "abort-marker", "cpython", "jvm"}
+FRAME_TYPES = {"kernel", "native", "go", "unknown", "abort-marker", "cpython", "jit", "jvm"}
 
 
 class Checker:
