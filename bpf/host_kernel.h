@@ -50,6 +50,7 @@
 	(__builtin_offsetof(type, field) + FLAVOR_SHIFT(type))
 #define bpf_core_field_size(type, field)	sizeof(((type *)0)->field)
 #define bpf_core_type_size(type)		sizeof(type)
+#define bpf_core_type_exists(type)		1
 #define bpf_core_type_id_kernel(type)		0
 #define bpf_core_enum_value(type, value)	((__u32)(value))
 #define bpf_core_enum_value_exists(type, value)	0

@@ -47,6 +47,10 @@ struct user_namespace {
 struct mnt_namespace {
 	struct user_namespace *user_ns;
 };
+/* since 6.11 */
+struct bpf_iter_bits {
+	__u64 opaque[2];
+};
 struct nsproxy {
 	struct mnt_namespace *mnt_ns;
 };
@@ -165,7 +169,8 @@ struct task_struct {
 	struct thread_struct thread;
 	struct mm_struct *mm;
 	unsigned int flags;
-	int pid, tgid, on_rq;
+	int pid, tgid;
+	unsigned int on_rq;			/* 7.3: of another size */
 	struct task_struct *group_leader, *real_parent;
 	__u64 start_boottime;
 	__u64 self_exec_id;

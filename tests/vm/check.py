@@ -180,7 +180,8 @@ def signal(g):
 
 def python(g):
     """CPython's functions, through C's"""
-    ran = [(u, n) for u, _, n in g.of("python") if "<module>" in u or LOOP in u]
+    # not the start, which imports modules
+    ran = [(u, n) for u, _, n in g.of("python") if "by_sort" in u or LOOP in u]
     want = ["_start", "<module>", "main", "by_sort", "<lambda>", "method", "burn"]
     good = sum(n for u, n in ran if in_order(
         [x.split(".")[-1] for x in u], want) and LOOP not in u)
