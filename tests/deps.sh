@@ -70,7 +70,7 @@ if command -v apt-get >/dev/null; then
 	v=$(clang --version | sed -n 's/.*version \([0-9]*\).*/\1/p' | head -n 1)
 	p="libclang-rt-$v-dev"
 	have "$p" || { echo "installing: $p"; install "$p"; }
-	# one more clang, as new as there is, for tests/live/test_compilers.sh
+	# one more clang, as new as there is, for tests/live/test_clangs.sh
 	for p in clang-21 clang-20 clang-19; do
 		apt-cache show "$p" >/dev/null 2>&1 || continue
 		have "$p" || { echo "installing: $p"; install "$p"; }
