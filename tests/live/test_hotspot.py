@@ -157,7 +157,7 @@ CALLS = {
 @suite.test
 def calls():
     """each version: interfaces, virtual methods, lambdas, streams, exceptions, reflection"""
-    for jdk in all_jdks().values():
+    for jdk in thorough():
         for mode, chain in CALLS.items():
             # see class_archive()
             java = check(jdk, APART + ["-Xshare:off"], mode, rf"HotspotLoad\.{mode}", *chain,
