@@ -19,6 +19,7 @@
 
 #include "hotspot.h"
 #include "unwind.bpf.h"
+#include "user.bpf.h"
 
 #define HOTSPOT_HEAPS		4	/* code heaps of a process */
 #define HOTSPOT_HEAP_MAX	(1ULL << 32)	/* bytes of one */
@@ -107,30 +108,6 @@ struct hotspot_state {
 #define HOTSPOT_U16(words, at)						\
 	((__u16)(HOTSPOT_WORD(words, at) >> (8 * ((at) & 6))))
 
-static __always_inline __u64 hotspot_word(__u64 addr)
-{
-	__u64 v = 0;
-
-	bpf_probe_read_user(&v, sizeof(v), (void *)addr);
-	return v;
-}
-
-static __always_inline __u32 hotspot_u32(__u64 addr)
-{
-	__u32 v = 0;
-
-	bpf_probe_read_user(&v, sizeof(v), (void *)addr);
-	return v;
-}
-
-static __always_inline __u32 hotspot_u16(__u64 addr)
-{
-	__u16 v = 0;
-
-	bpf_probe_read_user(&v, sizeof(v), (void *)addr);
-	return v;
-}
-
 static __always_inline const struct hotspot_layout *hotspot_layout(__u64 version)
 {
 	/* the compiler may know better, the verifier does not */
@@ -167,7 +144,7 @@ static __always_inline void hotspot_find(struct hotspot_state *h, __u32 version,
 					 __u64 root)
 {
 	const struct hotspot_layout *l = hotspot_layout(version);
-	__u64 list = hotspot_word(root), data = 0;
+	__u64 list = user_word(root), data = 0;
 	__u32 n = 1;
 
 	h->vm.version = 0;
@@ -175,11 +152,11 @@ static __always_inline void hotspot_find(struct hotspot_state *h, __u32 version,
 	if (!list)
 		return;
 	if (l->heaps) {
-		n = hotspot_u32(list);
-		data = hotspot_word(list + l->heaps);
+		n = user_u32(list);
+		data = user_word(list + l->heaps);
 	}
 	for (__u32 i = 0; i < HOTSPOT_HEAPS; i++) {
-		__u64 at = l->heaps ? hotspot_word(data + 8 * i) : list;
+		__u64 at = l->heaps ? user_word(data + 8 * i) : list;
 
 		if (i >= n || !hotspot_heap(h, l, at, &h->vm.heap[i]))
 			break;
@@ -233,7 +210,7 @@ static __always_inline enum hotspot_kind hotspot_kind_of(struct hotspot_state *h
 		return HOTSPOT_COMPILED;
 	if (name == h->interpreter_name && name)
 		return HOTSPOT_INTERPRETER;
-	switch (hotspot_word(name)) {
+	switch (user_word(name)) {
 	case HOTSPOT_TEXT('n', 'm', 'e', 't', 'h', 'o', 'd', 0):
 		h->compiled_name = name;
 		return HOTSPOT_COMPILED;
@@ -560,7 +537,7 @@ static __always_inline enum stop_reason hotspot_caller(struct hotspot_state *h,
 static __always_inline int hotspot_read_method(struct hotspot_state *h, __u64 method)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
-	__u64 at = method ? hotspot_word(method + l->const_method) : 0;
+	__u64 at = method ? user_word(method + l->const_method) : 0;
 
 	h->method = method;
 	h->at = HOTSPOT_NOWHERE;
@@ -591,7 +568,7 @@ static __always_inline int hotspot_interpreted(struct hotspot_state *h,
 	    unwind_word(st, &bcp, st->fp - 8 * (__u64)l->bcp) ||
 	    !hotspot_read_method(h, method))
 		return 0;
-	code = hotspot_word(method + l->const_method) + l->code_at;
+	code = user_word(method + l->const_method) + l->code_at;
 	if (st->exact == EXACT && st->regs[2] - code < h->code_size)
 		bcp = st->regs[2];
 	if (bcp - code < h->code_size)
@@ -612,7 +589,7 @@ static __always_inline __u32 hotspot_scope_at(struct hotspot_state *h, __u64 pcs
 		__u64 half = n / 2;
 
 		/* all before first + half are before the place */
-		if ((__s32)hotspot_u32(pcs + (first + half - 1) * size) < place) {
+		if ((__s32)user_u32(pcs + (first + half - 1) * size) < place) {
 			first += half;
 			n -= half;
 		} else {
@@ -697,7 +674,7 @@ static __always_inline int hotspot_next_scope(struct hotspot_state *h)
 	h->scope = sender < h->scope ? sender : 0;
 	method = h->metadata + 8 * ((__u64)number - 1);
 	if (!number || method >= h->metadata_end ||
-	    !hotspot_read_method(h, hotspot_word(method)))
+	    !hotspot_read_method(h, user_word(method)))
 		return 0;
 	h->at = bci < h->code_size ? bci : bci == ~0U && h->code_size ? 0 :
 								     HOTSPOT_NOWHERE;
@@ -727,7 +704,7 @@ static __always_inline __u64 hotspot_symbol(const struct hotspot_state *h,
 	    bpf_probe_read_user(&tag, 1, (void *)(tags + 4 + index)) ||
 	    tag != HOTSPOT_UTF8)
 		return 0;
-	return hotspot_word(h->constants + l->pool + 8ULL * index);
+	return user_word(h->constants + l->pool + 8ULL * index);
 }
 
 /*
@@ -751,24 +728,24 @@ static __always_inline int hotspot_believe(struct hotspot_state *h,
 	tags = HOTSPOT_WORD(h->pool_words, l->tags);
 	klass = HOTSPOT_WORD(h->pool_words, l->holder);
 	length = HOTSPOT_U32(h->pool_words, l->length);
-	own = klass ? hotspot_word(klass + l->klass_constants) : 0;
-	if (!tags || !own || length > 65536 || hotspot_u32(tags) != length ||
-	    (own != h->constants && hotspot_word(own + l->holder) != klass))
+	own = klass ? user_word(klass + l->klass_constants) : 0;
+	if (!tags || !own || length > 65536 || user_u32(tags) != length ||
+	    (own != h->constants && user_word(own + l->holder) != klass))
 		return 0;
-	ret->klass = hotspot_word(klass + l->klass_name);
+	ret->klass = user_word(klass + l->klass_name);
 	ret->name = hotspot_symbol(h, l, tags, length,
 				   HOTSPOT_U16(h->const_words, l->method_name));
 	ret->signature = hotspot_symbol(h, l, tags, length,
 					HOTSPOT_U16(h->const_words, l->signature));
 	file = l->source_in_pool ? HOTSPOT_U16(h->pool_words, l->source_file) :
-				   hotspot_u16(klass + l->source_file);
+				   user_u16(klass + l->source_file);
 	ret->file = hotspot_symbol(h, l, tags, length, file);
 	begin = l->code_at + h->code_size;
 	bytes = HOTSPOT_U32(h->const_words, l->size);
 	bytes = bytes <= HOTSPOT_CONST_MAX ? 8 * bytes : 0;
 	ret->lines = 0;
 	if (HOTSPOT_U16(h->const_words, l->flags) & l->has_lines && bytes > begin) {
-		ret->lines = hotspot_word(h->method + l->const_method) + begin;
+		ret->lines = user_word(h->method + l->const_method) + begin;
 		ret->lines_max = bytes - begin;
 	}
 	return ret->klass && ret->name && ret->signature;

@@ -56,7 +56,7 @@ __weak __noinline int push_symbol(__u64 symbol, __u32 which)
 	if (!s || !symbol || !HOTSPOT_HERE)
 		return 0;
 	l = hotspot_layout(s->hotspot.vm.version);
-	bytes = hotspot_u16(symbol + l->symbol_length);
+	bytes = user_u16(symbol + l->symbol_length);
 	if (bytes > TEXT_BYTES) {
 		if (which == TEXT_CLASS || which == TEXT_FILE)
 			cut = bytes - TEXT_BYTES;

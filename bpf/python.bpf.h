@@ -14,6 +14,7 @@
 
 #include "python.h"
 #include "python_lines.h"
+#include "user.bpf.h"
 
 #define PYTHON_THREADS_MAX	64	/* looked at in the list of threads */
 
@@ -72,22 +73,6 @@ struct python_frame {
 	__u32 line;		/* the first one of its function */
 };
 
-static __always_inline __u64 python_word(__u64 addr)
-{
-	__u64 v = 0;
-
-	bpf_probe_read_user(&v, sizeof(v), (void *)addr);
-	return v;
-}
-
-static __always_inline __u32 python_u32(__u64 addr)
-{
-	__u32 v = 0;
-
-	bpf_probe_read_user(&v, sizeof(v), (void *)addr);
-	return v;
-}
-
 static __always_inline const struct python_layout *python_layout(__u64 version)
 {
 	/* the compiler may know better, the verifier does not */
@@ -112,7 +97,7 @@ static __always_inline int python_knows(__u32 version)
 static __always_inline int python_is_thread(const struct python_layout *l,
 					    __u64 thread, __u64 tp)
 {
-	__u64 id = thread ? python_word(thread + l->thread_id) : 0;
+	__u64 id = thread ? user_word(thread + l->thread_id) : 0;
 
 #ifdef __TARGET_ARCH_arm64
 	return id && tp - id <= PTHREAD_MAX;
@@ -133,13 +118,13 @@ static __always_inline __u64 python_thread_by_key(const struct python_layout *l,
 #endif
 	if (!l->tss_key)
 		return 0;
-	key = python_u32(root + l->tss_key);
+	key = user_u32(root + l->tss_key);
 	if (key < GLIBC_KEYS)
-		thread = python_word(tp + GLIBC_DATA + 16 * key);
+		thread = user_word(tp + GLIBC_DATA + 16 * key);
 	if (python_is_thread(l, thread, tp))
 		return thread;
 	if (key < MUSL_KEYS)
-		thread = python_word(python_word(tp + MUSL_TSD) + 8 * key);
+		thread = user_word(user_word(tp + MUSL_TSD) + 8 * key);
 	return python_is_thread(l, thread, tp) ? thread : 0;
 }
 
@@ -147,9 +132,9 @@ static __always_inline __u64 python_thread_by_key(const struct python_layout *l,
 static __always_inline __u64 python_frame_of(const struct python_layout *l,
 					     __u64 thread)
 {
-	__u64 frame = python_word(thread + l->current);
+	__u64 frame = user_word(thread + l->current);
 
-	return frame && l->cframe ? python_word(frame + l->cframe - 1) : frame;
+	return frame && l->cframe ? user_word(frame + l->cframe - 1) : frame;
 }
 
 /* One that has frames, and is not this other one. */
@@ -157,19 +142,19 @@ static __always_inline __u64 python_thread_by_list(const struct python_layout *l
 						   __u64 root, __u64 tp,
 						   __u64 other)
 {
-	__u64 interp = python_word(root + l->interpreters);
-	__u64 thread = interp ? python_word(interp + l->threads) : 0;
+	__u64 interp = user_word(root + l->interpreters);
+	__u64 thread = interp ? user_word(interp + l->threads) : 0;
 
 	for (int i = 0; i < PYTHON_THREADS_MAX && interp; i++) {
 		if (thread != other && python_is_thread(l, thread, tp) &&
 		    python_frame_of(l, thread))
 			return thread;
 		if (thread)
-			thread = python_word(thread + PYTHON_NEXT);
+			thread = user_word(thread + PYTHON_NEXT);
 		if (thread)
 			continue;
-		interp = python_word(interp + l->next_interp);
-		thread = interp ? python_word(interp + l->threads) : 0;
+		interp = user_word(interp + l->next_interp);
+		thread = interp ? user_word(interp + l->threads) : 0;
 	}
 	return 0;
 }
@@ -182,9 +167,9 @@ static __always_inline __u64 python_thread_running(const struct python_layout *l
 	__u64 thread = 0;
 
 	if (at)
-		thread = python_word(tp + at);
+		thread = user_word(tp + at);
 	else if (l->running)
-		thread = python_word(root + l->running);
+		thread = user_word(root + l->running);
 	return python_is_thread(l, thread, tp) ? thread :
 	       python_thread_by_key(l, root, tp);
 }
@@ -207,7 +192,7 @@ static __always_inline void python_find(struct python_state *p, __u32 version,
 		thread = python_thread_by_list(l, root, tp, other);
 	p->thread = thread;
 	p->frame = thread ? python_frame_of(l, thread) : 0;
-	p->base = thread && l->base ? python_word(thread + l->base) : 0;
+	p->base = thread && l->base ? user_word(thread + l->base) : 0;
 }
 
 #define PYTHON_FINDS	2	/* interpreters of one stack */
@@ -225,9 +210,9 @@ static __always_inline int python_seeks(const struct python_state *p)
 static __always_inline int python_type_is(const struct python_layout *l,
 					  __u64 type, __u64 want, __u64 mask)
 {
-	__u64 name = type ? python_word(type + l->tp_name) : 0;
+	__u64 name = type ? user_word(type + l->tp_name) : 0;
 
-	return name && (python_word(name) & mask) == want;
+	return name && (user_word(name) & mask) == want;
 }
 
 #define PYTHON_CODE_NAME	0x65646f63ULL		/* "code" */
@@ -264,7 +249,7 @@ static __always_inline int python_read_code(struct python_state *p,
 	    !python_is(l, &met, PYTHON_AT(p->code_words, l->ob_type),
 		       PYTHON_CODE_NAME, PYTHON_CODE_MASK))
 		return 0;
-	if (met != p->code_type && python_word(met + l->tp_name + 8) != t->basic)
+	if (met != p->code_type && user_word(met + l->tp_name + 8) != t->basic)
 		return 0;
 	p->code_type = met;
 	ret->code = code;
@@ -293,7 +278,7 @@ static __always_inline __u64 python_place(const struct python_state *p,
 
 	if (t->unit) {
 		at = (__u64)(__u32)at * t->unit;
-		size = python_word(PYTHON_AT(p->code_words, t->code) + l->length);
+		size = user_word(PYTHON_AT(p->code_words, t->code) + l->length);
 	} else {
 		at -= code + t->code;
 		size = 2 * PYTHON_AT(p->code_words, l->length);
@@ -356,7 +341,7 @@ static __always_inline int python_read_str(struct python_state *p, __u64 str,
 	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)str) ||
 	    !python_is(l, &p->str_type, PYTHON_AT(p->str_words, l->ob_type),
 		       PYTHON_STR_NAME, PYTHON_STR_MASK) ||
-	    python_word(p->str_type + l->tp_name + 8) != l->compact + 8u)
+	    user_word(p->str_type + l->tp_name + 8) != l->compact + 8u)
 		return 0;
 	len = PYTHON_AT(p->str_words, l->length);
 	state = PYTHON_AT(p->str_words, l->state);

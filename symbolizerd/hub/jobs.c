@@ -655,7 +655,7 @@ static uint32_t jobs_frames(const uint64_t *words, size_t n)
 	return i == n ? frames : 0;
 }
 
-int jobs_add_names(struct jobs *jobs, const struct jit_question *q, uint32_t runtime)
+int jobs_add_process(struct jobs *jobs, const struct jit_question *q, uint32_t runtime)
 {
 	uint32_t frames = q->n <= JOB_WORDS_MAX ? jobs_frames(q->words, q->n) : 0;
 	struct job job = { .owner = q->owner, .fd = -1 };
@@ -684,16 +684,6 @@ int jobs_add_names(struct jobs *jobs, const struct jit_question *q, uint32_t run
 	}
 	jobs_run_next(jobs);
 	return 0;
-}
-
-int jobs_add_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns,
-		     uint32_t runtime, const uint64_t *words, size_t n)
-{
-	struct jit_question q = {
-		.tgid = tgid, .start_ns = start_ns, .words = words, .n = n, .fd = -1,
-	};
-
-	return jobs_add_names(jobs, &q, runtime);
 }
 
 void jobs_cancel(struct jobs *jobs, uint32_t number)

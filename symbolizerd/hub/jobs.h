@@ -140,18 +140,13 @@ bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,
 	      uint32_t parts, int fd);
 
 /*
- * Queue frames of a process that began at start_ns: n words (copied), 1 to
- * JOB_WORDS_MAX, of whole frames that this runtime names.  0; -EINVAL, the
- * words are not that; -EPERM, the process is in quarantine; -ENOSPC, the queue
- * is full; or -ENOMEM.
+ * Queue frames of a process: q's words (copied), 1 to JOB_WORDS_MAX, of whole frames
+ * that this runtime names.  RUNTIME_NONE: they are of any JIT, and what is asked for is
+ * a perf map, not memory.  With q->fd the worker gets a copy of that, and nothing is
+ * asked for.  0; -EINVAL, the words are not that; -EPERM, the process is in quarantine;
+ * -ENOSPC, the queue is full; or -ENOMEM.
  */
-int jobs_add_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns,
-		     uint32_t runtime, const uint64_t *words, size_t n);
-
-/* The same for what q says; with q->fd the worker gets a copy of that, and nothing is
- * asked for.  runtime RUNTIME_NONE: the frames are of any JIT, and what is asked for is
- * a perf map. */
-int jobs_add_names(struct jobs *jobs, const struct jit_question *q, uint32_t runtime);
+int jobs_add_process(struct jobs *jobs, const struct jit_question *q, uint32_t runtime);
 
 /* Drop what is queued for this number. */
 void jobs_cancel(struct jobs *jobs, uint32_t number);

@@ -227,7 +227,7 @@ static void hub_run_on_wanted(void *ctx, struct executable *e)
 
 static int hub_run_on_jit(void *ctx, const struct jit_question *q)
 {
-	return jobs_add_names(&((struct hub *)ctx)->jobs, q, RUNTIME_NONE);
+	return jobs_add_process(&((struct hub *)ctx)->jobs, q, RUNTIME_NONE);
 }
 
 /* Who waits for the first sample, to begin its clock, hears of it at once. */

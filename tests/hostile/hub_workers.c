@@ -346,10 +346,13 @@ static const uint64_t frames[] = {
 static int table_then_frames(void *ctx, uint32_t number, int fd)
 {
 	int r = loader_files_jobs.table(ctx, number, fd);
+	struct jit_question q = {
+		.tgid = number, .start_ns = START, .words = frames,
+		.n = sizeof(frames) / 8, .fd = -1,
+	};
 
 	if (heard->visit)
-		NEED(!jobs_add_process(&own_hub.jobs, number, START, RUNTIME_GO,
-				       frames, sizeof(frames) / 8));
+		NEED(!jobs_add_process(&own_hub.jobs, &q, RUNTIME_GO));
 	return r;
 }
 

@@ -311,9 +311,19 @@ static void wait_for(uint32_t n)
 	NEED(n_events == n);
 }
 
+static int add_of(uint32_t tgid, uint64_t start_ns, uint32_t runtime,
+		  const uint64_t *words, size_t n)
+{
+	struct jit_question q = {
+		.tgid = tgid, .start_ns = start_ns, .words = words, .n = n, .fd = -1,
+	};
+
+	return jobs_add_process(&jobs, &q, runtime);
+}
+
 static int add(uint32_t tgid, const uint64_t *words, size_t n)
 {
-	return jobs_add_process(&jobs, tgid, START_NS, RUNTIME_GO, words, n);
+	return add_of(tgid, START_NS, RUNTIME_GO, words, n);
 }
 
 static struct event *visit(uint32_t tgid, uint64_t word)
@@ -395,8 +405,7 @@ TEST(a_process_that_kills_its_worker_is_quarantined)
 	NEED(!exe.quarantined);
 	CHECK_STR(visit(2, good)->name[0], "alpha");
 	CHECK_EQ(stats.worker_deaths, 1);
-	NEED(jobs_add_process(&jobs, 1, START_NS + 1, RUNTIME_GO, &good, 0) ==
-	     -EINVAL);
+	NEED(add_of(1, START_NS + 1, RUNTIME_GO, &good, 0) == -EINVAL);
 	/* others push it out of the list */
 	for (uint32_t i = 0; i < JOBS_QUARANTINE; i++) {
 		n_events = 0;
@@ -484,7 +493,7 @@ TEST(a_runtime_without_frames_names_none)
 	uint64_t word = string_at(0, "alpha");
 
 	begin(JOB_DEADLINE_NS);
-	NEED(jobs_add_process(&jobs, 1, START_NS, RUNTIME__MAX, &word, 1) == 0);
+	NEED(add_of(1, START_NS, RUNTIME__MAX, &word, 1) == 0);
 	wait_for(1);
 	NEED(events[0].kind == 'n' && events[0].result == JOB_NO_NAMES);
 	CHECK_STR(visit(1, word)->name[0], "alpha");
