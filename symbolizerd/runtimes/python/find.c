@@ -100,6 +100,8 @@ bool python_find_in(const struct elf_file *f, struct python_file *ret)
 	Elf64_Sym s[SYMBOLS];
 
 	*ret = (struct python_file){ 0 };
+	if (!elf_symbols_may_have(f, exported[LOOP]))
+		return false;
 	elf_symbols_find(f, ".dyn", exported, SYMBOLS, s);
 	if (!s[LOOP].st_value ||
 	    (!s[RUNTIME].st_value && !s[INTERPRETERS].st_value))
