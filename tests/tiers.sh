@@ -91,12 +91,9 @@ tier_hostile() {
 }
 
 tier_packages() {
-	# its clock counts instructions: how much of a CPU it has changes nothing in there
-	behind tests/install/test_booted.sh tests/install/test_booted.sh
-	for t in tests/install/test_selinux.sh tests/install/test_deb.sh tests/install/test_rpm.sh tests/install/test_oci.sh; do
+	for t in tests/install/test_selinux.sh tests/install/test_deb.sh tests/install/test_rpm.sh tests/install/test_booted.sh tests/install/test_oci.sh; do
 		tap "$t" "$t"
 	done
-	collect tests/install/test_booted.sh
 }
 
 tier_parts() {
