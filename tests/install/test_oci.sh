@@ -193,7 +193,16 @@ arrives() {	# chain, attributes
 status() {
 	pod exec trifold-symbolizerd /usr/bin/trifold status --json
 }
+up() {
+	status >"$tmp/status" &&
+		[ "$(grep -cE '"(loaderd|exporterd)_up": *true' <(tr ',' '\n' <"$tmp/status"))" = 2 ]
+}
 agrees() {
+	# what has just come back loads its programs first
+	for _ in $(seq 120); do
+		up && break
+		sleep 0.5
+	done
 	status >"$tmp/status" && python3 - "$tmp/status" <<'END'
 import json, sys
 s = json.load(open(sys.argv[1]))

@@ -82,7 +82,7 @@ def what_is_refused():
         for path in ("/api/v1/", "/api/v1/info/", "/api/v2/info", "/etc/passwd", "/../x", "/%2e%2e/x",
                      "/favicon.ico", "//", "/v1/traces"):
             assert v.status(path) == 404, path
-        for query in ("from=x", "colour=red", "from=2&to=1", "kind=jvm", "bins=0", "limit=-1",
+        for query in ("from=x", "colour=red", "from=2&to=1", "kind=ruby", "bins=0", "limit=-1",
                       "&".join(f"pid={i}" for i in range(600)), "%00=1", "last=%00"):
             assert v.status("/api/v1/profile?" + query) == 400, query
         good = otlp_make.request([time.time_ns() - 10**9] * 5, [["leaf", "main"]])
