@@ -15,7 +15,8 @@
 enum { SOURCE, STATIC, DYNAMIC, TABLES }; /* a runtime, .symtab, .dynsym */
 
 /* What makes a name worse than another at the same address. */
-#define RANK_TABLE	4	/* times its number */
+#define RANK_TABLE	8	/* times its number */
+#define RANK_OBJECT	4
 #define RANK_UNSIZED	2
 #define RANK_LOCAL	1
 #define NO_SOURCE UINT32_MAX
@@ -51,7 +52,15 @@ static int index_build_push(struct raws *all, const struct raw *r)
 	return vector_push(&all->list, *r) ? JOB_OK : JOB_NO_MEMORY;
 }
 
-static bool is_function(const Elf64_Sym *s)
+/* Of code: its section is executable.  GHC's functions are such. */
+static bool is_object(const struct elf_file *f, const Elf64_Sym *s)
+{
+	return ELF64_ST_TYPE(s->st_info) == STT_OBJECT && s->st_size &&
+	       s->st_shndx < f->n_shdrs &&
+	       f->shdrs[s->st_shndx].sh_flags & SHF_EXECINSTR;
+}
+
+static bool is_function(const struct elf_file *f, const Elf64_Sym *s)
 {
 	switch (ELF64_ST_TYPE(s->st_info)) {
 	case STT_FUNC:
@@ -61,7 +70,7 @@ static bool is_function(const Elf64_Sym *s)
 		return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS &&
 		       ELF64_ST_BIND(s->st_info) == STB_GLOBAL;
 	default:
-		return false;
+		return is_object(f, s);
 	}
 }
 
@@ -86,16 +95,19 @@ static int index_build_take(const struct elf_file *f, struct raws *all,
 		.number = NO_SOURCE,
 		.lines = SYMBOL_NO_LINES,
 	};
+	uint64_t left;
 
-	if (!is_function(s) || s->st_name >= strs->len ||
-	    !elf_file_offset(f, s->st_value, true, &r.start, NULL))
+	if (!is_function(f, s) || s->st_name >= strs->len ||
+	    !elf_file_offset(f, s->st_value, true, &r.start, &left))
 		return JOB_OK;
+	left = left < UINT32_MAX ? left : UINT32_MAX;
 	r.len = strnlen((const char *)strs->data + s->st_name, SYMBOL_NAME_MAX);
 	if (!r.len)
 		return JOB_OK;
-	r.size = s->st_size < UINT32_MAX ? s->st_size : UINT32_MAX;
+	r.size = s->st_size < left ? s->st_size : left;
 	r.room = index_build_room(f, s);
 	r.rank = RANK_TABLE * table + (s->st_size ? 0 : RANK_UNSIZED) +
+		 (ELF64_ST_TYPE(s->st_info) == STT_OBJECT ? RANK_OBJECT : 0) +
 		 (ELF64_ST_BIND(s->st_info) == STB_LOCAL ? RANK_LOCAL : 0);
 	return index_build_push(all, &r);
 }
@@ -148,8 +160,8 @@ static int index_build_compare(const void *x, const void *y, void *ctx)
 		      a->len);
 }
 
-/* The best of each address, cut at the next one's start. */
-static void index_build_settle(struct raws *all)
+/* The best of each address. */
+static void index_build_best(struct raws *all)
 {
 	uint32_t to = 0;
 
@@ -163,15 +175,75 @@ static void index_build_settle(struct raws *all)
 			all->list.v[to - 1].size = all->list.v[i].size;
 	}
 	all->list.n = to;
-	for (uint32_t i = 0; i < to; i++) {
-		struct raw *r = &all->list.v[i];
-		uint64_t gap = i + 1 < to ? r[1].start - r->start : UINT64_MAX;
+}
 
-		if (!r->size)
-			r->size = r->room;
-		if (r->size > gap)
-			r->size = gap;
+static uint64_t index_build_end(const struct raw *r)
+{
+	return r->start + r->size;
+}
+
+#define LAST(raws)	(&(raws)->list.v[(raws)->list.n - 1])
+
+/* A function that is open at an address, from *from on, up to `to` at most.  What is
+ * behind another function has its name, but not its lines. */
+static int index_build_piece(struct raws *out, const struct raw *r, uint64_t *from,
+			     uint64_t to)
+{
+	struct raw piece = *r;
+
+	if (to > index_build_end(r))
+		to = index_build_end(r);
+	if (to <= *from || (*from != r->start && r->number != NO_SOURCE))
+		return JOB_OK;
+	piece.start = *from;
+	piece.size = (uint32_t)(to - *from);
+	*from = to;
+	return index_build_push(out, &piece);
+}
+
+/*
+ * Cut functions so that none lies in another: one that begins within another wins up
+ * to its end, behind that the other goes on.  open: empty, the functions around.
+ */
+static int index_build_cut(const struct raws *all, struct raws *open, struct raws *out)
+{
+	uint64_t at = 0;
+	int r = JOB_OK;
+
+	for (uint32_t i = 0; !r && i <= all->list.n; i++) {
+		struct raw *next = i < all->list.n ? &all->list.v[i] : NULL;
+		uint64_t start = next ? next->start : UINT64_MAX;
+
+		while (!r && open->list.n && index_build_end(LAST(open)) <= start) {
+			r = index_build_piece(out, LAST(open), &at, start);
+			open->list.n--;
+		}
+		if (!r && open->list.n && next)
+			r = index_build_piece(out, LAST(open), &at, start);
+		if (r || !next)
+			break;
+		if (!next->size) {	/* reaches to the next, or to its room's end */
+			next->size = next->room;
+			if (i + 1 < all->list.n && next->size > next[1].start - start)
+				next->size = (uint32_t)(next[1].start - start);
+		}
+		r = index_build_push(open, next);
+		at = start;
 	}
+	return r;
+}
+
+static int index_build_settle(struct raws *all)
+{
+	struct raws open = { 0 }, out = { 0 };
+	int r;
+
+	index_build_best(all);
+	r = index_build_cut(all, &open, &out);
+	free(open.list.v);
+	free(all->list.v);
+	all->list = out.list;
+	return r;
 }
 
 /* --- functions without names -------------------------------------------------- */
@@ -486,7 +558,7 @@ int symbols_build(const struct elf_file *f, symbol_sources_fn sources,
 	if (!r && !all.strings[DYNAMIC].data)
 		r = from_dynamic(f, &all);
 	if (!r)
-		index_build_settle(&all);
+		r = index_build_settle(&all);
 	if (!r && !all.own.n && !all.strings[STATIC].data)
 		r = index_build_add_ranges(f, &all);
 	if (!r)

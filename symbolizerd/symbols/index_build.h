@@ -8,8 +8,10 @@
  *
  * A symbol without a size (assembler) reaches to the next one or to the end of
  * its section (_init is not the name of the PLT behind it), at most
- * SYMBOL_UNSIZED_MAX bytes.  Of several names at one address the one of the
- * earlier table wins, then a sized one, then a global one, then the shortest,
+ * SYMBOL_UNSIZED_MAX bytes.  Of two that overlap the one that begins later wins;
+ * where it ends the other goes on.  Data in executable sections counts as
+ * functions (GHC's are such).  Of several names at one address the one of the
+ * earlier table wins, then a function, then a sized one, then a global one, then the shortest,
  * then the first in the alphabet.  Where a file has neither a source nor
  * .symtab, functions that .dynsym does not name are the ranges of its call frame
  * information (ranges.h).  Files and lines are those of the runtime.

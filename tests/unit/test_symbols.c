@@ -12,6 +12,7 @@
 
 #define TEXT	0x10000
 #define TEXT_LEN 8192
+#define MANY 256
 
 struct sym {
 	const char *name;
@@ -31,7 +32,7 @@ static void put_symbols(const struct sym *s, size_t n, const char *sym,
 			uint64_t *str_len)
 {
 	char strings[8192] = "";
-	Elf64_Sym out[32] = { 0 };
+	Elf64_Sym out[MANY + 1] = { 0 };
 	uint32_t len = 1;
 
 	for (size_t i = 0; i < n; i++) {
@@ -218,17 +219,82 @@ TEST(symbols_of_both_tables)
 	check(0, "dyn");
 }
 
-TEST(symbols_that_overlap_end_where_the_next_starts)
+TEST(symbols_that_overlap)
 {
 	static const struct sym s[] = {
-		{ "outer", STB_GLOBAL, STT_FUNC, 1, TEXT, UINT64_MAX },
-		{ "inner", STB_GLOBAL, STT_FUNC, 1, TEXT + 8, 8 },
+		{ "outer", STB_GLOBAL, STT_FUNC, 1, TEXT, 100 },
+		{ "inner", STB_GLOBAL, STT_FUNC, 1, TEXT + 8, 40 },
+		{ "innermost", STB_GLOBAL, STT_FUNC, 1, TEXT + 16, 8 },
+		{ "second", STB_GLOBAL, STT_FUNC, 1, TEXT + 60, 8 },
+		{ "across", STB_GLOBAL, STT_FUNC, 1, TEXT + 90, 30 },
+		{ "huge", STB_GLOBAL, STT_FUNC, 1, TEXT + 200, UINT64_MAX },
+		{ "within", STB_GLOBAL, STT_FUNC, 1, TEXT + 208, 8 },
 	};
+	static const struct {
+		uint64_t end;
+		const char *name;
+	} pieces[] = {
+		{ 8, "outer" }, { 16, "inner" }, { 24, "innermost" }, { 48, "inner" },
+		{ 60, "outer" }, { 68, "second" }, { 90, "outer" }, { 120, "across" },
+		{ 200, NULL }, { 208, "huge" }, { 216, "within" }, { TEXT_LEN, "huge" },
+		{ TEXT_LEN + 1, NULL },
+	};
+	uint64_t at = 0;
 
 	index_of(s, N(s), NULL, 0);
-	check(7, "outer");
-	check(8, "inner");
-	check(16, NULL);
+	for (size_t i = 0; i < N(pieces); i++) {
+		check(at, pieces[i].name);
+		check(pieces[i].end - 1, pieces[i].name);
+		at = pieces[i].end;
+	}
+	CHECK_EQ(idx.n, N(pieces) - 2);
+}
+
+/* Each within the one before: the work and the index stay in proportion. */
+TEST(symbols_within_each_other)
+{
+	static struct sym s[MANY];
+	uint64_t end = 8 * MANY;
+
+	for (size_t i = 0; i < MANY; i++)
+		s[i] = (struct sym){ "f", STB_GLOBAL, STT_FUNC, 1, TEXT + 2 * i,
+				     end - 4 * i };
+	index_of(s, MANY, NULL, 0);
+	CHECK_EQ(idx.n, 2 * MANY - 1);
+	check(0, "f");
+	check(end - 1, "f");
+	check(end, NULL);
+}
+
+/* GHC's functions are objects in .text; a table of constants is none. */
+TEST(symbols_of_objects_in_code)
+{
+	static const struct sym s[] = {
+		{ "base_zdwf_info", STB_GLOBAL, STT_OBJECT, 1, TEXT + 16, 16 },
+		{ "unsized", STB_GLOBAL, STT_OBJECT, 1, TEXT + 48, 0 },
+		{ "table", STB_GLOBAL, STT_OBJECT, 2, TEXT + 64, 16 },
+		{ "nowhere", STB_GLOBAL, STT_OBJECT, SHN_ABS, TEXT + 80, 16 },
+		{ "object", STB_GLOBAL, STT_OBJECT, 1, TEXT + 96, 16 },
+		{ "function", STB_LOCAL, STT_FUNC, 1, TEXT + 96, 16 },
+	};
+	uint64_t a, b, c;
+
+	begin();
+	image_section(&im, ".text", SHT_PROGBITS, text, TEXT, TEXT_LEN);
+	im.shdrs[1].sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+	image_section(&im, ".rodata", SHT_PROGBITS, text, TEXT, TEXT_LEN);
+	im.shdrs[2].sh_flags = SHF_ALLOC;
+	put_symbols(s, N(s), ".symtab", ".strtab", &a, &b, &c);
+	image_finish(&im);
+	free(data);
+	data = NULL;
+	build();
+	check(16, "base_zdwf_info");
+	check(31, "base_zdwf_info");
+	check(48, NULL);
+	check(64, NULL);
+	check(80, NULL);
+	check(96, "function");
 }
 
 TEST(symbols_through_dynamic_segment)
