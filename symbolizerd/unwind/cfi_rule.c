@@ -107,30 +107,130 @@ static bool is_plt(const struct cfi_state *st, struct unwind_rule *r)
 	return true;
 }
 
-/* bregN off; deref; [plus_uconst k] */
+/* --- small expressions, by their value --------------------------------------------- */
+
+#define VALUES_MAX	4
+
+/* *(register + off) + more if mem, register + off if not; a number has no register. */
+struct value {
+	uint64_t reg;
+	int64_t off, more;
+	bool number, mem;
+};
+
+/* What is pushed by itself: a number, or a register and an offset.  False: it is
+ * another operation; *in is as it was. */
+static bool pushed(struct wire_in *in, struct value *ret)
+{
+	struct wire_in try = *in;
+	uint64_t v = 0;
+	uint8_t op, b = 0;
+	int r = 0;
+
+	*ret = (struct value){ 0 };
+	if (breg(in, &ret->reg, &ret->off))
+		return true;
+	if (wire_get_u8(&try, &op))
+		return false;
+	if (op >= DW_OP_lit0 && op <= DW_OP_lit31) {
+		v = op - DW_OP_lit0;
+	} else if (op == DW_OP_const1u || op == DW_OP_const1s) {
+		r = wire_get_u8(&try, &b);
+		v = op == DW_OP_const1u ? b : (uint64_t)(int8_t)b;
+	} else if (op == DW_OP_constu) {
+		r = wire_get_uleb(&try, &v);
+	} else if (op == DW_OP_consts) {
+		r = wire_get_sleb(&try, (int64_t *)&v);
+	} else {
+		return false;
+	}
+	*ret = (struct value){ .number = true, .off = (int64_t)v };
+	*in = try;
+	return !r;
+}
+
+static bool value_add(struct value *v, int64_t by)
+{
+	int64_t *to = v->mem ? &v->more : &v->off;
+
+	return !__builtin_add_overflow(*to, by, to);
+}
+
+/* a + b or a - b, where one of them is a number. */
+static bool value_sum(struct value *a, const struct value *b, bool minus)
+{
+	struct value sum = *a;
+	int64_t by = b->off;
+
+	if (minus && (!b->number || __builtin_sub_overflow(0, by, &by)))
+		return false;
+	if (!b->number && !a->number)
+		return false;
+	if (!b->number) {
+		sum = *b;
+		by = a->off;
+	}
+	*a = sum;
+	return value_add(a, by);
+}
+
+/* One operation on the n values of the stack; their new number, -1: not known. */
+static int operate(struct wire_in *in, struct value *v, int n)
+{
+	uint64_t by;
+	uint8_t op;
+
+	if (n < VALUES_MAX && pushed(in, &v[n]))
+		return n + 1;
+	if (wire_get_u8(in, &op))
+		return -1;
+	switch (op) {
+	case DW_OP_nop:
+		return n;
+	case DW_OP_deref:
+		if (!n || v[n - 1].mem || v[n - 1].number)
+			return -1;
+		v[n - 1].mem = true;
+		return n;
+	case DW_OP_plus_uconst:
+		return n && !wire_get_uleb(in, &by) && by <= INT64_MAX &&
+		       value_add(&v[n - 1], (int64_t)by) ? n : -1;
+	case DW_OP_plus:
+	case DW_OP_minus:
+		return n > 1 && value_sum(&v[n - 2], &v[n - 1], op == DW_OP_minus) ?
+		       n - 1 : -1;
+	default:
+		return -1;
+	}
+}
+
+/* The value of an expression, if it is one that a struct value can say. */
+static bool evaluate(const uint8_t *expr, size_t len, struct value *ret)
+{
+	struct value v[VALUES_MAX];
+	struct wire_in in;
+	int n = 0;
+
+	wire_init(&in, expr, len, false);
+	do {
+		n = operate(&in, v, n);
+	} while (n >= 0 && wire_left(&in));
+	*ret = v[0];
+	return n == 1 && !v[0].number;
+}
+
 static bool cfa_expression(uint16_t machine, const struct cfi_state *st,
 			   struct unwind_rule *r)
 {
-	struct wire_in in;
-	uint64_t reg, plus = 0;
-	int64_t off;
-	uint8_t op;
+	struct value v;
 
 	if (machine == EM_X86_64 && is_plt(st, r))
 		return true;
-	wire_init(&in, st->expr, st->len, false);
-	if (!breg(&in, &reg, &off) || wire_get_u8(&in, &op) ||
-	    op != DW_OP_deref)
+	if (!evaluate(st->expr, st->len, &v) || !fits32(v.off) || !fits32(v.more) ||
+	    !base(machine, v.reg, v.mem, r))
 		return false;
-	if (wire_left(&in) && (wire_get_u8(&in, &op) ||
-			       op != DW_OP_plus_uconst ||
-			       wire_get_uleb(&in, &plus)))
-		return false;
-	if (wire_done(&in) || !fits32(off) || plus > INT32_MAX ||
-	    !base(machine, reg, true, r))
-		return false;
-	r->cfa_off = off;
-	r->aux = plus;
+	r->cfa_off = v.off;
+	r->aux = v.more;
 	return true;
 }
 
@@ -283,5 +383,9 @@ void cfi_to_rule(uint16_t machine, bool signal, const struct cfi_state *st,
 		return;
 	}
 	saved_registers(machine, st, &r);
+	/* OCaml 5's says so where its stack goes on elsewhere, maybe further down */
+	if (signal && (r.cfa == CFA_SP_DEREF || r.cfa == CFA_FP_DEREF ||
+		       r.cfa == CFA_REG_DEREF))
+		r.saved |= RULE_ELSEWHERE;
 	*ret = r;
 }

@@ -315,18 +315,53 @@ TEST(cfi_expressions)
 	CHECK_EQ(r->saved, 1 << SAVED_FP | 4);
 	CHECK_EQ(r->by_fp, 1 << SAVED_FP);
 	CHECK_EQ(r->reg_off[2], -2);
-	/* what cannot be told: trailing bytes, two derefs, other registers */
+	RUN(0x0f, 2, 0x76, 0x78);			/* rbp - 8 */
+	CHECK_EQ(r->cfa, CFA_FP);
+	CHECK_EQ(r->cfa_off, -8);
+	/* what cannot be told: two derefs, two values, none, other registers */
 	RUN(0x0f, 4, 0x76, 0x78, 0x06, 0x06);
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
-	RUN(0x0f, 2, 0x76, 0x78);
+	RUN(0x0f, 4, 0x76, 0x78, 0x76, 0x78);
+	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
+	RUN(0x0f, 1, 0x96);
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
 	RUN(0x0f, 3, 0x80, 0x78, 0x06);
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
 	RUN(0x0f, 0);
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
+	/* two numbers are no address; a register less a number is one */
+	RUN(0x0f, 3, 0x31, 0x32, 0x22);
+	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
+	RUN(0x0f, 4, 0x31, 0x76, 0, 0x1c);
+	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
+	RUN(0x0f, 4, 0x76, 0, 0x31, 0x1c);
+	CHECK_EQ(r->cfa, CFA_FP);
+	CHECK_EQ(r->cfa_off, -1);
 	/* an expression that is longer than the program */
 	RUN(0x0f, 0x7f, 0x77, 8, 0x06);
 	CHECK_EQ(bad, 1);
+}
+
+#define CHECK_SAME(...)							\
+	do {								\
+		RUN(0x0f, __VA_ARGS__);					\
+		CHECK_EQ(rows[0].rule.cfa, CFA_FP_DEREF);		\
+		CHECK_EQ(rows[0].rule.cfa_off, 0);			\
+		CHECK_EQ(rows[0].rule.aux, 16);				\
+	} while (0)
+
+/* *(rbp) + 16, in every way that an assembler or a compiler may say it. */
+TEST(cfi_expressions_by_their_value)
+{
+	CHECK_SAME(5, 0x76, 0, 0x06, 0x23, 16);		/* plus_uconst */
+	CHECK_SAME(5, 0x76, 0, 0x06, 0x40, 0x22);	/* lit16, plus: SBCL */
+	CHECK_SAME(6, 0x76, 0, 0x06, 0x08, 16, 0x22);	/* const1u */
+	CHECK_SAME(6, 0x76, 0, 0x06, 0x10, 16, 0x22);	/* constu */
+	CHECK_SAME(6, 0x76, 0, 0x06, 0x11, 16, 0x22);	/* consts */
+	CHECK_SAME(6, 0x76, 0, 0x06, 0x09, 0xf0, 0x1c);	/* const1s -16, minus */
+	CHECK_SAME(5, 0x40, 0x76, 0, 0x06, 0x22);	/* the number first */
+	CHECK_SAME(9, 0x96, 0x76, 1, 0x31, 0x1c, 0x06, 0x23, 16, 0x96);	/* nop */
+	CHECK_SAME(7, 0x76, 0, 0x06, 0x23, 8, 0x23, 8);
 }
 
 TEST(cfi_plt)
