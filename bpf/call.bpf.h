@@ -6,8 +6,12 @@
  * return address from other words.  And: is this the trampoline by which a
  * signal handler returns?  musl's (1.2.3, src/signal/x86_64/restore.s and
  * aarch64/restore.s) have no CFI; nothing calls it, but to return there is as
- * good as a call.  Encodings: Intel SDM 2A, CALL (e8 rel32;
- * ff /2), MOV, SYSCALL; Arm ARM (DDI 0487), BL, BLR, BLRA*, MOVZ, SVC.
+ * good as a call.  Does a thread or a fiber begin here?  glibc's clone() and clone3()
+ * (2.36, sysdeps/unix/sysv/linux/, x86_64 and aarch64) end their FDE before the system
+ * call, since it is wrong in the child; what a fiber of boost.context's returns to
+ * (1.81, make_x86_64_sysv_elf_gas.S; PHP has a copy) has none.
+ * Encodings: Intel SDM 2A, CALL (e8 rel32; ff /2), HLT, MOV, SYSCALL, TEST, XOR; Arm
+ * ARM (DDI 0487), BL, BLR, BLRA*, CBZ, MOVZ, SVC.
  */
 #ifndef BPF_CALL_BPF_H
 #define BPF_CALL_BPF_H
@@ -35,6 +39,31 @@ static __always_inline int sigreturn_inside(const __u8 *b)
 {
 	return sigreturn_code(b) || sigreturn_code(b + 1) ||
 	       sigreturn_code(b + 4);
+}
+
+/* mov x8, #220 or #435; svc #0; cbz x0 */
+static __always_inline int clone_code(const __u32 *w)
+{
+	return (w[0] == 0xd2801b88 || w[0] == 0xd2803668) && w[1] == 0xd4000001 &&
+	       (w[2] & 0xff00001f) == 0xb4000000;
+}
+
+/* Does a thread that clone() has just made go on here?  In the kernel pc is in its
+ * svc.  Where it does its x0 is 0, and its parent's is not. */
+static __always_inline int is_thread_start(__u64 pc)
+{
+	__u32 w[4];
+
+	if (bpf_probe_read_user(w, sizeof(w), (void *)((pc & ~3ULL) - 8)))
+		return 0;
+	return pc & 3 ? clone_code(w + 1) : clone_code(w);
+}
+
+/* Its two instructions could be anybody's: it ends as what no row is for. */
+static __always_inline int is_fiber_end(__u64 at)
+{
+	(void)at;
+	return 0;
 }
 
 static __always_inline __u32 call_distance(__u64 ra, __u64 pc)
@@ -73,6 +102,42 @@ static __always_inline int sigreturn_inside(const __u8 *b)
 	return sigreturn_code(b) == 9 || sigreturn_code(b + 1) == 9 ||
 	       sigreturn_code(b + 2) || sigreturn_code(b + 3) == 7 ||
 	       sigreturn_code(b + 4) == 7;
+}
+
+/* mov $56 or $435, %eax; syscall; test %rax, %rax */
+#define CLONE_SYSCALL	5	/* where its system call is */
+#define CLONE_BYTES	10
+
+static __always_inline int clone_code(const __u8 *b)
+{
+	return b[0] == 0xb8 && ((b[1] == 56 && !b[2]) || (b[1] == 0xb3 && b[2] == 1)) &&
+	       !b[3] && !b[4] && b[5] == 0x0f && b[6] == 0x05 && b[7] == 0x48 &&
+	       b[8] == 0x85 && b[9] == 0xc0;
+}
+
+/* Does a thread that clone() has just made go on here?  In the kernel pc is in its
+ * syscall.  Where it does its rax is 0, and its parent's is not. */
+static __always_inline int is_thread_start(__u64 pc)
+{
+	__u8 b[CLONE_BYTES + 1];
+
+	if (bpf_probe_read_user(b, sizeof(b), (void *)(pc - CLONE_SYSCALL - 2)))
+		return 0;
+	return clone_code(b) || clone_code(b + 1);
+}
+
+/* What a fiber's function returns to: [endbr64;] xor %rdi, %rdi; call; hlt. */
+static __always_inline int is_fiber_end(__u64 at)
+{
+	__u8 b[13];
+
+	if (bpf_probe_read_user(b, sizeof(b), (void *)at))
+		return 0;
+	if (b[0] == 0xf3 && b[1] == 0x0f && b[2] == 0x1e && b[3] == 0xfa)
+		return b[4] == 0x48 && b[5] == 0x31 && b[6] == 0xff && b[7] == 0xe8 &&
+		       b[12] == 0xf4;
+	return b[0] == 0x48 && b[1] == 0x31 && b[2] == 0xff && b[3] == 0xe8 &&
+	       b[8] == 0xf4;
 }
 
 /* ff /2 whose ModRM byte is m, with this number of bytes behind it */

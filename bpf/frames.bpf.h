@@ -98,6 +98,8 @@ step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 			uncalled(s);
 		return unwind_signal(&s->st);
 	}
+	if (why == STOP_NO_ROW && unwind_begins(&s->st))
+		return STOP_COMPLETE;
 	s->rec.flags |= REC_FRAME_POINTER;
 	s->guess = why;
 	if (!s->st.fp)
@@ -128,7 +130,7 @@ __weak __noinline int step(void)
 	}
 	i = mapping_of(s);
 	if (i < 0)
-		return unmapped(s);
+		return unwind_bad_call(&s->st) ? STOP_NOT : unmapped(s);
 	s->guess = 0;
 	m = &s->memo[i & (MEMO - 1)];
 	off = s->st.pc - m->start + m->off;

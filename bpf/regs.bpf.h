@@ -22,6 +22,7 @@ static __always_inline void take_regs(struct unwind_state *st, const regs_t *r)
 	st->regs[3] = r->regs[22];
 	st->regs[4] = r->regs[23];
 	st->regs[5] = r->regs[30];
+	st->regs[6] = r->regs[0];
 }
 #else
 #define REGS_IN_USER(r)		(((r)->cs & 3) == 3)

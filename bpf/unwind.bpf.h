@@ -48,8 +48,9 @@ struct unwind_state {
 #define SIG_FP		29
 #define SIG_SP		31
 #define SIG_PC		32
-#define SIG_REG(i)	((i) < SAVED_REGS ? 19 + (i) : 30)
-#define REGS_N		(SAVED_REGS + 1)
+#define SIG_REG(i)	((i) < SAVED_REGS ? 19 + (i) : (i) == SAVED_REGS ? 30 : 0)
+#define REGS_N		(SAVED_REGS + 2)
+#define REG_RESULT	(SAVED_REGS + 1)	/* of a system call: x0 */
 #define RA_MASK		0x0000ffffffffffffULL	/* without a PAC */
 #else
 /* include/uapi/asm/ucontext.h, sigcontext.h: gregs behind 40 bytes, in the
@@ -63,6 +64,7 @@ struct unwind_state {
 			 (i) == 5 ? 13 : (i) == 6 ? 12 : (i) == 7 ? 14 :	\
 			 (i) == 8 ? 9 : (i) == 9 ? 8 : (i) - 10)
 #define REGS_N		14
+#define REG_RESULT	SAVED_REGS	/* of a system call: rax */
 #define RA_MASK		(~0ULL)
 #endif
 
@@ -171,7 +173,9 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 	if (st->exact != EXACT && (r->ra_reg >= SAVED_REGS || r->cfa_reg >= SAVED_REGS))
 		return STOP_UNSUPPORTED;
 	cfa = unwind_cfa(st, r);
-	if (cfa <= st->sp && !(r->ra == RA_REG && cfa == st->sp) &&
+	/* it is sp where the return address is in a register, or was just popped */
+	if (cfa <= st->sp &&
+	    !(cfa == st->sp && (r->ra == RA_REG || st->exact)) &&
 	    !(cfa && r->saved & RULE_ELSEWHERE))
 		return cfa ? STOP_NO_PROGRESS : STOP_READ;
 	unwind_window(st, cfa - 8 * WINDOW_MIN);
@@ -254,6 +258,43 @@ static __always_inline int unwind_bare(struct unwind_state *st)
 	st->found = FOUND_BY_CALL;
 	st->depth++;
 	return 1;
+}
+
+/*
+ * A call through a bad pointer: nothing is mapped at pc, and a signal says so.  Where
+ * the call before the return address may have gone anywhere, it was that one.
+ */
+static __always_inline int unwind_bad_call(struct unwind_state *st)
+{
+	__u64 sp = 0, ra = 0;
+
+	if (!st->exact || !st->depth)
+		return 0;
+#ifdef __TARGET_ARCH_arm64
+	sp = st->sp;
+	ra = st->regs[SAVED_REGS] & RA_MASK;
+#else
+	sp = st->sp + 8;
+	if (unwind_word(st, &ra, st->sp))
+		return 0;
+#endif
+	if (ra < 4096 || call_distance(ra, st->pc) != CALL_ANYWHERE)
+		return 0;
+	st->pc = ra - 1;
+	st->sp = sp;
+	st->exact = 0;
+	st->found = FOUND_BY_CALL;
+	st->depth++;
+	return 1;
+}
+
+/* Does the code say that nothing called this frame, of which no row is known? */
+static __always_inline int unwind_begins(const struct unwind_state *st)
+{
+	if (st->exact)
+		return st->exact == EXACT && !st->regs[REG_RESULT] &&
+		       is_thread_start(st->pc);
+	return is_fiber_end(st->pc + 1);
 }
 
 /* Is this the frame in which the process began?  Then argc is at its sp, or,

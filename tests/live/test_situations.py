@@ -61,6 +61,8 @@ signals("nested", INTERRUPTED, "nested", "in a signal handler's signal handler",
 signals("signal-static", INTERRUPTED, "plain", "the same with all names",
         "__restore_rt handler in_handler", "-static")
 signals("fault", INTERRUPTED, "fault", "in the handler of a fault", "* handler in_handler")
+signals("bad-call", INTERRUPTED, "bad-call", "in the handler of a call to nowhere",
+        "* handler in_handler")
 signals("alternate", INTERRUPTED, "alternate",
         "on an alternate stack below the thread's", "* handler in_handler")
 signals("above", "* outer interrupted", "above",
@@ -95,7 +97,19 @@ def edges(name, loop, leaf, what):
 edges("edge", "edge_loop", "edge_push", "first and last instructions")
 edges("bare-edge", "bare_loop", "bare_push", "the same by frame pointer")
 edges("expression", "expression_loop", "edge_push", "a CFA by an expression")
+edges("constant", "constant_loop", "edge_push", "the same with a number pushed, as SBCL says it")
+edges("elsewhere", "elsewhere_loop", "elsewhere edge_push",
+      "a CFA on another stack, further down, as OCaml 5 says it")
+edges("around", "around_loop", "edge_push", "the rest of a function, behind one that lies within it")
+edges("popped", "popped_loop", "", "its return address popped: the CFA is the stack pointer")
 edges("register", "register_loop", "edge_push", "a CFA by a callee-saved register")
+
+
+@cases.case("fiber", "fiber+0x* fiber *", check=some("fiber+0x* fiber edge_push"))
+def fiber(t, name):
+    """a fiber, whose function returns to code without CFI that ends the process"""
+    only("x86_64")
+    t.start(t.build(name, "edges.c", "-DLOOP=fiber_loop", os.path.join(HERE, "edges.S")), name)
 
 
 def plt(name, what, *flags, where=(), stack="calls *", **env):
@@ -157,6 +171,12 @@ def thread(name, what, *flags, cc="gcc"):
         t.start(named(t, name, exe), name, "threads")
     make.__doc__ = what
     cases.case(name, "* thread_main leaf")(make)
+
+
+@cases.case("new-threads", "* *")
+def new_threads(t, name):
+    """threads that begin and end all the time"""
+    moment(t, name, "begins")
 
 
 thread("thread", "a thread")

@@ -66,3 +66,22 @@ TEST(call_arm_trampoline)
 	insns[7] = 0xd4000021;
 	CHECK(!is_sigreturn(INSNS + 24, 1));
 }
+
+/* In the system call or behind it. */
+TEST(call_arm_thread_start)
+{
+	for (int i = 0; i < 2; i++) {
+		memset(insns, 0, sizeof(insns));
+		insns[6] = i ? 0xd2803668 : 0xd2801b88;	/* mov x8, #435 or #220 */
+		insns[7] = 0xd4000001;			/* svc #0 */
+		insns[8] = 0xb40000e0;			/* cbz x0, . + 28 */
+		for (__u64 at = 8; at < 48; at++)
+			CHECK_EQ(is_thread_start(INSNS + at),
+				 at == 32 || (at > 28 && at < 32));
+		for (int k = 6; k < 9; k++) {
+			insns[k] ^= 1;		/* for cbz: of another register */
+			CHECK(!is_thread_start(INSNS + 32));
+			insns[k] ^= 1;
+		}
+	}
+}

@@ -75,6 +75,19 @@ TEST(unwind_goes_down_only_to_another_stack)
 	CHECK_EQ(unwind_rule_step(&st, &r), STOP_READ);
 }
 
+/* The return address was just popped: only where execution was interrupted. */
+TEST(unwind_stays_only_in_a_leaf)
+{
+	struct unwind_rule r = sp_rule(0);
+	struct unwind_state st = leaf;
+
+	stack[15] = 0x402222;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.pc, 0x402221);
+	CHECK_EQ(st.sp, leaf.sp);
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NO_PROGRESS);
+}
+
 TEST(unwind_restores_registers_near_and_far)
 {
 	struct unwind_rule r = sp_rule(160);
@@ -168,10 +181,8 @@ static void check_unchanged(const struct unwind_rule *r, unsigned int want)
 
 TEST(unwind_failure_leaves_state)
 {
-	struct unwind_rule r = sp_rule(0);
+	struct unwind_rule r = sp_rule(-64);
 
-	check_unchanged(&r, STOP_NO_PROGRESS);
-	r = sp_rule(-64);
 	check_unchanged(&r, STOP_NO_PROGRESS);
 	r = sp_rule(1 << 20);		/* far outside of what is readable */
 	check_unchanged(&r, STOP_READ);
@@ -393,6 +404,97 @@ TEST(unwind_knows_trampolines_by_their_code)
 	CHECK(!is_sigreturn(0x12345678, 1));
 }
 
+/* In the system call or behind it, with the result of the child. */
+TEST(unwind_knows_where_threads_begin)
+{
+	static const __u8 clone[] = { 0xb8, 56, 0, 0, 0, 0x0f, 5, 0x48, 0x85, 0xc0 };
+	static const __u8 clone3[] = { 0xb8, 0xb3, 1, 0, 0, 0x0f, 5, 0x48, 0x85, 0xc0 };
+	static const __u8 fork[] = { 0xb8, 57, 0, 0, 0, 0x0f, 5, 0x48, 0x85, 0xc0 };
+	const __u8 *all[] = { clone, clone3, fork };
+	struct unwind_state st = leaf;
+
+	for (int i = 0; i < 3; i++) {
+		memset(code, 0x90, sizeof(code));
+		memcpy(code + 64, all[i], sizeof(clone));
+		for (__u32 at = 32; at < 96; at++) {
+			int here = i < 2 && (at == 64 + 6 || at == 64 + 7);
+
+			st.pc = CODE + at;
+			st.regs[REG_RESULT] = 0;
+			CHECK_EQ(unwind_begins(&st), here);
+			st.regs[REG_RESULT] = 4711;	/* the parent */
+			CHECK(!unwind_begins(&st));
+			st.regs[REG_RESULT] = 0;
+			st.exact = EXACT_PC;	/* who knows */
+			CHECK(!unwind_begins(&st));
+			st.exact = EXACT;
+		}
+	}
+	memcpy(code + 64, clone3, sizeof(clone3));
+	st.pc = CODE + 64 + 7;
+	for (size_t k = 0; k < sizeof(clone3); k++) {
+		code[64 + k] ^= 1;
+		CHECK(!unwind_begins(&st));
+		code[64 + k] ^= 1;
+	}
+	CHECK(unwind_begins(&st));
+	st.pc = 0x12345678;
+	CHECK(!unwind_begins(&st));
+}
+
+TEST(unwind_knows_where_fibers_end)
+{
+	static const __u8 plain[] = { 0x48, 0x31, 0xff, 0xe8, 1, 2, 3, 4, 0xf4 };
+	static const __u8 cet[] = { 0xf3, 0x0f, 0x1e, 0xfa,
+				    0x48, 0x31, 0xff, 0xe8, 1, 2, 3, 4, 0xf4 };
+	struct unwind_state st = leaf;
+
+	st.exact = 0;
+	for (int i = 0; i < 2; i++) {
+		size_t len = i ? sizeof(cet) : sizeof(plain);
+
+		memset(code, 0x90, sizeof(code));
+		memcpy(code + 64, i ? cet : plain, len);
+		for (__u32 at = 32; at < 96; at++) {
+			st.pc = CODE + at - 1;
+			CHECK_EQ(unwind_begins(&st), at == 64 || (i && at == 68));
+		}
+		st.pc = CODE + 63;
+		for (size_t k = 0; k < len; k++) {
+			bool any = k >= len - 5 && k < len - 1; /* where exit() is */
+
+			code[64 + k] ^= 1;
+			CHECK_EQ(unwind_begins(&st), any);
+			code[64 + k] ^= 1;
+		}
+	}
+}
+
+/* A handler of SIGSEGV above a call to address 16. */
+TEST(unwind_call_through_a_bad_pointer)
+{
+	struct unwind_state st = leaf;
+
+	memset(code, 0x90, sizeof(code));
+	code[62] = 0xff, code[63] = 0xd0;	/* call *%rax */
+	stack[16] = CODE + 64;
+	st.pc = 16;
+	CHECK(!unwind_bad_call(&st));	/* no sample begins there */
+	st.depth = 2;
+	CHECK(unwind_bad_call(&st));
+	CHECK_EQ(st.pc, CODE + 63);
+	CHECK_EQ(st.sp, leaf.sp + 8);
+	CHECK_EQ(st.exact, 0);
+	CHECK_EQ(st.depth, 3);
+	CHECK(!unwind_bad_call(&st));	/* not behind a call */
+	st = leaf;
+	st.depth = 2;
+	stack[16] = call_at(64, CODE + 256);	/* it went elsewhere */
+	CHECK(!unwind_bad_call(&st));
+	stack[16] = 17;
+	CHECK(!unwind_bad_call(&st));
+}
+
 /* Functions at CODE + 0 (outer), 512 (middle), 1024 (leaf); pc in the leaf. */
 TEST(unwind_exact_frame_without_a_frame)
 {
@@ -606,6 +708,8 @@ TEST(unwind_survives_any_rule_and_state)
 		uint8_t bytes[sizeof(struct unwind_rule)];
 		struct unwind_rule r;
 
+		st.exact = i & 1;
+
 		for (size_t k = 0; k < sizeof(bytes); k++) {
 			x ^= x << 13, x ^= x >> 7, x ^= x << 17;
 			bytes[k] = x & (k % 4 == 3 || k < 4 ? 15 : 255);
@@ -613,6 +717,6 @@ TEST(unwind_survives_any_rule_and_state)
 		memcpy(&r, bytes, sizeof(r));
 		CHECK(unwind_rule_step(&st, &r) < STOP__MAX);
 		CHECK(st.depth == 0 || st.sp != leaf.sp || r.ra == RA_REG ||
-		      r.cfa == CFA_SIGNAL);
+		      r.cfa == CFA_SIGNAL || i & 1);
 	}
 }

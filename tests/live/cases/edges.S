@@ -102,4 +102,142 @@ function register_loop
 	.cfi_endproc
 	.size	register_loop, . - register_loop
 
+/* as SBCL says it: *(rbp) + lit16 */
+function constant_loop
+	.cfi_startproc
+	push	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbp, -16
+	mov	%rsp, %rbp
+	push	%rbp
+	lea	(%rsp), %rbp
+	.cfi_escape 0x0f, 5, 0x76, 0, 0x06, 0x40, 0x22
+	mov	$10000, %ecx
+1:	call	edge_push
+	dec	%ecx
+	jnz	1b
+	pop	%rbp
+	.cfi_def_cfa rbp, 16
+	pop	%rbp
+	.cfi_restore rbp
+	.cfi_def_cfa rsp, 8
+	ret
+	.cfi_endproc
+	.size	constant_loop, . - constant_loop
+
+/* another function lies within it; most of it is behind that */
+function around_loop
+	.cfi_startproc
+	mov	$10000, %ecx
+	jmp	1f
+function within
+	nop
+	ret
+	.size	within, . - within
+1:	call	edge_push
+	dec	%ecx
+	jnz	1b
+	ret
+	.cfi_endproc
+	.size	around_loop, . - around_loop
+
+/* its return address is popped while it works: the CFA is rsp */
+function popped_loop
+	.cfi_startproc
+	mov	$100000, %ecx
+	pop	%rdx
+	.cfi_def_cfa_offset 0
+1:	dec	%ecx
+	jnz	1b
+	push	%rdx
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size	popped_loop, . - popped_loop
+
+/* goes on on a stack further down, from which elsewhere() comes back up */
+function elsewhere_loop
+	.cfi_startproc
+	push	%rbx
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbx, -16
+	mov	%rsp, %rbx
+	.cfi_def_cfa_register rbx
+	lea	upper_end(%rip), %rsp
+	call	elsewhere
+	mov	%rbx, %rsp
+	.cfi_def_cfa_register rsp
+	pop	%rbx
+	.cfi_restore rbx
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size	elsewhere_loop, . - elsewhere_loop
+
+/* as a call of C in OCaml 5: the CFA is *(rbx + 8) + 8, further down */
+function elsewhere
+	.cfi_startproc
+	.cfi_signal_frame
+	push	%rbx
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbx, -16
+	lea	8(%rsp), %rax
+	sub	$128, %rbx
+	mov	%rax, 8(%rbx)
+	mov	%rbx, %rsp
+	.cfi_escape 0x0f, 5, 0x73, 8, 0x06, 0x23, 8
+	mov	$10000, %ecx
+1:	call	edge_push
+	dec	%ecx
+	jnz	1b
+	mov	8(%rbx), %rsp
+	.cfi_def_cfa rsp, 8
+	sub	$8, %rsp
+	.cfi_def_cfa_offset 16
+	pop	%rbx
+	.cfi_restore rbx
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size	elsewhere, . - elsewhere
+
+/* A fiber, as boost.context makes it: what its function would return to is the end. */
+function fiber_loop
+	.cfi_startproc
+	push	%rbx
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbx, -16
+	mov	%rsp, %rbx
+	.cfi_def_cfa_register rbx
+	lea	upper_end(%rip), %rsp
+	lea	fiber_finish(%rip), %rax
+	push	%rax
+	mov	$1, %ebp	# no frame pointer
+	jmp	fiber
+	.cfi_endproc
+	.size	fiber_loop, . - fiber_loop
+
+function fiber
+	.cfi_startproc
+1:	mov	$10000, %ecx
+2:	call	edge_push
+	dec	%ecx
+	jnz	2b
+	jmp	1b
+	.cfi_endproc
+	.size	fiber, . - fiber
+
+	push	%rbp
+	jmp	*%rbx
+fiber_finish:
+	xor	%rdi, %rdi
+	call	_exit@PLT
+	hlt
+
+	.bss
+	.balign	16
+	.skip	65536
+upper_end:
+	.skip	64
+
 	.section .note.GNU-stack, "", @progbits

@@ -164,6 +164,20 @@ LINK static void threads(void)
 	pthread_join(t, NULL);
 }
 
+static void *short_life(void *arg)
+{
+	sink++;
+	return arg;
+}
+
+LINK static void begins(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, short_life, NULL);
+	pthread_join(t, NULL);
+}
+
 #ifdef __GLIBC__	/* musl has no contexts */
 static ucontext_t home, away;
 
@@ -210,7 +224,7 @@ static const struct moment {
 	{ "allocates", allocates }, { "allocates_aligned", allocates_aligned },
 	{ "nests", nests }, { "jumps", jumps }, { "last", last },
 	{ "deep", deep }, { "fits", fits }, { "threads", threads },
-	{ "switches", switches },
+	{ "switches", switches }, { "begins", begins },
 };
 
 int main(int argc, char **argv)

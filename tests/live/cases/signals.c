@@ -2,6 +2,7 @@
 /*
  * signals NAME HOW: a timer interrupts interrupted(), the handler takes long.
  * HOW: plain; nested: it raises another signal; fault: interrupted() faults;
+ * bad-call: it calls what is not there;
  * alternate: on a stack of its own, below the thread's; above: above it.
  */
 #include <pthread.h>
@@ -19,6 +20,7 @@
 
 static sigjmp_buf before;
 static int nested, fault;
+static void (*volatile nowhere)(void);
 
 LINK static void in_second(void)
 {
@@ -52,6 +54,8 @@ LINK static void interrupted(void)
 {
 	volatile unsigned long pad[7] = { sink };
 
+	if (fault > 1)
+		nowhere();
 	if (fault)
 		*(volatile int *)8 = 1;
 	for (int i = 0; i < 20; i++)
@@ -111,7 +115,7 @@ int main(int argc, char **argv)
 
 	be_called(argv[1]);
 	nested = !strcmp(how, "nested");
-	fault = !strcmp(how, "fault");
+	fault = !strcmp(how, "fault") ? 1 : !strcmp(how, "bad-call") ? 2 : 0;
 	sigaction(SIGVTALRM, &sa, NULL);
 	sigaction(SIGSEGV, &sa, NULL);
 	sa.sa_handler = second;
