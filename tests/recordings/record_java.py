@@ -54,6 +54,15 @@ CODE = %s
 class Id:
     def __init__(self, sp, pc):
         self.sp, self.pc = sp, pc
+named = "call_helper(" in gdb.execute("info functions JavaCalls::call_helper", to_string=True)
+def calls_java(ra):
+    if named:
+        return "JavaCalls::call_helper" in gdb.execute("info symbol %%d" %% ra, to_string=True)
+    # stripped: the VM calls by pointer
+    if "libjvm.so" not in (gdb.solib_name(ra) or ""):
+        return False
+    before = bytes(gdb.selected_inferior().read_memory(ra - 7, 7))
+    return any(before[-n] == 0xff and before[1 - n] >> 3 & 7 == 2 for n in (2, 3, 6, 7))
 class OfNoFile(gdb.unwinder.Unwinder):
     def __init__(self):
         super().__init__("of no file")
@@ -70,7 +79,7 @@ class OfNoFile(gdb.unwinder.Unwinder):
                 break
         for i in range(8, len(memory) - 7, 8):
             rbp, ra = struct.unpack_from("<QQ", memory, i - 8)
-            if sp + i < rbp < sp + i + 4096 and "JavaCalls::call_helper" in gdb.execute("info symbol %%d" %% ra, to_string=True):
+            if sp + i < rbp < sp + i + 4096 and calls_java(ra):
                 info = pending.create_unwind_info(Id(gdb.Value(sp + i + 8).cast(word), gdb.Value(pc).cast(word)))
                 for name, value in (("rip", ra), ("rsp", sp + i + 8), ("rbp", rbp)):
                     info.add_saved_register(name, gdb.Value(value).cast(pending.read_register(name).type))
@@ -85,8 +94,10 @@ def by_gdb(pid, snapshot_code):
     with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
         script.write(UNWINDER % (snapshot_code, STACK) + record.GDB)
         script.flush()
-        r = subprocess.run(["gdb", "-nx", "-batch", "-iex", f"set sysroot /proc/{pid}/root",
-                            "-p", str(pid), "-x", script.name], capture_output=True, text=True, check=True)
+        root = f"/proc/{pid}/root"
+        r = subprocess.run(["gdb", "-nx", "-batch", "-iex", f"set sysroot {root}",
+                            f"{root}{PLACE}/jdk/bin/java", "-p", str(pid), "-x", script.name],
+                           capture_output=True, text=True, check=True)
     stacks = {}
     for line in r.stdout.splitlines():
         if line.startswith("STACK "):
@@ -121,7 +132,7 @@ def by_jvm(text):
         if head:
             now = stacks.setdefault(int(head.group(2), 0), (head.group(1), []))[1]
         elif frame:
-            method = re.sub(r"/0x[0-9a-f]+", "", frame.group(1))
+            method = re.sub(r"/(0x)?[0-9a-f]+", "", frame.group(1))
             file, _, number = frame.group(2).partition(":")
             now.append((method, file, int(number or 0)))
     return stacks
@@ -158,12 +169,14 @@ class Compiled:
 
 
 def stack_of(pid, sp):
-    with open(f"/proc/{pid}/mem", "rb") as f, open(f"/proc/{pid}/maps", encoding="ascii") as maps:
-        end = next(end for start, end in ((int(w, 16) for w in line.split()[0].split("-"))
-                                          for line in maps) if start <= sp < end)
-        f.seek(sp)
-        data = f.read(min(end - sp, STACK))
-    return [w for w, in struct.iter_unpack("<Q", data[:len(data) // 8 * 8])]
+    """Words from there on, until the next page cannot be read."""
+    data = b""
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as f, contextlib.suppress(OSError):
+        while len(data) < STACK:
+            at = sp + len(data)
+            f.seek(at)
+            data += f.read(4096 - at % 4096)
+    return [w for w, in struct.iter_unpack("<Q", data)]
 
 
 def as_written(methods, words, compiled):
