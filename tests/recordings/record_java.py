@@ -31,7 +31,7 @@ PLACE = record.PLACE
 IN_ROOT = ('mkdir -p "$0/proc" "$0$1"; mount -t proc proc "$0/proc"; '
            '[ "$0" = / ] || mount --bind "$1" "$0$1"; mount --bind "$0$2" "$0$1/jdk"; '
            'r=$0 p=$1; shift 2; exec chroot "$r" "$p/jdk/bin/java" "$@"')
-APART = ["reads", "c2", "deoptimized", "locks", "c1", "recurse"]
+APART = ["reads", "c2", "deoptimized", "locks", "c1", "recurse", "handles", "byHandle"]
 FLAGS = ["-XX:+UseSerialGC", "-Xmx32m", "-Xbatch", "-XX:+UnlockDiagnosticVMOptions",
          "-XX:+LogCompilation", f"-XX:LogFile={PLACE}/log", "-XX:CompileCommand=quiet",
          "-XX:CompileCommand=exclude,Recorded.spinsInterpreted",
@@ -42,8 +42,8 @@ TRIES = 5
 # C2, C1: that compiler's; +: inlined into the next one; -: interpreted; ?: one or the other.
 CHAIN = [("reads", "C2"), ("last", "-"), ("interpreted", "-"), ("holds", "-"), ("recurse", "?"),
          ("recurse", "?"), ("recurse", "?"), ("recurse", "?"), ("recurse", "C2"),
-         ("reflected", "-"), ("reflects", "-"), ("loads", "-"), ("method", "+"),
-         ("deoptimized", "C2"), ("inlinedByC1", "+"), ("c1", "C1"), ("runs", "-"), ("<clinit>", "-"),
+         ("reflected", "-"), ("reflects", "-"), ("loads", "-"), ("byHandle", "?"),
+         ("handles", "C2"), ("method", "+"), ("deoptimized", "C2"), ("inlinedByC1", "+"), ("c1", "C1"), ("runs", "-"), ("<clinit>", "-"),
          ("initializes", "-"), ("größe", "+"), ("inlinedOnce", "+"), ("c2", "C2"), ("sorts", "-"),
          ("privileged", "-"), ("replaced", "C2"), ("main", "-")]
 OTHERS = {"spins": "C2", "spinsInterpreted": "-", "parks": "-", "locks": "C2"}
