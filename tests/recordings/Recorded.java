@@ -262,6 +262,36 @@ public class Recorded {
 		return 0;
 	}
 
+	/* Of a virtual thread: when it comes back to the stack most of its callers stay in
+	 * the heap. */
+	static int sleeps(int n) throws Throwable {
+		if (n > 0)
+			return sleeps(n - 1) + 1;
+		Thread.sleep(20);
+		return spinsVirtual();
+	}
+
+	static int spinsVirtual() {
+		while (!stop) turns++;
+		return 0;
+	}
+
+	static void virtual(Step what) throws Throwable {
+		Runnable r = () -> {
+			try {
+				what.go();
+			} catch (Throwable e) {
+				e.printStackTrace();
+			}
+		};
+
+		try {
+			Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, r);
+		} catch (NoSuchMethodException e) {
+			// before 21
+		}
+	}
+
 	static void thread(String name, Step what) {
 		Thread t = new Thread(() -> {
 			try {
@@ -288,6 +318,7 @@ public class Recorded {
 		thread("parked", Recorded::parks);
 		thread("spins", Recorded::spins);
 		thread("interpreted", Recorded::spinsInterpreted);
+		virtual(() -> sleeps(200));
 		replaced(() ->
 			privileged(() ->
 			sorts(() ->

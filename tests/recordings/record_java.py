@@ -123,14 +123,26 @@ def same_native(snapshot, thread, theirs, code):
     assert not todo, f"{thread['tid']}: gdb has more: {todo}"
 
 
+class JavaThread:
+    """What the JVM says: frames as (class.method, file, line); those of the virtual thread that
+    it carries, None if it does not say them."""
+    def __init__(self, name):
+        self.name, self.frames, self.carries, self.virtual = name, [], False, None
+
+
 def by_jvm(text):
-    """{tid: (name, [(class.method, file, line)])}"""
-    stacks, now = {}, None
+    """{tid: JavaThread}"""
+    stacks, thread, now = {}, None, None
     for line in text.splitlines():
-        head = re.match(r'"(.*)".* nid=(0x[0-9a-f]+|\d+) ', line)
+        head = re.match(r'"(.*)" .*(?:nid=(0x[0-9a-f]+|\d+) |\[(\d+)\] )', line)
         frame = re.match(r"\tat ([^(]*)\((?:[^/)]*/)?(.*)\)$", line)
         if head:
-            now = stacks.setdefault(int(head.group(2), 0), (head.group(1), []))[1]
+            thread = stacks[int(head.group(2) or head.group(3), 0)] = JavaThread(head.group(1))
+            now = thread.frames
+        elif line.startswith("   Carrying virtual thread"):
+            thread.carries = True
+        elif line.startswith("   Mounted virtual thread"):
+            now = thread.virtual = []
         elif frame:
             method = re.sub(r"/(0x)?[0-9a-f]+", "", frame.group(1))
             file, _, number = frame.group(2).partition(":")
@@ -139,15 +151,24 @@ def by_jvm(text):
 
 
 def same_java(thread, theirs):
-    """Each method is the JVM's, in the same file, at the same line if it says one."""
+    """Each method is the JVM's, in the same file, at the same line if it says one.  Of a
+    virtual thread's only the innermost are on the stack."""
     ours = [(where, *(name + " ").split(" ")[:2]) for what, where, name in thread["frames"]
             if what != "native" and not name.startswith("[")]
-    for (line, method, file), (their_method, their_file, their_line) in zip(ours, theirs):
-        if method != their_method or int(line) != their_line or \
-                (file != their_file and their_file not in ("Native Method", "Unknown Source")):
-            raise AssertionError(f"the JVM has {their_method} {their_file}:{their_line}, "
-                                 f"we {method} {file}:{line}")
-    assert len(ours) == len(theirs), f"the JVM has {theirs}, we {ours}"
+    frames = theirs.frames
+    if theirs.carries:
+        n = len(ours) - len(frames)
+        methods = [method for _, method, _ in ours[:n]]
+        assert methods == (["Recorded.spinsVirtual"] + ["Recorded.sleeps"] * n)[:n] and n > 1, ours
+        if theirs.virtual:
+            frames = theirs.virtual[:n] + frames
+        else:
+            ours = ours[n:]
+    for (line, method, file), (their_method, their_file, their_line) in zip(ours, frames):
+        assert method == their_method and int(line) == their_line and \
+            (file == their_file or their_file in ("Native Method", "Unknown Source")), \
+            f"the JVM has {their_method} {their_file}:{their_line}, we {method} {file}:{line}"
+    assert len(ours) == len(frames), f"the JVM has {frames}, we {ours}"
     return [method for _, method, _ in ours]
 
 
@@ -194,10 +215,10 @@ def as_written(methods, words, compiled):
             assert not any(m.rsplit(".", 1)[1] == method for m, _ in found), (method, found)
 
 
-def others_as_written(snapshot, stacks, words, compiled):
+def others_as_written(stacks, words, compiled):
     for method, by in OTHERS.items():
-        tid = next(t for t, (_, frames) in stacks.items() if f"Recorded.{method}" in
-                   [m for m, _, _ in frames])
+        tid = next(t for t, thread in stacks.items() if f"Recorded.{method}" in
+                   [m for m, _, _ in thread.frames])
         found = [b for m, b in filter(None, map(compiled.at, words[tid])) if
                  m == f"Recorded.{method}"]
         assert found[:1] == ([by] if by != "-" else []), (method, found)
@@ -254,12 +275,14 @@ def java(name, home, root="/"):
         compiled = Compiled(os.path.join(PLACE, "log"))
         for thread in snapshot.threads:
             tid = thread["tid"]
-            called, inside = stacks.get(tid, ("", []))
+            inside = stacks.get(tid, JavaThread(""))
             methods = same_java(thread, inside)
-            if called == "main":
+            if inside.name == "main":
                 as_written(methods, words[tid], compiled)
             same_native(snapshot, thread, outside[tid], code)
-        others_as_written(snapshot, stacks, words, compiled)
+        others_as_written(stacks, words, compiled)
+        virtual = any("VirtualThread" in f[2] for t in snapshot.threads for f in t["frames"])
+        assert virtual == any(t.carries for t in stacks.values())
         record.keep(name, lines, snapshot, but_behind=rb"\w$;")
 
 
