@@ -148,7 +148,7 @@ public class Recorded {
 	static int last() throws Throwable {
 		FileOutputStream out = new FileOutputStream(FileDescriptor.out);
 
-		while (Thread.activeCount() < 5 || running < 2)
+		while (Thread.activeCount() < 7 || running < 4)
 			Thread.sleep(10);
 		Thread.sleep(300);
 		out.write("ready\n".getBytes("US-ASCII"));
@@ -256,6 +256,17 @@ public class Recorded {
 		return 0;
 	}
 
+	/* Met where its frame is not made yet. */
+	static long enters(long x) {
+		return x / (turns | 1) + 3;
+	}
+
+	static int calls() {
+		running++;
+		while (!stop) turns += enters(turns);
+		return 0;
+	}
+
 	static int spinsInterpreted() {
 		running++;
 		while (!stop) turns++;
@@ -317,6 +328,8 @@ public class Recorded {
 		warm(C1, Recorded::c1);
 		thread("parked", Recorded::parks);
 		thread("spins", Recorded::spins);
+		thread("calls", Recorded::calls);
+		thread("calls too", Recorded::calls);
 		thread("interpreted", Recorded::spinsInterpreted);
 		virtual(() -> sleeps(200));
 		replaced(() ->

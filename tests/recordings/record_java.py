@@ -31,13 +31,17 @@ PLACE = record.PLACE
 IN_ROOT = ('mkdir -p "$0/proc" "$0$1"; mount -t proc proc "$0/proc"; '
            '[ "$0" = / ] || mount --bind "$1" "$0$1"; mount --bind "$0$2" "$0$1/jdk"; '
            'r=$0 p=$1; shift 2; exec chroot "$r" "$p/jdk/bin/java" "$@"')
-APART = ["reads", "c2", "deoptimized", "locks", "c1", "recurse", "handles", "byHandle"]
+APART = ["reads", "c2", "deoptimized", "locks", "c1", "recurse", "handles", "byHandle", "enters"]
 FLAGS = ["-XX:+UseSerialGC", "-Xmx32m", "-Xbatch", "-XX:+UnlockDiagnosticVMOptions",
          "-XX:+LogCompilation", f"-XX:LogFile={PLACE}/log", "-XX:CompileCommand=quiet",
          "-XX:CompileCommand=exclude,Recorded.spinsInterpreted",
          *[f"-XX:CompileCommand=dontinline,Recorded.{m}" for m in APART]]
 READS = 20000           # C2 in Recorded.java
 TRIES = 5
+# around an address in code: before sub rsp, N (and what else is before it); behind push rbp
+# and before sub rsp, N; or behind that and before mov [rsp + N], rbp
+ENTRY = rb".{16}.*H[\x81\x83]\xec.*"
+UNFINISHED = rb".{15}UH[\x81\x83]\xec.*|.{9,12}H[\x81\x83]\xec.*H\x89[\x6c\xac]\x24.*"
 # The chain of the main thread without lambdas, innermost first, as whoever wrote it knows:
 # C2, C1: that compiler's; +: inlined into the next one; -: interpreted; ?: one or the other.
 CHAIN = [("reads", "C2"), ("last", "-"), ("interpreted", "-"), ("holds", "-"), ("recurse", "?"),
@@ -86,6 +90,38 @@ class OfNoFile(gdb.unwinder.Unwinder):
                 return info
         return None
 gdb.unwinder.register_unwinder(None, OfNoFile(), replace=True)
+"""
+
+
+# The threads, one instruction after the other, until they have called; the second on to
+# where its frame is nearly made.  A signal for a thread stops it before it runs on.
+STEPS = r"""
+import ctypes, gdb, signal
+pid, tids = %d, %s
+gdb.execute("set scheduler-locking on")
+word = gdb.lookup_type("unsigned long")
+def reg(name):
+    return int(gdb.newest_frame().read_register(name).cast(word))
+def memory(at, n):
+    return bytes(gdb.selected_inferior().read_memory(at, n))
+def steps():
+    before = reg("rip")
+    gdb.execute("stepi", to_string=True)
+    return before
+for i, tid in enumerate(tids):
+    next(t for t in gdb.selected_inferior().threads() if t.ptid[1] == tid).switch()
+    while True:
+        before = steps()
+        if memory(before, 1) == b"\xe8" and not before <= reg("rip") <= before + 5:
+            break
+    for _ in range(8 * i):
+        code = memory(reg("rip") - 1, 6)
+        if code[:2] == b"UH" and code[3:4] == b"\xec" or code[1:3] == b"H\x89" and code[4:5] == b"\x24":
+            break
+        steps()
+for tid in tids:
+    ctypes.CDLL(None).syscall(234, pid, tid, int(signal.SIGSTOP))
+gdb.execute("detach")
 """
 
 
@@ -164,6 +200,8 @@ def same_java(thread, theirs):
             frames = theirs.virtual[:n] + frames
         else:
             ours = ours[n:]
+    if "Recorded.calls" in (method for method, _, _ in frames):    # it has gone on
+        ours, frames = ([f for f in x if "Recorded.enters" not in f] for x in (ours, frames))
     for (line, method, file), (their_method, their_file, their_line) in zip(ours, frames):
         assert method == their_method and int(line) == their_line and \
             (file == their_file or their_file in ("Native Method", "Unknown Source")), \
@@ -224,15 +262,43 @@ def others_as_written(stacks, words, compiled):
         assert found[:1] == ([by] if by != "-" else []), (method, found)
 
 
-def words_of(pid, lines):
-    """{tid: where it is, and the words of its stack}, from registers of the snapshot."""
-    words = {}
-    for line in lines:
-        if line.startswith("thread "):
-            w = line.split(" ")
-            rip, rsp = (int(x, 16) for x in w[-2:])
-            words[int(w[1])] = [rip] + stack_of(pid, rsp)
-    return words
+def registers_of(lines):
+    """{tid: (rip, rsp)}"""
+    threads = [line.split(" ") for line in lines if line.startswith("thread ")]
+    return {int(w[1]): tuple(int(x, 16) for x in w[-2:]) for w in threads}
+
+
+def stop_where_they_enter(pid, path):
+    """Stop all of the JVM, its threads in calls() where enters() begins, and before the
+    instruction that makes its frame whole.  Their numbers."""
+    threads = record.Snapshot(record.taken(pid, path)).threads
+    os.unlink(path)
+    tids = [t["tid"] for t in threads if "Recorded.calls" in " ".join(f[2] for f in t["frames"])]
+    assert len(tids) == 2, tids
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+        script.write(STEPS % (pid, tids))
+        script.flush()
+        subprocess.run(["gdb", "-nx", "-batch", "-p", str(pid), "-x", script.name], check=True,
+                       capture_output=True)
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        for _ in range(100):
+            with open(f"/proc/{pid}/task/{tid}/stat", encoding="utf-8") as f:
+                if f.read().rpartition(")")[2].split()[0] == "T":
+                    break
+            time.sleep(0.01)
+    return tids
+
+
+def are_where_they_enter(pid, lines, tids):
+    """The one at the first instruction, the other behind push rbp, or before rbp is stored."""
+    with open(f"/proc/{pid}/mem", "rb") as f:
+        for tid, at in zip(tids, (ENTRY, UNFINISHED)):
+            rip, rsp = registers_of(lines)[tid]
+            f.seek(rip - 16)
+            code = f.read(32)
+            assert re.fullmatch(at, code, re.DOTALL), code.hex(" ")
+        frames = [t["frames"][:2] for t in record.Snapshot(lines).threads if t["tid"] in tids]
+    assert all([f[2].split(" ")[0] for f in x] == ["Recorded.enters", "Recorded.calls"] for x in frames), frames
 
 
 def started(home, root):
@@ -263,14 +329,19 @@ def java(name, home, root="/"):
             line = p.stdout.readline()
             assert line == b"ready\n", line
             time.sleep(0.5)
+            entering = stop_where_they_enter(p.pid, os.path.join(PLACE, "x.gz"))
             lines = record.taken(p.pid, os.path.join(PLACE, "x.gz"))
+            are_where_they_enter(p.pid, lines, entering)
             snapshot = record.Snapshot(lines)
             code = [(start, end) for start, end, _, file in snapshot.maps if file == "-"]
             outside = by_gdb(p.pid, code)
-            words = words_of(p.pid, lines)
+            words = {tid: [rip] + stack_of(p.pid, rsp)
+                     for tid, (rip, rsp) in registers_of(lines).items()}
+            p.send_signal(signal.SIGCONT)
             stacks = by_jvm(dumped(p))
         finally:
             p.terminate()
+            p.send_signal(signal.SIGCONT)
             p.communicate()
         compiled = Compiled(os.path.join(PLACE, "log"))
         for thread in snapshot.threads:
