@@ -11,7 +11,8 @@ The JVM says the methods and lines of all of its threads (SIGQUIT), and gdb each
 frame: for code of no file, where it has no rules, it gets an unwinder that looks for
 the place in JavaCalls::call_helper() from where all of it is called.  Which methods are
 compiled, and by which compiler, is what the JVM's log says of the addresses that lie on
-the stacks.
+the stacks.  Two threads are taken by gdb to where a method's frame is not made yet, and
+there all are stopped.  x86-64.
 """
 import contextlib
 import os
@@ -47,7 +48,8 @@ UNFINISHED = rb".{15}UH[\x81\x83]\xec.*|.{9,12}H[\x81\x83]\xec.*H\x89[\x6c\xac]\
 CHAIN = [("reads", "C2"), ("last", "-"), ("interpreted", "-"), ("holds", "-"), ("recurse", "?"),
          ("recurse", "?"), ("recurse", "?"), ("recurse", "?"), ("recurse", "C2"),
          ("reflected", "-"), ("reflects", "-"), ("loads", "-"), ("byHandle", "?"),
-         ("handles", "C2"), ("method", "+"), ("deoptimized", "C2"), ("inlinedByC1", "+"), ("c1", "C1"), ("runs", "-"), ("<clinit>", "-"),
+         ("handles", "C2"), ("method", "+"), ("deoptimized", "C2"), ("inlinedByC1", "+"),
+         ("c1", "C1"), ("runs", "-"), ("<clinit>", "-"),
          ("initializes", "-"), ("größe", "+"), ("inlinedOnce", "+"), ("c2", "C2"), ("sorts", "-"),
          ("privileged", "-"), ("replaced", "C2"), ("main", "-")]
 OTHERS = {"spins": "C2", "spinsInterpreted": "-", "parks": "-", "locks": "C2"}
@@ -91,8 +93,6 @@ class OfNoFile(gdb.unwinder.Unwinder):
         return None
 gdb.unwinder.register_unwinder(None, OfNoFile(), replace=True)
 """
-
-
 # The threads, one instruction after the other, until they have called; the second on to
 # where its frame is nearly made.  A signal for a thread stops it before it runs on.
 STEPS = r"""
@@ -120,7 +120,7 @@ for i, tid in enumerate(tids):
             break
         steps()
 for tid in tids:
-    ctypes.CDLL(None).syscall(234, pid, tid, int(signal.SIGSTOP))
+    ctypes.CDLL(None).syscall(234, pid, tid, int(signal.SIGSTOP))    # tgkill of x86-64
 gdb.execute("detach")
 """
 
@@ -298,7 +298,8 @@ def are_where_they_enter(pid, lines, tids):
             code = f.read(32)
             assert re.fullmatch(at, code, re.DOTALL), code.hex(" ")
         frames = [t["frames"][:2] for t in record.Snapshot(lines).threads if t["tid"] in tids]
-    assert all([f[2].split(" ")[0] for f in x] == ["Recorded.enters", "Recorded.calls"] for x in frames), frames
+    for x in frames:
+        assert [f[2].split(" ")[0] for f in x] == ["Recorded.enters", "Recorded.calls"], frames
 
 
 def started(home, root):
