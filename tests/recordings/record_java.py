@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make a recording of a JVM: Recorded.java, on the JDK or JRE of a folder.
 
-  record_java.py NAME HOME [ROOT]
+  record_java.py NAME HOME [ROOT [FLAG...]]
 
 HOME: what has bin/java in it; ROOT: a directory that has HOME with all that it needs, as
-mmdebstrap --variant=extract --include=openjdk-21-jre-headless makes it.  Root; javac.
+mmdebstrap --variant=extract --include=openjdk-21-jre-headless makes it, or /; FLAG: of
+java, behind those that are here.  Root; javac.
 
 The JVM says the methods and lines of all of its threads (SIGQUIT), and gdb each native
 frame: for code of no file, where it has no rules, it gets an unwinder that looks for
@@ -33,16 +34,16 @@ IN_ROOT = ('mkdir -p "$0/proc" "$0$1"; mount -t proc proc "$0/proc"; '
            '[ "$0" = / ] || mount --bind "$1" "$0$1"; mount --bind "$0$2" "$0$1/jdk"; '
            'r=$0 p=$1; shift 2; exec chroot "$r" "$p/jdk/bin/java" "$@"')
 APART = ["reads", "c2", "deoptimized", "locks", "c1", "recurse", "handles", "byHandle", "enters"]
-FLAGS = ["-XX:+UseSerialGC", "-Xmx32m", "-Xbatch", "-XX:+UnlockDiagnosticVMOptions",
+FLAGS = ["-Xmx32m", "-Xbatch", "-XX:+UnlockDiagnosticVMOptions",
          "-XX:+LogCompilation", f"-XX:LogFile={PLACE}/log", "-XX:CompileCommand=quiet",
          "-XX:CompileCommand=exclude,Recorded.spinsInterpreted",
          *[f"-XX:CompileCommand=dontinline,Recorded.{m}" for m in APART]]
 READS = 20000           # C2 in Recorded.java
 TRIES = 5
 # around an address in code: before sub rsp, N (and what else is before it); behind push rbp
-# and before sub rsp, N; or behind that and before mov [rsp + N], rbp
+# and before sub rsp, N or mov rbp, rsp; or behind sub rsp, N and before mov [rsp + N], rbp
 ENTRY = rb".{16}.*H[\x81\x83]\xec.*"
-UNFINISHED = rb".{15}UH[\x81\x83]\xec.*|.{9,12}H[\x81\x83]\xec.*H\x89[\x6c\xac]\x24.*"
+UNFINISHED = rb".{15}UH[\x81\x83\x8b]\xec.*|.{9,12}H[\x81\x83]\xec.*H\x89[\x6c\xac]\x24.*"
 # The chain of the main thread without lambdas, innermost first, as whoever wrote it knows:
 # C2, C1: that compiler's; +: inlined into the next one; -: interpreted; ?: one or the other.
 CHAIN = [("reads", "C2"), ("last", "-"), ("interpreted", "-"), ("holds", "-"), ("recurse", "?"),
@@ -302,13 +303,15 @@ def are_where_they_enter(pid, lines, tids):
         assert [f[2].split(" ")[0] for f in x] == ["Recorded.enters", "Recorded.calls"], frames
 
 
-def started(home, root):
+def started(home, root, flags):
+    if not any(re.match(r"-XX:\+Use\w+GC$", f) for f in flags):
+        flags = ["-XX:+UseSerialGC", *flags]
     subprocess.run(["javac", "--release", "8", "-nowarn", "-Xlint:-options", "-encoding", "UTF-8",
                     "-d", PLACE, os.path.join(record.HERE, "Recorded.java")], check=True)
     os.mkdir(os.path.join(PLACE, "jdk"))
     # words after the class: they lie between the outermost frame and strings
     return subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-ec", IN_ROOT,
-                             root, PLACE, home, *FLAGS, "-cp", PLACE, "Recorded"] + ["x"] * 200,
+                             root, PLACE, home, *FLAGS, *flags, "-cp", PLACE, "Recorded"] + ["x"] * 200,
                             env={"PATH": os.environ["PATH"]}, stdin=subprocess.PIPE,
                             stdout=subprocess.PIPE)
 
@@ -320,10 +323,10 @@ def dumped(p):
     return (p.stdout.read() or b"").decode("utf-8", "replace")
 
 
-def java(name, home, root="/"):
+def java(name, home, root="/", *flags):
     os.mkdir(PLACE)
     with contextlib.closing(record.Gone()):
-        p = started(home, root)
+        p = started(home, root, flags)
         try:
             p.stdin.write(bytes(READS))
             p.stdin.flush()
@@ -359,7 +362,7 @@ def java(name, home, root="/"):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
     # threads of the VM's own wake up between the snapshot and what others say
     for i in range(TRIES):
