@@ -13,15 +13,11 @@
 #ifndef BPF_JIT_BPF_H
 #define BPF_JIT_BPF_H
 
-/*
- * HotSpot's part is for x86-64 and for Linux 6.11 and later, whose BTF has this type:
- * the verifiers of 5.10 and 6.1 need a minute for it on an emulated CPU.  Elsewhere
- * this is 0 when it is verified, and nothing behind it is looked at.
- */
+/* HotSpot's part is for x86-64.  Elsewhere this is 0, and nothing behind it is there. */
 #ifdef __TARGET_ARCH_arm64
 #define HOTSPOT_HERE	0
 #else
-#define HOTSPOT_HERE	bpf_core_type_exists(struct bpf_iter_bits)
+#define HOTSPOT_HERE	1
 #endif
 
 #define WALK_MAX	768	/* steps down: mappings and gaps */

@@ -100,7 +100,7 @@ static __always_inline void want_lines(struct scratch *s)
 		bpf_map_update_elem(&named, &s->named[i], &sent, BPF_ANY);
 }
 
-/* Append up to TEXT_BYTES of the target's memory. */
+/* Append bytes of the target's memory, the first TEXT_BYTES of them. */
 __weak __noinline int push_bytes(__u64 at, __u64 bytes, __u64 number, __u64 place)
 {
 	struct scratch *s = scratch();
@@ -109,6 +109,8 @@ __weak __noinline int push_bytes(__u64 at, __u64 bytes, __u64 number, __u64 plac
 	if (!s || !bytes)
 		return 0;
 	__builtin_memset(s->text, 0, sizeof(s->text));
+	if (bytes > TEXT_BYTES)
+		bytes = TEXT_BYTES;
 	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
 	if (bytes > TEXT_BYTES ||
 	    bpf_probe_read_user(s->text, bytes, (void *)at))
@@ -141,10 +143,10 @@ __weak __noinline int push_text(__u64 str, __u32 which, __u32 line)
 static __always_inline void push_table(__u64 at, __u32 bytes, __u32 form)
 {
 	for (__u32 i = 0; i < TEXT_LINES_MAX; i++) {
-		__u32 n = bytes - i * TEXT_BYTES;
-
+		/* what is cut is cut there: here each pass would double the paths
+		 * that a verifier of before 6.11 follows */
 		if (bytes <= i * TEXT_BYTES ||
-		    !push_bytes(at + i * TEXT_BYTES, n < TEXT_BYTES ? n : TEXT_BYTES,
+		    !push_bytes(at + i * TEXT_BYTES, bytes - i * TEXT_BYTES,
 				TEXT_NUMBER(TEXT_LINES, form), i * TEXT_BYTES))
 			break;
 	}
