@@ -6,17 +6,18 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Random stacks of Java's kinds of calls (HotspotKinds), and what the VM itself says of
  * each: HotspotAgree PLACES MS WARM FILE [SEED], with -XX:+ShowHiddenFrames, JDK 8 or
  * later. Each chain is called WARM times, so that it is compiled; then once more, and
  * burns CPU time for some milliseconds at its end. FILE gets for each of these moments
- * its first and last (ns since 1970) and the stack, innermost first: what a Throwable
- * that was made there says.
+ * its first and last (ns since 1970), the thread and the stack, innermost first: what a
+ * Throwable that was made there says.
  */
 public class HotspotAgree {
-	static final String THREAD = "agree";
+	static final AtomicInteger threads = new AtomicInteger();
 	static final List<Moment> moments = new ArrayList<>();
 	static long sink;
 
@@ -38,8 +39,9 @@ public class HotspotAgree {
 	}
 
 	static class Moment {
-		long begin, end;
+		final String thread = Thread.currentThread().getName();
 		StackTraceElement[] stack;
+		long begin, end;
 	}
 
 	/** The next call of the chain. */
@@ -119,9 +121,14 @@ public class HotspotAgree {
 		return x;
 	}
 
+	/** One with a name of its own. */
+	static Thread thread(Runnable f) {
+		return new Thread(f, "agree-" + threads.incrementAndGet());
+	}
+
 	/** Call f in a thread of its own. */
 	static void inThread(Runnable f) {
-		Thread t = new Thread(f, THREAD);
+		Thread t = thread(f);
 		t.start();
 		HotspotKinds.join(t);
 	}
@@ -152,7 +159,7 @@ public class HotspotAgree {
 
 		try (PrintWriter out = new PrintWriter(file, "UTF-8")) {
 			for (Moment m : moments) {
-				out.println((clock + m.begin) + " " + (clock + m.end));
+				out.println((clock + m.begin) + " " + (clock + m.end) + " " + m.thread);
 				for (StackTraceElement e : m.stack)
 					out.println("\t" + e.getClassName() + "." + e.getMethodName() + "\t" +
 						    e.getLineNumber());

@@ -652,7 +652,7 @@ public class HotspotKinds {
 	static long executor(HotspotAgree.Plan p) {
 		if (p.warm)
 			return HotspotAgree.deeper(p);
-		ExecutorService e = Executors.newSingleThreadExecutor(f -> new Thread(f, HotspotAgree.THREAD));
+		ExecutorService e = Executors.newSingleThreadExecutor(HotspotAgree::thread);
 		try {
 			return e.submit(() -> HotspotAgree.deeper(p)).get();
 		} catch (InterruptedException | ExecutionException x) {

@@ -36,7 +36,7 @@ HOW = {
 RUNS = """eval "$0" -version 2>/dev/null; sleep 1.2; eval "$1" """
 RUN = 'sh -c \'echo $$ >"$0"; exec "$@"\' %s %s || exit 1; '
 
-Moment = collections.namedtuple("Moment", "begin end stack")
+Moment = collections.namedtuple("Moment", "begin end thread stack")
 
 
 def told(path):
@@ -45,7 +45,8 @@ def told(path):
     with open(path, encoding="utf-8") as f:
         for line in f:
             if not line.startswith("\t"):
-                moments.append(Moment(*(int(x) for x in line.split()), []))
+                begin, end, thread = line.split()
+                moments.append(Moment(int(begin), int(end), thread, []))
                 continue
             _, method, number = line.split("\t")
             # what tells hidden classes apart is in no profile
@@ -104,7 +105,7 @@ def agreement(found, moments):
     good, depth, other = 0, 0, collections.Counter()
     for m in moments:
         for when, thread, frames, end in found:
-            if thread != "agree" or not m.begin + EDGE <= when <= m.end - EDGE:
+            if thread != m.thread or not m.begin + EDGE <= when <= m.end - EDGE:
                 continue
             what = difference(frames, end, m)
             if what:
