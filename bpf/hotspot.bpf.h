@@ -363,7 +363,8 @@ static __always_inline enum hotspot_made hotspot_made(struct hotspot_state *h,
 static __always_inline enum stop_reason hotspot_to(struct unwind_state *st, __u64 ra,
 						   __u64 sp, __u64 fp)
 {
-	if (sp <= st->sp)
+	/* nothing is left of a frame that is about to return */
+	if (sp < st->sp + !st->exact)
 		return STOP_NO_PROGRESS;
 	if (!ra)
 		return STOP_READ;
@@ -440,20 +441,46 @@ static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
 	return words;
 }
 
-/* Interpreter's code that has no frame of its own yet: on the way into a method, whose
- * caller's rsp is in r13. */
-static __always_inline enum stop_reason hotspot_entering(struct hotspot_state *h,
-							 struct unwind_state *st)
-{
-	__u64 ra = 0, sp = st->regs[2];
+/* In interrupted code: */
+#define HOTSPOT_RBX(st)	((st)->regs[0])
+#define HOTSPOT_R13(st)	((st)->regs[2])
+#define HOTSPOT_RAX(st)	((st)->regs[REG_RESULT])
 
-	if (!hotspot_called(h, st, 1) || unwind_word(st, &ra, st->sp))
-		return STOP_ANON;
-	if (sp <= st->sp || sp - st->sp > FP_REACH)
-		sp = st->sp + 8;
-	return hotspot_to(st, ra, sp, st->fp);
+/*
+ * Where does interrupted code of the interpreter, or between it and compiled code,
+ * return to that has no frame of its own?  The address is on top of the stack or, on
+ * the way in, popped and in rax (generate_normal_entry(), gen_c2i_adapter()).  0: it
+ * has a frame.
+ */
+static __always_inline __u64 hotspot_bare_ra(const struct hotspot_state *h,
+					     const struct unwind_state *st)
+{
+	__u64 ra = 0;
+
+	unwind_word(st, &ra, st->sp);
+	if (hotspot_heap_of(h, ra))
+		return ra;
+	return hotspot_heap_of(h, HOTSPOT_RAX(st)) ? HOTSPOT_RAX(st) : 0;
 }
 
+/* The caller's rsp is in r13 then, on the way out in rbx. */
+static __always_inline enum stop_reason hotspot_bare(struct unwind_state *st, __u64 ra,
+						     __u64 reach)
+{
+	__u64 sp = HOTSPOT_R13(st), fp = st->fp, top = 0;
+
+	/* its own frame is being made: rbp is there */
+	if (fp - st->sp <= 16 && !unwind_word(st, &top, fp + 8) && top == ra)
+		unwind_word(st, &fp, fp);
+	unwind_word(st, &top, st->sp);
+	if (sp - st->sp > reach || sp & 7)
+		sp = HOTSPOT_RBX(st);
+	if (sp - st->sp > reach || sp & 7)
+		sp = st->sp + 8 * (top == ra);
+	return hotspot_to(st, ra, sp, fp);
+}
+
+#define HOTSPOT_ARGUMENTS	(8 * 256)	/* bytes of a call, at most */
 #define HOTSPOT_ENTRY	24	/* words of a ContinuationEntry, at most, rbp and ra */
 
 /*
@@ -515,8 +542,14 @@ static __always_inline enum stop_reason hotspot_caller(struct hotspot_state *h,
 		       hotspot_by_size(st, words, MADE_ALL) : hotspot_stub(h, st);
 	}
 
-	if (h->kind == HOTSPOT_INTERPRETER && !h->method && st->exact)
-		return hotspot_entering(h, st);
+	if (st->exact == EXACT && ((h->kind == HOTSPOT_INTERPRETER && !h->method) ||
+				   h->kind == HOTSPOT_BARE)) {
+		__u64 ra = hotspot_bare_ra(h, st);
+
+		if (ra)
+			return hotspot_bare(st, ra, h->kind == HOTSPOT_BARE ?
+						    HOTSPOT_ARGUMENTS : FP_REACH);
+	}
 	if (h->kind == HOTSPOT_INTERPRETER)
 		return hotspot_by_rbp(st);
 	if (h->kind == HOTSPOT_BARE)
@@ -554,7 +587,8 @@ static __always_inline int hotspot_read_method(struct hotspot_state *h, __u64 me
 }
 
 /* Of an interpreter's frame: which method, and where in it.  In the frame that was
- * interrupted the pointer to the bytecode is in r13. */
+ * interrupted the pointer to the bytecode is in r13; if it is not, code may have been
+ * interrupted that has no frame yet, or no more, and rbp is another's. */
 static __always_inline int hotspot_interpreted(struct hotspot_state *h,
 					       struct unwind_state *st)
 {
@@ -569,8 +603,10 @@ static __always_inline int hotspot_interpreted(struct hotspot_state *h,
 	    !hotspot_read_method(h, method))
 		return 0;
 	code = user_word(method + l->const_method) + l->code_at;
-	if (st->exact == EXACT && st->regs[2] - code < h->code_size)
-		bcp = st->regs[2];
+	if (st->exact == EXACT && HOTSPOT_R13(st) - code < h->code_size)
+		bcp = HOTSPOT_R13(st);
+	else if (st->exact == EXACT && HOTSPOT_R13(st) != code && hotspot_bare_ra(h, st))
+		return 0;
 	if (bcp - code < h->code_size)
 		h->at = bcp - code;
 	return 1;
