@@ -267,12 +267,22 @@ enum python_found {
 	PYTHON_BROKEN,		/* not what it should be: no more of them */
 };
 
+/* Where a thread's own instructions of a function begin; 0: it has none. */
+static __always_inline __u64 python_copy(const struct python_lines *t, __u64 code,
+					 __u32 copy)
+{
+	__u64 array = user_word(code + t->copies);
+
+	return array && copy < user_word(array) ?
+	       user_word(PYTHON_COPIES(array) + 8ULL * copy) : 0;
+}
+
 /* Where in its code a frame is, bytes; beyond it: PYTHON_NOWHERE, so that no other
  * number is told. */
 static __always_inline __u64 python_place(const struct python_state *p,
 					  const struct python_layout *l,
 					  const struct python_lines *t, __u64 at,
-					  __u64 code)
+					  __u64 code, __u32 copy)
 {
 	__u64 size;
 
@@ -280,7 +290,7 @@ static __always_inline __u64 python_place(const struct python_state *p,
 		at = (__u64)(__u32)at * t->unit;
 		size = user_word(PYTHON_AT(p->code_words, t->code) + l->length);
 	} else {
-		at -= code + t->code;
+		at -= copy ? python_copy(t, code, copy) : code + t->code;
 		size = 2 * PYTHON_AT(p->code_words, l->length);
 	}
 	return at < size ? at : PYTHON_NOWHERE;
@@ -302,6 +312,7 @@ python_next(struct python_state *p, struct python_frame *ret)
 	const struct python_layout *l = python_layout(p->version);
 	const struct python_lines *t = python_lines(p->version);
 	__u64 code, entry, previous, at;
+	__u32 copy;
 
 	if (!p->frame || (p->frame & 7) || python_read_frame(p))
 		return PYTHON_BROKEN;
@@ -309,13 +320,14 @@ python_next(struct python_state *p, struct python_frame *ret)
 	code = PYTHON_OBJECT(PYTHON_AT(p->frame_words, l->code));
 	entry = PYTHON_AT(p->frame_words, l->entry) >> (8 * (l->entry & 7)) & 0xff;
 	at = PYTHON_AT(p->frame_words, t->at);
+	copy = t->copies ? PYTHON_AT(p->frame_words, t->copy) : 0;
 	p->frame = previous == p->base ? 0 : previous;
 	if (l->how == PYTHON_OWNED && entry >= PYTHON_OWNER_C)
 		return PYTHON_END;
 	if (!python_read_code(p, l, t, code, ret))
 		return PYTHON_BROKEN;
 	ret->lines = PYTHON_AT(p->code_words, t->table);
-	ret->at = python_place(p, l, t, at, code);
+	ret->at = python_place(p, l, t, at, code, copy);
 	return l->how == PYTHON_EACH || (l->how == PYTHON_MARKED && entry) ?
 	       PYTHON_LAST : PYTHON_FRAME;
 }

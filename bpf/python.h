@@ -142,6 +142,19 @@ struct python_layout {
 		.thread_id = 152, .current = 72, .previous = 8,		\
 		.code = 0, .entry = 70, .how = PYTHON_OWNED,		\
 		PYTHON_CODE_T, PYTHON_STR_T },				\
+	[14 + PYTHON_FREE_THREADED] = {					\
+		.tss_key = 2340, .interpreters = 808,			\
+		.next_interp = 7272, .threads = 7344,			\
+		.thread_id = 152, .current = 72, .previous = 8,		\
+		.code = 0, .entry = 78, .how = PYTHON_OWNED,		\
+		PYTHON_CODE_T, PYTHON_STR_T },				\
+	[15 + PYTHON_FREE_THREADED] = {					\
+		.interpreters = 936,					\
+		.next_interp = 7264, .threads = 7336,			\
+		.thread_id = 176, .current = 72, .base = 80,		\
+		.previous = 8,						\
+		.code = 0, .entry = 78, .how = PYTHON_OWNED,		\
+		PYTHON_CODE_T, PYTHON_STR_T },				\
 }
 
 #endif /* BPF_PYTHON_H */

@@ -132,6 +132,16 @@ static void expect_frames(void)
 	CHECK_EQ(python_next(&p, &(struct python_frame){ 0 }), PYTHON_BROKEN);
 }
 
+static __u64 place_of(int i)
+{
+	struct python_state p = found();
+	struct python_frame f = { 0 };
+
+	while (i-- >= 0)
+		CHECK(python_next(&p, &f) != PYTHON_BROKEN);
+	return f.at;
+}
+
 /* --- the thread ------------------------------------------------------------------ */
 
 #ifndef __TARGET_ARCH_arm64
@@ -323,6 +333,46 @@ TEST(python_frame_at_the_end_of_memory)
 			PYTHON_FRAME_LEAST - 8);
 		CHECK_EQ(python_next(&p, &f), PYTHON_BROKEN);
 	}
+}
+
+/* Without a GIL a thread has instructions of its own, which the frame is in. */
+TEST(python_frame_in_a_threads_own_copy)
+{
+	int versions = 0;
+
+	EACH_VERSION(v) {
+		const struct python_lines *t = &python_lines_table[v];
+		__u64 array, copy;
+		__u32 other = 3;
+
+		if (!t->copies)
+			continue;
+		versions++;
+		make(v, UINT32_MAX);
+		copy = py_alloc(PY_CODE_SIZE);
+		array = py_alloc(64);
+		py_put(array, 3);	/* of them */
+		py_put(PYTHON_COPIES(array), made.code[1] + t->code);
+		py_put(PYTHON_COPIES(array) + 16, copy);
+		py_put(made.code[1] + t->copies, array);
+		py_put(made.frame[1] + t->at, copy + 4);
+		CHECK_EQ(place_of(1), PYTHON_NOWHERE);	/* in the code object's: not */
+		other = 2;
+		memcpy(py_at(made.frame[1] + t->copy), &other, 4);
+		expect_frames();
+		/* behind its end; one that is not made; that is beyond; none at all */
+		py_put(made.frame[1] + t->at, copy + PY_CODE_SIZE);
+		CHECK_EQ(place_of(1), PYTHON_NOWHERE);
+		py_put(made.frame[1] + t->at, copy + 4);
+		py_put(PYTHON_COPIES(array) + 16, 0);
+		CHECK_EQ(place_of(1), PYTHON_NOWHERE);
+		py_put(PYTHON_COPIES(array) + 16, copy);
+		py_put(array, 2);
+		CHECK_EQ(place_of(1), PYTHON_NOWHERE);
+		py_put(made.code[1] + t->copies, 0);
+		CHECK_EQ(place_of(1), PYTHON_NOWHERE);
+	}
+	CHECK_EQ(versions, 2);
 }
 
 /* --- names ----------------------------------------------------------------------- */
