@@ -32,7 +32,7 @@ static bool frames_managed(const struct managed *m, uint64_t word, struct snapsh
 		     runtime < RUNTIME__MAX ? runtime_info(runtime)->name : "?",
 		     f ? managed_line(f, OUR_AT(word)) : 0) < 0)
 		place = NULL;
-	if (f && asprintf(&name, "%s %s", f->name, f->file) < 0)
+	if (f && asprintf(&name, *f->file ? "%s %s" : "%s", f->name, f->file) < 0)
 		name = NULL;
 	return snapshot_frame(to, place, name);
 }

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Make a recording of a JVM: Recorded.java, on the JDK or JRE of a folder.
+
+  record_java.py NAME HOME [ROOT]
+
+HOME: what has bin/java in it; ROOT: a directory that has HOME with all that it needs, as
+mmdebstrap --variant=extract --include=openjdk-21-jre-headless makes it.  Root; javac.
+
+The JVM says the methods and lines of all of its threads (SIGQUIT), and gdb each native
+frame: for code of no file, where it has no rules, it gets an unwinder that looks for
+the place in JavaCalls::call_helper() from where all of it is called.  Which methods are
+compiled, and by which compiler, is what the JVM's log says of the addresses that lie on
+the stacks.
+"""
+import contextlib
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+import record
+
+PLACE = record.PLACE
+# $0: the root, $1: what is to be its folder PLACE, $2: HOME.  A path of the root's own would be
+# in the recording.
+IN_ROOT = ('mkdir -p "$0/proc" "$0$1"; mount -t proc proc "$0/proc"; '
+           '[ "$0" = / ] || mount --bind "$1" "$0$1"; mount --bind "$0$2" "$0$1/jdk"; '
+           'r=$0 p=$1; shift 2; exec chroot "$r" "$p/jdk/bin/java" "$@"')
+APART = ["reads", "c2", "deoptimized", "locks", "c1", "recurse"]
+FLAGS = ["-XX:+UseSerialGC", "-Xmx32m", "-Xbatch", "-XX:+UnlockDiagnosticVMOptions",
+         "-XX:+LogCompilation", f"-XX:LogFile={PLACE}/log", "-XX:CompileCommand=quiet",
+         "-XX:CompileCommand=exclude,Recorded.spinsInterpreted",
+         *[f"-XX:CompileCommand=dontinline,Recorded.{m}" for m in APART]]
+READS = 20000           # C2 in Recorded.java
+TRIES = 5
+# The chain of the main thread without lambdas, innermost first, as whoever wrote it knows:
+# C2, C1: that compiler's; +: inlined into the next one; -: interpreted; ?: one or the other.
+CHAIN = [("reads", "C2"), ("last", "-"), ("interpreted", "-"), ("holds", "-"), ("recurse", "?"),
+         ("recurse", "?"), ("recurse", "?"), ("recurse", "?"), ("recurse", "C2"),
+         ("reflected", "-"), ("reflects", "-"), ("loads", "-"), ("method", "+"),
+         ("deoptimized", "C2"), ("inlinedByC1", "+"), ("c1", "C1"), ("runs", "-"), ("<clinit>", "-"),
+         ("initializes", "-"), ("größe", "+"), ("inlinedOnce", "+"), ("c2", "C2"), ("sorts", "-"),
+         ("privileged", "-"), ("replaced", "C2"), ("main", "-")]
+OTHERS = {"spins": "C2", "spinsInterpreted": "-", "parks": "-", "locks": "C2"}
+STACK = 1 << 18         # bytes of one that are looked at
+UNWINDER = r"""
+import gdb, gdb.unwinder, struct
+CODE = %s
+class Id:
+    def __init__(self, sp, pc):
+        self.sp, self.pc = sp, pc
+named = "call_helper(" in gdb.execute("info functions JavaCalls::call_helper", to_string=True)
+def calls_java(ra):
+    if named:
+        return "JavaCalls::call_helper" in gdb.execute("info symbol %%d" %% ra, to_string=True)
+    # stripped: the VM calls by pointer
+    if "libjvm.so" not in (gdb.solib_name(ra) or ""):
+        return False
+    before = bytes(gdb.selected_inferior().read_memory(ra - 7, 7))
+    return any(before[-n] == 0xff and before[1 - n] >> 3 & 7 == 2 for n in (2, 3, 6, 7))
+class OfNoFile(gdb.unwinder.Unwinder):
+    def __init__(self):
+        super().__init__("of no file")
+    def __call__(self, pending):
+        word = gdb.lookup_type("unsigned long")
+        pc, sp = (int(pending.read_register(r).cast(word)) for r in ("rip", "rsp"))
+        if not any(start <= pc < end for start, end in CODE):
+            return None
+        memory = bytes()
+        while len(memory) < %d:
+            try:
+                memory += bytes(gdb.selected_inferior().read_memory(sp + len(memory), 4096 - (sp + len(memory)) %% 4096))
+            except gdb.MemoryError:
+                break
+        for i in range(8, len(memory) - 7, 8):
+            rbp, ra = struct.unpack_from("<QQ", memory, i - 8)
+            if sp + i < rbp < sp + i + 4096 and calls_java(ra):
+                info = pending.create_unwind_info(Id(gdb.Value(sp + i + 8).cast(word), gdb.Value(pc).cast(word)))
+                for name, value in (("rip", ra), ("rsp", sp + i + 8), ("rbp", rbp)):
+                    info.add_saved_register(name, gdb.Value(value).cast(pending.read_register(name).type))
+                return info
+        return None
+gdb.unwinder.register_unwinder(None, OfNoFile(), replace=True)
+"""
+
+
+def by_gdb(pid, snapshot_code):
+    """{tid: [(pc, name)]}; a run of frames in code of no file is one."""
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+        script.write(UNWINDER % (snapshot_code, STACK) + record.GDB)
+        script.flush()
+        root = f"/proc/{pid}/root"
+        r = subprocess.run(["gdb", "-nx", "-batch", "-iex", f"set sysroot {root}",
+                            f"{root}{PLACE}/jdk/bin/java", "-p", str(pid), "-x", script.name],
+                           capture_output=True, text=True, check=True)
+    stacks = {}
+    for line in r.stdout.splitlines():
+        if line.startswith("STACK "):
+            _, tid, frames = line.split(" ", 2)
+            stacks[int(tid)] = [(int(pc, 16), name) for pc, name in
+                                (f.split(":", 1) for f in frames.split("\t"))]
+    assert stacks, r.stderr
+    return stacks
+
+
+def same_native(snapshot, thread, theirs, code):
+    """Each native frame is gdb's, at the same byte; all between is one in code of no file."""
+    todo, last = list(theirs), "native"
+    for what, where, name in thread["frames"]:
+        got = [snapshot.place(pc) for pc in (todo[0][0], todo[0][0] + 1)] if todo else []
+        if what == "native":
+            assert where in got, f"{thread['tid']}: gdb has {todo[:1]} {got}, we {where} {name}"
+            todo.pop(0)
+        elif last == "native":
+            assert todo and any(start <= todo[0][0] < end for start, end in code), todo[:1]
+            todo.pop(0)
+        last = what
+    assert not todo, f"{thread['tid']}: gdb has more: {todo}"
+
+
+def by_jvm(text):
+    """{tid: (name, [(class.method, file, line)])}"""
+    stacks, now = {}, None
+    for line in text.splitlines():
+        head = re.match(r'"(.*)".* nid=(0x[0-9a-f]+|\d+) ', line)
+        frame = re.match(r"\tat ([^(]*)\((?:[^/)]*/)?(.*)\)$", line)
+        if head:
+            now = stacks.setdefault(int(head.group(2), 0), (head.group(1), []))[1]
+        elif frame:
+            method = re.sub(r"/(0x)?[0-9a-f]+", "", frame.group(1))
+            file, _, number = frame.group(2).partition(":")
+            now.append((method, file, int(number or 0)))
+    return stacks
+
+
+def same_java(thread, theirs):
+    """Each method is the JVM's, in the same file, at the same line if it says one."""
+    ours = [(where, *(name + " ").split(" ")[:2]) for what, where, name in thread["frames"]
+            if what != "native" and not name.startswith("[")]
+    for (line, method, file), (their_method, their_file, their_line) in zip(ours, theirs):
+        if method != their_method or int(line) != their_line or \
+                (file != their_file and their_file not in ("Native Method", "Unknown Source")):
+            raise AssertionError(f"the JVM has {their_method} {their_file}:{their_line}, "
+                                 f"we {method} {file}:{line}")
+    assert len(ours) == len(theirs), f"the JVM has {theirs}, we {ours}"
+    return [method for _, method, _ in ours]
+
+
+class Compiled:
+    """The JVM's log: [(start, end, "class.method", "C1", "C2" or "wrapper")]"""
+    def __init__(self, path):
+        self.code = []
+        with open(path, encoding="utf-8", errors="replace") as f:
+            for line in f:
+                if line.startswith("<nmethod "):
+                    a = dict(re.findall(r"(\w+)='([^']*)'", line))
+                    start, (of, method) = int(a["address"], 16), a["method"].split(" ")[:2]
+                    by = "wrapper" if a.get("compile_kind") == "c2n" else \
+                        "C2" if a.get("level") == "4" else "C1"
+                    self.code.append((start, start + int(a["size"]), f"{of}.{method}", by))
+
+    def at(self, pc):
+        return next(((m, by) for start, end, m, by in self.code[::-1] if start <= pc < end), None)
+
+
+def stack_of(pid, sp):
+    """Words from there on, until the next page cannot be read."""
+    data = b""
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as f, contextlib.suppress(OSError):
+        while len(data) < STACK:
+            at = sp + len(data)
+            f.seek(at)
+            data += f.read(4096 - at % 4096)
+    return [w for w, in struct.iter_unpack("<Q", data)]
+
+
+def as_written(methods, words, compiled):
+    """The main thread's chain is the one that we know, made as we want it."""
+    mine = [m.rsplit(".", 1)[1] for m in methods if m.startswith("Recorded")]
+    mine = [m for m in mine if not m.startswith("lambda$") and m not in ("go", "run", "compare", "call")]
+    assert mine == [m for m, _ in CHAIN], mine
+    found = [c for c in map(compiled.at, words) if c]
+    rest = iter(found)
+    for method, by in [("read0", "wrapper")] + CHAIN:
+        if by not in "+-?":
+            assert any(m.rsplit(".", 1)[1] == method and b == by for m, b in rest), (method, by, found)
+    for method, by in CHAIN:
+        if by in "+-":
+            assert not any(m.rsplit(".", 1)[1] == method for m, _ in found), (method, found)
+
+
+def others_as_written(snapshot, stacks, words, compiled):
+    for method, by in OTHERS.items():
+        tid = next(t for t, (_, frames) in stacks.items() if f"Recorded.{method}" in
+                   [m for m, _, _ in frames])
+        found = [b for m, b in filter(None, map(compiled.at, words[tid])) if
+                 m == f"Recorded.{method}"]
+        assert found[:1] == ([by] if by != "-" else []), (method, found)
+
+
+def words_of(pid, lines):
+    """{tid: where it is, and the words of its stack}, from registers of the snapshot."""
+    words = {}
+    for line in lines:
+        if line.startswith("thread "):
+            w = line.split(" ")
+            rip, rsp = (int(x, 16) for x in w[-2:])
+            words[int(w[1])] = [rip] + stack_of(pid, rsp)
+    return words
+
+
+def started(home, root):
+    subprocess.run(["javac", "--release", "8", "-nowarn", "-Xlint:-options", "-encoding", "UTF-8",
+                    "-d", PLACE, os.path.join(record.HERE, "Recorded.java")], check=True)
+    os.mkdir(os.path.join(PLACE, "jdk"))
+    # words after the class: they lie between the outermost frame and strings
+    return subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-ec", IN_ROOT,
+                             root, PLACE, home, *FLAGS, "-cp", PLACE, "Recorded"] + ["x"] * 200,
+                            env={"PATH": os.environ["PATH"]}, stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE)
+
+
+def dumped(p):
+    p.send_signal(signal.SIGQUIT)
+    time.sleep(1)
+    os.set_blocking(p.stdout.fileno(), False)
+    return (p.stdout.read() or b"").decode("utf-8", "replace")
+
+
+def java(name, home, root="/"):
+    os.mkdir(PLACE)
+    with contextlib.closing(record.Gone()):
+        p = started(home, root)
+        try:
+            p.stdin.write(bytes(READS))
+            p.stdin.flush()
+            line = p.stdout.readline()
+            assert line == b"ready\n", line
+            time.sleep(0.5)
+            lines = record.taken(p.pid, os.path.join(PLACE, "x.gz"))
+            snapshot = record.Snapshot(lines)
+            code = [(start, end) for start, end, _, file in snapshot.maps if file == "-"]
+            outside = by_gdb(p.pid, code)
+            words = words_of(p.pid, lines)
+            stacks = by_jvm(dumped(p))
+        finally:
+            p.terminate()
+            p.communicate()
+        compiled = Compiled(os.path.join(PLACE, "log"))
+        for thread in snapshot.threads:
+            tid = thread["tid"]
+            called, inside = stacks.get(tid, ("", []))
+            methods = same_java(thread, inside)
+            if called == "main":
+                as_written(methods, words[tid], compiled)
+            same_native(snapshot, thread, outside[tid], code)
+        others_as_written(snapshot, stacks, words, compiled)
+        record.keep(name, lines, snapshot, but_behind=rb"\w$;")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
+    # threads of the VM's own wake up between the snapshot and what others say
+    for i in range(TRIES):
+        try:
+            java(*sys.argv[1:])
+            break
+        except AssertionError as e:
+            print(e, file=sys.stderr)
+    else:
+        sys.exit(f"they did not agree once in {TRIES} times")
