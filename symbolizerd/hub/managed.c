@@ -9,9 +9,7 @@
 #include "symbolizerd/hub/record.h"
 #include "symbolizerd/symbols/java_name.h"
 #include "symbolizerd/symbols/line_table.h"
-
-#define UTF8_MAX	(3 * TEXT_BYTES)	/* Latin-1: two of one */
-#define FILE_CUT	"..."
+#include "symbolizerd/symbols/utf8.h"
 
 void managed_init(struct managed *m, uint64_t seed)
 {
@@ -37,78 +35,17 @@ void managed_fini(struct managed *m)
 
 /* --- text ------------------------------------------------------------------------- */
 
-struct utf8 {
-	char s[UTF8_MAX + sizeof(FILE_CUT)];
-	size_t len;
-};
-
-static void managed_put(struct utf8 *t, uint32_t c)
-{
-	if (c < 0x80) {
-		t->s[t->len++] = (char)c;
-	} else if (c < 0x800) {
-		t->s[t->len++] = (char)(0xc0 | c >> 6);
-		t->s[t->len++] = (char)(0x80 | (c & 63));
-	} else if (c < 0x10000) {
-		t->s[t->len++] = (char)(0xe0 | c >> 12);
-		t->s[t->len++] = (char)(0x80 | (c >> 6 & 63));
-		t->s[t->len++] = (char)(0x80 | (c & 63));
-	} else {
-		t->s[t->len++] = (char)(0xf0 | (c >> 18 & 7));
-		t->s[t->len++] = (char)(0x80 | (c >> 12 & 63));
-		t->s[t->len++] = (char)(0x80 | (c >> 6 & 63));
-		t->s[t->len++] = (char)(0x80 | (c & 63));
-	}
-}
-
-/* What is no character of text becomes one that shows it. */
-static uint32_t managed_character(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) ||
-	       c > 0x10ffff ? '?' : c;
-}
-
-/* Of Java's modified UTF-8: a character at p, of n bytes; what is none is '?'. */
-static uint32_t managed_java_character(const uint8_t *p, size_t n, size_t *used)
-{
-	*used = 1;
-	if (p[0] < 0x80)
-		return p[0];
-	if ((p[0] & 0xe0) == 0xc0 && n >= 2 && (p[1] & 0xc0) == 0x80) {
-		*used = 2;
-		return (p[0] & 31u) << 6 | (p[1] & 63u);
-	}
-	if ((p[0] & 0xf0) == 0xe0 && n >= 3 && (p[1] & 0xc0) == 0x80 &&
-	    (p[2] & 0xc0) == 0x80) {
-		*used = 3;
-		return (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
-	}
-	return 0;
-}
-
-static void managed_java_text(const uint8_t *p, size_t n, struct utf8 *t)
-{
-	size_t used;
-
-	for (size_t i = 0; i < n && p[i]; i += used)
-		managed_put(t, managed_character(
-				managed_java_character(p + i, n - i, &used)));
-}
-
 /* The words of a FRAME_TEXT as UTF-8. */
 static void managed_text(const uint64_t *w, struct utf8 *t)
 {
+	uint32_t which = TEXT_WHICH(FRAME_NUMBER(w[0]));
 	uint32_t kind = TEXT_FORM(FRAME_NUMBER(w[0]));
 	uint32_t size = kind ? kind : 1;
 	const uint8_t *p = (const void *)(w + 1);
 
-	t->len = 0;
-	if (TEXT_WHICH(FRAME_NUMBER(w[0])) != TEXT_NAME && FRAME_PLACE(w[0])) {
-		memcpy(t->s, FILE_CUT, sizeof(FILE_CUT) - 1);
-		t->len = sizeof(FILE_CUT) - 1;
-	}
+	utf8_begin(t, which == TEXT_NAME ? 0 : FRAME_PLACE(w[0]));
 	if (kind == TEXT_UTF8)
-		managed_java_text(p, 8 * FRAME_MORE(w[0]), t);
+		utf8_java(t, p, 8 * FRAME_MORE(w[0]));
 	for (size_t i = 0; kind != TEXT_UTF8 && i + size <= 8 * FRAME_MORE(w[0]);
 	     i += size) {
 		uint32_t c = 0;
@@ -116,9 +53,8 @@ static void managed_text(const uint64_t *w, struct utf8 *t)
 		memcpy(&c, p + i, size);
 		if (!c)
 			break;
-		managed_put(t, managed_character(kind || c < 0x80 ? c : 0));
+		utf8_put(t, kind || c < 0x80 ? c : 0);
 	}
-	t->s[t->len] = '\0';
 }
 
 /* --- room --------------------------------------------------------------------------- */
