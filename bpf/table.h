@@ -67,7 +67,7 @@ enum ra_kind {
  * Registers that a CFA may hang on, beside SP and FP.  First the callee-saved
  * ones, followed from frame to frame: x86-64 rbx r12 r13 r14 r15; arm64 x19 to
  * x23.  Then those that calls may clobber, known only where execution was
- * interrupted: x86-64 rax rdx rcx rsi rdi r8 r9 r10 r11; arm64 x30 (LR) x0.
+ * interrupted: x86-64 rax rdx rcx rsi rdi r8 r9 r10 r11; arm64 x30 (LR) x0 x13.
  */
 #define SAVED_REGS	5
 #define SAVED_FP	SAVED_REGS	/* bit of FP in .saved and .by_fp */

@@ -65,10 +65,11 @@ for f in codecs.py io.py abc.py encodings/{__init__,aliases,utf_8,ascii,latin_1}
 	install -D -m 644 "$root/usr/lib/$version/$f" "$dir/usr/lib/$version/$f"
 done
 install -m 644 "$live/python_chain.py" "$dir/chain.py"
-# HotSpot with its least, where this machine is of the guest's kind
-if [ -z "$root" ] && command -v jlink javac >/dev/null; then
-	jlink --add-modules java.base --compress=2 --no-header-files \
-		--no-man-pages --output "$dir/jre"
+# HotSpot with its least; jlink makes one for any machine of its own release
+modules=$(find "$root"/usr/lib/jvm -name jmods -type d 2>/dev/null | sort | head -n 1)
+if [ -n "$modules" ] && command -v jlink javac >/dev/null; then
+	jlink ${root:+--module-path "$modules"} --add-modules java.base --compress=2 \
+		--no-header-files --no-man-pages --output "$dir/jre"
 	javac -nowarn -d "$dir/classes" "$live/HotspotLoad.java"
 	for f in "$dir"/jre/bin/java "$dir"/jre/lib/*.so "$dir"/jre/lib/server/*.so; do
 		needs "$f"
