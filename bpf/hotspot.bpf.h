@@ -309,6 +309,16 @@ static __always_inline int hotspot_returns(const __u8 *b)
 	       b[HERE + 10] == 0xc3;
 }
 
+/* The same of a native method's wrapper: leave; cmp [r15 + n], 0; jne; ret. */
+static __always_inline int hotspot_wrapper_returns(const __u8 *b)
+{
+	if (IS3(b, HERE, 0x49, 0x83, 0xbf) || IS3(b, HERE, 0x49, 0x83, 0x7f))
+		return b[HERE - 1] == 0xc9;
+	return (b[HERE] == 0x0f || b[HERE] == 0x75) &&
+	       ((b[HERE - 9] == 0xc9 && IS3(b, HERE - 8, 0x49, 0x83, 0xbf)) ||
+		(b[HERE - 6] == 0xc9 && IS3(b, HERE - 5, 0x49, 0x83, 0x7f)));
+}
+
 /* sub rsp, n: 1 if it begins at b[i] */
 #define IS_SUB(b, i)	(IS3(b, i, 0x48, 0x83, 0xec) || IS3(b, i, 0x48, 0x81, 0xec))
 /* mov rbp, rsp */
@@ -352,7 +362,7 @@ static __always_inline enum hotspot_made hotspot_made(struct hotspot_state *h,
 		return MADE_ALL;
 	if (b[HERE] == 0x5d)					/* pop rbp */
 		return MADE_RBP;
-	if (hotspot_returns(b))
+	if (hotspot_returns(b) || (h->kind == HOTSPOT_WRAPPER && hotspot_wrapper_returns(b)))
 		return MADE_NOT;
 	if (pc < complete && complete - h->code < 4096)	/* -1: never */
 		return hotspot_prologue(b);
@@ -441,46 +451,8 @@ static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
 	return words;
 }
 
-/* In interrupted code: */
-#define HOTSPOT_RBX(st)	((st)->regs[0])
-#define HOTSPOT_R13(st)	((st)->regs[2])
-#define HOTSPOT_RAX(st)	((st)->regs[REG_RESULT])
+#include "hotspot_bare.bpf.h"
 
-/*
- * Where does interrupted code of the interpreter, or between it and compiled code,
- * return to that has no frame of its own?  The address is on top of the stack or, on
- * the way in, popped and in rax (generate_normal_entry(), gen_c2i_adapter()).  0: it
- * has a frame.
- */
-static __always_inline __u64 hotspot_bare_ra(const struct hotspot_state *h,
-					     const struct unwind_state *st)
-{
-	__u64 ra = 0;
-
-	unwind_word(st, &ra, st->sp);
-	if (hotspot_heap_of(h, ra))
-		return ra;
-	return hotspot_heap_of(h, HOTSPOT_RAX(st)) ? HOTSPOT_RAX(st) : 0;
-}
-
-/* The caller's rsp is in r13 then, on the way out in rbx. */
-static __always_inline enum stop_reason hotspot_bare(struct unwind_state *st, __u64 ra,
-						     __u64 reach)
-{
-	__u64 sp = HOTSPOT_R13(st), fp = st->fp, top = 0;
-
-	/* its own frame is being made: rbp is there */
-	if (fp - st->sp <= 16 && !unwind_word(st, &top, fp + 8) && top == ra)
-		unwind_word(st, &fp, fp);
-	unwind_word(st, &top, st->sp);
-	if (sp - st->sp > reach || sp & 7)
-		sp = HOTSPOT_RBX(st);
-	if (sp - st->sp > reach || sp & 7)
-		sp = st->sp + 8 * (top == ra);
-	return hotspot_to(st, ra, sp, fp);
-}
-
-#define HOTSPOT_ARGUMENTS	(8 * 256)	/* bytes of a call, at most */
 #define HOTSPOT_ENTRY	24	/* words of a ContinuationEntry, at most, rbp and ra */
 
 /*
@@ -502,9 +474,19 @@ static __always_inline enum stop_reason hotspot_continuation(struct hotspot_stat
 
 #define HOTSPOT_NO_RA	(~0ULL)	/* method_entry_barrier's, in place of an address */
 
-/* A stub that says no size: by rbp; or by what lies on the stack, if it was
- * interrupted.  The barrier at a method's entry has a word of its own above rbp
- * (stubGenerator_x86_64.cpp, generate_method_entry_barrier()). */
+/* What a stub may have on the stack below its return address. */
+#define HOTSPOT_STUB_WORDS(st)	((st)->exact ? HOTSPOT_PUSHED : 2)
+
+/*
+ * A stub that says no size: by rbp, if it is called from where that leads to; else by
+ * what lies on the stack, for rbp may be that of the interpreter's frame last made.
+ * One that takes an exception to a caller has no frame when it asks the VM for the
+ * handler, but for a word that aligns it (generate_forward_exception()); where it was
+ * thrown is then in rdx, also where it comes from a handler of compiled code, which has
+ * its frame (generate_exception_blob()).  The barrier
+ * at a method's entry has a word of its own above rbp (stubGenerator_x86_64.cpp,
+ * generate_method_entry_barrier()).
+ */
 static __always_inline enum stop_reason hotspot_stub(struct hotspot_state *h,
 						     struct unwind_state *st)
 {
@@ -517,10 +499,13 @@ static __always_inline enum stop_reason hotspot_stub(struct hotspot_state *h,
 		return hotspot_to(st, ra, at + 24, fp);
 	if (!st->exact && call_distance(st->pc + 1, st->pc) == CALL_NONE)
 		return hotspot_continuation(h, st);
-	if (!st->exact || (sound && hotspot_heap_of(h, ra)))
+	if (sound && hotspot_heap_of(h, ra) && call_distance(ra, st->pc) <= CALL_ANYWHERE)
 		return STOP_ANON;
+	if (st->exact == EXACT && hotspot_heap_of(h, HOTSPOT_RDX(st)) &&
+	    call_distance(HOTSPOT_RDX(st), st->pc) < CALL_UNREAD)
+		return hotspot_to(st, HOTSPOT_RDX(st), st->sp, st->fp);
 	for (__u64 i = 1; i <= HOTSPOT_PUSHED; i++) {
-		if (hotspot_called(h, st, i))
+		if (i <= HOTSPOT_STUB_WORDS(st) && hotspot_called(h, st, i))
 			return hotspot_by_size(st, i, MADE_NO_RBP);
 	}
 	return STOP_ANON;
@@ -542,18 +527,15 @@ static __always_inline enum stop_reason hotspot_caller(struct hotspot_state *h,
 		       hotspot_by_size(st, words, MADE_ALL) : hotspot_stub(h, st);
 	}
 
-	if (st->exact == EXACT && ((h->kind == HOTSPOT_INTERPRETER && !h->method) ||
-				   h->kind == HOTSPOT_BARE)) {
+	if (h->kind == HOTSPOT_INTERPRETER && !h->method && st->exact == EXACT) {
 		__u64 ra = hotspot_bare_ra(h, st);
 
-		if (ra)
-			return hotspot_bare(st, ra, h->kind == HOTSPOT_BARE ?
-						    HOTSPOT_ARGUMENTS : FP_REACH);
+		return ra ? hotspot_entering(st, ra) : STOP_ANON;
 	}
 	if (h->kind == HOTSPOT_INTERPRETER)
 		return hotspot_by_rbp(st);
 	if (h->kind == HOTSPOT_BARE)
-		return hotspot_by_size(st, 1, MADE_NOT);
+		return hotspot_adapter(h, st);
 	if (!words)
 		return hotspot_stub(h, st);
 	if (st->exact)

@@ -24,13 +24,14 @@ EDGE = 1000000		# ns at both ends of a moment: clocks are told, not shared
 HIDDEN = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+ShowHiddenFrames"]
 # Code that the compiler put into spin()'s caller has no record of most places, but with
 # -XX:+DebugNonSafepoints: else spin() is a function of its own.
-APART = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,HotspotAgree.spin"]
+QUIET = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=exclude,HotspotAgree.apart*"]
+APART = [*QUIET, "-XX:CompileCommand=dontinline,HotspotAgree.spin"]
 HOW = {
     "interpreted": ["-Xint"],
     "C1": [*APART, "-XX:TieredStopAtLevel=1", "-Xbatch"],
     "C2": [*APART, "-XX:-TieredCompilation", "-XX:CompileThreshold=1000", "-Xbatch"],
     "tiered": APART,
-    "tiered, spin inlined": ["-XX:+DebugNonSafepoints"],
+    "tiered, spin inlined": [*QUIET, "-XX:+DebugNonSafepoints"],
 }
 # $0: the JVM's words.  The first JVM is there to be known.
 RUNS = """eval "$0" -version 2>/dev/null; sleep 1.2; eval "$1" """
