@@ -4,23 +4,23 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Random stacks of Java's kinds of calls (HotspotKinds), and what the VM itself says of
  * each: HotspotAgree PLACES MS WARM FILE [SEED], with -XX:+ShowHiddenFrames, JDK 8 or
  * later. Each chain is called WARM times, so that it is compiled; then once more, and
  * burns CPU time for some milliseconds at its end. FILE gets for each of these moments
- * its first and last (ns since 1970), the thread and the stack, innermost first: what a
+ * its first and last (ns since 1970), the thread's number and the stack, innermost first: what a
  * Throwable that was made there says.
  */
 public class HotspotAgree {
 	static final ThreadMXBean CPU = ManagementFactory.getThreadMXBean();
-	static final AtomicInteger threads = new AtomicInteger();
 	static final List<Moment> moments = new ArrayList<>();
 	static long sink;
 
@@ -42,7 +42,7 @@ public class HotspotAgree {
 	}
 
 	static class Moment {
-		final String thread = Thread.currentThread().getName();
+		final String tid = ownTid();
 		StackTraceElement[] stack;
 		long begin, end;
 	}
@@ -54,6 +54,14 @@ public class HotspotAgree {
 
 	static long leaf(Plan p) {
 		return p.warm ? 1 : spin(p, tell());
+	}
+
+	static String ownTid() {
+		try {
+			return Files.readSymbolicLink(Paths.get("/proc/thread-self")).getFileName().toString();
+		} catch (IOException e) {
+			throw new IllegalStateException(e);
+		}
 	}
 
 	/* What the VM says of the caller. */
@@ -251,14 +259,9 @@ public class HotspotAgree {
 		return x;
 	}
 
-	/** One with a name of its own. */
-	static Thread thread(Runnable f) {
-		return new Thread(f, "agree-" + threads.incrementAndGet());
-	}
-
 	/** Call f in a thread of its own. */
 	static void inThread(Runnable f) {
-		Thread t = thread(f);
+		Thread t = new Thread(f);
 		t.start();
 		HotspotKinds.join(t);
 	}
@@ -289,7 +292,7 @@ public class HotspotAgree {
 
 		try (PrintWriter out = new PrintWriter(file, "UTF-8")) {
 			for (Moment m : moments) {
-				out.println((clock + m.begin) + " " + (clock + m.end) + " " + m.thread);
+				out.println((clock + m.begin) + " " + (clock + m.end) + " " + m.tid);
 				for (StackTraceElement e : m.stack)
 					out.println("\t" + e.getClassName() + "." + e.getMethodName() + "\t" +
 						    e.getLineNumber());
