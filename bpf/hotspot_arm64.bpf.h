@@ -150,16 +150,33 @@ static __always_inline __u64 hotspot_bare_ra(const struct hotspot_state *h,
 	       !hotspot_own(h, lr) ? lr : 0;
 }
 
-/* The caller's sp is in x19 then, before JDK 20 in x13. */
-static __always_inline enum stop_reason hotspot_bare(const struct hotspot_state *h,
-						     struct unwind_state *st, __u64 ra,
-						     __u64 reach)
+/* The caller's sp is in x19 then, before JDK 20 in x13; or it is no further than that. */
+static __always_inline enum stop_reason hotspot_to_sender(const struct hotspot_state *h,
+							  struct unwind_state *st, __u64 ra,
+							  __u64 reach)
 {
 	__u64 sp = h->vm.version % HOTSPOT_BSM < 20 ? HOTSPOT_X13(st) : HOTSPOT_X19(st);
 
 	if (sp - st->sp > reach || sp & 15)
 		sp = st->sp;
 	return hotspot_to(st, ra, sp, st->fp);
+}
+
+static __always_inline enum stop_reason hotspot_entering(const struct hotspot_state *h,
+							 struct unwind_state *st,
+							 __u64 ra)
+{
+	return hotspot_to_sender(h, st, ra, FP_REACH);
+}
+
+/* Code between compiled code and the interpreter. */
+static __always_inline enum stop_reason hotspot_adapter(struct hotspot_state *h,
+							struct unwind_state *st)
+{
+	__u64 ra = st->exact == EXACT ? hotspot_bare_ra(h, st) : 0;
+
+	return ra ? hotspot_to_sender(h, st, ra, HOTSPOT_ARGUMENTS) :
+		    hotspot_by_size(st, 1, MADE_NOT);
 }
 
 /* There its frame is as others are. */

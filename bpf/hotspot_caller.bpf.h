@@ -69,13 +69,14 @@ static __always_inline int hotspot_called(const struct hotspot_state *h,
 	       hotspot_heap_of(h, ra & RA_MASK);
 }
 
+#define HOTSPOT_ARGUMENTS	(8 * 256)	/* bytes of a call, at most */
+
 #ifdef __TARGET_ARCH_arm64
 #include "hotspot_arm64.bpf.h"
 #else
 #include "hotspot_x86.bpf.h"
 #endif
 
-#define HOTSPOT_ARGUMENTS	(8 * 256)	/* bytes of a call, at most */
 #define HOTSPOT_ENTRY	24	/* words of a ContinuationEntry, at most, with fp and ra */
 
 /*
@@ -103,7 +104,7 @@ static __always_inline enum stop_reason hotspot_stub(struct hotspot_state *h,
 		return STOP_NOT;
 	if (!st->exact && call_distance(st->pc + 1, st->pc) == CALL_NONE)
 		return hotspot_continuation(h, st);
-	return st->exact ? hotspot_in_stub(h, st) : STOP_ANON;
+	return hotspot_in_stub(h, st);
 }
 
 /* Move st to the caller of the code at hand.  STOP_ANON: by frame pointer. */
@@ -122,18 +123,15 @@ static __always_inline enum stop_reason hotspot_caller(struct hotspot_state *h,
 		       hotspot_by_size(st, words, MADE_ALL) : hotspot_stub(h, st);
 	}
 
-	if (st->exact == EXACT && ((h->kind == HOTSPOT_INTERPRETER && !h->method) ||
-				   h->kind == HOTSPOT_BARE)) {
+	if (h->kind == HOTSPOT_INTERPRETER && !h->method && st->exact == EXACT) {
 		__u64 ra = hotspot_bare_ra(h, st);
 
-		if (ra)
-			return hotspot_bare(h, st, ra, h->kind == HOTSPOT_BARE ?
-						    HOTSPOT_ARGUMENTS : FP_REACH);
+		return ra ? hotspot_entering(h, st, ra) : STOP_ANON;
 	}
 	if (h->kind == HOTSPOT_INTERPRETER)
 		return hotspot_by_fp(st);
 	if (h->kind == HOTSPOT_BARE)
-		return hotspot_by_size(st, 1, MADE_NOT);
+		return hotspot_adapter(h, st);
 	if (!words)
 		return hotspot_stub(h, st);
 	if (st->exact)

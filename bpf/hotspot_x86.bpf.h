@@ -44,6 +44,16 @@ static __always_inline int hotspot_returns(const __u8 *b)
 	       b[HERE + 10] == 0xc3;
 }
 
+/* The same of a native method's wrapper: leave; cmp [r15 + n], 0; jne; ret. */
+static __always_inline int hotspot_wrapper_returns(const __u8 *b)
+{
+	if (IS3(b, HERE, 0x49, 0x83, 0xbf) || IS3(b, HERE, 0x49, 0x83, 0x7f))
+		return b[HERE - 1] == 0xc9;
+	return (b[HERE] == 0x0f || b[HERE] == 0x75) &&
+	       ((b[HERE - 9] == 0xc9 && IS3(b, HERE - 8, 0x49, 0x83, 0xbf)) ||
+		(b[HERE - 6] == 0xc9 && IS3(b, HERE - 5, 0x49, 0x83, 0x7f)));
+}
+
 /* sub rsp, n: 1 if it begins at b[i] */
 #define IS_SUB(b, i)	(IS3(b, i, 0x48, 0x83, 0xec) || IS3(b, i, 0x48, 0x81, 0xec))
 /* mov rbp, rsp */
@@ -80,7 +90,7 @@ static __always_inline enum hotspot_made hotspot_made(struct hotspot_state *h,
 		return MADE_ALL;
 	if (b[HERE] == 0x5d)					/* pop rbp */
 		return MADE_PAIR;
-	if (hotspot_returns(b))
+	if (hotspot_returns(b) || (h->kind == HOTSPOT_WRAPPER && hotspot_wrapper_returns(b)))
 		return MADE_NOT;
 	if (pc < complete && complete - h->code < 4096)	/* -1: never */
 		return hotspot_prologue(b);
@@ -118,11 +128,19 @@ static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
 	return words;
 }
 
+/*
+ * --- code that has no frame ------------------------------------------------------
+ *
+ * rbp is then that of whoever made a frame by it last: with C1's code between, an
+ * interpreter's far above, whose method is a good one.
+ */
+
 /* In interrupted code: */
 #define HOTSPOT_RBX(st)	((st)->regs[0])
 #define HOTSPOT_R13(st)	((st)->regs[2])
 #define HOTSPOT_BCP(st)	HOTSPOT_R13(st)	/* of the interpreter */
 #define HOTSPOT_RAX(st)	((st)->regs[REG_RESULT])
+#define HOTSPOT_RDX(st)	((st)->regs[REG_RESULT + 1])
 
 /*
  * Where does interrupted code of the interpreter, or between it and compiled code,
@@ -141,23 +159,55 @@ static __always_inline __u64 hotspot_bare_ra(const struct hotspot_state *h,
 	return hotspot_heap_of(h, HOTSPOT_RAX(st)) ? HOTSPOT_RAX(st) : 0;
 }
 
-/* The caller's rsp is in r13 then, on the way out in rbx. */
-static __always_inline enum stop_reason hotspot_bare(const struct hotspot_state *h,
-						     struct unwind_state *st, __u64 ra,
-						     __u64 reach)
+/* Such code of the interpreter: the caller's rsp is in r13, on the way out in rbx. */
+static __always_inline enum stop_reason hotspot_entering(const struct hotspot_state *h,
+							 struct unwind_state *st,
+							 __u64 ra)
 {
 	__u64 sp = HOTSPOT_R13(st), fp = st->fp, top = 0;
 
 	(void)h;
-	/* its own frame is being made: rbp is there */
-	if (fp - st->sp <= 16 && !unwind_word(st, &top, fp + 8) && top == ra)
+	/* its own frame is being made: first rbp is there, then the caller's rsp */
+	if (fp - st->sp <= 16 && !unwind_word(st, &top, fp + 8) && top == ra) {
+		if (fp != st->sp)
+			unwind_word(st, &sp, fp - 8 * HOTSPOT_SENDER_SP);
 		unwind_word(st, &fp, fp);
+	}
 	unwind_word(st, &top, st->sp);
-	if (sp - st->sp > reach || sp & 7)
+	if (sp - st->sp > FP_REACH || sp & 7)
 		sp = HOTSPOT_RBX(st);
-	if (sp - st->sp > reach || sp & 7)
+	if (sp - st->sp > FP_REACH || sp & 7)
 		sp = st->sp + 8 * (top == ra);
 	return hotspot_to(st, ra, sp, fp);
+}
+
+#define HOTSPOT_ARGUMENTS	(8 * 256)	/* bytes of a call, at most */
+
+/*
+ * Code between compiled code and the interpreter.  Where arguments go onto the stack
+ * it pops the return address into rax, keeps rsp in r13, makes room in steps of 16
+ * and puts the address on top again (gen_c2i_adapter()).  Else r13 may be that of the
+ * interpreter's call below, which left its address there.  Before that the VM may be
+ * called, with rsp in r13 (patch_callers_callsite()).
+ */
+static __always_inline enum stop_reason hotspot_adapter(struct hotspot_state *h,
+							struct unwind_state *st)
+{
+	__u64 r13 = HOTSPOT_R13(st), moved = r13 - st->sp, ra = 0, top = 0, was = 0;
+
+	if (!st->exact && moved <= FP_REACH && !unwind_word(st, &ra, r13) &&
+	    hotspot_heap_of(h, ra))
+		return hotspot_to(st, ra, r13 + 8, st->fp);
+	ra = st->exact == EXACT ? hotspot_bare_ra(h, st) : 0;
+	if (!ra)
+		return hotspot_by_size(st, 1, MADE_NOT);
+	unwind_word(st, &top, st->sp);
+	if (top != ra && !unwind_word(st, &was, st->sp - 8) && was == ra)
+		return hotspot_to(st, ra, st->sp, st->fp);
+	if (moved <= HOTSPOT_ARGUMENTS && !(moved & 15) &&
+	    !unwind_word(st, &was, r13 - 8) && (was == ra || !hotspot_heap_of(h, was)))
+		return hotspot_to(st, ra, r13, st->fp);
+	return hotspot_to(st, ra, st->sp + 8 * (top == ra), st->fp);
 }
 
 #define HOTSPOT_NO_RA	(~0ULL)	/* method_entry_barrier's, in place of an address */
@@ -174,18 +224,31 @@ static __always_inline int hotspot_entry_barrier(struct unwind_state *st)
 	       hotspot_to(st, ra, at + 24, fp) == STOP_NOT;
 }
 
-/* Of a stub that was interrupted and says no size: by rbp, or by what lies on the
- * stack. */
+/* What a stub may have on the stack below its return address. */
+#define HOTSPOT_STUB_WORDS(st)	((st)->exact ? HOTSPOT_PUSHED : 2)
+
+/*
+ * Of a stub that says no size: by rbp, if it is called from where that leads to; else by
+ * what lies on the stack, for rbp may be that of the interpreter's frame last made.
+ * One that takes an exception to a caller has no frame when it asks the VM for the
+ * handler, but for a word that aligns it (generate_forward_exception()); where it was
+ * thrown is then in rdx, also where it comes from a handler of compiled code, which has
+ * its frame (generate_exception_blob()).
+ */
 static __always_inline enum stop_reason hotspot_in_stub(struct hotspot_state *h,
 							struct unwind_state *st)
 {
 	__u64 ra = 0, at = st->fp;
 
 	if (at >= st->sp && at - st->sp <= FP_REACH &&
-	    !unwind_word(st, &ra, at + 8) && hotspot_heap_of(h, ra))
+	    !unwind_word(st, &ra, at + 8) && hotspot_heap_of(h, ra) &&
+	    call_distance(ra, st->pc) <= CALL_ANYWHERE)
 		return STOP_ANON;
+	if (st->exact == EXACT && hotspot_heap_of(h, HOTSPOT_RDX(st)) &&
+	    call_distance(HOTSPOT_RDX(st), st->pc) < CALL_UNREAD)
+		return hotspot_to(st, HOTSPOT_RDX(st), st->sp, st->fp);
 	for (__u64 i = 1; i <= HOTSPOT_PUSHED; i++) {
-		if (hotspot_called(h, st, i))
+		if (i <= HOTSPOT_STUB_WORDS(st) && hotspot_called(h, st, i))
 			return hotspot_by_size(st, i, MADE_NO_FP);
 	}
 	return STOP_ANON;

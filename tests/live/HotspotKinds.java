@@ -652,7 +652,7 @@ public class HotspotKinds {
 	static long executor(HotspotAgree.Plan p) {
 		if (p.warm)
 			return HotspotAgree.deeper(p);
-		ExecutorService e = Executors.newSingleThreadExecutor(HotspotAgree::thread);
+		ExecutorService e = Executors.newSingleThreadExecutor();
 		try {
 			return e.submit(() -> HotspotAgree.deeper(p)).get();
 		} catch (InterruptedException | ExecutionException x) {

@@ -102,16 +102,21 @@ static enum stop_reason step(struct unwind_state *st, struct hotspot_state *h)
 	return hotspot_caller(h, st);
 }
 
-static void expect_caller(struct unwind_state st, __u64 sp, __u64 fp)
+static void expect_step(struct unwind_state st, __u64 pc, __u64 sp, __u64 fp)
 {
 	struct hotspot_state h;
 
 	CHECK_EQ(step(&st, &h), STOP_NOT);
-	CHECK_EQ(st.pc, made.caller.code + 99);
+	CHECK_EQ(st.pc, pc);
 	CHECK_EQ(st.sp, sp);
 	CHECK_EQ(st.fp, fp);
 	CHECK_EQ(st.exact, 0);
 	CHECK_EQ(st.depth, 1);
+}
+
+static void expect_caller(struct unwind_state st, __u64 sp, __u64 fp)
+{
+	expect_step(st, made.caller.code + 99, sp, fp);
 }
 
 /* A return address at a word of the stack, with a saved frame pointer below. */

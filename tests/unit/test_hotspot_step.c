@@ -413,19 +413,81 @@ TEST(hotspot_adapters)
 		make(v);
 		frame(0);
 		st = at(made.bare.code + 4, EXACT);
-		st.regs[2] = SP + 0x40;		/* arguments were copied */
+		st.regs[2] = SP + 0x40;		/* of an older call */
+		hs_put(SP + 0x38, made.caller.code + 40);	/* the interpreter's */
+		expect_caller(st, SP + 8, SP + 0x200);
+		hs_put(SP + 0x38, 7);		/* an argument */
 		expect_caller(st, SP + 0x40, SP + 0x200);
+		hs_put(SP + 0x38, made.caller.code + 100);	/* not yet */
+		expect_caller(st, SP + 0x40, SP + 0x200);
+		st.regs[2] = SP + 0x48;		/* no step of 16 */
+		expect_caller(st, SP + 8, SP + 0x200);
 		st.regs[2] = SP + 0x4000;	/* more than there can be */
 		expect_caller(st, SP + 8, SP + 0x200);
-		/* the return address was popped */
+		/* the return address was popped; then there is room */
 		hs_put(SP, 0);
 		st.regs[REG_RESULT] = made.caller.code + 100;
-		st.regs[2] = 0;
+		hs_put(SP - 8, made.caller.code + 100);
+		st.regs[2] = SP + 0x20;
 		expect_caller(st, SP, SP + 0x200);
 		st.regs[2] = SP;
 		expect_caller(st, SP, SP + 0x200);
+		hs_put(SP - 8, 0);
 		st.regs[2] = SP + 0x40;
 		expect_caller(st, SP + 0x40, SP + 0x200);
+		/* it has called the VM */
+		hs_put(SP + 0x900, made.caller.code + 100);
+		st = at(made.bare.code + 4, 0);
+		st.regs[2] = SP + 0x900;
+		expect_caller(st, SP + 0x908, SP + 0x200);
+	}
+}
+
+/* An exception on its way to the caller: rbp is that of an interpreter's frame. */
+TEST(hotspot_stub_without_a_frame)
+{
+	EACH_LAYOUT(v) {
+		struct unwind_state st;
+
+		for (int words = 1; words <= 2; words++) {
+			make(v);
+			hs_bytes(made.stub.code + 4, "\xe8\x01\x02\x03\x04", 5);
+			interpreted(SP + 0x200, made.outer, 33, SP + 0x300);
+			hs_put(SP + 0x208, made.caller.code + 40);	/* no call before it */
+			frame(words - 1);
+			st = at(made.stub.code + 9, 0);
+			expect_caller(st, SP + 8 * (__u64)words, SP + 0x200);
+			st = at(made.stub.code + 11, EXACT);
+			expect_caller(st, SP + 8 * (__u64)words, SP + 0x200);
+		}
+		/* where it was thrown, in a frame that is whole */
+		st.regs[REG_RESULT + 1] = made.code.code + CALL_AT;
+		hs_bytes(made.code.code + CALL_AT - 5, "\xe8\x01\x02\x03\x04", 5);
+		expect_step(st, made.code.code + CALL_AT - 1, SP, SP + 0x200);
+	}
+}
+
+/* leave; cmp [r15 + n], 0; jne; ret */
+#define WRAPPER_END	"\xc9\x49\x83\x7f\x08\x00\x0f\x85\x00\x00\x00\x00\xc3"
+#define WRAPPER_END_2	"\xc9\x49\x83\xbf\x08\x01\x00\x00\x00\x75\x08\xc3"
+
+TEST(hotspot_wrapper_that_returns)
+{
+	EACH_LAYOUT(v) {
+		static const int places[] = { 1, 6, 12 }, places_2[] = { 1, 9, 11 };
+
+		make(v);
+		frame(0);
+		for (int i = 0; i < 3; i++) {
+			hs_bytes(made.wrapper.code + 200, WRAPPER_END, 13);
+			expect_caller(at(made.wrapper.code + 200 + (__u64)places[i], EXACT), SP + 8, SP + 0x200);
+			hs_bytes(made.wrapper.code + 200, WRAPPER_END_2, 12);
+			expect_caller(at(made.wrapper.code + 200 + (__u64)places_2[i], EXACT), SP + 8, SP + 0x200);
+		}
+		make(v);
+		frame(3);
+		hs_bytes(made.wrapper.code + 200, WRAPPER_END, 13);
+		expect_caller(at(made.wrapper.code + 200, EXACT), SP + 32, 0x1234);
 	}
 }
 
@@ -439,6 +501,7 @@ TEST(hotspot_stubs)
 		frame(0);
 		expect_caller(at(made.bare.code + 4, EXACT), SP + 8, SP + 0x200);
 		/* by rbp, if that says nothing else: what is not done here */
+		make(v);
 		hs_bytes(made.stub.code + 4, "\xe8\x01\x02\x03\x04", 5);
 		frame(4);
 		st = at(made.stub.code + 9, 0);
