@@ -19,7 +19,7 @@ unit_symbolize_LIBS := -lxxhash
 unit_cpu_share_SRCS := symbolizerd/hub/cpu_share.c
 unit_job_queue_SRCS := symbolizerd/hub/job_queue.c symbolizerd/tables/owners.c common/hash_table.c
 UNIT += managed
-unit_managed_SRCS := $(addprefix symbolizerd/hub/,managed.c managed_visits.c record.c trace.c) symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
+unit_managed_SRCS := $(addprefix symbolizerd/hub/,managed.c managed_visits.c record.c trace.c) symbolizerd/symbols/frame_names.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
 	symbolizerd/tables/owners.c common/hash_table.c
 unit_managed_LIBS := -lxxhash
 UNIT += hub_ksym
@@ -51,3 +51,6 @@ unit_clock_jumps_LIBS := -lxxhash -Wl,--wrap=clock_gettime
 UNIT += line_table java_name
 unit_java_name_SRCS := symbolizerd/symbols/java_name.c
 unit_line_table_SRCS := symbolizerd/symbols/line_table.c
+UNIT += managed_visits
+unit_managed_visits_SRCS := $(unit_managed_SRCS) symbolizerd/symbols/frame_names_build.c
+unit_managed_visits_LIBS := -lxxhash
