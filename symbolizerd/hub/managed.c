@@ -593,6 +593,7 @@ void managed_ask(struct managed *m, bool late, uint64_t now_ns)
 	while (m->visit && visits_next(&m->visits, late, now_ns, &q)) {
 		int r = m->visit(m->ctx, &q, MANAGED_RUNTIME(q.words[0]));
 
+		m->visited++;
 		if (r)
 			managed_answer(m, q.space, q.words, q.n, NULL, r);
 	}

@@ -85,7 +85,7 @@ struct managed {
 	/* as jit_visit_fn; the owner's to set; NULL: nobody reads memory */
 	int (*visit)(void *ctx, const struct jit_question *q, uint32_t runtime);
 	void *ctx;
-	uint64_t read;		/* functions whose names came from a visit */
+	uint64_t visited, read;	/* visits, and functions whose names came so */
 };
 
 #define OUR_WORD(number, runtime, at)					\

@@ -153,7 +153,8 @@ void visits_answered(struct managed_visits *m, uint32_t space, int result)
 		return;
 	}
 	/* ended, denied or in quarantine; or what was read killed a worker */
-	p->never |= result == -ESRCH || result == -EPERM || result > 0;
+	p->never |= result == -ESRCH || result == -EPERM || result == -EACCES ||
+		    result > 0;
 	memmove(p->words.v, p->words.v + n, (p->words.n - n) * sizeof(*p->words.v));
 	p->words.n -= n;
 	m->waiting -= n / 2;
