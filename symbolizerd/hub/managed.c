@@ -229,6 +229,14 @@ const struct managed_function *managed_find(const struct managed *m,
 	       &m->functions.v[managed_of(m, number)] : NULL;
 }
 
+/* There is nothing behind this number, and nothing will come. */
+static bool managed_lost(const struct managed *m, uint32_t number)
+{
+	enum managed_state state = managed_state_of(m, number);
+
+	return state == MANAGED_FREE || state == MANAGED_GONE;
+}
+
 bool managed_waits(const struct managed *m, uint32_t number)
 {
 	return managed_state_of(m, number) == MANAGED_WANTED;
@@ -499,7 +507,7 @@ static uint32_t managed_function_of(struct managed *m,
 	if (f)
 		f->used_ns = now_ns;
 	if (visited && !managed_whole(texts, visited)) {
-		if (f && managed_state_of(m, f->function) != MANAGED_GONE) {
+		if (f && !managed_lost(m, f->function)) {
 			managed_take_lines(m, f, texts);
 			return f->function;
 		}
@@ -682,7 +690,7 @@ static void managed_sweep_frames(struct managed *m, uint64_t now_ns)
 
 		if (f->used_ns &&
 		    (now_ns - f->used_ns >= MANAGED_KEPT_NS ||
-		     managed_state_of(m, f->function) == MANAGED_GONE))
+		     managed_lost(m, f->function)))
 			managed_drop_frame(m, i);
 	}
 }

@@ -383,7 +383,15 @@ TEST(visits_have_no_room_of_their_own)
 	managed_ask(&m, false, now);
 	answer("a.C.run", NULL, "");
 	CHECK(m.names.total <= MANAGED_NAMES_BYTES);
-	CHECK(!managed_waits(&m, mine));
+	CHECK(!managed_waits(&m, mine) && !managed_find(&m, mine));
+	/* when there is room again it is read again */
+	now += MANAGED_KEPT_NS;
+	managed_sweep(&m, &(struct traces){ 0 }, now);
+	mine = frame(7, A, NULL, NULL, NULL, true);
+	CHECK(managed_waits(&m, mine));
+	managed_ask(&m, false, now);
+	answer("a.C.run", NULL, "");
+	CHECK_STR(managed_find(&m, mine)->name, "a.C.run");
 	end();
 }
 
