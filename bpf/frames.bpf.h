@@ -81,6 +81,8 @@ static __always_inline enum stop_reason step_by_rule(struct scratch *s,
 		return STOP_INTERNAL;
 	if (r->cfa == CFA_SIGNAL)
 		uncalled(s);
+	if (r->by_fp & RULE_LOOP_PART && m->runtime == RUNTIME_PYTHON)
+		loop_part(s);
 	if (!(r->by_fp & RULE_LOOP) || m->runtime != RUNTIME_PYTHON)
 		return unwind_rule_step(&s->st, r);
 	python_enter(m->start - m->off, m->dir, m->pages, 0);

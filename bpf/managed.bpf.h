@@ -244,6 +244,14 @@ static __always_inline void take_loop(struct scratch *s)
 	s->python.loop = s->words[s->n & (REC_WORDS - 1)];
 }
 
+/* The frame just pushed is shown no more than that of its loop, which comes next. */
+static __always_inline void loop_part(struct scratch *s)
+{
+	__u64 *word = &s->words[(s->n - 1) & (REC_WORDS - 1)];
+
+	*word = FRAME_LOOP_WORD(*word);
+}
+
 static __always_inline int leave_loop(struct scratch *s)
 {
 	if (s->python.inside == PYTHON_REST && s->python.frame)
