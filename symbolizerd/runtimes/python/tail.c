@@ -197,17 +197,20 @@ static void tail_take_common(struct tail *t)
 static uint32_t tail_ranges(const struct tail *t, uint64_t loop,
 			    struct code_span *ret, uint32_t max)
 {
+	uint32_t n = 0, next = 0;	/* behind the one taken last */
 	struct code_span r;
-	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < t->fdes.n; i++) {
 		if (!t->part[i] || fdes_start(&t->fdes, i) == loop ||
 		    !fdes_range(t->f, &t->fdes, i, &r))
 			continue;
-		if (n && t->part[i - 1] && r.start - ret[n - 1].end <= GAP_MAX)
+		if (n && i == next && r.start - ret[n - 1].end <= GAP_MAX)
 			ret[n - 1].end = r.end;
 		else if (n < max)
 			ret[n++] = r;
+		else
+			break;
+		next = i + 1;
 	}
 	return n;
 }
