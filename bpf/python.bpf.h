@@ -38,6 +38,8 @@ static const struct python_layout python_layouts[PYTHON_LAYOUTS] =
 #define PYTHON_FIRST	1
 #define PYTHON_GOES_ON	2
 #define PYTHON_DONE	3	/* none more of this loop */
+#define PYTHON_PASSED	4	/* the loop's own frame was passed over */
+#define PYTHON_REST	5	/* the walk ends here: all that there are */
 /* What must be 0 when a sample begins. */
 #define PYTHON_STATE_BEGIN	__builtin_offsetof(struct python_state, frame_words)
 
@@ -52,6 +54,8 @@ struct python_state {
 	__u64 str_type;
 	__u64 bytes_type;
 	__u64 loop;		/* the word of the loop's own frame */
+	__u64 passed;		/* by frame pointer the walk came from this stack
+				 * pointer to where it is; 0: otherwise */
 	__u32 version;		/* which layout */
 	__u32 known;		/* how often a thread was looked for */
 	__u32 inside;		/* 0, or one of the above: frames of the loop
@@ -332,6 +336,32 @@ python_next(struct python_state *p, struct python_frame *ret)
 	       PYTHON_LAST : PYTHON_FRAME;
 }
 
+#define PYTHON_ENTRY_FAR	64	/* frames of one loop */
+
+/* Where the loop that runs the next frame keeps the frame behind its last one, in its
+ * own on the stack; 0: not known. */
+static __always_inline __u64 python_entry_frame(const struct python_state *p)
+{
+	const struct python_layout *l = python_layout(p->version);
+	__u64 frame = p->frame, word;
+
+	for (int i = 0; i < PYTHON_ENTRY_FAR && frame && l->how == PYTHON_OWNED; i++) {
+		word = user_word(frame + (l->entry & ~7));
+		if ((word >> (8 * (l->entry & 7)) & 0xff) >= PYTHON_OWNER_C)
+			return frame;
+		frame = user_word(frame + l->previous);
+	}
+	return 0;
+}
+
+/* Has the walk passed over that loop's own frame, now that the stack pointer is sp? */
+static __always_inline int python_passed_over(const struct python_state *p, __u64 sp)
+{
+	__u64 entry = python_entry_frame(p);
+
+	return entry && entry >= p->passed && entry < sp;
+}
+
 /* --- text -------------------------------------------------------------------------- */
 
 struct python_text {
@@ -356,7 +386,7 @@ static __always_inline int python_read_str(struct python_state *p, __u64 str,
 	    user_word(p->str_type + l->tp_name + 8) != l->compact + 8u)
 		return 0;
 	len = PYTHON_AT(p->str_words, l->length);
-	state = PYTHON_AT(p->str_words, l->state);
+	state = PYTHON_AT(p->str_words, l->state) >> (l->interned & 31);
 	ret->kind = PYTHON_STR_KIND(state);
 	if (!PYTHON_STR_COMPACT(state) || len > 1 << 16 ||
 	    (ret->kind != 1 && ret->kind != 2 && ret->kind != 4))

@@ -79,6 +79,8 @@ enum ra_kind {
 
 #define RULE_LOOP		0x40		/* in .by_fp: the loop of an interpreter,
 					 * whose unwinder has frames for it */
+#define RULE_LOOP_PART		0x80		/* in .by_fp: a function that such a
+					 * loop calls and that is part of it */
 
 /* The words of a rule of CFA_RUNTIME. */
 #define RUNTIME_VERSION(r)	((__u32)(r)->cfa_off)

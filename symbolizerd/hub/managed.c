@@ -529,21 +529,21 @@ static uint32_t managed_function_of(struct managed *m,
 	return function;
 }
 
-static bool managed_is(uint64_t word)
-{
-	return FRAME_KIND(word) == FRAME_MANAGED || FRAME_KIND(word) == FRAME_TEXT ||
-	       FRAME_KIND(word) == FRAME_LOOP;
-}
-
-bool managed_has(const struct trace_rec *rec)
+/* kinds: bits */
+static bool managed_any(const struct trace_rec *rec, uint32_t kinds)
 {
 	size_t end = (size_t)rec->n_kernel + rec->n_user;
 
 	for (size_t i = rec->n_kernel; i < end; i += frame_words(rec->words[i])) {
-		if (managed_is(rec->words[i]))
+		if (kinds >> FRAME_KIND(rec->words[i]) & 1)
 			return true;
 	}
 	return false;
+}
+
+bool managed_has(const struct trace_rec *rec)
+{
+	return managed_any(rec, 1 << FRAME_MANAGED | 1 << FRAME_TEXT | 1 << FRAME_LOOP);
 }
 
 static uint64_t managed_our_word(struct managed *m, struct managed_key *key,
@@ -565,6 +565,8 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 		.tgid = rec->tgid,
 	};
 	struct texts texts = { .owner = OWNER_UNKNOWN };
+	/* they make room for what they run, if that is there */
+	bool loops = m->show_loops || !managed_any(rec, 1 << FRAME_MANAGED);
 	uint32_t n = 0, next;	/* what is written is never more than was read */
 
 	for (uint32_t i = 0; i < rec->n_user; i = next) {
@@ -578,7 +580,7 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 		if (FRAME_KIND(w[0]) == FRAME_MANAGED) {
 			words[n++] = managed_our_word(m, &key, w, &texts, now_ns);
 		} else if (FRAME_KIND(w[0]) == FRAME_LOOP) {
-			if (m->show_loops)
+			if (loops)
 				words[n++] = FRAME_WORD(FRAME_NATIVE,
 							FRAME_NUMBER(w[0]),
 							FRAME_PLACE(w[0]));

@@ -41,9 +41,11 @@ UNIT += demangle
 unit_demangle_SRCS := symbolizerd/symbols/demangle.c
 unit_demangle_LIBS := -liberty
 
-UNIT += go python hotspot runtimes
+UNIT += go python python_tail hotspot runtimes
 unit_python_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_python_LIBS := -lelf -lnettle -liberty -lxxhash
+unit_python_tail_SRCS := $(sort $(UNWIND) $(SYMBOLS))
+unit_python_tail_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_hotspot_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_hotspot_LIBS := -lelf -lnettle -liberty -lxxhash
 UNIT += hotspot_names
