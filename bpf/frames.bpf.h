@@ -81,9 +81,11 @@ static __always_inline enum stop_reason step_by_rule(struct scratch *s,
 		return STOP_INTERNAL;
 	if (r->cfa == CFA_SIGNAL)
 		uncalled(s);
+	if (r->by_fp & RULE_LOOP_PART && m->runtime == RUNTIME_PYTHON)
+		loop_part(s);
 	if (!(r->by_fp & RULE_LOOP) || m->runtime != RUNTIME_PYTHON)
 		return unwind_rule_step(&s->st, r);
-	python_enter(m->start - m->off, m->dir, m->pages);
+	python_enter(m->start - m->off, m->dir, m->pages, 0);
 	s->after = unwind_rule_step(&s->st, r);
 	return s->python.inside ? STOP_NOT : s->after;
 }
@@ -102,9 +104,31 @@ step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 		return STOP_COMPLETE;
 	s->rec.flags |= REC_FRAME_POINTER;
 	s->guess = why;
+	s->python.passed = s->st.sp;
 	if (!s->st.fp)
 		s->st.entry = (__u64)KLOAD(mm_struct, s->mm, start_stack);
 	return unwind_fp_step(&s->st, why);
+}
+
+/* The walk ends, for this reason.  In code of a JIT that CPython runs its functions
+ * are known nevertheless. */
+static __always_inline enum stop_reason ends(struct scratch *s,
+					     enum stop_reason why)
+{
+	struct memo *m;
+	int i = -1;
+
+	for (int k = 0; k < MEMO; k++) {
+		if (s->memo[k].end && s->memo[k].runtime == RUNTIME_PYTHON)
+			i = k;
+	}
+	if (why != STOP_ANON || i < 0)
+		return why;
+	m = &s->memo[i & (MEMO - 1)];
+	if (!python_enter(m->start - m->off, m->dir, m->pages, WALK_ENDS))
+		return why;
+	s->after = why;
+	return STOP_NOT;
 }
 
 /* Append the frame at st.pc; then move to its caller. */
@@ -130,10 +154,16 @@ __weak __noinline int step(void)
 	}
 	i = mapping_of(s);
 	if (i < 0)
-		return unwind_bad_call(&s->st) ? STOP_NOT : unmapped(s);
+		return unwind_bad_call(&s->st) ? STOP_NOT : ends(s, unmapped(s));
 	s->guess = 0;
 	m = &s->memo[i & (MEMO - 1)];
 	off = s->st.pc - m->start + m->off;
+	if (s->python.passed && m->runtime == RUNTIME_PYTHON &&
+	    python_enter(m->start - m->off, m->dir, m->pages, s->st.sp)) {
+		s->after = STOP_NOT;
+		return STOP_NOT;
+	}
+	s->python.passed = 0;
 	why = note_frame(s, m, off);
 	switch (frame_owner(m->runtime, why)) {
 	case OWNER_RULE:
@@ -148,8 +178,10 @@ __weak __noinline int step(void)
 		hotspot_enter();
 		break;
 	}
-	if (!s->hotspot.inside)
-		return step_by_frame_pointer(s, why);
+	if (!s->hotspot.inside) {
+		why = step_by_frame_pointer(s, why);
+		return why == STOP_NOT ? why : ends(s, why);
+	}
 	if (s->after == STOP_ANON)
 		s->after = step_by_frame_pointer(s, why);
 	hotspot_step();

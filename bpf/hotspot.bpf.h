@@ -4,12 +4,12 @@
  * and to the caller's frame
  *
  * Pure functions that read memory only through bpf_probe_read_user(): for the
- * kernel and for the host.  x86-64.  All that is read was written by the profiled
+ * kernel and for the host.  All that is read was written by the profiled
  * process, and where to begin may have been chosen by an adversary: so nothing is
  * believed to be a method unless the objects around it agree (hotspot_believe()).
  *
  * How code is found: src/hotspot/share/memory/heap.cpp, CodeHeap::find_start();
- * what a frame looks like: src/hotspot/cpu/x86/frame_x86.hpp; inlined methods:
+ * what a frame looks like: src/hotspot/cpu/, frame_x86.hpp, frame_aarch64.hpp; inlined methods:
  * src/hotspot/share/code/{pcDesc,scopeDesc}.cpp.
  */
 #ifndef BPF_HOTSPOT_BPF_H
@@ -28,7 +28,6 @@
 #define HOTSPOT_BLOB_LEAST	128	/* of any block; where the heap ends */
 #define HOTSPOT_PCS_MAX		(1 << 20)	/* PcDescs of a method */
 #define HOTSPOT_PCS_CHUNK	16	/* looked at in one read */
-#define HOTSPOT_PUSHED		6	/* words beyond the frame of interrupted code */
 #define HOTSPOT_FRAME_MAX	(1 << 17)	/* words */
 #define HOTSPOT_CONST_READ	48	/* bytes of a ConstMethod that are looked at */
 #define HOTSPOT_CONST_MAX	(1 << 15)	/* words of a ConstMethod: more is of another
@@ -51,7 +50,7 @@ struct hotspot_vm {
 
 enum hotspot_kind {
 	HOTSPOT_NONE = 0,	/* not in the code cache, or nothing that we know */
-	HOTSPOT_STUB,		/* code of the VM's own, by frame size or rbp */
+	HOTSPOT_STUB,		/* code of the VM's own, by frame size or frame pointer */
 	HOTSPOT_BARE,		/* ... that has no frame */
 	HOTSPOT_INTERPRETER,
 	HOTSPOT_COMPILED,
@@ -276,259 +275,7 @@ static __always_inline int hotspot_read_blob(struct hotspot_state *h, __u64 pc)
 	return 1;
 }
 
-/* --- the caller's frame --------------------------------------------------------------- */
-
-#define IS3(b, i, x, y, z)						\
-	((b)[(i) & 63] == (x) && (b)[((i) + 1) & 63] == (y) &&		\
-	 (b)[((i) + 2) & 63] == (z))
-
-/* h->code_bytes has 32 bytes before pc, and 16 from there on. */
-#define HERE	32
-
-/* Behind the frame, which is gone, only the poll for a safepoint is left, or the
- * return itself.  C1 and C2; JDK 16 and later compare rsp with a word of the
- * thread; before that a page is read, as loops do until today. */
-static __always_inline int hotspot_returns(const __u8 *b)
-{
-	if (b[HERE] == 0xc3)					/* ret */
-		return 1;
-	if (IS3(b, HERE, 0x49, 0x3b, 0xa7) || IS3(b, HERE, 0x49, 0x3b, 0x67))
-		return 1;				/* cmp rsp, [r15 + n] */
-	if (b[HERE] == 0x0f && b[HERE + 1] == 0x87 &&		/* ja, behind that */
-	    (IS3(b, HERE - 7, 0x49, 0x3b, 0xa7) ||
-	     IS3(b, HERE - 4, 0x49, 0x3b, 0x67)))
-		return 1;
-	if (IS3(b, HERE, 0x41, 0x85, 0x02) && b[HERE + 3] == 0xc3)
-		return 1;				/* test [r10], eax; ret */
-	if (b[HERE] == 0x85 && b[HERE + 1] == 0x05 && b[HERE + 6] == 0xc3)
-		return 1;				/* test [rip + n], eax; ret */
-	if (IS3(b, HERE, 0x4d, 0x8b, 0x57) && IS3(b, HERE + 4, 0x41, 0x85, 0x02) &&
-	    b[HERE + 7] == 0xc3)
-		return 1;				/* mov r10, [r15 + n]; ... */
-	return IS3(b, HERE, 0x4d, 0x8b, 0x97) && IS3(b, HERE + 7, 0x41, 0x85, 0x02) &&
-	       b[HERE + 10] == 0xc3;
-}
-
-/* sub rsp, n: 1 if it begins at b[i] */
-#define IS_SUB(b, i)	(IS3(b, i, 0x48, 0x83, 0xec) || IS3(b, i, 0x48, 0x81, 0xec))
-/* mov rbp, rsp */
-#define IS_MOV(b, i)	(IS3(b, i, 0x48, 0x8b, 0xec) || IS3(b, i, 0x48, 0x89, 0xe5))
-
-enum hotspot_made {
-	MADE_ALL,		/* the frame is whole */
-	MADE_NOT,		/* the return address is at rsp */
-	MADE_RBP,		/* rbp is at rsp, the return address above */
-	MADE_NO_RBP,		/* whole, but rbp is not yet saved */
-};
-
-/* Before frame_complete: what of the frame is there?  MacroAssembler::
- * verified_entry(): push rbp (mov rbp, rsp) sub rsp, n; or sub rsp, n and rbp is
- * stored.  Behind that may be a barrier, which belongs to it. */
-static __always_inline enum hotspot_made hotspot_prologue(const __u8 *b)
-{
-	if (b[HERE - 1] == 0x55 && (IS_SUB(b, HERE) || IS_MOV(b, HERE)))
-		return MADE_RBP;
-	if (IS_MOV(b, HERE - 3) && b[HERE - 4] == 0x55)
-		return MADE_RBP;
-	if (IS3(b, HERE - 7, 0x48, 0x81, 0xec) && b[HERE] == 0x48 &&
-	    b[HERE + 1] == 0x89 && b[HERE - 8] != 0x55)
-		return MADE_NO_RBP;
-	for (int i = 0; i <= HERE - 4; i++) {
-		if (IS_SUB(b, i) && i + (b[i + 1] == 0x83 ? 4 : 7) <= HERE)
-			return MADE_ALL;
-	}
-	return MADE_NOT;
-}
-
-/* What of its frame does interrupted compiled code have? */
-static __always_inline enum hotspot_made hotspot_made(struct hotspot_state *h,
-						      const struct hotspot_layout *l,
-						      __u64 pc)
-{
-	__u64 complete = hotspot_get(h, l, &l->frame_complete);
-	const __u8 *b = h->code_bytes;
-
-	if (bpf_probe_read_user(h->code_bytes, HERE + 16, (void *)(pc - HERE)))
-		return MADE_ALL;
-	if (b[HERE] == 0x5d)					/* pop rbp */
-		return MADE_RBP;
-	if (hotspot_returns(b))
-		return MADE_NOT;
-	if (pc < complete && complete - h->code < 4096)	/* -1: never */
-		return hotspot_prologue(b);
-	return MADE_ALL;
-}
-
-/* The caller was found. */
-static __always_inline enum stop_reason hotspot_to(struct unwind_state *st, __u64 ra,
-						   __u64 sp, __u64 fp)
-{
-	if (sp <= st->sp)
-		return STOP_NO_PROGRESS;
-	if (!ra)
-		return STOP_READ;
-	st->pc = ra - 1;
-	st->sp = sp;
-	st->fp = fp;
-	st->exact = 0;
-	st->found = FOUND_BY_RULE;
-	st->depth++;
-	return STOP_NOT;
-}
-
-/* A frame of this size, whose return address is at its upper end, and rbp below. */
-static __always_inline enum stop_reason hotspot_by_size(struct unwind_state *st,
-							__u64 words,
-							enum hotspot_made made)
-{
-	__u64 ra = 0, fp = st->fp, cfa = st->sp + 8 * words;
-
-	if (made == MADE_NOT)
-		cfa = st->sp + 8;
-	else if (made == MADE_RBP)
-		cfa = st->sp + 16;
-	unwind_window(st, cfa - 8 * WINDOW_MIN);
-	if (unwind_word(st, &ra, cfa - 8) ||
-	    ((made == MADE_ALL || made == MADE_RBP) &&
-	     unwind_word(st, &fp, cfa - 16)))
-		return STOP_READ;
-	return hotspot_to(st, ra, cfa, fp);
-}
-
-/* An interpreter's frame hangs on rbp. */
-static __always_inline enum stop_reason hotspot_by_rbp(struct unwind_state *st)
-{
-	__u64 ra, fp, sp, at = st->fp;
-
-	if (at < st->sp || at - st->sp > FP_REACH ||
-	    unwind_word(st, &ra, at + 8) || unwind_word(st, &fp, at) ||
-	    unwind_word(st, &sp, at - 8 * HOTSPOT_SENDER_SP))
-		return STOP_READ;
-	if (sp < at + 16 || sp - at > FP_REACH)
-		sp = at + 16;
-	return hotspot_to(st, ra, sp, fp);
-}
-
-/* Words of a frame of the code at hand; 0: it does not say. */
-static __always_inline __u64 hotspot_frame_words(const struct hotspot_state *h)
-{
-	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
-	__u32 words = HOTSPOT_U32(h->blob_words, l->block + l->frame_size);
-
-	return words <= HOTSPOT_FRAME_MAX ? words : 0;
-}
-
-/* Is the word at the upper end of such a frame an address in the code cache, where
- * all callers of its code are, but those of the stub that is for calls of the VM's? */
-static __always_inline int hotspot_called(const struct hotspot_state *h,
-					  const struct unwind_state *st, __u64 words)
-{
-	__u64 ra = 0;
-
-	return !unwind_word(st, &ra, st->sp + 8 * words - 8) && hotspot_heap_of(h, ra);
-}
-
-/* Words of the frame of interrupted code, which may have pushed some more: C2's code
- * for strings does (macroAssembler_x86.cpp, string_compare() and others). */
-static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
-					    const struct unwind_state *st, __u64 words)
-{
-	for (__u64 i = 0; i <= HOTSPOT_PUSHED; i++) {
-		if (hotspot_called(h, st, words + i))
-			return words + i;
-	}
-	return words;
-}
-
-/* Interpreter's code that has no frame of its own yet: on the way into a method, whose
- * caller's rsp is in r13. */
-static __always_inline enum stop_reason hotspot_entering(struct hotspot_state *h,
-							 struct unwind_state *st)
-{
-	__u64 ra = 0, sp = st->regs[2];
-
-	if (!hotspot_called(h, st, 1) || unwind_word(st, &ra, st->sp))
-		return STOP_ANON;
-	if (sp <= st->sp || sp - st->sp > FP_REACH)
-		sp = st->sp + 8;
-	return hotspot_to(st, ra, sp, st->fp);
-}
-
-#define HOTSPOT_ENTRY	24	/* words of a ContinuationEntry, at most, rbp and ra */
-
-/*
- * Nothing calls from where this frame returns to: it is a barrier, put into the last
- * frame of a virtual thread's that came back to the stack; its callers are still in
- * the heap (continuationFreezeThaw.cpp, patch_return()).  What follows on the stack is
- * the frame of Continuation.enterSpecial(): a ContinuationEntry, rbp, and an address
- * in compiled code.
- */
-static __always_inline enum stop_reason hotspot_continuation(struct hotspot_state *h,
-							     struct unwind_state *st)
-{
-	for (__u64 i = 2; i <= HOTSPOT_ENTRY; i++) {
-		if (hotspot_called(h, st, i))
-			return hotspot_by_size(st, i, MADE_ALL);
-	}
-	return STOP_ANON;
-}
-
-#define HOTSPOT_NO_RA	(~0ULL)	/* method_entry_barrier's, in place of an address */
-
-/* A stub that says no size: by rbp; or by what lies on the stack, if it was
- * interrupted.  The barrier at a method's entry has a word of its own above rbp
- * (stubGenerator_x86_64.cpp, generate_method_entry_barrier()). */
-static __always_inline enum stop_reason hotspot_stub(struct hotspot_state *h,
-						     struct unwind_state *st)
-{
-	__u64 ra = 0, fp = 0, at = st->fp;
-	int sound = at >= st->sp && at - st->sp <= FP_REACH &&
-		    !unwind_word(st, &ra, at + 8);
-
-	if (sound && ra == HOTSPOT_NO_RA && !unwind_word(st, &fp, at) &&
-	    !unwind_word(st, &ra, at + 16))
-		return hotspot_to(st, ra, at + 24, fp);
-	if (!st->exact && call_distance(st->pc + 1, st->pc) == CALL_NONE)
-		return hotspot_continuation(h, st);
-	if (!st->exact || (sound && hotspot_heap_of(h, ra)))
-		return STOP_ANON;
-	for (__u64 i = 1; i <= HOTSPOT_PUSHED; i++) {
-		if (hotspot_called(h, st, i))
-			return hotspot_by_size(st, i, MADE_NO_RBP);
-	}
-	return STOP_ANON;
-}
-
-/* Move st to the caller of the code at hand.  STOP_ANON: by frame pointer. */
-static __always_inline enum stop_reason hotspot_caller(struct hotspot_state *h,
-						       struct unwind_state *st)
-{
-	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
-	__u64 words = hotspot_frame_words(h);
-	enum hotspot_made made = MADE_ALL;
-
-	/* where a stub's frame is whole is not known */
-	if (h->kind == HOTSPOT_STUB && st->exact) {
-		if (unwind_bare(st))
-			return STOP_NOT;
-		return words && hotspot_called(h, st, words) ?
-		       hotspot_by_size(st, words, MADE_ALL) : hotspot_stub(h, st);
-	}
-
-	if (h->kind == HOTSPOT_INTERPRETER && !h->method && st->exact)
-		return hotspot_entering(h, st);
-	if (h->kind == HOTSPOT_INTERPRETER)
-		return hotspot_by_rbp(st);
-	if (h->kind == HOTSPOT_BARE)
-		return hotspot_by_size(st, 1, MADE_NOT);
-	if (!words)
-		return hotspot_stub(h, st);
-	if (st->exact)
-		made = hotspot_made(h, l, st->pc);
-	if (st->exact && made == MADE_ALL)
-		words = hotspot_pushed(h, st, words);
-	return hotspot_by_size(st, words, made);
-}
+#include "hotspot_caller.bpf.h"
 
 /* --- methods ---------------------------------------------------------------------------- */
 
@@ -554,7 +301,8 @@ static __always_inline int hotspot_read_method(struct hotspot_state *h, __u64 me
 }
 
 /* Of an interpreter's frame: which method, and where in it.  In the frame that was
- * interrupted the pointer to the bytecode is in r13. */
+ * interrupted the pointer to the bytecode is in a register; if it is not, code may have been
+ * interrupted that has no frame yet, or no more, and the frame pointer is another's. */
 static __always_inline int hotspot_interpreted(struct hotspot_state *h,
 					       struct unwind_state *st)
 {
@@ -563,14 +311,16 @@ static __always_inline int hotspot_interpreted(struct hotspot_state *h,
 
 	if (st->fp < st->sp || st->fp - st->sp > FP_REACH)
 		return 0;
-	unwind_window(st, st->fp - 8 * (__u64)l->bcp);
+	unwind_window(st, st->fp - 8 * HOTSPOT_BCP_AT(l));
 	if (unwind_word(st, &method, st->fp - 8 * HOTSPOT_METHOD) ||
-	    unwind_word(st, &bcp, st->fp - 8 * (__u64)l->bcp) ||
+	    unwind_word(st, &bcp, st->fp - 8 * HOTSPOT_BCP_AT(l)) ||
 	    !hotspot_read_method(h, method))
 		return 0;
 	code = user_word(method + l->const_method) + l->code_at;
-	if (st->exact == EXACT && st->regs[2] - code < h->code_size)
-		bcp = st->regs[2];
+	if (st->exact == EXACT && HOTSPOT_BCP(st) - code < h->code_size)
+		bcp = HOTSPOT_BCP(st);
+	else if (st->exact == EXACT && HOTSPOT_BCP(st) != code && hotspot_bare_ra(h, st))
+		return 0;
 	if (bcp - code < h->code_size)
 		h->at = bcp - code;
 	return 1;

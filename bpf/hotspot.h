@@ -81,16 +81,17 @@ struct hotspot_layout {
 	__u16 klass_constants;
 	/* Symbol */
 	__u8 symbol_length, symbol_body;
-	/* an interpreter's frame, words below rbp */
-	__u8 bcp;
-	__u8 pad[3];
+	/* an interpreter's frame, words below the frame pointer */
+	__u8 bcp;		/* x86-64 */
+	__u8 bcp_arm64;
+	__u8 pad[2];
 };
 
 #define HOTSPOT_HEAP_BYTES	512
 #define HOTSPOT_BLOB_BYTES	512
 #define HOTSPOT_CONST_BYTES	64
 #define HOTSPOT_POOL_BYTES	128
-/* x86: frame_x86.hpp: words below rbp */
+/* frame_x86.hpp, frame_aarch64.hpp: words below the frame pointer */
 #define HOTSPOT_SENDER_SP	1
 #define HOTSPOT_METHOD		3
 
@@ -141,7 +142,7 @@ struct hotspot_layout {
 
 #define HOTSPOT_LAYOUT_25						\
 	HOTSPOT_COMMON, HOTSPOT_BLOB_25, HOTSPOT_METHOD_21,		\
-	HOTSPOT_KLASS_21, HOTSPOT_SYMBOL_17, .bcp = 8,			\
+	HOTSPOT_KLASS_21, HOTSPOT_SYMBOL_17, .bcp = 8, .bcp_arm64 = 9,			\
 	.deopt = { 176, 4, HOTSPOT_BLOB },				\
 	.deopt_mh = { 180, 4, HOTSPOT_BLOB },				\
 	.orig_pc = { 208, 4, 0 },					\
@@ -169,7 +170,7 @@ struct hotspot_layout {
 		HOTSPOT_METHOD_8, .length = 60, .pool = 80,		\
 		.source_file = 258, .klass_name = 16,			\
 		.klass_constants = 216,					\
-		.symbol_length = 0, .symbol_body = 8, .bcp = 7 },	\
+		.symbol_length = 0, .symbol_body = 8, .bcp = 7, .bcp_arm64 = 7 },	\
 	[11] = { HOTSPOT_COMMON, HOTSPOT_HEAP_9, HOTSPOT_BLOCK_8,	\
 		.heaps = 24, HOTSPOT_BLOB_9, HOTSPOT_COMPILED_9,	\
 		.orig_pc = { 320, 4, 0 },				\
@@ -180,7 +181,7 @@ struct hotspot_layout {
 		.size = 32, .flags = 36, .code_size = 40,		\
 		.method_name = 42, .signature = 44, .code_at = 56,	\
 		.length = 52, .pool = 64, .source_file = 298,		\
-		HOTSPOT_KLASS_11, HOTSPOT_SYMBOL_11, .bcp = 8 },	\
+		HOTSPOT_KLASS_11, HOTSPOT_SYMBOL_11, .bcp = 8, .bcp_arm64 = 9 },	\
 	[17] = { HOTSPOT_COMMON, HOTSPOT_HEAP_9, HOTSPOT_BLOCK_8,	\
 		.heaps = 8, HOTSPOT_BLOB_9, HOTSPOT_COMPILED_9,		\
 		.orig_pc = { 300, 4, 0 },				\
@@ -189,7 +190,7 @@ struct hotspot_layout {
 		.scopes_end = { 268, 4, HOTSPOT_BLOB },			\
 		.metadata = { 260, 4, HOTSPOT_BLOB },			\
 		HOTSPOT_METHOD_8, HOTSPOT_POOL_17, HOTSPOT_KLASS_11,	\
-		HOTSPOT_SYMBOL_17, .bcp = 8 },				\
+		HOTSPOT_SYMBOL_17, .bcp = 8, .bcp_arm64 = 9 },				\
 	[21] = { HOTSPOT_COMMON, HOTSPOT_HEAP_8, HOTSPOT_BLOCK_8,	\
 		.heaps = 8, HOTSPOT_COMPILED_9,				\
 		.name = 64, .frame_size = 88,				\
@@ -202,12 +203,12 @@ struct hotspot_layout {
 		.scopes_end = { 276, 4, HOTSPOT_BLOB },			\
 		.metadata = { 268, 4, HOTSPOT_BLOB },			\
 		HOTSPOT_METHOD_21, HOTSPOT_POOL_17, HOTSPOT_KLASS_21,	\
-		HOTSPOT_SYMBOL_17, .bcp = 8 },				\
+		HOTSPOT_SYMBOL_17, .bcp = 8, .bcp_arm64 = 9 },				\
 	[25] = { HOTSPOT_LAYOUT_25, HOTSPOT_POOL_17 },			\
 	[25 + HOTSPOT_BSM] = { HOTSPOT_LAYOUT_25, HOTSPOT_POOL_BSM },	\
 	[26] = { HOTSPOT_COMMON, HOTSPOT_BLOB_25, HOTSPOT_METHOD_21,	\
 		HOTSPOT_KLASS_21, HOTSPOT_SYMBOL_17, HOTSPOT_POOL_BSM,	\
-		.bcp = 8,						\
+		.bcp = 8, .bcp_arm64 = 9,						\
 		.deopt = { 176, 4, HOTSPOT_BLOB },			\
 		.orig_pc = { 208, 4, 0 },				\
 		.pcs = { 192, 4, HOTSPOT_IMMUTABLE },			\
@@ -215,7 +216,7 @@ struct hotspot_layout {
 		.scopes = { 196, 4, HOTSPOT_IMMUTABLE } },		\
 	[27] = { HOTSPOT_COMMON, HOTSPOT_BLOB_25, HOTSPOT_METHOD_21,	\
 		HOTSPOT_KLASS_21, HOTSPOT_SYMBOL_17, HOTSPOT_POOL_BSM,	\
-		.bcp = 8,						\
+		.bcp = 8, .bcp_arm64 = 9,						\
 		.deopt = { 176, 4, HOTSPOT_BLOB },			\
 		.orig_pc = { 200, 4, 0 },				\
 		.pcs = { 188, 4, HOTSPOT_IMMUTABLE },			\

@@ -26,7 +26,7 @@ __weak __noinline int hotspot_enter(void)
 	struct scratch *s = scratch();
 	struct hotspot_state *h;
 
-	if (!s || !HOTSPOT_HERE)
+	if (!s)
 		return 0;
 	h = &s->hotspot;
 	if (!hotspot_read_blob(h, s->st.pc))
@@ -53,7 +53,7 @@ __weak __noinline int push_symbol(__u64 symbol, __u32 which)
 	const struct hotspot_layout *l;
 	__u32 bytes, cut = 0;
 
-	if (!s || !symbol || !HOTSPOT_HERE)
+	if (!s || !symbol)
 		return 0;
 	l = hotspot_layout(s->hotspot.vm.version);
 	bytes = user_u16(symbol + l->symbol_length);
@@ -73,7 +73,7 @@ __weak __noinline int push_java_lines(__u64 at, __u64 bytes)
 {
 	struct scratch *s = scratch();
 
-	if (!s || !at || !HOTSPOT_HERE)
+	if (!s || !at)
 		return 0;
 	push_table(at, bytes < JAVA_LINES ? bytes : JAVA_LINES,
 		   hotspot_layout(s->hotspot.vm.version)->unsigned5 ?
@@ -90,7 +90,7 @@ __weak __noinline int hotspot_append(void)
 	__u32 cookie, at;
 	__u64 *sent;
 
-	if (!s || !HOTSPOT_HERE)
+	if (!s)
 		return 0;
 	cookie = MANAGED_COOKIE(s->hotspot.alike >> 40);
 	sent = named_since(s, s->hotspot.method, cookie);
@@ -143,7 +143,7 @@ __weak __noinline int hotspot_step(void)
 	struct hotspot_state *h;
 	int first, ok;
 
-	if (!s || !HOTSPOT_HERE)
+	if (!s)
 		return 0;
 	h = &s->hotspot;
 	first = h->inside == HOTSPOT_FIRST;

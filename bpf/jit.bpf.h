@@ -13,17 +13,6 @@
 #ifndef BPF_JIT_BPF_H
 #define BPF_JIT_BPF_H
 
-/*
- * HotSpot's part is for x86-64 and for Linux 6.11 and later, whose BTF has this type:
- * the verifiers of 5.10 and 6.1 need a minute for it on an emulated CPU.  Elsewhere
- * this is 0 when it is verified, and nothing behind it is looked at.
- */
-#ifdef __TARGET_ARCH_arm64
-#define HOTSPOT_HERE	0
-#else
-#define HOTSPOT_HERE	bpf_core_type_exists(struct bpf_iter_bits)
-#endif
-
 #define WALK_MAX	768	/* steps down: mappings and gaps */
 /* Again after so long, then a quarter longer each time, up to 21 s. */
 #define WALK_NS(tries)	((10000000ULL + 2500000ULL * ((tries) & 3)) << ((tries) >> 2 & 15))
@@ -39,7 +28,7 @@ __weak __noinline int jit_look(void)
 	__u64 next = 0;
 	int found;
 
-	if (!s || !HOTSPOT_HERE)
+	if (!s)
 		return 0;
 	found = vma_down(s->mm, s->walk_at, &s->m, s->vma, &next);
 	s->walk_at = next;
@@ -107,7 +96,7 @@ __weak __noinline int jit_runtime(void)
 {
 	struct scratch *s = scratch();
 
-	if (!s || !HOTSPOT_HERE)
+	if (!s)
 		return RUNTIME_NONE;
 	if (!s->hotspot.known)
 		jit_recall(s);

@@ -47,10 +47,6 @@ struct user_namespace {
 struct mnt_namespace {
 	struct user_namespace *user_ns;
 };
-/* since 6.11 */
-struct bpf_iter_bits {
-	__u64 opaque[2];
-};
 struct nsproxy {
 	struct mnt_namespace *mnt_ns;
 };

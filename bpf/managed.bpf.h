@@ -100,7 +100,7 @@ static __always_inline void want_lines(struct scratch *s)
 		bpf_map_update_elem(&named, &s->named[i], &sent, BPF_ANY);
 }
 
-/* Append up to TEXT_BYTES of the target's memory. */
+/* Append bytes of the target's memory, the first TEXT_BYTES of them. */
 __weak __noinline int push_bytes(__u64 at, __u64 bytes, __u64 number, __u64 place)
 {
 	struct scratch *s = scratch();
@@ -109,6 +109,8 @@ __weak __noinline int push_bytes(__u64 at, __u64 bytes, __u64 number, __u64 plac
 	if (!s || !bytes)
 		return 0;
 	__builtin_memset(s->text, 0, sizeof(s->text));
+	if (bytes > TEXT_BYTES)
+		bytes = TEXT_BYTES;
 	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
 	if (bytes > TEXT_BYTES ||
 	    bpf_probe_read_user(s->text, bytes, (void *)at))
@@ -141,10 +143,10 @@ __weak __noinline int push_text(__u64 str, __u32 which, __u32 line)
 static __always_inline void push_table(__u64 at, __u32 bytes, __u32 form)
 {
 	for (__u32 i = 0; i < TEXT_LINES_MAX; i++) {
-		__u32 n = bytes - i * TEXT_BYTES;
-
+		/* what is cut is cut there: here each pass would double the paths
+		 * that a verifier of before 6.11 follows */
 		if (bytes <= i * TEXT_BYTES ||
-		    !push_bytes(at + i * TEXT_BYTES, n < TEXT_BYTES ? n : TEXT_BYTES,
+		    !push_bytes(at + i * TEXT_BYTES, bytes - i * TEXT_BYTES,
 				TEXT_NUMBER(TEXT_LINES, form), i * TEXT_BYTES))
 			break;
 	}
@@ -205,11 +207,14 @@ static __always_inline __u64 thread_pointer(void)
 }
 
 /*
- * The walk is in CPython's loop: the frames of its thread are next, where they
+ * The walk is in CPython's file: the frames of its thread are next, where they
  * ended at the loop before.  base: where place 0 of the file is, or would be; dir,
- * pages: of its table.
+ * pages: of its table; sp: 0: the walk is in the loop; WALK_ENDS: it cannot go on;
+ * else that stack pointer, and frames are next only if a loop was passed over.
  */
-__weak __noinline int python_enter(__u64 base, __u32 dir, __u32 pages)
+#define WALK_ENDS	(~0ULL)
+
+__weak __noinline int python_enter(__u64 base, __u32 dir, __u32 pages, __u64 sp)
 {
 	const struct unwind_rule *facts = rule_at(table_rule(dir, pages, 0));
 	struct scratch *s = scratch();
@@ -221,10 +226,17 @@ __weak __noinline int python_enter(__u64 base, __u32 dir, __u32 pages)
 		python_find(&s->python, RUNTIME_VERSION(facts),
 			    base + RUNTIME_ROOT(facts), thread_pointer(),
 			    PYTHON_THREAD_AT(facts));
-	s->python.inside = s->python.frame != 0;
-	if (!s->python.inside)
+	s->python.inside = 0;
+	if (sp == WALK_ENDS)
+		s->python.inside = s->python.frame ? PYTHON_REST : 0;
+	else if (sp)
+		s->python.inside = python_passed_over(&s->python, sp) ?
+				   PYTHON_PASSED : 0;
+	else if (s->python.frame)
+		s->python.inside = PYTHON_FIRST;
+	else
 		count(BPF_MANAGED_NONE);
-	return 0;
+	return s->python.inside;
 }
 
 /* The loop's own frame comes behind those of what it ran. */
@@ -234,12 +246,22 @@ static __always_inline void take_loop(struct scratch *s)
 	s->python.loop = s->words[s->n & (REC_WORDS - 1)];
 }
 
+/* The frame just pushed is shown no more than that of its loop, which comes next. */
+static __always_inline void loop_part(struct scratch *s)
+{
+	__u64 *word = &s->words[(s->n - 1) & (REC_WORDS - 1)];
+
+	*word = FRAME_LOOP_WORD(*word);
+}
+
 static __always_inline int leave_loop(struct scratch *s)
 {
-	if (s->python.inside > PYTHON_FIRST)
-		push(s, FRAME_LOOP_WORD(s->python.loop));
-	else
+	if (s->python.inside == PYTHON_REST && s->python.frame)
+		return 1;
+	if (s->python.inside == PYTHON_FIRST)
 		count(BPF_MANAGED_NONE);
+	else if (s->python.inside < PYTHON_PASSED)
+		push(s, FRAME_LOOP_WORD(s->python.loop));
 	s->python.inside = 0;
 	return 0;
 }
@@ -263,8 +285,9 @@ __weak __noinline int python_step(void)
 		return leave_loop(s);
 	if (s->python.inside == PYTHON_FIRST)
 		take_loop(s);
-	s->python.inside = found == PYTHON_LAST ? PYTHON_DONE :
-						   PYTHON_GOES_ON;
+	if (s->python.inside < PYTHON_PASSED)
+		s->python.inside = found == PYTHON_LAST ? PYTHON_DONE :
+							   PYTHON_GOES_ON;
 	cookie = (f.name * HASH_A + f.filename) * HASH_A + f.line;
 	cookie += f.line > 1 ? f.lines : (__u32)hash_lines(f.lines);
 	cookie *= HASH_A;

@@ -38,6 +38,8 @@ static const struct python_layout python_layouts[PYTHON_LAYOUTS] =
 #define PYTHON_FIRST	1
 #define PYTHON_GOES_ON	2
 #define PYTHON_DONE	3	/* none more of this loop */
+#define PYTHON_PASSED	4	/* the loop's own frame was passed over */
+#define PYTHON_REST	5	/* the walk ends here: all that there are */
 /* What must be 0 when a sample begins. */
 #define PYTHON_STATE_BEGIN	__builtin_offsetof(struct python_state, frame_words)
 
@@ -52,6 +54,8 @@ struct python_state {
 	__u64 str_type;
 	__u64 bytes_type;
 	__u64 loop;		/* the word of the loop's own frame */
+	__u64 passed;		/* by frame pointer the walk came from this stack
+				 * pointer to where it is; 0: otherwise */
 	__u32 version;		/* which layout */
 	__u32 known;		/* how often a thread was looked for */
 	__u32 inside;		/* 0, or one of the above: frames of the loop
@@ -267,12 +271,22 @@ enum python_found {
 	PYTHON_BROKEN,		/* not what it should be: no more of them */
 };
 
+/* Where a thread's own instructions of a function begin; 0: it has none. */
+static __always_inline __u64 python_copy(const struct python_lines *t, __u64 code,
+					 __u32 copy)
+{
+	__u64 array = user_word(code + t->copies);
+
+	return array && copy < user_word(array) ?
+	       user_word(PYTHON_COPIES(array) + 8ULL * copy) : 0;
+}
+
 /* Where in its code a frame is, bytes; beyond it: PYTHON_NOWHERE, so that no other
  * number is told. */
 static __always_inline __u64 python_place(const struct python_state *p,
 					  const struct python_layout *l,
 					  const struct python_lines *t, __u64 at,
-					  __u64 code)
+					  __u64 code, __u32 copy)
 {
 	__u64 size;
 
@@ -280,7 +294,7 @@ static __always_inline __u64 python_place(const struct python_state *p,
 		at = (__u64)(__u32)at * t->unit;
 		size = user_word(PYTHON_AT(p->code_words, t->code) + l->length);
 	} else {
-		at -= code + t->code;
+		at -= copy ? python_copy(t, code, copy) : code + t->code;
 		size = 2 * PYTHON_AT(p->code_words, l->length);
 	}
 	return at < size ? at : PYTHON_NOWHERE;
@@ -302,6 +316,7 @@ python_next(struct python_state *p, struct python_frame *ret)
 	const struct python_layout *l = python_layout(p->version);
 	const struct python_lines *t = python_lines(p->version);
 	__u64 code, entry, previous, at;
+	__u32 copy;
 
 	if (!p->frame || (p->frame & 7) || python_read_frame(p))
 		return PYTHON_BROKEN;
@@ -309,15 +324,42 @@ python_next(struct python_state *p, struct python_frame *ret)
 	code = PYTHON_OBJECT(PYTHON_AT(p->frame_words, l->code));
 	entry = PYTHON_AT(p->frame_words, l->entry) >> (8 * (l->entry & 7)) & 0xff;
 	at = PYTHON_AT(p->frame_words, t->at);
+	copy = t->copies ? PYTHON_AT(p->frame_words, t->copy) : 0;
 	p->frame = previous == p->base ? 0 : previous;
 	if (l->how == PYTHON_OWNED && entry >= PYTHON_OWNER_C)
 		return PYTHON_END;
 	if (!python_read_code(p, l, t, code, ret))
 		return PYTHON_BROKEN;
 	ret->lines = PYTHON_AT(p->code_words, t->table);
-	ret->at = python_place(p, l, t, at, code);
+	ret->at = python_place(p, l, t, at, code, copy);
 	return l->how == PYTHON_EACH || (l->how == PYTHON_MARKED && entry) ?
 	       PYTHON_LAST : PYTHON_FRAME;
+}
+
+#define PYTHON_ENTRY_FAR	64	/* frames of one loop */
+
+/* Where the loop that runs the next frame keeps the frame behind its last one, in its
+ * own on the stack; 0: not known. */
+static __always_inline __u64 python_entry_frame(const struct python_state *p)
+{
+	const struct python_layout *l = python_layout(p->version);
+	__u64 frame = p->frame, word;
+
+	for (int i = 0; i < PYTHON_ENTRY_FAR && frame && l->how == PYTHON_OWNED; i++) {
+		word = user_word(frame + (l->entry & ~7));
+		if ((word >> (8 * (l->entry & 7)) & 0xff) >= PYTHON_OWNER_C)
+			return frame;
+		frame = user_word(frame + l->previous);
+	}
+	return 0;
+}
+
+/* Has the walk passed over that loop's own frame, now that the stack pointer is sp? */
+static __always_inline int python_passed_over(const struct python_state *p, __u64 sp)
+{
+	__u64 entry = python_entry_frame(p);
+
+	return entry && entry >= p->passed && entry < sp;
 }
 
 /* --- text -------------------------------------------------------------------------- */
@@ -344,7 +386,7 @@ static __always_inline int python_read_str(struct python_state *p, __u64 str,
 	    user_word(p->str_type + l->tp_name + 8) != l->compact + 8u)
 		return 0;
 	len = PYTHON_AT(p->str_words, l->length);
-	state = PYTHON_AT(p->str_words, l->state);
+	state = PYTHON_AT(p->str_words, l->state) >> (l->interned & 31);
 	ret->kind = PYTHON_STR_KIND(state);
 	if (!PYTHON_STR_COMPACT(state) || len > 1 << 16 ||
 	    (ret->kind != 1 && ret->kind != 2 && ret->kind != 4))

@@ -60,7 +60,7 @@ struct python_layout {
 	__u8 length, state;	/* PyASCIIObject */
 	__u8 ascii;		/* sizeof(PyASCIIObject); 0: there is no layout */
 	__u8 compact;		/* sizeof(PyCompactUnicodeObject) */
-	__u8 pad;
+	__u8 interned;		/* bits of .state before the others */
 };
 
 #define PYTHON_NEXT		8	/* PyThreadState.next */
@@ -73,18 +73,18 @@ struct python_layout {
  * counted (Py_TAG_BITS). */
 #define PYTHON_OBJECT(word)	((word) & ~7ULL)
 
-/* PyASCIIObject.state: interned:2, kind:3 (bytes a character), compact:1, ascii:1 */
-#define PYTHON_STR_KIND(state)		((state) >> 2 & 7)
-#define PYTHON_STR_COMPACT(state)	((state) >> 5 & 1)
-#define PYTHON_STR_ASCII(state)		((state) >> 6 & 1)
+/* PyASCIIObject.state, behind interned: kind:3 (bytes a character), compact:1, ascii:1 */
+#define PYTHON_STR_KIND(state)		((state) & 7)
+#define PYTHON_STR_COMPACT(state)	((state) >> 3 & 1)
+#define PYTHON_STR_ASCII(state)		((state) >> 4 & 1)
 
 /* Objects, and without a GIL (_T); strings until 3.11, and later without wstr. */
 #define PYTHON_OBJECTS							\
 	.ob_type = 8, .tp_name = 24, .length = 16, .state = 32
 #define PYTHON_OBJECTS_T						\
 	.ob_type = 24, .tp_name = 40, .length = 32, .state = 48
-#define PYTHON_WSTR	PYTHON_OBJECTS, .ascii = 48, .compact = 72
-#define PYTHON_STR	PYTHON_OBJECTS, .ascii = 40, .compact = 56
+#define PYTHON_WSTR	PYTHON_OBJECTS, .ascii = 48, .compact = 72, .interned = 2
+#define PYTHON_STR	PYTHON_OBJECTS, .ascii = 40, .compact = 56, .interned = 2
 #define PYTHON_STR_T	PYTHON_OBJECTS_T, .ascii = 56, .compact = 72
 /* Frames on the heap; code objects of 3.6 and 3.7, of 3.8 to 3.10. */
 #define PYTHON_HEAP							\
@@ -141,7 +141,20 @@ struct python_layout {
 		.next_interp = 7264, .threads = 7344,			\
 		.thread_id = 152, .current = 72, .previous = 8,		\
 		.code = 0, .entry = 70, .how = PYTHON_OWNED,		\
-		PYTHON_CODE_T, PYTHON_STR_T },				\
+		PYTHON_CODE_T, PYTHON_STR_T, .interned = 2 },		\
+	[14 + PYTHON_FREE_THREADED] = {					\
+		.tss_key = 2340, .interpreters = 808,			\
+		.next_interp = 7272, .threads = 7344,			\
+		.thread_id = 152, .current = 72, .previous = 8,		\
+		.code = 0, .entry = 78, .how = PYTHON_OWNED,		\
+		PYTHON_CODE_T, PYTHON_STR_T, .interned = 8 },		\
+	[15 + PYTHON_FREE_THREADED] = {					\
+		.interpreters = 936,					\
+		.next_interp = 7264, .threads = 7336,			\
+		.thread_id = 176, .current = 72, .base = 80,		\
+		.previous = 8,						\
+		.code = 0, .entry = 78, .how = PYTHON_OWNED,		\
+		PYTHON_CODE_T, PYTHON_STR_T, .interned = 8 },		\
 }
 
 #endif /* BPF_PYTHON_H */

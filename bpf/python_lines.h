@@ -20,8 +20,14 @@ struct python_lines {
 	__u8 form;		/* enum text_lines */
 	__u8 basic;		/* PyCode_Type.tp_basicsize: since 3.11 the same as
 				 * .code */
-	__u8 pad[2];
+	/* Without a GIL, since 3.14: instructions that a thread has of its own,
+	 * _PyCodeArray.  0: there are none */
+	__u8 copy;		/* of a frame: which of them, 32 bits; 0: the code
+				 * object's */
+	__u8 copies;		/* of a code object */
 };
+
+#define PYTHON_COPIES(array)	((array) + 8)	/* behind how many there are */
 
 #define PYTHON_BYTES_DATA	16	/* PyBytesObject: from .ob_size to .ob_sval */
 
@@ -38,6 +44,10 @@ struct python_lines {
 	[15] = { 56, 0, 208, 136, LINES_LOCATIONS, 208 },		\
 	[13 + PYTHON_FREE_THREADED] =					\
 		{ 56, 0, 216, 152, LINES_LOCATIONS, 216 },		\
+	[14 + PYTHON_FREE_THREADED] =					\
+		{ 56, 0, 232, 152, LINES_LOCATIONS, 232, 72, 224 },	\
+	[15 + PYTHON_FREE_THREADED] =					\
+		{ 56, 0, 232, 152, LINES_LOCATIONS, 232, 72, 224 },	\
 }
 
 #endif /* BPF_PYTHON_LINES_H */

@@ -23,6 +23,7 @@ static __always_inline void take_regs(struct unwind_state *st, const regs_t *r)
 	st->regs[4] = r->regs[23];
 	st->regs[5] = r->regs[30];
 	st->regs[6] = r->regs[0];
+	st->regs[7] = r->regs[13];
 }
 #else
 #define REGS_IN_USER(r)		(((r)->cs & 3) == 3)

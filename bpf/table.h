@@ -67,7 +67,7 @@ enum ra_kind {
  * Registers that a CFA may hang on, beside SP and FP.  First the callee-saved
  * ones, followed from frame to frame: x86-64 rbx r12 r13 r14 r15; arm64 x19 to
  * x23.  Then those that calls may clobber, known only where execution was
- * interrupted: x86-64 rax rdx rcx rsi rdi r8 r9 r10 r11; arm64 x30 (LR) x0.
+ * interrupted: x86-64 rax rdx rcx rsi rdi r8 r9 r10 r11; arm64 x30 (LR) x0 x13.
  */
 #define SAVED_REGS	5
 #define SAVED_FP	SAVED_REGS	/* bit of FP in .saved and .by_fp */
@@ -79,6 +79,8 @@ enum ra_kind {
 
 #define RULE_LOOP		0x40		/* in .by_fp: the loop of an interpreter,
 					 * whose unwinder has frames for it */
+#define RULE_LOOP_PART		0x80		/* in .by_fp: a function that such a
+					 * loop calls and that is part of it */
 
 /* The words of a rule of CFA_RUNTIME. */
 #define RUNTIME_VERSION(r)	((__u32)(r)->cfa_off)

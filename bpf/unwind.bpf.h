@@ -48,8 +48,9 @@ struct unwind_state {
 #define SIG_FP		29
 #define SIG_SP		31
 #define SIG_PC		32
-#define SIG_REG(i)	((i) < SAVED_REGS ? 19 + (i) : (i) == SAVED_REGS ? 30 : 0)
-#define REGS_N		(SAVED_REGS + 2)
+#define SIG_REG(i)	((i) < SAVED_REGS ? 19 + (i) : (i) == SAVED_REGS ? 30 :	\
+			 (i) == SAVED_REGS + 1 ? 0 : 13)
+#define REGS_N		(SAVED_REGS + 3)
 #define REG_RESULT	(SAVED_REGS + 1)	/* of a system call: x0 */
 #define RA_MASK		0x0000ffffffffffffULL	/* without a PAC */
 #else

@@ -86,6 +86,8 @@ struct hub_stats {
 	uint64_t versions_unknown;	/* files of a runtime's unknown version */
 	uint64_t files_put_off;		/* the share was used up; some again */
 	uint64_t managed_full;		/* names of interpreted functions: no room */
+	uint64_t managed_visits;	/* to processes' memory, for names */
+	uint64_t managed_read;		/* functions named so */
 	uint64_t jit_visits;		/* perf maps and jitdumps read */
 	uint64_t jit_names;		/* addresses named in them */
 	uint64_t jit_gone;		/* addresses whose process ended before */

@@ -25,21 +25,24 @@ struct runtime_info {
 				 * apart; "": it has nothing such */
 	const char *own[RUNTIME_OWN];	/* managed frames of its own code: the
 				 * function is one of these numbers */
+	uint8_t visited;	/* 1: a visit to the process may read what names of
+				 * managed frames lack; class and descriptor belong
+				 * to them */
 };
 
 /* The row of a runtime below RUNTIME__MAX. */
 static inline const struct runtime_info *runtime_info(uint32_t runtime)
 {
 	static const struct runtime_info rows[RUNTIME__MAX] = {
-		[RUNTIME_NONE] = { "", BATCH_FRAME_NATIVE, BATCH_FRAME_UNKNOWN, "", { NULL } },
+		[RUNTIME_NONE] = { "", BATCH_FRAME_NATIVE, BATCH_FRAME_UNKNOWN, "", { NULL }, 0 },
 		[RUNTIME_GO] = { "Go", BATCH_FRAME_GO, BATCH_FRAME_UNKNOWN,
-				 "process.executable.build_id.go", { NULL } },
+				 "process.executable.build_id.go", { NULL }, 0 },
 		[RUNTIME_PYTHON] = { "CPython", BATCH_FRAME_NATIVE,
-				     BATCH_FRAME_PYTHON, "", { NULL } },
+				     BATCH_FRAME_PYTHON, "", { NULL }, 0 },
 		[RUNTIME_HOTSPOT] = { "HotSpot", BATCH_FRAME_NATIVE,
 				      BATCH_FRAME_JVM, "",
 				      { "", "[JVM stub]", "[JVM adapter]",
-					"[JVM interpreter]" } },
+					"[JVM interpreter]" }, 1 },
 	};
 
 	return &rows[runtime];

@@ -287,6 +287,7 @@ bool interval_waits(struct knowledge *k)
 	struct pass p = {
 		.exes = &k->exes,
 		.ksyms = &k->ksyms,
+		.managed = &k->managed,
 		.jit = &k->jit,
 		.number = ++k->pass,
 		.now_ns = now_ns(),

@@ -617,6 +617,8 @@ static void loader_files_names(void *ctx, const struct job_process *p,
 	if (p->runtime == RUNTIME_NONE)
 		jit_answer(&k->jit, p->space, p->words, p->n_words, names, result,
 			   now_ns());
+	else
+		managed_answer(&k->managed, p->space, p->words, p->n_words, names, result);
 }
 
 static bool loader_files_symbols_room(void *ctx, uint32_t i, size_t len)

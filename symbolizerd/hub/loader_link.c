@@ -89,6 +89,7 @@ void loader_link_drain(struct loader_link *l)
 	l->draining = true;
 	r = loader_link_receive(l);
 	l->draining = false;
+	managed_ask(&l->link.k->managed, false, now_ns());
 	if (r == MSG_OK)
 		return;
 	loader_link_close_samples(l);

@@ -9,9 +9,7 @@
 #include "symbolizerd/hub/record.h"
 #include "symbolizerd/symbols/java_name.h"
 #include "symbolizerd/symbols/line_table.h"
-
-#define UTF8_MAX	(3 * TEXT_BYTES)	/* Latin-1: two of one */
-#define FILE_CUT	"..."
+#include "symbolizerd/symbols/utf8.h"
 
 void managed_init(struct managed *m, uint64_t seed)
 {
@@ -32,83 +30,23 @@ void managed_fini(struct managed *m)
 	hash_free(&m->by_key);
 	owners_fini(&m->names);
 	owners_fini(&m->places);
+	visits_fini(&m->visits);
 	*m = (struct managed){ 0 };
 }
 
 /* --- text ------------------------------------------------------------------------- */
 
-struct utf8 {
-	char s[UTF8_MAX + sizeof(FILE_CUT)];
-	size_t len;
-};
-
-static void managed_put(struct utf8 *t, uint32_t c)
-{
-	if (c < 0x80) {
-		t->s[t->len++] = (char)c;
-	} else if (c < 0x800) {
-		t->s[t->len++] = (char)(0xc0 | c >> 6);
-		t->s[t->len++] = (char)(0x80 | (c & 63));
-	} else if (c < 0x10000) {
-		t->s[t->len++] = (char)(0xe0 | c >> 12);
-		t->s[t->len++] = (char)(0x80 | (c >> 6 & 63));
-		t->s[t->len++] = (char)(0x80 | (c & 63));
-	} else {
-		t->s[t->len++] = (char)(0xf0 | (c >> 18 & 7));
-		t->s[t->len++] = (char)(0x80 | (c >> 12 & 63));
-		t->s[t->len++] = (char)(0x80 | (c >> 6 & 63));
-		t->s[t->len++] = (char)(0x80 | (c & 63));
-	}
-}
-
-/* What is no character of text becomes one that shows it. */
-static uint32_t managed_character(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) ||
-	       c > 0x10ffff ? '?' : c;
-}
-
-/* Of Java's modified UTF-8: a character at p, of n bytes; what is none is '?'. */
-static uint32_t managed_java_character(const uint8_t *p, size_t n, size_t *used)
-{
-	*used = 1;
-	if (p[0] < 0x80)
-		return p[0];
-	if ((p[0] & 0xe0) == 0xc0 && n >= 2 && (p[1] & 0xc0) == 0x80) {
-		*used = 2;
-		return (p[0] & 31u) << 6 | (p[1] & 63u);
-	}
-	if ((p[0] & 0xf0) == 0xe0 && n >= 3 && (p[1] & 0xc0) == 0x80 &&
-	    (p[2] & 0xc0) == 0x80) {
-		*used = 3;
-		return (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
-	}
-	return 0;
-}
-
-static void managed_java_text(const uint8_t *p, size_t n, struct utf8 *t)
-{
-	size_t used;
-
-	for (size_t i = 0; i < n && p[i]; i += used)
-		managed_put(t, managed_character(
-				managed_java_character(p + i, n - i, &used)));
-}
-
 /* The words of a FRAME_TEXT as UTF-8. */
 static void managed_text(const uint64_t *w, struct utf8 *t)
 {
+	uint32_t which = TEXT_WHICH(FRAME_NUMBER(w[0]));
 	uint32_t kind = TEXT_FORM(FRAME_NUMBER(w[0]));
 	uint32_t size = kind ? kind : 1;
 	const uint8_t *p = (const void *)(w + 1);
 
-	t->len = 0;
-	if (TEXT_WHICH(FRAME_NUMBER(w[0])) != TEXT_NAME && FRAME_PLACE(w[0])) {
-		memcpy(t->s, FILE_CUT, sizeof(FILE_CUT) - 1);
-		t->len = sizeof(FILE_CUT) - 1;
-	}
+	utf8_begin(t, which == TEXT_NAME ? 0 : FRAME_PLACE(w[0]));
 	if (kind == TEXT_UTF8)
-		managed_java_text(p, 8 * FRAME_MORE(w[0]), t);
+		utf8_java(t, p, 8 * FRAME_MORE(w[0]));
 	for (size_t i = 0; kind != TEXT_UTF8 && i + size <= 8 * FRAME_MORE(w[0]);
 	     i += size) {
 		uint32_t c = 0;
@@ -116,9 +54,8 @@ static void managed_text(const uint64_t *w, struct utf8 *t)
 		memcpy(&c, p + i, size);
 		if (!c)
 			break;
-		managed_put(t, managed_character(kind || c < 0x80 ? c : 0));
+		utf8_put(t, kind || c < 0x80 ? c : 0);
 	}
-	t->s[t->len] = '\0';
 }
 
 /* --- room --------------------------------------------------------------------------- */
@@ -147,12 +84,13 @@ static bool managed_charge(struct managed *m, struct owners *o, uint64_t max,
 
 /* --- functions ---------------------------------------------------------------------- */
 
-/* Its name goes; the number rests. */
+/* What is known of it goes; the number rests. */
 static void managed_drop_name(struct managed *m, uint32_t i)
 {
 	struct managed_function *f = &m->functions.v[i];
 
-	hash_remove_index(&m->by_content, f->hash, i);
+	if (f->state == MANAGED_NAMED)
+		hash_remove_index(&m->by_content, f->hash, i);
 	owners_add(&m->names, f->owner, -(int64_t)(f->bytes + FUNCTION_BYTES));
 	free(f->name);
 	*f = (struct managed_function){ .state = MANAGED_GONE };
@@ -164,8 +102,7 @@ static bool managed_give_name(struct managed *m, uint32_t owner)
 	for (uint32_t n = 0; n < GIVE_STEPS && n < m->functions.n; n++) {
 		uint32_t i = m->name_hand++ % m->functions.n;
 
-		if (m->functions.v[i].state == MANAGED_NAMED &&
-		    m->functions.v[i].owner == owner) {
+		if (m->functions.v[i].name && m->functions.v[i].owner == owner) {
 			managed_drop_name(m, i);
 			return true;
 		}
@@ -222,15 +159,16 @@ static bool managed_make(struct managed_function *f, const struct naming *n)
 	return true;
 }
 
+/* A new one; of those that are wanted each is by itself. */
 static uint32_t managed_add(struct managed *m, const struct naming *n,
-			    uint64_t hash, uint32_t owner)
+			    enum managed_state state, uint64_t hash, uint32_t owner)
 {
 	struct managed_function f = {
 		.bytes = (uint32_t)(strlen(n->name) + strlen(n->full) +
 				    n->file.len + 3 + n->n_lines),
 		.line = n->line, .form = (uint16_t)n->form, .owner = owner,
 		.n_lines = (uint16_t)n->n_lines, .hash = hash,
-		.state = MANAGED_NAMED,
+		.state = (uint8_t)state,
 	};
 	uint64_t bytes = f.bytes + FUNCTION_BYTES;
 	uint32_t i;
@@ -239,7 +177,8 @@ static uint32_t managed_add(struct managed *m, const struct naming *n,
 			    managed_give_name))
 		return MANAGED_UNKNOWN;
 	i = managed_make(&f, n) ? managed_number(m) : MANAGED_UNKNOWN;
-	if (i == MANAGED_UNKNOWN || !hash_add(&m->by_content, hash, i)) {
+	if (i == MANAGED_UNKNOWN ||
+	    (state == MANAGED_NAMED && !hash_add(&m->by_content, hash, i))) {
 		if (i != MANAGED_UNKNOWN)	/* or it stays unused */
 			vector_push(&m->free_functions, i);
 		owners_add(&m->names, owner, -(int64_t)bytes);
@@ -263,15 +202,58 @@ static uint32_t managed_intern(struct managed *m, const struct naming *n,
 	s = hash_find(&m->by_content, hash);
 	while (s && !managed_same(&m->functions.v[hash_index(s)], n))
 		s = hash_next(&m->by_content, s);
-	return s ? hash_index(s) : managed_add(m, n, hash, owner);
+	return s ? hash_index(s) : managed_add(m, n, MANAGED_NAMED, hash, owner);
+}
+
+#define SAME_MAX	4	/* once for its lines, once for its names */
+
+/* The number that has the names, for one that was wanted. */
+static uint32_t managed_of(const struct managed *m, uint32_t number)
+{
+	for (int i = 0; i < SAME_MAX && number < m->functions.n &&
+			m->functions.v[number].state == MANAGED_SAME; i++)
+		number = m->functions.v[number].same;
+	return number;
+}
+
+static enum managed_state managed_state_of(const struct managed *m, uint32_t number)
+{
+	number = managed_of(m, number);
+	return number < m->functions.n ? m->functions.v[number].state : MANAGED_FREE;
 }
 
 const struct managed_function *managed_find(const struct managed *m,
 					    uint32_t number)
 {
-	return number < m->functions.n &&
-	       m->functions.v[number].state == MANAGED_NAMED ?
-	       &m->functions.v[number] : NULL;
+	return managed_state_of(m, number) == MANAGED_NAMED ?
+	       &m->functions.v[managed_of(m, number)] : NULL;
+}
+
+/* There is nothing behind this number, and nothing will come. */
+static bool managed_lost(const struct managed *m, uint32_t number)
+{
+	enum managed_state state = managed_state_of(m, number);
+
+	return state == MANAGED_FREE || state == MANAGED_GONE;
+}
+
+bool managed_waits(const struct managed *m, uint32_t number)
+{
+	return managed_state_of(m, number) == MANAGED_WANTED;
+}
+
+/* One that was wanted is this function, MANAGED_UNKNOWN: none. */
+static void managed_settle(struct managed *m, uint32_t wanted, uint32_t function)
+{
+	struct managed_function *f = &m->functions.v[wanted];
+
+	if (f->state != MANAGED_WANTED)
+		return;
+	managed_drop_name(m, wanted);
+	if (function == MANAGED_UNKNOWN)
+		return;
+	f->state = MANAGED_SAME;
+	f->same = function;
 }
 
 uint32_t managed_line(const struct managed_function *f, uint32_t at)
@@ -390,6 +372,9 @@ static void managed_full_name(const struct texts *t, struct naming *n)
 {
 	struct utf8 name, class, signature = { .len = 0 };
 
+	n->name[0] = '\0';
+	if (!t->name)
+		return;
 	managed_text(t->name, &name);
 	if (!t->class) {
 		memcpy(n->name, name.s, name.len + 1);
@@ -410,11 +395,12 @@ static void managed_java_lines(struct naming *n)
 	n->line = line_table_line(n->form, n->lines, n->n_lines, true, 0, 0);
 }
 
+/* What there is of names and lines. */
 static void managed_name(const struct texts *t, struct naming *n)
 {
 	n->file.s[0] = n->full[0] = '\0';
 	n->file.len = n->n_lines = n->form = 0;
-	n->line = (uint32_t)FRAME_PLACE(t->name[0]);
+	n->line = t->name ? (uint32_t)FRAME_PLACE(t->name[0]) : 0;
 	managed_full_name(t, n);
 	if (t->file)
 		managed_text(t->file, &n->file);
@@ -444,45 +430,120 @@ static uint32_t managed_own(struct managed *m, const struct managed_key *key)
 	return managed_intern(m, &n, OWNER_UNKNOWN);
 }
 
+/* A runtime's function whose names a visit can read. */
+static bool managed_visited(const struct managed *m, const struct managed_key *key)
+{
+	return m->visit && key->runtime < RUNTIME__MAX &&
+	       runtime_info(key->runtime)->visited && key->function >= RUNTIME_OWN;
+}
+
+/* Its names are to be read; until then it has this number.  MANAGED_UNKNOWN: they are
+ * not. */
+static uint32_t managed_want(struct managed *m, const struct managed_key *key,
+			     struct managed_frame *f, const struct texts *texts,
+			     uint64_t now_ns)
+{
+	struct naming naming;
+	uint32_t number;
+
+	/* with any text BPF has tried */
+	if (!visits_want(&m->visits, key, texts->owner,
+			 texts->name || texts->class || texts->signature ||
+			 texts->file || texts->n_lines, now_ns))
+		return MANAGED_UNKNOWN;
+	managed_name(texts, &naming);
+	number = managed_add(m, &naming, MANAGED_WANTED, 0, texts->owner);
+	if (number == MANAGED_UNKNOWN)
+		return number;
+	if (!f)
+		f = managed_new_frame(m, key, texts->owner);
+	if (!f) {
+		managed_settle(m, number, MANAGED_UNKNOWN);
+		return MANAGED_UNKNOWN;
+	}
+	f->used_ns = now_ns;
+	f->function = number;
+	return number;
+}
+
+/* Of one that is wanted, or was, lines have come at last. */
+static void managed_take_lines(struct managed *m, struct managed_frame *f,
+			       const struct texts *texts)
+{
+	const struct managed_function *old = &m->functions.v[f->function];
+	enum managed_state state = old->state;
+	struct naming n;
+	uint32_t number;
+
+	if (!texts->n_lines || old->n_lines || !old->name)
+		return;
+	managed_name(texts, &n);
+	strcpy(n.name, old->name);
+	strcpy(n.full, old->full);
+	utf8_begin(&n.file, 0);
+	n.file.len = strlen(strcpy(n.file.s, old->file));
+	number = state == MANAGED_NAMED ? managed_intern(m, &n, old->owner) :
+					  managed_add(m, &n, state, 0, old->owner);
+	if (number == MANAGED_UNKNOWN)
+		return;
+	managed_settle(m, f->function, number);
+	f->function = number;
+}
+
+static bool managed_whole(const struct texts *t, bool visited)
+{
+	return t->name && (!visited || (t->class && t->signature));
+}
+
 static uint32_t managed_function_of(struct managed *m,
 				    const struct managed_key *key,
 				    const struct texts *texts, uint64_t now_ns)
 {
 	struct managed_frame *f = managed_frame_of(m, key);
+	bool visited = managed_visited(m, key);
 	struct naming naming;
 	uint32_t function;
 
-	if (!texts->name) {
-		if (f)
-			f->used_ns = now_ns;
-		return f ? f->function : managed_own(m, key);
+	if (f)
+		f->used_ns = now_ns;
+	if (visited && !managed_whole(texts, visited)) {
+		if (f && !managed_lost(m, f->function)) {
+			managed_take_lines(m, f, texts);
+			return f->function;
+		}
+		function = managed_want(m, key, f, texts, now_ns);
+		if (function != MANAGED_UNKNOWN)
+			return function;
 	}
+	if (!texts->name)
+		return f ? f->function : managed_own(m, key);
 	managed_name(texts, &naming);
 	function = managed_intern(m, &naming, texts->owner);
 	if (!f && function != MANAGED_UNKNOWN)
 		f = managed_new_frame(m, key, texts->owner);
 	if (f) {
+		managed_settle(m, f->function, function);
 		f->used_ns = now_ns;
 		f->function = function;
 	}
 	return function;
 }
 
-static bool managed_is(uint64_t word)
-{
-	return FRAME_KIND(word) == FRAME_MANAGED || FRAME_KIND(word) == FRAME_TEXT ||
-	       FRAME_KIND(word) == FRAME_LOOP;
-}
-
-bool managed_has(const struct trace_rec *rec)
+/* kinds: bits */
+static bool managed_any(const struct trace_rec *rec, uint32_t kinds)
 {
 	size_t end = (size_t)rec->n_kernel + rec->n_user;
 
 	for (size_t i = rec->n_kernel; i < end; i += frame_words(rec->words[i])) {
-		if (managed_is(rec->words[i]))
+		if (kinds >> FRAME_KIND(rec->words[i]) & 1)
 			return true;
 	}
 	return false;
+}
+
+bool managed_has(const struct trace_rec *rec)
+{
+	return managed_any(rec, 1 << FRAME_MANAGED | 1 << FRAME_TEXT | 1 << FRAME_LOOP);
 }
 
 static uint64_t managed_our_word(struct managed *m, struct managed_key *key,
@@ -504,6 +565,8 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 		.tgid = rec->tgid,
 	};
 	struct texts texts = { .owner = OWNER_UNKNOWN };
+	/* they make room for what they run, if that is there */
+	bool loops = m->show_loops || !managed_any(rec, 1 << FRAME_MANAGED);
 	uint32_t n = 0, next;	/* what is written is never more than was read */
 
 	for (uint32_t i = 0; i < rec->n_user; i = next) {
@@ -517,7 +580,7 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 		if (FRAME_KIND(w[0]) == FRAME_MANAGED) {
 			words[n++] = managed_our_word(m, &key, w, &texts, now_ns);
 		} else if (FRAME_KIND(w[0]) == FRAME_LOOP) {
-			if (m->show_loops)
+			if (loops)
 				words[n++] = FRAME_WORD(FRAME_NATIVE,
 							FRAME_NUMBER(w[0]),
 							FRAME_PLACE(w[0]));
@@ -531,6 +594,95 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 	rec->n_user = (uint16_t)n;
 }
 
+/* --- visits ------------------------------------------------------------------------------ */
+
+void managed_ask(struct managed *m, bool late, uint64_t now_ns)
+{
+	struct jit_question q;
+
+	while (m->visit && visits_next(&m->visits, late, now_ns, &q)) {
+		int r = m->visit(m->ctx, &q, MANAGED_RUNTIME(q.words[0]));
+
+		m->visited++;
+		if (r)
+			managed_answer(m, q.space, q.words, q.n, NULL, r);
+	}
+}
+
+/* What a visit says of a function: its name and file, its full name.  False: nothing, or
+ * more than there can be. */
+static bool managed_take_places(struct naming *n, const struct symbol_place *name,
+				const struct symbol_place *full)
+{
+	if (!name->name[0] || strlen(name->name) >= sizeof(n->name) ||
+	    strlen(full->name) >= sizeof(n->full) ||
+	    strlen(name->file) >= sizeof(n->file.s))
+		return false;
+	strcpy(n->name, name->name);
+	strcpy(n->full, full->name);
+	n->file.len = strlen(strcpy(n->file.s, name->file));
+	return true;
+}
+
+/* The answer for one frame.  If there is none, what BPF has sent is all. */
+static void managed_visit_one(struct managed *m, const struct managed_key *key,
+			      const struct symbol_place *name,
+			      const struct symbol_place *full)
+{
+	struct managed_frame *f = managed_frame_of(m, key);
+	const struct managed_function *w;
+	uint32_t wanted, function;
+	struct naming n;
+
+	if (!f || !managed_waits(m, f->function))
+		return;		/* BPF has sent them meanwhile */
+	wanted = managed_of(m, f->function);
+	w = &m->functions.v[wanted];
+	n.line = w->line;
+	n.form = w->form;
+	n.n_lines = w->n_lines;
+	memcpy(n.lines, w->lines, w->n_lines);
+	if (managed_take_places(&n, name, full)) {
+		m->read++;
+	} else if (w->name[0]) {
+		strcpy(n.name, w->name);
+		strcpy(n.full, w->full);
+		n.file.len = strlen(strcpy(n.file.s, w->file));
+	} else {
+		managed_settle(m, wanted, MANAGED_UNKNOWN);
+		m->functions.v[wanted].state = MANAGED_NAMELESS;
+		return;
+	}
+	function = managed_intern(m, &n, w->owner);
+	managed_settle(m, wanted, function);
+	if (function != MANAGED_UNKNOWN)
+		f->function = function;
+}
+
+void managed_answer(struct managed *m, uint32_t space, const uint64_t *words, size_t n,
+		    const struct frame_names *names, int result)
+{
+	struct managed_key key;
+	uint32_t at = 0;
+
+	if (!visits_asked(&m->visits, space, &key))
+		return;
+	for (size_t i = 0; i + 1 < n && !visits_again(result); i += 2) {
+		struct symbol_place place[2] = { { .name = "", .file = "" },
+						 { .name = "", .file = "" } };
+
+		for (uint32_t k = 0; names && at < names->n &&
+				     names->v[at].frame == i / 2; at++, k++) {
+			if (k < 2)
+				place[k] = frame_names_place(names, at);
+		}
+		key.cookie = MANAGED_COOKIE_OF(words[i]);
+		key.function = words[i + 1];
+		managed_visit_one(m, &key, &place[0], &place[1]);
+	}
+	visits_answered(&m->visits, space, result);
+}
+
 /* --- forgetting ------------------------------------------------------------------------ */
 
 static void managed_sweep_frames(struct managed *m, uint64_t now_ns)
@@ -538,16 +690,22 @@ static void managed_sweep_frames(struct managed *m, uint64_t now_ns)
 	for (uint32_t i = 0; i < m->frames.n; i++) {
 		const struct managed_frame *f = &m->frames.v[i];
 
-		if (f->used_ns && (now_ns - f->used_ns >= MANAGED_KEPT_NS ||
-				   !managed_find(m, f->function)))
+		if (f->used_ns &&
+		    (now_ns - f->used_ns >= MANAGED_KEPT_NS ||
+		     managed_lost(m, f->function)))
 			managed_drop_frame(m, i);
 	}
 }
 
 static void managed_mark(struct managed *m, uint32_t number)
 {
-	if (number < m->functions.n)
+	if (number >= m->functions.n)
+		return;
+	m->functions.v[number].used = true;
+	for (int i = 0; i < SAME_MAX && m->functions.v[number].state == MANAGED_SAME; i++) {
+		number = m->functions.v[number].same;
 		m->functions.v[number].used = true;
+	}
 }
 
 static void managed_mark_used(struct managed *m, const struct traces *traces)
@@ -572,6 +730,7 @@ void managed_sweep(struct managed *m, const struct traces *traces,
 		   uint64_t now_ns)
 {
 	managed_sweep_frames(m, now_ns);
+	visits_sweep(&m->visits, now_ns);
 	if (!m->gone && m->names.total < MANAGED_NAMES_BYTES / 2)
 		return;
 	for (uint32_t i = 0; i < m->functions.n; i++)
@@ -583,7 +742,7 @@ void managed_sweep(struct managed *m, const struct traces *traces,
 		if (f->state == MANAGED_FREE || f->used ||
 		    !vector_reserve(&m->free_functions, 1))
 			continue;
-		if (f->state == MANAGED_NAMED)
+		if (f->name)
 			managed_drop_name(m, i);
 		f->state = MANAGED_FREE;
 		m->gone--;

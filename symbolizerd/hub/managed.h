@@ -7,6 +7,9 @@
  * exchanged for our number of the function, one for each (name, file, first line, table
  * of lines): so the same stack is the same in each process that runs it.
  *
+ * What BPF could not read of the names of a runtime that is visited (ipc/runtimes.h) a
+ * worker reads (managed_visits.h).  Until then the frame has a number of its own.
+ *
  * Room is bounded, for what stands for functions and for names.  Where there is none
  * left, the user whose processes have most gives first: his functions lose their
  * names until BPF sends them again.
@@ -21,6 +24,7 @@
 #include "bpf/runtime.h"
 #include "common/hash_table.h"
 #include "common/vector.h"
+#include "symbolizerd/hub/managed_visits.h"
 #include "symbolizerd/hub/trace.h"
 #include "symbolizerd/tables/owners.h"
 
@@ -35,6 +39,10 @@ enum managed_state {
 	MANAGED_NAMED,
 	MANAGED_GONE,		/* had to give its name: the number rests while
 				 * somebody may have it */
+	MANAGED_WANTED,		/* what is known of a function whose names are to be
+				 * read from its process's memory */
+	MANAGED_NAMELESS,	/* was that, and the memory has none */
+	MANAGED_SAME,		/* was wanted; .same has its names */
 };
 
 struct managed_function {
@@ -48,15 +56,10 @@ struct managed_function {
 	uint16_t form;		/* enum text_lines; 0: there is none */
 	uint32_t bytes;		/* of the piece */
 	uint32_t owner;		/* who is charged for it */
+	uint32_t same;		/* our number of the function that it is */
 	uint64_t hash;
 	uint8_t state;		/* enum managed_state */
 	bool used;		/* while sweeping */
-};
-
-/* What stands for it in a process. */
-struct managed_key {
-	uint64_t start_ns, exec_id, function;
-	uint32_t tgid, runtime, cookie, pad;
 };
 
 struct managed_frame {
@@ -78,6 +81,11 @@ struct managed {
 	uint32_t gone;		/* functions */
 	bool show_loops;	/* the loops' own frames, behind those of functions */
 	uint64_t full;		/* names that found no room, or had to give it */
+	struct managed_visits visits;
+	/* as jit_visit_fn; the owner's to set; NULL: nobody reads memory */
+	int (*visit)(void *ctx, const struct jit_question *q, uint32_t runtime);
+	void *ctx;
+	uint64_t visited, read;	/* visits, and functions whose names came so */
 };
 
 #define OUR_WORD(number, runtime, at)					\
@@ -100,6 +108,17 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 /* A function by our number; NULL: unknown. */
 const struct managed_function *managed_find(const struct managed *m,
 					    uint32_t number);
+
+/* May it have names soon?  They are being read. */
+bool managed_waits(const struct managed *m, uint32_t number);
+
+/* Ask for names that are to be read; late: also for those that BPF may still send.  Each
+ * second, and when records have come. */
+void managed_ask(struct managed *m, bool late, uint64_t now_ns);
+
+/* The answer to a question: names of its words, or NULL and the reason (jobs_ops.names). */
+void managed_answer(struct managed *m, uint32_t space, const uint64_t *words, size_t n,
+		    const struct frame_names *names, int result);
 
 /* The line of a place in a function, 0 if that is not known. */
 uint32_t managed_line(const struct managed_function *f, uint32_t at);

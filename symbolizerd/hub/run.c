@@ -172,6 +172,7 @@ static int hub_run_on_tick(struct ev_source *src, uint32_t events)
 	jobs_tick(&hub->jobs, now);
 	loader_files_tick(&hub->loader_files);
 	jit_tick(&hub->k.jit, now);
+	managed_ask(&hub->k.managed, true, now);
 	if (hub->k.presume_end_ns && now >= hub->k.presume_end_ns) {
 		ledger_presume_no_more(&hub->k.ledger);
 		hub->k.presume_end_ns = 0;
@@ -228,6 +229,11 @@ static void hub_run_on_wanted(void *ctx, struct executable *e)
 static int hub_run_on_jit(void *ctx, const struct jit_question *q)
 {
 	return jobs_add_process(&((struct hub *)ctx)->jobs, q, RUNTIME_NONE);
+}
+
+static int hub_run_on_managed(void *ctx, const struct jit_question *q, uint32_t runtime)
+{
+	return jobs_add_process(&((struct hub *)ctx)->jobs, q, runtime);
 }
 
 /* Who waits for the first sample, to begin its clock, hears of it at once. */
@@ -332,6 +338,8 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	hub->loader.left_valid = handover_take(&hub->loader.left, sockets->totals);
 	hub->k.jit.visit = hub_run_on_jit;
 	hub->k.jit.ctx = hub;
+	hub->k.managed.visit = hub_run_on_managed;
+	hub->k.managed.ctx = hub;
 	hub->k.exes.kept_max = hub_run_fds_kept();
 	hub_run_init_own(hub, zygote);
 	cpu_share_init(&hub->k.share, config->cpu_share, now_ns());

@@ -40,6 +40,8 @@ static void status_fill(const struct status_clients *s, struct status *st)
 	st->hub.outstanding = ledger_outstanding(&k->ledger);
 	st->hub.traces = k->traces.n;
 	st->hub.managed_full = k->managed.full;
+	st->hub.managed_visits = k->managed.visited;
+	st->hub.managed_read = k->managed.read;
 	st->hub.processes = k->processes.n;
 	st->hub.exes = k->exes.n;
 	executables_count(&k->exes, &st->hub.exes_waiting,

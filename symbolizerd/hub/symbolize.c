@@ -298,6 +298,8 @@ static bool symbolize_frame_waits(const struct pass *p, const uint64_t *words,
 	if (FRAME_KIND(words[0]) == FRAME_ANON)
 		return p->jit && jit_waits(p->jit, space, FRAME_ADDR(words[0]),
 					   p->now_ns);
+	if (FRAME_KIND(words[0]) == FRAME_MANAGED)
+		return managed_waits(p->managed, FRAME_NUMBER(words[0]));
 	if (FRAME_KIND(words[0]) == FRAME_FILE)
 		e = symbolize_by_key(p, words + 1);
 	else if (FRAME_KIND(words[0]) == FRAME_NATIVE)

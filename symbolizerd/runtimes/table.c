@@ -5,6 +5,7 @@
 #include "symbolizerd/runtimes/go/names.h"
 #include "symbolizerd/runtimes/go/rows.h"
 #include "symbolizerd/runtimes/hotspot/find.h"
+#include "symbolizerd/runtimes/hotspot/names.h"
 #include "symbolizerd/runtimes/python/find.h"
 
 const struct runtime_ops runtimes_table[] = {
@@ -24,12 +25,14 @@ const struct runtime_ops runtimes_table[] = {
 		.rows = python_rows,
 	},
 	/* HotSpot: the sampler walks the frames of compiled and interpreted
-	 * code, which lie in no file, and sends their names */
+	 * code, which lie in no file, and sends their names; those that it
+	 * could not read a visit to the process reads */
 	{
 		.number = RUNTIME_HOTSPOT,
 		.detect = hotspot_detect,
 		.version_known = hotspot_version_known,
 		.rows = hotspot_rows,
+		.names = hotspot_names,
 	},
 };
 

@@ -10,7 +10,7 @@
 #include "symbolizerd/unwind/known.h"
 #include "symbolizerd/unwind/table.h"
 
-#define LOOPS_MAX	16	/* of interpreters, in a file */
+#define LOOPS_MAX	40	/* of interpreters and their parts, in a file */
 
 struct build {
 	const struct elf_file *f;
@@ -18,6 +18,7 @@ struct build {
 	uint32_t n_loops;
 	struct loop {
 		uint64_t start, end;	/* file offsets */
+		uint8_t mark;		/* RULE_LOOP, RULE_LOOP_PART */
 	} loops[LOOPS_MAX];
 };
 
@@ -33,9 +34,10 @@ static int build_on_row(void *ctx, uint64_t start, uint64_t end,
 		return 0;
 	if (left > end - start)
 		left = end - start;
-	if (rule->cfa == CFA_NONE && rule->by_fp & RULE_LOOP) {
+	if (rule->cfa == CFA_NONE && rule->by_fp & (RULE_LOOP | RULE_LOOP_PART)) {
 		if (b->n_loops < LOOPS_MAX)
-			b->loops[b->n_loops++] = (struct loop){ off, off + left };
+			b->loops[b->n_loops++] = (struct loop){ off, off + left,
+								rule->by_fp };
 		return 0;
 	}
 	return table_builder_add(&b->table, off, off + left, rule);
@@ -217,7 +219,7 @@ int unwind_build(const struct elf_file *f, unwind_rows_fn rows, void **ret,
 		r = JOB_OK;	/* the rest of it is good */
 	for (uint32_t i = 0; !r && i < b.n_loops; i++)
 		r = table_builder_mark(&b.table, b.loops[i].start,
-				       b.loops[i].end, RULE_LOOP);
+				       b.loops[i].end, b.loops[i].mark);
 	if (!r)
 		r = table_builder_finish(&b.table, ret, len);
 	table_builder_fini(&b.table);

@@ -18,7 +18,8 @@
 /* Gives rows to fn, as cfi_walk() does.  JOB_OK, a verdict, or what fn returned
  * (negative).  A file that it knows nothing of has no rows.  Two that are no rows of
  * code: a rule of CFA_RUNTIME is for the whole file; an empty one with RULE_LOOP
- * says where the loop of an interpreter is, whatever the rules there. */
+ * says where the loop of an interpreter is, whatever the rules there, with
+ * RULE_LOOP_PART where functions are that are part of it. */
 typedef int (*unwind_rows_fn)(const struct elf_file *f, cfi_row_fn fn,
 			      void *ctx);
 

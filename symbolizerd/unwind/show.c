@@ -103,6 +103,7 @@ static void show_rule(const struct shown_table *s, const struct unwind_rule *r)
 	static const char *const words[CFA__MAX] = {
 		[CFA_NONE] = "none", [CFA_END] = "end",
 		[CFA_SIGNAL] = "signal", [CFA_UNSUPPORTED] = "unsupported",
+		[CFA_RUNTIME] = "none",		/* says something of the file */
 	};
 
 	if (r->cfa >= CFA__MAX || words[r->cfa]) {

@@ -9,6 +9,10 @@ fuzz_frame_names_SRCS := symbolizerd/symbols/frame_names.c
 FUZZ += jit_files
 fuzz_jit_files_SRCS := $(JIT_FILES)
 
+FUZZ += hotspot_names
+fuzz_hotspot_names_SRCS := symbolizerd/runtimes/hotspot/names.c \
+	$(addprefix symbolizerd/symbols/,java_name.c utf8.c frame_names.c frame_names_build.c process_memory.c)
+
 FUZZ += demangle
 fuzz_demangle_SRCS := symbolizerd/symbols/demangle.c ipc/short_name.c
 fuzz_demangle_LIBS := -liberty

@@ -5,6 +5,7 @@ JDKs: those below /usr/lib/jvm, and those that the variable HOTSPOT_JDKS names, 
 list of words: the path of a java, or ROOT!PATH for one in a root of its own (with
 everything that it needs).
 """
+import ctypes
 import glob
 import os
 import re
@@ -16,6 +17,7 @@ from pprof import read_pprof
 HERE = os.path.join(ROOT, "tests", "live")
 KNOWN = (8, 11, 17, 21, 25, 26, 27)
 NO_NAME = "[Java, no name]"
+SYS_process_madvise, MADV_PAGEOUT = 440, 21
 BAD = (NO_NAME, "[no name]", "[JIT code, no names]", "[frames missing]")
 # in a root: /proc, and the folder of the classes at the same place as here
 IN_ROOT = ('mount -t proc proc "$0/proc" && mkdir -p "$0/$1" && mount --bind "$1" "$0/$1" && '
@@ -94,9 +96,8 @@ class Stack:
         self.thread = labels.get("thread", "")
         self.end = labels.get("stack_end", "")
 
-    def broken(self, nameless=False):
-        """nameless: frames without a name do not count."""
-        return bool(self.end) or any(b in m for m in self.methods for b in BAD[2 * nameless:])
+    def broken(self):
+        return bool(self.end) or any(b in m for m in self.methods for b in BAD)
 
     def learning(self):
         return self.end in ("no_table", "file_unknown")
@@ -117,6 +118,27 @@ class Stack:
     def __repr__(self):
         end = f" [{self.end}]" if self.end else ""
         return f"{self.count} {self.thread}: {';'.join(self.methods)}{end}"
+
+
+class Piece(ctypes.Structure):
+    _fields_ = [("at", ctypes.c_void_p), ("len", ctypes.c_size_t)]
+
+
+def page_out(pid, ending):
+    """Take what a process maps of such files out of its memory, but what it wrote there: as a
+    host does that is short of memory.  How many bytes that were."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd, n = os.pidfd_open(pid), 0
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        for line in maps:
+            if line.rstrip().endswith(ending):
+                start, end = (int(x, 16) for x in line.split()[0].split("-"))
+                done = libc.syscall(SYS_process_madvise, fd,
+                                    ctypes.byref(Piece(start, end - start)), 1, MADV_PAGEOUT, 0)
+                assert done == end - start, os.strerror(ctypes.get_errno())
+                n += done
+    os.close(fd)
+    return n
 
 
 def stacks_of(out, threads="java|main|thread-.*|Thread-.*|ForkJoi.*|"):
@@ -141,17 +163,17 @@ def profile(out, command, *words, hz="499", times=1):
 
 
 def judge(what, stacks, *chain, row=False, least=0.99, burn=r"HotspotLoad\.burn", share=0.5,
-          minimum=300, nameless=False):
+          minimum=300):
     """Of the samples in burn(), which are not few of those in Java's code, this share at
     least has the chain; of all, which are at least so many, few are broken: those of a
     JVM's first milliseconds may be, before it has told where its code is."""
     java = [s for s in stacks if s.java() and not s.learning()]
     in_burn = [s for s in java if s.has(burn)]
     total, burns = (sum(s.count for s in x) for x in (java, in_burn))
-    broken = sum(s.count for s in java if s.broken(nameless))
-    good = sum(s.count for s in in_burn if s.has(*chain, row=row) and not s.broken(nameless))
+    broken = sum(s.count for s in java if s.broken())
+    good = sum(s.count for s in in_burn if s.has(*chain, row=row) and not s.broken())
     say(f"{what}: {good} of {burns} in burn(), {broken} of {total} broken")
-    bad = [s for s in java if s.broken(nameless)] + [s for s in in_burn if not s.has(*chain, row=row)]
+    bad = [s for s in java if s.broken()] + [s for s in in_burn if not s.has(*chain, row=row)]
     if total < minimum or burns < share * total or good < least * burns or \
             broken > 0.02 * total:
         for s in sorted(bad or java, key=lambda s: -s.count)[:6]:

@@ -92,6 +92,22 @@ def coroutine():
     asyncio.new_event_loop().run_until_complete(first())
 
 
+def hot():
+    """loops that CPython's JIT compiles (PYTHON_JIT=1), with C between them"""
+    def leaf(n):
+        x = 0
+        for i in range(n):
+            x += i * i % 7
+        return x
+
+    def middle():
+        return leaf(20000)
+
+    print("burns", flush=True)
+    while time.time() < UNTIL:
+        sorted([1], key=lambda v: middle())
+
+
 SUB = """
 import time
 def burn():

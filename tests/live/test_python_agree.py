@@ -18,7 +18,9 @@ PLACES, MS = 200, 15
 
 
 def pythons():
-    """Debian's, and what else is installed in the usual places"""
+    """Debian's, and what else is installed in the usual places; or those of PYTHONS, paths"""
+    if os.environ.get("PYTHONS"):
+        return os.environ["PYTHONS"].split()
     found = [p for p in sorted(glob.glob("/usr/bin/python3.*") +
                                glob.glob("/usr/local/bin/python3.*") +
                                glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3.*")))

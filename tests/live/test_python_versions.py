@@ -18,6 +18,8 @@ BURNS = "60"		# seconds, if nobody ends it
 LIVE = os.path.join(ROOT, "tests", "live")
 tmp = tempfile.TemporaryDirectory(prefix="trifold-test-python-")
 
+JIT_CODE = "[JIT code, no names]"
+
 SORT = ["<module>", "main", "chain", "by_sort", "by_sort.<locals>.<lambda>", "Work.method", "burn"]
 BOOT = ["Thread._bootstrap", "Thread._bootstrap_inner", "Thread.run"]
 CHAINS = {
@@ -30,6 +32,8 @@ CHAINS = {
     "coroutine": ["<module>", "main", "coroutine", "BaseEventLoop.run_until_complete",
                   "BaseEventLoop._run_once", "Handle._run", "coroutine.<locals>.first",
                   "coroutine.<locals>.middle", "coroutine.<locals>.last", "burn"],
+    "hot": ["<module>", "main", "hot", "hot.<locals>.<lambda>", "hot.<locals>.middle",
+            "hot.<locals>.leaf"],
     "interpreter": ["<module>", "main", "interpreter", "run_sub", "<module>", "in_sub", "burn"],
     "interpreter_thread": BOOT + ["run_sub", "<module>", "in_sub", "burn"],
     "after_interpreter": ["<module>", "main", "after_interpreter", "burn"],
@@ -174,6 +178,25 @@ def interpreters():
         raise Skip("no version of 3.8 or later")
     for v, exe in run.items():
         modes(exe, ["interpreter", "interpreter_thread", "after_interpreter"], v)
+
+
+def has_jit(exe):
+    return not subprocess.run([exe, "-c", "import sys; sys.exit(not sys._jit.is_available())"],
+                              stderr=subprocess.DEVNULL, check=False).returncode
+
+
+@suite.test
+def jit():
+    """code that CPython's own JIT made"""
+    run = {v: e for v, e in PYTHONS.items() if has_jit(e)}
+    if not run:
+        raise Skip("no CPython with a JIT")
+    os.environ["PYTHON_JIT"] = "1"
+    for v, exe in run.items():
+        found = profile([load(exe, "py_hot", "hot")])["py_hot"]
+        assert any(JIT_CODE in f for f, _ in found), f"{called(v)}: no code of the JIT"
+        # 3.14: those that are in the JIT's code itself may have neither frame pointer nor root
+        judge(found, f"{called(v)} with the JIT", chain_of("hot", v), 0.9)
 
 
 @suite.test

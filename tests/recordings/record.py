@@ -117,6 +117,8 @@ def same_native(snapshot, thread, theirs):
                          f"we {what} {where}")
             todo.pop(0)
         elif last == "native" or last is None:
+            while todo and todo[0][1].startswith("_TAIL_CALL_"):
+                todo.pop(0)     # a function that is one instruction of the loop's
             assert todo and is_loop(todo[0][1]), todo[:1]
             todo.pop(0)
         last = what

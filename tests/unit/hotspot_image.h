@@ -112,6 +112,7 @@ static const uint32_t hs_layout[HS_RELEASES] = { 8, 11, 17, 21, 25, 57, 26, 27 }
 /* What is different of one that is made. */
 struct hs_odd {
 	bool by_code;		/* a function writes the offsets */
+	bool arm64;
 	uint32_t feature;	/* another one */
 	bool undefined;		/* the tables are another file's */
 	bool no_hash;		/* no .gnu.hash */
@@ -133,6 +134,7 @@ struct hotspot_image {
 	uint64_t fields_at;		/* their virtual address */
 	uint8_t code[2048];
 	uint32_t n_code;
+	uint64_t base;			/* what x19 holds in it */
 	uint32_t n_said;		/* entries that have a number */
 };
 
@@ -164,7 +166,7 @@ static inline uint64_t hs_data_here(const struct hotspot_image *h)
 
 /* movq $number, at(%rip) */
 static inline void hs_store(struct hotspot_image *h, uint64_t text, uint64_t at,
-			    int32_t number)
+			    uint32_t number)
 {
 	uint8_t *p = h->code + h->n_code;
 	int32_t rel = (int32_t)(at - (text + h->n_code + 11));
@@ -174,6 +176,41 @@ static inline void hs_store(struct hotspot_image *h, uint64_t text, uint64_t at,
 	memcpy(p + 3, &rel, 4);
 	memcpy(p + 7, &number, 4);
 	h->n_code += 11;
+}
+
+static inline void hs_insn(struct hotspot_image *h, uint32_t w)
+{
+	CHECK(h->n_code + 4 <= sizeof(h->code));
+	memcpy(h->code + h->n_code, &w, 4);
+	h->n_code += 4;
+}
+
+/* As gcc writes it: x19 leads to the table, numbers come in x3, but nothing in xzr; now
+ * and then by another register, or with its neighbour, which is 0 in the file. */
+static inline void hs_store_arm64(struct hotspot_image *h, uint64_t text, uint64_t at,
+				  uint32_t number)
+{
+	uint64_t pages = (at >> 12) - ((text + h->n_code) >> 12), i;
+	uint32_t rt = number ? 3 : 31;
+
+	if (!h->base) {
+		h->base = at;
+		hs_insn(h, 0x90000013 | (pages & 3) << 29 | (pages >> 2 & 0x7ffff) << 5);
+		hs_insn(h, 0x91000273 | (at & 4095) << 10);	/* add x19, x19, n */
+	}
+	i = (at - h->base) / 8;
+	if (number)
+		hs_insn(h, 0xd2800003 | number << 5);		/* mov x3, n */
+	if (number % 3 == 1) {
+		hs_insn(h, 0xaa0303e4);				/* mov x4, x3 */
+		rt = 4;
+	}
+	if (i < 32)
+		hs_insn(h, 0xa9000000 | i << 15 | 31 << 10 | 19 << 5 | rt);	/* stp */
+	else
+		hs_insn(h, 0xf9000000 | i << 10 | 19 << 5 | rt);		/* str */
+	if (number % 3 == 1)
+		hs_insn(h, 0x94000000);				/* bl: x3 and x4 are lost */
 }
 
 static inline void hs_entry(struct hotspot_image *h, const char *type, const char *field,
@@ -203,7 +240,8 @@ static inline void hs_rows(struct hotspot_image *h, const struct hs_odd *odd,
 			continue;
 		said += (int)h->n_said == odd->lie ? 4 : 0;
 		if (code)
-			hs_store(h, text, hs_data_here(h) + 32, said);
+			(odd->arm64 ? hs_store_arm64 : hs_store)
+				(h, text, hs_data_here(h) + 32, said);
 		if (rows[i].field) {
 			hs_entry(h, rows[i].type, rows[i].field, false, code ? 0 : said);
 			continue;
@@ -277,7 +315,7 @@ static inline void hs_make(struct hotspot_image *h, enum hs_release r,
 	uint64_t text, at, init[2];
 
 	memset(h, 0, sizeof(*h));
-	image_init(&h->im, EM_X86_64);
+	image_init(&h->im, odd->arm64 ? EM_AARCH64 : EM_X86_64);
 	h->strings_at = hs_next(&h->im);
 	text = (h->strings_at + 2560) / 16 * 16;
 	h->data_at = (text + 1024) / 16 * 16;

@@ -9,6 +9,7 @@
 #define TESTS_PYTHON_IMAGE_H
 
 #include "bpf/python.h"
+#include "bpf/python_lines.h"
 #include "tests/unit/cfi_bytes.h"
 #include "tests/unit/elf_image.h"
 
@@ -99,23 +100,62 @@ static inline void py_text(struct python_image *p)
 	image_section(&p->im, ".eh_frame", SHT_PROGBITS, at, CFI_VADDR, cfi.n);
 }
 
-/* What 3.13 says of itself: numbers of fields in their order there. */
-static inline void py_offsets(uint64_t *w)
+/* What CPython says of itself, since 3.13: numbers of fields in their order there
+ * (pycore_runtime.h, pycore_debug_offsets.h), and what they are. */
+struct py_said {
+	uint32_t field, value;
+};
+
+#define PY_FIELDS	23
+
+static inline void py_fields(uint32_t layout, struct py_said *said)
 {
 	static const struct python_layout layouts[PYTHON_LAYOUTS] = PYTHON_LAYOUT_TABLE;
-	const struct python_layout *l = &layouts[13];
+	static const struct python_lines lines[PYTHON_LAYOUTS] = PYTHON_LINES_TABLE;
+	const struct python_layout *l = &layouts[layout];
+	const struct python_lines *t = &lines[layout];
+	bool is_15 = layout % PYTHON_FREE_THREADED == 15;
+	uint32_t later = is_15 ? 8 : 0, end = is_15 ? 12 : 0;
 
-	memcpy(w, "xdebugpy", 8);
-	w[1] = 0x030d00f0;
-	w[5] = l->interpreters, w[8] = l->next_interp, w[9] = l->threads;
-	w[21] = 8, w[23] = l->current, w[24] = l->thread_id;
-	w[29] = l->previous, w[30] = l->code, w[33] = l->entry;
-	w[35] = l->filename, w[37] = l->name, w[39] = l->line;
-	w[45] = l->ob_type, w[47] = l->tp_name;
-	w[68] = l->state, w[69] = l->length, w[70] = l->ascii;
+	if (layout % PYTHON_FREE_THREADED == 13) {
+		memcpy(said, (struct py_said[]) {
+			{ 5, l->interpreters }, { 8, l->next_interp }, { 9, l->threads },
+			{ 21, 8 }, { 23, l->current }, { 24, l->thread_id },
+			{ 29, l->previous }, { 30, l->code }, { 31, t->at }, { 33, l->entry },
+			{ 35, l->filename }, { 37, l->name }, { 38, t->table },
+			{ 39, l->line }, { 43, t->code }, { 45, l->ob_type },
+			{ 47, l->tp_name }, { 68, l->state }, { 69, l->length },
+			{ 70, l->ascii },
+		}, 20 * sizeof(*said));
+		return;
+	}
+	memcpy(said, (struct py_said[]) {
+		{ 5, l->interpreters }, { 8, l->next_interp }, { 9, l->threads },
+		{ 24, 8 }, { 26, l->current }, { is_15 ? 27 : 0, l->base },
+		{ is_15 ? 30 : 27, l->thread_id }, { 32 + later, l->previous },
+		{ 33 + later, l->code }, { 34 + later, t->at }, { 36 + later, l->entry },
+		{ 38 + later, t->copy }, { 40 + later, l->filename },
+		{ 42 + later, l->name }, { 43 + later, t->table }, { 44 + later, l->line },
+		{ 48 + later, t->code }, { 49 + later, t->copies },
+		{ 51 + later, l->ob_type }, { 53 + later, l->tp_name },
+		{ 78 + end, l->state }, { 79 + end, l->length }, { 80 + end, l->ascii },
+	}, PY_FIELDS * sizeof(*said));
 }
 
-/* minor: of 3.x, as that tells it; no_root: it only uses _PyRuntime. */
+static inline void py_offsets(uint64_t *w, uint32_t layout)
+{
+	struct py_said said[PY_FIELDS] = { 0 };
+
+	py_fields(layout, said);
+	for (int i = 0; i < PY_FIELDS; i++)
+		w[said[i].field] = said[i].value;
+	memcpy(w, "xdebugpy", 8);
+	w[1] = 0x030000f0 | layout % PYTHON_FREE_THREADED << 16;
+	w[2] = layout >= PYTHON_FREE_THREADED;
+}
+
+/* minor: of 3.x, as that tells it; no_root: it only uses _PyRuntime.  It has a GIL: for
+ * another layout there is py_offsets(). */
 static inline void py_make(struct python_image *p, uint32_t minor, bool cold, bool no_root)
 {
 	static const char *const since[] = { "PyCode_NewWithPosOnlyArgs",
@@ -125,8 +165,8 @@ static inline void py_make(struct python_image *p, uint32_t minor, bool cold, bo
 
 	*p = (struct python_image){ .n_syms = 1, .strs_len = 1 };
 	image_init(&p->im, EM_X86_64);
-	if (minor == 13)
-		py_offsets(words);
+	if (minor >= 13 && minor <= 15)
+		py_offsets(words, minor);
 	words[PY_OFFSETS] = minor << 16 | 0x030000f0;
 	p->root = PY_DATA + 4096;
 	py_text(p);

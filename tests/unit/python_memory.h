@@ -81,7 +81,8 @@ static inline __u64 py_str(__u64 type, const void *text, __u64 n, __u32 kind)
 
 	py_put(str + py_layout()->ob_type, type);
 	py_put(str + py_layout()->length, n);
-	py_put(str + py_layout()->state, size << 2 | 1u << 5 | (kind ? 0u : 1u) << 6);
+	py_put(str + py_layout()->state,
+	       (size | 1u << 3 | (kind ? 0u : 1u) << 4) << py_layout()->interned);
 	memcpy(py_at(str + head), text, n * size);
 	memset(py_at(str + head + n * size), 0, size);
 	return str;

@@ -76,9 +76,9 @@ static const struct unwind_rule *row_at_0(void **at)
 
 TEST(hotspot_of_each_release)
 {
-	for (int i = 0; i < 2 * HS_RELEASES; i++) {
-		struct hs_odd odd = { .by_code = i % 2 };
-		enum hs_release r = i / 2;
+	for (int i = 0; i < 4 * HS_RELEASES; i++) {
+		struct hs_odd odd = { .by_code = i % 2, .arm64 = i / 2 % 2 };
+		enum hs_release r = i / 4;
 		struct hotspot_file h;
 		char want[8];
 
@@ -150,20 +150,20 @@ static int idle_rows(enum hs_release r)
 /* Each other number is one that it goes by, wherever that stands. */
 TEST(hotspot_that_says_otherwise_has_no_layout)
 {
-	for (int i = 0; i < 2 * HS_RELEASES; i++) {
-		struct hs_odd odd = { .by_code = i % 2 };
+	for (int i = 0; i < 4 * HS_RELEASES; i++) {
+		struct hs_odd odd = { .by_code = i % 2, .arm64 = i / 2 % 2 };
 		int lies, said;
 
-		hs_make(&image, i / 2, &odd);
+		hs_make(&image, i / 4, &odd);
 		said = image.n_said;
 		for (odd.lie = 1, lies = 0; odd.lie <= said; odd.lie++) {
 			struct hotspot_file h;
 
-			hs_make(&image, i / 2, &odd);
+			hs_make(&image, i / 4, &odd);
 			CHECK(find(&h));
 			lies += !h.layout;
 		}
-		CHECK_EQ(lies, said - idle_rows(i / 2));
+		CHECK_EQ(lies, said - idle_rows(i / 4));
 	}
 }
 
@@ -205,14 +205,16 @@ TEST(hotspot_of_another_release_has_no_layout)
 	CHECK_STR(detect(RUNTIME_HOTSPOT, true), "");
 }
 
-TEST(hotspot_of_another_machine_has_no_layout)
+TEST(hotspot_with_code_of_another_machine_has_no_layout)
 {
 	struct hotspot_file h;
 
-	hs_make(&image, HS_17, &(struct hs_odd){ 0 });
-	image_ehdr(&image.im)->e_machine = EM_AARCH64;
-	CHECK(find(&h));
-	CHECK_EQ(h.layout, 0);
+	for (int arm64 = 0; arm64 < 2; arm64++) {
+		hs_make(&image, HS_17, &(struct hs_odd){ .by_code = true, .arm64 = arm64 });
+		image_ehdr(&image.im)->e_machine = arm64 ? EM_X86_64 : EM_AARCH64;
+		CHECK(find(&h));
+		CHECK_EQ(h.layout, 0);
+	}
 }
 
 TEST(hotspot_tables_without_an_end)
@@ -246,19 +248,27 @@ static void survive(const void *bytes, size_t len)
 
 TEST(hotspot_truncated)
 {
-	hs_make(&image, HS_21, &(struct hs_odd){ .by_code = true });
-	for (size_t len = 0; len < image.im.n; len++)
-		survive(image.im.b, len);
+	for (int arm64 = 0; arm64 < 2; arm64++) {
+		hs_make(&image, HS_21, &(struct hs_odd){ .by_code = true, .arm64 = arm64 });
+		for (size_t len = 0; len < image.im.n; len++)
+			survive(image.im.b, len);
+	}
 }
 
-TEST(hotspot_flipped)
+static void survive_flips(const struct hs_odd *odd)
 {
-	hs_make(&image, HS_25, &(struct hs_odd){ .by_code = true });
+	hs_make(&image, HS_25, odd);
 	for (size_t bit = 0; bit < 8 * image.im.n; bit++) {
 		image.im.b[bit / 8] ^= 1 << bit % 8;
 		survive(image.im.b, image.im.n);
 		image.im.b[bit / 8] ^= 1 << bit % 8;
 	}
+}
+
+TEST(hotspot_flipped)
+{
+	survive_flips(&(struct hs_odd){ .by_code = true });
+	survive_flips(&(struct hs_odd){ .by_code = true, .arm64 = true });
 }
 
 /* Addresses and sizes that are none, in every word that is one. */

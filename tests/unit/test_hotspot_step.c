@@ -7,93 +7,13 @@
 #include "tests/unit/bpf_host.h"
 #include "tests/unit/harness.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
 #include "bpf/hotspot.bpf.h"
 
 #include "tests/unit/any_rule.h"
-#include "tests/unit/hotspot_memory.h"
-
-#define BASE	0x7f0000000000ULL
-#define SIZE	(1 << 20)
-#define HEAP	(1 << 18)
-#define STACK	(BASE + 0x1000)		/* up to 64 KiB */
-#define SP	(STACK + 0x800)
-
-static char memory[SIZE];
-static size_t readable = SIZE;		/* bytes of it */
-static unsigned long n_reads;
-
-long bpf_probe_read_user(void *dst, __u32 size, const void *src)
-{
-	__u64 off = (__u64)(uintptr_t)src - BASE;
-
-	n_reads++;
-	if (off > readable || readable - off < size) {
-		memset(dst, 0, size);
-		return -EFAULT;
-	}
-	memcpy(dst, memory + off, size);
-	return 0;
-}
-
-/* --- a process ----------------------------------------------------------------------- */
-
-static struct made {
-	__u64 root;
-	struct hs_class klass;
-	__u64 outer, inner, plain;		/* methods */
-	struct hs_blob code, interpreter, stub, bare, wrapper, caller;
-	struct hs_inlined two[2], one[1];
-} made;
-
-#define CALL_AT		64	/* where inner is called, inlined into outer */
-#define ALONE_AT	160	/* in outer itself */
-#define WORDS		6	/* of its frame */
-#define COMPLETE	32
-
-static void make(__u32 version)
-{
-	struct hs_place places[2];
-
-	readable = SIZE;
-	memset(memory, 0, sizeof(memory));
-	hs = (struct hs_memory){ .start = BASE, .b = memory, .size = SIZE,
-				 .n = 0x12000, .version = version };
-	made.root = hs_code_cache(HEAP);
-	made.klass = hs_class("a/b/C", "C.java");
-	made.outer = hs_method(&made.klass, "outer", "(I)V", "\x0a\x12");
-	made.inner = hs_method(&made.klass, "inner", "()J", NULL);
-	made.plain = hs_method(&made.klass, "plain", "()V", NULL);
-	made.two[0] = (struct hs_inlined){ made.inner, 7 };
-	made.two[1] = (struct hs_inlined){ made.outer, 30 };
-	made.one[0] = (struct hs_inlined){ made.outer, 50 };
-	places[0] = (struct hs_place){ CALL_AT, made.two, 2 };
-	places[1] = (struct hs_place){ ALONE_AT, made.one, 1 };
-	made.interpreter = hs_blob("Interpreter", 40000, 0, 0);
-	made.code = hs_nmethod("nmethod", made.outer, WORDS, COMPLETE, places, 2);
-	made.stub = hs_blob("StubRoutines (1)", 256, 0, 0);
-	made.bare = hs_blob("vtable chunks", 256, 0, 0);
-	made.wrapper = hs_nmethod("native nmethod", made.plain, 4, COMPLETE, NULL, 0);
-	made.caller = hs_nmethod("nmethod", made.plain, 3, COMPLETE, NULL, 0);
-}
-
-static struct hotspot_state found(void)
-{
-	struct hotspot_state h = { 0 };
-
-	CHECK(hotspot_knows(hs.version));
-	hotspot_find(&h, hs.version, made.root);
-	return h;
-}
-
-static struct unwind_state at(__u64 pc, __u32 exact)
-{
-	return (struct unwind_state){ .pc = pc - !exact, .sp = SP, .fp = SP + 0x200,
-				      .exact = exact };
-}
+#include "tests/unit/hotspot_process.h"
 
 /* --- code ------------------------------------------------------------------------------ */
 
@@ -295,35 +215,6 @@ TEST(hotspot_a_method_is_one_only_if_its_class_says_so)
 
 /* --- frames ------------------------------------------------------------------------------ */
 
-static enum stop_reason step(struct unwind_state *st, struct hotspot_state *h)
-{
-	*h = found();
-	CHECK(hotspot_read_blob(h, st->pc));
-	if (h->kind == HOTSPOT_INTERPRETER && !hotspot_interpreted(h, st))
-		h->method = 0;
-	return hotspot_caller(h, st);
-}
-
-static void expect_caller(struct unwind_state st, __u64 sp, __u64 fp)
-{
-	struct hotspot_state h;
-
-	CHECK_EQ(step(&st, &h), STOP_NOT);
-	CHECK_EQ(st.pc, made.caller.code + 99);
-	CHECK_EQ(st.sp, sp);
-	CHECK_EQ(st.fp, fp);
-	CHECK_EQ(st.exact, 0);
-	CHECK_EQ(st.depth, 1);
-}
-
-/* A return address at a word of the stack, with a saved rbp below. */
-static void frame(int word)
-{
-	hs_put(SP + 8 * (__u64)word, made.caller.code + 100);
-	if (word)
-		hs_put(SP + 8 * (__u64)word - 8, 0x1234);
-}
-
 /* These bytes, with pc where the '|' would be: behind n of them. */
 static struct unwind_state code(const char *bytes, int n, int len, __u64 from)
 {
@@ -472,6 +363,134 @@ TEST(hotspot_on_the_way_into_the_interpreter)
 	}
 }
 
+/* Math.sqrt(), called by C1's code, has no frame; rbp is that of an interpreter's
+ * frame further up, whose method is one. */
+TEST(hotspot_interpreter_without_a_frame)
+{
+	EACH_LAYOUT(v) {
+		struct unwind_state st;
+		struct hotspot_state h;
+
+		make(v);
+		frame(0);
+		interpreted(SP + 0x200, made.outer, 33, SP + 0x300);
+		st = at(made.interpreter.code + 8, EXACT);
+		st.regs[2] = SP + 0x18;
+		expect_caller(st, SP + 0x18, SP + 0x200);
+		CHECK_EQ(step(&st, &h), STOP_NOT);
+		CHECK_EQ(h.method, 0);
+		/* the return address is in rax, locals are pushed */
+		hs_put(SP, 0);
+		st = at(made.interpreter.code + 8, EXACT);
+		st.regs[2] = SP + 0x18;
+		st.regs[REG_RESULT] = made.caller.code + 100;
+		expect_caller(st, SP + 0x18, SP + 0x200);
+		/* rbp is that of its own frame: pushed, then rsp of the caller, too */
+		hs_put(SP, 0x1234);
+		hs_put(SP + 8, made.caller.code + 100);
+		st.fp = SP;
+		expect_caller(st, SP + 0x18, 0x1234);
+		hs_put(SP - 8, SP + 0x18);
+		st.sp = SP - 8;
+		expect_caller(st, SP + 0x18, 0x1234);
+		/* on the way out rsp of the caller is in rbx */
+		make(v);
+		frame(0);
+		interpreted(SP + 0x200, made.outer, 33, SP + 0x300);
+		st = at(made.interpreter.code + 8, EXACT);
+		st.regs[2] = hs_bytecode(made.outer) + HS_CODE + 1;
+		st.regs[0] = SP + 0x20;
+		expect_caller(st, SP + 0x20, SP + 0x200);
+	}
+}
+
+/* Code between compiled code and the interpreter. */
+TEST(hotspot_adapters)
+{
+	EACH_LAYOUT(v) {
+		struct unwind_state st;
+
+		make(v);
+		frame(0);
+		st = at(made.bare.code + 4, EXACT);
+		st.regs[2] = SP + 0x40;		/* of an older call */
+		hs_put(SP + 0x38, made.caller.code + 40);	/* the interpreter's */
+		expect_caller(st, SP + 8, SP + 0x200);
+		hs_put(SP + 0x38, 7);		/* an argument */
+		expect_caller(st, SP + 0x40, SP + 0x200);
+		hs_put(SP + 0x38, made.caller.code + 100);	/* not yet */
+		expect_caller(st, SP + 0x40, SP + 0x200);
+		st.regs[2] = SP + 0x48;		/* no step of 16 */
+		expect_caller(st, SP + 8, SP + 0x200);
+		st.regs[2] = SP + 0x4000;	/* more than there can be */
+		expect_caller(st, SP + 8, SP + 0x200);
+		/* the return address was popped; then there is room */
+		hs_put(SP, 0);
+		st.regs[REG_RESULT] = made.caller.code + 100;
+		hs_put(SP - 8, made.caller.code + 100);
+		st.regs[2] = SP + 0x20;
+		expect_caller(st, SP, SP + 0x200);
+		st.regs[2] = SP;
+		expect_caller(st, SP, SP + 0x200);
+		hs_put(SP - 8, 0);
+		st.regs[2] = SP + 0x40;
+		expect_caller(st, SP + 0x40, SP + 0x200);
+		/* it has called the VM */
+		hs_put(SP + 0x900, made.caller.code + 100);
+		st = at(made.bare.code + 4, 0);
+		st.regs[2] = SP + 0x900;
+		expect_caller(st, SP + 0x908, SP + 0x200);
+	}
+}
+
+/* An exception on its way to the caller: rbp is that of an interpreter's frame. */
+TEST(hotspot_stub_without_a_frame)
+{
+	EACH_LAYOUT(v) {
+		struct unwind_state st;
+
+		for (int words = 1; words <= 2; words++) {
+			make(v);
+			hs_bytes(made.stub.code + 4, "\xe8\x01\x02\x03\x04", 5);
+			interpreted(SP + 0x200, made.outer, 33, SP + 0x300);
+			hs_put(SP + 0x208, made.caller.code + 40);	/* no call before it */
+			frame(words - 1);
+			st = at(made.stub.code + 9, 0);
+			expect_caller(st, SP + 8 * (__u64)words, SP + 0x200);
+			st = at(made.stub.code + 11, EXACT);
+			expect_caller(st, SP + 8 * (__u64)words, SP + 0x200);
+		}
+		/* where it was thrown, in a frame that is whole */
+		st.regs[REG_RESULT + 1] = made.code.code + CALL_AT;
+		hs_bytes(made.code.code + CALL_AT - 5, "\xe8\x01\x02\x03\x04", 5);
+		expect_step(st, made.code.code + CALL_AT - 1, SP, SP + 0x200);
+	}
+}
+
+/* leave; cmp [r15 + n], 0; jne; ret */
+#define WRAPPER_END	"\xc9\x49\x83\x7f\x08\x00\x0f\x85\x00\x00\x00\x00\xc3"
+#define WRAPPER_END_2	"\xc9\x49\x83\xbf\x08\x01\x00\x00\x00\x75\x08\xc3"
+
+TEST(hotspot_wrapper_that_returns)
+{
+	EACH_LAYOUT(v) {
+		static const int places[] = { 1, 6, 12 }, places_2[] = { 1, 9, 11 };
+
+		make(v);
+		frame(0);
+		for (int i = 0; i < 3; i++) {
+			hs_bytes(made.wrapper.code + 200, WRAPPER_END, 13);
+			expect_caller(at(made.wrapper.code + 200 + (__u64)places[i], EXACT), SP + 8, SP + 0x200);
+			hs_bytes(made.wrapper.code + 200, WRAPPER_END_2, 12);
+			expect_caller(at(made.wrapper.code + 200 + (__u64)places_2[i], EXACT), SP + 8, SP + 0x200);
+		}
+		make(v);
+		frame(3);
+		hs_bytes(made.wrapper.code + 200, WRAPPER_END, 13);
+		expect_caller(at(made.wrapper.code + 200, EXACT), SP + 32, 0x1234);
+	}
+}
+
 TEST(hotspot_stubs)
 {
 	EACH_LAYOUT(v) {
@@ -482,6 +501,7 @@ TEST(hotspot_stubs)
 		frame(0);
 		expect_caller(at(made.bare.code + 4, EXACT), SP + 8, SP + 0x200);
 		/* by rbp, if that says nothing else: what is not done here */
+		make(v);
 		hs_bytes(made.stub.code + 4, "\xe8\x01\x02\x03\x04", 5);
 		frame(4);
 		st = at(made.stub.code + 9, 0);
@@ -588,7 +608,8 @@ static void any_step(struct hotspot_state *h)
 
 	st.sp = STACK + 8 * below(4096);
 	st.fp = below(4) ? st.sp + 8 * below(64) : any_word();
-	st.regs[2] = any_word();
+	for (int i = 0; i < REGS_MAX; i++)
+		st.regs[i] = any_word();
 	was = st;
 	n_reads = 0;
 	if (!hotspot_read_blob(h, st.pc)) {
@@ -605,7 +626,7 @@ static void any_step(struct hotspot_state *h)
 	why = hotspot_caller(h, &st);
 	CHECK(n_reads < 40);
 	if (why == STOP_NOT)
-		CHECK(st.sp > was.sp && !st.exact && st.depth == 1);
+		CHECK(st.sp >= was.sp + !was.exact && !st.exact && st.depth == 1);
 	else
 		CHECK(st.pc == was.pc && st.sp == was.sp && st.fp == was.fp && !st.depth);
 }

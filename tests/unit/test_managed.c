@@ -185,6 +185,13 @@ TEST(managed_loops_are_shown_or_not)
 			CHECK_EQ(made_record.words[1], FRAME_WORD(FRAME_NATIVE, 5, 6));
 		CHECK_EQ(made_record.words[1 + shown], FRAME_WORD(FRAME_NATIVE, 7, 8));
 	}
+	/* nothing is there in its place */
+	m.show_loops = 0;
+	made_begin(1);
+	made_word(loop);
+	translate();
+	CHECK_EQ(made_record.rec.n_user, 1);
+	CHECK_EQ(made_record.words[0], FRAME_WORD(FRAME_NATIVE, 5, 6));
 	end();
 }
 

@@ -65,7 +65,7 @@ TEST(python_of_each_version)
 {
 	char want[8];
 
-	for (uint32_t minor = 6; minor <= 13; minor++) {
+	for (uint32_t minor = 6; minor <= 15; minor++) {
 		struct python_file p;
 
 		py_make(&image, minor, true, false);
@@ -111,23 +111,59 @@ TEST(python_used_is_no_python)
 	CHECK(!find(&p));
 }
 
+/* The words that the image says of itself. */
+static uint64_t *said(void)
+{
+	return (uint64_t *)(image.im.b + image.root_at);
+}
+
+TEST(python_without_a_gil)
+{
+	for (uint32_t minor = 13; minor <= 15; minor++) {
+		struct python_file p;
+		char want[8];
+
+		py_make(&image, minor, true, false);
+		said()[2] = 1;	/* only that: all else is as with one */
+		CHECK(find(&p));
+		CHECK(p.free_threaded && !p.layout);
+		py_offsets(said(), minor | PYTHON_FREE_THREADED);
+		CHECK(find(&p));
+		CHECK_EQ(p.layout, minor | PYTHON_FREE_THREADED);
+		snprintf(want, sizeof(want), "3.%ut", minor);
+		CHECK_STR(detect(RUNTIME_PYTHON), want);
+	}
+}
+
 /* 3.13 and later say where all is: a word that differs is another layout. */
-TEST(python_that_says_otherwise_has_no_layout)
+static uint32_t fields_of(uint32_t layout)
 {
 	uint32_t fields = 0;
 
-	py_make(&image, 13, true, false);
+	py_make(&image, layout % PYTHON_FREE_THREADED, true, false);
+	py_offsets(said(), layout);
 	for (int i = 0; i < PY_OFFSETS; i++) {
-		uint64_t *w = (uint64_t *)(image.im.b + image.root_at) + i;
 		struct python_file p;
 
-		*w ^= 1ULL << 16;
+		said()[i] ^= 1ULL << 16;
 		CHECK(find(&p));
-		CHECK_EQ(p.minor, 13);
+		CHECK_EQ(p.minor, layout % PYTHON_FREE_THREADED);
 		fields += !p.layout;
-		*w ^= 1ULL << 16;
+		said()[i] ^= 1ULL << 16;
 	}
-	CHECK_EQ(fields, 2 + 1 + 17);	/* cookie, version; no GIL; fields */
+	return fields;
+}
+
+TEST(python_that_says_otherwise_has_no_layout)
+{
+	/* cookie, version; no GIL, so another layout; fields */
+	CHECK_EQ(fields_of(13), 2 + 1 + 20);
+	CHECK_EQ(fields_of(14), 2 + 1 + 22);
+	CHECK_EQ(fields_of(15), 2 + 1 + 23);
+	/* whoever says that it has no GIL says so by any number */
+	CHECK_EQ(fields_of(13 | PYTHON_FREE_THREADED), 2 + 20);
+	CHECK_EQ(fields_of(14 | PYTHON_FREE_THREADED), 2 + 22);
+	CHECK_EQ(fields_of(15 | PYTHON_FREE_THREADED), 2 + 23);
 }
 
 TEST(python_of_an_unknown_version)
@@ -168,7 +204,7 @@ static void check_rules(const void *table, bool cold)
 
 TEST(python_rows_of_the_loop_are_marked)
 {
-	for (uint32_t minor = 6; minor <= 13; minor++) {
+	for (uint32_t minor = 6; minor <= 15; minor++) {
 		const struct unwind_rule *r;
 		void *table;
 

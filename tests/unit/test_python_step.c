@@ -132,6 +132,16 @@ static void expect_frames(void)
 	CHECK_EQ(python_next(&p, &(struct python_frame){ 0 }), PYTHON_BROKEN);
 }
 
+static __u64 place_of(int i)
+{
+	struct python_state p = found();
+	struct python_frame f = { 0 };
+
+	while (i-- >= 0)
+		CHECK(python_next(&p, &f) != PYTHON_BROKEN);
+	return f.at;
+}
+
 /* --- the thread ------------------------------------------------------------------ */
 
 #ifndef __TARGET_ARCH_arm64
@@ -325,6 +335,76 @@ TEST(python_frame_at_the_end_of_memory)
 	}
 }
 
+/* Without a GIL a thread has instructions of its own, which the frame is in. */
+TEST(python_frame_in_a_threads_own_copy)
+{
+	int versions = 0;
+
+	EACH_VERSION(v) {
+		const struct python_lines *t = &python_lines_table[v];
+		__u64 array, copy;
+		__u32 other = 3;
+
+		if (!t->copies)
+			continue;
+		versions++;
+		make(v, UINT32_MAX);
+		copy = py_alloc(PY_CODE_SIZE);
+		array = py_alloc(64);
+		py_put(array, 3);	/* of them */
+		py_put(PYTHON_COPIES(array), made.code[1] + t->code);
+		py_put(PYTHON_COPIES(array) + 16, copy);
+		py_put(made.code[1] + t->copies, array);
+		py_put(made.frame[1] + t->at, copy + 4);
+		CHECK_EQ(place_of(1), PYTHON_NOWHERE);	/* in the code object's: not */
+		other = 2;
+		memcpy(py_at(made.frame[1] + t->copy), &other, 4);
+		expect_frames();
+		/* behind its end; one that is not made; that is beyond; none at all */
+		py_put(made.frame[1] + t->at, copy + PY_CODE_SIZE);
+		CHECK_EQ(place_of(1), PYTHON_NOWHERE);
+		py_put(made.frame[1] + t->at, copy + 4);
+		py_put(PYTHON_COPIES(array) + 16, 0);
+		CHECK_EQ(place_of(1), PYTHON_NOWHERE);
+		py_put(PYTHON_COPIES(array) + 16, copy);
+		py_put(array, 2);
+		CHECK_EQ(place_of(1), PYTHON_NOWHERE);
+		py_put(made.code[1] + t->copies, 0);
+		CHECK_EQ(place_of(1), PYTHON_NOWHERE);
+	}
+	CHECK_EQ(versions, 2);
+}
+
+/* Whose frame is on the stack: the loop's that the walk has passed over. */
+TEST(python_loop_that_was_passed_over)
+{
+	EACH_VERSION(v) {
+		struct python_state p;
+		__u64 entry;
+
+		make(v, UINT32_MAX);
+		p = found();
+		entry = py_get(made.frame[FRAMES - 1] + py_layout()->previous);
+		p.passed = entry;
+		if (py_layout()->how != PYTHON_OWNED) {
+			CHECK(!python_entry_frame(&p) && !python_passed_over(&p, ~0ULL));
+			continue;
+		}
+		CHECK_EQ(python_entry_frame(&p), entry);
+		CHECK(python_passed_over(&p, entry + 8));
+		CHECK(!python_passed_over(&p, entry));
+		p.passed = entry + 8;
+		CHECK(!python_passed_over(&p, entry + 16));
+		/* a circle; and what cannot be read */
+		py_put(made.frame[FRAMES - 1] + py_layout()->previous, made.frame[0]);
+		CHECK(!python_entry_frame(&p));
+		p.frame = 8;
+		CHECK(!python_entry_frame(&p));
+		p.frame = 0;
+		CHECK(!python_entry_frame(&p));
+	}
+}
+
 /* --- names ----------------------------------------------------------------------- */
 
 static int text_of(__u64 str, struct python_text *t)
@@ -353,17 +433,21 @@ TEST(python_strings_of_each_kind)
 			CHECK_EQ(t.bytes, 3 * size);
 			CHECK(!memcmp(py_at(t.at), "abcdabcdabcd", 3 * size));
 		}
+		/* bits before those that say what it is: how it is interned */
+		py_put(str + py_layout()->state, py_get(str + py_layout()->state) |
+		       ((1u << py_layout()->interned) - 1));
+		CHECK(text_of(str, &t) && t.kind == 4);
 		/* longer than any name; not compact; of an odd kind */
 		py_put(str + py_layout()->length, (1 << 16) + 1);
 		CHECK(!text_of(str, &t));
 		py_put(str + py_layout()->length, ~0ULL);
 		CHECK(!text_of(str, &t));
 		py_put(str + py_layout()->length, 3);
-		py_put(str + py_layout()->state, 4 << 2);
+		py_put(str + py_layout()->state, 4 << py_layout()->interned);
 		CHECK(!text_of(str, &t));
-		py_put(str + py_layout()->state, 3 << 2 | 1 << 5);
+		py_put(str + py_layout()->state, (3 | 1 << 3) << py_layout()->interned);
 		CHECK(!text_of(str, &t));
-		py_put(str + py_layout()->state, 4 << 2 | 1 << 5);
+		py_put(str + py_layout()->state, (4 | 1 << 3) << py_layout()->interned);
 		CHECK(text_of(str, &t));
 		/* bytes are no string; the size is another version's */
 		CHECK(!text_of(made.lines, &t));

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symbolizerd/runtimes/python/*.c \
 	symbolizerd/runtimes/hotspot/*.c) \
-	symbolizerd/symbols/lines_build.c common/hash_table.c
+	$(addprefix symbolizerd/symbols/,lines_build.c java_name.c utf8.c frame_names_build.c process_memory.c) \
+	common/hash_table.c
 UNWIND := $(patsubst %,symbolizerd/%,elf/elf_file.c elf/elf_symbols.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
 	elf/file_id.c) common/wire.c $(RUNTIMES)
@@ -40,11 +41,16 @@ UNIT += demangle
 unit_demangle_SRCS := symbolizerd/symbols/demangle.c
 unit_demangle_LIBS := -liberty
 
-UNIT += go python hotspot runtimes
+UNIT += go python python_tail hotspot runtimes
 unit_python_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_python_LIBS := -lelf -lnettle -liberty -lxxhash
+unit_python_tail_SRCS := $(sort $(UNWIND) $(SYMBOLS))
+unit_python_tail_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_hotspot_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_hotspot_LIBS := -lelf -lnettle -liberty -lxxhash
+UNIT += hotspot_names
+unit_hotspot_names_SRCS := symbolizerd/runtimes/hotspot/names.c \
+	$(addprefix symbolizerd/symbols/,java_name.c utf8.c frame_names.c frame_names_build.c process_memory.c)
 unit_runtimes_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_runtimes_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))

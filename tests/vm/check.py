@@ -194,6 +194,33 @@ def python(g):
     return f"{good} of {total}"
 
 
+JAVA = ["main", "start", "chain", "Work.method", "burn"]
+
+
+def java(g):
+    """HotSpot's methods, through C's"""
+    if not g.said(r"^guest: record of Java"):
+        return "no jlink where the guest was made"
+    assert g.said(r"^guest: record of Java 0$"), "record failed"
+    # not the start, which loads classes
+    ran = [([x.replace("HotspotLoad.", "").replace("HotspotLoad$", "") for x in u], n)
+           for u, _, n in g.of("java") if "JavaMain" in u and any("Work.method" in x for x in u)]
+
+    def whole(user):
+        """burn() is inlined: at places where the VM cannot stop it is not told."""
+        inside = user[user.index("[JVM stub]"):] if "[JVM stub]" in user else []
+        return inside[1:5] == JAVA[:4] and inside[5:] in ([], ["burn"])
+
+    good = sum(n for u, n in ran if whole(u))
+    total = sum(n for _, n in ran)
+    assert total >= ENOUGH, f"{total} samples"
+    if good < SHARE * total:
+        for u, n in ran[:5]:
+            print(f"# {n} {';'.join(u)[:300]}")
+        raise AssertionError(f"{good} of {total} samples are whole")
+    return f"{good} of {total}"
+
+
 def alone(g):
     """a command, a process and a cgroup are recorded without what is beside them"""
     # the command's own process is a copy of the launcher until its exec, which
@@ -217,7 +244,7 @@ def main():
     release = guest.said(r"guest: release (.*)$")
     failed = 0
     print(f"# {name}: {release[1] if release else 'did not come up'}")
-    for test in (ran, confined, alone, chain, static, syscall, deep, threads, vdso, signal, python) + \
+    for test in (ran, confined, alone, chain, static, syscall, deep, threads, vdso, signal, python, java) + \
             ((pac,) if name.startswith("arm64") else ()):
         try:
             print(f"# {test.__name__}: {test(guest)}")

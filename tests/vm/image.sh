@@ -27,6 +27,7 @@ needs() {
 	local lib p to
 	for lib in $(readelf -Wd "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
 		[ ! -e "$dir/lib/$triplet/$lib" ] || continue
+		[ -z "$(find "$dir/jre" -name "$lib" 2>/dev/null)" ] || continue
 		for p in $places; do
 			[ -e "$p/$lib" ] || continue
 			install -D "$(readlink -f "$p/$lib")" \
@@ -64,6 +65,17 @@ for f in codecs.py io.py abc.py encodings/{__init__,aliases,utf_8,ascii,latin_1}
 	install -D -m 644 "$root/usr/lib/$version/$f" "$dir/usr/lib/$version/$f"
 done
 install -m 644 "$live/python_chain.py" "$dir/chain.py"
+# HotSpot with its least; jlink makes one for any machine of its own release
+modules=$(find "$root"/usr/lib/jvm -name jmods -type d 2>/dev/null | sort | head -n 1)
+if [ -n "$modules" ] && command -v jlink javac >/dev/null; then
+	jlink ${root:+--module-path "$modules"} --add-modules java.base --compress=2 \
+		--no-header-files --no-man-pages --output "$dir/jre"
+	javac -nowarn -d "$dir/classes" "$live/HotspotLoad.java"
+	for f in "$dir"/jre/bin/java "$dir"/jre/lib/*.so "$dir"/jre/lib/server/*.so; do
+		needs "$f"
+	done
+	ln "$dir/jre/bin/java" "$dir/jre/bin/warm-java"
+fi
 for f in chain syscall static pac deep threads vdso signal python; do
 	[ ! -e "$dir/bin/$f" ] || ln "$dir/bin/$f" "$dir/bin/warm-$f"
 done

@@ -31,18 +31,19 @@ field() {	# name, number
 # cross compiler and these fit together.
 arm64_programs() {
 	local root=$vm/arm64-root suite from cc packages
+	local more=python3-minimal,default-jdk-headless
 	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 	# shellcheck disable=SC2016	# the format is apt's
 	from=${TRIFOLD_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' \
 		'Created-By: Packages' | grep -m 1 -E '/debian/?$')}
 	packages=$(sed -n '/^apt_build=/,/"$/p' tests/deps.sh |
 		tr '" ' '\n\n' | grep -E -- '-dev$' | paste -sd,)
-	if [ "$(cat "$root/done" 2>/dev/null)" != "$suite $packages python" ]; then
+	if [ "$(cat "$root/done" 2>/dev/null)" != "$suite $packages $more" ]; then
 		rm -rf "$root"
 		mmdebstrap --variant=extract --architectures=arm64 \
-			--include="$packages,busybox-static,python3-minimal" "$suite" "$root" \
+			--include="$packages,busybox-static,$more" "$suite" "$root" \
 			"deb $from $suite main" >"$vm/arm64.log" 2>&1 || return 1
-		echo "$suite $packages python" >"$root/done"
+		echo "$suite $packages $more" >"$root/done"
 	fi
 	cc="aarch64-linux-gnu-gcc --sysroot=$root"
 	make -s -j"$(nproc)" O="$O/vm/arm64" SYSROOT="$root" CC="$cc" all \

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbolizerd/runtimes/hotspot/stores.h"
+
 /* vmStructs.hpp: struct VMStructEntry, struct VMTypeEntry; the last one of a table
  * has no name. */
 struct field_entry {
@@ -109,33 +111,14 @@ static bool self_init_span(const struct elf_file *f, uint64_t *start, uint64_t *
 	return last >= *start && last - *start < SELF_CODE_MAX;
 }
 
-/* A number was put at this address: is it an entry's offset? */
-static void self_stored(struct self *s, uint64_t to, int32_t number)
+void self_stored(struct self *s, uint64_t to, uint64_t number)
 {
 	uint64_t at = to - s->fields_at;
 	uint64_t i = at / sizeof(struct field_entry);
 
 	if (i < s->n_fields && at % sizeof(struct field_entry) ==
 	    offsetof(struct field_entry, offset))
-		s->offsets[i] = (uint64_t)(int64_t)number;
-}
-
-/* movq $number, to(%rip): 48 c7 05, and 4 bytes each of both */
-static void self_stores(struct self *s, const struct elf_bytes *code, uint64_t vaddr)
-{
-	static const uint8_t movq[] = { 0x48, 0xc7, 0x05 };
-	const size_t len = sizeof(movq) + 8;
-	int32_t rel, number;
-
-	for (size_t i = 0; i + len <= code->len; i++) {
-		const uint8_t *p = code->data + i;
-
-		if (p[0] != movq[0] || memcmp(p, movq, sizeof(movq)))
-			continue;
-		memcpy(&rel, p + 3, sizeof(rel));
-		memcpy(&number, p + 7, sizeof(number));
-		self_stored(s, vaddr + i + len + (uint64_t)(int64_t)rel, number);
-	}
+		s->offsets[i] = number;
 }
 
 static void self_run(struct self *s, const struct elf_file *f)
@@ -147,7 +130,10 @@ static void self_run(struct self *s, const struct elf_file *f)
 	    !elf_file_offset(f, start, true, &off, &left) ||
 	    elf_file_read(f, off, len < left ? len : left, &code))
 		return;
-	self_stores(s, &code, start);
+	if (f->ehdr.e_machine == EM_X86_64)
+		stores_x86(s, &code, start);
+	else
+		stores_arm64(s, &code, start);
 	elf_bytes_free(&code);
 }
 
@@ -165,8 +151,7 @@ bool self_open(struct self *s, const struct elf_file *f, uint64_t fields,
 	struct field_entry e;
 
 	*s = (struct self){ 0 };
-	if (f->ehdr.e_machine != EM_X86_64 ||
-	    !self_pointer(f, fields, &s->fields_at) ||
+	if (!self_pointer(f, fields, &s->fields_at) ||
 	    !self_pointer(f, types, &s->types_at) ||
 	    !self_section(f, s->fields_at, &s->fields) ||
 	    !self_section(f, s->types_at, &s->types))

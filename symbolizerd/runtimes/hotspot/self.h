@@ -5,11 +5,11 @@
  * Both are tables that libjvm.so exports for debuggers, in the file: of each member
  * where it lies, of each type how large it is (OpenJDK,
  * src/hotspot/share/runtime/vmStructs.hpp).  Pointers in them are read as they stand
- * in the file, where GNU ld writes them on x86-64.
+ * in the file, where GNU ld writes them.
  *
  * How far a member lies from the object's start stands in the table (of JDK 11, and
- * since 26), or is written there by a function of .init_array, one instruction
- * each, where the compiler took it for no constant (8, 17, 21, 25).
+ * since 26), or is written there by a function of .init_array, where the compiler
+ * took it for no constant (8, 17, 21, 25): stores.h.
  *
  * The cost is in proportion to three sections, at most SELF_SECTION_MAX each, and
  * SELF_CODE_MAX.
@@ -39,6 +39,10 @@ struct self {
 bool self_open(struct self *s, const struct elf_file *f, uint64_t fields,
 	       uint64_t types);
 void self_close(struct self *s);
+
+/* A number was put at this virtual address: if that is the offset of an entry, then it
+ * is that from now on. */
+void self_stored(struct self *s, uint64_t to, uint64_t number);
 
 /* Where a static member lies: its virtual address. */
 bool self_static(const struct self *s, const char *type, const char *field,

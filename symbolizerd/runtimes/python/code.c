@@ -6,8 +6,8 @@
 
 #define JUMPS_MIN	4	/* each way; in CPythons with such a part: 12 and more */
 
-static bool code_read(const struct elf_file *f, uint64_t start, uint64_t len,
-		      struct elf_bytes *ret)
+bool code_read(const struct elf_file *f, uint64_t start, uint64_t len,
+	       struct elf_bytes *ret)
 {
 	uint64_t off, left;
 
@@ -66,11 +66,6 @@ static const uint8_t fdes_head[4] = { 1, 0x1b, 0x03, 0x3b };
 
 #define FDES_HEAD	12
 
-struct fdes {
-	struct elf_bytes b;
-	uint32_t n;
-};
-
 static int64_t fdes_word(const struct fdes *t, size_t word)
 {
 	int32_t rel;
@@ -79,7 +74,7 @@ static int64_t fdes_word(const struct fdes *t, size_t word)
 	return rel;
 }
 
-static bool fdes_read(const struct elf_file *f, struct fdes *ret)
+bool fdes_read(const struct elf_file *f, struct fdes *ret)
 {
 	const Elf64_Phdr *p = NULL;
 
@@ -98,13 +93,12 @@ static bool fdes_read(const struct elf_file *f, struct fdes *ret)
 	return true;
 }
 
-static uint64_t fdes_start(const struct fdes *t, size_t i)
+uint64_t fdes_start(const struct fdes *t, size_t i)
 {
 	return t->b.vaddr + (uint64_t)fdes_word(t, 2 * i);
 }
 
-/* The last one that begins before an address; -1: none. */
-static int64_t fdes_find(const struct fdes *t, uint64_t addr)
+int64_t fdes_find(const struct fdes *t, uint64_t addr)
 {
 	int64_t rel = (int64_t)(addr - t->b.vaddr);
 	size_t lo = 0, hi = t->n;
@@ -120,9 +114,8 @@ static int64_t fdes_find(const struct fdes *t, uint64_t addr)
 	return (int64_t)lo - 1;
 }
 
-/* The range of an FDE with addresses of the usual form: pcrel | sdata4. */
-static bool fdes_range(const struct elf_file *f, const struct fdes *t, size_t i,
-		       struct code_span *ret)
+bool fdes_range(const struct elf_file *f, const struct fdes *t, size_t i,
+		struct code_span *ret)
 {
 	struct { uint32_t len, cie; int32_t start; uint32_t len_code; } fde;
 	uint64_t at = t->b.vaddr + (uint64_t)fdes_word(t, 2 * i + 1), off, left;
@@ -141,19 +134,17 @@ static bool fdes_range(const struct elf_file *f, const struct fdes *t, size_t i,
 
 /* --- jumps -------------------------------------------------------------------------- */
 
-typedef void (*jump_fn)(void *ctx, uint64_t target);
-
 /* At every byte: where instructions begin is not known.  What is none of them goes
  * anywhere. */
 static void jumps_x86(const uint8_t *b, size_t len, uint64_t start, jump_fn fn,
 		      void *ctx)
 {
-	for (size_t i = 0; i + 6 <= len; i++) {
+	for (size_t i = 0; i + 5 <= len; i++) {
 		size_t at = b[i] == 0xe9 ? 1 :			/* jmp */
 			    b[i] == 0x0f && b[i + 1] >> 4 == 8 ? 2 : 0; /* jcc */
 		int32_t rel;
 
-		if (!at)
+		if (!at || i + at + 4 > len)
 			continue;
 		memcpy(&rel, b + i + at, sizeof(rel));
 		fn(ctx, start + i + at + 4 + (uint64_t)(int64_t)rel);
@@ -186,8 +177,8 @@ static void jumps_arm(const uint8_t *b, size_t len, uint64_t start, jump_fn fn,
 	}
 }
 
-static bool jumps_of(const struct elf_file *f, const struct code_span *r,
-		     jump_fn fn, void *ctx)
+bool jumps_of(const struct elf_file *f, const struct code_span *r, jump_fn fn,
+	      void *ctx)
 {
 	struct elf_bytes b;
 

@@ -20,6 +20,10 @@ struct code_span {
 	uint64_t start, end;	/* virtual addresses */
 };
 
+/* Read code of an executable segment; false: it is none. */
+bool code_read(const struct elf_file *f, uint64_t start, uint64_t len,
+	       struct elf_bytes *ret);
+
 /* A function that is `return variable;` of 8 bytes: where that lies. */
 bool code_returns(const struct elf_file *f, uint64_t function, uint64_t *ret);
 
@@ -35,5 +39,29 @@ bool code_returns_tls(const struct elf_file *f, uint64_t function, int32_t *ret)
  */
 bool code_other_part(const struct elf_file *f, const struct code_span *function,
 		     struct code_span *ret);
+
+/* The table in PT_GNU_EH_FRAME: where functions begin, ascending. */
+struct fdes {
+	struct elf_bytes b;	/* to be freed */
+	uint32_t n;
+};
+
+/* False: there is none, and nothing to free. */
+bool fdes_read(const struct elf_file *f, struct fdes *ret);
+uint64_t fdes_start(const struct fdes *t, size_t i);
+
+/* The last one that begins before an address; -1: none. */
+int64_t fdes_find(const struct fdes *t, uint64_t addr);
+
+/* The range of an FDE with addresses of the usual form: pcrel | sdata4. */
+bool fdes_range(const struct elf_file *f, const struct fdes *t, size_t i,
+		struct code_span *ret);
+
+typedef void (*jump_fn)(void *ctx, uint64_t target);
+
+/* Where direct jumps in a range go to, and what looks like them; false: it is no
+ * code of at most CODE_MAX. */
+bool jumps_of(const struct elf_file *f, const struct code_span *r, jump_fn fn,
+	      void *ctx);
 
 #endif /* SYMBOLIZERD_RUNTIMES_PYTHON_CODE_H */

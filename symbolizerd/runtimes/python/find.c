@@ -8,6 +8,7 @@
 #include "ipc/message_hub.h"
 #include "symbolizerd/elf/elf_symbols.h"
 #include "symbolizerd/runtimes/python/offsets.h"
+#include "symbolizerd/runtimes/python/tail.h"
 
 enum {
 	RUNTIME, LOOP, VERSION, SINCE_3_10, SINCE_3_9, SINCE_3_8, INTERPRETERS,
@@ -26,6 +27,8 @@ static const char *const exported[SYMBOLS] = {
 	[INTERPRETERS] = "PyInterpreterState_Head",
 	[THREAD] = "PyGILState_GetThisThreadState",
 };
+
+#define TAIL_MINOR_MIN	14
 
 /* The loop's other part (code.h), where there is a name for it. */
 static const char *const cold[] = { "_PyEval_EvalFrameDefault.cold" };
@@ -111,6 +114,8 @@ bool python_find_in(const struct elf_file *f, struct python_file *ret)
 	else
 		python_find_3_6(f, s, ret);
 	python_find_loops(f, &s[LOOP], ret);
+	if (ret->n_loops && ret->minor >= TAIL_MINOR_MIN)
+		ret->n_parts = tail_parts(f, &ret->loop[0], ret->part, PYTHON_PARTS);
 	return true;
 }
 
@@ -135,6 +140,7 @@ bool python_version_known(const struct elf_file *f)
 int python_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
 {
 	static const struct unwind_rule loop = { .by_fp = RULE_LOOP };
+	static const struct unwind_rule part = { .by_fp = RULE_LOOP_PART };
 	struct python_file p;
 	uint64_t off, root;
 	int r = 0;
@@ -151,5 +157,7 @@ int python_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
 	});
 	for (uint32_t i = 0; !r && i < p.n_loops; i++)
 		r = fn(ctx, p.loop[i].start, p.loop[i].end, &loop);
+	for (uint32_t i = 0; !r && i < p.n_parts; i++)
+		r = fn(ctx, p.part[i].start, p.part[i].end, &part);
 	return r;
 }

@@ -18,6 +18,8 @@
 
 #define PYTHON_LOOPS	2	/* the loop, and its part that is seldom run */
 
+#define PYTHON_PARTS	32	/* ranges; clang without a profile makes 3 */
+
 struct python_file {
 	uint32_t minor;		/* of 3.x; 0: not known */
 	bool free_threaded;	/* known from 3.13 on */
@@ -27,6 +29,9 @@ struct python_file {
 	int32_t thread_at;	/* PYTHON_THREAD_AT */
 	uint32_t n_loops;
 	struct code_span loop[PYTHON_LOOPS];
+	uint32_t n_parts;	/* functions that the loop calls and that are part of
+				 * it (tail.h) */
+	struct code_span part[PYTHON_PARTS];
 };
 
 /* False: it is none. */

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * hotspot_arm64 - frames of HotSpot's code on arm64
+ *
+ * A part of hotspot_caller.bpf.h: what its code looks like where a sample may have
+ * interrupted it, and where then the return address is.  src/hotspot/cpu/aarch64/
+ * {macroAssembler,sharedRuntime,templateInterpreterGenerator,interp_masm}_aarch64.cpp
+ * of 17u to 25u.  Encodings: Arm ARM (DDI 0487), ADD and SUB (immediate, extended
+ * register), LDP, STP, RET, B.
+ */
+#ifndef BPF_HOTSPOT_ARM64_BPF_H
+#define BPF_HOTSPOT_ARM64_BPF_H
+
+#define HOTSPOT_LR(st)		((st)->regs[SAVED_REGS] & RA_MASK)
+#define HOTSPOT_X13(st)		((st)->regs[SAVED_REGS + 2])
+#define HOTSPOT_X19(st)		((st)->regs[0])
+#define HOTSPOT_BCP(st)		((st)->regs[3])		/* x22, of the interpreter */
+#define HOTSPOT_BCP_AT(l)	((__u64)(l)->bcp_arm64)	/* words below x29 */
+
+#define IS_RET(w)	((w) == 0xd65f03c0)
+#define IS_B(w)		(((w) & 0xfc000000) == 0x14000000)
+/* add sp, sp, n; sub sp, sp, n or a register */
+#define IS_ADD_SP(w)	(((w) & 0xff8003ff) == 0x910003ff)
+#define IS_SUB_SP(w)	(((w) & 0xff8003ff) == 0xd10003ff ||		\
+			 ((w) & 0xffe003ff) == 0xcb2003ff)
+/* ldp, stp x29, x30, [sp, n] */
+#define IS_LDP(w)	(((w) & 0xffc07fff) == 0xa9407bfd)
+#define IS_STP(w)	(((w) & 0xffc07fff) == 0xa9007bfd)
+#define LDP_POST	0xa8c17bfd	/* ldp x29, x30, [sp], #16 */
+#define STP_PRE		0xa9bf7bfd	/* stp x29, x30, [sp, #-16]! */
+
+/* h->code_bytes has 12 instructions before pc, and 4 from there on. */
+#define HERE	12
+
+/* Behind the frame, which is gone: MacroAssembler::remove_frame(), then the poll for a
+ * safepoint and the return. */
+static __always_inline int hotspot_returns(const __u32 *w)
+{
+	if (IS_RET(w[HERE]))
+		return 1;
+	for (int i = 1; i <= 6; i++) {
+		if (IS_RET(w[HERE - i]) || IS_B(w[HERE - i]))
+			return 0;
+		if (w[HERE - i] == LDP_POST ||
+		    (IS_ADD_SP(w[HERE - i]) && IS_LDP(w[HERE - i - 1])))
+			return 1;
+	}
+	return 0;
+}
+
+/* Before frame_complete, so many instructions behind the code's begin: what of the
+ * frame is there?  MacroAssembler::build_frame(): sub sp; stp.  Or, if it is large, and
+ * for native methods: stp with sp, sub sp. */
+static __always_inline enum hotspot_made hotspot_prologue(const __u32 *w, __u64 behind)
+{
+	enum hotspot_made made = MADE_NOT;
+
+	for (int i = HERE; i > 0; i--) {
+		__u32 insn = w[HERE - i];
+
+		if ((__u64)i > behind)
+			continue;
+		if (IS_STP(insn))
+			made = MADE_ALL;
+		else if (insn == STP_PRE)
+			made = MADE_PAIR;
+		else if (IS_SUB_SP(insn))
+			made = made == MADE_NOT ? MADE_NO_FP : MADE_ALL;
+	}
+	return made;
+}
+
+/* What of its frame does interrupted compiled code have? */
+static __always_inline enum hotspot_made hotspot_made(struct hotspot_state *h,
+						      const struct hotspot_layout *l,
+						      __u64 pc)
+{
+	__u64 complete = hotspot_get(h, l, &l->frame_complete);
+	const __u32 *w = (const __u32 *)h->code_bytes;
+
+	if (bpf_probe_read_user(h->code_bytes, sizeof(h->code_bytes),
+				(void *)(pc - 4 * HERE)))
+		return MADE_ALL;
+	if (w[HERE] == LDP_POST)
+		return MADE_PAIR;
+	if (pc < complete && complete - h->code < 4096)	/* -1: never */
+		return hotspot_prologue(w, (pc - h->code) / 4);
+	return hotspot_returns(w) ? MADE_NOT : MADE_ALL;
+}
+
+/* A frame of this size, whose return address is at its upper end, and x29 below. */
+static __always_inline enum stop_reason hotspot_by_size(struct unwind_state *st,
+							__u64 words,
+							enum hotspot_made made)
+{
+	__u64 ra = HOTSPOT_LR(st), fp = st->fp, cfa = st->sp + 8 * words;
+
+	if (made == MADE_NOT)
+		cfa = st->sp;
+	else if (made == MADE_PAIR)
+		cfa = st->sp + 16;
+	if (made == MADE_NOT || made == MADE_NO_FP)
+		return st->exact == EXACT ? hotspot_to(st, ra, cfa, fp) : STOP_READ;
+	unwind_window(st, cfa - 8 * WINDOW_MIN);
+	if (unwind_word(st, &ra, cfa - 8) || unwind_word(st, &fp, cfa - 16))
+		return STOP_READ;
+	return hotspot_to(st, ra & RA_MASK, cfa, fp);
+}
+
+/* Compiled code pushes nothing. */
+static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
+					    const struct unwind_state *st, __u64 words)
+{
+	(void)h;
+	(void)st;
+	return words;
+}
+
+/* Is the return address of the frame that x29 points to in the code cache?  Then that. */
+static __always_inline __u64 hotspot_framed(const struct hotspot_state *h,
+					    const struct unwind_state *st)
+{
+	__u64 ra = 0, at = st->fp;
+
+	if (at < st->sp || at - st->sp > FP_REACH || unwind_word(st, &ra, at + 8))
+		return 0;
+	ra &= RA_MASK;
+	return hotspot_heap_of(h, ra) ? ra : 0;
+}
+
+/* Did the code at hand leave this in lr by a call within itself? */
+static __always_inline int hotspot_own(const struct hotspot_state *h, __u64 lr)
+{
+	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
+
+	return lr - h->blob < hotspot_get(h, l, &l->code_end) - h->blob;
+}
+
+/*
+ * Where does interrupted code of the interpreter, or between it and compiled code,
+ * return to that has no frame of its own?  It is in lr; but calls leave theirs there,
+ * and code that has just made its frame, too.  0: it has a frame.
+ */
+static __always_inline __u64 hotspot_bare_ra(const struct hotspot_state *h,
+					     const struct unwind_state *st)
+{
+	__u64 lr = HOTSPOT_LR(st);
+
+	return hotspot_heap_of(h, lr) && lr != hotspot_framed(h, st) &&
+	       !hotspot_own(h, lr) ? lr : 0;
+}
+
+/* The caller's sp is in x19 then, before JDK 20 in x13; or it is no further than that. */
+static __always_inline enum stop_reason hotspot_to_sender(const struct hotspot_state *h,
+							  struct unwind_state *st, __u64 ra,
+							  __u64 reach)
+{
+	__u64 sp = h->vm.version % HOTSPOT_BSM < 20 ? HOTSPOT_X13(st) : HOTSPOT_X19(st);
+
+	if (sp - st->sp > reach || sp & 15)
+		sp = st->sp;
+	return hotspot_to(st, ra, sp, st->fp);
+}
+
+static __always_inline enum stop_reason hotspot_entering(const struct hotspot_state *h,
+							 struct unwind_state *st,
+							 __u64 ra)
+{
+	return hotspot_to_sender(h, st, ra, FP_REACH);
+}
+
+/* Code between compiled code and the interpreter. */
+static __always_inline enum stop_reason hotspot_adapter(struct hotspot_state *h,
+							struct unwind_state *st)
+{
+	__u64 ra = st->exact == EXACT ? hotspot_bare_ra(h, st) : 0;
+
+	return ra ? hotspot_to_sender(h, st, ra, HOTSPOT_ARGUMENTS) :
+		    hotspot_by_size(st, 1, MADE_NOT);
+}
+
+/* There its frame is as others are. */
+static __always_inline int hotspot_entry_barrier(struct unwind_state *st)
+{
+	(void)st;
+	return 0;
+}
+
+/* Of a stub that was interrupted: has it made its frame, or does it need none? */
+static __always_inline enum stop_reason hotspot_in_stub(struct hotspot_state *h,
+							struct unwind_state *st)
+{
+	__u64 lr = st->exact == EXACT ? HOTSPOT_LR(st) : 0;
+	__u64 framed = hotspot_framed(h, st);
+
+	if (!hotspot_heap_of(h, lr) || hotspot_own(h, lr) || lr == framed)
+		return STOP_ANON;
+	return hotspot_to(st, lr, st->sp, st->fp);
+}
+
+#endif /* BPF_HOTSPOT_ARM64_BPF_H */

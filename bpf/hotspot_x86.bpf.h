@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * hotspot_x86 - frames of HotSpot's code on x86-64
+ *
+ * A part of hotspot_caller.bpf.h: what its code looks like where a sample may have
+ * interrupted it, and where then the return address is.  src/hotspot/cpu/x86/
+ * {macroAssembler,sharedRuntime,templateInterpreterGenerator,stubGenerator}_x86*.cpp
+ * of 8u to 27.
+ */
+#ifndef BPF_HOTSPOT_X86_BPF_H
+#define BPF_HOTSPOT_X86_BPF_H
+
+#define HOTSPOT_PUSHED		6	/* words beyond the frame of interrupted code */
+#define HOTSPOT_BCP_AT(l)	((__u64)(l)->bcp)	/* words below rbp */
+
+#define IS3(b, i, x, y, z)						\
+	((b)[(i) & 63] == (x) && (b)[((i) + 1) & 63] == (y) &&		\
+	 (b)[((i) + 2) & 63] == (z))
+
+/* h->code_bytes has 32 bytes before pc, and 16 from there on. */
+#define HERE	32
+
+/* Behind the frame, which is gone, only the poll for a safepoint is left, or the
+ * return itself.  C1 and C2; JDK 16 and later compare rsp with a word of the
+ * thread; before that a page is read, as loops do until today. */
+static __always_inline int hotspot_returns(const __u8 *b)
+{
+	if (b[HERE] == 0xc3)					/* ret */
+		return 1;
+	if (IS3(b, HERE, 0x49, 0x3b, 0xa7) || IS3(b, HERE, 0x49, 0x3b, 0x67))
+		return 1;				/* cmp rsp, [r15 + n] */
+	if (b[HERE] == 0x0f && b[HERE + 1] == 0x87 &&		/* ja, behind that */
+	    (IS3(b, HERE - 7, 0x49, 0x3b, 0xa7) ||
+	     IS3(b, HERE - 4, 0x49, 0x3b, 0x67)))
+		return 1;
+	if (IS3(b, HERE, 0x41, 0x85, 0x02) && b[HERE + 3] == 0xc3)
+		return 1;				/* test [r10], eax; ret */
+	if (b[HERE] == 0x85 && b[HERE + 1] == 0x05 && b[HERE + 6] == 0xc3)
+		return 1;				/* test [rip + n], eax; ret */
+	if (IS3(b, HERE, 0x4d, 0x8b, 0x57) && IS3(b, HERE + 4, 0x41, 0x85, 0x02) &&
+	    b[HERE + 7] == 0xc3)
+		return 1;				/* mov r10, [r15 + n]; ... */
+	return IS3(b, HERE, 0x4d, 0x8b, 0x97) && IS3(b, HERE + 7, 0x41, 0x85, 0x02) &&
+	       b[HERE + 10] == 0xc3;
+}
+
+/* The same of a native method's wrapper: leave; cmp [r15 + n], 0; jne; ret. */
+static __always_inline int hotspot_wrapper_returns(const __u8 *b)
+{
+	if (IS3(b, HERE, 0x49, 0x83, 0xbf) || IS3(b, HERE, 0x49, 0x83, 0x7f))
+		return b[HERE - 1] == 0xc9;
+	return (b[HERE] == 0x0f || b[HERE] == 0x75) &&
+	       ((b[HERE - 9] == 0xc9 && IS3(b, HERE - 8, 0x49, 0x83, 0xbf)) ||
+		(b[HERE - 6] == 0xc9 && IS3(b, HERE - 5, 0x49, 0x83, 0x7f)));
+}
+
+/* sub rsp, n: 1 if it begins at b[i] */
+#define IS_SUB(b, i)	(IS3(b, i, 0x48, 0x83, 0xec) || IS3(b, i, 0x48, 0x81, 0xec))
+/* mov rbp, rsp */
+#define IS_MOV(b, i)	(IS3(b, i, 0x48, 0x8b, 0xec) || IS3(b, i, 0x48, 0x89, 0xe5))
+
+/* Before frame_complete: what of the frame is there?  MacroAssembler::
+ * verified_entry(): push rbp (mov rbp, rsp) sub rsp, n; or sub rsp, n and rbp is
+ * stored.  Behind that may be a barrier, which belongs to it. */
+static __always_inline enum hotspot_made hotspot_prologue(const __u8 *b)
+{
+	if (b[HERE - 1] == 0x55 && (IS_SUB(b, HERE) || IS_MOV(b, HERE)))
+		return MADE_PAIR;
+	if (IS_MOV(b, HERE - 3) && b[HERE - 4] == 0x55)
+		return MADE_PAIR;
+	if (IS3(b, HERE - 7, 0x48, 0x81, 0xec) && b[HERE] == 0x48 &&
+	    b[HERE + 1] == 0x89 && b[HERE - 8] != 0x55)
+		return MADE_NO_FP;
+	for (int i = 0; i <= HERE - 4; i++) {
+		if (IS_SUB(b, i) && i + (b[i + 1] == 0x83 ? 4 : 7) <= HERE)
+			return MADE_ALL;
+	}
+	return MADE_NOT;
+}
+
+/* What of its frame does interrupted compiled code have? */
+static __always_inline enum hotspot_made hotspot_made(struct hotspot_state *h,
+						      const struct hotspot_layout *l,
+						      __u64 pc)
+{
+	__u64 complete = hotspot_get(h, l, &l->frame_complete);
+	const __u8 *b = h->code_bytes;
+
+	if (bpf_probe_read_user(h->code_bytes, HERE + 16, (void *)(pc - HERE)))
+		return MADE_ALL;
+	if (b[HERE] == 0x5d)					/* pop rbp */
+		return MADE_PAIR;
+	if (hotspot_returns(b) || (h->kind == HOTSPOT_WRAPPER && hotspot_wrapper_returns(b)))
+		return MADE_NOT;
+	if (pc < complete && complete - h->code < 4096)	/* -1: never */
+		return hotspot_prologue(b);
+	return MADE_ALL;
+}
+
+/* A frame of this size, whose return address is at its upper end, and rbp below. */
+static __always_inline enum stop_reason hotspot_by_size(struct unwind_state *st,
+							__u64 words,
+							enum hotspot_made made)
+{
+	__u64 ra = 0, fp = st->fp, cfa = st->sp + 8 * words;
+
+	if (made == MADE_NOT)
+		cfa = st->sp + 8;
+	else if (made == MADE_PAIR)
+		cfa = st->sp + 16;
+	unwind_window(st, cfa - 8 * WINDOW_MIN);
+	if (unwind_word(st, &ra, cfa - 8) ||
+	    ((made == MADE_ALL || made == MADE_PAIR) &&
+	     unwind_word(st, &fp, cfa - 16)))
+		return STOP_READ;
+	return hotspot_to(st, ra, cfa, fp);
+}
+
+/* Words of the frame of interrupted code, which may have pushed some more: C2's code
+ * for strings does (macroAssembler_x86.cpp, string_compare() and others). */
+static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
+					    const struct unwind_state *st, __u64 words)
+{
+	for (__u64 i = 0; i <= HOTSPOT_PUSHED; i++) {
+		if (hotspot_called(h, st, words + i))
+			return words + i;
+	}
+	return words;
+}
+
+/*
+ * --- code that has no frame ------------------------------------------------------
+ *
+ * rbp is then that of whoever made a frame by it last: with C1's code between, an
+ * interpreter's far above, whose method is a good one.
+ */
+
+/* In interrupted code: */
+#define HOTSPOT_RBX(st)	((st)->regs[0])
+#define HOTSPOT_R13(st)	((st)->regs[2])
+#define HOTSPOT_BCP(st)	HOTSPOT_R13(st)	/* of the interpreter */
+#define HOTSPOT_RAX(st)	((st)->regs[REG_RESULT])
+#define HOTSPOT_RDX(st)	((st)->regs[REG_RESULT + 1])
+
+/*
+ * Where does interrupted code of the interpreter, or between it and compiled code,
+ * return to that has no frame of its own?  The address is on top of the stack or, on
+ * the way in, popped and in rax (generate_normal_entry(), gen_c2i_adapter()).  0: it
+ * has a frame.
+ */
+static __always_inline __u64 hotspot_bare_ra(const struct hotspot_state *h,
+					     const struct unwind_state *st)
+{
+	__u64 ra = 0;
+
+	unwind_word(st, &ra, st->sp);
+	if (hotspot_heap_of(h, ra))
+		return ra;
+	return hotspot_heap_of(h, HOTSPOT_RAX(st)) ? HOTSPOT_RAX(st) : 0;
+}
+
+/* Such code of the interpreter: the caller's rsp is in r13, on the way out in rbx. */
+static __always_inline enum stop_reason hotspot_entering(const struct hotspot_state *h,
+							 struct unwind_state *st,
+							 __u64 ra)
+{
+	__u64 sp = HOTSPOT_R13(st), fp = st->fp, top = 0;
+
+	(void)h;
+	/* its own frame is being made: first rbp is there, then the caller's rsp */
+	if (fp - st->sp <= 16 && !unwind_word(st, &top, fp + 8) && top == ra) {
+		if (fp != st->sp)
+			unwind_word(st, &sp, fp - 8 * HOTSPOT_SENDER_SP);
+		unwind_word(st, &fp, fp);
+	}
+	unwind_word(st, &top, st->sp);
+	if (sp - st->sp > FP_REACH || sp & 7)
+		sp = HOTSPOT_RBX(st);
+	if (sp - st->sp > FP_REACH || sp & 7)
+		sp = st->sp + 8 * (top == ra);
+	return hotspot_to(st, ra, sp, fp);
+}
+
+#define HOTSPOT_ARGUMENTS	(8 * 256)	/* bytes of a call, at most */
+
+/*
+ * Code between compiled code and the interpreter.  Where arguments go onto the stack
+ * it pops the return address into rax, keeps rsp in r13, makes room in steps of 16
+ * and puts the address on top again (gen_c2i_adapter()).  Else r13 may be that of the
+ * interpreter's call below, which left its address there.  Before that the VM may be
+ * called, with rsp in r13 (patch_callers_callsite()).
+ */
+static __always_inline enum stop_reason hotspot_adapter(struct hotspot_state *h,
+							struct unwind_state *st)
+{
+	__u64 r13 = HOTSPOT_R13(st), moved = r13 - st->sp, ra = 0, top = 0, was = 0;
+
+	if (!st->exact && moved <= FP_REACH && !unwind_word(st, &ra, r13) &&
+	    hotspot_heap_of(h, ra))
+		return hotspot_to(st, ra, r13 + 8, st->fp);
+	ra = st->exact == EXACT ? hotspot_bare_ra(h, st) : 0;
+	if (!ra)
+		return hotspot_by_size(st, 1, MADE_NOT);
+	unwind_word(st, &top, st->sp);
+	if (top != ra && !unwind_word(st, &was, st->sp - 8) && was == ra)
+		return hotspot_to(st, ra, st->sp, st->fp);
+	if (moved <= HOTSPOT_ARGUMENTS && !(moved & 15) &&
+	    !unwind_word(st, &was, r13 - 8) && (was == ra || !hotspot_heap_of(h, was)))
+		return hotspot_to(st, ra, r13, st->fp);
+	return hotspot_to(st, ra, st->sp + 8 * (top == ra), st->fp);
+}
+
+#define HOTSPOT_NO_RA	(~0ULL)	/* method_entry_barrier's, in place of an address */
+
+/* The barrier at a method's entry has a word of its own above rbp
+ * (stubGenerator_x86_64.cpp, generate_method_entry_barrier()). */
+static __always_inline int hotspot_entry_barrier(struct unwind_state *st)
+{
+	__u64 ra = 0, fp = 0, at = st->fp;
+
+	return at >= st->sp && at - st->sp <= FP_REACH &&
+	       !unwind_word(st, &ra, at + 8) && ra == HOTSPOT_NO_RA &&
+	       !unwind_word(st, &fp, at) && !unwind_word(st, &ra, at + 16) &&
+	       hotspot_to(st, ra, at + 24, fp) == STOP_NOT;
+}
+
+/* What a stub may have on the stack below its return address. */
+#define HOTSPOT_STUB_WORDS(st)	((st)->exact ? HOTSPOT_PUSHED : 2)
+
+/*
+ * Of a stub that says no size: by rbp, if it is called from where that leads to; else by
+ * what lies on the stack, for rbp may be that of the interpreter's frame last made.
+ * One that takes an exception to a caller has no frame when it asks the VM for the
+ * handler, but for a word that aligns it (generate_forward_exception()); where it was
+ * thrown is then in rdx, also where it comes from a handler of compiled code, which has
+ * its frame (generate_exception_blob()).
+ */
+static __always_inline enum stop_reason hotspot_in_stub(struct hotspot_state *h,
+							struct unwind_state *st)
+{
+	__u64 ra = 0, at = st->fp;
+
+	if (at >= st->sp && at - st->sp <= FP_REACH &&
+	    !unwind_word(st, &ra, at + 8) && hotspot_heap_of(h, ra) &&
+	    call_distance(ra, st->pc) <= CALL_ANYWHERE)
+		return STOP_ANON;
+	if (st->exact == EXACT && hotspot_heap_of(h, HOTSPOT_RDX(st)) &&
+	    call_distance(HOTSPOT_RDX(st), st->pc) < CALL_UNREAD)
+		return hotspot_to(st, HOTSPOT_RDX(st), st->sp, st->fp);
+	for (__u64 i = 1; i <= HOTSPOT_PUSHED; i++) {
+		if (i <= HOTSPOT_STUB_WORDS(st) && hotspot_called(h, st, i))
+			return hotspot_by_size(st, i, MADE_NO_FP);
+	}
+	return STOP_ANON;
+}
+
+#endif /* BPF_HOTSPOT_X86_BPF_H */

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/runtimes/hotspot/stores.h"
+
+#include <string.h>
+
+/* --- x86-64 ---------------------------------------------------------------------------- */
+
+/* movq $number, to(%rip): 48 c7 05, and 4 bytes each of both */
+void stores_x86(struct self *s, const struct elf_bytes *code, uint64_t vaddr)
+{
+	static const uint8_t movq[] = { 0x48, 0xc7, 0x05 };
+	const size_t len = sizeof(movq) + 8;
+	int32_t rel, number;
+
+	for (size_t i = 0; i + len <= code->len; i++) {
+		const uint8_t *p = code->data + i;
+
+		if (p[0] != movq[0] || memcmp(p, movq, sizeof(movq)))
+			continue;
+		memcpy(&rel, p + 3, sizeof(rel));
+		memcpy(&number, p + 7, sizeof(number));
+		self_stored(s, vaddr + i + len + (uint64_t)(int64_t)rel,
+			    (uint64_t)(int64_t)number);
+	}
+}
+
+/* --- arm64: what each register holds, as far as it is known ------------------------------ */
+
+#define XZR	31		/* as a source of stores and moves */
+
+struct known {
+	uint64_t value[32];
+	uint32_t is;		/* bit i: value[i] is what register i holds */
+};
+
+static void known_set(struct known *k, uint32_t reg, bool is, uint64_t value)
+{
+	if (reg == XZR)
+		return;
+	k->value[reg] = value;
+	k->is = (k->is & ~(1u << reg)) | (uint32_t)is << reg;
+}
+
+static bool known_has(const struct known *k, uint32_t reg)
+{
+	return k->is >> reg & 1;
+}
+
+/* ADRP: the page of pc, and 21 bits of pages. */
+static uint64_t stores_page(uint32_t w, uint64_t pc)
+{
+	int64_t pages = (int32_t)(w >> 5 << 13) >> 11;
+
+	pages |= w >> 29 & 3;
+	return (pc & ~4095ULL) + (uint64_t)pages * 4096;
+}
+
+/* MOVZ, MOVN, MOVK of 64 bits; MOVZ of 32.  False: it is none. */
+static bool stores_move(struct known *k, uint32_t w)
+{
+	uint32_t rd = w & 31, shift = (w >> 21 & 3) * 16;
+	uint64_t v = (uint64_t)(w >> 5 & 0xffff) << shift;
+
+	switch (w >> 23) {
+	case 0xd2800000u >> 23:
+	case 0x52800000u >> 23:
+		known_set(k, rd, true, v);
+		return true;
+	case 0x92800000u >> 23:
+		known_set(k, rd, true, ~v);
+		return true;
+	case 0xf2800000u >> 23:
+		v |= k->value[rd] & ~(0xffffULL << shift);
+		known_set(k, rd, known_has(k, rd), v);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* STR and STP of 64 bits at a known address. */
+static bool stores_store(struct self *s, const struct known *k, uint32_t w)
+{
+	uint32_t rt = w & 31, rn = w >> 5 & 31, rt2 = w >> 10 & 31;
+	uint64_t at = k->value[rn];
+	bool pair = (w & 0xffc00000) == 0xa9000000;
+
+	if (!pair && (w & 0xffc00000) != 0xf9000000)
+		return false;
+	if (rn == XZR || !known_has(k, rn))	/* sp */
+		return true;
+	at += pair ? (uint64_t)((int64_t)(int32_t)(w << 10) >> 25) * 8 :
+		     (uint64_t)(w >> 10 & 0xfff) * 8;
+	if (known_has(k, rt))
+		self_stored(s, at, k->value[rt]);
+	if (pair && known_has(k, rt2))
+		self_stored(s, at + 8, k->value[rt2]);
+	return true;
+}
+
+static void stores_insn(struct self *s, struct known *k, uint32_t w, uint64_t pc)
+{
+	uint32_t rd = w & 31, rn = w >> 5 & 31;
+
+	if (stores_store(s, k, w) || stores_move(k, w))
+		return;
+	if ((w & 0x9f000000) == 0x90000000) {			/* ADRP */
+		known_set(k, rd, true, stores_page(w, pc));
+	} else if ((w & 0xff800000) == 0x91000000) {		/* ADD, a number */
+		known_set(k, rd, rn != XZR && known_has(k, rn),
+			  k->value[rn] + ((uint64_t)(w >> 10 & 0xfff) <<
+					  (w >> 22 & 1) * 12));
+	} else if ((w & 0xffe0ffe0) == 0xaa0003e0) {		/* MOV */
+		known_set(k, rd, known_has(k, w >> 16 & 31), k->value[w >> 16 & 31]);
+	} else if ((w & 0xfc000000) == 0x94000000) {		/* BL: x0 to x18, x30 */
+		k->is &= ~(0x7ffffu | 1u << 30);
+	} else if (w == 0xd65f03c0) {				/* RET */
+		k->is = 1u << XZR;
+	} else if ((w & 0x7c000000) != 0x14000000 &&		/* not B, B.cond */
+		   (w & 0xfe000000) != 0x54000000) {
+		known_set(k, rd, false, 0);
+		if ((w & 0x3a000000) == 0x28000000)		/* LDP */
+			known_set(k, w >> 10 & 31, false, 0);
+	}
+}
+
+void stores_arm64(struct self *s, const struct elf_bytes *code, uint64_t vaddr)
+{
+	struct known k = { .is = 1u << XZR };
+	uint32_t w;
+
+	for (size_t i = 0; i + sizeof(w) <= code->len; i += sizeof(w)) {
+		memcpy(&w, code->data + i, sizeof(w));
+		stores_insn(s, &k, w, vaddr + i);
+	}
+}
