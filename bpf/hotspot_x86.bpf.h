@@ -248,7 +248,11 @@ static __always_inline enum stop_reason hotspot_in_stub(struct hotspot_state *h,
 	    call_distance(HOTSPOT_RDX(st), st->pc) < CALL_UNREAD)
 		return hotspot_to(st, HOTSPOT_RDX(st), st->sp, st->fp);
 	for (__u64 i = 1; i <= HOTSPOT_PUSHED; i++) {
-		if (i <= HOTSPOT_STUB_WORDS(st) && hotspot_called(h, st, i))
+		if (i > HOTSPOT_STUB_WORDS(st) || !hotspot_called(h, st, i))
+			continue;
+		/* what the stub that calls Java passes on may be an address in code */
+		if (st->exact || (!unwind_word(st, &ra, st->sp + 8 * i - 8) &&
+				  call_distance(ra, st->pc) < CALL_UNREAD))
 			return hotspot_by_size(st, i, MADE_NO_FP);
 	}
 	return STOP_ANON;

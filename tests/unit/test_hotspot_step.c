@@ -455,6 +455,7 @@ TEST(hotspot_stub_without_a_frame)
 			interpreted(SP + 0x200, made.outer, 33, SP + 0x300);
 			hs_put(SP + 0x208, made.caller.code + 40);	/* no call before it */
 			frame(words - 1);
+			hs_bytes(made.caller.code + 95, "\xe8\x01\x02\x03\x04", 5);
 			st = at(made.stub.code + 9, 0);
 			expect_caller(st, SP + 8 * (__u64)words, SP + 0x200);
 			st = at(made.stub.code + 11, EXACT);
@@ -507,6 +508,12 @@ TEST(hotspot_stubs)
 		st = at(made.stub.code + 9, 0);
 		CHECK_EQ(step(&st, &h), STOP_ANON);
 		CHECK_EQ(st.depth, 0);
+		/* also if it has an address of code on the stack, which nothing returns to */
+		hs_put(SP, made.caller.code + 40);
+		hs_put(SP + 8, made.caller.code + 60);
+		st = at(made.stub.code + 9, 0);
+		CHECK_EQ(step(&st, &h), STOP_ANON);
+		hs_put(SP + 8, 0);
 		/* interrupted, with words pushed */
 		frame(2);
 		hs_put(SP, 0);
