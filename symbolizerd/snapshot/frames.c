@@ -29,7 +29,7 @@ static bool frames_managed(const struct managed *m, uint64_t word, struct snapsh
 	char *place = NULL, *name = NULL;
 
 	if (asprintf(&place, "%s %" PRIu32,
-		     runtime < RUNTIME__MAX ? runtime_info(runtime)->name : "?",
+		     runtime < RUNTIME__MAX ? runtime_info(runtime)->name : "kind",
 		     f ? managed_line(f, OUR_AT(word)) : 0) < 0)
 		place = NULL;
 	if (f && asprintf(&name, *f->file ? "%s %s" : "%s", f->name, f->file) < 0)
@@ -55,7 +55,7 @@ static bool frames_other(const struct walk *w, uint64_t word, struct snapshot *t
 		r = asprintf(&place, "cut -");
 		break;
 	default:
-		r = asprintf(&place, "kind%u %" PRIx64, FRAME_KIND(word), word);
+		r = asprintf(&place, "kind %" PRIx64, word);
 	}
 	return snapshot_frame(to, r < 0 ? NULL : place, NULL);
 }

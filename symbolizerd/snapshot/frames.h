@@ -3,8 +3,8 @@
  * frames - the frames of a thread as text
  *
  * "native FILE+OFFSET", "anonymous ADDRESS", the runtime's name and a line for a
- * managed frame, whose name is the function's and its file; "cut -" where more are
- * missing.
+ * managed frame, whose name is the function's and its file, if it has one; "cut -"
+ * where more are missing; "kind WORD" for what is none of these.
  */
 #ifndef SYMBOLIZERD_SNAPSHOT_FRAMES_H
 #define SYMBOLIZERD_SNAPSHOT_FRAMES_H

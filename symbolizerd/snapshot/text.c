@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "bpf/stop.h"
+#include "ipc/runtimes.h"
 
 #define BYTES_A_LINE	64
 #define WINDOW_GZIP	(15 + 16)	/* zlib.h, deflateInit2(): a gzip header */
@@ -356,6 +357,25 @@ static bool text_read_thread(struct snapshot *s, struct text_line *l)
 	return text_done(l) && vector_push(&s->threads, t);
 }
 
+/* As frames.h writes it. */
+static bool text_is_kind(const char *w, size_t len)
+{
+	static const char *const kinds[] = { "native", "anonymous", "cut", "kind" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strlen(kinds[i]) == len && !memcmp(kinds[i], w, len))
+			return true;
+	}
+	for (uint32_t i = 0; i < RUNTIME__MAX; i++) {
+		const struct runtime_info *r = runtime_info(i);
+
+		if (r->managed != BATCH_FRAME_UNKNOWN && strlen(r->name) == len &&
+		    !memcmp(r->name, w, len))
+			return true;
+	}
+	return false;
+}
+
 /* A place is two words: a kind, and where; the rest is its name. */
 static bool text_read_frame(struct snapshot *s, struct text_line *l)
 {
@@ -363,7 +383,8 @@ static bool text_read_frame(struct snapshot *s, struct text_line *l)
 	size_t len, second;
 	char *name = NULL, *place;
 
-	if (!text_word(l, &w, &len) || !text_word(l, &w, &second))
+	if (!text_word(l, &w, &len) || !text_is_kind(w, len) ||
+	    !text_word(l, &w, &second))
 		return false;
 	place = strndup(begin, (size_t)(w + second - begin));
 	if (!text_done(l))

@@ -4,6 +4,9 @@ import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
@@ -24,7 +27,7 @@ public class Recorded {
 	static long turns;
 
 	interface Step {
-		int go() throws Exception;
+		int go() throws Throwable;
 	}
 
 	/* Three kinds, so that which one is called is known only when it is. */
@@ -50,10 +53,10 @@ public class Recorded {
 
 	/* A layer of the chain: calls the next one. */
 	interface Layer {
-		int call(Step next) throws Exception;
+		int call(Step next) throws Throwable;
 	}
 
-	static void warm(int times, Layer layer) throws Exception {
+	static void warm(int times, Layer layer) throws Throwable {
 		for (int i = 0; i < times; i++)
 			layer.call(CHEAP[i % 3]);
 	}
@@ -64,37 +67,49 @@ public class Recorded {
 		return IN.read();
 	}
 
-	static int c2(Step next) throws Exception {
+	static int c2(Step next) throws Throwable {
 		int x = 3;
 
 		x += inlinedOnce(next, x);
 		return x;
 	}
 
-	static int inlinedOnce(Step next, int x) throws Exception {
+	static int inlinedOnce(Step next, int x) throws Throwable {
 		x *= 2;
 		return größe(next) + x;
 	}
 
-	static int größe(Step next) throws Exception {
+	static int größe(Step next) throws Throwable {
 		return next.go() + 1;
 	}
 
-	static int recurse(int n, Step next) throws Exception {
+	static int recurse(int n, Step next) throws Throwable {
 		return n == 0 ? next.go() : recurse(n - 1, next) + 1;
 	}
 
 	/* Which method() that is is known as long as there is one. */
 	static class Base {
-		int method(Step next) throws Exception {
+		int method(Step next) throws Throwable {
 			return next.go() + 1;
 		}
 	}
 
 	static final Base BASE = new Base();
 
-	static int deoptimized(Step next) throws Exception {
+	static int deoptimized(Step next) throws Throwable {
 		return BASE.method(next) + 2;
+	}
+
+	/* By a handle that is not constant; deoptimized as well, which for such calls is
+	 * another entry. */
+	static MethodHandle handle;
+
+	static int byHandle(Step next) throws Throwable {
+		return next.go() + 1;
+	}
+
+	static int handles(Step next) throws Throwable {
+		return BASE.method(CHEAP[0]) + (int) handle.invokeExact(next);
 	}
 
 	static class Other extends Base {
@@ -104,7 +119,7 @@ public class Recorded {
 	}
 
 	/* The loop is compiled while it runs. */
-	static int replaced(Step last) throws Exception {
+	static int replaced(Step last) throws Throwable {
 		Step[] steps = { CHEAP[0], CHEAP[1], CHEAP[2], last, last, last };
 		int x = 0;
 
@@ -115,7 +130,7 @@ public class Recorded {
 
 	// --- compiled by C1
 
-	static int c1(Step next) throws Exception {
+	static int c1(Step next) throws Throwable {
 		int x = 2;
 
 		if (next == null)
@@ -124,23 +139,23 @@ public class Recorded {
 		return x;
 	}
 
-	static int inlinedByC1(Step next) throws Exception {
+	static int inlinedByC1(Step next) throws Throwable {
 		return next.go() + 5;
 	}
 
 	// --- interpreted
 
-	static int last() throws Exception {
+	static int last() throws Throwable {
 		FileOutputStream out = new FileOutputStream(FileDescriptor.out);
 
-		while (Thread.activeCount() < 5 || running < 2)
+		while (Thread.activeCount() < 7 || running < 4)
 			Thread.sleep(10);
 		Thread.sleep(300);
 		out.write("ready\n".getBytes("US-ASCII"));
 		return reads();
 	}
 
-	static int interpreted(Step next) throws Exception {
+	static int interpreted(Step next) throws Throwable {
 		int x = 1;
 
 		if (x > 1)
@@ -154,7 +169,7 @@ public class Recorded {
 	}
 
 	/* Another class of the same name of a method is loaded below compiled code. */
-	static int loads(Step next) throws Exception {
+	static int loads(Step next) throws Throwable {
 		new Other().method(null);
 		return next.go();
 	}
@@ -168,7 +183,7 @@ public class Recorded {
 			static int runs() {
 				try {
 					return next.go();
-				} catch (Exception e) {
+				} catch (Throwable e) {
 					return 0;
 				}
 			}
@@ -176,16 +191,16 @@ public class Recorded {
 	}
 
 	/* The VM calls back. */
-	static int initializes(Step next) throws Exception {
+	static int initializes(Step next) throws Throwable {
 		Late.next = next;
 		return Late.Initializer.x;
 	}
 
-	public static int reflected(Step next) throws Exception {
+	public static int reflected(Step next) throws Throwable {
 		return next.go();
 	}
 
-	static int reflects(Step next) throws Exception {
+	static int reflects(Step next) throws Throwable {
 		Method m = Recorded.class.getMethod("reflected", Step.class);
 
 		return (Integer) m.invoke(null, next);
@@ -195,7 +210,7 @@ public class Recorded {
 		return AccessController.doPrivileged((PrivilegedAction<Integer>) () -> {
 			try {
 				return next.go();
-			} catch (Exception e) {
+			} catch (Throwable e) {
 				return 0;
 			}
 		});
@@ -207,14 +222,14 @@ public class Recorded {
 		Arrays.sort(two, (a, b) -> {
 			try {
 				return next.go();
-			} catch (Exception e) {
+			} catch (Throwable e) {
 				return 0;
 			}
 		});
 		return two[0];
 	}
 
-	static int holds(Step next) throws Exception {
+	static int holds(Step next) throws Throwable {
 		synchronized (LOCK) {
 			thread("blocked", () -> locks(CHEAP[0]));
 			return next.go();
@@ -223,7 +238,7 @@ public class Recorded {
 
 	// --- other threads
 
-	static int locks(Step next) throws Exception {
+	static int locks(Step next) throws Throwable {
 		synchronized (LOCK) {
 			return next.go() + 1;
 		}
@@ -241,17 +256,58 @@ public class Recorded {
 		return 0;
 	}
 
+	/* Met where its frame is not made yet. */
+	static long enters(long x) {
+		return x / (turns | 1) + 3;
+	}
+
+	static int calls() {
+		running++;
+		while (!stop) turns += enters(turns);
+		return 0;
+	}
+
 	static int spinsInterpreted() {
 		running++;
 		while (!stop) turns++;
 		return 0;
 	}
 
+	/* Of a virtual thread: when it comes back to the stack most of its callers stay in
+	 * the heap. */
+	static int sleeps(int n) throws Throwable {
+		if (n > 0)
+			return sleeps(n - 1) + 1;
+		Thread.sleep(20);
+		return spinsVirtual();
+	}
+
+	static int spinsVirtual() {
+		while (!stop) turns++;
+		return 0;
+	}
+
+	static void virtual(Step what) throws Throwable {
+		Runnable r = () -> {
+			try {
+				what.go();
+			} catch (Throwable e) {
+				e.printStackTrace();
+			}
+		};
+
+		try {
+			Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, r);
+		} catch (NoSuchMethodException e) {
+			// before 21
+		}
+	}
+
 	static void thread(String name, Step what) {
 		Thread t = new Thread(() -> {
 			try {
 				what.go();
-			} catch (Exception e) {
+			} catch (Throwable e) {
 				e.printStackTrace();
 			}
 		}, name);
@@ -260,16 +316,22 @@ public class Recorded {
 		t.start();
 	}
 
-	public static void main(String[] args) throws Exception {
+	public static void main(String[] args) throws Throwable {
 		warm(C2, next -> reads());
 		warm(C2, Recorded::c2);
 		warm(C2, next -> recurse(4, next));
 		warm(C2, Recorded::deoptimized);
+		handle = MethodHandles.lookup().findStatic(Recorded.class, "byHandle",
+				MethodType.methodType(int.class, Step.class));
+		warm(C2, Recorded::handles);
 		warm(C2, Recorded::locks);
 		warm(C1, Recorded::c1);
 		thread("parked", Recorded::parks);
 		thread("spins", Recorded::spins);
+		thread("calls", Recorded::calls);
+		thread("calls too", Recorded::calls);
 		thread("interpreted", Recorded::spinsInterpreted);
+		virtual(() -> sleeps(200));
 		replaced(() ->
 			privileged(() ->
 			sorts(() ->
@@ -277,10 +339,11 @@ public class Recorded {
 			initializes(() ->
 			c1(() ->
 			deoptimized(() ->
+			handles(() ->
 			loads(() ->
 			reflects(() ->
 			recurse(4, () ->
 			holds(() ->
-			interpreted(() -> last()))))))))))));
+			interpreted(() -> last())))))))))))));
 	}
 }

@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make a recording of a JVM: Recorded.java, on the JDK or JRE of a folder.
 
-  record_java.py NAME HOME [ROOT]
+  record_java.py NAME HOME [ROOT [FLAG...]]
 
 HOME: what has bin/java in it; ROOT: a directory that has HOME with all that it needs, as
-mmdebstrap --variant=extract --include=openjdk-21-jre-headless makes it.  Root; javac.
+mmdebstrap --variant=extract --include=openjdk-21-jre-headless makes it, or /; FLAG: of
+java, behind those that are here.  Root; javac.
 
 The JVM says the methods and lines of all of its threads (SIGQUIT), and gdb each native
 frame: for code of no file, where it has no rules, it gets an unwinder that looks for
 the place in JavaCalls::call_helper() from where all of it is called.  Which methods are
 compiled, and by which compiler, is what the JVM's log says of the addresses that lie on
-the stacks.
+the stacks.  Two threads are taken by gdb to where a method's frame is not made yet, and
+there all are stopped.  x86-64.
 """
 import contextlib
 import os
@@ -31,19 +33,24 @@ PLACE = record.PLACE
 IN_ROOT = ('mkdir -p "$0/proc" "$0$1"; mount -t proc proc "$0/proc"; '
            '[ "$0" = / ] || mount --bind "$1" "$0$1"; mount --bind "$0$2" "$0$1/jdk"; '
            'r=$0 p=$1; shift 2; exec chroot "$r" "$p/jdk/bin/java" "$@"')
-APART = ["reads", "c2", "deoptimized", "locks", "c1", "recurse"]
-FLAGS = ["-XX:+UseSerialGC", "-Xmx32m", "-Xbatch", "-XX:+UnlockDiagnosticVMOptions",
+APART = ["reads", "c2", "deoptimized", "locks", "c1", "recurse", "handles", "byHandle", "enters"]
+FLAGS = ["-Xmx32m", "-Xbatch", "-XX:+UnlockDiagnosticVMOptions",
          "-XX:+LogCompilation", f"-XX:LogFile={PLACE}/log", "-XX:CompileCommand=quiet",
          "-XX:CompileCommand=exclude,Recorded.spinsInterpreted",
          *[f"-XX:CompileCommand=dontinline,Recorded.{m}" for m in APART]]
 READS = 20000           # C2 in Recorded.java
 TRIES = 5
+# around an address in code: before sub rsp, N (and what else is before it); behind push rbp
+# and before sub rsp, N or mov rbp, rsp; or behind sub rsp, N and before mov [rsp + N], rbp
+ENTRY = rb".{16}.*H[\x81\x83]\xec.*"
+UNFINISHED = rb".{15}UH[\x81\x83\x8b]\xec.*|.{9,12}H[\x81\x83]\xec.*H\x89[\x6c\xac]\x24.*"
 # The chain of the main thread without lambdas, innermost first, as whoever wrote it knows:
 # C2, C1: that compiler's; +: inlined into the next one; -: interpreted; ?: one or the other.
 CHAIN = [("reads", "C2"), ("last", "-"), ("interpreted", "-"), ("holds", "-"), ("recurse", "?"),
          ("recurse", "?"), ("recurse", "?"), ("recurse", "?"), ("recurse", "C2"),
-         ("reflected", "-"), ("reflects", "-"), ("loads", "-"), ("method", "+"),
-         ("deoptimized", "C2"), ("inlinedByC1", "+"), ("c1", "C1"), ("runs", "-"), ("<clinit>", "-"),
+         ("reflected", "-"), ("reflects", "-"), ("loads", "-"), ("byHandle", "?"),
+         ("handles", "C2"), ("method", "+"), ("deoptimized", "C2"), ("inlinedByC1", "+"),
+         ("c1", "C1"), ("runs", "-"), ("<clinit>", "-"),
          ("initializes", "-"), ("größe", "+"), ("inlinedOnce", "+"), ("c2", "C2"), ("sorts", "-"),
          ("privileged", "-"), ("replaced", "C2"), ("main", "-")]
 OTHERS = {"spins": "C2", "spinsInterpreted": "-", "parks": "-", "locks": "C2"}
@@ -87,6 +94,36 @@ class OfNoFile(gdb.unwinder.Unwinder):
         return None
 gdb.unwinder.register_unwinder(None, OfNoFile(), replace=True)
 """
+# The threads, one instruction after the other, until they have called; the second on to
+# where its frame is nearly made.  A signal for a thread stops it before it runs on.
+STEPS = r"""
+import ctypes, gdb, signal
+pid, tids = %d, %s
+gdb.execute("set scheduler-locking on")
+word = gdb.lookup_type("unsigned long")
+def reg(name):
+    return int(gdb.newest_frame().read_register(name).cast(word))
+def memory(at, n):
+    return bytes(gdb.selected_inferior().read_memory(at, n))
+def steps():
+    before = reg("rip")
+    gdb.execute("stepi", to_string=True)
+    return before
+for i, tid in enumerate(tids):
+    next(t for t in gdb.selected_inferior().threads() if t.ptid[1] == tid).switch()
+    while True:
+        before = steps()
+        if memory(before, 1) == b"\xe8" and not before <= reg("rip") <= before + 5:
+            break
+    for _ in range(8 * i):
+        code = memory(reg("rip") - 1, 6)
+        if code[:2] == b"UH" and code[3:4] == b"\xec" or code[1:3] == b"H\x89" and code[4:5] == b"\x24":
+            break
+        steps()
+for tid in tids:
+    ctypes.CDLL(None).syscall(234, pid, tid, int(signal.SIGSTOP))    # tgkill of x86-64
+gdb.execute("detach")
+"""
 
 
 def by_gdb(pid, snapshot_code):
@@ -123,14 +160,26 @@ def same_native(snapshot, thread, theirs, code):
     assert not todo, f"{thread['tid']}: gdb has more: {todo}"
 
 
+class JavaThread:
+    """What the JVM says: frames as (class.method, file, line); those of the virtual thread that
+    it carries, None if it does not say them."""
+    def __init__(self, name):
+        self.name, self.frames, self.carries, self.virtual = name, [], False, None
+
+
 def by_jvm(text):
-    """{tid: (name, [(class.method, file, line)])}"""
-    stacks, now = {}, None
+    """{tid: JavaThread}"""
+    stacks, thread, now = {}, None, None
     for line in text.splitlines():
-        head = re.match(r'"(.*)".* nid=(0x[0-9a-f]+|\d+) ', line)
+        head = re.match(r'"(.*)" .*(?:nid=(0x[0-9a-f]+|\d+) |\[(\d+)\] )', line)
         frame = re.match(r"\tat ([^(]*)\((?:[^/)]*/)?(.*)\)$", line)
         if head:
-            now = stacks.setdefault(int(head.group(2), 0), (head.group(1), []))[1]
+            thread = stacks[int(head.group(2) or head.group(3), 0)] = JavaThread(head.group(1))
+            now = thread.frames
+        elif line.startswith("   Carrying virtual thread"):
+            thread.carries = True
+        elif line.startswith("   Mounted virtual thread"):
+            now = thread.virtual = []
         elif frame:
             method = re.sub(r"/(0x)?[0-9a-f]+", "", frame.group(1))
             file, _, number = frame.group(2).partition(":")
@@ -139,15 +188,26 @@ def by_jvm(text):
 
 
 def same_java(thread, theirs):
-    """Each method is the JVM's, in the same file, at the same line if it says one."""
+    """Each method is the JVM's, in the same file, at the same line if it says one.  Of a
+    virtual thread's only the innermost are on the stack."""
     ours = [(where, *(name + " ").split(" ")[:2]) for what, where, name in thread["frames"]
             if what != "native" and not name.startswith("[")]
-    for (line, method, file), (their_method, their_file, their_line) in zip(ours, theirs):
-        if method != their_method or int(line) != their_line or \
-                (file != their_file and their_file not in ("Native Method", "Unknown Source")):
-            raise AssertionError(f"the JVM has {their_method} {their_file}:{their_line}, "
-                                 f"we {method} {file}:{line}")
-    assert len(ours) == len(theirs), f"the JVM has {theirs}, we {ours}"
+    frames = theirs.frames
+    if theirs.carries:
+        n = len(ours) - len(frames)
+        methods = [method for _, method, _ in ours[:n]]
+        assert methods == (["Recorded.spinsVirtual"] + ["Recorded.sleeps"] * n)[:n] and n > 1, ours
+        if theirs.virtual:
+            frames = theirs.virtual[:n] + frames
+        else:
+            ours = ours[n:]
+    if "Recorded.calls" in (method for method, _, _ in frames):    # it has gone on
+        ours, frames = ([f for f in x if "Recorded.enters" not in f] for x in (ours, frames))
+    for (line, method, file), (their_method, their_file, their_line) in zip(ours, frames):
+        assert method == their_method and int(line) == their_line and \
+            (file == their_file or their_file in ("Native Method", "Unknown Source")), \
+            f"the JVM has {their_method} {their_file}:{their_line}, we {method} {file}:{line}"
+    assert len(ours) == len(frames), f"the JVM has {frames}, we {ours}"
     return [method for _, method, _ in ours]
 
 
@@ -194,33 +254,64 @@ def as_written(methods, words, compiled):
             assert not any(m.rsplit(".", 1)[1] == method for m, _ in found), (method, found)
 
 
-def others_as_written(snapshot, stacks, words, compiled):
+def others_as_written(stacks, words, compiled):
     for method, by in OTHERS.items():
-        tid = next(t for t, (_, frames) in stacks.items() if f"Recorded.{method}" in
-                   [m for m, _, _ in frames])
+        tid = next(t for t, thread in stacks.items() if f"Recorded.{method}" in
+                   [m for m, _, _ in thread.frames])
         found = [b for m, b in filter(None, map(compiled.at, words[tid])) if
                  m == f"Recorded.{method}"]
         assert found[:1] == ([by] if by != "-" else []), (method, found)
 
 
-def words_of(pid, lines):
-    """{tid: where it is, and the words of its stack}, from registers of the snapshot."""
-    words = {}
-    for line in lines:
-        if line.startswith("thread "):
-            w = line.split(" ")
-            rip, rsp = (int(x, 16) for x in w[-2:])
-            words[int(w[1])] = [rip] + stack_of(pid, rsp)
-    return words
+def registers_of(lines):
+    """{tid: (rip, rsp)}"""
+    threads = [line.split(" ") for line in lines if line.startswith("thread ")]
+    return {int(w[1]): tuple(int(x, 16) for x in w[-2:]) for w in threads}
 
 
-def started(home, root):
+def stop_where_they_enter(pid, path):
+    """Stop all of the JVM, its threads in calls() where enters() begins, and before the
+    instruction that makes its frame whole.  Their numbers."""
+    threads = record.Snapshot(record.taken(pid, path)).threads
+    os.unlink(path)
+    tids = [t["tid"] for t in threads if "Recorded.calls" in " ".join(f[2] for f in t["frames"])]
+    assert len(tids) == 2, tids
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+        script.write(STEPS % (pid, tids))
+        script.flush()
+        subprocess.run(["gdb", "-nx", "-batch", "-p", str(pid), "-x", script.name], check=True,
+                       capture_output=True)
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        for _ in range(100):
+            with open(f"/proc/{pid}/task/{tid}/stat", encoding="utf-8") as f:
+                if f.read().rpartition(")")[2].split()[0] == "T":
+                    break
+            time.sleep(0.01)
+    return tids
+
+
+def are_where_they_enter(pid, lines, tids):
+    """The one at the first instruction, the other behind push rbp, or before rbp is stored."""
+    with open(f"/proc/{pid}/mem", "rb") as f:
+        for tid, at in zip(tids, (ENTRY, UNFINISHED)):
+            rip, rsp = registers_of(lines)[tid]
+            f.seek(rip - 16)
+            code = f.read(32)
+            assert re.fullmatch(at, code, re.DOTALL), code.hex(" ")
+        frames = [t["frames"][:2] for t in record.Snapshot(lines).threads if t["tid"] in tids]
+    for x in frames:
+        assert [f[2].split(" ")[0] for f in x] == ["Recorded.enters", "Recorded.calls"], frames
+
+
+def started(home, root, flags):
+    if not any(re.match(r"-XX:\+Use\w+GC$", f) for f in flags):
+        flags = ["-XX:+UseSerialGC", *flags]
     subprocess.run(["javac", "--release", "8", "-nowarn", "-Xlint:-options", "-encoding", "UTF-8",
                     "-d", PLACE, os.path.join(record.HERE, "Recorded.java")], check=True)
     os.mkdir(os.path.join(PLACE, "jdk"))
     # words after the class: they lie between the outermost frame and strings
     return subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-ec", IN_ROOT,
-                             root, PLACE, home, *FLAGS, "-cp", PLACE, "Recorded"] + ["x"] * 200,
+                             root, PLACE, home, *FLAGS, *flags, "-cp", PLACE, "Recorded"] + ["x"] * 200,
                             env={"PATH": os.environ["PATH"]}, stdin=subprocess.PIPE,
                             stdout=subprocess.PIPE)
 
@@ -232,39 +323,46 @@ def dumped(p):
     return (p.stdout.read() or b"").decode("utf-8", "replace")
 
 
-def java(name, home, root="/"):
+def java(name, home, root="/", *flags):
     os.mkdir(PLACE)
     with contextlib.closing(record.Gone()):
-        p = started(home, root)
+        p = started(home, root, flags)
         try:
             p.stdin.write(bytes(READS))
             p.stdin.flush()
             line = p.stdout.readline()
             assert line == b"ready\n", line
             time.sleep(0.5)
+            entering = stop_where_they_enter(p.pid, os.path.join(PLACE, "x.gz"))
             lines = record.taken(p.pid, os.path.join(PLACE, "x.gz"))
+            are_where_they_enter(p.pid, lines, entering)
             snapshot = record.Snapshot(lines)
             code = [(start, end) for start, end, _, file in snapshot.maps if file == "-"]
             outside = by_gdb(p.pid, code)
-            words = words_of(p.pid, lines)
+            words = {tid: [rip] + stack_of(p.pid, rsp)
+                     for tid, (rip, rsp) in registers_of(lines).items()}
+            p.send_signal(signal.SIGCONT)
             stacks = by_jvm(dumped(p))
         finally:
             p.terminate()
+            p.send_signal(signal.SIGCONT)
             p.communicate()
         compiled = Compiled(os.path.join(PLACE, "log"))
         for thread in snapshot.threads:
             tid = thread["tid"]
-            called, inside = stacks.get(tid, ("", []))
+            inside = stacks.get(tid, JavaThread(""))
             methods = same_java(thread, inside)
-            if called == "main":
+            if inside.name == "main":
                 as_written(methods, words[tid], compiled)
             same_native(snapshot, thread, outside[tid], code)
-        others_as_written(snapshot, stacks, words, compiled)
+        others_as_written(stacks, words, compiled)
+        virtual = any("VirtualThread" in f[2] for t in snapshot.threads for f in t["frames"])
+        assert virtual == any(t.carries for t in stacks.values())
         record.keep(name, lines, snapshot, but_behind=rb"\w$;")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
     # threads of the VM's own wake up between the snapshot and what others say
     for i in range(TRIES):

@@ -15,7 +15,7 @@
 #include "tests/unit/harness.h"
 
 #define PLACE		"tests/recordings"
-#define RECORDINGS	24	/* at least: none is lost without notice */
+#define RECORDINGS	27	/* at least: none is lost without notice */
 
 static void read_file(const char *path, struct buffer *to)
 {
@@ -29,17 +29,24 @@ static void read_file(const char *path, struct buffer *to)
 	close(fd);
 }
 
-static void read_recording(const char *name, struct snapshot *s)
+static void read_text(const char *name, struct buffer *text)
 {
-	struct buffer packed = { 0 }, text = { 0 };
+	struct buffer packed = { 0 };
 	char path[256];
 
 	snprintf(path, sizeof(path), PLACE "/%s.gz", name);
 	read_file(path, &packed);
 	CHECK(packed.len < 64 << 10);
-	CHECK_EQ(text_unpack(packed.data, packed.len, &text), 0);
-	CHECK_EQ(text_read(text.data, text.len, s), 0);
+	CHECK_EQ(text_unpack(packed.data, packed.len, text), 0);
 	free(packed.data);
+}
+
+static void read_recording(const char *name, struct snapshot *s)
+{
+	struct buffer text = { 0 };
+
+	read_text(name, &text);
+	CHECK_EQ(text_read(text.data, text.len, s), 0);
 	free(text.data);
 }
 
@@ -95,7 +102,7 @@ static void show_difference(struct buffer *got, struct buffer *want)
 	       (int)strcspn((char *)want->data + line, "\n"), want->data + line);
 }
 
-static bool walks_as_recorded(const char *name)
+static int walks_as_recorded(const char *name)
 {
 	struct snapshot s = { 0 }, walked = { 0 };
 	struct buffer got = { 0 }, want = { 0 };
@@ -124,12 +131,14 @@ static bool walks_as_recorded(const char *name)
 	return same;
 }
 
-TEST(recordings_are_walked_as_others_saw_them)
+/* What each() says of the recordings, added up; how many there are. */
+static int of_all(int (*each)(const char *name), int *sum)
 {
-	int n = 0, same = 0;
+	int n = 0;
 	struct dirent *e;
 	DIR *d = opendir(PLACE);
 
+	*sum = 0;
 	CHECK(d);
 	while ((e = readdir(d))) {
 		char *dot = strrchr(e->d_name, '.');
@@ -137,10 +146,73 @@ TEST(recordings_are_walked_as_others_saw_them)
 		if (!dot || strcmp(dot, ".gz"))
 			continue;
 		*dot = '\0';
-		same += walks_as_recorded(e->d_name);
+		*sum += each(e->d_name);
 		n++;
 	}
 	closedir(d);
+	return n;
+}
+
+TEST(recordings_are_walked_as_others_saw_them)
+{
+	int same, n = of_all(walks_as_recorded, &same);
+
 	CHECK(n >= RECORDINGS);
 	CHECK_EQ(same, n);
+}
+
+/* --- what lies ---------------------------------------------------------------------- */
+
+#define LIES	48	/* of each recording */
+
+static uint32_t lie_seed = 1;
+
+static size_t lie_number(size_t below)
+{
+	lie_seed = lie_seed * 1664525 + 1013904223;
+	return (size_t)((uint64_t)lie_seed * below >> 32);
+}
+
+/* In memory of exact size; walked if it is believed.  1 if it is. */
+static int lie(const struct buffer *text, size_t len, size_t flip, int bit)
+{
+	struct snapshot s = { 0 }, got = { 0 };
+	struct replay_misses misses;
+	uint8_t *copy = malloc(len + !len);
+	int r;
+
+	memcpy(copy, text->data, len);
+	if (flip < len)
+		copy[flip] ^= (uint8_t)(1 << bit);
+	r = text_read(copy, len, &s);
+	free(copy);
+	if (!r)
+		CHECK_EQ(replay(&s, &got, &misses), 0);
+	snapshot_fini(&s);
+	snapshot_fini(&got);
+	return !r;
+}
+
+static int lies_believed(const char *name)
+{
+	struct buffer text = { 0 };
+	int believed = 0;
+
+	read_text(name, &text);
+	for (int i = 0; i < LIES; i++) {
+		believed += lie(&text, text.len, lie_number(text.len),
+				(int)lie_number(8));
+		CHECK(!lie(&text, lie_number(text.len), text.len, 0));
+	}
+	free(text.data);
+	return believed;
+}
+
+TEST(recordings_that_end_early_or_have_bits_flipped_are_refused_or_walked)
+{
+	int believed, n = of_all(lies_believed, &believed);
+
+	printf("# %d of %d flips are believed\n", believed, n * LIES);
+	CHECK(believed > n * LIES / 10);
+	CHECK(believed < n * LIES);
 }

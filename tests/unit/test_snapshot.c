@@ -204,6 +204,8 @@ TEST(snapshot_with_any_bit_flipped_is_refused_or_walked)
 	CHECK(believed > 100);
 }
 
+#define A_THREAD "thread 1 user 0 1 2 3 4 5 6 7 8 9 a b c d e f 10 11\n"
+
 TEST(snapshot_lines_that_no_snapshot_has)
 {
 	static const char *const bad[] = {
@@ -222,7 +224,9 @@ TEST(snapshot_lines_that_no_snapshot_has)
 		"unreadable 1000\n", "thread 1 user 0 1 2 3\n",
 		"thread 1 user 0 1 2 3 4 5 6 7 8 9 a b c d e f 10 11 12\n",
 		"thread 1 asleep 0 1 2 3 4 5 6 7 8 9 a b c d e f 10 11\n",
-		"frame native 0+1\n", "stop complete\n", "machine vax\n", "\n", "what\n",
+		"frame native 0+1\n", A_THREAD "frame\n", A_THREAD "frame native\n",
+		A_THREAD "frame what 1 name\n", A_THREAD "frame hotspot 1 A.b A.java\n",
+		A_THREAD "frame HotSpotX 1 A.b\n", A_THREAD "frame Go 1 a b\n", "stop complete\n", "machine vax\n", "\n", "what\n",
 		"vdso 11112222333344445\n",
 	};
 
@@ -237,6 +241,31 @@ TEST(snapshot_lines_that_no_snapshot_has)
 	CHECK_EQ(read_foreign("trifold-snapshot 2\nend\n", 23), 1);
 	CHECK_EQ(read_foreign("trifold-snapshot 1\nend\n", 23), 0);
 	CHECK_EQ(read_foreign("trifold-snapshot 1\nend\n\n", 24), 3);
+}
+
+TEST(snapshot_frames_of_each_kind)
+{
+	static const char *const good[] = {
+		"native 0+1 f", "native 0+1", "anonymous 7f00", "cut -", "kind 300000000000001",
+		"CPython 3 f g.py", "HotSpot 3 A.b A.java", "HotSpot 0 A$$Lambda.go",
+		"HotSpot 0 [JVM stub]",
+	};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct snapshot s = { 0 };
+		char text[512];
+		int n = snprintf(text, sizeof(text),
+				 "trifold-snapshot 1\n" A_THREAD "frame %s\nend\n", good[i]);
+		struct buffer again = { 0 };
+
+		CHECK_EQ(text_read(text, (size_t)n, &s), 0);
+		CHECK_EQ(s.frames.n, 1);
+		text_write(&s, &again);
+		buffer_add(&again, "", 1);
+		CHECK(strstr((char *)again.data, good[i]));
+		snapshot_fini(&s);
+		free(again.data);
+	}
 }
 
 /* So many pages that memory would be short: refused where the room ends. */
