@@ -111,8 +111,10 @@ static bool self_init_span(const struct elf_file *f, uint64_t *start, uint64_t *
 	return last >= *start && last - *start < SELF_CODE_MAX;
 }
 
-void self_stored(struct self *s, uint64_t to, uint64_t number)
+/* A number was put at this address: is it an entry's offset? */
+static void self_stored(void *ctx, uint64_t to, uint64_t number)
 {
+	struct self *s = ctx;
 	uint64_t at = to - s->fields_at;
 	uint64_t i = at / sizeof(struct field_entry);
 
@@ -131,9 +133,9 @@ static void self_run(struct self *s, const struct elf_file *f)
 	    elf_file_read(f, off, len < left ? len : left, &code))
 		return;
 	if (f->ehdr.e_machine == EM_X86_64)
-		stores_x86(s, &code, start);
+		stores_x86(&code, start, self_stored, s);
 	else
-		stores_arm64(s, &code, start);
+		stores_arm64(&code, start, self_stored, s);
 	elf_bytes_free(&code);
 }
 

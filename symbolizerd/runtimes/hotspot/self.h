@@ -40,10 +40,6 @@ bool self_open(struct self *s, const struct elf_file *f, uint64_t fields,
 	       uint64_t types);
 void self_close(struct self *s);
 
-/* A number was put at this virtual address: if that is the offset of an entry, then it
- * is that from now on. */
-void self_stored(struct self *s, uint64_t to, uint64_t number);
-
 /* Where a static member lies: its virtual address. */
 bool self_static(const struct self *s, const char *type, const char *field,
 		 uint64_t *ret);

@@ -6,7 +6,7 @@
 /* --- x86-64 ---------------------------------------------------------------------------- */
 
 /* movq $number, to(%rip): 48 c7 05, and 4 bytes each of both */
-void stores_x86(struct self *s, const struct elf_bytes *code, uint64_t vaddr)
+void stores_x86(const struct elf_bytes *code, uint64_t vaddr, stores_fn fn, void *ctx)
 {
 	static const uint8_t movq[] = { 0x48, 0xc7, 0x05 };
 	const size_t len = sizeof(movq) + 8;
@@ -19,8 +19,8 @@ void stores_x86(struct self *s, const struct elf_bytes *code, uint64_t vaddr)
 			continue;
 		memcpy(&rel, p + 3, sizeof(rel));
 		memcpy(&number, p + 7, sizeof(number));
-		self_stored(s, vaddr + i + len + (uint64_t)(int64_t)rel,
-			    (uint64_t)(int64_t)number);
+		fn(ctx, vaddr + i + len + (uint64_t)(int64_t)rel,
+		   (uint64_t)(int64_t)number);
 	}
 }
 
@@ -31,6 +31,8 @@ void stores_x86(struct self *s, const struct elf_bytes *code, uint64_t vaddr)
 struct known {
 	uint64_t value[32];
 	uint32_t is;		/* bit i: value[i] is what register i holds */
+	stores_fn fn;
+	void *ctx;
 };
 
 static void known_set(struct known *k, uint32_t reg, bool is, uint64_t value)
@@ -79,7 +81,7 @@ static bool stores_move(struct known *k, uint32_t w)
 }
 
 /* STR and STP of 64 bits at a known address. */
-static bool stores_store(struct self *s, const struct known *k, uint32_t w)
+static bool stores_store(const struct known *k, uint32_t w)
 {
 	uint32_t rt = w & 31, rn = w >> 5 & 31, rt2 = w >> 10 & 31;
 	uint64_t at = k->value[rn];
@@ -92,17 +94,17 @@ static bool stores_store(struct self *s, const struct known *k, uint32_t w)
 	at += pair ? (uint64_t)((int64_t)(int32_t)(w << 10) >> 25) * 8 :
 		     (uint64_t)(w >> 10 & 0xfff) * 8;
 	if (known_has(k, rt))
-		self_stored(s, at, k->value[rt]);
+		k->fn(k->ctx, at, k->value[rt]);
 	if (pair && known_has(k, rt2))
-		self_stored(s, at + 8, k->value[rt2]);
+		k->fn(k->ctx, at + 8, k->value[rt2]);
 	return true;
 }
 
-static void stores_insn(struct self *s, struct known *k, uint32_t w, uint64_t pc)
+static void stores_insn(struct known *k, uint32_t w, uint64_t pc)
 {
 	uint32_t rd = w & 31, rn = w >> 5 & 31;
 
-	if (stores_store(s, k, w) || stores_move(k, w))
+	if (stores_store(k, w) || stores_move(k, w))
 		return;
 	if ((w & 0x9f000000) == 0x90000000) {			/* ADRP */
 		known_set(k, rd, true, stores_page(w, pc));
@@ -124,13 +126,13 @@ static void stores_insn(struct self *s, struct known *k, uint32_t w, uint64_t pc
 	}
 }
 
-void stores_arm64(struct self *s, const struct elf_bytes *code, uint64_t vaddr)
+void stores_arm64(const struct elf_bytes *code, uint64_t vaddr, stores_fn fn, void *ctx)
 {
-	struct known k = { .is = 1u << XZR };
+	struct known k = { .is = 1u << XZR, .fn = fn, .ctx = ctx };
 	uint32_t w;
 
 	for (size_t i = 0; i + sizeof(w) <= code->len; i += sizeof(w)) {
 		memcpy(&w, code->data + i, sizeof(w));
-		stores_insn(s, &k, w, vaddr + i);
+		stores_insn(&k, w, vaddr + i);
 	}
 }

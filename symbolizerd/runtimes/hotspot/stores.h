@@ -11,11 +11,16 @@
 #ifndef SYMBOLIZERD_RUNTIMES_HOTSPOT_STORES_H
 #define SYMBOLIZERD_RUNTIMES_HOTSPOT_STORES_H
 
-#include "symbolizerd/runtimes/hotspot/self.h"
+#include <stdint.h>
 
-/* Every number that code, which lies at this virtual address, writes to a known place
- * goes to self_stored().  The cost is in proportion to the code's length. */
-void stores_x86(struct self *s, const struct elf_bytes *code, uint64_t vaddr);
-void stores_arm64(struct self *s, const struct elf_bytes *code, uint64_t vaddr);
+#include "symbolizerd/elf/elf_file.h"
+
+/* A number is written to this virtual address. */
+typedef void (*stores_fn)(void *ctx, uint64_t to, uint64_t number);
+
+/* Every number that code, which lies at this virtual address, writes to a known place.
+ * The cost is in proportion to the code's length. */
+void stores_x86(const struct elf_bytes *code, uint64_t vaddr, stores_fn fn, void *ctx);
+void stores_arm64(const struct elf_bytes *code, uint64_t vaddr, stores_fn fn, void *ctx);
 
 #endif /* SYMBOLIZERD_RUNTIMES_HOTSPOT_STORES_H */
