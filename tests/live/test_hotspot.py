@@ -186,6 +186,12 @@ def class_archive():
             classless = [s for s in stacks if any(re.fullmatch(r"sum|reduce|accept|copyInto", m)
                                                   for m in s.methods)]
             assert not classless, classless[:3]
+            lined = [(line, s.count) for s in stacks if s.has(BURN)
+                     for m, line in zip(s.methods, s.lines) if m == f"HotspotLoad.{mode}"]
+            good = sum(n for line, n in lined if line == marks()[mode])
+            total = sum(n for _, n in lined)
+            say(f"{good} of {total} with their line")
+            assert total > 300 and good >= 0.99 * total, lined[:5]
 
 
 def out_of_memory(jdk, mode):

@@ -55,9 +55,14 @@ TEST(only_runtimes_with_frames_of_their_own_name_any)
 	static struct frame_names_build names;
 
 	frame_names_begin(&names, 1);
-	/* Go's frames are native ones; the others do not exist */
-	for (uint32_t i = 0; i <= RUNTIME__MAX; i++)
-		CHECK_EQ(runtimes_names(i, &m, &word, 1, &names), JOB_NO_NAMES);
+	/* Go's frames are native ones, CPython's names come with the samples */
+	for (uint32_t i = 0; i <= RUNTIME__MAX; i++) {
+		bool visited = i < RUNTIME__MAX && runtime_info(i)->visited;
+
+		CHECK_EQ(visited, i == RUNTIME_HOTSPOT);
+		CHECK_EQ(runtimes_names(i, &m, &word, 1, &names),
+			 visited ? JOB_OK : JOB_NO_NAMES);
+	}
 	CHECK_EQ(names.named, 0);
 }
 
