@@ -11,6 +11,7 @@
 #define TRIED_MAX	64	/* addresses that may be the table's */
 #define RELOCS_MAX	(4u << 20)	/* bytes of them */
 #define VOTES_MIN	4
+#define PART_MAX	(16u << 10)	/* bytes of a part; clang 19's: 1,828 */
 #define GAP_MAX		64	/* bytes between functions that follow each other */
 
 struct tail {
@@ -181,13 +182,19 @@ static void tail_vote(void *ctx, uint64_t target)
 		t->votes[i]++;
 }
 
+static bool tail_part(const struct tail *t, uint32_t i, struct code_span *ret)
+{
+	return t->part[i] && fdes_range(t->f, &t->fdes, i, ret) &&
+	       ret->end - ret->start <= PART_MAX;
+}
+
 /* Those that are jumped to: what instructions have in common, errors for one. */
 static void tail_take_common(struct tail *t)
 {
 	struct code_span r;
 
 	for (uint32_t i = 0; i < t->fdes.n; i++) {
-		if (t->part[i] && fdes_range(t->f, &t->fdes, i, &r))
+		if (tail_part(t, i, &r))
 			jumps_of(t->f, &r, tail_vote, t);
 	}
 	for (uint32_t i = 0; i < t->fdes.n; i++)
@@ -201,8 +208,7 @@ static uint32_t tail_ranges(const struct tail *t, uint64_t loop,
 	struct code_span r;
 
 	for (uint32_t i = 0; i < t->fdes.n; i++) {
-		if (!t->part[i] || fdes_start(&t->fdes, i) == loop ||
-		    !fdes_range(t->f, &t->fdes, i, &r))
+		if (fdes_start(&t->fdes, i) == loop || !tail_part(t, i, &r))
 			continue;
 		if (n && i == next && r.start - ret[n - 1].end <= GAP_MAX)
 			ret[n - 1].end = r.end;
