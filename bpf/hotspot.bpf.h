@@ -499,7 +499,8 @@ static __always_inline enum stop_reason hotspot_stub(struct hotspot_state *h,
 		return hotspot_to(st, ra, at + 24, fp);
 	if (!st->exact && call_distance(st->pc + 1, st->pc) == CALL_NONE)
 		return hotspot_continuation(h, st);
-	if (sound && hotspot_heap_of(h, ra) && call_distance(ra, st->pc) <= CALL_ANYWHERE)
+	if (sound && (!st->exact || hotspot_heap_of(h, ra)) &&
+	    call_distance(ra, st->pc) <= CALL_ANYWHERE)
 		return STOP_ANON;
 	if (st->exact == EXACT && hotspot_heap_of(h, HOTSPOT_RDX(st)) &&
 	    call_distance(HOTSPOT_RDX(st), st->pc) < CALL_UNREAD)
