@@ -241,7 +241,7 @@ static __always_inline enum stop_reason hotspot_in_stub(struct hotspot_state *h,
 	__u64 ra = 0, at = st->fp;
 
 	if (at >= st->sp && at - st->sp <= FP_REACH &&
-	    !unwind_word(st, &ra, at + 8) && hotspot_heap_of(h, ra) &&
+	    !unwind_word(st, &ra, at + 8) && (!st->exact || hotspot_heap_of(h, ra)) &&
 	    call_distance(ra, st->pc) <= CALL_ANYWHERE)
 		return STOP_ANON;
 	if (st->exact == EXACT && hotspot_heap_of(h, HOTSPOT_RDX(st)) &&

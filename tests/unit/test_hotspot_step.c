@@ -514,6 +514,12 @@ TEST(hotspot_stubs)
 		st = at(made.stub.code + 9, 0);
 		CHECK_EQ(step(&st, &h), STOP_ANON);
 		hs_put(SP + 8, 0);
+		/* the VM's own call into Java: of what it saved one word may be code */
+		hs_bytes(made.bare.code + 16, "\xff\xd0", 2);
+		hs_put(SP + 0x208, made.bare.code + 18);
+		frame(1);
+		CHECK_EQ(step(&st, &h), STOP_ANON);
+		hs_put(SP + 0x208, 0);
 		/* interrupted, with words pushed */
 		frame(2);
 		hs_put(SP, 0);
