@@ -238,24 +238,26 @@ static __always_inline int hotspot_entry_barrier(struct unwind_state *st)
 static __always_inline enum stop_reason hotspot_in_stub(struct hotspot_state *h,
 							struct unwind_state *st)
 {
-	__u64 ra = 0, at = st->fp;
+	__u64 framed = 0, ra = 0, at = st->fp, words = 0;
 
-	if (at >= st->sp && at - st->sp <= FP_REACH &&
-	    !unwind_word(st, &ra, at + 8) && (!st->exact || hotspot_heap_of(h, ra)) &&
-	    call_distance(ra, st->pc) <= CALL_ANYWHERE)
+	if (at >= st->sp && at - st->sp <= FP_REACH)
+		unwind_word(st, &framed, at + 8);
+	if (hotspot_heap_of(h, framed) && call_distance(framed, st->pc) <= CALL_ANYWHERE)
 		return STOP_ANON;
 	if (st->exact == EXACT && hotspot_heap_of(h, HOTSPOT_RDX(st)) &&
 	    call_distance(HOTSPOT_RDX(st), st->pc) < CALL_UNREAD)
 		return hotspot_to(st, HOTSPOT_RDX(st), st->sp, st->fp);
-	for (__u64 i = 1; i <= HOTSPOT_PUSHED; i++) {
-		if (i > HOTSPOT_STUB_WORDS(st) || !hotspot_called(h, st, i))
-			continue;
-		/* what the stub that calls Java passes on may be an address in code */
-		if (st->exact || (!unwind_word(st, &ra, st->sp + 8 * i - 8) &&
-				  call_distance(ra, st->pc) < CALL_UNREAD))
-			return hotspot_by_size(st, i, MADE_NO_FP);
+	for (__u64 i = HOTSPOT_PUSHED; i > 0; i--) {
+		if (i <= HOTSPOT_STUB_WORDS(st) && hotspot_called(h, st, i))
+			words = i;
 	}
-	return STOP_ANON;
+	/* the stub that calls Java may have saved such an address */
+	if (!words || (!st->exact && framed &&
+		       call_distance(framed, st->pc) <= CALL_ANYWHERE))
+		return STOP_ANON;
+	unwind_word(st, &ra, st->sp + 8 * words - 8);
+	return st->exact || call_distance(ra, st->pc) < CALL_UNREAD ?
+	       hotspot_by_size(st, words, MADE_NO_FP) : STOP_ANON;
 }
 
 #endif /* BPF_HOTSPOT_X86_BPF_H */
