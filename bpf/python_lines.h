@@ -32,18 +32,18 @@ struct python_lines {
 #define PYTHON_BYTES_DATA	16	/* PyBytesObject: from .ob_size to .ob_sval */
 
 #define PYTHON_LINES_TABLE {						\
-	[6] = { 120, 1, 40, 112, LINES_PAIRS, 144 },			\
-	[7] = { 104, 1, 40, 112, LINES_PAIRS, 144 },			\
-	[8] = { 104, 1, 48, 120, LINES_PAIRS, 176 },			\
-	[9] = { 104, 1, 48, 120, LINES_PAIRS, 176 },			\
-	[10] = { 96, 2, 48, 120, LINES_RANGES, 176 },			\
-	[11] = { 56, 0, 184, 136, LINES_LOCATIONS, 184 },		\
-	[12] = { 56, 0, 192, 136, LINES_LOCATIONS, 192 },		\
-	[13] = { 56, 0, 200, 136, LINES_LOCATIONS, 200 },		\
-	[14] = { 56, 0, 208, 136, LINES_LOCATIONS, 208 },		\
-	[15] = { 56, 0, 208, 136, LINES_LOCATIONS, 208 },		\
+	[6] = { 120, 1, 40, 112, LINES_PAIRS, 144, 0, 0 },		\
+	[7] = { 104, 1, 40, 112, LINES_PAIRS, 144, 0, 0 },		\
+	[8] = { 104, 1, 48, 120, LINES_PAIRS, 176, 0, 0 },		\
+	[9] = { 104, 1, 48, 120, LINES_PAIRS, 176, 0, 0 },		\
+	[10] = { 96, 2, 48, 120, LINES_RANGES, 176, 0, 0 },		\
+	[11] = { 56, 0, 184, 136, LINES_LOCATIONS, 184, 0, 0 },		\
+	[12] = { 56, 0, 192, 136, LINES_LOCATIONS, 192, 0, 0 },		\
+	[13] = { 56, 0, 200, 136, LINES_LOCATIONS, 200, 0, 0 },		\
+	[14] = { 56, 0, 208, 136, LINES_LOCATIONS, 208, 0, 0 },		\
+	[15] = { 56, 0, 208, 136, LINES_LOCATIONS, 208, 0, 0 },		\
 	[13 + PYTHON_FREE_THREADED] =					\
-		{ 56, 0, 216, 152, LINES_LOCATIONS, 216 },		\
+		{ 56, 0, 216, 152, LINES_LOCATIONS, 216, 0, 0 },		\
 	[14 + PYTHON_FREE_THREADED] =					\
 		{ 56, 0, 232, 152, LINES_LOCATIONS, 232, 72, 224 },	\
 	[15 + PYTHON_FREE_THREADED] =					\
