@@ -226,6 +226,7 @@ static void check_frame(const __u64 *w)
 	bool found = false;
 
 	switch (FRAME_KIND(*w)) {
+	case FRAME_LOOP:	/* the same, where a rule says that it is an interpreter's */
 	case FRAME_NATIVE:
 		CHECK(number == EXE_VDSO || (number >= EXE_FIRST && number < n_met));
 		CHECK(is_code(number == EXE_VDSO ? "[vdso]" : met[number].path,
