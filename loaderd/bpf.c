@@ -155,12 +155,10 @@ static int attach_name(struct bpf *b)
 int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
-	LIBBPF_OPTS(libbpf_prog_handler_opts, opts,
-		    .prog_prepare_load_fn = keep_user_reads);
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = keep_user_reads);
 	int r = -EINVAL;
 
-	libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0,
-				     &opts);
+	libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, &opts);
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	/* counts only before Linux 5.11; it may be refused elsewhere */
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
@@ -243,8 +241,7 @@ void bpf_cgroup_known(struct bpf *b, uint64_t id)
 {
 	uint64_t key = id | 1ULL << 63, known = now_ns() | ASKED_KNOWN;
 
-	bpf_map_update_elem(bpf_map__fd(b->skel->maps.asked), &key, &known,
-			    BPF_ANY);
+	bpf_map_update_elem(bpf_map__fd(b->skel->maps.asked), &key, &known, BPF_ANY);
 }
 
 void bpf_forget_asked(struct bpf *b)

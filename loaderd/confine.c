@@ -24,6 +24,7 @@ static const struct sandbox_rule main_rules[] = {
 	YES(perf_event_open), WHEN(ioctl, 1, INT, PERF_EVENT_IOC_SET_BPF),
 	WHEN(ioctl, 1, INT, PERF_EVENT_IOC_ENABLE),
 	WHEN(ioctl, 1, INT, PERF_EVENT_IOC_DISABLE),
+	WHEN(ioctl, 1, INT, PERF_EVENT_IOC_PERIOD),
 	/* the hub, again when it is another one: conn.c, hub_link.c */
 	WHEN(socket, 0, INT, AF_UNIX), YES(connect), YES(setsockopt),
 	/* two more ways to it: samples, and sealed tables of what runs */

@@ -226,9 +226,7 @@ static int hub_message(struct loaderd *l, struct msg *m)
 		l->hub.hello.account = ACCOUNT_SAME;
 		loaderd_leave(l);
 		return 0;
-	case MSG_DEBUG_WANTED:
-	case MSG_MEM_WANTED:
-	case MSG_PERF_MAP_WANTED:
+	case MSG_DEBUG_WANTED: case MSG_MEM_WANTED: case MSG_PERF_MAP_WANTED:
 		requests_asked(&l->requests, m);
 		return 0;
 	default:
@@ -375,7 +373,9 @@ static int loaderd_turn(struct loaderd *l)
 	/* without a hub they wait in the ring */
 	if (l->drain.full || l->drain.fd < 0)
 		p[0] = (struct pollfd){ l->drain.fd, POLLOUT, 0 };
-	if (poll(p, sizeof(p) / sizeof(p[0]), DRAIN_MS) < 0 && errno != EINTR)
+	/* seconds of different lengths: sampling.h */
+	r = DRAIN_MS + (int)(l->sampling.random >> 58);
+	if (poll(p, sizeof(p) / sizeof(p[0]), r) < 0 && errno != EINTR)
 		return -errno;
 	r = on_opener(l);
 	ring_buffer__consume(l->request_ring);
@@ -447,10 +447,8 @@ static int setup_bpf(struct loaderd *l)
 	elements_init(&l->entries.elements, l->bpf.slabs_fd, l->bpf.slab0_fd,
 		      ARG(TABLE_MIB) << 20);
 	sampling_former(&l->former);
-	l->sample_ring = ring_buffer__new(l->bpf.ring_fd, drain_record,
-					  &l->drain, NULL);
-	l->request_ring = ring_buffer__new(l->bpf.requests_fd, on_request, l,
-					   NULL);
+	l->sample_ring = ring_buffer__new(l->bpf.ring_fd, drain_record, &l->drain, NULL);
+	l->request_ring = ring_buffer__new(l->bpf.requests_fd, on_request, l, NULL);
 	return l->sample_ring && l->request_ring ? 0 : -errno;
 }
 
@@ -476,11 +474,9 @@ static void setup_links(struct loaderd *l)
 		.uid = ARG(HUB_UID), .hello = {
 			.account = left.account, .checkpoint = left.checkpoint,
 			.record_version = REC_VERSION,
-			.frequency = ARG(FREQUENCY),
-			.partial = filter.n > 0,
+			.frequency = ARG(FREQUENCY), .partial = filter.n > 0,
 			.table_budget = ARG(TABLE_MIB) << 20,
-			.idle_s = ARG(IDLE_S),
-			.cpus = l->bpf.cpus,
+			.idle_s = ARG(IDLE_S), .cpus = l->bpf.cpus,
 		},
 	};
 }

@@ -31,19 +31,16 @@
 
 bool opener_trusts(uint32_t magic)
 {
-	static const uint32_t trusted[] = {
-		EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
-		TMPFS_MAGIC, OVERLAYFS_SUPER_MAGIC, SQUASHFS_MAGIC,
-		RAMFS_MAGIC, F2FS_SUPER_MAGIC, HUGETLBFS_MAGIC,
-		0xe0f5e1e2 /* erofs */, 0x2fc12fc1 /* zfs */,
-		0xca451a4e /* bcachefs */,
-	};
-
-	for (size_t i = 0; i < sizeof(trusted) / sizeof(*trusted); i++) {
-		if (trusted[i] == magic)
-			return true;
+	switch (magic) {
+	case EXT4_SUPER_MAGIC: case XFS_SUPER_MAGIC: case BTRFS_SUPER_MAGIC:
+	case TMPFS_MAGIC: case OVERLAYFS_SUPER_MAGIC: case SQUASHFS_MAGIC:
+	case RAMFS_MAGIC: case F2FS_SUPER_MAGIC: case HUGETLBFS_MAGIC:
+	case 0xe0f5e1e2: /* erofs */ case 0x2fc12fc1: /* zfs */
+	case 0xca451a4e: /* bcachefs */
+		return true;
+	default:
+		return false;
 	}
-	return false;
 }
 
 /* To whom /proc/TGID/mem belongs, other than himself, has no dumpable memory
@@ -209,7 +206,6 @@ static int open_perf_map(const struct msg_wanted *q)
 
 static int opener_answer(struct conn *c, const struct msg *m)
 {
-	struct msg_open_failed failed = { 0 };
 	char path[MSG_PATH_MAX];
 	ssize_t len = 0;
 	int fd, r;
@@ -222,11 +218,10 @@ static int opener_answer(struct conn *c, const struct msg *m)
 		fd = open_perf_map((const void *)m->buf);
 	else
 		fd = open_mapping((const void *)m->buf, path, &len);
-	if (fd < 0) {
-		failed.error = -fd;
-		return conn_send(c, MSG_OPEN_FAILED, m->hdr.id, &failed,
-				 sizeof(failed), NULL, 0, NULL, 0);
-	}
+	if (fd < 0)
+		return conn_send(c, MSG_OPEN_FAILED, m->hdr.id,
+				 &(struct msg_open_failed){ .error = -fd },
+				 sizeof(struct msg_open_failed), NULL, 0, NULL, 0);
 	/* -1: longer than the kernel tells */
 	r = conn_send(c, MSG_OPENED, m->hdr.id, path, len < 0 ? 0 : len, NULL, 0, &fd, 1);
 	close(fd);
@@ -274,8 +269,7 @@ static void on_child(int sig)
  * opener within a file system that does not answer outlives SIGKILL until it
  * does: it is left behind, and another one takes its place.
  */
-static _Noreturn void respawner_main(int control, int fd,
-				     struct opener_stats *shared)
+static _Noreturn void respawner_main(int control, int fd, struct opener_stats *shared)
 {
 	struct pollfd p = { .fd = control, .events = POLLIN };
 	uint32_t children = 0;

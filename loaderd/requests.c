@@ -271,9 +271,8 @@ void requests_tick(struct requests *rs, uint64_t now)
 		if (o->type != MSG_OPEN)
 			requests_tell(rs, o->hub_id, -1, ETIMEDOUT);
 	}
-	if (late) {
+	rs->entries->stats->open_killed += late;
+	if (late)
 		opener_kill(rs->opener);
-		rs->entries->stats->open_killed++;
-	}
 	requests_next(rs);
 }

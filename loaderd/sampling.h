@@ -19,6 +19,7 @@ struct sampling {
 	uint32_t n;		/* CPUs sampled now */
 	int event[CPUS_MAX];	/* of them */
 	char list[CPUS_MAX];	/* that were online when these were opened */
+	uint64_t random;	/* drawn each second time; else the complement */
 	bool hardware;		/* cpu-cycles; else cpu-clock */
 	bool enabled;
 };
@@ -35,7 +36,8 @@ void sampling_former(struct sampling *s);
  * store. */
 void sampling_enable(struct sampling *s);
 
-/* Follow CPUs that came or went; to be called each second.  0, or -errno of a CPU
+/* Follow CPUs that came or went, and vary the distances of samples; to be called about
+ * each second, and not in step with anything.  0, or -errno of a CPU
  * that cannot be sampled: the others are. */
 int sampling_refresh(struct sampling *s);
 
