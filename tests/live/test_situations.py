@@ -5,6 +5,7 @@ import os
 import shutil
 
 from cases import HERE, Cases, only
+from live import least
 
 cases = Cases()
 
@@ -23,10 +24,10 @@ def simple(name, stack, which, what, *flags, machine=None, **more):
 
 
 def some(stack, share=0.2):
-    """Of the samples, this share at least has a stack like that."""
+    """Of the samples, this share at least has a stack like that, less three standard errors."""
     def check(case):
         n = case.matching(stack)
-        assert n >= share * case.total(), f"{n} of {case.total()} are {stack}"
+        assert n >= least(share, case.total()), f"{n} of {case.total()} are {stack}"
     return check
 
 
