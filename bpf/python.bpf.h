@@ -54,6 +54,7 @@ struct python_state {
 	__u64 str_type;
 	__u64 bytes_type;
 	__u64 loop;		/* the word of the loop's own frame */
+	__u64 entry_of, entry;	/* of which frame python_entry_frame() was asked last */
 	__u64 passed;		/* by frame pointer the walk came from this stack
 				 * pointer to where it is; 0: otherwise */
 	__u32 version;		/* which layout */
@@ -355,11 +356,14 @@ static __always_inline __u64 python_entry_frame(const struct python_state *p)
 }
 
 /* Has the walk passed over that loop's own frame, now that the stack pointer is sp? */
-static __always_inline int python_passed_over(const struct python_state *p, __u64 sp)
+static __always_inline int python_passed_over(struct python_state *p, __u64 sp)
 {
-	__u64 entry = python_entry_frame(p);
-
-	return entry && entry >= p->passed && entry < sp;
+	/* once a frame: who makes the stack must not choose how often */
+	if (p->entry_of != p->frame) {
+		p->entry_of = p->frame;
+		p->entry = python_entry_frame(p);
+	}
+	return p->entry && p->entry >= p->passed && p->entry < sp;
 }
 
 /* --- text -------------------------------------------------------------------------- */

@@ -42,18 +42,36 @@ static struct visit_process *visits_take(struct managed_visits *m)
 	return oldest;
 }
 
+/* May this user have another frame waiting, and maybe another process? */
+static bool visits_shares(const struct managed_visits *m, uint32_t owner, bool process)
+{
+	uint32_t frames = 0, processes = 0;
+
+	for (uint32_t i = 0; i < VISITS_PROCESSES; i++) {
+		const struct visit_process *p = &m->v[i];
+
+		if (!p->used_ns || p->owner != owner)
+			continue;
+		frames += p->words.n / 2;
+		processes += p->words.n != 0;
+	}
+	return frames < VISITS_SHARE(VISITS_WAITING) &&
+	       (!process || processes < VISITS_SHARE(VISITS_PROCESSES));
+}
+
 static struct visit_process *visits_process(struct managed_visits *m,
-					    const struct managed_key *key)
+					    const struct managed_key *key, uint32_t owner)
 {
 	struct visit_process *p;
 
 	if (!m->v)
 		m->v = calloc(VISITS_PROCESSES, sizeof(*m->v));
 	for (uint32_t i = 0; m->v && i < VISITS_PROCESSES; i++) {
-		if (visits_is(&m->v[i], key))
-			return &m->v[i];
+		p = &m->v[i];
+		if (visits_is(p, key))
+			return visits_shares(m, owner, !p->words.n) ? p : NULL;
 	}
-	p = m->v ? visits_take(m) : NULL;
+	p = m->v && visits_shares(m, owner, true) ? visits_take(m) : NULL;
 	if (!p)
 		return NULL;
 	/* never 0, and another one each time */
@@ -69,7 +87,7 @@ static struct visit_process *visits_process(struct managed_visits *m,
 bool visits_want(struct managed_visits *m, const struct managed_key *key, uint32_t owner,
 		 bool urgent, uint64_t now_ns)
 {
-	struct visit_process *p = visits_process(m, key);
+	struct visit_process *p = visits_process(m, key, owner);
 
 	if (!p)
 		return false;

@@ -8,7 +8,8 @@
  * worker can, for many frames in one visit.
  *
  * What a process costs does not depend on what it runs: so many frames of it wait, and
- * the time between two visits doubles up to VISITS_GAP_MAX_NS.
+ * the time between two visits doubles up to VISITS_GAP_MAX_NS.  One user's processes have
+ * at most a third of the room, and so have those whose user is not known yet.
  */
 #ifndef SYMBOLIZERD_HUB_MANAGED_VISITS_H
 #define SYMBOLIZERD_HUB_MANAGED_VISITS_H
@@ -24,6 +25,8 @@
 #define VISITS_PROCESSES	256u
 #define VISITS_FRAMES		(JOB_WORDS_MAX / 2)	/* of a process that wait */
 #define VISITS_WAITING		2048u			/* of all */
+/* of one user, of VISITS_PROCESSES and of VISITS_WAITING */
+#define VISITS_SHARE(max)	((max) / 3)
 #define VISITS_GAP_NS		500000000ULL
 #define VISITS_GAP_MAX_NS	8000000000ULL
 #define VISITS_LATE_NS		300000000ULL	/* so long BPF may still send them */

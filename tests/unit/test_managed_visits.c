@@ -18,6 +18,7 @@
 
 static struct managed m;
 static uint64_t now;
+static uint32_t owner = OWNER;		/* of what frame() makes */
 
 /* The last question, and how many there were. */
 static struct {
@@ -64,7 +65,7 @@ static uint32_t frame(uint32_t tgid, uint64_t method, const char *class, const c
 		      const char *signature, bool lines)
 {
 	made_begin(tgid);
-	made_owner(OWNER);
+	made_owner(owner);
 	text(TEXT_CLASS, class);
 	text(TEXT_NAME, name);
 	text(TEXT_SIGNATURE, signature);
@@ -340,9 +341,12 @@ TEST(visits_of_many_processes_are_bounded)
 	traces_init(&t, 1);
 	begin();
 	first = frame(1, A, NULL, NULL, NULL, true);
-	for (uint32_t tgid = 2; tgid < 4 * VISITS_PROCESSES; tgid++)
+	for (uint32_t tgid = 2; tgid < 4 * VISITS_PROCESSES; tgid++) {
+		owner = OWNER + tgid % 4;
 		for (uint64_t i = 0; i < 20; i++)
 			frame(tgid, A + 8 * i, NULL, NULL, NULL, true);
+	}
+	owner = OWNER;
 	CHECK_EQ(m.visits.waiting, VISITS_WAITING);
 	managed_ask(&m, false, now);
 	CHECK(asked.n_visits > 90 && asked.n_visits <= VISITS_PROCESSES);
@@ -363,6 +367,23 @@ TEST(visits_of_many_processes_are_bounded)
 	CHECK(managed_waits(&m, frame(7, A, NULL, NULL, NULL, true)));
 	end();
 	traces_fini(&t);
+}
+
+/* One user's processes, with many frames or with one each, leave room for others. */
+TEST(visits_of_a_user_have_a_share)
+{
+	for (int each = 1; each <= 100; each += 99) {
+		begin();
+		for (uint32_t tgid = 2; tgid < 4 * VISITS_PROCESSES; tgid++)
+			for (int i = 0; i < each; i++)
+				frame(tgid, A + 8 * (uint64_t)i, NULL, NULL, NULL, true);
+		CHECK_EQ(m.visits.waiting, each == 1 ? VISITS_SHARE(VISITS_PROCESSES) :
+						       VISITS_SHARE(VISITS_WAITING));
+		owner = OWNER + 1;
+		CHECK(managed_waits(&m, frame(1, A, NULL, NULL, NULL, true)));
+		owner = OWNER;
+		end();
+	}
 }
 
 /* The room of names is shared, of those that are wanted, too. */

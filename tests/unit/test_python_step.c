@@ -392,6 +392,10 @@ TEST(python_loop_that_was_passed_over)
 		}
 		CHECK_EQ(python_entry_frame(&p), entry);
 		CHECK(python_passed_over(&p, entry + 8));
+		/* looked for once, however often the walk comes here */
+		p.entry += 64;
+		CHECK(!python_passed_over(&p, entry + 8));
+		p.entry = entry;
 		CHECK(!python_passed_over(&p, entry));
 		p.passed = entry + 8;
 		CHECK(!python_passed_over(&p, entry + 16));
