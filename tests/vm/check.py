@@ -47,16 +47,11 @@ OWN = re.compile(r"(main|read|clock_gettime|deeper|ask_time|wait_for_alarm|on_al
                  r"(chain|thread|handler)_")
 
 
-def judge(guest, comm, whole):
-    """Enough samples, and nearly all whole.  Not counted: in exec and exit,
-    without a user stack; in the dynamic linker, before _start; from _start up
-    in nothing but the C library, before main() and behind it."""
+def share(stacks, whole):
+    """Enough samples, and nearly all whole."""
     total = good = 0
     bad = []
-    for user, kernel, n in guest.of(comm):
-        if not user or user[0].startswith("ld-linux") or \
-                user[0] == "_start" and not any(map(OWN.match, user)):
-            continue
+    for user, kernel, n in stacks:
         total += n
         if whole(user, kernel):
             good += n
@@ -68,6 +63,17 @@ def judge(guest, comm, whole):
             print(f"# {n} {';'.join(user)[:300]} | {';'.join(kernel)[:200]}")
         raise AssertionError(f"{good} of {total} samples are whole")
     return f"{good} of {total}"
+
+
+def judge(guest, comm, whole):
+    """Not counted: in exec and exit, without a user stack; in the dynamic linker,
+    before _start; from _start up in nothing but the C library, before main() and
+    behind it."""
+    def counts(user):
+        return user and not user[0].startswith("ld-linux") and \
+            (user[0] != "_start" or any(map(OWN.match, user)))
+
+    return share([s for s in guest.of(comm) if counts(s[0])], whole)
 
 
 def in_order(user, frames):
@@ -181,17 +187,9 @@ def signal(g):
 def python(g):
     """CPython's functions, through C's"""
     # not the start, which imports modules
-    ran = [(u, n) for u, _, n in g.of("python") if "by_sort" in u or LOOP in u]
+    ran = [s for s in g.of("python") if "by_sort" in s[0] or LOOP in s[0]]
     want = ["_start", "<module>", "main", "by_sort", "<lambda>", "method", "burn"]
-    good = sum(n for u, n in ran if in_order(
-        [x.split(".")[-1] for x in u], want) and LOOP not in u)
-    total = sum(n for _, n in ran)
-    assert total >= ENOUGH, f"{total} samples"
-    if good < SHARE * total:
-        for u, n in ran[:5]:
-            print(f"# {n} {';'.join(u)[:300]}")
-        raise AssertionError(f"{good} of {total} samples are whole")
-    return f"{good} of {total}"
+    return share(ran, lambda u, k: LOOP not in u and in_order([x.split(".")[-1] for x in u], want))
 
 
 JAVA = ["main", "start", "chain", "Work.method", "burn"]
@@ -203,22 +201,15 @@ def java(g):
         return "no jlink where the guest was made"
     assert g.said(r"^guest: record of Java 0$"), "record failed"
     # not the start, which loads classes
-    ran = [([x.replace("HotspotLoad.", "").replace("HotspotLoad$", "") for x in u], n)
-           for u, _, n in g.of("java") if "JavaMain" in u and any("Work.method" in x for x in u)]
+    ran = [([x.replace("HotspotLoad.", "").replace("HotspotLoad$", "") for x in u], k, n)
+           for u, k, n in g.of("java") if "JavaMain" in u and any("Work.method" in x for x in u)]
 
-    def whole(user):
+    def whole(user, _):
         """burn() is inlined: at places where the VM cannot stop it is not told."""
         inside = user[user.index("[JVM stub]"):] if "[JVM stub]" in user else []
         return inside[1:5] == JAVA[:4] and inside[5:] in ([], ["burn"])
 
-    good = sum(n for u, n in ran if whole(u))
-    total = sum(n for _, n in ran)
-    assert total >= ENOUGH, f"{total} samples"
-    if good < SHARE * total:
-        for u, n in ran[:5]:
-            print(f"# {n} {';'.join(u)[:300]}")
-        raise AssertionError(f"{good} of {total} samples are whole")
-    return f"{good} of {total}"
+    return share(ran, whole)
 
 
 def alone(g):
