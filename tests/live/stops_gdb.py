@@ -4,8 +4,10 @@ against gdb's at each.
 
 From the environment: STOPS_ASK and STOPS_ANSWER, descriptors of
 tests/live/stops; STOPS_WANT, how many stops; STOPS_SEED; STOPS_OUT, a file for
-the result (JSON); STOPS_SECONDS, when to end at the latest.
+the result (JSON); STOPS_SECONDS, when to end at the latest; STOPS_SWITCHES,
+functions that go on on another stack, where gdb ends.
 """
+import contextlib
 import itertools
 import json
 import os
@@ -20,6 +22,7 @@ FRAMES = 1024
 ask = os.fdopen(int(os.environ["STOPS_ASK"]), "w")
 answer = os.fdopen(int(os.environ["STOPS_ANSWER"]))
 rng = random.Random(int(os.environ["STOPS_SEED"]))
+switches = os.environ["STOPS_SWITCHES"].split()
 KINDS = {gdb.NORMAL_FRAME: "normal", gdb.SIGTRAMP_FRAME: "signal", gdb.ARCH_FRAME: "arch"}
 
 
@@ -81,17 +84,47 @@ def gdb_stack(names=None):
     return stack, gdb.frame_stop_reason_string(last.unwind_stop_reason())
 
 
+def set_register(name, value):
+    """Of the innermost frame: a change of sp may have left another one selected."""
+    gdb.newest_frame().select()
+    run(f"set ${name} = {value}")
+
+
 def gdb_stack_from(pc, sp):
     """What gdb says of a frame there: for stacks that gdb does not find."""
     frame = gdb.newest_frame()
     before = [(r, register(frame, r)) for r in ("rip", "rsp")]
     try:
-        run(f"set $rsp = {sp}")
-        run(f"set $rip = {pc}")
+        set_register("rsp", sp)
+        set_register("rip", pc)
         return [f[:2] for f in gdb_stack()[0]]
     finally:
         for r, value in reversed(before):
-            run(f"set ${r} = {value}")
+            set_register(r, value)
+        frame = gdb.newest_frame()
+        if before != [(r, register(frame, r)) for r in ("rip", "rsp")]:
+            raise gdb.error("the registers cannot be put back")
+
+
+def alike(a, b):
+    """How many the two begin with alike."""
+    return sum(1 for _ in itertools.takewhile(lambda x: x[0] == x[1], zip(a, b)))
+
+
+def function_at(pc):
+    return gdb.execute(f"info symbol {pc:#x}", to_string=True).split()[0]
+
+
+def goes_along(frames):
+    """Does gdb go from each of these frames to the next, but for switches of the stack?"""
+    while frames:
+        same = alike(gdb_stack_from(*frames[0]), frames)
+        if same == len(frames):
+            return True
+        if not same or function_at(frames[same - 1][0]) not in switches:
+            return False
+        frames = frames[same:]
+    return False
 
 
 def our_stack(tid):
@@ -101,6 +134,35 @@ def our_stack(tid):
         return None
     return (int(words[0], 16), int(words[1], 16),
             [tuple(int(x, 16) for x in w.split(":")) for w in words[2:]])
+
+
+class Impatient:
+    """Interrupts what the program does for too long: a thread that is stepped into
+    a system call may wait there for ever, while the others go on."""
+    PATIENCE = 3	# s
+
+    def __init__(self, pid):
+        self.pid, self.since, self.ended = pid, None, threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+
+    def watch(self):
+        while not self.ended.wait(1):
+            since = self.since
+            if since and time.time() > since + self.PATIENCE:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self.pid, signal.SIGINT)
+
+    def run(self, command):
+        self.since = time.time()
+        try:
+            run(command)
+        finally:
+            self.since = None
+
+    def end(self):
+        self.ended.set()
+        self.thread.join()
 
 
 class Run:
@@ -125,6 +187,7 @@ class Run:
         self.pid = gdb.selected_inferior().pid
         self.maps = Maps(self.pid)
         query(f"pid {self.pid}")
+        self.impatient = Impatient(self.pid)
 
     def alive(self):
         return gdb.selected_inferior().pid == self.pid
@@ -170,13 +233,12 @@ class Run:
             return f"{os.path.basename(name)}+{off:#x}" + ("" if exec_ else "!")
         names = []
         gdb_stack(names)
-        same = sum(1 for _ in itertools.takewhile(lambda x: x[0][:2] == x[1][:2],
-                                                  zip(truth, mine)))
-        rest = [m[:2] for m in mine[same:]]
+        stack = [m[:2] for m in mine]
+        same = alike([t[:2] for t in truth], stack)
         code = gdb.execute("x/3i $pc", to_string=True)
         self.differ.append({
             "reason": reason, "flags": flags, "gdb_end": why, "names": names, "code": code,
-            "same": same, "rest_same": bool(rest) and gdb_stack_from(*rest[0])[:len(rest)] == rest,
+            "same": same, "rest_same": goes_along(stack[same:]),
             "gdb": [(show(pc), pc, sp, k) for pc, sp, k in truth],
             "ours": [(show(pc), pc, sp, w >> 60) for pc, sp, w in mine]})
 
@@ -185,14 +247,14 @@ class Run:
             if not self.more():
                 return
             self.compare()
-            run("stepi")
+            self.impatient.run("stepi")
 
     def at_start(self):
         """From the first instruction on, in the loader."""
         self.steps(8)
         for _ in range(4):
             if self.more():
-                run(f"stepi {rng.randrange(1, 3000)}")
+                self.impatient.run(f"stepi {rng.randrange(1, 3000)}")
                 self.steps(3)
 
     def first_calls(self):
@@ -202,28 +264,34 @@ class Run:
         except gdb.error:  # stripped
             return
         run("tbreak main")
-        run("continue")
+        self.impatient.run("continue")
         for _ in range(self.want // 12):
             if self.more():
-                run(f"stepi {rng.randrange(1, 100)}")
+                self.impatient.run(f"stepi {rng.randrange(1, 100)}")
                 self.steps(3)
 
     def interrupt(self):
         """Let it run for a while."""
         timer = threading.Timer(rng.uniform(0.0005, 0.02), os.kill, (self.pid, signal.SIGINT))
         timer.start()
-        run("continue")
+        self.impatient.run("continue")
         timer.join()
 
     def all(self):
         self.begin()
+        try:
+            self.stops()
+        finally:
+            self.impatient.end()
+
+    def stops(self):
         self.at_start()
         self.first_calls()
         while self.more():
             self.interrupt()
             self.steps(rng.randrange(4, 24))
             if self.more() and rng.random() < 0.3:
-                run(f"stepi {rng.randrange(20, 400)}")
+                self.impatient.run(f"stepi {rng.randrange(20, 400)}")
         self.sums["alive"] = self.alive()
         if self.alive():
             run("kill")
