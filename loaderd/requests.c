@@ -116,13 +116,11 @@ static void opened_mapping(struct requests *rs, const struct request_file *r,
 {
 	struct msg_exe exe = { .key = r->key, .tgid = r->tgid };
 	struct entries *e = rs->entries;
+	uint64_t *failed = m->hdr.type == MSG_OPEN_FAILED ? &e->stats->open_failed :
+			   confirm(rs, &exe, m->fds[0]) ? &e->stats->key_mismatch : NULL;
 
-	if (m->hdr.type == MSG_OPEN_FAILED) {
-		e->stats->open_failed++;
-		return;
-	}
-	if (confirm(rs, &exe, m->fds[0])) {
-		e->stats->key_mismatch++;
+	if (failed) {
+		++*failed;
 		return;
 	}
 	exe.no_room = entries_confirmed(e, &r->key, false) == -E2BIG;

@@ -22,6 +22,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from live import LEARNING, TRIFOLD, compile_c, ends_with_us, scratch, timed  # noqa: E402
 
 
+BIN = os.environ.get("BIN")	# of another build
+if BIN:
+    TRIFOLD = os.path.join(BIN, "trifold")
+
+
 def quantile(values, q):
     v = sorted(values)
     return v[min(len(v) - 1, int(q * len(v)))]
@@ -80,7 +85,7 @@ def main():
             exe, args = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer"), ["60"]
         out, log = os.path.join(tmp, "x.firefox.json"), os.path.join(tmp, "log")
         with open(log, "w", encoding="utf-8") as f:
-            p = subprocess.Popen([TRIFOLD, "record", "--all", "--verbose", "--frequency", str(a.frequency),
+            p = subprocess.Popen([TRIFOLD, "run", "--verbose", "--no-page", "--frequency", str(a.frequency),
                                   "--output", out], stdout=f, stderr=f)
         time.sleep(4)
         for i in range(a.files):
