@@ -98,7 +98,7 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 	note_asked(thing, s->now);
 	s->files_asked++;
 	user->n++;
-	n->kind = at_exec || process->n++ ? REQUEST_FILE : REQUEST_LIST;
+	n->kind = at_exec ? REQUEST_EXEC : process->n++ ? REQUEST_FILE : REQUEST_LIST;
 	n->tgid = s->rec.tgid;
 	n->start_ns = s->rec.start_ns;
 	n->start = s->m.start;
