@@ -17,7 +17,7 @@ void job_times_log(const struct job_times *t, const struct executable *e)
 	const char *path = e->path ? e->path : "";
 	char shown[256];
 
-	log_debug("table: came %llu, started %llu, forked %llu, asked %llu, told %llu, done %llu, "
+	log_debug("table: came %llu, job %llu, forked %llu, asked %llu, told %llu, done %llu, "
 		  "installed %llu: %s", (unsigned long long)t->came_ns / 1000,
 		  job_times_us(t, t->started_ns), job_times_us(t, t->forked_ns),
 		  job_times_us(t, t->asked_ns), job_times_us(t, t->told_ns),

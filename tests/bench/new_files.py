@@ -38,16 +38,18 @@ def show(what, values):
 
 
 def run_new(exe, name, args, life, tmp):
-    """cp, run for so many seconds, rm."""
+    """cp, run for so many seconds, rm.  When it was started: ms, CLOCK_MONOTONIC, the fork included."""
     path = os.path.join(tmp, name)
     shutil.copy(exe, path)
     with open(path, "ab") as f:
         f.write(name.encode())
+    started = 1000 * time.monotonic()
     p = subprocess.Popen([path, *args], stdout=subprocess.DEVNULL)
     time.sleep(life)
     p.kill()
     p.wait()
     os.remove(path)
+    return started
 
 
 @contextlib.contextmanager
@@ -88,8 +90,7 @@ def main():
             p = subprocess.Popen([TRIFOLD, "run", "--verbose", "--no-page", "--frequency", str(a.frequency),
                                   "--output", out], stdout=f, stderr=f)
         time.sleep(4)
-        for i in range(a.files):
-            run_new(exe, f"new-{i}", args, a.life, tmp)
+        started = {f"new-{i}": run_new(exe, f"new-{i}", args, a.life, tmp) for i in range(a.files)}
         p.send_signal(signal.SIGINT)
         p.wait(60)
         if not os.path.exists(out):
@@ -97,7 +98,7 @@ def main():
                 sys.exit(f.read())
         with open(out, encoding="utf-8") as f:
             began = json.load(f)["meta"]["startTime"] - 1000 * (time.time() - time.monotonic())
-        report(timed(out), began, legs(log))
+        report(timed(out), began, legs(log), started)
 
 
 def legs(log):
@@ -109,12 +110,19 @@ def legs(log):
             if not m:
                 continue
             t = {k: int(v) / 1000 for k, v in (w.split() for w in m.group(1).split(", "))}
-            by.setdefault(os.path.basename(m.group(2)), {k: v + (t["came"] if k != "came" and v else 0)
-                                                         for k, v in t.items()})
+            by.setdefault(os.path.basename(m.group(2)), {k: v + (t["came"] if k != "came" else 0)
+                                                         for k, v in t.items() if v or k in ("job", "done")})
     return by
 
 
-def report(samples, began, steps):
+STEPS = (("started", "came", "start to hub"), ("need", "came", "need to hub"), ("came", "job", "hub to job"),
+         ("job", "forked", "job to worker"), ("forked", "asked", "worker to its question for a debug file"),
+         ("asked", "told", "question to answer"), ("job", "done", "job to table"),
+         ("done", "installed", "table to installed"), ("started", "installed", "start to installed"),
+         ("need", "installed", "need to installed"))
+
+
+def report(samples, began, steps, started):
     """began: CLOCK_MONOTONIC, ms, of the samples' time 0."""
     by, waits, ends, found = {}, [], {}, {}
     for t, frames in samples:
@@ -130,13 +138,11 @@ def report(samples, began, steps):
         if there:
             waits.append(there - need)
         s = steps.get(name)
-        if need and s:
-            found.setdefault("need to hub", []).append(s["came"] - need)
-            for a, b in (("came", "started"), ("started", "forked"), ("forked", "asked"), ("asked", "told"),
-                         ("told", "done"), ("started", "done"), ("done", "installed")):
-                if s[a] and s[b]:
-                    found.setdefault(f"{a} to {b}", []).append(s[b] - s[a])
-            found.setdefault("need to installed", []).append(s["installed"] - need)
+        if s:
+            s.update(need=need or 0, started=started[name])
+            for a, b, what in STEPS:
+                if s.get(a) and s.get(b):
+                    found.setdefault(what, []).append(s[b] - s[a])
     total = sum(map(len, by.values()))
     print(f"{len(by)} files, {len(steps)} tables, {total} samples, "
           f"{100 * (1 - sum(ends.values()) / max(1, total)):.2f} % whole; {ends}")
