@@ -81,7 +81,7 @@ struct mm_context {
 };
 struct mm_struct {
 	struct file *exe_file;
-	__u64 start_stack;
+	__u64 start_code, start_stack;
 };
 struct mm_struct___ctx {			/* mm_context_t is a typedef */
 	struct mm_context context;

@@ -16,10 +16,12 @@ enum request_kind {
 	REQUEST_CGROUP = 2,	/* no name for this cgroup */
 	REQUEST_LIST = 3,	/* as REQUEST_FILE, the first of this process in
 				 * a second: list what it maps */
+	REQUEST_EXEC = 4,	/* as REQUEST_FILE, but its program begins: no sample
+				 * has met it yet */
 };
 
 struct request_file {
-	__u32 kind;		/* REQUEST_FILE, REQUEST_LIST */
+	__u32 kind;		/* REQUEST_FILE, REQUEST_LIST, REQUEST_EXEC */
 	__u32 tgid;
 	__u64 start_ns;		/* of the process: as in trace_rec */
 	__u64 start, end;	/* the mapping */

@@ -10,6 +10,7 @@
 #define SHARE_NS	1000000000ULL
 #define SHARE_SECOND	64	/* files that a process asks for in SHARE_NS */
 #define SHARE_USER	512	/* ... all processes of a user */
+#define SHARE_EXEC	32	/* ... up to which programs ask that have no sample yet */
 #define SHARE_SAMPLE	8	/* ... in a sample */
 #define SHARE_IS_USER	(1ULL << 63)
 #define SHARE_UIDS	65536	/* uids above count by so many of them: a user's
@@ -68,7 +69,9 @@ static __always_inline __u32 asks_of(__u64 file)
 	return host_path(file) ? FILE_ASK | FILE_ASK_HOST : FILE_ASK;
 }
 
-static __always_inline void ask_file(struct scratch *s)
+/* For the file of s->m.  at_exec: no sample has met it, so it does without if there is
+ * no place, and what else the process maps is not there yet. */
+static __always_inline void ask_file(struct scratch *s, int at_exec)
 {
 	struct request_file *n = &s->request_file;
 	struct file_key *k = &s->m.key;
@@ -86,14 +89,16 @@ static __always_inline void ask_file(struct scratch *s)
 	process = share_of(s->rec.tgid, s->now);
 	user = share_of(uid | SHARE_IS_USER, s->now);
 	if (!process || process->n >= SHARE_SECOND || !user ||
-	    user->n >= SHARE_USER || s->files_asked >= SHARE_SAMPLE) {
-		count(BPF_REQUEST_FULL);
+	    user->n >= (at_exec ? SHARE_EXEC : SHARE_USER) ||
+	    s->files_asked >= SHARE_SAMPLE) {
+		if (!at_exec)
+			count(BPF_REQUEST_FULL);
 		return;
 	}
 	note_asked(thing, s->now);
 	s->files_asked++;
 	user->n++;
-	n->kind = process->n++ ? REQUEST_FILE : REQUEST_LIST;
+	n->kind = at_exec ? REQUEST_EXEC : process->n++ ? REQUEST_FILE : REQUEST_LIST;
 	n->tgid = s->rec.tgid;
 	n->start_ns = s->rec.start_ns;
 	n->start = s->m.start;

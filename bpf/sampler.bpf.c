@@ -276,7 +276,7 @@ __weak __noinline int resolve(__u64 pc)
 	if (s->m.has_file &&
 	    (!f || (f->state & (FILE_ASK | FILE_ASK_HOST) &&
 		    f->state & asks_of(s->m.file))))
-		ask_file(s);
+		ask_file(s, 0);
 	if (!f || f->exe == EXE_NONE) {
 		o->has_file *= 2;
 		return i;
@@ -430,6 +430,32 @@ int sample(struct bpf_perf_event_data *ctx)
 		ask_cgroup();
 	}
 	send(s, s->now);
+	return 0;
+}
+
+/*
+ * A program begins.  If nobody knows its file yet, it is asked for now: so its table
+ * is there before most first samples, and its file is open before a short life ends.
+ * A sample that interrupts this may mix what is asked for: loaderd confirms it.
+ */
+SEC("raw_tp/sched_process_exec")
+int executed(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct scratch *s = scratch();
+	__u64 task = (__u64)bpf_get_current_task(), leader;
+	__u64 mm = (__u64)KLOAD(task_struct, task, mm);
+
+	if (!s || !mm || (filter.kind != FILTER_ALL && !wanted()) ||
+	    !vma_lookup(mm, KLOAD(mm_struct, mm, start_code), &s->m, s->vma) ||
+	    !s->m.exec || !s->m.has_file ||
+	    bpf_map_lookup_elem(&files, &s->m.key))
+		return 0;
+	leader = (__u64)KLOAD(task_struct, task, group_leader);
+	s->now = bpf_ktime_get_ns();
+	s->rec.tgid = bpf_get_current_pid_tgid() >> 32;
+	s->rec.start_ns = KLOAD(task_struct, leader, start_boottime);
+	s->files_asked = 0;
+	ask_file(s, 1);
 	return 0;
 }
 

@@ -64,8 +64,9 @@ struct msg_exe {
 	struct file_key key;		/* confirmed by the kernel */
 	uint32_t tgid;			/* who ran it */
 	/* no_room is 1 if the map `files` is full, so the key has no entry: drop
-	 * another.  host is 1 if the path is the host's.  Else 0. */
-	uint16_t no_room, host;
+	 * another.  host is 1 if the path is the host's.  begins is 1 if its program
+	 * begins, and no sample has met it.  Else 0. */
+	uint8_t no_room, host, begins, pad;
 	/* char path[]: as the target named it; not NUL-terminated */
 };
 

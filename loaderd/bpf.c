@@ -175,6 +175,7 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter
 	b->counts_fd = bpf_map__fd(b->skel->maps.counts);
 	b->left_fd = bpf_map__fd(b->skel->maps.left);
 	share_maps(b->skel->obj, true);
+	(void)!bpf_program__attach(b->skel->progs.executed);	/* else samples alone ask */
 	/* the hub gets it: from now on nobody may write it by its descriptor */
 	return bpf_map_freeze(b->counts_fd) ? -errno : attach_name(b);
 }

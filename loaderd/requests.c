@@ -114,15 +114,13 @@ static int confirm(struct requests *rs, struct msg_exe *exe, int fd)
 static void opened_mapping(struct requests *rs, const struct request_file *r,
 			   const struct msg *m)
 {
-	struct msg_exe exe = { .key = r->key, .tgid = r->tgid };
+	struct msg_exe exe = { .key = r->key, .tgid = r->tgid, .begins = r->kind == REQUEST_EXEC };
 	struct entries *e = rs->entries;
+	uint64_t *failed = m->hdr.type == MSG_OPEN_FAILED ? &e->stats->open_failed :
+			   confirm(rs, &exe, m->fds[0]) ? &e->stats->key_mismatch : NULL;
 
-	if (m->hdr.type == MSG_OPEN_FAILED) {
-		e->stats->open_failed++;
-		return;
-	}
-	if (confirm(rs, &exe, m->fds[0])) {
-		e->stats->key_mismatch++;
+	if (failed) {
+		++*failed;
 		return;
 	}
 	exe.no_room = entries_confirmed(e, &r->key, false) == -E2BIG;

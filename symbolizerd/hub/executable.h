@@ -55,6 +55,7 @@ struct executable {
 	int fd;			/* for its symbols; -1: none; owned */
 	uint32_t fd_owner;	/* on whose account */
 	bool wanted;		/* a sample has met it, and .named is false */
+	bool begins;		/* its program began when it was opened: no sample asked */
 	bool quarantined;	/* a worker died while parsing it */
 	bool known;		/* build ID and so on are filled in */
 	bool unknown;		/* its runtime's version is not, and that was said */

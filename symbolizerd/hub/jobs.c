@@ -162,6 +162,7 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 	slot->slow = slot->job.slow;
 	slot->asks = slot->waits = false;
 	slot->started_ns = now;
+	slot->times = (struct job_times){ .came_ns = slot->job.since_ns, .started_ns = now };
 	slot->deadline_ns = slot->started_ns + jobs->deadline_ns;
 	/* the slot's socket is empty: always room for one */
 	r = conn_send(&slot->conn, MSG_JOB, 0, &m, sizeof(m),
@@ -330,6 +331,17 @@ static int jobs_take_symbols(struct jobs *jobs, const struct job *job, int fd)
 	return MSG_OK;
 }
 
+static int jobs_take_table(struct jobs *jobs, struct job_slot *slot, int fd)
+{
+	int r;
+
+	slot->times.done_ns = now_ns();
+	r = jobs->ops->table(jobs->ctx, slot->job.number, fd);
+	slot->times.installed_ns = now_ns();
+	job_times_log(&slot->times, jobs_exe(jobs, &slot->job));
+	return r;
+}
+
 /* One part: the table goes first. */
 static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *msg)
 {
@@ -347,7 +359,7 @@ static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *ms
 	if (m.part == JOB_SYMBOLS)
 		r = jobs_take_symbols(jobs, job, msg->fds[0]);
 	else if (jobs_meant(jobs, job))
-		r = jobs->ops->table(jobs->ctx, job->number, msg->fds[0]);
+		r = jobs_take_table(jobs, slot, msg->fds[0]);
 	if (r)
 		return r;
 	job->parts &= ~m.part;
@@ -402,6 +414,7 @@ static int jobs_tell_debug(struct job_slot *slot, int fd)
 	struct msg_open_failed failed = { .error = ENOENT };
 
 	slot->waits = false;
+	slot->times.told_ns = now_ns();
 	return fd < 0 ? conn_send(&slot->conn, MSG_WANTED_NONE, 0, &failed,
 				  sizeof(failed), NULL, 0, NULL, 0) :
 			conn_send(&slot->conn, MSG_WANTED_FILE, 0, NULL, 0,
@@ -418,6 +431,7 @@ static int jobs_on_debug_wanted(struct jobs *jobs, struct job_slot *slot,
 	    m.build_id_len < 2 || m.build_id_len > BUILD_ID_MAX)
 		return MSG_BAD_CONTENT;
 	slot->asks = slot->waits = true;
+	slot->times.asked_ns = now_ns();
 	if (!jobs_meant(jobs, &slot->job) ||
 	    jobs->ops->debug(jobs->ctx, slot->job.number, &m))
 		(void)!jobs_tell_debug(slot, -1);
@@ -510,12 +524,12 @@ static void jobs_slot_exited(struct jobs *jobs, struct job_slot *slot,
 }
 
 /* A worker has this pid; it was forked after it was asked for. */
-static void jobs_forked(struct jobs *jobs, const struct job_slot *slot,
-			pid_t pid)
+static void jobs_forked(struct jobs *jobs, struct job_slot *slot, pid_t pid)
 {
 	uint64_t now = clock_ns(CLOCK_BOOTTIME);	/* before the other clock: rather too early */
 	uint64_t ago = now_ns() - slot->started_ns;
 
+	slot->times.forked_ns = slot->started_ns + ago;
 	if (jobs->ops->forked)
 		jobs->ops->forked(jobs->ctx, pid, now - ago);
 }

@@ -39,6 +39,7 @@
 #include "symbolizerd/hub/jit.h"
 #include "symbolizerd/hub/job_queue.h"
 #include "symbolizerd/hub/job_quarantine.h"
+#include "symbolizerd/hub/job_times.h"
 #include "symbolizerd/symbols/frame_names.h"
 #include "symbolizerd/worker/zygote.h"
 
@@ -98,6 +99,7 @@ struct job_slot {
 	struct job job;
 	enum job_kind kind;
 	uint64_t started_ns;		/* the worker */
+	struct job_times times;		/* of its file */
 	uint64_t deadline_ns;
 	bool slow;			/* the worker has a slow job */
 	enum slot_state state;

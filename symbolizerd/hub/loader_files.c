@@ -172,6 +172,15 @@ static void loader_files_symbols(struct loader_files *lf, uint32_t i)
 		close(fd);
 }
 
+/* Its program began, and no sample has met it: so nothing holds on to it.  The first
+ * sample asks for it. */
+static bool loader_files_not_yet(struct loader_files *lf, const struct executable *e)
+{
+	if (executables_number(&lf->k->exes, e->number) == e)
+		files_later(&lf->k->files, e->number);
+	return false;
+}
+
 static bool loader_files_keep(void *ctx, uint32_t i, int fd)
 {
 	struct loader_files *lf = ctx;
@@ -181,6 +190,8 @@ static bool loader_files_keep(void *ctx, uint32_t i, int fd)
 
 	if (e->fd >= 0 || (!e->numbers && !e->wanted))
 		return false;
+	if (e->begins && !e->wanted)
+		return loader_files_not_yet(lf, e);
 	while (!executables_may_keep(x, e->owner, &first)) {
 		loader_files_let_go(lf, first == EXECUTABLE_NONE ? i : first);
 		if (first == EXECUTABLE_NONE)
@@ -300,8 +311,10 @@ static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 	jobs_cancel(lf->jobs, (uint32_t)number);
 	e = loader_files_assign(lf, (uint32_t)number, &m->key, path, len,
 				m->host, &i);
-	if (e)
+	if (e) {
 		e->owner = owner;
+		e->begins = m->begins;
+	}
 	if (!e || loader_files_is_dump(lf, m, path, len, fd))
 		files_later(&lf->k->files, (uint32_t)number);
 	else if (files_has_answer(&lf->k->files, (uint32_t)number))
@@ -461,7 +474,7 @@ static int loader_files_on_exe(struct loader_files *lf, struct msg *msg)
 
 	memcpy(&m, msg->buf, sizeof(m));
 	if (!lf->link->adopted || !msg->hdr.id || m.no_room > 1 ||
-	    m.host > 1 ||
+	    m.host > 1 || m.begins > 1 || m.pad ||
 	    memchr(path, '\0', len))
 		return MSG_BAD_CONTENT;
 	if (cpu_share_left(&lf->k->share, now_ns()) ||

@@ -177,3 +177,30 @@ TEST(hub_lets_go_of_what_nobody_maps)
 	own_end(&status, &l, &st);
 	NEED(st.hub.worker_jobs == 3 && st.hub.offences == 0);
 }
+
+/* A program may end at once, and its file system be unmounted. */
+TEST(hub_holds_nothing_of_a_program_that_begins)
+{
+	bool asked[EXE_FIRST + FILES] = { false };
+	uint64_t word = FRAME_WORD(FRAME_NATIVE, EXE_FIRST, OWN_MARK + 4);
+	struct conn exporter, status;
+	struct fake_loader l;
+	struct status st;
+
+	own_begin(&status, &l, keep_few);
+	exporter_connect(&exporter, &own_place, 0, NULL);
+	l.begins = true;
+	own_send_file(&l, 2, "G", 1, getuid());
+	NEED(own_expect_table(&l, 2) == EXE_FIRST);
+	expect_asked(&l, asked, 1);	/* by the first sample */
+	NEED(getuid() || held() == 0);
+	asked[EXE_FIRST] = false;
+	loader_sample(&l, record(0, 1), &word);
+	expect_asked(&l, asked, 1);
+	l.begins = false;
+	own_send_file(&l, 2, "G", 1, getuid());
+	expect_named(&exporter);
+	NEED(getuid() || held() == 0);
+	own_end(&status, &l, &st);
+	NEED(st.hub.worker_jobs == 2 && st.hub.offences == 0);
+}

@@ -430,7 +430,7 @@ void loader_exe(struct fake_loader *l, uint64_t id,
 		const struct file_key *key, const char *path, int fd)
 {
 	struct msg_exe m = {
-		.tgid = 4711, .key = *key, .host = 1,
+		.tgid = 4711, .key = *key, .host = 1, .begins = l->begins,
 	};
 
 	NEED(conn_send(&l->conn, MSG_EXE, id, &m, sizeof(m), path, strlen(path),

@@ -65,6 +65,7 @@ struct fake_loader {
 	struct cpu_counts *counts;	/* of LOADER_CPUS: the hub reads them */
 	int counts_fd;			/* if counts is not NULL */
 	bool kept_valid, partial;
+	bool begins;		/* the files that it sends are of programs that begin */
 	uint32_t idle_s;	/* 0: the default */
 	struct hub_totals kept;	/* last checkpoint */
 };

@@ -47,6 +47,7 @@ QUICK = [
     Attack("short processes, many at a time", "processes short 20000"),
     Attack("exec, again and again", "processes exec 4"),
     Attack("processes that die at any moment, each with files of its own", "processes lives"),
+    Attack("new files, each run once and removed, as many as a user can make", "processes new DIR"),
     Attack("numbers of processes that are given again at once", "processes reuse", beside="turn"),
     Attack("2,000 processes that all fork", "processes bomb 2000", alone=True),
     Attack("names of 4,095 bytes, with what faces might misread", "processes names DIR"),

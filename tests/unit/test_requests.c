@@ -347,18 +347,19 @@ TEST(request_for_the_hosts_path)
 
 	setup();
 	meet(5);
-	CHECK_EQ(exe.host, 0);
+	CHECK(!exe.host && !exe.begins);
 	CHECK_EQ(hub_says(MSG_ENTRY, &r.key, e), 0);
 	asked.key.ino = 0;
 	want(5, false);			/* by a mount that says nothing */
 	CHECK_EQ(asked.key.ino, 0);
 	r.ask |= FILE_ASK_HOST;
+	r.kind = REQUEST_EXEC;
 	requests_add(&requests, &r, false);
 	CHECK_EQ(asked.key.ino, 5);
 	on_host = 1;			/* the kernel's word of what was opened */
 	open_answer(asked_id, true);
 	CHECK_EQ(exe.key.ino, 5);
-	CHECK_EQ(exe.host, 1);
+	CHECK(exe.host == 1 && exe.begins == 1);
 	CHECK(entry_of(5, &e));
 	CHECK_EQ(e.state, FILE_BARE | FILE_ASK_HOST);	/* until the hub says */
 	on_host = 0;

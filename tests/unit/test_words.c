@@ -678,6 +678,29 @@ TEST(words_leave_only_of_java_methods)
 }
 #endif
 
+/* Nothing but the file of a program, where nobody knows it, and no more of them than
+ * leave room for what samples need. */
+TEST(words_of_a_program_that_begins)
+{
+	struct mm_struct *m = (void *)mm;
+
+	make_world();
+	memset(&counted, 0, sizeof(counted));
+	for (size_t i = 0; i < REGIONS; i++) {
+		unsigned long before = n_requests;
+
+		memset(&shared, 0, sizeof(shared));
+		m->start_code = regions[i].start + 64;
+		executed(NULL);
+		CHECK_EQ(n_requests - before, regions[i].exec && regions[i].file == UNKNOWN);
+		shared = (struct share){ bpf_ktime_get_ns(), SHARE_EXEC };
+		before = n_requests;
+		executed(NULL);
+		CHECK_EQ(n_requests, before);
+	}
+	CHECK_EQ(counted.n[BPF_REQUEST_FULL], 0);
+}
+
 /* A cgroup's name is read by words: what lies behind it in the kernel's memory
  * stays there. */
 TEST(words_behind_a_name_stay)

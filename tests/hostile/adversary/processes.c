@@ -6,6 +6,7 @@
  * processes short N	N processes in all, each a moment long; then again
  * processes exec N	N processes that are another program all the time
  * processes tiny N DIR	N executables, all different, one after the other
+ * processes new DIR	new files, each run once and removed, as many as it can
  * processes lives	64 processes with files of their own, each dead after 1 to 20 ms
  * processes reuse	one after the other with the number of the one before, while
  * processes turn	root's, turns the numbers back
@@ -200,6 +201,17 @@ static void a_file(unsigned int i, const char *dir)
 	_exit(1);
 }
 
+/* Removed while it runs: by its time of change it is another one then. */
+static void a_new_file(unsigned int i, const char *dir)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/new-%u", dir, i);
+	write_image(path, i);
+	execl(path, path, "once", NULL);
+	_exit(1);
+}
+
 /* Down into directories with names of 255 bytes, by chdir(2). */
 static void nest(const char *piece)
 {
@@ -253,6 +265,11 @@ int main(int argc, char **argv)
 		burn(argc > 2 ? 5000 : 2000);
 		return 0;
 	}
+	if (!strcmp(what, "once")) {
+		unlink(argv[0]);
+		burn(50);
+		return 0;
+	}
 	if (!strcmp(what, "threads"))
 		return threads(n);
 	if (!strcmp(what, "short") && n)
@@ -268,6 +285,8 @@ int main(int argc, char **argv)
 	image = chain_image(&image_len);
 	if (!strcmp(what, "lives"))
 		return many(1 << 30, a_life, NULL);
+	if (!strcmp(what, "new") && argc > 2)
+		return many(1 << 30, a_new_file, argv[2]);
 	if (!strcmp(what, "tiny") && n && argc > 3)
 		return many(n, a_file, argv[3]);
 	if (!strcmp(what, "names") && argc > 2)
