@@ -369,7 +369,7 @@ TEST(symbolize_waits_for_workers_and_for_loaderd)
 	CHECK(!pass_trace_waits(&s.pass, f));	/* nobody opens it */
 	at = executables_mention(&s.exes, &other, 1);
 	CHECK(!pass_trace_waits(&s.pass, f));
-	CHECK(executable_want(executables_get(&s.exes, at), 1000));
+	CHECK(executable_want(executables_get(&s.exes, at), 8, 1000));
 	s.pass.now_ns = 1000 + OPEN_NS - 1;
 	CHECK(pass_trace_waits(&s.pass, f));
 	s.pass.now_ns = 1000 + OPEN_NS;
