@@ -17,6 +17,7 @@ void executables_init(struct executables *x, uint64_t seed)
 {
 	*x = (struct executables){
 		.seed = seed, .kept.seed = seed, .kept_s = KEPT_S,
+		.lasts = LET_GO_INTERVALS,
 	};
 }
 
@@ -406,22 +407,19 @@ static bool executable_keep_few(struct executable *e)
 	return true;
 }
 
-static uint32_t executable_lasts(const struct executable *e)
+static bool executable_is_old(const struct executables *x, struct executable *e,
+			      uint32_t interval)
 {
-	uint32_t again = e->reads > 1 ? e->reads - 1 : 0;
+	uint32_t again = e && e->reads > 1 ? e->reads - 1 : 0;
 
-	return LET_GO_INTERVALS << (again < LET_GO_DOUBLED ? again : LET_GO_DOUBLED);
-}
-
-static bool executable_is_old(struct executable *e, uint32_t interval)
-{
 	/* the vDSO's could not be asked for again, and are few */
 	if (!e || !e->map || !e->marks || vdso_is(&e->key))
 		return false;
 	if (e->fresh)
 		e->new_interval = interval;
 	e->fresh = false;
-	return interval - e->new_interval >= executable_lasts(e);
+	again = again < LET_GO_DOUBLED ? again : LET_GO_DOUBLED;
+	return interval - e->new_interval >= x->lasts << again;
 }
 
 uint32_t executables_let_names_go(struct executables *x, uint32_t i, uint32_t interval)
@@ -429,7 +427,7 @@ uint32_t executables_let_names_go(struct executables *x, uint32_t i, uint32_t in
 	for (; i < x->top; i++) {
 		struct executable *e = x->v[i];
 
-		if (!executable_is_old(e, interval))
+		if (!executable_is_old(x, e, interval))
 			continue;
 		e->fresh = true;	/* without memory: tried again */
 		if (!executable_keep_few(e))

@@ -94,6 +94,7 @@ struct executables {
 	struct owners kept;	/* descriptors */
 	uint32_t kept_max;	/* at most so many; 0 until it is set */
 	uint32_t kept_s;	/* KEPT_S, but for tests */
+	uint32_t lasts;		/* LET_GO_INTERVALS, likewise */
 	uint64_t seed;
 };
 
