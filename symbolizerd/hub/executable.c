@@ -10,11 +10,14 @@
 
 #include "common/log_limit.h"
 #include "common/log_quote.h"
+#include "symbolizerd/symbols/index_keep.h"
+#include "symbolizerd/tables/vdso.h"
 
 void executables_init(struct executables *x, uint64_t seed)
 {
 	*x = (struct executables){
 		.seed = seed, .kept.seed = seed, .kept_s = KEPT_S,
+		.lasts = LET_GO_INTERVALS,
 	};
 }
 
@@ -25,6 +28,16 @@ static void executable_drop_symbols(struct executable *e)
 	e->map = NULL;
 	e->map_len = 0;
 	e->symbols = (struct symbol_index){ 0 };
+	free(e->marks);
+	e->marks = NULL;
+}
+
+static void executable_drop_few(struct executable *e)
+{
+	free(e->few_data);
+	e->few_data = NULL;
+	e->few_len = 0;
+	e->few = (struct symbol_index){ 0 };
 }
 
 static void executable_free(struct executable *e)
@@ -34,6 +47,7 @@ static void executable_free(struct executable *e)
 	if (e->fd >= 0)
 		close(e->fd);
 	executable_drop_symbols(e);
+	executable_drop_few(e);
 	free(e->path);
 	free(e->runtime_id);
 	free(e);
@@ -269,10 +283,16 @@ static void executable_to_hex(const uint8_t *bytes, size_t n, char *out)
 	out[2 * n] = '\0';
 }
 
-bool executable_want(struct executable *e, uint64_t now_ns)
+bool executable_unread(const struct executable *e)
 {
-	if (e->named || e->wanted)
+	return !e->named || e->partial;
+}
+
+bool executable_want(struct executable *e, uint64_t off, uint64_t now_ns)
+{
+	if (e->wanted || !executable_unread(e) || symbols_at(&e->few, off))
 		return false;
+	e->named = false;
 	e->wanted = true;
 	e->wanted_ns = now_ns;
 	return true;
@@ -320,6 +340,12 @@ void executable_named(struct executable *e, const void *map, size_t map_len,
 	e->map = map;
 	e->map_len = map_len;
 	e->symbols = *idx;
+	/* without memory for marks they stay whole */
+	if (map)
+		e->marks = calloc(symbols_slots(idx) / 64 + 1, sizeof(*e->marks));
+	e->reads += map != NULL;
+	e->fresh = true;
+	e->partial = false;
 	e->named = true;
 	e->wanted = false;
 }
@@ -332,8 +358,84 @@ bool executable_again(struct executable *e)
 void executable_failed(struct executable *e, bool quarantine)
 {
 	e->quarantined |= quarantine;
+	e->partial = false;
 	e->named = true;
 	e->wanted = false;
+}
+
+/* --- symbols that samples met ------------------------------------------------- */
+
+static void executable_mark(struct executable *e, uint64_t off, uint32_t interval)
+{
+	uint32_t slot = symbols_slot(&e->symbols, off);
+	uint64_t bit = 1ULL << slot % 64;
+
+	if (!e->marks || e->marks[slot / 64] & bit)
+		return;
+	e->marks[slot / 64] |= bit;
+	e->new_interval = interval;
+}
+
+uint32_t executable_places(struct executable *e, uint64_t off, uint32_t interval,
+			   struct symbol_place ret[SYMBOL_DEPTH_MAX])
+{
+	if (symbols_at(&e->few, off))
+		return symbols_places(&e->few, off, ret);
+	if (!e->map)
+		return 0;
+	executable_mark(e, off, interval);
+	return symbols_places(&e->symbols, off, ret);
+}
+
+/* Keep what samples met, and no more.  False, and nothing changed: no memory. */
+static bool executable_keep_few(struct executable *e)
+{
+	void *data;
+	size_t len;
+
+	if (!e->marks || symbols_keep(&e->few, &e->symbols, e->marks, &data, &len))
+		return false;
+	executable_drop_symbols(e);
+	executable_drop_few(e);
+	if (symbols_open(data, len, &e->few) < 0 || !e->few.n) {
+		free(data);
+		e->few = (struct symbol_index){ 0 };
+		return true;
+	}
+	e->few_data = data;
+	e->few_len = len;
+	return true;
+}
+
+static bool executable_is_old(const struct executables *x, struct executable *e,
+			      uint32_t interval)
+{
+	uint32_t again = e && e->reads > 1 ? e->reads - 1 : 0;
+
+	/* the vDSO's could not be asked for again, and are few */
+	if (!e || !e->map || !e->marks || vdso_is(&e->key))
+		return false;
+	if (e->fresh)
+		e->new_interval = interval;
+	e->fresh = false;
+	again = again < LET_GO_DOUBLED ? again : LET_GO_DOUBLED;
+	return interval - e->new_interval >= x->lasts << again;
+}
+
+uint32_t executables_let_names_go(struct executables *x, uint32_t i, uint32_t interval)
+{
+	for (; i < x->top; i++) {
+		struct executable *e = x->v[i];
+
+		if (!executable_is_old(x, e, interval))
+			continue;
+		e->fresh = true;	/* without memory: tried again */
+		if (!executable_keep_few(e))
+			continue;
+		e->partial = true;
+		return i;
+	}
+	return EXECUTABLE_NONE;
 }
 
 /* --- descriptors ------------------------------------------------------------- */
@@ -428,7 +530,21 @@ static void executables_end_retired(struct executables *x, uint32_t interval)
 static bool executable_counts(const struct executable *e, uint32_t interval,
 			      bool idle)
 {
-	return e && e->map && (!idle || interval - e->used > 1);
+	return e && (e->map || e->few_data) && (!idle || interval - e->used > 1);
+}
+
+static size_t executable_bytes(const struct executable *e)
+{
+	return (e->map ? e->map_len : 0) + e->few_len;
+}
+
+/* Less of its symbols, or none. */
+static void executable_shrink(struct executable *e)
+{
+	if (!e->map)
+		executable_drop_few(e);
+	else if (!executable_keep_few(e))
+		executable_drop_symbols(e);
 }
 
 /* This owner's least recently used one that counts. */
@@ -459,7 +575,7 @@ static bool executables_bound(struct executables *x, size_t max, uint32_t owner,
 	for (uint32_t i = 0; i < x->top; i++) {
 		if (executable_counts(x->v[i], interval, idle))
 			owners_add(&bytes, x->v[i]->owner,
-				   (int64_t)x->v[i]->map_len);
+				   (int64_t)executable_bytes(x->v[i]));
 	}
 	owners_add(&bytes, owner, (int64_t)len);
 	while (bytes.total > max && owners_most(&bytes, &owner)) {
@@ -468,8 +584,9 @@ static bool executables_bound(struct executables *x, size_t max, uint32_t owner,
 
 		if (!cold)
 			break;
-		owners_add(&bytes, owner, -(int64_t)cold->map_len);
-		executable_drop_symbols(cold);
+		owners_add(&bytes, owner, -(int64_t)executable_bytes(cold));
+		executable_shrink(cold);
+		owners_add(&bytes, owner, (int64_t)executable_bytes(cold));
 	}
 	enough = bytes.total <= max;
 	owners_fini(&bytes);

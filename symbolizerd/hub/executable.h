@@ -3,8 +3,11 @@
  * executable - what is known of the files that programs run from
  *
  * An executable is a file's content, by its key.  loaderd's numbers stand for
- * it until that loaderd ends.  Its symbols come from a worker and stay as long
- * as it does, within two budgets of bytes: of those that are idle, and of all.
+ * it until that loaderd ends.  Its symbols come from a worker, whole, and stay so until
+ * samples have met no new one for a minute: then only those stay that samples met, and
+ * the file is read again when a sample meets another one.  Each time it is read the
+ * minute is twice as long, so who has new ones met on purpose makes work that often
+ * only.  There are two budgets of bytes: of those that are idle, and of all.
  * Beyond them the owner who has the most gives first.  A key that a sample mentions before
  * loaderd has opened the file is an entry without a path.
  *
@@ -31,6 +34,8 @@
 #define QUARANTINE_INTERVALS	120	/* idle, before it is tried again */
 #define RETIRE_INTERVALS	3	/* samples may still carry the number */
 #define SYMBOLS_TRIES		3	/* for want of memory or processes */
+#define LET_GO_INTERVALS	12	/* without a new name, of a file that was read once */
+#define LET_GO_DOUBLED		6	/* times at most */
 #define KEPT_S			60	/* so long at least, if nobody maps it */
 #define SYMBOLS_BUDGET		(64u << 20)	/* of all idle ones */
 #define SYMBOLS_BUDGET_ALL	(256u << 20)	/* a quarter of HUB_AS_BYTES */
@@ -42,6 +47,14 @@ struct executable {
 	const void *map;	/* of the symbols' memfd; NULL: none */
 	size_t map_len;
 	struct symbol_index symbols;
+	uint64_t *marks;	/* of its slots (index_keep.h): what samples met; owned */
+	void *few_data;		/* what they met before; NULL: nothing; owned */
+	size_t few_len;
+	struct symbol_index few;
+	uint32_t reads;		/* how often it was read */
+	uint32_t new_interval;	/* of the last symbol that was new to samples */
+	bool fresh;		/* .new_interval is not set yet */
+	bool partial;		/* but for .few its symbols were let go */
 	uint32_t used;		/* interval of the last mention */
 	uint32_t numbers;	/* that stand for it now */
 	uint32_t number;	/* the last that was given to it */
@@ -82,6 +95,7 @@ struct executables {
 	struct owners kept;	/* descriptors */
 	uint32_t kept_max;	/* at most so many; 0 until it is set */
 	uint32_t kept_s;	/* KEPT_S, but for tests */
+	uint32_t lasts;		/* LET_GO_INTERVALS, likewise */
 	uint64_t seed;
 };
 
@@ -115,8 +129,15 @@ int executables_retire(struct executables *x, uint32_t number,
 /* From now on no number means anything. */
 void executables_forget_numbers(struct executables *x);
 
-/* A sample has met it: its symbols are wanted.  False: nothing is new. */
-bool executable_want(struct executable *e, uint64_t now_ns);
+/* A sample has met it at this offset: its symbols are wanted.  False: nothing is new. */
+bool executable_want(struct executable *e, uint64_t off, uint64_t now_ns);
+
+/* What is at this offset, as symbols_places() says it.  A sample has met that. */
+uint32_t executable_places(struct executable *e, uint64_t off, uint32_t interval,
+			   struct symbol_place ret[SYMBOL_DEPTH_MAX]);
+
+/* Has it use for a descriptor, to have symbols read? */
+bool executable_unread(const struct executable *e);
 
 /* What a worker says of it.  False when its fields make no sense: nothing is
  * taken over then. */
@@ -161,6 +182,10 @@ bool executables_symbols_room(struct executables *x, const struct executable *e,
 /* Forget idle entries that nothing refers to; let go of descriptors that no number
  * stands for, unless they are wanted; drop symbols beyond the budget. */
 void executables_sweep(struct executables *x, uint32_t interval);
+
+/* Let symbols go that samples have not met, of the first such entry from i on whose
+ * last new one is long ago: which one, or EXECUTABLE_NONE. */
+uint32_t executables_let_names_go(struct executables *x, uint32_t i, uint32_t interval);
 
 /* Entries with a job, or that wait for a place in the queue; and in quarantine. */
 void executables_count(const struct executables *x, uint64_t *waiting,

@@ -35,7 +35,7 @@ static void intake_mention_files(struct knowledge *k,
 			if (x != EXECUTABLE_NONE)
 				e = executables_get(&k->exes, x);
 		}
-		if (e && executable_want(e, now) && k->out->wanted)
+		if (e && executable_want(e, FRAME_PLACE(rec->words[i]), now) && k->out->wanted)
 			k->out->wanted(k->ctx, e);
 	}
 }

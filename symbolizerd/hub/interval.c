@@ -259,6 +259,20 @@ static void interval_files_used(struct knowledge *k)
 	}
 }
 
+/* Names that no sample met go, and BPF asks for the file again when the next one
+ * does. */
+static void interval_let_names_go(struct knowledge *k)
+{
+	uint32_t i = 0;
+
+	while ((i = executables_let_names_go(&k->exes, i, k->interval)) != EXECUTABLE_NONE) {
+		const struct executable *e = executables_get(&k->exes, i++);
+
+		if (executables_number(&k->exes, e->number) == e)
+			files_later(&k->files, e->number);
+	}
+}
+
 void interval_end(struct knowledge *k, bool all)
 {
 	uint32_t kept = k->samples.n ? interval_build(k, all) : 0;
@@ -273,6 +287,7 @@ void interval_end(struct knowledge *k, bool all)
 	jit_sweep(&k->jit, k->interval);
 	processes_sweep(&k->processes, k->interval);
 	executables_sweep(&k->exes, k->interval);
+	interval_let_names_go(k);
 	k->out->interval_ended(k->ctx);
 }
 

@@ -269,7 +269,7 @@ static bool loader_files_met_again(struct loader_files *lf, uint32_t number,
 	const struct executable *e = executables_get(&lf->k->exes, i);
 
 	files_settled(&lf->k->files, number);
-	return !e->named && !e->jobs && loader_files_keep(lf, i, fd);
+	return executable_unread(e) && !e->jobs && loader_files_keep(lf, i, fd);
 }
 
 /* Have a worker read what is not known; the same. */
@@ -279,7 +279,7 @@ static bool loader_files_read(struct loader_files *lf, uint32_t number,
 	struct executable *e = executables_get(&lf->k->exes, i);
 	uint32_t parts = JOB_TABLE;
 
-	e->named = e->map != NULL;	/* there may be room now */
+	e->named = e->map || e->partial;	/* there may be room now */
 	if (number == EXE_VDSO)
 		parts |= JOB_SYMBOLS;
 	return jobs_add(lf->jobs, number, i, e->owner, parts, fd);

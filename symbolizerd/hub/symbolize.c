@@ -131,11 +131,11 @@ static void symbolize_kernel(struct pass *p, uint64_t word,
 
 /* The outermost function goes before those inlined into it; f becomes the
  * innermost. */
-static void symbolize_functions(struct pass *p, const struct executable *e,
+static void symbolize_functions(struct pass *p, struct executable *e,
 				struct batch_frame *f)
 {
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
-	uint32_t n = symbols_places(&e->symbols, f->address, at);
+	uint32_t n = executable_places(e, f->address, p->interval, at);
 
 	while (n-- > 0) {
 		uint32_t function = at[n].begin ?
@@ -165,8 +165,7 @@ static void symbolize_file(struct pass *p, struct executable *e, uint64_t place,
 		return;
 	f->kind = runtime_info(e->runtime)->code;
 	f->exe = symbolize_exe_of(p, e);
-	if (e->map)
-		symbolize_functions(p, e, f);
+	symbolize_functions(p, e, f);
 }
 
 static void symbolize_managed(struct pass *p, uint64_t word,
@@ -304,7 +303,7 @@ static bool symbolize_frame_waits(const struct pass *p, const uint64_t *words,
 		e = symbolize_by_key(p, words + 1);
 	else if (FRAME_KIND(words[0]) == FRAME_NATIVE)
 		e = executables_number(p->exes, FRAME_NUMBER(words[0]));
-	if (!e || e->named)
+	if (!e || e->named || symbols_at(&e->few, FRAME_PLACE(words[0])))
 		return false;
 	return e->jobs > 0 ||
 	       (e->wanted && (e->fd >= 0 || p->now_ns - e->wanted_ns < OPEN_NS));

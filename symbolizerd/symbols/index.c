@@ -29,11 +29,7 @@ static bool index_number(struct cursor *c, uint32_t *ret)
 	return false;
 }
 
-struct scope {
-	uint32_t function, up, line;
-};
-
-static bool read_scope(struct cursor *c, struct scope *s)
+static bool read_scope(struct cursor *c, struct symbol_scope *s)
 {
 	s->line = 0;
 	return index_number(c, &s->function) && index_number(c, &s->up) &&
@@ -46,7 +42,7 @@ static bool scopes_sound(const struct symbol_index *x, struct cursor *c,
 	uint8_t depth[SYMBOL_SCOPES_MAX];
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct scope s;
+		struct symbol_scope s;
 
 		if (!read_scope(c, &s) || s.function >= x->n_functions ||
 		    s.up > i)
@@ -93,7 +89,7 @@ static bool lines_sound(const struct symbol_index *x, uint32_t at,
 static bool index_name_sound(uint32_t name, uint32_t name_bytes)
 {
 	if (name & SYMBOL_RANGE)
-		return !(name & SYMBOL_MANGLED);
+		return !(name & SYMBOL_MANGLED) || name == SYMBOL_NOTHING;
 	return (name & ~SYMBOL_MANGLED) < name_bytes;
 }
 
@@ -164,11 +160,9 @@ int symbols_open(const void *data, size_t len, struct symbol_index *ret)
 
 /* --- searching ---------------------------------------------------------------- */
 
-static const struct symbol *index_find(const struct symbol_index *idx,
-				       uint64_t off)
+uint32_t symbols_before(const struct symbol_index *idx, uint64_t off)
 {
 	uint32_t lo = 0, hi = idx->n;
-	const struct symbol *s;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -178,10 +172,15 @@ static const struct symbol *index_find(const struct symbol_index *idx,
 		else
 			hi = mid;
 	}
-	if (!lo)
-		return NULL;
-	s = &idx->symbols[lo - 1];
-	return off - s->start < s->size ? s : NULL;
+	return lo;
+}
+
+const struct symbol *symbols_at(const struct symbol_index *idx, uint64_t off)
+{
+	uint32_t n = symbols_before(idx, off);
+	const struct symbol *s = n ? &idx->symbols[n - 1] : NULL;
+
+	return s && off - s->start < s->size ? s : NULL;
 }
 
 static const char *index_name(const struct symbol_index *idx,
@@ -203,39 +202,57 @@ static const char *index_system_name(const struct symbol_index *idx,
 
 const char *symbols_find(const struct symbol_index *idx, uint64_t off)
 {
-	const struct symbol *s = index_find(idx, off);
+	const struct symbol *s = symbols_at(idx, off);
 
 	return s && !(s->name & SYMBOL_RANGE) ? index_name(idx, s) : NULL;
 }
 
-struct scopes {
-	struct scope at[SYMBOL_SCOPES_MAX];
-	uint32_t here, line;	/* innermost, and the line in it */
-};
-
-/* Scopes of a symbol, and which one holds off.  The lines were validated. */
-static bool find_row(const struct symbol_index *x, const struct symbol *s,
-		     uint64_t off, struct scopes *sc)
+bool symbol_rows_begin(struct symbol_rows *r, const struct symbol_index *idx, uint32_t i)
 {
-	uint32_t at = x->line_at[s - x->symbols], n, len, v;
-	struct cursor c = { x->lines + at, x->lines + x->line_bytes };
+	struct cursor c = { idx->lines, idx->lines + idx->line_bytes };
+
+	if (!idx->line_at || idx->line_at[i] == SYMBOL_NO_LINES)
+		return false;
+	c.pos += idx->line_at[i];
+	if (!index_number(&c, &r->n))
+		return false;
+	for (uint32_t k = 0; k < r->n; k++)
+		read_scope(&c, &r->at[k]);
+	r->idx = idx;
+	r->pos = c.pos;
+	r->end = c.end;
+	r->len = r->here = r->line = 0;
+	return true;
+}
+
+bool symbol_rows_next(struct symbol_rows *r)
+{
+	struct cursor c = { r->pos, r->end };
+	uint32_t v;
+
+	if (!index_number(&c, &r->len) || !r->len || !index_number(&c, &v))
+		return false;
+	if (v & 1) {
+		index_number(&c, &r->here);
+		r->line = r->idx->functions[r->at[r->here].function].first_line;
+	}
+	v >>= 1;
+	r->line += -(v & 1) ^ (v >> 1);
+	r->pos = c.pos;
+	return true;
+}
+
+/* The row that holds this distance from the symbol's start. */
+static bool find_row(struct symbol_rows *r, const struct symbol_index *idx, uint32_t i,
+		     uint64_t off)
+{
 	uint64_t end = 0;
 
-	if (!index_number(&c, &n))
+	if (!symbol_rows_begin(r, idx, i))
 		return false;
-	for (uint32_t i = 0; i < n; i++)
-		read_scope(&c, &sc->at[i]);
-	sc->here = sc->line = 0;
-	while (index_number(&c, &len) && len && index_number(&c, &v)) {
-		if (v & 1) {
-			index_number(&c, &sc->here);
-			sc->line = x->functions[sc->at[sc->here].function]
-				   .first_line;
-		}
-		v >>= 1;
-		sc->line += -(v & 1) ^ (v >> 1);
-		end += len;
-		if (off - s->start < end)
+	while (symbol_rows_next(r)) {
+		end += r->len;
+		if (off < end)
 			return true;
 	}
 	return false;
@@ -244,11 +261,11 @@ static bool find_row(const struct symbol_index *x, const struct symbol *s,
 uint32_t symbols_places(const struct symbol_index *idx, uint64_t off,
 			struct symbol_place ret[SYMBOL_DEPTH_MAX])
 {
-	const struct symbol *s = index_find(idx, off);
-	struct scopes sc;
+	const struct symbol *s = symbols_at(idx, off);
+	struct symbol_rows rows;
 	uint32_t n = 0;
 
-	if (!s)
+	if (!s || s->name == SYMBOL_NOTHING)
 		return 0;
 	if (s->name & SYMBOL_RANGE) {
 		uint64_t pages = s->name & ~SYMBOL_RANGE;
@@ -263,21 +280,20 @@ uint32_t symbols_places(const struct symbol_index *idx, uint64_t off,
 		.name = index_name(idx, s), .file = "",
 		.system = index_system_name(idx, s),
 	};
-	if (!idx->line_at || idx->line_at[s - idx->symbols] == SYMBOL_NO_LINES ||
-	    !find_row(idx, s, off, &sc))
+	if (!find_row(&rows, idx, (uint32_t)(s - idx->symbols), off - s->start))
 		return 1;
 	for (;;) {
-		const struct scope *in = &sc.at[sc.here];
+		const struct symbol_scope *in = &rows.at[rows.here];
 		const struct symbol_function *f = &idx->functions[in->function];
 
 		ret[n++] = (struct symbol_place){
 			idx->names + f->name, idx->names + f->file,
-			f->first_line, sc.line, NULL, 0,
+			f->first_line, rows.line, NULL, 0,
 		};
 		if (!in->up)
 			break;
-		sc.line = in->line;
-		sc.here -= in->up;
+		rows.line = in->line;
+		rows.here -= in->up;
 	}
 	ret[n - 1].name = index_name(idx, s);
 	ret[n - 1].system = index_system_name(idx, s);

@@ -12,7 +12,8 @@
  * is empty if there are functions.  Behind the name of a symbol that has
  * SYMBOL_MANGLED comes what the file calls it.  A symbol with SYMBOL_RANGE is a
  * function without a name: instead of one it has the distance from its offset
- * to its virtual address, in pages of 4 KiB.
+ * to its virtual address, in pages of 4 KiB.  SYMBOL_NOTHING instead of a name says
+ * that nothing is there (index_keep.h).
  *
  * The lines of a symbol are unsigned LEB128 numbers:
  *
@@ -30,6 +31,7 @@
 #ifndef SYMBOLIZERD_SYMBOLS_INDEX_H
 #define SYMBOLIZERD_SYMBOLS_INDEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,7 +40,8 @@
 					 * larger one goes without names */
 #define SYMBOL_NO_LINES	UINT32_MAX
 #define SYMBOL_MANGLED	0x80000000u	/* in .name of a symbol */
-#define SYMBOL_RANGE	0x40000000u	/* likewise; not both */
+#define SYMBOL_RANGE	0x40000000u	/* likewise */
+#define SYMBOL_NOTHING	(SYMBOL_MANGLED | SYMBOL_RANGE)	/* .name in whole */
 #define SYMBOL_PAGE	12		/* bits */
 /* Of one symbol: they bound the work of a search. */
 #define SYMBOL_LINES_MAX	(256u << 10)	/* bytes */
@@ -79,6 +82,12 @@ struct symbol_index {
 /* Validate len bytes (aligned to 8).  0, or -EPROTO and *ret untouched. */
 int symbols_open(const void *data, size_t len, struct symbol_index *ret);
 
+/* How many symbols begin at this file offset or before it. */
+uint32_t symbols_before(const struct symbol_index *idx, uint64_t off);
+
+/* The symbol that holds this file offset, or NULL. */
+const struct symbol *symbols_at(const struct symbol_index *idx, uint64_t off);
+
 /* Name of the function that holds this file offset, or NULL, also if it has
  * none; an address beyond a symbol's size is not that symbol. */
 const char *symbols_find(const struct symbol_index *idx, uint64_t off);
@@ -98,5 +107,23 @@ struct symbol_place {
  * symbols_find() last.  How many, 0 if nothing is known. */
 uint32_t symbols_places(const struct symbol_index *idx, uint64_t off,
 			struct symbol_place ret[SYMBOL_DEPTH_MAX]);
+
+/* --- the lines of a symbol, one after the other -------------------------------- */
+
+struct symbol_scope {
+	uint32_t function, up, line;
+};
+
+struct symbol_rows {
+	const uint8_t *pos, *end;
+	const struct symbol_index *idx;
+	uint32_t n;		/* scopes */
+	struct symbol_scope at[SYMBOL_SCOPES_MAX];
+	uint32_t len, here, line;	/* of the row at hand: bytes, scope, line in it */
+};
+
+/* Begin with symbol i: reads its scopes.  False: it has no lines. */
+bool symbol_rows_begin(struct symbol_rows *r, const struct symbol_index *idx, uint32_t i);
+bool symbol_rows_next(struct symbol_rows *r);
 
 #endif /* SYMBOLIZERD_SYMBOLS_INDEX_H */

@@ -3,7 +3,8 @@ FUZZ += elf_file cfi_walk symbol_index frame_names
 fuzz_elf_file_SRCS := $(ELF_VISIT)
 fuzz_elf_file_LIBS := $(ELF_VISIT_LIBS)
 fuzz_cfi_walk_SRCS := $(CFI)
-fuzz_symbol_index_SRCS := symbolizerd/symbols/index.c
+fuzz_symbol_index_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c common/hash_table.c
+fuzz_symbol_index_LIBS := -lxxhash
 fuzz_frame_names_SRCS := symbolizerd/symbols/frame_names.c
 
 FUZZ += jit_files

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The descriptors that the hub keeps for files that no sample has met: they are
- * bounded, go when nobody maps the file any more, and are asked for again.
+ * bounded, go when nobody maps the file any more, and are asked for again.  Names that
+ * no sample has met go, too, and are read again.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -54,6 +55,7 @@ static void keep_few(struct hub *hub)
 {
 	hub->k.exes.kept_max = KEPT;
 	hub->k.exes.kept_s = 1;
+	hub->k.exes.lasts = 2;
 }
 
 /* How many of the files does it hold?  Only root may look. */
@@ -94,16 +96,23 @@ static void expect_asked(struct fake_loader *l, bool *asked, uint32_t n)
 	}
 }
 
-static void expect_named(struct conn *exporter)
+/* A batch of one frame: of the function, or of none. */
+static void expect_function(struct conn *exporter, bool marked)
 {
 	struct fake_batch b;
 	size_t len;
 
 	exporter_batch(exporter, &b);
-	NEED(!memcmp(batch_str(&b.b, b.b.functions[
+	NEED(!b.b.frames[0].function == !marked);
+	NEED(!marked || !memcmp(batch_str(&b.b, b.b.functions[
 			b.b.frames[0].function].name, &len), "marked", 6));
 	exporter_done(exporter, b.id, b.msg.samples, BATCH_DELIVERED);
 	batch_release(&b);
+}
+
+static void expect_named(struct conn *exporter)
+{
+	expect_function(exporter, true);
 }
 
 /* Those that were kept longest go.  When a sample meets one, it is asked for, and the
@@ -203,4 +212,41 @@ TEST(hub_holds_nothing_of_a_program_that_begins)
 	NEED(getuid() || held() == 0);
 	own_end(&status, &l, &st);
 	NEED(st.hub.worker_jobs == 2 && st.hub.offences == 0);
+}
+
+/* Of the file's names the one stays that a sample met.  The hub asks for the file, to
+ * have it read when a sample meets another place, not before; and it asks once. */
+TEST(hub_keeps_names_that_were_met_and_reads_others_again)
+{
+	uint64_t word = FRAME_WORD(FRAME_NATIVE, EXE_FIRST, OWN_MARK + 4);
+	uint64_t other = FRAME_WORD(FRAME_NATIVE, EXE_FIRST, OWN_MARK + 40);
+	bool asked[EXE_FIRST + FILES] = { false };
+	struct conn exporter, status;
+	struct fake_loader l;
+	struct status st;
+
+	own_begin(&status, &l, keep_few);
+	exporter_connect(&exporter, &own_place, 0, NULL);
+	own_send_file(&l, 2, "G", 1, getuid());
+	NEED(own_expect_table(&l, 2) == EXE_FIRST);
+	loader_sample(&l, record(0, 1), &word);
+	expect_named(&exporter);
+	expect_asked(&l, asked, 1);
+	NEED(getuid() || held() == 0);
+	/* nobody opens it: the name is known all the same */
+	loader_sample(&l, record(0, 1), &word);
+	expect_named(&exporter);
+	own_send_file(&l, 2, "G", 1, getuid());
+	loader_sample(&l, record(0, 1), &word);
+	expect_named(&exporter);
+	NEED(getuid() || held() == 1);
+	status_until(&status, &st, has_jobs, 2);
+	NEED(st.hub.worker_jobs == 2);
+	loader_sample(&l, record(0, 1), &other);
+	expect_function(&exporter, false);
+	NEED(getuid() || held() == 0);
+	loader_sample(&l, record(0, 1), &word);
+	expect_named(&exporter);
+	own_end(&status, &l, &st);
+	NEED(st.hub.worker_jobs == 3 && st.hub.offences == 0);
 }

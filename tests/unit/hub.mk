@@ -9,11 +9,11 @@ unit_trace_LIBS := -lxxhash
 unit_process_SRCS := symbolizerd/hub/process.c common/hash_table.c
 unit_process_LIBS := -lxxhash
 unit_container_SRCS := common/container.c symbolizerd/hub/cgroup.c
-unit_executable_SRCS := symbolizerd/hub/executable.c symbolizerd/tables/owners.c common/hash_table.c common/log.c common/log_quote.c
+unit_executable_SRCS := symbolizerd/hub/executable.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c symbolizerd/tables/owners.c common/hash_table.c common/log.c common/log_quote.c
 unit_executable_LIBS := -lxxhash
 unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/hub/jit.c symbolizerd/symbols/frame_names.c symbolizerd/hub/managed.c symbolizerd/hub/managed_visits.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c symbolizerd/hub/executable.c \
 	symbolizerd/tables/owners.c \
-	symbolizerd/hub/ksym.c symbolizerd/symbols/index.c common/wire.c \
+	symbolizerd/hub/ksym.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c common/wire.c \
 	ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c common/log.c common/log_quote.c
 unit_symbolize_LIBS := -lxxhash
 unit_cpu_share_SRCS := symbolizerd/hub/cpu_share.c
@@ -45,7 +45,7 @@ unit_jit_SRCS := symbolizerd/hub/jit.c symbolizerd/tables/owners.c common/hash_t
 unit_jit_LIBS := -lxxhash
 UNIT += clock_jumps
 unit_clock_jumps_SRCS := $(addprefix symbolizerd/hub/,knowledge.c interval.c intake.c symbolize.c managed.c managed_visits.c record.c trace.c \
-	process.c executable.c ksym.c cgroup.c samples.c ledger.c own.c batches.c jit.c) $(TABLES) symbolizerd/symbols/index.c symbolizerd/symbols/frame_names.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
+	process.c executable.c ksym.c cgroup.c samples.c ledger.c own.c batches.c jit.c) $(TABLES) symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c symbolizerd/symbols/frame_names.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
 	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/counters.c ipc/message.c ipc/rules.c common/wire.c common/container.c common/log.c common/log_quote.c
 unit_clock_jumps_LIBS := -lxxhash -Wl,--wrap=clock_gettime
 UNIT += line_table java_name

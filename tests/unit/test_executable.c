@@ -289,6 +289,171 @@ TEST(executables_in_use_have_a_budget_too)
 	executables_fini(&x);
 }
 
+/* --- names that samples met ------------------------------------------------------ */
+
+/* Four functions of 64 bytes from 0 on, with room behind each. */
+static const struct {
+	struct symbols_hdr h;
+	struct symbol s[4];
+	char names[16];
+} four = {
+	{ SYMBOLS_MAGIC, 4, 0, 0, 16, 0 },
+	{ { 0, 64, 1 }, { 128, 64, 3 }, { 256, 64, 5 }, { 384, 64, 7 } },
+	"\0a\0b\0c\0d",
+};
+
+/* A worker has read them, into so many bytes. */
+static void read_four_in(struct executable *e, size_t bytes)
+{
+	size_t len = offsetof(__typeof__(four), names) + 16;
+	uint8_t *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct symbol_index idx;
+
+	CHECK(map != MAP_FAILED);
+	memcpy(map, &four, len);
+	CHECK_EQ(symbols_open(map, len, &idx), 0);
+	executable_named(e, map, bytes, &idx);
+}
+
+static void read_four(struct executable *e)
+{
+	read_four_in(e, 4096);
+}
+
+/* A sample's, named at this interval; "": nothing is known to be there. */
+static const char *name_at(struct executable *e, uint64_t off, uint32_t interval)
+{
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+
+	return executable_places(e, off, interval, at) ? at[0].name : "";
+}
+
+/* At each interval, until they are let go: when. */
+static uint32_t let_go(struct executables *x, uint32_t i, uint32_t interval)
+{
+	for (;; interval++) {
+		CHECK(interval < 10000);
+		if (executables_let_names_go(x, 0, interval) != i)
+			continue;
+		CHECK_EQ(executables_let_names_go(x, i + 1, interval), EXECUTABLE_NONE);
+		return interval;
+	}
+}
+
+TEST(executable_keeps_the_names_that_samples_met)
+{
+	struct executables x;
+	struct executable *e;
+	uint32_t i;
+
+	executables_init(&x, 9);
+	i = mention(&x, 1, 100);
+	e = executables_get(&x, i);
+	read_four(e);
+	CHECK_EQ(executables_let_names_go(&x, 0, 100), EXECUTABLE_NONE);
+	CHECK_STR(name_at(e, 10, 101), "a");
+	CHECK_STR(name_at(e, 300, 103), "c");
+	CHECK_STR(name_at(e, 70, 103), "");
+	for (uint32_t k = 104; k < 103 + LET_GO_INTERVALS; k++) {
+		CHECK_STR(name_at(e, 20, k), "a");	/* it is not new any more */
+		CHECK_EQ(executables_let_names_go(&x, 0, k), EXECUTABLE_NONE);
+	}
+	CHECK_EQ(let_go(&x, i, 104), 103 + LET_GO_INTERVALS);
+	CHECK(!e->map && !e->marks && e->few_len < 256);
+	/* what was met is still there, also that nothing is */
+	CHECK_STR(name_at(e, 63, 200), "a");
+	CHECK_STR(name_at(e, 256, 200), "c");
+	CHECK(!executable_want(e, 63, 1) && !executable_want(e, 127, 1));
+	CHECK(e->named && executable_unread(e));
+	/* what was not is asked for, once */
+	CHECK_STR(name_at(e, 140, 200), "");
+	CHECK(executable_want(e, 140, 1));
+	CHECK(!executable_want(e, 400, 1) && !executable_want(e, 63, 1));
+	read_four(e);
+	CHECK(e->named && !executable_unread(e) && !executable_want(e, 400, 1));
+	CHECK_STR(name_at(e, 140, 201), "b");
+	executables_fini(&x);
+}
+
+/* Who meets a new function whenever the others were let go has the file read some
+ * times, and then seldom. */
+TEST(executable_is_read_again_less_and_less_often)
+{
+	uint32_t lasted = 0, i, now = 1;
+	struct executables x;
+	struct executable *e;
+
+	executables_init(&x, 9);
+	i = mention(&x, 1, 1);
+	e = executables_get(&x, i);
+	for (uint32_t k = 0; k < LET_GO_DOUBLED + 3; k++) {
+		uint32_t then;
+
+		read_four(e);
+		CHECK_EQ(executables_let_names_go(&x, 0, now), EXECUTABLE_NONE);
+		name_at(e, 64 * (k % 8), now);
+		then = let_go(&x, i, now);
+		if (k && k <= LET_GO_DOUBLED)
+			CHECK_EQ(then - now, 2 * lasted);
+		else if (k)
+			CHECK_EQ(then - now, lasted);
+		else
+			CHECK_EQ(then - now, LET_GO_INTERVALS);
+		lasted = then - now;
+		now = then + 1;
+	}
+	/* all were met */
+	for (uint64_t off = 0; off < 448; off += 64)
+		CHECK(!executable_want(e, off, 1));
+	executables_fini(&x);
+}
+
+TEST(executable_of_which_nothing_was_met_keeps_nothing)
+{
+	struct executables x;
+	struct executable *e;
+	uint32_t i;
+
+	executables_init(&x, 9);
+	i = mention(&x, 1, 1);
+	e = executables_get(&x, i);
+	read_four(e);
+	let_go(&x, i, 1);
+	CHECK(!e->map && !e->few_data && !e->few_len);
+	CHECK(executable_want(e, 0, 1));
+	/* it cannot be read any more: that is all */
+	executable_failed(e, false);
+	CHECK(!executable_want(e, 0, 2) && !executable_unread(e));
+	executables_fini(&x);
+}
+
+/* Beyond the budget what was not met goes first, then the rest: of who has the most. */
+TEST(executables_beyond_the_budget_keep_what_was_met)
+{
+	struct executables x;
+	struct executable *e;
+	uint32_t others;
+
+	executables_init(&x, 9);
+	others = mention(&x, 1, 1);
+	executables_get(&x, others)->owner = 1000;
+	read_four(executables_get(&x, others));
+	name_at(executables_get(&x, others), 10, 1);
+	e = executables_get(&x, mention(&x, 2, 1));
+	read_four_in(e, SYMBOLS_BUDGET + 4096);
+	name_at(e, 10, 1);
+	executables_sweep(&x, 9);
+	CHECK(!e->map && e->few.n == 1);
+	CHECK_STR(name_at(e, 20, 9), "a");
+	CHECK(!executable_want(e, 400, 1));	/* there was no room */
+	CHECK(executables_get(&x, others)->map);
+	e->few_len = SYMBOLS_BUDGET + 4096;
+	executables_sweep(&x, 12);
+	CHECK(!e->few_data && !e->few_len);
+	CHECK(executables_get(&x, others)->map);
+	executables_fini(&x);
+}
+
 /* --- descriptors ----------------------------------------------------------------- */
 
 /* Keep one of this owner's; what has to go first goes.  Its index, or NONE. */
@@ -314,14 +479,14 @@ TEST(executables_are_wanted_until_they_have_names)
 
 	executables_init(&x, 9);
 	e = executables_get(&x, mention(&x, 1, 1));
-	CHECK(executable_want(e, 100));
-	CHECK(!executable_want(e, 200) && e->wanted && e->wanted_ns == 100);
+	CHECK(executable_want(e, 0, 100));
+	CHECK(!executable_want(e, 0, 200) && e->wanted && e->wanted_ns == 100);
 	executable_named(e, NULL, 0, &idx);
-	CHECK(!executable_want(e, 300) && !e->wanted);
+	CHECK(!executable_want(e, 0, 300) && !e->wanted);
 	e = executables_get(&x, mention(&x, 2, 1));
-	CHECK(executable_want(e, 100));
+	CHECK(executable_want(e, 0, 100));
 	executable_failed(e, true);
-	CHECK(!executable_want(e, 300) && !e->wanted && e->quarantined);
+	CHECK(!executable_want(e, 0, 300) && !e->wanted && e->quarantined);
 	executables_fini(&x);
 }
 
@@ -337,7 +502,7 @@ TEST(executables_share_descriptors_by_owner)
 	for (uint32_t i = 0; i < 26; i++)	/* a sixteenth is for others */
 		CHECK_EQ(keep(&x, i, 1000, 10 + i), EXECUTABLE_NONE);
 	CHECK_EQ(keep(&x, 26, 1000, 40), mention(&x, 0, 1));
-	CHECK(executable_want(executables_get(&x, mention(&x, 1, 1)), 50));
+	CHECK(executable_want(executables_get(&x, mention(&x, 1, 1)), 0, 50));
 	CHECK_EQ(keep(&x, 27, 1000, 41), mention(&x, 2, 1));
 	CHECK_EQ(keep(&x, 104, 0, 42), EXECUTABLE_NONE);
 	CHECK_EQ(x.kept.total, 31);
@@ -356,7 +521,7 @@ TEST(executables_refuse_a_descriptor_when_all_are_wanted)
 	CHECK_EQ(first, EXECUTABLE_NONE);
 	x.kept_max = 1;
 	CHECK_EQ(keep(&x, 1, 0, 1), EXECUTABLE_NONE);
-	CHECK(executable_want(executables_get(&x, mention(&x, 1, 1)), 1));
+	CHECK(executable_want(executables_get(&x, mention(&x, 1, 1)), 0, 1));
 	CHECK(!executables_may_keep(&x, 0, &first));
 	CHECK_EQ(first, EXECUTABLE_NONE);
 	executables_fini(&x);
@@ -376,7 +541,7 @@ TEST(executables_let_go_of_descriptors_without_a_number)
 	a = mention(&x, 1, 1);
 	b = mention(&x, 2, 1);
 	CHECK_EQ(executables_assign(&x, 2, a, "/a", 2, true), 0);
-	CHECK(executable_want(executables_get(&x, b), 1));
+	CHECK(executable_want(executables_get(&x, b), 0, 1));
 	executables_sweep(&x, 2);
 	CHECK_EQ(x.kept.total, 2);
 	CHECK(executables_get(&x, a)->fd >= 0 && executables_get(&x, b)->fd >= 0);

@@ -348,6 +348,36 @@ TEST(symbolize_shows_lines_and_what_is_inlined)
 	tear_down(&s);
 }
 
+/* Names that samples met are kept, others are read again: only those are waited for. */
+TEST(symbolize_waits_for_what_was_let_go)
+{
+	static const struct {
+		struct symbols_hdr h;
+		struct symbol s;
+		char names[8];
+	} made = { { SYMBOLS_MAGIC, 1, 0, 0, 8, 0 }, { 16, 16, 1 }, "\0known" };
+	uint64_t known[] = { FRAME_WORD(FRAME_NATIVE, 2, 20) };
+	uint64_t other[] = { FRAME_WORD(FRAME_NATIVE, 2, 40) };
+	struct trace *a = trace(0, 1, known), *b = trace(0, 1, other);
+	struct setup s;
+	struct batch got;
+	void *data;
+
+	set_up(&s);
+	CHECK_EQ(symbols_open(&made, sizeof(made), &s.e->few), 0);
+	s.e->named = s.e->partial = true;
+	CHECK(!pass_trace_waits(&s.pass, a) && !pass_trace_waits(&s.pass, b));
+	CHECK(!executable_want(s.e, 20, 1000) && executable_want(s.e, 40, 1000));
+	s.pass.now_ns = 1000 + OPEN_NS - 1;
+	CHECK(!pass_trace_waits(&s.pass, a) && pass_trace_waits(&s.pass, b));
+	data = one_event(&s, a, &got);
+	CHECK(got.frames[got.stack_frames[0]].function);
+	free(data);
+	free(a);
+	free(b);
+	tear_down(&s);
+}
+
 TEST(symbolize_waits_for_workers_and_for_loaderd)
 {
 	uint64_t native[] = { FRAME_WORD(FRAME_NATIVE, 2, 8) };
@@ -369,7 +399,7 @@ TEST(symbolize_waits_for_workers_and_for_loaderd)
 	CHECK(!pass_trace_waits(&s.pass, f));	/* nobody opens it */
 	at = executables_mention(&s.exes, &other, 1);
 	CHECK(!pass_trace_waits(&s.pass, f));
-	CHECK(executable_want(executables_get(&s.exes, at), 1000));
+	CHECK(executable_want(executables_get(&s.exes, at), 8, 1000));
 	s.pass.now_ns = 1000 + OPEN_NS - 1;
 	CHECK(pass_trace_waits(&s.pass, f));
 	s.pass.now_ns = 1000 + OPEN_NS;

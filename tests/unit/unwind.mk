@@ -29,6 +29,9 @@ UNIT += symbols lines elf_file file_id
 unit_lines_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/lines_build.c \
 	common/hash_table.c
 unit_lines_LIBS := -lxxhash
+UNIT += index_keep
+unit_index_keep_SRCS := $(unit_lines_SRCS) symbolizerd/symbols/index_keep.c
+unit_index_keep_LIBS := -lxxhash
 unit_symbols_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_symbols_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_file_id_SRCS := symbolizerd/elf/elf_file.c symbolizerd/elf/file_id.c common/wire.c \
