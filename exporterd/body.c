@@ -7,9 +7,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Of zlib's levels, 2 makes requests 4 to 6 % larger than 6, in 0.3 to 0.4 of
- * the time (batches of 0.1 and 2.5 MB). */
-#define LEVEL	2
+/* Of zlib's levels: 2 makes requests of 60 to 90 KB 4 to 5 % larger than this in
+ * 0.7 of the time; 6 makes them 2 to 3 % smaller in 1.4 times the time. */
+#define LEVEL	4
 /* zstd's own default. */
 #define ZSTD_LEVEL 3
 

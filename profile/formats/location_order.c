@@ -3,14 +3,11 @@
 
 #include <stdlib.h>
 
-static int by_use(const void *a, const void *b, void *arg)
-{
-	const uint32_t *uses = arg, x = *(const uint32_t *)a,
-		       y = *(const uint32_t *)b;
+#define LOCATION_USES	1024	/* as many or more are the same */
 
-	if (uses[x] != uses[y])
-		return uses[x] > uses[y] ? -1 : 1;
-	return x < y ? -1 : x > y;
+static uint32_t location_uses(uint32_t uses)
+{
+	return uses < LOCATION_USES ? uses : LOCATION_USES - 1;
 }
 
 static int by_place(const void *a, const void *b, void *arg)
@@ -39,26 +36,48 @@ static void location_count(const struct batch *b, const uint8_t *used,
 	}
 }
 
-uint32_t *location_order(const struct batch *b, const uint8_t *used,
-			 uint32_t *ret_n)
+/*
+ * Sort the frames with uses into two: the first `few` of v, which most stacks
+ * name, and the others behind them.  Of those with as many uses as the last of
+ * the few, the lower numbers are taken.
+ */
+static void location_divide(const uint32_t *uses, uint32_t frames, uint32_t few,
+			    uint32_t *v)
 {
-	uint32_t frames = batch_n(b, BATCH_FRAMES), n, few;
-	uint32_t *uses = calloc(frames + 1, sizeof(*uses)), *v;
+	uint32_t with[LOCATION_USES] = { 0 }, least = LOCATION_USES - 1;
+	uint32_t left = few, n = 0, behind = few;
 
-	if (!uses)
-		return NULL;
-	location_count(b, used, uses, ret_n);
-	v = malloc((*ret_n + 1) * sizeof(*v));
-	n = 0;
-	for (uint32_t i = 0; v && i < frames; i++) {
-		if (uses[i])
+	for (uint32_t i = 0; i < frames; i++)
+		with[location_uses(uses[i])]++;
+	for (; least > 1 && with[least] <= left; least--)
+		left -= with[least];
+	for (uint32_t i = 0; i < frames; i++) {
+		uint32_t u = location_uses(uses[i]);
+
+		if (u > least || (u == least && left)) {
+			left -= u == least;
 			v[n++] = i;
+		} else if (u) {
+			v[behind++] = i;
+		}
+	}
+}
+
+uint32_t *location_order(const struct batch *b, const uint8_t *used,
+			 uint32_t *n)
+{
+	uint32_t frames = batch_n(b, BATCH_FRAMES), few;
+	uint32_t *uses = calloc(frames + 1, sizeof(*uses)), *v = NULL;
+
+	if (uses) {
+		location_count(b, used, uses, n);
+		v = malloc((*n + 1) * sizeof(*v));
 	}
 	if (v) {
-		few = n < LOCATION_ORDER_SHORT ? n : LOCATION_ORDER_SHORT;
-		qsort_r(v, n, sizeof(*v), by_use, uses);
+		few = *n < LOCATION_ORDER_SHORT ? *n : LOCATION_ORDER_SHORT;
+		location_divide(uses, frames, few, v);
 		qsort_r(v, few, sizeof(*v), by_place, (void *)b->frames);
-		qsort_r(v + few, n - few, sizeof(*v), by_place,
+		qsort_r(v + few, *n - few, sizeof(*v), by_place,
 			(void *)b->frames);
 	}
 	free(uses);
