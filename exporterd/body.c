@@ -9,7 +9,7 @@
 
 /* Of zlib's levels: 2 makes requests of 60 to 90 KB 4 to 5 % larger than this in
  * 0.7 of the time; 6 makes them 2 to 3 % smaller in 1.4 times the time. */
-#define LEVEL	4
+#define LEVEL 4
 /* zstd's own default. */
 #define ZSTD_LEVEL 3
 

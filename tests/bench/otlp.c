@@ -2,15 +2,16 @@
 /*
  * otlp - bytes of OTLP requests, by what they are for
  *
- * usage: otlp [-m BATCHES] [-r TIMES] [-w FILE] BATCH...
+ * usage: otlp [-H] [-m BATCHES] [-r TIMES] [-w FILE] BATCH...
  *
  * Encodes batches (files of the spool, or bare ones) as exporterd does, with
  * the attributes of a host that it finds, and prints what takes the bytes: of
  * the request as it is, and of its gzip, where a part's share is what the gzip
  * loses when that part's bytes are taken out.  One event is one sample.
- * -m makes one request of so many batches, as a longer interval would; -r
- * encodes and compresses each TIMES times more and prints the CPU time of it; -w
- * writes the first request.
+ *
+ * -H leaves the host's attributes out.  -m makes one request of so many
+ * batches, as a longer interval would.  -r encodes and compresses each TIMES
+ * times more and prints the CPU time of it.  -w writes the first request.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,20 +29,20 @@
 
 enum part {
 	RESOURCE, SCOPE, PROFILE, SAMPLE, SAMPLE_ATTRS, TIMES, STACKS,
-	LOCATIONS, LINES, FUNCTIONS, STRINGS, MAPPINGS, ATTRIBUTES, LINKS,
+	LOCATIONS, LINES, FUNCTIONS, NAMES, STRINGS, MAPPINGS, ATTRIBUTES, LINKS,
 	PARTS
 };
 
 static const char *const part_names[PARTS] = {
 	"resources", "scopes and schemas", "profiles", "samples",
 	"... their attributes", "... their times", "stacks", "locations",
-	"... their lines", "functions", "strings", "mappings", "attributes",
-	"links",
+	"... their lines", "functions", "names and source files",
+	"other strings", "mappings", "attributes", "links",
 };
 
 enum message {
 	NONE, REQUEST, RESOURCE_PROFILES, SCOPE_PROFILES, PROFILE_MSG,
-	SAMPLE_MSG, DICTIONARY, LOCATION_MSG
+	SAMPLE_MSG, DICTIONARY, LOCATION_MSG, FUNCTION_MSG
 };
 
 /* Where a field's bytes belong, or as which message it is to be taken apart:
@@ -65,12 +66,15 @@ static const struct rule {
 	{ SAMPLE_MSG, 5, TIMES, NONE },
 	{ DICTIONARY, 1, MAPPINGS, NONE },
 	{ DICTIONARY, 2, LOCATIONS, LOCATION_MSG },
-	{ DICTIONARY, 3, FUNCTIONS, NONE },
+	{ DICTIONARY, 3, FUNCTIONS, FUNCTION_MSG },
 	{ DICTIONARY, 4, LINKS, NONE },
 	{ DICTIONARY, 5, STRINGS, NONE },
 	{ DICTIONARY, 6, ATTRIBUTES, NONE },
 	{ DICTIONARY, 7, STACKS, NONE },
 	{ LOCATION_MSG, 3, LINES, NONE },
+	{ FUNCTION_MSG, 1, FUNCTIONS, NONE },	/* name */
+	{ FUNCTION_MSG, 2, FUNCTIONS, NONE },	/* system name */
+	{ FUNCTION_MSG, 3, FUNCTIONS, NONE },	/* source file */
 };
 
 struct sums {
@@ -90,7 +94,7 @@ static void die(const char *what)
 }
 
 /* The attributes that exporterd finds on a host with Debian 12. */
-static const struct otlp_resource host = { (const char *const[]){
+static struct otlp_resource host = { (const char *const[]){
 	"os.type", "linux", "telemetry.distro.name", "trifold",
 	"telemetry.distro.version", TRIFOLD_VERSION, "host.name", "build-7",
 	"host.arch", "amd64", "host.id", "3f2a97c4e1b84d06a5d8c0917be6f243",
@@ -108,24 +112,37 @@ static const struct rule *rule_of(enum message in, uint64_t field)
 	return NULL;
 }
 
-/* One field at in, its wire type known: what is inside, for a field of bytes. */
-static int field_skip(struct wire_in *in, unsigned int type,
+/* One field at in, its wire type known: its number, or what is inside. */
+static int field_read(struct wire_in *in, unsigned int type, uint64_t *number,
 		      struct wire_in *inside)
 {
-	uint64_t n;
-
 	switch (type) {
 	case 0:
-		return wire_get_uleb(in, &n);
+		return wire_get_uleb(in, number);
 	case 1:
 		return wire_skip(in, 8);
 	case 2:
-		if (wire_get_uleb(in, &n))
+		if (wire_get_uleb(in, number))
 			return WIRE_SHORT;
-		return wire_get_sub(in, n, inside);
+		return wire_get_sub(in, *number, inside);
 	default:
 		return WIRE_FORMAT;
 	}
+}
+
+/* Strings that functions name; functions come before them. */
+static uint8_t named[1 << 20];
+static uint64_t strings;
+
+/* The part of a field's bytes. */
+static enum part part_of(const struct rule *r, uint64_t number)
+{
+	if (r->in == FUNCTION_MSG && number < sizeof(named))
+		named[number] = 1;
+	if (r->in == DICTIONARY && r->field == 5 &&
+	    strings++ < sizeof(named) && named[strings - 1])
+		return NAMES;
+	return r->part;
 }
 
 /* Write into owner[], a byte for each of `base`, which part it is of; fields
@@ -136,17 +153,19 @@ static void own(struct wire_in in, enum message what, enum part mine,
 	while (wire_left(&in)) {
 		const uint8_t *start = in.pos;
 		struct wire_in inside = { 0 };
+		uint64_t tag, number = 0;
 		const struct rule *r;
-		uint64_t tag;
+		enum part p;
 
 		if (wire_get_uleb(&in, &tag) ||
-		    field_skip(&in, tag & 7, &inside))
+		    field_read(&in, tag & 7, &number, &inside))
 			die("no valid request");
 		r = rule_of(what, tag >> 3);
-		memset(owner + (start - base), r ? r->part : mine,
+		p = r ? part_of(r, number) : mine;
+		memset(owner + (start - base), (int)p,
 		       (size_t)(in.pos - start));
-		if (r)
-			sum.elements[r->part]++;
+		if (r && r->in != FUNCTION_MSG)
+			sum.elements[p]++;
 		if (r && r->is)
 			own(inside, r->is, r->part, base, owner);
 	}
@@ -196,6 +215,8 @@ static void take_apart(const uint8_t *data, size_t len,
 
 	if (!owner)
 		die("out of memory");
+	memset(named, 0, sizeof(named));
+	strings = 0;
 	wire_init(&in, data, len, false);
 	own(in, REQUEST, SCOPE, data, owner);
 	for (size_t i = 0; i < len; i++)
@@ -343,8 +364,10 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "m:r:w:")) != -1) {
-		if (c == 'r')
+	while ((c = getopt(argc, argv, "Hm:r:w:")) != -1) {
+		if (c == 'H')
+			host.pairs = NULL;
+		else if (c == 'r')
 			times_more = atoi(optarg);
 		else if (c == 'm')
 			merge = atoi(optarg);
