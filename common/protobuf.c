@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/protobuf.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -8,7 +9,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
-static unsigned int protobuf_varint(uint8_t out[10], uint64_t v)
+#define VARINT_MAX	10	/* bytes */
+
+static unsigned int protobuf_varint(uint8_t out[VARINT_MAX], uint64_t v)
 {
 	unsigned int n = 0;
 
@@ -18,11 +21,20 @@ static unsigned int protobuf_varint(uint8_t out[10], uint64_t v)
 	return n;
 }
 
+/* The next bytes, if there is room for n; these few are most of a request. */
+static uint8_t *protobuf_next(struct buffer *w, size_t n)
+{
+	if ((w->failed || n > w->cap - w->len) && !buffer_room(w, n))
+		return NULL;
+	return w->data + w->len;
+}
+
 void pb_varint(struct buffer *w, uint64_t v)
 {
-	uint8_t buf[10];
+	uint8_t *p = protobuf_next(w, VARINT_MAX);
 
-	buffer_add(w, buf, protobuf_varint(buf, v));
+	if (p)
+		w->len += protobuf_varint(p, v);
 }
 
 static void pb_tag(struct buffer *w, unsigned int field, unsigned int wire)
@@ -32,8 +44,13 @@ static void pb_tag(struct buffer *w, unsigned int field, unsigned int wire)
 
 void pb_uint_set(struct buffer *w, unsigned int field, uint64_t v)
 {
-	pb_tag(w, field, WIRE_VARINT);
-	pb_varint(w, v);
+	uint8_t *p = protobuf_next(w, 2 * VARINT_MAX);
+	unsigned int n;
+
+	if (!p)
+		return;
+	n = protobuf_varint(p, field << 3 | WIRE_VARINT);
+	w->len += n + protobuf_varint(p + n, v);
 }
 
 void pb_uint(struct buffer *w, unsigned int field, uint64_t v)
@@ -57,19 +74,29 @@ void pb_bytes(struct buffer *w, unsigned int field, const void *p, size_t n)
 
 size_t pb_begin(struct buffer *w, unsigned int field)
 {
-	pb_tag(w, field, WIRE_BYTES);
-	buffer_add(w, "", 1);		/* a length below 128 fits here */
+	uint8_t *p = protobuf_next(w, VARINT_MAX + 1);
+	unsigned int n;
+
+	if (!p)
+		return w->len;
+	n = protobuf_varint(p, field << 3 | WIRE_BYTES);
+	p[n] = 0;			/* a length below 128 fits here */
+	w->len += n + 1;
 	return w->len;
 }
 
 void pb_end(struct buffer *w, size_t mark)
 {
-	uint8_t buf[10];
+	uint8_t buf[VARINT_MAX];
 	size_t len = w->len - mark;
 	unsigned int n = protobuf_varint(buf, len);
 
-	if (!buffer_room(w, n - 1))
+	if (w->failed || (n > 1 && !buffer_room(w, n - 1)))
 		return;
+	if (n == 1) {
+		w->data[mark - 1] = buf[0];
+		return;
+	}
 	memmove(w->data + mark + n - 1, w->data + mark, len);
 	memcpy(w->data + mark - 1, buf, n);
 	w->len += n - 1;
@@ -87,10 +114,30 @@ void pb_packed(struct buffer *w, unsigned int field, const uint32_t *v, size_t n
 	pb_end(w, mark);
 }
 
+/* Only characters of ASCII, and no NUL?  Eight at a time. */
+static bool protobuf_ascii(const char *s, size_t n)
+{
+	static const uint64_t ones = 0x0101010101010101, highs = ones << 7;
+	uint64_t v, bad = 0;
+
+	for (; n >= sizeof(v); s += sizeof(v), n -= sizeof(v)) {
+		memcpy(&v, s, sizeof(v));
+		bad |= v | (v - ones);	/* a NUL borrows: its high bit is set */
+	}
+	for (; n; s++, n--)
+		bad |= (uint64_t)((signed char)*s <= 0) << 7;
+	return !(bad & highs);
+}
+
 void pb_text(struct buffer *w, unsigned int field, const char *s, size_t n)
 {
-	size_t mark = pb_begin(w, field);
+	size_t mark;
 
+	if (protobuf_ascii(s, n)) {
+		pb_bytes(w, field, s, n);
+		return;
+	}
+	mark = pb_begin(w, field);
 	buffer_utf8(w, s, n);
 	pb_end(w, mark);
 }

@@ -7,11 +7,23 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Of zlib's levels, 2 makes requests 4 to 6 % larger than 6, in 0.3 to 0.4 of
- * the time (batches of 0.1 and 2.5 MB). */
-#define LEVEL	2
+/* Of zlib's levels: 2 makes requests of 60 to 90 KB 4 to 5 % larger than this in
+ * 0.7 of the time; 6 makes them 2 to 3 % smaller in 1.4 times the time. */
+#define LEVEL 4
 /* zstd's own default. */
 #define ZSTD_LEVEL 3
+
+/* Below that, a code costs what it saves (measured with requests of 60 KB). */
+#define BLOCK_MIN 1000
+/* What a block takes beyond what the libraries reckon with. */
+#define BLOCK_MORE 32
+
+struct input {
+	const uint8_t *data;
+	size_t len;
+	const size_t *cuts;	/* ascending */
+	unsigned int n;
+};
 
 static const char *const names[COMPRESSION__KINDS] = {
 	[COMPRESSION_NONE] = "none",
@@ -42,47 +54,92 @@ static bool exporter_body_plain(struct body *b, const uint8_t *data)
 	return b->data;
 }
 
-static bool exporter_body_gzip(struct body *b, const uint8_t *data)
+/* The end of the block at `from`: the next cut that is not too near, or the
+ * end. */
+static size_t exporter_body_block(const struct input *in, size_t from)
 {
-	z_stream z = {
-		.next_in = (Bytef *)data, .avail_in = (uInt)b->raw_len,
-	};
+	for (unsigned int i = 0; i < in->n; i++) {
+		if (in->cuts[i] > from && in->cuts[i] - from >= BLOCK_MIN &&
+		    in->cuts[i] < in->len)
+			return in->cuts[i];
+	}
+	return in->len;
+}
+
+static bool exporter_body_deflate(z_stream *z, const struct input *in)
+{
+	for (size_t at = 0, end;; at = end) {
+		bool last = (end = exporter_body_block(in, at)) == in->len;
+
+		z->next_in = (Bytef *)in->data + at;
+		z->avail_in = (uInt)(end - at);
+		if (last)
+			return deflate(z, Z_FINISH) == Z_STREAM_END;
+		if (deflate(z, Z_BLOCK) != Z_OK || z->avail_in)
+			return false;
+	}
+}
+
+static bool exporter_body_gzip(struct body *b, const struct input *in)
+{
+	z_stream z = { 0 };
 	size_t room;
 	bool ok;
 
 	if (deflateInit2(&z, LEVEL, Z_DEFLATED, 15 + 16, 8,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return false;
-	room = deflateBound(&z, (uLong)b->raw_len);
+	room = deflateBound(&z, (uLong)in->len) + in->n * BLOCK_MORE;
 	b->data = malloc(room);
 	z.next_out = b->data;
 	z.avail_out = (uInt)room;
-	ok = b->data && deflate(&z, Z_FINISH) == Z_STREAM_END;
+	ok = b->data && exporter_body_deflate(&z, in);
 	b->len = z.total_out;
 	deflateEnd(&z);
 	return ok;
 }
 
-static bool exporter_body_zstd(struct body *b, const uint8_t *data)
+static bool exporter_body_zstd_blocks(ZSTD_CCtx *z, ZSTD_outBuffer *out,
+				      const struct input *in)
 {
-	size_t room = ZSTD_compressBound(b->raw_len);
+	ZSTD_inBuffer part = { in->data, 0, 0 };
+	size_t left;
 
-	b->data = malloc(room);
-	if (!b->data)
-		return false;
-	b->len = ZSTD_compress(b->data, room, data, b->raw_len, ZSTD_LEVEL);
-	return !ZSTD_isError(b->len);
+	ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+	ZSTD_CCtx_setPledgedSrcSize(z, in->len);
+	do {
+		part.size = exporter_body_block(in, part.pos);
+		left = ZSTD_compressStream2(z, out, &part,
+					    part.size < in->len ? ZSTD_e_flush :
+								  ZSTD_e_end);
+	} while (left == 0 && part.pos < in->len);
+	return left == 0;
 }
 
-static bool compress_into(struct body *b, const uint8_t *data)
+static bool exporter_body_zstd(struct body *b, const struct input *in)
+{
+	ZSTD_outBuffer out = {
+		.size = ZSTD_compressBound(in->len) + in->n * BLOCK_MORE,
+	};
+	ZSTD_CCtx *z = ZSTD_createCCtx();
+	bool ok;
+
+	out.dst = b->data = malloc(out.size);
+	ok = z && out.dst && exporter_body_zstd_blocks(z, &out, in);
+	b->len = out.pos;
+	ZSTD_freeCCtx(z);
+	return ok;
+}
+
+static bool compress_into(struct body *b, const struct input *in)
 {
 	switch (b->compression) {
 	case COMPRESSION_GZIP:
-		return exporter_body_gzip(b, data);
+		return exporter_body_gzip(b, in);
 	case COMPRESSION_ZSTD:
-		return exporter_body_zstd(b, data);
+		return exporter_body_zstd(b, in);
 	default:
-		return exporter_body_plain(b, data);
+		return exporter_body_plain(b, in->data);
 	}
 }
 
@@ -95,18 +152,25 @@ static struct body *body_shrink(struct body *b)
 	return b;
 }
 
-struct body *body_make(const uint8_t *data, size_t len, enum compression c)
+struct body *body_make_cut(const uint8_t *data, size_t len, const size_t *cuts,
+			   unsigned int n, enum compression c)
 {
+	const struct input in = { data, len, cuts, n };
 	struct body *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return NULL;
 	*b = (struct body){ .refs = 1, .compression = c, .raw_len = len };
-	if (!compress_into(b, data)) {
+	if (!compress_into(b, &in)) {
 		body_put(b);
 		return NULL;
 	}
 	return body_shrink(b);
+}
+
+struct body *body_make(const uint8_t *data, size_t len, enum compression c)
+{
+	return body_make_cut(data, len, NULL, 0, c);
 }
 
 void body_put(struct body *b)

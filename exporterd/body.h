@@ -31,6 +31,12 @@ int compression_of(const char *name);
  * short. */
 struct body *body_make(const uint8_t *data, size_t len, enum compression c);
 
+/* The same.  At each of n places in data, ascending, bytes of another kind
+ * begin: the compressor then begins a block with another code, unless the one
+ * before were too short to pay for it. */
+struct body *body_make_cut(const uint8_t *data, size_t len, const size_t *cuts,
+			   unsigned int n, enum compression c);
+
 static inline struct body *body_get(struct body *b)
 {
 	b->refs++;

@@ -10,7 +10,7 @@ int request_init(struct request *q, const struct batch *b,
 	int r;
 
 	*q = (struct request){ .samples = range.n };
-	r = otlp_encode_range(b, range, extra, &q->raw, &q->len);
+	r = otlp_encode_range(b, range, extra, &q->raw, &q->len, &q->cuts);
 	if (r < 0)
 		return r;
 	q->profiles = otlp_profiles(b, range);
@@ -27,7 +27,8 @@ void request_fini(struct request *q)
 struct body *request_body(struct request *q, enum compression c)
 {
 	if (!q->bodies[c])
-		q->bodies[c] = body_make(q->raw, q->len, c);
+		q->bodies[c] = body_make_cut(q->raw, q->len, q->cuts.at,
+					     OTLP_CUTS, c);
 	return q->bodies[c];
 }
 

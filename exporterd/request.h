@@ -22,6 +22,7 @@
 struct request {
 	uint8_t *raw;
 	size_t len;
+	struct otlp_cuts cuts;
 	uint32_t profiles;
 	uint64_t samples;	/* events */
 	struct body *bodies[COMPRESSION__KINDS];	/* those asked for */

@@ -2,9 +2,10 @@
 #include "profile/formats/dictionary.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "profile/formats/location_order.h"
 
 /* --- tables -------------------------------------------------------------- */
 
@@ -53,7 +54,18 @@ static uint32_t dictionary_string(struct dict *d, const char *s, size_t n)
 
 uint32_t dict_literal(struct dict *d, const char *s)
 {
-	return dictionary_string(d, s, strlen(s));
+	unsigned int i;
+
+	for (i = 0; i < d->n_literals; i++) {
+		if (d->literals[i].text == s)
+			return d->literals[i].index;
+	}
+	if (i == DICT_LITERALS)
+		return dictionary_string(d, s, strlen(s));
+	d->literals[i].text = s;
+	d->literals[i].index = dictionary_string(d, s, strlen(s));
+	d->n_literals++;
+	return d->literals[i].index;
 }
 
 static uint32_t batch_text(struct dict *d, uint32_t i)
@@ -106,7 +118,8 @@ static unsigned int build_ids(struct dict *d, const struct batch_exe *x,
 			      uint32_t attrs[3])
 {
 	static const uint8_t none[FILE_ID_LEN];
-	char hex[2 * FILE_ID_LEN + 1];
+	static const char digits[] = "0123456789abcdef";
+	char hex[2 * FILE_ID_LEN];
 	unsigned int n = 0;
 
 	if (x->build_id)
@@ -116,10 +129,12 @@ static unsigned int build_ids(struct dict *d, const struct batch_exe *x,
 		attrs[n++] = attr_batch(d, runtime_info(x->runtime)->id_key,
 					x->runtime_id);
 	if (memcmp(x->file_id, none, sizeof(none)) != 0) {
-		for (int i = 0; i < FILE_ID_LEN; i++)
-			snprintf(hex + 2 * i, 3, "%02x", x->file_id[i]);
+		for (int i = 0; i < FILE_ID_LEN; i++) {
+			hex[2 * i] = digits[x->file_id[i] >> 4];
+			hex[2 * i + 1] = digits[x->file_id[i] & 15];
+		}
 		attrs[n++] = attr_text(d, "process.executable.build_id.htlhash",
-				       hex, sizeof(hex) - 1);
+				       hex, sizeof(hex));
 	}
 	return n;
 }
@@ -284,6 +299,19 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 	pb_packed(w, 4, &type, 1);
 	pb_end(w, mark);
 	return d->frames[i] = dictionary_intern(d, DICT_LOCATION, start);
+}
+
+void dict_locations(struct dict *d, const uint8_t *used)
+{
+	uint32_t n, *v = location_order(d->b, used, &n);
+
+	if (!v) {
+		d->failed = true;
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		dictionary_location(d, v[i]);
+	free(v);
 }
 
 uint32_t dict_stack(struct dict *d, uint32_t i)

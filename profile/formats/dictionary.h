@@ -41,6 +41,8 @@ struct dict_table {
 	struct hash_table known;
 };
 
+#define DICT_LITERALS	16	/* more are looked up each time */
+
 struct dict {
 	const struct batch *b;
 	struct dict_table table[DICT__MAX];
@@ -50,6 +52,11 @@ struct dict {
 				/* batch index -> ours; 0: not yet */
 	uint64_t *limits;	/* of exes: above every address in them */
 	uint32_t types[BATCH_FRAME__KINDS];	/* attributes; 0: not yet */
+	struct {
+		const char *text;
+		uint32_t index;
+	} literals[DICT_LITERALS];
+	unsigned int n_literals;
 	bool failed;		/* memory was short: all is void */
 };
 
@@ -57,7 +64,12 @@ struct dict {
 int dict_init(struct dict *d, const struct batch *b);
 void dict_fini(struct dict *d);
 
-/* Indices; 0 also on failure. */
+/* Add the locations of the stacks with a 1 in used (one of each of the
+ * batch's), and with them their mappings, functions and strings: at once, so
+ * that they come in an order that takes few bytes (location_order.h). */
+void dict_locations(struct dict *d, const uint8_t *used);
+
+/* Indices; 0 also on failure.  The literal is remembered by its address. */
 uint32_t dict_literal(struct dict *d, const char *s);
 uint32_t dict_stack(struct dict *d, uint32_t stack);	/* of the batch */
 
@@ -69,5 +81,11 @@ unsigned int dict_sample_attrs(struct dict *d, uint32_t attr, uint32_t stop,
 
 /* All tables, as the body of a ProfilesDictionary. */
 void dict_write(const struct dict *d, struct buffer *w);
+
+/* How many bytes of that a table is. */
+static inline size_t dict_bytes(const struct dict *d, enum dict_field which)
+{
+	return d->table[which].out.len;
+}
 
 #endif /* PROFILE_FORMATS_DICTIONARY_H */

@@ -13,6 +13,8 @@
 #include "common/protobuf.h"
 #include "profile/formats/dictionary.h"
 
+#define PROFILE_ID	16	/* bytes of Profile.profile_id */
+
 struct sample_key {
 	uint32_t resource, stack, attr, stop;
 	uint32_t first, n;	/* its times */
@@ -21,10 +23,12 @@ struct sample_key {
 struct otlp_enc {
 	const struct batch *b;
 	struct otlp_range range;
-	const struct otlp_resource *extra;
 	struct dict dict;
 	struct sample_key *order;
 	struct buffer out;
+	struct buffer host;	/* attributes of extra, for every resource */
+	bool host_named;	/* a service.name is among them */
+	uint8_t id[PROFILE_ID];	/* of the next profile; all 0: none */
 };
 
 static void otlp_key_text(struct buffer *w, const char *key, const char *s,
@@ -76,21 +80,18 @@ static bool is_identity(const char *key)
 	       strcmp(key, container_key) == 0;
 }
 
-/* Returns whether a service.name was among them. */
-static bool extra_attributes(struct otlp_enc *e)
+static void host_attributes(struct otlp_enc *e,
+			    const struct otlp_resource *extra)
 {
-	bool named = false;
-
-	if (!e->extra || !e->extra->pairs)
-		return false;
-	for (const char *const *p = e->extra->pairs; p[0]; p += 2) {
+	if (!extra || !extra->pairs)
+		return;
+	for (const char *const *p = extra->pairs; p[0]; p += 2) {
 		if (is_identity(p[0]))
 			continue;
 		if (strcmp(p[0], service_key) == 0)
-			named = true;
-		otlp_key_text(&e->out, p[0], p[1], strlen(p[1]));
+			e->host_named = true;
+		otlp_key_text(&e->host, p[0], p[1], strlen(p[1]));
 	}
-	return named;
 }
 
 static void service_name(struct otlp_enc *e, const struct batch_resource *r)
@@ -114,7 +115,8 @@ static void otlp_resource(struct otlp_enc *e, uint32_t i)
 	struct buffer *w = &e->out;
 	size_t mark = pb_begin(w, 1), pid;
 
-	if (!extra_attributes(e))
+	buffer_add(w, e->host.data, e->host.len);
+	if (!e->host_named)
 		service_name(e, r);
 	if (i) {
 		pid = pb_begin(w, 1);
@@ -174,12 +176,30 @@ static void otlp_value_type(struct otlp_enc *e, unsigned int field,
 	pb_end(&e->out, mark);
 }
 
+/*
+ * The IDs of a request's profiles: 12 random bytes that they share, so that 4
+ * of each have to be sent once the request is compressed, and a random number
+ * that is counted on.
+ */
+static void profile_id(struct otlp_enc *e)
+{
+	static const uint8_t none[PROFILE_ID];
+	uint32_t n;
+
+	if (memcmp(e->id, none, sizeof(none)) == 0 &&
+	    getrandom(e->id, sizeof(e->id), 0) != (ssize_t)sizeof(e->id))
+		return;
+	pb_bytes(&e->out, 7, e->id, sizeof(e->id));
+	memcpy(&n, e->id + sizeof(e->id) - sizeof(n), sizeof(n));
+	n++;
+	memcpy(e->id + sizeof(e->id) - sizeof(n), &n, sizeof(n));
+}
+
 static void profile(struct otlp_enc *e, const struct sample_key *k, size_t n)
 {
 	const struct batch_hdr *h = e->b->hdr;
 	struct buffer *w = &e->out;
 	size_t mark = pb_begin(w, 2), i, run;
-	uint8_t id[16];
 
 	otlp_value_type(e, 1, "samples", "count");
 	for (i = 0; i < n; i += run) {
@@ -195,8 +215,7 @@ static void profile(struct otlp_enc *e, const struct sample_key *k, size_t n)
 	pb_uint(w, 4, h->end_ns - h->start_ns);
 	otlp_value_type(e, 5, "cpu", "nanoseconds");
 	pb_uint(w, 6, NSEC_PER_SEC / (h->frequency ? h->frequency : 1));
-	if (getrandom(id, sizeof(id), 0) == (ssize_t)sizeof(id))
-		pb_bytes(w, 7, id, sizeof(id));
+	profile_id(e);
 	pb_end(w, mark);
 }
 
@@ -233,6 +252,23 @@ static uint32_t otlp_within(const struct batch *b, struct otlp_range r,
 	return to > *first ? to - *first : 0;
 }
 
+/* The locations of the range's stacks into the dictionary. */
+static void otlp_locations(struct otlp_enc *e)
+{
+	uint8_t *used = calloc(batch_n(e->b, BATCH_STACKS) + 1, 1);
+
+	if (!used) {
+		e->dict.failed = true;
+		return;
+	}
+	for (uint32_t i = 0, first; i < batch_n(e->b, BATCH_SAMPLES); i++) {
+		if (otlp_within(e->b, e->range, i, &first))
+			used[e->b->samples[i].stack] = 1;
+	}
+	dict_locations(&e->dict, used);
+	free(used);
+}
+
 /* The samples of the range into order: how many. */
 static size_t otlp_choose(struct otlp_enc *e)
 {
@@ -258,8 +294,10 @@ static size_t otlp_choose(struct otlp_enc *e)
 
 static void otlp_write_request(struct otlp_enc *e)
 {
-	size_t n = otlp_choose(e), i, run, mark;
+	size_t n, i, run, mark;
 
+	otlp_locations(e);
+	n = otlp_choose(e);
 	qsort(e->order, n, sizeof(*e->order), by_identity);
 	for (i = 0; i < n; i += run) {
 		for (run = 1; i + run < n; run++) {
@@ -273,21 +311,34 @@ static void otlp_write_request(struct otlp_enc *e)
 	pb_end(&e->out, mark);
 }
 
+static void otlp_find_cuts(const struct otlp_enc *e, struct otlp_cuts *cuts)
+{
+	size_t at = e->out.len;
+
+	for (unsigned int t = DICT__MAX - 1; t >= DICT_MAPPING; t--) {
+		at -= dict_bytes(&e->dict, t);
+		cuts->at[t - DICT_MAPPING] = at;
+	}
+}
+
 int otlp_encode_range(const struct batch *b, struct otlp_range range,
 		      const struct otlp_resource *extra, uint8_t **ret,
-		      size_t *len)
+		      size_t *len, struct otlp_cuts *cuts)
 {
-	struct otlp_enc e = { .b = b, .range = range, .extra = extra };
+	struct otlp_enc e = { .b = b, .range = range };
 	int r;
 
 	if (range.n == 0)
 		return -ENODATA;
+	host_attributes(&e, extra);
 	e.order = calloc(batch_n(b, BATCH_SAMPLES), sizeof(*e.order));
 	r = dict_init(&e.dict, b);
 	if (r == 0 && e.order)
 		otlp_write_request(&e);
-	if (!e.order || e.dict.failed || e.out.failed)
+	if (!e.order || e.dict.failed || e.out.failed || e.host.failed)
 		r = -ENOMEM;
+	if (r == 0 && cuts)
+		otlp_find_cuts(&e, cuts);
 	if (r == 0) {
 		*ret = e.out.data;
 		*len = e.out.len;
@@ -296,13 +347,15 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 	dict_fini(&e.dict);
 	free(e.order);
 	free(e.out.data);
+	free(e.host.data);
 	return r;
 }
 
 int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
 		uint8_t **ret, size_t *len)
 {
-	return otlp_encode_range(b, otlp_all(b), extra, ret, len);
+	return otlp_encode_range(b, otlp_all(b), extra, ret, len,
+				 NULL);
 }
 
 int otlp_encode_file(const struct batch *b, const struct profile_info *info,

@@ -73,11 +73,20 @@ static inline struct otlp_range otlp_all(const struct batch *b)
 	return (struct otlp_range){ 0, batch_n(b, BATCH_TIMES) };
 }
 
+/* Where in a request bytes of another kind begin: at the dictionary, which is
+ * at its end, and at each of its tables.  Ascending; names, numbers and times
+ * are best compressed each by a code of its own. */
+#define OTLP_CUTS	7
+
+struct otlp_cuts {
+	size_t at[OTLP_CUTS];
+};
+
 /* otlp_encode() of a part of b, which r must lie within.  The dictionary has
- * only what these events need. */
+ * only what these events need.  cuts may be NULL. */
 int otlp_encode_range(const struct batch *b, struct otlp_range r,
 		      const struct otlp_resource *extra, uint8_t **ret,
-		      size_t *len);
+		      size_t *len, struct otlp_cuts *cuts);
 
 /* Profiles that otlp_encode_range() makes: processes with samples.  0 when
  * memory is short. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-UNIT += otlp otlp_answer otlp_body request sender queue exporter_config \
+UNIT += otlp otlp_bytes otlp_answer otlp_body request sender queue exporter_config \
 	exporter_resource backoff spool_file spool fanout
 SPOOL_FILE := exporterd/spool_file.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_spool_file_SRCS := $(SPOOL_FILE)
@@ -8,6 +8,8 @@ unit_spool_SRCS := $(SPOOL_FILE) exporterd/spool.c common/read_all.c common/buff
 unit_spool_LIBS := -lxxhash
 unit_otlp_SRCS := $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_otlp_LIBS := -lprotobuf-c -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+unit_otlp_bytes_SRCS := $(unit_otlp_SRCS) exporterd/body.c
+unit_otlp_bytes_LIBS := -lprotobuf-c -lxxhash -lz -lzstd
 unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
 	profile/formats/otlp.pb-c.c common/log.c common/log_quote.c
 unit_otlp_answer_LIBS := -lprotobuf-c -lcurl
@@ -36,7 +38,7 @@ unit_exporter_resource_SRCS := exporterd/resource.c common/pairs.c \
 unit_backoff_SRCS := exporterd/backoff.c
 unit_backoff_LIBS := -lcurl
 
-$(O)/san/tests/unit/test_otlp.o $(O)/san/tests/unit/test_otlp_answer.o \
+$(O)/san/tests/unit/test_otlp.o $(O)/san/tests/unit/test_otlp_bytes.o $(O)/san/tests/unit/test_otlp_answer.o \
 $(O)/san/tests/unit/test_request.o $(O)/san/tests/unit/test_sender.o $(O)/san/tests/unit/test_fanout.o \
 $(O)/san/exporterd/answer.o $(O)/fuzzer/exporterd/answer.o: \
 	$(O)/profile/formats/otlp.pb-c.h

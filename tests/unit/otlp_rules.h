@@ -288,9 +288,11 @@ static inline const char *check_receivers(const Request *r)
 
 /* --- orphans: every element is used ------------------------------------------ */
 
+#define USED_MAX	4096
+
 struct used {
-	uint8_t mapping[256], location[256], function[256], string[256],
-		attribute[256], stack[256];
+	uint8_t mapping[USED_MAX], location[USED_MAX], function[USED_MAX],
+		string[USED_MAX], attribute[USED_MAX], stack[USED_MAX];
 };
 
 static inline void use_attributes(struct used *u, const int32_t *v, size_t n)
@@ -340,12 +342,13 @@ static inline void use_tables(struct used *u, const Dictionary *d)
 		u->string[d->attribute_table[i]->key_strindex] = 1;
 }
 
-/* For dictionaries of at most 256 elements a table. */
+/* For dictionaries of at most USED_MAX elements a table. */
 static inline const char *check_orphans(const Request *r)
 {
 	const Dictionary *d = r->dictionary;
-	struct used u = { .mapping = { 0 } };
+	static struct used u;
 
+	memset(&u, 0, sizeof(u));
 	for (size_t i = 0; i < r->n_resource_profiles; i++)
 		use_samples(&u, r->resource_profiles[i]->scope_profiles[0]->
 				profiles[0]);

@@ -81,6 +81,52 @@ TEST(body_comes_back_from_every_compression)
 	}
 }
 
+/* Blocks of another code begin at cuts, wherever these are. */
+TEST(body_comes_back_whatever_its_cuts)
+{
+	static const size_t cuts[][4] = {
+		{ 0, 0, 0, 0 }, { 1, 2, 3, 4 }, { 20000, 40000, 60000, 80000 },
+		{ LEN - 1, LEN - 1, LEN, LEN }, { 5000, 5001, 90000, LEN + 1 },
+	};
+
+	fill();
+	for (size_t i = 0; i < LEN / 2; i++)	/* half of it has no pattern */
+		data[2 * i] = (uint8_t)(i * i * 2654435761u >> 13);
+	for (int c = 0; c < COMPRESSION__KINDS; c++) {
+		for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+			struct body *b = body_make_cut(data, LEN, cuts[i], 4,
+						       (enum compression)c);
+
+			CHECK(b);
+			CHECK_EQ(decompress(b), LEN);
+			CHECK(memcmp(back, data, LEN) == 0);
+			body_put(b);
+		}
+	}
+}
+
+/* Where kinds of bytes change, a code for each takes fewer bytes. */
+TEST(body_is_smaller_with_cuts)
+{
+	static const size_t cut = LEN / 2;
+
+	for (size_t i = 0, v = 1; i < LEN; i++) {
+		v = v * 6364136223846793005u + 1442695040888963407u;
+		data[i] = (uint8_t)((v >> 40) % 8 + (i < cut ? 0 : 128));
+	}
+	for (int c = COMPRESSION_GZIP; c < COMPRESSION__KINDS; c++) {
+		struct body *whole = body_make(data, LEN, (enum compression)c);
+		struct body *two = body_make_cut(data, LEN, &cut, 1,
+						 (enum compression)c);
+
+		CHECK(whole && two);
+		CHECK_EQ(decompress(two), LEN);
+		CHECK(two->len < whole->len);
+		body_put(whole);
+		body_put(two);
+	}
+}
+
 TEST(body_is_shared)
 {
 	struct body *b = body_make(data, 10, COMPRESSION_NONE);
@@ -104,13 +150,16 @@ TEST(body_names)
 
 TEST(body_without_memory_is_none)
 {
+	static const size_t half = LEN / 2;
+
 	for (int c = 0; c < COMPRESSION__KINDS; c++) {
 		struct body *b = NULL;
 
 		for (int n = 0; !b; n++) {
 			CHECK(n < 100);
 			allowed = n;
-			b = body_make(data, LEN, (enum compression)c);
+			b = body_make_cut(data, LEN, &half, 1,
+					  (enum compression)c);
 			allowed = -1;
 		}
 		body_put(b);
