@@ -44,13 +44,14 @@ bench_files_SRCS := $(HUB_PEER)
 bench_files_LIBS := -lseccomp -lcap-ng
 bench_jit_SRCS := symbolizerd/hub/jit.c symbolizerd/tables/owners.c common/hash_table.c $(JIT_FILES)
 bench_jit_LIBS := -lxxhash
+bench_guess_LIBS := -ldw -lelf
 define bench_rule
 $(O)/bench/$(1): $(O)/tests/bench/$(1).o $$(bench_$(1)_SRCS:%.c=$(O)/%.o)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(CFLAGS) $$(LDHARD) $$^ $$(bench_$(1)_LIBS) -o $$@
 endef
-BENCHES := unwind tables files jit
+BENCHES := unwind tables files jit guess
 $(foreach t,$(BENCHES),$(eval $(call bench_rule,$(t))))
 benches: $(BENCHES:%=$(O)/bench/%)
 
