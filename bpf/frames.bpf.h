@@ -107,7 +107,11 @@ step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 	s->python.passed = s->st.sp;
 	if (!s->st.fp)
 		s->st.entry = (__u64)KLOAD(mm_struct, s->mm, start_stack);
-	return unwind_fp_step(&s->st, why);
+	why = unwind_fp_step(&s->st, why);
+	if (why != STOP_NO_ROW)
+		return why;
+	s->st.entry = (__u64)KLOAD(mm_struct, s->mm, start_stack);
+	return unwind_to_entry(&s->st) ? STOP_NOT : why;
 }
 
 /* The walk ends, for this reason.  In code of a JIT that CPython runs its functions

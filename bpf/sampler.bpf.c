@@ -14,6 +14,7 @@
 #include <linux/ptrace.h>
 
 #include "count.h"
+#include "entry.bpf.h"
 #include "frame.h"
 #include "hotspot.bpf.h"
 #include "owner.bpf.h"

@@ -46,13 +46,14 @@ bench_jit_SRCS := symbolizerd/hub/jit.c symbolizerd/tables/owners.c common/hash_
 bench_jit_LIBS := -lxxhash
 bench_otlp_SRCS := $(OTLP) exporterd/body.c ipc/batch.c ipc/batch_build.c common/hash_table.c common/wire.c
 bench_otlp_LIBS := -lz -lzstd -lxxhash
+bench_guess_LIBS := -ldw -lelf
 define bench_rule
 $(O)/bench/$(1): $(O)/tests/bench/$(1).o $$(bench_$(1)_SRCS:%.c=$(O)/%.o)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(CFLAGS) $$(LDHARD) $$^ $$(bench_$(1)_LIBS) -o $$@
 endef
-BENCHES := unwind tables files jit otlp
+BENCHES := unwind tables files jit otlp guess
 $(foreach t,$(BENCHES),$(eval $(call bench_rule,$(t))))
 benches: $(BENCHES:%=$(O)/bench/%)
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "bpf/entry.bpf.h"
 #include "bpf/unwind.bpf.h"
 
 #define BASE	0x7ffc00000000ULL
@@ -624,6 +625,49 @@ TEST(unwind_zero_is_the_end_where_the_process_began)
 		st.entry = st.sp + 8;
 		CHECK_EQ(unwind_fp_step(&st, no_rules[i]), no_rules[i]);
 	}
+}
+
+/* musl: main()'s caller, of which no row is, keeps argc in rbp. */
+TEST(unwind_goes_to_the_first_frame_by_the_word_below_it)
+{
+	struct unwind_state from = called_by_rule(1), st;
+
+	memset(code, 0x90, sizeof(code));
+	from.pc = CODE + 1030;
+	from.entry = from.sp + 48;
+	stack[23] = call_at(80, CODE + 512);
+	from.window_len = 0;
+	st = from;
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
+	CHECK(unwind_to_entry(&st));
+	CHECK_EQ(st.pc, CODE + 79);
+	CHECK_EQ(st.sp, from.entry);
+	CHECK_EQ(st.depth, from.depth + 1);
+	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_COMPLETE);
+	/* the first frame itself, an interrupted one, one that is deeper, no stack */
+	for (int i = 0; i < 4; i++) {
+		st = from;
+		st.exact = i == 1;
+		st.entry = i == 0 ? st.sp : i == 2 ? st.sp + ENTRY_REACH + 8 :
+			   i == 3 ? 0 : st.entry;
+		stack[(st.entry - 8 - BASE) / 8 % WORDS] = CODE + 80;
+		CHECK(!unwind_to_entry(&st));
+		CHECK_EQ(st.sp, from.sp);
+		CHECK_EQ(st.pc, from.pc);
+		CHECK_EQ(st.fp, 1);
+	}
+	/* no call is there; one through a register; nothing can be read */
+	st = from;
+	code[75] = 0x90;
+	CHECK(!unwind_to_entry(&st));
+	memcpy(&code[78], "\xff\xd0", 2);
+	CHECK(!unwind_to_entry(&st));
+	st.window_len = 0;
+	stack[23] = 0x12345678;
+	CHECK(!unwind_to_entry(&st));
+	stack[23] = 80;
+	st.window_len = 0;
+	CHECK(!unwind_to_entry(&st));
 }
 
 TEST(unwind_zero_is_the_end_of_a_chain)
