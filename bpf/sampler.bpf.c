@@ -204,6 +204,7 @@ struct {
 
 struct file_key identity;	/* answer of identify(), for loaderd */
 __u64 symbol_addr;		/* question of loaderd, for name_symbol() */
+__u32 wake;			/* loaderd for each sample: it sleeps */
 __u64 asked_since;		/* what was asked for before is forgotten */
 
 const volatile __u64 ring_wake_bytes = 1 << 18;	/* wake loaderd beyond this */
@@ -356,7 +357,7 @@ static __always_inline void send(struct scratch *s, __u64 t0)
 
 	s->rec.n_user = words - s->rec.n_kernel;
 	s->rec.len = len;
-	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > ring_wake_bytes)
+	if (wake || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > ring_wake_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
 	s->rec.run_ns = bpf_ktime_get_ns() - t0;
 	if (!c)

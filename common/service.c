@@ -14,6 +14,7 @@
 
 #define STORE_WAIT_MS	1000
 
+bool service_watched;
 static int notify_fd = -1;
 
 int service_init(void)
@@ -40,6 +41,7 @@ int service_init(void)
 		return r;
 	}
 	notify_fd = fd;
+	service_watched = getenv("WATCHDOG_USEC");
 	return 0;
 }
 

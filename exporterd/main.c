@@ -34,6 +34,7 @@
 #define LEAVE_NS	(3 * NSEC_PER_SEC)	/* for the request under way */
 #define LAST_METRICS_NS	NSEC_PER_SEC	/* when the rest was given up */
 #define LEAVE_TICK_NS	(20 * NSEC_PER_MSEC)
+#define IDLE_TICK_NS	(5 * NSEC_PER_SEC)	/* nothing to send, and no news */
 
 struct exporter {
 	struct exporter_config cfg;
@@ -47,6 +48,7 @@ struct exporter {
 	struct timer tick, deadline;
 	bool draining, given_up;
 	bool leaving;		/* a successor comes: the hub keeps the rest */
+	bool idle;		/* the tick's distance is IDLE_TICK_NS */
 	struct exporter_stats stats;
 	int statm;
 };
@@ -125,6 +127,23 @@ static void on_recorded(void *arg, uint64_t id, uint64_t samples,
 	end_if_drained(e);
 }
 
+/* When it told the hub last, and now, only its own costs differ. */
+static bool exporterd_no_news(const struct exporter_stats *s, struct exporter_stats before)
+{
+	before.cpu_ns = s->cpu_ns;
+	before.rss_bytes = s->rss_bytes;
+	return !memcmp(s, &before, sizeof(before));
+}
+
+static void exporterd_set_tick(struct exporter *e, bool idle)
+{
+	uint64_t ns = idle ? IDLE_TICK_NS : NSEC_PER_SEC;
+
+	if (idle != e->idle)
+		timer_set(&e->tick, ns, ns);
+	e->idle = idle;
+}
+
 /* Returns an outcome, or -1: it will be told. */
 static int exporterd_pass_on(struct exporter *e, uint64_t id, int fd,
 			     const struct msg_batch *m, const struct batch *b)
@@ -147,6 +166,8 @@ static int exporterd_on_batch(void *arg, uint64_t id, int fd,
 	size_t len = 0;
 	int r, outcome = BATCH_INVALID;
 
+	if (!e->leaving)
+		exporterd_set_tick(e, false);
 	r = sealed_map(fd, sizeof(struct batch_hdr), BATCH_BYTES_MAX, &data,
 		       &len);
 	if (r == 0) {
@@ -193,7 +214,7 @@ static void exporterd_say_status(const struct exporter_stats *s)
 static void exporterd_on_tick(void *arg)
 {
 	struct exporter *e = arg;
-	struct exporter_stats *s = &e->stats;
+	struct exporter_stats *s = &e->stats, before = *s;
 
 	if (e->leaving) {
 		end_if_drained(e);
@@ -201,6 +222,7 @@ static void exporterd_on_tick(void *arg)
 	}
 	fanout_feed(&e->fanout);
 	exporterd_collect(e);
+	exporterd_set_tick(e, !s->queued && exporterd_no_news(s, before));
 	exporter_hub_stats(&e->hub, s);
 	service_alive();
 	exporterd_say_status(s);

@@ -174,6 +174,7 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter
 	b->sample_fd = bpf_program__fd(b->skel->progs.sample);
 	b->counts_fd = bpf_map__fd(b->skel->maps.counts);
 	b->left_fd = bpf_map__fd(b->skel->maps.left);
+	b->wake = &b->skel->bss->wake;
 	share_maps(b->skel->obj, true);
 	(void)!bpf_program__attach(b->skel->progs.executed);	/* else samples alone ask */
 	/* the hub gets it: from now on nobody may write it by its descriptor */
@@ -184,8 +185,7 @@ int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
 {
 	/* a raw tracepoint's context has room for twelve words */
 	uint64_t args[12] = { (uintptr_t)addr };
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args,
-		    .ctx_size_in = sizeof(args));
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(b->skel->progs.identify),
 				   &opts) || !opts.retval)
@@ -207,8 +207,7 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 
 	if (!b->can_list)
 		return -EOPNOTSUPP;
-	link = bpf_program__attach_iter(b->skel->progs.list_files,
-					tgid ? &opts : NULL);
+	link = bpf_program__attach_iter(b->skel->progs.list_files, tgid ? &opts : NULL);
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));

@@ -51,8 +51,7 @@ int elements_drop(struct elements *e, uint32_t slab)
 	return 0;
 }
 
-void elements_init(struct elements *e, int outer_fd, int slab0_fd,
-		   uint64_t budget)
+void elements_init(struct elements *e, int outer_fd, int slab0_fd, uint64_t budget)
 {
 	*e = (struct elements){
 		.outer_fd = outer_fd,

@@ -8,8 +8,7 @@
 
 #include "ipc/sealed.h"
 
-int entries_get(const struct entries *e, const struct file_key *key,
-		struct file_entry *ret)
+int entries_get(const struct entries *e, const struct file_key *key, struct file_entry *ret)
 {
 	return bpf_map_lookup_elem(e->bpf->files_fd, key, ret) ? -errno : 0;
 }
@@ -84,8 +83,7 @@ static int entries_copy(struct entries *e, uint32_t *n)
 
 	if (!all)
 		return -ENOMEM;
-	while (*n < FILES_MAX &&
-	       !bpf_map_get_next_key(e->bpf->files_fd, last, &all[*n].key)) {
+	while (*n < FILES_MAX && !bpf_map_get_next_key(e->bpf->files_fd, last, &all[*n].key)) {
 		last = &all[*n].key;
 		*n += !entries_get(e, last, &all[*n].entry);
 	}
@@ -100,8 +98,7 @@ static int entries_copy(struct entries *e, uint32_t *n)
 static int entries_send(struct entries *e, enum msg_type type,
 			const void *payload, size_t len, int fd)
 {
-	int r = fd < 0 ? fd : hub_link_send(e->hub, type, 0, payload, len,
-					    NULL, 0, fd);
+	int r = fd < 0 ? fd : hub_link_send(e->hub, type, 0, payload, len, NULL, 0, fd);
 
 	close(fd);
 	return r;
@@ -153,8 +150,7 @@ static void entries_tell_mapped(struct entries *e)
 		return;
 	/* where mappings cannot be listed, last use alone decides */
 	(void)!bpf_list(e->bpf, 0, on_mapped, e);
-	e->list_wanted = entries_send(e, MSG_MAPPED, NULL, 0,
-				      sealed_make("mapped", &part, 1));
+	e->list_wanted = entries_send(e, MSG_MAPPED, NULL, 0, sealed_make("mapped", &part, 1));
 	free(e->mapped);
 }
 

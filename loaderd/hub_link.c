@@ -63,8 +63,7 @@ static int hub_link_open(struct hub_link *h)
 		r = -errno;
 	} else {
 		h->samples_fd = pair[0];
-		setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &bytes,
-			   sizeof(bytes));
+		setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 		r = conn_send(&h->conn, MSG_HELLO_LOADER, 0, &h->hello,
 			      sizeof(h->hello), NULL, 0,
 			      (int[]){ pair[1], h->counts_fd }, 2);
@@ -80,13 +79,11 @@ void hub_link_tick(struct hub_link *h)
 	int r = h->conn.fd < 0 ? hub_link_open(h) : 0;
 
 	if (r && ++h->failures % WARN_EVERY == 0)
-		log_warn("cannot reach symbolizerd at %s: %s", h->path,
-			 strerror(-r));
+		log_warn("cannot reach symbolizerd at %s: %s", h->path, strerror(-r));
 }
 
 int hub_link_send(struct hub_link *h, enum msg_type type, uint64_t id,
-		  const void *payload, size_t a, const void *tail, size_t b,
-		  int fd)
+		  const void *payload, size_t a, const void *tail, size_t b, int fd)
 {
 	if (!hub_link_up(h))
 		return -ENOTCONN;

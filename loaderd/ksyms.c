@@ -65,8 +65,7 @@ static bool ksyms_ask(struct ksyms *k, uint64_t addr, struct ksym_range *range,
 }
 
 /* Number a range and remember it. */
-static void ksyms_define(struct ksyms *k, struct ksym_range *range,
-			 struct ksym_rec *rec)
+static void ksyms_define(struct ksyms *k, struct ksym_range *range, struct ksym_rec *rec)
 {
 	uint32_t at;
 
@@ -80,8 +79,7 @@ static void ksyms_define(struct ksyms *k, struct ksym_range *range,
 	k->n++;
 }
 
-bool ksyms_word(struct ksyms *k, uint64_t addr, uint64_t *word,
-		struct ksym_rec *def)
+bool ksyms_word(struct ksyms *k, uint64_t addr, uint64_t *word, struct ksym_rec *def)
 {
 	const struct ksym_range *range = ksyms_find(k, addr);
 	struct ksym_range new;

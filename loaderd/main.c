@@ -32,6 +32,7 @@
 
 #define DRAIN_MS	250	/* the ring holds seconds of samples, and wakes us
 				 * when three quarters are full */
+#define QUIET_MS	5000	/* when nothing comes: then it wakes us at once */
 #define REQUESTS_TURN	64	/* then samples are taken again */
 #define LISTING_NS	(50 * NSEC_PER_MSEC)	/* in a second: 5 % of a CPU */
 #define FINISH_NS	NSEC_PER_SEC	/* symbolizerd takes the last samples */
@@ -49,6 +50,7 @@ struct loaderd {
 	struct loader_stats stats;
 	struct ring_buffer *sample_ring, *request_ring;	/* of BPF */
 	bool blind;		/* the walker did not see our own mappings */
+	bool busy;		/* something came since the last report, or is due */
 	uint64_t tick_ns, second_ns, listing_ns;	/* the last: listed so long
 							 * in this second */
 	uint32_t handled;	/* requests of BPF */
@@ -342,7 +344,6 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 	/* what is settled says that all samples before it were sent */
 	if (!l->drain.full)
 		entries_tick(&l->entries);
-	requests_tick(&l->requests, now);
 	if (now / KSYMS_NS != l->second_ns / KSYMS_NS)
 		ksyms_forget(&l->ksyms);
 	r = sampling_refresh(&l->sampling);
@@ -354,6 +355,7 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 	l->listing_ns -= l->listing_ns < LISTING_NS ? l->listing_ns : LISTING_NS;
 	if (requests_list_again(&l->requests))
 		loaderd_list(l, 0);
+	l->busy = requests_tick(&l->requests, now) || l->entries.settled != l->entries.handled;
 }
 
 /* Wait until there is something to do; do one of each, and drain the rings. */
@@ -365,8 +367,14 @@ static int loaderd_turn(struct loaderd *l)
 		{ l->hub.conn.fd, POLLIN, 0 },
 		{ ring_buffer__epoll_fd(l->request_ring), POLLIN, 0 },
 	};
+	bool quiet = !l->busy && l->sampling.enabled && l->drain.fd >= 0 && !l->drain.full;
 	uint64_t now;
 	int r;
+
+	/* from here on a sample wakes us; one that came before does not */
+	*l->bpf.wake = quiet;
+	if (quiet)
+		l->busy = loaderd_drain(l) > 0;
 
 	if (hub_link_up(&l->hub) && !l->entries.told)
 		p[2].events |= POLLOUT;
@@ -374,18 +382,24 @@ static int loaderd_turn(struct loaderd *l)
 	if (l->drain.full || l->drain.fd < 0)
 		p[0] = (struct pollfd){ l->drain.fd, POLLOUT, 0 };
 	/* seconds of different lengths: sampling.h */
-	r = DRAIN_MS + (int)(l->sampling.random >> 58);
-	if (poll(p, sizeof(p) / sizeof(p[0]), r) < 0 && errno != EINTR)
+	r = quiet && !l->busy ? QUIET_MS : DRAIN_MS + (int)(l->sampling.random >> 58);
+	r = poll(p, sizeof(p) / sizeof(p[0]), r);
+	if (r < 0 && errno != EINTR)
 		return -errno;
+	l->busy |= r > 0;
 	r = on_opener(l);
 	ring_buffer__consume(l->request_ring);
 	if (!r && l->drain.fd >= 0)
 		r = loaderd_drain(l);
 	if (r < 0)
 		return r;
+	l->busy |= r > 0;
 	on_hub(l);
 	loaderd_begin(l);
 	now = now_ns();
+	/* a second does not begin with a sample: sampling.h */
+	if (quiet && l->busy)
+		l->tick_ns = now;
 	if (now - l->tick_ns >= DRAIN_MS * NSEC_PER_MSEC) {
 		l->tick_ns = now;
 		loaderd_tick(l, now);
@@ -421,8 +435,7 @@ static int self_check(struct loaderd *l)
 		l->blind = true;
 	if (!l->blind)
 		return 0;
-	log_err("this kernel's mappings are not where trifold looks for them; "
-		"please report `uname -r`");
+	log_err("this kernel's mappings are not where trifold looks for them; please report `uname -r`");
 	return -ENOTSUP;
 }
 

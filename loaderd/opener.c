@@ -24,7 +24,6 @@
 #include "common/log.h"
 #include "loaderd/confine.h"
 
-#define RESPAWN_CHECK_MS	1000	/* should SIGCHLD come between two calls */
 #define STUCK_MAX	64	/* killed openers that are still there */
 
 /* --- the opener ------------------------------------------------------------ */
@@ -258,7 +257,8 @@ static _Noreturn void opener_main(int fd, struct opener_stats *shared)
 
 /* --- the respawner --------------------------------------------------------- */
 
-/* Only so that poll() returns when an opener dies. */
+/* Only so that poll() returns when an opener dies.  Should it die before poll() is called,
+ * the next deadline of main's does the same. */
 static void on_child(int sig)
 {
 	(void)sig;
@@ -291,7 +291,7 @@ static _Noreturn void respawner_main(int control, int fd, struct opener_stats *s
 			children++;
 		}
 		shared->stuck = children - (opener != 0);
-		if (poll(&p, 1, RESPAWN_CHECK_MS) <= 0)
+		if (poll(&p, 1, -1) <= 0)
 			continue;
 		if (read(control, &byte, 1) <= 0)
 			_exit(0);

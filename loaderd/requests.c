@@ -55,8 +55,7 @@ static bool requests_wanted(struct requests *rs, const struct request_file *r)
 static bool requests_open(struct requests *rs, struct pending_open *o,
 			  enum msg_type type, const void *payload, size_t len)
 {
-	if (conn_send(&rs->opener->conn, type, ++rs->last_id, payload, len,
-		      NULL, 0, NULL, 0))
+	if (conn_send(&rs->opener->conn, type, ++rs->last_id, payload, len, NULL, 0, NULL, 0))
 		return false;
 	o->id = rs->last_id;
 	o->since_ns = now_ns();
@@ -72,14 +71,12 @@ static void requests_next(struct requests *rs)
 	       (queue_get(&rs->asked, &o->request, false) ||
 		queue_get(&rs->listed, &o->request, true))) {
 		if (requests_wanted(rs, &o->request) &&
-		    !requests_open(rs, o, MSG_OPEN, &o->request,
-				   sizeof(o->request)))
+		    !requests_open(rs, o, MSG_OPEN, &o->request, sizeof(o->request)))
 			rs->entries->stats->open_failed++;
 	}
 }
 
-void requests_add(struct requests *rs, const struct request_file *request,
-		   bool listed)
+void requests_add(struct requests *rs, const struct request_file *request, bool listed)
 {
 	rs->entries->stats->file_requests += !listed;
 	if (!requests_wanted(rs, request))
@@ -111,8 +108,7 @@ static int confirm(struct requests *rs, struct msg_exe *exe, int fd)
 	return r < 0 ? r : memcmp(&key, &exe->key, sizeof(key)) ? -ESTALE : 0;
 }
 
-static void opened_mapping(struct requests *rs, const struct request_file *r,
-			   const struct msg *m)
+static void opened_mapping(struct requests *rs, const struct request_file *r, const struct msg *m)
 {
 	struct msg_exe exe = { .key = r->key, .tgid = r->tgid, .begins = r->kind == REQUEST_EXEC };
 	struct entries *e = rs->entries;
@@ -195,8 +191,7 @@ void requests_asked(struct requests *rs, const struct msg *m)
  * What was opened is the process's that was meant if that one is alive then: nobody
  * else had its number.
  */
-static void opened_for_hub(struct requests *rs, struct pending_open *o,
-			   const struct msg *m)
+static void opened_for_hub(struct requests *rs, struct pending_open *o, const struct msg *m)
 {
 	const struct msg_open_failed *failed = (const void *)m->buf;
 	int fd = m->nfds ? m->fds[0] : -1, reason = fd < 0 ? failed->error : 0;
@@ -254,14 +249,15 @@ bool requests_idle(const struct requests *rs)
 	return !rs->open[0].id && !rs->unanswered && !rs->asked.n && !rs->listed.n && !rs->list_more;
 }
 
-void requests_tick(struct requests *rs, uint64_t now)
+bool requests_tick(struct requests *rs, uint64_t now)
 {
-	bool late = false;
+	bool late = false, waits = false;
 
 	rs->mems = 0;
 	for (int i = 0; i < OPENS_MAX; i++) {
 		struct pending_open *o = &rs->open[i];
 
+		waits |= o->id != 0;
 		if (!o->id || now - o->since_ns < OPEN_DEADLINE_NS)
 			continue;
 		o->id = 0;
@@ -273,4 +269,5 @@ void requests_tick(struct requests *rs, uint64_t now)
 	if (late)
 		opener_kill(rs->opener);
 	requests_next(rs);
+	return waits;
 }

@@ -79,7 +79,7 @@ bool requests_list_again(struct requests *rs);
 /* Nothing is waiting, being opened, or with the hub. */
 bool requests_idle(const struct requests *rs);
 
-/* Deadlines; each second. */
-void requests_tick(struct requests *rs, uint64_t now);
+/* Deadlines; each second.  Had the opener something to open? */
+bool requests_tick(struct requests *rs, uint64_t now);
 
 #endif /* LOADERD_REQUESTS_H */

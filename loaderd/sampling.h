@@ -37,7 +37,7 @@ void sampling_former(struct sampling *s);
 void sampling_enable(struct sampling *s);
 
 /* Follow CPUs that came or went, and vary the distances of samples; to be called about
- * each second, and not in step with anything.  0, or -errno of a CPU
+ * each second while samples come, and not in step with anything.  0, or -errno of a CPU
  * that cannot be sampled: the others are. */
 int sampling_refresh(struct sampling *s);
 

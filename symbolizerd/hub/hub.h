@@ -49,6 +49,8 @@ struct hub {
 	struct ev_source tick, interval_timer, signals;
 	enum hub_phase phase;
 	uint64_t phase_end_ns;
+	unsigned int idle_ticks;	/* in a row: run.c */
+	uint64_t sent;			/* to loaderd, at the last of them */
 
 	struct knowledge k;
 	struct jobs jobs;

@@ -795,3 +795,14 @@ void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 	jobs_run_next(jobs);
 	cpu_share_end(jobs->share, begin);
 }
+
+bool jobs_idle(const struct jobs *jobs)
+{
+	bool idle = true;
+
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++)
+		idle &= jobs->slots[i].state == SLOT_FREE;
+	for (unsigned int i = 0; i < JOB__KINDS; i++)
+		idle &= !jobs->queues[i].n;
+	return idle;
+}

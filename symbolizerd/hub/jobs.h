@@ -167,6 +167,9 @@ void jobs_debug(struct jobs *jobs, uint32_t number, int fd);
  * none, for this reason (errno). */
 void jobs_memory(struct jobs *jobs, uint64_t id, int fd, int reason);
 
+/* No worker has a job, and none waits. */
+bool jobs_idle(const struct jobs *jobs);
+
 void jobs_tick(struct jobs *jobs, uint64_t now_ns);
 
 #endif /* SYMBOLIZERD_HUB_JOBS_H */

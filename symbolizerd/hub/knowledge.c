@@ -45,6 +45,12 @@ void knowledge_fini(struct knowledge *k)
 	cgroups_fini(&k->cgroups);
 }
 
+void knowledge_heard(struct knowledge *k)
+{
+	if (k->out->heard)
+		k->out->heard(k->ctx);
+}
+
 void knowledge_offence(struct knowledge *k, const char *who, int verdict)
 {
 	k->stats.offences++;

@@ -41,6 +41,8 @@ struct knowledge_out {
 	void (*wanted)(void *ctx, struct executable *e);
 	/* A loaderd says for the first time that it samples. */
 	void (*sampling)(void *ctx);
+	/* Samples, or a message that is no mere report; may be NULL. */
+	void (*heard)(void *ctx);
 };
 
 struct knowledge {
@@ -75,6 +77,9 @@ int knowledge_init(struct knowledge *k, const struct knowledge_out *out,
 		   void *ctx, const struct tables_out *files_out,
 		   void *files_ctx);
 void knowledge_fini(struct knowledge *k);
+
+/* Something came: knowledge_out.heard. */
+void knowledge_heard(struct knowledge *k);
 
 /* Count and log the offence of a peer; the caller ends the connection. */
 void knowledge_offence(struct knowledge *k, const char *who, int verdict);

@@ -56,13 +56,13 @@ static void loader_link_close_samples(struct loader_link *l)
 	l->samples.fd = -1;
 }
 
-/* Take what is in the socket.  MSG_OK, or an offence. */
-static int loader_link_receive(struct loader_link *l)
+/* Take what is in the socket: so many records.  MSG_OK, or an offence. */
+static int loader_link_receive(struct loader_link *l, unsigned int *records)
 {
-	unsigned int records = 0;
 	int r = MSG_OK;
 
-	while (r == MSG_OK && records < RECORDS_MAX) {
+	*records = 0;
+	while (r == MSG_OK && *records < RECORDS_MAX) {
 		ssize_t n = recv(l->samples.fd, l->datagram,
 				 sizeof(l->datagram), MSG_DONTWAIT | MSG_TRUNC);
 
@@ -75,20 +75,23 @@ static int loader_link_receive(struct loader_link *l)
 		}
 		r = n < 0 ? MSG_BAD_FDS :
 		    (size_t)n > sizeof(l->datagram) ? MSG_TRUNCATED :
-		    loader_link_take(l, (size_t)n, &records);
+		    loader_link_take(l, (size_t)n, records);
 	}
 	return r;
 }
 
 void loader_link_drain(struct loader_link *l)
 {
+	unsigned int records;
 	int r;
 
 	if (l->samples.fd < 0 || l->draining)
 		return;
 	l->draining = true;
-	r = loader_link_receive(l);
+	r = loader_link_receive(l, &records);
 	l->draining = false;
+	if (records)
+		knowledge_heard(l->link.k);
 	managed_ask(&l->link.k->managed, false, now_ns());
 	if (r == MSG_OK)
 		return;
@@ -106,12 +109,13 @@ static int loader_link_on_samples(struct ev_source *src, uint32_t events)
 static void loader_link_closed(void *ctx)
 {
 	struct loader_link *l = ctx;
+	unsigned int unused;
 
 	outbox_clear(&l->out);
 	l->adopted = l->clogged = false;
 	/* what is left in the socket was forwarded: it counts */
 	if (l->samples.fd >= 0)
-		(void)!loader_link_receive(l);
+		(void)!loader_link_receive(l, &unused);
 	loader_link_close_samples(l);
 	ledger_loader_gone(&l->link.k->ledger);
 }

@@ -19,6 +19,7 @@ void peer_link_disconnect(struct peer_link *l)
 		return;
 	evloop_del(l->loop, &l->src);
 	conn_close(&l->conn);
+	knowledge_heard(l->k);
 	l->ops->closed(l->ctx);
 }
 
@@ -43,6 +44,9 @@ static void peer_link_receive(struct peer_link *l)
 	while (r == 0 && left-- > 0 && peer_link_up(l)) {
 		r = conn_recv(&l->conn, &msg);
 		if (r == 0) {
+			if (msg.hdr.type != MSG_LOADER_STATS &&
+			    msg.hdr.type != MSG_EXPORTER_STATS)
+				knowledge_heard(l->k);
 			r = l->ops->handle(l->ctx, &msg);
 			msg_close_fds(&msg);
 		}
@@ -69,6 +73,7 @@ static int peer_link_on_message(struct ev_source *src, uint32_t events)
 
 static void peer_link_take(struct peer_link *l, struct conn *c)
 {
+	knowledge_heard(l->k);
 	/* a dead one may not have been noticed yet */
 	peer_link_receive(l);
 	if (peer_link_up(l)) {

@@ -23,6 +23,9 @@
 #define TICK_NS		NSEC_PER_SEC
 #define TICK_ENDING_NS	(50 * NSEC_PER_MSEC)
 #define JITTER_PERCENT	20u
+/* After so many seconds without anything to do, what is done each second is done at
+ * the end of an interval only. */
+#define IDLE_TICKS	5
 
 #define hub_of(src, member)						\
 	((struct hub *)((char *)(src) - offsetof(struct hub, member)))
@@ -77,6 +80,50 @@ static void hub_run_say_status(struct hub *hub)
 		       clients, hub->k.processes.n, hub->k.exes.n);
 }
 
+/* --- each second ------------------------------------------------------------- */
+
+static bool hub_run_is_idle(struct hub *hub)
+{
+	const struct file_policy *f = &hub->k.files;
+	bool told = hub->sent == f->tables.sent;
+
+	hub->sent = f->tables.sent;
+	return told && !f->sweep && !hub->k.samples.n && !hub->k.managed.visits.waiting &&
+	       !hub->k.presume_end_ns && !hub->loader_files.n_held &&
+	       jobs_idle(&hub->jobs) && !status_watched(&hub->status);
+}
+
+static void hub_run_on_heard(void *ctx)
+{
+	struct hub *hub = ctx;
+
+	if (hub->idle_ticks >= IDLE_TICKS && hub->phase == HUB_RUNNING)
+		(void)!hub_run_timer_set(hub->tick.fd, TICK_NS, true);
+	hub->idle_ticks = 0;
+}
+
+static void hub_run_tick(struct hub *hub, uint64_t now)
+{
+	loader_link_tick(&hub->loader);
+	jobs_tick(&hub->jobs, now);
+	loader_files_tick(&hub->loader_files);
+	jit_tick(&hub->k.jit, now);
+	managed_ask(&hub->k.managed, true, now);
+	if (hub->k.presume_end_ns && now >= hub->k.presume_end_ns) {
+		ledger_presume_no_more(&hub->k.ledger);
+		hub->k.presume_end_ns = 0;
+	}
+	if (hub->phase != HUB_RUNNING)
+		return;
+	exporter_link_flush(&hub->exporter);
+	status_send(&hub->status);
+	service_alive();
+	if (!hub_run_is_idle(hub))
+		hub_run_on_heard(hub);
+	else if (++hub->idle_ticks == IDLE_TICKS)
+		(void)!hub_run_timer_set(hub->tick.fd, 0, false);
+}
+
 static int hub_run_on_interval(struct ev_source *src, uint32_t events)
 {
 	struct hub *hub = hub_of(src, interval_timer);
@@ -87,6 +134,8 @@ static int hub_run_on_interval(struct ev_source *src, uint32_t events)
 	loader_link_drain(&hub->loader);
 	interval_end(&hub->k, false);
 	hub_run_say_status(hub);
+	if (hub->idle_ticks >= IDLE_TICKS)
+		hub_run_tick(hub, now_ns());
 	return hub_run_interval_set(hub);
 }
 
@@ -168,22 +217,9 @@ static int hub_run_on_tick(struct ev_source *src, uint32_t events)
 	(void)events;
 	if (!hub_run_expired(src))
 		return 0;
-	loader_link_tick(&hub->loader);
-	jobs_tick(&hub->jobs, now);
-	loader_files_tick(&hub->loader_files);
-	jit_tick(&hub->k.jit, now);
-	managed_ask(&hub->k.managed, true, now);
-	if (hub->k.presume_end_ns && now >= hub->k.presume_end_ns) {
-		ledger_presume_no_more(&hub->k.ledger);
-		hub->k.presume_end_ns = 0;
-	}
-	if (hub->phase != HUB_RUNNING) {
+	hub_run_tick(hub, now);
+	if (hub->phase != HUB_RUNNING)
 		hub_run_step(hub, now);
-		return 0;
-	}
-	exporter_link_flush(&hub->exporter);
-	status_send(&hub->status);
-	service_alive();
 	return 0;
 }
 
@@ -321,6 +357,7 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 		.interval_ended = hub_run_on_interval_ended,
 		.wanted = hub_run_on_wanted,
 		.sampling = hub_run_on_sampling,
+		.heard = hub_run_on_heard,
 	};
 	int r;
 

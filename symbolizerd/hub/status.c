@@ -197,6 +197,7 @@ static int status_on_message(struct ev_source *src, uint32_t events)
 	int r = conn_recv(&c->conn, &msg);
 
 	(void)events;
+	knowledge_heard(c->all->k);
 	if (r == 0) {
 		/* by the rules there is nothing else that it may say */
 		r = msg.hdr.type == MSG_SUBSCRIBE ? status_on_subscribe(c, &msg)
@@ -254,6 +255,7 @@ static int status_on_connect(struct ev_source *src, uint32_t events)
 			    CONN_ANYBODY : s->viewer_uid, true);
 
 	(void)events;
+	knowledge_heard(s->k);
 	if (r == -EACCES)
 		knowledge_offence(s->k, "status client", MSG_BAD_SENDER);
 	else if (r < 0 && r != -EAGAIN && log_limited(&s->accept_log))
@@ -318,6 +320,18 @@ void status_account(const struct status_clients *s, struct account *ret,
 	*clients = 0;
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
 		*clients += s->v[i].conn.fd >= 0;
+}
+
+bool status_watched(const struct status_clients *s)
+{
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
+		const struct status_client *c = &s->v[i];
+
+		if (c->conn.fd >= 0 && c->subscribed &&
+		    !status_is_viewer(s, c->conn.cred_uid))
+			return true;
+	}
+	return false;
 }
 
 void status_send(struct status_clients *s)

@@ -68,6 +68,9 @@ void status_fini(struct status_clients *s);
 void status_account(const struct status_clients *s, struct account *ret,
 		    unsigned int *clients);
 
+/* Somebody takes batches, and it is not the live page: who reads each status. */
+bool status_watched(const struct status_clients *s);
+
 /* Send everybody how things stand. */
 void status_send(struct status_clients *s);
 

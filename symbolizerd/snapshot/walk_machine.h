@@ -21,6 +21,7 @@
 #pragma weak identity
 #pragma weak symbol_addr
 #pragma weak asked_since
+#pragma weak wake
 #pragma weak ring_wake_bytes
 #pragma weak thread_size
 #pragma weak filter

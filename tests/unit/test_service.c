@@ -152,8 +152,8 @@ TEST(service_notifies_by_path)
 	expect(fd, "STATUS=8 samples");
 	service_status("%0500d", 7);
 	CHECK_EQ(recv(fd, buf, sizeof(buf), MSG_DONTWAIT), 255);
+	/* nobody watches */
 	service_alive();
-	expect(fd, "WATCHDOG=1");
 	expect(fd, NULL);
 	service_stopping();
 	expect(fd, "STOPPING=1");
@@ -170,6 +170,22 @@ TEST(service_notifies_an_abstract_socket)
 	CHECK_EQ(service_init(), 0);
 	service_ready();
 	expect(fd, "READY=1");
+}
+
+TEST(service_is_alive_for_who_watches)
+{
+	char name[64];
+	int fd = manager(name, sizeof(name), true);
+
+	setenv("NOTIFY_SOCKET", name, 1);
+	setenv("WATCHDOG_USEC", "30000000", 1);
+	CHECK_EQ(service_init(), 0);
+	service_alive();
+	expect(fd, "WATCHDOG=1");
+	unsetenv("WATCHDOG_USEC");
+	CHECK_EQ(service_init(), 0);
+	service_alive();
+	expect(fd, NULL);
 }
 
 TEST(service_without_a_manager_is_silent)

@@ -16,6 +16,7 @@
 #include "viewer/server/page.h"
 
 #define TICK_MS		1000
+#define IDLE_TICK_MS	5000	/* nobody is connected */
 
 struct client {
 	struct client *next, **from;
@@ -482,10 +483,12 @@ void http_stop(struct viewer_http *h)
 int http_work(struct viewer_http *h)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
-	int next = TICK_MS;
+	int next;
 
-	for (int i = 0; i < h->n; i++) {
+	for (int i = 0; i < h->n; i++)
 		MHD_run(h->daemon[i]);
+	next = h->clients ? TICK_MS : IDLE_TICK_MS;
+	for (int i = 0; i < h->n; i++) {
 		if (MHD_get_timeout(h->daemon[i], &ms) == MHD_YES &&
 		    ms < (unsigned int)next)
 			next = (int)ms;
