@@ -35,7 +35,7 @@ $(O)/unit/$(1): $(O)/san/tests/unit/main.o $(O)/san/tests/unit/test_$(1).o \
 endef
 $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t))))
 
-bench_unwind_SRCS := loaderd/bpf.c loaderd/sampling.c $(INSTALL_TABLE) $(UNWIND) \
+bench_unwind_SRCS := tests/bench/unwind_load.c loaderd/bpf.c loaderd/sampling.c $(INSTALL_TABLE) $(UNWIND) \
 	common/log.c
 bench_unwind_LIBS := -lbpf -lelf -lnettle -liberty -lxxhash
 bench_tables_SRCS := $(UNWIND)

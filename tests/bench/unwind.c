@@ -2,11 +2,12 @@
 /*
  * unwind - what a sample costs in BPF, without the rest of trifold
  *
- * usage: unwind [DEPTH [HZ [SECONDS]]]
+ * usage: unwind [DEPTH|real|cold [HZ [SECONDS]]]
  *
  * Loads the sampler, installs the tables of this program's own files, keeps
- * every CPU busy DEPTH calls below main, and reads the records: medians of the
- * program's own run time for complete stacks of its children.  Root.
+ * every CPU busy DEPTH calls below main (or: unwind_load.h), and reads the records:
+ * medians of the program's own run time for complete stacks of its children; and,
+ * by kernel.bpf_stats_enabled, the mean of all that was sampled meanwhile.  Root.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -27,29 +28,17 @@
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
+#include "tests/bench/unwind_load.h"
 #include "tests/live/install_table.h"
 
 #define SAMPLES_MAX	200000
 #define CHILDREN_MAX	64
 
-static volatile unsigned long sink;
 static struct bpf bpf;
 static struct installer installer;
 static pid_t children[CHILDREN_MAX];
 static int n_children;
 static uint32_t run_ns[SAMPLES_MAX], frames[SAMPLES_MAX], n_samples, n_other;
-
-static __attribute__((noinline)) void deeper(int n)
-{
-	volatile unsigned long pad[4] = { sink };
-
-	if (n > 0)
-		deeper(n - 1);
-	else
-		while (sink != 1)	/* never: it is killed */
-			sink = sink * 4 + 6;
-	sink += pad[0];
-}
 
 static void die(const char *what, int r)
 {
@@ -112,7 +101,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void report(int depth, int hz)
+static void report(const char *load, int hz)
 {
 	uint64_t sum = 0;
 
@@ -124,15 +113,35 @@ static void report(int depth, int hz)
 	qsort(frames, n_samples, sizeof(*frames), compare);
 	for (uint32_t i = 0; i < n_samples; i++)
 		sum += run_ns[i];
-	printf("depth %d, %d Hz: %u samples complete, %u not; frames %u; a sample: "
+	printf("load %s, %d Hz: %u samples complete, %u not; frames %u; a sample: "
 	       "median %u ns, mean %.0f, 10th %u, 90th %u; a frame: median %.0f ns\n",
-	       depth, hz, n_samples, n_other, frames[n_samples / 2],
+	       load, hz, n_samples, n_other, frames[n_samples / 2],
 	       run_ns[n_samples / 2], (double)sum / n_samples,
 	       run_ns[n_samples / 10], run_ns[n_samples * 9ull / 10],
 	       (double)run_ns[n_samples / 2] / frames[n_samples / 2]);
 }
 
-static void start_children(int depth)
+/* By the kernel: of all runs until now. */
+static struct bpf_prog_info kernel_says(void)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf.sample_fd, &info, &len))
+		die("bpf_obj_get_info_by_fd", errno);
+	return info;
+}
+
+static void report_kernel(void)
+{
+	struct bpf_prog_info info = kernel_says();
+
+	printf("by bpf_stats, all samples: %llu runs, %.0f ns each\n",
+	       (unsigned long long)info.run_cnt,
+	       (double)info.run_time_ns / (double)(info.run_cnt + !info.run_cnt));
+}
+
+static void start_children(enum load_kind kind, int depth)
 {
 	n_children = sysconf(_SC_NPROCESSORS_ONLN);
 	if (n_children > CHILDREN_MAX)
@@ -141,20 +150,27 @@ static void start_children(int depth)
 		children[i] = fork();
 		if (children[i] == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			deeper(depth);
+			load_run(kind, depth);
 		}
 	}
 }
 
+static enum load_kind kind_of(const char *name)
+{
+	if (!strcmp(name, "real"))
+		return LOAD_REAL;
+	return strcmp(name, "cold") ? LOAD_SMALL : LOAD_COLD;
+}
+
 int main(int argc, char **argv)
 {
-	int depth = argc > 1 ? atoi(argv[1]) : 40;
+	const char *load = argc > 1 ? argv[1] : "40";
 	int hz = argc > 2 ? atoi(argv[2]) : 997;
 	int seconds = argc > 3 ? atoi(argv[3]) : 5;
 	const struct task_filter everything = { .kind = FILTER_ALL };
 	struct sampling sampling;
 	struct ring_buffer *rb;
-	int r;
+	int r, stats;
 
 	libbpf_set_print(NULL);
 	r = bpf_load(&bpf, hz, &everything);
@@ -166,7 +182,8 @@ int main(int argc, char **argv)
 		die("installer_init", r);
 	if (bpf_list(&bpf, getpid(), install, NULL))
 		die("bpf_list", errno);
-	start_children(depth);
+	start_children(kind_of(load), atoi(load));
+	stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	rb = ring_buffer__new(bpf.ring_fd, on_record, NULL, NULL);
 	r = sampling_open(&sampling, bpf.sample_fd, bpf.cpus, hz);
 	if (r)
@@ -181,6 +198,8 @@ int main(int argc, char **argv)
 		kill(children[i], SIGKILL);
 		waitpid(children[i], NULL, 0);
 	}
-	report(depth, hz);
+	report(load, hz);
+	report_kernel();
+	close(stats);
 	return 0;
 }
