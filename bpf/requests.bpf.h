@@ -80,7 +80,8 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 	struct share *process, *user;
 	__u64 uid;
 
-	thing >>= 1;
+	/* apart, since the first sample asks for the descriptor */
+	thing = thing >> 2 | (__u64)at_exec << 62;
 	if (!may_ask(thing, s->now))
 		return;
 	uid = (__u32)bpf_get_current_uid_gid();
