@@ -343,7 +343,6 @@ void executable_named(struct executable *e, const void *map, size_t map_len,
 	/* without memory for marks they stay whole */
 	if (map)
 		e->marks = calloc(symbols_slots(idx) / 64 + 1, sizeof(*e->marks));
-	e->reads += map != NULL;
 	e->fresh = true;
 	e->partial = false;
 	e->named = true;
@@ -407,19 +406,27 @@ static bool executable_keep_few(struct executable *e)
 	return true;
 }
 
+/* Since now they are there.  It was soon that they were missed, or late. */
+static void executable_begin(const struct executables *x, struct executable *e,
+			     uint32_t interval)
+{
+	if (!e->gone || interval - e->gone_interval >= x->lasts << e->doubled)
+		e->doubled = 0;
+	else if (e->doubled < LET_GO_DOUBLED)
+		e->doubled++;
+	e->new_interval = interval;
+	e->fresh = false;
+}
+
 static bool executable_is_old(const struct executables *x, struct executable *e,
 			      uint32_t interval)
 {
-	uint32_t again = e && e->reads > 1 ? e->reads - 1 : 0;
-
 	/* the vDSO's could not be asked for again, and are few */
 	if (!e || !e->map || !e->marks || vdso_is(&e->key))
 		return false;
 	if (e->fresh)
-		e->new_interval = interval;
-	e->fresh = false;
-	again = again < LET_GO_DOUBLED ? again : LET_GO_DOUBLED;
-	return interval - e->new_interval >= x->lasts << again;
+		executable_begin(x, e, interval);
+	return interval - e->new_interval >= x->lasts << e->doubled;
 }
 
 uint32_t executables_let_names_go(struct executables *x, uint32_t i, uint32_t interval)
@@ -429,10 +436,12 @@ uint32_t executables_let_names_go(struct executables *x, uint32_t i, uint32_t in
 
 		if (!executable_is_old(x, e, interval))
 			continue;
-		e->fresh = true;	/* without memory: tried again */
-		if (!executable_keep_few(e))
+		if (!executable_keep_few(e)) {
+			e->new_interval = interval;	/* no memory: later */
 			continue;
-		e->partial = true;
+		}
+		e->gone_interval = interval;
+		e->partial = e->gone = true;
 		return i;
 	}
 	return EXECUTABLE_NONE;

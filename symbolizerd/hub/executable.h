@@ -5,9 +5,9 @@
  * An executable is a file's content, by its key.  loaderd's numbers stand for
  * it until that loaderd ends.  Its symbols come from a worker, whole, and stay so until
  * samples have met no new one for a minute: then only those stay that samples met, and
- * the file is read again when a sample meets another one.  Each time it is read the
- * minute is twice as long, so who has new ones met on purpose makes work that often
- * only.  There are two budgets of bytes: of those that are idle, and of all.
+ * the file is read again when a sample meets another one.  If that is soon, they went too
+ * early: the next time the minute is twice as long, up to four of them.  So who has new ones
+ * met on purpose has a file read once in two minutes.  There are two budgets of bytes: of those that are idle, and of all.
  * Beyond them the owner who has the most gives first.  A key that a sample mentions before
  * loaderd has opened the file is an entry without a path.
  *
@@ -34,8 +34,8 @@
 #define QUARANTINE_INTERVALS	120	/* idle, before it is tried again */
 #define RETIRE_INTERVALS	3	/* samples may still carry the number */
 #define SYMBOLS_TRIES		3	/* for want of memory or processes */
-#define LET_GO_INTERVALS	12	/* without a new name, of a file that was read once */
-#define LET_GO_DOUBLED		6	/* times at most */
+#define LET_GO_INTERVALS	12	/* without a new name */
+#define LET_GO_DOUBLED		2	/* times at most */
 #define KEPT_S			60	/* so long at least, if nobody maps it */
 #define SYMBOLS_BUDGET		(64u << 20)	/* of all idle ones */
 #define SYMBOLS_BUDGET_ALL	(256u << 20)	/* a quarter of HUB_AS_BYTES */
@@ -51,9 +51,11 @@ struct executable {
 	void *few_data;		/* what they met before; NULL: nothing; owned */
 	size_t few_len;
 	struct symbol_index few;
-	uint32_t reads;		/* how often it was read */
+	uint32_t gone_interval;	/* when its symbols were let go, if .gone */
+	uint32_t doubled;	/* how often the time until that is twice as long */
 	uint32_t new_interval;	/* of the last symbol that was new to samples */
 	bool fresh;		/* .new_interval is not set yet */
+	bool gone;
 	bool partial;		/* but for .few its symbols were let go */
 	uint32_t used;		/* interval of the last mention */
 	uint32_t numbers;	/* that stand for it now */

@@ -3,6 +3,9 @@
  * What files cost: N of the machine's programs and libraries are given to the real
  * symbolizerd, and K of them are sampled.  No BPF.
  *	FILES=N SAMPLED=K [DIR=PATH] build/bench/files
+ * Or what files that come and go leave: two new ones a second are read, sampled at three
+ * places, and not mapped any more.
+ *	CHURN=SECONDS FILES=N [DIR=PATH] build/bench/files
  */
 #include <dirent.h>
 #include <elf.h>
@@ -161,6 +164,84 @@ static void show(struct fake_loader *l, struct conn *status, pid_t hub,
 	       (unsigned int)(st.hub.rss_bytes >> 10), descriptors(hub));
 }
 
+/* --- files that come and go ------------------------------------------------------ */
+
+/* KiB of the hub's indices that are whole, and how many. */
+static uint32_t whole_indices(pid_t pid, uint32_t *n)
+{
+	unsigned long from, to, bytes = 0;
+	char path[64], line[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "r");
+	NEED(f != NULL);
+	for (*n = 0; fgets(line, sizeof(line), f);) {
+		if (!strstr(line, "/memfd:symbols") || sscanf(line, "%lx-%lx", &from, &to) != 2)
+			continue;
+		bytes += to - from;
+		++*n;
+	}
+	fclose(f);
+	return (uint32_t)(bytes >> 10);
+}
+
+static void churn_one(struct fake_loader *l, uint32_t n)
+{
+	uint32_t number = n + 2;
+	struct file_key key = { .ino = n + 1, .size = 4242, .dev = 9 };
+	const char *path = files[n % n_files].path;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	NEED(fd >= 0);
+	loader_exe(l, n + 1, &key, path, fd);
+	close(fd);
+	for (uint64_t at = 0x1040; at < 0x4000; at += 0x1000) {
+		uint64_t word = FRAME_WORD(FRAME_NATIVE, number, at);
+
+		loader_sample(l, record(0, 1), &word);
+	}
+}
+
+static void churn_answer(struct fake_loader *l)
+{
+	struct msg_open_failed none = { .error = 2 };
+	struct pollfd p = { l->conn.fd, POLLIN, 0 };
+	struct msg m;
+
+	while (poll(&p, 1, 100) == 1 && !conn_recv(&l->conn, &m)) {
+		msg_close_fds(&m);
+		if (m.hdr.type == MSG_DEBUG_WANTED)
+			NEED(!conn_send(&l->conn, MSG_WANTED_NONE, m.hdr.id, &none,
+					sizeof(none), NULL, 0, NULL, 0));
+		loader_slab(&l->conn, &m);
+	}
+}
+
+static void churn(struct fake_loader *l, struct conn *status, pid_t hub, uint32_t seconds)
+{
+	uint64_t start = now_ns(), at = start;
+	struct status st = { 0 };
+	struct msg m;
+	uint32_t n;
+
+	for (uint32_t i = 0; i < 2 * seconds; i++) {
+		churn_one(l, i);
+		for (at += NSEC_PER_SEC / 2; now_ns() < at;)
+			churn_answer(l);
+		while (!conn_recv(status, &m)) {
+			if (m.hdr.type == MSG_STATUS)
+				memcpy(&st, m.buf, sizeof(st));
+			msg_close_fds(&m);
+		}
+		if (i % 60 == 59)
+			printf("%u s: %u files, %u KiB whole", i / 2 + 1, i + 1, whole_indices(hub, &n)),
+			printf(" in %u, hub %u KiB, %u jobs\n", n, (unsigned int)(st.hub.rss_bytes >> 10),
+			       (unsigned int)st.hub.worker_jobs);
+		fflush(stdout);
+	}
+}
+
 TEST(what_files_cost)
 {
 	const char *n = getenv("FILES"), *k = getenv("SAMPLED");
@@ -182,6 +263,10 @@ TEST(what_files_cost)
 	status_connect(&status, &place);
 	loader_connect(&l, &place);
 	loader_hello(&l);
+	if (getenv("CHURN")) {
+		churn(&l, &status, place.hub, (uint32_t)atoi(getenv("CHURN")));
+		goto end;
+	}
 	start = now_ns();
 	give_files(&l);
 	printf("%u files have tables after %u ms\n", n_files,
@@ -190,6 +275,7 @@ TEST(what_files_cost)
 	for (uint32_t i = 0; i < sampled && i < n_files; i++)
 		sample(&l, i * (n_files / sampled));
 	show(&l, &status, place.hub, "sampled");
+end:
 	loader_bye(&l);
 	hub_end(&place, &status, &st);
 	loader_drop(&l);
