@@ -10,7 +10,8 @@
  * (2.36, sysdeps/unix/sysv/linux/, x86_64 and aarch64) end their FDE before the system
  * call, since it is wrong in the child; what a fiber of boost.context's returns to
  * (1.81, make_x86_64_sysv_elf_gas.S; PHP has a copy) has none.
- * Encodings: Intel SDM 2A, CALL (e8 rel32; ff /2), HLT, MOV, SYSCALL, TEST, XOR; Arm
+ * PLTs: System V AMD64 ABI 5.2 and 13.3 (IBT), binutils' bfd/elfxx-x86.c and elf64-x86-64.c.
+ * Encodings: Intel SDM 2A, CALL (e8 rel32; ff /2), HLT, JMP (ff /4), MOV, SYSCALL, TEST, XOR; Arm
  * ARM (DDI 0487), BL, BLR, BLRA*, CBZ, MOVZ, SVC.
  */
 #ifndef BPF_CALL_BPF_H
@@ -82,6 +83,11 @@ static __always_inline __u32 call_distance(__u64 ra, __u64 pc)
 	}
 	return (w & 0xfffffc1f) == 0xd63f0000 ||
 	       (w & 0xfefff800) == 0xd63f0800 ? CALL_ANYWHERE : CALL_NONE;
+}
+
+static __always_inline __u32 call_bound_distance(__u64 ra, __u64 pc)
+{
+	return call_distance(ra, pc);
 }
 #else
 #define SIGRETURN_BACK	9
@@ -172,6 +178,46 @@ static __always_inline __u32 call_distance(__u64 ra, __u64 pc)
 	return call_indirect(b[6], b[7], 0) || call_indirect(b[5], b[6], 1) ||
 	       call_indirect(b[4], b[5], 2) || call_indirect(b[2], b[3], 4) ||
 	       call_indirect(b[1], b[2], 5) ? CALL_ANYWHERE : CALL_NONE;
+}
+
+/* Where an entry of a PLT at `at` goes to: [endbr64;] [bnd] jmp *x(%rip).  Else 0. */
+static __always_inline __u64 call_behind_plt(__u64 at)
+{
+	__u8 b[11];
+	__u64 to = 0;
+	__u32 rel;
+
+	if (bpf_probe_read_user(b, sizeof(b), (void *)at))
+		return 0;
+	if (b[0] == 0xff && b[1] == 0x25)
+		at += 6;
+	else if (b[0] == 0xf2 && b[1] == 0xff && b[2] == 0x25)
+		at += 7;
+	else if (b[0] != 0xf3 || b[1] != 0x0f || b[2] != 0x1e || b[3] != 0xfa)
+		return 0;
+	else if (b[4] == 0xff && b[5] == 0x25)
+		at += 10;
+	else if (b[4] == 0xf2 && b[5] == 0xff && b[6] == 0x25)
+		at += 11;
+	else
+		return 0;
+	if (bpf_probe_read_user(&rel, sizeof(rel), (void *)(at - 4)) ||
+	    bpf_probe_read_user(&to, sizeof(to), (void *)(at + (__s64)(__s32)rel)))
+		return 0;
+	return to;
+}
+
+/* The same, where a direct call may go through a PLT: what that is bound to counts. */
+static __always_inline __u32 call_bound_distance(__u64 ra, __u64 pc)
+{
+	__u32 d = call_distance(ra, pc), rel;
+	__u64 to;
+
+	if (d != CALL_ELSEWHERE ||
+	    bpf_probe_read_user(&rel, sizeof(rel), (void *)(ra - 4)))
+		return d;
+	to = call_behind_plt(ra + (__s64)(__s32)rel);
+	return to && pc - to < CALL_REACH ? pc - to : d;
 }
 #endif
 

@@ -247,11 +247,11 @@ static __always_inline int unwind_bare(struct unwind_state *st)
 
 	if (ra < 4096)
 		return 0;
-	d = call_distance(ra, st->pc);
+	d = call_bound_distance(ra, st->pc);
 	if (d > CALL_ANYWHERE ||
 	    (st->fp >= st->sp && st->fp - st->sp <= FP_REACH &&
 	     !unwind_word(st, &framed, st->fp + 8) &&
-	     call_distance(framed & RA_MASK, st->pc) <= d))
+	     call_bound_distance(framed & RA_MASK, st->pc) <= d))
 		return 0;
 	st->pc = ra - 1;
 	st->sp = sp;

@@ -140,6 +140,23 @@ plt("first-entry", "in a PLT's first entry", "-fcf-protection=none", where=("fir
 plt("resolver", "in the lazy resolver, each time", LD_BIND_NOT="1")
 plt("resolver-ibt", "the same from a PLT with branch protection", *IBT, LD_BIND_NOT="1")
 
+
+def bare_library(name, what, *flags):
+    def make(t, name):
+        only("x86_64")
+        lib = t.build("libbare.so", "library.c", "-shared", "-fPIC", "-fomit-frame-pointer",
+                      "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
+        exe = t.build(name, "plt.c", "-Wl,--no-as-needed", lib, *flags)
+        t.start(exe, name, "leaf")
+    make.__doc__ = f"a leaf without CFI and frame of a library, {what}"
+    cases.case(name, "_start * main calls_leaf lib_leaf")(make)
+
+
+bare_library("bare-plt", "called through a lazy PLT", "-fcf-protection=none", "-Wl,-z,lazy")
+bare_library("bare-ibt", "called through a PLT with branch protection", *IBT)
+bare_library("bare-now", "called through a PLT that is bound at the start", "-Wl,-z,now")
+bare_library("bare-no-plt", "called without a PLT", "-fno-plt")
+
 # --- stacks --------------------------------------------------------------------------
 
 simple("realigned", "_start * main realigned leaf", "realigned", "a realigned stack")

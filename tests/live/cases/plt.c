@@ -2,7 +2,8 @@
 /*
  * plt NAME [WHERE]: calls a function of a library that does nothing.
  * WHERE: entry: faults for ever in its entry of the PLT, as that reads the GOT;
- * first: in the PLT's first entry, with what the function's own has pushed.
+ * first: in the PLT's first entry, with what the function's own has pushed;
+ * leaf: calls one that burns.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -10,13 +11,19 @@
 
 #include "busy.h"
 
-void lib_quick(void);
+void lib_quick(void), lib_leaf(void);
 extern char _GLOBAL_OFFSET_TABLE_[];
 
 LINK static void calls(void)
 {
 	for (int i = 0; i < 1000; i++)
 		lib_quick();
+	sink++;
+}
+
+LINK static void calls_leaf(void)
+{
+	lib_leaf();
 	sink++;
 }
 
@@ -55,6 +62,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		be_called(argv[1]);
+	while (where == 'l')
+		calls_leaf();
 	calls();	/* bound from now on */
 	if (where)
 		hide_got();
