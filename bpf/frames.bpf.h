@@ -73,12 +73,9 @@ static __always_inline enum stop_reason note_frame(struct scratch *s,
 }
 
 static __always_inline enum stop_reason step_by_rule(struct scratch *s,
-						     struct memo *m, int rule)
+						     struct memo *m,
+						     const struct unwind_rule *r)
 {
-	const struct unwind_rule *r = rule_at(rule);
-
-	if (!r)
-		return STOP_INTERNAL;
 	if (r->cfa == CFA_SIGNAL)
 		uncalled(s);
 	if (r->by_fp & RULE_LOOP_PART && m->runtime == RUNTIME_PYTHON)
@@ -139,10 +136,11 @@ static __always_inline enum stop_reason ends(struct scratch *s,
 __weak __noinline int step(void)
 {
 	struct scratch *s = scratch();
+	const struct unwind_rule *r;
 	enum stop_reason why;
 	struct memo *m;
 	__u64 off;
-	int i, rule;
+	int i;
 
 	if (!s)
 		return STOP_INTERNAL;
@@ -171,9 +169,11 @@ __weak __noinline int step(void)
 	why = note_frame(s, m, off);
 	switch (frame_owner(m->runtime, why)) {
 	case OWNER_RULE:
-		rule = table_rule(m->dir, m->pages, off);
-		if (rule != RULE_NONE)
-			return step_by_rule(s, m, rule);
+		r = rule_of(s, m, off);
+		if (!r)
+			return STOP_INTERNAL;
+		if (r->cfa != CFA_NONE)
+			return step_by_rule(s, m, r);
 		why = STOP_NO_ROW;
 		break;
 	case OWNER_FRAME_POINTER:

@@ -294,6 +294,7 @@ __weak __noinline int resolve(__u64 pc)
 }
 
 #include "hotspot_frames.bpf.h"
+#include "remember.bpf.h"
 #include "frames.bpf.h"
 
 /* --- the sample ----------------------------------------------------------- */

@@ -34,6 +34,7 @@ struct walk {
 	/* A place of a file was looked up. */
 	void (*looked_up)(void *ctx, uint32_t file, uint64_t off);
 	VECTOR(struct walk_file) files;
+	uint32_t n_reads, n_elements;	/* of memory; of tables, 64 bytes each */
 	struct walk_kernel *kernel;	/* of one machine's */
 	uint64_t *record;		/* RECORD_MAX bytes: the last one */
 	size_t record_len;

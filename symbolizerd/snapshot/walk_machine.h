@@ -108,6 +108,7 @@ struct walk_kernel {
 	struct walk_file_kernel *files;
 	__u64 now;
 	struct scratch scratch;
+	struct remembered_rules remembered;
 };
 
 static struct walk *walking;	/* whose sample is being taken */
@@ -241,6 +242,8 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 
 	if (map == &scratch_map)
 		return &walking->kernel->scratch;
+	if (map == &remembered_rules)
+		return &walking->kernel->remembered;
 	if (map == &counts)
 		return &walking->kernel->counts;
 	if (map == &files)
@@ -248,10 +251,12 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &slabs)	/* stands for the slab of that number */
 		return *(const __u32 *)key < SLABS_MAX ?
 		       (void *)(uintptr_t)(*(const __u32 *)key + 1) : NULL;
-	if ((uintptr_t)map <= SLABS_MAX)
+	if ((uintptr_t)map <= SLABS_MAX) {
+		walking->n_elements++;
 		return walk_tables_element(&walking->tables,
 			((__u32)(uintptr_t)map - 1) << SLAB_SHIFT |
 			*(const __u32 *)key);
+	}
 	e = *walk_entry_of(map, key);
 	return e ? (char *)e->words + (e->key_size + 7) / 8 * 8 : NULL;
 }
@@ -302,6 +307,7 @@ static int walk_table_rule(__u32 dir, __u32 pages, __u64 off)
 static long bpf_probe_read_user(void *dst, __u32 size, const void *src)
 {
 	memset(dst, 0, size);
+	walking->n_reads++;
 	return walking->read(walking->ctx, (uintptr_t)src, dst, size) ? -EFAULT : 0;
 }
 

@@ -11,3 +11,6 @@ unit_snapshot_SRCS := $(SNAPSHOT)
 unit_snapshot_LIBS := -lz -lxxhash
 UNIT += core
 unit_core_SRCS := symbolizerd/snapshot/core.c symbolizerd/snapshot/snapshot.c common/wire.c common/log_quote.c
+UNIT += walk_cost
+unit_walk_cost_SRCS := $(filter-out %/replay.c,$(SNAPSHOT))
+unit_walk_cost_LIBS := -lz -lxxhash

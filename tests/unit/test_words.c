@@ -347,6 +347,7 @@ long bpf_map_delete_elem(void *map, const void *key)
 
 /* --- the helpers that only read ------------------------------------------------------ */
 
+static struct remembered_rules remembered;	/* of this round's tables */
 static __u64 long_ago;		/* or not: when names were sent */
 
 void *bpf_map_lookup_elem(void *map, const void *key)
@@ -355,6 +356,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 
 	if (map == &scratch_map)
 		return &state;
+	if (map == &remembered_rules)
+		return &remembered;
 	if (map == &counts)
 		return &counted;
 	if (map == &shares)
@@ -629,6 +632,7 @@ static void all_rounds(int real)
 		vdso_entry = (struct file_entry){ .exe = EXE_VDSO,
 						  .dir = TABLE_AT + 64, .pages = 1 };
 		any_tables();
+		memset(&remembered, 0, sizeof(remembered));
 		py.version = any_version();
 		said_version = below(2) ? py.version : any_version();
 		hs.version = hs_any_version();
