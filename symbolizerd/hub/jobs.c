@@ -409,32 +409,17 @@ static int jobs_on_failed(struct jobs *jobs, struct job_slot *slot,
 	return MSG_OK;
 }
 
-static int jobs_tell_debug(struct job_slot *slot, int fd)
-{
-	struct msg_open_failed failed = { .error = ENOENT };
-
-	slot->waits = false;
-	slot->times.told_ns = now_ns();
-	return fd < 0 ? conn_send(&slot->conn, MSG_WANTED_NONE, 0, &failed,
-				  sizeof(failed), NULL, 0, NULL, 0) :
-			conn_send(&slot->conn, MSG_WANTED_FILE, 0, NULL, 0,
-				  NULL, 0, &fd, 1);
-}
-
 static int jobs_on_debug_wanted(struct jobs *jobs, struct job_slot *slot,
 				const struct msg *msg)
 {
 	struct msg_wanted m;
+	int r = job_slot_debug_wanted(slot, msg, &m);
 
-	memcpy(&m, msg->buf, sizeof(m));
-	if (slot->state != SLOT_BUSY || slot->asks || slot->job.process ||
-	    m.build_id_len < 2 || m.build_id_len > BUILD_ID_MAX)
-		return MSG_BAD_CONTENT;
-	slot->asks = slot->waits = true;
-	slot->times.asked_ns = now_ns();
+	if (r)
+		return r;
 	if (!jobs_meant(jobs, &slot->job) ||
 	    jobs->ops->debug(jobs->ctx, slot->job.number, &m))
-		(void)!jobs_tell_debug(slot, -1);
+		(void)!job_slot_tell_debug(slot, -1);
 	return MSG_OK;
 }
 
@@ -445,7 +430,7 @@ void jobs_debug(struct jobs *jobs, uint32_t number, int fd)
 
 		if (slot->state == SLOT_BUSY && slot->waits &&
 		    slot->job.number == number)
-			(void)!jobs_tell_debug(slot, fd);
+			(void)!job_slot_tell_debug(slot, fd);
 	}
 }
 

@@ -39,7 +39,7 @@
 #include "symbolizerd/hub/jit.h"
 #include "symbolizerd/hub/job_queue.h"
 #include "symbolizerd/hub/job_quarantine.h"
-#include "symbolizerd/hub/job_times.h"
+#include "symbolizerd/hub/job_slot.h"
 #include "symbolizerd/symbols/frame_names.h"
 #include "symbolizerd/worker/zygote.h"
 
@@ -82,30 +82,6 @@ struct jobs_ops {
 	/* What jobs_memory() brings for p (fd borrowed): may a worker have it?  0 or
 	 * -errno.  May be NULL. */
 	int (*opened)(void *ctx, const struct job_process *p, int fd);
-};
-
-enum slot_state {
-	SLOT_FREE = 0,
-	SLOT_MEMORY,		/* waits for its process's memory: no worker */
-	SLOT_BUSY,		/* no answer yet */
-	SLOT_ANSWERED,		/* answer taken; the worker is to exit */
-	SLOT_FAILED,		/* killed; what it still says is discarded */
-};
-
-struct job_slot {
-	struct ev_source src;		/* first */
-	struct jobs *jobs;
-	struct conn conn;
-	struct job job;
-	enum job_kind kind;
-	uint64_t started_ns;		/* the worker */
-	struct job_times times;		/* of its file */
-	uint64_t deadline_ns;
-	bool slow;			/* the worker has a slow job */
-	enum slot_state state;
-	uint64_t question;		/* id of that for memory */
-	bool asks;			/* for a debug file, once a job */
-	bool waits;			/* for the answer */
 };
 
 /* Ids of questions for memory begin here.  Those for debug files are numbers

@@ -41,6 +41,6 @@ hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng
 # real workers with a runtime of the test's own
 HOSTILE += process_jobs
 hostile_process_jobs_SRCS := $(sort $(HUB_PEER) $(filter-out symbolizerd/runtimes/table.c,$(ELF_VISIT)) \
-	$(wildcard symbolizerd/worker/*.c) symbolizerd/hub/jobs.c symbolizerd/hub/job_quarantine.c symbolizerd/hub/job_queue.c symbolizerd/hub/job_times.c symbolizerd/hub/cpu_share.c \
+	$(wildcard symbolizerd/worker/*.c) symbolizerd/hub/jobs.c symbolizerd/hub/job_quarantine.c symbolizerd/hub/job_queue.c symbolizerd/hub/job_slot.c symbolizerd/hub/job_times.c symbolizerd/hub/cpu_share.c \
 	symbolizerd/hub/executable.c symbolizerd/tables/owners.c)
 hostile_process_jobs_LIBS := $(ELF_VISIT_LIBS) -lseccomp -lcap-ng
