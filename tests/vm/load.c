@@ -68,13 +68,13 @@ static __attribute__((noinline)) void handler_work(void)
 }
 
 /*
- * The next alarm comes 20 ms after this handler's end, of the time that the
+ * The next alarm comes 4 ms after this handler's end, of the time that the
  * process has run: where handler_work() takes longer than that, an interval would
  * leave no time for anything else, main()'s end least of all.
  */
 static int set_alarm(void)
 {
-	struct itimerval it = { .it_value = { 0, 20000 } };
+	struct itimerval it = { .it_value = { 0, 4000 } };
 
 	return setitimer(ITIMER_PROF, &it, NULL);
 }
