@@ -78,7 +78,7 @@ trifold_LIBS := -lprotobuf-c -lz -lxxhash -lncursesw -lseccomp -lcap-ng
 
 .PHONY: all deps run test check fuzz bench clean help
 all: $(PROGRAMS:%=$(O)/bin/%)
-include viewer/viewer.mk viewer/page.mk loaderd/layout.mk
+include viewer/viewer.mk viewer/page.mk loaderd/layout.mk symbolizerd/symbolizerd.mk
 
 define program
 $(1)_OBJS := $$($(1)_SRCS:%.c=$(O)/%.o) $$($(1)_GEN:%.c=$(O)/%.o)

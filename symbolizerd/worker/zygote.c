@@ -2,6 +2,8 @@
 #include "symbolizerd/worker/zygote.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -19,6 +21,9 @@
 #include "symbolizerd/worker/priority.h"
 #include "symbolizerd/worker/worker.h"
 
+#define WORKER_MAPS	(8 << 20)	/* bytes of an array that is a mapping of its own */
+#define WORKER_AHEAD	(256 << 10)
+
 struct zygote {
 	struct conn hub;
 	int signals;
@@ -31,8 +36,18 @@ struct zygote {
 
 /* --- in the worker ------------------------------------------------------- */
 
+/* It lives for one job: what it gives back it takes again, and the kernel need not
+ * clear it twice. */
+static void zygote_work_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, WORKER_MAPS);
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+	mallopt(M_TOP_PAD, WORKER_AHEAD);
+}
+
 static void zygote_work(struct zygote *z, unsigned int slot, pid_t zygote)
 {
+	zygote_work_memory();
 	close(z->hub.fd);
 	close(z->signals);
 	if (z->group >= 0)

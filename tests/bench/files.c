@@ -157,9 +157,9 @@ static void show(struct fake_loader *l, struct conn *status, pid_t hub,
 			quiet = now_ns();
 		cpu = st.hub.worker_cpu_ns;
 	}
-	printf("%s: workers %u ms in %u jobs, hub for files %u ms, %u KiB, descriptors %u\n",
+	printf("%s: workers %u ms in %u jobs, at most %u KiB each; hub for files %u ms, %u KiB, descriptors %u\n",
 	       what, (unsigned int)(cpu / NSEC_PER_MSEC),
-	       (unsigned int)st.hub.worker_jobs,
+	       (unsigned int)st.hub.worker_jobs, (unsigned int)(st.hub.worker_rss_bytes >> 10),
 	       (unsigned int)(st.hub.files_cpu_ns / NSEC_PER_MSEC),
 	       (unsigned int)(st.hub.rss_bytes >> 10), descriptors(hub));
 }
