@@ -27,7 +27,7 @@ struct exporter_hub_ops {
 	/* A batch has come; fd is borrowed.  Returns MSG_OK, or MSG_BAD_CONTENT
 	 * (when it was answered already) to end the connection. */
 	int (*batch)(void *arg, uint64_t id, int fd, const struct msg_batch *m);
-	/* The hub's status: each second, if wants_status. */
+	/* The hub's status: each second, idle every five, if wants_status. */
 	void (*status)(void *arg, const struct status *st);
 	/* Samples that were taken and not answered yet. */
 	uint64_t (*held)(void *arg);

@@ -17,7 +17,7 @@
 #include "exporterd/metrics_config.h"
 #include "exporterd/timer.h"
 
-#define METRICS_STALE_NS	5000000000ULL	/* a hub speaks each second */
+#define METRICS_STALE_NS	12000000000ULL	/* a hub speaks each fifth second at least */
 
 struct metrics_sender {
 	const struct metrics_config *cfg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hub_client - who watches the hub: its status each second, and its batches
+ * hub_client - who watches the hub: its status each second or, idle, every five, and its batches
  *
  * One connection to the hub's socket `status`, made here or handed over by a
  * process that may connect.  Every client of that socket uses this: `trifold

@@ -49,7 +49,7 @@ int entries_message(struct entries *e, struct msg *m);
 void entries_connected(struct entries *e);
 void entries_tell(struct entries *e);
 
-/* Each second, just after all that was in the BPF ring has been forwarded. */
+/* Each second while there is something to settle, just after all that was in the BPF ring has been forwarded. */
 void entries_tick(struct entries *e);
 
 #endif /* LOADERD_ENTRIES_H */

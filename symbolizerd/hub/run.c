@@ -23,9 +23,9 @@
 #define TICK_NS		NSEC_PER_SEC
 #define TICK_ENDING_NS	(50 * NSEC_PER_MSEC)
 #define JITTER_PERCENT	20u
-/* After so many seconds without anything to do, what is done each second is done at
- * the end of an interval only. */
+/* After so many ticks without anything to do there is one in five seconds only. */
 #define IDLE_TICKS	5
+#define TICK_IDLE_NS	(5 * NSEC_PER_SEC)
 
 #define hub_of(src, member)						\
 	((struct hub *)((char *)(src) - offsetof(struct hub, member)))
@@ -121,7 +121,7 @@ static void hub_run_tick(struct hub *hub, uint64_t now)
 	if (!hub_run_is_idle(hub))
 		hub_run_on_heard(hub);
 	else if (++hub->idle_ticks == IDLE_TICKS)
-		(void)!hub_run_timer_set(hub->tick.fd, 0, false);
+		(void)!hub_run_timer_set(hub->tick.fd, TICK_IDLE_NS, true);
 }
 
 static int hub_run_on_interval(struct ev_source *src, uint32_t events)
@@ -134,8 +134,6 @@ static int hub_run_on_interval(struct ev_source *src, uint32_t events)
 	loader_link_drain(&hub->loader);
 	interval_end(&hub->k, false);
 	hub_run_say_status(hub);
-	if (hub->idle_ticks >= IDLE_TICKS)
-		hub_run_tick(hub, now_ns());
 	return hub_run_interval_set(hub);
 }
 

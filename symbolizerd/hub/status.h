@@ -2,7 +2,7 @@
 /*
  * status - clients that watch the accounts
  *
- * Each gets MSG_HELLO_HUB and a MSG_STATUS when it connects, one each second,
+ * Each gets MSG_HELLO_HUB and a MSG_STATUS when it connects, one each second (idle: every five),
  * one when sampling begins, and one right before the hub ends.  All that they may
  * say is MSG_SUBSCRIBE: SUBSCRIBERS of them may have copies of batches.  Root may
  * watch, and so may the viewer, on one connection: a new one replaces the old one,

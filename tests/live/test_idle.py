@@ -19,7 +19,7 @@ from live import BIN, TRIFOLD, Suite, children_of, parent_of, pids_of, say, scra
 
 SECONDS = 20
 WAKE_UPS = 4.0          # a second, all processes together
-CALLS = 60.0            # likewise
+CALLS = 40.0            # likewise
 TARGET = """
 import sys, time
 for line in sys.stdin:
