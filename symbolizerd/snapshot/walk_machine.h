@@ -107,8 +107,8 @@ struct walk_kernel {
 	char *vmas;			/* VMA_BYTES each */
 	struct walk_file_kernel *files;
 	__u64 now;
-	struct scratch scratch;
 	struct remembered_rules remembered;
+	struct scratch scratch;		/* its end is of any size */
 };
 
 static struct walk *walking;	/* whose sample is being taken */
