@@ -123,7 +123,7 @@ def without_a_hub_exporterd_speaks_for_itself():
         s.hub.go()
         wait_for(lambda: metrics_in(s.dir))
         assert "trifold.batches" in decoded(metrics_in(s.dir)[0][1])["metrics"]
-        time.sleep(5.5)
+        time.sleep(12.5)
         names = decoded(metrics_in(s.dir)[-1][1])["metrics"]
         assert "trifold.export.requests" in names and "trifold.batches" not in names, names
         s.stop()
