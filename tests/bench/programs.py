@@ -179,7 +179,7 @@ while True: json.loads(json.dumps({str(i): [i] for i in range(999)})); sorted(ra
                    "timeout $S sh -c 'while :; do mcs X.cs; done'"),
     "swipl": ("swi-prolog-nox", ["swipl"], "", """
         timeout $S swipl -g 'repeat, numlist(1, 9999, L), foldl([X,A,B]>>(B is A+X mod 7), L, 0, _), msort(L, _), fail' """),
-    "tclsh": ("tcl", ["tclsh8.6"], "", """
+    "tclsh": ("tcl", ["tclsh8.6", "tclsh"], "", """
         echo 'while 1 { set l {}; for {set i 0} {$i < 999} {incr i} { lappend l [expr {$i * 7 % 997}] }; lsort -integer $l; regsub -all {[0-9]+} $l {<\\0>} }' >x.tcl; timeout $S tclsh x.tcl"""),
     "fpc": ("fpc", ["ppcx64"], """
         { echo 'unit x; interface implementation'; i=0; while [ $i -lt 3000 ]; do echo "function f$i(n: longint): longint; var j, s: longint; begin s := $i; for j := 1 to n do if s > j then s := s - j * n else s := s + j; f$i := s; end;"; i=$((i + 1)); done; echo 'end.'; } >x.pas""",
