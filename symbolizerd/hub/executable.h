@@ -4,10 +4,10 @@
  *
  * An executable is a file's content, by its key.  loaderd's numbers stand for
  * it until that loaderd ends.  Its symbols come from a worker, whole, and stay so until
- * samples have met no new one for a minute: then only those stay that samples met, and
+ * samples have met no new one for half a minute: then only those stay that samples met, and
  * the file is read again when a sample meets another one.  If that is soon, they went too
- * early: the next time the minute is twice as long, up to four of them.  So who has new ones
- * met on purpose has a file read once in two minutes.  There are two budgets of bytes: of those that are idle, and of all.
+ * early: the next time they stay twice as long, up to four minutes.  So who has new ones
+ * met on purpose has a file read once in a minute.  There are two budgets of bytes: of those that are idle, and of all.
  * Beyond them the owner who has the most gives first.  A key that a sample mentions before
  * loaderd has opened the file is an entry without a path.
  *
@@ -34,8 +34,8 @@
 #define QUARANTINE_INTERVALS	120	/* idle, before it is tried again */
 #define RETIRE_INTERVALS	3	/* samples may still carry the number */
 #define SYMBOLS_TRIES		3	/* for want of memory or processes */
-#define LET_GO_INTERVALS	12	/* without a new name */
-#define LET_GO_DOUBLED		2	/* times at most */
+#define LET_GO_INTERVALS	6	/* without a new name */
+#define LET_GO_DOUBLED		3	/* times at most */
 #define KEPT_S			60	/* so long at least, if nobody maps it */
 #define SYMBOLS_BUDGET		(64u << 20)	/* of all idle ones */
 #define SYMBOLS_BUDGET_ALL	(256u << 20)	/* a quarter of HUB_AS_BYTES */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Symbols that no sample met go after a minute: of files that ran once, and of what runs on.
+"""Symbols that no sample met go after half a minute: of files that ran once, and of what runs on.
 
 Files of a cgroup only are sampled: short programs, each a file of its own, and one that
 stays.  When the indices were let go it goes on in another function, which must have its
@@ -17,7 +17,7 @@ from targets import cgroups, running
 
 suite = Suite()
 FILES = 40
-PATIENCE = 240		# s for what takes a minute on a machine that is not busy
+PATIENCE = 240		# s for what takes half a minute on a machine that is not busy
 
 
 def indices():
@@ -58,7 +58,7 @@ def counts(path):
 
 @suite.test
 def goes_and_comes():
-    """indices go a minute after the last new name; what runs then has its new names"""
+    """indices go half a minute after the last new name; what runs then has its new names"""
     with scratch() as tmp, cgroups("let-go") as (path, join):
         join = join("let-go")
         exe = compile_c("let_go.c", os.path.join(tmp, "phases"), "-fomit-frame-pointer", "-Wl,--build-id")
