@@ -4,7 +4,7 @@
  *
  * Tried again for ever, with a jittered wait.  Batches outlive the connection
  * they came from; every one is answered once, under the id it came with (ids
- * of different hubs do not collide: symbolizerd/hub/batches.h).  An answer that
+ * of different hubs do not collide: symbolizerd/knowledge/batches.h).  An answer that
  * did not leave before the connection broke is reported as a sum in the next
  * MSG_HELLO_EXPORTER.
  */

@@ -6,7 +6,7 @@
  * from the hub: a file of its own (spool_file.h), written under another name,
  * synced, renamed.  So what exporterd has survives it: killed, it comes back
  * with all batches but the last ones, which the hub still holds (batches_hello()
- * of symbolizerd/hub/batches.h).  A file is removed before the hub is told.
+ * of symbolizerd/knowledge/batches.h).  A file is removed before the hub is told.
  *
  * Only a directory of exporterd's own user, closed to others, is used, and only
  * regular files of that user with a name of ours; all else in it is counted

@@ -10,9 +10,9 @@
 
 #include "common/evloop.h"
 #include "ipc/message_hub.h"
-#include "symbolizerd/hub/knowledge.h"
 #include "symbolizerd/hub/loader_link.h"
 #include "symbolizerd/hub/peer_link.h"
+#include "symbolizerd/knowledge/knowledge.h"
 
 struct exporter_link {
 	struct peer_link link;

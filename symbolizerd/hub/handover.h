@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "symbolizerd/hub/ledger.h"
+#include "symbolizerd/knowledge/ledger.h"
 
 #define HANDOVER_NAME	"totals"	/* in the store */
 

@@ -14,11 +14,11 @@
 
 #include "common/evloop.h"
 #include "symbolizerd/hub/exporter_link.h"
-#include "symbolizerd/hub/jobs.h"
-#include "symbolizerd/hub/knowledge.h"
 #include "symbolizerd/hub/loader_files.h"
 #include "symbolizerd/hub/loader_link.h"
 #include "symbolizerd/hub/status.h"
+#include "symbolizerd/jobs/jobs.h"
+#include "symbolizerd/knowledge/knowledge.h"
 
 struct hub_config {
 	uid_t loader_uid, exporter_uid;

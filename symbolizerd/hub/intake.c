@@ -5,8 +5,8 @@
 
 #include "common/clock.h"
 #include "symbolizerd/hub/interval.h"
-#include "symbolizerd/hub/knowledge.h"
-#include "symbolizerd/hub/record.h"
+#include "symbolizerd/knowledge/knowledge.h"
+#include "symbolizerd/knowledge/record.h"
 
 /* Fewer events than this do not end an interval for lack of memory. */
 #define EVENTS_FEW	1024u

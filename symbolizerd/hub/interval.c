@@ -7,8 +7,8 @@
 
 #include "common/clock.h"
 #include "ipc/sealed.h"
-#include "symbolizerd/hub/knowledge.h"
 #include "symbolizerd/hub/symbolize.h"
+#include "symbolizerd/knowledge/knowledge.h"
 
 /* A batch is closed when its estimate passes this.  The largest possible event
  * adds less than what is left. */

@@ -13,10 +13,10 @@
 #define SYMBOLIZERD_HUB_LOADER_FILES_H
 
 #include "ipc/conn.h"
-#include "symbolizerd/hub/jobs.h"
-#include "symbolizerd/hub/knowledge.h"
 #include "symbolizerd/hub/loader_link.h"
 #include "symbolizerd/hub/slab_writer.h"
+#include "symbolizerd/jobs/jobs.h"
+#include "symbolizerd/knowledge/knowledge.h"
 #include "symbolizerd/tables/out.h"
 
 struct loader_files {

@@ -11,7 +11,7 @@
 #include "ipc/conn_more.h"
 #include "symbolizerd/hub/intake.h"
 #include "symbolizerd/hub/interval.h"
-#include "symbolizerd/hub/record.h"
+#include "symbolizerd/knowledge/record.h"
 
 #define RECORDS_MAX	65536u		/* handled in one go, and a datagram more */
 #define FREQUENCY_MAX	1000000u	/* Hz */

@@ -17,10 +17,10 @@
 #include "common/log_limit.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
-#include "symbolizerd/hub/knowledge.h"
 #include "symbolizerd/hub/loader_counts.h"
 #include "symbolizerd/hub/outbox.h"
 #include "symbolizerd/hub/peer_link.h"
+#include "symbolizerd/knowledge/knowledge.h"
 
 /* Takes messages about files: MSG_OK, or an offence of loaderd. */
 typedef int (*loader_files_fn)(void *ctx, struct msg *msg);

@@ -14,7 +14,7 @@
 #include "common/evloop.h"
 #include "common/log_limit.h"
 #include "ipc/conn.h"
-#include "symbolizerd/hub/knowledge.h"
+#include "symbolizerd/knowledge/knowledge.h"
 
 struct peer_link_ops {
 	const char *name;	/* in the log */

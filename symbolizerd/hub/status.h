@@ -22,7 +22,7 @@
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/hub/exporter_link.h"
-#include "symbolizerd/hub/knowledge.h"
+#include "symbolizerd/knowledge/knowledge.h"
 
 #define STATUS_CLIENTS	9
 #define SUBSCRIBERS	5	/* four, and the viewer */

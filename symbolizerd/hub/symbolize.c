@@ -7,7 +7,7 @@
 #include <xxhash.h>
 
 #include "ipc/short_name.h"
-#include "symbolizerd/hub/record.h"
+#include "symbolizerd/knowledge/record.h"
 #include "symbolizerd/tables/vdso.h"
 
 #define STACK_UNMADE	UINT32_MAX

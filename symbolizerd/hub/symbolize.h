@@ -12,11 +12,11 @@
 #include "common/hash_table.h"
 #include "common/vector.h"
 #include "ipc/batch.h"
-#include "symbolizerd/hub/executable.h"
-#include "symbolizerd/hub/jit.h"
-#include "symbolizerd/hub/ksym.h"
-#include "symbolizerd/hub/managed.h"
-#include "symbolizerd/hub/trace.h"
+#include "symbolizerd/knowledge/executable.h"
+#include "symbolizerd/knowledge/jit.h"
+#include "symbolizerd/knowledge/ksym.h"
+#include "symbolizerd/knowledge/managed.h"
+#include "symbolizerd/knowledge/trace.h"
 
 #define OPEN_NS 2000000000ULL /* samples wait so long for an unknown file */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ipc/runtimes.h"
-#include "symbolizerd/hub/record.h"
+#include "symbolizerd/knowledge/record.h"
 
 #define PASSES	64	/* names of 64 frames fit into a record */
 

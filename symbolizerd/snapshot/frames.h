@@ -9,7 +9,7 @@
 #ifndef SYMBOLIZERD_SNAPSHOT_FRAMES_H
 #define SYMBOLIZERD_SNAPSHOT_FRAMES_H
 
-#include "symbolizerd/hub/managed.h"
+#include "symbolizerd/knowledge/managed.h"
 #include "symbolizerd/snapshot/snapshot.h"
 #include "symbolizerd/snapshot/walk.h"
 

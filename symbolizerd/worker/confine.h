@@ -17,7 +17,7 @@ int confine_namespaces(void);
 
 /* Descriptors of the main process: queued executables 256, tables on their way 128,
  * batches 16, files of JITs 80, the rest; and those that it keeps
- * (symbolizerd/hub/executable.h). */
+ * (symbolizerd/knowledge/executable.h). */
 #define HUB_FDS			592
 #define HUB_FDS_KEPT		1024
 

@@ -13,7 +13,7 @@
 
 #include "common/clock.h"
 #include "ipc/message_hub.h"
-#include "symbolizerd/hub/jit.h"
+#include "symbolizerd/knowledge/jit.h"
 #include "symbolizerd/symbols/jit_names.h"
 
 #define ADDR	0x7f0000000000ULL

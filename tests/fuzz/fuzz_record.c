@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolizerd/hub/managed.h"
-#include "symbolizerd/hub/record.h"
+#include "symbolizerd/knowledge/managed.h"
+#include "symbolizerd/knowledge/record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 # hub_workers, hub_worker_mutants and hub_kept are the hub with a worker of their own; the others run the real program.
 HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
 	$(MORE) ipc/conn_more.c ipc/batch.c
-HUB_OWN := $(wildcard symbolizerd/hub/*.c symbolizerd/tables/*.c) common/hash_table.c symbolizerd/worker/confine.c \
+HUB_OWN := $(wildcard $(addprefix symbolizerd/,hub/*.c jobs/*.c knowledge/*.c tables/*.c)) common/hash_table.c symbolizerd/worker/confine.c \
 	symbolizerd/worker/zygote.c symbolizerd/worker/priority.c
 
 HOSTILE += hub_life hub_offences hub_mutants hub_exporters hub_subscribe \
@@ -41,6 +41,6 @@ hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng
 # real workers with a runtime of the test's own
 HOSTILE += process_jobs
 hostile_process_jobs_SRCS := $(sort $(HUB_PEER) $(filter-out symbolizerd/runtimes/table.c,$(ELF_VISIT)) \
-	$(wildcard symbolizerd/worker/*.c) symbolizerd/hub/jobs.c symbolizerd/hub/job_quarantine.c symbolizerd/hub/job_queue.c symbolizerd/hub/job_slot.c symbolizerd/hub/job_times.c symbolizerd/hub/cpu_share.c \
-	symbolizerd/hub/executable.c symbolizerd/tables/owners.c)
+	$(wildcard symbolizerd/worker/*.c) symbolizerd/jobs/jobs.c symbolizerd/jobs/job_quarantine.c symbolizerd/jobs/job_queue.c symbolizerd/jobs/job_slot.c symbolizerd/jobs/job_times.c symbolizerd/knowledge/cpu_share.c \
+	symbolizerd/knowledge/executable.c symbolizerd/tables/owners.c)
 hostile_process_jobs_LIBS := $(ELF_VISIT_LIBS) -lseccomp -lcap-ng

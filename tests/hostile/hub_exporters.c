@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "symbolizerd/hub/batches.h"
+#include "symbolizerd/knowledge/batches.h"
 #include "tests/hostile/hub_peer.h"
 #include "tests/unit/harness.h"
 

@@ -13,7 +13,7 @@
 
 #include "common/clock.h"
 #include "ipc/message_loader.h"
-#include "symbolizerd/hub/cpu_share.h"
+#include "symbolizerd/knowledge/cpu_share.h"
 #include "tests/hostile/hub_peer.h"
 #include "tests/unit/harness.h"
 

@@ -20,7 +20,7 @@
 #include "bpf/frame.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "symbolizerd/hub/jobs.h"
+#include "symbolizerd/jobs/jobs.h"
 #include "symbolizerd/runtimes/table.h"
 #include "symbolizerd/worker/confine.h"
 #include "tests/hostile/hub_peer.h"

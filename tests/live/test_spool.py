@@ -15,7 +15,7 @@ from loads import storm
 
 suite = Suite()
 HERE = os.path.dirname(os.path.abspath(__file__))
-HELD = 16		# BATCHES_HELD of symbolizerd/hub/batches.h
+HELD = 16		# BATCHES_HELD of symbolizerd/knowledge/batches.h
 
 
 def kill(name):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 UNIT += unwind unwind_arm call_arm owner remember words python_step hotspot_step hotspot_arm
-unit_words_SRCS := symbolizerd/hub/record.c
+unit_words_SRCS := symbolizerd/knowledge/record.c
 UNIT += elements
 STORE := loaderd/store.c common/service.c common/send_fds.c
 unit_elements_SRCS := loaderd/elements.c $(STORE)

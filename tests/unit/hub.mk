@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 UNIT += own ledger ledger_world record trace process container executable symbolize job_queue cpu_share
-unit_ledger_SRCS := symbolizerd/hub/ledger.c symbolizerd/hub/batches.c ipc/counters.c
+unit_ledger_SRCS := symbolizerd/knowledge/ledger.c symbolizerd/knowledge/batches.c ipc/counters.c
 unit_ledger_world_SRCS := $(unit_ledger_SRCS)
-unit_own_SRCS := symbolizerd/hub/own.c
-unit_record_SRCS := symbolizerd/hub/record.c
-unit_trace_SRCS := symbolizerd/hub/trace.c common/hash_table.c
+unit_own_SRCS := symbolizerd/knowledge/own.c
+unit_record_SRCS := symbolizerd/knowledge/record.c
+unit_trace_SRCS := symbolizerd/knowledge/trace.c common/hash_table.c
 unit_trace_LIBS := -lxxhash
-unit_process_SRCS := symbolizerd/hub/process.c common/hash_table.c
+unit_process_SRCS := symbolizerd/knowledge/process.c common/hash_table.c
 unit_process_LIBS := -lxxhash
-unit_container_SRCS := common/container.c symbolizerd/hub/cgroup.c
-unit_executable_SRCS := symbolizerd/hub/executable.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c symbolizerd/tables/owners.c common/hash_table.c common/log.c common/log_quote.c
+unit_container_SRCS := common/container.c symbolizerd/knowledge/cgroup.c
+unit_executable_SRCS := symbolizerd/knowledge/executable.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c symbolizerd/tables/owners.c common/hash_table.c common/log.c common/log_quote.c
 unit_executable_LIBS := -lxxhash
-unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/hub/jit.c symbolizerd/symbols/frame_names.c symbolizerd/hub/managed.c symbolizerd/hub/managed_visits.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c symbolizerd/hub/executable.c \
+unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/knowledge/jit.c symbolizerd/symbols/frame_names.c symbolizerd/knowledge/managed.c symbolizerd/knowledge/managed_visits.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c symbolizerd/knowledge/executable.c \
 	symbolizerd/tables/owners.c \
-	symbolizerd/hub/ksym.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c common/wire.c \
+	symbolizerd/knowledge/ksym.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c common/wire.c \
 	ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c common/log.c common/log_quote.c
 unit_symbolize_LIBS := -lxxhash
-unit_cpu_share_SRCS := symbolizerd/hub/cpu_share.c
-unit_job_queue_SRCS := symbolizerd/hub/job_queue.c symbolizerd/tables/owners.c common/hash_table.c
+unit_cpu_share_SRCS := symbolizerd/knowledge/cpu_share.c
+unit_job_queue_SRCS := symbolizerd/jobs/job_queue.c symbolizerd/tables/owners.c common/hash_table.c
 UNIT += managed
-unit_managed_SRCS := $(addprefix symbolizerd/hub/,managed.c managed_visits.c record.c trace.c) symbolizerd/symbols/frame_names.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
+unit_managed_SRCS := $(addprefix symbolizerd/knowledge/,managed.c managed_visits.c record.c trace.c) symbolizerd/symbols/frame_names.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
 	symbolizerd/tables/owners.c common/hash_table.c
 unit_managed_LIBS := -lxxhash
 UNIT += hub_ksym
-unit_hub_ksym_SRCS := symbolizerd/hub/ksym.c common/hash_table.c
+unit_hub_ksym_SRCS := symbolizerd/knowledge/ksym.c common/hash_table.c
 UNIT += slab_writer
 unit_slab_writer_SRCS := symbolizerd/hub/slab_writer.c symbolizerd/hub/outbox.c \
 	ipc/sealed.c ipc/sealed_map.c ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c
@@ -41,11 +41,10 @@ UNIT += jit jit_files
 JIT_FILES := symbolizerd/symbols/jit_names.c symbolizerd/symbols/jit_wanted.c symbolizerd/symbols/perf_map.c symbolizerd/symbols/jitdump.c \
 	symbolizerd/symbols/frame_names.c symbolizerd/symbols/frame_names_build.c
 unit_jit_files_SRCS := $(JIT_FILES)
-unit_jit_SRCS := symbolizerd/hub/jit.c symbolizerd/tables/owners.c common/hash_table.c $(JIT_FILES)
+unit_jit_SRCS := symbolizerd/knowledge/jit.c symbolizerd/tables/owners.c common/hash_table.c $(JIT_FILES)
 unit_jit_LIBS := -lxxhash
 UNIT += clock_jumps
-unit_clock_jumps_SRCS := $(addprefix symbolizerd/hub/,knowledge.c interval.c intake.c symbolize.c managed.c managed_visits.c record.c trace.c \
-	process.c executable.c ksym.c cgroup.c samples.c ledger.c own.c batches.c jit.c) $(TABLES) symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c symbolizerd/symbols/frame_names.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
+unit_clock_jumps_SRCS := $(addprefix symbolizerd/knowledge/,knowledge.c managed.c managed_visits.c record.c trace.c process.c executable.c ksym.c cgroup.c samples.c ledger.c own.c batches.c jit.c) $(addprefix symbolizerd/hub/,interval.c intake.c symbolize.c) $(TABLES) symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c symbolizerd/symbols/frame_names.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
 	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/counters.c ipc/message.c ipc/rules.c common/wire.c common/container.c common/log.c common/log_quote.c
 unit_clock_jumps_LIBS := -lxxhash -Wl,--wrap=clock_gettime
 UNIT += line_table java_name

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 
 #include "ipc/counters.h"
-#include "symbolizerd/hub/batches.h"
+#include "symbolizerd/knowledge/batches.h"
 #include "tests/unit/harness.h"
 
 static const struct export_outcomes none;

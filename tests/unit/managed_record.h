@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bpf/runtime.h"
-#include "symbolizerd/hub/record.h"
+#include "symbolizerd/knowledge/record.h"
 #include "tests/unit/harness.h"
 
 struct managed_record {

@@ -9,7 +9,7 @@
 #include "common/clock.h"
 #include "ipc/batch.h"
 #include "symbolizerd/hub/intake.h"
-#include "symbolizerd/hub/knowledge.h"
+#include "symbolizerd/knowledge/knowledge.h"
 #include "tests/unit/harness.h"
 
 #define HOUR	(3600 * NSEC_PER_SEC)

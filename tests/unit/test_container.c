@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/hub/cgroup.h"
+#include "symbolizerd/knowledge/cgroup.h"
 #include "tests/unit/harness.h"
 
 #include <stdlib.h>

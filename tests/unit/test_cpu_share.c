@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/hub/cpu_share.h"
+#include "symbolizerd/knowledge/cpu_share.h"
 #include "tests/unit/harness.h"
 
 #define MS	NSEC_PER_MSEC

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The hub's kernel symbols: by name, whatever loaderd numbers them. */
-#include "symbolizerd/hub/ksym.h"
+#include "symbolizerd/knowledge/ksym.h"
 #include "tests/unit/harness.h"
 
 static void set(struct ksym_names *k, uint32_t number, const char *name)

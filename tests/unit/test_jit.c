@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the hub asks for addresses in JIT code, and what it keeps of the answers. */
-#include "symbolizerd/hub/jit.h"
+#include "symbolizerd/knowledge/jit.h"
 #include "tests/unit/harness.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/hub/job_queue.h"
+#include "symbolizerd/jobs/job_queue.h"
 #include "tests/unit/harness.h"
 
 static uint32_t wanted_exe;

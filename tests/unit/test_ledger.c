@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/hub/batches.h"
+#include "symbolizerd/knowledge/batches.h"
 
 #include <string.h>
 

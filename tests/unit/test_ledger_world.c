@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The ledger and the batches in a world in which anybody may die at any time. */
-#include "symbolizerd/hub/batches.h"
+#include "symbolizerd/knowledge/batches.h"
 
 #include <string.h>
 

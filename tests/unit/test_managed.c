@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Functions of interpreters: names taken out of records, numbers given, forgotten. */
-#include "symbolizerd/hub/managed.h"
+#include "symbolizerd/knowledge/managed.h"
 #include "ipc/runtimes.h"
 #include "tests/unit/managed_record.h"
 

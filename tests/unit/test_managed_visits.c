@@ -3,7 +3,7 @@
  * Frames of HotSpot whose names BPF could not read: a number of their own, names when a
  * visit has read them or BPF has sent them after all, and no more visits than may be.
  */
-#include "symbolizerd/hub/managed.h"
+#include "symbolizerd/knowledge/managed.h"
 #include "tests/unit/managed_record.h"
 
 #include <errno.h>

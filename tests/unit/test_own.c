@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Who is trifold itself, and who only looks so. */
-#include "symbolizerd/hub/own.h"
+#include "symbolizerd/knowledge/own.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

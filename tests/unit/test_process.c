@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/hub/process.h"
+#include "symbolizerd/knowledge/process.h"
 #include "tests/unit/harness.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/hub/record.h"
+#include "symbolizerd/knowledge/record.h"
 #include "bpf/runtime.h"
 #include "tests/unit/harness.h"
 

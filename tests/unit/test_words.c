@@ -19,7 +19,7 @@
 
 #include <errno.h>
 
-#include "symbolizerd/hub/record.h"
+#include "symbolizerd/knowledge/record.h"
 #include "tests/unit/any_rule.h"
 #include "tests/unit/harness.h"
 static __u64 any_word(void);

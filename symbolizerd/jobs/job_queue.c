@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/jobs/job_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t job_queue_of(const struct job_queue *q, uint32_t owner)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->n; i++)
+		n += q->v[i].owner == owner;
+	return n;
+}
+
+void job_queue_charge(struct job_queue *q, uint32_t owner, uint64_t ns)
+{
+	owners_add(&q->used, owner, (int64_t)ns);
+}
+
+void job_queue_again(struct job_queue *q, const struct job *job)
+{
+	uint64_t used = owners_have(&q->used, job->owner);
+
+	if (used < q->floor && !job_queue_of(q, job->owner))
+		job_queue_charge(q, job->owner, q->floor - used);
+	q->v[q->n++] = *job;
+}
+
+bool job_queue_add(struct job_queue *q, const struct job *job)
+{
+	if (!q->v)
+		q->v = calloc(JOBS_MAX + WORKER_SLOTS, sizeof(*q->v));
+	if (!q->v || q->n >= JOBS_MAX ||
+	    (!job->process && job_queue_of(q, job->owner) >= JOBS_MAX - q->n))
+		return false;
+	job_queue_again(q, job);
+	return true;
+}
+
+void job_queue_remove(struct job_queue *q, size_t i)
+{
+	memmove(&q->v[i], &q->v[i + 1], (q->n - i - 1) * sizeof(*q->v));
+	q->n--;
+}
+
+bool job_queue_take(struct job_queue *q, bool slow,
+		    bool (*wanted)(void *ctx, const struct job *job), void *ctx,
+		    struct job *ret)
+{
+	uint64_t least = UINT64_MAX;
+	size_t next = q->n;
+
+	for (size_t i = 0; i < q->n; i++) {
+		const struct job *job = &q->v[i];
+		uint64_t used = owners_have(&q->used, job->owner);
+
+		if (job->slow != slow)
+			continue;
+		if (used < least || (job->owner == q->v[next].owner &&
+				     !wanted(ctx, &q->v[next]) &&
+				     wanted(ctx, job))) {
+			least = used;
+			next = i;
+		}
+	}
+	if (next == q->n)
+		return false;
+	if (q->floor < least)
+		q->floor = least;
+	*ret = q->v[next];
+	job_queue_remove(q, next);
+	return true;
+}
+
+void job_queue_fini(struct job_queue *q)
+{
+	free(q->v);
+	owners_fini(&q->used);
+	*q = (struct job_queue){ .used.seed = q->used.seed };
+}

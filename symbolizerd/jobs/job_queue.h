@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * job_queue - what waits for a worker, fair by owner
+ *
+ * An owner (symbolizerd/tables/owners.h) has used so much time of workers; of
+ * those who wait, who has used least goes first.  Who had nothing waiting does
+ * not save time up: he begins where the last one began that went.
+ */
+#ifndef SYMBOLIZERD_JOBS_JOB_QUEUE_H
+#define SYMBOLIZERD_JOBS_JOB_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/message_hub.h"
+#include "symbolizerd/tables/owners.h"
+
+#define JOBS_MAX	256	/* of a kind */
+
+/* Frames of a process that want names. */
+struct job_process {
+	uint64_t start_ns;	/* of the process, as in trace_rec */
+	uint32_t tgid;
+	uint32_t runtime;	/* enum runtime */
+	uint32_t n_frames, n_words;
+	uint32_t space;		/* of a JIT's frames: jit.h */
+	bool given;		/* the job's descriptor is what is to be read */
+	uint64_t words[];	/* n_frames whole frames: bpf/frame.h */
+};
+
+struct job {
+	struct job_process *process;	/* owned; NULL: a file */
+	uint32_t number;	/* file: of the executable */
+	uint32_t exe;		/* file: index in struct executables */
+	uint32_t owner;		/* whose it is; of a process 0, if unknown */
+	uint32_t parts;		/* file: enum job_part, still to be answered */
+	int fd;			/* -1: it is not opened */
+	bool slow;		/* it took longer than the first deadline */
+	bool told;		/* file: loaderd does not wait for it */
+	bool put_off;		/* file: waits for CPU time, and is counted */
+	uint64_t since_ns;	/* when it came */
+};
+
+struct job_queue {
+	struct job *v;		/* NULL until needed */
+	size_t n;
+	struct owners used;	/* ns; its .seed is the owner's to set */
+	uint64_t floor;		/* ns that the last one had used that went */
+};
+
+/* False: JOBS_MAX wait, or as many of this owner's as there are places left.  The
+ * descriptor stays the caller's then. */
+bool job_queue_add(struct job_queue *q, const struct job *job);
+
+/* Put one back that was taken out: there is always room, for WORKER_SLOTS. */
+void job_queue_again(struct job_queue *q, const struct job *job);
+
+/* Take out the job that goes next, of the slow ones or of the others: of the
+ * owner who has used least, the first that is wanted or else the first.  False
+ * when there is none. */
+bool job_queue_take(struct job_queue *q, bool slow,
+		    bool (*wanted)(void *ctx, const struct job *job), void *ctx,
+		    struct job *ret);
+
+/* A worker was busy for this owner so long. */
+void job_queue_charge(struct job_queue *q, uint32_t owner, uint64_t ns);
+
+void job_queue_remove(struct job_queue *q, size_t i);
+void job_queue_fini(struct job_queue *q);	/* the jobs are the caller's */
+
+#endif /* SYMBOLIZERD_JOBS_JOB_QUEUE_H */

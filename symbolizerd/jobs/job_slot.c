@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/jobs/job_slot.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+int job_slot_debug_wanted(struct job_slot *slot, const struct msg *msg, struct msg_wanted *ret)
+{
+	memcpy(ret, msg->buf, sizeof(*ret));
+	if (slot->state != SLOT_BUSY || slot->asks || slot->job.process ||
+	    ret->build_id_len < 2 || ret->build_id_len > BUILD_ID_MAX)
+		return MSG_BAD_CONTENT;
+	slot->asks = slot->waits = true;
+	slot->times.asked_ns = now_ns();
+	return MSG_OK;
+}
+
+int job_slot_tell_debug(struct job_slot *slot, int fd)
+{
+	struct msg_open_failed failed = { .error = ENOENT };
+
+	slot->waits = false;
+	slot->times.told_ns = now_ns();
+	return fd < 0 ? conn_send(&slot->conn, MSG_WANTED_NONE, 0, &failed,
+				  sizeof(failed), NULL, 0, NULL, 0) :
+			conn_send(&slot->conn, MSG_WANTED_FILE, 0, NULL, 0,
+				  NULL, 0, &fd, 1);
+}

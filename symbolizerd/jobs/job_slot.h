@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_slot - a worker, the job that it has, and how far that is */
+#ifndef SYMBOLIZERD_JOBS_JOB_SLOT_H
+#define SYMBOLIZERD_JOBS_JOB_SLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/evloop.h"
+#include "ipc/conn.h"
+#include "ipc/message_hub.h"
+#include "symbolizerd/jobs/job_queue.h"
+#include "symbolizerd/jobs/job_times.h"
+
+enum slot_state {
+	SLOT_FREE = 0,
+	SLOT_MEMORY,		/* waits for its process's memory: no worker */
+	SLOT_BUSY,		/* no answer yet */
+	SLOT_ANSWERED,		/* answer taken; the worker is to exit */
+	SLOT_FAILED,		/* killed; what it still says is discarded */
+};
+
+struct jobs;
+
+struct job_slot {
+	struct ev_source src;		/* first */
+	struct jobs *jobs;
+	struct conn conn;
+	struct job job;
+	enum job_kind kind;
+	uint64_t started_ns;		/* the worker */
+	struct job_times times;		/* of its file */
+	uint64_t deadline_ns;
+	bool slow;			/* the worker has a slow job */
+	enum slot_state state;
+	uint64_t question;		/* id of that for memory */
+	bool asks;			/* for a debug file, once a job */
+	bool waits;			/* for the answer */
+};
+
+/* The worker asks for a debug file (MSG_DEBUG_WANTED): *ret is what it asks for.
+ * MSG_OK, or an offence: it may ask once a job, and only for a file's. */
+int job_slot_debug_wanted(struct job_slot *slot, const struct msg *msg, struct msg_wanted *ret);
+
+/* The answer to that; fd borrowed, -1: there is none.  0 or -errno. */
+int job_slot_tell_debug(struct job_slot *slot, int fd);
+
+#endif /* SYMBOLIZERD_JOBS_JOB_SLOT_H */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroup - which cgroup ids belong to which container, and to which service
+ *
+ * systemd names a service's cgroup after its unit, NAME.service; what that makes
+ * below belongs to it.  The innermost unit counts: a process in a scope
+ * (x.scope: a session, a container) is of no service, even if it lies in one
+ * (user@1000.service).  Who may make cgroups chooses their names, as he may
+ * choose that of a program.
+ */
+#ifndef SYMBOLIZERD_KNOWLEDGE_CGROUP_H
+#define SYMBOLIZERD_KNOWLEDGE_CGROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/request.h"
+#include "common/container.h"
+#include "ipc/batch.h"
+
+#define CGROUPS_MAX	16384
+
+struct known_cgroup {
+	uint64_t id;
+	char container[CONTAINER_ID_MAX + 1];	/* "": none */
+	char unit[BATCH_UNIT_MAX + 1];		/* likewise; and a longer one is
+						 * none */
+};
+
+struct cgroups {
+	struct known_cgroup *v;	/* by ascending id */
+	uint32_t n, cap;
+};
+
+void cgroups_fini(struct cgroups *c);
+
+/* Set or replace the path of an id.  With CGROUPS_MAX known, all are forgotten
+ * first: loaderd tells of those in use again.  0 or -ENOMEM. */
+int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len);
+
+/* The same for what BPF read of a cgroup: the path is made of its levels.
+ * -EPROTO when the fields make no sense. */
+int cgroups_add(struct cgroups *c, const struct request_cgroup *r);
+
+/* Its container's ID; "" when it has none or is not known. */
+const char *cgroups_container(const struct cgroups *c, uint64_t id);
+
+/* Its service, without ".service"; likewise. */
+const char *cgroups_unit(const struct cgroups *c, uint64_t id);
+
+#endif /* SYMBOLIZERD_KNOWLEDGE_CGROUP_H */

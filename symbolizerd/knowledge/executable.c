@@ -1,0 +1,661 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/knowledge/executable.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "common/log_limit.h"
+#include "common/log_quote.h"
+#include "symbolizerd/symbols/index_keep.h"
+#include "symbolizerd/tables/vdso.h"
+
+void executables_init(struct executables *x, uint64_t seed)
+{
+	*x = (struct executables){
+		.seed = seed, .kept.seed = seed, .kept_s = KEPT_S,
+		.lasts = LET_GO_INTERVALS,
+	};
+}
+
+static void executable_drop_symbols(struct executable *e)
+{
+	if (e->map)
+		munmap((void *)e->map, e->map_len);
+	e->map = NULL;
+	e->map_len = 0;
+	e->symbols = (struct symbol_index){ 0 };
+	free(e->marks);
+	e->marks = NULL;
+}
+
+static void executable_drop_few(struct executable *e)
+{
+	free(e->few_data);
+	e->few_data = NULL;
+	e->few_len = 0;
+	e->few = (struct symbol_index){ 0 };
+}
+
+static void executable_free(struct executable *e)
+{
+	if (!e)
+		return;
+	if (e->fd >= 0)
+		close(e->fd);
+	executable_drop_symbols(e);
+	executable_drop_few(e);
+	free(e->path);
+	free(e->runtime_id);
+	free(e);
+}
+
+void executables_fini(struct executables *x)
+{
+	for (uint32_t i = 0; i < x->top; i++)
+		executable_free(x->v[i]);
+	free(x->v);
+	hash_free(&x->by_key);
+	free(x->by_number);
+	free(x->retired.v);
+	free(x->kept_list.v);
+	owners_fini(&x->kept);
+	executables_init(x, x->seed);
+}
+
+static uint64_t executable_hash(const struct executables *x,
+				const struct file_key *key)
+{
+	return XXH3_64bits_withSeed(key, sizeof(*key), x->seed);
+}
+
+/* A free index, or EXECUTABLE_NONE. */
+static uint32_t executable_take_index(struct executables *x)
+{
+	for (; x->free_hint < x->top; x->free_hint++) {
+		if (!x->v[x->free_hint])
+			return x->free_hint;
+	}
+	if (!array_reserve(&x->v, &x->cap, (uint64_t)x->top + 1))
+		return EXECUTABLE_NONE;
+	x->v[x->top] = NULL;
+	return x->top++;
+}
+
+static void executables_let_go(struct executables *x, uint32_t i);
+
+/* Forget the entry at index i, which no number and no job refers to. */
+static void executable_remove(struct executables *x, uint32_t i)
+{
+	hash_remove_index(&x->by_key, executable_hash(x, &x->v[i]->key), i);
+	executables_let_go(x, i);
+	executable_free(x->v[i]);
+	x->v[i] = NULL;
+	x->n--;
+	if (x->free_hint > i)
+		x->free_hint = i;
+}
+
+static uint32_t executable_find(const struct executables *x,
+				const struct file_key *key, uint64_t hash)
+{
+	const struct hash_slot *s = hash_find(&x->by_key, hash);
+
+	while (s && memcmp(&x->v[hash_index(s)]->key, key, sizeof(*key)))
+		s = hash_next(&x->by_key, s);
+	return s ? hash_index(s) : EXECUTABLE_NONE;
+}
+
+uint32_t executables_find(const struct executables *x,
+			  const struct file_key *key)
+{
+	return executable_find(x, key, executable_hash(x, key));
+}
+
+static bool executable_is_free(const struct executable *e)
+{
+	return e && !e->numbers && !e->jobs;
+}
+
+/* Forget the least recently used ones, some thousands at once, so that the next
+ * new ones find room without a search. */
+static bool executables_make_room(struct executables *x)
+{
+	uint32_t before = x->n, left = EXECUTABLES_MAX / 16;
+	const struct executable *cold = NULL;
+	uint32_t used;
+
+	for (uint32_t i = 0; i < x->top; i++) {
+		if (executable_is_free(x->v[i]) &&
+		    (!cold || (int32_t)(x->v[i]->used - cold->used) < 0))
+			cold = x->v[i];
+	}
+	if (!cold)
+		return false;
+	used = cold->used;
+	for (uint32_t i = 0; i < x->top && left; i++) {
+		if (!executable_is_free(x->v[i]) || x->v[i]->used != used)
+			continue;
+		executable_remove(x, i);
+		left--;
+	}
+	return x->n < before;
+}
+
+static uint32_t executable_insert(struct executables *x,
+				  const struct file_key *key, uint64_t hash)
+{
+	struct executable *e;
+	uint32_t i;
+
+	if (x->n >= EXECUTABLES_MAX && !executables_make_room(x))
+		return EXECUTABLE_NONE;
+	i = executable_take_index(x);
+	if (i == EXECUTABLE_NONE)
+		return i;
+	e = calloc(1, sizeof(*e));
+	if (!e || !hash_add(&x->by_key, hash, i)) {
+		free(e);
+		return EXECUTABLE_NONE;
+	}
+	e->key = *key;
+	e->fd = -1;
+	x->v[i] = e;
+	x->n++;
+	return i;
+}
+
+uint32_t executables_mention(struct executables *x, const struct file_key *key,
+			     uint32_t interval)
+{
+	uint64_t hash = executable_hash(x, key);
+	uint32_t i = executable_find(x, key, hash);
+
+	if (i == EXECUTABLE_NONE) {
+		i = executable_insert(x, key, hash);
+		if (i == EXECUTABLE_NONE)
+			return i;
+	}
+	x->v[i]->used = interval;
+	return i;
+}
+
+struct executable *executables_number(const struct executables *x,
+				      uint32_t number)
+{
+	if (number >= x->numbers_cap || x->by_number[number] == 0)
+		return NULL;
+	return x->v[x->by_number[number] - 1];
+}
+
+static void executables_unassign(struct executables *x, uint32_t number)
+{
+	struct executable *e = executables_number(x, number);
+
+	if (!e)
+		return;
+	e->numbers--;
+	x->by_number[number] = 0;
+}
+
+/* Room for the number; those in between mean nothing. */
+static bool executables_reserve_number(struct executables *x, uint32_t number)
+{
+	uint32_t before = x->numbers_cap;
+
+	if (!array_reserve(&x->by_number, &x->numbers_cap,
+			   (uint64_t)number + 1))
+		return false;
+	if (x->numbers_cap > before)
+		memset(x->by_number + before, 0, (x->numbers_cap - before) *
+						 sizeof(*x->by_number));
+	return true;
+}
+
+static void executables_unretire(struct executables *x, uint32_t number)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->retired.n; i++) {
+		if (x->retired.v[i].number != number)
+			x->retired.v[n++] = x->retired.v[i];
+	}
+	x->retired.n = n;
+}
+
+int executables_assign(struct executables *x, uint32_t number, uint32_t i,
+		       const char *path, size_t len, bool host)
+{
+	bool better = path && (host || !x->v[i]->path);
+	char *copy = better ? strndup(path, len) : NULL;
+
+	if ((better && !copy) || !executables_reserve_number(x, number)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	executables_unretire(x, number);
+	executables_unassign(x, number);
+	x->by_number[number] = i + 1;
+	x->v[i]->numbers++;
+	x->v[i]->number = number;
+	if (!better)
+		return 0;
+	free(x->v[i]->path);
+	x->v[i]->path = copy;
+	x->v[i]->host_path = host;
+	return 0;
+}
+
+int executables_retire(struct executables *x, uint32_t number,
+		       uint32_t interval)
+{
+	struct retired r = { number, interval };
+
+	if (!executables_number(x, number))
+		return 0;
+	executables_unretire(x, number);
+	return vector_push(&x->retired, r) ? 0 : -ENOMEM;
+}
+
+void executables_forget_numbers(struct executables *x)
+{
+	for (uint32_t i = 0; i < x->top; i++) {
+		if (x->v[i])
+			x->v[i]->numbers = 0;
+	}
+	free(x->by_number);
+	x->by_number = NULL;
+	x->numbers_cap = 0;
+	x->retired.n = 0;
+}
+
+static void executable_to_hex(const uint8_t *bytes, size_t n, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < n; i++) {
+		out[2 * i] = digits[bytes[i] >> 4];
+		out[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	out[2 * n] = '\0';
+}
+
+bool executable_unread(const struct executable *e)
+{
+	return !e->named || e->partial;
+}
+
+bool executable_want(struct executable *e, uint64_t off, uint64_t now_ns)
+{
+	if (e->wanted || !executable_unread(e) || symbols_at(&e->few, off))
+		return false;
+	e->named = false;
+	e->wanted = true;
+	e->wanted_ns = now_ns;
+	return true;
+}
+
+bool executable_known(struct executable *e, const struct msg_job_done *done)
+{
+	if (done->build_id_len > BUILD_ID_MAX ||
+	    done->runtime >= RUNTIME__MAX || done->unknown > 1 || done->pad ||
+	    !memchr(done->runtime_id, '\0', sizeof(done->runtime_id)))
+		return false;
+	executable_to_hex(done->build_id, done->build_id_len, e->build_id);
+	memcpy(e->file_id, done->file_id, sizeof(e->file_id));
+	e->runtime = done->runtime;
+	free(e->runtime_id);
+	e->runtime_id = done->runtime_id[0] ? strdup(done->runtime_id) : NULL;
+	e->known = true;
+	e->quarantined = false;
+	return true;
+}
+
+bool executable_version_unknown(struct executable *e,
+				const struct msg_job_done *done)
+{
+	const char *path = e->path ? e->path : "a file";
+	const char *id = e->runtime_id ? e->runtime_id : "of this version";
+	static struct log_limit limit;
+	char shown[256], version[64];
+
+	if (!done->unknown || e->unknown)
+		return false;
+	e->unknown = true;
+	if (log_limited(&limit))
+		log_warn("%s: trifold does not know the frames of %s %s yet; it shows native ones",
+			 log_quote(path, strlen(path), shown, sizeof(shown)),
+			 runtime_info(e->runtime)->name,
+			 log_quote(id, strlen(id), version, sizeof(version)));
+	return true;
+}
+
+void executable_named(struct executable *e, const void *map, size_t map_len,
+		      const struct symbol_index *idx)
+{
+	executable_drop_symbols(e);
+	e->map = map;
+	e->map_len = map_len;
+	e->symbols = *idx;
+	/* without memory for marks they stay whole */
+	if (map)
+		e->marks = calloc(symbols_slots(idx) / 64 + 1, sizeof(*e->marks));
+	e->fresh = true;
+	e->partial = false;
+	e->named = true;
+	e->wanted = false;
+}
+
+bool executable_again(struct executable *e)
+{
+	return ++e->tries < SYMBOLS_TRIES;
+}
+
+void executable_failed(struct executable *e, bool quarantine)
+{
+	e->quarantined |= quarantine;
+	e->partial = false;
+	e->named = true;
+	e->wanted = false;
+}
+
+/* --- symbols that samples met ------------------------------------------------- */
+
+static void executable_mark(struct executable *e, uint64_t off, uint32_t interval)
+{
+	uint32_t slot = symbols_slot(&e->symbols, off);
+	uint64_t bit = 1ULL << slot % 64;
+
+	if (!e->marks || e->marks[slot / 64] & bit)
+		return;
+	e->marks[slot / 64] |= bit;
+	e->new_interval = interval;
+}
+
+uint32_t executable_places(struct executable *e, uint64_t off, uint32_t interval,
+			   struct symbol_place ret[SYMBOL_DEPTH_MAX])
+{
+	if (symbols_at(&e->few, off))
+		return symbols_places(&e->few, off, ret);
+	if (!e->map)
+		return 0;
+	executable_mark(e, off, interval);
+	return symbols_places(&e->symbols, off, ret);
+}
+
+/* Keep what samples met, and no more.  False, and nothing changed: no memory. */
+static bool executable_keep_few(struct executable *e)
+{
+	void *data;
+	size_t len;
+
+	if (!e->marks || symbols_keep(&e->few, &e->symbols, e->marks, &data, &len))
+		return false;
+	executable_drop_symbols(e);
+	executable_drop_few(e);
+	if (symbols_open(data, len, &e->few) < 0 || !e->few.n) {
+		free(data);
+		e->few = (struct symbol_index){ 0 };
+		return true;
+	}
+	e->few_data = data;
+	e->few_len = len;
+	return true;
+}
+
+/* Since now they are there.  It was soon that they were missed, or late. */
+static void executable_begin(const struct executables *x, struct executable *e,
+			     uint32_t interval)
+{
+	if (!e->gone || interval - e->gone_interval >= x->lasts << e->doubled)
+		e->doubled = 0;
+	else if (e->doubled < LET_GO_DOUBLED)
+		e->doubled++;
+	e->new_interval = interval;
+	e->fresh = false;
+}
+
+static bool executable_is_old(const struct executables *x, struct executable *e,
+			      uint32_t interval)
+{
+	/* the vDSO's could not be asked for again, and are few */
+	if (!e || !e->map || !e->marks || vdso_is(&e->key))
+		return false;
+	if (e->fresh)
+		executable_begin(x, e, interval);
+	return interval - e->new_interval >= x->lasts << e->doubled;
+}
+
+uint32_t executables_let_names_go(struct executables *x, uint32_t i, uint32_t interval)
+{
+	for (; i < x->top; i++) {
+		struct executable *e = x->v[i];
+
+		if (!executable_is_old(x, e, interval))
+			continue;
+		if (!executable_keep_few(e)) {
+			e->new_interval = interval;	/* no memory: later */
+			continue;
+		}
+		e->gone_interval = interval;
+		e->partial = e->gone = true;
+		return i;
+	}
+	return EXECUTABLE_NONE;
+}
+
+/* --- descriptors ------------------------------------------------------------- */
+
+static uint32_t executables_kept_longest(const struct executables *x,
+					 const uint32_t *owner)
+{
+	for (uint32_t i = 0; i < x->kept_list.n; i++) {
+		const struct executable *e = x->v[x->kept_list.v[i]];
+
+		if (!e->wanted && (!owner || e->fd_owner == *owner))
+			return x->kept_list.v[i];
+	}
+	return EXECUTABLE_NONE;
+}
+
+bool executables_may_keep(struct executables *x, uint32_t owner, uint32_t *ret)
+{
+	uint32_t most;
+
+	if (x->kept.total < owners_limit(&x->kept, owner, x->kept_max))
+		return true;
+	*ret = owners_most(&x->kept, &most) ?
+		       executables_kept_longest(x, &most) : EXECUTABLE_NONE;
+	if (*ret == EXECUTABLE_NONE)
+		*ret = executables_kept_longest(x, NULL);
+	return false;
+}
+
+bool executables_keep(struct executables *x, uint32_t i, int fd,
+		      uint64_t now_ns)
+{
+	struct executable *e = x->v[i];
+
+	if (!vector_push(&x->kept_list, i))
+		return false;
+	e->fd = fd;
+	e->fd_owner = e->owner;
+	e->kept_ns = now_ns;
+	owners_add(&x->kept, e->fd_owner, 1);
+	return true;
+}
+
+static void executables_unlist(struct executables *x, uint32_t i)
+{
+	uint32_t at = 0;
+
+	while (x->kept_list.v[at] != i)
+		at++;
+	memmove(x->kept_list.v + at, x->kept_list.v + at + 1,
+		(--x->kept_list.n - at) * sizeof(*x->kept_list.v));
+}
+
+int executables_take_fd(struct executables *x, uint32_t i)
+{
+	struct executable *e = x->v[i];
+	int fd = e->fd;
+
+	if (fd < 0)
+		return -1;
+	executables_unlist(x, i);
+	owners_add(&x->kept, e->fd_owner, -1);
+	e->fd = -1;
+	return fd;
+}
+
+static void executables_let_go(struct executables *x, uint32_t i)
+{
+	int fd = executables_take_fd(x, i);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+/* --- forgetting -------------------------------------------------------------- */
+
+static void executables_end_retired(struct executables *x, uint32_t interval)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->retired.n; i++) {
+		struct retired r = x->retired.v[i];
+
+		if (interval - r.interval < RETIRE_INTERVALS)
+			x->retired.v[n++] = r;
+		else
+			executables_unassign(x, r.number);
+	}
+	x->retired.n = n;
+}
+
+static bool executable_counts(const struct executable *e, uint32_t interval,
+			      bool idle)
+{
+	return e && (e->map || e->few_data) && (!idle || interval - e->used > 1);
+}
+
+static size_t executable_bytes(const struct executable *e)
+{
+	return (e->map ? e->map_len : 0) + e->few_len;
+}
+
+/* Less of its symbols, or none. */
+static void executable_shrink(struct executable *e)
+{
+	if (!e->map)
+		executable_drop_few(e);
+	else if (!executable_keep_few(e))
+		executable_drop_symbols(e);
+}
+
+/* This owner's least recently used one that counts. */
+static struct executable *executables_coldest(const struct executables *x,
+					      uint32_t owner, uint32_t interval,
+					      bool idle)
+{
+	struct executable *cold = NULL;
+
+	for (uint32_t i = 0; i < x->top; i++) {
+		struct executable *e = x->v[i];
+
+		if (executable_counts(e, interval, idle) && e->owner == owner &&
+		    (!cold || interval - e->used > interval - cold->used))
+			cold = e;
+	}
+	return cold;
+}
+
+/* Drop symbols, or those that were not used just now, until they have at most
+ * max bytes, len of this owner's to come among them.  False: they have more. */
+static bool executables_bound(struct executables *x, size_t max, uint32_t owner,
+			      size_t len, uint32_t interval, bool idle)
+{
+	struct owners bytes = { .seed = x->seed };
+	bool enough;
+
+	for (uint32_t i = 0; i < x->top; i++) {
+		if (executable_counts(x->v[i], interval, idle))
+			owners_add(&bytes, x->v[i]->owner,
+				   (int64_t)executable_bytes(x->v[i]));
+	}
+	owners_add(&bytes, owner, (int64_t)len);
+	while (bytes.total > max && owners_most(&bytes, &owner)) {
+		struct executable *cold = executables_coldest(x, owner,
+							      interval, idle);
+
+		if (!cold)
+			break;
+		owners_add(&bytes, owner, -(int64_t)executable_bytes(cold));
+		executable_shrink(cold);
+		owners_add(&bytes, owner, (int64_t)executable_bytes(cold));
+	}
+	enough = bytes.total <= max;
+	owners_fini(&bytes);
+	return enough;
+}
+
+bool executables_symbols_room(struct executables *x, const struct executable *e,
+			      size_t len, uint32_t interval)
+{
+	return executables_bound(x, SYMBOLS_BUDGET_ALL, e->owner, len, interval,
+				 false);
+}
+
+void executables_sweep(struct executables *x, uint32_t interval)
+{
+	executables_end_retired(x, interval);
+	for (uint32_t i = 0; i < x->top; i++) {
+		struct executable *e = x->v[i];
+
+		if (e && !e->numbers && !e->wanted)
+			executables_let_go(x, i);
+		if (!e || e->numbers || e->jobs ||
+		    interval - e->used < (e->quarantined ?
+					  QUARANTINE_INTERVALS :
+					  EXECUTABLE_IDLE_INTERVALS))
+			continue;
+		executable_remove(x, i);
+	}
+	executables_bound(x, SYMBOLS_BUDGET, 0, 0, interval, true);
+}
+
+void executables_count(const struct executables *x, uint64_t *waiting,
+		       uint64_t *failed)
+{
+	*waiting = 0;
+	*failed = 0;
+	for (uint32_t i = 0; i < x->top; i++) {
+		const struct executable *e = x->v[i];
+
+		*waiting += e && (e->jobs || (e->wanted && e->fd >= 0));
+		*failed += e && e->quarantined;
+	}
+}
+
+void executables_quarantine(const struct executables *x,
+			    struct quarantine *ret)
+{
+	uint32_t n = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	for (uint32_t i = 0; i < x->top && n < QUARANTINE_SHOWN; i++) {
+		const struct executable *e = x->v[i];
+		const char *tail;
+		size_t len;
+
+		if (!e || !e->quarantined || !e->path)
+			continue;
+		len = strlen(e->path);
+		tail = e->path + (len < QUARANTINE_PATH ? 0 :
+				  len - (QUARANTINE_PATH - 1));
+		memcpy(ret->path[n++], tail, strlen(tail));
+	}
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/knowledge/ksym.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ksym_clear(struct ksym_names *k)
+{
+	for (uint32_t i = 0; i < k->names.n; i++)
+		free(k->names.v[i]);
+	free(k->names.v);
+	free(k->ours);
+	hash_free(&k->by_name);
+	*k = (struct ksym_names){ 0 };
+}
+
+/* Our number of a name, KSYM_UNKNOWN without room. */
+static uint32_t ksym_intern(struct ksym_names *k, const char *name)
+{
+	uint64_t hash = hash_mix(k->seed, name, strlen(name));
+	struct hash_slot *s = hash_find(&k->by_name, hash);
+	char *copy;
+
+	while (s && strcmp(k->names.v[hash_index(s)], name))
+		s = hash_next(&k->by_name, s);
+	if (s)
+		return hash_index(s);
+	if (k->names.n == KSYM_NAMES_MAX || !vector_reserve(&k->names, 1))
+		return KSYM_UNKNOWN;
+	copy = strdup(name);
+	if (!copy || !hash_add(&k->by_name, hash, k->names.n)) {
+		free(copy);
+		return KSYM_UNKNOWN;
+	}
+	k->names.v[k->names.n] = copy;
+	return k->names.n++;
+}
+
+int ksym_set(struct ksym_names *k, const struct ksym_rec *rec)
+{
+	uint32_t before = k->cap;
+
+	if (!k->names.n) {
+		k->seed = hash_seed();
+		if (!vector_push(&k->names, NULL))
+			return -ENOMEM;
+	}
+	if (!array_reserve(&k->ours, &k->cap, (uint64_t)rec->number + 1))
+		return -ENOMEM;
+	memset(k->ours + before, 0, (k->cap - before) * sizeof(*k->ours));
+	k->ours[rec->number] = ksym_intern(k, rec->name);
+	return k->ours[rec->number] == KSYM_UNKNOWN ? -ENOMEM : 0;
+}
+
+void ksym_translate(const struct ksym_names *k, struct trace_rec *rec)
+{
+	for (uint32_t i = 0; i < rec->n_kernel; i++) {
+		uint32_t number = FRAME_NUMBER(rec->words[i]);
+
+		number = number < k->cap ? k->ours[number] : KSYM_UNKNOWN;
+		rec->words[i] = FRAME_WORD(FRAME_KERNEL, number,
+					   FRAME_PLACE(rec->words[i]));
+	}
+}
+
+const char *ksym_find(const struct ksym_names *k, uint32_t number, size_t *len,
+		       const char **owner)
+{
+	const char *name = KSYM_NO_NAME, *module;
+
+	if (number != KSYM_UNKNOWN)
+		name = number < k->names.n ? k->names.v[number] : NULL;
+	if (!name)
+		return NULL;
+	module = strstr(name, " [");
+	*len = module ? (size_t)(module - name) : strlen(name);
+	*owner = module ? module + 1 : KSYM_NO_NAME;
+	return name;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ksym - kernel symbols, by name
+ *
+ * loaderd numbers symbols as it meets them, forgets and numbers them again.  A
+ * record's numbers are exchanged for our own as it comes in: one for each name,
+ * so that the same stack is the same whatever loaderd called it.
+ */
+#ifndef SYMBOLIZERD_KNOWLEDGE_KSYM_H
+#define SYMBOLIZERD_KNOWLEDGE_KSYM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/frame.h"
+#include "common/hash_table.h"
+#include "common/vector.h"
+
+#define KSYM_UNKNOWN	0	/* our number for what has no name */
+#define KSYM_NO_NAME	"[kernel]"	/* docs/SUPPORT.md has what stands for names */
+#define KSYM_NAMES_MAX	(1u << 17)	/* more stay unknown */
+
+struct ksym_names {				/* zero-initialised */
+	uint64_t seed;
+	struct hash_table by_name;
+	VECTOR(char *) names;		/* [0]: NULL */
+	uint32_t *ours;			/* by loaderd's number */
+	uint32_t cap;			/* of ours */
+};
+
+void ksym_clear(struct ksym_names *k);
+
+/* What loaderd's number means from now on; rec was judged.  0 or -ENOMEM: then
+ * it means KSYM_UNKNOWN. */
+int ksym_set(struct ksym_names *k, const struct ksym_rec *rec);
+
+/* Put our numbers into the kernel part of a record that was judged. */
+void ksym_translate(const struct ksym_names *k, struct trace_rec *rec);
+
+/*
+ * "tcp_sendmsg", or "ext4_map [ext4]" for a symbol of a module: the length of
+ * the function's name and what it belongs to, "[kernel]" or "[ext4]", borrowed.
+ * Returns the name of one of our numbers, KSYM_NO_NAME for KSYM_UNKNOWN; NULL if
+ * it is not one of ours.
+ */
+const char *ksym_find(const struct ksym_names *k, uint32_t number, size_t *len,
+		       const char **owner);
+
+#endif /* SYMBOLIZERD_KNOWLEDGE_KSYM_H */

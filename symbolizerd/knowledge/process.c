@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/knowledge/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "common/vector.h"
+
+void processes_init(struct processes *p, uint64_t seed)
+{
+	*p = (struct processes){ .free = PROCESS_NONE, .seed = seed };
+}
+
+void processes_fini(struct processes *p)
+{
+	for (uint32_t i = 0; i < p->top; i++)
+		free(p->v[i].path);
+	free(p->v);
+	hash_free(&p->by_key);
+	processes_init(p, p->seed);
+}
+
+static uint64_t process_hash(const struct processes *p, uint32_t tgid,
+			     uint64_t start_ns, uint64_t exec_id)
+{
+	uint64_t key[3] = { tgid, start_ns, exec_id };
+
+	return XXH3_64bits_withSeed(key, sizeof(key), p->seed);
+}
+
+/* A free index, or PROCESS_NONE. */
+static uint32_t process_take_index(struct processes *p)
+{
+	uint32_t i = p->free;
+
+	if (i != PROCESS_NONE) {
+		p->free = p->v[i].next;
+		return i;
+	}
+	if (p->n >= PROCESSES_MAX ||
+	    !array_reserve(&p->v, &p->cap, (uint64_t)p->top + 1))
+		return PROCESS_NONE;
+	return p->top++;
+}
+
+/* The entry stays below .top, to be taken again. */
+static void process_free(struct processes *p, uint32_t i)
+{
+	free(p->v[i].path);
+	p->v[i] = (struct process){ .next = p->free };
+	p->free = i;
+}
+
+static uint32_t process_insert(struct processes *p, const struct trace_rec *rec,
+			       uint64_t hash)
+{
+	uint32_t i = process_take_index(p);
+
+	if (i == PROCESS_NONE)
+		return i;
+	p->v[i] = (struct process){
+		.start_ns = rec->start_ns,
+		.exec_id = rec->exec_id,
+		.tgid = rec->tgid,
+		.live = true,
+	};
+	if (!hash_add(&p->by_key, hash, i)) {
+		process_free(p, i);
+		return PROCESS_NONE;
+	}
+	p->n++;
+	return i;
+}
+
+static void process_update(struct process *pr, const struct trace_rec *rec,
+			   uint32_t interval)
+{
+	pr->used = interval;
+	pr->cgroup_id = rec->cgroup_id;
+	if (rec->exe != EXE_NONE)
+		pr->exe = rec->exe;
+	pr->user |= rec->n_user > 0 || rec->stop != STOP_NO_USER ||
+		    rec->exe != EXE_NONE;
+	if (rec->tid == rec->tgid || pr->comm[0] == '\0')
+		memcpy(pr->comm, rec->comm, sizeof(pr->comm));
+}
+
+static bool process_same(const struct process *pr, const struct trace_rec *rec)
+{
+	return pr->tgid == rec->tgid && pr->start_ns == rec->start_ns &&
+	       pr->exec_id == rec->exec_id;
+}
+
+uint32_t processes_add(struct processes *p, const struct trace_rec *rec,
+		       uint32_t interval)
+{
+	uint64_t hash = process_hash(p, rec->tgid, rec->start_ns,
+				     rec->exec_id);
+	const struct hash_slot *s = hash_find(&p->by_key, hash);
+	uint32_t i;
+
+	while (s && !process_same(&p->v[hash_index(s)], rec))
+		s = hash_next(&p->by_key, s);
+	i = s ? hash_index(s) : process_insert(p, rec, hash);
+	if (i != PROCESS_NONE)
+		process_update(&p->v[i], rec, interval);
+	return i;
+}
+
+void processes_sweep(struct processes *p, uint32_t interval)
+{
+	/* backwards: low indices are taken again first */
+	for (uint32_t i = p->top; i-- > 0;) {
+		const struct process *pr = &p->v[i];
+
+		if (!pr->live ||
+		    interval - pr->used < PROCESS_IDLE_INTERVALS)
+			continue;
+		hash_remove_index(&p->by_key,
+				  process_hash(p, pr->tgid, pr->start_ns,
+					       pr->exec_id), i);
+		process_free(p, i);
+		p->n--;
+	}
+	if (p->n == 0)
+		processes_fini(p);
+}
+
+void processes_forget_numbers(struct processes *p)
+{
+	for (uint32_t i = 0; i < p->top; i++)
+		p->v[i].exe = EXE_NONE;
+}
+
+void processes_drop_number(struct processes *p, uint32_t number,
+			   const char *path)
+{
+	for (uint32_t i = 0; i < p->top; i++) {
+		struct process *pr = &p->v[i];
+
+		if (!pr->live || pr->exe != number)
+			continue;
+		if (path)
+			process_set_path(pr, path, strlen(path), false);
+		pr->exe = EXE_NONE;
+	}
+}
+
+size_t process_path_len(const char *path, size_t len)
+{
+	static const char deleted[] = " (deleted)";
+	const size_t n = sizeof(deleted) - 1;
+
+	return len > n && !memcmp(path + len - n, deleted, n) ? len - n : len;
+}
+
+void process_set_path(struct process *p, const char *path, size_t len, bool host)
+{
+	if (p->host_path || (p->path && !host))
+		return;
+	free(p->path);
+	p->path = strndup(path, len);
+	p->host_path = p->path && host;
+}

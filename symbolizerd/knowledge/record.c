@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/knowledge/record.h"
+
+#include <string.h>
+
+/* What a frame of a kind may look like; kinds without a row do not exist. */
+static const struct frame_shape {
+	bool known;
+	bool user;		/* in the user's part; else in the kernel's */
+	bool numbered;		/* its number is not 0 */
+	bool last;		/* the end of the stack, not counted as a frame */
+	bool text;		/* not counted as a frame */
+	uint8_t more;		/* words behind the first; text: at most */
+} frame_shapes[FRAME_MORE_MAX + 1] = {
+	[FRAME_KERNEL] = { .known = true },
+	[FRAME_NATIVE] = { .known = true, .user = true, .numbered = true },
+	[FRAME_FILE] = { .known = true, .user = true, .more = KEY_WORDS },
+	[FRAME_ANON] = { .known = true, .user = true },
+	[FRAME_CUT] = { .known = true, .user = true, .last = true },
+	[FRAME_MANAGED] = { .known = true, .user = true, .numbered = true, .more = 1 },
+	[FRAME_TEXT] = { .known = true, .user = true, .numbered = true,
+			 .text = true, .more = FRAME_MORE_MAX },
+	[FRAME_LOOP] = { .known = true, .user = true, .numbered = true },
+};
+
+/* A known kind and form; the bytes of a name may say anything. */
+static bool record_text_ok(uint64_t w)
+{
+	uint32_t which = TEXT_WHICH(FRAME_NUMBER(w));
+	uint32_t form = TEXT_FORM(FRAME_NUMBER(w));
+	bool ok = which == TEXT_OWNER ? !form :
+		  which == TEXT_LINES ?
+		  form && form < LINES__MAX &&
+		  FRAME_PLACE(w) < TEXT_LINES_MAX * TEXT_BYTES :
+		  (which == TEXT_NAME || which == TEXT_FILE ||
+		   which == TEXT_CLASS || which == TEXT_SIGNATURE) && form <= 4;
+
+	return ok && !FRAME_MORE(w) == (which == TEXT_OWNER) &&
+	       FRAME_PLACE(w) <= UINT32_MAX;
+}
+
+static bool record_words_ok(const uint64_t *w, size_t n, bool user)
+{
+	size_t frames = 0, max = user ? FRAMES_MAX : KERNEL_MAX;
+
+	for (size_t i = 0; i < n; i += frame_words(w[i])) {
+		const struct frame_shape *s = &frame_shapes[FRAME_KIND(w[i])];
+
+		if (!s->known || s->user != user ||
+		    (s->text ? !record_text_ok(w[i]) :
+			       FRAME_MORE(w[i]) != s->more) ||
+		    n - i < frame_words(w[i]) ||
+		    (s->numbered && FRAME_NUMBER(w[i]) == EXE_NONE))
+			return false;
+		frames += !s->last && !s->text;
+		if (frames > max || (s->last && i + 1 != n))
+			return false;
+	}
+	return true;
+}
+
+static bool record_sample_ok(const struct trace_rec *rec, size_t len)
+{
+	size_t words;
+
+	if (len < sizeof(*rec) || rec->version != REC_VERSION)
+		return false;
+	words = (len - sizeof(*rec)) / 8;
+	return rec->len == len && len % 8 == 0 && rec->stop != STOP_NOT &&
+	       rec->stop < STOP__MAX && rec->exe <= EXE_MAX &&
+	       (size_t)rec->n_kernel + rec->n_user == words &&
+	       record_words_ok((const uint64_t *)rec->words, rec->n_kernel,
+			       false) &&
+	       record_words_ok((const uint64_t *)rec->words + rec->n_kernel,
+			       rec->n_user, true);
+}
+
+static bool record_ksym_ok(const struct ksym_rec *k, size_t len)
+{
+	return len == sizeof(*k) && k->len == len &&
+	       k->number <= FRAME_NUMBER_MASK && k->name[0] != '\0' &&
+	       memchr(k->name, '\0', sizeof(k->name)) != NULL;
+}
+
+enum record_verdict record_check(const void *data, size_t len)
+{
+	const struct trace_rec *rec = data;
+
+	/* len and kind are at the same place in every record */
+	if (len < 8)
+		return RECORD_BAD;
+	if (rec->kind == REC_SAMPLE)
+		return record_sample_ok(data, len) ? RECORD_SAMPLE
+						   : RECORD_BAD_SAMPLE;
+	if (rec->kind == REC_KSYM && record_ksym_ok(data, len))
+		return RECORD_KSYM;
+	return RECORD_BAD;
+}
+
+struct record_shape record_shape(const struct trace_rec *rec)
+{
+	struct record_shape shape = {
+		.user = rec->n_user > 0 || rec->stop != STOP_NO_USER,
+	};
+	size_t end = (size_t)rec->n_kernel + rec->n_user;
+
+	shape.native = shape.user && !(rec->flags & REC_HAS_ANON) &&
+		       rec->stop != STOP_ANON && rec->stop != STOP_NO_MAPPING;
+	for (size_t i = rec->n_kernel; shape.native && i < end;
+	     i += frame_words(rec->words[i]))
+		shape.native = FRAME_KIND(rec->words[i]) != FRAME_ANON &&
+			       FRAME_KIND(rec->words[i]) != FRAME_MANAGED;
+	return shape;
+}
