@@ -9,6 +9,7 @@
 #include "record.h"
 
 #define FRAMES_MAX	1024		/* user frames a sample */
+#define GUESSES_MAX	8		/* of them, guessed callers */
 
 /*
  * A frame is a word and 0 to 15 more behind it.  Bits 63..60 of the word are
@@ -32,6 +33,8 @@ enum frame_kind {
 				 * is called; number: TEXT_NUMBER */
 	FRAME_LOOP = 8,		/* as FRAME_NATIVE, of an interpreter's loop: what
 				 * it ran are the managed frames before it */
+	FRAME_GUESS = 9,	/* no frame: the caller that follows is guessed (guess.bpf.h);
+				 * number: why the stack would end here, enum stop_reason */
 	FRAME__KINDS
 };
 _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
@@ -50,6 +53,7 @@ _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
 	((word) | ((__u64)(more) << FRAME_MORE_SHIFT))
 #define FRAME_LOOP_WORD(native)						\
 	FRAME_WORD(FRAME_LOOP, FRAME_NUMBER(native), FRAME_PLACE(native))
+#define FRAME_GUESS_WORD(why)	FRAME_WORD(FRAME_GUESS, why, 0)
 #define FRAME_FILE_WORD(place)						\
 	FRAME_WITH_MORE(FRAME_WORD(FRAME_FILE, 0, place), KEY_WORDS)
 #define FRAME_ANON_WORD(addr)						\

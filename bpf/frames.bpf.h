@@ -37,11 +37,13 @@ static __always_inline int mapping_of(struct scratch *s)
 	return i < 0 ? resolve(pc) : i;
 }
 
+#include "guess.bpf.h"
+
 /* Why the stack ends at an address in no mapping. */
 static __always_inline enum stop_reason unmapped(const struct scratch *s)
 {
-	if (s->guess)	/* it was no frame pointer, then */
-		return s->guess;
+	if (s->no_rule)	/* it was no frame pointer, then */
+		return s->no_rule;
 	/* in exec the old registers meet the new memory */
 	return s->st.depth || !s->rec.n_kernel ? STOP_NO_MAPPING : STOP_NO_USER;
 }
@@ -100,7 +102,7 @@ step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 	if (why == STOP_NO_ROW && unwind_begins(&s->st))
 		return STOP_COMPLETE;
 	s->rec.flags |= REC_FRAME_POINTER;
-	s->guess = why;
+	s->no_rule = why;
 	s->python.passed = s->st.sp;
 	if (!s->st.fp)
 		s->st.entry = (__u64)KLOAD(mm_struct, s->mm, start_stack);
@@ -108,7 +110,7 @@ step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 	if (why != STOP_NO_ROW)
 		return why;
 	s->st.entry = (__u64)KLOAD(mm_struct, s->mm, start_stack);
-	return unwind_to_entry(&s->st) ? STOP_NOT : why;
+	return unwind_to_entry(&s->st) || guess_caller(why) ? STOP_NOT : why;
 }
 
 /* The walk ends, for this reason.  In code of a JIT that CPython runs its functions
@@ -157,7 +159,7 @@ __weak __noinline int step(void)
 	i = mapping_of(s);
 	if (i < 0)
 		return unwind_bad_call(&s->st) ? STOP_NOT : ends(s, unmapped(s));
-	s->guess = 0;
+	s->no_rule = 0;
 	m = &s->memo[i & (MEMO - 1)];
 	off = s->st.pc - m->start + m->off;
 	if (s->python.passed && m->runtime == RUNTIME_PYTHON &&

@@ -60,13 +60,12 @@ struct task_filter {
 	__u64 id[FILTER_MAX];
 };
 
-#define BPF_COUNTS	23	/* enum bpf_count, count.h */
+#define BPF_COUNTS	24	/* enum bpf_count, count.h */
 
 /* The map `counts`, one a possible CPU.  Only BPF writes it; loaderd and the hub
  * map it to read. */
 struct cpu_counts {
-	__u64 n[BPF_COUNTS];
-	__u64 pad[24 - BPF_COUNTS];	/* whole cache lines */
+	__u64 n[BPF_COUNTS];	/* whole cache lines */
 };
 
 #endif /* BPF_REQUEST_H */

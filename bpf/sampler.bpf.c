@@ -163,6 +163,15 @@ typedef struct user_pt_regs regs_t;
 typedef struct pt_regs regs_t;
 #endif
 
+/* Of one sample (guess.bpf.h). */
+struct guesses {
+	__u32 n;		/* callers that were guessed */
+	__u32 words;		/* looked at */
+	__u32 why;		/* the stack would have ended without the first one; */
+	__u32 at, depth, managed;	/* .n, .st.depth and .managed were so then */
+	__u8 flags;		/* rec.flags, likewise */
+};
+
 struct scratch {
 	__u64 vma[VMA_SCRATCH_WORDS];
 	struct mapping m;
@@ -174,12 +183,13 @@ struct scratch {
 	__u64 now;
 	__u32 memo_next;
 	__u32 n;		/* words used in rec.words */
-	__u32 guess;		/* why the step before had no rule, or 0 */
+	__u32 no_rule;		/* why the step before had no rule, or 0 */
 	__u32 files_asked;	/* in this sample */
 	__u32 named_words;	/* of names, in this record */
 	__u32 n_named;		/* frames whose names are in it */
 	__u32 managed;		/* managed frames in it */
 	__u32 after;		/* outcome of the step from a runtime's frame */
+	struct guesses guesses;
 	struct python_state python;
 	struct hotspot_state hotspot;
 	struct jit_key jit_key;
@@ -337,8 +347,8 @@ static __always_inline __u32 unwind_user(struct scratch *s)
 	__u32 stop = STOP_NOT;
 
 	for (int i = 0; i < FRAMES_MAX; i++) {
-		/* room for the longest frame and the mark behind it */
-		if (s->n > REC_WORDS_MAX - FRAME_WORDS_MAX - 1)
+		/* room for the longest frame and two marks behind it */
+		if (s->n > REC_WORDS_MAX - FRAME_WORDS_MAX - 2)
 			break;
 		stop = step();
 		if (stop != STOP_NOT)
@@ -387,11 +397,12 @@ static __always_inline void begin(struct scratch *s, __u64 task)
 	for (int i = 0; i < MEMO; i++)
 		s->memo[i].start = s->memo[i].end = 0;
 	s->memo_next = 0;
-	s->guess = 0;
+	s->no_rule = 0;
 	s->files_asked = 0;
 	s->named_words = 0;
 	s->n_named = 0;
 	s->managed = 0;
+	__builtin_memset(&s->guesses, 0, sizeof(s->guesses));
 	__builtin_memset(&s->python, 0, PYTHON_STATE_BEGIN);
 	__builtin_memset(&s->hotspot, 0, HOTSPOT_STATE_BEGIN);
 	s->st.depth = 0;
@@ -426,7 +437,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->rec.stop = STOP_COMPAT;
 	} else {
 		take_regs(&s->st, &s->regs);
-		s->rec.stop = unwind_user(s);
+		s->rec.stop = guesses_judged(s, unwind_user(s));
 	}
 	if (may_ask(s->rec.cgroup_id | 1ULL << 63, s->now)) {
 		note_asked(s->rec.cgroup_id | 1ULL << 63, s->now);

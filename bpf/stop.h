@@ -24,11 +24,12 @@ enum stop_reason {
 	STOP_READ,		/* stack not readable */
 	STOP_COMPAT,		/* 32-bit process: not unwound */
 	STOP_INTERNAL,		/* map entry missing: our own fault */
+	STOP_GUESSED,		/* as COMPLETE, but callers were guessed: guess.bpf.h */
 	STOP__MAX
 };
 #define STOP_NAMES							\
 	"-", "complete", "no_user", "cut", "no_mapping", "anonymous",	\
 	"file_unknown", "no_table", "no_row", "unsupported",		\
-	"no_progress", "stack_unreadable", "compat", "internal"
+	"no_progress", "stack_unreadable", "compat", "internal", "guessed"
 
 #endif /* BPF_STOP_H */

@@ -107,7 +107,7 @@ static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
 			int fd, const struct batch *b, struct otlp_range left)
 {
 	const struct otlp_resource extra = {
-		(const char *const *)f->resource->v,
+		.pairs = (const char *const *)f->resource->v,
 	};
 	struct kept_batch *batch = kept_batch_new(&f->kept, fd, b->hdr->bytes);
 	struct otlp_range now = left;

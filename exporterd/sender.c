@@ -30,7 +30,7 @@ static bool is_too_large(const struct sender *s, const struct item *it)
 static bool split(struct sender *s)
 {
 	const struct otlp_resource extra = {
-		(const char *const *)s->resource->v,
+		.pairs = (const char *const *)s->resource->v,
 	};
 	bool done = false;
 

@@ -256,7 +256,7 @@ const char *batch_early_end(uint32_t stop)
 {
 	static const char *const names[] = { STOP_NAMES };
 
-	return stop > STOP_CUT && stop < STOP__MAX ? names[stop] : NULL;
+	return stop > STOP_CUT && stop < STOP_GUESSED ? names[stop] : NULL;
 }
 
 uint32_t batch_early_end_of(const char *name, size_t len)

@@ -127,6 +127,7 @@ const struct counter counter_table[] = {
 	STOP("stack_unreadable", READ),
 	STOP("compat", COMPAT),
 	STOP("internal", INTERNAL),
+	STOP("guessed", GUESSED),
 
 	{ BPF(BPF_TAKEN, "bpf_taken", SAMPLES),
 	  ONE(SUM, "bpf.taken", "{sample}", "Samples taken since loaderd started.") },

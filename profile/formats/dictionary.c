@@ -288,7 +288,7 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 	type = frame_type(d, f->kind);
 	mark = pb_begin(w, DICT_LOCATION);
 	pb_uint(w, 1, map);
-	pb_uint(w, 2, f->address);
+	pb_uint(w, 2, class == FRAMES_MARK ? 0 : f->address);
 	if (fn)
 		dictionary_put_line(w, fn, f->function ? f->line : 0);
 	for (uint32_t k = 1; k < n; k++) {
@@ -301,9 +301,9 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 	return d->frames[i] = dictionary_intern(d, DICT_LOCATION, start);
 }
 
-void dict_locations(struct dict *d, const uint8_t *used)
+void dict_locations(struct dict *d, const uint32_t *depth)
 {
-	uint32_t n, *v = location_order(d->b, used, &n);
+	uint32_t n, *v = location_order(d->b, depth, &n);
 
 	if (!v) {
 		d->failed = true;
@@ -314,10 +314,9 @@ void dict_locations(struct dict *d, const uint8_t *used)
 	free(v);
 }
 
-uint32_t dict_stack(struct dict *d, uint32_t i)
+uint32_t dict_stack(struct dict *d, uint32_t i, uint32_t depth)
 {
-	const struct batch_stack *s = &d->b->stacks[i];
-	const uint32_t *frames = d->b->stack_frames + s->first;
+	const uint32_t *frames = d->b->stack_frames + d->b->stacks[i].first;
 	struct buffer *w = &d->table[DICT_STACK].out;
 	size_t start = w->len, mark, list;
 
@@ -325,7 +324,7 @@ uint32_t dict_stack(struct dict *d, uint32_t i)
 		return d->stacks[i];
 	mark = pb_begin(w, DICT_STACK);
 	list = pb_begin(w, 1);
-	for (uint32_t k = 0; k < s->n; k++)
+	for (uint32_t k = 0; k < depth; k++)
 		pb_varint(w, dictionary_location(d, frames[k]));
 	pb_end(w, list);
 	pb_end(w, mark);

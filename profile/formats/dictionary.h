@@ -64,14 +64,15 @@ struct dict {
 int dict_init(struct dict *d, const struct batch *b);
 void dict_fini(struct dict *d);
 
-/* Add the locations of the stacks with a 1 in used (one of each of the
- * batch's), and with them their mappings, functions and strings: at once, so
+/* Add the locations of the first depth[stack] frames of each of the batch's stacks,
+ * and with them their mappings, functions and strings: at once, so
  * that they come in an order that takes few bytes (location_order.h). */
-void dict_locations(struct dict *d, const uint8_t *used);
+void dict_locations(struct dict *d, const uint32_t *depth);
 
 /* Indices; 0 also on failure.  The literal is remembered by its address. */
 uint32_t dict_literal(struct dict *d, const char *s);
-uint32_t dict_stack(struct dict *d, uint32_t stack);	/* of the batch */
+/* depth: frames of the batch's stack, always the same of one. */
+uint32_t dict_stack(struct dict *d, uint32_t stack, uint32_t depth);
 
 /* Attributes of a sample (thread, CPU, what ended its stack early): returns how
  * many. */

@@ -24,14 +24,14 @@ static int by_place(const void *a, const void *b, void *arg)
 }
 
 /* How many of the stacks name each frame; *n: frames that any does. */
-static void location_count(const struct batch *b, const uint8_t *used,
+static void location_count(const struct batch *b, const uint32_t *depth,
 			   uint32_t *uses, uint32_t *n)
 {
 	*n = 0;
 	for (uint32_t i = 0; i < batch_n(b, BATCH_STACKS); i++) {
 		const struct batch_stack *s = &b->stacks[i];
 
-		for (uint32_t k = 0; used[i] && k < s->n; k++)
+		for (uint32_t k = 0; k < depth[i]; k++)
 			*n += !uses[b->stack_frames[s->first + k]]++;
 	}
 }
@@ -63,14 +63,14 @@ static void location_divide(const uint32_t *uses, uint32_t frames, uint32_t few,
 	}
 }
 
-uint32_t *location_order(const struct batch *b, const uint8_t *used,
+uint32_t *location_order(const struct batch *b, const uint32_t *depth,
 			 uint32_t *n)
 {
 	uint32_t frames = batch_n(b, BATCH_FRAMES), few;
 	uint32_t *uses = calloc(frames + 1, sizeof(*uses)), *v = NULL;
 
 	if (uses) {
-		location_count(b, used, uses, n);
+		location_count(b, depth, uses, n);
 		v = malloc((*n + 1) * sizeof(*v));
 	}
 	if (v) {

@@ -17,9 +17,9 @@
 
 #define LOCATION_ORDER_SHORT	127	/* varints of one byte, but for 0 */
 
-/* The frames of the stacks with a 1 in used (one of each of b's), malloc'ed,
- * *n of them, each once.  NULL: memory is short. */
-uint32_t *location_order(const struct batch *b, const uint8_t *used,
+/* Of each of b's stacks its first depth[stack] frames: malloc'ed, *n of them, each
+ * once.  NULL: memory is short. */
+uint32_t *location_order(const struct batch *b, const uint32_t *depth,
 			 uint32_t *n);
 
 #endif /* PROFILE_FORMATS_LOCATION_ORDER_H */

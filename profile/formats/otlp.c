@@ -25,6 +25,8 @@ struct otlp_enc {
 	struct otlp_range range;
 	struct dict dict;
 	struct sample_key *order;
+	uint32_t *depth;	/* frames of each stack; 0: it is not used */
+	bool guesses;
 	struct buffer out;
 	struct buffer host;	/* attributes of extra, for every resource */
 	bool host_named;	/* a service.name is among them */
@@ -252,21 +254,41 @@ static uint32_t otlp_within(const struct batch *b, struct otlp_range r,
 	return to > *first ? to - *first : 0;
 }
 
+/* How many frames of a stack are sent: those before the first guessed caller, if
+ * guesses are not wanted. */
+static uint32_t otlp_depth(const struct otlp_enc *e, uint32_t stack)
+{
+	const struct batch_stack *s = &e->b->stacks[stack];
+	const uint32_t *frames = e->b->stack_frames + s->first;
+	uint32_t n = 0;
+
+	while (n < s->n && (e->guesses ||
+			    e->b->frames[frames[n]].kind != BATCH_FRAME_GUESS))
+		n++;
+	return n;
+}
+
+/* Why a stack ended early, also where guesses are cut off; 0: it did not. */
+static uint32_t otlp_stop(const struct otlp_enc *e, const struct batch_sample *s)
+{
+	const struct batch_stack *st = &e->b->stacks[s->stack];
+	uint32_t n = e->depth[s->stack];
+	uint32_t stop = n == st->n ? s->stop :
+			(uint32_t)e->b->frames[e->b->stack_frames[st->first + n]].address;
+
+	return batch_early_end(stop) ? stop : 0;
+}
+
 /* The locations of the range's stacks into the dictionary. */
 static void otlp_locations(struct otlp_enc *e)
 {
-	uint8_t *used = calloc(batch_n(e->b, BATCH_STACKS) + 1, 1);
-
-	if (!used) {
-		e->dict.failed = true;
-		return;
-	}
 	for (uint32_t i = 0, first; i < batch_n(e->b, BATCH_SAMPLES); i++) {
-		if (otlp_within(e->b, e->range, i, &first))
-			used[e->b->samples[i].stack] = 1;
+		uint32_t stack = e->b->samples[i].stack;
+
+		if (!e->depth[stack] && otlp_within(e->b, e->range, i, &first))
+			e->depth[stack] = otlp_depth(e, stack);
 	}
-	dict_locations(&e->dict, used);
-	free(used);
+	dict_locations(&e->dict, e->depth);
 }
 
 /* The samples of the range into order: how many. */
@@ -282,10 +304,9 @@ static size_t otlp_choose(struct otlp_enc *e)
 			continue;
 		e->order[n++] = (struct sample_key){
 			.resource = s->resource,
-			.stack = dict_stack(&e->dict, s->stack),
+			.stack = dict_stack(&e->dict, s->stack, e->depth[s->stack]),
 			.attr = s->attr,
-			/* all that are not early are one */
-			.stop = batch_early_end(s->stop) ? s->stop : 0,
+			.stop = otlp_stop(e, s),
 			.first = first, .n = times,
 		};
 	}
@@ -325,17 +346,18 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 		      const struct otlp_resource *extra, uint8_t **ret,
 		      size_t *len, struct otlp_cuts *cuts)
 {
-	struct otlp_enc e = { .b = b, .range = range };
+	struct otlp_enc e = { .b = b, .range = range, .guesses = extra && extra->guesses };
 	int r;
 
 	if (range.n == 0)
 		return -ENODATA;
 	host_attributes(&e, extra);
 	e.order = calloc(batch_n(b, BATCH_SAMPLES), sizeof(*e.order));
+	e.depth = calloc(batch_n(b, BATCH_STACKS) + 1, sizeof(*e.depth));
 	r = dict_init(&e.dict, b);
-	if (r == 0 && e.order)
+	if (r == 0 && e.order && e.depth)
 		otlp_write_request(&e);
-	if (!e.order || e.dict.failed || e.out.failed || e.host.failed)
+	if (!e.order || !e.depth || e.dict.failed || e.out.failed || e.host.failed)
 		r = -ENOMEM;
 	if (r == 0 && cuts)
 		otlp_find_cuts(&e, cuts);
@@ -346,6 +368,7 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 	}
 	dict_fini(&e.dict);
 	free(e.order);
+	free(e.depth);
 	free(e.out.data);
 	free(e.host.data);
 	return r;
@@ -365,7 +388,7 @@ int otlp_encode_file(const struct batch *b, const struct profile_info *info,
 		"host.name", info->host, "os.type", "linux",
 		"os.version", info->kernel, NULL,
 	};
-	const struct otlp_resource extra = { pairs };
+	const struct otlp_resource extra = { .pairs = pairs };
 	uint8_t *bytes;
 	size_t len;
 	int r = otlp_encode(b, &extra, &bytes, &len);

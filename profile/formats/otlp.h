@@ -26,6 +26,7 @@
 #ifndef PROFILE_FORMATS_OTLP_H
 #define PROFILE_FORMATS_OTLP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,9 @@
  */
 struct otlp_resource {
 	const char *const *pairs;	/* key, value, key, value ...; NULL ends */
+	bool guesses;		/* stacks go on behind a guessed caller, which a location
+				 * of the type "guess-marker" stands before; else they
+				 * end there, with trifold.stack.end */
 };
 
 /*

@@ -248,14 +248,19 @@ static uint32_t symbolize_make_frame(struct pass *p, const uint64_t *words,
 	case FRAME_ANON:
 		symbolize_anon(p, word, space, &f);
 		break;
+	case FRAME_GUESS:
+		f.kind = BATCH_FRAME_GUESS;
+		f.address = FRAME_NUMBER(word);
+		break;
 	default:
 		f.kind = BATCH_FRAME_CUT;
 		break;
 	}
 	p->cost += COST_FRAME;
-	p->frames++;
-	p->unsymbolized += f.kind != BATCH_FRAME_CUT &&
-			   (!f.function || p->unnamed);
+	if (frame_kind_class(f.kind) != FRAMES_MARK) {
+		p->frames++;
+		p->unsymbolized += !f.function || p->unnamed;
+	}
 	return batch_frame(p->builder, &f);
 }
 

@@ -10,6 +10,7 @@ static const struct frame_shape {
 	bool numbered;		/* its number is not 0 */
 	bool last;		/* the end of the stack, not counted as a frame */
 	bool text;		/* not counted as a frame */
+	bool mark;		/* likewise; of the frame behind it */
 	uint8_t more;		/* words behind the first; text: at most */
 } frame_shapes[FRAME_MORE_MAX + 1] = {
 	[FRAME_KERNEL] = { .known = true },
@@ -21,6 +22,7 @@ static const struct frame_shape {
 	[FRAME_TEXT] = { .known = true, .user = true, .numbered = true,
 			 .text = true, .more = FRAME_MORE_MAX },
 	[FRAME_LOOP] = { .known = true, .user = true, .numbered = true },
+	[FRAME_GUESS] = { .known = true, .user = true, .numbered = true, .mark = true },
 };
 
 /* A known kind and form; the bytes of a name may say anything. */
@@ -39,6 +41,24 @@ static bool record_text_ok(uint64_t w)
 	       FRAME_PLACE(w) <= UINT32_MAX;
 }
 
+/* Guessed callers: only of a stack that ends so, each between two frames. */
+static bool record_guesses_ok(const struct trace_rec *rec)
+{
+	const uint64_t *w = (const uint64_t *)rec->words + rec->n_kernel;
+	uint32_t n = 0, last = FRAME_GUESS;
+
+	for (size_t i = 0; i < rec->n_user; i += frame_words(w[i])) {
+		uint32_t kind = FRAME_KIND(w[i]);
+
+		if (kind == FRAME_GUESS &&
+		    (++n > GUESSES_MAX || last == FRAME_GUESS || FRAME_PLACE(w[i]) ||
+		     FRAME_NUMBER(w[i]) <= STOP_CUT || FRAME_NUMBER(w[i]) >= STOP_GUESSED))
+			return false;
+		last = kind;
+	}
+	return rec->stop == STOP_GUESSED ? n && last != FRAME_GUESS : !n;
+}
+
 static bool record_words_ok(const uint64_t *w, size_t n, bool user)
 {
 	size_t frames = 0, max = user ? FRAMES_MAX : KERNEL_MAX;
@@ -52,7 +72,7 @@ static bool record_words_ok(const uint64_t *w, size_t n, bool user)
 		    n - i < frame_words(w[i]) ||
 		    (s->numbered && FRAME_NUMBER(w[i]) == EXE_NONE))
 			return false;
-		frames += !s->last && !s->text;
+		frames += !s->last && !s->text && !s->mark;
 		if (frames > max || (s->last && i + 1 != n))
 			return false;
 	}
@@ -72,7 +92,8 @@ static bool record_sample_ok(const struct trace_rec *rec, size_t len)
 	       record_words_ok((const uint64_t *)rec->words, rec->n_kernel,
 			       false) &&
 	       record_words_ok((const uint64_t *)rec->words + rec->n_kernel,
-			       rec->n_user, true);
+			       rec->n_user, true) &&
+	       record_guesses_ok(rec);
 }
 
 static bool record_ksym_ok(const struct ksym_rec *k, size_t len)

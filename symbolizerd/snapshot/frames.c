@@ -51,6 +51,9 @@ static bool frames_other(const struct walk *w, uint64_t word, struct snapshot *t
 	case FRAME_ANON:
 		r = asprintf(&place, "anonymous %" PRIx64, (uint64_t)FRAME_ADDR(word));
 		break;
+	case FRAME_GUESS:
+		r = asprintf(&place, "guess -");
+		break;
 	case FRAME_CUT:
 		r = asprintf(&place, "cut -");
 		break;

@@ -360,7 +360,7 @@ static bool text_read_thread(struct snapshot *s, struct text_line *l)
 /* As frames.h writes it. */
 static bool text_is_kind(const char *w, size_t len)
 {
-	static const char *const kinds[] = { "native", "anonymous", "cut", "kind" };
+	static const char *const kinds[] = { "native", "anonymous", "cut", "guess", "kind" };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strlen(kinds[i]) == len && !memcmp(kinds[i], w, len))

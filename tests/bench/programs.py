@@ -7,7 +7,7 @@ usage: programs.py [--seconds N] [--frequency HZ] [NAME...]      (root; build/bi
 
 Records each program of PROGRAMS with a load of its own, and prints a row of a Markdown table for
 each: samples of that program, the share of those with a user stack whose outermost frame is a
-root, and how the rest ended.  A root is judged by its function, not by what trifold says of the
+root (and how many of these by guessed callers), and how the rest ended.  A root is judged by its function, not by what trifold says of the
 stack's end: the entry of the program or of a thread, in the file that starts it.  Where a file is
 stripped, its entry point (readelf -h) tells which function that is; libc's names come with
 libc6-dbg.  A program whose tools are missing is said to be.
@@ -30,6 +30,7 @@ ROOTS = re.compile(r"_start|_dl_start_user|_rt0_\w+|__?clone3?|clone3?|start_thr
                    r"runtime\.(goexit|mstart|mstart0|rt0_go|mcall|morestack)(\.abi0)?|"
                    r"__start_context")
 KERNEL = "_[k]"
+GUESS = "[caller guessed]"
 NAMELESS = re.compile(r"(.+)[!+]0x([0-9a-f]+)")
 START_BYTES = 64        # of _start, at most
 STOP = re.compile(r"\[stack ends: (\w+)\]|\[(\w[\w ]*)\]")
@@ -251,7 +252,7 @@ def folded(path):
 
 class Result:
     def __init__(self):
-        self.samples = self.user = self.rooted = 0
+        self.samples = self.user = self.rooted = self.guessed = 0
         self.rest = collections.Counter()
 
     def add(self, frames, n, starts):
@@ -263,6 +264,7 @@ class Result:
         self.user += n
         if is_root(user[0], starts):
             self.rooted += n
+            self.guessed += n * (GUESS in user)
             return
         m = STOP.match(user[0])
         self.rest[(m[1] or m[2]) if m else f"ends in {user[0]}"] += n
@@ -273,6 +275,8 @@ def row(name, result):
     why = ", ".join(f"{k} {100 * v / result.user:.1f} %" for k, v in result.rest.most_common(3)
                     if v >= 0.0005 * result.user)
     share = f"{100 * result.rooted / result.user:.1f} %" if result.user else "-"
+    if result.guessed:
+        share += f" ({100 * result.guessed / result.user:.1f} % guessed)"
     assert rest + result.rooted == result.user
     return f"| {name} | {result.samples:,} | {share} | {why} |"
 
@@ -345,7 +349,7 @@ def main():
     everything = Result()
     for name in a.name or PROGRAMS:
         result = measure(name, a.seconds, a.frequency)
-        for k in ("samples", "user", "rooted"):
+        for k in ("samples", "user", "rooted", "guessed"):
             setattr(everything, k, getattr(everything, k) + getattr(result, k))
         everything.rest.update(result.rest)
         print(row(name, result), flush=True)

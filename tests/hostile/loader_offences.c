@@ -403,7 +403,7 @@ static void loader_outlives_a_hub_that_reads_nothing(void)
 static void loader_lets_nobody_write_what_bpf_counts(void)
 {
 	size_t size = lying.cpus * sizeof(*lying.counts);
-	struct cpu_counts none = { .n = { 0 }, .pad = { 0 } };
+	struct cpu_counts none = { .n = { 0 } };
 	uint32_t zero = 0;
 	union bpf_attr attr = {
 		.map_fd = (uint32_t)lying.counts_fd,

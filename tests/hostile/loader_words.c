@@ -242,6 +242,9 @@ static void check_frame(const __u64 *w)
 				 FRAME_ADDR(*w) < mapped[i].end;
 		CHECK(found);
 		break;
+	case FRAME_GUESS:	/* the caller behind it is judged as any frame */
+		CHECK_EQ(*w, FRAME_GUESS_WORD(STOP_NO_ROW));
+		break;
 	default:		/* it has none of an interpreter */
 		CHECK_EQ(*w, (uint64_t)FRAME_CUT << FRAME_KIND_SHIFT);
 	}

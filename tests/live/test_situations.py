@@ -89,13 +89,13 @@ signals("musl-static", MUSL, "plain", "in a signal handler, static musl",
 # --- the edges of functions ----------------------------------------------------------
 
 
-def edges(name, loop, leaf, what):
+def edges(name, loop, leaf, what, stack=None):
     def make(t, name):
         only("x86_64")
         t.start(t.build(name, "edges.c", "-DLOOP=" + loop, os.path.join(HERE, "edges.S")), name)
     make.__doc__ = what
-    cases.case(name, f"_start * main outer {loop} *",
-               check=some(f"_start * main outer {loop} {leaf}"))(make)
+    stack = stack or f"_start * main outer {loop}"
+    cases.case(name, f"{stack} *", check=some(f"{stack} {leaf}"))(make)
 
 
 edges("edge", "edge_loop", "edge_push", "first and last instructions")
@@ -107,6 +107,13 @@ edges("elsewhere", "elsewhere_loop", "elsewhere edge_push",
 edges("around", "around_loop", "edge_push", "the rest of a function, behind one that lies within it")
 edges("popped", "popped_loop", "", "its return address popped: the CFA is the stack pointer")
 edges("register", "register_loop", "edge_push", "a CFA by a callee-saved register")
+edges("guess", "guess_loop", "[caller~guessed] guess_push",
+      "assembler without CFI and frame pointer: its callers are guessed, and marked",
+      "_start * main outer [caller~guessed] guess_loop")
+edges("stale", "stale_loop", "", "the same below a return address of another call: not guessed",
+      "[stack~ends:~no_row] stale_loop")
+edges("rootless", "rootless_loop", "", "the same on a stack without a root: the guess goes again",
+      "[stack~ends:~no_row] rootless_inner")
 
 
 @cases.case("fiber", "fiber+0x* fiber *", check=some("fiber+0x* fiber edge_push"))

@@ -369,7 +369,7 @@ TEST(otlp_resource_names_the_process)
 {
 	static const char *const pairs[] = {
 		"host.name", "h", "process.pid", "1", NULL };
-	const struct otlp_resource extra = { pairs };
+	const struct otlp_resource extra = { .pairs = pairs };
 	const Otlp__ResourceProfiles *p;
 	struct made m;
 	Request *r;
@@ -428,7 +428,7 @@ TEST(otlp_service_is_the_unit_or_the_program)
 TEST(otlp_service_name_can_be_given)
 {
 	static const char *const pairs[] = { "service.name", "mine", NULL };
-	const struct otlp_resource extra = { pairs };
+	const struct otlp_resource extra = { .pairs = pairs };
 	struct made m;
 	Request *r;
 
@@ -487,7 +487,7 @@ TEST(otlp_says_what_ended_a_stack_early)
 	r = encode(&m.batch, NULL);
 	CHECK_RULES(r);
 	p = r->resource_profiles[0]->scope_profiles[0]->profiles[0];
-	CHECK_EQ(p->n_samples, STOP__MAX - STOP_CUT);
+	CHECK_EQ(p->n_samples, STOP_GUESSED - STOP_CUT);
 	for (size_t i = 0; i < p->n_samples; i++) {
 		const Otlp__Sample *s = p->samples[i];
 		const Dictionary *d = r->dictionary;
@@ -495,7 +495,7 @@ TEST(otlp_says_what_ended_a_stack_early)
 			(s->timestamps_unix_nano[0] - START));
 
 		CHECK_EQ(s->n_attribute_indices, name != NULL);
-		CHECK_EQ(s->n_timestamps_unix_nano, name ? 1 : 3);
+		CHECK_EQ(s->n_timestamps_unix_nano, name ? 1 : 4);
 		if (!name)
 			continue;
 		said++;
@@ -506,7 +506,81 @@ TEST(otlp_says_what_ended_a_stack_early)
 		CHECK_EQ(batch_early_end_of(name, strlen(name)),
 			 s->timestamps_unix_nano[0] - START);
 	}
-	CHECK_EQ(said, STOP__MAX - STOP_CUT - 1);
+	CHECK_EQ(said, STOP_GUESSED - STOP_CUT - 1);
+	drop(r);
+	free(m.data);
+}
+
+/* Stacks of two events: with guesses, and what is left without them. */
+static void guessed_stack(struct made *m)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	uint32_t v[5];
+
+	CHECK(b);
+	v[0] = frame(b, BATCH_FRAME_NATIVE, program(b), 0x10, 0, 0);
+	v[1] = frame(b, BATCH_FRAME_GUESS, 0, STOP_NO_ROW, 0, 0);
+	v[2] = frame(b, BATCH_FRAME_NATIVE, program(b), 0x20, function(b, "guessed", "", 0), 0);
+	v[3] = frame(b, BATCH_FRAME_GUESS, 0, STOP_NO_ROW, 0, 0);
+	v[4] = frame(b, BATCH_FRAME_NATIVE, program(b), 0x30, 0, 0);
+	batch_event(b, batch_stack(b, v, 5), 0, 0, STOP_GUESSED, START + 1);
+	batch_event(b, batch_stack(b, v, 1), 0, 0, STOP_NO_ROW, START + 2);
+	finish(b, m);
+}
+
+static const Otlp__Profile *only_profile(const Request *r)
+{
+	return r->resource_profiles[0]->scope_profiles[0]->profiles[0];
+}
+
+TEST(otlp_ends_stacks_before_guesses)
+{
+	struct made m;
+	const Otlp__Profile *p;
+	Request *r;
+
+	guessed_stack(&m);
+	r = encode(&m.batch, NULL);
+	CHECK_RULES(r);
+	p = only_profile(r);
+	/* both are the same stack now, and end for the same reason */
+	CHECK_EQ(p->n_samples, 1);
+	CHECK_EQ(p->samples[0]->n_timestamps_unix_nano, 2);
+	CHECK_EQ(r->dictionary->stack_table[p->samples[0]->stack_index]->n_location_indices, 1);
+	CHECK_EQ(r->dictionary->n_location_table, 2);
+	for (size_t i = 0; i < r->dictionary->n_string_table; i++)
+		CHECK(strcmp(r->dictionary->string_table[i], "guessed") != 0);
+	CHECK_EQ(p->samples[0]->n_attribute_indices, 1);
+	CHECK_STR(r->dictionary->attribute_table[p->samples[0]->attribute_indices[0]]->value
+		  ->string_value, "no_row");
+	drop(r);
+	free(m.data);
+}
+
+TEST(otlp_has_guesses_where_they_are_wanted)
+{
+	const struct otlp_resource extra = { .guesses = true };
+	const Otlp__Stack *s;
+	struct made m;
+	Request *r;
+
+	guessed_stack(&m);
+	r = encode(&m.batch, &extra);
+	CHECK_RULES(r);
+	CHECK_EQ(only_profile(r)->n_samples, 2);
+	CHECK_EQ(r->dictionary->n_location_table, 5);
+	for (size_t i = 0; i < 2; i++) {
+		s = r->dictionary->stack_table[only_profile(r)->samples[i]->stack_index];
+		if (s->n_location_indices == 1)
+			continue;
+		CHECK_EQ(s->n_location_indices, 5);
+		CHECK_EQ(only_profile(r)->samples[i]->n_attribute_indices, 0);
+		CHECK_EQ(s->location_indices[1], s->location_indices[3]);
+		CHECK_STR(type_of(r->dictionary,
+				  r->dictionary->location_table[s->location_indices[1]]),
+			  "guess-marker");
+		CHECK_EQ(r->dictionary->location_table[s->location_indices[1]]->address, 0);
+	}
 	drop(r);
 	free(m.data);
 }
@@ -515,7 +589,7 @@ TEST(otlp_wrong_utf8_becomes_replacement)
 {
 	static const char *const pairs[] = {
 		"k", "a\xff" "b\xc0\x80" "c\xed\xa0\x80\xe2\x82\xac", NULL };
-	const struct otlp_resource extra = { pairs };
+	const struct otlp_resource extra = { .pairs = pairs };
 	struct made m;
 	Request *r;
 

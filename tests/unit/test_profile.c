@@ -101,8 +101,9 @@ TEST(profile_marks_only_incomplete_stacks)
 	CHECK(profile_stop_marker(STOP_COMPLETE) == NULL);
 	CHECK(profile_stop_marker(STOP_NO_USER) == NULL);
 	CHECK(profile_stop_marker(STOP_CUT) == NULL);
+	CHECK(profile_stop_marker(STOP_GUESSED) == NULL);
 	CHECK(profile_stop_marker(STOP__MAX) == NULL);
-	for (uint32_t i = STOP_NO_MAPPING; i < STOP__MAX; i++) {
+	for (uint32_t i = STOP_NO_MAPPING; i < STOP_GUESSED; i++) {
 		static const char *const names[] = { STOP_NAMES };
 		const char *m = profile_stop_marker(i);
 

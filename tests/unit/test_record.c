@@ -154,6 +154,11 @@ static enum record_verdict changed(void (*change)(union good *g))
 	return record_check(&g, len);
 }
 
+static void guess_without_stop(union good *g)
+{
+	g->rec.words[9] = FRAME_GUESS_WORD(STOP_NO_ROW);	/* was FRAME_ANON */
+}
+
 static void version(union good *g)
 {
 	g->rec.version++;
@@ -348,12 +353,54 @@ TEST(record_rejects_nonsense)
 		text_without_bytes, text_of_no_name, text_of_another_name, owner_with_bytes, owner_of_a_form,
 		text_of_five_bytes_a_character, text_of_eight_bytes_a_character,
 		text_of_a_large_line, lines_of_no_form, lines_of_another_form,
-		lines_too_far,
+		lines_too_far, guess_without_stop,
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		printf("# change %zu\n", i);
 		CHECK_EQ(changed(bad[i]), RECORD_BAD_SAMPLE);
+	}
+}
+
+#define GUESSED(n)	FRAME_WORD(FRAME_NATIVE, 2, n), FRAME_GUESS_WORD(STOP_NO_ROW)
+
+static enum record_verdict guessed(const uint64_t *w, size_t n, uint8_t stop)
+{
+	union good g;
+
+	memset(&g, 0, sizeof(g));
+	g.rec = (struct trace_rec){
+		.len = (uint32_t)(sizeof(g.rec) + 8 * n), .kind = REC_SAMPLE, .stop = stop,
+		.version = REC_VERSION, .n_user = (uint16_t)n,
+	};
+	memcpy(g.all + HEADER, w, 8 * n);
+	return record_check(&g, g.rec.len);
+}
+
+TEST(record_has_guesses_between_frames)
+{
+	const uint64_t w[] = {
+		GUESSED(1), GUESSED(2), GUESSED(3), GUESSED(4), GUESSED(5), GUESSED(6),
+		GUESSED(7), GUESSED(8), GUESSED(9), FRAME_WORD(FRAME_NATIVE, 2, 10),
+	};
+	uint64_t bad[][4] = {
+		{ w[1], w[0], w[1], w[0] }, { w[0], w[1], w[1], w[0] }, { w[0], w[1], w[0], w[1] },
+		{ w[0], FRAME_GUESS_WORD(STOP_CUT), w[0], w[0] },
+		{ w[0], FRAME_GUESS_WORD(STOP_GUESSED), w[0], w[0] },
+		{ w[0], w[1] | 1, w[0], w[0] }, { w[0], FRAME_WITH_MORE(w[1], 1), w[0], w[0] },
+		{ w[0], FRAME_WITH_MORE(w[1], 15), w[0], w[0] },
+	};
+
+	CHECK_EQ(GUESSES_MAX, 8);
+	CHECK_EQ(guessed(w, 3, STOP_GUESSED), RECORD_SAMPLE);
+	CHECK_EQ(guessed(w + 2, 17, STOP_GUESSED), RECORD_SAMPLE);
+	CHECK_EQ(guessed(w, 19, STOP_GUESSED), RECORD_BAD_SAMPLE);	/* one too many */
+	CHECK_EQ(guessed(w, 3, STOP_COMPLETE), RECORD_BAD_SAMPLE);
+	CHECK_EQ(guessed(w, 3, STOP_NO_ROW), RECORD_BAD_SAMPLE);
+	CHECK_EQ(guessed(w, 1, STOP_GUESSED), RECORD_BAD_SAMPLE);	/* none */
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		printf("# bad guess %zu\n", i);
+		CHECK_EQ(guessed(bad[i], 4, STOP_GUESSED), RECORD_BAD_SAMPLE);
 	}
 }
 

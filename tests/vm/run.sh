@@ -54,7 +54,7 @@ arm64_programs() {
 }
 
 amd64_programs() {
-	make -s O="$O" hostile-confine >"$vm/amd64.log" 2>&1 &&
+	make -s O="$O" all hostile-confine >"$vm/amd64.log" 2>&1 &&
 		$here/image.sh "$vm/amd64.cpio" "$O" "$(command -v busybox)" "" \
 			"${CC:-gcc}" >>"$vm/amd64.log" 2>&1
 }

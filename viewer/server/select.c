@@ -113,13 +113,14 @@ static bool select_kernel_only(const struct query *q)
 	return q->kinds == 1u << BATCH_FRAME_KERNEL;
 }
 
-/* Kinds of the frames that are kept; beside user frames the mark of a cut. */
+/* Kinds of the frames that are kept; beside user frames the marks. */
 static uint32_t select_kinds(const struct query *q)
 {
 	if (!q->kinds)
 		return REMAP_ALL;
 	return select_kernel_only(q) ? q->kinds :
-				       q->kinds | 1u << BATCH_FRAME_CUT;
+				       q->kinds | 1u << BATCH_FRAME_CUT |
+				       1u << BATCH_FRAME_GUESS;
 }
 
 /* The matching samples of one segment. which: 0, or 1 for the base. */

@@ -240,4 +240,79 @@ fiber_finish:
 upper_end:
 	.skip	64
 
+	.text
+/* As hand-written assembler is: no CFI, no frame pointer, rbp is used for data, and
+ * below the return address lie registers and data. */
+function guess_push
+	push	%rbx
+	push	%rbp
+	sub	$64, %rsp
+	mov	$1, %ebp
+	movq	$0x1234, 8(%rsp)
+	add	$64, %rsp
+	pop	%rbp
+	pop	%rbx
+	ret
+	.size	guess_push, . - guess_push
+
+function guess_loop
+	push	%rbp
+	push	%r12
+	push	%r13
+	sub	$40, %rsp
+	mov	$10000, %r12d
+	mov	$3, %ebp
+1:	call	guess_push
+	dec	%r12d
+	jnz	1b
+	add	$40, %rsp
+	pop	%r13
+	pop	%r12
+	pop	%rbp
+	ret
+	.size	guess_loop, . - guess_loop
+
+/* The same above a return address of a call to elsewhere: nothing is guessed. */
+function stale_loop
+	push	%rbp
+	lea	after_call(%rip), %rax
+	push	%rax
+	mov	$10000, %ecx
+	mov	$3, %ebp
+1:	dec	%ecx
+	jnz	1b
+	pop	%rax
+	pop	%rbp
+	ret
+	call	after_call
+after_call:
+	.size	stale_loop, . - stale_loop
+
+/* The same on a stack that leads to no root: what was guessed goes again. */
+function rootless_loop
+	push	%rbp
+	mov	%rsp, %rax
+	lea	rootless_stack+4032(%rip), %rsp
+	mov	%rax, 48(%rsp)
+	call	rootless_inner
+	mov	48(%rsp), %rsp
+	pop	%rbp
+	ret
+	.size	rootless_loop, . - rootless_loop
+
+function rootless_inner
+	push	%rbp
+	mov	$10000, %ecx
+	mov	$3, %ebp
+1:	dec	%ecx
+	jnz	1b
+	pop	%rbp
+	ret
+	.size	rootless_inner, . - rootless_inner
+
+	.bss
+	.balign	16
+rootless_stack:
+	.zero	4096
+
 	.section .note.GNU-stack, "", @progbits

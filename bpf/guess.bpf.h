@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * guess - the caller of code that says nothing about its frame
+ *
+ * A part of sampler.bpf.c, which has the maps and struct scratch.
+ *
+ * Hand-written assembler has neither CFI nor frame pointers.  Its return address lies
+ * somewhere above sp, among saved registers and data.  The first word there that is
+ * behind a call is taken for it, if that call goes to just below pc or may go anywhere;
+ * if it goes elsewhere, nothing is guessed.  Guesses stay only if the stack comes to
+ * its root: a wrong one rarely does.  How often they are right: docs/BENCHMARKS.md,
+ * measured for x86-64; so arm64 has none.
+ *
+ * The words are the program's, so a program can have any of its own code named as a
+ * caller; that it can do with frame pointers, too.  It costs the reads for GUESS_WORDS
+ * words a sample at most.  Whether a word lies in an executable mapping step() asks.
+ */
+#ifndef BPF_GUESS_BPF_H
+#define BPF_GUESS_BPF_H
+
+#define GUESS_WORDS	128	/* of the stack, in one sample */
+
+enum guess_word {
+	GUESS_NO,		/* no return address */
+	GUESS_CALLER,		/* that of the caller; st is moved there */
+	GUESS_END,		/* of a call to elsewhere, or not to be had: give up */
+};
+
+/* Is there memory where the direct call before ra goes to?  There rarely is if those
+ * bytes are none. */
+static __always_inline int guess_calls(__u64 ra)
+{
+	__u32 rel;
+	__u8 b;
+
+	return !bpf_probe_read_user(&rel, sizeof(rel), (void *)(ra - 4)) &&
+	       !bpf_probe_read_user(&b, sizeof(b), (void *)(ra + (__s64)(__s32)rel));
+}
+
+/* What is the word that lies i words above sp? */
+__weak __noinline int guess_word(__u32 i)
+{
+	struct scratch *s = scratch();
+	__u64 at, ra = 0, pc;
+	__u32 d;
+
+	if (!s)
+		return GUESS_END;
+	pc = s->st.pc;
+	at = s->st.sp + 8 * (__u64)i;
+	if (unwind_word(&s->st, &ra, at))
+		return GUESS_END;
+	/* no address of code, or one of the stack's, which may be executable */
+	if (ra < 4096 || ra >> 47 || ra - s->st.sp < FP_REACH)
+		return GUESS_NO;
+	d = call_bound_distance(ra, pc);
+	if (d == CALL_ELSEWHERE)
+		return guess_calls(ra) ? GUESS_END : GUESS_NO;
+	if (d > CALL_ELSEWHERE)
+		return GUESS_NO;
+	s->st.pc = ra - 1;
+	s->st.sp = at + 8;
+	s->st.exact = 0;
+	s->st.found = FOUND_BY_CALL;
+	s->st.depth++;
+	return GUESS_CALLER;
+}
+
+/* Move st to a guessed caller, and say so in the record.  why: the stack would end
+ * here.  False: there is none. */
+__weak __noinline int guess_caller(__u32 why)
+{
+	struct scratch *s = scratch();
+	struct guesses *g;
+
+	if (!s)
+		return 0;
+#ifdef __TARGET_ARCH_arm64
+	return 0;
+#endif
+	g = &s->guesses;
+	if (g->n >= GUESSES_MAX)
+		return 0;
+	for (__u32 i = 0; i < GUESS_WORDS && g->words < GUESS_WORDS; i++) {
+		int r;
+
+		g->words++;
+		if (g->n == 0)
+			g->depth = s->st.depth;
+		r = guess_word(i);
+		if (r == GUESS_END)
+			return 0;
+		if (r == GUESS_NO)
+			continue;
+		if (g->n++ == 0) {
+			g->at = s->n;
+			g->managed = s->managed;
+			g->why = why;
+			g->flags = s->rec.flags;
+		}
+		push(s, FRAME_GUESS_WORD(why));
+		return 1;
+	}
+	return 0;
+}
+
+/* How the stack ends, if it ends for this reason: where its guesses do not lead to its
+ * root it ends where the first one began. */
+static __always_inline __u32 guesses_judged(struct scratch *s, __u32 stop)
+{
+	const struct guesses *g = &s->guesses;
+
+	if (!g->n)
+		return stop;
+	if (stop == STOP_COMPLETE)
+		return STOP_GUESSED;
+	forget_names(s);
+	s->n = g->at;
+	s->managed = g->managed;
+	s->st.depth = g->depth;
+	s->rec.flags = g->flags;
+	return g->why;
+}
+
+#endif /* BPF_GUESS_BPF_H */
