@@ -94,7 +94,7 @@ static void die(const char *what)
 }
 
 /* The attributes that exporterd finds on a host with Debian 12. */
-static struct otlp_resource host = { (const char *const[]){
+static struct otlp_how host = { .pairs = (const char *const[]){
 	"os.type", "linux", "telemetry.distro.name", "trifold",
 	"telemetry.distro.version", TRIFOLD_VERSION, "host.name", "build-7",
 	"host.arch", "amd64", "host.id", "3f2a97c4e1b84d06a5d8c0917be6f243",
@@ -364,9 +364,11 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "Hm:r:w:")) != -1) {
+	while ((c = getopt(argc, argv, "BHm:r:w:")) != -1) {
 		if (c == 'H')
 			host.pairs = NULL;
+		else if (c == 'B')
+			host.bare = true;
 		else if (c == 'r')
 			times_more = atoi(optarg);
 		else if (c == 'm')
