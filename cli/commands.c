@@ -158,7 +158,7 @@ static const char record_details[] =
 "command line.\n";
 
 static const struct option_def top_options[] = {
-	{ "view", "VIEW", "functions (default), processes, containers or threads",
+	{ "view", "VIEW", "functions (default), processes, containers, threads or lines",
 	  OPTION_TEXT, 0, 0, AT(view) },
 	{ "once", NULL, "print one table and exit, as when standard output is\n"
 	  "                     no terminal", OPTION_FLAG, 0, 0, AT(once) },

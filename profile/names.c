@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/names.h"
 
-void names_choose(const struct batch *b, void *data, enum names which)
+void names_choose(const struct batch *b, void *data, enum function_names which)
 {
 	const struct batch_hdr *hdr = b->hdr;
 	struct batch_function *f;

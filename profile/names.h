@@ -12,7 +12,7 @@
 #include "ipc/batch.h"
 
 /* In the order of NAMES_WORDS. */
-enum names {
+enum function_names {
 	NAMES_SHORT,		/* no parameters, templates cut: as it comes */
 	NAMES_FULL,		/* demangled, and whole */
 	NAMES_RAW,		/* as the file calls it, mangled */
@@ -21,6 +21,6 @@ enum names {
 #define NAMES_WORDS	"short|full|raw"
 
 /* Make it so in a batch that batch_open() accepts, of which *b is open. */
-void names_choose(const struct batch *b, void *data, enum names which);
+void names_choose(const struct batch *b, void *data, enum function_names which);
 
 #endif /* PROFILE_NAMES_H */

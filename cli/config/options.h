@@ -62,7 +62,7 @@ struct options {
 	const char *files[2];		/* likewise */
 	uint32_t limit;			/* 0: none given */
 	bool by_total;
-	uint32_t names;			/* enum names of profile/names.h */
+	uint32_t names;			/* enum function_names of profile/names.h */
 	bool lines, inlined;		/* of folded stacks */
 	uint32_t by;			/* of diff: 0 functions, 1 lines */
 	struct words at;

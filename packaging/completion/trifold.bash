@@ -54,7 +54,7 @@ _trifold()
 		_trifold_words 'html folded pprof otlp speedscope firefox'
 		return ;;
 	--view)
-		_trifold_words 'functions processes containers threads'
+		_trifold_words 'functions processes containers threads lines'
 		return ;;
 	--names)
 		_trifold_words 'short full raw'

@@ -67,7 +67,7 @@ complete -c trifold -n '__trifold_in record' -l unit -x -d 'only this unit of sy
 complete -c trifold -n '__trifold_in record' -l cgroup -x -d 'only what runs in this cgroup or below it'
 complete -c trifold -n '__trifold_in record' -l container -x -d 'only the container of this name, or whose ID begins so'
 complete -c trifold -n '__trifold_in record' -l all -d 'the whole system while COMMAND runs'
-complete -c trifold -n '__trifold_in top' -l view -x -a 'functions processes containers threads' -d 'what the lines are about'
+complete -c trifold -n '__trifold_in top' -l view -x -a 'functions processes containers threads lines' -d 'what the lines are about'
 complete -c trifold -n '__trifold_in top' -l once -d 'print one table and exit'
 complete -c trifold -n '__trifold_in check-config' -l effective -d 'show each value in effect'
 complete -c trifold -n '__trifold_in check-config' -l defaults -d 'print a file with every key'

@@ -70,7 +70,7 @@ _trifold() {
 		;;
 	top)
 		_arguments $duration $frequency $rate $json $help \
-			'--view=[what the lines are about]:VIEW:(functions processes containers threads)' \
+			'--view=[what the lines are about]:VIEW:(functions processes containers threads lines)' \
 			'--once[print one table and exit]' \
 			$names \
 			$include_self \

@@ -113,7 +113,7 @@ TEST(folded_marks_only_what_is_always_inlined)
 	free(mem);
 }
 
-static void names_are(enum names which, const char *want)
+static void names_are(enum function_names which, const char *want)
 {
 	struct buffer out = { 0 };
 	struct batch b;
