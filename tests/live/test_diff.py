@@ -82,8 +82,8 @@ def otlp(tmp, name, stacks, lines):
 @suite.test
 def lines():
     """by function and by line: .otlp and folded stacks with lines say the same; names as asked"""
-    where = {"m1": ("main", "/src/m.c", 7), "f1": ("ns::f(int)", "/src/f.c", 10),
-             "f2": ("ns::f(int)", "/src/f.c", 20)}
+    where = {"m1": ("main", "", "/src/m.c", 7), "f1": ("ns::f(int)", "_ZN2ns1fEi", "/src/f.c", 10),
+             "f2": ("ns::f(int)", "_ZN2ns1fEi", "/src/f.c", 20)}
     with scratch() as tmp:
         a = otlp(tmp, "a.otlp", [["f1", "m1"], ["f1", "m1"], ["f1", "m1"], ["f2", "m1"]], where)
         b = otlp(tmp, "b.otlp", [["f1", "m1"], ["f2", "m1"]], where)
@@ -103,6 +103,7 @@ def lines():
             assert rows("lines", *pair, "--by", "line") == by_line, rows("lines", *pair, "--by", "line")
         assert "function (line)" in diff(a, b, "--by", "line") and "(f.c:20)" in diff(a, b, "--by", "line")
         assert "ns::f(int)" in rows("functions", a, b, "--names", "full")
+        assert "_ZN2ns1fEi" in rows("functions", a, b, "--names", "raw")
         plain = write(tmp, "plain.folded", "prog;main 1\n")
         said = diff(a, plain, "--by", "line", status=1)
         assert said.startswith(f"trifold: {plain} has no lines"), said
