@@ -2,16 +2,17 @@
 /*
  * otlp - bytes of OTLP requests, by what they are for
  *
- * usage: otlp [-H] [-m BATCHES] [-r TIMES] [-w FILE] BATCH...
+ * usage: otlp [-B] [-H] [-m BATCHES] [-r TIMES] [-w FILE] BATCH...
  *
  * Encodes batches (files of the spool, or bare ones) as exporterd does, with
  * the attributes of a host that it finds, and prints what takes the bytes: of
  * the request as it is, and of its gzip, where a part's share is what the gzip
  * loses when that part's bytes are taken out.  One event is one sample.
  *
- * -H leaves the host's attributes out.  -m makes one request of so many
- * batches, as a longer interval would.  -r encodes and compresses each TIMES
- * times more and prints the CPU time of it.  -w writes the first request.
+ * -B leaves names out, as `names = no` does.  -H leaves the host's attributes
+ * out.  -m makes one request of so many batches, as a longer interval would.
+ * -r encodes and compresses each TIMES times more and prints the CPU time of it.
+ * -w writes the first request.
  */
 #include <inttypes.h>
 #include <stdio.h>
