@@ -20,6 +20,7 @@
 #include "cli/table.h"
 #include "cli/top/top.h"
 #include "cli/unit/unit_config.h"
+#include "profile/names.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 #define AT(member)	offsetof(struct options, member)
@@ -44,6 +45,17 @@
 /* for tests: where to find other daemons than the installed ones */
 #define LIBEXEC		{ "libexec", "DIR", NULL, OPTION_TEXT, 0, 0,	\
 			  AT(libexec) }
+#define NAMES		{ "names", NAMES_WORDS,				\
+			  "of functions: short (default) without parameters\n" \
+			  "                     and with templates cut, full, or raw as the file\n" \
+			  "                     calls them (mangled)",		\
+			  OPTION_CHOICE, 0, 0, AT(names) }
+#define LINES		{ "lines", NULL,				\
+			  "folded stacks: the line of each frame, too",	\
+			  OPTION_FLAG, 0, 0, AT(lines) }
+#define INLINED		{ "inlined", NULL,				\
+			  "folded stacks: _[i] behind calls that were inlined", \
+			  OPTION_FLAG, 0, 0, AT(inlined) }
 #define VERBOSE		{ "verbose", NULL, "more log output", OPTION_FLAG, 0, 0, \
 			  AT(verbose) }
 
@@ -116,6 +128,9 @@ static const struct option_def record_options[] = {
 	  OPTION_TEXT, 0, 0, AT(container) },
 	{ "all", NULL, "the whole system while COMMAND runs", OPTION_FLAG, 0, 0,
 	  AT(all) },
+	NAMES,
+	LINES,
+	INLINED,
 	INCLUDE_SELF,
 	SHOW_LOOPS,
 	VERBOSE,
@@ -143,7 +158,7 @@ static const char record_details[] =
 "command line.\n";
 
 static const struct option_def top_options[] = {
-	{ "view", "VIEW", "functions (default), processes, containers or threads",
+	{ "view", "VIEW", "functions (default), processes, containers, threads or lines",
 	  OPTION_TEXT, 0, 0, AT(view) },
 	{ "once", NULL, "print one table and exit, as when standard output is\n"
 	  "                     no terminal", OPTION_FLAG, 0, 0, AT(once) },
@@ -157,6 +172,7 @@ static const struct option_def top_options[] = {
 	  "                     runs yet", OPTION_NUMBER, 1, FREQUENCY_MAX,
 	  AT(frequency) },
 	RATE,
+	NAMES,
 	INCLUDE_SELF,
 	SHOW_LOOPS,
 	LIBEXEC,
@@ -205,17 +221,22 @@ static const struct option_def diff_options[] = {
 	  "                     of the difference; .folded, each stack with its\n"
 	  "                     samples in A and in B, for flamegraph.pl",
 	  OPTION_TEXT, 0, 0, AT(output) },
+	{ "by", "function|line", "what is compared (function); lines are those\n"
+	  "                     that were being run, or called from", OPTION_CHOICE, 0, 0,
+	  AT(by) },
+	NAMES,
 	{ "json", NULL, "one JSON object on one line, in samples", OPTION_FLAG,
 	  0, 0, AT(json) },
 };
 
 static const char diff_details[] =
-"A and B are folded stacks, from `trifold record --format folded` or from a\n"
-"stackcollapse script of another profiler.  Shares are percentages of all samples\n"
-"of the same recording; points are B's share minus A's.  Self: the function is\n"
-"the innermost frame; total: it is anywhere in the stack.  The largest difference\n"
-"comes first.  Outermost frames, mostly names of processes, have lines too.\n"
-"Needs no privilege.\n"
+"A and B are .otlp files of `trifold record`, or folded stacks, from `trifold\n"
+"record --format folded` or a stackcollapse script of another profiler.  Folded\n"
+"stacks have lines if they were recorded with --lines.  Shares are percentages of\n"
+"all samples of the same recording; points are B's share minus A's.  Self: the\n"
+"function is the innermost frame; total: it is anywhere in the stack.  The largest\n"
+"difference comes first.  Outermost frames, mostly names of processes, have rows\n"
+"too.  Needs no privilege.\n"
 "\n"
 "Exit status: 0; 1 if a file cannot be read, written or understood; 2 for a\n"
 "mistake in the command line.\n";
@@ -225,6 +246,9 @@ static const struct option_def convert_options[] = {
 	{ "frequency", "HZ", "how often a folded FILE was sampled (99)",
 	  OPTION_NUMBER, 1, FREQUENCY_MAX, AT(frequency) },
 	RATE,
+	NAMES,
+	LINES,
+	INLINED,
 };
 
 static const char convert_details[] =
@@ -279,6 +303,9 @@ static const struct option_def recorder_options[] = {
 	  AT(frequency) },
 	{ "command", "TEXT", NULL, OPTION_TEXT, 0, 0, AT(command) },
 	{ "part", NULL, NULL, OPTION_FLAG, 0, 0, AT(part) },
+	NAMES,
+	LINES,
+	INLINED,
 	{ "seal-uid", "UID", NULL, OPTION_NUMBER, 1, UINT32_MAX - 1,
 	  AT(seal_uid) },
 };
@@ -319,7 +346,7 @@ const struct command commands[] = {
 	{ "table", "FILE [--at ADDRESS...]",
 	  "Show the unwind rules of a file's functions", table_details,
 	  table_options, COUNT(table_options), REST_FILE, table_run },
-	{ "diff", "A B [OPTION]...", "Compare two recordings, function by function",
+	{ "diff", "A B [OPTION]...", "Compare two recordings, by function or by line",
 	  diff_details, diff_options, COUNT(diff_options), REST_FILES,
 	  diff_run },
 	{ "convert", "FILE OUT [OPTION]...",

@@ -21,6 +21,7 @@
 #define OTLP	"OTEL_EXPORTER_OTLP_"
 #define MORE	"TRIFOLD_EXPORTER_"
 #define HEADERS_FILE_VARIABLE	MORE "HEADERS_FILE"
+#define NAMES_VARIABLE		MORE "NAMES"
 #define HEADERS_FILE_MAX	8192	/* as a line of the configuration */
 
 extern char **environ;
@@ -237,6 +238,24 @@ static int env_compression(struct endpoint *e)
 	return 0;
 }
 
+/* NAMES, which is profiles' alone, so not one of OpenTelemetry's. */
+static int env_names(struct endpoint *e)
+{
+	struct name which = { NAMES_VARIABLE };
+	const char *s;
+
+	if (e->number > 1)
+		s = env_of(e->number, "NAMES", &which);
+	else
+		s = e->number ? endpoint_env(which.s) : NULL;
+	if (s && strcmp(s, "yes") != 0 && strcmp(s, "no") != 0) {
+		log_err("%s: write yes or no", which.s);
+		return ENDPOINT_USAGE;
+	}
+	e->bare = s && *s == 'n';
+	return 0;
+}
+
 static int env_protocol(struct endpoint *e)
 {
 	struct name which;
@@ -297,7 +316,7 @@ static int env_files(struct endpoint *e)
 
 static const char *const options[] = {
 	"ENDPOINT", "HEADERS", "TIMEOUT", "COMPRESSION", "CERTIFICATE",
-	"CLIENT_CERTIFICATE", "CLIENT_KEY", "HEADERS_FILE",
+	"CLIENT_CERTIFICATE", "CLIENT_KEY", "HEADERS_FILE", "NAMES",
 };
 
 /* s: what follows MORE, up to the "=". */
@@ -323,11 +342,13 @@ int endpoint_check_names(void)
 		    !strncmp(*v, SPOOL_VARIABLE "=", len + 1) ||
 		    !strncmp(*v, SPOOL_SIZE_VARIABLE "=", len + 1) ||
 		    !strncmp(*v, HEADERS_FILE_VARIABLE "=", len + 1) ||
+		    !strncmp(*v, NAMES_VARIABLE "=", len + 1) ||
 		    is_name(*v + strlen(MORE), len - strlen(MORE)))
 			continue;
 		log_err("%s: no such variable: write " MORE "<N>_ENDPOINT, _HEADERS, _TIMEOUT, "
-			"_COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE, _CLIENT_KEY or _HEADERS_FILE, "
-			"N from 2 to %d, or _SPOOL, _SPOOL_SIZE or _HEADERS_FILE without N",
+			"_COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE, _CLIENT_KEY, _HEADERS_FILE "
+			"or _NAMES, N from 2 to %d, or _SPOOL, _SPOOL_SIZE, _HEADERS_FILE or _NAMES "
+			"without N",
 			log_quote(*v, len, shown, sizeof(shown)),
 			ENDPOINTS_MAX);
 		return ENDPOINT_USAGE;
@@ -496,7 +517,7 @@ static int load_variables(struct endpoint *e, unsigned int number)
 	};
 	env_timeout(e);
 	if ((r = env_compression(e)) || (r = env_protocol(e)) ||
-	    (r = env_headers(e)))
+	    (r = env_headers(e)) || (r = env_names(e)))
 		return r;
 	return env_files(e);
 }

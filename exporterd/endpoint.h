@@ -42,6 +42,7 @@ struct endpoint {
 	struct pairs headers;
 	long timeout_ms;	/* of one attempt; 0: none */
 	enum compression compression;
+	bool bare;		/* native code is sent without names */
 	char *ca, *cert, *key;	/* PEM files; NULL: the system's, none, none */
 };
 

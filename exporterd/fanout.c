@@ -70,15 +70,26 @@ void fanout_fini(struct fanout *f)
 
 /* --- a batch to some of the senders ------------------------------------------ */
 
-/* Which: from the first up to, not including, the end. */
+/* Which: from the first up to, not including, the end; of these, those whose
+ * endpoint is bare or those whose endpoint is not. */
 struct fanout_to {
 	struct sender *first, *end;
+	bool bare;
 };
+
+/* The first of them from s on, or the end. */
+static struct sender *fanout_next(struct fanout_to to, struct sender *s)
+{
+	while (s < to.end && s->endpoint->bare != to.bare)
+		s++;
+	return s;
+}
 
 static void add_request(struct fanout_to to, uint64_t id, struct request *q,
 			struct kept_batch *batch, struct otlp_range range)
 {
-	for (struct sender *s = to.first; s < to.end; s++) {
+	for (struct sender *s = fanout_next(to, to.first); s < to.end;
+	     s = fanout_next(to, s + 1)) {
 		struct item *it = request_item(
 			q, id, s->endpoint->compression, batch, range);
 
@@ -98,18 +109,19 @@ static void fanout_lost(struct fanout *f, struct fanout_to to, uint64_t id,
 	if (o == BATCH_GAVE_UP && log_limited(&f->log))
 		log_err("%llu samples are not sent: %s",
 			(unsigned long long)samples, strerror(-why));
-	for (struct sender *s = to.first; s < to.end; s++)
+	for (struct sender *s = fanout_next(to, to.first); s < to.end;
+	     s = fanout_next(to, s + 1))
 		sender_lost(s, id, samples, o);
 }
 
-/* These events of the batch behind fd. */
-static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
-			int fd, const struct batch *b, struct otlp_range left)
+static void fanout_send_as(struct fanout *f, struct fanout_to to, uint64_t id,
+			   struct kept_batch *batch, const struct batch *b,
+			   struct otlp_range left)
 {
-	const struct otlp_resource extra = {
+	const struct otlp_how extra = {
 		.pairs = (const char *const *)f->resource->v,
+		.bare = to.bare,
 	};
-	struct kept_batch *batch = kept_batch_new(&f->kept, fd, b->hdr->bytes);
 	struct otlp_range now = left;
 
 	do {
@@ -132,6 +144,20 @@ static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
 		if (now.n > left.n)
 			now.n = left.n;
 	} while (left.n);
+}
+
+/* These events of the batch behind fd.  What is sent with names and without is
+ * encoded twice, and only if somebody wants it so. */
+static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
+			int fd, const struct batch *b, struct otlp_range left)
+{
+	struct kept_batch *batch = kept_batch_new(&f->kept, fd, b->hdr->bytes);
+
+	for (int bare = 0; bare < 2; bare++) {
+		to.bare = bare;
+		if (fanout_next(to, to.first) < to.end)
+			fanout_send_as(f, to, id, batch, b, left);
+	}
 	kept_batch_put(batch);
 }
 
@@ -140,7 +166,8 @@ static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
 /* One batch of the spool to the first sender.  False: there is none now. */
 static bool feed_one(struct fanout *f)
 {
-	struct fanout_to to = { f->senders, f->senders + 1 };
+	struct fanout_to to = { f->senders, f->senders + 1,
+				f->senders[0].endpoint->bare };
 	struct spool_name name;
 	const void *data;
 	struct batch b;
@@ -190,7 +217,7 @@ void fanout_start(struct fanout *f)
 
 void fanout_add(struct fanout *f, uint64_t id, int fd, const struct batch *b)
 {
-	struct fanout_to to = { f->senders, f->senders + f->n };
+	struct fanout_to to = { f->senders, f->senders + f->n, false };
 	int r = spool_put(&f->spool, id, b);
 
 	if (r == -EEXIST) {

@@ -3,7 +3,7 @@
  * fanout - each batch to every endpoint
  *
  * Each has a sender of its own: one that is away delays no other.  They share
- * the bytes of a request.  The hub is told what became of a batch at the first
+ * the bytes of a request, as far as they want the same.  The hub is told what became of a batch at the first
  * endpoint; what became of it at the others is in their outcomes only.
  *
  * The spool is the first endpoint's.  With it, that sender gets one batch at a

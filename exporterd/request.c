@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 int request_init(struct request *q, const struct batch *b,
-		 struct otlp_range range, const struct otlp_resource *extra)
+		 struct otlp_range range, const struct otlp_how *extra)
 {
 	int r;
 
@@ -49,7 +49,7 @@ struct item *request_item(struct request *q, uint64_t id, enum compression c,
 /* An item of those events of the batch that `it` is of. */
 static struct item *request_part(const struct item *it, const struct batch *b,
 				 struct otlp_range range,
-				 const struct otlp_resource *extra)
+				 const struct otlp_how *extra)
 {
 	struct item *ret = NULL;
 	struct request q;
@@ -61,7 +61,7 @@ static struct item *request_part(const struct item *it, const struct batch *b,
 	return ret;
 }
 
-int request_halve(const struct item *it, const struct otlp_resource *extra,
+int request_halve(const struct item *it, const struct otlp_how *extra,
 		  struct item *ret[2])
 {
 	uint32_t n = (uint32_t)it->samples, half = n / 2;

@@ -31,7 +31,7 @@ struct request {
 /* Encode a part of b.  Returns 0; -ENOMEM; -ENODATA without samples; samples
  * is set in any case.  request_fini() in any case. */
 int request_init(struct request *q, const struct batch *b,
-		 struct otlp_range range, const struct otlp_resource *extra);
+		 struct otlp_range range, const struct otlp_how *extra);
 void request_fini(struct request *q);
 
 /* Made at the first call, the request's reference; NULL when memory is
@@ -49,7 +49,7 @@ struct item *request_item(struct request *q, uint64_t id, enum compression c,
  * 0, or without making anything: -ENODATA for a single event; -ENOENT when its
  * batch is no longer kept; -ENOMEM or another -errno; -EPROTO.
  */
-int request_halve(const struct item *it, const struct otlp_resource *extra,
+int request_halve(const struct item *it, const struct otlp_how *extra,
 		  struct item *ret[2]);
 
 #endif /* EXPORTERD_REQUEST_H */

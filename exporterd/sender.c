@@ -29,8 +29,9 @@ static bool is_too_large(const struct sender *s, const struct item *it)
 /* cur becomes its first part, as often as is known to be needed. */
 static bool split(struct sender *s)
 {
-	const struct otlp_resource extra = {
+	const struct otlp_how extra = {
 		.pairs = (const char *const *)s->resource->v,
+		.bare = s->endpoint->bare,
 	};
 	bool done = false;
 

@@ -8,9 +8,9 @@
 
 #include "bpf/stop.h"
 
-static const char *file_name(const struct batch *b, uint32_t exe, size_t *len)
+static const char *file_name(const struct batch *b, uint32_t path, size_t *len)
 {
-	const char *s = batch_str(b, b->exes[exe].path, len), *slash;
+	const char *s = batch_str(b, path, len), *slash;
 
 	slash = memrchr(s, '/', *len);
 	if (slash && slash + 1 < s + *len) {
@@ -33,7 +33,7 @@ void profile_frame_module(const struct batch *b, uint32_t frame,
 	}
 	if (!f->exe)
 		return;
-	s = file_name(b, f->exe, &len);
+	s = file_name(b, b->exes[f->exe].path, &len);
 	if (!len) {
 		s = batch_str(b, b->exes[f->exe].build_id, &len);
 		len = len > 16 ? 16 : len;
@@ -63,6 +63,32 @@ uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
 			buffer_str(out, PROFILE_UNKNOWN_FILE);
 	}
 	return f->kind;
+}
+
+uint32_t profile_frame_marks(const struct batch_frame *f)
+{
+	return f->inlined ? PROFILE_INLINED : 0;
+}
+
+const char *profile_marks_text(uint32_t marks)
+{
+	return marks & PROFILE_INLINED ? " (inlined)" : "";
+}
+
+void profile_frame_line(const struct batch *b, uint32_t frame,
+			struct buffer *out)
+{
+	const struct batch_frame *f = &b->frames[frame];
+	uint32_t file = b->functions[f->function].file;
+	const char *s;
+	size_t len;
+
+	if (!file || !f->line)
+		return;
+	s = file_name(b, file, &len);
+	buffer_str(out, " (");
+	buffer_add(out, s, len);
+	buffer_printf(out, ":%u)", f->line);
 }
 
 bool profile_name_is_cut(const char *name, size_t len, const char *exe,

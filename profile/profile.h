@@ -28,6 +28,7 @@ struct profile_info {
 	uint32_t cpus;			/* of the host; 0: not known, or only a
 					 * part of the system was recorded */
 	struct profile_account account;
+	bool lines, inlined;		/* of folded stacks (formats/folded.h) */
 };
 
 /* A line of a flame graph has the kind of its frame (enum batch_frame_kind), or: */
@@ -53,6 +54,23 @@ uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
 /* Append the last part of the path of a frame's file; kernel: "kernel". */
 void profile_frame_module(const struct batch *b, uint32_t frame,
 			  struct buffer *out);
+
+/* What is special about a frame, one bit each. */
+enum profile_mark {
+	PROFILE_INLINED = 1,		/* the compiler put the call's code into
+					 * its caller's */
+	PROFILE_MARKS = 1,		/* all of them */
+};
+
+uint32_t profile_frame_marks(const struct batch_frame *f);
+
+/* What people read behind a name: " (inlined)"; "": nothing is special. */
+const char *profile_marks_text(uint32_t marks);
+
+/* Append " (file.c:12)", the line of a frame, where that is known; the file is
+ * the last part of its path. */
+void profile_frame_line(const struct batch *b, uint32_t frame,
+			struct buffer *out);
 
 #define PROFILE_COMM_MAX	15	/* TASK_COMM_LEN without the NUL */
 

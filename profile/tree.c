@@ -18,6 +18,7 @@ struct node {
 	uint32_t parent;
 	uint32_t child;		/* the first, or NONE */
 	uint32_t sibling;	/* the next, or NONE */
+	uint32_t marks;
 	uint64_t self, base;
 };
 
@@ -124,6 +125,8 @@ static uint32_t frame_label(struct builder *t, uint32_t frame)
 	if (t->frame_label[frame])
 		return t->frame_label[frame] - 1;
 	kind = profile_frame_name(t->b, frame, &t->text);
+	if (t->how.lines)
+		profile_frame_line(t->b, frame, &t->text);
 	module = t->text.len;
 	profile_frame_module(t->b, frame, &t->text);
 	label = add_label(t, name, module, kind);
@@ -188,7 +191,7 @@ static uint32_t tree_child_of(struct builder *t, uint32_t parent,
 		return NONE;
 	t->nodes[added] = (struct node){
 		.label = label, .parent = parent, .child = NONE,
-		.sibling = t->nodes[parent].child,
+		.sibling = t->nodes[parent].child, .marks = PROFILE_MARKS,
 	};
 	t->nodes[parent].child = added;
 	return added;
@@ -199,11 +202,13 @@ static uint32_t add_frames(struct builder *t, uint32_t at, uint32_t frame)
 {
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(t->b, frame, in);
 
-	for (uint32_t i = 0; i < n && at != NONE; i++)
-		at = tree_child_of(t, at,
-				   frame_label(t, t->how.reversed
-							  ? in[i]
-							  : in[n - 1 - i]));
+	for (uint32_t i = 0; i < n && at != NONE; i++) {
+		frame = t->how.reversed ? in[i] : in[n - 1 - i];
+		at = tree_child_of(t, at, frame_label(t, frame));
+		if (at != NONE)
+			t->nodes[at].marks &=
+				profile_frame_marks(&t->b->frames[frame]);
+	}
 	return at;
 }
 
@@ -306,6 +311,15 @@ static uint32_t push_children(struct builder *t, uint32_t node, uint32_t depth,
 	return n;
 }
 
+/* Processes and markers are no frames. */
+static uint32_t tree_marks(const struct builder *t, uint32_t node)
+{
+	const struct node *n = &t->nodes[node];
+	uint32_t kind = t->labels[n->label].kind;
+
+	return kind == KIND_PROCESS || kind == KIND_MARKER ? 0 : n->marks;
+}
+
 /* row_of: of each node. */
 static void tree_place_samples(struct builder *t, const uint32_t *row_of)
 {
@@ -335,6 +349,7 @@ static int make_rows(struct builder *t)
 		row_of[it.node] = i;
 		t->rows[i].label = t->nodes[it.node].label;
 		t->rows[i].depth = it.depth;
+		t->rows[i].marks = tree_marks(t, it.node);
 		if (it.depth >= t->levels)
 			t->levels = it.depth + 1;
 		t->rows[i].base = t->nodes[it.node].base;

@@ -33,6 +33,8 @@ struct tree_label {
 struct tree_row {
 	uint32_t label;
 	uint32_t depth;
+	uint32_t marks;			/* enum profile_mark: those that all its
+					 * frames have */
 	uint64_t self;			/* samples that end here */
 	uint64_t base;			/* likewise, of tree_how.base */
 };
@@ -52,6 +54,8 @@ struct tree_how {
 	const uint32_t *base;		/* of each sample, how many another
 					 * selection has; NULL: none */
 	bool places;			/* fill tree.places */
+	bool lines;			/* names of frames have their lines, too
+					 * (profile_frame_line()) */
 };
 
 /* Returns 0 or -ENOMEM; tree_fini() after success. */

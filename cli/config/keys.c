@@ -109,6 +109,12 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.help = "A file with more headers, written as in `headers`, for those that hold a\n"
 			"secret.  Only exporterd has to read it.",
 	},
+	[KEY_EXPORT_NAMES] = {
+		"export", "names", KIND_YES, .def = "yes",
+		.variable = "NAMES", .numbered = true,
+		.help = "no: native code is sent without names of functions, files and lines, for\n"
+			"a receiver that finds them by build ID and address.",
+	},
 	[KEY_SPOOL] = {
 		"export", "spool", KIND_DIRECTORY, .def = "",
 		.variable = "TRIFOLD_EXPORTER_SPOOL",

@@ -69,6 +69,25 @@ static const char *add_number(struct number_list *to, uint32_t v, char *buf,
 	return buf;
 }
 
+/* As store(). */
+static const char *options_choose(const struct option_def *d, const char *value,
+				  uint32_t *at, char *buf, size_t size)
+{
+	size_t len = strlen(value), n;
+	uint32_t i = 0;
+
+	for (const char *s = d->value; *s; s += n + (s[n] == '|')) {
+		n = strcspn(s, "|");
+		if (n == len && !memcmp(s, value, n)) {
+			*at = i;
+			return NULL;
+		}
+		i++;
+	}
+	snprintf(buf, size, "one of %s", d->value);
+	return buf;
+}
+
 /* Returns what a value should have been, or NULL when it was stored. */
 static const char *store(const struct option_def *d, const char *value,
 			 struct options *o, char *buf, size_t size)
@@ -101,6 +120,8 @@ static const char *store(const struct option_def *d, const char *value,
 			       : "seconds, such as 10 or 0.5";
 	case OPTION_WORDS:
 		break;
+	case OPTION_CHOICE:
+		return options_choose(d, value, at, buf, size);
 	case OPTION_FORMAT:
 		*(uint32_t *)at = format_named(value);
 		return *(uint32_t *)at ? NULL : format_names(buf, size);
@@ -305,8 +326,10 @@ static void help_line(const struct option_def *d)
 
 	snprintf(left, sizeof(left), "--%s%s%s", d->name, d->value ? " " : "",
 		 d->value ? d->value : "");
-	printf("  %-18s %s\n", left,
-	       option_help_text(d, help, sizeof(help)));
+	printf("  %-18s", left);
+	if (strlen(left) > 18)
+		printf("\n%20s", "");
+	printf(" %s\n", option_help_text(d, help, sizeof(help)));
 }
 
 void options_help(const struct command *c)

@@ -62,6 +62,9 @@ struct options {
 	const char *files[2];		/* likewise */
 	uint32_t limit;			/* 0: none given */
 	bool by_total;
+	uint32_t names;			/* enum function_names of profile/names.h */
+	bool lines, inlined;		/* of folded stacks */
+	uint32_t by;			/* of diff: 0 functions, 1 lines */
 	struct words at;
 	/* of snapshot */
 	bool yes;			/* do not ask */
@@ -98,6 +101,7 @@ enum option_kind {
 	OPTION_FORMAT,		/* uint32_t: a format's number */
 	OPTION_NUMBERS,		/* struct number_list: another each time */
 	OPTION_WORDS,		/* struct words: all up to the next option */
+	OPTION_CHOICE,		/* uint32_t: which of .value, "a|b|c", from 0 */
 };
 
 struct option_def {

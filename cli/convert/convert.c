@@ -17,6 +17,7 @@
 #include "common/read_all.h"
 #include "common/sandbox.h"
 #include "profile/formats/formats.h"
+#include "profile/names.h"
 #include "profile/outfile.h"
 #include "viewer/server/decode.h"
 
@@ -33,6 +34,9 @@ struct convert {
 	const char *name;		/* FILE, quoted */
 	const struct format *from, *to;
 	uint32_t frequency;
+	const struct options *opt;	/* .names, .inlined */
+	bool lines;
+	bool quiet;
 	int in, out;
 };
 
@@ -106,7 +110,9 @@ static int convert_from_folded(const struct convert *c, const struct buffer *in,
 
 static int convert_write(const struct convert *c, const struct decoded *d)
 {
-	struct profile_info info = { .account.known = 0 };
+	struct profile_info info = {
+		.lines = c->lines, .inlined = c->opt->inlined,
+	};
 	struct buffer out = { 0 };
 	struct batch b;
 	int r = batch_open(d->data, d->len, &b);
@@ -114,6 +120,7 @@ static int convert_write(const struct convert *c, const struct decoded *d)
 	memcpy(info.host, d->host, sizeof(info.host));
 	memcpy(info.kernel, d->kernel, sizeof(info.kernel));
 	if (!r) {
+		names_choose(&b, d->data, c->opt->names);
 		info.account.start_ns = b.hdr->start_ns;
 		info.account.end_ns = b.hdr->end_ns;
 		r = c->to->encode(&b, &info, &out);
@@ -122,7 +129,7 @@ static int convert_write(const struct convert *c, const struct decoded *d)
 		r = write_all(c->out, out.data, out.len);
 	if (r)
 		log_err("cannot write: %s", strerror(-r));
-	else
+	else if (!c->quiet)
 		log_info("%u samples, %u distinct stacks, %zu KiB",
 			 batch_n(&b, BATCH_TIMES), batch_n(&b, BATCH_STACKS),
 			 out.len / 1024);
@@ -199,18 +206,44 @@ static int convert_fork(const struct convert *c)
 	return status;
 }
 
+/* name: room for c->name.  0 or -errno, said. */
+static int convert_open(struct convert *c, const char *path, char name[256])
+{
+	c->name = log_quote(path, strlen(path), name, 256);
+	c->in = open(path, O_RDONLY | O_CLOEXEC);
+	if (c->in >= 0)
+		return 0;
+	log_err("%s: %m", name);
+	return -errno;
+}
+
+int convert_to_folded(const char *path, const struct options *o, bool lines,
+		      int out)
+{
+	struct convert c = {
+		.from = format_at(format_named("otlp")),
+		.to = format_at(format_named("folded")),
+		.frequency = CONVERT_HZ, .opt = o, .lines = lines,
+		.quiet = true, .out = out,
+	};
+	char name[256];
+	int r = convert_open(&c, path, name);
+
+	if (r)
+		return r;
+	r = convert_fork(&c);
+	close(c.in);
+	return r;
+}
+
 static int convert_files(struct convert *c, const struct options *o)
 {
 	struct outfile f;
 	char name[256];
-	int r;
+	int r = convert_open(c, o->files[0], name);
 
-	c->name = log_quote(o->files[0], strlen(o->files[0]), name, sizeof(name));
-	c->in = open(o->files[0], O_RDONLY | O_CLOEXEC);
-	if (c->in < 0) {
-		log_err("%s: %m", name);
-		return -errno;
-	}
+	if (r)
+		return r;
 	r = outfile_open(&f, o->files[1]);
 	if (!r) {
 		c->out = f.fd;
@@ -230,6 +263,7 @@ int convert_run(const struct options *o)
 	struct convert c = {
 		.frequency = options_given(o, "frequency") ? o->frequency :
 			     CONVERT_HZ,
+		.opt = o, .lines = o->lines,
 	};
 	char endings[160], q[256];
 

@@ -15,4 +15,11 @@
 /* The subcommand: 0; 1: FILE cannot be read or OUT not be written; EXIT_USAGE. */
 int convert_run(const struct options *o);
 
+/*
+ * An .otlp file as folded stacks (profile/formats/folded.h) into the descriptor
+ * out; of o the names that it says.  0; or not, said in the log.
+ */
+int convert_to_folded(const char *path, const struct options *o, bool lines,
+		      int out);
+
 #endif /* CLI_CONVERT_CONVERT_H */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/diff/folded_read.h"
+#include "cli/convert/folded_read.h"
 
 #define FROM_FOLDED_SAMPLES_MAX	(1u << 20)	/* a batch has a time for each */
 

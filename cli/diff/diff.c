@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/diff/folded_read.h"
+#include "cli/convert/convert.h"
+#include "cli/convert/folded_read.h"
+#include "cli/diff/folded_pairs.h"
 #include "cli/diff/html.h"
 #include "cli/diff/rows.h"
 #include "common/json.h"
@@ -20,18 +23,49 @@
 
 /* --- in ---------------------------------------------------------------- */
 
-static int diff_take(struct folded_tree *t, unsigned int side, const char *path)
+enum { BY_FUNCTION, BY_LINE };	/* options.by */
+
+static bool diff_is_otlp(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
+	return format_of(path) == format_named("otlp");
+}
+
+/* The folded stacks of a file, to be read; or -1, said. */
+static int diff_open(const struct options *o, const char *path,
+		     const char *name)
+{
+	int fd;
+
+	if (!diff_is_otlp(path)) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			log_err("%s: %m", name);
+		return fd;
+	}
+	fd = memfd_create("folded", MFD_CLOEXEC);
+	if (fd < 0)
+		log_err("memfd_create: %m");
+	else if (convert_to_folded(path, o, o->by == BY_LINE, fd) ||
+		 lseek(fd, 0, SEEK_SET) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static int diff_take(struct folded_tree *t, const struct options *o,
+		     unsigned int side)
+{
+	const char *path = o->files[side];
 	struct folded_mistake m;
 	struct buffer bytes = { 0 };
 	char name[256];
+	int fd, r;
 
 	log_quote(path, strlen(path), name, sizeof(name));
-	if (fd < 0) {
-		log_err("%s: %m", name);
+	fd = diff_open(o, path, name);
+	if (fd < 0)
 		return -1;
-	}
 	r = read_all(fd, FOLDED_BYTES_MAX, &bytes);
 	close(fd);
 	if (!r)
@@ -41,6 +75,11 @@ static int diff_take(struct folded_tree *t, unsigned int side, const char *path)
 		log_err("%s:%u: %s", name, m.line, m.what);
 	else if (r < 0)
 		log_err("%s: %s", name, strerror(-r));
+	if (!r && o->by == BY_LINE && !t->lines[side]) {
+		log_err("%s has no lines: record an .otlp file, or folded "
+			"stacks with --lines", name);
+		return -1;
+	}
 	return r ? -1 : 0;
 }
 
@@ -69,7 +108,8 @@ static void print_table(const struct options *o, const struct folded_tree *t,
 		       log_quote(o->files[s], strlen(o->files[s]), name,
 				 sizeof(name)),
 		       (unsigned long long)t->samples[s]);
-	printf("\n  self A   self B   points  total A  total B   points  function\n");
+	printf("\n  self A   self B   points  total A  total B   points  %s\n",
+	       o->by == BY_LINE ? "function (line)" : "function");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct diff_row *r = &rows[i];
 
@@ -80,7 +120,8 @@ static void print_table(const struct options *o, const struct folded_tree *t,
 		       diff_name_text(t, r->name, &buf));
 	}
 	if (shown < n)
-		printf("\n%u of %u functions; --limit shows more\n", shown, n);
+		printf("\n%u of %u %s; --limit shows more\n", shown, n,
+		       o->by == BY_LINE ? "lines" : "functions");
 	free(buf.data);
 }
 
@@ -105,8 +146,8 @@ static int print_json(const struct options *o, const struct folded_tree *t,
 	json_text(&j, NULL, o->files[1]);
 	json_close(&j, ']');
 	add_pair(&j, "samples", t->samples);
-	json_num(&j, "functions_in_all", n);
-	json_open(&j, "functions", '[');
+	json_num(&j, o->by == BY_LINE ? "lines_in_all" : "functions_in_all", n);
+	json_open(&j, o->by == BY_LINE ? "lines" : "functions", '[');
 	for (uint32_t i = 0; i < shown; i++) {
 		json_open(&j, NULL, '{');
 		json_text(&j, "name", diff_name_text(t, rows[i].name, &buf));
@@ -120,35 +161,6 @@ static int print_json(const struct options *o, const struct folded_tree *t,
 	r = json_finish(&j, stdout);
 	if (r)
 		log_err("cannot write: %s", strerror(-r));
-	return r;
-}
-
-int diff_encode_folded(const struct folded_tree *t, struct buffer *out)
-{
-	size_t ends[FOLDED_DEPTH_MAX + 1] = { 0 };
-	struct buffer line = { 0 };
-	uint32_t depth = 0, i = 0;
-	int r;
-
-	while ((i = folded_next(t, i, &depth))) {
-		const struct folded_node *node = &t->nodes[i];
-
-		line.len = ends[depth - 1];
-		if (depth > 1)
-			buffer_add(&line, ";", 1);
-		folded_name(t, node->name, &line);
-		ends[depth] = line.len;
-		if (!node->self[0] && !node->self[1])
-			continue;
-		buffer_add(out, line.data, line.len);
-		buffer_str(out, " ");
-		buffer_num(out, node->self[0]);
-		buffer_str(out, " ");
-		buffer_num(out, node->self[1]);
-		buffer_str(out, "\n");
-	}
-	r = line.failed || out->failed ? -ENOMEM : 0;
-	free(line.data);
 	return r;
 }
 
@@ -216,9 +228,16 @@ int diff_run(const struct options *o)
 		log_err("diff writes .html and .folded only");
 		return EXIT_USAGE;
 	}
+	if (options_given(o, "names") && !diff_is_otlp(o->files[0]) &&
+	    !diff_is_otlp(o->files[1])) {
+		log_err("--names is for .otlp files: folded stacks have one name "
+			"of each function");
+		return EXIT_USAGE;
+	}
 	r = folded_init(&t);
+	t.functions = o->by == BY_FUNCTION;
 	for (unsigned int s = 0; s < FOLDED_SIDES && !r; s++)
-		r = diff_take(&t, s, o->files[s]);
+		r = diff_take(&t, o, s);
 	if (!r)
 		r = folded_sort(&t);
 	if (!r && o->output)

@@ -2,9 +2,9 @@
 /*
  * diff - `trifold diff A B`: where two recordings differ
  *
- * A and B are folded stacks (folded_read.h), from files or pipes.  Needs no
- * privilege.  Output is a table, one JSON object, or with --output a file: the
- * page with a flame graph in two colours (diff_html.h), or folded stacks with
+ * A and B are .otlp files, which become folded stacks by way of convert.h, or
+ * folded stacks (folded_read.h), from files or pipes.  Needs no privilege.
+ * Output is a table, one JSON object, or with --output a file: the page with a flame graph in two colours (diff_html.h), or folded stacks with
  * two numbers, "stack a b", as difffolded.pl of
  * github.com/brendangregg/FlameGraph writes them and its flamegraph.pl reads.
  */
@@ -12,19 +12,12 @@
 #define CLI_DIFF_DIFF_H
 
 #include "cli/config/options.h"
-#include "common/buffer.h"
 
 #define DIFF_LIMIT	30	/* functions shown, unless told otherwise */
 #define DIFF_LIMIT_MAX	1000000
 
-struct folded_tree;
-
 /* The subcommand: 0, 1 (a file cannot be read, is none, or cannot be
  * written), EXIT_USAGE. */
 int diff_run(const struct options *o);
-
-/* Append "stack a b" lines, in the order of names; of a tree that
- * folded_sort() ordered.  0 or -ENOMEM. */
-int diff_encode_folded(const struct folded_tree *t, struct buffer *out);
 
 #endif /* CLI_DIFF_DIFF_H */

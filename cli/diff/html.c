@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/diff/folded_read.h"
+#include "cli/convert/folded_read.h"
 #include "common/json.h"
 #include "profile/formats/html.h"
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/diff/folded_read.h"
+#include "cli/convert/folded_read.h"
 
 struct diff_row {
 	uint32_t name;			/* in the tree */

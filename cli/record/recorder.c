@@ -30,6 +30,7 @@
 #include "ipc/sealed.h"
 #include "profile/collect.h"
 #include "profile/formats/formats.h"
+#include "profile/names.h"
 #include "profile/outfile.h"
 
 #define WRITER_MEMORY	(4ULL << 30)	/* RLIMIT_AS */
@@ -197,6 +198,8 @@ static int write_out(struct writer *w)
 		return r;
 	r = batch_open(data, len, &b);
 	if (!r)
+		names_choose(&b, data, w->opt->names);
+	if (!r)
 		r = format_at(w->opt->format)->encode(&b, &w->info, &out);
 	if (!r)
 		r = write_all(w->out, out.data, out.len);
@@ -275,6 +278,8 @@ static void record_recorder_describe(struct profile_info *info,
 	}
 	snprintf(info->command, sizeof(info->command), "%s",
 		 o->command ? o->command : "");
+	info->lines = o->lines;
+	info->inlined = o->inlined;
 }
 
 static int writer_run(const struct options *o, int out, pid_t file_owner)

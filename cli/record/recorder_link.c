@@ -41,6 +41,13 @@ void recorder_link_plan(struct plan *p, const struct options *o,
 	plan_add(p, PROGRAM_RECORDER, "--frequency=%u", o->frequency);
 	plan_add(p, PROGRAM_RECORDER, "--format=%s",
 		       format_at(o->format)->name);
+	if (options_given(o, "names"))
+		plan_add(p, PROGRAM_RECORDER, "--names=%s",
+			 options_given(o, "names"));
+	if (o->lines)
+		plan_add(p, PROGRAM_RECORDER, "--lines");
+	if (o->inlined)
+		plan_add(p, PROGRAM_RECORDER, "--inlined");
 	if (*command || *what)
 		plan_add(p, PROGRAM_RECORDER, "--command=%s",
 			       *command ? command : what);

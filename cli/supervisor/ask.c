@@ -32,7 +32,7 @@ static const char *const ask_words[PROGRAM__COUNT][18] = {
 	},
 	[PROGRAM_RECORDER] = {
 		"--control-fd=3", "--frequency=", "--format=", "--command=",
-		"--output=trifold.", "--part",
+		"--output=trifold.", "--part", "--names=", "--lines", "--inlined",
 	},
 };
 

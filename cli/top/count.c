@@ -55,6 +55,7 @@ static uint64_t top_count_id_of(const struct top_counter *c,
 {
 	const uint64_t v[] = {
 		r->pid, r->tid, r->kind, r->role, r->pid ? 0 : r->name.len,
+		c->q->view == TOP_LINES ? r->line : 0,
 	};
 	uint64_t h = XXH3_64bits_withSeed(v, sizeof(v), c->seed);
 
@@ -64,9 +65,11 @@ static uint64_t top_count_id_of(const struct top_counter *c,
 	return XXH3_64bits_withSeed(r->file.s, r->file.len, h);
 }
 
-static bool same_row(const struct top_row *a, const struct top_row *b)
+static bool same_row(const struct top_counter *c, const struct top_row *a,
+		     const struct top_row *b)
 {
-	return a->id == b->id && a->pid == b->pid && a->tid == b->tid &&
+	return a->id == b->id &&
+	       (c->q->view != TOP_LINES || a->line == b->line) && a->pid == b->pid && a->tid == b->tid &&
 	       same_start(a->start_ns, b->start_ns) && a->kind == b->kind &&
 	       a->role == b->role &&
 	       (a->pid || (same_str(a->name, b->name) &&
@@ -83,8 +86,9 @@ static uint32_t row_of(struct top_counter *c, struct top_row *r)
 	     s = hash_next(&c->set, s)) {
 		struct top_row *old = &t->rows[hash_index(s)];
 
-		if (!same_row(old, r))
+		if (!same_row(c, old, r))
 			continue;
+		old->marks &= r->marks;
 		if (r->name.len)
 			old->name = r->name;	/* the latest */
 		return hash_index(s);
@@ -122,11 +126,15 @@ static struct top_row top_count_function(const struct batch *b, uint32_t frame,
 					 uint32_t role)
 {
 	const struct batch_frame *f = &b->frames[frame];
+	const struct batch_function *fn = &b->functions[f->function];
 
 	return (struct top_row){
-		.name = str(b, b->functions[f->function].name),
+		.name = str(b, fn->name),
 		.file = str(b, b->exes[f->exe].path),
+		.source = str(b, fn->file),
+		.line = fn->start_line ? fn->start_line : f->line,
 		.kind = f->kind, .role = role,
+		.marks = profile_frame_marks(f),
 	};
 }
 
@@ -135,6 +143,8 @@ static uint32_t function_row(struct top_counter *c, uint32_t frame)
 	if (c->rows[frame] == NONE) {
 		struct top_row r = top_count_function(c->b, frame, 0);
 
+		if (c->q->view == TOP_LINES)
+			r.line = c->b->frames[frame].line;
 		c->rows[frame] = row_of(c, &r);
 	}
 	return c->rows[frame];
@@ -164,7 +174,7 @@ static void top_count_add_frame(struct top_counter *c, uint32_t frame,
 {
 	uint64_t self = before == NONE ? n : 0;
 
-	if (c->q->view == TOP_FUNCTIONS) {
+	if (c->q->view != TOP_AROUND) {
 		top_count_add(c, function_row(c, frame), self, n);
 		return;
 	}
@@ -269,8 +279,7 @@ static void count_samples(struct top_counter *c, bool functions)
 
 static void count_batch(struct top_counter *c, const struct batch *b)
 {
-	bool functions = c->q->view == TOP_FUNCTIONS ||
-			 c->q->view == TOP_AROUND;
+	bool functions = top_of_functions(c->q->view);
 	size_t frames = (size_t)batch_n(b, BATCH_FRAMES) + 1;
 
 	c->b = b;

@@ -357,6 +357,7 @@ static int top_display_prepare(struct display *d)
 	if (r)
 		return r;
 	top_state_init(&d->state, t->view, utf8, t->plain ? 0 : TOP_SPAN_NS);
+	d->state.model.names = t->opt->names;
 	if (!t->plain && screen_init()) {
 		log_err("the terminal cannot be used");
 		return -ENOTTY;

@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "profile/profile.h"
 
 static void top_json_str(struct json *j, const char *key, struct top_str s)
 {
@@ -24,9 +25,12 @@ static void top_json_row(struct json *j, enum top_view view,
 	json_open(j, NULL, '{');
 	top_json_str(j, view == TOP_CONTAINERS ? "container" : "name",
 		     view == TOP_CONTAINERS ? r->name : top_row_name(r, buf));
-	if (view == TOP_FUNCTIONS) {
+	if (top_of_functions(view)) {
 		top_json_str(j, "file", r->file);
 		json_text(j, "kind", frame_kind_info(r->kind)->name);
+		top_json_str(j, "source", r->source);
+		json_num(j, "line", r->line);
+		json_bool(j, "inlined", r->marks & PROFILE_INLINED);
 		json_num(j, "self", r->self);
 	} else if (view != TOP_CONTAINERS) {
 		json_num(j, "pid", r->pid);

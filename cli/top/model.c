@@ -119,6 +119,7 @@ int top_model_add(struct top_model *m, const void *data, size_t len,
 		free(s.data);
 		return -EPROTO;
 	}
+	names_choose(&s.b, s.data, m->names);
 	top_model_place(m, &s);
 	m->v[m->n++] = s;
 	m->bytes += len;

@@ -15,6 +15,7 @@
 
 #include "cli/top/table.h"
 #include "common/vector.h"
+#include "profile/names.h"
 
 #define TOP_SPAN_NS	60000000000ULL	/* a display needs no more */
 #define TOP_BYTES_MAX	(192u << 20)	/* of all batches kept */
@@ -23,6 +24,7 @@
 struct top_model {
 	uint64_t keep_ns;
 	uint64_t seed;
+	enum function_names names;	/* of functions; the caller's to set */
 	VECTOR(struct top_slice);	/* oldest first */
 	size_t bytes;
 	uint64_t dropped;	/* slices dropped because of TOP_BYTES_MAX */

@@ -46,19 +46,21 @@ static void put_row(const struct top_state *st, const struct top_row *r,
 {
 	const struct top_layout *l = top_layout(top_level(st)->view);
 	char text[TOP_TEXT_MAX];
+	int gap = 0;	/* blanks before what comes next, if anything does */
 
 	for (int i = 0; i < l->n; i++) {
 		size_t used = cell(st, r, l->cols[i], text, sizeof(text));
 		int pad = (int)(widths[i] - used);
+		bool number = top_is_number(l->cols[i]);
 
-		if (top_is_number(l->cols[i]))
-			fprintf(to, "%*s%s", pad, "", text);
-		else if (i < l->n - 1)
-			fprintf(to, "%s%*s", text, pad, "");
-		else
-			fputs(text, to);
-		fputs(i < l->n - 1 ? "  " : "\n", to);
+		gap += number ? pad : 0;
+		if (*text) {
+			fprintf(to, "%*s%s", gap, "", text);
+			gap = 0;
+		}
+		gap += (number ? 0 : pad) + 2;
 	}
+	fputc('\n', to);
 }
 
 int top_plain(const struct top_state *st, const struct top_head *head, uint32_t n,

@@ -11,13 +11,15 @@
 #include "profile/profile.h"
 
 #define CONTAINER_CELLS	12
+#define MARKED_CELLS	24	/* a name of fewer has no marks */
 #define MATCH_MAX	4096	/* bytes of a name that a filter looks at */
 
 /* --- columns ----------------------------------------------------------------- */
 
 static const struct top_layout layouts[] = {
 	[TOP_FUNCTIONS] = { "functions", "FUNCTION",
-		{ COL_SELF, COL_TOTAL, COL_NAME, COL_MODULE }, 4, COL_SELF },
+		{ COL_SELF, COL_TOTAL, COL_NAME, COL_MODULE, COL_SOURCE }, 5,
+		COL_SELF, 4 },
 	[TOP_PROCESSES] = { "processes", "PROCESS",
 		{ COL_CPU, COL_PID, COL_NAME, COL_CONTAINER }, 4, COL_CPU },
 	[TOP_CONTAINERS] = { "containers", "CONTAINER",
@@ -25,9 +27,12 @@ static const struct top_layout layouts[] = {
 	[TOP_THREADS] = { "threads", "THREAD",
 		{ COL_CPU, COL_PID, COL_TID, COL_NAME, COL_PROCESS }, 5,
 		COL_CPU },
+	[TOP_LINES] = { "lines", "FUNCTION",
+		{ COL_SELF, COL_TOTAL, COL_NAME, COL_SOURCE, COL_MODULE }, 5,
+		COL_SELF, 4 },
 	[TOP_AROUND] = { "callers and callees", "FUNCTION",
-		{ COL_ROLE, COL_SELF, COL_TOTAL, COL_NAME, COL_MODULE }, 5,
-		COL_ROLE },
+		{ COL_ROLE, COL_SELF, COL_TOTAL, COL_NAME, COL_MODULE,
+		  COL_SOURCE }, 6, COL_ROLE, 5 },
 };
 
 const struct top_layout *top_layout(enum top_view v)
@@ -48,7 +53,7 @@ const char *top_heading(const struct top_layout *l, enum top_col c)
 {
 	static const char *const names[COL__MAX] = {
 		"SELF%", "TOTAL%", "CPU%", "", "PID", "TID", "", "MODULE",
-		"PROCESS", "CONTAINER",
+		"PROCESS", "CONTAINER", "SOURCE",
 	};
 
 	return c == COL_NAME ? l->name : names[c];
@@ -57,7 +62,7 @@ const char *top_heading(const struct top_layout *l, enum top_col c)
 int top_width(enum top_col c)
 {
 	static const int widths[COL__MAX] = {
-		6, 6, 7, 6, 8, 8, 0, 24, 16, CONTAINER_CELLS,
+		6, 6, 7, 6, 8, 8, 0, 24, 16, CONTAINER_CELLS, 24,
 	};
 
 	return widths[c];
@@ -114,6 +119,18 @@ static struct top_str module_of(const struct top_row *r)
 		       : top_base(r->file);
 }
 
+static struct top_str top_rows_source(const struct top_row *r,
+				      char buf[TOP_NO_NAME_MAX])
+{
+	struct top_str s = top_base(r->source);
+
+	if (!s.len || !r->line)
+		return s;
+	snprintf(buf, TOP_NO_NAME_MAX, "%.*s:%u",
+		 (int)(s.len < NAME_MAX ? s.len : NAME_MAX), s.s, r->line);
+	return top_rows_literal(buf);
+}
+
 static double top_rows_share(const struct top_table *t, uint64_t n)
 {
 	return t->events ? 100.0 * (double)n / (double)t->events : 0;
@@ -149,9 +166,26 @@ static struct top_str top_rows_text_of(const struct top_row *r, enum top_col c,
 		return top_row_process(r);
 	case COL_ROLE:
 		return top_rows_literal(roles[r->role]);
+	case COL_SOURCE:
+		return top_rows_source(r, buf);
 	default:
 		return r->container;
 	}
+}
+
+/* A name and its marks. */
+static void top_rows_name_cell(const struct top_row *r, bool utf8,
+			       size_t cells, char *out, size_t size)
+{
+	const char *mark = profile_marks_text(r->marks);
+	char buf[TOP_NO_NAME_MAX];
+	size_t len = strlen(mark);
+
+	if (cells < MARKED_CELLS)
+		len = 0;
+	top_text(top_row_name(r, buf), utf8, cells - len, out, size - len);
+	if (len)
+		strcat(out, mark);
 }
 
 void top_cell(const struct top_table *t, const struct top_row *r,
@@ -173,6 +207,9 @@ void top_cell(const struct top_table *t, const struct top_row *r,
 	case COL_PID:
 	case COL_TID:
 		snprintf(out, size, "%u", c == COL_PID ? r->pid : r->tid);
+		break;
+	case COL_NAME:
+		top_rows_name_cell(r, utf8, cells, out, size);
 		break;
 	default:
 		s = top_rows_text_of(r, c, buf);
@@ -249,6 +286,7 @@ static bool matches(const struct top_filter *f, const struct top_row *r)
 
 	return text_matches(f, top_row_name(r, buf)) ||
 	       text_matches(f, module_of(r)) ||
+	       (r->source.len && text_matches(f, top_rows_source(r, buf))) ||
 	       (r->container.len && text_matches(f, r->container)) ||
 	       number_matches(f, r->pid) || number_matches(f, r->tid);
 }

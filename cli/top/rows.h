@@ -22,10 +22,11 @@ enum top_col {
 	COL_MODULE,		/* last part of the path */
 	COL_PROCESS,
 	COL_CONTAINER,		/* first 12 characters */
+	COL_SOURCE,		/* "file.c:12" */
 	COL__MAX
 };
 
-#define TOP_COLS_MAX	5
+#define TOP_COLS_MAX	6
 
 struct top_layout {
 	const char *title;	/* of the view */
@@ -33,11 +34,13 @@ struct top_layout {
 	enum top_col cols[TOP_COLS_MAX];
 	int n;
 	enum top_col sort;	/* at first */
+	int narrow;		/* how many a narrow terminal has room for; 0:
+				 * all */
 };
 
 /* Of a view, TOP_AROUND too. */
 const struct top_layout *top_layout(enum top_view v);
-/* "functions", "processes", "containers", "threads"; TOP__VIEWS: none. */
+/* "functions", "processes", "containers", "threads", "lines"; TOP__VIEWS: none. */
 enum top_view top_view_named(const char *name);
 
 const char *top_heading(const struct top_layout *l, enum top_col c);
@@ -58,7 +61,8 @@ struct top_str top_row_process(const struct top_row *r);
  */
 void top_busy(const struct top_table *t, uint64_t cpus, char *out, size_t size);
 
-/* What stands in a cell, escaped (top_text.h): at most `cells`. */
+/* What stands in a cell, escaped (top_text.h): at most `cells`.  A name has the
+ * marks of its row behind it, if there is room. */
 void top_cell(const struct top_table *t, const struct top_row *r,
 	      enum top_col c, bool utf8, size_t cells, char *out, size_t size);
 
@@ -80,7 +84,8 @@ const char *top_filter_set(struct top_filter *f, const char *text, char *err,
 			   size_t size);
 void top_filter_clear(struct top_filter *f);
 
-/* Keep rows of which the name, the file, the container or a number matches;
+/* Keep rows of which the name, the file, the source, the container or a number
+ * matches;
  * their order may change. */
 void top_filter_rows(struct top_table *t, const struct top_filter *f);
 

@@ -15,6 +15,7 @@
 #define HEAD_LINES	4	/* and one below the table */
 #define MIN_LINES	7
 #define MIN_COLS	30
+#define WIDE_COLS	110
 
 enum { PAIR_BAD = 1, PAIR_KERNEL, PAIR_HOT };
 
@@ -130,12 +131,18 @@ static void draw_views(const struct top_state *st)
 
 /* --- the table ---------------------------------------------------------------------- */
 
+/* How many columns there is room for. */
+static int columns_shown(const struct top_layout *l)
+{
+	return l->narrow && COLS < WIDE_COLS ? l->narrow : l->n;
+}
+
 /* The cells that are left for the name. */
 static int name_cells(const struct top_layout *l)
 {
 	int left = COLS;
 
-	for (int i = 0; i < l->n; i++) {
+	for (int i = 0; i < columns_shown(l); i++) {
 		if (top_width(l->cols[i]))
 			left -= top_width(l->cols[i]) + 1;
 	}
@@ -162,7 +169,7 @@ static void draw_row(const struct top_state *st, int y, chtype attr,
 
 	attrset(attr);
 	mvhline(y, 0, ' ' | attr, COLS);
-	for (int i = 0; i < l->n && x < COLS; i++) {
+	for (int i = 0; i < columns_shown(l) && x < COLS; i++) {
 		enum top_col c = l->cols[i];
 		struct top_str s = { text, 0 };
 		size_t used;
@@ -249,7 +256,7 @@ static void draw_foot(const struct top_state *st,
 static void draw_help(void)
 {
 	static const char *const text[] = {
-		"1 2 3 4, Tab     functions, processes, containers, threads",
+		"1 2 3 4 5, Tab   functions, processes, containers, threads, lines",
 		"Up Down PgUp PgDn Home End, j k   move",
 		"Enter            of a function: its callers and callees; of a",
 		"                 process: its functions; of a container: processes",

@@ -164,7 +164,7 @@ static void top_state_enter(struct top_state *st)
 	if (view == TOP_CONTAINERS) {
 		title(l, st, "container", r);
 		ok = ok && into_container(l, r);
-	} else if (view == TOP_FUNCTIONS || view == TOP_AROUND) {
+	} else if (top_of_functions(view)) {
 		title(l, st, "around", r);
 		ok = ok && into_function(l, r);
 	} else {
@@ -301,7 +301,7 @@ static bool view_key(struct top_state *st, int key)
 	enum top_view v = top_level(st)->view;
 
 	switch (key) {
-	case '1': case '2': case '3': case '4':
+	case '1': case '2': case '3': case '4': case '5':
 		show_view(st, (enum top_view)(key - '1'));
 		return true;
 	case '\t':

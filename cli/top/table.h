@@ -18,6 +18,7 @@ enum top_view {
 	TOP_PROCESSES,
 	TOP_CONTAINERS,
 	TOP_THREADS,
+	TOP_LINES,		/* functions, each line a row */
 	TOP__VIEWS,
 	TOP_AROUND = TOP__VIEWS,	/* callers and callees of a function */
 };
@@ -38,6 +39,10 @@ struct top_row {
 				 * thread */
 	struct top_str file;	/* functions: path; threads: process's name */
 	struct top_str container;	/* its id; processes */
+	struct top_str source;	/* functions: path of it; "": not known */
+	uint32_t line;		/* where the function begins, or else one of its
+				 * lines; TOP_LINES: that line; 0: not known */
+	uint32_t marks;		/* enum profile_mark: what all its frames have */
 	uint32_t pid, tid;
 	uint64_t start_ns;	/* of the process */
 	uint32_t kind;		/* enum batch_frame_kind, of a function */
@@ -81,6 +86,12 @@ struct top_slice {
 	uint64_t end_ns, span_ns;
 	bool joined;		/* of the same interval as the one before */
 };
+
+/* Is a row a function, or a line of one? */
+static inline bool top_of_functions(enum top_view v)
+{
+	return v == TOP_FUNCTIONS || v == TOP_LINES || v == TOP_AROUND;
+}
 
 void top_table_fini(struct top_table *t);
 

@@ -374,8 +374,8 @@ int run_top(const struct options *o)
 
 	top.display.view = o->view ? top_view_named(o->view) : TOP_FUNCTIONS;
 	if (top.display.view == TOP__VIEWS) {
-		log_err("option --view takes functions, processes, containers "
-			"or threads; see `trifold top --help`");
+		log_err("option --view takes functions, processes, containers, "
+			"threads or lines; see `trifold top --help`");
 		return EXIT_USAGE;
 	}
 	if (running_forbidden("top"))

@@ -54,7 +54,13 @@ _trifold()
 		_trifold_words 'html folded pprof otlp speedscope firefox'
 		return ;;
 	--view)
-		_trifold_words 'functions processes containers threads'
+		_trifold_words 'functions processes containers threads lines'
+		return ;;
+	--names)
+		_trifold_words 'short full raw'
+		return ;;
+	--by)
+		_trifold_words 'function line'
 		return ;;
 	--at | --cgroup | --container | --duration | --endpoint | --frequency | --rate | \
 	--interval | --limit | --listen | --name | --pid | --root | --unit)
@@ -63,14 +69,14 @@ _trifold()
 	# options and words of commands
 	case "$cmd $cur" in
 	'run '*) _trifold_words '--duration --output --frequency --rate --interval --endpoint --listen --no-page --include-self --show-loops --config --verbose --help' ;;
-	'record '*) _trifold_words '--duration --output --format --frequency --rate --pid --name --unit --cgroup --container --all --include-self --show-loops --verbose --help --' ;;
-	'top '*) _trifold_words '--view --once --json --limit --duration --frequency --rate --include-self --show-loops --help' ;;
+	'record '*) _trifold_words '--duration --output --format --frequency --rate --pid --name --unit --cgroup --container --all --names --lines --inlined --include-self --show-loops --verbose --help --' ;;
+	'top '*) _trifold_words '--view --once --json --limit --duration --frequency --rate --names --include-self --show-loops --help' ;;
 	'status '*) _trifold_words '--json --help' ;;
 	'doctor '*) _trifold_words '--json --help' ;;
 	'check-config -'*) _trifold_words '--effective --defaults --help' ;;
 	'table -'*) _trifold_words '--at --help' ;;
-	'diff -'*) _trifold_words '--limit --total --output --json --help' ;;
-	'convert -'*) _trifold_words '--format --frequency --rate --help' ;;
+	'diff -'*) _trifold_words '--limit --total --output --by --names --json --help' ;;
+	'convert -'*) _trifold_words '--format --frequency --rate --names --lines --inlined --help' ;;
 	'snapshot -'*) _trifold_words '--output --root --yes --help' ;;
 	'completion -'*) _trifold_words '--help' ;;
 	'completion '*) _trifold_words 'bash zsh fish' ;;

@@ -11,7 +11,7 @@ _trifold() {
 		'doctor:show what this kernel and host support'
 		'check-config:check the configuration file'
 		'table:show the unwind rules of a file'
-		'diff:compare two recordings, function by function'
+		'diff:compare two recordings, by function or by line'
 		'convert:write a recording in another format'
 		'snapshot:write what the unwinder reads of a process, for a report'
 		'completion:print the completion script of a shell'
@@ -36,6 +36,9 @@ _trifold() {
 	local show_loops='--show-loops[the frames of interpreter loops, too]'
 	local frequency='--frequency=[samples per second and CPU]:HZ:'
 	local rate='--rate=[the same as --frequency]:HZ:'
+	local names='--names=[names of functions]:NAMES:(short full raw)'
+	local lines='--lines[folded stacks: the line of each frame, too]'
+	local inlined='--inlined[folded stacks: mark calls that were inlined]'
 	local help='--help[show the options]'
 	local json='--json[JSON, an object on a line]'
 	local output='--output=[write this file]:FILE:_files'
@@ -60,14 +63,16 @@ _trifold() {
 			'--cgroup=[only what runs in this cgroup or below it]:PATH:' \
 			'--container=[only the container of this name, or whose ID begins so]:NAME:' \
 			'--all[the whole system while COMMAND runs]' \
+			$names $lines $inlined \
 			$include_self \
 			$show_loops \
 			'*:end of options:(--)'
 		;;
 	top)
 		_arguments $duration $frequency $rate $json $help \
-			'--view=[what the lines are about]:VIEW:(functions processes containers threads)' \
+			'--view=[what the lines are about]:VIEW:(functions processes containers threads lines)' \
 			'--once[print one table and exit]' \
+			$names \
 			$include_self \
 			$show_loops \
 			'--limit=[number of lines]:N:'
@@ -87,13 +92,14 @@ _trifold() {
 			'1:file:_files'
 		;;
 	diff)
-		_arguments $output $json $help \
+		_arguments $output $json $names $help \
+			'--by=[what is compared]:WHAT:(function line)' \
 			'--limit=[number of functions shown]:N:' \
 			'--total[order by the difference of total, not of self]' \
 			'1:file:_files' '2:file:_files'
 		;;
 	convert)
-		_arguments $frequency $rate $help \
+		_arguments $frequency $rate $names $lines $inlined $help \
 			'--format=[write this format]:FORMAT:(html folded pprof otlp speedscope firefox)' \
 			'1:file:_files' '2:file:_files'
 		;;

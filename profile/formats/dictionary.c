@@ -263,6 +263,14 @@ static void dictionary_put_line(struct buffer *w, uint32_t fn, uint32_t number)
 	pb_end(w, line);
 }
 
+/* Is the name left to a receiver, who can find one by address and build ID? */
+static bool dictionary_leaves_name(const struct dict *d,
+				   const struct batch_frame *f, uint32_t map)
+{
+	return map && ((d->bare && f->kind == BATCH_FRAME_NATIVE) ||
+		       (f->address && d->b->functions[f->function].unnamed));
+}
+
 /* Innermost line first (opentelemetry/proto/profiles, message Location). */
 static uint32_t dictionary_location(struct dict *d, uint32_t i)
 {
@@ -281,8 +289,8 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 		fn = kernel_function(d, f);
 	else if (file && !map && !f->function)
 		fn = file_function(d, f);
-	else if (map && f->address && d->b->functions[f->function].unnamed)
-		fn = 0;		/* a receiver may find its name */
+	else if (dictionary_leaves_name(d, f, map))
+		fn = n = 0;
 	else
 		fn = dictionary_function(d, f->function);
 	type = frame_type(d, f->kind);

@@ -57,6 +57,7 @@ struct dict {
 		uint32_t index;
 	} literals[DICT_LITERALS];
 	unsigned int n_literals;
+	bool bare;		/* as otlp_how.bare: the caller's to set */
 	bool failed;		/* memory was short: all is void */
 };
 

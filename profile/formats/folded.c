@@ -24,13 +24,16 @@ void folded_text(struct buffer *out, const char *s, size_t len)
 	}
 }
 
-static void put_label(const struct tree *t, uint32_t label, struct buffer *out)
+static void put_frame_name(const struct tree *t, const struct tree_row *row,
+			   bool inlined, struct buffer *out)
 {
-	const struct tree_label *l = &t->labels[label];
+	const struct tree_label *l = &t->labels[row->label];
 
 	folded_text(out, t->text + l->name, l->name_len);
 	if (frame_kind_class(l->kind) == FRAMES_KERNEL)
 		buffer_str(out, "_[k]");
+	else if (inlined && row->marks & PROFILE_INLINED)
+		buffer_str(out, "_[i]");
 }
 
 int folded_encode(const struct batch *b, const struct profile_info *info,
@@ -41,8 +44,7 @@ int folded_encode(const struct batch *b, const struct profile_info *info,
 	struct tree t;
 	int r;
 
-	(void)info;
-	r = tree_build(&t, b);
+	r = tree_build_as(&t, b, &(struct tree_how){ .lines = info && info->lines });
 	if (r)
 		return r;
 	ends = calloc(t.levels + 1, sizeof(*ends));
@@ -52,7 +54,7 @@ int folded_encode(const struct batch *b, const struct profile_info *info,
 		line.len = row->depth ? ends[row->depth - 1] : 0;
 		if (row->depth)
 			buffer_add(&line, ";", 1);
-		put_label(&t, row->label, &line);
+		put_frame_name(&t, row, info && info->inlined, &line);
 		ends[row->depth] = line.len;
 		if (!row->self)
 			continue;

@@ -3,7 +3,9 @@
  * folded - one line a distinct stack: "process;outermost;...;leaf count"
  *
  * The form that flamegraph.pl and most viewers read.  Kernel frames end in
- * "_[k]".  In names, ';' becomes ':', and what ends or hides a line (control
+ * "_[k]"; with info->inlined, calls that were inlined in "_[i]".  With
+ * info->lines, " (file.c:12)" stands behind the name of each frame of which the
+ * line is known, before these.  In names, ';' becomes ':', and what ends or hides a line (control
  * characters: C0, DEL, C1) becomes '?'.
  */
 #ifndef PROFILE_FORMATS_FOLDED_H
@@ -11,7 +13,8 @@
 
 #include "profile/profile.h"
 
-/* 0 or -ENOMEM. info is not used. */
+/* 0 or -ENOMEM.  Of info, which may be NULL, only .lines
+ * and .inlined are used. */
 int folded_encode(const struct batch *b, const struct profile_info *info,
 		  struct buffer *out);
 

@@ -198,6 +198,22 @@ static void html_put_sources(struct json *j, const struct batch *b,
 	free(number);
 }
 
+static void html_put_marks(struct json *j, const struct tree *t)
+{
+	uint32_t before = 0;
+
+	json_line(j);
+	json_open(j, "marks", '[');
+	for (uint32_t i = 0; i < t->n_rows; i++) {
+		if (!t->rows[i].marks)
+			continue;
+		json_num(j, NULL, i - before);
+		json_num(j, NULL, t->rows[i].marks);
+		before = i;
+	}
+	json_close(j, ']');
+}
+
 static void html_put_rows(struct json *j, const struct tree *t, bool diff)
 {
 	uint32_t below = 0;	/* the depth under the row before */
@@ -237,6 +253,7 @@ int html_data(const struct batch *b, const struct profile_info *info,
 	html_put_labels(&j, &t);
 	html_put_full(&j, &t);
 	html_put_sources(&j, b, &t);
+	html_put_marks(&j, &t);
 	html_put_rows(&j, &t, base);
 	if (with == HTML_TIMES)
 		r = html_put_times(&j, b, &t);

@@ -15,6 +15,8 @@
  *	files	distinct paths of sources
  *	lines	flat: label, its function's source (index of files), its line
  *		(tree_label.line); only where the source is known
+ *	marks	flat: how many rows since the one before, enum profile_mark; only of
+ *		rows that have one
  *	rows	in preorder, for each: label, how many levels up from below the
  *		row before (0: its child), samples that end here
  *

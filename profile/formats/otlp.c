@@ -83,7 +83,7 @@ static bool is_identity(const char *key)
 }
 
 static void host_attributes(struct otlp_enc *e,
-			    const struct otlp_resource *extra)
+			    const struct otlp_how *extra)
 {
 	if (!extra || !extra->pairs)
 		return;
@@ -343,7 +343,7 @@ static void otlp_find_cuts(const struct otlp_enc *e, struct otlp_cuts *cuts)
 }
 
 int otlp_encode_range(const struct batch *b, struct otlp_range range,
-		      const struct otlp_resource *extra, uint8_t **ret,
+		      const struct otlp_how *extra, uint8_t **ret,
 		      size_t *len, struct otlp_cuts *cuts)
 {
 	struct otlp_enc e = { .b = b, .range = range, .guesses = extra && extra->guesses };
@@ -355,6 +355,7 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 	e.order = calloc(batch_n(b, BATCH_SAMPLES), sizeof(*e.order));
 	e.depth = calloc(batch_n(b, BATCH_STACKS) + 1, sizeof(*e.depth));
 	r = dict_init(&e.dict, b);
+	e.dict.bare = extra && extra->bare;
 	if (r == 0 && e.order && e.depth)
 		otlp_write_request(&e);
 	if (!e.order || !e.depth || e.dict.failed || e.out.failed || e.host.failed)
@@ -374,7 +375,7 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 	return r;
 }
 
-int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
+int otlp_encode(const struct batch *b, const struct otlp_how *extra,
 		uint8_t **ret, size_t *len)
 {
 	return otlp_encode_range(b, otlp_all(b), extra, ret, len,
@@ -388,7 +389,7 @@ int otlp_encode_file(const struct batch *b, const struct profile_info *info,
 		"host.name", info->host, "os.type", "linux",
 		"os.version", info->kernel, NULL,
 	};
-	const struct otlp_resource extra = { .pairs = pairs };
+	const struct otlp_how extra = { .pairs = pairs };
 	uint8_t *bytes;
 	size_t len;
 	int r = otlp_encode(b, &extra, &bytes, &len);

@@ -39,26 +39,35 @@
 #define OTLP_SCHEMA_URL	"https://opentelemetry.io/schemas/1.44.0"
 
 /*
- * Attributes of the host's side that go into every resource.  Keys are unique.
+ * What the sender adds and leaves out.
+ *
+ * .pairs: attributes of the host's side that go into every resource.  Keys are
+ * unique.
  * A process's own identity (process.pid, process.executable.*,
  * process.creation.time, container.id) cannot be replaced by them: such pairs
  * are left out.  Without a service.name, a resource gets that of its systemd
  * service, or else of its executable, or else what the process calls itself;
  * threads of the kernel are "kernel".  The conventions' "unknown_service" is for
  * what has no name at all.
+ *
+ * .bare: native code has an executable and an address, no functions, files and
+ * lines: a receiver that has symbols finds them by the build ID.  Code in a file
+ * without any ID keeps its names, and so do the kernel's, Go's and those of code
+ * that is in no file, which no receiver could know.
  */
-struct otlp_resource {
+struct otlp_how {
 	const char *const *pairs;	/* key, value, key, value ...; NULL ends */
 	bool guesses;		/* stacks go on behind a guessed caller, which a location
 				 * of the type "guess-marker" stands before; else they
 				 * end there, with trifold.stack.end */
+	bool bare;
 };
 
 /*
  * Encode.  extra may be NULL.  Returns 0 and malloc'ed bytes; -ENOMEM; or
  * -ENODATA for a batch without samples (an empty request must not be sent).
  */
-int otlp_encode(const struct batch *b, const struct otlp_resource *extra,
+int otlp_encode(const struct batch *b, const struct otlp_how *extra,
 		uint8_t **ret, size_t *len);
 
 /* Append a file of host.name and os.* of info; nothing for a batch without
@@ -89,7 +98,7 @@ struct otlp_cuts {
 /* otlp_encode() of a part of b, which r must lie within.  The dictionary has
  * only what these events need.  cuts may be NULL. */
 int otlp_encode_range(const struct batch *b, struct otlp_range r,
-		      const struct otlp_resource *extra, uint8_t **ret,
+		      const struct otlp_how *extra, uint8_t **ret,
 		      size_t *len, struct otlp_cuts *cuts);
 
 /* Profiles that otlp_encode_range() makes: processes with samples.  0 when

@@ -40,6 +40,12 @@ static const char *const literals[S__LITERALS] = {
 
 static const char *const stop_names[] = { STOP_NAMES };
 
+/* What symbols a mapping has; all but the last: at each frame. */
+enum {
+	PPROF_FUNCTIONS = 1, PPROF_FILES = 2, PPROF_LINES = 4,
+	PPROF_INLINED = 8,
+};
+
 struct pprof_enc {
 	const struct batch *b;
 	const struct profile_info *info;
@@ -47,7 +53,7 @@ struct pprof_enc {
 	uint64_t period;	/* ns */
 	uint32_t *names;	/* of processes */
 	uint64_t *limits;	/* of executables: above every address */
-	bool *bare;		/* of executables: frames without functions */
+	uint8_t *has;		/* of executables: PPROF_... */
 	uint32_t *ids;		/* of frames in a stack: of their locations */
 };
 
@@ -126,7 +132,7 @@ static void pprof_put_sample(struct pprof_enc *e, const struct batch_sample *s)
 }
 
 static void put_mapping(struct pprof_enc *e, uint32_t id, uint64_t limit,
-			uint32_t name, uint32_t build_id, bool has_functions)
+			uint32_t name, uint32_t build_id, unsigned int has)
 {
 	size_t mark = pb_begin(&e->out, MAPPING);
 
@@ -134,7 +140,10 @@ static void put_mapping(struct pprof_enc *e, uint32_t id, uint64_t limit,
 	pb_uint(&e->out, 3, limit);
 	pb_uint(&e->out, 5, name);
 	pb_uint(&e->out, 6, build_id);
-	pb_uint(&e->out, 7, has_functions);
+	pb_uint(&e->out, 7, has & PPROF_FUNCTIONS ? 1 : 0);
+	pb_uint(&e->out, 8, has & PPROF_FILES ? 1 : 0);
+	pb_uint(&e->out, 9, has & PPROF_LINES ? 1 : 0);
+	pb_uint(&e->out, 10, has & PPROF_INLINED ? 1 : 0);
 	pb_end(&e->out, mark);
 }
 
@@ -168,11 +177,28 @@ static uint32_t pprof_main_exe(struct pprof_enc *e)
 	return exe;
 }
 
+/* What the mapping of a frame has, so far, with it. */
+static uint8_t pprof_has(const struct batch *b, const struct batch_frame *f,
+			 uint8_t has)
+{
+	const struct batch_function *fn = &b->functions[f->function];
+
+	if (!f->function || fn->unnamed)
+		has &= (uint8_t)~PPROF_FUNCTIONS;
+	if (!fn->file)
+		has &= (uint8_t)~PPROF_FILES;
+	if (!f->line)
+		has &= (uint8_t)~PPROF_LINES;
+	return f->inlined ? has | PPROF_INLINED : has;
+}
+
 static void put_mappings(struct pprof_enc *e)
 {
 	const struct batch *b = e->b;
 	uint32_t first;
 
+	memset(e->has, PPROF_FUNCTIONS | PPROF_FILES | PPROF_LINES,
+	       batch_n(b, BATCH_EXES));
 	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
 		const struct batch_frame *f = &b->frames[i];
 		bool kernel = frame_kind_class(f->kind) == FRAMES_KERNEL;
@@ -180,8 +206,7 @@ static void put_mappings(struct pprof_enc *e)
 
 		if (f->address >= e->limits[x])
 			e->limits[x] = (f->address | 0xfff) + 1;
-		e->bare[x] |= !f->function ||
-			      b->functions[f->function].unnamed;
+		e->has[x] = pprof_has(b, f, e->has[x]);
 	}
 	first = pprof_main_exe(e);
 	for (uint32_t k = 0; k < batch_n(b, BATCH_EXES); k++) {
@@ -190,11 +215,12 @@ static void put_mappings(struct pprof_enc *e)
 
 		if (i == 0)
 			put_mapping(e, KERNEL_MAPPING, e->limits[0],
-				    pprof_literal(e, S_KERNEL), 0, true);
+				    pprof_literal(e, S_KERNEL), 0,
+				    PPROF_FUNCTIONS);
 		else
 			put_mapping(e, i + 1, e->limits[i], x->path,
 			    x->build_id ? x->build_id : x->runtime_id,
-			    !e->bare[i]);
+			    e->has[i]);
 	}
 }
 
@@ -348,12 +374,12 @@ int pprof_encode(const struct batch *b, const struct profile_info *info,
 		.period = NSEC_PER_SEC / b->hdr->frequency,
 		.names = profile_process_names(b),
 		.limits = calloc(batch_n(b, BATCH_EXES) + 1, sizeof(uint64_t)),
-		.bare = calloc(batch_n(b, BATCH_EXES) + 1, sizeof(bool)),
+		.has = calloc(batch_n(b, BATCH_EXES) + 1, sizeof(uint8_t)),
 		.ids = calloc(batch_n(b, BATCH_FRAMES) + 1, sizeof(uint32_t)),
 	};
 	int r = -ENOMEM;
 
-	if (e.names && e.limits && e.bare && e.ids)
+	if (e.names && e.limits && e.has && e.ids)
 		pprof_put_profile(&e);
 	else
 		e.out.failed = true;
@@ -362,7 +388,7 @@ int pprof_encode(const struct batch *b, const struct profile_info *info,
 	free(e.out.data);
 	free(e.names);
 	free(e.limits);
-	free(e.bare);
+	free(e.has);
 	free(e.ids);
 	return r;
 }

@@ -2,16 +2,17 @@
 /*
  * otlp - bytes of OTLP requests, by what they are for
  *
- * usage: otlp [-H] [-m BATCHES] [-r TIMES] [-w FILE] BATCH...
+ * usage: otlp [-B] [-H] [-m BATCHES] [-r TIMES] [-w FILE] BATCH...
  *
  * Encodes batches (files of the spool, or bare ones) as exporterd does, with
  * the attributes of a host that it finds, and prints what takes the bytes: of
  * the request as it is, and of its gzip, where a part's share is what the gzip
  * loses when that part's bytes are taken out.  One event is one sample.
  *
- * -H leaves the host's attributes out.  -m makes one request of so many
- * batches, as a longer interval would.  -r encodes and compresses each TIMES
- * times more and prints the CPU time of it.  -w writes the first request.
+ * -B leaves names out, as `names = no` does.  -H leaves the host's attributes
+ * out.  -m makes one request of so many batches, as a longer interval would.
+ * -r encodes and compresses each TIMES times more and prints the CPU time of it.
+ * -w writes the first request.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -94,7 +95,7 @@ static void die(const char *what)
 }
 
 /* The attributes that exporterd finds on a host with Debian 12. */
-static struct otlp_resource host = { (const char *const[]){
+static struct otlp_how host = { .pairs = (const char *const[]){
 	"os.type", "linux", "telemetry.distro.name", "trifold",
 	"telemetry.distro.version", TRIFOLD_VERSION, "host.name", "build-7",
 	"host.arch", "amd64", "host.id", "3f2a97c4e1b84d06a5d8c0917be6f243",
@@ -364,9 +365,11 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "Hm:r:w:")) != -1) {
+	while ((c = getopt(argc, argv, "BHm:r:w:")) != -1) {
 		if (c == 'H')
 			host.pairs = NULL;
+		else if (c == 'B')
+			host.bare = true;
 		else if (c == 'r')
 			times_more = atoi(optarg);
 		else if (c == 'm')

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/diff/folded_read.h"
+#include "cli/convert/folded_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -45,10 +45,11 @@ def say(*args):
 def helped_options(command):
     """{option: "flag", "file", "value", or the words to choose from}, as --help has them."""
     options = {}
-    for name, value, text in re.findall(r"^  --([a-z-]+)(?: (\S+))? +(.*)$",
+    for name, value, text in re.findall(r"^  --([a-z-]+)(?: (\S+))?(?: +(.*))?$",
                                         say(command, "--help"), re.M):
         words = re.sub(r" \(.*?\)", "", text).replace(" or ", ", ").replace(", ", " ")
         options[name] = ("flag" if not value else "file" if value == "FILE" else
+                         value.replace("|", " ") if "|" in value else
                          words if value in ("FORMAT", "VIEW") else "value")
     return options
 

@@ -34,8 +34,9 @@ def attribute(k, v):
     return data(1, data(1, k) + data(2, any_of(v)))
 
 
-def request(times_ns, stacks, process="prog", pid=1, thread="worker", tid=2, hz=100, **more):
-    """One process, one thread; stacks: [[function, leaf first]]; time i goes to stack i mod n."""
+def request(times_ns, stacks, process="prog", pid=1, thread="worker", tid=2, hz=100, lines=None, **more):
+    """One process, one thread; stacks: [[function, leaf first]]; time i goes to stack i mod n; lines:
+    {function: (name, system name, file, line)} where it is not just a name."""
     strings = ["", "profile.frame.type", "thread.name", "thread.id", "samples", "count", "cpu",
                "nanoseconds"]
 
@@ -48,10 +49,13 @@ def request(times_ns, stacks, process="prog", pid=1, thread="worker", tid=2, hz=
         return at[s]
 
     names = {f: i + 1 for i, f in enumerate(sorted({f for s in stacks for f in s}))}
-    functions = data(3, b"") + b"".join(data(3, num(1, string(f))) for f in names)
+    lines = {f: (lines or {}).get(f, (f, "", "", 0)) for f in names}
+    functions = data(3, b"") + b"".join(
+        data(3, num(1, string(name)) + num(2, string(system)) + num(3, string(file)))
+        for name, system, file, _ in lines.values())
     locations = data(2, b"") + b"".join(
-        data(2, num(2, 16 * (i + 1)) + data(3, num(1, i + 1)) + packed(4, [1]))
-        for i in range(len(names)))
+        data(2, num(2, 16 * (i + 1)) + data(3, num(1, i + 1) + num(2, lines[f][3])) + packed(4, [1]))
+        for i, f in enumerate(names))
     table = data(7, b"") + b"".join(
         data(7, packed(1, [names[f] for f in s])) for s in stacks)
     attrs = data(6, b"") + b"".join(

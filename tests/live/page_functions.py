@@ -122,19 +122,27 @@ def choose(b, text):
 
 
 def tooltip(b, stacks):
-    """The tooltip has the full name, file and line, module, samples, CPU time and share."""
+    """The tooltip has the full name, whether it is inlined, file and line, module, samples, CPU time and share."""
     n = sum("main.encode" in s[1] for s in stacks)
     find_box(b, "/^main.encode$/")
     tip = b.text("tip")
     share = f"{100 * n / len(stacks):.2f} %"
-    for part in ("/src/main.go:111", "worker (Go)", f"{n:,} samples, {n / 19:.2f} s of CPU time, {share}", "self: "):
+    for part in ("main.encode (inlined)", "/src/main.go:111", "worker (Go)", f"{n:,} samples, {n / 19:.2f} s of CPU time, {share}", "self: "):
         assert part in tip, (part, tip)
     find_box(b, "/^ExecutorRun$/")
+    for key in ("reverse", "reverse"):
+        b.press(key)
+        find_box(b, "/^main.encode$/")
+        assert b.text("tip").startswith("main.encode (inlined)"), b.text("tip")
+    find_box(b, "/^ExecutorRun$/")
     assert b.text("tip").startswith("ExecutorRun(QueryDesc *, ScanDirection)"), b.text("tip")
+    assert "inlined" not in b.text("tip"), b.text("tip")
     b.press("as-table")
     b.type("query", "/^main.encode$/")
     where = b.eval("document.querySelector('#table-body tr').lastChild.textContent")
     assert where.startswith("main.go:111"), where
+    head = b.eval("document.querySelector('#table-body th').textContent")
+    assert head == "main.encode (inlined)", head
     b.press("as-graph")
     b.key("Escape")
 

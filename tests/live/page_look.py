@@ -158,11 +158,11 @@ def contrast(b, _):
 
 
 def tip_at(b, fraction, level=1):
-    """The name of the box at this part of the width, so many levels above the root."""
+    """The name of the box at this part of the width, so many levels above the root, without marks."""
     x, y, w, scroll = b.eval("(r => [r.left, r.top, r.width, document.getElementById('view').scrollTop])"
                              "(document.getElementById('canvas').getBoundingClientRect())")
     b.move(x + w * fraction, y + int(b.data("rootTop")) - scroll - 18 * level + 9)
-    return b.eval("document.querySelector('#tip b').textContent")
+    return b.eval("document.querySelector('#tip b').textContent").replace(" (inlined)", "")
 
 
 def order(b, stacks):

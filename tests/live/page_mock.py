@@ -275,9 +275,14 @@ class Mock:
                 at[3] = min(at[3], s[0])
                 total[which] += 1
         below = 0
+        marks, marked = [], 0
         todo = [(k, v, 0) for k, v in sorted(tree[2].items(), reverse=True)]
         while todo:
             k, v, depth = todo.pop()
+            if k[0] == "main.encode":   # always inlined
+                at = len(rows) // (4 if base is not None else 3)
+                marks += [at - marked, 1]
+                marked = at
             rows.extend([label(*k), below - depth, v[0]] + ([v[1]] if base is not None else []))
             if v[0]:
                 first.append(int(v[3] - self.start))
@@ -294,7 +299,7 @@ class Mock:
                 lines += [at, len(files), 100 + len(name)]
                 files.append("/src/" + name.split(".")[0] + ".go")
         out = {"info": info, "strings": strings, "labels": labels, "rows": rows, "full": full, "files": files,
-               "lines": lines}
+               "lines": lines, "marks": marks}
         if q.get("first") == ["1"]:
             out["first"] = first
         if base is not None:

@@ -12,6 +12,7 @@ import subprocess
 
 import browser
 from live import Skip, Suite, TRIFOLD, compile_c, record, say, scratch
+from otlp_make import request
 
 suite = Suite()
 
@@ -69,6 +70,51 @@ def forms():
         piped = subprocess.run(["bash", "-c", f"{TRIFOLD} diff <(cat {a}) <(cat {b}) --json"],
                                capture_output=True, check=True)
         assert json.loads(piped.stdout)["functions"] == j["functions"]
+
+
+def otlp(tmp, name, stacks, lines):
+    path = os.path.join(tmp, name)
+    with open(path, "wb") as f:
+        f.write(request([10**18 + i for i in range(len(stacks))], stacks, lines=lines))
+    return path
+
+
+@suite.test
+def lines():
+    """by function and by line: .otlp and folded stacks with lines say the same; names as asked"""
+    where = {"m1": ("main", "", "/src/m.c", 7), "f1": ("ns::f(int)", "_ZN2ns1fEi", "/src/f.c", 10),
+             "f2": ("ns::f(int)", "_ZN2ns1fEi", "/src/f.c", 20)}
+    with scratch() as tmp:
+        a = otlp(tmp, "a.otlp", [["f1", "m1"], ["f1", "m1"], ["f1", "m1"], ["f2", "m1"]], where)
+        b = otlp(tmp, "b.otlp", [["f1", "m1"], ["f2", "m1"]], where)
+        functions = {"prog": [[0, 0], [4, 2]], "main": [[0, 0], [4, 2]], "ns::f": [[4, 2], [4, 2]]}
+        by_line = {"prog": [[0, 0], [4, 2]], "main (m.c:7)": [[0, 0], [4, 2]],
+                   "ns::f (f.c:10)": [[3, 1], [3, 1]], "ns::f (f.c:20)": [[1, 1], [1, 1]]}
+
+        def rows(key, *args):
+            j = json.loads(diff(*args, "--json"))
+            assert j[key + "_in_all"] == len(j[key]), j
+            return {r["name"]: [r["self"], r["total"]] for r in j[key]}
+        folded = [os.path.join(tmp, x + ".folded") for x in "ab"]
+        for source, to in zip((a, b), folded):
+            subprocess.run([TRIFOLD, "convert", source, to, "--lines"], check=True, capture_output=True)
+        for pair in ((a, b), folded, (a, folded[1])):
+            assert rows("functions", *pair) == functions, rows("functions", *pair)
+            assert rows("lines", *pair, "--by", "line") == by_line, rows("lines", *pair, "--by", "line")
+        assert "function (line)" in diff(a, b, "--by", "line") and "(f.c:20)" in diff(a, b, "--by", "line")
+        assert "ns::f(int)" in rows("functions", a, b, "--names", "full")
+        assert "_ZN2ns1fEi" in rows("functions", a, b, "--names", "raw")
+        plain = write(tmp, "plain.folded", "prog;main 1\n")
+        said = diff(a, plain, "--by", "line", status=1)
+        assert said.startswith(f"trifold: {plain} has no lines"), said
+        assert "for .otlp files" in diff(plain, plain, "--names", "raw", status=2)
+        assert "--names needs one of short|full|raw" in diff(a, b, "--names", "long", status=2)
+        bad = write(tmp, "bad.otlp", "x" * 99)
+        assert "is no OTLP request" in diff(a, bad, status=1)
+        out = os.path.join(tmp, "d.html")
+        diff(a, b, "--by", "line", "--output", out)
+        with open(out, encoding="utf-8") as f:
+            assert "ns::f (f.c:20)" in f.read()
 
 
 def two_files(tmp):

@@ -28,31 +28,33 @@ NAMES = [
 SHORT = [short for short, _, _ in NAMES]
 
 
-def recorded(tmp, ending, seconds=3):
+def recorded(tmp, ending, *args, seconds=3):
     exe = compile_c("cases/mangled.c", os.path.join(tmp, "mangled"), "-fomit-frame-pointer")
     out = os.path.join(tmp, "out" + ending)
     with processes([f"exec {exe}"], tmp):
-        record(out, "--duration", str(seconds), "--frequency", "199")
+        record(out, "--duration", str(seconds), "--frequency", "199", *args)
     return out
 
 
 @suite.test
 def short():
-    """folded stacks have short names"""
+    """folded stacks have short names, or those that are asked for"""
+    raw = ("--names", "raw", "--lines", "--inlined")
     with scratch() as tmp:
-        mine = learned([(f, n) for f, n in folded(recorded(tmp, ".folded"))
-                        if f[0] == "mangled"])
-        total = sum(n for _, n in mine)
-        good = sum(n for f, n in mine if has_chain(f, SHORT))
-        say(f"{good} of {total}")
-        assert total > 20 and good >= 0.9 * total, mine[:2]
+        for args, want in (((), SHORT), (raw, [system for _, _, system in NAMES])):
+            mine = learned([(f, n) for f, n in folded(recorded(tmp, ".folded", *args))
+                            if f[0] == "mangled"])
+            total = sum(n for _, n in mine)
+            good = sum(n for f, n in mine if has_chain(f, want))
+            say(f"{args}: {good} of {total}")
+            assert total > 20 and good >= 0.9 * total, mine[:2]
 
 
 @suite.test
 def both():
-    """OTLP and pprof have the system names too; pprof short ones, OTLP whole ones"""
+    """OTLP and pprof have the system names too; pprof short ones, OTLP whole ones, whatever is asked for"""
     with scratch() as tmp:
-        with open(recorded(tmp, ".otlp"), "rb") as f:
+        with open(recorded(tmp, ".otlp", "--names", "raw"), "rb") as f:
             otlp = f.read()
         with gzip.open(recorded(tmp, ".pb.gz")) as f:
             pprof = f.read()

@@ -145,7 +145,7 @@ def once():
         lines = r.stdout.splitlines()
         assert re.search(r"functions: \d+ samples in \d+\.\d s at 19 Hz, lost 0, "
                          r"[\d.]+ of \d+ CPUs? busy \(\d+ %\)$", lines[0]), lines
-        assert lines[3].split()[2:] == ["chain_10", "chain"], r.stdout
+        assert lines[3].split()[2:4] == ["chain_10", "chain"], r.stdout
         assert len(lines) == 8, r.stdout
         with trifold():
             r = subprocess.run([live.TRIFOLD, "top", "--once", "--duration", "1", "--view",
@@ -247,7 +247,7 @@ def sort_and_filter(t):
     t.until("by TOTAL%")
     t.key("r")
     t.until("by TOTAL%, reversed")
-    t.key("sss")
+    t.key("ssss")
     t.until("by SELF%$")
     t.key("/chain_")
     t.until("Filter: chain__")

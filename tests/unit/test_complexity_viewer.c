@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "cli/diff/folded_read.h"
+#include "cli/convert/folded_read.h"
 #include "tests/unit/complexity.h"
 #include "tests/unit/viewer_request.h"
 #include "viewer/server/decode_frames.h"

@@ -205,6 +205,29 @@ TEST(config_headers_of_a_file)
 	free(big);
 }
 
+TEST(config_names_of_each_receiver)
+{
+	struct exporter_config c;
+
+	CHECK_EQ(load(&c), 0);
+	CHECK(!c.endpoints[0].bare);
+	exporter_config_fini(&c);
+	setenv("TRIFOLD_EXPORTER_NAMES", "no", 1);
+	setenv("TRIFOLD_EXPORTER_2_ENDPOINT", "http://second:2", 1);
+	set("ENDPOINT", "http://first:1");
+	CHECK_EQ(load(&c), 0);
+	CHECK(c.endpoints[0].bare && !c.endpoints[1].bare);
+	exporter_config_fini(&c);
+	setenv("TRIFOLD_EXPORTER_NAMES", "yes", 1);
+	setenv("TRIFOLD_EXPORTER_2_NAMES", "no", 1);
+	CHECK_EQ(load(&c), 0);
+	CHECK(!c.endpoints[0].bare && c.endpoints[1].bare);
+	exporter_config_fini(&c);
+	setenv("TRIFOLD_EXPORTER_2_NAMES", "false", 1);
+	CHECK_EQ(load(&c), 2);
+	exporter_config_fini(&c);
+}
+
 TEST(config_headers_of_its_own_cannot_be_set)
 {
 	struct exporter_config c;

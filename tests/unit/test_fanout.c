@@ -294,3 +294,64 @@ TEST(fanout_gives_others_no_spool)
 	CHECK_EQ(n_done, 2);
 	end();
 }
+
+/* A batch of one native function, which has a name. */
+static void add_native(uint64_t id)
+{
+	struct batch_builder *made = batch_builder_new(19);
+	struct batch_function fn = { .name = batch_string(made, "secret_f", 8) };
+	struct batch_exe exe = { .path = batch_string(made, "/bin/x", 6),
+				 .build_id = batch_string(made, "abcd", 4) };
+	struct batch_frame frame = {
+		.address = 1, .kind = BATCH_FRAME_NATIVE,
+		.exe = batch_exe(made, &exe),
+		.function = batch_function(made, &fn),
+	};
+	uint32_t v = batch_frame(made, &frame), stack = batch_stack(made, &v, 1);
+	struct batch b;
+	size_t len;
+	void *data;
+	int fd;
+
+	for (uint64_t i = 0; i < 4; i++)
+		batch_event(made, stack, 0, 0, STOP_COMPLETE, 1000 + i);
+	CHECK_EQ(batch_builder_finish(made, 1000, 2000, &data, &len), 0);
+	fd = sealed_make("test", &(struct iovec){ data, len }, 1);
+	CHECK(fd >= 0 && batch_open(data, len, &b) == 0);
+	fanout_add(&f, id, fd, &b);
+	close(fd);
+	free(data);
+	batch_builder_free(made);
+}
+
+static bool sends(unsigned int receiver, const char *what)
+{
+	const struct body *body = f.senders[receiver].cur->body;
+
+	return memmem(body->data, body->len, what, strlen(what));
+}
+
+/* Also in halves, and out of the spool. */
+TEST(fanout_leaves_names_out_for_whom_asks)
+{
+	for (unsigned int bare = 0; bare < 2; bare++) {
+		for (unsigned int i = 0; i < 2; i++) {
+			cfg.endpoints[i].bare = i == bare;
+			cfg.endpoints[i].compression = COMPRESSION_NONE;
+		}
+		begin(2, MIB);
+		add_native(1);
+		for (unsigned int i = 0; i < 2; i++) {
+			CHECK_EQ(sends(i, "secret_f"), i != bare);
+			CHECK(sends(i, "/bin/x") && sends(i, "abcd"));
+			answer(i, 413);
+			CHECK_EQ(f.senders[i].cur->samples, 2);
+			CHECK_EQ(sends(i, "secret_f"), i != bare);
+			answer(i, 200);
+			answer(i, 200);
+		}
+		CHECK_EQ(n_done, 2);
+		CHECK_EQ(f.senders[1].outcomes.samples[BATCH_DELIVERED], 4);
+		end();
+	}
+}

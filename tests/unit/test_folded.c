@@ -2,6 +2,7 @@
 #include "profile/formats/folded.h"
 
 #include "common/buffer.h"
+#include "profile/names.h"
 #include "tests/unit/cli_batch.h"
 
 TEST(folded_merges_processes_and_escapes_names)
@@ -52,6 +53,87 @@ TEST(folded_shows_what_is_inlined)
 	CHECK(memcmp(out.data, want, out.len) == 0);
 	free(out.data);
 	free(mem);
+}
+
+TEST(folded_marks_what_is_inlined_and_has_lines_if_asked)
+{
+	static const struct { bool lines, inlined; const char *want; } how[] = {
+		{ false, true, "app;root;outer;middle_[i];inner_[i] 1\n" },
+		{ true, false, "app;root (root.c:1);outer (outer.c:10);"
+			"middle (middle.c:20);inner (inner.c:30) 1\n" },
+		{ true, true, "app;root (root.c:1);outer (outer.c:10);"
+			"middle (middle.c:20)_[i];inner (inner.c:30)_[i] 1\n" },
+	};
+	struct batch b;
+	void *mem = inlined_batch(&b);
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct profile_info info = {
+			.lines = how[i].lines, .inlined = how[i].inlined,
+		};
+		struct buffer out = { 0 };
+
+		CHECK_EQ(folded_encode(&b, &info, &out), 0);
+		CHECK_EQ(out.len, strlen(how[i].want));
+		CHECK(memcmp(out.data, how[i].want, out.len) == 0);
+		free(out.data);
+	}
+	free(mem);
+}
+
+/* The same function under the same caller, inlined here and called there, is no
+ * inlined one. */
+TEST(folded_marks_only_what_is_always_inlined)
+{
+	static const char want[] = "app;outer;f 2\n";
+	static const struct profile_info info = { .inlined = true };
+	struct batch_builder *bb = batch_builder_new(20);
+	uint32_t outer = frame(bb, BATCH_FRAME_NATIVE, "outer", 0, 1);
+	uint32_t called = frame(bb, BATCH_FRAME_NATIVE, "f", 0, 2);
+	uint32_t inlined = batch_frame(bb, &(struct batch_frame){
+		.kind = BATCH_FRAME_NATIVE, .address = 1, .inlined = 1,
+		.into = outer, .function = batch_function(bb,
+			&(struct batch_function){ .name = str(bb, "f") }) });
+	uint32_t p = process(bb, 10, "app", "app");
+	struct buffer out = { 0 };
+	struct batch b;
+	size_t len;
+	void *mem;
+
+	event(bb, p, 10, "app", STOP_COMPLETE, &inlined, 1, 1);
+	event(bb, p, 10, "app", STOP_COMPLETE,
+	      (uint32_t[]){ called, outer }, 2, 2);
+	CHECK_EQ(batch_builder_finish(bb, 0, 5, &mem, &len), 0);
+	CHECK_EQ(batch_open(mem, len, &b), 0);
+	CHECK_EQ(folded_encode(&b, &info, &out), 0);
+	CHECK_EQ(out.len, strlen(want));
+	CHECK(memcmp(out.data, want, out.len) == 0);
+	batch_builder_free(bb);
+	free(out.data);
+	free(mem);
+}
+
+static void names_are(enum function_names which, const char *want)
+{
+	struct buffer out = { 0 };
+	struct batch b;
+	void *mem = mangled_batch(&b);
+	size_t len = b.hdr->bytes;
+
+	names_choose(&b, mem, which);
+	CHECK_EQ(batch_open(mem, len, &b), 0);
+	CHECK_EQ(folded_encode(&b, NULL, &out), 0);
+	CHECK_EQ(out.len, strlen(want));
+	CHECK(memcmp(out.data, want, out.len) == 0);
+	free(out.data);
+	free(mem);
+}
+
+TEST(folded_has_the_names_that_were_chosen)
+{
+	names_are(NAMES_SHORT, "app;g;a::f<...> 1\n");
+	names_are(NAMES_FULL, "app;g.cold;void a::f<int>(int) 1\n");
+	names_are(NAMES_RAW, "app;g.cold;_Z1f 1\n");
 }
 
 /* Deeper than any sample, so that nothing rests on FRAMES_MAX. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/diff/folded_read.h"
+#include "cli/convert/folded_read.h"
 
 #include <string.h>
 
-#include "cli/diff/diff.h"
+#include "cli/diff/folded_pairs.h"
 #include "profile/formats/folded.h"
 #include "tests/unit/cli_batch.h"
 #include "tests/unit/harness.h"
@@ -172,6 +172,46 @@ TEST(folded_read_reads_what_we_write)
 	free(out.data);
 	free(twice.data);
 	free(mem);
+}
+
+/* The lines of names, taken as they are or cut off. */
+TEST(folded_read_knows_lines)
+{
+	static const struct { const char *in, *functions, *lines; bool has; } v[] = {
+		{ "a;f (x.c:1) 1\na;f (x.c:2) 2\n", "a;f 3 0\n",
+		  "a;f (x.c:1) 1 0\na;f (x.c:2) 2 0\n", true },
+		{ "a;f (x.c:12)_[i] 1\n", "a;f_[i] 1 0\n",
+		  "a;f (x.c:12)_[i] 1 0\n", true },
+		{ "a;f(int) (x y.c:12)_[k] 1\n", "a;f(int)_[k] 1 0\n",
+		  "a;f(int) (x y.c:12)_[k] 1 0\n", true },
+		/* no lines */
+		{ "a;f (x.c:) 1\n", "a;f (x.c:) 1 0\n", "a;f (x.c:) 1 0\n", false },
+		{ "a;f (:1) 1\n", "a;f (:1) 1 0\n", "a;f (:1) 1 0\n", false },
+		{ "a;f(x.c:1) 1\n", "a;f(x.c:1) 1 0\n", "a;f(x.c:1) 1 0\n", false },
+		{ "a; (x.c:1) 1\n", "a; (x.c:1) 1 0\n", "a; (x.c:1) 1 0\n", false },
+		{ "a;(x:1) 1\n", "a;(x:1) 1 0\n", "a;(x:1) 1 0\n", false },
+		{ "a;_[i];:1);) 1\n", "a;_[i];:1);) 1 0\n", "a;_[i];:1);) 1 0\n",
+		  false },
+	};
+
+	for (size_t i = 0; i < 2 * sizeof(v) / sizeof(v[0]); i++) {
+		const char *want = i % 2 ? v[i / 2].functions : v[i / 2].lines;
+		struct buffer out = { 0 };
+		struct folded_tree t;
+
+		CHECK_EQ(folded_init(&t), 0);
+		t.functions = i % 2;
+		CHECK_EQ(read_exact(&t, 0, v[i / 2].in, strlen(v[i / 2].in)), 0);
+		CHECK_EQ(t.lines[0], v[i / 2].has);
+		CHECK_EQ(folded_sort(&t), 0);
+		CHECK_EQ(diff_encode_folded(&t, &out), 0);
+		if (out.len != strlen(want) || memcmp(out.data, want, out.len))
+			printf("# %.*s, want %s", (int)out.len, out.data, want);
+		CHECK(out.len == strlen(want) &&
+		      !memcmp(out.data, want, out.len));
+		free(out.data);
+		folded_fini(&t);
+	}
 }
 
 static const char sample[] = "app;main;f 3\napp;main;f_[k] 40\r\n\n"

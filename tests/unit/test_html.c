@@ -104,6 +104,8 @@ TEST(html_says_where_functions_are)
 	static const char want[] =
 		"\"files\":[\"root.c\",\"outer.c\",\"middle.c\",\"inner.c\"],"
 		"\"lines\":[1,0,1,2,1,10,3,2,20,4,3,30]";
+	/* rows: app root outer middle inner */
+	static const char marks[] = "\"marks\":[3,1,1,1]";
 	static const char none[] = "\"files\":[],\"lines\":[]";
 	struct buffer out = { 0 };
 	struct batch b;
@@ -111,6 +113,7 @@ TEST(html_says_where_functions_are)
 
 	CHECK_EQ(html_encode(&b, &info, &out), 0);
 	CHECK_EQ(occurrences((char *)out.data, out.len, want), 1);
+	CHECK_EQ(occurrences((char *)out.data, out.len, marks), 1);
 	free(mem);
 	out.len = 0;
 	mem = sample_batch(&b);

@@ -125,7 +125,7 @@ static void make(struct made *m)
 	finish(b, m);
 }
 
-static Request *encode(const struct batch *b, const struct otlp_resource *extra)
+static Request *encode(const struct batch *b, const struct otlp_how *extra)
 {
 	uint8_t *data;
 	size_t len;
@@ -341,6 +341,39 @@ TEST(otlp_functions_have_full_and_system_names)
 	free(m.data);
 }
 
+/* What has an ID is known to a receiver by that and its address. */
+TEST(otlp_leaves_names_out_if_asked)
+{
+	static const struct otlp_how bare = { .bare = true };
+	static const char *const kept[] = {
+		"do_sys_open", "ext4_map [ext4]", "", "", "main.main", "[lib.so]",
+		"", "",
+	};
+	const Dictionary *d;
+	const Otlp__Stack *s;
+	struct made m;
+	Request *r;
+
+	make(&m);
+	r = encode(&m.batch, &bare);
+	CHECK_RULES(r);
+	d = r->dictionary;
+	s = d->stack_table[r->resource_profiles[1]->scope_profiles[0]->
+		profiles[0]->samples[0]->stack_index];
+	CHECK_EQ(s->n_location_indices, 8);
+	for (size_t i = 0; i < 8; i++) {
+		const Otlp__Location *l =
+			d->location_table[s->location_indices[i]];
+
+		CHECK_STR(name_of(d, l), kept[i]);
+		CHECK_EQ(l->n_lines, kept[i][0] != '\0');
+	}
+	CHECK_EQ(d->location_table[s->location_indices[2]]->address, 0x1234);
+	CHECK(d->location_table[s->location_indices[2]]->mapping_index);
+	drop(r);
+	free(m.data);
+}
+
 /* By address and build ID a receiver may find a name that we do not know. */
 TEST(otlp_leaves_functions_without_names_to_the_receiver)
 {
@@ -369,7 +402,7 @@ TEST(otlp_resource_names_the_process)
 {
 	static const char *const pairs[] = {
 		"host.name", "h", "process.pid", "1", NULL };
-	const struct otlp_resource extra = { .pairs = pairs };
+	const struct otlp_how extra = { .pairs = pairs };
 	const Otlp__ResourceProfiles *p;
 	struct made m;
 	Request *r;
@@ -428,7 +461,7 @@ TEST(otlp_service_is_the_unit_or_the_program)
 TEST(otlp_service_name_can_be_given)
 {
 	static const char *const pairs[] = { "service.name", "mine", NULL };
-	const struct otlp_resource extra = { .pairs = pairs };
+	const struct otlp_how extra = { .pairs = pairs };
 	struct made m;
 	Request *r;
 
@@ -559,7 +592,7 @@ TEST(otlp_ends_stacks_before_guesses)
 
 TEST(otlp_has_guesses_where_they_are_wanted)
 {
-	const struct otlp_resource extra = { .guesses = true };
+	const struct otlp_how extra = { .guesses = true };
 	const Otlp__Stack *s;
 	struct made m;
 	Request *r;
@@ -589,7 +622,7 @@ TEST(otlp_wrong_utf8_becomes_replacement)
 {
 	static const char *const pairs[] = {
 		"k", "a\xff" "b\xc0\x80" "c\xed\xa0\x80\xe2\x82\xac", NULL };
-	const struct otlp_resource extra = { .pairs = pairs };
+	const struct otlp_how extra = { .pairs = pairs };
 	struct made m;
 	Request *r;
 

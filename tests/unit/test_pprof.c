@@ -220,6 +220,8 @@ TEST(pprof_mappings_carry_build_ids)
 			"abcdef0123456789abcdef0123456789abcdef01"));
 		CHECK(number(f.body, 3) > 0x3000);
 		CHECK_EQ(number(f.body, 7), 1);
+		for (uint32_t i = 8; i <= 10; i++)
+			CHECK_EQ(number(f.body, i), 0);
 	}
 	CHECK_EQ(found, 1);
 }
@@ -264,6 +266,10 @@ TEST(pprof_location_has_a_line_for_each_inlined_call)
 
 	while (next(&it, &f)) {
 		locations += f.number == 4;
+		/* functions, files, lines and inlined calls are known */
+		for (uint32_t i = 7; f.number == 3 && i <= 10; i++)
+			CHECK_EQ(number(f.body, i), string_is(r,
+				number(f.body, 5), "/bin/app") || i == 7);
 		if (f.number != 4 || number(f.body, 3) != 0x1000)
 			continue;
 		while (next(&f.body, &s)) {

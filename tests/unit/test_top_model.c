@@ -128,6 +128,83 @@ TEST(inlined_functions_count_as_what_they_are)
 	top_model_fini(&m);
 }
 
+/* Two lines of f, at one of which it is inlined. */
+static void *lines_batch(struct batch *ret)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	uint32_t p = process(b, 10, "app", "app"), v[3];
+	struct batch_function fn = {
+		.name = str(b, "f<...>"), .file = str(b, "/src/long/f.c"),
+		.full_name = str(b, "f<int>(int)"), .system_name = str(b, "_Zf"),
+		.start_line = 7,
+	};
+	struct batch_frame f = { .kind = BATCH_FRAME_NATIVE, .address = 1 };
+	size_t len;
+	void *data;
+
+	v[0] = frame(b, BATCH_FRAME_NATIVE, "outer", 0, 1);
+	f.function = batch_function(b, &fn);
+	f.line = 8;
+	v[1] = batch_frame(b, &f);
+	f.line = 9;
+	f.inlined = 1;
+	f.into = v[0];
+	v[2] = batch_frame(b, &f);
+	event(b, p, 10, "app", STOP_COMPLETE, v + 1, 1, 100);
+	event(b, p, 10, "app", STOP_COMPLETE, v + 2, 1, 100);
+	event(b, p, 10, "app", STOP_COMPLETE, v + 2, 1, 100);
+	CHECK_EQ(batch_builder_finish(b, 0, S, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(batch_open(data, len, ret), 0);
+	return data;
+}
+
+static bool cell_is(const struct top_table *t, const struct top_row *r,
+		    enum top_col c, size_t cells, const char *want)
+{
+	char out[4 * 40 + 1];
+
+	top_cell(t, r, c, true, cells, out, sizeof(out));
+	return !strcmp(out, want);
+}
+
+TEST(lines_are_rows_of_their_own_and_inlined_ones_are_marked)
+{
+	struct top_query q = { .view = TOP_LINES };
+	struct top_table t = { 0 };
+	struct top_filter f = { .text = "f.c:9" };
+	struct top_model m;
+	struct batch b;
+	void *data = lines_batch(&b);
+
+	top_model_init(&m, TOP_SPAN_NS);
+	m.names = NAMES_FULL;
+	CHECK_EQ(top_model_add(&m, data, b.hdr->bytes, 3), 0);
+	free(data);
+	top_model_table(&m, &q, &t);
+	CHECK_EQ(t.n, 3);
+	top_sort(&t, COL_SELF, false);
+	CHECK(t.rows[0].self == 2 && t.rows[1].self == 1 && !t.rows[2].self);
+	CHECK(cell_is(&t, &t.rows[0], COL_SOURCE, 40, "f.c:9"));
+	CHECK(cell_is(&t, &t.rows[0], COL_NAME, 40, "f<int>(int) (inlined)"));
+	CHECK(cell_is(&t, &t.rows[0], COL_NAME, 24, "f<int>(int) (inlined)"));
+	CHECK(cell_is(&t, &t.rows[0], COL_NAME, 8, "f<int>(~"));
+	CHECK(cell_is(&t, &t.rows[1], COL_SOURCE, 40, "f.c:8"));
+	CHECK(cell_is(&t, &t.rows[1], COL_NAME, 40, "f<int>(int)"));
+	CHECK(cell_is(&t, &t.rows[2], COL_SOURCE, 40, ""));
+	top_filter_rows(&t, &f);
+	CHECK_EQ(t.n, 1);
+	/* of the whole function, where it begins; not all of it is inlined */
+	q.view = TOP_FUNCTIONS;
+	top_model_table(&m, &q, &t);
+	CHECK_EQ(t.n, 2);
+	top_sort(&t, COL_SELF, false);
+	CHECK(cell_is(&t, &t.rows[0], COL_SOURCE, 40, "f.c:7"));
+	CHECK(cell_is(&t, &t.rows[0], COL_NAME, 40, "f<int>(int)"));
+	top_table_fini(&t);
+	top_model_fini(&m);
+}
+
 TEST(recursion_counts_once_a_stack)
 {
 	const struct top_query q = { .view = TOP_FUNCTIONS };
@@ -485,6 +562,7 @@ TEST(cells_say_shares_and_names)
 	top_table_fini(&t);
 	top_model_fini(&m);
 	CHECK_EQ(top_view_named("containers"), TOP_CONTAINERS);
+	CHECK_EQ(top_view_named("lines"), TOP_LINES);
 	CHECK_EQ(top_view_named("around"), TOP__VIEWS);
 }
 

@@ -95,7 +95,7 @@ TEST(viewer_keeps_host_and_kernel)
 {
 	char host[80];
 	const char *pairs[] = { "host.name", host, "os.version", "6.1\xff.2", NULL };
-	const struct otlp_resource extra = { .pairs = pairs };
+	const struct otlp_how extra = { .pairs = pairs };
 	struct decoded d;
 	struct batch b;
 	void *data = sample_batch(&b);

@@ -50,7 +50,7 @@ function drawBox(i, x, w, faded, y)
 	room = Math.floor((w - 6) / charWidth);
 	if (room < 3)
 		return;
-	name = nameOf(i);
+	name = nameOf(i) + marksText(T.marks[i]);
 	name = shown(name.length > room ? name.slice(0, room - 1) + "\u2026" : name);
 	ctx.fillStyle = ink;
 	ctx.fillText(name, x + 3, y + ROW / 2, w - 5);

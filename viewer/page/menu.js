@@ -34,7 +34,7 @@ function stackText(i)
 	for (let at = i; at > 0 || at === 0 && T.about >= 0; at = at ? T.parent[at] : -1) {
 		const l = T.label[at];
 
-		out.push(shown(labelName(l), 1e4) + (labelModule(l) ? ` (${shown(labelModule(l), 1e4)})` : ""));
+		out.push(shown(labelName(l), 1e4) + marksText(T.marks[at]) + (labelModule(l) ? ` (${shown(labelModule(l), 1e4)})` : ""));
 	}
 	if (T.about >= 0 ? i >= T.split : state.reversed)
 		out.reverse();

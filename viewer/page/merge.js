@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* merge - trees made of a tree: filtered, from the leaves, about a function; its order */
 
+/* The marks that all these rows have. */
+const marksIn = (t, rows) => rows.reduce((bits, i) => bits & t.marks[i], 255);
+
 /*
  * Add the rows `roots` of a tree and all below them to rows, those with the same
  * callers as one.  how: self, base (the samples that end in a row), sum, sumBase
@@ -21,7 +24,7 @@ function merge(p, t, rows, label, roots, how)
 		const by = depth - t.depth[root];
 
 		for (let i = root; i < t.end[root]; i++)
-			rows.add(t.label[i], t.depth[i] + by, self[i], base ? base[i] : 0, first ? first[i] : 0);
+			rows.add(t.label[i], t.depth[i] + by, self[i], base ? base[i] : 0, first ? first[i] : 0, t.marks[i]);
 	}
 
 	function put(l, list, depth)
@@ -32,7 +35,8 @@ function merge(p, t, rows, label, roots, how)
 			copy(list[0], depth);
 			return;
 		}
-		rows.add(l, depth, 0, 0);
+		/* a module's box is no frame */
+		rows.add(l, depth, 0, 0, Infinity, l < p.nLabels - p.modules.length ? marksIn(t, list) : 0);
 		/* the list grows by frames that are left out */
 		for (let k = 0; k < list.length; k++) {
 			const r = list[k];
@@ -127,11 +131,12 @@ function upward(p, t, out, at, { weight, weightBase, first })
 	function put(lo, hi, depth)
 	{
 		const label = t.label[at[order[lo]]];
-		let self = 0, selfBase = 0, began = Infinity, n = lo;
+		let self = 0, selfBase = 0, began = Infinity, n = lo, marks = 255;
 
 		for (let k = lo; k < hi; k++) {
 			const s = order[k], up = t.parent[at[s]];
 
+			marks &= t.marks[at[s]];
 			if (up) {
 				at[s] = up;
 				order[n++] = s;
@@ -141,7 +146,7 @@ function upward(p, t, out, at, { weight, weightBase, first })
 			selfBase += weightBase ? weightBase[s] : 0;
 			began = first ? Math.min(began, first[s]) : 0;
 		}
-		out.add(label, depth, self, selfBase, began);
+		out.add(label, depth, self, selfBase, began, marks);
 		if (n > lo)
 			later(lo, n, depth + 1);
 	}

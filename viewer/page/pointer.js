@@ -37,7 +37,7 @@ function rowAt(event)
 
 function showTip(i, x, y)
 {
-	const l = T.label[i], lines = [el("b", {}, shown(labelFull(l), 1000))];
+	const l = T.label[i], lines = [el("b", {}, shown(labelFull(l), 1000) + marksText(T.marks[i]))];
 
 	if (!menu.hidden)
 		return;
@@ -68,7 +68,7 @@ function spoken(i)
 	const all = siblings(i), below = T.end[i] - i - 1;
 	const module = moduleOf(i) ? `, ${shown(moduleOf(i), 80)}` : "";
 
-	return `${shown(nameOf(i), 160)}${module}, ${kindName(kindOf(i))}. ${worth(i).join(". ")}. ` +
+	return `${shown(nameOf(i), 160)}${marksText(T.marks[i])}${module}, ${kindName(kindOf(i))}. ${worth(i).join(". ")}. ` +
 		`Level ${T.depth[i]}, ${all.indexOf(i) + 1} of ${all.length}` + (below ? "." : ", nothing below.");
 }
 

@@ -172,6 +172,17 @@ function sourceOf(l)
 	return at ? at.file + (at.line ? ":" + at.line : "") : "";
 }
 
+/* Of each label the marks that all its frames have. */
+function marksOfLabels(t)
+{
+	if (!t.labelMarks) {
+		t.labelMarks = new Uint8Array(P.nLabels).fill(255);
+		for (let i = 1; i < t.n; i++)
+			t.labelMarks[t.label[i]] &= t.marks[i];
+	}
+	return t.labelMarks;
+}
+
 /* Samples in words: number, CPU time, share of all. */
 function amount(n)
 {

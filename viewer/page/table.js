@@ -19,6 +19,7 @@ const LISTS = {
 		name: (l) => labelName(l),
 		rank: (l) => ranks(P)[l],
 		kind: (l) => labelKind(l),
+		mark: (l) => marksText(marksOfLabels(P.view)[l]),
 		where: (l) => (sourceOf(l) ? shown(sourceOf(l).replace(/^.*\//, ""), 60) + " \u00b7 " : "") +
 			`${shown(labelModule(l), 80)} (${kindName(labelKind(l))})`,
 		matches: (l) => matched[l],
@@ -111,7 +112,7 @@ function tableLine(l, sum, all, allBase)
 {
 	const of = LISTS[state.list], text = shown(of.name(l));
 	const name = el("button", { className: "name", textContent: text, title: "Show it in the graph", onclick: () => of.show(l) });
-	const first = el("th", { scope: "row" }, name);
+	const first = el("th", { scope: "row" }, name, of.mark ? of.mark(l) : "");
 	const n = (text) => el("td", { className: "n" }, text);
 
 	name.dataset.id = of.id(l);

@@ -7,7 +7,8 @@
  * in the row; now, self and all rows below.  A comparison also has selfBase and
  * base, the same for the other range.  selfFirst, where times are known: when the
  * first sample that ends in the row was taken, ms (Infinity: none); first, the
- * same of the row and all below.  start (layOut()) and total are position
+ * same of the row and all below.  marks: what is special about all frames of the
+ * row, as bits (MARKS).  start (layOut()) and total are position
  * and width in the graph: in samples, in a comparison in the mean of both shares.
  * end[i] is the first row after i that is not below row i.  all and allBase are
  * what shares are shares of.
@@ -15,7 +16,18 @@
 
 const KIND_UNKNOWN = KINDS.findIndex((k) => k.filter === "unknown");
 
-const COLUMNS = ["label", "depth", "self", "selfBase", "selfFirst"];
+const COLUMNS = ["label", "depth", "self", "selfBase", "selfFirst", "marks"];
+
+/* Words for the bits of enum profile_mark. */
+const MARKS = [[1, "inlined"]];
+
+/* What stands behind a name with these marks. */
+function marksText(bits)
+{
+	const words = MARKS.filter(([bit]) => bits & bit).map(([, word]) => word);
+
+	return words.length ? ` (${words.join(", ")})` : "";
+}
 
 /* Columns that grow as rows are added. */
 class Rows {
@@ -27,6 +39,7 @@ class Rows {
 		this.self = new Float64Array(n);
 		this.selfBase = diff ? new Float64Array(n) : null;
 		this.selfFirst = timed ? new Float64Array(n) : null;
+		this.marks = new Uint8Array(n);
 	}
 
 	grow()
@@ -41,13 +54,14 @@ class Rows {
 		}
 	}
 
-	add(label, depth, self, selfBase, first = Infinity)
+	add(label, depth, self, selfBase, first = Infinity, marks = 0)
 	{
 		if (this.n === this.label.length)
 			this.grow();
 		this.label[this.n] = label;
 		this.depth[this.n] = depth;
 		this.self[this.n] = self;
+		this.marks[this.n] = marks;
 		if (this.selfBase)
 			this.selfBase[this.n] = selfBase;
 		if (this.selfFirst)
@@ -132,16 +146,29 @@ function groupsOf(flat, n, make)
 	return out;
 }
 
+/* The marks of n rows, of their list in profile/formats/html.h. */
+function marksOf(flat, n)
+{
+	const out = new Uint8Array(n);
+
+	for (let k = 0, row = 0; k < flat.length; k += 2) {
+		row += flat[k];
+		out[row] = flat[k + 1];
+	}
+	return out;
+}
+
 /* The JSON object of profile/formats/html.h, or with a fourth number in each row. */
 function decode(data)
 {
 	const diff = Boolean(data.diff), step = diff ? 4 : 3, r = data.rows;
-	const rows = new Rows(r.length / step + 1, diff, data.first);
+	const rows = new Rows(r.length / step + 1, diff, data.first), marks = marksOf(data.marks || [], r.length / step);
 
 	rows.add(-1, 0, 0, 0);
 	for (let i = 0, d = 0, k = 0; i < r.length; i += step) {
 		d += 1 - r[i + 1];
-		rows.add(r[i], d, r[i + 2], diff ? r[i + 3] : 0, data.first && r[i + 2] ? data.first[k++] : 0);
+		rows.add(r[i], d, r[i + 2], diff ? r[i + 3] : 0, data.first && r[i + 2] ? data.first[k++] : 0,
+			marks[i / step]);
 	}
 	return prepare({
 		info: data.info, strings: data.strings, labels: data.labels,

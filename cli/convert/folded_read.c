@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/diff/folded_read.h"
+#include "cli/convert/folded_read.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -38,6 +38,7 @@ void folded_fini(struct folded_tree *t)
 	free(t->names);
 	free(t->nodes);
 	free(t->text.data);
+	free(t->without.data);
 	hash_free(&t->names_set);
 	hash_free(&t->nodes_set);
 }
@@ -96,6 +97,54 @@ static uint32_t folded_read_child_of(struct folded_tree *t, uint32_t parent,
 	};
 	t->nodes[parent].child = added;
 	return added;
+}
+
+#define MARK_LEN	4		/* of "_[k]" */
+
+static size_t folded_read_mark(const char *s, size_t len)
+{
+	const char *end = s + len - MARK_LEN;
+
+	return len > MARK_LEN && end[0] == '_' && end[1] == '[' &&
+	       end[3] == ']' ? MARK_LEN : 0;
+}
+
+/* Where, in a name without its mark, " (file.c:12)" begins; 0: it has none. */
+static size_t folded_read_line_at(const char *s, size_t len)
+{
+	size_t i = len, digits;
+
+	if (!i || s[--i] != ')')
+		return 0;
+	for (digits = i; i && s[i - 1] >= '0' && s[i - 1] <= '9'; i--)
+		;
+	if (i == digits || !i || s[--i] != ':')
+		return 0;
+	while (i && s[i - 1] != '(' && s[i - 1] != ')')
+		i--;
+	return i > 2 && s[i - 1] == '(' && s[i - 2] == ' ' && s[i] != ':' ?
+	       i - 2 : 0;
+}
+
+/* A frame's name as it counts, and notes whether it has a line. */
+static uint32_t folded_read_frame(struct folded_tree *t, unsigned int side,
+				  const char *s, size_t len)
+{
+	size_t mark = folded_read_mark(s, len);
+	size_t at = folded_read_line_at(s, len - mark);
+
+	if (!at)
+		return folded_read_name_of(t, s, len);
+	t->lines[side] = true;
+	if (!t->functions)
+		return folded_read_name_of(t, s, len);
+	t->without.len = 0;
+	buffer_add(&t->without, s, at);
+	buffer_add(&t->without, s + len - mark, mark);
+	if (t->without.failed)
+		return INDEX_NONE;
+	return folded_read_name_of(t, (const char *)t->without.data,
+				   t->without.len);
 }
 
 static bool is_blank(char c)
@@ -171,8 +220,8 @@ static int read_line(struct folded_tree *t, unsigned int side, const char *s,
 			return 0;
 		at = folded_read_child_of(
 			t, at,
-			folded_read_name_of(t, s,
-					    (size_t)((semi ? semi : end) - s)));
+			folded_read_frame(t, side, s,
+					  (size_t)((semi ? semi : end) - s)));
 		if (at == INDEX_NONE)
 			return -ENOMEM;
 	}

@@ -7,11 +7,13 @@
  * a stack, outermost frame first, frames separated by ';', then blanks and a
  * whole number of samples.  A line may end in "\r\n"; empty lines mean
  * nothing; the same stack may come again.  Frames are bytes of any kind but
- * control characters.
+ * control characters.  One that ends in " (file.c:12)", and perhaps "_[i]" or
+ * "_[k]" behind it, has a line.
  */
-#ifndef CLI_DIFF_FOLDED_READ_H
-#define CLI_DIFF_FOLDED_READ_H
+#ifndef CLI_CONVERT_FOLDED_READ_H
+#define CLI_CONVERT_FOLDED_READ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,7 +47,10 @@ struct folded_tree {
 	struct folded_name *names;	/* distinct; names_set.n of them */
 	struct folded_node *nodes;	/* nodes_set.n, and the root */
 	uint64_t samples[FOLDED_SIDES];
-	struct buffer text;
+	bool functions;			/* names are taken without their lines:
+					 * the caller's to set */
+	bool lines[FOLDED_SIDES];	/* some names have a line */
+	struct buffer text, without;	/* without: a name without its line */
 	struct hash_table names_set, nodes_set;
 	uint32_t names_cap, nodes_cap;
 	uint64_t seed;			/* a file's author chooses its names */
@@ -80,4 +85,4 @@ uint32_t folded_next(const struct folded_tree *t, uint32_t node,
 /* Append a name as UTF-8 without control characters (C0, DEL and C1). */
 void folded_name(const struct folded_tree *t, uint32_t name, struct buffer *out);
 
-#endif /* CLI_DIFF_FOLDED_READ_H */
+#endif /* CLI_CONVERT_FOLDED_READ_H */
