@@ -17,8 +17,8 @@ static bool debug_file_needed(const struct elf_file *f, const struct msg_job_don
 	return done->build_id_len >= 2 && !elf_file_find(f, ".symtab");
 }
 
-/* Ask for it, and wait up to DEBUG_WAIT_MS.  A descriptor, or -1. */
-static int debug_file_ask(struct conn *c, const struct msg_job_done *done)
+/* Ask for it, and wait up to DEBUG_WAIT_MS.  A descriptor and who brought it, or -1. */
+static int debug_file_ask(struct conn *c, const struct msg_job_done *done, uint64_t *source)
 {
 	struct msg_wanted wanted = { .build_id_len = done->build_id_len };
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
@@ -30,6 +30,7 @@ static int debug_file_ask(struct conn *c, const struct msg_job_done *done)
 		      NULL, 0) ||
 	    poll(&p, 1, DEBUG_WAIT_MS) != 1 || conn_recv(c, &m))
 		return -1;
+	*source = m.hdr.id;
 	fd = m.hdr.type == MSG_WANTED_FILE ? msg_take_fd(&m, 0) : -1;
 	msg_close_fds(&m);
 	return fd;
@@ -60,12 +61,21 @@ static bool debug_file_open(const struct elf_file *f, const struct msg_job_done 
 }
 
 void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
-		     const struct msg_job_done *done)
+		     struct msg_job_done *done)
 {
-	d->fd = debug_file_needed(f, done) ? debug_file_ask(c, done) : -1;
-	if (d->fd >= 0 && debug_file_trusted(f->fd, d->fd) &&
-	    debug_file_open(f, done, d->fd, &d->elf))
-		f->debug = &d->elf;
+	uint64_t source = DEBUG_LOCAL;
+
+	*d = (struct debug_file){ .fd = -1 };
+	done->debug = JOB_DEBUG_OWN;
+	if (!debug_file_needed(f, done))
+		return;
+	done->debug = JOB_DEBUG_MISSING;
+	d->fd = debug_file_ask(c, done, &source);
+	if (d->fd < 0 || (source != DEBUG_SERVER && !debug_file_trusted(f->fd, d->fd)) ||
+	    !debug_file_open(f, done, d->fd, &d->elf))
+		return;
+	f->debug = &d->elf;
+	done->debug = JOB_DEBUG_FILE;
 }
 
 void debug_file_close(struct debug_file *d, struct elf_file *f)

@@ -7,7 +7,7 @@
  * looks for it.  What comes was found below the root of a process that any user may
  * have started, and must not name the code of others: it counts only if it belongs
  * to root or to the owner of the executable, and all may read it, and has the same
- * build ID.
+ * build ID.  One from a server (DEBUG_SERVER) needs that only.
  */
 #ifndef SYMBOLIZERD_WORKER_DEBUG_FILE_H
 #define SYMBOLIZERD_WORKER_DEBUG_FILE_H
@@ -22,9 +22,9 @@ struct debug_file {
 };
 
 /* Find f's; if there is one, f->debug is it until debug_file_close().  c: to the
- * hub; done: f's build ID.  Waits a second at most. */
+ * hub; done: has f's build ID, .debug is set.  Waits a second at most. */
 void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
-		     const struct msg_job_done *done);
+		     struct msg_job_done *done);
 void debug_file_close(struct debug_file *d, struct elf_file *f);
 
 #endif /* SYMBOLIZERD_WORKER_DEBUG_FILE_H */
