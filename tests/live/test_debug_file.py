@@ -70,6 +70,38 @@ def rules():
         check(profile(exe, build_id, debug))
 
 
+def lines_of(*cmd):
+    out = subprocess.run(cmd, check=True, capture_output=True, text=True).stdout
+    return [line.split() for line in out.splitlines()]
+
+
+def add_minidebug(exe, debug):
+    """As rpm's find-debuginfo does it: functions that .dynsym does not have."""
+    dynamic = {words[0] for words in lines_of("nm", "-D", "-P", "--defined-only", exe) if words}
+    functions = {words[0] for words in lines_of("nm", "-P", "--defined-only", debug)
+                 if words[1] in "tTwW"} - dynamic
+    with open(exe + ".keep", "w", encoding="utf-8") as f:
+        f.writelines(name + "\n" for name in sorted(functions))
+    mini = exe + ".mini"
+    subprocess.run(["objcopy", "-S", "--remove-section", ".gdb_index", "--remove-section",
+                    ".comment", f"--keep-symbols={exe}.keep", debug, mini], check=True)
+    subprocess.run(["xz", "-f", mini], check=True)
+    subprocess.run(["objcopy", "--add-section", f".gnu_debugdata={mini}.xz", exe], check=True)
+    return sorted(functions)
+
+
+@suite.test
+def debugdata():
+    """a stripped program has names by its .gnu_debugdata"""
+    with scratch() as tmp:
+        exe, _, debug = build_stripped(tmp, "mini")
+        assert "chain_10" in add_minidebug(exe, debug)
+        with subprocess.Popen([exe, "100"]) as p:
+            record(exe + ".folded", "--duration", "3", "--frequency", "499")
+            p.kill()
+        check(learned([(f, n) for f, n in folded(exe + ".folded") if f[0] == "mini"]))
+
+
 @suite.test
 def not_its_own():
     """another program's debug file under this build ID is not believed"""
