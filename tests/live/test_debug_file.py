@@ -2,27 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names, and rules, from a separate debug file, found by build ID."""
 import os
-import re
 import subprocess
 
-from live import Suite, compile_c, folded, has_chain, learned, record, say, scratch
+from debug import CHAIN, DEBUG, build_stripped
+from live import Suite, folded, has_chain, learned, record, say, scratch
 
 suite = Suite()
-CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
-DEBUG = "/usr/lib/debug"
-
-
-def build_stripped(tmp, name, *flags):
-    """A program without names, and its debug file: (path, build ID, debug file)."""
-    exe = compile_c("chain.c", os.path.join(tmp, name), "-g", "-fomit-frame-pointer",
-                    "-Wl,--build-id", *flags)
-    debug = exe + ".debug"
-    subprocess.run(["objcopy", "--only-keep-debug", exe, debug], check=True)
-    subprocess.run(["strip", "-s", exe], check=True)
-    notes = subprocess.run(["readelf", "-n", exe], capture_output=True, text=True).stdout
-    return exe, re.search(r"Build ID: (\w+)", notes).group(1), debug
-
-
 def profile(exe, build_id, debug, wrap=()):
     """Run it where DEBUG holds only that file, seen by it alone."""
     where = f"{DEBUG}/.build-id/{build_id[:2]}"
