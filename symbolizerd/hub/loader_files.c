@@ -12,6 +12,7 @@
 #include "ipc/conn_more.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/hub/interval.h"
+#include "symbolizerd/knowledge/debug_paths.h"
 #include "symbolizerd/tables/vdso.h"
 
 #define TABLE_BYTES_MAX	(256u << 20)	/* of a worker's memfd */
@@ -253,12 +254,15 @@ static void loader_files_let_unmapped_go(struct loader_files *lf)
 	}
 }
 
-/* Whose file it is. */
-static uint32_t loader_files_owner(int fd)
+/* Whose file it is, and where it lies. */
+static uint32_t loader_files_owner(int fd, uint64_t *layer)
 {
 	struct stat st;
 
-	return fstat(fd, &st) ? OWNER_UNKNOWN : owner_of_uid(st.st_uid);
+	if (fstat(fd, &st))
+		return OWNER_UNKNOWN;
+	*layer = MSG_LAYER(st.st_dev, st.st_ino);
+	return owner_of_uid(st.st_uid);
 }
 
 /* Its table is there, perhaps by a former hub.  True: the descriptor is taken
@@ -301,7 +305,8 @@ static bool loader_files_is_dump(struct loader_files *lf, const struct msg_exe *
 static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 			     uint64_t id, const char *path, size_t len, int fd)
 {
-	uint32_t owner = loader_files_owner(fd), i;
+	uint64_t layer = 0;
+	uint32_t owner = loader_files_owner(fd, &layer), i;
 	struct executable *e;
 	int number;
 
@@ -313,6 +318,7 @@ static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 				m->host, &i);
 	if (e) {
 		e->owner = owner;
+		e->layer = layer;
 		e->begins = m->begins;
 	}
 	if (!e || loader_files_is_dump(lf, m, path, len, fd))
@@ -400,6 +406,7 @@ void loader_files_tick(struct loader_files *lf)
 		loader_files_release(lf, lf->n_held);
 	loader_files_take_up(lf);
 	loader_files_retry(lf);
+	debug_files_tick(&lf->k->debug_files, &lf->k->exes, lf->k->interval, now_ns());
 	lf->k->files.list_s = x->kept.total ? x->kept_s : 0;
 	cpu_share_end(&lf->k->share, begin);
 }
@@ -504,9 +511,16 @@ static int loader_files_on_wanted(struct loader_files *lf, struct msg *msg)
 
 	if (!file)
 		memcpy(&none, msg->buf, sizeof(none));
+	if (none.error == ETIMEDOUT &&
+	    (msg->hdr.id < JOBS_MEMORY_ID || msg->hdr.id >= DEBUG_AGAIN_ID) &&
+	    ++lf->debug_hangs == DEBUG_HANGS_MAX)
+		log_warn("too many file systems of processes do not answer: debug files are searched for on the host alone");
 	if (msg->hdr.id < JOBS_MEMORY_ID)
 		jobs_debug(lf->jobs, (uint32_t)msg->hdr.id,
-			   file ? msg->fds[0] : -1);
+			   file ? msg->fds[0] : -1, DEBUG_LOCAL);
+	else if (msg->hdr.id >= DEBUG_AGAIN_ID)
+		debug_files_answer(&lf->k->debug_files, &lf->k->exes, (uint32_t)msg->hdr.id,
+				   file ? msg_take_fd(msg, 0) : -1, now_ns());
 	else
 		jobs_memory(lf->jobs, msg->hdr.id,
 			    file ? msg_take_fd(msg, 0) : -1,
@@ -589,17 +603,45 @@ static void loader_files_pending(void *ctx, uint32_t number)
 	files_pending(&((struct loader_files *)ctx)->k->files, number);
 }
 
-/* A worker wants a debug file: loaderd opens it as a process that ran the
- * executable would.  The question's id is the file's number. */
-static int loader_files_debug(void *ctx, uint32_t number, struct msg_wanted *m)
+/* loaderd opens a debug file as a process that ran the executable would. */
+static int loader_files_look(struct loader_files *lf, uint64_t id, uint32_t number,
+			     const struct build_id *build_id, const char *link)
+{
+	const struct executable *e = executables_number(&lf->k->exes, number);
+	const struct known_file *f = files_get(&lf->k->files, number);
+	struct msg_wanted m = { .tgid = f ? f->tgid : 0 };
+
+	if (!e || !m.tgid)
+		return -ENOENT;
+	if (lf->debug_hangs >= DEBUG_HANGS_MAX)
+		m.tgid = 0;
+	m.layer = e->layer;
+	debug_paths_set(&m, build_id, e->path, link);
+	return loader_link_send(lf->link, MSG_DEBUG_WANTED, id, &m, sizeof(m), NULL, 0, -1);
+}
+
+/* A worker wants a debug file.  loaderd's question has the file's number as id. */
+static int loader_files_debug(void *ctx, uint32_t number, const struct msg_wanted *q)
 {
 	struct loader_files *lf = ctx;
-	const struct known_file *f = files_get(&lf->k->files, number);
+	const struct executable *e = executables_number(&lf->k->exes, number);
+	struct build_id id = { .len = q->build_id_len };
+	const struct debug_at_hand *h;
 
-	m->tgid = f ? f->tgid : 0;
-	return m->tgid ? loader_link_send(lf->link, MSG_DEBUG_WANTED, number, m,
-					  sizeof(*m), NULL, 0, -1) : -ENOENT;
+	memcpy(id.bytes, q->build_id, sizeof(id.bytes));
+	h = e ? debug_files_get(&lf->k->debug_files, &id, e->owner, now_ns()) : NULL;
+	if (!h)
+		return loader_files_look(lf, number, number, &id, q->paths);
+	jobs_debug(lf->jobs, number, h->fd, h->source);
+	return 0;
 }
+
+static int loader_files_ask_again(void *ctx, uint32_t number, const struct build_id *id)
+{
+	return loader_files_look(ctx, DEBUG_AGAIN_ID + number, number, id, "");
+}
+
+const struct debug_files_ops loader_files_debug_ops = { .ask = loader_files_ask_again };
 
 /* The opener opens it, loaderd vouches that it is this process's. */
 static int loader_files_memory(void *ctx, uint64_t id,

@@ -10,14 +10,16 @@ int job_slot_debug_wanted(struct job_slot *slot, const struct msg *msg, struct m
 {
 	memcpy(ret, msg->buf, sizeof(*ret));
 	if (slot->state != SLOT_BUSY || slot->asks || slot->job.process ||
-	    ret->build_id_len < 2 || ret->build_id_len > BUILD_ID_MAX)
+	    ret->build_id_len == 1 || ret->build_id_len > BUILD_ID_MAX ||
+	    !memchr(ret->paths, '\0', sizeof(ret->paths)) ||
+	    (ret->paths[0] ? !msg_debug_link(ret->paths) : !ret->build_id_len))
 		return MSG_BAD_CONTENT;
 	slot->asks = slot->waits = true;
 	slot->times.asked_ns = now_ns();
 	return MSG_OK;
 }
 
-int job_slot_tell_debug(struct job_slot *slot, int fd)
+int job_slot_tell_debug(struct job_slot *slot, int fd, enum debug_source source)
 {
 	struct msg_open_failed failed = { .error = ENOENT };
 
@@ -25,6 +27,6 @@ int job_slot_tell_debug(struct job_slot *slot, int fd)
 	slot->times.told_ns = now_ns();
 	return fd < 0 ? conn_send(&slot->conn, MSG_WANTED_NONE, 0, &failed,
 				  sizeof(failed), NULL, 0, NULL, 0) :
-			conn_send(&slot->conn, MSG_WANTED_FILE, 0, NULL, 0,
+			conn_send(&slot->conn, MSG_WANTED_FILE, source, NULL, 0,
 				  NULL, 0, &fd, 1);
 }
