@@ -105,7 +105,7 @@ static int worker_file(struct conn *c, const struct msg *m)
 		done.runtime = facts.runtime;
 		done.unknown = facts.unknown;
 		memcpy(done.runtime_id, facts.id, sizeof(done.runtime_id));
-		debug_file_find(&debug, &f, c, &done);
+		debug_file_find(&debug, &f, c, job->parts, &done);
 		r = worker_parts(c, m, &f, &done);
 		debug_file_close(&debug, &f);
 	}
