@@ -11,6 +11,7 @@
 #include "exporterd/endpoint.h"
 
 #define MINUTE_NS	(60 * NSEC_PER_SEC)
+#define REQUEST_NS	(MINUTE_NS / DEBUGINFOD_REQUESTS)
 #define PATH		"/buildid/%s/debuginfo"
 
 static void debuginfod_next(struct debuginfod *d);
@@ -108,7 +109,6 @@ static int debuginfod_request(struct debuginfod *d, unsigned int server)
 	url = endpoint_url(d->config->urls[server], path);
 	r = url ? download_start(&d->download, url) : -ENOMEM;
 	free(url);
-	d->requests++;
 	d->stats->debuginfod_requests++;
 	return r;
 }
@@ -118,13 +118,13 @@ static bool debuginfod_may(struct debuginfod *d)
 {
 	uint64_t now = now_ns();
 
-	if (now - d->minute_ns >= MINUTE_NS) {
-		d->minute_ns = now;
-		d->requests = 0;
-	}
-	if (d->requests < DEBUGINFOD_REQUESTS)
+	if (d->used_ns < now)
+		d->used_ns = now;
+	if (d->used_ns + REQUEST_NS <= now + MINUTE_NS) {
+		d->used_ns += REQUEST_NS;
 		return true;
-	timer_set(&d->timer, d->minute_ns + MINUTE_NS - now, 0);
+	}
+	timer_set(&d->timer, d->used_ns + REQUEST_NS - MINUTE_NS - now, 0);
 	return false;
 }
 
@@ -211,7 +211,6 @@ int debuginfod_init(struct debuginfod *d, struct evloop *loop,
 
 	*d = (struct debuginfod){
 		.config = config, .stats = stats, .answer = answer, .arg = arg,
-		.minute_ns = now_ns(),
 	};
 	for (unsigned int i = 0; i < config->n; i++)
 		d->servers[i].backoff = (struct backoff){

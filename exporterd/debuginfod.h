@@ -27,7 +27,7 @@
 #include "exporterd/timer.h"
 #include "ipc/message_hub.h"
 
-#define DEBUGINFOD_REQUESTS	30	/* a minute, to all servers together */
+#define DEBUGINFOD_REQUESTS	60	/* a minute, and at once, to all servers together */
 #define DEBUGINFOD_QUESTIONS	16
 #define DEBUGINFOD_REMEMBERED	1024
 #define DEBUGINFOD_NO_S		3600	/* so long a no counts */
@@ -64,8 +64,8 @@ struct debuginfod {
 	struct debuginfod_known known[DEBUGINFOD_REMEMBERED];
 	unsigned int next_known;
 	struct debuginfod_server servers[DEBUGINFOD_SERVERS_MAX];
-	uint64_t minute_ns;		/* when it began */
-	unsigned int requests;		/* in it */
+	uint64_t used_ns;	/* a request takes a sixtieth of a minute: what they
+				 * took is over then (CLOCK_MONOTONIC) */
 	/* Answers id, once: fd is sealed, the callee's; or -1: there is none, or
 	 * not now. */
 	void (*answer)(void *arg, uint64_t id, int fd);

@@ -114,19 +114,23 @@ static bool exporter_link_asks_for(const struct exporter_link *x, const struct b
 	return false;
 }
 
-void exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id)
+bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id)
 {
 	struct msg_debuginfo_wanted m = { .build_id_len = id->len };
 	struct debuginfo_ask *a = exporter_link_ask(x, 0);
 
-	if (!exporter_link_ready(x) || !x->debuginfod || !a || id->len < DEBUGINFO_ID_MIN ||
-	    exporter_link_asks_for(x, id))
-		return;
+	if (!exporter_link_ready(x))
+		return false;
+	if (!x->debuginfod || id->len < DEBUGINFO_ID_MIN || exporter_link_asks_for(x, id))
+		return true;
+	if (!a)
+		return false;
 	memcpy(m.build_id, id->bytes, id->len);
 	if (conn_send(&x->link.conn, MSG_DEBUGINFO_WANTED, x->questions + 1, &m, sizeof(m),
 		      NULL, 0, NULL, 0) < 0)
-		return;		/* it is missing still, and asked for again */
+		return false;
 	*a = (struct debuginfo_ask){ ++x->questions, *id };
+	return true;
 }
 
 /* A worker will read it: nobody can change it meanwhile, and it has the size that it

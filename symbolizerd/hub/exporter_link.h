@@ -43,9 +43,9 @@ void exporter_link_fini(struct exporter_link *x);
 /* Send the batches that were not sent yet, as far as the socket takes them. */
 void exporter_link_flush(struct exporter_link *x);
 
-/* Have it ask debuginfod servers for this debug file, if it does that and it is not
- * asked for too many already: debug_files_found() gets what comes. */
-void exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id);
+/* Have it ask debuginfod servers for this debug file, if it does that:
+ * debug_files_found() gets what comes.  False: it cannot be asked now. */
+bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id);
 
 /* Connected and past its hello. */
 static inline bool exporter_link_ready(const struct exporter_link *x)

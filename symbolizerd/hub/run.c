@@ -347,11 +347,11 @@ static uint32_t hub_run_fds_kept(void)
 }
 
 /* ctx: its loader_files, as for all of debug_ops */
-static void hub_run_on_debug_missing(void *ctx, const struct build_id *id)
+static bool hub_run_on_debug_missing(void *ctx, const struct build_id *id)
 {
 	struct hub *hub = (struct hub *)((char *)ctx - offsetof(struct hub, loader_files));
 
-	exporter_link_debug_missing(&hub->exporter, id);
+	return exporter_link_debug_missing(&hub->exporter, id);
 }
 
 int hub_init(struct hub *hub, const struct hub_config *config,

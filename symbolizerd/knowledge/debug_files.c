@@ -228,8 +228,8 @@ static bool debug_files_ask(struct debug_files *d, const struct executables *x,
 		return false;
 	e->debug_asked_ns = now_ns;
 	if (first) {		/* a worker asked just now */
-		if (d->ops->missing)
-			d->ops->missing(d->ctx, &id);
+		if (d->ops->missing && !d->ops->missing(d->ctx, &id))
+			e->debug_asked_ns = 0;
 		return true;
 	}
 	q.build_id_len = id.len;

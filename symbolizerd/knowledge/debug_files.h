@@ -45,8 +45,9 @@ struct debug_files_ops {
 	int (*ask)(void *ctx, uint32_t number, const struct msg_wanted *q);
 	/* The host has none: samples meet an executable with this build ID that lacks
 	 * its debug file.  Once when it was read, then at most each DEBUG_AGAIN_NS
-	 * while that is so.  May be NULL. */
-	void (*missing)(void *ctx, const struct build_id *id);
+	 * while that is so.  False: not now; after it was read that is tried again soon.
+	 * May be NULL. */
+	bool (*missing)(void *ctx, const struct build_id *id);
 };
 
 struct debug_at_hand {

@@ -268,11 +268,25 @@ TEST(requests_are_few)
 	}
 	CHECK(!timer_on);
 	CHECK(ask(2, 200));
-	CHECK(!d.download.curl.busy && timer_on && timer_wait <= 60 * NSEC_PER_SEC);
-	mono_ns += timer_wait;
-	d.timer.fn(d.timer.arg);
-	CHECK(d.download.curl.busy);
-	CHECK_EQ(stats.debuginfod_requests, DEBUGINFOD_REQUESTS + 1);
+	/* and then one a second */
+	for (unsigned int i = 1; i <= 2; i++) {
+		CHECK(!d.download.curl.busy && timer_on);
+		CHECK_EQ(timer_wait, NSEC_PER_SEC);
+		timer_on = false;
+		mono_ns += timer_wait;
+		d.timer.fn(d.timer.arg);
+		CHECK_EQ(stats.debuginfod_requests, DEBUGINFOD_REQUESTS + i);
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+	}
+	CHECK_EQ(answer.id, 2);
+	/* after a minute as many as at the beginning */
+	mono_ns += 60 * NSEC_PER_SEC;
+	for (int i = 0; i < DEBUGINFOD_REQUESTS; i += 2) {
+		CHECK(ask(3, (uint8_t)(100 + i)));
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+	}
+	CHECK(ask(4, 222) && !d.download.curl.busy);
 }
 
 TEST(few_questions_wait)
