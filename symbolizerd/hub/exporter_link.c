@@ -147,17 +147,19 @@ static bool exporter_link_debug_sealed(int fd, uint64_t bytes)
 static int exporter_link_on_debuginfo(struct exporter_link *x, struct msg *msg)
 {
 	struct debuginfo_ask *a = msg->hdr.id ? exporter_link_ask(x, msg->hdr.id) : NULL;
-	struct msg_debuginfo m;
+	bool found = msg->hdr.type == MSG_DEBUGINFO;
 	struct knowledge *k = x->link.k;
+	struct msg_debuginfo m;
 
-	if (!a)
-		return MSG_BAD_CONTENT;
-	a->id = 0;
-	if (msg->hdr.type == MSG_DEBUGINFO_NONE)
+	if (found) {
+		memcpy(&m, msg->buf, sizeof(m));
+		if (!exporter_link_debug_sealed(msg->fds[0], m.bytes))
+			return MSG_BAD_CONTENT;
+	}
+	if (a)
+		a->id = 0;
+	if (!a || !found)	/* an answer to nothing is of no use */
 		return MSG_OK;
-	memcpy(&m, msg->buf, sizeof(m));
-	if (!exporter_link_debug_sealed(msg->fds[0], m.bytes))
-		return MSG_BAD_CONTENT;
 	debug_files_found(&k->debug_files, &k->exes, &a->build_id, msg_take_fd(msg, 0),
 			  DEBUG_SERVER, now_ns());
 	return MSG_OK;
