@@ -7,8 +7,10 @@
 #ifndef IPC_MESSAGE_HUB_H
 #define IPC_MESSAGE_HUB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "bpf/record.h"
@@ -119,6 +121,15 @@ enum debug_source {
 	DEBUG_SERVER,		/* the hub's own asked a server for this build ID: its owner
 				 * says nothing */
 };
+
+/* May a worker say that .gnu_debuglink has this?  A name alone, and the ending that
+ * all have. */
+static inline bool msg_debug_link(const char *name)
+{
+	size_t n = strlen(name), suffix = strlen(DEBUG_SUFFIX);
+
+	return n > suffix && !strchr(name, '/') && !strcmp(name + n - suffix, DEBUG_SUFFIX);
+}
 
 struct msg_job_done {			/* fd: the part */
 	uint32_t exe;

@@ -101,18 +101,34 @@ struct msg_open_failed {		/* MSG_OPEN_FAILED, MSG_WANTED_NONE */
 	uint32_t error;			/* errno */
 };
 
+/*
+ * Of two files of an overlay for which stat(2) says the same device and the same upper
+ * bits of the inode, the real ones are in one file system: the device is the layer's, or
+ * it is the overlay's because all layers are in one, or because the upper bits number the
+ * layers' file systems (xino; Documentation/filesystems/overlayfs.rst, "Inode
+ * properties").  The kernel serves the executable's itself, as its key says.
+ */
+#define MSG_LAYER(dev, ino)	((uint64_t)(dev) << 16 ^ (uint64_t)(ino) >> 48)
+
+#define DEBUG_SUFFIX	".debug"	/* of each path below */
+
 /* MSG_DEBUG_WANTED: a debug file.  MSG_MEM_WANTED: memory of a process, to read.
  * MSG_PERF_MAP_WANTED: its perf map.
  * One MSG_WANTED_FILE or MSG_WANTED_NONE carries the id back. */
 struct msg_wanted {
 	uint32_t tgid;			/* the process; debug: one that ran the
 					 * executable, from a worker 0 */
-	uint32_t build_id_len;		/* debug: bytes, 2 to BUILD_ID_MAX */
+	uint32_t build_id_len;		/* debug, from a worker: bytes, 2 to BUILD_ID_MAX;
+					 * 0: it has none */
 	uint64_t start_ns;		/* memory, perf map: of the process, as in
 					 * trace_rec */
-	uint8_t build_id[BUILD_ID_MAX];	/* debug */
+	uint64_t layer;			/* debug, to loaderd: MSG_LAYER() of the executable */
+	uint8_t build_id[BUILD_ID_MAX];	/* debug, from a worker */
 	uint32_t ns_tgid, pad;		/* perf map: as in request_file; loaderd fills
 					 * it in for the opener */
+	/* debug: from a worker the name in .gnu_debuglink; to loaderd the names below a
+	 * root that are tried, each with its NUL, then another NUL */
+	char paths[1024];
 };
 
 #endif /* IPC_MESSAGE_LOADER_H */

@@ -283,8 +283,7 @@ static void loaderd_goodbye(struct loaderd *l)
 {
 	uint64_t begin = now_ns();
 
-	while ((loaderd_drain(l) > 0 || l->drain.full) &&
-	       now_ns() - begin < FINISH_NS)
+	while ((loaderd_drain(l) > 0 || l->drain.full) && now_ns() - begin < FINISH_NS)
 		poll(&(struct pollfd){ l->drain.fd, POLLOUT, 0 }, 1, DRAIN_MS);
 	drain_to(&l->drain, -1);	/* what is left now is counted as lost */
 	loaderd_drain(l);

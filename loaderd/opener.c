@@ -57,9 +57,10 @@ static bool opener_owns(uint32_t tgid, int fd)
 /*
  * What an O_PATH descriptor stands for is looked at before it is opened: to
  * open a device has effects, and a file system like FUSE may never answer.
+ * layer: where it must be, if it is in an overlay; NULL: anywhere.
  * tgid: the process that must own it; 0: anybody.  Takes over path_fd.
  */
-static int opener_reopen(int path_fd, bool overlay, uint32_t tgid)
+static int opener_reopen(int path_fd, const uint64_t *layer, uint32_t tgid)
 {
 	struct statfs fs;
 	struct stat st;
@@ -67,11 +68,13 @@ static int opener_reopen(int path_fd, bool overlay, uint32_t tgid)
 	int r;
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
-	if (fstatfs(path_fd, &fs) < 0 || !opener_trusts(fs.f_type) ||
-	    (!overlay && fs.f_type == OVERLAYFS_SUPER_MAGIC))
+	if (fstatfs(path_fd, &fs) < 0 || !opener_trusts(fs.f_type))
 		r = -EXDEV;
 	else if (fstat(path_fd, &st) < 0 || !S_ISREG(st.st_mode))
 		r = -EBADF;
+	else if (layer && fs.f_type == OVERLAYFS_SUPER_MAGIC &&
+		 *layer != MSG_LAYER(st.st_dev, st.st_ino))
+		r = -EXDEV;
 	else if (tgid && !opener_owns(tgid, path_fd))
 		r = -EPERM;
 	else if ((r = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
@@ -88,7 +91,7 @@ static int open_mapping(const struct request_file *q, char *path, ssize_t *path_
 	snprintf(name, sizeof(name), "/proc/%u/map_files/%llx-%llx", q->tgid,
 		 (unsigned long long)q->start, (unsigned long long)q->end);
 	fd = open(name, O_PATH | O_CLOEXEC);
-	fd = fd < 0 ? -errno : opener_reopen(fd, true, 0);
+	fd = fd < 0 ? -errno : opener_reopen(fd, NULL, 0);
 	/* of what was opened: another file may be mapped there by now */
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	*path_len = fd < 0 ? 0 : readlink(name, path, MSG_PATH_MAX);
@@ -111,18 +114,16 @@ static int opener_privileged(bool yes)
  * A path below a root, whatever links say.  Who shaped what lies there, by bind
  * mounts too, is not known: so only what everybody may reach and read.
  */
-static int open_below(const char *root, const char *path)
+static int open_below(const char *root, const char *path, const uint64_t *layer)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
 
 	fd = opener_privileged(false);
 	if (fd == 0) {
 		fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-		fd = fd < 0 ? -errno : opener_reopen(fd, false, 0);
+		fd = fd < 0 ? -errno : opener_reopen(fd, layer, 0);
 	}
 	close(dir);
 	if (opener_privileged(true))
@@ -130,19 +131,23 @@ static int open_below(const char *root, const char *path)
 	return fd;
 }
 
-/* The layout of GDB's manual, 18.3 "Debugging Information in Separate Files". */
+/* The first of these that is there, below the process's root or else ours.  The hub is
+ * not believed: other names than those of debug files are none. */
 static int open_debug(const struct msg_wanted *q)
 {
-	char path[64 + 2 * BUILD_ID_MAX], root[32];
-	int fd, n = snprintf(path, sizeof(path), "usr/lib/debug/.build-id/%02x/",
-			     q->build_id[0]);
+	char root[32];
+	int fd = -ENOENT;
 
-	for (uint32_t i = 1; i < q->build_id_len && i < BUILD_ID_MAX; i++)
-		n += snprintf(path + n, sizeof(path) - n, "%02x", q->build_id[i]);
-	snprintf(path + n, sizeof(path) - n, ".debug");
 	snprintf(root, sizeof(root), "/proc/%u/root", q->tgid);
-	fd = open_below(root, path);
-	return fd < 0 ? open_below("/", path) : fd;
+	for (const char *path = q->paths; fd < 0 && *path; path += strlen(path) + 1) {
+		size_t n = strlen(path);
+
+		if (n < strlen(DEBUG_SUFFIX) || strcmp(path + n - strlen(DEBUG_SUFFIX), DEBUG_SUFFIX))
+			continue;
+		fd = open_below(root, path, &q->layer);
+		fd = fd < 0 ? open_below("/", path, &q->layer) : fd;
+	}
+	return fd;
 }
 
 /* What keeps keys, and what is ours, by the beginning of its name. */
@@ -187,10 +192,8 @@ static int open_mem(const struct msg_wanted *q)
  */
 static int open_perf_map(const struct msg_wanted *q)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS,
-	};
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS };
 	char name[48];
 	int dir, fd;
 
@@ -198,7 +201,7 @@ static int open_perf_map(const struct msg_wanted *q)
 	dir = q->ns_tgid ? open(name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	snprintf(name, sizeof(name), "perf-%u.map", q->ns_tgid);
 	fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
-	fd = fd < 0 ? -errno : opener_reopen(fd, true, q->tgid);
+	fd = fd < 0 ? -errno : opener_reopen(fd, NULL, q->tgid);
 	close(dir);
 	return fd;
 }
@@ -218,8 +221,7 @@ static int opener_answer(struct conn *c, const struct msg *m)
 	else
 		fd = open_mapping((const void *)m->buf, path, &len);
 	if (fd < 0)
-		return conn_send(c, MSG_OPEN_FAILED, m->hdr.id,
-				 &(struct msg_open_failed){ .error = -fd },
+		return conn_send(c, MSG_OPEN_FAILED, m->hdr.id, &(struct msg_open_failed){ -fd },
 				 sizeof(struct msg_open_failed), NULL, 0, NULL, 0);
 	/* -1: longer than the kernel tells */
 	r = conn_send(c, MSG_OPENED, m->hdr.id, path, len < 0 ? 0 : len, NULL, 0, &fd, 1);

@@ -138,8 +138,7 @@ static void requests_tell(struct requests *rs, uint64_t id, int fd, int reason)
 	struct msg_open_failed failed = { .error = reason };
 	bool none = fd < 0;
 
-	(void)!hub_link_send(rs->entries->hub,
-			     none ? MSG_WANTED_NONE : MSG_WANTED_FILE, id,
+	(void)!hub_link_send(rs->entries->hub, none ? MSG_WANTED_NONE : MSG_WANTED_FILE, id,
 			     &failed, none ? sizeof(failed) : 0, NULL, 0, fd);
 }
 
@@ -172,8 +171,7 @@ void requests_asked(struct requests *rs, const struct msg *m)
 	while (o < rs->open + OPENS_MAX && o->id)
 		o++;
 	if (o == rs->open + OPENS_MAX ||
-	    (debug ? q.build_id_len < 2 || q.build_id_len > BUILD_ID_MAX :
-		     rs->mems >= MEMS_A_SECOND)) {
+	    (debug ? q.paths[sizeof(q.paths) - 1] : rs->mems >= MEMS_A_SECOND)) {
 		requests_tell(rs, m->hdr.id, -1, EAGAIN);
 		return;
 	}

@@ -12,6 +12,7 @@
 #include "ipc/conn_more.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/hub/interval.h"
+#include "symbolizerd/knowledge/debug_paths.h"
 #include "symbolizerd/tables/vdso.h"
 
 #define TABLE_BYTES_MAX	(256u << 20)	/* of a worker's memfd */
@@ -253,12 +254,15 @@ static void loader_files_let_unmapped_go(struct loader_files *lf)
 	}
 }
 
-/* Whose file it is. */
-static uint32_t loader_files_owner(int fd)
+/* Whose file it is, and where it lies. */
+static uint32_t loader_files_owner(int fd, uint64_t *layer)
 {
 	struct stat st;
 
-	return fstat(fd, &st) ? OWNER_UNKNOWN : owner_of_uid(st.st_uid);
+	if (fstat(fd, &st))
+		return OWNER_UNKNOWN;
+	*layer = MSG_LAYER(st.st_dev, st.st_ino);
+	return owner_of_uid(st.st_uid);
 }
 
 /* Its table is there, perhaps by a former hub.  True: the descriptor is taken
@@ -301,7 +305,8 @@ static bool loader_files_is_dump(struct loader_files *lf, const struct msg_exe *
 static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 			     uint64_t id, const char *path, size_t len, int fd)
 {
-	uint32_t owner = loader_files_owner(fd), i;
+	uint64_t layer = 0;
+	uint32_t owner = loader_files_owner(fd, &layer), i;
 	struct executable *e;
 	int number;
 
@@ -313,6 +318,7 @@ static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 				m->host, &i);
 	if (e) {
 		e->owner = owner;
+		e->layer = layer;
 		e->begins = m->begins;
 	}
 	if (!e || loader_files_is_dump(lf, m, path, len, fd))
@@ -595,14 +601,17 @@ static void loader_files_pending(void *ctx, uint32_t number)
 
 /* loaderd opens a debug file as a process that ran the executable would. */
 static int loader_files_look(struct loader_files *lf, uint64_t id, uint32_t number,
-			     const struct msg_wanted *q)
+			     const struct build_id *build_id, const char *link)
 {
+	const struct executable *e = executables_number(&lf->k->exes, number);
 	const struct known_file *f = files_get(&lf->k->files, number);
-	struct msg_wanted m = *q;
+	struct msg_wanted m = { .tgid = f ? f->tgid : 0 };
 
-	m.tgid = f ? f->tgid : 0;
-	return m.tgid ? loader_link_send(lf->link, MSG_DEBUG_WANTED, id, &m,
-					 sizeof(m), NULL, 0, -1) : -ENOENT;
+	if (!e || !m.tgid)
+		return -ENOENT;
+	m.layer = e->layer;
+	debug_paths_set(&m, build_id, e->path, link);
+	return loader_link_send(lf->link, MSG_DEBUG_WANTED, id, &m, sizeof(m), NULL, 0, -1);
 }
 
 /* A worker wants a debug file.  loaderd's question has the file's number as id. */
@@ -616,14 +625,14 @@ static int loader_files_debug(void *ctx, uint32_t number, const struct msg_wante
 	memcpy(id.bytes, q->build_id, sizeof(id.bytes));
 	h = e ? debug_files_get(&lf->k->debug_files, &id, e->owner, now_ns()) : NULL;
 	if (!h)
-		return loader_files_look(lf, number, number, q);
+		return loader_files_look(lf, number, number, &id, q->paths);
 	jobs_debug(lf->jobs, number, h->fd, h->source);
 	return 0;
 }
 
-static int loader_files_ask_again(void *ctx, uint32_t number, const struct msg_wanted *q)
+static int loader_files_ask_again(void *ctx, uint32_t number, const struct build_id *id)
 {
-	return loader_files_look(ctx, DEBUG_AGAIN_ID + number, number, q);
+	return loader_files_look(ctx, DEBUG_AGAIN_ID + number, number, id, "");
 }
 
 const struct debug_files_ops loader_files_debug_ops = { .ask = loader_files_ask_again };

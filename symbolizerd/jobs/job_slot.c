@@ -10,7 +10,9 @@ int job_slot_debug_wanted(struct job_slot *slot, const struct msg *msg, struct m
 {
 	memcpy(ret, msg->buf, sizeof(*ret));
 	if (slot->state != SLOT_BUSY || slot->asks || slot->job.process ||
-	    ret->build_id_len < 2 || ret->build_id_len > BUILD_ID_MAX)
+	    ret->build_id_len == 1 || ret->build_id_len > BUILD_ID_MAX ||
+	    !memchr(ret->paths, '\0', sizeof(ret->paths)) ||
+	    (ret->paths[0] ? !msg_debug_link(ret->paths) : !ret->build_id_len))
 		return MSG_BAD_CONTENT;
 	slot->asks = slot->waits = true;
 	slot->times.asked_ns = now_ns();

@@ -212,7 +212,6 @@ static bool debug_files_ask(struct debug_files *d, const struct executables *x,
 {
 	struct debug_ask *a = debug_files_free_ask(d, now_ns);
 	const struct debug_at_hand *h;
-	struct msg_wanted q = { 0 };
 	struct build_id id;
 	struct stat st;
 	bool first = !e->debug_asked_ns;
@@ -232,10 +231,8 @@ static bool debug_files_ask(struct debug_files *d, const struct executables *x,
 			e->debug_asked_ns = 0;
 		return true;
 	}
-	q.build_id_len = id.len;
-	memcpy(q.build_id, id.bytes, id.len);
 	*a = (struct debug_ask){ now_ns, e->number, id };
-	if (d->ops->ask(d->ctx, e->number, &q) == 0)
+	if (d->ops->ask(d->ctx, e->number, &id) == 0)
 		return true;
 	a->since_ns = 0;
 	if (d->ops->missing)

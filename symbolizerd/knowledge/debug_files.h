@@ -40,9 +40,9 @@ struct build_id {
 
 /* Who looks for files. */
 struct debug_files_ops {
-	/* Have loaderd look for q's build ID as the executable of this number would:
+	/* Have loaderd look for this build ID as the executable of this number would:
 	 * debug_files_answer() follows.  0 or -errno. */
-	int (*ask)(void *ctx, uint32_t number, const struct msg_wanted *q);
+	int (*ask)(void *ctx, uint32_t number, const struct build_id *id);
 	/* The host has none: samples meet an executable with this build ID that lacks
 	 * its debug file.  Once when it was read, then at most each DEBUG_AGAIN_NS
 	 * while that is so.  False: not now; after it was read that is tried again soon.

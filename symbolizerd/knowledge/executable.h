@@ -64,6 +64,7 @@ struct executable {
 	uint32_t jobs;		/* queued or running */
 	uint32_t tries;		/* at its symbols, which we were too poor for */
 	uint32_t owner;		/* of the file (symbolizerd/tables/owners.h) */
+	uint64_t layer;		/* MSG_LAYER() of it */
 	uint32_t stamp;		/* of the pass that `batch_exe` belongs to */
 	uint32_t batch_exe;
 	uint64_t wanted_ns;	/* CLOCK_MONOTONIC, since when */

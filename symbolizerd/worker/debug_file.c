@@ -5,22 +5,58 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "ipc/conn_more.h"
 #include "symbolizerd/elf/debugdata.h"
 #include "symbolizerd/elf/file_id.h"
 
 #define DEBUG_WAIT_MS	1000	/* for a debug file that may not exist */
+#define DEBUG_LINK_MAX	256	/* NAME_MAX and a NUL */
+#define DEBUG_CRC_MAX	(256u << 20)	/* bytes that are read for the CRC */
+#define DEBUG_CRC_PART	(1u << 20)
+
+/* --- what the file says ------------------------------------------------------ */
+
+struct debug_link {
+	char name[DEBUG_LINK_MAX];	/* "": none */
+	uint32_t crc;
+};
+
+/* .gnu_debuglink: a name, padding to four bytes, the CRC of that file. */
+static void debug_file_link(const struct elf_file *f, struct debug_link *ret)
+{
+	const Elf64_Shdr *s = elf_file_find(f, ".gnu_debuglink");
+	struct elf_bytes b;
+	size_t n;
+
+	*ret = (struct debug_link){ 0 };
+	if (!s || s->sh_size > sizeof(ret->name) + 8 || elf_file_section(f, s, &b))
+		return;
+	n = strnlen((const char *)b.data, b.len);
+	if (n < sizeof(ret->name) && (n | 3) + 1 + sizeof(ret->crc) <= b.len &&
+	    msg_debug_link((const char *)b.data)) {
+		memcpy(ret->name, b.data, n);
+		memcpy(&ret->crc, b.data + (n | 3) + 1, sizeof(ret->crc));
+	}
+	elf_bytes_free(&b);
+}
+
+/* --- what the host has ------------------------------------------------------- */
 
 /* Ask for it, and wait up to DEBUG_WAIT_MS.  A descriptor and who brought it, or -1. */
-static int debug_file_ask(struct conn *c, const struct msg_job_done *done, uint64_t *source)
+static int debug_file_ask(struct conn *c, const struct msg_job_done *done,
+			  const struct debug_link *link, uint64_t *source)
 {
-	struct msg_wanted wanted = { .build_id_len = done->build_id_len };
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+	struct msg_wanted wanted = { 0 };
 	struct msg m;
 	int fd;
 
-	memcpy(wanted.build_id, done->build_id, done->build_id_len);
+	if (done->build_id_len >= 2)
+		wanted.build_id_len = done->build_id_len;
+	memcpy(wanted.build_id, done->build_id, wanted.build_id_len);
+	memcpy(wanted.paths, link->name, sizeof(link->name));
 	if (conn_send(c, MSG_DEBUG_WANTED, 0, &wanted, sizeof(wanted), NULL, 0,
 		      NULL, 0) ||
 	    poll(&p, 1, DEBUG_WAIT_MS) != 1 || conn_recv(c, &m))
@@ -40,16 +76,40 @@ static bool debug_file_trusted(int exe, int debug)
 	       (d.st_mode & S_IROTH);
 }
 
-/* Open it in *ret if it belongs to f, by its build ID. */
-static bool debug_file_open(const struct elf_file *f, const struct msg_job_done *done,
-			    int fd, struct elf_file *ret)
+static bool debug_file_same_id(const struct elf_file *d, const struct msg_job_done *done)
 {
 	uint8_t id[BUILD_ID_MAX];
 
-	if (!elf_file_open(ret, fd) &&
-	    ret->ehdr.e_machine == f->ehdr.e_machine &&
-	    file_build_id(ret, id, sizeof(id)) == done->build_id_len &&
-	    !memcmp(id, done->build_id, done->build_id_len))
+	return done->build_id_len >= 2 &&
+	       file_build_id(d, id, sizeof(id)) == done->build_id_len &&
+	       !memcmp(id, done->build_id, done->build_id_len);
+}
+
+/* That of GDB's manual is zlib's. */
+static bool debug_file_same_crc(const struct elf_file *d, const struct debug_link *link)
+{
+	uLong crc = crc32(0, NULL, 0);
+	struct elf_bytes b;
+
+	if (!link->name[0] || d->size > DEBUG_CRC_MAX)
+		return false;
+	for (uint64_t at = 0; at < d->size; at += b.len) {
+		uint64_t left = d->size - at;
+
+		if (elf_file_read(d, at, left < DEBUG_CRC_PART ? left : DEBUG_CRC_PART, &b))
+			return false;
+		crc = crc32(crc, b.data, (uInt)b.len);
+		elf_bytes_free(&b);
+	}
+	return crc == link->crc;
+}
+
+/* Open it in *ret if it belongs to f. */
+static bool debug_file_open(const struct elf_file *f, const struct msg_job_done *done,
+			    const struct debug_link *link, int fd, struct elf_file *ret)
+{
+	if (!elf_file_open(ret, fd) && ret->ehdr.e_machine == f->ehdr.e_machine &&
+	    (debug_file_same_id(ret, done) || debug_file_same_crc(ret, link)))
 		return true;
 	elf_file_close(ret);
 	return false;
@@ -57,13 +117,13 @@ static bool debug_file_open(const struct elf_file *f, const struct msg_job_done 
 
 /* The separate one, or none. */
 static void debug_file_separate(struct debug_file *d, struct elf_file *f, struct conn *c,
-				struct msg_job_done *done)
+				const struct debug_link *link, struct msg_job_done *done)
 {
 	uint64_t source = DEBUG_LOCAL;
 
-	d->fd = debug_file_ask(c, done, &source);
+	d->fd = debug_file_ask(c, done, link, &source);
 	if (d->fd < 0 || (source != DEBUG_SERVER && !debug_file_trusted(f->fd, d->fd)) ||
-	    !debug_file_open(f, done, d->fd, &d->elf))
+	    !debug_file_open(f, done, link, d->fd, &d->elf))
 		return;
 	f->debug = &d->elf;
 	done->debug = JOB_DEBUG_FILE;
@@ -73,15 +133,17 @@ void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
 		     uint32_t parts, struct msg_job_done *done)
 {
 	bool ask = done->build_id_len >= 2;
+	struct debug_link link;
 
 	*d = (struct debug_file){ .fd = -1 };
 	done->debug = JOB_DEBUG_OWN;
 	if (elf_file_find(f, ".symtab"))
 		return;
-	if (ask) {
+	if (ask)
 		done->debug = JOB_DEBUG_MISSING;
-		debug_file_separate(d, f, c, done);
-	}
+	debug_file_link(f, &link);
+	if (ask || link.name[0])
+		debug_file_separate(d, f, c, &link, done);
 	if (f->debug || !elf_file_find(f, ".gnu_debugdata"))
 		return;
 	if (ask)

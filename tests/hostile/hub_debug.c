@@ -104,8 +104,9 @@ static void answer(struct fake_loader *l, uint64_t id, int fd)
 
 	expect(&l->conn, MSG_DEBUG_WANTED, &m);
 	memcpy(&q, m.buf, sizeof(q));
-	NEED(m.hdr.id == id && q.tgid == 4711 && q.build_id_len == 2);
-	NEED(q.build_id[0] == 0xab && q.build_id[1] == 0xcd);
+	NEED(m.hdr.id == id && q.tgid == 4711);
+	NEED(!strcmp(q.paths, "/usr/lib/debug/.build-id/ab/cd.debug"));
+	NEED(!q.paths[strlen(q.paths) + 1]);
 	if (fd < 0)
 		NEED(!conn_send(&l->conn, MSG_WANTED_NONE, id, &none, sizeof(none), NULL, 0,
 				NULL, 0));
@@ -237,7 +238,12 @@ TEST(hub_closes_debug_files_that_it_did_not_ask_for)
 	for (int i = 0; i < 300; i++) {
 		int fd = debug_fd('y', getuid());
 
-		NEED(!conn_send(&l.conn, MSG_WANTED_FILE, ids[i % 3], NULL, 0, NULL, 0, &fd, 1));
+		int r;
+
+		while ((r = conn_send(&l.conn, MSG_WANTED_FILE, ids[i % 3], NULL, 0, NULL, 0, &fd,
+				      1)) == -EAGAIN)
+			poll(NULL, 0, 1);	/* it reads as fast as it can */
+		NEED(r == 0);
 		close(fd);
 	}
 	answer_again(&l, -1);

@@ -366,8 +366,8 @@ static void loader_outlives_floods(void)
 		if (i % 10 == 0)
 			lying_send(MSG_LIST, 0, NULL, 0, NULL, 0, -1);
 		if (i % 10 == 2) {
-			wanted.build_id_len = i & 1 ? 20 : i;
 			wanted.tgid = i;
+			memset(wanted.paths, i & 1 ? 'x' : i, sizeof(wanted.paths));
 			lying_send(MSG_DEBUG_WANTED, 0, &wanted, sizeof(wanted),
 				 NULL, 0, -1);
 			lying_send(i / 10 & 1 ? MSG_MEM_WANTED : MSG_PERF_MAP_WANTED, 0, &mem,

@@ -24,6 +24,7 @@
 
 static struct opener opener;
 static uint64_t last_id;
+static uint64_t layer;			/* of the executable, as the hub says */
 static char root[] = "/tmp/trifold-opener-XXXXXX";
 
 /* The next answer, its id and its descriptor (-1: none); false: none came. */
@@ -54,18 +55,21 @@ static int ask(enum msg_type type, const void *payload, size_t len)
 			 NULL, 0);
 }
 
-/* The debug file deadbeef below the root of a process: descriptor, -1: refused,
- * -2: no answer. */
-static int ask_debug(pid_t pid)
+/* A debug file by these names (len bytes) below the root of a process: descriptor, -1:
+ * refused, -2: no answer. */
+static int ask_debug_by(pid_t pid, const char *names, size_t len)
 {
-	struct msg_wanted q = {
-		.tgid = (uint32_t)pid, .build_id_len = 4,
-		.build_id = { 0xde, 0xad, 0xbe, 0xef },
-	};
+	struct msg_wanted q = { .tgid = (uint32_t)pid, .layer = layer };
 
+	memcpy(q.paths, names, len);
 	if (ask(MSG_DEBUG_WANTED, &q, sizeof(q)))
 		return -2;
 	return answer_to(last_id);
+}
+
+static int ask_debug(pid_t pid)
+{
+	return ask_debug_by(pid, NAME, sizeof(NAME));
 }
 
 static int ask_mapping(const void *at, size_t len)
@@ -174,6 +178,79 @@ static void debug_files(pid_t pid)
 	debug_link(pid, "/device", false, "a device");
 	mkfifo(in_root("/fifo"), 0666);
 	debug_link(pid, "/fifo", false, "a FIFO");
+}
+
+#define BY(names)	ask_debug_by(pid, names, sizeof(names))
+
+/* What the hub may ask for by name. */
+static void debug_names(pid_t pid)
+{
+	debug_link(pid, "/open/plain", true, "to begin with, a file");
+	expect(BY("/open/plain"), false, "a name that is no debug file's");
+	expect(BY(NAME "/../../../../../../../open/plain"), false, "the same by a detour");
+	expect(BY("debug"), false, "a name shorter than its ending");
+	expect(BY(""), false, "no name");
+	expect(BY("/none.debug\0" NAME), true, "the second of two names");
+	expect(BY("/open/plain\0" NAME), true, "a name behind a bad one");
+	expect(BY("/none.debug\0/neither.debug"), false, "two names of nothing");
+	expect(BY("../../.." NAME), true, "a name that does not leave the root");
+}
+
+/* An overlay of /one/layer, where prog is, and of another layer, with the debug file;
+ * true if there is one. */
+static bool overlay(const char *debug, const char *more)
+{
+	char options[1024], first[256], at[256];
+	struct stat st;
+
+	snprintf(first, sizeof(first), "%s", in_root("/one/layer"));
+	snprintf(at, sizeof(at), "%s", in_root("/usr/lib/debug/.build-id"));
+	snprintf(options, sizeof(options), "lowerdir=%s:%s%s", first, in_root(debug), more);
+	if (mount("overlay", at, "overlay", MS_RDONLY, options) < 0) {
+		perror("# overlay");
+		return false;
+	}
+	snprintf(options, sizeof(options), "%s/prog", at);
+	layer = stat(options, &st) ? 0 : MSG_LAYER(st.st_dev, st.st_ino);
+	return true;
+}
+
+static void no_overlay(void)
+{
+	umount2(in_root("/usr/lib/debug/.build-id"), MNT_DETACH);
+	layer = 0;
+}
+
+/* Of an overlay only what is in the file system that the executable is in. */
+static void overlays(pid_t pid)
+{
+	static const char *const dirs[] = {
+		"/one", "/other", "/one/layer", "/one/below", "/one/below/de", "/other/de",
+	};
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		mkdir(in_root(dirs[i]), 0755);
+		if (i < 2 && mount("layer", in_root(dirs[i]), "tmpfs", 0, "mode=755"))
+			perror("# tmpfs");
+	}
+	make("/one/layer/prog", 0644);
+	make("/one/below/de/adbeef.debug", 0644);
+	make("/other/de/adbeef.debug", 0644);
+	if (overlay("/one/below", "")) {
+		expect(ask_debug(pid), true, "a file of the executable's layers");
+		layer ^= 1 << 16;
+		expect(ask_debug(pid), false, "a file of another overlay");
+		layer = 0;
+		expect(ask_debug(pid), false, "an overlay's file for an executable of none");
+		no_overlay();
+	}
+	for (int i = 0; i < 2 && overlay("/other", i ? ",xino=on" : ",xino=off"); i++) {
+		expect(ask_debug(pid), false, i ? "a layer of another file system, numbered" :
+						  "a layer of another file system");
+		no_overlay();
+	}
+	umount2(in_root("/one"), MNT_DETACH);
+	umount2(in_root("/other"), MNT_DETACH);
 }
 
 static void mappings(void)
@@ -439,10 +516,7 @@ static bool stuck_becomes(uint64_t n)
 
 static void hangs(pid_t pid)
 {
-	struct msg_wanted q = {
-		.tgid = (uint32_t)pid, .build_id_len = 4,
-		.build_id = { 0xde, 0xad, 0xbe, 0xef },
-	};
+	struct msg_wanted q = { .tgid = (uint32_t)pid, .paths = NAME };
 	char buf[FUSE_MIN_READ_BUFFER * 2];
 	char at[256];
 	int fuse;
@@ -486,6 +560,8 @@ int main(int argc, char **argv)
 	pid = inhabitant(&stop);
 	mappings();
 	debug_files(pid);
+	debug_names(pid);
+	overlays(pid);
 	memory();
 	perf_maps(pid);
 	hangs(pid);

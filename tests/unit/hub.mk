@@ -14,6 +14,8 @@ unit_executable_LIBS := -lxxhash
 UNIT += debug_files
 unit_debug_files_SRCS := symbolizerd/knowledge/debug_files.c $(unit_executable_SRCS)
 unit_debug_files_LIBS := -lxxhash
+UNIT += debug_paths
+unit_debug_paths_SRCS := symbolizerd/knowledge/debug_paths.c
 unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/knowledge/jit.c symbolizerd/symbols/frame_names.c symbolizerd/knowledge/managed.c symbolizerd/knowledge/managed_visits.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c symbolizerd/knowledge/executable.c \
 	symbolizerd/tables/owners.c \
 	symbolizerd/knowledge/ksym.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c common/wire.c \

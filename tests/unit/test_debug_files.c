@@ -12,16 +12,16 @@
 static struct executables x;
 static struct debug_files d;
 static uint32_t asked, missing, asked_number;
-static struct msg_wanted question;
+static struct build_id question;
 static int may_ask;
 static bool server_busy;
 
-static int on_ask(void *ctx, uint32_t number, const struct msg_wanted *q)
+static int on_ask(void *ctx, uint32_t number, const struct build_id *id)
 {
 	(void)ctx;
 	asked++;
 	asked_number = number;
-	question = *q;
+	question = *id;
 	return may_ask;
 }
 
@@ -179,9 +179,9 @@ TEST(debug_files_are_asked_for_again)
 	debug_files_tick(&d, &x, 1, S + DEBUG_AGAIN_NS);
 	CHECK_EQ(asked, 1);
 	CHECK_EQ(asked_number, 1);
-	CHECK_EQ(question.build_id_len, 4);
-	CHECK(question.build_id[0] == 0xab && question.build_id[1] == 0x0c &&
-	      question.build_id[2] == 0xff && question.build_id[3] == 1);
+	CHECK_EQ(question.len, 4);
+	CHECK(question.bytes[0] == 0xab && question.bytes[1] == 0x0c &&
+	      question.bytes[2] == 0xff && question.bytes[3] == 1);
 	debug_files_answer(&d, &x, 1, -1, S + DEBUG_AGAIN_NS);
 	CHECK_EQ(missing, 2);
 	/* nobody waits for these */

@@ -504,14 +504,13 @@ TEST(requests_of_one_process_have_a_share_of_each_queue)
 
 /* --- debug files -------------------------------------------------------------------------- */
 
-static uint64_t want_debug(uint32_t number, uint32_t len)
+static uint64_t want_debug(uint32_t number, char last)
 {
 	struct msg m = { .hdr = { .type = MSG_DEBUG_WANTED, .id = number,
 				  .len = sizeof(struct msg_wanted) } };
-	struct msg_wanted q = {
-		.tgid = 12, .build_id_len = len, .build_id = { 0xab, 0xcd },
-	};
+	struct msg_wanted q = { .tgid = 12, .layer = 34, .paths = "/a.debug" };
 
+	q.paths[sizeof(q.paths) - 1] = last;
 	memcpy(m.buf, &q, sizeof(q));
 	asked_id = 0;
 	requests_asked(&requests, &m);
@@ -523,30 +522,28 @@ TEST(debug_file_is_passed_on)
 	uint64_t id;
 
 	setup();
-	id = want_debug(77, 20);
+	id = want_debug(77, 0);
 	CHECK_EQ(asked_wanted.tgid, 12);
-	CHECK_EQ(asked_wanted.build_id_len, 20);
-	CHECK_EQ(asked_wanted.build_id[1], 0xcd);
+	CHECK_EQ(asked_wanted.layer, 34);
+	CHECK_STR(asked_wanted.paths, "/a.debug");
 	open_answer(id, true);
 	CHECK_EQ(hub_has[MSG_WANTED_FILE], 1);
 	CHECK_EQ(wanted_id, 77);
-	open_answer(want_debug(78, 2), false);
+	open_answer(want_debug(78, 0), false);
 	CHECK_EQ(hub_has[MSG_WANTED_NONE], 1);
 	CHECK_EQ(wanted_id, 78);
 }
 
 TEST(debug_file_that_nobody_may_ask_for)
 {
-	static const uint32_t bad[] = { 0, 1, BUILD_ID_MAX + 1, 0xffffffff };
-
 	setup();
-	for (uint32_t i = 0; i < 4; i++) {
-		CHECK_EQ(want_debug(i, bad[i]), 0);
+	for (uint32_t i = 0; i < 4; i++) {	/* names without an end */
+		CHECK_EQ(want_debug(i, 'a'), 0);
 		CHECK_EQ(hub_has[MSG_WANTED_NONE], i + 1);
 	}
 	for (int i = 1; i < OPENS_MAX; i++)
-		CHECK(want_debug(9, 20));
-	CHECK(!want_debug(9, 20));	/* too many at a time */
+		CHECK(want_debug(9, 0));
+	CHECK(!want_debug(9, 0));	/* too many at a time */
 	CHECK_EQ(hub_has[MSG_WANTED_NONE], 5);
 	/* files are opened all the same */
 	meet(5);
@@ -554,7 +551,7 @@ TEST(debug_file_that_nobody_may_ask_for)
 	requests_tick(&requests, now_ns() + 2 * NSEC_PER_SEC);
 	CHECK_EQ(hub_has[MSG_WANTED_NONE], 5 + OPENS_MAX - 1);
 	CHECK_EQ(killed, 1);
-	CHECK(want_debug(9, 20));
+	CHECK(want_debug(9, 0));
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
@@ -619,7 +616,7 @@ TEST(memory_has_a_budget)
 	for (int i = 1; i < OPENS_MAX; i++)
 		CHECK(want_mem(9, 5));
 	CHECK(!want_mem(9, 5));		/* too many at a time */
-	CHECK(!want_debug(1, 20));
+	CHECK(!want_debug(1, 0));
 	CHECK_EQ(wanted_error, EAGAIN);
 	requests_tick(&requests, now_ns() + 2 * NSEC_PER_SEC);
 	CHECK_EQ(wanted_error, ETIMEDOUT);
@@ -628,7 +625,7 @@ TEST(memory_has_a_budget)
 		open_answer(want_mem(9, 5), false);
 	CHECK(!want_mem(9, 5));		/* too many a second */
 	CHECK_EQ(wanted_error, EAGAIN);
-	CHECK(want_debug(1, 20));
+	CHECK(want_debug(1, 0));
 	requests_tick(&requests, now_ns());
 	CHECK(want_mem(9, 5));
 }

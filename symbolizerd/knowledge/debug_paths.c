@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/knowledge/debug_paths.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One more, of three parts; dir has n bytes. */
+static void debug_paths_add(struct msg_wanted *q, size_t *at, const char *before,
+			    const char *dir, size_t n, const char *behind)
+{
+	size_t left = sizeof(q->paths) - 1 - *at;	/* but the NUL at the end */
+	int len = snprintf(q->paths + *at, left, "%s%.*s%s", before, (int)n, dir, behind);
+
+	if (len >= 0 && (size_t)len < left)
+		*at += (size_t)len + 1;
+	else
+		memset(q->paths + *at, 0, left);
+}
+
+void debug_paths_set(struct msg_wanted *q, const struct build_id *id, const char *exe,
+		     const char *link)
+{
+	const char *slash = exe ? strrchr(exe, '/') : NULL;
+	char name[2 * BUILD_ID_MAX + 16], beside[512];
+	size_t at = 0, n;
+
+	memset(q->paths, 0, sizeof(q->paths));
+	if (id->len) {
+		n = (size_t)snprintf(name, sizeof(name), "%02x/", id->bytes[0]);
+		for (uint32_t i = 1; i < id->len && i < BUILD_ID_MAX; i++)
+			n += (size_t)snprintf(name + n, sizeof(name) - n, "%02x", id->bytes[i]);
+		snprintf(name + n, sizeof(name) - n, DEBUG_SUFFIX);
+		debug_paths_add(q, &at, "/usr/lib/debug/.build-id/", "", 0, name);
+	}
+	if (!slash || exe[0] != '/' || !msg_debug_link(link))
+		return;
+	n = (size_t)(slash - exe) + 1;		/* with the slash */
+	debug_paths_add(q, &at, "", exe, n, link);
+	if (snprintf(beside, sizeof(beside), ".debug/%s", link) < (int)sizeof(beside))
+		debug_paths_add(q, &at, "", exe, n, beside);
+	debug_paths_add(q, &at, "/usr/lib/debug", exe, n, link);
+}
