@@ -18,9 +18,8 @@ static const char *const ask_words[PROGRAM__COUNT][21] = {
 	[PROGRAM_HUB] = { "--debug", "--interval=", "--cpu-share=", "--own=", "--include-self", "--show-loops" },
 	[PROGRAM_EXPORTER] = {
 		"--debug", "--no-network", "--no-receiver", "--recorder-fd=3", "--endpoint=",
-		"OTEL_", "TRIFOLD_EXPORTER_", "SSL_CERT_FILE=", "SSL_CERT_DIR=",
-		"TRIFOLD_DEBUGINFOD_", "DEBUGINFOD_URLS=",
-		"http_proxy=", "https_proxy=", "all_proxy=", "no_proxy=",
+		"OTEL_", "TRIFOLD_EXPORTER_", "TRIFOLD_DEBUGINFOD_", "DEBUGINFOD_URLS=",
+		"SSL_CERT_FILE=", "SSL_CERT_DIR=", "http_proxy=", "https_proxy=", "all_proxy=", "no_proxy=",
 		"HTTP_PROXY=", "HTTPS_PROXY=", "ALL_PROXY=", "NO_PROXY=",
 	},
 	[PROGRAM_LOADER] = {

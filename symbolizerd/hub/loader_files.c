@@ -511,6 +511,10 @@ static int loader_files_on_wanted(struct loader_files *lf, struct msg *msg)
 
 	if (!file)
 		memcpy(&none, msg->buf, sizeof(none));
+	if (none.error == ETIMEDOUT &&
+	    (msg->hdr.id < JOBS_MEMORY_ID || msg->hdr.id >= DEBUG_AGAIN_ID) &&
+	    ++lf->debug_hangs == DEBUG_HANGS_MAX)
+		log_warn("too many file systems of processes do not answer: debug files are searched for on the host alone");
 	if (msg->hdr.id < JOBS_MEMORY_ID)
 		jobs_debug(lf->jobs, (uint32_t)msg->hdr.id,
 			   file ? msg->fds[0] : -1, DEBUG_LOCAL);
@@ -609,6 +613,8 @@ static int loader_files_look(struct loader_files *lf, uint64_t id, uint32_t numb
 
 	if (!e || !m.tgid)
 		return -ENOENT;
+	if (lf->debug_hangs >= DEBUG_HANGS_MAX)
+		m.tgid = 0;
 	m.layer = e->layer;
 	debug_paths_set(&m, build_id, e->path, link);
 	return loader_link_send(lf->link, MSG_DEBUG_WANTED, id, &m, sizeof(m), NULL, 0, -1);

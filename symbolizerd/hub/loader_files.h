@@ -22,6 +22,10 @@
 /* Ids of the hub's own questions for debug files: this and the file's number. */
 #define DEBUG_AGAIN_ID	(1ULL << 63)
 
+/* So often, until processes' roots are not searched for debug files any more: each leaves
+ * an opener behind, of which loaderd has 64.  The host's own root still is. */
+#define DEBUG_HANGS_MAX	16
+
 struct loader_files {
 	struct slab_writer writer;
 	struct knowledge *k;		/* borrowed, as are the next two */
@@ -30,6 +34,7 @@ struct loader_files {
 	struct msg *held[EXE_AHEAD];	/* files for which there was no CPU time */
 	uint32_t n_held;
 	uint64_t connection;		/* of the link, to which the writer belongs */
+	uint32_t debug_hangs;		/* questions for debug files that the opener hung in */
 };
 
 /* For knowledge_init() and jobs_init(); their ctx is a struct loader_files. */

@@ -93,7 +93,7 @@ static bool debug_file_same_crc(const struct elf_file *d, const struct debug_lin
 
 	if (!link->name[0] || d->size > DEBUG_CRC_MAX)
 		return false;
-	for (uint64_t at = 0; at < d->size; at += b.len) {
+	for (uint64_t at = 0; at < d->size; at += DEBUG_CRC_PART) {
 		uint64_t left = d->size - at;
 
 		if (elf_file_read(d, at, left < DEBUG_CRC_PART ? left : DEBUG_CRC_PART, &b))

@@ -80,9 +80,12 @@ int worker_run(int fd)
 
 /* --- the hub --------------------------------------------------------------------- */
 
+static uint32_t hung_before;
+
 static void look_often(struct hub *hub)
 {
 	hub->k.debug_files.again_ns = 500000000;
+	hub->loader_files.debug_hangs = hung_before;
 }
 
 /* A descriptor of a file of this user's that says this. */
@@ -206,6 +209,31 @@ TEST(hub_reads_no_file_twice_for_a_debug_file_of_no_use)
 	}
 	own_end(&status, &l, &st);
 	NEED(st.hub.worker_jobs == 3 && st.hub.offences == 0);
+}
+
+/* A process whose file system does not answer leaves an opener behind each time. */
+TEST(hub_stops_searching_where_openers_hang)
+{
+	struct msg_open_failed hung = { .error = ETIMEDOUT };
+	struct conn exporter, status;
+	struct msg_wanted q;
+	struct fake_loader l;
+	struct status st;
+	struct msg m;
+
+	hung_before = DEBUG_HANGS_MAX - 2;
+	begin(&status, &exporter, &l);
+	hung_before = 0;
+	for (int i = 0; i < 4; i++) {
+		expect_name(&l, &exporter, "before");
+		expect(&l.conn, MSG_DEBUG_WANTED, &m);
+		memcpy(&q, m.buf, sizeof(q));
+		NEED(q.tgid == (i < 2 ? 4711 : 0));
+		NEED(!conn_send(&l.conn, MSG_WANTED_NONE, m.hdr.id, &hung, sizeof(hung), NULL, 0,
+				NULL, 0));
+	}
+	own_end(&status, &l, &st);
+	NEED(st.hub.worker_jobs == 2 && st.hub.offences == 0);
 }
 
 TEST(hub_takes_no_debug_file_of_a_stranger)

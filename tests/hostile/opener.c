@@ -541,6 +541,86 @@ static void hangs(pid_t pid)
 	verdict(stuck_becomes(0), "opener", "one that hung", "reaped");
 }
 
+/* Answers what an overlay asks for when it is mounted, and no lookup: of that it tells. */
+static _Noreturn void mute_layer(int fuse, int tell)
+{
+	static char buf[FUSE_MIN_READ_BUFFER * 2];
+	const struct fuse_in_header *q = (const void *)buf;
+	struct {
+		struct fuse_out_header h;
+		union {
+			struct fuse_attr_out attr;
+			struct fuse_statfs_out statfs;
+		} u;
+	} r;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (read(fuse, buf, sizeof(buf)) > 0) {
+		memset(&r, 0, sizeof(r));
+		r.h = (struct fuse_out_header){ sizeof(r.h), -ENOSYS, q->unique };
+		if (q->opcode == FUSE_LOOKUP) {
+			(void)!write(tell, "l", 1);
+			continue;
+		}
+		if (q->opcode == FUSE_GETATTR) {
+			r.u.attr.attr = (struct fuse_attr){ .ino = 1, .mode = S_IFDIR | 0755,
+							    .nlink = 2 };
+			r.h.len += sizeof(r.u.attr);
+			r.h.error = 0;
+		} else if (q->opcode == FUSE_STATFS) {
+			r.u.statfs.st = (struct fuse_kstatfs){ .bsize = 4096, .namelen = 255 };
+			r.h.len += sizeof(r.u.statfs);
+			r.h.error = 0;
+		}
+		if (q->opcode != FUSE_FORGET)
+			(void)!write(fuse, &r, r.h.len);
+	}
+	_exit(0);
+}
+
+/* What lies beneath an overlay never answers: the same. */
+static void hangs_below(pid_t pid)
+{
+	struct msg_wanted q = { .tgid = (uint32_t)pid, .paths = NAME };
+	struct pollfd told = { .events = POLLIN };
+	char at[256];
+	int up[2], fuse;
+	pid_t server;
+
+	mkdir(in_root("/one"), 0755);
+	if (mount("layer", in_root("/one"), "tmpfs", 0, "mode=755"))
+		perror("# tmpfs");
+	mkdir(in_root("/one/layer"), 0755);
+	mkdir(in_root("/one/layer/de"), 0755);
+	make("/one/layer/prog", 0644);
+	mkdir(in_root("/mute"), 0755);
+	snprintf(at, sizeof(at), "%s", in_root("/mute"));
+	fuse = mute_mount(at);
+	if (fuse < 0 || pipe(up) < 0) {
+		printf("# no FUSE here\n");
+		return;
+	}
+	fflush(stdout);
+	server = fork();
+	if (server == 0)
+		mute_layer(fuse, up[1]);
+	close(fuse);
+	told.fd = up[0];
+	verdict(overlay("/mute", ""), "opener", "an overlay with a layer that is mute", "mounted");
+	ask(MSG_DEBUG_WANTED, &q, sizeof(q));
+	verdict(poll(&told, 1, WAIT_MS) == 1, "opener", "that layer", "asked");
+	opener_kill(&opener);
+	verdict(stuck_becomes(1), "opener", "one that hangs in it", "counted");
+	expect(ask_debug(getpid()), false, "a request after one that hangs in it");
+	no_overlay();
+	debug_link(pid, "/open/plain", true, "a file after one that hangs in it");
+	umount2(at, MNT_DETACH);
+	kill(server, SIGKILL);
+	waitpid(server, NULL, 0);
+	verdict(stuck_becomes(0), "opener", "one that hung in it", "reaped");
+	umount2(in_root("/one"), MNT_DETACH);
+}
+
 int main(int argc, char **argv)
 {
 	char clean[64];
@@ -565,6 +645,7 @@ int main(int argc, char **argv)
 	memory();
 	perf_maps(pid);
 	hangs(pid);
+	hangs_below(pid);
 	verdict(opener.shared->cpu_ns > 0 && opener.shared->rss_bytes > 0,
 		"opener", "its cost", "told");
 	/* first the child that has a copy of our end of the control socket */

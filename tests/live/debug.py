@@ -11,11 +11,12 @@ DEBUG = "/usr/lib/debug"
 
 
 def build_stripped(tmp, name, *flags):
-    """A program without names, and its debug file: (path, build ID, debug file)."""
+    """A program without names, and its debug file: (path, build ID or None, debug file)."""
     exe = compile_c("chain.c", os.path.join(tmp, name), "-g", "-fomit-frame-pointer",
                     "-Wl,--build-id", *flags)
     debug = exe + ".debug"
     subprocess.run(["objcopy", "--only-keep-debug", exe, debug], check=True)
     subprocess.run(["strip", "-s", exe], check=True)
     notes = subprocess.run(["readelf", "-n", exe], capture_output=True, text=True).stdout
-    return exe, re.search(r"Build ID: (\w+)", notes).group(1), debug
+    build_id = re.search(r"Build ID: (\w+)", notes)
+    return exe, build_id and build_id.group(1), debug

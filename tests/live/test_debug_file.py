@@ -37,6 +37,14 @@ def check(mine):
     assert total > 80 and good >= 0.95 * total
 
 
+def samples_of(exe):
+    with subprocess.Popen([exe, "100"]) as p:
+        record(exe + ".folded", "--duration", "2", "--frequency", "499")
+        p.kill()
+    return learned([(f, n) for f, n in folded(exe + ".folded")
+                    if f[0] == os.path.basename(exe)])
+
+
 @suite.test
 def names():
     """a stripped program has names by the debug file in its own root"""
@@ -81,10 +89,55 @@ def debugdata():
     with scratch() as tmp:
         exe, _, debug = build_stripped(tmp, "mini")
         assert "chain_10" in add_minidebug(exe, debug)
-        with subprocess.Popen([exe, "100"]) as p:
-            record(exe + ".folded", "--duration", "3", "--frequency", "499")
+        check(samples_of(exe))
+
+
+def linked(tmp, name, debug=None):
+    """A program without a build ID, whose debug file (or another) has the name in its
+    .gnu_debuglink, in .debug beside it."""
+    exe, _, own = build_stripped(tmp, name, "-Wl,--build-id=none")
+    subprocess.run(["objcopy", f"--add-gnu-debuglink={own}", exe], check=True)
+    os.chmod(tmp, 0o755)		# the opener looks as somebody who owns nothing
+    os.makedirs(f"{tmp}/.debug", exist_ok=True)
+    os.rename(debug or own, f"{tmp}/.debug/{name}.debug")
+    if debug:
+        os.unlink(own)
+    return exe
+
+
+@suite.test
+def link():
+    """a program without a build ID has names by .gnu_debuglink"""
+    with scratch() as tmp:
+        check(samples_of(linked(tmp, "linked")))
+
+
+@suite.test
+def wrong_crc():
+    """a file of that name with another CRC is not believed"""
+    with scratch() as tmp:
+        _, _, other = build_stripped(tmp, "other", "-O1", "-Wl,--build-id=none")
+        mine = samples_of(linked(tmp, "wrong", other))
+        say(mine[:1])
+        assert mine and not any("chain_" in name for f, _ in mine for name in f)
+
+
+@suite.test
+def overlay():
+    """a container's program has names by the debug file in its own root, an overlay"""
+    with scratch() as tmp:
+        exe, build_id, debug = build_stripped(tmp, "inside", "-static")
+        where = f"{tmp}/two{DEBUG}/.build-id/{build_id[:2]}"
+        for d in (f"{tmp}/one", where, f"{tmp}/root"):
+            os.makedirs(d)
+        os.rename(exe, f"{tmp}/one/inside")
+        os.rename(debug, f"{where}/{build_id[2:]}.debug")
+        script = (f"mount -t overlay -o lowerdir={tmp}/one:{tmp}/two overlay {tmp}/root && "
+                  f"exec chroot {tmp}/root /inside 100")
+        with subprocess.Popen(["unshare", "-m", "sh", "-c", script]) as p:
+            record(f"{tmp}/out.folded", "--duration", "3", "--frequency", "499")
             p.kill()
-        check(learned([(f, n) for f, n in folded(exe + ".folded") if f[0] == "mini"]))
+        check(learned([(f, n) for f, n in folded(f"{tmp}/out.folded") if f[0] == "inside"]))
 
 
 @suite.test

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <zlib.h>
 
 #include "bpf/table.h"
 #include "ipc/conn.h"
@@ -36,6 +38,21 @@ static void sample(void)
 	image_finish(&im);
 }
 
+static int debug_fd = -1;		/* what the worker gets, if not -1 */
+static uint64_t debug_from;
+static struct msg_wanted debug_question;
+
+static void give_debug(struct conn *c, struct pollfd *p)
+{
+	struct msg m;
+
+	CHECK_EQ(poll(p, 1, 10000), 1);
+	CHECK_EQ(conn_recv(c, &m), 0);
+	CHECK_EQ(m.hdr.type, MSG_DEBUG_WANTED);
+	memcpy(&debug_question, m.buf, sizeof(debug_question));
+	CHECK_EQ(conn_send(c, MSG_WANTED_FILE, debug_from, NULL, 0, NULL, 0, &debug_fd, 1), 0);
+}
+
 /* Sends a worker this question and takes its answers, up to two. */
 static void ask(const struct msg_job *question, const uint64_t *words, size_t n,
 		int file, struct msg *m, int answers)
@@ -59,6 +76,8 @@ static void ask(const struct msg_job *question, const uint64_t *words, size_t n,
 	CHECK_EQ(conn_send(&c, MSG_JOB, 42, question, sizeof(*question), words,
 			   n * sizeof(*words), &file, 1), 0);
 	p = (struct pollfd){ .fd = c.fd, .events = POLLIN };
+	if (debug_fd >= 0)
+		give_debug(&c, &p);
 	for (int i = 0; i < answers; i++) {
 		CHECK_EQ(poll(&p, 1, 10000), 1);
 		CHECK_EQ(conn_recv(&c, &m[i]), 0);
@@ -174,6 +193,59 @@ TEST(worker_finds_names_inside_of_the_file)
 	job(image_file(&im), JOB_TABLE | JOB_SYMBOLS, m);
 	open_names(&m[1], &idx);
 	CHECK_EQ(idx.n, 0);
+}
+
+/* A stripped file with that .gnu_debuglink, and its debug file: how many names.  size:
+ * of the debug file; crc: what is wrong with it. */
+static uint32_t linked(const char *name, size_t size, uint32_t crc, uint32_t *debug)
+{
+	static struct elf_image inner;
+	uint8_t link[64] = { 0 };
+	uint8_t *bytes = calloc(1, size);
+	struct symbol_index idx;
+	struct msg m[2];
+	size_t n = strlen(name), at;
+
+	debugdata_inner(&inner, EM_X86_64);
+	CHECK(bytes && size >= inner.n);
+	memcpy(bytes, inner.b, inner.n);
+	crc ^= (uint32_t)crc32(0, bytes, (uInt)size);
+	memcpy(link, name, n);
+	n = (n | 3) + 1;
+	memcpy(link + n, &crc, 4);
+	image_init(&im, EM_X86_64);
+	at = image_put(&im, "0123456789abcdef0123456789abcdef", 32);
+	image_segment(&im, PT_LOAD, PF_R | PF_X, at, DEBUGDATA_TEXT, 32);
+	at = image_put(&im, link, n + 4);
+	image_section(&im, ".gnu_debuglink", SHT_PROGBITS, at, 0, n + 4);
+	image_finish(&im);
+	debug_fd = file_of(bytes, size);
+	CHECK_EQ(fchmod(debug_fd, 0644), 0);
+	job(image_file(&im), JOB_TABLE | JOB_SYMBOLS, m);
+	close(debug_fd);
+	debug_fd = -1;
+	free(bytes);
+	open_names(&m[1], &idx);
+	*debug = ((struct msg_job_done *)(void *)m[1].buf)->debug;
+	return idx.n;
+}
+
+TEST(worker_takes_a_debug_file_with_the_right_crc)
+{
+	uint32_t debug;
+
+	CHECK_EQ(linked("prog.debug", 4096, 0, &debug), 2);
+	CHECK_EQ(debug, JOB_DEBUG_FILE);
+	CHECK_STR(debug_question.paths, "prog.debug");
+	CHECK_EQ(debug_question.build_id_len, 0);
+	/* in more than one piece, the last one short */
+	CHECK_EQ(linked("pro.debug", (2 << 20) + 5, 0, &debug), 2);
+	CHECK_EQ(linked("prog.debug", 4096, 1, &debug), 0);
+	CHECK_EQ(debug, JOB_DEBUG_OWN);
+	/* a server's has to be the right one, too */
+	debug_from = DEBUG_SERVER;
+	CHECK_EQ(linked("prog.debug", 4096, 1, &debug), 0);
+	debug_from = DEBUG_LOCAL;
 }
 
 TEST(worker_says_why_not)
