@@ -58,7 +58,7 @@ static int option_header(struct endpoint_options *o, const char *s)
 
 enum {
 	OPT_UID = 256, OPT_GID, OPT_HUB, OPT_HUB_UID, OPT_ENDPOINT,
-	OPT_PROFILES_ENDPOINT, OPT_HEADER, OPT_NO_NETWORK, OPT_RECORDER_FD,
+	OPT_PROFILES_ENDPOINT, OPT_HEADER, OPT_NO_NETWORK, OPT_NO_RECEIVER, OPT_RECORDER_FD,
 	OPT_SPOOL, OPT_SPOOL_SIZE, OPT_DEBUG, OPT_VERSION,
 };
 
@@ -71,6 +71,7 @@ static const struct option long_options[] = {
 	{ "profiles-endpoint", required_argument, NULL, OPT_PROFILES_ENDPOINT },
 	{ "header", required_argument, NULL, OPT_HEADER },
 	{ "no-network", no_argument, NULL, OPT_NO_NETWORK },
+	{ "no-receiver", no_argument, NULL, OPT_NO_RECEIVER },
 	{ "recorder-fd", required_argument, NULL, OPT_RECORDER_FD },
 	{ "spool", required_argument, NULL, OPT_SPOOL },
 	{ "spool-size", required_argument, NULL, OPT_SPOOL_SIZE },
@@ -121,29 +122,34 @@ static int config_spool_variables(struct exporter_config *c)
 	return r;
 }
 
+static int option_number(struct exporter_config *c, int opt)
+{
+	const char *name = opt == OPT_UID ? "uid" : opt == OPT_GID ? "gid" :
+			   opt == OPT_HUB_UID ? "hub-uid" : "recorder-fd";
+	unsigned int v = 0;
+	int r = exporter_config_number(name, optarg,
+				       opt == OPT_RECORDER_FD ? INT_MAX : UINT_MAX - 1, &v);
+
+	if (opt == OPT_UID)
+		c->uid = v;
+	else if (opt == OPT_GID)
+		c->gid = v;
+	else if (opt == OPT_HUB_UID)
+		c->hub_uid = v;
+	else
+		c->recorder_fd = (int)v;
+	return r;
+}
+
 static int option(struct exporter_config *c, struct endpoint_options *o,
 		  int opt)
 {
-	unsigned int v = 0;
-	int r = 0;
-
 	switch (opt) {
 	case OPT_UID:
-		r = exporter_config_number("uid", optarg, UINT_MAX - 1, &v);
-		c->uid = v;
-		return r;
 	case OPT_GID:
-		r = exporter_config_number("gid", optarg, UINT_MAX - 1, &v);
-		c->gid = v;
-		return r;
 	case OPT_HUB_UID:
-		r = exporter_config_number("hub-uid", optarg, UINT_MAX - 1, &v);
-		c->hub_uid = v;
-		return r;
 	case OPT_RECORDER_FD:
-		r = exporter_config_number("recorder-fd", optarg, INT_MAX, &v);
-		c->recorder_fd = (int)v;
-		return r;
+		return option_number(c, opt);
 	case OPT_HUB:
 		free(c->hub);
 		c->hub = strdup(optarg);
@@ -157,7 +163,10 @@ static int option(struct exporter_config *c, struct endpoint_options *o,
 	case OPT_HEADER:
 		return option_header(o, optarg);
 	case OPT_NO_NETWORK:
-		c->no_network = true;
+		c->no_network = c->no_receiver = true;
+		return 0;
+	case OPT_NO_RECEIVER:
+		c->no_receiver = true;
 		return 0;
 	case OPT_SPOOL:
 		return config_spool(c, "--spool", optarg);
@@ -173,7 +182,7 @@ static int option(struct exporter_config *c, struct endpoint_options *o,
 		log_err("usage: trifold-exporterd --hub PATH --hub-uid N "
 			"[--uid N --gid N] "
 			"[--endpoint URL | --profiles-endpoint URL] "
-			"[--header NAME=VALUE]... [--no-network] "
+			"[--header NAME=VALUE]... [--no-network | --no-receiver] "
 			"[--spool DIRECTORY [--spool-size MIB]] "
 			"[--recorder-fd N] [--debug]");
 		return USAGE;
@@ -237,10 +246,12 @@ int exporter_config_load(struct exporter_config *c, int argc, char **argv)
 		r = read_options(c, &o, argc, argv);
 	if (r == 0 && resource_load(&c->resource, "") < 0)
 		r = exporter_config_no_memory();
-	if (r == 0 && !c->no_network)
+	if (r == 0 && !c->no_receiver)
 		r = metrics_config_load(&c->metrics, &o);
-	if (r == 0 && !c->no_network)
+	if (r == 0 && !c->no_receiver)
 		r = read_endpoints(c, &o);
+	if (r == 0 && !c->no_network)
+		r = debuginfod_config_load(&c->debuginfod);
 	if (r == 0 && c->spool && !c->n_endpoints)
 		r = config_spool(c, "", "");	/* nothing is sent */
 	pairs_fini(&o.headers);
@@ -254,5 +265,6 @@ void exporter_config_fini(struct exporter_config *c)
 	for (unsigned int i = 0; i < c->n_endpoints; i++)
 		endpoint_fini(&c->endpoints[i]);
 	endpoint_fini(&c->metrics.to);
+	debuginfod_config_fini(&c->debuginfod);
 	pairs_fini(&c->resource);
 }

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "common/pairs.h"
+#include "exporterd/debuginfod_config.h"
 #include "exporterd/endpoint.h"
 #include "exporterd/metrics_config.h"
 
@@ -18,13 +19,15 @@ struct exporter_config {
 	gid_t gid;
 	bool debug;
 	bool no_network;
+	bool no_receiver;	/* nothing is sent; always with no_network */
 	int recorder_fd;	/* -1: none */
 
-	/* none with no_network; otherwise those that are named, by their
+	/* none with no_receiver; otherwise those that are named, by their
 	 * number, or else the first with its default */
 	struct endpoint endpoints[ENDPOINTS_MAX];
 	unsigned int n_endpoints;
 	struct metrics_config metrics;
+	struct debuginfod_config debuginfod;	/* no server with no_network */
 	struct pairs resource;
 	char *spool;		/* directory; NULL: none */
 	uint64_t spool_bytes;

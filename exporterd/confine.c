@@ -216,26 +216,32 @@ static const struct sandbox_rule rules[] = {
 };
 
 /* With a spool: what is there is listed, and whose it is; a file is made for its
- * owner alone, written, synced, renamed, removed; a batch that was read becomes a
- * memfd. */
+ * owner alone, written, synced, renamed, removed. */
 static const struct sandbox_rule spool_rules[] = {
 	{ .nr = SCMP_SYS(openat), .arg = 2, .mask = WRITING & ~O_DIRECTORY,
 	  .value = O_WRONLY | O_CREAT, .mask2 = INT, .value2 = 0600 },
 	/* glibc for riscv64 has renameat2 alone */
 	YES(getdents64), YES(geteuid), YES(fsync), YES(renameat),
-	WHEN(renameat2, 4, INT, 0), WHEN(unlinkat, 2, INT, 0), YES(memfd_create),
+	WHEN(renameat2, 4, INT, 0), WHEN(unlinkat, 2, INT, 0),
 };
+
+/* What is read from the spool, or comes from a debuginfod server, becomes one. */
+static const struct sandbox_rule memfd_rules[] = { YES(memfd_create) };
 
 #define N_RULES		(sizeof(rules) / sizeof(rules[0]))
 #define N_SPOOL_RULES	(sizeof(spool_rules) / sizeof(spool_rules[0]))
 
-static int confine_seccomp(bool spool)
+static int confine_seccomp(bool spool, bool memfds)
 {
-	struct sandbox_rule all[N_RULES + N_SPOOL_RULES];
+	struct sandbox_rule all[N_RULES + 1 + N_SPOOL_RULES];
+	size_t n = N_RULES;
 
 	memcpy(all, rules, sizeof(rules));
-	memcpy(all + N_RULES, spool_rules, sizeof(spool_rules));
-	return sandbox_seccomp(all, spool ? N_RULES + N_SPOOL_RULES : N_RULES);
+	if (spool || memfds)
+		all[n++] = memfd_rules[0];
+	if (spool)
+		memcpy(all + n, spool_rules, sizeof(spool_rules));
+	return sandbox_seccomp(all, spool ? n + N_SPOOL_RULES : n);
 }
 
 /* --- confine ------------------------------------------------------------------ */
@@ -270,7 +276,7 @@ int exporter_confine(const struct exporter_config *cfg, struct spool *spool)
 	if (r == 0)
 		r = check_files(&cfg->metrics.to);
 	if (r == 0)
-		r = confine_seccomp(spool->dir >= 0);
+		r = confine_seccomp(spool->dir >= 0, cfg->debuginfod.n > 0);
 	keep_fini(&mounts);
 	keep_fini(&files);
 	return r;

@@ -23,7 +23,8 @@
  *   a kept directory at once;
  * - start threads of its own (curl's resolver), but no process and no program;
  * - with a spool: make, read, rename and remove regular files in its directory,
- *   for itself alone (mode 0600), and make memfds;
+ *   for itself alone (mode 0600), and make memfds; these with debuginfod servers,
+ *   too;
  * - use the descriptors it has: the hub, the recorder, the log, the
  *   notification socket, the statm of its own in /proc.
  *

@@ -7,19 +7,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/clock.h"
 #include "profile/formats/otlp.h"
 
 #define USER_AGENT							\
 	"trifold/" TRIFOLD_VERSION " OTel-OTLP-Exporter-C/" TRIFOLD_VERSION
 
 #define HTTP_KEPT_MAX	65536	/* bytes kept for the next answer */
-
-/* One of curl's sockets in the event loop. */
-struct watch {
-	struct ev_source src;
-	struct http *http;
-};
 
 /* --- the answer ----------------------------------------------------------- */
 
@@ -64,116 +57,21 @@ static void exporter_http_forget(struct http *h)
 	h->body = (struct buffer){ 0 };
 }
 
-static void exporter_http_deliver(struct http *h, CURLcode code)
+static void exporter_http_deliver(void *arg, CURLcode code)
 {
+	struct http *h = arg;
 	struct http_answer *a = &h->answer;
 
-	curl_multi_remove_handle(h->multi, h->easy);
-	h->busy = false;
 	a->status = 0;
 	if (code == CURLE_OK || a->too_large)
-		curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &a->status);
-	a->error = h->error[0] ? h->error : curl_easy_strerror(code);
+		curl_easy_getinfo(h->curl.easy, CURLINFO_RESPONSE_CODE, &a->status);
+	a->error = h->curl.error[0] ? h->curl.error : curl_easy_strerror(code);
 	a->body = h->body.data;
 	a->len = h->body.len;
 	h->done(h->arg, a);
 	/* a large answer is rare: do not keep its memory */
-	if (h->body.cap > HTTP_KEPT_MAX && !h->busy)
+	if (h->body.cap > HTTP_KEPT_MAX && !h->curl.busy)
 		exporter_http_forget(h);
-}
-
-static void check_done(struct http *h)
-{
-	CURLMsg *m;
-	int left;
-
-	while ((m = curl_multi_info_read(h->multi, &left))) {
-		if (m->msg != CURLMSG_DONE)
-			continue;
-		exporter_http_deliver(h, m->data.result);
-		return;
-	}
-}
-
-/* --- the event loop ------------------------------------------------------- */
-
-static int on_socket_event(struct ev_source *src, uint32_t events)
-{
-	struct watch *w = (struct watch *)src;
-	struct http *h = w->http;
-	int running, what = 0;
-
-	if (events & (EPOLLIN | EPOLLHUP))
-		what |= CURL_CSELECT_IN;
-	if (events & EPOLLOUT)
-		what |= CURL_CSELECT_OUT;
-	if (events & EPOLLERR)
-		what |= CURL_CSELECT_ERR;
-	/* w may be gone after this */
-	curl_multi_socket_action(h->multi, src->fd, what, &running);
-	check_done(h);
-	return 0;
-}
-
-static int watch_new(struct http *h, curl_socket_t fd, uint32_t events)
-{
-	struct watch *w = malloc(sizeof(*w));
-
-	if (!w)
-		return -1;
-	*w = (struct watch){ { .fd = fd, .fn = on_socket_event }, h };
-	if (evloop_add(h->loop, &w->src, events) < 0) {
-		free(w);
-		return -1;
-	}
-	curl_multi_assign(h->multi, fd, w);
-	return 0;
-}
-
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg,
-		     void *assigned)
-{
-	struct watch *w = assigned;
-	struct http *h = arg;
-	uint32_t events = 0;
-
-	(void)easy;
-	if (what == CURL_POLL_REMOVE) {
-		if (w) {
-			evloop_del(h->loop, &w->src);
-			free(w);
-			curl_multi_assign(h->multi, fd, NULL);
-		}
-		return 0;
-	}
-	if (what & CURL_POLL_IN)
-		events |= EPOLLIN;
-	if (what & CURL_POLL_OUT)
-		events |= EPOLLOUT;
-	if (!w)
-		return watch_new(h, fd, events);
-	return evloop_mod(h->loop, &w->src, events) < 0 ? -1 : 0;
-}
-
-static void exporter_http_on_timer(void *arg)
-{
-	struct http *h = arg;
-	int running;
-
-	curl_multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-	check_done(h);
-}
-
-static int on_timeout(CURLM *multi, long ms, void *arg)
-{
-	struct http *h = arg;
-
-	(void)multi;
-	if (ms < 0)
-		timer_stop(&h->timer);
-	else
-		timer_set(&h->timer, (uint64_t)ms * NSEC_PER_MSEC, 0);
-	return 0;
 }
 
 /* --- life ----------------------------------------------------------------- */
@@ -220,7 +118,7 @@ static bool make_headers(struct http *h, const struct http_target *t)
 
 #define SET(option, value)						\
 	do {								\
-		if (curl_easy_setopt(h->easy, option, value) != CURLE_OK) \
+		if (curl_easy_setopt(h->curl.easy, option, value) != CURLE_OK) \
 			return false;					\
 	} while (0)
 
@@ -228,49 +126,25 @@ static bool set_behaviour(struct http *h, const struct http_target *t)
 {
 	const struct endpoint *e = t->endpoint;
 
-	SET(CURLOPT_URL, t->url);
-	SET(CURLOPT_PATH_AS_IS, 1L);
-	if (endpoint_is_loopback(t->url))
-		SET(CURLOPT_PROXY, "");
-#if LIBCURL_VERSION_NUM >= 0x075500
-	SET(CURLOPT_PROTOCOLS_STR, "http,https");
-#else
-	SET(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
-#endif
-	SET(CURLOPT_FOLLOWLOCATION, 0L);
+	if (!curl_loop_rules(&h->curl, t->url))
+		return false;
 	SET(CURLOPT_POST, 1L);
 	SET(CURLOPT_USERAGENT, USER_AGENT);
 	SET(CURLOPT_HTTPHEADER, h->headers);
 	SET(CURLOPT_ACCEPT_ENCODING, "gzip");
 	SET(CURLOPT_TIMEOUT_MS, e->timeout_ms);
-	SET(CURLOPT_NOSIGNAL, 1L);
-	SET(CURLOPT_TCP_KEEPALIVE, 1L);
 	SET(CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
-	SET(CURLOPT_SSL_VERIFYPEER, 1L);
-	SET(CURLOPT_SSL_VERIFYHOST, 2L);
 	if (e->ca)
 		SET(CURLOPT_CAINFO, e->ca);
 	if (e->cert)
 		SET(CURLOPT_SSLCERT, e->cert);
 	if (e->key)
 		SET(CURLOPT_SSLKEY, e->key);
-	SET(CURLOPT_ERRORBUFFER, h->error);
 	SET(CURLOPT_WRITEFUNCTION, on_body);
 	SET(CURLOPT_WRITEDATA, h);
 	SET(CURLOPT_HEADERFUNCTION, on_header);
 	SET(CURLOPT_HEADERDATA, h);
 	return true;
-}
-
-static bool set_multi(struct http *h)
-{
-	CURLM *m = h->multi;
-
-	return !curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, on_socket) &&
-	       !curl_multi_setopt(m, CURLMOPT_SOCKETDATA, h) &&
-	       !curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, on_timeout) &&
-	       !curl_multi_setopt(m, CURLMOPT_TIMERDATA, h) &&
-	       !curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, 2L);
 }
 
 int http_init(struct http *h, struct evloop *loop,
@@ -280,50 +154,37 @@ int http_init(struct http *h, struct evloop *loop,
 {
 	int r;
 
-	*h = (struct http){ .loop = loop, .done = done, .arg = arg };
-	r = timer_init(&h->timer, loop, exporter_http_on_timer, h);
+	*h = (struct http){ .done = done, .arg = arg };
+	r = curl_loop_init(&h->curl, loop, exporter_http_deliver, h);
 	if (r < 0)
 		return r;
-	if (curl_global_init(CURL_GLOBAL_DEFAULT))
+	if (!make_headers(h, target))
 		return -ENOMEM;
-	h->multi = curl_multi_init();
-	h->easy = curl_easy_init();
-	if (!h->multi || !h->easy || !make_headers(h, target))
-		return -ENOMEM;
-	return set_behaviour(h, target) && set_multi(h) ? 0 : -EINVAL;
+	return set_behaviour(h, target) ? 0 : -EINVAL;
 }
 
 void http_fini(struct http *h)
 {
-	http_cancel(h);
-	curl_easy_cleanup(h->easy);
-	curl_multi_cleanup(h->multi);
+	curl_loop_fini(&h->curl);
 	curl_slist_free_all(h->headers);
-	timer_fini(&h->timer);
 	exporter_http_forget(h);
-	curl_global_cleanup();
 }
 
 int http_post(struct http *h, const void *body, size_t len)
 {
-	if (h->busy)
+	if (h->curl.busy)
 		return -EBUSY;
 	h->answer = (struct http_answer){ 0 };
 	h->body.len = 0;
 	h->body.failed = false;
-	h->error[0] = '\0';
-	if (curl_easy_setopt(h->easy, CURLOPT_POSTFIELDS, body) ||
-	    curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE,
-			     (curl_off_t)len) ||
-	    curl_multi_add_handle(h->multi, h->easy))
+	if (curl_easy_setopt(h->curl.easy, CURLOPT_POSTFIELDS, body) ||
+	    curl_easy_setopt(h->curl.easy, CURLOPT_POSTFIELDSIZE_LARGE,
+			     (curl_off_t)len))
 		return -EIO;
-	h->busy = true;
-	return 0;
+	return curl_loop_start(&h->curl);
 }
 
 void http_cancel(struct http *h)
 {
-	if (h->busy)
-		curl_multi_remove_handle(h->multi, h->easy);
-	h->busy = false;
+	curl_loop_cancel(&h->curl);
 }

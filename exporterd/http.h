@@ -10,15 +10,14 @@
 #ifndef EXPORTERD_HTTP_H
 #define EXPORTERD_HTTP_H
 
-#include <curl/curl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/buffer.h"
 #include "common/evloop.h"
+#include "exporterd/curl_loop.h"
 #include "exporterd/endpoint.h"
-#include "exporterd/timer.h"
 
 #define HTTP_ANSWER_MAX	(4u << 20)	/* the specification's default */
 #define HTTP_VALUE_MAX	64		/* of Retry-After, NUL included */
@@ -34,17 +33,12 @@ struct http_answer {
 };
 
 struct http {
-	struct evloop *loop;
-	CURLM *multi;
-	CURL *easy;
+	struct curl_loop curl;
 	struct curl_slist *headers;
-	struct timer timer;		/* curl's timeouts */
-	bool busy;
 	void (*done)(void *arg, const struct http_answer *answer);
 	void *arg;
 	struct http_answer answer;
 	struct buffer body;
-	char error[CURL_ERROR_SIZE];
 };
 
 /* Where to POST to. */

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "ipc/batch.h"
 
@@ -57,6 +59,7 @@ static void exporter_hub_drop(struct exporter_hub *l)
 		free(a);
 	}
 	l->last = NULL;
+	l->ops->gone(l->arg);
 	if (!l->closing)
 		timer_set(&l->retry, backoff_next(&l->backoff,
 						  backoff_random()), 0);
@@ -124,6 +127,16 @@ static int hub_link_on_status(struct exporter_hub *l, const struct msg *m)
 	return MSG_OK;
 }
 
+static int hub_link_on_debuginfo(struct exporter_hub *l, const struct msg *m)
+{
+	struct msg_debuginfo_wanted wanted;
+
+	if (!l->debuginfod)
+		return MSG_BAD_TYPE;
+	memcpy(&wanted, m->buf, sizeof(wanted));
+	return l->ops->debuginfo(l->arg, m->hdr.id, &wanted) ? MSG_OK : MSG_BAD_CONTENT;
+}
+
 static int hub_link_receive(struct exporter_hub *l)
 {
 	struct msg m;
@@ -140,6 +153,9 @@ static int hub_link_receive(struct exporter_hub *l)
 		break;
 	case MSG_STATUS:
 		r = hub_link_on_status(l, &m);
+		break;
+	case MSG_DEBUGINFO_WANTED:
+		r = hub_link_on_debuginfo(l, &m);
 		break;
 	default:
 		r = MSG_BAD_TYPE;
@@ -184,6 +200,7 @@ static int hub_link_say_hello(struct exporter_hub *l)
 		.batch_version = BATCH_VERSION,
 		.wants_status = l->wants_status,
 		.spools = l->spools,
+		.debuginfod = l->debuginfod,
 		.queued_samples = l->ops->held(l->arg),
 		.unreported = l->unreported,
 	};
@@ -293,6 +310,22 @@ void exporter_hub_stats(struct exporter_hub *l,
 	if (is_up(l) && l->conn.state == CONN_READY && !l->first)
 		(void)conn_send(&l->conn, MSG_EXPORTER_STATS, 0, &m, sizeof(m),
 				NULL, 0, NULL, 0);
+}
+
+void exporter_hub_debuginfo(struct exporter_hub *l, uint64_t id, int fd)
+{
+	struct msg_debuginfo found;
+	struct stat st;
+
+	if (fd >= 0 && is_up(l) && fstat(fd, &st) == 0) {
+		found.bytes = (uint64_t)st.st_size;
+		(void)conn_send(&l->conn, MSG_DEBUGINFO, id, &found, sizeof(found), NULL, 0,
+				&fd, 1);
+	} else if (is_up(l)) {
+		(void)conn_send(&l->conn, MSG_DEBUGINFO_NONE, id, NULL, 0, NULL, 0, NULL, 0);
+	}
+	if (fd >= 0)
+		close(fd);
 }
 
 void exporter_hub_close(struct exporter_hub *l)

@@ -29,6 +29,11 @@ struct exporter_hub_ops {
 	int (*batch)(void *arg, uint64_t id, int fd, const struct msg_batch *m);
 	/* The hub's status: each second, idle every five, if wants_status. */
 	void (*status)(void *arg, const struct status *st);
+	/* A debug file is wanted, if .debuginfod: exporter_hub_debuginfo() is the
+	 * answer.  False: the question makes no sense. */
+	bool (*debuginfo)(void *arg, uint64_t id, const struct msg_debuginfo_wanted *m);
+	/* The hub is gone, and with it its questions. */
+	void (*gone)(void *arg);
 	/* Samples that were taken and not answered yet. */
 	uint64_t (*held)(void *arg);
 	/* All answers are sent. */
@@ -49,7 +54,8 @@ struct exporter_hub {
 	struct export_outcomes unreported;	/* for the next hello */
 	struct export_outcomes in_hello;	/* in one not answered yet */
 	struct hub_answer *first, *last;
-	bool wants_status, spools;	/* to be set before exporter_hub_start() */
+	/* to be set before exporter_hub_start() */
+	bool wants_status, spools, debuginfod;
 	bool closing;			/* exporter_hub_close() was called */
 	bool said;			/* that the hub is away */
 	uint64_t offences;
@@ -72,6 +78,9 @@ void exporter_hub_done(struct exporter_hub *l, uint64_t id, uint64_t samples,
 /* Dropped when it cannot be sent at once: the next comes in a second. */
 void exporter_hub_stats(struct exporter_hub *l,
 			const struct exporter_stats *stats);
+
+/* The answer to ops->debuginfo: fd is sealed memory, and closed here; or -1.  Dropped when it cannot be sent at once: the hub asks again. */
+void exporter_hub_debuginfo(struct exporter_hub *l, uint64_t id, int fd);
 
 /* Take no more batches and connect no more; answers still go out. */
 void exporter_hub_close(struct exporter_hub *l);

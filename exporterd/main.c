@@ -23,6 +23,7 @@
 #include "common/service_status.h"
 #include "common/signals.h"
 #include "exporterd/confine.h"
+#include "exporterd/debuginfod.h"
 #include "exporterd/fanout.h"
 #include "exporterd/hub_link.h"
 #include "exporterd/memory.h"
@@ -42,6 +43,7 @@ struct exporter {
 	struct exporter_hub hub;
 	struct fanout fanout;		/* no endpoints with no_network */
 	struct metrics_sender metrics;
+	struct debuginfod debuginfod;	/* if cfg.debuginfod.n */
 	struct recorder recorder;	/* if recorder_fd >= 0 */
 	bool recording;
 	struct ev_source signals;
@@ -184,6 +186,31 @@ static int exporterd_on_batch(void *arg, uint64_t id, int fd,
 	return outcome == BATCH_INVALID ? MSG_BAD_CONTENT : MSG_OK;
 }
 
+/* --- debug files ------------------------------------------------------------- */
+
+static bool exporterd_on_debuginfo(void *arg, uint64_t id,
+				   const struct msg_debuginfo_wanted *m)
+{
+	struct exporter *e = arg;
+
+	if (!e->leaving)
+		exporterd_set_tick(e, false);
+	return debuginfod_ask(&e->debuginfod, id, m);
+}
+
+static void exporterd_on_debug_file(void *arg, uint64_t id, int fd)
+{
+	exporter_hub_debuginfo(&((struct exporter *)arg)->hub, id, fd);
+}
+
+static void exporterd_hub_gone(void *arg)
+{
+	struct exporter *e = arg;
+
+	if (e->cfg.debuginfod.n)
+		debuginfod_forget(&e->debuginfod);
+}
+
 /* --- once a second, and at the end ------------------------------------------- */
 
 /* The first receiver's account is that of the samples. */
@@ -304,6 +331,8 @@ static int exporterd_start(struct exporter *e)
 	static const struct exporter_hub_ops ops = {
 		.batch = exporterd_on_batch,
 		.status = exporterd_on_status,
+		.debuginfo = exporterd_on_debuginfo,
+		.gone = exporterd_hub_gone,
 		.held = held,
 		.flushed = end_if_drained,
 	};
@@ -330,6 +359,13 @@ static int exporterd_start(struct exporter *e)
 	if (r < 0)
 		return r;
 	e->hub.wants_status = metrics_sender_on(&e->metrics);
+	e->hub.debuginfod = e->cfg.debuginfod.n > 0;
+	if (e->hub.debuginfod) {
+		r = debuginfod_init(&e->debuginfod, &e->loop, &e->cfg.debuginfod, &e->stats,
+				    exporterd_on_debug_file, e);
+		if (r < 0)
+			return r;
+	}
 	if (e->cfg.recorder_fd >= 0) {
 		r = recorder_init(&e->recorder, &e->loop, e->cfg.recorder_fd,
 				  on_recorded, e);
@@ -345,10 +381,13 @@ static int exporterd_run(struct exporter *e)
 	uint64_t untold;
 	int r;
 
-	if (e->cfg.no_network)
-		log_info("not sending: --no-network");
+	if (e->cfg.no_receiver)
+		log_info("not sending: --no-%s", e->cfg.no_network ? "network" : "receiver");
 	for (unsigned int i = 0; i < e->cfg.n_endpoints; i++)
 		log_info("sending to %s", e->cfg.endpoints[i].shown_url);
+	if (e->cfg.debuginfod.n)
+		log_info("debug files are asked for at %u debuginfod servers: build IDs leave this "
+			 "host", e->cfg.debuginfod.n);
 	e->hub.spools = e->fanout.spool.dir >= 0;
 	fanout_start(&e->fanout);
 	exporterd_collect(e);

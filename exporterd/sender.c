@@ -420,7 +420,7 @@ void sender_drain(struct sender *s, uint64_t end_ns)
 {
 	s->end_ns = end_ns;
 	/* a wait for the next try may now be too long */
-	if (s->cur && !s->http.busy)
+	if (s->cur && !s->http.curl.busy)
 		timer_set(&s->again, 0, 0);
 }
 
@@ -432,7 +432,7 @@ void sender_hold(struct sender *s)
 
 bool sender_held(const struct sender *s)
 {
-	return s->hold && !s->http.busy && (s->cur || !next_is_begun(s));
+	return s->hold && !s->http.curl.busy && (s->cur || !next_is_begun(s));
 }
 
 void sender_give_up(struct sender *s)

@@ -154,6 +154,13 @@ struct exporter_stats {
 	uint64_t spool_damaged;		/* samples given up: of damaged files */
 	uint64_t spool_refused;		/* files that were not ours */
 	uint64_t spool_errors;		/* what the disk did not do */
+	/* of debuginfod servers (exporterd/debuginfod.h); all 0 without one */
+	uint64_t debuginfod_asked;	/* build IDs that the hub asked for */
+	uint64_t debuginfod_requests;	/* HTTP requests for them */
+	uint64_t debuginfod_found;	/* debug files handed to the hub */
+	uint64_t debuginfod_not_found;	/* build IDs that no server has */
+	uint64_t debuginfod_failed;	/* requests without a useful answer */
+	uint64_t debuginfod_bytes;	/* received, of debug files */
 	/* costs */
 	uint64_t start_ns;		/* of exporterd: CLOCK_REALTIME */
 	uint64_t cpu_ns;

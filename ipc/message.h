@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION	10
+#define MSG_VERSION	11
 #define MSG_LEN_MAX	4608	/* payload, bytes */
 #define MSG_FDS_MAX	2
 #define MSG_PATH_MAX	4096	/* bytes of a path, no NUL */
@@ -68,7 +68,7 @@ enum msg_type {
 	MSG_KNOWN = 35,		/* loaderd -> hub, 1 fd: all entries, left by a
 				 * former hub */
 	MSG_PERF_MAP_WANTED = 38,	/* hub -> loaderd -> opener: names of a JIT */
-	MSG__MAX = 39,		/* above those of message_hub.h, too */
+	MSG__MAX = 42,		/* above those of message_hub.h, too */
 };
 
 struct msg_hdr {

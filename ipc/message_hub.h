@@ -40,6 +40,9 @@ enum msg_type_hub {
 	MSG_MISSED = 30,	/* hub -> subscriber: these were too many */
 	MSG_NAMES = 36,		/* worker -> hub, 1 fd: names of frames */
 	MSG_FORKED = 37,	/* zygote -> hub: the worker that was asked for */
+	MSG_DEBUGINFO_WANTED = 39,	/* hub -> exporterd: from a debuginfod server */
+	MSG_DEBUGINFO = 40,	/* exporterd -> hub, 1 fd: what a server sent */
+	MSG_DEBUGINFO_NONE = 41,	/* exporterd -> hub: no server has it */
 };
 
 struct msg_cgroup {			/* as BPF wrote it, not checked */
@@ -56,6 +59,8 @@ struct msg_hello_exporter {
 	uint16_t wants_status;		/* 1: send me MSG_STATUS; else 0 */
 	uint16_t spools;		/* 1: what I hold may be of another
 					 * time; else 0 */
+	uint32_t debuginfod;		/* 1: asks debuginfod servers; else 0 */
+	uint32_t pad;
 	uint64_t queued_samples;	/* still with this exporterd */
 	struct export_outcomes unreported;
 };
@@ -166,6 +171,17 @@ struct msg_batch_done {
 	uint64_t samples;
 	uint32_t outcome;		/* enum batch_outcome */
 	uint32_t pad;
+};
+
+#define DEBUGINFO_ID_MIN	8	/* shorter build IDs are none */
+struct msg_debuginfo_wanted {
+	uint32_t build_id_len;		/* DEBUGINFO_ID_MIN to BUILD_ID_MAX */
+	uint32_t pad;
+	uint8_t build_id[BUILD_ID_MAX];	/* 0 behind build_id_len */
+};
+
+struct msg_debuginfo {			/* the fd is a sealed memfd: an ELF file, or not */
+	uint64_t bytes;
 };
 
 struct msg_exporter_stats {

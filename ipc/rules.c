@@ -43,6 +43,10 @@ const struct msg_rule msg_rules[MSG__MAX] = {
 				struct msg_batch_done, 0),
 	[MSG_EXPORTER_STATS] = MSG_RULE(PEER_EXPORTERD, MSG_LIVE, 0,
 				    struct msg_exporter_stats, 0),
+	[MSG_DEBUGINFO_WANTED] = MSG_RULE(PEER_HUB, CONN_READY, 0,
+				      struct msg_debuginfo_wanted, 0),
+	[MSG_DEBUGINFO] = MSG_RULE(PEER_EXPORTERD, MSG_LIVE, 1, struct msg_debuginfo, 0),
+	[MSG_DEBUGINFO_NONE] = { .from = PEER_EXPORTERD, .states = MSG_LIVE },
 	[MSG_STATUS] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_status, 0),
 	[MSG_WANTED_FILE] = { .nfds = 1, .from = PEER_LOADERD | PEER_HUB,
 			      .states = MSG_LIVE },
@@ -65,6 +69,7 @@ static const char *const type_names[MSG__MAX] = {
 	"MEM_WANTED", "SUBSCRIBE", "MISSED", "SLAB_DROP", "DROP", "LIST",
 	"SLAB", "KNOWN", "NAMES",
 	"FORKED", "PERF_MAP_WANTED",
+	"DEBUGINFO_WANTED", "DEBUGINFO", "DEBUGINFO_NONE",
 };
 
 const struct msg_rule *msg_rule(unsigned int type)

@@ -98,6 +98,14 @@ bool config_env_network(const struct config *c)
 	return *c->value[KEY_ENDPOINT].text || c->n_more;
 }
 
+bool config_env_debuginfod(const struct config *c)
+{
+	const char *s = c ? c->value[KEY_DEBUGINFOD_URLS].text :
+			    getenv(config_keys[KEY_DEBUGINFOD_URLS].variable);
+
+	return s && *s;
+}
+
 bool config_env_export(const struct config *c)
 {
 	const char *metrics = getenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");

@@ -27,4 +27,7 @@ bool config_env_network(const struct config *c);
 /* ... or the environment where to send metrics? */
 bool config_env_export(const struct config *c);
 
+/* Are debuginfod servers to be asked?  c: NULL, there is no configuration. */
+bool config_env_debuginfod(const struct config *c);
+
 #endif /* CLI_CONFIG_ENV_H */

@@ -128,6 +128,25 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.variable = "TRIFOLD_EXPORTER_SPOOL_SIZE",
 		.help = "MiB for the files in it, 1 to 65536; then the oldest are removed.",
 	},
+	[KEY_DEBUGINFOD_URLS] = {
+		"names", "debuginfod_urls", KIND_URLS, .def = "",
+		.variable = "TRIFOLD_DEBUGINFOD_URLS",
+		.help = "Servers that are asked for debug files which this host does not have: URLs\n"
+			"with blanks between them, or environment: what DEBUGINFOD_URLS says.  Build\n"
+			"IDs of programs that are sampled leave the host then, and nothing else.\n"
+			"None: nobody is asked.",
+	},
+	[KEY_DEBUGINFOD_SIZE] = {
+		"names", "debuginfod_size", NUMBER(1, 512), .def = "128",
+		.variable = "TRIFOLD_DEBUGINFOD_SIZE",
+		.help = "MiB that such a file may have, 1 to 512.  Two of them are in memory at\n"
+			"most, for as long as they are read.",
+	},
+	[KEY_DEBUGINFOD_TIMEOUT] = {
+		"names", "debuginfod_timeout", NUMBER(1, 600), .def = "90",
+		.variable = "TRIFOLD_DEBUGINFOD_TIMEOUT",
+		.help = "Seconds for one such request, 1 to 600.",
+	},
 	[KEY_SERVICE_NAME] = {
 		"resource", "service_name", KIND_TEXT, .def = "",
 		.variable = "OTEL_SERVICE_NAME",
@@ -286,6 +305,26 @@ static bool is_url(const char *s)
 	       (*s == '[' || !memchr(s, ':', (size_t)(end - s)));
 }
 
+/* With blanks between them, as in DEBUGINFOD_URLS. */
+static bool is_urls(const char *s)
+{
+	char copy[CONFIG_LINE_MAX + 1], *save;
+	bool any = false;
+
+	if (!strcmp(s, "environment"))
+		return true;
+	if (strlen(s) >= sizeof(copy))
+		return false;
+	strcpy(copy, s);
+	for (char *word = strtok_r(copy, " \t", &save); word;
+	     word = strtok_r(NULL, " \t", &save)) {
+		if (!is_url(word) || strchr(word, '@'))	/* no secrets: everybody sees them */
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 static bool config_keys_is_token(const char *s)
 {
 	/* RFC 9110, 5.6.2 */
@@ -362,6 +401,9 @@ const char *config_key_check(const struct config_key *k, const char *value,
 	case KIND_URL:
 		return is_url(value) ? NULL :
 			"http://HOST:PORT or https://HOST:PORT";
+	case KIND_URLS:
+		return is_urls(value) ? NULL :
+			"http://HOST:PORT or https://HOST:PORT, more with blanks between, or environment";
 	case KIND_PAIRS:
 		return is_pairs(value, false) ? NULL :
 			"key=value,key=value, special characters as %XX";

@@ -25,6 +25,7 @@ enum config_id {
 	KEY_ENDPOINT, KEY_HEADERS, KEY_TIMEOUT, KEY_COMPRESSION, KEY_CA,
 	KEY_CLIENT_CERT, KEY_CLIENT_KEY, KEY_HEADERS_FILE, KEY_EXPORT_NAMES,
 	KEY_SPOOL, KEY_SPOOL_SIZE,
+	KEY_DEBUGINFOD_URLS, KEY_DEBUGINFOD_SIZE, KEY_DEBUGINFOD_TIMEOUT,
 	KEY_SERVICE_NAME, KEY_ATTRIBUTES, KEY_METRICS, KEY_METRICS_MS,
 	KEY_PAGE, KEY_LISTEN, KEY_MEMORY, KEY_KEEP, KEY_OTLP,
 	KEY_VERBOSE,
@@ -37,6 +38,7 @@ enum config_kind {
 	KIND_TEXT,
 	KIND_CHOICE,		/* one of .choices */
 	KIND_URL,		/* http:// or https:// */
+	KIND_URLS,		/* several, with blanks between; or "environment" */
 	KIND_PAIRS,		/* k=v,k=v as in OTEL_RESOURCE_ATTRIBUTES */
 	KIND_HEADERS,		/* likewise, names of HTTP headers */
 	KIND_FILE,		/* full path of a file, which root can read now */

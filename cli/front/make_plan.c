@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/config/env.h"
 #include "cli/record/recorder_link.h"
 #include "common/log.h"
 
@@ -106,7 +107,8 @@ void make_plan_daemons(struct plan *p, const struct options *o,
 	if (o->show_loops)
 		plan_add(p, PROGRAM_HUB, "--show-loops");
 	if (!network)
-		plan_add(p, PROGRAM_EXPORTER, "--no-network");
+		plan_add(p, PROGRAM_EXPORTER, config_env_debuginfod(o->config) ?
+			 "--no-receiver" : "--no-network");
 	make_exporter(p, o);
 	make_loader(p, o, target);
 	if (!o->no_page && o->config)

@@ -200,7 +200,7 @@ static int confine_exporterd(void)
 {
 	static char hub[] = "/run/trifold/export.sock", directory[] = "/";
 	struct exporter_config c = {
-		.no_network = true, .hub = hub, .spool = directory,
+		.no_network = true, .hub = hub, .spool = directory, .debuginfod.n = 1,
 	};
 	static struct spool spool;
 

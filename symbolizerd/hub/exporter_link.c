@@ -2,9 +2,16 @@
 #include "symbolizerd/hub/exporter_link.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "common/clock.h"
 #include "ipc/batch.h"
+#include "ipc/conn_more.h"
+#include "ipc/sealed.h"
+
+#define DEBUGINFO_BYTES_MAX	(512ULL << 20)
 
 static int exporter_link_send_batch(struct exporter_link *x,
 				    struct sent_batch *s)
@@ -34,7 +41,7 @@ void exporter_link_flush(struct exporter_link *x)
 static bool exporter_link_plausible(const struct msg_hello_exporter *m)
 {
 	if (m->queued_samples >= LEDGER_COUNT_MAX / 16 || m->wants_status > 1 ||
-	    m->spools > 1)
+	    m->spools > 1 || m->debuginfod > 1 || m->pad)
 		return false;
 	for (int i = 0; i < BATCH__OUTCOMES; i++) {
 		if (m->unreported.samples[i] >= LEDGER_COUNT_MAX / 16)
@@ -59,6 +66,7 @@ static int exporter_link_on_hello(struct exporter_link *x,
 	k->presume_end_ns = 0;
 	own_note_peer(&k->own, OWN_EXPORTER, x->link.conn.fd);
 	x->wants_status = m.wants_status;
+	x->debuginfod = m.debuginfod;
 	x->link.conn.state = CONN_READY;
 	r = conn_send(&x->link.conn, MSG_HELLO_HUB, msg->hdr.id, &hello,
 		      sizeof(hello), NULL, 0, NULL, 0);
@@ -83,6 +91,80 @@ static int exporter_link_on_done(struct exporter_link *x,
 	return MSG_OK;
 }
 
+/* --- debug files from servers -------------------------------------------------- */
+
+static struct debuginfo_ask *exporter_link_ask(struct exporter_link *x, uint64_t id)
+{
+	for (int i = 0; i < DEBUGINFO_ASKS_MAX; i++) {
+		if (x->asks[i].id == id)
+			return &x->asks[i];
+	}
+	return NULL;
+}
+
+static bool exporter_link_asks_for(const struct exporter_link *x, const struct build_id *id)
+{
+	for (int i = 0; i < DEBUGINFO_ASKS_MAX; i++) {
+		const struct debuginfo_ask *a = &x->asks[i];
+
+		if (a->id && a->build_id.len == id->len &&
+		    !memcmp(a->build_id.bytes, id->bytes, id->len))
+			return true;
+	}
+	return false;
+}
+
+bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id)
+{
+	struct msg_debuginfo_wanted m = { .build_id_len = id->len };
+	struct debuginfo_ask *a = exporter_link_ask(x, 0);
+
+	if (!exporter_link_ready(x))
+		return false;
+	if (!x->debuginfod || id->len < DEBUGINFO_ID_MIN || exporter_link_asks_for(x, id))
+		return true;
+	if (!a)
+		return false;
+	memcpy(m.build_id, id->bytes, id->len);
+	if (conn_send(&x->link.conn, MSG_DEBUGINFO_WANTED, x->questions + 1, &m, sizeof(m),
+		      NULL, 0, NULL, 0) < 0)
+		return false;
+	*a = (struct debuginfo_ask){ ++x->questions, *id };
+	return true;
+}
+
+/* A worker will read it: nobody can change it meanwhile, and it has the size that it
+ * is said to have. */
+static bool exporter_link_debug_sealed(int fd, uint64_t bytes)
+{
+	struct stat st;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & SEALED_SEALS) == SEALED_SEALS && !fstat(fd, &st) &&
+	       bytes && bytes <= DEBUGINFO_BYTES_MAX && (uint64_t)st.st_size == bytes;
+}
+
+static int exporter_link_on_debuginfo(struct exporter_link *x, struct msg *msg)
+{
+	struct debuginfo_ask *a = msg->hdr.id ? exporter_link_ask(x, msg->hdr.id) : NULL;
+	bool found = msg->hdr.type == MSG_DEBUGINFO;
+	struct knowledge *k = x->link.k;
+	struct msg_debuginfo m;
+
+	if (found) {
+		memcpy(&m, msg->buf, sizeof(m));
+		if (!exporter_link_debug_sealed(msg->fds[0], m.bytes))
+			return MSG_BAD_CONTENT;
+	}
+	if (a)
+		a->id = 0;
+	if (!a || !found)	/* an answer to nothing is of no use */
+		return MSG_OK;
+	debug_files_found(&k->debug_files, &k->exes, &a->build_id, msg_take_fd(msg, 0),
+			  DEBUG_SERVER, now_ns());
+	return MSG_OK;
+}
+
 static int exporter_link_handle(void *ctx, struct msg *msg)
 {
 	struct exporter_link *x = ctx;
@@ -93,6 +175,9 @@ static int exporter_link_handle(void *ctx, struct msg *msg)
 		return exporter_link_on_hello(x, msg);
 	case MSG_BATCH_DONE:
 		return exporter_link_on_done(x, msg);
+	case MSG_DEBUGINFO:
+	case MSG_DEBUGINFO_NONE:
+		return exporter_link_on_debuginfo(x, msg);
 	case MSG_EXPORTER_STATS:
 		memcpy(&stats, msg->buf, sizeof(stats));
 		x->stats = stats.stats;
@@ -120,6 +205,8 @@ static void exporter_link_closed(void *ctx)
 	struct exporter_link *x = ctx;
 
 	memset(&x->stats, 0, sizeof(x->stats));
+	memset(x->asks, 0, sizeof(x->asks));
+	x->debuginfod = false;
 }
 
 static const struct peer_link_ops exporter_link_ops = {

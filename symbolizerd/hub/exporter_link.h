@@ -14,11 +14,21 @@
 #include "symbolizerd/hub/peer_link.h"
 #include "symbolizerd/knowledge/knowledge.h"
 
+#define DEBUGINFO_ASKS_MAX	8	/* questions without an answer */
+
+struct debuginfo_ask {
+	uint64_t id;		/* 0: free */
+	struct build_id build_id;
+};
+
 struct exporter_link {
 	struct peer_link link;
 	struct loader_link *loader;	/* keeps the totals; borrowed */
 	struct exporter_stats stats;	/* the last that it sent */
 	bool wants_status;
+	bool debuginfod;	/* it asks debuginfod servers */
+	struct debuginfo_ask asks[DEBUGINFO_ASKS_MAX];
+	uint64_t questions;	/* until now */
 	bool ending;		/* it may go without having died */
 };
 
@@ -32,6 +42,10 @@ void exporter_link_fini(struct exporter_link *x);
 
 /* Send the batches that were not sent yet, as far as the socket takes them. */
 void exporter_link_flush(struct exporter_link *x);
+
+/* Have it ask debuginfod servers for this debug file, if it does that:
+ * debug_files_found() gets what comes.  False: it cannot be asked now. */
+bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id);
 
 /* Connected and past its hello. */
 static inline bool exporter_link_ready(const struct exporter_link *x)

@@ -57,6 +57,7 @@ struct hub {
 	struct loader_link loader;
 	struct loader_files loader_files;
 	struct exporter_link exporter;
+	struct debug_files_ops debug_ops;	/* loaderd's side, and exporterd's */
 	struct status_clients status;
 };
 

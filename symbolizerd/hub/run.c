@@ -346,6 +346,14 @@ static uint32_t hub_run_fds_kept(void)
 		       (uint32_t)(rl.rlim_max - HUB_FDS) : HUB_FDS_KEPT;
 }
 
+/* ctx: its loader_files, as for all of debug_ops */
+static bool hub_run_on_debug_missing(void *ctx, const struct build_id *id)
+{
+	struct hub *hub = (struct hub *)((char *)ctx - offsetof(struct hub, loader_files));
+
+	return exporter_link_debug_missing(&hub->exporter, id);
+}
+
 int hub_init(struct hub *hub, const struct hub_config *config,
 	     const struct hub_sockets *sockets,
 	     const struct zygote_ends *zygote)
@@ -371,7 +379,9 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	if (r == 0)
 		r = hub_run_init_links(hub, sockets);
 	hub->loader.left_valid = handover_take(&hub->loader.left, sockets->totals);
-	hub->k.debug_files.ops = &loader_files_debug_ops;
+	hub->debug_ops = loader_files_debug_ops;
+	hub->debug_ops.missing = hub_run_on_debug_missing;
+	hub->k.debug_files.ops = &hub->debug_ops;
 	hub->k.debug_files.ctx = &hub->loader_files;
 	hub->k.jit.visit = hub_run_on_jit;
 	hub->k.jit.ctx = hub;

@@ -74,6 +74,26 @@ static void debug_files_make_room(struct debug_files *d)
 	debug_files_drop(d, old);
 }
 
+/* Let go of servers' files, but for those of this size that are to come. */
+static void debug_files_make_bytes(struct debug_files *d, uint64_t bytes)
+{
+	for (;;) {
+		uint64_t sum = bytes;
+		uint32_t old = DEBUG_FILES_MAX;
+
+		for (uint32_t i = 0; i < d->n; i++) {
+			if (!d->v[i].bytes)
+				continue;
+			sum += d->v[i].bytes;
+			if (old == DEBUG_FILES_MAX || d->v[i].used_ns < d->v[old].used_ns)
+				old = i;
+		}
+		if (old == DEBUG_FILES_MAX || sum <= DEBUG_SERVER_BYTES)
+			return;
+		debug_files_drop(d, old);
+	}
+}
+
 static bool debug_files_may_have(const struct debug_at_hand *h, uint32_t owner)
 {
 	return h->source == DEBUG_SERVER || h->uid == 0 || owner_of_uid(h->uid) == owner;
@@ -127,7 +147,7 @@ uint32_t debug_files_found(struct debug_files *d, struct executables *x,
 			   const struct build_id *id, int fd, enum debug_source source,
 			   uint64_t now_ns)
 {
-	struct debug_at_hand h = { *id, fd, source, 0, now_ns, now_ns };
+	struct debug_at_hand h = { *id, fd, source, 0, now_ns, now_ns, 0 };
 	struct stat st;
 	uint32_t n;
 	bool new;
@@ -148,6 +168,10 @@ uint32_t debug_files_found(struct debug_files *d, struct executables *x,
 			debug_files_drop(d, i);
 	}
 	debug_files_make_room(d);
+	if (source == DEBUG_SERVER) {
+		h.bytes = (uint64_t)st.st_size;
+		debug_files_make_bytes(d, h.bytes);
+	}
 	d->v[d->n++] = h;
 	return n;
 }
@@ -197,12 +221,14 @@ static bool debug_files_ask(struct debug_files *d, const struct executables *x,
 	h = debug_files_get(d, &id, e->owner, now_ns);
 	if (h && !fstat(h->fd, &st) && executable_renew(e, debug_files_print(&st)))
 		return true;
+	if (h && h->source == DEBUG_SERVER)	/* it was read, and is not what it should be */
+		debug_files_drop(d, (uint32_t)(h - d->v));
 	if (!first && !a)
 		return false;
 	e->debug_asked_ns = now_ns;
 	if (first) {		/* a worker asked just now */
-		if (d->ops->missing)
-			d->ops->missing(d->ctx, &id);
+		if (d->ops->missing && !d->ops->missing(d->ctx, &id))
+			e->debug_asked_ns = 0;
 		return true;
 	}
 	*a = (struct debug_ask){ now_ns, e->number, id };

@@ -10,8 +10,9 @@
  * Batches that left keep their names, later ones have the new ones.
  *
  * A descriptor holds on to a file system, so one of a host's file goes after
- * DEBUG_LOCAL_NS; one of a server after DEBUG_SERVER_NS without use.  Of more than
- * DEBUG_FILES_MAX goes what was used least recently.
+ * DEBUG_LOCAL_NS; one of a server after DEBUG_SERVER_NS without use, or when it proved to
+ * be of no use.  Of more than DEBUG_FILES_MAX goes what was used least recently; and of
+ * those of servers, which are memory, when they have more than DEBUG_SERVER_BYTES.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_DEBUG_FILES_H
 #define SYMBOLIZERD_KNOWLEDGE_DEBUG_FILES_H
@@ -29,6 +30,7 @@
 #define DEBUG_ANSWER_NS	5000000000ULL	/* none comes any more */
 #define DEBUG_LOCAL_NS	60000000000ULL
 #define DEBUG_SERVER_NS	600000000000ULL
+#define DEBUG_SERVER_BYTES	(256ULL << 20)	/* but for the last that came */
 #define DEBUG_MET_INTERVALS	12	/* samples met it: a minute by default */
 
 struct build_id {
@@ -43,8 +45,9 @@ struct debug_files_ops {
 	int (*ask)(void *ctx, uint32_t number, const struct build_id *id);
 	/* The host has none: samples meet an executable with this build ID that lacks
 	 * its debug file.  Once when it was read, then at most each DEBUG_AGAIN_NS
-	 * while that is so.  May be NULL. */
-	void (*missing)(void *ctx, const struct build_id *id);
+	 * while that is so.  False: not now; after it was read that is tried again soon.
+	 * May be NULL. */
+	bool (*missing)(void *ctx, const struct build_id *id);
 };
 
 struct debug_at_hand {
@@ -53,6 +56,7 @@ struct debug_at_hand {
 	enum debug_source source;
 	uid_t uid;		/* of the file */
 	uint64_t since_ns, used_ns;
+	uint64_t bytes;		/* of a server's: of memory; else 0 */
 };
 
 struct debug_ask {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What exporterd may not do, tried from inside: without a spool and with
- * one. */
+/* What exporterd may not do, tried from inside: without a spool, with one, and with
+ * debuginfod servers. */
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -36,6 +36,12 @@ static int as_exporter(void)
 static int as_spooler(void)
 {
 	cfg.spool = dir;
+	return as_exporter();
+}
+
+static int as_asker(void)
+{
+	cfg.debuginfod.n = 1;
 	return as_exporter();
 }
 
@@ -182,6 +188,10 @@ int main(void)
 	refused("without a spool", as_exporter, "sync", do_sync);
 	refused("without a spool", as_exporter, "a memfd", do_memfd);
 	refused("without a spool", as_exporter, "removing a file", do_unlink);
+	refused("with debuginfod servers", as_asker, "sync", do_sync);
+	refused("with debuginfod servers", as_asker, "open a file", do_open);
+	refused("with debuginfod servers", as_asker, "removing a file", do_unlink);
+	allowed("with debuginfod servers", as_asker, "a memfd", do_memfd);
 	with_spool();
 	unlink(outside);
 	if (rmdir(dir) < 0)

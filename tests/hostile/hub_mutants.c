@@ -30,6 +30,8 @@ static struct slab_copy elements;
 static uint8_t mapped[MAPPED_BYTES];
 static struct msg_batch_done done;
 static struct msg_exporter_stats exporter_stats;
+static uint8_t debug_file[100];
+static struct msg_debuginfo debuginfo = { sizeof(debug_file) };
 static struct msg_subscribe subscribe = { BATCH_VERSION, 1 };
 static struct msg_hello_exporter hello_exporter = {
 	.batch_version = BATCH_VERSION,
@@ -55,6 +57,7 @@ static const struct mutant of_loader[] = {
 static const struct mutant of_exporter[] = {
 	PLAIN(MSG_BATCH_DONE, 1, done),
 	PLAIN(MSG_EXPORTER_STATS, 0, exporter_stats),
+	MEMORY(MSG_DEBUGINFO, debuginfo, debug_file), { .type = MSG_DEBUGINFO_NONE, .id = 1 },
 };
 static const struct mutant of_status[] = {
 	PLAIN(MSG_SUBSCRIBE, 0, subscribe),

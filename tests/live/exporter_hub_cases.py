@@ -158,11 +158,14 @@ def cut_off(s, mutant, greet=True):
 def each_message_that_is_wrong_ends_the_connection():
     batch = struct.pack("<QQ", len(BATCH), 20)
     hello = struct.pack("<I", REC_VERSION)
+    wanted = struct.pack("<II32s", 8, 0, bytes(8))
     ready = [*mutants.wrong("BATCH", batch, BATCH), *mutants.wrong("STATUS", packed({})),
-             *mutants.strangers(["BATCH", "STATUS"]), mutants.right("HELLO_HUB", hello)]
+             *mutants.wrong("DEBUGINFO_WANTED", wanted),
+             *mutants.strangers(["BATCH", "STATUS", "DEBUGINFO_WANTED"]), mutants.right("HELLO_HUB", hello)]
     new = [*mutants.wrong("HELLO_HUB", hello), *mutants.strangers(["HELLO_HUB"]),
            mutants.right("BATCH", batch, BATCH), mutants.right("STATUS", packed({}))]
-    with Stage(env={"OTEL_METRICS_EXPORTER": "otlp"}) as s:
+    with Stage(env={"OTEL_METRICS_EXPORTER": "otlp",
+                    "TRIFOLD_DEBUGINFOD_URLS": "http://127.0.0.1:1"}) as s:
         for mutant in ready:
             cut_off(s, mutant)
         for mutant in new:

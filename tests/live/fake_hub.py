@@ -16,6 +16,7 @@ from accounts import MSG_VERSION, exporter_stats
 
 HELLO_HUB, HELLO_EXPORTER, BATCH, BATCH_DONE, EXPORTER_STATS, STATUS = 2, 3, 18, 19, 20, 21
 OUTCOMES = ("delivered", "no_receiver", "queue_full", "rejected", "gave_up", "invalid")
+DEBUGINFO_WANTED, DEBUGINFO, DEBUGINFO_NONE = 39, 40, 41
 HEADER = struct.Struct("<HHIQ")
 
 
@@ -30,6 +31,7 @@ BATCH_VERSION = defined("ipc/batch.h", "BATCH_VERSION")
 Done = namedtuple("Done", "id samples outcome")
 Hello = namedtuple("Hello", "queued unreported")
 PATIENCE = 20
+SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
 
 
 def sealed(data, seals=fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW):
@@ -62,6 +64,7 @@ class Hub:
         self.conn = None
         self.stats = {}
         self.next_id = 1
+        self.kept = []          # messages that came before the one that was waited for
         self.come()
 
     def come(self):
@@ -85,7 +88,8 @@ class Hub:
             send(self.conn, HELLO_HUB, 0, struct.pack("<I", REC_VERSION))
         kind, _, payload, _ = receive(self.conn)
         assert kind == HELLO_EXPORTER, kind
-        version, self.wants_status, _, queued, *outcomes = struct.unpack("<IHH7Q", payload)
+        version, self.wants_status, _, self.debuginfod, _, queued, *outcomes = struct.unpack(
+            "<IHHII7Q", payload)
         assert version == BATCH_VERSION, version
         return Hello(queued, {n: v for n, v in zip(OUTCOMES, outcomes) if v})
 
@@ -98,19 +102,29 @@ class Hub:
         os.close(fd)
         return ident
 
-    def done(self, seconds=PATIENCE):
-        """The next answer to a batch; statistics on the way are kept."""
+    def answer(self, kinds, seconds=PATIENCE):
+        """The next of these; statistics on the way are kept, and so are other answers."""
+        for i, m in enumerate(self.kept):
+            if m[0] in kinds:
+                return self.kept.pop(i)
         end = time.time() + seconds
         while True:
             m = receive(self.conn, max(0, end - time.time()))
-            if m is None:
-                return None
+            if m is None or m[0] in kinds:
+                return m
             if m[0] == EXPORTER_STATS:
                 self.stats = exporter_stats(m[2])
                 continue
-            assert m[0] == BATCH_DONE, m[0]
-            samples, outcome, _ = struct.unpack("<QII", m[2])
-            return Done(m[1], samples, OUTCOMES[outcome])
+            assert m[0] in (BATCH_DONE, DEBUGINFO, DEBUGINFO_NONE), m[0]
+            self.kept.append(m)
+
+    def done(self, seconds=PATIENCE):
+        """The next answer to a batch."""
+        m = self.answer((BATCH_DONE,), seconds)
+        if m is None:
+            return None
+        samples, outcome, _ = struct.unpack("<QII", m[2])
+        return Done(m[1], samples, OUTCOMES[outcome])
 
     def fresh_stats(self):
         """The statistics after the next two of their seconds."""
@@ -120,12 +134,40 @@ class Hub:
             self.stats = exporter_stats(m[2])
         return self.stats
 
+    def ask_debuginfo(self, build_id, ident=1):
+        """A question for the debug file of these bytes."""
+        send(self.conn, DEBUGINFO_WANTED, ident,
+             struct.pack("<II32s", len(build_id), 0, build_id))
+
+    def debuginfo(self, seconds=PATIENCE):
+        """The next answer: (id, content or None)."""
+        kind, ident, payload, fds = self.answer((DEBUGINFO, DEBUGINFO_NONE), seconds)
+        if kind == DEBUGINFO_NONE:
+            return ident, None
+        assert len(fds) == 1, fds
+        size, = struct.unpack("<Q", payload)
+        assert fcntl.fcntl(fds[0], fcntl.F_GET_SEALS) & SEALS == SEALS, "seals"
+        content = os.pread(fds[0], size + 1, 0)
+        os.close(fds[0])
+        assert len(content) == size, (len(content), size)
+        return ident, content
+
+    def stats_until(self, ok, seconds=PATIENCE):
+        """The statistics of which ok() is true; the last ones if none come in time."""
+        end = time.time() + seconds
+        while not ok(self.stats) and time.time() < end:
+            kind, _, payload, _ = receive(self.conn, max(0, end - time.time()))
+            assert kind == EXPORTER_STATS, kind
+            self.stats = exporter_stats(payload)
+        return self.stats
+
     def status(self, payload):
         send(self.conn, STATUS, 0, payload)
 
     def drop(self):
         self.conn.close()
         self.conn = None
+        self.kept = []
 
 
 class Recorder:

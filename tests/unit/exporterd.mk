@@ -30,11 +30,14 @@ unit_queue_SRCS := exporterd/queue.c exporterd/body.c exporterd/kept_batch.c \
 	ipc/sealed.c ipc/sealed_map.c ipc/batch.c
 unit_queue_LIBS := -lz -lzstd
 unit_exporter_config_SRCS := common/number.c common/read_all.c common/buffer.c exporterd/config.c exporterd/endpoint.c \
-	exporterd/metrics_config.c \
+	exporterd/metrics_config.c exporterd/debuginfod_config.c \
 	exporterd/resource.c common/pairs.c exporterd/body.c common/log.c common/log_quote.c
 unit_exporter_config_LIBS := -lcurl -lz -lzstd
 unit_exporter_resource_SRCS := exporterd/resource.c common/pairs.c \
 	common/log.c common/log_quote.c
+UNIT += debuginfod
+unit_debuginfod_SRCS := common/number.c exporterd/debuginfod.c exporterd/backoff.c exporterd/endpoint.c common/pairs.c common/read_all.c common/buffer.c common/log.c common/log_quote.c exporterd/body.c
+unit_debuginfod_LIBS := -lcurl -lz -lzstd -Wl,--wrap=clock_gettime
 unit_backoff_SRCS := exporterd/backoff.c
 unit_backoff_LIBS := -lcurl
 

@@ -66,7 +66,7 @@ int http_init(struct http *h, struct evloop *loop,
 	      void *arg)
 {
 	CHECK(target->endpoint && target->url);
-	*h = (struct http){ .loop = loop, .done = done, .arg = arg };
+	*h = (struct http){ .curl.loop = loop, .done = done, .arg = arg };
 	return 0;
 }
 
@@ -77,17 +77,17 @@ void http_fini(struct http *h)
 
 int http_post(struct http *h, const void *body, size_t len)
 {
-	CHECK(!h->busy && body && len);
+	CHECK(!h->curl.busy && body && len);
 	posts++;
 	if (post_fails)
 		return -EIO;
-	h->busy = true;
+	h->curl.busy = true;
 	return 0;
 }
 
 void http_cancel(struct http *h)
 {
-	h->busy = false;
+	h->curl.busy = false;
 }
 
 #endif /* TESTS_FAKE_HTTP_H */

@@ -14,6 +14,7 @@ static struct debug_files d;
 static uint32_t asked, missing, asked_number;
 static struct build_id question;
 static int may_ask;
+static bool server_busy;
 
 static int on_ask(void *ctx, uint32_t number, const struct build_id *id)
 {
@@ -24,11 +25,12 @@ static int on_ask(void *ctx, uint32_t number, const struct build_id *id)
 	return may_ask;
 }
 
-static void on_missing(void *ctx, const struct build_id *id)
+static bool on_missing(void *ctx, const struct build_id *id)
 {
 	(void)ctx;
 	CHECK(id->len >= 2);
 	missing++;
+	return !server_busy;
 }
 
 static const struct debug_files_ops ops = { on_ask, on_missing };
@@ -65,6 +67,7 @@ static void setup(void)
 	d.ops = &ops;
 	asked = missing = 0;
 	may_ask = 0;
+	server_busy = false;
 }
 
 /* A file of this process's user. */
@@ -256,5 +259,63 @@ TEST(debug_files_are_let_go)
 	CHECK_EQ(d.n, 1);
 	debug_files_tick(&d, &x, 1, S + 2 * DEBUG_SERVER_NS);
 	CHECK_EQ(d.n, 0);
+	setup();
+}
+
+TEST(server_that_is_busy_is_asked_again_soon)
+{
+	setup();
+	server_busy = true;
+	add(1, 1, geteuid(), JOB_DEBUG_MISSING);
+	debug_files_tick(&d, &x, 1, S);
+	debug_files_tick(&d, &x, 1, 2 * S);
+	CHECK_EQ(missing, 2);
+	server_busy = false;
+	debug_files_tick(&d, &x, 1, 3 * S);
+	debug_files_tick(&d, &x, 1, 4 * S);
+	CHECK(missing == 3 && !asked);
+	setup();
+}
+
+TEST(servers_file_of_no_use_goes)
+{
+	struct build_id id = id_of(1);
+	struct executable *e;
+	int fd = file();
+
+	setup();
+	e = add(1, 1, geteuid(), JOB_DEBUG_MISSING);
+	CHECK_EQ(debug_files_found(&d, &x, &id, fd, DEBUG_SERVER, S), 1);
+	debug_files_tick(&d, &x, 1, 2 * S);
+	CHECK(!is_closed(fd));
+	/* a worker read it, and it was not that one's */
+	executable_named(e, NULL, 0, &(struct symbol_index){ 0 });
+	debug_files_tick(&d, &x, 1, 3 * S);
+	CHECK(is_closed(fd) && !e->renew);
+	setup();
+}
+
+TEST(servers_files_have_so_many_bytes_together)
+{
+	struct build_id id;
+	int fd[5];
+
+	setup();
+	for (uint8_t i = 0; i < 5; i++) {
+		id = id_of(i);
+		fd[i] = file();
+		CHECK_EQ(ftruncate(fd[i], (i == 4 ? 2 : 1) * (off_t)DEBUG_SERVER_BYTES / 4), 0);
+		if (i == 3)		/* the first was used meanwhile */
+			CHECK(debug_files_get(&d, &(struct build_id){ 4, { 0xab, 0x0c, 0xff } },
+					      5, i * S + 1));
+		debug_files_found(&d, &x, &id, fd[i], DEBUG_SERVER, i * S + 2);
+	}
+	CHECK(!is_closed(fd[0]) && is_closed(fd[1]) && is_closed(fd[2]) && !is_closed(fd[3]));
+	/* one that is larger than all may be is there alone */
+	id = id_of(9);
+	fd[1] = file();
+	CHECK_EQ(ftruncate(fd[1], (off_t)DEBUG_SERVER_BYTES * 2), 0);
+	debug_files_found(&d, &x, &id, fd[1], DEBUG_SERVER, 9 * S);
+	CHECK(d.n == 1 && is_closed(fd[0]) && is_closed(fd[4]) && !is_closed(fd[1]));
 	setup();
 }

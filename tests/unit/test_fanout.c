@@ -95,8 +95,8 @@ static void answer(unsigned int receiver, long status)
 	struct http_answer a = { .status = status, .error = "refused" };
 	struct http *h = &f.senders[receiver].http;
 
-	CHECK(h->busy);
-	h->busy = false;
+	CHECK(h->curl.busy);
+	h->curl.busy = false;
 	h->done(h->arg, &a);
 }
 

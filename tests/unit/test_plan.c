@@ -132,3 +132,30 @@ TEST(a_recording_is_planned)
 	CHECK(has(PROGRAM_RECORDER, "--command=processes 12, 13"));
 	CHECK_EQ(w.flags, PLAN_RECORD | PLAN_VERBOSE);
 }
+
+TEST(exporter_without_a_receiver_has_a_network_for_debuginfod_servers_alone)
+{
+	static struct config c;
+	struct options o = { .config = &c, .rest = nothing, .interval = 5 };
+	const struct target t = { .kind = TARGET_ALL };
+	const struct live_page page = { .on = false };
+
+	clearenv();
+	setenv("DEBUGINFOD_URLS", "http://x", 1);
+	CHECK_EQ(make_plan(&w, &o, &t, &page, false), 0);
+	CHECK(has(PROGRAM_EXPORTER, "--no-network") && !has(PROGRAM_EXPORTER, "--no-receiver"));
+	c.value[KEY_DEBUGINFOD_URLS].text = "http://x";
+	CHECK_EQ(make_plan(&w, &o, &t, &page, false), 0);
+	check_allowed();
+	CHECK(!has(PROGRAM_EXPORTER, "--no-network") && has(PROGRAM_EXPORTER, "--no-receiver"));
+	/* `trifold record` has no configuration */
+	o.config = NULL;
+	CHECK_EQ(make_plan(&w, &o, &t, &page, false), 0);
+	CHECK(has(PROGRAM_EXPORTER, "--no-network"));
+	setenv("TRIFOLD_DEBUGINFOD_URLS", "environment", 1);
+	CHECK_EQ(make_plan(&w, &o, &t, &page, false), 0);
+	CHECK(has(PROGRAM_EXPORTER, "--no-receiver") && !has(PROGRAM_EXPORTER, "--no-network"));
+	CHECK(has(PROGRAM_EXPORTER, "TRIFOLD_DEBUGINFOD_URLS=environment"));
+	CHECK_EQ(make_plan(&w, &o, &t, &page, true), 0);
+	CHECK(!has(PROGRAM_EXPORTER, "--no-receiver"));
+}

@@ -101,15 +101,15 @@ static void answer(long status, const char *retry_after)
 {
 	struct http_answer a = { .status = status, .error = "refused" };
 
-	CHECK(sender.http.busy);
+	CHECK(sender.http.curl.busy);
 	snprintf(a.retry_after, sizeof(a.retry_after), "%s", retry_after);
-	sender.http.busy = false;
+	sender.http.curl.busy = false;
 	sender.http.done(sender.http.arg, &a);
 }
 
 static void wait_for_timer(void)
 {
-	CHECK(timer_on && !sender.http.busy);
+	CHECK(timer_on && !sender.http.curl.busy);
 	mono_ns += timer_wait;
 	timer_on = false;
 	sender.again.fn(sender.again.arg);
@@ -153,7 +153,7 @@ TEST(retries_back_off_and_give_up)
 	begin();
 	add(1, 5);
 	from = mono_ns;
-	while (sender.http.busy) {
+	while (sender.http.curl.busy) {
 		answer(n % 2 ? 503 : 0, "");
 		if (!timer_on)
 			break;
@@ -227,7 +227,7 @@ TEST(a_request_that_cannot_be_sent_is_tried_again)
 /* A receiver that takes at most `limit` bytes. */
 static void serve(size_t limit)
 {
-	for (int n = 0; sender.http.busy; n++) {
+	for (int n = 0; sender.http.curl.busy; n++) {
 		CHECK(n < 1000);
 		answer(sender.cur->body->raw_len > limit ? 413 : 200, "");
 	}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporterd/debuginfod.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "exporterd/endpoint.h"
+
+#define MINUTE_NS	(60 * NSEC_PER_SEC)
+#define REQUEST_NS	(MINUTE_NS / DEBUGINFOD_REQUESTS)
+#define PATH		"/buildid/%s/debuginfo"
+
+static void debuginfod_next(struct debuginfod *d);
+
+static bool debuginfod_same(const struct msg_debuginfo_wanted *a,
+			    const struct msg_debuginfo_wanted *b)
+{
+	return a->build_id_len == b->build_id_len &&
+	       !memcmp(a->build_id, b->build_id, a->build_id_len);
+}
+
+/* --- what is of no use to ask ------------------------------------------------- */
+
+static bool debuginfod_knows(const struct debuginfod *d,
+			     const struct msg_debuginfo_wanted *w)
+{
+	uint64_t now = now_ns();
+
+	for (unsigned int i = 0; i < DEBUGINFOD_REMEMBERED; i++) {
+		const struct debuginfod_known *k = &d->known[i];
+
+		if (k->until_ns > now && debuginfod_same(&k->wanted, w))
+			return true;
+	}
+	return false;
+}
+
+/* The one that came first is forgotten. */
+static void debuginfod_remember(struct debuginfod *d,
+				const struct msg_debuginfo_wanted *w, uint64_t seconds)
+{
+	d->known[d->next_known] = (struct debuginfod_known){
+		now_ns() + seconds * NSEC_PER_SEC, *w,
+	};
+	d->next_known = (d->next_known + 1) % DEBUGINFOD_REMEMBERED;
+}
+
+/* --- servers ------------------------------------------------------------------ */
+
+static void debuginfod_leave_alone(struct debuginfod_server *s, uint64_t retry_after_s)
+{
+	uint64_t wait = backoff_next(&s->backoff, backoff_random()),
+		 asked = retry_after_s < DEBUGINFOD_MOST_S ? retry_after_s : DEBUGINFOD_MOST_S;
+
+	if (asked * NSEC_PER_SEC > wait)
+		wait = asked * NSEC_PER_SEC;
+	s->until_ns = now_ns() + wait;
+}
+
+static void debuginfod_failed(struct debuginfod *d, unsigned int server,
+			      const struct download_result *r)
+{
+	d->stats->debuginfod_failed++;
+	if (r->end != DOWNLOAD_TOO_MUCH)
+		debuginfod_leave_alone(&d->servers[server], r->retry_after_s);
+	if (log_limited(&d->log))
+		log_warn("no debug file from debuginfod server %u of %u: %s (HTTP status %ld)",
+			 server + 1, d->config->n, r->error, r->status);
+}
+
+/* --- questions ------------------------------------------------------------------ */
+
+/* The first question is answered. */
+static void debuginfod_answer(struct debuginfod *d, int fd)
+{
+	uint64_t id = d->questions[0].id;
+
+	d->n--;
+	memmove(d->questions, d->questions + 1, d->n * sizeof(d->questions[0]));
+	d->answer(d->arg, id, fd);
+}
+
+/* No server has it, as far as they could be asked. */
+static void debuginfod_nobody(struct debuginfod *d)
+{
+	const struct debuginfod_question *q = &d->questions[0];
+
+	if (!q->unsure || q->spoilt) {
+		d->stats->debuginfod_not_found += !q->spoilt;
+		debuginfod_remember(d, &q->wanted, DEBUGINFOD_NO_S);
+	}
+	debuginfod_answer(d, -1);
+}
+
+static int debuginfod_request(struct debuginfod *d, unsigned int server)
+{
+	const struct msg_debuginfo_wanted *w = &d->questions[0].wanted;
+	char hex[2 * BUILD_ID_MAX + 1], path[sizeof(hex) + sizeof(PATH)];
+	char *url;
+	int r;
+
+	for (uint32_t i = 0; i < w->build_id_len; i++)
+		sprintf(hex + 2 * i, "%02x", w->build_id[i]);
+	snprintf(path, sizeof(path), PATH, hex);
+	url = endpoint_url(d->config->urls[server], path);
+	r = url ? download_start(&d->download, url) : -ENOMEM;
+	free(url);
+	d->stats->debuginfod_requests++;
+	return r;
+}
+
+/* May a request be made now?  If not, the timer will say when. */
+static bool debuginfod_may(struct debuginfod *d)
+{
+	uint64_t now = now_ns();
+
+	if (d->used_ns < now)
+		d->used_ns = now;
+	if (d->used_ns + REQUEST_NS <= now + MINUTE_NS) {
+		d->used_ns += REQUEST_NS;
+		return true;
+	}
+	timer_set(&d->timer, d->used_ns + REQUEST_NS - MINUTE_NS - now, 0);
+	return false;
+}
+
+/* Ask the next server that is not left alone; or answer, and go on with the next
+ * question. */
+static void debuginfod_next(struct debuginfod *d)
+{
+	while (d->n && !d->download.curl.busy) {
+		struct debuginfod_question *q = &d->questions[0];
+
+		while (q->server < d->config->n &&
+		       d->servers[q->server].until_ns > now_ns()) {
+			q->unsure = true;
+			q->server++;
+		}
+		if (q->server >= d->config->n) {
+			debuginfod_nobody(d);
+		} else if (!debuginfod_may(d)) {
+			return;
+		} else if (debuginfod_request(d, q->server)) {
+			q->unsure = true;
+			q->server++;
+		}
+	}
+}
+
+static void debuginfod_on_timer(void *arg)
+{
+	debuginfod_next(arg);
+}
+
+static void debuginfod_on_done(void *arg, const struct download_result *r)
+{
+	struct debuginfod *d = arg;
+	struct debuginfod_question *q = &d->questions[0];
+
+	d->stats->debuginfod_bytes += r->bytes;
+	if (r->end == DOWNLOAD_FOUND || r->end == DOWNLOAD_NOT_THERE)
+		backoff_reset(&d->servers[q->server].backoff);
+	else
+		debuginfod_failed(d, q->server, r);
+	q->spoilt |= r->end == DOWNLOAD_SPOILT || r->end == DOWNLOAD_TOO_MUCH;
+	q->unsure |= r->end == DOWNLOAD_REFUSED;
+	q->server++;
+	if (r->end == DOWNLOAD_FOUND) {
+		d->stats->debuginfod_found++;
+		debuginfod_remember(d, &q->wanted, DEBUGINFOD_FOUND_S);
+		debuginfod_answer(d, r->fd);
+	}
+	debuginfod_next(d);
+}
+
+bool debuginfod_ask(struct debuginfod *d, uint64_t id,
+		    const struct msg_debuginfo_wanted *wanted)
+{
+	if (wanted->build_id_len < DEBUGINFO_ID_MIN || wanted->build_id_len > BUILD_ID_MAX)
+		return false;
+	if (debuginfod_knows(d, wanted) || d->n == DEBUGINFOD_QUESTIONS) {
+		d->answer(d->arg, id, -1);
+		return true;
+	}
+	d->stats->debuginfod_asked++;
+	d->questions[d->n++] = (struct debuginfod_question){ .id = id, .wanted = *wanted };
+	debuginfod_next(d);
+	return true;
+}
+
+void debuginfod_forget(struct debuginfod *d)
+{
+	download_cancel(&d->download);
+	timer_stop(&d->timer);
+	d->n = 0;
+}
+
+/* --- life ------------------------------------------------------------------------ */
+
+int debuginfod_init(struct debuginfod *d, struct evloop *loop,
+		    const struct debuginfod_config *config,
+		    struct exporter_stats *stats,
+		    void (*answer)(void *arg, uint64_t id, int fd),
+		    void *arg)
+{
+	int r;
+
+	*d = (struct debuginfod){
+		.config = config, .stats = stats, .answer = answer, .arg = arg,
+	};
+	for (unsigned int i = 0; i < config->n; i++)
+		d->servers[i].backoff = (struct backoff){
+			DEBUGINFOD_FIRST_S * NSEC_PER_SEC,
+			DEBUGINFOD_MOST_S * NSEC_PER_SEC, 0,
+		};
+	r = timer_init(&d->timer, loop, debuginfod_on_timer, d);
+	return r < 0 ? r : download_init(&d->download, loop, config->max_bytes,
+					 config->timeout_s, debuginfod_on_done, d);
+}
+
+void debuginfod_fini(struct debuginfod *d)
+{
+	timer_fini(&d->timer);
+	download_fini(&d->download);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporterd/download.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ipc/sealed.h"
+
+#define USER_AGENT	"trifold"	/* no version: build IDs alone leave the host */
+#define NOTE_MAX	65536		/* bytes of a body that does not count */
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL	8U	/* linux/memfd.h, 6.3 */
+#endif
+
+/* Of an answer that is no 200 the body is let through, so that the connection can
+ * be used again. */
+static size_t download_on_body(char *data, size_t size, size_t n, void *arg)
+{
+	struct download *d = arg;
+	size_t len = size * n;
+	long status = 0;
+
+	curl_easy_getinfo(d->curl.easy, CURLINFO_RESPONSE_CODE, &status);
+	d->large = len > (status == 200 ? d->max : NOTE_MAX) - d->bytes;
+	if (d->large)
+		return 0;
+	d->bytes += len;
+	if (status == 200 && write(d->fd, data, len) != (ssize_t)len)
+		d->failed = true;
+	return d->failed ? 0 : len;
+}
+
+/* What it was that came, which nobody can change any more.  0, or -errno. */
+static int download_seal(const struct download *d)
+{
+	return fcntl(d->fd, F_ADD_SEALS, SEALED_SEALS | F_SEAL_SEAL) < 0 ? -errno : 0;
+}
+
+static enum download_end download_judge(const struct download *d, CURLcode code,
+					long status)
+{
+	if (status == 200 && (d->failed || d->large || code == CURLE_FILESIZE_EXCEEDED))
+		return DOWNLOAD_TOO_MUCH;
+	if (status == 200)
+		return code || !d->bytes || download_seal(d) ? DOWNLOAD_SPOILT :
+							       DOWNLOAD_FOUND;
+	return !code && (status == 404 || status == 410) ? DOWNLOAD_NOT_THERE :
+							    DOWNLOAD_REFUSED;
+}
+
+static const char *download_why(const struct download *d, CURLcode code)
+{
+	if (d->failed)
+		return "no memory for it";
+	if (d->large)
+		return "too large";
+	if (d->curl.error[0])
+		return d->curl.error;
+	return code ? curl_easy_strerror(code) : "not what was asked for";
+}
+
+static void download_on_done(void *arg, CURLcode code)
+{
+	struct download *d = arg;
+	struct download_result r = { .fd = -1 };
+	curl_off_t wait = 0;
+
+	curl_easy_getinfo(d->curl.easy, CURLINFO_RESPONSE_CODE, &r.status);
+	curl_easy_getinfo(d->curl.easy, CURLINFO_RETRY_AFTER, &wait);
+	r.end = download_judge(d, code, r.status);
+	r.error = download_why(d, code);
+	r.bytes = r.status == 200 ? d->bytes : 0;
+	r.retry_after_s = wait > 0 ? (uint64_t)wait : 0;
+	if (r.end == DOWNLOAD_FOUND)
+		r.fd = d->fd;
+	else
+		close(d->fd);
+	d->fd = -1;
+	d->done(d->arg, &r);
+}
+
+#define SET(option, value)						\
+	do {								\
+		if (curl_easy_setopt(d->curl.easy, option, value) != CURLE_OK) \
+			return false;					\
+	} while (0)
+
+static bool download_set(struct download *d, unsigned int timeout_s)
+{
+	SET(CURLOPT_HTTPGET, 1L);
+	SET(CURLOPT_USERAGENT, USER_AGENT);
+	SET(CURLOPT_MAXREDIRS, (long)DOWNLOAD_REDIRECTS);
+#if LIBCURL_VERSION_NUM >= 0x075500
+	SET(CURLOPT_REDIR_PROTOCOLS_STR, "https");
+#else
+	SET(CURLOPT_REDIR_PROTOCOLS, CURLPROTO_HTTPS);
+#endif
+	SET(CURLOPT_CONNECTTIMEOUT, (long)DOWNLOAD_CONNECT_S);
+	SET(CURLOPT_TIMEOUT, (long)timeout_s);
+	SET(CURLOPT_LOW_SPEED_LIMIT, (long)DOWNLOAD_SLOW_BYTES);
+	SET(CURLOPT_LOW_SPEED_TIME, 1L + timeout_s / DOWNLOAD_SLOW_PART);
+	SET(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)d->max);
+	SET(CURLOPT_WRITEFUNCTION, download_on_body);
+	SET(CURLOPT_WRITEDATA, d);
+	return true;
+}
+
+int download_init(struct download *d, struct evloop *loop, uint64_t max,
+		  unsigned int timeout_s,
+		  void (*done)(void *arg, const struct download_result *r),
+		  void *arg)
+{
+	int r;
+
+	*d = (struct download){ .fd = -1, .max = max, .done = done, .arg = arg };
+	r = curl_loop_init(&d->curl, loop, download_on_done, d);
+	if (r < 0)
+		return r;
+	return download_set(d, timeout_s) ? 0 : -EINVAL;
+}
+
+void download_cancel(struct download *d)
+{
+	curl_loop_cancel(&d->curl);
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+}
+
+void download_fini(struct download *d)
+{
+	download_cancel(d);
+	curl_loop_fini(&d->curl);
+}
+
+static int download_memory(void)
+{
+	unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int fd = memfd_create("debuginfo", flags | MFD_NOEXEC_SEAL);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("debuginfo", flags);
+	return fd < 0 ? -errno : fd;
+}
+
+int download_start(struct download *d, const char *url)
+{
+	int r;
+
+	if (d->curl.busy)
+		return -EBUSY;
+	if (!curl_loop_rules(&d->curl, url) ||
+	    curl_easy_setopt(d->curl.easy, CURLOPT_FOLLOWLOCATION, 1L))
+		return -EIO;
+	d->bytes = 0;
+	d->large = d->failed = false;
+	d->fd = download_memory();
+	if (d->fd < 0)
+		return d->fd;
+	r = curl_loop_start(&d->curl);
+	if (r < 0) {
+		close(d->fd);
+		d->fd = -1;
+	}
+	return r;
+}

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The cases of test_exporter_debuginfod.sh: debug files from servers that are played.
+usage: exporter_debuginfod_cases.py BUILD [CASE...]"""
+import contextlib
+import os
+
+import debuginfod_server as server
+from debuginfod_server import Server
+from exporter_stage import (BATCH, BUILD, NOBODY, Stage, case, equal, free_port, main, wait_for)
+from fake_hub import DEBUGINFO_WANTED, Done, send
+
+ID = bytes.fromhex("0123456789abcdef0123456789abcdef01234567")
+OTHER = bytes(20)
+FILE = os.urandom(300_000)
+URL = f"http://127.0.0.1:{{}}/buildid/{ID.hex()}/debuginfo"
+
+
+def stage(*servers, env=None, **how):
+    """Without a receiver, unless how says otherwise."""
+    urls = " ".join(s if isinstance(s, str) else s.url for s in servers)
+    how = how or {"options": ["--no-receiver"], "receiver": False, "first": False}
+    return Stage(env={"TRIFOLD_DEBUGINFOD_URLS": urls, **(env or {})}, **how)
+
+
+def begin(s):
+    equal(s.hub.accept(), (0, {}))
+    equal(s.hub.debuginfod, 1)
+
+
+def counted(s, **want):
+    """These counters soon; all others of debuginfod are 0."""
+    names = ("asked", "requests", "found", "not_found", "failed", "bytes")
+    want = {n: want.get(n, 0) for n in names}
+
+    def of(st):
+        return {n: st.get("debuginfod_" + n) for n in names}
+    equal(of(s.hub.stats_until(lambda st: of(st) == want, 12)), want)
+
+
+def batches_go_on(s, outcome="no_receiver"):
+    ident = s.hub.batch(BATCH, 20)
+    equal(s.hub.done(), Done(ident, 20, outcome))
+
+
+def none(s, build_id=ID, ident=1):
+    s.hub.ask_debuginfo(build_id, ident)
+    equal(s.hub.debuginfo(), (ident, None))
+
+
+@case
+def debug_file_is_handed_over_as_it_came():
+    with Server({ID.hex(): server.found(FILE)}) as web, stage(web, receiver=True) as s:
+        begin(s)
+        s.hub.ask_debuginfo(ID, 77)
+        equal(s.hub.debuginfo(), (77, FILE))
+        equal(web.asked, [f"/buildid/{ID.hex()}/debuginfo"])
+        # what else does the request say of this host?
+        equal(web.agents, {(("Accept", "*/*"), ("User-Agent", "trifold"))})
+        counted(s, asked=1, requests=1, found=1, bytes=len(FILE))
+        # enough for a while
+        none(s, ident=78)
+        equal(len(web.asked), 1)
+        batches_go_on(s, "delivered")
+
+
+@case
+def nothing_is_asked_without_a_server():
+    with Server({ID.hex(): server.found(FILE)}) as web, \
+            Stage(env={"DEBUGINFOD_URLS": web.url}) as s:
+        equal(s.hub.accept(), (0, {}))
+        equal(s.hub.debuginfod, 0)
+        batches_go_on(s, "delivered")
+        # a hub that asks nevertheless breaks the protocol
+        s.hub.ask_debuginfo(ID)
+        wait_for(lambda: "not allowed" in s.log())
+        equal(web.asked, [])
+
+
+@case
+def switch_takes_the_environments_servers():
+    with Server({ID.hex(): server.found(FILE)}) as web, \
+            stage("environment", env={"DEBUGINFOD_URLS": f"ima:enforcing {web.url}"}) as s:
+        begin(s)
+        s.hub.ask_debuginfo(ID)
+        equal(s.hub.debuginfo(), (1, FILE))
+        assert "left out" in s.log(), "of a word that is no URL"
+
+
+@case
+def no_network_is_no_server_either():
+    with Server() as web, stage(web, options=["--no-network"], receiver=False) as s:
+        equal(s.hub.accept(), (0, {}))
+        equal(s.hub.debuginfod, 0)
+
+
+@case
+def next_server_is_asked():
+    with Server() as without, Server({ID.hex(): server.found(FILE)}) as web, \
+            stage(f"http://127.0.0.1:{free_port()}", without, web) as s:
+        begin(s)
+        s.hub.ask_debuginfo(ID)
+        equal(s.hub.debuginfo(), (1, FILE))
+        equal(len(without.asked), 1)
+        counted(s, asked=1, requests=3, found=1, failed=1, bytes=len(FILE))
+
+
+@case
+def what_is_not_there_is_not_asked_again():
+    with Server() as web, stage(web) as s:
+        begin(s)
+        for ident in range(1, 6):
+            none(s, ident=ident)
+        equal(len(web.asked), 1)
+        none(s, OTHER, 6)
+        equal(len(web.asked), 2)
+        counted(s, asked=2, requests=2, not_found=2)
+
+
+def refuses(*answers, env=None, **count):
+    """Servers with these answers: nothing is handed over, and all goes on."""
+    with contextlib.ExitStack() as stack:
+        web = [stack.enter_context(Server({ID.hex(): a})) for a in answers]
+        with stage(*web, env={"TRIFOLD_DEBUGINFOD_SIZE": "1", **(env or {})}) as s:
+            begin(s)
+            s.hub.ask_debuginfo(ID)
+            batches_go_on(s)
+            equal(s.hub.debuginfo(), (1, None))
+            none(s, ident=2)
+            equal([len(w.asked) for w in web], [1] * len(web))
+            counted(s, **{"requests": len(web), "failed": len(web), **count})
+            batches_go_on(s)
+
+
+@case
+def endless_body():
+    with Server({ID.hex(): server.endless}) as web, \
+            stage(web, env={"TRIFOLD_DEBUGINFOD_SIZE": "1"}) as s:
+        begin(s)
+        none(s)
+        st = s.hub.stats_until(lambda st: st.get("debuginfod_failed"))
+        assert 900_000 < st["debuginfod_bytes"] <= 1 << 20, st["debuginfod_bytes"]
+        batches_go_on(s)
+
+
+@case
+def lengths_that_lie():
+    # nothing comes of it: it is not asked for again either
+    refuses(server.claims(1 << 40), server.claims(1000), server.empty, asked=1, bytes=100)
+
+
+@case
+def slow_body():
+    with Server({ID.hex(): server.slow}) as web, \
+            stage(web, env={"TRIFOLD_DEBUGINFOD_TIMEOUT": "3"}) as s:
+        begin(s)
+        s.hub.ask_debuginfo(ID)
+        wait_for(lambda: web.asked)
+        batches_go_on(s)
+        equal(s.hub.debuginfo(), (1, None))
+        assert "too slow" in s.log(), "after a second"
+
+
+@case
+def answers_that_are_none():
+    # it may be there when the server works again: that is another question then
+    refuses(server.silent, server.garbage, server.status(503), server.status(206),
+            server.status(302, Location="file:///etc/passwd"), asked=2,
+            env={"TRIFOLD_DEBUGINFOD_TIMEOUT": "1"})
+
+
+@case
+def redirect_leads_to_no_plain_server():
+    with Server({ID.hex(): server.found(FILE)}) as other:
+        refuses(server.status(302, Location=URL.format(other.port)), asked=2)
+        equal(other.asked, [])
+
+
+@case
+def failing_server_is_left_alone():
+    with Server({ID.hex(): server.status(500)}) as web, stage(web) as s:
+        begin(s)
+        for ident in range(1, 6):
+            none(s, bytes([ident] * 20) if ident > 1 else ID, ident)
+        equal(len(web.asked), 1)
+
+
+@case
+def hub_goes_away_meanwhile():
+    with Server({ID.hex(): server.silent, OTHER.hex(): server.found(FILE)}) as web, stage(web) as s:
+        begin(s)
+        s.hub.ask_debuginfo(ID)
+        wait_for(lambda: web.asked)
+        s.hub.drop()
+        begin(s)
+        s.hub.ask_debuginfo(OTHER, 5)
+        equal(s.hub.debuginfo(), (5, FILE))
+
+
+@case
+def end_does_not_wait_for_a_server():
+    with Server({ID.hex(): server.silent}) as web, stage(web) as s:
+        begin(s)
+        s.hub.ask_debuginfo(ID)
+        wait_for(lambda: web.asked)
+        assert s.stop() < 20
+
+
+@case
+def questions_without_sense_are_offences():
+    for size in (0, 7, 33, 2 ** 31):
+        with Server() as web, stage(web) as s:
+            begin(s)
+            send(s.hub.conn, DEBUGINFO_WANTED, 1,
+                 size.to_bytes(4, "little") + bytes(36))
+            wait_for(lambda: "not allowed" in s.log())
+            equal(web.asked, [])
+
+
+@case
+def mistakes_are_said():
+    for name, value in (("URLS", "ftp://x"), ("URLS", "x"), ("SIZE", "0"), ("SIZE", "513"),
+                        ("TIMEOUT", "0"), ("TIMEOUT", "601"),
+                        ("URLS", " ".join(["http://x"] * 9))):
+        with Stage(env={"TRIFOLD_DEBUGINFOD_URLS": "http://127.0.0.1:1",
+                        f"TRIFOLD_DEBUGINFOD_{name}": value}, receiver=False) as s:
+            equal(s.exporter.wait(20), 2)
+            assert f"TRIFOLD_DEBUGINFOD_{name}" in s.log()
+
+
+main()

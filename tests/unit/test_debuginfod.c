@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which debuginfod server is asked for what, and when; with downloads, a timer and
+ * a clock that the test drives. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "exporterd/debuginfod.h"
+#include "tests/unit/harness.h"
+
+static uint64_t mono_ns;
+
+int __real_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	if (id != CLOCK_MONOTONIC)
+		return __real_clock_gettime(id, ts);
+	ts->tv_sec = (time_t)(mono_ns / NSEC_PER_SEC);
+	ts->tv_nsec = (long)(mono_ns % NSEC_PER_SEC);
+	return 0;
+}
+
+static bool timer_on;
+static uint64_t timer_wait;
+
+int timer_init(struct timer *t, struct evloop *loop, void (*fn)(void *arg),
+	       void *arg)
+{
+	*t = (struct timer){ .loop = loop, .fn = fn, .arg = arg };
+	timer_on = false;
+	return 0;
+}
+
+void timer_fini(struct timer *t)
+{
+	(void)t;
+}
+
+void timer_set(struct timer *t, uint64_t ns, uint64_t repeat_ns)
+{
+	(void)t;
+	CHECK_EQ(repeat_ns, 0);
+	timer_on = true;
+	timer_wait = ns;
+}
+
+void timer_stop(struct timer *t)
+{
+	(void)t;
+	timer_on = false;
+}
+
+static char url[256];
+static int start_fails;
+
+int download_init(struct download *d, struct evloop *loop, uint64_t max,
+		  unsigned int timeout_s,
+		  void (*done)(void *arg, const struct download_result *r),
+		  void *arg)
+{
+	(void)loop;
+	(void)timeout_s;
+	*d = (struct download){ .max = max, .done = done, .arg = arg };
+	return 0;
+}
+
+void download_fini(struct download *d)
+{
+	(void)d;
+}
+
+void download_cancel(struct download *d)
+{
+	d->curl.busy = false;
+}
+
+int download_start(struct download *d, const char *s)
+{
+	CHECK(!d->curl.busy);
+	if (start_fails)
+		return start_fails;
+	snprintf(url, sizeof(url), "%s", s);
+	d->curl.busy = true;
+	return 0;
+}
+
+/* --- one of two servers, and its answers ---------------------------------------- */
+
+static char first[] = "http://a.example", second[] = "https://b.example:8002/x/";
+static struct debuginfod_config config = {
+	.urls = { first, second }, .n = 2, .max_bytes = 1 << 20, .timeout_s = 90,
+};
+static struct debuginfod d;
+static struct exporter_stats stats;
+static struct { unsigned int n; uint64_t id; int fd; } answer;
+
+static void on_answer(void *arg, uint64_t id, int fd)
+{
+	CHECK(arg == &d);
+	answer.n++;
+	answer.id = id;
+	answer.fd = fd;
+}
+
+static void debuginfod_begin(void)
+{
+	mono_ns = 1000 * NSEC_PER_SEC;
+	stats = (struct exporter_stats){ 0 };
+	memset(&answer, 0, sizeof(answer));
+	url[0] = '\0';
+	start_fails = 0;
+	CHECK_EQ(debuginfod_init(&d, NULL, &config, &stats, on_answer, &d), 0);
+}
+
+static bool ask(uint64_t id, uint8_t last)
+{
+	struct msg_debuginfo_wanted w = { .build_id_len = 8 };
+
+	w.build_id[0] = 0xab;
+	w.build_id[7] = last;
+	return debuginfod_ask(&d, id, &w);
+}
+
+static void debuginfod_ends(enum download_end end, int fd, uint64_t retry_after_s)
+{
+	const struct download_result r = {
+		.end = end, .fd = fd, .bytes = end == DOWNLOAD_FOUND ? 100 : 0,
+		.retry_after_s = retry_after_s, .error = "for the test",
+	};
+
+	CHECK(d.download.curl.busy);
+	d.download.curl.busy = false;
+	d.download.done(d.download.arg, &r);
+}
+
+TEST(servers_are_asked_in_turn)
+{
+	debuginfod_begin();
+	CHECK(ask(7, 1));
+	CHECK(!strcmp(url, "http://a.example/buildid/ab00000000000001/debuginfo"));
+	CHECK_EQ(answer.n, 0);
+	debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+	CHECK(!strcmp(url, "https://b.example:8002/x/buildid/ab00000000000001/debuginfo"));
+	CHECK_EQ(answer.n, 0);
+	debuginfod_ends(DOWNLOAD_FOUND, 42, 0);
+	CHECK(answer.n == 1 && answer.id == 7 && answer.fd == 42);
+	CHECK(stats.debuginfod_asked == 1 && stats.debuginfod_requests == 2);
+	CHECK(stats.debuginfod_found == 1 && stats.debuginfod_not_found == 0);
+	CHECK(stats.debuginfod_bytes == 100 && stats.debuginfod_failed == 0);
+}
+
+TEST(what_nobody_has_is_not_asked_again_for_an_hour)
+{
+	debuginfod_begin();
+	for (int hour = 0; hour < 2; hour++) {
+		CHECK(ask(1, 1));
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+		CHECK(answer.fd == -1);
+		mono_ns += 3599 * NSEC_PER_SEC;
+		CHECK(ask(2, 1));
+		CHECK(!d.download.curl.busy);
+		CHECK(answer.id == 2 && answer.fd == -1);
+		mono_ns += 2 * NSEC_PER_SEC;
+	}
+	CHECK(stats.debuginfod_requests == 4 && stats.debuginfod_not_found == 2);
+	CHECK_EQ(stats.debuginfod_asked, 2);
+}
+
+TEST(another_build_id_is_another_question)
+{
+	debuginfod_begin();
+	CHECK(ask(1, 1));
+	debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+	debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+	CHECK(ask(2, 2));
+	CHECK(d.download.curl.busy);
+}
+
+TEST(a_server_that_fails_is_left_alone_and_longer_each_time)
+{
+	uint64_t before = 0;
+
+	debuginfod_begin();
+	for (int i = 0; i < 20; i++) {
+		uint64_t wait;
+
+		CHECK(ask(1, (uint8_t)i));
+		debuginfod_ends(DOWNLOAD_REFUSED, -1, 0);
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+		CHECK(answer.fd == -1);
+		/* the first may have it, so that it is not remembered */
+		CHECK(ask(3, (uint8_t)i) && d.download.curl.busy);
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+		wait = d.servers[0].until_ns - mono_ns;
+		CHECK(wait >= 5 * NSEC_PER_SEC && wait <= 1350 * NSEC_PER_SEC);
+		before = wait;
+		url[0] = '\0';
+		CHECK(ask(2, 100));
+		CHECK(!strncmp(url, second, strlen(second)));
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+		mono_ns += wait + NSEC_PER_SEC;
+	}
+	CHECK(before > 400 * NSEC_PER_SEC);
+	CHECK(stats.debuginfod_failed == 20 && stats.debuginfod_not_found == 0);
+}
+
+TEST(a_server_says_when)
+{
+	debuginfod_begin();
+	CHECK(ask(1, 1));
+	debuginfod_ends(DOWNLOAD_REFUSED, -1, 300);
+	CHECK(d.servers[0].until_ns >= mono_ns + 300 * NSEC_PER_SEC);
+	debuginfod_ends(DOWNLOAD_REFUSED, -1, 1000000);
+	CHECK(d.servers[1].until_ns <= mono_ns + 900 * NSEC_PER_SEC);
+	/* nobody may be asked now */
+	CHECK(ask(2, 2));
+	CHECK(answer.id == 2 && answer.fd == -1 && !d.download.curl.busy);
+}
+
+TEST(what_is_too_large_is_not_the_servers_fault)
+{
+	debuginfod_begin();
+	CHECK(ask(1, 1));
+	debuginfod_ends(DOWNLOAD_TOO_MUCH, -1, 0);
+	CHECK_EQ(d.servers[0].until_ns, 0);
+	debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+	CHECK(answer.fd == -1);
+	CHECK(stats.debuginfod_failed == 1 && stats.debuginfod_not_found == 0);
+	mono_ns += 3599 * NSEC_PER_SEC;
+	CHECK(ask(2, 1) && !d.download.curl.busy && answer.id == 2);
+}
+
+TEST(what_was_cut_off_is_not_asked_again_soon)
+{
+	debuginfod_begin();
+	CHECK(ask(1, 1));
+	debuginfod_ends(DOWNLOAD_SPOILT, -1, 0);
+	CHECK(d.servers[0].until_ns > mono_ns);
+	debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+	CHECK(answer.fd == -1);
+	mono_ns += 3599 * NSEC_PER_SEC;
+	CHECK(ask(2, 1) && !d.download.curl.busy && answer.id == 2);
+}
+
+TEST(what_was_handed_over_is_enough_for_a_while)
+{
+	debuginfod_begin();
+	CHECK(ask(1, 1));
+	debuginfod_ends(DOWNLOAD_FOUND, 42, 0);
+	mono_ns += 599 * NSEC_PER_SEC;
+	CHECK(ask(2, 1) && !d.download.curl.busy && answer.id == 2 && answer.fd == -1);
+	mono_ns += 2 * NSEC_PER_SEC;
+	CHECK(ask(3, 1) && d.download.curl.busy);
+}
+
+TEST(requests_are_few)
+{
+	debuginfod_begin();
+	for (int i = 0; i < DEBUGINFOD_REQUESTS; i += 2) {
+		CHECK(ask(1, (uint8_t)i));
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+	}
+	CHECK(!timer_on);
+	CHECK(ask(2, 200));
+	/* and then one a second */
+	for (unsigned int i = 1; i <= 2; i++) {
+		CHECK(!d.download.curl.busy && timer_on);
+		CHECK_EQ(timer_wait, NSEC_PER_SEC);
+		timer_on = false;
+		mono_ns += timer_wait;
+		d.timer.fn(d.timer.arg);
+		CHECK_EQ(stats.debuginfod_requests, DEBUGINFOD_REQUESTS + i);
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+	}
+	CHECK_EQ(answer.id, 2);
+	/* after a minute as many as at the beginning */
+	mono_ns += 60 * NSEC_PER_SEC;
+	for (int i = 0; i < DEBUGINFOD_REQUESTS; i += 2) {
+		CHECK(ask(3, (uint8_t)(100 + i)));
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+	}
+	CHECK(ask(4, 222) && !d.download.curl.busy);
+}
+
+TEST(few_questions_wait)
+{
+	debuginfod_begin();
+	for (int i = 0; i < DEBUGINFOD_QUESTIONS; i++)
+		CHECK(ask((uint64_t)i, (uint8_t)i));
+	CHECK_EQ(answer.n, 0);
+	CHECK(ask(99, 99));
+	CHECK(answer.n == 1 && answer.id == 99 && answer.fd == -1);
+	for (int i = 0; i < DEBUGINFOD_QUESTIONS - 1; i++) {
+		debuginfod_ends(DOWNLOAD_FOUND, 10 + i, 0);
+		CHECK(answer.id == (uint64_t)i && answer.fd == 10 + i);
+	}
+	CHECK(d.n == 1 && d.download.curl.busy);
+	debuginfod_forget(&d);
+	CHECK(d.n == 0 && !d.download.curl.busy && answer.n == DEBUGINFOD_QUESTIONS);
+}
+
+TEST(a_request_that_cannot_begin_ends)
+{
+	debuginfod_begin();
+	start_fails = -ENOMEM;
+	CHECK(ask(1, 1));
+	CHECK(answer.n == 1 && answer.fd == -1);
+}
+
+TEST(what_is_no_build_id_is_refused)
+{
+	struct msg_debuginfo_wanted w = { .build_id_len = DEBUGINFO_ID_MIN - 1 };
+
+	debuginfod_begin();
+	CHECK(!debuginfod_ask(&d, 1, &w));
+	w.build_id_len = BUILD_ID_MAX + 1;
+	CHECK(!debuginfod_ask(&d, 1, &w));
+	w.build_id_len = BUILD_ID_MAX;
+	CHECK(debuginfod_ask(&d, 1, &w));
+	CHECK(strlen(url) == strlen(first) + strlen("/buildid//debuginfo") + 2 * BUILD_ID_MAX);
+}
