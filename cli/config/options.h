@@ -63,6 +63,8 @@ struct options {
 	uint32_t limit;			/* 0: none given */
 	bool by_total;
 	struct words at;
+	bool mangled;			/* names as files have them */
+	const char *debug;		/* a debug file; NULL: none given */
 	/* of snapshot */
 	bool yes;			/* do not ask */
 	const char *root;		/* where a core's files are; NULL: / */
@@ -115,6 +117,7 @@ enum option_rest {
 	REST_COMMAND,		/* words behind "--" */
 	REST_FILE,		/* one word */
 	REST_FILES,		/* two words */
+	REST_FILE_WORDS,	/* one word, and any number into .at */
 };
 
 struct command {

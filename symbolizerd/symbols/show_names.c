@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/symbols/show_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "ipc/message_hub.h"
+#include "symbolizerd/symbols/index_build.h"
+
+int show_names_open(struct shown_names *s, const struct elf_file *f,
+		    symbol_sources_fn sources, bool mangled, FILE *to)
+{
+	size_t len;
+	int r;
+
+	*s = (struct shown_names){ .f = f, .to = to, .mangled = mangled };
+	r = symbols_build(f, sources, &s->data, &len);
+	if (r)
+		return r;
+	return symbols_open(s->data, len, &s->index) ? JOB_CORRUPT : JOB_OK;
+}
+
+void show_names_close(struct shown_names *s)
+{
+	free(s->data);
+	s->data = NULL;
+}
+
+/* What a terminal would not print but obey: C0, DEL, and C1 in UTF-8. */
+static bool show_names_control(const unsigned char *c)
+{
+	return *c < 0x20 || *c == 0x7f || *c == '\\' ||
+	       (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0);
+}
+
+static void show_names_text(FILE *to, const char *text)
+{
+	for (const unsigned char *c = (const void *)text; *c; c++) {
+		if (show_names_control(c))
+			fprintf(to, "\\x%02x", *c);
+		else
+			putc(*c, to);
+	}
+}
+
+static void show_names_function(const struct shown_names *s, const struct symbol_place *p)
+{
+	if (!*p->name)
+		fprintf(s->to, "!0x%" PRIx64, p->begin);
+	else
+		show_names_text(s->to, s->mangled && p->system ? p->system : p->name);
+}
+
+static void show_names_place(const struct shown_names *s, const struct symbol_place *p,
+			     bool inlined)
+{
+	show_names_function(s, p);
+	if (*p->file || p->line || inlined)
+		putc('\t', s->to);
+	if (*p->file || p->line) {
+		show_names_text(s->to, *p->file ? p->file : "?");
+		fprintf(s->to, ":%" PRIu32, p->line);
+	}
+	fputs(inlined ? "\t(inlined)\n" : "\n", s->to);
+}
+
+void show_names_at(const struct shown_names *s, uint64_t vaddr)
+{
+	struct symbol_place places[SYMBOL_DEPTH_MAX];
+	uint32_t n = 0;
+	uint64_t off;
+
+	if (elf_file_offset(s->f, vaddr, true, &off, NULL))
+		n = symbols_places(&s->index, off, places);
+	for (uint32_t i = 0; i < n; i++) {
+		fprintf(s->to, "0x%" PRIx64 "\t", vaddr);
+		show_names_place(s, &places[i], i + 1 < n);
+	}
+	if (!n)
+		fprintf(s->to, "0x%" PRIx64 "\t?\n", vaddr);
+}
+
+/* Where the file says that this offset is executed: the first such segment. */
+static bool show_names_vaddr(const struct elf_file *f, uint64_t off, uint64_t *ret)
+{
+	for (uint32_t i = 0; i < f->n_phdrs; i++) {
+		const Elf64_Phdr *p = &f->phdrs[i];
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) ||
+		    off < p->p_offset || off - p->p_offset >= p->p_filesz)
+			continue;
+		*ret = off - p->p_offset + p->p_vaddr;
+		return true;
+	}
+	return false;
+}
+
+void show_names_all(const struct shown_names *s)
+{
+	struct symbol_place places[SYMBOL_DEPTH_MAX];
+	uint64_t vaddr;
+
+	for (uint32_t i = 0; i < s->index.n; i++) {
+		const struct symbol *sym = &s->index.symbols[i];
+		uint32_t n = symbols_places(&s->index, sym->start, places);
+
+		if (!n || !show_names_vaddr(s->f, sym->start, &vaddr))
+			continue;
+		fprintf(s->to, "0x%" PRIx64 "\t0x%" PRIx32 "\t", vaddr, sym->size);
+		show_names_function(s, &places[n - 1]);
+		putc('\n', s->to);
+	}
+}
