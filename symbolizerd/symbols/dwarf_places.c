@@ -92,6 +92,15 @@ static int dwarf_image_check(const struct elf_file *f, bool *any)
 	return JOB_OK;
 }
 
+/* libelf writes into the headers of sections that it uncompresses. */
+static int dwarf_headers_writable(const struct dwarf_image *m, const struct elf_file *f)
+{
+	uint64_t page = ~(uint64_t)4095, begin = f->ehdr.e_shoff & page;
+	uint64_t end = f->ehdr.e_shoff + f->n_shdrs * sizeof(Elf64_Shdr);
+
+	return mprotect((char *)m->map + begin, end - begin, PROT_READ | PROT_WRITE);
+}
+
 static int dwarf_image_map(struct dwarf_image *m, const struct elf_file *f)
 {
 	m->map = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, f->fd, 0);
@@ -100,6 +109,8 @@ static int dwarf_image_map(struct dwarf_image *m, const struct elf_file *f)
 		return JOB_TOO_LARGE;
 	}
 	m->len = f->size;
+	if (dwarf_headers_writable(m, f))
+		return JOB_NO_MEMORY;
 	elf_version(EV_CURRENT);
 	m->elf = elf_memory(m->map, m->len);
 	m->dbg = m->elf ? dwarf_begin_elf(m->elf, DWARF_C_READ, NULL) : NULL;
