@@ -98,6 +98,23 @@ enum job_verdict {
 
 #define FILE_ID_LEN	16
 
+/* Where the names are that a file does not have itself. */
+enum job_debug {
+	JOB_DEBUG_OWN = 0,	/* in its .symtab; or without a build ID it cannot be asked */
+	JOB_DEBUG_FILE,		/* in its debug file */
+	JOB_DEBUG_INSIDE,	/* in its .gnu_debugdata: a debug file would have more */
+	JOB_DEBUG_MISSING,	/* in no debug file that is there */
+	JOB_DEBUG__MAX
+};
+
+/* The id of MSG_WANTED_FILE to a worker: who brought the debug file. */
+enum debug_source {
+	DEBUG_LOCAL = 0,	/* opened below a root that anybody may have shaped: its
+				 * owner counts, as a worker judges it, too */
+	DEBUG_SERVER,		/* the hub's own asked a server for this build ID: its owner
+				 * says nothing */
+};
+
 struct msg_job_done {			/* fd: the part */
 	uint32_t exe;
 	uint32_t build_id_len;		/* bytes, <= BUILD_ID_MAX; 0: none */
@@ -107,7 +124,7 @@ struct msg_job_done {			/* fd: the part */
 	uint32_t part;			/* enum job_part: one of them */
 	uint32_t unknown;		/* 1: this version of the runtime is not
 					 * known; else 0 */
-	uint32_t pad;
+	uint32_t debug;			/* enum job_debug */
 	char runtime_id[RUNTIME_ID_MAX];	/* NUL-padded; "" without one */
 };
 

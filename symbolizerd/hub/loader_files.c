@@ -14,6 +14,8 @@
 #include "symbolizerd/hub/interval.h"
 #include "symbolizerd/tables/vdso.h"
 
+/* Ids of the hub's own questions for debug files: this and the file's number. */
+#define DEBUG_AGAIN_ID	(1ULL << 63)
 #define TABLE_BYTES_MAX	(256u << 20)	/* of a worker's memfd */
 
 /* --- to loaderd ------------------------------------------------------------- */
@@ -400,6 +402,7 @@ void loader_files_tick(struct loader_files *lf)
 		loader_files_release(lf, lf->n_held);
 	loader_files_take_up(lf);
 	loader_files_retry(lf);
+	debug_files_tick(&lf->k->debug_files, &lf->k->exes, lf->k->interval, now_ns());
 	lf->k->files.list_s = x->kept.total ? x->kept_s : 0;
 	cpu_share_end(&lf->k->share, begin);
 }
@@ -506,7 +509,10 @@ static int loader_files_on_wanted(struct loader_files *lf, struct msg *msg)
 		memcpy(&none, msg->buf, sizeof(none));
 	if (msg->hdr.id < JOBS_MEMORY_ID)
 		jobs_debug(lf->jobs, (uint32_t)msg->hdr.id,
-			   file ? msg->fds[0] : -1);
+			   file ? msg->fds[0] : -1, DEBUG_LOCAL);
+	else if (msg->hdr.id >= DEBUG_AGAIN_ID)
+		debug_files_answer(&lf->k->debug_files, &lf->k->exes, (uint32_t)msg->hdr.id,
+				   file ? msg_take_fd(msg, 0) : -1, now_ns());
 	else
 		jobs_memory(lf->jobs, msg->hdr.id,
 			    file ? msg_take_fd(msg, 0) : -1,
@@ -589,17 +595,40 @@ static void loader_files_pending(void *ctx, uint32_t number)
 	files_pending(&((struct loader_files *)ctx)->k->files, number);
 }
 
-/* A worker wants a debug file: loaderd opens it as a process that ran the
- * executable would.  The question's id is the file's number. */
-static int loader_files_debug(void *ctx, uint32_t number, struct msg_wanted *m)
+/* loaderd opens a debug file as a process that ran the executable would. */
+static int loader_files_look(struct loader_files *lf, uint64_t id, uint32_t number,
+			     const struct msg_wanted *q)
+{
+	const struct known_file *f = files_get(&lf->k->files, number);
+	struct msg_wanted m = *q;
+
+	m.tgid = f ? f->tgid : 0;
+	return m.tgid ? loader_link_send(lf->link, MSG_DEBUG_WANTED, id, &m,
+					 sizeof(m), NULL, 0, -1) : -ENOENT;
+}
+
+/* A worker wants a debug file.  loaderd's question has the file's number as id. */
+static int loader_files_debug(void *ctx, uint32_t number, const struct msg_wanted *q)
 {
 	struct loader_files *lf = ctx;
-	const struct known_file *f = files_get(&lf->k->files, number);
+	const struct executable *e = executables_number(&lf->k->exes, number);
+	struct build_id id = { .len = q->build_id_len };
+	const struct debug_at_hand *h;
 
-	m->tgid = f ? f->tgid : 0;
-	return m->tgid ? loader_link_send(lf->link, MSG_DEBUG_WANTED, number, m,
-					  sizeof(*m), NULL, 0, -1) : -ENOENT;
+	memcpy(id.bytes, q->build_id, sizeof(id.bytes));
+	h = e ? debug_files_get(&lf->k->debug_files, &id, e->owner, now_ns()) : NULL;
+	if (!h)
+		return loader_files_look(lf, number, number, q);
+	jobs_debug(lf->jobs, number, h->fd, h->source);
+	return 0;
 }
+
+static int loader_files_ask_again(void *ctx, uint32_t number, const struct msg_wanted *q)
+{
+	return loader_files_look(ctx, DEBUG_AGAIN_ID + number, number, q);
+}
+
+const struct debug_files_ops loader_files_debug_ops = { .ask = loader_files_ask_again };
 
 /* The opener opens it, loaderd vouches that it is this process's. */
 static int loader_files_memory(void *ctx, uint64_t id,

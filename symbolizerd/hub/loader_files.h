@@ -32,6 +32,8 @@ struct loader_files {
 /* For knowledge_init() and jobs_init(); their ctx is a struct loader_files. */
 extern const struct tables_out loader_files_out;
 extern const struct jobs_ops loader_files_jobs;
+/* For knowledge.debug_files; likewise. */
+extern const struct debug_files_ops loader_files_debug_ops;
 
 /* A message of loaderd about files, judged: MSG_OK, or an enum msg_verdict.
  * Descriptors that are needed are taken.  ctx: a struct loader_files. */

@@ -371,6 +371,8 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	if (r == 0)
 		r = hub_run_init_links(hub, sockets);
 	hub->loader.left_valid = handover_take(&hub->loader.left, sockets->totals);
+	hub->k.debug_files.ops = &loader_files_debug_ops;
+	hub->k.debug_files.ctx = &hub->loader_files;
 	hub->k.jit.visit = hub_run_on_jit;
 	hub->k.jit.ctx = hub;
 	hub->k.managed.visit = hub_run_on_managed;

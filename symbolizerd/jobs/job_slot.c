@@ -17,7 +17,7 @@ int job_slot_debug_wanted(struct job_slot *slot, const struct msg *msg, struct m
 	return MSG_OK;
 }
 
-int job_slot_tell_debug(struct job_slot *slot, int fd)
+int job_slot_tell_debug(struct job_slot *slot, int fd, enum debug_source source)
 {
 	struct msg_open_failed failed = { .error = ENOENT };
 
@@ -25,6 +25,6 @@ int job_slot_tell_debug(struct job_slot *slot, int fd)
 	slot->times.told_ns = now_ns();
 	return fd < 0 ? conn_send(&slot->conn, MSG_WANTED_NONE, 0, &failed,
 				  sizeof(failed), NULL, 0, NULL, 0) :
-			conn_send(&slot->conn, MSG_WANTED_FILE, 0, NULL, 0,
+			conn_send(&slot->conn, MSG_WANTED_FILE, source, NULL, 0,
 				  NULL, 0, &fd, 1);
 }

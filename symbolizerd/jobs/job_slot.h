@@ -11,6 +11,7 @@
 #include "ipc/message_hub.h"
 #include "symbolizerd/jobs/job_queue.h"
 #include "symbolizerd/jobs/job_times.h"
+#include "symbolizerd/knowledge/debug_files.h"
 
 enum slot_state {
 	SLOT_FREE = 0,
@@ -43,6 +44,6 @@ struct job_slot {
 int job_slot_debug_wanted(struct job_slot *slot, const struct msg *msg, struct msg_wanted *ret);
 
 /* The answer to that; fd borrowed, -1: there is none.  0 or -errno. */
-int job_slot_tell_debug(struct job_slot *slot, int fd);
+int job_slot_tell_debug(struct job_slot *slot, int fd, enum debug_source source);
 
 #endif /* SYMBOLIZERD_JOBS_JOB_SLOT_H */

@@ -419,18 +419,18 @@ static int jobs_on_debug_wanted(struct jobs *jobs, struct job_slot *slot,
 		return r;
 	if (!jobs_meant(jobs, &slot->job) ||
 	    jobs->ops->debug(jobs->ctx, slot->job.number, &m))
-		(void)!job_slot_tell_debug(slot, -1);
+		(void)!job_slot_tell_debug(slot, -1, DEBUG_LOCAL);
 	return MSG_OK;
 }
 
-void jobs_debug(struct jobs *jobs, uint32_t number, int fd)
+void jobs_debug(struct jobs *jobs, uint32_t number, int fd, enum debug_source source)
 {
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		struct job_slot *slot = &jobs->slots[i];
 
 		if (slot->state == SLOT_BUSY && slot->waits &&
 		    slot->job.number == number)
-			(void)!job_slot_tell_debug(slot, fd);
+			(void)!job_slot_tell_debug(slot, fd, source);
 	}
 }
 

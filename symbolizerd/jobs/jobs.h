@@ -35,6 +35,7 @@
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/knowledge/cpu_share.h"
+#include "symbolizerd/knowledge/debug_files.h"
 #include "symbolizerd/knowledge/executable.h"
 #include "symbolizerd/knowledge/jit.h"
 #include "symbolizerd/jobs/job_queue.h"
@@ -55,7 +56,7 @@ struct jobs_ops {
 	int (*table)(void *ctx, uint32_t number, int fd);
 	void (*no_table)(void *ctx, uint32_t number);
 	/* ask for a debug file; jobs_debug() gets the answer.  0 or -errno */
-	int (*debug)(void *ctx, uint32_t number, struct msg_wanted *m);
+	int (*debug)(void *ctx, uint32_t number, const struct msg_wanted *m);
 	void (*offence)(void *ctx, int verdict);
 	/* Ask for the memory of a process; jobs_memory() gets the answer.  0 or
 	 * -errno. */
@@ -136,8 +137,8 @@ void jobs_dropped(struct jobs *jobs, uint32_t number);
 /* Drop what no worker has yet for this process. */
 void jobs_cancel_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns);
 
-/* loaderd's answer to a question for a debug file; fd borrowed, -1: none. */
-void jobs_debug(struct jobs *jobs, uint32_t number, int fd);
+/* The answer to a question for a debug file; fd borrowed, -1: none. */
+void jobs_debug(struct jobs *jobs, uint32_t number, int fd, enum debug_source source);
 
 /* The answer to question id for a process's memory; fd is owned from now on, -1:
  * none, for this reason (errno). */

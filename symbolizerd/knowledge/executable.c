@@ -285,12 +285,21 @@ static void executable_to_hex(const uint8_t *bytes, size_t n, char *out)
 
 bool executable_unread(const struct executable *e)
 {
-	return !e->named || e->partial;
+	return !e->named || e->partial || e->renew;
+}
+
+bool executable_renew(struct executable *e, uint64_t print)
+{
+	if (e->debug_print == print)
+		return false;
+	e->debug_print = print;
+	e->renew = true;
+	return true;
 }
 
 bool executable_want(struct executable *e, uint64_t off, uint64_t now_ns)
 {
-	if (e->wanted || !executable_unread(e) || symbols_at(&e->few, off))
+	if (e->wanted || !executable_unread(e) || (!e->renew && symbols_at(&e->few, off)))
 		return false;
 	e->named = false;
 	e->wanted = true;
@@ -301,12 +310,13 @@ bool executable_want(struct executable *e, uint64_t off, uint64_t now_ns)
 bool executable_known(struct executable *e, const struct msg_job_done *done)
 {
 	if (done->build_id_len > BUILD_ID_MAX ||
-	    done->runtime >= RUNTIME__MAX || done->unknown > 1 || done->pad ||
+	    done->runtime >= RUNTIME__MAX || done->unknown > 1 || done->debug >= JOB_DEBUG__MAX ||
 	    !memchr(done->runtime_id, '\0', sizeof(done->runtime_id)))
 		return false;
 	executable_to_hex(done->build_id, done->build_id_len, e->build_id);
 	memcpy(e->file_id, done->file_id, sizeof(e->file_id));
 	e->runtime = done->runtime;
+	e->debug = done->debug;
 	free(e->runtime_id);
 	e->runtime_id = done->runtime_id[0] ? strdup(done->runtime_id) : NULL;
 	e->known = true;
@@ -343,8 +353,10 @@ void executable_named(struct executable *e, const void *map, size_t map_len,
 	/* without memory for marks they stay whole */
 	if (map)
 		e->marks = calloc(symbols_slots(idx) / 64 + 1, sizeof(*e->marks));
+	if (e->renew)		/* those it met have better names now */
+		executable_drop_few(e);
 	e->fresh = true;
-	e->partial = false;
+	e->partial = e->renew = false;
 	e->named = true;
 	e->wanted = false;
 }
@@ -357,7 +369,7 @@ bool executable_again(struct executable *e)
 void executable_failed(struct executable *e, bool quarantine)
 {
 	e->quarantined |= quarantine;
-	e->partial = false;
+	e->partial = e->renew = false;
 	e->named = true;
 	e->wanted = false;
 }

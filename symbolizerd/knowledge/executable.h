@@ -71,6 +71,10 @@ struct executable {
 	int fd;			/* for its symbols; -1: none; owned */
 	uint32_t fd_owner;	/* on whose account */
 	bool wanted;		/* a sample has met it, and .named is false */
+	bool renew;		/* it is to be read anew: its debug file is there now */
+	uint32_t debug;		/* enum job_debug: what the last worker found */
+	uint64_t debug_asked_ns;	/* when it was looked for again; 0: never */
+	uint64_t debug_print;	/* of the one for which it was read anew last; 0: none */
 	bool begins;		/* its program began when it was opened: no sample asked */
 	bool quarantined;	/* a worker died while parsing it */
 	bool known;		/* build ID and so on are filled in */
@@ -141,6 +145,16 @@ uint32_t executable_places(struct executable *e, uint64_t off, uint32_t interval
 
 /* Has it use for a descriptor, to have symbols read? */
 bool executable_unread(const struct executable *e);
+
+/* It has a debug file somewhere, and was read without it. */
+static inline bool executable_lacks_debug(const struct executable *e)
+{
+	return e->debug == JOB_DEBUG_INSIDE || e->debug == JOB_DEBUG_MISSING;
+}
+
+/* Its debug file is there, and this is its print: have it read anew by the next
+ * sample.  False: that was done for this one before. */
+bool executable_renew(struct executable *e, uint64_t print);
 
 /* What a worker says of it.  False when its fields make no sense: nothing is
  * taken over then. */

@@ -39,6 +39,7 @@ void knowledge_fini(struct knowledge *k)
 	processes_fini(&k->processes);
 	files_fini(&k->files);
 	executables_fini(&k->exes);
+	debug_files_fini(&k->debug_files);
 	ksym_clear(&k->ksyms);
 	managed_fini(&k->managed);
 	jit_fini(&k->jit);

@@ -18,6 +18,7 @@
 #include "symbolizerd/knowledge/batches.h"
 #include "symbolizerd/knowledge/cgroup.h"
 #include "symbolizerd/knowledge/cpu_share.h"
+#include "symbolizerd/knowledge/debug_files.h"
 #include "symbolizerd/knowledge/executable.h"
 #include "symbolizerd/knowledge/jit.h"
 #include "symbolizerd/knowledge/ksym.h"
@@ -56,6 +57,7 @@ struct knowledge {
 	struct traces traces;
 	struct processes processes;
 	struct executables exes;
+	struct debug_files debug_files;	/* .ops is the owner's to set */
 	struct file_policy files;	/* what loaderd has of them */
 	struct ksym_names ksyms;
 	struct managed managed;

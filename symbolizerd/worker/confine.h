@@ -16,9 +16,9 @@
 int confine_namespaces(void);
 
 /* Descriptors of the main process: queued executables 256, tables on their way 128,
- * batches 16, files of JITs 80, the rest; and those that it keeps
+ * batches 16, files of JITs 80, debug files 64, the rest; and those that it keeps
  * (symbolizerd/knowledge/executable.h). */
-#define HUB_FDS			592
+#define HUB_FDS			656
 #define HUB_FDS_KEPT		1024
 
 /*

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ipc/conn_more.h"
@@ -18,8 +17,7 @@
 #include "symbolizerd/symbols/index_build.h"
 #include "symbolizerd/symbols/jit_names.h"
 #include "symbolizerd/unwind/build.h"
-
-#define DEBUG_WAIT_MS	1000	/* for a debug file that may not exist */
+#include "symbolizerd/worker/debug_file.h"
 
 static int worker_seal(const char *name, void *data, size_t len)
 {
@@ -46,65 +44,6 @@ static int worker_symbols(const struct elf_file *f)
 	none->magic = SYMBOLS_MAGIC;
 	return worker_seal("symbols", none, sizeof(*none));
 }
-
-/* --- the debug file ---------------------------------------------------------- */
-
-/* Only it may have the names, and rules that the file does not have. */
-static bool worker_debug_needed(const struct elf_file *f,
-				const struct msg_job_done *done)
-{
-	return done->build_id_len >= 2 && !elf_file_find(f, ".symtab");
-}
-
-/* Ask for it, and wait up to DEBUG_WAIT_MS.  A descriptor, or -1. */
-static int worker_debug_ask(struct conn *c, const struct msg_job_done *done)
-{
-	struct msg_wanted wanted = { .build_id_len = done->build_id_len };
-	struct pollfd p = { .fd = c->fd, .events = POLLIN };
-	struct msg m;
-	int fd;
-
-	memcpy(wanted.build_id, done->build_id, done->build_id_len);
-	if (conn_send(c, MSG_DEBUG_WANTED, 0, &wanted, sizeof(wanted), NULL, 0,
-		      NULL, 0) ||
-	    poll(&p, 1, DEBUG_WAIT_MS) != 1 || conn_recv(c, &m))
-		return -1;
-	fd = m.hdr.type == MSG_WANTED_FILE ? msg_take_fd(&m, 0) : -1;
-	msg_close_fds(&m);
-	return fd;
-}
-
-/*
- * A debug file was found below the root of a process that any user may have
- * started, and must not name the code of others.  So it counts only if it
- * belongs to root or to the owner of the executable, and all may read it.
- */
-static bool worker_debug_trusted(int exe, int debug)
-{
-	struct stat e, d;
-
-	return !fstat(exe, &e) && !fstat(debug, &d) &&
-	       (d.st_uid == 0 || d.st_uid == e.st_uid) &&
-	       (d.st_mode & S_IROTH);
-}
-
-/* Open it in *ret if it belongs to f, by its build ID. */
-static bool worker_debug_open(struct elf_file *f,
-			      const struct msg_job_done *done,
-			      int fd, struct elf_file *ret)
-{
-	uint8_t id[BUILD_ID_MAX];
-
-	if (!elf_file_open(ret, fd) &&
-	    ret->ehdr.e_machine == f->ehdr.e_machine &&
-	    file_build_id(ret, id, sizeof(id)) == done->build_id_len &&
-	    !memcmp(id, done->build_id, done->build_id_len))
-		return true;
-	elf_file_close(ret);
-	return false;
-}
-
-/* ----------------------------------------------------------------------------- */
 
 /* One part, as sealed memory: *fd.  JOB_OK or a verdict. */
 static int worker_make(const struct elf_file *f, enum job_part part, int *fd)
@@ -153,11 +92,11 @@ static int worker_file(struct conn *c, const struct msg *m)
 	const struct msg_job *job = (const void *)m->buf;
 	struct msg_job_done done = { .exe = job->exe };
 	struct runtime_facts facts;
-	struct elf_file f, debug;
-	int file = m->fds[0], fd;
-	int r = elf_file_open(&f, file);
+	struct debug_file debug;
+	struct elf_file f;
+	int r = elf_file_open(&f, m->fds[0]);
 
-	if (!r && file_id(file, f.size, done.file_id))
+	if (!r && file_id(f.fd, f.size, done.file_id))
 		r = JOB_CORRUPT;
 	if (!r) {
 		done.build_id_len = file_build_id(&f, done.build_id,
@@ -166,16 +105,9 @@ static int worker_file(struct conn *c, const struct msg *m)
 		done.runtime = facts.runtime;
 		done.unknown = facts.unknown;
 		memcpy(done.runtime_id, facts.id, sizeof(done.runtime_id));
-		fd = worker_debug_needed(&f, &done) ?
-			     worker_debug_ask(c, &done) : -1;
-		if (fd >= 0 && worker_debug_trusted(file, fd) &&
-		    worker_debug_open(&f, &done, fd, &debug))
-			f.debug = &debug;
+		debug_file_find(&debug, &f, c, &done);
 		r = worker_parts(c, m, &f, &done);
-		if (f.debug)
-			elf_file_close(&debug);
-		if (fd >= 0)
-			close(fd);
+		debug_file_close(&debug, &f);
 	}
 	elf_file_close(&f);
 	return r;

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/knowledge/debug_files.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbolizerd/tables/vdso.h"
+
+#define DEBUG_LOOKED_AT	64u	/* executables a tick, and an eighth of all */
+
+/* --- build IDs --------------------------------------------------------------- */
+
+static uint8_t debug_files_digit(char c)
+{
+	return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+/* That of an executable.  False: it has none to ask by. */
+static bool debug_files_id(const struct executable *e, struct build_id *ret)
+{
+	size_t n = strlen(e->build_id) / 2;
+
+	*ret = (struct build_id){ .len = (uint32_t)n };
+	for (size_t i = 0; i < n; i++)
+		ret->bytes[i] = (uint8_t)(debug_files_digit(e->build_id[2 * i]) << 4 |
+					  debug_files_digit(e->build_id[2 * i + 1]));
+	return n >= 2;
+}
+
+static bool debug_files_same(const struct build_id *a, const struct build_id *b)
+{
+	return a->len == b->len && !memcmp(a->bytes, b->bytes, a->len);
+}
+
+/* --- descriptors ------------------------------------------------------------- */
+
+static void debug_files_drop(struct debug_files *d, uint32_t i)
+{
+	close(d->v[i].fd);
+	d->v[i] = d->v[--d->n];
+}
+
+void debug_files_fini(struct debug_files *d)
+{
+	while (d->n)
+		debug_files_drop(d, 0);
+}
+
+static void debug_files_drop_old(struct debug_files *d, uint64_t now_ns)
+{
+	for (uint32_t i = d->n; i-- > 0;) {
+		const struct debug_at_hand *h = &d->v[i];
+
+		if (h->source == DEBUG_LOCAL ? now_ns - h->since_ns >= DEBUG_LOCAL_NS :
+					       now_ns - h->used_ns >= DEBUG_SERVER_NS)
+			debug_files_drop(d, i);
+	}
+}
+
+static void debug_files_make_room(struct debug_files *d)
+{
+	uint32_t old = 0;
+
+	if (d->n < DEBUG_FILES_MAX)
+		return;
+	for (uint32_t i = 1; i < d->n; i++)
+		old = d->v[i].used_ns < d->v[old].used_ns ? i : old;
+	debug_files_drop(d, old);
+}
+
+static bool debug_files_may_have(const struct debug_at_hand *h, uint32_t owner)
+{
+	return h->source == DEBUG_SERVER || h->uid == 0 || owner_of_uid(h->uid) == owner;
+}
+
+const struct debug_at_hand *debug_files_get(struct debug_files *d, const struct build_id *id,
+					    uint32_t owner, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < d->n; i++) {
+		if (!debug_files_same(&d->v[i].id, id) ||
+		    !debug_files_may_have(&d->v[i], owner))
+			continue;
+		d->v[i].used_ns = now_ns;
+		return &d->v[i];
+	}
+	return NULL;
+}
+
+/* --- what comes --------------------------------------------------------------- */
+
+/* Of the same content as the one for which it was read last? */
+static uint64_t debug_files_print(const struct stat *st)
+{
+	return ((uint64_t)st->st_ino << 32) ^ (uint64_t)st->st_dev ^ (uint64_t)st->st_size ^
+	       (uint64_t)st->st_ctim.tv_sec << 20 ^ (uint64_t)st->st_ctim.tv_nsec;
+}
+
+/* Have those read anew to which it may belong, and that no worker has just now: whether
+ * that one met it is not known.  *new: there is one of either kind. */
+static uint32_t debug_files_renew(const struct debug_at_hand *h, struct executables *x,
+				  uint64_t print, bool *new)
+{
+	struct build_id own;
+	uint32_t n = 0;
+
+	*new = false;
+	for (uint32_t i = 0; i < x->top; i++) {
+		struct executable *e = x->v[i];
+
+		if (!e || !executable_lacks_debug(e) || !debug_files_id(e, &own) ||
+		    !debug_files_same(&own, &h->id) || !debug_files_may_have(h, e->owner))
+			continue;
+		*new |= e->jobs && e->debug_print != print;
+		n += !e->jobs && executable_renew(e, print);
+	}
+	*new |= n > 0;
+	return n;
+}
+
+uint32_t debug_files_found(struct debug_files *d, struct executables *x,
+			   const struct build_id *id, int fd, enum debug_source source,
+			   uint64_t now_ns)
+{
+	struct debug_at_hand h = { *id, fd, source, 0, now_ns, now_ns };
+	struct stat st;
+	uint32_t n;
+	bool new;
+
+	if (fstat(fd, &st)) {
+		close(fd);
+		return 0;
+	}
+	h.uid = st.st_uid;
+	n = debug_files_renew(&h, x, debug_files_print(&st), &new);
+	if (source == DEBUG_LOCAL && !new) {	/* it was seen, and is of no use */
+		close(fd);
+		return 0;
+	}
+	for (uint32_t i = d->n; i-- > 0;) {
+		if (d->v[i].source == source && d->v[i].uid == h.uid &&
+		    debug_files_same(&d->v[i].id, id))
+			debug_files_drop(d, i);
+	}
+	debug_files_make_room(d);
+	d->v[d->n++] = h;
+	return n;
+}
+
+void debug_files_answer(struct debug_files *d, struct executables *x, uint32_t number, int fd,
+			uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < DEBUG_ASKS_MAX; i++) {
+		struct debug_ask *a = &d->asks[i];
+
+		if (!a->since_ns || a->number != number)
+			continue;
+		a->since_ns = 0;
+		if (fd >= 0)
+			debug_files_found(d, x, &a->id, fd, DEBUG_LOCAL, now_ns);
+		else if (d->ops->missing)
+			d->ops->missing(d->ctx, &a->id);
+		return;
+	}
+	if (fd >= 0)		/* too late, or not asked for */
+		close(fd);
+}
+
+/* --- asking again -------------------------------------------------------------- */
+
+static struct debug_ask *debug_files_free_ask(struct debug_files *d, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < DEBUG_ASKS_MAX; i++) {
+		if (!d->asks[i].since_ns || now_ns - d->asks[i].since_ns >= DEBUG_ANSWER_NS)
+			return &d->asks[i];
+	}
+	return NULL;
+}
+
+/* False: no more can be asked now. */
+static bool debug_files_ask(struct debug_files *d, const struct executables *x,
+			    struct executable *e, uint64_t now_ns)
+{
+	struct debug_ask *a = debug_files_free_ask(d, now_ns);
+	const struct debug_at_hand *h;
+	struct msg_wanted q = { 0 };
+	struct build_id id;
+	struct stat st;
+	bool first = !e->debug_asked_ns;
+
+	if (!debug_files_id(e, &id) || executables_number(x, e->number) != e)
+		return true;
+	h = debug_files_get(d, &id, e->owner, now_ns);
+	if (h && !fstat(h->fd, &st) && executable_renew(e, debug_files_print(&st)))
+		return true;
+	if (!first && !a)
+		return false;
+	e->debug_asked_ns = now_ns;
+	if (first) {		/* a worker asked just now */
+		if (d->ops->missing)
+			d->ops->missing(d->ctx, &id);
+		return true;
+	}
+	q.build_id_len = id.len;
+	memcpy(q.build_id, id.bytes, id.len);
+	*a = (struct debug_ask){ now_ns, e->number, id };
+	if (d->ops->ask(d->ctx, e->number, &q) == 0)
+		return true;
+	a->since_ns = 0;
+	if (d->ops->missing)
+		d->ops->missing(d->ctx, &id);
+	return true;
+}
+
+void debug_files_tick(struct debug_files *d, struct executables *x, uint32_t interval,
+		      uint64_t now_ns)
+{
+	uint32_t look = x->top / 8 + DEBUG_LOOKED_AT;
+
+	debug_files_drop_old(d, now_ns);
+	for (uint32_t i = 0; d->ops && i < look && i < x->top; i++) {
+		struct executable *e;
+
+		if (d->next >= x->top)
+			d->next = 0;
+		e = x->v[d->next];
+		if (e && executable_lacks_debug(e) && !e->renew && !e->jobs && !vdso_is(&e->key) &&
+		    interval - e->used < DEBUG_MET_INTERVALS &&
+		    (!e->debug_asked_ns || now_ns - e->debug_asked_ns >= DEBUG_AGAIN_NS) &&
+		    !debug_files_ask(d, x, e, now_ns))
+			return;	/* the same one at the next tick */
+		d->next++;
+	}
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * debug_files - debug files that come after an executable was read
+ *
+ * A worker says of an executable whether it lacks its debug file (executable.h).  While
+ * samples meet such a one, loaderd's opener is asked again each DEBUG_AGAIN_NS: a
+ * package that was installed meanwhile is found.  debug_files_found() takes what comes,
+ * from there or from a server, and has each executable of that build ID read anew at
+ * its next sample; the worker's question is answered from here (debug_files_get()).
+ * Batches that left keep their names, later ones have the new ones.
+ *
+ * A descriptor holds on to a file system, so one of a host's file goes after
+ * DEBUG_LOCAL_NS; one of a server after DEBUG_SERVER_NS without use.  Of more than
+ * DEBUG_FILES_MAX goes what was used least recently.
+ */
+#ifndef SYMBOLIZERD_KNOWLEDGE_DEBUG_FILES_H
+#define SYMBOLIZERD_KNOWLEDGE_DEBUG_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "ipc/message_hub.h"
+#include "symbolizerd/knowledge/executable.h"
+
+#define DEBUG_FILES_MAX	64	/* descriptors */
+#define DEBUG_ASKS_MAX	3	/* with loaderd, which takes four: one is for a worker */
+#define DEBUG_AGAIN_NS	45000000000ULL	/* with a visit, found within a minute */
+#define DEBUG_ANSWER_NS	5000000000ULL	/* none comes any more */
+#define DEBUG_LOCAL_NS	60000000000ULL
+#define DEBUG_SERVER_NS	600000000000ULL
+#define DEBUG_MET_INTERVALS	12	/* samples met it: a minute by default */
+
+struct build_id {
+	uint32_t len;		/* 2 to BUILD_ID_MAX */
+	uint8_t bytes[BUILD_ID_MAX];
+};
+
+/* Who looks for files. */
+struct debug_files_ops {
+	/* Have loaderd look for q's build ID as the executable of this number would:
+	 * debug_files_answer() follows.  0 or -errno. */
+	int (*ask)(void *ctx, uint32_t number, const struct msg_wanted *q);
+	/* The host has none: samples meet an executable with this build ID that lacks
+	 * its debug file.  Once when it was read, then at most each DEBUG_AGAIN_NS
+	 * while that is so.  May be NULL. */
+	void (*missing)(void *ctx, const struct build_id *id);
+};
+
+struct debug_at_hand {
+	struct build_id id;
+	int fd;
+	enum debug_source source;
+	uid_t uid;		/* of the file */
+	uint64_t since_ns, used_ns;
+};
+
+struct debug_ask {
+	uint64_t since_ns;	/* 0: none */
+	uint32_t number;
+	struct build_id id;
+};
+
+struct debug_files {
+	struct debug_at_hand v[DEBUG_FILES_MAX];
+	uint32_t n;
+	struct debug_ask asks[DEBUG_ASKS_MAX];
+	uint32_t next;		/* the executable that is looked at next */
+	const struct debug_files_ops *ops;	/* NULL: nobody is asked */
+	void *ctx;
+};
+
+void debug_files_fini(struct debug_files *d);
+
+/* This is the debug file of this build ID (fd is owned from now on): executables of
+ * x that lack it, and to which it may belong by its owner, are read anew when a sample
+ * meets them; if a worker has one just now, some seconds later.  How many at once. */
+uint32_t debug_files_found(struct debug_files *d, struct executables *x,
+			   const struct build_id *id, int fd, enum debug_source source,
+			   uint64_t now_ns);
+
+/* A debug file of this build ID for an executable of this owner (tables/owners.h), or
+ * NULL: .fd stays here. */
+const struct debug_at_hand *debug_files_get(struct debug_files *d, const struct build_id *id,
+					    uint32_t owner, uint64_t now_ns);
+
+/* loaderd's answer to the question for this number: fd is owned from now on; -1:
+ * there is none. */
+void debug_files_answer(struct debug_files *d, struct executables *x, uint32_t number, int fd,
+			uint64_t now_ns);
+
+/* Each second: let go of what is old, and ask again for some that lack theirs. */
+void debug_files_tick(struct debug_files *d, struct executables *x, uint32_t interval,
+		      uint64_t now_ns);
+
+#endif /* SYMBOLIZERD_KNOWLEDGE_DEBUG_FILES_H */

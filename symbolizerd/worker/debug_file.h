@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * debug_file - what a stripped file's names, lines and rules are in
+ *
+ * A worker's file without .symtab may have a separate debug file.  The worker asks
+ * for it by build ID (MSG_DEBUG_WANTED): the hub has it at hand, or loaderd's opener
+ * looks for it.  What comes was found below the root of a process that any user may
+ * have started, and must not name the code of others: it counts only if it belongs
+ * to root or to the owner of the executable, and all may read it, and has the same
+ * build ID.  One from a server (DEBUG_SERVER) needs that only.
+ */
+#ifndef SYMBOLIZERD_WORKER_DEBUG_FILE_H
+#define SYMBOLIZERD_WORKER_DEBUG_FILE_H
+
+#include "ipc/conn.h"
+#include "ipc/message_hub.h"
+#include "symbolizerd/elf/elf_file.h"
+
+struct debug_file {
+	struct elf_file elf;	/* f->debug, if there is one */
+	int fd;			/* -1: none */
+};
+
+/* Find f's; if there is one, f->debug is it until debug_file_close().  c: to the
+ * hub; done: has f's build ID, .debug is set.  Waits a second at most. */
+void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
+		     struct msg_job_done *done);
+void debug_file_close(struct debug_file *d, struct elf_file *f);
+
+#endif /* SYMBOLIZERD_WORKER_DEBUG_FILE_H */

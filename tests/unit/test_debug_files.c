@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/knowledge/debug_files.h"
+#include "tests/unit/harness.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define S	1000000000ULL
+
+static struct executables x;
+static struct debug_files d;
+static uint32_t asked, missing, asked_number;
+static struct msg_wanted question;
+static int may_ask;
+
+static int on_ask(void *ctx, uint32_t number, const struct msg_wanted *q)
+{
+	(void)ctx;
+	asked++;
+	asked_number = number;
+	question = *q;
+	return may_ask;
+}
+
+static void on_missing(void *ctx, const struct build_id *id)
+{
+	(void)ctx;
+	CHECK(id->len >= 2);
+	missing++;
+}
+
+static const struct debug_files_ops ops = { on_ask, on_missing };
+
+/* Of executables with this many kinds of build IDs. */
+static struct build_id id_of(uint8_t which)
+{
+	return (struct build_id){ .len = 4, .bytes = { 0xab, 0x0c, 0xff, which } };
+}
+
+/* Number n, of this owner, whose worker said this. */
+static struct executable *add(uint32_t n, uint8_t which, uint32_t owner, uint32_t debug)
+{
+	struct file_key key = { .ino = n, .size = 100, .dev = 7 };
+	struct msg_job_done done = { .build_id_len = 4, .debug = debug };
+	struct build_id id = id_of(which);
+	uint32_t i = executables_mention(&x, &key, 1);
+	struct executable *e = executables_get(&x, i);
+
+	memcpy(done.build_id, id.bytes, id.len);
+	CHECK_EQ(executables_assign(&x, n, i, "/bin/x", 6, true), 0);
+	CHECK(executable_known(e, &done));
+	e->owner = owner;
+	e->named = true;
+	return e;
+}
+
+static void setup(void)
+{
+	debug_files_fini(&d);
+	executables_fini(&x);
+	executables_init(&x, 9);
+	d = (struct debug_files){ .ops = &ops };
+	asked = missing = 0;
+	may_ask = 0;
+}
+
+/* A file of this process's user. */
+static int file(void)
+{
+	return memfd_create("debug", 0);
+}
+
+static bool is_closed(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) != 0;
+}
+
+TEST(debug_file_that_comes_later_leads_to_a_new_visit)
+{
+	struct executable *mine, *other, *whole;
+	struct build_id id = id_of(1);
+
+	setup();
+	mine = add(1, 1, geteuid(), JOB_DEBUG_MISSING);
+	other = add(2, 2, geteuid(), JOB_DEBUG_MISSING);
+	whole = add(3, 1, geteuid(), JOB_DEBUG_OWN);
+	CHECK(!executable_want(mine, 0x1000, 5));
+	CHECK_EQ(debug_files_found(&d, &x, &id, file(), DEBUG_LOCAL, S), 1);
+	CHECK(mine->renew && !other->renew && !whole->renew);
+	CHECK(executable_want(mine, 0x1000, 6) && mine->wanted);
+	CHECK(debug_files_get(&d, &id, geteuid(), S));
+	id = id_of(2);
+	CHECK(!debug_files_get(&d, &id, geteuid(), S));
+	/* it was read */
+	mine->debug = JOB_DEBUG_FILE;
+	executable_named(mine, NULL, 0, &(struct symbol_index){ 0 });
+	CHECK(!mine->renew && mine->named && !executable_want(mine, 0x1000, 7));
+	setup();
+}
+
+TEST(debug_file_of_no_use_is_not_read_twice)
+{
+	struct build_id id = id_of(1);
+	int fd = file(), again = dup(fd), once_more = dup(fd);
+	struct executable *e;
+
+	setup();
+	e = add(1, 1, geteuid(), JOB_DEBUG_MISSING);
+	CHECK_EQ(debug_files_found(&d, &x, &id, fd, DEBUG_LOCAL, S), 1);
+	/* the worker did not believe it */
+	executable_named(e, NULL, 0, &(struct symbol_index){ 0 });
+	CHECK_EQ(debug_files_found(&d, &x, &id, again, DEBUG_LOCAL, 2 * S), 0);
+	CHECK(!e->renew && is_closed(again) && !is_closed(fd));
+	/* another content of it may be of use */
+	CHECK_EQ(ftruncate(fd, 4096), 0);
+	CHECK_EQ(debug_files_found(&d, &x, &id, once_more, DEBUG_LOCAL, 3 * S), 1);
+	CHECK(e->renew && is_closed(fd));
+	setup();
+}
+
+TEST(debug_file_names_nothing_of_others)
+{
+	struct build_id id = id_of(1);
+	struct executable *e;
+	int fd = file();
+
+	setup();
+	if (geteuid() == 0)		/* root's count for all */
+		CHECK_EQ(fchown(fd, 12345, 12345), 0);
+	e = add(1, 1, geteuid() ? geteuid() + 1 : 5, JOB_DEBUG_MISSING);
+	CHECK_EQ(debug_files_found(&d, &x, &id, fd, DEBUG_LOCAL, S), 0);
+	CHECK(!e->renew && is_closed(fd) && !debug_files_get(&d, &id, e->owner, S));
+	fd = file();
+	if (geteuid() == 0)
+		CHECK_EQ(fchown(fd, 12345, 12345), 0);
+	CHECK_EQ(debug_files_found(&d, &x, &id, fd, DEBUG_SERVER, S), 1);
+	CHECK(e->renew && debug_files_get(&d, &id, e->owner, S));
+	setup();
+}
+
+TEST(debug_file_waits_for_the_worker_that_did_not_have_it)
+{
+	struct build_id id = id_of(1);
+	struct executable *e;
+
+	setup();
+	e = add(1, 1, geteuid(), JOB_DEBUG_MISSING);
+	e->jobs = 1;
+	CHECK_EQ(debug_files_found(&d, &x, &id, file(), DEBUG_LOCAL, S), 0);
+	debug_files_tick(&d, &x, 1, 2 * S);
+	CHECK(!e->renew);
+	e->jobs = 0;
+	debug_files_tick(&d, &x, 1, 3 * S);
+	CHECK(e->renew && !asked && !missing);
+	setup();
+}
+
+TEST(debug_files_are_asked_for_again)
+{
+	struct executable *e;
+
+	setup();
+	e = add(1, 1, geteuid(), JOB_DEBUG_INSIDE);
+	add(2, 2, geteuid(), JOB_DEBUG_FILE);
+	add(3, 3, geteuid(), JOB_DEBUG_OWN);
+	debug_files_tick(&d, &x, 1, S);	/* its worker asked just now */
+	CHECK_EQ(missing, 1);
+	CHECK_EQ(asked, 0);
+	debug_files_tick(&d, &x, 1, S + DEBUG_AGAIN_NS - 1);
+	CHECK_EQ(missing + asked, 1);
+	debug_files_tick(&d, &x, 1, S + DEBUG_AGAIN_NS);
+	CHECK_EQ(asked, 1);
+	CHECK_EQ(asked_number, 1);
+	CHECK_EQ(question.build_id_len, 4);
+	CHECK(question.build_id[0] == 0xab && question.build_id[1] == 0x0c &&
+	      question.build_id[2] == 0xff && question.build_id[3] == 1);
+	debug_files_answer(&d, &x, 1, -1, S + DEBUG_AGAIN_NS);
+	CHECK_EQ(missing, 2);
+	/* nobody waits for these */
+	debug_files_answer(&d, &x, 1, -1, S + DEBUG_AGAIN_NS);
+	debug_files_answer(&d, &x, 2, file(), S + DEBUG_AGAIN_NS);
+	CHECK_EQ(missing, 2);
+	debug_files_tick(&d, &x, 1, S + 2 * DEBUG_AGAIN_NS);
+	CHECK_EQ(asked, 2);
+	debug_files_answer(&d, &x, 1, file(), S + 2 * DEBUG_AGAIN_NS);
+	CHECK(e->renew);
+	CHECK_EQ(missing, 2);
+	setup();
+}
+
+TEST(debug_files_that_no_sample_meets_are_not_asked_for)
+{
+	setup();
+	add(1, 1, geteuid(), JOB_DEBUG_MISSING);
+	debug_files_tick(&d, &x, 1 + DEBUG_MET_INTERVALS, S);
+	CHECK_EQ(missing + asked, 0);
+	debug_files_tick(&d, &x, DEBUG_MET_INTERVALS, S);
+	CHECK_EQ(missing, 1);
+	setup();
+}
+
+TEST(debug_files_questions_are_few_at_a_time)
+{
+	uint64_t now = S;
+
+	setup();
+	for (uint32_t i = 1; i <= 200; i++)
+		add(i, (uint8_t)i, geteuid(), JOB_DEBUG_MISSING);
+	for (int i = 0; i < 20; i++)
+		debug_files_tick(&d, &x, 1, now);
+	CHECK_EQ(missing, 200);
+	now += DEBUG_AGAIN_NS;
+	for (int i = 0; i < 4; i++)	/* no answer comes */
+		debug_files_tick(&d, &x, 1, now);
+	CHECK_EQ(asked, DEBUG_ASKS_MAX);
+	for (int i = 0; i < 4; i++)
+		debug_files_tick(&d, &x, 1, now + DEBUG_ANSWER_NS);
+	CHECK_EQ(asked, 2 * DEBUG_ASKS_MAX);
+	/* no loaderd */
+	may_ask = -1;
+	missing = 0;
+	debug_files_tick(&d, &x, 1, now + 2 * DEBUG_ANSWER_NS);
+	CHECK(asked > 2 * DEBUG_ASKS_MAX && missing == asked - 2 * DEBUG_ASKS_MAX);
+	setup();
+}
+
+TEST(debug_files_are_let_go)
+{
+	struct build_id id = id_of(1);
+	int first = -1, fd;
+
+	setup();
+	add(1, 1, geteuid(), JOB_DEBUG_MISSING);
+	fd = file();
+	CHECK_EQ(debug_files_found(&d, &x, &id, fd, DEBUG_LOCAL, S), 1);
+	debug_files_tick(&d, &x, 1, S + DEBUG_LOCAL_NS - 1);
+	CHECK(!is_closed(fd));
+	debug_files_tick(&d, &x, 1, S + DEBUG_LOCAL_NS);
+	CHECK(is_closed(fd) && !d.n);
+	for (uint32_t i = 0; i <= DEBUG_FILES_MAX; i++) {
+		id.bytes[0] = (uint8_t)i;
+		fd = file();
+		first = i ? first : fd;
+		debug_files_found(&d, &x, &id, fd, DEBUG_SERVER, S + i);
+	}
+	CHECK_EQ(d.n, DEBUG_FILES_MAX);
+	CHECK(is_closed(first) && !debug_files_get(&d, &(struct build_id){
+		.len = 4, .bytes = { 0, 0x0c, 0xff, 1 } }, 0, S));
+	CHECK(debug_files_get(&d, &id, 77, S + DEBUG_SERVER_NS));
+	debug_files_tick(&d, &x, 1, S + 2 * DEBUG_SERVER_NS - 1);
+	CHECK_EQ(d.n, 1);
+	debug_files_tick(&d, &x, 1, S + 2 * DEBUG_SERVER_NS);
+	CHECK_EQ(d.n, 0);
+	setup();
+}
