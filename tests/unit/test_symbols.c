@@ -197,6 +197,49 @@ TEST(symbols_of_one_address)
 	check(48, "aa");
 }
 
+/* Of aliases the one that people call it by. */
+TEST(symbols_of_aliases)
+{
+	static const struct {
+		struct {
+			const char *name;
+			uint8_t bind;
+		} names[3];
+		const char *want;
+	} cases[] = {
+		/* glibc's */
+		{ { { "__write", STB_GLOBAL }, { "write", STB_WEAK },
+		    { "__GI___write", STB_LOCAL } }, "write" },
+		{ { { "bcmp", STB_WEAK }, { "memcmp", STB_GLOBAL },
+		    { "__memcmpeq", STB_GLOBAL } }, "memcmp" },
+		{ { { "_IO_puts", STB_GLOBAL }, { "puts", STB_WEAK },
+		    { "_IO_puts", STB_LOCAL } }, "puts" },
+		{ { { "_Exit", STB_WEAK }, { "_exit", STB_GLOBAL },
+		    { "__GI__exit", STB_LOCAL } }, "_exit" },
+		/* of a static program */
+		{ { { "memmove", STB_LOCAL }, { "__libc_memmove", STB_GLOBAL },
+		    { "__libc_memmove_ifunc", STB_LOCAL } }, "memmove" },
+		{ { { "f@V_1", STB_GLOBAL }, { "longer@@V_2", STB_GLOBAL },
+		    { "__f", STB_GLOBAL } }, "longer" },
+		/* the vDSO's */
+		{ { { "time", STB_WEAK }, { "__vdso_time", STB_GLOBAL },
+		    { "time", STB_WEAK } }, "__vdso_time" },
+		/* a name of C++ is none that C reserves */
+		{ { { "_ZN1a1fEv", STB_GLOBAL }, { "a_f_of_c", STB_LOCAL },
+		    { "_ZN1a1fEv.localalias", STB_LOCAL } }, "a::f()" },
+	};
+	struct sym s[3 * N(cases)];
+
+	for (size_t i = 0; i < N(s); i++)
+		s[i] = (struct sym){ cases[i / 3].names[i % 3].name,
+				     cases[i / 3].names[i % 3].bind, STT_FUNC, 1,
+				     TEXT + 16 * (i / 3), 16 };
+	index_of(s, N(s), NULL, 0);
+	CHECK_EQ(idx.n, N(cases));
+	for (size_t i = 0; i < N(cases); i++)
+		check(16 * i, cases[i].want);
+}
+
 TEST(symbols_of_both_tables)
 {
 	static const struct sym s[] = {

@@ -25,6 +25,9 @@ UNIT += table
 unit_table_SRCS := symbolizerd/unwind/table.c common/hash_table.c
 unit_table_LIBS := -lxxhash
 
+UNIT += plt
+unit_plt_SRCS := $(sort $(UNWIND) $(SYMBOLS))
+unit_plt_LIBS := -lelf -lnettle -liberty -lxxhash
 UNIT += symbols lines elf_file file_id
 unit_lines_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/lines_build.c \
 	common/hash_table.c
