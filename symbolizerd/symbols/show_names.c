@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/log.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/symbols/index_build.h"
 
@@ -15,14 +16,20 @@ int show_names_open(struct shown_names *s, const struct elf_file *f,
 
 	*s = (struct shown_names){ .f = f, .to = to, .mangled = mangled };
 	r = symbols_build(f, sources, &s->data, &len);
-	if (r)
+	if (!r && symbols_open(s->data, len, &s->index))
+		r = JOB_CORRUPT;
+	if (r || !dwarf_places_open(f->debug ? f->debug->fd : f->fd, -1, &s->dwarf))
 		return r;
-	return symbols_open(s->data, len, &s->index) ? JOB_CORRUPT : JOB_OK;
+	log_warn("no lines: its DWARF is too large or contradicts itself");
+	return JOB_OK;
 }
 
 void show_names_close(struct shown_names *s)
 {
+	if (s->dwarf)
+		dwarf_places_close(s->dwarf);
 	free(s->data);
+	s->dwarf = NULL;
 	s->data = NULL;
 }
 
@@ -45,7 +52,9 @@ static void show_names_text(FILE *to, const char *text)
 
 static void show_names_function(const struct shown_names *s, const struct symbol_place *p)
 {
-	if (!*p->name)
+	if (!*p->name && !p->begin)
+		putc('?', s->to);
+	else if (!*p->name)
 		fprintf(s->to, "!0x%" PRIx64, p->begin);
 	else
 		show_names_text(s->to, s->mangled && p->system ? p->system : p->name);
@@ -64,14 +73,37 @@ static void show_names_place(const struct shown_names *s, const struct symbol_pl
 	fputs(inlined ? "\t(inlined)\n" : "\n", s->to);
 }
 
+/* What DWARF says; but the function that has an address of its own is called what
+ * the symbol table calls it, if that does. */
+static uint32_t show_names_places(const struct shown_names *s, uint64_t vaddr, uint64_t off,
+				  struct symbol_place places[SYMBOL_DEPTH_MAX])
+{
+	uint32_t n = symbols_places(&s->index, off, places), more;
+	struct symbol_place outer = places[0];
+
+	if (n > 1 || (n && places[0].line) || !s->dwarf)
+		return n;	/* a runtime's lines */
+	more = dwarf_places_at(s->dwarf, vaddr, places);
+	if (!more)
+		places[0] = outer;
+	if (!more || !n)
+		return more ? more : n;
+	if (*outer.name || !*places[more - 1].name) {
+		places[more - 1].name = outer.name;
+		places[more - 1].system = outer.system;
+		places[more - 1].begin = outer.begin;
+	}
+	return more;
+}
+
 void show_names_at(const struct shown_names *s, uint64_t vaddr)
 {
-	struct symbol_place places[SYMBOL_DEPTH_MAX];
+	struct symbol_place places[SYMBOL_DEPTH_MAX] = { { .name = "", .file = "" } };
 	uint32_t n = 0;
 	uint64_t off;
 
 	if (elf_file_offset(s->f, vaddr, true, &off, NULL))
-		n = symbols_places(&s->index, off, places);
+		n = show_names_places(s, vaddr, off, places);
 	for (uint32_t i = 0; i < n; i++) {
 		fprintf(s->to, "0x%" PRIx64 "\t", vaddr);
 		show_names_place(s, &places[i], i + 1 < n);

@@ -22,6 +22,7 @@
 #include <stdio.h>
 
 #include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/symbols/dwarf_places.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/source.h"
 
@@ -31,10 +32,12 @@ struct shown_names {
 	bool mangled;		/* names as the file has them */
 	struct symbol_index index;
 	void *data;		/* of the index */
+	struct dwarf_places *dwarf;	/* NULL: none that can be read */
 };
 
-/* Read the symbols of f (borrowed; of its debug file, too, if it has one).  JOB_OK
- * or a verdict (ipc/message_hub.h). */
+/* Read the symbols of f, or of its debug file, and the DWARF of the latter, if it has
+ * one, or else its own; both are borrowed.  JOB_OK or a verdict
+ * (ipc/message_hub.h). */
 int show_names_open(struct shown_names *s, const struct elf_file *f,
 		    symbol_sources_fn sources, bool mangled, FILE *to);
 void show_names_close(struct shown_names *s);
