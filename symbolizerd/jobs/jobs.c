@@ -93,7 +93,7 @@ static void jobs_end_file(struct jobs *jobs, struct job *job)
 
 	job->fd = -1;
 	jobs_end(jobs, job, JOB_OK);
-	if (!executable_unread(jobs_exe(jobs, job)) ||
+	if (executable_is_read(jobs_exe(jobs, job)) ||
 	    !jobs->ops->keep(jobs->ctx, job->exe, fd))
 		close(fd);
 }
