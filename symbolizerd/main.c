@@ -45,7 +45,7 @@ struct symbolizerd_options {
 };
 
 enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_VIEWER,
-       OPT_INTERVAL, OPT_SHARE, OPT_OWN, OPT_INCLUDE_SELF, OPT_SHOW_LOOPS,
+       OPT_INTERVAL, OPT_SHARE, OPT_LINES, OPT_OWN, OPT_INCLUDE_SELF, OPT_SHOW_LOOPS,
        OPT_READERS, OPT_DEBUG, OPT_SHOW, OPT_NAMES, OPT_MANGLED,
        OPT_DEBUG_FILE, OPT_ADDRESSES, OPT_SNAPSHOT };
 
@@ -74,6 +74,9 @@ static bool symbolizerd_set_option(struct symbolizerd_options *o, int opt,
 	case OPT_SHARE:
 		o->hub.cpu_share = (uint32_t)v;
 		return v > 0 && v <= 100;
+	case OPT_LINES:
+		o->hub.lines_share = (uint32_t)v;
+		return v <= 100;
 	case OPT_OWN:
 		if (o->hub.n_own == OWN_GIVEN)
 			return false;
@@ -125,6 +128,7 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 		{ "viewer-uid", required_argument, NULL, OPT_VIEWER },
 		{ "interval", required_argument, NULL, OPT_INTERVAL },
 		{ "cpu-share", required_argument, NULL, OPT_SHARE },
+		{ "lines-share", required_argument, NULL, OPT_LINES },
 		{ "own", required_argument, NULL, OPT_OWN },
 		{ "include-self", no_argument, NULL, OPT_INCLUDE_SELF },
 		{ "show-loops", no_argument, NULL, OPT_SHOW_LOOPS },
@@ -156,7 +160,8 @@ static void symbolizerd_usage(void)
 {
 	fputs("usage: trifold-symbolizerd [--uid N --gid N] [--loader-uid N]\n"
 	      "         [--exporter-uid N] [--viewer-uid N] [--interval SECONDS]\n"
-	      "         [--cpu-share PERCENT] [--own PID]... [--include-self]\n"
+	      "         [--cpu-share PERCENT] [--lines-share PERCENT] [--own PID]...\n"
+	      "         [--include-self]\n"
 	      "         [--show-loops] [--readers] [--debug]\n"
 	      "       trifold-symbolizerd --show-table [--uid N --gid N] [ADDRESS...]\n"
 	      "       trifold-symbolizerd --show-names [--uid N --gid N] [--mangled]\n"
@@ -255,6 +260,7 @@ int main(int argc, char **argv)
 			.viewer_uid = getuid(),
 			.interval_ns = INTERVAL_DEFAULT_S * NSEC_PER_SEC,
 			.cpu_share = CPU_SHARE_DEFAULT,
+			.lines_share = LINES_PERCENT,
 			.job_deadline_ns = JOB_DEADLINE_NS,
 		},
 	};

@@ -9,7 +9,7 @@
 int job_slot_debug_wanted(struct job_slot *slot, const struct msg *msg, struct msg_wanted *ret)
 {
 	memcpy(ret, msg->buf, sizeof(*ret));
-	if (slot->state != SLOT_BUSY || slot->asks || slot->job.process ||
+	if (slot->state != SLOT_BUSY || slot->asks || slot->kind == JOB_PROCESS ||
 	    ret->build_id_len < 2 || ret->build_id_len > BUILD_ID_MAX)
 		return MSG_BAD_CONTENT;
 	slot->asks = slot->waits = true;

@@ -313,25 +313,38 @@ static uint32_t dwarf_number(Dwarf_Die *die, unsigned int name)
 		       0 : (uint32_t)w;
 }
 
-static struct dwarf_spot dwarf_call(struct dwarf_places *d, Dwarf_Die *unit, Dwarf_Die *die)
+/* The file that an attribute names by its number: before DWARF 5 they begin with 1. */
+static const char *dwarf_file(struct dwarf_places *d, Dwarf_Attribute *a)
 {
-	struct dwarf_spot s = { "", dwarf_number(die, DW_AT_call_line) };
-	Dwarf_Attribute a;
 	Dwarf_Files *files;
+	Dwarf_Half version;
 	Dwarf_Word i;
+	Dwarf_Die unit;
 	size_t n;
 
-	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &a), &i) &&
-	    !dwarf_getsrcfiles(unit, &files, &n) && i < n)
-		s.file = dwarf_path(d, unit, dwarf_filesrc(files, i, NULL, NULL));
-	return s;
+	if (dwarf_formudata(a, &i) ||
+	    !dwarf_cu_die(a->cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
+	    (!i && version < 5) || dwarf_getsrcfiles(&unit, &files, &n) || i >= n)
+		return "";
+	return dwarf_path(d, &unit, dwarf_filesrc(files, i, NULL, NULL));
+}
+
+static struct dwarf_spot dwarf_call(struct dwarf_places *d, Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+
+	return (struct dwarf_spot){
+		dwarf_file(d, dwarf_attr(die, DW_AT_call_file, &a)),
+		dwarf_number(die, DW_AT_call_line),
+	};
 }
 
 /* A function at a spot. */
-static struct symbol_place dwarf_place(struct dwarf_places *d, Dwarf_Die *unit,
-				       Dwarf_Die *die, const struct dwarf_spot *s)
+static struct symbol_place dwarf_place(struct dwarf_places *d, Dwarf_Die *die,
+				       const struct dwarf_spot *s)
 {
-	const char *file = dwarf_path(d, unit, dwarf_decl_file(die));
+	Dwarf_Attribute a;
+	const char *file = dwarf_file(d, dwarf_attr_integrate(die, DW_AT_decl_file, &a));
 	struct symbol_place p = { .file = s->file[0] ? s->file : file, .line = s->line };
 
 	if (!strcmp(file, p.file))
@@ -354,9 +367,9 @@ static uint32_t dwarf_places_make(struct dwarf_places *d, uint64_t vaddr,
 	for (uint32_t i = 0; i < n; i++) {
 		Dwarf_Die *die = &chain[n - 1 - i];
 
-		ret[i] = dwarf_place(d, &unit, die, &s);
+		ret[i] = dwarf_place(d, die, &s);
 		if (i + 1 < n)
-			s = dwarf_call(d, &unit, die);
+			s = dwarf_call(d, die);
 	}
 	if (n || (!s.line && !s.file[0]))
 		return n;

@@ -17,7 +17,8 @@ static bool frame_names_sound(const struct frame_names *x, uint32_t n_frames,
 		named += p->frame == named;
 		if (!named || p->frame != named - 1 ||
 		    depth > SYMBOL_DEPTH_MAX ||
-		    p->name >= string_bytes || p->file >= string_bytes)
+		    p->name >= string_bytes || p->file >= string_bytes ||
+		    p->system >= string_bytes)
 			return false;
 	}
 	return named == n_frames;
@@ -52,5 +53,6 @@ struct symbol_place frame_names_place(const struct frame_names *x, uint32_t i)
 	return (struct symbol_place){
 		.name = x->strings + p->name, .file = x->strings + p->file,
 		.first_line = p->first_line, .line = p->line,
+		.system = p->system ? x->strings + p->system : NULL,
 	};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_names - names of frames of a process's runtime
+ * frame_names - names of frames of a process's runtime, or of places in a file
  *
  * Built by a worker (frame_names_build.h) for the frames that the main process
  * asked for, handed over as a sealed memfd, validated there.
@@ -36,6 +36,7 @@ struct frame_name {
 	uint32_t frame;		/* which of those asked for; begins with 0, then
 				 * the same or one more */
 	uint32_t name, file;	/* offsets into the strings; "": unknown */
+	uint32_t system;	/* likewise, what the file calls it; "": as .name */
 	uint32_t first_line;	/* of the function; 0: unknown */
 	uint32_t line;		/* 0: unknown */
 };

@@ -13,11 +13,14 @@
 
 #include "symbolizerd/symbols/frame_names.h"
 
+#define FRAME_NAMES_LAST	1024	/* strings that are not written again */
+
 struct frame_names_build {
 	struct frame_names_hdr hdr;
 	uint32_t n_frames;	/* at most FRAME_NAMES_MAX */
 	uint32_t named;		/* frames below have a name */
 	uint32_t depth;		/* frame_names of the last of them */
+	uint32_t last[FRAME_NAMES_LAST];	/* offset of a string, by its hash; 0: none */
 	struct frame_name v[FRAME_NAMES_MAX];
 	char strings[FRAME_NAMES_STRINGS];
 };

@@ -82,7 +82,7 @@ int confine_hub(uid_t uid, gid_t gid)
 
 int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n)
 {
-	int r = sandbox_limits(ZYGOTE_NOFILE, HUB_AS_BYTES, -1, false);
+	int r = sandbox_limits(ZYGOTE_NOFILE, WORKER_AS_BYTES, -1, false);
 
 	if (r == 0)
 		r = sandbox_close_fds(keep, n);
@@ -104,6 +104,8 @@ int confine_worker(void)
 
 	if (r == 0)
 		r = symbolizerd_confine_limit(RLIMIT_CPU, WORKER_CPU_S);
+	if (r == 0)
+		r = symbolizerd_confine_limit(RLIMIT_DATA, WORKER_DATA_BYTES);
 	if (r == 0)
 		r = symbolizerd_confine_limit(RLIMIT_FSIZE, WORKER_FILE_BYTES);
 	if (r == 0)
