@@ -18,7 +18,9 @@ int show_names_open(struct shown_names *s, const struct elf_file *f,
 	r = symbols_build(f, sources, &s->data, &len);
 	if (!r && symbols_open(s->data, len, &s->index))
 		r = JOB_CORRUPT;
-	if (r || !dwarf_places_open(f->debug ? f->debug->fd : f->fd, -1, &s->dwarf))
+	if (!elf_file_find(f, ".debug_info") && f->debug)
+		f = f->debug;
+	if (r || !dwarf_places_open(f->fd, -1, &s->dwarf))
 		return r;
 	log_warn("no lines: its DWARF is too large or contradicts itself");
 	return JOB_OK;
@@ -88,7 +90,7 @@ static uint32_t show_names_places(const struct shown_names *s, uint64_t vaddr, u
 		places[0] = outer;
 	if (!more || !n)
 		return more ? more : n;
-	if (*outer.name || !*places[more - 1].name) {
+	if (*outer.name || (outer.begin && !*places[more - 1].name)) {
 		places[more - 1].name = outer.name;
 		places[more - 1].system = outer.system;
 		places[more - 1].begin = outer.begin;

@@ -35,9 +35,8 @@ struct shown_names {
 	struct dwarf_places *dwarf;	/* NULL: none that can be read */
 };
 
-/* Read the symbols of f, or of its debug file, and the DWARF of the latter, if it has
- * one, or else its own; both are borrowed.  JOB_OK or a verdict
- * (ipc/message_hub.h). */
+/* Read the symbols and the DWARF of f, or what it does not have of its debug file;
+ * both are borrowed.  JOB_OK or a verdict (ipc/message_hub.h). */
 int show_names_open(struct shown_names *s, const struct elf_file *f,
 		    symbol_sources_fn sources, bool mangled, FILE *to);
 void show_names_close(struct shown_names *s);

@@ -5,7 +5,6 @@ import os
 import struct
 
 FUNC, OBJECT, NOTYPE, IFUNC = 2, 1, 0, 10
-UNSIZED_MAX = 4096      # SYMBOL_UNSIZED_MAX of symbolizerd/symbols/index_build.h
 
 
 class Symbol:
@@ -55,7 +54,13 @@ class Elf:
             names = self.at(*self.sections[shstr][4:6])
             for s in self.sections:
                 s[0] = names[s[0]:names.index(b"\0", s[0])].decode()
-        self._symbols = None
+        sections = [(s[3], s[5]) for s in self.sections if s[2] & 4 and s[1] != 8 and s[5]]
+        self.code = sections or self.code
+        self.go = any(s[0] in (".gopclntab", ".data.rel.ro.gopclntab") for s in self.sections)
+        self.split = any(s[0] in (".gnu_debugaddr", ".debug_addr") for s in self.sections) and (
+            self.at(*self.section(".debug_str")[4:6]).find(b".dwo\0") >= 0
+            if self.section(".debug_str") else False)
+        self._symbols = self._go_tables = None
 
     def at(self, off, n):
         self.raw.seek(off)
@@ -102,6 +107,14 @@ class Elf:
             self._symbols = sorted(own, key=lambda s: s.at)
             self._starts = [s.at for s in self._symbols]
         return self._symbols
+
+    def go_tables(self):
+        """All strings of .gopclntab that may be names."""
+        if self._go_tables is None:
+            s = self.section(".gopclntab") or self.section(".data.rel.ro.gopclntab")
+            text = self.at(*s[4:6]) if s else b""
+            self._go_tables = {t.decode(errors="replace") for t in text.split(b"\0")}
+        return self._go_tables
 
     def over(self, vaddr, back=4000):
         """Symbols of a size that cover an address, those that begin last first."""
