@@ -83,7 +83,7 @@ struct options {
 	const char *config_file;	/* NULL: none named */
 	const struct config *config;	/* NULL: not of this command */
 	uint32_t table_budget, table_idle;	/* MiB, s; 0: loaderd's own */
-	uint32_t cpu_share;		/* percent of one CPU */
+	uint32_t cpu_share, lines_share;	/* percent of one CPU */
 	bool defaults, effective;
 	struct given given[OPTIONS_GIVEN_MAX];
 	uint32_t n_given;

@@ -202,7 +202,8 @@ static bool lines_charge(struct source_lines *l, uint32_t owner, uint32_t bytes)
 }
 
 /* A new one that is wanted, or INDEX_NONE. */
-static uint32_t lines_add_place(struct source_lines *l, const struct executable *e, uint64_t off)
+static uint32_t lines_add_place(struct source_lines *l, const struct executable *e, uint64_t off,
+				uint32_t interval)
 {
 	static const struct line_place none;
 	uint32_t i;
@@ -221,7 +222,8 @@ static uint32_t lines_add_place(struct source_lines *l, const struct executable 
 		return INDEX_NONE;
 	}
 	l->places.v[i] = (struct line_place){
-		.offset = off, .file = e->lines_id, .owner = e->owner, .state = LINE_WANTED,
+		.offset = off, .file = e->lines_id, .owner = e->owner, .used = interval,
+		.state = LINE_WANTED,
 	};
 	return i;
 }
@@ -315,15 +317,15 @@ void source_lines_want(struct source_lines *l, struct executable *e, uint64_t of
 	i = lines_place(l, e->lines_id, off);
 	if (i == INDEX_NONE) {
 		f = lines_room(l, e);
-		i = f ? lines_add_place(l, e, off) : INDEX_NONE;
+		i = f ? lines_add_place(l, e, off, interval) : INDEX_NONE;
 		if (i == INDEX_NONE)
 			return;
 		f->used_ns = now_ns;
 		f->wanted.v[f->wanted.n++] = i;
 		l->waiting++;
 	}
+	l->places.v[i].touched |= l->places.v[i].used != interval;
 	l->places.v[i].used = interval;
-	l->places.v[i].touched = true;
 }
 
 static bool lines_due(const struct source_lines *l, const struct line_file *f, uint64_t now_ns)
@@ -454,14 +456,14 @@ uint32_t source_lines_next(struct source_lines *l, const struct executables *x, 
 
 /* --- answers -------------------------------------------------------------------- */
 
-/* What is known of a place: so many names. */
-static void lines_set(struct source_lines *l, struct line_place *p,
+/* What is known of a place: so many names.  False: there is no room. */
+static bool lines_set(struct source_lines *l, struct line_place *p,
 		      const struct frame_names *names, uint32_t first, uint32_t n)
 {
 	uint32_t bytes = (uint32_t)(n * sizeof(*p->v) + PIECE_BYTES);
 
 	if (!lines_charge(l, p->owner, bytes))
-		return;
+		return false;
 	p->v = malloc(n * sizeof(*p->v));
 	while (p->v && p->n < n) {
 		struct symbol_place at = frame_names_place(names, first + p->n);
@@ -472,13 +474,13 @@ static void lines_set(struct source_lines *l, struct line_place *p,
 		p->v[p->n++] = (struct line_at){ function, at.line };
 	}
 	if (p->n == n)
-		return;
-	/* no room: it has no lines */
+		return true;
 	while (p->n)
 		lines_drop_function(l, p->v[--p->n].function);
 	free(p->v);
 	p->v = NULL;
 	owners_add(&l->bytes, p->owner, -(int64_t)bytes);
+	return false;
 }
 
 static void lines_take(struct source_lines *l, struct line_file *f,
@@ -487,13 +489,16 @@ static void lines_take(struct source_lines *l, struct line_file *f,
 	for (uint32_t i = 0, n; i < names->n; i += n) {
 		uint32_t frame = names->v[i].frame;
 		const char *name = names->strings + names->v[i].name;
+		struct line_place *p;
 
 		for (n = 1; i + n < names->n && names->v[i + n].frame == frame; n++)
 			;
 		if (frame >= f->asked || (n == 1 && !name[0] && !names->v[i].line))
 			continue;
-		lines_set(l, &l->places.v[f->wanted.v[frame]], names, i, n);
+		p = &l->places.v[f->wanted.v[frame]];
 		l->found++;
+		if (!lines_set(l, p, names, i, n))
+			p->used -= LINES_IDLE;	/* it goes, and may be asked for anew */
 	}
 }
 

@@ -71,7 +71,7 @@ struct line_place {
 	uint32_t used;		/* interval of the last sample */
 	uint8_t state;		/* enum line_state */
 	uint8_t n;
-	bool touched;		/* since the hand passed */
+	bool touched;		/* in a later interval, since the hand passed */
 	struct line_at *v;	/* the innermost first; owned; NULL: nothing is known */
 };
 

@@ -358,7 +358,7 @@ static uint32_t dwarf_places_make(struct dwarf_places *d, uint64_t vaddr,
 {
 	Dwarf_Die chain[SYMBOL_DEPTH_MAX], unit;
 	struct dwarf_spot s;
-	uint32_t n;
+	uint32_t n, m = 0;
 
 	if (!dwarf_units_find(&d->units, vaddr, &unit))
 		return 0;
@@ -367,12 +367,14 @@ static uint32_t dwarf_places_make(struct dwarf_places *d, uint64_t vaddr,
 	for (uint32_t i = 0; i < n; i++) {
 		Dwarf_Die *die = &chain[n - 1 - i];
 
-		ret[i] = dwarf_place(d, die, &s);
+		ret[m] = dwarf_place(d, die, &s);
+		/* of those inlined, one may have its name in a file that is not here */
+		m += ret[m].name[0] || i + 1 == n;
 		if (i + 1 < n)
 			s = dwarf_call(d, die);
 	}
-	if (n || (!s.line && !s.file[0]))
-		return n;
+	if (m || (!s.line && !s.file[0]))
+		return m;
 	ret[0] = (struct symbol_place){ .name = "", .file = s.file, .line = s.line };
 	return 1;
 }

@@ -43,8 +43,8 @@ bool dwarf_places_any(const struct dwarf_places *d);
  * that has an address of its own last.  How many; 0: nothing is known.  Each has the
  * file and line at hand (of a call, all but the first), and first_line only if the
  * function is declared in that file.  .system is the linkage name, .name what it
- * demangles to, or what the source calls it.  .name is "" (of a single place) where
- * only the line is known.  Strings live until the close.
+ * demangles to, or what the source calls it; only the last one's may be "", and
+ * a single one's where only the line is known.  Strings live until the close.
  */
 uint32_t dwarf_places_at(struct dwarf_places *d, uint64_t vaddr,
 			 struct symbol_place ret[SYMBOL_DEPTH_MAX]);

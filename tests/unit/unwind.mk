@@ -63,9 +63,9 @@ unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_go_LIBS := -lelf -lnettle -liberty -lxxhash
 
 UNIT += worker
-unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker/worker.c symbolizerd/worker/debug_file.c \
+unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker/worker.c symbolizerd/worker/debug_file.c symbolizerd/worker/lines_job.c $(wildcard symbolizerd/symbols/dwarf_*.c) \
 	ipc/conn.c common/send_fds.c ipc/conn_more.c ipc/message.c ipc/rules.c ipc/sealed.c ipc/sealed_map.c
-unit_worker_LIBS := -lelf -lnettle -liberty -lxxhash
+unit_worker_LIBS := -ldw -lelf -lnettle -liberty -lxxhash
 
 # runs the sampler's unwinder on stopped threads, for tests/live/test_stops.py
 stops_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/stops.c symbolizerd/tables/vdso.c $(INSTALL_TABLE) $(UNWIND))
