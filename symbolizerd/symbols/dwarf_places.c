@@ -290,13 +290,18 @@ struct dwarf_spot {
 	uint32_t line;
 };
 
-static struct dwarf_spot dwarf_row(struct dwarf_places *d, Dwarf_Die *unit, uint64_t vaddr)
+/* libdw puts the rows of all sequences of a unit in order, and may give the last row of
+ * one that ended before the address: of a function that the linker threw away, for one,
+ * which is at 0.  low: where the code begins that has the address. */
+static struct dwarf_spot dwarf_row(struct dwarf_places *d, Dwarf_Die *unit, uint64_t low,
+				   uint64_t vaddr)
 {
 	struct dwarf_spot s = { "", 0 };
 	Dwarf_Line *row = dwarf_getsrc_die(unit, vaddr);
+	Dwarf_Addr at;
 	int line;
 
-	if (!row)
+	if (!row || dwarf_lineaddr(row, &at) || at < low)
 		return s;
 	if (!dwarf_lineno(row, &line) && line > 0)
 		s.line = (uint32_t)line;
@@ -359,10 +364,11 @@ static uint32_t dwarf_places_make(struct dwarf_places *d, uint64_t vaddr,
 	Dwarf_Die chain[SYMBOL_DEPTH_MAX], unit;
 	struct dwarf_spot s;
 	uint32_t n, m = 0;
+	uint64_t low;
 
-	if (!dwarf_units_find(&d->units, vaddr, &unit))
+	if (!dwarf_units_find(&d->units, vaddr, &unit, &low))
 		return 0;
-	s = dwarf_row(d, &unit, vaddr);
+	s = dwarf_row(d, &unit, low, vaddr);
 	n = dwarf_functions_at(&d->functions, &unit, vaddr, chain);
 	for (uint32_t i = 0; i < n; i++) {
 		Dwarf_Die *die = &chain[n - 1 - i];

@@ -56,7 +56,8 @@ const struct dwarf_range *dwarf_ranges_find(struct dwarf_ranges *r, uint64_t vad
 /* --- units -------------------------------------------------------------------- */
 
 /* What .debug_aranges has. */
-static bool dwarf_units_arange(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret)
+static bool dwarf_units_arange(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret,
+			       uint64_t *low)
 {
 	Dwarf_Arange *a;
 	Dwarf_Off die;
@@ -66,7 +67,7 @@ static bool dwarf_units_arange(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die 
 		u->aranges = NULL;
 	u->begun = true;
 	a = u->aranges ? dwarf_getarange_addr(u->aranges, vaddr) : NULL;
-	return a && !dwarf_getarangeinfo(a, NULL, NULL, &die) &&
+	return a && !dwarf_getarangeinfo(a, low, NULL, &die) &&
 	       dwarf_offdie(u->dbg, die, ret);
 }
 
@@ -85,15 +86,16 @@ static void dwarf_units_read(struct dwarf_units *u)
 	}
 }
 
-bool dwarf_units_find(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret)
+bool dwarf_units_find(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret, uint64_t *low)
 {
 	const struct dwarf_range *r;
 
-	if (dwarf_units_arange(u, vaddr, ret))
+	if (dwarf_units_arange(u, vaddr, ret, low))
 		return true;
 	if (!u->read)
 		dwarf_units_read(u);
 	r = dwarf_ranges_find(&u->ranges, vaddr);
+	*low = r ? r->low : 0;
 	return r && dwarf_offdie(u->dbg, r->die, ret);
 }
 

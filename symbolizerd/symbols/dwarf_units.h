@@ -42,8 +42,8 @@ struct dwarf_units {
 	bool begun, read;
 };
 
-/* The unit's entry. */
-bool dwarf_units_find(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret);
+/* The unit's entry, and where that part of its code begins that has the address. */
+bool dwarf_units_find(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret, uint64_t *low);
 void dwarf_units_fini(struct dwarf_units *u);
 
 #endif /* SYMBOLIZERD_SYMBOLS_DWARF_UNITS_H */

@@ -161,7 +161,7 @@ def lines_cause(elf, mine, theirs, eu):
         return "split DWARF: what is inlined is only in the .dwo"
     eu = normal(eu())
     if eu[:-1] + [(mine[-1][0], *eu[-1][1:])] == mine:
-        return "as eu-addr2line: " + kind_of(mine, theirs)
+        return f"{UNEXPLAINED}: {kind_of(mine, theirs)}, but as eu-addr2line, by the same library"
     return f"{UNEXPLAINED}: {kind_of(mine, theirs)}"
 
 
