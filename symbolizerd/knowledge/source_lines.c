@@ -493,7 +493,7 @@ static void lines_take(struct source_lines *l, struct line_file *f,
 
 		for (n = 1; i + n < names->n && names->v[i + n].frame == frame; n++)
 			;
-		if (frame >= f->asked || (n == 1 && !name[0] && !names->v[i].line))
+		if (frame >= f->asked - names->left || (n == 1 && !name[0] && !names->v[i].line))
 			continue;
 		p = &l->places.v[f->wanted.v[frame]];
 		l->found++;
@@ -512,7 +512,7 @@ void source_lines_answer(struct source_lines *l, const struct executables *x, ui
 	if (!f || f->space != space || !f->asked)
 		return;
 	exe = lines_exe(x, f);
-	n = f->asked;
+	n = names ? f->asked - names->left : f->asked;
 	if (names)
 		lines_take(l, f, names);
 	f->asked = 0;

@@ -109,6 +109,9 @@ static int dwarf_image_map(struct dwarf_image *m, const struct elf_file *f)
 		return JOB_TOO_LARGE;
 	}
 	m->len = f->size;
+	/* else a kernel that reads ahead reads all of a large file: a unit's header here
+	 * and there is looked at */
+	madvise(m->map, m->len, MADV_RANDOM);
 	if (dwarf_headers_writable(m, f))
 		return JOB_NO_MEMORY;
 	elf_version(EV_CURRENT);

@@ -31,13 +31,14 @@ int frame_names_open(const void *data, size_t len, uint32_t n_frames,
 	struct frame_names x;
 
 	if (len < sizeof(*hdr) || len > FRAME_NAMES_BYTES_MAX ||
-	    hdr->magic != FRAME_NAMES_MAGIC || hdr->pad ||
+	    hdr->magic != FRAME_NAMES_MAGIC || hdr->left >= n_frames ||
 	    hdr->n > (len - sizeof(*hdr)) / sizeof(*x.v) ||
 	    !hdr->string_bytes ||
 	    hdr->string_bytes != len - sizeof(*hdr) - hdr->n * sizeof(*x.v))
 		return -EPROTO;
 	x.v = (const void *)(hdr + 1);
 	x.n = hdr->n;
+	x.left = hdr->left;
 	x.strings = (const char *)(x.v + x.n);
 	if (x.strings[0] || x.strings[hdr->string_bytes - 1] ||
 	    !frame_names_sound(&x, n_frames, hdr->string_bytes))

@@ -29,7 +29,8 @@ struct frame_names_hdr {
 	uint32_t magic;
 	uint32_t n;
 	uint32_t string_bytes;
-	uint32_t pad;		/* 0 */
+	uint32_t left;		/* so many of the last frames were not looked at, for
+				 * want of time or room; not all */
 };
 
 struct frame_name {
@@ -44,7 +45,7 @@ struct frame_name {
 struct frame_names {
 	const struct frame_name *v;
 	const char *strings;
-	uint32_t n;
+	uint32_t n, left;
 };
 
 /* Validate len bytes (aligned to 8) as names of n_frames frames, each of which

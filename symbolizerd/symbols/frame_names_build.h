@@ -35,6 +35,13 @@ void frame_names_begin(struct frame_names_build *b, uint32_t n_frames);
 bool frame_names_add(struct frame_names_build *b, uint32_t frame,
 		     const struct symbol_place *place);
 
+/* It ends before this frame, which is not the first: from there on they were not
+ * looked at. */
+static inline void frame_names_stop(struct frame_names_build *b, uint32_t frame)
+{
+	b->hdr.left = b->n_frames - frame;
+}
+
 /* The whole in three parts, all inside of *b, with empty names for what was left
  * out. */
 void frame_names_end(struct frame_names_build *b, struct iovec parts[3]);

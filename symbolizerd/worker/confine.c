@@ -6,6 +6,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -49,11 +50,12 @@ static const struct sandbox_rule zygote_rules[] = {
 	WHEN(prctl, 0, INT, PR_SET_DUMPABLE),
 	YES(seccomp), WHEN(prlimit64, 0, INT, 0),
 	/* for the worker itself, whose filter comes on top of this one */
-	YES(memfd_create),
+	YES(memfd_create), WHEN(madvise, 2, INT, MADV_RANDOM),
 };
 
 static const struct sandbox_rule worker_rules[] = {
 	YES(memfd_create),			/* its answer */
+	WHEN(madvise, 2, INT, MADV_RANDOM),	/* a file with DWARF */
 };
 
 int confine_namespaces(void)

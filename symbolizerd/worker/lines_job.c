@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/worker/lines_job.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <signal.h>
 
+#include "common/clock.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/elf/file_id.h"
 #include "symbolizerd/symbols/dwarf_places.h"
@@ -42,6 +44,15 @@ static bool lines_job_vaddr(const struct elf_file *f, uint64_t off, uint64_t *re
 	return false;
 }
 
+/* Has it taken so much that the rest is left for another visit? */
+static bool lines_job_enough(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID) > LINES_JOB_NS ||
+	       m.uordblks + m.hblkhd > LINES_JOB_BYTES;
+}
+
 /* False: there is no more room. */
 static bool lines_job_at(struct dwarf_places *d, uint64_t vaddr, uint32_t i,
 			 struct frame_names_build *names)
@@ -66,9 +77,13 @@ static int lines_job_read(const struct elf_file *f, int fd, const uint64_t *offs
 	if (r)
 		return r;
 	for (uint32_t i = 0; i < n; i++) {
-		if (lines_job_vaddr(f, offsets[i], &vaddr) &&
-		    !lines_job_at(d, vaddr, i, names))
+		bool room = !lines_job_vaddr(f, offsets[i], &vaddr) ||
+			    lines_job_at(d, vaddr, i, names);
+
+		if (i + 1 < n && (!room || lines_job_enough())) {
+			frame_names_stop(names, i + 1);
 			break;
+		}
 	}
 	dwarf_places_close(d);
 	return JOB_OK;

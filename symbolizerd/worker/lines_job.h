@@ -15,11 +15,15 @@
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/symbols/frame_names_build.h"
 
+/* Of a visit, more or less: what is left then is for another one. */
+#define LINES_JOB_NS	300000000ULL	/* CPU time of the worker */
+#define LINES_JOB_BYTES	(256u << 20)
+
 /* Has the file DWARF, or the debug file that was found for it? */
 bool lines_job_any(const struct elf_file *f);
 
 /* Add the places at n offsets of file fd to names; nothing is known of those that are
- * left out.  c: to the hub, for the debug file.  JOB_OK or a verdict. */
+ * left out, unless the visit ended before them (frame_names_stop()).  c: to the hub, for the debug file.  JOB_OK or a verdict. */
 int lines_job(struct conn *c, int fd, const uint64_t *offsets, uint32_t n,
 	      struct frame_names_build *names);
 

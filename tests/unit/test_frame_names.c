@@ -113,6 +113,22 @@ TEST(an_answer_never_exceeds_its_bound)
 	free(data);
 }
 
+TEST(frames_that_were_not_looked_at_are_told)
+{
+	struct frame_names x;
+	void *data;
+	size_t len;
+
+	frame_names_begin(&b, 4);
+	frame_names_stop(&b, 1);
+	end(4, &x, &data, &len);
+	CHECK_EQ(x.left, 3);
+	CHECK_EQ(frame_names_open(data, len, 3, &x), -EPROTO);
+	((struct frame_names_hdr *)data)->left = 4;	/* not one */
+	CHECK_EQ(frame_names_open(data, len, 4, &x), -EPROTO);
+	free(data);
+}
+
 TEST(the_same_strings_are_there_once)
 {
 	const struct symbol_place p = { "name", "file", 1, 2, "system", 0 };

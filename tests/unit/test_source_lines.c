@@ -64,6 +64,7 @@ static struct executable *next(struct jit_question *q)
 }
 
 static struct frame_names_build b;
+static uint32_t left;		/* in the next answers */
 
 /* All words are in a function of this name, at the line of their number; if deep,
  * something is inlined there. */
@@ -82,6 +83,7 @@ static void answer(const struct jit_question *q, const char *name, bool deep)
 		CHECK(frame_names_add(&b, i, &(struct symbol_place){
 			name, "a.c", 10, 100 + i, NULL, 0 }));
 	}
+	b.hdr.left = left;
 	frame_names_end(&b, parts);
 	for (int i = 0; i < 3; i++) {
 		memcpy(data + n, parts[i].iov_base, parts[i].iov_len);
@@ -130,10 +132,38 @@ TEST(a_place_is_asked_for_once_and_then_known)
 	end();
 }
 
+TEST(what_a_visit_did_not_come_to_is_asked_again)
+{
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+	struct jit_question q;
+	struct executable *e;
+
+	begin();
+	e = add(1, 7);
+	want(e, OFF);
+	want(e, OFF + 1);
+	want(e, OFF + 2);
+	CHECK(next(&q) == e);
+	left = 2;
+	answer(&q, "f", false);
+	left = 0;
+	CHECK_EQ(source_lines_find(&l, e, OFF, at), 1);
+	CHECK_EQ(source_lines_find(&l, e, OFF + 1, at), 0);
+	CHECK(source_lines_wait(&l, e, OFF + 1, now));
+	now += SECOND;
+	CHECK(next(&q) == e);
+	CHECK_EQ(q.n, 2);
+	CHECK_EQ(q.words[0], OFF + 1);
+	answer(&q, "f", false);
+	CHECK_EQ(source_lines_find(&l, e, OFF + 2, at), 1);
+	CHECK_EQ(l.waiting, 0);
+	end();
+}
+
 TEST(what_is_not_in_the_answer_is_not_asked_again)
 {
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
-	struct frame_names none = { NULL, NULL, 0 };
+	struct frame_names none = { NULL, NULL, 0, 0 };
 	struct jit_question q;
 	struct executable *e;
 
