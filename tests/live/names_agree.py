@@ -122,6 +122,8 @@ def function_cause(elf, at, mine, theirs):
         return "symbol without a size: ours ends with its section, or after 4 KiB"
     if mine.startswith("!") and theirs == "?":
         return "no symbol: ours the function that the call frame information describes"
+    if mine[0] in "!?" and theirs in elf.data:
+        return "data: theirs a symbol of another section, without a size"
     if mine.startswith("!") and theirs in unsized:
         return "symbol without a size: ours a function that begins behind it"
     return UNEXPLAINED
@@ -152,6 +154,8 @@ def lines_cause(elf, mine, theirs, eu):
             m == t or (m[0] == t[0] and not m[2] and not t[2]) for m, t in zip(mine, theirs)):
         return ("no line: ours the file of the function's declaration, or none; theirs the one "
                 "of the symbol table, or none")
+    if elf.go and not any(line for _, _, line in theirs):
+        return "Go: ours as its own tables have it; theirs the symbol, or none"
     if elf.go and [(go_plain(m[0]), *m[1:]) for m in mine] == [
             (go_plain(t[0]), *t[1:]) for t in theirs]:
         return "Go: type arguments, which its tables do not have"

@@ -56,11 +56,13 @@ class Elf:
                 s[0] = names[s[0]:names.index(b"\0", s[0])].decode()
         sections = [(s[3], s[5]) for s in self.sections if s[2] & 4 and s[1] != 8 and s[5]]
         self.code = sections or self.code
-        self.go = any(s[0] in (".gopclntab", ".data.rel.ro.gopclntab") for s in self.sections)
+        self.go = any(s[0].endswith(".gopclntab") or s[0] in (".go.buildinfo", ".note.go.buildid")
+                      for s in self.sections)
         self.split = any(s[0] in (".gnu_debugaddr", ".debug_addr") for s in self.sections) and (
             self.at(*self.section(".debug_str")[4:6]).find(b".dwo\0") >= 0
             if self.section(".debug_str") else False)
         self._symbols = self._go_tables = None
+        self.data = set()       # names of what is not in code
 
     def at(self, off, n):
         self.raw.seek(off)
@@ -91,11 +93,11 @@ class Elf:
                 "<IBBHQQ", of.at(table[4], table[5] // 24 * 24)):
             if not shndx or not st_name or info & 15 not in (FUNC, OBJECT, NOTYPE, IFUNC):
                 continue
-            if not any(v <= value < v + n for v, n in self.code):
-                continue
-            end = strs.index(b"\0", st_name)
-            yield Symbol(strs[st_name:end].decode(errors="replace"), value, size, info & 15,
-                         not info >> 4, name, shndx)
+            text = strs[st_name:strs.index(b"\0", st_name)].decode(errors="replace")
+            if any(v <= value < v + n for v, n in self.code):
+                yield Symbol(text, value, size, info & 15, not info >> 4, name, shndx)
+            else:
+                self.data.add(plain(text))
 
     def symbols(self):
         """All in code, by address."""
