@@ -233,6 +233,23 @@ def compare(path, n, rng, tally, edges=0):
         tally.add(path, at, why, m, t, known.get(at))
 
 
+# --- stubs ----------------------------------------------------------------------------
+
+def stubs(path):
+    """[(address, ours, objdump's)] of the stubs of the PLT."""
+    elf, labels = Elf(path), {}
+    for section in elf.sections:
+        if section[0].startswith(".plt"):
+            out = subprocess.run(["objdump", "-d", "-j", section[0], path], capture_output=True,
+                                 text=True, errors="surrogateescape").stdout
+            labels.update((int(at, 16), label) for at, label in
+                          re.findall(r"^([0-9a-f]{16}) <(.*@plt)>:$", out, re.M))
+    ask = sorted(labels)
+    mine = ours(path, ask) if ask else []
+    return [(at, m[-1][0], re.sub(r"@[^@]+@plt$|@@[^@]+@plt$", "@plt", labels[at]))
+            for at, m in zip(ask, mine)]
+
+
 # --- what to compare -------------------------------------------------------------------
 
 MACHINE = ("/usr/bin", "/usr/sbin", "/usr/lib", "/usr/libexec", "/usr/local")

@@ -67,6 +67,18 @@ def machine():
     judge(tally, 0.2)       # most have no symbols
 
 
+def stubs():
+    """stubs of the PLT are named as objdump names them"""
+    n, bad = 0, []
+    for path in random.Random(8).sample(names_agree.machine_files(), FILES):
+        for at, mine, theirs in names_agree.stubs(path):
+            n += 1
+            if mine != theirs:
+                bad.append(f"{path} {at:#x}: ours {mine}, theirs {theirs}")
+    say(f"{n} stubs, {len(bad)} differ")
+    assert n > 100 and not bad, bad[:5]
+
+
 def judges_can_fail():
     """a wrong line, a wrong function and a missing inlined call are found"""
     needs_tools()
@@ -97,4 +109,4 @@ def judges_can_fail():
         wrong(lambda a: a[1:] if len(a) > 1 else a)
 
 
-tap([(fn.__doc__, fn) for fn in (programs, machine, judges_can_fail)])
+tap([(fn.__doc__, fn) for fn in (programs, machine, stubs, judges_can_fail)])
