@@ -236,17 +236,23 @@ def compare(path, n, rng, tally, edges=0):
 # --- stubs ----------------------------------------------------------------------------
 
 def stubs(path):
-    """[(address, ours, objdump's)] of the stubs of the PLT."""
+    """[(address, ours, what may be)] of the stubs of the PLT, by objdump; of an IFUNC it has
+    the address, which has names, or none: then the section's name stands for it."""
     elf, labels = Elf(path), {}
     for section in elf.sections:
         if section[0].startswith(".plt"):
             out = subprocess.run(["objdump", "-d", "-j", section[0], path], capture_output=True,
                                  text=True, errors="surrogateescape").stdout
             labels.update((int(at, 16), label) for at, label in
-                          re.findall(r"^([0-9a-f]{16}) <(.*@plt)>:$", out, re.M))
+                          re.findall(r"^([0-9a-f]{16}) <(.*)@plt>:$", out, re.M))
+
+    def names(label):
+        if label.startswith("*ABS*+0x"):
+            return [plain(s.name) for s in elf.symbols() if s.at == int(label[8:], 16)]
+        return [plain(label)]
     ask = sorted(labels)
     mine = ours(path, ask) if ask else []
-    return [(at, m[-1][0], re.sub(r"@[^@]+@plt$|@@[^@]+@plt$", "@plt", labels[at]))
+    return [(at, m[-1][0], [n + "@plt" for n in names(labels[at])] or [elf.section_of(at)])
             for at, m in zip(ask, mine)]
 
 
