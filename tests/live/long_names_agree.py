@@ -13,7 +13,7 @@ import names_agree
 import names_programs
 from live import say, scratch, tap
 
-ADDRESSES = int(sys.argv[1]) if sys.argv[1:] else 100000
+ADDRESSES = int(sys.argv[1]) if sys.argv[1:] else 110000
 
 
 def judge(tally):
