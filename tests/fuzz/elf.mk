@@ -7,6 +7,10 @@ fuzz_symbol_index_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/index_
 fuzz_symbol_index_LIBS := -lxxhash
 fuzz_frame_names_SRCS := symbolizerd/symbols/frame_names.c
 
+FUZZ += debugdata
+fuzz_debugdata_SRCS := $(unit_debugdata_SRCS)
+fuzz_debugdata_LIBS := $(unit_debugdata_LIBS)
+
 FUZZ += jit_files
 fuzz_jit_files_SRCS := $(JIT_FILES)
 
