@@ -7,7 +7,7 @@ set -eu
 apt_build="make gcc libc6-dev linux-libc-dev clang bpftool libbpf-dev libelf-dev libdw-dev
 libcap-ng-dev libseccomp-dev libprotobuf-c-dev protobuf-c-compiler
 libcurl4-openssl-dev libxxhash-dev nettle-dev zlib1g-dev libzstd-dev libncurses-dev
-libmicrohttpd-dev libiberty-dev"
+libmicrohttpd-dev libiberty-dev liblzma-dev"
 apt_test="python3 python3-venv libpython3-dev procps psmisc golang-go redis-server
 gdb g++ gdc rustc llvm elfutils dwz perl sqlite3 xz-utils default-jdk-headless libcap2-bin iproute2 musl-tools
 chromium zsh fish bash-completion mandoc groff-base zstd
@@ -20,7 +20,7 @@ gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 dnf_build="make gcc glibc-devel kernel-headers clang bpftool libbpf-devel
 elfutils-libelf-devel elfutils-devel libcap-ng-devel libseccomp-devel protobuf-c-devel
 protobuf-c-compiler libcurl-devel xxhash-devel nettle-devel zlib-devel libzstd-devel
-ncurses-devel libmicrohttpd-devel binutils-devel"
+ncurses-devel libmicrohttpd-devel binutils-devel xz-devel"
 dnf_test="python3 python3-devel procps-ng psmisc golang valkey sqlite xz
 gdb gcc-c++ gcc-gdc rust llvm elfutils dwz java-latest-openjdk-devel libasan libubsan compiler-rt iproute
 chromium zsh fish bash-completion mandoc groff-base zstd

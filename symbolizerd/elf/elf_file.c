@@ -10,10 +10,15 @@
 
 #include "ipc/message_hub.h"
 
-static int elf_file_read_all(int fd, void *to, uint64_t len, uint64_t off)
+/* Within the size that it had when it was opened. */
+static int elf_file_read_all(const struct elf_file *f, void *to, uint64_t len, uint64_t off)
 {
+	if (f->mem) {
+		memcpy(to, f->mem + off, len);
+		return JOB_OK;
+	}
 	while (len) {
-		ssize_t n = pread(fd, to, len, off);
+		ssize_t n = pread(f->fd, to, len, off);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -39,7 +44,7 @@ int elf_file_read(const struct elf_file *f, uint64_t off, uint64_t len,
 	p = malloc(len + 1);
 	if (!p)
 		return JOB_NO_MEMORY;
-	r = elf_file_read_all(f->fd, p, len, off);
+	r = elf_file_read_all(f, p, len, off);
 	if (r) {
 		free(p);
 		return r;
@@ -79,7 +84,7 @@ static void read_shdrs(struct elf_file *f)
 
 	if (!e->e_shoff || e->e_shentsize != sizeof(Elf64_Shdr) ||
 	    e->e_shoff > f->size || f->size - e->e_shoff < sizeof(first) ||
-	    elf_file_read_all(f->fd, &first, sizeof(first), e->e_shoff))
+	    elf_file_read_all(f, &first, sizeof(first), e->e_shoff))
 		return;
 	if (!n)
 		n = first.sh_size;	/* extended numbering */
@@ -97,16 +102,14 @@ static void read_shdrs(struct elf_file *f)
 	f->names_len = names.len;
 }
 
-int elf_file_open(struct elf_file *f, int fd)
+/* .fd or .mem, and .size, are set. */
+static int elf_file_begin(struct elf_file *f)
 {
-	struct stat st;
 	int r;
 
-	*f = (struct elf_file){ .fd = fd };
-	if (fstat(fd, &st) < 0 || st.st_size < (off_t)sizeof(f->ehdr))
+	if (f->size < sizeof(f->ehdr))
 		return JOB_NOT_ELF;
-	f->size = st.st_size;
-	r = elf_file_read_all(fd, &f->ehdr, sizeof(f->ehdr), 0);
+	r = elf_file_read_all(f, &f->ehdr, sizeof(f->ehdr), 0);
 	if (r)
 		return r;
 	if (memcmp(f->ehdr.e_ident, ELFMAG, SELFMAG) ||
@@ -121,8 +124,26 @@ int elf_file_open(struct elf_file *f, int fd)
 	return JOB_OK;
 }
 
+int elf_file_open(struct elf_file *f, int fd)
+{
+	struct stat st;
+
+	*f = (struct elf_file){ .fd = fd };
+	if (fstat(fd, &st) < 0 || st.st_size < 0)
+		return JOB_NOT_ELF;
+	f->size = st.st_size;
+	return elf_file_begin(f);
+}
+
+int elf_file_open_memory(struct elf_file *f, uint8_t *data, size_t len)
+{
+	*f = (struct elf_file){ .fd = -1, .mem = data, .size = len };
+	return elf_file_begin(f);
+}
+
 void elf_file_close(struct elf_file *f)
 {
+	free(f->mem);
 	free(f->phdrs);
 	free(f->shdrs);
 	free(f->names);

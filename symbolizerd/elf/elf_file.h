@@ -6,7 +6,8 @@
  * could raise SIGBUS.  Headers are read by hand, and every offset is checked
  * against the size that fstat told: it is an error when a header names what the
  * file does not contain.  libelf only decompresses sections that are compressed
- * by SHF_COMPRESSED (elf_file_section()).
+ * by SHF_COMPRESSED (elf_file_section()).  What was inside of another file
+ * (debugdata.h) is in memory.
  *
  * ELF64, little endian, x86-64 or AArch64.  Layouts: System V ABI, chapters 4
  * and 5.
@@ -30,7 +31,8 @@
 #define ELF_INFLATE_RATIO	64
 
 struct elf_file {
-	int fd;			/* borrowed */
+	int fd;			/* borrowed; -1: it is in memory */
+	uint8_t *mem;		/* owned; NULL: not in memory */
 	uint64_t size;
 	Elf64_Ehdr ehdr;
 	Elf64_Phdr *phdrs;
@@ -53,6 +55,8 @@ struct elf_bytes {
 
 /* Returns JOB_OK or an enum job_verdict (ipc/message.h). */
 int elf_file_open(struct elf_file *f, int fd);
+/* The same of len bytes in memory, from malloc(): they are f's in any case. */
+int elf_file_open_memory(struct elf_file *f, uint8_t *data, size_t len);
 void elf_file_close(struct elf_file *f);
 
 /* Header of the first section of this name that has bytes in the file. */

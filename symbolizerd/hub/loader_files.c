@@ -14,8 +14,6 @@
 #include "symbolizerd/hub/interval.h"
 #include "symbolizerd/tables/vdso.h"
 
-/* Ids of the hub's own questions for debug files: this and the file's number. */
-#define DEBUG_AGAIN_ID	(1ULL << 63)
 #define TABLE_BYTES_MAX	(256u << 20)	/* of a worker's memfd */
 
 /* --- to loaderd ------------------------------------------------------------- */

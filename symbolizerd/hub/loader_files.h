@@ -19,6 +19,9 @@
 #include "symbolizerd/knowledge/knowledge.h"
 #include "symbolizerd/tables/out.h"
 
+/* Ids of the hub's own questions for debug files: this and the file's number. */
+#define DEBUG_AGAIN_ID	(1ULL << 63)
+
 struct loader_files {
 	struct slab_writer writer;
 	struct knowledge *k;		/* borrowed, as are the next two */

@@ -41,6 +41,11 @@ static void debug_files_drop(struct debug_files *d, uint32_t i)
 	d->v[i] = d->v[--d->n];
 }
 
+void debug_files_init(struct debug_files *d)
+{
+	*d = (struct debug_files){ .again_ns = DEBUG_AGAIN_NS };
+}
+
 void debug_files_fini(struct debug_files *d)
 {
 	while (d->n)
@@ -226,7 +231,7 @@ void debug_files_tick(struct debug_files *d, struct executables *x, uint32_t int
 		e = x->v[d->next];
 		if (e && executable_lacks_debug(e) && !e->renew && !e->jobs && !vdso_is(&e->key) &&
 		    interval - e->used < DEBUG_MET_INTERVALS &&
-		    (!e->debug_asked_ns || now_ns - e->debug_asked_ns >= DEBUG_AGAIN_NS) &&
+		    (!e->debug_asked_ns || now_ns - e->debug_asked_ns >= d->again_ns) &&
 		    !debug_files_ask(d, x, e, now_ns))
 			return;	/* the same one at the next tick */
 		d->next++;

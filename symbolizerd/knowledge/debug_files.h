@@ -66,10 +66,12 @@ struct debug_files {
 	uint32_t n;
 	struct debug_ask asks[DEBUG_ASKS_MAX];
 	uint32_t next;		/* the executable that is looked at next */
+	uint64_t again_ns;	/* DEBUG_AGAIN_NS, but for tests */
 	const struct debug_files_ops *ops;	/* NULL: nobody is asked */
 	void *ctx;
 };
 
+void debug_files_init(struct debug_files *d);
 void debug_files_fini(struct debug_files *d);
 
 /* This is the debug file of this build ID (fd is owned from now on): executables of

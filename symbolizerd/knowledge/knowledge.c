@@ -20,6 +20,7 @@ int knowledge_init(struct knowledge *k, const struct knowledge_out *out,
 	traces_init(&k->traces, seed[0]);
 	processes_init(&k->processes, seed[1]);
 	executables_init(&k->exes, seed[2]);
+	debug_files_init(&k->debug_files);
 	files_init(&k->files, seed[3], files_out, files_ctx);
 	managed_init(&k->managed, seed[4]);
 	jit_init(&k->jit, seed[5], &k->stats);

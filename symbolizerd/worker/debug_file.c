@@ -7,15 +7,10 @@
 #include <unistd.h>
 
 #include "ipc/conn_more.h"
+#include "symbolizerd/elf/debugdata.h"
 #include "symbolizerd/elf/file_id.h"
 
 #define DEBUG_WAIT_MS	1000	/* for a debug file that may not exist */
-
-/* Only it may have the names, and rules that the file does not have. */
-static bool debug_file_needed(const struct elf_file *f, const struct msg_job_done *done)
-{
-	return done->build_id_len >= 2 && !elf_file_find(f, ".symtab");
-}
 
 /* Ask for it, and wait up to DEBUG_WAIT_MS.  A descriptor and who brought it, or -1. */
 static int debug_file_ask(struct conn *c, const struct msg_job_done *done, uint64_t *source)
@@ -60,22 +55,39 @@ static bool debug_file_open(const struct elf_file *f, const struct msg_job_done 
 	return false;
 }
 
-void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
-		     struct msg_job_done *done)
+/* The separate one, or none. */
+static void debug_file_separate(struct debug_file *d, struct elf_file *f, struct conn *c,
+				struct msg_job_done *done)
 {
 	uint64_t source = DEBUG_LOCAL;
 
-	*d = (struct debug_file){ .fd = -1 };
-	done->debug = JOB_DEBUG_OWN;
-	if (!debug_file_needed(f, done))
-		return;
-	done->debug = JOB_DEBUG_MISSING;
 	d->fd = debug_file_ask(c, done, &source);
 	if (d->fd < 0 || (source != DEBUG_SERVER && !debug_file_trusted(f->fd, d->fd)) ||
 	    !debug_file_open(f, done, d->fd, &d->elf))
 		return;
 	f->debug = &d->elf;
 	done->debug = JOB_DEBUG_FILE;
+}
+
+void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
+		     uint32_t parts, struct msg_job_done *done)
+{
+	bool ask = done->build_id_len >= 2;
+
+	*d = (struct debug_file){ .fd = -1 };
+	done->debug = JOB_DEBUG_OWN;
+	if (elf_file_find(f, ".symtab"))
+		return;
+	if (ask) {
+		done->debug = JOB_DEBUG_MISSING;
+		debug_file_separate(d, f, c, done);
+	}
+	if (f->debug || !elf_file_find(f, ".gnu_debugdata"))
+		return;
+	if (ask)
+		done->debug = JOB_DEBUG_INSIDE;
+	if (parts & JOB_SYMBOLS && !debugdata_open(f, &d->elf))
+		f->debug = &d->elf;
 }
 
 void debug_file_close(struct debug_file *d, struct elf_file *f)

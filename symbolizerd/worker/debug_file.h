@@ -7,7 +7,8 @@
  * looks for it.  What comes was found below the root of a process that any user may
  * have started, and must not name the code of others: it counts only if it belongs
  * to root or to the owner of the executable, and all may read it, and has the same
- * build ID.  One from a server (DEBUG_SERVER) needs that only.
+ * build ID.  One from a server (DEBUG_SERVER) needs that only.  Else there may be
+ * names in the file's .gnu_debugdata (elf/debugdata.h), and .fd is -1.
  */
 #ifndef SYMBOLIZERD_WORKER_DEBUG_FILE_H
 #define SYMBOLIZERD_WORKER_DEBUG_FILE_H
@@ -18,13 +19,14 @@
 
 struct debug_file {
 	struct elf_file elf;	/* f->debug, if there is one */
-	int fd;			/* -1: none */
+	int fd;			/* -1: it is none of its own, or there is none */
 };
 
 /* Find f's; if there is one, f->debug is it until debug_file_close().  c: to the
- * hub; done: has f's build ID, .debug is set.  Waits a second at most. */
+ * hub; parts: enum job_part, what it is for; done: has f's build ID, .debug is set.
+ * Waits a second at most. */
 void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
-		     struct msg_job_done *done);
+		     uint32_t parts, struct msg_job_done *done);
 void debug_file_close(struct debug_file *d, struct elf_file *f);
 
 #endif /* SYMBOLIZERD_WORKER_DEBUG_FILE_H */

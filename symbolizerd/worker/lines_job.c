@@ -99,7 +99,7 @@ int lines_job(struct conn *c, int fd, const uint64_t *offsets, uint32_t n,
 
 	if (!r && !lines_job_has(&f)) {
 		done.build_id_len = file_build_id(&f, done.build_id, BUILD_ID_MAX);
-		debug_file_find(&debug, &f, c, &done);
+		debug_file_find(&debug, &f, c, 0, &done);
 	}
 	if (sigsetjmp(lines_job_shrunk, 1))
 		return JOB_CORRUPT;	/* a worker has one job: what is open stays so */

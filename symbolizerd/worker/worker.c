@@ -106,7 +106,7 @@ static int worker_file(struct conn *c, const struct msg *m)
 		done.runtime = facts.runtime;
 		done.unknown = facts.unknown;
 		memcpy(done.runtime_id, facts.id, sizeof(done.runtime_id));
-		debug_file_find(&debug, &f, c, &done);
+		debug_file_find(&debug, &f, c, job->parts, &done);
 		/* Go's own tables have all of it */
 		done.lines = facts.runtime != RUNTIME_GO && lines_job_any(&f);
 		r = worker_parts(c, m, &f, &done);

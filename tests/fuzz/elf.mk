@@ -7,6 +7,10 @@ fuzz_symbol_index_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/index_
 fuzz_symbol_index_LIBS := -lxxhash
 fuzz_frame_names_SRCS := symbolizerd/symbols/frame_names.c
 
+FUZZ += debugdata
+fuzz_debugdata_SRCS := $(unit_debugdata_SRCS)
+fuzz_debugdata_LIBS := $(unit_debugdata_LIBS)
+
 FUZZ += jit_files
 fuzz_jit_files_SRCS := $(JIT_FILES)
 
@@ -17,3 +21,7 @@ fuzz_hotspot_names_SRCS := symbolizerd/runtimes/hotspot/names.c \
 FUZZ += demangle
 fuzz_demangle_SRCS := symbolizerd/symbols/demangle.c ipc/short_name.c
 fuzz_demangle_LIBS := -liberty
+
+FUZZ += dwarf_places
+fuzz_dwarf_places_SRCS := $(DWARF_PLACES)
+fuzz_dwarf_places_LIBS := -ldw -lelf -liberty

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# hub_workers, hub_worker_mutants and hub_kept are the hub with a worker of their own; the others run the real program.
+# hub_workers, hub_worker_mutants, hub_kept and hub_debug are the hub with a worker of their own; the others run the real program.
 HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
 	$(MORE) ipc/conn_more.c ipc/batch.c
 HUB_OWN := $(wildcard $(addprefix symbolizerd/,hub/*.c jobs/*.c knowledge/*.c tables/*.c)) common/hash_table.c symbolizerd/worker/confine.c \
 	symbolizerd/worker/zygote.c symbolizerd/worker/priority.c
 
 HOSTILE += hub_life hub_offences hub_mutants hub_exporters hub_subscribe \
-	hub_share hub_names hub_workers hub_worker_mutants hub_kept
+	hub_share hub_names hub_workers hub_worker_mutants hub_kept hub_debug
 hostile_hub_life_SRCS := $(HUB_PEER)
 hostile_hub_life_LIBS := -lseccomp -lcap-ng
 hostile_hub_offences_SRCS := $(HUB_PEER)
@@ -30,6 +30,8 @@ hostile_hub_worker_mutants_SRCS := $(hostile_hub_workers_SRCS) tests/hostile/mut
 hostile_hub_worker_mutants_LIBS := $(hostile_hub_workers_LIBS)
 hostile_hub_kept_SRCS := $(hostile_hub_workers_SRCS)
 hostile_hub_kept_LIBS := $(hostile_hub_workers_LIBS)
+hostile_hub_debug_SRCS := $(hostile_hub_workers_SRCS)
+hostile_hub_debug_LIBS := $(hostile_hub_workers_LIBS)
 
 $(O)/hostile/hub_life $(O)/hostile/hub_offences $(O)/hostile/hub_mutants $(O)/hostile/hub_exporters $(O)/hostile/hub_subscribe $(O)/hostile/hub_share $(O)/hostile/hub_names: | $(O)/bin/trifold-symbolizerd
 
@@ -42,5 +44,5 @@ hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng
 HOSTILE += process_jobs
 hostile_process_jobs_SRCS := $(sort $(HUB_PEER) $(filter-out symbolizerd/runtimes/table.c,$(ELF_VISIT)) \
 	$(wildcard symbolizerd/worker/*.c) symbolizerd/jobs/jobs.c symbolizerd/jobs/job_quarantine.c symbolizerd/jobs/job_process.c symbolizerd/jobs/job_queue.c symbolizerd/jobs/job_slot.c symbolizerd/jobs/job_times.c symbolizerd/knowledge/cpu_share.c \
-	symbolizerd/knowledge/executable.c symbolizerd/tables/owners.c)
-hostile_process_jobs_LIBS := $(ELF_VISIT_LIBS) -lseccomp -lcap-ng
+	symbolizerd/knowledge/executable.c symbolizerd/elf/debugdata.c symbolizerd/tables/owners.c)
+hostile_process_jobs_LIBS := -llzma $(ELF_VISIT_LIBS) -lseccomp -lcap-ng

@@ -182,7 +182,7 @@ static void on_no_table(void *ctx, uint32_t number)
 	event_add('T', number, 0);
 }
 
-static int on_debug(void *ctx, uint32_t number, struct msg_wanted *m)
+static int on_debug(void *ctx, uint32_t number, const struct msg_wanted *m)
 {
 	(void)ctx;
 	(void)number;

@@ -2,27 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names, and rules, from a separate debug file, found by build ID."""
 import os
-import re
 import subprocess
 
-from live import Suite, compile_c, folded, has_chain, learned, record, say, scratch
+from debug import CHAIN, DEBUG, build_stripped
+from live import Suite, folded, has_chain, learned, record, say, scratch
 
 suite = Suite()
-CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
-DEBUG = "/usr/lib/debug"
-
-
-def build_stripped(tmp, name, *flags):
-    """A program without names, and its debug file: (path, build ID, debug file)."""
-    exe = compile_c("chain.c", os.path.join(tmp, name), "-g", "-fomit-frame-pointer",
-                    "-Wl,--build-id", *flags)
-    debug = exe + ".debug"
-    subprocess.run(["objcopy", "--only-keep-debug", exe, debug], check=True)
-    subprocess.run(["strip", "-s", exe], check=True)
-    notes = subprocess.run(["readelf", "-n", exe], capture_output=True, text=True).stdout
-    return exe, re.search(r"Build ID: (\w+)", notes).group(1), debug
-
-
 def profile(exe, build_id, debug, wrap=()):
     """Run it where DEBUG holds only that file, seen by it alone."""
     where = f"{DEBUG}/.build-id/{build_id[:2]}"
@@ -68,6 +53,38 @@ def rules():
         sections = subprocess.run(["readelf", "-WS", debug], capture_output=True, text=True).stdout
         assert ".debug_frame" in sections
         check(profile(exe, build_id, debug))
+
+
+def lines_of(*cmd):
+    out = subprocess.run(cmd, check=True, capture_output=True, text=True).stdout
+    return [line.split() for line in out.splitlines()]
+
+
+def add_minidebug(exe, debug):
+    """As rpm's find-debuginfo does it: functions that .dynsym does not have."""
+    dynamic = {words[0] for words in lines_of("nm", "-D", "-P", "--defined-only", exe) if words}
+    functions = {words[0] for words in lines_of("nm", "-P", "--defined-only", debug)
+                 if words[1] in "tTwW"} - dynamic
+    with open(exe + ".keep", "w", encoding="utf-8") as f:
+        f.writelines(name + "\n" for name in sorted(functions))
+    mini = exe + ".mini"
+    subprocess.run(["objcopy", "-S", "--remove-section", ".gdb_index", "--remove-section",
+                    ".comment", f"--keep-symbols={exe}.keep", debug, mini], check=True)
+    subprocess.run(["xz", "-f", mini], check=True)
+    subprocess.run(["objcopy", "--add-section", f".gnu_debugdata={mini}.xz", exe], check=True)
+    return sorted(functions)
+
+
+@suite.test
+def debugdata():
+    """a stripped program has names by its .gnu_debugdata"""
+    with scratch() as tmp:
+        exe, _, debug = build_stripped(tmp, "mini")
+        assert "chain_10" in add_minidebug(exe, debug)
+        with subprocess.Popen([exe, "100"]) as p:
+            record(exe + ".folded", "--duration", "3", "--frequency", "499")
+            p.kill()
+        check(learned([(f, n) for f, n in folded(exe + ".folded") if f[0] == "mini"]))
 
 
 @suite.test

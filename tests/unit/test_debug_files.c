@@ -61,7 +61,8 @@ static void setup(void)
 	debug_files_fini(&d);
 	executables_fini(&x);
 	executables_init(&x, 9);
-	d = (struct debug_files){ .ops = &ops };
+	debug_files_init(&d);
+	d.ops = &ops;
 	asked = missing = 0;
 	may_ask = 0;
 }

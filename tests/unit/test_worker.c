@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A worker's one job, from the message with the file to the answer. */
+#include "tests/unit/debugdata_image.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/harness.h"
 
@@ -151,6 +152,28 @@ TEST(worker_gives_a_table_without_names)
 	fd = image_file(&im);
 	job(fd, JOB_TABLE | JOB_SYMBOLS, m);
 	CHECK_EQ(m[0].hdr.type, MSG_JOB_DONE);
+	open_names(&m[1], &idx);
+	CHECK_EQ(idx.n, 0);
+}
+
+TEST(worker_finds_names_inside_of_the_file)
+{
+	static struct elf_image inner;
+	static uint8_t packed[4096];
+	struct symbol_index idx;
+	struct msg m[2];
+	size_t len;
+
+	debugdata_inner(&inner, EM_X86_64);
+	len = debugdata_pack(inner.b, inner.n, 6, packed, sizeof(packed));
+	debugdata_outer(&im, packed, len);
+	job(image_file(&im), JOB_TABLE | JOB_SYMBOLS, m);
+	open_names(&m[1], &idx);
+	CHECK_EQ(idx.n, 2);
+	CHECK_STR(symbols_find(&idx, IMAGE_DATA + 31), "other");
+	/* broken ones name nothing, and the rest is as it was */
+	debugdata_outer(&im, packed, len / 2);
+	job(image_file(&im), JOB_TABLE | JOB_SYMBOLS, m);
 	open_names(&m[1], &idx);
 	CHECK_EQ(idx.n, 0);
 }

@@ -37,6 +37,9 @@ unit_index_keep_SRCS := $(unit_lines_SRCS) symbolizerd/symbols/index_keep.c
 unit_index_keep_LIBS := -lxxhash
 unit_symbols_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_symbols_LIBS := -lelf -lnettle -liberty -lxxhash
+UNIT += debugdata
+unit_debugdata_SRCS := symbolizerd/elf/debugdata.c $(unit_symbols_SRCS)
+unit_debugdata_LIBS := -llzma $(unit_symbols_LIBS)
 unit_file_id_SRCS := symbolizerd/elf/elf_file.c symbolizerd/elf/file_id.c common/wire.c \
 	symbolizerd/runtimes/go/detect.c
 unit_file_id_LIBS := -lelf -lnettle
@@ -63,9 +66,9 @@ unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_go_LIBS := -lelf -lnettle -liberty -lxxhash
 
 UNIT += worker
-unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker/worker.c symbolizerd/worker/debug_file.c symbolizerd/worker/lines_job.c $(wildcard symbolizerd/symbols/dwarf_*.c) \
+unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker/worker.c symbolizerd/worker/debug_file.c symbolizerd/worker/lines_job.c $(wildcard symbolizerd/symbols/dwarf_*.c) symbolizerd/elf/debugdata.c \
 	ipc/conn.c common/send_fds.c ipc/conn_more.c ipc/message.c ipc/rules.c ipc/sealed.c ipc/sealed_map.c
-unit_worker_LIBS := -ldw -lelf -lnettle -liberty -lxxhash
+unit_worker_LIBS := -llzma -ldw -lelf -lnettle -liberty -lxxhash
 
 # runs the sampler's unwinder on stopped threads, for tests/live/test_stops.py
 stops_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/stops.c symbolizerd/tables/vdso.c $(INSTALL_TABLE) $(UNWIND))

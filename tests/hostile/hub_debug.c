@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Debug files that come after an executable was read: the hub looks for them itself,
+ * and has the executable read anew.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ipc/conn_more.h"
+#include "ipc/sealed.h"
+#include "symbolizerd/symbols/index.h"
+#include "symbolizerd/worker/worker.h"
+#include "tests/hostile/own_hub.h"
+#include "tests/unit/harness.h"
+
+/* --- the worker ---------------------------------------------------------------- */
+
+static int debug_symbols(bool debug)
+{
+	static const char *const all[] = { "\0before", "\0better" };
+	struct symbols_hdr hdr = { .magic = SYMBOLS_MAGIC, .n = 1, .name_bytes = 8 };
+	struct symbol s = { .start = OWN_MARK, .size = 16, .name = 1 };
+	char names[8];
+	struct iovec parts[] = { { &hdr, sizeof(hdr) }, { &s, sizeof(s) },
+				 { names, sizeof(names) } };
+
+	memcpy(names, all[debug], 8);
+	return sealed_make("symbols", parts, 3);
+}
+
+/* It believes what it gets, unless that says no. */
+static bool debug_ask(struct conn *c, const struct msg_job_done *done)
+{
+	struct msg_wanted q = { .build_id_len = done->build_id_len };
+	char says = 0;
+	struct msg m;
+	int r;
+
+	memcpy(q.build_id, done->build_id, done->build_id_len);
+	if (conn_send(c, MSG_DEBUG_WANTED, 0, &q, sizeof(q), NULL, 0, NULL, 0))
+		return false;
+	while ((r = conn_recv(c, &m)) == -EAGAIN)
+		poll(NULL, 0, 1);
+	if (r || m.hdr.type != MSG_WANTED_FILE)
+		return false;
+	return pread(m.fds[0], &says, 1, 0) == 1 && says == 'y';
+}
+
+int worker_run(int fd)
+{
+	struct msg_job_done done = { .build_id_len = 2, .build_id = { 0xab, 0xcd } };
+	struct msg_job job;
+	struct conn c;
+	struct msg m;
+	int r, part;
+
+	if (conn_init(&c, fd, PEER_HUB) < 0)
+		return 1;
+	c.state = CONN_READY;
+	while ((r = conn_recv(&c, &m)) == -EAGAIN)
+		poll(NULL, 0, 1);
+	if (r)
+		return 1;
+	memcpy(&job, m.buf, sizeof(job));
+	done.exe = job.exe;
+	done.debug = debug_ask(&c, &done) ? JOB_DEBUG_FILE : JOB_DEBUG_MISSING;
+	for (done.part = JOB_TABLE; done.part <= JOB_SYMBOLS; done.part *= 2) {
+		part = done.part == JOB_TABLE ? own_table() :
+						debug_symbols(done.debug == JOB_DEBUG_FILE);
+		if (job.parts & done.part)
+			conn_send(&c, MSG_JOB_DONE, 0, &done, sizeof(done), NULL, 0, &part, 1);
+	}
+	return 0;
+}
+
+/* --- the hub --------------------------------------------------------------------- */
+
+static void look_often(struct hub *hub)
+{
+	hub->k.debug_files.again_ns = 500000000;
+}
+
+/* A descriptor of a file of this user's that says this. */
+static int debug_fd(char says, uid_t uid)
+{
+	int fd = memfd_create("debug", MFD_CLOEXEC);
+
+	NEED(fd >= 0 && write(fd, &says, 1) == 1);
+	NEED(uid == getuid() || fchown(fd, uid, (gid_t)-1) == 0);
+	return fd;
+}
+
+/* The question with this id comes, and this is the answer; fd -1: none. */
+static void answer(struct fake_loader *l, uint64_t id, int fd)
+{
+	struct msg_open_failed none = { .error = ENOENT };
+	struct msg_wanted q;
+	struct msg m;
+
+	expect(&l->conn, MSG_DEBUG_WANTED, &m);
+	memcpy(&q, m.buf, sizeof(q));
+	NEED(m.hdr.id == id && q.tgid == 4711 && q.build_id_len == 2);
+	NEED(q.build_id[0] == 0xab && q.build_id[1] == 0xcd);
+	if (fd < 0)
+		NEED(!conn_send(&l->conn, MSG_WANTED_NONE, id, &none, sizeof(none), NULL, 0,
+				NULL, 0));
+	else
+		NEED(!conn_send(&l->conn, MSG_WANTED_FILE, id, NULL, 0, NULL, 0, &fd, 1));
+}
+
+static void answer_again(struct fake_loader *l, int fd)
+{
+	answer(l, DEBUG_AGAIN_ID + EXE_FIRST, fd);
+}
+
+/* A sample in the file, and the name that its batch has. */
+static void expect_name(struct fake_loader *l, struct conn *exporter, const char *name)
+{
+	uint64_t word = FRAME_WORD(FRAME_NATIVE, EXE_FIRST, OWN_MARK + 4);
+	struct fake_batch b;
+	const char *got;
+	size_t len;
+
+	if (l)
+		loader_sample(l, record(0, 1), &word);
+	exporter_batch(exporter, &b);
+	got = batch_str(&b.b, b.b.functions[b.b.frames[0].function].name, &len);
+	NEED(len == strlen(name) && !memcmp(got, name, len));
+	exporter_done(exporter, b.id, b.msg.samples, BATCH_DELIVERED);
+	batch_release(&b);
+}
+
+/* A file that was read, and has no debug file. */
+static void begin(struct conn *status, struct conn *exporter, struct fake_loader *l)
+{
+	uint64_t word = FRAME_WORD(FRAME_NATIVE, EXE_FIRST, OWN_MARK + 4);
+
+	own_begin(status, l, look_often);
+	exporter_connect(exporter, &own_place, 0, NULL);
+	own_send_file(l, 2, "G", 1, getuid());
+	answer(l, EXE_FIRST, -1);
+	NEED(own_expect_table(l, 2) == EXE_FIRST);
+	loader_sample(l, record(0, 1), &word);
+	answer(l, EXE_FIRST, -1);	/* the second visit, for symbols */
+	expect_name(NULL, exporter, "before");
+}
+
+/* The hub asks for the file itself, now that a sample has met it again. */
+static void expect_file_asked(struct fake_loader *l)
+{
+	struct msg_entry e;
+	struct msg m;
+
+	do {
+		expect(&l->conn, MSG_ENTRY, &m);
+		memcpy(&e, m.buf, sizeof(e));
+	} while (!(e.entry.state & FILE_ASK));
+	NEED(e.entry.exe == EXE_FIRST);
+}
+
+TEST(hub_finds_a_debug_file_that_comes_later)
+{
+	uint64_t word = FRAME_WORD(FRAME_NATIVE, EXE_FIRST, OWN_MARK + 4);
+	struct conn exporter, status;
+	struct fake_loader l;
+	struct status st;
+
+	begin(&status, &exporter, &l);
+	answer_again(&l, -1);
+	expect_name(&l, &exporter, "before");
+	answer_again(&l, debug_fd('y', getuid()));
+	loader_sample(&l, record(0, 1), &word);
+	expect_file_asked(&l);
+	/* the worker's question is answered from what is at hand: loaderd has none */
+	own_send_file(&l, 2, "G", 1, getuid());
+	expect_name(NULL, &exporter, "better");
+	expect_name(&l, &exporter, "better");
+	own_end(&status, &l, &st);
+	NEED(st.hub.worker_jobs == 3 && st.hub.offences == 0);
+}
+
+/* Each of them costs one visit, and the names stay. */
+TEST(hub_reads_no_file_twice_for_a_debug_file_of_no_use)
+{
+	uint64_t word = FRAME_WORD(FRAME_NATIVE, EXE_FIRST, OWN_MARK + 4);
+	struct conn exporter, status;
+	int fd = debug_fd('n', getuid());
+	struct fake_loader l;
+	struct status st;
+
+	begin(&status, &exporter, &l);
+	answer_again(&l, fd);
+	loader_sample(&l, record(0, 1), &word);
+	expect_file_asked(&l);
+	own_send_file(&l, 2, "G", 1, getuid());
+	expect_name(NULL, &exporter, "before");
+	for (int i = 0; i < 3; i++) {
+		answer_again(&l, fd);
+		expect_name(&l, &exporter, "before");
+	}
+	own_end(&status, &l, &st);
+	NEED(st.hub.worker_jobs == 3 && st.hub.offences == 0);
+}
+
+TEST(hub_takes_no_debug_file_of_a_stranger)
+{
+	struct conn exporter, status;
+	struct fake_loader l;
+	struct status st;
+
+	if (getuid() != 0) {
+		printf("# a file of another user needs root\n");
+		exit(TEST_SKIP);
+	}
+	begin(&status, &exporter, &l);
+	for (int i = 0; i < 2; i++) {
+		answer_again(&l, debug_fd('y', 12345));
+		expect_name(&l, &exporter, "before");
+	}
+	own_end(&status, &l, &st);
+	NEED(st.hub.worker_jobs == 2 && st.hub.offences == 0);
+}
+
+TEST(hub_closes_debug_files_that_it_did_not_ask_for)
+{
+	uint64_t ids[] = { DEBUG_AGAIN_ID, DEBUG_AGAIN_ID + 77, UINT64_MAX };
+	struct conn exporter, status;
+	struct fake_loader l;
+	struct status st;
+
+	begin(&status, &exporter, &l);
+	for (int i = 0; i < 300; i++) {
+		int fd = debug_fd('y', getuid());
+
+		NEED(!conn_send(&l.conn, MSG_WANTED_FILE, ids[i % 3], NULL, 0, NULL, 0, &fd, 1));
+		close(fd);
+	}
+	answer_again(&l, -1);
+	expect_name(&l, &exporter, "before");
+	own_end(&status, &l, &st);
+	NEED(st.hub.worker_jobs == 2 && st.hub.offences == 0);
+}
