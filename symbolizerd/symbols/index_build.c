@@ -6,6 +6,7 @@
 
 #include "ipc/message_hub.h"
 #include "symbolizerd/symbols/demangle.h"
+#include "symbolizerd/symbols/entry.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/lines_build.h"
 #include "symbolizerd/symbols/plt.h"
@@ -297,6 +298,10 @@ static uint32_t index_build_first(const struct raws *all, uint32_t n, uint64_t o
 
 /* --- stubs ---------------------------------------------------------------------- */
 
+static const char entry_names[] = "_start\0main";
+#define START_NAME	0
+#define MAIN_NAME	7
+
 struct index_stubs {
 	const struct elf_file *f;
 	struct raws *all;
@@ -385,23 +390,29 @@ static int from_stubs(const struct elf_file *f, struct raws *all)
 	const Elf64_Shdr *sym = elf_file_find(f, ".dynsym");
 	struct index_stubs x = { .f = f, .all = all };
 	struct plt p;
-	int r = plt_read(f, &p);
+	int r = plt_read(f, &p) == JOB_NO_MEMORY ? JOB_NO_MEMORY : JOB_OK;
 
-	if (!r && p.stubs.n && sym && sym->sh_size / sizeof(Elf64_Sym) <= SYMBOLS_MAX)
-		r = elf_file_section(f, sym, &x.symbols);
+	if (!r && p.stubs.n && sym && sym->sh_size / sizeof(Elf64_Sym) <= SYMBOLS_MAX &&
+	    elf_file_section(f, sym, &x.symbols) == JOB_NO_MEMORY)
+		r = JOB_NO_MEMORY;
 	for (uint32_t i = 0; !r && i < p.stubs.n; i++) {
 		if (p.stubs.v[i].resolver) {
 			index_build_best(all);
 			break;
 		}
 	}
-	if (!r)
+	if (!r && !vector_reserve(&x.names, sizeof(entry_names)))
+		r = JOB_NO_MEMORY;
+	if (!r) {
+		memcpy(x.names.v, entry_names, sizeof(entry_names));
+		x.names.n = sizeof(entry_names);
 		r = index_stubs_all(&x, &p);
+	}
 	all->strings[STUBS].data = (uint8_t *)x.names.v;
 	all->strings[STUBS].len = x.names.n;
 	elf_bytes_free(&x.symbols);
 	plt_free(&p);
-	return r == JOB_NO_MEMORY ? r : JOB_OK;
+	return r;
 }
 
 /* --- functions without names -------------------------------------------------- */
@@ -453,6 +464,15 @@ static bool index_build_range(const struct elf_file *f, const struct raws *all,
 	return true;
 }
 
+/* A range whose name is known all the same. */
+static void index_build_entry(struct raw *raw, uint32_t name)
+{
+	raw->number = NO_SOURCE;
+	raw->rank = RANK_TABLE * STUBS;
+	raw->name = name;
+	raw->len = (uint32_t)strlen(&entry_names[name]);
+}
+
 static int index_build_by_start(const void *x, const void *y)
 {
 	const struct raw *a = x, *b = y;
@@ -464,13 +484,19 @@ static int index_build_by_start(const void *x, const void *y)
 static int index_build_add_ranges(const struct elf_file *f, struct raws *all)
 {
 	uint32_t n_ranges, n = all->list.n, to = 0;
+	struct entry entry = entry_read(f);
 	struct code_range *ranges;
 	struct raw raw, *v;
 	int r = ranges_read(f, &ranges, &n_ranges);
 
 	for (uint32_t i = 0; !r && i < n_ranges; i++) {
-		if (index_build_range(f, all, n, &ranges[i], &raw))
-			r = index_build_push(all, &raw);
+		if (!index_build_range(f, all, n, &ranges[i], &raw))
+			continue;
+		if (ranges[i].vaddr == entry.start)
+			index_build_entry(&raw, START_NAME);
+		else if (ranges[i].vaddr == entry.main)
+			index_build_entry(&raw, MAIN_NAME);
+		r = index_build_push(all, &raw);
 	}
 	free(ranges);
 	if (r || all->list.n == n)

@@ -18,7 +18,8 @@
  * then the shortest, then the first in the alphabet.  Versions are left out of names
  * that are not mangled.  Where a file has neither a source nor
  * .symtab, functions that .dynsym does not name are the ranges of its call frame
- * information (ranges.h).  Files and lines are those of the runtime.
+ * information (ranges.h), of which two may have a name all the same (entry.h).  Files
+ * and lines are those of the runtime.
  * Mangled names are demangled (demangle.h) until that has made
  * SYMBOLS_DEMANGLED_MAX bytes of one file, or half of what is left of
  * SYMBOLS_BYTES_MAX.

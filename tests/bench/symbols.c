@@ -78,7 +78,8 @@ static void build(const char *path)
 	if (list)
 		list_all(&x);
 	shared->done = true;
-	exit(0);
+	fflush(stdout);		/* exit() would set the list's offset back */
+	_exit(0);
 }
 
 static void print(const char *what, const struct result *r)

@@ -495,6 +495,74 @@ TEST(symbols_without_names_are_ranges_of_cfi)
 	}
 }
 
+/* glibc's _start, by the compilers' ways to write main's address. */
+#define BEGIN	"\x31\xed\x49\x89\xd1\x5e\x48\x89\xe2\x48\x83\xe4\xf0\x50\x54"
+#define NEW	"\x45\x31\xc0\x31\xc9"
+#define OLD	"\x49\xc7\xc0\1\2\3\4\x48\x8d\x0d\1\2\3\4"
+#define CALL	"\xff\x15\0\0\0\0"
+#define START(s)	{ s, sizeof(s) - 1 }
+#define MAIN	256
+
+TEST(symbols_of_the_entry)
+{
+	static const uint32_t ranges[][2] = { { 64, 64 }, { MAIN, 32 } };
+	static const struct {
+		struct {
+			const char *code;
+			size_t len;
+		} begin;
+		bool relative;	/* main's address */
+		bool start, main;
+	} cases[] = {
+		{ START(BEGIN NEW "\x48\x8d\x3d"), true, true, true },
+		{ START(BEGIN NEW "\x48\xc7\xc7"), false, true, true },
+		{ START("\xf3\x0f\x1e\xfa" BEGIN OLD "\x48\x8d\x3d"), true, true, true },
+		/* another register, another beginning */
+		{ START(BEGIN NEW "\x48\x8d\x35"), true, true, false },
+		{ START(BEGIN "\x31\xc0" "\x48\x8d\x3d"), true, true, false },
+		{ START("\x90" BEGIN NEW "\x48\x8d\x3d"), true, false, false },
+	};
+
+	for (size_t i = 0; i < N(cases); i++) {
+		uint64_t v = ranges_image(ranges, N(ranges), NOTHING);
+		size_t len = cases[i].begin.len;
+		uint32_t to = (uint32_t)(v + MAIN);
+		uint8_t *code = im.b + text + 64;
+
+		to -= cases[i].relative ? (uint32_t)(v + 64 + len + 4) : 0;
+		memcpy(code, cases[i].begin.code, len);
+		memcpy(code + len, &to, 4);
+		memcpy(code + len + 4, CALL, 6);
+		image_ehdr(&im)->e_entry = v + 64;
+		image_finish(&im);
+		build();
+		check(64, cases[i].start ? "_start" : NULL);
+		check(127, cases[i].start ? "_start" : NULL);
+		check(MAIN, cases[i].main ? "main" : NULL);
+		check(MAIN + 31, cases[i].main ? "main" : NULL);
+		free(data);
+		data = NULL;
+	}
+}
+
+/* The entry point may be anywhere. */
+TEST(symbols_of_an_entry_at_the_end)
+{
+	static const uint32_t ranges[][2] = { { 64, 64 } };
+	static const char code[] = BEGIN NEW "\x48\x8d\x3d\0\0\0\0" CALL;
+
+	for (size_t n = 0; n <= sizeof(code); n++) {
+		uint64_t v = ranges_image(ranges, 1, NOTHING);
+
+		memcpy(im.b + text + TEXT_LEN - n, code, n);
+		image_ehdr(&im)->e_entry = v + TEXT_LEN - n;
+		image_finish(&im);
+		build();
+		free(data);
+		data = NULL;
+	}
+}
+
 /* A file that has .symtab names its functions itself. */
 TEST(symbols_with_symtab_have_no_ranges)
 {
