@@ -120,6 +120,9 @@ def function_cause(elf, at, mine, theirs):
         return "symbol without a size: ours reaches to the next one, theirs to nothing"
     if mine == "?" and theirs in unsized:
         return "symbol without a size: ours ends with its section, or after 4 KiB"
+    if theirs in ("?", *unsized) and not elf.section(".symtab") and (
+            mine == "main" or mine == "_start" and 0 <= at - elf.entry < 64):
+        return "no symbol: ours _start and main of a stripped program, by its entry"
     if mine.startswith("!") and theirs == "?":
         return "no symbol: ours the function that the call frame information describes"
     if mine[0] in "!?" and theirs in elf.data:

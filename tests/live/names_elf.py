@@ -35,7 +35,7 @@ class Elf:
         h = self.raw.read(64)
         if len(h) < 64 or h[:6] != b"\x7fELF\x02\x01":
             raise NotElf(path)
-        (self.type, self.machine, _, _, phoff, shoff, _, _, phsize, phnum, shsize, shnum,
+        (self.type, self.machine, _, self.entry, phoff, shoff, _, _, phsize, phnum, shsize, shnum,
          shstr) = struct.unpack("<HHIQQQIHHHHHH", h[16:])
         if self.type not in (2, 3) or self.machine not in (62, 183):
             raise NotElf(path)
