@@ -15,7 +15,7 @@
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/elf/file_id.h"
 #include "symbolizerd/runtimes/runtimes.h"
-#include "symbolizerd/symbols/show_names.h"
+#include "symbolizerd/show_names.h"
 #include "symbolizerd/unwind/show.h"
 #include "symbolizerd/worker/confine.h"
 

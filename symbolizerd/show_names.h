@@ -13,8 +13,8 @@
  * Of all symbols a line has address, size and name.  Addresses are virtual ones of
  * the file, as in readelf and nm.  Controls, and the backslash, are printed as \xNN.
  */
-#ifndef SYMBOLIZERD_SYMBOLS_SHOW_NAMES_H
-#define SYMBOLIZERD_SYMBOLS_SHOW_NAMES_H
+#ifndef SYMBOLIZERD_SHOW_NAMES_H
+#define SYMBOLIZERD_SHOW_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,4 +47,4 @@ void show_names_at(const struct shown_names *s, uint64_t vaddr);
 /* All symbols, ascending. */
 void show_names_all(const struct shown_names *s);
 
-#endif /* SYMBOLIZERD_SYMBOLS_SHOW_NAMES_H */
+#endif /* SYMBOLIZERD_SHOW_NAMES_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/symbols/show_names.h"
+#include "symbolizerd/show_names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
