@@ -51,7 +51,7 @@ static bool entry_address(struct entry_code *c, const char *lea, const char *mov
 	return true;
 }
 
-static void entry_x86(struct entry_code *c, struct entry *e)
+static void entry_x86(struct entry_code *c, struct entry_point *e)
 {
 	/* xor ebp; mov r9, rdx; pop rsi; mov rdx, rsp; and rsp, -16; push rax; push rsp */
 	static const char begin[] = "\x31\xed\x49\x89\xd1\x5e\x48\x89\xe2\x48\x83\xe4\xf0\x50\x54";
@@ -72,7 +72,7 @@ static void entry_x86(struct entry_code *c, struct entry *e)
 		e->main = to;
 }
 
-static void entry_arm(struct entry_code *c, struct entry *e)
+static void entry_arm(struct entry_code *c, struct entry_point *e)
 {
 	/* mov x29, 0; mov x30, 0; mov x5, x0; ldr x1, [sp]; add x2, sp, 8; mov x6, sp */
 	static const char begin[] = "\x1d\x00\x80\xd2\x1e\x00\x80\xd2\xe5\x03\x00\xaa"
@@ -86,9 +86,9 @@ static void entry_arm(struct entry_code *c, struct entry *e)
 		e->start = start;
 }
 
-struct entry entry_read(const struct elf_file *f)
+struct entry_point entry_read(const struct elf_file *f)
 {
-	struct entry e = { 0 };
+	struct entry_point e = { 0 };
 	struct entry_code c = { .vaddr = f->ehdr.e_entry };
 	struct elf_bytes b;
 	uint64_t off, left;

@@ -13,10 +13,10 @@
 
 #include "symbolizerd/elf/elf_file.h"
 
-struct entry {			/* virtual addresses; 0: not known */
+struct entry_point {			/* virtual addresses; 0: not known */
 	uint64_t start, main;
 };
 
-struct entry entry_read(const struct elf_file *f);
+struct entry_point entry_read(const struct elf_file *f);
 
 #endif /* SYMBOLIZERD_SYMBOLS_ENTRY_H */

@@ -484,7 +484,7 @@ static int index_build_by_start(const void *x, const void *y)
 static int index_build_add_ranges(const struct elf_file *f, struct raws *all)
 {
 	uint32_t n_ranges, n = all->list.n, to = 0;
-	struct entry entry = entry_read(f);
+	struct entry_point entry = entry_read(f);
 	struct code_range *ranges;
 	struct raw raw, *v;
 	int r = ranges_read(f, &ranges, &n_ranges);
