@@ -12,6 +12,7 @@
 #include "cli/diff/diff.h"
 #include "cli/front/front.h"
 #include "cli/manual.h"
+#include "cli/names.h"
 #include "cli/record/output.h"
 #include "cli/record/recorder.h"
 #include "cli/run.h"
@@ -200,6 +201,24 @@ static const char table_details[] =
 "\"none\": the frame pointer is tried; \"end\": the outermost frame; \"signal\": a\n"
 "signal frame; \"unsupported\": CFI that no rule can express.  Needs no privilege.\n";
 
+static const struct option_def names_options[] = {
+	{ "debug", "FILE", "its debug file, of the same build ID", OPTION_TEXT,
+	  0, 0, AT(debug) },
+	{ "mangled", NULL, "names as the file has them, not demangled", OPTION_FLAG,
+	  0, 0, AT(mangled) },
+	LIBEXEC,
+};
+
+static const char names_details[] =
+"FILE is an ELF file; addresses are hexadecimal, those that nm and readelf show.\n"
+"For each of them there is a line for each function that is there, the innermost\n"
+"first: address, function, FILE:LINE, and \"(inlined)\" for a function that is\n"
+"inlined into the one on the next line.  Columns have a tab between them.  \"?\":\n"
+"no symbol is there; \"!0x1234\": a function without a name that begins at 0x1234.\n"
+"With - for ADDRESS, addresses are read from standard input, one a line.  Without\n"
+"any, all symbols are shown: address, size, name.  They are the names that\n"
+"profiles have.  Needs no privilege.\n";
+
 #define JSON		{ "json", NULL, "one JSON object on one line "	\
 			  "(docs/DOCTOR.md)", OPTION_FLAG, 0, 0, AT(json) }
 
@@ -346,6 +365,9 @@ const struct command commands[] = {
 	{ "table", "FILE [--at ADDRESS...]",
 	  "Show the unwind rules of a file's functions", table_details,
 	  table_options, COUNT(table_options), REST_FILE, table_run },
+	{ "names", "FILE [ADDRESS...] [OPTION]...",
+	  "Show the functions at addresses of a file", names_details,
+	  names_options, COUNT(names_options), REST_FILE_WORDS, names_run },
 	{ "diff", "A B [OPTION]...", "Compare two recordings, by function or by line",
 	  diff_details, diff_options, COUNT(diff_options), REST_FILES,
 	  diff_run },

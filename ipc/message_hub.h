@@ -68,6 +68,7 @@ struct msg_hello_exporter {
 enum job_kind {
 	JOB_FILE = 0,		/* a file: its table, symbols, or both */
 	JOB_PROCESS,		/* a process's memory: names of frames */
+	JOB_LINES,		/* a file: functions and lines at some offsets */
 	JOB__KINDS
 };
 
@@ -78,18 +79,18 @@ enum job_part {
 };
 
 /* MSG_JOB_DONE answers JOB_FILE, once for each part; MSG_NAMES (a struct
- * frame_names_hdr and so on: symbolizerd/symbols/frame_names.h) JOB_PROCESS,
- * MSG_JOB_FAILED both. */
+ * frame_names_hdr and so on: symbolizerd/symbols/frame_names.h) the other kinds,
+ * MSG_JOB_FAILED all. */
 #define JOB_WORDS_MAX	512
 struct msg_job {
 	uint32_t kind;			/* enum job_kind */
-	uint32_t exe;			/* file: its number; else 0 */
+	uint32_t exe;			/* file, lines: its number; else 0 */
 	uint32_t runtime;		/* process: enum runtime; else 0 */
-	uint32_t n_frames;		/* process: at least 1; else 0 */
+	uint32_t n_frames;		/* process, lines: at least 1; else 0 */
 	uint32_t parts;			/* file: enum job_part; else 0 */
 	uint32_t pad;
-	/* uint64_t words[]: process: n_frames whole frames (bpf/frame.h), at
-	 * most JOB_WORDS_MAX words; else none */
+	/* uint64_t words[], at most JOB_WORDS_MAX: process: n_frames whole frames
+	 * (bpf/frame.h); lines: as many file offsets; else none */
 };
 
 enum job_verdict {
@@ -141,6 +142,8 @@ struct msg_job_done {			/* fd: the part */
 	uint32_t unknown;		/* 1: this version of the runtime is not
 					 * known; else 0 */
 	uint32_t debug;			/* enum job_debug */
+	uint32_t lines;			/* 1: JOB_LINES may say something; else 0 */
+	uint32_t pad;
 	char runtime_id[RUNTIME_ID_MAX];	/* NUL-padded; "" without one */
 };
 

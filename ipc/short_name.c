@@ -6,6 +6,7 @@
 
 #define NESTED_MAX	256	/* brackets within brackets that are left out */
 #define NO_PLACE	SIZE_MAX
+#define STUB_LEN	(sizeof(SHORT_NAME_STUB) - 1)
 
 struct short_name {
 	const char *s;
@@ -357,8 +358,8 @@ static size_t short_name_cut(char *buf)
 	return n + 3;
 }
 
-const char *short_name(const char *s, size_t len, bool demangled,
-		       char buf[SHORT_NAME_MAX], size_t *ret_len)
+static const char *short_name_of(const char *s, size_t len, bool demangled,
+				 char buf[SHORT_NAME_MAX], size_t *ret_len)
 {
 	struct short_name x = {
 		.s = s, .len = short_name_stem(s, len), .out = buf,
@@ -376,4 +377,37 @@ const char *short_name(const char *s, size_t len, bool demangled,
 	}
 	*ret_len = x.full ? short_name_cut(buf) : x.n;
 	return buf;
+}
+
+/* With the end that tells a stub from what it calls. */
+static const char *short_name_stub(const char *s, size_t len, const char *name,
+				   char buf[SHORT_NAME_MAX], size_t *ret_len)
+{
+	size_t n = *ret_len;
+
+	if (name == s && n == len && len <= SHORT_NAME_MAX - STUB_LEN) {
+		*ret_len = len + STUB_LEN;
+		return s;
+	}
+	if (n > SHORT_NAME_MAX - STUB_LEN) {
+		n = SHORT_NAME_MAX - STUB_LEN;
+		while (n && (name[n] & 0xc0) == 0x80)
+			n--;
+	}
+	memmove(buf, name, n);
+	memcpy(buf + n, SHORT_NAME_STUB, STUB_LEN);
+	*ret_len = n + STUB_LEN;
+	return buf;
+}
+
+const char *short_name(const char *s, size_t len, bool demangled,
+		       char buf[SHORT_NAME_MAX], size_t *ret_len)
+{
+	const char *name;
+
+	if (len <= STUB_LEN || memcmp(s + len - STUB_LEN, SHORT_NAME_STUB, STUB_LEN))
+		return short_name_of(s, len, demangled, buf, ret_len);
+	len -= STUB_LEN;
+	name = short_name_of(s, len, demangled, buf, ret_len);
+	return short_name_stub(s, len, name, buf, ret_len);
 }

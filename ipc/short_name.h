@@ -12,7 +12,7 @@
  *
  * Of all names versions (f@@GLIBC_2.34) and what compilers append to parts and
  * clones of a function (.cold, .part.0, .constprop.0, .isra.0, .lto_priv.0,
- * .llvm.1) go.
+ * .llvm.1) go.  What tells a stub from the function that it calls (f@plt) stays.
  */
 #ifndef IPC_SHORT_NAME_H
 #define IPC_SHORT_NAME_H
@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define SHORT_NAME_STUB	"@plt"
 #define SHORT_NAME_MAX	1024	/* bytes; longer ones end in "..." */
 
 /*

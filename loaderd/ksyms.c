@@ -9,15 +9,16 @@
  * symbol: more of them than one record has words lie in between. */
 #define NUMBERS_MAX	(2 * KSYM_RANGES)
 
-/* How many ranges start at addr or below. */
-static uint32_t ksyms_upto(const struct ksyms *k, uint64_t addr)
+/* The first range that ends behind addr. */
+static uint32_t ksyms_from(const struct ksyms *k, uint64_t addr)
 {
 	uint32_t lo = 0, hi = k->n;
 
 	while (lo < hi) {
 		uint32_t mid = (lo + hi) / 2;
+		const struct ksym_range *r = &k->range[mid];
 
-		if (k->range[mid].start <= addr)
+		if (r->start <= addr && addr - r->start >= r->size)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -25,76 +26,69 @@ static uint32_t ksyms_upto(const struct ksyms *k, uint64_t addr)
 	return lo;
 }
 
-static const struct ksym_range *ksyms_find(const struct ksyms *k, uint64_t addr)
-{
-	uint32_t i = ksyms_upto(k, addr);
-
-	return i && addr - k->range[i - 1].start < k->range[i - 1].size ?
-		&k->range[i - 1] : NULL;
-}
-
 /*
  * The kernel says "name+0xoff/0xsize", for a module's symbol with " [module]"
  * behind, or the bare address if it knows no symbol.  False then.
  */
-static bool ksyms_ask(struct ksyms *k, uint64_t addr, struct ksym_range *range,
+static bool ksyms_ask(struct ksyms *k, uint64_t addr, struct ksym_range *ret,
 		      struct ksym_rec *rec)
 {
-	char answer[KSYM_NAME_MAX + 64], *plus;
+	char answer[KSYM_NAME_MAX + 64], *plus, *module;
 	uint64_t off, size;
-	const char *module;
 
 	/* it names the instruction before a return address */
-	if (bpf_name(k->bpf, addr + 1, answer, sizeof(answer)))
-		return false;
-	plus = strrchr(answer, '+');
+	plus = bpf_name(k->bpf, addr + 1, answer, sizeof(answer)) ? NULL : strrchr(answer, '+');
 	if (!plus || plus == answer ||
 	    sscanf(plus, "+0x%" SCNx64 "/0x%" SCNx64, &off, &size) != 2)
 		return false;
 	/* bpf_name() meant addr + 1: so is its offset, unless it wrapped */
 	off -= off ? 1 : 0;
-	if (off >= size || size > UINT32_MAX || off > addr)
+	if (off >= size || size > UINT32_MAX || off > addr || size >= off - addr)
 		return false;
 	module = strstr(plus, " [");
 	*rec = (struct ksym_rec){ .len = sizeof(*rec), .kind = REC_KSYM };
 	snprintf(rec->name, sizeof(rec->name), "%.*s%s", (int)(plus - answer),
 		 answer, module ? module : "");
-	range->start = addr - off;
-	range->size = size;
+	*ret = (struct ksym_range){ .start = addr - off, .size = size,
+				    .passing = !strncmp(answer, "bpf_", 4) };
 	return true;
 }
 
-/* Number a range and remember it. */
-static void ksyms_define(struct ksyms *k, struct ksym_range *range, struct ksym_rec *rec)
+/* Number a range and remember it, instead of those that lie where it does. */
+static struct ksym_range *ksyms_define(struct ksyms *k, struct ksym_range *range,
+				       struct ksym_rec *rec)
 {
-	uint32_t at;
+	uint32_t at, end;
 
 	if (k->n == KSYM_RANGES)
-		ksyms_forget(k);
+		ksyms_forget(k, true);
 	k->last = k->last % NUMBERS_MAX + 1;
 	range->number = rec->number = k->last;
-	at = ksyms_upto(k, range->start);
-	memmove(k->range + at + 1, k->range + at, (k->n - at) * sizeof(*range));
+	end = at = ksyms_from(k, range->start);
+	while (end < k->n && k->range[end].start < range->start + range->size)
+		end++;
+	memmove(k->range + at + 1, k->range + end, (k->n - end) * sizeof(*range));
 	k->range[at] = *range;
-	k->n++;
+	k->n += 1 + at - end;
+	return &k->range[at];
 }
 
 bool ksyms_word(struct ksyms *k, uint64_t addr, uint64_t *word, struct ksym_rec *def)
 {
-	const struct ksym_range *range = ksyms_find(k, addr);
-	struct ksym_range new;
+	uint32_t at = ksyms_from(k, addr);
+	struct ksym_range new, *range = at < k->n && k->range[at].start <= addr ?
+					&k->range[at] : NULL;
+	bool fresh = (!range || range->stale) && ksyms_ask(k, addr, &new, def);
 
-	*word = KSYM_WORD(KSYM_NONE, 0);
-	if (!range && !ksyms_ask(k, addr, &new, def))
-		return false;
-	if (!range)
-		ksyms_define(k, &new, def);
-	*word = range ? KSYM_WORD(range->number, addr - range->start) :
-			KSYM_WORD(new.number, addr - new.start);
-	return !range;
+	if (fresh)
+		range = ksyms_define(k, &new, def);
+	*word = range ? KSYM_WORD(range->number, addr - range->start) : KSYM_WORD(KSYM_NONE, 0);
+	return fresh;
 }
 
-void ksyms_forget(struct ksyms *k)
+void ksyms_forget(struct ksyms *k, bool all)
 {
-	k->n = 0;
+	for (uint32_t i = 0; i < k->n; i++)
+		k->range[i].stale = k->range[i].passing;
+	k->n = all ? 0 : k->n;
 }

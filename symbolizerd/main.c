@@ -40,12 +40,14 @@ struct symbolizerd_options {
 	uid_t uid;
 	gid_t gid;
 	struct hub_config hub;
+	struct show_request shown;
 	bool debug, show, snapshot;
 };
 
 enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_VIEWER,
-       OPT_INTERVAL, OPT_SHARE, OPT_OWN, OPT_INCLUDE_SELF, OPT_SHOW_LOOPS,
-       OPT_READERS, OPT_DEBUG, OPT_SHOW, OPT_SNAPSHOT };
+       OPT_INTERVAL, OPT_SHARE, OPT_LINES, OPT_OWN, OPT_INCLUDE_SELF, OPT_SHOW_LOOPS,
+       OPT_READERS, OPT_DEBUG, OPT_SHOW, OPT_NAMES, OPT_MANGLED,
+       OPT_DEBUG_FILE, OPT_ADDRESSES, OPT_SNAPSHOT };
 
 static bool symbolizerd_set_option(struct symbolizerd_options *o, int opt,
 				   uint64_t v)
@@ -72,11 +74,45 @@ static bool symbolizerd_set_option(struct symbolizerd_options *o, int opt,
 	case OPT_SHARE:
 		o->hub.cpu_share = (uint32_t)v;
 		return v > 0 && v <= 100;
+	case OPT_LINES:
+		o->hub.lines_share = (uint32_t)v;
+		return v <= 100;
 	case OPT_OWN:
 		if (o->hub.n_own == OWN_GIVEN)
 			return false;
 		o->hub.own[o->hub.n_own++] = (pid_t)v;
 		return v > 0 && v <= INT32_MAX;
+	case OPT_DEBUG_FILE:
+		o->shown.debug = (int)v;
+		return v > STDERR_FILENO && v <= INT32_MAX;
+	case OPT_ADDRESSES:
+		o->shown.addresses = (int)v;
+		return v > STDERR_FILENO && v <= INT32_MAX;
+	default:
+		return false;
+	}
+}
+
+/* An option without a value.  False: it has one. */
+static bool symbolizerd_set_flag(struct symbolizerd_options *o, int opt)
+{
+	switch (opt) {
+	case OPT_DEBUG:
+		return o->debug = true;
+	case OPT_SHOW:
+		return o->show = true;
+	case OPT_NAMES:
+		return o->show = o->shown.names = true;
+	case OPT_MANGLED:
+		return o->shown.mangled = true;
+	case OPT_SNAPSHOT:
+		return o->snapshot = true;
+	case OPT_INCLUDE_SELF:
+		return o->hub.include_self = true;
+	case OPT_SHOW_LOOPS:
+		return o->hub.show_loops = true;
+	case OPT_READERS:
+		return o->hub.readers = true;
 	default:
 		return false;
 	}
@@ -92,12 +128,17 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 		{ "viewer-uid", required_argument, NULL, OPT_VIEWER },
 		{ "interval", required_argument, NULL, OPT_INTERVAL },
 		{ "cpu-share", required_argument, NULL, OPT_SHARE },
+		{ "lines-share", required_argument, NULL, OPT_LINES },
 		{ "own", required_argument, NULL, OPT_OWN },
 		{ "include-self", no_argument, NULL, OPT_INCLUDE_SELF },
 		{ "show-loops", no_argument, NULL, OPT_SHOW_LOOPS },
 		{ "readers", no_argument, NULL, OPT_READERS },
 		{ "debug", no_argument, NULL, OPT_DEBUG },
 		{ "show-table", no_argument, NULL, OPT_SHOW },
+		{ "show-names", no_argument, NULL, OPT_NAMES },
+		{ "mangled", no_argument, NULL, OPT_MANGLED },
+		{ "debug-file", required_argument, NULL, OPT_DEBUG_FILE },
+		{ "addresses", required_argument, NULL, OPT_ADDRESSES },
 		{ "snapshot", no_argument, NULL, OPT_SNAPSHOT },
 		{ 0 },
 	};
@@ -105,15 +146,7 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "", opts, NULL)) != -1) {
-		o->debug |= opt == OPT_DEBUG;
-		o->show |= opt == OPT_SHOW;
-		o->snapshot |= opt == OPT_SNAPSHOT;
-		o->hub.include_self |= opt == OPT_INCLUDE_SELF;
-		o->hub.show_loops |= opt == OPT_SHOW_LOOPS;
-		o->hub.readers |= opt == OPT_READERS;
-		if (opt == OPT_DEBUG || opt == OPT_SHOW || opt == OPT_SNAPSHOT ||
-		    opt == OPT_INCLUDE_SELF || opt == OPT_SHOW_LOOPS ||
-		    opt == OPT_READERS)
+		if (symbolizerd_set_flag(o, opt))
 			continue;
 		if (opt == '?' ||
 		    !number_parse(optarg, 0, UINT32_MAX - 1, &v) ||
@@ -127,9 +160,12 @@ static void symbolizerd_usage(void)
 {
 	fputs("usage: trifold-symbolizerd [--uid N --gid N] [--loader-uid N]\n"
 	      "         [--exporter-uid N] [--viewer-uid N] [--interval SECONDS]\n"
-	      "         [--cpu-share PERCENT] [--own PID]... [--include-self]\n"
+	      "         [--cpu-share PERCENT] [--lines-share PERCENT] [--own PID]...\n"
+	      "         [--include-self]\n"
 	      "         [--show-loops] [--readers] [--debug]\n"
 	      "       trifold-symbolizerd --show-table [--uid N --gid N] [ADDRESS...]\n"
+	      "       trifold-symbolizerd --show-names [--uid N --gid N] [--mangled]\n"
+	      "         [--debug-file FD] [--addresses FD] [ADDRESS...]\n"
 	      "       trifold-symbolizerd --snapshot [--uid N --gid N] FILES\n"
 	      "Is started by systemd or `trifold run`, with listening sockets\n"
 	      "loader, export and status as LISTEN_FDS(3).\n", stderr);
@@ -224,6 +260,7 @@ int main(int argc, char **argv)
 			.viewer_uid = getuid(),
 			.interval_ns = INTERVAL_DEFAULT_S * NSEC_PER_SEC,
 			.cpu_share = CPU_SHARE_DEFAULT,
+			.lines_share = LINES_PERCENT,
 			.job_deadline_ns = JOB_DEADLINE_NS,
 		},
 	};
@@ -235,8 +272,13 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	log_init(o.show || o.snapshot ? "trifold" : "symbolizerd", o.debug);
-	if (o.show)
-		return show_main(o.uid, o.gid, argv + optind, argc - optind);
+	if (o.show) {
+		o.shown.uid = o.uid;
+		o.shown.gid = o.gid;
+		o.shown.words = argv + optind;
+		o.shown.n = argc - optind;
+		return show_main(&o.shown);
+	}
 	if (o.snapshot)
 		return snapshot_main(o.uid, o.gid, argv + optind, argc - optind);
 	signal(SIGPIPE, SIG_IGN);

@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show_main - print a file's unwind table (trifold-symbolizerd --show-table)
+ * show_main - print a file's unwind table or names (trifold-symbolizerd
+ * --show-table, --show-names)
  *
- * `trifold table` opens the file and starts this with it as standard input.
- * It is parsed by the code and under the confinement of a worker.
+ * `trifold table` and `trifold names` open the file and start this with it as
+ * standard input.  It is parsed by the code and under the confinement of a worker.
  */
 #ifndef SYMBOLIZERD_SHOW_MAIN_H
 #define SYMBOLIZERD_SHOW_MAIN_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
-/* words: n addresses, of which all are asked for if n is 0.  Become uid and gid
- * ((uid_t)-1: stay).  Returns the exit status. */
-int show_main(uid_t uid, gid_t gid, char *const *words, int n);
+struct show_request {
+	uid_t uid;		/* become these; (uid_t)-1: stay */
+	gid_t gid;
+	bool names;		/* not the table */
+	bool mangled;		/* of names: as the file has them */
+	int debug;		/* of names: descriptor of a debug file; 0: none */
+	int addresses;		/* of names: addresses, one a line; 0: none */
+	char *const *words;	/* n addresses; 0: all that there is */
+	int n;
+};
+
+/* Returns the exit status. */
+int show_main(const struct show_request *req);
 
 #endif /* SYMBOLIZERD_SHOW_MAIN_H */

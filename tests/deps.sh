@@ -9,7 +9,7 @@ libcap-ng-dev libseccomp-dev libprotobuf-c-dev protobuf-c-compiler
 libcurl4-openssl-dev libxxhash-dev nettle-dev zlib1g-dev libzstd-dev libncurses-dev
 libmicrohttpd-dev libiberty-dev liblzma-dev"
 apt_test="python3 python3-venv libpython3-dev procps psmisc golang-go redis-server
-gdb g++ gdc debuginfod rustc perl sqlite3 xz-utils default-jdk-headless libcap2-bin iproute2 musl-tools
+gdb g++ gdc debuginfod rustc llvm elfutils dwz perl sqlite3 xz-utils default-jdk-headless libcap2-bin iproute2 musl-tools
 chromium zsh fish bash-completion mandoc groff-base zstd
 git dpkg-dev debhelper dh-apparmor apparmor lintian blhc mmdebstrap debootstrap piuparts lsof faketime rpm rpmlint cpio systemd
 qemu-system-x86 e2fsprogs selinux-policy-dev semodule-utils secilc openssl
@@ -22,7 +22,7 @@ elfutils-libelf-devel elfutils-devel libcap-ng-devel libseccomp-devel protobuf-c
 protobuf-c-compiler libcurl-devel xxhash-devel nettle-devel zlib-devel libzstd-devel
 ncurses-devel libmicrohttpd-devel binutils-devel xz-devel"
 dnf_test="python3 python3-devel procps-ng psmisc golang valkey sqlite xz
-gdb elfutils-debuginfod gcc-c++ gcc-gdc rust java-latest-openjdk-devel libasan libubsan compiler-rt iproute
+gdb elfutils-debuginfod gcc-c++ gcc-gdc rust llvm elfutils dwz java-latest-openjdk-devel libasan libubsan compiler-rt iproute
 chromium zsh fish bash-completion mandoc groff-base zstd
 git rpm-build rpmlint cpio selinux-policy-devel"
 

@@ -46,6 +46,8 @@ bench_jit_SRCS := symbolizerd/knowledge/jit.c symbolizerd/tables/owners.c common
 bench_jit_LIBS := -lxxhash
 bench_otlp_SRCS := $(OTLP) exporterd/body.c ipc/batch.c ipc/batch_build.c common/hash_table.c common/wire.c
 bench_otlp_LIBS := -lz -lzstd -lxxhash
+bench_symbols_SRCS := $(sort $(UNWIND) $(SYMBOLS))
+bench_symbols_LIBS := -lelf -lnettle -liberty -lxxhash
 bench_guess_LIBS := -ldw -lelf
 define bench_rule
 $(O)/bench/$(1): $(O)/tests/bench/$(1).o $$(bench_$(1)_SRCS:%.c=$(O)/%.o)
@@ -53,7 +55,7 @@ $(O)/bench/$(1): $(O)/tests/bench/$(1).o $$(bench_$(1)_SRCS:%.c=$(O)/%.o)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(CFLAGS) $$(LDHARD) $$^ $$(bench_$(1)_LIBS) -o $$@
 endef
-BENCHES := unwind tables files jit otlp guess
+BENCHES := unwind tables symbols files jit otlp guess
 $(foreach t,$(BENCHES),$(eval $(call bench_rule,$(t))))
 benches: $(BENCHES:%=$(O)/bench/%)
 

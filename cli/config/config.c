@@ -588,6 +588,9 @@ void config_apply_key(const struct config *c, enum config_id id,
 	case KEY_CPU_SHARE:
 		o->cpu_share = config_number(c, id);
 		break;
+	case KEY_LINES_SHARE:
+		o->lines_share = config_number(c, id);
+		break;
 	case KEY_VERBOSE:
 		o->verbose = config_yes(c, id);
 		break;

@@ -63,6 +63,13 @@ const struct config_key config_keys[KEY__COUNT] = {
 			"beyond that are put off: their stacks and names come later.  Samples\n"
 			"do not count, nor do workers.",
 	},
+	[KEY_LINES_SHARE] = {
+		"limits", "lines_share", NUMBER(0, 100), .def = "2",
+		.owner = OBEYS_NEXT_START,
+		.help = "Percent of one CPU, 0 to 100, that workers may take to read lines and\n"
+			"inlined calls of native code from DWARF, over ten seconds; 0: there are\n"
+			"none, only functions.",
+	},
 	[KEY_ENDPOINT] = {
 		"export", "endpoint", KIND_URL, .def = "", .flag = "endpoint",
 		.variable = "ENDPOINT", .otlp = true,

@@ -261,7 +261,7 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 /* Where a word that is no option belongs, or NULL. */
 static const char **place_for(const struct command *c, struct options *o)
 {
-	if (c->rest == REST_FILE && !o->file)
+	if ((c->rest == REST_FILE || c->rest == REST_FILE_WORDS) && !o->file)
 		return &o->file;
 	if (c->rest == REST_FILES && !o->files[1])
 		return &o->files[o->files[0] ? 1 : 0];
@@ -291,6 +291,10 @@ int options_parse(const struct command *c, int argc, char **argv,
 		}
 		if (strncmp(argv[i], "--", 2) && place_for(c, o)) {
 			*place_for(c, o) = argv[i];
+			continue;
+		}
+		if (strncmp(argv[i], "--", 2) && c->rest == REST_FILE_WORDS && !o->at.n) {
+			parse_words(argc, argv, &i, &o->at);
 			continue;
 		}
 		if (strncmp(argv[i], "--", 2))

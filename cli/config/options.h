@@ -66,6 +66,8 @@ struct options {
 	bool lines, inlined;		/* of folded stacks */
 	uint32_t by;			/* of diff: 0 functions, 1 lines */
 	struct words at;
+	bool mangled;			/* names as files have them */
+	const char *debug;		/* a debug file; NULL: none given */
 	/* of snapshot */
 	bool yes;			/* do not ask */
 	const char *root;		/* where a core's files are; NULL: / */
@@ -84,7 +86,7 @@ struct options {
 	const char *config_file;	/* NULL: none named */
 	const struct config *config;	/* NULL: not of this command */
 	uint32_t table_budget, table_idle;	/* MiB, s; 0: loaderd's own */
-	uint32_t cpu_share;		/* percent of one CPU */
+	uint32_t cpu_share, lines_share;	/* percent of one CPU */
 	bool defaults, effective;
 	struct given given[OPTIONS_GIVEN_MAX];
 	uint32_t n_given;
@@ -119,6 +121,7 @@ enum option_rest {
 	REST_COMMAND,		/* words behind "--" */
 	REST_FILE,		/* one word */
 	REST_FILES,		/* two words */
+	REST_FILE_WORDS,	/* one word, and any number into .at */
 };
 
 struct command {

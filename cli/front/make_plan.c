@@ -100,8 +100,10 @@ void make_plan_daemons(struct plan *p, const struct options *o,
 		       const struct target *target, bool network)
 {
 	plan_add(p, PROGRAM_HUB, "--interval=%u", o->interval);
-	if (o->config)
+	if (o->config) {
 		plan_add(p, PROGRAM_HUB, "--cpu-share=%u", o->cpu_share);
+		plan_add(p, PROGRAM_HUB, "--lines-share=%u", o->lines_share);
+	}
 	if (o->include_self)
 		plan_add(p, PROGRAM_HUB, "--include-self");
 	if (o->show_loops)

@@ -15,7 +15,7 @@ static const int ask_fds[PROGRAM__COUNT] = { 0, 1, 0, 2, 1, 1, 1, 0 };
 /* ... and these words; with = or _ or . at its end, how the word begins.
  * Nothing here names a program, a user or a library. */
 static const char *const ask_words[PROGRAM__COUNT][21] = {
-	[PROGRAM_HUB] = { "--debug", "--interval=", "--cpu-share=", "--own=", "--include-self", "--show-loops" },
+	[PROGRAM_HUB] = { "--debug", "--interval=", "--cpu-share=", "--lines-share=", "--own=", "--include-self", "--show-loops" },
 	[PROGRAM_EXPORTER] = {
 		"--debug", "--no-network", "--no-receiver", "--recorder-fd=3", "--endpoint=",
 		"OTEL_", "TRIFOLD_EXPORTER_", "TRIFOLD_DEBUGINFOD_", "DEBUGINFOD_URLS=",

@@ -36,7 +36,7 @@ _trifold()
 		prev=${COMP_WORDS[COMP_CWORD-2]}
 	fi
 	if ((COMP_CWORD == 1)); then
-		_trifold_words 'run record top status doctor check-config table diff convert snapshot completion --help --version'
+		_trifold_words 'run record top status doctor check-config table names diff convert snapshot completion --help --version'
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -47,7 +47,7 @@ _trifold()
 	done
 	# values of options
 	case $prev in
-	--output | --config)
+	--output | --config | --debug)
 		_trifold_files
 		return ;;
 	--format)
@@ -75,12 +75,13 @@ _trifold()
 	'doctor '*) _trifold_words '--json --help' ;;
 	'check-config -'*) _trifold_words '--effective --defaults --help' ;;
 	'table -'*) _trifold_words '--at --help' ;;
+	'names -'*) _trifold_words '--debug --mangled --help' ;;
 	'diff -'*) _trifold_words '--limit --total --output --by --names --json --help' ;;
 	'convert -'*) _trifold_words '--format --frequency --rate --names --lines --inlined --help' ;;
 	'snapshot -'*) _trifold_words '--output --root --yes --help' ;;
 	'completion -'*) _trifold_words '--help' ;;
 	'completion '*) _trifold_words 'bash zsh fish' ;;
-	'check-config '* | 'table '* | 'diff '* | 'convert '* | 'snapshot '*) _trifold_files ;;
+	'check-config '* | 'table '* | 'names '* | 'diff '* | 'convert '* | 'snapshot '*) _trifold_files ;;
 	esac
 }
 complete -F _trifold trifold

@@ -31,15 +31,16 @@ complete -c trifold -n __trifold_first -a status -d 'show health and sample coun
 complete -c trifold -n __trifold_first -a doctor -d 'show what this kernel and host support'
 complete -c trifold -n __trifold_first -a check-config -d 'check the configuration file'
 complete -c trifold -n __trifold_first -a table -d 'show the unwind rules of a file'
+complete -c trifold -n __trifold_first -a names -d 'show the functions at addresses of a file'
 complete -c trifold -n __trifold_first -a diff -d 'compare two recordings'
 complete -c trifold -n __trifold_first -a convert -d 'write a recording in another format'
 complete -c trifold -n __trifold_first -a snapshot -d 'write what the unwinder reads of a process'
 complete -c trifold -n __trifold_first -a completion -d 'print the completion script of a shell'
 # words
-complete -c trifold -n '__trifold_in check-config table diff convert snapshot' -F
+complete -c trifold -n '__trifold_in check-config table names diff convert snapshot' -F
 complete -c trifold -n '__trifold_in completion' -a 'bash zsh fish'
 # options of several commands
-complete -c trifold -n '__trifold_in run record top status doctor check-config table diff convert snapshot completion' -l help -d 'show the options'
+complete -c trifold -n '__trifold_in run record top status doctor check-config table names diff convert snapshot completion' -l help -d 'show the options'
 complete -c trifold -n '__trifold_in run record top' -l duration -x -d 'stop after S seconds'
 complete -c trifold -n '__trifold_in run record top convert' -l frequency -x -d 'samples per second and CPU'
 complete -c trifold -n '__trifold_in run record top convert' -l rate -x -d 'the same as --frequency'
@@ -72,5 +73,7 @@ complete -c trifold -n '__trifold_in top' -l once -d 'print one table and exit'
 complete -c trifold -n '__trifold_in check-config' -l effective -d 'show each value in effect'
 complete -c trifold -n '__trifold_in check-config' -l defaults -d 'print a file with every key'
 complete -c trifold -n '__trifold_in table' -l at -x -d 'only the rules at these addresses'
+complete -c trifold -n '__trifold_in names' -l debug -r -F -d 'its debug file'
+complete -c trifold -n '__trifold_in names' -l mangled -d 'names as the file has them'
 complete -c trifold -n '__trifold_in diff' -l by -x -a 'function line' -d 'what is compared'
 complete -c trifold -n '__trifold_in diff' -l total -d 'order by the difference of total'

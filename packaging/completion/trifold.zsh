@@ -11,6 +11,7 @@ _trifold() {
 		'doctor:show what this kernel and host support'
 		'check-config:check the configuration file'
 		'table:show the unwind rules of a file'
+		'names:show the functions at addresses of a file'
 		'diff:compare two recordings, by function or by line'
 		'convert:write a recording in another format'
 		'snapshot:write what the unwinder reads of a process, for a report'
@@ -89,6 +90,12 @@ _trifold() {
 	table)
 		_arguments $help \
 			'--at=[only the rules at these addresses]:ADDRESS...:' \
+			'1:file:_files'
+		;;
+	names)
+		_arguments $help \
+			'--debug=[its debug file]:FILE:_files' \
+			'--mangled[names as the file has them]' \
 			'1:file:_files'
 		;;
 	diff)

@@ -54,6 +54,7 @@ static bool interval_pass_begin(struct knowledge *k, struct pass *p,
 		.ksyms = &k->ksyms,
 		.managed = &k->managed,
 		.jit = &k->jit,
+		.lines = &k->lines,
 		.number = ++k->pass,
 		.interval = k->interval,
 		.now_ns = clocks->now_ns,
@@ -285,6 +286,7 @@ void interval_end(struct knowledge *k, bool all)
 	traces_sweep(&k->traces, k->interval);
 	managed_sweep(&k->managed, &k->traces, now_ns());
 	jit_sweep(&k->jit, k->interval);
+	source_lines_sweep(&k->lines, k->interval);
 	processes_sweep(&k->processes, k->interval);
 	executables_sweep(&k->exes, k->interval);
 	interval_let_names_go(k);
@@ -304,7 +306,9 @@ bool interval_waits(struct knowledge *k)
 		.ksyms = &k->ksyms,
 		.managed = &k->managed,
 		.jit = &k->jit,
+		.lines = &k->lines,
 		.number = ++k->pass,
+		.interval = k->interval,
 		.now_ns = now_ns(),
 	};
 

@@ -273,7 +273,7 @@ static bool loader_files_met_again(struct loader_files *lf, uint32_t number,
 	const struct executable *e = executables_get(&lf->k->exes, i);
 
 	files_settled(&lf->k->files, number);
-	return executable_unread(e) && !e->jobs && loader_files_keep(lf, i, fd);
+	return !executable_is_read(e) && !e->jobs && loader_files_keep(lf, i, fd);
 }
 
 /* Have a worker read what is not known; the same. */
@@ -397,6 +397,26 @@ static void loader_files_take_up(struct loader_files *lf)
 	loader_files_release(lf, n);
 }
 
+static void loader_files_ask_lines(struct loader_files *lf)
+{
+	struct source_lines *l = &lf->k->lines;
+	struct executables *x = &lf->k->exes;
+	struct jit_question q;
+	uint32_t at = 0, i;
+	int r;
+
+	source_lines_used(l, lf->jobs->cpu_ns[JOB_LINES]);
+	while ((i = source_lines_next(l, x, &at, now_ns(), &q)) != EXECUTABLE_NONE) {
+		const struct executable *e = executables_get(x, i);
+
+		if (q.fd < 0 && executables_number(x, e->number) == e)
+			files_later(&lf->k->files, e->number);
+		r = q.fd < 0 ? 0 : jobs_add_lines(lf->jobs, &q, e->number, i);
+		if (r < 0)
+			source_lines_answer(l, x, q.space, NULL, r);
+	}
+}
+
 void loader_files_tick(struct loader_files *lf)
 {
 	const struct executables *x = &lf->k->exes;
@@ -406,6 +426,7 @@ void loader_files_tick(struct loader_files *lf)
 		loader_files_release(lf, lf->n_held);
 	loader_files_take_up(lf);
 	loader_files_retry(lf);
+	loader_files_ask_lines(lf);
 	debug_files_tick(&lf->k->debug_files, &lf->k->exes, lf->k->interval, now_ns());
 	lf->k->files.list_s = x->kept.total ? x->kept_s : 0;
 	cpu_share_end(&lf->k->share, begin);
@@ -669,7 +690,9 @@ static void loader_files_names(void *ctx, const struct job_process *p,
 {
 	struct knowledge *k = ((struct loader_files *)ctx)->k;
 
-	if (p->runtime == RUNTIME_NONE)
+	if (p->kind == JOB_LINES)
+		source_lines_answer(&k->lines, &k->exes, p->space, names, result);
+	else if (p->runtime == RUNTIME_NONE)
 		jit_answer(&k->jit, p->space, p->words, p->n_words, names, result,
 			   now_ns());
 	else

@@ -89,6 +89,7 @@ static bool hub_run_is_idle(struct hub *hub)
 
 	hub->sent = f->tables.sent;
 	return told && !f->sweep && !hub->k.samples.n && !hub->k.managed.visits.waiting &&
+	       !hub->k.lines.waiting &&
 	       !hub->k.presume_end_ns && !hub->loader_files.n_held &&
 	       jobs_idle(&hub->jobs) && !status_watched(&hub->status);
 }
@@ -198,6 +199,7 @@ static int hub_run_on_signal(struct ev_source *src, uint32_t events)
 		return 0;
 	}
 	service_stopping();
+	hub->k.lines.ending = true;
 	loader_link_stop_accepting(&hub->loader);
 	exporter_link_stop_accepting(&hub->exporter);
 	status_stop_accepting(&hub->status);
@@ -390,6 +392,7 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	hub->k.exes.kept_max = hub_run_fds_kept();
 	hub_run_init_own(hub, zygote);
 	cpu_share_init(&hub->k.share, config->cpu_share, now_ns());
+	cpu_share_init(&hub->k.lines.share, config->lines_share, now_ns());
 	hub->jobs.share = &hub->k.share;
 	hub->jobs.deadline_ns = config->job_deadline_ns;
 	if (r == 0)

@@ -129,13 +129,36 @@ static void symbolize_kernel(struct pass *p, uint64_t word,
 		f->function = symbolize_named(p, name, len);
 }
 
+/* What is here, the innermost first.  The outermost has the name that the index has,
+ * whether or not its line is known by now. */
+static uint32_t symbolize_places(struct pass *p, struct executable *e, uint64_t off,
+				 struct symbol_place at[SYMBOL_DEPTH_MAX])
+{
+	uint32_t n = executable_places(e, off, p->interval, at), m;
+	struct symbol_place outer = n ? at[n - 1] : (struct symbol_place){ .name = "" };
+
+	if (!p->lines || n > 1 || (n && at[0].file[0]))
+		return n;
+	m = source_lines_find(p->lines, e, off, at);
+	if (!m) {
+		at[0] = outer;
+		return n;
+	}
+	if (outer.name[0] || (outer.begin && !at[m - 1].name[0])) {
+		at[m - 1].name = outer.name;
+		at[m - 1].system = outer.system;
+		at[m - 1].begin = outer.begin;
+	}
+	return m;
+}
+
 /* The outermost function goes before those inlined into it; f becomes the
  * innermost. */
 static void symbolize_functions(struct pass *p, struct executable *e,
 				struct batch_frame *f)
 {
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
-	uint32_t n = executable_places(e, f->address, p->interval, at);
+	uint32_t n = symbolize_places(p, e, f->address, at);
 
 	while (n-- > 0) {
 		uint32_t function = at[n].begin ?
@@ -294,10 +317,20 @@ static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words, uint32
 
 /* --- stacks ------------------------------------------------------------- */
 
+/* A place that was not asked for when it came, since its file was not read then, is
+ * asked for now. */
+static bool symbolize_line_waits(const struct pass *p, struct executable *e, uint64_t off)
+{
+	if (!p->lines || !source_lines_of(p->lines, e))
+		return false;
+	source_lines_want(p->lines, e, off, p->interval, p->now_ns);
+	return source_lines_wait(p->lines, e, off, p->now_ns);
+}
+
 static bool symbolize_frame_waits(const struct pass *p, const uint64_t *words,
 				  uint32_t space)
 {
-	const struct executable *e = NULL;
+	struct executable *e = NULL;
 
 	if (FRAME_KIND(words[0]) == FRAME_ANON)
 		return p->jit && jit_waits(p->jit, space, FRAME_ADDR(words[0]),
@@ -308,10 +341,13 @@ static bool symbolize_frame_waits(const struct pass *p, const uint64_t *words,
 		e = symbolize_by_key(p, words + 1);
 	else if (FRAME_KIND(words[0]) == FRAME_NATIVE)
 		e = executables_number(p->exes, FRAME_NUMBER(words[0]));
-	if (!e || e->named || symbols_at(&e->few, FRAME_PLACE(words[0])))
+	if (!e)
 		return false;
-	return e->jobs > 0 ||
-	       (e->wanted && (e->fd >= 0 || p->now_ns - e->wanted_ns < OPEN_NS));
+	if (!e->named && !symbols_at(&e->few, FRAME_PLACE(words[0])) &&
+	    (e->jobs > 0 ||
+	     (e->wanted && (e->fd >= 0 || p->now_ns - e->wanted_ns < OPEN_NS))))
+		return true;
+	return symbolize_line_waits(p, e, FRAME_PLACE(words[0]));
 }
 
 bool pass_trace_waits(const struct pass *p, const struct trace *tr)

@@ -16,6 +16,7 @@
 #include "symbolizerd/knowledge/jit.h"
 #include "symbolizerd/knowledge/ksym.h"
 #include "symbolizerd/knowledge/managed.h"
+#include "symbolizerd/knowledge/source_lines.h"
 #include "symbolizerd/knowledge/trace.h"
 
 #define OPEN_NS 2000000000ULL /* samples wait so long for an unknown file */
@@ -39,6 +40,7 @@ struct pass {
 	const struct ksym_names *ksyms;
 	const struct managed *managed;
 	struct jit *jit;	/* NULL: no names */
+	struct source_lines *lines;	/* likewise */
 	uint32_t number;	/* as in the stamps */
 	uint32_t interval;
 	uint64_t now_ns;	/* CLOCK_MONOTONIC */

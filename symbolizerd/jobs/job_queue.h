@@ -18,21 +18,22 @@
 
 #define JOBS_MAX	256	/* of a kind */
 
-/* Frames of a process that want names. */
+/* Frames of a process that want names, or offsets in a file. */
 struct job_process {
+	enum job_kind kind;	/* JOB_PROCESS, JOB_LINES */
 	uint64_t start_ns;	/* of the process, as in trace_rec */
 	uint32_t tgid;
 	uint32_t runtime;	/* enum runtime */
 	uint32_t n_frames, n_words;
-	uint32_t space;		/* of a JIT's frames: jit.h */
+	uint32_t space;		/* which question it is: jit.h, source_lines.h */
 	bool given;		/* the job's descriptor is what is to be read */
-	uint64_t words[];	/* n_frames whole frames: bpf/frame.h */
+	uint64_t words[];	/* n_frames whole frames: bpf/frame.h; or offsets */
 };
 
 struct job {
 	struct job_process *process;	/* owned; NULL: a file */
-	uint32_t number;	/* file: of the executable */
-	uint32_t exe;		/* file: index in struct executables */
+	uint32_t number;	/* file, lines: of the executable */
+	uint32_t exe;		/* likewise: index in struct executables */
 	uint32_t owner;		/* whose it is; of a process 0, if unknown */
 	uint32_t parts;		/* file: enum job_part, still to be answered */
 	int fd;			/* -1: it is not opened */

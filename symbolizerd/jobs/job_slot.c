@@ -9,7 +9,7 @@
 int job_slot_debug_wanted(struct job_slot *slot, const struct msg *msg, struct msg_wanted *ret)
 {
 	memcpy(ret, msg->buf, sizeof(*ret));
-	if (slot->state != SLOT_BUSY || slot->asks || slot->job.process ||
+	if (slot->state != SLOT_BUSY || slot->asks || slot->kind == JOB_PROCESS ||
 	    ret->build_id_len == 1 || ret->build_id_len > BUILD_ID_MAX ||
 	    !memchr(ret->paths, '\0', sizeof(ret->paths)) ||
 	    (ret->paths[0] ? !msg_debug_link(ret->paths) : !ret->build_id_len))

@@ -14,7 +14,7 @@
 
 #include "common/clock.h"
 #include "ipc/sealed.h"
-#include "symbolizerd/knowledge/record.h"
+#include "symbolizerd/jobs/job_process.h"
 
 #define DRAIN_MAX	4u	/* messages of a living worker at a time */
 /* loaderd answers within two seconds, if it is there */
@@ -93,7 +93,7 @@ static void jobs_end_file(struct jobs *jobs, struct job *job)
 
 	job->fd = -1;
 	jobs_end(jobs, job, JOB_OK);
-	if (!executable_unread(jobs_exe(jobs, job)) ||
+	if (executable_is_read(jobs_exe(jobs, job)) ||
 	    !jobs->ops->keep(jobs->ctx, job->exe, fd))
 		close(fd);
 }
@@ -103,14 +103,16 @@ static void jobs_died(struct jobs *jobs, struct job *job, int verdict,
 		      const char *how)
 {
 	const struct job_process *p = job->process;
+	bool memory = job_kind(job) == JOB_PROCESS;
 
 	if (log_limited(&jobs->death_log))
 		log_warn("a worker %s: %s %u %s", how,
-			 p ? "process" : "executable",
-			 p ? p->tgid : job->number, verdict == JOB_KILLED ?
-			 "is quarantined" : "gets no answer for now");
+			 memory ? "process" : "executable",
+			 memory ? p->tgid : job->number, verdict != JOB_KILLED ?
+			 "gets no answer for now" : job_kind(job) == JOB_LINES ?
+			 "has no lines" : "is quarantined");
 	jobs->stats->worker_deaths++;
-	if (p && verdict == JOB_KILLED)
+	if (memory && verdict == JOB_KILLED)
 		job_quarantine_add(&jobs->quarantine, p->tgid, p->start_ns);
 	jobs_end(jobs, job, verdict);
 }
@@ -143,7 +145,7 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 	unsigned int i = (unsigned int)(slot - jobs->slots);
 	const struct job_process *p = slot->job.process;
 	struct msg_job m = {
-		.kind = p ? JOB_PROCESS : JOB_FILE,
+		.kind = job_kind(&slot->job),
 		.exe = slot->job.number,
 		.runtime = p ? p->runtime : 0,
 		.n_frames = p ? p->n_frames : 0,
@@ -158,7 +160,7 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 	m.parts = slot->job.parts;
 	jobs->stats->worker_jobs++;
 	slot->state = SLOT_BUSY;
-	slot->kind = p ? JOB_PROCESS : JOB_FILE;
+	slot->kind = job_kind(&slot->job);
 	slot->slow = slot->job.slow;
 	slot->asks = slot->waits = false;
 	slot->started_ns = now;
@@ -536,6 +538,7 @@ static int jobs_reap(struct jobs *jobs)
 			continue;
 		}
 		jobs->stats->worker_cpu_ns += m.cpu_ns;
+		jobs->cpu_ns[jobs->slots[m.slot].kind] += m.cpu_ns;
 		if (jobs->stats->worker_rss_bytes < m.rss_bytes)
 			jobs->stats->worker_rss_bytes = m.rss_bytes;
 		jobs_slot_exited(jobs, &jobs->slots[m.slot], m.status);
@@ -643,46 +646,44 @@ bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,
 	return true;
 }
 
-/* How many frames these words are; 0: none, or the last one is not whole. */
-static uint32_t jobs_frames(const uint64_t *words, size_t n)
+/* Queue the question that this job was made for. */
+static int jobs_add_question(struct jobs *jobs, const struct jit_question *q, struct job *job)
 {
-	uint32_t frames = 0;
-	size_t i = 0;
-
-	for (; i < n; i += frame_words(words[i]))
-		frames++;
-	return i == n ? frames : 0;
-}
-
-int jobs_add_process(struct jobs *jobs, const struct jit_question *q, uint32_t runtime)
-{
-	uint32_t frames = q->n <= JOB_WORDS_MAX ? jobs_frames(q->words, q->n) : 0;
-	struct job job = { .owner = q->owner, .fd = -1 };
-
-	if (!frames)
-		return -EINVAL;
-	if (job_quarantine_has(&jobs->quarantine, q->tgid, q->start_ns))
-		return -EPERM;
-	job.process = malloc(sizeof(*job.process) + q->n * sizeof(*q->words));
-	if (!job.process)
+	if (!job->process)
 		return -ENOMEM;
-	*job.process = (struct job_process){
-		.start_ns = q->start_ns, .tgid = q->tgid, .runtime = runtime,
-		.n_frames = frames, .n_words = (uint32_t)q->n, .space = q->space,
-		.given = q->fd >= 0,
-	};
-	memcpy(job.process->words, q->words, q->n * sizeof(*q->words));
 	if (q->fd >= 0)
-		job.fd = fcntl(q->fd, F_DUPFD_CLOEXEC, 0);
-	if ((q->fd >= 0 && job.fd < 0) ||
-	    !job_queue_add(&jobs->queues[JOB_PROCESS], &job)) {
-		if (job.fd >= 0)
-			close(job.fd);
-		free(job.process);
+		job->fd = fcntl(q->fd, F_DUPFD_CLOEXEC, 0);
+	if ((q->fd >= 0 && job->fd < 0) ||
+	    !job_queue_add(&jobs->queues[job_kind(job)], job)) {
+		if (job->fd >= 0)
+			close(job->fd);
+		free(job->process);
 		return -ENOSPC;
 	}
 	jobs_run_next(jobs);
 	return 0;
+}
+
+int jobs_add_process(struct jobs *jobs, const struct jit_question *q, uint32_t runtime)
+{
+	struct job job = { .owner = q->owner, .fd = -1 };
+
+	if (!job_process_frames(q))
+		return -EINVAL;
+	if (job_quarantine_has(&jobs->quarantine, q->tgid, q->start_ns))
+		return -EPERM;
+	job.process = job_process_make(q, JOB_PROCESS, runtime);
+	return jobs_add_question(jobs, q, &job);
+}
+
+int jobs_add_lines(struct jobs *jobs, const struct jit_question *q, uint32_t number, uint32_t exe)
+{
+	struct job job = { .owner = q->owner, .number = number, .exe = exe, .fd = -1 };
+
+	if (!q->n || q->n > JOB_WORDS_MAX || q->fd < 0)
+		return -EINVAL;
+	job.process = job_process_make(q, JOB_LINES, 0);
+	return jobs_add_question(jobs, q, &job);
 }
 
 void jobs_cancel(struct jobs *jobs, uint32_t number)

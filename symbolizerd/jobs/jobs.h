@@ -102,6 +102,7 @@ struct jobs {
 	const struct jobs_ops *ops;
 	void *ctx;
 	uint64_t deadline_ns;		/* of a job, from its start */
+	uint64_t cpu_ns[JOB__KINDS];	/* of workers that had these */
 	struct log_limit death_log;
 };
 
@@ -126,6 +127,10 @@ bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,
  * -ENOSPC, the queue is full; or -ENOMEM.
  */
 int jobs_add_process(struct jobs *jobs, const struct jit_question *q, uint32_t runtime);
+
+/* Queue q's words, offsets in the file q->fd (copied), which has this number and is
+ * entry exe, for their lines.  The same results; q is not quarantined. */
+int jobs_add_lines(struct jobs *jobs, const struct jit_question *q, uint32_t number, uint32_t exe);
 
 /* Drop what is queued for this number. */
 void jobs_cancel(struct jobs *jobs, uint32_t number);

@@ -311,12 +311,18 @@ bool executable_known(struct executable *e, const struct msg_job_done *done)
 {
 	if (done->build_id_len > BUILD_ID_MAX ||
 	    done->runtime >= RUNTIME__MAX || done->unknown > 1 || done->debug >= JOB_DEBUG__MAX ||
+	    done->lines > 1 || done->pad ||
 	    !memchr(done->runtime_id, '\0', sizeof(done->runtime_id)))
 		return false;
 	executable_to_hex(done->build_id, done->build_id_len, e->build_id);
 	memcpy(e->file_id, done->file_id, sizeof(e->file_id));
 	e->runtime = done->runtime;
+	if (e->debug != done->debug || e->lines != (done->lines == 1)) {
+		e->lines_id = 0;	/* all anew */
+		e->no_lines = false;
+	}
 	e->debug = done->debug;
+	e->lines = done->lines;
 	free(e->runtime_id);
 	e->runtime_id = done->runtime_id[0] ? strdup(done->runtime_id) : NULL;
 	e->known = true;

@@ -76,6 +76,9 @@ struct executable {
 	uint32_t debug;		/* enum job_debug: what the last worker found */
 	uint64_t debug_asked_ns;	/* when it was looked for again; 0: never */
 	uint64_t debug_print;	/* of the one for which it was read anew last; 0: none */
+	bool lines;		/* it, or its debug file, has DWARF */
+	bool no_lines;		/* a visit to that failed */
+	uint32_t lines_id;	/* what source_lines.h knows it by; 0: it does not */
 	bool begins;		/* its program began when it was opened: no sample asked */
 	bool quarantined;	/* a worker died while parsing it */
 	bool known;		/* build ID and so on are filled in */
@@ -146,6 +149,12 @@ uint32_t executable_places(struct executable *e, uint64_t off, uint32_t interval
 
 /* Has it use for a descriptor, to have symbols read? */
 bool executable_unread(const struct executable *e);
+
+/* Likewise, or its lines? */
+static inline bool executable_is_read(const struct executable *e)
+{
+	return !executable_unread(e) && (!e->lines || e->no_lines);
+}
 
 /* It has a debug file somewhere, and was read without it. */
 static inline bool executable_lacks_debug(const struct executable *e)

@@ -10,7 +10,7 @@ int knowledge_init(struct knowledge *k, const struct knowledge_out *out,
 		   void *ctx, const struct tables_out *files_out,
 		   void *files_ctx)
 {
-	uint64_t seed[6];
+	uint64_t seed[7];
 
 	*k = (struct knowledge){
 		.interval = 1, .frequency = 1, .out = out, .ctx = ctx,
@@ -24,6 +24,7 @@ int knowledge_init(struct knowledge *k, const struct knowledge_out *out,
 	files_init(&k->files, seed[3], files_out, files_ctx);
 	managed_init(&k->managed, seed[4]);
 	jit_init(&k->jit, seed[5], &k->stats);
+	source_lines_init(&k->lines, seed[6]);
 	samples_keep(&k->samples, 0);
 	k->interval_start_ns = clock_ns(CLOCK_REALTIME);
 	k->stats.start_ns = k->interval_start_ns;
@@ -44,6 +45,7 @@ void knowledge_fini(struct knowledge *k)
 	ksym_clear(&k->ksyms);
 	managed_fini(&k->managed);
 	jit_fini(&k->jit);
+	source_lines_fini(&k->lines);
 	cgroups_fini(&k->cgroups);
 }
 

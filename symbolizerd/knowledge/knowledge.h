@@ -27,6 +27,7 @@
 #include "symbolizerd/knowledge/own.h"
 #include "symbolizerd/knowledge/process.h"
 #include "symbolizerd/knowledge/samples.h"
+#include "symbolizerd/knowledge/source_lines.h"
 #include "symbolizerd/knowledge/trace.h"
 #include "symbolizerd/tables/files.h"
 
@@ -62,6 +63,7 @@ struct knowledge {
 	struct ksym_names ksyms;
 	struct managed managed;
 	struct jit jit;			/* .visit is the owner's to set */
+	struct source_lines lines;	/* .share likewise */
 	struct cgroups cgroups;
 	uint32_t interval;		/* number of the present one; from 1 */
 	uint32_t pass;			/* number of the last batch's building */

@@ -12,6 +12,7 @@
 #include <demangle.h>
 #endif
 
+#define STUB		"@plt"
 #define OPTIONS		(DMGL_PARAMS | DMGL_ANSI)
 /* Of D, whose names are made in memory: two in each other's place double what
  * is written, so 40 of them make some MiB at most. */
@@ -73,6 +74,8 @@ static size_t demangle_d(const char *name, char *buf)
 size_t demangle(const char *raw, size_t len, char buf[DEMANGLED_MAX + 1])
 {
 	const char *at = len ? memchr(raw, '@', len) : NULL;
+	bool stub = at && len - (size_t)(at - raw) == sizeof(STUB) - 1 &&
+		    !memcmp(at, STUB, sizeof(STUB) - 1);
 	char name[DEMANGLED_MAX + 1];
 	size_t n = 0;
 
@@ -88,6 +91,10 @@ size_t demangle(const char *raw, size_t len, char buf[DEMANGLED_MAX + 1])
 		n = demangle_by(cplus_demangle_v3_callback, name, buf);
 	else if (name[1] == 'D')
 		n = demangle_d(name, buf);
+	if (n && stub && n <= DEMANGLED_MAX - (sizeof(STUB) - 1)) {
+		memcpy(buf + n, STUB, sizeof(STUB) - 1);
+		n += sizeof(STUB) - 1;
+	}
 	buf[n] = '\0';
 	return n;
 }

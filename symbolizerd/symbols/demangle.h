@@ -18,8 +18,8 @@
 
 /*
  * The name behind raw, with parameters and template arguments but without a
- * symbol's version, NUL-terminated into buf: how many bytes.  0: it is not
- * mangled, or not understood.
+ * symbol's version, NUL-terminated into buf: how many bytes.  The end "@plt" of a
+ * stub's stays.  0: it is not mangled, or not understood.
  */
 size_t demangle(const char *raw, size_t len, char buf[DEMANGLED_MAX + 1]);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_names - names of frames of a process's runtime
+ * frame_names - names of frames of a process's runtime, or of places in a file
  *
  * Built by a worker (frame_names_build.h) for the frames that the main process
  * asked for, handed over as a sealed memfd, validated there.
@@ -29,13 +29,15 @@ struct frame_names_hdr {
 	uint32_t magic;
 	uint32_t n;
 	uint32_t string_bytes;
-	uint32_t pad;		/* 0 */
+	uint32_t left;		/* so many of the last frames were not looked at, for
+				 * want of time or room; not all */
 };
 
 struct frame_name {
 	uint32_t frame;		/* which of those asked for; begins with 0, then
 				 * the same or one more */
 	uint32_t name, file;	/* offsets into the strings; "": unknown */
+	uint32_t system;	/* likewise, what the file calls it; "": as .name */
 	uint32_t first_line;	/* of the function; 0: unknown */
 	uint32_t line;		/* 0: unknown */
 };
@@ -43,7 +45,7 @@ struct frame_name {
 struct frame_names {
 	const struct frame_name *v;
 	const char *strings;
-	uint32_t n;
+	uint32_t n, left;
 };
 
 /* Validate len bytes (aligned to 8) as names of n_frames frames, each of which

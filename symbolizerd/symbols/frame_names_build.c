@@ -8,18 +8,26 @@ void frame_names_begin(struct frame_names_build *b, uint32_t n_frames)
 	b->hdr = (struct frame_names_hdr){ FRAME_NAMES_MAGIC, 0, 1, 0 };
 	b->n_frames = n_frames;
 	b->named = b->depth = 0;
+	memset(b->last, 0, sizeof(b->last));
 	b->strings[0] = '\0';
 }
 
 /* Its offset; there is room. */
 static uint32_t frame_names_string(struct frame_names_build *b, const char *s)
 {
-	uint32_t at = b->hdr.string_bytes, len = (uint32_t)strlen(s) + 1;
+	uint32_t at = b->hdr.string_bytes, len = (uint32_t)strlen(s) + 1, hash = 0;
+	uint32_t *last;
 
 	if (!*s)
 		return 0;
+	for (const char *p = s; *p; p++)
+		hash = (hash ^ (uint8_t)*p) * 16777619u;	/* FNV */
+	last = &b->last[(hash >> 16) % FRAME_NAMES_LAST];
+	if (*last && !strcmp(b->strings + *last, s))
+		return *last;
 	memcpy(b->strings + at, s, len);
 	b->hdr.string_bytes += len;
+	*last = at;
 	return at;
 }
 
@@ -33,19 +41,21 @@ static void frame_names_fill(struct frame_names_build *b, uint32_t frame)
 bool frame_names_add(struct frame_names_build *b, uint32_t frame,
 		     const struct symbol_place *p)
 {
+	const char *system = p->system ? p->system : "";
 	bool again = frame + 1 == b->named;
 	uint32_t left = b->n_frames - b->named;
 
 	if (frame >= b->n_frames || frame + 1 < b->named ||
 	    (again && b->depth == SYMBOL_DEPTH_MAX) ||
 	    b->hdr.n + left + again > FRAME_NAMES_MAX ||
-	    strlen(p->name) + strlen(p->file) + 2 >
+	    strlen(p->name) + strlen(p->file) + strlen(system) + 3 >
 		    FRAME_NAMES_STRINGS - b->hdr.string_bytes)
 		return false;
 	frame_names_fill(b, frame);
 	b->v[b->hdr.n++] = (struct frame_name){
 		frame, frame_names_string(b, p->name),
-		frame_names_string(b, p->file), p->first_line, p->line,
+		frame_names_string(b, p->file), frame_names_string(b, system),
+		p->first_line, p->line,
 	};
 	b->depth = again ? b->depth + 1 : 1;
 	b->named = frame + 1;

@@ -13,11 +13,14 @@
 
 #include "symbolizerd/symbols/frame_names.h"
 
+#define FRAME_NAMES_LAST	1024	/* strings that are not written again */
+
 struct frame_names_build {
 	struct frame_names_hdr hdr;
 	uint32_t n_frames;	/* at most FRAME_NAMES_MAX */
 	uint32_t named;		/* frames below have a name */
 	uint32_t depth;		/* frame_names of the last of them */
+	uint32_t last[FRAME_NAMES_LAST];	/* offset of a string, by its hash; 0: none */
 	struct frame_name v[FRAME_NAMES_MAX];
 	char strings[FRAME_NAMES_STRINGS];
 };
@@ -31,6 +34,13 @@ void frame_names_begin(struct frame_names_build *b, uint32_t n_frames);
  */
 bool frame_names_add(struct frame_names_build *b, uint32_t frame,
 		     const struct symbol_place *place);
+
+/* It ends before this frame, which is not the first: from there on they were not
+ * looked at. */
+static inline void frame_names_stop(struct frame_names_build *b, uint32_t frame)
+{
+	b->hdr.left = b->n_frames - frame;
+}
 
 /* The whole in three parts, all inside of *b, with empty names for what was left
  * out. */

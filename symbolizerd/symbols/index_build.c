@@ -6,19 +6,25 @@
 
 #include "ipc/message_hub.h"
 #include "symbolizerd/symbols/demangle.h"
+#include "symbolizerd/symbols/entry.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/lines_build.h"
+#include "symbolizerd/symbols/plt.h"
 #include "symbolizerd/symbols/ranges.h"
 
 #define BLOCK		(4096 * sizeof(Elf64_Sym))
 
-enum { SOURCE, STATIC, DYNAMIC, TABLES }; /* a runtime, .symtab, .dynsym */
+enum { SOURCE, STATIC, DYNAMIC, STUBS, TABLES }; /* a runtime, .symtab, .dynsym, plt.h */
 
 /* What makes a name worse than another at the same address. */
-#define RANK_TABLE	8	/* times its number */
-#define RANK_OBJECT	4
-#define RANK_UNSIZED	2
-#define RANK_LOCAL	1
+#define RANK_TABLE	64	/* times its number */
+#define RANK_OBJECT	32
+#define RANK_UNSIZED	16
+#define RANK_OLD	8	/* a version that nothing is linked to any more */
+#define RANK_RESERVED	4
+#define RANK_LOCAL	2
+#define RANK_WEAK	1
+#define PLT_SUFFIX	"@plt"
 #define NO_SOURCE UINT32_MAX
 #define NO_NAME (UINT32_MAX - 1)
 
@@ -86,6 +92,35 @@ static uint32_t index_build_room(const struct elf_file *f, const Elf64_Sym *s)
 	return SYMBOL_UNSIZED_MAX;
 }
 
+/* C keeps such names for its implementations (7.1.3), which have others for the
+ * same function; those of the vDSO tell it from libc.  _Z, _R, _D: mangled. */
+static bool index_build_reserved(const char *name, size_t len)
+{
+	if (len < 2 || name[0] != '_' || strchr("ZRD", name[1]))
+		return false;
+	if (len > 7 && !memcmp(name, "__vdso_", 7))
+		return false;
+	return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
+}
+
+/* What binding, size and name of a symbol say; *len: that of its name, of which the
+ * version goes ("f@@V", or "f@V" of an old one) unless it is mangled. */
+static uint32_t index_build_rank(const Elf64_Sym *s, const char *name, uint32_t *len)
+{
+	unsigned char bind = ELF64_ST_BIND(s->st_info);
+	const char *at = memchr(name + 1, '@', *len - 1);
+	uint32_t rank = (s->st_size ? 0 : RANK_UNSIZED) +
+			(ELF64_ST_TYPE(s->st_info) == STT_OBJECT ? RANK_OBJECT : 0) +
+			(index_build_reserved(name, *len) ? RANK_RESERVED : 0) +
+			(bind == STB_LOCAL ? RANK_LOCAL : bind == STB_WEAK ? RANK_WEAK : 0);
+
+	if (at && at[1] != '@')
+		rank += RANK_OLD;
+	if (at && (name[0] != '_' || !strchr("ZRD", name[1])))
+		*len = (uint32_t)(at - name);
+	return rank;
+}
+
 static int index_build_take(const struct elf_file *f, struct raws *all,
 			    int table, const Elf64_Sym *s)
 {
@@ -106,9 +141,8 @@ static int index_build_take(const struct elf_file *f, struct raws *all,
 		return JOB_OK;
 	r.size = s->st_size < left ? s->st_size : left;
 	r.room = index_build_room(f, s);
-	r.rank = RANK_TABLE * table + (s->st_size ? 0 : RANK_UNSIZED) +
-		 (ELF64_ST_TYPE(s->st_info) == STT_OBJECT ? RANK_OBJECT : 0) +
-		 (ELF64_ST_BIND(s->st_info) == STB_LOCAL ? RANK_LOCAL : 0);
+	r.rank = RANK_TABLE * table +
+		 index_build_rank(s, (const char *)strs->data + s->st_name, &r.len);
 	return index_build_push(all, &r);
 }
 
@@ -246,6 +280,141 @@ static int index_build_settle(struct raws *all)
 	return r;
 }
 
+/* Of the first n, which are in order: the first that begins at off or behind it. */
+static uint32_t index_build_first(const struct raws *all, uint32_t n, uint64_t off)
+{
+	uint32_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (all->list.v[mid].start < off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* --- stubs ---------------------------------------------------------------------- */
+
+static const char entry_names[] = "_start\0main";
+#define START_NAME	0
+#define MAIN_NAME	7
+
+struct index_stubs {
+	const struct elf_file *f;
+	struct raws *all;
+	struct elf_bytes symbols;	/* .dynsym; empty: there is none */
+	VECTOR(char) names;
+};
+
+/* name, of len bytes, and "@plt" (if it is a stub) as the name of [vaddr, vaddr + size). */
+static int index_stubs_put(struct index_stubs *x, const char *name, size_t len, bool stub,
+			   uint64_t vaddr, uint64_t size)
+{
+	struct raw r = {
+		.name = x->names.n, .number = NO_SOURCE, .lines = SYMBOL_NO_LINES,
+		.rank = RANK_TABLE * STUBS + (stub ? 0 : RANK_OBJECT),
+	};
+	uint64_t left;
+
+	len = len < SYMBOL_NAME_MAX - sizeof(PLT_SUFFIX) ? len :
+							  SYMBOL_NAME_MAX - sizeof(PLT_SUFFIX);
+	if (!len || x->names.n + len + sizeof(PLT_SUFFIX) > PLT_NAMES_MAX ||
+	    !elf_file_offset(x->f, vaddr, true, &r.start, &left))
+		return JOB_OK;
+	if (!vector_reserve(&x->names, len + sizeof(PLT_SUFFIX)))
+		return JOB_NO_MEMORY;
+	memcpy(x->names.v + r.name, name, len);
+	strcpy(x->names.v + r.name + len, stub ? PLT_SUFFIX : "");
+	r.len = (uint32_t)strlen(x->names.v + r.name);
+	r.size = (uint32_t)(size < left ? size : left);
+	x->names.n += r.len + 1;
+	return index_build_push(x->all, &r);
+}
+
+/* The function that an IFUNC's resolver has the name of; the list is in order. */
+static int index_stubs_chosen(struct index_stubs *x, const struct plt_stub *s, uint32_t n)
+{
+	uint64_t off;
+	uint32_t i;
+
+	if (!elf_file_offset(x->f, s->resolver, true, &off, NULL))
+		return JOB_OK;
+	i = index_build_first(x->all, n, off);
+	if (i == n || x->all->list.v[i].start != off)
+		return JOB_OK;
+	return index_stubs_put(x, index_build_name_of(x->all, &x->all->list.v[i]),
+			       x->all->list.v[i].len, true, s->vaddr, s->size);
+}
+
+static int index_stubs_called(struct index_stubs *x, const struct plt_stub *s)
+{
+	const struct elf_bytes *strs = &x->all->strings[DYNAMIC];
+	Elf64_Sym sym;
+	const char *name;
+
+	if (s->symbol >= x->symbols.len / sizeof(sym))
+		return JOB_OK;
+	memcpy(&sym, x->symbols.data + s->symbol * sizeof(sym), sizeof(sym));
+	if (sym.st_name >= strs->len)
+		return JOB_OK;
+	name = (const char *)strs->data + sym.st_name;
+	return index_stubs_put(x, name, strnlen(name, SYMBOL_NAME_MAX), true, s->vaddr,
+			       s->size);
+}
+
+static int index_stubs_all(struct index_stubs *x, const struct plt *p)
+{
+	uint32_t n = x->all->list.n;
+	int r = JOB_OK;
+
+	for (uint32_t i = 0; !r && i < p->stubs.n; i++) {
+		const struct plt_stub *s = &p->stubs.v[i];
+
+		if (s->symbol != PLT_NO_SYMBOL)
+			r = index_stubs_called(x, s);
+		else if (s->resolver)
+			r = index_stubs_chosen(x, s, n);
+	}
+	for (uint32_t i = 0; !r && i < p->n_sections; i++)
+		r = index_stubs_put(x, p->names[i], strlen(p->names[i]), false,
+				    p->sections[i]->sh_addr, p->sections[i]->sh_size);
+	return r;
+}
+
+/* Those of relocations that hold together; what does not has no name. */
+static int from_stubs(const struct elf_file *f, struct raws *all)
+{
+	const Elf64_Shdr *sym = elf_file_find(f, ".dynsym");
+	struct index_stubs x = { .f = f, .all = all };
+	struct plt p;
+	int r = plt_read(f, &p) == JOB_NO_MEMORY ? JOB_NO_MEMORY : JOB_OK;
+
+	if (!r && p.stubs.n && sym && sym->sh_size / sizeof(Elf64_Sym) <= SYMBOLS_MAX &&
+	    elf_file_section(f, sym, &x.symbols) == JOB_NO_MEMORY)
+		r = JOB_NO_MEMORY;
+	for (uint32_t i = 0; !r && i < p.stubs.n; i++) {
+		if (p.stubs.v[i].resolver) {
+			index_build_best(all);
+			break;
+		}
+	}
+	if (!r && !vector_reserve(&x.names, sizeof(entry_names)))
+		r = JOB_NO_MEMORY;
+	if (!r) {
+		memcpy(x.names.v, entry_names, sizeof(entry_names));
+		x.names.n = sizeof(entry_names);
+		r = index_stubs_all(&x, &p);
+	}
+	all->strings[STUBS].data = (uint8_t *)x.names.v;
+	all->strings[STUBS].len = x.names.n;
+	elf_bytes_free(&x.symbols);
+	plt_free(&p);
+	return r;
+}
+
 /* --- functions without names -------------------------------------------------- */
 
 /* The symbol at a file offset, or else the next one: an index. */
@@ -295,6 +464,15 @@ static bool index_build_range(const struct elf_file *f, const struct raws *all,
 	return true;
 }
 
+/* A range whose name is known all the same. */
+static void index_build_entry(struct raw *raw, uint32_t name)
+{
+	raw->number = NO_SOURCE;
+	raw->rank = RANK_TABLE * STUBS;
+	raw->name = name;
+	raw->len = (uint32_t)strlen(&entry_names[name]);
+}
+
 static int index_build_by_start(const void *x, const void *y)
 {
 	const struct raw *a = x, *b = y;
@@ -306,13 +484,19 @@ static int index_build_by_start(const void *x, const void *y)
 static int index_build_add_ranges(const struct elf_file *f, struct raws *all)
 {
 	uint32_t n_ranges, n = all->list.n, to = 0;
+	struct entry_point entry = entry_read(f);
 	struct code_range *ranges;
 	struct raw raw, *v;
 	int r = ranges_read(f, &ranges, &n_ranges);
 
 	for (uint32_t i = 0; !r && i < n_ranges; i++) {
-		if (index_build_range(f, all, n, &ranges[i], &raw))
-			r = index_build_push(all, &raw);
+		if (!index_build_range(f, all, n, &ranges[i], &raw))
+			continue;
+		if (ranges[i].vaddr == entry.start)
+			index_build_entry(&raw, START_NAME);
+		else if (ranges[i].vaddr == entry.main)
+			index_build_entry(&raw, MAIN_NAME);
+		r = index_build_push(all, &raw);
 	}
 	free(ranges);
 	if (r || all->list.n == n)
@@ -558,6 +742,8 @@ int symbols_build(const struct elf_file *f, symbol_sources_fn sources,
 	if (!r && !all.strings[DYNAMIC].data)
 		r = from_dynamic(f, &all);
 	if (!r)
+		r = from_stubs(f, &all);
+	if (!r)
 		r = index_build_settle(&all);
 	if (!r && !all.own.n && !all.strings[STATIC].data)
 		r = index_build_add_ranges(f, &all);
@@ -566,6 +752,7 @@ int symbols_build(const struct elf_file *f, symbol_sources_fn sources,
 	free(all.list.v);
 	elf_bytes_free(&all.strings[STATIC]);
 	elf_bytes_free(&all.strings[DYNAMIC]);
+	elf_bytes_free(&all.strings[STUBS]);
 	if (all.source)
 		all.source->close(&all.own);
 	lines_builder_free(b);

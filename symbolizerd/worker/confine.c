@@ -6,6 +6,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -49,11 +50,12 @@ static const struct sandbox_rule zygote_rules[] = {
 	WHEN(prctl, 0, INT, PR_SET_DUMPABLE),
 	YES(seccomp), WHEN(prlimit64, 0, INT, 0),
 	/* for the worker itself, whose filter comes on top of this one */
-	YES(memfd_create),
+	YES(memfd_create), WHEN(madvise, 2, INT, MADV_RANDOM),
 };
 
 static const struct sandbox_rule worker_rules[] = {
 	YES(memfd_create),			/* its answer */
+	WHEN(madvise, 2, INT, MADV_RANDOM),	/* a file with DWARF */
 };
 
 int confine_namespaces(void)
@@ -82,7 +84,7 @@ int confine_hub(uid_t uid, gid_t gid)
 
 int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n)
 {
-	int r = sandbox_limits(ZYGOTE_NOFILE, HUB_AS_BYTES, -1, false);
+	int r = sandbox_limits(ZYGOTE_NOFILE, WORKER_AS_BYTES, -1, false);
 
 	if (r == 0)
 		r = sandbox_close_fds(keep, n);
@@ -104,6 +106,8 @@ int confine_worker(void)
 
 	if (r == 0)
 		r = symbolizerd_confine_limit(RLIMIT_CPU, WORKER_CPU_S);
+	if (r == 0)
+		r = symbolizerd_confine_limit(RLIMIT_DATA, WORKER_DATA_BYTES);
 	if (r == 0)
 		r = symbolizerd_confine_limit(RLIMIT_FSIZE, WORKER_FILE_BYTES);
 	if (r == 0)

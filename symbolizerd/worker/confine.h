@@ -34,7 +34,8 @@ int confine_hub(uid_t uid, gid_t gid);
 /*
  * The zygote.  It can: fork processes into the same namespaces with the same
  * confinement; wait for its children; send SIGKILL to processes of its uid (with
- * Landlock's ABI 6: to its children only); use its sockets; lower its limits;
+ * Landlock's ABI 6: to its children only); use its sockets; lower its limits (its
+ * address space is a worker's, which can be no larger);
  * load a further seccomp filter; and all that a worker can.  keep: n
  * descriptors, all others are closed.
  */
@@ -44,10 +45,12 @@ int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n);
  * A worker, forked by the zygote and confined like it already.  It can: read
  * the descriptors that it receives (pread; no mapping of code), send its
  * answers, make sealed memfds of at most WORKER_FILE_BYTES, use up to
- * WORKER_AS_BYTES of address space, WORKER_CPU_S seconds of CPU time, and end.
+ * WORKER_DATA_BYTES of memory that it writes, WORKER_AS_BYTES of address space (a file
+ * with DWARF is mapped), WORKER_CPU_S seconds of CPU time, and end.
  * It cannot fork or signal any more.
  */
-#define WORKER_AS_BYTES		(512ULL << 20)
+#define WORKER_DATA_BYTES	(512ULL << 20)
+#define WORKER_AS_BYTES		(4ULL << 30)
 #define WORKER_FILE_BYTES	(256ULL << 20)
 #define WORKER_CPU_S		30
 int confine_worker(void);

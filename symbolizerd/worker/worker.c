@@ -18,6 +18,7 @@
 #include "symbolizerd/symbols/jit_names.h"
 #include "symbolizerd/unwind/build.h"
 #include "symbolizerd/worker/debug_file.h"
+#include "symbolizerd/worker/lines_job.h"
 
 static int worker_seal(const char *name, void *data, size_t len)
 {
@@ -106,6 +107,8 @@ static int worker_file(struct conn *c, const struct msg *m)
 		done.unknown = facts.unknown;
 		memcpy(done.runtime_id, facts.id, sizeof(done.runtime_id));
 		debug_file_find(&debug, &f, c, job->parts, &done);
+		/* Go's own tables have all of it */
+		done.lines = facts.runtime != RUNTIME_GO && lines_job_any(&f);
 		r = worker_parts(c, m, &f, &done);
 		debug_file_close(&debug, &f);
 	}
@@ -113,10 +116,12 @@ static int worker_file(struct conn *c, const struct msg *m)
 	return r;
 }
 
-static int worker_process(struct conn *c, const struct msg *m, int *verdict)
+/* Of a process, or of a file's lines. */
+static int worker_names(struct conn *c, const struct msg *m, int *verdict)
 {
 	static struct frame_names_build names;	/* large; a worker has one job */
 	const struct msg_job *job = (const void *)m->buf;
+	const uint64_t *words = (const void *)(m->buf + sizeof(*job));
 	size_t n = (m->hdr.len - sizeof(*job)) / sizeof(uint64_t);
 	struct process_memory mem = {
 		m->fds[0], PROCESS_MEMORY_READS, PROCESS_MEMORY_BYTES,
@@ -127,13 +132,12 @@ static int worker_process(struct conn *c, const struct msg *m, int *verdict)
 	frame_names_begin(&names, job->n_frames);
 	if (job->n_frames > n)
 		*verdict = JOB_CORRUPT;
+	else if (job->kind == JOB_LINES)
+		*verdict = lines_job(c, m->fds[0], words, job->n_frames, &names);
 	else if (job->runtime == RUNTIME_NONE)
-		*verdict = jit_names(m->fds[0], (const void *)(m->buf + sizeof(*job)), n,
-				     &names) ? JOB_CORRUPT : JOB_OK;
+		*verdict = jit_names(m->fds[0], words, n, &names) ? JOB_CORRUPT : JOB_OK;
 	else
-		*verdict = runtimes_names(job->runtime, &mem,
-				  (const void *)(m->buf + sizeof(*job)), n,
-				  &names);
+		*verdict = runtimes_names(job->runtime, &mem, words, n, &names);
 	if (*verdict)
 		return 0;
 	frame_names_end(&names, parts);
@@ -150,8 +154,8 @@ static int worker_answer(struct conn *c, const struct msg *m)
 	struct msg_job_failed failed = { .exe = job->exe };
 	int verdict, r = 0;
 
-	if (job->kind == JOB_PROCESS)
-		r = worker_process(c, m, &verdict);
+	if (job->kind != JOB_FILE)
+		r = worker_names(c, m, &verdict);
 	else
 		verdict = worker_file(c, m);
 	if (!verdict)

@@ -9,7 +9,8 @@
  *
  * JOB_FILE: a file (pread only: it may shrink or change at any time, a mapping
  * could raise SIGBUS); a MSG_JOB_DONE for each part that is wanted.  JOB_PROCESS: a
- * process's memory, through symbols/process_memory.h; MSG_NAMES.
+ * process's memory, through symbols/process_memory.h; MSG_NAMES.  JOB_LINES: a file
+ * (lines_job.h); MSG_NAMES.
  */
 #ifndef SYMBOLIZERD_WORKER_WORKER_H
 #define SYMBOLIZERD_WORKER_WORKER_H

@@ -21,3 +21,7 @@ fuzz_hotspot_names_SRCS := symbolizerd/runtimes/hotspot/names.c \
 FUZZ += demangle
 fuzz_demangle_SRCS := symbolizerd/symbols/demangle.c ipc/short_name.c
 fuzz_demangle_LIBS := -liberty
+
+FUZZ += dwarf_places
+fuzz_dwarf_places_SRCS := $(DWARF_PLACES)
+fuzz_dwarf_places_LIBS := -ldw -lelf -liberty

@@ -97,10 +97,25 @@ static long do_huge_file(void)
 
 static long do_huge_memory(void)
 {
-	void *p = mmap(NULL, WORKER_AS_BYTES, PROT_READ | PROT_WRITE,
+	void *p = mmap(NULL, WORKER_DATA_BYTES, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return p == MAP_FAILED ? -1 : 0;
+}
+
+static long do_huge_space(void)
+{
+	void *p = mmap(NULL, WORKER_AS_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? -1 : 0;
+}
+
+/* As a large file with DWARF is. */
+static long do_large_map(void)
+{
+	void *p = mmap(NULL, WORKER_AS_BYTES / 4 * 3, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED || madvise(p, 4096, MADV_RANDOM) ? -1 : 0;
 }
 
 static void nowhere_to_go(const char *who, int (*confine)(void))
@@ -135,5 +150,7 @@ int main(void)
 	refused("worker", as_worker, "changing limits", do_limit);
 	refused("worker", as_worker, "too large a memfd", do_huge_file);
 	refused("worker", as_worker, "too much memory", do_huge_memory);
+	refused("worker", as_worker, "too much address space", do_huge_space);
+	allowed("worker", as_worker, "a large mapping", do_large_map);
 	return finish();
 }

@@ -43,6 +43,6 @@ hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng
 # real workers with a runtime of the test's own
 HOSTILE += process_jobs
 hostile_process_jobs_SRCS := $(sort $(HUB_PEER) $(filter-out symbolizerd/runtimes/table.c,$(ELF_VISIT)) \
-	$(wildcard symbolizerd/worker/*.c) symbolizerd/jobs/jobs.c symbolizerd/jobs/job_quarantine.c symbolizerd/jobs/job_queue.c symbolizerd/jobs/job_slot.c symbolizerd/jobs/job_times.c symbolizerd/knowledge/cpu_share.c \
+	$(wildcard symbolizerd/worker/*.c) symbolizerd/jobs/jobs.c symbolizerd/jobs/job_quarantine.c symbolizerd/jobs/job_process.c symbolizerd/jobs/job_queue.c symbolizerd/jobs/job_slot.c symbolizerd/jobs/job_times.c symbolizerd/knowledge/cpu_share.c \
 	symbolizerd/knowledge/executable.c symbolizerd/elf/debugdata.c symbolizerd/tables/owners.c)
 hostile_process_jobs_LIBS := -llzma -lz $(ELF_VISIT_LIBS) -lseccomp -lcap-ng

@@ -446,7 +446,7 @@ static void file_message(struct fake_loader *l, uint64_t end, struct msg *m,
 	do {
 		NEED(receive(&l->conn, m, end) == 0);
 		msg_close_fds(m);
-		if (m->hdr.type == MSG_MEM_WANTED)
+		if (m->hdr.type == MSG_MEM_WANTED || m->hdr.type == MSG_DEBUG_WANTED)
 			early = *m;
 	} while (m->hdr.type != MSG_ENTRY && m->hdr.type != MSG_DROP);
 	*ret = (struct file_entry){ 0 };

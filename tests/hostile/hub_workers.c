@@ -19,25 +19,15 @@
 #include "bpf/table.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "ipc/sealed.h"
-#include "symbolizerd/symbols/frame_names_build.h"
 #include "symbolizerd/worker/worker.h"
 #include "tests/hostile/own_hub.h"
+#include "tests/hostile/worker_says.h"
 #include "tests/unit/harness.h"
 
 #define SLOW_NS		(3 * NSEC_PER_SEC)	/* 'H' */
 #define LATE_NS		(4 * NSEC_PER_SEC)	/* a tick, on a busy machine */
 
 /* --- the worker ------------------------------------------------------------ */
-
-static int loose_memory(void)
-{
-	static const char zeros[4096];
-	int fd = memfd_create("loose", MFD_CLOEXEC);
-
-	(void)!write(fd, zeros, sizeof(zeros));
-	return fd;
-}
 
 static int bad_symbols(void)
 {
@@ -62,64 +52,6 @@ static void say(struct conn *c, struct msg_job_done *d, int symbols)
 {
 	say_part(c, d, JOB_TABLE, own_table());
 	say_part(c, d, JOB_SYMBOLS, symbols);
-}
-
-static void fail(struct conn *c, uint32_t exe, uint32_t verdict)
-{
-	struct msg_job_failed m = { .exe = exe, .verdict = verdict };
-
-	conn_send(c, MSG_JOB_FAILED, 0, &m, sizeof(m), NULL, 0, NULL, 0);
-}
-
-/* Names of so many frames, the last bytes of the memory left out. */
-static int names_memory(uint32_t n_frames, size_t less)
-{
-	static struct frame_names_build b;
-	struct symbol_place place = { "named", "", 0, 0, NULL, 0 };
-	struct iovec parts[3];
-
-	frame_names_begin(&b, n_frames);
-	for (uint32_t i = 0; i < n_frames; i++)
-		frame_names_add(&b, i, &place);
-	frame_names_end(&b, parts);
-	parts[2].iov_len -= less;
-	return sealed_make("names", parts, 3);
-}
-
-static int long_memory(void)
-{
-	static char bytes[FRAME_NAMES_BYTES_MAX + 1];
-	struct iovec part = { bytes, sizeof(bytes) };
-
-	return sealed_make("names", &part, 1);
-}
-
-/* len bytes behind the header, where none belong */
-static void say_names(struct conn *c, int fd, size_t len)
-{
-	conn_send(c, MSG_NAMES, 0, "12345678", len, NULL, 0, &fd, 1);
-	close(fd);
-}
-
-static void ask(struct conn *c, enum msg_type type, uint32_t len)
-{
-	struct msg_wanted m = { .build_id_len = len };
-
-	conn_send(c, type, 0, &m, sizeof(m), NULL, 0, NULL, 0);
-}
-
-/* The type of the answer. */
-static unsigned int answer_to(struct conn *c)
-{
-	struct msg m;
-	int r;
-
-	while ((r = conn_recv(c, &m)) == -EAGAIN)
-		poll(NULL, 0, 1);
-	if (r)
-		return 0;
-	msg_close_fds(&m);
-	return m.hdr.type;
 }
 
 /* What confinement must not allow: any success shows as a good answer. */
@@ -233,7 +165,7 @@ static void misbehave(struct conn *c, char how, struct msg_job_done *d)
 }
 
 /* A job of another kind: how, and the number of frames. */
-static void misbehave_names(struct conn *c, char how, uint32_t n)
+static void misbehave_names(struct conn *c, char how, uint32_t n, bool lines)
 {
 	struct msg_job_done done = { 0 };
 
@@ -272,6 +204,8 @@ static void misbehave_names(struct conn *c, char how, uint32_t n)
 		return;
 	case 'd':
 		ask(c, MSG_DEBUG_WANTED, 20);
+		if (lines && answer_to(c) == MSG_WANTED_NONE)
+			say_names(c, names_memory(n, 0), 0);
 		return;
 	case 'v':
 		fail(c, 0, JOB_OK);
@@ -309,8 +243,8 @@ int worker_run(int fd)
 	memcpy(&job, m.buf, sizeof(job));
 	done.exe = job.exe;
 	job_parts = job.parts;
-	if (job.kind == JOB_PROCESS) {
-		misbehave_names(&c, how, job.n_frames);
+	if (job.kind != JOB_FILE) {
+		misbehave_names(&c, how, job.n_frames, job.kind == JOB_LINES);
 		return 0;
 	}
 	if (how == 'n')
@@ -333,6 +267,7 @@ static struct heard {
 	uint32_t names;
 	char first[16];
 	bool visit;		/* have frames named when a table comes */
+	char lines;		/* or have lines read by a worker that behaves so; 0: no */
 } *heard;
 static const uint64_t frames[] = {
 	FRAME_WORD(FRAME_ANON, 0, 0x1000),
@@ -341,6 +276,20 @@ static const uint64_t frames[] = {
 };
 #define FRAMES	3
 #define START	77	/* of the process */
+
+/* As samples do that meet places in a file. */
+static void ask_for_lines(uint32_t number)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC);
+	struct jit_question q = {
+		.start_ns = START, .words = frames, .n = FRAMES, .fd = fd,
+	};
+
+	NEED(fd >= 0 && write(fd, &heard->lines, 1) == 1);
+	NEED(!jobs_add_lines(&own_hub.jobs, &q, number,
+			     own_hub.k.exes.by_number[number] - 1));
+	close(fd);
+}
 
 /* As a runtime does that has met frames. */
 static int table_then_frames(void *ctx, uint32_t number, int fd)
@@ -351,6 +300,8 @@ static int table_then_frames(void *ctx, uint32_t number, int fd)
 		.n = sizeof(frames) / 8, .fd = -1,
 	};
 
+	if (heard->lines)
+		ask_for_lines(number);
 	if (heard->visit)
 		NEED(!jobs_add_process(&own_hub.jobs, &q, RUNTIME_GO));
 	return r;
@@ -571,6 +522,55 @@ TEST(hub_survives_bad_workers_of_processes)
 	NEED(st.hub.offences == bad - 2);	/* 'c' and 'x' say nothing */
 	NEED(st.hub.worker_jobs == 4 * bad);
 	NEED(st.hub.exes_failed == 0);		/* the files are good */
+}
+
+/* Their file keeps its table and names. */
+TEST(hub_survives_bad_workers_of_lines)
+{
+	static const char how[] = "cxmfwsjlpqkve";
+	uint32_t n = 0, bad = sizeof(how) - 1;
+	struct fake_loader l;
+	struct conn status;
+	struct status st;
+
+	begin(&status, &l);
+	for (size_t i = 0; how[i]; i++) {
+		printf("# worker %c\n", how[i]);
+		heard->lines = how[i];
+		send_file(&l, n + 2, 'G');
+		own_expect_table(&l, n + 2);
+		hear(++n, JOB_KILLED);
+		heard->lines = 'G';
+		send_file(&l, n + 2, 'G');
+		own_expect_table(&l, n + 2);
+		hear(++n, 0);
+	}
+	own_end(&status, &l, &st);
+	NEED(st.hub.worker_deaths == bad);
+	NEED(st.hub.offences == bad - 2);
+	NEED(st.hub.worker_jobs == 4 * bad);
+	NEED(st.hub.exes_failed == 0);
+}
+
+/* The answer is passed on to the worker that has the question. */
+TEST(hub_passes_a_debug_file_on_to_who_reads_lines)
+{
+	struct msg_open_failed none = { .error = ENOENT };
+	struct fake_loader l;
+	struct conn status;
+	struct status st;
+	struct msg m;
+
+	begin(&status, &l);
+	heard->lines = 'd';
+	send_file(&l, 2, 'G');
+	own_expect_table(&l, 2);
+	expect(&l.conn, MSG_DEBUG_WANTED, &m);
+	NEED(m.hdr.id == 2);
+	NEED(!conn_send(&l.conn, MSG_WANTED_NONE, 2, &none, sizeof(none), NULL, 0, NULL, 0));
+	hear(1, 0);
+	own_end(&status, &l, &st);
+	NEED(st.hub.offences == 0 && st.hub.worker_deaths == 0);
 }
 
 TEST(hub_takes_one_answer_about_a_process)

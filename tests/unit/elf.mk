@@ -4,8 +4,13 @@ ELF_VISIT := common/hash_table.c symbolizerd/elf/elf_file.c symbolizerd/elf/elf_
 	$(wildcard symbolizerd/unwind/*.c symbolizerd/symbols/*.c \
 	symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symbolizerd/runtimes/python/*.c \
 	symbolizerd/runtimes/hotspot/*.c)
-ELF_VISIT_LIBS := -lelf -lxxhash -lnettle -liberty
+ELF_VISIT_LIBS := -ldw -lelf -lxxhash -lnettle -liberty
 
 UNIT += table_build
 unit_table_build_SRCS := symbolizerd/unwind/table.c common/hash_table.c
 unit_table_build_LIBS := -lxxhash
+UNIT += dwarf_places
+DWARF_PLACES := $(wildcard symbolizerd/symbols/dwarf_*.c) symbolizerd/symbols/demangle.c \
+	symbolizerd/elf/elf_file.c symbolizerd/elf/elf_symbols.c common/hash_table.c common/wire.c
+unit_dwarf_places_SRCS := $(DWARF_PLACES)
+unit_dwarf_places_LIBS := -ldw -lelf -liberty

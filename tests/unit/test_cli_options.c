@@ -264,3 +264,17 @@ TEST(options_take_two_files)
 	CHECK_EQ(parse_for(REST_FILES, (const char *const[]){
 			   "a", "b", "c", NULL }), -EINVAL);
 }
+
+TEST(a_file_and_words_behind_it)
+{
+	static const char *const all[] = { "f", "1000", "-", "--verbose", NULL };
+	static const char *const first[] = { "--verbose", "f", NULL };
+	static const char *const apart[] = { "f", "1", "--verbose", "2", NULL };
+
+	CHECK_EQ(parse_for(REST_FILE_WORDS, all), 0);
+	CHECK(!strcmp(o.file, "f") && o.at.n == 2 && o.verbose);
+	CHECK(!strcmp(o.at.v[0], "1000") && !strcmp(o.at.v[1], "-"));
+	CHECK_EQ(parse_for(REST_FILE_WORDS, first), 0);
+	CHECK(!strcmp(o.file, "f") && !o.at.n && o.verbose);
+	CHECK_EQ(parse_for(REST_FILE_WORDS, apart), -EINVAL);
+}

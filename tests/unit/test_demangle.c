@@ -47,6 +47,8 @@ TEST(cpp)
 		 "auto main::{lambda(auto:1)#1}::operator()<int>(int) const"));
 	CHECK(is("_ZN3foo3barEi.cold", "foo::bar(int) [clone .cold]"));
 	CHECK(is("_ZN3foo3barEi@@VER_2", "foo::bar(int)"));
+	CHECK(is("_Znwm@plt", "operator new(unsigned long)@plt"));
+	CHECK(is("_Znwm@plt2", "operator new(unsigned long)"));
 }
 
 TEST(rust)

@@ -99,14 +99,53 @@ TEST(an_answer_never_exceeds_its_bound)
 
 	memset(name, 'x', sizeof(name) - 1);
 	frame_names_begin(&b, FRAMES);
-	for (uint32_t i = 0; i < FRAMES; i++)
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		name[0] = (char)('a' + i % 26);	/* no two in turn are the same */
 		added += frame_names_add(&b, i, &(struct symbol_place){
 			name, "", 0, 0, NULL, 0 });
+	}
 	CHECK_EQ(added, 5);
 	end(FRAMES, &x, &data, &len);
 	CHECK(len <= FRAME_NAMES_BYTES_MAX);
+	name[0] = 'e';
 	CHECK_STR(frame_names_place(&x, 4).name, name);
 	CHECK_STR(frame_names_place(&x, 5).name, "");
+	free(data);
+}
+
+TEST(frames_that_were_not_looked_at_are_told)
+{
+	struct frame_names x;
+	void *data;
+	size_t len;
+
+	frame_names_begin(&b, 4);
+	frame_names_stop(&b, 1);
+	end(4, &x, &data, &len);
+	CHECK_EQ(x.left, 3);
+	CHECK_EQ(frame_names_open(data, len, 3, &x), -EPROTO);
+	((struct frame_names_hdr *)data)->left = 4;	/* not one */
+	CHECK_EQ(frame_names_open(data, len, 4, &x), -EPROTO);
+	free(data);
+}
+
+TEST(the_same_strings_are_there_once)
+{
+	const struct symbol_place p = { "name", "file", 1, 2, "system", 0 };
+	struct frame_names x;
+	void *data;
+	size_t len;
+
+	frame_names_begin(&b, FRAMES);
+	for (uint32_t i = 0; i < FRAMES; i++)
+		CHECK(frame_names_add(&b, i, &p));
+	CHECK_EQ(b.hdr.string_bytes, 1 + 5 + 5 + 7);
+	end(FRAMES, &x, &data, &len);
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		CHECK_STR(frame_names_place(&x, i).name, "name");
+		CHECK_STR(frame_names_place(&x, i).file, "file");
+		CHECK_STR(frame_names_place(&x, i).system, "system");
+	}
 	free(data);
 }
 
@@ -130,7 +169,7 @@ static void touch(const struct frame_names *x)
 	for (uint32_t i = 0; i < x->n; i++) {
 		struct symbol_place p = frame_names_place(x, i);
 
-		sum += strlen(p.name) + strlen(p.file);
+		sum += strlen(p.name) + strlen(p.file) + (p.system ? strlen(p.system) : 0);
 	}
 	CHECK(sum < 1000);
 }

@@ -14,7 +14,7 @@ static bool fresh;		/* `last` was not looked at yet */
 
 static void start(void)
 {
-	ksyms_forget(&k);
+	ksyms_forget(&k, true);
 	fake_asked = 0;
 	fresh = false;
 }
@@ -108,12 +108,71 @@ TEST(ksyms_define_again_after_they_forgot)
 	start();
 	a = word_of(fake_start(3));
 	CHECK_STR(defined()->name, "sym3_0 [mod]");
-	ksyms_forget(&k);
+	ksyms_forget(&k, true);
 	fake_life++;		/* another module lies there now */
 	b = word_of(fake_start(3));
 	CHECK_STR(defined()->name, "sym3_1 [mod]");
 	CHECK(FRAME_NUMBER(a) != FRAME_NUMBER(b));
 	fake_life = 0;
+}
+
+/* The kernel puts the next BPF program where the last one was. */
+TEST(ksyms_ask_again_for_bpf_programs)
+{
+	static const char *const names[] = { "bpf_prog_1_a", "bpf_prog_2_b", "bpf_trampoline_7" };
+	const uint64_t at = KERNEL_TEXT - 0x1000;
+	char answer[64];
+
+	start();
+	word_of(fake_start(5));
+	CHECK(defined() != NULL);
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t word;
+
+		snprintf(answer, sizeof(answer), "%s+0x11/0x40", names[i]);
+		fake_answer = answer;
+		word = word_of(at);
+		CHECK_STR(defined()->name, names[i]);
+		fake_asked = 0;
+		CHECK_EQ(word_of(at - 1), word - 1);
+		CHECK(!defined() && !fake_asked);	/* within a drain it is the same */
+		ksyms_forget(&k, false);
+		CHECK_EQ(k.n, 2);
+		/* it is gone, and these are its last samples */
+		fake_answer = "0xffffffff80fff000";
+		CHECK_EQ(word_of(at), word);
+		CHECK(!defined());
+	}
+	fake_asked = 0;
+	word_of(fake_start(5));
+	CHECK(!fake_asked);
+	fake_answer = NULL;
+}
+
+/* A new one lies over several that are gone, or within one. */
+TEST(ksyms_of_bpf_programs_stay_apart)
+{
+	static const struct {
+		uint64_t addr;
+		const char *answer;
+		uint32_t n;
+	} steps[] = {
+		{ 0x100, "bpf_prog_1+0x1/0x40", 1 }, { 0x140, "bpf_prog_2+0x1/0x40", 2 },
+		{ 0x200, "bpf_prog_3+0x1/0x40", 3 }, { 0x150, "bpf_prog_4+0x31/0x80", 2 },
+		{ 0x140, "bpf_prog_5+0x1/0x10", 2 }, { 0x1f0, "bpf_prog_6+0x1/0x80", 2 },
+	};
+
+	start();
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		fake_answer = steps[i].answer;
+		word_of(KERNEL_TEXT - 0x1000 + steps[i].addr);
+		CHECK(defined() != NULL);
+		CHECK_EQ(k.n, steps[i].n);
+		for (uint32_t j = 1; j < k.n; j++)
+			CHECK(k.range[j - 1].start + k.range[j - 1].size <= k.range[j].start);
+		ksyms_forget(&k, false);
+	}
+	fake_answer = NULL;
 }
 
 TEST(ksyms_never_give_more_numbers_than_records_have)

@@ -68,7 +68,7 @@ TEST(exporter_sees_its_variables_only)
 {
 	static struct config c = { .env = { (char *)"OTEL_B=ours" } };
 	struct options o = { .config = &c, .rest = nothing, .interval = 5,
-			     .cpu_share = 7 };
+			     .cpu_share = 7, .lines_share = 3 };
 	const struct target t = { .kind = TARGET_ALL };
 	const struct live_page page = { .on = false };
 
@@ -83,6 +83,7 @@ TEST(exporter_sees_its_variables_only)
 	CHECK_EQ(make_plan(&w, &o, &t, &page, true), 0);
 	check_allowed();
 	CHECK(has(PROGRAM_HUB, "--cpu-share=7"));
+	CHECK(has(PROGRAM_HUB, "--lines-share=3"));
 	CHECK(has(PROGRAM_EXPORTER, "OTEL_A=1"));
 	CHECK(has(PROGRAM_EXPORTER, "OTEL_B=ours"));
 	CHECK(has(PROGRAM_EXPORTER, "https_proxy=p"));

@@ -124,6 +124,27 @@ TEST(d)
 		 "std.format.write!(...).write"));
 }
 
+TEST(stubs_are_told_from_what_they_call)
+{
+	char name[SHORT_NAME_MAX + 9], want[SHORT_NAME_MAX + 1];
+
+	CHECK(is("memcpy@plt", false, "memcpy@plt"));
+	CHECK(is("operator new(unsigned long)@plt", true, "operator new@plt"));
+	CHECK(is("void a::f<int>(int)@plt", true, "a::f<...>@plt"));
+	CHECK(is("f.cold@@V@plt", false, "f@plt"));
+	CHECK(is("@plt", false, "@plt"));
+	CHECK(is("f@plt1", false, "f"));
+	for (size_t len = SHORT_NAME_MAX - 6; len <= SHORT_NAME_MAX + 4; len++) {
+		size_t n = len < SHORT_NAME_MAX - 4 ? len : SHORT_NAME_MAX - 4;
+
+		memset(name, 'x', len);
+		strcpy(name + len, "@plt");
+		memset(want, 'x', n);
+		strcpy(want + n, "@plt");
+		CHECK(is(name, false, want));
+	}
+}
+
 TEST(appendices_go)
 {
 	CHECK(is("memcpy@@GLIBC_2.14", false, "memcpy"));

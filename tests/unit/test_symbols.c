@@ -197,6 +197,49 @@ TEST(symbols_of_one_address)
 	check(48, "aa");
 }
 
+/* Of aliases the one that people call it by. */
+TEST(symbols_of_aliases)
+{
+	static const struct {
+		struct {
+			const char *name;
+			uint8_t bind;
+		} names[3];
+		const char *want;
+	} cases[] = {
+		/* glibc's */
+		{ { { "__write", STB_GLOBAL }, { "write", STB_WEAK },
+		    { "__GI___write", STB_LOCAL } }, "write" },
+		{ { { "bcmp", STB_WEAK }, { "memcmp", STB_GLOBAL },
+		    { "__memcmpeq", STB_GLOBAL } }, "memcmp" },
+		{ { { "_IO_puts", STB_GLOBAL }, { "puts", STB_WEAK },
+		    { "_IO_puts", STB_LOCAL } }, "puts" },
+		{ { { "_Exit", STB_WEAK }, { "_exit", STB_GLOBAL },
+		    { "__GI__exit", STB_LOCAL } }, "_exit" },
+		/* of a static program */
+		{ { { "memmove", STB_LOCAL }, { "__libc_memmove", STB_GLOBAL },
+		    { "__libc_memmove_ifunc", STB_LOCAL } }, "memmove" },
+		{ { { "f@V_1", STB_GLOBAL }, { "longer@@V_2", STB_GLOBAL },
+		    { "__f", STB_GLOBAL } }, "longer" },
+		/* the vDSO's */
+		{ { { "time", STB_WEAK }, { "__vdso_time", STB_GLOBAL },
+		    { "time", STB_WEAK } }, "__vdso_time" },
+		/* a name of C++ is none that C reserves */
+		{ { { "_ZN1a1fEv", STB_GLOBAL }, { "a_f_of_c", STB_LOCAL },
+		    { "_ZN1a1fEv.localalias", STB_LOCAL } }, "a::f()" },
+	};
+	struct sym s[3 * N(cases)];
+
+	for (size_t i = 0; i < N(s); i++)
+		s[i] = (struct sym){ cases[i / 3].names[i % 3].name,
+				     cases[i / 3].names[i % 3].bind, STT_FUNC, 1,
+				     TEXT + 16 * (i / 3), 16 };
+	index_of(s, N(s), NULL, 0);
+	CHECK_EQ(idx.n, N(cases));
+	for (size_t i = 0; i < N(cases); i++)
+		check(16 * i, cases[i].want);
+}
+
 TEST(symbols_of_both_tables)
 {
 	static const struct sym s[] = {
@@ -447,6 +490,74 @@ TEST(symbols_without_names_are_ranges_of_cfi)
 		check(304, "f");			/* in f */
 		check_range(512, 0);
 		check_range(TEXT_LEN - 1, none ? 0 : v + TEXT_LEN - 8);
+		free(data);
+		data = NULL;
+	}
+}
+
+/* glibc's _start, by the compilers' ways to write main's address. */
+#define BEGIN	"\x31\xed\x49\x89\xd1\x5e\x48\x89\xe2\x48\x83\xe4\xf0\x50\x54"
+#define NEW	"\x45\x31\xc0\x31\xc9"
+#define OLD	"\x49\xc7\xc0\1\2\3\4\x48\x8d\x0d\1\2\3\4"
+#define CALL	"\xff\x15\0\0\0\0"
+#define START(s)	{ s, sizeof(s) - 1 }
+#define MAIN	256
+
+TEST(symbols_of_the_entry)
+{
+	static const uint32_t ranges[][2] = { { 64, 64 }, { MAIN, 32 } };
+	static const struct {
+		struct {
+			const char *code;
+			size_t len;
+		} begin;
+		bool relative;	/* main's address */
+		bool start, main;
+	} cases[] = {
+		{ START(BEGIN NEW "\x48\x8d\x3d"), true, true, true },
+		{ START(BEGIN NEW "\x48\xc7\xc7"), false, true, true },
+		{ START("\xf3\x0f\x1e\xfa" BEGIN OLD "\x48\x8d\x3d"), true, true, true },
+		/* another register, another beginning */
+		{ START(BEGIN NEW "\x48\x8d\x35"), true, true, false },
+		{ START(BEGIN "\x31\xc0" "\x48\x8d\x3d"), true, true, false },
+		{ START("\x90" BEGIN NEW "\x48\x8d\x3d"), true, false, false },
+	};
+
+	for (size_t i = 0; i < N(cases); i++) {
+		uint64_t v = ranges_image(ranges, N(ranges), NOTHING);
+		size_t len = cases[i].begin.len;
+		uint32_t to = (uint32_t)(v + MAIN);
+		uint8_t *code = im.b + text + 64;
+
+		to -= cases[i].relative ? (uint32_t)(v + 64 + len + 4) : 0;
+		memcpy(code, cases[i].begin.code, len);
+		memcpy(code + len, &to, 4);
+		memcpy(code + len + 4, CALL, 6);
+		image_ehdr(&im)->e_entry = v + 64;
+		image_finish(&im);
+		build();
+		check(64, cases[i].start ? "_start" : NULL);
+		check(127, cases[i].start ? "_start" : NULL);
+		check(MAIN, cases[i].main ? "main" : NULL);
+		check(MAIN + 31, cases[i].main ? "main" : NULL);
+		free(data);
+		data = NULL;
+	}
+}
+
+/* The entry point may be anywhere. */
+TEST(symbols_of_an_entry_at_the_end)
+{
+	static const uint32_t ranges[][2] = { { 64, 64 } };
+	static const char code[] = BEGIN NEW "\x48\x8d\x3d\0\0\0\0" CALL;
+
+	for (size_t n = 0; n <= sizeof(code); n++) {
+		uint64_t v = ranges_image(ranges, 1, NOTHING);
+
+		memcpy(im.b + text + TEXT_LEN - n, code, n);
+		image_ehdr(&im)->e_entry = v + TEXT_LEN - n;
+		image_finish(&im);
+		build();
 		free(data);
 		data = NULL;
 	}

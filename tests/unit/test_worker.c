@@ -17,7 +17,9 @@
 #include "ipc/sealed.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
+#include "symbolizerd/symbols/frame_names.h"
 #include "symbolizerd/worker/worker.h"
+#include "tests/unit/dwarf_sample.h"
 
 #define SYMTAB	1		/* section number in the sample */
 
@@ -263,6 +265,58 @@ TEST(worker_says_why_not)
 	job(image_file(&im), JOB_TABLE, &m);
 	CHECK_EQ(m.hdr.type, MSG_JOB_FAILED);
 	CHECK_EQ(failed->verdict, JOB_CORRUPT);
+}
+
+/* What a worker says of a file with DWARF, and of places in it. */
+static void lines(const char *compiler, uint64_t wanted, uint32_t *has, struct frame_names *names)
+{
+	struct msg_job question = { .kind = JOB_LINES, .exe = 7, .n_frames = 3 };
+	const struct msg_job_done *done;
+	struct dwarf_sample s;
+	struct msg m;
+	const void *data;
+	size_t len;
+
+	CHECK(dwarf_sample_make(&s, compiler));
+	job(open(s.path, O_RDONLY | O_CLOEXEC), JOB_SYMBOLS, &m);
+	CHECK_EQ(m.hdr.type, MSG_JOB_DONE);
+	done = (const void *)m.buf;
+	*has = done->lines;
+	ask(&question, (uint64_t[]){ wanted, s.offset, 1ULL << 40 }, 3,
+	    open(s.path, O_RDONLY | O_CLOEXEC), &m, 1);
+	CHECK_EQ(m.hdr.type, MSG_NAMES);
+	CHECK_EQ(sealed_map(m.fds[0], sizeof(struct frame_names_hdr), FRAME_NAMES_BYTES_MAX,
+			    &data, &len), 0);
+	CHECK_EQ(frame_names_open(data, len, 3, names), 0);
+	dwarf_sample_remove(&s);
+}
+
+TEST(worker_answers_with_lines_of_places)
+{
+	struct frame_names names;
+	struct symbol_place p;
+	uint32_t has;
+
+	lines("cc -O2 -g", 0, &has, &names);
+	CHECK_EQ(has, 1);
+	CHECK_EQ(names.n, 5);	/* no, three within each other, no */
+	CHECK_EQ(names.v[3].frame, 1);
+	p = frame_names_place(&names, 1);
+	CHECK_STR(p.name, "innermost");
+	CHECK_EQ(p.line, SAMPLE_HERE);
+	CHECK_STR(frame_names_place(&names, 3).name, "outer");
+	CHECK_STR(frame_names_place(&names, 4).name, "");
+}
+
+TEST(worker_knows_no_lines_without_dwarf)
+{
+	struct frame_names names;
+	uint32_t has;
+
+	lines("cc -O2 -g0", 0, &has, &names);
+	CHECK_EQ(has, 0);
+	CHECK_EQ(names.n, 3);
+	CHECK_STR(frame_names_place(&names, 1).name, "");
 }
 
 TEST(worker_names_no_frames_of_a_runtime_without)

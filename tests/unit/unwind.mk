@@ -6,7 +6,7 @@ RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symb
 UNWIND := $(patsubst %,symbolizerd/%,elf/elf_file.c elf/elf_symbols.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
 	elf/file_id.c) common/wire.c $(RUNTIMES)
-SYMBOLS := $(sort $(wildcard symbolizerd/symbols/*.c) $(RUNTIMES))
+SYMBOLS := $(sort $(filter-out symbolizerd/symbols/dwarf_%,$(wildcard symbolizerd/symbols/*.c)) $(RUNTIMES))
 
 # compares unwind tables with what libdw says
 cfi_agree_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/cfi_agree.c \
@@ -25,6 +25,9 @@ UNIT += table
 unit_table_SRCS := symbolizerd/unwind/table.c common/hash_table.c
 unit_table_LIBS := -lxxhash
 
+UNIT += plt
+unit_plt_SRCS := $(sort $(UNWIND) $(SYMBOLS))
+unit_plt_LIBS := -lelf -lnettle -liberty -lxxhash
 UNIT += symbols lines elf_file file_id
 unit_lines_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/lines_build.c \
 	common/hash_table.c
@@ -63,9 +66,9 @@ unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_go_LIBS := -lelf -lnettle -liberty -lxxhash
 
 UNIT += worker
-unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker/worker.c symbolizerd/worker/debug_file.c symbolizerd/elf/debugdata.c \
+unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker/worker.c symbolizerd/worker/debug_file.c symbolizerd/worker/lines_job.c $(wildcard symbolizerd/symbols/dwarf_*.c) symbolizerd/elf/debugdata.c \
 	ipc/conn.c common/send_fds.c ipc/conn_more.c ipc/message.c ipc/rules.c ipc/sealed.c ipc/sealed_map.c
-unit_worker_LIBS := -llzma -lz -lelf -lnettle -liberty -lxxhash
+unit_worker_LIBS := -llzma -ldw -lz -lelf -lnettle -liberty -lxxhash
 
 # runs the sampler's unwinder on stopped threads, for tests/live/test_stops.py
 stops_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/stops.c symbolizerd/tables/vdso.c $(INSTALL_TABLE) $(UNWIND))

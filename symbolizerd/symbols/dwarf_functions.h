@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dwarf_functions - which function of a unit has an address, and what is inlined there
+ */
+#ifndef SYMBOLIZERD_SYMBOLS_DWARF_FUNCTIONS_H
+#define SYMBOLIZERD_SYMBOLS_DWARF_FUNCTIONS_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbolizerd/symbols/dwarf_units.h"
+#include "symbolizerd/symbols/index.h"
+
+#define DWARF_NEST_MAX	128	/* entries within each other */
+
+struct dwarf_unit {
+	Dwarf_Off die;
+	struct dwarf_ranges functions;
+	bool deep;		/* those within functions, too */
+};
+
+struct dwarf_functions {
+	uint32_t *steps;	/* left; borrowed */
+	VECTOR(struct dwarf_unit) units;
+};
+
+/*
+ * The function of this unit that has the address, then what is inlined into each
+ * other there: how many, 0 if there is no function.  Of more than SYMBOL_DEPTH_MAX
+ * the innermost are left out.
+ */
+uint32_t dwarf_functions_at(struct dwarf_functions *f, Dwarf_Die *unit, uint64_t vaddr,
+			    Dwarf_Die ret[SYMBOL_DEPTH_MAX]);
+void dwarf_functions_fini(struct dwarf_functions *f);
+
+#endif /* SYMBOLIZERD_SYMBOLS_DWARF_FUNCTIONS_H */

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/symbols/dwarf_places.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "common/hash_table.h"
+#include "common/vector.h"
+#include "ipc/message_hub.h"
+#include "symbolizerd/elf/elf_file.h"
+#include "symbolizerd/symbols/demangle.h"
+#include "symbolizerd/symbols/dwarf_functions.h"
+#include "symbolizerd/symbols/dwarf_units.h"
+
+/* An ELF file, mapped, and its DWARF. */
+struct dwarf_image {
+	void *map;		/* NULL: none */
+	size_t len;
+	Elf *elf;
+	Dwarf *dbg;
+};
+
+/* A string made of one or two others, which stay where they are. */
+struct dwarf_made {
+	const char *a, *b;
+	char *s;
+};
+
+struct dwarf_places {
+	struct dwarf_image main, alt;
+	struct dwarf_units units;
+	struct dwarf_functions functions;
+	uint32_t steps;
+	VECTOR(struct dwarf_made) made;
+	struct hash_table by_parts;
+	bool dead;		/* libdw had no memory: it is not to be used again */
+};
+
+/* --- files -------------------------------------------------------------------- */
+
+/* libdw cannot be told to fail: it jumps here. */
+static _Thread_local jmp_buf dwarf_no_memory;
+
+__attribute__((noreturn)) static void dwarf_oom(void)
+{
+	longjmp(dwarf_no_memory, 1);
+}
+
+/* Bytes that a section has uncompressed; 0: it is not compressed. */
+static int dwarf_inflated(const struct elf_file *f, const Elf64_Shdr *s, uint64_t *ret)
+{
+	bool old = s->sh_name < f->names_len && !strncmp(f->names + s->sh_name, ".zdebug", 7);
+	struct elf_bytes b;
+	Elf64_Chdr chdr;
+	int r;
+
+	*ret = 0;
+	if (s->sh_type == SHT_NOBITS || !(old || s->sh_flags & SHF_COMPRESSED))
+		return JOB_OK;
+	r = elf_file_read(f, s->sh_offset, old ? 12 : sizeof(chdr), &b);
+	if (r)
+		return r;
+	memcpy(&chdr, b.data, old ? 0 : sizeof(chdr));
+	for (int i = 4; old && i < 12; i++)	/* "ZLIB", then big endian */
+		*ret = *ret << 8 | b.data[i];
+	if (!old)
+		*ret = chdr.ch_size;
+	elf_bytes_free(&b);
+	return *ret > ELF_INFLATE_FREE && *ret / ELF_INFLATE_RATIO > s->sh_size ?
+		       JOB_TOO_LARGE : JOB_OK;
+}
+
+/* Is there DWARF in it, of a size that we can have? */
+static int dwarf_image_check(const struct elf_file *f, bool *any)
+{
+	uint64_t sum = 0, n;
+	int r;
+
+	*any = elf_file_find(f, ".debug_info") || elf_file_find(f, ".zdebug_info");
+	for (uint32_t i = 0; *any && i < f->n_shdrs; i++) {
+		r = dwarf_inflated(f, &f->shdrs[i], &n);
+		if (r)
+			return r;
+		sum = n > DWARF_INFLATED_MAX - sum ? DWARF_INFLATED_MAX + 1ULL : sum + n;
+		if (sum > DWARF_INFLATED_MAX)
+			return JOB_TOO_LARGE;
+	}
+	return JOB_OK;
+}
+
+/* libelf writes into the headers of sections that it uncompresses. */
+static int dwarf_headers_writable(const struct dwarf_image *m, const struct elf_file *f)
+{
+	uint64_t page = ~(uint64_t)4095, begin = f->ehdr.e_shoff & page;
+	uint64_t end = f->ehdr.e_shoff + f->n_shdrs * sizeof(Elf64_Shdr);
+
+	return mprotect((char *)m->map + begin, end - begin, PROT_READ | PROT_WRITE);
+}
+
+static int dwarf_image_map(struct dwarf_image *m, const struct elf_file *f)
+{
+	m->map = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, f->fd, 0);
+	if (m->map == MAP_FAILED) {
+		m->map = NULL;
+		return JOB_TOO_LARGE;
+	}
+	m->len = f->size;
+	/* else a kernel that reads ahead reads all of a large file: a unit's header here
+	 * and there is looked at */
+	madvise(m->map, m->len, MADV_RANDOM);
+	if (dwarf_headers_writable(m, f))
+		return JOB_NO_MEMORY;
+	elf_version(EV_CURRENT);
+	m->elf = elf_memory(m->map, m->len);
+	m->dbg = m->elf ? dwarf_begin_elf(m->elf, DWARF_C_READ, NULL) : NULL;
+	if (m->dbg)
+		dwarf_new_oom_handler(m->dbg, dwarf_oom);
+	return m->dbg ? JOB_OK : JOB_CORRUPT;
+}
+
+static int dwarf_image_open(struct dwarf_image *m, int fd)
+{
+	struct elf_file f;
+	bool any = false;
+	int r = elf_file_open(&f, fd);
+
+	if (!r)
+		r = dwarf_image_check(&f, &any);
+	if (!r && any)
+		r = dwarf_image_map(m, &f);
+	elf_file_close(&f);
+	return r;
+}
+
+static void dwarf_image_close(struct dwarf_image *m)
+{
+	if (m->dbg)
+		dwarf_end(m->dbg);
+	if (m->elf)
+		elf_end(m->elf);
+	if (m->map)
+		munmap(m->map, m->len);
+}
+
+int dwarf_places_open(int fd, int alt_fd, struct dwarf_places **ret)
+{
+	struct dwarf_places *d = calloc(1, sizeof(*d));
+	int r;
+
+	if (!d)
+		return JOB_NO_MEMORY;
+	r = dwarf_image_open(&d->main, fd);
+	/* without it, what was moved there has no name */
+	if (!r && d->main.dbg && alt_fd >= 0 && !dwarf_image_open(&d->alt, alt_fd) &&
+	    d->alt.dbg)
+		dwarf_setalt(d->main.dbg, d->alt.dbg);
+	if (r) {
+		dwarf_places_close(d);
+		return r;
+	}
+	d->steps = DWARF_STEPS_MAX;
+	d->units = (struct dwarf_units){ .dbg = d->main.dbg, .steps = &d->steps };
+	d->functions.steps = &d->steps;
+	*ret = d;
+	return JOB_OK;
+}
+
+void dwarf_places_close(struct dwarf_places *d)
+{
+	dwarf_units_fini(&d->units);
+	dwarf_functions_fini(&d->functions);
+	if (!d->dead) {
+		dwarf_image_close(&d->main);
+		dwarf_image_close(&d->alt);
+	}
+	for (uint32_t i = 0; i < d->made.n; i++)
+		free(d->made.v[i].s);
+	free(d->made.v);
+	hash_free(&d->by_parts);
+	free(d);
+}
+
+bool dwarf_places_any(const struct dwarf_places *d)
+{
+	return d->main.dbg != NULL;
+}
+
+/* --- strings ------------------------------------------------------------------ */
+
+/* What is to be made of the two: a copy of a, cut; a path; a name behind a mangled
+ * one.  Malloc'ed. */
+typedef char *(*dwarf_make_fn)(const char *a, const char *b);
+
+static char *dwarf_cut(const char *a, const char *b)
+{
+	return b ? NULL : strndup(a, DWARF_NAME_MAX);
+}
+
+static char *dwarf_join(const char *dir, const char *file)
+{
+	size_t n = strnlen(dir, DWARF_NAME_MAX), more = strnlen(file, DWARF_NAME_MAX);
+	char *s = malloc(n + more + 2), *at = s;
+
+	if (!s)
+		return NULL;
+	at = mempcpy(at, dir, n);
+	*at++ = '/';
+	at = mempcpy(at, file, more);
+	*at = '\0';
+	return s;
+}
+
+static char *dwarf_demangle(const char *a, const char *b)
+{
+	char buf[DEMANGLED_MAX + 1];
+	size_t len = strnlen(a, DWARF_NAME_MAX);
+
+	return b && demangle(a, len, buf) ? strdup(buf) : strndup(a, len);
+}
+
+/* It is made once: each (a, b) has one maker. */
+static const char *dwarf_make(struct dwarf_places *d, const char *a, const char *b,
+			      dwarf_make_fn make)
+{
+	const uintptr_t key[] = { (uintptr_t)a, (uintptr_t)b };
+	uint64_t hash = hash_mix(0, key, sizeof(key));
+	const struct hash_slot *s = hash_find(&d->by_parts, hash);
+	struct dwarf_made made = { a, b, NULL };
+
+	while (s && (d->made.v[hash_index(s)].a != a || d->made.v[hash_index(s)].b != b))
+		s = hash_next(&d->by_parts, s);
+	if (s)
+		return d->made.v[hash_index(s)].s;
+	made.s = vector_reserve(&d->made, 1) && hash_reserve(&d->by_parts) ?
+			 make(a, b) : NULL;
+	if (!made.s)
+		return "";
+	hash_add(&d->by_parts, hash, d->made.n);
+	d->made.v[d->made.n++] = made;
+	return made.s;
+}
+
+static const char *dwarf_short(struct dwarf_places *d, const char *s)
+{
+	return strnlen(s, DWARF_NAME_MAX + 1) <= DWARF_NAME_MAX ?
+		       s : dwarf_make(d, s, NULL, dwarf_cut);
+}
+
+/* A path; relative ones begin where the compiler ran. */
+static const char *dwarf_path(struct dwarf_places *d, Dwarf_Die *unit, const char *file)
+{
+	Dwarf_Attribute a;
+	const char *dir;
+
+	if (!file)
+		return "";
+	dir = file[0] == '/' ? NULL :
+			       dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &a));
+	return dir && *dir ? dwarf_make(d, dir, file, dwarf_join) : dwarf_short(d, file);
+}
+
+static const char *dwarf_string(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute a;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, name, &a));
+}
+
+static void dwarf_name(struct dwarf_places *d, Dwarf_Die *die, struct symbol_place *p)
+{
+	const char *linkage = dwarf_string(die, DW_AT_linkage_name), *name;
+	static const char mangled[] = "";	/* stands for the second part */
+
+	if (!linkage)
+		linkage = dwarf_string(die, DW_AT_MIPS_linkage_name);
+	if (linkage && *linkage) {
+		p->system = dwarf_short(d, linkage);
+		p->name = dwarf_make(d, linkage, mangled, dwarf_demangle);
+		return;
+	}
+	name = dwarf_string(die, DW_AT_name);
+	p->name = name ? dwarf_short(d, name) : "";
+}
+
+/* --- places ------------------------------------------------------------------- */
+
+struct dwarf_spot {
+	const char *file;	/* "": unknown */
+	uint32_t line;
+};
+
+/* libdw puts the rows of all sequences of a unit in order, and may give the last row of
+ * one that ended before the address: of a function that the linker threw away, for one,
+ * which is at 0.  low: where the code begins that has the address. */
+static struct dwarf_spot dwarf_row(struct dwarf_places *d, Dwarf_Die *unit, uint64_t low,
+				   uint64_t vaddr)
+{
+	struct dwarf_spot s = { "", 0 };
+	Dwarf_Line *row = dwarf_getsrc_die(unit, vaddr);
+	Dwarf_Addr at;
+	int line;
+
+	if (!row || dwarf_lineaddr(row, &at) || at < low)
+		return s;
+	if (!dwarf_lineno(row, &line) && line > 0)
+		s.line = (uint32_t)line;
+	s.file = dwarf_path(d, unit, dwarf_linesrc(row, NULL, NULL));
+	return s;
+}
+
+static uint32_t dwarf_number(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word w = 0;
+
+	return dwarf_formudata(dwarf_attr_integrate(die, name, &a), &w) || w > INT32_MAX ?
+		       0 : (uint32_t)w;
+}
+
+/* The file that an attribute names by its number: before DWARF 5 they begin with 1. */
+static const char *dwarf_file(struct dwarf_places *d, Dwarf_Attribute *a)
+{
+	Dwarf_Files *files;
+	Dwarf_Half version;
+	Dwarf_Word i;
+	Dwarf_Die unit;
+	size_t n;
+
+	if (dwarf_formudata(a, &i) ||
+	    !dwarf_cu_die(a->cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
+	    (!i && version < 5) || dwarf_getsrcfiles(&unit, &files, &n) || i >= n)
+		return "";
+	return dwarf_path(d, &unit, dwarf_filesrc(files, i, NULL, NULL));
+}
+
+static struct dwarf_spot dwarf_call(struct dwarf_places *d, Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+
+	return (struct dwarf_spot){
+		dwarf_file(d, dwarf_attr(die, DW_AT_call_file, &a)),
+		dwarf_number(die, DW_AT_call_line),
+	};
+}
+
+/* A function at a spot. */
+static struct symbol_place dwarf_place(struct dwarf_places *d, Dwarf_Die *die,
+				       const struct dwarf_spot *s)
+{
+	Dwarf_Attribute a;
+	const char *file = dwarf_file(d, dwarf_attr_integrate(die, DW_AT_decl_file, &a));
+	struct symbol_place p = { .file = s->file[0] ? s->file : file, .line = s->line };
+
+	if (!strcmp(file, p.file))
+		p.first_line = dwarf_number(die, DW_AT_decl_line);
+	dwarf_name(d, die, &p);
+	return p;
+}
+
+static uint32_t dwarf_places_make(struct dwarf_places *d, uint64_t vaddr,
+				  struct symbol_place ret[SYMBOL_DEPTH_MAX])
+{
+	Dwarf_Die chain[SYMBOL_DEPTH_MAX], unit;
+	struct dwarf_spot s;
+	uint32_t n, m = 0;
+	uint64_t low;
+
+	if (!dwarf_units_find(&d->units, vaddr, &unit, &low))
+		return 0;
+	s = dwarf_row(d, &unit, low, vaddr);
+	n = dwarf_functions_at(&d->functions, &unit, vaddr, chain);
+	for (uint32_t i = 0; i < n; i++) {
+		Dwarf_Die *die = &chain[n - 1 - i];
+
+		ret[m] = dwarf_place(d, die, &s);
+		/* of those inlined, one may have its name in a file that is not here */
+		m += ret[m].name[0] || i + 1 == n;
+		if (i + 1 < n)
+			s = dwarf_call(d, die);
+	}
+	if (m || (!s.line && !s.file[0]))
+		return m;
+	ret[0] = (struct symbol_place){ .name = "", .file = s.file, .line = s.line };
+	return 1;
+}
+
+uint32_t dwarf_places_at(struct dwarf_places *d, uint64_t vaddr,
+			 struct symbol_place ret[SYMBOL_DEPTH_MAX])
+{
+	if (!d->main.dbg || d->dead)
+		return 0;
+	if (setjmp(dwarf_no_memory)) {
+		d->dead = true;
+		return 0;
+	}
+	return dwarf_places_make(d, vaddr, ret);
+}

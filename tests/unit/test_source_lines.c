@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Places in files whose functions and lines are asked for, kept, and let go. */
+#include "symbolizerd/knowledge/source_lines.h"
+#include "tests/unit/harness.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "ipc/message_hub.h"
+#include "symbolizerd/symbols/frame_names_build.h"
+
+#define SECOND	1000000000ULL
+#define OFF	0x1000ULL
+
+static struct source_lines l;
+static struct executables x;
+static uint64_t now;
+static uint32_t interval;
+
+static void begin(void)
+{
+	executables_init(&x, 1);
+	x.kept_max = 1000;
+	source_lines_init(&l, 2);
+	cpu_share_init(&l.share, 50, SECOND);
+	now = SECOND;
+	interval = 1;
+}
+
+static void end(void)
+{
+	source_lines_fini(&l);
+	executables_fini(&x);
+	CHECK(!l.bytes.total && !l.places.v && !l.functions.v && !l.files);
+}
+
+/* A file that has DWARF, with a descriptor. */
+static struct executable *add(uint64_t ino, uint32_t owner)
+{
+	struct file_key key = { .ino = ino };
+	uint32_t i = executables_mention(&x, &key, interval);
+	struct executable *e;
+
+	CHECK(i != EXECUTABLE_NONE);
+	e = executables_get(&x, i);
+	e->owner = owner;
+	e->lines = true;
+	CHECK(executables_keep(&x, i, dup(STDOUT_FILENO), now));
+	return e;
+}
+
+static void want(struct executable *e, uint64_t off)
+{
+	CHECK(source_lines_of(&l, e));
+	source_lines_want(&l, e, off, interval, now);
+}
+
+/* The next question that is due: its file or NULL. */
+static struct executable *next(struct jit_question *q)
+{
+	uint32_t at = 0, i = source_lines_next(&l, &x, &at, now, q);
+
+	return i == EXECUTABLE_NONE ? NULL : executables_get(&x, i);
+}
+
+static struct frame_names_build b;
+static uint32_t left;		/* in the next answers */
+
+/* All words are in a function of this name, at the line of their number; if deep,
+ * something is inlined there. */
+static void answer(const struct jit_question *q, const char *name, bool deep)
+{
+	static char data[FRAME_NAMES_BYTES_MAX] __attribute__((__aligned__(8)));
+	struct frame_names names;
+	struct iovec parts[3];
+	size_t n = 0;
+
+	frame_names_begin(&b, (uint32_t)q->n);
+	for (uint32_t i = 0; i < q->n; i++) {
+		if (deep)
+			CHECK(frame_names_add(&b, i, &(struct symbol_place){
+				"inlined", "a.h", 3, 4, "_Z7inlinedv", 0 }));
+		CHECK(frame_names_add(&b, i, &(struct symbol_place){
+			name, "a.c", 10, 100 + i, NULL, 0 }));
+	}
+	b.hdr.left = left;
+	frame_names_end(&b, parts);
+	for (int i = 0; i < 3; i++) {
+		memcpy(data + n, parts[i].iov_base, parts[i].iov_len);
+		n += parts[i].iov_len;
+	}
+	CHECK_EQ(frame_names_open(data, n, (uint32_t)q->n, &names), 0);
+	source_lines_answer(&l, &x, q->space, &names, 0);
+}
+
+TEST(a_place_is_asked_for_once_and_then_known)
+{
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+	struct executable *e;
+	struct jit_question q;
+
+	begin();
+	e = add(1, 7);
+	want(e, OFF);
+	want(e, OFF);
+	want(e, OFF + 8);
+	CHECK(source_lines_wait(&l, e, OFF, now));
+	CHECK(!source_lines_wait(&l, e, OFF + 1, now));
+	CHECK(next(&q) == e);
+	CHECK_EQ(q.n, 2);
+	CHECK_EQ(q.words[1], OFF + 8);
+	CHECK_EQ(q.fd, e->fd);
+	CHECK_EQ(q.owner, 7);
+	CHECK(!next(&(struct jit_question){ .fd = -1 }));
+	CHECK(source_lines_wait(&l, e, OFF, now));
+	answer(&q, "outer", true);
+	CHECK(!source_lines_wait(&l, e, OFF, now));
+	CHECK_EQ(source_lines_find(&l, e, OFF + 8, at), 2);
+	CHECK_STR(at[0].name, "inlined");
+	CHECK_STR(at[0].system, "_Z7inlinedv");
+	CHECK_EQ(at[0].line, 4);
+	CHECK_STR(at[1].name, "outer");
+	CHECK(!at[1].system);
+	CHECK_STR(at[1].file, "a.c");
+	CHECK_EQ(at[1].first_line, 10);
+	CHECK_EQ(at[1].line, 101);
+	/* each function is there once */
+	CHECK_EQ(l.by_content.n, 2);
+	now += 60 * SECOND;
+	want(e, OFF);
+	CHECK(!next(&q));
+	end();
+}
+
+TEST(what_a_visit_did_not_come_to_is_asked_again)
+{
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+	struct jit_question q;
+	struct executable *e;
+
+	begin();
+	e = add(1, 7);
+	want(e, OFF);
+	want(e, OFF + 1);
+	want(e, OFF + 2);
+	CHECK(next(&q) == e);
+	left = 2;
+	answer(&q, "f", false);
+	left = 0;
+	CHECK_EQ(source_lines_find(&l, e, OFF, at), 1);
+	CHECK_EQ(source_lines_find(&l, e, OFF + 1, at), 0);
+	CHECK(source_lines_wait(&l, e, OFF + 1, now));
+	now += SECOND;
+	CHECK(next(&q) == e);
+	CHECK_EQ(q.n, 2);
+	CHECK_EQ(q.words[0], OFF + 1);
+	answer(&q, "f", false);
+	CHECK_EQ(source_lines_find(&l, e, OFF + 2, at), 1);
+	CHECK_EQ(l.waiting, 0);
+	end();
+}
+
+TEST(what_is_not_in_the_answer_is_not_asked_again)
+{
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+	struct frame_names none = { NULL, NULL, 0, 0 };
+	struct jit_question q;
+	struct executable *e;
+
+	begin();
+	e = add(1, 7);
+	want(e, OFF);
+	CHECK(next(&q) == e);
+	source_lines_answer(&l, &x, q.space, &none, 0);
+	CHECK(!source_lines_wait(&l, e, OFF, now));
+	CHECK_EQ(source_lines_find(&l, e, OFF, at), 0);
+	now += 60 * SECOND;
+	want(e, OFF);
+	CHECK(!next(&q));
+	end();
+}
+
+/* Who has new places met all the time. */
+TEST(the_pause_between_visits_doubles_and_a_visit_is_bounded)
+{
+	struct jit_question q;
+	struct executable *e;
+	uint32_t visits = 0;
+
+	begin();
+	e = add(1, 7);
+	for (uint64_t t = 0; t < 100 * 10; t++, now += SECOND / 10) {
+		for (uint64_t i = 0; i < 10; i++)
+			want(e, OFF + t * 10 + i);
+		if (!next(&q))
+			continue;
+		CHECK(q.n <= LINES_ASK);
+		visits++;
+		answer(&q, "f", false);
+	}
+	/* after 1, 2, 4 seconds, then each eight */
+	CHECK(visits >= 14 && visits <= 17);
+	CHECK(l.waiting <= LINES_ASK);
+	end();
+}
+
+TEST(at_the_end_nothing_pauses)
+{
+	struct jit_question q;
+	struct executable *e;
+
+	begin();
+	e = add(1, 7);
+	for (uint64_t i = 0; i < 5; i++) {
+		want(e, OFF + i);
+		now += 9 * SECOND;
+		CHECK(next(&q) == e);
+		answer(&q, "f", false);
+	}
+	want(e, OFF + 9);
+	CHECK(!source_lines_wait(&l, e, OFF + 9, now));
+	CHECK(!next(&q));
+	l.ending = true;
+	CHECK(source_lines_wait(&l, e, OFF + 9, now));
+	CHECK(next(&q) == e);
+	end();
+}
+
+TEST(workers_time_is_bounded_by_a_share)
+{
+	struct jit_question q;
+	struct executable *e;
+	uint64_t used = 0;
+
+	begin();
+	e = add(1, 7);
+	for (uint64_t i = 0; i < 1000; i++, now += 9 * SECOND) {
+		want(e, OFF + i);
+		if (!next(&q)) {
+			CHECK(!source_lines_wait(&l, e, OFF + i, now));
+			continue;
+		}
+		answer(&q, "f", false);
+		used += 10 * SECOND;
+		source_lines_used(&l, used);
+	}
+	CHECK(used <= (1000 * 9 + CPU_SHARE_START * 10 + 10) * SECOND / 2);
+	CHECK(used >= 1000 * 8 * SECOND / 2);
+	l.share.percent = 0;
+	CHECK(!source_lines_of(&l, e));
+	end();
+}
+
+TEST(a_file_that_kills_its_worker_is_not_visited_again)
+{
+	struct jit_question q;
+	struct executable *e;
+
+	begin();
+	e = add(1, 7);
+	want(e, OFF);
+	CHECK(next(&q) == e);
+	want(e, OFF + 1);
+	source_lines_answer(&l, &x, q.space, NULL, JOB_KILLED);
+	CHECK(!source_lines_of(&l, e));
+	CHECK_EQ(l.waiting, 0);
+	now += 60 * SECOND;
+	CHECK(!next(&q));
+	end();
+}
+
+TEST(for_want_of_memory_it_is_tried_again_but_not_for_ever)
+{
+	struct jit_question q;
+	struct executable *e;
+	uint32_t visits = 0;
+
+	begin();
+	e = add(1, 7);
+	want(e, OFF);
+	for (; next(&q) == e; now += 9 * SECOND) {
+		visits++;
+		source_lines_answer(&l, &x, q.space, NULL, visits % 2 ? -ENOSPC : JOB_NO_MEMORY);
+	}
+	CHECK_EQ(visits, LINES_TRIES);
+	CHECK(source_lines_of(&l, e));
+	CHECK(!source_lines_wait(&l, e, OFF, now));
+	end();
+}
+
+TEST(without_a_descriptor_it_is_asked_for_once_and_awaited)
+{
+	struct jit_question q;
+	struct executable *e;
+	uint32_t i;
+
+	begin();
+	e = add(1, 7);
+	i = executables_find(&x, &e->key);
+	close(executables_take_fd(&x, i));
+	want(e, OFF);
+	CHECK(next(&q) == e);
+	CHECK_EQ(q.fd, (uintmax_t)-1);
+	CHECK(!next(&q));
+	now += SECOND;
+	CHECK(!next(&q));
+	CHECK(executables_keep(&x, i, dup(STDOUT_FILENO), now));
+	CHECK(next(&q) == e);
+	CHECK_EQ(q.fd, e->fd);
+	answer(&q, "f", false);
+	/* it never comes: a later sample asks anew */
+	close(executables_take_fd(&x, i));
+	want(e, OFF + 1);
+	now += 9 * SECOND;
+	CHECK(next(&q) == e);
+	now += LINES_FD_NS;
+	CHECK(!next(&q));
+	CHECK_EQ(l.waiting, 0);
+	want(e, OFF + 1);
+	CHECK_EQ(l.waiting, 1);
+	end();
+}
+
+/* Its debug file came, say. */
+TEST(a_file_that_is_to_be_read_anew_is_asked_for_anew)
+{
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+	struct jit_question q;
+	struct executable *e;
+
+	begin();
+	e = add(1, 7);
+	want(e, OFF);
+	CHECK(next(&q) == e);
+	e->lines_id = 0;
+	answer(&q, "old", false);
+	CHECK_EQ(source_lines_find(&l, e, OFF, at), 0);
+	want(e, OFF);
+	CHECK(next(&q) == e);
+	answer(&q, "new", false);
+	CHECK_EQ(source_lines_find(&l, e, OFF, at), 1);
+	CHECK_STR(at[0].name, "new");
+	end();
+}
+
+/* Places 0 to n - 1 of a file get functions of their own. */
+static uint64_t fill(struct executable *e, uint64_t n)
+{
+	struct jit_question q;
+	char name[256];
+	uint64_t peak = 0;
+
+	memset(name, 'n', sizeof(name));
+	for (uint64_t i = 0; i < n; i++) {
+		want(e, OFF + i);
+		now += 9 * SECOND;
+		CHECK(next(&q) == e);
+		snprintf(name + 200, 50, "%u.%u", (unsigned int)e->key.ino, (unsigned int)i);
+		answer(&q, name, true);
+		peak = l.bytes.total > peak ? l.bytes.total : peak;
+	}
+	return peak;
+}
+
+TEST(room_is_bounded_and_who_has_most_gives_what_was_not_used)
+{
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+	struct executable *greedy, *modest;
+	uint32_t kept = 0;
+
+	begin();
+	greedy = add(1, 7);
+	modest = add(2, 8);
+	fill(modest, 100);
+	fill(greedy, 20);
+	for (uint64_t i = 0; i < 60000; i += 1000) {
+		struct executable *e = add(100 + i, 7);
+
+		CHECK(fill(e, 1000) <= LINES_BYTES);
+		interval++;
+		for (uint64_t j = 0; j < 20; j++)	/* goes on being sampled */
+			want(greedy, OFF + j);
+	}
+	CHECK(l.bytes.total > LINES_BYTES * 9ULL / 10);
+	for (uint64_t i = 0; i < 100; i++)
+		CHECK_EQ(source_lines_find(&l, modest, OFF + i, at), 2);
+	for (uint64_t i = 0; i < 20; i++)
+		kept += source_lines_find(&l, greedy, OFF + i, at) == 2;
+	CHECK_EQ(kept, 20);
+	end();
+}
+
+TEST(idle_places_go)
+{
+	struct executable *e;
+
+	begin();
+	e = add(1, 7);
+	fill(e, 10);
+	interval += LINES_IDLE - 1;
+	want(e, OFF);
+	source_lines_sweep(&l, interval);
+	CHECK_EQ(l.by_place.n, 10);
+	interval++;
+	source_lines_sweep(&l, interval);
+	CHECK_EQ(l.by_place.n, 1);
+	CHECK_EQ(l.by_content.n, 2);
+	end();
+}
+
+TEST(one_user_does_not_take_all_that_wait)
+{
+	struct executable *other;
+
+	begin();
+	other = add(1000, 8);
+	for (uint64_t i = 0; i < 200; i++) {
+		struct executable *e = add(i + 1, 7);
+
+		for (uint64_t j = 0; j < 300; j++)
+			want(e, OFF + j);
+	}
+	CHECK(l.waiting <= LINES_SHARE(LINES_WAITING) + 1);
+	want(other, OFF);
+	CHECK(source_lines_wait(&l, other, OFF, now));
+	end();
+}
