@@ -22,6 +22,7 @@
 #define MORE	"TRIFOLD_EXPORTER_"
 #define HEADERS_FILE_VARIABLE	MORE "HEADERS_FILE"
 #define NAMES_VARIABLE		MORE "NAMES"
+#define GUESSES_VARIABLE	MORE "GUESSES"
 #define HEADERS_FILE_MAX	8192	/* as a line of the configuration */
 
 extern char **environ;
@@ -238,22 +239,33 @@ static int env_compression(struct endpoint *e)
 	return 0;
 }
 
-/* NAMES, which is profiles' alone, so not one of OpenTelemetry's. */
-static int env_names(struct endpoint *e)
+/* Variables of profiles' alone, so not OpenTelemetry's: yes or no. */
+static int env_switch(const struct endpoint *e, const char *what, bool *ret)
 {
-	struct name which = { NAMES_VARIABLE };
+	struct name which;
 	const char *s;
 
+	snprintf(which.s, sizeof(which.s), MORE "%s", what);
 	if (e->number > 1)
-		s = env_of(e->number, "NAMES", &which);
+		s = env_of(e->number, what, &which);
 	else
 		s = e->number ? endpoint_env(which.s) : NULL;
 	if (s && strcmp(s, "yes") != 0 && strcmp(s, "no") != 0) {
 		log_err("%s: write yes or no", which.s);
 		return ENDPOINT_USAGE;
 	}
-	e->bare = s && *s == 'n';
+	if (s)
+		*ret = *s == 'y';
 	return 0;
+}
+
+static int env_switches(struct endpoint *e)
+{
+	bool names = true;
+	int r = env_switch(e, "NAMES", &names);
+
+	e->bare = !names;
+	return r ? r : env_switch(e, "GUESSES", &e->guesses);
 }
 
 static int env_protocol(struct endpoint *e)
@@ -316,7 +328,7 @@ static int env_files(struct endpoint *e)
 
 static const char *const options[] = {
 	"ENDPOINT", "HEADERS", "TIMEOUT", "COMPRESSION", "CERTIFICATE",
-	"CLIENT_CERTIFICATE", "CLIENT_KEY", "HEADERS_FILE", "NAMES",
+	"CLIENT_CERTIFICATE", "CLIENT_KEY", "HEADERS_FILE", "NAMES", "GUESSES",
 };
 
 /* s: what follows MORE, up to the "=". */
@@ -343,12 +355,13 @@ int endpoint_check_names(void)
 		    !strncmp(*v, SPOOL_SIZE_VARIABLE "=", len + 1) ||
 		    !strncmp(*v, HEADERS_FILE_VARIABLE "=", len + 1) ||
 		    !strncmp(*v, NAMES_VARIABLE "=", len + 1) ||
+		    !strncmp(*v, GUESSES_VARIABLE "=", len + 1) ||
 		    is_name(*v + strlen(MORE), len - strlen(MORE)))
 			continue;
 		log_err("%s: no such variable: write " MORE "<N>_ENDPOINT, _HEADERS, _TIMEOUT, "
-			"_COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE, _CLIENT_KEY, _HEADERS_FILE "
-			"or _NAMES, N from 2 to %d, or _SPOOL, _SPOOL_SIZE, _HEADERS_FILE or _NAMES "
-			"without N",
+			"_COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE, _CLIENT_KEY, _HEADERS_FILE, "
+			"_NAMES or _GUESSES, N from 2 to %d, or _SPOOL, _SPOOL_SIZE, _HEADERS_FILE, "
+			"_NAMES or _GUESSES without N",
 			log_quote(*v, len, shown, sizeof(shown)),
 			ENDPOINTS_MAX);
 		return ENDPOINT_USAGE;
@@ -517,7 +530,7 @@ static int load_variables(struct endpoint *e, unsigned int number)
 	};
 	env_timeout(e);
 	if ((r = env_compression(e)) || (r = env_protocol(e)) ||
-	    (r = env_headers(e)) || (r = env_names(e)))
+	    (r = env_headers(e)) || (r = env_switches(e)))
 		return r;
 	return env_files(e);
 }

@@ -43,6 +43,7 @@ struct endpoint {
 	long timeout_ms;	/* of one attempt; 0: none */
 	enum compression compression;
 	bool bare;		/* native code is sent without names */
+	bool guesses;		/* stacks are sent with guessed callers */
 	char *ca, *cert, *key;	/* PEM files; NULL: the system's, none, none */
 };
 

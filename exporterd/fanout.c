@@ -71,16 +71,23 @@ void fanout_fini(struct fanout *f)
 /* --- a batch to some of the senders ------------------------------------------ */
 
 /* Which: from the first up to, not including, the end; of these, those whose
- * endpoint is bare or those whose endpoint is not. */
+ * endpoint wants this form. */
 struct fanout_to {
 	struct sender *first, *end;
-	bool bare;
+	unsigned int form;
 };
+
+#define FORMS	4
+
+static unsigned int fanout_form(const struct sender *s)
+{
+	return s->endpoint->bare | (unsigned int)s->endpoint->guesses << 1;
+}
 
 /* The first of them from s on, or the end. */
 static struct sender *fanout_next(struct fanout_to to, struct sender *s)
 {
-	while (s < to.end && s->endpoint->bare != to.bare)
+	while (s < to.end && fanout_form(s) != to.form)
 		s++;
 	return s;
 }
@@ -120,7 +127,8 @@ static void fanout_send_as(struct fanout *f, struct fanout_to to, uint64_t id,
 {
 	const struct otlp_how extra = {
 		.pairs = (const char *const *)f->resource->v,
-		.bare = to.bare,
+		.bare = to.form & 1,
+		.guesses = to.form & 2,
 	};
 	struct otlp_range now = left;
 
@@ -146,15 +154,15 @@ static void fanout_send_as(struct fanout *f, struct fanout_to to, uint64_t id,
 	} while (left.n);
 }
 
-/* These events of the batch behind fd.  What is sent with names and without is
- * encoded twice, and only if somebody wants it so. */
+/* These events of the batch behind fd.  What is sent in several forms is
+ * encoded for each, and only if somebody wants it so. */
 static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
 			int fd, const struct batch *b, struct otlp_range left)
 {
 	struct kept_batch *batch = kept_batch_new(&f->kept, fd, b->hdr->bytes);
 
-	for (int bare = 0; bare < 2; bare++) {
-		to.bare = bare;
+	for (unsigned int form = 0; form < FORMS; form++) {
+		to.form = form;
 		if (fanout_next(to, to.first) < to.end)
 			fanout_send_as(f, to, id, batch, b, left);
 	}
@@ -167,7 +175,7 @@ static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
 static bool feed_one(struct fanout *f)
 {
 	struct fanout_to to = { f->senders, f->senders + 1,
-				f->senders[0].endpoint->bare };
+				fanout_form(f->senders) };
 	struct spool_name name;
 	const void *data;
 	struct batch b;
@@ -217,7 +225,7 @@ void fanout_start(struct fanout *f)
 
 void fanout_add(struct fanout *f, uint64_t id, int fd, const struct batch *b)
 {
-	struct fanout_to to = { f->senders, f->senders + f->n, false };
+	struct fanout_to to = { f->senders, f->senders + f->n, 0 };
 	int r = spool_put(&f->spool, id, b);
 
 	if (r == -EEXIST) {

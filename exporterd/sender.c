@@ -32,6 +32,7 @@ static bool split(struct sender *s)
 	const struct otlp_how extra = {
 		.pairs = (const char *const *)s->resource->v,
 		.bare = s->endpoint->bare,
+		.guesses = s->endpoint->guesses,
 	};
 	bool done = false;
 

@@ -52,7 +52,7 @@ static int make_more_env(struct config *c, size_t *n,
 	char name[64];
 	int r = 0;
 
-	for (int i = KEY_ENDPOINT; i <= KEY_EXPORT_NAMES && !r; i++) {
+	for (int i = KEY_ENDPOINT; i <= KEY_EXPORT_GUESSES && !r; i++) {
 		if (m->value[i].source != FROM_FILE || !m->number)
 			continue;
 		snprintf(name, sizeof(name), "TRIFOLD_EXPORTER_%u_%s",

@@ -122,6 +122,12 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.help = "no: native code is sent without names of functions, files and lines, for\n"
 			"a receiver that finds them by build ID and address.",
 	},
+	[KEY_EXPORT_GUESSES] = {
+		"export", "guesses", KIND_YES, .def = "no",
+		.variable = "GUESSES", .numbered = true,
+		.help = "yes: stacks through code that says nothing of its frames are sent whole, with\n"
+			"a mark before each caller that is guessed; no: they end there.",
+	},
 	[KEY_SPOOL] = {
 		"export", "spool", KIND_DIRECTORY, .def = "",
 		.variable = "TRIFOLD_EXPORTER_SPOOL",

@@ -12,7 +12,7 @@
 
 #define CONFIG_MORE_MAX		7	/* sections [export "name"] */
 #define CONFIG_FILES_MAX	32	/* that it is made of */
-#define CONFIG_ENV_MAX		96	/* variables for exporterd */
+#define CONFIG_ENV_MAX		112	/* variables for exporterd */
 
 enum config_source { FROM_DEFAULT, FROM_FILE, FROM_VARIABLE, FROM_FLAG };
 
@@ -28,7 +28,7 @@ struct config_value {
 /* Can sections with a name of their own have this key? */
 static inline bool config_key_of_more(enum config_id id)
 {
-	return id >= KEY_ENDPOINT && id <= KEY_EXPORT_NAMES;
+	return id >= KEY_ENDPOINT && id <= KEY_EXPORT_GUESSES;
 }
 
 /* [export "name"]: one more receiver, with the keys of [export]. */

@@ -70,7 +70,8 @@ static void loader_has_a_message_of_each_type(void)
 			 r->states & CONN_READY && t != MSG_JOB &&
 			 t != MSG_FORK && t != MSG_KILL && t != MSG_BATCH &&
 			 t != MSG_STATUS && t != MSG_MISSED &&
-			 t != MSG_WANTED_FILE && t != MSG_WANTED_NONE);
+			 t != MSG_WANTED_FILE && t != MSG_WANTED_NONE &&
+			 t != MSG_DEBUGINFO_WANTED);
 	}
 }
 

@@ -27,7 +27,7 @@ const char *__ubsan_default_options(void)
 /* The shadow memory alone is 16 TiB of addresses, and frames are larger. */
 int __wrap_setrlimit(__rlimit_resource_t what, const struct rlimit *limit)
 {
-	if (what == RLIMIT_AS || what == RLIMIT_STACK)
+	if (what == RLIMIT_AS || what == RLIMIT_STACK || what == RLIMIT_DATA)
 		return 0;
 	return __real_setrlimit(what, limit);
 }

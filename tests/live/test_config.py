@@ -26,7 +26,8 @@ PROFILES, GENERIC = "OTEL_EXPORTER_OTLP_PROFILES_", "OTEL_EXPORTER_OTLP_"
 OTLP = {"endpoint": "ENDPOINT", "headers": "HEADERS", "timeout_ms": "TIMEOUT",
         "compression": "COMPRESSION", "ca": "CERTIFICATE",
         "client_certificate": "CLIENT_CERTIFICATE", "client_key": "CLIENT_KEY"}
-FILE = {"headers_file": "TRIFOLD_EXPORTER_HEADERS_FILE", "names": "TRIFOLD_EXPORTER_NAMES"}
+FILE = {"headers_file": "TRIFOLD_EXPORTER_HEADERS_FILE", "names": "TRIFOLD_EXPORTER_NAMES",
+        "guesses": "TRIFOLD_EXPORTER_GUESSES"}
 OTHER = {"service_name": "OTEL_SERVICE_NAME", "attributes": "OTEL_RESOURCE_ATTRIBUTES"}
 METRICS = {"exporter": "OTEL_METRICS_EXPORTER", "interval_ms": "OTEL_METRIC_EXPORT_INTERVAL"}
 
@@ -205,7 +206,7 @@ def sources():
         def value(key, source):
             return {"endpoint": f"http://{source}:1", "headers": f"from={source}",
                     "timeout_ms": {"file": "1", "generic": "2", "profiles": "3"}[source],
-                    "compression": "none", "names": "no", "service_name": source, "exporter": "none",
+                    "compression": "none", "names": "no", "guesses": "yes", "service_name": source, "exporter": "none",
                     "interval_ms": {"file": "1001", "generic": "1002"}.get(source),
                     "attributes": f"from={source}"}.get(key, pem[source])
 

@@ -223,6 +223,14 @@ TEST(config_names_of_each_receiver)
 	CHECK_EQ(load(&c), 0);
 	CHECK(!c.endpoints[0].bare && c.endpoints[1].bare);
 	exporter_config_fini(&c);
+	setenv("TRIFOLD_EXPORTER_2_GUESSES", "yes", 1);
+	CHECK_EQ(load(&c), 0);
+	CHECK(!c.endpoints[0].guesses && c.endpoints[1].guesses);
+	exporter_config_fini(&c);
+	setenv("TRIFOLD_EXPORTER_GUESSES", "1", 1);
+	CHECK_EQ(load(&c), 2);
+	exporter_config_fini(&c);
+	unsetenv("TRIFOLD_EXPORTER_GUESSES");
 	setenv("TRIFOLD_EXPORTER_2_NAMES", "false", 1);
 	CHECK_EQ(load(&c), 2);
 	exporter_config_fini(&c);

@@ -295,8 +295,8 @@ TEST(fanout_gives_others_no_spool)
 	end();
 }
 
-/* A batch of one native function, which has a name. */
-static void add_native(uint64_t id)
+/* A batch of one native function, which has a name; guessed: its caller is. */
+static void add_native(uint64_t id, bool guessed)
 {
 	struct batch_builder *made = batch_builder_new(19);
 	struct batch_function fn = { .name = batch_string(made, "secret_f", 8) };
@@ -307,14 +307,17 @@ static void add_native(uint64_t id)
 		.exe = batch_exe(made, &exe),
 		.function = batch_function(made, &fn),
 	};
-	uint32_t v = batch_frame(made, &frame), stack = batch_stack(made, &v, 1);
+	struct batch_frame mark = { .address = STOP_NO_ROW, .kind = BATCH_FRAME_GUESS };
+	uint32_t v[] = { batch_frame(made, &frame), batch_frame(made, &mark),
+			 batch_frame(made, &frame) };
+	uint32_t stack = batch_stack(made, v, guessed ? 3 : 1);
 	struct batch b;
 	size_t len;
 	void *data;
 	int fd;
 
 	for (uint64_t i = 0; i < 4; i++)
-		batch_event(made, stack, 0, 0, STOP_COMPLETE, 1000 + i);
+		batch_event(made, stack, 0, 0, guessed ? STOP_GUESSED : STOP_COMPLETE, 1000 + i);
 	CHECK_EQ(batch_builder_finish(made, 1000, 2000, &data, &len), 0);
 	fd = sealed_make("test", &(struct iovec){ data, len }, 1);
 	CHECK(fd >= 0 && batch_open(data, len, &b) == 0);
@@ -340,7 +343,7 @@ TEST(fanout_leaves_names_out_for_whom_asks)
 			cfg.endpoints[i].compression = COMPRESSION_NONE;
 		}
 		begin(2, MIB);
-		add_native(1);
+		add_native(1, false);
 		for (unsigned int i = 0; i < 2; i++) {
 			CHECK_EQ(sends(i, "secret_f"), i != bare);
 			CHECK(sends(i, "/bin/x") && sends(i, "abcd"));
@@ -354,4 +357,29 @@ TEST(fanout_leaves_names_out_for_whom_asks)
 		CHECK_EQ(f.senders[1].outcomes.samples[BATCH_DELIVERED], 4);
 		end();
 	}
+}
+
+TEST(fanout_sends_guesses_to_whom_asks)
+{
+	for (unsigned int with = 0; with < 2; with++) {
+		for (unsigned int i = 0; i < 2; i++) {
+			cfg.endpoints[i].bare = false;
+			cfg.endpoints[i].guesses = i == with;
+			cfg.endpoints[i].compression = COMPRESSION_NONE;
+		}
+		begin(2, MIB);
+		add_native(1, true);
+		for (unsigned int i = 0; i < 2; i++) {
+			CHECK_EQ(sends(i, "guess-marker"), i == with);
+			CHECK_EQ(sends(i, "no_row"), i != with);
+			answer(i, 413);
+			CHECK_EQ(sends(i, "guess-marker"), i == with);
+			answer(i, 200);
+			answer(i, 200);
+		}
+		CHECK_EQ(n_done, 2);
+		end();
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		cfg.endpoints[i].guesses = false;
 }
