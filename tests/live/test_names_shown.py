@@ -76,6 +76,21 @@ def demangled():
             assert out.split("\n")[0].split("\t")[:2] == [f"{at:#x}", name], out
 
 
+def without_symbols():
+    """functions by DWARF, where a file has no symbol table: b() lies in no .dynsym"""
+    with scratch() as tmp:
+        exe = compiled(tmp, "cc", C, "-g")
+        at = nm(exe)["b"][0]
+        bare = exe + ".bare"
+        subprocess.run(["llvm-objcopy", "--remove-section", ".symtab", "--remove-section",
+                        ".strtab", exe, bare], check=True)
+        sections = subprocess.run(["readelf", "-SW", bare], capture_output=True, text=True,
+                                  check=True).stdout
+        assert ".symtab" not in sections and ".debug_info" in sections, sections
+        out = names(bare, f"{at:x}").stdout
+        assert out.split("\t")[1] == "b" and out.rstrip().endswith("s.c:3"), out
+
+
 def debug_file():
     """--debug: names of a stripped file, but not those of another file"""
     with scratch() as tmp:
@@ -116,5 +131,5 @@ def bad_files():
     assert "\\x1bxyz" in r.stderr and "\033" not in r.stderr
 
 
-tap([(fn.__doc__, fn) for fn in (at_addresses, all_symbols, demangled, debug_file,
+tap([(fn.__doc__, fn) for fn in (at_addresses, all_symbols, demangled, without_symbols, debug_file,
                                  nothing_for_terminals, bad_files)])
