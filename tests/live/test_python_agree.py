@@ -30,9 +30,10 @@ def pythons():
 
 
 def python_frames(frames):
-    """Those with a file, as (function, file without folders, line)."""
+    """Those with a file that is no C source, as (function, file without folders, line)."""
     found = [re.fullmatch(r"(.*) (\S+):(\d+)", f) for f in frames]
-    return [(m.group(1), os.path.basename(m.group(2)), int(m.group(3))) for m in found if m]
+    return [(m.group(1), os.path.basename(m.group(2)), int(m.group(3))) for m in found
+            if m and not re.search(r"\.([chsS]|inc)$", m.group(2))]
 
 
 def place_of(frames):

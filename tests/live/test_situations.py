@@ -137,13 +137,13 @@ def plt(name, what, *flags, where=(), stack="calls *", **env):
 IBT = ("-fcf-protection=full", "-Wl,-z,ibtplt")
 plt("plt", "around a lazy PLT", "-fcf-protection=none")
 plt("plt-ibt", "around a PLT with branch protection", *IBT)
-# How many of those are in the PLT itself depends on the CPU; all of these are.  It has no symbols.
+# How many of those are in the PLT itself depends on the CPU; all of these are.
 plt("entry", "in a PLT entry", "-fcf-protection=none", where=("entry",),
-    stack="calls entry+0x* * handler in_handler")
+    stack="calls lib_quick@plt * handler in_handler")
 plt("entry-ibt", "in a PLT entry with branch protection", *IBT, where=("entry",),
-    stack="calls entry-ibt+0x* * handler in_handler")
+    stack="calls lib_quick@plt * handler in_handler")
 plt("first-entry", "in a PLT's first entry", "-fcf-protection=none", where=("first",),
-    stack="calls_unbound first-entry+0x* * handler in_handler")
+    stack="calls_unbound .plt * handler in_handler")
 plt("resolver", "in the lazy resolver, each time", LD_BIND_NOT="1")
 plt("resolver-ibt", "the same from a PLT with branch protection", *IBT, LD_BIND_NOT="1")
 
