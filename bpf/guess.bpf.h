@@ -20,6 +20,19 @@
 
 #define GUESS_WORDS	128	/* of the stack, in one sample */
 
+#ifdef __TARGET_ARCH_arm64
+static __always_inline int guess_caller(__u32 why)
+{
+	(void)why;
+	return 0;
+}
+
+static __always_inline __u32 guesses_judged(struct scratch *s, __u32 stop)
+{
+	(void)s;
+	return stop;
+}
+#else
 enum guess_word {
 	GUESS_NO,		/* no return address */
 	GUESS_CALLER,		/* that of the caller; st is moved there */
@@ -75,9 +88,6 @@ __weak __noinline int guess_caller(__u32 why)
 
 	if (!s)
 		return 0;
-#ifdef __TARGET_ARCH_arm64
-	return 0;
-#endif
 	g = &s->guesses;
 	if (g->n >= GUESSES_MAX)
 		return 0;
@@ -121,5 +131,6 @@ static __always_inline __u32 guesses_judged(struct scratch *s, __u32 stop)
 	s->rec.flags = g->flags;
 	return g->why;
 }
+#endif
 
 #endif /* BPF_GUESS_BPF_H */

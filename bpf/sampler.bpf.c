@@ -402,7 +402,9 @@ static __always_inline void begin(struct scratch *s, __u64 task)
 	s->named_words = 0;
 	s->n_named = 0;
 	s->managed = 0;
+#ifndef __TARGET_ARCH_arm64
 	__builtin_memset(&s->guesses, 0, sizeof(s->guesses));
+#endif
 	__builtin_memset(&s->python, 0, PYTHON_STATE_BEGIN);
 	__builtin_memset(&s->hotspot, 0, HOTSPOT_STATE_BEGIN);
 	s->st.depth = 0;
