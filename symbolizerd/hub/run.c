@@ -392,7 +392,7 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	hub->k.exes.kept_max = hub_run_fds_kept();
 	hub_run_init_own(hub, zygote);
 	cpu_share_init(&hub->k.share, config->cpu_share, now_ns());
-	cpu_share_init(&hub->k.lines.share, config->lines_share, now_ns());
+	source_lines_share(&hub->k.lines, config->lines_share, now_ns());
 	hub->jobs.share = &hub->k.share;
 	hub->jobs.deadline_ns = config->job_deadline_ns;
 	if (r == 0)

@@ -10,7 +10,8 @@ static int64_t cpu_share_of(const struct cpu_share *s, uint64_t ns)
 
 void cpu_share_init(struct cpu_share *s, uint32_t percent, uint64_t now_ns)
 {
-	*s = (struct cpu_share){ .percent = percent, .filled_ns = now_ns };
+	*s = (struct cpu_share){ .percent = percent, .owed = CPU_SHARE_START,
+				  .filled_ns = now_ns };
 	s->left_ns = cpu_share_of(s, CPU_SHARE_START * CPU_SHARE_NS);
 }
 
@@ -28,7 +29,7 @@ bool cpu_share_left(struct cpu_share *s, uint64_t now_ns)
 
 void cpu_share_use(struct cpu_share *s, uint64_t ns)
 {
-	int64_t most = cpu_share_of(s, CPU_SHARE_START * CPU_SHARE_NS);
+	int64_t most = cpu_share_of(s, s->owed * CPU_SHARE_NS);
 
 	s->used_ns += ns;
 	s->left_ns = ns < (uint64_t)(s->left_ns + most) ?

@@ -22,11 +22,12 @@
 
 #define CPU_SHARE_NS		(10 * NSEC_PER_SEC)
 #define CPU_SHARE_START		4	/* times CPU_SHARE_NS are there at the start,
-					 * or owed at most */
+					 * or owed at most, unless .owed says more */
 #define CPU_SHARE_DEFAULT	5	/* percent */
 
 struct cpu_share {
 	uint32_t percent;	/* of one CPU */
+	uint32_t owed;		/* times CPU_SHARE_NS at most */
 	int64_t left_ns;	/* CPU time */
 	uint64_t filled_ns;	/* when: CLOCK_MONOTONIC */
 	uint64_t used_ns;	/* until now */

@@ -37,6 +37,12 @@ void source_lines_fini(struct source_lines *l)
 	source_lines_init(l, l->seed);
 }
 
+void source_lines_share(struct source_lines *l, uint32_t percent, uint64_t now_ns)
+{
+	cpu_share_init(&l->share, percent, now_ns);
+	l->share.owed = LINES_OWED;
+}
+
 /* --- functions ---------------------------------------------------------------- */
 
 static void lines_drop_function(struct source_lines *l, uint32_t i)
@@ -407,6 +413,7 @@ static void lines_ask(struct source_lines *l, struct line_file *f, int fd, uint6
 
 	for (uint32_t i = 0; i < f->wanted.n; i++)
 		words[i] = l->places.v[f->wanted.v[i]].offset;
+	f->asked_ns = now_ns;
 	f->next_ns = now_ns + lines_gap(f);
 	f->visits++;
 	f->asked = f->wanted.n;
@@ -429,29 +436,97 @@ static bool lines_await(struct source_lines *l, struct line_file *f, uint64_t no
 	return false;
 }
 
+/* Visits of this user's that are under way, and when the last was asked for. */
+static uint32_t lines_served(const struct source_lines *l, uint32_t owner, uint64_t *last_ns)
+{
+	uint32_t n = 0;
+
+	*last_ns = 0;
+	for (uint32_t i = 0; i < LINES_FILES; i++) {
+		const struct line_file *f = &l->files[i];
+
+		if (!f->id || f->owner != owner)
+			continue;
+		n += f->asked != 0;
+		if (f->asked_ns > *last_ns)
+			*last_ns = f->asked_ns;
+	}
+	return n;
+}
+
+/* Is its question due, so that it can be asked? */
+static bool lines_ready(const struct source_lines *l, const struct line_file *f, uint64_t now_ns)
+{
+	return f->id && f->wanted.n && !f->asked && lines_due(l, f, now_ns);
+}
+
+/* Who is next of those that are ready and have a descriptor; NULL: nobody. */
+static struct line_file *lines_pick(const struct source_lines *l, const struct executables *x,
+				    uint64_t now_ns)
+{
+	struct line_file *best = NULL;
+	uint32_t under_way = 0, fewest = 0;
+	uint64_t oldest = 0;
+
+	for (uint32_t i = 0; i < LINES_FILES; i++) {
+		struct line_file *f = &l->files[i];
+		uint32_t exe, n;
+		uint64_t last;
+
+		under_way += f->asked != 0;
+		if (!lines_ready(l, f, now_ns))
+			continue;
+		exe = lines_exe(x, f);
+		if (exe == EXECUTABLE_NONE || executables_get(x, exe)->fd < 0)
+			continue;
+		n = lines_served(l, f->owner, &last);
+		if (best && (n > fewest || (n == fewest && last >= oldest)))
+			continue;
+		best = f;
+		fewest = n;
+		oldest = last;
+	}
+	return under_way < LINES_AT_ONCE ? best : NULL;
+}
+
+/* The next file from *at on that is ready and has no descriptor, if that is new. */
+static uint32_t lines_without(struct source_lines *l, const struct executables *x, uint32_t *at,
+			      uint64_t now_ns)
+{
+	while (*at < LINES_FILES) {
+		struct line_file *f = &l->files[(*at)++];
+		bool first = !f->fd_ns;
+		uint32_t i;
+
+		if (!lines_ready(l, f, now_ns))
+			continue;
+		i = lines_exe(x, f);
+		if (i == EXECUTABLE_NONE)
+			lines_settle(l, f, f->wanted.n, true);
+		else if (executables_get(x, i)->fd < 0 && lines_await(l, f, now_ns) && first)
+			return i;
+	}
+	return EXECUTABLE_NONE;
+}
+
 uint32_t source_lines_next(struct source_lines *l, const struct executables *x, uint32_t *at,
 			   uint64_t now_ns, struct jit_question *ret)
 {
-	while (l->waiting && *at < LINES_FILES && cpu_share_left(&l->share, now_ns)) {
-		struct line_file *f = &l->files[(*at)++];
-		uint32_t i;
-		bool first = !f->fd_ns;
+	struct line_file *f;
+	uint32_t i;
 
-		if (!f->id || !f->wanted.n || f->asked || !lines_due(l, f, now_ns))
-			continue;
-		i = lines_exe(x, f);
-		if (i == EXECUTABLE_NONE) {
-			lines_settle(l, f, f->wanted.n, true);
-			continue;
-		}
-		ret->fd = executables_get(x, i)->fd;
-		if (ret->fd >= 0)
-			lines_ask(l, f, ret->fd, now_ns, ret);
-		else if (!lines_await(l, f, now_ns) || !first)
-			continue;
+	if (!l->waiting || !cpu_share_left(&l->share, now_ns))
+		return EXECUTABLE_NONE;
+	ret->fd = -1;
+	i = lines_without(l, x, at, now_ns);
+	if (i != EXECUTABLE_NONE)
 		return i;
-	}
-	return EXECUTABLE_NONE;
+	f = lines_pick(l, x, now_ns);
+	if (!f)
+		return EXECUTABLE_NONE;
+	i = lines_exe(x, f);
+	lines_ask(l, f, executables_get(x, i)->fd, now_ns, ret);
+	return i;
 }
 
 /* --- answers -------------------------------------------------------------------- */

@@ -7,8 +7,10 @@
  * are kept while they are used.
  *
  * What a file costs does not depend on what it runs: so many of its places wait, there
- * is one visit at a time, and the time between two doubles up to LINES_GAP_MAX_NS; and
- * all visits have a share of one CPU (cpu_share.h).  A file whose visit killed its
+ * is one visit at a time, and the time between two doubles up to LINES_GAP_MAX_NS.  All
+ * visits have a share of one CPU (cpu_share.h), and pay for what they used beyond it:
+ * LINES_AT_ONCE are under way at most, and the user who has fewest of them is next, of
+ * several the one who was longest not served.  A file whose visit killed its
  * worker, or found nothing to read, is not visited again.
  *
  * Room is bounded.  Where there is none left, the user whose files have most gives
@@ -34,6 +36,8 @@
 #define LINES_WAITING	4096u		/* places */
 #define LINES_ASK	256u		/* of a visit, and of a file that wait */
 #define LINES_SHARE(max)	((max) / 3)	/* of one user, of the two before */
+#define LINES_AT_ONCE	8u	/* visits */
+#define LINES_OWED	100u	/* times CPU_SHARE_NS: CPU time that is paid back */
 #define LINES_GAP_NS	1000000000ULL
 #define LINES_GAP_MAX_NS	8000000000ULL
 #define LINES_SOON_NS	2000000000ULL	/* samples wait for visits that begin until then */
@@ -83,6 +87,7 @@ struct line_file {
 	uint32_t owner;
 	uint32_t visits, tries;
 	uint32_t asked;		/* places of the visit that is under way */
+	uint64_t asked_ns;	/* when the last visit was asked for; 0: never */
 	uint64_t next_ns;	/* no visit before */
 	uint64_t used_ns;
 	uint64_t fd_ns;		/* since when its descriptor is waited for; 0: it is not */
@@ -110,6 +115,9 @@ struct source_lines {
 
 void source_lines_init(struct source_lines *l, uint64_t seed);
 void source_lines_fini(struct source_lines *l);
+
+/* Visits may have so much of one CPU; 0: there are none. */
+void source_lines_share(struct source_lines *l, uint32_t percent, uint64_t now_ns);
 
 /* Is anything to be known of this file's places here? */
 static inline bool source_lines_of(const struct source_lines *l, const struct executable *e)

@@ -22,7 +22,7 @@ static void begin(void)
 	executables_init(&x, 1);
 	x.kept_max = 1000;
 	source_lines_init(&l, 2);
-	cpu_share_init(&l.share, 50, SECOND);
+	source_lines_share(&l, 50, SECOND);
 	now = SECOND;
 	interval = 1;
 }
@@ -129,6 +129,34 @@ TEST(a_place_is_asked_for_once_and_then_known)
 	now += 60 * SECOND;
 	want(e, OFF);
 	CHECK(!next(&q));
+	end();
+}
+
+/* A user's many files: few visits are under way at a time, another user's is one of the
+ * first, and all that they use is paid for. */
+TEST(a_users_many_files_take_neither_the_cpu_nor_the_turn_of_others)
+{
+	struct executable *mine[LINES_SHARE(LINES_FILES)], *other, *e;
+	struct jit_question q[LINES_AT_ONCE + 1];
+	uint32_t n = 0, others = 0;
+
+	begin();
+	source_lines_share(&l, 2, SECOND);
+	for (uint32_t i = 0; i < LINES_SHARE(LINES_FILES); i++)
+		want(mine[i] = add(10 + i, 7), OFF);
+	want(other = add(1, 8), OFF);
+	for (; n <= LINES_AT_ONCE && (e = next(&q[n])); n++)
+		others += e == other && n < 2;
+	CHECK_EQ(n, LINES_AT_ONCE);
+	CHECK_EQ(others, 1);
+	/* ten seconds of CPU time are 500 of 2 % */
+	source_lines_used(&l, 10 * SECOND);
+	for (uint32_t i = 0; i < n; i++)
+		answer(&q[i], "f", false);
+	now += 400 * SECOND;
+	CHECK(!next(&q[0]));
+	now += 100 * SECOND;
+	CHECK(next(&q[0]));
 	end();
 }
 
