@@ -41,46 +41,43 @@ static bool record_text_ok(uint64_t w)
 	       FRAME_PLACE(w) <= UINT32_MAX;
 }
 
-/* Guessed callers: only of a stack that ends so, each between two frames. */
-static bool record_guesses_ok(const struct trace_rec *rec)
+/* Before a guessed caller: why the stack would end there. */
+static bool record_guess_ok(uint64_t w)
 {
-	const uint64_t *w = (const uint64_t *)rec->words + rec->n_kernel;
-	uint32_t n = 0, last = FRAME_GUESS;
-
-	for (size_t i = 0; i < rec->n_user; i += frame_words(w[i])) {
-		uint32_t kind = FRAME_KIND(w[i]);
-
-		if (kind == FRAME_GUESS &&
-		    (++n > GUESSES_MAX || last == FRAME_GUESS || FRAME_PLACE(w[i]) ||
-		     FRAME_NUMBER(w[i]) <= STOP_CUT || FRAME_NUMBER(w[i]) >= STOP_GUESSED))
-			return false;
-		last = kind;
-	}
-	return rec->stop == STOP_GUESSED ? n && last != FRAME_GUESS : !n;
+	return FRAME_PLACE(w) == 0 && FRAME_NUMBER(w) > STOP_CUT &&
+	       FRAME_NUMBER(w) < STOP_GUESSED;
 }
 
-static bool record_words_ok(const uint64_t *w, size_t n, bool user)
+/* Of what may stand in one part.  *guesses: marks of guessed callers, each between two
+ * frames. */
+static bool record_words_ok(const uint64_t *w, size_t n, bool user, uint32_t *guesses)
 {
 	size_t frames = 0, max = user ? FRAMES_MAX : KERNEL_MAX;
+	bool mark = true;	/* the word before is one, or there is none */
 
+	*guesses = 0;
 	for (size_t i = 0; i < n; i += frame_words(w[i])) {
 		const struct frame_shape *s = &frame_shapes[FRAME_KIND(w[i])];
 
 		if (!s->known || s->user != user ||
 		    (s->text ? !record_text_ok(w[i]) :
 			       FRAME_MORE(w[i]) != s->more) ||
+		    (s->mark && (mark || !record_guess_ok(w[i]))) ||
 		    n - i < frame_words(w[i]) ||
 		    (s->numbered && FRAME_NUMBER(w[i]) == EXE_NONE))
 			return false;
-		frames += !s->last && !s->text && !s->mark;
+		mark = s->mark;
+		*guesses += mark;
+		frames += !s->last && !s->text && !mark;
 		if (frames > max || (s->last && i + 1 != n))
 			return false;
 	}
-	return true;
+	return !*guesses || !mark;
 }
 
 static bool record_sample_ok(const struct trace_rec *rec, size_t len)
 {
+	uint32_t none, guesses;
 	size_t words;
 
 	if (len < sizeof(*rec) || rec->version != REC_VERSION)
@@ -90,10 +87,10 @@ static bool record_sample_ok(const struct trace_rec *rec, size_t len)
 	       rec->stop < STOP__MAX && rec->exe <= EXE_MAX &&
 	       (size_t)rec->n_kernel + rec->n_user == words &&
 	       record_words_ok((const uint64_t *)rec->words, rec->n_kernel,
-			       false) &&
+			       false, &none) &&
 	       record_words_ok((const uint64_t *)rec->words + rec->n_kernel,
-			       rec->n_user, true) &&
-	       record_guesses_ok(rec);
+			       rec->n_user, true, &guesses) &&
+	       guesses <= GUESSES_MAX && !guesses == (rec->stop != STOP_GUESSED);
 }
 
 static bool record_ksym_ok(const struct ksym_rec *k, size_t len)
