@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/hash_table.h"
 #include "common/vector.h"
@@ -95,7 +96,7 @@ static int dwarf_image_check(const struct elf_file *f, bool *any)
 /* libelf writes into the headers of sections that it uncompresses. */
 static int dwarf_headers_writable(const struct dwarf_image *m, const struct elf_file *f)
 {
-	uint64_t page = ~(uint64_t)4095, begin = f->ehdr.e_shoff & page;
+	uint64_t begin = f->ehdr.e_shoff & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 	uint64_t end = f->ehdr.e_shoff + f->n_shdrs * sizeof(Elf64_Shdr);
 
 	return mprotect((char *)m->map + begin, end - begin, PROT_READ | PROT_WRITE);
