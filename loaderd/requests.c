@@ -171,7 +171,7 @@ void requests_asked(struct requests *rs, const struct msg *m)
 	while (o < rs->open + OPENS_MAX && o->id)
 		o++;
 	if (o == rs->open + OPENS_MAX ||
-	    (debug ? q.paths[sizeof(q.paths) - 1] : rs->mems >= MEMS_A_SECOND)) {
+	    (debug ? q.paths[sizeof(q.paths) - 2] | q.paths[sizeof(q.paths) - 1] : rs->mems >= MEMS_A_SECOND)) {
 		requests_tell(rs, m->hdr.id, -1, EAGAIN);
 		return;
 	}
