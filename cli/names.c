@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/config/regular_file.h"
 #include "cli/parser.h"
 #include "common/log.h"
 
@@ -39,7 +40,7 @@ int names_run(const struct options *given)
 	if (parser_take(o.file))
 		return 1;
 	if (o.debug) {
-		fd = parser_open(o.debug);
+		fd = regular_file_open(o.debug, 0);
 		if (fd < 0)
 			return 1;
 		snprintf(debug, sizeof(debug), "--debug-file=%d", fd);

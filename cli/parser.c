@@ -1,38 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/parser.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/config/libexec.h"
+#include "cli/config/regular_file.h"
 #include "cli/supervisor/identity.h"
 #include "common/log.h"
 
 #define WORDS_MORE	4	/* the program, user, group, NULL */
 
-int parser_open(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		log_err("%s: %m", path);
-		return -1;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		log_err("%s is no regular file", path);
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 int parser_take(const char *path)
 {
-	int fd = parser_open(path);
+	int fd = regular_file_open(path, 0);
 
 	if (fd < 0)
 		return -1;

@@ -10,10 +10,7 @@
 
 #include "cli/config/options.h"
 
-/* Open a regular file for reading; its descriptor is inherited.  -1: said. */
-int parser_open(const char *path);
-
-/* Likewise, as standard input.  0 or -1, said. */
+/* Open a regular file for reading as standard input.  0 or -1, said. */
 int parser_take(const char *path);
 
 /* Become symbolizerd with these n words, then user and group (of root: the hub's),

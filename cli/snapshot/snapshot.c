@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/config/regular_file.h"
 #include "cli/record/sudo_caller.h"
 #include "cli/snapshot/mapped.h"
 #include "cli/snapshot/reader.h"
@@ -263,23 +264,6 @@ static int snapshot_of(const struct options *o, pid_t pid, const char *path)
 
 /* --- a core file ------------------------------------------------------------------------ */
 
-static int snapshot_core_file(const char *path)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		log_err("%s: %m", path);
-		return -1;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		log_err("%s is no regular file", path);
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 /* Which files does it name?  The reader says, and then is another one's. */
 static int snapshot_core_paths(const struct options *o, int core, struct mapped *m)
 {
@@ -305,7 +289,7 @@ static int snapshot_of_core(const struct options *o, const char *path)
 {
 	struct reader reader = { .pid = -1, .to = -1, .from = -1, .result = -1 };
 	struct mapped m = { 0 };
-	int core = snapshot_core_file(o->file), r;
+	int core = regular_file_open(o->file, O_CLOEXEC), r;
 
 	if (core < 0)
 		return 1;
