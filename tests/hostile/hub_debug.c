@@ -56,17 +56,10 @@ int worker_run(int fd)
 	struct msg_job_done done = { .build_id_len = 2, .build_id = { 0xab, 0xcd } };
 	struct msg_job job;
 	struct conn c;
-	struct msg m;
-	int r, part;
+	int part;
 
-	if (conn_init(&c, fd, PEER_HUB) < 0)
+	if (!own_job(&c, fd, &job))
 		return 1;
-	c.state = CONN_READY;
-	while ((r = conn_recv(&c, &m)) == -EAGAIN)
-		poll(NULL, 0, 1);
-	if (r)
-		return 1;
-	memcpy(&job, m.buf, sizeof(job));
 	done.exe = job.exe;
 	done.debug = debug_ask(&c, &done) ? JOB_DEBUG_FILE : JOB_DEBUG_MISSING;
 	for (done.part = JOB_TABLE; done.part <= JOB_SYMBOLS; done.part *= 2) {

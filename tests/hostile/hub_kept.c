@@ -28,17 +28,10 @@ int worker_run(int fd)
 	struct msg_job_done done = { .part = JOB_TABLE };
 	struct msg_job job;
 	struct conn c;
-	struct msg m;
-	int r, part;
+	int part;
 
-	if (conn_init(&c, fd, PEER_HUB) < 0)
+	if (!own_job(&c, fd, &job))
 		return 1;
-	c.state = CONN_READY;
-	while ((r = conn_recv(&c, &m)) == -EAGAIN)
-		poll(NULL, 0, 1);
-	if (r)
-		return 1;
-	memcpy(&job, m.buf, sizeof(job));
 	done.exe = job.exe;
 	for (; done.part <= JOB_SYMBOLS; done.part *= 2) {
 		part = done.part == JOB_TABLE ? own_table() : own_symbols();

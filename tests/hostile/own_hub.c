@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/hostile/own_hub.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,6 +19,21 @@
 
 struct place own_place;
 struct hub own_hub;
+
+bool own_job(struct conn *c, int fd, struct msg_job *job)
+{
+	struct msg m;
+	int r;
+
+	if (conn_init(c, fd, PEER_HUB) < 0)
+		return false;
+	c->state = CONN_READY;
+	while ((r = conn_recv(c, &m)) == -EAGAIN)
+		poll(NULL, 0, 1);
+	if (r == 0)
+		memcpy(job, m.buf, sizeof(*job));
+	return r == 0;
+}
 
 int own_table(void)
 {

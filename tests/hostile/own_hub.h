@@ -17,6 +17,9 @@
 extern struct place own_place;
 extern struct hub own_hub;		/* in the child */
 
+/* In a worker: connect to the hub at fd, and take the job.  False: there is none. */
+bool own_job(struct conn *c, int fd, struct msg_job *job);
+
 /* What a good worker answers: sealed memory, the caller's. */
 int own_table(void);
 int own_symbols(void);

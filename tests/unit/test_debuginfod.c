@@ -4,55 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/clock.h"
 #include "exporterd/debuginfod.h"
+#include "tests/unit/fake_timer.h"
 #include "tests/unit/harness.h"
-
-static uint64_t mono_ns;
-
-int __real_clock_gettime(clockid_t id, struct timespec *ts);
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
-
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
-{
-	if (id != CLOCK_MONOTONIC)
-		return __real_clock_gettime(id, ts);
-	ts->tv_sec = (time_t)(mono_ns / NSEC_PER_SEC);
-	ts->tv_nsec = (long)(mono_ns % NSEC_PER_SEC);
-	return 0;
-}
-
-static bool timer_on;
-static uint64_t timer_wait;
-
-int timer_init(struct timer *t, struct evloop *loop, void (*fn)(void *arg),
-	       void *arg)
-{
-	*t = (struct timer){ .loop = loop, .fn = fn, .arg = arg };
-	timer_on = false;
-	return 0;
-}
-
-void timer_fini(struct timer *t)
-{
-	(void)t;
-}
-
-void timer_set(struct timer *t, uint64_t ns, uint64_t repeat_ns)
-{
-	(void)t;
-	CHECK_EQ(repeat_ns, 0);
-	timer_on = true;
-	timer_wait = ns;
-}
-
-void timer_stop(struct timer *t)
-{
-	(void)t;
-	timer_on = false;
-}
 
 static char url[256];
 static int start_fails;
