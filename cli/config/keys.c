@@ -152,8 +152,9 @@ const struct config_key config_keys[KEY__COUNT] = {
 	[KEY_DEBUGINFOD_SIZE] = {
 		"names", "debuginfod_size", NUMBER(1, 512), .def = "128",
 		.variable = "TRIFOLD_DEBUGINFOD_SIZE",
-		.help = "MiB that such a file may have, 1 to 512.  Beside the one that comes those are in\n"
-			"memory that were used in the last ten minutes, 256 MiB of them or the last one.",
+		.help = "MiB that such a file may have, 1 to 512.  Those that were used in the last\n"
+			"ten minutes are in memory, 256 MiB of them or the last one, and one that\n"
+			"comes.",
 	},
 	[KEY_DEBUGINFOD_TIMEOUT] = {
 		"names", "debuginfod_timeout", NUMBER(1, 600), .def = "90",
