@@ -215,6 +215,7 @@ struct {
 struct file_key identity;	/* answer of identify(), for loaderd */
 __u64 symbol_addr;		/* question of loaderd, for name_symbol() */
 __u32 wake;			/* loaderd for each sample: it sleeps */
+__u32 modules;			/* were loaded or unloaded since loaderd looked */
 __u64 asked_since;		/* what was asked for before is forgotten */
 
 const volatile __u64 ring_wake_bytes = 1 << 18;	/* wake loaderd beyond this */
@@ -525,6 +526,17 @@ int list_files(struct bpf_iter__task_vma *ctx)
 	n.runs = t->on_rq != 0;
 	n.ns_tgid = host_mounts((__u64)t) ? own_number((__u64)t) : 0;
 	bpf_seq_write(ctx->meta->seq, &n, sizeof(n));
+	return 0;
+}
+
+/*
+ * A module's code will run, or was unloaded: addresses may have other names now.  Of its
+ * own two tracepoints; its first instruction runs after the former.
+ */
+SEC("raw_tp")
+int modules_changed(struct bpf_raw_tracepoint_args *ctx)
+{
+	modules = 1;
 	return 0;
 }
 

@@ -175,8 +175,12 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter
 	b->counts_fd = bpf_map__fd(b->skel->maps.counts);
 	b->left_fd = bpf_map__fd(b->skel->maps.left);
 	b->wake = &b->skel->bss->wake;
+	b->modules = &b->skel->bss->modules;
 	share_maps(b->skel->obj, true);
 	(void)!bpf_program__attach(b->skel->progs.executed);	/* else samples alone ask */
+	/* a kernel without modules has neither */
+	(void)!bpf_program__attach_raw_tracepoint(b->skel->progs.modules_changed, "module_load");
+	(void)!bpf_program__attach_raw_tracepoint(b->skel->progs.modules_changed, "module_free");
 	/* the hub gets it: from now on nobody may write it by its descriptor */
 	return bpf_map_freeze(b->counts_fd) ? -errno : attach_name(b);
 }

@@ -18,7 +18,8 @@ struct bpf {
 	struct sampler *skel;
 	bool can_list;		/* iter/task_vma */
 	int name_fd;		/* link of name_symbol() */
-	uint32_t *wake;		/* BPF wakes us for each sample */
+	/* BPF wakes us for each sample; it says: a module was loaded or unloaded */
+	uint32_t *wake, *modules;
 	uint64_t map_bytes;	/* of all maps but the later slabs: keys and values */
 	/* of maps and of the sampler's program, for others to work with */
 	int ring_fd, requests_fd, files_fd, slabs_fd, slab0_fd, sample_fd;

@@ -33,7 +33,7 @@ static uint32_t ksyms_from(const struct ksyms *k, uint64_t addr)
 static bool ksyms_ask(struct ksyms *k, uint64_t addr, struct ksym_range *ret,
 		      struct ksym_rec *rec)
 {
-	char answer[KSYM_NAME_MAX + 64], *plus, *module;
+	char answer[KSYM_NAME_MAX + 64], *plus;
 	uint64_t off, size;
 
 	/* it names the instruction before a return address */
@@ -45,10 +45,9 @@ static bool ksyms_ask(struct ksyms *k, uint64_t addr, struct ksym_range *ret,
 	off -= off ? 1 : 0;
 	if (off >= size || size > UINT32_MAX || off > addr || size >= off - addr)
 		return false;
-	module = strstr(plus, " [");
 	*rec = (struct ksym_rec){ .len = sizeof(*rec), .kind = REC_KSYM };
 	snprintf(rec->name, sizeof(rec->name), "%.*s%s", (int)(plus - answer),
-		 answer, module ? module : "");
+		 answer, strstr(plus, " [") ?: "");
 	*ret = (struct ksym_range){ .start = addr - off, .size = size,
 				    .passing = !strncmp(answer, "bpf_", 4) };
 	return true;
@@ -61,7 +60,7 @@ static struct ksym_range *ksyms_define(struct ksyms *k, struct ksym_range *range
 	uint32_t at, end;
 
 	if (k->n == KSYM_RANGES)
-		ksyms_forget(k, true);
+		k->n = 0;
 	k->last = k->last % NUMBERS_MAX + 1;
 	range->number = rec->number = k->last;
 	end = at = ksyms_from(k, range->start);
@@ -86,9 +85,8 @@ bool ksyms_word(struct ksyms *k, uint64_t addr, uint64_t *word, struct ksym_rec 
 	return fresh;
 }
 
-void ksyms_forget(struct ksyms *k, bool all)
+void ksyms_doubt(struct ksyms *k, bool all)
 {
 	for (uint32_t i = 0; i < k->n; i++)
-		k->range[i].stale = k->range[i].passing;
-	k->n = all ? 0 : k->n;
+		k->range[i].stale |= all || k->range[i].passing;
 }

@@ -5,10 +5,11 @@
  * The kernel itself names an address (bpf_name()): no kallsyms, no CAP_SYSLOG.
  * It is asked once for each symbol; what is kept is the range of addresses and
  * the number that symbolizerd was given for its name.  Names are not kept:
- * ranges are forgotten now and then, since modules come and go, and at each new
- * connection.  BPF programs come and go more often, and the next one is put where
- * the last one was: after each drain theirs are asked for again.  A symbol then gets
- * another number, and symbolizerd sees by its name that it is the same.
+ * all ranges are forgotten now and then, and at each new connection (.n = 0).
+ * Modules come and go, and the next one is put where the last one was: when one
+ * has, all are asked for again.  BPF programs do so more often: theirs are asked for
+ * again with each drain.  A symbol then gets another number, and symbolizerd sees by
+ * its name that it is the same.
  */
 #ifndef LOADERD_KSYMS_H
 #define LOADERD_KSYMS_H
@@ -29,14 +30,14 @@ struct ksym_range {
 	uint32_t size;		/* bytes */
 	uint32_t number : 30;
 	uint32_t passing : 1;	/* of a BPF program, by its name */
-	uint32_t stale : 1;	/* the kernel is asked again, and if it has no name now
-				 * the program is gone: then this is still its */
+	uint32_t stale : 1;	/* the kernel is asked again, and if it has no name now the
+				 * module or program is gone: then this is still its */
 };
 
 struct ksyms {			/* zero-initialised but for .bpf */
 	struct bpf *bpf;	/* borrowed */
 	uint32_t last;		/* number given */
-	uint32_t n;
+	uint32_t n;		/* 0 forgets: every KSYMS_NS, and for each new connection */
 	struct ksym_range range[KSYM_RANGES];	/* ascending, apart */
 };
 
@@ -48,8 +49,8 @@ struct ksyms {			/* zero-initialised but for .bpf */
 bool ksyms_word(struct ksyms *k, uint64_t addr, uint64_t *word,
 		struct ksym_rec *def);
 
-/* Forget all ranges, for each new connection and every KSYMS_NS; or, after each
- * drain, ask again for those of BPF programs. */
-void ksyms_forget(struct ksyms *k, bool all);
+/* Before each drain: ask again for ranges of BPF programs; or, when a module was
+ * loaded or unloaded, for all. */
+void ksyms_doubt(struct ksyms *k, bool all);
 
 #endif /* LOADERD_KSYMS_H */

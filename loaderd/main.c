@@ -183,10 +183,10 @@ static int loaderd_drain(struct loaderd *l)
 	int r = -EAGAIN;
 
 	l->stats.sampling_ns -= clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	ksyms_doubt(&l->ksyms, __atomic_exchange_n(l->bpf.modules, 0, __ATOMIC_RELAXED));
 	while (r == -EAGAIN && !drain_flush(&l->drain))
 		r = ring_buffer__consume(l->sample_ring);
 	drain_flush(&l->drain);
-	ksyms_forget(&l->ksyms, false);
 	l->stats.sampling_ns += clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	return r == -EAGAIN ? 0 : r;
 }
@@ -345,7 +345,7 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 	if (!l->drain.full)
 		entries_tick(&l->entries);
 	if (now / KSYMS_NS != l->second_ns / KSYMS_NS)
-		ksyms_forget(&l->ksyms, true);
+		l->ksyms.n = 0;
 	r = sampling_refresh(&l->sampling);
 	if (r)
 		log_warn("a CPU cannot be sampled: %s", strerror(-r));

@@ -22,6 +22,7 @@
 #pragma weak symbol_addr
 #pragma weak asked_since
 #pragma weak wake
+#pragma weak modules
 #pragma weak ring_wake_bytes
 #pragma weak thread_size
 #pragma weak filter

@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1 + 8 * n)
 		return 0;
-	ksyms_forget(&k, true);
+	k.n = 0;
 	text = (const char *)data + 1 + 8 * n;
 	left = size - 1 - 8 * n;
 	for (size_t i = 0; i < n; i++) {
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(&addr, data + 1 + 8 * i, 8);
 		ask(addr);
 		if (i % 4 == 3)
-			ksyms_forget(&k, false);
+			ksyms_doubt(&k, false);
 	}
 	check_ranges();
 	return 0;

@@ -14,7 +14,7 @@ static bool fresh;		/* `last` was not looked at yet */
 
 static void start(void)
 {
-	ksyms_forget(&k, true);
+	k.n = 0;
 	fake_asked = 0;
 	fresh = false;
 }
@@ -108,7 +108,7 @@ TEST(ksyms_define_again_after_they_forgot)
 	start();
 	a = word_of(fake_start(3));
 	CHECK_STR(defined()->name, "sym3_0 [mod]");
-	ksyms_forget(&k, true);
+	k.n = 0;
 	fake_life++;		/* another module lies there now */
 	b = word_of(fake_start(3));
 	CHECK_STR(defined()->name, "sym3_1 [mod]");
@@ -136,7 +136,7 @@ TEST(ksyms_ask_again_for_bpf_programs)
 		fake_asked = 0;
 		CHECK_EQ(word_of(at - 1), word - 1);
 		CHECK(!defined() && !fake_asked);	/* within a drain it is the same */
-		ksyms_forget(&k, false);
+		ksyms_doubt(&k, false);
 		CHECK_EQ(k.n, 2);
 		/* it is gone, and these are its last samples */
 		fake_answer = "0xffffffff80fff000";
@@ -170,9 +170,46 @@ TEST(ksyms_of_bpf_programs_stay_apart)
 		CHECK_EQ(k.n, steps[i].n);
 		for (uint32_t j = 1; j < k.n; j++)
 			CHECK(k.range[j - 1].start + k.range[j - 1].size <= k.range[j].start);
-		ksyms_forget(&k, false);
+		ksyms_doubt(&k, false);
 	}
 	fake_answer = NULL;
+}
+
+/* The kernel puts the next module where the last one was. */
+TEST(ksyms_ask_again_when_modules_change)
+{
+	const uint64_t at = KERNEL_TEXT - 0x1000;
+	uint64_t core, first, second;
+
+	start();
+	core = word_of(fake_start(5));
+	CHECK(defined() != NULL);
+	fake_answer = "one+0x11/0x40 [first]";
+	first = word_of(at);
+	CHECK_STR(defined()->name, "one [first]");
+	fake_answer = "two+0x21/0x80 [second]";
+	ksyms_doubt(&k, false);
+	CHECK_EQ(word_of(at), first);		/* nobody said that it has changed */
+	CHECK(!defined());
+	/* it is gone, and these are its last samples */
+	ksyms_doubt(&k, true);
+	fake_answer = "0xffffffff80fff000";
+	CHECK_EQ(word_of(at), first);
+	CHECK(!defined());
+	/* not asked for since, the next one is there */
+	ksyms_doubt(&k, false);
+	fake_answer = "two+0x21/0x80 [second]";
+	second = word_of(at);
+	CHECK_STR(defined()->name, "two [second]");
+	CHECK_EQ(FRAME_PLACE(second), 0x20);
+	fake_asked = 0;
+	CHECK_EQ(word_of(at - 1), second - 1);
+	CHECK(!defined() && !fake_asked);
+	CHECK_EQ(k.n, 2);
+	/* what stayed has its name still, by another number */
+	fake_answer = NULL;
+	CHECK(FRAME_NUMBER(word_of(fake_start(5))) != FRAME_NUMBER(core));
+	CHECK(defined() != NULL);
 }
 
 TEST(ksyms_never_give_more_numbers_than_records_have)
