@@ -3,15 +3,22 @@
 """check.py NAME CONSOLE: judge what a guest of tests/vm/init has sent; TAP."""
 import base64
 import gzip
+import os
 import re
 import sys
 import zlib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "live"))
+
+from pprof import read_pprof
 
 CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
 LOOP = "_PyEval_EvalFrameDefault"
 FRAMES_MAX = 1024
 SHARE = 0.95		# of a program's samples that must be whole
 ENOUGH = 20		# samples of a program
+LINE = re.compile(r" \([^()]*:\d+\)")
 
 
 class Guest:
@@ -19,24 +26,34 @@ class Guest:
         with open(console, encoding="utf-8", errors="replace") as f:
             text = f.read().replace("\r", "")
         self.text = text
-        packed = re.search(r"folded: begin\n(.*?)\nfolded: end", text, re.S)
         try:
-            lines = gzip.decompress(base64.b64decode(packed[1])).decode()
-        except (TypeError, ValueError, OSError, EOFError, zlib.error):
+            lines = gzip.decompress(self.sent("folded")).decode()
+        except (OSError, EOFError, zlib.error):
             lines = ""
         with open(console + ".folded", "w", encoding="utf-8") as f:
             f.write(lines)
+        self.pprof = console + ".pb.gz"
+        with open(self.pprof, "wb") as f:
+            f.write(self.sent("pprof"))
         self.stacks = []
         for line in lines.splitlines():
             frames, _, n = line.rpartition(" ")
             self.stacks.append((frames.split(";"), int(n)))
 
+    def sent(self, what):
+        packed = re.search(rf"{what}: begin\n(.*?)\n{what}: end", self.text, re.S)
+        try:
+            return base64.b64decode(packed[1])
+        except (TypeError, ValueError):
+            return b""
+
     def said(self, pattern):
         return re.search(pattern, self.text, re.M)
 
     def of(self, comm):
-        """Stacks of a program, [user frames root first], [kernel], count."""
+        """Stacks of a program, [user frames root first], [kernel], count; without lines."""
         for f, n in self.stacks:
+            f = [LINE.sub("", x) for x in f]
             if f[0] == comm:
                 yield ([x for x in f[1:] if not x.endswith("_[k]")],
                        [x[:-4] for x in f[1:] if x.endswith("_[k]")], n)
@@ -192,6 +209,69 @@ def python(g):
     return share(ran, lambda u, k: LOOP not in u and in_order([x.split(".")[-1] for x in u], want))
 
 
+INLINED = os.path.join(HERE, "..", "live", "cases", "inlined.c")
+
+
+def lines(g):
+    """lines and inlined calls, from DWARF"""
+    with open(INLINED, encoding="utf-8") as f:
+        at = {m[1]: i for i, text in enumerate(f, 1) for m in [re.search(r"LINE (\w+)", text)] if m}
+    marks = {"main": "", "outer": "", "middle": "_[i]", "innermost": "_[i]"}
+    want = [rf"{name} \(inlined\.c:(\d+)\){re.escape(mark)}$" for name, mark in marks.items()]
+    on_line = 0
+
+    def whole(user, _):
+        """In the loop, whose head has a line of its own."""
+        nonlocal on_line
+        found = [re.match(w, x) for w, x in zip(want, user[-4:])]
+        where = [int(m[1]) for m in found if m]
+        good = len(where) == 4 and where[:3] == [at[x] for x in list(marks)[:3]]
+        on_line += good and where[3] == at["innermost"]
+        return good
+
+    ran = [([x for x in f[1:] if not x.endswith("_[k]")], [], n) for f, n in g.stacks
+           if f[0] == "lines"]
+    # not in the dynamic linker, before main()
+    said = share([s for s in ran if any(x.startswith("main ") for x in s[0])], whole)
+    assert on_line, "none on the line of the loop's body"
+    return said
+
+
+OTHER_MODULES = {"raid6": ("other_", "third_"), "other": ("raid6_", "third_"), "third": ("raid6_", "other_")}
+
+
+def modules(g):
+    """functions of kernel modules that are loaded while trifold runs, one in the other's place"""
+    seen = {}
+    # folded stacks do not say of which module a function is
+    functions = {f.rpartition(" ")[0] for _, frames, _ in read_pprof(g.pprof) for f in frames}
+    # those that are not signed are not loaded under lockdown
+    names = ["raid6"] if g.said(r"guest: lockdown .*\[confidentiality\]") else \
+        ["raid6", "other", "third"]
+    for name in names:
+        assert g.said(rf"module {name}_pq at "), f"{name}_pq was not loaded"
+        # its first function may be gone when its samples come
+        inside = [(u, k[k.index("do_one_initcall") + 2:], n) for u, k, n in g.of(f"busybox-{name}")
+                  if "do_one_initcall" in k]
+        seen[name] = sum(n for _, k, n in inside if any(x.startswith(f"{name}_") for x in k))
+        share(inside, lambda u, k: not any(x == "[kernel]" or x.startswith(other)
+              for x in k for other in OTHER_MODULES[name]))
+        assert seen[name] >= ENOUGH, f"{seen[name]} samples of {name}_pq"
+        bad = [f for f in functions if f.startswith(f"{name}_") and not f.endswith(f" [{name}_pq]")]
+        assert not bad, f"not in {name}_pq: {bad}"
+    places = re.findall(r"module (\w+) at (\S+)", g.text)
+    return ", ".join(f"{n} in {m}_pq" for m, n in seen.items()) + \
+        f", {len(set(places)) - len({at for _, at in places})} where another was"
+
+
+def verified(g):
+    """the verifier looks at no more of each BPF program than its budget"""
+    bad = re.findall(r"^verifier: not ok - (.*)$", g.text, re.M)
+    said = re.findall(r"^verifier: # filter all: (\w+): the verifier followed (\d+)", g.text, re.M)
+    assert not bad and len(said) == 6, f"{bad} of {said}"
+    return ", ".join(f"{name} {n}" for name, n in said)
+
+
 JAVA = ["main", "start", "chain", "Work.method", "burn"]
 
 
@@ -235,7 +315,8 @@ def main():
     release = guest.said(r"guest: release (.*)$")
     failed = 0
     print(f"# {name}: {release[1] if release else 'did not come up'}")
-    for test in (ran, confined, alone, chain, static, syscall, deep, threads, vdso, signal, python, java) + \
+    for test in (ran, confined, alone, chain, static, syscall, deep, threads, vdso, signal, python, java,
+                 lines, modules, verified) + \
             ((pac,) if name.startswith("arm64") else ()):
         try:
             print(f"# {test.__name__}: {test(guest)}")

@@ -5,7 +5,7 @@
 #
 #   tests/vm/image.sh OUT BUILD BUSYBOX SYSROOT CC...
 #
-# BUILD holds bin/ and hostile/confine_*; CC... compiles for the guest; SYSROOT ("" for this
+# BUILD holds bin/, hostile/confine_* and live/verifier; CC... compiles for the guest; SYSROOT ("" for this
 # machine's own root) holds the libraries.
 set -eu
 out=$1 build=$2 busybox=$3 root=$4
@@ -45,7 +45,7 @@ needs() {
 
 flags="-O2 -g0 -fomit-frame-pointer"
 install "$busybox" "$dir/bin/busybox"
-install "$build"/bin/* "$build"/hostile/confine_* "$dir/bin/"
+install "$build"/bin/* "$build"/hostile/confine_* "$build/live/verifier" "$dir/bin/"
 "$@" $flags "$live/chain.c" -o "$dir/bin/chain"
 "$@" $flags "$live/chain.c" -static-pie -o "$dir/bin/static"
 "$@" $flags "$live/deep.c" -o "$dir/bin/deep"
@@ -76,7 +76,9 @@ if [ -n "$modules" ] && command -v jlink javac >/dev/null; then
 	done
 	ln "$dir/jre/bin/java" "$dir/jre/bin/warm-java"
 fi
-for f in chain syscall static pac deep threads vdso signal python; do
+# with DWARF; the path of its source is what lines show
+"$@" -O2 -g "$live/cases/inlined.c" -o "$dir/bin/lines"
+for f in chain syscall static pac deep threads vdso signal python lines; do
 	[ ! -e "$dir/bin/$f" ] || ln "$dir/bin/$f" "$dir/bin/warm-$f"
 done
 for f in "$dir"/bin/*; do

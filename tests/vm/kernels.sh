@@ -5,8 +5,8 @@
 #
 #   tests/vm/kernels.sh DIR NAME...
 #
-# puts DIR/NAME/vmlinuz and DIR/NAME/release, or says in DIR/NAME/why why there
-# is none.  The mirror is the one that this machine's apt uses for Debian
+# puts DIR/NAME/vmlinuz, DIR/NAME/release and a module of that kernel, which burns CPU
+# when it is loaded, DIR/NAME/raid6_pq.ko; or says in DIR/NAME/why why there is none.  The mirror is the one that this machine's apt uses for Debian
 # (TRIFOLD_MIRROR, TRIFOLD_SECURITY_MIRROR override it); apt runs with a state
 # of its own below DIR, so the system's sources stay as they are, and believes
 # only what Debian's own keys signed.
@@ -53,24 +53,33 @@ update() {
 	return 1
 }
 
+# take SUITE ARCH PACKAGE DIR: its kernel and its module, where it has them
+take() {
+	rm -rf "$4/x" && mkdir -p "$4/x"
+	(cd "$4/x" && private "$1" "$2" apt-get -q download "$3" >log 2>&1) || return 1
+	dpkg-deb --fsys-tarfile "$4"/x/*.deb | tar -x -C "$4/x" --wildcards './boot/vmlinu*' \
+		'./usr/lib/modules/*/vmlinu*' '*/raid6_pq.ko*' 2>/dev/null
+	find "$4/x" -name 'vmlinu*' -exec mv {} "$4/vmlinuz" \;
+	find "$4/x" -name 'raid6_pq.ko.xz' -exec unxz {} \;
+	find "$4/x" -name 'raid6_pq.ko' -exec mv {} "$4/" \;
+	rm -rf "$4/x"
+}
+
 # get NAME SUITE ARCH REGEX: the newest package whose version matches.  From
-# 6.19 on the image is in linux-binary-*, before in linux-image-*.
+# 6.19 on the image is in linux-binary-* and modules in linux-modules-*, before
+# in linux-image-*.
 get() {
-	local name=$1 suite=$2 arch=$3 regex=$4 p to=$dir/$1 deb
+	local suite=$2 arch=$3 regex=$4 p to=$dir/$1
 	update "$suite" "$arch" || { echo "no index of $suite"; return 1; }
 	for p in $(private "$suite" "$arch" apt-cache pkgnames linux- |
 		grep -E "^linux-(binary|image)-$regex\$" |
 		sed 's/^\(linux-[a-z]*-\)\(.*\)/\2 \1/' | sort -rV |
 		sed 's/\(.*\) \(.*\)/\2\1/'); do
-		rm -rf "$to/x" && mkdir -p "$to/x"
-		(cd "$to/x" && private "$suite" "$arch" apt-get -q download "$p" \
-			>log 2>&1) || continue
-		deb=$(find "$to/x" -name '*.deb')
-		dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$to/x" --wildcards \
-			'./boot/vmlinu*' './usr/lib/modules/*/vmlinu*' 2>/dev/null
-		find "$to/x" -name 'vmlinu*' -exec mv {} "$to/vmlinuz" \;
-		rm -rf "$to/x"
+		rm -f "$to/vmlinuz" "$to/raid6_pq.ko"
+		take "$suite" "$arch" "$p" "$to" || continue
 		[ -s "$to/vmlinuz" ] || continue
+		[ -s "$to/raid6_pq.ko" ] || take "$suite" "$arch" "${p/binary/modules}" "$to"
+		[ -s "$to/raid6_pq.ko" ] || continue
 		echo "$p" | sed 's/^linux-[a-z]*-//' >"$to/release"
 		return 0
 	done
@@ -81,7 +90,7 @@ get() {
 main=${TRIFOLD_MIRROR:-$(mirror '/debian/?$')}
 security=${TRIFOLD_SECURITY_MIRROR:-$(mirror '/debian-security/?$')}
 for name; do
-	[ ! -s "$dir/$name/vmlinuz" ] || continue
+	[ ! -s "$dir/$name/vmlinuz" ] || [ ! -s "$dir/$name/raid6_pq.ko" ] || continue
 	mkdir -p "$dir/$name"
 	if [ -z "$main" ] || [ ! -e "$keyring" ]; then
 		echo "no mirror of Debian, or no keys of it" >"$dir/$name/why"
