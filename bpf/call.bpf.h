@@ -67,7 +67,7 @@ static __always_inline int is_fiber_end(__u64 at)
 	return 0;
 }
 
-static __always_inline __u32 call_distance(__u64 ra, __u64 pc)
+__weak __noinline __u32 call_distance(__u64 ra, __u64 pc)
 {
 	__u32 code[1 + SIGRETURN_BACK / 4], w;
 	__u64 d;
@@ -158,8 +158,9 @@ static __always_inline int call_indirect(__u8 op, __u8 m, __u8 behind)
 }
 
 /* Bytes from the start of the function that the call before ra goes to, up to
- * pc, if they are less than CALL_REACH; else one of the above. */
-static __always_inline __u32 call_distance(__u64 ra, __u64 pc)
+ * pc, if they are less than CALL_REACH; else one of the above.  Global: the
+ * verifier looks at it once, not again at each place. */
+__weak __noinline __u32 call_distance(__u64 ra, __u64 pc)
 {
 	__u8 b[8 + SIGRETURN_BACK];
 	__u64 d;

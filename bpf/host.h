@@ -16,6 +16,12 @@
 #define __always_inline inline __attribute__((__always_inline__))
 #endif
 
+/* global functions: here each file has its own */
+#ifndef __weak
+#define __weak			static __attribute__((__unused__))
+#define __noinline		__attribute__((noinline))
+#endif
+
 #ifndef BPF_HELPER
 #define BPF_HELPER
 #endif

@@ -28,10 +28,8 @@
 #define SEC(name)
 #endif
 #define __ksym
-#ifndef __weak
+#undef __weak
 #define __weak			__attribute__((weak))
-#endif
-#define __noinline		__attribute__((noinline))
 #define barrier()		__asm__ volatile("" ::: "memory")
 #define __uint(name, value)	int (*name)[value]
 #define __type(name, value)	__typeof__(value) *name
