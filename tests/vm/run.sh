@@ -59,17 +59,17 @@ amd64_programs() {
 			"${CC:-gcc}" >>"$vm/amd64.log" 2>&1
 }
 
-# The kernel's module, and the same with other names: loaded one after the other, two of
-# three lie at the same place.  Their signatures would be wrong, so they have none.
+# The kernel's module under three names: loaded one after the other, two of three lie at
+# the same place.  Signatures would be wrong, so they have none.
 initrd() {	# name, architecture
-	local dir=$vm/$1 other
-	for other in other third; do
-		LC_ALL=C sed "s/raid6_/${other}_/g
+	local dir=$vm/$1 to
+	for to in alpha bravo gamma; do
+		LC_ALL=C sed "s/raid6_/${to}_/g
 			s/~Module signature appended~/~No longer signed, it was.~/" \
-			"$dir/raid6_pq.ko" >"$dir/${other}_pq.ko"
+			"$dir/raid6_pq.ko" >"$dir/${to}_pq.ko"
 	done
 	cp "$vm/$2.cpio" "$dir/initrd"
-	(cd "$dir" && printf '%s_pq.ko\n' raid6 other third | cpio -o -H newc --quiet) >>"$dir/initrd"
+	(cd "$dir" && printf '%s_pq.ko\n' alpha bravo gamma | cpio -o -H newc --quiet) >>"$dir/initrd"
 }
 
 boot() {	# name, architecture
