@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 #include "ipc/message_hub.h"
+#include "symbolizerd/show_split.h"
 #include "symbolizerd/symbols/index_build.h"
 
 int show_names_open(struct shown_names *s, const struct elf_file *f,
@@ -24,6 +25,17 @@ int show_names_open(struct shown_names *s, const struct elf_file *f,
 		return r;
 	log_warn("no lines: its DWARF is too large or contradicts itself");
 	return JOB_OK;
+}
+
+void show_names_split(struct shown_names *s, int package, int dwo)
+{
+	if (!s->dwarf || !dwarf_places_is_split(s->dwarf))
+		return;
+	if (package && dwarf_places_package(s->dwarf, package))
+		log_warn("no inlined calls: its .dwp file cannot be read");
+	s->dwo = dwo;
+	if (dwo)
+		dwarf_places_dwo(s->dwarf, show_split_open, &s->dwo);
 }
 
 void show_names_close(struct shown_names *s)
