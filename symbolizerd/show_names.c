@@ -27,15 +27,21 @@ int show_names_open(struct shown_names *s, const struct elf_file *f,
 	return JOB_OK;
 }
 
+static int show_names_split_file(void *arg, const char *name, const char *dir)
+{
+	const struct shown_names *s = arg;
+
+	if (!name)
+		return s->package ? s->package : -1;
+	return s->dwo ? show_split_open(s->dwo, name, dir) : -1;
+}
+
 void show_names_split(struct shown_names *s, int package, int dwo)
 {
-	if (!s->dwarf || !dwarf_places_is_split(s->dwarf))
-		return;
-	if (package && dwarf_places_package(s->dwarf, package))
-		log_warn("no inlined calls: its .dwp file cannot be read");
+	s->package = package;
 	s->dwo = dwo;
-	if (dwo)
-		dwarf_places_dwo(s->dwarf, show_split_open, &s->dwo);
+	if (s->dwarf)
+		dwarf_places_split(s->dwarf, show_names_split_file, s);
 }
 
 void show_names_close(struct shown_names *s)

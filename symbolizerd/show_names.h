@@ -33,7 +33,7 @@ struct shown_names {
 	struct symbol_index index;
 	void *data;		/* of the index */
 	struct dwarf_places *dwarf;	/* NULL: none that can be read */
-	int dwo;		/* a socket (show_split.h) */
+	int package, dwo;	/* for show_split.h */
 };
 
 /* Read the symbols and the DWARF of f, or what it does not have of its debug file;

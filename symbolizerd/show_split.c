@@ -32,14 +32,11 @@ static int show_split_answer(int socket)
 	return fd;
 }
 
-int show_split_open(void *arg, const char *name, const char *dir)
+int show_split_open(int socket, const char *name, const char *dir)
 {
-	int socket = *(const int *)arg;
 	char ask[2 * PATH_MAX];
 	size_t n, more;
 
-	if (!name)
-		return -1;
 	dir = dir ? dir : "";
 	n = strnlen(name, PATH_MAX) + 1;
 	more = strnlen(dir, PATH_MAX) + 1;

@@ -3,7 +3,7 @@
 #ifndef SYMBOLIZERD_SHOW_SPLIT_H
 #define SYMBOLIZERD_SHOW_SPLIT_H
 
-/* A dwarf_open_fn; arg: the socket, an int. */
-int show_split_open(void *arg, const char *name, const char *dir);
+/* A descriptor, or -1.  dir may be NULL. */
+int show_split_open(int socket, const char *name, const char *dir);
 
 #endif /* SYMBOLIZERD_SHOW_SPLIT_H */

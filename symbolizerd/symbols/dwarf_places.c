@@ -35,8 +35,9 @@ struct dwarf_made {
 struct dwarf_places {
 	struct dwarf_image main, alt, package;
 	VECTOR(struct dwarf_image) dwos;
-	dwarf_open_fn open_dwo;
+	dwarf_open_fn open_split;
 	void *open_arg;
+	bool asked;		/* for the package */
 	struct dwarf_units units;
 	struct dwarf_functions functions;
 	struct split_units split;
@@ -159,28 +160,14 @@ static void dwarf_image_close(struct dwarf_image *m)
 
 /* --- split DWARF ---------------------------------------------------------------- */
 
-int dwarf_places_package(struct dwarf_places *d, int fd)
+/* Take over what fn gives. */
+static bool dwarf_split_take(struct dwarf_image *m, int fd)
 {
-	int r = d->package.map ? JOB_CORRUPT : dwarf_image_open(&d->package, fd, true);
-
-	return r || d->package.elf ? r : JOB_CORRUPT;
-}
-
-void dwarf_places_dwo(struct dwarf_places *d, dwarf_open_fn fn, void *arg)
-{
-	d->open_dwo = fn;
-	d->open_arg = arg;
-}
-
-bool dwarf_places_is_split(struct dwarf_places *d)
-{
-	Dwarf_CU *cu;
-	Dwarf_Die unit;
-	uint64_t id;
-
-	return d->main.dbg &&
-	       !dwarf_get_units(d->main.dbg, NULL, &cu, NULL, NULL, &unit, NULL) &&
-	       split_is_skeleton(&unit, &id);
+	if (fd < 0)
+		return false;
+	dwarf_image_open(m, fd, true);
+	close(fd);
+	return m->elf;
 }
 
 static const char *dwarf_own_string(Dwarf_Die *die, unsigned int name)
@@ -191,36 +178,43 @@ static const char *dwarf_own_string(Dwarf_Die *die, unsigned int name)
 }
 
 /* A compilation's own file. */
-static const struct dwarf_image *dwarf_split_dwo(struct dwarf_places *d, Dwarf_Die *skeleton)
+static struct dwarf_image *dwarf_split_dwo(struct dwarf_places *d, Dwarf_Die *skeleton)
 {
 	const char *name = dwarf_own_string(skeleton, DW_AT_dwo_name);
-	struct dwarf_image *m;
-	int fd;
+	struct dwarf_image m = { 0 };
 
-	if (!d->open_dwo || !vector_reserve(&d->dwos, 1))
-		return NULL;
 	if (!name)
 		name = dwarf_own_string(skeleton, DW_AT_GNU_dwo_name);
-	fd = d->open_dwo(d->open_arg, name, dwarf_own_string(skeleton, DW_AT_comp_dir));
-	if (fd < 0)
-		return NULL;
-	m = &d->dwos.v[d->dwos.n++];
-	*m = (struct dwarf_image){ 0 };
-	dwarf_image_open(m, fd, true);
-	close(fd);
-	return m;
+	if (name)
+		dwarf_split_take(&m, d->open_split(d->open_arg, name,
+						   dwarf_own_string(skeleton, DW_AT_comp_dir)));
+	if (m.elf && vector_push(&d->dwos, m))
+		return &d->dwos.v[d->dwos.n - 1];
+	dwarf_image_close(&m);
+	return NULL;
 }
 
 static bool dwarf_split_find(void *arg, Dwarf_Die *skeleton, struct split_file *ret)
 {
 	struct dwarf_places *d = arg;
-	const struct dwarf_image *m = d->package.elf ? &d->package :
-							dwarf_split_dwo(d, skeleton);
+	struct dwarf_image *m = &d->package;
 
-	if (!m || !m->elf)
+	if (!d->asked)
+		dwarf_split_take(m, d->open_split(d->open_arg, NULL, NULL));
+	d->asked = true;
+	if (!m->elf)
+		m = dwarf_split_dwo(d, skeleton);
+	if (!m)
 		return false;
 	split_file_init(ret, m->elf);
 	return true;
+}
+
+void dwarf_places_split(struct dwarf_places *d, dwarf_open_fn fn, void *arg)
+{
+	d->open_split = fn;
+	d->open_arg = arg;
+	d->split.find = dwarf_split_find;
 }
 
 int dwarf_places_open(int fd, int alt_fd, struct dwarf_places **ret)
@@ -243,8 +237,7 @@ int dwarf_places_open(int fd, int alt_fd, struct dwarf_places **ret)
 	d->units = (struct dwarf_units){ .dbg = d->main.dbg, .steps = &d->steps };
 	d->functions.steps = &d->steps;
 	d->split = (struct split_units){ .main = d->main.elf, .steps = &d->steps,
-					 .find = dwarf_split_find, .arg = d,
-					 .no_memory = dwarf_oom };
+					 .arg = d, .no_memory = dwarf_oom };
 	*ret = d;
 	return JOB_OK;
 }

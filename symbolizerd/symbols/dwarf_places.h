@@ -37,18 +37,14 @@ int dwarf_places_open(int fd, int alt_fd, struct dwarf_places **ret);
 
 /*
  * The units of split DWARF (-gsplit-dwarf) are in other files; without them there are
- * lines, but no inlined calls, and no functions by DWARF.  A package (.dwp) has them
- * all; fd is borrowed during this call.  JOB_OK or a verdict: it is not used.
+ * lines, but no inlined calls, and no functions by DWARF.  When the first such unit is met,
+ * fn is called for the package that has all of them (.dwp): name is NULL.  If there is
+ * none, it is called for each unit's .dwo file: its name, and where the compiler ran, as
+ * the file says it; that may be NULL.  fn gives a descriptor, whose owner it is no longer,
+ * or -1.
  */
-int dwarf_places_package(struct dwarf_places *d, int fd);
-
-/* Else: open a unit's .dwo file, by its name and where the compiler ran; both may be
- * NULL, and are what the file says.  A descriptor, owned by the caller then, or -1. */
 typedef int (*dwarf_open_fn)(void *arg, const char *name, const char *dir);
-void dwarf_places_dwo(struct dwarf_places *d, dwarf_open_fn fn, void *arg);
-
-/* Does the file have split DWARF?  Judged by its first unit. */
-bool dwarf_places_is_split(struct dwarf_places *d);
+void dwarf_places_split(struct dwarf_places *d, dwarf_open_fn fn, void *arg);
 
 void dwarf_places_close(struct dwarf_places *d);
 

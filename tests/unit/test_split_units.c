@@ -16,19 +16,32 @@ static struct dwarf_sample s;
 
 /* --- what compilers write -------------------------------------------------------- */
 
-static unsigned int opened;
+/* What there is. */
+struct at_hand {
+	int package;		/* -1: none; given away once */
+	bool dwos;
+};
 
-static int open_dwo(void *arg, const char *name, const char *dir)
+static unsigned int packages, dwos;	/* asked for */
+
+static int open_split(void *arg, const char *name, const char *dir)
 {
+	struct at_hand *h = arg;
 	char path[512];
+	int fd = h->package;
 
-	CHECK(name && dir);
+	if (!name) {
+		h->package = -1;
+		packages++;
+		return fd;
+	}
+	dwos++;
+	CHECK(dir);
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	opened++;
-	return arg ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	return h->dwos ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
-static struct dwarf_places *open_sample(void)
+static struct dwarf_places *open_sample(struct at_hand *h)
 {
 	int fd = open(s.path, O_RDONLY | O_CLOEXEC);
 	struct dwarf_places *d;
@@ -36,6 +49,8 @@ static struct dwarf_places *open_sample(void)
 	CHECK(fd >= 0);
 	CHECK_EQ(dwarf_places_open(fd, -1, &d), JOB_OK);
 	close(fd);
+	dwarf_places_split(d, open_split, h);
+	packages = dwos = 0;
 	return d;
 }
 
@@ -60,13 +75,11 @@ static void check_here(struct dwarf_places *d)
 
 static void check_dwo(void)
 {
-	struct dwarf_places *d = open_sample();
+	struct at_hand h = { .package = -1, .dwos = true };
+	struct dwarf_places *d = open_sample(&h);
 
-	CHECK(dwarf_places_is_split(d));
-	dwarf_places_dwo(d, open_dwo, NULL);
-	opened = 0;
 	check_here(d);
-	CHECK_EQ(opened, 1);
+	CHECK(packages == 1 && dwos == 1);
 	dwarf_places_close(d);
 }
 
@@ -83,17 +96,16 @@ static bool make_package(const char *tool, char path[160])
 
 static bool check_package(const char *tool)
 {
+	struct at_hand h = { .dwos = true };
 	struct dwarf_places *d;
 	char path[160];
-	int fd;
 
 	if (!make_package(tool, path))
 		return false;
-	d = open_sample();
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	CHECK_EQ(dwarf_places_package(d, fd), JOB_OK);
-	close(fd);
+	h.package = open(path, O_RDONLY | O_CLOEXEC);
+	d = open_sample(&h);
 	check_here(d);
+	CHECK(packages == 1 && dwos == 0);
 	dwarf_places_close(d);
 	return true;
 }
@@ -108,7 +120,7 @@ TEST(compilers_options_and_versions_say_the_same)
 		"clang -O2 -gdwarf-5 -gz", "clang -O2 -gdwarf-4 -ffunction-sections",
 		"clang -O2 -gdwarf-5 -fsplit-dwarf-inlining",
 	};
-	unsigned int n = 0, packages = 0;
+	unsigned int n = 0, made = 0;
 	char compiler[128];
 
 	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
@@ -116,8 +128,8 @@ TEST(compilers_options_and_versions_say_the_same)
 		if (dwarf_sample_make(&s, compiler)) {
 			check_dwo();
 			/* of DWARF 5, binutils' crashes, and LLVM's never ends with gcc's */
-			packages += strstr(compiler, "-gdwarf-4") && check_package("dwp");
-			packages += !strstr(compiler, "cc -O2 -gdwarf-5") &&
+			made += strstr(compiler, "-gdwarf-4") && check_package("dwp");
+			made += !strstr(compiler, "cc -O2 -gdwarf-5") &&
 				    check_package("llvm-dwp");
 			n++;
 		} else {
@@ -125,68 +137,69 @@ TEST(compilers_options_and_versions_say_the_same)
 		}
 		dwarf_sample_remove(&s);
 	}
-	printf("# %u programs, %u packages\n", n, packages);
-	CHECK(n >= 6 && packages >= 4);
+	printf("# %u programs, %u packages\n", n, made);
+	CHECK(n >= 6 && made >= 4);
 }
 
 TEST(without_its_file_a_unit_has_lines_only)
 {
+	struct at_hand h = { .package = -1 };
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
 	struct dwarf_places *d;
-	uint64_t before = 0;
 
 	CHECK(dwarf_sample_make(&s, "cc -O2 -gdwarf-5 -gsplit-dwarf"));
-	for (int with = 0; with < 2; with++) {
-		d = open_sample();
-		opened = 0;
-		if (with)
-			dwarf_places_dwo(d, open_dwo, &before);
-		for (int i = 0; i < 3; i++) {
-			CHECK_EQ(dwarf_places_at(d, s.here, at), 1);
-			CHECK_STR(at[0].name, "");
-			CHECK_EQ(at[0].line, SAMPLE_HERE);
-		}
-		CHECK_EQ(opened, with);	/* looked for once */
-		dwarf_places_close(d);
+	d = open_sample(&h);
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(dwarf_places_at(d, s.here, at), 1);
+		CHECK_STR(at[0].name, "");
+		CHECK_EQ(at[0].line, SAMPLE_HERE);
 	}
+	CHECK(packages == 1 && dwos == 1);	/* looked for once */
+	dwarf_places_close(d);
 	dwarf_sample_remove(&s);
 }
 
 /* A .dwo that was made again belongs to another program. */
 TEST(a_unit_of_another_id_is_not_used)
 {
+	struct at_hand h = { .package = -1, .dwos = true };
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
 	struct dwarf_places *d;
 	char command[512];
 
 	CHECK(dwarf_sample_make(&s, "cc -O2 -gdwarf-5 -gsplit-dwarf"));
-	d = open_sample();
+	d = open_sample(&h);
 	snprintf(command, sizeof(command),
 		 "cd %s && mkdir keep && cp sample keep && echo 'int more(int x) { return x; }' "
 		 ">>sample.c && cc -O2 -gdwarf-5 -gsplit-dwarf -nostdlib -static -o sample sample.c",
 		 s.dir);
 	CHECK(dwarf_sample_run(command));
-	dwarf_places_dwo(d, open_dwo, NULL);
 	CHECK_EQ(dwarf_places_at(d, s.here, at), 1);
 	CHECK_STR(at[0].name, "");
+	CHECK_EQ(dwos, 1);
 	dwarf_places_close(d);
 	dwarf_sample_remove(&s);
 }
 
-TEST(what_is_no_package_is_refused)
+/* Then .dwo files are looked for; and of a whole file nothing is. */
+TEST(what_is_no_package_is_not_used)
 {
+	struct at_hand h;
 	struct dwarf_places *d;
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
+	CHECK(dwarf_sample_make(&s, "cc -O2 -gdwarf-5 -gsplit-dwarf"));
+	for (int i = 0; i < 2; i++) {
+		h = (struct at_hand){ open(i ? s.path : "/dev/null", O_RDONLY | O_CLOEXEC), true };
+		d = open_sample(&h);
+		check_here(d);
+		CHECK(packages == 1 && dwos == 1);
+		dwarf_places_close(d);
+	}
+	dwarf_sample_remove(&s);
 	CHECK(dwarf_sample_make(&s, "cc -O2 -g"));
-	d = open_sample();
-	CHECK(!dwarf_places_is_split(d));
-	CHECK_EQ(dwarf_places_package(d, fd), JOB_NOT_ELF);
-	close(fd);
-	fd = open(s.path, O_RDONLY | O_CLOEXEC);
-	CHECK_EQ(dwarf_places_package(d, fd), JOB_CORRUPT);
-	close(fd);
+	d = open_sample(&h);
 	check_here(d);
+	CHECK(packages == 0 && dwos == 0);
 	dwarf_places_close(d);
 	dwarf_sample_remove(&s);
 }
@@ -449,11 +462,12 @@ static int put(const uint8_t *bytes, size_t len)
 static void visit(void)
 {
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
-	int fd = put(program, program_len), other = put(package, package_len);
+	struct at_hand h = { .package = put(package, package_len) };
+	int fd = put(program, program_len);
 	struct dwarf_places *d;
 
 	if (!dwarf_places_open(fd, -1, &d)) {
-		dwarf_places_package(d, other);
+		dwarf_places_split(d, open_split, &h);
 		for (uint64_t vaddr = s.here - 24; vaddr < s.here + 24; vaddr += 6) {
 			uint32_t n = dwarf_places_at(d, vaddr, at);
 
@@ -465,7 +479,8 @@ static void visit(void)
 		dwarf_places_close(d);
 	}
 	close(fd);
-	close(other);
+	if (h.package >= 0)
+		close(h.package);
 }
 
 static uint8_t whole_program[65536], whole_package[65536];
