@@ -12,7 +12,7 @@
 
 #include "common/log.h"
 #include "common/sandbox.h"
-#include "ipc/fdpass.h"
+#include "common/send_fds.h"
 
 #define ASKED_MAX	8192	/* bytes of a name and a directory */
 
@@ -66,7 +66,8 @@ static int split_files_find(const char *name, const char *dir, const char *progr
 
 static void split_files_answer(int socket, const char *program)
 {
-	char asked[ASKED_MAX], yes = 0;
+	char asked[ASKED_MAX], byte = 0;
+	struct iovec answer = { &byte, sizeof(byte) };
 	ssize_t n;
 
 	while ((n = recv(socket, asked, sizeof(asked), 0)) > 0) {
@@ -76,7 +77,7 @@ static void split_files_answer(int socket, const char *program)
 		/* both strings end within it */
 		if (len < (size_t)n && !asked[n - 1])
 			fd = split_files_find(asked, asked + len, program);
-		n = fdpass_send(socket, &yes, sizeof(yes), fd);
+		n = send_fds(socket, &answer, 1, &fd, fd >= 0);
 		if (fd >= 0)
 			close(fd);
 		if (n < 0)
