@@ -123,6 +123,13 @@ enum debug_source {
 				 * says nothing */
 };
 
+/* May a worker say that an alternate file of dwz has this name?  It cannot leave
+ * DEBUG_ALTERNATES. */
+static inline bool msg_debug_alternate(const char *name)
+{
+	return name[0] != '/' && strncmp(name, "..", 2) && !strstr(name, "/..");
+}
+
 /* May a worker say that .gnu_debuglink has this?  A name alone, and the ending that
  * all have. */
 static inline bool msg_debug_link(const char *name)

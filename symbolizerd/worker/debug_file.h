@@ -27,6 +27,12 @@ struct debug_file {
  * Waits a second at most. */
 void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
 		     uint32_t parts, struct msg_job_done *done);
+/*
+ * The file that dwz moved parts of the DWARF to, of f's or of that in f->debug: a
+ * descriptor, or -1.  It counts as a debug file does, and always by its build ID.  To be
+ * called when debug_file_find() had its answer, or was not called.  Waits a second at most.
+ */
+int debug_file_alternate(const struct elf_file *f, struct conn *c);
 void debug_file_close(struct debug_file *d, struct elf_file *f);
 
 #endif /* SYMBOLIZERD_WORKER_DEBUG_FILE_H */

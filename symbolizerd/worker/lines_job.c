@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "ipc/message_hub.h"
@@ -67,12 +68,13 @@ static bool lines_job_at(struct dwarf_places *d, uint64_t vaddr, uint32_t i,
 	return true;
 }
 
-static int lines_job_read(const struct elf_file *f, int fd, const uint64_t *offsets, uint32_t n,
+static int lines_job_read(const struct elf_file *f, int fd, int alternate,
+			  const uint64_t *offsets, uint32_t n,
 			  struct frame_names_build *names)
 {
 	struct dwarf_places *d;
 	uint64_t vaddr;
-	int r = dwarf_places_open(fd, -1, &d);
+	int r = dwarf_places_open(fd, alternate, &d);
 
 	if (r)
 		return r;
@@ -95,18 +97,22 @@ int lines_job(struct conn *c, int fd, const uint64_t *offsets, uint32_t n,
 	struct msg_job_done done = { .exe = 0 };
 	struct debug_file debug = { .fd = -1 };
 	struct elf_file f;
-	int r = elf_file_open(&f, fd);
+	int r = elf_file_open(&f, fd), alternate = -1;
 
 	if (!r && !lines_job_has(&f)) {
 		done.build_id_len = file_build_id(&f, done.build_id, BUILD_ID_MAX);
 		debug_file_find(&debug, &f, c, 0, &done);
 	}
+	if (!r && lines_job_any(&f))
+		alternate = debug_file_alternate(&f, c);
 	if (sigsetjmp(lines_job_shrunk, 1))
 		return JOB_CORRUPT;	/* a worker has one job: what is open stays so */
 	signal(SIGBUS, lines_job_on_bus);
 	if (!r && lines_job_any(&f))
-		r = lines_job_read(&f, f.debug ? debug.fd : fd, offsets, n, names);
+		r = lines_job_read(&f, f.debug ? debug.fd : fd, alternate, offsets, n, names);
 	signal(SIGBUS, SIG_DFL);
+	if (alternate >= 0)
+		close(alternate);
 	debug_file_close(&debug, &f);
 	elf_file_close(&f);
 	return r;

@@ -2,7 +2,8 @@
 /*
  * lines_job - functions and lines at some offsets of a file, from its DWARF
  *
- * The DWARF is in the file, or else in its debug file (debug_file.h).  It is read
+ * The DWARF is in the file, or else in its debug file, and parts of it may be in the
+ * alternate file of either (debug_file.h).  It is read
  * through a mapping (symbols/dwarf_places.h): who shrinks the file has this visit fail.
  */
 #ifndef SYMBOLIZERD_WORKER_LINES_JOB_H

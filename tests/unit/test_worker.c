@@ -308,6 +308,109 @@ TEST(worker_answers_with_lines_of_places)
 	CHECK_STR(frame_names_place(&names, 4).name, "");
 }
 
+/* --- dwz's alternate file ------------------------------------------------------- */
+
+/* A program and its twin, whose common DWARF is in `alternate`, which says it is here. */
+static bool dwz_sample(struct dwarf_sample *s, const char *link)
+{
+	char command[512];
+
+	CHECK(dwarf_sample_make(s, "cc -O2 -g -gdwarf-4"));
+	snprintf(command, sizeof(command), "cd %s && cp sample other && chmod 755 . && "
+		 "dwz -m alternate -M %s sample other 2>/dev/null && test -s alternate",
+		 s->dir, link);
+	if (dwarf_sample_run(command))
+		return true;
+	printf("# no dwz here, or nothing to do for it\n");
+	dwarf_sample_remove(s);
+	return false;
+}
+
+/* The functions that are known with this alternate file, after this command in its
+ * directory. */
+static uint32_t dwz_names(const struct dwarf_sample *s, const char *command)
+{
+	struct msg_job question = { .kind = JOB_LINES, .exe = 7, .n_frames = 1 };
+	struct frame_names names;
+	char text[512];
+	const void *data;
+	struct msg m;
+	size_t len;
+
+	snprintf(text, sizeof(text), "cd %s && %s", s->dir, command);
+	CHECK(dwarf_sample_run(text));
+	snprintf(text, sizeof(text), "%s/given", s->dir);
+	debug_fd = open(text, O_RDONLY | O_CLOEXEC);
+	CHECK(debug_fd >= 0);
+	ask(&question, &s->offset, 1, open(s->path, O_RDONLY | O_CLOEXEC), &m, 1);
+	close(debug_fd);
+	debug_fd = -1;
+	CHECK_EQ(m.hdr.type, MSG_NAMES);
+	CHECK_EQ(sealed_map(m.fds[0], sizeof(struct frame_names_hdr), FRAME_NAMES_BYTES_MAX,
+			    &data, &len), 0);
+	CHECK_EQ(frame_names_open(data, len, 1, &names), 0);
+	CHECK_EQ(debug_question.alternate, 1);
+	return names.n;
+}
+
+TEST(worker_asks_for_an_alternate_file)
+{
+	struct dwarf_sample s;
+
+	if (!dwz_sample(&s, "/usr/lib/debug/.dwz/x86_64-linux-gnu/both.debug"))
+		exit(TEST_SKIP);
+	CHECK_EQ(dwz_names(&s, "cp alternate given"), 3);
+	CHECK_STR(debug_question.paths, "x86_64-linux-gnu/both.debug");
+	CHECK_EQ(debug_question.build_id_len, 20);
+	/* of another build ID, unreadable for others, of another owner */
+	CHECK_EQ(dwz_names(&s, "cp sample given"), 1);
+	CHECK_EQ(dwz_names(&s, "chmod 600 given && cp alternate given"), 1);
+	if (geteuid() == 0) {
+		CHECK_EQ(dwz_names(&s, "chmod 644 given && chown 12345 given"), 1);
+		debug_from = DEBUG_SERVER;
+		CHECK_EQ(dwz_names(&s, ":"), 3);
+		debug_from = DEBUG_LOCAL;
+		CHECK_EQ(dwz_names(&s, "chown 12345 sample"), 3);
+	}
+	/* no ELF file, or one that is cut */
+	CHECK_EQ(dwz_names(&s, "echo no >given"), 1);
+	CHECK(dwz_names(&s, "head -c 500 alternate >given") <= 1);
+	dwarf_sample_remove(&s);
+}
+
+/* It is asked for one file, whatever that says: the answer follows. */
+TEST(worker_asks_for_no_alternate_of_an_alternate)
+{
+	struct dwarf_sample s;
+
+	if (!dwz_sample(&s, "../../.dwz/both-1.0-1.fc39.x86_64"))
+		exit(TEST_SKIP);
+	CHECK_EQ(dwz_names(&s, "objcopy -O binary --only-section=.gnu_debugaltlink "
+			       "--set-section-flags .gnu_debugaltlink=alloc sample link && "
+			       "test -s link && "
+			       "objcopy --add-section .gnu_debugaltlink=link alternate given"), 3);
+	CHECK_STR(debug_question.paths, "both-1.0-1.fc39.x86_64");
+	dwarf_sample_remove(&s);
+}
+
+TEST(worker_says_no_name_that_leads_elsewhere)
+{
+	static const char *const links[] = {
+		"/etc/passwd", "both.dwz", "/usr/lib/debug/.dwz/../../../../etc/passwd",
+		"/usr/lib/debug/.dwz//etc/passwd", "/usr/lib/debug/.dwz/..",
+		"/x/.dwz/..../y", "dwz/x",
+	};
+	struct dwarf_sample s;
+
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
+		if (!dwz_sample(&s, links[i]))
+			exit(TEST_SKIP);
+		CHECK_EQ(dwz_names(&s, "cp alternate given"), 3);	/* by its build ID */
+		CHECK_STR(debug_question.paths, "");
+		dwarf_sample_remove(&s);
+	}
+}
+
 TEST(worker_knows_no_lines_without_dwarf)
 {
 	struct frame_names names;
