@@ -123,6 +123,9 @@ enum debug_source {
 				 * says nothing */
 };
 
+#define DEBUG_ALTERNATE	1	/* msg_wanted.alternate */
+#define DEBUG_PACKAGE	2
+
 /* May a worker say that an alternate file of dwz has this name?  It cannot leave
  * DEBUG_ALTERNATES. */
 static inline bool msg_debug_alternate(const char *name)

@@ -139,9 +139,9 @@ static int open_debug(const struct msg_wanted *q)
 
 	snprintf(root, sizeof(root), "/proc/%u/root", q->tgid);
 	for (const char *path = q->paths; fd < 0 && *path; path += strlen(path) + 1) {
-		size_t n = strlen(path);
+		const char *end = strrchr(path, '.');
 
-		if ((n < strlen(DEBUG_SUFFIX) || strcmp(path + n - strlen(DEBUG_SUFFIX), DEBUG_SUFFIX)) &&
+		if ((!end || (strcmp(end, DEBUG_SUFFIX) && strcmp(end, PACKAGE_SUFFIX))) &&
 		    (strncmp(path, DEBUG_ALTERNATES, strlen(DEBUG_ALTERNATES)) || strstr(path, "/..")))
 			continue;
 		fd = open_below(root, path, &q->layer);

@@ -638,8 +638,10 @@ static int loader_files_look(struct loader_files *lf, uint64_t id, uint32_t numb
 	if (lf->debug_hangs >= DEBUG_HANGS_MAX)
 		m.tgid = 0;
 	m.layer = e->layer;
-	if (q->alternate)
+	if (q->alternate == DEBUG_ALTERNATE)
 		debug_paths_alternate(&m, build_id, q->paths);
+	else if (q->alternate == DEBUG_PACKAGE)
+		debug_paths_package(&m, e->path, q->paths);
 	else
 		debug_paths_set(&m, build_id, e->path, q->paths);
 	return loader_link_send(lf->link, MSG_DEBUG_WANTED, id, &m, sizeof(m), NULL, 0, -1);

@@ -9,23 +9,23 @@
 /* By build ID, by a name that may be, or both. */
 static bool job_slot_asks_for(const struct msg_wanted *q)
 {
-	if (q->alternate)
+	if (q->alternate == DEBUG_ALTERNATE)
 		return q->build_id_len && msg_debug_alternate(q->paths);
+	if (q->alternate == DEBUG_PACKAGE)
+		return !q->build_id_len && (!q->paths[0] || msg_debug_link(q->paths));
 	return q->paths[0] ? msg_debug_link(q->paths) : q->build_id_len;
 }
 
 int job_slot_debug_wanted(struct job_slot *slot, const struct msg *msg, struct msg_wanted *ret)
 {
-	bool *asked;
-
 	memcpy(ret, msg->buf, sizeof(*ret));
-	asked = ret->alternate ? &slot->asked_alternate : &slot->asked;
-	if (slot->state != SLOT_BUSY || slot->waits || *asked || slot->kind == JOB_PROCESS ||
-	    ret->alternate > (slot->kind == JOB_LINES) ||
+	if (slot->state != SLOT_BUSY || slot->waits || slot->kind == JOB_PROCESS ||
+	    ret->alternate > (slot->kind == JOB_LINES ? DEBUG_PACKAGE : 0) ||
+	    slot->asked[ret->alternate] ||
 	    ret->build_id_len == 1 || ret->build_id_len > BUILD_ID_MAX ||
 	    !memchr(ret->paths, '\0', sizeof(ret->paths)) || !job_slot_asks_for(ret))
 		return MSG_BAD_CONTENT;
-	*asked = slot->waits = true;
+	slot->asked[ret->alternate] = slot->waits = true;
 	slot->times.asked_ns = now_ns();
 	return MSG_OK;
 }

@@ -38,21 +38,44 @@ void debug_paths_alternate(struct msg_wanted *q, const struct build_id *id, cons
 		debug_paths_add(q, &at, DEBUG_ALTERNATES, "", 0, name);
 }
 
-void debug_paths_set(struct msg_wanted *q, const struct build_id *id, const char *exe,
-		     const char *link)
+/* Of this name, where debug files are of the executable's directory. */
+static void debug_paths_by_name(struct msg_wanted *q, size_t *at, const char *exe,
+				const char *name)
 {
 	const char *slash = exe ? strrchr(exe, '/') : NULL;
 	char beside[512];
-	size_t at = 0, n;
+	size_t n;
+
+	if (!slash || exe[0] != '/')
+		return;
+	n = (size_t)(slash - exe) + 1;		/* with the slash */
+	debug_paths_add(q, at, "", exe, n, name);
+	if (snprintf(beside, sizeof(beside), ".debug/%s", name) < (int)sizeof(beside))
+		debug_paths_add(q, at, "", exe, n, beside);
+	debug_paths_add(q, at, "/usr/lib/debug", exe, n, name);
+}
+
+void debug_paths_set(struct msg_wanted *q, const struct build_id *id, const char *exe,
+		     const char *link)
+{
+	size_t at = 0;
 
 	memset(q->paths, 0, sizeof(q->paths));
 	if (id->len)
 		debug_paths_by_id(q, &at, id);
-	if (!slash || exe[0] != '/' || !msg_debug_link(link))
-		return;
-	n = (size_t)(slash - exe) + 1;		/* with the slash */
-	debug_paths_add(q, &at, "", exe, n, link);
-	if (snprintf(beside, sizeof(beside), ".debug/%s", link) < (int)sizeof(beside))
-		debug_paths_add(q, &at, "", exe, n, beside);
-	debug_paths_add(q, &at, "/usr/lib/debug", exe, n, link);
+	if (msg_debug_link(link))
+		debug_paths_by_name(q, &at, exe, link);
+}
+
+void debug_paths_package(struct msg_wanted *q, const char *exe, const char *link)
+{
+	char name[512];
+	size_t at = 0;
+
+	memset(q->paths, 0, sizeof(q->paths));
+	if (exe && exe[0] == '/')
+		debug_paths_add(q, &at, "", exe, strlen(exe), PACKAGE_SUFFIX);
+	if (msg_debug_link(link) &&
+	    snprintf(name, sizeof(name), "%s" PACKAGE_SUFFIX, link) < (int)sizeof(name))
+		debug_paths_by_name(q, &at, exe, name);
 }

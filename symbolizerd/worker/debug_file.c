@@ -62,7 +62,7 @@ static bool debug_file_altlink(const struct elf_file *f, struct msg_wanted *ret)
 	struct elf_bytes b;
 	size_t n, len;
 
-	*ret = (struct msg_wanted){ .alternate = 1 };
+	*ret = (struct msg_wanted){ .alternate = DEBUG_ALTERNATE };
 	if (!s || s->sh_size > DEBUG_ALTLINK_MAX || elf_file_section(f, s, &b))
 		return false;
 	n = strnlen((const char *)b.data, b.len) + 1;
@@ -200,6 +200,22 @@ int debug_file_alternate(const struct elf_file *f, struct conn *c)
 	       debug_file_same_id(&alternate, &q);
 	elf_file_close(&alternate);
 	if (good)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int debug_file_package(const struct elf_file *f, struct conn *c)
+{
+	struct msg_wanted q = { .alternate = DEBUG_PACKAGE };
+	uint64_t source = DEBUG_LOCAL;
+	struct debug_link link;
+	int fd;
+
+	debug_file_link(f, &link);
+	memcpy(q.paths, link.name, sizeof(link.name));
+	fd = debug_file_ask(c, &q, &source);
+	if (fd < 0 || debug_file_trusted(f->fd, fd, source))
 		return fd;
 	close(fd);
 	return -1;

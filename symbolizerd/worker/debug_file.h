@@ -33,6 +33,12 @@ void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
  * called when debug_file_find() had its answer, or was not called.  Waits a second at most.
  */
 int debug_file_alternate(const struct elf_file *f, struct conn *c);
+/*
+ * The package with f's split DWARF (.dwp), beside it or where its debug file may be: a
+ * descriptor, or -1.  It belongs to who a debug file may belong to; whether a unit of it
+ * is f's is said by its ID.  To be called as the last, once.  Waits a second at most.
+ */
+int debug_file_package(const struct elf_file *f, struct conn *c);
 void debug_file_close(struct debug_file *d, struct elf_file *f);
 
 #endif /* SYMBOLIZERD_WORKER_DEBUG_FILE_H */

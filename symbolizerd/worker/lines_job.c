@@ -68,16 +68,33 @@ static bool lines_job_at(struct dwarf_places *d, uint64_t vaddr, uint32_t i,
 	return true;
 }
 
-static int lines_job_read(const struct elf_file *f, int fd, int alternate,
+/* For whose split DWARF, and who is asked. */
+struct lines_job_split {
+	const struct elf_file *f;
+	struct conn *c;
+};
+
+/* A dwarf_open_fn.  .dwo files lie where a compiler ran: they are left alone. */
+static int lines_job_package(void *arg, const char *name, const char *dir)
+{
+	const struct lines_job_split *s = arg;
+
+	(void)dir;
+	return name ? -1 : debug_file_package(s->f, s->c);
+}
+
+static int lines_job_read(const struct elf_file *f, int fd, int alternate, struct conn *c,
 			  const uint64_t *offsets, uint32_t n,
 			  struct frame_names_build *names)
 {
+	struct lines_job_split split = { f, c };
 	struct dwarf_places *d;
 	uint64_t vaddr;
 	int r = dwarf_places_open(fd, alternate, &d);
 
 	if (r)
 		return r;
+	dwarf_places_split(d, lines_job_package, &split);
 	for (uint32_t i = 0; i < n; i++) {
 		bool room = !lines_job_vaddr(f, offsets[i], &vaddr) ||
 			    lines_job_at(d, vaddr, i, names);
@@ -109,7 +126,7 @@ int lines_job(struct conn *c, int fd, const uint64_t *offsets, uint32_t n,
 		return JOB_CORRUPT;	/* a worker has one job: what is open stays so */
 	signal(SIGBUS, lines_job_on_bus);
 	if (!r && lines_job_any(&f))
-		r = lines_job_read(&f, f.debug ? debug.fd : fd, alternate, offsets, n, names);
+		r = lines_job_read(&f, f.debug ? debug.fd : fd, alternate, c, offsets, n, names);
 	signal(SIGBUS, SIG_DFL);
 	if (alternate >= 0)
 		close(alternate);
