@@ -406,9 +406,35 @@ TEST(hub_passes_a_question_for_an_alternate_file_on)
 	NEED(st.hub.offences == 0 && st.hub.worker_deaths == 0);
 }
 
-TEST(hub_passes_no_bad_question_for_an_alternate_file_on)
+TEST(hub_passes_a_question_for_a_package_on)
 {
-	static const char how[] = "Ab0./";
+	int fd = memfd_create("package", MFD_CLOEXEC);
+	struct msg_wanted q;
+	struct fake_loader l;
+	struct conn status;
+	struct status st;
+	struct msg m;
+
+	begin(&status, &l);
+	heard->lines = 'K';
+	send_file(&l, 2, 'G');
+	own_expect_table(&l, 2);
+	for (int i = 0; i < 3; i++) {
+		expect(&l.conn, MSG_DEBUG_WANTED, &m);
+		NEED(!conn_send(&l.conn, MSG_WANTED_FILE, 2, NULL, 0, NULL, 0, &fd, 1));
+	}
+	memcpy(&q, m.buf, sizeof(q));
+	NEED(m.hdr.id == 2 && q.tgid == 4711 && !q.alternate && !q.build_id_len);
+	NEED(strlen(q.paths) > 4 && !strcmp(q.paths + strlen(q.paths) - 4, ".dwp"));
+	hear(1, 0);
+	close(fd);
+	own_end(&status, &l, &st);
+	NEED(st.hub.offences == 0 && st.hub.worker_deaths == 0);
+}
+
+TEST(hub_passes_no_bad_question_for_an_alternate_file_or_a_package_on)
+{
+	static const char how[] = "AQb0./i:3";
 	struct msg_open_failed none = { .error = ENOENT };
 	uint32_t n = 2, bad = sizeof(how) - 1;
 	struct fake_loader l;
@@ -421,9 +447,9 @@ TEST(hub_passes_no_bad_question_for_an_alternate_file_on)
 		heard->lines = how[i];
 		send_file(&l, n, 'G');
 		own_expect_table(&l, n);
-		if (i < 2)		/* the first of two */
+		if (i < 3)		/* the first of two */
 			expect(&l.conn, MSG_DEBUG_WANTED, &m);
-		if (i == 0)
+		if (i < 2)
 			NEED(!conn_send(&l.conn, MSG_WANTED_NONE, n, &none, sizeof(none), NULL, 0,
 					NULL, 0));
 		hear((uint32_t)i + 1, JOB_KILLED);

@@ -196,6 +196,20 @@ static void debug_names(pid_t pid)
 	expect(BY("../../.." NAME), true, "a name that does not leave the root");
 }
 
+/* Packages of split DWARF have an ending of their own. */
+static void package_names(pid_t pid)
+{
+	make("/open/prog.dwp", 0644);
+	make("/open/secret.dwp", 0640);
+	make("/open/prog.dwpx", 0644);
+	expect(BY("/open/prog.dwp"), true, "a package");
+	expect(BY("/none.dwp\0/open/prog.dwp"), true, "a package as the second name");
+	expect(BY("/open/secret.dwp"), false, "a package that not everybody may read");
+	expect(BY("/open/prog.dwpx"), false, "a name with a longer ending");
+	expect(BY("/open/prog.dwp/../plain"), false, "a detour through a package");
+	expect(BY("dwp"), false, "a name that is the ending without its dot");
+}
+
 #define DWZ	"/usr/lib/debug/.dwz/"
 
 /* dwz's have any name, in one directory. */
@@ -668,6 +682,7 @@ int main(int argc, char **argv)
 	mappings();
 	debug_files(pid);
 	debug_names(pid);
+	package_names(pid);
 	alternate_names(pid);
 	overlays(pid);
 	memory();

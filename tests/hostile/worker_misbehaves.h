@@ -225,6 +225,32 @@ static inline void misbehave_names(struct conn *c, char how, uint32_t n, bool li
 	case '/':
 		ask_alternate(c, 20, "/etc/shadow");
 		return;
+	case 'K':		/* all three */
+		ask(c, MSG_DEBUG_WANTED, 20);
+		(void)answer_to(c);
+		ask_alternate(c, 20, "");
+		(void)answer_to(c);
+		ask_package(c, 0, "foo.debug");
+		if (answer_to(c) == MSG_WANTED_FILE)
+			say_names(c, names_memory(n, 0), 0);
+		return;
+	case 'Q':		/* packages: twice; by build ID; elsewhere; a fourth kind */
+		ask_package(c, 0, "");
+		(void)answer_to(c);
+		ask_package(c, 0, "");
+		return;
+	case 'i':
+		ask_package(c, 20, "");
+		return;
+	case ':':
+		ask_package(c, 0, "../foo.debug");
+		return;
+	case '3': {
+		struct msg_wanted m = { .alternate = DEBUG_PACKAGE + 1, .build_id_len = 20 };
+
+		conn_send(c, MSG_DEBUG_WANTED, 0, &m, sizeof(m), NULL, 0, NULL, 0);
+		return;
+	}
 	case 'v':
 		fail(c, 0, JOB_OK);
 		return;

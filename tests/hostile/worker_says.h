@@ -66,6 +66,15 @@ static inline void ask_alternate(struct conn *c, uint32_t len, const char *name)
 	conn_send(c, MSG_DEBUG_WANTED, 0, &m, sizeof(m), NULL, 0, NULL, 0);
 }
 
+/* For the package of split DWARF of the executable, which has a debug file of this name. */
+static inline void ask_package(struct conn *c, uint32_t len, const char *name)
+{
+	struct msg_wanted m = { .build_id_len = len, .alternate = DEBUG_PACKAGE };
+
+	strcpy(m.paths, name);
+	conn_send(c, MSG_DEBUG_WANTED, 0, &m, sizeof(m), NULL, 0, NULL, 0);
+}
+
 /* The type of the answer. */
 static inline unsigned int answer_to(struct conn *c)
 {

@@ -104,6 +104,32 @@ def debug_file():
                 os.rmdir(DEBUG)
 
 
+def split(tmp, name):
+    """A program with split DWARF of which only the package is left, which all may read."""
+    exe = compile_it(tmp, name, "-gdwarf-4", "-gsplit-dwarf")
+    subprocess.run(["dwp", "-e", exe, "-o", exe + ".dwp"], check=True)
+    dwos = [f for f in os.listdir(tmp) if f.endswith(".dwo")]
+    assert dwos
+    for f in dwos:
+        os.remove(os.path.join(tmp, f))
+    os.chmod(tmp, 0o755)
+    return exe
+
+
+@suite.test
+def package():
+    """a program with split DWARF has them from the package beside it, and only lines without it"""
+    with scratch() as tmp:
+        exe = split(tmp, "split")
+        check(profile("split", [exe, "split"]))
+        os.rename(exe + ".dwp", exe + ".away")
+        stacks = profile("split", [exe, "split"])
+        say(stacks[:1])
+        # without it: lines, and the functions of the symbol table
+        assert any(f"outer {SOURCE}:{lines_of('innermost')}" in f for f, _ in stacks)
+        assert not any(x.startswith("middle") for f, _ in stacks for x in f)
+
+
 @suite.test
 def without():
     """a program without DWARF has names and no lines"""

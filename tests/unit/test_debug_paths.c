@@ -89,6 +89,26 @@ TEST(debug_paths_of_an_alternate_file)
 	}
 }
 
+TEST(debug_paths_of_a_package)
+{
+	memset(&q, 'x', sizeof(q));
+	debug_paths_package(&q, "/usr/bin/prog", "");
+	CHECK_STR(path(0), "/usr/bin/prog.dwp");
+	CHECK_STR(path(1), "");
+	debug_paths_package(&q, "/usr/bin/prog", "p.debug");
+	CHECK_STR(path(0), "/usr/bin/prog.dwp");
+	CHECK_STR(path(1), "/usr/bin/p.debug.dwp");
+	CHECK_STR(path(2), "/usr/bin/.debug/p.debug.dwp");
+	CHECK_STR(path(3), "/usr/lib/debug/usr/bin/p.debug.dwp");
+	CHECK_STR(path(4), "");
+	debug_paths_package(&q, "/usr/bin/prog", "../p.debug");
+	CHECK_STR(path(1), "");
+	debug_paths_package(&q, "prog", "p.debug");
+	CHECK_STR(path(0), "");
+	debug_paths_package(&q, NULL, "p.debug");
+	CHECK_STR(path(0), "");
+}
+
 /* What has no room is left out; what is there is whole. */
 TEST(debug_paths_that_are_long)
 {

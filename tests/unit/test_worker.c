@@ -411,6 +411,59 @@ TEST(worker_says_no_name_that_leads_elsewhere)
 	}
 }
 
+/* --- packages of split DWARF ---------------------------------------------------------- */
+
+/* The functions that are known with this package. */
+static uint32_t package_names(const struct dwarf_sample *s, const char *command)
+{
+	struct msg_job question = { .kind = JOB_LINES, .exe = 7, .n_frames = 1 };
+	struct frame_names names;
+	char text[512];
+	const void *data;
+	struct msg m;
+	size_t len;
+
+	snprintf(text, sizeof(text), "cd %s && %s", s->dir, command);
+	CHECK(dwarf_sample_run(text));
+	snprintf(text, sizeof(text), "%s/given", s->dir);
+	debug_fd = open(text, O_RDONLY | O_CLOEXEC);
+	CHECK(debug_fd >= 0);
+	ask(&question, &s->offset, 1, open(s->path, O_RDONLY | O_CLOEXEC), &m, 1);
+	close(debug_fd);
+	debug_fd = -1;
+	CHECK_EQ(m.hdr.type, MSG_NAMES);
+	CHECK_EQ(sealed_map(m.fds[0], sizeof(struct frame_names_hdr), FRAME_NAMES_BYTES_MAX,
+			    &data, &len), 0);
+	CHECK_EQ(frame_names_open(data, len, 1, &names), 0);
+	CHECK_EQ(debug_question.alternate, DEBUG_PACKAGE);
+	CHECK_EQ(debug_question.build_id_len, 0);
+	return names.n;
+}
+
+TEST(worker_asks_for_a_package)
+{
+	struct dwarf_sample s;
+
+	CHECK(dwarf_sample_make(&s, "cc -O2 -gdwarf-4 -gsplit-dwarf"));
+	CHECK_EQ(package_names(&s, "dwp -e sample -o package && cp package given"), 3);
+	CHECK_STR(debug_question.paths, "");
+	/* with the name of a debug file there may be, whatever that is */
+	CHECK_EQ(package_names(&s, "echo >s.debug && objcopy --add-gnu-debuglink=s.debug sample"), 3);
+	CHECK_STR(debug_question.paths, "s.debug");
+	/* unreadable for others, of another owner, of another program, none, one that is cut */
+	CHECK_EQ(package_names(&s, "chmod 600 given"), 1);
+	CHECK_EQ(package_names(&s, "chmod 644 given"), 3);
+	if (geteuid() == 0) {
+		CHECK_EQ(package_names(&s, "chown 12345 given"), 1);
+		CHECK_EQ(package_names(&s, "chown 12345 sample"), 3);
+	}
+	CHECK_EQ(package_names(&s, "echo 'int more;' >>sample.c && cc -O1 -gdwarf-4 -gsplit-dwarf "
+			       "-nostdlib -static -o other sample.c && dwp -e other -o given"), 1);
+	CHECK_EQ(package_names(&s, "echo no >given"), 1);
+	CHECK_EQ(package_names(&s, "head -c 900 package >given"), 1);
+	dwarf_sample_remove(&s);
+}
+
 TEST(worker_knows_no_lines_without_dwarf)
 {
 	struct frame_names names;
