@@ -168,7 +168,7 @@ void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
 
 	*d = (struct debug_file){ .fd = -1 };
 	done->debug = JOB_DEBUG_OWN;
-	if (elf_file_find(f, ".symtab"))
+	if (parts && elf_file_find(f, ".symtab"))
 		return;
 	if (ask)
 		done->debug = JOB_DEBUG_MISSING;
@@ -181,6 +181,14 @@ void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
 		done->debug = JOB_DEBUG_INSIDE;
 	if (parts & JOB_SYMBOLS && !debugdata_open(f, &d->elf))
 		f->debug = &d->elf;
+}
+
+bool debug_file_may_be(const struct elf_file *f, const struct msg_job_done *done)
+{
+	struct debug_link link;
+
+	debug_file_link(f, &link);
+	return done->build_id_len >= 2 || link.name[0];
 }
 
 int debug_file_alternate(const struct elf_file *f, struct conn *c)

@@ -25,9 +25,18 @@ static bool lines_job_has(const struct elf_file *f)
 	return elf_file_find(f, ".debug_info") || elf_file_find(f, ".zdebug_info");
 }
 
-bool lines_job_any(const struct elf_file *f)
+static bool lines_job_any(const struct elf_file *f)
 {
 	return lines_job_has(f) || (f->debug && lines_job_has(f->debug));
+}
+
+void lines_job_may_be(const struct elf_file *f, struct msg_job_done *done)
+{
+	done->lines = lines_job_any(f);
+	if (done->lines || !elf_file_find(f, ".symtab") || !debug_file_may_be(f, done))
+		return;
+	done->lines = 1;
+	done->debug = JOB_DEBUG_LINES;
 }
 
 /* The virtual address of code at this file offset. */
@@ -127,6 +136,8 @@ int lines_job(struct conn *c, int fd, const uint64_t *offsets, uint32_t n,
 	signal(SIGBUS, lines_job_on_bus);
 	if (!r && lines_job_any(&f))
 		r = lines_job_read(&f, f.debug ? debug.fd : fd, alternate, c, offsets, n, names);
+	else if (!r && elf_file_find(&f, ".symtab"))
+		r = JOB_NO_NAMES;
 	signal(SIGBUS, SIG_DFL);
 	if (alternate >= 0)
 		close(alternate);
