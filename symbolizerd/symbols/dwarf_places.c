@@ -23,7 +23,8 @@ struct dwarf_image {
 	void *map;		/* NULL: none */
 	size_t len;
 	Elf *elf;
-	Dwarf *dbg;		/* not of split DWARF */
+	Dwarf *dbg;		/* not of split DWARF, which has: */
+	struct split_file split;
 };
 
 /* A string made of one or two others, which stay where they are. */
@@ -125,15 +126,18 @@ static int dwarf_image_map(struct dwarf_image *m, const struct elf_file *f, bool
 		return JOB_NO_MEMORY;
 	elf_version(EV_CURRENT);
 	m->elf = elf_memory(m->map, m->len);
-	if (split)
+	if (split) {
+		if (m->elf)
+			split_file_init(&m->split, m->elf);
 		return m->elf ? JOB_OK : JOB_CORRUPT;
+	}
 	m->dbg = m->elf ? dwarf_begin_elf(m->elf, DWARF_C_READ, NULL) : NULL;
 	if (m->dbg)
 		dwarf_new_oom_handler(m->dbg, dwarf_oom);
 	return m->dbg ? JOB_OK : JOB_CORRUPT;
 }
 
-/* split: a .dwo file or a package, for split_file_init(). */
+/* split: a .dwo file or a package. */
 static int dwarf_image_open(struct dwarf_image *m, int fd, bool split)
 {
 	struct elf_file f;
@@ -194,7 +198,7 @@ static struct dwarf_image *dwarf_split_dwo(struct dwarf_places *d, Dwarf_Die *sk
 	return NULL;
 }
 
-static bool dwarf_split_find(void *arg, Dwarf_Die *skeleton, struct split_file *ret)
+static const struct split_file *dwarf_split_find(void *arg, Dwarf_Die *skeleton)
 {
 	struct dwarf_places *d = arg;
 	struct dwarf_image *m = &d->package;
@@ -204,10 +208,7 @@ static bool dwarf_split_find(void *arg, Dwarf_Die *skeleton, struct split_file *
 	d->asked = true;
 	if (!m->elf)
 		m = dwarf_split_dwo(d, skeleton);
-	if (!m)
-		return false;
-	split_file_init(ret, m->elf);
-	return true;
+	return m ? &m->split : NULL;
 }
 
 void dwarf_places_split(struct dwarf_places *d, dwarf_open_fn fn, void *arg)

@@ -80,10 +80,9 @@ bool split_is_skeleton(Dwarf_Die *unit, uint64_t *dwo_id)
 }
 
 /* What is behind a base that the skeleton gives. */
-static struct split_bytes split_behind(Elf *main, const char *section, Dwarf_Die *skeleton,
+static struct split_bytes split_behind(struct split_bytes b, Dwarf_Die *skeleton,
 				       unsigned int base)
 {
-	struct split_bytes b = split_section(main, section);
 	Dwarf_Attribute a;
 	Dwarf_Word off = 0;
 
@@ -104,13 +103,12 @@ static void split_unit_parts(const struct split_units *s, Dwarf_Die *skeleton, b
 	ret[STUB_ABBREV] = own[SPLIT_ABBREV];
 	ret[STUB_STR] = own[SPLIT_STR];
 	ret[STUB_STR_OFFSETS] = own[SPLIT_STR_OFFSETS];
-	ret[STUB_ADDR] = split_behind(s->main, ".debug_addr", skeleton,
+	ret[STUB_ADDR] = split_behind(s->addresses, skeleton,
 				      v5 ? DW_AT_addr_base : DW_AT_GNU_addr_base);
 	if (v5)
 		ret[STUB_RNGLISTS] = own[SPLIT_RNGLISTS];
 	else
-		ret[STUB_RANGES] = split_behind(s->main, ".debug_ranges", skeleton,
-						DW_AT_GNU_ranges_base);
+		ret[STUB_RANGES] = split_behind(s->ranges, skeleton, DW_AT_GNU_ranges_base);
 }
 
 /* libdw, of a file that is its parts. */
@@ -151,11 +149,10 @@ static bool split_unit_open(const struct split_units *s, struct split_unit *u,
 			    Dwarf_Die *skeleton, uint64_t dwo_id)
 {
 	struct split_bytes own[SPLIT__PARTS], parts[STUB__SECTIONS];
-	struct split_file file;
+	const struct split_file *file = s->find(s->arg, skeleton);
 	Dwarf_Half version;
 
-	if (!s->find(s->arg, skeleton, &file) ||
-	    !split_file_find(&file, dwo_id, s->steps, own) ||
+	if (!file || !split_file_find(file, dwo_id, s->steps, own) ||
 	    dwarf_cu_info(skeleton->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL))
 		return false;
 	split_unit_parts(s, skeleton, version >= 5, own, parts);
@@ -198,6 +195,11 @@ struct split_unit *split_units_get(struct split_units *s, Dwarf_Die *skeleton)
 		if (s->units.v[i]->skeleton == off)
 			return s->units.v[i]->stub ? s->units.v[i] : NULL;
 	}
+	if (!s->begun) {
+		s->addresses = split_section(s->main, ".debug_addr");
+		s->ranges = split_section(s->main, ".debug_ranges");
+	}
+	s->begun = true;
 	u = calloc(1, sizeof(*u));
 	if (!u || !vector_push(&s->units, u)) {
 		free(u);

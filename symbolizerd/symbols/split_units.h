@@ -37,8 +37,8 @@ struct split_unit {
 	Dwarf *dbg;
 };
 
-/* The file that has this unit; the same one may be given again.  False: none. */
-typedef bool (*split_find_fn)(void *arg, Dwarf_Die *skeleton, struct split_file *ret);
+/* The file that has this unit; the same one may be given again.  NULL: none. */
+typedef const struct split_file *(*split_find_fn)(void *arg, Dwarf_Die *skeleton);
 
 struct split_units {
 	Elf *main;			/* of the skeletons; borrowed, as is all here */
@@ -46,6 +46,8 @@ struct split_units {
 	split_find_fn find;		/* NULL: there are no files */
 	void *arg;
 	Dwarf_OOM no_memory;
+	struct split_bytes addresses, ranges;	/* of main, whole */
+	bool begun;
 	VECTOR(struct split_unit *) units;
 };
 
