@@ -217,7 +217,8 @@ static const char names_details[] =
 "no symbol is there; \"!0x1234\": a function without a name that begins at 0x1234.\n"
 "With - for ADDRESS, addresses are read from standard input, one a line.  Without\n"
 "any, all symbols are shown: address, size, name.  They are the names that\n"
-"profiles have.  Needs no privilege.\n";
+"profiles have.  Of split DWARF, FILE.dwp is read, or else .dwo files where the\n"
+"compiler wrote them.  Needs no privilege.\n";
 
 #define JSON		{ "json", NULL, "one JSON object on one line "	\
 			  "(docs/DOCTOR.md)", OPTION_FLAG, 0, 0, AT(json) }

@@ -100,7 +100,8 @@ enum job_verdict {
 	JOB_TOO_LARGE,		/* a cap was reached */
 	JOB_NO_MEMORY,
 	JOB_KILLED,		/* deadline passed, or the worker died */
-	JOB_NO_NAMES,		/* process: its runtime names no frames */
+	JOB_NO_NAMES,		/* process: its runtime names no frames; lines: of a file
+				 * with .symtab, no debug file with DWARF is there */
 	JOB__VERDICTS
 };
 
@@ -112,6 +113,8 @@ enum job_debug {
 	JOB_DEBUG_FILE,		/* in its debug file */
 	JOB_DEBUG_INSIDE,	/* in its .gnu_debugdata: a debug file would have more */
 	JOB_DEBUG_MISSING,	/* in no debug file that is there */
+	JOB_DEBUG_LINES,	/* in its .symtab; its lines may be in a debug file, which was
+				 * not looked for */
 	JOB_DEBUG__MAX
 };
 
@@ -122,6 +125,16 @@ enum debug_source {
 	DEBUG_SERVER,		/* the hub's own asked a server for this build ID: its owner
 				 * says nothing */
 };
+
+#define DEBUG_ALTERNATE	1	/* msg_wanted.alternate */
+#define DEBUG_PACKAGE	2
+
+/* May a worker say that an alternate file of dwz has this name?  It cannot leave
+ * DEBUG_ALTERNATES. */
+static inline bool msg_debug_alternate(const char *name)
+{
+	return name[0] != '/' && strncmp(name, "..", 2) && !strstr(name, "/..");
+}
 
 /* May a worker say that .gnu_debuglink has this?  A name alone, and the ending that
  * all have. */

@@ -110,7 +110,9 @@ struct msg_open_failed {		/* MSG_OPEN_FAILED, MSG_WANTED_NONE */
  */
 #define MSG_LAYER(dev, ino)	((uint64_t)(dev) << 16 ^ (uint64_t)(ino) >> 48)
 
-#define DEBUG_SUFFIX	".debug"	/* of each path below */
+#define DEBUG_SUFFIX	".debug"	/* of each path below, or */
+#define PACKAGE_SUFFIX	".dwp"		/* but of those in */
+#define DEBUG_ALTERNATES	"/usr/lib/debug/.dwz/"
 
 /* MSG_DEBUG_WANTED: a debug file.  MSG_MEM_WANTED: memory of a process, to read.
  * MSG_PERF_MAP_WANTED: its perf map.
@@ -124,10 +126,12 @@ struct msg_wanted {
 					 * trace_rec */
 	uint64_t layer;			/* debug, to loaderd: MSG_LAYER() of the executable */
 	uint8_t build_id[BUILD_ID_MAX];	/* debug, from a worker */
-	uint32_t ns_tgid, pad;		/* perf map: as in request_file; loaderd fills
-					 * it in for the opener */
-	/* debug: from a worker the name in .gnu_debuglink; to loaderd the names below a
-	 * root that are tried, each with its NUL, then another NUL */
+	/* perf map: as in request_file; loaderd fills it in for the opener.  Debug, from
+	 * a worker: 1: its alternate file, 2: its package, else 0 */
+	uint32_t ns_tgid, alternate;
+	/* debug: from a worker the name in .gnu_debuglink, or behind DEBUG_ALTERNATES; to
+	 * loaderd the names below a root that are tried, each with its NUL, then another
+	 * NUL */
 	char paths[1024];
 };
 

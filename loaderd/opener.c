@@ -118,9 +118,8 @@ static int open_below(const char *root, const char *path, const uint64_t *layer)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = opener_privileged(false);
 
-	fd = opener_privileged(false);
 	if (fd == 0) {
 		fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
 		fd = fd < 0 ? -errno : opener_reopen(fd, layer, 0);
@@ -140,9 +139,10 @@ static int open_debug(const struct msg_wanted *q)
 
 	snprintf(root, sizeof(root), "/proc/%u/root", q->tgid);
 	for (const char *path = q->paths; fd < 0 && *path; path += strlen(path) + 1) {
-		size_t n = strlen(path);
+		const char *end = strrchr(path, '.');
 
-		if (n < strlen(DEBUG_SUFFIX) || strcmp(path + n - strlen(DEBUG_SUFFIX), DEBUG_SUFFIX))
+		if ((!end || (strcmp(end, DEBUG_SUFFIX) && strcmp(end, PACKAGE_SUFFIX))) &&
+		    (strncmp(path, DEBUG_ALTERNATES, strlen(DEBUG_ALTERNATES)) || strstr(path, "/..")))
 			continue;
 		fd = open_below(root, path, &q->layer);
 		fd = fd < 0 ? open_below("/", path, &q->layer) : fd;

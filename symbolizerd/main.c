@@ -47,7 +47,7 @@ struct symbolizerd_options {
 enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_VIEWER,
        OPT_INTERVAL, OPT_SHARE, OPT_LINES, OPT_OWN, OPT_INCLUDE_SELF, OPT_SHOW_LOOPS,
        OPT_READERS, OPT_DEBUG, OPT_SHOW, OPT_NAMES, OPT_MANGLED,
-       OPT_DEBUG_FILE, OPT_ADDRESSES, OPT_SNAPSHOT };
+       OPT_DEBUG_FILE, OPT_PACKAGE_FILE, OPT_DWO_FILES, OPT_ADDRESSES, OPT_SNAPSHOT };
 
 static bool symbolizerd_set_option(struct symbolizerd_options *o, int opt,
 				   uint64_t v)
@@ -84,6 +84,12 @@ static bool symbolizerd_set_option(struct symbolizerd_options *o, int opt,
 		return v > 0 && v <= INT32_MAX;
 	case OPT_DEBUG_FILE:
 		o->shown.debug = (int)v;
+		return v > STDERR_FILENO && v <= INT32_MAX;
+	case OPT_PACKAGE_FILE:
+		o->shown.package = (int)v;
+		return v > STDERR_FILENO && v <= INT32_MAX;
+	case OPT_DWO_FILES:
+		o->shown.dwo = (int)v;
 		return v > STDERR_FILENO && v <= INT32_MAX;
 	case OPT_ADDRESSES:
 		o->shown.addresses = (int)v;
@@ -138,6 +144,8 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 		{ "show-names", no_argument, NULL, OPT_NAMES },
 		{ "mangled", no_argument, NULL, OPT_MANGLED },
 		{ "debug-file", required_argument, NULL, OPT_DEBUG_FILE },
+		{ "package-file", required_argument, NULL, OPT_PACKAGE_FILE },
+		{ "dwo-files", required_argument, NULL, OPT_DWO_FILES },
 		{ "addresses", required_argument, NULL, OPT_ADDRESSES },
 		{ "snapshot", no_argument, NULL, OPT_SNAPSHOT },
 		{ 0 },
@@ -165,7 +173,8 @@ static void symbolizerd_usage(void)
 	      "         [--show-loops] [--readers] [--debug]\n"
 	      "       trifold-symbolizerd --show-table [--uid N --gid N] [ADDRESS...]\n"
 	      "       trifold-symbolizerd --show-names [--uid N --gid N] [--mangled]\n"
-	      "         [--debug-file FD] [--addresses FD] [ADDRESS...]\n"
+	      "         [--debug-file FD] [--package-file FD] [--dwo-files FD]\n"
+	      "         [--addresses FD] [ADDRESS...]\n"
 	      "       trifold-symbolizerd --snapshot [--uid N --gid N] FILES\n"
 	      "Is started by systemd or `trifold run`, with listening sockets\n"
 	      "loader, export and status as LISTEN_FDS(3).\n", stderr);

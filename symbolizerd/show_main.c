@@ -96,6 +96,8 @@ static int show_main_names(const struct show_request *req, struct elf_file *f,
 		f->debug = &debug;
 	}
 	r = show_names_open(&s, f, runtimes_symbols, req->mangled, stdout);
+	if (!r)
+		show_names_split(&s, req->package, req->dwo);
 	for (int i = 0; !r && i < req->n; i++)
 		show_names_at(&s, at[i]);
 	if (!r && req->addresses)
@@ -142,7 +144,7 @@ static int show_main_show(const struct show_request *req, const uint64_t *at)
 int show_main(const struct show_request *req)
 {
 	const int keep[] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, req->debug,
-			     req->addresses };
+			     req->addresses, req->package, req->dwo };
 	uint64_t *at = calloc((size_t)req->n + 1, sizeof(*at));
 	int r;
 
@@ -150,7 +152,7 @@ int show_main(const struct show_request *req)
 		if (!show_main_address(req->words[i], &at[i]))
 			return 2;
 	}
-	r = at ? sandbox_close_fds(keep, 5) : -ENOMEM;
+	r = at ? sandbox_close_fds(keep, sizeof(keep) / sizeof(keep[0])) : -ENOMEM;
 	if (!r)
 		r = sandbox_identity(req->uid, req->gid, NULL, 0);
 	if (!r)

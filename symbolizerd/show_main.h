@@ -18,6 +18,8 @@ struct show_request {
 	bool names;		/* not the table */
 	bool mangled;		/* of names: as the file has them */
 	int debug;		/* of names: descriptor of a debug file; 0: none */
+	int package;		/* of names: descriptor of a .dwp file; 0: none */
+	int dwo;		/* of names: socket for .dwo files; 0: none */
 	int addresses;		/* of names: addresses, one a line; 0: none */
 	char *const *words;	/* n addresses; 0: all that there is */
 	int n;

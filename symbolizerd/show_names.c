@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 #include "ipc/message_hub.h"
+#include "symbolizerd/show_split.h"
 #include "symbolizerd/symbols/index_build.h"
 
 int show_names_open(struct shown_names *s, const struct elf_file *f,
@@ -24,6 +25,23 @@ int show_names_open(struct shown_names *s, const struct elf_file *f,
 		return r;
 	log_warn("no lines: its DWARF is too large or contradicts itself");
 	return JOB_OK;
+}
+
+static int show_names_split_file(void *arg, const char *name, const char *dir)
+{
+	const struct shown_names *s = arg;
+
+	if (!name)
+		return s->package ? s->package : -1;
+	return s->dwo ? show_split_open(s->dwo, name, dir) : -1;
+}
+
+void show_names_split(struct shown_names *s, int package, int dwo)
+{
+	s->package = package;
+	s->dwo = dwo;
+	if (s->dwarf)
+		dwarf_places_split(s->dwarf, show_names_split_file, s);
 }
 
 void show_names_close(struct shown_names *s)

@@ -33,12 +33,16 @@ struct shown_names {
 	struct symbol_index index;
 	void *data;		/* of the index */
 	struct dwarf_places *dwarf;	/* NULL: none that can be read */
+	int package, dwo;	/* for show_split.h */
 };
 
 /* Read the symbols and the DWARF of f, or what it does not have of its debug file;
  * both are borrowed.  JOB_OK or a verdict (ipc/message_hub.h). */
 int show_names_open(struct shown_names *s, const struct elf_file *f,
 		    symbol_sources_fn sources, bool mangled, FILE *to);
+/* What split DWARF needs, 0: there is none: descriptor of a package, and the socket
+ * for .dwo files. */
+void show_names_split(struct shown_names *s, int package, int dwo);
 void show_names_close(struct shown_names *s);
 
 /* The places at an address. */

@@ -624,9 +624,10 @@ static void loader_files_pending(void *ctx, uint32_t number)
 	files_pending(&((struct loader_files *)ctx)->k->files, number);
 }
 
-/* loaderd opens a debug file as a process that ran the executable would. */
+/* loaderd opens a debug file as a process that ran the executable would; q: what a
+ * worker says of its name. */
 static int loader_files_look(struct loader_files *lf, uint64_t id, uint32_t number,
-			     const struct build_id *build_id, const char *link)
+			     const struct build_id *build_id, const struct msg_wanted *q)
 {
 	const struct executable *e = executables_number(&lf->k->exes, number);
 	const struct known_file *f = files_get(&lf->k->files, number);
@@ -637,7 +638,12 @@ static int loader_files_look(struct loader_files *lf, uint64_t id, uint32_t numb
 	if (lf->debug_hangs >= DEBUG_HANGS_MAX)
 		m.tgid = 0;
 	m.layer = e->layer;
-	debug_paths_set(&m, build_id, e->path, link);
+	if (q->alternate == DEBUG_ALTERNATE)
+		debug_paths_alternate(&m, build_id, q->paths);
+	else if (q->alternate == DEBUG_PACKAGE)
+		debug_paths_package(&m, e->path, q->paths);
+	else
+		debug_paths_set(&m, build_id, e->path, q->paths);
 	return loader_link_send(lf->link, MSG_DEBUG_WANTED, id, &m, sizeof(m), NULL, 0, -1);
 }
 
@@ -652,14 +658,16 @@ static int loader_files_debug(void *ctx, uint32_t number, const struct msg_wante
 	memcpy(id.bytes, q->build_id, sizeof(id.bytes));
 	h = e ? debug_files_get(&lf->k->debug_files, &id, e->owner, now_ns()) : NULL;
 	if (!h)
-		return loader_files_look(lf, number, number, &id, q->paths);
+		return loader_files_look(lf, number, number, &id, q);
 	jobs_debug(lf->jobs, number, h->fd, h->source);
 	return 0;
 }
 
 static int loader_files_ask_again(void *ctx, uint32_t number, const struct build_id *id)
 {
-	return loader_files_look(ctx, DEBUG_AGAIN_ID + number, number, id, "");
+	static const struct msg_wanted by_id;
+
+	return loader_files_look(ctx, DEBUG_AGAIN_ID + number, number, id, &by_id);
 }
 
 const struct debug_files_ops loader_files_debug_ops = { .ask = loader_files_ask_again };

@@ -324,7 +324,7 @@ static bool symbolize_line_waits(const struct pass *p, struct executable *e, uin
 	if (!p->lines || !source_lines_of(p->lines, e))
 		return false;
 	source_lines_want(p->lines, e, off, p->interval, p->now_ns);
-	return source_lines_wait(p->lines, e, off, p->now_ns);
+	return !executable_lines_unsure(e) && source_lines_wait(p->lines, e, off, p->now_ns);
 }
 
 static bool symbolize_frame_waits(const struct pass *p, const uint64_t *words,

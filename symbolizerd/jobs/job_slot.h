@@ -35,12 +35,14 @@ struct job_slot {
 	bool slow;			/* the worker has a slow job */
 	enum slot_state state;
 	uint64_t question;		/* id of that for memory */
-	bool asks;			/* for a debug file, once a job */
+	/* once a job each: for its debug file, that one's alternate file, its package */
+	bool asked[DEBUG_PACKAGE + 1];
 	bool waits;			/* for the answer */
 };
 
 /* The worker asks for a debug file (MSG_DEBUG_WANTED): *ret is what it asks for.
- * MSG_OK, or an offence: it may ask once a job, and only for a file's. */
+ * MSG_OK, or an offence: it may ask once a job, and only for a file's; in one of lines
+ * for its alternate file and its package, too. */
 int job_slot_debug_wanted(struct job_slot *slot, const struct msg *msg, struct msg_wanted *ret);
 
 /* The answer to that; fd borrowed, -1: there is none.  0 or -errno. */

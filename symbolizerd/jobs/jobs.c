@@ -162,7 +162,8 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 	slot->state = SLOT_BUSY;
 	slot->kind = job_kind(&slot->job);
 	slot->slow = slot->job.slow;
-	slot->asks = slot->waits = false;
+	memset(slot->asked, 0, sizeof(slot->asked));
+	slot->waits = false;
 	slot->started_ns = now;
 	slot->times = (struct job_times){ .came_ns = slot->job.since_ns, .started_ns = now };
 	slot->deadline_ns = slot->started_ns + jobs->deadline_ns;

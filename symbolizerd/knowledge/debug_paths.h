@@ -17,4 +17,12 @@
 void debug_paths_set(struct msg_wanted *q, const struct build_id *id, const char *exe,
 		     const char *link);
 
+/* Likewise, of the alternate file that dwz made for one or several debug files: by its
+ * build ID, then below DEBUG_ALTERNATES.  name: in there, "": not known. */
+void debug_paths_alternate(struct msg_wanted *q, const struct build_id *id, const char *name);
+
+/* Likewise, of the package with its split DWARF: beside the executable, and where the
+ * debug file may be of this name, "": it has none. */
+void debug_paths_package(struct msg_wanted *q, const char *exe, const char *link);
+
 #endif /* SYMBOLIZERD_KNOWLEDGE_DEBUG_PATHS_H */

@@ -288,12 +288,22 @@ bool executable_unread(const struct executable *e)
 	return !e->named || e->partial || e->renew;
 }
 
+/* All anew. */
+static void executable_forget_lines(struct executable *e)
+{
+	e->lines_id = 0;
+	e->no_lines = e->lines_seen = e->lacks_dwarf = false;
+}
+
 bool executable_renew(struct executable *e, uint64_t print)
 {
 	if (e->debug_print == print)
 		return false;
 	e->debug_print = print;
-	e->renew = true;
+	if (e->lacks_dwarf)
+		executable_forget_lines(e);
+	else
+		e->renew = true;
 	return true;
 }
 
@@ -317,10 +327,8 @@ bool executable_known(struct executable *e, const struct msg_job_done *done)
 	executable_to_hex(done->build_id, done->build_id_len, e->build_id);
 	memcpy(e->file_id, done->file_id, sizeof(e->file_id));
 	e->runtime = done->runtime;
-	if (e->debug != done->debug || e->lines != (done->lines == 1)) {
-		e->lines_id = 0;	/* all anew */
-		e->no_lines = false;
-	}
+	if (e->debug != done->debug || e->lines != (done->lines == 1))
+		executable_forget_lines(e);
 	e->debug = done->debug;
 	e->lines = done->lines;
 	free(e->runtime_id);

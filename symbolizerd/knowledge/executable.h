@@ -76,8 +76,10 @@ struct executable {
 	uint32_t debug;		/* enum job_debug: what the last worker found */
 	uint64_t debug_asked_ns;	/* when it was looked for again; 0: never */
 	uint64_t debug_print;	/* of the one for which it was read anew last; 0: none */
-	bool lines;		/* it, or its debug file, has DWARF */
-	bool no_lines;		/* a visit to that failed */
+	bool lines;		/* it, or its debug file, has DWARF, or may have */
+	bool lines_seen;	/* a visit to that found some */
+	bool no_lines;		/* a visit failed */
+	bool lacks_dwarf;	/* JOB_DEBUG_LINES, and it found no debug file */
 	uint32_t lines_id;	/* what source_lines.h knows it by; 0: it does not */
 	bool begins;		/* its program began when it was opened: no sample asked */
 	bool quarantined;	/* a worker died while parsing it */
@@ -159,11 +161,18 @@ static inline bool executable_is_read(const struct executable *e)
 /* It has a debug file somewhere, and was read without it. */
 static inline bool executable_lacks_debug(const struct executable *e)
 {
-	return e->debug == JOB_DEBUG_INSIDE || e->debug == JOB_DEBUG_MISSING;
+	return e->debug == JOB_DEBUG_INSIDE || e->debug == JOB_DEBUG_MISSING || e->lacks_dwarf;
+}
+
+/* Nobody has looked yet whether it has lines: no sample waits for that. */
+static inline bool executable_lines_unsure(const struct executable *e)
+{
+	return e->debug == JOB_DEBUG_LINES && !e->lines_seen;
 }
 
 /* Its debug file is there, and this is its print: have it read anew by the next
- * sample.  False: that was done for this one before. */
+ * sample, or its lines alone, if its names are its own.  False: that was done for this
+ * one before. */
 bool executable_renew(struct executable *e, uint64_t print);
 
 /* What a worker says of it.  False when its fields make no sense: nothing is

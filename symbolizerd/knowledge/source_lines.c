@@ -577,6 +577,14 @@ static void lines_take(struct source_lines *l, struct line_file *f,
 	}
 }
 
+/* What a visit to it says of later ones. */
+static void lines_judge(struct executable *e, int result)
+{
+	e->lines_seen |= !result;
+	e->no_lines |= result != 0;
+	e->lacks_dwarf |= result == JOB_NO_NAMES && e->debug == JOB_DEBUG_LINES;
+}
+
 void source_lines_answer(struct source_lines *l, const struct executables *x, uint32_t space,
 			 const struct frame_names *names, int result)
 {
@@ -594,8 +602,8 @@ void source_lines_answer(struct source_lines *l, const struct executables *x, ui
 	f->tries = poor ? f->tries + 1 : 0;
 	if (poor && f->tries < LINES_TRIES)
 		return;		/* it is due again after the pause */
-	if (!poor && result && exe != EXECUTABLE_NONE)
-		executables_get(x, exe)->no_lines = true;
+	if (!poor && exe != EXECUTABLE_NONE)
+		lines_judge(executables_get(x, exe), result);
 	lines_settle(l, f, result ? f->wanted.n : n, false);
 }
 

@@ -11,7 +11,8 @@
  * visits have a share of one CPU (cpu_share.h), and pay for what they used beyond it:
  * LINES_AT_ONCE are under way at most, and the user who has fewest of them is next, of
  * several the one who was longest not served.  A file whose visit killed its
- * worker, or found nothing to read, is not visited again.
+ * worker, or found nothing to read, is not visited again; but one with a symbol table of
+ * its own when its debug file comes later (debug_files.h).
  *
  * Room is bounded.  Where there is none left, the user whose files have most gives
  * first, what was not used lately.

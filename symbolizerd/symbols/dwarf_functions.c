@@ -46,7 +46,7 @@ static bool dwarf_functions_walk(struct dwarf_functions *f, struct dwarf_unit *u
 		if (!dwarf_step(f))
 			return false;
 		if (tag == DW_TAG_subprogram &&
-		    !dwarf_ranges_add(&u->functions, &die, f->steps))
+		    !dwarf_ranges_add(&u->functions, &die, f->lists, f->steps))
 			return false;
 		if (depth < DWARF_NEST_MAX && dwarf_holds_functions(tag, u->deep) &&
 		    !dwarf_functions_walk(f, u, &die, depth + 1))
@@ -102,6 +102,21 @@ static bool dwarf_block_is_open(Dwarf_Die *die)
 	return !dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges);
 }
 
+static bool dwarf_functions_has(const struct dwarf_functions *f, Dwarf_Die *die, uint64_t vaddr)
+{
+	uint64_t low, high;
+	struct split_walk w;
+
+	if (!f->lists)
+		return dwarf_haspc(die, vaddr) > 0;
+	split_walk_begin(&w, f->lists, die);
+	while (split_walk_next(&w, &low, &high)) {
+		if (low <= vaddr && vaddr < high)
+			return true;
+	}
+	return false;
+}
+
 /* Add what is inlined at the address below this entry.  True: the place is found. */
 static bool dwarf_chain_find(struct dwarf_functions *f, struct dwarf_chain *c,
 			     Dwarf_Die *parent, unsigned int depth)
@@ -114,7 +129,7 @@ static bool dwarf_chain_find(struct dwarf_functions *f, struct dwarf_chain *c,
 
 		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block)
 			continue;
-		if (dwarf_haspc(&die, c->vaddr) > 0) {
+		if (dwarf_functions_has(f, &die, c->vaddr)) {
 			if (tag == DW_TAG_inlined_subroutine && c->n < SYMBOL_DEPTH_MAX)
 				c->v[c->n++] = die;
 			dwarf_chain_find(f, c, &die, depth + 1);

@@ -21,7 +21,8 @@ struct dwarf_unit {
 };
 
 struct dwarf_functions {
-	uint32_t *steps;	/* left; borrowed */
+	uint32_t *steps;	/* left; borrowed, as is the next */
+	const struct split_lists *lists;	/* of a split unit; NULL: of a whole file */
 	VECTOR(struct dwarf_unit) units;
 };
 

@@ -16,13 +16,15 @@
 #include "symbolizerd/symbols/demangle.h"
 #include "symbolizerd/symbols/dwarf_functions.h"
 #include "symbolizerd/symbols/dwarf_units.h"
+#include "symbolizerd/symbols/split_units.h"
 
 /* An ELF file, mapped, and its DWARF. */
 struct dwarf_image {
 	void *map;		/* NULL: none */
 	size_t len;
 	Elf *elf;
-	Dwarf *dbg;
+	Dwarf *dbg;		/* not of split DWARF, which has: */
+	struct split_file split;
 };
 
 /* A string made of one or two others, which stay where they are. */
@@ -32,9 +34,15 @@ struct dwarf_made {
 };
 
 struct dwarf_places {
-	struct dwarf_image main, alt;
+	struct dwarf_image main, alt, package;
+	VECTOR(struct dwarf_image) dwos;
+	dwarf_open_fn open_split;
+	void *open_arg;
+	bool asked;		/* for the package */
 	struct dwarf_units units;
 	struct dwarf_functions functions;
+	struct split_units split;
+	Dwarf_CU *skeleton;	/* of the unit at hand: its line table has the files */
 	uint32_t steps;
 	VECTOR(struct dwarf_made) made;
 	struct hash_table by_parts;
@@ -76,12 +84,13 @@ static int dwarf_inflated(const struct elf_file *f, const Elf64_Shdr *s, uint64_
 }
 
 /* Is there DWARF in it, of a size that we can have? */
-static int dwarf_image_check(const struct elf_file *f, bool *any)
+static int dwarf_image_check(const struct elf_file *f, bool split, bool *any)
 {
 	uint64_t sum = 0, n;
 	int r;
 
-	*any = elf_file_find(f, ".debug_info") || elf_file_find(f, ".zdebug_info");
+	*any = elf_file_find(f, split ? ".debug_info.dwo" : ".debug_info") ||
+	       elf_file_find(f, split ? ".zdebug_info.dwo" : ".zdebug_info");
 	for (uint32_t i = 0; *any && i < f->n_shdrs; i++) {
 		r = dwarf_inflated(f, &f->shdrs[i], &n);
 		if (r)
@@ -102,7 +111,7 @@ static int dwarf_headers_writable(const struct dwarf_image *m, const struct elf_
 	return mprotect((char *)m->map + begin, end - begin, PROT_READ | PROT_WRITE);
 }
 
-static int dwarf_image_map(struct dwarf_image *m, const struct elf_file *f)
+static int dwarf_image_map(struct dwarf_image *m, const struct elf_file *f, bool split)
 {
 	m->map = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, f->fd, 0);
 	if (m->map == MAP_FAILED) {
@@ -117,22 +126,28 @@ static int dwarf_image_map(struct dwarf_image *m, const struct elf_file *f)
 		return JOB_NO_MEMORY;
 	elf_version(EV_CURRENT);
 	m->elf = elf_memory(m->map, m->len);
+	if (split) {
+		if (m->elf)
+			split_file_init(&m->split, m->elf);
+		return m->elf ? JOB_OK : JOB_CORRUPT;
+	}
 	m->dbg = m->elf ? dwarf_begin_elf(m->elf, DWARF_C_READ, NULL) : NULL;
 	if (m->dbg)
 		dwarf_new_oom_handler(m->dbg, dwarf_oom);
 	return m->dbg ? JOB_OK : JOB_CORRUPT;
 }
 
-static int dwarf_image_open(struct dwarf_image *m, int fd)
+/* split: a .dwo file or a package. */
+static int dwarf_image_open(struct dwarf_image *m, int fd, bool split)
 {
 	struct elf_file f;
 	bool any = false;
 	int r = elf_file_open(&f, fd);
 
 	if (!r)
-		r = dwarf_image_check(&f, &any);
+		r = dwarf_image_check(&f, split, &any);
 	if (!r && any)
-		r = dwarf_image_map(m, &f);
+		r = dwarf_image_map(m, &f, split);
 	elf_file_close(&f);
 	return r;
 }
@@ -147,6 +162,62 @@ static void dwarf_image_close(struct dwarf_image *m)
 		munmap(m->map, m->len);
 }
 
+/* --- split DWARF ---------------------------------------------------------------- */
+
+/* Take over what fn gives. */
+static bool dwarf_split_take(struct dwarf_image *m, int fd)
+{
+	if (fd < 0)
+		return false;
+	dwarf_image_open(m, fd, true);
+	close(fd);
+	return m->elf;
+}
+
+static const char *dwarf_own_string(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute a;
+
+	return dwarf_formstring(dwarf_attr(die, name, &a));
+}
+
+/* A compilation's own file. */
+static struct dwarf_image *dwarf_split_dwo(struct dwarf_places *d, Dwarf_Die *skeleton)
+{
+	const char *name = dwarf_own_string(skeleton, DW_AT_dwo_name);
+	struct dwarf_image m = { 0 };
+
+	if (!name)
+		name = dwarf_own_string(skeleton, DW_AT_GNU_dwo_name);
+	if (name)
+		dwarf_split_take(&m, d->open_split(d->open_arg, name,
+						   dwarf_own_string(skeleton, DW_AT_comp_dir)));
+	if (m.elf && vector_push(&d->dwos, m))
+		return &d->dwos.v[d->dwos.n - 1];
+	dwarf_image_close(&m);
+	return NULL;
+}
+
+static const struct split_file *dwarf_split_find(void *arg, Dwarf_Die *skeleton)
+{
+	struct dwarf_places *d = arg;
+	struct dwarf_image *m = &d->package;
+
+	if (!d->asked)
+		dwarf_split_take(m, d->open_split(d->open_arg, NULL, NULL));
+	d->asked = true;
+	if (!m->elf)
+		m = dwarf_split_dwo(d, skeleton);
+	return m ? &m->split : NULL;
+}
+
+void dwarf_places_split(struct dwarf_places *d, dwarf_open_fn fn, void *arg)
+{
+	d->open_split = fn;
+	d->open_arg = arg;
+	d->split.find = dwarf_split_find;
+}
+
 int dwarf_places_open(int fd, int alt_fd, struct dwarf_places **ret)
 {
 	struct dwarf_places *d = calloc(1, sizeof(*d));
@@ -154,9 +225,9 @@ int dwarf_places_open(int fd, int alt_fd, struct dwarf_places **ret)
 
 	if (!d)
 		return JOB_NO_MEMORY;
-	r = dwarf_image_open(&d->main, fd);
+	r = dwarf_image_open(&d->main, fd, false);
 	/* without it, what was moved there has no name */
-	if (!r && d->main.dbg && alt_fd >= 0 && !dwarf_image_open(&d->alt, alt_fd) &&
+	if (!r && d->main.dbg && alt_fd >= 0 && !dwarf_image_open(&d->alt, alt_fd, false) &&
 	    d->alt.dbg)
 		dwarf_setalt(d->main.dbg, d->alt.dbg);
 	if (r) {
@@ -166,6 +237,8 @@ int dwarf_places_open(int fd, int alt_fd, struct dwarf_places **ret)
 	d->steps = DWARF_STEPS_MAX;
 	d->units = (struct dwarf_units){ .dbg = d->main.dbg, .steps = &d->steps };
 	d->functions.steps = &d->steps;
+	d->split = (struct split_units){ .main = d->main.elf, .steps = &d->steps,
+					 .arg = d, .no_memory = dwarf_oom };
 	*ret = d;
 	return JOB_OK;
 }
@@ -174,10 +247,15 @@ void dwarf_places_close(struct dwarf_places *d)
 {
 	dwarf_units_fini(&d->units);
 	dwarf_functions_fini(&d->functions);
+	split_units_fini(&d->split, d->dead);
 	if (!d->dead) {
 		dwarf_image_close(&d->main);
 		dwarf_image_close(&d->alt);
+		dwarf_image_close(&d->package);
 	}
+	for (uint32_t i = 0; !d->dead && i < d->dwos.n; i++)
+		dwarf_image_close(&d->dwos.v[i]);
+	free(d->dwos.v);
 	for (uint32_t i = 0; i < d->made.n; i++)
 		free(d->made.v[i].s);
 	free(d->made.v);
@@ -332,7 +410,8 @@ static const char *dwarf_file(struct dwarf_places *d, Dwarf_Attribute *a)
 	size_t n;
 
 	if (dwarf_formudata(a, &i) ||
-	    !dwarf_cu_die(a->cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
+	    !dwarf_cu_die(d->skeleton ? d->skeleton : a->cu, &unit, &version, NULL, NULL,
+			  NULL, NULL, NULL) ||
 	    (!i && version < 5) || dwarf_getsrcfiles(&unit, &files, &n) || i >= n)
 		return "";
 	return dwarf_path(d, &unit, dwarf_filesrc(files, i, NULL, NULL));
@@ -362,6 +441,17 @@ static struct symbol_place dwarf_place(struct dwarf_places *d, Dwarf_Die *die,
 	return p;
 }
 
+/* The functions at the address, the outermost first. */
+static uint32_t dwarf_chain(struct dwarf_places *d, Dwarf_Die *unit, uint64_t vaddr,
+			    Dwarf_Die ret[SYMBOL_DEPTH_MAX])
+{
+	struct split_unit *u = split_units_get(&d->split, unit);
+
+	d->skeleton = u ? unit->cu : NULL;
+	return u ? dwarf_functions_at(&u->functions, &u->die, vaddr, ret) :
+		   dwarf_functions_at(&d->functions, unit, vaddr, ret);
+}
+
 static uint32_t dwarf_places_make(struct dwarf_places *d, uint64_t vaddr,
 				  struct symbol_place ret[SYMBOL_DEPTH_MAX])
 {
@@ -373,7 +463,7 @@ static uint32_t dwarf_places_make(struct dwarf_places *d, uint64_t vaddr,
 	if (!dwarf_units_find(&d->units, vaddr, &unit, &low))
 		return 0;
 	s = dwarf_row(d, &unit, low, vaddr);
-	n = dwarf_functions_at(&d->functions, &unit, vaddr, chain);
+	n = dwarf_chain(d, &unit, vaddr, chain);
 	for (uint32_t i = 0; i < n; i++) {
 		Dwarf_Die *die = &chain[n - 1 - i];
 

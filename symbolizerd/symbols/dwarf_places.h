@@ -2,7 +2,8 @@
 /*
  * dwarf_places - functions, files, lines and inlined calls, address by address
  *
- * By elfutils' libdw: DWARF 2 to 5, compressed sections, an alternate file of dwz.
+ * By elfutils' libdw: DWARF 2 to 5, compressed sections, an alternate file of dwz, split
+ * DWARF with the files at hand (split_units.h).
  * Only a worker may do this: libdw trusts what it reads more than we do.  The file is
  * mapped, so that one of gigabytes costs what is looked at; who shrinks it meanwhile
  * ends this process by SIGBUS.
@@ -33,6 +34,18 @@ struct dwarf_places;
  * are borrowed until the close.  JOB_OK or a verdict; also JOB_OK if there is no DWARF.
  */
 int dwarf_places_open(int fd, int alt_fd, struct dwarf_places **ret);
+
+/*
+ * The units of split DWARF (-gsplit-dwarf) are in other files; without them there are
+ * lines, but no inlined calls, and no functions by DWARF.  When the first such unit is met,
+ * fn is called for the package that has all of them (.dwp): name is NULL.  If there is
+ * none, it is called for each unit's .dwo file: its name, and where the compiler ran, as
+ * the file says it; that may be NULL.  fn gives a descriptor, whose owner it is no longer,
+ * or -1.
+ */
+typedef int (*dwarf_open_fn)(void *arg, const char *name, const char *dir);
+void dwarf_places_split(struct dwarf_places *d, dwarf_open_fn fn, void *arg);
+
 void dwarf_places_close(struct dwarf_places *d);
 
 /* Is there any DWARF? */

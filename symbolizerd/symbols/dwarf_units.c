@@ -4,19 +4,34 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-bool dwarf_ranges_add(struct dwarf_ranges *r, Dwarf_Die *die, uint32_t *steps)
+static bool dwarf_ranges_push(struct dwarf_ranges *r, struct dwarf_range e, uint32_t *steps)
+{
+	if (!*steps || r->list.n >= DWARF_RANGES_MAX)
+		return false;
+	--*steps;
+	r->ordered = false;
+	return !e.low || e.low >= e.high || vector_push(&r->list, e);
+}
+
+bool dwarf_ranges_add(struct dwarf_ranges *r, Dwarf_Die *die, const struct split_lists *lists,
+		      uint32_t *steps)
 {
 	struct dwarf_range e = { .die = dwarf_dieoffset(die) };
+	struct split_walk w;
 	Dwarf_Addr base;
 	ptrdiff_t at = 0;
 
+	if (lists) {
+		split_walk_begin(&w, lists, die);
+		while (split_walk_next(&w, &e.low, &e.high)) {
+			if (!dwarf_ranges_push(r, e, steps))
+				return false;
+		}
+		return true;
+	}
 	while ((at = dwarf_ranges(die, at, &base, &e.low, &e.high)) > 0) {
-		if (!*steps || r->list.n >= DWARF_RANGES_MAX)
+		if (!dwarf_ranges_push(r, e, steps))
 			return false;
-		--*steps;
-		if (e.low && e.low < e.high && !vector_push(&r->list, e))
-			return false;
-		r->ordered = false;
 	}
 	return true;
 }
@@ -81,7 +96,7 @@ static void dwarf_units_read(struct dwarf_units *u)
 	while (*u->steps && !dwarf_get_units(u->dbg, cu, &cu, NULL, &type, &die, NULL)) {
 		--*u->steps;
 		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
-		    !dwarf_ranges_add(&u->ranges, &die, u->steps))
+		    !dwarf_ranges_add(&u->ranges, &die, NULL, u->steps))
 			return;
 	}
 }

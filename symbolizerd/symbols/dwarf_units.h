@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "common/vector.h"
+#include "symbolizerd/symbols/split_ranges.h"
 
 #define DWARF_RANGES_MAX	(2u << 20)	/* of all units, or of a unit's functions */
 #define DWARF_RANGE_BACK	16	/* ranges may overlap: so many are tried */
@@ -28,8 +29,10 @@ struct dwarf_ranges {
 };
 
 /* The ranges of a unit or function: false when there is no room, or no steps are
- * left.  Code at address 0 is what a linker threw away. */
-bool dwarf_ranges_add(struct dwarf_ranges *r, Dwarf_Die *die, uint32_t *steps);
+ * left.  Code at address 0 is what a linker threw away.  lists: of a split unit,
+ * otherwise NULL. */
+bool dwarf_ranges_add(struct dwarf_ranges *r, Dwarf_Die *die, const struct split_lists *lists,
+		      uint32_t *steps);
 
 /* The entry that has this address and begins last; NULL: none. */
 const struct dwarf_range *dwarf_ranges_find(struct dwarf_ranges *r, uint64_t vaddr);

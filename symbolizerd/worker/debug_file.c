@@ -13,6 +13,7 @@
 
 #define DEBUG_WAIT_MS	1000	/* for a debug file that may not exist */
 #define DEBUG_LINK_MAX	256	/* NAME_MAX and a NUL */
+#define DEBUG_ALTLINK_MAX	4096u	/* bytes of that section */
 #define DEBUG_CRC_MAX	(256u << 20)	/* bytes that are read for the CRC */
 #define DEBUG_CRC_PART	(1u << 20)
 
@@ -42,23 +43,49 @@ static void debug_file_link(const struct elf_file *f, struct debug_link *ret)
 	elf_bytes_free(&b);
 }
 
+/* What follows DEBUG_ALTERNATES in a path to there, however that begins. */
+static void debug_file_alternate_name(const char *path, char ret[DEBUG_LINK_MAX])
+{
+	static const char dir[] = "/.dwz/";
+	const char *name = NULL;
+
+	for (const char *at = path; (at = strstr(at, dir)); at++)
+		name = at + strlen(dir);
+	if (name && strlen(name) < DEBUG_LINK_MAX && msg_debug_alternate(name))
+		strcpy(ret, name);
+}
+
+/* .gnu_debugaltlink: a path, and the build ID of that file.  False: there is none. */
+static bool debug_file_altlink(const struct elf_file *f, struct msg_wanted *ret)
+{
+	const Elf64_Shdr *s = elf_file_find(f, ".gnu_debugaltlink");
+	struct elf_bytes b;
+	size_t n, len;
+
+	*ret = (struct msg_wanted){ .alternate = DEBUG_ALTERNATE };
+	if (!s || s->sh_size > DEBUG_ALTLINK_MAX || elf_file_section(f, s, &b))
+		return false;
+	n = strnlen((const char *)b.data, b.len) + 1;
+	len = n < b.len ? b.len - n : 0;
+	if (len >= 2 && len <= BUILD_ID_MAX) {
+		ret->build_id_len = (uint32_t)len;
+		memcpy(ret->build_id, b.data + n, len);
+		debug_file_alternate_name((const char *)b.data, ret->paths);
+	}
+	elf_bytes_free(&b);
+	return ret->build_id_len > 0;
+}
+
 /* --- what the host has ------------------------------------------------------- */
 
 /* Ask for it, and wait up to DEBUG_WAIT_MS.  A descriptor and who brought it, or -1. */
-static int debug_file_ask(struct conn *c, const struct msg_job_done *done,
-			  const struct debug_link *link, uint64_t *source)
+static int debug_file_ask(struct conn *c, const struct msg_wanted *wanted, uint64_t *source)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
-	struct msg_wanted wanted = { 0 };
 	struct msg m;
 	int fd;
 
-	if (done->build_id_len >= 2)
-		wanted.build_id_len = done->build_id_len;
-	memcpy(wanted.build_id, done->build_id, wanted.build_id_len);
-	memcpy(wanted.paths, link->name, sizeof(link->name));
-	if (conn_send(c, MSG_DEBUG_WANTED, 0, &wanted, sizeof(wanted), NULL, 0,
-		      NULL, 0) ||
+	if (conn_send(c, MSG_DEBUG_WANTED, 0, wanted, sizeof(*wanted), NULL, 0, NULL, 0) ||
 	    poll(&p, 1, DEBUG_WAIT_MS) != 1 || conn_recv(c, &m))
 		return -1;
 	*source = m.hdr.id;
@@ -67,22 +94,21 @@ static int debug_file_ask(struct conn *c, const struct msg_job_done *done,
 	return fd;
 }
 
-static bool debug_file_trusted(int exe, int debug)
+static bool debug_file_trusted(int exe, int debug, uint64_t source)
 {
 	struct stat e, d;
 
-	return !fstat(exe, &e) && !fstat(debug, &d) &&
-	       (d.st_uid == 0 || d.st_uid == e.st_uid) &&
-	       (d.st_mode & S_IROTH);
+	return source == DEBUG_SERVER ||
+	       (!fstat(exe, &e) && !fstat(debug, &d) &&
+		(d.st_uid == 0 || d.st_uid == e.st_uid) && (d.st_mode & S_IROTH));
 }
 
-static bool debug_file_same_id(const struct elf_file *d, const struct msg_job_done *done)
+static bool debug_file_same_id(const struct elf_file *d, const struct msg_wanted *q)
 {
 	uint8_t id[BUILD_ID_MAX];
 
-	return done->build_id_len >= 2 &&
-	       file_build_id(d, id, sizeof(id)) == done->build_id_len &&
-	       !memcmp(id, done->build_id, done->build_id_len);
+	return q->build_id_len >= 2 && file_build_id(d, id, sizeof(id)) == q->build_id_len &&
+	       !memcmp(id, q->build_id, q->build_id_len);
 }
 
 /* That of GDB's manual is zlib's. */
@@ -105,11 +131,11 @@ static bool debug_file_same_crc(const struct elf_file *d, const struct debug_lin
 }
 
 /* Open it in *ret if it belongs to f. */
-static bool debug_file_open(const struct elf_file *f, const struct msg_job_done *done,
+static bool debug_file_open(const struct elf_file *f, const struct msg_wanted *q,
 			    const struct debug_link *link, int fd, struct elf_file *ret)
 {
 	if (!elf_file_open(ret, fd) && ret->ehdr.e_machine == f->ehdr.e_machine &&
-	    (debug_file_same_id(ret, done) || debug_file_same_crc(ret, link)))
+	    (debug_file_same_id(ret, q) || debug_file_same_crc(ret, link)))
 		return true;
 	elf_file_close(ret);
 	return false;
@@ -120,10 +146,15 @@ static void debug_file_separate(struct debug_file *d, struct elf_file *f, struct
 				const struct debug_link *link, struct msg_job_done *done)
 {
 	uint64_t source = DEBUG_LOCAL;
+	struct msg_wanted q = { 0 };
 
-	d->fd = debug_file_ask(c, done, link, &source);
-	if (d->fd < 0 || (source != DEBUG_SERVER && !debug_file_trusted(f->fd, d->fd)) ||
-	    !debug_file_open(f, done, link, d->fd, &d->elf))
+	if (done->build_id_len >= 2)
+		q.build_id_len = done->build_id_len;
+	memcpy(q.build_id, done->build_id, q.build_id_len);
+	memcpy(q.paths, link->name, sizeof(link->name));
+	d->fd = debug_file_ask(c, &q, &source);
+	if (d->fd < 0 || !debug_file_trusted(f->fd, d->fd, source) ||
+	    !debug_file_open(f, &q, link, d->fd, &d->elf))
 		return;
 	f->debug = &d->elf;
 	done->debug = JOB_DEBUG_FILE;
@@ -137,7 +168,7 @@ void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
 
 	*d = (struct debug_file){ .fd = -1 };
 	done->debug = JOB_DEBUG_OWN;
-	if (elf_file_find(f, ".symtab"))
+	if (parts && elf_file_find(f, ".symtab"))
 		return;
 	if (ask)
 		done->debug = JOB_DEBUG_MISSING;
@@ -150,6 +181,52 @@ void debug_file_find(struct debug_file *d, struct elf_file *f, struct conn *c,
 		done->debug = JOB_DEBUG_INSIDE;
 	if (parts & JOB_SYMBOLS && !debugdata_open(f, &d->elf))
 		f->debug = &d->elf;
+}
+
+bool debug_file_may_be(const struct elf_file *f, const struct msg_job_done *done)
+{
+	struct debug_link link;
+
+	debug_file_link(f, &link);
+	return done->build_id_len >= 2 || link.name[0];
+}
+
+int debug_file_alternate(const struct elf_file *f, struct conn *c)
+{
+	uint64_t source = DEBUG_LOCAL;
+	struct elf_file alternate;
+	struct msg_wanted q;
+	bool good;
+	int fd;
+
+	if (!debug_file_altlink(f->debug ? f->debug : f, &q))
+		return -1;
+	fd = debug_file_ask(c, &q, &source);
+	if (fd < 0)
+		return -1;
+	good = !elf_file_open(&alternate, fd) && debug_file_trusted(f->fd, fd, source) &&
+	       debug_file_same_id(&alternate, &q);
+	elf_file_close(&alternate);
+	if (good)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int debug_file_package(const struct elf_file *f, struct conn *c)
+{
+	struct msg_wanted q = { .alternate = DEBUG_PACKAGE };
+	uint64_t source = DEBUG_LOCAL;
+	struct debug_link link;
+	int fd;
+
+	debug_file_link(f, &link);
+	memcpy(q.paths, link.name, sizeof(link.name));
+	fd = debug_file_ask(c, &q, &source);
+	if (fd < 0 || debug_file_trusted(f->fd, fd, source))
+		return fd;
+	close(fd);
+	return -1;
 }
 
 void debug_file_close(struct debug_file *d, struct elf_file *f)

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "ipc/message_hub.h"
@@ -24,9 +25,18 @@ static bool lines_job_has(const struct elf_file *f)
 	return elf_file_find(f, ".debug_info") || elf_file_find(f, ".zdebug_info");
 }
 
-bool lines_job_any(const struct elf_file *f)
+static bool lines_job_any(const struct elf_file *f)
 {
 	return lines_job_has(f) || (f->debug && lines_job_has(f->debug));
+}
+
+void lines_job_may_be(const struct elf_file *f, struct msg_job_done *done)
+{
+	done->lines = lines_job_any(f);
+	if (done->lines || !elf_file_find(f, ".symtab") || !debug_file_may_be(f, done))
+		return;
+	done->lines = 1;
+	done->debug = JOB_DEBUG_LINES;
 }
 
 /* The virtual address of code at this file offset. */
@@ -67,15 +77,33 @@ static bool lines_job_at(struct dwarf_places *d, uint64_t vaddr, uint32_t i,
 	return true;
 }
 
-static int lines_job_read(const struct elf_file *f, int fd, const uint64_t *offsets, uint32_t n,
+/* For whose split DWARF, and who is asked. */
+struct lines_job_split {
+	const struct elf_file *f;
+	struct conn *c;
+};
+
+/* A dwarf_open_fn.  .dwo files lie where a compiler ran: they are left alone. */
+static int lines_job_package(void *arg, const char *name, const char *dir)
+{
+	const struct lines_job_split *s = arg;
+
+	(void)dir;
+	return name ? -1 : debug_file_package(s->f, s->c);
+}
+
+static int lines_job_read(const struct elf_file *f, int fd, int alternate, struct conn *c,
+			  const uint64_t *offsets, uint32_t n,
 			  struct frame_names_build *names)
 {
+	struct lines_job_split split = { f, c };
 	struct dwarf_places *d;
 	uint64_t vaddr;
-	int r = dwarf_places_open(fd, -1, &d);
+	int r = dwarf_places_open(fd, alternate, &d);
 
 	if (r)
 		return r;
+	dwarf_places_split(d, lines_job_package, &split);
 	for (uint32_t i = 0; i < n; i++) {
 		bool room = !lines_job_vaddr(f, offsets[i], &vaddr) ||
 			    lines_job_at(d, vaddr, i, names);
@@ -95,18 +123,24 @@ int lines_job(struct conn *c, int fd, const uint64_t *offsets, uint32_t n,
 	struct msg_job_done done = { .exe = 0 };
 	struct debug_file debug = { .fd = -1 };
 	struct elf_file f;
-	int r = elf_file_open(&f, fd);
+	int r = elf_file_open(&f, fd), alternate = -1;
 
 	if (!r && !lines_job_has(&f)) {
 		done.build_id_len = file_build_id(&f, done.build_id, BUILD_ID_MAX);
 		debug_file_find(&debug, &f, c, 0, &done);
 	}
+	if (!r && lines_job_any(&f))
+		alternate = debug_file_alternate(&f, c);
 	if (sigsetjmp(lines_job_shrunk, 1))
 		return JOB_CORRUPT;	/* a worker has one job: what is open stays so */
 	signal(SIGBUS, lines_job_on_bus);
 	if (!r && lines_job_any(&f))
-		r = lines_job_read(&f, f.debug ? debug.fd : fd, offsets, n, names);
+		r = lines_job_read(&f, f.debug ? debug.fd : fd, alternate, c, offsets, n, names);
+	else if (!r && elf_file_find(&f, ".symtab"))
+		r = JOB_NO_NAMES;
 	signal(SIGBUS, SIG_DFL);
+	if (alternate >= 0)
+		close(alternate);
 	debug_file_close(&debug, &f);
 	elf_file_close(&f);
 	return r;

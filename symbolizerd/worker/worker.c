@@ -107,8 +107,8 @@ static int worker_file(struct conn *c, const struct msg *m)
 		done.unknown = facts.unknown;
 		memcpy(done.runtime_id, facts.id, sizeof(done.runtime_id));
 		debug_file_find(&debug, &f, c, job->parts, &done);
-		/* Go's own tables have all of it */
-		done.lines = facts.runtime != RUNTIME_GO && lines_job_any(&f);
+		if (facts.runtime != RUNTIME_GO)	/* its own tables have all of it */
+			lines_job_may_be(&f, &done);
 		r = worker_parts(c, m, &f, &done);
 		debug_file_close(&debug, &f);
 	}

@@ -25,3 +25,6 @@ fuzz_demangle_LIBS := -liberty
 FUZZ += dwarf_places
 fuzz_dwarf_places_SRCS := $(DWARF_PLACES)
 fuzz_dwarf_places_LIBS := -ldw -lelf -liberty
+FUZZ += split_units
+fuzz_split_units_SRCS := $(DWARF_PLACES)
+fuzz_split_units_LIBS := -ldw -lelf -liberty

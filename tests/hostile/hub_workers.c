@@ -21,207 +21,12 @@
 #include "common/log.h"
 #include "symbolizerd/worker/worker.h"
 #include "tests/hostile/own_hub.h"
-#include "tests/hostile/worker_says.h"
+#include "tests/hostile/worker_misbehaves.h"
 #include "tests/unit/harness.h"
 
-#define SLOW_NS		(3 * NSEC_PER_SEC)	/* 'H' */
 #define LATE_NS		(4 * NSEC_PER_SEC)	/* a tick, on a busy machine */
 
 /* --- the worker ------------------------------------------------------------ */
-
-static int bad_symbols(void)
-{
-	char junk[64] = "junk";
-	struct iovec part = { junk, sizeof(junk) };
-
-	return sealed_make("symbols", &part, 1);
-}
-
-static uint32_t job_parts;	/* that are wanted */
-
-static void say_part(struct conn *c, struct msg_job_done *d, uint32_t part,
-		     int fd)
-{
-	d->part = part;
-	if (job_parts & part)
-		conn_send(c, MSG_JOB_DONE, 0, d, sizeof(*d), NULL, 0, &fd, 1);
-	close(fd);
-}
-
-static void say(struct conn *c, struct msg_job_done *d, int symbols)
-{
-	say_part(c, d, JOB_TABLE, own_table());
-	say_part(c, d, JOB_SYMBOLS, symbols);
-}
-
-/* What confinement must not allow: any success shows as a good answer. */
-static bool escape(void)
-{
-	int sv[2];
-
-	return open("/", O_RDONLY) >= 0 ||
-	       open("/proc/self/mem", O_RDWR) >= 0 ||
-	       socket(AF_UNIX, SOCK_STREAM, 0) >= 0 ||
-	       socketpair(AF_UNIX, SOCK_STREAM, 0, sv) == 0;
-}
-
-static void misbehave(struct conn *c, char how, struct msg_job_done *d)
-{
-	switch (how) {
-	case 'c':
-		abort();
-	case 'x':
-		_exit(0);
-	case 'k':
-		kill(getppid(), SIGKILL);
-		break;
-	case 'F':
-		if (fork() >= 0)
-			break;
-		return;
-	case 'e':
-		if (!escape())
-			return;
-		break;
-	case 'w':
-		d->exe++;
-		break;
-	case 'b':
-		d->build_id_len = BUILD_ID_MAX + 1;
-		break;
-	case 'g':
-		d->runtime = RUNTIME__MAX;
-		break;
-	case 'i':
-		memset(d->runtime_id, 'x', sizeof(d->runtime_id));
-		break;
-	case 's':
-		say(c, d, loose_memory());
-		return;
-	case 'm':
-		say_part(c, d, JOB_TABLE, loose_memory());
-		return;
-	case 'j':
-		say(c, d, bad_symbols());
-		return;
-	case 'p':		/* another part; none; both */
-		job_parts = JOB_SYMBOLS;
-		say(c, d, own_symbols());
-		return;
-	case 'o':
-		job_parts = JOB_TABLE | JOB_SYMBOLS;
-		say_part(c, d, job_parts, own_table());
-		return;
-	case 'v':
-		fail(c, d->exe, JOB_OK);
-		return;
-	case 'M':		/* too poor for symbols, the table is there */
-		if (job_parts == JOB_SYMBOLS) {
-			fail(c, d->exe, JOB_NO_MEMORY);
-			return;
-		}
-		break;
-	case 'V':
-		fail(c, d->exe, JOB__VERDICTS);
-		return;
-	case 'K':
-		fail(c, d->exe, JOB_KILLED);
-		return;
-	case 'a':		/* for memory; for no debug file; twice */
-		ask(c, MSG_MEM_WANTED, 20);
-		return;
-	case 'l':
-		ask(c, MSG_DEBUG_WANTED, BUILD_ID_MAX + 1);
-		return;
-	case 'A':
-		ask(c, MSG_DEBUG_WANTED, 20);
-		ask(c, MSG_DEBUG_WANTED, 20);
-		return;
-	case 'q':		/* only with a debug file it is content */
-		ask(c, MSG_DEBUG_WANTED, 20);
-		if (answer_to(c) == MSG_WANTED_FILE)
-			break;
-		fail(c, d->exe, JOB_NOT_ELF);
-		return;
-	case 'N':		/* names of frames, which nobody asked for */
-		say_names(c, names_memory(1, 0), 0);
-		return;
-	case 't':
-		conn_send(c, MSG_BYE, 0, NULL, 0, NULL, 0, NULL, 0);
-		return;
-	case 'h':
-		for (;;)
-			poll(NULL, 0, 100);
-	case 'H':
-		poll(NULL, 0, SLOW_NS / NSEC_PER_MSEC);
-		break;
-	case 'y':		/* none of these with the table alone */
-		job_parts &= JOB_TABLE;
-		break;
-	default:
-		break;
-	}
-	say(c, d, own_symbols());
-}
-
-/* A job of another kind: how, and the number of frames. */
-static void misbehave_names(struct conn *c, char how, uint32_t n, bool lines)
-{
-	struct msg_job_done done = { 0 };
-
-	switch (how) {
-	case 'c':
-		abort();
-	case 'x':
-		_exit(0);
-	case 'm':		/* one too many, too few, not whole */
-		say_names(c, names_memory(n + 1, 0), 0);
-		return;
-	case 'f':
-		say_names(c, names_memory(n - 1, 0), 0);
-		return;
-	case 'w':
-		say_names(c, names_memory(n, 1), 0);
-		return;
-	case 's':
-		say_names(c, loose_memory(), 0);
-		return;
-	case 'j':
-		say_names(c, bad_symbols(), 0);
-		return;
-	case 'l':
-		say_names(c, long_memory(), 0);
-		return;
-	case 'p':		/* with a payload; without a descriptor */
-		say_names(c, names_memory(n, 0), 8);
-		return;
-	case 'q':
-		conn_send(c, MSG_NAMES, 0, NULL, 0, NULL, 0, NULL, 0);
-		return;
-	case 'k':		/* the other kind's answer, and its question */
-		job_parts = JOB_TABLE;
-		say(c, &done, own_symbols());
-		return;
-	case 'd':
-		ask(c, MSG_DEBUG_WANTED, 20);
-		if (lines && answer_to(c) == MSG_WANTED_NONE)
-			say_names(c, names_memory(n, 0), 0);
-		return;
-	case 'v':
-		fail(c, 0, JOB_OK);
-		return;
-	case 'e':
-		fail(c, 1, JOB_CORRUPT);
-		return;
-	case 'n':
-		fail(c, 0, JOB_NO_NAMES);
-		return;
-	default:
-		say_names(c, names_memory(n, 0), 0);
-	}
-	if (how == '2')
-		say_names(c, names_memory(n, 0), 0);
-}
 
 int worker_run(int fd)
 {
@@ -571,6 +376,89 @@ TEST(hub_passes_a_debug_file_on_to_who_reads_lines)
 	hear(1, 0);
 	own_end(&status, &l, &st);
 	NEED(st.hub.offences == 0 && st.hub.worker_deaths == 0);
+}
+
+/* A worker that reads lines may ask twice: for the debug file, and for its alternate. */
+TEST(hub_passes_a_question_for_an_alternate_file_on)
+{
+	int fd = memfd_create("debug", MFD_CLOEXEC);
+	struct msg_wanted q;
+	struct fake_loader l;
+	struct conn status;
+	struct status st;
+	struct msg m;
+
+	begin(&status, &l);
+	heard->lines = 'a';
+	send_file(&l, 2, 'G');
+	own_expect_table(&l, 2);
+	expect(&l.conn, MSG_DEBUG_WANTED, &m);
+	NEED(!conn_send(&l.conn, MSG_WANTED_FILE, 2, NULL, 0, NULL, 0, &fd, 1));
+	expect(&l.conn, MSG_DEBUG_WANTED, &m);
+	memcpy(&q, m.buf, sizeof(q));
+	NEED(m.hdr.id == 2 && q.tgid == 4711 && !q.alternate && !q.build_id_len);
+	NEED(!strncmp(q.paths, "/usr/lib/debug/.build-id/00/", 28));
+	NEED(!strcmp(q.paths + strlen(q.paths) + 1, "/usr/lib/debug/.dwz/x86_64-linux-gnu/foo"));
+	NEED(!conn_send(&l.conn, MSG_WANTED_FILE, 2, NULL, 0, NULL, 0, &fd, 1));
+	hear(1, 0);
+	close(fd);
+	own_end(&status, &l, &st);
+	NEED(st.hub.offences == 0 && st.hub.worker_deaths == 0);
+}
+
+TEST(hub_passes_a_question_for_a_package_on)
+{
+	int fd = memfd_create("package", MFD_CLOEXEC);
+	struct msg_wanted q;
+	struct fake_loader l;
+	struct conn status;
+	struct status st;
+	struct msg m;
+
+	begin(&status, &l);
+	heard->lines = 'K';
+	send_file(&l, 2, 'G');
+	own_expect_table(&l, 2);
+	for (int i = 0; i < 3; i++) {
+		expect(&l.conn, MSG_DEBUG_WANTED, &m);
+		NEED(!conn_send(&l.conn, MSG_WANTED_FILE, 2, NULL, 0, NULL, 0, &fd, 1));
+	}
+	memcpy(&q, m.buf, sizeof(q));
+	NEED(m.hdr.id == 2 && q.tgid == 4711 && !q.alternate && !q.build_id_len);
+	NEED(strlen(q.paths) > 4 && !strcmp(q.paths + strlen(q.paths) - 4, ".dwp"));
+	hear(1, 0);
+	close(fd);
+	own_end(&status, &l, &st);
+	NEED(st.hub.offences == 0 && st.hub.worker_deaths == 0);
+}
+
+TEST(hub_passes_no_bad_question_for_an_alternate_file_or_a_package_on)
+{
+	static const char how[] = "AQb0./i:3";
+	struct msg_open_failed none = { .error = ENOENT };
+	uint32_t n = 2, bad = sizeof(how) - 1;
+	struct fake_loader l;
+	struct conn status;
+	struct status st;
+	struct msg m;
+
+	begin(&status, &l);
+	for (size_t i = 0; how[i]; i++, n++) {
+		heard->lines = how[i];
+		send_file(&l, n, 'G');
+		own_expect_table(&l, n);
+		if (i < 3)		/* the first of two */
+			expect(&l.conn, MSG_DEBUG_WANTED, &m);
+		if (i < 2)
+			NEED(!conn_send(&l.conn, MSG_WANTED_NONE, n, &none, sizeof(none), NULL, 0,
+					NULL, 0));
+		hear((uint32_t)i + 1, JOB_KILLED);
+	}
+	heard->lines = 0;
+	send_file(&l, n, 'z');
+	own_expect_none(&l, n);
+	own_end(&status, &l, &st);
+	NEED(st.hub.worker_deaths == bad + 1 && st.hub.offences == bad + 1);
 }
 
 TEST(hub_takes_one_answer_about_a_process)

@@ -196,6 +196,47 @@ static void debug_names(pid_t pid)
 	expect(BY("../../.." NAME), true, "a name that does not leave the root");
 }
 
+/* Packages of split DWARF have an ending of their own. */
+static void package_names(pid_t pid)
+{
+	make("/open/prog.dwp", 0644);
+	make("/open/secret.dwp", 0640);
+	make("/open/prog.dwpx", 0644);
+	expect(BY("/open/prog.dwp"), true, "a package");
+	expect(BY("/none.dwp\0/open/prog.dwp"), true, "a package as the second name");
+	expect(BY("/open/secret.dwp"), false, "a package that not everybody may read");
+	expect(BY("/open/prog.dwpx"), false, "a name with a longer ending");
+	expect(BY("/open/prog.dwp/../plain"), false, "a detour through a package");
+	expect(BY("dwp"), false, "a name that is the ending without its dot");
+}
+
+#define DWZ	"/usr/lib/debug/.dwz/"
+
+/* dwz's have any name, in one directory. */
+static void alternate_names(pid_t pid)
+{
+	mkdir(in_root(DWZ), 0755);
+	mkdir(in_root(DWZ "x86_64-linux-gnu"), 0755);
+	make(DWZ "foo-1.0-1.fc39.x86_64", 0644);
+	make(DWZ "x86_64-linux-gnu/foo.debug", 0644);
+	make(DWZ "secret", 0640);
+	make("/usr/lib/debug/.dwzfoo", 0644);
+	(void)!symlink("/../../../etc/passwd", in_root(DWZ "out"));
+	(void)!symlink("/secret", in_root(DWZ "link"));
+	expect(BY(DWZ "foo-1.0-1.fc39.x86_64"), true, "an alternate file as Fedora names it");
+	expect(BY(DWZ "x86_64-linux-gnu/foo.debug"), true, "one as Debian names it");
+	expect(BY("/none.debug\0" DWZ "foo-1.0-1.fc39.x86_64"), true, "one as the second name");
+	expect(BY(DWZ "secret"), false, "one that not everybody may read");
+	expect(BY(DWZ "out"), false, "one that is a link out of the root");
+	expect(BY(DWZ "link"), false, "one that is a link to a secret");
+	expect(BY(DWZ), false, "the directory of these");
+	expect(BY(DWZ "../../../../open/plain"), false, "a detour through it");
+	expect(BY(DWZ "x86_64-linux-gnu/../foo-1.0-1.fc39.x86_64"), false, "a detour within it");
+	expect(BY("/x" DWZ "foo-1.0-1.fc39.x86_64"), false, "a directory that ends so");
+	expect(BY("/usr/lib/debug/.dwzfoo"), false, "a file that begins so");
+	expect(BY("usr/lib/debug/.dwz/foo-1.0-1.fc39.x86_64"), false, "its name without a slash");
+}
+
 /* An overlay of /one/layer, where prog is, and of another layer, with the debug file;
  * true if there is one. */
 static bool overlay(const char *debug, const char *more)
@@ -641,6 +682,8 @@ int main(int argc, char **argv)
 	mappings();
 	debug_files(pid);
 	debug_names(pid);
+	package_names(pid);
+	alternate_names(pid);
 	overlays(pid);
 	memory();
 	perf_maps(pid);

@@ -4,6 +4,7 @@
 #define HOSTILE_WORKER_SAYS_H
 
 #include <poll.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -54,6 +55,24 @@ static inline void ask(struct conn *c, enum msg_type type, uint32_t len)
 	struct msg_wanted m = { .build_id_len = len };
 
 	conn_send(c, type, 0, &m, sizeof(m), NULL, 0, NULL, 0);
+}
+
+/* For dwz's alternate file, by this name there. */
+static inline void ask_alternate(struct conn *c, uint32_t len, const char *name)
+{
+	struct msg_wanted m = { .build_id_len = len, .alternate = 1 };
+
+	strcpy(m.paths, name);
+	conn_send(c, MSG_DEBUG_WANTED, 0, &m, sizeof(m), NULL, 0, NULL, 0);
+}
+
+/* For the package of split DWARF of the executable, which has a debug file of this name. */
+static inline void ask_package(struct conn *c, uint32_t len, const char *name)
+{
+	struct msg_wanted m = { .build_id_len = len, .alternate = DEBUG_PACKAGE };
+
+	strcpy(m.paths, name);
+	conn_send(c, MSG_DEBUG_WANTED, 0, &m, sizeof(m), NULL, 0, NULL, 0);
 }
 
 /* The type of the answer. */

@@ -58,9 +58,6 @@ class Elf:
         self.code = sections or self.code
         self.go = any(s[0].endswith(".gopclntab") or s[0] in (".go.buildinfo", ".note.go.buildid")
                       for s in self.sections)
-        self.split = any(s[0] in (".gnu_debugaddr", ".debug_addr") for s in self.sections) and (
-            self.at(*self.section(".debug_str")[4:6]).find(b".dwo\0") >= 0
-            if self.section(".debug_str") else False)
         self._symbols = self._go_tables = None
         self.data = set()       # names of what is not in code
 

@@ -106,8 +106,6 @@ def c_programs(levels=C_LEVELS, versions=("4", "5")):
         yield f"{cc}-c-gz", cc, ["-O2", "-g", "-gz"], "c"
         yield f"{cc}-c-sections", cc, ["-O2", "-g", "-ffunction-sections", "-Wl,--gc-sections"], "c"
         yield f"{cc}-c-static", cc, ["-O2", "-g", "-static"], "c"
-        for v in versions:
-            yield f"{cc}-c-split-dwarf{v}", cc, ["-O2", f"-gdwarf-{v}", "-gsplit-dwarf"], "c"
         yield f"{cc}-c-types", cc, ["-O2", "-g", "-fdebug-types-section"], "c"
 
 

@@ -81,6 +81,24 @@ def compressed():
         check(profile("packed", [exe, "packed"]))
 
 
+def profile_with(exe, debug):
+    """Run it where DEBUG holds only that file, by its build ID, seen by it alone."""
+    name = os.path.basename(exe)
+    notes = subprocess.run(["readelf", "-n", exe], capture_output=True, text=True).stdout
+    build_id = re.search(r"Build ID: (\w+)", notes).group(1)
+    where = f"{DEBUG}/.build-id/{build_id[:2]}"
+    made = not os.path.isdir(DEBUG)
+    if made:
+        os.mkdir(DEBUG)
+    try:
+        return profile(name, ["unshare", "-m", "sh", "-c",
+                       f"mount -t tmpfs none {DEBUG} && mkdir -p {where} && "
+                       f"cp {debug} {where}/{build_id[2:]}.debug && exec {exe} {name}"])
+    finally:
+        if made:
+            os.rmdir(DEBUG)
+
+
 @suite.test
 def debug_file():
     """a stripped program has them from its debug file"""
@@ -89,19 +107,50 @@ def debug_file():
         debug = exe + ".debug"
         subprocess.run(["objcopy", "--only-keep-debug", exe, debug], check=True)
         subprocess.run(["strip", "-s", exe], check=True)
-        notes = subprocess.run(["readelf", "-n", exe], capture_output=True, text=True).stdout
-        build_id = re.search(r"Build ID: (\w+)", notes).group(1)
-        where = f"{DEBUG}/.build-id/{build_id[:2]}"
-        made = not os.path.isdir(DEBUG)
-        if made:
-            os.mkdir(DEBUG)
-        try:
-            check(profile("bare", ["unshare", "-m", "sh", "-c",
-                  f"mount -t tmpfs none {DEBUG} && mkdir -p {where} && "
-                  f"cp {debug} {where}/{build_id[2:]}.debug && exec {exe} bare"]))
-        finally:
-            if made:
-                os.rmdir(DEBUG)
+        check(profile_with(exe, debug))
+
+
+@suite.test
+def names_here_lines_there():
+    """one with .symtab has them from its debug file, by build ID or by .gnu_debuglink"""
+    with scratch() as tmp:
+        os.chmod(tmp, 0o755)		# the opener looks as somebody who owns nothing
+        by_id = compile_it(tmp, "by_id")
+        linked = compile_it(tmp, "linked", "-Wl,--build-id=none")
+        for exe in (by_id, linked):
+            subprocess.run(["objcopy", "--only-keep-debug", exe, exe + ".debug"], check=True)
+            subprocess.run(["strip", "--strip-debug", exe], check=True)
+            sections = subprocess.run(["readelf", "-WS", exe], capture_output=True, text=True)
+            assert ".symtab" in sections.stdout and ".debug_info" not in sections.stdout
+        subprocess.run(["objcopy", f"--add-gnu-debuglink={linked}.debug", linked], check=True)
+        check(profile("linked", [linked, "linked"]))
+        check(profile_with(by_id, by_id + ".debug"))
+
+
+def split(tmp, name):
+    """A program with split DWARF of which only the package is left, which all may read."""
+    exe = compile_it(tmp, name, "-gdwarf-4", "-gsplit-dwarf")
+    subprocess.run(["dwp", "-e", exe, "-o", exe + ".dwp"], check=True)
+    dwos = [f for f in os.listdir(tmp) if f.endswith(".dwo")]
+    assert dwos
+    for f in dwos:
+        os.remove(os.path.join(tmp, f))
+    os.chmod(tmp, 0o755)
+    return exe
+
+
+@suite.test
+def package():
+    """a program with split DWARF has them from the package beside it, and only lines without it"""
+    with scratch() as tmp:
+        exe = split(tmp, "split")
+        check(profile("split", [exe, "split"]))
+        os.rename(exe + ".dwp", exe + ".away")
+        stacks = profile("split", [exe, "split"])
+        say(stacks[:1])
+        # without it: lines, and the functions of the symbol table
+        assert any(f"outer {SOURCE}:{lines_of('innermost')}" in f for f, _ in stacks)
+        assert not any(x.startswith("middle") for f, _ in stacks for x in f)
 
 
 @suite.test

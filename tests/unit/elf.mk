@@ -10,7 +10,10 @@ UNIT += table_build
 unit_table_build_SRCS := symbolizerd/unwind/table.c common/hash_table.c
 unit_table_build_LIBS := -lxxhash
 UNIT += dwarf_places
-DWARF_PLACES := $(wildcard symbolizerd/symbols/dwarf_*.c) symbolizerd/symbols/demangle.c \
+DWARF_PLACES := $(wildcard symbolizerd/symbols/dwarf_*.c symbolizerd/symbols/split_*.c) symbolizerd/symbols/demangle.c \
 	symbolizerd/elf/elf_file.c symbolizerd/elf/elf_symbols.c common/hash_table.c common/wire.c
 unit_dwarf_places_SRCS := $(DWARF_PLACES)
 unit_dwarf_places_LIBS := -ldw -lelf -liberty
+UNIT += split_units
+unit_split_units_SRCS := $(DWARF_PLACES)
+unit_split_units_LIBS := $(unit_dwarf_places_LIBS)

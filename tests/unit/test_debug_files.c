@@ -196,6 +196,28 @@ TEST(debug_files_are_asked_for_again)
 	setup();
 }
 
+/* One that has its names: once a visit for its lines found nothing. */
+TEST(debug_file_of_lines_alone_is_asked_for_again)
+{
+	struct build_id id = id_of(1);
+	struct executable *e;
+
+	setup();
+	e = add(1, 1, geteuid(), JOB_DEBUG_LINES);
+	debug_files_tick(&d, &x, 1, S);
+	CHECK_EQ(missing + asked, 0);
+	e->no_lines = e->lacks_dwarf = true;
+	debug_files_tick(&d, &x, 1, 2 * S);
+	CHECK(missing == 1 && !asked);
+	debug_files_tick(&d, &x, 1, 2 * S + DEBUG_AGAIN_NS);
+	CHECK_EQ(asked, 1);
+	e->lines_id = 9;
+	debug_files_answer(&d, &x, 1, file(), 2 * S + DEBUG_AGAIN_NS);
+	CHECK(!e->renew && !e->no_lines && !e->lines_id);
+	CHECK(debug_files_get(&d, &id, geteuid(), 2 * S + DEBUG_AGAIN_NS));
+	setup();
+}
+
 TEST(debug_files_that_no_sample_meets_are_not_asked_for)
 {
 	setup();

@@ -67,6 +67,48 @@ TEST(debug_paths_of_a_link_that_is_none)
 	CHECK(msg_debug_link("x.debug"));
 }
 
+TEST(debug_paths_of_an_alternate_file)
+{
+	static const char *const bad[] = { "/etc/passwd", "..", "../x", "a/../../x", "a/.." };
+
+	memset(&q, 'x', sizeof(q));
+	debug_paths_alternate(&q, &id, "x86_64-linux-gnu/foo.debug");
+	CHECK_STR(path(0), "/usr/lib/debug/.build-id/ab/0cff.debug");
+	CHECK_STR(path(1), "/usr/lib/debug/.dwz/x86_64-linux-gnu/foo.debug");
+	CHECK_STR(path(2), "");
+	debug_paths_alternate(&q, &id, "foo-1.0-1.fc39.x86_64");
+	CHECK_STR(path(1), "/usr/lib/debug/.dwz/foo-1.0-1.fc39.x86_64");
+	CHECK_STR(path(2), "");
+	debug_paths_alternate(&q, &id, "");
+	CHECK_STR(path(0), "/usr/lib/debug/.build-id/ab/0cff.debug");
+	CHECK_STR(path(1), "");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		CHECK(!msg_debug_alternate(bad[i]));
+		debug_paths_alternate(&q, &id, bad[i]);
+		CHECK_STR(path(1), "");
+	}
+}
+
+TEST(debug_paths_of_a_package)
+{
+	memset(&q, 'x', sizeof(q));
+	debug_paths_package(&q, "/usr/bin/prog", "");
+	CHECK_STR(path(0), "/usr/bin/prog.dwp");
+	CHECK_STR(path(1), "");
+	debug_paths_package(&q, "/usr/bin/prog", "p.debug");
+	CHECK_STR(path(0), "/usr/bin/prog.dwp");
+	CHECK_STR(path(1), "/usr/bin/p.debug.dwp");
+	CHECK_STR(path(2), "/usr/bin/.debug/p.debug.dwp");
+	CHECK_STR(path(3), "/usr/lib/debug/usr/bin/p.debug.dwp");
+	CHECK_STR(path(4), "");
+	debug_paths_package(&q, "/usr/bin/prog", "../p.debug");
+	CHECK_STR(path(1), "");
+	debug_paths_package(&q, "prog", "p.debug");
+	CHECK_STR(path(0), "");
+	debug_paths_package(&q, NULL, "p.debug");
+	CHECK_STR(path(0), "");
+}
+
 /* What has no room is left out; what is there is whole. */
 TEST(debug_paths_that_are_long)
 {

@@ -297,6 +297,59 @@ TEST(a_file_that_kills_its_worker_is_not_visited_again)
 	end();
 }
 
+/* It has its names, so it is not read anew, and no sample waits until it is known that it
+ * has lines. */
+TEST(a_file_whose_debug_file_comes_later_is_visited_again)
+{
+	struct jit_question q;
+	struct executable *e;
+
+	begin();
+	e = add(1, 7);
+	e->debug = JOB_DEBUG_LINES;
+	CHECK(executable_lines_unsure(e));
+	want(e, OFF);
+	CHECK(next(&q) == e);
+	source_lines_answer(&l, &x, q.space, NULL, JOB_NO_NAMES);
+	CHECK(!source_lines_of(&l, e) && executable_lacks_debug(e));
+	CHECK(executable_renew(e, 5));
+	CHECK(!e->renew && executable_lines_unsure(e) && !executable_lacks_debug(e));
+	now += 60 * SECOND;
+	want(e, OFF);
+	CHECK(next(&q) == e);
+	/* that was of no use: the same file is not tried again */
+	source_lines_answer(&l, &x, q.space, NULL, JOB_NO_NAMES);
+	CHECK(!source_lines_of(&l, e) && !executable_renew(e, 5) && executable_renew(e, 6));
+	now += 60 * SECOND;
+	want(e, OFF);
+	CHECK(next(&q) == e);
+	answer(&q, "outer", false);
+	CHECK(!executable_lines_unsure(e) && !executable_lacks_debug(e));
+	/* the DWARF kills its worker: nothing else comes later */
+	want(e, OFF + 8);
+	now += 60 * SECOND;
+	CHECK(next(&q) == e);
+	source_lines_answer(&l, &x, q.space, NULL, JOB_KILLED);
+	CHECK(!source_lines_of(&l, e) && !executable_lacks_debug(e));
+	end();
+}
+
+/* Of another file the answer says no more than that. */
+TEST(a_file_with_dwarf_lacks_no_debug_file)
+{
+	struct jit_question q;
+	struct executable *e;
+
+	begin();
+	e = add(1, 7);
+	CHECK(!executable_lines_unsure(e));
+	want(e, OFF);
+	CHECK(next(&q) == e);
+	source_lines_answer(&l, &x, q.space, NULL, JOB_NO_NAMES);
+	CHECK(!source_lines_of(&l, e) && !executable_lacks_debug(e));
+	end();
+}
+
 TEST(for_want_of_memory_it_is_tried_again_but_not_for_ever)
 {
 	struct jit_question q;

@@ -308,15 +308,228 @@ TEST(worker_answers_with_lines_of_places)
 	CHECK_STR(frame_names_place(&names, 4).name, "");
 }
 
-TEST(worker_knows_no_lines_without_dwarf)
-{
-	struct frame_names names;
-	uint32_t has;
+/* --- dwz's alternate file ------------------------------------------------------- */
 
-	lines("cc -O2 -g0", 0, &has, &names);
-	CHECK_EQ(has, 0);
+/* A program and its twin, whose common DWARF is in `alternate`, which says it is here. */
+static bool dwz_sample(struct dwarf_sample *s, const char *link)
+{
+	char command[512];
+
+	CHECK(dwarf_sample_make(s, "cc -O2 -g -gdwarf-4"));
+	snprintf(command, sizeof(command), "cd %s && cp sample other && chmod 755 . && "
+		 "dwz -m alternate -M %s sample other 2>/dev/null && test -s alternate",
+		 s->dir, link);
+	if (dwarf_sample_run(command))
+		return true;
+	printf("# no dwz here, or nothing to do for it\n");
+	dwarf_sample_remove(s);
+	return false;
+}
+
+/* The functions that are known with the file `given`, after this command in its
+ * directory. */
+static uint32_t given_names(const struct dwarf_sample *s, const char *command)
+{
+	struct msg_job question = { .kind = JOB_LINES, .exe = 7, .n_frames = 1 };
+	struct frame_names names;
+	char text[512];
+	const void *data;
+	struct msg m;
+	size_t len;
+
+	snprintf(text, sizeof(text), "cd %s && %s", s->dir, command);
+	CHECK(dwarf_sample_run(text));
+	snprintf(text, sizeof(text), "%s/given", s->dir);
+	debug_fd = open(text, O_RDONLY | O_CLOEXEC);
+	CHECK(debug_fd >= 0);
+	ask(&question, &s->offset, 1, open(s->path, O_RDONLY | O_CLOEXEC), &m, 1);
+	close(debug_fd);
+	debug_fd = -1;
+	CHECK_EQ(m.hdr.type, MSG_NAMES);
+	CHECK_EQ(sealed_map(m.fds[0], sizeof(struct frame_names_hdr), FRAME_NAMES_BYTES_MAX,
+			    &data, &len), 0);
+	CHECK_EQ(frame_names_open(data, len, 1, &names), 0);
+	return names.n;
+}
+
+static uint32_t dwz_names(const struct dwarf_sample *s, const char *command)
+{
+	uint32_t n = given_names(s, command);
+
+	CHECK_EQ(debug_question.alternate, DEBUG_ALTERNATE);
+	return n;
+}
+
+TEST(worker_asks_for_an_alternate_file)
+{
+	struct dwarf_sample s;
+
+	if (!dwz_sample(&s, "/usr/lib/debug/.dwz/x86_64-linux-gnu/both.debug"))
+		exit(TEST_SKIP);
+	CHECK_EQ(dwz_names(&s, "cp alternate given"), 3);
+	CHECK_STR(debug_question.paths, "x86_64-linux-gnu/both.debug");
+	CHECK_EQ(debug_question.build_id_len, 20);
+	/* of another build ID, unreadable for others, of another owner */
+	CHECK_EQ(dwz_names(&s, "cp sample given"), 1);
+	CHECK_EQ(dwz_names(&s, "chmod 600 given && cp alternate given"), 1);
+	if (geteuid() == 0) {
+		CHECK_EQ(dwz_names(&s, "chmod 644 given && chown 12345 given"), 1);
+		debug_from = DEBUG_SERVER;
+		CHECK_EQ(dwz_names(&s, ":"), 3);
+		debug_from = DEBUG_LOCAL;
+		CHECK_EQ(dwz_names(&s, "chown 12345 sample"), 3);
+	}
+	/* no ELF file, or one that is cut */
+	CHECK_EQ(dwz_names(&s, "echo no >given"), 1);
+	CHECK(dwz_names(&s, "head -c 500 alternate >given") <= 1);
+	dwarf_sample_remove(&s);
+}
+
+/* It is asked for one file, whatever that says: the answer follows. */
+TEST(worker_asks_for_no_alternate_of_an_alternate)
+{
+	struct dwarf_sample s;
+
+	if (!dwz_sample(&s, "../../.dwz/both-1.0-1.fc39.x86_64"))
+		exit(TEST_SKIP);
+	CHECK_EQ(dwz_names(&s, "objcopy -O binary --only-section=.gnu_debugaltlink "
+			       "--set-section-flags .gnu_debugaltlink=alloc sample link && "
+			       "test -s link && "
+			       "objcopy --add-section .gnu_debugaltlink=link alternate given"), 3);
+	CHECK_STR(debug_question.paths, "both-1.0-1.fc39.x86_64");
+	dwarf_sample_remove(&s);
+}
+
+TEST(worker_says_no_name_that_leads_elsewhere)
+{
+	static const char *const links[] = {
+		"/etc/passwd", "both.dwz", "/usr/lib/debug/.dwz/../../../../etc/passwd",
+		"/usr/lib/debug/.dwz//etc/passwd", "/usr/lib/debug/.dwz/..",
+		"/x/.dwz/..../y", "dwz/x",
+	};
+	struct dwarf_sample s;
+
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
+		if (!dwz_sample(&s, links[i]))
+			exit(TEST_SKIP);
+		CHECK_EQ(dwz_names(&s, "cp alternate given"), 3);	/* by its build ID */
+		CHECK_STR(debug_question.paths, "");
+		dwarf_sample_remove(&s);
+	}
+}
+
+/* --- packages of split DWARF ---------------------------------------------------------- */
+
+/* The functions that are known with this package. */
+static uint32_t package_names(const struct dwarf_sample *s, const char *command)
+{
+	uint32_t n = given_names(s, command);
+
+	CHECK_EQ(debug_question.alternate, DEBUG_PACKAGE);
+	CHECK_EQ(debug_question.build_id_len, 0);
+	return n;
+}
+
+TEST(worker_asks_for_a_package)
+{
+	struct dwarf_sample s;
+
+	CHECK(dwarf_sample_make(&s, "cc -O2 -gdwarf-4 -gsplit-dwarf"));
+	CHECK_EQ(package_names(&s, "dwp -e sample -o package && cp package given"), 3);
+	CHECK_STR(debug_question.paths, "");
+	/* with the name of a debug file there may be, whatever that is */
+	CHECK_EQ(package_names(&s, "echo >s.debug && objcopy --add-gnu-debuglink=s.debug sample"), 3);
+	CHECK_STR(debug_question.paths, "s.debug");
+	/* unreadable for others, of another owner, of another program, none, one that is cut */
+	CHECK_EQ(package_names(&s, "chmod 600 given"), 1);
+	CHECK_EQ(package_names(&s, "chmod 644 given"), 3);
+	if (geteuid() == 0) {
+		CHECK_EQ(package_names(&s, "chown 12345 given"), 1);
+		CHECK_EQ(package_names(&s, "chown 12345 sample"), 3);
+	}
+	CHECK_EQ(package_names(&s, "echo 'int more;' >>sample.c && cc -O1 -gdwarf-4 -gsplit-dwarf "
+			       "-nostdlib -static -o other sample.c && dwp -e other -o given"), 1);
+	CHECK_EQ(package_names(&s, "echo no >given"), 1);
+	CHECK_EQ(package_names(&s, "head -c 900 package >given"), 1);
+	dwarf_sample_remove(&s);
+}
+
+/* --- a file with names of its own, and its DWARF elsewhere ------------------------ */
+
+#define NO_BUILD_ID "objcopy 2>/dev/null --remove-section .note.gnu.build-id"
+
+/* What a worker says of the sample after this command, and of a place in it; given: the
+ * file in its directory that it gets when it asks. */
+static void apart(const char *compiler, const char *command, const char *given,
+		  struct msg_job_done *done, struct msg *m)
+{
+	struct msg_job question = { .kind = JOB_LINES, .exe = 7, .n_frames = 1 };
+	struct dwarf_sample s;
+	char text[512];
+
+	CHECK(dwarf_sample_make(&s, compiler));
+	snprintf(text, sizeof(text), "cd %s && chmod 755 . && cp sample debug && %s", s.dir,
+		 command);
+	CHECK(dwarf_sample_run(text));
+	/* it does not ask when it reads the file: its names do not wait */
+	job(open(s.path, O_RDONLY | O_CLOEXEC), JOB_TABLE | JOB_SYMBOLS, m);
+	memcpy(done, m[1].buf, sizeof(*done));
+	msg_close_fds(&m[0]);
+	msg_close_fds(&m[1]);
+	snprintf(text, sizeof(text), "%s/%s", s.dir, given ? given : "none");
+	debug_fd = given ? open(text, O_RDONLY | O_CLOEXEC) : -1;
+	if (done->lines)
+		ask(&question, &s.offset, 1, open(s.path, O_RDONLY | O_CLOEXEC), m, 1);
+	if (debug_fd >= 0)
+		close(debug_fd);
+	debug_fd = -1;
+	dwarf_sample_remove(&s);
+}
+
+TEST(worker_finds_the_lines_of_a_file_that_has_its_names)
+{
+	struct msg_job_done done;
+	struct frame_names names;
+	struct msg m[2];
+	const void *data;
+	size_t len;
+
+	apart("cc -O2 -g", "strip --strip-debug sample", "debug", &done, m);
+	CHECK(done.lines == 1 && done.debug == JOB_DEBUG_LINES);
+	CHECK_EQ(debug_question.build_id_len, 20);
+	CHECK_EQ(m[0].hdr.type, MSG_NAMES);
+	CHECK_EQ(sealed_map(m[0].fds[0], sizeof(struct frame_names_hdr), FRAME_NAMES_BYTES_MAX,
+			    &data, &len), 0);
+	CHECK_EQ(frame_names_open(data, len, 1, &names), 0);
 	CHECK_EQ(names.n, 3);
-	CHECK_STR(frame_names_place(&names, 1).name, "");
+	CHECK_STR(frame_names_place(&names, 0).name, "innermost");
+	CHECK_EQ(frame_names_place(&names, 0).line, SAMPLE_HERE);
+	/* by .gnu_debuglink */
+	apart("cc -O2 -g", "mv debug d.debug && strip --strip-debug sample && "
+	      NO_BUILD_ID " --add-gnu-debuglink=d.debug sample", "d.debug", &done, m);
+	CHECK(done.lines == 1 && done.debug == JOB_DEBUG_LINES);
+	CHECK_EQ(debug_question.build_id_len, 0);
+	CHECK_STR(debug_question.paths, "d.debug");
+	CHECK_EQ(m[0].hdr.type, MSG_NAMES);
+}
+
+TEST(worker_says_that_no_file_has_the_lines)
+{
+	const struct msg_job_failed *failed;
+	struct msg_job_done done;
+	struct msg m[2];
+
+	failed = (const void *)m[0].buf;
+	/* without DWARF; of another build ID */
+	apart("cc -O2 -g0", ":", "debug", &done, m);
+	CHECK(done.lines == 1 && m[0].hdr.type == MSG_JOB_FAILED);
+	CHECK_EQ(failed->verdict, JOB_NO_NAMES);
+	apart("cc -O2 -g", NO_BUILD_ID " debug && strip --strip-debug sample", "debug", &done, m);
+	CHECK(done.lines == 1 && m[0].hdr.type == MSG_JOB_FAILED);
+	CHECK_EQ(failed->verdict, JOB_NO_NAMES);
+	/* nothing to ask by */
+	apart("cc -O2 -g0", NO_BUILD_ID " sample", NULL, &done, m);
+	CHECK(done.lines == 0 && done.debug == JOB_DEBUG_OWN);
 }
 
 TEST(worker_names_no_frames_of_a_runtime_without)

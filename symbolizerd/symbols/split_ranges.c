@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/symbols/split_ranges.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+#define SPLIT_LISTS_HEADER	12u	/* of .debug_rnglists, with offsets of 32 bits */
+#define SPLIT_LISTS_64		0xffffffffu	/* says that they have 64 */
+
+/* --- where a list is -------------------------------------------------------------- */
+
+/* The list of this number, by the table behind the header. */
+static bool split_list_offset(const struct split_bytes *b, uint64_t i, uint64_t *ret)
+{
+	uint32_t size, n, off;
+
+	if (b->len < SPLIT_LISTS_HEADER)
+		return false;
+	memcpy(&size, b->at, sizeof(size));
+	memcpy(&n, b->at + SPLIT_LISTS_HEADER - sizeof(n), sizeof(n));
+	if (size == SPLIT_LISTS_64 || i >= n ||
+	    i >= (b->len - SPLIT_LISTS_HEADER) / sizeof(off))
+		return false;
+	memcpy(&off, b->at + SPLIT_LISTS_HEADER + i * sizeof(off), sizeof(off));
+	*ret = SPLIT_LISTS_HEADER + (uint64_t)off;
+	return true;
+}
+
+static void split_walk_list(struct split_walk *w, Dwarf_Die *die)
+{
+	const struct split_bytes *b = &w->l->ranges;
+	Dwarf_Attribute a;
+	uint64_t off;
+
+	if (!dwarf_attr(die, DW_AT_ranges, &a) || dwarf_formudata(&a, &off))
+		return;
+	if (dwarf_whatform(&a) == DW_FORM_rnglistx && !split_list_offset(b, off, &off))
+		return;
+	if (off < b->len)
+		wire_init(&w->in, b->at + off, b->len - off, false);
+}
+
+void split_walk_begin(struct split_walk *w, const struct split_lists *l, Dwarf_Die *die)
+{
+	*w = (struct split_walk){ .l = l, .base = l->base };
+	if (!dwarf_lowpc(die, &w->low) && !dwarf_highpc(die, &w->high))
+		w->one = true;
+	else
+		split_walk_list(w, die);
+}
+
+/* --- its elements ------------------------------------------------------------------ */
+
+enum split_element { SPLIT_END, SPLIT_BASE, SPLIT_RANGE };
+
+static bool split_address(const struct split_walk *w, uint64_t i, uint64_t *ret)
+{
+	const struct split_bytes *b = &w->l->addresses;
+
+	if (i >= b->len / sizeof(*ret))
+		return false;
+	memcpy(ret, b->at + i * sizeof(*ret), sizeof(*ret));
+	return true;
+}
+
+static bool split_walk_indexed(struct split_walk *w, uint64_t *ret)
+{
+	uint64_t i;
+
+	return !wire_get_uleb(&w->in, &i) && split_address(w, i, ret);
+}
+
+/* Of .debug_ranges: two addresses. */
+static enum split_element split_walk_pair(struct split_walk *w, uint64_t *low, uint64_t *high)
+{
+	if (wire_get_u64(&w->in, low) || wire_get_u64(&w->in, high) || (!*low && !*high))
+		return SPLIT_END;
+	if (*low == UINT64_MAX) {
+		w->base = *high;
+		return SPLIT_BASE;
+	}
+	*low += w->base;
+	*high += w->base;
+	return SPLIT_RANGE;
+}
+
+/* low is known; its length follows. */
+static bool split_walk_length(struct split_walk *w, uint64_t low, uint64_t *high)
+{
+	uint64_t len;
+
+	if (wire_get_uleb(&w->in, &len))
+		return false;
+	*high = low + len;
+	return true;
+}
+
+static bool split_walk_offsets(struct split_walk *w, uint64_t *low, uint64_t *high)
+{
+	if (wire_get_uleb(&w->in, low) || wire_get_uleb(&w->in, high))
+		return false;
+	*low += w->base;
+	*high += w->base;
+	return true;
+}
+
+/* Of .debug_rnglists. */
+static enum split_element split_walk_entry(struct split_walk *w, uint64_t *low, uint64_t *high)
+{
+	bool ok = false;
+	uint8_t kind;
+
+	if (wire_get_u8(&w->in, &kind))
+		return SPLIT_END;
+	switch (kind) {
+	case DW_RLE_base_addressx:
+		return split_walk_indexed(w, &w->base) ? SPLIT_BASE : SPLIT_END;
+	case DW_RLE_base_address:
+		return !wire_get_u64(&w->in, &w->base) ? SPLIT_BASE : SPLIT_END;
+	case DW_RLE_startx_endx:
+		ok = split_walk_indexed(w, low) && split_walk_indexed(w, high);
+		break;
+	case DW_RLE_startx_length:
+		ok = split_walk_indexed(w, low) && split_walk_length(w, *low, high);
+		break;
+	case DW_RLE_offset_pair:
+		ok = split_walk_offsets(w, low, high);
+		break;
+	case DW_RLE_start_end:
+		ok = !wire_get_u64(&w->in, low) && !wire_get_u64(&w->in, high);
+		break;
+	case DW_RLE_start_length:
+		ok = !wire_get_u64(&w->in, low) && split_walk_length(w, *low, high);
+		break;
+	}
+	return ok ? SPLIT_RANGE : SPLIT_END;
+}
+
+bool split_walk_next(struct split_walk *w, uint64_t *low, uint64_t *high)
+{
+	enum split_element e = SPLIT_BASE;
+
+	if (w->one) {
+		*low = w->low;
+		*high = w->high;
+		w->one = false;
+		return true;
+	}
+	while (e == SPLIT_BASE && wire_left(&w->in) && *w->l->steps) {
+		--*w->l->steps;
+		e = w->l->rnglists ? split_walk_entry(w, low, high) :
+				     split_walk_pair(w, low, high);
+	}
+	if (e != SPLIT_RANGE)
+		w->in.pos = w->in.end;
+	return e == SPLIT_RANGE;
+}

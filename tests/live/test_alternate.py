@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Inlined calls whose names are in the file that `dwz -m` moved them to."""
+import os
+import random
+import re
+import shutil
+import subprocess
+
+from live import ROOT, Skip, Suite, record, say, scratch
+from pprof import read_pprof
+
+suite = Suite()
+SOURCE = os.path.join(ROOT, "tests", "live", "cases", "inlined.c")
+DEBUG = "/usr/lib/debug"
+INNER = ["innermost", "middle", "outer"]
+
+
+def run(*cmd):
+    return subprocess.run(cmd, check=True, capture_output=True, text=True).stdout
+
+
+def build_id(path):
+    return re.search(r"Build ID: (\w+)", run("readelf", "-n", path)).group(1)
+
+
+def by_id(path):
+    """Where a package links it, below DEBUG."""
+    return f".build-id/{build_id(path)[:2]}/{build_id(path)[2:]}.debug"
+
+
+def content(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+class Program:
+    """One of two whose common DWARF is in a file of dwz, which says that it is at `link`."""
+
+    def __init__(self, tmp, name, link, *flags):
+        self.name = name
+        self.exe, twin = os.path.join(tmp, name), os.path.join(tmp, name + ".twin")
+        self.alternate = os.path.join(tmp, name + ".dwz")
+        for exe in (self.exe, twin):
+            run("gcc", "-O2", "-g", f"-Wl,--build-id=0x{random.randbytes(20).hex()}", *flags,
+                "-o", exe, SOURCE)
+        self.whole = shutil.copy(self.exe, self.exe + ".whole")
+        run("dwz", "-m", self.alternate, "-M", link, self.exe, twin)
+        assert b"innermost" in content(self.alternate)
+
+    def strip(self):
+        """Its debug file."""
+        run("objcopy", "--only-keep-debug", self.exe, self.exe + ".debug")
+        run("strip", "-s", self.exe)
+        assert b"innermost" not in content(self.exe + ".debug")
+        return self.exe + ".debug"
+
+    def chains(self):
+        """All that llvm-symbolizer says of outer(), by the DWARF before dwz had it."""
+        start, size = next((int(w[0], 16), int(w[1], 16)) for w in
+                           map(str.split, run("nm", "-S", self.whole).splitlines())
+                           if w[-1] == "outer")
+        out = run("llvm-symbolizer", "--obj=" + self.whole, "--inlines", "--functions=linkage",
+                  *(hex(at) for at in range(start, start + size)))
+        chains = set()
+        for answer in out.strip().split("\n\n"):
+            lines = answer.splitlines()
+            chains.add(tuple(f"{name} {place.rsplit(':', 1)[0]}"
+                             for name, place in zip(lines[::2], lines[1::2])))
+        return chains
+
+
+def profile(programs, files):
+    """Run them where DEBUG holds these files, {name below it: path}, seen by them alone:
+    {name: [(frames, count)]}."""
+    script = [f"mount -t tmpfs none {DEBUG}"]
+    for name, path in files.items():
+        at = os.path.join(DEBUG, name)
+        script.append(f"mkdir -p {os.path.dirname(at)} && cp {path} {at}")
+    script += [f"({p.exe} {p.name} &)" for p in programs]
+    made = not os.path.isdir(DEBUG)
+    if made:
+        os.mkdir(DEBUG)
+    try:
+        with scratch() as tmp, subprocess.Popen(
+                ["unshare", "-m", "--fork", "--pid", "--kill-child", "sh", "-ec",
+                 " && ".join(script) + "\nexec sleep 100"]) as p:
+            out = os.path.join(tmp, "out.pb.gz")
+            record(out, "--duration", "5", "--frequency", "199")
+            p.kill()
+            stacks = read_pprof(out)
+    finally:
+        if made:
+            os.rmdir(DEBUG)
+    return {p.name: [(f, n) for labels, f, n in stacks if p.name in labels.values()]
+            for p in programs}
+
+
+def counts(program, stacks):
+    """Samples of outer(): all, and those with one of llvm-symbolizer's chains."""
+    chains, total, good = program.chains(), 0, 0
+    for frames, n in stacks:
+        at = next((i for i, f in enumerate(frames) if f.startswith("outer ")), None)
+        if at is None:
+            continue
+        total += n
+        good += n * (tuple(frames[:at + 1]) in chains)
+    return total, good
+
+
+def check(program, stacks, shown=True):
+    total, good = counts(program, stacks)
+    inlined = sum(n for f, n in stacks if [x.split(" ")[0] for x in f[:3]] == INNER)
+    say(f"{program.name}: {total} samples, {good} as llvm-symbolizer has them, {inlined} with "
+        f"all inlined calls")
+    for f, n in sorted(stacks, key=lambda x: -x[1])[:1]:
+        say(f"{n} {' | '.join(f)}")
+    assert total > 50
+    if shown:
+        assert good >= 0.9 * total and inlined >= 0.5 * total
+    else:
+        # the function that has an address of its own, and the line at hand
+        assert inlined == 0 and any(f[0].startswith(f"outer {SOURCE}:") for f, _ in stacks)
+
+
+def tools():
+    if not all(map(shutil.which, ("dwz", "llvm-symbolizer"))):
+        raise Skip("dwz or llvm-symbolizer is not installed")
+
+
+@suite.test
+def packaged():
+    """names are found in the alternate file as Debian and Fedora install it"""
+    tools()
+    with scratch() as tmp:
+        debian = Program(tmp, "debian", f"{DEBUG}/.dwz/x86_64-linux-gnu/both.debug")
+        fedora = Program(tmp, "fedora", "../../../.dwz/both-1.0-1.fc39.x86_64", "-gdwarf-4")
+        linked = Program(tmp, "linked", "both.dwz")
+        whole = Program(tmp, "unstripped", f"{DEBUG}/.dwz/whole.debug")
+        programs = [debian, fedora, linked, whole]
+        files = {by_id(p.exe): p.strip() for p in programs[:3]}
+        files[".dwz/x86_64-linux-gnu/both.debug"] = debian.alternate
+        files[".dwz/both-1.0-1.fc39.x86_64"] = fedora.alternate
+        files[by_id(linked.alternate)] = linked.alternate
+        files[".dwz/whole.debug"] = whole.alternate
+        stacks = profile(programs, files)
+        for p in programs:
+            check(p, stacks[p.name])
+
+
+@suite.test
+def none():
+    """without it, and with another's under its name, the other lines are shown"""
+    tools()
+    with scratch() as tmp:
+        missing = Program(tmp, "missing", f"{DEBUG}/.dwz/missing.debug")
+        wrong = Program(tmp, "wrong", f"{DEBUG}/.dwz/wrong.debug", "-gdwarf-4")
+        files = {by_id(p.exe): p.strip() for p in (missing, wrong)}
+        # its build ID alone is another's: so its debug file is what it was
+        other = content(wrong.alternate).replace(bytes.fromhex(build_id(wrong.alternate)),
+                                                 bytes(20))
+        with open(f"{tmp}/other", "wb") as f:
+            f.write(other)
+        files[".dwz/wrong.debug"] = f"{tmp}/other"
+        stacks = profile([missing, wrong], files)
+        for p in (missing, wrong):
+            check(p, stacks[p.name], shown=False)
+
+
+suite.run()
