@@ -133,15 +133,17 @@ bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id 
 	return true;
 }
 
-/* A worker will read it: nobody can change it meanwhile, and it has the size that it
- * is said to have. */
-static bool exporter_link_debug_sealed(int fd, uint64_t bytes)
+/* A worker will read it, as any file: memory that nobody can change, or a regular file that
+ * is there to be read.  It has the size that it is said to have. */
+static bool exporter_link_debug_fits(int fd, uint64_t bytes)
 {
 	struct stat st;
 	int seals = fcntl(fd, F_GET_SEALS);
 
-	return seals >= 0 && (seals & SEALED_SEALS) == SEALED_SEALS && !fstat(fd, &st) &&
-	       bytes && bytes <= DEBUGINFO_BYTES_MAX && (uint64_t)st.st_size == bytes;
+	return ((seals >= 0 && (seals & SEALED_SEALS) == SEALED_SEALS) ||
+		(fcntl(fd, F_GETFL) & (O_ACCMODE | O_PATH)) == O_RDONLY) &&
+	       !fstat(fd, &st) && S_ISREG(st.st_mode) && bytes &&
+	       bytes <= DEBUGINFO_BYTES_MAX && (uint64_t)st.st_size == bytes;
 }
 
 static int exporter_link_on_debuginfo(struct exporter_link *x, struct msg *msg)
@@ -153,7 +155,7 @@ static int exporter_link_on_debuginfo(struct exporter_link *x, struct msg *msg)
 
 	if (found) {
 		memcpy(&m, msg->buf, sizeof(m));
-		if (!exporter_link_debug_sealed(msg->fds[0], m.bytes))
+		if (!exporter_link_debug_fits(msg->fds[0], m.bytes))
 			return MSG_BAD_CONTENT;
 	}
 	if (a)
