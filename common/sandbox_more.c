@@ -41,7 +41,8 @@ static int allow_reading(int ruleset, const char *path)
 
 struct ll_files {
 	const char *const *paths;
-	int dir;
+	const int *dirs;
+	int n;
 };
 
 static int allow_all(int ruleset, const void *ctx)
@@ -49,25 +50,28 @@ static int allow_all(int ruleset, const void *ctx)
 	const struct ll_files *f = ctx;
 	struct ll_beneath rule = {
 		LL_WRITE_FILE | LL_READ_FILE | LL_READ_DIR | LL_REMOVE_FILE |
-		LL_MAKE_REG, f->dir,
+		LL_MAKE_REG, -1,
 	};
 	int r = 0;
 
-	if (f->dir >= 0)
-		r = (int)syscall(__NR_landlock_add_rule, ruleset, 1, &rule, 0);
+	for (int i = 0; i < f->n && r == 0; i++) {
+		rule.fd = f->dirs[i];
+		if (rule.fd >= 0)
+			r = (int)syscall(__NR_landlock_add_rule, ruleset, 1, &rule, 0);
+	}
 	for (const char *const *p = f->paths; *p && r == 0; p++)
 		r = allow_reading(ruleset, *p);
 	return r;
 }
 
-int sandbox_landlock_files(const char *const *paths, int dir)
+int sandbox_landlock_files(const char *const *paths, const int *dirs, int n)
 {
-	const struct ll_files files = { paths, dir };
+	const struct ll_files files = { paths, dirs, n };
 
 	return sandbox_landlock(true, allow_all, &files);
 }
 
 int sandbox_landlock_read(const char *const *paths)
 {
-	return sandbox_landlock_files(paths, -1);
+	return sandbox_landlock_files(paths, NULL, 0);
 }

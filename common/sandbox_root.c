@@ -52,7 +52,7 @@ static int enter_root(void)
 }
 
 int sandbox_namespaces_with(bool net, const char *const *keep,
-			    const char *write)
+			    const char *const *write)
 {
 	int flags = CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS;
 
@@ -71,8 +71,10 @@ int sandbox_namespaces_with(bool net, const char *const *keep,
 		if (bind_path(*keep, RO_FLAGS) < 0)
 			return sandbox_failed(*keep);
 	}
-	if (write && bind_path(write, RW_FLAGS) < 0)
-		return sandbox_failed(write);
+	for (; write && *write; write++) {
+		if (bind_path(*write, RW_FLAGS) < 0)
+			return sandbox_failed(*write);
+	}
 	if (enter_root() < 0 || chdir("/") < 0 ||
 	    mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | RO_FLAGS, NULL) < 0)
 		return sandbox_failed("changing the root");

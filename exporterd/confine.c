@@ -215,9 +215,9 @@ static const struct sandbox_rule rules[] = {
 	FAIL(dup, EMFILE), FAIL(shutdown, ENOTCONN),
 };
 
-/* With a spool: what is there is listed, and whose it is; a file is made for its
+/* With a spool or a cache: what is there is listed, and whose it is; a file is made for its
  * owner alone, written, synced, renamed, removed. */
-static const struct sandbox_rule spool_rules[] = {
+static const struct sandbox_rule dir_rules[] = {
 	{ .nr = SCMP_SYS(openat), .arg = 2, .mask = WRITING & ~O_DIRECTORY,
 	  .value = O_WRONLY | O_CREAT, .mask2 = INT, .value2 = 0600 },
 	/* glibc for riscv64 has renameat2 alone */
@@ -225,31 +225,55 @@ static const struct sandbox_rule spool_rules[] = {
 	WHEN(renameat2, 4, INT, 0), WHEN(unlinkat, 2, INT, 0),
 };
 
+/* When a file of the cache was used last, said of its descriptor. */
+static const struct sandbox_rule cache_rules[] = { WHEN(utimensat, 1, UINT64_MAX, 0) };
+
 /* What is read from the spool, or comes from a debuginfod server, becomes one. */
 static const struct sandbox_rule memfd_rules[] = { YES(memfd_create) };
 
 #define N_RULES		(sizeof(rules) / sizeof(rules[0]))
-#define N_SPOOL_RULES	(sizeof(spool_rules) / sizeof(spool_rules[0]))
+#define N_DIR_RULES	(sizeof(dir_rules) / sizeof(dir_rules[0]))
 
-static int confine_seccomp(bool spool, bool memfds)
+static int confine_seccomp(bool spool, bool cache, bool memfds)
 {
-	struct sandbox_rule all[N_RULES + 1 + N_SPOOL_RULES];
+	struct sandbox_rule all[N_RULES + 2 + N_DIR_RULES];
 	size_t n = N_RULES;
 
 	memcpy(all, rules, sizeof(rules));
 	if (spool || memfds)
 		all[n++] = memfd_rules[0];
-	if (spool)
-		memcpy(all + n, spool_rules, sizeof(spool_rules));
-	return sandbox_seccomp(all, spool ? n + N_SPOOL_RULES : n);
+	if (cache)
+		all[n++] = cache_rules[0];
+	if (spool || cache) {
+		memcpy(all + n, dir_rules, sizeof(dir_rules));
+		n += N_DIR_RULES;
+	}
+	return sandbox_seccomp(all, n);
 }
 
 /* --- confine ------------------------------------------------------------------ */
 
-int exporter_confine(const struct exporter_config *cfg, struct spool *spool)
+/* Those that are written to, as the user that they belong to. */
+static int confine_open_dirs(const struct exporter_config *cfg, struct spool *spool,
+			     struct debug_cache *cache, int dirs[2])
 {
+	const struct debuginfod_config *d = &cfg->debuginfod;
+	int r = cfg->spool ? spool_open(spool, cfg->spool, cfg->spool_bytes) : 0;
+
+	if (r == 0 && d->cache)
+		debug_cache_open(cache, d->cache, d->cache_bytes, d->cache_asked);
+	dirs[0] = spool->dir;
+	dirs[1] = cache->dir;
+	return r;
+}
+
+int exporter_confine(const struct exporter_config *cfg, struct spool *spool,
+		     struct debug_cache *cache)
+{
+	const char *write[3] = { cfg->spool ? cfg->spool : cfg->debuginfod.cache,
+				 cfg->spool ? cfg->debuginfod.cache : NULL, NULL };
 	struct keep mounts = { 0 }, files = { 0 };
-	int r;
+	int dirs[2] = { -1, -1 }, r;
 
 	if (!cfg->no_network)
 		preload_nss();
@@ -258,25 +282,24 @@ int exporter_confine(const struct exporter_config *cfg, struct spool *spool)
 		r = find_keep(&files, cfg, false);
 	if (r == 0)
 		r = sandbox_namespaces_with(false,
-					    (const char *const *)mounts.v,
-					    cfg->spool);
+					    (const char *const *)mounts.v, write);
 	if (r == 0)
 		r = sandbox_limits(NOFILE, ADDRESS_SPACE, -1, false);
 	if (r == 0)
 		r = sandbox_identity(cfg->uid, cfg->gid, NULL, 0);
 	if (r == 0)
 		r = sandbox_quiet(getppid() == 1 ? 0 : SIGTERM);
-	if (r == 0 && cfg->spool)
-		r = spool_open(spool, cfg->spool, cfg->spool_bytes);
 	if (r == 0)
-		r = sandbox_landlock_files((const char *const *)files.v,
-					   spool->dir);
+		r = confine_open_dirs(cfg, spool, cache, dirs);
+	if (r == 0)
+		r = sandbox_landlock_files((const char *const *)files.v, dirs, 2);
 	for (unsigned int i = 0; i < cfg->n_endpoints && r == 0; i++)
 		r = check_files(&cfg->endpoints[i]);
 	if (r == 0)
 		r = check_files(&cfg->metrics.to);
 	if (r == 0)
-		r = confine_seccomp(spool->dir >= 0, cfg->debuginfod.n > 0);
+		r = confine_seccomp(spool->dir >= 0, cache->dir >= 0,
+				    cfg->debuginfod.n > 0);
 	keep_fini(&mounts);
 	keep_fini(&files);
 	return r;

@@ -4,11 +4,13 @@
 #define EXPORTERD_CONFINE_H
 
 #include "exporterd/config.h"
+#include "exporterd/debug_cache.h"
 #include "exporterd/spool.h"
 
 /*
  * Call once everything is initialised and before the first message is read.
- * Opens the spool, if cfg has one: as the user that exporterd becomes.
+ * Opens the spool and the cache of debug files, if cfg has them: as the user that
+ * exporterd becomes.
  * Returns 0, or -errno after a line in the log; every step is fatal.
  *
  * What exporterd can still do afterwards:
@@ -22,15 +24,16 @@
  *   a file that is replaced by rename is seen after a restart, the content of
  *   a kept directory at once;
  * - start threads of its own (curl's resolver), but no process and no program;
- * - with a spool: make, read, rename and remove regular files in its directory,
- *   for itself alone (mode 0600), and make memfds; these with debuginfod servers,
- *   too;
+ * - with a spool, or a cache of debug files: make, read, rename and remove regular
+ *   files in its directory, for itself alone (mode 0600), and make memfds; these with
+ *   debuginfod servers, too;
  * - use the descriptors it has: the hub, the recorder, the log, the
  *   notification socket, the statm of its own in /proc.
  *
  * It holds no capability and cannot get one, is not dumpable, maps no
  * executable memory, and sees no /proc, no device and no other file to write.
  */
-int exporter_confine(const struct exporter_config *cfg, struct spool *spool);
+int exporter_confine(const struct exporter_config *cfg, struct spool *spool,
+		     struct debug_cache *cache);
 
 #endif /* EXPORTERD_CONFINE_H */

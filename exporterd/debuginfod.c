@@ -107,7 +107,7 @@ static int debuginfod_request(struct debuginfod *d, unsigned int server)
 		sprintf(hex + 2 * i, "%02x", w->build_id[i]);
 	snprintf(path, sizeof(path), PATH, hex);
 	url = endpoint_url(d->config->urls[server], path);
-	r = url ? download_start(&d->download, url) : -ENOMEM;
+	r = url ? download_start(&d->download, url, w) : -ENOMEM;
 	free(url);
 	d->stats->debuginfod_requests++;
 	return r;
@@ -180,8 +180,20 @@ static void debuginfod_on_done(void *arg, const struct download_result *r)
 bool debuginfod_ask(struct debuginfod *d, uint64_t id,
 		    const struct msg_debuginfo_wanted *wanted)
 {
-	if (wanted->build_id_len < DEBUGINFO_ID_MIN || wanted->build_id_len > BUILD_ID_MAX)
+	int fd;
+
+	if (wanted->build_id_len < DEBUGINFO_ID_MIN || wanted->build_id_len > BUILD_ID_MAX ||
+	    wanted->useless > 1)
 		return false;
+	if (wanted->useless)
+		debug_cache_drop(&d->cache, wanted);
+	fd = debug_cache_get(&d->cache, wanted);
+	if (fd >= 0) {
+		d->stats->debuginfod_asked++;
+		d->stats->debuginfod_cached++;
+		d->answer(d->arg, id, fd);
+		return true;
+	}
 	if (debuginfod_knows(d, wanted) || d->n == DEBUGINFOD_QUESTIONS) {
 		d->answer(d->arg, id, -1);
 		return true;
@@ -212,18 +224,20 @@ int debuginfod_init(struct debuginfod *d, struct evloop *loop,
 	*d = (struct debuginfod){
 		.config = config, .stats = stats, .answer = answer, .arg = arg,
 	};
+	debug_cache_init(&d->cache);
 	for (unsigned int i = 0; i < config->n; i++)
 		d->servers[i].backoff = (struct backoff){
 			DEBUGINFOD_FIRST_S * NSEC_PER_SEC,
 			DEBUGINFOD_MOST_S * NSEC_PER_SEC, 0,
 		};
 	r = timer_init(&d->timer, loop, debuginfod_on_timer, d);
-	return r < 0 ? r : download_init(&d->download, loop, config->max_bytes,
-					 config->timeout_s, debuginfod_on_done, d);
+	return r < 0 ? r : download_init(&d->download, loop, &d->cache,
+					 config->max_bytes, config->timeout_s, debuginfod_on_done, d);
 }
 
 void debuginfod_fini(struct debuginfod *d)
 {
 	timer_fini(&d->timer);
 	download_fini(&d->download);
+	debug_cache_fini(&d->cache);
 }

@@ -4,8 +4,10 @@
  *
  * symbolizerd names a build ID, and the servers are asked one after the other
  * for <url>/buildid/<hex>/debuginfo.  What comes is handed over as it is: a
- * worker there looks at it.  Build IDs are all that leaves the host.  Whoever
- * can run a program here can choose its build ID, so requests are few:
+ * worker there looks at it.  It is kept on disk, where there is a place for it
+ * (debug_cache.h), and then no server is asked again; unless symbolizerd says that it
+ * was of no use.  Build IDs are all that leaves the host.  Whoever can run a program
+ * here can choose its build ID, so requests are few:
  *
  * - one at a time, REQUESTS a minute; QUESTIONS wait, further ones are refused;
  * - a build ID that no server has, or whose file was too large or too slow, is
@@ -22,6 +24,7 @@
 
 #include "common/log_limit.h"
 #include "exporterd/backoff.h"
+#include "exporterd/debug_cache.h"
 #include "exporterd/debuginfod_config.h"
 #include "exporterd/download.h"
 #include "exporterd/timer.h"
@@ -57,6 +60,7 @@ struct debuginfod_server {
 struct debuginfod {
 	const struct debuginfod_config *config;
 	struct exporter_stats *stats;	/* its debuginfod_* are counted here */
+	struct debug_cache cache;	/* debug_cache_open() is the caller's */
 	struct download download;
 	struct timer timer;		/* when the next request may be made */
 	struct debuginfod_question questions[DEBUGINFOD_QUESTIONS];
@@ -66,8 +70,8 @@ struct debuginfod {
 	struct debuginfod_server servers[DEBUGINFOD_SERVERS_MAX];
 	uint64_t used_ns;	/* a request takes a sixtieth of a minute: what they
 				 * took is over then (CLOCK_MONOTONIC) */
-	/* Answers id, once: fd is sealed, the callee's; or -1: there is none, or
-	 * not now. */
+	/* Answers id, once: fd is the callee's, sealed or of the cache; or -1: there
+	 * is none, or not now. */
 	void (*answer)(void *arg, uint64_t id, int fd);
 	void *arg;
 	struct log_limit log;

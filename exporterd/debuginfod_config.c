@@ -46,19 +46,40 @@ static int debuginfod_config_urls(struct debuginfod_config *c, const char *list,
 	return r;
 }
 
-static int debuginfod_config_number(const char *name, unsigned int max, unsigned int *ret)
+static int debuginfod_config_number(const char *name, unsigned int min, unsigned int max,
+				    unsigned int *ret)
 {
 	const char *s = getenv(name);
 	uint64_t v;
 
 	if (!s || !*s)
 		return 0;
-	if (!number_parse(s, 1, max, &v)) {
-		log_err("%s: write a number, 1 to %u", name, max);
+	if (!number_parse(s, min, max, &v)) {
+		log_err("%s: write a number, %u to %u", name, min, max);
 		return ENDPOINT_USAGE;
 	}
 	*ret = (unsigned int)v;
 	return 0;
+}
+
+/* 0 or an exit status. */
+static int debuginfod_config_cache(struct debuginfod_config *c)
+{
+	const char *path = getenv(DEBUGINFOD_CACHE_VARIABLE);
+	unsigned int mib = DEBUGINFOD_CACHE_MIB;
+	int r = debuginfod_config_number(DEBUGINFOD_CACHE_SIZE_VARIABLE, 0,
+					 DEBUGINFOD_CACHE_MIB_MAX, &mib);
+
+	c->cache_asked = path && *path;
+	if (r == 0 && c->cache_asked && (*path != '/' || !path[1])) {
+		log_err(DEBUGINFOD_CACHE_VARIABLE ": name a directory by its full path");
+		r = ENDPOINT_USAGE;
+	}
+	if (r || !mib)
+		return r;
+	c->cache_bytes = (uint64_t)mib << 20;
+	c->cache = strdup(c->cache_asked ? path : DEBUGINFOD_CACHE);
+	return c->cache ? 0 : 1;
 }
 
 int debuginfod_config_load(struct debuginfod_config *c)
@@ -69,9 +90,9 @@ int debuginfod_config_load(struct debuginfod_config *c)
 	int r;
 
 	*c = (struct debuginfod_config){ .timeout_s = DEBUGINFOD_TIMEOUT_S };
-	r = debuginfod_config_number(DEBUGINFOD_SIZE_VARIABLE, DEBUGINFOD_MIB_MAX, &mib);
+	r = debuginfod_config_number(DEBUGINFOD_SIZE_VARIABLE, 1, DEBUGINFOD_MIB_MAX, &mib);
 	if (r == 0)
-		r = debuginfod_config_number(DEBUGINFOD_TIMEOUT_VARIABLE,
+		r = debuginfod_config_number(DEBUGINFOD_TIMEOUT_VARIABLE, 1,
 					     DEBUGINFOD_TIMEOUT_MAX_S, &c->timeout_s);
 	c->max_bytes = (uint64_t)mib << 20;
 	if (r || !list || !*list)
@@ -80,7 +101,9 @@ int debuginfod_config_load(struct debuginfod_config *c)
 	if (!ours)
 		list = getenv("DEBUGINFOD_URLS");
 	r = list ? debuginfod_config_urls(c, list, ours) : 0;
-	if (!r && !c->n)
+	if (!r && c->n)
+		r = debuginfod_config_cache(c);
+	else if (!r)
 		log_warn("no debuginfod server is named: DEBUGINFOD_URLS has none");
 	return r;
 }
@@ -89,4 +112,5 @@ void debuginfod_config_fini(struct debuginfod_config *c)
 {
 	while (c->n)
 		free(c->urls[--c->n]);
+	free(c->cache);
 }

@@ -9,22 +9,31 @@
 #ifndef EXPORTERD_DEBUGINFOD_CONFIG_H
 #define EXPORTERD_DEBUGINFOD_CONFIG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define DEBUGINFOD_VARIABLE		"TRIFOLD_DEBUGINFOD_URLS"
 #define DEBUGINFOD_SIZE_VARIABLE	"TRIFOLD_DEBUGINFOD_SIZE"
 #define DEBUGINFOD_TIMEOUT_VARIABLE	"TRIFOLD_DEBUGINFOD_TIMEOUT"
+#define DEBUGINFOD_CACHE_VARIABLE	"TRIFOLD_DEBUGINFOD_CACHE"
+#define DEBUGINFOD_CACHE_SIZE_VARIABLE	"TRIFOLD_DEBUGINFOD_CACHE_SIZE"
 #define DEBUGINFOD_SERVERS_MAX		8
 #define DEBUGINFOD_MIB			128	/* unless something else is said */
 #define DEBUGINFOD_MIB_MAX		512	/* of one file */
 #define DEBUGINFOD_TIMEOUT_S		90
 #define DEBUGINFOD_TIMEOUT_MAX_S	600
+#define DEBUGINFOD_CACHE		"/var/cache/trifold-exporterd"	/* if it is there */
+#define DEBUGINFOD_CACHE_MIB		1024
+#define DEBUGINFOD_CACHE_MIB_MAX	65536
 
 struct debuginfod_config {
 	char *urls[DEBUGINFOD_SERVERS_MAX];	/* http or https; owned */
 	unsigned int n;			/* 0: nobody is asked */
 	uint64_t max_bytes;		/* of a debug file */
 	unsigned int timeout_s;		/* of a request */
+	char *cache;			/* directory of debug_cache.h; NULL: none; owned */
+	bool cache_asked;		/* somebody named it */
+	uint64_t cache_bytes;		/* of all files in it */
 };
 
 /*

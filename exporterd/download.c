@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/read_all.h"
 #include "ipc/sealed.h"
 
 #define USER_AGENT	"trifold"	/* no version: build IDs alone leave the host */
@@ -14,6 +15,85 @@
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL	8U	/* linux/memfd.h, 6.3 */
 #endif
+
+/* --- where it goes ------------------------------------------------------------ */
+
+static int download_memory(void)
+{
+	unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int fd = memfd_create("debuginfo", flags | MFD_NOEXEC_SEAL);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("debuginfo", flags);
+	return fd < 0 ? -errno : fd;
+}
+
+static void download_drop(struct download *d)
+{
+	if (d->cached)
+		debug_cache_give_up(d->cache);
+	d->cached = false;
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+}
+
+/* The disk does not take it: what has come goes on in memory.  0 or -errno. */
+static int download_to_memory(struct download *d)
+{
+	static char part[65536];
+	int r = 0;
+
+	d->fd = download_memory();
+	for (uint64_t left = d->bytes; left && d->fd >= 0 && r == 0;) {
+		ssize_t n = read(d->cache->read_fd, part, left < sizeof(part) ? left : sizeof(part));
+
+		r = n > 0 ? write_all(d->fd, part, (size_t)n) : -EIO;
+		left -= n > 0 ? (uint64_t)n : 0;
+	}
+	debug_cache_give_up(d->cache);
+	d->cached = false;
+	return d->fd < 0 ? d->fd : r;
+}
+
+/* 0 or -errno. */
+static int download_put(struct download *d, const void *data, size_t len)
+{
+	int r = 0;
+
+	if (!d->cached && d->fd < 0) {
+		d->cached = debug_cache_begin(d->cache) == 0;
+		d->fd = d->cached ? -1 : download_memory();
+	}
+	if (d->cached && debug_cache_write(d->cache, data, len) == 0)
+		return 0;
+	if (d->cached)
+		r = download_to_memory(d);
+	if (d->fd < 0)
+		return d->fd;
+	return r ? r : write_all(d->fd, data, len);
+}
+
+/* What it was that came, which nobody can change any more in memory, or write to on
+ * disk.  A descriptor, the caller's, or -errno. */
+static int download_take(struct download *d)
+{
+	int fd;
+
+	if (d->cached && debug_cache_sync(d->cache) < 0 && download_to_memory(d) < 0)
+		return -EIO;
+	if (d->cached) {
+		d->cached = false;
+		return debug_cache_keep(d->cache, &d->what);
+	}
+	if (fcntl(d->fd, F_ADD_SEALS, SEALED_SEALS | F_SEAL_SEAL) < 0)
+		return -errno;
+	fd = d->fd;
+	d->fd = -1;
+	return fd;
+}
+
+/* --- what comes ----------------------------------------------------------------- */
 
 /* Of an answer that is no 200 the body is let through, so that the connection can
  * be used again. */
@@ -27,26 +107,20 @@ static size_t download_on_body(char *data, size_t size, size_t n, void *arg)
 	d->large = len > (status == 200 ? d->max : NOTE_MAX) - d->bytes;
 	if (d->large)
 		return 0;
-	d->bytes += len;
-	if (status == 200 && write(d->fd, data, len) != (ssize_t)len)
-		d->failed = true;
+	d->failed = status == 200 && download_put(d, data, len) < 0;
+	d->bytes += d->failed ? 0 : len;
 	return d->failed ? 0 : len;
 }
 
-/* What it was that came, which nobody can change any more.  0, or -errno. */
-static int download_seal(const struct download *d)
-{
-	return fcntl(d->fd, F_ADD_SEALS, SEALED_SEALS | F_SEAL_SEAL) < 0 ? -errno : 0;
-}
-
-static enum download_end download_judge(const struct download *d, CURLcode code,
-					long status)
+/* A file that is whole is in *fd. */
+static enum download_end download_judge(struct download *d, CURLcode code, long status, int *fd)
 {
 	if (status == 200 && (d->failed || d->large || code == CURLE_FILESIZE_EXCEEDED))
 		return DOWNLOAD_TOO_MUCH;
-	if (status == 200)
-		return code || !d->bytes || download_seal(d) ? DOWNLOAD_SPOILT :
-							       DOWNLOAD_FOUND;
+	if (status == 200) {
+		*fd = code || !d->bytes ? -1 : download_take(d);
+		return *fd < 0 ? DOWNLOAD_SPOILT : DOWNLOAD_FOUND;
+	}
 	return !code && (status == 404 || status == 410) ? DOWNLOAD_NOT_THERE :
 							    DOWNLOAD_REFUSED;
 }
@@ -70,15 +144,11 @@ static void download_on_done(void *arg, CURLcode code)
 
 	curl_easy_getinfo(d->curl.easy, CURLINFO_RESPONSE_CODE, &r.status);
 	curl_easy_getinfo(d->curl.easy, CURLINFO_RETRY_AFTER, &wait);
-	r.end = download_judge(d, code, r.status);
+	r.end = download_judge(d, code, r.status, &r.fd);
 	r.error = download_why(d, code);
 	r.bytes = r.status == 200 ? d->bytes : 0;
 	r.retry_after_s = wait > 0 ? (uint64_t)wait : 0;
-	if (r.end == DOWNLOAD_FOUND)
-		r.fd = d->fd;
-	else
-		close(d->fd);
-	d->fd = -1;
+	download_drop(d);
 	d->done(d->arg, &r);
 }
 
@@ -108,14 +178,16 @@ static bool download_set(struct download *d, unsigned int timeout_s)
 	return true;
 }
 
-int download_init(struct download *d, struct evloop *loop, uint64_t max,
-		  unsigned int timeout_s,
+int download_init(struct download *d, struct evloop *loop, struct debug_cache *cache,
+		  uint64_t max, unsigned int timeout_s,
 		  void (*done)(void *arg, const struct download_result *r),
 		  void *arg)
 {
 	int r;
 
-	*d = (struct download){ .fd = -1, .max = max, .done = done, .arg = arg };
+	*d = (struct download){
+		.cache = cache, .fd = -1, .max = max, .done = done, .arg = arg,
+	};
 	r = curl_loop_init(&d->curl, loop, download_on_done, d);
 	if (r < 0)
 		return r;
@@ -125,9 +197,7 @@ int download_init(struct download *d, struct evloop *loop, uint64_t max,
 void download_cancel(struct download *d)
 {
 	curl_loop_cancel(&d->curl);
-	if (d->fd >= 0)
-		close(d->fd);
-	d->fd = -1;
+	download_drop(d);
 }
 
 void download_fini(struct download *d)
@@ -136,20 +206,8 @@ void download_fini(struct download *d)
 	curl_loop_fini(&d->curl);
 }
 
-static int download_memory(void)
+int download_start(struct download *d, const char *url, const struct msg_debuginfo_wanted *what)
 {
-	unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-	int fd = memfd_create("debuginfo", flags | MFD_NOEXEC_SEAL);
-
-	if (fd < 0 && errno == EINVAL)
-		fd = memfd_create("debuginfo", flags);
-	return fd < 0 ? -errno : fd;
-}
-
-int download_start(struct download *d, const char *url)
-{
-	int r;
-
 	if (d->curl.busy)
 		return -EBUSY;
 	if (!curl_loop_rules(&d->curl, url) ||
@@ -157,13 +215,6 @@ int download_start(struct download *d, const char *url)
 		return -EIO;
 	d->bytes = 0;
 	d->large = d->failed = false;
-	d->fd = download_memory();
-	if (d->fd < 0)
-		return d->fd;
-	r = curl_loop_start(&d->curl);
-	if (r < 0) {
-		close(d->fd);
-		d->fd = -1;
-	}
-	return r;
+	d->what = *what;
+	return curl_loop_start(&d->curl);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * download - one GET at a time, into sealed memory that nobody here looks at
+ * download - one GET of a debug file at a time, to where nobody here looks at it
  *
- * What comes is written to a memfd and never read: HTTP status and size are all
- * that counts.  A redirect is followed to https alone, and DOWNLOAD_REDIRECTS times:
+ * What comes is written to the cache on disk (debug_cache.h), or, where that takes
+ * nothing, to a memfd: HTTP status and size are all that counts.  A redirect is followed to https alone, and DOWNLOAD_REDIRECTS times:
  * certificates are checked, so a server cannot lead exporterd to plain services
  * of this host or of its network.  Nothing is decompressed.
  */
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "exporterd/curl_loop.h"
+#include "exporterd/debug_cache.h"
 
 #define DOWNLOAD_REDIRECTS	3
 #define DOWNLOAD_CONNECT_S	10
@@ -31,7 +32,7 @@ enum download_end {
 /* Valid during the callback only. */
 struct download_result {
 	enum download_end end;
-	int fd;			/* FOUND: sealed, the callee's; else -1 */
+	int fd;			/* FOUND: the callee's; of the cache to read, or sealed; else -1 */
 	uint64_t bytes;		/* that came; of a body that counts */
 	uint64_t retry_after_s;	/* REFUSED: 0, or what the server says */
 	long status;		/* 0: none */
@@ -40,23 +41,27 @@ struct download_result {
 
 struct download {
 	struct curl_loop curl;
-	int fd;
+	struct debug_cache *cache;
+	struct msg_debuginfo_wanted what;
+	bool cached;		/* it goes there */
+	int fd;			/* of memory; -1: none yet */
 	uint64_t bytes, max;
 	bool large, failed;	/* why it was cut short */
 	void (*done)(void *arg, const struct download_result *r);
 	void *arg;
 };
 
-/* max: bytes of a body; timeout_s: of all of it.  done: as of curl_loop_init().
- * 0 or -errno; download_fini() accepts either. */
-int download_init(struct download *d, struct evloop *loop, uint64_t max,
-		  unsigned int timeout_s,
+/* cache is borrowed.  max: bytes of a body; timeout_s: of all of it.  done: as of
+ * curl_loop_init().  0 or -errno; download_fini() accepts either. */
+int download_init(struct download *d, struct evloop *loop, struct debug_cache *cache,
+		  uint64_t max, unsigned int timeout_s,
 		  void (*done)(void *arg, const struct download_result *r),
 		  void *arg);
 void download_fini(struct download *d);
 
-/* url is copied.  Never calls done itself.  0 or -errno. */
-int download_start(struct download *d, const char *url);
+/* The debug file of this build ID; url is copied.  Never calls done itself.  0 or
+ * -errno. */
+int download_start(struct download *d, const char *url, const struct msg_debuginfo_wanted *what);
 void download_cancel(struct download *d);
 
 #endif /* EXPORTERD_DOWNLOAD_H */

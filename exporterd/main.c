@@ -65,6 +65,7 @@ static void exporterd_collect(struct exporter *e)
 	struct cost cost;
 
 	fanout_stats(&e->fanout, s);
+	debug_cache_stats(&e->debuginfod.cache, s);
 	s->queued = held(e);
 	s->offences = e->hub.offences +
 		      (e->recording ? e->recorder.offences : 0);
@@ -360,6 +361,7 @@ static int exporterd_start(struct exporter *e)
 		return r;
 	e->hub.wants_status = metrics_sender_on(&e->metrics);
 	e->hub.debuginfod = e->cfg.debuginfod.n > 0;
+	debug_cache_init(&e->debuginfod.cache);
 	if (e->hub.debuginfod) {
 		r = debuginfod_init(&e->debuginfod, &e->loop, &e->cfg.debuginfod, &e->stats,
 				    exporterd_on_debug_file, e);
@@ -390,6 +392,7 @@ static int exporterd_run(struct exporter *e)
 			 "host", e->cfg.debuginfod.n);
 	e->hub.spools = e->fanout.spool.dir >= 0;
 	fanout_start(&e->fanout);
+	debug_cache_scan(&e->debuginfod.cache);
 	exporterd_collect(e);
 	metrics_sender_start(&e->metrics);
 	timer_set(&e->tick, NSEC_PER_SEC, NSEC_PER_SEC);
@@ -421,7 +424,7 @@ int main(int argc, char **argv)
 	if (r < 0)
 		log_err("cannot start: %s", strerror(-r));
 	else
-		r = exporter_confine(&e.cfg, &e.fanout.spool);
+		r = exporter_confine(&e.cfg, &e.fanout.spool, &e.debuginfod.cache);
 	if (r == 0) {
 		memory_trim();
 		r = exporterd_run(&e);

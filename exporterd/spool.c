@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporterd/spool.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,9 +13,8 @@
 #include "common/log.h"
 #include "common/read_all.h"
 #include "common/vector.h"
+#include "exporterd/own_dir.h"
 #include "ipc/sealed.h"
-
-#define TEMPORARY	"new.tmp"
 
 void spool_init(struct spool *s,
 		void (*lost)(void *arg, uint64_t id, uint64_t samples,
@@ -36,47 +33,14 @@ void spool_fini(struct spool *s)
 
 /* --- the directory ---------------------------------------------------------- */
 
-static int spool_check_dir(struct spool *s, int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_uid != geteuid()) {
-		log_err("spool %s: it belongs to user %u, and this is user %u: make one for the "
-			"user trifold-exporterd: install -d -m 700 -o trifold-exporterd DIRECTORY",
-			s->path, (unsigned int)st.st_uid, (unsigned int)geteuid());
-		return -EPERM;
-	}
-	if (st.st_mode & 077) {
-		log_err("spool %s: others may use it: chmod 700", s->path);
-		return -EPERM;
-	}
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		log_err("spool %s: %s", s->path, errno == EWOULDBLOCK ?
-			"another exporterd uses it" : strerror(errno));
-		return -EBUSY;
-	}
-	return 0;
-}
-
 int spool_open(struct spool *s, const char *path, uint64_t max_bytes)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+	int fd = own_dir_open("spool", path);
 
 	s->path = path;
 	s->max_bytes = max_bytes;
-	if (fd < 0) {
-		r = -errno;
-		log_err("spool %s: cannot be opened as user %u: %s", path,
-			(unsigned int)geteuid(), strerror(-r));
-		return r;
-	}
-	r = spool_check_dir(s, fd);
-	if (r < 0) {
-		close(fd);
-		return r;
-	}
+	if (fd < 0)
+		return fd;
 	s->dir = fd;
 	return 0;
 }
@@ -179,30 +143,14 @@ static int spool_make_room(struct spool *s, uint64_t bytes)
 
 /* --- what was left ------------------------------------------------------------ */
 
-/* Can files be made and removed? */
-static int spool_probe(struct spool *s)
+static void spool_find_file(void *arg, const char *name)
 {
-	int fd, r;
-
-	if (unlinkat(s->dir, TEMPORARY, 0) < 0 && errno != ENOENT)
-		return -errno;
-	fd = openat(s->dir, TEMPORARY, O_WRONLY | O_CREAT | O_EXCL |
-		    O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return errno == ENOSPC || errno == EDQUOT ? 0 : -errno;
-	r = unlinkat(s->dir, TEMPORARY, 0) < 0 ? -errno : 0;
-	close(fd);
-	return r;
-}
-
-static void spool_find_file(struct spool *s, const char *name)
-{
+	struct spool *s = arg;
 	struct spool_entry e = { .loaded = false };
 	struct stat st;
 
 	if (spool_name_read(name, &e.name) < 0 || spool_has(s, e.name.id) ||
-	    fstatat(s->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
+	    !own_dir_has(s->dir, name, &st)) {
 		s->refused++;
 		return;
 	}
@@ -214,42 +162,25 @@ static void spool_find_file(struct spool *s, const char *name)
 		s->refused++;
 }
 
-static void spool_scan_names(struct spool *s, DIR *d)
-{
-	const struct dirent *e;
-	int n = 0;
-
-	while ((e = readdir(d)) && n++ < SPOOL_SCAN_MAX) {
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			spool_find_file(s, e->d_name);
-	}
-	if (e)
-		log_warn("spool %s: more than %d files: the others are not looked at",
-			 s->path, SPOOL_SCAN_MAX);
-}
-
 void spool_scan(struct spool *s)
 {
-	int fd, r;
-	DIR *d;
+	int r;
 
 	if (s->dir < 0)
 		return;
-	r = spool_probe(s);
+	r = own_dir_probe(s->dir);
 	if (r < 0) {
 		spool_failed(s, "make and remove a file", r);
 		return;
 	}
-	fd = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		spool_failed(s, "be listed", -errno);
-		if (fd >= 0)
-			close(fd);
+	r = own_dir_list(s->dir, SPOOL_SCAN_MAX, spool_find_file, s);
+	if (r < 0) {
+		spool_failed(s, "be listed", r);
 		return;
 	}
-	spool_scan_names(s, d);
-	closedir(d);
+	if (r)
+		log_warn("spool %s: more than %d files: the others are not looked at",
+			 s->path, SPOOL_SCAN_MAX);
 	spool_make_room(s, 0);
 	if (s->refused)
 		log_warn("spool %s: %llu files are not ours: left alone", s->path,
@@ -260,21 +191,11 @@ void spool_scan(struct spool *s)
 
 /* --- in ------------------------------------------------------------------------- */
 
-static int spool_create(struct spool *s)
-{
-	const int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	int fd = openat(s->dir, TEMPORARY, how, 0600);
-
-	if (fd < 0 && errno == EEXIST && unlinkat(s->dir, TEMPORARY, 0) == 0)
-		fd = openat(s->dir, TEMPORARY, how, 0600);
-	return fd < 0 ? -errno : fd;
-}
-
 /* Returns 0 when the file is on the disk under that name, or -errno. */
 static int spool_store(struct spool *s, const struct spool_hdr *hdr,
 		       const struct batch *b, const char *name)
 {
-	int fd = spool_create(s), r;
+	int fd = own_dir_create(s->dir), r;
 
 	if (fd < 0)
 		return fd;
@@ -284,10 +205,10 @@ static int spool_store(struct spool *s, const struct spool_hdr *hdr,
 	if (r == 0 && fsync(fd) < 0)
 		r = -errno;
 	close(fd);
-	if (r == 0 && renameat(s->dir, TEMPORARY, s->dir, name) < 0)
+	if (r == 0 && renameat(s->dir, OWN_DIR_TEMPORARY, s->dir, name) < 0)
 		r = -errno;
 	if (r < 0) {
-		unlinkat(s->dir, TEMPORARY, 0);
+		unlinkat(s->dir, OWN_DIR_TEMPORARY, 0);
 		return r;
 	}
 	if (fsync(s->dir) < 0) {
@@ -346,12 +267,10 @@ static int spool_read(struct spool *s, const struct spool_entry *e, void **ret)
 	char *p;
 
 	spool_name_write(&e->name, name);
-	fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
-		    O_NOCTTY | O_CLOEXEC);
+	fd = own_dir_read(s->dir, name, &st);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    (uint64_t)st.st_size != e->bytes || st.st_uid != geteuid())
+		return fd;
+	if ((uint64_t)st.st_size != e->bytes)
 		r = -EPROTO;
 	p = r ? NULL : malloc(e->bytes ? e->bytes : 1);
 	if (r == 0 && !p)

@@ -157,10 +157,15 @@ struct exporter_stats {
 	/* of debuginfod servers (exporterd/debuginfod.h); all 0 without one */
 	uint64_t debuginfod_asked;	/* build IDs that the hub asked for */
 	uint64_t debuginfod_requests;	/* HTTP requests for them */
-	uint64_t debuginfod_found;	/* debug files handed to the hub */
+	uint64_t debuginfod_found;	/* debug files that came from them */
 	uint64_t debuginfod_not_found;	/* build IDs that no server has */
 	uint64_t debuginfod_failed;	/* requests without a useful answer */
 	uint64_t debuginfod_bytes;	/* received, of debug files */
+	uint64_t debuginfod_cached;	/* debug files handed to the hub, from the cache */
+	uint64_t debuginfod_cache_files;	/* in it now */
+	uint64_t debuginfod_cache_bytes;	/* of them */
+	uint64_t debuginfod_cache_evicted;	/* files that made room for others */
+	uint64_t debuginfod_cache_errors;	/* what the disk did not do */
 	/* costs */
 	uint64_t start_ns;		/* of exporterd: CLOCK_REALTIME */
 	uint64_t cpu_ns;

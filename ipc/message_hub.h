@@ -192,11 +192,11 @@ struct msg_batch_done {
 #define DEBUGINFO_ID_MIN	8	/* shorter build IDs are none */
 struct msg_debuginfo_wanted {
 	uint32_t build_id_len;		/* DEBUGINFO_ID_MIN to BUILD_ID_MAX */
-	uint32_t pad;
+	uint32_t useless;		/* 1: what came for it last was of no use; else 0 */
 	uint8_t build_id[BUILD_ID_MAX];	/* 0 behind build_id_len */
 };
 
-struct msg_debuginfo {			/* the fd is a sealed memfd: an ELF file, or not */
+struct msg_debuginfo {			/* the fd is a sealed memfd, or a file to read: ELF, or not */
 	uint64_t bytes;
 };
 

@@ -152,14 +152,27 @@ const struct config_key config_keys[KEY__COUNT] = {
 	[KEY_DEBUGINFOD_SIZE] = {
 		"names", "debuginfod_size", NUMBER(1, 512), .def = "128",
 		.variable = "TRIFOLD_DEBUGINFOD_SIZE",
-		.help = "MiB that such a file may have, 1 to 512.  Those that were used in the last\n"
-			"ten minutes are in memory, 256 MiB of them or the last one, and one that\n"
-			"comes.",
+		.help = "MiB that such a file may have, 1 to 512.  Without a cache (below) those that\n"
+			"were used in the last ten minutes are in memory, 256 MiB of them or the\n"
+			"last one, and one that comes.",
 	},
 	[KEY_DEBUGINFOD_TIMEOUT] = {
 		"names", "debuginfod_timeout", NUMBER(1, 600), .def = "90",
 		.variable = "TRIFOLD_DEBUGINFOD_TIMEOUT",
 		.help = "Seconds for one such request, 1 to 600.",
+	},
+	[KEY_DEBUGINFOD_CACHE] = {
+		"names", "debuginfod_cache", KIND_DIRECTORY, .def = "/var/cache/trifold-exporterd",
+		.variable = "TRIFOLD_DEBUGINFOD_CACHE",
+		.help = "A directory that keeps such files, so that no server is asked twice; if it is\n"
+			"not there, memory does.  It belongs to the user trifold-exporterd and to\n"
+			"nobody else.",
+	},
+	[KEY_DEBUGINFOD_CACHE_SIZE] = {
+		"names", "debuginfod_cache_size", NUMBER(0, 65536), .def = "1024",
+		.variable = "TRIFOLD_DEBUGINFOD_CACHE_SIZE",
+		.help = "MiB for the files in it, 0 to 65536; then those that were not used for\n"
+			"longest are removed.  0: no cache.",
 	},
 	[KEY_SERVICE_NAME] = {
 		"resource", "service_name", KIND_TEXT, .def = "",
@@ -427,7 +440,8 @@ const char *config_key_check(const struct config_key *k, const char *value,
 	case KIND_FILE:
 		return check_file(value, buf, size);
 	case KIND_DIRECTORY:
-		return is_directory(value) ? NULL :
+		/* the default one need not be there */
+		return is_directory(value) || (*value && !strcmp(value, k->def)) ? NULL :
 			"the full path of a directory that exists";
 	case KIND_LISTEN:
 		return listen_parse(value, &family, &port) ?

@@ -34,6 +34,16 @@ enum btf_name {
 	BTF__COUNT
 };
 
+/* What the configuration says of debuginfod servers, and a running trifold. */
+struct doctor_debuginfod {
+	int config;		/* 0; or -errno, it has mistakes: the rest is 0 */
+	unsigned int servers;	/* 0: nobody is asked */
+	uint32_t file_mib, cache_mib;	/* that may be used; cache_mib 0: no cache */
+	char cache[128];	/* its directory */
+	bool counted;		/* a trifold runs, and said these */
+	uint64_t requests, found, not_found, failed, cached;
+};
+
 /* All results are 0 or -errno. */
 struct doctor_host {
 	const char *root;	/* before /proc, /sys and /run; "": the host */
@@ -49,6 +59,7 @@ struct doctor_host {
 	bool units;		/* of systemd's units */
 	int btf;		/* by doctor_btf() */
 	bool names[BTF__COUNT];
+	struct doctor_debuginfod debuginfod;	/* by doctor_ask_debuginfod() */
 };
 
 struct finding {
@@ -70,6 +81,10 @@ void doctor_probe(struct doctor_host *h, const char *libexec);
 
 /* Read the BTF below h->root into h->btf and h->names. */
 void doctor_btf(struct doctor_host *h);
+
+/* Read the configuration and ask the trifold that runs, if one does: h->debuginfod.  No
+ * server is asked: that is exporterd's. */
+void doctor_ask_debuginfod(struct doctor_host *h);
 
 /* The exit status for the worst state. */
 int doctor_status(enum check_state worst);

@@ -420,6 +420,45 @@ static void runtime(const struct doctor_host *h, struct finding *f)
 		   "a trifold runs: see `trifold status`" : "no trifold runs");
 }
 
+/* What it costs, besides requests. */
+static void doctor_checks_room(const struct doctor_debuginfod *d, char *ret, size_t size)
+{
+	/* files at hand (symbolizerd/knowledge/debug_files.h), and one that comes */
+	uint32_t memory = 256 + d->file_mib;
+
+	if (d->cache_mib)
+		snprintf(ret, size, "up to %u MiB in %.80s", d->cache_mib, d->cache);
+	else
+		snprintf(ret, size, "no cache on disk: up to %u MiB of memory", memory);
+}
+
+static void doctor_checks_debuginfod(const struct doctor_host *h, struct finding *f)
+{
+	const struct doctor_debuginfod *d = &h->debuginfod;
+	char room[160];
+
+	doctor_checks_room(d, room, sizeof(room));
+	if (d->config)
+		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "run `trifold check-config`",
+				  "the configuration has mistakes");
+	else if (d->counted && d->failed && !d->found && !d->not_found)
+		doctor_checks_say(
+			f, CHECK_LESS, "programs without symbols and debug file have no names",
+			"see what exporterd says of it in the log, and debuginfod_urls of [names]",
+			"no server answers: %llu of %llu requests failed",
+			(unsigned long long)d->failed, (unsigned long long)d->requests);
+	else if (d->counted && (d->requests || d->cached))
+		ok(f, "%llu requests to servers: %llu files, %llu without one, %llu failed; "
+		   "%llu from the cache; %s", (unsigned long long)d->requests,
+		   (unsigned long long)d->found, (unsigned long long)d->not_found,
+		   (unsigned long long)d->failed, (unsigned long long)d->cached, room);
+	else if (d->servers)
+		ok(f, "%u server%s build IDs, 60 a minute (not tried: `trifold status` counts "
+		   "their answers); %s", d->servers, d->servers == 1 ? " gets" : "s get", room);
+	else
+		ok(f, "off (debuginfod_urls of [names] is empty): no build ID leaves this host");
+}
+
 const struct check doctor_checks[] = {
 	{ "kernel", kernel },
 	{ "btf", btf },
@@ -439,6 +478,7 @@ const struct check doctor_checks[] = {
 	{ "cgroups", cgroups },
 	{ "programs", programs },
 	{ "runtime", runtime },
+	{ "debuginfod", doctor_checks_debuginfod },
 };
 const size_t doctor_n_checks = sizeof(doctor_checks) / sizeof(*doctor_checks);
 

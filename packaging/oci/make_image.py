@@ -33,7 +33,8 @@ LOADERD_CAPABILITIES = (2, 19, 38, 39, 40)
 # What programs open by themselves, beside what ldd names: see exporterd/confine.c.
 LOADED_LATER = ("libgcc_s.so.1", "libnss_files.so.2", "libnss_dns.so.2")
 FROM_HOST = ("/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/openssl.cnf")
-MOUNT_POINTS = ("proc", "sys", "dev", "etc/trifold", "var/lib/trifold-exporterd")
+MOUNT_POINTS = ("proc", "sys", "dev", "etc/trifold", "var/lib/trifold-exporterd",
+                "var/cache/trifold-exporterd")
 # Of an emptyDir, which is everybody's on Kubernetes; podman gives it the image's mode.
 EVERYBODYS = ("run/trifold", "run/trifold-config", "run/trifold-loader", "run/trifold-export", "tmp")
 PROFILES = ("loaderd", "symbolizerd", "exporterd")

@@ -14,7 +14,7 @@ $(OCI)/trifold-listen: $(trifold-listen_SRCS:%.c=$(O)/%.o)
 # a program of the build: each daemon's confine(), with rules that are noted down
 WRAPPED := sandbox_namespaces sandbox_namespaces_with sandbox_limits sandbox_identity \
 	sandbox_quiet sandbox_close_fds sandbox_landlock sandbox_landlock_files setrlimit \
-	seccomp_load seccomp_rule_add_exact spool_open
+	seccomp_load seccomp_rule_add_exact spool_open debug_cache_open
 oci-seccomp_OBJS := $(patsubst %.c,$(O)/%.o,packaging/oci/seccomp.c loaderd/confine.c \
 	symbolizerd/worker/confine.c exporterd/confine.c common/sandbox.c common/log.c)
 comma := ,

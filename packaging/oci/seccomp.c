@@ -165,13 +165,13 @@ int __wrap_seccomp_load(const scmp_filter_ctx ctx)
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 NOTHING(sandbox_namespaces, bool net, const char *const *keep)
-NOTHING(sandbox_namespaces_with, bool net, const char *const *keep, const char *w)
+NOTHING(sandbox_namespaces_with, bool net, const char *const *keep, const char *const *w)
 NOTHING(sandbox_limits, unsigned int nofile, uint64_t as, int nproc, bool memlock)
 NOTHING(sandbox_identity, uid_t uid, gid_t gid, const int *caps, int n)
 NOTHING(sandbox_quiet, int sig)
 NOTHING(sandbox_close_fds, const int *keep, int n)
 NOTHING(sandbox_landlock, bool net, int (*allow)(int, const void *), const void *c)
-NOTHING(sandbox_landlock_files, const char *const *paths, int dir)
+NOTHING(sandbox_landlock_files, const char *const *paths, const int *dirs, int n)
 NOTHING(setrlimit, int what, const struct rlimit *rl)
 
 int __wrap_spool_open(struct spool *s, const char *path, uint64_t bytes);
@@ -179,6 +179,12 @@ int __wrap_spool_open(struct spool *s, const char *path, uint64_t bytes)
 {
 	s->dir = STDIN_FILENO;	/* there is one */
 	return 0;
+}
+
+void __wrap_debug_cache_open(struct debug_cache *c, const char *path, uint64_t bytes, bool asked);
+void __wrap_debug_cache_open(struct debug_cache *c, const char *path, uint64_t bytes, bool asked)
+{
+	c->dir = STDIN_FILENO;
 }
 
 /* --- daemons -------------------------------------------------------------------- */
@@ -200,11 +206,13 @@ static int confine_exporterd(void)
 {
 	static char hub[] = "/run/trifold/export.sock", directory[] = "/";
 	struct exporter_config c = {
-		.no_network = true, .hub = hub, .spool = directory, .debuginfod.n = 1,
+		.no_network = true, .hub = hub, .spool = directory,
+		.debuginfod = { .n = 1, .cache = directory },
 	};
+	static struct debug_cache cache;
 	static struct spool spool;
 
-	return exporter_confine(&c, &spool);
+	return exporter_confine(&c, &spool, &cache);
 }
 
 static const struct {

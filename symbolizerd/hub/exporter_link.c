@@ -114,34 +114,50 @@ static bool exporter_link_asks_for(const struct exporter_link *x, const struct b
 	return false;
 }
 
-bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id)
+/* For a question of this owner; NULL: not now. */
+static struct debuginfo_ask *exporter_link_free_ask(struct exporter_link *x, uint32_t owner)
 {
-	struct msg_debuginfo_wanted m = { .build_id_len = id->len };
-	struct debuginfo_ask *a = exporter_link_ask(x, 0);
+	uint32_t own = 0, used = 0;
+
+	for (int i = 0; i < DEBUGINFO_ASKS_MAX; i++) {
+		used += x->asks[i].id != 0;
+		own += x->asks[i].id && x->asks[i].owner == owner;
+	}
+	return debug_files_may_ask(own, used, DEBUGINFO_ASKS_MAX) ? exporter_link_ask(x, 0) : NULL;
+}
+
+bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id,
+				 uint32_t owner, bool useless)
+{
+	struct msg_debuginfo_wanted m = { .build_id_len = id->len, .useless = useless };
+	struct debuginfo_ask *a;
 
 	if (!exporter_link_ready(x))
 		return false;
 	if (!x->debuginfod || id->len < DEBUGINFO_ID_MIN || exporter_link_asks_for(x, id))
 		return true;
+	a = exporter_link_free_ask(x, owner);
 	if (!a)
 		return false;
 	memcpy(m.build_id, id->bytes, id->len);
 	if (conn_send(&x->link.conn, MSG_DEBUGINFO_WANTED, x->questions + 1, &m, sizeof(m),
 		      NULL, 0, NULL, 0) < 0)
 		return false;
-	*a = (struct debuginfo_ask){ ++x->questions, *id };
+	*a = (struct debuginfo_ask){ ++x->questions, owner, *id };
 	return true;
 }
 
-/* A worker will read it: nobody can change it meanwhile, and it has the size that it
- * is said to have. */
-static bool exporter_link_debug_sealed(int fd, uint64_t bytes)
+/* A worker will read it, as any file: memory that nobody can change, or a regular file that
+ * is there to be read.  It has the size that it is said to have. */
+static bool exporter_link_debug_fits(int fd, uint64_t bytes)
 {
 	struct stat st;
 	int seals = fcntl(fd, F_GET_SEALS);
 
-	return seals >= 0 && (seals & SEALED_SEALS) == SEALED_SEALS && !fstat(fd, &st) &&
-	       bytes && bytes <= DEBUGINFO_BYTES_MAX && (uint64_t)st.st_size == bytes;
+	return ((seals >= 0 && (seals & SEALED_SEALS) == SEALED_SEALS) ||
+		(fcntl(fd, F_GETFL) & (O_ACCMODE | O_PATH)) == O_RDONLY) &&
+	       !fstat(fd, &st) && S_ISREG(st.st_mode) && bytes &&
+	       bytes <= DEBUGINFO_BYTES_MAX && (uint64_t)st.st_size == bytes;
 }
 
 static int exporter_link_on_debuginfo(struct exporter_link *x, struct msg *msg)
@@ -153,7 +169,7 @@ static int exporter_link_on_debuginfo(struct exporter_link *x, struct msg *msg)
 
 	if (found) {
 		memcpy(&m, msg->buf, sizeof(m));
-		if (!exporter_link_debug_sealed(msg->fds[0], m.bytes))
+		if (!exporter_link_debug_fits(msg->fds[0], m.bytes))
 			return MSG_BAD_CONTENT;
 	}
 	if (a)

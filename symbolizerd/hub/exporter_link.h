@@ -14,10 +14,11 @@
 #include "symbolizerd/hub/peer_link.h"
 #include "symbolizerd/knowledge/knowledge.h"
 
-#define DEBUGINFO_ASKS_MAX	8	/* questions without an answer */
+#define DEBUGINFO_ASKS_MAX	16	/* questions without an answer: all that exporterd takes */
 
 struct debuginfo_ask {
 	uint64_t id;		/* 0: free */
+	uint32_t owner;		/* of an executable with this build ID */
 	struct build_id build_id;
 };
 
@@ -44,8 +45,10 @@ void exporter_link_fini(struct exporter_link *x);
 void exporter_link_flush(struct exporter_link *x);
 
 /* Have it ask debuginfod servers for this debug file, if it does that:
- * debug_files_found() gets what comes.  False: it cannot be asked now. */
-bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id);
+ * debug_files_found() gets what comes.  False: it cannot be asked now, or not for this
+ * owner.  useless: as of debug_files_ops. */
+bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id,
+				 uint32_t owner, bool useless);
 
 /* Connected and past its hello. */
 static inline bool exporter_link_ready(const struct exporter_link *x)

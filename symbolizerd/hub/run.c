@@ -349,11 +349,12 @@ static uint32_t hub_run_fds_kept(void)
 }
 
 /* ctx: its loader_files, as for all of debug_ops */
-static bool hub_run_on_debug_missing(void *ctx, const struct build_id *id)
+static bool hub_run_on_debug_missing(void *ctx, const struct build_id *id, uint32_t owner,
+				     bool useless)
 {
 	struct hub *hub = (struct hub *)((char *)ctx - offsetof(struct hub, loader_files));
 
-	return exporter_link_debug_missing(&hub->exporter, id);
+	return exporter_link_debug_missing(&hub->exporter, id, owner, useless);
 }
 
 int hub_init(struct hub *hub, const struct hub_config *config,

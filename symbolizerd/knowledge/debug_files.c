@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/knowledge/debug_files.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -190,7 +191,7 @@ uint32_t debug_files_found(struct debug_files *d, struct executables *x,
 	}
 	debug_files_make_room(d);
 	if (source == DEBUG_SERVER) {
-		h.bytes = (uint64_t)st.st_size;
+		h.bytes = fcntl(fd, F_GET_SEALS) >= 0 ? (uint64_t)st.st_size : 0;
 		debug_files_make_bytes(d, h.bytes);
 	}
 	d->v[d->n++] = h;
@@ -209,7 +210,7 @@ void debug_files_answer(struct debug_files *d, struct executables *x, uint32_t n
 		if (fd >= 0)
 			debug_files_found(d, x, &a->id, fd, DEBUG_LOCAL, now_ns);
 		else if (d->ops->missing)
-			d->ops->missing(d->ctx, &a->id);
+			d->ops->missing(d->ctx, &a->id, a->owner, a->useless);
 		return;
 	}
 	if (fd >= 0)		/* too late, or not asked for */
@@ -243,47 +244,80 @@ void debug_files_no_alternate(struct debug_files *d, uint32_t number, uint64_t n
 
 /* --- asking again -------------------------------------------------------------- */
 
-static struct debug_ask *debug_files_free_ask(struct debug_files *d, uint64_t now_ns)
+/* For a question of this owner; NULL: not now. */
+static struct debug_ask *debug_files_free_ask(struct debug_files *d, uint32_t owner,
+					      uint64_t now_ns)
 {
+	struct debug_ask *unused = NULL;
+	uint32_t own = 0, used = 0;
+
 	for (uint32_t i = 0; i < DEBUG_ASKS_MAX; i++) {
-		if (!d->asks[i].since_ns || now_ns - d->asks[i].since_ns >= DEBUG_ANSWER_NS)
-			return &d->asks[i];
+		struct debug_ask *a = &d->asks[i];
+
+		if (!a->since_ns || now_ns - a->since_ns >= DEBUG_ANSWER_NS) {
+			unused = a;
+			continue;
+		}
+		used++;
+		own += a->owner == owner;
 	}
-	return NULL;
+	return debug_files_may_ask(own, used, DEBUG_ASKS_MAX) ? unused : NULL;
 }
 
-/* False: no more can be asked now. */
-static bool debug_files_ask(struct debug_files *d, const struct executables *x,
+/* loaderd's opener, and if that has none a server. */
+static void debug_files_ask_opener(struct debug_files *d, struct executable *e,
+				   const struct build_id *id, bool useless, uint64_t now_ns)
+{
+	struct debug_ask *a = debug_files_free_ask(d, e->owner, now_ns);
+
+	if (!a)
+		return;
+	e->debug_asked_ns = now_ns;
+	*a = (struct debug_ask){ now_ns, e->number, e->owner, useless, *id };
+	if (d->ops->ask(d->ctx, e->number, id) == 0)
+		return;
+	a->since_ns = 0;
+	if (d->ops->missing)
+		d->ops->missing(d->ctx, id, e->owner, useless);
+}
+
+/* Was what is at hand of use to an executable with this build ID?  Then one that somebody
+ * else made with it cannot have it taken away. */
+static bool debug_files_served(const struct executables *x, const struct build_id *id)
+{
+	struct build_id own;
+
+	for (uint32_t i = 0; i < x->top; i++) {
+		const struct executable *e = x->v[i];
+
+		if (e && e->debug == JOB_DEBUG_FILE && debug_files_id(e, &own) &&
+		    debug_files_same(&own, id))
+			return true;
+	}
+	return false;
+}
+
+/* If it cannot be asked for now it is looked at again soon. */
+static void debug_files_ask(struct debug_files *d, const struct executables *x,
 			    struct executable *e, uint64_t now_ns)
 {
-	struct debug_ask *a = debug_files_free_ask(d, now_ns);
 	const struct debug_at_hand *h;
 	struct build_id id;
 	struct stat st;
-	bool first = !e->debug_asked_ns;
+	bool useless;
 
 	if (!debug_files_id(e, &id) || executables_number(x, e->number) != e)
-		return true;
+		return;
 	h = debug_files_get(d, &id, e->owner, now_ns);
 	if (h && !fstat(h->fd, &st) && executable_renew(e, debug_files_print(&st)))
-		return true;
-	if (h && h->source == DEBUG_SERVER)	/* it was read, and is not what it should be */
+		return;
+	useless = h && h->source == DEBUG_SERVER && !debug_files_served(x, &id);
+	if (useless)		/* it was read, and is not what it should be */
 		debug_files_drop(d, (uint32_t)(h - d->v));
-	if (!first && !a)
-		return false;
-	e->debug_asked_ns = now_ns;
-	if (first) {		/* a worker asked just now */
-		if (d->ops->missing && !d->ops->missing(d->ctx, &id))
-			e->debug_asked_ns = 0;
-		return true;
-	}
-	*a = (struct debug_ask){ now_ns, e->number, id };
-	if (d->ops->ask(d->ctx, e->number, &id) == 0)
-		return true;
-	a->since_ns = 0;
-	if (d->ops->missing)
-		d->ops->missing(d->ctx, &id);
-	return true;
+	if (e->debug_asked_ns)
+		debug_files_ask_opener(d, e, &id, useless, now_ns);
+	else if (!d->ops->missing || d->ops->missing(d->ctx, &id, e->owner, useless))
+		e->debug_asked_ns = now_ns;	/* a worker asked loaderd just now */
 }
 
 void debug_files_tick(struct debug_files *d, struct executables *x, uint32_t interval,
@@ -300,9 +334,8 @@ void debug_files_tick(struct debug_files *d, struct executables *x, uint32_t int
 		e = x->v[d->next];
 		if (e && executable_lacks_debug(e) && !e->renew && !e->jobs && !vdso_is(&e->key) &&
 		    interval - e->used < DEBUG_MET_INTERVALS &&
-		    (!e->debug_asked_ns || now_ns - e->debug_asked_ns >= d->again_ns) &&
-		    !debug_files_ask(d, x, e, now_ns))
-			return;	/* the same one at the next tick */
+		    (!e->debug_asked_ns || now_ns - e->debug_asked_ns >= d->again_ns))
+			debug_files_ask(d, x, e, now_ns);
 		d->next++;
 	}
 }

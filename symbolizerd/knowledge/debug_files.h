@@ -13,10 +13,13 @@
  * lines asks for it; if the host has none, servers are asked, and what comes has the lines
  * asked for anew.
  *
+ * Who makes many programs with invented build IDs does not keep others waiting: questions
+ * are shared by owner (debug_files_may_ask()).
+ *
  * A descriptor holds on to a file system, so one of a host's file goes after
  * DEBUG_LOCAL_NS; one of a server after DEBUG_SERVER_NS without use, or when it proved to
  * be of no use.  Of more than DEBUG_FILES_MAX goes what was used least recently; and of
- * those of servers, which are memory, when they have more than DEBUG_SERVER_BYTES.
+ * those of servers that are memory, when they have more than DEBUG_SERVER_BYTES.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_DEBUG_FILES_H
 #define SYMBOLIZERD_KNOWLEDGE_DEBUG_FILES_H
@@ -48,11 +51,12 @@ struct debug_files_ops {
 	/* Have loaderd look for this build ID as the executable of this number would:
 	 * debug_files_answer() follows.  0 or -errno. */
 	int (*ask)(void *ctx, uint32_t number, const struct build_id *id);
-	/* The host has none: samples meet an executable with this build ID that lacks
-	 * its debug file.  Once when it was read, then at most each DEBUG_AGAIN_NS
-	 * while that is so.  False: not now; after it was read that is tried again soon.
-	 * May be NULL. */
-	bool (*missing)(void *ctx, const struct build_id *id);
+	/* The host has none: samples meet an executable of this owner with this build ID
+	 * that lacks its debug file.  Once when it was read, then at most each
+	 * DEBUG_AGAIN_NS while that is so.  useless: what a server had for it was read,
+	 * and is not what it should be.  False: not now; after it was read that is tried
+	 * again soon.  May be NULL. */
+	bool (*missing)(void *ctx, const struct build_id *id, uint32_t owner, bool useless);
 };
 
 struct debug_at_hand {
@@ -61,12 +65,13 @@ struct debug_at_hand {
 	enum debug_source source;
 	uid_t uid;		/* of the file */
 	uint64_t since_ns, used_ns;
-	uint64_t bytes;		/* of a server's: of memory; else 0 */
+	uint64_t bytes;		/* of a server's that is memory; else 0 */
 };
 
 struct debug_ask {
 	uint64_t since_ns;	/* 0: none */
-	uint32_t number;
+	uint32_t number, owner;
+	bool useless;		/* as of missing() above */
 	struct build_id id;
 };
 
@@ -89,6 +94,14 @@ struct debug_files {
 	const struct debug_files_ops *ops;	/* NULL: nobody is asked */
 	void *ctx;
 };
+
+/* Of so many questions that may be under way, so many are, and this owner has `own` of
+ * them: may he ask one more?  Who has none may, while there is room; the more one has,
+ * the more room there must be for others, and nobody has more than four. */
+static inline bool debug_files_may_ask(uint32_t own, uint32_t used, uint32_t all)
+{
+	return own ? all - used > own * all / 4 : used < all;
+}
 
 void debug_files_init(struct debug_files *d);
 void debug_files_fini(struct debug_files *d);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What exporterd may not do, tried from inside: without a spool, with one, and with
- * debuginfod servers. */
+/* What exporterd may not do, tried from inside: without a spool, with one, with debuginfod
+ * servers, and with a cache of their files. */
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -16,6 +16,7 @@ static struct exporter_config cfg = {
 	.spool_bytes = 1 << 20,
 };
 static struct spool spool;
+static struct debug_cache cache;
 
 static void on_lost(void *arg, uint64_t id, uint64_t samples,
 		    enum batch_outcome o)
@@ -30,7 +31,8 @@ static void on_lost(void *arg, uint64_t id, uint64_t samples,
 static int as_exporter(void)
 {
 	spool_init(&spool, on_lost, NULL);
-	return exporter_confine(&cfg, &spool);
+	debug_cache_init(&cache);
+	return exporter_confine(&cfg, &spool, &cache);
 }
 
 static int as_spooler(void)
@@ -43,6 +45,13 @@ static int as_asker(void)
 {
 	cfg.debuginfod.n = 1;
 	return as_exporter();
+}
+
+static int as_cacher(void)
+{
+	cfg.debuginfod.cache = dir;
+	cfg.debuginfod.cache_bytes = 1 << 20;
+	return as_asker();
 }
 
 static long put(uint64_t id)
@@ -72,9 +81,37 @@ static long do_spool(void)
 	return spool.n || spool.errors || spool.refused ? -1 : 0;
 }
 
+/* All that a cache does. */
+static long do_cache(void)
+{
+	const struct msg_debuginfo_wanted w = { .build_id_len = 8 };
+	int fd;
+
+	debug_cache_scan(&cache);
+	if (debug_cache_begin(&cache) || debug_cache_write(&cache, "x", 1) ||
+	    debug_cache_sync(&cache) || debug_cache_keep(&cache, &w) < 0)
+		return -1;
+	cache.v[0].touched_ns = 0;
+	fd = debug_cache_get(&cache, &w);
+	if (fd < 0 || !cache.v[0].touched_ns || write(fd, "x", 1) == 1)
+		return -1;
+	if (debug_cache_begin(&cache) || read(cache.read_fd, &fd, 1) != 0)
+		return -1;
+	debug_cache_give_up(&cache);
+	debug_cache_drop(&cache, &w);
+	debug_cache_scan(&cache);
+	return cache.n || cache.errors || cache.refused ? -1 : 0;
+}
+
+/* The directory of the one that there is. */
+static int own_dir(void)
+{
+	return spool.dir >= 0 ? spool.dir : cache.dir;
+}
+
 static long spool_file(int flags, mode_t mode)
 {
-	return openat(spool.dir, "x", flags, mode);
+	return openat(own_dir(), "x", flags, mode);
 }
 
 static long do_open_mode(void)
@@ -94,37 +131,37 @@ static long do_truncate(void)
 
 static long do_directory(void)
 {
-	return mkdirat(spool.dir, "x", 0700);
+	return mkdirat(own_dir(), "x", 0700);
 }
 
 static long do_link(void)
 {
-	return symlinkat("/", spool.dir, "x");
+	return symlinkat("/", own_dir(), "x");
 }
 
 static long do_fifo(void)
 {
-	return mknodat(spool.dir, "x", S_IFIFO | 0600, 0);
+	return mknodat(own_dir(), "x", S_IFIFO | 0600, 0);
 }
 
 static long do_mode(void)
 {
-	return fchmod(spool.dir, 0777);
+	return fchmod(own_dir(), 0777);
 }
 
 static long do_leave(void)
 {
-	return openat(spool.dir, "..", O_RDONLY | O_DIRECTORY);
+	return openat(own_dir(), "..", O_RDONLY | O_DIRECTORY);
 }
 
 static long do_exchange(void)
 {
-	return syscall(SYS_renameat2, spool.dir, "x", spool.dir, "y", 2);
+	return syscall(SYS_renameat2, own_dir(), "x", own_dir(), "y", 2);
 }
 
 static long do_remove_directory(void)
 {
-	return unlinkat(spool.dir, ".", AT_REMOVEDIR);
+	return unlinkat(own_dir(), ".", AT_REMOVEDIR);
 }
 
 static long do_beside(void)
@@ -147,7 +184,13 @@ static long do_unlink(void)
 	return unlinkat(AT_FDCWD, outside, 0);
 }
 
-static void with_spool(void)
+static long do_touch_by_name(void)
+{
+	return utimensat(own_dir(), "x", NULL, 0);
+}
+
+static void with_directory(const char *with, int (*confine)(void), const char *needs,
+			   long (*all)(void))
 {
 	static const struct {
 		const char *what;
@@ -162,14 +205,14 @@ static void with_spool(void)
 		{ "the directory above", do_leave },
 		{ "exchanging files", do_exchange },
 		{ "removing the directory", do_remove_directory },
-		{ "a file beside the spool", do_beside },
+		{ "a file beside it", do_beside }, { "the time of a name", do_touch_by_name },
 		{ "open a file", do_open }, { "fork", do_fork },
 	};
 
 	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
-		refused("with a spool", as_spooler, no[i].what, no[i].call);
-	forbidden_common("with a spool", as_spooler);
-	allowed("with a spool", as_spooler, "all that it needs", do_spool);
+		refused(with, confine, no[i].what, no[i].call);
+	forbidden_common(with, confine);
+	allowed(with, confine, needs, all);
 }
 
 int main(void)
@@ -192,7 +235,9 @@ int main(void)
 	refused("with debuginfod servers", as_asker, "open a file", do_open);
 	refused("with debuginfod servers", as_asker, "removing a file", do_unlink);
 	allowed("with debuginfod servers", as_asker, "a memfd", do_memfd);
-	with_spool();
+	with_directory("with a spool", as_spooler, "all that a spool needs", do_spool);
+	cfg.spool = NULL;
+	with_directory("with a cache", as_cacher, "all that a cache needs", do_cache);
 	unlink(outside);
 	if (rmdir(dir) < 0)
 		verdict(0, "with a spool", "an empty directory", "left");

@@ -12,26 +12,11 @@
 #include <unistd.h>
 
 #include "ipc/conn_more.h"
-#include "ipc/sealed.h"
-#include "symbolizerd/symbols/index.h"
 #include "symbolizerd/worker/worker.h"
 #include "tests/hostile/own_hub.h"
 #include "tests/unit/harness.h"
 
 /* --- the worker ---------------------------------------------------------------- */
-
-static int debug_symbols(bool debug)
-{
-	static const char *const all[] = { "\0before", "\0better" };
-	struct symbols_hdr hdr = { .magic = SYMBOLS_MAGIC, .n = 1, .name_bytes = 8 };
-	struct symbol s = { .start = OWN_MARK, .size = 16, .name = 1 };
-	char names[8];
-	struct iovec parts[] = { { &hdr, sizeof(hdr) }, { &s, sizeof(s) },
-				 { names, sizeof(names) } };
-
-	memcpy(names, all[debug], 8);
-	return sealed_make("symbols", parts, 3);
-}
 
 /* It believes what it gets, unless that says no. */
 static bool debug_ask(struct conn *c, const struct msg_job_done *done)
@@ -64,7 +49,7 @@ int worker_run(int fd)
 	done.debug = debug_ask(&c, &done) ? JOB_DEBUG_FILE : JOB_DEBUG_MISSING;
 	for (done.part = JOB_TABLE; done.part <= JOB_SYMBOLS; done.part *= 2) {
 		part = done.part == JOB_TABLE ? own_table() :
-						debug_symbols(done.debug == JOB_DEBUG_FILE);
+			own_symbols_called(done.debug == JOB_DEBUG_FILE ? "better" : "before");
 		if (job.parts & done.part)
 			conn_send(&c, MSG_JOB_DONE, 0, &done, sizeof(done), NULL, 0, &part, 1);
 	}

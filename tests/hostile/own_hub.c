@@ -20,7 +20,7 @@
 struct place own_place;
 struct hub own_hub;
 
-bool own_job(struct conn *c, int fd, struct msg_job *job)
+bool own_job_file(struct conn *c, int fd, struct msg_job *job, int *file)
 {
 	struct msg m;
 	int r;
@@ -30,9 +30,18 @@ bool own_job(struct conn *c, int fd, struct msg_job *job)
 	c->state = CONN_READY;
 	while ((r = conn_recv(c, &m)) == -EAGAIN)
 		poll(NULL, 0, 1);
-	if (r == 0)
-		memcpy(job, m.buf, sizeof(*job));
-	return r == 0;
+	if (r)
+		return false;
+	memcpy(job, m.buf, sizeof(*job));
+	*file = m.fds[0];
+	return true;
+}
+
+bool own_job(struct conn *c, int fd, struct msg_job *job)
+{
+	int file;
+
+	return own_job_file(c, fd, job, &file);
 }
 
 int own_table(void)
@@ -48,17 +57,23 @@ int own_table(void)
 	return sealed_make("table", parts, 3);
 }
 
-int own_symbols(void)
+int own_symbols_called(const char name[7])
 {
 	struct symbols_hdr hdr = {
 		.magic = SYMBOLS_MAGIC, .n = 1, .name_bytes = 8,
 	};
 	struct symbol s = { .start = OWN_MARK, .size = 16, .name = 1 };
-	char names[8] = "\0marked";
+	char names[8] = "";
 	struct iovec parts[] = { { &hdr, sizeof(hdr) }, { &s, sizeof(s) },
 				 { names, sizeof(names) } };
 
+	memcpy(names + 1, name, 7);
 	return sealed_make("symbols", parts, 3);
+}
+
+int own_symbols(void)
+{
+	return own_symbols_called("marked");
 }
 
 static int be_hub(void (*adjust)(struct hub *hub))

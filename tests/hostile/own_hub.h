@@ -19,10 +19,13 @@ extern struct hub own_hub;		/* in the child */
 
 /* In a worker: connect to the hub at fd, and take the job.  False: there is none. */
 bool own_job(struct conn *c, int fd, struct msg_job *job);
+/* And the file. */
+bool own_job_file(struct conn *c, int fd, struct msg_job *job, int *file);
 
 /* What a good worker answers: sealed memory, the caller's. */
 int own_table(void);
 int own_symbols(void);
+int own_symbols_called(const char name[7]);	/* of six letters */
 
 /* Start the hub, and connect; adjust (may be NULL) is called in it before it
  * runs.  A loaderd has said hello then. */

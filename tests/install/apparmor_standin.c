@@ -85,6 +85,7 @@ static int do_config_write(void) { return opens("/etc/trifold/trifold.conf", O_W
 static int do_program_write(void) { return opens("/usr/bin/trifold", O_WRONLY); }
 static int do_make(void) { return opens("/run/standin.new", O_WRONLY | O_CREAT); }
 static int do_spool(void) { return opens("/var/lib/trifold-exporterd/x", O_WRONLY | O_CREAT); }
+static int do_cache(void) { return opens("/var/cache/trifold-exporterd/x", O_WRONLY | O_CREAT); }
 static int do_unlink(void) { return unlink(FILE_OF_ANOTHER); }
 static int do_link(void) { return link("/etc/passwd", "/etc/standin.link"); }
 static int do_mkdir(void) { return mkdir("/run/standin.dir", 0700); }
@@ -186,7 +187,7 @@ static int do_setns(void)
 static const struct { const char *name; int (*run)(void); } attempts[] = {
 #define TRY(name)	{ #name, do_ ## name }
 	TRY(shadow), TRY(passwd), TRY(words), TRY(resolv), TRY(config), TRY(config_write),
-	TRY(program_write), TRY(make), TRY(spool), TRY(unlink), TRY(link), TRY(mkdir),
+	TRY(program_write), TRY(make), TRY(spool), TRY(cache), TRY(unlink), TRY(link), TRY(mkdir),
 	TRY(disk), TRY(policy), TRY(sysctl), TRY(exec), TRY(shell), TRY(leave),
 	TRY(tcp), TRY(udp), TRY(raw), TRY(packet), TRY(netlink), TRY(port_80),
 	TRY(loader_socket), TRY(export_socket), TRY(status_socket),
@@ -240,6 +241,7 @@ static void prepare(void)
 	unlink("/run/standin.null");
 	unlink("/run/standin.new");
 	unlink("/var/lib/trifold-exporterd/x");
+	unlink("/var/cache/trifold-exporterd/x");
 	rmdir("/run/standin.dir");
 }
 

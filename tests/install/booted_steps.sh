@@ -54,9 +54,12 @@ has_users() {
 	getent group trifold
 }
 
-spool_is_private() {
-	[ "$(stat -c '%a %U %G' /var/lib/trifold-exporterd)" = \
-		"700 trifold-exporterd trifold-exporterd" ]
+dirs_are_private() {
+	local d
+	for d in lib cache; do
+		[ "$(stat -c '%a %U %G' /var/$d/trifold-exporterd)" = \
+			"700 trifold-exporterd trifold-exporterd" ] || return 1
+	done
 }
 
 nothing_runs() {
@@ -379,7 +382,7 @@ phase_1() {
 	check "it comes up" systemctl is-active basic.target
 	check "the packages install" install new || return
 	check "systemd-sysusers made their users" has_users
-	check "systemd-tmpfiles made the spool's directory" spool_is_private
+	check "systemd-tmpfiles made the exporter's directories" dirs_are_private
 	check "nothing is enabled or started by that" not_enabled
 	check "AppArmor enforces the profiles" profiles_enforced
 	check "CAP_PERFMON may sample now" paranoid

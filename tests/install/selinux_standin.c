@@ -357,6 +357,7 @@ static const struct {
 	{ "make-words", makes, "/run/trifold-config/standin" },
 	{ "make-beside-sockets", makes, "/run/trifold/standin" },
 	{ "make-spool", makes, "/var/lib/trifold-exporterd/standin" },
+	{ "make-cache", makes, "/var/cache/trifold-exporterd/standin" },
 	{ "make-log", makes, "/var/log/standin" },
 	{ "make-directory", makes_dir, "/run/standin.d" },
 	{ "socket-tcp", socket_of, "tcp" },

@@ -48,6 +48,7 @@ labelled() {
 	done
 	has_type /usr/bin/trifold bin_t && has_type /etc/trifold/trifold.conf trifold_conf_t &&
 		has_type /var/lib/trifold-exporterd trifold_spool_t &&
+		has_type /var/cache/trifold-exporterd trifold_cache_t &&
 		has_type /run/trifold-config trifold_words_t && has_type /run/trifold-config/viewer trifold_words_t &&
 		has_type /run/trifold trifold_runtime_t && has_type /run/trifold/loader.sock trifold_loader_sock_t &&
 		has_type /run/trifold/export.sock trifold_export_sock_t &&
@@ -175,7 +176,7 @@ may() {
 	loaderd)	echo "read-passwd read-home read-conf read-words read-log read-init-environ
 			hub-as-loaderd bpf perf-event" ;;
 	symbolizerd)	;;
-	exporterd)	echo "read-passwd read-conf make-spool socket-tcp socket-udp socket-route
+	exporterd)	echo "read-passwd read-conf make-spool make-cache socket-tcp socket-udp socket-route
 			connect-4318 connect-443 hub-as-exporterd" ;;
 	viewer)		echo "hub-as-reader" ;;
 	# nobody at all may change the domain of a process that runs
@@ -230,14 +231,14 @@ stand_ins() {
 	setsebool allow_execmem on	# for unconfined_t
 	# the stand-in is root without CAP_DAC_OVERRIDE: owners and modes must not matter
 	chmod 666 /run/trifold/*.sock
-	chmod 777 /run/trifold /run/trifold-config /var/lib/trifold-exporterd
+	chmod 777 /run/trifold /run/trifold-config /var/{lib,cache}/trifold-exporterd
 	check "the stand-in can do all of it where no policy of ours holds" judge control
 	[ "$(grep -c . /run/control)" -ge 60 ] || echo "not ok - the stand-in makes its attempts"
 	for d in start config loaderd symbolizerd exporterd viewer; do
 		check "the stand-in in $d's domain does what that may, and is refused all else" judge $d
 	done
 	chmod 755 /run/trifold /run/trifold-config
-	chmod 700 /var/lib/trifold-exporterd
+	chmod 700 /var/{lib,cache}/trifold-exporterd
 	check "all three daemons are active after it" within 20 active
 }
 

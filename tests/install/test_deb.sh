@@ -88,9 +88,8 @@ programs_run() {
 	inside /usr/libexec/trifold/trifold-viewer --version
 }
 
-spool_is_private() {
-	[ "$(inside stat -c '%a %U %G' /var/lib/trifold-exporterd)" = \
-		"700 trifold-exporterd trifold-exporterd" ]
+is_private() {	# directory
+	[ "$(inside stat -c '%a %U %G' "$1")" = "700 trifold-exporterd trifold-exporterd" ]
 }
 
 same_as_before() {
@@ -116,6 +115,7 @@ removed() {
 		/etc/apparmor.d/trifold-viewer
 		/etc/trifold
 		/etc/trifold/trifold.conf
+		/var/cache/trifold-exporterd
 		/var/lib/trifold-exporterd
 	END
 }
@@ -140,12 +140,13 @@ steps() {
 	check "version $old installs" install 'old/*.deb' || return
 	check "it is that version" versions $old
 	check "its users are there" has_users
-	check "the spool's directory is its user's alone" spool_is_private
+	check "the spool's directory is its user's alone" is_private /var/lib/trifold-exporterd
+	check "so is that of debug files" is_private /var/cache/trifold-exporterd
 	check "its programs run" programs_run
 	check "the configuration is a valid one" inside trifold check-config
 	check "the manual pages are where man looks" [ -e "$root/usr/share/man/man8/trifold-viewer.8.gz" ]
 	echo '# mine' >>"$root/etc/trifold/trifold.conf"
-	touch "$root/var/lib/trifold-exporterd/batch"
+	touch "$root"/var/{cache,lib}/trifold-exporterd/batch
 	check "version $version is an upgrade" install 'new/*.deb'
 	check "it is that version now" versions "$version"
 	check "a configuration that was changed stays" \
@@ -155,7 +156,7 @@ steps() {
 	check "it can do without the viewer" apt_get remove trifold-viewer
 	check "which needs the same version" not_beside_another
 	check "it removes" apt_get remove trifold trifold-viewer trifold-doc
-	check "but for configuration and spool" removed
+	check "but for configuration, spool and debug files" removed
 	check "it installs again" install 'new/*.deb'
 	check "it purges" apt_get purge trifold trifold-viewer trifold-doc
 	check "and leaves nothing but its users" same_as_before

@@ -4,10 +4,15 @@
 usage: exporter_debuginfod_cases.py BUILD [CASE...]"""
 import contextlib
 import os
+import shutil
+import signal
+import subprocess
+import tempfile
 
 import debuginfod_server as server
 from debuginfod_server import Server
-from exporter_stage import (BATCH, BUILD, NOBODY, Stage, case, equal, free_port, main, wait_for)
+from exporter_stage import (BATCH, NOBODY, ROOT, Skip, Stage, case, equal, free_port, main,
+                            wait_for)
 from fake_hub import DEBUGINFO_WANTED, Done, send
 
 ID = bytes.fromhex("0123456789abcdef0123456789abcdef01234567")
@@ -30,7 +35,8 @@ def begin(s):
 
 def counted(s, **want):
     """These counters soon; all others of debuginfod are 0."""
-    names = ("asked", "requests", "found", "not_found", "failed", "bytes")
+    names = ("asked", "requests", "found", "not_found", "failed", "bytes", "cached",
+             "cache_files", "cache_bytes", "cache_evicted", "cache_errors")
     want = {n: want.get(n, 0) for n in names}
 
     def of(st):
@@ -54,6 +60,7 @@ def debug_file_is_handed_over_as_it_came():
         begin(s)
         s.hub.ask_debuginfo(ID, 77)
         equal(s.hub.debuginfo(), (77, FILE))
+        assert not s.hub.cached, "there is no cache"
         equal(web.asked, [f"/buildid/{ID.hex()}/debuginfo"])
         # what else does the request say of this host?
         equal(web.agents, {(("Accept", "*/*"), ("User-Agent", "trifold"))})
@@ -217,9 +224,212 @@ def questions_without_sense_are_offences():
             equal(web.asked, [])
 
 
+# --- a cache ------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def directory(mount=None):
+    """Of exporterd's user; mount: a tmpfs with these options."""
+    top = tempfile.mkdtemp(prefix="trifold-cache-")
+    os.chmod(top, 0o755)
+    path = f"{top}/cache"
+    os.mkdir(path, 0o700)
+    if mount and not ROOT:
+        raise Skip("mounts need root")
+    try:
+        if mount:
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=700,{mount}", "none", path],
+                           check=True)
+        if ROOT:
+            os.chown(path, NOBODY, NOBODY)
+        yield path
+    finally:
+        if mount:
+            subprocess.run(["umount", path], check=False)
+        shutil.rmtree(top)
+
+
+def with_cache(path, *servers, **env):
+    return stage(*servers, env={"TRIFOLD_DEBUGINFOD_CACHE": path, **env})
+
+
+def next_start(s, how=signal.SIGTERM):
+    s.exporter.send_signal(how)
+    s.exporter.wait(60)
+    s.hub.drop()
+    s.run()
+    begin(s)
+
+
+def found(s, build_id, content, ident=1, cached=True, useless=0):
+    s.hub.ask_debuginfo(build_id, ident, useless)
+    equal(s.hub.debuginfo(), (ident, content))
+    equal(s.hub.cached, cached)
+
+
+@case
+def next_start_takes_it_from_the_cache():
+    with directory() as d, Server({ID.hex(): server.found(FILE)}) as web, \
+            with_cache(d, web) as s:
+        begin(s)
+        found(s, ID, FILE, 1)
+        found(s, ID, FILE, 2)
+        equal(os.listdir(d), [ID.hex()])
+        equal(os.stat(f"{d}/{ID.hex()}").st_mode & 0o777, 0o600)
+        counted(s, asked=2, requests=1, found=1, bytes=len(FILE), cached=1, cache_files=1,
+                cache_bytes=len(FILE))
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            next_start(s, how)
+            found(s, ID, FILE, 3)
+            none(s, OTHER, 4)
+            counted(s, asked=2, requests=1, not_found=1, cached=1, cache_files=1,
+                    cache_bytes=len(FILE))
+        equal(web.asked.count(f"/buildid/{ID.hex()}/debuginfo"), 1)
+
+
+@case
+def killed_while_a_file_comes():
+    with directory() as d, Server({ID.hex(): server.claims(1 << 20)}) as web, \
+            Server({ID.hex(): server.slow}) as slow, with_cache(d, slow) as s:
+        begin(s)
+        s.hub.ask_debuginfo(ID)
+        wait_for(lambda: os.listdir(d) == ["new.tmp"])
+        next_start(s, signal.SIGKILL)
+        equal(os.listdir(d), [])
+        # one that is cut off
+        s.how["env"]["TRIFOLD_DEBUGINFOD_URLS"] = web.url
+        next_start(s)
+        none(s)
+        equal(os.listdir(d), [])
+
+
+@case
+def file_of_no_use_is_asked_for_again():
+    with directory() as d, Server({ID.hex(): server.found(b"not this")}) as web, \
+            with_cache(d, web) as s:
+        begin(s)
+        found(s, ID, b"not this")
+        next_start(s)
+        found(s, ID, b"not this")
+        web.answers[ID.hex()] = server.found(FILE)
+        found(s, ID, FILE, useless=1)
+        found(s, ID, FILE)
+        equal(len(web.asked), 2)
+
+
+@case
+def what_others_did_to_the_cache():
+    files = {bytes([i] * 20): os.urandom(10_000) for i in range(1, 5)}
+    with directory() as d, Server({i.hex(): server.found(c) for i, c in files.items()}) as web, \
+            with_cache(d, web) as s:
+        begin(s)
+        for i, content in files.items():
+            found(s, i, content)
+        short, link, fifo, strange = (f"{d}/{i.hex()}" for i in files)
+        os.truncate(short, 5000)
+        os.unlink(link)
+        os.symlink("/etc/passwd", link)
+        os.unlink(fifo)
+        os.mkfifo(fifo)
+        if ROOT:
+            os.chown(strange, 1, 1)
+        # ten minutes have not passed: no server is asked
+        for i in list(files)[:3 + ROOT]:
+            none(s, i)
+        counted(s, asked=4, requests=4, found=4, bytes=40_000, cache_errors=3 + ROOT,
+                cache_files=1 - ROOT, cache_bytes=10_000 * (1 - ROOT))
+        next_start(s)
+        assert f"{2 + ROOT} files are not ours" in s.log(), s.log()
+        for i, content in files.items():
+            found(s, i, content)
+        assert not os.path.islink(link) and os.stat(short).st_size == 10_000
+        batches_go_on(s)
+
+
+@case
+def cache_that_cannot_be_used_is_no_cache():
+    with directory() as d, Server({ID.hex(): server.found(FILE)}) as web:
+        def without(why, **env):
+            with with_cache(d, web, **env) as s:
+                begin(s)
+                found(s, ID, FILE, cached=False)
+                assert why in s.log(), s.log()
+                assert ("memory only" in s.log()) == bool(why), s.log()
+        without("", TRIFOLD_DEBUGINFOD_CACHE_SIZE="0")
+        os.chmod(d, 0o755)
+        without("chmod 700")
+        os.rmdir(d)
+        without("No such file")
+        os.mkdir(d, 0o755)
+        if ROOT:
+            without("belongs to user 0")
+        equal(os.listdir(d), [])
+
+
+@case
+def two_exporters_have_not_one_cache():
+    with directory() as d, Server({ID.hex(): server.found(FILE)}) as web, \
+            with_cache(d, web) as s, with_cache(d, web) as other:
+        begin(s)
+        begin(other)
+        without = [x for x in (s, other) if "another exporterd uses it" in x.log()]
+        equal(len(without), 1)
+        for x in (s, other):
+            found(x, ID, FILE, cached=x not in without)
+
+
+@case
+def full_disk_is_said_and_the_file_comes():
+    large, third = os.urandom(600_000), bytes([7] * 20)
+    with directory("size=1m") as d, \
+            Server({ID.hex(): server.found(FILE), OTHER.hex(): server.found(large),
+                    third.hex(): server.found(FILE)}) as web, with_cache(d, web) as s:
+        begin(s)
+        found(s, ID, FILE)
+        with open(f"{d}/other", "wb") as f:
+            f.write(bytes(300_000))
+        found(s, OTHER, large, cached=False)
+        equal(s.log().count("No space left on device"), 1)
+        os.unlink(f"{d}/other")
+        found(s, third, FILE)
+        assert "takes files again" in s.log(), s.log()
+        equal(sorted(os.listdir(d)), sorted([ID.hex(), third.hex()]))
+        counted(s, asked=3, requests=3, found=3, bytes=2 * len(FILE) + len(large), cache_files=2,
+                cache_bytes=2 * len(FILE), cache_errors=1)
+        batches_go_on(s)
+
+
+@case
+def disk_becomes_read_only():
+    with directory("size=2m") as d, \
+            Server({ID.hex(): server.found(FILE), OTHER.hex(): server.found(FILE)}) as web, \
+            with_cache(d, web) as s:
+        begin(s)
+        found(s, ID, FILE)
+        subprocess.run(["mount", "-o", "remount,ro", d], check=True)
+        found(s, ID, FILE)
+        found(s, OTHER, FILE, cached=False)
+        assert "Read-only file system" in s.log(), s.log()
+
+
+@case
+def cache_has_bounds():
+    files = {bytes([i] * 20): os.urandom(400_000) for i in range(1, 5)}
+    with directory() as d, Server({i.hex(): server.found(c) for i, c in files.items()}) as web, \
+            with_cache(d, web, TRIFOLD_DEBUGINFOD_CACHE_SIZE="1") as s:
+        begin(s)
+        first = next(iter(files))
+        for i, content in files.items():
+            found(s, i, content)
+            found(s, first, files[first])
+        equal(sorted(os.listdir(d)), [first.hex(), list(files)[3].hex()])
+        counted(s, asked=8, requests=4, found=4, bytes=1_600_000, cached=4, cache_files=2,
+                cache_bytes=800_000, cache_evicted=2)
+
+
 @case
 def mistakes_are_said():
-    for name, value in (("URLS", "ftp://x"), ("URLS", "x"), ("SIZE", "0"), ("SIZE", "513"),
+    for name, value in (("CACHE", "here"), ("CACHE_SIZE", "65537"), ("URLS", "ftp://x"),
+                        ("URLS", "x"), ("SIZE", "0"), ("SIZE", "513"),
                         ("TIMEOUT", "0"), ("TIMEOUT", "601"),
                         ("URLS", " ".join(["http://x"] * 9))):
         with Stage(env={"TRIFOLD_DEBUGINFOD_URLS": "http://127.0.0.1:1",

@@ -134,19 +134,21 @@ class Hub:
             self.stats = exporter_stats(m[2])
         return self.stats
 
-    def ask_debuginfo(self, build_id, ident=1):
+    def ask_debuginfo(self, build_id, ident=1, useless=0):
         """A question for the debug file of these bytes."""
         send(self.conn, DEBUGINFO_WANTED, ident,
-             struct.pack("<II32s", len(build_id), 0, build_id))
+             struct.pack("<II32s", len(build_id), useless, build_id))
 
     def debuginfo(self, seconds=PATIENCE):
-        """The next answer: (id, content or None)."""
+        """The next answer: (id, content or None); .cached: it was a file to read."""
         kind, ident, payload, fds = self.answer((DEBUGINFO, DEBUGINFO_NONE), seconds)
         if kind == DEBUGINFO_NONE:
             return ident, None
         assert len(fds) == 1, fds
         size, = struct.unpack("<Q", payload)
-        assert fcntl.fcntl(fds[0], fcntl.F_GET_SEALS) & SEALS == SEALS, "seals"
+        self.cached = fcntl.fcntl(fds[0], fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+        if not self.cached:
+            assert fcntl.fcntl(fds[0], fcntl.F_GET_SEALS) & SEALS == SEALS, "seals"
         content = os.pread(fds[0], size + 1, 0)
         os.close(fds[0])
         assert len(content) == size, (len(content), size)

@@ -18,7 +18,8 @@ HELPER = os.path.join(ROOT, "build", "live", "calls")
 # The argument that our filters look at.
 ASKED = {"clone": 0, "fcntl": 1, "getsockopt": 2, "ioctl": 1, "kill": 1, "madvise": 2, "mmap": 2,
          "mprotect": 2, "newfstatat": 3, "open": 1, "openat": 2, "prctl": 0, "prlimit64": 0,
-         "renameat2": 4, "setpriority": 2, "socket": 0, "socketpair": 0, "statx": 2, "unlinkat": 2}
+         "renameat2": 4, "setpriority": 2, "socket": 0, "socketpair": 0, "statx": 2, "unlinkat": 2,
+         "utimensat": 1}
 
 # linux/audit.h, linux/bpf_common.h, linux/seccomp.h
 ARCHES = {"x86_64": 0xc000003e, "aarch64": 0xc00000b7}

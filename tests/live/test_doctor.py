@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 
@@ -44,6 +45,29 @@ def nobody():
     state = {c["name"]: c["state"] for c in json.loads(out)["checks"]}
     assert status == 1, out
     assert state["capabilities"] == state["runtime"] == "unknown", out
+
+
+@suite.test
+def debuginfod():
+    """it knows servers of the variable, and asks none of them"""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.listen()
+        sock.settimeout(0)
+        url = f"http://127.0.0.1:{sock.getsockname()[1]}"
+
+        def said(**env):
+            out = doctor("--json", env={**os.environ, **env})[1]
+            return next(c for c in json.loads(out)["checks"] if c["name"] == "debuginfod")
+        for env, text in (({}, "off "), ({"TRIFOLD_DEBUGINFOD_URLS": f"{url} {url}/x"}, "2 servers"),
+                          ({"TRIFOLD_DEBUGINFOD_URLS": "environment", "DEBUGINFOD_URLS": url}, "1 server gets")):
+            c = said(**env)
+            assert c["state"] == "OK" and text in c["finding"], c
+        try:
+            sock.accept()
+            raise AssertionError("a server was asked")
+        except BlockingIOError:
+            pass
 
 
 @suite.test

@@ -409,6 +409,19 @@ TEST(config_judges_further_receivers)
 	CHECK(!strcmp(said, "15 there are more than 7 further receivers\n"));
 }
 
+TEST(config_has_a_cache_for_debug_files)
+{
+	CHECK_EQ(parse("[names]\ndebuginfod_cache=/tmp\ndebuginfod_cache_size=0\n"), 0);
+	CHECK_EQ(config_env_make(&c), 0);
+	CHECK(!strcmp(variable("TRIFOLD_DEBUGINFOD_CACHE"), "/tmp"));
+	CHECK(!strcmp(variable("TRIFOLD_DEBUGINFOD_CACHE_SIZE"), "0"));
+	/* the default one need not be there */
+	CHECK_EQ(parse("[names]\ndebuginfod_cache=/var/cache/trifold-exporterd\n"), 0);
+	CHECK_EQ(parse("[names]\ndebuginfod_cache=/etc/passwd\n"), -EINVAL);
+	CHECK_EQ(parse("[names]\ndebuginfod_cache=/tmp/nothing-there\n"), -EINVAL);
+	CHECK_EQ(parse("[names]\ndebuginfod_cache_size=65537\n"), -EINVAL);
+}
+
 TEST(config_has_a_spool_for_the_first_receiver_only)
 {
 	CHECK_EQ(parse("[export]\nspool=/tmp\nspool_size=7\n"), 0);

@@ -11,7 +11,7 @@
 
 static struct executables x;
 static struct debug_files d;
-static uint32_t asked, missing, asked_number;
+static uint32_t asked, missing, missing_useless, asked_number;
 static struct build_id question;
 static int may_ask;
 static bool server_busy;
@@ -25,11 +25,13 @@ static int on_ask(void *ctx, uint32_t number, const struct build_id *id)
 	return may_ask;
 }
 
-static bool on_missing(void *ctx, const struct build_id *id)
+static bool on_missing(void *ctx, const struct build_id *id, uint32_t owner, bool useless)
 {
 	(void)ctx;
+	(void)owner;
 	CHECK(id->len >= 2);
 	missing++;
+	missing_useless += useless;
 	return !server_busy;
 }
 
@@ -65,7 +67,7 @@ static void setup(void)
 	executables_init(&x, 9);
 	debug_files_init(&d);
 	d.ops = &ops;
-	asked = missing = 0;
+	asked = missing = missing_useless = 0;
 	may_ask = 0;
 	server_busy = false;
 }
@@ -289,7 +291,7 @@ TEST(debug_files_questions_are_few_at_a_time)
 
 	setup();
 	for (uint32_t i = 1; i <= 200; i++)
-		add(i, (uint8_t)i, geteuid(), JOB_DEBUG_MISSING);
+		add(i, (uint8_t)i, i % 4, JOB_DEBUG_MISSING);
 	for (int i = 0; i < 20; i++)
 		debug_files_tick(&d, &x, 1, now);
 	CHECK_EQ(missing, 200);
@@ -368,7 +370,133 @@ TEST(servers_file_of_no_use_goes)
 	executable_named(e, NULL, 0, &(struct symbol_index){ 0 });
 	debug_files_tick(&d, &x, 1, 3 * S);
 	CHECK(is_closed(fd) && !e->renew);
+	CHECK(missing == 1 && missing_useless == 1);
 	setup();
+}
+
+/* When the opener has been asked again, and has none. */
+TEST(servers_file_of_no_use_is_said_to_be)
+{
+	struct build_id id = id_of(1);
+	struct executable *e;
+
+	setup();
+	e = add(1, 1, geteuid(), JOB_DEBUG_MISSING);
+	debug_files_tick(&d, &x, 1, S);
+	CHECK(missing == 1 && missing_useless == 0);
+	CHECK_EQ(debug_files_found(&d, &x, &id, file(), DEBUG_SERVER, 2 * S), 1);
+	executable_named(e, NULL, 0, &(struct symbol_index){ 0 });
+	debug_files_tick(&d, &x, 1, S + DEBUG_AGAIN_NS);
+	CHECK(asked == 1 && missing == 1 && d.n == 0);
+	debug_files_answer(&d, &x, 1, -1, S + DEBUG_AGAIN_NS);
+	CHECK(missing == 2 && missing_useless == 1);
+	setup();
+}
+
+TEST(servers_file_that_served_one_is_not_taken_away_by_another)
+{
+	struct build_id id = id_of(1);
+	struct executable *e;
+	int fd = file();
+
+	setup();
+	add(1, 1, 1000, JOB_DEBUG_FILE);
+	e = add(2, 1, 2000, JOB_DEBUG_MISSING);
+	CHECK_EQ(debug_files_found(&d, &x, &id, fd, DEBUG_SERVER, S), 1);
+	executable_named(e, NULL, 0, &(struct symbol_index){ 0 });
+	debug_files_tick(&d, &x, 1, 2 * S);
+	CHECK(!is_closed(fd) && missing_useless == 0);
+	CHECK(debug_files_get(&d, &id, 1000, 3 * S));
+	setup();
+}
+
+/* --- shares ---------------------------------------------------------------------- */
+
+/* As exporter_link.c and exporterd: so many questions wait, and one a second is answered. */
+static struct { uint32_t owner; uint8_t which; } line[16];
+static uint32_t in_line;
+
+static bool on_missing_line(void *ctx, const struct build_id *id, uint32_t owner, bool useless)
+{
+	uint32_t own = 0;
+
+	(void)ctx;
+	(void)useless;
+	for (uint32_t i = 0; i < in_line; i++)
+		own += line[i].owner == owner;
+	if (!debug_files_may_ask(own, in_line, 16))
+		return false;
+	line[in_line].owner = owner;
+	line[in_line++].which = id->bytes[3];
+	missing++;
+	return true;
+}
+
+/* How long a question of owner 7, who comes to this many owners with a thousand programs
+ * each, has no answer; it is the first, or one that is asked again. */
+static uint32_t line_wait(uint32_t owners, bool again)
+{
+	static const struct debug_files_ops with_line = { on_ask, on_missing_line };
+	struct executable *mine;
+	uint64_t now = S;
+	uint32_t n = 1;
+
+	setup();
+	d.ops = &with_line;
+	in_line = 0;
+	for (uint32_t o = 0; o < owners; o++) {
+		for (int i = 0; i < 1000; i++)
+			add(n++, 1, 1000 + o, JOB_DEBUG_MISSING);
+	}
+	for (int i = 0; i < 100; i++, now += S) {
+		debug_files_tick(&d, &x, 1, now);
+		if (in_line)
+			memmove(line, line + 1, --in_line * sizeof(line[0]));
+	}
+	mine = add(n, 2, 7, JOB_DEBUG_MISSING);
+	mine->debug_asked_ns = again ? 1 : 0;
+	for (uint32_t seconds = 1; seconds < 10000; seconds++, now += S) {
+		debug_files_tick(&d, &x, 1, now);
+		/* the opener has none, and says so at once */
+		for (uint32_t i = 0; i < DEBUG_ASKS_MAX; i++) {
+			if (d.asks[i].since_ns)
+				debug_files_answer(&d, &x, d.asks[i].number, -1, now);
+		}
+		if (in_line && line[0].which == 2)
+			return seconds;
+		if (in_line)
+			memmove(line, line + 1, --in_line * sizeof(line[0]));
+	}
+	return UINT32_MAX;
+}
+
+TEST(who_has_many_programs_does_not_keep_others_waiting)
+{
+	for (int again = 0; again < 2; again++) {
+		for (uint32_t owners = 1; owners <= 5; owners++) {
+			uint32_t s = line_wait(owners, again);
+
+			printf("# %u owners with 1000 programs each: %u s\n", owners, s);
+			/* it is looked at within 8 s; then 16 wait before it at most */
+			CHECK(s <= 8 + 16);
+			CHECK(owners > 1 || s <= 8 + 4);
+		}
+	}
+	setup();
+}
+
+TEST(share_leaves_room_for_others)
+{
+	uint32_t n = 0;
+
+	while (debug_files_may_ask(n, n, 16))
+		n++;
+	CHECK_EQ(n, 4);
+	for (n = 0; debug_files_may_ask(n, n, DEBUG_ASKS_MAX);)
+		n++;
+	CHECK_EQ(n, 2);
+	CHECK(debug_files_may_ask(0, 15, 16) && !debug_files_may_ask(0, 16, 16));
+	CHECK(debug_files_may_ask(1, 11, 16) && !debug_files_may_ask(1, 12, 16));
 }
 
 TEST(servers_files_have_so_many_bytes_together)

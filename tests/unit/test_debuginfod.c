@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "exporterd/debuginfod.h"
@@ -13,14 +14,14 @@
 static char url[256];
 static int start_fails;
 
-int download_init(struct download *d, struct evloop *loop, uint64_t max,
-		  unsigned int timeout_s,
+int download_init(struct download *d, struct evloop *loop, struct debug_cache *cache,
+		  uint64_t max, unsigned int timeout_s,
 		  void (*done)(void *arg, const struct download_result *r),
 		  void *arg)
 {
 	(void)loop;
 	(void)timeout_s;
-	*d = (struct download){ .max = max, .done = done, .arg = arg };
+	*d = (struct download){ .cache = cache, .max = max, .done = done, .arg = arg };
 	return 0;
 }
 
@@ -34,11 +35,12 @@ void download_cancel(struct download *d)
 	d->curl.busy = false;
 }
 
-int download_start(struct download *d, const char *s)
+int download_start(struct download *d, const char *s, const struct msg_debuginfo_wanted *what)
 {
 	CHECK(!d->curl.busy);
 	if (start_fails)
 		return start_fails;
+	d->what = *what;
 	snprintf(url, sizeof(url), "%s", s);
 	d->curl.busy = true;
 	return 0;
@@ -279,6 +281,99 @@ TEST(what_is_no_build_id_is_refused)
 	w.build_id_len = BUILD_ID_MAX + 1;
 	CHECK(!debuginfod_ask(&d, 1, &w));
 	w.build_id_len = BUILD_ID_MAX;
+	w.useless = 2;
+	CHECK(!debuginfod_ask(&d, 1, &w));
+	w.useless = 0;
 	CHECK(debuginfod_ask(&d, 1, &w));
 	CHECK(strlen(url) == strlen(first) + strlen("/buildid//debuginfo") + 2 * BUILD_ID_MAX);
+}
+
+/* --- with a cache ---------------------------------------------------------------- */
+
+static char dir[] = "/tmp/trifold-cache-XXXXXX";
+
+static void cache_begin(void)
+{
+	debuginfod_begin();
+	debug_cache_open(&d.cache, dir, 1 << 20, true);
+	debug_cache_scan(&d.cache);
+	CHECK(d.cache.dir >= 0);
+}
+
+/* A file comes, and goes to the cache as download.c has it. */
+static void cache_comes(void)
+{
+	CHECK_EQ(debug_cache_begin(d.download.cache), 0);
+	CHECK_EQ(debug_cache_write(d.download.cache, "ELF", 3), 0);
+	debuginfod_ends(DOWNLOAD_FOUND, debug_cache_keep(d.download.cache, &d.download.what), 0);
+}
+
+static void cache_check_answer(uint64_t id)
+{
+	char text[4];
+
+	CHECK(answer.id == id && answer.fd >= 0);
+	CHECK(pread(answer.fd, text, 4, 0) == 3 && !memcmp(text, "ELF", 3));
+	close(answer.fd);
+}
+
+static void useless(uint64_t id, uint8_t last)
+{
+	struct msg_debuginfo_wanted w = { .build_id_len = 8, .useless = 1 };
+
+	w.build_id[0] = 0xab;
+	w.build_id[7] = last;
+	CHECK(debuginfod_ask(&d, id, &w));
+}
+
+/* One that is in the cache. */
+static void cache_with_one(void)
+{
+	CHECK(mkdtemp(dir));
+	cache_begin();
+	CHECK(ask(1, 1));
+	cache_comes();
+	cache_check_answer(1);
+}
+
+static void cache_end(void)
+{
+	struct msg_debuginfo_wanted w = { .build_id_len = 8, .build_id = { 0xab, [7] = 1 } };
+
+	debug_cache_drop(&d.cache, &w);
+	debuginfod_fini(&d);
+	CHECK_EQ(rmdir(dir), 0);
+}
+
+TEST(cache_answers_without_a_server_also_after_a_start)
+{
+	cache_with_one();
+	for (uint64_t id = 2; id < 4; id++) {
+		CHECK(ask(id, 1) && !d.download.curl.busy);
+		cache_check_answer(id);
+		CHECK(stats.debuginfod_cached == 1 && stats.debuginfod_requests == (id == 2));
+		debuginfod_fini(&d);
+		cache_begin();
+	}
+	/* while a server is asked, and when no more questions may wait */
+	for (uint8_t i = 0; i < DEBUGINFOD_QUESTIONS; i++)
+		CHECK(ask(9, (uint8_t)(100 + i)));
+	CHECK(ask(5, 1) && d.download.curl.busy);
+	cache_check_answer(5);
+	cache_end();
+}
+
+TEST(cached_file_of_no_use_is_asked_for_again)
+{
+	cache_with_one();
+	debuginfod_fini(&d);
+	cache_begin();
+	useless(2, 1);
+	CHECK(d.download.curl.busy && d.cache.n == 0 && answer.n == 0);
+	cache_comes();
+	cache_check_answer(2);
+	/* what the server has is of no use either: not soon again */
+	useless(3, 1);
+	CHECK(!d.download.curl.busy && answer.id == 3 && answer.fd == -1 && d.cache.n == 0);
+	cache_end();
 }

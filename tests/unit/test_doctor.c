@@ -116,6 +116,35 @@ TEST(doctor_judges_what_was_tried)
 	CHECK_EQ(state("memlock"), CHECK_OK);
 }
 
+TEST(doctor_says_what_debuginfod_does_and_costs)
+{
+	struct doctor_debuginfod *d = &h.debuginfod;
+
+	good();
+	CHECK_EQ(state("debuginfod"), CHECK_OK);
+	CHECK(!strncmp(f.text, "off ", 4));
+	*d = (struct doctor_debuginfod){ .servers = 2, .file_mib = 128, .cache_mib = 7,
+					 .cache = "/var/cache/x" };
+	CHECK_EQ(state("debuginfod"), CHECK_OK);
+	CHECK(strstr(f.text, "2 servers") && strstr(f.text, "not tried") &&
+	      strstr(f.text, "up to 7 MiB in /var/cache/x"));
+	d->cache_mib = 0;
+	CHECK_EQ(state("debuginfod"), CHECK_OK);
+	CHECK(strstr(f.text, "up to 384 MiB of memory"));
+	/* nothing was asked yet */
+	d->counted = true;
+	CHECK_EQ(state("debuginfod"), CHECK_OK);
+	CHECK(strstr(f.text, "not tried"));
+	d->requests = d->failed = 3;
+	CHECK_EQ(state("debuginfod"), CHECK_LESS);
+	CHECK(f.cost && f.remedy && strstr(f.text, "3 of 3 requests failed"));
+	d->not_found = 1;
+	CHECK_EQ(state("debuginfod"), CHECK_OK);
+	CHECK(strstr(f.text, "3 requests to servers: 0 files, 1 without one, 3 failed"));
+	*d = (struct doctor_debuginfod){ .config = -EINVAL };
+	CHECK_EQ(state("debuginfod"), CHECK_UNKNOWN);
+}
+
 TEST(doctor_judges_files)
 {
 	good();

@@ -561,6 +561,49 @@ TEST(config_refuses_a_bad_spool)
 	exporter_config_fini(&c);
 }
 
+TEST(config_has_a_cache_with_debuginfod_servers)
+{
+	static const char *const bad[][2] = {
+		{ "", "relative" }, { "", "/" }, { "_SIZE", "65537" }, { "_SIZE", "1x" },
+		{ "_SIZE", "-1" },
+	};
+	struct exporter_config c;
+
+	CHECK_EQ(load(&c), 0);
+	CHECK(!c.debuginfod.cache);
+	exporter_config_fini(&c);
+	setenv("TRIFOLD_DEBUGINFOD_URLS", "http://h", 1);
+	CHECK_EQ(load(&c), 0);
+	CHECK_STR(c.debuginfod.cache, "/var/cache/trifold-exporterd");
+	CHECK(!c.debuginfod.cache_asked);
+	CHECK_EQ(c.debuginfod.cache_bytes, 1024ULL << 20);
+	exporter_config_fini(&c);
+	setenv("TRIFOLD_DEBUGINFOD_CACHE", "/c", 1);
+	setenv("TRIFOLD_DEBUGINFOD_CACHE_SIZE", "3", 1);
+	CHECK_EQ(load(&c), 0);
+	CHECK_STR(c.debuginfod.cache, "/c");
+	CHECK(c.debuginfod.cache_asked);
+	CHECK_EQ(c.debuginfod.cache_bytes, 3 << 20);
+	exporter_config_fini(&c);
+	setenv("TRIFOLD_DEBUGINFOD_CACHE_SIZE", "0", 1);
+	CHECK_EQ(load(&c), 0);
+	CHECK(!c.debuginfod.cache && c.debuginfod.n == 1);
+	exporter_config_fini(&c);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char name[64];
+
+		setenv("TRIFOLD_DEBUGINFOD_CACHE", "", 1);
+		setenv("TRIFOLD_DEBUGINFOD_CACHE_SIZE", "", 1);
+		snprintf(name, sizeof(name), "TRIFOLD_DEBUGINFOD_CACHE%s", bad[i][0]);
+		setenv(name, bad[i][1], 1);
+		CHECK_EQ(load(&c), 2);
+		exporter_config_fini(&c);
+	}
+	CHECK_EQ(LOAD(&c, "--no-network"), 0);
+	CHECK(!c.debuginfod.cache);
+	exporter_config_fini(&c);
+}
+
 TEST(endpoint_knows_this_host)
 {
 	static const char *const here[] = {

@@ -419,21 +419,23 @@ TEST(sandbox_namespaces_may_keep_the_network_and_no_file)
 	end(&c);
 }
 
-static int one_to_write(void)
+static int two_to_write(void)
 {
 	static const char *const keep[] = { "/usr/include", NULL };
-	static char dir[] = "/tmp/trifold-write-XXXXXX";
-	char path[64];
-	int fd;
+	static char dir[] = "/tmp/trifold-write-XXXXXX", other[] = "/tmp/trifold-write-XXXXXX";
+	const char *const write[] = { dir, "/nonexistent", other, NULL };
 
-	if (!mkdtemp(dir))
+	if (!mkdtemp(dir) || !mkdtemp(other))
 		return 1;
-	snprintf(path, sizeof(path), "%s/file", dir);
-	if (sandbox_namespaces_with(false, keep, dir))
+	if (sandbox_namespaces_with(false, keep, write))
 		return 2;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-	if (fd < 0 || unlink(path) < 0)
-		return 3;
+	for (int i = 0; i < 3; i += 2) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "%s/file", write[i]);
+		if (open(path, O_WRONLY | O_CREAT | O_EXCL, 0600) < 0 || unlink(path) < 0)
+			return 3;
+	}
 	if (open("/usr/include/x", O_WRONLY | O_CREAT, 0600) >= 0 ||
 	    errno != EROFS || mkdir("/x", 0700) == 0 ||
 	    mkdir("/tmp/x", 0700) == 0)
@@ -441,12 +443,12 @@ static int one_to_write(void)
 	return 0;
 }
 
-TEST(sandbox_namespaces_may_have_one_directory_to_write)
+TEST(sandbox_namespaces_may_have_directories_to_write)
 {
 	struct child c;
 
 	need_root();
-	c = start(one_to_write);
+	c = start(two_to_write);
 	end(&c);
 	CHECK_EQ(system("rmdir /tmp/trifold-write-*"), 0);
 }
@@ -516,13 +518,16 @@ TEST(sandbox_landlock_read_opens_only_those_named)
 static void landlock_files(void)
 {
 	static const char *const paths[] = { "/etc/passwd", NULL };
-	char top[] = "/tmp/trifold-land-XXXXXX";
-	int dir, fd;
+	char top[] = "/tmp/trifold-land-XXXXXX", other[] = "/tmp/trifold-land-XXXXXX";
+	int dirs[3] = { -1, -1, -1 }, dir, fd;
 
-	MUST(mkdtemp(top) != NULL);
-	dir = open(top, O_RDONLY | O_DIRECTORY);
-	MUST(dir >= 0 && sandbox_quiet(0) == 0 &&
-	     sandbox_landlock_files(paths, dir) == 0);
+	MUST(mkdtemp(top) != NULL && mkdtemp(other) != NULL);
+	dir = dirs[1] = open(top, O_RDONLY | O_DIRECTORY);
+	dirs[2] = open(other, O_RDONLY | O_DIRECTORY);
+	MUST(dir >= 0 && dirs[2] >= 0 && sandbox_quiet(0) == 0 &&
+	     sandbox_landlock_files(paths, dirs, 3) == 0);
+	MUST(openat(dirs[2], "a", O_WRONLY | O_CREAT | O_EXCL, 0600) >= 0 &&
+	     unlinkat(dirs[2], "a", 0) == 0);
 	fd = openat(dir, "a", O_WRONLY | O_CREAT | O_EXCL, 0600);
 	MUST(fd >= 0 && write(fd, "x", 1) == 1 && fsync(fd) == 0);
 	MUST(renameat(dir, "a", dir, "b") == 0 && fsync(dir) == 0);
@@ -539,7 +544,7 @@ static void landlock_files(void)
 	     errno == EACCES);
 }
 
-TEST(sandbox_landlock_files_may_write_into_one_directory)
+TEST(sandbox_landlock_files_may_write_into_directories)
 {
 	need_landlock();
 	CHECK_EQ(fate(landlock_files), 0);
