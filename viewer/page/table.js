@@ -4,8 +4,8 @@
  * people who cannot see the graph
  */
 
-const SOME = 200;			/* lines at first; a button shows more */
-let lines = SOME;
+const SOME = 200;			/* rows at first; a button shows more */
+let some = SOME;
 let sumsOf = null;			/* { tree, row, list, sum } of the last call */
 
 /*
@@ -56,6 +56,21 @@ const LISTS = {
 	},
 };
 
+/* Functions by line; they have no stacks of their own. */
+LISTS.lines = {
+	...LISTS.functions, head: "Line", what: "line", sums: lineGroups,
+	name: (g) => `${sourceName(P.lineGroups[g].label)}:${P.lineGroups[g].line}`,
+	rank: (g) => ranks(P)[P.lineGroups[g].label],
+	kind: (g) => labelKind(P.lineGroups[g].label),
+	mark: null,
+	where: (g) => `${shown(labelName(P.lineGroups[g].label), 80)} \u00b7 ${shown(labelModule(P.lineGroups[g].label), 80)}`,
+	matches: (g) => matched[P.lineGroups[g].label] || nameMatches(sourceOf(P.lineGroups[g].label)),
+	id: (g) => `${P.hash[P.lineGroups[g].label]}-${P.lineGroups[g].line}`,
+	show: (g) => showLabel(P.lineGroups[g].label),
+	about: (g) => P.lineGroups[g].label,
+	label: (g) => P.lineGroups[g].label,
+};
+
 /* The position of each module's name in alphabetical order. */
 function moduleRank()
 {
@@ -82,7 +97,7 @@ function groupTotals()
 	const [tree, row] = tableOf(), list = state.list;
 
 	if (!sumsOf || sumsOf.tree !== tree || sumsOf.row !== row || sumsOf.list !== list)
-		sumsOf = { tree, row, list, sum: totals(tree, row, ...LISTS[list].groups()) };
+		sumsOf = { tree, row, list, sum: LISTS[list].sums ? LISTS[list].sums(tree, row) : totals(tree, row, ...LISTS[list].groups()) };
 	return sumsOf.sum;
 }
 
@@ -126,9 +141,10 @@ function tableLine(l, sum, all, allBase)
 	}
 	const cells = [n(number(sum.self[l])), n(percent(sum.self[l], all)), n(number(sum.total[l])), n(percent(sum.total[l], all))];
 
-	if (T.base)
+	if (T.base && !of.sums)
 		cells.push(n(signed(sum.self[l] / (all || 1) - sum.selfBase[l] / (allBase || 1))));
-	cells.push(n(number(sum.count[l])));
+	if (!of.sums)
+		cells.push(n(number(sum.count[l])));
 	return el("tr", {}, first, ...cells, el("td", { className: "what" }, of.where(l)));
 }
 
@@ -152,27 +168,28 @@ function fillTable()
 {
 	if (!state.table || !T)
 		return;
-	if (state.sort === "change" && !T.base)
+	if (state.sort === "change" && (!T.base || LISTS[state.list].sums) || state.sort === "count" && LISTS[state.list].sums)
 		state.sort = "self";
-	const sum = groupTotals(), order = tableOrder(sum), some = order.slice(0, lines), of = LISTS[state.list];
+	const sum = groupTotals(), order = tableOrder(sum), listed = order.slice(0, some), of = LISTS[state.list];
 	const [tree, row] = tableOf();
 	const all = tree.now[row], allBase = tree.base ? tree.base[row] : 0;
 	const heads = [heading("name", of.head, 1), heading("self", "Self", 2), heading("total", "Total", 2)];
 
-	if (T.base)
+	if (T.base && !of.sums)
 		heads.push(heading("change", "Change of self", 1));
-	heads.push(heading("count", "Stacks", 1, "Distinct stacks that it is in"));
-	heads.push(heading("kind", state.list === "functions" ? "Module" : "Where", 1));
+	if (!of.sums)
+		heads.push(heading("count", "Stacks", 1, "Distinct stacks that it is in"));
+	heads.push(heading("kind", state.list === "functions" ? "Module" : of.sums ? "Function" : "Where", 1));
 	renew($("table-head"), el("tr", {}, ...heads));
-	renew($("table-body"), ...some.map((l) => tableLine(l, sum, all, allBase)));
-	$("table-note").textContent = `${number(some.length)} of ${plural(order.length, of.what, of.what === "process" ? "es" : "s")}` +
+	renew($("table-body"), ...listed.map((l) => tableLine(l, sum, all, allBase)));
+	$("table-note").textContent = `${number(listed.length)} of ${plural(order.length, of.what, of.what === "process" ? "es" : "s")}` +
 		`${state.query ? " that match" : ""}, of ${plural(all, "sample")}` +
 		(row ? ` in ${shown(nameOf(row), 80)} and below` : "") +
 		". Self: the samples that end in it; total: also those in what it called.";
-	$("more").hidden = some.length === order.length;
+	$("more").hidden = listed.length === order.length;
 	for (const b of document.querySelectorAll("[data-list]"))
 		b.setAttribute("aria-pressed", b.dataset.list === state.list);
-	page.dataset.tableRows = some.length;
+	page.dataset.tableRows = listed.length;
 }
 
 /* Show the graph with this text searched for. */
@@ -240,13 +257,13 @@ function listenToTable()
 	for (const b of document.querySelectorAll("[data-list]")) {
 		b.addEventListener("click", () => {
 			state.list = b.dataset.list;
-			lines = SOME;
+			some = SOME;
 			remember();
 			fillTable();
 		});
 	}
 	$("more").addEventListener("click", () => {
-		lines *= 4;
+		some *= 4;
 		fillTable();
 	});
 }
