@@ -10,7 +10,8 @@ let sumsOf = null;			/* { tree, row, list, sum } of the last call */
 
 /*
  * What can be listed.  groups(): the group of each label (-1: none) and their
- * number; the rest is of a group: its name, where it is, what a click does.
+ * number, or sums() what totals() has of them; the rest is of a group: its name,
+ * what stands behind that, where it is, what a click does.
  */
 const LISTS = {
 	functions: {
@@ -58,12 +59,12 @@ const LISTS = {
 
 /* Functions by line; they have no stacks of their own. */
 LISTS.lines = {
-	...LISTS.functions, head: "Line", what: "line", sums: lineGroups,
+	...LISTS.functions, head: "Line and function", what: "line", sums: lineGroups,
 	name: (g) => `${sourceName(P.lineGroups[g].label)}:${P.lineGroups[g].line}`,
 	rank: (g) => ranks(P)[P.lineGroups[g].label],
 	kind: (g) => labelKind(P.lineGroups[g].label),
-	mark: null,
-	where: (g) => `${shown(labelName(P.lineGroups[g].label), 80)} \u00b7 ${shown(labelModule(P.lineGroups[g].label), 80)}`,
+	mark: (g) => ` ${shown(labelName(P.lineGroups[g].label), 160)}`,
+	where: (g) => `${shown(labelModule(P.lineGroups[g].label), 80)} (${kindName(labelKind(P.lineGroups[g].label))})`,
 	matches: (g) => matched[P.lineGroups[g].label] || nameMatches(sourceOf(P.lineGroups[g].label)),
 	id: (g) => `${P.hash[P.lineGroups[g].label]}-${P.lineGroups[g].line}`,
 	show: (g) => showLabel(P.lineGroups[g].label),
@@ -127,7 +128,8 @@ function tableLine(l, sum, all, allBase)
 {
 	const of = LISTS[state.list], text = shown(of.name(l));
 	const name = el("button", { className: "name", textContent: text, title: "Show it in the graph", onclick: () => of.show(l) });
-	const first = el("th", { scope: "row" }, name, of.mark ? of.mark(l) : "");
+	const mark = of.mark ? of.mark(l) : "";
+	const first = el("th", { scope: "row" }, el("div", {}, name, ...mark ? [el("span", {}, mark)] : []));
 	const n = (text) => el("td", { className: "n" }, text);
 
 	name.dataset.id = of.id(l);
@@ -179,7 +181,7 @@ function fillTable()
 		heads.push(heading("change", "Change of self", 1));
 	if (!of.sums)
 		heads.push(heading("count", "Stacks", 1, "Distinct stacks that it is in"));
-	heads.push(heading("kind", state.list === "functions" ? "Module" : of.sums ? "Function" : "Where", 1));
+	heads.push(heading("kind", state.list === "functions" || of.sums ? "Module" : "Where", 1));
 	renew($("table-head"), el("tr", {}, ...heads));
 	renew($("table-body"), ...listed.map((l) => tableLine(l, sum, all, allBase)));
 	$("table-note").textContent = `${number(listed.length)} of ${plural(order.length, of.what, of.what === "process" ? "es" : "s")}` +
@@ -189,6 +191,7 @@ function fillTable()
 	$("more").hidden = listed.length === order.length;
 	for (const b of document.querySelectorAll("[data-list]"))
 		b.setAttribute("aria-pressed", b.dataset.list === state.list);
+	$("table").dataset.lists = state.list;
 	page.dataset.tableRows = listed.length;
 }
 
