@@ -16,7 +16,7 @@ function merge(p, t, rows, label, roots, how)
 	const self = how.self || t.self, base = how.base || t.selfBase;
 	const sum = how.sum || t.now, sumBase = how.sumBase || t.base, first = t.selfFirst;
 	const groupOf = new Int32Array(p.nLabels);
-	/* of rows below frames that were left out: the line of the caller that is there */
+	/* of rows that were left out, and those below: the row that is called from what is there */
 	const over = new Map();
 	/* a list, for stacks may be deeper than the script's own may be */
 	const todo = [[label, roots, 0]];
@@ -39,14 +39,11 @@ function merge(p, t, rows, label, roots, how)
 
 		list.forEach((r, k) => {
 			if (k >= n) {
-				addLines(own, over.get(r), null, self[r]);
+				addFrom(own, t, over.get(r), self[r]);
 				return;
 			}
 			addOwn(own, t, r, self[r]);
-			if (over.has(r))
-				addLines(from, over.get(r), null, (sum || t.now)[r]);
-			else
-				addFrom(from, t, r, (sum || t.now)[r]);
+			addFrom(from, t, over.has(r) ? over.get(r) : r, (sum || t.now)[r]);
 		});
 		putLines(rows, own, from);
 	}
@@ -81,7 +78,7 @@ function merge(p, t, rows, label, roots, how)
 				if (at < 0 || at === l && how.joined && how.joined.has(at)) {
 					list.push(c);
 					if (rows.own && k < whole)
-						over.set(c, t.from[c]);
+						over.set(c, c);
 					continue;
 				}
 				if (labels[g] !== at) {
