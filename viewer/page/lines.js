@@ -49,7 +49,7 @@ function readLines(p, t, data)
 	const ownMore = more(data.own_more, t.self, (row) => begin(t.label[row]));
 	const fromMore = more(data.from_more, t.now, (row) => begin(t.label[t.parent[row]]));
 
-	if (a === data.own.length && b === data.from.length && ownMore && fromMore)
+	if (a + b && a === data.own.length && b === data.from.length && ownMore && fromMore)
 		Object.assign(t, { own, from, ownMore, fromMore });
 }
 

@@ -187,7 +187,8 @@ function fillTable()
 	$("table-note").textContent = `${number(listed.length)} of ${plural(order.length, of.what, of.what === "process" ? "es" : "s")}` +
 		`${state.query ? " that match" : ""}, of ${plural(all, "sample")}` +
 		(row ? ` in ${shown(nameOf(row), 80)} and below` : "") +
-		". Self: the samples that end in it; total: also those in what it called.";
+		". Self: the samples that end in it; total: also those in what it called." +
+		(of.sums && !tree.own ? " No lines are known: of native code they are in its debug information (-g)." : "");
 	$("more").hidden = listed.length === order.length;
 	for (const b of document.querySelectorAll("[data-list]"))
 		b.setAttribute("aria-pressed", b.dataset.list === state.list);
