@@ -192,6 +192,8 @@ function fillTable()
 	$("more").hidden = listed.length === order.length;
 	for (const b of document.querySelectorAll("[data-list]"))
 		b.setAttribute("aria-pressed", b.dataset.list === state.list);
+	/* of folded stacks lines are a part of the names (trifold diff --by line) */
+	document.querySelector("[data-list=lines]").hidden = Boolean(P.info.files);
 	$("table").dataset.lists = state.list;
 	page.dataset.tableRows = listed.length;
 }
