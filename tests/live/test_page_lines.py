@@ -4,6 +4,7 @@
 text about a box and the table say is what the samples were made of, of all of
 them and of a part.  Skips without Chromium.
 """
+import json
 import os
 import random
 import subprocess
@@ -11,10 +12,11 @@ import sys
 
 import page_functions
 from browser import Browser, find
-from live import TRIFOLD, Suite, scratch
+from live import TRIFOLD, scratch, tap
 from otlp_make import request
 
-suite = Suite()
+TESTS = []
+MARK = 'id="data">'
 START = 10**18
 FILES = {"main": "/src/app/main.c", "parse": "/src/app/<b>parse.c", "walk": "/src/app/walk.c", "leaf": "/src/<!--leaf.c"}
 
@@ -136,8 +138,8 @@ def opened(fn):
                 assert not bad, bad
             finally:
                 b.end()
-    run.__doc__, run.__name__ = fn.__doc__, fn.__name__
-    return suite.test(run)
+    TESTS.append((fn.__doc__, run))
+    return run
 
 
 @opened
@@ -212,8 +214,30 @@ def none_known(b, _):
     assert b.text("table-note").startswith("0 of 0 lines that match"), b.text("table-note")
 
 
+@opened
+def damaged(b, made):
+    """lists of lines that make no sense: the page shows every sample"""
+    path = b.eval("location.pathname")
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    at = text.index(MARK) + len(MARK)
+    end = text.index("</script>", at)
+    data = json.loads(text[at:end])
+    n = 0
+    for key in ("own", "own_more", "from", "from_more"):
+        for odd in (None, [1.5] * len(data[key]), data[key][:-1], [10**6, 1, 1], [v - 10**9 for v in data[key]]):
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text[:at] + json.dumps({**data, key: odd}).replace("<", "\\u003c") + text[end:])
+            b.open("about:blank")
+            b.open("file://" + path)
+            assert b.data("state") == "ok" and b.data("samples") == str(len(made)), (key, odd)
+            go(b, "main")
+            n += 1
+    assert n == 20, n
+
+
 if __name__ == "__main__":
     if not find():
         print("ok 1 - lines of functions in a page # SKIP needs chromium\n1..1")
         sys.exit(0)
-    suite.run()
+    tap(TESTS)

@@ -28,7 +28,7 @@ function readLines(p, t, data)
 			row += flat[k];
 			const start = starts(row), n = flat[k + 2], has = out.get(row) || { sum: sums[row], parts: [] };
 
-			if (!(row >= 1 && row < t.n) || start < 0 || n < 1)
+			if (!(row >= 1 && row < t.n) || start < 0 || !(n >= 1))
 				return null;
 			has.parts.push([start + flat[k + 1], n]);
 			out.set(row, has);
