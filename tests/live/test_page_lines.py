@@ -7,6 +7,7 @@ them and of a part.  Skips without Chromium.
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -18,7 +19,7 @@ from otlp_make import request
 TESTS = []
 MARK = 'id="data">'
 START = 10**18
-FILES = {"main": "/src/app/main.c", "parse": "/src/app/<b>parse.c", "walk": "/src/app/walk.c", "leaf": "/src/<!--leaf.c"}
+FILES = {"main": "/src/app/main.c", "parse": "/src/app/<b>parse.c", "walk": "/src/" + "deep/" * 60 + "walk.c", "leaf": "/src/<!--leaf.c"}
 
 
 def samples(n):
@@ -148,6 +149,9 @@ def everything(b, made):
     check(b, [s for _, s in made], "all")
     go(b, "main", "parse")
     assert "<b>parse.c:32" in b.text("tip"), b.text("tip")
+    go(b, "main", "walk")
+    assert re.search(r"^walk\u2026[dep]*/?(deep/)+walk\.c:5[12]total", b.text("tip")), b.text("tip")
+    go(b, "main", "parse")
     said = b.text("said")
     b.wait("document.getElementById('said').textContent.includes('Lines: <b>parse.c:32 ')", 10)
     assert "nowhere" not in said

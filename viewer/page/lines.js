@@ -179,7 +179,7 @@ function topLines(i, most = LINES_SHOWN)
 
 	if (!known.length)
 		return [];
-	const out = shownLines.map(([line, n]) => [`${shown(sourceName(l), 40)}:${line}`, ...n]);
+	const out = shownLines.map(([line, n]) => [`${shownPath(sourceName(l), 40)}:${line}`, ...n]);
 
 	return left.length ? [...out, ["other lines", sum(0), sum(1)]] : out;
 }

@@ -42,7 +42,7 @@ function showTip(i, x, y)
 	if (!menu.hidden)
 		return;
 	if (sourceOf(l))
-		lines.push(el("span", {}, shown(sourceOf(l))));
+		lines.push(el("span", {}, shownPath(sourceOf(l))));
 	if (moduleOf(i))
 		lines.push(el("span", {}, `${shown(moduleOf(i))} (${kindName(kindOf(i))})`));
 	const byLine = linesElement(i);

@@ -21,7 +21,7 @@ const LISTS = {
 		rank: (l) => ranks(P)[l],
 		kind: (l) => labelKind(l),
 		mark: (l) => marksText(marksOfLabels(P.view)[l]),
-		where: (l) => (sourceOf(l) ? shown(sourceOf(l).replace(/^.*\//, ""), 60) + " \u00b7 " : "") +
+		where: (l) => (sourceOf(l) ? shownPath(sourceOf(l).replace(/^.*\//, ""), 60) + " \u00b7 " : "") +
 			`${shown(labelModule(l), 80)} (${kindName(labelKind(l))})`,
 		matches: (l) => matched[l],
 		id: (l) => P.hash[l],
