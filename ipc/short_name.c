@@ -400,11 +400,29 @@ static const char *short_name_stub(const char *s, size_t len, const char *name,
 	return buf;
 }
 
+/* Does it end with arguments of a template, as DWARF writes names, "sort<int*>"?
+ * Not what stands for itself: "f.<locals>.<lambda>". */
+static bool short_name_has_arguments(const char *s, size_t len)
+{
+	size_t depth = 0;
+
+	if (!len || s[len - 1] != '>')
+		return false;
+	while (len-- > 1) {
+		if (s[len] == '>')
+			depth += s[len - 1] != '-';
+		else if (s[len] == '<' && depth && !--depth)
+			return short_name_letter(s[len - 1]) || s[len - 1] == ')';
+	}
+	return false;
+}
+
 const char *short_name(const char *s, size_t len, bool demangled,
 		       char buf[SHORT_NAME_MAX], size_t *ret_len)
 {
 	const char *name;
 
+	demangled = demangled || short_name_has_arguments(s, len);
 	if (len <= STUB_LEN || memcmp(s + len - STUB_LEN, SHORT_NAME_STUB, STUB_LEN))
 		return short_name_of(s, len, demangled, buf, ret_len);
 	len -= STUB_LEN;

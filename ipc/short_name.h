@@ -25,7 +25,8 @@
 
 /*
  * The short form of a name of len bytes, in *ret_len bytes: the start of s, or
- * buf.  demangled: a demangler wrote it; else only its end is looked at.  Never
+ * buf.  demangled: a demangler wrote it; else only its end is looked at, and
+ * whether there are arguments of a template (names of DWARF have these).  Never
  * empty unless s is.  What is not understood stays as it is.  The work is
  * linear in len.
  */

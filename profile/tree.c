@@ -38,6 +38,10 @@ struct builder {
 	struct tree_row *rows;
 	uint32_t levels;
 	uint32_t *places;	/* of each sample its node, later its row */
+	struct line_sums self, calls;	/* by node */
+	struct tree_lines self_lines, call_lines;
+	uint64_t n;		/* of the sample at hand: its events; the line of */
+	uint32_t line;		/* the frame that was added last */
 };
 
 static uint64_t label_hash(const struct builder *t, const struct tree_label *l)
@@ -168,6 +172,17 @@ static uint32_t process_label(struct builder *t, uint32_t resource)
 	return label;
 }
 
+/* The line that a frame runs, in the file of its label: functions that share a
+ * label may be of several files. */
+static uint32_t tree_line_of(const struct batch *b, const struct tree_label *l,
+			     uint32_t frame)
+{
+	const struct batch_frame *f = &b->frames[frame];
+
+	return l->file && l->file == b->functions[f->function].file ? f->line :
+								     0;
+}
+
 /* The child of parent with this label, made if need be; NONE: no memory. */
 static uint32_t tree_child_of(struct builder *t, uint32_t parent,
 			      uint32_t label)
@@ -197,6 +212,17 @@ static uint32_t tree_child_of(struct builder *t, uint32_t parent,
 	return added;
 }
 
+/* A frame is in node `at`: its samples were called by the frame before. */
+static bool tree_count_line(struct builder *t, uint32_t at, uint32_t frame)
+{
+	if (!t->how.by_line || !t->n)
+		return true;
+	if (!line_sums_add(&t->calls, at, t->line, t->n))
+		return false;
+	t->line = tree_line_of(t->b, &t->labels[t->nodes[at].label], frame);
+	return true;
+}
+
 /* A frame of a stack and all that it is inlined into. */
 static uint32_t add_frames(struct builder *t, uint32_t at, uint32_t frame)
 {
@@ -205,9 +231,12 @@ static uint32_t add_frames(struct builder *t, uint32_t at, uint32_t frame)
 	for (uint32_t i = 0; i < n && at != NONE; i++) {
 		frame = t->how.reversed ? in[i] : in[n - 1 - i];
 		at = tree_child_of(t, at, frame_label(t, frame));
-		if (at != NONE)
-			t->nodes[at].marks &=
-				profile_frame_marks(&t->b->frames[frame]);
+		if (at == NONE)
+			break;
+		t->nodes[at].marks &=
+			profile_frame_marks(&t->b->frames[frame]);
+		if (!tree_count_line(t, at, frame))
+			return NONE;
 	}
 	return at;
 }
@@ -229,6 +258,8 @@ static int add_sample(struct builder *t, uint32_t i)
 	const char *marker = profile_stop_marker(s->stop);
 	uint32_t at = 0;
 
+	t->n = s->n;
+	t->line = 0;
 	if (t->how.reversed)
 		at = tree_add_stack(t, at, s->stack);
 	else
@@ -240,6 +271,9 @@ static int add_sample(struct builder *t, uint32_t i)
 	else
 		at = tree_add_stack(t, at, s->stack);
 	if (at == NONE)
+		return -ENOMEM;
+	if (t->how.by_line && t->n &&
+	    !line_sums_add(&t->self, at, t->line, t->n))
 		return -ENOMEM;
 	if (t->places)
 		t->places[i] = at;
@@ -327,13 +361,27 @@ static void tree_place_samples(struct builder *t, const uint32_t *row_of)
 		t->places[i] = row_of[t->places[i]];
 }
 
+static int tree_place_lines(struct builder *t, const uint32_t *row_of)
+{
+	uint32_t rows = t->node_set.n;
+	int r = 0;
+
+	if (t->how.by_line)
+		r = line_sums_finish(&t->self, row_of, rows + 1, rows,
+				     &t->self_lines);
+	if (t->how.by_line && !r)
+		r = line_sums_finish(&t->calls, row_of, rows + 1, rows,
+				     &t->call_lines);
+	return r;
+}
+
 static int make_rows(struct builder *t)
 {
 	uint32_t n = t->node_set.n, top, i = 0;
 	struct visit *visits = calloc(n + 1, sizeof(*visits));
 	uint32_t *order = calloc(n + 1, sizeof(*order));
-
 	uint32_t *row_of = calloc(n + 1, sizeof(*row_of));
+	int r;
 
 	t->rows = calloc(n + 1, sizeof(*t->rows));
 	if (!visits || !order || !row_of || !t->rows) {
@@ -358,10 +406,11 @@ static int make_rows(struct builder *t)
 				     order);
 	}
 	tree_place_samples(t, row_of);
+	r = tree_place_lines(t, row_of);
 	free(visits);
 	free(order);
 	free(row_of);
-	return 0;
+	return r;
 }
 
 static int tree_do_build(struct builder *t)
@@ -399,8 +448,13 @@ int tree_build_as(struct tree *ret, const struct batch *b,
 		  const struct tree_how *how)
 {
 	struct builder t = { .b = b, .how = *how };
-	int r = tree_do_build(&t);
-	uint32_t n_labels = t.label_set.n, n_rows = t.node_set.n;
+	uint32_t n_labels, n_rows;
+	int r;
+
+	t.how.by_line &= !how->reversed;
+	r = tree_do_build(&t);
+	n_labels = t.label_set.n;
+	n_rows = t.node_set.n;
 
 	free(t.names);
 	free(t.frame_label);
@@ -409,11 +463,15 @@ int tree_build_as(struct tree *ret, const struct batch *b,
 	free(t.nodes);
 	hash_free(&t.label_set);
 	hash_free(&t.node_set);
+	line_sums_free(&t.self);
+	line_sums_free(&t.calls);
 	if (r) {
 		free(t.labels);
 		free(t.rows);
 		free(t.places);
 		free(t.text.data);
+		tree_lines_fini(&t.self_lines);
+		tree_lines_fini(&t.call_lines);
 		return r;
 	}
 	*ret = (struct tree){
@@ -422,6 +480,7 @@ int tree_build_as(struct tree *ret, const struct batch *b,
 		.n_labels = n_labels, .n_rows = n_rows,
 		.levels = t.levels,
 		.places = t.places,
+		.self = t.self_lines, .calls = t.call_lines,
 	};
 	return 0;
 }
@@ -432,4 +491,16 @@ void tree_fini(struct tree *t)
 	free(t->rows);
 	free(t->places);
 	free((void *)t->text);
+	tree_lines_fini(&t->self);
+	tree_lines_fini(&t->calls);
+}
+
+uint32_t tree_sample_line(const struct tree *t, const struct batch *b,
+			  uint32_t sample)
+{
+	const struct batch_stack *s = &b->stacks[b->samples[sample].stack];
+	const struct tree_row *row = &t->rows[t->places[sample]];
+
+	return tree_line_of(b, &t->labels[row->label],
+			    b->stack_frames[s->first]);
 }

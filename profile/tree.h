@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "ipc/batch.h"
+#include "profile/tree_lines.h"
 
 struct tree_label {
 	size_t name, module;		/* in tree.text */
@@ -46,6 +47,9 @@ struct tree {
 	uint32_t n_labels, n_rows;
 	uint32_t levels;		/* every depth is below */
 	uint32_t *places;		/* of each sample its row, if asked for */
+	/* if asked for: of each row the lines of its own code, of samples that
+	 * end in it; and the lines of its caller from which it was called */
+	struct tree_lines self, calls;
 };
 
 struct tree_how {
@@ -54,6 +58,8 @@ struct tree_how {
 	const uint32_t *base;		/* of each sample, how many another
 					 * selection has; NULL: none */
 	bool places;			/* fill tree.places */
+	bool by_line;			/* fill tree.self and .calls; not if
+					 * reversed */
 	bool lines;			/* names of frames have their lines, too
 					 * (profile_frame_line()) */
 };
@@ -63,5 +69,9 @@ int tree_build(struct tree *t, const struct batch *b);
 int tree_build_as(struct tree *t, const struct batch *b,
 		  const struct tree_how *how);
 void tree_fini(struct tree *t);
+
+/* The line of a sample's innermost frame, as in .self of its row; 0 unknown. */
+uint32_t tree_sample_line(const struct tree *t, const struct batch *b,
+			  uint32_t sample);
 
 #endif /* PROFILE_TREE_H */

@@ -9,7 +9,7 @@ VM_KERNELS="5.10 6.1 6.12 newest arm64-5.10 arm64-6.12"
 # Tests of tests/live that load no BPF and start no trifold: parts alone.
 PARTS="test_cfi_agree.sh test_exporter.sh test_exporter_endpoints.sh
 test_exporter_hub.sh test_exporter_metrics.sh test_exporter_spool.sh test_page.sh
-test_names_agree.py test_names_shown.py test_page_functions.py test_page_mock.py
+test_names_agree.py test_names_shown.py test_page_functions.py test_page_lines.py test_page_mock.py
 test_pprof.sh test_viewer_alone.py"
 
 # Last, for what they wait for is made behind: the collector.

@@ -21,7 +21,7 @@ def=$(dirname "$0")/../ipc/frame_kinds.def
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-scripts="util.js tree.js merge.js state.js shape.js colour.js graph.js pointer.js menu.js search.js table.js facets.js timeline.js lanes.js touch.js page.js"
+scripts="util.js tree.js lines.js merge.js state.js shape.js colour.js graph.js pointer.js menu.js search.js table.js facets.js timeline.js lanes.js touch.js page.js"
 case $kind in
 static)	scripts="$scripts times.js static.js" connect= ;;
 live)	scripts="$scripts compare.js live_lanes.js live.js" connect="connect-src 'self'; " ;;

@@ -10,6 +10,11 @@
  * One thread for each thread sampled, its samples at their own times, in
  * milliseconds since the recording began.  A frame's location is "name (in
  * file)", the form that the Firefox Profiler splits (process-profile.ts).
+ * Each frame has the line that ran.  Inlined calls are frames of their own
+ * without a mark: inlineDepth and nativeSymbol are columns of the processed format
+ * (src/types/profile.ts, version 70), and a Gecko profile's frameTable, to its
+ * version 36, has neither; process-profile.ts fills in 0 and null.  A mark in the
+ * name would make two functions of one that is inlined at some places only.
  * Categories are the kinds of frames; an incomplete stack has a marker as its
  * root that says why.
  */

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "profile/formats/html_lines.h"
 #include "profile/formats/html_times.h"
 
 /* made of viewer/page/ by viewer/page.mk */
@@ -243,6 +244,7 @@ int html_data(const struct batch *b, const struct profile_info *info,
 	int r;
 
 	placed.places = with != HTML_COUNTS;
+	placed.by_line = !how->reversed;
 	r = tree_build_as(&t, b, &placed);
 	if (r)
 		return r;
@@ -255,6 +257,8 @@ int html_data(const struct batch *b, const struct profile_info *info,
 	html_put_sources(&j, b, &t);
 	html_put_marks(&j, &t);
 	html_put_rows(&j, &t, base);
+	if (placed.by_line)
+		html_put_lines(&j, &t);
 	if (with == HTML_TIMES)
 		r = html_put_times(&j, b, &t);
 	else if (with == HTML_FIRST)

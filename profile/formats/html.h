@@ -20,7 +20,8 @@
  *	rows	in preorder, for each: label, how many levels up from below the
  *		row before (0: its child), samples that end here
  *
- * and, of html_times.h, `first` (HTML_FIRST), or a recording's page (HTML_TIMES)
+ * and of html_lines.h `own`, `own_more`, `from` and `from_more`, unless stacks
+ * are reversed; and, of html_times.h, `first` (HTML_FIRST), or a recording's page (HTML_TIMES)
  * `threads` and `times`.
  */
 #ifndef PROFILE_FORMATS_HTML_H

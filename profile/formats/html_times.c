@@ -11,7 +11,7 @@
 
 struct html_event {
 	uint64_t ms;
-	uint32_t row, thread;
+	uint32_t row, place, thread;
 };
 
 struct html_threads {
@@ -32,6 +32,8 @@ static int html_by_row(const void *pa, const void *pb)
 	const struct html_event *a = pa, *b = pb;
 	int r = html_order(a->row, b->row);
 
+	if (!r)
+		r = html_order(a->place, b->place);
 	if (!r)
 		r = html_order(a->ms, b->ms);
 	return r ? r : html_order(a->thread, b->thread);
@@ -93,11 +95,14 @@ static void html_put_events(struct html_threads *h, const struct tree *t,
 
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++) {
 		const struct batch_sample *s = &b->samples[i];
+		uint32_t row = t->places[i];
+		uint32_t place = tree_lines_place(&t->self, row,
+						  tree_sample_line(t, b, i));
 
 		for (uint32_t k = 0; k < s->n; k++)
 			h->events[n++] = (struct html_event){
 				b->times[s->first + k] / NSEC_PER_MSEC - start,
-				t->places[i], h->threads.of[i],
+				row, place, h->threads.of[i],
 			};
 	}
 	qsort(h->events, n, sizeof(*h->events), html_by_row);
@@ -105,7 +110,8 @@ static void html_put_events(struct html_threads *h, const struct tree *t,
 	json_open(j, "times", '[');
 	for (uint32_t i = 0; i < n; i++) {
 		const struct html_event *e = &h->events[i];
-		bool first = !i || e[-1].row != e->row;
+		bool first = !i || e[-1].row != e->row ||
+			     e[-1].place != e->place;
 
 		json_num(j, NULL, e->ms - (first ? 0 : e[-1].ms));
 		json_num(j, NULL, e->thread);

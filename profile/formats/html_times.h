@@ -12,9 +12,10 @@
  *			thread ID; its name, the process's executable and
  *			container, as indices of names
  *	times	flat: the samples that end in the first row, then those of the
- *		next, as many as `rows` says; of one row in the order of time.
- *		For each: ms since the one before, of the row's first since
- *		info.start_ms; and its thread
+ *		next, as many as `rows` says; of one row first those of its line
+ *		in `own`, then those of each in `own_more` (html_lines.h), of
+ *		one line in the order of time.  For each: ms since the one
+ *		before, of a line's first since info.start_ms; and its thread
  *
  * A sample takes 6 to 9 bytes.
  */
@@ -29,7 +30,8 @@
  * least.  0 or -ENOMEM. */
 int html_put_first(struct json *j, const struct batch *b, const struct tree *t);
 
-/* Append `threads` and `times`; t: of b, with places.  0 or -ENOMEM. */
+/* Append `threads` and `times`; t: of b, with places and
+ * by line.  0 or -ENOMEM. */
 int html_put_times(struct json *j, const struct batch *b, const struct tree *t);
 
 #endif /* PROFILE_FORMATS_HTML_TIMES_H */

@@ -31,11 +31,12 @@ static void speedscope_text(struct speedscope_enc *e, const char *key)
 
 static void put_frame(struct speedscope_enc *e, uint32_t frame)
 {
-	const struct batch_function *fn;
+	const struct batch_frame *f = &e->b->frames[frame];
+	const struct batch_function *fn = &e->b->functions[f->function];
+	uint32_t line = fn->start_line ? fn->start_line : f->line;
 	const char *file;
 	size_t len;
 
-	fn = &e->b->functions[e->b->frames[frame].function];
 	json_line(&e->j);
 	json_open(&e->j, NULL, '{');
 	profile_frame_name(e->b, frame, &e->text);
@@ -47,8 +48,8 @@ static void put_frame(struct speedscope_enc *e, uint32_t frame)
 		profile_frame_module(e->b, frame, &e->text);
 	if (e->text.len)
 		speedscope_text(e, "file");
-	if (fn->start_line)
-		json_num(&e->j, "line", fn->start_line);
+	if (len && line)
+		json_num(&e->j, "line", line);
 	json_close(&e->j, '}');
 }
 

@@ -9,6 +9,13 @@
  * nanoseconds) whatever passed before it, so the time axis is CPU time of all
  * threads and not the clock on the wall.  An incomplete stack has a marker
  * as its root that says why.
+ *
+ * To speedscope a frame is a function: each entry of the list of frames is one
+ * in its table and in its graph.  So a function is one entry, with the line where
+ * it begins (as in Chrome's and stackprof's files), or else the first line of it
+ * that was met, and not one for each line that ran.  The format has no word for
+ * inlined calls; they are frames of their own, without a mark in the name, which
+ * would make two functions of one that is inlined at some places only.
  */
 #ifndef PROFILE_FORMATS_SPEEDSCOPE_H
 #define PROFILE_FORMATS_SPEEDSCOPE_H

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 FUZZ += folded_read
 fuzz_folded_read_SRCS := cli/convert/folded_read.c common/number.c common/hash_table.c common/buffer.c \
-	profile/profile.c profile/tree.c profile/formats/folded.c ipc/batch.c
+	profile/profile.c profile/tree.c profile/tree_lines.c profile/formats/folded.c ipc/batch.c
 fuzz_folded_read_LIBS := -lxxhash
 
 FUZZ += target
@@ -23,5 +23,5 @@ $(O)/fuzzer/profile/formats/page.o.o: $(O)/profile/formats/page.o.c
 
 FUZZ += from_folded
 fuzz_from_folded_SRCS := cli/convert/from_folded.c cli/convert/folded_read.c common/number.c common/hash_table.c \
-	common/buffer.c profile/profile.c profile/tree.c profile/formats/folded.c ipc/batch.c ipc/batch_build.c
+	common/buffer.c profile/profile.c profile/tree.c profile/tree_lines.c profile/formats/folded.c ipc/batch.c ipc/batch_build.c
 fuzz_from_folded_LIBS := -lxxhash

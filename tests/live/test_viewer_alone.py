@@ -164,6 +164,25 @@ def slow_clients():
 
 
 @suite.test
+def lines():
+    """a profile has the samples of each function by line, of the range that is asked for; not from the leaves"""
+    with Alone() as v:
+        now = time.time_ns() // 10**6 * 10**6
+        stacks = [["f12", "main5"], ["f12", "main5"], ["f14", "main7"], ["main5"]]
+        where = {"f12": ("f", "", "/src/f.c", 12), "f14": ("f", "", "/src/f.c", 14),
+                 "main5": ("main", "", "/src/m.c", 5), "main7": ("main", "", "/src/m.c", 7)}
+        # the first half: only the first two stacks
+        for begin, some in ((now - 40 * 10**9, stacks[:2]), (now - 20 * 10**9, stacks)):
+            assert v.post(otlp_make.request([begin + i * 10**7 for i in range(400)], some, lines=where)) == 200
+        keys = ("files", "own", "own_more", "from", "from_more")
+        # rows: prog main f; lines count from the first that was met
+        got = [v.api("profile", **{"from": now // 10**6 - a, "to": now // 10**6 - b}) for a, b in ((60000, 30000), (30000, 0))]
+        assert [got[0][k] for k in keys] == [["/src/m.c", "/src/f.c"], [0], [], [0], []], got[0]
+        assert [got[1][k] for k in keys] == [["/src/m.c", "/src/f.c"], [0, 0], [2, 2, 100], [0], [2, 2, 100]], got[1]
+        assert "own" not in v.api("profile", last=60, reverse=1)
+
+
+@suite.test
 def an_hour_in_a_mebibyte():
     """an hour of samples in 1 MiB: the oldest are coarser, no number is lost, all still agree"""
     with Alone("--memory", "1") as v:

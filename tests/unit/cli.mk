@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # what every output needs
-CLI_FORMATS := common/buffer.c common/json.c profile/profile.c profile/names.c profile/tree.c profile/formats/folded.c \
-	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c profile/formats/html_times.c profile/threads.c profile/formats/page.o.c \
+CLI_FORMATS := common/buffer.c common/json.c profile/profile.c profile/names.c profile/tree.c profile/tree_lines.c profile/formats/folded.c \
+	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c profile/formats/html_lines.c profile/formats/html_times.c profile/threads.c profile/formats/page.o.c \
 	profile/formats/otlp.c profile/formats/dictionary.c profile/formats/location_order.c profile/formats/formats.c \
 	common/protobuf.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 CLI_FORMATS_LIBS := -lz -lxxhash
 
-UNIT += profile formats hostile_names profile_collect folded html pprof json_formats cli_options supervise doctor
+UNIT += profile formats hostile_names profile_collect folded html html_lines pprof json_formats cli_options supervise doctor
 UNIT += target launcher progress programs console plan phases ask sudo_caller
 unit_profile_collect_SRCS := profile/collect.c profile/cut.c profile/remap.c ipc/batch.c ipc/batch_build.c common/hash_table.c common/log.c
 unit_profile_collect_LIBS := -lxxhash
@@ -22,6 +22,8 @@ unit_json_formats_SRCS := $(CLI_FORMATS)
 unit_json_formats_LIBS := $(CLI_FORMATS_LIBS)
 unit_html_SRCS := $(CLI_FORMATS)
 unit_html_LIBS := $(CLI_FORMATS_LIBS)
+unit_html_lines_SRCS := $(CLI_FORMATS)
+unit_html_lines_LIBS := $(CLI_FORMATS_LIBS)
 unit_pprof_SRCS := $(CLI_FORMATS)
 unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
 unit_cli_options_SRCS := cli/config/options.c cli/config/suggest.c common/number.c $(CLI_FORMATS)

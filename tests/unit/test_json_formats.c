@@ -37,7 +37,9 @@ TEST(speedscope_shows_what_is_inlined)
 {
 	char *s = encoded(speedscope_encode, inlined_batch);
 
-	check_has(s, "{\"name\":\"root\",\"file\":\"root.c\"}");
+	/* nobody knows where they begin: a line of them */
+	check_has(s, "{\"name\":\"root\",\"file\":\"root.c\",\"line\":1}");
+	check_has(s, "{\"name\":\"inner\",\"file\":\"inner.c\",\"line\":30}");
 	check_has(s, "\"name\":\"app (pid 10)\",\"unit\":\"nanoseconds\","
 		  "\"startValue\":0,\"endValue\":50000000");
 	check_has(s, "\"samples\":[[0,1,2,3]],\n\"weights\":[50000000]");
@@ -68,6 +70,56 @@ TEST(firefox_keeps_threads_times_and_lines)
 	check_has(s, "\"name\":\"thread-8\",\"processName\":\"app (pid 11)\"");
 	check_has(s, "\"do_read (in kernel)\"");
 	check_has(s, "\"misc\":\"a\\u0022b\\u0001\xef\xbf\xbd\"");
+	free(s);
+}
+
+/* f begins in line 5, runs in lines 7, 8 and, inlined into g, in 9. */
+static void *lines_batch(struct batch *ret)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	struct batch_function f = { .name = str(b, "f"), .file = str(b, "f.c"),
+				    .start_line = 5 };
+	struct batch_function g = { .name = str(b, "g"), .file = str(b, "g.c") };
+	uint32_t fn = batch_function(b, &f), gn = batch_function(b, &g);
+	uint32_t p = process(b, 10, "app", "app"), v[4];
+	void *data;
+	size_t len;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct batch_frame at = {
+			.kind = BATCH_FRAME_NATIVE, .address = i < 2 ? i : 2,
+			.function = i == 2 ? gn : fn,
+			.line = i == 2 ? 40 : i == 3 ? 9 : 7 + i,
+			.inlined = i == 3, .into = i == 3 ? v[2] : 0,
+		};
+
+		v[i] = batch_frame(b, &at);
+	}
+	for (uint32_t i = 0; i < 4; i++) {
+		if (i != 2)
+			event(b, p, 10, "app", STOP_COMPLETE, &v[i], 1, 100 + i);
+	}
+	CHECK_EQ(batch_builder_finish(b, 0, 5000000000ULL, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(batch_open(data, len, ret), 0);
+	return data;
+}
+
+/* A function is one, wherever it is inlined; only Firefox has a line for each frame. */
+TEST(functions_are_one_for_all_their_lines)
+{
+	char *s = encoded(speedscope_encode, lines_batch);
+
+	check_has(s, "\"frames\":[\n"
+		  "{\"name\":\"f\",\"file\":\"f.c\",\"line\":5},\n"
+		  "{\"name\":\"g\",\"file\":\"g.c\",\"line\":40},\n"
+		  "{\"name\":\"[");
+	check_has(s, "\"samples\":[[0],[0],[1,0]],\n\"weights\":[50000000,50000000,50000000]");
+	free(s);
+	s = encoded(firefox_encode, lines_batch);
+	check_has(s, "[0,false,0,null,7,null,2,0],\n[1,false,0,null,8,null,2,0],\n"
+		  "[2,false,0,null,40,null,2,0],\n[3,false,0,null,9,null,2,0]");
+	check_has(s, "\"stringTable\":[\n\"f\",\n\"f\",\n\"g\",\n\"f\"]");
 	free(s);
 }
 

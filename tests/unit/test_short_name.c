@@ -38,6 +38,24 @@ TEST(parameters_qualifiers_and_arguments_go)
 	CHECK(is("", true, ""));
 }
 
+/* What DWARF calls inlined functions that have no linkage name. */
+TEST(arguments_go_of_names_that_nobody_mangled)
+{
+	CHECK(is("sort<a<b>, c>", false, "sort<...>"));
+	CHECK(is("operator()<int*, int>", false, "operator()<...>"));
+	CHECK(is("call_once<fn() -> i32, ()>", false, "call_once<...>"));
+	CHECK(is("f<g()::<lambda(const h&)> >", false, "f<...>"));
+	/* these stand for themselves */
+	CHECK(is("f.<locals>.<lambda>", false, "f.<locals>.<lambda>"));
+	CHECK(is("<module>", false, "<module>"));
+	CHECK(is("<anonymous>", false, "<anonymous>"));
+	CHECK(is("a->", false, "a->"));
+	CHECK(is(">", false, ">"));
+	CHECK(is("f>>>", false, "f>>>"));
+	CHECK(is("f(int)", false, "f(int)"));
+	CHECK(is("f<int>(int)", false, "f<int>(int)"));
+}
+
 TEST(return_types_go)
 {
 	CHECK(is("void a::f<int>(int)", true, "a::f<...>"));

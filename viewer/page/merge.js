@@ -16,6 +16,8 @@ function merge(p, t, rows, label, roots, how)
 	const self = how.self || t.self, base = how.base || t.selfBase;
 	const sum = how.sum || t.now, sumBase = how.sumBase || t.base, first = t.selfFirst;
 	const groupOf = new Int32Array(p.nLabels);
+	/* of rows that were left out, and those below: the row that is called from what is there */
+	const over = new Map();
 	/* a list, for stacks may be deeper than the script's own may be */
 	const todo = [[label, roots, 0]];
 
@@ -23,13 +25,32 @@ function merge(p, t, rows, label, roots, how)
 	{
 		const by = depth - t.depth[root];
 
-		for (let i = root; i < t.end[root]; i++)
+		for (let i = root; i < t.end[root]; i++) {
 			rows.add(t.label[i], t.depth[i] + by, self[i], base ? base[i] : 0, first ? first[i] : 0, t.marks[i]);
+			if (rows.own)
+				copyLines(rows, t, i);
+		}
+	}
+
+	/* The lines of the row of a list, whose frames behind the first n are left out. */
+	function lines(list, n)
+	{
+		const own = new Map(), from = new Map();
+
+		list.forEach((r, k) => {
+			if (k >= n) {
+				addFrom(own, t, over.get(r), self[r]);
+				return;
+			}
+			addOwn(own, t, r, self[r]);
+			addFrom(from, t, over.has(r) ? over.get(r) : r, (sum || t.now)[r]);
+		});
+		putLines(rows, own, from);
 	}
 
 	function put(l, list, depth)
 	{
-		const row = rows.n, labels = [], groups = [];
+		const row = rows.n, labels = [], groups = [], whole = list.length;
 
 		if (list.length === 1 && !how.sum && !how.as) {
 			copy(list[0], depth);
@@ -52,8 +73,12 @@ function merge(p, t, rows, label, roots, how)
 
 				if (!sum[c] && !(sumBase && sumBase[c]))
 					continue;
+				if (rows.own && k >= whole)
+					over.set(c, over.get(r));
 				if (at < 0 || at === l && how.joined && how.joined.has(at)) {
 					list.push(c);
+					if (rows.own && k < whole)
+						over.set(c, c);
 					continue;
 				}
 				if (labels[g] !== at) {
@@ -64,6 +89,8 @@ function merge(p, t, rows, label, roots, how)
 				groups[g].push(c);
 			}
 		}
+		if (rows.own)
+			lines(list, whole);
 		for (let g = labels.length - 1; g >= 0; g--)
 			todo.push([labels[g], groups[g], depth + 1]);
 	}
@@ -80,7 +107,7 @@ function narrowed(p, t, keepStack, as, joined)
 {
 	const kept = (v, i) => v && keepStack(i) ? v : 0, self = t.self.map(kept);
 	const base = t.selfBase ? t.selfBase.map(kept) : null;
-	const rows = new Rows(1024, base, t.selfFirst);
+	const rows = new Rows(1024, base, t.selfFirst, t.own);
 
 	merge(p, t, rows, -1, [0], {
 		self, base, as, joined, sum: sums(self, t.parent), sumBase: base ? sums(base, t.parent) : null,
@@ -193,7 +220,7 @@ function reversed(p, t)
  */
 function sandwiched(p, t, label)
 {
-	const rows = new Rows(1024, t.selfBase, t.selfFirst), calls = [];
+	const rows = new Rows(1024, t.selfBase, t.selfFirst, t.own), calls = [];
 
 	for (let i = 1; i < t.n; ) {
 		if (t.label[i] === label)

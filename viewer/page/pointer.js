@@ -42,10 +42,12 @@ function showTip(i, x, y)
 	if (!menu.hidden)
 		return;
 	if (sourceOf(l))
-		lines.push(el("span", {}, shown(sourceOf(l))));
+		lines.push(el("span", {}, shownPath(sourceOf(l))));
 	if (moduleOf(i))
 		lines.push(el("span", {}, `${shown(moduleOf(i))} (${kindName(kindOf(i))})`));
-	tip.replaceChildren(...lines, ...worth(i).map((s) => el("span", {}, s)));
+	const byLine = linesElement(i);
+
+	tip.replaceChildren(...lines, ...worth(i).map((s) => el("span", {}, s)), ...byLine ? [byLine] : []);
 	tip.style.display = "block";
 	tip.style.left = clamp(x + 14, 4, Math.max(4, innerWidth - tip.offsetWidth - 8)) + "px";
 	tip.style.top = (y + 20 + tip.offsetHeight > innerHeight ? Math.max(2, y - tip.offsetHeight - 10) : y + 18) + "px";
@@ -66,9 +68,10 @@ const siblings = (i) => i ? kids(T.parent[i], i >= T.split) : [0];
 function spoken(i)
 {
 	const all = siblings(i), below = T.end[i] - i - 1;
+	const byLine = topLines(i, 3).map(([text, , total]) => `${text} ${percent(total, P.tree.all)}`).join(", ");
 	const module = moduleOf(i) ? `, ${shown(moduleOf(i), 80)}` : "";
 
-	return `${shown(nameOf(i), 160)}${marksText(T.marks[i])}${module}, ${kindName(kindOf(i))}. ${worth(i).join(". ")}. ` +
+	return `${shown(nameOf(i), 160)}${marksText(T.marks[i])}${module}, ${kindName(kindOf(i))}. ${worth(i).join(". ")}. ${byLine ? `Lines: ${byLine}. ` : ""}` +
 		`Level ${T.depth[i]}, ${all.indexOf(i) + 1} of ${all.length}` + (below ? "." : ", nothing below.");
 }
 

@@ -4,13 +4,14 @@
  * people who cannot see the graph
  */
 
-const SOME = 200;			/* lines at first; a button shows more */
-let lines = SOME;
+const SOME = 200;			/* rows at first; a button shows more */
+let some = SOME;
 let sumsOf = null;			/* { tree, row, list, sum } of the last call */
 
 /*
  * What can be listed.  groups(): the group of each label (-1: none) and their
- * number; the rest is of a group: its name, where it is, what a click does.
+ * number, or sums() what totals() has of them; the rest is of a group: its name,
+ * what stands behind that, where it is, what a click does.
  */
 const LISTS = {
 	functions: {
@@ -20,7 +21,7 @@ const LISTS = {
 		rank: (l) => ranks(P)[l],
 		kind: (l) => labelKind(l),
 		mark: (l) => marksText(marksOfLabels(P.view)[l]),
-		where: (l) => (sourceOf(l) ? shown(sourceOf(l).replace(/^.*\//, ""), 60) + " \u00b7 " : "") +
+		where: (l) => (sourceOf(l) ? shownPath(sourceOf(l).replace(/^.*\//, ""), 60) + " \u00b7 " : "") +
 			`${shown(labelModule(l), 80)} (${kindName(labelKind(l))})`,
 		matches: (l) => matched[l],
 		id: (l) => P.hash[l],
@@ -56,6 +57,21 @@ const LISTS = {
 	},
 };
 
+/* Functions by line; they have no stacks of their own. */
+LISTS.lines = {
+	...LISTS.functions, head: "Line and function", what: "line", sums: lineGroups,
+	name: (g) => `${sourceName(P.lineGroups[g].label)}:${P.lineGroups[g].line}`,
+	rank: (g) => ranks(P)[P.lineGroups[g].label],
+	kind: (g) => labelKind(P.lineGroups[g].label),
+	mark: (g) => ` ${shown(labelName(P.lineGroups[g].label), 160)}`,
+	where: (g) => `${shown(labelModule(P.lineGroups[g].label), 80)} (${kindName(labelKind(P.lineGroups[g].label))})`,
+	matches: (g) => matched[P.lineGroups[g].label] || nameMatches(sourceOf(P.lineGroups[g].label)),
+	id: (g) => `${P.hash[P.lineGroups[g].label]}-${P.lineGroups[g].line}`,
+	show: (g) => showLabel(P.lineGroups[g].label),
+	about: (g) => P.lineGroups[g].label,
+	label: (g) => P.lineGroups[g].label,
+};
+
 /* The position of each module's name in alphabetical order. */
 function moduleRank()
 {
@@ -82,7 +98,7 @@ function groupTotals()
 	const [tree, row] = tableOf(), list = state.list;
 
 	if (!sumsOf || sumsOf.tree !== tree || sumsOf.row !== row || sumsOf.list !== list)
-		sumsOf = { tree, row, list, sum: totals(tree, row, ...LISTS[list].groups()) };
+		sumsOf = { tree, row, list, sum: LISTS[list].sums ? LISTS[list].sums(tree, row) : totals(tree, row, ...LISTS[list].groups()) };
 	return sumsOf.sum;
 }
 
@@ -112,7 +128,8 @@ function tableLine(l, sum, all, allBase)
 {
 	const of = LISTS[state.list], text = shown(of.name(l));
 	const name = el("button", { className: "name", textContent: text, title: "Show it in the graph", onclick: () => of.show(l) });
-	const first = el("th", { scope: "row" }, name, of.mark ? of.mark(l) : "");
+	const mark = of.mark ? of.mark(l) : "";
+	const first = el("th", { scope: "row" }, el("div", {}, name, ...mark ? [el("span", {}, mark)] : []));
 	const n = (text) => el("td", { className: "n" }, text);
 
 	name.dataset.id = of.id(l);
@@ -126,9 +143,10 @@ function tableLine(l, sum, all, allBase)
 	}
 	const cells = [n(number(sum.self[l])), n(percent(sum.self[l], all)), n(number(sum.total[l])), n(percent(sum.total[l], all))];
 
-	if (T.base)
+	if (T.base && !of.sums)
 		cells.push(n(signed(sum.self[l] / (all || 1) - sum.selfBase[l] / (allBase || 1))));
-	cells.push(n(number(sum.count[l])));
+	if (!of.sums)
+		cells.push(n(number(sum.count[l])));
 	return el("tr", {}, first, ...cells, el("td", { className: "what" }, of.where(l)));
 }
 
@@ -152,27 +170,32 @@ function fillTable()
 {
 	if (!state.table || !T)
 		return;
-	if (state.sort === "change" && !T.base)
+	if (state.sort === "change" && (!T.base || LISTS[state.list].sums) || state.sort === "count" && LISTS[state.list].sums)
 		state.sort = "self";
-	const sum = groupTotals(), order = tableOrder(sum), some = order.slice(0, lines), of = LISTS[state.list];
+	const sum = groupTotals(), order = tableOrder(sum), listed = order.slice(0, some), of = LISTS[state.list];
 	const [tree, row] = tableOf();
 	const all = tree.now[row], allBase = tree.base ? tree.base[row] : 0;
 	const heads = [heading("name", of.head, 1), heading("self", "Self", 2), heading("total", "Total", 2)];
 
-	if (T.base)
+	if (T.base && !of.sums)
 		heads.push(heading("change", "Change of self", 1));
-	heads.push(heading("count", "Stacks", 1, "Distinct stacks that it is in"));
-	heads.push(heading("kind", state.list === "functions" ? "Module" : "Where", 1));
+	if (!of.sums)
+		heads.push(heading("count", "Stacks", 1, "Distinct stacks that it is in"));
+	heads.push(heading("kind", state.list === "functions" || of.sums ? "Module" : "Where", 1));
 	renew($("table-head"), el("tr", {}, ...heads));
-	renew($("table-body"), ...some.map((l) => tableLine(l, sum, all, allBase)));
-	$("table-note").textContent = `${number(some.length)} of ${plural(order.length, of.what, of.what === "process" ? "es" : "s")}` +
+	renew($("table-body"), ...listed.map((l) => tableLine(l, sum, all, allBase)));
+	$("table-note").textContent = `${number(listed.length)} of ${plural(order.length, of.what, of.what === "process" ? "es" : "s")}` +
 		`${state.query ? " that match" : ""}, of ${plural(all, "sample")}` +
 		(row ? ` in ${shown(nameOf(row), 80)} and below` : "") +
-		". Self: the samples that end in it; total: also those in what it called.";
-	$("more").hidden = some.length === order.length;
+		". Self: the samples that end in it; total: also those in what it called." +
+		(of.sums && !tree.own ? " No lines are known: of native code they are in its debug information (-g)." : "");
+	$("more").hidden = listed.length === order.length;
 	for (const b of document.querySelectorAll("[data-list]"))
 		b.setAttribute("aria-pressed", b.dataset.list === state.list);
-	page.dataset.tableRows = some.length;
+	/* of folded stacks lines are a part of the names (trifold diff --by line) */
+	document.querySelector("[data-list=lines]").hidden = Boolean(P.info.files);
+	$("table").dataset.lists = state.list;
+	page.dataset.tableRows = listed.length;
 }
 
 /* Show the graph with this text searched for. */
@@ -240,13 +263,13 @@ function listenToTable()
 	for (const b of document.querySelectorAll("[data-list]")) {
 		b.addEventListener("click", () => {
 			state.list = b.dataset.list;
-			lines = SOME;
+			some = SOME;
 			remember();
 			fillTable();
 		});
 	}
 	$("more").addEventListener("click", () => {
-		lines *= 4;
+		some *= 4;
 		fillTable();
 	});
 }

@@ -3,7 +3,7 @@
  * times - of each sample of a recording its row, thread and time, and what
  * filters and range leave of them
  *
- * A unit is a sample; in a page without times (two files compared) all samples
+ * A unit is a sample, of a line (0: not known); in a page without times (two files compared) all samples
  * of a row, whose thread stands for its process.
  */
 
@@ -36,6 +36,14 @@ function readThreads(data)
 	return out;
 }
 
+/* Of a row's samples [line, how many], in their order. */
+function linesInOrder(tree, row)
+{
+	const own = tree.own ? tree.own[row] : 0, more = tree.own && tree.ownMore.get(row), n = tree.self[row];
+
+	return more ? [[own, more.parts.reduce((rest, [, k]) => rest - k, n)], ...more.parts.map((part) => [...part])] : [[own, n]];
+}
+
 /* The units of a recording, or null. */
 function readTimes(data, tree)
 {
@@ -44,10 +52,17 @@ function readTimes(data, tree)
 
 	if (!threads || !wholeNumbers(v) || v.length !== 2 * n || !whole(start) || !whole(duration))
 		return null;
-	const u = { n, threads, row: new Int32Array(n), thread: new Int32Array(n), ms: new Float64Array(n) };
+	const u = { n, threads, row: new Int32Array(n), line: new Int32Array(n), thread: new Int32Array(n), ms: new Float64Array(n) };
 
 	for (let row = 1, at = 0; row < tree.n; row++) {
-		for (let k = 0, ms = start; k < tree.self[row]; k++, at++) {
+		const lines = linesInOrder(tree, row);
+
+		for (let k = 0, ms = start, line = 0; k < tree.self[row]; k++, at++, lines[line][1]--) {
+			if (!lines[line][1]) {
+				line++;
+				ms = start;
+			}
+			u.line[at] = lines[line][0];
 			ms += v[2 * at];
 			/* start and duration were cut to whole ms */
 			if (v[2 * at + 1] >= threads.length || ms > start + duration + 1)
@@ -193,10 +208,10 @@ class Recording {
 	/* What the filters and the range leave: the tree, and the lists of values. */
 	select(from, to)
 	{
-		const { row, thread, threads, ms } = this.units, all = this.all, kindBit = 1 << this.keys.length;
+		const { row, line, thread, threads, ms } = this.units, all = this.all, kindBit = 1 << this.keys.length;
 		const self = new Float64Array(all.n), selfBase = all.selfBase ? new Float64Array(all.n) : null;
 		const selfFirst = this.timed ? new Float64Array(all.n).fill(Infinity) : null;
-		const sums = this.keys.map(() => new Float64Array(threads.length)), kinds = new Map();
+		const sums = this.keys.map(() => new Float64Array(threads.length)), kinds = new Map(), lines = new Map();
 		let left = 0;
 
 		this.each(from, to, (i, bits) => {
@@ -217,9 +232,16 @@ class Recording {
 				selfBase[r] += all.selfBase[r];
 			if (selfFirst && ms[i] < selfFirst[r])
 				selfFirst[r] = ms[i];
+			if (this.timed && all.own && all.ownMore.has(r)) {
+				if (!lines.has(r))
+					lines.set(r, new Map());
+				lines.get(r).set(line[i], (lines.get(r).get(line[i]) || 0) + 1);
+			}
 		});
+		const ownMore = this.timed ? new Map([...lines].map(([r, sum]) =>
+			[r, { sum: self[r], parts: [...sum].filter(([at]) => at !== all.own[r]) }])) : all.ownMore;
 		return { lists: this.lists(sums, kinds), tree: left === this.units.n && !state.filters.has("kind") ? all :
-			narrowed(this.p, { ...all, self, selfBase, selfFirst }, () => true, this.keptLabels()) };
+			narrowed(this.p, { ...all, self, selfBase, selfFirst, ownMore }, () => true, this.keptLabels()) };
 	}
 
 	/* For each label itself, or -1: its frames are left out. */

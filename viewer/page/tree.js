@@ -11,12 +11,13 @@
  * row, as bits (MARKS).  start (layOut()) and total are position
  * and width in the graph: in samples, in a comparison in the mean of both shares.
  * end[i] is the first row after i that is not below row i.  all and allBase are
- * what shares are shares of.
+ * what shares are shares of.  own, from, ownMore and fromMore, where lines are
+ * known: lines.js.
  */
 
 const KIND_UNKNOWN = KINDS.findIndex((k) => k.filter === "unknown");
 
-const COLUMNS = ["label", "depth", "self", "selfBase", "selfFirst", "marks"];
+const COLUMNS = ["label", "depth", "self", "selfBase", "selfFirst", "marks", "own", "from"];
 
 /* Words for the bits of enum profile_mark. */
 const MARKS = [[1, "inlined"]];
@@ -31,7 +32,7 @@ function marksText(bits)
 
 /* Columns that grow as rows are added. */
 class Rows {
-	constructor(n, diff, timed)
+	constructor(n, diff, timed, lined = null)
 	{
 		this.n = 0;
 		this.label = new Int32Array(n);
@@ -40,6 +41,10 @@ class Rows {
 		this.selfBase = diff ? new Float64Array(n) : null;
 		this.selfFirst = timed ? new Float64Array(n) : null;
 		this.marks = new Uint8Array(n);
+		this.own = lined ? new Int32Array(n) : null;
+		this.from = lined ? new Int32Array(n) : null;
+		this.ownMore = lined ? new Map() : null;
+		this.fromMore = lined ? new Map() : null;
 	}
 
 	grow()
@@ -102,6 +107,8 @@ function finish(rows, split = rows.n, about = -1, whole = null)
 
 	for (const k of COLUMNS)
 		t[k] = rows[k] ? rows[k].subarray(0, n) : null;
+	t.ownMore = rows.ownMore;
+	t.fromMore = rows.fromMore;
 	for (let i = 1; i < n; i++) {
 		const d = t.depth[i];
 
@@ -170,12 +177,15 @@ function decode(data)
 		rows.add(r[i], d, r[i + 2], diff ? r[i + 3] : 0, data.first && r[i + 2] ? data.first[k++] : 0,
 			marks[i / step]);
 	}
-	return prepare({
+	const p = {
 		info: data.info, strings: data.strings, labels: data.labels,
 		full: groupsOf(data.full || [], 2, (name) => name),
 		lines: groupsOf(data.lines || [], 3, (file, line) => ({ file: data.files[file], line })),
 		nLabels: data.labels.length / 3, tree: finish(rows),
-	});
+	};
+
+	readLines(p, p.tree, data);
+	return prepare(p);
 }
 
 function textHash(h, s)

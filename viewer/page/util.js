@@ -28,6 +28,9 @@ function shown(text, most = 300)
 	return cut.replace(UNSEEN, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
+/* A path, of which the end says most: a long one loses its begin. */
+const shownPath = (text, most = 120) => shown(text.length > most ? "\u2026" + text.slice(1 - most) : text, most);
+
 const number = (n) => Math.round(n).toLocaleString("en");
 /* With fewer busy CPUs on average, a profile is nearly empty. */
 const IDLE_CPUS = 0.05;
