@@ -43,9 +43,12 @@ class Suite:
 
 
 def tap(tests, call=lambda fn: fn()):
-    """Call each of (name, function), say how it went, and exit."""
-    failed = 0
+    """Call each of (name, function), say how it went and what took longest, and exit.
+    CASES=EXPRESSION calls those alone whose name it matches."""
+    tests = [(name, fn) for name, fn in tests if re.search(os.environ.get("CASES", ""), name)]
+    failed, took = not tests, []
     for i, (name, fn) in enumerate(tests, 1):
+        began = time.monotonic()
         try:
             call(fn)
             print(f"ok {i} - {name}", flush=True)
@@ -56,6 +59,9 @@ def tap(tests, call=lambda fn: fn()):
             why = f"{type(e).__name__}: {e}"
             print("# " + why.replace("\n", "\n# "))
             print(f"not ok {i} - {name}: {why.splitlines()[0][:200]}", flush=True)
+        took.append((time.monotonic() - began, name))
+    for seconds, name in sorted(took, reverse=True)[:5]:
+        print(f"# took {seconds:.1f} s: {name}")
     print(f"1..{len(tests)}")
     sys.exit(failed != 0)
 
