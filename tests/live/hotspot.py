@@ -9,6 +9,7 @@ import ctypes
 import glob
 import os
 import re
+import shlex
 import subprocess
 
 from live import ROOT, Skip, record, say
@@ -146,20 +147,19 @@ def stacks_of(out, threads="java|main|thread-.*|Thread-.*|ForkJoi.*|"):
     return [s for s in (Stack(*x) for x in read_pprof(out)) if re.fullmatch(threads, s.thread)]
 
 
-# $1: the JVM's words, $2: how often the rest runs.  The first JVM is there to be known.
-RUNS = """eval "$1" -version 2>/dev/null & echo $! >"$0"
-wait; sleep 1.2; n=$2; shift 2
-while [ $n -gt 0 ]; do "$@" || exit 1; n=$((n - 1)); done"""
-
-
-def profile(out, command, *words, hz="499", times=1):
-    """[Stack] of a program that begins when trifold has seen one of this JVM's."""
-    teacher = out + ".pid"
-    record(out, "--frequency", hz, "--", "sh", "-c", RUNS, teacher, " ".join(
-        f"'{w}'" for w in command), str(times), *command, *words)
-    with open(teacher, encoding="ascii") as f:
-        pid = int(f.read())
-    return [s for s in stacks_of(out) if s.pid != pid]
+def profile(out, command, *runs, hz="499", times=1):
+    """Programs that begin, one after another, when trifold has seen one of this JVM's: of each
+    of runs (words), which runs so often, its [Stack].  One recording has them all."""
+    teacher = f"{shlex.join(command)} -version 2>/dev/null; sleep 1.2\n"
+    script = "".join(f"{shlex.join([*command, *words])} & echo {i} $! >>'{out}.pids'; wait $! || exit 1\n"
+                     for i, words in enumerate(runs) for _ in range(times))
+    open(out + ".pids", "w").close()
+    record(out, "--frequency", hz, "--", "sh", "-c", teacher + script)
+    with open(out + ".pids", encoding="ascii") as f:
+        run_of = {int(pid): int(i) for i, pid in (line.split() for line in f)}
+    assert len(run_of) == times * len(runs), "a number was given again"
+    stacks = stacks_of(out)
+    return [[s for s in stacks if run_of.get(s.pid) == i] for i in range(len(runs))]
 
 
 def judge(what, stacks, *chain, row=False, least=0.99, burn=r"HotspotLoad\.burn", share=0.5,
