@@ -7,10 +7,10 @@ ALL_TIERS="build unit fuzz hostile parts packages live loads vm"
 VM_KERNELS="5.10 6.1 6.12 newest arm64-5.10 arm64-6.12"
 
 # Tests of tests/live that load no BPF and start no trifold: parts alone.
-PARTS="test_cfi_agree.sh test_exporter.sh test_exporter_endpoints.sh
-test_exporter_hub.sh test_exporter_metrics.sh test_exporter_spool.sh test_page.sh
-test_names_agree.py test_names_shown.py test_page_functions.py test_page_mock.py
-test_pprof.sh test_viewer_alone.py"
+# Those that take longest are first.
+PARTS="test_page.sh test_names_agree.py test_exporter.sh test_page_mock.py test_exporter_metrics.sh
+test_exporter_hub.sh test_pprof.sh test_exporter_endpoints.sh test_exporter_spool.sh
+test_viewer_alone.py test_page_functions.py test_cfi_agree.sh test_names_shown.py"
 
 # Of the hostile ones, those that take longest: first, so that none is left over alone.
 # They wait nearly all of their time.  Each loader_* has a loop that is busy.
@@ -125,6 +125,7 @@ tier_packages() {
 }
 
 tier_parts() {
+	local t JOBS=$((JOBS > 1 ? 2 * JOBS : 1))	# most wait for clocks, or for a browser
 	for t in $PARTS; do
 		beside "tests/live/$t" "tests/live/$t"
 	done

@@ -12,7 +12,7 @@ import re
 import shlex
 import subprocess
 
-from live import ROOT, Skip, record, say
+from live import ROOT, Skip, in_turn, numbers, record, say
 from pprof import read_pprof
 
 HERE = os.path.join(ROOT, "tests", "live")
@@ -147,19 +147,16 @@ def stacks_of(out, threads="java|main|thread-.*|Thread-.*|ForkJoi.*|"):
     return [s for s in (Stack(*x) for x in read_pprof(out)) if re.fullmatch(threads, s.thread)]
 
 
-def profile(out, command, *runs, hz="499", times=1):
+def profile(out, command, *runs, hz="499", times=1, cpu=0):
     """Programs that begin, one after another, when trifold has seen one of this JVM's: of each
-    of runs (words), which runs so often, its [Stack].  One recording has them all."""
-    teacher = f"{shlex.join(command)} -version 2>/dev/null; sleep 1.2\n"
-    script = "".join(f"{shlex.join([*command, *words])} & echo {i} $! >>'{out}.pids'; wait $! || exit 1\n"
-                     for i, words in enumerate(runs) for _ in range(times))
-    open(out + ".pids", "w").close()
-    record(out, "--frequency", hz, "--", "sh", "-c", teacher + script)
-    with open(out + ".pids", encoding="ascii") as f:
-        run_of = {int(pid): int(i) for i, pid in (line.split() for line in f)}
-    assert len(run_of) == times * len(runs), "a number was given again"
-    stacks = stacks_of(out)
-    return [[s for s in stacks if run_of.get(s.pid) == i] for i in range(len(runs))]
+    of runs (words), which runs so often, its [Stack].  One recording has them all.  cpu: each
+    ends after so many seconds of CPU time, so that it has as many samples where others compete."""
+    pids, limit = out + ".pids", ["prlimit", f"--cpu={cpu}:{cpu + 60}"] if cpu else []
+    teacher = f"{shlex.join(command)} -version 2>/dev/null; sleep 1.2; exec \"$@\""
+    record(out, "--frequency", hz, "--", "sh", "-c", teacher, "sh",
+           *in_turn(pids, ([*limit, *command, *words] for words in runs for _ in range(times))))
+    stacks, of = stacks_of(out), numbers(pids)
+    return [[s for s in stacks if s.pid in of[times * i:times * (i + 1)]] for i in range(len(runs))]
 
 
 def judge(what, stacks, *chain, row=False, least=0.99, burn=r"HotspotLoad\.burn", share=0.5,

@@ -12,6 +12,7 @@ import math
 import os
 import pwd
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -182,6 +183,24 @@ def record(output, *args, timeout=120, check=True):
     if check:
         assert r.returncode == 0, f"record: {r.returncode}\n{r.stderr}"
     return r.stdout + r.stderr
+
+
+def in_turn(pids, commands):
+    """Words that run each of commands when the one before has ended well, or has had all the CPU
+    time that prlimit(1) gave it; their numbers go to the file pids."""
+    open(pids, "w").close()
+    well = f"case $? in 0|{128 + signal.SIGXCPU}) ;; *) exit 1 ;; esac"
+    lines = (f"{shlex.join(words)} & echo $! >>{shlex.quote(pids)}; wait $!; {well}\n"
+             for words in commands)
+    return ["sh", "-c", "".join(lines)]
+
+
+def numbers(pids):
+    """Of the commands of in_turn(), in their order."""
+    with open(pids, encoding="ascii") as f:
+        found = [int(line) for line in f]
+    assert len(set(found)) == len(found), "a number was given again"
+    return found
 
 
 def folded(path):

@@ -48,11 +48,11 @@ def classes():
     return CLASSES
 
 
-def loads(jdk, *runs, seconds="2", **more):
+def loads(jdk, *runs, seconds="60", cpu=2, **more):
     """The stacks of each of runs, (flags, mode, a word for it), in one recording."""
     return profile(OUT, jdk.command(classes()),
                    *(("-Xmx256m", *flags, "-cp", classes(), "HotspotLoad", seconds, *words)
-                     for flags, *words in runs), **more)
+                     for flags, *words in runs), cpu=cpu, **more)
 
 
 class Case:
@@ -314,7 +314,7 @@ def many_methods():
     """ten thousand methods, each with its own name"""
     with tempfile.TemporaryDirectory(prefix="trifold-test-hotspot-many-") as folder:
         javac(classes(), os.path.join(HERE, "HotspotLoad.java"), *many_sources(folder, 100, 100))
-    stacks, = loads(first(), ([], "many", "100"), seconds="10", hz="997")
+    stacks, = loads(first(), ([], "many", "100"), seconds="10", cpu=0, hz="997")
     java = [s for s in stacks if s.has(*TOP, r"HotspotLoad\.many") and not s.learning()]
     total = sum(s.count for s in java)
     seen = {m for s in java for m in s.methods if m.startswith("Many") and ".m" in m}
@@ -331,7 +331,7 @@ def unloading():
     """classes that are loaded, run and are unloaded, each with its own loader"""
     for jdk in thorough():
         flags = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,HotspotGuest.guestBurn"]
-        stacks, = loads(jdk, (flags, "unloading", classes()), seconds="5")
+        stacks, = loads(jdk, (flags, "unloading", classes()), seconds="5", cpu=0)
         judge(f"{jdk.feature} unloading", stacks, *TOP, r"HotspotLoad\.unloading",
               r"Method\.invoke", r"HotspotGuest\.run", r"HotspotGuest\.guestBurn",
               burn=r"HotspotGuest\.guestBurn", share=0.3, least=0.98)
