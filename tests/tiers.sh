@@ -125,7 +125,6 @@ tier_packages() {
 }
 
 tier_parts() {
-	local t JOBS=$((JOBS > 1 ? 2 * JOBS : 1))	# most wait for clocks, or for a browser
 	for t in $PARTS; do
 		beside "tests/live/$t" "tests/live/$t"
 	done

@@ -154,7 +154,8 @@ def profile(out, command, *runs, hz="499", times=1, cpu=0):
     pids, limit = out + ".pids", ["prlimit", f"--cpu={cpu}:{cpu + 60}"] if cpu else []
     teacher = f"{shlex.join(command)} -version 2>/dev/null; sleep 1.2; exec \"$@\""
     record(out, "--frequency", hz, "--", "sh", "-c", teacher, "sh",
-           *in_turn(pids, ([*limit, *command, *words] for words in runs for _ in range(times))))
+           *in_turn(pids, ([*limit, *command, *words] for words in runs for _ in range(times))),
+           timeout=120 + 60 * len(runs))
     stacks, of = stacks_of(out), numbers(pids)
     return [[s for s in stacks if s.pid in of[times * i:times * (i + 1)]] for i in range(len(runs))]
 
