@@ -48,7 +48,7 @@ def classes():
     return CLASSES
 
 
-def loads(jdk, *runs, seconds="60", cpu=2, **more):
+def loads(jdk, *runs, seconds="12", cpu=2, **more):
     """The stacks of each of runs, (flags, mode, a word for it), in one recording."""
     return profile(OUT, jdk.command(classes()),
                    *(("-Xmx256m", *flags, "-cp", classes(), "HotspotLoad", seconds, *words)
