@@ -67,6 +67,7 @@ report() {	# number, name
 	fi
 	failures "$log" | sed "s|^not ok|& $name|" >>"$work/failures"
 	echo "  $name: $n_ok passed, $n_bad failed, $n_skip skipped, $seconds s"
+	echo "  $seconds s $name" >>"$work/took"
 	passed=$((passed + n_ok)) failed=$((failed + n_bad))
 	skipped=$((skipped + n_skip))
 }
@@ -120,6 +121,14 @@ behind() {	# name, command
 	set +m
 }
 
+is_behind() {	# name
+	local n
+	for n in "${!behind[@]}"; do
+		[ "${behind[$n]}" != "$1" ] || return 0
+	done
+	return 1
+}
+
 # Wait for what was started behind, by its name; false if nothing was.
 collect() {	# name
 	local n
@@ -142,7 +151,8 @@ for tier in ${TIERS:-$ALL_TIERS}; do
 	together
 	echo "== $tier took $((SECONDS - start)) s"
 done
-echo "all took $SECONDS s"
+echo "all took $SECONDS s; of these longest, some beside others:"
+sort -rn "$work/took" | head -n 10
 [ ! -s "$work/failures" ] || { echo "== what failed" && cat "$work/failures"; }
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tiers of tests/run.sh, in their order: functions that call `tap`, `beside`
 # and `behind`, all NAME COMMAND...  Root is needed from `hostile` on.
-ALL_TIERS="build unit fuzz hostile packages parts live loads vm"
+ALL_TIERS="build unit fuzz hostile parts packages live loads vm"
 
 # of tests/vm/matrix, what is in `make test`; the rest costs two more minutes
 VM_KERNELS="5.10 6.1 6.12 newest arm64-5.10 arm64-6.12"
 
 # Tests of tests/live that load no BPF and start no trifold: parts alone.
-PARTS="test_cfi_agree.sh test_exporter.sh test_exporter_endpoints.sh
-test_exporter_hub.sh test_exporter_metrics.sh test_exporter_spool.sh test_page.sh
-test_names_agree.py test_names_shown.py test_page_functions.py test_page_lines.py test_page_mock.py
-test_pprof.sh test_viewer_alone.py"
+# Those that take longest are first.
+PARTS="test_page.sh test_names_agree.py test_exporter.sh test_page_mock.py test_exporter_metrics.sh
+test_exporter_hub.sh test_pprof.sh test_exporter_endpoints.sh test_exporter_spool.sh
+test_exporter_debuginfod.sh test_viewer_alone.py test_page_functions.py test_page_damage.py
+test_table.py test_cfi_agree.sh test_names_shown.py test_page_lines.py test_split_names.py"
+
+# Of the hostile ones, those that take longest: first, so that none is left over alone.
+# They wait nearly all of their time.  Each loader_* has a loop that is busy.
+LONG_HOSTILES="loader_offences loader_mutants hub_workers hub_life hub_exporters
+hub_share hub_subscribe hub_debug"
 
 # Last, for what they wait for is made behind: the collector.
 LAST="test_exporter_tls.sh test_k8s_collector.py test_otlp.py"
@@ -61,6 +67,12 @@ tier_build() {
 	# links the programs anew, which the others run
 	tap "tests/install/test_install.sh" tests/install/test_install.sh
 	rm -rf "$O-clang"
+	case " ${TIERS:-$ALL_TIERS} " in *" packages "*)	start_booted ;; esac
+}
+
+# Its clock counts instructions, and it takes one CPU for minutes.
+start_booted() {
+	behind "tests/install/test_booted.sh" tests/install/test_booted.sh
 }
 
 tier_unit() {
@@ -77,24 +89,40 @@ tier_fuzz() {
 	done
 }
 
+# Words, those of LONG_HOSTILES first.
+long_first() {
+	printf '%s\n' $LONG_HOSTILES "$@" | awk -v all=" $* " 'index(all, " " $1 " ") && !seen[$1]++'
+}
+
 tier_hostile() {
+	local t JOBS=$((JOBS > 1 ? 2 * JOBS : 1))	# they wait for clocks
 	tap "hostile programs build" built O=$O hostiles
-	for t in $(make -s O=$O list-hostiles); do
+	tap "they build with sanitizers" built O=$O/sanitized SANITIZE=1 sanitized
+	for t in $(long_first $(make -s O=$O list-hostiles)); do
 		case $t in
-		confine_*)	tap "hostile/$t" "$O/hostile/$t" ;;	# one user
+		confine_*)	;;
 		*)		beside "hostile/$t" "$O/hostile/$t" ;;
 		esac
 	done
-	tap "they build with sanitizers" built O=$O/sanitized SANITIZE=1 sanitized
-	for t in $(make -s O=$O list-sanitized); do
+	for t in $(long_first $(make -s O=$O list-sanitized)); do
 		beside "sanitized/$t" tests/hostile/sanitized.sh "$O/sanitized/hostile/$t"
+	done
+	for t in $(make -s O=$O list-hostiles); do
+		case $t in
+		confine_*)	tap "hostile/$t" "$O/hostile/$t" ;;	# one user
+		esac
 	done
 }
 
 tier_packages() {
-	for t in tests/install/test_selinux.sh tests/install/test_deb.sh tests/install/test_rpm.sh tests/install/test_booted.sh tests/install/test_oci.sh; do
-		tap "$t" "$t"
+	local t
+	is_behind "tests/install/test_booted.sh" || start_booted
+	for t in tests/install/test_rpm.sh tests/install/test_deb.sh tests/install/test_selinux.sh; do
+		beside "$t" "$t"
 	done
+	together
+	collect "tests/install/test_booted.sh"
+	tap "tests/install/test_oci.sh" tests/install/test_oci.sh
 }
 
 tier_parts() {

@@ -9,9 +9,10 @@ import ctypes
 import glob
 import os
 import re
+import shlex
 import subprocess
 
-from live import ROOT, Skip, record, say
+from live import ROOT, Skip, in_turn, numbers, record, say
 from pprof import read_pprof
 
 HERE = os.path.join(ROOT, "tests", "live")
@@ -146,20 +147,17 @@ def stacks_of(out, threads="java|main|thread-.*|Thread-.*|ForkJoi.*|"):
     return [s for s in (Stack(*x) for x in read_pprof(out)) if re.fullmatch(threads, s.thread)]
 
 
-# $1: the JVM's words, $2: how often the rest runs.  The first JVM is there to be known.
-RUNS = """eval "$1" -version 2>/dev/null & echo $! >"$0"
-wait; sleep 1.2; n=$2; shift 2
-while [ $n -gt 0 ]; do "$@" || exit 1; n=$((n - 1)); done"""
-
-
-def profile(out, command, *words, hz="499", times=1):
-    """[Stack] of a program that begins when trifold has seen one of this JVM's."""
-    teacher = out + ".pid"
-    record(out, "--frequency", hz, "--", "sh", "-c", RUNS, teacher, " ".join(
-        f"'{w}'" for w in command), str(times), *command, *words)
-    with open(teacher, encoding="ascii") as f:
-        pid = int(f.read())
-    return [s for s in stacks_of(out) if s.pid != pid]
+def profile(out, command, *runs, hz="499", times=1, cpu=0):
+    """Programs that begin, one after another, when trifold has seen one of this JVM's: of each
+    of runs (words), which runs so often, its [Stack].  One recording has them all.  cpu: each
+    ends after so many seconds of CPU time, so that it has as many samples where others compete."""
+    pids, limit = out + ".pids", ["prlimit", f"--cpu={cpu}:{cpu + 60}"] if cpu else []
+    teacher = f"{shlex.join(command)} -version 2>/dev/null; sleep 1.2; exec \"$@\""
+    record(out, "--frequency", hz, "--", "sh", "-c", teacher, "sh",
+           *in_turn(pids, ([*limit, *command, *words] for words in runs for _ in range(times))),
+           timeout=120 + 60 * len(runs))
+    stacks, of = stacks_of(out), numbers(pids)
+    return [[s for s in stacks if s.pid in of[times * i:times * (i + 1)]] for i in range(len(runs))]
 
 
 def judge(what, stacks, *chain, row=False, least=0.99, burn=r"HotspotLoad\.burn", share=0.5,

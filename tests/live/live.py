@@ -12,6 +12,7 @@ import math
 import os
 import pwd
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -43,9 +44,12 @@ class Suite:
 
 
 def tap(tests, call=lambda fn: fn()):
-    """Call each of (name, function), say how it went, and exit."""
-    failed = 0
+    """Call each of (name, function), say how it went and what took longest, and exit.
+    CASES=EXPRESSION calls those alone whose name it matches."""
+    tests = [(name, fn) for name, fn in tests if re.search(os.environ.get("CASES", ""), name)]
+    failed, took = not tests, []
     for i, (name, fn) in enumerate(tests, 1):
+        began = time.monotonic()
         try:
             call(fn)
             print(f"ok {i} - {name}", flush=True)
@@ -56,6 +60,9 @@ def tap(tests, call=lambda fn: fn()):
             why = f"{type(e).__name__}: {e}"
             print("# " + why.replace("\n", "\n# "))
             print(f"not ok {i} - {name}: {why.splitlines()[0][:200]}", flush=True)
+        took.append((time.monotonic() - began, name))
+    for seconds, name in sorted(took, reverse=True)[:5]:
+        print(f"# took {seconds:.1f} s: {name}")
     print(f"1..{len(tests)}")
     sys.exit(failed != 0)
 
@@ -176,6 +183,24 @@ def record(output, *args, timeout=120, check=True):
     if check:
         assert r.returncode == 0, f"record: {r.returncode}\n{r.stderr}"
     return r.stdout + r.stderr
+
+
+def in_turn(pids, commands):
+    """Words that run each of commands when the one before has ended well, or has had all the CPU
+    time that prlimit(1) gave it; their numbers go to the file pids."""
+    open(pids, "w").close()
+    well = f"case $? in 0|{128 + signal.SIGXCPU}) ;; *) exit 1 ;; esac"
+    lines = (f"{shlex.join(words)} & echo $! >>{shlex.quote(pids)}; wait $!; {well}\n"
+             for words in commands)
+    return ["sh", "-c", "".join(lines)]
+
+
+def numbers(pids):
+    """Of the commands of in_turn(), in their order."""
+    with open(pids, encoding="ascii") as f:
+        found = [int(line) for line in f]
+    assert len(set(found)) == len(found), "a number was given again"
+    return found
 
 
 def folded(path):

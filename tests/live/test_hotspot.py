@@ -48,16 +48,27 @@ def classes():
     return CLASSES
 
 
-def load(jdk, flags, mode, *word, seconds="2", **more):
-    return profile(OUT, jdk.command(classes()), "-Xmx256m", *flags, "-cp", classes(), "HotspotLoad",
-                   seconds, mode, *word, **more)
+def loads(jdk, *runs, seconds="12", cpu=2, **more):
+    """The stacks of each of runs, (flags, mode, a word for it), in one recording."""
+    return profile(OUT, jdk.command(classes()),
+                   *(("-Xmx256m", *flags, "-cp", classes(), "HotspotLoad", seconds, *words)
+                     for flags, *words in runs), cpu=cpu, **more)
 
 
-def check(jdk, flags, mode, *chain, word=(), what="", **more):
-    """Record a load of this mode and judge it; chain: behind main() and start()."""
-    stacks = load(jdk, flags, mode, *word)
-    return judge(f"{jdk.feature} {mode} {what or ' '.join(flags)}", stacks, *TOP, *chain, BURN,
-                 **more)
+class Case:
+    """What a load of this mode is, and how it is judged; chain: behind main() and start()."""
+    def __init__(self, flags, mode, *chain, what="", **more):
+        self.flags, self.mode, self.chain, self.what, self.more = flags, mode, chain, what, more
+
+    def judge(self, jdk, stacks):
+        what = f"{jdk.feature} {self.mode} {self.what or ' '.join(self.flags)}"
+        return judge(what, stacks, *TOP, *self.chain, BURN, **self.more)
+
+
+def check(jdk, *cases):
+    """Record all cases and judge each; Java's stacks of each."""
+    return [c.judge(jdk, stacks)
+            for c, stacks in zip(cases, loads(jdk, *((c.flags, c.mode) for c in cases)))]
 
 
 def first():
@@ -77,8 +88,8 @@ def thorough():
 def compilers():
     """each version: interpreted, and compiled by each compiler"""
     for jdk in all_jdks().values():
-        for what, flags in HOW.items():
-            check(jdk, APART + flags, "chain", *PLAIN[2:-1], what=what, row=True)
+        check(jdk, *(Case(APART + flags, "chain", *PLAIN[2:-1], what=what, row=True)
+                     for what, flags in HOW.items()))
 
 
 @suite.test
@@ -87,9 +98,9 @@ def lines():
     at = marks()
     want = {r"HotspotLoad.chain": at["chain"], "HotspotLoad$Work.method": at["method"]}
     for jdk in thorough():
-        for what in ("interpreted", "C1", "C2"):
-            java = judge(f"{jdk.feature} {what}", load(jdk, APART + HOW[what], "chain"), *PLAIN,
-                         row=True)
+        hows = ("interpreted", "C1", "C2")
+        for what, stacks in zip(hows, loads(jdk, *((APART + HOW[x], "chain") for x in hows))):
+            java = judge(f"{jdk.feature} {what}", stacks, *PLAIN, row=True)
             seen = [(m, line, file, s.count) for s in java if s.has(BURN)
                     for m, line, file in zip(s.methods, s.lines, s.files) if m in want]
             total = sum(n for *_, n in seen)
@@ -104,15 +115,15 @@ def inlined():
     """each version: calls that the compiler put into their callers"""
     precise = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"]
     for jdk in thorough():
-        check(jdk, precise, "chain", *PLAIN[2:-1], what="inlined", row=True)
-        check(jdk, precise + HOW["C1"], "chain", *PLAIN[2:-1], what="inlined by C1", row=True)
+        check(jdk, Case(precise, "chain", *PLAIN[2:-1], what="inlined", row=True),
+              Case(precise + HOW["C1"], "chain", *PLAIN[2:-1], what="inlined by C1", row=True))
 
 
 @suite.test
 def forever():
     """each version: code that is replaced while it runs (OSR)"""
     for jdk in thorough():
-        stacks = load(jdk, [], "forever")
+        stacks, = loads(jdk, ([], "forever"))
         judge(f"{jdk.feature} forever", stacks, *TOP, r"HotspotLoad\.onlyForever",
               r"HotspotLoad\.forever", row=True, burn=r"HotspotLoad\.forever")
 
@@ -121,22 +132,21 @@ def forever():
 def layouts():
     """each version: other code heaps, pointers, stacks; without a class archive"""
     for jdk in thorough():
-        for flags in (["-XX:-SegmentedCodeCache"], ["-XX:+SegmentedCodeCache"],
-                      ["-XX:-UseCompressedOops"], ["-Xshare:off"], ["-XX:+PreserveFramePointer"],
-                      ["-XX:-UseCompressedClassPointers"]):
-            if jdk.has(*flags):
-                check(jdk, APART + flags, "chain", *PLAIN[2:-1], what=flags[0], row=True)
+        all_flags = ("-XX:-SegmentedCodeCache", "-XX:+SegmentedCodeCache", "-XX:-UseCompressedOops",
+                     "-Xshare:off", "-XX:+PreserveFramePointer", "-XX:-UseCompressedClassPointers")
+        check(jdk, *(Case([*APART, flag], "chain", *PLAIN[2:-1], what=flag, row=True)
+                     for flag in all_flags if jdk.has(flag)))
 
 
 @suite.test
 def collectors():
     """each version: under load of each garbage collector"""
     for jdk in thorough():
-        for gc in ("Serial", "Parallel", "ConcMarkSweep", "G1", "Shenandoah", "Z"):
-            flags = [f"-XX:+Use{gc}GC"]
-            if jdk.has(*flags):
-                check(jdk, APART + flags, "garbage", *GARBAGE[2:-1], what=gc, row=True,
-                      least=0.98, share=0.3, minimum=150)
+        all_flags = (f"-XX:+Use{gc}GC" for gc in ("Serial", "Parallel", "ConcMarkSweep", "G1",
+                                                  "Shenandoah", "Z"))
+        check(jdk, *(Case([*APART, flag], "garbage", *GARBAGE[2:-1], what=flag, row=True,
+                          least=0.98, share=0.3, minimum=150)
+                     for flag in all_flags if jdk.has(flag)))
 
 
 # --- kinds of calls ------------------------------------------------------------------
@@ -157,20 +167,20 @@ CALLS = {
 def calls():
     """each version: interfaces, virtual methods, lambdas, streams, exceptions, reflection"""
     for jdk in thorough():
-        for mode, chain in CALLS.items():
-            java = check(jdk, APART, mode, rf"HotspotLoad\.{mode}", *chain, what="calls", share=0.2)
-            if mode == "interfaces":
-                for c in ("First", "Second", "Third"):
-                    n = sum(s.count for s in java if s.has(rf"HotspotLoad\${c}\.run"))
-                    assert n > 0.2 * sum(s.count for s in java), f"{c}: {n}"
+        found = check(jdk, *(Case(APART, mode, rf"HotspotLoad\.{mode}", *chain, what="calls", share=0.2)
+                             for mode, chain in CALLS.items()))
+        java = dict(zip(CALLS, found))["interfaces"]
+        for c in ("First", "Second", "Third"):
+            n = sum(s.count for s in java if s.has(rf"HotspotLoad\${c}\.run"))
+            assert n > 0.2 * sum(s.count for s in java), f"{c}: {n}"
 
 
 @suite.test
 def class_archive():
     """each version: names in the class library's archive, on pages that are not in memory"""
     for jdk in thorough():
-        check(jdk, APART + ["-Xshare:auto"], "sort", r"HotspotLoad\.sort", *CALLS["sort"],
-              share=0.2, what="class archive")
+        check(jdk, Case(APART + ["-Xshare:auto"], "sort", r"HotspotLoad\.sort", *CALLS["sort"],
+                        share=0.2, what="class archive"))
         if not jdk.has("-Xshare:on"):
             say(f"{jdk.feature} has none")
             continue
@@ -210,8 +220,8 @@ def out_of_memory(jdk, mode):
 def depth():
     """each version: sixty calls of one method, not one more or less"""
     for jdk in all_jdks().values():
-        for what in ("interpreted", "C1", "C2", "tiered"):
-            stacks = load(jdk, APART + HOW[what], "recursion", "60")
+        hows = ("interpreted", "C1", "C2", "tiered")
+        for what, stacks in zip(hows, loads(jdk, *((APART + HOW[x], "recursion", "60") for x in hows))):
             java = judge(f"{jdk.feature} recursion {what}", stacks, *TOP,
                          r"HotspotLoad\.recursion", r"HotspotLoad\.deep", BURN)
             java = [s for s in java if s.has(BURN)]
@@ -224,19 +234,20 @@ def depth():
 # --- threads --------------------------------------------------------------------------
 
 
-def check_threads(jdk, mode, word, chain, **more):
-    stacks = load(jdk, APART, mode, *word)
-    return judge(f"{jdk.feature} {mode}", stacks, *chain, BURN, **more)
+def check_threads(jdk, *cases):
+    """Record and judge each of cases: (mode, a word for it), chain."""
+    for ((mode, _), chain), stacks in zip(cases, loads(jdk, *((APART, *words) for words, _ in cases))):
+        judge(f"{jdk.feature} {mode}", stacks, *chain, BURN)
 
 
 @suite.test
 def threads():
     """each version: threads, also those that live for milliseconds"""
     for jdk in thorough():
-        check_threads(jdk, "threads", ["3"], [r"Thread\.run", r"HotspotLoad\.chain",
-                                              r"HotspotLoad\$Work\.method"])
-        check_threads(jdk, "shortThreads", [], [r"Thread\.run",
-                                                r"HotspotLoad\.lambda\$shortThreads\$\d+"])
+        check_threads(jdk, (("threads", "3"), [r"Thread\.run", r"HotspotLoad\.chain",
+                                               r"HotspotLoad\$Work\.method"]),
+                      (("shortThreads", "0"), [r"Thread\.run",
+                                               r"HotspotLoad\.lambda\$shortThreads\$\d+"]))
 
 
 @suite.test
@@ -246,10 +257,10 @@ def virtual_threads():
     if not able:
         raise Skip("no JDK of 21 or later")
     for jdk in able:
-        check_threads(jdk, "virtualThreads", ["2"],
-                      [r"Continuation\.run", r"VirtualThread\.run", r"HotspotLoad\.chain",
-                       r"HotspotLoad\$Work\.method"])
-        check_threads(jdk, "yielding", ["20"], [r"Continuation\.run", r"HotspotLoad\.yielding"])
+        check_threads(jdk, (("virtualThreads", "2"),
+                            [r"Continuation\.run", r"VirtualThread\.run", r"HotspotLoad\.chain",
+                             r"HotspotLoad\$Work\.method"]),
+                      (("yielding", "20"), [r"Continuation\.run", r"HotspotLoad\.yielding"]))
 
 
 # --- C --------------------------------------------------------------------------------
@@ -269,13 +280,14 @@ def jni():
     """each version: C called by Java, and Java called by C called by Java"""
     classes()
     for jdk in thorough():
+        cases = [(what, mode) for what in ("interpreted", "tiered") for mode in ("inC", "callbacks")]
+        found = dict(zip(cases, loads(jdk, *((APART + HOW[what], mode, library())
+                                             for what, mode in cases))))
         for what in ("interpreted", "tiered"):
-            stacks = load(jdk, APART + HOW[what], "inC", library())
-            judge(f"{jdk.feature} inC {what}", stacks, *TOP, r"HotspotLoad\.inC",
+            judge(f"{jdk.feature} inC {what}", found[what, "inC"], *TOP, r"HotspotLoad\.inC",
                   r"HotspotLoad\.fromC", "Java_HotspotLoad_fromC", "burn_in_c",
                   burn="burn_in_c", row=True)
-            stacks = load(jdk, APART + HOW[what], "callbacks", library())
-            judge(f"{jdk.feature} callbacks {what}", stacks, *TOP, r"HotspotLoad\.callbacks",
+            judge(f"{jdk.feature} callbacks {what}", found[what, "callbacks"], *TOP, r"HotspotLoad\.callbacks",
                   r"HotspotLoad\.throughC", "Java_HotspotLoad_throughC", "call_back",
                   r"HotspotLoad\.back", BURN)
 
@@ -302,7 +314,7 @@ def many_methods():
     """ten thousand methods, each with its own name"""
     with tempfile.TemporaryDirectory(prefix="trifold-test-hotspot-many-") as folder:
         javac(classes(), os.path.join(HERE, "HotspotLoad.java"), *many_sources(folder, 100, 100))
-    stacks = load(first(), [], "many", "100", seconds="10", hz="997")
+    stacks, = loads(first(), ([], "many", "100"), seconds="10", cpu=0, hz="997")
     java = [s for s in stacks if s.has(*TOP, r"HotspotLoad\.many") and not s.learning()]
     total = sum(s.count for s in java)
     seen = {m for s in java for m in s.methods if m.startswith("Many") and ".m" in m}
@@ -319,7 +331,7 @@ def unloading():
     """classes that are loaded, run and are unloaded, each with its own loader"""
     for jdk in thorough():
         flags = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,HotspotGuest.guestBurn"]
-        stacks = load(jdk, flags, "unloading", classes(), seconds="5")
+        stacks, = loads(jdk, (flags, "unloading", classes()), seconds="5", cpu=0)
         judge(f"{jdk.feature} unloading", stacks, *TOP, r"HotspotLoad\.unloading",
               r"Method\.invoke", r"HotspotGuest\.run", r"HotspotGuest\.guestBurn",
               burn=r"HotspotGuest\.guestBurn", share=0.3, least=0.98)
@@ -332,8 +344,8 @@ def unloading():
 def short_lives():
     """programs of 0.3 s: whole stacks with names, though nobody is there to ask"""
     for jdk in all_jdks().values():
-        stacks = profile(OUT, jdk.command(classes()), "-Xmx64m", "-cp", classes(), "HotspotShort",
-                         "0.3", times=10)
+        stacks, = profile(OUT, jdk.command(classes()), ["-Xmx64m", "-cp", classes(), "HotspotShort",
+                                                        "0.3"], times=10)
         judge(f"{jdk.feature} short", stacks, r"HotspotShort\.main",
               r"HotspotShort\.outer", r"HotspotShort\.inner", burn=r"HotspotShort\.inner",
               share=0.2)

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 
-from live import ROOT, Suite, compile_c, folded, learned, record, say
+from live import ROOT, Suite, compile_c, folded, in_turn, learned, numbers, record, say
 from pprof import read_pprof
 
 suite = Suite()
@@ -43,9 +43,10 @@ def own_frames(frames):
     return [re.sub(r" \S*/", " ", f) for f in reversed(frames) if ".py:" in f]
 
 
-def of_process(out):
+def of_process(out, pid):
     """[(outermost first, count)] of stacks with Python's main program in it"""
-    return [(f, n) for _, f, n in read_pprof(out) if any(" " in x and CHAIN in x for x in f)]
+    return [(f, n) for labels, f, n in read_pprof(out)
+            if labels.get("pid") == pid and any(" " in x and CHAIN in x for x in f)]
 
 
 def chain_of(task, qualified, where):
@@ -83,11 +84,13 @@ def through(frames, chain):
 def chains():
     """each version: functions, files and lines, through C functions and generators"""
     where = marks()
+    out, pids = (os.path.join(tmp.name, x) for x in ("chain.pb.gz", "pids"))
+    tasks = ("by_sort", "by_generator", "by_name")
     for path, minor in pythons().items():
-        for task in ("by_sort", "by_generator", "by_name"):
-            out = os.path.join(tmp.name, "chain.pb.gz")
-            record(out, "--frequency", "499", "--", path, "-S", CHAIN, "1.5", task)
-            stacks = [(own_frames(f), n) for f, n in of_process(out)]
+        record(out, "--frequency", "499", "--",
+               *in_turn(pids, ([path, "-S", CHAIN, "1.5", task] for task in tasks)))
+        for task, pid in zip(tasks, numbers(pids), strict=True):
+            stacks = [(own_frames(f), n) for f, n in of_process(out, pid)]
             # not the loop's other lines, and not before it
             stacks = [(f, n) for f, n in stacks if f[-1].endswith(f":{where['burn']}")]
             want = chain_of(task, minor >= 11, where)

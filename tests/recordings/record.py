@@ -87,12 +87,12 @@ class Snapshot:
         return "?"
 
 
-def by_gdb(pid):
-    """{tid: [(pc, name)]}"""
+def by_gdb(pid, *words, first=""):
+    """{tid: [(pc, name)]}; words: more of gdb's; first: what its script begins with."""
     with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
-        script.write(GDB)
+        script.write(first + GDB)
         script.flush()
-        r = subprocess.run(["gdb", "-nx", "-batch", "-p", str(pid), "-x", script.name],
+        r = subprocess.run(["gdb", "-nx", "-batch", *words, "-p", str(pid), "-x", script.name],
                            capture_output=True, text=True, check=True)
     stacks = {}
     for line in r.stdout.splitlines():
@@ -100,6 +100,7 @@ def by_gdb(pid):
             _, tid, frames = line.split(" ", 2)
             stacks[int(tid)] = [(int(pc, 16), name) for pc, name in
                                 (f.split(":", 1) for f in frames.split("\t"))]
+    assert stacks, r.stderr
     return stacks
 
 

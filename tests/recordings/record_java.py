@@ -128,21 +128,9 @@ gdb.execute("detach")
 
 def by_gdb(pid, snapshot_code):
     """{tid: [(pc, name)]}; a run of frames in code of no file is one."""
-    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
-        script.write(UNWINDER % (snapshot_code, STACK) + record.GDB)
-        script.flush()
-        root = f"/proc/{pid}/root"
-        r = subprocess.run(["gdb", "-nx", "-batch", "-iex", f"set sysroot {root}",
-                            f"{root}{PLACE}/jdk/bin/java", "-p", str(pid), "-x", script.name],
-                           capture_output=True, text=True, check=True)
-    stacks = {}
-    for line in r.stdout.splitlines():
-        if line.startswith("STACK "):
-            _, tid, frames = line.split(" ", 2)
-            stacks[int(tid)] = [(int(pc, 16), name) for pc, name in
-                                (f.split(":", 1) for f in frames.split("\t"))]
-    assert stacks, r.stderr
-    return stacks
+    root = f"/proc/{pid}/root"
+    return record.by_gdb(pid, "-iex", f"set sysroot {root}", f"{root}{PLACE}/jdk/bin/java",
+                         first=UNWINDER % (snapshot_code, STACK))
 
 
 def same_native(snapshot, thread, theirs, code):
