@@ -418,6 +418,7 @@ static void lines_ask(struct source_lines *l, struct line_file *f, int fd, uint6
 	f->visits++;
 	f->asked = f->wanted.n;
 	f->fd_ns = 0;
+	f->put_off = false;
 	l->visits++;
 	*ret = (struct jit_question){
 		.space = f->space, .owner = f->owner, .words = words, .n = f->asked, .fd = fd,
@@ -509,14 +510,29 @@ static uint32_t lines_without(struct source_lines *l, const struct executables *
 	return EXECUTABLE_NONE;
 }
 
+/* Those that are ready wait for the share: each is counted once. */
+static void lines_put_off(struct source_lines *l, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < LINES_FILES; i++) {
+		struct line_file *f = &l->files[i];
+
+		l->put_off += !f->put_off && lines_ready(l, f, now_ns);
+		f->put_off |= lines_ready(l, f, now_ns);
+	}
+}
+
 uint32_t source_lines_next(struct source_lines *l, const struct executables *x, uint32_t *at,
 			   uint64_t now_ns, struct jit_question *ret)
 {
 	struct line_file *f;
 	uint32_t i;
 
-	if (!l->waiting || !cpu_share_left(&l->share, now_ns))
+	if (!l->waiting)
 		return EXECUTABLE_NONE;
+	if (!cpu_share_left(&l->share, now_ns)) {
+		lines_put_off(l, now_ns);
+		return EXECUTABLE_NONE;
+	}
 	ret->fd = -1;
 	i = lines_without(l, x, at, now_ns);
 	if (i != EXECUTABLE_NONE)
@@ -588,6 +604,8 @@ void source_lines_answer(struct source_lines *l, const struct executables *x, ui
 		return;
 	exe = lines_exe(x, f);
 	n = names ? f->asked - names->left : f->asked;
+	l->answers += names != NULL;
+	l->deaths += result == JOB_KILLED;
 	if (names)
 		lines_take(l, f, names);
 	f->asked = 0;

@@ -91,6 +91,7 @@ struct line_file {
 	uint64_t next_ns;	/* no visit before */
 	uint64_t used_ns;
 	uint64_t fd_ns;		/* since when its descriptor is waited for; 0: it is not */
+	bool put_off;		/* waits for CPU time, and is counted */
 	VECTOR(uint32_t) wanted;	/* places */
 };
 
@@ -110,7 +111,9 @@ struct source_lines {
 	struct cpu_share share;	/* .percent 0: nothing is asked for */
 	uint64_t charged_ns;	/* of the workers' time, until now */
 	bool ending;		/* no pause between visits */
-	uint64_t visits, found;
+	uint64_t visits, answers, found;
+	uint64_t put_off;	/* visits: the share was used up */
+	uint64_t deaths;	/* visits that killed their worker */
 };
 
 void source_lines_init(struct source_lines *l, uint64_t seed);

@@ -111,10 +111,12 @@ TEST(a_place_is_asked_for_once_and_then_known)
 	CHECK_EQ(q.words[1], OFF + 8);
 	CHECK_EQ(q.fd, e->fd);
 	CHECK_EQ(q.owner, 7);
+	CHECK(l.visits == 1 && !l.answers);
 	CHECK(!next(&(struct jit_question){ .fd = -1 }));
 	CHECK(source_lines_wait(&l, e, OFF, now));
 	answer(&q, "outer", true);
 	CHECK(!source_lines_wait(&l, e, OFF, now));
+	CHECK(l.visits == 1 && l.answers == 1 && !l.put_off && !l.deaths);
 	CHECK_EQ(source_lines_find(&l, e, OFF + 8, at), 2);
 	CHECK_STR(at[0].name, "inlined");
 	CHECK_STR(at[0].system, "_Z7inlinedv");
@@ -153,10 +155,19 @@ TEST(a_users_many_files_take_neither_the_cpu_nor_the_turn_of_others)
 	source_lines_used(&l, 10 * SECOND);
 	for (uint32_t i = 0; i < n; i++)
 		answer(&q[i], "f", false);
+	CHECK_EQ(l.put_off, 0);
 	now += 400 * SECOND;
-	CHECK(!next(&q[0]));
+	/* the others, each once */
+	CHECK(!next(&q[0]) && !next(&q[0]));
+	CHECK_EQ(l.put_off, LINES_SHARE(LINES_FILES) + 1 - LINES_AT_ONCE);
 	now += 100 * SECOND;
 	CHECK(next(&q[0]));
+	source_lines_used(&l, 20 * SECOND);
+	want(mine[0], OFF + 1);
+	want(mine[1], OFF + 1);
+	answer(&q[0], "f", false);
+	CHECK(!next(&q[0]));
+	CHECK_EQ(l.put_off, LINES_SHARE(LINES_FILES) + 1 - LINES_AT_ONCE + 2);
 	end();
 }
 
@@ -290,6 +301,7 @@ TEST(a_file_that_kills_its_worker_is_not_visited_again)
 	CHECK(next(&q) == e);
 	want(e, OFF + 1);
 	source_lines_answer(&l, &x, q.space, NULL, JOB_KILLED);
+	CHECK(l.deaths == 1 && !l.answers);
 	CHECK(!source_lines_of(&l, e));
 	CHECK_EQ(l.waiting, 0);
 	now += 60 * SECOND;
