@@ -114,6 +114,7 @@ static pid_t inhabitant(int *stop)
 	pid = fork();
 	if (pid == 0) {
 		close(in[1]);
+		signal(SIGPIPE, SIG_DFL);
 		if (chroot(root) < 0 || chdir("/") < 0 ||
 		    write(up[1], "x", 1) != 1)
 			_exit(1);
@@ -621,9 +622,30 @@ static void hangs_below(pid_t pid)
 	umount2(in_root("/one"), MNT_DETACH);
 }
 
-int main(int argc, char **argv)
+static void remove_root(void)
 {
 	char clean[64];
+
+	snprintf(clean, sizeof(clean), "rm -rf --one-file-system %s", root);
+	if (system(clean))
+		printf("# %s is left behind\n", root);
+}
+
+/* Nobody reads what we say. */
+static void opener_ends(int sig)
+{
+	no_overlay();
+	umount2(in_root("/usr/lib/debug"), MNT_DETACH);
+	umount2(in_root("/mute"), MNT_DETACH);
+	umount2(in_root("/one"), MNT_DETACH);
+	umount2(in_root("/other"), MNT_DETACH);
+	umount2(in_root(MAP), MNT_DETACH);
+	remove_root();
+	_exit(128 + sig);
+}
+
+int main(int argc, char **argv)
+{
 	pid_t pid;
 	int stop = -1;
 
@@ -633,6 +655,7 @@ int main(int argc, char **argv)
 	need_root();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	make_root();
+	signal(SIGPIPE, opener_ends);
 	if (opener_start(&opener, TEST_UID, TEST_UID)) {
 		printf("not ok 1 - the opener starts\n1..1\n");
 		return 1;
@@ -652,8 +675,6 @@ int main(int argc, char **argv)
 	close(stop);
 	waitpid(pid, NULL, 0);
 	opener_stop(&opener);
-	snprintf(clean, sizeof(clean), "rm -rf %s", root);
-	if (system(clean))
-		printf("# %s is left behind\n", root);
+	remove_root();
 	return finish();
 }
