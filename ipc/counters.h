@@ -91,6 +91,10 @@ struct hub_stats {
 	uint64_t jit_visits;		/* perf maps and jitdumps read */
 	uint64_t jit_names;		/* addresses named in them */
 	uint64_t jit_gone;		/* addresses whose process ended before */
+	uint64_t line_visits;		/* to files, for lines of code in them */
+	uint64_t line_answers;		/* of them, those that said something */
+	uint64_t line_put_off;		/* the share for lines was used up */
+	uint64_t line_deaths;		/* visits that killed their worker */
 	uint64_t frames_unsymbolized;	/* delivered without a name */
 	uint64_t frames_total;		/* distinct frames delivered */
 	uint64_t batches;
@@ -108,6 +112,8 @@ struct hub_stats {
 	uint64_t rss_bytes;
 	uint64_t worker_cpu_ns;		/* of all workers that ended, and of
 					 * the zygote that forks them */
+	uint64_t line_cpu_ns;		/* of it for lines: what counts against
+					 * their share */
 	uint64_t worker_rss_bytes;	/* the most that one of them had */
 };
 

@@ -171,7 +171,8 @@ struct msg_slot {			/* MSG_FORK, MSG_FORKED, MSG_KILL,
 					 * MSG_EXITED */
 	uint32_t slot;			/* below WORKER_SLOTS */
 	int32_t status;			/* MSG_EXITED: as from waitpid;
-					 * MSG_FORKED: its pid; else 0 */
+					 * MSG_FORKED: its pid; MSG_FORK: seconds of
+					 * CPU time that it has, 0: the most; else 0 */
 	/* MSG_EXITED; else 0 */
 	uint64_t cpu_ns;		/* of the worker, and of the zygote since
 					 * it last said so */

@@ -259,8 +259,7 @@ static _Noreturn void opener_main(int fd, struct opener_stats *shared)
 
 /* --- the respawner --------------------------------------------------------- */
 
-/* Only so that poll() returns when an opener dies.  Should it die before poll() is called,
- * the next deadline of main's does the same. */
+/* Only so that ppoll() returns when an opener dies, or has died before. */
 static void on_child(int sig)
 {
 	(void)sig;
@@ -274,10 +273,13 @@ static void on_child(int sig)
 static _Noreturn void respawner_main(int control, int fd, struct opener_stats *shared)
 {
 	struct pollfd p = { .fd = control, .events = POLLIN };
+	sigset_t none = { 0 }, child = { 0 };
 	uint32_t children = 0;
 	pid_t opener = 0, pid;
 	char byte;
 
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
 	signal(SIGCHLD, on_child);
 	for (;;) {
 		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
@@ -293,7 +295,7 @@ static _Noreturn void respawner_main(int control, int fd, struct opener_stats *s
 			children++;
 		}
 		shared->stuck = children - (opener != 0);
-		if (poll(&p, 1, -1) <= 0)
+		if (ppoll(&p, 1, NULL, &none) <= 0)
 			continue;
 		if (read(control, &byte, 1) <= 0)
 			_exit(0);
@@ -310,13 +312,9 @@ int opener_start(struct opener *o, uid_t uid, gid_t gid)
 
 	o->shared = mmap(NULL, sizeof(*o->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (o->shared == MAP_FAILED)
-		return -errno;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, req) < 0 ||
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ctl) < 0)
-		return -errno;
-	pid = fork();
-	if (pid < 0)
+	if (o->shared == MAP_FAILED ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, req) < 0 ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ctl) < 0 || (pid = fork()) < 0)
 		return -errno;
 	if (pid == 0) {
 		int keep[] = { 2, req[1], ctl[1] };

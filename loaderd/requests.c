@@ -11,16 +11,19 @@
 
 /* --- the queues ------------------------------------------------------------ */
 
-/* Unless it is there, or this process has its share.  False: the queue is full. */
+/* Unless it is there, or this process has its share.  False: the queue is full.  Of those
+ * who met a file the first may be gone before it is open, so another one's stays, too; of
+ * lists, which are made again, none. */
 static bool queue_put(struct request_queue *q, const struct request_file *r, uint32_t share)
 {
-	uint32_t same = 0;
+	uint32_t same = 0, others = share > REQUESTS_SHARE;
 
 	if (q->n == REQUESTS_MAX)
 		return false;
 	for (uint32_t i = 0; i < q->n; i++) {
 		same += q->request[i].tgid == r->tgid;
-		if (same == share || !memcmp(&q->request[i].key, &r->key, sizeof(r->key)))
+		if (same == share || (!memcmp(&q->request[i].key, &r->key, sizeof(r->key)) &&
+				      (q->request[i].tgid == r->tgid || others++)))
 			return true;
 	}
 	q->request[q->n++] = *r;

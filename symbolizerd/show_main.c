@@ -156,7 +156,7 @@ int show_main(const struct show_request *req)
 	if (!r)
 		r = sandbox_identity(req->uid, req->gid, NULL, 0);
 	if (!r)
-		r = confine_worker();
+		r = confine_worker(WORKER_CPU_S);
 	if (r)
 		return 1;
 	r = show_main_show(req, at);

@@ -124,7 +124,7 @@ int snapshot_main(uid_t uid, gid_t gid, char *const *words, int n)
 	if (!r)
 		r = sandbox_identity(uid, gid, NULL, 0);
 	if (!r)
-		r = confine_worker();
+		r = confine_worker(WORKER_CPU_S);
 	if (r)
 		return 1;
 	c.memory = SNAPSHOT_FD_MEMORY;

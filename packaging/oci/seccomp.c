@@ -199,7 +199,7 @@ static int confine_symbolizerd(void)
 {
 	rules_start(symbolizerd_start, N(symbolizerd_start));
 	return confine_hub(-1, -1) || confine_zygote(-1, -1, NULL, 0) ||
-	       confine_worker();
+	       confine_worker(WORKER_CPU_S);
 }
 
 static int confine_exporterd(void)

@@ -405,7 +405,6 @@ static void loader_files_ask_lines(struct loader_files *lf)
 	uint32_t at = 0, i;
 	int r;
 
-	source_lines_used(l, lf->jobs->cpu_ns[JOB_LINES]);
 	while ((i = source_lines_next(l, x, &at, now_ns(), &q)) != EXECUTABLE_NONE) {
 		const struct executable *e = executables_get(x, i);
 
@@ -735,9 +734,15 @@ static void loader_files_forked(void *ctx, pid_t pid, uint64_t from_ns)
 	own_note_worker(&((struct loader_files *)ctx)->k->own, pid, from_ns);
 }
 
+static void loader_files_used(void *ctx, enum job_kind kind, uint32_t owner, uint64_t cpu_ns)
+{
+	if (kind == JOB_LINES)
+		source_lines_used(&((struct loader_files *)ctx)->k->lines, owner, cpu_ns);
+}
+
 const struct jobs_ops loader_files_jobs = {
 	loader_files_exe, loader_files_meant, loader_files_table,
 	loader_files_no_table, loader_files_debug, loader_files_offence,
 	loader_files_memory, loader_files_names, loader_files_pending, loader_files_keep,
-	loader_files_symbols_room, loader_files_forked, loader_files_opened,
+	loader_files_symbols_room, loader_files_forked, loader_files_opened, loader_files_used,
 };

@@ -42,6 +42,11 @@ static void status_fill(const struct status_clients *s, struct status *st)
 	st->hub.managed_full = k->managed.full;
 	st->hub.managed_visits = k->managed.visited;
 	st->hub.managed_read = k->managed.read;
+	st->hub.line_visits = k->lines.visits;
+	st->hub.line_answers = k->lines.answers;
+	st->hub.line_put_off = k->lines.put_off;
+	st->hub.line_deaths = k->lines.deaths;
+	st->hub.line_cpu_ns = k->lines.share.used_ns;
 	st->hub.processes = k->processes.n;
 	st->hub.exes = k->exes.n;
 	executables_count(&k->exes, &st->hub.exes_waiting,

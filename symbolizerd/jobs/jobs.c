@@ -119,9 +119,9 @@ static void jobs_died(struct jobs *jobs, struct job *job, int verdict,
 
 /* --- slots ------------------------------------------------------------------ */
 
-static int jobs_order(struct jobs *jobs, unsigned int slot, unsigned int type)
+static int jobs_order(struct jobs *jobs, unsigned int slot, unsigned int type, int32_t cpu_s)
 {
-	struct msg_slot m = { .slot = slot };
+	struct msg_slot m = { .slot = slot, .status = cpu_s };
 
 	return conn_send(&jobs->zygote, type, 0, &m, sizeof(m), NULL, 0,
 			 NULL, 0);
@@ -135,7 +135,7 @@ static void jobs_slot_fail(struct jobs *jobs, struct job_slot *slot,
 	if (slot->state == SLOT_BUSY)
 		jobs_died(jobs, &slot->job, verdict, "took too long or lied");
 	slot->state = SLOT_FAILED;
-	if (jobs_order(jobs, i, MSG_KILL) < 0)
+	if (jobs_order(jobs, i, MSG_KILL, 0) < 0)
 		log_err("zygote does not take orders");
 }
 
@@ -151,7 +151,7 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 		.n_frames = p ? p->n_frames : 0,
 	};
 	uint64_t now = now_ns();
-	int r = jobs_order(jobs, i, MSG_FORK);
+	int r = jobs_order(jobs, i, MSG_FORK, m.kind == JOB_LINES ? JOB_LINES_CPU_S : 0);
 
 	if (r < 0)
 		return r;
@@ -271,7 +271,7 @@ static void jobs_slot_put_off(struct jobs *jobs, struct job_slot *slot)
 	slot->job.process = NULL;
 	slot->job.fd = -1;
 	slot->state = SLOT_FAILED;
-	if (jobs_order(jobs, (unsigned int)(slot - jobs->slots), MSG_KILL) < 0)
+	if (jobs_order(jobs, (unsigned int)(slot - jobs->slots), MSG_KILL, 0) < 0)
 		log_err("zygote does not take orders");
 	job_queue_again(&jobs->queues[slot->kind], &job);
 }
@@ -539,7 +539,9 @@ static int jobs_reap(struct jobs *jobs)
 			continue;
 		}
 		jobs->stats->worker_cpu_ns += m.cpu_ns;
-		jobs->cpu_ns[jobs->slots[m.slot].kind] += m.cpu_ns;
+		if (jobs->ops->used)
+			jobs->ops->used(jobs->ctx, jobs->slots[m.slot].kind,
+					jobs->slots[m.slot].job.owner, m.cpu_ns);
 		if (jobs->stats->worker_rss_bytes < m.rss_bytes)
 			jobs->stats->worker_rss_bytes = m.rss_bytes;
 		jobs_slot_exited(jobs, &jobs->slots[m.slot], m.status);

@@ -46,6 +46,7 @@
 
 #define JOB_DEADLINE_NS	10000000000ULL	/* outside of tests */
 #define JOB_SHORT_NS	1000000000ULL	/* seen at a tick */
+#define JOB_LINES_CPU_S	2	/* of a worker; it stops by itself after LINES_JOB_NS and a place */
 
 /* What the workers' answers lead to.  i is an index in struct executables. */
 struct jobs_ops {
@@ -83,6 +84,8 @@ struct jobs_ops {
 	/* What jobs_memory() brings for p (fd borrowed): may a worker have it?  0 or
 	 * -errno.  May be NULL. */
 	int (*opened)(void *ctx, const struct job_process *p, int fd);
+	/* A worker has ended that had such a job, for this owner.  May be NULL. */
+	void (*used)(void *ctx, enum job_kind kind, uint32_t owner, uint64_t cpu_ns);
 };
 
 /* Ids of questions for memory begin here.  Those for debug files are numbers
@@ -102,7 +105,6 @@ struct jobs {
 	const struct jobs_ops *ops;
 	void *ctx;
 	uint64_t deadline_ns;		/* of a job, from its start */
-	uint64_t cpu_ns[JOB__KINDS];	/* of workers that had these */
 	struct log_limit death_log;
 };
 

@@ -39,8 +39,7 @@ void source_lines_fini(struct source_lines *l)
 
 void source_lines_share(struct source_lines *l, uint32_t percent, uint64_t now_ns)
 {
-	cpu_share_init(&l->share, percent, now_ns);
-	l->share.owed = LINES_OWED;
+	user_share_init(&l->share, percent, now_ns);
 }
 
 /* --- functions ---------------------------------------------------------------- */
@@ -348,7 +347,7 @@ bool source_lines_wait(const struct source_lines *l, const struct executable *e,
 	if (i == INDEX_NONE || l->places.v[i].state != LINE_WANTED)
 		return false;
 	f = lines_file(l, e->lines_id);
-	if (!f || l->share.left_ns <= 0 || (l->ending && f->fd_ns))
+	if (!f || user_share_used_up(&l->share, e->owner) || (l->ending && f->fd_ns))
 		return f && f->asked;
 	return f->asked || lines_due(l, f, now_ns + LINES_SOON_NS);
 }
@@ -418,6 +417,7 @@ static void lines_ask(struct source_lines *l, struct line_file *f, int fd, uint6
 	f->visits++;
 	f->asked = f->wanted.n;
 	f->fd_ns = 0;
+	f->put_off = false;
 	l->visits++;
 	*ret = (struct jit_question){
 		.space = f->space, .owner = f->owner, .words = words, .n = f->asked, .fd = fd,
@@ -460,8 +460,19 @@ static bool lines_ready(const struct source_lines *l, const struct line_file *f,
 	return f->id && f->wanted.n && !f->asked && lines_due(l, f, now_ns);
 }
 
+/* May a file of a user who has n visits under way be visited?  If not for want of time, that
+ * is counted once. */
+static bool lines_may(struct source_lines *l, struct line_file *f, uint32_t n, uint64_t now_ns)
+{
+	if (user_share_left(&l->share, f->owner, n * LINES_VISIT_NS, now_ns))
+		return n < LINES_AT_ONCE / 2;
+	l->put_off += !n && !f->put_off;
+	f->put_off |= !n;
+	return false;
+}
+
 /* Who is next of those that are ready and have a descriptor; NULL: nobody. */
-static struct line_file *lines_pick(const struct source_lines *l, const struct executables *x,
+static struct line_file *lines_pick(struct source_lines *l, const struct executables *x,
 				    uint64_t now_ns)
 {
 	struct line_file *best = NULL;
@@ -480,6 +491,8 @@ static struct line_file *lines_pick(const struct source_lines *l, const struct e
 		if (exe == EXECUTABLE_NONE || executables_get(x, exe)->fd < 0)
 			continue;
 		n = lines_served(l, f->owner, &last);
+		if (!lines_may(l, f, n, now_ns))
+			continue;
 		if (best && (n > fewest || (n == fewest && last >= oldest)))
 			continue;
 		best = f;
@@ -515,7 +528,7 @@ uint32_t source_lines_next(struct source_lines *l, const struct executables *x, 
 	struct line_file *f;
 	uint32_t i;
 
-	if (!l->waiting || !cpu_share_left(&l->share, now_ns))
+	if (!l->waiting)
 		return EXECUTABLE_NONE;
 	ret->fd = -1;
 	i = lines_without(l, x, at, now_ns);
@@ -596,6 +609,8 @@ void source_lines_answer(struct source_lines *l, const struct executables *x, ui
 		return;
 	exe = lines_exe(x, f);
 	n = names ? f->asked - names->left : f->asked;
+	l->answers += names != NULL;
+	l->deaths += result == JOB_KILLED;
 	if (names)
 		lines_take(l, f, names);
 	f->asked = 0;
@@ -607,10 +622,9 @@ void source_lines_answer(struct source_lines *l, const struct executables *x, ui
 	lines_settle(l, f, result ? f->wanted.n : n, false);
 }
 
-void source_lines_used(struct source_lines *l, uint64_t cpu_ns)
+void source_lines_used(struct source_lines *l, uint32_t owner, uint64_t cpu_ns)
 {
-	cpu_share_use(&l->share, cpu_ns - l->charged_ns);
-	l->charged_ns = cpu_ns;
+	user_share_use(&l->share, owner, cpu_ns);
 }
 
 void source_lines_sweep(struct source_lines *l, uint32_t interval)

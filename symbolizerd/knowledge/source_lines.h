@@ -8,11 +8,12 @@
  *
  * What a file costs does not depend on what it runs: so many of its places wait, there
  * is one visit at a time, and the time between two doubles up to LINES_GAP_MAX_NS.  All
- * visits have a share of one CPU (cpu_share.h), and pay for what they used beyond it:
- * LINES_AT_ONCE are under way at most, and the user who has fewest of them is next, of
- * several the one who was longest not served.  A file whose visit killed its
- * worker, or found nothing to read, is not visited again; but one with a symbol table of
- * its own when its debug file comes later (debug_files.h).
+ * visits have a share of one CPU, each user the same part of it, and who uses more pays
+ * for that himself (user_share.h).  LINES_AT_ONCE are under way at most, half of them of
+ * one user, and the user who has fewest is next, of several the one who was longest not
+ * served.  A file whose visit killed its worker, or found nothing to read, is not visited
+ * again; but one with a symbol table of its own when its debug file comes later
+ * (debug_files.h).
  *
  * Room is bounded.  Where there is none left, the user whose files have most gives
  * first, what was not used lately.
@@ -26,9 +27,9 @@
 
 #include "common/hash_table.h"
 #include "common/vector.h"
-#include "symbolizerd/knowledge/cpu_share.h"
 #include "symbolizerd/knowledge/executable.h"
 #include "symbolizerd/knowledge/jit.h"
+#include "symbolizerd/knowledge/user_share.h"
 #include "symbolizerd/symbols/frame_names.h"
 #include "symbolizerd/tables/owners.h"
 
@@ -38,7 +39,7 @@
 #define LINES_ASK	256u		/* of a visit, and of a file that wait */
 #define LINES_SHARE(max)	((max) / 3)	/* of one user, of the two before */
 #define LINES_AT_ONCE	8u	/* visits */
-#define LINES_OWED	100u	/* times CPU_SHARE_NS: CPU time that is paid back */
+#define LINES_VISIT_NS	25000000ULL	/* CPU time that one is thought to use, until it has */
 #define LINES_GAP_NS	1000000000ULL
 #define LINES_GAP_MAX_NS	8000000000ULL
 #define LINES_SOON_NS	2000000000ULL	/* samples wait for visits that begin until then */
@@ -92,6 +93,7 @@ struct line_file {
 	uint64_t next_ns;	/* no visit before */
 	uint64_t used_ns;
 	uint64_t fd_ns;		/* since when its descriptor is waited for; 0: it is not */
+	bool put_off;		/* waits for CPU time, and is counted */
 	VECTOR(uint32_t) wanted;	/* places */
 };
 
@@ -108,10 +110,11 @@ struct source_lines {
 	struct hash_table by_content;
 	struct owners bytes;
 	uint32_t hand;
-	struct cpu_share share;	/* .percent 0: nothing is asked for */
-	uint64_t charged_ns;	/* of the workers' time, until now */
+	struct user_share share;	/* .percent 0: nothing is asked for */
 	bool ending;		/* no pause between visits */
-	uint64_t visits, found;
+	uint64_t visits, answers, found;
+	uint64_t put_off;	/* visits: the share was used up */
+	uint64_t deaths;	/* visits that killed their worker */
 };
 
 void source_lines_init(struct source_lines *l, uint64_t seed);
@@ -151,8 +154,8 @@ uint32_t source_lines_next(struct source_lines *l, const struct executables *x, 
 void source_lines_answer(struct source_lines *l, const struct executables *x, uint32_t space,
 			 const struct frame_names *names, int result);
 
-/* Workers have used so much for lines until now. */
-void source_lines_used(struct source_lines *l, uint64_t cpu_ns);
+/* A visit for this user has used so much CPU time. */
+void source_lines_used(struct source_lines *l, uint32_t owner, uint64_t cpu_ns);
 
 /* Forget places that were idle. */
 void source_lines_sweep(struct source_lines *l, uint32_t interval);

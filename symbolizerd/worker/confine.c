@@ -100,12 +100,12 @@ static int symbolizerd_confine_limit(__rlimit_resource_t what, rlim_t value)
 	return setrlimit(what, &rl) < 0 ? -errno : 0;
 }
 
-int confine_worker(void)
+int confine_worker(unsigned int cpu_s)
 {
 	int r = sandbox_limits(WORKER_NOFILE, WORKER_AS_BYTES, 0, false);
 
 	if (r == 0)
-		r = symbolizerd_confine_limit(RLIMIT_CPU, WORKER_CPU_S);
+		r = symbolizerd_confine_limit(RLIMIT_CPU, cpu_s);
 	if (r == 0)
 		r = symbolizerd_confine_limit(RLIMIT_DATA, WORKER_DATA_BYTES);
 	if (r == 0)

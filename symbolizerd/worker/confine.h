@@ -46,13 +46,13 @@ int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n);
  * the descriptors that it receives (pread; no mapping of code), send its
  * answers, make sealed memfds of at most WORKER_FILE_BYTES, use up to
  * WORKER_DATA_BYTES of memory that it writes, WORKER_AS_BYTES of address space (a file
- * with DWARF is mapped), WORKER_CPU_S seconds of CPU time, and end.
+ * with DWARF is mapped), cpu_s seconds of CPU time, and end.
  * It cannot fork or signal any more.
  */
 #define WORKER_DATA_BYTES	(512ULL << 20)
 #define WORKER_AS_BYTES		(4ULL << 30)
 #define WORKER_FILE_BYTES	(256ULL << 20)
-#define WORKER_CPU_S		30
-int confine_worker(void);
+#define WORKER_CPU_S		30	/* unless less is said */
+int confine_worker(unsigned int cpu_s);
 
 #endif /* SYMBOLIZERD_WORKER_CONFINE_H */

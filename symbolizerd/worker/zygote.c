@@ -45,7 +45,7 @@ static void zygote_work_memory(void)
 	mallopt(M_TOP_PAD, WORKER_AHEAD);
 }
 
-static void zygote_work(struct zygote *z, unsigned int slot, pid_t zygote)
+static void zygote_work(struct zygote *z, unsigned int slot, unsigned int cpu_s, pid_t zygote)
 {
 	zygote_work_memory();
 	close(z->hub.fd);
@@ -56,7 +56,7 @@ static void zygote_work(struct zygote *z, unsigned int slot, pid_t zygote)
 		if (i != slot)
 			close(z->slots[i]);
 	}
-	if (confine_worker() < 0 || getppid() != zygote)
+	if (confine_worker(cpu_s) < 0 || getppid() != zygote)
 		_exit(1);
 	_exit(worker_run(z->slots[slot]));
 }
@@ -94,7 +94,7 @@ static void zygote_settle(struct zygote *z)
 		z->begin_ends_ns = 0;
 }
 
-static int zygote_fork_worker(struct zygote *z, unsigned int slot)
+static int zygote_fork_worker(struct zygote *z, unsigned int slot, unsigned int cpu_s)
 {
 	pid_t self = getpid(), pid;
 
@@ -103,7 +103,7 @@ static int zygote_fork_worker(struct zygote *z, unsigned int slot)
 	zygote_settle(z);
 	pid = fork();
 	if (pid == 0)
-		zygote_work(z, slot, self);
+		zygote_work(z, slot, cpu_s, self);
 	if (pid < 0)
 		return zygote_tell_exit(z, slot, ZYGOTE_NO_FORK,
 					&(struct rusage){ 0 });
@@ -143,7 +143,8 @@ static int zygote_obey(struct zygote *z)
 	if (m.slot >= WORKER_SLOTS)
 		return -EPROTO;
 	if (msg.hdr.type == MSG_FORK)
-		return zygote_fork_worker(z, m.slot);
+		return zygote_fork_worker(z, m.slot, m.status > 0 && m.status < WORKER_CPU_S ?
+						     (unsigned int)m.status : WORKER_CPU_S);
 	if (msg.hdr.type != MSG_KILL)
 		return -EPROTO;
 	/* not reaped yet, so the number is still its own */

@@ -5,7 +5,7 @@ hostile_confine_loaderd_LIBS := -lseccomp -lcap-ng
 HOSTILE += opener
 hostile_opener_SRCS := loaderd/opener.c loaderd/confine.c common/sandbox.c common/log.c \
 	ipc/conn.c common/send_fds.c ipc/conn_more.c ipc/message.c ipc/rules_loader.c
-hostile_opener_LIBS := -lseccomp -lcap-ng
+hostile_opener_LIBS := -lseccomp -lcap-ng -Wl,--wrap=poll,--wrap=ppoll
 
 # for the guests of tests/vm
 .PHONY: hostile-confine

@@ -22,7 +22,7 @@ static int as_zygote(void)
 
 static int as_worker(void)
 {
-	return as_zygote() || confine_worker();
+	return as_zygote() || confine_worker(WORKER_CPU_S);
 }
 
 static long do_accept(void)

@@ -78,7 +78,7 @@ static void target_start(void)
 	char byte;
 
 	CHECK(pipe(ready) == 0);
-	target = fork();
+	target = lying_child();
 	if (target == 0)
 		target_main(ready[1]);
 	atexit(target_ended);

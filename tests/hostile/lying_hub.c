@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -31,17 +32,36 @@ static void lying_cleanup(void)
 	rmdir(dir);
 }
 
+/* Nobody reads what we say, or it was enough. */
+static void lying_ends(int sig)
+{
+	lying_cleanup();
+	_exit(128 + sig);
+}
+
 static void lying_listen(void)
 {
+	static const int ends[] = { SIGPIPE, SIGINT, SIGTERM, SIGHUP };
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 
 	CHECK(mkdtemp(dir) && chmod(dir, 0755) == 0);
 	atexit(lying_cleanup);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		signal(ends[i], lying_ends);
 	snprintf(sock, sizeof(sock), "%s/hub", dir);
 	strcpy(addr.sun_path, sock);
 	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	CHECK(bind(listener, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
 	      listen(listener, 4) == 0 && chmod(sock, 0666) == 0);
+}
+
+pid_t lying_child(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
+		_exit(1);
+	return pid;
 }
 
 void lying_start(void)
@@ -58,7 +78,7 @@ void lying_start(void)
 	*strrchr(beside, '/') = '\0';
 	strcat(beside, "/../bin/trifold-loaderd");
 	lying_listen();
-	lying.busy = fork();
+	lying.busy = lying_child();
 	while (lying.busy == 0)
 		;		/* so that there is something to sample */
 	lying.loaderd = fork();

@@ -37,6 +37,9 @@ extern struct lying {
 /* Start loaderd.  Needs root; skips without. */
 void lying_start(void);
 
+/* fork(): the child does not outlive us. */
+pid_t lying_child(void);
+
 /* The next message: 0, or as conn_recv().  -ETIMEDOUT: none came. */
 int lying_next(struct msg *m);
 

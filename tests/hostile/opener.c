@@ -114,6 +114,7 @@ static pid_t inhabitant(int *stop)
 	pid = fork();
 	if (pid == 0) {
 		close(in[1]);
+		signal(SIGPIPE, SIG_DFL);
 		if (chroot(root) < 0 || chdir("/") < 0 ||
 		    write(up[1], "x", 1) != 1)
 			_exit(1);
@@ -543,6 +544,77 @@ static int mute_mount(const char *at)
 	return write(fd, &hello, sizeof(hello)) < 0 ? -1 : fd;
 }
 
+/* --- one that dies --------------------------------------------------------------- */
+
+int __real_poll(struct pollfd *p, nfds_t n, int ms);
+int __real_ppoll(struct pollfd *p, nfds_t n, const struct timespec *t, const sigset_t *mask);
+int __wrap_poll(struct pollfd *p, nfds_t n, int ms);
+int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *t, const sigset_t *mask);
+
+/* Shared with the respawner. */
+static volatile struct {
+	pid_t test;		/* 0: nobody is to die */
+	pid_t before;		/* not this one */
+} *early;
+
+/* Has this process ended, and was not waited for? */
+static bool is_zombie(pid_t pid)
+{
+	char name[32], stat[64] = "";
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	fd = open(name, O_RDONLY);
+	(void)!read(fd, stat, sizeof(stat) - 1);
+	close(fd);
+	return strstr(stat, ") Z ") != NULL;
+}
+
+/* In the respawner, right before it waits: its new opener dies. */
+static void dies_before_poll(void)
+{
+	volatile uint64_t *pid = opener.shared ? &opener.shared->pid : NULL;
+
+	if (!early || !early->test || getppid() != early->test)
+		return;
+	while ((pid_t)*pid == early->before)
+		;
+	early->test = 0;
+	kill((pid_t)*pid, SIGKILL);
+	while (!is_zombie((pid_t)*pid))
+		;
+}
+
+int __wrap_poll(struct pollfd *p, nfds_t n, int ms)
+{
+	dies_before_poll();
+	return __real_poll(p, n, ms);
+}
+
+int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *t, const sigset_t *mask)
+{
+	dies_before_poll();
+	return __real_ppoll(p, n, t, mask);
+}
+
+/* It is replaced, although nobody kills it again. */
+static void dies(pid_t pid)
+{
+	struct timespec ms = { 0, 1000000 };
+
+	debug_link(pid, "/open/plain", true, "before it dies, a file");
+	kill((pid_t)opener.shared->pid, SIGKILL);
+	expect(ask_debug(pid), true, "a file after one that died");
+	/* the next one that is started dies before its parent waits */
+	early->before = (pid_t)opener.shared->pid;
+	early->test = getpid();
+	opener_kill(&opener);
+	for (int i = 0; early->test && i < WAIT_MS; i++)
+		nanosleep(&ms, NULL);
+	verdict(!early->test, "opener", "one that dies at once", "started");
+	expect(ask_debug(pid), true, "a file after one that died at once");
+}
+
 static bool stuck_becomes(uint64_t n)
 {
 	struct timespec ms = { 0, 10 * 1000000 };
@@ -662,9 +734,30 @@ static void hangs_below(pid_t pid)
 	umount2(in_root("/one"), MNT_DETACH);
 }
 
-int main(int argc, char **argv)
+static void remove_root(void)
 {
 	char clean[64];
+
+	snprintf(clean, sizeof(clean), "rm -rf --one-file-system %s", root);
+	if (system(clean))
+		printf("# %s is left behind\n", root);
+}
+
+/* Nobody reads what we say. */
+static void opener_ends(int sig)
+{
+	no_overlay();
+	umount2(in_root("/usr/lib/debug"), MNT_DETACH);
+	umount2(in_root("/mute"), MNT_DETACH);
+	umount2(in_root("/one"), MNT_DETACH);
+	umount2(in_root("/other"), MNT_DETACH);
+	umount2(in_root(MAP), MNT_DETACH);
+	remove_root();
+	_exit(128 + sig);
+}
+
+int main(int argc, char **argv)
+{
 	pid_t pid;
 	int stop = -1;
 
@@ -674,6 +767,9 @@ int main(int argc, char **argv)
 	need_root();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	make_root();
+	signal(SIGPIPE, opener_ends);
+	early = mmap(NULL, sizeof(*early), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (opener_start(&opener, TEST_UID, TEST_UID)) {
 		printf("not ok 1 - the opener starts\n1..1\n");
 		return 1;
@@ -687,6 +783,7 @@ int main(int argc, char **argv)
 	overlays(pid);
 	memory();
 	perf_maps(pid);
+	dies(pid);
 	hangs(pid);
 	hangs_below(pid);
 	verdict(opener.shared->cpu_ns > 0 && opener.shared->rss_bytes > 0,
@@ -695,8 +792,6 @@ int main(int argc, char **argv)
 	close(stop);
 	waitpid(pid, NULL, 0);
 	opener_stop(&opener);
-	snprintf(clean, sizeof(clean), "rm -rf %s", root);
-	if (system(clean))
-		printf("# %s is left behind\n", root);
+	remove_root();
 	return finish();
 }

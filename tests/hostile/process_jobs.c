@@ -256,7 +256,7 @@ static bool on_room(void *ctx, uint32_t i, size_t len)
 
 static const struct jobs_ops ops = {
 	on_exe, on_meant, on_table, on_no_table, on_debug, on_offence,
-	on_memory, on_names, on_pending, on_keep, on_room, NULL, NULL,
+	on_memory, on_names, on_pending, on_keep, on_room, NULL, NULL, NULL,
 };
 
 static struct cpu_share share;

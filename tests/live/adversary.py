@@ -24,7 +24,6 @@ USER = 12345
 HZ = 499
 CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
 LEARN = 3		# s until tables are there
-SETTLE = 1		# s from the attack's start until it counts
 ENOUGH = 0.5		# s of CPU time that a control has in a window
 SOURCES = os.path.join(ROOT, "tests", "hostile", "adversary")
 CAPS = {"trifold-loaderd": 64, "trifold-symbolizerd": 512, "trifold-exporterd": 128}	# MiB resident
@@ -34,9 +33,50 @@ CAPS = {"trifold-loaderd": 64, "trifold-symbolizerd": 512, "trifold-exporterd": 
 # memory: MiB that a cgroup of its own allows; beside: arguments of the same program
 # as root.  alone: it has no file in common with others.  (Who holds the lock of a page of libc
 # may wait for a CPU behind 2,000 others; a new program that wants the page waits, too,
-# 90 s and more on one CPU, whatever its priority.)
-Attack = collections.namedtuple("Attack", "name command seconds fresh within memory beside alone",
-                                defaults=(4, True, "", 0, "", False))
+# 90 s and more on one CPU, whatever its priority.)  proof: judges what the attack itself did,
+# of the account, his samples and the recording.  lines: the others have DWARF.
+# settle: s from the attack's start until it counts.
+Attack = collections.namedtuple("Attack", "name command seconds fresh within memory beside alone proof lines settle",
+                                defaults=(4, True, "", 0, "", False, None, False, 1))
+GUESSES = 8		# of a sample: GUESSES_MAX of bpf/frame.h
+LINES_SHARE = 0.02	# of one CPU: limits.lines_share
+LINES_START = 0.8	# s of CPU time, besides: source_lines.h
+VISIT = 4 * 2.5		# s that visits may have beyond: four of a user, which are killed after 2
+
+
+def guessed(_account, his, _out):
+    """Nearly all of his stacks have as many guesses as there may be."""
+    most = sum(sum(name == "[caller guessed]" for name in f) == GUESSES for f in his)
+    say(f"{most} of {len(his)} stacks have {GUESSES} guesses")
+    assert most > 0.9 * len(his) > 90
+
+
+def with_line(out, name):
+    """Of the samples of a program in chain_10, those that know a line; how many there are."""
+    with open(out, encoding="utf-8") as f:
+        threads = json.load(f)["threads"]
+    known = total = 0
+    for t in threads:
+        if not t["processName"].startswith(name + " "):
+            continue
+        lines = [f[4] if t["stringTable"][f[0]].startswith("chain_10") else 0 for f in t["frameTable"]["data"]]
+        frame = [lines[f] for _, f in t["stackTable"]["data"]]
+        known += sum(bool(frame[s]) for s, *_ in t["samples"]["data"] if frame[s] != 0)
+        total += sum(frame[s] != 0 for s, *_ in t["samples"]["data"])
+    return known, total
+
+
+def lines_shared(account, _his, out):
+    """The others have their lines, and the share for lines is kept: but one visit that ran on."""
+    used, seconds = account["hub.line_cpu_ns"] / 1e9, account.uptime / 1e9
+    known, total = with_line(out, "fresh")
+    say(f"lines: {account['hub.line_visits']} visits, {account['hub.line_answers']} answered, "
+        f"{account['hub.line_put_off']} put off, {account['hub.line_deaths']} workers lost, {used:.1f} s in {seconds:.0f} s; "
+        f"the fresh one has lines in {known} of {total} samples")
+    assert account["hub.line_visits"] > 2, "nothing was asked for"
+    assert used <= LINES_SHARE * seconds + LINES_START + VISIT, "more than the share"
+    assert known > 0.9 * total > 0, "the fresh one has no lines"
+
 
 MOUNTS = "unshare -Urm"
 NAMESPACES = "unshare -Urmpf --kill-child"
@@ -56,9 +96,12 @@ QUICK = [
     Attack("sections that want GiB, or never end", "bombs", within=MOUNTS),
     Attack("a file system that does not answer", "mute DIR FUSE", within=MOUNTS),
     Attack("other user, PID and mount namespaces", "processes short 500", within=NAMESPACES),
+    Attack("stacks on which everything is guessed", "memory guesses", proof=guessed),
+    Attack("DWARF that is slow to read", "dwarf 28", 6, proof=lines_shared, lines=True),
     Attack("little memory, few descriptors", "memory churn", within="prlimit --as=16777216 --nofile=8", memory=4),
 ]
 LONG = [
+    Attack("much DWARF that is slow to read", "dwarf 500", 15, proof=lines_shared, lines=True, settle=40),
     Attack("24 files that are slow to parse", "files slow 24", 20),
     Attack("200,000 mappings", "memory maps 200000", 15),
     Attack("65,536 mapped files", "memory files 65536", 25),
@@ -342,6 +385,8 @@ def judge(attack, account, out, calm, under, late):
     not_less("completeness", whole_now, whole, n)
     if attack.fresh:
         not_less("completeness of a fresh one", fresh, whole, m)
+    if attack.proof:
+        attack.proof(account, his, out)
 
 
 def run(attack):
@@ -349,7 +394,7 @@ def run(attack):
     os.setpriority(os.PRIO_PROCESS, 0, -20)	# who watches, and what has no usual_priority()
     with scratch() as tmp:
         os.chmod(tmp, 0o755)
-        compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
+        compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer", *(["-g"] if attack.lines else []))
         build(tmp, attack)
         out = os.path.join(tmp, "out.firefox.json")
         control = Control(tmp, "control")
@@ -364,7 +409,7 @@ def run(attack):
                 health.look(min(seconds, 8), calm)
                 calm.close()
                 with attacking(tmp, attack) as a:
-                    time.sleep(SETTLE)
+                    time.sleep(attack.settle)
                     fresh = Control(tmp, "fresh")
                     under = Window(control)
                     health.look(seconds - 3, under)

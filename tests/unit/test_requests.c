@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * From a request to a file at the hub, with a real map `files`, beside a
- * make-believe opener and hub.  Needs root.
- */
+/* From a request to a file at the hub, with a real map `files`, beside a
+ * make-believe opener and hub.  Needs root. */
 #include "loaderd/requests.h"
 #include "tests/unit/harness.h"
 
@@ -37,12 +35,10 @@ static uint32_t hub_has[64];		/* messages, by type */
 static struct msg_exe exe;		/* the last ones */
 static uint64_t exe_id;
 static uint64_t wanted_id;		/* what the hub was told */
-static uint32_t wanted_error;
+static uint32_t wanted_error, n_mapped, n_known;
 static struct request_file mapped[8];
-static uint32_t n_mapped;
 static uint64_t bits[MAPPED_BYTES / 8];
 static struct msg_entry known[FILES];
-static uint32_t n_known;
 
 int __wrap_conn_send(struct conn *c, unsigned int type, uint64_t id,
 		     const void *payload, size_t len, const void *tail,
@@ -108,8 +104,7 @@ static void read_sealed(int fd, void *to, size_t size)
 }
 
 int hub_link_send(struct hub_link *h, enum msg_type type, uint64_t id,
-		  const void *payload, size_t a, const void *tail, size_t b,
-		  int fd)
+		  const void *payload, size_t a, const void *tail, size_t b, int fd)
 {
 	(void)h, (void)a, (void)tail, (void)b;
 	if (hub_error)
@@ -121,8 +116,7 @@ int hub_link_send(struct hub_link *h, enum msg_type type, uint64_t id,
 		CHECK(fd >= 0);
 	} else if (type == MSG_WANTED_FILE || type == MSG_WANTED_NONE) {
 		wanted_id = id;
-		wanted_error = a ?
-			((const struct msg_open_failed *)payload)->error : 0;
+		wanted_error = a ? ((const struct msg_open_failed *)payload)->error : 0;
 		CHECK_EQ(fd >= 0, type == MSG_WANTED_FILE);
 		CHECK_EQ(a == 0, type == MSG_WANTED_FILE);
 	} else if (type == MSG_MAPPED) {
@@ -146,16 +140,13 @@ static void setup(void)
 	opts.inner_map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "slab", 4, 64,
 					   SLAB_ELEMENTS, &inner);
 	entries = (struct entries){
-		.bpf = &bpf, .hub = &hub, .stats = &stats,
-	};
-	bpf.files_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "files",
-				      sizeof(struct file_key),
+		.bpf = &bpf, .hub = &hub, .stats = &stats };
+	bpf.files_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "files", sizeof(struct file_key),
 				      sizeof(struct file_entry), FILES, NULL);
 	CHECK(bpf.files_fd >= 0);
 	elements_init(&entries.elements,
 		      bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "slabs", 4, 4,
-				     SLABS_MAX, &opts),
-		      opts.inner_map_fd, 1 << 20);
+				     SLABS_MAX, &opts), opts.inner_map_fd, 1 << 20);
 	requests = (struct requests){ .entries = &entries, .opener = &opener };
 	requests_ready(&requests, true);
 }
@@ -166,8 +157,7 @@ static struct request_file request_for(uint64_t ino)
 {
 	return (struct request_file){
 		.kind = REQUEST_FILE, .tgid = 7, .ask = FILE_ASK,
-		.key = { .ino = ino, .size = 1, .magic = TMPFS_MAGIC },
-	};
+		.key = { .ino = ino, .size = 1, .magic = TMPFS_MAGIC } };
 }
 
 static bool entry_of(uint64_t ino, struct file_entry *ret)
@@ -188,8 +178,7 @@ static void open_answer(uint64_t id, bool opened)
 {
 	struct msg m = { .hdr = {
 		.type = opened ? MSG_OPENED : MSG_OPEN_FAILED, .id = id,
-		.len = opened ? 0 : sizeof(struct msg_open_failed),
-	} };
+		.len = opened ? 0 : sizeof(struct msg_open_failed) } };
 
 	if (opened) {
 		m.fds[m.nfds++] = memfd_create("file", MFD_CLOEXEC);
@@ -210,8 +199,7 @@ static void meet(uint64_t ino)
 	CHECK_EQ(exe.key.ino, ino);
 }
 
-static int hub_says(enum msg_type type, const struct file_key *key,
-		    struct file_entry entry)
+static int hub_says(enum msg_type type, const struct file_key *key, struct file_entry entry)
 {
 	struct msg m = { .hdr = { .type = type } };
 	struct msg_entry *e = (void *)m.buf;
@@ -462,8 +450,7 @@ TEST(requests_of_a_list_begin_with_who_runs)
 	for (uint32_t i = 1; i <= 6; i++) {
 		struct request_file r = {
 			.kind = REQUEST_FILE, .tgid = i, .runs = i % 2 == 0 && i < 6,
-			.key = { .ino = i, .magic = EXT4_SUPER_MAGIC },
-		};
+			.key = { .ino = i, .magic = EXT4_SUPER_MAGIC } };
 
 		requests_add(&requests, &r, true);
 	}
@@ -500,6 +487,22 @@ TEST(requests_of_one_process_have_a_share_of_each_queue)
 		want_of(2, ino++, listed);
 		CHECK_EQ(q->n, REQUESTS_MAX);
 	}
+}
+
+/* Who runs a file first may be gone before it is open: two wait, whoever asks. */
+TEST(request_of_a_second_process_for_the_same_file)
+{
+	setup();
+	want_of(1, 1, false);		/* with the opener */
+	for (uint32_t tgid = 77; tgid < 87; tgid++)
+		want_of(tgid, 5, false);
+	want_of(77, 5, false);
+	CHECK_EQ(requests.asked.n, 2);
+	open_answer(asked_id, true);
+	open_answer(asked_id, false);
+	CHECK(asked.tgid == 78 && asked.key.ino == 5);
+	open_answer(asked_id, true);
+	CHECK_EQ(exe.tgid, 78);
 }
 
 /* --- debug files -------------------------------------------------------------------------- */

@@ -111,10 +111,12 @@ TEST(a_place_is_asked_for_once_and_then_known)
 	CHECK_EQ(q.words[1], OFF + 8);
 	CHECK_EQ(q.fd, e->fd);
 	CHECK_EQ(q.owner, 7);
+	CHECK(l.visits == 1 && !l.answers);
 	CHECK(!next(&(struct jit_question){ .fd = -1 }));
 	CHECK(source_lines_wait(&l, e, OFF, now));
 	answer(&q, "outer", true);
 	CHECK(!source_lines_wait(&l, e, OFF, now));
+	CHECK(l.visits == 1 && l.answers == 1 && !l.put_off && !l.deaths);
 	CHECK_EQ(source_lines_find(&l, e, OFF + 8, at), 2);
 	CHECK_STR(at[0].name, "inlined");
 	CHECK_STR(at[0].system, "_Z7inlinedv");
@@ -133,30 +135,42 @@ TEST(a_place_is_asked_for_once_and_then_known)
 }
 
 /* A user's many files: few visits are under way at a time, another user's is one of the
- * first, and all that they use is paid for. */
+ * first, and what they use he pays for himself. */
 TEST(a_users_many_files_take_neither_the_cpu_nor_the_turn_of_others)
 {
 	struct executable *mine[LINES_SHARE(LINES_FILES)], *other, *e;
 	struct jit_question q[LINES_AT_ONCE + 1];
-	uint32_t n = 0, others = 0;
+	uint32_t n = 0, others = 0, files = LINES_SHARE(LINES_FILES);
 
 	begin();
-	source_lines_share(&l, 2, SECOND);
-	for (uint32_t i = 0; i < LINES_SHARE(LINES_FILES); i++)
+	source_lines_share(&l, 50, SECOND);
+	for (uint32_t i = 0; i < files; i++)
 		want(mine[i] = add(10 + i, 7), OFF);
 	want(other = add(1, 8), OFF);
 	for (; n <= LINES_AT_ONCE && (e = next(&q[n])); n++)
 		others += e == other && n < 2;
-	CHECK_EQ(n, LINES_AT_ONCE);
+	CHECK_EQ(n, LINES_AT_ONCE / 2 + 1);
 	CHECK_EQ(others, 1);
-	/* ten seconds of CPU time are 500 of 2 % */
-	source_lines_used(&l, 10 * SECOND);
-	for (uint32_t i = 0; i < n; i++)
+	CHECK_EQ(l.put_off, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		source_lines_used(&l, q[i].owner, q[i].owner == 7 ? 50 * SECOND : SECOND / 50);
 		answer(&q[i], "f", false);
-	now += 400 * SECOND;
-	CHECK(!next(&q[0]));
-	now += 100 * SECOND;
-	CHECK(next(&q[0]));
+	}
+	/* 200 seconds, of which there were 20 at the start: he pays a quarter of each */
+	for (int i = 0; i < 500; i++) {
+		now += SECOND;
+		want(other, OFF + 1 + i);
+		if (i % 9 == 8) {
+			CHECK(source_lines_wait(&l, other, OFF + 1 + i, now));
+			CHECK(next(&q[0]) == other);
+			CHECK(!next(&q[1]));
+			source_lines_used(&l, 8, SECOND / 50);
+			answer(&q[0], "f", false);
+		}
+	}
+	CHECK_EQ(l.put_off, files - LINES_AT_ONCE / 2);
+	now += 300 * SECOND;
+	CHECK((e = next(&q[0])) && e != other);
 	end();
 }
 
@@ -270,9 +284,10 @@ TEST(workers_time_is_bounded_by_a_share)
 		}
 		answer(&q, "f", false);
 		used += 10 * SECOND;
-		source_lines_used(&l, used);
+		source_lines_used(&l, 7, 10 * SECOND);
 	}
-	CHECK(used <= (1000 * 9 + CPU_SHARE_START * 10 + 10) * SECOND / 2);
+	CHECK_EQ(l.share.used_ns, used);
+	CHECK(used <= (1000 * 9 + USER_SHARE_SPARE * 10 + 10) * SECOND / 2);
 	CHECK(used >= 1000 * 8 * SECOND / 2);
 	l.share.percent = 0;
 	CHECK(!source_lines_of(&l, e));
@@ -290,6 +305,7 @@ TEST(a_file_that_kills_its_worker_is_not_visited_again)
 	CHECK(next(&q) == e);
 	want(e, OFF + 1);
 	source_lines_answer(&l, &x, q.space, NULL, JOB_KILLED);
+	CHECK(l.deaths == 1 && !l.answers);
 	CHECK(!source_lines_of(&l, e));
 	CHECK_EQ(l.waiting, 0);
 	now += 60 * SECOND;

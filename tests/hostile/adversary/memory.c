@@ -7,6 +7,7 @@
  * memory files N	N mapped files, each in some stack
  * memory stacks	stacks that are their own callers, go down, fault, never end
  * memory churn	code that moves, changes and vanishes while it runs
+ * memory guesses	a stack on which all callers are guessed, as many words apart as that takes
  * Each goes on until it is killed.
  */
 #include "tests/hostile/adversary/chain.h"
@@ -193,6 +194,43 @@ static int churn(void)
 	return 1;
 }
 
+#ifdef __x86_64__
+#define GUESSES		8	/* of a sample: GUESSES_MAX in bpf/frame.h */
+#define APART		16	/* words: all are looked at, GUESS_WORDS in bpf/guess.bpf.h */
+#define ABOVE		128	/* words above main()'s frame: they lead to a root */
+
+void guesses_spin(const uintptr_t *sp, unsigned long n);
+extern const char guesses_ret[];
+
+__asm__(".text\n"
+	"guesses_spin:\n"
+	"	push %rbx\n	push %rbp\n"
+	"	mov %rsp, %rbx\n	mov %rdi, %rsp\n	mov $3, %ebp\n"
+	"1:	dec %rsi\n	jnz 1b\n"
+	"	mov %rbx, %rsp\n	pop %rbp\n	pop %rbx\n	ret\n"
+	"	call *%rax\n"		/* may go anywhere */
+	"guesses_ret:\n	ret\n");
+
+/* frame: main()'s.  Addresses of code that no call is before, a return address, and so on. */
+static int guesses(const uintptr_t *frame)
+{
+	static uintptr_t stack[4096 + (GUESSES - 1) * APART + ABOVE];
+	uintptr_t *at = stack + 4096;	/* below it signals have room */
+
+	for (int i = 0; i < (GUESSES - 1) * APART; i++)
+		*at++ = (uintptr_t)guesses_ret + (i % APART == APART - 1 ? 0 : 1);
+	memcpy(at, frame + 1, ABOVE * sizeof(*at));
+	for (;;)
+		guesses_spin(stack + 4096, 10000000);
+	return 1;
+}
+#else
+static int guesses(const uintptr_t *frame)
+{
+	return frame ? 77 : 1;	/* there are none */
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -210,5 +248,7 @@ int main(int argc, char **argv)
 		return stacks();
 	if (!strcmp(what, "churn"))
 		return churn();
+	if (!strcmp(what, "guesses"))
+		return guesses(__builtin_frame_address(0));
 	return 2;
 }

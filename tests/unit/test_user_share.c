@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+/* CPU time of users: each has his part, and pays for what he used beyond it. */
+#include "symbolizerd/knowledge/user_share.h"
+#include "tests/unit/harness.h"
+
+#define MS	NSEC_PER_MSEC
+#define S	NSEC_PER_SEC
+
+static struct user_share share;
+static uint64_t now;
+
+/* At 2 %, with nothing spare unless it is the start. */
+static void begin(bool start)
+{
+	now = 1000 * S;
+	user_share_init(&share, 2, now);
+	if (!start)
+		share.spare_ns = 0;
+}
+
+static bool asks(uint32_t owner)
+{
+	return user_share_left(&share, owner, 0, now);
+}
+
+/* For so long he asks each 100 ms and uses what he may, 5 ms at a time: how much. */
+static uint64_t uses(uint32_t owner, uint32_t other, uint64_t ns, uint64_t *others)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t end = now + ns; now < end; now += 100 * MS) {
+		if (asks(owner)) {
+			user_share_use(&share, owner, 5 * MS);
+			sum += 5 * MS;
+		}
+		if (other && asks(other)) {
+			user_share_use(&share, other, 5 * MS);
+			*others += 5 * MS;
+		}
+	}
+	return sum;
+}
+
+TEST(one_user_has_all_of_the_share)
+{
+	uint64_t sum;
+
+	begin(false);
+	CHECK(!asks(1));
+	sum = uses(1, 0, 100 * S, NULL);
+	CHECK(sum >= 1990 * MS && sum <= 2005 * MS);
+	CHECK_EQ(share.used_ns, sum);
+	CHECK(!user_share_used_up(&share, 2));
+}
+
+TEST(two_users_have_half_of_it_each)
+{
+	uint64_t mine, his = 0;
+
+	begin(false);
+	mine = uses(1, 2, 100 * S, &his);
+	CHECK(mine >= 990 * MS && mine <= 1005 * MS);
+	CHECK(his >= 990 * MS && his <= 1005 * MS);
+}
+
+TEST(at_the_start_there_is_more)
+{
+	uint64_t sum;
+
+	begin(true);
+	CHECK(asks(1));
+	sum = uses(1, 0, 10 * S, NULL);
+	/* 20 ms each second, and 800 of the start, to the last bits */
+	CHECK(sum >= 500 * MS && sum <= 1005 * MS);
+	user_share_init(&share, 2, now);
+	user_share_use(&share, 1, 50 * MS);
+	CHECK(asks(1));
+	CHECK(share.spare_ns == 400 * (int64_t)MS);
+}
+
+TEST(who_owes_pays_and_others_do_not)
+{
+	uint64_t his = 0;
+
+	begin(true);
+	CHECK(asks(1));
+	user_share_use(&share, 1, 10 * S);
+	CHECK(user_share_used_up(&share, 1));
+	CHECK_EQ(uses(1, 2, 100 * S, &his), 0);
+	/* half of the share, and what was spare */
+	CHECK(his >= 990 * MS && his <= 1605 * MS);
+	/* 9.6 seconds are 480 of 2 %, of which he has half */
+	CHECK_EQ(uses(1, 2, 800 * S, &his), 0);
+	CHECK(uses(1, 2, 100 * S, &his) > 0);
+	/* all together the share was kept */
+	CHECK(share.used_ns <= (1000 * 20 + 800 + 5) * MS);
+}
+
+TEST(who_is_idle_keeps_a_window_and_then_takes_no_part)
+{
+	uint64_t sum;
+
+	begin(false);
+	asks(1);
+	now += 30 * S;
+	asks(1);
+	CHECK_EQ(share.v[0].left_ns, 200 * MS);
+	asks(2);
+	now += USER_SHARE_IDLE_NS;
+	asks(2);
+	CHECK_EQ(share.n, 1);
+	CHECK(share.spare_ns > 0 && share.spare_ns <= 800 * (int64_t)MS);
+	share.spare_ns = 0;
+	share.v[0].left_ns = 0;
+	sum = uses(2, 0, 100 * S, NULL);
+	CHECK(sum >= 1990 * MS && sum <= 2005 * MS);
+}
+
+TEST(what_is_under_way_counts)
+{
+	begin(false);
+	asks(1);
+	now += 10 * S;
+	CHECK(user_share_left(&share, 1, 199 * MS, now));
+	CHECK(!user_share_left(&share, 1, 200 * MS, now));
+}
+
+TEST(users_are_bounded)
+{
+	begin(false);
+	for (uint32_t i = 0; i < USER_SHARE_USERS; i++)
+		asks(i);
+	now += S;
+	CHECK(asks(USER_SHARE_USERS - 1) && !asks(USER_SHARE_USERS));
+	user_share_use(&share, USER_SHARE_USERS, S);
+	CHECK_EQ(share.used_ns, S);
+	now += 2 * USER_SHARE_IDLE_NS;
+	CHECK(asks(USER_SHARE_USERS));
+	CHECK_EQ(share.n, 1);
+}
+
+TEST(with_no_percent_nobody_has_any)
+{
+	user_share_init(&share, 0, 0);
+	now = 1000 * S;
+	CHECK(!asks(1));
+}
