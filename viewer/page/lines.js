@@ -16,7 +16,7 @@ const integers = (v) => Array.isArray(v) && v.every(Number.isSafeInteger);
 /* Fill the tree's columns from the lists of profile/formats/html_lines.h; without, or if they make no sense, it has none. */
 function readLines(p, t, data)
 {
-	const begin = (l) => p.lines.has(l) ? p.lines.get(l).line || 0 : -1;
+	const begins = new Int32Array(p.nLabels).fill(-1), begin = (l) => begins[l] ?? -1;
 	const own = new Int32Array(t.n), from = new Int32Array(t.n);
 	let a = 0, b = 0;
 
@@ -38,6 +38,8 @@ function readLines(p, t, data)
 
 	if (![data.own, data.own_more, data.from, data.from_more].every(integers))
 		return;
+	for (const [l, { line }] of p.lines)
+		begins[l] = line || 0;
 	for (let i = 1; i < t.n; i++) {
 		const mine = begin(t.label[i]), caller = begin(t.label[t.parent[i]]);
 

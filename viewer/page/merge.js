@@ -35,6 +35,10 @@ function merge(p, t, rows, label, roots, how)
 	/* The lines of the row of a list, whose frames behind the first n are left out. */
 	function lines(list, n)
 	{
+		if (list.length === 1 && !over.has(list[0])) {
+			copyLines(rows, t, list[0]);
+			return;
+		}
 		const own = new Map(), from = new Map();
 
 		list.forEach((r, k) => {
