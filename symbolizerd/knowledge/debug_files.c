@@ -227,7 +227,7 @@ void debug_files_wants_alternate(struct debug_files *d, const struct executable 
 			return;
 	}
 	d->lacking[d->oldest++ % DEBUG_LACKING_MAX] =
-		(struct debug_lacking){ e->lines_id, e->number, 0, *id };
+		(struct debug_lacking){ e->lines_id, e->number, e->owner, 0, *id };
 }
 
 void debug_files_no_alternate(struct debug_files *d, uint32_t number, uint64_t now_ns)
@@ -237,7 +237,7 @@ void debug_files_no_alternate(struct debug_files *d, uint32_t number, uint64_t n
 
 		if (a->lines_id && a->number == number && d->ops && d->ops->missing &&
 		    (!a->missing_ns || now_ns - a->missing_ns >= d->again_ns) &&
-		    d->ops->missing(d->ctx, &a->id))
+		    d->ops->missing(d->ctx, &a->id, a->owner, false))
 			a->missing_ns = now_ns;
 	}
 }

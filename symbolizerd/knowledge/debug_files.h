@@ -78,7 +78,7 @@ struct debug_ask {
 /* A question for an alternate file, or its answer. */
 struct debug_lacking {
 	uint32_t lines_id;	/* of who lacks it; 0: free */
-	uint32_t number;	/* of that */
+	uint32_t number, owner;	/* of that */
 	uint64_t missing_ns;	/* when servers were to be asked; 0: never */
 	struct build_id id;
 };
