@@ -40,7 +40,6 @@ UNUSED = {
 if os.uname().machine == "x86_64":
     UNUSED |= {
         (ANY, "epoll_pwait", None): "arm64 has no epoll_wait",
-        (ANY, "ppoll", None): "arm64 has no poll",
         ("opener", "readlinkat", None): "arm64 has no readlink",
         ("exporterd", "renameat2", 0): "riscv64 has no renameat",
     }
