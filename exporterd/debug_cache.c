@@ -40,8 +40,10 @@ void debug_cache_open(struct debug_cache *c, const char *path, uint64_t max_byte
 		return;
 	}
 	c->dir = own_dir_open("cache of debug files", path);
-	if (c->dir < 0)
-		log_warn("debug files are kept in memory only");
+	if (c->dir >= 0)
+		return;
+	c->dir = -1;
+	log_warn("debug files are kept in memory only");
 }
 
 /* The disk refused something: one line until it takes a file again. */

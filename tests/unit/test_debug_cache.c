@@ -95,13 +95,14 @@ static void make(const char *where, size_t bytes)
 static int put(uint8_t last, size_t bytes)
 {
 	struct msg_debuginfo_wanted w = id_of(last);
+	bool before = there(place(last));	/* under that name */
 	char text[65536];
 
 	CHECK(bytes <= sizeof(text));
 	memset(text, 'a' + last, bytes);
 	CHECK_EQ(debug_cache_begin(&cache), 0);
 	CHECK_EQ(debug_cache_write(&cache, text, bytes / 2), 0);
-	CHECK(there(named("new.tmp")) && !there(place(last)));
+	CHECK(there(named("new.tmp")) && there(place(last)) == before);
 	CHECK_EQ(debug_cache_write(&cache, text + bytes / 2, bytes - bytes / 2), 0);
 	CHECK_EQ(debug_cache_sync(&cache), 0);
 	return debug_cache_keep(&cache, &w);
