@@ -288,7 +288,8 @@ bool executable_unread(const struct executable *e)
 	return !e->named || e->partial || e->renew;
 }
 
-void executable_forget_lines(struct executable *e)
+/* All anew. */
+static void executable_forget_lines(struct executable *e)
 {
 	e->lines_id = 0;
 	e->no_lines = e->lines_seen = e->lacks_dwarf = false;
