@@ -6,7 +6,7 @@ RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symb
 UNWIND := $(patsubst %,symbolizerd/%,elf/elf_file.c elf/elf_symbols.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
 	elf/file_id.c) common/wire.c $(RUNTIMES)
-SYMBOLS := $(sort $(filter-out symbolizerd/symbols/dwarf_%,$(wildcard symbolizerd/symbols/*.c)) $(RUNTIMES))
+SYMBOLS := $(sort $(filter-out symbolizerd/symbols/dwarf_% symbolizerd/symbols/split_%,$(wildcard symbolizerd/symbols/*.c)) $(RUNTIMES))
 
 # compares unwind tables with what libdw says
 cfi_agree_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/cfi_agree.c \
