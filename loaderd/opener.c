@@ -260,9 +260,8 @@ static _Noreturn void opener_main(int fd, struct opener_stats *shared)
 /* --- the respawner --------------------------------------------------------- */
 
 /* Only so that ppoll() returns when an opener dies, or has died before. */
-static void on_child(int sig)
+static void on_child(__attribute__((unused)) int sig)
 {
-	(void)sig;
 }
 
 /*
