@@ -83,11 +83,12 @@ def share(stacks, whole):
 
 
 def judge(guest, comm, whole):
-    """Not counted: in exec and exit, without a user stack; in the dynamic linker,
-    before _start; from _start up in nothing but the C library, before main() and
+    """Not counted: in the shell's copy, before exec, which .otlp files count as the
+    program; in exec and exit, without a user stack; in the dynamic linker, before _start; from _start up in nothing but the C library, before main() and
     behind it."""
     def counts(user):
         return user and not user[0].startswith("ld-linux") and \
+            not any(x.startswith("busybox") for x in user) and \
             (user[0] != "_start" or any(map(OWN.match, user)))
 
     return share([s for s in guest.of(comm) if counts(s[0])], whole)
