@@ -523,6 +523,14 @@ static int loader_files_on_mapped(struct loader_files *lf, const struct msg *msg
 	return MSG_OK;
 }
 
+/* The answer to a worker's question, by the number of its file. */
+static void loader_files_debug_came(struct loader_files *lf, uint32_t number, int fd)
+{
+	jobs_debug(lf->jobs, number, fd, DEBUG_LOCAL);
+	if (fd < 0)
+		debug_files_no_alternate(&lf->k->debug_files, number, now_ns());
+}
+
 /* The answer to a question for memory or for a debug file: by its id. */
 static int loader_files_on_wanted(struct loader_files *lf, struct msg *msg)
 {
@@ -536,8 +544,7 @@ static int loader_files_on_wanted(struct loader_files *lf, struct msg *msg)
 	    ++lf->debug_hangs == DEBUG_HANGS_MAX)
 		log_warn("too many file systems of processes do not answer: debug files are searched for on the host alone");
 	if (msg->hdr.id < JOBS_MEMORY_ID)
-		jobs_debug(lf->jobs, (uint32_t)msg->hdr.id,
-			   file ? msg->fds[0] : -1, DEBUG_LOCAL);
+		loader_files_debug_came(lf, (uint32_t)msg->hdr.id, file ? msg->fds[0] : -1);
 	else if (msg->hdr.id >= DEBUG_AGAIN_ID)
 		debug_files_answer(&lf->k->debug_files, &lf->k->exes, (uint32_t)msg->hdr.id,
 				   file ? msg_take_fd(msg, 0) : -1, now_ns());
@@ -656,6 +663,8 @@ static int loader_files_debug(void *ctx, uint32_t number, const struct msg_wante
 
 	memcpy(id.bytes, q->build_id, sizeof(id.bytes));
 	h = e ? debug_files_get(&lf->k->debug_files, &id, e->owner, now_ns()) : NULL;
+	if (e && !h && q->alternate)
+		debug_files_wants_alternate(&lf->k->debug_files, e, &id);
 	if (!h)
 		return loader_files_look(lf, number, number, &id, q);
 	jobs_debug(lf->jobs, number, h->fd, h->source);

@@ -144,6 +144,26 @@ static uint32_t debug_files_renew(const struct debug_at_hand *h, struct executab
 	return n;
 }
 
+/* Likewise, of those whose alternate file it is. */
+static uint32_t debug_files_renew_lines(struct debug_files *d, const struct debug_at_hand *h,
+					const struct executables *x)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < DEBUG_LACKING_MAX; i++) {
+		struct debug_lacking *a = &d->lacking[i];
+		struct executable *e = a->lines_id ? executables_number(x, a->number) : NULL;
+
+		if (!e || e->lines_id != a->lines_id || !debug_files_same(&a->id, &h->id) ||
+		    !debug_files_may_have(h, e->owner))
+			continue;
+		a->lines_id = 0;
+		executable_forget_lines(e);
+		n++;
+	}
+	return n;
+}
+
 uint32_t debug_files_found(struct debug_files *d, struct executables *x,
 			   const struct build_id *id, int fd, enum debug_source source,
 			   uint64_t now_ns)
@@ -158,7 +178,8 @@ uint32_t debug_files_found(struct debug_files *d, struct executables *x,
 		return 0;
 	}
 	h.uid = st.st_uid;
-	n = debug_files_renew(&h, x, debug_files_print(&st), &new);
+	n = debug_files_renew(&h, x, debug_files_print(&st), &new) +
+	    debug_files_renew_lines(d, &h, x);
 	if (source == DEBUG_LOCAL && !new) {	/* it was seen, and is of no use */
 		close(fd);
 		return 0;
@@ -194,6 +215,31 @@ void debug_files_answer(struct debug_files *d, struct executables *x, uint32_t n
 	}
 	if (fd >= 0)		/* too late, or not asked for */
 		close(fd);
+}
+
+void debug_files_wants_alternate(struct debug_files *d, const struct executable *e,
+				 const struct build_id *id)
+{
+	for (uint32_t i = 0; i < DEBUG_LACKING_MAX; i++) {
+		if (!e->lines_id)	/* they are asked for anew in any case */
+			return;
+		if (d->lacking[i].lines_id == e->lines_id && debug_files_same(&d->lacking[i].id, id))
+			return;
+	}
+	d->lacking[d->oldest++ % DEBUG_LACKING_MAX] =
+		(struct debug_lacking){ e->lines_id, e->number, e->owner, 0, *id };
+}
+
+void debug_files_no_alternate(struct debug_files *d, uint32_t number, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < DEBUG_LACKING_MAX; i++) {
+		struct debug_lacking *a = &d->lacking[i];
+
+		if (a->lines_id && a->number == number && d->ops && d->ops->missing &&
+		    (!a->missing_ns || now_ns - a->missing_ns >= d->again_ns) &&
+		    d->ops->missing(d->ctx, &a->id, a->owner, false))
+			a->missing_ns = now_ns;
+	}
 }
 
 /* --- asking again -------------------------------------------------------------- */

@@ -9,6 +9,10 @@
  * its next sample; the worker's question is answered from here (debug_files_get()).
  * Batches that left keep their names, later ones have the new ones.
  *
+ * A file may have its debug file, and lack the alternate file of that.  Each visit for its
+ * lines asks for it; if the host has none, servers are asked, and what comes has the lines
+ * asked for anew.
+ *
  * Who makes many programs with invented build IDs does not keep others waiting: questions
  * are shared by owner (debug_files_may_ask()).
  *
@@ -29,6 +33,7 @@
 
 #define DEBUG_FILES_MAX	64	/* descriptors */
 #define DEBUG_ASKS_MAX	3	/* with loaderd, which takes four: one is for a worker */
+#define DEBUG_LACKING_MAX	32	/* files whose alternate file is not there */
 #define DEBUG_AGAIN_NS	45000000000ULL	/* with a visit, found within a minute */
 #define DEBUG_ANSWER_NS	5000000000ULL	/* none comes any more */
 #define DEBUG_LOCAL_NS	60000000000ULL
@@ -70,10 +75,20 @@ struct debug_ask {
 	struct build_id id;
 };
 
+/* A question for an alternate file, or its answer. */
+struct debug_lacking {
+	uint32_t lines_id;	/* of who lacks it; 0: free */
+	uint32_t number, owner;	/* of that */
+	uint64_t missing_ns;	/* when servers were to be asked; 0: never */
+	struct build_id id;
+};
+
 struct debug_files {
 	struct debug_at_hand v[DEBUG_FILES_MAX];
 	uint32_t n;
 	struct debug_ask asks[DEBUG_ASKS_MAX];
+	struct debug_lacking lacking[DEBUG_LACKING_MAX];
+	uint32_t oldest;	/* of these, is the next to go */
 	uint32_t next;		/* the executable that is looked at next */
 	uint64_t again_ns;	/* DEBUG_AGAIN_NS, but for tests */
 	const struct debug_files_ops *ops;	/* NULL: nobody is asked */
@@ -107,6 +122,12 @@ const struct debug_at_hand *debug_files_get(struct debug_files *d, const struct 
  * there is none. */
 void debug_files_answer(struct debug_files *d, struct executables *x, uint32_t number, int fd,
 			uint64_t now_ns);
+
+/* A worker that reads e's lines has loaderd asked for this alternate file.  Then: the host
+ * has none for the file of this number. */
+void debug_files_wants_alternate(struct debug_files *d, const struct executable *e,
+				 const struct build_id *id);
+void debug_files_no_alternate(struct debug_files *d, uint32_t number, uint64_t now_ns);
 
 /* Each second: let go of what is old, and ask again for some that lack theirs. */
 void debug_files_tick(struct debug_files *d, struct executables *x, uint32_t interval,

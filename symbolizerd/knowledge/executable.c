@@ -288,8 +288,7 @@ bool executable_unread(const struct executable *e)
 	return !e->named || e->partial || e->renew;
 }
 
-/* All anew. */
-static void executable_forget_lines(struct executable *e)
+void executable_forget_lines(struct executable *e)
 {
 	e->lines_id = 0;
 	e->no_lines = e->lines_seen = e->lacks_dwarf = false;

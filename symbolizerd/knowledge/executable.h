@@ -170,6 +170,9 @@ static inline bool executable_lines_unsure(const struct executable *e)
 	return e->debug == JOB_DEBUG_LINES && !e->lines_seen;
 }
 
+/* What is known of its lines is asked for anew. */
+void executable_forget_lines(struct executable *e);
+
 /* Its debug file is there, and this is its print: have it read anew by the next
  * sample, or its lines alone, if its names are its own.  False: that was done for this
  * one before. */

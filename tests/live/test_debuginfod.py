@@ -14,7 +14,7 @@ import urllib.request
 import debuginfod_server as server
 from accounts import Watcher
 from debuginfod_server import Server
-from live import (TRIFOLD, Skip, Suite, compile_c, ends_with_us, exporter_uid, has_chain, say,
+from live import (ROOT, TRIFOLD, Skip, Suite, compile_c, ends_with_us, exporter_uid, has_chain, say,
                   scratch, timed, wait_for)
 
 suite = Suite()
@@ -147,6 +147,43 @@ def names_soon():
             say(f"{os.path.basename(path)}: of the last samples {named} of {total} have names")
             assert total >= FEW
             assert named >= 0.95 * total if path == good[0] else not any_name
+
+
+def build_apart(tmp, name):
+    """(path, build ID of the file that `dwz -m` moved names to, its content)."""
+    exe, twin = os.path.join(tmp, name), os.path.join(tmp, name + ".twin")
+    for path in (exe, twin):
+        subprocess.run(["gcc", "-O2", "-g", "-gdwarf-4", "-o", path,
+                        "-Wl,--build-id=0x" + random.randbytes(20).hex(),
+                        os.path.join(ROOT, "tests", "live", "cases", "inlined.c")], check=True)
+    try:
+        subprocess.run(["dwz", "-m", exe + ".dwz", "-M", "/usr/lib/debug/.dwz/" + name, exe, twin],
+                       check=True)
+    except FileNotFoundError:
+        raise Skip("dwz is not installed") from None
+    notes = subprocess.run(["readelf", "-n", exe + ".dwz"], capture_output=True, text=True,
+                           check=True)
+    with open(exe + ".dwz", "rb") as f:
+        return exe, re.search(r"Build ID: (\w+)", notes.stdout).group(1), f.read()
+
+
+@suite.test
+def alternate():
+    """inlined calls get their names by an alternate file that a server has"""
+    with scratch() as tmp:
+        exe, build_id, content = build_apart(tmp, "apart")
+        with Server({build_id: server.found(content)}) as web:
+            with Recording(tmp, [exe], TRIFOLD_DEBUGINFOD_URLS=web.url) as r:
+                wait_for(lambda: r["exporter.debuginfod_found"] == 1, SOON)
+                wait_for_batches(r, 3)
+                assert r["hub.offences"] == r["hub.worker_deaths"] == 0
+            assert web.asked.count(f"/buildid/{build_id}/debuginfo") == 1, web.asked
+        # it calls itself by its argument
+        mine = [(t, f) for t, f in timed(r.out) if f[0] == "300" and "outer" in f]
+        last = [f for t, f in mine if t > mine[-1][0] - 1000]
+        named = sum("middle" in f for f in last)
+        say(f"of the last samples {named} of {len(last)} have all inlined calls")
+        assert len(last) > 20 and named >= 0.95 * len(last)
 
 
 @suite.test

@@ -220,6 +220,60 @@ TEST(debug_file_of_lines_alone_is_asked_for_again)
 	setup();
 }
 
+/* Its debug file is there, so it is only its lines that are asked for anew. */
+TEST(alternate_file_comes_from_a_server)
+{
+	struct build_id id = id_of(9), other = id_of(8);
+	struct executable *e, *second;
+
+	setup();
+	e = add(1, 1, geteuid(), JOB_DEBUG_FILE);
+	second = add(2, 2, geteuid(), JOB_DEBUG_FILE);
+	e->lines_id = 5;
+	second->lines_id = 6;
+	debug_files_wants_alternate(&d, e, &id);
+	debug_files_wants_alternate(&d, e, &id);
+	CHECK_EQ(d.oldest, 1);
+	debug_files_wants_alternate(&d, second, &other);
+	debug_files_no_alternate(&d, 3, S);
+	CHECK_EQ(missing, 0);
+	server_busy = true;
+	debug_files_no_alternate(&d, 1, S);
+	server_busy = false;
+	debug_files_no_alternate(&d, 1, S + 1);
+	debug_files_no_alternate(&d, 1, S + DEBUG_AGAIN_NS);
+	CHECK_EQ(missing, 2);
+	debug_files_no_alternate(&d, 1, S + 1 + DEBUG_AGAIN_NS);
+	CHECK_EQ(missing, 3);
+	CHECK_EQ(debug_files_found(&d, &x, &id, file(), DEBUG_SERVER, S), 1);
+	CHECK(!e->lines_id && !e->renew && second->lines_id == 6);
+	CHECK(debug_files_get(&d, &id, geteuid(), S));
+	/* once; and of another content the number says nothing */
+	e->lines_id = 7;
+	CHECK_EQ(debug_files_found(&d, &x, &id, file(), DEBUG_SERVER, S), 0);
+	second->lines_id = 8;
+	CHECK_EQ(debug_files_found(&d, &x, &other, file(), DEBUG_SERVER, S), 0);
+	CHECK(second->lines_id == 8);
+	setup();
+}
+
+TEST(alternate_files_that_are_missing_are_bounded)
+{
+	struct build_id id = id_of(9);
+	struct executable *e;
+
+	setup();
+	e = add(1, 1, geteuid(), JOB_DEBUG_FILE);
+	for (uint32_t i = 1; i <= 2 * DEBUG_LACKING_MAX; i++) {
+		e->lines_id = i;
+		debug_files_wants_alternate(&d, e, &id);
+	}
+	debug_files_no_alternate(&d, 1, S);
+	CHECK_EQ(missing, DEBUG_LACKING_MAX);
+	CHECK_EQ(debug_files_found(&d, &x, &id, file(), DEBUG_SERVER, S), 1);
+	setup();
+}
+
 TEST(debug_files_that_no_sample_meets_are_not_asked_for)
 {
 	setup();
