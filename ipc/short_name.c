@@ -422,7 +422,7 @@ const char *short_name(const char *s, size_t len, bool demangled,
 {
 	const char *name;
 
-	demangled = demangled || short_name_has_arguments(s, len);
+	demangled = demangled || short_name_has_arguments(s, short_name_stem(s, len));
 	if (len <= STUB_LEN || memcmp(s + len - STUB_LEN, SHORT_NAME_STUB, STUB_LEN))
 		return short_name_of(s, len, demangled, buf, ret_len);
 	len -= STUB_LEN;

@@ -18,7 +18,7 @@ static void shorten(const char *s, size_t len, bool demangled)
 	if (n > SHORT_NAME_MAX || (p != s && p != buf) || !n != !len)
 		abort();
 	short_name(p, n, false, again, &m);
-	if (m > n)
+	if (m > (memchr(p, '<', n) ? SHORT_NAME_MAX : n))	/* "<T>" becomes "<...>" */
 		abort();
 }
 

@@ -45,6 +45,7 @@ TEST(arguments_go_of_names_that_nobody_mangled)
 	CHECK(is("operator()<int*, int>", false, "operator()<...>"));
 	CHECK(is("call_once<fn() -> i32, ()>", false, "call_once<...>"));
 	CHECK(is("f<g()::<lambda(const h&)> >", false, "f<...>"));
+	CHECK(is("f<int>.part.0", false, "f<...>"));
 	/* these stand for themselves */
 	CHECK(is("f.<locals>.<lambda>", false, "f.<locals>.<lambda>"));
 	CHECK(is("<module>", false, "<module>"));
