@@ -4,15 +4,12 @@
 usage: exporter_debuginfod_cases.py BUILD [CASE...]"""
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 
 import debuginfod_server as server
 from debuginfod_server import Server
-from exporter_stage import (BATCH, NOBODY, ROOT, Skip, Stage, case, equal, free_port, main,
-                            wait_for)
+from exporter_stage import BATCH, ROOT, Stage, case, directory, equal, free_port, main, wait_for
 from fake_hub import DEBUGINFO_WANTED, Done, send
 
 ID = bytes.fromhex("0123456789abcdef0123456789abcdef01234567")
@@ -226,28 +223,6 @@ def questions_without_sense_are_offences():
 
 # --- a cache ------------------------------------------------------------------------
 
-@contextlib.contextmanager
-def directory(mount=None):
-    """Of exporterd's user; mount: a tmpfs with these options."""
-    top = tempfile.mkdtemp(prefix="trifold-cache-")
-    os.chmod(top, 0o755)
-    path = f"{top}/cache"
-    os.mkdir(path, 0o700)
-    if mount and not ROOT:
-        raise Skip("mounts need root")
-    try:
-        if mount:
-            subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=700,{mount}", "none", path],
-                           check=True)
-        if ROOT:
-            os.chown(path, NOBODY, NOBODY)
-        yield path
-    finally:
-        if mount:
-            subprocess.run(["umount", path], check=False)
-        shutil.rmtree(top)
-
-
 def with_cache(path, *servers, **env):
     return stage(*servers, env={"TRIFOLD_DEBUGINFOD_CACHE": path, **env})
 
@@ -268,7 +243,7 @@ def found(s, build_id, content, ident=1, cached=True, useless=0):
 
 @case
 def next_start_takes_it_from_the_cache():
-    with directory() as d, Server({ID.hex(): server.found(FILE)}) as web, \
+    with directory("cache") as d, Server({ID.hex(): server.found(FILE)}) as web, \
             with_cache(d, web) as s:
         begin(s)
         found(s, ID, FILE, 1)
@@ -288,7 +263,7 @@ def next_start_takes_it_from_the_cache():
 
 @case
 def killed_while_a_file_comes():
-    with directory() as d, Server({ID.hex(): server.claims(1 << 20)}) as web, \
+    with directory("cache") as d, Server({ID.hex(): server.claims(1 << 20)}) as web, \
             Server({ID.hex(): server.slow}) as slow, with_cache(d, slow) as s:
         begin(s)
         s.hub.ask_debuginfo(ID)
@@ -304,7 +279,7 @@ def killed_while_a_file_comes():
 
 @case
 def file_of_no_use_is_asked_for_again():
-    with directory() as d, Server({ID.hex(): server.found(b"not this")}) as web, \
+    with directory("cache") as d, Server({ID.hex(): server.found(b"not this")}) as web, \
             with_cache(d, web) as s:
         begin(s)
         found(s, ID, b"not this")
@@ -319,7 +294,7 @@ def file_of_no_use_is_asked_for_again():
 @case
 def what_others_did_to_the_cache():
     files = {bytes([i] * 20): os.urandom(10_000) for i in range(1, 5)}
-    with directory() as d, Server({i.hex(): server.found(c) for i, c in files.items()}) as web, \
+    with directory("cache") as d, Server({i.hex(): server.found(c) for i, c in files.items()}) as web, \
             with_cache(d, web) as s:
         begin(s)
         for i, content in files.items():
@@ -347,7 +322,7 @@ def what_others_did_to_the_cache():
 
 @case
 def cache_that_cannot_be_used_is_no_cache():
-    with directory() as d, Server({ID.hex(): server.found(FILE)}) as web:
+    with directory("cache") as d, Server({ID.hex(): server.found(FILE)}) as web:
         def without(why, **env):
             with with_cache(d, web, **env) as s:
                 begin(s)
@@ -367,7 +342,7 @@ def cache_that_cannot_be_used_is_no_cache():
 
 @case
 def two_exporters_have_not_one_cache():
-    with directory() as d, Server({ID.hex(): server.found(FILE)}) as web, \
+    with directory("cache") as d, Server({ID.hex(): server.found(FILE)}) as web, \
             with_cache(d, web) as s, with_cache(d, web) as other:
         begin(s)
         begin(other)
@@ -380,7 +355,7 @@ def two_exporters_have_not_one_cache():
 @case
 def full_disk_is_said_and_the_file_comes():
     large, third = os.urandom(600_000), bytes([7] * 20)
-    with directory("size=1m") as d, \
+    with directory("cache", "size=1m") as d, \
             Server({ID.hex(): server.found(FILE), OTHER.hex(): server.found(large),
                     third.hex(): server.found(FILE)}) as web, with_cache(d, web) as s:
         begin(s)
@@ -400,7 +375,7 @@ def full_disk_is_said_and_the_file_comes():
 
 @case
 def disk_becomes_read_only():
-    with directory("size=2m") as d, \
+    with directory("cache", "size=2m") as d, \
             Server({ID.hex(): server.found(FILE), OTHER.hex(): server.found(FILE)}) as web, \
             with_cache(d, web) as s:
         begin(s)
@@ -414,7 +389,7 @@ def disk_becomes_read_only():
 @case
 def cache_has_bounds():
     files = {bytes([i] * 20): os.urandom(400_000) for i in range(1, 5)}
-    with directory() as d, Server({i.hex(): server.found(c) for i, c in files.items()}) as web, \
+    with directory("cache") as d, Server({i.hex(): server.found(c) for i, c in files.items()}) as web, \
             with_cache(d, web, TRIFOLD_DEBUGINFOD_CACHE_SIZE="1") as s:
         begin(s)
         first = next(iter(files))

@@ -2,40 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cases of test_exporter_spool.sh: what exporterd keeps on disk.
 usage: exporter_spool_cases.py BUILD [CASE...]"""
-import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
 
-from exporter_stage import (BATCH, NOBODY, ROOT, Skip, Stage, case, equal, free_port, main,
+from exporter_stage import (BATCH, NOBODY, ROOT, Stage, case, directory, equal, free_port, main,
                             make_batch, requests_in, wait_for)
 from fake_hub import Done
 
 NAME = "{:016x}-{:08x}-{:08x}.batch"
-
-
-@contextlib.contextmanager
-def directory(mount=None):
-    """A spool of exporterd's user; mount: a tmpfs with these options."""
-    top = tempfile.mkdtemp(prefix="trifold-spool-")
-    os.chmod(top, 0o755)
-    path = f"{top}/spool"
-    os.mkdir(path, 0o700)
-    if mount and not ROOT:
-        raise Skip("mounts need root")
-    try:
-        if mount:
-            subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=700,{mount}", "none", path],
-                           check=True)
-        if ROOT:
-            os.chown(path, NOBODY, NOBODY)
-        yield path
-    finally:
-        if mount:
-            subprocess.run(["umount", path], check=False)
-        shutil.rmtree(top)
 
 
 def stage(path, *more, **how):
@@ -67,7 +43,7 @@ def away(path, *more, **how):
 def all_batches_arrive_once_and_in_order_also_after_two_kills():
     sizes = [20 + 10 * i for i in range(45)]
     batches = [make_batch(events=n) for n in sizes]
-    with directory() as d, away(d) as s:
+    with directory("spool") as d, away(d) as s:
         equal(s.hub.accept(), (0, {}))
         for i in range(45):
             if i in (15, 30):
@@ -99,7 +75,7 @@ def all_batches_arrive_once_and_in_order_also_after_two_kills():
 
 @case
 def what_the_hub_sends_again_is_sent_once():
-    with directory() as d, away(d) as s:
+    with directory("spool") as d, away(d) as s:
         equal(s.hub.accept(), (0, {}))
         ids = [s.hub.batch(BATCH, 20) for _ in range(3)]
         wait_for(lambda: len(kept(d)) == 3)
@@ -117,7 +93,7 @@ def what_the_hub_sends_again_is_sent_once():
 
 @case
 def sigterm_leaves_the_rest_to_the_next_start():
-    with directory() as d, away(d) as s:
+    with directory("spool") as d, away(d) as s:
         equal(s.hub.accept(), (0, {}))
         ids = [s.hub.batch(BATCH, 20) for _ in range(4)]
         wait_for(lambda: len(kept(d)) == 4)
@@ -136,7 +112,7 @@ def sigterm_leaves_the_rest_to_the_next_start():
 
 @case
 def sighup_leaves_the_rest_to_the_successor():
-    with directory() as d, away(d) as s:
+    with directory("spool") as d, away(d) as s:
         equal(s.hub.accept(), (0, {}))
         ids = [s.hub.batch(BATCH, 20) for _ in range(4)]
         wait_for(lambda: len(kept(d)) == 4)
@@ -153,7 +129,7 @@ def sighup_leaves_the_rest_to_the_successor():
 @case
 def a_part_that_was_sent_is_not_sent_again():
     # the receiver takes no more than half of it at once, then nothing
-    with directory() as d, stage(d, script="413,200,hang") as s:
+    with directory("spool") as d, stage(d, script="413,200,hang") as s:
         equal(s.hub.accept(), (0, {}))
         ident = s.hub.batch(BATCH, 20)
         equal(s.hub.done(), Done(ident, 10, "delivered"))
@@ -174,7 +150,7 @@ def a_part_that_was_sent_is_not_sent_again():
 
 @case
 def without_an_outage_nothing_stays():
-    with directory() as d, stage(d) as s:
+    with directory("spool") as d, stage(d) as s:
         equal(s.hub.accept(), (0, {}))
         for _ in range(5):
             ident = s.hub.batch(BATCH, 20)
@@ -188,7 +164,7 @@ def without_an_outage_nothing_stays():
 def other_receivers_have_their_own_memory():
     port = free_port()
     env = {"TRIFOLD_EXPORTER_2_ENDPOINT": f"http://127.0.0.1:{port}"}
-    with directory() as d, away(d, env=env, other=("second", "200", port)) as s:
+    with directory("spool") as d, away(d, env=env, other=("second", "200", port)) as s:
         s.hub.accept()
         for _ in range(3):
             s.hub.batch(BATCH, 20)
@@ -203,7 +179,7 @@ def beyond_its_size_the_oldest_go_and_are_counted():
     big = make_batch(events=20000, processes=10, stacks=200)
     fit = (1 << 20) // (len(big) + 40)
     assert fit >= 2, len(big)
-    with directory() as d, away(d, "--spool-size", "1") as s:
+    with directory("spool") as d, away(d, "--spool-size", "1") as s:
         equal(s.hub.accept(), (0, {}))
         ids = [s.hub.batch(big, 20000) for _ in range(fit + 2)]
         # the first is being sent
@@ -238,7 +214,7 @@ def fallback(s, path, text):
 
 @case
 def a_full_disk_is_no_end():
-    with directory("size=64k") as d, away(d) as s:
+    with directory("spool", "size=64k") as d, away(d) as s:
         assert fallback(s, d, "No space left on device") > 0
         # there is room again
         for _ in range(2):
@@ -250,7 +226,7 @@ def a_full_disk_is_no_end():
 
 @case
 def a_read_only_disk_is_no_end():
-    with directory("size=64k") as d:
+    with directory("spool", "size=64k") as d:
         old = f"{d}/{NAME.format(7, 0, 20)}"
         with open(old, "wb") as f:
             f.write(b"x" * 1000)
@@ -271,7 +247,7 @@ def a_read_only_disk_is_no_end():
 
 @case
 def what_is_not_ours_is_counted_and_left_alone():
-    with directory() as d, tempfile.TemporaryDirectory() as other:
+    with directory("spool") as d, tempfile.TemporaryDirectory() as other:
         os.chmod(other, 0o755)
         with open(f"{other}/secret", "w") as f:
             f.write("secret")
@@ -308,7 +284,7 @@ def what_is_not_ours_is_counted_and_left_alone():
 
 @case
 def damaged_files_are_given_up_by_name():
-    with directory() as d, away(d) as s:
+    with directory("spool") as d, away(d) as s:
         equal(s.hub.accept(), (0, {}))
         ids = [s.hub.batch(BATCH, 20) for _ in range(6)]
         wait_for(lambda: len(kept(d)) == 6)
@@ -339,7 +315,7 @@ def damaged_files_are_given_up_by_name():
 
 @case
 def files_that_vanish_are_given_up():
-    with directory() as d, away(d) as s:
+    with directory("spool") as d, away(d) as s:
         equal(s.hub.accept(), (0, {}))
         ids = [s.hub.batch(BATCH, 20) for _ in range(3)]
         wait_for(lambda: len(kept(d)) == 3)
@@ -358,7 +334,7 @@ def a_directory_that_is_not_its_own_stops_the_start():
             equal(s.exporter.wait(10), 1)
             assert text in s.log(), s.log()
 
-    with directory() as d:
+    with directory("spool") as d:
         os.chmod(d, 0o750)
         refused(d, "others may use it: chmod 700")
         os.chmod(d, 0o700)

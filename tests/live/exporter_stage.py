@@ -2,8 +2,10 @@
 """What the cases of test_exporter*.sh have in common: the program between a hub
 and receivers that are played.  The first argument is the build directory, more
 are the names of cases."""
+import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import socket
@@ -28,6 +30,28 @@ def make_batch(events=20, processes=2, stacks=4, depth=10, name=10):
 
 
 BATCH = make_batch()
+
+
+@contextlib.contextmanager
+def directory(name, mount=None):
+    """A directory of exporterd's user, of this name; mount: a tmpfs with these options."""
+    top = tempfile.mkdtemp(prefix=f"trifold-{name}-")
+    os.chmod(top, 0o755)
+    path = f"{top}/{name}"
+    os.mkdir(path, 0o700)
+    if mount and not ROOT:
+        raise Skip("mounts need root")
+    try:
+        if mount:
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=700,{mount}", "none", path],
+                           check=True)
+        if ROOT:
+            os.chown(path, NOBODY, NOBODY)
+        yield path
+    finally:
+        if mount:
+            subprocess.run(["umount", path], check=False)
+        shutil.rmtree(top)
 
 
 class Receiver:
