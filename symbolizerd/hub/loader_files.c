@@ -663,8 +663,8 @@ static int loader_files_debug(void *ctx, uint32_t number, const struct msg_wante
 
 	memcpy(id.bytes, q->build_id, sizeof(id.bytes));
 	h = e ? debug_files_get(&lf->k->debug_files, &id, e->owner, now_ns()) : NULL;
-	if (e && !h && q->alternate)
-		debug_files_wants_alternate(&lf->k->debug_files, e, &id);
+	if (e && !h)
+		debug_files_wants(&lf->k->debug_files, e, q);
 	if (!h)
 		return loader_files_look(lf, number, number, &id, q);
 	jobs_debug(lf->jobs, number, h->fd, h->source);

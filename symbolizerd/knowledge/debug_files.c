@@ -217,17 +217,44 @@ void debug_files_answer(struct debug_files *d, struct executables *x, uint32_t n
 		close(fd);
 }
 
-void debug_files_wants_alternate(struct debug_files *d, const struct executable *e,
-				 const struct build_id *id)
+/* A free one; else the oldest of the owner who has most. */
+static struct debug_lacking *debug_files_lacking(struct debug_files *d)
 {
+	struct debug_lacking *best = NULL;
+	uint32_t most = 0;
+
 	for (uint32_t i = 0; i < DEBUG_LACKING_MAX; i++) {
-		if (!e->lines_id)	/* they are asked for anew in any case */
-			return;
-		if (d->lacking[i].lines_id == e->lines_id && debug_files_same(&d->lacking[i].id, id))
+		struct debug_lacking *a = &d->lacking[i];
+		uint32_t n = 0;
+
+		if (!a->lines_id)
+			return a;
+		for (uint32_t j = 0; j < DEBUG_LACKING_MAX; j++)
+			n += d->lacking[j].owner == a->owner;
+		if (n < most || (n == most && best && a->turn > best->turn))
+			continue;
+		best = a;
+		most = n;
+	}
+	return best;
+}
+
+void debug_files_wants(struct debug_files *d, const struct executable *e,
+		       const struct msg_wanted *q)
+{
+	struct build_id id = { .len = q->build_id_len };
+
+	if (q->alternate != DEBUG_ALTERNATE || !e->lines_id)
+		return;		/* without lines they are asked for anew in any case */
+	memcpy(id.bytes, q->build_id, sizeof(id.bytes));
+	for (uint32_t i = 0; i < DEBUG_LACKING_MAX; i++) {
+		if (d->lacking[i].lines_id == e->lines_id &&
+		    debug_files_same(&d->lacking[i].id, &id))
 			return;
 	}
-	d->lacking[d->oldest++ % DEBUG_LACKING_MAX] =
-		(struct debug_lacking){ e->lines_id, e->number, e->owner, 0, *id };
+	*debug_files_lacking(d) = (struct debug_lacking){
+		e->lines_id, e->number, e->owner, 0, d->turn++, id,
+	};
 }
 
 void debug_files_no_alternate(struct debug_files *d, uint32_t number, uint64_t now_ns)

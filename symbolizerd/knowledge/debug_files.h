@@ -29,6 +29,7 @@
 #include <sys/types.h>
 
 #include "ipc/message_hub.h"
+#include "ipc/message_loader.h"
 #include "symbolizerd/knowledge/executable.h"
 
 #define DEBUG_FILES_MAX	64	/* descriptors */
@@ -80,6 +81,7 @@ struct debug_lacking {
 	uint32_t lines_id;	/* of who lacks it; 0: free */
 	uint32_t number, owner;	/* of that */
 	uint64_t missing_ns;	/* when servers were to be asked; 0: never */
+	uint64_t turn;		/* the larger, the later it came */
 	struct build_id id;
 };
 
@@ -88,7 +90,7 @@ struct debug_files {
 	uint32_t n;
 	struct debug_ask asks[DEBUG_ASKS_MAX];
 	struct debug_lacking lacking[DEBUG_LACKING_MAX];
-	uint32_t oldest;	/* of these, is the next to go */
+	uint64_t turn;		/* of the next of these */
 	uint32_t next;		/* the executable that is looked at next */
 	uint64_t again_ns;	/* DEBUG_AGAIN_NS, but for tests */
 	const struct debug_files_ops *ops;	/* NULL: nobody is asked */
@@ -123,10 +125,11 @@ const struct debug_at_hand *debug_files_get(struct debug_files *d, const struct 
 void debug_files_answer(struct debug_files *d, struct executables *x, uint32_t number, int fd,
 			uint64_t now_ns);
 
-/* A worker that reads e's lines has loaderd asked for this alternate file.  Then: the host
- * has none for the file of this number. */
-void debug_files_wants_alternate(struct debug_files *d, const struct executable *e,
-				 const struct build_id *id);
+/* A worker that reads e's lines has loaderd asked for this, of which alternate files are
+ * remembered: of so many questions that whoever has most of them gives first.  Then: the
+ * host has none for the file of this number. */
+void debug_files_wants(struct debug_files *d, const struct executable *e,
+		       const struct msg_wanted *q);
 void debug_files_no_alternate(struct debug_files *d, uint32_t number, uint64_t now_ns);
 
 /* Each second: let go of what is old, and ask again for some that lack theirs. */

@@ -220,6 +220,14 @@ TEST(debug_file_of_lines_alone_is_asked_for_again)
 	setup();
 }
 
+static void wants(const struct executable *e, const struct build_id *id, uint32_t alternate)
+{
+	struct msg_wanted q = { .build_id_len = id->len, .alternate = alternate };
+
+	memcpy(q.build_id, id->bytes, sizeof(q.build_id));
+	debug_files_wants(&d, e, &q);
+}
+
 /* Its debug file is there, so it is only its lines that are asked for anew. */
 TEST(alternate_file_comes_from_a_server)
 {
@@ -231,10 +239,12 @@ TEST(alternate_file_comes_from_a_server)
 	second = add(2, 2, geteuid(), JOB_DEBUG_FILE);
 	e->lines_id = 5;
 	second->lines_id = 6;
-	debug_files_wants_alternate(&d, e, &id);
-	debug_files_wants_alternate(&d, e, &id);
-	CHECK_EQ(d.oldest, 1);
-	debug_files_wants_alternate(&d, second, &other);
+	wants(e, &id, DEBUG_ALTERNATE);
+	wants(e, &id, DEBUG_ALTERNATE);
+	wants(e, &other, 0);		/* a debug file, and a package */
+	wants(e, &other, DEBUG_PACKAGE);
+	CHECK_EQ(d.turn, 1);
+	wants(second, &other, DEBUG_ALTERNATE);
 	debug_files_no_alternate(&d, 3, S);
 	CHECK_EQ(missing, 0);
 	server_busy = true;
@@ -266,11 +276,34 @@ TEST(alternate_files_that_are_missing_are_bounded)
 	e = add(1, 1, geteuid(), JOB_DEBUG_FILE);
 	for (uint32_t i = 1; i <= 2 * DEBUG_LACKING_MAX; i++) {
 		e->lines_id = i;
-		debug_files_wants_alternate(&d, e, &id);
+		wants(e, &id, DEBUG_ALTERNATE);
 	}
 	debug_files_no_alternate(&d, 1, S);
 	CHECK_EQ(missing, DEBUG_LACKING_MAX);
 	CHECK_EQ(debug_files_found(&d, &x, &id, file(), DEBUG_SERVER, S), 1);
+	setup();
+}
+
+TEST(missing_alternate_files_of_one_user_push_out_no_others)
+{
+	struct build_id id = id_of(9), his = id_of(8);
+	struct executable *e, *hostile;
+
+	setup();
+	e = add(1, 1, 1, JOB_DEBUG_FILE);
+	hostile = add(2, 2, 2, JOB_DEBUG_FILE);
+	e->lines_id = 5;
+	wants(e, &id, DEBUG_ALTERNATE);
+	for (uint32_t i = 1; i <= 3 * DEBUG_LACKING_MAX; i++) {
+		hostile->lines_id = 100 + i;
+		wants(hostile, &his, DEBUG_ALTERNATE);
+	}
+	debug_files_no_alternate(&d, 1, S);
+	CHECK_EQ(missing, 1);
+	/* his oldest have gone, not his newest */
+	for (uint32_t i = 0; i < DEBUG_LACKING_MAX; i++)
+		CHECK(d.lacking[i].lines_id == 5 ||
+		      d.lacking[i].lines_id > 100 + 2 * DEBUG_LACKING_MAX);
 	setup();
 }
 

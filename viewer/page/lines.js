@@ -140,7 +140,7 @@ function linesOfLabels(t, from, only = -1)
 		const lines = out.get(l) || new Map(), outer = onPath[l] === 1;
 
 		out.set(l, lines);
-		for (const [line, [self, total]] of outer ? linesOfRow(t, i) : linesOfRow(t, i)) {
+		for (const [line, [self, total]] of linesOfRow(t, i)) {
 			const has = lines.get(line) || [0, 0];
 
 			has[0] += self;
