@@ -3,9 +3,10 @@
  * download - one GET of a debug file at a time, to where nobody here looks at it
  *
  * What comes is written to the cache on disk (debug_cache.h), or, where that takes
- * nothing, to a memfd: HTTP status and size are all that counts.  A redirect is followed to https alone, and DOWNLOAD_REDIRECTS times:
- * certificates are checked, so a server cannot lead exporterd to plain services
- * of this host or of its network.  Nothing is decompressed.
+ * nothing, to a memfd: HTTP status and size are all that counts.  A redirect is followed
+ * to https alone, and DOWNLOAD_REDIRECTS times: certificates are checked, so a server
+ * cannot lead exporterd to plain services of this host or of its network.  Nothing is
+ * decompressed.
  */
 #ifndef EXPORTERD_DOWNLOAD_H
 #define EXPORTERD_DOWNLOAD_H

@@ -27,8 +27,9 @@
 void lines_job_may_be(const struct elf_file *f, struct msg_job_done *done);
 
 /* Add the places at n offsets of file fd to names; nothing is known of those that are
- * left out, unless the visit ended before them (frame_names_stop()).  c: to the hub, for the debug file.  JOB_OK or a verdict;
- * JOB_NO_NAMES: it was JOB_DEBUG_LINES, and there is none. */
+ * left out, unless the visit ended before them (frame_names_stop()).  c: to the hub, for
+ * its debug file, alternate file and package.  JOB_OK or a verdict; JOB_NO_NAMES: it was
+ * JOB_DEBUG_LINES, and there is none. */
 int lines_job(struct conn *c, int fd, const uint64_t *offsets, uint32_t n,
 	      struct frame_names_build *names);
 
