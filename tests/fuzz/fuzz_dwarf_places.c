@@ -6,28 +6,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/symbols/dwarf_places.h"
+#include "tests/fuzz/code_begin.h"
 
 #define ADDRESSES	16
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* The first addresses of code. */
-static uint64_t begin_of_code(int fd)
-{
-	uint64_t begin = 0;
-	struct elf_file f;
-
-	if (!elf_file_open(&f, fd)) {
-		for (uint32_t i = 0; i < f.n_phdrs; i++) {
-			if (f.phdrs[i].p_type == PT_LOAD && f.phdrs[i].p_flags & PF_X)
-				begin = f.phdrs[i].p_vaddr;
-		}
-	}
-	elf_file_close(&f);
-	return begin;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -40,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("elf", MFD_CLOEXEC);
 	if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
-	vaddr = begin_of_code(fd);
+	vaddr = code_begin(fd);
 	if (dwarf_places_open(fd, -1, &d))
 		return 0;
 	for (int i = 0; i < ADDRESSES; i++, vaddr += 3) {

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/symbols/dwarf_places.h"
+#include "tests/fuzz/code_begin.h"
 
 #define ADDRESSES	16
 
@@ -34,26 +34,10 @@ static int open_split(void *arg, const char *name, const char *dir)
 	return *(const bool *)arg == !name ? put(other, other_len) : -1;
 }
 
-/* The first addresses of code. */
-static uint64_t begin_of_code(int fd)
-{
-	uint64_t begin = 0;
-	struct elf_file f;
-
-	if (!elf_file_open(&f, fd)) {
-		for (uint32_t i = 0; i < f.n_phdrs; i++) {
-			if (f.phdrs[i].p_type == PT_LOAD && f.phdrs[i].p_flags & PF_X)
-				begin = f.phdrs[i].p_vaddr;
-		}
-	}
-	elf_file_close(&f);
-	return begin;
-}
-
 static void visit(int fd, bool package)
 {
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
-	uint64_t vaddr = begin_of_code(fd);
+	uint64_t vaddr = code_begin(fd);
 	struct dwarf_places *d;
 
 	if (dwarf_places_open(fd, -1, &d))

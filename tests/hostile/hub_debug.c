@@ -19,23 +19,6 @@
 /* --- the worker ---------------------------------------------------------------- */
 
 /* It believes what it gets, unless that says no. */
-static bool debug_ask(struct conn *c, const struct msg_job_done *done)
-{
-	struct msg_wanted q = { .build_id_len = done->build_id_len };
-	char says = 0;
-	struct msg m;
-	int r;
-
-	memcpy(q.build_id, done->build_id, done->build_id_len);
-	if (conn_send(c, MSG_DEBUG_WANTED, 0, &q, sizeof(q), NULL, 0, NULL, 0))
-		return false;
-	while ((r = conn_recv(c, &m)) == -EAGAIN)
-		poll(NULL, 0, 1);
-	if (r || m.hdr.type != MSG_WANTED_FILE)
-		return false;
-	return pread(m.fds[0], &says, 1, 0) == 1 && says == 'y';
-}
-
 int worker_run(int fd)
 {
 	struct msg_job_done done = { .build_id_len = 2, .build_id = { 0xab, 0xcd } };
@@ -46,7 +29,7 @@ int worker_run(int fd)
 	if (!own_job(&c, fd, &job))
 		return 1;
 	done.exe = job.exe;
-	done.debug = debug_ask(&c, &done) ? JOB_DEBUG_FILE : JOB_DEBUG_MISSING;
+	done.debug = own_ask_debug(&c, &done) == 'y' ? JOB_DEBUG_FILE : JOB_DEBUG_MISSING;
 	for (done.part = JOB_TABLE; done.part <= JOB_SYMBOLS; done.part *= 2) {
 		part = done.part == JOB_TABLE ? own_table() :
 			own_symbols_called(done.debug == JOB_DEBUG_FILE ? "better" : "before");

@@ -25,24 +25,6 @@
 
 /* --- the worker ------------------------------------------------------------------ */
 
-/* What the debug file says; 0: there is none. */
-static char worker_ask(struct conn *c, const struct msg_job_done *done)
-{
-	struct msg_wanted q = { .build_id_len = done->build_id_len };
-	char says = 0;
-	struct msg m;
-	int r;
-
-	memcpy(q.build_id, done->build_id, done->build_id_len);
-	if (conn_send(c, MSG_DEBUG_WANTED, 0, &q, sizeof(q), NULL, 0, NULL, 0))
-		return 0;
-	while ((r = conn_recv(c, &m)) == -EAGAIN)
-		poll(NULL, 0, 1);
-	if (r || m.hdr.type != MSG_WANTED_FILE || pread(m.fds[0], &says, 1, 0) != 1)
-		return 0;
-	return says;
-}
-
 /* File n is n bytes, has this build ID, and a symbol that says whether there was a debug
  * file that says y; one that says k kills. */
 int worker_run(int fd)
@@ -58,7 +40,7 @@ int worker_run(int fd)
 		return 1;
 	done.exe = job.exe;
 	done.build_id[ID_LEN - 1] = (uint8_t)st.st_size;
-	switch (worker_ask(&c, &done)) {
+	switch (own_ask_debug(&c, &done)) {
 	case 'k':
 		abort();
 	case 'y':

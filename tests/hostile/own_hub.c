@@ -44,6 +44,23 @@ bool own_job(struct conn *c, int fd, struct msg_job *job)
 	return own_job_file(c, fd, job, &file);
 }
 
+char own_ask_debug(struct conn *c, const struct msg_job_done *done)
+{
+	struct msg_wanted q = { .build_id_len = done->build_id_len };
+	char says = 0;
+	struct msg m;
+	int r;
+
+	memcpy(q.build_id, done->build_id, done->build_id_len);
+	if (conn_send(c, MSG_DEBUG_WANTED, 0, &q, sizeof(q), NULL, 0, NULL, 0))
+		return 0;
+	while ((r = conn_recv(c, &m)) == -EAGAIN)
+		poll(NULL, 0, 1);
+	if (r || m.hdr.type != MSG_WANTED_FILE || pread(m.fds[0], &says, 1, 0) != 1)
+		return 0;
+	return says;
+}
+
 int own_table(void)
 {
 	struct table_hdr hdr = { .magic = TABLE_MAGIC, .n_rules = 2,

@@ -22,6 +22,9 @@ bool own_job(struct conn *c, int fd, struct msg_job *job);
 /* And the file. */
 bool own_job_file(struct conn *c, int fd, struct msg_job *job, int *file);
 
+/* Ask for the debug file of done's build ID: its first byte; 0: there is none. */
+char own_ask_debug(struct conn *c, const struct msg_job_done *done);
+
 /* What a good worker answers: sealed memory, the caller's. */
 int own_table(void);
 int own_symbols(void);
