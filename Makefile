@@ -63,7 +63,7 @@ trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
 trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symbolizerd/*/*/*.c) \
 	$(IPC) ipc/conn_more.c ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c \
-	common/wire.c common/container.c common/buffer.c common/read_all.c $(COMMON) $(MORE)
+	ipc/fdpass.c common/wire.c common/container.c common/buffer.c common/read_all.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -llzma -ldw -lelf -lz -lxxhash -lnettle -liberty -lseccomp -lcap-ng
 trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c common/read_all.c $(COMMON) $(MORE) common/sandbox_more.c
 trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c

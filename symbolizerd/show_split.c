@@ -6,29 +6,18 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "ipc/fdpass.h"
+
 /* The descriptor that came, or -1. */
 static int show_split_answer(int socket)
 {
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int))];
-	} control;
-	char byte;
-	struct iovec part = { &byte, sizeof(byte) };
-	struct msghdr mh = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
-			     .msg_controllen = sizeof(control) };
-	struct cmsghdr *c;
 	ssize_t n;
+	char byte;
 	int fd;
 
 	do
-		n = recvmsg(socket, &mh, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	c = n == 1 ? CMSG_FIRSTHDR(&mh) : NULL;
-	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
-	    c->cmsg_len != CMSG_LEN(sizeof(fd)))
-		return -1;
-	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+		n = fdpass_recv(socket, &byte, sizeof(byte), 0, &fd);
+	while (n == -EINTR);
 	return fd;
 }
 

@@ -26,6 +26,7 @@
 #include "common/service_status.h"
 #include "common/service_listen.h"
 #include "ipc/conn.h"
+#include "ipc/fdpass.h"
 #include "ipc/message_hub.h"
 #include "ipc/sealed.h"
 #include "profile/collect.h"
@@ -129,26 +130,14 @@ static int open_feed(struct writer *w, int fd)
 /* 0; -EPIPE when the supervisor is gone; or another -errno. */
 static int record_recorder_on_control(struct writer *w)
 {
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int))];
-	} control;
 	struct record_msg m;
-	struct iovec iov = { &m, sizeof(m) };
-	struct msghdr mh = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = &control, .msg_controllen = sizeof(control),
-	};
-	ssize_t n = recvmsg(w->control, &mh, MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
-	int fd = -1;
+	int fd;
+	ssize_t n = fdpass_recv(w->control, &m, sizeof(m), 0, &fd);
 
 	if (n < 0)
-		return errno == EINTR ? 0 : -errno;
+		return n == -EINTR ? 0 : (int)n;
 	if (n == 0)
 		return -EPIPE;
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
 	if (n != sizeof(m))
 		return -EPROTO;
 	if (m.kind == RECORD_FEED && fd >= 0)
