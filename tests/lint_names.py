@@ -42,6 +42,29 @@ def functions(text):
             yield name.group(1), lines.index("}", i) - first + 1
 
 
+STATIC = re.compile(r"^static\s[^;{}()=]*?(\w+)\([^;]*?\)\n\{", re.M)
+
+
+def prefixes(path, text):
+    """What the name of a static function in this file may begin with: the file's name
+    (whole, its first word, its singular), its folder's, the tag of a struct that the
+    file or its header declares, or the first word of a function of that header."""
+    folder, name = os.path.split(path)
+    stem, folder = name.partition(".")[0], os.path.basename(folder)
+    header = os.path.splitext(path)[0] + ".h"
+    declared = COMMENT.sub(blank, open(header).read()) if os.path.exists(header) else ""
+    found = {stem, stem.split("_")[0], stem.removesuffix("s"), folder, folder.removesuffix("d")}
+    found |= set(TAG.findall(text)) | set(TAG.findall(declared))
+    return found | {f.split("_")[0] for f in re.findall(r"^\w[\w\s*]*?(\w+)\(", declared, re.M)}
+
+
+def without_prefix(path, text):
+    """Static functions of a .c file whose name does not say where they stand."""
+    allowed = prefixes(path, text)
+    return [f for f in STATIC.findall(text)
+            if not any(f == p or f.startswith(p + "_") for p in allowed)]
+
+
 def sources():
     names = subprocess.run(["git", "ls-files", "*.c", "*.h"], check=True,
                            capture_output=True, text=True).stdout.split()
@@ -58,11 +81,13 @@ def check(name, offending):
 def main():
     where = collections.defaultdict(set)
     tags = collections.defaultdict(set)
-    sizes = []
+    sizes, strays = [], []
     for name in sources():
         text = COMMENT.sub(blank, open(name).read())
         for tag in TAG.findall(text):
             tags[tag].add(name)
+        if name.endswith(".c") and not name.startswith("bpf/"):
+            strays += [f"{name}: {f}" for f in without_prefix(name, text)]
         for function, lines in functions(text) if name.endswith(".c") else ():
             where[function].add(name)
             sizes.append((lines, function, name))
@@ -74,6 +99,9 @@ def main():
               f"{lines[len(lines) * 9 // 10]}, longest {lines[-1]}; "
               f"{100 * shared / len(lines):.1f} % share a name; "
               f"{sum(len(n) > 1 for n in tags.values())} tags twice")
+        return 0
+    if "--prefixes" in sys.argv:
+        print("\n".join(sorted(strays)))
         return 0
     failed = [
         check("a function's name stands in one file", [
