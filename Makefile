@@ -146,4 +146,6 @@ clean:
 
 .DELETE_ON_ERROR:
 .SECONDARY:
--include $(shell find $(O) \( -path $(O)/collector -o -path $(O)/vm \) -prune -o -name '*.d' -type f -print 2>/dev/null)
+# beside what was compiled: packages' trees in $(O) have files of this name that are none
+DEPENDENCY_DIRS := $(addprefix $(O)/,$(sort $(patsubst %/,%,$(wildcard */))) san fuzzer)
+-include $(if $(wildcard $(DEPENDENCY_DIRS)),$(shell find $(wildcard $(DEPENDENCY_DIRS)) -name '*.d' -type f))

@@ -4,5 +4,6 @@
 # name of one of its descriptors.
 LAYOUTS := bpf/count.h bpf/file.h bpf/frame.h bpf/record.h bpf/request.h bpf/runtime.h bpf/slab.h bpf/stop.h bpf/table.h ipc/message_loader.h
 STORE_LAYOUT = $(firstword $(shell cat $(LAYOUTS) | cksum))
-$(O)/loaderd/bpf.o $(O)/loaderd/main.o: $(LAYOUTS)
-$(O)/loaderd/bpf.o $(O)/loaderd/main.o: CPPFLAGS += -DSTORE_LAYOUT='"$(STORE_LAYOUT)"'
+LAYOUT_OBJS := $(foreach d,$(O) $(O)/san,$(d)/loaderd/bpf.o $(d)/loaderd/main.o)
+$(LAYOUT_OBJS): $(LAYOUTS)
+$(LAYOUT_OBJS): CPPFLAGS += -DSTORE_LAYOUT='"$(STORE_LAYOUT)"'

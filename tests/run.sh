@@ -12,19 +12,25 @@ JOBS=${JOBS:-$((2 * $(nproc)))}	# many tests wait for clocks
 passed=0 failed=0 skipped=0
 n_started=0
 declare -A running=() behind=()	# number of a test: its name
+declare -A behind_group=()	# its process group
 groups=				# process groups of those behind
 work=$(mktemp -d)
 trap 'for g in $groups; do kill -- -$g 2>/dev/null; done; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 . tests/tiers.sh
 
-# Run a test and keep what it says, how it ended, and how long it took.
+# Run a test and keep what it says, how it ended, how long it took, and the CPU time that it
+# and its children used (tenths of a second).
 keep() {	# number, command
-	local n=$1 began=$SECONDS rc
+	local n=$1 began=$SECONDS
 	shift
-	"$@" >"$work/$n" 2>&1 </dev/null
-	rc=$?
-	echo "$rc $((SECONDS - began))" >"$work/$n.new"
+	(
+		"$@" >"$work/$n" 2>&1 </dev/null
+		rc=$?
+		times >"$work/$n.times"		# not in a pipe, where it is another shell
+		cpu=$(awk -F '[ms ]+' 'NR == 2 { printf "%d", 600 * ($1 + $3) + 10 * ($2 + $4) }' "$work/$n.times")
+		echo "$rc $((SECONDS - began)) $cpu" >"$work/$n.new"
+	)
 	mv "$work/$n.new" "$work/$n.end"
 }
 
@@ -45,8 +51,8 @@ failures() {	# log
 # Count what a test said in TAP; one that failed without a "not ok", or that
 # says nothing at all, is one failure.
 report() {	# number, name
-	local log=$work/$1 name=$2 rc seconds n_ok n_bad n_skip
-	read -r rc seconds <"$log.end"
+	local log=$work/$1 name=$2 rc seconds cpu n_ok n_bad n_skip
+	read -r rc seconds cpu <"$log.end"
 	if [ "${CI:-}" = true ]; then
 		surprising "$name" "$log" | sed 's/^/not ok - skipped in CI: /' >"$log.ci"
 		cat "$log.ci" >>"$log"
@@ -67,7 +73,7 @@ report() {	# number, name
 	fi
 	failures "$log" | sed "s|^not ok|& $name|" >>"$work/failures"
 	echo "  $name: $n_ok passed, $n_bad failed, $n_skip skipped, $seconds s"
-	echo "  $seconds s $name" >>"$work/took"
+	echo "$seconds $((cpu / 10)).$((cpu % 10)) $name" >>"$O/test-times"
 	passed=$((passed + n_ok)) failed=$((failed + n_bad))
 	skipped=$((skipped + n_skip))
 }
@@ -117,16 +123,9 @@ behind() {	# name, command
 	shift
 	set -m		# a process group of its own
 	keep "$n_started" chrt --idle 0 "$@" &
+	behind_group[$n_started]=$!
 	groups+=" $!"
 	set +m
-}
-
-is_behind() {	# name
-	local n
-	for n in "${!behind[@]}"; do
-		[ "${behind[$n]}" != "$1" ] || return 0
-	done
-	return 1
 }
 
 # Wait for what was started behind, by its name; false if nothing was.
@@ -134,9 +133,13 @@ collect() {	# name
 	local n
 	for n in "${!behind[@]}"; do
 		[ "${behind[$n]}" = "$1" ] || continue
-		while [ ! -e "$work/$n.end" ]; do
+		while [ ! -e "$work/$n.end" ] && kill -0 "${behind_group[$n]}" 2>/dev/null; do
 			sleep 0.2
 		done
+		if [ ! -e "$work/$n.end" ]; then
+			echo "# killed from outside" >>"$work/$n"
+			echo "137 0 0" >"$work/$n.end"
+		fi
 		report "$n" "$1"
 		unset "behind[$n]"
 		return 0
@@ -144,6 +147,23 @@ collect() {	# name
 	return 1
 }
 
+# What took longest, what the whole would take on one core, and the first failure; the sums
+# are the last line.
+sums() {
+	awk -v wall=$SECONDS '{ cpu += $2 } END {
+		printf "all took %d s, and %d s of CPU time: so long on one core\n", wall, cpu }' "$O/test-times"
+	echo "the longest, some beside others (seconds, of CPU time, name); all are in $O/test-times:"
+	sort -rn "$O/test-times" | head -n 10 | sed 's/^/  /'
+	if [ -s "$work/failures" ]; then
+		echo "== what failed"
+		cat "$work/failures"
+		echo "first failure: $(grep -m 1 '^not ok' "$work/failures" | sed 's/^not ok //')"
+	fi
+	echo "$passed passed, $failed failed, $skipped skipped"
+}
+
+mkdir -p "$O"
+: >"$O/test-times"
 for tier in ${TIERS:-$ALL_TIERS}; do
 	start=$SECONDS
 	echo "== $tier"
@@ -151,8 +171,5 @@ for tier in ${TIERS:-$ALL_TIERS}; do
 	together
 	echo "== $tier took $((SECONDS - start)) s"
 done
-echo "all took $SECONDS s; of these longest, some beside others:"
-sort -rn "$work/took" | head -n 10
-[ ! -s "$work/failures" ] || { echo "== what failed" && cat "$work/failures"; }
-echo "$passed passed, $failed failed, $skipped skipped"
+sums
 [ "$failed" = 0 ]

@@ -5,7 +5,7 @@
 # unit_NAME_LIBS the libraries.  Fuzz targets likewise: tests/fuzz/fuzz_NAME.c,
 # fuzz_NAME_SRCS, fuzz_NAME_LIBS, corpus in tests/fuzz/corpus/NAME/.  Hostile
 # programs are built as the daemons are: tests/hostile/NAME.c, hostile_NAME_SRCS,
-# hostile_NAME_LIBS; with SANITIZE=1 they and the daemons have sanitizers.
+# hostile_NAME_LIBS; `make sanitized` builds them and the daemons with sanitizers.
 
 UNIT :=
 FUZZ :=
@@ -67,15 +67,28 @@ $(O)/hostile/$(1): $(O)/tests/hostile/$(1).o $$(hostile_$(1)_SRCS:%.c=$(O)/%.o)
 endef
 $(foreach t,$(HOSTILE),$(eval $(call hostile_rule,$(t))))
 
-# Those that run with sanitizers, too: make O=build/sanitized SANITIZE=1 sanitized.
-# The others are about the filters as they are, and hub_share about CPU time.
+# Hostile programs and the programs that they start, once more with sanitizers: of the unit
+# tests' objects, in $(O)/sanitized.  confine_* are about the filters as they are, and hub_share
+# about CPU time.
 SANITIZED := $(filter-out confine_% hub_share,$(HOSTILE))
-ifeq ($(SANITIZE),1)
-CFLAGS := -O1 -g $(SAN)
-HARDEN :=
-LDHARD := -Wl,--as-needed,--wrap=setrlimit,--wrap=seccomp_load
-$(PROGRAMS:%=$(O)/bin/%) $(HOSTILE:%=$(O)/hostile/%): $(O)/tests/hostile/sanitized.o
-endif
+SANITIZED_LINK = $(Q)$(CC) $(SAN) -Wl,--as-needed,--wrap=setrlimit,--wrap=seccomp_load $^ $(1) -o $@
+define sanitized_program
+$(O)/sanitized/bin/$(1): $$($(1)_SRCS:%.c=$(O)/san/%.o) $$($(1)_GEN:%.c=$(O)/san/%.o) $(O)/san/tests/hostile/sanitized.o
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(call SANITIZED_LINK,$$($(1)_LIBS))
+endef
+define sanitized_hostile
+$(O)/sanitized/hostile/$(1): $(O)/san/tests/hostile/$(1).o $$(hostile_$(1)_SRCS:%.c=$(O)/san/%.o) \
+		$(O)/san/tests/hostile/sanitized.o
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(call SANITIZED_LINK,$$(hostile_$(1)_LIBS))
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call sanitized_program,$(p))))
+$(foreach t,$(SANITIZED),$(eval $(call sanitized_hostile,$(t))))
+$(trifold-loaderd_SRCS:%.c=$(O)/san/%.o): $(O)/bpf/sampler.skel.h
+$(trifold-exporterd_SRCS:%.c=$(O)/san/%.o): $(O)/profile/formats/otlp.pb-c.h
 
 $(O)/fuzzer/%.o: %.c
 	@mkdir -p $(@D)
@@ -99,7 +112,7 @@ check: $(UNIT:%=$(O)/unit/%)
 	@for t in $^; do $$t || exit 1; done
 
 # what tests/live runs beside the programs
-live-tools: $(O)/live/test_page $(O)/live/make_batch $(O)/live/stops $(O)/live/calls \
+live-tools: $(O)/live/test_page $(O)/live/make_batch $(O)/live/stops $(O)/live/calls $(O)/live/verifier \
 	$(O)/bin/cfi_agree $(O)/viewer/live.html vma_churn hostile-confine
 
 units: $(UNIT:%=$(O)/unit/%)
@@ -109,7 +122,7 @@ fuzzers: $(FUZZ:%=$(O)/fuzz/%)
 hostiles: $(HOSTILE:%=$(O)/hostile/%)
 list-hostiles:
 	@echo $(HOSTILE)
-sanitized: $(SANITIZED:%=$(O)/hostile/%)
+sanitized: $(SANITIZED:%=$(O)/sanitized/hostile/%) $(PROGRAMS:%=$(O)/sanitized/bin/%)
 list-sanitized:
 	@echo $(SANITIZED)
 list-fuzzers:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tiers of tests/run.sh, in their order: functions that call `tap`, `beside`
 # and `behind`, all NAME COMMAND...  Root is needed from `hostile` on.
-ALL_TIERS="build unit fuzz hostile parts packages live loads vm"
+ALL_TIERS="build unit fuzz hostile parts packages live booted vm alone"
 
 # of tests/vm/matrix, what is in `make test`; the rest costs two more minutes
 VM_KERNELS="5.10 6.1 6.12 newest arm64-5.10 arm64-6.12"
@@ -43,20 +43,23 @@ collector() {
 export -f collector
 export O
 
+has_tier() {	# name
+	case " ${TIERS:-$ALL_TIERS} " in *" $1 "*) return 0 ;; esac
+	return 1
+}
+
+# What needs a CPU for minutes, and no clock of this machine's: guests count instructions.
+# They have what others leave, and are collected before the tests that want the machine alone.
 start_behind() {
-	case " ${TIERS:-$ALL_TIERS} " in *" live "*)
-		behind "collector" bash -c collector ;;
-	esac
-	case " ${TIERS:-$ALL_TIERS} " in *" vm "*)
-		# not the guests themselves: their clock goes on while they wait
-		# shellcheck disable=SC2086	# words
-		behind "kernels fetched" env PREPARE=1 tests/vm/run.sh ${VM:-$VM_KERNELS} ;;
-	esac
+	export VM_TIMEOUT=${VM_TIMEOUT:-5000}	# of this machine's clock; of CPU time they have less
+	! has_tier live || behind "collector" bash -c collector
+	! has_tier booted || behind "tests/install/test_booted.sh" tests/install/test_booted.sh
+	# shellcheck disable=SC2086	# words
+	! has_tier vm || behind "other kernels" tests/vm/run.sh ${VM:-$VM_KERNELS}
 }
 
 tier_build() {
 	tap "gcc, warnings are errors" built O=$O all live-tools benches
-	start_behind
 	beside "clang, warnings are errors" built O=$O-clang CC=clang all
 	beside "lint" tests/lint.sh
 	beside "privileged code" tests/tcb_check.sh $O
@@ -67,15 +70,11 @@ tier_build() {
 	# links the programs anew, which the others run
 	tap "tests/install/test_install.sh" tests/install/test_install.sh
 	rm -rf "$O-clang"
-	case " ${TIERS:-$ALL_TIERS} " in *" packages "*)	start_booted ;; esac
-}
-
-# Its clock counts instructions, and it takes one CPU for minutes.
-start_booted() {
-	behind "tests/install/test_booted.sh" tests/install/test_booted.sh
+	start_behind
 }
 
 tier_unit() {
+	local t
 	tap "unit tests build" built O=$O units
 	for t in $(make -s O=$O list-units); do
 		beside "unit/$t" "$O/unit/$t"
@@ -83,9 +82,10 @@ tier_unit() {
 }
 
 tier_fuzz() {
+	local t
 	tap "fuzz targets build" built O=$O fuzzers
 	for t in $(make -s O=$O list-fuzzers); do
-		beside "fuzz/$t" tests/fuzz/run.sh "$O" "$t" "${FUZZ_SECONDS:-10}"
+		beside "fuzz/$t" tests/fuzz/run.sh "$O" "$t" "${FUZZ_SECONDS:-5}"
 	done
 }
 
@@ -94,16 +94,20 @@ long_first() {
 	printf '%s\n' $LONG_HOSTILES "$@" | awk -v all=" $* " 'index(all, " " $1 " ") && !seen[$1]++'
 }
 
-tier_hostile() {
-	local t JOBS=$((JOBS > 1 ? 2 * JOBS : 1))	# they wait for clocks
-	tap "hostile programs build" built O=$O hostiles
-	tap "they build with sanitizers" built O=$O/sanitized SANITIZE=1 sanitized
+hostiles_as_they_are() {
+	local t
 	for t in $(long_first $(make -s O=$O list-hostiles)); do
 		case $t in
 		confine_*)	;;
 		*)		beside "hostile/$t" "$O/hostile/$t" ;;
 		esac
 	done
+}
+
+tier_hostile() {
+	local t JOBS=$((JOBS > 1 ? 2 * JOBS : 1))	# they wait for clocks
+	tap "hostile programs build" built O=$O hostiles sanitized
+	hostiles_as_they_are
 	for t in $(long_first $(make -s O=$O list-sanitized)); do
 		beside "sanitized/$t" tests/hostile/sanitized.sh "$O/sanitized/hostile/$t"
 	done
@@ -116,12 +120,10 @@ tier_hostile() {
 
 tier_packages() {
 	local t
-	is_behind "tests/install/test_booted.sh" || start_booted
 	for t in tests/install/test_rpm.sh tests/install/test_deb.sh tests/install/test_selinux.sh; do
 		beside "$t" "$t"
 	done
 	together
-	collect "tests/install/test_booted.sh"
 	tap "tests/install/test_oci.sh" tests/install/test_oci.sh
 }
 
@@ -131,22 +133,58 @@ tier_parts() {
 	done
 }
 
+# Live tests run two at a time (LIVE_JOBS), each as the only owner of what it starts.  These
+# measure the whole machine, or keep it busy: they run alone, when no guest is left.
+ALONE="test_adversary.py test_clock.py test_first.py test_idle.py test_new_files.py test_scale.py
+test_share.py test_shortage.py"
+
 tier_live() {
+	local t JOBS=${LIVE_JOBS:-2}
 	for t in tests/live/test_*.sh tests/live/test_*.py; do
-		case " "$(echo $PARTS $LAST)" " in
+		case " "$(echo $PARTS $LAST $ALONE)" " in
 		*" ${t##*/} "*)	;;
-		*)		tap "$t" "$t" ;;
+		*)		beside "$t" tests/beside.py "$t" ;;
 		esac
 	done
 	collect "collector"
 	for t in $LAST; do
-		tap "tests/live/$t" "tests/live/$t"
+		beside "tests/live/$t" tests/beside.py "tests/live/$t"
 	done
 }
 
-tier_loads() {
+# Guests that were started behind; or, without a build tier, from here.
+tier_vm() {
+	# shellcheck disable=SC2086	# words
+	collect "other kernels" || tap "other kernels" tests/vm/run.sh ${VM:-$VM_KERNELS}
+}
+
+tier_booted() {
+	collect "tests/install/test_booted.sh" ||
+		tap "tests/install/test_booted.sh" tests/install/test_booted.sh
+}
+
+tier_alone() {
+	local t
+	for t in $ALONE; do
+		tap "tests/live/$t" "tests/live/$t"
+	done
 	for t in tests/live/load_*.py; do
 		tap "$t" "$t"
+	done
+}
+
+# not in ALL_TIERS: five minutes that find most faults (docs/HACKING.md)
+tier_quick() {
+	local t
+	tap "gcc, warnings are errors" built O=$O all live-tools
+	tap "tests build" built O=$O units fuzzers hostiles
+	beside "lint" tests/lint.sh
+	beside "privileged code" tests/tcb_check.sh $O
+	tier_unit
+	FUZZ_SECONDS=1 tier_fuzz
+	JOBS=$((2 * JOBS)) hostiles_as_they_are
+	for t in test_situations.py test_account.py test_filters.py test_verifier.sh; do
+		tap "tests/live/$t" tests/beside.py "tests/live/$t"
 	done
 }
 
@@ -155,10 +193,7 @@ tier_long() {
 	for t in tests/live/long_*.py tests/install/long_*.sh; do
 		tap "$t" "$t"
 	done
-}
-
-tier_vm() {
-	collect "kernels fetched"
-	# shellcheck disable=SC2086	# words
-	tap "other kernels" tests/vm/run.sh ${VM:-$VM_KERNELS}
+	for t in tests/install/test_rpm.sh tests/install/test_deb.sh; do
+		tap "$t --long" "$t" --long
+	done
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * sanitized - what confined programs must be allowed when they are built with
- * sanitizers (make SANITIZE=1): linked into them by --wrap, so that the product
+ * sanitizers (make sanitized): linked into them by --wrap, so that the product
  * knows nothing of it
  */
 #include <errno.h>

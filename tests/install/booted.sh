@@ -100,12 +100,7 @@ boot() {	# words for the kernel
 
 # trifold's packages are in $debs, the kernel in $vm/$kernel
 ready() {
-	debs=${DEBS:-$tmp/debs}
-	if [ -z "${DEBS:-}" ]; then
-		mkdir "$debs"
-		DEB_BUILD_OPTIONS=nocheck packaging/deb/make_deb.sh "$debs" </dev/null >"$tmp/log" 2>&1 ||
-			fail "the packages build" "$tmp/log"
-	fi
+	debs=$(tests/install/debs.sh 2>"$tmp/log") || fail "the packages build" "$tmp/log"
 	mkdir -p "$vm"
 	exec 9>"$vm/lock"
 	flock 9

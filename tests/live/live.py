@@ -5,6 +5,7 @@ A test file makes a Suite, adds tests by decorator, and calls run(): TAP on
 standard output, "# ..." for details.
 """
 import bisect
+import contextlib
 import ctypes
 import grp
 import json
@@ -25,6 +26,9 @@ BIN = os.path.join(ROOT, "build", "bin")
 TRIFOLD = os.path.join(BIN, "trifold")
 DAEMONS = ("trifold-loaderd", "trifold-symbolizerd", "trifold-exporterd", "trifold-viewer")
 SUPERVISOR = "trifold-supervisor"
+# Of tests/beside.py: all that this test started, and nothing else, is below this process.
+TEST_ROOT = int(os.environ.get("TRIFOLD_TEST_ROOT", "0"))
+USERS_FIRST = 0x60000000	# ids of trifold's users where exporter_uid() makes some
 
 
 class Skip(Exception):
@@ -94,7 +98,16 @@ def pids_of(name):
         where, base = os.path.split(exe.replace(" (deleted)", ""))
         if base == name and ") Z " not in stat and (where == BIN or not name.startswith("trifold")):
             found.append(int(pid))
-    return found
+    return [p for p in found if is_ours(p)]
+
+
+def is_ours(pid):
+    """Below TEST_ROOT; without one everything is."""
+    while TEST_ROOT and pid != TEST_ROOT:
+        if pid <= 1:
+            return False
+        pid = parent_of(pid)
+    return True
 
 
 def parent_of(pid):
@@ -117,11 +130,15 @@ def main_of(name):
 
 
 def exporter_uid():
-    """As cli/supervisor/identity.c finds it."""
+    """As cli/supervisor/identity.c finds it.  Beside other tests, whose daemons may have the
+    first free ids, trifold's users get ids of this test's own."""
     try:
         return pwd.getpwnam("trifold-exporterd").pw_uid
     except KeyError:
         pass
+    if TEST_ROOT:
+        add_users()
+        return pwd.getpwnam("trifold-exporterd").pw_uid
     used = {p.pw_uid for p in pwd.getpwall()} | {g.gr_gid for g in grp.getgrall()}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -133,30 +150,69 @@ def exporter_uid():
     return ids[1]
 
 
-def leftovers():
-    """Processes, BPF objects and files of ours that exist now."""
-    left = {}
-    for name in DAEMONS + (SUPERVISOR, "trifold"):
-        n = len(pids_of(name))
-        if n:
-            left[name] = n
+def add_users():
+    """Users of trifold's in /etc/passwd, as this test's mount namespace has it."""
+    first = USERS_FIRST + 16 * TEST_ROOT
+    roles = ("symbolizerd", "exporterd", "loaderd", "viewer", "opener")
+    for path, line in (("/etc/passwd", "trifold-{0}:x:{1}:{1}::/:/bin/false\n"),
+                       ("/etc/group", "trifold-{0}:x:{1}:\n")):
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as f:
+            os.chmod(f.name, 0o644)
+            f.write(text + "".join(line.format(role, first + i) for i, role in enumerate(roles)))
+            f.flush()
+            subprocess.run(["mount", "--bind", f.name, path], check=True)
+
+
+def held_by_others():
+    """BPF objects that a process holds which is none of ours: {("map", 17), ...}"""
+    found = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        if is_ours(int(pid)):
+            continue
+        with contextlib.suppress(OSError):
+            for fd in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    found |= bpf_objects_of(pid, fd)
+    return found
+
+
+def bpf_objects_of(pid, fd):
+    if "anon_inode:bpf" not in os.readlink(f"/proc/{pid}/fd/{fd}"):
+        return set()
+    with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii") as f:
+        return {(kind, int(n)) for kind, n in re.findall(r"^(prog|map|link)_id:\s+(\d+)", f.read(), re.M)}
+
+
+def bpf_objects():
+    found = set()
     for kind in ("prog", "map", "link"):
         out = subprocess.run([bpftool(), kind, "show"], capture_output=True, text=True)
-        left[kind] = len(re.findall(r"^\d+:", out.stdout, re.M))
-    left["run"] = os.path.exists("/run/trifold")
-    return left
+        found |= {(kind, int(n)) for n in re.findall(r"^(\d+):", out.stdout, re.M)}
+    return found
+
+
+def leftovers():
+    """Processes, BPF objects and files of ours that exist now: as a set.  An object that no
+    process holds is everybody's."""
+    left = {(name, pid) for name in DAEMONS + (SUPERVISOR, "trifold") for pid in pids_of(name)}
+    if os.path.exists("/run/trifold"):
+        left.add(("/run/trifold", 0))
+    # in this order: what another test makes meanwhile is in neither
+    return left | bpf_objects() - (held_by_others() if TEST_ROOT else set())
 
 
 def nothing_more_than(before, seconds=10):
-    """The kernel frees maps and programs after a grace period: wait for it."""
+    """The kernel frees maps and programs after a grace period: wait for it.  What has appeared
+    and not gone away in all that time is left behind."""
     end = time.time() + seconds
-    while True:
-        after = leftovers()
-        if all(after[k] <= before.get(k, 0) for k in after):
-            return
+    left = leftovers() - before
+    while left:
         if time.time() > end:
-            raise AssertionError(f"left behind: {after} (before: {before})")
+            raise AssertionError(f"left behind: {sorted(left)}")
         time.sleep(0.2)
+        left &= leftovers()
 
 
 def bpftool():

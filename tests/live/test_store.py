@@ -15,7 +15,7 @@ import time
 
 import units
 from accounts import Taken
-from live import BIN, Suite, ends_with_us, leftovers, say, scratch, timed, wait_for
+from live import BIN, Suite, ends_with_us, leftovers, nothing_more_than, say, scratch, timed, wait_for
 
 suite = Suite()
 FREQUENCY = 199
@@ -291,7 +291,7 @@ def nothing_left():
     before = leftovers()
     with machine():
         pass
-    wait_for(lambda: leftovers() == before)
+    nothing_more_than(before)
 
 
 suite.run()

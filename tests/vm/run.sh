@@ -93,7 +93,7 @@ boot() {	# name, architecture
 		-nographic -no-reboot -nodefaults -serial stdio \
 		-kernel "$vm/$1/vmlinuz" -initrd "$vm/$1/initrd" \
 		-append "console=$console panic=-1 quiet $options" \
-		</dev/null >"$vm/$1/console" 2>&1 9>&-
+		</dev/null >"$vm/$1/console" 2>&1 8>&- 9>&-
 }
 
 # why a guest of this architecture cannot be made here, if so
@@ -110,9 +110,11 @@ missing() {
 }
 
 mkdir -p "$vm"
-exec 9>"$vm/lock"
-flock 9
+exec 8>"$vm/run.lock" 9>"$vm/lock"
+flock 8		# one run of this script
+flock 9		# and tests/install/booted.sh: one that fetches kernels
 $here/kernels.sh "$vm" $names
+flock -u 9
 ready= guests=
 for arch in amd64 arm64; do
 	why=$(missing $arch | head -n 1)
