@@ -10,8 +10,7 @@
 # make check        unit tests only, with ASan and UBSan (no root)
 # make fuzz         each fuzz target for FUZZ_SECONDS (20)
 # make bench        measure the table of docs/BENCHMARKS.md (root)
-# make tcb          the privileged code, its lines and their limits (tests/tcb.limit)
-#
+# make tcb          the privileged code and its limits (tests/tcb.limit)
 # Packagers may set every variable with ?=; SYSROOT with a CC that crosses.
 
 CC           ?= cc
@@ -146,6 +145,6 @@ clean:
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-# beside what was compiled: packages' trees in $(O) have files of this name that are none
-DEPENDENCY_DIRS := $(addprefix $(O)/,$(sort $(patsubst %/,%,$(wildcard */))) san fuzzer)
--include $(if $(wildcard $(DEPENDENCY_DIRS)),$(shell find $(wildcard $(DEPENDENCY_DIRS)) -name '*.d' -type f))
+# of what was compiled: trees of packages in $(O) have files of this name that are none
+DEPENDS := $(wildcard $(addprefix $(O)/,$(patsubst %/,%,$(wildcard */)) san fuzzer))
+-include $(if $(DEPENDS),$(shell find $(DEPENDS) -name '*.d' -type f))
