@@ -143,8 +143,7 @@ help:
 clean:
 	rm -rf $(O)
 
-.DELETE_ON_ERROR:
-.SECONDARY:
+.DELETE_ON_ERROR .SECONDARY:
 # of what was compiled: trees of packages in $(O) have files of this name that are none
 DEPENDS := $(wildcard $(addprefix $(O)/,$(patsubst %/,%,$(wildcard */)) san fuzzer))
 -include $(if $(DEPENDS),$(shell find $(DEPENDS) -name '*.d' -type f))
