@@ -108,12 +108,17 @@ beside() {	# name, command
 	keep "$n_started" "$@" &
 }
 
-# A test that runs alone.
-tap() {	# name, command
-	together
+# A test whose result the next ones need; others go on beside it.
+prepare() {	# name, command
 	n_started=$((n_started + 1))
 	keep "$n_started" "${@:2}"
 	report "$n_started" "$1"
+}
+
+# A test that runs alone.
+tap() {	# name, command
+	together
+	prepare "$@"
 }
 
 # A test that has what all others leave of the CPUs, until `collect` asks.
@@ -168,8 +173,8 @@ for tier in ${TIERS:-$ALL_TIERS}; do
 	start=$SECONDS
 	echo "== $tier"
 	"tier_$tier"
-	together
 	echo "== $tier took $((SECONDS - start)) s"
 done
+together
 sums
 [ "$failed" = 0 ]

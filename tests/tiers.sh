@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tiers of tests/run.sh, in their order: functions that call `tap`, `beside`
-# and `behind`, all NAME COMMAND...  Root is needed from `hostile` on.
-ALL_TIERS="build unit fuzz hostile parts packages live booted vm alone"
+# The tiers of tests/run.sh, in their order: functions that call `prepare`, `tap`, `beside`
+# and `behind`, all NAME COMMAND...  What a tier has started may still run when the next one
+# begins.  Root is needed from `hostile` on.
+ALL_TIERS="build unit fuzz packages hostile parts live booted vm alone"
 
 # of tests/vm/matrix, what is in `make test`; the rest costs two more minutes
 VM_KERNELS="5.10 6.1 6.12 newest arm64-5.10 arm64-6.12"
@@ -75,7 +76,7 @@ tier_build() {
 
 tier_unit() {
 	local t
-	tap "unit tests build" built O=$O units
+	prepare "unit tests build" built O=$O units
 	for t in $(make -s O=$O list-units); do
 		beside "unit/$t" "$O/unit/$t"
 	done
@@ -83,7 +84,7 @@ tier_unit() {
 
 tier_fuzz() {
 	local t
-	tap "fuzz targets build" built O=$O fuzzers
+	prepare "fuzz targets build" built O=$O fuzzers
 	for t in $(make -s O=$O list-fuzzers); do
 		beside "fuzz/$t" tests/fuzz/run.sh "$O" "$t" "${FUZZ_SECONDS:-5}"
 	done
@@ -106,7 +107,7 @@ hostiles_as_they_are() {
 
 tier_hostile() {
 	local t JOBS=$((JOBS > 1 ? 2 * JOBS : 1))	# they wait for clocks
-	tap "hostile programs build" built O=$O hostiles sanitized
+	prepare "hostile programs build" built O=$O hostiles sanitized
 	hostiles_as_they_are
 	for t in $(long_first $(make -s O=$O list-sanitized)); do
 		beside "sanitized/$t" tests/hostile/sanitized.sh "$O/sanitized/hostile/$t"
@@ -123,8 +124,6 @@ tier_packages() {
 	for t in tests/install/test_rpm.sh tests/install/test_deb.sh tests/install/test_selinux.sh; do
 		beside "$t" "$t"
 	done
-	together
-	tap "tests/install/test_oci.sh" tests/install/test_oci.sh
 }
 
 tier_parts() {
@@ -140,6 +139,7 @@ test_share.py test_shortage.py"
 
 tier_live() {
 	local t JOBS=${LIVE_JOBS:-2}
+	beside "tests/install/test_oci.sh" tests/beside.py tests/install/test_oci.sh
 	for t in tests/live/test_*.sh tests/live/test_*.py; do
 		case " "$(echo $PARTS $LAST $ALONE)" " in
 		*" ${t##*/} "*)	;;
