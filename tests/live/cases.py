@@ -13,7 +13,8 @@ import signal
 import subprocess
 import time
 
-from live import LEARNING, ROOT, Skip, Suite, ends_with_us, least, record, say, scratch, timed
+from chance import least
+from live import LEARNING, ROOT, Skip, Suite, ends_with_us, record, say, scratch, timed
 
 HERE = os.path.join(ROOT, "tests", "live", "cases")
 SECONDS = 10
@@ -23,8 +24,8 @@ FREQUENCY = 499
 # later; how soon they are under ordinary loads, load_samples.py asks.  From
 # then on all samples count.
 SETTLED_MS, SETTLED_LATEST_MS = 3000, 6000
-# Of those at least so many are as they should be (docs/SUPPORT.md), less three
-# standard errors, where a case does not say otherwise.
+# Of those at least so many are as they should be (docs/SUPPORT.md), less what may be
+# chance, where a case does not say otherwise.
 SHARE = 0.99
 LIFE = 90	# seconds after which a program that was forgotten ends
 

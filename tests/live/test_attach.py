@@ -5,7 +5,6 @@ that the running one is none the worse for it."""
 import contextlib
 import gzip
 import json
-import math
 import os
 import pty
 import re
@@ -14,6 +13,7 @@ import subprocess
 import time
 
 from accounts import Watcher
+from chance import ALPHA, clump, fewest, most
 from live import (SUPERVISOR, TRIFOLD, CpuLog, Suite, parent_of, pids_of, ran_and_stolen, record, say, scratch,
                   wait_for, with_stolen)
 from pprof import read_pprof
@@ -119,8 +119,9 @@ def some_seconds():
     want = HZ * cpu.between(at[0], at[-1])
     left = sum(k for _, frames, k in samples if any(f.startswith("left ") for f in frames))
     say(f"{n} samples, noise {names['noise']}, left {left}, {want:.0f} by CPU time, {t1 - t0:.1f} s")
-    off = 4 * math.sqrt(want) + HZ * 0.1	# by chance, and at the ends
-    assert abs(names["noise"] - want) < off and abs(left - want) < off
+    low, high = (clump(HZ) * bound(want / clump(HZ), ALPHA / 2) for bound in (fewest, most))
+    for found in (names["noise"], left):	# by chance, and a tenth of a second at the ends
+        assert low - HZ * 0.1 <= found <= high + HZ * 0.1, f"{found}: {low:.0f} to {high:.0f}"
     assert n == [sum(names.values()), sum(k for _, _, k in samples), len(at)]
     assert [int(x) for x in account.groups()] == [n[1], n[1], 0], account
     assert t0 < at[0] and at[-1] < t1 and span * 0.9 < at[-1] - at[0] <= span

@@ -6,7 +6,7 @@ import platform
 import shutil
 
 from cases import HERE, Cases, only
-from live import least
+from chance import least
 
 cases = Cases()
 
@@ -25,7 +25,7 @@ def simple(name, stack, which, what, *flags, machine=None, **more):
 
 
 def some(stack, share=0.2):
-    """Of the samples, this share at least has a stack like that, less three standard errors."""
+    """Of the samples, this share at least has a stack like that, less what may be chance."""
     def check(case):
         n = case.matching(stack)
         assert n >= least(share, case.total()), f"{n} of {case.total()} are {stack}"
