@@ -80,7 +80,7 @@ def receivers_in(data):
     for url, *numbers in RECEIVER.iter_unpack(data):
         if url.strip(b"\0"):
             out.append({"url": url.rstrip(b"\0").decode(), **dict(zip(fields("receiver"), numbers))})
-    assert not any(data[len(out) * RECEIVER.size:]), "a receiver behind the last one"
+    assert not any(data[len(out) * RECEIVER.size:]), "a receiver after the last one"
     return out
 
 
@@ -222,7 +222,7 @@ class Watcher(threading.Thread):
 
     @staticmethod
     def once():
-        """The status that a new client is told at once; None: nobody is there."""
+        """The status that a new client is told at once; None: there is no hub."""
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
                 s.connect(SOCKET)

@@ -5,6 +5,7 @@ Each case burns CPU in a situation of its own under a name of its own; a
 pattern says what its stacks are, from the root to the leaf.
 """
 import collections
+import contextlib
 import os
 import platform
 import re
@@ -13,7 +14,8 @@ import signal
 import subprocess
 import time
 
-from live import LEARNING, ROOT, Skip, Suite, ends_with_us, least, record, say, scratch, timed
+from chance import least
+from live import LEARNING, ROOT, Skip, ends_with_us, leaving_nothing, record, say, scratch, tap, timed
 
 HERE = os.path.join(ROOT, "tests", "live", "cases")
 SECONDS = 10
@@ -23,8 +25,8 @@ FREQUENCY = 499
 # later; how soon they are under ordinary loads, load_samples.py asks.  From
 # then on all samples count.
 SETTLED_MS, SETTLED_LATEST_MS = 3000, 6000
-# Of those at least so many are as they should be (docs/SUPPORT.md), less three
-# standard errors, where a case does not say otherwise.
+# Of those at least so many are as they should be (docs/SUPPORT.md), less what may be
+# chance, where a case does not say otherwise.
 SHARE = 0.99
 LIFE = 90	# seconds after which a program that was forgotten ends
 
@@ -149,9 +151,24 @@ class Cases:
     def build(self, name, source, *flags, cc="gcc"):
         out = self.path(name)
         if not os.path.exists(out):
-            run(need(cc), "-O2", "-D_GNU_SOURCE", "-I", HERE, *flags, "-o", out, os.path.join(HERE, source),
-                *[f for f in flags if f.startswith("-l")])
+            with self.paused():
+                run(need(cc), "-O2", "-D_GNU_SOURCE", "-I", HERE, *flags, "-o", out, os.path.join(HERE, source),
+                    *[f for f in flags if f.startswith("-l")])
         return out
+
+    def signal_all(self, number):
+        for p in self.running:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(p.pid, number)
+
+    @contextlib.contextmanager
+    def paused(self):
+        """Programs that were started take no CPU time from a compiler."""
+        self.signal_all(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.signal_all(signal.SIGCONT)
 
     def can(self, *command, code=0):
         """What this machine may lack: then the case is skipped."""
@@ -170,10 +187,8 @@ class Cases:
         for p in self.running:
             if p.poll() is not None:
                 say(f"ended by itself, {p.returncode}: {' '.join(p.args)[:200]}")
-            try:
-                os.killpg(p.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        self.signal_all(signal.SIGKILL)
+        for p in self.running:
             p.wait()
 
     def make_all(self):
@@ -205,17 +220,9 @@ class Cases:
             c.settle()
 
     def run(self):
-        suite = Suite()
-
-        @suite.test
-        def together():
-            """all programs at once, one profile"""
-            self.profile()
-        for c in self.cases:
-            def judge(c=c):
-                if not self.profiled:
-                    raise Skip("no profile")
-                c.judge()
-            judge.__doc__ = c.what
-            suite.test(judge)
-        suite.run()
+        def judged(c):
+            if not self.profiled:
+                raise Skip("no profile")
+            c.judge()
+        tap([("all programs at once, one profile", lambda: leaving_nothing(self.profile))] +
+            [(c.what, lambda c=c: judged(c)) for c in self.cases])

@@ -196,7 +196,7 @@ int frame_by_libdw(const struct arch *a, Dwarf_Frame *frame,
 	if (t == TOLD_UNDEFINED && a->machine == EM_AARCH64) {
 		Dwarf_Op mem[3];
 
-		/* elfutils calls a link register nobody speaks of undefined */
+		/* elfutils calls a link register without a rule undefined */
 		ret->end = !dwarf_frame_register(frame, a->ra, mem, &ops, &n) &&
 			   ops == mem;
 		ret->ra = in->dwarf[a->lr];
@@ -208,7 +208,7 @@ int frame_by_libdw(const struct arch *a, Dwarf_Frame *frame,
 	    one_register(a, frame, a->ra, in, ret->cfa, &ret->ra) < 0)
 		return -1;
 	t = one_register(a, frame, a->sp, in, ret->cfa, &ret->sp);
-	/* nobody speaks of it: it is the CFA */
+	/* it has no rule: it is the CFA */
 	ret->known[SAVED_REGS + 1] = t >= 0 && t < TOLD_SAME;
 	by = one_register(a, frame, a->fp, in, ret->cfa, &ret->reg[SAVED_FP]);
 	ret->known[SAVED_FP] = by != TOLD_UNDEFINED;

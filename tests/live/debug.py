@@ -20,3 +20,8 @@ def build_stripped(tmp, name, *flags):
     notes = subprocess.run(["readelf", "-n", exe], capture_output=True, text=True).stdout
     build_id = re.search(r"Build ID: (\w+)", notes)
     return exe, build_id and build_id.group(1), debug
+
+
+def make_debug_folder():
+    """DEBUG exists, so that something can be mounted there.  It stays: other tests mount there at the same time."""
+    os.makedirs(DEBUG, exist_ok=True)

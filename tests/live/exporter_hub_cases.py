@@ -22,7 +22,7 @@ def full_queue_drops_the_oldest_and_counts_them():
         ids = [s.hub.batch(BATCH, 20)]
         wait_for(lambda: s.requests())
         ids += [s.hub.batch(BATCH, 20) for _ in range(300)]
-        # the first is being sent; of the 300 behind it, 256 fit
+        # the first is being sent; of the 300 after it, 256 fit
         for i in ids[1:45]:
             equal(s.hub.done(), Done(i, 20, "queue_full"))
         st = s.hub.fresh_stats()

@@ -33,7 +33,7 @@ def owned(path):
 
 
 def away(path, *more, **how):
-    """With a receiver that nobody answers for yet, at a port of its own."""
+    """With a receiver that does not run yet, at a port of its own."""
     return stage(path, *more, receiver=False, port=free_port(), host="127.0.0.1", **how)
 
 

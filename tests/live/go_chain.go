@@ -22,7 +22,7 @@ func burn(n int) {
 	}
 }
 
-// Says who called it, as Go sees it: innermost first.
+// Prints its callers, as Go sees them: innermost first.
 //
 //go:noinline
 func report(int) {

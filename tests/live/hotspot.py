@@ -5,13 +5,16 @@ JDKs: those below /usr/lib/jvm, and those that the variable HOTSPOT_JDKS names, 
 list of words: the path of a java, or ROOT!PATH for one in a root of its own (with
 everything that it needs).
 """
+import collections
 import ctypes
 import glob
+import json
 import os
 import re
 import shlex
 import subprocess
 
+import chance
 from live import ROOT, Skip, in_turn, numbers, record, say
 from pprof import read_pprof
 
@@ -19,6 +22,7 @@ HERE = os.path.join(ROOT, "tests", "live")
 KNOWN = (8, 11, 17, 21, 25, 26, 27)
 NO_NAME = "[Java, no name]"
 SYS_process_madvise, MADV_PAGEOUT = 440, 21
+END = "[stack ends: "
 BAD = (NO_NAME, "[no name]", "[JIT code, no names]", "[frames missing]")
 # in a root: /proc, and the folder of the classes at the same place as here
 IN_ROOT = ('mount -t proc proc "$0/proc" && mkdir -p "$0/$1" && mount --bind "$1" "$0/$1" && '
@@ -142,29 +146,76 @@ def page_out(pid, ending):
     return n
 
 
-def stacks_of(out, threads="java|main|thread-.*|Thread-.*|ForkJoi.*|"):
-    """Those of Java's threads (not the compiler's, nor the collector's) in a profile."""
-    return [s for s in (Stack(*x) for x in read_pprof(out)) if re.fullmatch(threads, s.thread)]
+THREADS = "java|main|thread-.*|Thread-.*|ForkJoi.*|"	# Java's, not the compiler's, nor the collector's
 
 
-def profile(out, command, *runs, hz="499", times=1, cpu=0):
-    """Programs that begin, one after another, when trifold has seen one of this JVM's: of each
-    of runs (words), which runs so often, its [Stack].  One recording has them all.  cpu: each
-    ends after so many seconds of CPU time, so that it has as many samples where others compete."""
-    pids, limit = out + ".pids", ["prlimit", f"--cpu={cpu}:{cpu + 60}"] if cpu else []
-    teacher = f"{shlex.join(command)} -version 2>/dev/null; sleep 1.2; exec \"$@\""
-    record(out, "--frequency", hz, "--", "sh", "-c", teacher, "sh",
-           *in_turn(pids, ([*limit, *command, *words] for words in runs for _ in range(times))),
-           timeout=120 + 60 * len(runs))
-    stacks, of = stacks_of(out), numbers(pids)
-    return [[s for s in stacks if s.pid in of[times * i:times * (i + 1)]] for i in range(len(runs))]
+def stacks_of(out):
+    """Those of Java's threads in a profile."""
+    return [s for s in (Stack(*x) for x in read_pprof(out)) if re.fullmatch(THREADS, s.thread)]
+
+
+def samples_of(out):
+    """[(ms, Stack)] of Java's threads in a .firefox.json file, one for each sample; without lines."""
+    with open(out, encoding="utf-8") as f:
+        threads = json.load(f)["threads"]
+    found = []
+    for t in threads:
+        if not re.fullmatch(THREADS, t["name"]):
+            continue
+        names = [re.sub(r" \(in .*\)$", "", t["stringTable"][f[0]]) for f in t["frameTable"]["data"]]
+        stacks = []	# a stack's prefix comes before it
+        for prefix, frame in t["stackTable"]["data"]:
+            stacks.append((stacks[prefix] if prefix is not None else []) + [names[frame]])
+        for stack, ms, *_ in t["samples"]["data"]:
+            ends = [f[len(END):-1] for f in stacks[stack] if f.startswith(END)]
+            labels = {"pid": t["pid"], "thread": t["name"], "stack_end": ends[0] if ends else ""}
+            frames = [f for f in stacks[stack] if not f.startswith(END)]
+            found.append((ms, Stack(labels, [f + " :0" for f in reversed(frames)], 1)))
+    return sorted(found, key=lambda x: x[0])
+
+
+def when_known(samples, *chain):
+    """[Stack] of samples from the first one on that has the chain and is whole.  Before that the JVM's
+    files were not read: nothing is known of the machine code that it makes, and stacks end in it."""
+    first = next((i for i, (_, s) in enumerate(samples) if s.has(*chain) and not s.broken()), len(samples))
+    early = [s for _, s in samples[:first]]
+    say(f"{len(early)} samples before, {sum(s.broken() for s in early)} of them broken; {len(samples) - first} from then on")
+    assert len(early) <= len(samples) / 2, "it was not known for half of the time"
+    return [s for _, s in samples[first:]]
+
+
+def cpu_limit(seconds):
+    """Words before a program that ends after so much CPU time, so that it has as many samples where others compete."""
+    return ["prlimit", f"--cpu={seconds}:{seconds + 60}"] if seconds else []
+
+
+LANES = 2		# programs of a profile at a time
+
+
+def profile(out, command, *runs, hz="499"):
+    """Programs that begin, one after another in LANES, when trifold has seen one of this JVM's: of each
+    of runs, (words before the command, words after it, how often it runs), its [Stack].  One recording
+    has them all."""
+    lanes = [[[*before, *command, *words] for before, words, times in runs[i::LANES] for _ in range(times)]
+             for i in range(LANES)]
+    pids = [f"{out}.pids{i}" for i in range(LANES)]
+    script = [f"{shlex.join(command)} -version 2>/dev/null; sleep 1.2"]
+    script += [f"{shlex.join(in_turn(p, lane))} & lane{i}=$!" for i, (p, lane) in enumerate(zip(pids, lanes))]
+    script += [f"wait $lane{i} || exit 1" for i in range(LANES)]
+    record(out, "--frequency", hz, "--", "sh", "-c", "\n".join(script), timeout=120 + 60 * len(runs))
+    stacks = collections.defaultdict(list)
+    for s in stacks_of(out):
+        stacks[s.pid].append(s)
+    numbers_of = [iter(numbers(p)) for p in pids]
+    return [[s for _ in range(times) for s in stacks[next(numbers_of[i % LANES])]]
+            for i, (_, _, times) in enumerate(runs)]
 
 
 def judge(what, stacks, *chain, row=False, least=0.99, burn=r"HotspotLoad\.burn", share=0.5,
           minimum=300):
     """Of the samples in burn(), which are not few of those in Java's code, this share at
-    least has the chain; of all, which are at least so many, few are broken: those of a
-    JVM's first milliseconds may be, before it has told where its code is."""
+    least (but for chance) has the chain; of all, which are at least so many, few are broken:
+    those of a JVM's first milliseconds may be, before it has told where its code is."""
     java = [s for s in stacks if s.java() and not s.learning()]
     in_burn = [s for s in java if s.has(burn)]
     total, burns = (sum(s.count for s in x) for x in (java, in_burn))
@@ -172,8 +223,8 @@ def judge(what, stacks, *chain, row=False, least=0.99, burn=r"HotspotLoad\.burn"
     good = sum(s.count for s in in_burn if s.has(*chain, row=row) and not s.broken())
     say(f"{what}: {good} of {burns} in burn(), {broken} of {total} broken")
     bad = [s for s in java if s.broken()] + [s for s in in_burn if not s.has(*chain, row=row)]
-    if total < minimum or burns < share * total or good < least * burns or \
-            broken > 0.02 * total:
+    if total < minimum or burns < share * total or good < chance.least(least, burns) or \
+            total - broken < chance.least(0.98, total):
         for s in sorted(bad or java, key=lambda s: -s.count)[:6]:
             say(s)
         say(f"wanted {chain}")

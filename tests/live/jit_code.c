@@ -122,7 +122,7 @@ __attribute__((noinline)) static void run(double seconds)
 
 /* --- perf map ----------------------------------------------------------------- */
 
-static void write_map(const char *flags, const char *before, const char *behind)
+static void write_map(const char *flags, const char *before, const char *after)
 {
 	FILE *f = fopen(map_path, flags);
 
@@ -132,8 +132,8 @@ static void write_map(const char *flags, const char *before, const char *behind)
 	for (int i = 0; i < 3; i++)
 		fprintf(f, "%lx %zx %s\n", (unsigned long)functions[i].code,
 			functions[i].size, functions[i].name);
-	if (*behind)
-		fprintf(f, "%lx 10 %s", (unsigned long)functions[0].code, behind);
+	if (*after)
+		fprintf(f, "%lx 10 %s", (unsigned long)functions[0].code, after);
 	fclose(f);
 }
 

@@ -9,7 +9,6 @@ import contextlib
 import ctypes
 import grp
 import json
-import math
 import os
 import pwd
 import re
@@ -299,26 +298,6 @@ def learned(stacks):
     say(f"{early} samples before the tables were there")
     assert early <= sum(n for _, n in found), stacks
     return found
-
-
-def least(share, n):
-    """The fewest of n that may be so where a share of all is: three standard
-    errors of a sample of n below."""
-    return share * n - 3 * math.sqrt(share * (1 - share) * n)
-
-
-CHANGE = 0.05		# of rates and shares under attack, at most
-
-
-def not_less(what, now, before, n):
-    """At most CHANGE less, and three standard errors of a count of n."""
-    slack = CHANGE + 3 / math.sqrt(max(1, n))
-    assert now >= before * (1 - slack), f"{what}: {before:.3f}, under attack {now:.3f}"
-
-
-def rate_not_less(now, before, n, hz):
-    """Samples for each second of CPU time; more than hz before are no measure."""
-    not_less("rate", now, min(before, hz), n)
 
 
 def has_chain(frames, chain):

@@ -31,7 +31,7 @@ def link(folder, units):
         os.path.join(CASES, "lines.cc"), "-o", "one.o")
     symbols = subprocess.run(["nm", "--defined-only", "-g", "one.o"], cwd=folder, check=True,
                              capture_output=True, text=True).stdout
-    # not the weak ones: of those one is enough
+    # not the weak ones: one of them is enough
     names = [line.split()[-1] for line in symbols.splitlines() if line.split()[-2] in "TDBR"]
     for i in range(units):
         with open(os.path.join(folder, "map"), "w") as f:

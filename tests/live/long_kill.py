@@ -30,7 +30,7 @@ GOAL = 2                # s until samples flow again
 PATIENCE = 30           # ... on a machine where everything else is slow, too
 HEALTHY, PAIRS = 0.5, 0.15      # shares; the rest comes within 2 s of another
 
-# Who holds the account while the other is away.  When both are, nobody does: see together().
+# What holds the account while the other is away.  When both are, nothing does: see together().
 SIDE = {"loaderd": "loaderd", "respawner": "loaderd", "hub": "hub", "zygote": "hub"}
 MAINS = {"trifold-loaderd": "loaderd", "trifold-symboli": "hub", "trifold-exporte": "exporterd",
          "trifold-viewer": "viewer"}
@@ -157,7 +157,7 @@ def arrived(where):
     return samples, again
 
 
-# --- a trifold, and who kills ------------------------------------------------------------
+# --- a trifold, and what kills ------------------------------------------------------------
 
 class Victim:
     """trifold under load, a receiver, and what is known of their state."""

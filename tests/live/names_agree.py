@@ -37,7 +37,7 @@ def place(name, file="", line=0):
 
 
 def split_line(text):
-    """FILE:LINE, and what eu-addr2line has behind it."""
+    """FILE:LINE, and what eu-addr2line has after it."""
     m = re.match(r"(.*?):(\d+)(?::\d+)?(?: \(.*\))?$", text, re.S)
     return (m[1], int(m[2])) if m else (text, 0)
 
@@ -128,7 +128,7 @@ def function_cause(elf, at, mine, theirs):
     if mine[0] in "!?" and theirs in elf.data:
         return "data: theirs a symbol of another section, without a size"
     if mine.startswith("!") and theirs in unsized:
-        return "symbol without a size: ours a function that begins behind it"
+        return "symbol without a size: ours a function that begins after it"
     return UNEXPLAINED
 
 

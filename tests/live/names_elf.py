@@ -39,7 +39,7 @@ class Elf:
          shstr) = struct.unpack("<HHIQQQIHHHHHH", h[16:])
         if self.type not in (2, 3) or self.machine not in (62, 183):
             raise NotElf(path)
-        self.code = []          # (vaddr, size) of executable segments, as far as in the file
+        self.code = []          # (vaddr, size) of executable segments, what of them is in the file
         for i in range(phnum):
             kind, flags, off, vaddr, _, filesz, _, _ = struct.unpack(
                 "<IIQQQQQQ", self.at(phoff + i * phsize, 56))

@@ -67,7 +67,7 @@ def use_search(b, expect):
     b.type("query", "/(/")
     expect("not a regular" in b.text("matched"), "takes a bad expression")
     expect(b.eval("document.getElementById('query').getAttribute('aria-invalid')") == "true",
-           "says to nobody that the expression is bad")
+           "does not say that the expression is bad")
     b.key("Escape")
     expect(b.text("matched") == "", "Escape does not end the search")
 

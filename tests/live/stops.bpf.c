@@ -27,8 +27,8 @@ struct {
 
 __u32 tracee;		/* process to look at */
 
-/* As unwind_user(), with a note of each frame.  pc is a debugger's: behind a
- * call, and behind a system call. */
+/* As unwind_user(), with a note of each frame.  pc is a debugger's: after a
+ * call, and after a system call. */
 static __always_inline __u32 unwind_noted(struct scratch *s, struct stop *note,
 					  int in_syscall)
 {

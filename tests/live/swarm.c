@@ -10,7 +10,7 @@
  *
  * The test makes N files of this one by writing another number over each
  * only_XXXXXXXX, so that a stack says by itself which file it should be of.
- * Who follows whom among the functions is fixed: next = (7 * i + 1) % 512.
+ * Which function calls which is fixed: next = (7 * i + 1) % 512.
  */
 #include <signal.h>
 #include <spawn.h>
@@ -116,7 +116,7 @@ static int drive(char **a)
 
 int main(int argc, char **argv)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* nobody outlives the test */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* none outlives the test */
 	if (argc == 8 && !strcmp(argv[1], "drive"))
 		return drive(argv + 2);
 	if (argc != 4)

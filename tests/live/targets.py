@@ -12,7 +12,7 @@ HEX64 = "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"
 
 @contextlib.contextmanager
 def programs(*names, noise=True):
-    """A directory with family.c under these names, and a neighbour who burns a CPU."""
+    """A directory with family.c under these names, and a neighbour that burns a CPU."""
     with scratch() as tmp, contextlib.ExitStack() as stack:
         exe = compile_c("family.c", os.path.join(tmp, "family"), "-fomit-frame-pointer",
                         "-pthread")

@@ -7,12 +7,13 @@ import re
 import shutil
 import subprocess
 
-from live import ROOT, Skip, Suite, record, say, scratch
+from debug import DEBUG, make_debug_folder
+from live import ROOT, Skip, say
 from pprof import read_pprof
+from rows import Rows
 
-suite = Suite()
+rows = Rows({"pprof": [".pb.gz"]}, seconds=4, hz=499)
 SOURCE = os.path.join(ROOT, "tests", "live", "cases", "inlined.c")
-DEBUG = "/usr/lib/debug"
 INNER = ["innermost", "middle", "outer"]
 
 
@@ -70,35 +71,24 @@ class Program:
         return chains
 
 
-def profile(programs, files):
-    """Run them where DEBUG holds these files, {name below it: path}, seen by them alone:
-    {name: [(frames, count)]}."""
+def start(t, programs, files):
+    """Run them where DEBUG holds these files, {name below it: path}, seen by them alone."""
     script = [f"mount -t tmpfs none {DEBUG}"]
     for name, path in files.items():
         at = os.path.join(DEBUG, name)
         script.append(f"mkdir -p {os.path.dirname(at)} && cp {path} {at}")
     script += [f"({p.exe} {p.name} &)" for p in programs]
-    made = not os.path.isdir(DEBUG)
-    if made:
-        os.mkdir(DEBUG)
-    try:
-        with scratch() as tmp, subprocess.Popen(
-                ["unshare", "-m", "--fork", "--pid", "--kill-child", "sh", "-ec",
-                 " && ".join(script) + "\nexec sleep 100"]) as p:
-            out = os.path.join(tmp, "out.pb.gz")
-            record(out, "--duration", "5", "--frequency", "199")
-            p.kill()
-            stacks = read_pprof(out)
-    finally:
-        if made:
-            os.rmdir(DEBUG)
-    return {p.name: [(f, n) for labels, f, n in stacks if p.name in labels.values()]
-            for p in programs}
+    t.start("unshare", "-m", "--fork", "--pid", "--kill-child", "sh", "-ec",
+            " && ".join(script) + "\nexec sleep 600")
 
 
-def counts(program, stacks):
+def stacks_of(t, program):
+    return [(f, n) for labels, f, n in read_pprof(t.out("pprof")) if program.name in labels.values()]
+
+
+def counts(chains, stacks):
     """Samples of outer(): all, and those with one of llvm-symbolizer's chains."""
-    chains, total, good = program.chains(), 0, 0
+    total = good = 0
     for frames, n in stacks:
         at = next((i for i, f in enumerate(frames) if f.startswith("outer ")), None)
         if at is None:
@@ -108,8 +98,8 @@ def counts(program, stacks):
     return total, good
 
 
-def check(program, stacks, shown=True):
-    total, good = counts(program, stacks)
+def check(program, chains, stacks, shown=True):
+    total, good = counts(chains, stacks)
     inlined = sum(n for f, n in stacks if [x.split(" ")[0] for x in f[:3]] == INNER)
     say(f"{program.name}: {total} samples, {good} as llvm-symbolizer has them, {inlined} with "
         f"all inlined calls")
@@ -128,43 +118,46 @@ def tools():
         raise Skip("dwz or llvm-symbolizer is not installed")
 
 
-@suite.test
-def packaged():
+@rows.test
+def packaged(t):
     """names are found in the alternate file as Debian and Fedora install it"""
     tools()
-    with scratch() as tmp:
-        debian = Program(tmp, "debian", f"{DEBUG}/.dwz/x86_64-linux-gnu/both.debug")
-        fedora = Program(tmp, "fedora", "../../../.dwz/both-1.0-1.fc39.x86_64", "-gdwarf-4")
-        linked = Program(tmp, "linked", "both.dwz")
-        whole = Program(tmp, "unstripped", f"{DEBUG}/.dwz/whole.debug")
-        programs = [debian, fedora, linked, whole]
-        files = {by_id(p.exe): p.strip() for p in programs[:3]}
-        files[".dwz/x86_64-linux-gnu/both.debug"] = debian.alternate
-        files[".dwz/both-1.0-1.fc39.x86_64"] = fedora.alternate
-        files[by_id(linked.alternate)] = linked.alternate
-        files[".dwz/whole.debug"] = whole.alternate
-        stacks = profile(programs, files)
-        for p in programs:
-            check(p, stacks[p.name])
+    debian = Program(t.tmp, "debian", f"{DEBUG}/.dwz/x86_64-linux-gnu/both.debug")
+    fedora = Program(t.tmp, "fedora", "../../../.dwz/both-1.0-1.fc39.x86_64", "-gdwarf-4")
+    linked = Program(t.tmp, "linked", "both.dwz")
+    whole = Program(t.tmp, "unstripped", f"{DEBUG}/.dwz/whole.debug")
+    programs = [debian, fedora, linked, whole]
+    files = {by_id(p.exe): p.strip() for p in programs[:3]}
+    files[".dwz/x86_64-linux-gnu/both.debug"] = debian.alternate
+    files[".dwz/both-1.0-1.fc39.x86_64"] = fedora.alternate
+    files[by_id(linked.alternate)] = linked.alternate
+    files[".dwz/whole.debug"] = whole.alternate
+    start(t, programs, files)
+    chains = {p: p.chains() for p in programs}
+    yield
+    for p in programs:
+        check(p, chains[p], stacks_of(t, p))
 
 
-@suite.test
-def none():
+@rows.test
+def none(t):
     """without it, and with another's under its name, the other lines are shown"""
     tools()
-    with scratch() as tmp:
-        missing = Program(tmp, "missing", f"{DEBUG}/.dwz/missing.debug")
-        wrong = Program(tmp, "wrong", f"{DEBUG}/.dwz/wrong.debug", "-gdwarf-4")
-        files = {by_id(p.exe): p.strip() for p in (missing, wrong)}
-        # its build ID alone is another's: so its debug file is what it was
-        other = content(wrong.alternate).replace(bytes.fromhex(build_id(wrong.alternate)),
-                                                 bytes(20))
-        with open(f"{tmp}/other", "wb") as f:
-            f.write(other)
-        files[".dwz/wrong.debug"] = f"{tmp}/other"
-        stacks = profile([missing, wrong], files)
-        for p in (missing, wrong):
-            check(p, stacks[p.name], shown=False)
+    missing = Program(t.tmp, "missing", f"{DEBUG}/.dwz/missing.debug")
+    wrong = Program(t.tmp, "wrong", f"{DEBUG}/.dwz/wrong.debug", "-gdwarf-4")
+    files = {by_id(p.exe): p.strip() for p in (missing, wrong)}
+    # its build ID alone is another's: so its debug file is what it was
+    other = content(wrong.alternate).replace(bytes.fromhex(build_id(wrong.alternate)),
+                                             bytes(20))
+    with open(t.path("other"), "wb") as f:
+        f.write(other)
+    files[".dwz/wrong.debug"] = t.path("other")
+    start(t, [missing, wrong], files)
+    chains = {p: p.chains() for p in (missing, wrong)}
+    yield
+    for p in (missing, wrong):
+        check(p, chains[p], stacks_of(t, p), shown=False)
 
 
-suite.run()
+make_debug_folder()
+rows.run()

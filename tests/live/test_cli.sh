@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The command as people use it, with the real daemons: exit statuses, who owns
+# The command as people use it, with the real daemons: exit statuses, owners of
 # the output, what is left behind.  Root; has a /run of its own, so that a
 # trifold that runs here is not touched.  Usage: test_cli.sh [BUILD-DIR]
 set -u
@@ -176,8 +176,8 @@ check "an ordinary user cannot keep it from starting" \
 kill $holder 2>>log
 check "nothing is left" nothing_left
 
-# an init that reaps nobody, as in many containers
-check "nothing outlives it where nobody reaps" unshare --pid --fork --mount-proc \
+# an init that does not reap, as in many containers
+check "nothing outlives it where init does not reap" unshare --pid --fork --mount-proc \
 	python3 -c 'import os, subprocess, sys
 done = subprocess.run([sys.argv[1], "record", "--duration", "1", "--output", "h.folded"])
 left = [p for p in os.listdir("/proc") if p.isdigit() and p != "1"]

@@ -112,7 +112,7 @@ def from_outside():
             names = [exe for exe, _ in by]
             for exe in ("trifold-loaderd", "trifold-symbolizerd", "trifold-exporterd", "trifold-viewer"):
                 assert exe in names, f"{exe} does not run"
-            # nobody shares a uid with another daemon
+            # no two daemons share a uid
             uids = {exe: {status(pid)["Uid"].split()[0] for (e, _), ps in by.items() if e == exe for pid in ps}
                     for exe in names if exe not in ("trifold", "trifold-supervisor")}
             flat = [u for us in uids.values() for u in us]

@@ -105,7 +105,7 @@ def mistakes():
 
 @suite.test
 def confined():
-    """who reads FILE has a filter of its system calls, no capability, and is not root"""
+    """the process that reads FILE has a filter of its system calls, no capability, and is not root"""
     with scratch() as tmp:
         pipe = os.path.join(tmp, "x.folded")
         os.mkfifo(pipe)
@@ -146,7 +146,7 @@ def a_recording():
         # once more: nothing else is lost
         convert(os.path.join(tmp, "y.otlp"), os.path.join(tmp, "z.folded"))
         assert sorted(folded(os.path.join(tmp, "z.folded"))) == sorted(stacks)
-        # nobody in particular can do it, too
+        # an ordinary user can do it, too
         os.chmod(source, 0o644)
         os.chmod(tmp, 0o777)
         convert(source, os.path.join(tmp, "nobody.html"),

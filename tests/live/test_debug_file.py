@@ -2,30 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names, and rules, from a separate debug file, found by build ID."""
 import os
+import random
 import subprocess
 
-from debug import CHAIN, DEBUG, build_stripped
-from live import Suite, folded, has_chain, learned, record, say, scratch
+from debug import CHAIN, DEBUG, build_stripped, make_debug_folder
+from live import has_chain, say
+from rows import Rows
 
-suite = Suite()
-def profile(exe, build_id, debug, wrap=()):
-    """Run it where DEBUG holds only that file, seen by it alone."""
+rows = Rows({"folded": [".folded"]}, seconds=4, hz=499)
+LIFE = "600"		# s, if it is not ended
+
+
+def build(t, name, *flags):
+    """(executable, build ID, debug file); each has a build ID of its own, or none by flags."""
+    return build_stripped(t.tmp, name, "-Wl,--build-id=0x" + random.randbytes(20).hex(), *flags)
+
+
+def start_with(t, exe, build_id, debug):
+    """Start it where DEBUG holds only that file, seen by it alone."""
     where = f"{DEBUG}/.build-id/{build_id[:2]}"
-    made = not os.path.isdir(DEBUG)
-    if made:
-        os.mkdir(DEBUG)
-    try:
-        script = (f"mount -t tmpfs none {DEBUG} && mkdir -p {where} && "
-                  f"cp {debug} {where}/{build_id[2:]}.debug && exec {exe} 100")
-        with subprocess.Popen(["unshare", "-m", "sh", "-c", script]) as p:
-            out = exe + ".folded"
-            record(out, "--duration", "3", "--frequency", "499")
-            p.kill()
-    finally:
-        if made:
-            os.rmdir(DEBUG)
-    name = os.path.basename(exe)
-    return learned([(f, n) for f, n in folded(out) if f[0] == name])
+    t.start("unshare", "-m", "sh", "-c", f"mount -t tmpfs none {DEBUG} && mkdir -p {where} && "
+            f"cp {debug} {where}/{build_id[2:]}.debug && exec {exe} {LIFE}")
 
 
 def check(mine):
@@ -37,30 +34,28 @@ def check(mine):
     assert total > 80 and good >= 0.95 * total
 
 
-def samples_of(exe):
-    with subprocess.Popen([exe, "100"]) as p:
-        record(exe + ".folded", "--duration", "2", "--frequency", "499")
-        p.kill()
-    return learned([(f, n) for f, n in folded(exe + ".folded")
-                    if f[0] == os.path.basename(exe)])
+def check_none(mine):
+    say(mine[:1])
+    assert sum(n for _, n in mine) > 80 and not any("chain_" in name for f, _ in mine for name in f)
 
 
-@suite.test
-def names():
+@rows.test
+def names(t):
     """a stripped program has names by the debug file in its own root"""
-    with scratch() as tmp:
-        check(profile(*build_stripped(tmp, "stripped")))
+    start_with(t, *build(t, "stripped"))
+    yield
+    check(t.stacks("stripped"))
 
 
-@suite.test
-def rules():
+@rows.test
+def rules(t):
     """.debug_frame of the debug file serves where .eh_frame is missing"""
-    with scratch() as tmp:
-        exe, build_id, debug = build_stripped(
-            tmp, "frameless", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
-        sections = subprocess.run(["readelf", "-WS", debug], capture_output=True, text=True).stdout
-        assert ".debug_frame" in sections
-        check(profile(exe, build_id, debug))
+    exe, build_id, debug = build(t, "frameless", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
+    sections = subprocess.run(["readelf", "-WS", debug], capture_output=True, text=True).stdout
+    assert ".debug_frame" in sections
+    start_with(t, exe, build_id, debug)
+    yield
+    check(t.stacks("frameless"))
 
 
 def lines_of(*cmd):
@@ -83,72 +78,70 @@ def add_minidebug(exe, debug):
     return sorted(functions)
 
 
-@suite.test
-def debugdata():
+@rows.test
+def debugdata(t):
     """a stripped program has names by its .gnu_debugdata"""
-    with scratch() as tmp:
-        exe, _, debug = build_stripped(tmp, "mini")
-        assert "chain_10" in add_minidebug(exe, debug)
-        check(samples_of(exe))
+    exe, _, debug = build(t, "mini")
+    assert "chain_10" in add_minidebug(exe, debug)
+    t.start(exe, LIFE)
+    yield
+    check(t.stacks("mini"))
 
 
-def linked(tmp, name, debug=None):
-    """A program without a build ID, whose debug file (or another) has the name in its
+def linked(t, name, debug=None):
+    """Start a program without a build ID, whose debug file (or another) has the name in its
     .gnu_debuglink, in .debug beside it."""
-    exe, _, own = build_stripped(tmp, name, "-Wl,--build-id=none")
+    exe, _, own = build(t, name, "-Wl,--build-id=none")
     subprocess.run(["objcopy", f"--add-gnu-debuglink={own}", exe], check=True)
-    os.chmod(tmp, 0o755)		# the opener looks as somebody who owns nothing
-    os.makedirs(f"{tmp}/.debug", exist_ok=True)
-    os.rename(debug or own, f"{tmp}/.debug/{name}.debug")
+    os.makedirs(t.path(".debug"), exist_ok=True)
+    os.rename(debug or own, t.path(f".debug/{name}.debug"))
     if debug:
         os.unlink(own)
-    return exe
+    t.start(exe, LIFE)
 
 
-@suite.test
-def link():
+@rows.test
+def link(t):
     """a program without a build ID has names by .gnu_debuglink"""
-    with scratch() as tmp:
-        check(samples_of(linked(tmp, "linked")))
+    linked(t, "linked")
+    yield
+    check(t.stacks("linked"))
 
 
-@suite.test
-def wrong_crc():
+@rows.test
+def wrong_crc(t):
     """a file of that name with another CRC is not believed"""
-    with scratch() as tmp:
-        _, _, other = build_stripped(tmp, "other", "-O1", "-Wl,--build-id=none")
-        mine = samples_of(linked(tmp, "wrong", other))
-        say(mine[:1])
-        assert mine and not any("chain_" in name for f, _ in mine for name in f)
+    _, _, other = build(t, "other-crc", "-O1", "-Wl,--build-id=none")
+    linked(t, "wrong", other)
+    yield
+    check_none(t.stacks("wrong"))
 
 
-@suite.test
-def overlay():
+@rows.test
+def overlay(t):
     """a container's program has names by the debug file in its own root, an overlay"""
-    with scratch() as tmp:
-        exe, build_id, debug = build_stripped(tmp, "inside", "-static")
-        where = f"{tmp}/two{DEBUG}/.build-id/{build_id[:2]}"
-        for d in (f"{tmp}/one", where, f"{tmp}/root"):
-            os.makedirs(d)
-        os.rename(exe, f"{tmp}/one/inside")
-        os.rename(debug, f"{where}/{build_id[2:]}.debug")
-        script = (f"mount -t overlay -o lowerdir={tmp}/one:{tmp}/two overlay {tmp}/root && "
-                  f"exec chroot {tmp}/root /inside 100")
-        with subprocess.Popen(["unshare", "-m", "sh", "-c", script]) as p:
-            record(f"{tmp}/out.folded", "--duration", "3", "--frequency", "499")
-            p.kill()
-        check(learned([(f, n) for f, n in folded(f"{tmp}/out.folded") if f[0] == "inside"]))
+    exe, build_id, debug = build(t, "inside", "-static")
+    where = t.path(f"two{DEBUG}/.build-id/{build_id[:2]}")
+    for d in (t.path("one"), where, t.path("root")):
+        os.makedirs(d)
+    os.rename(exe, t.path("one/inside"))
+    os.rename(debug, f"{where}/{build_id[2:]}.debug")
+    t.start("unshare", "-m", "sh", "-c",
+            f"mount -t overlay -o lowerdir={t.path('one')}:{t.path('two')} overlay {t.path('root')} && "
+            f"exec chroot {t.path('root')} /inside {LIFE}")
+    yield
+    check(t.stacks("inside"))
 
 
-@suite.test
-def not_its_own():
+@rows.test
+def not_its_own(t):
     """another program's debug file under this build ID is not believed"""
-    with scratch() as tmp:
-        exe, build_id, _ = build_stripped(tmp, "victim")
-        _, _, wrong = build_stripped(tmp, "other", "-O1")
-        mine = profile(exe, build_id, wrong)
-        say(mine[:1])
-        assert mine and not any("chain_" in name for f, _ in mine for name in f)
+    exe, build_id, _ = build(t, "victim")
+    _, _, wrong = build(t, "other", "-O1")
+    start_with(t, exe, build_id, wrong)
+    yield
+    check_none(t.stacks("victim"))
 
 
-suite.run()
+make_debug_folder()
+rows.run()

@@ -1,26 +1,33 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An ordinary user in a mount namespace of his own decides what lies below
-/usr/lib/debug there, and by which path he runs a program of root's.  He must
-neither name root's functions and files nor have a file opened that he could not
-read himself."""
+"""An ordinary user in a mount namespace decides what lies below /usr/lib/debug there,
+and by which path a program of root's runs.  That must neither name root's functions
+and files nor have a file opened that the user may not read."""
 import ctypes
+import itertools
 import os
 import re
 import subprocess
 
-from live import ROOT, Suite, folded, record, say, scratch
+from debug import DEBUG, make_debug_folder
+from live import ROOT, ends_with_us, folded, leaving_nothing, record, say, scratch
+from rows import Rows
 
-suite = Suite()
+rows = Rows({"folded": [".folded"]}, seconds=4, hz=997)
 USER = 12345
-DEBUG = "/usr/lib/debug"
-BUILD_ID = "deadbeef000102030405060708090a0b0c0d0e0f"
+LIFE = "600"		# s, if it is not ended
 IN_OPEN = 0x20
 libc = ctypes.CDLL(None, use_errno=True)
+numbers = itertools.count(1)
 
 
-def build(tmp, name, prefix):
-    """chain.c with its functions called prefix_1 ..., and BUILD_ID: path."""
+def new_build_id():
+    """A row's own: debug files are found by it."""
+    return f"deadbeef000102030405060708090a0b{next(numbers):08x}"
+
+
+def build(tmp, name, prefix, build_id):
+    """chain.c with its functions called prefix_1 ..., and that build ID: path."""
     with open(os.path.join(ROOT, "tests", "live", "chain.c"), encoding="utf-8") as f:
         text = f.read()
     source = os.path.join(tmp, name + ".c")
@@ -28,7 +35,14 @@ def build(tmp, name, prefix):
         f.write(re.sub(r"\bchain_", prefix + "_", text))
     exe = os.path.join(tmp, name)
     subprocess.run(["gcc", "-O2", "-g", "-fomit-frame-pointer", "-o", exe, source,
-                    f"-Wl,--build-id=0x{BUILD_ID}"], check=True)
+                    f"-Wl,--build-id=0x{build_id}"], check=True)
+    return exe
+
+
+def build_stripped(tmp, name, build_id, owner=0):
+    exe = build(tmp, name, "chain", build_id)
+    subprocess.run(["strip", "-s", exe], check=True)
+    os.chown(exe, owner, owner)
     return exe
 
 
@@ -38,16 +52,16 @@ def debug_file(exe, out):
 
 
 def as_user(script):
-    """A shell script as USER, root in a user and mount namespace of his own."""
-    return subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups",
-                             "unshare", "-Urm", "sh", "-ec", script])
+    """Words for a shell script as USER, root in a user and mount namespace of its own."""
+    return ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--pdeathsig", "KILL",
+            "unshare", "-Urm", "sh", "-ec", script]
 
 
-def with_debug(what, exe):
+def with_debug(what, exe, build_id):
     """Where `what` is a command that makes the debug file $F, run exe."""
-    where = f"{DEBUG}/.build-id/{BUILD_ID[:2]}"
-    return (f"mount -t tmpfs none {DEBUG}; mkdir -p {where}; F={where}/{BUILD_ID[2:]}.debug; "
-            f"{what}; exec {exe} 6")
+    where = f"{DEBUG}/.build-id/{build_id[:2]}"
+    return as_user(f"mount -t tmpfs none {DEBUG}; mkdir -p {where}; F={where}/{build_id[2:]}.debug; "
+                   f"{what}; exec {exe} {LIFE}")
 
 
 class Opens:
@@ -66,151 +80,136 @@ class Opens:
             os.close(self.fd)
 
 
-def profile(tmp, name):
-    out = os.path.join(tmp, name + ".folded")
-    record(out, "--duration", "4", "--frequency", "499")
-    return [f for f, n in folded(out) for _ in range(n)]
+def flat(stacks):
+    return [f for f, n in stacks for _ in range(n)]
 
 
 def hurt(stacks, what):
     return sum(any(what in frame for frame in s) for s in stacks)
 
 
-@suite.test
-def names():
-    """his debug file names nothing of a program of root's, nowhere"""
-    with scratch() as tmp:
-        os.chmod(tmp, 0o755)
-        exe = build(tmp, "victim", "chain")
-        forged = os.path.join(tmp, "forged.debug")
-        debug_file(build(tmp, "forger", "evil"), forged)
-        subprocess.run(["strip", "-s", exe], check=True)
-        with as_user(with_debug(f"cp {forged} $F", exe)) as his, \
-                subprocess.Popen([exe, "6"]) as roots:
-            stacks = profile(tmp, "names")
-            his.wait()
-            roots.wait()
-        mine = [s for s in stacks if s[0] == "victim"]
-        say(f"{len(mine)} samples, {hurt(mine, 'evil_')} with a name of his")
-        assert len(mine) > 100 and not hurt(stacks, "evil_")
+def of(t, name):
+    return [s for s in flat(t.folded("folded")) if s[0] == name]
 
 
-@suite.test
-def own_names():
-    """his debug file does name a program of his own"""
-    with scratch() as tmp:
-        os.chmod(tmp, 0o755)
-        exe = build(tmp, "his", "chain")
-        debug = os.path.join(tmp, "his.debug")
-        debug_file(exe, debug)
-        subprocess.run(["strip", "-s", exe], check=True)
-        os.chown(exe, USER, USER)
-        with as_user(with_debug(f"cp {debug} $F", exe)) as his:
-            stacks = profile(tmp, "own")
-            his.wait()
-        mine = [s for s in stacks if s[0] == "his"]
-        say(f"{len(mine)} samples, {hurt(mine, 'chain_10')} with names")
-        assert len(mine) > 100 and hurt(mine, "chain_10") > 0.8 * len(mine)
+@rows.test
+def names(t):
+    """the user's debug file names nothing of a program of root's, nowhere"""
+    ident = new_build_id()
+    forged = t.path("forged.debug")
+    debug_file(build(t.tmp, "forger", "evil", ident), forged)
+    exe = build_stripped(t.tmp, "victim", ident)
+    t.start(*with_debug(f"cp {forged} $F", exe, ident))
+    t.start(exe, LIFE)
+    yield
+    mine = of(t, "victim")
+    named = hurt(flat(t.folded("folded")), "evil_")
+    say(f"{len(mine)} samples, {named} with a name of the user's")
+    assert len(mine) > 100 and not named
+
+
+@rows.test
+def own_names(t):
+    """the user's debug file does name a program of the user's"""
+    ident = new_build_id()
+    debug = t.path("own.debug")
+    debug_file(build(t.tmp, "own-whole", "chain", ident), debug)
+    t.start(*with_debug(f"cp {debug} $F", build_stripped(t.tmp, "own-names", ident, USER), ident))
+    yield
+    mine = of(t, "own-names")
+    say(f"{len(mine)} samples, {hurt(mine, 'chain_10')} with names")
+    assert len(mine) > 100 and hurt(mine, "chain_10") > 0.8 * len(mine)
 
 
 def by_path(exe, path):
-    """Run exe as a path of his own below DEBUG."""
-    return f"mount -t tmpfs none {DEBUG}; touch {path}; mount --bind {exe} {path}; exec {path} 10"
+    """Run exe as a path of the user's own below DEBUG."""
+    return as_user(f"mount -t tmpfs none {DEBUG}; touch {path}; mount --bind {exe} {path}; exec {path} {LIFE}")
 
 
-@suite.test
-def paths():
-    """the path by which he runs root's program is not shown when root runs it after him"""
+@rows.test
+def paths(_t):
+    """the path by which the user runs root's program is not shown when root runs it later"""
+    yield
+    leaving_nothing(later)
+
+
+def later():
+    """root runs it while a recording knows it by the other path"""
     with scratch() as tmp:
         os.chmod(tmp, 0o755)
-        exe = build(tmp, "victim", "chain")
-        subprocess.run(["strip", "-s", exe], check=True)
-        with as_user(by_path(exe, f"{DEBUG}/evil")) as his, \
-                subprocess.Popen(["sh", "-c", f"sleep 5; exec {exe} 6"]) as roots:
+        exe = build_stripped(tmp, "victim", new_build_id())
+        with subprocess.Popen(by_path(exe, f"{DEBUG}/evil"), preexec_fn=ends_with_us) as other, \
+                subprocess.Popen(["sh", "-c", f"sleep 5; exec {exe} {LIFE}"], preexec_fn=ends_with_us) as roots:
             out = os.path.join(tmp, "paths.folded")
-            record(out, "--duration", "10", "--frequency", "499")
-            his.wait()
-            roots.wait()
-        stacks = [f for f, n in folded(out) for _ in range(n)]
+            try:
+                record(out, "--duration", "10", "--frequency", "499")
+            finally:
+                for p in (other, roots):
+                    p.kill()
+        stacks = flat(folded(out))
         mine = [s for s in stacks if s[0] == "victim"]
         say(f"{len(mine)} samples of root's, {hurt(mine, 'victim!')} with its path, "
-            f"{hurt(mine, 'evil')} with his; {hurt(stacks, 'evil')} in all")
+            f"{hurt(mine, 'evil')} with the user's; {hurt(stacks, 'evil')} in all")
         assert len(mine) > 100 and hurt(mine, "victim!") > 0.9 * len(mine)
         assert not hurt(mine, "evil")
 
 
-@suite.test
-def own_paths():
-    """what only he has is shown by his path"""
-    with scratch() as tmp:
-        os.chmod(tmp, 0o755)
-        exe = build(tmp, "his", "chain")
-        subprocess.run(["strip", "-s", exe], check=True)
-        os.chown(exe, USER, USER)
-        with as_user(by_path(exe, f"{DEBUG}/own")) as his:
-            stacks = profile(tmp, "own_paths")
-            his.wait()
-        mine = [s for s in stacks if s[0] == "own"]
-        say(f"{len(mine)} samples, {hurt(mine, 'own!')} with his path")
-        assert len(mine) > 100 and hurt(mine, "own!") > 0.9 * len(mine)
+@rows.test
+def own_paths(t):
+    """what only the user has is shown by the user's path"""
+    t.start(*by_path(build_stripped(t.tmp, "of-user", new_build_id(), USER), f"{DEBUG}/own"))
+    yield
+    mine = of(t, "own")
+    say(f"{len(mine)} samples, {hurt(mine, 'own!')} with the user's path")
+    assert len(mine) > 100 and hurt(mine, "own!") > 0.9 * len(mine)
 
 
-def opened(tmp, secret, make):
-    exe = build(tmp, "his", "chain")
-    subprocess.run(["strip", "-s", exe], check=True)
-    os.chown(exe, USER, USER)
+def opened(t, name, secret, make, ident):
+    """A row that yields: how often that file is opened while its program runs, whose debug file `make` makes."""
+    exe = build_stripped(t.tmp, name, ident)
     watch = Opens(secret)
-    with as_user(with_debug(make, exe)) as his:
-        mine = [s for s in profile(tmp, "opened") if s[0] == "his"]
-        his.wait()
-    n = watch.seen()
+    t.start(*with_debug(make, exe, ident))
+    yield
+    mine, n = of(t, name), watch.seen()
     say(f"{len(mine)} samples, {n} opens")
     assert len(mine) > 100
     return n
 
 
-@suite.test
-def secrets():
-    """a file that he may not read is not opened as his debug file"""
-    with scratch() as tmp:
-        os.chmod(tmp, 0o755)
-        secret = os.path.join(tmp, "secret")
-        debug_file(build(tmp, "any", "chain"), secret)
-        os.chmod(secret, 0o640)
-        assert opened(tmp, secret, f"touch $F; mount --bind {secret} $F") == 0
+@rows.test
+def secrets(t):
+    """a file that the user may not read is not opened as the user's debug file"""
+    ident, secret = new_build_id(), t.path("secret")
+    debug_file(build(t.tmp, "secret-whole", "chain", ident), secret)
+    os.chmod(secret, 0o640)
+    assert (yield from opened(t, "secrets", secret, f"touch $F; mount --bind {secret} $F", ident)) == 0
 
 
-@suite.test
-def locked():
-    """nor one that he may read, in a folder that he may not enter"""
-    with scratch() as tmp:
-        os.chmod(tmp, 0o755)
-        room = os.path.join(tmp, "room")
-        os.mkdir(room, 0o700)
-        secret = os.path.join(room, "secret")
-        debug_file(build(tmp, "any", "chain"), secret)
-        assert opened(tmp, secret, f"ln -s {secret} $F") == 0
+@rows.test
+def locked(t):
+    """nor one that the user may read, in a folder that the user may not enter"""
+    ident, room = new_build_id(), t.path("room")
+    os.mkdir(room, 0o700)
+    secret = os.path.join(room, "secret")
+    debug_file(build(t.tmp, "locked-whole", "chain", ident), secret)
+    assert (yield from opened(t, "locked", secret, f"ln -s {secret} $F", ident)) == 0
 
 
-@suite.test
-def devices():
+@rows.test
+def devices(t):
     """a device under that name is not opened"""
-    with scratch() as tmp:
-        os.chmod(tmp, 0o755)
-        device = os.path.join(tmp, "device")
-        os.mknod(device, 0o20666, os.makedev(1, 3))
-        assert opened(tmp, device, f"touch $F; mount --bind {device} $F") == 0
+    device = t.path("device")
+    os.mknod(device, 0o20666, os.makedev(1, 3))
+    assert (yield from opened(t, "devices", device, f"touch $F; mount --bind {device} $F", new_build_id())) == 0
 
 
-@suite.test
-def readable():
+@rows.test
+def readable(t):
     """the watch itself works: a file that everybody may read is opened"""
-    with scratch() as tmp:
-        os.chmod(tmp, 0o755)
-        plain = os.path.join(tmp, "plain")
-        debug_file(build(tmp, "any", "chain"), plain)
-        assert opened(tmp, plain, f"touch $F; mount --bind {plain} $F") > 0
+    ident, plain = new_build_id(), t.path("plain")
+    debug_file(build(t.tmp, "plain-whole", "chain", ident), plain)
+    assert (yield from opened(t, "readable", plain, f"touch $F; mount --bind {plain} $F", ident)) > 0
 
 
-os.makedirs(DEBUG, exist_ok=True)  # to mount on, as in other tests
-suite.run()
+make_debug_folder()
+rows.run()

@@ -7,7 +7,7 @@ import shutil
 import struct
 
 from cases import HERE, Cases, need, only
-from live import least
+from chance import least
 
 cases = Cases()
 CHAIN = "_start * main outer middle leaf"

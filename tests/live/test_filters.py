@@ -221,7 +221,7 @@ def run_and_use(tmp):
             run.p.send_signal(signal.SIGINT)
             run.p.wait(60)
         if receiver:
-            receiver.kill()		# who starts this test may ignore SIGINT
+            receiver.kill()		# this test's parent may ignore SIGINT
             receiver.wait()
         w.done = True
         w.join(6)
@@ -249,7 +249,7 @@ def shown(rule):
 
 
 def unused(roles):
-    """{(process, call, value)} of all rules that nobody used."""
+    """{(process, call, value)} of all rules that no call used."""
     common = roles["record"].rules		# it has no others
     used = set.union(*(r.used for r in roles.values()))
     left = {(ANY, *rule) for rule in common - used}
@@ -270,7 +270,7 @@ def every_call():
     assert set(o.roles) == want, set(o.roles)
     left = unused(o.roles)
     surplus = left - set(UNUSED) - set(SOMETIMES)
-    assert not surplus, f"allowed, and nobody needs it: {sorted(surplus, key=str)}"
+    assert not surplus, f"allowed, and not needed: {sorted(surplus, key=str)}"
     gone = set(UNUSED) - left
     assert not gone, f"in UNUSED, but used or not allowed any more: {sorted(gone, key=str)}"
     allowed = {(name, call, value and value[1]) for name, r in o.roles.items() for call, value in r.rules}

@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 
 @contextlib.contextmanager
 def program():
-    """A program and its library that nobody has run before."""
+    """A program and its library that have not run before."""
     with scratch() as tmp:
         for name, text in (("lib", LIB), ("main", MAIN)):
             with open(f"{tmp}/{name}.c", "w", encoding="utf-8") as f:
@@ -74,7 +74,7 @@ PROGRAMS = 24	# on this many files, each with tens of thousands of rules
 
 @contextlib.contextmanager
 def running(tmp, sessions):
-    """Copies of Python, which nobody has read before, at work: in our session, or
+    """Copies of Python, which have not been read before, at work: in our session, or
     each in one of its own, as services are."""
     names = [f"copy{i}" for i in range(PROGRAMS)]
     with contextlib.ExitStack() as stack:

@@ -8,11 +8,12 @@ import struct
 import subprocess
 import tempfile
 
-from live import LEARNING, ROOT, Skip, Suite, folded, has_chain, record, say
+from live import LEARNING, ROOT, Skip, has_chain, say
 from pprof import read_pprof
+from rows import Rows
 
-suite = Suite()
-SECONDS = 5
+rows = Rows({"folded": [".folded"], "pprof": [".pb.gz"]}, seconds=6, hz=997)
+LIFE = "600"		# s, if it is not ended
 CHAIN = ["runtime.goexit", "runtime.main", "main.main", "main.chain1", "main.chain2",
          "main.chain3", "main.inlineOuter", "main.inlineInner", "main.burn"]
 tmp = tempfile.TemporaryDirectory(prefix="trifold-test-go-")
@@ -53,25 +54,14 @@ def copy(exe, name):
     return shutil.copy(exe, os.path.join(tmp.name, name))
 
 
-def profile(commands, ending=".folded"):
-    """Run them all at once and record; what the profile and each of them said."""
-    out = os.path.join(tmp.name, "out" + ending)
-    running = [subprocess.Popen(c, stdout=subprocess.PIPE, text=True) for c in commands]
-    try:
-        record(out, "--duration", str(SECONDS - 1), "--frequency", "997")
-    finally:
-        said = [p.communicate()[0] for p in running]
-    return out, said
-
-
-def by_process(out):
-    """{name: [(frames, count)]}, frames without the process and the kernel's;
+def users(t, name):
+    """[(frames, count)] of a program, frames without the process and the kernel's;
     without samples that came before their program's table."""
-    found = {}
-    for f, n in folded(out):
+    found = []
+    for f, n in t.folded("folded"):
         user = [x for x in f[1:] if not x.endswith("_[k]")]
-        if user and user[0] not in LEARNING:
-            found.setdefault(f[0], []).append((user, n))
+        if f[0] == name and user and user[0] not in LEARNING:
+            found.append((user, n))
     return found
 
 
@@ -91,91 +81,27 @@ def complete(frames):
     return not frames[0].startswith("[")
 
 
-@suite.test
-def variants():
+def executables():
     """plain, stripped, PIE, stripped PIE, without section headers"""
     exes = [build("go_plain", "go_chain.go"),
             build("go_stripped", "go_chain.go", "-ldflags=-s -w"),
             build("go_pie", "go_chain.go", "-buildmode=pie"),
             build("go_pie_stripped", "go_chain.go", "-buildmode=pie", "-ldflags=-s -w")]
-    exes.append(no_sections(exes[1], "go_bare"))
-    out, _ = profile([[e, str(SECONDS), "chain"] for e in exes])
-    found = by_process(out)
+    return exes + [no_sections(exes[1], "go_bare")]
+
+
+@rows.test
+def variants(t):
+    """plain, stripped, PIE, stripped PIE, without section headers: frames, files and lines as Go tells them"""
+    exes = executables()
+    running = [t.start(e, LIFE, "chain") for e in exes]
+    yield
     for e in exes:
         name = os.path.basename(e)
-        share(found.get(name, []), lambda f: f[:len(CHAIN)] == CHAIN, name, 0.95)
-
-
-@suite.test
-def goroutines():
-    """a goroutine of its own, and one 700 calls deep"""
-    exe = build("go_plain", "go_chain.go")
-    out, _ = profile([[copy(exe, "go_routine"), str(SECONDS), "goroutine"],
-                      [copy(exe, "go_deep"), str(SECONDS), "deep", "700"]])
-    found = by_process(out)
-    deep = CHAIN[:3] + ["main.deep"] * 701 + CHAIN[3:]
-    share(found["go_deep"], lambda f: f[:len(deep)] == deep, "deep", 0.95)
-    share(found["go_routine"],
-          lambda f: f[0] == CHAIN[0] and has_chain(f, CHAIN[3:]), "goroutine", 0.9)
-
-
-@suite.test
-def stack_switches():
-    """garbage collection, system calls, the vDSO and signals: across the stacks"""
-    exe = build("go_plain", "go_chain.go")
-    modes = ["allocate", "calls", "clock", "signals"]
-    out, _ = profile([[copy(exe, "go_" + m), str(SECONDS), m] for m in modes])
-    found = by_process(out)
-    for m in modes:
-        share(found["go_" + m], complete, m + ": complete", 0.99)
-    under = [(f, n) for f, n in found["go_allocate"] if "runtime.systemstack" in f]
-    share(under, lambda f: f[0] == "runtime.goexit" and
-          not f[f.index("runtime.systemstack") - 1].startswith("["), "systemstack", 0.99, 10)
-    assert any("main.allocate" in f and f.index("main.allocate") <
-               f.index("runtime.systemstack") for f, _ in under), "main below systemstack"
-    share(found["go_calls"], lambda f: has_chain(f, ["main.main", "main.calls"]),
-          "system calls", 0.9)
-    share(found["go_clock"], lambda f: has_chain(f, ["main.main", "main.clock"]),
-          "the vDSO", 0.9)
-    assert any(re.search("clock_gettime|vdso", f[-1]) for f, _ in found["go_clock"])
-    handlers = [(f, n) for f, n in found["go_signals"] if "runtime.sigtramp" in f]
-    share(handlers, lambda f: f[0] == "runtime.goexit" or f[0].startswith("runtime.m"),
-          "handlers", 0.99, 1)
-    assert any(f[f.index("runtime.sigtramp") - 1].startswith("runtime.sigreturn")
-               for f, _ in handlers), "the trampoline's name"
-
-
-@suite.test
-def cgo():
-    """C called by Go, and Go called by that"""
-    exe = build("go_cgo", "go_cgo.go")
-    out, _ = profile([[copy(exe, "go_c"), str(SECONDS), "calls"],
-                      [copy(exe, "go_c_go"), str(SECONDS), "back"]])
-    found = by_process(out)
-    # a busy machine has the runtime schedule more, on stacks of its own
-    found = {exe: [(f, n) for f, n in stacks if f[0] not in ("runtime.mstart", "runtime.mcall")]
-             for exe, stacks in found.items()}
-    start = CHAIN[:3]
-    # Go before 1.21: asmcgocall has no frame, so its caller is missing
-    share(found["go_c"], lambda f: f[:5] == start + ["main.calls", "main._Cfunc_c_outer"] and
-          has_chain(f, ["runtime.asmcgocall", "c_outer", "c_burn"]), "C", 0.9)
-    share(found["go_c_go"],
-          lambda f: f[:5] == start + ["main.callsBack", "main._Cfunc_c_back"] and
-          has_chain(f, ["runtime.asmcgocall", "c_back", "goCallback", "crosscall2",
-                        "runtime.cgocallback"]) and
-          f[-2:] == ["main.goCallback", "main.burn"], "Go called by C", 0.9)
-
-
-@suite.test
-def lines():
-    """names, files and lines, inlined calls among them, are those that Go tells"""
-    exes = [build("go_plain", "go_chain.go"),
-            build("go_stripped", "go_chain.go", "-ldflags=-s -w"),
-            build("go_pie_stripped", "go_chain.go", "-buildmode=pie", "-ldflags=-s -w")]
-    out, said = profile([[e, str(SECONDS), "chain"] for e in exes], ".pb.gz")
-    stacks = read_pprof(out)
-    for e, text in zip(exes, said):
-        want = text.split("\n\n")[0].splitlines()
+        share(users(t, name), lambda f: f[:len(CHAIN)] == CHAIN, name, 0.95)
+    stacks = read_pprof(t.out("pprof"))
+    for e, p in zip(exes, running):
+        want = p.said.split("\n\n")[0].splitlines()
         name = os.path.basename(e)
         got = []
         for labels, frames, n in stacks:
@@ -184,7 +110,69 @@ def lines():
             at = [i for i, f in enumerate(frames) if f.startswith("main.burn ")]
             got.append((frames[at[-1] + 1:] if at else [], n))
         assert len(want) == len(CHAIN) - 1, want
-        share(got, lambda f, want=want: f == want, name, 0.95)
+        share(got, lambda f, want=want: f == want, name + ": files and lines", 0.95)
 
 
-suite.run()
+@rows.test
+def goroutines(t):
+    """a goroutine of its own, and one 700 calls deep"""
+    exe = build("go_plain", "go_chain.go")
+    t.start(copy(exe, "go_routine"), LIFE, "goroutine")
+    t.start(copy(exe, "go_deep"), LIFE, "deep", "700")
+    yield
+    deep = CHAIN[:3] + ["main.deep"] * 701 + CHAIN[3:]
+    share(users(t, "go_deep"), lambda f: f[:len(deep)] == deep, "deep", 0.95)
+    share(users(t, "go_routine"),
+          lambda f: f[0] == CHAIN[0] and has_chain(f, CHAIN[3:]), "goroutine", 0.9)
+
+
+@rows.test
+def stack_switches(t):
+    """garbage collection, system calls, the vDSO and signals: across the stacks"""
+    exe = build("go_plain", "go_chain.go")
+    modes = ["allocate", "calls", "clock", "signals"]
+    for m in modes:
+        t.start(copy(exe, "go_" + m), LIFE, m)
+    yield
+    found = {m: users(t, "go_" + m) for m in modes}
+    for m in modes:
+        share(found[m], complete, m + ": complete", 0.99)
+    under = [(f, n) for f, n in found["allocate"] if "runtime.systemstack" in f]
+    share(under, lambda f: f[0] == "runtime.goexit" and
+          not f[f.index("runtime.systemstack") - 1].startswith("["), "systemstack", 0.99, 10)
+    assert any("main.allocate" in f and f.index("main.allocate") <
+               f.index("runtime.systemstack") for f, _ in under), "main below systemstack"
+    share(found["calls"], lambda f: has_chain(f, ["main.main", "main.calls"]),
+          "system calls", 0.9)
+    share(found["clock"], lambda f: has_chain(f, ["main.main", "main.clock"]),
+          "the vDSO", 0.9)
+    assert any(re.search("clock_gettime|vdso", f[-1]) for f, _ in found["clock"])
+    handlers = [(f, n) for f, n in found["signals"] if "runtime.sigtramp" in f]
+    share(handlers, lambda f: f[0] == "runtime.goexit" or f[0].startswith("runtime.m"),
+          "handlers", 0.99, 1)
+    assert any(f[f.index("runtime.sigtramp") - 1].startswith("runtime.sigreturn")
+               for f, _ in handlers), "the trampoline's name"
+
+
+@rows.test
+def cgo(t):
+    """C called by Go, and Go called by that"""
+    exe = build("go_cgo", "go_cgo.go")
+    t.start(copy(exe, "go_c"), LIFE, "calls")
+    t.start(copy(exe, "go_c_go"), LIFE, "back")
+    yield
+    # a busy machine has the runtime schedule more, on stacks of its own
+    c, c_go = ([(f, n) for f, n in users(t, name) if f[0] not in ("runtime.mstart", "runtime.mcall")]
+               for name in ("go_c", "go_c_go"))
+    start = CHAIN[:3]
+    # Go before 1.21: asmcgocall has no frame, so its caller is missing
+    share(c, lambda f: f[:5] == start + ["main.calls", "main._Cfunc_c_outer"] and
+          has_chain(f, ["runtime.asmcgocall", "c_outer", "c_burn"]), "C", 0.9)
+    share(c_go,
+          lambda f: f[:5] == start + ["main.callsBack", "main._Cfunc_c_back"] and
+          has_chain(f, ["runtime.asmcgocall", "c_back", "goCallback", "crosscall2",
+                        "runtime.cgocallback"]) and
+          f[-2:] == ["main.goCallback", "main.burn"], "Go called by C", 0.9)
+
+
+rows.run()

@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Java programs come out as Java sees them: classes, methods, files and lines."""
+"""Java programs come out as Java sees them: classes, methods, files and lines.
+
+One recording of each JDK has the programs of most tests; it is made when the first of them runs."""
 import os
 import re
 import subprocess
 import tempfile
 import time
 
-from hotspot import (HERE, KNOWN, NO_NAME, jdks, javac, judge, marks, page_out, profile,
-                     stacks_of)
+from hotspot import (HERE, KNOWN, NO_NAME, cpu_limit, jdks, javac, judge, marks, page_out, profile,
+                     samples_of, stacks_of, when_known)
 from live import Skip, Suite, record, say
 
 suite = Suite()
 tmp = tempfile.TemporaryDirectory(prefix="trifold-test-hotspot-")
 CLASSES = os.path.join(tmp.name, "classes")
 OUT = os.path.join(tmp.name, "out.pb.gz")
+TIMED = os.path.join(tmp.name, "out.firefox.json")
 TOP = [r"HotspotLoad\.main", r"HotspotLoad\.start"]
 BURN = r"HotspotLoad\.burn"
 GARBAGE = [*TOP, r"HotspotLoad\.garbage", r"HotspotLoad\.garbageBurn", BURN]
@@ -48,15 +51,59 @@ def classes():
     return CLASSES
 
 
-def loads(jdk, *runs, seconds="12", cpu=2, **more):
-    """The stacks of each of runs, (flags, mode, a word for it), in one recording."""
-    return profile(OUT, jdk.command(classes()),
-                   *(("-Xmx256m", *flags, "-cp", classes(), "HotspotLoad", seconds, *words)
-                     for flags, *words in runs), cpu=cpu, **more)
+class Run:
+    """A program: HotspotLoad with these flags and words, or words of another class; it ends after so many seconds
+    of CPU time, or by itself."""
+    def __init__(self, flags, *words, cpu=2, times=1):
+        self.flags, self.words, self.cpu, self.times = flags, words, cpu, times
+
+    def row(self):
+        words = self.words if self.words[0].startswith("Hotspot") else ("HotspotLoad", "12", *self.words)
+        return cpu_limit(self.cpu), ["-Xmx256m", *self.flags, "-cp", classes(), *words], self.times
+
+
+SHARED = []		# (JDKs, function) of each test that shares recordings
+
+
+def shared(which, none="no JDK"):
+    """A test of each of which() JDKs: fn(jdk) yields its Runs, is given the [Stack] of each, and judges them."""
+    def add(fn):
+        number = len(SHARED)
+        SHARED.append((which, fn))
+
+        def test():
+            if not which():
+                raise Skip(none)
+            for jdk in which():
+                judging, stacks = together(jdk)[number]
+                try:
+                    judging.send(stacks)
+                except StopIteration:
+                    pass
+        test.__doc__ = fn.__doc__
+        suite.test(test)
+        return fn
+    return add
+
+
+RECORDED = {}
+
+
+def together(jdk):
+    """{number of a test: (what judges, the [Stack] of each of its Runs)} of all tests of this JDK: one recording
+    has them."""
+    if jdk not in RECORDED:
+        RECORDED[jdk] = None	# it is not tried again
+        judging = {i: fn(jdk) for i, (which, fn) in enumerate(SHARED) if jdk in which()}
+        runs = {i: next(j) for i, j in judging.items()}
+        found = iter(profile(OUT, jdk.command(classes()), *(r.row() for of in runs.values() for r in of)))
+        RECORDED[jdk] = {i: (judging[i], [next(found) for _ in of]) for i, of in runs.items()}
+    assert RECORDED[jdk], "there is no recording"
+    return RECORDED[jdk]
 
 
 class Case:
-    """What a load of this mode is, and how it is judged; chain: behind main() and start()."""
+    """What a load of this mode is, and how it is judged; chain: after main() and start()."""
     def __init__(self, flags, mode, *chain, what="", **more):
         self.flags, self.mode, self.chain, self.what, self.more = flags, mode, chain, what, more
 
@@ -65,10 +112,14 @@ class Case:
         return judge(what, stacks, *TOP, *self.chain, BURN, **self.more)
 
 
+    def run(self):
+        return Run(self.flags, self.mode)
+
+
 def check(jdk, *cases):
-    """Record all cases and judge each; Java's stacks of each."""
-    return [c.judge(jdk, stacks)
-            for c, stacks in zip(cases, loads(jdk, *((c.flags, c.mode) for c in cases)))]
+    """Of a shared test: judge each of cases; Java's stacks of each."""
+    found = yield [c.run() for c in cases]
+    return [c.judge(jdk, stacks) for c, stacks in zip(cases, found)]
 
 
 def first():
@@ -79,74 +130,65 @@ def first():
 # --- each version -------------------------------------------------------------------
 
 
+def every():
+    return list(all_jdks().values())
+
+
 def thorough():
     """All of them if HOTSPOT_JDKS is set, else one: what differs little takes minutes a JDK."""
-    return list(all_jdks().values()) if "HOTSPOT_JDKS" in os.environ else [first()]
+    return every() if "HOTSPOT_JDKS" in os.environ else [first()]
 
 
-@suite.test
-def compilers():
-    """each version: interpreted, and compiled by each compiler"""
-    for jdk in all_jdks().values():
-        check(jdk, *(Case(APART + flags, "chain", *PLAIN[2:-1], what=what, row=True)
-                     for what, flags in HOW.items()))
-
-
-@suite.test
-def lines():
-    """each version: files, and the lines of calls"""
+@shared(every)
+def compilers(jdk):
+    """each version: interpreted, and compiled by each compiler; files, and the lines of calls"""
     at = marks()
     want = {r"HotspotLoad.chain": at["chain"], "HotspotLoad$Work.method": at["method"]}
-    for jdk in thorough():
-        hows = ("interpreted", "C1", "C2")
-        for what, stacks in zip(hows, loads(jdk, *((APART + HOW[x], "chain") for x in hows))):
-            java = judge(f"{jdk.feature} {what}", stacks, *PLAIN, row=True)
-            seen = [(m, line, file, s.count) for s in java if s.has(BURN)
-                    for m, line, file in zip(s.methods, s.lines, s.files) if m in want]
-            total = sum(n for *_, n in seen)
-            good = sum(n for m, line, file, n in seen
-                       if line == want[m] and file.endswith("HotspotLoad.java"))
-            say(f"{jdk.feature} {what}: {good} of {total} with their line")
-            assert total > 300 and good >= 0.99 * total, [x for x in seen if x[1] != want[x[0]]][:5]
+    found = yield from check(jdk, *(Case(APART + flags, "chain", *PLAIN[2:-1], what=what, row=True)
+                                    for what, flags in HOW.items()))
+    for what, java in zip(HOW, found):
+        seen = [(m, line, file, s.count) for s in java if s.has(BURN)
+                for m, line, file in zip(s.methods, s.lines, s.files) if m in want]
+        total = sum(n for *_, n in seen)
+        good = sum(n for m, line, file, n in seen
+                   if line == want[m] and file.endswith("HotspotLoad.java"))
+        say(f"{jdk.feature} {what}: {good} of {total} with their line")
+        assert total > 300 and good >= 0.99 * total, [x for x in seen if x[1] != want[x[0]]][:5]
 
 
-@suite.test
-def inlined():
+@shared(thorough)
+def inlined(jdk):
     """each version: calls that the compiler put into their callers"""
     precise = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"]
-    for jdk in thorough():
-        check(jdk, Case(precise, "chain", *PLAIN[2:-1], what="inlined", row=True),
-              Case(precise + HOW["C1"], "chain", *PLAIN[2:-1], what="inlined by C1", row=True))
+    yield from check(jdk, Case(precise, "chain", *PLAIN[2:-1], what="inlined", row=True),
+                     Case(precise + HOW["C1"], "chain", *PLAIN[2:-1], what="inlined by C1", row=True))
 
 
-@suite.test
-def forever():
+@shared(thorough)
+def forever(jdk):
     """each version: code that is replaced while it runs (OSR)"""
-    for jdk in thorough():
-        stacks, = loads(jdk, ([], "forever"))
-        judge(f"{jdk.feature} forever", stacks, *TOP, r"HotspotLoad\.onlyForever",
-              r"HotspotLoad\.forever", row=True, burn=r"HotspotLoad\.forever")
+    stacks, = yield [Run([], "forever")]
+    judge(f"{jdk.feature} forever", stacks, *TOP, r"HotspotLoad\.onlyForever",
+          r"HotspotLoad\.forever", row=True, burn=r"HotspotLoad\.forever")
 
 
-@suite.test
-def layouts():
+@shared(thorough)
+def layouts(jdk):
     """each version: other code heaps, pointers, stacks; without a class archive"""
-    for jdk in thorough():
-        all_flags = ("-XX:-SegmentedCodeCache", "-XX:+SegmentedCodeCache", "-XX:-UseCompressedOops",
-                     "-Xshare:off", "-XX:+PreserveFramePointer", "-XX:-UseCompressedClassPointers")
-        check(jdk, *(Case([*APART, flag], "chain", *PLAIN[2:-1], what=flag, row=True)
-                     for flag in all_flags if jdk.has(flag)))
+    all_flags = ("-XX:-SegmentedCodeCache", "-XX:+SegmentedCodeCache", "-XX:-UseCompressedOops",
+                 "-Xshare:off", "-XX:+PreserveFramePointer", "-XX:-UseCompressedClassPointers")
+    yield from check(jdk, *(Case([*APART, flag], "chain", *PLAIN[2:-1], what=flag, row=True)
+                            for flag in all_flags if jdk.has(flag)))
 
 
-@suite.test
-def collectors():
+@shared(thorough)
+def collectors(jdk):
     """each version: under load of each garbage collector"""
-    for jdk in thorough():
-        all_flags = (f"-XX:+Use{gc}GC" for gc in ("Serial", "Parallel", "ConcMarkSweep", "G1",
-                                                  "Shenandoah", "Z"))
-        check(jdk, *(Case([*APART, flag], "garbage", *GARBAGE[2:-1], what=flag, row=True,
-                          least=0.98, share=0.3, minimum=150)
-                     for flag in all_flags if jdk.has(flag)))
+    all_flags = (f"-XX:+Use{gc}GC" for gc in ("Serial", "Parallel", "ConcMarkSweep", "G1",
+                                              "Shenandoah", "Z"))
+    yield from check(jdk, *(Case([*APART, flag], "garbage", *GARBAGE[2:-1], what=flag, row=True,
+                                 least=0.98, share=0.3, minimum=150)
+                            for flag in all_flags if jdk.has(flag)))
 
 
 # --- kinds of calls ------------------------------------------------------------------
@@ -163,24 +205,28 @@ CALLS = {
 }
 
 
-@suite.test
-def calls():
+@shared(thorough)
+def calls(jdk):
     """each version: interfaces, virtual methods, lambdas, streams, exceptions, reflection"""
-    for jdk in thorough():
-        found = check(jdk, *(Case(APART, mode, rf"HotspotLoad\.{mode}", *chain, what="calls", share=0.2)
-                             for mode, chain in CALLS.items()))
-        java = dict(zip(CALLS, found))["interfaces"]
-        for c in ("First", "Second", "Third"):
-            n = sum(s.count for s in java if s.has(rf"HotspotLoad\${c}\.run"))
-            assert n > 0.2 * sum(s.count for s in java), f"{c}: {n}"
+    found = yield from check(jdk, *(Case(APART, mode, rf"HotspotLoad\.{mode}", *chain, what="calls", share=0.2)
+                                    for mode, chain in CALLS.items()))
+    java = dict(zip(CALLS, found))["interfaces"]
+    for c in ("First", "Second", "Third"):
+        n = sum(s.count for s in java if s.has(rf"HotspotLoad\${c}\.run"))
+        assert n > 0.2 * sum(s.count for s in java), f"{c}: {n}"
+
+
+@shared(thorough)
+def class_archive(jdk):
+    """each version: names in the class library's archive"""
+    yield from check(jdk, Case(APART + ["-Xshare:auto"], "sort", r"HotspotLoad\.sort", *CALLS["sort"],
+                               share=0.2, what="class archive"))
 
 
 @suite.test
-def class_archive():
-    """each version: names in the class library's archive, on pages that are not in memory"""
+def class_archive_paged_out():
+    """each version: the same on pages that are not in memory"""
     for jdk in thorough():
-        check(jdk, Case(APART + ["-Xshare:auto"], "sort", r"HotspotLoad\.sort", *CALLS["sort"],
-                        share=0.2, what="class archive"))
         if not jdk.has("-Xshare:on"):
             say(f"{jdk.feature} has none")
             continue
@@ -216,51 +262,51 @@ def out_of_memory(jdk, mode):
     return stacks_of(OUT)
 
 
-@suite.test
-def depth():
+@shared(every)
+def depth(jdk):
     """each version: sixty calls of one method, not one more or less"""
-    for jdk in all_jdks().values():
-        hows = ("interpreted", "C1", "C2", "tiered")
-        for what, stacks in zip(hows, loads(jdk, *((APART + HOW[x], "recursion", "60") for x in hows))):
-            java = judge(f"{jdk.feature} recursion {what}", stacks, *TOP,
-                         r"HotspotLoad\.recursion", r"HotspotLoad\.deep", BURN)
-            java = [s for s in java if s.has(BURN)]
-            total = sum(s.count for s in java)
-            good = sum(s.count for s in java if s.methods.count("HotspotLoad.deep") == 61)
-            say(f"{good} of {total} with 61 frames")
-            assert good >= 0.99 * total, [s.methods.count("HotspotLoad.deep") for s in java][:20]
+    hows = ("interpreted", "C1", "C2", "tiered")
+    found = yield [Run(APART + HOW[x], "recursion", "60") for x in hows]
+    for what, stacks in zip(hows, found):
+        java = judge(f"{jdk.feature} recursion {what}", stacks, *TOP,
+                     r"HotspotLoad\.recursion", r"HotspotLoad\.deep", BURN)
+        java = [s for s in java if s.has(BURN)]
+        total = sum(s.count for s in java)
+        good = sum(s.count for s in java if s.methods.count("HotspotLoad.deep") == 61)
+        say(f"{good} of {total} with 61 frames")
+        assert good >= 0.99 * total, [s.methods.count("HotspotLoad.deep") for s in java][:20]
 
 
 # --- threads --------------------------------------------------------------------------
 
 
 def check_threads(jdk, *cases):
-    """Record and judge each of cases: (mode, a word for it), chain."""
-    for ((mode, _), chain), stacks in zip(cases, loads(jdk, *((APART, *words) for words, _ in cases))):
+    """Judge each of cases: (mode, a word for it), chain."""
+    found = yield [Run(APART, *words) for words, _ in cases]
+    for ((mode, _), chain), stacks in zip(cases, found):
         judge(f"{jdk.feature} {mode}", stacks, *chain, BURN)
 
 
-@suite.test
-def threads():
+@shared(thorough)
+def threads(jdk):
     """each version: threads, also those that live for milliseconds"""
-    for jdk in thorough():
-        check_threads(jdk, (("threads", "3"), [r"Thread\.run", r"HotspotLoad\.chain",
-                                               r"HotspotLoad\$Work\.method"]),
-                      (("shortThreads", "0"), [r"Thread\.run",
-                                               r"HotspotLoad\.lambda\$shortThreads\$\d+"]))
+    yield from check_threads(jdk, (("threads", "3"), [r"Thread\.run", r"HotspotLoad\.chain",
+                                                      r"HotspotLoad\$Work\.method"]),
+                             (("shortThreads", "0"), [r"Thread\.run",
+                                                      r"HotspotLoad\.lambda\$shortThreads\$\d+"]))
 
 
-@suite.test
-def virtual_threads():
+def loom():
+    return [j for f, j in all_jdks().items() if f >= 21]
+
+
+@shared(loom, "no JDK of 21 or later")
+def virtual_threads(jdk):
     """21 and later: virtual threads; of one that came back what came back of its stack"""
-    able = [j for f, j in all_jdks().items() if f >= 21]
-    if not able:
-        raise Skip("no JDK of 21 or later")
-    for jdk in able:
-        check_threads(jdk, (("virtualThreads", "2"),
-                            [r"Continuation\.run", r"VirtualThread\.run", r"HotspotLoad\.chain",
-                             r"HotspotLoad\$Work\.method"]),
-                      (("yielding", "20"), [r"Continuation\.run", r"HotspotLoad\.yielding"]))
+    yield from check_threads(jdk, (("virtualThreads", "2"),
+                                   [r"Continuation\.run", r"VirtualThread\.run", r"HotspotLoad\.chain",
+                                    r"HotspotLoad\$Work\.method"]),
+                             (("yielding", "20"), [r"Continuation\.run", r"HotspotLoad\.yielding"]))
 
 
 # --- C --------------------------------------------------------------------------------
@@ -275,21 +321,19 @@ def library():
     return lib
 
 
-@suite.test
-def jni():
+@shared(thorough)
+def jni(jdk):
     """each version: C called by Java, and Java called by C called by Java"""
     classes()
-    for jdk in thorough():
-        cases = [(what, mode) for what in ("interpreted", "tiered") for mode in ("inC", "callbacks")]
-        found = dict(zip(cases, loads(jdk, *((APART + HOW[what], mode, library())
-                                             for what, mode in cases))))
-        for what in ("interpreted", "tiered"):
-            judge(f"{jdk.feature} inC {what}", found[what, "inC"], *TOP, r"HotspotLoad\.inC",
-                  r"HotspotLoad\.fromC", "Java_HotspotLoad_fromC", "burn_in_c",
-                  burn="burn_in_c", row=True)
-            judge(f"{jdk.feature} callbacks {what}", found[what, "callbacks"], *TOP, r"HotspotLoad\.callbacks",
-                  r"HotspotLoad\.throughC", "Java_HotspotLoad_throughC", "call_back",
-                  r"HotspotLoad\.back", BURN)
+    cases = [(what, mode) for what in ("interpreted", "tiered") for mode in ("inC", "callbacks")]
+    found = dict(zip(cases, (yield [Run(APART + HOW[what], mode, library()) for what, mode in cases])))
+    for what in ("interpreted", "tiered"):
+        judge(f"{jdk.feature} inC {what}", found[what, "inC"], *TOP, r"HotspotLoad\.inC",
+              r"HotspotLoad\.fromC", "Java_HotspotLoad_fromC", "burn_in_c",
+              burn="burn_in_c", row=True)
+        judge(f"{jdk.feature} callbacks {what}", found[what, "callbacks"], *TOP, r"HotspotLoad\.callbacks",
+              r"HotspotLoad\.throughC", "Java_HotspotLoad_throughC", "call_back",
+              r"HotspotLoad\.back", BURN)
 
 
 # --- classes that come and go -----------------------------------------------------------
@@ -314,7 +358,7 @@ def many_methods():
     """ten thousand methods, each with its own name"""
     with tempfile.TemporaryDirectory(prefix="trifold-test-hotspot-many-") as folder:
         javac(classes(), os.path.join(HERE, "HotspotLoad.java"), *many_sources(folder, 100, 100))
-    stacks, = loads(first(), ([], "many", "100"), seconds="10", cpu=0, hz="997")
+    stacks, = profile(OUT, first().command(classes()), Run([], "HotspotLoad", "10", "many", "100", cpu=0).row(), hz="997")
     java = [s for s in stacks if s.has(*TOP, r"HotspotLoad\.many") and not s.learning()]
     total = sum(s.count for s in java)
     seen = {m for s in java for m in s.methods if m.startswith("Many") and ".m" in m}
@@ -326,29 +370,26 @@ def many_methods():
     assert broken <= 0.01 * total
 
 
-@suite.test
-def unloading():
+@shared(thorough)
+def unloading(jdk):
     """classes that are loaded, run and are unloaded, each with its own loader"""
-    for jdk in thorough():
-        flags = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,HotspotGuest.guestBurn"]
-        stacks, = loads(jdk, (flags, "unloading", classes()), seconds="5", cpu=0)
-        judge(f"{jdk.feature} unloading", stacks, *TOP, r"HotspotLoad\.unloading",
-              r"Method\.invoke", r"HotspotGuest\.run", r"HotspotGuest\.guestBurn",
-              burn=r"HotspotGuest\.guestBurn", share=0.3, least=0.98)
+    flags = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,HotspotGuest.guestBurn"]
+    stacks, = yield [Run(flags, "HotspotLoad", "5", "unloading", classes(), cpu=0)]
+    judge(f"{jdk.feature} unloading", stacks, *TOP, r"HotspotLoad\.unloading",
+          r"Method\.invoke", r"HotspotGuest\.run", r"HotspotGuest\.guestBurn",
+          burn=r"HotspotGuest\.guestBurn", share=0.3, least=0.98)
 
 
 # --- when and where ----------------------------------------------------------------------
 
 
-@suite.test
-def short_lives():
-    """programs of 0.3 s: whole stacks with names, though nobody is there to ask"""
-    for jdk in all_jdks().values():
-        stacks, = profile(OUT, jdk.command(classes()), ["-Xmx64m", "-cp", classes(), "HotspotShort",
-                                                        "0.3"], times=10)
-        judge(f"{jdk.feature} short", stacks, r"HotspotShort\.main",
-              r"HotspotShort\.outer", r"HotspotShort\.inner", burn=r"HotspotShort\.inner",
-              share=0.2)
+@shared(every)
+def short_lives(jdk):
+    """programs of 0.3 s: whole stacks with names, though they are gone when names are read"""
+    stacks, = yield [Run(["-Xmx64m"], "HotspotShort", "0.3", cpu=0, times=10)]
+    judge(f"{jdk.feature} short", stacks, r"HotspotShort\.main",
+          r"HotspotShort\.outer", r"HotspotShort\.inner", burn=r"HotspotShort\.inner",
+          share=0.2)
 
 
 @suite.test
@@ -359,10 +400,10 @@ def started_before():
                                "30", "chain"], stdout=subprocess.PIPE, text=True) as p:
             try:
                 assert p.stdout.readline() == "burns\n"
-                record(OUT, "--pid", str(p.pid), "--duration", "3", "--frequency", "499")
+                record(TIMED, "--pid", str(p.pid), "--duration", "3", "--frequency", "499")
             finally:
                 p.kill()
-        judge(f"{jdk.feature} started before", stacks_of(OUT), *PLAIN, row=True)
+        judge(f"{jdk.feature} started before", when_known(samples_of(TIMED), *TOP), *PLAIN, row=True)
 
 
 @suite.test
@@ -374,10 +415,10 @@ def root_of_its_own():
     root = os.path.join(tmp.name, "root")
     os.mkdir(root)
     script = 'mount --rbind / "$0" && exec chroot "$0" "$@"'
-    record(OUT, "--frequency", "499", "--", "unshare", "-m", "--propagation",
-           "private", "sh", "-c", script, root, jdk.java, *APART, "-cp", classes(),
-           "HotspotLoad", "3", "chain")
-    judge("root of its own", stacks_of(OUT), *PLAIN, row=True)
+    record(TIMED, "--frequency", "499", "--", *cpu_limit(3), "sh", "-c",
+           'unshare -m --propagation private sh -c "$@"; test $? = 152', "sh", script, root, jdk.java, *APART,
+           "-cp", classes(), "HotspotLoad", "60", "chain")
+    judge("root of its own", when_known(samples_of(TIMED), *TOP), *PLAIN, row=True)
 
 
 @suite.test

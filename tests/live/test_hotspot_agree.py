@@ -12,8 +12,9 @@ import os
 import re
 import tempfile
 
+from chance import least
 from hotspot import HERE, KNOWN, jdks, javac
-from live import Suite, least, record, say
+from live import Suite, record, say
 
 suite = Suite()
 tmp = tempfile.TemporaryDirectory(prefix="trifold-test-agree-")
@@ -21,7 +22,7 @@ os.chmod(tmp.name, 0o755)
 CLASSES = os.path.join(tmp.name, "classes")
 PLACES, MS, WARM, HZ = 160, 6, 400, 997
 ENOUGH = 300		# samples of one way
-SHARE = 0.99		# of them that agree, less three standard errors: each run has other stacks
+SHARE = 0.99		# of them that agree, less what may be chance: each run has other stacks
 EDGE = 1000000		# ns at both ends of a moment: clocks are told, not shared
 HIDDEN = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+ShowHiddenFrames"]
 # Code that the compiler put into spin()'s caller has no record of most places, but with

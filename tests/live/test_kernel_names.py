@@ -4,7 +4,8 @@
 import os
 import re
 
-from live import Skip, Suite, compile_c, folded, least, record, say, scratch
+from chance import least
+from live import Skip, Suite, compile_c, folded, record, say, scratch
 
 suite = Suite()
 PROGRAMS = ("spin_one", "spin_two", "spin_three")

@@ -4,7 +4,8 @@
 import os
 import sys
 
-from live import Suite, compile_c, folded, least, record, say, scratch
+from chance import least
+from live import Suite, compile_c, folded, record, say, scratch
 
 suite = Suite()
 FILES = 150

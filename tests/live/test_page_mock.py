@@ -266,7 +266,7 @@ def server_misbehaves(b, m):
 
 @test(lambda: page_mock.plain(500))
 def policy(b, m):
-    """the policy: nobody else is asked, no text becomes markup"""
+    """the policy: no other server is asked, no text becomes markup"""
     enter(b, m)
     assert b.eval("fetch('http://127.0.0.1:1/').then(() => 'sent', e => String(e))") != "sent"
     assert "TypeError" in b.eval("try { document.body.innerHTML = '<p>'; 'set' } catch (e) { String(e) }")
@@ -406,7 +406,7 @@ def lanes(b, m):
 def first_seen(b, m):
     """boxes by time: asked for when chosen, reversed, about a function; in no comparison"""
     enter(b, m, "&last=3600")
-    assert not [q for _, q in m.asked if "first" in q], "asks for times that nobody wants"
+    assert not [q for _, q in m.asked if "first" in q], "asks for times that are not wanted"
     for k in ("name", "time"):
         b.eval("document.getElementById('canvas').focus()")
         b.key("o")

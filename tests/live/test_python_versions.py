@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """CPython's frames, of every version that is here, and of what is rare: other
 threads, generators, coroutines, interpreters in one process, and C around it."""
+import collections
 import ctypes.util
+import functools
 import glob
 import os
 import re
@@ -10,11 +12,12 @@ import shutil
 import subprocess
 import tempfile
 
-from live import LEARNING, ROOT, Skip, Suite, compile_c, folded, record, say
+from live import ROOT, Skip, compile_c, say
+from pprof import read_pprof
+from rows import Rows
 
-suite = Suite()
-SECONDS = 3		# of a recording
-BURNS = "60"		# seconds, if nobody ends it
+rows = Rows({"pprof": [".pb.gz"]}, seconds=6, hz=499)
+BURNS = "600"		# seconds, if it is not ended
 LIVE = os.path.join(ROOT, "tests", "live")
 tmp = tempfile.TemporaryDirectory(prefix="trifold-test-python-")
 
@@ -84,30 +87,30 @@ def copy(exe, name):
     return shutil.copy(os.path.realpath(exe), os.path.join(tmp.name, name))
 
 
-def load(exe, name, mode):
-    return [copy(exe, name), os.path.join(LIVE, "python_load.py"), BURNS, mode]
+def load(exe, mode):
+    return [exe, os.path.join(LIVE, "python_load.py"), BURNS, mode]
 
 
-def profile(commands):
-    """Record while they all burn: {process: [(frames, count)]} of user frames."""
-    out = os.path.join(tmp.name, "out.folded")
-    running = [subprocess.Popen(c, stdout=subprocess.PIPE, text=True) for c in commands]
-    try:
-        for c, p in zip(commands, running):
-            assert p.stdout.readline(), f"ended: {c} {p.wait()}"
-        record(out, "--duration", str(SECONDS), "--frequency", "499")
-        for c, p in zip(commands, running):
-            assert p.poll() is None, f"ended: {c} {p.poll()}"
-    finally:
-        for p in running:
-            p.kill()
-            p.communicate()
-    found = {}
-    for f, n in folded(out):
-        user = [x for x in f[1:] if not x.endswith("_[k]")]
-        if user and not set(LEARNING) & set(user):
-            found.setdefault(f[0], []).append((user, n))
+def start(t, commands, **more):
+    """Start them; they burn when this returns: their numbers."""
+    running = [t.start(*c, **more) for c in commands]
+    for p in running:
+        assert p.stdout.readline(), f"ended: {p.args} {p.wait()}"
+    return [p.pid for p in running]
+
+
+@functools.cache
+def stacks_by_pid(path):
+    """{number: [(functions, count)]}, outermost first, without samples that came before their files' tables."""
+    found = collections.defaultdict(list)
+    for labels, frames, n in read_pprof(path):
+        if labels.get("stack_end") not in ("no_table", "file_unknown"):
+            found[labels["pid"]].append(([f.rpartition(" ")[0] for f in reversed(frames)], n))
     return found
+
+
+def stacks_of(t, pid):
+    return stacks_by_pid(t.out("pprof"))[pid]
 
 
 def short(name):
@@ -137,47 +140,46 @@ def chain_of(mode, version):
     return [short(x) for x in chain] if version < (3, 11) else chain
 
 
-def modes(exe, names, version):
-    """The loads of these names at once."""
-    found = profile([load(exe, "py_" + m[:12], m) for m in names])
-    for m in names:
-        judge(found.get("py_" + m[:12], []), f"{called(version)} {m}", chain_of(m, version))
+def modes(t, runs):
+    """The loads of these (version, executable, modes)."""
+    loads = [(v, exe, m) for v, exe, names in runs for m in names]
+    pids = start(t, [load(exe, m) for _, exe, m in loads])
+    yield
+    for pid, (v, _, m) in zip(pids, loads):
+        judge(stacks_of(t, pid), f"{called(v)} {m}", chain_of(m, v))
 
 
-@suite.test
-def versions():
+@rows.test
+def versions(t):
     """each version that is here, copied: Python called by C called by Python"""
     assert PYTHONS
-    found = profile([load(exe, f"py{called(v)}", "chain") for v, exe in PYTHONS.items()])
-    for v in PYTHONS:
-        judge(found.get(f"py{called(v)}", []), called(v), chain_of("chain", v))
+    yield from modes(t, [(v, copy(exe, f"py{called(v)}"), ["chain"]) for v, exe in PYTHONS.items()])
 
 
-@suite.test
-def places():
+@rows.test
+def places(t):
     """threads, generators, coroutines, and code that GCC calls cold"""
     exe = system_python()
-    modes(exe, ["threads", "many", "generator", "coroutine", "rare"], version_of(exe))
+    yield from modes(t, [(version_of(exe), exe, ["threads", "many", "generator", "coroutine", "rare"])])
 
 
-@suite.test
-def places_of_versions():
+@rows.test
+def places_of_versions(t):
     """the same, of the other versions"""
     others = {v: e for v, e in PYTHONS.items() if os.path.realpath(e) != system_python()}
     if not others:
         raise Skip("no other version here")
-    for v, exe in others.items():
-        modes(exe, ["threads", "generator", "coroutine"], v)
+    yield from modes(t, [(v, exe, ["threads", "generator", "coroutine"]) for v, exe in others.items()])
 
 
-@suite.test
-def interpreters():
+@rows.test
+def interpreters(t):
     """one interpreter in another, in a thread, and after it"""
-    run = {v: e for v, e in PYTHONS.items() if v >= (3, 8)}
-    if not run:
+    able = {v: e for v, e in PYTHONS.items() if v >= (3, 8)}
+    if not able:
         raise Skip("no version of 3.8 or later")
-    for v, exe in run.items():
-        modes(exe, ["interpreter", "interpreter_thread", "after_interpreter"], v)
+    yield from modes(t, [(v, exe, ["interpreter", "interpreter_thread", "after_interpreter"])
+                         for v, exe in able.items()])
 
 
 def has_jit(exe):
@@ -185,22 +187,23 @@ def has_jit(exe):
                               stderr=subprocess.DEVNULL, check=False).returncode
 
 
-@suite.test
-def jit():
+@rows.test
+def jit(t):
     """code that CPython's own JIT made"""
-    run = {v: e for v, e in PYTHONS.items() if has_jit(e)}
-    if not run:
+    able = {v: e for v, e in PYTHONS.items() if has_jit(e)}
+    if not able:
         raise Skip("no CPython with a JIT")
-    os.environ["PYTHON_JIT"] = "1"
-    for v, exe in run.items():
-        found = profile([load(exe, "py_hot", "hot")])["py_hot"]
+    pids = start(t, [load(exe, "hot") for exe in able.values()], env=dict(os.environ, PYTHON_JIT="1"))
+    yield
+    for v, pid in zip(able, pids):
+        found = stacks_of(t, pid)
         assert any(JIT_CODE in f for f, _ in found), f"{called(v)}: no code of the JIT"
         # 3.14: those that are in the JIT's code itself may have neither frame pointer nor root
         judge(found, f"{called(v)} with the JIT", chain_of("hot", v), 0.9)
 
 
-@suite.test
-def embedded():
+@rows.test
+def embedded(t):
     """a C program with libpython in it: the main thread, and a thread of C's"""
     version = version_of(system_python())
     lib = ctypes.util.find_library(f"python{version[0]}.{version[1]}")
@@ -208,11 +211,11 @@ def embedded():
         raise Skip(f"no libpython{version[0]}.{version[1]}")
     exe = compile_c("python_embed.c", os.path.join(tmp.name, "embed"), "-pthread", "-ldl")
     script = os.path.join(LIVE, "python_load.py")
-    found = profile([[copy(exe, "embed_" + m), lib, script, BURNS, m]
-                     for m in ("main", "thread")])
+    pids = start(t, [[exe, lib, script, BURNS, m] for m in ("main", "thread")])
+    yield
     chain = ["c_calls", "<module>"] + chain_of("chain", version)
-    judge(found.get("embed_main", []), "main", ["main"] + chain)
-    judge(found.get("embed_thread", []), "thread", ["c_thread"] + chain)
+    for pid, top in zip(pids, ("main", "c_thread")):
+        judge(stacks_of(t, pid), top, [top] + chain)
 
 
-suite.run()
+rows.run()

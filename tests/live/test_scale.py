@@ -23,7 +23,7 @@ suite = Suite()
 FILES, PROCESSES, RATE, SECONDS = map(int, os.environ.get("SCALE", "450,450,200,15").split(","))
 US = min(1500, 700000 // PROCESSES)	# of work a process and second
 TABLE = 17600	# bytes of one of the swarm's tables
-IDLE = 3	# seconds until loaderd forgets what nobody uses
+IDLE = 3	# seconds until loaderd forgets what is not used
 HELD = ("tables.files", "tables.tables", "tables.table_rows", "tables.table_bytes", "tables.rules", "loader.slabs")
 
 

@@ -10,8 +10,8 @@ import time
 
 from accounts import Watcher
 from adversary import CHAIN, cgroup, main_pids
-from live import (TRIFOLD, Suite, children_of, compile_c, ends_with_us, folded, has_chain, least,
-                  learned, say, scratch, wait_for)
+from chance import least
+from live import (TRIFOLD, Suite, children_of, compile_c, ends_with_us, folded, has_chain, learned, say, scratch, wait_for)
 
 suite = Suite()
 

@@ -6,7 +6,7 @@ import platform
 import shutil
 
 from cases import HERE, Cases, only
-from live import least
+from chance import least
 
 cases = Cases()
 
@@ -25,7 +25,7 @@ def simple(name, stack, which, what, *flags, machine=None, **more):
 
 
 def some(stack, share=0.2):
-    """Of the samples, this share at least has a stack like that, less three standard errors."""
+    """Of the samples, this share at least has a stack like that, less what may be chance."""
     def check(case):
         n = case.matching(stack)
         assert n >= least(share, case.total()), f"{n} of {case.total()} are {stack}"
@@ -104,7 +104,7 @@ edges("expression", "expression_loop", "edge_push", "a CFA by an expression")
 edges("constant", "constant_loop", "edge_push", "the same with a number pushed, as SBCL says it")
 edges("elsewhere", "elsewhere_loop", "elsewhere edge_push",
       "a CFA on another stack, further down, as OCaml 5 says it")
-edges("around", "around_loop", "edge_push", "the rest of a function, behind one that lies within it")
+edges("around", "around_loop", "edge_push", "the rest of a function, after one that lies within it")
 edges("popped", "popped_loop", "", "its return address popped: the CFA is the stack pointer")
 edges("register", "register_loop", "edge_push", "a CFA by a callee-saved register")
 edges("guess", "guess_loop", "[caller~guessed] guess_push",
@@ -137,7 +137,7 @@ def plt(name, what, *flags, where=(), stack="calls *", **env):
 IBT = ("-fcf-protection=full", "-Wl,-z,ibtplt")
 plt("plt", "around a lazy PLT", "-fcf-protection=none")
 plt("plt-ibt", "around a PLT with branch protection", *IBT)
-# How many of those are in the PLT itself depends on the CPU; all of these are.
+# How many samples of the former are in the PLT itself depends on the CPU; all of these are.
 plt("entry", "in a PLT entry", "-fcf-protection=none", where=("entry",),
     stack="calls lib_quick@plt * handler in_handler")
 plt("entry-ibt", "in a PLT entry with branch protection", *IBT, where=("entry",),

@@ -87,7 +87,7 @@ def counter(directory, **more):
 
 
 def runs_on(p):
-    """It counts, is nobody's tracee, and says so several times from now on."""
+    """It counts, is not traced, and says so several times from now on."""
     os.set_blocking(p.stdout.fileno(), False)
     p.stdout.read()
     os.set_blocking(p.stdout.fileno(), True)
@@ -238,7 +238,7 @@ def killed_in_between():
                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                      start_new_session=True)
                 try:
-                    # the second time it stands for as long as nobody answers
+                    # the second time it stands until there is an answer
                     def stands():
                         time.sleep(0.5)
                         return state(p.pid)[0] == "t"
@@ -319,7 +319,7 @@ def compat(tmp):
 
 @suite.test
 def own_user():
-    """a user's own process, without root, where the kernel lets him; the file is his"""
+    """a user's own process, without root, where the kernel allows it; the file is the user's"""
     try:
         with open("/proc/sys/kernel/yama/ptrace_scope", encoding="utf-8") as f:
             scope = f.read().strip()

@@ -82,7 +82,7 @@ def all_processes():
 
 @suite.test
 def processes():
-    """all that run a program of ours below the supervisor, and nobody else"""
+    """all that run a program of ours below the supervisor, and no other"""
     with scratch() as tmp, storm():
         stranger = shutil.copy(shutil.which("sleep"), os.path.join(tmp, "trifold-sleep"))
         with subprocess.Popen([stranger, "60"]) as other, running(tmp) as p:

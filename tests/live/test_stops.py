@@ -27,7 +27,7 @@ ONLY = os.environ.get("ONLY", "")
 SHOW = int(os.environ.get("SHOW", "8"))
 COMPLETE = 1
 NO_PROGRESS = 10
-PAST_ROOT = "gdb goes on behind the root"
+PAST_ROOT = "gdb goes on after the root"
 LOST = "gdb's caller is no code, ours ends there"
 GO_SWITCH = "gdb does not leave the system stack"
 GO_ALIGNED = "gdb does not know where Go's stack was before the vDSO"
@@ -35,7 +35,7 @@ GO_ALIGNED = "gdb does not know where Go's stack was before the vDSO"
 GO_ALIGNS = ("runtime.nanotime1", "time.now", "runtime.walltime")
 GO_SWITCHES = ("runtime.systemstack", "runtime.asmcgocall", "runtime.morestack", "runtime.mcall")
 GLUED = "gdb does not know .init and .fini"
-# behind "sub $8, %rsp", at the next three instructions: no CFI is there, and gdb at times
+# after "sub $8, %rsp", at the next three instructions: no CFI is there, and gdb at times
 # takes the 8 bytes for a caller
 GLUED_CODE = re.compile(r"=> [^\n]*:\t(" + "|".join(r"[^\n]*\n[^\n]*:\t".join(c) for c in (
     (r"mov +0x[0-9a-f]+\(%rip\),%rax", r"test +%rax,%rax", "je "),
@@ -43,7 +43,7 @@ GLUED_CODE = re.compile(r"=> [^\n]*:\t(" + "|".join(r"[^\n]*\n[^\n]*:\t".join(c)
     ("je ", r"call +\*%rax", r"add +\$0x8,%rsp"),
     (r"call +\*%rax", r"add +\$0x8,%rsp", "ret"),
     (r"add +\$0x8,%rsp", "ret"))) + ")")
-GO_TOP = "gdb goes on behind Go's top frame"
+GO_TOP = "gdb goes on after Go's top frame"
 # what was below has been left for good: mcall() and morestack() do not return,
 # gogo() goes elsewhere
 GO_TOPS = ("runtime.mcall", "runtime.mstart", "runtime.rt0_go", "runtime.goexit",
@@ -152,7 +152,7 @@ class Helper:
 
 
 def cause(d):
-    """Why a stop differs; None: nobody knows."""
+    """Why a stop differs; None: unknown."""
     theirs, ours, same, names = d["gdb"], d["ours"], d["same"], d["names"]
     in_unwinder = any(n.startswith("_Unwind_") for n in names[:3])
     # see below; both find that the stack does not grow, at the same frame
@@ -161,7 +161,7 @@ def cause(d):
         return LOST
     if not 0 < same < len(theirs):
         return None
-    # an address in no executable memory is nobody's return address
+    # an address in no executable memory is no return address
     no_code, last = theirs[same][0].endswith("!"), names[same - 1]
     if same < len(ours):
         if not no_code or not d["rest_same"]:

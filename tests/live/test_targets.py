@@ -107,7 +107,7 @@ def duration_and_interrupt():
         out = os.path.join(tmp, "out.folded")
         said = record(out, "--pid", str(p.pid), "--duration", "1", "--frequency", "199")
         assert set(by_name(out)) == {"one"}
-        # nobody watches: the file, the account
+        # no terminal: the file, the account
         assert len(said.splitlines()) == 2, said
         os.remove(out)
         with subprocess.Popen([TRIFOLD, "record", "--output", out, "--pid", str(p.pid)],

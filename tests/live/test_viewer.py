@@ -7,7 +7,8 @@ import signal
 import socket
 import subprocess
 
-from live import TRIFOLD, Suite, compile_c, has_chain, least, parent_of, pids_of, say, scratch, wait_for
+from chance import least
+from live import TRIFOLD, Suite, compile_c, has_chain, parent_of, pids_of, say, scratch, wait_for
 from viewer_page import Page, counts_agree, folded_of, tree_of
 
 suite = Suite()
@@ -85,7 +86,7 @@ def look_at_run(p, chain_pid):
     assert counts_agree(page, process="nobody", **sel) == 0
     kinds_and_trees(page, sel)
     differences(page, sel)
-    # nobody else's samples, unless the configuration says so
+    # no other's samples, unless the configuration says so
     assert page.post(b"") == 404
     hub_killed(page, sel)
     killed(page)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The live page's server by itself: who may ask, what it refuses, what it keeps."""
+"""The live page's server by itself: which users may ask, what it refuses, what it keeps."""
 import gzip
 import http.client
 import os

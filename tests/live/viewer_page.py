@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """viewer_page - asks the server of the live page, for its tests"""
-import gzip
 import http.client
 import json
 import os
@@ -19,7 +18,7 @@ PROTOBUF = {"Content-Type": "application/x-protobuf"}
 
 
 class Page:
-    """One who asks."""
+    """A client."""
 
     def __init__(self, port, key):
         self.port, self.key = port, key

@@ -210,7 +210,7 @@ static void begin(void)
 	free(self);
 }
 
-/* The debug file of the file with that number; of those before it there stay some. */
+/* The debug file of the file with that number; some of earlier ones stay. */
 static void put_debug(unsigned int number, enum bomb bomb)
 {
 	static char kept[KEPT][96];

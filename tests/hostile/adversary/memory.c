@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * memory - address spaces that nobody has who does not mean harm
+ * memory - address spaces that only an attack has
  *
  * memory grow	330 executable mappings and files that change their sizes, all in one stack
  * memory maps N	N mappings, in as many processes as that takes

@@ -39,7 +39,7 @@ static struct fuse_attr attr_of(uint64_t id)
 	};
 }
 
-/* Bytes of the answer behind its header; -1: there is none, ever. */
+/* Bytes of the answer after its header; -1: there is none, ever. */
 static int answer(const struct fuse_in_header *in, struct answer *a)
 {
 	switch (in->opcode) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * processes - too many of them, too short, and not who they were
+ * processes - too many, too short, and with numbers of others before them
  *
  * processes threads N	N threads, each awake now and then
  * processes short N	N processes in all, each a moment long; then again
@@ -134,7 +134,7 @@ static int reuse(void)
 	return 1;
 }
 
-/* N at a time, whoever forked them; the first one stays. */
+/* N at a time, by whichever process forked; the first one stays. */
 static int bomb(unsigned int n)
 {
 	const struct rlimit most = { n, n };

@@ -125,7 +125,7 @@ function constant_loop
 	.cfi_endproc
 	.size	constant_loop, . - constant_loop
 
-/* another function lies within it; most of it is behind that */
+/* another function lies within it; most of it is after that */
 function around_loop
 	.cfi_startproc
 	mov	$10000, %ecx

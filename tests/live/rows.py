@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rows - tests of which each looks at programs of its own, in one recording of all
+
+A row is a generator: it starts its programs, yields, and judges what was recorded.
+Several outputs, of other formats or options, are of recorders beside one `trifold run`.
+"""
+import contextlib
+import functools
+import os
+import signal
+import subprocess
+
+from accounts import Watcher
+from live import TRIFOLD, Skip, ends_with_us, folded, leaving_nothing, learned, record, say, scratch, tap, wait_for
+
+RECORDERS = 4		# beside a `trifold run`, at a time: SUBSCRIBERS of symbolizerd/hub/status.h but the viewer
+
+
+def be_nice(pid, nice):
+    """A process that leads a session, and all others of its group: with autogroups (sched(7)) a session competes
+    as one."""
+    with contextlib.suppress(ProcessLookupError):
+        os.setpriority(os.PRIO_PGRP, pid, nice)
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as f:
+        f.write(str(nice))
+
+
+def leads_a_session():
+    """In a child."""
+    ends_with_us()
+    os.setsid()
+
+
+def has_ended(p):
+    """Its number stays its own."""
+    return os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+class Row:
+    def __init__(self, fn):
+        self.fn, self.name, self.rest, self.failure = fn, fn.__doc__, None, None
+
+    def begin(self, rows):
+        try:
+            self.rest = self.fn(rows)
+            next(self.rest)
+        except Exception as e:	# its test says so; the others go on
+            self.failure = e
+
+    def judge(self):
+        if self.failure:
+            raise self.failure
+        if not self.rest:
+            raise Skip("no recording")
+        for _ in self.rest:
+            raise AssertionError("it yields twice")
+
+
+class Rows:
+    """outputs: {key: words}, of which the first is an ending, the rest options of `trifold record`."""
+
+    def __init__(self, outputs, seconds, hz):
+        self.outputs, self.seconds, self.hz = outputs, seconds, hz
+        self.rows, self.running, self.tmp = [], [], None
+        self.said = ""		# by the recording, if there is one output
+
+    def test(self, fn):
+        self.rows.append(Row(fn))
+        return fn
+
+    def path(self, name):
+        return os.path.join(self.tmp, name)
+
+    def start(self, *words, nice=0, **more):
+        """Start a program, which goes on until it is killed; .said is what it said by then."""
+        p = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                             **{"preexec_fn": leads_a_session, **more})
+        p.nice = nice
+        self.running.append(p)
+        return p
+
+    def out(self, key):
+        return self.path("out-" + key + self.outputs[key][0])
+
+    @functools.cache
+    def folded(self, key):
+        return folded(self.out(key))
+
+    def stacks(self, process, key="folded"):
+        """[(frames, count)] of this name in a .folded output, from when its tables were there."""
+        return learned([(f, n) for f, n in self.folded(key) if f[0] == process])
+
+    def _words(self, key):
+        ending, *options = self.outputs[key]
+        return [TRIFOLD, "record", "--output", self.out(key), "--duration", str(self.seconds), *options]
+
+    def _beside(self):
+        """All outputs, RECORDERS at a time, beside a `trifold run`."""
+        run = subprocess.Popen([TRIFOLD, "run", "--frequency", str(self.hz), "--interval", "1", "--no-page", "--output",
+                                self.path("run.folded")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               text=True, preexec_fn=ends_with_us)
+        keys = list(self.outputs)
+        try:
+            wait_for(lambda: run.poll() is not None or (Watcher.once() or {"hub.batches": 0})["hub.batches"] > 1)
+            for i in range(0, len(keys), RECORDERS):
+                recorders = [subprocess.Popen(self._words(k), stderr=subprocess.PIPE, text=True,
+                                              preexec_fn=ends_with_us) for k in keys[i:i + RECORDERS]]
+                for p in recorders:
+                    said = p.communicate(timeout=120)[1]
+                    assert p.returncode == 0, said
+        finally:
+            run.terminate()
+            said = run.communicate(timeout=120)[1]
+        assert run.returncode == 0, said
+
+    def _record(self):
+        try:
+            for row in self.rows:
+                row.begin(self)
+                for p in self.running:	# they take little CPU time from the next row's compiler
+                    be_nice(p.pid, 19)
+            ended = {p.pid for p in self.running if has_ended(p)}
+            for p in self.running:
+                be_nice(p.pid, p.nice)
+            if len(self.outputs) > 1:
+                self._beside()
+            else:
+                key, (_, *options) = next(iter(self.outputs.items()))
+                self.said = record(self.out(key), "--duration", str(self.seconds), "--frequency", str(self.hz), *options)
+            for p in self.running:
+                if has_ended(p):
+                    say(f"ended by itself {'before' if p.pid in ended else 'during'} the recording: {p.args}"[:300])
+        finally:
+            for p in self.running:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(p.pid, signal.SIGKILL)
+                p.said = p.communicate()[0]
+
+    def _together(self):
+        try:
+            leaving_nothing(self._record)
+        except BaseException:
+            for row in self.rows:
+                row.rest = None
+            raise
+
+    def run(self):
+        with scratch() as self.tmp:
+            os.chmod(self.tmp, 0o755)	# the opener looks as a user who owns nothing
+            tap([("all programs at once, one recording", self._together)] +
+                [(row.name, row.judge) for row in self.rows])
