@@ -18,9 +18,9 @@
 #include "bpf/runtime.h"
 #include "ipc/runtimes.h"
 #include "symbolizerd/elf/elf_file.h"
-#include "symbolizerd/symbols/frame_names_build.h"
+#include "symbolizerd/symbols/frame_names.h"
 #include "symbolizerd/symbols/process_memory.h"
-#include "symbolizerd/symbols/source.h"
+#include "symbolizerd/symbols/index_build.h"
 #include "symbolizerd/unwind/build.h"
 
 /* What is found out of an executable, once. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/runtimes/table.h"
 
-#include "symbolizerd/runtimes/go/detect.h"
+#include "symbolizerd/runtimes/go/find.h"
 #include "symbolizerd/runtimes/go/names.h"
 #include "symbolizerd/runtimes/go/rows.h"
 #include "symbolizerd/runtimes/hotspot/find.h"

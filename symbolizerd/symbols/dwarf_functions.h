@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "symbolizerd/symbols/dwarf_units.h"
+#include "symbolizerd/symbols/dwarf_ranges.h"
 #include "symbolizerd/symbols/index.h"
 
 #define DWARF_NEST_MAX	128	/* entries within each other */

@@ -15,7 +15,6 @@
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/symbols/demangle.h"
 #include "symbolizerd/symbols/dwarf_functions.h"
-#include "symbolizerd/symbols/dwarf_units.h"
 #include "symbolizerd/symbols/split_units.h"
 
 /* An ELF file, mapped, and its DWARF. */
@@ -31,6 +30,18 @@ struct dwarf_image {
 struct dwarf_made {
 	const char *a, *b;
 	char *s;
+};
+
+/*
+ * Which unit has an address: .debug_aranges says it, for the units that it has; for the
+ * others (clang writes none) the ranges of each unit are read, once.
+ */
+struct dwarf_units {
+	Dwarf *dbg;		/* borrowed, as is the next */
+	uint32_t *steps;	/* left */
+	Dwarf_Aranges *aranges;
+	struct dwarf_ranges ranges;
+	bool begun, read;
 };
 
 struct dwarf_places {
@@ -160,6 +171,59 @@ static void dwarf_image_close(struct dwarf_image *m)
 		elf_end(m->elf);
 	if (m->map)
 		munmap(m->map, m->len);
+}
+
+/* --- units -------------------------------------------------------------------- */
+
+/* What .debug_aranges has. */
+static bool dwarf_units_arange(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret,
+			       uint64_t *low)
+{
+	Dwarf_Arange *a;
+	Dwarf_Off die;
+	size_t n;
+
+	if (!u->begun && dwarf_getaranges(u->dbg, &u->aranges, &n))
+		u->aranges = NULL;
+	u->begun = true;
+	a = u->aranges ? dwarf_getarange_addr(u->aranges, vaddr) : NULL;
+	return a && !dwarf_getarangeinfo(a, low, NULL, &die) &&
+	       dwarf_offdie(u->dbg, die, ret);
+}
+
+static void dwarf_units_read(struct dwarf_units *u)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+
+	u->read = true;
+	while (*u->steps && !dwarf_get_units(u->dbg, cu, &cu, NULL, &type, &die, NULL)) {
+		--*u->steps;
+		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
+		    !dwarf_ranges_add(&u->ranges, &die, NULL, u->steps))
+			return;
+	}
+}
+
+/* The unit's entry, and where that part of its code begins that has the address. */
+static bool dwarf_units_find(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret, uint64_t *low)
+{
+	const struct dwarf_range *r;
+
+	if (dwarf_units_arange(u, vaddr, ret, low))
+		return true;
+	if (!u->read)
+		dwarf_units_read(u);
+	r = dwarf_ranges_find(&u->ranges, vaddr);
+	*low = r ? r->low : 0;
+	return r && dwarf_offdie(u->dbg, r->die, ret);
+}
+
+static void dwarf_units_fini(struct dwarf_units *u)
+{
+	free(u->ranges.list.v);
+	*u = (struct dwarf_units){ 0 };
 }
 
 /* --- split DWARF ---------------------------------------------------------------- */

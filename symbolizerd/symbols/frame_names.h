@@ -2,8 +2,8 @@
 /*
  * frame_names - names of frames of a process's runtime, or of places in a file
  *
- * Built by a worker (frame_names_build.h) for the frames that the main process
- * asked for, handed over as a sealed memfd, validated there.
+ * Built by a worker for the frames that the main process asked for, passed as a
+ * sealed memfd, validated there.
  *
  * The header is followed by n struct frame_name and string_bytes of
  * NUL-terminated strings, of which the first is empty.  A frame has several
@@ -13,8 +13,10 @@
 #ifndef SYMBOLIZERD_SYMBOLS_FRAME_NAMES_H
 #define SYMBOLIZERD_SYMBOLS_FRAME_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "symbolizerd/symbols/index.h"
 
@@ -55,5 +57,40 @@ int frame_names_open(const void *data, size_t len, uint32_t n_frames,
 
 /* What v[i] says; its strings live as long as the data. */
 struct symbol_place frame_names_place(const struct frame_names *x, uint32_t i);
+
+/* --- building: a frame that is left out has an empty name ------------------------ */
+
+#define FRAME_NAMES_LAST	1024	/* strings that are not written again */
+
+struct frame_names_build {
+	struct frame_names_hdr hdr;
+	uint32_t n_frames;	/* at most FRAME_NAMES_MAX */
+	uint32_t named;		/* frames below have a name */
+	uint32_t depth;		/* frame_names of the last of them */
+	uint32_t last[FRAME_NAMES_LAST];	/* offset of a string, by its hash; 0: none */
+	struct frame_name v[FRAME_NAMES_MAX];
+	char strings[FRAME_NAMES_STRINGS];
+};
+
+void frame_names_begin(struct frame_names_build *b, uint32_t n_frames);
+
+/*
+ * A name of this frame, its strings copied: after those of the frames before
+ * it, and after what is inlined into it.  False, and nothing is added: the order
+ * is another, the frame has SYMBOL_DEPTH_MAX, or there is no room.
+ */
+bool frame_names_add(struct frame_names_build *b, uint32_t frame,
+		     const struct symbol_place *place);
+
+/* It ends before this frame, which is not the first: from there on they were not
+ * looked at. */
+static inline void frame_names_stop(struct frame_names_build *b, uint32_t frame)
+{
+	b->hdr.left = b->n_frames - frame;
+}
+
+/* The whole in three parts, all inside of *b, with empty names for what was left
+ * out. */
+void frame_names_end(struct frame_names_build *b, struct iovec parts[3]);
 
 #endif /* SYMBOLIZERD_SYMBOLS_FRAME_NAMES_H */

@@ -6,7 +6,6 @@
 
 #include "ipc/message_hub.h"
 #include "symbolizerd/symbols/demangle.h"
-#include "symbolizerd/symbols/entry.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/lines_build.h"
 #include "symbolizerd/symbols/plt.h"
@@ -484,7 +483,6 @@ static int index_build_by_start(const void *x, const void *y)
 static int index_build_add_ranges(const struct elf_file *f, struct raws *all)
 {
 	uint32_t n_ranges, n = all->list.n, to = 0;
-	struct entry_point entry = entry_read(f);
 	struct code_range *ranges;
 	struct raw raw, *v;
 	int r = ranges_read(f, &ranges, &n_ranges);
@@ -492,9 +490,9 @@ static int index_build_add_ranges(const struct elf_file *f, struct raws *all)
 	for (uint32_t i = 0; !r && i < n_ranges; i++) {
 		if (!index_build_range(f, all, n, &ranges[i], &raw))
 			continue;
-		if (ranges[i].vaddr == entry.start)
+		if (ranges[i].known == RANGE_START)
 			index_build_entry(&raw, START_NAME);
-		else if (ranges[i].vaddr == entry.main)
+		else if (ranges[i].known == RANGE_MAIN)
 			index_build_entry(&raw, MAIN_NAME);
 		r = index_build_push(all, &raw);
 	}

@@ -1,9 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/symbols/jit_names.h"
 
-#include "symbolizerd/symbols/jit_wanted.h"
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "symbolizerd/symbols/jitdump.h"
-#include "symbolizerd/symbols/perf_map.h"
+
+/* --- perf maps ------------------------------------------------------------------ */
+
+#define BLOCK	(256u << 10)
+
+/* A number in hex and the space behind it.  False: there is none, or it has more
+ * than 64 bits. */
+static bool perf_map_number(const char **p, const char *end, uint64_t *ret)
+{
+	const char *s = *p;
+	int digits = 0;
+
+	if (end - s > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
+		s += 2;
+	for (*ret = 0; s < end; s++, digits++) {
+		int v = *s >= '0' && *s <= '9' ? *s - '0' :
+			*s >= 'a' && *s <= 'f' ? *s - 'a' + 10 :
+			*s >= 'A' && *s <= 'F' ? *s - 'A' + 10 : -1;
+
+		if (v < 0 || *ret >> 60)
+			break;
+		*ret = *ret << 4 | (uint64_t)v;
+	}
+	if (!digits || s == end || *s != ' ')
+		return false;
+	while (s < end && *s == ' ')
+		s++;
+	*p = s;
+	return true;
+}
+
+void perf_map_line(const char *line, size_t len, struct jit_wanted *w)
+{
+	const char *p = line, *end = line + len;
+	uint64_t start, size;
+	uint32_t i;
+
+	if (end > p && end[-1] == '\r')
+		end--;
+	if (!perf_map_number(&p, end, &start) || !perf_map_number(&p, end, &size) ||
+	    p == end || !size || size > JIT_SIZE_MAX || size - 1 > UINT64_MAX - start)
+		return;
+	for (i = jit_wanted_next(w, jit_wanted_from(w, start));
+	     i < w->n && w->v[i].addr - start < size; i = jit_wanted_next(w, i + 1))
+		jit_wanted_name(w, i, p, (size_t)(end - p));
+}
+
+/*
+ * The lines of a piece of the file, the last one first.  What follows the last end
+ * of a line is none of ours.  Returns how many bytes before the first end of a line
+ * are left, or len if there is no such.
+ */
+static size_t perf_map_lines(const char *buf, size_t len, struct jit_wanted *w)
+{
+	const char *end = memrchr(buf, '\n', len), *before;
+
+	if (!end)
+		return len;
+	while (w->left && (before = memrchr(buf, '\n', (size_t)(end - buf)))) {
+		if (end - before <= PERF_MAP_LINE)
+			perf_map_line(before + 1, (size_t)(end - before) - 1, w);
+		end = before;
+	}
+	return (size_t)(end - buf) + 1;
+}
+
+void perf_map_find(int fd, struct jit_wanted *w)
+{
+	static char buf[BLOCK + PERF_MAP_LINE + 1];
+	uint64_t pos, stop;
+	size_t kept = 0;
+	struct stat st;
+
+	if (fstat(fd, &st) || st.st_size <= 0)
+		return;
+	pos = (uint64_t)st.st_size;
+	stop = pos > PERF_MAP_BYTES ? pos - PERF_MAP_BYTES : 0;
+	while (pos > stop && w->left) {
+		size_t n = pos - stop < BLOCK ? (size_t)(pos - stop) : BLOCK;
+
+		/* what is kept begins a line, whose end was in it */
+		memmove(buf + n, buf, kept);
+		pos -= n;
+		if (pread(fd, buf, n, (off_t)pos) != (ssize_t)n)
+			return;		/* it has become shorter */
+		kept = perf_map_lines(buf, n + kept, w);
+		if (kept > PERF_MAP_LINE)
+			kept = 0;	/* too long for a line: its beginning is none */
+	}
+	if (!pos && kept && buf[kept - 1] == '\n')
+		perf_map_line(buf, kept - 1, w);
+}
+
+/* --- either -------------------------------------------------------------------- */
 
 int jit_names(int fd, const uint64_t *words, size_t n, struct frame_names_build *out)
 {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbolizerd/symbols/frame_names_build.h"
+#include "symbolizerd/symbols/frame_names.h"
 
 #define JIT_WANTED_MAX	512		/* as many as a job has words */
 #define JIT_NAME_MAX	500		/* bytes of a name or a file, NUL included: all of a

@@ -9,7 +9,7 @@
  * unit refers to, cut so that what the skeleton gives as bases is 0.  That is DWARF
  * which libdw reads as it reads any other, nothing is copied, and what it costs is what
  * one unit costs, however large the package.  Only range lists are read by ourselves
- * (split_ranges.h): they count from the skeleton's address.
+ * (dwarf_ranges.h): they count from the skeleton's address.
  */
 #ifndef SYMBOLIZERD_SYMBOLS_SPLIT_UNITS_H
 #define SYMBOLIZERD_SYMBOLS_SPLIT_UNITS_H
@@ -22,7 +22,6 @@
 #include "common/vector.h"
 #include "symbolizerd/symbols/dwarf_functions.h"
 #include "symbolizerd/symbols/split_file.h"
-#include "symbolizerd/symbols/split_ranges.h"
 
 struct split_stub;
 

@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 #include "symbolizerd/elf/elf_file.h"
-#include "symbolizerd/symbols/source.h"
+#include "symbolizerd/symbols/index_build.h"
 #include "symbolizerd/unwind/build.h"
 
 /* The rule that holds at each of n addresses; of all of the file, where there

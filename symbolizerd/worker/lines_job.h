@@ -15,7 +15,7 @@
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/elf/elf_file.h"
-#include "symbolizerd/symbols/frame_names_build.h"
+#include "symbolizerd/symbols/frame_names.h"
 
 /* Of a visit, more or less: what is left then is for another one. */
 #define LINES_JOB_NS	300000000ULL	/* CPU time of the worker */

@@ -2,7 +2,6 @@
 /* Perf maps and jitdumps: what they name, and what they cannot do. */
 #include "symbolizerd/symbols/jit_names.h"
 #include "symbolizerd/symbols/jitdump.h"
-#include "symbolizerd/symbols/perf_map.h"
 #include "tests/unit/harness.h"
 #include "tests/unit/jit_dump.h"
 

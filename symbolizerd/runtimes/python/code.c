@@ -59,54 +59,16 @@ bool code_returns_tls(const struct elf_file *f, uint64_t function, int32_t *ret)
 	return code_is_load(f, function, mov, sizeof(mov), ret, &end);
 }
 
-/* --- the table of FDEs ------------------------------------------------------------ */
+/* --- functions by their FDEs ------------------------------------------------------- */
 
-/* LSB 5.0, 10.6.2; all linkers write this form. */
-static const uint8_t fdes_head[4] = { 1, 0x1b, 0x03, 0x3b };
-
-#define FDES_HEAD	12
-
-static int64_t fdes_word(const struct fdes *t, size_t word)
+int64_t code_fde_before(const struct eh_frame_hdr *t, uint64_t addr)
 {
-	int32_t rel;
-
-	memcpy(&rel, t->b.data + FDES_HEAD + 4 * word, sizeof(rel));
-	return rel;
-}
-
-bool fdes_read(const struct elf_file *f, struct fdes *ret)
-{
-	const Elf64_Phdr *p = NULL;
-
-	for (uint32_t i = 0; i < f->n_phdrs && !p; i++) {
-		if (f->phdrs[i].p_type == PT_GNU_EH_FRAME)
-			p = &f->phdrs[i];
-	}
-	if (!p || p->p_filesz < FDES_HEAD ||
-	    elf_file_read(f, p->p_offset, p->p_filesz, &ret->b))
-		return false;
-	memcpy(&ret->n, ret->b.data + 8, sizeof(ret->n));
-	if (memcmp(ret->b.data, fdes_head, sizeof(fdes_head)) ||
-	    ret->n > (ret->b.len - FDES_HEAD) / 8)
-		ret->n = 0;
-	ret->b.vaddr = p->p_vaddr;
-	return true;
-}
-
-uint64_t fdes_start(const struct fdes *t, size_t i)
-{
-	return t->b.vaddr + (uint64_t)fdes_word(t, 2 * i);
-}
-
-int64_t fdes_find(const struct fdes *t, uint64_t addr)
-{
-	int64_t rel = (int64_t)(addr - t->b.vaddr);
 	size_t lo = 0, hi = t->n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (fdes_word(t, 2 * mid) < rel)
+		if (eh_frame_hdr_start(t, mid) < addr)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -114,19 +76,15 @@ int64_t fdes_find(const struct fdes *t, uint64_t addr)
 	return (int64_t)lo - 1;
 }
 
-bool fdes_range(const struct elf_file *f, const struct fdes *t, size_t i,
-		struct code_span *ret)
+bool code_fde_range(const struct elf_file *f, const struct eh_frame_hdr *t, size_t i,
+		    struct code_span *ret)
 {
 	struct { uint32_t len, cie; int32_t start; uint32_t len_code; } fde;
-	uint64_t at = t->b.vaddr + (uint64_t)fdes_word(t, 2 * i + 1), off, left;
-	struct elf_bytes b;
+	uint64_t at = eh_frame_hdr_fde(t, i);
 
-	if (!elf_file_offset(f, at, false, &off, &left) || left < sizeof(fde) ||
-	    elf_file_read(f, off, sizeof(fde), &b))
+	if (!elf_file_get(f, at, &fde, sizeof(fde)))
 		return false;
-	memcpy(&fde, b.data, sizeof(fde));
-	elf_bytes_free(&b);
-	ret->start = fdes_start(t, i);
+	ret->start = eh_frame_hdr_start(t, i);
 	ret->end = ret->start + fde.len_code;
 	return fde.len_code && fde.len_code <= CODE_MAX &&
 	       at + 8 + (uint64_t)(int64_t)fde.start == ret->start;
@@ -209,7 +167,7 @@ static void into_count(void *ctx, uint64_t target)
 
 struct votes {
 	const struct code_span *from;
-	const struct fdes *fdes;
+	const struct eh_frame_hdr *fdes;
 	uint32_t *n;		/* by FDE */
 };
 
@@ -220,16 +178,16 @@ static void votes_count(void *ctx, uint64_t target)
 
 	if (target >= v->from->start && target < v->from->end)
 		return;
-	i = fdes_find(v->fdes, target);
+	i = code_fde_before(v->fdes, target);
 	/* not to where one begins: so the next one begins behind it */
 	if (i >= 0 && (i + 1 == v->fdes->n ||
-		       fdes_start(v->fdes, i + 1) != target))
+		       eh_frame_hdr_start(v->fdes, i + 1) != target))
 		v->n[i]++;
 }
 
 /* The FDE that the function jumps into most; -1: none often enough. */
 static int64_t votes_take(const struct elf_file *f, const struct code_span *from,
-			  const struct fdes *fdes)
+			  const struct eh_frame_hdr *fdes)
 {
 	struct votes v = { from, fdes, calloc(fdes->n + 1, sizeof(*v.n)) };
 	int64_t best = -1;
@@ -249,14 +207,13 @@ bool code_other_part(const struct elf_file *f, const struct code_span *function,
 		     struct code_span *ret)
 {
 	struct into back = { .range = *function };
-	struct fdes fdes = { 0 };
+	struct eh_frame_hdr fdes;
 	bool found = false;
-	int64_t i;
+	int64_t i = -1;
 
-	if (!fdes_read(f, &fdes))
-		return false;
-	i = votes_take(f, function, &fdes);
-	if (i >= 0 && fdes_range(f, &fdes, i, ret) &&
+	if (!eh_frame_hdr_read(f, &fdes))
+		i = votes_take(f, function, &fdes);
+	if (i >= 0 && code_fde_range(f, &fdes, i, ret) &&
 	    jumps_of(f, ret, into_count, &back))
 		found = back.n >= JUMPS_MIN;
 	elf_bytes_free(&fdes.b);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "symbolizerd/elf/eh_frame_hdr.h"
 #include "symbolizerd/elf/elf_file.h"
 
 #define CODE_MAX	(1u << 20)	/* bytes of a function, or it is none; the
@@ -40,22 +41,13 @@ bool code_returns_tls(const struct elf_file *f, uint64_t function, int32_t *ret)
 bool code_other_part(const struct elf_file *f, const struct code_span *function,
 		     struct code_span *ret);
 
-/* The table in PT_GNU_EH_FRAME: where functions begin, ascending. */
-struct fdes {
-	struct elf_bytes b;	/* to be freed */
-	uint32_t n;
-};
+/* The last function of the table that begins before an address; -1: none. */
+int64_t code_fde_before(const struct eh_frame_hdr *t, uint64_t addr);
 
-/* False: there is none, and nothing to free. */
-bool fdes_read(const struct elf_file *f, struct fdes *ret);
-uint64_t fdes_start(const struct fdes *t, size_t i);
-
-/* The last one that begins before an address; -1: none. */
-int64_t fdes_find(const struct fdes *t, uint64_t addr);
-
-/* The range of an FDE with addresses of the usual form: pcrel | sdata4. */
-bool fdes_range(const struct elf_file *f, const struct fdes *t, size_t i,
-		struct code_span *ret);
+/* The range of function i, by its FDE.  False: that contradicts the table, or is too
+ * large. */
+bool code_fde_range(const struct elf_file *f, const struct eh_frame_hdr *t, size_t i,
+		    struct code_span *ret);
 
 typedef void (*jump_fn)(void *ctx, uint64_t target);
 

@@ -16,7 +16,7 @@
 
 struct tail {
 	const struct elf_file *f;
-	struct fdes fdes;
+	struct eh_frame_hdr fdes;
 	struct elf_bytes relocs;	/* DT_RELA */
 	uint64_t called[CALLED_MAX];
 	uint64_t tried[TRIED_MAX];
@@ -28,9 +28,9 @@ struct tail {
 /* The FDE that begins at an address; -1: none. */
 static int64_t tail_fde(const struct tail *t, uint64_t addr)
 {
-	int64_t i = fdes_find(&t->fdes, addr + 1);
+	int64_t i = code_fde_before(&t->fdes, addr + 1);
 
-	return i >= 0 && fdes_start(&t->fdes, (size_t)i) == addr ? i : -1;
+	return i >= 0 && eh_frame_hdr_start(&t->fdes, (size_t)i) == addr ? i : -1;
 }
 
 /* --- the table -------------------------------------------------------------------- */
@@ -39,14 +39,10 @@ static int64_t tail_fde(const struct tail *t, uint64_t addr)
 static void tail_read_relocs(struct tail *t)
 {
 	uint64_t at = 0, len = 0, off, left;
-	const Elf64_Phdr *p = NULL;
+	const Elf64_Phdr *p = elf_file_segment(t->f, PT_DYNAMIC);
 	struct elf_bytes b;
 	Elf64_Dyn d;
 
-	for (uint32_t i = 0; i < t->f->n_phdrs && !p; i++) {
-		if (t->f->phdrs[i].p_type == PT_DYNAMIC)
-			p = &t->f->phdrs[i];
-	}
 	if (!p || elf_file_read(t->f, p->p_offset, p->p_filesz, &b))
 		return;
 	for (size_t i = 0; i + sizeof(d) <= b.len; i += sizeof(d)) {
@@ -164,7 +160,7 @@ static bool tail_find_table(struct tail *t, const struct code_span *loop)
 		int64_t fde = tail_fde(t, t->called[i]);
 		struct code_span r;
 
-		if (fdes_range(t->f, &t->fdes, (size_t)fde, &r) &&
+		if (code_fde_range(t->f, &t->fdes, (size_t)fde, &r) &&
 		    r.end - r.start <= CALLED_SIZE && tail_look(t, &r, false))
 			return true;
 	}
@@ -184,7 +180,7 @@ static void tail_vote(void *ctx, uint64_t target)
 
 static bool tail_part(const struct tail *t, uint32_t i, struct code_span *ret)
 {
-	return t->part[i] && fdes_range(t->f, &t->fdes, i, ret) &&
+	return t->part[i] && code_fde_range(t->f, &t->fdes, i, ret) &&
 	       ret->end - ret->start <= PART_MAX;
 }
 
@@ -208,7 +204,7 @@ static uint32_t tail_ranges(const struct tail *t, uint64_t loop,
 	struct code_span r;
 
 	for (uint32_t i = 0; i < t->fdes.n; i++) {
-		if (fdes_start(&t->fdes, i) == loop || !tail_part(t, i, &r))
+		if (eh_frame_hdr_start(&t->fdes, i) == loop || !tail_part(t, i, &r))
 			continue;
 		if (n && i == next && r.start - ret[n - 1].end <= GAP_MAX)
 			ret[n - 1].end = r.end;
@@ -228,7 +224,7 @@ uint32_t tail_parts(const struct elf_file *f, const struct code_span *loop,
 	uint32_t n = 0;
 
 	if (f->ehdr.e_machine != EM_X86_64 || loop->end - loop->start > TAIL_LOOP_MAX ||
-	    !fdes_read(f, &t.fdes))
+	    eh_frame_hdr_read(f, &t.fdes))
 		return 0;
 	t.part = calloc(t.fdes.n + 1, sizeof(*t.part));
 	t.votes = calloc(t.fdes.n + 1, sizeof(*t.votes));

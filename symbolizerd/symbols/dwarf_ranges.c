@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/symbols/split_ranges.h"
+#include "symbolizerd/symbols/dwarf_ranges.h"
 
 #include <dwarf.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* --- range lists of split units -------------------------------------------------- */
 
 #define SPLIT_LISTS_HEADER	12u	/* of .debug_rnglists, with offsets of 32 bits */
 #define SPLIT_LISTS_64		0xffffffffu	/* says that they have 64 */
@@ -154,4 +157,70 @@ bool split_walk_next(struct split_walk *w, uint64_t *low, uint64_t *high)
 	if (e != SPLIT_RANGE)
 		w->in.pos = w->in.end;
 	return e == SPLIT_RANGE;
+}
+
+/* --- the ranges of several entries ----------------------------------------------- */
+
+static bool dwarf_ranges_push(struct dwarf_ranges *r, struct dwarf_range e, uint32_t *steps)
+{
+	if (!*steps || r->list.n >= DWARF_RANGES_MAX)
+		return false;
+	--*steps;
+	r->ordered = false;
+	return !e.low || e.low >= e.high || vector_push(&r->list, e);
+}
+
+bool dwarf_ranges_add(struct dwarf_ranges *r, Dwarf_Die *die, const struct split_lists *lists,
+		      uint32_t *steps)
+{
+	struct dwarf_range e = { .die = dwarf_dieoffset(die) };
+	struct split_walk w;
+	Dwarf_Addr base;
+	ptrdiff_t at = 0;
+
+	if (lists) {
+		split_walk_begin(&w, lists, die);
+		while (split_walk_next(&w, &e.low, &e.high)) {
+			if (!dwarf_ranges_push(r, e, steps))
+				return false;
+		}
+		return true;
+	}
+	while ((at = dwarf_ranges(die, at, &base, &e.low, &e.high)) > 0) {
+		if (!dwarf_ranges_push(r, e, steps))
+			return false;
+	}
+	return true;
+}
+
+static int dwarf_range_order(const void *a, const void *b)
+{
+	const struct dwarf_range *x = a, *y = b;
+
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	/* the longer one may hold the other */
+	return x->high > y->high ? -1 : x->high < y->high;
+}
+
+const struct dwarf_range *dwarf_ranges_find(struct dwarf_ranges *r, uint64_t vaddr)
+{
+	uint32_t low = 0, high = r->list.n;
+
+	if (!r->ordered && r->list.n)
+		qsort(r->list.v, r->list.n, sizeof(*r->list.v), dwarf_range_order);
+	r->ordered = true;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (r->list.v[mid].low <= vaddr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (uint32_t i = 0; i < DWARF_RANGE_BACK && low-- > 0; i++) {
+		if (vaddr < r->list.v[low].high)
+			return &r->list.v[low];
+	}
+	return NULL;
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * split_ranges - which addresses an entry of a split unit has
+ * dwarf_ranges - which addresses an entry of DWARF has
  *
  * libdw reads range lists of split units only if it has opened both files itself:
- * the addresses, and in DWARF 4 the lists too, are in the program's file, and count
- * from where the skeleton's code begins.
+ * the addresses, and in DWARF 4 the lists too, are in the program's file, and are
+ * relative to where the skeleton's code begins.  So those are read here.
  */
-#ifndef SYMBOLIZERD_SYMBOLS_SPLIT_RANGES_H
-#define SYMBOLIZERD_SYMBOLS_SPLIT_RANGES_H
+#ifndef SYMBOLIZERD_SYMBOLS_DWARF_RANGES_H
+#define SYMBOLIZERD_SYMBOLS_DWARF_RANGES_H
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/vector.h"
 #include "common/wire.h"
 #include "symbolizerd/symbols/split_file.h"
 
@@ -41,4 +42,26 @@ void split_walk_begin(struct split_walk *w, const struct split_lists *l, Dwarf_D
  * cannot be read, or no steps are left. */
 bool split_walk_next(struct split_walk *w, uint64_t *low, uint64_t *high);
 
-#endif /* SYMBOLIZERD_SYMBOLS_SPLIT_RANGES_H */
+#define DWARF_RANGES_MAX	(2u << 20)	/* of all units, or of a unit's functions */
+#define DWARF_RANGE_BACK	16	/* ranges may overlap: so many are tried */
+
+struct dwarf_range {
+	uint64_t low, high;	/* virtual addresses; high: behind the last */
+	Dwarf_Off die;
+};
+
+struct dwarf_ranges {
+	VECTOR(struct dwarf_range) list;
+	bool ordered;
+};
+
+/* The ranges of a unit or function: false when there is no room, or no steps are
+ * left.  Code at address 0 is what a linker threw away.  lists: of a split unit,
+ * otherwise NULL. */
+bool dwarf_ranges_add(struct dwarf_ranges *r, Dwarf_Die *die, const struct split_lists *lists,
+		      uint32_t *steps);
+
+/* The entry that has this address and begins last; NULL: none. */
+const struct dwarf_range *dwarf_ranges_find(struct dwarf_ranges *r, uint64_t vaddr);
+
+#endif /* SYMBOLIZERD_SYMBOLS_DWARF_RANGES_H */
