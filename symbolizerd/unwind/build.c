@@ -138,8 +138,10 @@ static int build_from_debug_frame(struct build *b)
 /* A table that contradicts itself has no rows. */
 static int build_from_runtimes(struct build *b, unwind_rows_fn rows)
 {
-	int r = rows ? rows(b->f, build_on_row, b) : JOB_OK;
+	int r = JOB_OK;
 
+	if (rows)
+		r = rows(b->f, build_on_row, b);
 	if (r < 0 || r == JOB_NO_MEMORY)
 		return r;
 	return JOB_OK;
@@ -210,5 +212,7 @@ int unwind_build(const struct elf_file *f, unwind_rows_fn rows, void **ret,
 	table_builder_fini(&b.table);
 	if (r == -E2BIG)
 		return JOB_TOO_LARGE;
-	return r < 0 ? JOB_NO_MEMORY : r;
+	if (r < 0)
+		return JOB_NO_MEMORY;
+	return r;
 }
