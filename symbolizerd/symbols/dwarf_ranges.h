@@ -17,11 +17,11 @@
 #include "common/wire.h"
 #include "symbolizerd/symbols/split_file.h"
 
-/* What a unit's lists are made of; all of it borrowed. */
+/* The sections that a unit's lists are in; all borrowed. */
 struct split_lists {
-	struct split_bytes ranges;	/* .debug_ranges behind the unit's base, or
+	struct split_bytes ranges;	/* .debug_ranges from the unit's base on, or
 					 * .debug_rnglists.dwo with its header */
-	struct split_bytes addresses;	/* .debug_addr behind the unit's base */
+	struct split_bytes addresses;	/* .debug_addr from the unit's base on */
 	uint64_t base;			/* where the unit's code begins, or 0 */
 	bool rnglists;			/* DWARF 5 */
 	uint32_t *steps;		/* left: one for each element of a list */
@@ -38,15 +38,15 @@ struct split_walk {
 
 void split_walk_begin(struct split_walk *w, const struct split_lists *l, Dwarf_Die *die);
 
-/* The next range, high behind its last byte.  False: there are no more, or they
+/* The next range; high: after its last byte.  False: there are no more, or they
  * cannot be read, or no steps are left. */
 bool split_walk_next(struct split_walk *w, uint64_t *low, uint64_t *high);
 
 #define DWARF_RANGES_MAX	(2u << 20)	/* of all units, or of a unit's functions */
-#define DWARF_RANGE_BACK	16	/* ranges may overlap: so many are tried */
+#define DWARF_RANGE_BACK	16	/* ranges may overlap: this many are tried */
 
 struct dwarf_range {
-	uint64_t low, high;	/* virtual addresses; high: behind the last */
+	uint64_t low, high;	/* virtual addresses; high: after the last */
 	Dwarf_Off die;
 };
 
@@ -55,13 +55,13 @@ struct dwarf_ranges {
 	bool ordered;
 };
 
-/* The ranges of a unit or function: false when there is no room, or no steps are
- * left.  Code at address 0 is what a linker threw away.  lists: of a split unit,
- * otherwise NULL. */
+/* Add the ranges of a unit or function.  False: there is no room, or no steps are left.
+ * Code at address 0 was dropped by the linker.  lists: of a split unit, otherwise
+ * NULL. */
 bool dwarf_ranges_add(struct dwarf_ranges *r, Dwarf_Die *die, const struct split_lists *lists,
 		      uint32_t *steps);
 
-/* The entry that has this address and begins last; NULL: none. */
+/* Of the entries with this address, the one that begins last; NULL: none. */
 const struct dwarf_range *dwarf_ranges_find(struct dwarf_ranges *r, uint64_t vaddr);
 
 #endif /* SYMBOLIZERD_SYMBOLS_DWARF_RANGES_H */

@@ -6,7 +6,7 @@
 
 /* --- reading ------------------------------------------------------------------ */
 
-/* All places are in order, and their strings begin within the bytes. */
+/* All places are in order, and their strings begin within string_bytes. */
 static bool frame_names_sound(const struct frame_names *x, uint32_t n_frames,
 			      uint32_t string_bytes)
 {
@@ -15,8 +15,11 @@ static bool frame_names_sound(const struct frame_names *x, uint32_t n_frames,
 	for (uint32_t i = 0; i < x->n; i++) {
 		const struct frame_name *p = &x->v[i];
 
-		depth = p->frame == named ? 1 : depth + 1;
-		named += p->frame == named;
+		depth++;
+		if (p->frame == named) {
+			depth = 1;
+			named++;
+		}
 		if (!named || p->frame != named - 1 ||
 		    depth > SYMBOL_DEPTH_MAX ||
 		    p->name >= string_bytes || p->file >= string_bytes ||
@@ -71,7 +74,7 @@ void frame_names_begin(struct frame_names_build *b, uint32_t n_frames)
 	b->strings[0] = '\0';
 }
 
-/* Its offset; there is room. */
+/* Offset of a string, for which there is room. */
 static uint32_t frame_names_string(struct frame_names_build *b, const char *s)
 {
 	uint32_t at = b->hdr.string_bytes, len = (uint32_t)strlen(s) + 1, hash = 0;
@@ -90,7 +93,7 @@ static uint32_t frame_names_string(struct frame_names_build *b, const char *s)
 	return at;
 }
 
-/* Empty names up to this frame: there is always room for them. */
+/* Give empty names to frames before this one: there is always room for them. */
 static void frame_names_fill(struct frame_names_build *b, uint32_t frame)
 {
 	for (; b->named < frame; b->named++)
@@ -102,11 +105,13 @@ bool frame_names_add(struct frame_names_build *b, uint32_t frame,
 {
 	const char *system = p->system ? p->system : "";
 	bool again = frame + 1 == b->named;
-	uint32_t left = b->n_frames - b->named;
+	uint32_t need = b->n_frames - b->named;
 
+	if (again)
+		need++;
 	if (frame >= b->n_frames || frame + 1 < b->named ||
 	    (again && b->depth == SYMBOL_DEPTH_MAX) ||
-	    b->hdr.n + left + again > FRAME_NAMES_MAX ||
+	    b->hdr.n + need > FRAME_NAMES_MAX ||
 	    strlen(p->name) + strlen(p->file) + strlen(system) + 3 >
 		    FRAME_NAMES_STRINGS - b->hdr.string_bytes)
 		return false;

@@ -11,8 +11,20 @@
 
 #define BLOCK	(256u << 10)
 
-/* A number in hex and the space behind it.  False: there is none, or it has more
- * than 64 bits. */
+/* -1: not a digit. */
+static int perf_map_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* A number in hex and the spaces after it.  False: there is none, or it has more than
+ * 64 bits. */
 static bool perf_map_number(const char **p, const char *end, uint64_t *ret)
 {
 	const char *s = *p;
@@ -21,9 +33,7 @@ static bool perf_map_number(const char **p, const char *end, uint64_t *ret)
 	if (end - s > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
 		s += 2;
 	for (*ret = 0; s < end; s++, digits++) {
-		int v = *s >= '0' && *s <= '9' ? *s - '0' :
-			*s >= 'a' && *s <= 'f' ? *s - 'a' + 10 :
-			*s >= 'A' && *s <= 'F' ? *s - 'A' + 10 : -1;
+		int v = perf_map_digit(*s);
 
 		if (v < 0 || *ret >> 60)
 			break;
@@ -54,9 +64,9 @@ void perf_map_line(const char *line, size_t len, struct jit_wanted *w)
 }
 
 /*
- * The lines of a piece of the file, the last one first.  What follows the last end
- * of a line is none of ours.  Returns how many bytes before the first end of a line
- * are left, or len if there is no such.
+ * The lines of a piece of the file, the last one first.  Bytes after the last newline
+ * are ignored.  Returns how many bytes are left, with the first newline; len if there
+ * is none.
  */
 static size_t perf_map_lines(const char *buf, size_t len, struct jit_wanted *w)
 {
@@ -64,7 +74,10 @@ static size_t perf_map_lines(const char *buf, size_t len, struct jit_wanted *w)
 
 	if (!end)
 		return len;
-	while (w->left && (before = memrchr(buf, '\n', (size_t)(end - buf)))) {
+	while (w->left) {
+		before = memrchr(buf, '\n', (size_t)(end - buf));
+		if (!before)
+			break;
 		if (end - before <= PERF_MAP_LINE)
 			perf_map_line(before + 1, (size_t)(end - before) - 1, w);
 		end = before;
@@ -86,20 +99,21 @@ void perf_map_find(int fd, struct jit_wanted *w)
 	while (pos > stop && w->left) {
 		size_t n = pos - stop < BLOCK ? (size_t)(pos - stop) : BLOCK;
 
-		/* what is kept begins a line, whose end was in it */
+		/* the bytes that are kept end with a newline, and their line begins
+		 * before them */
 		memmove(buf + n, buf, kept);
 		pos -= n;
 		if (pread(fd, buf, n, (off_t)pos) != (ssize_t)n)
-			return;		/* it has become shorter */
+			return;		/* the file has shrunk */
 		kept = perf_map_lines(buf, n + kept, w);
 		if (kept > PERF_MAP_LINE)
-			kept = 0;	/* too long for a line: its beginning is none */
+			kept = 0;	/* the line is too long */
 	}
 	if (!pos && kept && buf[kept - 1] == '\n')
 		perf_map_line(buf, kept - 1, w);
 }
 
-/* --- either -------------------------------------------------------------------- */
+/* --- both formats --------------------------------------------------------------- */
 
 int jit_names(int fd, const uint64_t *words, size_t n, struct frame_names_build *out)
 {
