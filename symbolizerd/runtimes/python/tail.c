@@ -5,14 +5,14 @@
 #include <string.h>
 
 #define TABLE		256	/* instructions */
-#define DIFFERENT_MIN	64	/* of them; those that are none share a function */
-#define CALLED_MAX	32	/* functions of the loop that are looked into */
+#define DIFFERENT_MIN	64	/* functions for them; unused numbers share one */
+#define CALLED_MAX	32	/* functions called by the loop that are searched */
 #define CALLED_SIZE	8192	/* bytes of one */
 #define TRIED_MAX	64	/* addresses that may be the table's */
-#define RELOCS_MAX	(4u << 20)	/* bytes of them */
+#define RELOCS_MAX	(4u << 20)	/* bytes of relocations */
 #define VOTES_MIN	4
-#define PART_MAX	(16u << 10)	/* bytes of a part; clang 19's: 1,828 */
-#define GAP_MAX		64	/* bytes between functions that follow each other */
+#define PART_MAX	(16u << 10)	/* bytes of a part; with clang 19: 1,828 */
+#define GAP_MAX		64	/* bytes between adjacent functions */
 
 struct tail {
 	const struct elf_file *f;
@@ -21,8 +21,8 @@ struct tail {
 	uint64_t called[CALLED_MAX];
 	uint64_t tried[TRIED_MAX];
 	uint32_t n_called, n_tried, n_parts;
-	uint32_t *votes;	/* by FDE: jumps to where it begins */
-	bool *part;		/* by FDE */
+	uint32_t *votes;	/* for each FDE: jumps to where it begins */
+	bool *part;		/* for each FDE: is it part of the loop? */
 };
 
 /* The FDE that begins at an address; -1: none. */
@@ -30,12 +30,14 @@ static int64_t tail_fde(const struct tail *t, uint64_t addr)
 {
 	int64_t i = code_fde_before(&t->fdes, addr + 1);
 
-	return i >= 0 && eh_frame_hdr_start(&t->fdes, (size_t)i) == addr ? i : -1;
+	if (i < 0 || eh_frame_hdr_start(&t->fdes, (size_t)i) != addr)
+		return -1;
+	return i;
 }
 
 /* --- the table -------------------------------------------------------------------- */
 
-/* In an executable that lies anywhere, pointers are put there when it is loaded. */
+/* In a position-independent executable, pointers are filled in when it is loaded. */
 static void tail_read_relocs(struct tail *t)
 {
 	uint64_t at = 0, len = 0, off, left;
@@ -73,19 +75,15 @@ static void tail_relocate(const struct tail *t, uint64_t at, uint64_t *words)
 	}
 }
 
-/* Does a table of functions lie there?  Then they are parts. */
+/* Is there a table of functions at this address?  Then they are parts. */
 static bool tail_take_table(struct tail *t, uint64_t at)
 {
-	uint64_t words[TABLE], off, left;
-	struct elf_bytes b;
+	uint64_t words[TABLE], off;
 	uint32_t n = 0;
 
-	if ((at & 7) || elf_file_offset(t->f, at, true, &off, &left) ||
-	    !elf_file_offset(t->f, at, false, &off, &left) || left < sizeof(words) ||
-	    elf_file_read(t->f, off, sizeof(words), &b))
+	if ((at & 7) || elf_file_offset(t->f, at, true, &off, NULL) ||
+	    !elf_file_get(t->f, at, words, sizeof(words)))
 		return false;
-	memcpy(words, b.data, sizeof(words));
-	elf_bytes_free(&b);
 	tail_relocate(t, at, words);
 	for (int i = 0; i < TABLE; i++) {
 		if (tail_fde(t, words[i]) < 0)
@@ -94,7 +92,8 @@ static bool tail_take_table(struct tail *t, uint64_t at)
 	for (int i = 0; i < TABLE; i++) {
 		bool *part = &t->part[tail_fde(t, words[i])];
 
-		n += !*part;
+		if (!*part)
+			n++;
 		*part = true;
 	}
 	if (n < DIFFERENT_MIN)
@@ -124,8 +123,8 @@ static void tail_note_call(struct tail *t, uint64_t to)
 		t->called[t->n_called++] = to;
 }
 
-/* Is a table named by this code?  calls: note what it calls, too.  Where instructions
- * begin is not known, so they are looked for at every byte. */
+/* Does this code use a table?  calls: also note what it calls.  Tries every byte, since
+ * it is not known where instructions begin. */
 static bool tail_look(struct tail *t, const struct code_span *r, bool calls)
 {
 	struct elf_bytes b;
@@ -184,23 +183,25 @@ static bool tail_part(const struct tail *t, uint32_t i, struct code_span *ret)
 	       ret->end - ret->start <= PART_MAX;
 }
 
-/* Those that are jumped to: what instructions have in common, errors for one. */
+/* Functions that parts jump to: code that instructions share, such as errors. */
 static void tail_take_common(struct tail *t)
 {
 	struct code_span r;
 
 	for (uint32_t i = 0; i < t->fdes.n; i++) {
 		if (tail_part(t, i, &r))
-			jumps_of(t->f, &r, tail_vote, t);
+			code_jumps(t->f, &r, tail_vote, t);
 	}
-	for (uint32_t i = 0; i < t->fdes.n; i++)
-		t->part[i] |= t->votes[i] >= VOTES_MIN;
+	for (uint32_t i = 0; i < t->fdes.n; i++) {
+		if (t->votes[i] >= VOTES_MIN)
+			t->part[i] = true;
+	}
 }
 
 static uint32_t tail_ranges(const struct tail *t, uint64_t loop,
 			    struct code_span *ret, uint32_t max)
 {
-	uint32_t n = 0, next = 0;	/* behind the one taken last */
+	uint32_t n = 0, next = 0;	/* after the last one that was taken */
 	struct code_span r;
 
 	for (uint32_t i = 0; i < t->fdes.n; i++) {
