@@ -75,15 +75,20 @@ static size_t demangle_d(const char *name, char *buf)
 
 size_t demangle(const char *raw, size_t len, char buf[DEMANGLED_MAX + 1])
 {
-	const char *at = len ? memchr(raw, '@', len) : NULL;
-	bool stub = at && len - (size_t)(at - raw) == sizeof(STUB) - 1 &&
-		    !memcmp(at, STUB, sizeof(STUB) - 1);
 	char name[DEMANGLED_MAX + 1];
+	const char *at;
+	bool stub = false;
 	size_t n = 0;
 
-	if (at)
-		len = (size_t)(at - raw);
 	buf[0] = '\0';
+	if (!len)
+		return 0;
+	at = memchr(raw, '@', len);
+	if (at) {
+		stub = len - (size_t)(at - raw) == sizeof(STUB) - 1 &&
+		       !memcmp(at, STUB, sizeof(STUB) - 1);
+		len = (size_t)(at - raw);
+	}
 	if (len < 3 || len > DEMANGLED_MAX || raw[0] != '_')
 		return 0;
 	memcpy(name, raw, len);

@@ -96,7 +96,9 @@ static int dwarf_inflated(const struct elf_file *f, const Elf64_Shdr *s, uint64_
 		return r;
 	memcpy(&head, b.data, b.len);
 	elf_bytes_free(&b);
-	*ret = old ? be64toh(head.old.size) : head.chdr.ch_size;
+	*ret = head.chdr.ch_size;
+	if (old)
+		*ret = be64toh(head.old.size);
 	if (*ret > ELF_INFLATE_FREE && *ret / ELF_INFLATE_RATIO > s->sh_size)
 		return JOB_TOO_LARGE;
 	return JOB_OK;
@@ -285,7 +287,9 @@ static const struct split_file *dwarf_split_find(void *arg, Dwarf_Die *skeleton)
 	d->asked = true;
 	if (!m->elf)
 		m = dwarf_split_dwo(d, skeleton);
-	return m ? &m->split : NULL;
+	if (!m)
+		return NULL;
+	return &m->split;
 }
 
 void dwarf_places_split(struct dwarf_places *d, dwarf_open_fn fn, void *arg)
@@ -353,7 +357,8 @@ typedef char *(*dwarf_make_fn)(const char *a, const char *b);
 
 static char *dwarf_cut(const char *a, const char *b)
 {
-	return b ? NULL : strndup(a, DWARF_NAME_MAX);
+	(void)b;
+	return strndup(a, DWARF_NAME_MAX);
 }
 
 static char *dwarf_join(const char *dir, const char *file)
@@ -445,7 +450,9 @@ static void dwarf_name(struct dwarf_places *d, Dwarf_Die *die, struct symbol_pla
 		return;
 	}
 	name = dwarf_string(die, DW_AT_name);
-	p->name = name ? dwarf_short(d, name) : "";
+	p->name = "";
+	if (name)
+		p->name = dwarf_short(d, name);
 }
 
 /* --- places ------------------------------------------------------------------- */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/bisect.h"
+
 /* --- range lists of split units -------------------------------------------------- */
 
 #define SPLIT_LISTS_HEADER	12u	/* of .debug_rnglists, with offsets of 32 bits */
@@ -140,7 +142,9 @@ static enum split_element split_walk_entry(struct split_walk *w, uint64_t *low, 
 		ok = !wire_get_u64(&w->in, low) && split_walk_length(w, *low, high);
 		break;
 	}
-	return ok ? SPLIT_RANGE : SPLIT_END;
+	if (ok)
+		return SPLIT_RANGE;
+	return SPLIT_END;
 }
 
 bool split_walk_next(struct split_walk *w, uint64_t *low, uint64_t *high)
@@ -213,19 +217,12 @@ static int dwarf_range_order(const void *a, const void *b)
 
 const struct dwarf_range *dwarf_ranges_find(struct dwarf_ranges *r, uint64_t vaddr)
 {
-	uint32_t low = 0, high = r->list.n;
+	uint32_t low;
 
 	if (!r->ordered && r->list.n)
 		qsort(r->list.v, r->list.n, sizeof(*r->list.v), dwarf_range_order);
 	r->ordered = true;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (r->list.v[mid].low <= vaddr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = bisect(mid, r->list.n, r->list.v[mid].low <= vaddr);
 	for (uint32_t i = 0; i < DWARF_RANGE_BACK && low > 0; i++) {
 		low--;
 		if (vaddr < r->list.v[low].high)

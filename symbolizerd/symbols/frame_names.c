@@ -55,12 +55,14 @@ int frame_names_open(const void *data, size_t len, uint32_t n_frames,
 struct symbol_place frame_names_place(const struct frame_names *x, uint32_t i)
 {
 	const struct frame_name *p = &x->v[i];
-
-	return (struct symbol_place){
+	struct symbol_place place = {
 		.name = x->strings + p->name, .file = x->strings + p->file,
 		.first_line = p->first_line, .line = p->line,
-		.system = p->system ? x->strings + p->system : NULL,
 	};
+
+	if (p->system)
+		place.system = x->strings + p->system;
+	return place;
 }
 
 /* --- building ----------------------------------------------------------------- */
@@ -121,7 +123,9 @@ bool frame_names_add(struct frame_names_build *b, uint32_t frame,
 		frame_names_string(b, p->file), frame_names_string(b, system),
 		p->first_line, p->line,
 	};
-	b->depth = again ? b->depth + 1 : 1;
+	if (!again)
+		b->depth = 0;
+	b->depth++;
 	b->named = frame + 1;
 	return true;
 }

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/bisect.h"
+
 /* --- lines ------------------------------------------------------------------- */
 
 struct index_cursor {
@@ -137,8 +139,9 @@ int symbols_open(const void *data, size_t len, struct symbol_index *ret)
 		return -EPROTO;
 	need = sizeof(*h) + h->n * (uint64_t)sizeof(struct symbol) +
 	       h->n_functions * (uint64_t)sizeof(struct symbol_function) +
-	       (h->line_bytes ? h->n * 4ULL : 0) + h->line_bytes +
-	       h->name_bytes;
+	       h->line_bytes + h->name_bytes;
+	if (h->line_bytes)
+		need += h->n * 4ULL;
 	if (len != need || (h->line_bytes && !h->n))
 		return -EPROTO;
 	x = (struct symbol_index){
@@ -165,27 +168,18 @@ int symbols_open(const void *data, size_t len, struct symbol_index *ret)
 
 uint32_t symbols_before(const struct symbol_index *idx, uint64_t off)
 {
-	uint32_t lo = 0, hi = idx->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (idx->symbols[mid].start <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(mid, idx->n, idx->symbols[mid].start <= off);
 }
 
 const struct symbol *symbols_at(const struct symbol_index *idx, uint64_t off)
 {
 	uint32_t n = symbols_before(idx, off);
-	const struct symbol *s = n ? &idx->symbols[n - 1] : NULL;
+	const struct symbol *s;
 
-	if (!s || off - s->start >= s->size)
+	if (!n)
 		return NULL;
-	return s;
+	s = &idx->symbols[n - 1];
+	return off - s->start < s->size ? s : NULL;
 }
 
 static const char *index_name(const struct symbol_index *idx,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/bisect.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/symbols/demangle.h"
 #include "symbolizerd/symbols/index.h"
@@ -150,7 +151,7 @@ static int index_build_take(const struct elf_file *f, struct raws *all,
 	r.len = strnlen((const char *)strs->data + s->st_name, SYMBOL_NAME_MAX);
 	if (!r.len)
 		return JOB_OK;
-	r.size = s->st_size < left ? s->st_size : left;
+	r.size = (uint32_t)(s->st_size < left ? s->st_size : left);
 	r.room = index_build_room(f, s);
 	r.rank = RANK_TABLE * table +
 		 index_build_rank(s, (const char *)strs->data + s->st_name, &r.len);
@@ -254,9 +255,13 @@ static int index_build_cut(const struct raws *all, struct raws *open, struct raw
 	int r = JOB_OK;
 
 	for (uint32_t i = 0; !r && i <= all->list.n; i++) {
-		struct raw *next = i < all->list.n ? &all->list.v[i] : NULL;
-		uint64_t start = next ? next->start : UINT64_MAX;
+		struct raw *next = NULL;
+		uint64_t start = UINT64_MAX;
 
+		if (i < all->list.n) {
+			next = &all->list.v[i];
+			start = next->start;
+		}
 		while (!r && open->list.n && index_build_end(LAST(open)) <= start) {
 			r = index_build_piece(out, LAST(open), &at, start);
 			open->list.n--;
@@ -292,17 +297,7 @@ static int index_build_settle(struct raws *all)
 /* Of the first n, which are in order: the first that begins at or after off. */
 static uint32_t index_build_first(const struct raws *all, uint32_t n, uint64_t off)
 {
-	uint32_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (all->list.v[mid].start < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(mid, n, all->list.v[mid].start < off);
 }
 
 /* --- stubs ---------------------------------------------------------------------- */
@@ -434,18 +429,7 @@ static int index_build_from_stubs(const struct elf_file *f, struct raws *all)
 /* Index of the symbol at a file offset, or of the next one. */
 static uint32_t index_build_at(const struct raws *all, uint32_t n, uint64_t off)
 {
-	uint32_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct raw *r = &all->list.v[mid];
-
-		if (r->start + r->size <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(mid, n, index_build_end(&all->list.v[mid]) <= off);
 }
 
 /* The range as a symbol, cut where one of the first n begins.  False: it begins within
@@ -581,15 +565,19 @@ static uint32_t index_build_name(struct lines_builder *b, const char *raw,
 				 size_t len, size_t *room)
 {
 	char text[DEMANGLED_MAX + 1 + SYMBOL_NAME_MAX + 1];
-	size_t n = *room > DEMANGLED_MAX ? demangle(raw, len, text) : 0;
+	size_t n = 0;
 	uint32_t at;
 
+	if (*room > DEMANGLED_MAX)
+		n = demangle(raw, len, text);
 	if (!n)
 		return lines_string(b, raw, len);
 	*room -= n + 1;
 	memcpy(text + n + 1, raw, len);
 	at = lines_string(b, text, n + 1 + len);
-	return b->failed ? at : at | SYMBOL_MANGLED;
+	if (b->failed)
+		return at;
+	return at | SYMBOL_MANGLED;
 }
 
 /* Where the name is, as .name of struct symbol. */
@@ -697,8 +685,9 @@ static int index_build_from_dynamic(const struct elf_file *f, struct raws *all)
 	if (!strsz || strtab <= symtab ||
 	    !elf_file_offset(f, strtab, false, &at, &left))
 		return JOB_OK;
-	r = elf_file_read(f, at, strsz < left ? strsz : left,
-			  &all->strings[DYNAMIC]);
+	if (strsz > left)
+		strsz = left;
+	r = elf_file_read(f, at, strsz, &all->strings[DYNAMIC]);
 	if (r || !elf_file_offset(f, symtab, false, &at, &left))
 		return r;
 	if (left > strtab - symtab)
@@ -757,8 +746,10 @@ int symbols_build(const struct elf_file *f, symbol_sources_fn sources,
 {
 	struct lines_builder *b = lines_builder_new();
 	struct raws all = { 0 };
-	int r = b ? index_build_from_sources(f, sources, &all) : JOB_NO_MEMORY;
+	int r = JOB_NO_MEMORY;
 
+	if (b)
+		r = index_build_from_sources(f, sources, &all);
 	if (!r)
 		r = index_build_from_sections(f, f, &all, STATIC);
 	if (!r && !all.strings[STATIC].data && f->debug)

@@ -19,9 +19,8 @@ struct index_keep {
 uint32_t symbols_slot(const struct symbol_index *idx, uint64_t off)
 {
 	uint32_t n = symbols_before(idx, off);
-	const struct symbol *s = n ? &idx->symbols[n - 1] : NULL;
 
-	if (s && off - s->start < s->size)
+	if (n && off - idx->symbols[n - 1].start < idx->symbols[n - 1].size)
 		return 2 * n - 1;
 	return 2 * n;
 }

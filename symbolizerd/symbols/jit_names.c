@@ -88,14 +88,15 @@ static size_t perf_map_lines(const char *buf, size_t len, struct jit_wanted *w)
 void perf_map_find(int fd, struct jit_wanted *w)
 {
 	static char buf[BLOCK + PERF_MAP_LINE + 1];
-	uint64_t pos, stop;
+	uint64_t pos, stop = 0;
 	size_t kept = 0;
 	struct stat st;
 
 	if (fstat(fd, &st) || st.st_size <= 0)
 		return;
 	pos = (uint64_t)st.st_size;
-	stop = pos > PERF_MAP_BYTES ? pos - PERF_MAP_BYTES : 0;
+	if (pos > PERF_MAP_BYTES)
+		stop = pos - PERF_MAP_BYTES;
 	while (pos > stop && w->left) {
 		size_t n = pos - stop < BLOCK ? (size_t)(pos - stop) : BLOCK;
 

@@ -6,6 +6,8 @@
 
 #include "bpf/frame.h"
 
+#include "common/bisect.h"
+
 static int jit_wanted_by_addr(const void *a, const void *b)
 {
 	const struct jit_address *x = a, *y = b;
@@ -44,17 +46,7 @@ void jit_wanted_init(struct jit_wanted *w, const uint64_t *words, size_t n)
 
 uint32_t jit_wanted_from(const struct jit_wanted *w, uint64_t start)
 {
-	uint32_t lo = 0, hi = w->n;
-
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (w->v[mid].addr < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(mid, w->n, w->v[mid].addr < start);
 }
 
 uint32_t jit_wanted_next(struct jit_wanted *w, uint32_t i)

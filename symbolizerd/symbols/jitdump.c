@@ -51,7 +51,9 @@ static const uint8_t *jitdump_at(struct jitdump *d, uint64_t at, size_t len)
 	if (at < d->at || at - d->at > d->n || len > d->n - (at - d->at)) {
 		n = pread(d->fd, d->window, WINDOW, (off_t)at);
 		d->at = at;
-		d->n = n > 0 ? (size_t)n : 0;
+		d->n = 0;
+		if (n > 0)
+			d->n = (size_t)n;
 	}
 	if (len > d->n - (at - d->at))
 		return NULL;
@@ -63,7 +65,9 @@ static uint32_t jitdump_u32(const struct jitdump *d, const uint8_t *p)
 	uint32_t v;
 
 	memcpy(&v, p, sizeof(v));
-	return d->swapped ? bswap_32(v) : v;
+	if (d->swapped)
+		v = bswap_32(v);
+	return v;
 }
 
 static uint64_t jitdump_u64(const struct jitdump *d, const uint8_t *p)
@@ -71,7 +75,9 @@ static uint64_t jitdump_u64(const struct jitdump *d, const uint8_t *p)
 	uint64_t v;
 
 	memcpy(&v, p, sizeof(v));
-	return d->swapped ? bswap_64(v) : v;
+	if (d->swapped)
+		v = bswap_64(v);
+	return v;
 }
 
 /* Count n as done.  False: the limit is reached. */
@@ -110,11 +116,12 @@ static size_t jitdump_entry_text(struct jitdump *d, uint64_t at, uint64_t end)
 {
 	size_t room = end - at < 4096 ? (size_t)(end - at) : 4096;
 	const uint8_t *p = jitdump_at(d, at, room);
-	size_t n = p ? strnlen((const char *)p, room) : room;
+	size_t n;
 
-	if (n == room)
+	if (!p)
 		return 0;
-	return n + 1;
+	n = strnlen((const char *)p, room);
+	return n < room ? n + 1 : 0;
 }
 
 /* The entry of the highest address that is not above a's: file and line. */
@@ -163,9 +170,11 @@ static bool jitdump_range_ok(uint64_t start, uint64_t size)
 static void jitdump_load(struct jitdump *d, uint64_t at, const uint8_t *p)
 {
 	uint64_t code = jitdump_u64(d, p + 32), size = jitdump_u64(d, p + 40);
-	uint64_t debug = d->debug_code == code ? d->debug : 0;
 	struct jit_wanted *w = d->w;
+	uint64_t debug = 0;
 
+	if (d->debug_code == code)
+		debug = d->debug;
 	d->debug = 0;
 	if (!jitdump_range_ok(code, size))
 		return;

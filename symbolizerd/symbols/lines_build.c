@@ -156,7 +156,9 @@ static void lines_build_flush(struct lines_builder *b)
 	if (other)
 		base = b->functions.v[b->of[b->scope]].first_line;
 	delta = (int64_t)b->line - base;
-	v = delta < 0 ? -2 * delta - 1 : 2 * delta;
+	v = 2 * delta;
+	if (delta < 0)
+		v = -2 * delta - 1;
 	if (b->pending > UINT32_MAX || v > UINT32_MAX / 2 ||
 	    !lines_build_room(b, &b->rows, 3 * NUMBER_MAX)) {
 		b->broken = true;

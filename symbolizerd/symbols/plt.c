@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/bisect.h"
 #include "ipc/message_hub.h"
 
 #define X86_STEP	8	/* stubs begin at its multiples */
@@ -143,26 +144,19 @@ static void plt_relocate(struct plt *p, const Elf64_Rela *rela, bool arm, uint32
 		{ R_X86_64_IRELATIVE, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT },
 		{ R_AARCH64_IRELATIVE, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT },
 	};
-	uint32_t type = ELF64_R_TYPE(rela->r_info), lo = 0, hi = p->stubs.n;
+	uint32_t type = ELF64_R_TYPE(rela->r_info);
 	bool chosen = type == machines[arm].irelative;
 	struct plt_stub *s = p->stubs.v;
 
 	if (!chosen && type != machines[arm].jump_slot && type != machines[arm].glob_dat)
 		return;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (s[mid].slot < rela->r_offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < p->stubs.n && s[lo].slot == rela->r_offset && !plt_known(&s[lo]); lo++) {
+	for (uint32_t i = bisect(mid, p->stubs.n, s[mid].slot < rela->r_offset);
+	     i < p->stubs.n && s[i].slot == rela->r_offset && !plt_known(&s[i]); i++) {
 		if (chosen)
-			s[lo].resolver = (uint64_t)rela->r_addend;
+			s[i].resolver = (uint64_t)rela->r_addend;
 		else if (ELF64_R_SYM(rela->r_info))
-			s[lo].symbol = ELF64_R_SYM(rela->r_info);
-		if (!plt_known(&s[lo]))
+			s[i].symbol = ELF64_R_SYM(rela->r_info);
+		if (!plt_known(&s[i]))
 			return;
 		(*left)--;
 	}

@@ -151,8 +151,10 @@ static int ranges_take(const struct elf_file *f, const struct eh_frame_hdr *hdr,
 	uint32_t count = hdr->n < RANGES_MAX ? hdr->n : RANGES_MAX;
 	struct code_range *v = calloc(count, sizeof(*v));
 	struct elf_bytes frame;
-	int r = v ? elf_file_at(f, hdr->frame, &frame) : JOB_NO_MEMORY;
+	int r = JOB_NO_MEMORY;
 
+	if (v)
+		r = elf_file_at(f, hdr->frame, &frame);
 	if (r) {
 		free(v);
 		return r;
@@ -181,5 +183,7 @@ int ranges_read(const struct elf_file *f, struct code_range **ret, uint32_t *n)
 	if (!r && hdr.n)
 		r = ranges_take(f, &hdr, ret, n);
 	elf_bytes_free(&hdr.b);
-	return r == JOB_NO_MEMORY ? r : JOB_OK;
+	if (r == JOB_NO_MEMORY)
+		return r;
+	return JOB_OK;
 }

@@ -103,12 +103,15 @@ static void split_unit_parts(const struct split_units *s, Dwarf_Die *skeleton, b
 	ret[STUB_ABBREV] = own[SPLIT_ABBREV];
 	ret[STUB_STR] = own[SPLIT_STR];
 	ret[STUB_STR_OFFSETS] = own[SPLIT_STR_OFFSETS];
-	ret[STUB_ADDR] = split_from_base(s->addresses, skeleton,
-				      v5 ? DW_AT_addr_base : DW_AT_GNU_addr_base);
-	if (v5)
+	if (v5) {
+		ret[STUB_ADDR] = split_from_base(s->addresses, skeleton, DW_AT_addr_base);
 		ret[STUB_RNGLISTS] = own[SPLIT_RNGLISTS];
-	else
-		ret[STUB_RANGES] = split_from_base(s->ranges, skeleton, DW_AT_GNU_ranges_base);
+	} else {
+		ret[STUB_ADDR] = split_from_base(s->addresses, skeleton,
+						 DW_AT_GNU_addr_base);
+		ret[STUB_RANGES] = split_from_base(s->ranges, skeleton,
+						   DW_AT_GNU_ranges_base);
+	}
 }
 
 /* Open libdw on a file that has these parts. */
@@ -192,8 +195,9 @@ struct split_unit *split_units_get(struct split_units *s, Dwarf_Die *skeleton)
 	if (!s->find || !split_is_skeleton(skeleton, &dwo_id))
 		return NULL;
 	for (uint32_t i = s->units.n; i-- > 0;) {
-		if (s->units.v[i]->skeleton == off)
-			return s->units.v[i]->stub ? s->units.v[i] : NULL;
+		u = s->units.v[i];
+		if (u->skeleton == off)
+			return u->stub ? u : NULL;
 	}
 	if (!s->begun) {
 		s->addresses = split_section(s->main, ".debug_addr");

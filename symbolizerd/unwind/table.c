@@ -7,6 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "common/bisect.h"
+
 #define ROW_OFF(row)	((row) >> 17)
 #define ROW_HAS(row)	((row) & 1 << 16)
 #define ROW_RULE(row)	((uint32_t)((row) & 0xffff))
@@ -93,18 +95,10 @@ static int unwind_table_add(struct table_builder *b, uint64_t start,
 static int unwind_table_add_gaps(struct table_builder *b, uint64_t start, uint64_t end,
 				 uint32_t rule)
 {
-	uint32_t i = 0, hi = b->settled;
+	uint32_t i = bisect(mid, b->settled, ROW_OFF(b->rows.v[mid]) <= start);
 	int r = 0;
 
 	b->ranges++;
-	while (i < hi) {
-		uint32_t mid = i + (hi - i) / 2;
-
-		if (ROW_OFF(b->rows.v[mid]) <= start)
-			i = mid + 1;
-		else
-			hi = mid;
-	}
 	while (!r && start < end && b->work < TABLE_WORK * (b->settled + b->ranges)) {
 		bool taken = i && ROW_HAS(b->rows.v[i - 1]);
 		uint64_t next = end;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/bisect.h"
 #include "common/vector.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/runtimes/go/find.h"
@@ -69,19 +70,11 @@ static bool go_lines_merge(struct go_lines *g, const struct pclntab *t,
 static const struct go_place *go_lines_place_at(const struct go_lines *g,
 						uint64_t pc)
 {
-	uint32_t lo = 0, hi = g->places.n;
+	uint32_t n = bisect(mid, g->places.n, g->places.v[mid].start <= pc);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (g->places.v[mid].start <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	if (!n)
 		return NULL;
-	return &g->places.v[lo - 1];
+	return &g->places.v[n - 1];
 }
 
 /* Offset of a name without type arguments, as of lines_string(). */
