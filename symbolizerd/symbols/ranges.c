@@ -55,7 +55,7 @@ static bool ranges_entry_number(struct ranges_entry *c, const char *bytes, int64
 
 /* An address is loaded into a register: relative to the code, or as it is. */
 static bool ranges_entry_address(struct ranges_entry *c, const char *lea, const char *mov,
-			  uint64_t *ret)
+				 uint64_t *ret)
 {
 	int64_t v;
 

@@ -81,7 +81,7 @@ bool split_is_skeleton(Dwarf_Die *unit, uint64_t *dwo_id)
 
 /* The bytes from the skeleton's base on. */
 static struct split_bytes split_from_base(struct split_bytes b, Dwarf_Die *skeleton,
-				       unsigned int base)
+					  unsigned int base)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word off = 0;

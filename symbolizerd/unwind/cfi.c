@@ -13,7 +13,7 @@
 struct cfi_walker {
 	const struct cfi_source *src;
 	uint64_t work;		/* bytes that may still be read */
-	struct cfi_run run;	/* of the FDE at hand */
+	struct cfi_run run;	/* of the current FDE */
 	struct cfi_cie cache[CIE_CACHE];
 };
 

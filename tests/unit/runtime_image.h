@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime_image - what a worker finds in the made-up file of a runtime, and its damage
+ * runtime_image - a made-up file of a runtime, as a worker reads it, whole and damaged
  */
 #ifndef TESTS_RUNTIME_IMAGE_H
 #define TESTS_RUNTIME_IMAGE_H
@@ -47,7 +47,7 @@ static inline void *image_table(const struct elf_image *im)
 	return table;
 }
 
-/* Whatever is made of these bytes keeps its promises. */
+/* What is made of any bytes is valid. */
 static inline void image_survive(const void *bytes, size_t len)
 {
 	struct table_view view;

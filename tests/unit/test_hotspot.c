@@ -111,7 +111,7 @@ static int idle_rows(enum hs_release r)
 	return r == HS_8 ? 2 : r < HS_25_OLD ? 1 : 0;
 }
 
-/* Each other number is one that it goes by, wherever that stands. */
+/* The layout uses each other number, wherever it is. */
 TEST(hotspot_that_says_otherwise_has_no_layout)
 {
 	for (int i = 0; i < 4 * HS_RELEASES; i++) {

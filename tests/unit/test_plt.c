@@ -10,7 +10,7 @@
 
 #define TEXT	0x10000
 #define GOT	0x20000
-#define STUBS	0x100		/* of .plt in .text; the others behind it */
+#define STUBS	0x100		/* of .plt in .text; the others follow */
 #define NAMES	"\0memcpy\0_Znwm\0free"
 #define MEMCPY	1
 #define NEW	8

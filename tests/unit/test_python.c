@@ -213,7 +213,7 @@ TEST(python_flipped)
 	}
 }
 
-/* Symbols that lie anywhere, of any size. */
+/* Symbols with any address and any size. */
 TEST(python_symbols_of_absurd_values)
 {
 	static const uint64_t odd[] = { 1, 0x500000, 0x7fffffff, 0xffffffff, UINT64_MAX,

@@ -154,7 +154,7 @@ TEST(symbols_without_size)
 	check(200 + SYMBOL_UNSIZED_MAX, NULL);
 }
 
-/* _init of crti.o has no size, and the PLT lies behind it. */
+/* _init of crti.o has no size, and the PLT follows it. */
 TEST(symbols_without_size_end_with_their_section)
 {
 	static const struct sym s[] = {
@@ -223,7 +223,7 @@ TEST(symbols_of_aliases)
 		/* the vDSO's */
 		{ { { "time", STB_WEAK }, { "__vdso_time", STB_GLOBAL },
 		    { "time", STB_WEAK } }, "__vdso_time" },
-		/* a name of C++ is none that C reserves */
+		/* C does not reserve names of C++ */
 		{ { { "_ZN1a1fEv", STB_GLOBAL }, { "a_f_of_c", STB_LOCAL },
 		    { "_ZN1a1fEv.localalias", STB_LOCAL } }, "a::f()" },
 	};
@@ -256,7 +256,7 @@ TEST(symbols_of_both_tables)
 	check(32, "only_dyn");
 	check(64, "unsized");
 	check(71, "unsized");
-	check(72, NULL);	/* the size that the other table told */
+	check(72, NULL);	/* the size in the other table */
 	index_of(NULL, 0, d, N(d));
 	check(0, "dyn");
 }

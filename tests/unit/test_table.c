@@ -293,7 +293,7 @@ TEST(table_at_page_edges)
 	}
 }
 
-/* A row at low 0xffff is not the padding behind it, whichever row of its
+/* A row at low 0xffff is not the padding after it, whichever row of its
  * element it is. */
 TEST(table_row_at_ffff)
 {
@@ -376,7 +376,7 @@ TEST(table_merges_equal_neighbours)
 	n_ranges = 0;
 }
 
-/* The same function told twice, and with other rules. */
+/* The same range twice, and with other rules. */
 TEST(table_duplicate_ranges)
 {
 	for (int turn = 0; turn < 2; turn++) {
@@ -401,7 +401,7 @@ TEST(table_duplicate_ranges)
 }
 
 /* Of overlapping ranges, which no sound file has, the one that begins later
- * wins.  Behind the first end there may be no rule, but never a wrong one. */
+ * wins.  After the first end there may be no rule, but never a wrong one. */
 TEST(table_overlapping_ranges)
 {
 	range(0x1000, 0x1000, 1);

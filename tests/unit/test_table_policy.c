@@ -543,7 +543,7 @@ static struct file_entry entry_of(const struct table_ref *ref)
 }
 
 /* Some of 20 tables stay, others were released or are only being released: what
- * the next hub adopts is the same, and what nobody claims becomes free. */
+ * the next hub adopts is the same, and what no table claims becomes free. */
 TEST(policy_adopts_what_is_there)
 {
 	struct table_ref ref[20], again[20];
@@ -628,7 +628,7 @@ TEST(policy_adopts_no_more_slabs_than_it_may_have)
 	tables_fini(&tables);
 }
 
-/* A former hub in an attacker's hand: nothing is believed twice, nothing is
+/* A compromised former hub: no claim counts twice, nothing is
  * written where it must not be, and all is free in the end. */
 TEST(policy_adopts_nothing_hostile)
 {
