@@ -30,8 +30,8 @@ struct frame_names_hdr {
 	uint32_t magic;
 	uint32_t n;
 	uint32_t string_bytes;
-	uint32_t left;		/* the last frames, not all, that were skipped for lack
-				 * of time or room */
+	uint32_t left;		/* how many of the last frames, not all, were skipped for
+				 * lack of time or room */
 };
 
 struct frame_name {

@@ -20,8 +20,8 @@
 #define OWNER_UIDS	65536u
 #define OWNER_UNKNOWN	UINT32_MAX	/* what a former hub left */
 
-/* The fraction of a resource that is reserved: the owner with the largest share gets
- * nothing of it, while others have some, too. */
+/* One part in OWNER_SPARE of a resource is reserved: the owner with the largest share
+ * gets nothing of it, while others have some, too. */
 #define OWNER_SPARE	16
 
 struct owner_share {

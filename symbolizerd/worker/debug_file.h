@@ -34,7 +34,8 @@ bool debug_file_may_be(const struct elf_file *f, const struct msg_job_done *done
 /*
  * The file that dwz moved parts of the DWARF to, from f or from f->debug: a descriptor,
  * or -1.  The conditions are those of a debug file, and the build ID must be the same.
- * Not to be called while debug_file_find() waits.  Waits at most a second.
+ * Only to be called if debug_file_find() got an answer or was not called, since a late
+ * answer would be taken for this one.  Waits at most a second.
  */
 int debug_file_alternate(const struct elf_file *f, struct conn *c);
 /*
