@@ -24,7 +24,7 @@
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/symbols/dwarf_places.h"
 #include "symbolizerd/symbols/index.h"
-#include "symbolizerd/symbols/source.h"
+#include "symbolizerd/symbols/index_build.h"
 
 struct shown_names {
 	const struct elf_file *f;

@@ -6,7 +6,7 @@
 
 #include "ipc/message_hub.h"
 
-#define DEBUGDATA_FIRST	(256u << 10)	/* of the buffer, which is doubled */
+#define DEBUGDATA_FIRST	(256u << 10)	/* bytes of the buffer, which is then doubled */
 
 static size_t debugdata_max(size_t packed)
 {
@@ -14,7 +14,9 @@ static size_t debugdata_max(size_t packed)
 
 	if (max < ELF_INFLATE_FREE)
 		max = ELF_INFLATE_FREE;
-	return max < DEBUGDATA_MAX ? max : DEBUGDATA_MAX;
+	if (max > DEBUGDATA_MAX)
+		max = DEBUGDATA_MAX;
+	return max;
 }
 
 /* More room for the output, up to max bytes.  JOB_OK or a verdict. */
@@ -25,7 +27,8 @@ static int debugdata_grow(lzma_stream *s, uint8_t **buf, size_t *cap, size_t max
 
 	if (*cap >= max)
 		return JOB_TOO_LARGE;
-	n = n < max ? n : max;
+	if (n > max)
+		n = max;
 	p = realloc(*buf, n);
 	if (!p)
 		return JOB_NO_MEMORY;
@@ -51,7 +54,7 @@ static int debugdata_verdict(lzma_ret r)
 	}
 }
 
-/* One stream and nothing behind it; *ret from malloc(), in any case. */
+/* One stream and nothing after it.  *ret is to be freed, also after a failure. */
 static int debugdata_unpack(const struct elf_bytes *packed, uint8_t **ret, size_t *len)
 {
 	size_t cap = 0, max = debugdata_max(packed->len);

@@ -10,7 +10,7 @@
 
 #include "ipc/message_hub.h"
 
-/* Within the size that it had when it was opened. */
+/* off and len are within f->size.  A file that has shrunk is corrupt. */
 static int elf_file_read_all(const struct elf_file *f, void *to, uint64_t len, uint64_t off)
 {
 	if (f->mem) {
@@ -54,7 +54,7 @@ int elf_file_read(const struct elf_file *f, uint64_t off, uint64_t len,
 	return JOB_OK;
 }
 
-static int read_phdrs(struct elf_file *f)
+static int elf_file_read_phdrs(struct elf_file *f)
 {
 	const Elf64_Ehdr *e = &f->ehdr;
 	struct elf_bytes b;
@@ -73,8 +73,8 @@ static int read_phdrs(struct elf_file *f)
 }
 
 /* A file without section headers, or with broken ones, is still useful: this
- * is never an error. */
-static void read_shdrs(struct elf_file *f)
+ * does not fail. */
+static void elf_file_read_shdrs(struct elf_file *f)
 {
 	const Elf64_Ehdr *e = &f->ehdr;
 	struct elf_bytes b, names;
@@ -117,10 +117,10 @@ static int elf_file_begin(struct elf_file *f)
 	    f->ehdr.e_ident[EI_DATA] != ELFDATA2LSB ||
 	    (f->ehdr.e_machine != EM_X86_64 && f->ehdr.e_machine != EM_AARCH64))
 		return JOB_NOT_ELF;
-	r = read_phdrs(f);
+	r = elf_file_read_phdrs(f);
 	if (r)
 		return r;
-	read_shdrs(f);
+	elf_file_read_shdrs(f);
 	return JOB_OK;
 }
 
@@ -150,12 +150,21 @@ void elf_file_close(struct elf_file *f)
 	*f = (struct elf_file){ .fd = -1 };
 }
 
+const Elf64_Phdr *elf_file_segment(const struct elf_file *f, uint32_t type)
+{
+	for (uint32_t i = 0; i < f->n_phdrs; i++) {
+		if (f->phdrs[i].p_type == type)
+			return &f->phdrs[i];
+	}
+	return NULL;
+}
+
 const Elf64_Shdr *elf_file_find(const struct elf_file *f, const char *name)
 {
 	for (uint32_t i = 0; i < f->n_shdrs; i++) {
 		const Elf64_Shdr *s = &f->shdrs[i];
 
-		/* names is NUL-terminated behind names_len */
+		/* a NUL follows names_len bytes of names */
 		if (s->sh_name < f->names_len && s->sh_type != SHT_NOBITS &&
 		    !strcmp(f->names + s->sh_name, name))
 			return s;
@@ -163,21 +172,41 @@ const Elf64_Shdr *elf_file_find(const struct elf_file *f, const char *name)
 	return NULL;
 }
 
-/* libelf undoes the compression, from and to memory. */
-static int uncompress(const struct elf_file *f, uint64_t want,
-		      struct elf_bytes *b)
+/* Replace b by what libelf makes of section 1, if that is `want` bytes. */
+static int elf_file_inflate(Elf *elf, uint64_t want, struct elf_bytes *b)
+{
+	Elf_Scn *scn = elf_getscn(elf, 1);
+	Elf_Data *d;
+	uint8_t *p;
+
+	if (!scn || elf_compress(scn, 0, 0) < 0)
+		return JOB_CORRUPT;
+	d = elf_rawdata(scn, NULL);
+	if (!d || d->d_size != want)
+		return JOB_CORRUPT;
+	p = malloc(want + 1);
+	if (!p)
+		return JOB_NO_MEMORY;
+	memcpy(p, d->d_buf, want);
+	p[want] = '\0';
+	free(b->data);
+	b->data = p;
+	b->len = want;
+	return JOB_OK;
+}
+
+/* By an ELF file in memory that has this section alone. */
+static int elf_file_uncompress(const struct elf_file *f, uint64_t want,
+			       struct elf_bytes *b)
 {
 	Elf64_Ehdr head = f->ehdr;
 	Elf64_Shdr shdr = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_COMPRESSED,
 			    .sh_size = b->len, .sh_addralign = 8 };
 	size_t at = sizeof(head) + 2 * sizeof(shdr), len = at + b->len;
+	char *image = calloc(1, len);
 	int r = JOB_CORRUPT;
-	Elf_Scn *scn;
-	Elf_Data *d;
-	char *image;
 	Elf *elf;
 
-	image = calloc(1, len);
 	if (!image)
 		return JOB_NO_MEMORY;
 	head.e_shoff = sizeof(head);
@@ -189,20 +218,8 @@ static int uncompress(const struct elf_file *f, uint64_t want,
 	memcpy(image + at, b->data, b->len);
 	elf_version(EV_CURRENT);
 	elf = elf_memory(image, len);
-	scn = elf ? elf_getscn(elf, 1) : NULL;
-	if (scn && elf_compress(scn, 0, 0) >= 0 &&
-	    (d = elf_rawdata(scn, NULL)) && d->d_size == want) {
-		uint8_t *p = malloc(want + 1);
-
-		r = p ? JOB_OK : JOB_NO_MEMORY;
-		if (p) {
-			memcpy(p, d->d_buf, want);
-			p[want] = '\0';
-			free(b->data);
-			b->data = p;
-			b->len = want;
-		}
-	}
+	if (elf)
+		r = elf_file_inflate(elf, want, b);
 	elf_end(elf);
 	free(image);
 	return r;
@@ -214,22 +231,29 @@ static bool elf_file_may_inflate(uint64_t size, size_t packed)
 					size / ELF_INFLATE_RATIO <= packed);
 }
 
+/* The bytes of a section with SHF_COMPRESSED become those that it was made of. */
+static int elf_file_expand(const struct elf_file *f, struct elf_bytes *b)
+{
+	Elf64_Chdr chdr;
+
+	if (b->len < sizeof(chdr))
+		return JOB_CORRUPT;
+	memcpy(&chdr, b->data, sizeof(chdr));
+	if (!elf_file_may_inflate(chdr.ch_size, b->len))
+		return JOB_TOO_LARGE;
+	return elf_file_uncompress(f, chdr.ch_size, b);
+}
+
 int elf_file_section(const struct elf_file *f, const Elf64_Shdr *s,
 		     struct elf_bytes *ret)
 {
 	struct elf_bytes b;
-	Elf64_Chdr chdr;
 	int r = elf_file_read(f, s->sh_offset, s->sh_size, &b);
 
 	if (r)
 		return r;
 	if (s->sh_flags & SHF_COMPRESSED) {
-		r = JOB_CORRUPT;
-		if (b.len >= sizeof(chdr)) {
-			memcpy(&chdr, b.data, sizeof(chdr));
-			r = elf_file_may_inflate(chdr.ch_size, b.len) ?
-			    uncompress(f, chdr.ch_size, &b) : JOB_TOO_LARGE;
-		}
+		r = elf_file_expand(f, &b);
 		if (r) {
 			free(b.data);
 			return r;
@@ -240,8 +264,8 @@ int elf_file_section(const struct elf_file *f, const Elf64_Shdr *s,
 	return JOB_OK;
 }
 
-static const Elf64_Phdr *segment_of(const struct elf_file *f, uint64_t vaddr,
-				    bool exec)
+static const Elf64_Phdr *elf_file_segment_of(const struct elf_file *f, uint64_t vaddr,
+					     bool exec)
 {
 	for (uint32_t i = 0; i < f->n_phdrs; i++) {
 		const Elf64_Phdr *p = &f->phdrs[i];
@@ -256,7 +280,7 @@ static const Elf64_Phdr *segment_of(const struct elf_file *f, uint64_t vaddr,
 
 int elf_file_at(const struct elf_file *f, uint64_t vaddr, struct elf_bytes *ret)
 {
-	const Elf64_Phdr *p = segment_of(f, vaddr, false);
+	const Elf64_Phdr *p = elf_file_segment_of(f, vaddr, false);
 	int r;
 
 	if (!p)
@@ -268,10 +292,18 @@ int elf_file_at(const struct elf_file *f, uint64_t vaddr, struct elf_bytes *ret)
 	return r;
 }
 
+bool elf_file_get(const struct elf_file *f, uint64_t vaddr, void *ret, size_t len)
+{
+	uint64_t off, left;
+
+	return elf_file_offset(f, vaddr, false, &off, &left) && left >= len &&
+	       f->size - off >= len && !elf_file_read_all(f, ret, len, off);
+}
+
 bool elf_file_offset(const struct elf_file *f, uint64_t vaddr, bool exec,
 		     uint64_t *ret, uint64_t *left)
 {
-	const Elf64_Phdr *p = segment_of(f, vaddr, exec);
+	const Elf64_Phdr *p = elf_file_segment_of(f, vaddr, exec);
 	uint64_t in;
 
 	if (!p)

@@ -2,12 +2,11 @@
 /*
  * elf_file - reading one hostile ELF file through a descriptor
  *
- * Only pread(2): the file may shrink or change while it is read, and a mapping
+ * By pread(2) alone: the file may shrink or change while it is read, and a mapping
  * could raise SIGBUS.  Headers are read by hand, and every offset is checked
- * against the size that fstat told: it is an error when a header names what the
- * file does not contain.  libelf only decompresses sections that are compressed
- * by SHF_COMPRESSED (elf_file_section()).  What was inside of another file
- * (debugdata.h) is in memory.
+ * against the size from fstat(2): a header that names what the file does not
+ * contain is an error.  libelf only uncompresses sections with SHF_COMPRESSED
+ * (elf_file_section()).  A file inside of another one (debugdata.h) is in memory.
  *
  * ELF64, little endian, x86-64 or AArch64.  Layouts: System V ABI, chapters 4
  * and 5.
@@ -23,10 +22,10 @@
 #define ELF_PHDRS_MAX	256
 #define ELF_SECTIONS_MAX	65536
 #define ELF_READ_MAX	(512u << 20)	/* bytes of one section */
-/* Uncompressed, a section has at most this many bytes, or so many times those
- * that it has in the file: what a file costs has to be in proportion to it.
- * zlib can make a thousand times of it, of sections of a MiB and more it made 33
- * times at most (2,173 sections of a Debian's debug files). */
+/* Limits of an uncompressed section: bytes, or a multiple of its bytes in the file,
+ * whichever is more.  So the cost of a file is in proportion to its size.  zlib
+ * can grow a thousandfold; sections of a MiB and more grew at most 33-fold (2,173
+ * sections of Debian's debug files). */
 #define ELF_INFLATE_FREE	(1u << 20)
 #define ELF_INFLATE_RATIO	64
 
@@ -39,14 +38,14 @@ struct elf_file {
 	uint32_t n_phdrs;
 	Elf64_Shdr *shdrs;
 	uint32_t n_shdrs;
-	char *names;		/* section names, NUL behind */
+	char *names;		/* section names, then a NUL */
 	size_t names_len;
-	/* Its debug file (checked to be that), for what is not in itself: more
-	 * sections, at the same addresses; NULL: none.  Borrowed. */
+	/* Its debug file, which was checked to belong to it: more sections, for the
+	 * same addresses.  NULL: none.  Borrowed. */
 	const struct elf_file *debug;
 };
 
-/* Bytes read from the file; data is malloc'ed, with a NUL behind. */
+/* Bytes read from the file; data is malloc'ed, and a NUL follows it. */
 struct elf_bytes {
 	uint8_t *data;
 	size_t len;
@@ -55,12 +54,15 @@ struct elf_bytes {
 
 /* Returns JOB_OK or an enum job_verdict (ipc/message.h). */
 int elf_file_open(struct elf_file *f, int fd);
-/* The same of len bytes in memory, from malloc(): they are f's in any case. */
+/* The same for len bytes from malloc(): f owns them, also after a failure. */
 int elf_file_open_memory(struct elf_file *f, uint8_t *data, size_t len);
 void elf_file_close(struct elf_file *f);
 
 /* Header of the first section of this name that has bytes in the file. */
 const Elf64_Shdr *elf_file_find(const struct elf_file *f, const char *name);
+
+/* The first program header of this type, or NULL. */
+const Elf64_Phdr *elf_file_segment(const struct elf_file *f, uint32_t type);
 
 /* Read len bytes at off.  JOB_OK or a verdict; *ret is untouched on failure. */
 int elf_file_read(const struct elf_file *f, uint64_t off, uint64_t len,
@@ -70,8 +72,11 @@ int elf_file_read(const struct elf_file *f, uint64_t off, uint64_t len,
 int elf_file_section(const struct elf_file *f, const Elf64_Shdr *s,
 		     struct elf_bytes *ret);
 
-/* What is loaded at vaddr, to the end of its segment. */
+/* What is loaded at vaddr, up to the end of its segment. */
 int elf_file_at(const struct elf_file *f, uint64_t vaddr, struct elf_bytes *ret);
+
+/* len bytes that are loaded at vaddr, in one segment. */
+bool elf_file_get(const struct elf_file *f, uint64_t vaddr, void *ret, size_t len);
 
 /* File offset, within the file, of a virtual address; exec: only in executable
  * segments.  *left, if not NULL: bytes from there to the segment's end. */

@@ -38,7 +38,7 @@ void elf_symbols_find(const struct elf_file *f, const char *table,
 
 /* --- .gnu.hash ---------------------------------------------------------------------- */
 
-/* Its head, then words of a Bloom filter (the ABI's "DT_GNU_HASH"). */
+/* Its head; the words of a Bloom filter follow (the ABI's "DT_GNU_HASH"). */
 struct gnu_hash {
 	uint32_t buckets, first, words, shift;
 };

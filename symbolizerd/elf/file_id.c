@@ -10,9 +10,9 @@
 #include "common/wire.h"
 
 #define PART		4096
-#define NOTE_MAX 4096 /* bytes of a note section worth reading */
+#define NOTE_MAX	4096	/* bytes of a section or segment of notes */
 
-static int hash_part(struct sha256_ctx *sha, int fd, uint64_t off, size_t len)
+static int file_id_hash_part(struct sha256_ctx *sha, int fd, uint64_t off, size_t len)
 {
 	uint8_t buf[PART];
 	size_t have = 0;
@@ -22,8 +22,10 @@ static int hash_part(struct sha256_ctx *sha, int fd, uint64_t off, size_t len)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -ENODATA;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -ENODATA;
 		have += n;
 	}
 	sha256_update(sha, len, buf);
@@ -37,9 +39,9 @@ int file_id(int fd, uint64_t size, uint8_t ret[16])
 	int r;
 
 	sha256_init(&sha);
-	r = hash_part(&sha, fd, 0, part);
+	r = file_id_hash_part(&sha, fd, 0, part);
 	if (!r)
-		r = hash_part(&sha, fd, size - part, part);
+		r = file_id_hash_part(&sha, fd, size - part, part);
 	if (r)
 		return r;
 	sha256_update(&sha, sizeof(be), (const uint8_t *)&be);
@@ -48,8 +50,8 @@ int file_id(int fd, uint64_t size, uint8_t ret[16])
 }
 
 /* The descriptor of the note of this name and type, in a run of notes. */
-static bool find_note(const struct elf_bytes *b, const char *name,
-		      uint32_t type, struct wire_in *ret)
+static bool file_note_find(const struct elf_bytes *b, const char *name,
+			   uint32_t type, struct wire_in *ret)
 {
 	struct wire_in in, n;
 	uint32_t namesz, descsz, t;
@@ -73,22 +75,22 @@ static bool find_note(const struct elf_bytes *b, const char *name,
 	return false;
 }
 
-static bool section_note(const struct elf_file *f, const char *section,
-			 const char *name, uint32_t type, struct elf_bytes *b,
-			 struct wire_in *ret)
+static bool file_note_section(const struct elf_file *f, const char *section,
+			      const char *name, uint32_t type, struct elf_bytes *b,
+			      struct wire_in *ret)
 {
 	const Elf64_Shdr *s = elf_file_find(f, section);
 
 	if (!s || s->sh_size > NOTE_MAX || elf_file_section(f, s, b))
 		return false;
-	if (find_note(b, name, type, ret))
+	if (file_note_find(b, name, type, ret))
 		return true;
 	elf_bytes_free(b);
 	return false;
 }
 
-static bool segment_note(const struct elf_file *f, const char *name,
-			 uint32_t type, struct elf_bytes *b, struct wire_in *ret)
+static bool file_note_segment(const struct elf_file *f, const char *name,
+			      uint32_t type, struct elf_bytes *b, struct wire_in *ret)
 {
 	for (uint32_t i = 0; i < f->n_phdrs; i++) {
 		const Elf64_Phdr *p = &f->phdrs[i];
@@ -96,7 +98,7 @@ static bool segment_note(const struct elf_file *f, const char *name,
 		if (p->p_type != PT_NOTE || p->p_filesz > NOTE_MAX ||
 		    elf_file_read(f, p->p_offset, p->p_filesz, b))
 			continue;
-		if (find_note(b, name, type, ret))
+		if (file_note_find(b, name, type, ret))
 			return true;
 		elf_bytes_free(b);
 	}
@@ -108,12 +110,13 @@ ssize_t file_note(const struct elf_file *f, const char *section,
 {
 	struct elf_bytes b;
 	struct wire_in d;
-	size_t len;
+	size_t len = 0;
 
-	if (!section_note(f, section, owner, type, &b, &d) &&
-	    !segment_note(f, owner, type, &b, &d))
+	if (!file_note_section(f, section, owner, type, &b, &d) &&
+	    !file_note_segment(f, owner, type, &b, &d))
 		return -1;
-	len = wire_left(&d) <= max ? wire_left(&d) : 0;
+	if (wire_left(&d) <= max)
+		len = wire_left(&d);
 	memcpy(ret, d.pos, len);
 	elf_bytes_free(&b);
 	return len;

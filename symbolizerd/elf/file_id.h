@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_id - what names a file wherever it lies: file ID, build ID, notes
+ * file_id - what identifies a file wherever it is: file ID, build ID, notes
  */
 #ifndef SYMBOLIZERD_ELF_FILE_ID_H
 #define SYMBOLIZERD_ELF_FILE_ID_H
@@ -22,8 +22,8 @@ int file_id(int fd, uint64_t size, uint8_t ret[16]);
  * there is none. */
 size_t file_build_id(const struct elf_file *f, uint8_t *ret, size_t max);
 
-/* Copy the descriptor of the first note of this owner and type, in the section
- * of that name, else in any segment of notes.  Its length, 0 if it is longer
+/* Copy the descriptor of the first note of this owner and type: in the section of
+ * that name, otherwise in any segment of notes.  Its length, 0 if it is longer
  * than max; -1 if there is no such note. */
 ssize_t file_note(const struct elf_file *f, const char *section,
 		  const char *owner, uint32_t type, void *ret, size_t max);

@@ -34,8 +34,11 @@ int runtimes_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
 const struct symbol_source *runtimes_symbols(size_t n)
 {
 	for (size_t i = 0; i < runtimes_table_n; i++) {
-		if (runtimes_table[i].symbols && !n--)
+		if (!runtimes_table[i].symbols)
+			continue;
+		if (!n)
 			return runtimes_table[i].symbols;
+		n--;
 	}
 	return NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/runtimes/table.h"
 
-#include "symbolizerd/runtimes/go/detect.h"
+#include "symbolizerd/runtimes/go/find.h"
 #include "symbolizerd/runtimes/go/names.h"
 #include "symbolizerd/runtimes/go/rows.h"
 #include "symbolizerd/runtimes/hotspot/find.h"
@@ -9,8 +9,7 @@
 #include "symbolizerd/runtimes/python/find.h"
 
 const struct runtime_ops runtimes_table[] = {
-	/* Go is compiled: nothing of it runs in the kernel, its frames are
-	 * native ones by rules made of pclntab */
+	/* Go is compiled: its frames are native ones, by rules from pclntab */
 	{
 		.number = RUNTIME_GO,
 		.detect = go_build_id,
@@ -25,8 +24,8 @@ const struct runtime_ops runtimes_table[] = {
 		.rows = python_rows,
 	},
 	/* HotSpot: the sampler walks the frames of compiled and interpreted
-	 * code, which lie in no file, and sends their names; those that it
-	 * could not read a visit to the process reads */
+	 * code, which is in no file, and sends their names; a visit to the
+	 * process reads those that the sampler could not */
 	{
 		.number = RUNTIME_HOTSPOT,
 		.detect = hotspot_detect,

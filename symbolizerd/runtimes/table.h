@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table - all runtimes, a row each */
+/* table - all runtimes, a row for each */
 #ifndef SYMBOLIZERD_RUNTIMES_TABLE_H
 #define SYMBOLIZERD_RUNTIMES_TABLE_H
 

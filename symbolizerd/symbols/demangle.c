@@ -14,8 +14,8 @@
 
 #define STUB		"@plt"
 #define OPTIONS		(DMGL_PARAMS | DMGL_ANSI)
-/* Of D, whose names are made in memory: two in each other's place double what
- * is written, so 40 of them make some MiB at most. */
+/* In names of D, which are made in memory: nested references double the output, so 40
+ * of them make some MiB at most. */
 #define BACK_REFERENCES_MAX	40
 
 struct demangled {
@@ -24,16 +24,16 @@ struct demangled {
 	jmp_buf full;		/* libiberty cannot be told to stop */
 };
 
-/* A piece of the name. */
+/* A demangle_callbackref: the next piece of the name. */
 static void demangle_put(const char *s, size_t n, void *arg)
 {
 	struct demangled *d = arg;
-	size_t room = DEMANGLED_MAX - d->len;
+	size_t room = DEMANGLED_MAX - d->len, len = n < room ? n : room;
 
 	if (!n)
 		return;
-	memcpy(d->text + d->len, s, n < room ? n : room);
-	d->len += n < room ? n : room;
+	memcpy(d->text + d->len, s, len);
+	d->len += len;
 	if (n > room)
 		longjmp(d->full, 1);
 }
@@ -41,15 +41,17 @@ static void demangle_put(const char *s, size_t n, void *arg)
 typedef int (*demangle_fn)(const char *mangled, int options,
 			   demangle_callbackref callback, void *arg);
 
-/* These two keep nothing that a jump out of the callback would lose but, for
- * Rust, an identifier's characters: a worker has one job. */
+/* By a demangler that a jump out of the callback makes leak no more than, for Rust, the
+ * characters of an identifier: a worker has one job. */
 static size_t demangle_by(demangle_fn fn, const char *name, char *buf)
 {
 	struct demangled d = { .text = buf };
 
 	if (setjmp(d.full))
 		return DEMANGLED_MAX;
-	return fn(name, OPTIONS, demangle_put, &d) ? d.len : 0;
+	if (!fn(name, OPTIONS, demangle_put, &d))
+		return 0;
+	return d.len;
 }
 
 static size_t demangle_d(const char *name, char *buf)
@@ -58,29 +60,35 @@ static size_t demangle_d(const char *name, char *buf)
 	char *text;
 	size_t n;
 
-	for (const char *p = name; *p; p++)
-		references += *p == 'Q';
+	for (const char *p = strchr(name, 'Q'); p; p = strchr(p + 1, 'Q'))
+		references++;
 	if (references > BACK_REFERENCES_MAX)
 		return 0;
 	text = dlang_demangle(name, OPTIONS);
-	n = text ? strlen(text) : 0;
-	n = n < DEMANGLED_MAX ? n : DEMANGLED_MAX;
-	if (n)
-		memcpy(buf, text, n);
+	if (!text)
+		return 0;
+	n = strnlen(text, DEMANGLED_MAX);
+	memcpy(buf, text, n);
 	free(text);
 	return n;
 }
 
 size_t demangle(const char *raw, size_t len, char buf[DEMANGLED_MAX + 1])
 {
-	const char *at = len ? memchr(raw, '@', len) : NULL;
-	bool stub = at && len - (size_t)(at - raw) == sizeof(STUB) - 1 &&
-		    !memcmp(at, STUB, sizeof(STUB) - 1);
 	char name[DEMANGLED_MAX + 1];
+	const char *at;
+	bool stub = false;
 	size_t n = 0;
 
-	len = at ? (size_t)(at - raw) : len;
 	buf[0] = '\0';
+	if (!len)
+		return 0;
+	at = memchr(raw, '@', len);
+	if (at) {
+		stub = len - (size_t)(at - raw) == sizeof(STUB) - 1 &&
+		       !memcmp(at, STUB, sizeof(STUB) - 1);
+		len = (size_t)(at - raw);
+	}
 	if (len < 3 || len > DEMANGLED_MAX || raw[0] != '_')
 		return 0;
 	memcpy(name, raw, len);

@@ -69,8 +69,8 @@ static struct dwarf_unit *dwarf_functions_unit(struct dwarf_functions *f, Dwarf_
 	return &f->units.v[f->units.n - 1];
 }
 
-/* Functions within functions are rare, and looking for them takes long: only where
- * an address is in no other. */
+/* Functions within functions are rare, and finding them takes long: they are read only
+ * if an address is in no other function. */
 static const struct dwarf_range *dwarf_functions_find(struct dwarf_functions *f,
 						      Dwarf_Die *unit, uint64_t vaddr)
 {
@@ -96,7 +96,7 @@ struct dwarf_chain {
 	uint64_t vaddr;
 };
 
-/* A block without addresses is no more than a bracket. */
+/* A block without addresses only groups its entries. */
 static bool dwarf_block_is_open(Dwarf_Die *die)
 {
 	return !dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges);
@@ -117,13 +117,16 @@ static bool dwarf_functions_has(const struct dwarf_functions *f, Dwarf_Die *die,
 	return false;
 }
 
-/* Add what is inlined at the address below this entry.  True: the place is found. */
+/* Add the calls inlined at the address below this entry.  True: the address was found. */
 static bool dwarf_chain_find(struct dwarf_functions *f, struct dwarf_chain *c,
 			     Dwarf_Die *parent, unsigned int depth)
 {
 	Dwarf_Die die;
-	int r = depth < DWARF_NEST_MAX ? dwarf_child(parent, &die) : 1;
+	int r;
 
+	if (depth == DWARF_NEST_MAX)
+		return false;
+	r = dwarf_child(parent, &die);
 	for (; !r && dwarf_step(f); r = dwarf_siblingof(&die, &die)) {
 		int tag = dwarf_tag(&die);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_functions - which function of a unit has an address, and what is inlined there
+ * dwarf_functions - which function of a unit has an address, and which calls are inlined
  */
 #ifndef SYMBOLIZERD_SYMBOLS_DWARF_FUNCTIONS_H
 #define SYMBOLIZERD_SYMBOLS_DWARF_FUNCTIONS_H
@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "symbolizerd/symbols/dwarf_units.h"
+#include "symbolizerd/symbols/dwarf_ranges.h"
 #include "symbolizerd/symbols/index.h"
 
-#define DWARF_NEST_MAX	128	/* entries within each other */
+#define DWARF_NEST_MAX	128	/* nested entries */
 
 struct dwarf_unit {
 	Dwarf_Off die;
 	struct dwarf_ranges functions;
-	bool deep;		/* those within functions, too */
+	bool deep;		/* with functions within functions */
 };
 
 struct dwarf_functions {
@@ -27,9 +27,9 @@ struct dwarf_functions {
 };
 
 /*
- * The function of this unit that has the address, then what is inlined into each
- * other there: how many, 0 if there is no function.  Of more than SYMBOL_DEPTH_MAX
- * the innermost are left out.
+ * The function of this unit that has the address, then the calls inlined there, the
+ * outermost first.  Returns how many, 0 if there is no function.  Beyond
+ * SYMBOL_DEPTH_MAX the innermost are left out.
  */
 uint32_t dwarf_functions_at(struct dwarf_functions *f, Dwarf_Die *unit, uint64_t vaddr,
 			    Dwarf_Die ret[SYMBOL_DEPTH_MAX]);

@@ -3,6 +3,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <endian.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,6 @@
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/symbols/demangle.h"
 #include "symbolizerd/symbols/dwarf_functions.h"
-#include "symbolizerd/symbols/dwarf_units.h"
 #include "symbolizerd/symbols/split_units.h"
 
 /* An ELF file, mapped, and its DWARF. */
@@ -23,14 +23,26 @@ struct dwarf_image {
 	void *map;		/* NULL: none */
 	size_t len;
 	Elf *elf;
-	Dwarf *dbg;		/* not of split DWARF, which has: */
-	struct split_file split;
+	Dwarf *dbg;		/* unless it is split DWARF */
+	struct split_file split;	/* if it is */
 };
 
-/* A string made of one or two others, which stay where they are. */
+/* A string made of one or two others, which are not moved. */
 struct dwarf_made {
 	const char *a, *b;
 	char *s;
+};
+
+/*
+ * Which unit has an address: .debug_aranges says it, for the units that it has; for the
+ * others (clang writes none) the ranges of each unit are read, once.
+ */
+struct dwarf_units {
+	Dwarf *dbg;		/* borrowed, as is the next */
+	uint32_t *steps;	/* left */
+	Dwarf_Aranges *aranges;
+	struct dwarf_ranges ranges;
+	bool begun, read;
 };
 
 struct dwarf_places {
@@ -38,20 +50,20 @@ struct dwarf_places {
 	VECTOR(struct dwarf_image) dwos;
 	dwarf_open_fn open_split;
 	void *open_arg;
-	bool asked;		/* for the package */
+	bool asked;		/* for the package, once */
 	struct dwarf_units units;
 	struct dwarf_functions functions;
 	struct split_units split;
-	Dwarf_CU *skeleton;	/* of the unit at hand: its line table has the files */
+	Dwarf_CU *skeleton;	/* of the current unit: its line table has the files */
 	uint32_t steps;
 	VECTOR(struct dwarf_made) made;
 	struct hash_table by_parts;
-	bool dead;		/* libdw had no memory: it is not to be used again */
+	bool dead;		/* libdw had no memory: it must not be used again */
 };
 
 /* --- files -------------------------------------------------------------------- */
 
-/* libdw cannot be told to fail: it jumps here. */
+/* libdw has no other way to fail without memory: it jumps here. */
 static _Thread_local jmp_buf dwarf_no_memory;
 
 __attribute__((noreturn)) static void dwarf_oom(void)
@@ -59,31 +71,40 @@ __attribute__((noreturn)) static void dwarf_oom(void)
 	longjmp(dwarf_no_memory, 1);
 }
 
-/* Bytes that a section has uncompressed; 0: it is not compressed. */
+/* What begins a compressed section: of the older form a .zdebug. */
+union dwarf_compressed {
+	Elf64_Chdr chdr;
+	struct {
+		char zlib[4];		/* "ZLIB" */
+		uint64_t size;		/* big endian */
+	} __attribute__((packed)) old;
+};
+
+/* Uncompressed bytes of a section; 0: it is not compressed. */
 static int dwarf_inflated(const struct elf_file *f, const Elf64_Shdr *s, uint64_t *ret)
 {
 	bool old = s->sh_name < f->names_len && !strncmp(f->names + s->sh_name, ".zdebug", 7);
+	union dwarf_compressed head;
 	struct elf_bytes b;
-	Elf64_Chdr chdr;
 	int r;
 
 	*ret = 0;
 	if (s->sh_type == SHT_NOBITS || !(old || s->sh_flags & SHF_COMPRESSED))
 		return JOB_OK;
-	r = elf_file_read(f, s->sh_offset, old ? 12 : sizeof(chdr), &b);
+	r = elf_file_read(f, s->sh_offset, old ? sizeof(head.old) : sizeof(head.chdr), &b);
 	if (r)
 		return r;
-	memcpy(&chdr, b.data, old ? 0 : sizeof(chdr));
-	for (int i = 4; old && i < 12; i++)	/* "ZLIB", then big endian */
-		*ret = *ret << 8 | b.data[i];
-	if (!old)
-		*ret = chdr.ch_size;
+	memcpy(&head, b.data, b.len);
 	elf_bytes_free(&b);
-	return *ret > ELF_INFLATE_FREE && *ret / ELF_INFLATE_RATIO > s->sh_size ?
-		       JOB_TOO_LARGE : JOB_OK;
+	*ret = head.chdr.ch_size;
+	if (old)
+		*ret = be64toh(head.old.size);
+	if (*ret > ELF_INFLATE_FREE && *ret / ELF_INFLATE_RATIO > s->sh_size)
+		return JOB_TOO_LARGE;
+	return JOB_OK;
 }
 
-/* Is there DWARF in it, of a size that we can have? */
+/* Does it have DWARF (*any), and is that small enough? */
 static int dwarf_image_check(const struct elf_file *f, bool split, bool *any)
 {
 	uint64_t sum = 0, n;
@@ -95,9 +116,9 @@ static int dwarf_image_check(const struct elf_file *f, bool split, bool *any)
 		r = dwarf_inflated(f, &f->shdrs[i], &n);
 		if (r)
 			return r;
-		sum = n > DWARF_INFLATED_MAX - sum ? DWARF_INFLATED_MAX + 1ULL : sum + n;
-		if (sum > DWARF_INFLATED_MAX)
+		if (n > DWARF_INFLATED_MAX - sum)
 			return JOB_TOO_LARGE;
+		sum += n;
 	}
 	return JOB_OK;
 }
@@ -119,22 +140,24 @@ static int dwarf_image_map(struct dwarf_image *m, const struct elf_file *f, bool
 		return JOB_TOO_LARGE;
 	}
 	m->len = f->size;
-	/* else a kernel that reads ahead reads all of a large file: a unit's header here
-	 * and there is looked at */
+	/* no read-ahead, which would read all of a large file for the headers of its
+	 * units */
 	madvise(m->map, m->len, MADV_RANDOM);
 	if (dwarf_headers_writable(m, f))
 		return JOB_NO_MEMORY;
 	elf_version(EV_CURRENT);
 	m->elf = elf_memory(m->map, m->len);
+	if (!m->elf)
+		return JOB_CORRUPT;
 	if (split) {
-		if (m->elf)
-			split_file_init(&m->split, m->elf);
-		return m->elf ? JOB_OK : JOB_CORRUPT;
+		split_file_init(&m->split, m->elf);
+		return JOB_OK;
 	}
-	m->dbg = m->elf ? dwarf_begin_elf(m->elf, DWARF_C_READ, NULL) : NULL;
-	if (m->dbg)
-		dwarf_new_oom_handler(m->dbg, dwarf_oom);
-	return m->dbg ? JOB_OK : JOB_CORRUPT;
+	m->dbg = dwarf_begin_elf(m->elf, DWARF_C_READ, NULL);
+	if (!m->dbg)
+		return JOB_CORRUPT;
+	dwarf_new_oom_handler(m->dbg, dwarf_oom);
+	return JOB_OK;
 }
 
 /* split: a .dwo file or a package. */
@@ -162,16 +185,72 @@ static void dwarf_image_close(struct dwarf_image *m)
 		munmap(m->map, m->len);
 }
 
+/* --- units -------------------------------------------------------------------- */
+
+/* By .debug_aranges. */
+static bool dwarf_units_arange(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret,
+			       uint64_t *low)
+{
+	Dwarf_Arange *a;
+	Dwarf_Off die;
+	size_t n;
+
+	if (!u->begun && dwarf_getaranges(u->dbg, &u->aranges, &n))
+		u->aranges = NULL;
+	u->begun = true;
+	if (!u->aranges)
+		return false;
+	a = dwarf_getarange_addr(u->aranges, vaddr);
+	return a && !dwarf_getarangeinfo(a, low, NULL, &die) &&
+	       dwarf_offdie(u->dbg, die, ret);
+}
+
+static void dwarf_units_read(struct dwarf_units *u)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+
+	u->read = true;
+	while (*u->steps && !dwarf_get_units(u->dbg, cu, &cu, NULL, &type, &die, NULL)) {
+		--*u->steps;
+		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
+		    !dwarf_ranges_add(&u->ranges, &die, NULL, u->steps))
+			return;
+	}
+}
+
+/* The unit's entry, and where that part of its code begins that has the address. */
+static bool dwarf_units_find(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret, uint64_t *low)
+{
+	const struct dwarf_range *r;
+
+	if (dwarf_units_arange(u, vaddr, ret, low))
+		return true;
+	if (!u->read)
+		dwarf_units_read(u);
+	r = dwarf_ranges_find(&u->ranges, vaddr);
+	if (!r)
+		return false;
+	*low = r->low;
+	return dwarf_offdie(u->dbg, r->die, ret);
+}
+
+static void dwarf_units_fini(struct dwarf_units *u)
+{
+	free(u->ranges.list.v);
+	*u = (struct dwarf_units){ 0 };
+}
+
 /* --- split DWARF ---------------------------------------------------------------- */
 
-/* Take over what fn gives. */
-static bool dwarf_split_take(struct dwarf_image *m, int fd)
+/* Open what fn has returned; the descriptor is closed. */
+static void dwarf_split_take(struct dwarf_image *m, int fd)
 {
 	if (fd < 0)
-		return false;
+		return;
 	dwarf_image_open(m, fd, true);
 	close(fd);
-	return m->elf;
 }
 
 static const char *dwarf_own_string(Dwarf_Die *die, unsigned int name)
@@ -181,7 +260,7 @@ static const char *dwarf_own_string(Dwarf_Die *die, unsigned int name)
 	return dwarf_formstring(dwarf_attr(die, name, &a));
 }
 
-/* A compilation's own file. */
+/* The .dwo file of a compilation. */
 static struct dwarf_image *dwarf_split_dwo(struct dwarf_places *d, Dwarf_Die *skeleton)
 {
 	const char *name = dwarf_own_string(skeleton, DW_AT_dwo_name);
@@ -208,7 +287,9 @@ static const struct split_file *dwarf_split_find(void *arg, Dwarf_Die *skeleton)
 	d->asked = true;
 	if (!m->elf)
 		m = dwarf_split_dwo(d, skeleton);
-	return m ? &m->split : NULL;
+	if (!m)
+		return NULL;
+	return &m->split;
 }
 
 void dwarf_places_split(struct dwarf_places *d, dwarf_open_fn fn, void *arg)
@@ -226,7 +307,7 @@ int dwarf_places_open(int fd, int alt_fd, struct dwarf_places **ret)
 	if (!d)
 		return JOB_NO_MEMORY;
 	r = dwarf_image_open(&d->main, fd, false);
-	/* without it, what was moved there has no name */
+	/* without it, the parts that were moved there have no names */
 	if (!r && d->main.dbg && alt_fd >= 0 && !dwarf_image_open(&d->alt, alt_fd, false) &&
 	    d->alt.dbg)
 		dwarf_setalt(d->main.dbg, d->alt.dbg);
@@ -270,13 +351,14 @@ bool dwarf_places_any(const struct dwarf_places *d)
 
 /* --- strings ------------------------------------------------------------------ */
 
-/* What is to be made of the two: a copy of a, cut; a path; a name behind a mangled
+/* Makes a string of two: a copy of a, cut; a path; the demangled form of a, if it has
  * one.  Malloc'ed. */
 typedef char *(*dwarf_make_fn)(const char *a, const char *b);
 
 static char *dwarf_cut(const char *a, const char *b)
 {
-	return b ? NULL : strndup(a, DWARF_NAME_MAX);
+	(void)b;
+	return strndup(a, DWARF_NAME_MAX);
 }
 
 static char *dwarf_join(const char *dir, const char *file)
@@ -298,10 +380,12 @@ static char *dwarf_demangle(const char *a, const char *b)
 	char buf[DEMANGLED_MAX + 1];
 	size_t len = strnlen(a, DWARF_NAME_MAX);
 
-	return b && demangle(a, len, buf) ? strdup(buf) : strndup(a, len);
+	if (b && demangle(a, len, buf))
+		return strdup(buf);
+	return strndup(a, len);
 }
 
-/* It is made once: each (a, b) has one maker. */
+/* Each string is made once: a pair (a, b) is always given to the same function. */
 static const char *dwarf_make(struct dwarf_places *d, const char *a, const char *b,
 			      dwarf_make_fn make)
 {
@@ -314,8 +398,9 @@ static const char *dwarf_make(struct dwarf_places *d, const char *a, const char 
 		s = hash_next(&d->by_parts, s);
 	if (s)
 		return d->made.v[hash_index(s)].s;
-	made.s = vector_reserve(&d->made, 1) && hash_reserve(&d->by_parts) ?
-			 make(a, b) : NULL;
+	if (!vector_reserve(&d->made, 1) || !hash_reserve(&d->by_parts))
+		return "";
+	made.s = make(a, b);
 	if (!made.s)
 		return "";
 	hash_add(&d->by_parts, hash, d->made.n);
@@ -325,21 +410,24 @@ static const char *dwarf_make(struct dwarf_places *d, const char *a, const char 
 
 static const char *dwarf_short(struct dwarf_places *d, const char *s)
 {
-	return strnlen(s, DWARF_NAME_MAX + 1) <= DWARF_NAME_MAX ?
-		       s : dwarf_make(d, s, NULL, dwarf_cut);
+	if (strnlen(s, DWARF_NAME_MAX + 1) <= DWARF_NAME_MAX)
+		return s;
+	return dwarf_make(d, s, NULL, dwarf_cut);
 }
 
-/* A path; relative ones begin where the compiler ran. */
+/* A path; relative ones start at the directory where the compiler ran. */
 static const char *dwarf_path(struct dwarf_places *d, Dwarf_Die *unit, const char *file)
 {
 	Dwarf_Attribute a;
-	const char *dir;
+	const char *dir = NULL;
 
 	if (!file)
 		return "";
-	dir = file[0] == '/' ? NULL :
-			       dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &a));
-	return dir && *dir ? dwarf_make(d, dir, file, dwarf_join) : dwarf_short(d, file);
+	if (file[0] != '/')
+		dir = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &a));
+	if (dir && *dir)
+		return dwarf_make(d, dir, file, dwarf_join);
+	return dwarf_short(d, file);
 }
 
 static const char *dwarf_string(Dwarf_Die *die, unsigned int name)
@@ -352,7 +440,7 @@ static const char *dwarf_string(Dwarf_Die *die, unsigned int name)
 static void dwarf_name(struct dwarf_places *d, Dwarf_Die *die, struct symbol_place *p)
 {
 	const char *linkage = dwarf_string(die, DW_AT_linkage_name), *name;
-	static const char mangled[] = "";	/* stands for the second part */
+	static const char mangled[] = "";	/* marks names to be demangled */
 
 	if (!linkage)
 		linkage = dwarf_string(die, DW_AT_MIPS_linkage_name);
@@ -362,7 +450,9 @@ static void dwarf_name(struct dwarf_places *d, Dwarf_Die *die, struct symbol_pla
 		return;
 	}
 	name = dwarf_string(die, DW_AT_name);
-	p->name = name ? dwarf_short(d, name) : "";
+	p->name = "";
+	if (name)
+		p->name = dwarf_short(d, name);
 }
 
 /* --- places ------------------------------------------------------------------- */
@@ -372,9 +462,9 @@ struct dwarf_spot {
 	uint32_t line;
 };
 
-/* libdw puts the rows of all sequences of a unit in order, and may give the last row of
- * one that ended before the address: of a function that the linker threw away, for one,
- * which is at 0.  low: where the code begins that has the address. */
+/* libdw sorts the rows of all sequences of a unit, and may give the last row of one that
+ * ended before the address, such as a function at 0 that the linker dropped.  low:
+ * where the code begins that has the address. */
 static struct dwarf_spot dwarf_row(struct dwarf_places *d, Dwarf_Die *unit, uint64_t low,
 				   uint64_t vaddr)
 {
@@ -396,22 +486,26 @@ static uint32_t dwarf_number(Dwarf_Die *die, unsigned int name)
 	Dwarf_Attribute a;
 	Dwarf_Word w = 0;
 
-	return dwarf_formudata(dwarf_attr_integrate(die, name, &a), &w) || w > INT32_MAX ?
-		       0 : (uint32_t)w;
+	if (dwarf_formudata(dwarf_attr_integrate(die, name, &a), &w) || w > INT32_MAX)
+		return 0;
+	return (uint32_t)w;
 }
 
-/* The file that an attribute names by its number: before DWARF 5 they begin with 1. */
+/* A file by its number in an attribute; before DWARF 5 the first one has number 1. */
 static const char *dwarf_file(struct dwarf_places *d, Dwarf_Attribute *a)
 {
+	Dwarf_CU *cu = d->skeleton;
 	Dwarf_Files *files;
 	Dwarf_Half version;
 	Dwarf_Word i;
 	Dwarf_Die unit;
 	size_t n;
 
-	if (dwarf_formudata(a, &i) ||
-	    !dwarf_cu_die(d->skeleton ? d->skeleton : a->cu, &unit, &version, NULL, NULL,
-			  NULL, NULL, NULL) ||
+	if (dwarf_formudata(a, &i))
+		return "";
+	if (!cu)
+		cu = a->cu;
+	if (!dwarf_cu_die(cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
 	    (!i && version < 5) || dwarf_getsrcfiles(&unit, &files, &n) || i >= n)
 		return "";
 	return dwarf_path(d, &unit, dwarf_filesrc(files, i, NULL, NULL));
@@ -447,9 +541,11 @@ static uint32_t dwarf_chain(struct dwarf_places *d, Dwarf_Die *unit, uint64_t va
 {
 	struct split_unit *u = split_units_get(&d->split, unit);
 
-	d->skeleton = u ? unit->cu : NULL;
-	return u ? dwarf_functions_at(&u->functions, &u->die, vaddr, ret) :
-		   dwarf_functions_at(&d->functions, unit, vaddr, ret);
+	d->skeleton = NULL;
+	if (!u)
+		return dwarf_functions_at(&d->functions, unit, vaddr, ret);
+	d->skeleton = unit->cu;
+	return dwarf_functions_at(&u->functions, &u->die, vaddr, ret);
 }
 
 static uint32_t dwarf_places_make(struct dwarf_places *d, uint64_t vaddr,
@@ -468,8 +564,9 @@ static uint32_t dwarf_places_make(struct dwarf_places *d, uint64_t vaddr,
 		Dwarf_Die *die = &chain[n - 1 - i];
 
 		ret[m] = dwarf_place(d, die, &s);
-		/* of those inlined, one may have its name in a file that is not here */
-		m += ret[m].name[0] || i + 1 == n;
+		/* the name of an inlined function may be in a file that is missing */
+		if (ret[m].name[0] || i + 1 == n)
+			m++;
 		if (i + 1 < n)
 			s = dwarf_call(d, die);
 	}

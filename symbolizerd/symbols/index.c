@@ -5,13 +5,15 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/bisect.h"
+
 /* --- lines ------------------------------------------------------------------- */
 
-struct cursor {
+struct index_cursor {
 	const uint8_t *pos, *end;
 };
 
-static bool index_number(struct cursor *c, uint32_t *ret)
+static bool index_number(struct index_cursor *c, uint32_t *ret)
 {
 	uint32_t v = 0;
 
@@ -29,41 +31,44 @@ static bool index_number(struct cursor *c, uint32_t *ret)
 	return false;
 }
 
-static bool read_scope(struct cursor *c, struct symbol_scope *s)
+static bool index_scope(struct index_cursor *c, struct symbol_scope *s)
 {
 	s->line = 0;
-	return index_number(c, &s->function) && index_number(c, &s->up) &&
-	       (!s->up || index_number(c, &s->line));
+	if (!index_number(c, &s->function) || !index_number(c, &s->up))
+		return false;
+	return !s->up || index_number(c, &s->line);
 }
 
-static bool scopes_sound(const struct symbol_index *x, struct cursor *c,
-			 uint32_t n)
+static bool index_scopes_sound(const struct symbol_index *x, struct index_cursor *c,
+			       uint32_t n)
 {
 	uint8_t depth[SYMBOL_SCOPES_MAX];
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct symbol_scope s;
 
-		if (!read_scope(c, &s) || s.function >= x->n_functions ||
+		if (!index_scope(c, &s) || s.function >= x->n_functions ||
 		    s.up > i)
 			return false;
-		depth[i] = s.up ? depth[i - s.up] + 1 : 1;
+		depth[i] = 1;
+		if (s.up)
+			depth[i] += depth[i - s.up];
 		if (depth[i] > SYMBOL_DEPTH_MAX)
 			return false;
 	}
 	return true;
 }
 
-/* The lines of one symbol.  They must begin at *next, where those of the symbol
- * before ended, so that no byte is read twice. */
-static bool lines_sound(const struct symbol_index *x, uint32_t at,
-			uint32_t *next)
+/* The lines of one symbol.  They must begin at *next, where those of the symbol before
+ * it ended, so that no byte is read twice. */
+static bool index_lines_sound(const struct symbol_index *x, uint32_t at,
+			      uint32_t *next)
 {
-	struct cursor c = { x->lines + at, x->lines + x->line_bytes };
+	struct index_cursor c = { x->lines + at, x->lines + x->line_bytes };
 	uint32_t n, len, v, scope, have = UINT32_MAX;
 
 	if (at != *next || !index_number(&c, &n) || !n ||
-	    n > SYMBOL_SCOPES_MAX || !scopes_sound(x, &c, n))
+	    n > SYMBOL_SCOPES_MAX || !index_scopes_sound(x, &c, n))
 		return false;
 	for (;;) {
 		if (!index_number(&c, &len))
@@ -107,7 +112,7 @@ static bool symbols_sound(const struct symbol_index *x, uint32_t name_bytes)
 	return true;
 }
 
-static bool all_lines_sound(const struct symbol_index *x, uint32_t name_bytes)
+static bool index_all_lines_sound(const struct symbol_index *x, uint32_t name_bytes)
 {
 	uint32_t next = 0;
 
@@ -118,7 +123,7 @@ static bool all_lines_sound(const struct symbol_index *x, uint32_t name_bytes)
 	}
 	for (uint32_t i = 0; x->line_at && i < x->n; i++) {
 		if (x->line_at[i] != SYMBOL_NO_LINES &&
-		    !lines_sound(x, x->line_at[i], &next))
+		    !index_lines_sound(x, x->line_at[i], &next))
 			return false;
 	}
 	return next == x->line_bytes;
@@ -134,8 +139,9 @@ int symbols_open(const void *data, size_t len, struct symbol_index *ret)
 		return -EPROTO;
 	need = sizeof(*h) + h->n * (uint64_t)sizeof(struct symbol) +
 	       h->n_functions * (uint64_t)sizeof(struct symbol_function) +
-	       (h->line_bytes ? h->n * 4ULL : 0) + h->line_bytes +
-	       h->name_bytes;
+	       h->line_bytes + h->name_bytes;
+	if (h->line_bytes)
+		need += h->n * 4ULL;
 	if (len != need || (h->line_bytes && !h->n))
 		return -EPROTO;
 	x = (struct symbol_index){
@@ -152,7 +158,7 @@ int symbols_open(const void *data, size_t len, struct symbol_index *ret)
 	x.names = (const char *)x.lines + h->line_bytes;
 	if ((h->name_bytes && x.names[h->name_bytes - 1]) ||
 	    !symbols_sound(&x, h->name_bytes) ||
-	    !all_lines_sound(&x, h->name_bytes))
+	    !index_all_lines_sound(&x, h->name_bytes))
 		return -EPROTO;
 	*ret = x;
 	return 0;
@@ -162,25 +168,18 @@ int symbols_open(const void *data, size_t len, struct symbol_index *ret)
 
 uint32_t symbols_before(const struct symbol_index *idx, uint64_t off)
 {
-	uint32_t lo = 0, hi = idx->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (idx->symbols[mid].start <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(mid, idx->n, idx->symbols[mid].start <= off);
 }
 
 const struct symbol *symbols_at(const struct symbol_index *idx, uint64_t off)
 {
 	uint32_t n = symbols_before(idx, off);
-	const struct symbol *s = n ? &idx->symbols[n - 1] : NULL;
+	const struct symbol *s;
 
-	return s && off - s->start < s->size ? s : NULL;
+	if (!n)
+		return NULL;
+	s = &idx->symbols[n - 1];
+	return off - s->start < s->size ? s : NULL;
 }
 
 static const char *index_name(const struct symbol_index *idx,
@@ -189,27 +188,30 @@ static const char *index_name(const struct symbol_index *idx,
 	return idx->names + (s->name & ~SYMBOL_MANGLED);
 }
 
-/* The string behind the name; a worker may have lied about it. */
+/* The string after the name; a worker may have lied about it. */
 static const char *index_system_name(const struct symbol_index *idx,
 				     const struct symbol *s)
 {
 	const char *name = index_name(idx, s);
 	const char *next = name + strlen(name) + 1;
 
-	return (s->name & SYMBOL_MANGLED) &&
-	       (size_t)(next - idx->names) < idx->name_bytes ? next : NULL;
+	if (!(s->name & SYMBOL_MANGLED) || (size_t)(next - idx->names) >= idx->name_bytes)
+		return NULL;
+	return next;
 }
 
 const char *symbols_find(const struct symbol_index *idx, uint64_t off)
 {
 	const struct symbol *s = symbols_at(idx, off);
 
-	return s && !(s->name & SYMBOL_RANGE) ? index_name(idx, s) : NULL;
+	if (!s || s->name & SYMBOL_RANGE)
+		return NULL;
+	return index_name(idx, s);
 }
 
 bool symbol_rows_begin(struct symbol_rows *r, const struct symbol_index *idx, uint32_t i)
 {
-	struct cursor c = { idx->lines, idx->lines + idx->line_bytes };
+	struct index_cursor c = { idx->lines, idx->lines + idx->line_bytes };
 
 	if (!idx->line_at || idx->line_at[i] == SYMBOL_NO_LINES)
 		return false;
@@ -217,7 +219,7 @@ bool symbol_rows_begin(struct symbol_rows *r, const struct symbol_index *idx, ui
 	if (!index_number(&c, &r->n))
 		return false;
 	for (uint32_t k = 0; k < r->n; k++)
-		read_scope(&c, &r->at[k]);
+		index_scope(&c, &r->at[k]);
 	r->idx = idx;
 	r->pos = c.pos;
 	r->end = c.end;
@@ -227,7 +229,7 @@ bool symbol_rows_begin(struct symbol_rows *r, const struct symbol_index *idx, ui
 
 bool symbol_rows_next(struct symbol_rows *r)
 {
-	struct cursor c = { r->pos, r->end };
+	struct index_cursor c = { r->pos, r->end };
 	uint32_t v;
 
 	if (!index_number(&c, &r->len) || !r->len || !index_number(&c, &v))
@@ -242,9 +244,9 @@ bool symbol_rows_next(struct symbol_rows *r)
 	return true;
 }
 
-/* The row that holds this distance from the symbol's start. */
-static bool find_row(struct symbol_rows *r, const struct symbol_index *idx, uint32_t i,
-		     uint64_t off)
+/* The row at this offset from the symbol's start. */
+static bool index_find_row(struct symbol_rows *r, const struct symbol_index *idx, uint32_t i,
+			   uint64_t off)
 {
 	uint64_t end = 0;
 
@@ -280,7 +282,7 @@ uint32_t symbols_places(const struct symbol_index *idx, uint64_t off,
 		.name = index_name(idx, s), .file = "",
 		.system = index_system_name(idx, s),
 	};
-	if (!find_row(&rows, idx, (uint32_t)(s - idx->symbols), off - s->start))
+	if (!index_find_row(&rows, idx, (uint32_t)(s - idx->symbols), off - s->start))
 		return 1;
 	for (;;) {
 		const struct symbol_scope *in = &rows.at[rows.here];

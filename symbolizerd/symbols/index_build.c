@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/bisect.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/symbols/demangle.h"
-#include "symbolizerd/symbols/entry.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/lines_build.h"
 #include "symbolizerd/symbols/plt.h"
@@ -16,27 +16,27 @@
 
 enum { SOURCE, STATIC, DYNAMIC, STUBS, TABLES }; /* a runtime, .symtab, .dynsym, plt.h */
 
-/* What makes a name worse than another at the same address. */
+/* Of several names at one address, the one with the lowest rank is taken. */
 #define RANK_TABLE	64	/* times its number */
 #define RANK_OBJECT	32
 #define RANK_UNSIZED	16
-#define RANK_OLD	8	/* a version that nothing is linked to any more */
+#define RANK_OLD	8	/* a version that nothing new is linked to */
 #define RANK_RESERVED	4
 #define RANK_LOCAL	2
 #define RANK_WEAK	1
 #define PLT_SUFFIX	"@plt"
-#define NO_SOURCE UINT32_MAX
-#define NO_NAME (UINT32_MAX - 1)
+#define NO_SOURCE	UINT32_MAX
+#define NO_NAME		(UINT32_MAX - 1)
 
-struct raw {			/* a function as a table has it */
+struct raw {			/* a function of a table */
 	uint64_t start;		/* file offset */
 	uint32_t size;
-	uint32_t name;		/* in the strings of its table */
+	uint32_t name;		/* offset in the strings of its table */
 	uint32_t len;
 	uint32_t rank : 8;	/* RANK_* */
-	uint32_t room : 24;	/* at most, when the size is unknown */
+	uint32_t room : 24;	/* its largest size, if the size is unknown */
 	uint32_t number;	/* of the function in a source, NO_SOURCE, or
-				 * NO_NAME: a range, .name has its pages */
+				 * NO_NAME: a range, with pages in .name */
 	uint32_t lines;		/* SYMBOL_NO_LINES, or where they are */
 };
 
@@ -58,42 +58,46 @@ static int index_build_push(struct raws *all, const struct raw *r)
 	return vector_push(&all->list, *r) ? JOB_OK : JOB_NO_MEMORY;
 }
 
-/* Of code: its section is executable.  GHC's functions are such. */
-static bool is_object(const struct elf_file *f, const Elf64_Sym *s)
+/* An object in an executable section: GHC's functions are such. */
+static bool index_build_is_object(const struct elf_file *f, const Elf64_Sym *s)
 {
 	return ELF64_ST_TYPE(s->st_info) == STT_OBJECT && s->st_size &&
 	       s->st_shndx < f->n_shdrs &&
 	       f->shdrs[s->st_shndx].sh_flags & SHF_EXECINSTR;
 }
 
-static bool is_function(const struct elf_file *f, const Elf64_Sym *s)
+static bool index_build_is_function(const struct elf_file *f, const Elf64_Sym *s)
 {
 	switch (ELF64_ST_TYPE(s->st_info)) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
 		return s->st_shndx != SHN_UNDEF;
-	case STT_NOTYPE:	/* of assembler: _start; not a constant */
+	case STT_NOTYPE:	/* assembler, such as _start; not a constant */
 		return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS &&
 		       ELF64_ST_BIND(s->st_info) == STB_GLOBAL;
 	default:
-		return is_object(f, s);
+		return index_build_is_object(f, s);
 	}
 }
 
-/* Of a symbol without a size: to the end of its section, if that is known. */
+/* Largest size of a symbol without one: to the end of its section, if that is known. */
 static uint32_t index_build_room(const struct elf_file *f, const Elf64_Sym *s)
 {
-	const Elf64_Shdr *sec = s->st_shndx < f->n_shdrs ?
-				&f->shdrs[s->st_shndx] : NULL;
+	const Elf64_Shdr *sec;
+	uint64_t in;
 
-	if (sec && s->st_value - sec->sh_addr < sec->sh_size &&
-	    sec->sh_size - (s->st_value - sec->sh_addr) < SYMBOL_UNSIZED_MAX)
-		return sec->sh_size - (s->st_value - sec->sh_addr);
-	return SYMBOL_UNSIZED_MAX;
+	if (s->st_shndx >= f->n_shdrs)
+		return SYMBOL_UNSIZED_MAX;
+	sec = &f->shdrs[s->st_shndx];
+	in = s->st_value - sec->sh_addr;
+	if (in >= sec->sh_size || sec->sh_size - in >= SYMBOL_UNSIZED_MAX)
+		return SYMBOL_UNSIZED_MAX;
+	return sec->sh_size - in;
 }
 
-/* C keeps such names for its implementations (7.1.3), which have others for the
- * same function; those of the vDSO tell it from libc.  _Z, _R, _D: mangled. */
+/* C reserves such names for its implementations (7.1.3), which have others for the same
+ * function.  Not those of the vDSO, which differ from libc's; _Z, _R, _D are mangled
+ * names. */
 static bool index_build_reserved(const char *name, size_t len)
 {
 	if (len < 2 || name[0] != '_' || strchr("ZRD", name[1]))
@@ -103,17 +107,24 @@ static bool index_build_reserved(const char *name, size_t len)
 	return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
 }
 
-/* What binding, size and name of a symbol say; *len: that of its name, of which the
- * version goes ("f@@V", or "f@V" of an old one) unless it is mangled. */
+/* The rank of a symbol in its table.  *len: of its name; a version ("f@@V", or an old
+ * "f@V") is cut off unless the name is mangled. */
 static uint32_t index_build_rank(const Elf64_Sym *s, const char *name, uint32_t *len)
 {
 	unsigned char bind = ELF64_ST_BIND(s->st_info);
 	const char *at = memchr(name + 1, '@', *len - 1);
-	uint32_t rank = (s->st_size ? 0 : RANK_UNSIZED) +
-			(ELF64_ST_TYPE(s->st_info) == STT_OBJECT ? RANK_OBJECT : 0) +
-			(index_build_reserved(name, *len) ? RANK_RESERVED : 0) +
-			(bind == STB_LOCAL ? RANK_LOCAL : bind == STB_WEAK ? RANK_WEAK : 0);
+	uint32_t rank = 0;
 
+	if (!s->st_size)
+		rank += RANK_UNSIZED;
+	if (ELF64_ST_TYPE(s->st_info) == STT_OBJECT)
+		rank += RANK_OBJECT;
+	if (index_build_reserved(name, *len))
+		rank += RANK_RESERVED;
+	if (bind == STB_LOCAL)
+		rank += RANK_LOCAL;
+	if (bind == STB_WEAK)
+		rank += RANK_WEAK;
 	if (at && at[1] != '@')
 		rank += RANK_OLD;
 	if (at && (name[0] != '_' || !strchr("ZRD", name[1])))
@@ -132,24 +143,24 @@ static int index_build_take(const struct elf_file *f, struct raws *all,
 	};
 	uint64_t left;
 
-	if (!is_function(f, s) || s->st_name >= strs->len ||
+	if (!index_build_is_function(f, s) || s->st_name >= strs->len ||
 	    !elf_file_offset(f, s->st_value, true, &r.start, &left))
 		return JOB_OK;
-	left = left < UINT32_MAX ? left : UINT32_MAX;
+	if (left > UINT32_MAX)
+		left = UINT32_MAX;
 	r.len = strnlen((const char *)strs->data + s->st_name, SYMBOL_NAME_MAX);
 	if (!r.len)
 		return JOB_OK;
-	r.size = s->st_size < left ? s->st_size : left;
+	r.size = (uint32_t)(s->st_size < left ? s->st_size : left);
 	r.room = index_build_room(f, s);
 	r.rank = RANK_TABLE * table +
 		 index_build_rank(s, (const char *)strs->data + s->st_name, &r.len);
 	return index_build_push(all, &r);
 }
 
-/* The symbols of f in len bytes at off of `in` (f, or its debug file), a block
- * at a time. */
-static int take_all(const struct elf_file *f, const struct elf_file *in,
-		    struct raws *all, int table, uint64_t off, uint64_t len)
+/* The symbols in len bytes at off of `in` (f, or its debug file), a block at a time. */
+static int index_build_take_all(const struct elf_file *f, const struct elf_file *in,
+				struct raws *all, int table, uint64_t off, uint64_t len)
 {
 	int r = JOB_OK;
 
@@ -161,16 +172,14 @@ static int take_all(const struct elf_file *f, const struct elf_file *in,
 		struct elf_bytes b;
 
 		r = elf_file_read(in, off, part, &b);
+		if (r)
+			return r;
 		for (size_t i = 0; !r && i < part; i += sizeof(Elf64_Sym)) {
 			Elf64_Sym s;
 
 			memcpy(&s, b.data + i, sizeof(s));
 			r = index_build_take(f, all, table, &s);
-			if (r)
-				elf_bytes_free(&b);
 		}
-		if (r)
-			return r;
 		elf_bytes_free(&b);
 		off += part;
 		len -= part;
@@ -194,7 +203,7 @@ static int index_build_compare(const void *x, const void *y, void *ctx)
 		      a->len);
 }
 
-/* The best of each address. */
+/* Leave the best name of each address. */
 static void index_build_best(struct raws *all)
 {
 	uint32_t to = 0;
@@ -218,8 +227,8 @@ static uint64_t index_build_end(const struct raw *r)
 
 #define LAST(raws)	(&(raws)->list.v[(raws)->list.n - 1])
 
-/* A function that is open at an address, from *from on, up to `to` at most.  What is
- * behind another function has its name, but not its lines. */
+/* A piece of function r from *from on, at most to `to`.  A piece after an inner function
+ * has r's name, but no lines. */
 static int index_build_piece(struct raws *out, const struct raw *r, uint64_t *from,
 			     uint64_t to)
 {
@@ -236,8 +245,9 @@ static int index_build_piece(struct raws *out, const struct raw *r, uint64_t *fr
 }
 
 /*
- * Cut functions so that none lies in another: one that begins within another wins up
- * to its end, behind that the other goes on.  open: empty, the functions around.
+ * Cut functions so that none is inside of another: one that begins within another
+ * counts up to its end, then the outer one goes on.  open: the stack of outer ones,
+ * empty.
  */
 static int index_build_cut(const struct raws *all, struct raws *open, struct raws *out)
 {
@@ -245,9 +255,13 @@ static int index_build_cut(const struct raws *all, struct raws *open, struct raw
 	int r = JOB_OK;
 
 	for (uint32_t i = 0; !r && i <= all->list.n; i++) {
-		struct raw *next = i < all->list.n ? &all->list.v[i] : NULL;
-		uint64_t start = next ? next->start : UINT64_MAX;
+		struct raw *next = NULL;
+		uint64_t start = UINT64_MAX;
 
+		if (i < all->list.n) {
+			next = &all->list.v[i];
+			start = next->start;
+		}
 		while (!r && open->list.n && index_build_end(LAST(open)) <= start) {
 			r = index_build_piece(out, LAST(open), &at, start);
 			open->list.n--;
@@ -256,7 +270,7 @@ static int index_build_cut(const struct raws *all, struct raws *open, struct raw
 			r = index_build_piece(out, LAST(open), &at, start);
 		if (r || !next)
 			break;
-		if (!next->size) {	/* reaches to the next, or to its room's end */
+		if (!next->size) {	/* up to the next, at most its room */
 			next->size = next->room;
 			if (i + 1 < all->list.n && next->size > next[1].start - start)
 				next->size = (uint32_t)(next[1].start - start);
@@ -280,20 +294,10 @@ static int index_build_settle(struct raws *all)
 	return r;
 }
 
-/* Of the first n, which are in order: the first that begins at off or behind it. */
+/* Of the first n, which are in order: the first that begins at or after off. */
 static uint32_t index_build_first(const struct raws *all, uint32_t n, uint64_t off)
 {
-	uint32_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (all->list.v[mid].start < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(mid, n, all->list.v[mid].start < off);
 }
 
 /* --- stubs ---------------------------------------------------------------------- */
@@ -309,18 +313,20 @@ struct index_stubs {
 	VECTOR(char) names;
 };
 
-/* name, of len bytes, and "@plt" (if it is a stub) as the name of [vaddr, vaddr + size). */
+/* Name [vaddr, vaddr + size): name, of len bytes, and "@plt" if it is a stub. */
 static int index_stubs_put(struct index_stubs *x, const char *name, size_t len, bool stub,
 			   uint64_t vaddr, uint64_t size)
 {
 	struct raw r = {
 		.name = x->names.n, .number = NO_SOURCE, .lines = SYMBOL_NO_LINES,
-		.rank = RANK_TABLE * STUBS + (stub ? 0 : RANK_OBJECT),
+		.rank = RANK_TABLE * STUBS,
 	};
 	uint64_t left;
 
-	len = len < SYMBOL_NAME_MAX - sizeof(PLT_SUFFIX) ? len :
-							  SYMBOL_NAME_MAX - sizeof(PLT_SUFFIX);
+	if (!stub)
+		r.rank += RANK_OBJECT;
+	if (len > SYMBOL_NAME_MAX - sizeof(PLT_SUFFIX))
+		len = SYMBOL_NAME_MAX - sizeof(PLT_SUFFIX);
 	if (!len || x->names.n + len + sizeof(PLT_SUFFIX) > PLT_NAMES_MAX ||
 	    !elf_file_offset(x->f, vaddr, true, &r.start, &left))
 		return JOB_OK;
@@ -334,7 +340,8 @@ static int index_stubs_put(struct index_stubs *x, const char *name, size_t len, 
 	return index_build_push(x->all, &r);
 }
 
-/* The function that an IFUNC's resolver has the name of; the list is in order. */
+/* The stub of an IFUNC gets the name of the resolver, of the first n, which are in
+ * order. */
 static int index_stubs_chosen(struct index_stubs *x, const struct plt_stub *s, uint32_t n)
 {
 	uint64_t off;
@@ -384,14 +391,16 @@ static int index_stubs_all(struct index_stubs *x, const struct plt *p)
 	return r;
 }
 
-/* Those of relocations that hold together; what does not has no name. */
-static int from_stubs(const struct elf_file *f, struct raws *all)
+/* The stubs that relocations name; others have no name. */
+static int index_build_from_stubs(const struct elf_file *f, struct raws *all)
 {
 	const Elf64_Shdr *sym = elf_file_find(f, ".dynsym");
 	struct index_stubs x = { .f = f, .all = all };
 	struct plt p;
-	int r = plt_read(f, &p) == JOB_NO_MEMORY ? JOB_NO_MEMORY : JOB_OK;
+	int r = plt_read(f, &p);
 
+	if (r != JOB_NO_MEMORY)
+		r = JOB_OK;
 	if (!r && p.stubs.n && sym && sym->sh_size / sizeof(Elf64_Sym) <= SYMBOLS_MAX &&
 	    elf_file_section(f, sym, &x.symbols) == JOB_NO_MEMORY)
 		r = JOB_NO_MEMORY;
@@ -417,25 +426,14 @@ static int from_stubs(const struct elf_file *f, struct raws *all)
 
 /* --- functions without names -------------------------------------------------- */
 
-/* The symbol at a file offset, or else the next one: an index. */
+/* Index of the symbol at a file offset, or of the next one. */
 static uint32_t index_build_at(const struct raws *all, uint32_t n, uint64_t off)
 {
-	uint32_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct raw *r = &all->list.v[mid];
-
-		if (r->start + r->size <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(mid, n, index_build_end(&all->list.v[mid]) <= off);
 }
 
-/* The range as a symbol, as far as none of the first n is there.  False: it
- * begins within one, or where no index can say it. */
+/* The range as a symbol, cut where one of the first n begins.  False: it begins within
+ * one of them, or its address cannot be in an index. */
 static bool index_build_range(const struct elf_file *f, const struct raws *all,
 			      uint32_t n, const struct code_range *range,
 			      struct raw *ret)
@@ -464,7 +462,7 @@ static bool index_build_range(const struct elf_file *f, const struct raws *all,
 	return true;
 }
 
-/* A range whose name is known all the same. */
+/* _start and main are known without a symbol. */
 static void index_build_entry(struct raw *raw, uint32_t name)
 {
 	raw->number = NO_SOURCE;
@@ -477,14 +475,15 @@ static int index_build_by_start(const void *x, const void *y)
 {
 	const struct raw *a = x, *b = y;
 
-	return a->start < b->start ? -1 : a->start > b->start;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return 0;
 }
 
-/* Ranges in any order, which may overlap: to an end at the next one's start. */
+/* Ranges may have any order, and overlap: each is cut where the next one starts. */
 static int index_build_add_ranges(const struct elf_file *f, struct raws *all)
 {
 	uint32_t n_ranges, n = all->list.n, to = 0;
-	struct entry_point entry = entry_read(f);
 	struct code_range *ranges;
 	struct raw raw, *v;
 	int r = ranges_read(f, &ranges, &n_ranges);
@@ -492,9 +491,9 @@ static int index_build_add_ranges(const struct elf_file *f, struct raws *all)
 	for (uint32_t i = 0; !r && i < n_ranges; i++) {
 		if (!index_build_range(f, all, n, &ranges[i], &raw))
 			continue;
-		if (ranges[i].vaddr == entry.start)
+		if (ranges[i].known == RANGE_START)
 			index_build_entry(&raw, START_NAME);
-		else if (ranges[i].vaddr == entry.main)
+		else if (ranges[i].known == RANGE_MAIN)
 			index_build_entry(&raw, MAIN_NAME);
 		r = index_build_push(all, &raw);
 	}
@@ -516,7 +515,7 @@ static int index_build_add_ranges(const struct elf_file *f, struct raws *all)
 
 /* --- laying out ---------------------------------------------------------------- */
 
-static void add_lines(struct raws *all, struct lines_builder *b)
+static void index_build_add_lines(struct raws *all, struct lines_builder *b)
 {
 	for (uint32_t i = 0; i < all->list.n && !b->failed && !b->full; i++) {
 		struct raw *raw = &all->list.v[i];
@@ -529,8 +528,8 @@ static void add_lines(struct raws *all, struct lines_builder *b)
 		b->lines.n = b->functions.n = 0;
 }
 
-static void put_symbols(const struct raws *all, struct lines_builder *b,
-			const uint32_t *names, struct symbols_hdr *h)
+static void index_build_put_symbols(const struct raws *all, struct lines_builder *b,
+				    const uint32_t *names, struct symbols_hdr *h)
 {
 	struct symbol *s = (struct symbol *)(h + 1);
 	struct symbol_function *f = (void *)(s + all->list.n);
@@ -548,7 +547,7 @@ static void put_symbols(const struct raws *all, struct lines_builder *b,
 	memcpy(p + b->lines.n, b->names.v, b->names.n);
 }
 
-/* Bytes that demangling may add. */
+/* How many bytes demangling may add. */
 static size_t index_build_room_left(const struct raws *all)
 {
 	uint64_t need = 0;
@@ -561,66 +560,79 @@ static size_t index_build_room_left(const struct raws *all)
 	return need < SYMBOLS_DEMANGLED_MAX ? need : SYMBOLS_DEMANGLED_MAX;
 }
 
-/* Offset of a symbol's name, as struct symbol has it.  *room: as above. */
+/* .name of struct symbol.  *room: bytes that demangling may still add. */
 static uint32_t index_build_name(struct lines_builder *b, const char *raw,
 				 size_t len, size_t *room)
 {
 	char text[DEMANGLED_MAX + 1 + SYMBOL_NAME_MAX + 1];
-	size_t n = *room > DEMANGLED_MAX ? demangle(raw, len, text) : 0;
+	size_t n = 0;
 	uint32_t at;
 
+	if (*room > DEMANGLED_MAX)
+		n = demangle(raw, len, text);
 	if (!n)
 		return lines_string(b, raw, len);
 	*room -= n + 1;
 	memcpy(text + n + 1, raw, len);
 	at = lines_string(b, text, n + 1 + len);
-	return b->failed ? at : at | SYMBOL_MANGLED;
+	if (b->failed)
+		return at;
+	return at | SYMBOL_MANGLED;
 }
 
-static int encode(struct raws *all, struct lines_builder *b, void **ret,
-		  size_t *len)
+/* Where the name is, as .name of struct symbol. */
+static uint32_t index_build_name_at(struct raws *all, struct lines_builder *b,
+				    const struct raw *raw, size_t *room)
+{
+	if (raw->number == NO_NAME)
+		return SYMBOL_RANGE | raw->name;
+	if (raw->number == NO_SOURCE)
+		return index_build_name(b, index_build_name_of(all, raw), raw->len, room);
+	return all->source->name(b, index_build_name_of(all, raw));
+}
+
+/* Lay out the index: JOB_OK and malloc'ed bytes, or a verdict. */
+static int index_build_encode(struct raws *all, struct lines_builder *b, void **ret,
+			      size_t *len)
 {
 	uint32_t *names = calloc(all->list.n + 1, sizeof(*names));
 	size_t room = index_build_room_left(all);
-	struct symbols_hdr *h;
+	struct symbols_hdr *h = NULL;
+	int r = JOB_NO_MEMORY;
 
 	if (!names)
 		return JOB_NO_MEMORY;
-	for (uint32_t i = 0; i < all->list.n; i++) {
-		const struct raw *raw = &all->list.v[i];
-		const char *name;
-
-		if (raw->number == NO_NAME) {
-			names[i] = SYMBOL_RANGE | raw->name;
-			continue;
-		}
-		name = index_build_name_of(all, raw);
-		names[i] = raw->number == NO_SOURCE
-				   ? index_build_name(b, name, raw->len, &room)
-				   : all->source->name(b, name);
-	}
-	add_lines(all, b);
+	for (uint32_t i = 0; i < all->list.n; i++)
+		names[i] = index_build_name_at(all, b, &all->list.v[i], &room);
+	index_build_add_lines(all, b);
 	*len = sizeof(*h) + all->list.n * sizeof(struct symbol) +
 	       b->functions.n * sizeof(struct symbol_function) +
-	       (b->lines.n ? 4 * all->list.n : 0) + b->lines.n + b->names.n;
-	h = b->failed || *len > SYMBOLS_BYTES_MAX ? NULL : calloc(1, *len);
+	       b->lines.n + b->names.n;
+	if (b->lines.n)
+		*len += 4 * (size_t)all->list.n;
+	if (b->failed)
+		r = JOB_NO_MEMORY;
+	else if (*len > SYMBOLS_BYTES_MAX)
+		r = JOB_TOO_LARGE;
+	else
+		h = calloc(1, *len);
 	if (h) {
 		*h = (struct symbols_hdr){
 			SYMBOLS_MAGIC, all->list.n, b->functions.n, b->lines.n,
 			b->names.n, 0,
 		};
-		put_symbols(all, b, names, h);
+		index_build_put_symbols(all, b, names, h);
 		*ret = h;
+		r = JOB_OK;
 	}
 	free(names);
-	return h ? JOB_OK : !b->failed && *len > SYMBOLS_BYTES_MAX ?
-	       JOB_TOO_LARGE : JOB_NO_MEMORY;
+	return r;
 }
 
 /* --- where the tables are ------------------------------------------------------ */
 
-static int from_sections(const struct elf_file *f, const struct elf_file *in,
-			 struct raws *all, int table)
+static int index_build_from_sections(const struct elf_file *f, const struct elf_file *in,
+				     struct raws *all, int table)
 {
 	static const char *const names[TABLES][2] = {
 		[STATIC] = { ".symtab", ".strtab" },
@@ -633,22 +645,21 @@ static int from_sections(const struct elf_file *f, const struct elf_file *in,
 	if (!sym || !str || (sym->sh_flags & SHF_COMPRESSED))
 		return JOB_OK;
 	r = elf_file_section(in, str, &all->strings[table]);
-	return r ? r : take_all(f, in, all, table, sym->sh_offset,
-				sym->sh_size);
+	if (r)
+		return r;
+	return index_build_take_all(f, in, all, table, sym->sh_offset, sym->sh_size);
 }
 
-/* What PT_DYNAMIC says of symbols and strings. */
-static void read_dynamic(const struct elf_file *f, uint64_t *symtab,
-			 uint64_t *strtab, uint64_t *strsz)
+/* Where symbols and strings are, by PT_DYNAMIC. */
+static void index_build_read_dynamic(const struct elf_file *f, uint64_t *symtab,
+				     uint64_t *strtab, uint64_t *strsz)
 {
-	struct elf_bytes d = { 0 };
+	const Elf64_Phdr *p = elf_file_segment(f, PT_DYNAMIC);
+	struct elf_bytes d;
 
-	for (uint32_t i = 0; i < f->n_phdrs && !d.data; i++) {
-		const Elf64_Phdr *p = &f->phdrs[i];
-
-		if (p->p_type == PT_DYNAMIC && p->p_filesz < DYNAMIC_MAX)
-			(void)elf_file_read(f, p->p_offset, p->p_filesz, &d);
-	}
+	if (!p || p->p_filesz >= DYNAMIC_MAX ||
+	    elf_file_read(f, p->p_offset, p->p_filesz, &d))
+		return;
 	for (size_t i = 0; i + sizeof(Elf64_Dyn) <= d.len;
 	     i += sizeof(Elf64_Dyn)) {
 		Elf64_Dyn dyn;
@@ -664,27 +675,28 @@ static void read_dynamic(const struct elf_file *f, uint64_t *symtab,
 	elf_bytes_free(&d);
 }
 
-/* DT_SYMTAB has no length; DT_STRTAB follows it wherever a linker wrote it. */
-static int from_dynamic(const struct elf_file *f, struct raws *all)
+/* DT_SYMTAB has no length: all linkers put DT_STRTAB after it. */
+static int index_build_from_dynamic(const struct elf_file *f, struct raws *all)
 {
 	uint64_t symtab = 0, strtab = 0, strsz = 0, at, left;
 	int r;
 
-	read_dynamic(f, &symtab, &strtab, &strsz);
+	index_build_read_dynamic(f, &symtab, &strtab, &strsz);
 	if (!strsz || strtab <= symtab ||
 	    !elf_file_offset(f, strtab, false, &at, &left))
 		return JOB_OK;
-	r = elf_file_read(f, at, strsz < left ? strsz : left,
-			  &all->strings[DYNAMIC]);
+	if (strsz > left)
+		strsz = left;
+	r = elf_file_read(f, at, strsz, &all->strings[DYNAMIC]);
 	if (r || !elf_file_offset(f, symtab, false, &at, &left))
 		return r;
 	if (left > strtab - symtab)
 		left = strtab - symtab;
-	return take_all(f, f, all, DYNAMIC, at, left);
+	return index_build_take_all(f, f, all, DYNAMIC, at, left);
 }
 
 /* The functions of an open source. */
-static int from_source(const struct elf_file *f, struct raws *all)
+static int index_build_from_source(const struct elf_file *f, struct raws *all)
 {
 	int r = JOB_OK;
 
@@ -709,16 +721,19 @@ static int from_source(const struct elf_file *f, struct raws *all)
 	return r;
 }
 
-/* The first source that has something.  A table that does not hold together
- * names nothing: that is all. */
-static int from_sources(const struct elf_file *f, symbol_sources_fn sources,
-			struct raws *all)
+/* The first source that has functions.  A table that contradicts itself has none. */
+static int index_build_from_sources(const struct elf_file *f, symbol_sources_fn sources,
+				    struct raws *all)
 {
-	for (size_t i = 0; sources && (all->source = sources(i)); i++) {
-		int r = all->source->open(f, &all->own);
+	for (size_t i = 0; sources; i++) {
+		int r;
 
+		all->source = sources(i);
+		if (!all->source)
+			break;
+		r = all->source->open(f, &all->own);
 		if (!r && all->own.n)
-			return from_source(f, all);
+			return index_build_from_source(f, all);
 		all->source->close(&all->own);
 		if (r == JOB_NO_MEMORY)
 			return r;
@@ -731,24 +746,26 @@ int symbols_build(const struct elf_file *f, symbol_sources_fn sources,
 {
 	struct lines_builder *b = lines_builder_new();
 	struct raws all = { 0 };
-	int r = b ? from_sources(f, sources, &all) : JOB_NO_MEMORY;
+	int r = JOB_NO_MEMORY;
 
+	if (b)
+		r = index_build_from_sources(f, sources, &all);
 	if (!r)
-		r = from_sections(f, f, &all, STATIC);
+		r = index_build_from_sections(f, f, &all, STATIC);
 	if (!r && !all.strings[STATIC].data && f->debug)
-		r = from_sections(f, f->debug, &all, STATIC);
+		r = index_build_from_sections(f, f->debug, &all, STATIC);
 	if (!r)
-		r = from_sections(f, f, &all, DYNAMIC);
+		r = index_build_from_sections(f, f, &all, DYNAMIC);
 	if (!r && !all.strings[DYNAMIC].data)
-		r = from_dynamic(f, &all);
+		r = index_build_from_dynamic(f, &all);
 	if (!r)
-		r = from_stubs(f, &all);
+		r = index_build_from_stubs(f, &all);
 	if (!r)
 		r = index_build_settle(&all);
 	if (!r && !all.own.n && !all.strings[STATIC].data)
 		r = index_build_add_ranges(f, &all);
 	if (!r)
-		r = encode(&all, b, ret, len);
+		r = index_build_encode(&all, b, ret, len);
 	free(all.list.v);
 	elf_bytes_free(&all.strings[STATIC]);
 	elf_bytes_free(&all.strings[DYNAMIC]);

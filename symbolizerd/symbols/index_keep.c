@@ -19,12 +19,13 @@ struct index_keep {
 uint32_t symbols_slot(const struct symbol_index *idx, uint64_t off)
 {
 	uint32_t n = symbols_before(idx, off);
-	const struct symbol *s = n ? &idx->symbols[n - 1] : NULL;
 
-	return s && off - s->start < s->size ? 2 * n - 1 : 2 * n;
+	if (n && off - idx->symbols[n - 1].start < idx->symbols[n - 1].size)
+		return 2 * n - 1;
+	return 2 * n;
 }
 
-/* With what the file calls it behind it, if that is there. */
+/* A name, followed by its name in the file, if it has one. */
 static uint32_t index_keep_name(struct lines_builder *b, const struct symbol_index *idx,
 				uint32_t name)
 {
@@ -81,32 +82,33 @@ static void index_keep_symbol(struct index_keep *k, const struct symbol_index *i
 	index_keep_put(k, &s, index_keep_lines(k, idx, i));
 }
 
-/* Where the slot begins, and how long it is; what is between symbols may be longer
- * than an index can say. */
+/* Where the slot begins, and its size; a gap may be larger than an index can
+ * express. */
 static struct symbol index_keep_place(const struct symbol_index *idx, uint32_t slot)
 {
 	struct symbol s = { .name = SYMBOL_NOTHING };
+	uint64_t end = UINT64_MAX;
 	uint32_t i = slot / 2;
-	uint64_t len;
 
 	if (slot & 1)
 		return idx->symbols[i];
 	if (i)
 		s.start = idx->symbols[i - 1].start + idx->symbols[i - 1].size;
-	len = (i < idx->n ? idx->symbols[i].start : UINT64_MAX) - s.start;
-	s.size = len < UINT32_MAX ? (uint32_t)len : UINT32_MAX;
+	if (i < idx->n)
+		end = idx->symbols[i].start;
+	s.size = end - s.start < UINT32_MAX ? (uint32_t)(end - s.start) : UINT32_MAX;
 	return s;
 }
 
-/* A marked slot; those of few that begin before it, from *next on, go first. */
+/* A marked slot; symbols of few that begin before it, from *next on, go first. */
 static void index_keep_slot(struct index_keep *k, const struct symbol_index *few,
 			    uint32_t *next, const struct symbol_index *whole, uint32_t slot)
 {
 	struct symbol s = index_keep_place(whole, slot);
 	const struct symbol *last;
 
-	while (*next < few->n && few->symbols[*next].start <= s.start)
-		index_keep_symbol(k, few, (*next)++);
+	for (; *next < few->n && few->symbols[*next].start <= s.start; ++*next)
+		index_keep_symbol(k, few, *next);
 	last = k->symbols.n ? &k->symbols.v[k->symbols.n - 1] : NULL;
 	if (k->failed || !s.size || (last && last->start + last->size > s.start) ||
 	    (last && last->start == s.start) ||
@@ -128,8 +130,8 @@ static void index_keep_all(struct index_keep *k, const struct symbol_index *few,
 			index_keep_slot(k, few, &next, whole,
 					64 * w + (uint32_t)__builtin_ctzll(left));
 	}
-	while (next < few->n && !k->failed)
-		index_keep_symbol(k, few, next++);
+	for (; next < few->n && !k->failed; next++)
+		index_keep_symbol(k, few, next);
 }
 
 static void *index_keep_copy(char *to, const void *from, size_t len)
@@ -139,11 +141,12 @@ static void *index_keep_copy(char *to, const void *from, size_t len)
 	return to + len;
 }
 
-/* As index.h has it. */
+/* In the form of index.h. */
 static void *index_keep_encode(struct index_keep *k, size_t *len)
 {
 	struct lines_builder *b = k->b;
 	struct symbols_hdr h = { .magic = SYMBOLS_MAGIC, .n = k->symbols.n };
+	size_t line_at = 0;
 	char *data, *to;
 
 	if (b->full)
@@ -151,16 +154,18 @@ static void *index_keep_encode(struct index_keep *k, size_t *len)
 	h.n_functions = b->functions.n;
 	h.line_bytes = b->lines.n;
 	h.name_bytes = b->names.n;
+	if (h.line_bytes)
+		line_at = 4 * (size_t)h.n;
 	*len = sizeof(h) + h.n * sizeof(struct symbol) +
 	       h.n_functions * sizeof(struct symbol_function) +
-	       (h.line_bytes ? 4 * (size_t)h.n : 0) + h.line_bytes + h.name_bytes;
+	       line_at + h.line_bytes + h.name_bytes;
 	data = malloc(*len);
 	if (!data)
 		return NULL;
 	to = index_keep_copy(data, &h, sizeof(h));
 	to = index_keep_copy(to, k->symbols.v, h.n * sizeof(struct symbol));
 	to = index_keep_copy(to, b->functions.v, h.n_functions * sizeof(*b->functions.v));
-	to = index_keep_copy(to, k->line_at.v, h.line_bytes ? 4 * (size_t)h.n : 0);
+	to = index_keep_copy(to, k->line_at.v, line_at);
 	to = index_keep_copy(to, b->lines.v, h.line_bytes);
 	index_keep_copy(to, b->names.v, h.name_bytes);
 	return data;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_keep - of an index, what samples have met, as a smaller one
+ * index_keep - the part of an index that samples have used, as a smaller one
  *
- * Samples meet few of a file's functions, and those again and again.  What they met
- * is marked by slots: symbol i has slot 2 i + 1, and what lies before it, behind the
- * symbol before, slot 2 i.  So it is also known where nothing is: there the smaller
- * index has SYMBOL_NOTHING, and an address that it has no symbol for was never met.
+ * Samples are in few of a file's functions, and in the same ones again and again.  Used
+ * parts are marked by slots: symbol i has slot 2 i + 1, and the gap before it slot
+ * 2 i.  So gaps without a symbol are known, too: there the smaller index has
+ * SYMBOL_NOTHING, and an address for which it has no symbol was never used.
  */
 #ifndef SYMBOLIZERD_SYMBOLS_INDEX_KEEP_H
 #define SYMBOLIZERD_SYMBOLS_INDEX_KEEP_H
@@ -24,10 +24,10 @@ static inline uint32_t symbols_slots(const struct symbol_index *idx)
 uint32_t symbols_slot(const struct symbol_index *idx, uint64_t off);
 
 /*
- * What was kept before (few; it may be empty) and what is marked of whole (a bit for
- * each slot), as an index: malloc'ed bytes (symbols/index.h).  Where both say something
- * few does.  Takes time by what is marked, and a look at each word of marks.  0 or
- * -ENOMEM.
+ * Make an index of what was kept before (few, which may be empty) and of what is marked
+ * in whole (a bit for each slot): malloc'ed bytes (symbols/index.h).  Where both have
+ * something, few counts.  The cost is in proportion to what is marked, plus one read
+ * of each word of marks.  0 or -ENOMEM.
  */
 int symbols_keep(const struct symbol_index *few, const struct symbol_index *whole,
 		 const uint64_t *marks, void **ret, size_t *len);

@@ -6,7 +6,7 @@
 
 struct java_out {
 	char *s;
-	size_t len, max;	/* with room for the NUL */
+	size_t len, max;	/* max: with the NUL */
 };
 
 static void java_put(struct java_out *o, const char *s, size_t n)
@@ -58,14 +58,15 @@ static const char *java_primitive(char c)
 	}
 }
 
-/* The type at s; what is behind it, or NULL if it is none or cut off. */
+/* The type at s.  Returns what follows it; NULL: not a type, or cut off. */
 static const char *java_type(struct java_out *o, const char *s)
 {
 	size_t arrays = strspn(s, "["), n;
 
 	s += arrays;
 	if (*s == 'L') {
-		n = strcspn(++s, ";)");
+		s++;
+		n = strcspn(s, ";)");
 		if (s[n] != ';')
 			return NULL;
 		java_class(o, s, n);

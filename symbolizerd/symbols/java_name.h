@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java_name - a method's name as people write it
+ * java_name - a method's name as in Java's sources
  *
- * From what HotSpot has: the class by its path, the method, its descriptor (JVMS
- * 4.3.3).  All is foreign: what is not understood is left out.
+ * From HotSpot's strings: the class by its path, the method, its descriptor (JVMS
+ * 4.3.3).  All are foreign: what is not understood is left out.
  */
 #ifndef SYMBOLIZERD_SYMBOLS_JAVA_NAME_H
 #define SYMBOLIZERD_SYMBOLS_JAVA_NAME_H
@@ -13,9 +13,9 @@
 #define JAVA_FULL_MAX	2048
 
 /*
- * name: "a.b.C.method"; full: "a.b.C.method(int, java.lang.String[])", "..." for
- * parameters that the descriptor has no room for; "" if there is none.  What tells
- * hidden classes apart, an address, is left out.
+ * name: "a.b.C.method"; full: "a.b.C.method(int, java.lang.String[])", with "..." for
+ * parameters that are missing in a descriptor that was cut; "" without a descriptor.
+ * The address that distinguishes hidden classes is left out.
  */
 void java_name(char name[JAVA_NAME_MAX], char full[JAVA_FULL_MAX],
 	       const char *class, const char *method, const char *descriptor);

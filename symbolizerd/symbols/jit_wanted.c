@@ -6,18 +6,24 @@
 
 #include "bpf/frame.h"
 
+#include "common/bisect.h"
+
 static int jit_wanted_by_addr(const void *a, const void *b)
 {
 	const struct jit_address *x = a, *y = b;
 
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return 0;
 }
 
 static int jit_wanted_by_frame(const void *a, const void *b)
 {
 	const struct jit_address *x = a, *y = b;
 
-	return x->frame < y->frame ? -1 : x->frame > y->frame;
+	if (x->frame != y->frame)
+		return x->frame < y->frame ? -1 : 1;
+	return 0;
 }
 
 void jit_wanted_init(struct jit_wanted *w, const uint64_t *words, size_t n)
@@ -40,22 +46,12 @@ void jit_wanted_init(struct jit_wanted *w, const uint64_t *words, size_t n)
 
 uint32_t jit_wanted_from(const struct jit_wanted *w, uint64_t start)
 {
-	uint32_t lo = 0, hi = w->n;
-
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (w->v[mid].addr < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(mid, w->n, w->v[mid].addr < start);
 }
 
 uint32_t jit_wanted_next(struct jit_wanted *w, uint32_t i)
 {
-	/* each step halves the way for those that come later */
+	/* each step halves the path for later searches */
 	while (w->next[i] != i) {
 		w->next[i] = w->next[w->next[i]];
 		i = w->next[i];
@@ -67,8 +63,11 @@ void jit_wanted_text(char to[JIT_NAME_MAX], const char *from, size_t len)
 {
 	if (len > JIT_NAME_MAX - 1)
 		len = JIT_NAME_MAX - 1;
-	for (size_t i = 0; i < len; i++)
-		to[i] = (unsigned char)from[i] < 0x20 || from[i] == 0x7f ? '?' : from[i];
+	for (size_t i = 0; i < len; i++) {
+		to[i] = from[i];
+		if ((unsigned char)from[i] < 0x20 || from[i] == 0x7f)
+			to[i] = '?';
+	}
 	to[len] = '\0';
 }
 
@@ -93,7 +92,7 @@ void jit_wanted_tell(struct jit_wanted *w, struct frame_names_build *out)
 			.name = a->name, .file = a->file, .line = a->line,
 		};
 
-		/* without room it stays nameless */
+		/* without room the frame has no name */
 		if (a->found && a->name[0])
 			(void)!frame_names_add(out, a->frame, &p);
 	}

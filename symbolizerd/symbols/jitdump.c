@@ -31,17 +31,17 @@ enum { CODE_LOAD = 0, CODE_MOVE = 1, CODE_DEBUG_INFO = 2, CODE_CLOSE = 3 };
 
 struct jitdump {
 	int fd;
-	uint64_t size;			/* of the file, when we began */
+	uint64_t size;			/* of the file, at the beginning */
 	bool swapped;			/* the other byte order */
-	uint32_t work;			/* that is left */
-	uint64_t debug, debug_code;	/* the last CODE_DEBUG_INFO, and whose it is */
+	uint32_t work;			/* left */
+	uint64_t debug, debug_code;	/* the last CODE_DEBUG_INFO, and its function */
 	struct jit_wanted *w;
-	uint64_t at;			/* what is in the window */
+	uint64_t at;			/* offset of the window */
 	size_t n;
 	uint8_t window[WINDOW];
 };
 
-/* len bytes at this place, at most WINDOW; NULL: the file has no more. */
+/* len bytes at this offset, at most WINDOW; NULL: the file ends before that. */
 static const uint8_t *jitdump_at(struct jitdump *d, uint64_t at, size_t len)
 {
 	ssize_t n;
@@ -51,9 +51,13 @@ static const uint8_t *jitdump_at(struct jitdump *d, uint64_t at, size_t len)
 	if (at < d->at || at - d->at > d->n || len > d->n - (at - d->at)) {
 		n = pread(d->fd, d->window, WINDOW, (off_t)at);
 		d->at = at;
-		d->n = n > 0 ? (size_t)n : 0;
+		d->n = 0;
+		if (n > 0)
+			d->n = (size_t)n;
 	}
-	return len <= d->n - (at - d->at) ? d->window + (at - d->at) : NULL;
+	if (len > d->n - (at - d->at))
+		return NULL;
+	return d->window + (at - d->at);
 }
 
 static uint32_t jitdump_u32(const struct jitdump *d, const uint8_t *p)
@@ -61,7 +65,9 @@ static uint32_t jitdump_u32(const struct jitdump *d, const uint8_t *p)
 	uint32_t v;
 
 	memcpy(&v, p, sizeof(v));
-	return d->swapped ? bswap_32(v) : v;
+	if (d->swapped)
+		v = bswap_32(v);
+	return v;
 }
 
 static uint64_t jitdump_u64(const struct jitdump *d, const uint8_t *p)
@@ -69,10 +75,12 @@ static uint64_t jitdump_u64(const struct jitdump *d, const uint8_t *p)
 	uint64_t v;
 
 	memcpy(&v, p, sizeof(v));
-	return d->swapped ? bswap_64(v) : v;
+	if (d->swapped)
+		v = bswap_64(v);
+	return v;
 }
 
-/* So much is done.  False: there was enough of it. */
+/* Count n as done.  False: the limit is reached. */
 static bool jitdump_work(struct jitdump *d, uint32_t n)
 {
 	if (d->work < n)
@@ -84,7 +92,7 @@ static bool jitdump_work(struct jitdump *d, uint32_t n)
 
 /* --- names ------------------------------------------------------------------- */
 
-/* The text at this place, up to where the record ends. */
+/* The text at this offset, at most up to the end of the record. */
 static bool jitdump_text(struct jitdump *d, uint64_t at, uint64_t end,
 			 char to[JIT_NAME_MAX], size_t *len)
 {
@@ -100,17 +108,19 @@ static bool jitdump_text(struct jitdump *d, uint64_t at, uint64_t end,
 
 /* --- lines ------------------------------------------------------------------- */
 
-/* An entry whose file is "\377" has that of the one before. */
+/* An entry whose file is "\377" has the file of the entry before it. */
 #define SAME_FILE	0xff
 
-/* How long an entry is whose text begins here, with its NUL; 0: longer than a file's
- * name may be. */
+/* Length of an entry's text with its NUL; 0: longer than a file's name may be. */
 static size_t jitdump_entry_text(struct jitdump *d, uint64_t at, uint64_t end)
 {
 	size_t room = end - at < 4096 ? (size_t)(end - at) : 4096;
 	const uint8_t *p = jitdump_at(d, at, room);
-	size_t n = p ? strnlen((const char *)p, room) : room;
+	size_t n;
 
+	if (!p)
+		return 0;
+	n = strnlen((const char *)p, room);
 	return n < room ? n + 1 : 0;
 }
 
@@ -160,9 +170,11 @@ static bool jitdump_range_ok(uint64_t start, uint64_t size)
 static void jitdump_load(struct jitdump *d, uint64_t at, const uint8_t *p)
 {
 	uint64_t code = jitdump_u64(d, p + 32), size = jitdump_u64(d, p + 40);
-	uint64_t debug = d->debug_code == code ? d->debug : 0;
 	struct jit_wanted *w = d->w;
+	uint64_t debug = 0;
 
+	if (d->debug_code == code)
+		debug = d->debug;
 	d->debug = 0;
 	if (!jitdump_range_ok(code, size))
 		return;
@@ -191,7 +203,7 @@ static void jitdump_move(struct jitdump *d, uint64_t at, const uint8_t *p)
 	}
 }
 
-/* What of `moved` is still to be found is what this record loads. */
+/* Code with this record's index was moved: its name is in this record. */
 static void jitdump_moved(struct jitdump *d, uint64_t at, const uint8_t *p)
 {
 	uint64_t index = jitdump_u64(d, p + 48);
@@ -199,13 +211,13 @@ static void jitdump_moved(struct jitdump *d, uint64_t at, const uint8_t *p)
 	for (uint32_t i = 0; i < d->w->n && jitdump_work(d, 1); i++) {
 		struct jit_address *a = &d->w->v[i];
 
-		/* the name of what was loaded last before it was moved */
+		/* the last record before the move counts */
 		if (a->moved && a->index == index && at < a->at)
 			a->code = at;
 	}
 }
 
-/* A whole record; its bytes up to MOVE_BYTES are at p, as far as it has them. */
+/* A whole record of `total` bytes; at p are the first MOVE_BYTES of them, or all. */
 static void jitdump_record(struct jitdump *d, uint64_t at, const uint8_t *p,
 			   uint32_t total, bool again)
 {
@@ -223,15 +235,17 @@ static void jitdump_record(struct jitdump *d, uint64_t at, const uint8_t *p,
 	}
 }
 
-/* All records; again: only for what was moved. */
+/* All records; again: for code that was moved. */
 static void jitdump_records(struct jitdump *d, bool again)
 {
 	uint64_t at = HEADER_BYTES;
-	const uint8_t *p;
+	for (;;) {
+		const uint8_t *p = jitdump_at(d, at, RECORD_BYTES);
+		uint32_t total;
 
-	while ((p = jitdump_at(d, at, RECORD_BYTES)) && jitdump_work(d, 1)) {
-		uint32_t total = jitdump_u32(d, p + 4);
-
+		if (!p || !jitdump_work(d, 1))
+			break;
+		total = jitdump_u32(d, p + 4);
 		if (total < RECORD_BYTES || total > d->size - at ||
 		    jitdump_u32(d, p) == CODE_CLOSE)
 			break;
@@ -258,24 +272,29 @@ static int jitdump_open(struct jitdump *d)
 	magic = jitdump_u32(d, p);
 	d->swapped = magic == MAGIC_SWAPPED;
 	header = jitdump_u32(d, p + 8);
-	/* what a longer header says is not known */
+	/* a longer header would be another format */
 	if ((magic != MAGIC && !d->swapped) || jitdump_u32(d, p + 4) != VERSION ||
 	    header != HEADER_BYTES)
 		return -EPROTO;
 	machine = jitdump_u32(d, p + 12);
 	/* CPython 3.13 writes 0 */
-	return machine == MACHINE || machine == EM_NONE ? 0 : -EPROTO;
+	if (machine != MACHINE && machine != EM_NONE)
+		return -EPROTO;
+	return 0;
 }
 
 static void jitdump_name(struct jitdump *d, uint32_t i)
 {
 	struct jit_address *a = &d->w->v[i];
-	/* moved: .code is the record of what was */
+	/* moved: .code is the offset of the record from before the move */
 	uint64_t at = a->moved ? a->code : a->at;
-	const uint8_t *p = at ? jitdump_at(d, at, RECORD_BYTES) : NULL;
+	const uint8_t *p;
 	char name[JIT_NAME_MAX];
 	size_t len;
 
+	if (!at)
+		return;
+	p = jitdump_at(d, at, RECORD_BYTES);
 	if (!p || !jitdump_text(d, at + LOAD_BYTES, at + jitdump_u32(d, p + 4), name, &len))
 		return;
 	jit_wanted_name(d->w, i, name, strlen(name));
@@ -303,9 +322,10 @@ int jitdump_find(int fd, struct jit_wanted *w)
 		return r;
 	jitdump_records(&d, false);
 	for (uint32_t i = 0; i < w->n; i++) {
-		moved |= w->v[i].moved;
-		if (w->v[i].moved)
-			w->v[i].code = 0;
+		if (!w->v[i].moved)
+			continue;
+		moved = true;
+		w->v[i].code = 0;
 	}
 	if (moved)
 		jitdump_records(&d, true);

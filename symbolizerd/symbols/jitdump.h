@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jitdump - jit-PID.dump, in which a JIT names its code, with lines
+ * jitdump - jit-PID.dump, in which a JIT describes its code, with lines
  *
  * The format: Linux, tools/perf/Documentation/jitdump-specification.txt, and
  * tools/perf/util/jitdump.h.
@@ -10,17 +10,17 @@
 
 #include "symbolizerd/symbols/jit_wanted.h"
 
-/* What a visit may do: records read, functions compared, entries of lines read.
- * Where it ends, so does the visit, with what was found. */
+/* Limit of a visit: records, functions and entries of lines that are read.  There the
+ * visit ends, with what was found. */
 #define JITDUMP_WORK	(16u << 20)
 
-/* Does the file begin as a jitdump does? */
+/* Does the file begin like a jitdump? */
 bool jitdump_is(int fd);
 
 /*
- * Find names, files and lines in the file.  A record that is cut off ends it: it is
- * being written.  0; or -EPROTO, and nothing was found: it is of another version or
- * another machine.
+ * Find names, files and lines in the file.  It ends at a record that is cut off, which
+ * is still being written.  0; or -EPROTO, and nothing was found: the file is of
+ * another version or machine.
  */
 int jitdump_find(int fd, struct jit_wanted *w);
 

@@ -5,11 +5,13 @@
 
 static uint32_t line_or_none(int64_t line)
 {
-	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
+	if (line <= 0 || line > INT32_MAX)
+		return 0;
+	return (uint32_t)line;
 }
 
-/* Pairs of what is added to the address (unsigned) and to the line (signed).  The
- * line before the first pair is the function's. */
+/* Pairs: a number to add to the address (unsigned), one to add to the line (signed).
+ * Before the first pair, the line is the function's. */
 static uint32_t line_by_pairs(const uint8_t *t, size_t len, bool whole,
 			      int64_t line, uint32_t at)
 {
@@ -21,13 +23,15 @@ static uint32_t line_by_pairs(const uint8_t *t, size_t len, bool whole,
 			return line_or_none(line);
 		line += (int8_t)t[i + 1];
 	}
-	/* it does not say where the code ends: the last line holds */
-	return whole ? line_or_none(line) : 0;
+	/* the end of the code is not in the table: the last line goes on */
+	if (whole)
+		return line_or_none(line);
+	return 0;
 }
 
 #define RANGE_NO_LINE	-128
 
-/* Pairs of a range's length and of what is added to the line for it. */
+/* Pairs: the length of a range, and a number to add to the line for it. */
 static uint32_t line_by_ranges(const uint8_t *t, size_t len, int64_t line,
 			       uint32_t at)
 {
@@ -39,13 +43,15 @@ static uint32_t line_by_ranges(const uint8_t *t, size_t len, int64_t line,
 		end += t[i];
 		if (delta != RANGE_NO_LINE)
 			line += delta;
+		if (at < end && delta == RANGE_NO_LINE)
+			return 0;
 		if (at < end)
-			return delta == RANGE_NO_LINE ? 0 : line_or_none(line);
+			return line_or_none(line);
 	}
 	return 0;
 }
 
-/* Six bits a byte, the lowest first; bit 6: more follow. */
+/* Six bits in each byte, the lowest first; bit 6: more follow. */
 static int64_t line_varint(const uint8_t *t, size_t len, size_t i)
 {
 	uint64_t v = 0;
@@ -55,11 +61,13 @@ static int64_t line_varint(const uint8_t *t, size_t len, size_t i)
 		if (!(t[i] & 64))
 			break;
 	}
-	return v & 1 ? -(int64_t)(v >> 1) : (int64_t)(v >> 1);
+	if (v & 1)
+		return -(int64_t)(v >> 1);
+	return (int64_t)(v >> 1);
 }
 
-enum location {			/* below: SHORT, the same line */
-	ONE_LINE = 10,		/* 10 to 12: 0 to 2 lines further */
+enum location {			/* smaller: short forms, the same line */
+	ONE_LINE = 10,		/* 10 to 12: the line moves by 0 to 2 */
 	NO_COLUMNS = 13,
 	LONG = 14,
 	NONE = 15,
@@ -79,25 +87,27 @@ static uint32_t line_by_locations(const uint8_t *t, size_t len, int64_t line,
 			line += line_varint(t, len, i + 1);
 		else if (form >= ONE_LINE && form < NO_COLUMNS)
 			line += form - ONE_LINE;
+		if (at < end && form == NONE)
+			return 0;
 		if (at < end)
-			return form == NONE ? 0 : line_or_none(line);
+			return line_or_none(line);
 		for (i++; i < len && !(t[i] & 128);)
 			i++;
 	}
 	return 0;
 }
 
-/* HotSpot's compressedStream.cpp: 255, then what is added to the bci and to the line,
- * as numbers; other bytes hold both: five and three bits; 0 ends the table. */
+/* HotSpot's compressedStream.cpp: 255, then numbers to add to the bci and to the line;
+ * any other byte has both, in five and three bits; 0 ends the table. */
 struct java_lines {
 	const uint8_t *t;
 	size_t len, i;
-	uint32_t x;		/* each byte of a number is so much more */
+	uint32_t x;		/* added to each byte of a number */
 	bool cut;		/* the bytes ended before the table */
 	int64_t bci, line;
 };
 
-/* UNSIGNED5: bytes from 192 on go on; then the sign is in the lowest bit. */
+/* UNSIGNED5: after a byte from 192 on more follow; the lowest bit is the sign. */
 static int64_t line_java_number(struct java_lines *j)
 {
 	uint32_t v = 0, b = 192;
@@ -139,7 +149,7 @@ static struct java_lines line_java(uint32_t form, const uint8_t *table, size_t l
 				    .x = form == LINES_JAVA_20 };
 }
 
-/* Of the last bci that is not behind the place; they need not be in order. */
+/* The line of the highest bci that is not above `at`; they need not be in order. */
 static uint32_t line_by_bci(uint32_t form, const uint8_t *table, size_t len,
 			    uint32_t at)
 {
@@ -153,8 +163,10 @@ static uint32_t line_by_bci(uint32_t form, const uint8_t *table, size_t len,
 			line = j.line;
 		}
 	}
-	/* what is missing may have been nearer */
-	return j.cut && at >= last ? 0 : line_or_none(line);
+	/* a missing entry may have been nearer */
+	if (j.cut && at >= last)
+		return 0;
+	return line_or_none(line);
 }
 
 size_t line_table_length(uint32_t form, const uint8_t *table, size_t len)

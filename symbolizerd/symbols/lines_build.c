@@ -34,7 +34,7 @@ void lines_builder_free(struct lines_builder *b)
 	free(b);
 }
 
-/* Room for n more elements of a VECTOR of the builder's. */
+/* Room for n more elements of one of the builder's VECTORs. */
 #define lines_build_room(b, vec, n)					\
 	lines_build_check((b), !(b)->failed && vector_reserve((vec), (n)))
 
@@ -131,15 +131,18 @@ uint32_t lines_scope(struct lines_builder *b, uint32_t function, uint32_t in,
 		b->broken = true;
 		return LINES_NONE;
 	}
-	b->depth[i] = in == LINES_NONE ? 1 : b->depth[in] + 1;
 	b->of[i] = function;
 	b->scopes.n += lines_build_put(b->scopes.v + b->scopes.n, function);
-	b->scopes.n += lines_build_put(b->scopes.v + b->scopes.n,
-				       in == LINES_NONE ? 0 : i - in);
-	if (in != LINES_NONE)
-		b->scopes.n += lines_build_put(b->scopes.v + b->scopes.n,
-					       line);
-	return b->n_scopes++;
+	if (in == LINES_NONE) {
+		b->depth[i] = 1;
+		b->scopes.n += lines_build_put(b->scopes.v + b->scopes.n, 0);
+	} else {
+		b->depth[i] = b->depth[in] + 1;
+		b->scopes.n += lines_build_put(b->scopes.v + b->scopes.n, i - in);
+		b->scopes.n += lines_build_put(b->scopes.v + b->scopes.n, line);
+	}
+	b->n_scopes++;
+	return i;
 }
 
 static void lines_build_flush(struct lines_builder *b)
@@ -153,7 +156,9 @@ static void lines_build_flush(struct lines_builder *b)
 	if (other)
 		base = b->functions.v[b->of[b->scope]].first_line;
 	delta = (int64_t)b->line - base;
-	v = delta < 0 ? -2 * delta - 1 : 2 * delta;
+	v = 2 * delta;
+	if (delta < 0)
+		v = -2 * delta - 1;
 	if (b->pending > UINT32_MAX || v > UINT32_MAX / 2 ||
 	    !lines_build_room(b, &b->rows, 3 * NUMBER_MAX)) {
 		b->broken = true;
@@ -193,7 +198,7 @@ uint32_t lines_end(struct lines_builder *b)
 	size_t len;
 
 	lines_build_flush(b);
-	/* behind the number of scopes, and before the 0 of the end */
+	/* with the number of scopes before them, and a 0 after them */
 	len = NUMBER_MAX + b->scopes.n + b->rows.n + 1;
 	if (b->broken || !b->rows.n || len > SYMBOL_LINES_MAX)
 		return SYMBOL_NO_LINES;

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/bisect.h"
 #include "ipc/message_hub.h"
 
 #define X86_STEP	8	/* stubs begin at its multiples */
@@ -33,7 +34,7 @@ static uint32_t plt_word(const struct plt_code *c, size_t at)
 	return v;
 }
 
-/* [endbr64] [mov $imm32, %r11d] [bnd] jmp *disp32(%rip): the words address, or 0. */
+/* [endbr64] [mov $imm32, %r11d] [bnd] jmp *disp32(%rip): address of the word, or 0. */
 static uint64_t plt_x86(const struct plt_code *c, size_t at)
 {
 	if (plt_is(c, at, "\xf3\x0f\x1e\xfa", 4))
@@ -78,9 +79,11 @@ static int plt_scan(const struct plt_code *c, bool arm, struct plt *p)
 		struct plt_stub stub = {
 			.vaddr = c->vaddr + at, .symbol = PLT_NO_SYMBOL,
 			.slot = arm ? plt_arm(c, at) : plt_x86(c, at),
-			.size = (uint32_t)(c->len - at < most ? c->len - at : most),
+			.size = (uint32_t)most,
 		};
 
+		if (stub.size > c->len - at)
+			stub.size = (uint32_t)(c->len - at);
 		if (!stub.slot)
 			continue;
 		if (last && stub.vaddr - last->vaddr < last->size)
@@ -88,7 +91,7 @@ static int plt_scan(const struct plt_code *c, bool arm, struct plt *p)
 		if (!vector_push(&p->stubs, stub))
 			return JOB_NO_MEMORY;
 		last = &p->stubs.v[p->stubs.n - 1];
-		if (arm)	/* its adrp is not another one behind a bti */
+		if (arm)	/* its adrp, after a bti, is not another stub */
 			at += 4;
 	}
 	return JOB_OK;
@@ -123,7 +126,9 @@ static int plt_by_slot(const void *x, const void *y)
 
 	if (a->slot != b->slot)
 		return a->slot < b->slot ? -1 : 1;
-	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+	if (a->vaddr != b->vaddr)
+		return a->vaddr < b->vaddr ? -1 : 1;
+	return 0;
 }
 
 static bool plt_known(const struct plt_stub *s)
@@ -131,50 +136,49 @@ static bool plt_known(const struct plt_stub *s)
 	return s->symbol != PLT_NO_SYMBOL || s->resolver;
 }
 
-/* The stubs whose word it fills, each of which the first one fills: *left fewer. */
+/* Set the symbol or resolver of stubs whose word this relocation fills.  The first
+ * relocation of a stub counts; *left: stubs without one. */
 static void plt_relocate(struct plt *p, const Elf64_Rela *rela, bool arm, uint32_t *left)
 {
-	uint32_t type = ELF64_R_TYPE(rela->r_info), lo = 0, hi = p->stubs.n;
-	bool chosen = type == (arm ? R_AARCH64_IRELATIVE : R_X86_64_IRELATIVE);
+	static const struct { uint32_t irelative, jump_slot, glob_dat; } machines[] = {
+		{ R_X86_64_IRELATIVE, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT },
+		{ R_AARCH64_IRELATIVE, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT },
+	};
+	uint32_t type = ELF64_R_TYPE(rela->r_info);
+	bool chosen = type == machines[arm].irelative;
 	struct plt_stub *s = p->stubs.v;
 
-	if (!chosen && type != (arm ? R_AARCH64_JUMP_SLOT : R_X86_64_JUMP_SLOT) &&
-	    type != (arm ? R_AARCH64_GLOB_DAT : R_X86_64_GLOB_DAT))
+	if (!chosen && type != machines[arm].jump_slot && type != machines[arm].glob_dat)
 		return;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (s[mid].slot < rela->r_offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < p->stubs.n && s[lo].slot == rela->r_offset && !plt_known(&s[lo]); lo++) {
+	for (uint32_t i = bisect(mid, p->stubs.n, s[mid].slot < rela->r_offset);
+	     i < p->stubs.n && s[i].slot == rela->r_offset && !plt_known(&s[i]); i++) {
 		if (chosen)
-			s[lo].resolver = (uint64_t)rela->r_addend;
+			s[i].resolver = (uint64_t)rela->r_addend;
 		else if (ELF64_R_SYM(rela->r_info))
-			s[lo].symbol = ELF64_R_SYM(rela->r_info);
-		if (!plt_known(&s[lo]))
+			s[i].symbol = ELF64_R_SYM(rela->r_info);
+		if (!plt_known(&s[i]))
 			return;
 		(*left)--;
 	}
 }
 
-/* A section's relocations, a block at a time, until no stub is left. */
+/* A section's relocations, a block at a time, until each stub has one. */
 static int plt_relocations(const struct elf_file *f, const char *name, struct plt *p,
 			   uint32_t *left)
 {
 	const Elf64_Shdr *s = elf_file_find(f, name);
 	uint64_t off, len;
+	int r;
 
 	if (!s || s->sh_type != SHT_RELA || s->sh_flags & SHF_COMPRESSED)
 		return JOB_OK;
 	off = s->sh_offset;
-	for (len = s->sh_size; *left && len >= sizeof(Elf64_Rela);) {
-		size_t part = len < RELA_BLOCK ? len - len % sizeof(Elf64_Rela) : RELA_BLOCK;
+	len = s->sh_size - s->sh_size % sizeof(Elf64_Rela);
+	while (*left && len) {
+		size_t part = len < RELA_BLOCK ? len : RELA_BLOCK;
 		struct elf_bytes b;
-		int r = elf_file_read(f, off, part, &b);
 
+		r = elf_file_read(f, off, part, &b);
 		if (r)
 			return r;
 		for (size_t i = 0; *left && i < part; i += sizeof(Elf64_Rela)) {

@@ -20,6 +20,10 @@ ssize_t process_memory_read(struct process_memory *m, uint64_t addr, void *buf,
 	n = pread(m->fd, buf, len, (off_t)addr);
 	if (n > 0)
 		return n;
-	/* EIO is what the kernel says of an address without a mapping */
-	return n == 0 ? -ESRCH : errno == EIO ? -EFAULT : -errno;
+	if (n == 0)
+		return -ESRCH;
+	/* for an address without a mapping the kernel returns EIO */
+	if (errno == EIO)
+		return -EFAULT;
+	return -errno;
 }

@@ -17,24 +17,26 @@ static bool split_section_is(const char *have, const char *name)
 	return !strcmp(have, name) || (!strncmp(have, ".z", 2) && !strcmp(have + 2, name + 1));
 }
 
-/* NULL: there is nothing in it. */
+/* NULL: it is empty. */
 static Elf_Data *split_section_data(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name)
 {
 	Elf_Data *d;
 
-	/* an error of the older form says that it is not compressed, or no more */
+	/* elf_compress_gnu() fails if it is not, or no longer, compressed */
 	if (name[1] == 'z')
 		elf_compress_gnu(scn, 0, 0);
 	else if (shdr->sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
 		return NULL;
 	d = elf_getdata(scn, NULL);
-	return d && d->d_buf && d->d_size ? d : NULL;
+	if (!d || !d->d_buf || !d->d_size)
+		return NULL;
+	return d;
 }
 
 struct split_bytes split_section(Elf *elf, const char *name)
 {
 	struct split_bytes none = { 0 };
-	Elf_Scn *scn = NULL;
+	Elf_Scn *scn;
 	GElf_Shdr shdr;
 	Elf_Data *d;
 	const char *have;
@@ -42,13 +44,16 @@ struct split_bytes split_section(Elf *elf, const char *name)
 
 	if (elf_getshdrstrndx(elf, &names))
 		return none;
-	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS ||
-		    !(have = elf_strptr(elf, names, shdr.sh_name)) ||
-		    !split_section_is(have, name))
+	for (scn = elf_nextscn(elf, NULL); scn; scn = elf_nextscn(elf, scn)) {
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+			continue;
+		have = elf_strptr(elf, names, shdr.sh_name);
+		if (!have || !split_section_is(have, name))
 			continue;
 		d = split_section_data(scn, &shdr, have);
-		return d ? (struct split_bytes){ d->d_buf, d->d_size } : none;
+		if (!d)
+			return none;
+		return (struct split_bytes){ d->d_buf, d->d_size };
 	}
 	return none;
 }
@@ -72,7 +77,7 @@ void split_file_init(struct split_file *f, Elf *elf)
 
 struct split_index {
 	uint32_t n_columns, n_rows, n_slots;
-	struct wire_in ids, rows;	/* a hash table: unit, its row from 1 on */
+	struct wire_in ids, rows;	/* a hash table: ID of a unit, its row from 1 on */
 	struct wire_in columns;		/* kinds of sections */
 	struct wire_in offsets, sizes;	/* row by row */
 	bool v5;
@@ -115,7 +120,7 @@ static uint32_t split_u32(const struct wire_in *in, uint64_t i)
 	return v;
 }
 
-/* The unit's row, from 1 on; 0: it has none. */
+/* The unit's row, from 1 on; 0: none. */
 static uint32_t split_index_row(const struct split_index *x, uint64_t id, uint32_t *steps)
 {
 	uint32_t mask = x->n_slots - 1, at = id & mask, step = (id >> 32 & mask) | 1;
@@ -128,13 +133,15 @@ static uint32_t split_index_row(const struct split_index *x, uint64_t id, uint32
 		if (!row)
 			return 0;
 		memcpy(&have, x->ids.start + 8ULL * at, sizeof(have));
+		if (have == id && row <= x->n_rows)
+			return row;
 		if (have == id)
-			return row <= x->n_rows ? row : 0;
+			return 0;
 	}
 	return 0;
 }
 
-/* Which part a column is about; SPLIT__PARTS: none that is wanted. */
+/* The part of a column; SPLIT__PARTS: one that is not used here. */
 static enum split_part split_index_part(const struct split_index *x, uint32_t column)
 {
 	switch (split_u32(&x->columns, column)) {
@@ -144,7 +151,7 @@ static enum split_part split_index_part(const struct split_index *x, uint32_t co
 		return SPLIT_ABBREV;
 	case 6:
 		return SPLIT_STR_OFFSETS;
-	case 8:			/* of version 2: macros */
+	case 8:			/* in version 2: macros */
 		return x->v5 ? SPLIT_RNGLISTS : SPLIT__PARTS;
 	default:
 		return SPLIT__PARTS;
@@ -166,7 +173,7 @@ bool split_file_find(const struct split_file *f, uint64_t dwo_id, uint32_t *step
 	if (!row)
 		return false;
 	for (int i = 0; i < SPLIT__PARTS; i++) {
-		if (i != SPLIT_STR)	/* all have this one in common */
+		if (i != SPLIT_STR)	/* shared by all units */
 			ret[i] = (struct split_bytes){ 0 };
 	}
 	for (uint32_t c = 0; c < x.n_columns; c++) {

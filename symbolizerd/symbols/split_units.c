@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- a file of nothing but headers ---------------------------------------------------- */
+/* --- a file that consists of headers ---------------------------------------------------- */
 
 enum { STUB_NONE, STUB_INFO, STUB_ABBREV, STUB_STR, STUB_STR_OFFSETS, STUB_RNGLISTS,
        STUB_RANGES, STUB_ADDR, STUB_NAMES, STUB__SECTIONS };
@@ -25,7 +25,7 @@ static const char stub_names[STUB__SECTIONS][STUB_NAME_MAX] = {
 	[STUB_ADDR] = ".debug_addr", [STUB_NAMES] = ".shstrtab",
 };
 
-static void stub_init(struct split_stub *s, const struct split_bytes *parts)
+static void split_stub_init(struct split_stub *s, const struct split_bytes *parts)
 {
 	s->ehdr = (Elf64_Ehdr){
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
@@ -48,16 +48,16 @@ static void stub_init(struct split_stub *s, const struct split_bytes *parts)
 	}
 }
 
-/* libelf gives each section one buffer, which may be another one: libdw takes what is
- * there (elf_getdata(3) returns the same descriptor again). */
-static bool stub_fill(Elf *elf, const struct split_bytes *parts)
+/* Gives each section another buffer: libdw reads the one that is there, since
+ * elf_getdata(3) always returns the same descriptor. */
+static bool split_stub_fill(Elf *elf, const struct split_bytes *parts)
 {
 	for (unsigned int i = STUB_INFO; i < STUB_NAMES; i++) {
-		Elf_Scn *scn = elf_getscn(elf, i);
-		Elf_Data *d = parts[i].len && scn ? elf_getdata(scn, NULL) : NULL;
+		Elf_Data *d;
 
 		if (!parts[i].len)
 			continue;
+		d = elf_getdata(elf_getscn(elf, i), NULL);
 		if (!d)
 			return false;
 		d->d_buf = (void *)(uintptr_t)parts[i].at;
@@ -74,14 +74,14 @@ bool split_is_skeleton(Dwarf_Die *unit, uint64_t *dwo_id)
 
 	if (dwarf_cu_info(unit->cu, NULL, &type, NULL, NULL, dwo_id, NULL, NULL))
 		return false;
-	/* one of DWARF 4 may have some functions of its own */
+	/* a skeleton of DWARF 4 may have some functions of its own */
 	return type == DW_UT_skeleton ||
 	       (type == DW_UT_split_compile && dwarf_hasattr(unit, DW_AT_GNU_dwo_name));
 }
 
-/* What is behind a base that the skeleton gives. */
-static struct split_bytes split_behind(struct split_bytes b, Dwarf_Die *skeleton,
-				       unsigned int base)
+/* The bytes from the skeleton's base on. */
+static struct split_bytes split_from_base(struct split_bytes b, Dwarf_Die *skeleton,
+					  unsigned int base)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word off = 0;
@@ -93,7 +93,7 @@ static struct split_bytes split_behind(struct split_bytes b, Dwarf_Die *skeleton
 	return (struct split_bytes){ b.at + off, b.len - off };
 }
 
-/* Its own parts, and those of the skeleton's file. */
+/* The unit's own parts, and those of the skeleton's file. */
 static void split_unit_parts(const struct split_units *s, Dwarf_Die *skeleton, bool v5,
 			     const struct split_bytes own[SPLIT__PARTS],
 			     struct split_bytes ret[STUB__SECTIONS])
@@ -103,25 +103,28 @@ static void split_unit_parts(const struct split_units *s, Dwarf_Die *skeleton, b
 	ret[STUB_ABBREV] = own[SPLIT_ABBREV];
 	ret[STUB_STR] = own[SPLIT_STR];
 	ret[STUB_STR_OFFSETS] = own[SPLIT_STR_OFFSETS];
-	ret[STUB_ADDR] = split_behind(s->addresses, skeleton,
-				      v5 ? DW_AT_addr_base : DW_AT_GNU_addr_base);
-	if (v5)
+	if (v5) {
+		ret[STUB_ADDR] = split_from_base(s->addresses, skeleton, DW_AT_addr_base);
 		ret[STUB_RNGLISTS] = own[SPLIT_RNGLISTS];
-	else
-		ret[STUB_RANGES] = split_behind(s->ranges, skeleton, DW_AT_GNU_ranges_base);
+	} else {
+		ret[STUB_ADDR] = split_from_base(s->addresses, skeleton,
+						 DW_AT_GNU_addr_base);
+		ret[STUB_RANGES] = split_from_base(s->ranges, skeleton,
+						   DW_AT_GNU_ranges_base);
+	}
 }
 
-/* libdw, of a file that is its parts. */
+/* Open libdw on a file that has these parts. */
 static bool split_unit_read(const struct split_units *s, struct split_unit *u,
 			    const struct split_bytes *parts)
 {
 	u->stub = calloc(1, sizeof(*u->stub));
 	if (!u->stub)
 		return false;
-	stub_init(u->stub, parts);
+	split_stub_init(u->stub, parts);
 	elf_version(EV_CURRENT);
 	u->elf = elf_memory((char *)u->stub, sizeof(*u->stub));
-	if (!u->elf || !stub_fill(u->elf, parts))
+	if (!u->elf || !split_stub_fill(u->elf, parts))
 		return false;
 	u->dbg = dwarf_begin_elf(u->elf, DWARF_C_READ, NULL);
 	if (u->dbg)
@@ -192,8 +195,9 @@ struct split_unit *split_units_get(struct split_units *s, Dwarf_Die *skeleton)
 	if (!s->find || !split_is_skeleton(skeleton, &dwo_id))
 		return NULL;
 	for (uint32_t i = s->units.n; i-- > 0;) {
-		if (s->units.v[i]->skeleton == off)
-			return s->units.v[i]->stub ? s->units.v[i] : NULL;
+		u = s->units.v[i];
+		if (u->skeleton == off)
+			return u->stub ? u : NULL;
 	}
 	if (!s->begun) {
 		s->addresses = split_section(s->main, ".debug_addr");

@@ -3,13 +3,13 @@
  * split_units - the units of split DWARF (-gsplit-dwarf) that a file has skeletons of
  *
  * libdw joins a skeleton with its unit only if it opens the .dwo itself, by its path,
- * which a worker cannot; before 0.191 it knows no packages.  So for each unit that is
- * asked for, libdw is given a file in memory that is nothing but headers: its sections
- * are parts of the .dwo or of the package, and the parts of the program's file that the
- * unit refers to, cut so that what the skeleton gives as bases is 0.  That is DWARF
- * which libdw reads as it reads any other, nothing is copied, and what it costs is what
- * one unit costs, however large the package.  Only range lists are read by ourselves
- * (split_ranges.h): they count from the skeleton's address.
+ * which a worker cannot; before 0.191 it does not support packages.  So for each unit
+ * that is asked for, libdw gets a file in memory that consists of headers: its sections
+ * are parts of the .dwo or of the package, and those parts of the program's file that
+ * the unit refers to, cut so that the skeleton's bases become 0.  libdw reads that as
+ * any other DWARF; nothing is copied, and the cost is that of one unit, however large
+ * the package is.  Only range lists are read without libdw (dwarf_ranges.h): they are
+ * relative to the skeleton's address.
  */
 #ifndef SYMBOLIZERD_SYMBOLS_SPLIT_UNITS_H
 #define SYMBOLIZERD_SYMBOLS_SPLIT_UNITS_H
@@ -22,17 +22,16 @@
 #include "common/vector.h"
 #include "symbolizerd/symbols/dwarf_functions.h"
 #include "symbolizerd/symbols/split_file.h"
-#include "symbolizerd/symbols/split_ranges.h"
 
 struct split_stub;
 
-/* Never moved: other parts point into it. */
+/* Never moved: there are pointers into it. */
 struct split_unit {
 	Dwarf_Off skeleton;
 	Dwarf_Die die;			/* of the whole unit */
 	struct split_lists lists;
 	struct dwarf_functions functions;
-	struct split_stub *stub;	/* NULL: it is not at hand */
+	struct split_stub *stub;	/* NULL: the unit is not available */
 	Elf *elf;
 	Dwarf *dbg;
 };
@@ -51,13 +50,13 @@ struct split_units {
 	VECTOR(struct split_unit *) units;
 };
 
-/* Does it stand for one in another file?  If so, for that one: */
+/* Is this unit the skeleton of one in another file?  *dwo_id: of that one. */
 bool split_is_skeleton(Dwarf_Die *unit, uint64_t *dwo_id);
 
-/* The whole unit of this one; NULL: it is no skeleton, or its file is not at hand or
- * has another ID.  It is looked for once. */
+/* The whole unit of a skeleton; NULL: it is not a skeleton, or its file is not available
+ * or has another ID.  It is searched for only once. */
 struct split_unit *split_units_get(struct split_units *s, Dwarf_Die *skeleton);
-/* broken: libdw is not to be used any more. */
+/* broken: libdw must not be used any more. */
 void split_units_fini(struct split_units *s, bool broken);
 
 #endif /* SYMBOLIZERD_SYMBOLS_SPLIT_UNITS_H */

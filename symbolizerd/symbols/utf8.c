@@ -9,11 +9,13 @@ void utf8_begin(struct utf8 *t, uint64_t missing)
 	t->len = strlen(t->s);
 }
 
-/* What is no character of text becomes one that shows it. */
+/* Control characters, surrogates and what is not Unicode become '?'. */
 static uint32_t utf8_character(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) ||
-	       c > 0x10ffff ? '?' : c;
+	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) ||
+	    c > 0x10ffff)
+		return '?';
+	return c;
 }
 
 void utf8_put(struct utf8 *t, uint32_t c)
@@ -37,7 +39,7 @@ void utf8_put(struct utf8 *t, uint32_t c)
 	t->s[t->len] = '\0';
 }
 
-/* Of Java's modified UTF-8: a character at p, of n bytes; what is none is '?'. */
+/* A character of Java's modified UTF-8 at p, of n bytes; 0: not one. */
 static uint32_t utf8_java_character(const uint8_t *p, size_t n, size_t *used)
 {
 	*used = 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Adopting what a former hub left.  The copies of the slabs are foreign: a hub in
- * an attacker's hand may have written anything there.  Every position is checked,
- * and no element belongs to two tables.
+ * Adopting what a former hub left.  The copies of the slabs are foreign: a
+ * compromised hub may have written anything there.  Every position is checked, and
+ * no element belongs to two tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,23 +21,26 @@ bool tables_adopt_slab(struct table_policy *t, uint32_t slab, const void *map)
 	return true;
 }
 
-/* The elements of a span; NULL when it is not within a slab that was sent and
- * may stay. */
+/* The elements of a span; NULL if it is not within a slab that was sent and may
+ * stay. */
 static const union element *adopt_at(const struct table_policy *t,
 				     const struct table_span *span)
 {
 	uint32_t slab = span->pos >> SLAB_SHIFT;
 	uint32_t first = span->pos & (SLAB_ELEMENTS - 1);
 
-	return slabs_within(span) && slab < t->slabs.limit && t->copy[slab] ?
-		&t->copy[slab]->element[first] : NULL;
+	if (!slabs_within(span) || slab >= t->slabs.limit || !t->copy[slab])
+		return NULL;
+	return &t->copy[slab]->element[first];
 }
 
 static const struct unwind_rule *adopt_rule(const struct table_policy *t, uint32_t n)
 {
 	const struct slab_copy *c = t->copy[n >> (SLAB_SHIFT + 1)];
 
-	return c ? &c->element[n / 2 % SLAB_ELEMENTS].rule[n % 2] : NULL;
+	if (!c)
+		return NULL;
+	return &c->element[n / 2 % SLAB_ELEMENTS].rule[n % 2];
 }
 
 static void adopt_note(uint64_t *used, uint32_t rule)
@@ -45,7 +48,7 @@ static void adopt_note(uint64_t *used, uint32_t rule)
 	used[rule / 64] |= 1ULL << (rule % 64);
 }
 
-/* Which rules the rows of a page name.  False: it is not there. */
+/* Mark the rules that the rows of a page use.  False: the page is not in a slab. */
 static bool adopt_page(const struct table_policy *t, const struct dir_entry *d,
 		       uint64_t *used)
 {
@@ -60,14 +63,16 @@ static bool adopt_page(const struct table_policy *t, const struct dir_entry *d,
 	return true;
 }
 
-/* Entries of the directory, and rules that the table uses. */
+/* Read the directory, and mark the rules that the table uses. */
 static bool adopt_read(const struct table_policy *t, struct table_ref *ref,
 		       uint64_t *used)
 {
 	struct table_span dir = { ref->dir, (ref->pages + 7) / 8 };
 	const union element *e = adopt_at(t, &dir);
 
-	ref->entries = e ? calloc(ref->pages, sizeof(*ref->entries)) : NULL;
+	if (!e)
+		return false;
+	ref->entries = calloc(ref->pages, sizeof(*ref->entries));
 	if (!ref->entries)
 		return false;
 	memcpy(ref->entries, e, ref->pages * sizeof(*ref->entries));
@@ -79,7 +84,7 @@ static bool adopt_read(const struct table_policy *t, struct table_ref *ref,
 	return true;
 }
 
-/* List the rules; they are not counted yet.  False: one of them is not there. */
+/* List the rules; they are not counted yet.  False: one of them is not in a slab. */
 static bool adopt_list(const struct table_policy *t, struct table_ref *ref,
 		       const uint64_t *used)
 {
@@ -100,7 +105,7 @@ static bool adopt_list(const struct table_policy *t, struct table_ref *ref,
 	return true;
 }
 
-/* All of its elements, or none. */
+/* Take all elements of the table, or none. */
 static bool adopt_take(struct table_policy *t, struct table_ref *ref)
 {
 	struct table_span span = { ref->dir, (ref->pages + 7) / 8 };
@@ -115,7 +120,8 @@ static bool adopt_take(struct table_policy *t, struct table_ref *ref)
 		span = (struct table_span){ d->first, page_elements(d) };
 		if (d->n && !slabs_take(&t->slabs, &span))
 			break;
-		ref->elements += d->n ? span.n : 0;
+		if (d->n)
+			ref->elements += span.n;
 		ref->rows += d->n * (uint32_t)ELEMENT_ROWS;
 	}
 	if (i == ref->pages)
@@ -177,8 +183,8 @@ static void adopt_leftover(struct table_policy *t, uint32_t slab, struct held *h
 	}
 }
 
-/* As many slabs as loaderd may have are as many as we may want: those without
- * any table make room first. */
+/* loaderd can have no more slabs than the limit, so those without any table are
+ * dropped first. */
 void tables_adopt_end(struct table_policy *t)
 {
 	struct held *h = calloc(1, sizeof(*h));

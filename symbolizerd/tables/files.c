@@ -9,13 +9,13 @@
 #include "common/vector.h"
 #include "symbolizerd/tables/vdso.h"
 
-#define HEADROOM	OWNER_SPARE	/* one part in so many is kept free */
-#define NUMBERS_SPARE	256	/* of those that can be given now: for others
-				 * than the owner who has the most numbers */
+#define HEADROOM	OWNER_SPARE	/* this fraction is kept free */
+#define NUMBERS_SPARE	256	/* numbers that can be given now, which the owner with
+				 * the most numbers does not get */
 #define FORGET_STEP	64	/* files a second */
-#define MOVE_STEP	16	/* likewise: each is copied by loaderd */
-#define ADOPT_GAP	64	/* numbers that a former hub may have given just
-				 * before its end: records may carry them */
+#define MOVE_STEP	16	/* tables a second: loaderd copies each of them */
+#define ADOPT_GAP	64	/* numbers that a former hub may have given just before
+				 * its end, so that records may have them */
 
 void files_init(struct file_policy *f, uint64_t seed, const struct tables_out *out,
 		void *ctx)
@@ -54,13 +54,16 @@ uint32_t files_find(const struct file_policy *f, const struct file_key *key)
 
 	while (s && memcmp(&f->v[hash_index(s)].key, key, sizeof(*key)))
 		s = hash_next(&f->by_key, s);
-	return s ? hash_index(s) : EXE_NONE;
+	if (!s)
+		return EXE_NONE;
+	return hash_index(s);
 }
 
 const struct known_file *files_get(const struct file_policy *f, uint32_t number)
 {
-	return number < f->n && number < f->cap && f->v[number].used ?
-		&f->v[number] : NULL;
+	if (number >= f->n || number >= f->cap || !f->v[number].used)
+		return NULL;
+	return &f->v[number];
 }
 
 static struct known_file *files_at(struct file_policy *f, uint32_t number)
@@ -70,7 +73,7 @@ static struct known_file *files_at(struct file_policy *f, uint32_t number)
 
 /* --- numbers ---------------------------------------------------------------- */
 
-/* Room for n numbers; those that are new stand for nothing.  0 or -errno. */
+/* Room for n numbers; new ones are free.  0 or -errno. */
 static int files_grow(struct file_policy *f, uint32_t n)
 {
 	uint32_t before = f->cap;
@@ -84,14 +87,14 @@ static int files_grow(struct file_policy *f, uint32_t n)
 	return 0;
 }
 
-/* To be given again when what was sent until now is settled, and idle_s have
+/* The number is reused when the messages sent so far are settled, and idle_s have
  * passed. */
 static void files_number_free(struct file_policy *f, uint32_t number)
 {
+	uint32_t owner = f->v[number].used ? f->v[number].owner : OWNER_UNKNOWN;
+
 	f->v[number] = (struct known_file){
-		.used_s = f->now_s, .after = f->tables.sent,
-		.owner = f->v[number].used ? f->v[number].owner :
-					     OWNER_UNKNOWN,
+		.used_s = f->now_s, .after = f->tables.sent, .owner = owner,
 	};
 	if (number < EXE_FIRST)
 		return;
@@ -108,7 +111,7 @@ static bool files_number_ready(const struct file_policy *f, uint32_t number)
 	       (uint64_t)f->v[number].used_s + f->idle_s < f->now_s;
 }
 
-/* Can so many numbers be given now? */
+/* Can n numbers be given now? */
 static bool files_numbers_left(const struct file_policy *f, uint32_t n)
 {
 	uint32_t left = FILE_NUMBERS_MAX - f->n;
@@ -137,65 +140,81 @@ static void files_link(struct file_policy *f, uint32_t number)
 	(void)!hash_add(&f->by_key, files_hash(f, &f->v[number].key), number);
 }
 
-/* May this owner have one more file?  0; -ENOSPC, if others are dropped; -EAGAIN,
- * not before more numbers have rested. */
+/* May this owner have one more file?  0; -ENOSPC: after others have been dropped;
+ * -EAGAIN: after more numbers have rested. */
 static int files_may_have(struct file_policy *f, uint32_t owner)
 {
 	if (f->owners.total >= owners_limit(&f->owners, owner, FILES_MAX))
 		return -ENOSPC;
-	return owners_limit(&f->numbers, owner, FILES_MAX) == FILES_MAX ||
-	       files_numbers_left(f, NUMBERS_SPARE) ? 0 : -EAGAIN;
+	if (owners_limit(&f->numbers, owner, FILES_MAX) != FILES_MAX &&
+	    !files_numbers_left(f, NUMBERS_SPARE))
+		return -EAGAIN;
+	return 0;
+}
+
+/* A number for a file of this owner, other than the vDSO.  Or -errno. */
+static int files_number_take(struct file_policy *f, uint32_t owner)
+{
+	uint32_t number;
+	int r = files_may_have(f, owner);
+
+	if (r)
+		return r;
+	number = files_number_again(f);
+	if (number) {
+		owners_add(&f->numbers, f->v[number].owner, -1);
+	} else {
+		r = files_grow(f, f->n + 1);
+		if (r)
+			return r;
+		number = f->n;
+		f->n++;
+	}
+	f->stats.exes++;
+	f->stats.files++;
+	f->stats.numbers = f->n - EXE_FIRST;
+	return (int)number;
 }
 
 /* A number for this key, which has none.  Or -errno. */
 static int files_number(struct file_policy *f, const struct file_key *key,
 			uint32_t owner)
 {
-	uint32_t number = EXE_VDSO;
-	int r;
+	int number = EXE_VDSO;
 
 	if (!hash_reserve(&f->by_key))
 		return -ENOMEM;
-	if (!vdso_is(key)) {
-		r = files_may_have(f, owner);
-		number = r ? 0 : files_number_again(f);
-		if (!r && !number)
-			r = files_grow(f, f->n + 1);
-		if (r)
-			return r;
-		if (number)
-			owners_add(&f->numbers, f->v[number].owner, -1);
-		else
-			number = f->n++;
-		f->stats.exes++;
-		f->stats.files++;
-		f->stats.numbers = f->n - EXE_FIRST;
-	}
+	if (!vdso_is(key))
+		number = files_number_take(f, owner);
+	if (number < 0)
+		return number;
 	f->v[number] = (struct known_file){
 		.key = *key, .used = true, .used_s = f->now_s,
 		.owner = owner, .table.owner = owner,
 	};
 	owners_add(&f->owners, owner, 1);
 	owners_add(&f->numbers, owner, 1);
-	files_link(f, number);
-	return (int)number;
+	files_link(f, (uint32_t)number);
+	return number;
 }
 
-/* --- what loaderd is told ---------------------------------------------------- */
+/* --- messages to loaderd ------------------------------------------------------ */
 
 static struct file_entry files_entry(const struct file_policy *f, uint32_t number)
 {
 	const struct known_file *e = &f->v[number];
-
-	return (struct file_entry){
+	struct file_entry entry = {
 		.exe = number, .dir = e->table.dir, .pages = e->table.pages,
-		.state = e->state | (e->host ? 0 : FILE_ASK_HOST),
-		.runtime = e->runtime,
+		.state = e->state, .runtime = e->runtime,
 	};
+
+	if (!e->host)
+		entry.state |= FILE_ASK_HOST;
+	return entry;
 }
 
-/* Send the entry as it is now, with ask (FILE_ASK or 0).  This answers the
- * MSG_EXE that waits. */
+/* Send the entry as it is now, with ask (FILE_ASK or 0).  This answers a pending
+ * MSG_EXE. */
 static void files_say(struct file_policy *f, uint32_t number, uint8_t ask)
 {
 	struct file_entry entry = files_entry(f, number);
@@ -213,7 +232,7 @@ static void files_say_drop(struct file_policy *f, uint64_t id, const struct file
 	f->out->drop(f->ctx, id, key);
 }
 
-/* The key first, so that no lookup finds the table; then the space; the number
+/* First the key, so that no lookup finds the table; then the space; the number
  * last. */
 static void files_drop(struct file_policy *f, uint32_t number)
 {
@@ -221,9 +240,12 @@ static void files_drop(struct file_policy *f, uint32_t number)
 
 	files_say_drop(f, e->id, &e->key);
 	f->out->dropped(f->ctx, number);
-	f->stats.tables -= e->table.pages != 0;
-	f->stats.files -= number >= EXE_FIRST;
-	f->waiting -= e->need != 0;
+	if (e->table.pages)
+		f->stats.tables--;
+	if (number >= EXE_FIRST)
+		f->stats.files--;
+	if (e->need)
+		f->waiting--;
 	owners_add(&f->owners, e->owner, -1);
 	tables_release(&f->tables, &e->table);
 	hash_remove_index(&f->by_key, files_hash(f, &e->key), number);
@@ -232,8 +254,7 @@ static void files_drop(struct file_policy *f, uint32_t number)
 
 /* --- making room -------------------------------------------------------------- */
 
-/* The least recently used one of this owner, or, owner is NULL, of all; 0: there
- * is none. */
+/* The least recently used file of this owner, or of all if owner is NULL; 0: none. */
 static uint32_t files_coldest(const struct file_policy *f, uint32_t except,
 			      bool with_table, const uint32_t *owner)
 {
@@ -252,9 +273,10 @@ static uint32_t files_coldest(const struct file_policy *f, uint32_t except,
 	return found;
 }
 
-/* Of the owner that has the most of `what`: of .owners files, of .tables.owners
- * bytes, of .tables.rules.owners rules.  Files that a former hub left have no
- * owner, and a rule may be left to others: then the coldest of all. */
+/* Drop a file of the owner that has the most of `what`: files (.owners), elements
+ * (.tables.owners) or rules (.tables.rules.owners).  If that owner has no file
+ * (those that a former hub left have none, and a rule may be in tables of others),
+ * drop the coldest of all.  False: there is none. */
 static bool files_evict(struct file_policy *f, uint32_t except,
 			struct owners *what)
 {
@@ -272,8 +294,7 @@ static bool files_evict(struct file_policy *f, uint32_t except,
 	return true;
 }
 
-/* Evict until `need` of so many bytes will be free, once the grace of all is
- * over. */
+/* Evict until `need` bytes of `bytes` will be free when all grace periods are over. */
 static void files_make_room(struct file_policy *f, uint64_t need, uint64_t bytes,
 			    uint32_t except)
 {
@@ -286,7 +307,7 @@ static void files_make_room(struct file_policy *f, uint64_t need, uint64_t bytes
 	}
 }
 
-/* Until so many rules are in no table. */
+/* Evict until `spare` rules are in no table. */
 static void files_spare_rules(struct file_policy *f, uint32_t spare)
 {
 	for (int i = 0; i < FORGET_STEP; i++) {
@@ -296,8 +317,8 @@ static void files_spare_rules(struct file_policy *f, uint32_t spare)
 	}
 }
 
-/* Move tables out of the last slab when the others have room for them: a slab
- * that is empty is dropped. */
+/* Move tables out of the last slab if the others have room for them; then it can be
+ * dropped. */
 static void files_compact(struct file_policy *f)
 {
 	uint32_t last = slabs_spare(&f->tables.slabs), left = MOVE_STEP;
@@ -315,7 +336,7 @@ static void files_compact(struct file_policy *f)
 	}
 }
 
-/* Ask for the table once more.  This may call files_exe(). */
+/* Ask for the table again.  This may call files_exe(). */
 static void files_ask(struct file_policy *f, uint32_t number)
 {
 	if (number == EXE_VDSO)
@@ -344,7 +365,7 @@ static void files_ask_again(struct file_policy *f)
 
 /* --- the life of a file -------------------------------------------------------- */
 
-/* A former hub did not say whose it is. */
+/* The owner is known now: a former hub did not say it. */
 static void files_own(struct file_policy *f, struct known_file *e, uint32_t owner)
 {
 	if (e->owner == owner)
@@ -376,9 +397,10 @@ int files_exe(struct file_policy *f, const struct msg_exe *m, uint32_t owner,
 		return -ENOSPC;
 	}
 	files_own(f, &f->v[number], owner);
-	f->v[number].host |= m->host || vdso_is(&m->key);
-	/* send the number at once, so that records carry it; or answer a
-	 * question that was asked twice */
+	if (m->host || vdso_is(&m->key))
+		f->v[number].host = true;
+	/* send the number at once, so that records have it; or answer an earlier
+	 * MSG_EXE for the same file */
 	if (f->v[number].id || !f->v[number].tgid)
 		files_say(f, (uint32_t)number, 0);
 	f->v[number].id = id;
@@ -412,7 +434,8 @@ static void files_want_room(struct file_policy *f, uint32_t number, size_t len)
 {
 	struct known_file *e = &f->v[number];
 
-	f->waiting += !e->need;
+	if (!e->need)
+		f->waiting++;
 	e->need = (uint32_t)len;
 	files_say(f, number, 0);
 }
@@ -421,7 +444,7 @@ void files_later(struct file_policy *f, uint32_t number)
 {
 	if (!files_get(f, number))
 		return;
-	if (number == EXE_VDSO)		/* loaderd has nothing to ask with */
+	if (number == EXE_VDSO)		/* loaderd has no file to ask with */
 		files_want_room(f, number, 1);
 	else
 		files_say(f, number, FILE_ASK);
@@ -438,7 +461,7 @@ void files_no_table(struct file_policy *f, uint32_t number)
 	files_say(f, number, 0);
 }
 
-/* There is no room: evict other tables, and wait until their grace is over. */
+/* There is no room: evict other tables, and wait until their grace period is over. */
 static void files_wait(struct file_policy *f, uint32_t number, size_t len)
 {
 	files_make_room(f, len, owners_limit(&f->tables.owners,
@@ -477,14 +500,18 @@ void files_table(struct file_policy *f, uint32_t number, const void *data,
 		files_wait(f, number, len);
 		return;
 	}
-	f->stats.table_bad += r == -EPROTO;
-	f->stats.table_full += r && r != -EPROTO;
-	f->stats.tables += e->table.pages != 0;
-	e->state = e->table.pages ? FILE_TABLE : FILE_BARE;
-	if (e->table.pages)
+	if (r == -EPROTO)
+		f->stats.table_bad++;
+	else if (r)
+		f->stats.table_full++;
+	if (e->table.pages) {
+		f->stats.tables++;
+		e->state = FILE_TABLE;
 		e->id = 0;	/* that was the answer */
-	else
+	} else {
+		e->state = FILE_BARE;
 		files_say(f, number, 0);
+	}
 }
 
 bool files_settled_to(struct file_policy *f, uint64_t n)
@@ -592,7 +619,17 @@ bool files_adopt_slab(struct file_policy *f, uint32_t slab, const void *map)
 	return f->up && tables_adopt_slab(&f->tables, slab, map);
 }
 
-/* False: the entry makes no sense, or has no number. */
+/* Is this an entry that a hub may have sent? */
+static bool files_adopt_sound(const struct msg_entry *m)
+{
+	uint8_t state = m->entry.state & (uint8_t)~(FILE_ASK | FILE_ASK_HOST);
+
+	return vdso_is(&m->key) == (m->entry.exe == EXE_VDSO) &&
+	       m->entry.exe != EXE_NONE && m->entry.exe < FILE_NUMBERS_MAX &&
+	       state <= FILE_BARE && (state == FILE_TABLE) == (m->entry.pages != 0);
+}
+
+/* False: the entry is invalid, or its number or key is taken. */
 static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
 {
 	bool vdso = vdso_is(&m->key);
@@ -601,11 +638,8 @@ static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
 	struct known_file *e;
 	bool enough;
 
-	if (vdso != (number == EXE_VDSO) || number == EXE_NONE ||
-	    number >= FILE_NUMBERS_MAX || state > FILE_BARE ||
-	    (state == FILE_TABLE) != (m->entry.pages != 0) ||
-	    files_find(f, &m->key) || files_grow(f, number + 1) ||
-	    f->v[number].used || !hash_reserve(&f->by_key))
+	if (!files_adopt_sound(m) || files_find(f, &m->key) ||
+	    files_grow(f, number + 1) || f->v[number].used || !hash_reserve(&f->by_key))
 		return false;
 	e = &f->v[number];
 	if (state == FILE_TABLE &&
@@ -618,16 +652,18 @@ static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
 	e->used = true;
 	e->used_s = f->now_s;
 	e->state = state;
-	e->host = vdso;		/* the former hub knew its path, not we */
+	e->host = vdso;		/* only the former hub knew its path */
 	e->runtime = m->entry.runtime;
 	files_link(f, number);
 	if (f->n <= number)
 		f->n = number + 1;
-	f->stats.files += !vdso;
-	f->stats.tables += state == FILE_TABLE;
+	if (!vdso)
+		f->stats.files++;
+	if (state == FILE_TABLE)
+		f->stats.tables++;
 	enough = f->out->adopted(f->ctx, number, &e->key) &&
 		 state != FILE_PENDING;
-	/* the vDSO is not asked for: the hub has it */
+	/* the hub has the vDSO itself */
 	if (!vdso && (!enough || m->entry.state & FILE_ASK))
 		files_say(f, number, enough ? 0 : FILE_ASK);
 	return true;

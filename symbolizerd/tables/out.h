@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * out - what the policy for tables hands to the rest of the hub
+ * out - what the policy for tables calls in the rest of the hub
  *
- * Messages to loaderd (ipc/message.h), which must arrive in this order and
- * together with no others that loaderd counts as handled, and word of numbers
- * that end.  id is that of the MSG_EXE answered by this, or 0.
+ * Messages to loaderd (ipc/message.h), which must arrive in this order, and are the
+ * only ones that loaderd counts as handled; and news of numbers.  id is that of
+ * the MSG_EXE that is answered, or 0.
  */
 #ifndef SYMBOLIZERD_TABLES_OUT_H
 #define SYMBOLIZERD_TABLES_OUT_H
@@ -14,21 +14,21 @@
 
 #include "bpf/table.h"
 
-/* Elements to be written. */
+/* A run of elements to be written. */
 #define TABLE_RUN_NEW	0xffffffffu
 struct table_run {
 	uint32_t pos, n;	/* where: as a table_span */
-	uint32_t from;		/* TABLE_RUN_NEW: they come with the runs; else position, in
-				 * a slab, of the first one to copy */
+	uint32_t from;		/* TABLE_RUN_NEW: they follow the runs; otherwise position,
+				 * in a slab, of the first one to copy */
 	uint32_t pad;
 };
 #define INSTALL_RUNS_MAX	16384
 #define INSTALL_BYTES_MAX	(64u << 20)
 
 struct tables_out {
-	/* fd is the callee's: sealed memory of INSTALL_BYTES_MAX at most, n_runs struct
-	 * table_run, then the elements of all runs with TABLE_RUN_NEW, in their order.
-	 * When they are written the key gets its entry. */
+	/* fd, which the callee owns, is sealed memory of at most INSTALL_BYTES_MAX: n_runs
+	 * struct table_run, then the elements of all runs with TABLE_RUN_NEW, in their
+	 * order.  After they are written the key gets its entry. */
 	void (*install)(void *ctx, uint64_t id, const struct file_key *key,
 			const struct file_entry *entry, uint32_t n_runs,
 			int fd);
@@ -38,16 +38,15 @@ struct tables_out {
 	void (*drop)(void *ctx, uint64_t id, const struct file_key *key);
 	void (*list)(void *ctx);
 
-	/* Those that follow are not messages.
+	/* The others are not messages.
 	 *
-	 * There may be room now for the vDSO's table, which had
-	 * to wait.  loaderd has no file of it to ask with: files_exe() is to
-	 * follow. */
+	 * There may be room now for the vDSO's table, which had to wait.  loaderd
+	 * has no file to ask with, so the callee calls files_exe(). */
 	void (*vdso)(void *ctx);
-	/* From now on the number stands for this key, as a former
-	 * hub said.  True if nothing more is to be learnt of the file. */
+	/* A former hub gave this number to the key.  True if everything about the
+	 * file is known. */
 	bool (*adopted)(void *ctx, uint32_t number, const struct file_key *key);
-	/* The number means nothing any more; it is given again later. */
+	/* The number is free; it will be reused later. */
 	void (*dropped)(void *ctx, uint32_t number);
 };
 

@@ -17,7 +17,9 @@ static struct owner_share *owners_find(const struct owners *o, uint32_t owner)
 	s = hash_find(&o->by_owner, hash_pair(o->seed, owner, 0));
 	while (s && o->list.v[hash_index(s)].owner != owner)
 		s = hash_next(&o->by_owner, s);
-	return s ? &o->list.v[hash_index(s)] : NULL;
+	if (!s)
+		return NULL;
+	return &o->list.v[hash_index(s)];
 }
 
 void owners_add(struct owners *o, uint32_t owner, int64_t n)
@@ -36,8 +38,8 @@ void owners_add(struct owners *o, uint32_t owner, int64_t n)
 		n = -(int64_t)share->amount;
 	share->amount += (uint64_t)n;
 	o->total += (uint64_t)n;
-	if (share == &o->list.v[o->most])
-		o->stale |= n < 0;
+	if (share == &o->list.v[o->most] && n < 0)
+		o->stale = true;
 	else if (share->amount > o->list.v[o->most].amount)
 		o->most = (uint32_t)(share - o->list.v);
 }

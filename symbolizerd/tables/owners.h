@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * owners - who has how much of something that all share
+ * owners - how much of a shared resource each user has
  *
- * The owner of a file is the user to whom it belongs on the host: who made it
- * expensive pays for it, whoever runs it.  When something runs short, who has
- * the most of it gives first.
+ * The owner of a file is the user that it belongs to on the host: a file is charged
+ * to the user who made it, not to those who run it.  When a resource runs short,
+ * the owner with the largest share gives first.
  */
 #ifndef SYMBOLIZERD_TABLES_OWNERS_H
 #define SYMBOLIZERD_TABLES_OWNERS_H
@@ -15,13 +15,13 @@
 #include "common/hash_table.h"
 #include "common/vector.h"
 
-/* Uids from OWNER_UIDS on count by so many of them: a user who was given
- * subordinate uids (subuid(5): 65,536 of them) is two owners at most. */
+/* From OWNER_UIDS on, so many successive uids are one owner: a user with subordinate
+ * uids (subuid(5): 65,536 of them) counts as two owners at most. */
 #define OWNER_UIDS	65536u
-#define OWNER_UNKNOWN	UINT32_MAX	/* of what a former hub left */
+#define OWNER_UNKNOWN	UINT32_MAX	/* what a former hub left */
 
-/* The part of anything that is left to others: who has the most of it, while
- * others have some too, gets nothing of the last one in so many. */
+/* One part in OWNER_SPARE of a resource is reserved: the owner with the largest share
+ * gets nothing of it, while others have some, too. */
 #define OWNER_SPARE	16
 
 struct owner_share {
@@ -29,7 +29,7 @@ struct owner_share {
 	uint32_t owner;
 };
 
-struct owners {			/* .seed is the user's to set; else zeroes */
+struct owners {			/* begins as zeroes, but for .seed */
 	VECTOR(struct owner_share) list;
 	struct hash_table by_owner;	/* of .list */
 	uint64_t total;
@@ -45,16 +45,16 @@ static inline uint32_t owner_of_uid(uint32_t uid)
 
 void owners_fini(struct owners *o);	/* keeps the seed */
 
-/* This owner has n more, or less.  Without memory a new owner's are not
+/* This owner has n more, or fewer.  Without memory a new owner's share is not
  * counted. */
 void owners_add(struct owners *o, uint32_t owner, int64_t n);
 
 uint64_t owners_have(const struct owners *o, uint32_t owner);
 
-/* Has one owner the most?  *ret is who. */
+/* *ret: the owner with the largest share.  False: nobody has any. */
 bool owners_most(struct owners *o, uint32_t *ret);
 
-/* Of `all` in whole, how much may be in use when this owner takes more. */
+/* How much of `all` may be in use after this owner has taken more. */
 uint64_t owners_limit(struct owners *o, uint32_t owner, uint64_t all);
 
 #endif /* SYMBOLIZERD_TABLES_OWNERS_H */

@@ -66,7 +66,9 @@ int rules_get(struct rules *r, const struct unwind_rule *rule, uint32_t owner,
 	if ((!r->n_free && r->top == RULES_MAX) ||
 	    r->n >= owners_limit(&r->owners, owner, RULES_MAX))
 		return -ENOSPC;
-	n = r->n_free ? r->free[r->n_free - 1] : r->top;
+	n = r->top;
+	if (r->n_free)
+		n = r->free[r->n_free - 1];
 	if (!hash_add(&r->by_rule, hash, n))
 		return -ENOMEM;
 	if (r->n_free)
@@ -85,10 +87,13 @@ bool rules_put(struct rules *r, uint32_t n)
 {
 	struct hash_slot *s;
 
-	if (n < 2 || --r->refs[n])
+	if (n < 2)
+		return false;
+	r->refs[n]--;
+	if (r->refs[n])
 		return false;
 	s = rules_find(r, &r->v[n], rules_hash(r, &r->v[n]));
-	/* of two adopted numbers for one rule only one is hashed */
+	/* if one rule was adopted with two numbers, only one of them is hashed */
 	if (s && hash_index(s) == n)
 		hash_remove(&r->by_rule, s);
 	owners_add(&r->owners, r->owner[n], -1);
@@ -105,13 +110,16 @@ void rules_adopt(struct rules *r, uint32_t n, const struct unwind_rule *rule)
 {
 	uint64_t hash = rules_hash(r, rule);
 
-	if (n < 2 || r->refs[n]++)
+	if (n < 2)
+		return;
+	r->refs[n]++;
+	if (r->refs[n] > 1)
 		return;
 	r->v[n] = *rule;
 	r->owner[n] = OWNER_UNKNOWN;
 	owners_add(&r->owners, OWNER_UNKNOWN, 1);
 	r->n++;
-	/* without memory the rule gets another number when it is met again */
+	/* without memory the rule gets another number the next time */
 	if (!rules_find(r, rule, hash))
 		(void)!hash_add(&r->by_rule, hash, n);
 	if (r->top <= n)

@@ -38,11 +38,16 @@ static void slabs_mark(struct slabs *s, const struct table_span *span,
 		else
 			u->bits[i / 64] &= ~(1ULL << (i % 64));
 	}
-	u->used += used ? span->n : -span->n;
-	s->elements += used ? span->n : -(uint64_t)span->n;
+	if (used) {
+		u->used += span->n;
+		s->elements += span->n;
+	} else {
+		u->used -= span->n;
+		s->elements -= span->n;
+	}
 }
 
-/* First of n free elements in a row at or above `from`, or SLAB_ELEMENTS. */
+/* The first of n successive free elements, at or above `from`; or SLAB_ELEMENTS. */
 static uint32_t slab_find(const struct slab_use *u, uint32_t from, uint32_t n)
 {
 	uint32_t len = 0;
@@ -53,7 +58,9 @@ static uint32_t slab_find(const struct slab_use *u, uint32_t from, uint32_t n)
 			i += 63;
 			continue;
 		}
-		len = slab_bit(u, i) ? 0 : len + 1;
+		len++;
+		if (slab_bit(u, i))
+			len = 0;
 		if (len == n)
 			return i + 1 - n;
 	}
@@ -144,7 +151,8 @@ uint32_t slabs_spare(const struct slabs *s)
 		slabs++;
 		last = i;
 	}
-	/* three quarters: what is moved must find room in one piece */
-	return slabs > 1 && s->elements * 4 < (slabs - 1) * SLAB_ELEMENTS * 3 ?
-	       last : 0;
+	/* three quarters: each table that is moved needs room in one piece */
+	if (slabs < 2 || s->elements * 4 >= (slabs - 1) * SLAB_ELEMENTS * 3)
+		return 0;
+	return last;
 }

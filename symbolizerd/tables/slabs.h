@@ -2,7 +2,7 @@
 /*
  * slabs - which elements of loaderd's slabs are in use
  *
- * Known here alone: loaderd writes wherever it is told to, within a slab.  An
+ * Only this process knows: loaderd writes wherever it is told to, within a slab.  An
  * element is in use until no BPF program can be reading it (tables.h).  Slabs 0
  * and 1 hold rules and are not counted.
  */
@@ -17,33 +17,33 @@
 
 struct slab_use {
 	uint32_t used;		/* elements */
-	uint32_t hint;		/* where to search first */
-	uint32_t run_max;	/* no more free elements in a row than this */
+	uint32_t hint;		/* element to search from */
+	uint32_t run_max;	/* no run of free elements is longer */
 	uint64_t bits[SLAB_ELEMENTS / 64];	/* 1: in use */
 };
 
 struct slabs {
-	struct slab_use *v[SLABS_MAX];	/* NULL: all of it is free */
+	struct slab_use *v[SLABS_MAX];	/* NULL: free as a whole */
 	uint64_t elements;		/* in use */
-	uint32_t limit;		/* as many loaderd makes: numbers are below */
+	uint32_t limit;		/* slabs that loaderd makes: numbers are below */
 };
 
 void slabs_fini(struct slabs *s);	/* all is free then */
 
-/* n elements in a row, within one slab below number `below`; SLABS_MAX: a slab
- * that is not there yet may be begun.  0 and *ret; -ENOSPC; -ENOMEM. */
+/* Take n successive elements in one slab below number `below`; SLABS_MAX: a new slab
+ * may be begun.  0 and *ret; -ENOSPC; -ENOMEM. */
 int slabs_alloc(struct slabs *s, uint32_t n, uint32_t below,
 		struct table_span *ret);
 void slabs_free(struct slabs *s, const struct table_span *span);
 
-/* Is it within one slab of tables? */
+/* Is the span within one slab of tables? */
 bool slabs_within(const struct table_span *span);
 
-/* Take a span that is within one slab.  False, and nothing is taken, when a
- * part of it is in use, or without memory. */
+/* Take this span, which is within one slab.  False, and nothing is taken, if a part
+ * of it is in use, or without memory. */
 bool slabs_take(struct slabs *s, const struct table_span *span);
 
-/* The last slab, if the others have ample room for what is in it; or 0. */
+/* The last slab, if the others have ample room for its contents; otherwise 0. */
 uint32_t slabs_spare(const struct slabs *s);
 
 #endif /* SYMBOLIZERD_TABLES_SLABS_H */

@@ -50,19 +50,19 @@ void tables_fini(struct table_policy *t)
 	*t = (struct table_policy){ 0 };
 }
 
-static void ref_clear(struct table_ref *ref)
+static void table_ref_clear(struct table_ref *ref)
 {
 	free(ref->entries);
 	free(ref->rules);
 	*ref = (struct table_ref){ .owner = ref->owner };
 }
 
-static struct table_span ref_dir(const struct table_ref *ref)
+static struct table_span table_ref_dir(const struct table_ref *ref)
 {
 	return (struct table_span){ ref->dir, (ref->pages + 7) / 8 };
 }
 
-static struct table_span ref_page(const struct table_ref *ref, uint32_t page)
+static struct table_span table_ref_page(const struct table_ref *ref, uint32_t page)
 {
 	const struct dir_entry *d = &ref->entries[page];
 
@@ -83,35 +83,39 @@ void tables_hold(struct table_policy *t, struct held *h)
 	t->last = h;
 }
 
+/* Does `next` follow n elements at pos, in the same slab? */
+static bool tables_adjoin(uint32_t pos, uint32_t n, uint32_t next)
+{
+	return pos + n == next && pos >> SLAB_SHIFT == next >> SLAB_SHIFT;
+}
+
 void tables_hold_span(struct held *h, struct table_span span)
 {
-	struct table_span *last = h->spans.n ? &h->spans.v[h->spans.n - 1] :
-					       NULL;
+	struct table_span *last = h->spans.n ? &h->spans.v[h->spans.n - 1] : NULL;
 
-	if (last && last->pos + last->n == span.pos &&
-	    last->pos >> SLAB_SHIFT == span.pos >> SLAB_SHIFT)
+	if (last && tables_adjoin(last->pos, last->n, span.pos))
 		last->n += span.n;
 	else
 		(void)!vector_push(&h->spans, span);
 }
 
-/* All elements of a table that no key leads to; NULL without memory. */
-static struct held *hold_elements(const struct table_ref *ref)
+/* All elements of a table that no key leads to any more; NULL without memory. */
+static struct held *tables_hold_elements(const struct table_ref *ref)
 {
 	struct held *h = calloc(1, sizeof(*h));
 
 	for (uint32_t i = 0; h && i < ref->pages; i++) {
 		if (ref->entries[i].n)
-			tables_hold_span(h, ref_page(ref, i));
+			tables_hold_span(h, table_ref_page(ref, i));
 	}
 	if (h)
-		tables_hold_span(h, ref_dir(ref));
+		tables_hold_span(h, table_ref_dir(ref));
 	return h;
 }
 
-/* Count one table less for its rules.  Those that no table uses now are moved to
- * the start of ref->rules; their number. */
-static uint32_t put_rules(struct table_policy *t, struct table_ref *ref)
+/* Count one table less for each of its rules.  Rules that no table uses now are
+ * moved to the start of ref->rules; returns how many they are. */
+static uint32_t tables_put_rules(struct table_policy *t, struct table_ref *ref)
 {
 	uint32_t n = 0;
 
@@ -131,17 +135,17 @@ void tables_release(struct table_policy *t, struct table_ref *ref)
 		return;
 	t->rows -= ref->rows;
 	owners_add(&t->owners, ref->owner, -(int64_t)ref->elements);
-	h = hold_elements(ref);
+	h = tables_hold_elements(ref);
 	if (h) {
-		h->n_rules = put_rules(t, ref);
+		h->n_rules = tables_put_rules(t, ref);
 		h->rules = ref->rules;
 		ref->rules = NULL;
 		tables_hold(t, h);
 	}
-	ref_clear(ref);
+	table_ref_clear(ref);
 }
 
-/* The oldest grace is over. */
+/* The oldest grace period is over. */
 static void tables_let_go(struct table_policy *t)
 {
 	struct held *h = t->first;
@@ -185,11 +189,11 @@ void tables_drop_slabs(struct table_policy *t)
 	}
 }
 
-/* --- a message in the making ---------------------------------------------- */
+/* --- building a message --------------------------------------------------- */
 
 struct install {
 	VECTOR(struct table_run) runs;
-	union element *elements;	/* those of the runs that are new */
+	union element *elements;	/* of the runs that are new */
 	size_t n_elements;
 };
 
@@ -199,17 +203,15 @@ static void install_fini(struct install *in)
 	free(in->elements);
 }
 
-/* from: as in struct table_run; a new span is n elements that the caller has
- * put behind those before.  0 or -errno. */
+/* from: as in struct table_run; the elements of a new span are the last ones that
+ * the caller has added.  0 or -errno. */
 static int install_run(struct install *in, struct table_span span,
 		       uint32_t from)
 {
-	struct table_run *last = in->runs.n ? &in->runs.v[in->runs.n - 1] :
-					      NULL;
+	struct table_run *last = in->runs.n ? &in->runs.v[in->runs.n - 1] : NULL;
 	struct table_run run = { span.pos, span.n, from, 0 };
 
-	if (last && last->pos + last->n == span.pos &&
-	    last->pos >> SLAB_SHIFT == span.pos >> SLAB_SHIFT &&
+	if (last && tables_adjoin(last->pos, last->n, span.pos) &&
 	    from == TABLE_RUN_NEW && last->from == TABLE_RUN_NEW) {
 		last->n += span.n;
 		return 0;
@@ -241,10 +243,10 @@ static int install_send(struct table_policy *t, const struct install *in,
 	return 0;
 }
 
-/* The directory, as it is to be in the slabs: the last run. */
+/* The last run: the directory, as it will be in the slabs. */
 static int install_dir(struct install *in, const struct table_ref *ref)
 {
-	struct table_span dir = ref_dir(ref);
+	struct table_span dir = table_ref_dir(ref);
 
 	memset(&in->elements[in->n_elements], 0, dir.n * ELEMENT);
 	memcpy(&in->elements[in->n_elements], ref->entries,
@@ -255,28 +257,29 @@ static int install_dir(struct install *in, const struct table_ref *ref)
 
 /* --- installing ----------------------------------------------------------- */
 
-/* Undo.  No BPF program has seen these elements, so they are free at once. */
-static void ref_undo(struct table_policy *t, struct table_ref *ref)
+/* Give back all that ref has.  No BPF program has seen these elements, so they are
+ * free at once. */
+static void table_ref_undo(struct table_policy *t, struct table_ref *ref)
 {
-	struct table_span dir = ref_dir(ref);
-	uint32_t n = put_rules(t, ref);
+	struct table_span dir = table_ref_dir(ref);
+	uint32_t n = tables_put_rules(t, ref);
 
 	for (uint32_t i = 0; i < n; i++)
 		rules_reuse(&t->rules, ref->rules[i]);
 	for (uint32_t i = 0; ref->entries && i < ref->pages; i++) {
-		struct table_span span = ref_page(ref, i);
+		struct table_span span = table_ref_page(ref, i);
 
 		if (span.n)
 			slabs_free(&t->slabs, &span);
 	}
 	if (ref->dir)
 		slabs_free(&t->slabs, &dir);
-	ref_clear(ref);
+	table_ref_clear(ref);
 }
 
-/* Room for directory and pages, of which *from tells n.  0 or -errno. */
-static int take_elements(struct table_policy *t, const struct dir_entry *from,
-			 uint32_t pages, uint32_t below, struct table_ref *ref)
+/* Room for the directory and for pages as large as those of from.  0 or -errno. */
+static int tables_take_elements(struct table_policy *t, const struct dir_entry *from,
+				uint32_t pages, uint32_t below, struct table_ref *ref)
 {
 	struct table_span span;
 	int r;
@@ -327,11 +330,11 @@ static int install_rules(struct table_policy *t, struct install *in,
 	return r;
 }
 
-/* Global numbers; is_new: a bit for each element with a new one.  The first goes
- * with every table: loaderd does not know the rules that are fixed.  Returns
- * the number of these elements or -errno. */
-static int take_rules(struct table_policy *t, const struct worker_table *w,
-		      struct table_ref *ref, uint64_t *is_new)
+/* Global numbers for the rules; is_new: a bit for each element with a new rule.  The
+ * first element, with the fixed rules, is sent with every table, since loaderd
+ * does not know them.  Returns how many elements have their bit set, or -errno. */
+static int tables_take_rules(struct table_policy *t, const struct worker_table *w,
+			     struct table_ref *ref, uint64_t *is_new)
 {
 	int n_new = 1;
 
@@ -341,10 +344,11 @@ static int take_rules(struct table_policy *t, const struct worker_table *w,
 		return -ENOMEM;
 	for (uint32_t i = 0; i < w->hdr->n_rules; i++) {
 		bool fresh = false;
-		int n = i < 2 ? (int)i : rules_get(&t->rules, &w->rules[i],
-						   ref->owner, &fresh);
+		int n = (int)i;
 		uint64_t bit;
 
+		if (i >= 2)
+			n = rules_get(&t->rules, &w->rules[i], ref->owner, &fresh);
 		if (n < 0)
 			return n;
 		ref->rules[ref->n_rules++] = (uint16_t)n;
@@ -365,7 +369,7 @@ static int install_pages(struct install *in, const struct worker_table *w,
 	for (uint32_t p = 0; p < ref->pages && !r; p++) {
 		const struct dir_entry *d = &w->dir[p];
 		union element *to = &in->elements[in->n_elements];
-		struct table_span span = ref_page(ref, p);
+		struct table_span span = table_ref_page(ref, p);
 
 		if (!d->n)
 			continue;
@@ -383,9 +387,9 @@ static int install_pages(struct install *in, const struct worker_table *w,
 	return r;
 }
 
-/* 0: it may be tried. */
-static int may_have(struct table_policy *t, const struct worker_table *w,
-		    uint32_t owner)
+/* May this owner have the table?  0, -EFBIG or -ENOSPC. */
+static int tables_may_have(struct table_policy *t, const struct worker_table *w,
+			   uint32_t owner)
 {
 	uint64_t bytes = ((uint64_t)w->hdr->n_elements +
 			  (w->hdr->pages + 7) / 8) * ELEMENT;
@@ -393,8 +397,10 @@ static int may_have(struct table_policy *t, const struct worker_table *w,
 	if (w->hdr->n_rules > FILE_RULES_MAX || bytes > t->budget / FILE_PART ||
 	    bytes > INSTALL_BYTES_MAX / 2)
 		return -EFBIG;
-	return t->slabs.elements * ELEMENT + bytes >
-	       owners_limit(&t->owners, owner, t->budget) ? -ENOSPC : 0;
+	if (t->slabs.elements * ELEMENT + bytes >
+	    owners_limit(&t->owners, owner, t->budget))
+		return -ENOSPC;
+	return 0;
 }
 
 /* Take rules and elements for ref, build the message and send it. */
@@ -404,9 +410,11 @@ static int install_table(struct table_policy *t, uint64_t id,
 {
 	uint64_t is_new[RULES_MAX / 128] = { 0 };
 	struct install in = { 0 };
-	int n = take_rules(t, w, ref, is_new), r;
+	int n = tables_take_rules(t, w, ref, is_new), r;
 
-	r = n < 0 ? n : take_elements(t, w->dir, w->hdr->pages, SLABS_MAX, ref);
+	if (n < 0)
+		return n;
+	r = tables_take_elements(t, w->dir, w->hdr->pages, SLABS_MAX, ref);
 	for (uint32_t i = 0; !r && i < ref->pages; i++)
 		ref->entries[i].rule_before =
 			ref->rules[ref->entries[i].rule_before];
@@ -441,11 +449,11 @@ int tables_install(struct table_policy *t, uint64_t id, const struct file_key *k
 	if (!worker_table_open(&w, data, len))
 		return -EPROTO;
 	if (w.hdr->pages) {
-		r = may_have(t, &w, ref.owner);
+		r = tables_may_have(t, &w, ref.owner);
 		if (!r)
 			r = install_table(t, id, key, &e, &w, &ref);
 		if (r) {
-			ref_undo(t, &ref);
+			table_ref_undo(t, &ref);
 			return r;
 		}
 		ref.rows = w.hdr->n_rows;
@@ -485,15 +493,17 @@ static int install_moved(struct install *in, const struct table_ref *from,
 {
 	int r;
 
-	in->elements = malloc(ref_dir(to).n * ELEMENT);
+	in->elements = malloc(table_ref_dir(to).n * ELEMENT);
 	r = in->elements ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < to->pages && !r; i++) {
-		struct table_span span = ref_page(to, i);
+		struct table_span span = table_ref_page(to, i);
 
 		if (span.n)
 			r = install_run(in, span, from->entries[i].first);
 	}
-	return r ? r : install_dir(in, to);
+	if (r)
+		return r;
+	return install_dir(in, to);
 }
 
 int tables_move(struct table_policy *t, const struct file_key *key,
@@ -506,10 +516,10 @@ int tables_move(struct table_policy *t, const struct file_key *key,
 	struct held *h;
 	int r;
 
-	/* the copy is there beside the original until its grace is over */
-	r = (t->slabs.elements + ref->elements) * ELEMENT > t->budget ?
-		-ENOSPC :
-		take_elements(t, ref->entries, ref->pages, below, &to);
+	/* both the copy and the original exist until the grace period is over */
+	if ((t->slabs.elements + ref->elements) * ELEMENT > t->budget)
+		return -ENOSPC;
+	r = tables_take_elements(t, ref->entries, ref->pages, below, &to);
 	if (!r)
 		r = install_moved(&in, ref, &to);
 	e.dir = to.dir;
@@ -517,10 +527,10 @@ int tables_move(struct table_policy *t, const struct file_key *key,
 		r = install_send(t, &in, 0, key, &e);
 	install_fini(&in);
 	if (r) {
-		ref_undo(t, &to);
+		table_ref_undo(t, &to);
 		return r;
 	}
-	h = hold_elements(ref);
+	h = tables_hold_elements(ref);
 	if (h)
 		tables_hold(t, h);
 	free(ref->entries);

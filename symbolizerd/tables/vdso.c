@@ -16,7 +16,7 @@ int vdso_image(void)
 
 	if (!e)
 		return -ENOENT;
-	/* the section headers are its end */
+	/* it ends with the section headers */
 	image.iov_len = e->e_shoff + (size_t)e->e_shentsize * e->e_shnum;
 	return sealed_make("vdso", &image, 1);
 }

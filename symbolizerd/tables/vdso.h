@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vdso - code that the kernel maps into each process, from no file */
+/* vdso - code that the kernel maps into each process without a file */
 #ifndef SYMBOLIZERD_TABLES_VDSO_H
 #define SYMBOLIZERD_TABLES_VDSO_H
 
@@ -8,7 +8,7 @@
 
 #include "bpf/file.h"
 
-/* What stands for a file's key (bpf/file.h). */
+/* Used as the key of a file (bpf/file.h). */
 #define VDSO_KEY	((struct file_key){ .size = 1 })
 
 static inline bool vdso_is(const struct file_key *key)
@@ -16,8 +16,8 @@ static inline bool vdso_is(const struct file_key *key)
 	return !memcmp(key, &VDSO_KEY, sizeof(*key));
 }
 
-/* The vDSO as a sealed memfd: ours, which is the same in every process.  The
- * caller owns it; or -errno. */
+/* Our own vDSO, which is the same as in every process, as a sealed memfd that the
+ * caller owns; or -errno. */
 int vdso_image(void);
 
 #endif /* SYMBOLIZERD_TABLES_VDSO_H */

@@ -33,7 +33,7 @@ static bool worker_table_rows_sound(const struct worker_table *t,
 	return true;
 }
 
-/* Elements belong to pages in their order, each to one. */
+/* Pages have their elements in the same order, and each element is in one page. */
 static bool worker_table_pages_sound(const struct worker_table *t)
 {
 	uint32_t next = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_table - judging the table that a worker made
+ * worker_table - checking the table that a worker made
  *
- * The form is that of bpf/table.h, "on its way".  A worker read hostile files:
- * what it sends is foreign too.  What passes here can be numbered, counted and
- * placed without further checks; its rows may still be wrong.
+ * The form is that of bpf/table.h, "on its way".  A worker has read hostile files,
+ * so what it sends is foreign, too.  A table that passes can be numbered, counted
+ * and placed without further checks; its rows may still be wrong.
  */
 #ifndef SYMBOLIZERD_TABLES_WORKER_TABLE_H
 #define SYMBOLIZERD_TABLES_WORKER_TABLE_H
@@ -15,15 +15,15 @@
 
 #include "bpf/table.h"
 
-struct worker_table {		/* points into the data that was judged */
+struct worker_table {		/* points into the data that was checked */
 	const struct table_hdr *hdr;
 	const struct unwind_rule *rules;
 	const struct dir_entry *dir;
 	const union element *elements;
 };
 
-/* Judge len bytes, aligned to 8, which must outlive *t.  With hdr->pages = 0
- * the file has no unwind information, and the rest is not set. */
+/* Check len bytes, aligned to 8, which must outlive *t.  With hdr->pages = 0 the
+ * file has no unwind information, and the other members are not set. */
 bool worker_table_open(struct worker_table *t, const void *data, size_t len);
 
 /* All elements of a page: those of its index, then those of its rows. */

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/wire.h"
 #include "ipc/message_hub.h"
+#include "symbolizerd/elf/eh_frame_hdr.h"
 #include "symbolizerd/unwind/known.h"
 #include "symbolizerd/unwind/table.h"
 
-#define LOOPS_MAX	40	/* of interpreters and their parts, in a file */
+#define LOOPS_MAX	40	/* of interpreters, and their parts, in a file */
 
 struct build {
 	const struct elf_file *f;
@@ -45,68 +45,37 @@ static int build_on_row(void *ctx, uint64_t start, uint64_t end,
 
 /* --- through PT_GNU_EH_FRAME ------------------------------------------------- */
 
-/* LSB 5.0, 10.6.2: version 1; encodings of the pointer to .eh_frame, of the
- * count, of the table; then those.  All linkers write the same ones. */
-#define HDR_PTR		0x1b	/* pcrel | sdata4 */
-#define HDR_COUNT	0x03	/* udata4 */
-#define HDR_TABLE	0x3b	/* datarel | sdata4 */
-#define HDR_LEN		12
-
-/* Offsets of FDEs from the start of .eh_frame: of each pair in the table the
- * second, relative to the header. */
-static int build_read_fdes(const struct elf_bytes *h, uint64_t vaddr,
-			   const struct elf_bytes *frame, struct cfi_source *src)
+/* Offsets of FDEs from the start of .eh_frame. */
+static int build_read_fdes(const struct eh_frame_hdr *h, const struct elf_bytes *frame,
+			   struct cfi_source *src)
 {
-	size_t n = (h->len - HDR_LEN) / 8;
-	uint32_t count, *fdes;
+	uint32_t *fdes = malloc(h->n * sizeof(*fdes));
 
-	memcpy(&count, h->data + 8, sizeof(count));
-	if (n > count)
-		n = count;
-	fdes = malloc(n * sizeof(*fdes) + 1);
 	if (!fdes)
 		return JOB_NO_MEMORY;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t at;
-		int32_t rel;
+	for (uint32_t i = 0; i < h->n; i++) {
+		uint64_t at = eh_frame_hdr_fde(h, i) - frame->vaddr;
 
-		memcpy(&rel, h->data + HDR_LEN + 8 * i + 4, sizeof(rel));
-		at = vaddr + (uint64_t)(int64_t)rel - frame->vaddr;
 		fdes[i] = at < frame->len ? at : UINT32_MAX;
 	}
 	src->fdes = fdes;
-	src->n_fdes = n;
+	src->n_fdes = h->n;
 	return JOB_OK;
 }
 
-/* Nothing tells where .eh_frame ends, so its FDEs are taken from the table. */
+/* Nothing says where .eh_frame ends, so its FDEs are taken from the table. */
 static int build_through_header(const struct elf_file *f, struct cfi_source *src,
 				struct elf_bytes *ret)
 {
-	const Elf64_Phdr *p = NULL;
-	struct elf_bytes h;
-	uint64_t frame;
-	int32_t rel;
-	int r;
+	struct eh_frame_hdr h;
+	int r = eh_frame_hdr_read(f, &h);
 
-	for (uint32_t i = 0; i < f->n_phdrs && !p; i++) {
-		if (f->phdrs[i].p_type == PT_GNU_EH_FRAME)
-			p = &f->phdrs[i];
-	}
-	if (!p || p->p_filesz < HDR_LEN)
-		return JOB_OK;
-	r = elf_file_read(f, p->p_offset, p->p_filesz, &h);
-	if (r)
-		return r;
-	memcpy(&rel, h.data + 4, sizeof(rel));
-	frame = p->p_vaddr + 4 + (uint64_t)(int64_t)rel;
-	if (h.data[0] == 1 && h.data[1] == HDR_PTR && h.data[2] == HDR_COUNT &&
-	    h.data[3] == HDR_TABLE) {
-		r = elf_file_at(f, frame, ret);
+	if (!r && h.n) {
+		r = elf_file_at(f, h.frame, ret);
 		if (!r)
-			r = build_read_fdes(&h, p->p_vaddr, ret, src);
+			r = build_read_fdes(&h, ret, src);
 	}
-	elf_bytes_free(&h);
+	elf_bytes_free(&h.b);
 	return r;
 }
 
@@ -122,7 +91,7 @@ static int build_walk(struct build *b, struct cfi_source *src,
 	src->len = bytes->len;
 	src->vaddr = bytes->vaddr;
 	src->machine = b->f->ehdr.e_machine;
-	/* rows before a broken place are kept */
+	/* rows before the broken part are kept */
 	if (src->data)
 		r = cfi_walk(src, build_on_row, b, NULL);
 	free((void *)src->fdes);
@@ -161,17 +130,24 @@ static int build_from_debug_frame(struct build *b)
 	}
 	if (s)
 		r = elf_file_section(f, s, &bytes);
-	return r ? r : build_walk(b, &src, &bytes);
+	if (r)
+		return r;
+	return build_walk(b, &src, &bytes);
 }
 
-/* A table that does not hold together just has no rows. */
+/* A table that contradicts itself has no rows. */
 static int build_from_runtimes(struct build *b, unwind_rows_fn rows)
 {
-	int r = rows ? rows(b->f, build_on_row, b) : JOB_OK;
+	int r = JOB_OK;
 
-	return r < 0 || r == JOB_NO_MEMORY ? r : JOB_OK;
+	if (rows)
+		r = rows(b->f, build_on_row, b);
+	if (r < 0 || r == JOB_NO_MEMORY)
+		return r;
+	return JOB_OK;
 }
 
+/* end: the places where stacks end; otherwise the others. */
 static int build_from_known(struct build *b, const struct known_place *p, uint32_t n,
 			    bool end)
 {
@@ -184,12 +160,24 @@ static int build_from_known(struct build *b, const struct known_place *p, uint32
 	return r;
 }
 
-/* What there is stands.  r, or that it cannot. */
+/* Later sources cannot change the rows so far.  r, or a failure of this. */
 static int build_settle(struct build *b, int r)
 {
 	int settled = table_builder_next_source(&b->table);
 
-	return settled ? settled : r;
+	if (settled)
+		return settled;
+	return r;
+}
+
+static int build_mark_loops(struct build *b)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < b->n_loops; i++)
+		r = table_builder_mark(&b->table, b->loops[i].start, b->loops[i].end,
+				       b->loops[i].mark);
+	return r;
 }
 
 int unwind_build(const struct elf_file *f, unwind_rows_fn rows, void **ret,
@@ -217,11 +205,14 @@ int unwind_build(const struct elf_file *f, unwind_rows_fn rows, void **ret,
 		r = build_from_debug_frame(&b);
 	if (r > 0 && b.table.settled)
 		r = JOB_OK;	/* the rest of it is good */
-	for (uint32_t i = 0; !r && i < b.n_loops; i++)
-		r = table_builder_mark(&b.table, b.loops[i].start,
-				       b.loops[i].end, b.loops[i].mark);
+	if (!r)
+		r = build_mark_loops(&b);
 	if (!r)
 		r = table_builder_finish(&b.table, ret, len);
 	table_builder_fini(&b.table);
-	return r >= 0 ? r : r == -E2BIG ? JOB_TOO_LARGE : JOB_NO_MEMORY;
+	if (r == -E2BIG)
+		return JOB_TOO_LARGE;
+	if (r < 0)
+		return JOB_NO_MEMORY;
+	return r;
 }

@@ -12,23 +12,22 @@
 
 struct cfi_walker {
 	const struct cfi_source *src;
-	uint64_t work;		/* bytes that may still be looked at */
-	struct cfi_run run;	/* of the FDE at hand */
+	uint64_t work;		/* bytes that may still be read */
+	struct cfi_run run;	/* of the current FDE */
 	struct cfi_cie cache[CIE_CACHE];
 };
 
-/* An entry of the section: its body behind the length, and the CIE pointer. */
-struct entry {
-	size_t id_at;		/* of the CIE id or pointer */
+struct cfi_entry {
+	size_t id_at;		/* offset of the CIE id or pointer */
 	uint64_t id;
 	bool is64;
-	struct wire_in body;	/* behind the id */
+	struct wire_in body;	/* what follows the id */
 };
 
-/* The entry at `at`; *next is where the one behind it begins.  A terminator
- * has an empty body and id 0. */
-static int get_entry(const struct cfi_walker *w, size_t at, struct entry *e,
-		     size_t *next)
+/* The entry at offset `at`; *next is the offset of the entry after it.  A
+ * terminator has an empty body and id 0. */
+static int cfi_get_entry(const struct cfi_walker *w, size_t at, struct cfi_entry *e,
+			 size_t *next)
 {
 	struct wire_in in;
 	uint32_t v32;
@@ -42,7 +41,7 @@ static int get_entry(const struct cfi_walker *w, size_t at, struct entry *e,
 	if (r)
 		return r;
 	len = v32;
-	*e = (struct entry){ .is64 = v32 == UINT32_MAX };
+	*e = (struct cfi_entry){ .is64 = v32 == UINT32_MAX };
 	if (e->is64) {
 		r = wire_get_u64(&in, &len);
 		if (r)
@@ -58,19 +57,20 @@ static int get_entry(const struct cfi_walker *w, size_t at, struct entry *e,
 	if (e->is64 && w->src->debug_frame)
 		return wire_get_u64(&e->body, &e->id);
 	r = wire_get_u32(&e->body, &v32);
-	e->id = r ? 0 : v32;
+	if (!r)
+		e->id = v32;
 	return r;
 }
 
-static bool is_cie(const struct cfi_walker *w, const struct entry *e)
+static bool cfi_is_cie(const struct cfi_walker *w, const struct cfi_entry *e)
 {
 	if (!w->src->debug_frame)
 		return e->id == 0;
 	return e->id == (e->is64 ? UINT64_MAX : UINT32_MAX);
 }
 
-/* Bound the work: a CIE may be referred to any number of times. */
-static bool affordable(struct cfi_walker *w, const struct entry *e)
+/* Bounds the work: any number of FDEs may refer to a CIE.  False: too much. */
+static bool cfi_spend(struct cfi_walker *w, const struct cfi_entry *e)
 {
 	size_t len = wire_left(&e->body);
 
@@ -82,8 +82,8 @@ static bool affordable(struct cfi_walker *w, const struct entry *e)
 
 /* --- CIEs ------------------------------------------------------------------- */
 
-/* The pointer to a personality routine: only its length matters. */
-static int skip_personality(const struct cfi_source *src, struct wire_in *in)
+/* A pointer to a personality routine. */
+static int cfi_skip_personality(const struct cfi_source *src, struct wire_in *in)
 {
 	uint64_t v;
 	uint8_t enc;
@@ -96,12 +96,14 @@ static int skip_personality(const struct cfi_source *src, struct wire_in *in)
 
 		r = wire_skip(in, -at & 7);
 	}
-	return r ? r : cfi_pointer(src, in, enc & PE_FORMAT, true, &v);
+	if (r)
+		return r;
+	return cfi_pointer(src, in, enc & PE_FORMAT, true, &v);
 }
 
-/* The data behind an augmentation string that starts with 'z'. */
-static int augmentation(const struct cfi_source *src, struct wire_in *in,
-			const char *aug, struct cfi_cie *cie)
+/* The data of an augmentation string that starts with 'z'. */
+static int cfi_augmentation(const struct cfi_source *src, struct wire_in *in,
+			    const char *aug, struct cfi_cie *cie)
 {
 	struct wire_in data;
 	uint64_t len;
@@ -120,7 +122,7 @@ static int augmentation(const struct cfi_source *src, struct wire_in *in,
 			r = wire_get_u8(&data, &enc);
 			break;
 		case 'P':
-			r = skip_personality(src, &data);
+			r = cfi_skip_personality(src, &data);
 			break;
 		case 'S':
 			cie->signal = true;
@@ -136,24 +138,26 @@ static int augmentation(const struct cfi_source *src, struct wire_in *in,
 }
 
 /* DWARF 5, 6.4.1: in .debug_frame, sizes of an address and a selector. */
-static int address_size(struct wire_in *in)
+static int cfi_address_size(struct wire_in *in)
 {
 	uint8_t address, selector;
 	int r = wire_get_u8(in, &address);
 
 	if (!r)
 		r = wire_get_u8(in, &selector);
-	return !r && (address != 8 || selector) ? WIRE_FORMAT : r;
+	if (!r && (address != 8 || selector))
+		r = WIRE_FORMAT;
+	return r;
 }
 
-static int parse_cie(const struct cfi_walker *w, struct entry *e, struct cfi_cie *cie)
+static int cfi_parse_cie(const struct cfi_walker *w, struct cfi_entry *e, struct cfi_cie *cie)
 {
 	struct wire_in *in = &e->body;
 	uint8_t version, v8;
 	const char *aug;
 	int r;
 
-	if (!is_cie(w, e))
+	if (!cfi_is_cie(w, e))
 		return WIRE_FORMAT;
 	r = wire_get_u8(in, &version);
 	if (!r && version != 1 && version != 3 && version != 4)
@@ -161,21 +165,22 @@ static int parse_cie(const struct cfi_walker *w, struct entry *e, struct cfi_cie
 	if (!r)
 		r = wire_get_cstr(in, AUGMENTATION, &aug);
 	if (!r && version == 4)
-		r = address_size(in);
+		r = cfi_address_size(in);
 	if (!r)
 		r = wire_get_uleb(in, &cie->code_align);
 	if (!r)
 		r = wire_get_sleb(in, &cie->data_align);
 	if (!r && version == 1) {
 		r = wire_get_u8(in, &v8);
-		cie->ra_reg = r ? 0 : v8;
+		if (!r)
+			cie->ra_reg = v8;
 	} else if (!r) {
 		r = wire_get_uleb(in, &cie->ra_reg);
 	}
 	if (!r && aug[0] == 'z')
-		r = augmentation(w->src, in, aug, cie);
+		r = cfi_augmentation(w->src, in, aug, cie);
 	else if (!r && aug[0])
-		r = WIRE_FORMAT;	/* "eh" and such: no gcc since 3.0 */
+		r = WIRE_FORMAT;	/* "eh" and such: gcc before 3.0 */
 	if (r)
 		return r;
 	cie->ops = in->pos;
@@ -183,8 +188,8 @@ static int parse_cie(const struct cfi_walker *w, struct entry *e, struct cfi_cie
 	return WIRE_OK;
 }
 
-/* loc == end == 0: a program that advances delivers nothing. */
-static int execute_cie(const struct cfi_source *src, struct cfi_cie *cie)
+/* With loc == end == 0, a program that advances delivers no rows. */
+static int cfi_execute_cie(const struct cfi_source *src, struct cfi_cie *cie)
 {
 	struct cfi_run x = { .src = src, .cie = cie };
 	int r = cfi_execute(&x, cie->ops, cie->len);
@@ -193,40 +198,55 @@ static int execute_cie(const struct cfi_source *src, struct cfi_cie *cie)
 	return r;
 }
 
-static const struct cfi_cie *get_cie(struct cfi_walker *w, size_t at)
+static const struct cfi_cie *cfi_get_cie(struct cfi_walker *w, size_t at)
 {
 	struct cfi_cie *cie = &w->cache[at / 4 % CIE_CACHE];
-	struct entry e;
+	struct cfi_entry e;
 	size_t next;
 
+	if (cie->at == at && cie->verdict)
+		return NULL;
 	if (cie->at == at)
-		return cie->verdict ? NULL : cie;
+		return cie;
 	*cie = (struct cfi_cie){ .at = at };
-	cie->verdict = get_entry(w, at, &e, &next);
-	if (!cie->verdict && !affordable(w, &e))
+	cie->verdict = cfi_get_entry(w, at, &e, &next);
+	if (!cie->verdict && !cfi_spend(w, &e))
 		cie->verdict = WIRE_RANGE;
 	if (!cie->verdict)
-		cie->verdict = parse_cie(w, &e, cie);
+		cie->verdict = cfi_parse_cie(w, &e, cie);
 	if (!cie->verdict)
-		cie->verdict = execute_cie(w->src, cie);
-	return cie->verdict ? NULL : cie;
+		cie->verdict = cfi_execute_cie(w->src, cie);
+	if (cie->verdict)
+		return NULL;
+	return cie;
 }
 
 /* --- FDEs ------------------------------------------------------------------- */
 
-/* 0; positive: broken; negative: what fn returned. */
-static int walk_fde(struct cfi_walker *w, struct entry *e)
+/* In .debug_frame an offset into the section, in .eh_frame a distance back. */
+static bool cfi_cie_offset(const struct cfi_walker *w, const struct cfi_entry *e, size_t *ret)
 {
-	size_t cie_at = w->src->debug_frame ? e->id : e->id_at - e->id;
+	if (w->src->debug_frame) {
+		*ret = e->id;
+		return e->id <= w->src->len;
+	}
+	*ret = e->id_at - e->id;
+	return e->id <= e->id_at;
+}
+
+/* 0; positive: the FDE is broken; negative: what fn returned. */
+static int cfi_walk_fde(struct cfi_walker *w, struct cfi_entry *e)
+{
 	const struct cfi_cie *cie;
 	struct wire_in *in = &e->body;
 	uint64_t start, len, aug;
 	struct cfi_run *x = &w->run;
+	size_t cie_at;
 	int r;
 
-	if (w->src->debug_frame ? e->id > w->src->len : e->id > e->id_at)
+	if (!cfi_cie_offset(w, e, &cie_at))
 		return WIRE_RANGE;
-	cie = get_cie(w, cie_at);
+	cie = cfi_get_cie(w, cie_at);
 	if (!cie || (cie->pointer & PE_INDIRECT))
 		return WIRE_FORMAT;
 	r = cfi_pointer(w->src, in, cie->pointer, false, &start);
@@ -245,21 +265,23 @@ static int walk_fde(struct cfi_walker *w, struct entry *e)
 	x->loc = start;
 	x->end = start + len;
 	r = cfi_execute(x, in->pos, wire_left(in));
-	return r ? r : cfi_emit(x, x->end);
+	if (r)
+		return r;
+	return cfi_emit(x, x->end);
 }
 
 /* The entry at `at`, if it is an FDE: 0, negative, or JOB_CORRUPT. */
-static int walk_entry(struct cfi_walker *w, size_t at, size_t *next, uint32_t *bad)
+static int cfi_walk_entry(struct cfi_walker *w, size_t at, size_t *next, uint32_t *bad)
 {
-	struct entry e;
+	struct cfi_entry e;
 	int r;
 
-	if (get_entry(w, at, &e, next) || !affordable(w, &e))
+	if (cfi_get_entry(w, at, &e, next) || !cfi_spend(w, &e))
 		return JOB_CORRUPT;
-	/* terminators stand in the middle of files, too */
-	if (*next - at <= 4 || is_cie(w, &e))
+	/* a terminator may be followed by more entries */
+	if (*next - at <= 4 || cfi_is_cie(w, &e))
 		return 0;
-	r = walk_fde(w, &e);
+	r = cfi_walk_fde(w, &e);
 	if (r > 0 && bad)
 		++*bad;
 	return r < 0 ? r : 0;
@@ -279,10 +301,10 @@ int cfi_walk(const struct cfi_source *src, cfi_row_fn fn, void *ctx,
 		w.cache[i].at = SIZE_MAX;
 	if (src->fdes) {
 		for (size_t i = 0; r >= 0 && i < src->n_fdes; i++)
-			r = walk_entry(&w, src->fdes[i], &next, bad);
+			r = cfi_walk_entry(&w, src->fdes[i], &next, bad);
 		return r < 0 ? r : 0;
 	}
 	for (; !r && at < src->len; at = next)
-		r = walk_entry(&w, at, &next, bad);
+		r = cfi_walk_entry(&w, at, &next, bad);
 	return r;
 }

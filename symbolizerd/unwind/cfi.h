@@ -2,8 +2,8 @@
 /*
  * cfi - call frame information: from .eh_frame or .debug_frame to rules
  *
- * Interprets every FDE and says, for each range of addresses, by which rule
- * (bpf/table.h) a frame is left.  Sources: DWARF 5, 6.4 and 7.24; LSB 5.0,
+ * Interprets every FDE and says, for each range of addresses, which rule
+ * (bpf/table.h) leads to the caller's frame.  Sources: DWARF 5, 6.4 and 7.24; LSB 5.0,
  * 10.6 (.eh_frame); registers by the System V ABI, AMD64 figure 3.36, and
  * AADWARF64 4.1.
  */
@@ -16,11 +16,11 @@
 
 /*
  * Walk all FDEs.  A broken one is skipped (counted in *bad if not NULL).
- * Returns 0, what fn returned (negative), or JOB_CORRUPT when the section
- * itself does not hold together, or asks for more work than CFI_WORK times its
- * length; rows delivered before stay valid.
+ * Returns 0; what fn returned (negative); or JOB_CORRUPT when the entries of the
+ * section contradict its length, or take more work than CFI_WORK times that.
+ * Rows that were delivered before stay valid.
  */
-#define CFI_WORK	8	/* bytes looked at for each byte of the section */
+#define CFI_WORK	8	/* bytes read for each byte of the section */
 int cfi_walk(const struct cfi_source *src, cfi_row_fn fn, void *ctx,
 	     uint32_t *bad);
 

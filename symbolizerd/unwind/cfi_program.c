@@ -10,7 +10,7 @@
 #define PLT_ENTRY	16	/* bytes */
 #define PLT_MAX		(1u << 20)	/* bytes, of all FDEs together */
 
-static int get_signed(struct wire_in *in, int bytes, uint64_t *ret)
+static int cfi_program_get_signed(struct wire_in *in, int bytes, uint64_t *ret)
 {
 	uint16_t v16;
 	uint32_t v32;
@@ -18,53 +18,58 @@ static int get_signed(struct wire_in *in, int bytes, uint64_t *ret)
 
 	if (bytes == 2) {
 		r = wire_get_u16(in, &v16);
-		*ret = r ? 0 : (uint64_t)(int64_t)(int16_t)v16;
+		if (!r)
+			*ret = (uint64_t)(int64_t)(int16_t)v16;
 		return r;
 	}
 	r = wire_get_u32(in, &v32);
-	*ret = r ? 0 : (uint64_t)(int64_t)(int32_t)v32;
+	if (!r)
+		*ret = (uint64_t)(int64_t)(int32_t)v32;
 	return r;
 }
 
-static int get_unsigned(struct wire_in *in, int bytes, uint64_t *ret)
+static int cfi_program_get_unsigned(struct wire_in *in, int bytes, uint64_t *ret)
 {
-	uint8_t v8;
-	uint16_t v16;
-	uint32_t v32;
+	uint8_t v8 = 0;
+	uint16_t v16 = 0;
+	uint32_t v32 = 0;
 	int r;
 
-	if (bytes == 1) {
+	switch (bytes) {
+	case 1:
 		r = wire_get_u8(in, &v8);
-		*ret = r ? 0 : v8;
-	} else if (bytes == 2) {
+		*ret = v8;
+		return r;
+	case 2:
 		r = wire_get_u16(in, &v16);
-		*ret = r ? 0 : v16;
-	} else if (bytes == 4) {
+		*ret = v16;
+		return r;
+	case 4:
 		r = wire_get_u32(in, &v32);
-		*ret = r ? 0 : v32;
-	} else {
-		r = wire_get_u64(in, ret);
+		*ret = v32;
+		return r;
+	default:
+		return wire_get_u64(in, ret);
 	}
-	return r;
 }
 
-static int get_format(struct wire_in *in, uint8_t format, uint64_t *ret)
+static int cfi_program_get_format(struct wire_in *in, uint8_t format, uint64_t *ret)
 {
 	switch (format) {
 	case 0x00: case 0x04: case 0x0c:
-		return get_unsigned(in, 8, ret);
+		return cfi_program_get_unsigned(in, 8, ret);
 	case 0x01:
 		return wire_get_uleb(in, ret);
 	case 0x02:
-		return get_unsigned(in, 2, ret);
+		return cfi_program_get_unsigned(in, 2, ret);
 	case 0x03:
-		return get_unsigned(in, 4, ret);
+		return cfi_program_get_unsigned(in, 4, ret);
 	case 0x09:
 		return wire_get_sleb(in, (int64_t *)ret);
 	case 0x0a:
-		return get_signed(in, 2, ret);
+		return cfi_program_get_signed(in, 2, ret);
 	case 0x0b:
-		return get_signed(in, 4, ret);
+		return cfi_program_get_signed(in, 4, ret);
 	default:
 		return WIRE_FORMAT;
 	}
@@ -74,7 +79,7 @@ int cfi_pointer(const struct cfi_source *src, struct wire_in *in, uint8_t enc,
 		bool size_only, uint64_t *ret)
 {
 	uint64_t at = src->vaddr + (uint64_t)(in->pos - src->data), v = 0;
-	int r = get_format(in, enc & PE_FORMAT, &v);
+	int r = cfi_program_get_format(in, enc & PE_FORMAT, &v);
 
 	if (r)
 		return r;
@@ -88,7 +93,7 @@ int cfi_pointer(const struct cfi_source *src, struct wire_in *in, uint8_t enc,
 
 /* --- the program ------------------------------------------------------------ */
 
-static int get_expr(struct wire_in *in, const uint8_t **expr, size_t *len)
+static int cfi_program_get_expression(struct wire_in *in, const uint8_t **expr, size_t *len)
 {
 	struct wire_in sub;
 	uint64_t n;
@@ -105,10 +110,12 @@ static int get_expr(struct wire_in *in, const uint8_t **expr, size_t *len)
 
 static int cfi_program_slot_of(const struct cfi_run *x, uint64_t reg)
 {
-	return reg == x->cie->ra_reg ? CFI_RA : cfi_slot(x->src->machine, reg);
+	if (reg == x->cie->ra_reg)
+		return CFI_RA;
+	return cfi_slot(x->src->machine, reg);
 }
 
-static void set_reg(struct cfi_run *x, uint64_t reg, uint8_t how, int64_t value)
+static void cfi_program_set_reg(struct cfi_run *x, uint64_t reg, uint8_t how, int64_t value)
 {
 	int slot = cfi_program_slot_of(x, reg);
 
@@ -116,7 +123,7 @@ static void set_reg(struct cfi_run *x, uint64_t reg, uint8_t how, int64_t value)
 		x->st.regs[slot] = (struct cfi_reg){ how, value, NULL, 0 };
 }
 
-static void restore_reg(struct cfi_run *x, uint64_t reg)
+static void cfi_program_restore_reg(struct cfi_run *x, uint64_t reg)
 {
 	int slot = cfi_program_slot_of(x, reg);
 
@@ -124,24 +131,29 @@ static void restore_reg(struct cfi_run *x, uint64_t reg)
 		x->st.regs[slot] = x->cie->initial.regs[slot];
 }
 
-/* A PLT whose push is not where CFA_PLT has it: row by row. */
-static int emit_plt(struct cfi_run *x, uint64_t from, uint64_t to,
-		    const struct unwind_rule *plt)
+/* A PLT whose push is not where CFA_PLT expects it: two rows for each entry. */
+static int cfi_program_emit_plt(struct cfi_run *x, uint64_t from, uint64_t to,
+				const struct unwind_rule *plt)
 {
 	struct unwind_rule rule = *plt;
 	int r = 0;
 
 	rule.aux = 0;
-	rule.cfa = to - from > PLT_MAX - x->plt ? CFA_UNSUPPORTED : CFA_SP;
-	if (rule.cfa == CFA_UNSUPPORTED)
+	if (to - from > PLT_MAX - x->plt) {
+		rule.cfa = CFA_UNSUPPORTED;
 		return x->fn(x->ctx, from, to, &rule);
+	}
+	rule.cfa = CFA_SP;
 	x->plt += to - from;
 	while (!r && from < to) {
-		uint64_t push = (from & -(uint64_t)PLT_ENTRY) + plt->aux;
-		uint64_t next = from < push ? push :
-				(from & -(uint64_t)PLT_ENTRY) + PLT_ENTRY;
+		uint64_t entry = from & -(uint64_t)PLT_ENTRY;
+		uint64_t next = entry + PLT_ENTRY;
 
-		rule.cfa_off = from < push ? 8 : 16;
+		rule.cfa_off = 16;
+		if (from < entry + plt->aux) {
+			rule.cfa_off = 8;
+			next = entry + plt->aux;
+		}
 		if (next > to || next < from)
 			next = to;
 		r = x->fn(x->ctx, from, next, &rule);
@@ -162,7 +174,7 @@ int cfi_emit(struct cfi_run *x, uint64_t to)
 		to = x->end;
 	cfi_to_rule(x->src->machine, x->cie->signal, &x->st, &rule);
 	if (rule.cfa == CFA_PLT && rule.aux)
-		return emit_plt(x, from, to, &rule);
+		return cfi_program_emit_plt(x, from, to, &rule);
 	return x->fn(x->ctx, from, to, &rule);
 }
 
@@ -176,14 +188,15 @@ static int cfi_program_advance(struct cfi_run *x, uint64_t delta)
 	return cfi_emit(x, bytes);
 }
 
-static int factored(const struct cfi_run *x, uint64_t v, int64_t *ret)
+static int cfi_program_factored(const struct cfi_run *x, uint64_t v, int64_t *ret)
 {
-	return __builtin_mul_overflow((int64_t)v, x->cie->data_align, ret) ?
-	       WIRE_RANGE : WIRE_OK;
+	if (__builtin_mul_overflow((int64_t)v, x->cie->data_align, ret))
+		return WIRE_RANGE;
+	return WIRE_OK;
 }
 
-static int op_offset(struct cfi_run *x, struct wire_in *in, uint8_t op,
-		     uint64_t reg)
+static int cfi_program_op_offset(struct cfi_run *x, struct wire_in *in, uint8_t op,
+				 uint64_t reg)
 {
 	int64_t off = 0;
 	uint64_t v = 0;
@@ -194,36 +207,37 @@ static int op_offset(struct cfi_run *x, struct wire_in *in, uint8_t op,
 	else
 		r = wire_get_uleb(in, &v);
 	if (!r)
-		r = factored(x, v, &off);
-	if (!r && op == DW_CFA_GNU_negative_offset_extended)
-		r = __builtin_sub_overflow(0, off, &off) ? WIRE_RANGE : 0;
+		r = cfi_program_factored(x, v, &off);
+	if (!r && op == DW_CFA_GNU_negative_offset_extended &&
+	    __builtin_sub_overflow(0, off, &off))
+		r = WIRE_RANGE;
 	if (r)
 		return r;
 	if (op == DW_CFA_val_offset || op == DW_CFA_val_offset_sf)
-		set_reg(x, reg, CFI_VAL_OFFSET, off);
+		cfi_program_set_reg(x, reg, CFI_VAL_OFFSET, off);
 	else
-		set_reg(x, reg, CFI_OFFSET, off);
+		cfi_program_set_reg(x, reg, CFI_OFFSET, off);
 	return 0;
 }
 
-static int op_expression(struct cfi_run *x, struct wire_in *in, uint8_t op,
-			 uint64_t reg)
+static int cfi_program_op_expression(struct cfi_run *x, struct wire_in *in, uint8_t op,
+				     uint64_t reg)
 {
 	int slot = cfi_program_slot_of(x, reg);
 	const uint8_t *expr;
 	size_t len;
-	int r = get_expr(in, &expr, &len);
+	int r = cfi_program_get_expression(in, &expr, &len);
 
 	if (r || slot < 0)
 		return r;
-	x->st.regs[slot] = (struct cfi_reg){
-		op == DW_CFA_expression ? CFI_EXPR : CFI_VAL_EXPR, 0, expr,
-		len };
+	x->st.regs[slot] = (struct cfi_reg){ CFI_VAL_EXPR, 0, expr, len };
+	if (op == DW_CFA_expression)
+		x->st.regs[slot].how = CFI_EXPR;
 	return 0;
 }
 
-/* Operands: a register, then what the instruction is about. */
-static int op_register(struct cfi_run *x, struct wire_in *in, uint8_t op)
+/* Operands: a register, then those of the instruction. */
+static int cfi_program_op_register(struct cfi_run *x, struct wire_in *in, uint8_t op)
 {
 	uint64_t reg, v;
 	int r = wire_get_uleb(in, &reg);
@@ -232,28 +246,28 @@ static int op_register(struct cfi_run *x, struct wire_in *in, uint8_t op)
 		return r;
 	switch (op) {
 	case DW_CFA_restore_extended:
-		restore_reg(x, reg);
+		cfi_program_restore_reg(x, reg);
 		return 0;
 	case DW_CFA_undefined:
-		set_reg(x, reg, CFI_UNDEFINED, 0);
+		cfi_program_set_reg(x, reg, CFI_UNDEFINED, 0);
 		return 0;
 	case DW_CFA_same_value:
-		set_reg(x, reg, CFI_SAME, 0);
+		cfi_program_set_reg(x, reg, CFI_SAME, 0);
 		return 0;
 	case DW_CFA_expression:
 	case DW_CFA_val_expression:
-		return op_expression(x, in, op, reg);
+		return cfi_program_op_expression(x, in, op, reg);
 	case DW_CFA_register:
 		r = wire_get_uleb(in, &v);
 		if (!r)
-			set_reg(x, reg, CFI_REGISTER, (int64_t)v);
+			cfi_program_set_reg(x, reg, CFI_REGISTER, (int64_t)v);
 		return r;
 	default:
-		return op_offset(x, in, op, reg);
+		return cfi_program_op_offset(x, in, op, reg);
 	}
 }
 
-static int op_cfa(struct cfi_run *x, struct wire_in *in, uint8_t op)
+static int cfi_program_op_cfa(struct cfi_run *x, struct wire_in *in, uint8_t op)
 {
 	uint64_t v = 0;
 	int64_t off = 0;
@@ -261,7 +275,7 @@ static int op_cfa(struct cfi_run *x, struct wire_in *in, uint8_t op)
 
 	if (op == DW_CFA_def_cfa_expression) {
 		x->st.cfa_expr = true;
-		return get_expr(in, &x->st.expr, &x->st.len);
+		return cfi_program_get_expression(in, &x->st.expr, &x->st.len);
 	}
 	if (op == DW_CFA_def_cfa || op == DW_CFA_def_cfa_sf ||
 	    op == DW_CFA_def_cfa_register) {
@@ -272,25 +286,33 @@ static int op_cfa(struct cfi_run *x, struct wire_in *in, uint8_t op)
 		return r;
 	if (op == DW_CFA_def_cfa_sf || op == DW_CFA_def_cfa_offset_sf) {
 		r = wire_get_sleb(in, &off);
-		return r ? r : factored(x, (uint64_t)off, &x->st.cfa_off);
+		if (r)
+			return r;
+		return cfi_program_factored(x, (uint64_t)off, &x->st.cfa_off);
 	}
 	r = wire_get_uleb(in, &v);
 	x->st.cfa_off = (int64_t)v;
 	return r;
 }
 
-static int op_advance(struct cfi_run *x, struct wire_in *in, uint8_t op)
+static int cfi_program_op_advance(struct cfi_run *x, struct wire_in *in, uint8_t op)
 {
-	int bytes = op == DW_CFA_advance_loc1 ? 1 :
-		    op == DW_CFA_advance_loc2 ? 2 :
-		    op == DW_CFA_advance_loc4 ? 4 : 8;	/* MIPS_advance_loc8 */
+	int bytes = 8, r;	/* DW_CFA_MIPS_advance_loc8 */
 	uint64_t v;
-	int r = get_unsigned(in, bytes, &v);
 
-	return r ? r : cfi_program_advance(x, v);
+	if (op == DW_CFA_advance_loc1)
+		bytes = 1;
+	else if (op == DW_CFA_advance_loc2)
+		bytes = 2;
+	else if (op == DW_CFA_advance_loc4)
+		bytes = 4;
+	r = cfi_program_get_unsigned(in, bytes, &v);
+	if (r)
+		return r;
+	return cfi_program_advance(x, v);
 }
 
-static int op_other(struct cfi_run *x, struct wire_in *in, uint8_t op)
+static int cfi_program_op_other(struct cfi_run *x, struct wire_in *in, uint8_t op)
 {
 	uint64_t v;
 
@@ -309,7 +331,7 @@ static int op_other(struct cfi_run *x, struct wire_in *in, uint8_t op)
 	case DW_CFA_advance_loc2:
 	case DW_CFA_advance_loc4:
 	case DW_CFA_MIPS_advance_loc8:
-		return op_advance(x, in, op);
+		return cfi_program_op_advance(x, in, op);
 	case DW_CFA_remember_state:
 		if (x->depth == CFI_REMEMBER_MAX)
 			return WIRE_RANGE;
@@ -328,7 +350,7 @@ static int op_other(struct cfi_run *x, struct wire_in *in, uint8_t op)
 	case DW_CFA_def_cfa_offset:
 	case DW_CFA_def_cfa_offset_sf:
 	case DW_CFA_def_cfa_expression:
-		return op_cfa(x, in, op);
+		return cfi_program_op_cfa(x, in, op);
 	case DW_CFA_offset_extended:
 	case DW_CFA_offset_extended_sf:
 	case DW_CFA_GNU_negative_offset_extended:
@@ -340,7 +362,7 @@ static int op_other(struct cfi_run *x, struct wire_in *in, uint8_t op)
 	case DW_CFA_val_expression:
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
-		return op_register(x, in, op);
+		return cfi_program_op_register(x, in, op);
 	default:
 		return WIRE_FORMAT;
 	}
@@ -367,15 +389,15 @@ int cfi_execute(struct cfi_run *x, const uint8_t *ops, size_t len)
 		case DW_CFA_offset:
 			r = wire_get_uleb(&in, &v);
 			if (!r)
-				r = factored(x, v, &off);
+				r = cfi_program_factored(x, v, &off);
 			if (!r)
-				set_reg(x, op & 0x3f, CFI_OFFSET, off);
+				cfi_program_set_reg(x, op & 0x3f, CFI_OFFSET, off);
 			break;
 		case DW_CFA_restore:
-			restore_reg(x, op & 0x3f);
+			cfi_program_restore_reg(x, op & 0x3f);
 			break;
 		default:
-			r = op_other(x, &in, op);
+			r = cfi_program_op_other(x, &in, op);
 		}
 	}
 	return r;

@@ -12,7 +12,7 @@
 #define ARM_LR	30
 
 /* DWARF numbers: x86-64 rbx r12 r13 r14 r15, rbp, return address column;
- * AArch64 x19-x23, x29, x30; stack pointers */
+ * AArch64 x19-x23, x29, x30; then the stack pointer */
 static const uint8_t x86_regs[CFI_REGS] = { 3, 12, 13, 14, 15, 6, 16, X86_SP };
 static const uint8_t arm_regs[CFI_REGS] = {
 	19, 20, 21, 22, 23, 29, ARM_LR, ARM_SP,
@@ -34,13 +34,16 @@ int cfi_slot(uint16_t machine, uint64_t reg)
 }
 
 /* Index into unwind_state.regs of a DWARF register, or -1. */
-static int tracked(uint16_t machine, uint64_t reg)
+static int cfi_rule_tracked(uint16_t machine, uint64_t reg)
 {
-	bool x86 = machine == EM_X86_64;
-	const uint8_t *more = x86 ? x86_clobbered : arm_clobbered;
-	size_t n = x86 ? sizeof(x86_clobbered) : sizeof(arm_clobbered);
+	const uint8_t *more = arm_clobbered;
+	size_t n = sizeof(arm_clobbered);
 	int slot = cfi_slot(machine, reg);
 
+	if (machine == EM_X86_64) {
+		more = x86_clobbered;
+		n = sizeof(x86_clobbered);
+	}
 	if (slot >= 0 && slot < SAVED_REGS)
 		return slot;
 	for (size_t i = 0; i < n; i++) {
@@ -50,30 +53,35 @@ static int tracked(uint16_t machine, uint64_t reg)
 	return -1;
 }
 
-static bool fits32(int64_t v)
+static bool cfi_rule_fits32(int64_t v)
 {
 	return v >= INT32_MIN && v <= INT32_MAX;
 }
 
-/* Which kind of base a register is; plain or to be dereferenced. */
-static bool base(uint16_t machine, uint64_t reg, bool deref,
-		 struct unwind_rule *r)
+/* A CFA that is this register plus an offset, or (deref) is in memory there.
+ * False: a rule cannot be based on this register. */
+static bool cfi_rule_base(uint16_t machine, uint64_t reg, bool deref,
+			  struct unwind_rule *r)
 {
-	int i = tracked(machine, reg);
+	static const uint8_t kinds[][2] = {
+		{ CFA_SP, CFA_SP_DEREF }, { CFA_FP, CFA_FP_DEREF },
+		{ CFA_REG, CFA_REG_DEREF },
+	};
+	int i = cfi_rule_tracked(machine, reg);
 
-	if (cfi_slot(machine, reg) == CFI_SP)
-		r->cfa = deref ? CFA_SP_DEREF : CFA_SP;
-	else if (cfi_slot(machine, reg) == CFI_FP)
-		r->cfa = deref ? CFA_FP_DEREF : CFA_FP;
-	else if (i >= 0)
-		r->cfa = deref ? CFA_REG_DEREF : CFA_REG;
 	if (i >= 0)
 		r->cfa_reg = i;
+	if (cfi_slot(machine, reg) == CFI_SP)
+		r->cfa = kinds[0][deref];
+	else if (cfi_slot(machine, reg) == CFI_FP)
+		r->cfa = kinds[1][deref];
+	else if (i >= 0)
+		r->cfa = kinds[2][deref];
 	return r->cfa != CFA_NONE;
 }
 
-/* DW_OP_bregN off: its register and offset; false if it is something else. */
-static bool breg(struct wire_in *in, uint64_t *reg, int64_t *off)
+/* DW_OP_bregN: its register and offset; false: another operation. */
+static bool cfi_rule_breg(struct wire_in *in, uint64_t *reg, int64_t *off)
 {
 	struct wire_in try = *in;
 	uint8_t op;
@@ -86,9 +94,9 @@ static bool breg(struct wire_in *in, uint64_t *reg, int64_t *off)
 	return true;
 }
 
-/* What the linkers write for a lazy PLT: the CFA moves by 8 at its push, which
- * ends at byte 11 of the 16 in most layouts, elsewhere in others. */
-static bool is_plt(const struct cfi_state *st, struct unwind_rule *r)
+/* The expression that linkers write for a lazy PLT: the CFA moves by 8 at the push,
+ * which ends at byte 11 of the 16 in most layouts. */
+static bool cfi_rule_plt(const struct cfi_state *st, struct unwind_rule *r)
 {
 	static const uint8_t plt[] = {
 		DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and,
@@ -103,32 +111,33 @@ static bool is_plt(const struct cfi_state *st, struct unwind_rule *r)
 	if (at < 1 || at > 15)
 		return false;
 	r->cfa = CFA_PLT;
-	r->aux = at == 11 ? 0 : at;
+	if (at != 11)
+		r->aux = at;
 	return true;
 }
 
-/* --- small expressions, by their value --------------------------------------------- */
+/* --- the value of a small expression ------------------------------------------------ */
 
 #define VALUES_MAX	4
 
-/* *(register + off) + more if mem, register + off if not; a number has no register. */
-struct value {
+/* mem: *(register + off) + more; number: off; otherwise register + off. */
+struct cfi_value {
 	uint64_t reg;
 	int64_t off, more;
 	bool number, mem;
 };
 
-/* What is pushed by itself: a number, or a register and an offset.  False: it is
- * another operation; *in is as it was. */
-static bool pushed(struct wire_in *in, struct value *ret)
+/* An operation that only pushes: a number, or a register and an offset.  False:
+ * another operation, and *in is untouched. */
+static bool cfi_rule_pushed(struct wire_in *in, struct cfi_value *ret)
 {
 	struct wire_in try = *in;
 	uint64_t v = 0;
 	uint8_t op, b = 0;
 	int r = 0;
 
-	*ret = (struct value){ 0 };
-	if (breg(in, &ret->reg, &ret->off))
+	*ret = (struct cfi_value){ 0 };
+	if (cfi_rule_breg(in, &ret->reg, &ret->off))
 		return true;
 	if (wire_get_u8(&try, &op))
 		return false;
@@ -136,7 +145,9 @@ static bool pushed(struct wire_in *in, struct value *ret)
 		v = op - DW_OP_lit0;
 	} else if (op == DW_OP_const1u || op == DW_OP_const1s) {
 		r = wire_get_u8(&try, &b);
-		v = op == DW_OP_const1u ? b : (uint64_t)(int8_t)b;
+		v = b;
+		if (op == DW_OP_const1s)
+			v = (uint64_t)(int8_t)b;
 	} else if (op == DW_OP_constu) {
 		r = wire_get_uleb(&try, &v);
 	} else if (op == DW_OP_consts) {
@@ -144,22 +155,22 @@ static bool pushed(struct wire_in *in, struct value *ret)
 	} else {
 		return false;
 	}
-	*ret = (struct value){ .number = true, .off = (int64_t)v };
+	*ret = (struct cfi_value){ .number = true, .off = (int64_t)v };
 	*in = try;
 	return !r;
 }
 
-static bool value_add(struct value *v, int64_t by)
+static bool cfi_rule_value_add(struct cfi_value *v, int64_t by)
 {
 	int64_t *to = v->mem ? &v->more : &v->off;
 
 	return !__builtin_add_overflow(*to, by, to);
 }
 
-/* a + b or a - b, where one of them is a number. */
-static bool value_sum(struct value *a, const struct value *b, bool minus)
+/* *a becomes a + b or a - b.  False: neither is a number, or it overflows. */
+static bool cfi_rule_value_sum(struct cfi_value *a, const struct cfi_value *b, bool minus)
 {
-	struct value sum = *a;
+	struct cfi_value sum = *a;
 	int64_t by = b->off;
 
 	if (minus && (!b->number || __builtin_sub_overflow(0, by, &by)))
@@ -171,16 +182,16 @@ static bool value_sum(struct value *a, const struct value *b, bool minus)
 		by = a->off;
 	}
 	*a = sum;
-	return value_add(a, by);
+	return cfi_rule_value_add(a, by);
 }
 
-/* One operation on the n values of the stack; their new number, -1: not known. */
-static int operate(struct wire_in *in, struct value *v, int n)
+/* One operation on a stack of n values; its new depth, or -1: not supported. */
+static int cfi_rule_operate(struct wire_in *in, struct cfi_value *v, int n)
 {
 	uint64_t by;
 	uint8_t op;
 
-	if (n < VALUES_MAX && pushed(in, &v[n]))
+	if (n < VALUES_MAX && cfi_rule_pushed(in, &v[n]))
 		return n + 1;
 	if (wire_get_u8(in, &op))
 		return -1;
@@ -193,41 +204,44 @@ static int operate(struct wire_in *in, struct value *v, int n)
 		v[n - 1].mem = true;
 		return n;
 	case DW_OP_plus_uconst:
-		return n && !wire_get_uleb(in, &by) && by <= INT64_MAX &&
-		       value_add(&v[n - 1], (int64_t)by) ? n : -1;
+		if (!n || wire_get_uleb(in, &by) || by > INT64_MAX ||
+		    !cfi_rule_value_add(&v[n - 1], (int64_t)by))
+			return -1;
+		return n;
 	case DW_OP_plus:
 	case DW_OP_minus:
-		return n > 1 && value_sum(&v[n - 2], &v[n - 1], op == DW_OP_minus) ?
-		       n - 1 : -1;
+		if (n < 2 || !cfi_rule_value_sum(&v[n - 2], &v[n - 1], op == DW_OP_minus))
+			return -1;
+		return n - 1;
 	default:
 		return -1;
 	}
 }
 
-/* The value of an expression, if it is one that a struct value can say. */
-static bool evaluate(const uint8_t *expr, size_t len, struct value *ret)
+/* The value of an expression, if a struct cfi_value can represent it. */
+static bool cfi_rule_evaluate(const uint8_t *expr, size_t len, struct cfi_value *ret)
 {
-	struct value v[VALUES_MAX];
+	struct cfi_value v[VALUES_MAX];
 	struct wire_in in;
 	int n = 0;
 
 	wire_init(&in, expr, len, false);
 	do {
-		n = operate(&in, v, n);
+		n = cfi_rule_operate(&in, v, n);
 	} while (n >= 0 && wire_left(&in));
 	*ret = v[0];
 	return n == 1 && !v[0].number;
 }
 
-static bool cfa_expression(uint16_t machine, const struct cfi_state *st,
-			   struct unwind_rule *r)
+static bool cfi_rule_cfa_expression(uint16_t machine, const struct cfi_state *st,
+				    struct unwind_rule *r)
 {
-	struct value v;
+	struct cfi_value v;
 
-	if (machine == EM_X86_64 && is_plt(st, r))
+	if (machine == EM_X86_64 && cfi_rule_plt(st, r))
 		return true;
-	if (!evaluate(st->expr, st->len, &v) || !fits32(v.off) || !fits32(v.more) ||
-	    !base(machine, v.reg, v.mem, r))
+	if (!cfi_rule_evaluate(st->expr, st->len, &v) || !cfi_rule_fits32(v.off) ||
+	    !cfi_rule_fits32(v.more) || !cfi_rule_base(machine, v.reg, v.mem, r))
 		return false;
 	r->cfa_off = v.off;
 	r->aux = v.more;
@@ -235,7 +249,7 @@ static bool cfa_expression(uint16_t machine, const struct cfi_state *st,
 }
 
 /* Saved at a constant distance from the frame pointer, by an expression? */
-static bool at_fp(uint16_t machine, const struct cfi_reg *reg, int64_t *off)
+static bool cfi_rule_at_fp(uint16_t machine, const struct cfi_reg *reg, int64_t *off)
 {
 	struct wire_in in;
 	uint64_t n;
@@ -243,37 +257,37 @@ static bool at_fp(uint16_t machine, const struct cfi_reg *reg, int64_t *off)
 	if (reg->how != CFI_EXPR)
 		return false;
 	wire_init(&in, reg->expr, reg->len, false);
-	return breg(&in, &n, off) && !wire_done(&in) &&
-	       cfi_slot(machine, n) == CFI_FP && fits32(*off);
+	return cfi_rule_breg(&in, &n, off) && !wire_done(&in) &&
+	       cfi_slot(machine, n) == CFI_FP && cfi_rule_fits32(*off);
 }
 
 /*
- * Where slot i is saved: at a distance from the CFA, or, in functions that
- * realign their stack, from FP.  False: a rule cannot say where.
+ * Where slot i is saved: an offset from the CFA or, in functions that realign
+ * their stack, from FP.  False: a rule cannot say where.
  */
-static bool saved_at(uint16_t machine, const struct cfi_state *st, int i,
-		     int64_t *off, struct unwind_rule *r)
+static bool cfi_rule_saved_at(uint16_t machine, const struct cfi_state *st, int i,
+			      int64_t *off, struct unwind_rule *r)
 {
 	if (st->regs[i].how == CFI_OFFSET)
 		*off = st->regs[i].value;
-	else if (at_fp(machine, &st->regs[i], off))
+	else if (cfi_rule_at_fp(machine, &st->regs[i], off))
 		r->by_fp |= 1 << i;
 	else
 		return false;
 	return true;
 }
 
-static void saved_registers(uint16_t machine, const struct cfi_state *st,
-			    struct unwind_rule *r)
+static void cfi_rule_saved_registers(uint16_t machine, const struct cfi_state *st,
+				     struct unwind_rule *r)
 {
 	int64_t off;
 
-	if (saved_at(machine, st, CFI_FP, &off, r) && fits32(off)) {
+	if (cfi_rule_saved_at(machine, st, CFI_FP, &off, r) && cfi_rule_fits32(off)) {
 		r->saved |= 1 << SAVED_FP;
 		r->fp_off = off;
 	}
 	for (int i = 0; i < SAVED_REGS; i++) {
-		if (!saved_at(machine, st, i, &off, r) || off % 8 ||
+		if (!cfi_rule_saved_at(machine, st, i, &off, r) || off % 8 ||
 		    off / 8 < INT16_MIN || off / 8 > INT16_MAX)
 			continue;
 		r->saved |= 1 << i;
@@ -282,20 +296,20 @@ static void saved_registers(uint16_t machine, const struct cfi_state *st,
 	r->by_fp &= r->saved;
 }
 
-static bool return_address(uint16_t machine, const struct cfi_state *st,
-			   struct unwind_rule *r)
+static bool cfi_rule_return_address(uint16_t machine, const struct cfi_state *st,
+				    struct unwind_rule *r)
 {
 	const struct cfi_reg *ra = &st->regs[CFI_RA];
 	int i = -1;
 
-	if (ra->how == CFI_OFFSET && fits32(ra->value)) {
+	if (ra->how == CFI_OFFSET && cfi_rule_fits32(ra->value)) {
 		r->ra_off = ra->value;
 		return true;
 	}
 	if (ra->how == CFI_REGISTER)
-		i = tracked(machine, ra->value);
+		i = cfi_rule_tracked(machine, ra->value);
 	else if (ra->how == CFI_SAME && machine == EM_AARCH64)
-		i = tracked(machine, ARM_LR);
+		i = cfi_rule_tracked(machine, ARM_LR);
 	if (i < 0)
 		return false;
 	r->ra = RA_REG;
@@ -304,25 +318,25 @@ static bool return_address(uint16_t machine, const struct cfi_state *st,
 }
 
 /*
- * A signal frame whose registers lie where the kernel puts them.  x86-64: the
- * caller's sp is at sp + 160 (asm/sigcontext.h, behind 40 bytes of ucontext).
+ * A signal frame whose registers are where the kernel puts them.  x86-64: the
+ * caller's sp is at sp + 160 (asm/sigcontext.h, after 40 bytes of ucontext).
  * AArch64: the kernel's own trampoline, the only one there is.
  */
-static bool is_signal(uint16_t machine, const struct cfi_state *st)
+static bool cfi_rule_is_signal(uint16_t machine, const struct cfi_state *st)
 {
 	struct unwind_rule r = { 0 };
 
 	if (machine == EM_AARCH64)
 		return true;
-	return st->cfa_expr && cfa_expression(machine, st, &r) &&
+	return st->cfa_expr && cfi_rule_cfa_expression(machine, st, &r) &&
 	       r.cfa == CFA_SP_DEREF && r.cfa_off == 160 && !r.aux;
 }
 
 /*
- * Where the caller's sp is said not to be the CFA (GHC's StgRun), count all
- * from that sp.  False if it cannot be (longjmp(), setcontext()).
+ * Where the caller's sp is not the CFA (GHC's StgRun), make everything relative to
+ * that sp.  False if that is not possible (longjmp(), setcontext()).
  */
-static bool move_to_sp(struct cfi_state *st)
+static bool cfi_rule_move_to_sp(struct cfi_state *st)
 {
 	const struct cfi_reg *sp = &st->regs[CFI_SP];
 	int64_t by = sp->value;
@@ -331,14 +345,14 @@ static bool move_to_sp(struct cfi_state *st)
 
 	if (sp->how == CFI_VAL_EXPR) {
 		wire_init(&in, sp->expr, sp->len, false);
-		if (!breg(&in, &reg, &by) || wire_done(&in) || st->cfa_expr ||
-		    reg != st->cfa_reg || !fits32(by) || !fits32(st->cfa_off))
+		if (!cfi_rule_breg(&in, &reg, &by) || wire_done(&in) || st->cfa_expr ||
+		    reg != st->cfa_reg || !cfi_rule_fits32(by) || !cfi_rule_fits32(st->cfa_off))
 			return false;
 		by -= st->cfa_off;
-	} else if (sp->how != CFI_VAL_OFFSET || !fits32(by)) {
+	} else if (sp->how != CFI_VAL_OFFSET || !cfi_rule_fits32(by)) {
 		return false;
 	}
-	if (by && (st->cfa_expr || !fits32(st->cfa_off)))
+	if (by && (st->cfa_expr || !cfi_rule_fits32(st->cfa_off)))
 		return false;
 	st->cfa_off += by;
 	for (int i = 0; i < CFI_REGS; i++) {
@@ -361,29 +375,29 @@ void cfi_to_rule(uint16_t machine, bool signal, const struct cfi_state *st,
 		*ret = r;
 		return;
 	}
-	if (signal && is_signal(machine, st)) {
+	if (signal && cfi_rule_is_signal(machine, st)) {
 		r.cfa = CFA_SIGNAL;
 		*ret = r;
 		return;
 	}
 	if (st->regs[CFI_SP].how != CFI_SAME) {
 		moved = *st;
-		ok = move_to_sp(&moved);
+		ok = cfi_rule_move_to_sp(&moved);
 		st = &moved;
 	}
 	if (st->cfa_expr) {
-		ok = ok && cfa_expression(machine, st, &r);
+		ok = ok && cfi_rule_cfa_expression(machine, st, &r);
 	} else {
-		ok = ok && fits32(st->cfa_off) &&
-		     base(machine, st->cfa_reg, false, &r);
+		ok = ok && cfi_rule_fits32(st->cfa_off) &&
+		     cfi_rule_base(machine, st->cfa_reg, false, &r);
 		r.cfa_off = st->cfa_off;
 	}
-	if (!ok || !return_address(machine, st, &r)) {
+	if (!ok || !cfi_rule_return_address(machine, st, &r)) {
 		*ret = (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
 		return;
 	}
-	saved_registers(machine, st, &r);
-	/* OCaml 5's says so where its stack goes on elsewhere, maybe further down */
+	cfi_rule_saved_registers(machine, st, &r);
+	/* OCaml 5 marks so where its stack continues elsewhere, maybe at lower addresses */
 	if (signal && (r.cfa == CFA_SP_DEREF || r.cfa == CFA_FP_DEREF ||
 		       r.cfa == CFA_REG_DEREF))
 		r.saved |= RULE_ELSEWHERE;

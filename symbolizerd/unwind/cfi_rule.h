@@ -46,9 +46,9 @@ struct cfi_state {
 /* Index into cfi_state.regs of a DWARF register, or -1. */
 int cfi_slot(uint16_t machine, uint64_t reg);
 
-/* signal: the CIE is marked as a signal frame's ("S").  CFA_PLT means a push
- * that ends at byte 11 of each entry.  If it ends elsewhere, aux says where, and
- * the caller makes rows of it. */
+/* signal: the CIE is marked as a signal frame's ("S").  CFA_PLT means a push that
+ * ends at byte 11 of each entry.  If it ends elsewhere, aux says where, and the
+ * caller makes rows for each part. */
 void cfi_to_rule(uint16_t machine, bool signal, const struct cfi_state *st,
 		 struct unwind_rule *ret);
 

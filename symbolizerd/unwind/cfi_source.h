@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfi_source - a section with call frame information, and who takes its rows
+ * cfi_source - a section with call frame information, and what receives its rows
  */
 #ifndef SYMBOLIZERD_UNWIND_CFI_SOURCE_H
 #define SYMBOLIZERD_UNWIND_CFI_SOURCE_H
@@ -17,8 +17,8 @@ struct cfi_source {
 	uint64_t vaddr;		/* of data, for pc-relative pointers */
 	uint16_t machine;	/* EM_X86_64, EM_AARCH64 */
 	bool debug_frame;	/* else .eh_frame */
-	/* Offsets of FDEs from `data` (the search table of .eh_frame_hdr), for
-	 * a section whose end is unknown; NULL: one FDE after the other. */
+	/* Offsets of FDEs from `data`, for a section whose end is unknown
+	 * (eh_frame_hdr.h); NULL: the entries are read in their order. */
 	const uint32_t *fdes;
 	size_t n_fdes;
 };

@@ -19,12 +19,13 @@ static uint64_t known_exported(const struct elf_file *f, const char *name)
 	return s.st_value;
 }
 
-/* The lookup is by return address minus one: the nop belongs to it. */
+/* Lookups are by return address minus one: the nop belongs to it. */
 static bool known_arm_sigreturn(const struct elf_file *f, struct known_place *ret)
 {
-	uint64_t at = f->size <= ARM_VDSO_MAX ?
-		      known_exported(f, "__kernel_rt_sigreturn") : 0;
+	uint64_t at = 0;
 
+	if (f->size <= ARM_VDSO_MAX)
+		at = known_exported(f, "__kernel_rt_sigreturn");
 	if (at < ARM_NOP)
 		return false;
 	*ret = (struct known_place){
@@ -34,7 +35,7 @@ static bool known_arm_sigreturn(const struct elf_file *f, struct known_place *re
 	return true;
 }
 
-/* The byte before it is where the return address minus one is. */
+/* The place is the byte before the code: lookups are by return address minus one. */
 static bool known_start_context(const struct elf_file *f, struct known_place *ret)
 {
 	static const struct {
@@ -53,7 +54,8 @@ static bool known_start_context(const struct elf_file *f, struct known_place *re
 	if (!at || !elf_file_offset(f, at, true, &off, &left))
 		return false;
 	before = off < CONTEXT_REACH ? off : CONTEXT_REACH;
-	left = left < CONTEXT_REACH ? left : CONTEXT_REACH;
+	if (left > CONTEXT_REACH)
+		left = CONTEXT_REACH;
 	if (elf_file_read(f, off - before, before + left, &b))
 		return false;
 	for (size_t i = 0; i < sizeof(code) / sizeof(*code) && !hit; i++)
@@ -92,9 +94,10 @@ static uint32_t known_glued(const struct elf_bytes *b, struct known_place *ret)
 {
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	uint64_t start = b->vaddr, end = b->vaddr + b->len;
-	size_t skip = b->len > sizeof(endbr) &&
-		      !memcmp(b->data, endbr, sizeof(endbr)) ? sizeof(endbr) : 0;
+	size_t skip = 0;
 
+	if (b->len > sizeof(endbr) && !memcmp(b->data, endbr, sizeof(endbr)))
+		skip = sizeof(endbr);
 	for (size_t i = 0; i < sizeof(glues) / sizeof(*glues); i++) {
 		const struct glue *g = &glues[i];
 		size_t framed = skip + g->n_first;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known - places that CFI does not describe, or describes wrongly
+ * known - code that CFI does not describe, or describes wrongly
  *
  * AArch64: the kernel's signal trampoline in the vDSO, which has had no CFI since
- * Linux 5.8 (commit 87676cfca141): two instructions behind a nop.
+ * Linux 5.8 (commit 87676cfca141): two instructions after a nop.
  *
- * x86-64: where a context made by makecontext() returns to when its function
- * does, glibc's __start_context() (2.17 to 2.36, sysdeps/unix/sysv/linux/x86_64/
- * __start_context.S).  Its CFI is that of a function that was called, which it
- * was not: there the stack ends.  No exported name: known by its first
- * instructions, near makecontext().  And the functions in .init and .fini, which
- * the linker puts together from crti.o and crtn.o (glibc 2.36, sysdeps/x86_64/
- * crt[in].S; musl 1.2.3, crt/x86_64/crt[in].s): one word of frame, no CFI.
+ * x86-64: glibc's __start_context(), where a context made by makecontext() returns
+ * to when its function does (2.17 to 2.36, sysdeps/unix/sysv/linux/x86_64/
+ * __start_context.S).  Its CFI is that of a function that was called; but nothing
+ * calls it, and the stack ends there.  Its name is not exported: it is found by
+ * its first instructions, near makecontext().  And the functions in .init and
+ * .fini, which the linker combines from crti.o and crtn.o (glibc 2.36,
+ * sysdeps/x86_64/crt[in].S; musl 1.2.3, crt/x86_64/crt[in].s): one word of frame,
+ * no CFI.
  *
  * Other signal trampolines are recognised while unwinding (bpf/unwind.bpf.h).
  */
@@ -25,8 +26,8 @@
 
 struct known_place {
 	uint64_t start, end;	/* virtual addresses */
-	struct unwind_rule rule;	/* CFA_END: whatever CFI says; others: where
-				 * it says nothing */
+	struct unwind_rule rule;	/* CFA_END: instead of what CFI says; others:
+				 * where it says nothing */
 };
 
 #define KNOWN_MAX	7	/* places of one file */

@@ -11,14 +11,14 @@
 #include "symbolizerd/unwind/build.h"
 #include "symbolizerd/unwind/table.h"
 
-struct names {
+struct show_names {
 	const char *sp, *fp, *pc;
 	const char *regs[REGS_MAX];
 };
 
 struct shown_table {
 	const struct elf_file *f;
-	const struct names *names;
+	const struct show_names *names;
 	FILE *to;
 	struct symbol_index symbols;
 	const struct table_hdr *hdr;
@@ -27,42 +27,48 @@ struct shown_table {
 	const union element *elements;
 };
 
-static const struct names *names_of(uint16_t machine)
+static const struct show_names *show_names_of(uint16_t machine)
 {
-	static const struct names x86 = {
+	static const struct show_names x86 = {
 		"rsp", "rbp", "rip", {
 			"rbx", "r12", "r13", "r14", "r15", "rax", "rdx", "rcx",
 			"rsi", "rdi", "r8", "r9", "r10", "r11", "?", "?",
 		},
 	};
-	static const struct names arm = {
+	static const struct show_names arm = {
 		"sp", "x29", "pc", {
 			"x19", "x20", "x21", "x22", "x23", "x30", "?", "?",
 			"?", "?", "?", "?", "?", "?", "?", "?",
 		},
 	};
 
-	return machine == EM_X86_64 ? &x86 : &arm;
+	if (machine == EM_X86_64)
+		return &x86;
+	return &arm;
 }
 
 /* --- a rule ---------------------------------------------------------------- */
 
 static void show_plain(const struct shown_table *s, const char *base, int64_t off)
 {
-	fprintf(s->to, off ? "%s%+" PRId64 : "%s", base, off);
+	fputs(base, s->to);
+	if (off)
+		fprintf(s->to, "%+" PRId64, off);
 }
 
-static void deref(const struct shown_table *s, const char *base,
-		  const struct unwind_rule *r)
+static void show_deref(const struct shown_table *s, const char *base,
+		       const struct unwind_rule *r)
 {
 	fputs("*(", s->to);
 	show_plain(s, base, r->cfa_off);
-	fprintf(s->to, r->aux ? ")+%d" : ")", r->aux);
+	fputc(')', s->to);
+	if (r->aux)
+		fprintf(s->to, "+%d", r->aux);
 }
 
 static void show_cfa(const struct shown_table *s, const struct unwind_rule *r)
 {
-	const struct names *n = s->names;
+	const struct show_names *n = s->names;
 	const char *reg = n->regs[r->cfa_reg % REGS_MAX];
 
 	fputs(" cfa=", s->to);
@@ -77,21 +83,21 @@ static void show_cfa(const struct shown_table *s, const struct unwind_rule *r)
 		show_plain(s, reg, r->cfa_off);
 		break;
 	case CFA_SP_DEREF:
-		deref(s, n->sp, r);
+		show_deref(s, n->sp, r);
 		break;
 	case CFA_FP_DEREF:
-		deref(s, n->fp, r);
+		show_deref(s, n->fp, r);
 		break;
 	case CFA_REG_DEREF:
-		deref(s, reg, r);
+		show_deref(s, reg, r);
 		break;
 	default:
 		fprintf(s->to, "%s+8+8*((%s&15)>=11)", n->sp, n->pc);
 	}
 }
 
-static void saved(const struct shown_table *s, const char *reg, bool by_fp,
-		  int64_t off)
+static void show_saved(const struct shown_table *s, const char *reg, bool by_fp,
+		       int64_t off)
 {
 	fprintf(s->to, " %s=*(", reg);
 	show_plain(s, by_fp ? s->names->fp : "cfa", off);
@@ -103,7 +109,7 @@ static void show_rule(const struct shown_table *s, const struct unwind_rule *r)
 	static const char *const words[CFA__MAX] = {
 		[CFA_NONE] = "none", [CFA_END] = "end",
 		[CFA_SIGNAL] = "signal", [CFA_UNSUPPORTED] = "unsupported",
-		[CFA_RUNTIME] = "none",		/* says something of the file */
+		[CFA_RUNTIME] = "none",		/* no rule: is about the file */
 	};
 
 	if (r->cfa >= CFA__MAX || words[r->cfa]) {
@@ -114,17 +120,17 @@ static void show_rule(const struct shown_table *s, const struct unwind_rule *r)
 	if (r->ra == RA_REG)
 		fprintf(s->to, " ra=%s", s->names->regs[r->ra_reg % REGS_MAX]);
 	else
-		saved(s, "ra", false, r->ra_off);
+		show_saved(s, "ra", false, r->ra_off);
 	if (r->saved & RULE_ELSEWHERE)
 		fputs(" elsewhere", s->to);
 	if (r->saved & RULE_INJECTED)
 		fputs(" injected", s->to);
 	if (r->saved & (1 << SAVED_FP))
-		saved(s, s->names->fp, r->by_fp & (1 << SAVED_FP), r->fp_off);
+		show_saved(s, s->names->fp, r->by_fp & (1 << SAVED_FP), r->fp_off);
 	for (int i = 0; i < SAVED_REGS; i++) {
 		if (r->saved & (1 << i))
-			saved(s, s->names->regs[i], r->by_fp & (1 << i),
-			      8 * (int64_t)r->reg_off[i]);
+			show_saved(s, s->names->regs[i], r->by_fp & (1 << i),
+				   8 * (int64_t)r->reg_off[i]);
 	}
 }
 
@@ -151,7 +157,7 @@ static const struct unwind_row *show_row(const struct shown_table *s,
 			.row[k % ELEMENT_ROWS];
 }
 
-/* Rows of [start, end) of the file, at each executable segment that shows it. */
+/* [start, end) of the file, as addresses of each executable segment that maps it. */
 static void show_range(const struct shown_table *s, uint64_t start, uint64_t end,
 		       uint16_t rule)
 {
@@ -176,7 +182,7 @@ static void show_range(const struct shown_table *s, uint64_t start, uint64_t end
 	}
 }
 
-/* Rows of equal rules in a row are one range, over pages too. */
+/* Successive rows with the same rule are one range, also across pages. */
 static void show_all(const struct shown_table *s)
 {
 	uint64_t start = 0, at = 0;
@@ -230,7 +236,7 @@ int show_table(const struct elf_file *f, unwind_rows_fn rows,
 		return r;
 	if (!symbols_build(f, sources, &symbols, &symbols_len))
 		symbols_open(symbols, symbols_len, &s.symbols);
-	s.names = names_of(f->ehdr.e_machine);
+	s.names = show_names_of(f->ehdr.e_machine);
 	s.hdr = table;
 	if (s.hdr->pages) {
 		s.rules = (const void *)(s.hdr + 1);

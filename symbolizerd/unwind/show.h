@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show - what an unwind table says, for people
+ * show - an unwind table as text
  *
  * One line a range of addresses:
  *
@@ -8,9 +8,9 @@
  *	0x113a-0x113d cfa=rsp+16 ra=*(cfa-8) rbp=*(cfa-16) main
  *
  * Addresses are virtual ones of the file, as in readelf and nm.  Instead of a
- * rule there may be "none" (the unwinder goes by frame pointer), "end" (of the
- * stack), "signal" (a signal frame: all registers lie in it) and "unsupported"
- * (the file says something that no rule can).
+ * rule there may be "none" (the unwinder uses the frame pointer), "end" (of the
+ * stack), "signal" (a signal frame: all registers are in it) and "unsupported"
+ * (a rule cannot express what the file says).
  */
 #ifndef SYMBOLIZERD_UNWIND_SHOW_H
 #define SYMBOLIZERD_UNWIND_SHOW_H
@@ -20,11 +20,11 @@
 #include <stdio.h>
 
 #include "symbolizerd/elf/elf_file.h"
-#include "symbolizerd/symbols/source.h"
+#include "symbolizerd/symbols/index_build.h"
 #include "symbolizerd/unwind/build.h"
 
-/* The rule that holds at each of n addresses; of all of the file, where there
- * are none.  JOB_OK or a verdict (ipc/message.h). */
+/* Print the rule at each of n addresses; without addresses, the whole table.
+ * JOB_OK or a verdict (ipc/message.h). */
 int show_table(const struct elf_file *f, unwind_rows_fn rows,
 	       symbol_sources_fn sources, const uint64_t *at, size_t n,
 	       FILE *to);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "common/bisect.h"
+
 #define ROW_OFF(row)	((row) >> 17)
 #define ROW_HAS(row)	((row) & 1 << 16)
 #define ROW_RULE(row)	((uint32_t)((row) & 0xffff))
@@ -44,8 +46,10 @@ static int unwind_table_rule(struct table_builder *b,
 	const struct hash_slot *s;
 	uint64_t hash;
 
-	if (r->cfa == CFA_NONE || r->cfa == CFA_END)
-		return r->cfa == CFA_END ? RULE_END : RULE_NONE;
+	if (r->cfa == CFA_NONE)
+		return RULE_NONE;
+	if (r->cfa == CFA_END)
+		return RULE_END;
 	hash = XXH3_64bits_withSeed(r, sizeof(*r), b->seed);
 	s = hash_find(&b->by_rule, hash);
 	while (s && memcmp(&b->rules.v[hash_index(s)], r, sizeof(*r)))
@@ -78,36 +82,30 @@ static int unwind_table_add(struct table_builder *b, uint64_t start,
 {
 	int r;
 
-	/* the row before ended here: this one goes on */
+	/* the previous range ended here: no gap between them */
 	if (b->rows.n > b->settled && b->rows.v[b->rows.n - 1] == start << 17)
 		b->rows.n--;
 	r = unwind_table_push(b, start, true, rule);
-	return r ? r : unwind_table_push(b, end, false, RULE_NONE);
+	if (r)
+		return r;
+	return unwind_table_push(b, end, false, RULE_NONE);
 }
 
 /* The parts of [start, end) that no earlier source has covered. */
-static int add_gaps(struct table_builder *b, uint64_t start, uint64_t end,
-		    uint32_t rule)
+static int unwind_table_add_gaps(struct table_builder *b, uint64_t start, uint64_t end,
+				 uint32_t rule)
 {
-	uint32_t i = 0, hi = b->settled;
+	uint32_t i = bisect(mid, b->settled, ROW_OFF(b->rows.v[mid]) <= start);
 	int r = 0;
 
 	b->ranges++;
-	while (i < hi) {
-		uint32_t mid = i + (hi - i) / 2;
-
-		if (ROW_OFF(b->rows.v[mid]) <= start)
-			i = mid + 1;
-		else
-			hi = mid;
-	}
-	while (!r && start < end &&
-	       b->work++ < TABLE_WORK * (b->settled + b->ranges)) {
+	while (!r && start < end && b->work < TABLE_WORK * (b->settled + b->ranges)) {
 		bool taken = i && ROW_HAS(b->rows.v[i - 1]);
-		uint64_t next = i < b->settled ? ROW_OFF(b->rows.v[i]) : end;
+		uint64_t next = end;
 
-		if (next > end)
-			next = end;
+		b->work++;
+		if (i < b->settled && ROW_OFF(b->rows.v[i]) < end)
+			next = ROW_OFF(b->rows.v[i]);
 		if (!taken && next > start)
 			r = unwind_table_add(b, start, next, rule);
 		start = next;
@@ -126,19 +124,20 @@ int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
 	n = unwind_table_rule(b, rule);
 	if (n < 0)
 		return n;
-	return b->settled ? add_gaps(b, start, end, n)
-			  : unwind_table_add(b, start, end, n);
+	if (b->settled)
+		return unwind_table_add_gaps(b, start, end, n);
+	return unwind_table_add(b, start, end, n);
 }
 
-/* From i on: where the next row is smaller. */
+/* Where the ascending run that begins at i < n ends. */
 static uint32_t unwind_table_run(const uint64_t *v, uint32_t n, uint32_t i)
 {
-	while (++i < n && v[i - 1] <= v[i])
-		;
-	return i < n ? i : n;
+	for (i++; i < n && v[i - 1] <= v[i];)
+		i++;
+	return i;
 }
 
-/* Every two runs of v into one of `to`.  How many there are then. */
+/* Merge every two runs of v into one of `to`.  Returns how many runs are left. */
 static uint32_t unwind_table_merge_runs(const uint64_t *v, uint32_t n, uint64_t *to)
 {
 	uint32_t runs = 0;
@@ -147,8 +146,12 @@ static uint32_t unwind_table_merge_runs(const uint64_t *v, uint32_t n, uint64_t 
 		uint32_t first = unwind_table_run(v, n, i), k = first;
 
 		end = first < n ? unwind_table_run(v, n, first) : n;
-		while (i < first && k < end)
-			*to++ = v[k] < v[i] ? v[k++] : v[i++];
+		while (i < first && k < end) {
+			if (v[k] < v[i])
+				*to++ = v[k++];
+			else
+				*to++ = v[i++];
+		}
 		memcpy(to, v + i, (first - i) * sizeof(*to));
 		to += first - i;
 		memcpy(to, v + k, (end - k) * sizeof(*to));
@@ -158,7 +161,7 @@ static uint32_t unwind_table_merge_runs(const uint64_t *v, uint32_t n, uint64_t 
 }
 
 /*
- * By the runs that are there: a compiler writes functions mostly in order, and a
+ * Merges the runs that are there: compilers write functions mostly in order, and a
  * later source adds few rows to many.
  */
 static int unwind_table_sort(struct table_builder *b)
@@ -166,7 +169,7 @@ static int unwind_table_sort(struct table_builder *b)
 	uint32_t n = b->rows.n, runs = 2;
 	uint64_t *from = b->rows.v, *room, *to;
 
-	if (unwind_table_run(from, n, 0) == n)
+	if (!n || unwind_table_run(from, n, 0) == n)
 		return 0;
 	to = room = malloc(n * sizeof(*room));
 	if (!room)
@@ -214,27 +217,26 @@ int table_builder_mark(struct table_builder *b, uint64_t start, uint64_t end,
 	return 0;
 }
 
-/* One row an offset, none that repeats the rule before, no short gaps between
- * equal rules. */
+/* Leave one row for each offset, none that repeats the rule of the row before, and
+ * no short gaps between equal rules. */
 static void unwind_table_merge(struct table_builder *b)
 {
-	uint32_t to = 0;
+	uint32_t to = 0, before;
 
 	for (uint32_t i = 0; i < b->rows.n; i++) {
 		uint64_t row = b->rows.v[i];
 
 		if (i + 1 < b->rows.n && ROW_OFF(b->rows.v[i + 1]) == ROW_OFF(row))
-			continue;	/* the last of an offset wins */
+			continue;	/* the last row of an offset counts */
 		if (to >= 2 && ROW_RULE(b->rows.v[to - 1]) == RULE_NONE &&
 		    ROW_RULE(b->rows.v[to - 2]) == ROW_RULE(row) &&
 		    ROW_OFF(row) - ROW_OFF(b->rows.v[to - 1]) <= TABLE_GAP) {
 			to--;
 			continue;
 		}
-		if (to ? ROW_RULE(b->rows.v[to - 1]) == ROW_RULE(row) :
-			 ROW_RULE(row) == RULE_NONE)
-			continue;
-		b->rows.v[to++] = row;
+		before = to ? ROW_RULE(b->rows.v[to - 1]) : RULE_NONE;
+		if (ROW_RULE(row) != before)
+			b->rows.v[to++] = row;
 	}
 	b->rows.n = to;
 }
@@ -246,15 +248,15 @@ struct layout {
 	size_t rules, dir, len;	/* bytes */
 };
 
-/* First row at or behind i that is not on this page. */
-static size_t page_end(const struct table_builder *b, size_t i, uint32_t page)
+/* The first row from i on that is not on this page. */
+static size_t unwind_table_page_end(const struct table_builder *b, size_t i, uint32_t page)
 {
 	while (i < b->rows.n && ROW_OFF(b->rows.v[i]) >> TABLE_PAGE_SHIFT == page)
 		i++;
 	return i;
 }
 
-static uint32_t row_elements(size_t rows)
+static uint32_t unwind_table_row_elements(size_t rows)
 {
 	return (rows + ELEMENT_ROWS - 1) / ELEMENT_ROWS;
 }
@@ -272,8 +274,8 @@ static struct layout unwind_table_lay_out(const struct table_builder *b)
 	l.pages = (ROW_OFF(b->rows.v[b->rows.n - 1]) >> TABLE_PAGE_SHIFT) + 1;
 	while (i < b->rows.n) {
 		uint32_t page = ROW_OFF(b->rows.v[i]) >> TABLE_PAGE_SHIFT;
-		size_t end = page_end(b, i, page);
-		uint32_t n = row_elements(end - i);
+		size_t end = unwind_table_page_end(b, i, page);
+		uint32_t n = unwind_table_row_elements(end - i);
 
 		l.elements += n + unwind_table_index_elements(n);
 		i = end;
@@ -285,42 +287,43 @@ static struct layout unwind_table_lay_out(const struct table_builder *b)
 	return l;
 }
 
-static void put_page(const struct table_builder *b, size_t first, size_t end,
-		     union element *to)
+static void unwind_table_put_page(const struct table_builder *b, size_t first, size_t end,
+				  union element *to)
 {
-	uint32_t n = row_elements(end - first),
+	uint32_t n = unwind_table_row_elements(end - first),
 		 n_index = unwind_table_index_elements(n);
 
 	memset(to, 0xff, n_index * sizeof(*to));	/* PAD_LOW */
 	for (uint32_t k = 0; k < n * ELEMENT_ROWS; k++) {
-		size_t at = first + k < end ? first + k : end - 1;
+		bool pad = first + k >= end;
+		uint64_t from = b->rows.v[pad ? end - 1 : first + k];
 		struct unwind_row *row = &to[n_index + k / ELEMENT_ROWS]
 					.row[k % ELEMENT_ROWS];
 
-		row->rule = ROW_RULE(b->rows.v[at]);
-		row->low = first + k < end ? ROW_OFF(b->rows.v[at]) & 0xffff :
-					     PAD_LOW;
+		row->rule = ROW_RULE(from);
+		row->low = pad ? PAD_LOW : ROW_OFF(from) & 0xffff;
 	}
 	for (uint32_t e = 0; e < n; e++)
 		to[e / INDEX_FANOUT].index[e % INDEX_FANOUT] =
 			to[n_index + e].row[0].low;
 }
 
-static void put_pages(const struct table_builder *b, const struct layout *l,
-		      struct dir_entry *dir, union element *elements)
+static void unwind_table_put_pages(const struct table_builder *b, const struct layout *l,
+				   struct dir_entry *dir, union element *elements)
 {
 	uint32_t at = 0, before = RULE_NONE;
 	size_t i = 0;
 
 	for (uint32_t p = 0; p < l->pages; p++) {
-		size_t end = page_end(b, i, p);
-		uint32_t n = row_elements(end - i);
+		size_t end = unwind_table_page_end(b, i, p);
+		uint32_t n = unwind_table_row_elements(end - i);
 
-		dir[p] = (struct dir_entry){ .first = n ? at : 0, .n = n,
-					     .rule_before = before };
+		dir[p] = (struct dir_entry){ .rule_before = before };
 		if (!n)
 			continue;
-		put_page(b, i, end, &elements[at]);
+		dir[p].first = at;
+		dir[p].n = n;
+		unwind_table_put_page(b, i, end, &elements[at]);
 		at += n + unwind_table_index_elements(n);
 		before = ROW_RULE(b->rows.v[end - 1]);
 		i = end;
@@ -351,8 +354,8 @@ int table_builder_finish(struct table_builder *b, void **ret, size_t *len)
 	if (l.pages) {
 		p = (char *)(h + 1);
 		memcpy(p, b->rules.v, l.rules);
-		put_pages(b, &l, (void *)(p + l.rules),
-			  (void *)(p + l.rules + l.dir));
+		unwind_table_put_pages(b, &l, (void *)(p + l.rules),
+				       (void *)(p + l.rules + l.dir));
 	}
 	*ret = h;
 	*len = l.len;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table - rows of one file become an unwind table (bpf/table.h)
+ * table - the rows of one file as an unwind table (bpf/table.h)
  */
 #ifndef SYMBOLIZERD_UNWIND_TABLE_H
 #define SYMBOLIZERD_UNWIND_TABLE_H
@@ -18,43 +18,43 @@
 struct table_builder {
 	VECTOR(uint64_t) rows;	/* file offset << 17 | has rule << 16 | rule */
 	uint32_t settled;	/* of earlier sources, sorted */
-	uint64_t work;		/* settled rows looked at by this source */
-	uint64_t ranges;	/* that this source has added */
+	uint64_t work;		/* settled rows that this source has visited */
+	uint64_t ranges;	/* added by this source */
 	VECTOR(struct unwind_rule) rules;	/* by local number */
 	struct hash_table by_rule;
-	uint64_t seed;		/* of the hash: files choose their rules */
+	uint64_t seed;		/* of the hash: rules are chosen by foreign files */
 };
 
 /* 0 or -ENOMEM. */
 int table_builder_init(struct table_builder *b);
 void table_builder_fini(struct table_builder *b);
 
-/* Between file offsets [start, end) this rule holds.  Ranges come in any order.
- * In a sound file they do not overlap; where they do, the one that begins later
- * wins, and nothing holds behind the first end.  0, -ENOMEM, -E2BIG. */
+/* At file offsets [start, end) this rule holds.  Ranges come in any order.  In a
+ * sound file they do not overlap; where they do, the one that begins later
+ * counts, and no rule holds after the first end.  0, -ENOMEM, -E2BIG. */
 int table_builder_add(struct table_builder *b, uint64_t start, uint64_t end,
 		      const struct unwind_rule *rule);
 
 /*
- * What is added from now on counts only where no earlier source has a row.  A
- * range costs the settled rows that it spans; in a sound file, whose ranges do
- * not overlap, each row is spanned once.  A source that asks for more than
- * TABLE_WORK times as much work adds nothing from there on.  0 or -ENOMEM.
+ * Begin the next source: its ranges count only where no earlier source has a row.
+ * A range costs a visit to each settled row that it spans; in a sound file, whose
+ * ranges do not overlap, that is one visit to each row.  Above TABLE_WORK times as
+ * much, the rest of a source is ignored.  0 or -ENOMEM.
  */
 #define TABLE_WORK	4
 int table_builder_next_source(struct table_builder *b);
 
-/* From now on the rules of all rows in file offsets [start, end) have these bits
- * of by_fp.  Rows that begin before start have not.  0, -ENOMEM, -E2BIG. */
+/* Set these bits of by_fp in the rules of all rows that begin at file offsets
+ * [start, end).  0, -ENOMEM, -E2BIG. */
 int table_builder_mark(struct table_builder *b, uint64_t start, uint64_t end,
 		       uint8_t by_fp);
 
-/* Lay it out: 0 and malloc'ed bytes, or -ENOMEM, -E2BIG.  Ends the builder's
- * use; without rows the table has no pages. */
+/* Lay out the table: 0 and malloc'ed bytes, or -ENOMEM, -E2BIG.  The builder can
+ * only be freed then.  Without rows the table has no pages. */
 int table_builder_finish(struct table_builder *b, void **ret, size_t *len);
 
-/* The rule of a finished table for a file offset, by a plain search: for tests
- * and for people.  NULL beyond its pages. */
+/* The rule of a finished table for a file offset, by a plain search: for tests and
+ * show.h.  NULL beyond its pages. */
 const struct unwind_rule *table_lookup(const void *table, uint64_t off);
 
 #endif /* SYMBOLIZERD_UNWIND_TABLE_H */

@@ -17,7 +17,7 @@
 #define DEBUG_CRC_MAX	(256u << 20)	/* bytes that are read for the CRC */
 #define DEBUG_CRC_PART	(1u << 20)
 
-/* --- what the file says ------------------------------------------------------ */
+/* --- links in the file ------------------------------------------------------- */
 
 struct debug_link {
 	char name[DEBUG_LINK_MAX];	/* "": none */
@@ -43,30 +43,31 @@ static void debug_file_link(const struct elf_file *f, struct debug_link *ret)
 	elf_bytes_free(&b);
 }
 
-/* What follows DEBUG_ALTERNATES in a path to there, however that begins. */
+/* What follows the last "/.dwz/" in a path; "" if there is none. */
 static void debug_file_alternate_name(const char *path, char ret[DEBUG_LINK_MAX])
 {
 	static const char dir[] = "/.dwz/";
 	const char *name = NULL;
 
-	for (const char *at = path; (at = strstr(at, dir)); at++)
+	for (const char *at = strstr(path, dir); at; at = strstr(at + 1, dir))
 		name = at + strlen(dir);
 	if (name && strlen(name) < DEBUG_LINK_MAX && msg_debug_alternate(name))
 		strcpy(ret, name);
 }
 
-/* .gnu_debugaltlink: a path, and the build ID of that file.  False: there is none. */
+/* .gnu_debugaltlink: a path, and the build ID of that file.  False: no such link. */
 static bool debug_file_altlink(const struct elf_file *f, struct msg_wanted *ret)
 {
 	const Elf64_Shdr *s = elf_file_find(f, ".gnu_debugaltlink");
 	struct elf_bytes b;
-	size_t n, len;
+	size_t n, len = 0;
 
 	*ret = (struct msg_wanted){ .alternate = DEBUG_ALTERNATE };
 	if (!s || s->sh_size > DEBUG_ALTLINK_MAX || elf_file_section(f, s, &b))
 		return false;
 	n = strnlen((const char *)b.data, b.len) + 1;
-	len = n < b.len ? b.len - n : 0;
+	if (n < b.len)
+		len = b.len - n;
 	if (len >= 2 && len <= BUILD_ID_MAX) {
 		ret->build_id_len = (uint32_t)len;
 		memcpy(ret->build_id, b.data + n, len);
@@ -76,20 +77,21 @@ static bool debug_file_altlink(const struct elf_file *f, struct msg_wanted *ret)
 	return ret->build_id_len > 0;
 }
 
-/* --- what the host has ------------------------------------------------------- */
+/* --- files of the host ------------------------------------------------------- */
 
-/* Ask for it, and wait up to DEBUG_WAIT_MS.  A descriptor and who brought it, or -1. */
+/* Ask for a file, and wait up to DEBUG_WAIT_MS.  A descriptor and its source, or -1. */
 static int debug_file_ask(struct conn *c, const struct msg_wanted *wanted, uint64_t *source)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
 	struct msg m;
-	int fd;
+	int fd = -1;
 
 	if (conn_send(c, MSG_DEBUG_WANTED, 0, wanted, sizeof(*wanted), NULL, 0, NULL, 0) ||
 	    poll(&p, 1, DEBUG_WAIT_MS) != 1 || conn_recv(c, &m))
 		return -1;
 	*source = m.hdr.id;
-	fd = m.hdr.type == MSG_WANTED_FILE ? msg_take_fd(&m, 0) : -1;
+	if (m.hdr.type == MSG_WANTED_FILE)
+		fd = msg_take_fd(&m, 0);
 	msg_close_fds(&m);
 	return fd;
 }
@@ -98,9 +100,11 @@ static bool debug_file_trusted(int exe, int debug, uint64_t source)
 {
 	struct stat e, d;
 
-	return source == DEBUG_SERVER ||
-	       (!fstat(exe, &e) && !fstat(debug, &d) &&
-		(d.st_uid == 0 || d.st_uid == e.st_uid) && (d.st_mode & S_IROTH));
+	if (source == DEBUG_SERVER)
+		return true;
+	if (fstat(exe, &e) || fstat(debug, &d))
+		return false;
+	return (d.st_uid == 0 || d.st_uid == e.st_uid) && (d.st_mode & S_IROTH);
 }
 
 static bool debug_file_same_id(const struct elf_file *d, const struct msg_wanted *q)
@@ -111,7 +115,7 @@ static bool debug_file_same_id(const struct elf_file *d, const struct msg_wanted
 	       !memcmp(id, q->build_id, q->build_id_len);
 }
 
-/* That of GDB's manual is zlib's. */
+/* The CRC of GDB's manual is zlib's. */
 static bool debug_file_same_crc(const struct elf_file *d, const struct debug_link *link)
 {
 	uLong crc = crc32(0, NULL, 0);
@@ -120,9 +124,11 @@ static bool debug_file_same_crc(const struct elf_file *d, const struct debug_lin
 	if (!link->name[0] || d->size > DEBUG_CRC_MAX)
 		return false;
 	for (uint64_t at = 0; at < d->size; at += DEBUG_CRC_PART) {
-		uint64_t left = d->size - at;
+		uint64_t len = d->size - at;
 
-		if (elf_file_read(d, at, left < DEBUG_CRC_PART ? left : DEBUG_CRC_PART, &b))
+		if (len > DEBUG_CRC_PART)
+			len = DEBUG_CRC_PART;
+		if (elf_file_read(d, at, len, &b))
 			return false;
 		crc = crc32(crc, b.data, (uInt)b.len);
 		elf_bytes_free(&b);
@@ -141,7 +147,7 @@ static bool debug_file_open(const struct elf_file *f, const struct msg_wanted *q
 	return false;
 }
 
-/* The separate one, or none. */
+/* Find the separate file, if there is one. */
 static void debug_file_separate(struct debug_file *d, struct elf_file *f, struct conn *c,
 				const struct debug_link *link, struct msg_job_done *done)
 {

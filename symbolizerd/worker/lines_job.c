@@ -20,6 +20,7 @@ static void lines_job_on_bus(int sig)
 	siglongjmp(lines_job_shrunk, 1);
 }
 
+/* Does this file itself have DWARF? */
 static bool lines_job_has(const struct elf_file *f)
 {
 	return elf_file_find(f, ".debug_info") || elf_file_find(f, ".zdebug_info");
@@ -54,7 +55,7 @@ static bool lines_job_vaddr(const struct elf_file *f, uint64_t off, uint64_t *re
 	return false;
 }
 
-/* Has it taken so much that the rest is left for another visit? */
+/* Has the visit reached its limits? */
 static bool lines_job_enough(void)
 {
 	struct mallinfo2 m = mallinfo2();
@@ -63,7 +64,7 @@ static bool lines_job_enough(void)
 	       m.uordblks + m.hblkhd > LINES_JOB_BYTES;
 }
 
-/* False: there is no more room. */
+/* Add the places at an address as those of offset i.  False: there is no more room. */
 static bool lines_job_at(struct dwarf_places *d, uint64_t vaddr, uint32_t i,
 			 struct frame_names_build *names)
 {
@@ -77,19 +78,21 @@ static bool lines_job_at(struct dwarf_places *d, uint64_t vaddr, uint32_t i,
 	return true;
 }
 
-/* For whose split DWARF, and who is asked. */
+/* The file whose split DWARF is wanted, and the hub. */
 struct lines_job_split {
 	const struct elf_file *f;
 	struct conn *c;
 };
 
-/* A dwarf_open_fn.  .dwo files lie where a compiler ran: they are left alone. */
+/* A dwarf_open_fn.  .dwo files are where a compiler ran: they are not opened. */
 static int lines_job_package(void *arg, const char *name, const char *dir)
 {
 	const struct lines_job_split *s = arg;
 
 	(void)dir;
-	return name ? -1 : debug_file_package(s->f, s->c);
+	if (name)
+		return -1;
+	return debug_file_package(s->f, s->c);
 }
 
 static int lines_job_read(const struct elf_file *f, int fd, int alternate, struct conn *c,
@@ -132,7 +135,7 @@ int lines_job(struct conn *c, int fd, const uint64_t *offsets, uint32_t n,
 	if (!r && lines_job_any(&f))
 		alternate = debug_file_alternate(&f, c);
 	if (sigsetjmp(lines_job_shrunk, 1))
-		return JOB_CORRUPT;	/* a worker has one job: what is open stays so */
+		return JOB_CORRUPT;	/* nothing is closed: a worker has one job */
 	signal(SIGBUS, lines_job_on_bus);
 	if (!r && lines_job_any(&f))
 		r = lines_job_read(&f, f.debug ? debug.fd : fd, alternate, c, offsets, n, names);

@@ -11,14 +11,15 @@
 
 int priority_raise(int proc)
 {
-	int group = getsid(0) == getpid() ?
-			    openat(proc, "self/autogroup", O_WRONLY | O_CLOEXEC) : -1;
+	int group = -1;
 
+	if (getsid(0) == getpid())
+		group = openat(proc, "self/autogroup", O_WRONLY | O_CLOEXEC);
 	if (setpriority(PRIO_PROCESS, 0, -10) < 0)
-		log_debug("priority: %s", strerror(errno));
+		log_debug("cannot raise the priority: %s", strerror(errno));
 	if (group < 0 || write(group, "-10", 3) == 3)
 		return group;
-	log_debug("priority of the session: %s", strerror(errno));
+	log_debug("cannot raise the priority of the session: %s", strerror(errno));
 	close(group);
 	return -1;
 }

@@ -29,8 +29,8 @@ static int worker_seal(const char *name, void *data, size_t len)
 	return fd;
 }
 
-/* A table is useful without names, too: if they are too many or make no sense,
- * the index has no entries. */
+/* A table is useful also without names: if they are too many or corrupt, the index
+ * has no entries. */
 static int worker_symbols(const struct elf_file *f)
 {
 	struct symbols_hdr *none;
@@ -64,7 +64,7 @@ static int worker_make(const struct elf_file *f, enum job_part part, int *fd)
 	return *fd < 0 ? JOB_NO_MEMORY : JOB_OK;
 }
 
-/* Make what is wanted, and answer it.  JOB_OK or a verdict. */
+/* Make the parts that are wanted, and send each.  JOB_OK or a verdict. */
 static int worker_parts(struct conn *c, const struct msg *m,
 			const struct elf_file *f, struct msg_job_done *done)
 {
@@ -81,13 +81,13 @@ static int worker_parts(struct conn *c, const struct msg *m,
 			break;
 		if (conn_send(c, MSG_JOB_DONE, m->hdr.id, done, sizeof(*done),
 			      NULL, 0, &fd, 1))
-			_exit(1);	/* nobody listens */
+			_exit(1);	/* the hub has gone */
 		close(fd);
 	}
 	return r;
 }
 
-/* All that is wanted of a file, and in each answer build ID and runtime. */
+/* All that is wanted of a file; each answer has its build ID and runtime. */
 static int worker_file(struct conn *c, const struct msg *m)
 {
 	const struct msg_job *job = (const void *)m->buf;
@@ -107,7 +107,7 @@ static int worker_file(struct conn *c, const struct msg *m)
 		done.unknown = facts.unknown;
 		memcpy(done.runtime_id, facts.id, sizeof(done.runtime_id));
 		debug_file_find(&debug, &f, c, job->parts, &done);
-		if (facts.runtime != RUNTIME_GO)	/* its own tables have all of it */
+		if (facts.runtime != RUNTIME_GO)	/* its own tables have all lines */
 			lines_job_may_be(&f, &done);
 		r = worker_parts(c, m, &f, &done);
 		debug_file_close(&debug, &f);
@@ -116,7 +116,7 @@ static int worker_file(struct conn *c, const struct msg *m)
 	return r;
 }
 
-/* Of a process, or of a file's lines. */
+/* Names of a process's frames, or of lines of a file. */
 static int worker_names(struct conn *c, const struct msg *m, int *verdict)
 {
 	static struct frame_names_build names;	/* large; a worker has one job */
@@ -134,18 +134,21 @@ static int worker_names(struct conn *c, const struct msg *m, int *verdict)
 		*verdict = JOB_CORRUPT;
 	else if (job->kind == JOB_LINES)
 		*verdict = lines_job(c, m->fds[0], words, job->n_frames, &names);
-	else if (job->runtime == RUNTIME_NONE)
-		*verdict = jit_names(m->fds[0], words, n, &names) ? JOB_CORRUPT : JOB_OK;
-	else
+	else if (job->runtime != RUNTIME_NONE)
 		*verdict = runtimes_names(job->runtime, &mem, words, n, &names);
+	else if (jit_names(m->fds[0], words, n, &names))
+		*verdict = JOB_CORRUPT;
+	else
+		*verdict = JOB_OK;
 	if (*verdict)
 		return 0;
 	frame_names_end(&names, parts);
 	fd = sealed_make("names", parts, 3);
-	if (fd < 0)
+	if (fd < 0) {
 		*verdict = JOB_NO_MEMORY;
-	return fd < 0 ? 0 : conn_send(c, MSG_NAMES, m->hdr.id, NULL, 0, NULL, 0,
-				      &fd, 1);
+		return 0;
+	}
+	return conn_send(c, MSG_NAMES, m->hdr.id, NULL, 0, NULL, 0, &fd, 1);
 }
 
 static int worker_answer(struct conn *c, const struct msg *m)

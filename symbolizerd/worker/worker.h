@@ -2,10 +2,9 @@
 /*
  * worker - the only code that parses files and memory of profiled processes
  *
- * A worker lives for one job.  It is forked by the zygote (symbolizerd/
- * zygote.c), already confined, with one socket; it receives one MSG_JOB, reads
- * through the descriptor that came along, and exits after its answer, which may
- * be MSG_JOB_FAILED.
+ * A worker has one job.  The zygote (zygote.h) forks it, already confined, with one
+ * socket; it receives one MSG_JOB, reads through the descriptor in that message, and
+ * exits after its answer, which may be MSG_JOB_FAILED.
  *
  * JOB_FILE: a file (pread only: it may shrink or change at any time, a mapping
  * could raise SIGBUS); a MSG_JOB_DONE for each part that is wanted.  JOB_PROCESS: a

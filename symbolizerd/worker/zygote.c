@@ -21,23 +21,23 @@
 #include "symbolizerd/worker/priority.h"
 #include "symbolizerd/worker/worker.h"
 
-#define WORKER_MAPS	(8 << 20)	/* bytes of an array that is a mapping of its own */
-#define WORKER_AHEAD	(256 << 10)
+#define WORKER_MAPS	(8 << 20)	/* bytes from which an array gets its own mapping */
+#define WORKER_AHEAD	(256 << 10)	/* bytes by which the heap grows */
 
 struct zygote {
 	struct conn hub;
 	int signals;
 	int slots[WORKER_SLOTS];
 	pid_t pids[WORKER_SLOTS];	/* 0: none */
-	uint64_t told_ns;		/* of its own CPU time */
-	uint64_t begin_ends_ns;		/* 0: it has */
-	int group;			/* of priority.h */
+	uint64_t told_ns;		/* of its own CPU time, reported so far */
+	uint64_t begin_ends_ns;		/* 0: it has ended */
+	int group;			/* from priority_raise() */
 };
 
 /* --- in the worker ------------------------------------------------------- */
 
-/* It lives for one job: what it gives back it takes again, and the kernel need not
- * clear it twice. */
+/* A worker has one job: memory that it frees it will need again, so it keeps that, and
+ * the kernel need not clear it twice. */
 static void zygote_work_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, WORKER_MAPS);
@@ -86,7 +86,7 @@ static int zygote_tell_exit(struct zygote *z, unsigned int slot, int status,
 			 0);
 }
 
-/* Workers after the beginning take turns with all other programs. */
+/* After the beginning, workers have the priority of all other programs. */
 static void zygote_settle(struct zygote *z)
 {
 	if (z->begin_ends_ns && now_ns() >= z->begin_ends_ns &&
@@ -132,22 +132,26 @@ static int zygote_reap(struct zygote *z)
 
 static int zygote_obey(struct zygote *z)
 {
+	unsigned int cpu_s = WORKER_CPU_S;
 	struct msg_slot m;
 	struct msg msg;
 	int r = conn_recv(&z->hub, &msg);
 
+	if (r == -EAGAIN)
+		return 0;
 	if (r)
-		return r == -EAGAIN ? 0 : -EPIPE;
+		return -EPIPE;
 	memcpy(&m, msg.buf, sizeof(m));
 	msg_close_fds(&msg);
 	if (m.slot >= WORKER_SLOTS)
 		return -EPROTO;
+	if (m.status > 0 && m.status < WORKER_CPU_S)
+		cpu_s = (unsigned int)m.status;
 	if (msg.hdr.type == MSG_FORK)
-		return zygote_fork_worker(z, m.slot, m.status > 0 && m.status < WORKER_CPU_S ?
-						     (unsigned int)m.status : WORKER_CPU_S);
+		return zygote_fork_worker(z, m.slot, cpu_s);
 	if (msg.hdr.type != MSG_KILL)
 		return -EPROTO;
-	/* not reaped yet, so the number is still its own */
+	/* it was not reaped yet, so the number is not reused */
 	if (z->pids[m.slot])
 		kill(z->pids[m.slot], SIGKILL);
 	return 0;
@@ -164,7 +168,7 @@ static int zygote_serve(struct zygote *z)
 	while (r == 0) {
 		if (poll(p, 2, -1) < 0 && errno != EINTR)
 			return -errno;
-		/* reap first: the slots of the dead may be in the next orders */
+		/* reap first: the next messages may be about their slots */
 		if (p[1].revents)
 			r = zygote_reap(z);
 		if (r == 0 && p[0].revents)
@@ -185,8 +189,8 @@ static int zygote_open_signals(void)
 {
 	sigset_t set;
 
-	/* a terminal's or a service manager's signals to the whole group are
-	 * the main process's business */
+	/* the main process handles signals that a terminal or a service manager
+	 * sends to the whole group */
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	sigemptyset(&set);
@@ -196,15 +200,16 @@ static int zygote_open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* In a session of its own. */
+/* Raise the priority, in a new session. */
 static void zygote_raise(struct zygote *z, int proc)
 {
-	z->group = setsid() < 0 ? -1 : priority_raise(proc);
+	if (setsid() >= 0)
+		z->group = priority_raise(proc);
 	if (z->group >= 0 || getpriority(PRIO_PROCESS, 0) < 0)
 		z->begin_ends_ns = now_ns() + ZYGOTE_BEGIN_NS;
 }
 
-/* Of z the slots, the group and when it begins are set. */
+/* z has its slots, its group and .begin_ends_ns. */
 static void zygote_main(struct zygote *z, uid_t uid, gid_t gid, pid_t hub,
 			int control)
 {
@@ -252,7 +257,7 @@ int zygote_start(uid_t uid, gid_t gid, int proc, struct zygote_ends *ret)
 	for (unsigned int i = 0; i < WORKER_SLOTS && r == 0; i++)
 		r = zygote_pair(&ret->slots[i], &z.slots[i]);
 	if (r < 0)
-		return r;	/* the caller ends; nothing to tidy up */
+		return r;	/* the caller ends: nothing is closed */
 	pid = fork();
 	if (pid < 0)
 		return -errno;

@@ -16,7 +16,7 @@ fuzz_jit_files_SRCS := $(JIT_FILES)
 
 FUZZ += hotspot_names
 fuzz_hotspot_names_SRCS := symbolizerd/runtimes/hotspot/names.c \
-	$(addprefix symbolizerd/symbols/,java_name.c utf8.c frame_names.c frame_names_build.c process_memory.c)
+	$(addprefix symbolizerd/symbols/,java_name.c utf8.c frame_names.c process_memory.c)
 
 FUZZ += demangle
 fuzz_demangle_SRCS := symbolizerd/symbols/demangle.c ipc/short_name.c

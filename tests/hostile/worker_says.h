@@ -11,7 +11,7 @@
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "ipc/sealed.h"
-#include "symbolizerd/symbols/frame_names_build.h"
+#include "symbolizerd/symbols/frame_names.h"
 
 static inline void fail(struct conn *c, uint32_t exe, uint32_t verdict)
 {

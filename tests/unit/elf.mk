@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 CFI := $(wildcard symbolizerd/unwind/cfi*.c) common/wire.c
-ELF_VISIT := common/hash_table.c symbolizerd/elf/elf_file.c symbolizerd/elf/elf_symbols.c symbolizerd/elf/file_id.c common/wire.c \
+ELF_VISIT := common/hash_table.c symbolizerd/elf/eh_frame_hdr.c symbolizerd/elf/elf_file.c symbolizerd/elf/elf_symbols.c symbolizerd/elf/file_id.c common/wire.c \
 	$(wildcard symbolizerd/unwind/*.c symbolizerd/symbols/*.c \
 	symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symbolizerd/runtimes/python/*.c \
 	symbolizerd/runtimes/hotspot/*.c)
 ELF_VISIT_LIBS := -ldw -lelf -lxxhash -lnettle -liberty
 
-UNIT += table_build
-unit_table_build_SRCS := symbolizerd/unwind/table.c common/hash_table.c
-unit_table_build_LIBS := -lxxhash
 UNIT += dwarf_places
 DWARF_PLACES := $(wildcard symbolizerd/symbols/dwarf_*.c symbolizerd/symbols/split_*.c) symbolizerd/symbols/demangle.c \
 	symbolizerd/elf/elf_file.c symbolizerd/elf/elf_symbols.c common/hash_table.c common/wire.c

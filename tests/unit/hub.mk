@@ -42,11 +42,11 @@ unit_table_policy_LIBS := -lxxhash
 unit_file_policy_SRCS := $(TABLES)
 unit_file_policy_LIBS := -lxxhash
 UNIT += frame_names process_memory
-unit_frame_names_SRCS := symbolizerd/symbols/frame_names.c symbolizerd/symbols/frame_names_build.c
+unit_frame_names_SRCS := symbolizerd/symbols/frame_names.c
 unit_process_memory_SRCS := symbolizerd/symbols/process_memory.c
 UNIT += jit jit_files
-JIT_FILES := symbolizerd/symbols/jit_names.c symbolizerd/symbols/jit_wanted.c symbolizerd/symbols/perf_map.c symbolizerd/symbols/jitdump.c \
-	symbolizerd/symbols/frame_names.c symbolizerd/symbols/frame_names_build.c
+JIT_FILES := symbolizerd/symbols/jit_names.c symbolizerd/symbols/jit_wanted.c symbolizerd/symbols/jitdump.c \
+	symbolizerd/symbols/frame_names.c
 unit_jit_files_SRCS := $(JIT_FILES)
 unit_jit_SRCS := symbolizerd/knowledge/jit.c symbolizerd/tables/owners.c common/hash_table.c $(JIT_FILES)
 unit_jit_LIBS := -lxxhash
@@ -58,9 +58,9 @@ UNIT += line_table java_name
 unit_java_name_SRCS := symbolizerd/symbols/java_name.c
 unit_line_table_SRCS := symbolizerd/symbols/line_table.c
 UNIT += managed_visits
-unit_managed_visits_SRCS := $(unit_managed_SRCS) symbolizerd/symbols/frame_names_build.c
+unit_managed_visits_SRCS := $(unit_managed_SRCS)
 unit_managed_visits_LIBS := -lxxhash
 UNIT += source_lines
 unit_source_lines_SRCS := symbolizerd/knowledge/source_lines.c symbolizerd/knowledge/user_share.c symbolizerd/knowledge/cpu_share.c symbolizerd/symbols/frame_names.c \
-	symbolizerd/symbols/frame_names_build.c $(unit_executable_SRCS)
+	$(unit_executable_SRCS)
 unit_source_lines_LIBS := -lxxhash

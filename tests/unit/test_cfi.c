@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From bytes of CFI to rules: each instruction, each form, each way to lie. */
+/* From bytes of CFI to rules: each instruction, each form, each kind of invalid entry. */
 #include "tests/unit/harness.h"
 
 #include <elf.h>
@@ -111,7 +111,7 @@ TEST(cfi_set_loc_is_encoded_as_addresses_are)
 	struct cfi_source src;
 	uint32_t rel;
 
-	/* its operand is pc-relative, and lies at at + 18 */
+	/* its operand is pc-relative, at at + 18 */
 	put_fde(&b, cie, START, LEN, "\x01....\x0e\x10", 7);
 	CHECK_EQ(b.b[at + 17], 1);
 	rel = START + 9 - (CFI_VADDR + at + 18);
@@ -197,7 +197,7 @@ TEST(cfi_places_of_registers)
 	RUN(0x14, 3, 2, 0x15, 12, 2, 0x16, 13, 1, 0x30, 0x09, 14, 8);
 	CHECK_EQ(bad, 0);
 	CHECK_EQ(r->saved, 0);
-	/* others are nobody's business, but are read */
+	/* operands of others are read, and ignored */
 	RUN(0x80, 1, 0x05, 0xff, 0x01, 1, 0x10, 1, 2, 0x77, 8, 0x2e, 8, 0x83, 2);
 	CHECK_EQ(bad, 0);
 	CHECK_EQ(r->saved, 1);
@@ -318,7 +318,7 @@ TEST(cfi_expressions)
 	RUN(0x0f, 2, 0x76, 0x78);			/* rbp - 8 */
 	CHECK_EQ(r->cfa, CFA_FP);
 	CHECK_EQ(r->cfa_off, -8);
-	/* what cannot be told: two derefs, two values, none, other registers */
+	/* not supported: two derefs, two values, none, other registers */
 	RUN(0x0f, 4, 0x76, 0x78, 0x06, 0x06);
 	CHECK_EQ(r->cfa, CFA_UNSUPPORTED);
 	RUN(0x0f, 4, 0x76, 0x78, 0x76, 0x78);
@@ -479,7 +479,7 @@ TEST(cfi_versions_and_augmentations)
 	check_one();
 	FORMS(1, "zRB", "\x01\x78\x10\x01\x1b", "\x00");
 	check_one();
-	/* a letter from the future: its length was told */
+	/* an unknown letter: the length of its data is known */
 	FORMS(1, "zRX", "\x01\x78\x10\x03\x1b..", "\x00");
 	check_one();
 }

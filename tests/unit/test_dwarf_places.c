@@ -185,7 +185,7 @@ static bool cut(uint8_t *bytes, const Elf64_Shdr *what, uint64_t i)
 
 #define CPU_S	20	/* of all damages of a section; a worker has 30 for one visit */
 
-/* Each damage in turn, in a process that goes on behind one that ends it: libdw may
+/* Each damage in turn, in a process that continues after one that ends it: libdw may
  * die, but not take long. */
 static void damage_section(const Elf64_Shdr *what, damage_fn fn, unsigned int *deaths)
 {

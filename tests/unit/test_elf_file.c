@@ -19,7 +19,7 @@
 
 #define TEXT	0x401000	/* virtual address of 64 bytes of text */
 
-/* Where things lie in the sample. */
+/* Offsets in the sample. */
 static struct elf_image im;
 static uint64_t text, frame, hdr;
 
@@ -532,7 +532,7 @@ TEST(elf_any_flipped_bit)
 		if (!sections)
 			image_ehdr(&im)->e_shoff = 0;
 		for (size_t bit = 0; bit < 8 * im.n; bit++) {
-			/* nothing lies there */
+			/* unused bytes */
 			if (!im.b[bit / 8] && bit / 8 > 250 && bit / 8 < 512)
 				continue;
 			im.b[bit / 8] ^= 1 << bit % 8;

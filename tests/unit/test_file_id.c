@@ -5,7 +5,7 @@
 
 #include "ipc/message_hub.h"
 #include "symbolizerd/elf/file_id.h"
-#include "symbolizerd/runtimes/go/detect.h"
+#include "symbolizerd/runtimes/go/find.h"
 
 static void check_id(const void *data, size_t len, const char *want)
 {

@@ -68,7 +68,7 @@ static uint32_t meet(uint64_t ino)
 	return (uint32_t)number;
 }
 
-/* The table of one page with n elements of rows; cfa_off tells it apart. */
+/* The table of one page with n elements of rows; cfa_off distinguishes it. */
 static void answer(uint32_t number, uint32_t n, int32_t cfa_off)
 {
 	uint32_t all = n + (n + INDEX_FANOUT - 1) / INDEX_FANOUT;
@@ -117,7 +117,7 @@ static void grace(void)
 		CHECK(files_settled_to(&files, fake_second()));
 }
 
-/* A second goes by; loaderd answers. */
+/* A second passes, and loaderd answers. */
 static void second(void)
 {
 	files_tick(&files, ++now_s);
@@ -187,7 +187,7 @@ TEST(files_without_a_table)
 	CHECK(is(3, FILE_BARE));
 	CHECK_EQ(stats().table_bad, 1);
 	CHECK_EQ(fake.answered, exe_id);
-	/* one that nobody knows any more */
+	/* one that is not known any more */
 	files_no_table(&files, 99);
 	files_later(&files, 99);
 	files_table(&files, 99, "junk", 4);
@@ -385,7 +385,7 @@ TEST(files_make_room_for_what_does_not_fit)
 	CHECK(is(3, FILE_PENDING | FILE_ASK));
 	CHECK_EQ(learn(3, 290), exe);
 	CHECK(is(3, FILE_TABLE));
-	/* more than one file may have drives nobody out */
+	/* a table that is too large for one file evicts no other */
 	learn(4, 400);
 	CHECK(is(4, FILE_BARE));
 	CHECK(is(3, FILE_TABLE));
@@ -393,7 +393,7 @@ TEST(files_make_room_for_what_does_not_fit)
 	files_fini(&files);
 }
 
-/* loaderd cannot ask for the vDSO: the hub is told to take it again. */
+/* loaderd cannot ask for the vDSO: the hub takes it again. */
 TEST(files_take_the_vdso_again_when_there_is_room)
 {
 	struct msg_exe m = { .key = { .size = 1 } };
@@ -423,7 +423,7 @@ TEST(files_take_the_vdso_again_when_there_is_room)
 	files_fini(&files);
 }
 
-/* More at once than fits: who waits drives nobody else out. */
+/* More at once than fits: a table that waits evicts no other. */
 TEST(files_in_a_burst_evict_what_is_needed)
 {
 	uint32_t n = 0;
@@ -747,7 +747,7 @@ TEST(files_are_asked_for_until_a_path_is_the_hosts)
 	files_fini(&files);
 }
 
-/* Entries that lie: dropped, each alone. */
+/* Invalid entries are dropped, each alone. */
 TEST(files_adopt_nothing_senseless)
 {
 	static const struct file_entry bad[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Names of a process's frames: what a worker makes, and what the hub refuses. */
-#include "symbolizerd/symbols/frame_names_build.h"
+#include "symbolizerd/symbols/frame_names.h"
 #include "tests/unit/harness.h"
 
 #include <errno.h>

@@ -133,7 +133,7 @@ TEST(go_rows_of_aarch64)
 	CHECK_EQ(r->cfa_off, 0);
 	CHECK_EQ(r->ra, RA_REG);
 	CHECK_EQ(r->ra_reg, SAVED_REGS);
-	r = rule(GO_FRAME, 12);		/* the link register lies at sp */
+	r = rule(GO_FRAME, 12);		/* the link register is at sp */
 	CHECK_EQ(r->cfa_off, 32);
 	CHECK_EQ(r->ra_off, -32);
 	CHECK_EQ(r->fp_off, -40);
@@ -232,7 +232,7 @@ TEST(go_flipped)
 	}
 }
 
-/* Each word of the table is what nobody would expect. */
+/* Absurd values in each word of the table. */
 TEST(go_absurd_words)
 {
 	static const uint64_t odd[] = {

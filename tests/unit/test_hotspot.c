@@ -3,17 +3,12 @@
  * the sampler's layout, and broken in every way. */
 #include "tests/unit/hotspot_image.h"
 
-#include <stdlib.h>
-
 #include "bpf/hotspot.h"
 #include "bpf/runtime.h"
-#include "ipc/message_hub.h"
 #include "symbolizerd/elf/elf_symbols.h"
 #include "symbolizerd/runtimes/hotspot/find.h"
-#include "symbolizerd/runtimes/runtimes.h"
-#include "symbolizerd/unwind/build.h"
 #include "symbolizerd/unwind/table.h"
-#include "tests/unit/table_view.h"
+#include "tests/unit/runtime_image.h"
 
 static struct hotspot_image image;
 
@@ -40,38 +35,6 @@ static void check_odd(enum hs_release r, struct hs_odd odd, bool found, bool kno
 	CHECK_EQ(h.layout != 0, known);
 }
 
-/* The runtime's ID, as a worker says it. */
-static const char *detect(uint32_t runtime, bool unknown)
-{
-	static struct runtime_facts facts;
-	struct elf_file f;
-	int fd = image_file(&image.im);
-
-	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
-	runtimes_detect(&f, &facts);
-	CHECK_EQ(facts.runtime, runtime);
-	CHECK_EQ(facts.unknown, unknown);
-	elf_file_close(&f);
-	close(fd);
-	return facts.id;
-}
-
-/* What its table says at place 0, or NULL; the table is freed with `at`. */
-static const struct unwind_rule *row_at_0(void **at)
-{
-	struct elf_file f;
-	int fd = image_file(&image.im);
-	struct table_view v;
-	size_t len;
-
-	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
-	CHECK_EQ(unwind_build(&f, runtimes_rows, at, &len), JOB_OK);
-	CHECK(view_open(&v, *at, len));
-	elf_file_close(&f);
-	close(fd);
-	return table_lookup(*at, 0);
-}
-
 /* --- found ------------------------------------------------------------------------ */
 
 TEST(hotspot_of_each_release)
@@ -88,7 +51,7 @@ TEST(hotspot_of_each_release)
 		CHECK_EQ(h.layout, hs_layout[r]);
 		CHECK_EQ(h.root, HS_ROOT);
 		snprintf(want, sizeof(want), "%u", hs_feature[r]);
-		CHECK_STR(detect(RUNTIME_HOTSPOT, false), want);
+		CHECK_STR(image_detect(&image.im, RUNTIME_HOTSPOT, false), want);
 	}
 }
 
@@ -99,7 +62,8 @@ TEST(hotspot_row_says_where_the_heaps_are)
 		void *table;
 
 		hs_make(&image, r, &(struct hs_odd){ .by_code = true });
-		rule = row_at_0(&table);
+		table = image_table(&image.im);
+		rule = table_lookup(table, 0);
 		CHECK_EQ(rule->cfa, CFA_RUNTIME);
 		CHECK_EQ(RUNTIME_VERSION(rule), hs_layout[r]);
 		CHECK_EQ(RUNTIME_ROOT(rule), HS_ROOT - HS_TEXT);
@@ -112,7 +76,7 @@ TEST(hotspot_row_says_where_the_heaps_are)
 TEST(hotspot_used_is_no_hotspot)
 {
 	check_odd(HS_17, (struct hs_odd){ .undefined = true }, false, false);
-	CHECK_STR(detect(RUNTIME_NONE, false), "");
+	CHECK_STR(image_detect(&image.im, RUNTIME_NONE, false), "");
 }
 
 TEST(hotspot_without_a_hash_table_is_found_too)
@@ -147,7 +111,7 @@ static int idle_rows(enum hs_release r)
 	return r == HS_8 ? 2 : r < HS_25_OLD ? 1 : 0;
 }
 
-/* Each other number is one that it goes by, wherever that stands. */
+/* The layout uses each other number, wherever it is. */
 TEST(hotspot_that_says_otherwise_has_no_layout)
 {
 	for (int i = 0; i < 4 * HS_RELEASES; i++) {
@@ -196,13 +160,14 @@ TEST(hotspot_of_another_release_has_no_layout)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		check_odd(HS_25, (struct hs_odd){ .feature = others[i] }, true, false);
 		snprintf(want, sizeof(want), "%u", others[i]);
-		CHECK_STR(detect(RUNTIME_HOTSPOT, true), want);
-		CHECK(!row_at_0(&table));
+		CHECK_STR(image_detect(&image.im, RUNTIME_HOTSPOT, true), want);
+		table = image_table(&image.im);
+		CHECK(!table_lookup(table, 0));
 		free(table);
 	}
 	/* no number that there is */
 	check_odd(HS_25, (struct hs_odd){ .feature = 256 }, true, false);
-	CHECK_STR(detect(RUNTIME_HOTSPOT, true), "");
+	CHECK_STR(image_detect(&image.im, RUNTIME_HOTSPOT, true), "");
 }
 
 TEST(hotspot_with_code_of_another_machine_has_no_layout)
@@ -225,50 +190,20 @@ TEST(hotspot_tables_without_an_end)
 
 /* --- hostile ------------------------------------------------------------------------ */
 
-/* Whatever comes of it keeps its promises. */
-static void survive(const void *bytes, size_t len)
-{
-	struct table_view view;
-	struct runtime_facts facts;
-	struct elf_file f;
-	void *t = NULL;
-	size_t n;
-	int fd = file_of(bytes, len);
-
-	if (!elf_file_open(&f, fd)) {
-		runtimes_detect(&f, &facts);
-		CHECK(memchr(facts.id, '\0', sizeof(facts.id)));
-		if (!unwind_build(&f, runtimes_rows, &t, &n))
-			CHECK(view_open(&view, t, n));
-	}
-	elf_file_close(&f);
-	free(t);
-	close(fd);
-}
-
 TEST(hotspot_truncated)
 {
 	for (int arm64 = 0; arm64 < 2; arm64++) {
 		hs_make(&image, HS_21, &(struct hs_odd){ .by_code = true, .arm64 = arm64 });
-		for (size_t len = 0; len < image.im.n; len++)
-			survive(image.im.b, len);
-	}
-}
-
-static void survive_flips(const struct hs_odd *odd)
-{
-	hs_make(&image, HS_25, odd);
-	for (size_t bit = 0; bit < 8 * image.im.n; bit++) {
-		image.im.b[bit / 8] ^= 1 << bit % 8;
-		survive(image.im.b, image.im.n);
-		image.im.b[bit / 8] ^= 1 << bit % 8;
+		image_survive_truncated(&image.im);
 	}
 }
 
 TEST(hotspot_flipped)
 {
-	survive_flips(&(struct hs_odd){ .by_code = true });
-	survive_flips(&(struct hs_odd){ .by_code = true, .arm64 = true });
+	for (int arm64 = 0; arm64 < 2; arm64++) {
+		hs_make(&image, HS_25, &(struct hs_odd){ .by_code = true, .arm64 = arm64 });
+		image_survive_flipped(&image.im);
+	}
 }
 
 /* Addresses and sizes that are none, in every word that is one. */
@@ -283,7 +218,7 @@ TEST(hotspot_words_of_absurd_values)
 
 		for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 			*w = odd[i];
-			survive(image.im.b, image.im.n);
+			image_survive(image.im.b, image.im.n);
 		}
 		*w = keep;
 	}

@@ -25,7 +25,7 @@ static uint32_t text(struct lines_builder *b, const char *what, uint32_t n)
 	return lines_string(b, s, strlen(s));
 }
 
-/* Plain, with what the file calls it behind it, or a function without a name. */
+/* A plain name, one that is followed by its name in the file, or none. */
 static uint32_t random_name(struct lines_builder *b, uint32_t i)
 {
 	char s[64];

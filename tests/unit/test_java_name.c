@@ -46,7 +46,7 @@ TEST(java_names_of_hidden_classes)
 	CHECK_STR(name, "a.0y+1..f");
 }
 
-/* As long as a record lets them be, and longer: an end, and nothing behind it. */
+/* As long as a record lets them be, and longer: an end, and nothing after it. */
 TEST(java_names_that_are_long)
 {
 	static char class[4000], descriptor[4000];

@@ -2,7 +2,6 @@
 /* Perf maps and jitdumps: what they name, and what they cannot do. */
 #include "symbolizerd/symbols/jit_names.h"
 #include "symbolizerd/symbols/jitdump.h"
-#include "symbolizerd/symbols/perf_map.h"
 #include "tests/unit/harness.h"
 #include "tests/unit/jit_dump.h"
 
@@ -108,7 +107,7 @@ TEST(lines_that_make_no_sense_name_nothing)
 	CHECK_STR(map_name("ffffffffffffff 1 name\n", FRAME_ADDR_MASK), "name");
 }
 
-/* Lines that lie across the pieces in which a file is read, and one that is longer than
+/* Lines across the pieces in which a file is read, and one that is longer than
  * any line. */
 TEST(large_maps_are_read_whole)
 {
@@ -237,7 +236,7 @@ TEST(a_dump_of_another_kind_is_refused)
 	}
 	CHECK_EQ(look_dump(dump.len, &addr, 1), 0);
 	CHECK_STR(name_at(0), "last");
-	/* CPython 3.13 does not tell the machine */
+	/* CPython 3.13 does not write the machine */
 	memset(dump.bytes + 12, 0, 4);
 	CHECK_EQ(look_dump(dump.len, &addr, 1), 0);
 	CHECK_STR(name_at(0), "last");

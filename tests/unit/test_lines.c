@@ -15,7 +15,7 @@ struct made {
 	struct symbol_index idx;
 };
 
-/* An index of two symbols: at START with these lines, behind it without. */
+/* An index of two symbols: at START with these lines, after it without. */
 static void lay_out(struct made *m, struct lines_builder *b, uint32_t lines,
 		    uint32_t size)
 {
@@ -185,7 +185,7 @@ TEST(lines_that_make_no_sense)
 	CHECK(!TAKEN(1, 0, 0, 8, 1, 1, 0));	/* no such scope */
 	CHECK(!TAKEN(1, 0, 0, 8, 2, 0));	/* the first row has no scope */
 	CHECK(!TAKEN(1, 0, 0, 8, 1, 0));	/* no end */
-	CHECK(!TAKEN(1, 0, 0, 8, 1, 0, 0, 0));	/* more behind it */
+	CHECK(!TAKEN(1, 0, 0, 8, 1, 0, 0, 0));	/* more after it */
 	CHECK(!TAKEN(1, 0x80, 0x80, 0x80, 0x80, 0x10, 0, 0));	/* 33 bits */
 	CHECK(!TAKEN(0x81, 0x20, 0, 0));	/* too many scopes */
 }

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "symbolizerd/symbols/frame_names_build.h"
+#include "symbolizerd/symbols/frame_names.h"
 
 #define A		0x7f0000001000ULL	/* methods */
 #define COOKIE		0xabcdefu

@@ -10,7 +10,7 @@
 
 #define TEXT	0x10000
 #define GOT	0x20000
-#define STUBS	0x100		/* of .plt in .text; the others behind it */
+#define STUBS	0x100		/* of .plt in .text; the others follow */
 #define NAMES	"\0memcpy\0_Znwm\0free"
 #define MEMCPY	1
 #define NEW	8
@@ -129,6 +129,19 @@ static void build(void)
 	close(fd);
 }
 
+/* The image of .code: its sections, but for .text; one of relocations. */
+static void make(uint16_t machine, const struct section *sections, size_t n_sections,
+		 const char *rela, const struct reloc *relocs, size_t n_relocs)
+{
+	begin(machine);
+	for (size_t i = 0; i < n_sections; i++)
+		section_of_code(&sections[i]);
+	put_rela(rela, relocs, n_relocs);
+	put_tables(NULL, 0);
+	image_finish(&im);
+	build();
+}
+
 static void check(size_t from, size_t to, const char *want)
 {
 	for (size_t at = from; at < to; at++) {
@@ -201,19 +214,16 @@ TEST(stubs_of_other_layouts)
 		{ GOT + 24, R_X86_64_JUMP_SLOT, 1, 0 }, { GOT + 32, R_X86_64_JUMP_SLOT, 3, 0 },
 		{ GOT + 40, R_X86_64_JUMP_SLOT, 2, 0 },
 	};
+	static const struct section sections[] = {
+		{ ".plt", STUBS, 32 }, { ".plt.sec", STUBS + 32, 48 },
+	};
 
 	memset(code, 0, sizeof(code));
 	memcpy(code + STUBS + 16, "\xf3\x0f\x1e\xfa\x68", 5);
 	jump(STUBS + 32, "\xf3\x0f\x1e\xfa", 4, GOT + 24);
 	jump(STUBS + 48, "\xf3\x0f\x1e\xfa\xf2", 5, GOT + 32);
 	jump(STUBS + 64, "\xf3\x0f\x1e\xfa\x41\xbb\1\0\0\0", 10, GOT + 40);
-	begin(EM_X86_64);
-	section_of_code(&(struct section){ ".plt", STUBS, 32 });
-	section_of_code(&(struct section){ ".plt.sec", STUBS + 32, 48 });
-	put_rela(".rela.plt", plt, 3);
-	put_tables(NULL, 0);
-	image_finish(&im);
-	build();
+	make(EM_X86_64, sections, 2, ".rela.plt", plt, 3);
 	check(STUBS, STUBS + 32, ".plt");
 	check(STUBS + 32, STUBS + 48, "memcpy@plt");
 	check(STUBS + 48, STUBS + 64, "free@plt");
@@ -235,12 +245,7 @@ TEST(stubs_of_arm64)
 	put32(code + STUBS + 48, 0xd503245f);	/* bti c */
 	load(STUBS + 52, GOT + 0x1000);
 	load(STUBS + 72, TEXT - 0x2000 + 8);	/* below it */
-	begin(EM_AARCH64);
-	section_of_code(&(struct section){ ".plt", STUBS, 88 });
-	put_rela(".rela.plt", plt, 3);
-	put_tables(NULL, 0);
-	image_finish(&im);
-	build();
+	make(EM_AARCH64, &(struct section){ ".plt", STUBS, 88 }, 1, ".rela.plt", plt, 3);
 	check(STUBS, STUBS + 32, ".plt");
 	check(STUBS + 32, STUBS + 48, "memcpy@plt");
 	check(STUBS + 48, STUBS + 72, "free@plt");
@@ -259,12 +264,7 @@ TEST(stubs_of_ifuncs)
 	memset(code, 0, sizeof(code));
 	for (size_t i = 0; i < 3; i++)
 		jump(STUBS + 16 * i, "", 0, GOT + 24 + 8 * i);
-	begin(EM_X86_64);
-	section_of_code(&(struct section){ ".iplt", STUBS, 48 });
-	put_rela(".rela.plt", plt, 3);
-	put_tables(NULL, 0);
-	image_finish(&im);
-	build();
+	make(EM_X86_64, &(struct section){ ".iplt", STUBS, 48 }, 1, ".rela.plt", plt, 3);
 	check(STUBS, STUBS + 16, ".iplt");
 	check(STUBS + 16, STUBS + 32, "f@plt");
 	check(STUBS + 32, STUBS + 48, ".iplt");
@@ -295,12 +295,7 @@ TEST(stubs_only_in_their_sections)
 
 	memset(code, 0, sizeof(code));
 	jump(STUBS, "", 0, GOT + 24);
-	begin(EM_X86_64);
-	section_of_code(&(struct section){ ".text.tail", STUBS, 16 });
-	put_rela(".rela.dyn", plt, 1);
-	put_tables(NULL, 0);
-	image_finish(&im);
-	build();
+	make(EM_X86_64, &(struct section){ ".text.tail", STUBS, 16 }, 1, ".rela.dyn", plt, 1);
 	check(STUBS, STUBS + 16, NULL);
 }
 
@@ -319,22 +314,22 @@ static void survive(size_t len)
 	close(fd);
 }
 
+static void survive_flipped(size_t from, size_t to)
+{
+	for (size_t bit = 8 * from; bit < 8 * to; bit++) {
+		im.b[bit / 8] ^= 1 << bit % 8;
+		survive(im.n);
+		im.b[bit / 8] ^= 1 << bit % 8;
+	}
+}
+
 TEST(stubs_truncated_or_flipped)
 {
 	lazy_image();
 	for (size_t len = 0; len < im.n; len++)
 		survive(len);
-	for (size_t i = 0; i < 3; i++) {
-		for (size_t bit = 8 * parts[i][0]; bit < 8 * (parts[i][0] + parts[i][1]); bit++) {
-			im.b[bit / 8] ^= 1 << bit % 8;
-			survive(im.n);
-			im.b[bit / 8] ^= 1 << bit % 8;
-		}
-	}
+	for (size_t i = 0; i < 3; i++)
+		survive_flipped(parts[i][0], parts[i][0] + parts[i][1]);
 	/* the section headers */
-	for (size_t bit = 8 * image_ehdr(&im)->e_shoff; bit < 8 * im.n; bit++) {
-		im.b[bit / 8] ^= 1 << bit % 8;
-		survive(im.n);
-		im.b[bit / 8] ^= 1 << bit % 8;
-	}
+	survive_flipped(image_ehdr(&im)->e_shoff, im.n);
 }

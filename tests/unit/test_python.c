@@ -3,15 +3,10 @@
  * every way. */
 #include "tests/unit/python_image.h"
 
-#include <stdlib.h>
-
 #include "bpf/runtime.h"
-#include "ipc/message_hub.h"
 #include "symbolizerd/runtimes/python/find.h"
-#include "symbolizerd/runtimes/runtimes.h"
-#include "symbolizerd/unwind/build.h"
 #include "symbolizerd/unwind/table.h"
-#include "tests/unit/table_view.h"
+#include "tests/unit/runtime_image.h"
 
 static struct python_image image;
 
@@ -26,37 +21,6 @@ static bool find(struct python_file *ret)
 	elf_file_close(&f);
 	close(fd);
 	return found;
-}
-
-/* The runtime's ID, as a worker says it. */
-static const char *detect(uint32_t runtime)
-{
-	static struct runtime_facts facts;
-	struct elf_file f;
-	int fd = image_file(&image.im);
-
-	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
-	runtimes_detect(&f, &facts);
-	CHECK_EQ(facts.runtime, runtime);
-	elf_file_close(&f);
-	close(fd);
-	return facts.id;
-}
-
-static void *build(void)
-{
-	struct elf_file f;
-	int fd = image_file(&image.im);
-	struct table_view v;
-	size_t len;
-	void *table;
-
-	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
-	CHECK_EQ(unwind_build(&f, runtimes_rows, &table, &len), JOB_OK);
-	CHECK(view_open(&v, table, len));
-	elf_file_close(&f);
-	close(fd);
-	return table;
 }
 
 /* --- found ------------------------------------------------------------------------ */
@@ -80,7 +44,7 @@ TEST(python_of_each_version)
 		CHECK_EQ(p.loop[1].start, py_func(&image, PY_COLD));
 		CHECK_EQ(p.loop[1].end, py_func(&image, PY_AFTER));
 		snprintf(want, sizeof(want), "3.%u", minor);
-		CHECK_STR(detect(RUNTIME_PYTHON), want);
+		CHECK_STR(image_detect(&image.im, RUNTIME_PYTHON, false), want);
 	}
 }
 
@@ -100,7 +64,7 @@ TEST(python_used_is_no_python)
 
 	py_make(&image, 11, false, true);
 	CHECK(!find(&p));
-	CHECK_STR(detect(RUNTIME_NONE), "");
+	CHECK_STR(image_detect(&image.im, RUNTIME_NONE, false), "");
 	py_make(&image, 11, false, false);
 	CHECK(find(&p));
 	/* the loop is not its own */
@@ -131,7 +95,7 @@ TEST(python_without_a_gil)
 		CHECK(find(&p));
 		CHECK_EQ(p.layout, minor | PYTHON_FREE_THREADED);
 		snprintf(want, sizeof(want), "3.%ut", minor);
-		CHECK_STR(detect(RUNTIME_PYTHON), want);
+		CHECK_STR(image_detect(&image.im, RUNTIME_PYTHON, false), want);
 	}
 }
 
@@ -175,9 +139,9 @@ TEST(python_of_an_unknown_version)
 	CHECK(find(&p));
 	CHECK_EQ(p.minor, 16);
 	CHECK_EQ(p.layout, 0);
-	CHECK_STR(detect(RUNTIME_PYTHON), "3.16");
+	CHECK_STR(image_detect(&image.im, RUNTIME_PYTHON, true), "3.16");
 	/* no mark, so the loop is as any function */
-	table = build();
+	table = image_table(&image.im);
 	CHECK_EQ(table_lookup(table, 0)->cfa, CFA_NONE);
 	CHECK_EQ(table_lookup(table, py_func(&image, PY_LOOP) - PY_TEXT)->by_fp, 0);
 	free(table);
@@ -209,7 +173,7 @@ TEST(python_rows_of_the_loop_are_marked)
 		void *table;
 
 		py_make(&image, minor, true, false);
-		table = build();
+		table = image_table(&image.im);
 		r = table_lookup(table, 0);
 		CHECK_EQ(r->cfa, CFA_RUNTIME);
 		CHECK_EQ(RUNTIME_VERSION(r), minor);
@@ -226,40 +190,18 @@ TEST(python_rows_of_others_are_not)
 	void *table;
 
 	py_make(&image, 9, false, false);
-	table = build();
+	table = image_table(&image.im);
 	check_rules(table, false);
 	free(table);
 }
 
 /* --- hostile ------------------------------------------------------------------------ */
 
-/* Whatever comes of it keeps its promises. */
-static void survive(const void *bytes, size_t len)
-{
-	struct table_view view;
-	struct runtime_facts facts;
-	struct elf_file f;
-	void *t = NULL;
-	size_t n;
-	int fd = file_of(bytes, len);
-
-	if (!elf_file_open(&f, fd)) {
-		runtimes_detect(&f, &facts);
-		CHECK(memchr(facts.id, '\0', sizeof(facts.id)));
-		if (!unwind_build(&f, runtimes_rows, &t, &n))
-			CHECK(view_open(&view, t, n));
-	}
-	elf_file_close(&f);
-	free(t);
-	close(fd);
-}
-
 TEST(python_truncated)
 {
 	for (uint32_t minor = 6; minor <= 13; minor += 7) {
 		py_make(&image, minor, true, false);
-		for (size_t len = 0; len < image.im.n; len++)
-			survive(image.im.b, len);
+		image_survive_truncated(&image.im);
 	}
 }
 
@@ -267,15 +209,11 @@ TEST(python_flipped)
 {
 	for (uint32_t minor = 6; minor <= 13; minor += 7) {
 		py_make(&image, minor, true, false);
-		for (size_t bit = 0; bit < 8 * image.im.n; bit++) {
-			image.im.b[bit / 8] ^= 1 << bit % 8;
-			survive(image.im.b, image.im.n);
-			image.im.b[bit / 8] ^= 1 << bit % 8;
-		}
+		image_survive_flipped(&image.im);
 	}
 }
 
-/* Symbols that lie anywhere, of any size. */
+/* Symbols with any address and any size. */
 TEST(python_symbols_of_absurd_values)
 {
 	static const uint64_t odd[] = { 1, 0x500000, 0x7fffffff, 0xffffffff, UINT64_MAX,
@@ -291,11 +229,11 @@ TEST(python_symbols_of_absurd_values)
 			uint64_t size = w[1];
 
 			w[0] = odd[i];
-			survive(image.im.b, image.im.n);
+			image_survive(image.im.b, image.im.n);
 			w[1] = odd[i];
-			survive(image.im.b, image.im.n);
+			image_survive(image.im.b, image.im.n);
 			w[0] = keep;
-			survive(image.im.b, image.im.n);
+			image_survive(image.im.b, image.im.n);
 			w[1] = size;
 		}
 	}

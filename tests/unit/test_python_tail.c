@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A made-up tail-calling interpreter: its functions found by the table that leads to
- * them, in an executable that lies anywhere and in one that does not; and broken. */
+ * them, in a position-independent executable and in another one; and broken. */
 #include "symbolizerd/runtimes/python/tail.h"
 
 #include "ipc/message_hub.h"

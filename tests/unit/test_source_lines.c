@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "ipc/message_hub.h"
-#include "symbolizerd/symbols/frame_names_build.h"
+#include "symbolizerd/symbols/frame_names.h"
 
 #define SECOND	1000000000ULL
 #define OFF	0x1000ULL

@@ -552,7 +552,7 @@ static bool damage_one(damage_fn fn, uint64_t i)
 	return fn(i);
 }
 
-/* In a process that goes on behind one that ends it: libdw may die, but not take long. */
+/* In a process that continues after one that ends it: libdw may die, but not take long. */
 static void damage_all(damage_fn fn)
 {
 	uint64_t *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -64,11 +64,16 @@ static void begin(void)
 	image_segment(&im, PT_LOAD, PF_R | PF_X, text, TEXT, sizeof(bytes));
 }
 
+/* The index of the image, which is complete now. */
 static void build(void)
 {
 	struct elf_file f;
-	int fd = image_file(&im);
+	int fd;
 
+	image_finish(&im);
+	fd = image_file(&im);
+	free(data);
+	data = NULL;
 	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
 	CHECK_EQ(symbols_build(&f, runtimes_symbols, &data, &data_len), JOB_OK);
 	CHECK_EQ(symbols_open(data, data_len, &idx), 0);
@@ -86,9 +91,6 @@ static void index_of(const struct sym *s, size_t n, const struct sym *d,
 		put_symbols(s, n, ".symtab", ".strtab", &a, &b, &c);
 	if (n_d)
 		put_symbols(d, n_d, ".dynsym", ".dynstr", &a, &b, &c);
-	image_finish(&im);
-	free(data);
-	data = NULL;
 	build();
 }
 #define N(a)	(sizeof(a) / sizeof((a)[0]))
@@ -152,7 +154,7 @@ TEST(symbols_without_size)
 	check(200 + SYMBOL_UNSIZED_MAX, NULL);
 }
 
-/* _init of crti.o has no size, and the PLT lies behind it. */
+/* _init of crti.o has no size, and the PLT follows it. */
 TEST(symbols_without_size_end_with_their_section)
 {
 	static const struct sym s[] = {
@@ -164,9 +166,6 @@ TEST(symbols_without_size_end_with_their_section)
 	begin();
 	image_section(&im, ".init", SHT_PROGBITS, text, TEXT, 27);
 	put_symbols(s, N(s), ".symtab", ".strtab", &a, &b, &c);
-	image_finish(&im);
-	free(data);
-	data = NULL;
 	build();
 	check(8, "_init");
 	check(26, "_init");
@@ -224,7 +223,7 @@ TEST(symbols_of_aliases)
 		/* the vDSO's */
 		{ { { "time", STB_WEAK }, { "__vdso_time", STB_GLOBAL },
 		    { "time", STB_WEAK } }, "__vdso_time" },
-		/* a name of C++ is none that C reserves */
+		/* C does not reserve names of C++ */
 		{ { { "_ZN1a1fEv", STB_GLOBAL }, { "a_f_of_c", STB_LOCAL },
 		    { "_ZN1a1fEv.localalias", STB_LOCAL } }, "a::f()" },
 	};
@@ -257,7 +256,7 @@ TEST(symbols_of_both_tables)
 	check(32, "only_dyn");
 	check(64, "unsized");
 	check(71, "unsized");
-	check(72, NULL);	/* the size that the other table told */
+	check(72, NULL);	/* the size in the other table */
 	index_of(NULL, 0, d, N(d));
 	check(0, "dyn");
 }
@@ -328,9 +327,6 @@ TEST(symbols_of_objects_in_code)
 	image_section(&im, ".rodata", SHT_PROGBITS, text, TEXT, TEXT_LEN);
 	im.shdrs[2].sh_flags = SHF_ALLOC;
 	put_symbols(s, N(s), ".symtab", ".strtab", &a, &b, &c);
-	image_finish(&im);
-	free(data);
-	data = NULL;
 	build();
 	check(16, "base_zdwf_info");
 	check(31, "base_zdwf_info");
@@ -370,7 +366,6 @@ TEST(symbols_through_dynamic_segment)
 		build();
 		check(16, broken == 1 || broken == 2 ? NULL : "f");
 		check(32, broken && broken != 4 ? NULL : "g");
-		free(data);
 	}
 }
 
@@ -477,7 +472,6 @@ TEST(symbols_without_names_are_ranges_of_cfi)
 
 		d[0].value = v + 272;
 		put_symbols(d, 1, ".dynsym", ".dynstr", &a, &b, &c);
-		image_finish(&im);
 		build();
 		check_range(15, 0);
 		check_range(16, none || wrong == FDE ? 0 : v + 16);
@@ -490,8 +484,6 @@ TEST(symbols_without_names_are_ranges_of_cfi)
 		check(304, "f");			/* in f */
 		check_range(512, 0);
 		check_range(TEXT_LEN - 1, none ? 0 : v + TEXT_LEN - 8);
-		free(data);
-		data = NULL;
 	}
 }
 
@@ -534,14 +526,11 @@ TEST(symbols_of_the_entry)
 		memcpy(code + len, &to, 4);
 		memcpy(code + len + 4, CALL, 6);
 		image_ehdr(&im)->e_entry = v + 64;
-		image_finish(&im);
 		build();
 		check(64, cases[i].start ? "_start" : NULL);
 		check(127, cases[i].start ? "_start" : NULL);
 		check(MAIN, cases[i].main ? "main" : NULL);
 		check(MAIN + 31, cases[i].main ? "main" : NULL);
-		free(data);
-		data = NULL;
 	}
 }
 
@@ -556,10 +545,7 @@ TEST(symbols_of_an_entry_at_the_end)
 
 		memcpy(im.b + text + TEXT_LEN - n, code, n);
 		image_ehdr(&im)->e_entry = v + TEXT_LEN - n;
-		image_finish(&im);
 		build();
-		free(data);
-		data = NULL;
 	}
 }
 
@@ -572,12 +558,9 @@ TEST(symbols_with_symtab_have_no_ranges)
 	uint64_t a, b, c;
 
 	put_symbols(&s, 1, ".symtab", ".strtab", &a, &b, &c);
-	image_finish(&im);
 	build();
 	check_range(16, 0);
 	check(64, "f");
-	free(data);
-	data = NULL;
 }
 
 TEST(symbols_of_a_file_without)

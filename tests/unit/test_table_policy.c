@@ -13,19 +13,31 @@
 static struct table_policy tables;
 static struct file_key some_key = { .ino = 1, .size = 2 };
 
+/* What most tests begin with: a worker's table of flat rows. */
+static struct flat f;
+static uint8_t *t;
+static size_t len;
+
 static void setup(uint64_t budget)
 {
 	fake_begin(budget, FAKE_KEYS);
 	CHECK_EQ(tables_init(&tables, 42, budget, &fake_out, NULL), 0);
 }
 
-static int install(const void *data, size_t len, struct table_ref *ret)
+static void make(uint32_t rows, uint32_t rules, bool dense, uint32_t salt)
+{
+	free(t);
+	make_flat(&f, rows, rules, dense);
+	t = make_table(&f, salt, &len);
+}
+
+static int install_bytes(const void *data, size_t size, struct table_ref *ret)
 {
 	struct file_entry entry = { .exe = 7 };
 	int r;
 
 	ret->owner = 0;
-	r = tables_install(&tables, 0, &some_key, &entry, data, len, ret);
+	r = tables_install(&tables, 0, &some_key, &entry, data, size, ret);
 
 	if (!r && ret->pages) {
 		CHECK_EQ(entry.dir, ret->dir);
@@ -33,6 +45,11 @@ static int install(const void *data, size_t len, struct table_ref *ret)
 		CHECK_EQ(entry.state, FILE_TABLE);
 	}
 	return r;
+}
+
+static int install(struct table_ref *ret)
+{
+	return install_bytes(t, len, ret);
 }
 
 /* No key leads there any more. */
@@ -55,15 +72,14 @@ static void grace(void)
 	second();
 }
 
-static void check_at(const struct flat *f, const struct table_ref *t,
-		     uint32_t salt, uint64_t off)
+static void check_at(const struct table_ref *ref, uint32_t salt, uint64_t off)
 {
-	uint16_t local = flat_find(f, off);
-	int got = table_rule(t->dir, t->pages, off);
+	uint16_t local = flat_find(&f, off);
+	int got = table_rule(ref->dir, ref->pages, off);
 	struct unwind_rule want;
 
-	if (off >> 16 >= t->pages || local < 2) {
-		CHECK_EQ(got, off >> 16 >= t->pages ? RULE_NONE : local);
+	if (off >> 16 >= ref->pages || local < 2) {
+		CHECK_EQ(got, off >> 16 >= ref->pages ? RULE_NONE : local);
 		/* came with the table: the slabs begin empty */
 		CHECK_EQ(element_at(0)->rule[RULE_NONE].cfa, CFA_NONE);
 		CHECK_EQ(element_at(0)->rule[RULE_END].cfa, CFA_END);
@@ -75,6 +91,7 @@ static void check_at(const struct flat *f, const struct table_ref *t,
 		      sizeof(want)));
 }
 
+/* Whatever is left was given back. */
 static void check_empty(void)
 {
 	grace();
@@ -86,27 +103,28 @@ static void check_empty(void)
 	CHECK(!tables.first);
 }
 
+static void teardown(void)
+{
+	check_empty();
+	tables_fini(&tables);
+}
+
 static void check_table(uint32_t rows, uint32_t rules, bool dense)
 {
-	static struct flat f;
 	struct table_ref ref;
 	uint32_t salt = rnd(1000);
-	size_t len;
-	void *t;
 
-	make_flat(&f, rows, rules, dense);
-	t = make_table(&f, salt, &len);
-	CHECK_EQ(install(t, len, &ref), 0);
+	make(rows, rules, dense, salt);
+	CHECK_EQ(install(&ref), 0);
 	for (int i = 0; i < 2000; i++) {
 		uint32_t k = rnd(f.n);
 
-		check_at(&f, &ref, salt, f.off[k]);
-		check_at(&f, &ref, salt, f.off[k] - !!f.off[k]);
-		check_at(&f, &ref, salt, rnd(f.off[f.n - 1] + 100000));
+		check_at(&ref, salt, f.off[k]);
+		check_at(&ref, salt, f.off[k] - !!f.off[k]);
+		check_at(&ref, salt, rnd(f.off[f.n - 1] + 100000));
 	}
-	check_at(&f, &ref, salt, 0);
+	check_at(&ref, salt, 0);
 	release(&ref);
-	free(t);
 }
 
 TEST(policy_lookup_equals_bisection)
@@ -119,30 +137,41 @@ TEST(policy_lookup_equals_bisection)
 	}
 	/* a page of more than 512 row elements takes several index elements */
 	check_table(FLAT_ROWS, 7, true);
-	check_empty();
-	tables_fini(&tables);
+	teardown();
 }
 
 TEST(policy_shares_rules_and_gives_them_back)
 {
 	struct table_ref a, b;
-	static struct flat f;
-	size_t len;
-	void *t;
 
 	setup(64 << 20);
-	make_flat(&f, 1000, 100, true);
-	t = make_table(&f, 5, &len);
-	CHECK_EQ(install(t, len, &a), 0);
+	make(1000, 100, true, 5);
+	CHECK_EQ(install(&a), 0);
 	CHECK_EQ(tables.rules.n, 100);
-	CHECK_EQ(install(t, len, &b), 0);
+	CHECK_EQ(install(&b), 0);
 	CHECK_EQ(tables.rules.n, 100);
 	release(&a);
 	CHECK_EQ(tables.rules.n, 100);
 	release(&b);
-	check_empty();
-	free(t);
-	tables_fini(&tables);
+	teardown();
+}
+
+/* Tables of the same rows with salts 1 to 4. */
+static void *salted[5];
+static size_t salted_len[5];
+
+static void make_salted(uint32_t rows, uint32_t rules, bool dense)
+{
+	make_flat(&f, rows, rules, dense);
+	for (int s = 1; s < 5; s++) {
+		free(salted[s]);
+		salted[s] = make_table(&f, s, &salted_len[s]);
+	}
+}
+
+static int install_salted(int salt, struct table_ref *ret)
+{
+	return install_bytes(salted[salt], salted_len[salt], ret);
 }
 
 /* How many of the tables installed now have each of the rules, by salt. */
@@ -152,12 +181,12 @@ struct model {
 	uint32_t refs[5];
 };
 
-static void check_model(const struct model *m, const struct flat *f)
+static void check_model(const struct model *m)
 {
 	uint32_t rules = 2, elements = 0, sum = 0;
 
 	for (int s = 1; s < 5; s++)
-		rules += m->refs[s] ? f->n_rules - 2 : 0;
+		rules += m->refs[s] ? f.n_rules - 2 : 0;
 	for (int i = 0; i < 40; i++)
 		elements += m->salt[i] ? m->ref[i].elements : 0;
 	for (uint32_t i = 0; i < SLABS_MAX; i++)
@@ -188,8 +217,7 @@ static void move_down(struct table_ref *ref)
 	CHECK(r || !tables_in(ref, slab));
 }
 
-static void model_step(struct model *m, int step, void *const *t,
-		       const size_t *len)
+static void model_step(struct model *m, int step)
 {
 	int i = rnd(40), s = 1 + rnd(4), r;
 
@@ -200,7 +228,7 @@ static void model_step(struct model *m, int step, void *const *t,
 		m->refs[m->salt[i]]--;
 		m->salt[i] = 0;
 	} else {
-		r = install(t[s], len[s], &m->ref[i]);
+		r = install_salted(s, &m->ref[i]);
 		CHECK(r == 0 || (r == -ENOSPC && tables.first));
 		if (!r)
 			m->refs[m->salt[i] = s]++;
@@ -212,24 +240,19 @@ static void model_step(struct model *m, int step, void *const *t,
 TEST(policy_counts_as_a_model_does)
 {
 	static struct model m;
-	static struct flat f;
-	void *t[5];
-	size_t len[5];
 
 	setup(6 << 20);
-	make_flat(&f, 2000, 60, false);
-	for (int s = 1; s < 5; s++)
-		t[s] = make_table(&f, s, &len[s]);
+	make_salted(2000, 60, false);
 	for (int step = 0; step < 3000; step++) {
 		int i = rnd(40);
 
-		model_step(&m, step, t, len);
+		model_step(&m, step);
 		if (rnd(3) == 0)
 			second();
 		if (step % 16 == 0)
-			check_model(&m, &f);
+			check_model(&m);
 		if (m.salt[i])
-			check_at(&f, &m.ref[i], m.salt[i], f.off[rnd(f.n)]);
+			check_at(&m.ref[i], m.salt[i], f.off[rnd(f.n)]);
 	}
 	for (int i = 0; i < 40; i++) {
 		if (m.salt[i])
@@ -237,60 +260,45 @@ TEST(policy_counts_as_a_model_does)
 	}
 	check_empty();
 	CHECK_EQ(tables.rules.by_rule.n, 0);
-	for (int s = 1; s < 5; s++)
-		free(t[s]);
 	tables_fini(&tables);
 }
 
 /* More distinct rules over time than numbers: unused ones are given anew. */
 TEST(policy_reuses_rule_numbers)
 {
-	static struct flat f;
 	struct table_ref ref;
 
 	setup(64 << 20);
 	for (uint32_t i = 0; i < 26; i++) {
-		size_t len;
-		void *t;
-
-		make_flat(&f, 3000, 3000, true);
-		t = make_table(&f, 10 + i, &len);
-		CHECK_EQ(install(t, len, &ref), 0);
+		
+		make(3000, 3000, true, 10 + i);
+		CHECK_EQ(install(&ref), 0);
 		for (int k = 0; k < 50; k++)
-			check_at(&f, &ref, 10 + i, f.off[rnd(f.n)]);
+			check_at(&ref, 10 + i, f.off[rnd(f.n)]);
 		release(&ref);
 		if (i % 4 == 3)
 			grace();
-		free(t);
 	}
 	CHECK(tables.rules.top <= 5 * 3000);
-	check_empty();
-	tables_fini(&tables);
+	teardown();
 }
 
 /* A rule that BPF may still follow keeps its number until the grace is over. */
 TEST(policy_holds_rules_as_long_as_elements)
 {
 	struct table_ref ref, other;
-	static struct flat f;
-	size_t len;
-	void *t, *u;
 
 	setup(64 << 20);
-	make_flat(&f, 500, 500, true);
-	t = make_table(&f, 1, &len);
-	CHECK_EQ(install(t, len, &ref), 0);
-	u = make_table(&f, 2, &len);
+	make_salted(500, 500, true);
+	CHECK_EQ(install_salted(1, &ref), 0);
 	release(&ref);
-	CHECK_EQ(install(u, len, &other), 0);
+	CHECK_EQ(install_salted(2, &other), 0);
 	CHECK_EQ(tables.rules.top, 998);
 	release(&other);
 	grace();
-	CHECK_EQ(install(t, len, &ref), 0);
+	CHECK_EQ(install_salted(1, &ref), 0);
 	CHECK_EQ(tables.rules.top, 998);
 	release(&ref);
-	free(t);
-	free(u);
 	tables_fini(&tables);
 }
 
@@ -298,16 +306,12 @@ TEST(policy_holds_rules_as_long_as_elements)
 TEST(policy_moves_out_of_the_last_slab)
 {
 	struct table_ref ref[80], keep[4];
-	static struct flat f;
 	uint32_t n = 0, kept = 0;
-	size_t len;
-	void *t;
 
 	setup(64 << 20);
-	make_flat(&f, 15000, 50, true);
-	t = make_table(&f, 3, &len);
+	make(15000, 50, true, 3);
 	while (!tables.slabs.v[RULE_SLABS + 3])
-		CHECK_EQ(install(t, len, &ref[n++]), 0);
+		CHECK_EQ(install(&ref[n++]), 0);
 	CHECK_EQ(slabs_spare(&tables.slabs), 0);
 	for (uint32_t i = 0; i < n; i++) {
 		if (kept < 4 && tables_in(&ref[i], RULE_SLABS + kept))
@@ -327,7 +331,7 @@ TEST(policy_moves_out_of_the_last_slab)
 		CHECK_EQ(tables_move(&tables, &some_key, &e, &keep[i], last), 0);
 		fake_unlink(dir, e.pages);
 		for (int k = 0; k < 500; k++)
-			check_at(&f, &keep[i], 3, rnd(f.off[f.n - 1] + 9));
+			check_at(&keep[i], 3, rnd(f.off[f.n - 1] + 9));
 		grace();
 		CHECK(fake.slab[last]);
 		tables_drop_slabs(&tables);
@@ -337,38 +341,31 @@ TEST(policy_moves_out_of_the_last_slab)
 	CHECK_EQ(slabs_spare(&tables.slabs), 0);
 	for (uint32_t i = 0; i < 4; i++)
 		release(&keep[i]);
-	check_empty();
-	free(t);
-	tables_fini(&tables);
+	teardown();
 }
 
 TEST(policy_refuses_beyond_the_budget)
 {
-	static struct flat f;
 	struct table_ref a, b, c;
-	size_t len, need;
-	void *t;
+	size_t need;
 
 	setup(1 << 20);
-	make_flat(&f, FLAT_ROWS, 10, true);
-	t = make_table(&f, 0, &len);
-	CHECK_EQ(install(t, len, &a), 0);
+	make(FLAT_ROWS, 10, true, 0);
+	CHECK_EQ(install(&a), 0);
 	need = a.elements * sizeof(union element);
 	tables.budget = fake.budget = 2 * need;
-	CHECK_EQ(install(t, len, &b), 0);
-	CHECK_EQ(install(t, len, &c), -ENOSPC);
+	CHECK_EQ(install(&b), 0);
+	CHECK_EQ(install(&c), -ENOSPC);
 	release(&a);
-	CHECK_EQ(install(t, len, &c), -ENOSPC);	/* it is held */
+	CHECK_EQ(install(&c), -ENOSPC);	/* it is held */
 	grace();
-	CHECK_EQ(install(t, len, &c), 0);
+	CHECK_EQ(install(&c), 0);
 	/* more than one file may have: no matter how much is free */
 	tables.budget = 2 * need - 1;
-	CHECK_EQ(install(t, len, &a), -EFBIG);
+	CHECK_EQ(install(&a), -EFBIG);
 	release(&b);
 	release(&c);
-	check_empty();
-	free(t);
-	tables_fini(&tables);
+	teardown();
 }
 
 TEST(policy_limits_the_rules_of_one_file)
@@ -385,10 +382,10 @@ TEST(policy_limits_the_rules_of_one_file)
 	r[RULE_END].cfa = CFA_END;
 	for (uint32_t i = 2; i < h.n_rules; i++)
 		r[i] = flat_rule(1, i);
-	CHECK_EQ(install(p, sizeof(h) + rules + 64, &ref), -EFBIG);
+	CHECK_EQ(install_bytes(p, sizeof(h) + rules + 64, &ref), -EFBIG);
 	((struct table_hdr *)p)->n_rules--;
 	memset(p + sizeof(h) + rules - sizeof(*r), 0, sizeof(*r));
-	CHECK_EQ(install(p, sizeof(h) + rules + 64 - sizeof(*r), &ref), 0);
+	CHECK_EQ(install_bytes(p, sizeof(h) + rules + 64 - sizeof(*r), &ref), 0);
 	CHECK_EQ(tables.rules.n, FILE_RULES_MAX);
 	release(&ref);
 	check_empty();
@@ -400,52 +397,42 @@ TEST(policy_limits_the_rules_of_one_file)
 TEST(policy_runs_out_of_rules)
 {
 	struct table_ref ref[30];
-	static struct flat f;
 	uint32_t n = 0, before;
-	size_t len;
-	void *t;
 	int r;
 
 	setup(64 << 20);
 	do {
-		make_flat(&f, 3000, 3000, true);
-		t = make_table(&f, n, &len);
+		make(3000, 3000, true, n);
 		before = tables.rules.n;
-		r = install(t, len, &ref[n]);
+		r = install(&ref[n]);
 		n += !r;
-		free(t);
 	} while (!r);
 	CHECK_EQ(r, -ENOSPC);
 	CHECK_EQ(n, (RULES_MAX - 2) / 2998);
 	CHECK_EQ(tables.rules.n, before);
 	while (n-- > 0)
 		release(&ref[n]);
-	check_empty();
-	tables_fini(&tables);
+	teardown();
 }
 
 TEST(policy_refuses_every_truncation_and_survives_every_bit)
 {
-	static struct flat f;
 	struct table_ref ref;
-	size_t len;
-	uint8_t *t;
 
 	setup(64 << 20);
-	make_flat(&f, 60, 5, true);
-	t = make_table(&f, 0, &len);
+	make(60, 5, true, 0);
 	for (size_t n = 0; n < len; n++) {
 		uint8_t *copy = malloc(n ? n : 1);
 
 		memcpy(copy, t, n);
-		CHECK_EQ(install(copy, n, &ref), -EPROTO);
+		CHECK_EQ(install_bytes(copy, n, &ref), -EPROTO);
 		free(copy);
 	}
 	for (size_t bit = 0; bit < len * 8; bit++) {
 		int r;
 
 		t[bit / 8] ^= 1 << bit % 8;
-		r = install(t, len, &ref);
+		r = install(&ref);
 		CHECK(r == 0 || r == -EPROTO);
 		if (!r)
 			release(&ref);
@@ -453,9 +440,7 @@ TEST(policy_refuses_every_truncation_and_survives_every_bit)
 		if (bit % 64 == 0)
 			grace();
 	}
-	check_empty();
-	free(t);
-	tables_fini(&tables);
+	teardown();
 }
 
 /* The grace is over when the drop is settled, however many statistics come
@@ -463,16 +448,12 @@ TEST(policy_refuses_every_truncation_and_survives_every_bit)
 TEST(policy_waits_for_a_slow_loaderd)
 {
 	struct table_ref ref, next, other;
-	static struct flat f;
 	uint64_t before;
-	size_t len;
-	void *t;
 
 	setup(4 << 20);
-	make_flat(&f, 60, 5, true);
-	t = make_table(&f, 0, &len);
-	CHECK_EQ(install(t, len, &ref), 0);
-	CHECK_EQ(install(t, len, &next), 0);
+	make(60, 5, true, 0);
+	CHECK_EQ(install(&ref), 0);
+	CHECK_EQ(install(&next), 0);
 	other = ref;
 	before = tables.sent;
 	release(&ref);
@@ -480,40 +461,33 @@ TEST(policy_waits_for_a_slow_loaderd)
 		CHECK(tables_settled(&tables, before));
 		CHECK(tables.held_elements);
 	}
-	CHECK_EQ(install(t, len, &ref), 0);
+	CHECK_EQ(install(&ref), 0);
 	CHECK(ref.dir != other.dir);
 	fake_second(), fake_second();
 	CHECK(tables_settled(&tables, before + 1));
 	CHECK_EQ(tables.held_elements, 0);
 	release(&ref);
-	CHECK_EQ(install(t, len, &ref), 0);
+	CHECK_EQ(install(&ref), 0);
 	CHECK_EQ(ref.dir, other.dir);
 	release(&ref);
 	release(&next);
-	check_empty();
-	free(t);
-	tables_fini(&tables);
+	teardown();
 }
 
 TEST(policy_believes_no_number_that_cannot_be)
 {
 	struct table_ref ref;
-	static struct flat f;
-	size_t len;
-	void *t;
 
 	setup(1 << 20);
 	CHECK(tables_settled(&tables, 1));	/* the hello */
 	CHECK(!tables_settled(&tables, 2));
 	CHECK(!tables_settled(&tables, 0));
-	make_flat(&f, 60, 5, true);
-	t = make_table(&f, 0, &len);
-	CHECK_EQ(install(t, len, &ref), 0);
+	make(60, 5, true, 0);
+	CHECK_EQ(install(&ref), 0);
 	CHECK(tables_settled(&tables, 2));
 	CHECK(!tables_settled(&tables, 3));
 	CHECK(!tables_settled(&tables, 1));
 	release(&ref);
-	free(t);
 	tables_fini(&tables);
 }
 
@@ -522,16 +496,12 @@ TEST(policy_believes_no_number_that_cannot_be)
 TEST(policy_drops_empty_slabs)
 {
 	static struct table_ref ref[400];
-	static struct flat f;
 	uint32_t n = 0;
-	size_t len;
-	void *t;
 
 	setup(64 << 20);
-	make_flat(&f, 15000, 50, true);
-	t = make_table(&f, 3, &len);
+	make(15000, 50, true, 3);
 	while (!tables.slabs.v[RULE_SLABS + 6])
-		CHECK_EQ(install(t, len, &ref[n++]), 0);
+		CHECK_EQ(install(&ref[n++]), 0);
 	for (uint32_t i = 0; i < n; i++)
 		release(&ref[i]);
 	tables_drop_slabs(&tables);
@@ -545,12 +515,10 @@ TEST(policy_drops_empty_slabs)
 	CHECK(fake.slab[0] && fake.slab[RULE_SLABS]);
 	CHECK_EQ(tables.sent, 1 + fake.handled);
 	for (n = 0; !tables.slabs.v[RULE_SLABS + 1]; n++)
-		CHECK_EQ(install(t, len, &ref[n]), 0);
+		CHECK_EQ(install(&ref[n]), 0);
 	while (n-- > 0)
 		release(&ref[n]);
-	check_empty();
-	free(t);
-	tables_fini(&tables);
+	teardown();
 }
 
 /* --- adopting ----------------------------------------------------------------- */
@@ -575,21 +543,16 @@ static struct file_entry entry_of(const struct table_ref *ref)
 }
 
 /* Some of 20 tables stay, others were released or are only being released: what
- * the next hub adopts is the same, and what nobody claims becomes free. */
+ * the next hub adopts is the same, and what no table claims becomes free. */
 TEST(policy_adopts_what_is_there)
 {
-	static struct flat f;
 	struct table_ref ref[20], again[20];
 	uint32_t refs[5] = { 0 }, n_rules;
-	void *t[5];
-	size_t len[5];
 
 	setup(16 << 20);
-	make_flat(&f, 3000, 80, false);
-	for (int s = 1; s < 5; s++)
-		t[s] = make_table(&f, s, &len[s]);
+	make_salted(3000, 80, false);
 	for (int i = 0; i < 20; i++)
-		CHECK_EQ(install(t[1 + i % 4], len[1 + i % 4], &ref[i]), 0);
+		CHECK_EQ(install_salted(1 + i % 4, &ref[i]), 0);
 	for (int i = 0; i < 20; i += 3) {
 		/* of some the grace is not over when the hub ends */
 		release(&ref[i]);
@@ -628,17 +591,13 @@ TEST(policy_adopts_what_is_there)
 	CHECK_EQ(tables.slabs.elements, fake.elements);
 	for (int i = 0; i < 20; i++) {
 		for (int k = 0; ref[i].pages && k < 200; k++)
-			check_at(&f, &ref[i], 1 + i % 4, f.off[rnd(f.n)]);
+			check_at(&ref[i], 1 + i % 4, f.off[rnd(f.n)]);
 		if (!ref[i].pages)	/* there is room again */
-			CHECK_EQ(install(t[1 + i % 4], len[1 + i % 4], &ref[i]),
-				 0);
+			CHECK_EQ(install_salted(1 + i % 4, &ref[i]), 0);
 	}
 	for (int i = 0; i < 20; i++)
 		release(&ref[i]);
-	check_empty();
-	for (int s = 1; s < 5; s++)
-		free(t[s]);
-	tables_fini(&tables);
+	teardown();
 }
 
 /* Slabs that no table is in are dropped at once, so that there is room for others;
@@ -669,20 +628,16 @@ TEST(policy_adopts_no_more_slabs_than_it_may_have)
 	tables_fini(&tables);
 }
 
-/* A former hub in an attacker's hand: nothing is believed twice, nothing is
+/* A compromised former hub: no claim counts twice, nothing is
  * written where it must not be, and all is free in the end. */
 TEST(policy_adopts_nothing_hostile)
 {
-	static struct flat f;
 	struct table_ref ref, a, b;
 	struct file_entry e;
-	size_t len;
-	void *t;
 
 	setup(16 << 20);
-	make_flat(&f, 3000, 80, false);
-	t = make_table(&f, 1, &len);
-	CHECK_EQ(install(t, len, &ref), 0);
+	make(3000, 80, false, 1);
+	CHECK_EQ(install(&ref), 0);
 	e = entry_of(&ref);
 	for (int i = 0; i < 3000; i++) {
 		struct file_entry bad = e;
@@ -713,6 +668,5 @@ TEST(policy_adopts_nothing_hostile)
 	}
 	free(ref.entries);
 	free(ref.rules);
-	free(t);
 	tables_fini(&tables);
 }

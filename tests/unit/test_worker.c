@@ -138,7 +138,7 @@ TEST(worker_answers_with_table_and_names)
 	open_names(&m[1], &idx);
 	CHECK_EQ(idx.n, 1);
 	CHECK(!strcmp(symbols_find(&idx, IMAGE_DATA + 15), "f"));
-	/* each says whose it is */
+	/* each has its ID */
 	CHECK(!memcmp(m[0].buf + offsetof(struct msg_job_done, file_id),
 		      m[1].buf + offsetof(struct msg_job_done, file_id),
 		      FILE_ID_LEN));

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symbolizerd/runtimes/python/*.c \
 	symbolizerd/runtimes/hotspot/*.c) \
-	$(addprefix symbolizerd/symbols/,lines_build.c java_name.c utf8.c frame_names_build.c process_memory.c) \
+	$(addprefix symbolizerd/symbols/,lines_build.c java_name.c utf8.c frame_names.c process_memory.c) \
 	common/hash_table.c
-UNWIND := $(patsubst %,symbolizerd/%,elf/elf_file.c elf/elf_symbols.c unwind/build.c unwind/cfi.c \
+UNWIND := $(patsubst %,symbolizerd/%,elf/eh_frame_hdr.c elf/elf_file.c elf/elf_symbols.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
 	elf/file_id.c) common/wire.c $(RUNTIMES)
 SYMBOLS := $(sort $(filter-out symbolizerd/symbols/dwarf_% symbolizerd/symbols/split_%,$(wildcard symbolizerd/symbols/*.c)) $(RUNTIMES))
@@ -17,7 +17,7 @@ $(O)/bin/cfi_agree: $(cfi_agree_OBJS)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -ldw -lelf -lnettle -liberty -lxxhash -o $@
 
 UNIT += cfi
-unit_cfi_SRCS := $(filter-out %elf_file.c %elf_symbols.c %file_id.c %build.c %known.c $(RUNTIMES),$(UNWIND)) \
+unit_cfi_SRCS := $(filter-out %eh_frame_hdr.c %elf_file.c %elf_symbols.c %file_id.c %build.c %known.c $(RUNTIMES),$(UNWIND)) \
 	common/hash_table.c
 unit_cfi_LIBS := -lxxhash
 
@@ -41,7 +41,7 @@ UNIT += debugdata
 unit_debugdata_SRCS := symbolizerd/elf/debugdata.c $(unit_symbols_SRCS)
 unit_debugdata_LIBS := -llzma $(unit_symbols_LIBS)
 unit_file_id_SRCS := symbolizerd/elf/elf_file.c symbolizerd/elf/file_id.c common/wire.c \
-	symbolizerd/runtimes/go/detect.c
+	symbolizerd/runtimes/go/find.c symbolizerd/runtimes/go/pclntab.c
 unit_file_id_LIBS := -lelf -lnettle
 unit_elf_file_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_elf_file_LIBS := -lelf -lnettle -liberty -lxxhash
@@ -59,7 +59,7 @@ unit_hotspot_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_hotspot_LIBS := -lelf -lnettle -liberty -lxxhash
 UNIT += hotspot_names
 unit_hotspot_names_SRCS := symbolizerd/runtimes/hotspot/names.c \
-	$(addprefix symbolizerd/symbols/,java_name.c utf8.c frame_names.c frame_names_build.c process_memory.c)
+	$(addprefix symbolizerd/symbols/,java_name.c utf8.c frame_names.c process_memory.c)
 unit_runtimes_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_runtimes_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))

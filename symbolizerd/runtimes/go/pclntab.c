@@ -7,7 +7,7 @@
 #define INLINED_MAX	(1u << 20)	/* entries of a function */
 #define INLINED_AHEAD 4096
 
-static uint32_t get32(const uint8_t *p)
+static uint32_t pclntab_u32(const uint8_t *p)
 {
 	uint32_t v;
 
@@ -15,7 +15,7 @@ static uint32_t get32(const uint8_t *p)
 	return v;
 }
 
-static uint64_t get64(const uint8_t *p)
+static uint64_t pclntab_u64(const uint8_t *p)
 {
 	uint64_t v;
 
@@ -28,32 +28,41 @@ static uint64_t get64(const uint8_t *p)
 /* Magic, two zeros, quantum, size of a pointer. */
 bool pclntab_is_header(const uint8_t *p)
 {
-	uint32_t magic = get32(p);
+	uint32_t magic = pclntab_u32(p);
 
 	return (magic == PCLNTAB_116 || magic == PCLNTAB_118 ||
 		magic == PCLNTAB_120) &&
 	       !p[4] && !p[5] && (p[6] == 1 || p[6] == 4) && p[7] == 8;
 }
 
-static bool is_old(const struct pclntab *t)
+static bool pclntab_is_old(const struct pclntab *t)
 {
 	return t->magic == PCLNTAB_116;
 }
 
-static size_t entry_size(const struct pclntab *t)
+static size_t pclntab_entry_size(const struct pclntab *t)
 {
-	return is_old(t) ? 8 : 4;
+	return pclntab_is_old(t) ? 8 : 4;
 }
 
-static uint64_t tab(const struct pclntab *t, size_t i)
+/* As wide as an entry. */
+static uint64_t pclntab_number(const struct pclntab *t, const uint8_t *p)
 {
-	const uint8_t *p = t->funcs.data + i * entry_size(t);
-
-	return is_old(t) ? get64(p) : get32(p);
+	if (pclntab_is_old(t))
+		return pclntab_u64(p);
+	return pclntab_u32(p);
 }
 
-/* The parts lie one behind the other, in this order. */
-static bool parts(struct pclntab *t, const uint8_t *words)
+/* Word i of the table of functions: of each its entry and the place of its record. */
+static uint64_t pclntab_entry(const struct pclntab *t, size_t i)
+{
+	const uint8_t *p = t->funcs.data + i * pclntab_entry_size(t);
+
+	return pclntab_number(t, p);
+}
+
+/* The parts follow each other in this order. */
+static bool pclntab_parts(struct pclntab *t, const uint8_t *words)
 {
 	struct pclntab_part *part[] = {
 		&t->names, &t->units, &t->files, &t->pcs, &t->funcs,
@@ -61,10 +70,10 @@ static bool parts(struct pclntab *t, const uint8_t *words)
 	size_t n = sizeof(part) / sizeof(part[0]);
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t at = get64(words + 8 * i), end = t->bytes.len;
+		uint64_t at = pclntab_u64(words + 8 * i), end = t->bytes.len;
 
 		if (i + 1 < n)
-			end = get64(words + 8 * (i + 1));
+			end = pclntab_u64(words + 8 * (i + 1));
 		if (at < HEADER - 8 || at >= t->bytes.len || end < at ||
 		    end > t->bytes.len)
 			return false;
@@ -74,13 +83,13 @@ static bool parts(struct pclntab *t, const uint8_t *words)
 	return true;
 }
 
-/* Entries ascend: else the runtime itself ends the program at its start
+/* Entries ascend: otherwise the runtime itself ends the program at its start
  * (runtime/symtab.go, moduledataverify1).  So no two functions overlap, and
- * tables that they share are walked once for each byte of code at most. */
-static bool entries_ascend(const struct pclntab *t)
+ * tables that they share are walked at most once for each byte of code. */
+static bool pclntab_entries_ascend(const struct pclntab *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		if (tab(t, 2 * i) > tab(t, 2 * i + 2))
+		if (pclntab_entry(t, 2 * i) > pclntab_entry(t, 2 * i + 2))
 			return false;
 	}
 	return true;
@@ -88,28 +97,32 @@ static bool entries_ascend(const struct pclntab *t)
 
 bool pclntab_header(struct pclntab *t, uint64_t *text)
 {
-	const uint8_t *p = t->bytes.data;
+	const uint8_t *p = t->bytes.data, *words = p + 24;
 	uint64_t n, size;
 
 	if (t->bytes.len < HEADER || !pclntab_is_header(p))
 		return false;
-	t->magic = get32(p);
+	t->magic = pclntab_u32(p);
 	t->quantum = p[6];
-	n = get64(p + 8);
-	*text = is_old(t) ? 0 : get64(p + 24);
-	if (!n || n > PCLNTAB_FUNCS_MAX || !parts(t, p + (is_old(t) ? 24 : 32)))
+	n = pclntab_u64(p + 8);
+	*text = 0;
+	if (!pclntab_is_old(t)) {
+		*text = pclntab_u64(words);
+		words += 8;
+	}
+	if (!n || n > PCLNTAB_FUNCS_MAX || !pclntab_parts(t, words))
 		return false;
-	size = (2 * n + 1) * entry_size(t);
+	size = (2 * n + 1) * pclntab_entry_size(t);
 	if (t->funcs.len < size)
 		return false;
 	t->n = n;
-	/* the first one's record begins with its entry, too */
-	n = tab(t, 1);
+	/* the record of the first function begins with its entry, too */
+	n = pclntab_entry(t, 1);
 	if (t->funcs.len < 8 || n > t->funcs.len - 8)
 		return false;
 	p = t->funcs.data + n;
-	return tab(t, 0) == (is_old(t) ? get64(p) : get32(p)) &&
-	       tab(t, 0) < tab(t, 2 * t->n) && entries_ascend(t);
+	return pclntab_entry(t, 0) == pclntab_number(t, p) &&
+	       pclntab_entry(t, 0) < pclntab_entry(t, 2 * t->n) && pclntab_entries_ascend(t);
 }
 
 void pclntab_close(struct pclntab *t)
@@ -129,30 +142,31 @@ const char *pclntab_string(const struct pclntab_part *part, uint32_t off)
 	max = part->len - off;
 	if (max > PCLNTAB_NAME_MAX)
 		max = PCLNTAB_NAME_MAX;
-	return memchr(part->data + off, 0, max) ?
-	       (const char *)part->data + off : NULL;
+	if (!memchr(part->data + off, 0, max))
+		return NULL;
+	return (const char *)part->data + off;
 }
 
-/* Of struct _func: entry, then words of 4 bytes; then four bytes. */
-static bool record(const struct pclntab *t, uint64_t at,
-		   struct pclntab_func *ret)
+/* struct _func: an entry, then words of 4 bytes; then four bytes. */
+static bool pclntab_record(const struct pclntab *t, uint64_t at,
+			   struct pclntab_func *ret)
 {
 	size_t words = t->magic == PCLNTAB_120 ? 9 : 8;
-	size_t len = entry_size(t) + 4 * words + 4;
+	size_t len = pclntab_entry_size(t) + 4 * words + 4;
 	const uint8_t *p;
 
 	if (at > t->funcs.len || t->funcs.len - at < len)
 		return false;
-	p = t->funcs.data + at + entry_size(t);
-	ret->name = pclntab_string(&t->names, get32(p));
+	p = t->funcs.data + at + pclntab_entry_size(t);
+	ret->name = pclntab_string(&t->names, pclntab_u32(p));
 	if (!ret->name)
 		ret->name = "";
-	ret->pcsp = get32(p + 12);
-	ret->pcfile = get32(p + 16);
-	ret->pcln = get32(p + 20);
-	ret->n_pcdata = get32(p + 24);
-	ret->unit = get32(p + 28);
-	ret->start_line = words == 9 ? get32(p + 32) : 0;
+	ret->pcsp = pclntab_u32(p + 12);
+	ret->pcfile = pclntab_u32(p + 16);
+	ret->pcln = pclntab_u32(p + 20);
+	ret->n_pcdata = pclntab_u32(p + 24);
+	ret->unit = pclntab_u32(p + 28);
+	ret->start_line = words == 9 ? pclntab_u32(p + 32) : 0;
 	p += 4 * words;
 	ret->flags = p[1];
 	ret->n_funcdata = p[3];
@@ -167,14 +181,14 @@ bool pclntab_func(const struct pclntab *t, uint32_t i,
 
 	if (i >= t->n)
 		return false;
-	ret->entry = t->text + tab(t, 2 * (size_t)i);
-	ret->end = t->text + tab(t, 2 * (size_t)i + 2);
+	ret->entry = t->text + pclntab_entry(t, 2 * (size_t)i);
+	ret->end = t->text + pclntab_entry(t, 2 * (size_t)i + 2);
 	if (ret->entry >= ret->end ||
 	    !elf_file_offset(t->f, ret->entry, true, &off, &left))
 		return false;
 	if (ret->end - ret->entry > left)
 		ret->end = ret->entry + left;
-	return record(t, tab(t, 2 * (size_t)i + 1), ret);
+	return pclntab_record(t, pclntab_entry(t, 2 * (size_t)i + 1), ret);
 }
 
 uint32_t pclntab_pcdata(const struct pclntab *t, const struct pclntab_func *fn,
@@ -183,13 +197,13 @@ uint32_t pclntab_pcdata(const struct pclntab *t, const struct pclntab_func *fn,
 	if (which >= fn->n_pcdata ||
 	    t->funcs.len - fn->data < 4 * ((size_t)which + 1))
 		return 0;
-	return get32(t->funcs.data + fn->data + 4 * which);
+	return pclntab_u32(t->funcs.data + fn->data + 4 * which);
 }
 
 uint64_t pclntab_funcdata(const struct pclntab *t,
 			  const struct pclntab_func *fn, uint32_t which)
 {
-	size_t room = t->funcs.len - fn->data, at, size = entry_size(t);
+	size_t room = t->funcs.len - fn->data, at, size = pclntab_entry_size(t);
 	const uint8_t *p;
 
 	if (which >= fn->n_funcdata || fn->n_pcdata > room / 4)
@@ -200,9 +214,11 @@ uint64_t pclntab_funcdata(const struct pclntab *t,
 	if (at > t->funcs.len || t->funcs.len - at < size)
 		return 0;
 	p = t->funcs.data + at;
-	if (is_old(t))
-		return get64(p);
-	return t->gofunc && get32(p) != UINT32_MAX ? t->gofunc + get32(p) : 0;
+	if (pclntab_is_old(t))
+		return pclntab_u64(p);
+	if (!t->gofunc || pclntab_u32(p) == UINT32_MAX)
+		return 0;
+	return t->gofunc + pclntab_u32(p);
 }
 
 const char *pclntab_file(const struct pclntab *t, uint32_t unit, int32_t file)
@@ -211,7 +227,7 @@ const char *pclntab_file(const struct pclntab *t, uint32_t unit, int32_t file)
 
 	if (file < 0 || unit == UINT32_MAX || i >= t->units.len / 4)
 		return NULL;
-	return pclntab_string(&t->files, get32(t->units.data + 4 * i));
+	return pclntab_string(&t->files, pclntab_u32(t->units.data + 4 * i));
 }
 
 const uint8_t *pclntab_at(const struct pclntab *t, struct pclntab_window *w,
@@ -232,8 +248,8 @@ const uint8_t *pclntab_at(const struct pclntab *t, struct pclntab_window *w,
 	return w->b.data;
 }
 
-/* Go 1.20: ID of a function, name, place, line.  Before: parent and ID, file,
- * line, name, place. */
+/* Go 1.20: ID of a function, name, offset, line.  Before: parent and ID, file,
+ * line, name, offset. */
 bool pclntab_inlined(const struct pclntab *t, const struct pclntab_func *fn,
 		     uint32_t i, struct pclntab_window *w,
 		     struct pclntab_inlined *ret)
@@ -248,25 +264,30 @@ bool pclntab_inlined(const struct pclntab *t, const struct pclntab_func *fn,
 	p = pclntab_at(t, w, at + i * size, size, INLINED_AHEAD);
 	if (!p)
 		return false;
-	ret->name = pclntab_string(&t->names, get32(p + (old ? 12 : 4)));
-	ret->parent_pc = get32(p + (old ? 16 : 8));
-	ret->first_line = old ? 0 : get32(p + 12);
+	ret->first_line = 0;
+	if (old)
+		p += 8;
+	else
+		ret->first_line = pclntab_u32(p + 12);
+	ret->name = pclntab_string(&t->names, pclntab_u32(p + 4));
+	ret->parent_pc = pclntab_u32(p + 8);
 	return ret->name;
 }
 
-/* --- values by place -------------------------------------------------------------- */
+/* --- values by address -------------------------------------------------------------- */
 
 void pclntab_walk(const struct pclntab *t, const struct pclntab_func *fn,
 		  uint32_t off, struct pclntab_walk *w)
 {
-	bool none = !off || off >= t->pcs.len;
-
 	*w = (struct pclntab_walk){
-		.pos = t->pcs.data + (none ? 0 : off),
-		.end = t->pcs.data + (none ? 0 : t->pcs.len),
+		.pos = t->pcs.data, .end = t->pcs.data,
 		.quantum = t->quantum, .start = fn->entry, .stop = fn->entry,
 		.limit = fn->end, .value = -1, .first = true,
 	};
+	if (off && off < t->pcs.len) {
+		w->pos += off;
+		w->end += t->pcs.len;
+	}
 }
 
 static bool pclntab_varint(struct pclntab_walk *w, uint32_t *ret)

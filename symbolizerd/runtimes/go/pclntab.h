@@ -2,9 +2,8 @@
 /*
  * pclntab - the table of functions that every Go executable carries
  *
- * The runtime itself needs it, so stripping leaves it there.  find.h finds it;
- * where code begins and where data of functions lies stands in
- * runtime.moduledata (module.h).
+ * The runtime itself needs it, so stripping leaves it there.  find.h finds it, and
+ * fills in where code begins and where data of functions is (runtime.moduledata).
  *
  * Layout: Go 1.16 to 1.27: runtime/symtab.go (pcHeader, moduledata),
  * runtime/runtime2.go (_func), internal/abi/symtab.go (magic numbers, tables),
@@ -29,7 +28,7 @@ enum pclntab_magic {		/* internal/abi/symtab.go */
 	PCLNTAB_120 = 0xfffffff1,	/* 1.20 and later */
 };
 
-/* Tables of values by place, of one function (internal/abi/symtab.go). */
+/* Tables of values by address, of one function (internal/abi/symtab.go). */
 #define PCDATA_INLTREE		2
 #define FUNCDATA_INLTREE	3
 
@@ -71,8 +70,8 @@ struct pclntab_func {
 /* May 8 bytes at p begin a table? */
 bool pclntab_is_header(const uint8_t *p);
 
-/* Fill in a table of which .f and .bytes are set; find.h does.  *text: what the
- * header says that code begins with, 0: nothing.  False: it is none. */
+/* Fill in a table of which .f and .bytes are set.  *text: where code begins by the
+ * header, 0: it does not say.  False: this is no table. */
 bool pclntab_header(struct pclntab *t, uint64_t *text);
 void pclntab_close(struct pclntab *t);
 
@@ -81,7 +80,7 @@ void pclntab_close(struct pclntab *t);
 bool pclntab_func(const struct pclntab *t, uint32_t i,
 		  struct pclntab_func *ret);
 
-/* Place of its pcdata table in .pcs; 0: none. */
+/* Offset of its pcdata table in .pcs; 0: none. */
 uint32_t pclntab_pcdata(const struct pclntab *t, const struct pclntab_func *fn,
 			uint32_t which);
 
@@ -95,9 +94,9 @@ const char *pclntab_string(const struct pclntab_part *part, uint32_t off);
 /* File by its number in a unit, or NULL. */
 const char *pclntab_file(const struct pclntab *t, uint32_t unit, int32_t file);
 
-/* A window on what is loaded, for places that lie near each other. */
+/* A window on what is loaded, for addresses that are near each other. */
 struct pclntab_window {
-	struct elf_bytes b;	/* elf_bytes_free() in the end */
+	struct elf_bytes b;	/* owned: elf_bytes_free() */
 };
 
 /* len bytes at vaddr, or NULL; reads up to `ahead` bytes at once. */
@@ -108,7 +107,7 @@ const uint8_t *pclntab_at(const struct pclntab *t, struct pclntab_window *w,
 struct pclntab_inlined {
 	const char *name;
 	uint32_t first_line;	/* of its function; 0: unknown */
-	uint32_t parent_pc;	/* behind the entry: there it was called */
+	uint32_t parent_pc;	/* where it was called: bytes after the entry */
 };
 
 /* Entry i of the function's inlining tree.  False: there is none. */
@@ -126,11 +125,11 @@ struct pclntab_walk {
 	bool first;
 };
 
-/* Table at off in .pcs; without one the first step says no. */
+/* Begin with the table at off in .pcs; 0: there is none, and no step. */
 void pclntab_walk(const struct pclntab *t, const struct pclntab_func *fn,
 		  uint32_t off, struct pclntab_walk *w);
-/* To the next value.  False at the end of the function or of a sound table;
- * each step is at least an instruction long. */
+/* Go to the next value.  False at the end of the function or of a sound table.
+ * Each step is at least one instruction long. */
 bool pclntab_step(struct pclntab_walk *w);
 
 #endif /* SYMBOLIZERD_RUNTIMES_GO_PCLNTAB_H */

@@ -23,7 +23,7 @@ enum special {
 	SWITCHES,		/* one that comes back */
 };
 
-/* Names that flags do not tell (runtime/asm_amd64.s, sys_linux_amd64.s). */
+/* What the flags of a function do not say (runtime/asm_amd64.s, sys_linux_amd64.s). */
 static const struct {
 	const char *name;
 	enum special special;
@@ -57,7 +57,7 @@ struct go_rows_walk {
 };
 
 /* What is known of one function. */
-struct frame {
+struct go_frame {
 	enum special special;
 	uint64_t saved;		/* from here on FP is at cfa + fp_off; 0: never */
 	uint64_t set;		/* from here on FP points to its frame; 0: never */
@@ -68,14 +68,14 @@ struct frame {
 
 /* --- code -------------------------------------------------------------------- */
 
-static const uint8_t *code(struct go_rows_walk *w, uint64_t at, size_t len)
+static const uint8_t *go_rows_code(struct go_rows_walk *w, uint64_t at, size_t len)
 {
 	return pclntab_at(w->t, &w->text, at, len, TEXT_WINDOW);
 }
 
-/* Where a `mov` to or from memory at SP + disp of 8 or 32 bits ends; 0: it is
- * another instruction.  modrm: of the form with 8 bits. */
-static size_t by_sp(const uint8_t *p, uint8_t op, int32_t *disp)
+/* Length of a `mov` to or from memory at SP + disp of 8 or 32 bits; 0: it is
+ * another instruction. */
+static size_t go_rows_mov_sp(const uint8_t *p, uint8_t op, int32_t *disp)
 {
 	if (p[0] != 0x48 || p[1] != op || p[3] != 0x24)
 		return 0;
@@ -91,14 +91,14 @@ static size_t by_sp(const uint8_t *p, uint8_t op, int32_t *disp)
 }
 
 /*
- * x86-64, where the stack pointer first moved, to delta.  Since Go 1.21: behind
- * `push %rbp`, before `mov %rsp,%rbp`.  Earlier: behind `sub $delta,%rsp`,
+ * x86-64, where the stack pointer first moved, to delta.  Since Go 1.21: after
+ * `push %rbp`, before `mov %rsp,%rbp`.  Earlier: after `sub $delta,%rsp`,
  * before `mov %rbp,N(%rsp)` and `lea N(%rsp),%rbp`.
  */
-static void x86_prologue(struct go_rows_walk *w, const struct pclntab_walk *at,
-			 struct frame *fr)
+static void go_rows_x86_prologue(struct go_rows_walk *w, const struct pclntab_walk *at,
+				 struct go_frame *fr)
 {
-	const uint8_t *p = code(w, at->start - 1, PROLOGUE + 1);
+	const uint8_t *p = go_rows_code(w, at->start - 1, PROLOGUE + 1);
 	int32_t disp;
 	size_t len, lea;
 
@@ -111,29 +111,30 @@ static void x86_prologue(struct go_rows_walk *w, const struct pclntab_walk *at,
 			fr->set = at->start + 3;
 		return;
 	}
-	len = by_sp(p + 1, 0x89, &disp);
+	len = go_rows_mov_sp(p + 1, 0x89, &disp);
 	if (!len)
 		return;
 	fr->saved = at->start + len;
 	fr->fp_off = disp - at->value - 8;
-	lea = by_sp(p + 1 + len, 0x8d, &disp);
+	lea = go_rows_mov_sp(p + 1 + len, 0x8d, &disp);
 	if (lea && disp - at->value - 8 == fr->fp_off)
 		fr->set = fr->saved + lea;
 }
 
-/* What `pop` of r8 to r15 that ends at a place goes to: rawVforkSyscall keeps its
- * return address from its child (syscall/asm_linux_amd64.s). */
-static uint8_t popped(struct go_rows_walk *w, uint64_t end)
+/* The register of a `pop` of r8 to r15 that ends here: rawVforkSyscall keeps its
+ * return address there, out of its child's reach (syscall/asm_linux_amd64.s). */
+static uint8_t go_rows_popped(struct go_rows_walk *w, uint64_t end)
 {
 	static const uint8_t regs[8] = { 10, 11, 12, 13, 1, 2, 3, 4 };
-	const uint8_t *p = code(w, end - 2, 2);
+	const uint8_t *p = go_rows_code(w, end - 2, 2);
 
-	return p && p[0] == 0x41 && (p[1] & 0xf8) == 0x58 ? regs[p[1] & 7] :
-							     NO_REG;
+	if (!p || p[0] != 0x41 || (p[1] & 0xf8) != 0x58)
+		return NO_REG;
+	return regs[p[1] & 7];
 }
 
-/* AArch64: two instructions behind, the frame pointer is kept and set. */
-static void arm_prologue(const struct pclntab_walk *at, struct frame *fr)
+/* AArch64: in the next two instructions the frame pointer is saved and set. */
+static void go_rows_arm_prologue(const struct pclntab_walk *at, struct go_frame *fr)
 {
 	fr->saved = at->start + 4;
 	fr->set = at->start + 8;
@@ -141,15 +142,15 @@ static void arm_prologue(const struct pclntab_walk *at, struct frame *fr)
 
 /* Instructions of a short function that load SP: mov r/m64, r64 and mov r64,
  * r/m64; AArch64: add Xd, Xn, #0 as `mov sp, Xn`. */
-static void find_switch(struct go_rows_walk *w, const struct pclntab_func *fn,
-			struct frame *fr)
+static void go_rows_find_switch(struct go_rows_walk *w, const struct pclntab_func *fn,
+				struct go_frame *fr)
 {
 	size_t len = fn->end - fn->entry, step = w->arm ? 4 : 1;
 	const uint8_t *p;
 
 	if (len > SWITCH_MAX)
 		return;
-	p = code(w, fn->entry, len);
+	p = go_rows_code(w, fn->entry, len);
 	for (size_t i = 0; p && i + 4 <= len; i += step) {
 		uint64_t at = fn->entry + i;
 		bool hit;
@@ -173,15 +174,19 @@ static void find_switch(struct go_rows_walk *w, const struct pclntab_func *fn,
 
 /* --- rules ------------------------------------------------------------------- */
 
-/* Where SP is delta below the entry. */
-static struct unwind_rule by_delta(const struct go_rows_walk *w, const struct frame *fr,
-				   uint64_t at, int32_t delta)
+/* Where SP is delta below its value at the entry. */
+static struct unwind_rule go_rows_by_delta(const struct go_rows_walk *w, const struct go_frame *fr,
+					   uint64_t at, int32_t delta)
 {
-	struct unwind_rule r = { .cfa = CFA_SP };
+	struct unwind_rule r = { .cfa = CFA_SP, .cfa_off = delta + 8, .ra_off = -8 };
+	bool in_register = delta < 0;
 
-	r.cfa_off = w->arm ? delta : delta + 8;
-	r.ra_off = w->arm ? -delta : -8;
-	if (w->arm ? !delta : delta < 0) {
+	if (w->arm) {
+		r.cfa_off = delta;
+		r.ra_off = -delta;
+		in_register = !delta;
+	}
+	if (in_register) {
 		r.ra = RA_REG;
 		r.ra_reg = w->arm ? ARM_LR : fr->ra_reg;
 		r.ra_off = 0;
@@ -193,10 +198,10 @@ static struct unwind_rule by_delta(const struct go_rows_walk *w, const struct fr
 	return r;
 }
 
-/* Where SP means nothing, but FP points to the frame: of this function, or, if
- * that has none, of its caller. */
-static struct unwind_rule by_fp(const struct go_rows_walk *w, const struct frame *fr,
-				int32_t delta)
+/* Where SP says nothing, but FP points to the frame: of this function, or, if it
+ * has none, of its caller. */
+static struct unwind_rule go_rows_by_fp(const struct go_rows_walk *w, const struct go_frame *fr,
+					int32_t delta)
 {
 	struct unwind_rule r = {
 		.cfa = CFA_FP, .cfa_off = 16, .ra_off = -8, .fp_off = -16,
@@ -217,19 +222,21 @@ static struct unwind_rule by_fp(const struct go_rows_walk *w, const struct frame
 static int go_rows_put(struct go_rows_walk *w, uint64_t start, uint64_t end,
 		       const struct unwind_rule *r)
 {
-	return start < end ? w->fn(w->ctx, start, end, r) : 0;
+	if (start >= end)
+		return 0;
+	return w->fn(w->ctx, start, end, r);
 }
 
-/* [start, end) of one value, cut where something begins within. */
-static int put_range(struct go_rows_walk *w, const struct frame *fr, uint64_t start,
-		     uint64_t end, int32_t delta)
+/* [start, end) with one value of pcsp, cut where another rule begins. */
+static int go_rows_put_range(struct go_rows_walk *w, const struct go_frame *fr, uint64_t start,
+			     uint64_t end, int32_t delta)
 {
 	static const struct unwind_rule outermost = { .cfa = CFA_END };
 	const uint64_t cuts[] = { fr->saved, fr->set, fr->away, fr->back };
 
 	while (start < end) {
 		uint64_t to = end;
-		struct unwind_rule r = by_delta(w, fr, start, delta);
+		struct unwind_rule r = go_rows_by_delta(w, fr, start, delta);
 		int ret;
 
 		for (int i = 0; i < 4; i++) {
@@ -240,9 +247,9 @@ static int put_range(struct go_rows_walk *w, const struct frame *fr, uint64_t st
 			r = outermost;
 		else if (fr->special >= LEAVES && delta > 0 && fr->set &&
 			 start >= fr->set)
-			r = by_fp(w, fr, delta);
+			r = go_rows_by_fp(w, fr, delta);
 		else if (fr->away && start >= fr->away && start < fr->back)
-			r = by_fp(w, fr, 0);
+			r = go_rows_by_fp(w, fr, 0);
 		if (fr->special == INJECTED)
 			r.saved |= RULE_INJECTED;
 		ret = go_rows_put(w, start, to, &r);
@@ -255,7 +262,7 @@ static int put_range(struct go_rows_walk *w, const struct frame *fr, uint64_t st
 
 /* --- functions --------------------------------------------------------------- */
 
-static enum special special_of(const struct pclntab_func *fn)
+static enum special go_rows_special_of(const struct pclntab_func *fn)
 {
 	if (!fn->flags || (fn->flags & (PCLNTAB_TOPFRAME | PCLNTAB_SPWRITE |
 					PCLNTAB_ASM))) {
@@ -266,19 +273,21 @@ static enum special special_of(const struct pclntab_func *fn)
 	}
 	if (fn->flags & PCLNTAB_TOPFRAME)
 		return OUTERMOST;
-	return fn->flags & PCLNTAB_SPWRITE ? SWITCHES : PLAIN;
+	if (fn->flags & PCLNTAB_SPWRITE)
+		return SWITCHES;
+	return PLAIN;
 }
 
-static bool go_rows_sound(const struct frame *fr, int32_t delta)
+static bool go_rows_sound(const struct go_frame *fr, int32_t delta)
 {
 	return (delta >= 0 || (delta == -8 && fr->ra_reg != NO_REG)) &&
 	       delta < DELTA_MAX && delta % 8 == 0;
 }
 
-/* By its pcsp table.  What lies behind that is padding: with the last value it
- * needs no row of its own. */
-static int by_pcsp(struct go_rows_walk *w, const struct pclntab_func *fn,
-		   struct frame *fr)
+/* By its pcsp table.  What follows the end of the table is padding: it gets the
+ * last value, and so needs no row of its own. */
+static int go_rows_by_pcsp(struct go_rows_walk *w, const struct pclntab_func *fn,
+			   struct go_frame *fr)
 {
 	struct pclntab_walk sp;
 	bool first = true;
@@ -287,20 +296,22 @@ static int by_pcsp(struct go_rows_walk *w, const struct pclntab_func *fn,
 	pclntab_walk(w->t, fn, fn->pcsp, &sp);
 	while (!r && pclntab_step(&sp)) {
 		struct pclntab_walk next = sp;
-		uint64_t end = pclntab_step(&next) ? sp.stop : fn->end;
+		uint64_t end = fn->end;
 
+		if (pclntab_step(&next))
+			end = sp.stop;
 		if (sp.value == -8 && !w->arm && sp.start >= fn->entry + 2)
-			fr->ra_reg = popped(w, sp.start);
+			fr->ra_reg = go_rows_popped(w, sp.start);
 		if (!go_rows_sound(fr, sp.value))
 			continue;
 		if (first && sp.value > 0) {
 			first = false;
 			if (w->arm)
-				arm_prologue(&sp, fr);
+				go_rows_arm_prologue(&sp, fr);
 			else if (sp.start > fn->entry)
-				x86_prologue(w, &sp, fr);
+				go_rows_x86_prologue(w, &sp, fr);
 		}
-		r = put_range(w, fr, sp.start, end, sp.value);
+		r = go_rows_put_range(w, fr, sp.start, end, sp.value);
 	}
 	return r;
 }
@@ -309,23 +320,23 @@ static int go_rows_function(struct go_rows_walk *w, const struct pclntab_func *f
 {
 	static const struct unwind_rule outermost = { .cfa = CFA_END };
 	static const struct unwind_rule trampoline = { .cfa = CFA_SIGNAL };
-	struct frame fr = { .special = special_of(fn), .ra_reg = NO_REG };
+	struct go_frame fr = { .special = go_rows_special_of(fn), .ra_reg = NO_REG };
 
 	if (fr.special == OUTERMOST)
 		return go_rows_put(w, fn->entry, fn->end, &outermost);
-	/* it is looked up by its address minus one */
+	/* it is looked up by its first address minus one */
 	if (fr.special == TRAMPOLINE && !w->arm)
 		return go_rows_put(w, fn->entry - 1, fn->end, &trampoline);
 	if (!fn->pcsp)		/* C, linked by Go's linker */
 		return 0;
 	if (fr.special >= LEAVES)
-		find_switch(w, fn, &fr);
-	return by_pcsp(w, fn, &fr);
+		go_rows_find_switch(w, fn, &fr);
+	return go_rows_by_pcsp(w, fn, &fr);
 }
 
 bool go_is_trampoline(const struct pclntab_func *fn)
 {
-	return special_of(fn) == TRAMPOLINE;
+	return go_rows_special_of(fn) == TRAMPOLINE;
 }
 
 int go_rows(const struct elf_file *f, go_row_fn fn, void *ctx)

@@ -5,8 +5,8 @@
  * The pcsp tables say, for each instruction, how far the stack pointer is below
  * where the function was entered.  That is exact, except in functions that set
  * the stack pointer (systemstack, asmcgocall, cgocallback, calls into the vDSO):
- * these are unwound by frame pointer, onto the stack where they were called.
- * Outermost are the functions that Go's own traceback ends at, and the switches
+ * these are unwound by frame pointer, to the stack where they were called.
+ * Stacks end at the functions where Go's own traceback ends, and at the switches
  * that nothing returns through (mcall, morestack, gogo).
  *
  * Where a function keeps its caller's frame pointer is read from its first

@@ -6,24 +6,24 @@
 
 #include "bpf/hotspot.h"
 
-/* By what names a release calls its members (vmStructs.cpp of 8u, 11u, 17u, 21u, 25u
- * and of 26 and 27). */
+/* Releases by the names of their members (vmStructs.cpp of 8u, 11u, 17u, 21u, 25u and
+ * of 26 and 27). */
 enum {
 	IN_8 = 1, IN_11 = 2, IN_17 = 4, IN_21 = 8, IN_25 = 16, IN_26 = 32,
 	SINCE_25 = IN_25 | IN_26, SINCE_21 = IN_21 | SINCE_25,
 	SINCE_17 = IN_17 | SINCE_21, SINCE_11 = IN_11 | SINCE_17,
 	UNTIL_11 = IN_8 | IN_11, UNTIL_17 = UNTIL_11 | IN_17,
 	UNTIL_21 = UNTIL_17 | IN_21, ALL = UNTIL_21 | SINCE_25,
-	/* the code's places are addresses; offsets */
+	/* where code begins and ends: as addresses; as offsets */
 	PLACES = IN_11 | IN_17 | IN_21, OFFSETS = ALL & ~PLACES,
 };
 
-/* A member of a HotSpot's type, and what of struct hotspot_layout says where it is. */
+/* A member of one of HotSpot's types, and of struct hotspot_layout its offset. */
 struct claim {
 	uint8_t in;
-	uint8_t width;		/* of that number */
+	uint8_t width;		/* bytes of that number */
 	uint16_t at;
-	const char *type, *field;	/* no field: sizeof(type) */
+	const char *type, *field;	/* NULL: sizeof(type) */
 };
 
 #define CLAIM(in, name, type, field)					\
@@ -90,7 +90,7 @@ static const struct claim claims[] = {
 	CLAIM(ALL, symbol_body, "Symbol", "_body"),
 };
 
-/* What is the same in all of them, and no member of a layout. */
+/* The same in all releases, and not in a layout. */
 static const struct {
 	const char *type, *field;
 	uint64_t value;
@@ -109,9 +109,15 @@ static uint32_t claims_release(uint32_t layout)
 {
 	uint32_t feature = layout % HOTSPOT_BSM;
 
-	return feature <= 8 ? IN_8 : feature <= 11 ? IN_11 :
-	       feature <= 17 ? IN_17 : feature <= 21 ? IN_21 :
-	       feature <= 25 ? IN_25 : IN_26;
+	if (feature <= 8)
+		return IN_8;
+	if (feature <= 11)
+		return IN_11;
+	if (feature <= 17)
+		return IN_17;
+	if (feature <= 21)
+		return IN_21;
+	return feature <= 25 ? IN_25 : IN_26;
 }
 
 static uint64_t claims_want(const struct claim *c, const struct hotspot_layout *l)
@@ -130,8 +136,9 @@ static bool claims_said(const struct self *s, const char *type, const char *fiel
 {
 	uint64_t is;
 
-	return (field ? self_offset(s, type, field, &is) : self_size(s, type, &is)) &&
-	       is == want;
+	if (!field)
+		return self_size(s, type, &is) && is == want;
+	return self_offset(s, type, field, &is) && is == want;
 }
 
 bool claims_agree(const struct self *s, uint32_t layout)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claims - does a HotSpot say of itself what bpf/hotspot.h has?
+ * claims - do a HotSpot's own tables agree with bpf/hotspot.h?
  *
- * The sampler goes by a layout of its own.  A file whose tables name all that this
- * layout uses, with the same numbers, has it; any other has none.
+ * The sampler has layouts of its own.  A file has a layout if its tables name every
+ * member that the layout uses, with the same numbers.
  */
 #ifndef SYMBOLIZERD_RUNTIMES_HOTSPOT_CLAIMS_H
 #define SYMBOLIZERD_RUNTIMES_HOTSPOT_CLAIMS_H

@@ -2,7 +2,6 @@
 #include "symbolizerd/runtimes/hotspot/find.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "bpf/hotspot.h"
 #include "ipc/message_hub.h"
@@ -21,17 +20,13 @@ static const char *const exported[SYMBOLS] = {
  * since 9 (vm_version.cpp, VERSION_MAJOR). */
 static uint32_t hotspot_major(const struct elf_file *f, const struct self *s)
 {
-	uint64_t at, off, left;
-	struct elf_bytes b;
+	uint64_t at;
 	uint32_t v;
 
 	if (!self_static(s, "Abstract_VM_Version", "_vm_major_version", &at) ||
-	    !elf_file_offset(f, at, false, &off, &left) || left < sizeof(v) ||
-	    elf_file_read(f, off, sizeof(v), &b))
+	    !elf_file_get(f, at, &v, sizeof(v)) || v < 9 || v > 255)
 		return 0;
-	memcpy(&v, b.data, sizeof(v));
-	elf_bytes_free(&b);
-	return v >= 9 && v < 256 ? v : 0;
+	return v;
 }
 
 static uint32_t hotspot_layout_of(const struct self *s, uint32_t feature)
@@ -41,13 +36,15 @@ static uint32_t hotspot_layout_of(const struct self *s, uint32_t feature)
 	if (claims_agree(s, feature))
 		return feature;
 	feature += HOTSPOT_BSM;
-	return claims_agree(s, feature) ? feature : 0;
+	if (claims_agree(s, feature))
+		return feature;
+	return 0;
 }
 
 static void hotspot_read(const struct elf_file *f, const struct self *s,
 			 struct hotspot_file *ret)
 {
-	/* until 8 there is one heap; _vm_major_version was another number */
+	/* up to 8 there is one heap, and _vm_major_version was another number */
 	if (self_static(s, "CodeCache", "_heap", &ret->root))
 		ret->feature = 8;
 	else if (self_static(s, "CodeCache", "_heaps", &ret->root))
@@ -90,8 +87,8 @@ bool hotspot_version_known(const struct elf_file *f)
 	return hotspot_find_in(f, &h) && h.layout;
 }
 
-/* Virtual address of place 0 of the file, by the mapping of its code. */
-static bool hotspot_place_0(const struct elf_file *f, uint64_t *ret)
+/* Virtual address of file offset 0, by the mapping of its code. */
+static bool hotspot_file_start(const struct elf_file *f, uint64_t *ret)
 {
 	for (uint32_t i = 0; i < f->n_phdrs; i++) {
 		const Elf64_Phdr *p = &f->phdrs[i];
@@ -109,7 +106,7 @@ int hotspot_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
 	struct hotspot_file h;
 	uint64_t root;
 
-	if (!hotspot_find_in(f, &h) || !h.layout || !hotspot_place_0(f, &root))
+	if (!hotspot_find_in(f, &h) || !h.layout || !hotspot_file_start(f, &root))
 		return JOB_OK;
 	root = h.root - root;
 	return fn(ctx, 0, 1, &(struct unwind_rule){

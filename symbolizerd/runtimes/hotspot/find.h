@@ -3,7 +3,7 @@
  * find - HotSpot, OpenJDK's virtual machine, in a libjvm.so under any name
  *
  * By the tables that it exports for debuggers (self.h), stripped or not.  OpenJ9 and
- * GraalVM's native images do not have them, and are none.
+ * GraalVM's native images do not have them.
  */
 #ifndef SYMBOLIZERD_RUNTIMES_HOTSPOT_FIND_H
 #define SYMBOLIZERD_RUNTIMES_HOTSPOT_FIND_H
@@ -17,12 +17,12 @@
 
 struct hotspot_file {
 	uint32_t feature;	/* the release: 8, 11, 17; 0: not known */
-	uint32_t layout;	/* which of bpf/hotspot.h; 0: none of them */
-	uint64_t root;		/* virtual address of CodeCache::_heaps; of 8, of
+	uint32_t layout;	/* number in bpf/hotspot.h; 0: none */
+	uint64_t root;		/* virtual address of CodeCache::_heaps; in 8 of
 				 * CodeCache::_heap */
 };
 
-/* False: it is none. */
+/* False: it is not HotSpot. */
 bool hotspot_find_in(const struct elf_file *f, struct hotspot_file *ret);
 
 /* runtime_ops.detect; id: "17", or "" */
@@ -31,7 +31,7 @@ bool hotspot_detect(const struct elf_file *f, char *id, size_t size);
 /* runtime_ops.version_known */
 bool hotspot_version_known(const struct elf_file *f);
 
-/* runtime_ops.rows: no rules, but what the sampler must know of the file. */
+/* runtime_ops.rows: no rules for code, but what the sampler must know of the file. */
 int hotspot_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx);
 
 #endif /* SYMBOLIZERD_RUNTIMES_HOTSPOT_FIND_H */

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define BPF_HELPER	static
+#define BPF_HELPER		static
+#define bpf_probe_read_user	names_read_user
 #include "bpf/host.h"
 #define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
 #include "bpf/hotspot.bpf.h"
@@ -13,10 +14,10 @@
 #include "symbolizerd/symbols/java_name.h"
 #include "symbolizerd/symbols/utf8.h"
 
-/* What the sampler's functions read: a worker visits one process. */
+/* The memory that the sampler's functions read: a worker visits one process. */
 static struct process_memory *names_memory;
 
-static long bpf_probe_read_user(void *dst, __u32 size, const void *src)
+static long names_read_user(void *dst, __u32 size, const void *src)
 {
 	if (process_memory_read(names_memory, (uintptr_t)src, dst, size) ==
 	    (ssize_t)size)
@@ -25,7 +26,7 @@ static long bpf_probe_read_user(void *dst, __u32 size, const void *src)
 	return -1;
 }
 
-/* A Symbol, cut as the sampler cuts it (push_symbol()).  False: it cannot be read. */
+/* A Symbol, cut as the sampler cuts it.  False: it cannot be read. */
 static bool names_symbol(uint64_t symbol, const struct hotspot_layout *l, bool tail,
 			 struct utf8 *ret)
 {
@@ -33,7 +34,8 @@ static bool names_symbol(uint64_t symbol, const struct hotspot_layout *l, bool t
 	uint32_t bytes = user_u16(symbol + l->symbol_length), cut = 0;
 
 	if (bytes > TEXT_BYTES) {
-		cut = tail ? bytes - TEXT_BYTES : 0;
+		if (tail)
+			cut = bytes - TEXT_BYTES;
 		bytes = TEXT_BYTES;
 	}
 	utf8_begin(ret, cut);
@@ -91,7 +93,7 @@ int hotspot_names(struct process_memory *m, const uint64_t *words, size_t n,
 		    MANAGED_RUNTIME(words[i]) != RUNTIME_HOTSPOT ||
 		    FRAME_MORE(words[i]) != 1)
 			continue;
-		/* a process has one: that of the last one is tried first */
+		/* a process has one layout: that of the last frame is tried first */
 		for (uint32_t k = 0; m->reads && k < HOTSPOT_LAYOUTS; k++) {
 			uint32_t v = (layout + k) % HOTSPOT_LAYOUTS;
 

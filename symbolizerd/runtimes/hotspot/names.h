@@ -2,8 +2,9 @@
 /*
  * names - names of methods, read from the process's memory
  *
- * The sampler sends them, but it can read only what is in memory: Symbols of the class
- * archive, which is mapped from a file, may lie on pages that the program never touched.
+ * The sampler sends names, but can only read pages that are present: Symbols of the
+ * class archive, which is mapped from a file, may be on pages that the program never
+ * touched.
  */
 #ifndef SYMBOLIZERD_RUNTIMES_HOTSPOT_NAMES_H
 #define SYMBOLIZERD_RUNTIMES_HOTSPOT_NAMES_H
@@ -11,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbolizerd/symbols/frame_names_build.h"
+#include "symbolizerd/symbols/frame_names.h"
 #include "symbolizerd/symbols/process_memory.h"
 
 /*
- * runtime_ops.names.  What is at the address must be a Method, by what the sampler
- * believes, and have the word's cookie, in one of the layouts that are known.  A frame
- * has two places: the name and the file, then the name with parameters.
+ * runtime_ops.names.  By the sampler's checks, a Method must be at the address in one of
+ * the known layouts, and it must have the word's cookie.  A frame has two places: the
+ * name and the file, then the name with parameters.
  */
 int hotspot_names(struct process_memory *m, const uint64_t *words, size_t n,
 		  struct frame_names_build *out);

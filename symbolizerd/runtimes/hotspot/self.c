@@ -6,13 +6,13 @@
 
 #include "symbolizerd/runtimes/hotspot/stores.h"
 
-/* vmStructs.hpp: struct VMStructEntry, struct VMTypeEntry; the last one of a table
+/* vmStructs.hpp: struct VMStructEntry, struct VMTypeEntry; the last entry of a table
  * has no name. */
 struct field_entry {
 	uint64_t type, field, kind;	/* strings */
 	uint32_t is_static, pad;
-	uint64_t offset;		/* of one that is not */
-	uint64_t address;		/* of one that is */
+	uint64_t offset;		/* unless it is static */
+	uint64_t address;		/* if it is static */
 };
 struct type_entry {
 	uint64_t type, super;		/* strings */
@@ -39,15 +39,17 @@ static bool self_section(const struct elf_file *f, uint64_t vaddr,
 	return false;
 }
 
-/* len bytes at an address of a section; NULL: they are not in it. */
+/* len bytes at an address in a section; NULL: not all of them are in it. */
 static const void *self_at(const struct elf_bytes *b, uint64_t vaddr, size_t len)
 {
 	uint64_t at = vaddr - b->vaddr;
 
-	return b->data && at < b->len && b->len - at >= len ? b->data + at : NULL;
+	if (!b->data || at >= b->len || b->len - at < len)
+		return NULL;
+	return b->data + at;
 }
 
-/* A string, which may end at the section's end; "": it is not in it. */
+/* A string; it may end with the section.  "": it is not in the section. */
 static const char *self_string(const struct self *s, uint64_t vaddr)
 {
 	const char *p = self_at(&s->strings, vaddr, 1);
@@ -57,18 +59,10 @@ static const char *self_string(const struct self *s, uint64_t vaddr)
 
 static bool self_pointer(const struct elf_file *f, uint64_t vaddr, uint64_t *ret)
 {
-	uint64_t off, left;
-	struct elf_bytes b;
-
-	if (!elf_file_offset(f, vaddr, false, &off, &left) || left < sizeof(*ret) ||
-	    elf_file_read(f, off, sizeof(*ret), &b))
-		return false;
-	memcpy(ret, b.data, sizeof(*ret));
-	elf_bytes_free(&b);
-	return *ret != 0;
+	return elf_file_get(f, vaddr, ret, sizeof(*ret)) && *ret != 0;
 }
 
-/* How many entries of `size` bytes there are, each beginning with a name. */
+/* How many entries of `size` bytes the table has, each beginning with a name. */
 static uint32_t self_count(const struct elf_bytes *b, uint64_t table, size_t size)
 {
 	uint32_t n = 0;
@@ -89,7 +83,7 @@ static uint32_t self_count(const struct elf_bytes *b, uint64_t table, size_t siz
 
 /* --- the code that fills the table ---------------------------------------------------- */
 
-/* The functions that run at start: from the first to behind the last. */
+/* Where the functions of .init_array are: from the first on, past the last one. */
 static bool self_init_span(const struct elf_file *f, uint64_t *start, uint64_t *len)
 {
 	const Elf64_Shdr *s = elf_file_find(f, ".init_array");
@@ -103,15 +97,17 @@ static bool self_init_span(const struct elf_file *f, uint64_t *start, uint64_t *
 		memcpy(&w, b.data + i * sizeof(w), sizeof(w));
 		if (!w)
 			continue;
-		*start = w < *start ? w : *start;
-		last = w > last ? w : last;
+		if (w < *start)
+			*start = w;
+		if (w > last)
+			last = w;
 	}
 	elf_bytes_free(&b);
 	*len = last - *start + SELF_CODE_MAX / 16;
 	return last >= *start && last - *start < SELF_CODE_MAX;
 }
 
-/* A number was put at this address: is it an entry's offset? */
+/* A stores_fn: is the number that is written the offset of an entry? */
 static void self_stored(void *ctx, uint64_t to, uint64_t number)
 {
 	struct self *s = ctx;
@@ -129,8 +125,11 @@ static void self_run(struct self *s, const struct elf_file *f)
 	struct elf_bytes code;
 
 	if (!self_init_span(f, &start, &len) ||
-	    !elf_file_offset(f, start, true, &off, &left) ||
-	    elf_file_read(f, off, len < left ? len : left, &code))
+	    !elf_file_offset(f, start, true, &off, &left))
+		return;
+	if (len > left)
+		len = left;
+	if (elf_file_read(f, off, len, &code))
 		return;
 	if (f->ehdr.e_machine == EM_X86_64)
 		stores_x86(&code, start, self_stored, s);

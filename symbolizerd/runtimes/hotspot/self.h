@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * self - what HotSpot says of itself: gHotSpotVMStructs and gHotSpotVMTypes
+ * self - HotSpot's tables of its own types: gHotSpotVMStructs and gHotSpotVMTypes
  *
- * Both are tables that libjvm.so exports for debuggers, in the file: of each member
- * where it lies, of each type how large it is (OpenJDK,
- * src/hotspot/share/runtime/vmStructs.hpp).  Pointers in them are read as they stand
- * in the file, where GNU ld writes them.
+ * libjvm.so exports both for debuggers, and they are in the file: for each member its
+ * offset, for each type its size (OpenJDK, src/hotspot/share/runtime/vmStructs.hpp).
+ * Pointers in them are read as GNU ld has written them in the file.
  *
- * How far a member lies from the object's start stands in the table (of JDK 11, and
- * since 26), or is written there by a function of .init_array, where the compiler
- * took it for no constant (8, 17, 21, 25): stores.h.
+ * The offset of a member is in the table (JDK 11, and since 26), or a function of
+ * .init_array writes it there, where it was no constant for the compiler (8, 17, 21,
+ * 25): stores.h.
  *
  * The cost is in proportion to three sections, at most SELF_SECTION_MAX each, and
  * SELF_CODE_MAX.
@@ -28,23 +27,23 @@
 
 struct self {
 	struct elf_bytes fields, types;	/* the sections with the tables */
-	struct elf_bytes strings;	/* with their names */
+	struct elf_bytes strings;	/* the section with their names */
 	uint64_t fields_at, types_at;	/* virtual addresses of the tables */
 	uint32_t n_fields, n_types;
-	uint64_t *offsets;		/* of each of n_fields */
+	uint64_t *offsets;		/* [n_fields] */
 };
 
-/* The tables that the variables at these addresses lead to.  False: the file does
- * not have them as above.  Free with self_close(), also then. */
+/* The tables that the variables at these addresses point to.  False: the file does
+ * not have them in this form.  Ended by self_close(), also after a failure. */
 bool self_open(struct self *s, const struct elf_file *f, uint64_t fields,
 	       uint64_t types);
 void self_close(struct self *s);
 
-/* Where a static member lies: its virtual address. */
+/* Virtual address of a static member. */
 bool self_static(const struct self *s, const char *type, const char *field,
 		 uint64_t *ret);
 
-/* Where a member lies, from the object's start. */
+/* Offset of a member from the object's start. */
 bool self_offset(const struct self *s, const char *type, const char *field,
 		 uint64_t *ret);
 

@@ -24,18 +24,18 @@ void stores_x86(const struct elf_bytes *code, uint64_t vaddr, stores_fn fn, void
 	}
 }
 
-/* --- arm64: what each register holds, as far as it is known ------------------------------ */
+/* --- arm64: the registers whose value is known -------------------------------------------- */
 
 #define XZR	31		/* as a source of stores and moves */
 
-struct known {
+struct stores_known {
 	uint64_t value[32];
-	uint32_t is;		/* bit i: value[i] is what register i holds */
+	uint32_t is;		/* bit i: register i holds value[i] */
 	stores_fn fn;
 	void *ctx;
 };
 
-static void known_set(struct known *k, uint32_t reg, bool is, uint64_t value)
+static void stores_set(struct stores_known *k, uint32_t reg, bool is, uint64_t value)
 {
 	if (reg == XZR)
 		return;
@@ -43,7 +43,7 @@ static void known_set(struct known *k, uint32_t reg, bool is, uint64_t value)
 	k->is = (k->is & ~(1u << reg)) | (uint32_t)is << reg;
 }
 
-static bool known_has(const struct known *k, uint32_t reg)
+static bool stores_has(const struct stores_known *k, uint32_t reg)
 {
 	return k->is >> reg & 1;
 }
@@ -57,8 +57,8 @@ static uint64_t stores_page(uint32_t w, uint64_t pc)
 	return (pc & ~4095ULL) + (uint64_t)pages * 4096;
 }
 
-/* MOVZ, MOVN, MOVK of 64 bits; MOVZ of 32.  False: it is none. */
-static bool stores_move(struct known *k, uint32_t w)
+/* MOVZ, MOVN, MOVK of 64 bits; MOVZ of 32.  False: another instruction. */
+static bool stores_move(struct stores_known *k, uint32_t w)
 {
 	uint32_t rd = w & 31, shift = (w >> 21 & 3) * 16;
 	uint64_t v = (uint64_t)(w >> 5 & 0xffff) << shift;
@@ -66,22 +66,22 @@ static bool stores_move(struct known *k, uint32_t w)
 	switch (w >> 23) {
 	case 0xd2800000u >> 23:
 	case 0x52800000u >> 23:
-		known_set(k, rd, true, v);
+		stores_set(k, rd, true, v);
 		return true;
 	case 0x92800000u >> 23:
-		known_set(k, rd, true, ~v);
+		stores_set(k, rd, true, ~v);
 		return true;
 	case 0xf2800000u >> 23:
 		v |= k->value[rd] & ~(0xffffULL << shift);
-		known_set(k, rd, known_has(k, rd), v);
+		stores_set(k, rd, stores_has(k, rd), v);
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* STR and STP of 64 bits at a known address. */
-static bool stores_store(const struct known *k, uint32_t w)
+/* STR and STP of 64 bits to a known address.  False: another instruction. */
+static bool stores_store(const struct stores_known *k, uint32_t w)
 {
 	uint32_t rt = w & 31, rn = w >> 5 & 31, rt2 = w >> 10 & 31;
 	uint64_t at = k->value[rn];
@@ -89,46 +89,48 @@ static bool stores_store(const struct known *k, uint32_t w)
 
 	if (!pair && (w & 0xffc00000) != 0xf9000000)
 		return false;
-	if (rn == XZR || !known_has(k, rn))	/* sp */
+	if (rn == XZR || !stores_has(k, rn))	/* sp */
 		return true;
-	at += pair ? (uint64_t)((int64_t)(int32_t)(w << 10) >> 25) * 8 :
-		     (uint64_t)(w >> 10 & 0xfff) * 8;
-	if (known_has(k, rt))
+	if (pair)
+		at += (uint64_t)((int64_t)(int32_t)(w << 10) >> 25) * 8;
+	else
+		at += (uint64_t)(w >> 10 & 0xfff) * 8;
+	if (stores_has(k, rt))
 		k->fn(k->ctx, at, k->value[rt]);
-	if (pair && known_has(k, rt2))
+	if (pair && stores_has(k, rt2))
 		k->fn(k->ctx, at + 8, k->value[rt2]);
 	return true;
 }
 
-static void stores_insn(struct known *k, uint32_t w, uint64_t pc)
+static void stores_insn(struct stores_known *k, uint32_t w, uint64_t pc)
 {
 	uint32_t rd = w & 31, rn = w >> 5 & 31;
 
 	if (stores_store(k, w) || stores_move(k, w))
 		return;
 	if ((w & 0x9f000000) == 0x90000000) {			/* ADRP */
-		known_set(k, rd, true, stores_page(w, pc));
+		stores_set(k, rd, true, stores_page(w, pc));
 	} else if ((w & 0xff800000) == 0x91000000) {		/* ADD, a number */
-		known_set(k, rd, rn != XZR && known_has(k, rn),
-			  k->value[rn] + ((uint64_t)(w >> 10 & 0xfff) <<
+		stores_set(k, rd, rn != XZR && stores_has(k, rn),
+			   k->value[rn] + ((uint64_t)(w >> 10 & 0xfff) <<
 					  (w >> 22 & 1) * 12));
 	} else if ((w & 0xffe0ffe0) == 0xaa0003e0) {		/* MOV */
-		known_set(k, rd, known_has(k, w >> 16 & 31), k->value[w >> 16 & 31]);
+		stores_set(k, rd, stores_has(k, w >> 16 & 31), k->value[w >> 16 & 31]);
 	} else if ((w & 0xfc000000) == 0x94000000) {		/* BL: x0 to x18, x30 */
 		k->is &= ~(0x7ffffu | 1u << 30);
 	} else if (w == 0xd65f03c0) {				/* RET */
 		k->is = 1u << XZR;
 	} else if ((w & 0x7c000000) != 0x14000000 &&		/* not B, B.cond */
 		   (w & 0xfe000000) != 0x54000000) {
-		known_set(k, rd, false, 0);
+		stores_set(k, rd, false, 0);
 		if ((w & 0x3a000000) == 0x28000000)		/* LDP */
-			known_set(k, w >> 10 & 31, false, 0);
+			stores_set(k, w >> 10 & 31, false, 0);
 	}
 }
 
 void stores_arm64(const struct elf_bytes *code, uint64_t vaddr, stores_fn fn, void *ctx)
 {
-	struct known k = { .is = 1u << XZR, .fn = fn, .ctx = ctx };
+	struct stores_known k = { .is = 1u << XZR, .fn = fn, .ctx = ctx };
 	uint32_t w;
 
 	for (size_t i = 0; i + sizeof(w) <= code->len; i += sizeof(w)) {

@@ -15,9 +15,9 @@ bool code_read(const struct elf_file *f, uint64_t start, uint64_t len,
 	       !elf_file_read(f, off, len, ret);
 }
 
-/* --- functions of one load ------------------------------------------------------ */
+/* --- functions that only load a variable ------------------------------------------ */
 
-/* x86-64: are these opcode bytes, 4 of a number, and ret, what a function is? */
+/* x86-64: does the function consist of these opcode bytes, a number of 4, and ret? */
 static bool code_is_load(const struct elf_file *f, uint64_t function,
 			 const uint8_t *op, size_t n, int32_t *ret, uint64_t *end)
 {
@@ -59,54 +59,16 @@ bool code_returns_tls(const struct elf_file *f, uint64_t function, int32_t *ret)
 	return code_is_load(f, function, mov, sizeof(mov), ret, &end);
 }
 
-/* --- the table of FDEs ------------------------------------------------------------ */
+/* --- functions by their FDEs ------------------------------------------------------- */
 
-/* LSB 5.0, 10.6.2; all linkers write this form. */
-static const uint8_t fdes_head[4] = { 1, 0x1b, 0x03, 0x3b };
-
-#define FDES_HEAD	12
-
-static int64_t fdes_word(const struct fdes *t, size_t word)
+int64_t code_fde_before(const struct eh_frame_hdr *t, uint64_t addr)
 {
-	int32_t rel;
-
-	memcpy(&rel, t->b.data + FDES_HEAD + 4 * word, sizeof(rel));
-	return rel;
-}
-
-bool fdes_read(const struct elf_file *f, struct fdes *ret)
-{
-	const Elf64_Phdr *p = NULL;
-
-	for (uint32_t i = 0; i < f->n_phdrs && !p; i++) {
-		if (f->phdrs[i].p_type == PT_GNU_EH_FRAME)
-			p = &f->phdrs[i];
-	}
-	if (!p || p->p_filesz < FDES_HEAD ||
-	    elf_file_read(f, p->p_offset, p->p_filesz, &ret->b))
-		return false;
-	memcpy(&ret->n, ret->b.data + 8, sizeof(ret->n));
-	if (memcmp(ret->b.data, fdes_head, sizeof(fdes_head)) ||
-	    ret->n > (ret->b.len - FDES_HEAD) / 8)
-		ret->n = 0;
-	ret->b.vaddr = p->p_vaddr;
-	return true;
-}
-
-uint64_t fdes_start(const struct fdes *t, size_t i)
-{
-	return t->b.vaddr + (uint64_t)fdes_word(t, 2 * i);
-}
-
-int64_t fdes_find(const struct fdes *t, uint64_t addr)
-{
-	int64_t rel = (int64_t)(addr - t->b.vaddr);
 	size_t lo = 0, hi = t->n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (fdes_word(t, 2 * mid) < rel)
+		if (eh_frame_hdr_start(t, mid) < addr)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -114,19 +76,15 @@ int64_t fdes_find(const struct fdes *t, uint64_t addr)
 	return (int64_t)lo - 1;
 }
 
-bool fdes_range(const struct elf_file *f, const struct fdes *t, size_t i,
-		struct code_span *ret)
+bool code_fde_range(const struct elf_file *f, const struct eh_frame_hdr *t, size_t i,
+		    struct code_span *ret)
 {
 	struct { uint32_t len, cie; int32_t start; uint32_t len_code; } fde;
-	uint64_t at = t->b.vaddr + (uint64_t)fdes_word(t, 2 * i + 1), off, left;
-	struct elf_bytes b;
+	uint64_t at = eh_frame_hdr_fde(t, i);
 
-	if (!elf_file_offset(f, at, false, &off, &left) || left < sizeof(fde) ||
-	    elf_file_read(f, off, sizeof(fde), &b))
+	if (!elf_file_get(f, at, &fde, sizeof(fde)))
 		return false;
-	memcpy(&fde, b.data, sizeof(fde));
-	elf_bytes_free(&b);
-	ret->start = fdes_start(t, i);
+	ret->start = eh_frame_hdr_start(t, i);
 	ret->end = ret->start + fde.len_code;
 	return fde.len_code && fde.len_code <= CODE_MAX &&
 	       at + 8 + (uint64_t)(int64_t)fde.start == ret->start;
@@ -134,16 +92,19 @@ bool fdes_range(const struct elf_file *f, const struct fdes *t, size_t i,
 
 /* --- jumps -------------------------------------------------------------------------- */
 
-/* At every byte: where instructions begin is not known.  What is none of them goes
- * anywhere. */
-static void jumps_x86(const uint8_t *b, size_t len, uint64_t start, jump_fn fn,
-		      void *ctx)
+/* Tries every byte, since it is not known where instructions begin.  What only looks
+ * like a jump has a random target. */
+static void code_jumps_x86(const uint8_t *b, size_t len, uint64_t start, jump_fn fn,
+			   void *ctx)
 {
 	for (size_t i = 0; i + 5 <= len; i++) {
-		size_t at = b[i] == 0xe9 ? 1 :			/* jmp */
-			    b[i] == 0x0f && b[i + 1] >> 4 == 8 ? 2 : 0; /* jcc */
+		size_t at = 0;
 		int32_t rel;
 
+		if (b[i] == 0xe9)					/* jmp */
+			at = 1;
+		else if (b[i] == 0x0f && b[i + 1] >> 4 == 8)		/* jcc */
+			at = 2;
 		if (!at || i + at + 4 > len)
 			continue;
 		memcpy(&rel, b + i + at, sizeof(rel));
@@ -151,14 +112,14 @@ static void jumps_x86(const uint8_t *b, size_t len, uint64_t start, jump_fn fn,
 	}
 }
 
-/* A number of instruction w, whose highest bit is its sign. */
-static int64_t arm_number(uint32_t w, unsigned low, unsigned bits)
+/* A signed number in the bits of instruction w from `low` on. */
+static int64_t code_arm_number(uint32_t w, unsigned low, unsigned bits)
 {
 	return (int32_t)(w << (32 - low - bits)) >> (32 - bits);
 }
 
-static void jumps_arm(const uint8_t *b, size_t len, uint64_t start, jump_fn fn,
-		      void *ctx)
+static void code_jumps_arm(const uint8_t *b, size_t len, uint64_t start, jump_fn fn,
+			   void *ctx)
 {
 	for (size_t i = 0; i + 4 <= len; i += 4) {
 		int64_t words = 0;
@@ -166,19 +127,19 @@ static void jumps_arm(const uint8_t *b, size_t len, uint64_t start, jump_fn fn,
 
 		memcpy(&w, b + i, sizeof(w));
 		if (w >> 26 == 5)				/* b */
-			words = arm_number(w, 0, 26);
+			words = code_arm_number(w, 0, 26);
 		else if ((w & 0xff000010) == 0x54000000 ||	/* b.cond */
 			 (w & 0x7e000000) == 0x34000000)	/* cbz, cbnz */
-			words = arm_number(w, 5, 19);
+			words = code_arm_number(w, 5, 19);
 		else if ((w & 0x7e000000) == 0x36000000)	/* tbz, tbnz */
-			words = arm_number(w, 5, 14);
+			words = code_arm_number(w, 5, 14);
 		if (words)
 			fn(ctx, start + i + (uint64_t)(4 * words));
 	}
 }
 
-bool jumps_of(const struct elf_file *f, const struct code_span *r, jump_fn fn,
-	      void *ctx)
+bool code_jumps(const struct elf_file *f, const struct code_span *r, jump_fn fn,
+		void *ctx)
 {
 	struct elf_bytes b;
 
@@ -186,55 +147,56 @@ bool jumps_of(const struct elf_file *f, const struct code_span *r, jump_fn fn,
 	    !code_read(f, r->start, r->end - r->start, &b))
 		return false;
 	if (f->ehdr.e_machine == EM_X86_64)
-		jumps_x86(b.data, b.len, r->start, fn, ctx);
+		code_jumps_x86(b.data, b.len, r->start, fn, ctx);
 	else
-		jumps_arm(b.data, b.len, r->start, fn, ctx);
+		code_jumps_arm(b.data, b.len, r->start, fn, ctx);
 	elf_bytes_free(&b);
 	return true;
 }
 
 /* --- the other part ------------------------------------------------------------------ */
 
-struct into {
+struct code_into {
 	struct code_span range;
 	uint32_t n;
 };
 
-static void into_count(void *ctx, uint64_t target)
+static void code_count_into(void *ctx, uint64_t target)
 {
-	struct into *c = ctx;
+	struct code_into *c = ctx;
 
-	c->n += target > c->range.start && target < c->range.end;
+	if (target > c->range.start && target < c->range.end)
+		c->n++;
 }
 
-struct votes {
+struct code_votes {
 	const struct code_span *from;
-	const struct fdes *fdes;
+	const struct eh_frame_hdr *fdes;
 	uint32_t *n;		/* by FDE */
 };
 
-static void votes_count(void *ctx, uint64_t target)
+static void code_count_vote(void *ctx, uint64_t target)
 {
-	struct votes *v = ctx;
+	struct code_votes *v = ctx;
 	int64_t i;
 
 	if (target >= v->from->start && target < v->from->end)
 		return;
-	i = fdes_find(v->fdes, target);
-	/* not to where one begins: so the next one begins behind it */
+	i = code_fde_before(v->fdes, target);
+	/* not to where a function begins, which only the next one could */
 	if (i >= 0 && (i + 1 == v->fdes->n ||
-		       fdes_start(v->fdes, i + 1) != target))
+		       eh_frame_hdr_start(v->fdes, i + 1) != target))
 		v->n[i]++;
 }
 
-/* The FDE that the function jumps into most; -1: none often enough. */
-static int64_t votes_take(const struct elf_file *f, const struct code_span *from,
-			  const struct fdes *fdes)
+/* The function that this one jumps into most; -1: none often enough. */
+static int64_t code_most_votes(const struct elf_file *f, const struct code_span *from,
+			       const struct eh_frame_hdr *fdes)
 {
-	struct votes v = { from, fdes, calloc(fdes->n + 1, sizeof(*v.n)) };
+	struct code_votes v = { from, fdes, calloc(fdes->n + 1, sizeof(*v.n)) };
 	int64_t best = -1;
 
-	if (v.n && jumps_of(f, from, votes_count, &v)) {
+	if (v.n && code_jumps(f, from, code_count_vote, &v)) {
 		for (uint32_t i = 0; i < fdes->n; i++) {
 			if (v.n[i] >= JUMPS_MIN &&
 			    (best < 0 || v.n[i] > v.n[best]))
@@ -248,16 +210,15 @@ static int64_t votes_take(const struct elf_file *f, const struct code_span *from
 bool code_other_part(const struct elf_file *f, const struct code_span *function,
 		     struct code_span *ret)
 {
-	struct into back = { .range = *function };
-	struct fdes fdes = { 0 };
+	struct code_into back = { .range = *function };
+	struct eh_frame_hdr fdes;
 	bool found = false;
-	int64_t i;
+	int64_t i = -1;
 
-	if (!fdes_read(f, &fdes))
-		return false;
-	i = votes_take(f, function, &fdes);
-	if (i >= 0 && fdes_range(f, &fdes, i, ret) &&
-	    jumps_of(f, ret, into_count, &back))
+	if (!eh_frame_hdr_read(f, &fdes))
+		i = code_most_votes(f, function, &fdes);
+	if (i >= 0 && code_fde_range(f, &fdes, i, ret) &&
+	    code_jumps(f, ret, code_count_into, &back))
 		found = back.n >= JUMPS_MIN;
 	elf_bytes_free(&fdes.b);
 	return found;

@@ -2,7 +2,6 @@
 #include "symbolizerd/runtimes/python/find.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "bpf/python.h"
 #include "ipc/message_hub.h"
@@ -30,29 +29,30 @@ static const char *const exported[SYMBOLS] = {
 
 #define TAIL_MINOR_MIN	14
 
-/* The loop's other part (code.h), where there is a name for it. */
+/* The loop's other part (code.h), if it has a name. */
 static const char *const cold[] = { "_PyEval_EvalFrameDefault.cold" };
 
 /* The value of Py_Version: PY_VERSION_HEX (patchlevel.h), 0x030b02f0. */
 static uint32_t python_hex(const struct elf_file *f, uint64_t at)
 {
-	struct elf_bytes b;
-	uint64_t v = 0;
+	uint64_t v;
 
-	if (elf_file_at(f, at, &b))
+	if (!elf_file_get(f, at, &v, sizeof(v)) || v >> 24 != 3)
 		return 0;
-	if (b.len >= sizeof(v))
-		memcpy(&v, b.data, sizeof(v));
-	elf_bytes_free(&b);
-	return v >> 24 == 3 ? v >> 16 & 0xff : 0;
+	return v >> 16 & 0xff;
 }
 
 static uint32_t python_minor(const struct elf_file *f, const Elf64_Sym *s)
 {
 	if (s[VERSION].st_value)
 		return python_hex(f, s[VERSION].st_value);
-	return s[SINCE_3_10].st_value ? 10 : s[SINCE_3_9].st_value ? 9 :
-	       s[SINCE_3_8].st_value ? 8 : 7;
+	if (s[SINCE_3_10].st_value)
+		return 10;
+	if (s[SINCE_3_9].st_value)
+		return 9;
+	if (s[SINCE_3_8].st_value)
+		return 8;
+	return 7;
 }
 
 static void python_add_loop(struct python_file *p, uint64_t start, uint64_t end)
@@ -75,7 +75,7 @@ static void python_find_loops(const struct elf_file *f, const Elf64_Sym *s,
 		python_add_loop(p, other.start, other.end);
 }
 
-/* 3.6 has a variable for the list of interpreters, which is not exported. */
+/* The list of interpreters of 3.6 is a variable that is not exported. */
 static void python_find_3_6(const struct elf_file *f, const Elf64_Sym *s,
 			    struct python_file *p)
 {
@@ -89,11 +89,11 @@ static void python_find_root(const struct elf_file *f, const Elf64_Sym *s,
 {
 	p->minor = python_minor(f, s);
 	p->root = s[RUNTIME].st_value;
-	if (p->minor < OFFSETS_MINOR_MIN)
-		p->layout = p->minor >= 7 ? p->minor : 0;
-	else
+	if (p->minor >= OFFSETS_MINOR_MIN)
 		p->layout = offsets_layout(f, p->root, p->minor,
 					   &p->free_threaded);
+	else if (p->minor >= 7)
+		p->layout = p->minor;
 	if (s[THREAD].st_value)
 		code_returns_tls(f, s[THREAD].st_value, &p->thread_at);
 }
@@ -148,7 +148,7 @@ int python_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
 	if (!python_find_in(f, &p) || !p.n_loops || !p.layout ||
 	    !elf_file_offset(f, p.loop[0].start, true, &off, NULL))
 		return JOB_OK;
-	/* from where place 0 would be by the mapping of the loop */
+	/* relative to where file offset 0 would be by the mapping of the loop */
 	root = p.root - (p.loop[0].start - off);
 	r = fn(ctx, 0, 1, &(struct unwind_rule){
 		.cfa = CFA_RUNTIME, .cfa_off = (int32_t)p.layout,

@@ -2,8 +2,8 @@
 /*
  * find - CPython in an executable or a libpython, under any name
  *
- * By what the C API exports: programs that embed it or extensions need it, so it
- * is there without debug symbols, too.
+ * By the exported names of the C API: extensions and programs that embed CPython need
+ * them, so they are there also without debug symbols.
  */
 #ifndef SYMBOLIZERD_RUNTIMES_PYTHON_FIND_H
 #define SYMBOLIZERD_RUNTIMES_PYTHON_FIND_H
@@ -16,14 +16,13 @@
 #include "symbolizerd/runtimes/python/code.h"
 #include "symbolizerd/unwind/cfi.h"
 
-#define PYTHON_LOOPS	2	/* the loop, and its part that is seldom run */
-
+#define PYTHON_LOOPS	2	/* the loop, and its part that seldom runs */
 #define PYTHON_PARTS	32	/* ranges; clang without a profile makes 3 */
 
 struct python_file {
 	uint32_t minor;		/* of 3.x; 0: not known */
 	bool free_threaded;	/* known from 3.13 on */
-	uint32_t layout;	/* which of bpf/python.h; 0: none of them */
+	uint32_t layout;	/* number in bpf/python.h; 0: none */
 	uint64_t root;		/* virtual address of _PyRuntime; of 3.6, of
 				 * interp_head */
 	int32_t thread_at;	/* PYTHON_THREAD_AT */
@@ -34,7 +33,7 @@ struct python_file {
 	struct code_span part[PYTHON_PARTS];
 };
 
-/* False: it is none. */
+/* False: it is not CPython. */
 bool python_find_in(const struct elf_file *f, struct python_file *ret);
 
 /* runtime_ops.detect; id: "3.11", "3.13t", or "" */
@@ -43,8 +42,8 @@ bool python_detect(const struct elf_file *f, char *id, size_t size);
 /* runtime_ops.version_known */
 bool python_version_known(const struct elf_file *f);
 
-/* runtime_ops.rows: no rules, but where the loop is and what its unwinder
- * needs. */
+/* runtime_ops.rows: no rules for code, but where the loop is and what the unwinder of
+ * its frames needs. */
 int python_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx);
 
 #endif /* SYMBOLIZERD_RUNTIMES_PYTHON_FIND_H */

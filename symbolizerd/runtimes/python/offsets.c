@@ -7,13 +7,13 @@
 #include "bpf/python_lines.h"
 
 /* struct _Py_DebugOffsets (Include/internal/pycore_runtime.h, later
- * pycore_debug_offsets.h): all of it are numbers of 64 bits.  The first three: */
+ * pycore_debug_offsets.h) consists of numbers of 64 bits.  The first three: */
 enum { COOKIE, VERSION, FREE_THREADED };
 
 #define OFFSETS_WORDS	96
 #define OFFSETS_COOKIE	"xdebugpy"
 
-/* Which of them, by version, is what field of struct python_layout; 0: none. */
+/* By version, the number of the word for each member of struct python_layout; 0: none. */
 enum {
 	INTERPRETERS, NEXT_INTERP, THREADS, NEXT, CURRENT, THREAD_ID, PREVIOUS,
 	CODE, ENTRY, FILENAME, NAME, LINE, OB_TYPE, TP_NAME, STATE, LENGTH, ASCII,
@@ -55,20 +55,6 @@ static bool offsets_agree(const uint64_t *said, const uint8_t *place,
 	return true;
 }
 
-static bool offsets_read(const struct elf_file *f, uint64_t root, uint64_t *ret)
-{
-	const size_t len = OFFSETS_WORDS * sizeof(*ret);
-	struct elf_bytes b;
-	uint64_t off, left;
-
-	if (!elf_file_offset(f, root, false, &off, &left) || left < len ||
-	    elf_file_read(f, off, len, &b))
-		return false;
-	memcpy(ret, b.data, len);
-	elf_bytes_free(&b);
-	return true;
-}
-
 uint32_t offsets_layout(const struct elf_file *f, uint64_t root, uint32_t minor,
 			bool *free_threaded)
 {
@@ -76,14 +62,17 @@ uint32_t offsets_layout(const struct elf_file *f, uint64_t root, uint32_t minor,
 	uint64_t said[OFFSETS_WORDS];
 
 	*free_threaded = false;
-	if (!offsets_read(f, root, said) ||
+	if (!elf_file_get(f, root, said, sizeof(said)) ||
 	    memcmp(&said[COOKIE], OFFSETS_COOKIE, sizeof(said[COOKIE])))
 		return 0;
 	*free_threaded = said[FREE_THREADED] != 0;
-	layout = minor | (*free_threaded ? PYTHON_FREE_THREADED : 0);
+	layout = minor;
+	if (*free_threaded)
+		layout |= PYTHON_FREE_THREADED;
 	if (i >= sizeof(places) / sizeof(places[0]) ||
 	    said[VERSION] >> 16 != (3 << 8 | minor) || !layouts[layout].ascii)
 		return 0;
-	return offsets_agree(said, places[i], &layouts[layout], &lines[layout]) ?
-	       layout : 0;
+	if (!offsets_agree(said, places[i], &layouts[layout], &lines[layout]))
+		return 0;
+	return layout;
 }

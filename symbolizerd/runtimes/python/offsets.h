@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offsets - what CPython says of itself, since 3.13
+ * offsets - does CPython's own table of offsets (since 3.13) agree with ours?
  *
- * _PyRuntime begins with a struct _Py_DebugOffsets, which stands in the file.  The
- * sampler goes by a layout of its own (bpf/python.h); this tells whether a file
- * agrees.
+ * _PyRuntime begins with a struct _Py_DebugOffsets, which is in the file.  The sampler
+ * has layouts of its own (bpf/python.h); this says which of them a file has.
  */
 #ifndef SYMBOLIZERD_RUNTIMES_PYTHON_OFFSETS_H
 #define SYMBOLIZERD_RUNTIMES_PYTHON_OFFSETS_H
@@ -16,8 +15,8 @@
 
 #define OFFSETS_MINOR_MIN	13
 
-/* root: _PyRuntime; minor: from OFFSETS_MINOR_MIN.  Returns the layout that the
- * file has; 0: another than all that there are. *free_threaded: it has no GIL. */
+/* root: _PyRuntime; minor: at least OFFSETS_MINOR_MIN.  Returns the file's layout, 0:
+ * none of ours.  *free_threaded: it has no GIL. */
 uint32_t offsets_layout(const struct elf_file *f, uint64_t root, uint32_t minor,
 			bool *free_threaded);
 

@@ -5,48 +5,46 @@
 #include <string.h>
 
 #define TABLE		256	/* instructions */
-#define DIFFERENT_MIN	64	/* of them; those that are none share a function */
-#define CALLED_MAX	32	/* functions of the loop that are looked into */
+#define DIFFERENT_MIN	64	/* functions for them; unused numbers share one */
+#define CALLED_MAX	32	/* functions called by the loop that are searched */
 #define CALLED_SIZE	8192	/* bytes of one */
 #define TRIED_MAX	64	/* addresses that may be the table's */
-#define RELOCS_MAX	(4u << 20)	/* bytes of them */
+#define RELOCS_MAX	(4u << 20)	/* bytes of relocations */
 #define VOTES_MIN	4
-#define PART_MAX	(16u << 10)	/* bytes of a part; clang 19's: 1,828 */
-#define GAP_MAX		64	/* bytes between functions that follow each other */
+#define PART_MAX	(16u << 10)	/* bytes of a part; with clang 19: 1,828 */
+#define GAP_MAX		64	/* bytes between adjacent functions */
 
 struct tail {
 	const struct elf_file *f;
-	struct fdes fdes;
+	struct eh_frame_hdr fdes;
 	struct elf_bytes relocs;	/* DT_RELA */
 	uint64_t called[CALLED_MAX];
 	uint64_t tried[TRIED_MAX];
 	uint32_t n_called, n_tried, n_parts;
-	uint32_t *votes;	/* by FDE: jumps to where it begins */
-	bool *part;		/* by FDE */
+	uint32_t *votes;	/* for each FDE: jumps to where it begins */
+	bool *part;		/* for each FDE: is it part of the loop? */
 };
 
 /* The FDE that begins at an address; -1: none. */
 static int64_t tail_fde(const struct tail *t, uint64_t addr)
 {
-	int64_t i = fdes_find(&t->fdes, addr + 1);
+	int64_t i = code_fde_before(&t->fdes, addr + 1);
 
-	return i >= 0 && fdes_start(&t->fdes, (size_t)i) == addr ? i : -1;
+	if (i < 0 || eh_frame_hdr_start(&t->fdes, (size_t)i) != addr)
+		return -1;
+	return i;
 }
 
 /* --- the table -------------------------------------------------------------------- */
 
-/* In an executable that lies anywhere, pointers are put there when it is loaded. */
+/* In a position-independent executable, pointers are filled in when it is loaded. */
 static void tail_read_relocs(struct tail *t)
 {
 	uint64_t at = 0, len = 0, off, left;
-	const Elf64_Phdr *p = NULL;
+	const Elf64_Phdr *p = elf_file_segment(t->f, PT_DYNAMIC);
 	struct elf_bytes b;
 	Elf64_Dyn d;
 
-	for (uint32_t i = 0; i < t->f->n_phdrs && !p; i++) {
-		if (t->f->phdrs[i].p_type == PT_DYNAMIC)
-			p = &t->f->phdrs[i];
-	}
 	if (!p || elf_file_read(t->f, p->p_offset, p->p_filesz, &b))
 		return;
 	for (size_t i = 0; i + sizeof(d) <= b.len; i += sizeof(d)) {
@@ -77,19 +75,15 @@ static void tail_relocate(const struct tail *t, uint64_t at, uint64_t *words)
 	}
 }
 
-/* Does a table of functions lie there?  Then they are parts. */
+/* Is there a table of functions at this address?  Then they are parts. */
 static bool tail_take_table(struct tail *t, uint64_t at)
 {
-	uint64_t words[TABLE], off, left;
-	struct elf_bytes b;
+	uint64_t words[TABLE], off;
 	uint32_t n = 0;
 
-	if ((at & 7) || elf_file_offset(t->f, at, true, &off, &left) ||
-	    !elf_file_offset(t->f, at, false, &off, &left) || left < sizeof(words) ||
-	    elf_file_read(t->f, off, sizeof(words), &b))
+	if ((at & 7) || elf_file_offset(t->f, at, true, &off, NULL) ||
+	    !elf_file_get(t->f, at, words, sizeof(words)))
 		return false;
-	memcpy(words, b.data, sizeof(words));
-	elf_bytes_free(&b);
 	tail_relocate(t, at, words);
 	for (int i = 0; i < TABLE; i++) {
 		if (tail_fde(t, words[i]) < 0)
@@ -98,7 +92,8 @@ static bool tail_take_table(struct tail *t, uint64_t at)
 	for (int i = 0; i < TABLE; i++) {
 		bool *part = &t->part[tail_fde(t, words[i])];
 
-		n += !*part;
+		if (!*part)
+			n++;
 		*part = true;
 	}
 	if (n < DIFFERENT_MIN)
@@ -128,8 +123,8 @@ static void tail_note_call(struct tail *t, uint64_t to)
 		t->called[t->n_called++] = to;
 }
 
-/* Is a table named by this code?  calls: note what it calls, too.  Where instructions
- * begin is not known, so they are looked for at every byte. */
+/* Does this code use a table?  calls: also note what it calls.  Tries every byte, since
+ * it is not known where instructions begin. */
 static bool tail_look(struct tail *t, const struct code_span *r, bool calls)
 {
 	struct elf_bytes b;
@@ -164,7 +159,7 @@ static bool tail_find_table(struct tail *t, const struct code_span *loop)
 		int64_t fde = tail_fde(t, t->called[i]);
 		struct code_span r;
 
-		if (fdes_range(t->f, &t->fdes, (size_t)fde, &r) &&
+		if (code_fde_range(t->f, &t->fdes, (size_t)fde, &r) &&
 		    r.end - r.start <= CALLED_SIZE && tail_look(t, &r, false))
 			return true;
 	}
@@ -184,31 +179,33 @@ static void tail_vote(void *ctx, uint64_t target)
 
 static bool tail_part(const struct tail *t, uint32_t i, struct code_span *ret)
 {
-	return t->part[i] && fdes_range(t->f, &t->fdes, i, ret) &&
+	return t->part[i] && code_fde_range(t->f, &t->fdes, i, ret) &&
 	       ret->end - ret->start <= PART_MAX;
 }
 
-/* Those that are jumped to: what instructions have in common, errors for one. */
+/* Functions that parts jump to: code that instructions share, such as errors. */
 static void tail_take_common(struct tail *t)
 {
 	struct code_span r;
 
 	for (uint32_t i = 0; i < t->fdes.n; i++) {
 		if (tail_part(t, i, &r))
-			jumps_of(t->f, &r, tail_vote, t);
+			code_jumps(t->f, &r, tail_vote, t);
 	}
-	for (uint32_t i = 0; i < t->fdes.n; i++)
-		t->part[i] |= t->votes[i] >= VOTES_MIN;
+	for (uint32_t i = 0; i < t->fdes.n; i++) {
+		if (t->votes[i] >= VOTES_MIN)
+			t->part[i] = true;
+	}
 }
 
 static uint32_t tail_ranges(const struct tail *t, uint64_t loop,
 			    struct code_span *ret, uint32_t max)
 {
-	uint32_t n = 0, next = 0;	/* behind the one taken last */
+	uint32_t n = 0, next = 0;	/* after the last one that was taken */
 	struct code_span r;
 
 	for (uint32_t i = 0; i < t->fdes.n; i++) {
-		if (fdes_start(&t->fdes, i) == loop || !tail_part(t, i, &r))
+		if (eh_frame_hdr_start(&t->fdes, i) == loop || !tail_part(t, i, &r))
 			continue;
 		if (n && i == next && r.start - ret[n - 1].end <= GAP_MAX)
 			ret[n - 1].end = r.end;
@@ -228,7 +225,7 @@ uint32_t tail_parts(const struct elf_file *f, const struct code_span *loop,
 	uint32_t n = 0;
 
 	if (f->ehdr.e_machine != EM_X86_64 || loop->end - loop->start > TAIL_LOOP_MAX ||
-	    !fdes_read(f, &t.fdes))
+	    eh_frame_hdr_read(f, &t.fdes))
 		return 0;
 	t.part = calloc(t.fdes.n + 1, sizeof(*t.part));
 	t.votes = calloc(t.fdes.n + 1, sizeof(*t.votes));

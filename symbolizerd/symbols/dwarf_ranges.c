@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/symbols/split_ranges.h"
+#include "symbolizerd/symbols/dwarf_ranges.h"
 
 #include <dwarf.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/bisect.h"
+
+/* --- range lists of split units -------------------------------------------------- */
+
 #define SPLIT_LISTS_HEADER	12u	/* of .debug_rnglists, with offsets of 32 bits */
-#define SPLIT_LISTS_64		0xffffffffu	/* says that they have 64 */
+#define SPLIT_LISTS_64		0xffffffffu	/* as the length: they have 64 */
 
 /* --- where a list is -------------------------------------------------------------- */
 
-/* The list of this number, by the table behind the header. */
-static bool split_list_offset(const struct split_bytes *b, uint64_t i, uint64_t *ret)
+/* Offset of list i, by the table after the header. */
+static bool split_lists_offset(const struct split_bytes *b, uint64_t i, uint64_t *ret)
 {
 	uint32_t size, n, off;
 
@@ -34,7 +39,7 @@ static void split_walk_list(struct split_walk *w, Dwarf_Die *die)
 
 	if (!dwarf_attr(die, DW_AT_ranges, &a) || dwarf_formudata(&a, &off))
 		return;
-	if (dwarf_whatform(&a) == DW_FORM_rnglistx && !split_list_offset(b, off, &off))
+	if (dwarf_whatform(&a) == DW_FORM_rnglistx && !split_lists_offset(b, off, &off))
 		return;
 	if (off < b->len)
 		wire_init(&w->in, b->at + off, b->len - off, false);
@@ -70,7 +75,7 @@ static bool split_walk_indexed(struct split_walk *w, uint64_t *ret)
 	return !wire_get_uleb(&w->in, &i) && split_address(w, i, ret);
 }
 
-/* Of .debug_ranges: two addresses. */
+/* An element of .debug_ranges: two addresses. */
 static enum split_element split_walk_pair(struct split_walk *w, uint64_t *low, uint64_t *high)
 {
 	if (wire_get_u64(&w->in, low) || wire_get_u64(&w->in, high) || (!*low && !*high))
@@ -84,7 +89,7 @@ static enum split_element split_walk_pair(struct split_walk *w, uint64_t *low, u
 	return SPLIT_RANGE;
 }
 
-/* low is known; its length follows. */
+/* The length of a range whose start is known. */
 static bool split_walk_length(struct split_walk *w, uint64_t low, uint64_t *high)
 {
 	uint64_t len;
@@ -104,7 +109,7 @@ static bool split_walk_offsets(struct split_walk *w, uint64_t *low, uint64_t *hi
 	return true;
 }
 
-/* Of .debug_rnglists. */
+/* An element of .debug_rnglists. */
 static enum split_element split_walk_entry(struct split_walk *w, uint64_t *low, uint64_t *high)
 {
 	bool ok = false;
@@ -114,9 +119,13 @@ static enum split_element split_walk_entry(struct split_walk *w, uint64_t *low, 
 		return SPLIT_END;
 	switch (kind) {
 	case DW_RLE_base_addressx:
-		return split_walk_indexed(w, &w->base) ? SPLIT_BASE : SPLIT_END;
+		if (split_walk_indexed(w, &w->base))
+			return SPLIT_BASE;
+		break;
 	case DW_RLE_base_address:
-		return !wire_get_u64(&w->in, &w->base) ? SPLIT_BASE : SPLIT_END;
+		if (!wire_get_u64(&w->in, &w->base))
+			return SPLIT_BASE;
+		break;
 	case DW_RLE_startx_endx:
 		ok = split_walk_indexed(w, low) && split_walk_indexed(w, high);
 		break;
@@ -133,7 +142,9 @@ static enum split_element split_walk_entry(struct split_walk *w, uint64_t *low, 
 		ok = !wire_get_u64(&w->in, low) && split_walk_length(w, *low, high);
 		break;
 	}
-	return ok ? SPLIT_RANGE : SPLIT_END;
+	if (ok)
+		return SPLIT_RANGE;
+	return SPLIT_END;
 }
 
 bool split_walk_next(struct split_walk *w, uint64_t *low, uint64_t *high)
@@ -148,10 +159,74 @@ bool split_walk_next(struct split_walk *w, uint64_t *low, uint64_t *high)
 	}
 	while (e == SPLIT_BASE && wire_left(&w->in) && *w->l->steps) {
 		--*w->l->steps;
-		e = w->l->rnglists ? split_walk_entry(w, low, high) :
-				     split_walk_pair(w, low, high);
+		if (w->l->rnglists)
+			e = split_walk_entry(w, low, high);
+		else
+			e = split_walk_pair(w, low, high);
 	}
 	if (e != SPLIT_RANGE)
 		w->in.pos = w->in.end;
 	return e == SPLIT_RANGE;
+}
+
+/* --- the ranges of several entries ----------------------------------------------- */
+
+static bool dwarf_ranges_push(struct dwarf_ranges *r, struct dwarf_range e, uint32_t *steps)
+{
+	if (!*steps || r->list.n >= DWARF_RANGES_MAX)
+		return false;
+	--*steps;
+	r->ordered = false;
+	return !e.low || e.low >= e.high || vector_push(&r->list, e);
+}
+
+bool dwarf_ranges_add(struct dwarf_ranges *r, Dwarf_Die *die, const struct split_lists *lists,
+		      uint32_t *steps)
+{
+	struct dwarf_range e = { .die = dwarf_dieoffset(die) };
+	struct split_walk w;
+	Dwarf_Addr base;
+	ptrdiff_t at = 0;
+
+	if (lists) {
+		split_walk_begin(&w, lists, die);
+		while (split_walk_next(&w, &e.low, &e.high)) {
+			if (!dwarf_ranges_push(r, e, steps))
+				return false;
+		}
+		return true;
+	}
+	while ((at = dwarf_ranges(die, at, &base, &e.low, &e.high)) > 0) {
+		if (!dwarf_ranges_push(r, e, steps))
+			return false;
+	}
+	return true;
+}
+
+static int dwarf_range_order(const void *a, const void *b)
+{
+	const struct dwarf_range *x = a, *y = b;
+
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	/* the longer one may contain the other */
+	if (x->high != y->high)
+		return x->high > y->high ? -1 : 1;
+	return 0;
+}
+
+const struct dwarf_range *dwarf_ranges_find(struct dwarf_ranges *r, uint64_t vaddr)
+{
+	uint32_t low;
+
+	if (!r->ordered && r->list.n)
+		qsort(r->list.v, r->list.n, sizeof(*r->list.v), dwarf_range_order);
+	r->ordered = true;
+	low = bisect(mid, r->list.n, r->list.v[mid].low <= vaddr);
+	for (uint32_t i = 0; i < DWARF_RANGE_BACK && low > 0; i++) {
+		low--;
+		if (vaddr < r->list.v[low].high)
+			return &r->list.v[low];
+	}
+	return NULL;
 }
