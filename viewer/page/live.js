@@ -55,20 +55,16 @@ async function request(path, params, signal, how)
 
 const ask = async (path, params, signal) => JSON.parse(await request(path, params, signal, "text"));
 
-/* Parameters of a request: the filters, and the range unless another one is given. */
-function selection(from, to)
+/*
+ * Parameters of a request: the filters, and the range unless another one is given.  It is never
+ * "the last seconds": the server's clock goes on, and there would be samples of a longer time than is shown.
+ */
+function selection([from, to] = range())
 {
 	const p = new URLSearchParams();
 
-	if (from !== undefined) {
-		p.set("from", Math.round(from));
-		p.set("to", Math.round(to));
-	} else if (state.last) {
-		p.set("last", state.last);
-	} else {
-		p.set("from", state.from);
-		p.set("to", state.to);
-	}
+	p.set("from", Math.round(from));
+	p.set("to", Math.round(to));
 	for (const [k, set] of state.filters) {
 		for (const v of set)
 			p.append(k, v);
@@ -97,7 +93,7 @@ async function askTime(signal)
 	oldest = info.start_ms || nowMs;
 	coarse = info.coarse_ms || 0;
 	aboutLive();
-	const p = selection(...lineSpan());
+	const p = selection(lineSpan());
 
 	p.set("bins", binsOfLine());
 	Object.assign(line, await ask("timeline", p, signal), { frequency: info.frequency, cpus: info.cpus });
@@ -276,8 +272,7 @@ const ENDINGS = {
 
 async function download(format)
 {
-	const p = selection(...range());
-	const [from] = range();
+	const p = selection(), [from] = range();
 
 	p.set("format", format);
 	try {

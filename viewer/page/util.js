@@ -43,10 +43,18 @@ function idleText(cpus)
 	return `Nearly idle: ${cpus.toFixed(3)} CPUs were busy. Only running code is sampled.`;
 }
 
+/* CPU time of samples, in s.  Rounded to whole samples it may be a little more than the CPUs had in ms: cut off. */
+function usedTime(samples, frequency, cpus, ms)
+{
+	const used = frequency ? samples / frequency : 0;
+
+	return cpus ? Math.min(used, cpus * ms / 1000) : used;
+}
+
 /* The CPU time of samples as a share of what the CPUs had in ms; cpus 0: not known. */
 function busyText(samples, frequency, cpus, ms)
 {
-	const used = frequency ? samples / frequency : 0, all = cpus * ms / 1000, few = (s) => s.toFixed(s < 0.1 ? 2 : 1);
+	const used = usedTime(samples, frequency, cpus, ms), all = cpus * ms / 1000, few = (s) => s.toFixed(s < 0.1 ? 2 : 1);
 
 	if (!all)
 		return `${few(used)} s of CPU time`;
@@ -58,7 +66,7 @@ let loadText = "";			/* of what is shown, in the root of the graph */
 /* Show how busy the CPUs were in ms that are shown. */
 function showLoad(samples, frequency, cpus, ms)
 {
-	const share = cpus && ms > 0 && frequency ? busyCpus(samples, frequency, ms) / cpus : 0;
+	const share = cpus && ms > 0 ? usedTime(samples, frequency, cpus, ms) / (cpus * ms / 1000) : 0;
 
 	$("busy").hidden = !frequency || ms <= 0;
 	$("busy-text").textContent = busyText(samples, frequency, cpus, ms);
