@@ -131,7 +131,7 @@ static bool exporter_body_zstd(struct body *b, const struct input *in)
 	return ok;
 }
 
-static bool compress_into(struct body *b, const struct input *in)
+static bool exporter_body_compress(struct body *b, const struct input *in)
 {
 	switch (b->compression) {
 	case COMPRESSION_GZIP:
@@ -161,7 +161,7 @@ struct body *body_make_cut(const uint8_t *data, size_t len, const size_t *cuts,
 	if (!b)
 		return NULL;
 	*b = (struct body){ .refs = 1, .compression = c, .raw_len = len };
-	if (!compress_into(b, &in)) {
+	if (!exporter_body_compress(b, &in)) {
 		body_put(b);
 		return NULL;
 	}

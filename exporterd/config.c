@@ -36,7 +36,7 @@ static int exporter_config_number(const char *option, const char *s,
 	return 0;
 }
 
-static int option_header(struct endpoint_options *o, const char *s)
+static int exporter_config_header(struct endpoint_options *o, const char *s)
 {
 	const char *eq = strchr(s, '=');
 	char *name;
@@ -122,7 +122,7 @@ static int config_spool_variables(struct exporter_config *c)
 	return r;
 }
 
-static int option_number(struct exporter_config *c, int opt)
+static int exporter_config_number_option(struct exporter_config *c, int opt)
 {
 	const char *name = opt == OPT_UID ? "uid" : opt == OPT_GID ? "gid" :
 			   opt == OPT_HUB_UID ? "hub-uid" : "recorder-fd";
@@ -141,15 +141,15 @@ static int option_number(struct exporter_config *c, int opt)
 	return r;
 }
 
-static int option(struct exporter_config *c, struct endpoint_options *o,
-		  int opt)
+static int exporter_config_option(struct exporter_config *c, struct endpoint_options *o,
+				  int opt)
 {
 	switch (opt) {
 	case OPT_UID:
 	case OPT_GID:
 	case OPT_HUB_UID:
 	case OPT_RECORDER_FD:
-		return option_number(c, opt);
+		return exporter_config_number_option(c, opt);
 	case OPT_HUB:
 		free(c->hub);
 		c->hub = strdup(optarg);
@@ -161,7 +161,7 @@ static int option(struct exporter_config *c, struct endpoint_options *o,
 		o->profiles_endpoint = optarg;
 		return 0;
 	case OPT_HEADER:
-		return option_header(o, optarg);
+		return exporter_config_header(o, optarg);
 	case OPT_NO_NETWORK:
 		c->no_network = c->no_receiver = true;
 		return 0;
@@ -189,8 +189,8 @@ static int option(struct exporter_config *c, struct endpoint_options *o,
 	}
 }
 
-static int read_options(struct exporter_config *c, struct endpoint_options *o,
-			int argc, char **argv)
+static int exporter_config_options(struct exporter_config *c, struct endpoint_options *o,
+				   int argc, char **argv)
 {
 	int opt, r = 0;
 
@@ -198,11 +198,11 @@ static int read_options(struct exporter_config *c, struct endpoint_options *o,
 	opterr = 0;
 	while (r == 0 && (opt = getopt_long(argc, argv, "", long_options,
 					    NULL)) != -1)
-		r = option(c, o, opt);
+		r = exporter_config_option(c, o, opt);
 	if (r)
 		return r;
 	if (optind < argc || !c->hub || c->hub_uid == (uid_t)-1)
-		return option(c, o, '?');
+		return exporter_config_option(c, o, '?');
 	if (c->hub[0] != '/') {
 		log_err("--hub: write a full path");
 		return USAGE;
@@ -214,8 +214,8 @@ static int read_options(struct exporter_config *c, struct endpoint_options *o,
 	return 0;
 }
 
-static int read_endpoints(struct exporter_config *c,
-			  const struct endpoint_options *o)
+static int exporter_config_endpoints(struct exporter_config *c,
+				     const struct endpoint_options *o)
 {
 	bool more = c->metrics.to.url != NULL;
 	int r = endpoint_check_names();
@@ -243,13 +243,13 @@ int exporter_config_load(struct exporter_config *c, int argc, char **argv)
 	};
 	r = config_spool_variables(c);
 	if (r == 0)
-		r = read_options(c, &o, argc, argv);
+		r = exporter_config_options(c, &o, argc, argv);
 	if (r == 0 && resource_load(&c->resource, "") < 0)
 		r = exporter_config_no_memory();
 	if (r == 0 && !c->no_receiver)
 		r = metrics_config_load(&c->metrics, &o);
 	if (r == 0 && !c->no_receiver)
-		r = read_endpoints(c, &o);
+		r = exporter_config_endpoints(c, &o);
 	if (r == 0 && !c->no_network)
 		r = debuginfod_config_load(&c->debuginfod);
 	if (r == 0 && c->spool && !c->n_endpoints)

@@ -32,7 +32,7 @@ static void curl_loop_check(struct curl_loop *c)
 
 /* --- the event loop ------------------------------------------------------- */
 
-static int on_socket_event(struct ev_source *src, uint32_t events)
+static int curl_loop_on_event(struct ev_source *src, uint32_t events)
 {
 	struct watch *w = (struct watch *)src;
 	struct curl_loop *c = w->curl;
@@ -50,13 +50,13 @@ static int on_socket_event(struct ev_source *src, uint32_t events)
 	return 0;
 }
 
-static int watch_new(struct curl_loop *c, curl_socket_t fd, uint32_t events)
+static int curl_loop_watch(struct curl_loop *c, curl_socket_t fd, uint32_t events)
 {
 	struct watch *w = malloc(sizeof(*w));
 
 	if (!w)
 		return -1;
-	*w = (struct watch){ { .fd = fd, .fn = on_socket_event }, c };
+	*w = (struct watch){ { .fd = fd, .fn = curl_loop_on_event }, c };
 	if (evloop_add(c->loop, &w->src, events) < 0) {
 		free(w);
 		return -1;
@@ -65,8 +65,8 @@ static int watch_new(struct curl_loop *c, curl_socket_t fd, uint32_t events)
 	return 0;
 }
 
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg,
-		     void *assigned)
+static int curl_loop_on_socket(CURL *easy, curl_socket_t fd, int what, void *arg,
+			       void *assigned)
 {
 	struct watch *w = assigned;
 	struct curl_loop *c = arg;
@@ -86,7 +86,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg,
 	if (what & CURL_POLL_OUT)
 		events |= EPOLLOUT;
 	if (!w)
-		return watch_new(c, fd, events);
+		return curl_loop_watch(c, fd, events);
 	return evloop_mod(c->loop, &w->src, events) < 0 ? -1 : 0;
 }
 
@@ -99,7 +99,7 @@ static void curl_loop_on_timer(void *arg)
 	curl_loop_check(c);
 }
 
-static int on_timeout(CURLM *multi, long ms, void *arg)
+static int curl_loop_on_timeout(CURLM *multi, long ms, void *arg)
 {
 	struct curl_loop *c = arg;
 
@@ -117,9 +117,9 @@ static bool curl_loop_set_multi(struct curl_loop *c)
 {
 	CURLM *m = c->multi;
 
-	return !curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, on_socket) &&
+	return !curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, curl_loop_on_socket) &&
 	       !curl_multi_setopt(m, CURLMOPT_SOCKETDATA, c) &&
-	       !curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, on_timeout) &&
+	       !curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, curl_loop_on_timeout) &&
 	       !curl_multi_setopt(m, CURLMOPT_TIMERDATA, c) &&
 	       !curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, 2L);
 }

@@ -15,8 +15,8 @@ static bool fanout_spools(const struct fanout *f)
 	return f->n && f->spool.dir >= 0;
 }
 
-static void on_outcome(void *arg, const struct sender *s, uint64_t id,
-		       uint64_t samples, enum batch_outcome o)
+static void fanout_on_outcome(void *arg, const struct sender *s, uint64_t id,
+			      uint64_t samples, enum batch_outcome o)
 {
 	struct fanout *f = arg;
 	struct sender *first = &f->senders[0];
@@ -57,7 +57,7 @@ int fanout_init(struct fanout *f, struct evloop *loop,
 	for (f->n = 0; f->n < cfg->n_endpoints && r == 0; f->n++)
 		r = sender_init(&f->senders[f->n], loop,
 				&cfg->endpoints[f->n], &cfg->resource,
-				on_outcome, f);
+				fanout_on_outcome, f);
 	return r;
 }
 
@@ -92,8 +92,8 @@ static struct sender *fanout_next(struct fanout_to to, struct sender *s)
 	return s;
 }
 
-static void add_request(struct fanout_to to, uint64_t id, struct request *q,
-			struct kept_batch *batch, struct otlp_range range)
+static void fanout_add_request(struct fanout_to to, uint64_t id, struct request *q,
+			       struct kept_batch *batch, struct otlp_range range)
 {
 	for (struct sender *s = fanout_next(to, to.first); s < to.end;
 	     s = fanout_next(to, s + 1)) {
@@ -142,7 +142,7 @@ static void fanout_send_as(struct fanout *f, struct fanout_to to, uint64_t id,
 			continue;
 		}
 		if (r == 0)
-			add_request(to, id, &q, batch, now);
+			fanout_add_request(to, id, &q, batch, now);
 		else
 			fanout_lost(f, to, id, q.samples, r);
 		request_fini(&q);
@@ -172,7 +172,7 @@ static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
 /* --- the spool ------------------------------------------------------------------ */
 
 /* One batch of the spool to the first sender.  False: there is none now. */
-static bool feed_one(struct fanout *f)
+static bool fanout_feed_one(struct fanout *f)
 {
 	struct fanout_to to = { f->senders, f->senders + 1,
 				fanout_form(f->senders) };
@@ -209,7 +209,7 @@ void fanout_feed(struct fanout *f)
 		return;
 	f->feeding = true;
 	while (sender_idle(&f->senders[0]) && !f->senders[0].hold &&
-	       feed_one(f))
+	       fanout_feed_one(f))
 		;
 	f->feeding = false;
 }
@@ -243,7 +243,7 @@ void fanout_add(struct fanout *f, uint64_t id, int fd, const struct batch *b)
 
 /* --- the end ---------------------------------------------------------------------- */
 
-static bool idle_from(const struct fanout *f, unsigned int first)
+static bool fanout_idle_from(const struct fanout *f, unsigned int first)
 {
 	for (unsigned int i = first; i < f->n; i++) {
 		if (!sender_idle(&f->senders[i]))
@@ -254,7 +254,7 @@ static bool idle_from(const struct fanout *f, unsigned int first)
 
 bool fanout_idle(const struct fanout *f)
 {
-	return idle_from(f, 0) && (f->left || !f->spool.waiting);
+	return fanout_idle_from(f, 0) && (f->left || !f->spool.waiting);
 }
 
 void fanout_drain(struct fanout *f, uint64_t end_ns)
@@ -275,7 +275,7 @@ void fanout_leave(struct fanout *f, uint64_t end_ns)
 
 bool fanout_left(const struct fanout *f)
 {
-	return !f->n || (sender_held(&f->senders[0]) && idle_from(f, 1));
+	return !f->n || (sender_held(&f->senders[0]) && fanout_idle_from(f, 1));
 }
 
 void fanout_give_up(struct fanout *f, bool leaving)
@@ -290,7 +290,7 @@ uint64_t fanout_samples(const struct fanout *f)
 	return f->n ? sender_samples(&f->senders[0]) + f->spool.waiting : 0;
 }
 
-static void say_receiver(const struct sender *s, struct receiver *ret)
+static void fanout_fill_receiver(const struct sender *s, struct receiver *ret)
 {
 	const uint64_t *o = s->outcomes.samples;
 	const char *url = s->endpoint->shown_url;
@@ -314,7 +314,7 @@ void fanout_stats(const struct fanout *f, struct exporter_stats *ret)
 	if (!f->n)
 		return;
 	for (unsigned int i = 0; i < f->n; i++)
-		say_receiver(&f->senders[i], &ret->receivers[i]);
+		fanout_fill_receiver(&f->senders[i], &ret->receivers[i]);
 	spool_stats(&f->spool, ret);
 	ret->receivers[0].queued = ret->queued = fanout_samples(f);
 	ret->queued_bytes = sender_bytes(s);

@@ -20,7 +20,7 @@ struct hub_answer {
 	struct msg_batch_done done;
 };
 
-static bool is_up(const struct exporter_hub *l)
+static bool exporter_hub_is_up(const struct exporter_hub *l)
 {
 	return l->conn.fd >= 0;
 }
@@ -45,7 +45,7 @@ static void hub_link_watch(struct exporter_hub *l)
 
 static void exporter_hub_drop(struct exporter_hub *l)
 {
-	if (!is_up(l))
+	if (!exporter_hub_is_up(l))
 		return;
 	evloop_del(l->loop, &l->src);
 	conn_close(&l->conn);
@@ -175,9 +175,9 @@ static int hub_link_on_event(struct ev_source *src, uint32_t events)
 		hub_link_flush(l);
 	if (l->closing && (events & (EPOLLHUP | EPOLLERR)))
 		exporter_hub_drop(l);
-	for (int i = 0; i < BURST && is_up(l) && !l->closing && r == 0; i++)
+	for (int i = 0; i < BURST && exporter_hub_is_up(l) && !l->closing && r == 0; i++)
 		r = hub_link_receive(l);
-	if (r == 0 || r == -EAGAIN || !is_up(l))
+	if (r == 0 || r == -EAGAIN || !exporter_hub_is_up(l))
 		return 0;
 	if (r > 0) {
 		l->offences++;
@@ -214,12 +214,12 @@ static int hub_link_say_hello(struct exporter_hub *l)
 	return 0;
 }
 
-static void try_connect(void *arg)
+static void exporter_hub_connect(void *arg)
 {
 	struct exporter_hub *l = arg;
 	int r;
 
-	if (is_up(l) || l->closing)
+	if (exporter_hub_is_up(l) || l->closing)
 		return;
 	r = conn_connect(&l->conn, l->path, PEER_HUB, l->uid);
 	if (r == 0) {
@@ -255,13 +255,13 @@ int exporter_hub_init(struct exporter_hub *l, struct evloop *loop,
 		.src.fn = hub_link_on_event,
 		.backoff = { FIRST_WAIT_NS, MAX_WAIT_NS, 0 },
 	};
-	return timer_init(&l->retry, loop, try_connect, l);
+	return timer_init(&l->retry, loop, exporter_hub_connect, l);
 }
 
 void exporter_hub_fini(struct exporter_hub *l)
 {
 	l->closing = true;
-	if (is_up(l)) {
+	if (exporter_hub_is_up(l)) {
 		evloop_del(l->loop, &l->src);
 		conn_close(&l->conn);
 	}
@@ -284,7 +284,7 @@ void exporter_hub_start(struct exporter_hub *l)
 void exporter_hub_done(struct exporter_hub *l, uint64_t id, uint64_t samples,
 		       enum batch_outcome outcome)
 {
-	struct hub_answer *a = is_up(l) ? malloc(sizeof(*a)) : NULL;
+	struct hub_answer *a = exporter_hub_is_up(l) ? malloc(sizeof(*a)) : NULL;
 
 	if (!a) {
 		l->unreported.samples[outcome] += samples;
@@ -307,7 +307,7 @@ void exporter_hub_stats(struct exporter_hub *l,
 {
 	struct msg_exporter_stats m = { *stats };
 
-	if (is_up(l) && l->conn.state == CONN_READY && !l->first)
+	if (exporter_hub_is_up(l) && l->conn.state == CONN_READY && !l->first)
 		(void)conn_send(&l->conn, MSG_EXPORTER_STATS, 0, &m, sizeof(m),
 				NULL, 0, NULL, 0);
 }
@@ -317,11 +317,11 @@ void exporter_hub_debuginfo(struct exporter_hub *l, uint64_t id, int fd)
 	struct msg_debuginfo found;
 	struct stat st;
 
-	if (fd >= 0 && is_up(l) && fstat(fd, &st) == 0) {
+	if (fd >= 0 && exporter_hub_is_up(l) && fstat(fd, &st) == 0) {
 		found.bytes = (uint64_t)st.st_size;
 		(void)conn_send(&l->conn, MSG_DEBUGINFO, id, &found, sizeof(found), NULL, 0,
 				&fd, 1);
-	} else if (is_up(l)) {
+	} else if (exporter_hub_is_up(l)) {
 		(void)conn_send(&l->conn, MSG_DEBUGINFO_NONE, id, NULL, 0, NULL, 0, NULL, 0);
 	}
 	if (fd >= 0)
@@ -332,7 +332,7 @@ void exporter_hub_close(struct exporter_hub *l)
 {
 	l->closing = true;
 	timer_stop(&l->retry);
-	if (is_up(l))
+	if (exporter_hub_is_up(l))
 		hub_link_watch(l);
 }
 

@@ -57,7 +57,7 @@ struct exporter {
 
 /* --- what exporterd says of itself -------------------------------------------- */
 
-static uint64_t held(void *arg);
+static uint64_t exporterd_held(void *arg);
 
 static void exporterd_collect(struct exporter *e)
 {
@@ -66,7 +66,7 @@ static void exporterd_collect(struct exporter *e)
 
 	fanout_stats(&e->fanout, s);
 	debug_cache_stats(&e->debuginfod.cache, s);
-	s->queued = held(e);
+	s->queued = exporterd_held(e);
 	s->offences = e->hub.offences +
 		      (e->recording ? e->recorder.offences : 0);
 	cost_read(e->statm, &cost);
@@ -81,7 +81,7 @@ static void exporterd_on_status(void *arg, const struct status *st)
 	metrics_sender_status(&e->metrics, st);
 }
 
-static void end_metrics(struct exporter *e)
+static void exporterd_end_metrics(struct exporter *e)
 {
 	exporterd_collect(e);
 	metrics_sender_end(&e->metrics);
@@ -89,7 +89,7 @@ static void end_metrics(struct exporter *e)
 
 /* --- the way of a batch ------------------------------------------------------ */
 
-static uint64_t held(void *arg)
+static uint64_t exporterd_held(void *arg)
 {
 	struct exporter *e = arg;
 
@@ -98,7 +98,7 @@ static uint64_t held(void *arg)
 	return e->recording ? e->recorder.samples : 0;
 }
 
-static void end_if_drained(void *arg)
+static void exporterd_end_if_drained(void *arg)
 {
 	struct exporter *e = arg;
 
@@ -107,27 +107,27 @@ static void end_if_drained(void *arg)
 	    (e->recording && !recorder_idle(&e->recorder)) ||
 	    !exporter_hub_flushed(&e->hub))
 		return;
-	end_metrics(e);
+	exporterd_end_metrics(e);
 	if (metrics_sender_idle(&e->metrics))
 		evloop_stop(&e->loop);
 }
 
-static void on_sent(void *arg, uint64_t id, uint64_t samples,
-		    enum batch_outcome o)
+static void exporterd_on_sent(void *arg, uint64_t id, uint64_t samples,
+			      enum batch_outcome o)
 {
 	struct exporter *e = arg;
 
 	exporter_hub_done(&e->hub, id, samples, o);
 }
 
-static void on_recorded(void *arg, uint64_t id, uint64_t samples,
-			enum batch_outcome o)
+static void exporterd_on_recorded(void *arg, uint64_t id, uint64_t samples,
+				  enum batch_outcome o)
 {
 	struct exporter *e = arg;
 
 	if (!e->cfg.n_endpoints)
 		exporter_hub_done(&e->hub, id, samples, o);
-	end_if_drained(e);
+	exporterd_end_if_drained(e);
 }
 
 /* When it told the hub last, and now, only its own costs differ. */
@@ -245,7 +245,7 @@ static void exporterd_on_tick(void *arg)
 	struct exporter_stats *s = &e->stats, before = *s;
 
 	if (e->leaving) {
-		end_if_drained(e);
+		exporterd_end_if_drained(e);
 		return;
 	}
 	fanout_feed(&e->fanout);
@@ -256,7 +256,7 @@ static void exporterd_on_tick(void *arg)
 	exporterd_say_status(s);
 }
 
-static void give_up(void *arg)
+static void exporterd_give_up(void *arg)
 {
 	struct exporter *e = arg;
 
@@ -266,7 +266,7 @@ static void give_up(void *arg)
 	if (!e->given_up && !e->leaving &&
 	    !metrics_sender_idle(&e->metrics)) {
 		e->given_up = true;
-		end_metrics(e);
+		exporterd_end_metrics(e);
 		timer_set(&e->deadline, LAST_METRICS_NS, 0);
 		return;
 	}
@@ -297,7 +297,7 @@ static int exporterd_on_signal(struct ev_source *src, uint32_t events)
 		return 0;
 	if (e->draining) {
 		if (si.ssi_signo != SIGHUP)
-			give_up(e);
+			exporterd_give_up(e);
 		return 0;
 	}
 	service_stopping();
@@ -308,7 +308,7 @@ static int exporterd_on_signal(struct ev_source *src, uint32_t events)
 		exporterd_leave(e);
 	else
 		fanout_drain(&e->fanout, now_ns() + DRAIN_NS);
-	end_if_drained(e);
+	exporterd_end_if_drained(e);
 	return 0;
 }
 
@@ -334,29 +334,29 @@ static int exporterd_start(struct exporter *e)
 		.status = exporterd_on_status,
 		.debuginfo = exporterd_on_debuginfo,
 		.gone = exporterd_hub_gone,
-		.held = held,
-		.flushed = end_if_drained,
+		.held = exporterd_held,
+		.flushed = exporterd_end_if_drained,
 	};
 	int r;
 
 	if ((r = evloop_init(&e->loop)) || (r = exporterd_catch_signals(e)) ||
 	    (r = service_init()) ||
 	    (r = timer_init(&e->tick, &e->loop, exporterd_on_tick, e)) ||
-	    (r = timer_init(&e->deadline, &e->loop, give_up, e)) ||
+	    (r = timer_init(&e->deadline, &e->loop, exporterd_give_up, e)) ||
 	    (r = exporter_hub_init(&e->hub, &e->loop, e->cfg.hub,
 				   e->cfg.hub_uid, &ops, e)))
 		return r;
 	service_scrub_env();
 	e->statm = cost_open();
 	e->stats.start_ns = clock_ns(CLOCK_REALTIME);
-	e->fanout.outcome = on_sent;
-	e->fanout.ended = end_if_drained;
+	e->fanout.outcome = exporterd_on_sent;
+	e->fanout.ended = exporterd_end_if_drained;
 	e->fanout.arg = e;
 	r = fanout_init(&e->fanout, &e->loop, &e->cfg);
 	if (r < 0)
 		return r;
 	r = metrics_sender_init(&e->metrics, &e->loop, &e->cfg.metrics,
-				&e->cfg.resource, &e->stats, end_if_drained, e);
+				&e->cfg.resource, &e->stats, exporterd_end_if_drained, e);
 	if (r < 0)
 		return r;
 	e->hub.wants_status = metrics_sender_on(&e->metrics);
@@ -370,7 +370,7 @@ static int exporterd_start(struct exporter *e)
 	}
 	if (e->cfg.recorder_fd >= 0) {
 		r = recorder_init(&e->recorder, &e->loop, e->cfg.recorder_fd,
-				  on_recorded, e);
+				  exporterd_on_recorded, e);
 		if (r < 0)
 			return r;
 		e->recording = true;

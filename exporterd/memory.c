@@ -17,7 +17,7 @@ void memory_init(void)
 }
 
 /* Code that the loader has changed must not be thrown away. */
-static bool has_text_relocations(const struct dl_phdr_info *info)
+static bool memory_has_text_relocations(const struct dl_phdr_info *info)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -37,13 +37,13 @@ static bool has_text_relocations(const struct dl_phdr_info *info)
 	return true;
 }
 
-static int trim_object(struct dl_phdr_info *info, size_t size, void *arg)
+static int memory_trim_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
 	(void)size;
 	(void)arg;
-	if (has_text_relocations(info))
+	if (memory_has_text_relocations(info))
 		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -63,5 +63,5 @@ static int trim_object(struct dl_phdr_info *info, size_t size, void *arg)
 void memory_trim(void)
 {
 	malloc_trim(0);
-	dl_iterate_phdr(trim_object, NULL);
+	dl_iterate_phdr(memory_trim_object, NULL);
 }

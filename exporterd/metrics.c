@@ -40,7 +40,7 @@ void metrics_find_instance(struct metrics *m)
 
 /* --- the resource ----------------------------------------------------------- */
 
-static void text(struct buffer *w, unsigned int field, const char *s)
+static void metrics_text(struct buffer *w, unsigned int field, const char *s)
 {
 	pb_text(w, field, s, strlen(s));
 }
@@ -50,7 +50,7 @@ static void metrics_key_text(struct buffer *w, unsigned int field, const char *k
 {
 	size_t mark = pb_begin(w, field);
 
-	text(w, 1, key);
+	metrics_text(w, 1, key);
 	pb_any_text(w, 2, s, strlen(s));
 	pb_end(w, mark);
 }
@@ -85,8 +85,8 @@ static void metrics_resource(struct buffer *w, const struct metrics *m)
 	 sizeof(((struct counted *)0)->member))
 
 /* Since when the number counts; 0: nobody counts it now. */
-static uint64_t start_of(const struct metrics *m, const struct counted *c,
-			 const struct counter *row)
+static uint64_t metrics_start_of(const struct metrics *m, const struct counted *c,
+				 const struct counter *row)
 {
 	if (WITHIN(st.exporter))
 		return c->st.exporter.start_ns;
@@ -108,8 +108,8 @@ static void metrics_add(struct points *ps, const struct counter *row,
 }
 
 /* 0 or -ENOMEM; v is the caller's. */
-static int find_points(const struct metrics *m, const struct counted *c,
-		       struct points *ps)
+static int metrics_find_points(const struct metrics *m, const struct counted *c,
+			       struct points *ps)
 {
 	const struct exporter_stats *x = &c->st.exporter;
 
@@ -122,7 +122,7 @@ static int find_points(const struct metrics *m, const struct counted *c,
 		const struct counter *row = &counter_table[i];
 
 		if (row->metric)
-			metrics_add(ps, row, NULL, start_of(m, c, row),
+			metrics_add(ps, row, NULL, metrics_start_of(m, c, row),
 				    counter_value(c, row));
 	}
 	for (int k = 0; k < RECEIVERS_MAX && x->receivers[k].url[0]; k++) {
@@ -135,7 +135,7 @@ static int find_points(const struct metrics *m, const struct counted *c,
 	return 0;
 }
 
-static void write_attributes(struct buffer *w, const struct point *p)
+static void metrics_write_attributes(struct buffer *w, const struct point *p)
 {
 	const struct metric *m = p->row->metric;
 	char number[24], url[RECEIVER_URL + 1];
@@ -152,7 +152,7 @@ static void write_attributes(struct buffer *w, const struct point *p)
 	}
 }
 
-static void write_point(struct buffer *w, const struct point *p, uint64_t now_ns)
+static void metrics_write_point(struct buffer *w, const struct point *p, uint64_t now_ns)
 {
 	const struct metric *m = p->row->metric;
 	size_t mark = pb_begin(w, 1);
@@ -167,29 +167,29 @@ static void write_point(struct buffer *w, const struct point *p, uint64_t now_ns
 		pb_fixed64(w, 4, bits);
 	else
 		pb_fixed64(w, 6, p->value);
-	write_attributes(w, p);
+	metrics_write_attributes(w, p);
 	pb_end(w, mark);
 }
 
-static const struct metric *metric_of(const struct points *ps, size_t i)
+static const struct metric *metrics_metric_of(const struct points *ps, size_t i)
 {
 	return ps->v[i].row->metric;
 }
 
 /* All points of a metric, from the first one on. */
-static void write_metric(struct buffer *w, const struct points *ps, size_t first)
+static void metrics_write_metric(struct buffer *w, const struct points *ps, size_t first)
 {
-	const struct metric *what = metric_of(ps, first);
+	const struct metric *what = metrics_metric_of(ps, first);
 	bool gauge = what->kind == METRIC_GAUGE;
 	size_t mark = pb_begin(w, 2), data;
 
-	text(w, 1, what->name);
-	text(w, 2, what->help);
-	text(w, 3, what->unit);
+	metrics_text(w, 1, what->name);
+	metrics_text(w, 2, what->help);
+	metrics_text(w, 3, what->unit);
 	data = pb_begin(w, gauge ? 5 : 7);
 	for (size_t i = first; i < ps->n; i++) {
-		if (metric_of(ps, i) == what)
-			write_point(w, &ps->v[i], ps->now_ns);
+		if (metrics_metric_of(ps, i) == what)
+			metrics_write_point(w, &ps->v[i], ps->now_ns);
 	}
 	if (!gauge)
 		pb_uint(w, 2, CUMULATIVE);
@@ -199,10 +199,10 @@ static void write_metric(struct buffer *w, const struct points *ps, size_t first
 	pb_end(w, mark);
 }
 
-static bool is_first(const struct points *ps, size_t i)
+static bool metrics_is_first(const struct points *ps, size_t i)
 {
 	for (size_t k = 0; k < i; k++) {
-		if (metric_of(ps, k) == metric_of(ps, i))
+		if (metrics_metric_of(ps, k) == metrics_metric_of(ps, i))
 			return false;
 	}
 	return true;
@@ -216,16 +216,16 @@ static void metrics_write_request(struct buffer *w, const struct metrics *m,
 	metrics_resource(w, m);
 	scopes = pb_begin(w, 2);
 	scope = pb_begin(w, 1);
-	text(w, 1, "trifold");
-	text(w, 2, TRIFOLD_VERSION);
+	metrics_text(w, 1, "trifold");
+	metrics_text(w, 2, TRIFOLD_VERSION);
 	pb_end(w, scope);
 	for (size_t i = 0; i < ps->n; i++) {
-		if (is_first(ps, i))
-			write_metric(w, ps, i);
+		if (metrics_is_first(ps, i))
+			metrics_write_metric(w, ps, i);
 	}
-	text(w, 3, METRICS_SCHEMA_URL);
+	metrics_text(w, 3, METRICS_SCHEMA_URL);
 	pb_end(w, scopes);
-	text(w, 3, METRICS_SCHEMA_URL);
+	metrics_text(w, 3, METRICS_SCHEMA_URL);
 	pb_end(w, mark);
 }
 
@@ -234,7 +234,7 @@ static void metrics_write_request(struct buffer *w, const struct metrics *m,
  * An exporterd that comes later knows only that they are as old as the elder
  * of the two.
  */
-static void find_totals_start(struct metrics *m, const struct counted *c)
+static void metrics_find_totals_start(struct metrics *m, const struct counted *c)
 {
 	uint64_t loader = c->st.loader.start_ns, hub = c->st.hub.start_ns;
 
@@ -257,8 +257,8 @@ int metrics_encode(struct metrics *m, const struct status *st,
 	known.exporter = *own;
 	counted_make(&known, &c);
 	if (st)
-		find_totals_start(m, &c);
-	if (find_points(m, &c, &ps) < 0)
+		metrics_find_totals_start(m, &c);
+	if (metrics_find_points(m, &c, &ps) < 0)
 		return -ENOMEM;
 	metrics_write_request(&w, m, &ps);
 	free(ps.v);

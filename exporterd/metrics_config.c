@@ -22,7 +22,7 @@ static bool metrics_config_wanted(void)
 	return true;
 }
 
-static uint64_t interval_ms(void)
+static uint64_t metrics_config_interval_ms(void)
 {
 	static const char which[] = "OTEL_METRIC_EXPORT_INTERVAL";
 	const char *s = getenv(which);
@@ -43,6 +43,6 @@ int metrics_config_load(struct metrics_config *c,
 	*c = (struct metrics_config){ .interval_ns = 0 };
 	if (!metrics_config_wanted())
 		return 0;
-	c->interval_ns = interval_ms() * NSEC_PER_MSEC;
+	c->interval_ns = metrics_config_interval_ms() * NSEC_PER_MSEC;
 	return endpoint_load_metrics(&c->to, o);
 }

@@ -38,7 +38,7 @@ static void exporter_recorder_finish(struct recorder *rec,
 	free(r);
 }
 
-static void end(struct recorder *rec, enum batch_outcome o)
+static void exporter_recorder_end(struct recorder *rec, enum batch_outcome o)
 {
 	if (rec->conn.fd >= 0) {
 		evloop_del(rec->loop, &rec->src);
@@ -77,7 +77,7 @@ static void exporter_recorder_push(struct recorder *rec)
 			break;
 		}
 		if (e < 0) {
-			end(rec, BATCH_NO_RECEIVER);
+			exporter_recorder_end(rec, BATCH_NO_RECEIVER);
 			return;
 		}
 		close(r->fd);
@@ -132,7 +132,7 @@ static int exporter_recorder_on_event(struct ev_source *src, uint32_t events)
 	} else {
 		log_info("recorder is gone");
 	}
-	end(rec, BATCH_NO_RECEIVER);
+	exporter_recorder_end(rec, BATCH_NO_RECEIVER);
 	return 0;
 }
 
@@ -169,7 +169,7 @@ void recorder_fini(struct recorder *rec)
 	recorder_give_up(rec);
 }
 
-static void drop_oldest_waiting(struct recorder *rec)
+static void exporter_recorder_drop_oldest(struct recorder *rec)
 {
 	struct recorded *prev = NULL, *r = rec->first;
 
@@ -191,7 +191,7 @@ void recorder_add(struct recorder *rec, uint64_t id, int fd,
 		return;
 	}
 	if (rec->waiting >= RECORDER_MAX)
-		drop_oldest_waiting(rec);
+		exporter_recorder_drop_oldest(rec);
 	r = malloc(sizeof(*r));
 	fd = r ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
 	if (fd < 0) {
@@ -214,5 +214,5 @@ void recorder_add(struct recorder *rec, uint64_t id, int fd,
 
 void recorder_give_up(struct recorder *rec)
 {
-	end(rec, BATCH_GAVE_UP);
+	exporter_recorder_end(rec, BATCH_GAVE_UP);
 }

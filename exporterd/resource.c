@@ -86,7 +86,7 @@ bool os_release_value(const char *text, const char *key, char *out,
 }
 
 /* machine-id(5): 32 hexadecimal digits; "uninitialized" is none. */
-static bool is_machine_id(char *text)
+static bool resource_is_machine_id(char *text)
 {
 	size_t n = strspn(text, "0123456789abcdef");
 
@@ -99,7 +99,7 @@ static bool is_machine_id(char *text)
 
 /* --- what is found -------------------------------------------------------------- */
 
-static int of_machine(struct pairs *p, const char *root, char *text)
+static int resource_of_machine(struct pairs *p, const char *root, char *text)
 {
 	static const char *const paths[] = {
 		"/etc/machine-id", "/var/lib/dbus/machine-id",
@@ -107,14 +107,14 @@ static int of_machine(struct pairs *p, const char *root, char *text)
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		if (resource_read_text(root, paths[i], text) &&
-		    is_machine_id(text))
+		    resource_is_machine_id(text))
 			return resource_set(p, "host.id", text);
 	}
 	return 0;
 }
 
-static int of_os(struct pairs *p, const char *root, const char *kernel,
-		 char *text)
+static int resource_of_os(struct pairs *p, const char *root, const char *kernel,
+			  char *text)
 {
 	char value[256], both[384];
 	int r = 0;
@@ -135,21 +135,21 @@ static int of_os(struct pairs *p, const char *root, const char *kernel,
 	return r;
 }
 
-static int of_files(struct pairs *p, const char *root, const char *kernel)
+static int resource_of_files(struct pairs *p, const char *root, const char *kernel)
 {
 	char *text = malloc(FILE_MAX);
 	int r;
 
 	if (!text)
 		return -ENOMEM;
-	r = of_machine(p, root, text);
+	r = resource_of_machine(p, root, text);
 	if (r == 0)
-		r = of_os(p, root, kernel, text);
+		r = resource_of_os(p, root, kernel, text);
 	free(text);
 	return r;
 }
 
-static int detect(struct pairs *p, const char *root)
+static int resource_detect(struct pairs *p, const char *root)
 {
 	struct utsname u;
 	int r;
@@ -164,13 +164,13 @@ static int detect(struct pairs *p, const char *root)
 			      : strcmp(u.machine, "aarch64") == 0 ? "arm64"
 								  : u.machine)))
 		return r;
-	return of_files(p, root, u.release);
+	return resource_of_files(p, root, u.release);
 }
 
 /* --- what is given -------------------------------------------------------------- */
 
 /* Any mistake voids the whole variable (specification, resource SDK). */
-static int of_variable(struct pairs *p)
+static int resource_of_variable(struct pairs *p)
 {
 	static const char which[] = "OTEL_RESOURCE_ATTRIBUTES";
 	char *copy, *rest, *key, *value;
@@ -203,10 +203,10 @@ static int of_variable(struct pairs *p)
 int resource_load(struct pairs *p, const char *root)
 {
 	const char *name = resource_env("OTEL_SERVICE_NAME");
-	int r = detect(p, root);
+	int r = resource_detect(p, root);
 
 	if (r == 0)
-		r = of_variable(p);
+		r = resource_of_variable(p);
 	if (r == 0 && name)
 		r = resource_set(p, "service.name", name);
 	return r;
