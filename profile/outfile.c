@@ -22,7 +22,7 @@ static int outfile_complain(const char *path)
 	return r;
 }
 
-static int open_dir(struct outfile *f, const char *path)
+static int outfile_open_dir(struct outfile *f, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = path;
 	char dir[PATH_MAX] = ".";
@@ -47,7 +47,7 @@ static int open_dir(struct outfile *f, const char *path)
 	return f->dir < 0 ? -1 : 0;
 }
 
-static bool can_replace(const struct outfile *f)
+static bool outfile_can_replace(const struct outfile *f)
 {
 	struct stat st;
 
@@ -62,9 +62,9 @@ int outfile_open(struct outfile *f, const char *path)
 	char shown[256];
 	int r = 0;
 
-	if (open_dir(f, path) < 0)
+	if (outfile_open_dir(f, path) < 0)
 		return outfile_complain(path);
-	if (!can_replace(f)) {
+	if (!outfile_can_replace(f)) {
 		log_err("%s: is there, and is not a regular file",
 			log_quote(path, strlen(path), shown, sizeof(shown)));
 		close(f->dir);

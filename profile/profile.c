@@ -8,7 +8,7 @@
 
 #include "bpf/stop.h"
 
-static const char *file_name(const struct batch *b, uint32_t path, size_t *len)
+static const char *profile_file_name(const struct batch *b, uint32_t path, size_t *len)
 {
 	const char *s = batch_str(b, path, len), *slash;
 
@@ -33,7 +33,7 @@ void profile_frame_module(const struct batch *b, uint32_t frame,
 	}
 	if (!f->exe)
 		return;
-	s = file_name(b, b->exes[f->exe].path, &len);
+	s = profile_file_name(b, b->exes[f->exe].path, &len);
 	if (!len) {
 		s = batch_str(b, b->exes[f->exe].build_id, &len);
 		len = len > 16 ? 16 : len;
@@ -85,7 +85,7 @@ void profile_frame_line(const struct batch *b, uint32_t frame,
 
 	if (!file || !f->line)
 		return;
-	s = file_name(b, file, &len);
+	s = profile_file_name(b, file, &len);
 	buffer_str(out, " (");
 	buffer_add(out, s, len);
 	buffer_printf(out, ":%u)", f->line);

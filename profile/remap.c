@@ -47,7 +47,7 @@ static uint32_t remap_string(struct remap *r, uint32_t i)
 	return r->strings[i] - 1;
 }
 
-static uint32_t exe(struct remap *r, uint32_t i)
+static uint32_t remap_exe(struct remap *r, uint32_t i)
 {
 	struct batch_exe v = r->from->exes[i];
 
@@ -75,7 +75,7 @@ static uint32_t remap_function(struct remap *r, uint32_t i)
 }
 
 /* What a call is inlined into first; of a lower number, so this ends. */
-static uint32_t frame(struct remap *r, uint32_t i)
+static uint32_t remap_frame(struct remap *r, uint32_t i)
 {
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(r->from, i, in);
 
@@ -84,7 +84,7 @@ static uint32_t frame(struct remap *r, uint32_t i)
 
 		if (r->frames[in[n]])
 			continue;
-		v.exe = exe(r, v.exe);
+		v.exe = remap_exe(r, v.exe);
 		v.function = remap_function(r, v.function);
 		if (v.inlined)
 			v.into = r->frames[v.into] - 1;
@@ -113,7 +113,7 @@ uint32_t remap_stack(struct remap *r, uint32_t i)
 	}
 	for (uint32_t k = 0; k < s->n && !(r->leaf && n); k++) {
 		if (r->kinds >> r->from->frames[from[k]].kind & 1)
-			v[n++] = frame(r, from[k]);
+			v[n++] = remap_frame(r, from[k]);
 	}
 	r->stacks[i] = n ? batch_stack(r->to, v, n) + 1 : NO_FRAME;
 	free(v);

@@ -44,7 +44,7 @@ struct builder {
 	uint32_t line;		/* the frame that was added last */
 };
 
-static uint64_t label_hash(const struct builder *t, const struct tree_label *l)
+static uint64_t tree_label_hash(const struct builder *t, const struct tree_label *l)
 {
 	uint64_t h = XXH3_64bits_withSeed(t->text.data + l->name, l->name_len,
 					  t->seed + l->kind);
@@ -52,8 +52,8 @@ static uint64_t label_hash(const struct builder *t, const struct tree_label *l)
 	return XXH3_64bits_withSeed(t->text.data + l->module, l->module_len, h);
 }
 
-static bool same_label(const struct builder *t, const struct tree_label *a,
-		       const struct tree_label *b)
+static bool tree_same_label(const struct builder *t, const struct tree_label *a,
+			    const struct tree_label *b)
 {
 	const uint8_t *text = t->text.data;
 
@@ -64,8 +64,8 @@ static bool same_label(const struct builder *t, const struct tree_label *a,
 }
 
 /* Intern the label whose texts are the last of t->text; NONE: no memory. */
-static uint32_t add_label(struct builder *t, size_t name, size_t module,
-			  uint32_t kind)
+static uint32_t tree_add_label(struct builder *t, size_t name, size_t module,
+			       uint32_t kind)
 {
 	struct tree_label l = { .name = name, .module = module, .kind = kind };
 	struct hash_table *set = &t->label_set;
@@ -76,10 +76,10 @@ static uint32_t add_label(struct builder *t, size_t name, size_t module,
 		return NONE;
 	l.name_len = (uint32_t)(module - name);
 	l.module_len = (uint32_t)(t->text.len - module);
-	hash = label_hash(t, &l);
+	hash = tree_label_hash(t, &l);
 	for (struct hash_slot *s = hash_find(set, hash); s;
 	     s = hash_next(set, s)) {
-		if (same_label(t, &l, &t->labels[hash_index(s)])) {
+		if (tree_same_label(t, &l, &t->labels[hash_index(s)])) {
 			t->text.len = name;
 			return hash_index(s);
 		}
@@ -121,7 +121,7 @@ static void tree_source(struct builder *t, uint32_t label, uint32_t frame)
 	l->line = fn->start_line ? fn->start_line : f->line;
 }
 
-static uint32_t frame_label(struct builder *t, uint32_t frame)
+static uint32_t tree_frame_label(struct builder *t, uint32_t frame)
 {
 	size_t name = t->text.len, module;
 	uint32_t label, kind;
@@ -133,7 +133,7 @@ static uint32_t frame_label(struct builder *t, uint32_t frame)
 		profile_frame_line(t->b, frame, &t->text);
 	module = t->text.len;
 	profile_frame_module(t->b, frame, &t->text);
-	label = add_label(t, name, module, kind);
+	label = tree_add_label(t, name, module, kind);
 	if (label != NONE) {
 		tree_full_name(t, label, frame);
 		tree_source(t, label, frame);
@@ -142,15 +142,15 @@ static uint32_t frame_label(struct builder *t, uint32_t frame)
 	return label;
 }
 
-static uint32_t marker_label(struct builder *t, const char *marker)
+static uint32_t tree_marker_label(struct builder *t, const char *marker)
 {
 	size_t name = t->text.len;
 
 	buffer_str(&t->text, marker);
-	return add_label(t, name, t->text.len, KIND_MARKER);
+	return tree_add_label(t, name, t->text.len, KIND_MARKER);
 }
 
-static uint32_t process_label(struct builder *t, uint32_t resource)
+static uint32_t tree_process_label(struct builder *t, uint32_t resource)
 {
 	size_t name = t->text.len, len;
 	const char *s;
@@ -163,7 +163,7 @@ static uint32_t process_label(struct builder *t, uint32_t resource)
 		buffer_add(&t->text, s, len);
 	else
 		buffer_str(&t->text, PROFILE_UNKNOWN_PROCESS);
-	label = add_label(t, name, t->text.len, KIND_PROCESS);
+	label = tree_add_label(t, name, t->text.len, KIND_PROCESS);
 	if (label != NONE) {
 		t->labels[label].pids++;
 		t->labels[label].pid = t->b->resources[resource].pid;
@@ -224,13 +224,13 @@ static bool tree_count_line(struct builder *t, uint32_t at, uint32_t frame)
 }
 
 /* A frame of a stack and all that it is inlined into. */
-static uint32_t add_frames(struct builder *t, uint32_t at, uint32_t frame)
+static uint32_t tree_add_frames(struct builder *t, uint32_t at, uint32_t frame)
 {
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(t->b, frame, in);
 
 	for (uint32_t i = 0; i < n && at != NONE; i++) {
 		frame = t->how.reversed ? in[i] : in[n - 1 - i];
-		at = tree_child_of(t, at, frame_label(t, frame));
+		at = tree_child_of(t, at, tree_frame_label(t, frame));
 		if (at == NONE)
 			break;
 		t->nodes[at].marks &=
@@ -247,12 +247,12 @@ static uint32_t tree_add_stack(struct builder *t, uint32_t at, uint32_t stack)
 	const uint32_t *frames = t->b->stack_frames + s->first;
 
 	for (uint32_t i = 0; i < s->n; i++)
-		at = add_frames(t, at, t->how.reversed ? frames[i] :
-				frames[s->n - 1 - i]);
+		at = tree_add_frames(t, at, t->how.reversed ? frames[i] :
+				     frames[s->n - 1 - i]);
 	return at;
 }
 
-static int add_sample(struct builder *t, uint32_t i)
+static int tree_add_sample(struct builder *t, uint32_t i)
 {
 	const struct batch_sample *s = &t->b->samples[i];
 	const char *marker = profile_stop_marker(s->stop);
@@ -263,11 +263,11 @@ static int add_sample(struct builder *t, uint32_t i)
 	if (t->how.reversed)
 		at = tree_add_stack(t, at, s->stack);
 	else
-		at = tree_child_of(t, at, process_label(t, s->resource));
+		at = tree_child_of(t, at, tree_process_label(t, s->resource));
 	if (marker)
-		at = tree_child_of(t, at, marker_label(t, marker));
+		at = tree_child_of(t, at, tree_marker_label(t, marker));
 	if (t->how.reversed)
-		at = tree_child_of(t, at, process_label(t, s->resource));
+		at = tree_child_of(t, at, tree_process_label(t, s->resource));
 	else
 		at = tree_add_stack(t, at, s->stack);
 	if (at == NONE)
@@ -297,7 +297,7 @@ static int tree_by_name(const void *pa, const void *pb, void *arg)
 	return r;
 }
 
-static int rank_labels(struct builder *t)
+static int tree_rank_labels(struct builder *t)
 {
 	uint32_t n = t->label_set.n;
 	uint32_t *order = calloc(n + 1, sizeof(*order));
@@ -330,8 +330,8 @@ struct visit {
 };
 
 /* Put node's children on the stack, last name first.  Returns how many. */
-static uint32_t push_children(struct builder *t, uint32_t node, uint32_t depth,
-			      struct visit *visits, uint32_t *order)
+static uint32_t tree_push_children(struct builder *t, uint32_t node, uint32_t depth,
+				   struct visit *visits, uint32_t *order)
 {
 	uint32_t n = 0;
 
@@ -375,7 +375,7 @@ static int tree_place_lines(struct builder *t, const uint32_t *row_of)
 	return r;
 }
 
-static int make_rows(struct builder *t)
+static int tree_make_rows(struct builder *t)
 {
 	uint32_t n = t->node_set.n, top, i = 0;
 	struct visit *visits = calloc(n + 1, sizeof(*visits));
@@ -390,7 +390,7 @@ static int make_rows(struct builder *t)
 		free(row_of);
 		return -ENOMEM;
 	}
-	top = push_children(t, 0, 0, visits, order);
+	top = tree_push_children(t, 0, 0, visits, order);
 	while (top) {
 		struct visit it = visits[--top];
 
@@ -402,8 +402,8 @@ static int make_rows(struct builder *t)
 			t->levels = it.depth + 1;
 		t->rows[i].base = t->nodes[it.node].base;
 		t->rows[i++].self = t->nodes[it.node].self;
-		top += push_children(t, it.node, it.depth + 1, visits + top,
-				     order);
+		top += tree_push_children(t, it.node, it.depth + 1, visits + top,
+					  order);
 	}
 	tree_place_samples(t, row_of);
 	r = tree_place_lines(t, row_of);
@@ -433,10 +433,10 @@ static int tree_do_build(struct builder *t)
 		return -ENOMEM;
 	t->nodes[0] = (struct node){ .child = NONE, .sibling = NONE };
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES) && !r; i++)
-		r = add_sample(t, i);
+		r = tree_add_sample(t, i);
 	if (!r)
-		r = rank_labels(t);
-	return r ? r : make_rows(t);
+		r = tree_rank_labels(t);
+	return r ? r : tree_make_rows(t);
 }
 
 int tree_build(struct tree *ret, const struct batch *b)

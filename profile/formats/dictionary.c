@@ -68,7 +68,7 @@ uint32_t dict_literal(struct dict *d, const char *s)
 	return d->literals[i].index;
 }
 
-static uint32_t batch_text(struct dict *d, uint32_t i)
+static uint32_t dictionary_batch_string(struct dict *d, uint32_t i)
 {
 	if (i && !d->strings[i]) {
 		size_t n;
@@ -79,8 +79,8 @@ static uint32_t batch_text(struct dict *d, uint32_t i)
 	return i ? d->strings[i] : 0;
 }
 
-static uint32_t attr_text(struct dict *d, const char *key, const char *s,
-			  size_t n)
+static uint32_t dictionary_attr_text(struct dict *d, const char *key, const char *s,
+				     size_t n)
 {
 	struct buffer *w = &d->table[DICT_ATTRIBUTE].out;
 	size_t start = w->len, mark;
@@ -92,7 +92,7 @@ static uint32_t attr_text(struct dict *d, const char *key, const char *s,
 	return dictionary_intern(d, DICT_ATTRIBUTE, start);
 }
 
-static uint32_t attr_int(struct dict *d, const char *key, uint64_t v)
+static uint32_t dictionary_attr_int(struct dict *d, const char *key, uint64_t v)
 {
 	struct buffer *w = &d->table[DICT_ATTRIBUTE].out;
 	size_t start = w->len, mark;
@@ -104,18 +104,18 @@ static uint32_t attr_int(struct dict *d, const char *key, uint64_t v)
 	return dictionary_intern(d, DICT_ATTRIBUTE, start);
 }
 
-static uint32_t attr_batch(struct dict *d, const char *key, uint32_t i)
+static uint32_t dictionary_attr_string(struct dict *d, const char *key, uint32_t i)
 {
 	size_t n;
 	const char *s = batch_str(d->b, i, &n);
 
-	return attr_text(d, key, s, n);
+	return dictionary_attr_text(d, key, s, n);
 }
 
 /* --- executables, functions, frames, stacks ----------------------------- */
 
-static unsigned int build_ids(struct dict *d, const struct batch_exe *x,
-			      uint32_t attrs[3])
+static unsigned int dictionary_build_ids(struct dict *d, const struct batch_exe *x,
+					 uint32_t attrs[3])
 {
 	static const uint8_t none[FILE_ID_LEN];
 	static const char digits[] = "0123456789abcdef";
@@ -123,18 +123,18 @@ static unsigned int build_ids(struct dict *d, const struct batch_exe *x,
 	unsigned int n = 0;
 
 	if (x->build_id)
-		attrs[n++] = attr_batch(d, "process.executable.build_id.gnu",
-					x->build_id);
+		attrs[n++] = dictionary_attr_string(d, "process.executable.build_id.gnu",
+						    x->build_id);
 	if (x->runtime_id)
-		attrs[n++] = attr_batch(d, runtime_info(x->runtime)->id_key,
-					x->runtime_id);
+		attrs[n++] = dictionary_attr_string(d, runtime_info(x->runtime)->id_key,
+						    x->runtime_id);
 	if (memcmp(x->file_id, none, sizeof(none)) != 0) {
 		for (int i = 0; i < FILE_ID_LEN; i++) {
 			hex[2 * i] = digits[x->file_id[i] >> 4];
 			hex[2 * i + 1] = digits[x->file_id[i] & 15];
 		}
-		attrs[n++] = attr_text(d, "process.executable.build_id.htlhash",
-				       hex, sizeof(hex));
+		attrs[n++] = dictionary_attr_text(d, "process.executable.build_id.htlhash",
+						  hex, sizeof(hex));
 	}
 	return n;
 }
@@ -150,10 +150,10 @@ static uint32_t dictionary_mapping(struct dict *d, uint32_t exe)
 
 	if (exe == 0 || d->exes[exe])
 		return d->exes[exe];
-	n = build_ids(d, x, attrs);
+	n = dictionary_build_ids(d, x, attrs);
 	if (n == 0)
 		return 0;
-	path = batch_text(d, x->path);
+	path = dictionary_batch_string(d, x->path);
 	mark = pb_begin(w, DICT_MAPPING);
 	pb_uint(w, 2, d->limits[exe]);
 	pb_uint(w, 4, path);
@@ -185,9 +185,9 @@ static uint32_t dictionary_function(struct dict *d, uint32_t i)
 	const struct batch_function *f = &d->b->functions[i];
 
 	if (i && !d->functions[i]) {
-		uint32_t name = batch_text(d, batch_full_name(f));
-		uint32_t system_name = batch_text(d, f->system_name);
-		uint32_t file = batch_text(d, f->file);
+		uint32_t name = dictionary_batch_string(d, batch_full_name(f));
+		uint32_t system_name = dictionary_batch_string(d, f->system_name);
+		uint32_t file = dictionary_batch_string(d, f->file);
 
 		d->functions[i] = dictionary_put_function(
 			d, name, system_name, file, f->start_line);
@@ -196,7 +196,7 @@ static uint32_t dictionary_function(struct dict *d, uint32_t i)
 }
 
 /* "name [module]" for a symbol of a kernel module. */
-static uint32_t kernel_function(struct dict *d, const struct batch_frame *f)
+static uint32_t dictionary_kernel_function(struct dict *d, const struct batch_frame *f)
 {
 	static const char kernel[] = "[kernel]";
 	struct buffer *w = &d->table[DICT_STRING].out;
@@ -220,7 +220,7 @@ static uint32_t kernel_function(struct dict *d, const struct batch_frame *f)
 }
 
 /* "[file]" for an address in a file that nobody could parse. */
-static uint32_t file_function(struct dict *d, const struct batch_frame *f)
+static uint32_t dictionary_file_function(struct dict *d, const struct batch_frame *f)
 {
 	struct buffer *w = &d->table[DICT_STRING].out;
 	size_t n, start = w->len, mark;
@@ -244,13 +244,13 @@ static uint32_t file_function(struct dict *d, const struct batch_frame *f)
 }
 
 /* The attribute profile.frame.type. */
-static uint32_t frame_type(struct dict *d, uint32_t kind)
+static uint32_t dictionary_frame_type(struct dict *d, uint32_t kind)
 {
 	const char *name = frame_kind_info(kind)->name;
 
 	if (!d->types[kind])
-		d->types[kind] = attr_text(d, "profile.frame.type", name,
-					   strlen(name));
+		d->types[kind] = dictionary_attr_text(d, "profile.frame.type", name,
+						      strlen(name));
 	return d->types[kind];
 }
 
@@ -286,14 +286,14 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 		return d->frames[i];
 	map = file ? dictionary_mapping(d, f->exe) : 0;
 	if (class == FRAMES_KERNEL)
-		fn = kernel_function(d, f);
+		fn = dictionary_kernel_function(d, f);
 	else if (file && !map && !f->function)
-		fn = file_function(d, f);
+		fn = dictionary_file_function(d, f);
 	else if (dictionary_leaves_name(d, f, map))
 		fn = n = 0;
 	else
 		fn = dictionary_function(d, f->function);
-	type = frame_type(d, f->kind);
+	type = dictionary_frame_type(d, f->kind);
 	mark = pb_begin(w, DICT_LOCATION);
 	pb_uint(w, 1, map);
 	pb_uint(w, 2, class == FRAMES_MARK ? 0 : f->address);
@@ -347,13 +347,13 @@ unsigned int dict_sample_attrs(struct dict *d, uint32_t i, uint32_t stop,
 	unsigned int n = 0;
 
 	if (end)
-		attrs[n++] = attr_text(d, "trifold.stack.end", end, strlen(end));
+		attrs[n++] = dictionary_attr_text(d, "trifold.stack.end", end, strlen(end));
 	if (i == 0)
 		return n;
-	attrs[n++] = attr_int(d, "thread.id", a->tid);
+	attrs[n++] = dictionary_attr_int(d, "thread.id", a->tid);
 	if (a->thread_name)
-		attrs[n++] = attr_batch(d, "thread.name", a->thread_name);
-	attrs[n++] = attr_int(d, "cpu.logical_number", a->cpu);
+		attrs[n++] = dictionary_attr_string(d, "thread.name", a->thread_name);
+	attrs[n++] = dictionary_attr_int(d, "cpu.logical_number", a->cpu);
 	return n;
 }
 
@@ -367,7 +367,7 @@ static void *dictionary_zeros(const struct batch *b, enum batch_table t,
 	return calloc(n ? n : 1, size);
 }
 
-static void find_limits(struct dict *d)
+static void dictionary_find_limits(struct dict *d)
 {
 	const struct batch *b = d->b;
 
@@ -394,7 +394,7 @@ int dict_init(struct dict *d, const struct batch *b)
 	if (!d->strings || !d->exes || !d->limits || !d->functions ||
 	    !d->frames || !d->stacks)
 		return -ENOMEM;
-	find_limits(d);
+	dictionary_find_limits(d);
 	for (unsigned int t = DICT_MAPPING; t < DICT__MAX; t++) {
 		struct buffer *w = &d->table[t].out;
 

@@ -24,8 +24,8 @@ void folded_text(struct buffer *out, const char *s, size_t len)
 	}
 }
 
-static void put_frame_name(const struct tree *t, const struct tree_row *row,
-			   bool inlined, struct buffer *out)
+static void folded_put_name(const struct tree *t, const struct tree_row *row,
+			    bool inlined, struct buffer *out)
 {
 	const struct tree_label *l = &t->labels[row->label];
 
@@ -54,7 +54,7 @@ int folded_encode(const struct batch *b, const struct profile_info *info,
 		line.len = row->depth ? ends[row->depth - 1] : 0;
 		if (row->depth)
 			buffer_add(&line, ";", 1);
-		put_frame_name(&t, row, info && info->inlined, &line);
+		folded_put_name(&t, row, info && info->inlined, &line);
 		ends[row->depth] = line.len;
 		if (!row->self)
 			continue;

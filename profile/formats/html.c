@@ -17,7 +17,7 @@ extern const unsigned long page_html_len;
 
 static const char marker[] = "@DATA@";
 
-static void put_account(struct json *j, const struct profile_account *a)
+static void html_put_account(struct json *j, const struct profile_account *a)
 {
 	if (!a->known) {
 		json_null(j, "account");
@@ -34,7 +34,7 @@ static void put_account(struct json *j, const struct profile_account *a)
 	json_close(j, '}');
 }
 
-static void put_base(struct json *j, const struct html_base *base)
+static void html_put_base(struct json *j, const struct html_base *base)
 {
 	json_open(j, "base", '{');
 	json_num(j, "start_ms", base->start_ns / NSEC_PER_MSEC);
@@ -69,14 +69,14 @@ static void html_put_info(struct json *j, const struct batch *b,
 	json_num(j, "cpus", info->cpus);
 	json_num(j, "samples", samples);
 	if (base)
-		put_base(j, base);
-	put_account(j, &info->account);
+		html_put_base(j, base);
+	html_put_account(j, &info->account);
 	json_close(j, '}');
 }
 
 /* What the page shows beside a name: of processes, how many they are. */
-static void put_module(struct json *j, const struct tree *t,
-		       const struct tree_label *l)
+static void html_put_module(struct json *j, const struct tree *t,
+			    const struct tree_label *l)
 {
 	char text[32];
 
@@ -126,7 +126,7 @@ static void html_put_labels(struct json *j, const struct tree *t)
 			modules[i] = modules[i - 1];
 			continue;
 		}
-		put_module(j, t, l);
+		html_put_module(j, t, l);
 		modules[i] = n++;
 	}
 	json_close(j, ']');
@@ -291,7 +291,7 @@ struct recording {
 	const struct profile_info *info;
 };
 
-static int put_recording(const void *arg, struct buffer *out)
+static int html_put_recording(const void *arg, struct buffer *out)
 {
 	const struct recording *r = arg;
 
@@ -302,5 +302,5 @@ static int put_recording(const void *arg, struct buffer *out)
 int html_encode(const struct batch *b, const struct profile_info *info,
 		struct buffer *out)
 {
-	return html_page(put_recording, &(struct recording){ b, info }, out);
+	return html_page(html_put_recording, &(struct recording){ b, info }, out);
 }

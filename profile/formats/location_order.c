@@ -10,7 +10,7 @@ static uint32_t location_uses(uint32_t uses)
 	return uses < LOCATION_USES ? uses : LOCATION_USES - 1;
 }
 
-static int by_place(const void *a, const void *b, void *arg)
+static int location_by_place(const void *a, const void *b, void *arg)
 {
 	const struct batch_frame *frames = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -76,8 +76,8 @@ uint32_t *location_order(const struct batch *b, const uint32_t *depth,
 	if (v) {
 		few = *n < LOCATION_ORDER_SHORT ? *n : LOCATION_ORDER_SHORT;
 		location_divide(uses, frames, few, v);
-		qsort_r(v, few, sizeof(*v), by_place, (void *)b->frames);
-		qsort_r(v + few, *n - few, sizeof(*v), by_place,
+		qsort_r(v, few, sizeof(*v), location_by_place, (void *)b->frames);
+		qsort_r(v + few, *n - few, sizeof(*v), location_by_place,
 			(void *)b->frames);
 	}
 	free(uses);

@@ -43,7 +43,7 @@ static void otlp_key_text(struct buffer *w, const char *key, const char *s,
 	pb_end(w, mark);
 }
 
-static void key_batch(struct otlp_enc *e, const char *key, uint32_t i)
+static void otlp_key_string(struct otlp_enc *e, const char *key, uint32_t i)
 {
 	size_t n;
 	const char *s = batch_str(e->b, i, &n);
@@ -53,7 +53,7 @@ static void key_batch(struct otlp_enc *e, const char *key, uint32_t i)
 }
 
 /* ISO 8601, as the conventions show it for process.creation.time. */
-static void key_time(struct buffer *w, const char *key, uint64_t ns)
+static void otlp_key_time(struct buffer *w, const char *key, uint64_t ns)
 {
 	time_t s = (time_t)(ns / NSEC_PER_SEC);
 	unsigned int ms = (unsigned int)(ns % NSEC_PER_SEC / NSEC_PER_MSEC);
@@ -75,20 +75,20 @@ static const char name_key[] = "process.executable.name";
 static const char container_key[] = "container.id";
 static const char service_key[] = "service.name";
 
-static bool is_identity(const char *key)
+static bool otlp_is_identity(const char *key)
 {
 	return strcmp(key, pid_key) == 0 || strcmp(key, time_key) == 0 ||
 	       strcmp(key, path_key) == 0 || strcmp(key, name_key) == 0 ||
 	       strcmp(key, container_key) == 0;
 }
 
-static void host_attributes(struct otlp_enc *e,
-			    const struct otlp_how *extra)
+static void otlp_host_attributes(struct otlp_enc *e,
+				 const struct otlp_how *extra)
 {
 	if (!extra || !extra->pairs)
 		return;
 	for (const char *const *p = extra->pairs; p[0]; p += 2) {
-		if (is_identity(p[0]))
+		if (otlp_is_identity(p[0]))
 			continue;
 		if (strcmp(p[0], service_key) == 0)
 			e->host_named = true;
@@ -96,7 +96,7 @@ static void host_attributes(struct otlp_enc *e,
 	}
 }
 
-static void service_name(struct otlp_enc *e, const struct batch_resource *r)
+static void otlp_service_name(struct otlp_enc *e, const struct batch_resource *r)
 {
 	const uint32_t names[] = { r->unit, r->exe_name, r->comm };
 	const char *s = r->kernel ? "kernel" : "unknown_service";
@@ -119,7 +119,7 @@ static void otlp_resource(struct otlp_enc *e, uint32_t i)
 
 	buffer_add(w, e->host.data, e->host.len);
 	if (!e->host_named)
-		service_name(e, r);
+		otlp_service_name(e, r);
 	if (i) {
 		pid = pb_begin(w, 1);
 		pb_text(w, 1, pid_key, strlen(pid_key));
@@ -127,15 +127,15 @@ static void otlp_resource(struct otlp_enc *e, uint32_t i)
 		pb_end(w, pid);
 	}
 	if (r->start_ns)
-		key_time(w, time_key, r->start_ns);
-	key_batch(e, path_key, r->exe_path);
-	key_batch(e, name_key, r->exe_name);
-	key_batch(e, container_key, r->container_id);
+		otlp_key_time(w, time_key, r->start_ns);
+	otlp_key_string(e, path_key, r->exe_path);
+	otlp_key_string(e, name_key, r->exe_name);
+	otlp_key_string(e, container_key, r->container_id);
 	pb_end(w, mark);
 }
 
 /* One Sample of the n batch samples that share its identity. */
-static void sample(struct otlp_enc *e, const struct sample_key *k, size_t n)
+static void otlp_write_sample(struct otlp_enc *e, const struct sample_key *k, size_t n)
 {
 	struct buffer *w = &e->out;
 	size_t mark = pb_begin(w, 2), times;
@@ -152,7 +152,7 @@ static void sample(struct otlp_enc *e, const struct sample_key *k, size_t n)
 	pb_end(w, mark);
 }
 
-static int by_identity(const void *a, const void *b)
+static int otlp_by_identity(const void *a, const void *b)
 {
 	const struct sample_key *x = a, *y = b;
 
@@ -183,7 +183,7 @@ static void otlp_value_type(struct otlp_enc *e, unsigned int field,
  * of each have to be sent once the request is compressed, and a random number
  * that is counted on.
  */
-static void profile_id(struct otlp_enc *e)
+static void otlp_write_profile_id(struct otlp_enc *e)
 {
 	static const uint8_t none[PROFILE_ID];
 	uint32_t n;
@@ -197,7 +197,7 @@ static void profile_id(struct otlp_enc *e)
 	memcpy(e->id + sizeof(e->id) - sizeof(n), &n, sizeof(n));
 }
 
-static void profile(struct otlp_enc *e, const struct sample_key *k, size_t n)
+static void otlp_write_profile(struct otlp_enc *e, const struct sample_key *k, size_t n)
 {
 	const struct batch_hdr *h = e->b->hdr;
 	struct buffer *w = &e->out;
@@ -211,18 +211,18 @@ static void profile(struct otlp_enc *e, const struct sample_key *k, size_t n)
 			    k[i + run].stop != k[i].stop)
 				break;
 		}
-		sample(e, k + i, run);
+		otlp_write_sample(e, k + i, run);
 	}
 	pb_fixed64(w, 3, h->start_ns);
 	pb_uint(w, 4, h->end_ns - h->start_ns);
 	otlp_value_type(e, 5, "cpu", "nanoseconds");
 	pb_uint(w, 6, NSEC_PER_SEC / (h->frequency ? h->frequency : 1));
-	profile_id(e);
+	otlp_write_profile_id(e);
 	pb_end(w, mark);
 }
 
-static void resource_profiles(struct otlp_enc *e, const struct sample_key *k,
-			      size_t n)
+static void otlp_write_resource_profiles(struct otlp_enc *e, const struct sample_key *k,
+					 size_t n)
 {
 	struct buffer *w = &e->out;
 	size_t mark = pb_begin(w, 1), scopes, scope;
@@ -233,7 +233,7 @@ static void resource_profiles(struct otlp_enc *e, const struct sample_key *k,
 	pb_text(w, 1, "trifold", 7);
 	pb_text(w, 2, TRIFOLD_VERSION, strlen(TRIFOLD_VERSION));
 	pb_end(w, scope);
-	profile(e, k, n);
+	otlp_write_profile(e, k, n);
 	pb_text(w, 3, OTLP_SCHEMA_URL, strlen(OTLP_SCHEMA_URL));
 	pb_end(w, scopes);
 	pb_text(w, 3, OTLP_SCHEMA_URL, strlen(OTLP_SCHEMA_URL));
@@ -319,13 +319,13 @@ static void otlp_write_request(struct otlp_enc *e)
 
 	otlp_locations(e);
 	n = otlp_choose(e);
-	qsort(e->order, n, sizeof(*e->order), by_identity);
+	qsort(e->order, n, sizeof(*e->order), otlp_by_identity);
 	for (i = 0; i < n; i += run) {
 		for (run = 1; i + run < n; run++) {
 			if (e->order[i + run].resource != e->order[i].resource)
 				break;
 		}
-		resource_profiles(e, e->order + i, run);
+		otlp_write_resource_profiles(e, e->order + i, run);
 	}
 	mark = pb_begin(&e->out, 2);
 	dict_write(&e->dict, &e->out);
@@ -351,7 +351,7 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 
 	if (range.n == 0)
 		return -ENODATA;
-	host_attributes(&e, extra);
+	otlp_host_attributes(&e, extra);
 	e.order = calloc(batch_n(b, BATCH_SAMPLES), sizeof(*e.order));
 	e.depth = calloc(batch_n(b, BATCH_STACKS) + 1, sizeof(*e.depth));
 	r = dict_init(&e.dict, b);

@@ -65,7 +65,7 @@ static uint32_t pprof_literal(const struct pprof_enc *e, enum literal s)
 /* Mapping 1 is the kernel, executable i is mapping i + 1; 0 is none. */
 #define KERNEL_MAPPING	1
 
-static uint32_t mapping_of(const struct batch_frame *f)
+static uint32_t pprof_mapping_of(const struct batch_frame *f)
 {
 	if (frame_kind_class(f->kind) == FRAMES_KERNEL)
 		return KERNEL_MAPPING;
@@ -82,7 +82,7 @@ static void pprof_value_type(struct pprof_enc *e, unsigned int field,
 	pb_end(&e->out, mark);
 }
 
-static void label_str(struct pprof_enc *e, enum literal key, uint32_t str)
+static void pprof_label_str(struct pprof_enc *e, enum literal key, uint32_t str)
 {
 	size_t mark;
 
@@ -94,7 +94,7 @@ static void label_str(struct pprof_enc *e, enum literal key, uint32_t str)
 	pb_end(&e->out, mark);
 }
 
-static void label_num(struct pprof_enc *e, enum literal key, uint64_t num)
+static void pprof_label_num(struct pprof_enc *e, enum literal key, uint64_t num)
 {
 	size_t mark = pb_begin(&e->out, 3);
 
@@ -120,19 +120,19 @@ static void pprof_put_sample(struct pprof_enc *e, const struct batch_sample *s)
 	pb_varint(&e->out, s->n);
 	pb_varint(&e->out, s->n * e->period);
 	pb_end(&e->out, list);
-	label_str(e, S_COMM, name ? name : pprof_literal(e, S_UNKNOWN_PROCESS));
-	label_num(e, S_PID, res->pid);
-	label_str(e, S_THREAD, attr->thread_name);
-	label_num(e, S_THREAD_ID, attr->tid);
-	label_str(e, S_CONTAINER_ID, res->container_id);
+	pprof_label_str(e, S_COMM, name ? name : pprof_literal(e, S_UNKNOWN_PROCESS));
+	pprof_label_num(e, S_PID, res->pid);
+	pprof_label_str(e, S_THREAD, attr->thread_name);
+	pprof_label_num(e, S_THREAD_ID, attr->tid);
+	pprof_label_str(e, S_CONTAINER_ID, res->container_id);
 	if (profile_stop_marker(s->stop))
-		label_str(e, S_STACK_END,
-			  pprof_literal(e, S__LITERALS) + s->stop);
+		pprof_label_str(e, S_STACK_END,
+				pprof_literal(e, S__LITERALS) + s->stop);
 	pb_end(&e->out, mark);
 }
 
-static void put_mapping(struct pprof_enc *e, uint32_t id, uint64_t limit,
-			uint32_t name, uint32_t build_id, unsigned int has)
+static void pprof_put_mapping(struct pprof_enc *e, uint32_t id, uint64_t limit,
+			      uint32_t name, uint32_t build_id, unsigned int has)
 {
 	size_t mark = pb_begin(&e->out, MAPPING);
 
@@ -192,7 +192,7 @@ static uint8_t pprof_has(const struct batch *b, const struct batch_frame *f,
 	return f->inlined ? has | PPROF_INLINED : has;
 }
 
-static void put_mappings(struct pprof_enc *e)
+static void pprof_put_mappings(struct pprof_enc *e)
 {
 	const struct batch *b = e->b;
 	uint32_t first;
@@ -214,11 +214,11 @@ static void put_mappings(struct pprof_enc *e)
 		const struct batch_exe *x = &b->exes[i];
 
 		if (i == 0)
-			put_mapping(e, KERNEL_MAPPING, e->limits[0],
-				    pprof_literal(e, S_KERNEL), 0,
-				    PPROF_FUNCTIONS);
+			pprof_put_mapping(e, KERNEL_MAPPING, e->limits[0],
+					  pprof_literal(e, S_KERNEL), 0,
+					  PPROF_FUNCTIONS);
 		else
-			put_mapping(e, i + 1, e->limits[i], x->path,
+			pprof_put_mapping(e, i + 1, e->limits[i], x->path,
 			    x->build_id ? x->build_id : x->runtime_id,
 			    e->has[i]);
 	}
@@ -235,14 +235,14 @@ static void pprof_put_line(struct pprof_enc *e, uint32_t function,
 }
 
 /* Innermost line first (profile.proto, message Location). */
-static void put_location(struct pprof_enc *e, uint32_t i)
+static void pprof_put_location(struct pprof_enc *e, uint32_t i)
 {
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(e->b, i, in);
 	const struct batch_frame *f = &e->b->frames[i];
 	size_t mark = pb_begin(&e->out, LOCATION);
 
 	pb_uint(&e->out, 1, e->ids[i]);
-	pb_uint(&e->out, 2, mapping_of(f));
+	pb_uint(&e->out, 2, pprof_mapping_of(f));
 	pb_uint(&e->out, 3, f->address);
 	if (frame_kind_class(f->kind) == FRAMES_MARK)
 		pprof_put_line(e, batch_n(e->b, BATCH_FUNCTIONS), 0);
@@ -266,7 +266,7 @@ static void pprof_put_function(struct pprof_enc *e, uint32_t id,
 	pb_end(&e->out, mark);
 }
 
-static void put_strings(struct pprof_enc *e)
+static void pprof_put_strings(struct pprof_enc *e)
 {
 	const struct profile_account *a = &e->info->account;
 	struct buffer comment = { 0 };
@@ -300,7 +300,7 @@ static void put_strings(struct pprof_enc *e)
 }
 
 /* What calls were inlined into belongs to their locations. */
-static void number_locations(struct pprof_enc *e)
+static void pprof_number_locations(struct pprof_enc *e)
 {
 	const struct batch *b = e->b;
 	uint32_t n = 0;
@@ -318,21 +318,21 @@ static void pprof_put_profile(struct pprof_enc *e)
 	const struct batch *b = e->b;
 	uint32_t n_functions = batch_n(b, BATCH_FUNCTIONS);
 
-	number_locations(e);
+	pprof_number_locations(e);
 	pprof_value_type(e, SAMPLE_TYPE, S_SAMPLES, S_COUNT);
 	pprof_value_type(e, SAMPLE_TYPE, S_CPU, S_NANOSECONDS);
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++)
 		pprof_put_sample(e, &b->samples[i]);
-	put_mappings(e);
+	pprof_put_mappings(e);
 	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
 		if (e->ids[i])
-			put_location(e, i);
+			pprof_put_location(e, i);
 	}
 	for (uint32_t i = 1; i < n_functions; i++)
 		pprof_put_function(e, i, &b->functions[i]);
 	pprof_put_function(e, n_functions, &(struct batch_function){
 		.name = pprof_literal(e, S_MISSING) });
-	put_strings(e);
+	pprof_put_strings(e);
 	pb_uint(&e->out, TIME_NANOS, b->hdr->start_ns);
 	pb_uint(&e->out, DURATION_NANOS, b->hdr->end_ns - b->hdr->start_ns);
 	pprof_value_type(e, PERIOD_TYPE, S_CPU, S_NANOSECONDS);

@@ -29,7 +29,7 @@ static void speedscope_text(struct speedscope_enc *e, const char *key)
 	e->text.len = 0;
 }
 
-static void put_frame(struct speedscope_enc *e, uint32_t frame)
+static void speedscope_put_frame(struct speedscope_enc *e, uint32_t frame)
 {
 	const struct batch_frame *f = &e->b->frames[frame];
 	const struct batch_function *fn = &e->b->functions[f->function];
@@ -53,7 +53,7 @@ static void put_frame(struct speedscope_enc *e, uint32_t frame)
 	json_close(&e->j, '}');
 }
 
-static void put_frames(struct speedscope_enc *e)
+static void speedscope_put_frames(struct speedscope_enc *e)
 {
 	uint32_t n = 0;
 
@@ -65,7 +65,7 @@ static void put_frames(struct speedscope_enc *e)
 			continue;
 		}
 		e->ids[i] = n++;
-		put_frame(e, i);
+		speedscope_put_frame(e, i);
 	}
 	for (uint32_t i = 0; i < STOP__MAX; i++) {
 		const char *marker = profile_stop_marker(i);
@@ -83,7 +83,7 @@ static void put_frames(struct speedscope_enc *e)
 	json_close(&e->j, '}');
 }
 
-static void put_stack(struct speedscope_enc *e, const struct batch_sample *s)
+static void speedscope_put_stack(struct speedscope_enc *e, const struct batch_sample *s)
 {
 	const struct batch_stack *stack = &e->b->stacks[s->stack];
 	uint32_t in[BATCH_INLINED_MAX + 1];
@@ -101,7 +101,7 @@ static void put_stack(struct speedscope_enc *e, const struct batch_sample *s)
 	json_close(&e->j, ']');
 }
 
-static bool same_stack(const struct speedscope_enc *e, size_t i, size_t k)
+static bool speedscope_same_stack(const struct speedscope_enc *e, size_t i, size_t k)
 {
 	const struct batch_sample *a = &e->b->samples[e->events[i].sample];
 	const struct batch_sample *b = &e->b->samples[e->events[k].sample];
@@ -115,7 +115,7 @@ static size_t speedscope_next(const struct speedscope_enc *e, size_t i,
 {
 	size_t next = i + 1;
 
-	while (next < to && same_stack(e, i, next))
+	while (next < to && speedscope_same_stack(e, i, next))
 		next++;
 	return next;
 }
@@ -135,7 +135,7 @@ static void speedscope_put_profile(struct speedscope_enc *e, size_t from,
 	json_line(&e->j);
 	json_open(&e->j, "samples", '[');
 	for (size_t i = from; i < to; i = speedscope_next(e, i, to))
-		put_stack(e, &e->b->samples[e->events[i].sample]);
+		speedscope_put_stack(e, &e->b->samples[e->events[i].sample]);
 	json_close(&e->j, ']');
 	json_line(&e->j);
 	json_open(&e->j, "weights", '[');
@@ -147,7 +147,7 @@ static void speedscope_put_profile(struct speedscope_enc *e, size_t from,
 	json_close(&e->j, '}');
 }
 
-static void put_profiles(struct speedscope_enc *e)
+static void speedscope_put_profiles(struct speedscope_enc *e)
 {
 	size_t next, most = 0;
 	uint32_t n = 0;
@@ -183,8 +183,8 @@ static void speedscope_put(struct speedscope_enc *e,
 	json_text(&e->j, "exporter", "trifold");
 	json_text(&e->j, "name", info->host);
 	json_line(&e->j);
-	put_frames(e);
-	put_profiles(e);
+	speedscope_put_frames(e);
+	speedscope_put_profiles(e);
 	json_close(&e->j, '}');
 	buffer_str(e->j.out, "\n");
 	e->j.out->failed |= e->text.failed;
