@@ -63,8 +63,8 @@ static void api_failed(struct viewer_answer *ret, int error)
 
 /* --- questions -------------------------------------------------------------------- */
 
-static int get_info(struct api *a, const struct viewer_request *q, uint64_t now,
-		    struct viewer_answer *ret)
+static int api_get_info(struct api *a, const struct viewer_request *q, uint64_t now,
+			struct viewer_answer *ret)
 {
 	const struct store *s = a->store;
 	uint64_t end = 0, stacks = 0;
@@ -109,8 +109,8 @@ static int get_info(struct api *a, const struct viewer_request *q, uint64_t now,
 	return 0;
 }
 
-static int put_tree(struct api *a, const struct viewer_request *q,
-		    const struct query *base, struct viewer_answer *ret)
+static int api_put_tree(struct api *a, const struct viewer_request *q,
+			const struct query *base, struct viewer_answer *ret)
 {
 	bool first = q->first && !base;
 	struct html_base b = { 0, 0, 0 };
@@ -131,25 +131,25 @@ static int put_tree(struct api *a, const struct viewer_request *q,
 	return r;
 }
 
-static int get_profile(struct api *a, const struct viewer_request *q,
-		       uint64_t now, struct viewer_answer *ret)
+static int api_get_profile(struct api *a, const struct viewer_request *q,
+			   uint64_t now, struct viewer_answer *ret)
 {
 	(void)now;
-	return put_tree(a, q, NULL, ret);
+	return api_put_tree(a, q, NULL, ret);
 }
 
-static int get_diff(struct api *a, const struct viewer_request *q, uint64_t now,
-		    struct viewer_answer *ret)
+static int api_get_diff(struct api *a, const struct viewer_request *q, uint64_t now,
+			struct viewer_answer *ret)
 {
 	(void)now;
 	if (q->has_base)
-		return put_tree(a, q, &q->base, ret);
+		return api_put_tree(a, q, &q->base, ret);
 	api_error(ret, 400, "base_from and base_to say what to compare with");
 	return 0;
 }
 
-static int get_timeline(struct api *a, const struct viewer_request *q,
-			uint64_t now, struct viewer_answer *ret)
+static int api_get_timeline(struct api *a, const struct viewer_request *q,
+			    uint64_t now, struct viewer_answer *ret)
 {
 	struct query_bins bin = query_bins(&q->q, q->bins);
 	uint64_t *bins = calloc(bin.n, sizeof(*bins));
@@ -183,15 +183,15 @@ static int get_timeline(struct api *a, const struct viewer_request *q,
 	return r;
 }
 
-static int get_facets(struct api *a, const struct viewer_request *q,
-		      uint64_t now, struct viewer_answer *ret)
+static int api_get_facets(struct api *a, const struct viewer_request *q,
+			  uint64_t now, struct viewer_answer *ret)
 {
 	(void)now;
 	return facets_encode(a->store, &q->q, q->limit, &ret->body);
 }
 
-static int get_lanes(struct api *a, const struct viewer_request *q,
-		     uint64_t now, struct viewer_answer *ret)
+static int api_get_lanes(struct api *a, const struct viewer_request *q,
+			 uint64_t now, struct viewer_answer *ret)
 {
 	(void)now;
 	if ((uint64_t)q->bins * q->limit > LANES_CELLS_MAX) {
@@ -201,8 +201,8 @@ static int get_lanes(struct api *a, const struct viewer_request *q,
 	return lanes_encode(a->store, &q->q, q->bins, q->limit, &ret->body);
 }
 
-static void name_file(const struct api *a, const struct viewer_request *q,
-		      const char *ending, struct viewer_answer *ret)
+static void api_name_file(const struct api *a, const struct viewer_request *q,
+			  const char *ending, struct viewer_answer *ret)
 {
 	time_t s = (time_t)(q->q.from_ns / NSEC_PER_SEC);
 	char host[33] = "", when[32] = "";
@@ -217,8 +217,8 @@ static void name_file(const struct api *a, const struct viewer_request *q,
 		 ending);
 }
 
-static int get_download(struct api *a, const struct viewer_request *q,
-			uint64_t now, struct viewer_answer *ret)
+static int api_get_download(struct api *a, const struct viewer_request *q,
+			    uint64_t now, struct viewer_answer *ret)
 {
 	const struct format *f;
 	struct selection s;
@@ -242,7 +242,7 @@ static int get_download(struct api *a, const struct viewer_request *q,
 		return r;
 	r = f->encode(&s.b, &a->info, &ret->body);
 	ret->type = f->type;
-	name_file(a, q, f->endings[0], ret);
+	api_name_file(a, q, f->endings[0], ret);
 	selection_fini(&s);
 	return r;
 }
@@ -252,10 +252,10 @@ static const struct {
 	int (*get)(struct api *a, const struct viewer_request *q, uint64_t now,
 		   struct viewer_answer *ret);
 } paths[] = {
-	{ PREFIX "info", get_info }, { PREFIX "profile", get_profile },
-	{ PREFIX "diff", get_diff }, { PREFIX "timeline", get_timeline },
-	{ PREFIX "facets", get_facets }, { PREFIX "download", get_download },
-	{ PREFIX "lanes", get_lanes },
+	{ PREFIX "info", api_get_info }, { PREFIX "profile", api_get_profile },
+	{ PREFIX "diff", api_get_diff }, { PREFIX "timeline", api_get_timeline },
+	{ PREFIX "facets", api_get_facets }, { PREFIX "download", api_get_download },
+	{ PREFIX "lanes", api_get_lanes },
 };
 #define PATHS	(sizeof(paths) / sizeof(paths[0]))
 

@@ -45,7 +45,7 @@ static int viewer_body_room(struct viewer_body *b, size_t *n)
 	return 0;
 }
 
-static int add_plain(struct viewer_body *b, const uint8_t *data, size_t len)
+static int viewer_body_add_plain(struct viewer_body *b, const uint8_t *data, size_t len)
 {
 	if (len > b->max - b->bytes.len)
 		return -E2BIG;
@@ -53,7 +53,7 @@ static int add_plain(struct viewer_body *b, const uint8_t *data, size_t len)
 	return b->bytes.failed ? -ENOMEM : 0;
 }
 
-static int add_gzip(struct viewer_body *b, const uint8_t *data, size_t len)
+static int viewer_body_add_gzip(struct viewer_body *b, const uint8_t *data, size_t len)
 {
 	b->z.next_in = (uint8_t *)data;
 	b->z.avail_in = (uInt)len;
@@ -87,7 +87,7 @@ static int add_gzip(struct viewer_body *b, const uint8_t *data, size_t len)
 	return b->z.avail_in ? -EPROTO : 0;
 }
 
-static int add_zstd(struct viewer_body *b, const uint8_t *data, size_t len)
+static int viewer_body_add_zstd(struct viewer_body *b, const uint8_t *data, size_t len)
 {
 	ZSTD_inBuffer in = { data, len, 0 };
 	bool more = true;		/* there may be output without input */
@@ -121,9 +121,9 @@ int body_add(struct viewer_body *b, const void *data, size_t len)
 		return 0;
 	if (len > UINT32_MAX)
 		return -E2BIG;
-	return b->coding == BODY_GZIP ? add_gzip(b, data, len) :
-	       b->coding == BODY_ZSTD ? add_zstd(b, data, len) :
-	       add_plain(b, data, len);
+	return b->coding == BODY_GZIP ? viewer_body_add_gzip(b, data, len) :
+	       b->coding == BODY_ZSTD ? viewer_body_add_zstd(b, data, len) :
+	       viewer_body_add_plain(b, data, len);
 }
 
 int body_end(const struct viewer_body *b)

@@ -48,7 +48,7 @@ static bool viewer_config_number(const char *s, uint32_t min, uint32_t max,
 	return true;
 }
 
-static bool add_socket(struct listeners *l, const char *text)
+static bool viewer_config_add_socket(struct listeners *l, const char *text)
 {
 	uint16_t port;
 	uint32_t fd;
@@ -75,7 +75,7 @@ static bool viewer_config_set(struct viewer_config *c, int what,
 	case LISTEN:
 		return !listen_parse(arg, &c->family, &c->listen_port);
 	case LISTEN_FD:
-		return add_socket(&c->sockets, arg);
+		return viewer_config_add_socket(&c->sockets, arg);
 	case KEEP:
 		return viewer_config_number(arg, 10, 7 * 86400, &c->keep_s);
 	case MEMORY:
@@ -101,7 +101,7 @@ static bool viewer_config_set(struct viewer_config *c, int what,
 }
 
 /* The key out of the environment, and nothing left of it there. */
-static int take_key(struct viewer_config *c)
+static int viewer_config_take_key(struct viewer_config *c)
 {
 	char *s = getenv(CONFIG_KEY_VARIABLE);
 
@@ -168,5 +168,5 @@ int viewer_config_load(struct viewer_config *c, int argc, char **argv)
 		log_err("nothing to show: say --hub PATH, --otlp, or both");
 		return USAGE;
 	}
-	return take_key(c);
+	return viewer_config_take_key(c);
 }

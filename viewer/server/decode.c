@@ -38,7 +38,7 @@ static void *decode_take(void *arg, size_t size)
 	return p;
 }
 
-static void give(void *arg, void *data)
+static void decode_give(void *arg, void *data)
 {
 	(void)arg;
 	free(data);
@@ -75,7 +75,7 @@ static uint32_t decode_id_of(const OtlpIn__Value *v)
 }
 
 /* ISO 8601 in UTC, as exporterd writes it; else 0. */
-static uint64_t time_of(struct text t)
+static uint64_t decode_time_of(struct text t)
 {
 	struct tm tm = { 0 };
 	char buf[40], *end;
@@ -96,13 +96,13 @@ static uint64_t time_of(struct text t)
 	return ns;
 }
 
-static uint32_t early_end(struct text name)
+static uint32_t decode_early_end(struct text name)
 {
 	return batch_early_end_of(name.s, name.len);
 }
 
-static void attribute(struct dec *d, struct owner *o, struct text key,
-		      const OtlpIn__Value *v)
+static void decode_attribute(struct dec *d, struct owner *o, struct text key,
+			     const OtlpIn__Value *v)
 {
 	const struct {
 		const char *key;
@@ -126,21 +126,21 @@ static void attribute(struct dec *d, struct owner *o, struct text key,
 	else if (text_is(key, "thread.id"))
 		o->tid = decode_id_of(v);
 	else if (text_is(key, "process.creation.time"))
-		o->start_ns = time_of(frames_value(&d->frames, v));
+		o->start_ns = decode_time_of(frames_value(&d->frames, v));
 	else if (text_is(key, "trifold.stack.end"))
-		d->stop = early_end(frames_value(&d->frames, v));
+		d->stop = decode_early_end(frames_value(&d->frames, v));
 }
 
-static void attributes(struct dec *d, struct owner *o, const int32_t *v,
-		       size_t n)
+static void decode_attributes(struct dec *d, struct owner *o, const int32_t *v,
+			      size_t n)
 {
 	for (size_t i = 0; i < n && !d->frames.bad; i++) {
 		const OtlpIn__KeyValueAndUnit *a =
 			frames_attribute(&d->frames, v[i]);
 
 		if (a)
-			attribute(d, o, frames_text(&d->frames, a->key_strindex),
-				  a->value);
+			decode_attribute(d, o, frames_text(&d->frames, a->key_strindex),
+					 a->value);
 	}
 }
 
@@ -159,8 +159,8 @@ static void decode_keep(char out[65], struct text t)
 	}
 }
 
-static void resource_attributes(struct dec *d, struct owner *o,
-				const OtlpIn__Resource *r)
+static void decode_resource_attributes(struct dec *d, struct owner *o,
+				       const OtlpIn__Resource *r)
 {
 	for (size_t i = 0; r && i < r->n_attributes; i++) {
 		const OtlpIn__KeyValue *a = r->attributes[i];
@@ -173,11 +173,11 @@ static void resource_attributes(struct dec *d, struct owner *o,
 		else if (text_is(key, "os.version"))
 			decode_keep(d->out->kernel, frames_value(&d->frames, a->value));
 		else
-			attribute(d, o, key, a->value);
+			decode_attribute(d, o, key, a->value);
 	}
 }
 
-static struct text process_name(struct dec *d, const struct owner *o)
+static struct text decode_process_name(struct dec *d, const struct owner *o)
 {
 	struct text t = { "", 0 };
 
@@ -187,7 +187,7 @@ static struct text process_name(struct dec *d, const struct owner *o)
 	return o->name.len ? o->name : o->thread;
 }
 
-static void put_owner(struct dec *d, const struct owner *o)
+static void decode_put_owner(struct dec *d, const struct owner *o)
 {
 	struct batch_resource r = { .pid = o->pid, .start_ns = o->start_ns };
 	struct batch_attr a = { .tid = o->tid };
@@ -199,7 +199,7 @@ static void put_owner(struct dec *d, const struct owner *o)
 	r.exe_name = text_intern(d->b, o->name);
 	r.container_id = text_intern(d->b, o->container);
 	r.unit = text_intern(d->b, o->service);
-	r.comm = text_intern(d->b, process_name(d, o));
+	r.comm = text_intern(d->b, decode_process_name(d, o));
 	a.thread_name = text_intern(d->b, o->thread);
 	d->resource = batch_resource(d->b, &r);
 	d->thread = batch_attr(d->b, &a);
@@ -210,7 +210,7 @@ static void put_owner(struct dec *d, const struct owner *o)
 /* --- when ----------------------------------------------------------------------------- */
 
 /* -ENOMEM. */
-static int put_time(struct dec *d, uint64_t t)
+static int decode_put_time(struct dec *d, uint64_t t)
 {
 	if (t < d->in->oldest_ns || t >= d->in->newest_ns) {
 		d->out->rejected++;
@@ -224,7 +224,7 @@ static int put_time(struct dec *d, uint64_t t)
 }
 
 /* How many samples a value stands for. */
-static uint64_t weight(struct dec *d, const OtlpIn__Profile *p, int64_t v)
+static uint64_t decode_weight(struct dec *d, const OtlpIn__Profile *p, int64_t v)
 {
 	struct text unit = { "", 0 };
 
@@ -239,8 +239,8 @@ static uint64_t weight(struct dec *d, const OtlpIn__Profile *p, int64_t v)
 }
 
 /* The times of a sample into d->times.  -E2BIG: they are too many. */
-static int find_times(struct dec *d, const OtlpIn__Profile *p,
-		      const OtlpIn__Sample *s)
+static int decode_times(struct dec *d, const OtlpIn__Profile *p,
+			const OtlpIn__Sample *s)
 {
 	size_t stamps = s->n_timestamps_unix_nano, n = stamps;
 	uint64_t max = d->in->limits.events;
@@ -250,14 +250,14 @@ static int find_times(struct dec *d, const OtlpIn__Profile *p,
 	if (n == 0)
 		n = s->n_values;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t w = i < s->n_values ? weight(d, p, s->values[i]) : 1;
+		uint64_t w = i < s->n_values ? decode_weight(d, p, s->values[i]) : 1;
 
 		if (w > max || d->out->events + d->times.n +
 		    d->out->rejected > max - w)
 			return -E2BIG;
 		for (uint64_t k = 0; k < w && r == 0; k++)
-			r = put_time(d, stamps ? s->timestamps_unix_nano[i] :
-				     p->time_unix_nano + p->duration_nano / w * k);
+			r = decode_put_time(d, stamps ? s->timestamps_unix_nano[i] :
+					    p->time_unix_nano + p->duration_nano / w * k);
 	}
 	return r;
 }
@@ -271,7 +271,7 @@ static int decode_put_sample(struct dec *d, const OtlpIn__Profile *p,
 	int r;
 
 	d->stop = STOP_COMPLETE;
-	attributes(d, &o, s->attribute_indices, s->n_attribute_indices);
+	decode_attributes(d, &o, s->attribute_indices, s->n_attribute_indices);
 	if (d->naming) {
 		if (o.tid == o.pid && o.pid && !d->frames.bad)
 			names_put(d->in->names, o.pid, o.start_ns, o.thread.s,
@@ -279,12 +279,12 @@ static int decode_put_sample(struct dec *d, const OtlpIn__Profile *p,
 		return d->frames.bad ? -EPROTO : 0;
 	}
 	stack = frames_stack(&d->frames, s->stack_index);
-	r = find_times(d, p, s);
+	r = decode_times(d, p, s);
 	if (d->frames.bad)
 		return -EPROTO;
 	if (r || d->times.n == 0)
 		return r;
-	put_owner(d, &o);
+	decode_put_owner(d, &o);
 	sample = batch_sample(d->b, stack, d->thread, d->resource,
 			      d->stop);
 	batch_sample_times(d->b, sample, d->times.v, d->times.n);
@@ -298,7 +298,7 @@ static int decode_put_profile(struct dec *d, const OtlpIn__Profile *p,
 	struct owner o = *of;
 	int r = 0;
 
-	attributes(d, &o, p->attribute_indices, p->n_attribute_indices);
+	decode_attributes(d, &o, p->attribute_indices, p->n_attribute_indices);
 	if (p->period > 0 && p->period_type &&
 	    text_is(frames_text(&d->frames, p->period_type->unit_strindex),
 		    "nanoseconds") && (uint64_t)p->period <= NSEC_PER_SEC)
@@ -309,7 +309,7 @@ static int decode_put_profile(struct dec *d, const OtlpIn__Profile *p,
 	return d->frames.bad ? -EPROTO : r;
 }
 
-static int put_request(struct dec *d, const OtlpIn__Request *q)
+static int decode_put_request(struct dec *d, const OtlpIn__Request *q)
 {
 	int r = 0;
 
@@ -319,7 +319,7 @@ static int put_request(struct dec *d, const OtlpIn__Request *q)
 				   .container = { "", 0 }, .service = { "", 0 },
 				   .thread = { "", 0 } };
 
-		resource_attributes(d, &o, rp->resource);
+		decode_resource_attributes(d, &o, rp->resource);
 		for (size_t k = 0; k < rp->n_scope_profiles; k++) {
 			const OtlpIn__ScopeProfiles *sp = rp->scope_profiles[k];
 
@@ -338,10 +338,10 @@ static int decode_build(struct dec *d, const OtlpIn__Request *q)
 	r = d->b ? frames_init(&d->frames, q->dictionary, d->b) : -ENOMEM;
 	d->naming = true;
 	if (r == 0)
-		r = put_request(d, q);
+		r = decode_put_request(d, q);
 	d->naming = false;
 	if (r == 0)
-		r = put_request(d, q);
+		r = decode_put_request(d, q);
 	if (r == 0 && d->out->events)
 		r = batch_builder_finish(d->b, d->start_ns, d->end_ns,
 					 &d->out->data, &d->out->len);
@@ -353,7 +353,7 @@ static int decode_build(struct dec *d, const OtlpIn__Request *q)
 
 int decode_request(const struct decode_in *in, struct decoded *ret)
 {
-	struct budget m = { { decode_take, give, &m }, in->limits.memory, false };
+	struct budget m = { { decode_take, decode_give, &m }, in->limits.memory, false };
 	struct dec d = { .in = in, .out = ret, .start_ns = UINT64_MAX };
 	OtlpIn__Request *q;
 	int r;

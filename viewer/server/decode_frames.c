@@ -25,7 +25,7 @@ static struct text decode_frames_text_of(ProtobufCBinaryData d)
 	return (struct text){ d.len ? (const char *)d.data : "", d.len };
 }
 
-static bool in_table(struct frames *f, int32_t i, size_t n)
+static bool decode_frames_in_table(struct frames *f, int32_t i, size_t n)
 {
 	if (i >= 0 && (size_t)i < n)
 		return true;
@@ -35,7 +35,7 @@ static bool in_table(struct frames *f, int32_t i, size_t n)
 
 struct text frames_text(struct frames *f, int32_t i)
 {
-	if (i == 0 || !in_table(f, i, f->d ? f->d->n_string_table : 0))
+	if (i == 0 || !decode_frames_in_table(f, i, f->d ? f->d->n_string_table : 0))
 		return (struct text){ "", 0 };
 	return decode_frames_text_of(f->d->string_table[i]);
 }
@@ -51,7 +51,7 @@ struct text frames_value(struct frames *f, const OtlpIn__Value *v)
 
 const OtlpIn__KeyValueAndUnit *frames_attribute(struct frames *f, int32_t i)
 {
-	if (!in_table(f, i, f->d ? f->d->n_attribute_table : 0))
+	if (!decode_frames_in_table(f, i, f->d ? f->d->n_attribute_table : 0))
 		return NULL;
 	return f->d->attribute_table[i];
 }
@@ -69,7 +69,7 @@ static uint32_t decode_frames_string(struct frames *f, int32_t i)
 
 /* --- functions, files ----------------------------------------------------------- */
 
-static uint32_t number32(int64_t v)
+static uint32_t decode_frames_number32(int64_t v)
 {
 	return v < 0 || v > UINT32_MAX ? 0 : (uint32_t)v;
 }
@@ -99,14 +99,14 @@ static uint32_t decode_frames_function(struct frames *f, int32_t i)
 	const OtlpIn__Function *from;
 	struct batch_function to = { 0 };
 
-	if (i == 0 || !in_table(f, i, f->d->n_function_table))
+	if (i == 0 || !decode_frames_in_table(f, i, f->d->n_function_table))
 		return 0;
 	if (f->functions[i])
 		return f->functions[i] - 1;
 	from = f->d->function_table[i];
 	decode_frames_names(f, from, &to);
 	to.file = decode_frames_string(f, from->filename_strindex);
-	to.start_line = number32(from->start_line);
+	to.start_line = decode_frames_number32(from->start_line);
 	f->functions[i] = batch_function(f->b, &to) + 1;
 	return f->functions[i] - 1;
 }
@@ -153,7 +153,7 @@ static uint32_t decode_frames_mapping(struct frames *f, int32_t i)
 	const OtlpIn__Mapping *from;
 	struct batch_exe to = { 0 };
 
-	if (i == 0 || !in_table(f, i, f->d->n_mapping_table))
+	if (i == 0 || !decode_frames_in_table(f, i, f->d->n_mapping_table))
 		return 0;
 	if (f->mappings[i])
 		return f->mappings[i] - 1;
@@ -207,8 +207,8 @@ static uint16_t decode_frames_kind_of(struct frames *f,
 }
 
 /* Lines: the innermost first; those it is inlined into need names. */
-static uint32_t put_lines(struct frames *f, const OtlpIn__Location *l,
-			  struct batch_frame *v)
+static uint32_t decode_frames_put_lines(struct frames *f, const OtlpIn__Location *l,
+					struct batch_frame *v)
 {
 	uint32_t at = 0;
 
@@ -223,7 +223,7 @@ static uint32_t put_lines(struct frames *f, const OtlpIn__Location *l,
 			v->into = at;
 		}
 		v->function = fn;
-		v->line = number32(l->lines[k]->line);
+		v->line = decode_frames_number32(l->lines[k]->line);
 		at = batch_frame(f->b, v);
 	}
 	return v->function ? at : batch_frame(f->b, v);
@@ -234,7 +234,7 @@ static uint32_t decode_frames_location(struct frames *f, int32_t i)
 	struct batch_frame v = { .kind = BATCH_FRAME_CUT };
 	const OtlpIn__Location *l;
 
-	if (!in_table(f, i, f->d->n_location_table))
+	if (!decode_frames_in_table(f, i, f->d->n_location_table))
 		return 0;
 	if (f->locations[i])
 		return f->locations[i] - 1;
@@ -244,7 +244,7 @@ static uint32_t decode_frames_location(struct frames *f, int32_t i)
 		v.exe = decode_frames_mapping(f, l->mapping_index);
 		v.address = l->address;
 	}
-	f->locations[i] = put_lines(f, l, &v) + 1;
+	f->locations[i] = decode_frames_put_lines(f, l, &v) + 1;
 	return f->locations[i] - 1;
 }
 
@@ -258,7 +258,7 @@ uint32_t frames_stack(struct frames *f, int32_t i)
 		v[0] = batch_frame(f->b, &cut);
 		return batch_stack(f->b, v, 1);
 	}
-	if (!in_table(f, i, f->d ? f->d->n_stack_table : 0))
+	if (!decode_frames_in_table(f, i, f->d ? f->d->n_stack_table : 0))
 		return 0;
 	if (f->stacks[i])
 		return f->stacks[i] - 1;

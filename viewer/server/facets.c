@@ -70,7 +70,7 @@ static int facets_add(struct facet *f, size_t value, size_t label,
 
 /* --- one segment ------------------------------------------------------------------- */
 
-static void put_string(struct facet *f, const struct batch *b, uint32_t i)
+static void facets_put_string(struct facet *f, const struct batch *b, uint32_t i)
 {
 	size_t len;
 	const char *s = batch_str(b, i, &len);
@@ -78,7 +78,7 @@ static void put_string(struct facet *f, const struct batch *b, uint32_t i)
 	buffer_add(&f->text, s, len);
 }
 
-static void put_short(struct facet *f, enum select_key key, size_t value)
+static void facets_put_short(struct facet *f, enum select_key key, size_t value)
 {
 	const char *s = (const char *)f->text.data + value, *slash;
 	size_t len = f->text.len - value;
@@ -102,8 +102,8 @@ static void put_short(struct facet *f, enum select_key key, size_t value)
 	buffer_add(&f->text, buf, len);
 }
 
-static int add_resource(struct facet *f, enum select_key key,
-			const struct batch *b, uint32_t i, uint64_t samples)
+static int facets_add_resource(struct facet *f, enum select_key key,
+			       const struct batch *b, uint32_t i, uint64_t samples)
 {
 	const struct batch_resource *r = &b->resources[i];
 	size_t value = f->text.len, label;
@@ -111,35 +111,35 @@ static int add_resource(struct facet *f, enum select_key key,
 	if (key == KEY_PID)
 		buffer_num(&f->text, r->pid);
 	else
-		put_string(f, b, key == KEY_PROCESS ? r->comm :
-			   key == KEY_CONTAINER ? r->container_id :
-			   r->exe_path);
+		facets_put_string(f, b, key == KEY_PROCESS ? r->comm :
+				  key == KEY_CONTAINER ? r->container_id :
+				  r->exe_path);
 	label = f->text.len;
 	if (key == KEY_PID) {
 		buffer_num(&f->text, r->pid);
 		if (r->comm)
 			buffer_str(&f->text, " ");
-		put_string(f, b, r->comm);
+		facets_put_string(f, b, r->comm);
 	} else if (key == KEY_PROCESS) {
-		put_string(f, b, r->comm);
+		facets_put_string(f, b, r->comm);
 	} else {
-		put_short(f, key, value);
+		facets_put_short(f, key, value);
 	}
 	return facets_add(f, value, label, samples);
 }
 
-static int add_thread(struct facet *f, const struct batch *b, uint32_t i,
-		      uint64_t samples)
+static int facets_add_thread(struct facet *f, const struct batch *b, uint32_t i,
+			     uint64_t samples)
 {
 	size_t value = f->text.len, label;
 
-	put_string(f, b, b->attrs[i].thread_name);
+	facets_put_string(f, b, b->attrs[i].thread_name);
 	label = f->text.len;
-	put_string(f, b, b->attrs[i].thread_name);
+	facets_put_string(f, b, b->attrs[i].thread_name);
 	return facets_add(f, value, label, samples);
 }
 
-static int add_kinds(struct facet *f, uint32_t kinds, uint64_t samples)
+static int facets_add_kinds(struct facet *f, uint32_t kinds, uint64_t samples)
 {
 	int r = 0;
 
@@ -158,8 +158,8 @@ static int add_kinds(struct facet *f, uint32_t kinds, uint64_t samples)
 }
 
 /* sums: one for each element that samples name by this key. */
-static int add_sums(struct facet *f, enum select_key key, const struct match *m,
-		    const uint32_t *counts, uint64_t *sums)
+static int facets_add_sums(struct facet *f, enum select_key key, const struct match *m,
+			   const uint32_t *counts, uint64_t *sums)
 {
 	const struct batch *b = &m->seg->b;
 	uint32_t n = key == KEY_KIND ? 1u << BATCH_FRAME__KINDS :
@@ -176,9 +176,9 @@ static int add_sums(struct facet *f, enum select_key key, const struct match *m,
 	for (uint32_t i = 0; i < n && r == 0; i++) {
 		if (!sums[i])
 			continue;
-		r = key == KEY_KIND ? add_kinds(f, i, sums[i]) :
-		    key == KEY_THREAD ? add_thread(f, b, i, sums[i]) :
-		    add_resource(f, key, b, i, sums[i]);
+		r = key == KEY_KIND ? facets_add_kinds(f, i, sums[i]) :
+		    key == KEY_THREAD ? facets_add_thread(f, b, i, sums[i]) :
+		    facets_add_resource(f, key, b, i, sums[i]);
 	}
 	return r;
 }
@@ -208,7 +208,7 @@ static int facets_add_segment(struct facet *facets, const struct segment *s,
 		r = -ENOMEM;
 	for (size_t i = 0; i < SHOWN && r == 0; i++) {
 		match_counts(&m, 1u << shown[i].key, counts);
-		r = add_sums(&facets[i], shown[i].key, &m, counts, sums);
+		r = facets_add_sums(&facets[i], shown[i].key, &m, counts, sums);
 	}
 	match_fini(&m);
 	free(counts);
@@ -218,7 +218,7 @@ static int facets_add_segment(struct facet *facets, const struct segment *s,
 
 /* --- output ---------------------------------------------------------------------------- */
 
-static int by_samples(const void *pa, const void *pb, void *arg)
+static int facets_by_samples(const void *pa, const void *pb, void *arg)
 {
 	const struct facet_entry *a = pa, *b = pb;
 	const struct facet *f = arg;
@@ -238,7 +238,7 @@ static uint64_t facets_put(struct facet *f, const char *name, uint32_t limit,
 	uint64_t others = 0;
 
 	if (f->n)
-		qsort_r(f->v, f->n, sizeof(*f->v), by_samples, f);
+		qsort_r(f->v, f->n, sizeof(*f->v), facets_by_samples, f);
 	json_open(j, name, '[');
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct facet_entry *e = &f->v[i];

@@ -37,7 +37,7 @@ struct call {
 static const char no_policy[] =
 	"default-src 'none'; frame-ancestors 'none'; sandbox";
 
-static void put_headers(struct MHD_Response *r, const char *policy)
+static void viewer_http_put_headers(struct MHD_Response *r, const char *policy)
 {
 	static const char *const headers[][2] = {
 		{ "X-Content-Type-Options", "nosniff" },
@@ -55,8 +55,8 @@ static void put_headers(struct MHD_Response *r, const char *policy)
 }
 
 /* extra: a header more, or NULL.  Takes over a->body. */
-static enum MHD_Result reply(struct MHD_Connection *c, struct viewer_answer *a,
-			     const char *extra, const char *value)
+static enum MHD_Result viewer_http_reply(struct MHD_Connection *c, struct viewer_answer *a,
+					 const char *extra, const char *value)
 {
 	struct MHD_Response *r;
 	char disposition[160];
@@ -69,7 +69,7 @@ static enum MHD_Result reply(struct MHD_Connection *c, struct viewer_answer *a,
 		free(a->body.data);
 		return MHD_NO;
 	}
-	put_headers(r, no_policy);
+	viewer_http_put_headers(r, no_policy);
 	if (a->type)
 		MHD_add_response_header(r, "Content-Type", a->type);
 	if (a->file[0]) {
@@ -92,25 +92,25 @@ static enum MHD_Result viewer_http_refuse(struct MHD_Connection *c,
 	api_error(&a, status, why);
 	switch (status) {
 	case 401:
-		return reply(c, &a, "WWW-Authenticate", "Bearer");
+		return viewer_http_reply(c, &a, "WWW-Authenticate", "Bearer");
 	case 503:
-		return reply(c, &a, "Retry-After", "1");
+		return viewer_http_reply(c, &a, "Retry-After", "1");
 	default:
-		return reply(c, &a, NULL, NULL);
+		return viewer_http_reply(c, &a, NULL, NULL);
 	}
 }
 
-static enum MHD_Result refuse_method(struct MHD_Connection *c,
-				     const char *allowed)
+static enum MHD_Result viewer_http_refuse_method(struct MHD_Connection *c,
+						 const char *allowed)
 {
 	struct viewer_answer a = { 0 };
 
 	api_error(&a, 405, "not a method for this path");
-	return reply(c, &a, "Allow", allowed);
+	return viewer_http_reply(c, &a, "Allow", allowed);
 }
 
-static enum MHD_Result give_page(struct viewer_http *h,
-				 struct MHD_Connection *c)
+static enum MHD_Result viewer_http_give_page(struct viewer_http *h,
+					     struct MHD_Connection *c)
 {
 	struct MHD_Response *r;
 	enum MHD_Result done;
@@ -119,16 +119,16 @@ static enum MHD_Result give_page(struct viewer_http *h,
 					    MHD_RESPMEM_PERSISTENT);
 	if (!r)
 		return MHD_NO;
-	put_headers(r, h->policy);
+	viewer_http_put_headers(r, h->policy);
 	MHD_add_response_header(r, "Content-Type", "text/html; charset=utf-8");
 	done = MHD_queue_response(c, 200, r);
 	MHD_destroy_response(r);
 	return done;
 }
 
-static enum MHD_Result add_param(void *arg, enum MHD_ValueKind kind,
-				 const char *key, size_t key_len,
-				 const char *value, size_t value_len)
+static enum MHD_Result viewer_http_add_param(void *arg, enum MHD_ValueKind kind,
+					     const char *key, size_t key_len,
+					     const char *value, size_t value_len)
 {
 	struct params *p = arg;
 
@@ -143,19 +143,19 @@ static enum MHD_Result add_param(void *arg, enum MHD_ValueKind kind,
 	return MHD_YES;
 }
 
-static enum MHD_Result give_api(struct viewer_http *h, struct MHD_Connection *c,
-				const char *path)
+static enum MHD_Result viewer_http_give_api(struct viewer_http *h, struct MHD_Connection *c,
+					    const char *path)
 {
 	struct params p = { .n = 0 };
 	struct viewer_answer a;
 
-	MHD_get_connection_values_n(c, MHD_GET_ARGUMENT_KIND, add_param, &p);
+	MHD_get_connection_values_n(c, MHD_GET_ARGUMENT_KIND, viewer_http_add_param, &p);
 	api_get(h->api, path, &p, clock_ns(CLOCK_REALTIME), &a);
-	return reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
+	return viewer_http_reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
 }
 
-static enum MHD_Result take_body(struct viewer_http *h,
-				 struct MHD_Connection *c, struct call *call)
+static enum MHD_Result viewer_http_take_body(struct viewer_http *h,
+					     struct MHD_Connection *c, struct call *call)
 {
 	int r = call->error ? call->error : body_end(&call->body);
 	struct viewer_answer a;
@@ -169,7 +169,7 @@ static enum MHD_Result take_body(struct viewer_http *h,
 		return viewer_http_refuse(c, 503, "not enough memory");
 	api_post(h->api, call->body.bytes.data, call->body.bytes.len,
 		 clock_ns(CLOCK_REALTIME), &a);
-	return reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
+	return viewer_http_reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
 }
 
 /* --- who asks, and for what ---------------------------------------------------------- */
@@ -186,7 +186,7 @@ struct asked {
 };
 
 /* Of "name; parameters" the name. */
-static bool value_is(const char *value, const char *want)
+static bool viewer_http_value_is(const char *value, const char *want)
 {
 	size_t len = strlen(want);
 
@@ -194,12 +194,12 @@ static bool value_is(const char *value, const char *want)
 	       value[len + strspn(value + len, " \t")] == '\0';
 }
 
-static bool type_is(const char *value, const char *want)
+static bool viewer_http_type_is(const char *value, const char *want)
 {
 	size_t len = strlen(want);
 
 	return !strncasecmp(value, want, len) &&
-	       (value[len] == ';' || value_is(value, want));
+	       (value[len] == ';' || viewer_http_value_is(value, want));
 }
 
 /* Does a Content-Length allow more than there may be? */
@@ -210,7 +210,7 @@ static bool viewer_http_too_long(const char *value)
 	return !number_read(value, &len) || len > DECODE_BODY_MAX;
 }
 
-static void see_body_header(struct asked *a, const char *key, const char *value)
+static void viewer_http_see_body_header(struct asked *a, const char *key, const char *value)
 {
 	if (!strcasecmp(key, "Content-Length")) {
 		a->body |= strspn(value, "0") != strlen(value);
@@ -218,17 +218,17 @@ static void see_body_header(struct asked *a, const char *key, const char *value)
 	} else if (!strcasecmp(key, "Transfer-Encoding")) {
 		a->body = true;
 	} else if (!strcasecmp(key, "Content-Type")) {
-		a->not_protobuf = !type_is(value, "application/x-protobuf");
+		a->not_protobuf = !viewer_http_type_is(value, "application/x-protobuf");
 	} else if (!strcasecmp(key, "Content-Encoding")) {
 		a->encoded |= a->coding != BODY_PLAIN;
-		a->coding = value_is(value, "gzip") ? BODY_GZIP :
-			value_is(value, "zstd") ? BODY_ZSTD : BODY_PLAIN;
-		a->encoded |= !a->coding && !value_is(value, "identity");
+		a->coding = viewer_http_value_is(value, "gzip") ? BODY_GZIP :
+			viewer_http_value_is(value, "zstd") ? BODY_ZSTD : BODY_PLAIN;
+		a->encoded |= !a->coding && !viewer_http_value_is(value, "identity");
 	}
 }
 
-static enum MHD_Result see_header(void *arg, enum MHD_ValueKind kind,
-				  const char *key, const char *value)
+static enum MHD_Result viewer_http_see_header(void *arg, enum MHD_ValueKind kind,
+					      const char *key, const char *value)
 {
 	struct asked *a = arg;
 
@@ -246,7 +246,7 @@ static enum MHD_Result see_header(void *arg, enum MHD_ValueKind kind,
 		a->keys++;
 		a->keyed = guard_key(value, a->h->key);
 	} else {
-		see_body_header(a, key, value);
+		viewer_http_see_body_header(a, key, value);
 	}
 	return MHD_YES;
 }
@@ -291,11 +291,11 @@ static enum MHD_Result viewer_http_begin(struct viewer_http *h,
 	struct call *call;
 	const char *why;
 
-	MHD_get_connection_values(c, MHD_HEADER_KIND, see_header, &a);
+	MHD_get_connection_values(c, MHD_HEADER_KIND, viewer_http_see_header, &a);
 	status = viewer_http_judge(&a, path, method, &why);
 	h->refused += status == 401 || status == 403;
 	if (status == 405)
-		return refuse_method(c, why);
+		return viewer_http_refuse_method(c, why);
 	if (status)
 		return viewer_http_refuse(c, status, why);
 	call = calloc(1, sizeof(*call));
@@ -331,10 +331,10 @@ static enum MHD_Result http_on_request(void *arg, struct MHD_Connection *c,
 		return MHD_YES;
 	}
 	if (call->post)
-		return take_body(h, c, call);
+		return viewer_http_take_body(h, c, call);
 	if (!strcmp(path, "/"))
-		return give_page(h, c);
-	return give_api(h, c, path);
+		return viewer_http_give_page(h, c);
+	return viewer_http_give_api(h, c, path);
 }
 
 /* --- connections ---------------------------------------------------------------------- */
@@ -347,8 +347,8 @@ static struct client *client_of(struct MHD_Connection *c)
 	return i ? i->socket_context : NULL;
 }
 
-static void on_completed(void *arg, struct MHD_Connection *c, void **state,
-			 enum MHD_RequestTerminationCode how)
+static void viewer_http_on_completed(void *arg, struct MHD_Connection *c, void **state,
+				     enum MHD_RequestTerminationCode how)
 {
 	struct client *p = client_of(c);
 	struct call *call = *state;
@@ -367,8 +367,8 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	*state = NULL;
 }
 
-static void on_connection(void *arg, struct MHD_Connection *c, void **context,
-			  enum MHD_ConnectionNotificationCode what)
+static void viewer_http_on_connection(void *arg, struct MHD_Connection *c, void **context,
+				      enum MHD_ConnectionNotificationCode what)
 {
 	struct viewer_http *h = arg;
 	struct client *p = *context;
@@ -445,8 +445,8 @@ static struct MHD_Daemon *http_start_one(struct viewer_http *h, int fd)
 		(unsigned int)HTTP_CONNECTIONS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_S,
-		MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_COMPLETED, viewer_http_on_completed, h,
+		MHD_OPTION_NOTIFY_CONNECTION, viewer_http_on_connection, h, MHD_OPTION_END);
 }
 
 int http_start(struct viewer_http *h, const struct listeners *l)

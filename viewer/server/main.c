@@ -79,7 +79,7 @@ static int viewer_start(struct viewer *v)
 	return r;
 }
 
-static void tick(struct viewer *v)
+static void viewer_tick(struct viewer *v)
 {
 	const struct store *s = &v->store;
 	unsigned int browsers = http_connections(&v->http);
@@ -117,7 +117,7 @@ static int viewer_run(struct viewer *v)
 		ms = feed_work(&v->feed, http_work(&v->http));
 		now = now_ns();
 		if (now >= next) {
-			tick(v);
+			viewer_tick(v);
 			next = now + NSEC_PER_SEC;
 		}
 	}

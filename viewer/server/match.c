@@ -13,8 +13,8 @@ bool select_overlaps(const struct segment *s, const struct query *q)
 
 /* --- filters: each distinct element is judged once ------------------------------- */
 
-static bool has_text(const struct query *q, enum select_key k,
-		     const struct batch *b, uint32_t string)
+static bool match_has_text(const struct query *q, enum select_key k,
+			   const struct batch *b, uint32_t string)
 {
 	size_t len;
 	const char *s = batch_str(b, string, &len);
@@ -27,7 +27,7 @@ static bool has_text(const struct query *q, enum select_key k,
 	return q->key[k].n == 0;
 }
 
-static bool has_number(const struct query *q, enum select_key k, uint32_t v)
+static bool match_has_number(const struct query *q, enum select_key k, uint32_t v)
 {
 	for (uint32_t i = 0; i < q->key[k].n; i++) {
 		if (q->key[k].number[i] == v)
@@ -36,20 +36,20 @@ static bool has_number(const struct query *q, enum select_key k, uint32_t v)
 	return q->key[k].n == 0;
 }
 
-static void judge_resources(struct match *m)
+static void match_judge_resources(struct match *m)
 {
 	const struct batch *b = &m->seg->b;
 
 	for (uint32_t i = 0; i < batch_n(b, BATCH_RESOURCES); i++) {
 		const struct batch_resource *r = &b->resources[i];
 		const bool right[] = {
-			[KEY_PROCESS] = has_text(m->q, KEY_PROCESS, b, r->comm),
-			[KEY_PID] = has_number(m->q, KEY_PID, r->pid),
+			[KEY_PROCESS] = match_has_text(m->q, KEY_PROCESS, b, r->comm),
+			[KEY_PID] = match_has_number(m->q, KEY_PID, r->pid),
 			[KEY_THREAD] = true, [KEY_TID] = true,
-			[KEY_CONTAINER] = has_text(m->q, KEY_CONTAINER, b,
-						   r->container_id),
-			[KEY_EXECUTABLE] = has_text(m->q, KEY_EXECUTABLE, b,
-						    r->exe_path),
+			[KEY_CONTAINER] = match_has_text(m->q, KEY_CONTAINER, b,
+							 r->container_id),
+			[KEY_EXECUTABLE] = match_has_text(m->q, KEY_EXECUTABLE, b,
+							  r->exe_path),
 		};
 
 		for (int k = 0; k <= KEY_EXECUTABLE; k++)
@@ -57,23 +57,23 @@ static void judge_resources(struct match *m)
 	}
 }
 
-static void judge_attrs(struct match *m)
+static void match_judge_attrs(struct match *m)
 {
 	const struct batch *b = &m->seg->b;
 
 	for (uint32_t i = 0; i < batch_n(b, BATCH_ATTRS); i++) {
 		const struct batch_attr *a = &b->attrs[i];
 
-		if (!has_text(m->q, KEY_THREAD, b, a->thread_name))
+		if (!match_has_text(m->q, KEY_THREAD, b, a->thread_name))
 			m->attrs[i] |= 1 << KEY_THREAD;
-		if (!has_number(m->q, KEY_TID, a->tid))
+		if (!match_has_number(m->q, KEY_TID, a->tid))
 			m->attrs[i] |= 1 << KEY_TID;
 	}
 }
 
 _Static_assert(BATCH_FRAME__KINDS <= 16, "bits of match.kinds");
 
-static void judge_stacks(struct match *m)
+static void match_judge_stacks(struct match *m)
 {
 	const struct batch *b = &m->seg->b;
 
@@ -100,9 +100,9 @@ int match_init(struct match *m, const struct segment *s, const struct query *q)
 	m->kinds = calloc(batch_n(&s->b, BATCH_STACKS) + 1, sizeof(*m->kinds));
 	if (!m->resources || !m->attrs || !m->stacks || !m->kinds)
 		return -ENOMEM;
-	judge_resources(m);
-	judge_attrs(m);
-	judge_stacks(m);
+	match_judge_resources(m);
+	match_judge_attrs(m);
+	match_judge_stacks(m);
 	return 0;
 }
 
@@ -114,7 +114,7 @@ void match_fini(struct match *m)
 	free(m->kinds);
 }
 
-static bool is_meant(const struct match *m, uint32_t i, uint32_t ignore)
+static bool match_is_meant(const struct match *m, uint32_t i, uint32_t ignore)
 {
 	const struct batch_sample *s = &m->seg->b.samples[i];
 
@@ -125,7 +125,7 @@ static bool is_meant(const struct match *m, uint32_t i, uint32_t ignore)
 /* --- counts ---------------------------------------------------------------------- */
 
 /* Of `total` events of a segment, how many count as before t. */
-static uint64_t before(const struct segment *s, uint64_t total, uint64_t t)
+static uint64_t match_before(const struct segment *s, uint64_t total, uint64_t t)
 {
 	uint64_t length = s->end_ns - s->start_ns;
 
@@ -136,8 +136,8 @@ static uint64_t before(const struct segment *s, uint64_t total, uint64_t t)
 	return (uint64_t)((unsigned __int128)total * (t - s->start_ns) / length);
 }
 
-static uint32_t count_times(const struct segment *s,
-			    const struct batch_sample *v, const struct query *q)
+static uint32_t match_count_times(const struct segment *s,
+				  const struct batch_sample *v, const struct query *q)
 {
 	const uint64_t *t = s->b.times + v->first;
 	uint32_t n = 0;
@@ -153,8 +153,8 @@ static uint32_t count_times(const struct segment *s,
 static uint64_t match_share(const struct match *m, uint64_t total,
 			    uint32_t *counts)
 {
-	uint64_t part = before(m->seg, total, m->q->to_ns) -
-			before(m->seg, total, m->q->from_ns);
+	uint64_t part = match_before(m->seg, total, m->q->to_ns) -
+			match_before(m->seg, total, m->q->from_ns);
 	uint64_t sum = 0, given = 0, upto;
 
 	for (uint32_t i = 0; i < batch_n(&m->seg->b, BATCH_SAMPLES); i++) {
@@ -173,9 +173,9 @@ uint64_t match_counts(const struct match *m, uint32_t ignore, uint32_t *counts)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < batch_n(&s->b, BATCH_SAMPLES); i++) {
-		counts[i] = !is_meant(m, i, ignore) ? 0 :
+		counts[i] = !match_is_meant(m, i, ignore) ? 0 :
 			s->counts ? s->counts[i] :
-			count_times(s, &s->b.samples[i], m->q);
+			match_count_times(s, &s->b.samples[i], m->q);
 		sum += counts[i];
 	}
 	return s->counts ? match_share(m, sum, counts) : sum;
@@ -195,15 +195,15 @@ struct query_bins query_bins(const struct query *q, uint32_t most)
 	return b;
 }
 
-static void exact_timeline(const struct match *m, uint64_t bin_ns,
-			   uint64_t *bins, size_t n)
+static void match_exact_timeline(const struct match *m, uint64_t bin_ns,
+				 uint64_t *bins, size_t n)
 {
 	const struct batch *b = &m->seg->b;
 
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++) {
 		const struct batch_sample *v = &b->samples[i];
 
-		for (uint32_t k = 0; is_meant(m, i, 0) && k < v->n; k++) {
+		for (uint32_t k = 0; match_is_meant(m, i, 0) && k < v->n; k++) {
 			uint64_t t = b->times[v->first + k];
 			uint64_t bin = (t - m->q->from_ns) / bin_ns;
 
@@ -220,14 +220,14 @@ void match_timeline(const struct match *m, uint64_t bin_ns, uint64_t *bins,
 	uint64_t total = 0, from = m->q->from_ns, to;
 
 	if (!s->counts) {
-		exact_timeline(m, bin_ns, bins, n);
+		match_exact_timeline(m, bin_ns, bins, n);
 		return;
 	}
 	for (uint32_t i = 0; i < batch_n(&s->b, BATCH_SAMPLES); i++)
-		total += is_meant(m, i, 0) ? s->counts[i] : 0;
+		total += match_is_meant(m, i, 0) ? s->counts[i] : 0;
 	for (size_t i = 0; i < n; i++, from = to) {
 		to = i + 1 < n && bin_ns < m->q->to_ns - from ? from + bin_ns :
 			m->q->to_ns;
-		bins[i] += before(s, total, to) - before(s, total, from);
+		bins[i] += match_before(s, total, to) - match_before(s, total, from);
 	}
 }

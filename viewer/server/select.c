@@ -124,8 +124,8 @@ static uint32_t select_kinds(const struct query *q)
 }
 
 /* The matching samples of one segment. which: 0, or 1 for the base. */
-static int add_counts(struct selecting *s, const struct match *m,
-		      const uint32_t *counts, int which)
+static int select_add_counts(struct selecting *s, const struct match *m,
+			     const uint32_t *counts, int which)
 {
 	struct remap r = {
 		.to = s->b, .from = &m->seg->b,
@@ -174,14 +174,14 @@ static int select_add_segment(struct selecting *s, const struct segment *seg,
 	if (s->with & SELECT_TIMES && s->samples[which] > SELECT_TIMES_MAX)
 		r = -E2BIG;
 	if (r == 0)
-		r = add_counts(s, &m, counts, which);
+		r = select_add_counts(s, &m, counts, which);
 	match_fini(&m);
 	free(counts);
 	return r;
 }
 
-static int add_query(struct selecting *s, const struct store *st,
-		     const struct query *q, int which)
+static int select_add_query(struct selecting *s, const struct store *st,
+			    const struct query *q, int which)
 {
 	int r = 0;
 
@@ -235,9 +235,9 @@ int select_batch(const struct store *st, const struct query *q,
 	int r = s.b ? 0 : -ENOMEM;
 
 	if (r == 0)
-		r = add_query(&s, st, q, 0);
+		r = select_add_query(&s, st, q, 0);
 	if (r == 0 && base)
-		r = add_query(&s, st, base, 1);
+		r = select_add_query(&s, st, base, 1);
 	/* an array that was never needed is still asked for */
 	if (r == 0 && base && !s.counts[1])
 		r = (s.counts[1] = calloc(1, sizeof(uint32_t))) ? 0 : -ENOMEM;

@@ -45,7 +45,7 @@ static int store_insert(struct store *s, struct segment *seg)
 	return 0;
 }
 
-static struct segment *take_out(struct store *s, size_t at)
+static struct segment *store_take_out(struct store *s, size_t at)
 {
 	struct segment *seg = s->v[at];
 
@@ -58,7 +58,7 @@ static struct segment *take_out(struct store *s, size_t at)
 
 static void store_drop(struct store *s, size_t at, uint64_t *counter)
 {
-	struct segment *seg = take_out(s, at);
+	struct segment *seg = store_take_out(s, at);
 
 	*counter += seg->samples;
 	segment_free(seg);
@@ -79,13 +79,13 @@ static int store_merge(struct store *s, const size_t *at, size_t n,
 		return r;
 	one->grade = grade;
 	for (size_t i = n; i-- > 0; )
-		segment_free(take_out(s, at[i]));
+		segment_free(store_take_out(s, at[i]));
 	return store_insert(s, one); /* there is room: n >= 1 were there */
 }
 
 /* Those that cannot be one are left apart. */
-static void merge_exact(struct store *s, const size_t *at, size_t n,
-			uint8_t grade)
+static void store_merge_exact(struct store *s, const size_t *at, size_t n,
+			      uint8_t grade)
 {
 	if (store_merge(s, at, n, SEGMENT_EXACT, grade) == 0)
 		return;
@@ -124,7 +124,7 @@ static size_t store_find(const struct store *s, uint64_t minute,
 	return n;
 }
 
-static void merge_grades(struct store *s, uint64_t minute)
+static void store_merge_grades(struct store *s, uint64_t minute)
 {
 	size_t at[STORE_FAN];
 
@@ -132,12 +132,12 @@ static void merge_grades(struct store *s, uint64_t minute)
 		if (store_find(s, minute, SEGMENT_EXACT, grade, at, STORE_FAN) <
 		    STORE_FAN)
 			return;
-		merge_exact(s, at, STORE_FAN, grade + 1);
+		store_merge_exact(s, at, STORE_FAN, grade + 1);
 	}
 }
 
 /* Minutes that are over become one segment each, once: what comes late has
- * merge_grades(). */
+ * store_merge_grades(). */
 static void store_seal(struct store *s, uint64_t now)
 {
 	uint64_t over = now > LATE_NS ? (now - LATE_NS) / MINUTE_NS : 0;
@@ -149,7 +149,7 @@ static void store_seal(struct store *s, uint64_t now)
 		n = store_find(s, s->sealed, SEGMENT_EXACT, ANY, at,
 			       PIECES_MAX);
 		if (n > 1)
-			merge_exact(s, at, n, SEALED);
+			store_merge_exact(s, at, n, SEALED);
 	}
 	if (!s->sealed)
 		s->sealed = over;
@@ -157,7 +157,7 @@ static void store_seal(struct store *s, uint64_t now)
 
 /* --- the budget ------------------------------------------------------------------------ */
 
-static size_t count_minutes(const struct store *s)
+static size_t store_count_minutes(const struct store *s)
 {
 	size_t n = 0;
 
@@ -167,7 +167,7 @@ static size_t count_minutes(const struct store *s)
 }
 
 /* Merge the oldest minutes; if that fails, drop the oldest. */
-static void merge_minutes(struct store *s)
+static void store_merge_minutes(struct store *s)
 {
 	size_t at[STORE_LONG], n = 0;
 
@@ -180,7 +180,7 @@ static void merge_minutes(struct store *s)
 }
 
 /* The first exact segment that ends before this, or -1. */
-static ssize_t oldest_exact(const struct store *s, uint64_t before)
+static ssize_t store_oldest_exact(const struct store *s, uint64_t before)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->v[i]->state == SEGMENT_EXACT)
@@ -190,7 +190,7 @@ static ssize_t oldest_exact(const struct store *s, uint64_t before)
 }
 
 /* Coarsen an exact segment together with all of its minute, or else alone. */
-static void forget_times(struct store *s, size_t exact)
+static void store_forget_times(struct store *s, size_t exact)
 {
 	size_t at[PIECES_MAX], n;
 
@@ -202,16 +202,16 @@ static void forget_times(struct store *s, size_t exact)
 }
 
 /* Take one step down. */
-static void coarsen(struct store *s, uint64_t now)
+static void store_coarsen(struct store *s, uint64_t now)
 {
-	size_t minutes = count_minutes(s);
-	ssize_t exact = oldest_exact(s, now > STORE_FRESH_NS ?
-				     now - STORE_FRESH_NS : 0);
+	size_t minutes = store_count_minutes(s);
+	ssize_t exact = store_oldest_exact(s, now > STORE_FRESH_NS ?
+					   now - STORE_FRESH_NS : 0);
 
 	if (minutes >= 2 * STORE_LONG || (exact < 0 && minutes > 1))
-		merge_minutes(s);
+		store_merge_minutes(s);
 	else if (exact >= 0)
-		forget_times(s, (size_t)exact);
+		store_forget_times(s, (size_t)exact);
 	else
 		store_drop(s, 0, &s->dropped);
 }
@@ -251,10 +251,10 @@ int store_add(struct store *s, void *data, size_t len, uint64_t now)
 		return r;
 	}
 	store_expire(s, now);
-	merge_grades(s, minute);
+	store_merge_grades(s, minute);
 	store_seal(s, now);
 	while (s->bytes > s->budget && s->n)
-		coarsen(s, now);
+		store_coarsen(s, now);
 	return 0;
 }
 
