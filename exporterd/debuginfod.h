@@ -24,8 +24,8 @@
 
 #include "common/log_limit.h"
 #include "exporterd/backoff.h"
+#include "exporterd/config.h"
 #include "exporterd/debug_cache.h"
-#include "exporterd/debuginfod_config.h"
 #include "exporterd/download.h"
 #include "exporterd/timer.h"
 #include "ipc/message_hub.h"

@@ -18,7 +18,6 @@
 
 #include "common/log_limit.h"
 #include "exporterd/config.h"
-#include "exporterd/kept_batch.h"
 #include "exporterd/sender.h"
 #include "exporterd/spool.h"
 #include "ipc/batch.h"

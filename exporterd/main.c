@@ -7,6 +7,8 @@
  * else of the machine it runs on: see confine.h.
  */
 #include <errno.h>
+#include <link.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -26,7 +28,6 @@
 #include "exporterd/debuginfod.h"
 #include "exporterd/fanout.h"
 #include "exporterd/hub_link.h"
-#include "exporterd/memory.h"
 #include "exporterd/metrics_sender.h"
 #include "exporterd/recorder.h"
 #include "ipc/sealed.h"
@@ -312,6 +313,76 @@ static int exporterd_on_signal(struct ev_source *src, uint32_t events)
 	return 0;
 }
 
+/* --- memory ------------------------------------------------------------------ */
+
+/*
+ * exporterd is idle most of the time, and should be small then.  Before anything is
+ * allocated: one heap for all threads, and large blocks that go back to the system
+ * when they are freed.
+ */
+static void exporterd_init_memory(void)
+{
+	/* glibc would reserve 64 MiB for curl's resolver thread */
+	mallopt(M_ARENA_MAX, 1);
+	/* and would raise this threshold with every large block */
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+}
+
+/* Code that the loader has changed must not be thrown away. */
+static bool exporterd_has_text_relocations(const struct dl_phdr_info *info)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const ElfW(Dyn) *d;
+
+		if (p->p_type != PT_DYNAMIC)
+			continue;
+		d = (const void *)(info->dlpi_addr + p->p_vaddr);
+		for (; d->d_tag != DT_NULL; d++) {
+			if (d->d_tag == DT_TEXTREL ||
+			    (d->d_tag == DT_FLAGS &&
+			     (d->d_un.d_val & DF_TEXTREL)))
+				return true;
+		}
+		return false;
+	}
+	return true;
+}
+
+static int exporterd_trim_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	(void)size;
+	(void)arg;
+	if (exporterd_has_text_relocations(info))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + p->p_vaddr, end;
+
+		if (p->p_type != PT_LOAD || (p->p_flags & PF_W))
+			continue;
+		/* whole pages only: a last one may be shared with data */
+		end = (start + p->p_filesz) & ~(page - 1);
+		start = (start + page - 1) & ~(page - 1);
+		if (start < end)
+			madvise((void *)start, end - start, MADV_DONTNEED);
+	}
+	return 0;
+}
+
+/*
+ * After the start: unmap the pages of code and constants that the start of some 35
+ * libraries (those of libcurl's) has touched.  What is needed later comes back from the
+ * page cache.
+ */
+static void exporterd_trim_memory(void)
+{
+	malloc_trim(0);
+	dl_iterate_phdr(exporterd_trim_object, NULL);
+}
+
 /* --- life -------------------------------------------------------------------- */
 
 static int exporterd_catch_signals(struct exporter *e)
@@ -412,7 +483,7 @@ int main(int argc, char **argv)
 	static struct exporter e;
 	int r;
 
-	memory_init();
+	exporterd_init_memory();
 	log_init("trifold-exporterd", false);
 	r = exporter_config_load(&e.cfg, argc, argv);
 	if (r) {
@@ -426,7 +497,7 @@ int main(int argc, char **argv)
 	else
 		r = exporter_confine(&e.cfg, &e.fanout.spool, &e.debuginfod.cache);
 	if (r == 0) {
-		memory_trim();
+		exporterd_trim_memory();
 		r = exporterd_run(&e);
 	}
 	/* the system takes back all the rest */

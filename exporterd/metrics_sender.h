@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 #include "common/log_limit.h"
+#include "exporterd/config.h"
 #include "exporterd/http.h"
 #include "exporterd/metrics.h"
-#include "exporterd/metrics_config.h"
 #include "exporterd/timer.h"
 
 #define METRICS_STALE_NS	12000000000ULL	/* a hub speaks each fifth second at least */

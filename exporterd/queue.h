@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue - requests that wait to be sent, bounded in bytes and number
+ * queue - requests that wait to be sent, and the batches that they were made of
  *
- * First in, first out.  A request that does not fit pushes out the oldest
- * ones: of a receiver that is away for long, the last minutes are worth more
- * than the first.
+ * Requests: bounded in bytes and number; first in, first out.  A request that
+ * does not fit pushes out the oldest ones: after a long outage of a receiver, the
+ * last minutes are worth more than the first.
+ *
+ * Batches: a receiver may find a request too large long after its batch was
+ * unmapped.  Until the last item of a batch is freed, a duplicate of its sealed
+ * descriptor keeps its pages, so that it can be mapped and encoded again in
+ * halves.  symbolizerd holds the newest batches itself (BATCHES_HELD), so the
+ * duplicates of those cost no memory.  Older ones live by the duplicate alone:
+ * beyond KEPT_BYTES or KEPT_MAX the oldest is closed.  Its samples are still
+ * sent, but can no longer be halved.
  */
 #ifndef EXPORTERD_QUEUE_H
 #define EXPORTERD_QUEUE_H
@@ -13,11 +21,39 @@
 #include <stdint.h>
 
 #include "exporterd/body.h"
+#include "ipc/batch.h"
+
+/* --- batches ---------------------------------------------------------------- */
+
+#define KEPT_BYTES	(64u << 20)	/* one of BATCH_BYTES_MAX at least */
+#define KEPT_MAX	264		/* a full queue, one under way at each receiver */
+
+struct kept_batch;
+
+/* Those that have a descriptor, oldest first.  All 0: none.  It has to live as
+ * long as any batch that was kept in it. */
+struct kept_batches {
+	struct kept_batch *first, *last;
+	size_t n, bytes;
+};
+
+/* Keep the batch behind fd, which stays the caller's.  Returns a reference, or
+ * NULL when memory or descriptors are short. */
+struct kept_batch *kept_batch_new(struct kept_batches *in, int fd,
+				  size_t bytes);
+
+struct kept_batch *kept_batch_get(struct kept_batch *k);
+void kept_batch_put(struct kept_batch *k);	/* accepts NULL */
+
+/* Map it and fill *ret; k may be NULL.  Returns 0, when kept_batch_unmap() has
+ * to follow; -ENOENT when it is no longer kept; -errno; -EPROTO. */
+int kept_batch_map(const struct kept_batch *k, struct batch *ret);
+void kept_batch_unmap(const struct batch *b);
+
+/* --- requests --------------------------------------------------------------- */
 
 #define QUEUE_BYTES	(64u << 20)
 #define QUEUE_ITEMS	256
-
-struct kept_batch;
 
 /* Events of a batch, ready to be sent to one receiver. */
 struct item {

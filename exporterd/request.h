@@ -3,13 +3,12 @@
  * request - from a batch to the bodies of a request, one for each compression
  *
  * A receiver may find a request too large later.  So that a part of it can be
- * encoded then, each item holds a reference to its batch: see kept_batch.h.
+ * encoded then, each item holds a reference to its batch: see queue.h.
  */
 #ifndef EXPORTERD_REQUEST_H
 #define EXPORTERD_REQUEST_H
 
 #include "exporterd/body.h"
-#include "exporterd/kept_batch.h"
 #include "exporterd/queue.h"
 #include "ipc/batch.h"
 #include "profile/formats/otlp.h"
