@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/location_order.h"
-
 /* --- tables -------------------------------------------------------------- */
 
 /* The element appended at `start` is complete: its index.  One that was there
@@ -309,9 +307,101 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 	return d->frames[i] = dictionary_intern(d, DICT_LOCATION, start);
 }
 
+/* --- the order of locations ----------------------------------------------- */
+
+/*
+ * Stacks name locations by varints, so the DICTIONARY_SHORT that most stacks name come
+ * first: one byte each.  Otherwise neighbours in a file are neighbours here, so that the
+ * compressor meets nearly the same bytes again: the mapping, the high bits of the address,
+ * and, as functions and strings are added with their locations, ascending indices.
+ */
+#define DICTIONARY_SHORT	127	/* varints of one byte, but for 0 */
+#define DICTIONARY_USES		1024	/* as many or more are the same */
+
+static uint32_t dictionary_location_uses(uint32_t uses)
+{
+	return uses < DICTIONARY_USES ? uses : DICTIONARY_USES - 1;
+}
+
+static int dictionary_location_by_place(const void *a, const void *b, void *arg)
+{
+	const struct batch_frame *frames = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct batch_frame *f = &frames[x], *g = &frames[y];
+
+	if (f->exe != g->exe)
+		return f->exe < g->exe ? -1 : 1;
+	if (f->address != g->address)
+		return f->address < g->address ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* How many of the stacks name each frame; *n: frames that any does. */
+static void dictionary_location_count(const struct batch *b, const uint32_t *depth,
+			   uint32_t *uses, uint32_t *n)
+{
+	*n = 0;
+	for (uint32_t i = 0; i < batch_n(b, BATCH_STACKS); i++) {
+		const struct batch_stack *s = &b->stacks[i];
+
+		for (uint32_t k = 0; k < depth[i]; k++)
+			*n += !uses[b->stack_frames[s->first + k]]++;
+	}
+}
+
+/*
+ * Sort the frames with uses into two: the first `few` of v, which most stacks
+ * name, and the others behind them.  Of those with as many uses as the last of
+ * the few, the lower numbers are taken.
+ */
+static void dictionary_location_divide(const uint32_t *uses, uint32_t frames, uint32_t few,
+			    uint32_t *v)
+{
+	uint32_t with[DICTIONARY_USES] = { 0 }, least = DICTIONARY_USES - 1;
+	uint32_t left = few, n = 0, behind = few;
+
+	for (uint32_t i = 0; i < frames; i++)
+		with[dictionary_location_uses(uses[i])]++;
+	for (; least > 1 && with[least] <= left; least--)
+		left -= with[least];
+	for (uint32_t i = 0; i < frames; i++) {
+		uint32_t u = dictionary_location_uses(uses[i]);
+
+		if (u > least || (u == least && left)) {
+			left -= u == least;
+			v[n++] = i;
+		} else if (u) {
+			v[behind++] = i;
+		}
+	}
+}
+
+/* Of each of the stacks its first depth[stack] frames: malloc'ed, *n of them, each once.
+ * NULL: memory is short. */
+static uint32_t *dictionary_location_order(const struct batch *b, const uint32_t *depth,
+			 uint32_t *n)
+{
+	uint32_t frames = batch_n(b, BATCH_FRAMES), few;
+	uint32_t *uses = calloc(frames + 1, sizeof(*uses)), *v = NULL;
+
+	if (uses) {
+		dictionary_location_count(b, depth, uses, n);
+		v = malloc((*n + 1) * sizeof(*v));
+	}
+	if (v) {
+		few = *n < DICTIONARY_SHORT ? *n : DICTIONARY_SHORT;
+		dictionary_location_divide(uses, frames, few, v);
+		qsort_r(v, few, sizeof(*v), dictionary_location_by_place, (void *)b->frames);
+		qsort_r(v + few, *n - few, sizeof(*v), dictionary_location_by_place,
+			(void *)b->frames);
+	}
+	free(uses);
+	return v;
+}
+
 void dict_locations(struct dict *d, const uint32_t *depth)
 {
-	uint32_t n, *v = location_order(d->b, depth, &n);
+	uint32_t n, *v = dictionary_location_order(d->b, depth, &n);
 
 	if (!v) {
 		d->failed = true;

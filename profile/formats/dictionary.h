@@ -67,7 +67,7 @@ void dict_fini(struct dict *d);
 
 /* Add the locations of the first depth[stack] frames of each of the batch's stacks,
  * and with them their mappings, functions and strings: at once, so
- * that they come in an order that takes few bytes (location_order.h). */
+ * that they come in an order that takes few bytes. */
 void dict_locations(struct dict *d, const uint32_t *depth);
 
 /* Indices; 0 also on failure.  The literal is remembered by its address. */

@@ -20,9 +20,19 @@
  *	rows	in preorder, for each: label, how many levels up from below the
  *		row before (0: its child), samples that end here
  *
- * and of html_lines.h `own`, `own_more`, `from` and `from_more`, unless stacks
- * are reversed; and, of html_times.h, `first` (HTML_FIRST), or a recording's page (HTML_TIMES)
- * `threads` and `times`.
+ * and, unless stacks are reversed, in which lines the samples of each row are,
+ * counted from that which `lines` has of the function:
+ *
+ *	own		of each row in which samples end, and whose function's source
+ *			is known, the line with most of them
+ *	own_more	flat: other lines: how many rows since the one before, line,
+ *			samples
+ *	from, from_more	the same of each row whose caller's source is known: from
+ *			which lines of the caller it was called
+ *
+ * The line 0 of a file is what is not known, or was left out (tree_lines.h).
+ * Also, of html_times.h, `first` (HTML_FIRST), or `threads` and `times` in a
+ * recording's page (HTML_TIMES).
  */
 #ifndef PROFILE_FORMATS_HTML_H
 #define PROFILE_FORMATS_HTML_H

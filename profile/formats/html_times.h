@@ -13,7 +13,7 @@
  *			container, as indices of names
  *	times	flat: the samples that end in the first row, then those of the
  *		next, as many as `rows` says; of one row first those of its line
- *		in `own`, then those of each in `own_more` (html_lines.h), of
+ *		in `own`, then those of each in `own_more` (html.h), of
  *		one line in the order of time.  For each: ms since the one
  *		before, of a line's first since info.start_ms; and its thread
  *

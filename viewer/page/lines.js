@@ -13,7 +13,7 @@ const LINES_SHOWN = 6;			/* in the text about a frame */
 
 const integers = (v) => Array.isArray(v) && v.every(Number.isSafeInteger);
 
-/* Fill the tree's columns from the lists of profile/formats/html_lines.h; without, or if they make no sense, it has none. */
+/* Fill the tree's columns from the lists of profile/formats/html.h; without, or if they make no sense, it has none. */
 function readLines(p, t, data)
 {
 	const begins = new Int32Array(p.nLabels).fill(-1), begin = (l) => begins[l] ?? -1;
