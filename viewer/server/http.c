@@ -13,7 +13,10 @@
 #include "common/number.h"
 #include "viewer/server/body.h"
 #include "viewer/server/decode.h"
-#include "viewer/server/page.h"
+
+/* made of viewer/live.html by viewer/page.mk */
+extern const unsigned char live_html[];
+extern const unsigned long live_html_len;
 
 #define TICK_MS		1000
 #define IDLE_TICK_MS	5000	/* nobody is connected */
@@ -435,6 +438,31 @@ static void viewer_http_say(void *arg, const char *fmt, va_list ap)
 	log_debug("libmicrohttpd: %s", text);
 }
 
+/*
+ * The Content-Security-Policy of the live page for a header: what the page's own <meta>
+ * says, and what only a header can say (that no other page may frame it).  0, or
+ * -EINVAL: the page has none, or it is too long.
+ */
+static int viewer_http_page_policy(char *out, size_t size)
+{
+	static const char before[] =
+		"http-equiv=\"Content-Security-Policy\" content=\"";
+	const char *s = memmem(live_html, live_html_len, before,
+			       strlen(before)), *end;
+	int n;
+
+	if (!s)
+		return -EINVAL;
+	s += strlen(before);
+	end = memchr(s, '"', live_html_len -
+		     (size_t)(s - (const char *)live_html));
+	if (!end || memchr(s, '\n', (size_t)(end - s)))
+		return -EINVAL;
+	n = snprintf(out, size, "%.*s; frame-ancestors 'none'", (int)(end - s),
+		     s);
+	return n > 0 && (size_t)n < size ? 0 : -EINVAL;
+}
+
 static struct MHD_Daemon *http_start_one(struct viewer_http *h, int fd)
 {
 	return MHD_start_daemon(
@@ -451,7 +479,7 @@ static struct MHD_Daemon *http_start_one(struct viewer_http *h, int fd)
 
 int http_start(struct viewer_http *h, const struct listeners *l)
 {
-	int r = page_policy(h->policy, sizeof(h->policy));
+	int r = viewer_http_page_policy(h->policy, sizeof(h->policy));
 
 	if (r) {
 		log_err("the page has no Content-Security-Policy");
