@@ -55,15 +55,21 @@ static void answer_judge_success(const struct http_answer *a, struct answer *ret
 
 static void answer_judge_failure(const struct http_answer *a, struct answer *ret)
 {
-	bool again = a->status == 429 || a->status == 502 ||
-		     a->status == 503 || a->status == 504;
-
-	ret->verdict = again ? ANSWER_RETRY : ANSWER_FINAL;
-	if (again)
+	switch (a->status) {
+	case 413:
+		ret->verdict = ANSWER_TOO_LARGE;
+		break;
+	case 429:
+	case 502:
+	case 503:
+	case 504:
+		ret->verdict = ANSWER_RETRY;
 		(void)retry_after_parse(a->retry_after, time(NULL),
 					&ret->wait_ns);
-	if (a->status == 413)
-		ret->verdict = ANSWER_TOO_LARGE;
+		break;
+	default:
+		ret->verdict = ANSWER_FINAL;
+	}
 	/* text/plain from proxies, Status from OTLP receivers */
 	if (a->len && answer_parse_status(a->body, a->len, ret))
 		log_quote((const char *)a->body, a->len, ret->text,

@@ -15,7 +15,7 @@
 #include "profile/formats/otlp.h"
 
 #define USAGE		ENDPOINT_USAGE
-#define SPOOL_MIB	256	/* unless something else is said */
+#define SPOOL_MIB	256	/* the default */
 #define SPOOL_MIB_MAX	65536
 
 static int exporter_config_no_memory(void)
@@ -65,39 +65,46 @@ int metrics_config_load(struct metrics_config *c,
 
 /* --- debuginfod ------------------------------------------------------------ */
 
-/* 0 or an exit status; ours: it is not a list that was made for others. */
-static int debuginfod_config_add(struct debuginfod_config *c, const char *word, bool ours)
+/* strict: the list is TRIFOLD_DEBUGINFOD_URLS, where a bad word is a mistake.  0 or an
+ * exit status. */
+static int debuginfod_config_add(struct debuginfod_config *c, const char *word, bool strict)
 {
-	char *asked = endpoint_url(word, "/buildid");	/* can it be a base? */
+	char *url = endpoint_url(word, "/buildid");	/* can it be a base? */
+	const char *wrong = NULL;
 
-	free(asked);
-	if (!asked || c->n == DEBUGINFOD_SERVERS_MAX) {
-		const char *why = asked ? "too many servers" :
-			"not a URL of the form http://HOST:PORT or https://HOST:PORT";
-
-		if (ours)
-			log_err(DEBUGINFOD_VARIABLE ": %s", why);
-		else
-			log_warn("a word of DEBUGINFOD_URLS is left out: %s", why);
-		return ours ? ENDPOINT_USAGE : 0;
+	if (!url)
+		wrong = "not a URL of the form http://HOST:PORT or https://HOST:PORT";
+	else if (c->n == DEBUGINFOD_SERVERS_MAX)
+		wrong = "too many servers";
+	free(url);
+	if (wrong && strict) {
+		log_err(DEBUGINFOD_VARIABLE ": %s", wrong);
+		return ENDPOINT_USAGE;
+	}
+	if (wrong) {
+		log_warn("skipping a word of DEBUGINFOD_URLS: %s", wrong);
+		return 0;
 	}
 	c->urls[c->n] = strdup(word);
-	if (!c->urls[c->n]) {
-		log_err("out of memory");
-		return 1;
-	}
+	if (!c->urls[c->n])
+		return exporter_config_no_memory();
 	c->n++;
 	return 0;
 }
 
-static int debuginfod_config_urls(struct debuginfod_config *c, const char *list, bool ours)
+static int debuginfod_config_urls(struct debuginfod_config *c, const char *list, bool strict)
 {
 	char *copy = strdup(list), *save;
-	int r = copy ? 0 : 1;
+	const char *word;
+	int r = 0;
 
-	for (char *word = r ? NULL : strtok_r(copy, " \t\n", &save); word && !r;
-	     word = strtok_r(NULL, " \t\n", &save))
-		r = debuginfod_config_add(c, word, ours);
+	if (!copy)
+		return exporter_config_no_memory();
+	word = strtok_r(copy, " \t\n", &save);
+	while (word && !r) {
+		r = debuginfod_config_add(c, word, strict);
+		word = strtok_r(NULL, " \t\n", &save);
+	}
 	free(copy);
 	return r;
 }
@@ -135,14 +142,16 @@ static int debuginfod_config_cache(struct debuginfod_config *c)
 		return r;
 	c->cache_bytes = (uint64_t)mib << 20;
 	c->cache = strdup(c->cache_asked ? path : DEBUGINFOD_CACHE);
-	return c->cache ? 0 : 1;
+	if (!c->cache)
+		return exporter_config_no_memory();
+	return 0;
 }
 
 int debuginfod_config_load(struct debuginfod_config *c)
 {
 	const char *list = getenv(DEBUGINFOD_VARIABLE);
 	unsigned int mib = DEBUGINFOD_MIB;
-	bool ours;
+	bool strict;
 	int r;
 
 	*c = (struct debuginfod_config){ .timeout_s = DEBUGINFOD_TIMEOUT_S };
@@ -153,15 +162,17 @@ int debuginfod_config_load(struct debuginfod_config *c)
 	c->max_bytes = (uint64_t)mib << 20;
 	if (r || !list || !*list)
 		return r;
-	ours = strcmp(list, "environment") != 0;
-	if (!ours)
+	strict = strcmp(list, "environment") != 0;
+	if (!strict)
 		list = getenv("DEBUGINFOD_URLS");
-	r = list ? debuginfod_config_urls(c, list, ours) : 0;
-	if (!r && c->n)
-		r = debuginfod_config_cache(c);
-	else if (!r)
-		log_warn("no debuginfod server is named: DEBUGINFOD_URLS has none");
-	return r;
+	if (list)
+		r = debuginfod_config_urls(c, list, strict);
+	if (r)
+		return r;
+	if (c->n)
+		return debuginfod_config_cache(c);
+	log_warn("DEBUGINFOD_URLS names no debuginfod server");
+	return 0;
 }
 
 void debuginfod_config_fini(struct debuginfod_config *c)
@@ -199,11 +210,11 @@ static int exporter_config_header(struct endpoint_options *o, const char *s)
 	name = strndup(s, (size_t)(eq - s));
 	if (!name)
 		return exporter_config_no_memory();
-	r = pairs_set(&o->headers, name, strdup(eq + 1), strcasecmp) < 0
-		    ? exporter_config_no_memory()
-		    : 0;
+	r = pairs_set(&o->headers, name, strdup(eq + 1), strcasecmp);
 	free(name);
-	return r;
+	if (r < 0)
+		return exporter_config_no_memory();
+	return 0;
 }
 
 enum {
@@ -230,7 +241,7 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-/* A directory that is named by its full path; "": none. */
+/* A directory by its full path; "": none. */
 static int config_spool(struct exporter_config *c, const char *name,
 			const char *path)
 {
@@ -239,8 +250,13 @@ static int config_spool(struct exporter_config *c, const char *name,
 		return USAGE;
 	}
 	free(c->spool);
-	c->spool = *path ? strdup(path) : NULL;
-	return *path && !c->spool ? exporter_config_no_memory() : 0;
+	c->spool = NULL;
+	if (!*path)
+		return 0;
+	c->spool = strdup(path);
+	if (!c->spool)
+		return exporter_config_no_memory();
+	return 0;
 }
 
 static int config_spool_size(struct exporter_config *c, const char *name,
@@ -257,7 +273,7 @@ static int config_spool_size(struct exporter_config *c, const char *name,
 	return 0;
 }
 
-/* Options win over these. */
+/* Options override these. */
 static int config_spool_variables(struct exporter_config *c)
 {
 	const char *path = getenv(SPOOL_VARIABLE);
@@ -272,22 +288,12 @@ static int config_spool_variables(struct exporter_config *c)
 	return r;
 }
 
-static int exporter_config_number_option(struct exporter_config *c, int opt)
+static int exporter_config_recorder(struct exporter_config *c)
 {
-	const char *name = opt == OPT_UID ? "uid" : opt == OPT_GID ? "gid" :
-			   opt == OPT_HUB_UID ? "hub-uid" : "recorder-fd";
-	unsigned int v = 0;
-	int r = exporter_config_number(name, optarg,
-				       opt == OPT_RECORDER_FD ? INT_MAX : UINT_MAX - 1, &v);
+	unsigned int fd = 0;
+	int r = exporter_config_number("recorder-fd", optarg, INT_MAX, &fd);
 
-	if (opt == OPT_UID)
-		c->uid = v;
-	else if (opt == OPT_GID)
-		c->gid = v;
-	else if (opt == OPT_HUB_UID)
-		c->hub_uid = v;
-	else
-		c->recorder_fd = (int)v;
+	c->recorder_fd = (int)fd;
 	return r;
 }
 
@@ -296,14 +302,19 @@ static int exporter_config_option(struct exporter_config *c, struct endpoint_opt
 {
 	switch (opt) {
 	case OPT_UID:
+		return exporter_config_number("uid", optarg, UINT_MAX - 1, &c->uid);
 	case OPT_GID:
+		return exporter_config_number("gid", optarg, UINT_MAX - 1, &c->gid);
 	case OPT_HUB_UID:
+		return exporter_config_number("hub-uid", optarg, UINT_MAX - 1, &c->hub_uid);
 	case OPT_RECORDER_FD:
-		return exporter_config_number_option(c, opt);
+		return exporter_config_recorder(c);
 	case OPT_HUB:
 		free(c->hub);
 		c->hub = strdup(optarg);
-		return c->hub ? 0 : exporter_config_no_memory();
+		if (!c->hub)
+			return exporter_config_no_memory();
+		return 0;
 	case OPT_ENDPOINT:
 		o->endpoint = optarg;
 		return 0;
@@ -342,15 +353,18 @@ static int exporter_config_option(struct exporter_config *c, struct endpoint_opt
 static int exporter_config_options(struct exporter_config *c, struct endpoint_options *o,
 				   int argc, char **argv)
 {
-	int opt, r = 0;
+	int opt, r;
 
 	optind = 0;
 	opterr = 0;
-	while (r == 0 && (opt = getopt_long(argc, argv, "", long_options,
-					    NULL)) != -1)
+	for (;;) {
+		opt = getopt_long(argc, argv, "", long_options, NULL);
+		if (opt == -1)
+			break;
 		r = exporter_config_option(c, o, opt);
-	if (r)
-		return r;
+		if (r)
+			return r;
+	}
 	if (optind < argc || !c->hub || c->hub_uid == (uid_t)-1)
 		return exporter_config_option(c, o, '?');
 	if (c->hub[0] != '/') {
@@ -367,15 +381,18 @@ static int exporter_config_options(struct exporter_config *c, struct endpoint_op
 static int exporter_config_endpoints(struct exporter_config *c,
 				     const struct endpoint_options *o)
 {
-	bool more = c->metrics.to.url != NULL;
+	bool others = c->metrics.to.url != NULL;
 	int r = endpoint_check_names();
 
-	for (unsigned int i = 2; i <= ENDPOINTS_MAX; i++)
-		more |= endpoint_named(i, o);
+	for (unsigned int i = 2; i <= ENDPOINTS_MAX; i++) {
+		if (endpoint_named(i, o))
+			others = true;
+	}
 	for (unsigned int i = 1; i <= ENDPOINTS_MAX && r == 0; i++) {
-		if (!endpoint_named(i, o) && (i > 1 || more))
+		if (!endpoint_named(i, o) && (i > 1 || others))
 			continue;
-		r = endpoint_load(&c->endpoints[c->n_endpoints++], i, o);
+		r = endpoint_load(&c->endpoints[c->n_endpoints], i, o);
+		c->n_endpoints++;
 	}
 	return r;
 }
@@ -403,7 +420,7 @@ int exporter_config_load(struct exporter_config *c, int argc, char **argv)
 	if (r == 0 && !c->no_network)
 		r = debuginfod_config_load(&c->debuginfod);
 	if (r == 0 && c->spool && !c->n_endpoints)
-		r = config_spool(c, "", "");	/* nothing is sent */
+		r = config_spool(c, "", "");	/* nothing is sent: no spool */
 	pairs_fini(&o.headers);
 	return r;
 }

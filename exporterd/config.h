@@ -62,8 +62,8 @@ struct exporter_config {
 	bool no_receiver;	/* nothing is sent; always with no_network */
 	int recorder_fd;	/* -1: none */
 
-	/* none with no_receiver; otherwise those that are named, by their
-	 * number, or else the first with its default */
+	/* none with no_receiver; otherwise the configured ones, by their number,
+	 * or else the first with its default */
 	struct endpoint endpoints[ENDPOINTS_MAX];
 	unsigned int n_endpoints;
 	struct metrics_config metrics;
@@ -74,9 +74,9 @@ struct exporter_config {
 };
 
 /*
- * Read both.  Returns 0; or an exit status after a line in the log: 2 for a
- * mistake in use, 1 when memory is short; -1 when nothing is left to do
- * (--version). exporter_config_fini() in any case.
+ * Read options and variables.  Returns 0; or an exit status after a line in the log:
+ * 2 for a mistake in use, 1 when memory is short; -1 when nothing is left to do
+ * (--version).  exporter_config_fini() in any case.
  */
 int exporter_config_load(struct exporter_config *c, int argc, char **argv);
 void exporter_config_fini(struct exporter_config *c);

@@ -18,11 +18,15 @@ static void curl_loop_check(struct curl_loop *c)
 	CURLMsg *m;
 	int left;
 
-	while ((m = curl_multi_info_read(c->multi, &left))) {
+	for (;;) {
+		CURLcode code;
+
+		m = curl_multi_info_read(c->multi, &left);
+		if (!m)
+			return;
 		if (m->msg != CURLMSG_DONE)
 			continue;
-		CURLcode code = m->data.result;
-
+		code = m->data.result;
 		curl_multi_remove_handle(c->multi, c->easy);
 		c->busy = false;
 		c->done(c->arg, code);
@@ -44,7 +48,7 @@ static int curl_loop_on_event(struct ev_source *src, uint32_t events)
 		what |= CURL_CSELECT_OUT;
 	if (events & EPOLLERR)
 		what |= CURL_CSELECT_ERR;
-	/* w may be gone after this */
+	/* this may free w */
 	curl_multi_socket_action(c->multi, src->fd, what, &running);
 	curl_loop_check(c);
 	return 0;
@@ -87,7 +91,9 @@ static int curl_loop_on_socket(CURL *easy, curl_socket_t fd, int what, void *arg
 		events |= EPOLLOUT;
 	if (!w)
 		return curl_loop_watch(c, fd, events);
-	return evloop_mod(c->loop, &w->src, events) < 0 ? -1 : 0;
+	if (evloop_mod(c->loop, &w->src, events) < 0)
+		return -1;
+	return 0;
 }
 
 static void curl_loop_on_timer(void *arg)
@@ -139,7 +145,9 @@ int curl_loop_init(struct curl_loop *c, struct evloop *loop,
 	c->easy = curl_easy_init();
 	if (!c->multi || !c->easy)
 		return -ENOMEM;
-	return curl_loop_set_multi(c) ? 0 : -EINVAL;
+	if (!curl_loop_set_multi(c))
+		return -EINVAL;
+	return 0;
 }
 
 void curl_loop_fini(struct curl_loop *c)

@@ -27,7 +27,7 @@
 
 extern char **environ;
 
-/* Of a variable: the longest is OTLP "PROFILES_CLIENT_CERTIFICATE". */
+/* Of a variable: the longest one is OTLP "PROFILES_CLIENT_CERTIFICATE". */
 struct name {
 	char s[64];
 };
@@ -60,7 +60,7 @@ static bool endpoint_is_field_value(const char *s)
 	return true;
 }
 
-/* Those that exporterd sets, or that would break the request's framing. */
+/* Headers that exporterd sets, or that would break the request's framing. */
 static bool endpoint_is_reserved(const char *name)
 {
 	static const char *const names[] = {
@@ -91,9 +91,9 @@ static int endpoint_add_header(struct endpoint *e, const char *from, const char 
 		log_warn("%s: %s is set by trifold itself; ignored", from, name);
 		return 0;
 	}
-	return pairs_set(&e->headers, name, strdup(value), strcasecmp) < 0
-		       ? endpoint_no_memory()
-		       : 0;
+	if (pairs_set(&e->headers, name, strdup(value), strcasecmp) < 0)
+		return endpoint_no_memory();
+	return 0;
 }
 
 /* --- variables ------------------------------------------------------------ */
@@ -102,7 +102,9 @@ static const char *endpoint_env(const char *name)
 {
 	const char *s = getenv(name);
 
-	return s && *s ? s : NULL;
+	if (!s || !*s)
+		return NULL;
+	return s;
 }
 
 /* The value, or NULL; which: the name of the variable, for messages. */
@@ -125,7 +127,7 @@ static const char *endpoint_env_of(unsigned int number, const char *option,
 	return endpoint_env(which->s);
 }
 
-/* from: where the text, which is cut, is from. */
+/* from: the text's origin, for messages.  The text is cut into pieces. */
 static int endpoint_add_headers(struct endpoint *e, const char *from, char *text)
 {
 	char *key, *value;
@@ -151,20 +153,23 @@ static int endpoint_add_headers(struct endpoint *e, const char *from, char *text
 static int endpoint_read_headers_file(const char *path, struct buffer *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int r = fd < 0 ? -errno : read_all(fd, HEADERS_FILE_MAX, text);
+	int r;
 
-	if (fd >= 0)
-		close(fd);
-	if (r || text->len > HEADERS_FILE_MAX)
-		return r ? r : -EFBIG;
+	if (fd < 0)
+		return -errno;
+	r = read_all(fd, HEADERS_FILE_MAX, text);
+	close(fd);
+	if (r)
+		return r;
+	if (text->len > HEADERS_FILE_MAX)
+		return -EFBIG;
 	while (text->len && strchr("\r\n", text->data[text->len - 1]))
 		text->len--;
 	buffer_add(text, "", 1);
 	return text->failed ? -ENOMEM : 0;
 }
 
-/* A file for secrets, which are in no environment then.  Profiles and metrics have
- * one for both. */
+/* A file keeps secrets out of the environment.  Profiles and metrics share one. */
 static int endpoint_file_headers(struct endpoint *e)
 {
 	struct buffer text = { 0 };
@@ -197,13 +202,19 @@ static int endpoint_env_headers(struct endpoint *e)
 {
 	struct name which;
 	const char *s = endpoint_env_of(e->number, "HEADERS", &which);
-	char *copy = s ? strdup(s) : NULL;
-	int r = 0;
+	char *copy;
+	int r;
 
-	if (s)
-		r = copy ? endpoint_add_headers(e, which.s, copy) : endpoint_no_memory();
+	if (!s)
+		return endpoint_file_headers(e);
+	copy = strdup(s);
+	if (!copy)
+		return endpoint_no_memory();
+	r = endpoint_add_headers(e, which.s, copy);
 	free(copy);
-	return r ? r : endpoint_file_headers(e);
+	if (r)
+		return r;
+	return endpoint_file_headers(e);
 }
 
 static void endpoint_env_timeout(struct endpoint *e)
@@ -226,10 +237,12 @@ static int endpoint_env_compression(struct endpoint *e)
 {
 	struct name which;
 	const char *s = endpoint_env_of(e->number, "COMPRESSION", &which);
-	int c = s ? compression_of(s) : (int)e->compression;
-
 	char shown[32];
+	int c;
 
+	if (!s)
+		return 0;
+	c = compression_of(s);
 	if (c < 0) {
 		log_err("%s: \"%s\" is none of gzip, zstd, none", which.s,
 			log_quote(s, strlen(s), shown, sizeof(shown)));
@@ -239,23 +252,24 @@ static int endpoint_env_compression(struct endpoint *e)
 	return 0;
 }
 
-/* Variables of profiles' alone, so not OpenTelemetry's: yes or no. */
+/* Variables with yes or no, for profiles only: OpenTelemetry has none of these. */
 static int endpoint_env_switch(const struct endpoint *e, const char *what, bool *ret)
 {
+	const char *s = NULL;
 	struct name which;
-	const char *s;
 
 	snprintf(which.s, sizeof(which.s), MORE "%s", what);
 	if (e->number > 1)
 		s = endpoint_env_of(e->number, what, &which);
-	else
-		s = e->number ? endpoint_env(which.s) : NULL;
-	if (s && strcmp(s, "yes") != 0 && strcmp(s, "no") != 0) {
+	else if (e->number == 1)
+		s = endpoint_env(which.s);
+	if (!s)
+		return 0;
+	if (strcmp(s, "yes") != 0 && strcmp(s, "no") != 0) {
 		log_err("%s: write yes or no", which.s);
 		return ENDPOINT_USAGE;
 	}
-	if (s)
-		*ret = *s == 'y';
+	*ret = strcmp(s, "yes") == 0;
 	return 0;
 }
 
@@ -265,15 +279,19 @@ static int endpoint_env_switches(struct endpoint *e)
 	int r = endpoint_env_switch(e, "NAMES", &names);
 
 	e->bare = !names;
-	return r ? r : endpoint_env_switch(e, "GUESSES", &e->guesses);
+	if (r)
+		return r;
+	return endpoint_env_switch(e, "GUESSES", &e->guesses);
 }
 
 static int endpoint_env_protocol(struct endpoint *e)
 {
 	struct name which;
-	const char *s = e->number > 1 ? NULL :
-		endpoint_env_of(e->number, "PROTOCOL", &which);
+	const char *s;
 
+	if (e->number > 1)
+		return 0;
+	s = endpoint_env_of(e->number, "PROTOCOL", &which);
 	if (!s || strcmp(s, "http/protobuf") == 0)
 		return 0;
 	if (strcmp(s, "grpc") != 0 && strcmp(s, "http/json") != 0) {
@@ -306,20 +324,22 @@ static int endpoint_env_file(struct endpoint *e, const char *option, char **ret)
 		return ENDPOINT_USAGE;
 	}
 	*ret = strdup(s);
-	return *ret ? 0 : endpoint_no_memory();
+	if (!*ret)
+		return endpoint_no_memory();
+	return 0;
 }
 
 static int endpoint_env_files(struct endpoint *e)
 {
 	struct name key, cert;
-	int r;
+	int r = endpoint_env_file(e, "CERTIFICATE", &e->ca);
 
-	if ((r = endpoint_env_file(e, "CERTIFICATE", &e->ca)) ||
-	    (r = endpoint_env_file(e, "CLIENT_CERTIFICATE", &e->cert)) ||
-	    (r = endpoint_env_file(e, "CLIENT_KEY", &e->key)))
+	if (r == 0)
+		r = endpoint_env_file(e, "CLIENT_CERTIFICATE", &e->cert);
+	if (r == 0)
+		r = endpoint_env_file(e, "CLIENT_KEY", &e->key);
+	if (r || !e->key || e->cert)
 		return r;
-	if (!e->key || e->cert)
-		return 0;
 	endpoint_env_of(e->number, "CLIENT_KEY", &key);
 	endpoint_env_of(e->number, "CLIENT_CERTIFICATE", &cert);
 	log_err("%s without %s: set both", key.s, cert.s);
@@ -331,7 +351,7 @@ static const char *const options[] = {
 	"CLIENT_CERTIFICATE", "CLIENT_KEY", "HEADERS_FILE", "NAMES", "GUESSES",
 };
 
-/* s: what follows MORE, up to the "=". */
+/* s: the name of a variable after MORE. */
 static bool endpoint_is_option(const char *s, size_t len)
 {
 	if (len < 3 || s[0] < '2' || s[0] >= '1' + ENDPOINTS_MAX || s[1] != '_')
@@ -371,7 +391,7 @@ int endpoint_check_names(void)
 
 /* --- the URL -------------------------------------------------------------- */
 
-/* Put a path behind that of a base URL. */
+/* Append to the path of a base URL. */
 static bool endpoint_append_path(CURLU *u, const char *more)
 {
 	char *path, *longer = NULL;
@@ -426,7 +446,7 @@ static CURLU *endpoint_parse(const char *s)
 {
 	CURLU *u = curl_url();
 
-	/* never silently trimmed: a blank is a mistake in quoting */
+	/* a blank is a mistake in quoting: it is not trimmed silently */
 	if (u && !strpbrk(s, " \t\r\n") &&
 	    !curl_url_set(u, CURLUPART_URL, s, 0) && endpoint_is_http(u))
 		return u;
@@ -484,9 +504,9 @@ static int endpoint_set_url(struct endpoint *e, const char *from, const char *s,
 		endpoint_append_path(u, path);
 	e->shown_url = endpoint_without_secrets(u);
 	curl_url_cleanup(u);
-	return e->url && e->shown_url && (e->base || !base)
-		       ? 0
-		       : endpoint_no_memory();
+	if (!e->url || !e->shown_url || (base && !e->base))
+		return endpoint_no_memory();
+	return 0;
 }
 
 static int endpoint_find_url(struct endpoint *e, const struct endpoint_options *o)
@@ -529,10 +549,16 @@ static int endpoint_load_variables(struct endpoint *e, unsigned int number)
 		.compression = COMPRESSION_GZIP,
 	};
 	endpoint_env_timeout(e);
-	if ((r = endpoint_env_compression(e)) || (r = endpoint_env_protocol(e)) ||
-	    (r = endpoint_env_headers(e)) || (r = endpoint_env_switches(e)))
-		return r;
-	return endpoint_env_files(e);
+	r = endpoint_env_compression(e);
+	if (r == 0)
+		r = endpoint_env_protocol(e);
+	if (r == 0)
+		r = endpoint_env_headers(e);
+	if (r == 0)
+		r = endpoint_env_switches(e);
+	if (r == 0)
+		r = endpoint_env_files(e);
+	return r;
 }
 
 static int endpoint_option_headers(struct endpoint *e, const struct endpoint_options *o)
@@ -552,7 +578,9 @@ int endpoint_load(struct endpoint *e, unsigned int number,
 
 	if (r == 0 && number == 1)
 		r = endpoint_option_headers(e, o);
-	return r ? r : endpoint_find_url(e, o);
+	if (r)
+		return r;
+	return endpoint_find_url(e, o);
 }
 
 int endpoint_load_metrics(struct endpoint *e, const struct endpoint_options *o)
@@ -573,8 +601,9 @@ int endpoint_load_metrics(struct endpoint *e, const struct endpoint_options *o)
 		r = endpoint_option_headers(e, o);
 	if (r)
 		return r;
-	return o->endpoint ? endpoint_set_url(e, "--endpoint", o->endpoint, true) :
-			     endpoint_set_url(e, OTLP "ENDPOINT", all, true);
+	if (o->endpoint)
+		return endpoint_set_url(e, "--endpoint", o->endpoint, true);
+	return endpoint_set_url(e, OTLP "ENDPOINT", all, true);
 }
 
 void endpoint_fini(struct endpoint *e)

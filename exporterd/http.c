@@ -26,7 +26,9 @@ static size_t exporter_http_on_body(char *data, size_t size, size_t n, void *arg
 		return 0;
 	}
 	buffer_add(&h->body, data, len);
-	return h->body.failed ? 0 : len;
+	if (h->body.failed)
+		return 0;
+	return len;
 }
 
 static size_t exporter_http_on_header(char *data, size_t size, size_t n, void *arg)
@@ -35,7 +37,7 @@ static size_t exporter_http_on_header(char *data, size_t size, size_t n, void *a
 	struct http *h = arg;
 	size_t len = size * n, skip = sizeof(name) - 1;
 
-	/* a status line: what came before was a proxy's, or a 1xx */
+	/* a status line: earlier headers were those of a proxy or of a 1xx */
 	if (len >= 5 && memcmp(data, "HTTP/", 5) == 0)
 		h->answer.retry_after[0] = '\0';
 	if (len < skip || strncasecmp(data, name, skip) != 0)
@@ -65,7 +67,9 @@ static void exporter_http_deliver(void *arg, CURLcode code)
 	a->status = 0;
 	if (code == CURLE_OK || a->too_large)
 		curl_easy_getinfo(h->curl.easy, CURLINFO_RESPONSE_CODE, &a->status);
-	a->error = h->curl.error[0] ? h->curl.error : curl_easy_strerror(code);
+	a->error = h->curl.error;
+	if (!h->curl.error[0])
+		a->error = curl_easy_strerror(code);
 	a->body = h->body.data;
 	a->len = h->body.len;
 	h->done(h->arg, a);
@@ -80,9 +84,10 @@ static bool exporter_http_add_line(struct curl_slist **list, const char *line)
 {
 	struct curl_slist *l = curl_slist_append(*list, line);
 
-	if (l)
-		*list = l;
-	return l != NULL;
+	if (!l)
+		return false;
+	*list = l;
+	return true;
 }
 
 static bool exporter_http_add_field(struct curl_slist **list, const char *name,
@@ -160,7 +165,9 @@ int http_init(struct http *h, struct evloop *loop,
 		return r;
 	if (!exporter_http_make_headers(h, target))
 		return -ENOMEM;
-	return exporter_http_set_options(h, target) ? 0 : -EINVAL;
+	if (!exporter_http_set_options(h, target))
+		return -EINVAL;
+	return 0;
 }
 
 void http_fini(struct http *h)

@@ -12,7 +12,7 @@
 
 #define FIRST_WAIT_NS	100000000ULL
 #define MAX_WAIT_NS	5000000000ULL
-#define BURST		16	/* messages before others get their turn */
+#define BURST		16	/* messages before other sources are served */
 
 struct hub_answer {
 	struct hub_answer *next;
@@ -34,8 +34,12 @@ static void hub_link_add(struct export_outcomes *to,
 
 static void hub_link_watch(struct exporter_hub *l)
 {
-	uint32_t want = (l->closing ? 0 : EPOLLIN) | (l->first ? EPOLLOUT : 0);
+	uint32_t want = 0;
 
+	if (!l->closing)
+		want |= EPOLLIN;
+	if (l->first)
+		want |= EPOLLOUT;
 	if (want == l->events)
 		return;
 	l->events = want;
@@ -134,7 +138,9 @@ static int hub_link_on_debuginfo(struct exporter_hub *l, const struct msg *m)
 	if (!l->debuginfod)
 		return MSG_BAD_TYPE;
 	memcpy(&wanted, m->buf, sizeof(wanted));
-	return l->ops->debuginfo(l->arg, m->hdr.id, &wanted) ? MSG_OK : MSG_BAD_CONTENT;
+	if (!l->ops->debuginfo(l->arg, m->hdr.id, &wanted))
+		return MSG_BAD_CONTENT;
+	return MSG_OK;
 }
 
 static int hub_link_receive(struct exporter_hub *l)
@@ -182,7 +188,7 @@ static int hub_link_on_event(struct ev_source *src, uint32_t events)
 	if (r > 0) {
 		l->offences++;
 		if (log_limited(&l->log))
-			log_err("symbolizerd sent a message that is not allowed: %s",
+			log_err("invalid message from symbolizerd: %s",
 				msg_verdict_name(r));
 	} else {
 		log_info("symbolizerd is gone: waiting for it");
@@ -284,8 +290,10 @@ void exporter_hub_start(struct exporter_hub *l)
 void exporter_hub_done(struct exporter_hub *l, uint64_t id, uint64_t samples,
 		       enum batch_outcome outcome)
 {
-	struct hub_answer *a = exporter_hub_is_up(l) ? malloc(sizeof(*a)) : NULL;
+	struct hub_answer *a = NULL;
 
+	if (exporter_hub_is_up(l))
+		a = malloc(sizeof(*a));
 	if (!a) {
 		l->unreported.samples[outcome] += samples;
 		return;
@@ -317,7 +325,7 @@ void exporter_hub_debuginfo(struct exporter_hub *l, uint64_t id, int fd)
 	struct msg_debuginfo found;
 	struct stat st;
 
-	if (fd >= 0 && exporter_hub_is_up(l) && fstat(fd, &st) == 0) {
+	if (exporter_hub_is_up(l) && fd >= 0 && fstat(fd, &st) == 0) {
 		found.bytes = (uint64_t)st.st_size;
 		(void)conn_send(&l->conn, MSG_DEBUGINFO, id, &found, sizeof(found), NULL, 0,
 				&fd, 1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * exporterd - takes finished batches from symbolizerd to the network
+ * exporterd - sends finished batches of symbolizerd over the network
  *
- * Unprivileged; the only one of the three that talks to a network, and the
- * only one that parses what comes from there.  It sees batches, and nothing
- * else of the machine it runs on: see confine.h.
+ * Unprivileged; the only one of the three daemons with network access, and the only
+ * parser of data from there.  It receives batches and sees nothing else of its host:
+ * see confine.h.
  */
 #include <errno.h>
 #include <link.h>
@@ -34,9 +34,9 @@
 
 #define DRAIN_NS	(5 * NSEC_PER_SEC)
 #define LEAVE_NS	(3 * NSEC_PER_SEC)	/* for the request under way */
-#define LAST_METRICS_NS	NSEC_PER_SEC	/* when the rest was given up */
+#define LAST_METRICS_NS	NSEC_PER_SEC	/* after the rest was given up */
 #define LEAVE_TICK_NS	(20 * NSEC_PER_MSEC)
-#define IDLE_TICK_NS	(5 * NSEC_PER_SEC)	/* nothing to send, and no news */
+#define IDLE_TICK_NS	(5 * NSEC_PER_SEC)	/* nothing to send, counters do not change */
 
 struct exporter {
 	struct exporter_config cfg;
@@ -50,13 +50,13 @@ struct exporter {
 	struct ev_source signals;
 	struct timer tick, deadline;
 	bool draining, given_up;
-	bool leaving;		/* a successor comes: the hub keeps the rest */
-	bool idle;		/* the tick's distance is IDLE_TICK_NS */
+	bool leaving;		/* a successor follows: the hub keeps the rest */
+	bool idle;		/* the tick's period is IDLE_TICK_NS */
 	struct exporter_stats stats;
 	int statm;
 };
 
-/* --- what exporterd says of itself -------------------------------------------- */
+/* --- counters and status ------------------------------------------------------ */
 
 static uint64_t exporterd_held(void *arg);
 
@@ -68,8 +68,9 @@ static void exporterd_collect(struct exporter *e)
 	fanout_stats(&e->fanout, s);
 	debug_cache_stats(&e->debuginfod.cache, s);
 	s->queued = exporterd_held(e);
-	s->offences = e->hub.offences +
-		      (e->recording ? e->recorder.offences : 0);
+	s->offences = e->hub.offences;
+	if (e->recording)
+		s->offences += e->recorder.offences;
 	cost_read(e->statm, &cost);
 	s->cpu_ns = cost.cpu_ns;
 	s->rss_bytes = cost.rss_bytes;
@@ -88,7 +89,7 @@ static void exporterd_end_metrics(struct exporter *e)
 	metrics_sender_end(&e->metrics);
 }
 
-/* --- the way of a batch ------------------------------------------------------ */
+/* --- batches ----------------------------------------------------------------- */
 
 static uint64_t exporterd_held(void *arg)
 {
@@ -96,17 +97,27 @@ static uint64_t exporterd_held(void *arg)
 
 	if (e->cfg.n_endpoints)
 		return fanout_samples(&e->fanout);
-	return e->recording ? e->recorder.samples : 0;
+	if (e->recording)
+		return e->recorder.samples;
+	return 0;
+}
+
+static bool exporterd_is_drained(const struct exporter *e)
+{
+	if (e->leaving && !fanout_left(&e->fanout))
+		return false;
+	if (!e->leaving && !fanout_idle(&e->fanout))
+		return false;
+	if (e->recording && !recorder_idle(&e->recorder))
+		return false;
+	return exporter_hub_flushed(&e->hub);
 }
 
 static void exporterd_end_if_drained(void *arg)
 {
 	struct exporter *e = arg;
 
-	if (!e->draining ||
-	    !(e->leaving ? fanout_left(&e->fanout) : fanout_idle(&e->fanout)) ||
-	    (e->recording && !recorder_idle(&e->recorder)) ||
-	    !exporter_hub_flushed(&e->hub))
+	if (!e->draining || !exporterd_is_drained(e))
 		return;
 	exporterd_end_metrics(e);
 	if (metrics_sender_idle(&e->metrics))
@@ -131,7 +142,7 @@ static void exporterd_on_recorded(void *arg, uint64_t id, uint64_t samples,
 	exporterd_end_if_drained(e);
 }
 
-/* When it told the hub last, and now, only its own costs differ. */
+/* Have only exporterd's own costs changed? */
 static bool exporterd_no_news(const struct exporter_stats *s, struct exporter_stats before)
 {
 	before.cpu_ns = s->cpu_ns;
@@ -148,7 +159,7 @@ static void exporterd_set_tick(struct exporter *e, bool idle)
 	e->idle = idle;
 }
 
-/* Returns an outcome, or -1: it will be told. */
+/* Returns an outcome; -1: a callback will report it. */
 static int exporterd_pass_on(struct exporter *e, uint64_t id, int fd,
 			     const struct msg_batch *m, const struct batch *b)
 {
@@ -158,7 +169,9 @@ static int exporterd_pass_on(struct exporter *e, uint64_t id, int fd,
 		fanout_add(&e->fanout, id, fd, b);
 		return -1;
 	}
-	return e->recording ? -1 : BATCH_NO_RECEIVER;
+	if (e->recording)
+		return -1;
+	return BATCH_NO_RECEIVER;
 }
 
 static int exporterd_on_batch(void *arg, uint64_t id, int fd,
@@ -185,7 +198,9 @@ static int exporterd_on_batch(void *arg, uint64_t id, int fd,
 	}
 	if (outcome >= 0)
 		exporter_hub_done(&e->hub, id, m->samples, outcome);
-	return outcome == BATCH_INVALID ? MSG_BAD_CONTENT : MSG_OK;
+	if (outcome == BATCH_INVALID)
+		return MSG_BAD_CONTENT;
+	return MSG_OK;
 }
 
 /* --- debug files ------------------------------------------------------------- */
@@ -215,7 +230,7 @@ static void exporterd_hub_gone(void *arg)
 
 /* --- once a second, and at the end ------------------------------------------- */
 
-/* The first receiver's account is that of the samples. */
+/* The account of the samples is that of the first receiver. */
 static void exporterd_say_status(const struct exporter_stats *s)
 {
 	const struct receiver *first = &s->receivers[0];
@@ -276,8 +291,8 @@ static void exporterd_give_up(void *arg)
 }
 
 /*
- * Another exporterd comes after this one: what is not answered by then is not
- * given up, the hub sends it to that one.
+ * Another exporterd takes over: batches that are not answered by then are not given up,
+ * the hub sends them to that one.
  */
 static void exporterd_leave(struct exporter *e)
 {
@@ -328,7 +343,7 @@ static void exporterd_init_memory(void)
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 }
 
-/* Code that the loader has changed must not be thrown away. */
+/* Pages of code that the dynamic loader has changed must not be dropped. */
 static bool exporterd_has_text_relocations(const struct dl_phdr_info *info)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -394,8 +409,9 @@ static int exporterd_catch_signals(struct exporter *e)
 	e->signals = (struct ev_source){
 		signals_open(which), exporterd_on_signal,
 	};
-	return e->signals.fd < 0 ? e->signals.fd :
-		evloop_add(&e->loop, &e->signals, EPOLLIN);
+	if (e->signals.fd < 0)
+		return e->signals.fd;
+	return evloop_add(&e->loop, &e->signals, EPOLLIN);
 }
 
 static int exporterd_start(struct exporter *e)
@@ -408,14 +424,20 @@ static int exporterd_start(struct exporter *e)
 		.held = exporterd_held,
 		.flushed = exporterd_end_if_drained,
 	};
-	int r;
+	int r = evloop_init(&e->loop);
 
-	if ((r = evloop_init(&e->loop)) || (r = exporterd_catch_signals(e)) ||
-	    (r = service_init()) ||
-	    (r = timer_init(&e->tick, &e->loop, exporterd_on_tick, e)) ||
-	    (r = timer_init(&e->deadline, &e->loop, exporterd_give_up, e)) ||
-	    (r = exporter_hub_init(&e->hub, &e->loop, e->cfg.hub,
-				   e->cfg.hub_uid, &ops, e)))
+	if (r == 0)
+		r = exporterd_catch_signals(e);
+	if (r == 0)
+		r = service_init();
+	if (r == 0)
+		r = timer_init(&e->tick, &e->loop, exporterd_on_tick, e);
+	if (r == 0)
+		r = timer_init(&e->deadline, &e->loop, exporterd_give_up, e);
+	if (r == 0)
+		r = exporter_hub_init(&e->hub, &e->loop, e->cfg.hub, e->cfg.hub_uid,
+				      &ops, e);
+	if (r)
 		return r;
 	service_scrub_env();
 	e->statm = cost_open();
@@ -459,7 +481,7 @@ static int exporterd_run(struct exporter *e)
 	for (unsigned int i = 0; i < e->cfg.n_endpoints; i++)
 		log_info("sending to %s", e->cfg.endpoints[i].shown_url);
 	if (e->cfg.debuginfod.n)
-		log_info("debug files are asked for at %u debuginfod servers: build IDs leave this "
+		log_info("requesting debug files from %u debuginfod servers: build IDs leave this "
 			 "host", e->cfg.debuginfod.n);
 	e->hub.spools = e->fanout.spool.dir >= 0;
 	fanout_start(&e->fanout);
@@ -473,7 +495,7 @@ static int exporterd_run(struct exporter *e)
 	fanout_say_outcomes(&e->fanout);
 	untold = exporter_hub_untold(&e->hub);
 	if (untold)
-		log_warn("the fate of %llu samples could not be told to symbolizerd",
+		log_warn("could not report the outcome of %llu samples to symbolizerd",
 			 (unsigned long long)untold);
 	return r;
 }
@@ -500,6 +522,6 @@ int main(int argc, char **argv)
 		exporterd_trim_memory();
 		r = exporterd_run(&e);
 	}
-	/* the system takes back all the rest */
+	/* the kernel frees the rest */
 	return r < 0 ? 1 : 0;
 }

@@ -17,7 +17,7 @@
 
 struct point {
 	const struct counter *row;
-	const struct receiver *of;	/* NULL: not of one */
+	const struct receiver *of;	/* NULL: not of a receiver */
 	uint64_t start_ns, value;
 };
 
@@ -30,12 +30,17 @@ struct points {
 void metrics_find_instance(struct metrics *m)
 {
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, m->instance, sizeof(m->instance) - 1);
+	ssize_t n;
 
-	m->instance[n > 0 ? n : 0] = '\0';
+	m->instance[0] = '\0';
+	if (fd < 0)
+		return;
+	n = read(fd, m->instance, sizeof(m->instance) - 1);
+	if (n < 0)
+		n = 0;
+	m->instance[n] = '\0';
 	m->instance[strcspn(m->instance, "\n")] = '\0';
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 }
 
 /* --- the resource ----------------------------------------------------------- */
@@ -55,6 +60,16 @@ static void metrics_key_text(struct buffer *w, unsigned int field, const char *k
 	pb_end(w, mark);
 }
 
+/* Has the host's resource this key? */
+static bool metrics_is_given(const struct metrics *m, const char *key)
+{
+	for (size_t i = 0; i < m->resource->n; i++) {
+		if (strcmp(m->resource->v[2 * i], key) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void metrics_resource(struct buffer *w, const struct metrics *m)
 {
 	const struct { const char *key, *value; } own[] = {
@@ -65,11 +80,7 @@ static void metrics_resource(struct buffer *w, const struct metrics *m)
 	size_t mark = pb_begin(w, 1);
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-		bool said = !*own[i].value;
-
-		for (size_t k = 0; k < m->resource->n; k++)
-			said |= !strcmp(m->resource->v[2 * k], own[i].key);
-		if (!said)
+		if (*own[i].value && !metrics_is_given(m, own[i].key))
 			metrics_key_text(w, 1, own[i].key, own[i].value);
 	}
 	for (size_t k = 0; k < m->resource->n; k++)
@@ -84,7 +95,7 @@ static void metrics_resource(struct buffer *w, const struct metrics *m)
 	(row->at - offsetof(struct counted, member) <			\
 	 sizeof(((struct counted *)0)->member))
 
-/* Since when the number counts; 0: nobody counts it now. */
+/* When its process started to count it; 0: none counts it now. */
 static uint64_t metrics_start_of(const struct metrics *m, const struct counted *c,
 				 const struct counter *row)
 {
@@ -94,17 +105,21 @@ static uint64_t metrics_start_of(const struct metrics *m, const struct counted *
 		return c->st.loader.start_ns;
 	if (WITHIN(st.hub) || WITHIN(st.uptime_ns))
 		return c->st.hub.start_ns;
-	return c->st.hub.start_ns ? m->totals_start_ns : 0;
+	if (!c->st.hub.start_ns)
+		return 0;
+	return m->totals_start_ns;
 }
 
 static void metrics_add(struct points *ps, const struct counter *row,
 			const struct receiver *of, uint64_t start_ns,
 			uint64_t value)
 {
-	/* no process has no memory: it could not be read */
-	if (start_ns &&
-	    (value || strcmp(row->metric->name, "process.memory.usage")))
-		ps->v[ps->n++] = (struct point){ row, of, start_ns, value };
+	if (!start_ns)
+		return;
+	/* 0 bytes of memory: it could not be read */
+	if (!value && strcmp(row->metric->name, "process.memory.usage") == 0)
+		return;
+	ps->v[ps->n++] = (struct point){ row, of, start_ns, value };
 }
 
 /* 0 or -ENOMEM; v is the caller's. */
@@ -230,16 +245,19 @@ static void metrics_write_request(struct buffer *w, const struct metrics *m,
 }
 
 /*
- * The totals go on when a loaderd or a hub dies, and begin anew when both do.
- * An exporterd that comes later knows only that they are as old as the elder
- * of the two.
+ * The totals survive the end of loaderd or of the hub, and begin anew when both
+ * end.  An exporterd that was started later knows only that they are as old as the
+ * older one of the two.
  */
 static void metrics_find_totals_start(struct metrics *m, const struct counted *c)
 {
 	uint64_t loader = c->st.loader.start_ns, hub = c->st.hub.start_ns;
 
-	if (!m->totals_start_ns || c->sum.taken < m->last_taken)
-		m->totals_start_ns = loader && loader < hub ? loader : hub;
+	if (!m->totals_start_ns || c->sum.taken < m->last_taken) {
+		m->totals_start_ns = hub;
+		if (loader && loader < hub)
+			m->totals_start_ns = loader;
+	}
 	m->last_taken = c->sum.taken;
 }
 

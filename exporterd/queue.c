@@ -13,7 +13,7 @@
 
 struct kept_batch {
 	struct kept_batches *in;
-	struct kept_batch *prev, *next;		/* in `in`, if fd >= 0 */
+	struct kept_batch *prev, *next;		/* in the list `in`, if fd >= 0 */
 	unsigned int refs;
 	int fd;					/* -1: no longer kept */
 	size_t bytes;
@@ -25,8 +25,14 @@ static void kept_batch_close(struct kept_batch *k)
 
 	if (k->fd < 0)
 		return;
-	*(k->prev ? &k->prev->next : &in->first) = k->next;
-	*(k->next ? &k->next->prev : &in->last) = k->prev;
+	if (k->prev)
+		k->prev->next = k->next;
+	else
+		in->first = k->next;
+	if (k->next)
+		k->next->prev = k->prev;
+	else
+		in->last = k->prev;
 	in->n--;
 	in->bytes -= k->bytes;
 	close(k->fd);
@@ -50,7 +56,10 @@ struct kept_batch *kept_batch_new(struct kept_batches *in, int fd, size_t bytes)
 		free(k);
 		return NULL;
 	}
-	*(in->last ? &in->last->next : &in->first) = k;
+	if (in->last)
+		in->last->next = k;
+	else
+		in->first = k;
 	in->last = k;
 	in->n++;
 	in->bytes += bytes;
@@ -65,7 +74,10 @@ struct kept_batch *kept_batch_get(struct kept_batch *k)
 
 void kept_batch_put(struct kept_batch *k)
 {
-	if (!k || --k->refs)
+	if (!k)
+		return;
+	k->refs--;
+	if (k->refs)
 		return;
 	kept_batch_close(k);
 	free(k);

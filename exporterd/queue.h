@@ -26,18 +26,18 @@
 /* --- batches ---------------------------------------------------------------- */
 
 #define KEPT_BYTES	(64u << 20)	/* one of BATCH_BYTES_MAX at least */
-#define KEPT_MAX	264		/* a full queue, one under way at each receiver */
+#define KEPT_MAX	264		/* a full queue, and one being sent to each receiver */
 
 struct kept_batch;
 
-/* Those that have a descriptor, oldest first.  All 0: none.  It has to live as
- * long as any batch that was kept in it. */
+/* The batches that have a descriptor, oldest first; zeroed: none.  Must outlive
+ * every batch that was kept in it. */
 struct kept_batches {
 	struct kept_batch *first, *last;
 	size_t n, bytes;
 };
 
-/* Keep the batch behind fd, which stays the caller's.  Returns a reference, or
+/* Keep the batch of fd, which stays the caller's.  Returns a reference, or
  * NULL when memory or descriptors are short. */
 struct kept_batch *kept_batch_new(struct kept_batches *in, int fd,
 				  size_t bytes);
@@ -62,14 +62,13 @@ struct item {
 	uint64_t samples;	/* events */
 	uint32_t profiles;	/* in the request */
 	struct body *body;	/* a reference; never NULL */
-	struct kept_batch *batch; /* a reference to the batch, of which
-					 * these events are first ...; NULL: it
-					 * could not be kept */
-	uint32_t first;
+	struct kept_batch *batch;	/* a reference to the batch; NULL: it could
+					 * not be kept */
+	uint32_t first;		/* of its events, the first one in this item */
 };
 
-/* Memory that it holds, the batch left out; a body that others hold, too, counts
- * for each. */
+/* Memory that it holds, without the batch; a shared body counts for each of its
+ * holders. */
 static inline size_t item_bytes(const struct item *it)
 {
 	return it->body->len;
@@ -92,9 +91,8 @@ static inline void queue_init(struct queue *q, size_t max_n, size_t max_bytes)
 	*q = (struct queue){ .max_n = max_n, .max_bytes = max_bytes };
 }
 
-/* Takes it over.  Returns a list (by next) of those that were dropped, oldest
- * first, which is the caller's; `it` itself when it is larger than the
- * queue. */
+/* Takes `it` over.  Returns the list (by next) of the dropped items, oldest first,
+ * which is the caller's; it is `it` itself when that is larger than the queue. */
 struct item *queue_push(struct queue *q, struct item *it);
 
 struct item *queue_pop(struct queue *q);	/* NULL: empty */

@@ -15,7 +15,9 @@ static const char *resource_env(const char *name)
 {
 	const char *s = getenv(name);
 
-	return s && *s ? s : NULL;
+	if (!s || !*s)
+		return NULL;
+	return s;
 }
 
 static int resource_set(struct pairs *p, const char *key, const char *value)
@@ -27,7 +29,7 @@ static int resource_set(struct pairs *p, const char *key, const char *value)
 
 #define FILE_MAX	16384
 
-/* Up to FILE_MAX - 1 bytes as a string; false when there is none to read. */
+/* Up to FILE_MAX - 1 bytes as a string; false when it cannot be read. */
 static bool resource_read_text(const char *root, const char *path, char *text)
 {
 	char full[PATH_MAX];
@@ -46,12 +48,16 @@ static bool resource_read_text(const char *root, const char *path, char *text)
 	return true;
 }
 
-/* What stands behind "KEY=", up to the end of the line. */
+/* The value after "KEY=", up to the end of the line. */
 static bool resource_unquote(const char *s, char *out, size_t size)
 {
-	char quote = *s == '"' || *s == '\'' ? *s++ : '\0';
+	char quote = '\0';
 	size_t n = 0;
 
+	if (*s == '"' || *s == '\'') {
+		quote = *s;
+		s++;
+	}
 	for (; *s && *s != '\n'; s++) {
 		if (*s == quote)
 			break;
@@ -80,7 +86,8 @@ bool os_release_value(const char *text, const char *key, char *out,
 		if (strncmp(text, key, n) == 0 && text[n] == '=')
 			found = resource_unquote(text + n + 1, out, size);
 		text = strchr(text, '\n');
-		text = text ? text + 1 : NULL;
+		if (text)
+			text++;
 	}
 	return found;
 }
@@ -97,7 +104,7 @@ static bool resource_is_machine_id(char *text)
 	return true;
 }
 
-/* --- what is found -------------------------------------------------------------- */
+/* --- detected attributes -------------------------------------------------------- */
 
 static int resource_of_machine(struct pairs *p, const char *root, char *text)
 {
@@ -149,25 +156,36 @@ static int resource_of_files(struct pairs *p, const char *root, const char *kern
 	return r;
 }
 
+/* Names of the conventions (host.arch) for uname(2)'s. */
+static const char *resource_arch(const char *machine)
+{
+	if (strcmp(machine, "x86_64") == 0)
+		return "amd64";
+	if (strcmp(machine, "aarch64") == 0)
+		return "arm64";
+	return machine;
+}
+
 static int resource_detect(struct pairs *p, const char *root)
 {
 	struct utsname u;
-	int r;
+	int r = resource_set(p, "os.type", "linux");
 
-	if ((r = resource_set(p, "os.type", "linux")) ||
-	    (r = resource_set(p, "telemetry.distro.name", "trifold")) ||
-	    (r = resource_set(p, "telemetry.distro.version",
-			      TRIFOLD_VERSION)) ||
-	    uname(&u) < 0 || (r = resource_set(p, "host.name", u.nodename)) ||
-	    (r = resource_set(p, "host.arch",
-			      strcmp(u.machine, "x86_64") == 0	  ? "amd64"
-			      : strcmp(u.machine, "aarch64") == 0 ? "arm64"
-								  : u.machine)))
+	if (r == 0)
+		r = resource_set(p, "telemetry.distro.name", "trifold");
+	if (r == 0)
+		r = resource_set(p, "telemetry.distro.version", TRIFOLD_VERSION);
+	if (r || uname(&u) < 0)
 		return r;
-	return resource_of_files(p, root, u.release);
+	r = resource_set(p, "host.name", u.nodename);
+	if (r == 0)
+		r = resource_set(p, "host.arch", resource_arch(u.machine));
+	if (r == 0)
+		r = resource_of_files(p, root, u.release);
+	return r;
 }
 
-/* --- what is given -------------------------------------------------------------- */
+/* --- configured attributes ------------------------------------------------------ */
 
 /* Any mistake voids the whole variable (specification, resource SDK). */
 static int resource_of_variable(struct pairs *p)

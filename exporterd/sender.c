@@ -26,7 +26,19 @@ static bool sender_is_too_large(const struct sender *s, const struct item *it)
 	       now_ns() < s->too_large_ns;
 }
 
-/* cur becomes its first part, as often as is known to be needed. */
+static void sender_log_no_split(struct sender *s, int r)
+{
+	const char *why = strerror(-r);
+
+	if (r == -ENODATA || !log_limited(&s->split_log))
+		return;
+	if (r == -ENOENT)
+		why = "too many later batches wait";
+	log_err("cannot send a request to %s in parts: %s", sender_url(s), why);
+}
+
+/* Halve cur until it is not known to be too large; the other halves become parts.
+ * False: it could not be halved. */
 static bool sender_split(struct sender *s)
 {
 	const struct otlp_how extra = {
@@ -41,12 +53,7 @@ static bool sender_split(struct sender *s)
 		int r = request_halve(s->cur, &extra, half);
 
 		if (r < 0) {
-			if (r != -ENODATA && log_limited(&s->split_log))
-				log_err("cannot send a request to %s in parts: %s",
-					sender_url(s),
-					r == -ENOENT
-						? "too many later batches wait"
-						: strerror(-r));
+			sender_log_no_split(s, r);
 			return done;
 		}
 		item_free(s->cur);
@@ -58,9 +65,9 @@ static bool sender_split(struct sender *s)
 	return done;
 }
 
-/* --- the way of an item --------------------------------------------------- */
+/* --- items ----------------------------------------------------------------- */
 
-/* Does the next item belong to a batch of which the hub has an outcome? */
+/* Does the next item belong to a batch of which the hub has an outcome already? */
 static bool sender_next_is_begun(const struct sender *s)
 {
 	const struct item *it = s->parts ? s->parts : s->queue.first;
@@ -105,7 +112,7 @@ static void sender_tell(struct sender *s, struct item *it, enum batch_outcome o)
 	sender_lost(s, id, samples, o);
 }
 
-/* cur has its outcome; `outcome` may add batches meanwhile. */
+/* cur has its outcome; the callback may add batches. */
 static void sender_finish(struct sender *s, enum batch_outcome o)
 {
 	struct item *it = s->cur;
@@ -116,25 +123,28 @@ static void sender_finish(struct sender *s, enum batch_outcome o)
 	sender_start_next(s);
 }
 
-/* --- what to say ---------------------------------------------------------- */
+/* --- messages -------------------------------------------------------------- */
 
 static const char *sender_plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
 
-/* What to set, if it is the compression. */
+/* Which setting may help. */
 static const char *sender_hint_415(const struct endpoint *e)
 {
+	bool zstd = e->compression == COMPRESSION_ZSTD;
+
 	if (e->compression == COMPRESSION_NONE)
 		return " (is this an OTLP/HTTP receiver?)";
+	if (e->number > 1 && zstd)
+		return " (does it know zstd?  If not, set its _COMPRESSION=gzip)";
 	if (e->number > 1)
-		return e->compression == COMPRESSION_ZSTD ?
-			" (does it know zstd?  If not, set its _COMPRESSION=gzip)" :
-			" (does it know gzip?  If not, set its _COMPRESSION=none)";
-	return e->compression == COMPRESSION_ZSTD ?
-		" (does it know zstd?  If not, set OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION=gzip)" :
-		" (does it know gzip?  If not, set OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION=none)";
+		return " (does it know gzip?  If not, set its _COMPRESSION=none)";
+	if (zstd)
+		return " (does it know zstd?  If not, set "
+		       "OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION=gzip)";
+	return " (does it know gzip?  If not, set OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION=none)";
 }
 
 static const char *sender_hint(const struct sender *s, long status)
@@ -142,17 +152,17 @@ static const char *sender_hint(const struct sender *s, long status)
 	switch (status) {
 	case 401:
 	case 403:
-		return s->endpoint->number > 1 ?
-			" (see its _HEADERS)" :
-			" (see OTEL_EXPORTER_OTLP_HEADERS)";
+		if (s->endpoint->number > 1)
+			return " (see its _HEADERS)";
+		return " (see OTEL_EXPORTER_OTLP_HEADERS)";
 	case 404:
 	case 405:
 		return " (OTLP profiles are at /v1development/profiles, and a collector "
 		       "needs --feature-gates=service.profilesSupport)";
 	case 413:
-		return s->cur->samples > 1
-			       ? ""
-			       : " (one sample alone: see the receiver's limit)";
+		if (s->cur->samples > 1)
+			return "";
+		return " (one sample alone: see the receiver's limit)";
 	case 415:
 		return sender_hint_415(s->endpoint);
 	default:
@@ -200,7 +210,7 @@ static void sender_log_end(struct sender *s, long status, const struct answer *a
 	sender_describe(status, a, text);
 	switch (a->verdict) {
 	case ANSWER_ACCEPTED:
-		log_warn("%s took a request and says: %s", sender_url(s), a->text);
+		log_warn("%s accepted a request, with a message: %s", sender_url(s), a->text);
 		break;
 	case ANSWER_PARTIAL:
 		log_warn("%s refused %llu of %u profiles: %s", sender_url(s),
@@ -247,17 +257,19 @@ static void sender_refuse_parts(struct sender *s)
 {
 	uint64_t n = 0;
 
-	for (struct item *it; (it = s->parts);) {
+	while (s->parts) {
+		struct item *it = s->parts;
+
 		s->parts = it->next;
 		n += it->samples;
 		sender_tell(s, it, BATCH_REJECTED);
 	}
 	if (n && log_limited(&s->split_log))
-		log_warn("%s finds %d single samples too large: %llu more are not tried",
+		log_warn("%s rejected %d single samples as too large: not trying %llu more",
 			 sender_url(s), SENDER_SINGLES_MAX, (unsigned long long)n);
 }
 
-/* The receiver wants less at once. */
+/* The receiver rejected cur as too large: send it in parts. */
 static void sender_judge_size(struct sender *s, long status, const struct answer *a)
 {
 	size_t len = s->cur->body->raw_len;
@@ -267,14 +279,15 @@ static void sender_judge_size(struct sender *s, long status, const struct answer
 	s->too_large_ns = now_ns() + SENDER_TOO_LARGE_NS;
 	if (sender_split(s)) {
 		if (log_limited(&s->split_log))
-			log_warn("%s finds a request of %zu bytes too large: sending it in parts",
+			log_warn("%s rejected a request of %zu bytes as too large: sending it in parts",
 				 sender_url(s), len);
 		s->first_try_ns = now_ns();
 		sender_post(s);
 		return;
 	}
-	/* the next may be smaller, and is then tried */
-	s->singles += s->cur->samples == 1;
+	/* the next one may be smaller: it is tried */
+	if (s->cur->samples == 1)
+		s->singles++;
 	sender_log_end(s, status, a);
 	if (s->singles >= SENDER_SINGLES_MAX)
 		sender_refuse_parts(s);
@@ -298,8 +311,8 @@ static void sender_judge(struct sender *s, const struct http_answer *http)
 	}
 	s->singles = 0;
 	sender_log_end(s, http->status, &a);
-	/* which samples were in the refused profiles is not told: those of a
-	 * partial success count as delivered unless none was taken */
+	/* the answer does not tell which profiles were refused: all samples of a partial
+	 * success count as delivered unless all profiles were refused */
 	if (a.verdict == ANSWER_FINAL ||
 	    (a.verdict == ANSWER_PARTIAL && a.rejected >= s->cur->profiles))
 		sender_finish(s, BATCH_REJECTED);
@@ -315,7 +328,6 @@ static void sender_on_answer(void *arg, const struct http_answer *answer)
 static void sender_post(struct sender *s)
 {
 	const struct http_answer none = { .error = "libcurl refused to start" };
-
 	const struct body *b = s->cur->body;
 
 	if (http_post(&s->http, b->data, b->len) < 0) {
@@ -365,12 +377,14 @@ void sender_fini(struct sender *s)
 	http_fini(&s->http);
 	timer_fini(&s->again);
 	item_free(s->cur);
-	for (struct item *it; (it = s->parts);) {
+	while (s->parts) {
+		struct item *it = s->parts;
+
 		s->parts = it->next;
 		item_free(it);
 	}
-	for (struct item *it; (it = queue_pop(&s->queue));)
-		item_free(it);
+	while (s->queue.n)
+		item_free(queue_pop(&s->queue));
 }
 
 void sender_add(struct sender *s, struct item *it)
@@ -390,19 +404,18 @@ void sender_lost(struct sender *s, uint64_t id, uint64_t samples,
 		 enum batch_outcome o)
 {
 	s->outcomes.samples[o] += samples;
-	/* outcomes of the first go to the hub, and `trifold status` shows
-	 * them */
 	if (o == BATCH_QUEUE_FULL && log_limited(&s->queue_log))
-		log_warn("the queue for %s is full: the oldest %llu sample%s dropped",
-			 sender_url(s), (unsigned long long)samples,
-			 samples == 1 ? " is" : "s are");
+		log_warn("the queue for %s is full: dropping the oldest %llu sample%s",
+			 sender_url(s), (unsigned long long)samples, sender_plural(samples));
 	s->outcome(s->arg, s, id, samples, o);
 }
 
 uint64_t sender_samples(const struct sender *s)
 {
-	uint64_t n = s->queue.samples + (s->cur ? s->cur->samples : 0);
+	uint64_t n = s->queue.samples;
 
+	if (s->cur)
+		n += s->cur->samples;
 	for (const struct item *it = s->parts; it; it = it->next)
 		n += it->samples;
 	return n;
@@ -410,8 +423,10 @@ uint64_t sender_samples(const struct sender *s)
 
 uint64_t sender_bytes(const struct sender *s)
 {
-	uint64_t n = s->queue.bytes + (s->cur ? item_bytes(s->cur) : 0);
+	uint64_t n = s->queue.bytes;
 
+	if (s->cur)
+		n += item_bytes(s->cur);
 	for (const struct item *it = s->parts; it; it = it->next)
 		n += item_bytes(it);
 	return n;
@@ -446,10 +461,11 @@ void sender_give_up(struct sender *s)
 	s->cur = NULL;
 	if (it)
 		sender_tell(s, it, BATCH_GAVE_UP);
-	while ((it = s->parts)) {
+	while (s->parts) {
+		it = s->parts;
 		s->parts = it->next;
 		sender_tell(s, it, BATCH_GAVE_UP);
 	}
-	while ((it = queue_pop(&s->queue)))
-		sender_tell(s, it, BATCH_GAVE_UP);
+	while (s->queue.n)
+		sender_tell(s, queue_pop(&s->queue), BATCH_GAVE_UP);
 }

@@ -13,7 +13,7 @@ static int timer_on_expiry(struct ev_source *src, uint32_t events)
 	uint64_t n;
 
 	(void)events;
-	/* set anew or stopped by another callback of this round: nothing */
+	/* there is nothing to read if another callback of this round set or stopped it */
 	if (read(src->fd, &n, sizeof(n)) == (ssize_t)sizeof(n))
 		t->fn(t->arg);
 	return 0;
