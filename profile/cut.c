@@ -8,7 +8,7 @@
 
 #include "profile/remap.h"
 
-/* --- what is wanted ------------------------------------------------------------ */
+/* --- selecting samples --------------------------------------------------------- */
 
 static bool cut_has_pid(const struct cut *c, const struct batch_resource *r)
 {
@@ -42,7 +42,7 @@ static bool cut_in_time(const struct cut *c, uint64_t t)
 	return t >= c->start_ns && t < c->end_ns;
 }
 
-/* A sample of 2^thin that are taken is one of 2^(thin - 1), too. */
+/* A sample that is kept with `thin` is also kept with less. */
 static bool cut_keeps(const struct cut *c, uint64_t t)
 {
 	return !(XXH3_64bits(&t, sizeof(t)) & ((1u << c->thin) - 1));
@@ -56,7 +56,7 @@ bool cut_takes_all(const struct cut *c, const struct batch *b)
 
 /* --- a batch ---------------------------------------------------------------------- */
 
-/* times: room for those of any sample. */
+/* times: room for those of the sample with most. */
 static void cut_take_sample(struct remap *r, const struct cut *cut,
 			    const struct batch_sample *s, uint64_t *times)
 {
@@ -111,11 +111,12 @@ int cut_batch(const struct cut *cut, const struct batch *b, void **ret,
 		cut_take_samples(&m, cut, times);
 		*events = batch_events(m.to);
 	}
+	if (from < cut->start_ns)
+		from = cut->start_ns;
+	if (until > cut->end_ns)
+		until = cut->end_ns;
 	if (*events)
-		r = batch_builder_finish(m.to,
-					 from > cut->start_ns ? from : cut->start_ns,
-					 until < cut->end_ns ? until : cut->end_ns,
-					 ret, len);
+		r = batch_builder_finish(m.to, from, until, ret, len);
 	batch_builder_free(m.to);
 	remap_fini(&m);
 	free(times);

@@ -28,11 +28,12 @@ static int outfile_open_dir(struct outfile *f, const char *path)
 	char dir[PATH_MAX] = ".";
 
 	if (slash) {
+		int len = (int)(slash - path);
+
 		name = slash + 1;
-		/* "/x" is in "/" */
-		if (snprintf(dir, sizeof(dir), "%.*s",
-			     slash == path ? 1 : (int)(slash - path), path) >=
-		    (int)sizeof(dir)) {
+		if (len == 0)		/* "/x" is in "/" */
+			len = 1;
+		if (snprintf(dir, sizeof(dir), "%.*s", len, path) >= (int)sizeof(dir)) {
 			errno = ENAMETOOLONG;
 			return -1;
 		}

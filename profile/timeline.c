@@ -5,21 +5,18 @@
 
 #include "profile/profile.h"
 
-static int timeline_order(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int timeline_by_time(const void *pa, const void *pb, void *by_thread)
 {
 	const struct timeline_event *a = pa, *b = pb;
-	int r = timeline_order(a->resource, b->resource);
+	int r = profile_order(a->resource, b->resource);
 
 	if (!r && *(const bool *)by_thread)
-		r = timeline_order(a->tid, b->tid);
+		r = profile_order(a->tid, b->tid);
 	if (!r)
-		r = timeline_order(a->time, b->time);
-	return r ? r : timeline_order(a->sample, b->sample);
+		r = profile_order(a->time, b->time);
+	if (!r)
+		r = profile_order(a->sample, b->sample);
+	return r;
 }
 
 struct timeline_event *timeline_sort(const struct batch *b, bool by_thread,
@@ -63,22 +60,26 @@ static int timeline_by_look(const void *pa, const void *pb, void *arg)
 	const struct look *l = arg;
 	const struct batch_frame *a = &l->b->frames[*(const uint32_t *)pa];
 	const struct batch_frame *b = &l->b->frames[*(const uint32_t *)pb];
-	int r = timeline_order(a->kind, b->kind);
+	int r = profile_order(a->kind, b->kind);
 
 	if (!r)
-		r = timeline_order(a->function, b->function);
+		r = profile_order(a->function, b->function);
 	if (!r)
-		r = timeline_order(a->exe, b->exe);
+		r = profile_order(a->exe, b->exe);
 	if (!r)
-		r = timeline_order(timeline_shown_address(a), timeline_shown_address(b));
-	return !r && l->by_line ? timeline_order(a->line, b->line) : r;
+		r = profile_order(timeline_shown_address(a), timeline_shown_address(b));
+	if (!r && l->by_line)
+		r = profile_order(a->line, b->line);
+	return r;
 }
 
 static int timeline_by_look_then_number(const void *pa, const void *pb, void *arg)
 {
 	int r = timeline_by_look(pa, pb, arg);
 
-	return r ? r : timeline_order(*(const uint32_t *)pa, *(const uint32_t *)pb);
+	if (!r)
+		r = profile_order(*(const uint32_t *)pa, *(const uint32_t *)pb);
+	return r;
 }
 
 uint32_t *timeline_frames(const struct batch *b, bool by_line)

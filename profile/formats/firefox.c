@@ -18,13 +18,14 @@ struct firefox_node {
 };
 
 /*
- * What one thread's tables hold so far; generation says whose an entry is.  A
- * frame here is one of the batch, or behind those the marker of a stop.
+ * The tables of the thread that is being written; an entry of frame_id or stack_id is
+ * valid if its thread is that one.  A frame is one of the batch; after those come the
+ * markers of stops.
  */
 struct firefox_enc {
 	const struct batch *b;
 	struct json j;
-	struct buffer text;	/* of the string at hand */
+	struct buffer text;	/* the string that is being made */
 	struct timeline_event *events;
 	size_t n_events;
 	uint32_t *names;	/* of processes */
@@ -238,7 +239,7 @@ static void firefox_put_tables(struct firefox_enc *e)
 	json_close(&e->j, ']');
 }
 
-/* Events from..to are those of one thread. */
+/* Events from <= i < to are those of one thread. */
 static void firefox_put_thread(struct firefox_enc *e, size_t from, size_t to)
 {
 	static const char *const markers[] = {
@@ -317,10 +318,10 @@ static void firefox_put_threads(struct firefox_enc *e)
 
 	json_open(&e->j, "threads", '[');
 	for (size_t i = 0; i < e->n_events; i = next) {
-		for (next = i + 1; next < e->n_events &&
-		     v[next].resource == v[i].resource &&
-		     v[next].tid == v[i].tid; next++)
-			;
+		next = i + 1;
+		while (next < e->n_events && v[next].resource == v[i].resource &&
+		       v[next].tid == v[i].tid)
+			next++;
 		firefox_put_thread(e, i, next);
 	}
 	json_line(&e->j);
@@ -343,7 +344,8 @@ static void firefox_put(struct firefox_enc *e, const struct profile_info *info)
 	firefox_put_threads(e);
 	json_close(&e->j, '}');
 	buffer_str(e->j.out, "\n");
-	e->j.out->failed |= e->text.failed;
+	if (e->text.failed)
+		e->j.out->failed = true;
 }
 
 int firefox_encode(const struct batch *b, const struct profile_info *info,

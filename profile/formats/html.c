@@ -52,10 +52,11 @@ static void html_put_info(struct json *j, const struct batch *b,
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++)
 		samples += b->samples[i].n;
 	if (!samples && info->account.start_ns) {
-		/* a batch of nothing knows no time, the account does */
+		/* an empty batch has no time, the account has */
 		start = info->account.start_ns;
-		end = info->account.end_ns > start ? info->account.end_ns :
-						     start;
+		end = info->account.end_ns;
+		if (end < start)
+			end = start;
 	}
 	json_open(j, "info", '{');
 	json_text(j, "host", info->host);
@@ -73,7 +74,7 @@ static void html_put_info(struct json *j, const struct batch *b,
 	json_close(j, '}');
 }
 
-/* What the page shows beside a name: of processes, how many they are. */
+/* The text beside a name: for processes, their number. */
 static void html_put_module(struct json *j, const struct tree *t,
 			    const struct tree_label *l)
 {
@@ -90,7 +91,7 @@ static void html_put_module(struct json *j, const struct tree *t,
 	json_text(j, NULL, text);
 }
 
-/* Has label i, which is no process, the module of the one before? */
+/* Has label i, if it is no process, the module of the label before? */
 static bool html_same_module(const struct tree *t, uint32_t i)
 {
 	const struct tree_label *l = &t->labels[i], *p = l - 1;
@@ -102,8 +103,9 @@ static bool html_same_module(const struct tree *t, uint32_t i)
 }
 
 /*
- * String 2i is the name of label i, string 2i + 1 its module, unless it has
- * that of the label before, which is most common: modules[i] says whose.
+ * The strings are the name of each label followed by its module; a label with the module
+ * of the label before, the common case, shares that string.  modules[i]: the string of
+ * label i's module.
  */
 static void html_put_labels(struct json *j, const struct tree *t)
 {
@@ -136,13 +138,15 @@ static void html_put_labels(struct json *j, const struct tree *t)
 		json_num(j, NULL, n);
 		json_num(j, NULL, modules[i]);
 		json_num(j, NULL, t->labels[i].kind);
-		n += modules[i] > n ? 2 : 1;
+		n++;
+		if (modules[i] == n)
+			n++;
 	}
 	json_close(j, ']');
 	free(modules);
 }
 
-/* Whole names, of labels that have a shorter one: number, name, and so on. */
+/* The whole names of labels with a shortened one: number, name, and so on. */
 static void html_put_full(struct json *j, const struct tree *t)
 {
 	json_line(j);
@@ -158,7 +162,7 @@ static void html_put_full(struct json *j, const struct tree *t)
 	json_close(j, ']');
 }
 
-/* Files and lines of labels; a file stands where it is met first. */
+/* Files and lines of labels; files are in the order of their first use. */
 static void html_put_sources(struct json *j, const struct batch *b,
 			     const struct tree *t)
 {
@@ -216,7 +220,7 @@ static void html_put_marks(struct json *j, const struct tree *t)
 
 static void html_put_rows(struct json *j, const struct tree *t, bool diff)
 {
-	uint32_t below = 0;	/* the depth under the row before */
+	uint32_t below = 0;	/* the depth of a child of the row before */
 
 	json_line(j);
 	json_open(j, "rows", '[');
@@ -235,25 +239,39 @@ static void html_put_rows(struct json *j, const struct tree *t, bool diff)
 
 /* --- lines ------------------------------------------------------------------- */
 
-/* Whose lines they are: of each row its own label, or that of its caller. */
+/* The label whose lines a row has: its own if samples end in it, or that of its caller.
+ * path: the labels of the row and its callers, by depth.  NULL: none with a source. */
+static const struct tree_label *html_source_of(const struct tree *t,
+					       const struct tree_row *row, bool callers,
+					       const uint32_t *path)
+{
+	const struct tree_label *l = NULL;
+
+	if (callers && row->depth)
+		l = &t->labels[path[row->depth - 1]];
+	else if (!callers && row->self)
+		l = &t->labels[row->label];
+	if (!l || !l->file)
+		return NULL;
+	return l;
+}
+
+/* html_source_of() each row; malloc'ed, or NULL. */
 static const struct tree_label **html_sources(const struct tree *t, bool callers)
 {
 	const struct tree_label **of = calloc((size_t)t->n_rows + 1, sizeof(*of));
 	uint32_t *path = calloc((size_t)t->levels + 1, sizeof(*path));
 
-	for (uint32_t i = 0; of && path && i < t->n_rows; i++) {
+	if (!of || !path) {
+		free(of);
+		free(path);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < t->n_rows; i++) {
 		const struct tree_row *row = &t->rows[i];
-		const struct tree_label *l;
 
 		path[row->depth] = row->label;
-		if (callers ? !row->depth : !row->self)
-			continue;
-		l = &t->labels[callers ? path[row->depth - 1] : row->label];
-		of[i] = l->file ? l : NULL;
-	}
-	if (!path) {
-		free(of);
-		of = NULL;
+		of[i] = html_source_of(t, row, callers, path);
 	}
 	free(path);
 	return of;

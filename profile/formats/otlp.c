@@ -29,8 +29,8 @@ struct otlp_enc {
 	bool guesses;
 	struct buffer out;
 	struct buffer host;	/* attributes of extra, for every resource */
-	bool host_named;	/* a service.name is among them */
-	uint8_t id[PROFILE_ID];	/* of the next profile; all 0: none */
+	bool host_named;	/* they include a service.name */
+	uint8_t id[PROFILE_ID];	/* of the next profile; all 0: none yet */
 };
 
 static void otlp_key_text(struct buffer *w, const char *key, const char *s,
@@ -155,16 +155,17 @@ static void otlp_write_sample(struct otlp_enc *e, const struct sample_key *k, si
 static int otlp_by_identity(const void *a, const void *b)
 {
 	const struct sample_key *x = a, *y = b;
+	int r = profile_order(x->resource, y->resource);
 
-	if (x->resource != y->resource)
-		return x->resource < y->resource ? -1 : 1;
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	if (x->attr != y->attr)
-		return x->attr < y->attr ? -1 : 1;
-	if (x->stop != y->stop)
-		return x->stop < y->stop ? -1 : 1;
-	return x->first < y->first ? -1 : 1;
+	if (!r)
+		r = profile_order(x->stack, y->stack);
+	if (!r)
+		r = profile_order(x->attr, y->attr);
+	if (!r)
+		r = profile_order(x->stop, y->stop);
+	if (!r)
+		r = profile_order(x->first, y->first);
+	return r;
 }
 
 static void otlp_value_type(struct otlp_enc *e, unsigned int field,
@@ -179,9 +180,8 @@ static void otlp_value_type(struct otlp_enc *e, unsigned int field,
 }
 
 /*
- * The IDs of a request's profiles: 12 random bytes that they share, so that 4
- * of each have to be sent once the request is compressed, and a random number
- * that is counted on.
+ * The IDs of a request's profiles: 12 random bytes that they share, so that each takes 4
+ * bytes of a compressed request, and a number that starts at random and is counted up.
  */
 static void otlp_write_profile_id(struct otlp_enc *e)
 {
@@ -197,6 +197,11 @@ static void otlp_write_profile_id(struct otlp_enc *e)
 	memcpy(e->id + sizeof(e->id) - sizeof(n), &n, sizeof(n));
 }
 
+static bool otlp_same_sample(const struct sample_key *a, const struct sample_key *b)
+{
+	return a->stack == b->stack && a->attr == b->attr && a->stop == b->stop;
+}
+
 static void otlp_write_profile(struct otlp_enc *e, const struct sample_key *k, size_t n)
 {
 	const struct batch_hdr *h = e->b->hdr;
@@ -205,12 +210,9 @@ static void otlp_write_profile(struct otlp_enc *e, const struct sample_key *k, s
 
 	otlp_value_type(e, 1, "samples", "count");
 	for (i = 0; i < n; i += run) {
-		for (run = 1; i + run < n; run++) {
-			if (k[i + run].stack != k[i].stack ||
-			    k[i + run].attr != k[i].attr ||
-			    k[i + run].stop != k[i].stop)
-				break;
-		}
+		run = 1;
+		while (i + run < n && otlp_same_sample(&k[i + run], &k[i]))
+			run++;
 		otlp_write_sample(e, k + i, run);
 	}
 	pb_fixed64(w, 3, h->start_ns);
@@ -242,20 +244,24 @@ static void otlp_write_resource_profiles(struct otlp_enc *e, const struct sample
 
 /* --- a request ---------------------------------------------------------- */
 
-/* What of sample i lies within the range: its first time, and how many. */
+/* The number of sample i's times within the range; *first: the first of them. */
 static uint32_t otlp_within(const struct batch *b, struct otlp_range r,
 			    uint32_t i, uint32_t *first)
 {
 	uint32_t from = b->samples[i].first, to = from + b->samples[i].n;
-	uint32_t end = r.first + r.n;
 
-	*first = from > r.first ? from : r.first;
-	to = to < end ? to : end;
-	return to > *first ? to - *first : 0;
+	if (from < r.first)
+		from = r.first;
+	if (to > r.first + r.n)
+		to = r.first + r.n;
+	*first = from;
+	if (to <= from)
+		return 0;
+	return to - from;
 }
 
-/* How many frames of a stack are sent: those before the first guessed caller, if
- * guesses are not wanted. */
+/* The number of frames of a stack that are sent: up to the first guessed caller, unless
+ * guesses are wanted. */
 static uint32_t otlp_depth(const struct otlp_enc *e, uint32_t stack)
 {
 	const struct batch_stack *s = &e->b->stacks[stack];
@@ -272,14 +278,17 @@ static uint32_t otlp_depth(const struct otlp_enc *e, uint32_t stack)
 static uint32_t otlp_stop(const struct otlp_enc *e, const struct batch_sample *s)
 {
 	const struct batch_stack *st = &e->b->stacks[s->stack];
-	uint32_t n = e->depth[s->stack];
-	uint32_t stop = n == st->n ? s->stop :
-			(uint32_t)e->b->frames[e->b->stack_frames[st->first + n]].address;
+	uint32_t n = e->depth[s->stack], stop = s->stop;
 
-	return batch_early_end(stop) ? stop : 0;
+	/* the address of a mark is the stop that it stands for */
+	if (n < st->n)
+		stop = (uint32_t)e->b->frames[e->b->stack_frames[st->first + n]].address;
+	if (!batch_early_end(stop))
+		return 0;
+	return stop;
 }
 
-/* The locations of the range's stacks into the dictionary. */
+/* Put the locations of the range's stacks into the dictionary. */
 static void otlp_locations(struct otlp_enc *e)
 {
 	for (uint32_t i = 0, first; i < batch_n(e->b, BATCH_SAMPLES); i++) {
@@ -291,7 +300,7 @@ static void otlp_locations(struct otlp_enc *e)
 	dict_locations(&e->dict, e->depth);
 }
 
-/* The samples of the range into order: how many. */
+/* Put the samples of the range into .order; returns their number. */
 static size_t otlp_choose(struct otlp_enc *e)
 {
 	size_t n = 0;
@@ -321,10 +330,9 @@ static void otlp_write_request(struct otlp_enc *e)
 	n = otlp_choose(e);
 	qsort(e->order, n, sizeof(*e->order), otlp_by_identity);
 	for (i = 0; i < n; i += run) {
-		for (run = 1; i + run < n; run++) {
-			if (e->order[i + run].resource != e->order[i].resource)
-				break;
-		}
+		run = 1;
+		while (i + run < n && e->order[i + run].resource == e->order[i].resource)
+			run++;
 		otlp_write_resource_profiles(e, e->order + i, run);
 	}
 	mark = pb_begin(&e->out, 2);
@@ -413,9 +421,9 @@ uint32_t otlp_profiles(const struct batch *b, struct otlp_range r)
 	for (uint32_t i = 0, first; i < batch_n(b, BATCH_SAMPLES); i++) {
 		uint8_t *s = &seen[b->samples[i].resource];
 
-		if (!otlp_within(b, r, i, &first))
+		if (*s || !otlp_within(b, r, i, &first))
 			continue;
-		n += !*s;
+		n++;
 		*s = 1;
 	}
 	free(seen);

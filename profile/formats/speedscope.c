@@ -12,13 +12,13 @@
 struct speedscope_enc {
 	const struct batch *b;
 	struct json j;
-	struct buffer text;	/* of the string at hand */
+	struct buffer text;	/* the string that is being made */
 	struct timeline_event *events;
 	size_t n_events;
 	uint64_t period;	/* ns */
 	uint32_t *names;	/* of processes */
 	uint32_t *same;		/* see timeline_frames() */
-	uint32_t *ids;		/* of frames: in the file */
+	uint32_t *ids;		/* by frame: its number in the file */
 	uint32_t markers[STOP__MAX];
 	uint32_t most;		/* the profile with most events */
 };
@@ -33,10 +33,12 @@ static void speedscope_put_frame(struct speedscope_enc *e, uint32_t frame)
 {
 	const struct batch_frame *f = &e->b->frames[frame];
 	const struct batch_function *fn = &e->b->functions[f->function];
-	uint32_t line = fn->start_line ? fn->start_line : f->line;
+	uint32_t line = fn->start_line;
 	const char *file;
 	size_t len;
 
+	if (!line)
+		line = f->line;
 	json_line(&e->j);
 	json_open(&e->j, NULL, '{');
 	profile_frame_name(e->b, frame, &e->text);
@@ -109,7 +111,7 @@ static bool speedscope_same_stack(const struct speedscope_enc *e, size_t i, size
 	return a->stack == b->stack && a->stop == b->stop;
 }
 
-/* The first event behind i that has another stack, or `to`. */
+/* The first event after i with another stack, or `to`. */
 static size_t speedscope_next(const struct speedscope_enc *e, size_t i,
 			      size_t to)
 {
@@ -120,7 +122,7 @@ static size_t speedscope_next(const struct speedscope_enc *e, size_t i,
 	return next;
 }
 
-/* Events from..to are those of one process. */
+/* Events from <= i < to are those of one process. */
 static void speedscope_put_profile(struct speedscope_enc *e, size_t from,
 				   size_t to)
 {
@@ -155,9 +157,10 @@ static void speedscope_put_profiles(struct speedscope_enc *e)
 	json_line(&e->j);
 	json_open(&e->j, "profiles", '[');
 	for (size_t i = 0; i < e->n_events; i = next) {
-		for (next = i + 1; next < e->n_events &&
-		     e->events[next].resource == e->events[i].resource; next++)
-			;
+		next = i + 1;
+		while (next < e->n_events &&
+		       e->events[next].resource == e->events[i].resource)
+			next++;
 		speedscope_put_profile(e, i, next);
 		if (next - i > most) {
 			most = next - i;
@@ -187,7 +190,8 @@ static void speedscope_put(struct speedscope_enc *e,
 	speedscope_put_profiles(e);
 	json_close(&e->j, '}');
 	buffer_str(e->j.out, "\n");
-	e->j.out->failed |= e->text.failed;
+	if (e->text.failed)
+		e->j.out->failed = true;
 }
 
 int speedscope_encode(const struct batch *b, const struct profile_info *info,
