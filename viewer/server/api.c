@@ -61,7 +61,7 @@ static void api_failed(struct viewer_answer *ret, int error)
 		api_error(ret, 503, "not enough memory");
 }
 
-/* --- questions -------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------- */
 
 static int api_get_info(struct api *a, const struct viewer_request *q, uint64_t now,
 			struct viewer_answer *ret)
@@ -72,7 +72,8 @@ static int api_get_info(struct api *a, const struct viewer_request *q, uint64_t 
 
 	(void)q;
 	for (size_t i = 0; i < s->n; i++) {
-		end = s->v[i]->end_ns > end ? s->v[i]->end_ns : end;
+		if (s->v[i]->end_ns > end)
+			end = s->v[i]->end_ns;
 		stacks += batch_n(&s->v[i]->b, BATCH_STACKS);
 	}
 	json_open(&j, NULL, '{');
@@ -113,20 +114,21 @@ static int api_put_tree(struct api *a, const struct viewer_request *q,
 			const struct query *base, struct viewer_answer *ret)
 {
 	bool first = q->first && !base;
-	struct html_base b = { 0, 0, 0 };
+	struct tree_how how = { .reversed = q->reverse };
+	struct html_base b;
 	struct selection s;
-	int r = select_batch(a->store, &q->q, base, first ? SELECT_FIRST : 0,
-			     &s);
+	int r = select_batch(a->store, &q->q, base, first ? SELECT_FIRST : 0, &s);
 
 	if (r)
 		return r;
-	if (base)
-		b = (struct html_base){ base->from_ns, base->to_ns,
-					s.base_samples };
-	r = html_data(&s.b, &a->info,
-		      &(struct tree_how){ .reversed = q->reverse, .base = s.base },
-		      base ? &b : NULL, first ? HTML_FIRST : HTML_COUNTS,
-		      &ret->body);
+	how.base = s.base;
+	if (base) {
+		b = (struct html_base){ base->from_ns, base->to_ns, s.base_samples };
+		r = html_data(&s.b, &a->info, &how, &b, HTML_COUNTS, &ret->body);
+	} else {
+		r = html_data(&s.b, &a->info, &how, NULL, first ? HTML_FIRST : HTML_COUNTS,
+			      &ret->body);
+	}
 	selection_fini(&s);
 	return r;
 }
@@ -208,9 +210,11 @@ static void api_name_file(const struct api *a, const struct viewer_request *q,
 	char host[33] = "", when[32] = "";
 	struct tm tm;
 
-	for (size_t i = 0; i + 1 < sizeof(host) && a->info.host[i]; i++)
-		host[i] = isalnum((unsigned char)a->info.host[i]) ?
-			a->info.host[i] : '-';
+	for (size_t i = 0; i + 1 < sizeof(host) && a->info.host[i]; i++) {
+		host[i] = a->info.host[i];
+		if (!isalnum((unsigned char)host[i]))
+			host[i] = '-';
+	}
 	if (gmtime_r(&s, &tm))
 		strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
 	snprintf(ret->file, sizeof(ret->file), "trifold-%s-%s%s", host, when,
@@ -223,7 +227,7 @@ static int api_get_download(struct api *a, const struct viewer_request *q,
 	const struct format *f;
 	struct selection s;
 	char name[16], names[64], text[80];
-	unsigned int with;
+	unsigned int with = 0;
 	int r;
 
 	(void)now;
@@ -235,8 +239,10 @@ static int api_get_download(struct api *a, const struct viewer_request *q,
 		api_error(ret, 400, text);
 		return 0;
 	}
-	with = (f->looks & FORMAT_USES_THREADS ? SELECT_THREADS : 0) |
-	       (f->looks & FORMAT_USES_TIMES ? SELECT_TIMES : 0);
+	if (f->looks & FORMAT_USES_THREADS)
+		with |= SELECT_THREADS;
+	if (f->looks & FORMAT_USES_TIMES)
+		with |= SELECT_TIMES;
 	r = select_batch(a->store, &q->q, NULL, with, &s);
 	if (r)
 		return r;
@@ -285,13 +291,15 @@ void api_get(struct api *a, const char *path, const struct params *p,
 		if (!strcmp(path, paths[i].path))
 			r = paths[i].get(a, &q, now, ret);
 	}
-	if (r || ret->body.failed)
-		api_failed(ret, r ? r : -ENOMEM);
+	if (r == 0 && ret->body.failed)
+		r = -ENOMEM;
+	if (r)
+		api_failed(ret, r);
 }
 
 /* --- samples ---------------------------------------------------------------------------- */
 
-/* ExportProfilesServiceResponse; nothing where all was taken. */
+/* An ExportProfilesServiceResponse; empty if all samples were accepted. */
 static void api_accepted(const struct decoded *d, struct viewer_answer *ret)
 {
 	static const char why[] = "samples older than what is kept, or of the future";
@@ -314,7 +322,7 @@ void api_post(struct api *a, const void *data, size_t len, uint64_t now,
 	struct store *s = a->store;
 	const struct decode_in in = {
 		.data = data, .len = len,
-		.oldest_ns = now > s->keep_ns ? now - s->keep_ns : 0,
+		.oldest_ns = store_ago(now, s->keep_ns),
 		.newest_ns = now + FUTURE_NS, .names = &s->names,
 		.limits = DECODE_LIMITS,
 	};

@@ -23,7 +23,7 @@ static const char help[] =
 "  --hub PATH            status socket of the symbolizerd whose samples to show,\n"
 "                        in a directory of its own\n"
 "  --hub-uid N           the user that it runs as (that of this program)\n"
-"  --otlp                take OTLP profiles, too, from whoever has the key;\n"
+"  --otlp                also accept OTLP profiles from clients with the key;\n"
 "                        at least one of --hub and --otlp is needed\n"
 "  --listen [HOST:]PORT  where, if not on given sockets (4328); HOST is\n"
 "                        localhost (127.0.0.1 and ::1), 127.0.0.1 or [::1]\n"
@@ -61,7 +61,8 @@ static bool viewer_config_add_socket(struct listeners *l, const char *text)
 	    fcntl((int)fd, F_SETFL, O_NONBLOCK) < 0)
 		return false;
 	l->port = port;
-	l->fd[l->n++] = (int)fd;
+	l->fd[l->n] = (int)fd;
+	l->n++;
 	return true;
 }
 
@@ -100,7 +101,7 @@ static bool viewer_config_set(struct viewer_config *c, int what,
 	}
 }
 
-/* The key out of the environment, and nothing left of it there. */
+/* Read the key from the environment, and erase it there. */
 static int viewer_config_take_key(struct viewer_config *c)
 {
 	char *s = getenv(CONFIG_KEY_VARIABLE);
@@ -146,10 +147,16 @@ int viewer_config_load(struct viewer_config *c, int argc, char **argv)
 		.gid = (gid_t)-1,
 		.hub_uid = getuid(),
 	};
-	while ((o = getopt_long(argc, argv, "", options, &at)) != -1) {
-		if (o == HELP || o == VERSION) {
-			printf("%s", o == HELP ? help :
-			       "trifold-viewer " TRIFOLD_VERSION "\n");
+	for (;;) {
+		o = getopt_long(argc, argv, "", options, &at);
+		if (o == -1)
+			break;
+		if (o == HELP) {
+			printf("%s", help);
+			return -1;
+		}
+		if (o == VERSION) {
+			puts("trifold-viewer " TRIFOLD_VERSION);
 			return -1;
 		}
 		if (o == '?')

@@ -14,15 +14,15 @@
 
 /* --- memory of the messages, up to a limit -------------------------------------- */
 
-/* What is given back is not to be had again: a message in pieces is joined
- * piece by piece, each time anew, which would cost their number squared. */
+/* Freed memory is not available again: a message in many pieces is joined piece by
+ * piece, with a copy for each, which would cost their number squared. */
 struct budget {
 	ProtobufCAllocator ops;
 	size_t left;
 	bool over;
 };
 
-#define DECODE_BLOCK	16	/* bytes that each takes beside its own */
+#define DECODE_BLOCK	16	/* overhead of an allocation, bytes */
 
 static void *decode_take(void *arg, size_t size)
 {
@@ -44,7 +44,7 @@ static void decode_give(void *arg, void *data)
 	free(data);
 }
 
-/* --- whose a sample is ------------------------------------------------------------ */
+/* --- process and thread of a sample ----------------------------------------------- */
 
 struct owner {
 	uint64_t start_ns;
@@ -59,11 +59,11 @@ struct dec {
 	struct batch_builder *b;
 	uint64_t start_ns, end_ns;
 	VECTOR(uint64_t) times;		/* of a sample */
-	struct owner owner;		/* whose resource and thread these are */
+	struct owner owner;		/* of .resource and .thread */
 	uint32_t resource, thread;
-	uint32_t stop;			/* of the sample at hand */
-	bool owned;
-	bool naming;			/* first round: leaders' names */
+	uint32_t stop;			/* of the current sample */
+	bool owned;			/* .owner is valid */
+	bool naming;			/* first pass: names of leading threads */
 };
 
 static uint32_t decode_id_of(const OtlpIn__Value *v)
@@ -87,12 +87,18 @@ static uint64_t decode_time_of(struct text t)
 	memcpy(buf, t.s, t.len);
 	buf[t.len] = '\0';
 	end = strptime(buf, "%Y-%m-%dT%H:%M:%S", &tm);
-	s = end ? timegm(&tm) : 0;
+	if (!end)
+		return 0;
+	s = timegm(&tm);
 	if (s <= 0 || (uint64_t)s > UINT64_MAX / NSEC_PER_SEC - 1)
 		return 0;
 	ns = (uint64_t)s * NSEC_PER_SEC;
-	for (end += *end == '.'; *end >= '0' && *end <= '9'; end++, unit /= 10)
+	if (*end == '.')
+		end++;
+	for (; *end >= '0' && *end <= '9'; end++) {
 		ns += (uint64_t)(*end - '0') * unit;
+		unit /= 10;
+	}
 	return ns;
 }
 
@@ -144,7 +150,7 @@ static void decode_attributes(struct dec *d, struct owner *o, const int32_t *v,
 	}
 }
 
-/* Once. */
+/* Copy a text, cut to whole characters, unless there is one already. */
 static void decode_keep(char out[65], struct text t)
 {
 	size_t n = 0;
@@ -184,7 +190,9 @@ static struct text decode_process_name(struct dec *d, const struct owner *o)
 	t.s = names_get(d->in->names, o->pid, o->start_ns, &t.len);
 	if (t.s && !profile_name_is_cut(t.s, t.len, o->name.s, o->name.len))
 		return t;
-	return o->name.len ? o->name : o->thread;
+	if (o->name.len)
+		return o->name;
+	return o->thread;
 }
 
 static void decode_put_owner(struct dec *d, const struct owner *o)
@@ -192,7 +200,7 @@ static void decode_put_owner(struct dec *d, const struct owner *o)
 	struct batch_resource r = { .pid = o->pid, .start_ns = o->start_ns };
 	struct batch_attr a = { .tid = o->tid };
 
-	/* most samples have the owner of the one before */
+	/* most samples have the owner of the previous one */
 	if (d->owned && !memcmp(o, &d->owner, sizeof(*o)))
 		return;
 	r.exe_path = text_intern(d->b, o->path);
@@ -207,9 +215,9 @@ static void decode_put_owner(struct dec *d, const struct owner *o)
 	d->owned = true;
 }
 
-/* --- when ----------------------------------------------------------------------------- */
+/* --- times ---------------------------------------------------------------------------- */
 
-/* -ENOMEM. */
+/* 0 or -ENOMEM. */
 static int decode_put_time(struct dec *d, uint64_t t)
 {
 	if (t < d->in->oldest_ns || t >= d->in->newest_ns) {
@@ -220,10 +228,12 @@ static int decode_put_time(struct dec *d, uint64_t t)
 		d->start_ns = t;
 	if (t >= d->end_ns)
 		d->end_ns = t + 1;
-	return vector_push(&d->times, t) ? 0 : -ENOMEM;
+	if (!vector_push(&d->times, t))
+		return -ENOMEM;
+	return 0;
 }
 
-/* How many samples a value stands for. */
+/* The number of samples that a value stands for. */
 static uint64_t decode_weight(struct dec *d, const OtlpIn__Profile *p, int64_t v)
 {
 	struct text unit = { "", 0 };
@@ -232,13 +242,14 @@ static uint64_t decode_weight(struct dec *d, const OtlpIn__Profile *p, int64_t v
 		unit = frames_text(&d->frames, p->sample_type->unit_strindex);
 	if (v <= 0)
 		return 0;
-	if (text_is(unit, "nanoseconds"))
-		return p->period > 0 ? ((uint64_t)v + (uint64_t)p->period / 2) /
-			(uint64_t)p->period : 1;
-	return (uint64_t)v;
+	if (!text_is(unit, "nanoseconds"))
+		return (uint64_t)v;
+	if (p->period <= 0)
+		return 1;
+	return ((uint64_t)v + (uint64_t)p->period / 2) / (uint64_t)p->period;
 }
 
-/* The times of a sample into d->times.  -E2BIG: they are too many. */
+/* Put the times of a sample into d->times.  0; -E2BIG: there are too many; -ENOMEM. */
 static int decode_times(struct dec *d, const OtlpIn__Profile *p,
 			const OtlpIn__Sample *s)
 {
@@ -250,8 +261,10 @@ static int decode_times(struct dec *d, const OtlpIn__Profile *p,
 	if (n == 0)
 		n = s->n_values;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t w = i < s->n_values ? decode_weight(d, p, s->values[i]) : 1;
+		uint64_t w = 1;
 
+		if (i < s->n_values)
+			w = decode_weight(d, p, s->values[i]);
 		if (w > max || d->out->events + d->times.n +
 		    d->out->rejected > max - w)
 			return -E2BIG;
@@ -335,7 +348,9 @@ static int decode_build(struct dec *d, const OtlpIn__Request *q)
 	int r;
 
 	d->b = batch_builder_new(1);
-	r = d->b ? frames_init(&d->frames, q->dictionary, d->b) : -ENOMEM;
+	if (!d->b)
+		return -ENOMEM;
+	r = frames_init(&d->frames, q->dictionary, d->b);
 	d->naming = true;
 	if (r == 0)
 		r = decode_put_request(d, q);
@@ -348,7 +363,9 @@ static int decode_build(struct dec *d, const OtlpIn__Request *q)
 	free(d->times.v);
 	frames_fini(&d->frames);
 	batch_builder_free(d->b);
-	return r == -EINVAL ? -EPROTO : r;
+	if (r == -EINVAL)
+		return -EPROTO;
+	return r;
 }
 
 int decode_request(const struct decode_in *in, struct decoded *ret)

@@ -16,13 +16,16 @@ bool text_is(struct text t, const char *s)
 
 uint32_t text_intern(struct batch_builder *b, struct text t)
 {
-	return batch_string(b, t.s, t.len > FRAMES_TEXT_MAX ? FRAMES_TEXT_MAX :
-			    t.len);
+	if (t.len > FRAMES_TEXT_MAX)
+		t.len = FRAMES_TEXT_MAX;
+	return batch_string(b, t.s, t.len);
 }
 
 static struct text decode_frames_text_of(ProtobufCBinaryData d)
 {
-	return (struct text){ d.len ? (const char *)d.data : "", d.len };
+	if (!d.len)
+		return (struct text){ "", 0 };
+	return (struct text){ (const char *)d.data, d.len };
 }
 
 static bool decode_frames_in_table(struct frames *f, int32_t i, size_t n)
@@ -71,10 +74,12 @@ static uint32_t decode_frames_string(struct frames *f, int32_t i)
 
 static uint32_t decode_frames_number32(int64_t v)
 {
-	return v < 0 || v > UINT32_MAX ? 0 : (uint32_t)v;
+	if (v < 0 || v > UINT32_MAX)
+		return 0;
+	return (uint32_t)v;
 }
 
-/* What is shown of a function; whose system_name is another, is demangled. */
+/* The names of a function; one with another system_name is demangled. */
 static void decode_frames_names(struct frames *f,
 				const OtlpIn__Function *from,
 				struct batch_function *to)
@@ -88,7 +93,8 @@ static void decode_frames_names(struct frames *f,
 		to->full_name = to->system_name;
 		t = frames_text(f, from->system_name_strindex);
 	}
-	t.len = t.len > FRAMES_TEXT_MAX ? FRAMES_TEXT_MAX : t.len;
+	if (t.len > FRAMES_TEXT_MAX)
+		t.len = FRAMES_TEXT_MAX;
 	s.s = short_name(t.s, t.len, to->system_name &&
 			 to->system_name != to->full_name, buf, &s.len);
 	to->name = text_intern(f->b, s);
@@ -113,8 +119,11 @@ static uint32_t decode_frames_function(struct frames *f, int32_t i)
 
 static uint32_t decode_frames_hex_digit(char c)
 {
-	return c >= '0' && c <= '9' ? (uint32_t)(c - '0') :
-	       c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10 : 16;
+	if (c >= '0' && c <= '9')
+		return (uint32_t)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (uint32_t)(c - 'a') + 10;
+	return 16;		/* no digit */
 }
 
 static void decode_frames_file_id(struct text t, uint8_t id[FILE_ID_LEN])
@@ -200,13 +209,17 @@ static uint16_t decode_frames_kind_of(struct frames *f,
 			if (text_is(v, frame_kind_info(i)->name))
 				return i;
 		}
-		return text_is(v, "rust") ? BATCH_FRAME_NATIVE
-					  : BATCH_FRAME_UNKNOWN;
+		if (text_is(v, "rust"))
+			return BATCH_FRAME_NATIVE;
+		return BATCH_FRAME_UNKNOWN;
 	}
-	return l->mapping_index ? BATCH_FRAME_NATIVE : BATCH_FRAME_UNKNOWN;
+	if (l->mapping_index)
+		return BATCH_FRAME_NATIVE;
+	return BATCH_FRAME_UNKNOWN;
 }
 
-/* Lines: the innermost first; those it is inlined into need names. */
+/* Add the lines of a location, innermost first, as frames; lines that others are inlined
+ * into need names. */
 static uint32_t decode_frames_put_lines(struct frames *f, const OtlpIn__Location *l,
 					struct batch_frame *v)
 {
@@ -226,7 +239,9 @@ static uint32_t decode_frames_put_lines(struct frames *f, const OtlpIn__Location
 		v->line = decode_frames_number32(l->lines[k]->line);
 		at = batch_frame(f->b, v);
 	}
-	return v->function ? at : batch_frame(f->b, v);
+	if (!v->function)
+		return batch_frame(f->b, v);
+	return at;
 }
 
 static uint32_t decode_frames_location(struct frames *f, int32_t i)
@@ -287,8 +302,9 @@ int frames_init(struct frames *f, const OtlpIn__Dictionary *d,
 	f->mappings = calloc(d->n_mapping_table + 1, sizeof(uint32_t));
 	f->locations = calloc(d->n_location_table + 1, sizeof(uint32_t));
 	f->stacks = calloc(d->n_stack_table + 1, sizeof(uint32_t));
-	return f->strings && f->functions && f->mappings && f->locations &&
-	       f->stacks ? 0 : -ENOMEM;
+	if (!f->strings || !f->functions || !f->mappings || !f->locations || !f->stacks)
+		return -ENOMEM;
+	return 0;
 }
 
 void frames_fini(struct frames *f)

@@ -19,7 +19,7 @@ extern const unsigned char live_html[];
 extern const unsigned long live_html_len;
 
 #define TICK_MS		1000
-#define IDLE_TICK_MS	5000	/* nobody is connected */
+#define IDLE_TICK_MS	5000	/* no client is connected */
 
 struct client {
 	struct client *next, **from;
@@ -36,7 +36,7 @@ struct call {
 
 /* --- answers ------------------------------------------------------------------------ */
 
-/* The policy of every answer but the page. */
+/* The policy of all answers but the page. */
 static const char no_policy[] =
 	"default-src 'none'; frame-ancestors 'none'; sandbox";
 
@@ -57,7 +57,7 @@ static void viewer_http_put_headers(struct MHD_Response *r, const char *policy)
 	MHD_add_response_header(r, "Content-Security-Policy", policy);
 }
 
-/* extra: a header more, or NULL.  Takes over a->body. */
+/* extra: another header, or NULL.  Takes over a->body. */
 static enum MHD_Result viewer_http_reply(struct MHD_Connection *c, struct viewer_answer *a,
 					 const char *extra, const char *value)
 {
@@ -65,9 +65,11 @@ static enum MHD_Result viewer_http_reply(struct MHD_Connection *c, struct viewer
 	char disposition[160];
 	enum MHD_Result done;
 
-	r = MHD_create_response_from_buffer(a->body.len,
-		a->body.data ? (void *)a->body.data : (void *)"",
-		a->body.data ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+	if (a->body.data)
+		r = MHD_create_response_from_buffer(a->body.len, a->body.data,
+						    MHD_RESPMEM_MUST_FREE);
+	else
+		r = MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
 	if (!r) {
 		free(a->body.data);
 		return MHD_NO;
@@ -140,10 +142,21 @@ static enum MHD_Result viewer_http_add_param(void *arg, enum MHD_ValueKind kind,
 		p->over = true;
 		return MHD_NO;
 	}
-	p->v[p->n++] = (struct param){
-		key, value ? value : "", key_len, value ? value_len : 0,
-	};
+	if (!value) {
+		value = "";
+		value_len = 0;
+	}
+	p->v[p->n] = (struct param){ key, value, key_len, value_len };
+	p->n++;
 	return MHD_YES;
+}
+
+/* Send an answer of the API.  503: not enough memory now. */
+static enum MHD_Result viewer_http_reply_api(struct MHD_Connection *c, struct viewer_answer *a)
+{
+	if (a->status == 503)
+		return viewer_http_reply(c, a, "Retry-After", "1");
+	return viewer_http_reply(c, a, NULL, NULL);
 }
 
 static enum MHD_Result viewer_http_give_api(struct viewer_http *h, struct MHD_Connection *c,
@@ -154,15 +167,17 @@ static enum MHD_Result viewer_http_give_api(struct viewer_http *h, struct MHD_Co
 
 	MHD_get_connection_values_n(c, MHD_GET_ARGUMENT_KIND, viewer_http_add_param, &p);
 	api_get(h->api, path, &p, clock_ns(CLOCK_REALTIME), &a);
-	return viewer_http_reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
+	return viewer_http_reply_api(c, &a);
 }
 
 static enum MHD_Result viewer_http_take_body(struct viewer_http *h,
 					     struct MHD_Connection *c, struct call *call)
 {
-	int r = call->error ? call->error : body_end(&call->body);
 	struct viewer_answer a;
+	int r = call->error;
 
+	if (r == 0)
+		r = body_end(&call->body);
 	if (r == -E2BIG)
 		return viewer_http_refuse(c, 413, "the request is too large");
 	if (r == -EPROTO)
@@ -172,23 +187,23 @@ static enum MHD_Result viewer_http_take_body(struct viewer_http *h,
 		return viewer_http_refuse(c, 503, "not enough memory");
 	api_post(h->api, call->body.bytes.data, call->body.bytes.len,
 		 clock_ns(CLOCK_REALTIME), &a);
-	return viewer_http_reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
+	return viewer_http_reply_api(c, &a);
 }
 
-/* --- who asks, and for what ---------------------------------------------------------- */
+/* --- headers of a request ------------------------------------------------------------- */
 
 struct asked {
 	const struct viewer_http *h;
 	unsigned int hosts, keys;
-	bool foreign;			/* a host or an origin not ours */
+	bool foreign;			/* a host or an origin that is not this server */
 	bool keyed;
 	bool body;
-	bool not_protobuf, encoded;
+	bool not_protobuf, encoded;	/* encoded: in an unknown way, or twice */
 	enum coding coding;
 	bool too_long;
 };
 
-/* Of "name; parameters" the name. */
+/* Is a header's value this word? */
 static bool viewer_http_value_is(const char *value, const char *want)
 {
 	size_t len = strlen(want);
@@ -197,6 +212,7 @@ static bool viewer_http_value_is(const char *value, const char *want)
 	       value[len + strspn(value + len, " \t")] == '\0';
 }
 
+/* Is it this word, or "word; parameters"? */
 static bool viewer_http_type_is(const char *value, const char *want)
 {
 	size_t len = strlen(want);
@@ -205,7 +221,7 @@ static bool viewer_http_type_is(const char *value, const char *want)
 	       (value[len] == ';' || viewer_http_value_is(value, want));
 }
 
-/* Does a Content-Length allow more than there may be? */
+/* Is a Content-Length invalid or above the limit? */
 static bool viewer_http_too_long(const char *value)
 {
 	uint64_t len;
@@ -216,17 +232,25 @@ static bool viewer_http_too_long(const char *value)
 static void viewer_http_see_body_header(struct asked *a, const char *key, const char *value)
 {
 	if (!strcasecmp(key, "Content-Length")) {
-		a->body |= strspn(value, "0") != strlen(value);
-		a->too_long |= viewer_http_too_long(value);
+		if (strspn(value, "0") != strlen(value))
+			a->body = true;
+		if (viewer_http_too_long(value))
+			a->too_long = true;
 	} else if (!strcasecmp(key, "Transfer-Encoding")) {
 		a->body = true;
 	} else if (!strcasecmp(key, "Content-Type")) {
 		a->not_protobuf = !viewer_http_type_is(value, "application/x-protobuf");
 	} else if (!strcasecmp(key, "Content-Encoding")) {
-		a->encoded |= a->coding != BODY_PLAIN;
-		a->coding = viewer_http_value_is(value, "gzip") ? BODY_GZIP :
-			viewer_http_value_is(value, "zstd") ? BODY_ZSTD : BODY_PLAIN;
-		a->encoded |= !a->coding && !viewer_http_value_is(value, "identity");
+		if (a->coding != BODY_PLAIN)
+			a->encoded = true;
+		if (viewer_http_value_is(value, "gzip"))
+			a->coding = BODY_GZIP;
+		else if (viewer_http_value_is(value, "zstd"))
+			a->coding = BODY_ZSTD;
+		else if (viewer_http_value_is(value, "identity"))
+			a->coding = BODY_PLAIN;
+		else
+			a->encoded = true;
 	}
 }
 
@@ -240,11 +264,14 @@ static enum MHD_Result viewer_http_see_header(void *arg, enum MHD_ValueKind kind
 		value = "";
 	if (!strcasecmp(key, "Host")) {
 		a->hosts++;
-		a->foreign |= !guard_host(value, a->h->port);
+		if (!guard_host(value, a->h->port))
+			a->foreign = true;
 	} else if (!strcasecmp(key, "Origin")) {
-		a->foreign |= !guard_origin(value, a->h->port);
+		if (!guard_origin(value, a->h->port))
+			a->foreign = true;
 	} else if (!strcasecmp(key, "Sec-Fetch-Site")) {
-		a->foreign |= !guard_site(value);
+		if (!guard_site(value))
+			a->foreign = true;
 	} else if (!strcasecmp(key, "Authorization")) {
 		a->keys++;
 		a->keyed = guard_key(value, a->h->key);
@@ -254,13 +281,13 @@ static enum MHD_Result viewer_http_see_header(void *arg, enum MHD_ValueKind kind
 	return MHD_YES;
 }
 
-/* Judge a request by its headers: 0, or a status (405: *why is the methods
- * that are allowed). */
+/* Judge a request by its headers: 0, or a status with a reason (405: *why has the
+ * allowed methods). */
 static unsigned int viewer_http_judge(const struct asked *a, const char *path,
 				      const char *method, const char **why)
 {
-	bool get = !strcmp(method, "GET") || !strcmp(method, "HEAD");
 	bool post = a->h->otlp && !strcmp(path, HTTP_PROFILES_PATH);
+	bool allowed;
 
 	*why = "only this host's own page may ask";
 	if (a->hosts != 1 || a->foreign)
@@ -271,8 +298,14 @@ static unsigned int viewer_http_judge(const struct asked *a, const char *path,
 	*why = "the key of this trifold is missing: see its output";
 	if (strcmp(path, "/") && (a->keys != 1 || !a->keyed))
 		return 401;
-	*why = post ? "POST" : "GET, HEAD";
-	if (post ? strcmp(method, "POST") : !get)
+	if (post) {
+		*why = "POST";
+		allowed = !strcmp(method, "POST");
+	} else {
+		*why = "GET, HEAD";
+		allowed = !strcmp(method, "GET") || !strcmp(method, "HEAD");
+	}
+	if (!allowed)
 		return 405;
 	*why = "the request is too large";
 	if (a->too_long || (!post && a->body))
@@ -281,7 +314,9 @@ static unsigned int viewer_http_judge(const struct asked *a, const char *path,
 	if (post && (a->not_protobuf || a->encoded))
 		return 415;
 	*why = "too many requests at once";
-	return post && a->h->posts >= HTTP_POSTS ? 503 : 0;
+	if (post && a->h->posts >= HTTP_POSTS)
+		return 503;
+	return 0;
 }
 
 static enum MHD_Result viewer_http_begin(struct viewer_http *h,
@@ -296,7 +331,8 @@ static enum MHD_Result viewer_http_begin(struct viewer_http *h,
 
 	MHD_get_connection_values(c, MHD_HEADER_KIND, viewer_http_see_header, &a);
 	status = viewer_http_judge(&a, path, method, &why);
-	h->refused += status == 401 || status == 403;
+	if (status == 401 || status == 403)
+		h->refused++;
 	if (status == 405)
 		return viewer_http_refuse_method(c, why);
 	if (status)
@@ -304,13 +340,14 @@ static enum MHD_Result viewer_http_begin(struct viewer_http *h,
 	call = calloc(1, sizeof(*call));
 	if (!call)
 		return MHD_NO;
-	if (!strcmp(method, "POST") &&
-	    body_init(&call->body, a.coding, DECODE_BODY_MAX)) {
-		free(call);
-		return MHD_NO;
+	if (!strcmp(method, "POST")) {
+		if (body_init(&call->body, a.coding, DECODE_BODY_MAX)) {
+			free(call);
+			return MHD_NO;
+		}
+		call->post = true;
+		h->posts++;
 	}
-	call->post = !strcmp(method, "POST");
-	h->posts += call->post;
 	*state = call;
 	return MHD_YES;
 }
@@ -347,7 +384,9 @@ static struct client *client_of(struct MHD_Connection *c)
 	const union MHD_ConnectionInfo *i =
 		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
-	return i ? i->socket_context : NULL;
+	if (!i)
+		return NULL;
+	return i->socket_context;
 }
 
 static void viewer_http_on_completed(void *arg, struct MHD_Connection *c, void **state,
@@ -419,7 +458,7 @@ void http_tick(struct viewer_http *h)
 			continue;
 		i = MHD_get_connection_info(p->c,
 					    MHD_CONNECTION_INFO_CONNECTION_FD);
-		/* the server sees the end of input and closes it */
+		/* libmicrohttpd sees the end of input and closes it */
 		if (i)
 			shutdown(i->connect_fd, SHUT_RDWR);
 	}
@@ -447,8 +486,7 @@ static int viewer_http_page_policy(char *out, size_t size)
 {
 	static const char before[] =
 		"http-equiv=\"Content-Security-Policy\" content=\"";
-	const char *s = memmem(live_html, live_html_len, before,
-			       strlen(before)), *end;
+	const char *s = memmem(live_html, live_html_len, before, strlen(before)), *end;
 	int n;
 
 	if (!s)
@@ -458,9 +496,10 @@ static int viewer_http_page_policy(char *out, size_t size)
 		     (size_t)(s - (const char *)live_html));
 	if (!end || memchr(s, '\n', (size_t)(end - s)))
 		return -EINVAL;
-	n = snprintf(out, size, "%.*s; frame-ancestors 'none'", (int)(end - s),
-		     s);
-	return n > 0 && (size_t)n < size ? 0 : -EINVAL;
+	n = snprintf(out, size, "%.*s; frame-ancestors 'none'", (int)(end - s), s);
+	if (n < 0 || (size_t)n >= size)
+		return -EINVAL;
+	return 0;
 }
 
 static struct MHD_Daemon *http_start_one(struct viewer_http *h, int fd)
@@ -487,11 +526,11 @@ int http_start(struct viewer_http *h, const struct listeners *l)
 	}
 	h->port = l->port;
 	for (int i = 0; i < l->n; i++) {
-		const union MHD_DaemonInfo *info;
+		const union MHD_DaemonInfo *info = NULL;
 
 		h->daemon[i] = http_start_one(h, l->fd[i]);
-		info = h->daemon[i] ? MHD_get_daemon_info(h->daemon[i],
-				MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+		if (h->daemon[i])
+			info = MHD_get_daemon_info(h->daemon[i], MHD_DAEMON_INFO_EPOLL_FD);
 		if (!info) {
 			log_err("libmicrohttpd cannot be started");
 			return -EIO;
@@ -504,8 +543,9 @@ int http_start(struct viewer_http *h, const struct listeners *l)
 
 void http_stop(struct viewer_http *h)
 {
-	while (h->n > 0)
-		MHD_stop_daemon(h->daemon[--h->n]);
+	for (int i = 0; i < h->n; i++)
+		MHD_stop_daemon(h->daemon[i]);
+	h->n = 0;
 }
 
 int http_work(struct viewer_http *h)

@@ -11,7 +11,7 @@
 #define SEALED		0xfe	/* .grade of a minute that is over, or too large */
 #define PIECES_MAX	64	/* merged at a time */
 #define MINUTE_NS	(60 * NSEC_PER_SEC)
-#define LATE_NS		(15 * NSEC_PER_SEC)	/* then a minute is over */
+#define LATE_NS		(15 * NSEC_PER_SEC)	/* after its end a minute is over */
 
 void store_init(struct store *s, uint64_t budget, uint64_t keep_ns)
 {
@@ -64,8 +64,8 @@ static void store_drop(struct store *s, size_t at, uint64_t *counter)
 	segment_free(seg);
 }
 
-/* Put one segment in the place of these (n indices, ascending).  0, -ENOMEM or
- * -E2BIG: all is as it was. */
+/* Replace n segments (indices, ascending) by one.  0, or -ENOMEM or -E2BIG: nothing is
+ * changed. */
 static int store_merge(struct store *s, const size_t *at, size_t n,
 		       enum segment_state to, uint8_t grade)
 {
@@ -80,10 +80,10 @@ static int store_merge(struct store *s, const size_t *at, size_t n,
 	one->grade = grade;
 	for (size_t i = n; i-- > 0; )
 		segment_free(store_take_out(s, at[i]));
-	return store_insert(s, one); /* there is room: n >= 1 were there */
+	return store_insert(s, one); /* there is room: n >= 1 were removed */
 }
 
-/* Those that cannot be one are left apart. */
+/* Segments that cannot be merged are left as they are. */
 static void store_merge_exact(struct store *s, const size_t *at, size_t n,
 			      uint8_t grade)
 {
@@ -105,7 +105,7 @@ static size_t store_find(const struct store *s, uint64_t minute,
 {
 	size_t n = 0;
 
-	/* mostly the last: starts are in order */
+	/* mostly the last ones: starts are in order */
 	for (size_t i = s->n; i-- > 0 && n < max; ) {
 		const struct segment *g = s->v[i];
 
@@ -136,15 +136,15 @@ static void store_merge_grades(struct store *s, uint64_t minute)
 	}
 }
 
-/* Minutes that are over become one segment each, once: what comes late has
- * store_merge_grades(). */
+/* Minutes that are over become one segment each, once; later segments of them are merged
+ * by store_merge_grades(). */
 static void store_seal(struct store *s, uint64_t now)
 {
-	uint64_t over = now > LATE_NS ? (now - LATE_NS) / MINUTE_NS : 0;
+	uint64_t over = store_ago(now, LATE_NS) / MINUTE_NS;
 	size_t at[PIECES_MAX], n;
 
 	if (s->sealed && s->sealed < over - 60)
-		s->sealed = over - 60;		/* nothing came for long */
+		s->sealed = over - 60;		/* there were no samples for long */
 	for (; s->sealed && s->sealed < over; s->sealed++) {
 		n = store_find(s, s->sealed, SEGMENT_EXACT, ANY, at,
 			       PIECES_MAX);
@@ -161,8 +161,10 @@ static size_t store_count_minutes(const struct store *s)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->n; i++)
-		n += s->v[i]->state == SEGMENT_MINUTE;
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->v[i]->state == SEGMENT_MINUTE)
+			n++;
+	}
 	return n;
 }
 
@@ -183,13 +185,16 @@ static void store_merge_minutes(struct store *s)
 static ssize_t store_oldest_exact(const struct store *s, uint64_t before)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		if (s->v[i]->state == SEGMENT_EXACT)
-			return s->v[i]->end_ns <= before ? (ssize_t)i : -1;
+		if (s->v[i]->state != SEGMENT_EXACT)
+			continue;
+		if (s->v[i]->end_ns > before)
+			return -1;
+		return (ssize_t)i;
 	}
 	return -1;
 }
 
-/* Coarsen an exact segment together with all of its minute, or else alone. */
+/* Coarsen an exact segment together with its whole minute, or else alone. */
 static void store_forget_times(struct store *s, size_t exact)
 {
 	size_t at[PIECES_MAX], n;
@@ -201,12 +206,11 @@ static void store_forget_times(struct store *s, size_t exact)
 		store_drop(s, exact, &s->dropped);
 }
 
-/* Take one step down. */
+/* Take one of the steps of store.h. */
 static void store_coarsen(struct store *s, uint64_t now)
 {
 	size_t minutes = store_count_minutes(s);
-	ssize_t exact = store_oldest_exact(s, now > STORE_FRESH_NS ?
-					   now - STORE_FRESH_NS : 0);
+	ssize_t exact = store_oldest_exact(s, store_ago(now, STORE_FRESH_NS));
 
 	if (minutes >= 2 * STORE_LONG || (exact < 0 && minutes > 1))
 		store_merge_minutes(s);
@@ -218,7 +222,7 @@ static void store_coarsen(struct store *s, uint64_t now)
 
 void store_expire(struct store *s, uint64_t now)
 {
-	uint64_t before = now > s->keep_ns ? now - s->keep_ns : 0;
+	uint64_t before = store_ago(now, s->keep_ns);
 
 	for (size_t i = 0; i < s->n; ) {
 		if (s->v[i]->start_ns >= before)
