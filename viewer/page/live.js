@@ -19,7 +19,7 @@ class Refused extends Error {
 
 /* --- requests --------------------------------------------------------------------- */
 
-/* The text of {"error":"text"}, or the whole answer. */
+/* The text of {"error":"text"}, or else the whole answer. */
 function errorText(body)
 {
 	try {
@@ -29,7 +29,7 @@ function errorText(body)
 	}
 }
 
-/* There was no answer, or not all of it. */
+/* There was no answer, or an incomplete one. */
 class Lost extends Error {}
 
 async function request(path, params, signal, how)
@@ -111,7 +111,7 @@ async function askProfile(signal)
 	const [from, to] = range();
 
 	showFacets(facets);
-	/* the root of the graph says it, too */
+	/* the root of the graph shows it, too */
 	const shownProfile = decode(JSON.parse(profile));
 	showLoad(shownProfile.tree.all, info.frequency, info.cpus, to - Math.max(from, oldest));
 	showProfile(shownProfile);
@@ -222,7 +222,7 @@ function askForKey(why)
 	page.dataset.state = "key";
 	stored("sessionStorage", KEY, null);
 	notice(why, "Open the address that `trifold run` printed in its terminal when it started: it ends in #key=\u2026 " +
-		"and only whoever sees it may see the profile. Or paste it here:", el("p", {}, input, " ", b));
+		"and nobody can see the profile without it. Or paste it here:", el("p", {}, input, " ", b));
 }
 
 const FIRST_MS = 15000;			/* after this time the first samples should be here */
@@ -327,7 +327,7 @@ source.changed = () => {
 	refresh();
 };
 
-/* of two ranges compared no box is first */
+/* a comparison of two ranges has no times */
 source.timed = () => !state.base;
 
 function recallLive()
