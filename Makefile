@@ -52,7 +52,7 @@ LOADER_IPC    := ipc/message.c ipc/conn.c ipc/sealed.c
 LOADER_COMMON := common/log.c common/service.c common/sandbox.c common/send_fds.c
 IPC      := $(LOADER_IPC) ipc/sealed_map.c ipc/rules.c
 COMMON   := $(LOADER_COMMON) common/evloop.c common/cost.c common/log_quote.c common/service_listen.c common/service_status.c
-OTLP     := $(addprefix profile/formats/,otlp.c dictionary.c location_order.c) common/protobuf.c common/buffer.c
+OTLP     := $(addprefix profile/formats/,otlp.c dictionary.c) common/protobuf.c common/buffer.c
 # what only the unprivileged ones need
 MORE     := common/sandbox_root.c common/signals.c common/number.c ipc/counters.c
 

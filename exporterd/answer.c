@@ -44,7 +44,7 @@ int answer_parse_status(const uint8_t *body, size_t len, struct answer *ret)
 	return 0;
 }
 
-static void judge_success(const struct http_answer *a, struct answer *ret)
+static void answer_judge_success(const struct http_answer *a, struct answer *ret)
 {
 	ret->verdict = ANSWER_ACCEPTED;
 	/* the status 200 decides; a body that is not OTLP is ignored */
@@ -53,17 +53,23 @@ static void judge_success(const struct http_answer *a, struct answer *ret)
 			 "answer is not OTLP: is this an OTLP receiver?");
 }
 
-static void judge_failure(const struct http_answer *a, struct answer *ret)
+static void answer_judge_failure(const struct http_answer *a, struct answer *ret)
 {
-	bool again = a->status == 429 || a->status == 502 ||
-		     a->status == 503 || a->status == 504;
-
-	ret->verdict = again ? ANSWER_RETRY : ANSWER_FINAL;
-	if (again)
+	switch (a->status) {
+	case 413:
+		ret->verdict = ANSWER_TOO_LARGE;
+		break;
+	case 429:
+	case 502:
+	case 503:
+	case 504:
+		ret->verdict = ANSWER_RETRY;
 		(void)retry_after_parse(a->retry_after, time(NULL),
 					&ret->wait_ns);
-	if (a->status == 413)
-		ret->verdict = ANSWER_TOO_LARGE;
+		break;
+	default:
+		ret->verdict = ANSWER_FINAL;
+	}
 	/* text/plain from proxies, Status from OTLP receivers */
 	if (a->len && answer_parse_status(a->body, a->len, ret))
 		log_quote((const char *)a->body, a->len, ret->text,
@@ -83,8 +89,8 @@ void answer_judge(const struct http_answer *a, struct answer *ret)
 		log_quote(a->error, strlen(a->error), ret->text,
 			  sizeof(ret->text));
 	} else if (a->status / 100 == 2) {
-		judge_success(a, ret);
+		answer_judge_success(a, ret);
 	} else {
-		judge_failure(a, ret);
+		answer_judge_failure(a, ret);
 	}
 }

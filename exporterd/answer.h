@@ -4,9 +4,9 @@
  *
  * OTLP specification 1.11.0, "OTLP/HTTP Response": 429, 502, 503 and 504 may
  * be tried again, as may an attempt without an answer; all else is final.  A
- * 200 with rejected profiles is final too.  A 413 speaks of the size; so does a
- * 400 with the words that Go's http.MaxBytesReader has for it (net/http of Go
- * 1.22, MaxBytesError): a collector (0.159) answers that.
+ * 200 with rejected profiles is final too.  A 413 means that the request is too
+ * large; so does a 400 with the text of Go's http.MaxBytesReader (net/http of Go
+ * 1.22, MaxBytesError), which the collector (0.159) answers.
  */
 #ifndef EXPORTERD_ANSWER_H
 #define EXPORTERD_ANSWER_H
@@ -20,7 +20,7 @@ enum answer_verdict {
 	ANSWER_ACCEPTED = 0,
 	ANSWER_PARTIAL,		/* `rejected` profiles were refused */
 	ANSWER_FINAL,		/* refused */
-	ANSWER_RETRY,		/* after wait_ns, or as soon as we like */
+	ANSWER_RETRY,		/* after wait_ns; 0: the sender's choice */
 	ANSWER_TOO_LARGE,	/* refused for the request's size */
 };
 
@@ -33,8 +33,8 @@ struct answer {
 
 void answer_judge(const struct http_answer *a, struct answer *ret);
 
-/* Of a 200: rejected profiles and message of an ExportProfilesServiceResponse.
- * Returns 0; -EPROTO when it is none (*ret is left alone). */
+/* Rejected profiles and message of an ExportProfilesServiceResponse, the body of
+ * a 200.  Returns 0; -EPROTO when it is none (*ret is left alone). */
 int answer_parse_success(const uint8_t *body, size_t len, struct answer *ret);
 
 /* The message of a google.rpc.Status, as above. */

@@ -14,9 +14,10 @@
 uint64_t backoff_next(struct backoff *b, uint64_t random)
 {
 	uint64_t base = b->next_ns ? b->next_ns : b->first_ns;
-	uint64_t grown = base + base / 2;
 
-	b->next_ns = grown < b->max_ns ? grown : b->max_ns;
+	b->next_ns = base + base / 2;
+	if (b->next_ns > b->max_ns)
+		b->next_ns = b->max_ns;
 	return base / 2 + random % (base + 1);
 }
 
@@ -57,7 +58,9 @@ int retry_after_parse(const char *value, time_t now, uint64_t *ret_ns)
 		date = curl_getdate(value, NULL);
 		if (date == (time_t)-1)
 			return -EINVAL;
-		s = date > now ? (uint64_t)(date - now) : 0;
+		s = 0;
+		if (date > now)
+			s = (uint64_t)(date - now);
 	}
 	if (s > RETRY_AFTER_MAX)
 		s = RETRY_AFTER_MAX;

@@ -3,8 +3,8 @@
  * backoff - when to try again
  *
  * Waits grow by half each time up to a limit, and each is spread over 50 % to
- * 150 % of its value, so that many exporters whose receiver failed do not come
- * back together.
+ * 150 % of its value, so that after an outage of a receiver its exporters do not
+ * all come back at once.
  */
 #ifndef EXPORTERD_BACKOFF_H
 #define EXPORTERD_BACKOFF_H

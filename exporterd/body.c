@@ -13,9 +13,9 @@
 /* zstd's own default. */
 #define ZSTD_LEVEL 3
 
-/* Below that, a code costs what it saves (measured with requests of 60 KB). */
+/* A code costs as much as it saves in a shorter block (requests of 60 KB). */
 #define BLOCK_MIN 1000
-/* What a block takes beyond what the libraries reckon with. */
+/* Bytes of a block that the libraries' bounds do not include. */
 #define BLOCK_MORE 32
 
 struct input {
@@ -47,15 +47,16 @@ int compression_of(const char *name)
 
 static bool exporter_body_plain(struct body *b, const uint8_t *data)
 {
-	b->data = malloc(b->raw_len ? b->raw_len : 1);
+	b->data = malloc(b->raw_len + 1);
+	if (!b->data)
+		return false;
+	memcpy(b->data, data, b->raw_len);
 	b->len = b->raw_len;
-	if (b->data)
-		memcpy(b->data, data, b->len);
-	return b->data;
+	return true;
 }
 
-/* The end of the block at `from`: the next cut that is not too near, or the
- * end. */
+/* The end of the block at `from`: the next cut that is BLOCK_MIN away, or the
+ * end of the input. */
 static size_t exporter_body_block(const struct input *in, size_t from)
 {
 	for (unsigned int i = 0; i < in->n; i++) {
@@ -68,15 +69,18 @@ static size_t exporter_body_block(const struct input *in, size_t from)
 
 static bool exporter_body_deflate(z_stream *z, const struct input *in)
 {
-	for (size_t at = 0, end;; at = end) {
-		bool last = (end = exporter_body_block(in, at)) == in->len;
+	size_t at = 0;
+
+	for (;;) {
+		size_t end = exporter_body_block(in, at);
 
 		z->next_in = (Bytef *)in->data + at;
 		z->avail_in = (uInt)(end - at);
-		if (last)
+		if (end == in->len)
 			return deflate(z, Z_FINISH) == Z_STREAM_END;
 		if (deflate(z, Z_BLOCK) != Z_OK || z->avail_in)
 			return false;
+		at = end;
 	}
 }
 
@@ -108,10 +112,12 @@ static bool exporter_body_zstd_blocks(ZSTD_CCtx *z, ZSTD_outBuffer *out,
 	ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, ZSTD_LEVEL);
 	ZSTD_CCtx_setPledgedSrcSize(z, in->len);
 	do {
+		ZSTD_EndDirective how = ZSTD_e_flush;
+
 		part.size = exporter_body_block(in, part.pos);
-		left = ZSTD_compressStream2(z, out, &part,
-					    part.size < in->len ? ZSTD_e_flush :
-								  ZSTD_e_end);
+		if (part.size == in->len)
+			how = ZSTD_e_end;
+		left = ZSTD_compressStream2(z, out, &part, how);
 	} while (left == 0 && part.pos < in->len);
 	return left == 0;
 }
@@ -131,7 +137,7 @@ static bool exporter_body_zstd(struct body *b, const struct input *in)
 	return ok;
 }
 
-static bool compress_into(struct body *b, const struct input *in)
+static bool exporter_body_compress(struct body *b, const struct input *in)
 {
 	switch (b->compression) {
 	case COMPRESSION_GZIP:
@@ -145,7 +151,7 @@ static bool compress_into(struct body *b, const struct input *in)
 
 static struct body *body_shrink(struct body *b)
 {
-	uint8_t *fit = realloc(b->data, b->len ? b->len : 1);
+	uint8_t *fit = realloc(b->data, b->len + 1);
 
 	if (fit)
 		b->data = fit;
@@ -161,7 +167,7 @@ struct body *body_make_cut(const uint8_t *data, size_t len, const size_t *cuts,
 	if (!b)
 		return NULL;
 	*b = (struct body){ .refs = 1, .compression = c, .raw_len = len };
-	if (!compress_into(b, &in)) {
+	if (!exporter_body_compress(b, &in)) {
 		body_put(b);
 		return NULL;
 	}
@@ -175,7 +181,10 @@ struct body *body_make(const uint8_t *data, size_t len, enum compression c)
 
 void body_put(struct body *b)
 {
-	if (!b || --b->refs)
+	if (!b)
+		return;
+	b->refs--;
+	if (b->refs)
 		return;
 	free(b->data);
 	free(b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* body - the bytes of a request, compressed, shared by those that send them */
+/* body - the bytes of a request, compressed, shared by its senders */
 #ifndef EXPORTERD_BODY_H
 #define EXPORTERD_BODY_H
 
@@ -31,9 +31,9 @@ int compression_of(const char *name);
  * short. */
 struct body *body_make(const uint8_t *data, size_t len, enum compression c);
 
-/* The same.  At each of n places in data, ascending, bytes of another kind
- * begin: the compressor then begins a block with another code, unless the one
- * before were too short to pay for it. */
+/* The same.  At each of n offsets in data, ascending, bytes of another kind begin:
+ * the compressor then begins a block with a new code, unless the block before would
+ * be too short to pay for it. */
 struct body *body_make_cut(const uint8_t *data, size_t len, const size_t *cuts,
 			   unsigned int n, enum compression c);
 

@@ -18,11 +18,15 @@ static void curl_loop_check(struct curl_loop *c)
 	CURLMsg *m;
 	int left;
 
-	while ((m = curl_multi_info_read(c->multi, &left))) {
+	for (;;) {
+		CURLcode code;
+
+		m = curl_multi_info_read(c->multi, &left);
+		if (!m)
+			return;
 		if (m->msg != CURLMSG_DONE)
 			continue;
-		CURLcode code = m->data.result;
-
+		code = m->data.result;
 		curl_multi_remove_handle(c->multi, c->easy);
 		c->busy = false;
 		c->done(c->arg, code);
@@ -32,7 +36,7 @@ static void curl_loop_check(struct curl_loop *c)
 
 /* --- the event loop ------------------------------------------------------- */
 
-static int on_socket_event(struct ev_source *src, uint32_t events)
+static int curl_loop_on_event(struct ev_source *src, uint32_t events)
 {
 	struct watch *w = (struct watch *)src;
 	struct curl_loop *c = w->curl;
@@ -44,19 +48,19 @@ static int on_socket_event(struct ev_source *src, uint32_t events)
 		what |= CURL_CSELECT_OUT;
 	if (events & EPOLLERR)
 		what |= CURL_CSELECT_ERR;
-	/* w may be gone after this */
+	/* this may free w */
 	curl_multi_socket_action(c->multi, src->fd, what, &running);
 	curl_loop_check(c);
 	return 0;
 }
 
-static int watch_new(struct curl_loop *c, curl_socket_t fd, uint32_t events)
+static int curl_loop_watch(struct curl_loop *c, curl_socket_t fd, uint32_t events)
 {
 	struct watch *w = malloc(sizeof(*w));
 
 	if (!w)
 		return -1;
-	*w = (struct watch){ { .fd = fd, .fn = on_socket_event }, c };
+	*w = (struct watch){ { .fd = fd, .fn = curl_loop_on_event }, c };
 	if (evloop_add(c->loop, &w->src, events) < 0) {
 		free(w);
 		return -1;
@@ -65,8 +69,8 @@ static int watch_new(struct curl_loop *c, curl_socket_t fd, uint32_t events)
 	return 0;
 }
 
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg,
-		     void *assigned)
+static int curl_loop_on_socket(CURL *easy, curl_socket_t fd, int what, void *arg,
+			       void *assigned)
 {
 	struct watch *w = assigned;
 	struct curl_loop *c = arg;
@@ -86,8 +90,10 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg,
 	if (what & CURL_POLL_OUT)
 		events |= EPOLLOUT;
 	if (!w)
-		return watch_new(c, fd, events);
-	return evloop_mod(c->loop, &w->src, events) < 0 ? -1 : 0;
+		return curl_loop_watch(c, fd, events);
+	if (evloop_mod(c->loop, &w->src, events) < 0)
+		return -1;
+	return 0;
 }
 
 static void curl_loop_on_timer(void *arg)
@@ -99,7 +105,7 @@ static void curl_loop_on_timer(void *arg)
 	curl_loop_check(c);
 }
 
-static int on_timeout(CURLM *multi, long ms, void *arg)
+static int curl_loop_on_timeout(CURLM *multi, long ms, void *arg)
 {
 	struct curl_loop *c = arg;
 
@@ -117,9 +123,9 @@ static bool curl_loop_set_multi(struct curl_loop *c)
 {
 	CURLM *m = c->multi;
 
-	return !curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, on_socket) &&
+	return !curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, curl_loop_on_socket) &&
 	       !curl_multi_setopt(m, CURLMOPT_SOCKETDATA, c) &&
-	       !curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, on_timeout) &&
+	       !curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, curl_loop_on_timeout) &&
 	       !curl_multi_setopt(m, CURLMOPT_TIMERDATA, c) &&
 	       !curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, 2L);
 }
@@ -139,7 +145,9 @@ int curl_loop_init(struct curl_loop *c, struct evloop *loop,
 	c->easy = curl_easy_init();
 	if (!c->multi || !c->easy)
 		return -ENOMEM;
-	return curl_loop_set_multi(c) ? 0 : -EINVAL;
+	if (!curl_loop_set_multi(c))
+		return -EINVAL;
+	return 0;
 }
 
 void curl_loop_fini(struct curl_loop *c)

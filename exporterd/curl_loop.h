@@ -2,8 +2,7 @@
 /*
  * curl_loop - one transfer of libcurl at a time, driven by the event loop
  *
- * What to transfer is the caller's: an easy handle with its options.  Both of
- * exporterd's users of HTTP, http.h and download.h, have one of these each.
+ * The caller sets the options of the easy handle.  Users: http.h, download.h.
  */
 #ifndef EXPORTERD_CURL_LOOP_H
 #define EXPORTERD_CURL_LOOP_H

@@ -46,7 +46,7 @@ void debug_cache_open(struct debug_cache *c, const char *path, uint64_t max_byte
 	log_warn("debug files are kept in memory only");
 }
 
-/* The disk refused something: one line until it takes a file again. */
+/* The disk failed: one line in the log until it accepts a file again. */
 static int debug_cache_failed(struct debug_cache *c, const char *what, int r)
 {
 	c->errors++;
@@ -71,7 +71,9 @@ static int debug_cache_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
 }
 
 static bool debug_cache_read_name(const char *s, struct debug_cache_entry *ret)
@@ -109,7 +111,7 @@ static void debug_cache_forget(struct debug_cache *c, struct debug_cache_entry *
 	*e = c->v[--c->n];
 }
 
-/* The entry and its file. */
+/* Remove the entry and its file. */
 static void debug_cache_remove(struct debug_cache *c, struct debug_cache_entry *e)
 {
 	char name[CACHE_NAME_SIZE];
@@ -120,7 +122,7 @@ static void debug_cache_remove(struct debug_cache *c, struct debug_cache_entry *
 	debug_cache_forget(c, e);
 }
 
-/* For one more of so many bytes.  False: it is too large. */
+/* Make room for one more file of this size.  False: it is too large. */
 static bool debug_cache_make_room(struct debug_cache *c, uint64_t bytes)
 {
 	if (bytes > c->max_bytes)
@@ -128,15 +130,17 @@ static bool debug_cache_make_room(struct debug_cache *c, uint64_t bytes)
 	while (c->n && (c->n >= DEBUG_CACHE_FILES_MAX || c->bytes > c->max_bytes - bytes)) {
 		struct debug_cache_entry *old = &c->v[0];
 
-		for (uint32_t i = 1; i < c->n; i++)
-			old = c->v[i].used_ns < old->used_ns ? &c->v[i] : old;
+		for (uint32_t i = 1; i < c->n; i++) {
+			if (c->v[i].used_ns < old->used_ns)
+				old = &c->v[i];
+		}
 		debug_cache_remove(c, old);
 		c->evicted++;
 	}
 	return true;
 }
 
-/* --- what was left -------------------------------------------------------------- */
+/* --- files of a former exporterd ------------------------------------------------ */
 
 static void debug_cache_find_file(void *arg, const char *name)
 {
@@ -157,10 +161,11 @@ static void debug_cache_find_file(void *arg, const char *name)
 
 void debug_cache_scan(struct debug_cache *c)
 {
-	int r = c->dir < 0 ? 0 : own_dir_probe(c->dir);
+	int r;
 
 	if (c->dir < 0)
 		return;
+	r = own_dir_probe(c->dir);
 	if (r == 0)
 		r = own_dir_list(c->dir, DEBUG_CACHE_SCAN_MAX, debug_cache_find_file, c);
 	if (r < 0) {
@@ -170,17 +175,17 @@ void debug_cache_scan(struct debug_cache *c)
 		return;
 	}
 	if (r)
-		log_warn("cache of debug files %s: more than %d files: the others are not "
-			 "looked at", c->path, DEBUG_CACHE_SCAN_MAX);
+		log_warn("cache of debug files %s: more than %d files: ignoring the others",
+			 c->path, DEBUG_CACHE_SCAN_MAX);
 	debug_cache_make_room(c, 0);
 	if (c->refused)
-		log_warn("cache of debug files %s: %llu files are not ours: left alone", c->path,
-			 (unsigned long long)c->refused);
+		log_warn("cache of debug files %s: ignoring %llu files that trifold did not make",
+			 c->path, (unsigned long long)c->refused);
 	log_info("cache of debug files %s: %u files, %llu bytes", c->path, c->n,
 		 (unsigned long long)c->bytes);
 }
 
-/* --- out ------------------------------------------------------------------------ */
+/* --- reading -------------------------------------------------------------------- */
 
 static void debug_cache_touch(struct debug_cache_entry *e, int fd)
 {
@@ -206,7 +211,7 @@ int debug_cache_get(struct debug_cache *c, const struct msg_debuginfo_wanted *id
 		debug_cache_touch(e, fd);
 		return fd;
 	}
-	if (fd >= 0) {		/* ours, and not as it was */
+	if (fd >= 0) {		/* it was changed */
 		close(fd);
 		debug_cache_remove(c, e);
 	} else if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM) {
@@ -226,23 +231,22 @@ void debug_cache_drop(struct debug_cache *c, const struct msg_debuginfo_wanted *
 		debug_cache_remove(c, e);
 }
 
-/* --- in --------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------- */
 
 int debug_cache_begin(struct debug_cache *c)
 {
-	int r = 0;
+	int r;
 
 	if (c->dir < 0)
 		return -ENOENT;
 	c->unsynced = 0;
 	c->new_fd = own_dir_create(c->dir);
 	if (c->new_fd < 0)
-		r = c->new_fd;
-	else if ((c->read_fd = openat(c->dir, OWN_DIR_TEMPORARY,
-				      O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-		r = -errno;
-	if (r == 0)
+		return debug_cache_failed(c, "make a file", c->new_fd);
+	c->read_fd = openat(c->dir, OWN_DIR_TEMPORARY, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (c->read_fd >= 0)
 		return 0;
+	r = -errno;
 	debug_cache_give_up(c);
 	return debug_cache_failed(c, "make a file", r);
 }
@@ -273,10 +277,12 @@ int debug_cache_write(struct debug_cache *c, const void *data, size_t len)
 	if (r < 0)
 		return debug_cache_failed(c, "write a file", r);
 	c->unsynced += len;
-	return c->unsynced < DEBUG_CACHE_SYNC_BYTES ? 0 : debug_cache_sync(c);
+	if (c->unsynced < DEBUG_CACHE_SYNC_BYTES)
+		return 0;
+	return debug_cache_sync(c);
 }
 
-/* Under its name, and in the list.  0 or -errno. */
+/* Rename the new file and enter it into the list.  0 or -errno. */
 static int debug_cache_enter(struct debug_cache *c, const struct msg_debuginfo_wanted *id)
 {
 	struct debug_cache_entry e = { .id_len = id->build_id_len };
@@ -314,7 +320,7 @@ int debug_cache_keep(struct debug_cache *c, const struct msg_debuginfo_wanted *i
 	if (r == 0)
 		c->failing = false;
 	c->read_fd = -1;
-	debug_cache_give_up(c);	/* its name, if it still has the other one */
+	debug_cache_give_up(c);	/* removes the file if it was not renamed */
 	return fd;
 }
 

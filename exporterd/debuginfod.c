@@ -23,7 +23,7 @@ static bool debuginfod_same(const struct msg_debuginfo_wanted *a,
 	       !memcmp(a->build_id, b->build_id, a->build_id_len);
 }
 
-/* --- what is of no use to ask ------------------------------------------------- */
+/* --- build IDs that are not requested for some time --------------------------- */
 
 static bool debuginfod_knows(const struct debuginfod *d,
 			     const struct msg_debuginfo_wanted *w)
@@ -39,7 +39,7 @@ static bool debuginfod_knows(const struct debuginfod *d,
 	return false;
 }
 
-/* The one that came first is forgotten. */
+/* Replaces the oldest one. */
 static void debuginfod_remember(struct debuginfod *d,
 				const struct msg_debuginfo_wanted *w, uint64_t seconds)
 {
@@ -51,13 +51,14 @@ static void debuginfod_remember(struct debuginfod *d,
 
 /* --- servers ------------------------------------------------------------------ */
 
-static void debuginfod_leave_alone(struct debuginfod_server *s, uint64_t retry_after_s)
+static void debuginfod_postpone(struct debuginfod_server *s, uint64_t retry_after_s)
 {
-	uint64_t wait = backoff_next(&s->backoff, backoff_random()),
-		 asked = retry_after_s < DEBUGINFOD_MOST_S ? retry_after_s : DEBUGINFOD_MOST_S;
+	uint64_t wait = backoff_next(&s->backoff, backoff_random());
 
-	if (asked * NSEC_PER_SEC > wait)
-		wait = asked * NSEC_PER_SEC;
+	if (retry_after_s > DEBUGINFOD_MOST_S)
+		retry_after_s = DEBUGINFOD_MOST_S;
+	if (wait < retry_after_s * NSEC_PER_SEC)
+		wait = retry_after_s * NSEC_PER_SEC;
 	s->until_ns = now_ns() + wait;
 }
 
@@ -66,7 +67,7 @@ static void debuginfod_failed(struct debuginfod *d, unsigned int server,
 {
 	d->stats->debuginfod_failed++;
 	if (r->end != DOWNLOAD_TOO_MUCH)
-		debuginfod_leave_alone(&d->servers[server], r->retry_after_s);
+		debuginfod_postpone(&d->servers[server], r->retry_after_s);
 	if (log_limited(&d->log))
 		log_warn("no debug file from debuginfod server %u of %u: %s (HTTP status %ld)",
 			 server + 1, d->config->n, r->error, r->status);
@@ -74,7 +75,7 @@ static void debuginfod_failed(struct debuginfod *d, unsigned int server,
 
 /* --- questions ------------------------------------------------------------------ */
 
-/* The first question is answered. */
+/* Answer the first question. */
 static void debuginfod_answer(struct debuginfod *d, int fd)
 {
 	uint64_t id = d->questions[0].id;
@@ -84,15 +85,15 @@ static void debuginfod_answer(struct debuginfod *d, int fd)
 	d->answer(d->arg, id, fd);
 }
 
-/* No server has it, as far as they could be asked. */
-static void debuginfod_nobody(struct debuginfod *d)
+/* No server gave the file of the first question. */
+static void debuginfod_not_found(struct debuginfod *d)
 {
 	const struct debuginfod_question *q = &d->questions[0];
 
-	if (!q->unsure || q->spoilt) {
-		d->stats->debuginfod_not_found += !q->spoilt;
+	if (!q->unsure && !q->spoilt)
+		d->stats->debuginfod_not_found++;
+	if (!q->unsure || q->spoilt)
 		debuginfod_remember(d, &q->wanted, DEBUGINFOD_NO_S);
-	}
 	debuginfod_answer(d, -1);
 }
 
@@ -106,15 +107,17 @@ static int debuginfod_request(struct debuginfod *d, unsigned int server)
 	for (uint32_t i = 0; i < w->build_id_len; i++)
 		sprintf(hex + 2 * i, "%02x", w->build_id[i]);
 	snprintf(path, sizeof(path), PATH, hex);
-	url = endpoint_url(d->config->urls[server], path);
-	r = url ? download_start(&d->download, url, w) : -ENOMEM;
-	free(url);
 	d->stats->debuginfod_requests++;
+	url = endpoint_url(d->config->urls[server], path);
+	if (!url)
+		return -ENOMEM;
+	r = download_start(&d->download, url, w);
+	free(url);
 	return r;
 }
 
-/* May a request be made now?  If not, the timer will say when. */
-static bool debuginfod_may(struct debuginfod *d)
+/* Is a request allowed now?  If not, the timer is set. */
+static bool debuginfod_may_request(struct debuginfod *d)
 {
 	uint64_t now = now_ns();
 
@@ -128,7 +131,7 @@ static bool debuginfod_may(struct debuginfod *d)
 	return false;
 }
 
-/* Ask the next server that is not left alone; or answer, and go on with the next
+/* Ask the next server that may be asked now; or answer, and go on with the next
  * question. */
 static void debuginfod_next(struct debuginfod *d)
 {
@@ -141,8 +144,8 @@ static void debuginfod_next(struct debuginfod *d)
 			q->server++;
 		}
 		if (q->server >= d->config->n) {
-			debuginfod_nobody(d);
-		} else if (!debuginfod_may(d)) {
+			debuginfod_not_found(d);
+		} else if (!debuginfod_may_request(d)) {
 			return;
 		} else if (debuginfod_request(d, q->server)) {
 			q->unsure = true;
@@ -162,18 +165,28 @@ static void debuginfod_on_done(void *arg, const struct download_result *r)
 	struct debuginfod_question *q = &d->questions[0];
 
 	d->stats->debuginfod_bytes += r->bytes;
-	if (r->end == DOWNLOAD_FOUND || r->end == DOWNLOAD_NOT_THERE)
+	switch (r->end) {
+	case DOWNLOAD_FOUND:
 		backoff_reset(&d->servers[q->server].backoff);
-	else
-		debuginfod_failed(d, q->server, r);
-	q->spoilt |= r->end == DOWNLOAD_SPOILT || r->end == DOWNLOAD_TOO_MUCH;
-	q->unsure |= r->end == DOWNLOAD_REFUSED;
-	q->server++;
-	if (r->end == DOWNLOAD_FOUND) {
 		d->stats->debuginfod_found++;
 		debuginfod_remember(d, &q->wanted, DEBUGINFOD_FOUND_S);
 		debuginfod_answer(d, r->fd);
+		debuginfod_next(d);
+		return;
+	case DOWNLOAD_NOT_THERE:
+		backoff_reset(&d->servers[q->server].backoff);
+		break;
+	case DOWNLOAD_TOO_MUCH:
+	case DOWNLOAD_SPOILT:
+		debuginfod_failed(d, q->server, r);
+		q->spoilt = true;
+		break;
+	case DOWNLOAD_REFUSED:
+		debuginfod_failed(d, q->server, r);
+		q->unsure = true;
+		break;
 	}
+	q->server++;
 	debuginfod_next(d);
 }
 
@@ -199,7 +212,8 @@ bool debuginfod_ask(struct debuginfod *d, uint64_t id,
 		return true;
 	}
 	d->stats->debuginfod_asked++;
-	d->questions[d->n++] = (struct debuginfod_question){ .id = id, .wanted = *wanted };
+	d->questions[d->n] = (struct debuginfod_question){ .id = id, .wanted = *wanted };
+	d->n++;
 	debuginfod_next(d);
 	return true;
 }
@@ -231,8 +245,10 @@ int debuginfod_init(struct debuginfod *d, struct evloop *loop,
 			DEBUGINFOD_MOST_S * NSEC_PER_SEC, 0,
 		};
 	r = timer_init(&d->timer, loop, debuginfod_on_timer, d);
-	return r < 0 ? r : download_init(&d->download, loop, &d->cache,
-					 config->max_bytes, config->timeout_s, debuginfod_on_done, d);
+	if (r < 0)
+		return r;
+	return download_init(&d->download, loop, &d->cache, config->max_bytes,
+			     config->timeout_s, debuginfod_on_done, d);
 }
 
 void debuginfod_fini(struct debuginfod *d)

@@ -9,14 +9,14 @@
 #include "common/read_all.h"
 #include "ipc/sealed.h"
 
-#define USER_AGENT	"trifold"	/* no version: build IDs alone leave the host */
-#define NOTE_MAX	65536		/* bytes of a body that does not count */
+#define USER_AGENT	"trifold"	/* no version: only build IDs leave the host */
+#define NOTE_MAX	65536		/* bytes of the body of an error */
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL	8U	/* linux/memfd.h, 6.3 */
 #endif
 
-/* --- where it goes ------------------------------------------------------------ */
+/* --- storing the body --------------------------------------------------------- */
 
 static int download_memory(void)
 {
@@ -25,7 +25,9 @@ static int download_memory(void)
 
 	if (fd < 0 && errno == EINVAL)
 		fd = memfd_create("debuginfo", flags);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return fd;
 }
 
 static void download_drop(struct download *d)
@@ -38,22 +40,39 @@ static void download_drop(struct download *d)
 	d->fd = -1;
 }
 
-/* The disk does not take it: what has come goes on in memory.  0 or -errno. */
-static int download_to_memory(struct download *d)
+/* Copy what has come from the cache into the memfd.  0 or -errno. */
+static int download_copy(struct download *d)
 {
 	static char part[65536];
-	int r = 0;
+	uint64_t left = d->bytes;
+
+	while (left) {
+		size_t want = left < sizeof(part) ? left : sizeof(part);
+		ssize_t n = read(d->cache->read_fd, part, want);
+		int r;
+
+		if (n <= 0)
+			return -EIO;
+		r = write_all(d->fd, part, (size_t)n);
+		if (r)
+			return r;
+		left -= (uint64_t)n;
+	}
+	return 0;
+}
+
+/* The disk failed: continue in memory.  0 or -errno. */
+static int download_to_memory(struct download *d)
+{
+	int r;
 
 	d->fd = download_memory();
-	for (uint64_t left = d->bytes; left && d->fd >= 0 && r == 0;) {
-		ssize_t n = read(d->cache->read_fd, part, left < sizeof(part) ? left : sizeof(part));
-
-		r = n > 0 ? write_all(d->fd, part, (size_t)n) : -EIO;
-		left -= n > 0 ? (uint64_t)n : 0;
-	}
+	r = d->fd;
+	if (d->fd >= 0)
+		r = download_copy(d);
 	debug_cache_give_up(d->cache);
 	d->cached = false;
-	return d->fd < 0 ? d->fd : r;
+	return r;
 }
 
 /* 0 or -errno. */
@@ -63,7 +82,8 @@ static int download_put(struct download *d, const void *data, size_t len)
 
 	if (!d->cached && d->fd < 0) {
 		d->cached = debug_cache_begin(d->cache) == 0;
-		d->fd = d->cached ? -1 : download_memory();
+		if (!d->cached)
+			d->fd = download_memory();
 	}
 	if (d->cached && debug_cache_write(d->cache, data, len) == 0)
 		return 0;
@@ -71,11 +91,13 @@ static int download_put(struct download *d, const void *data, size_t len)
 		r = download_to_memory(d);
 	if (d->fd < 0)
 		return d->fd;
-	return r ? r : write_all(d->fd, data, len);
+	if (r)
+		return r;
+	return write_all(d->fd, data, len);
 }
 
-/* What it was that came, which nobody can change any more in memory, or write to on
- * disk.  A descriptor, the caller's, or -errno. */
+/* The complete file: sealed memory, or of the cache and only to read.  A descriptor,
+ * the caller's, or -errno. */
 static int download_take(struct download *d)
 {
 	int fd;
@@ -93,36 +115,45 @@ static int download_take(struct download *d)
 	return fd;
 }
 
-/* --- what comes ----------------------------------------------------------------- */
+/* --- the answer ----------------------------------------------------------------- */
 
-/* Of an answer that is no 200 the body is let through, so that the connection can
- * be used again. */
+/* The body of an error is read and dropped, so that the connection can be used again. */
 static size_t download_on_body(char *data, size_t size, size_t n, void *arg)
 {
 	struct download *d = arg;
 	size_t len = size * n;
+	uint64_t max = NOTE_MAX;
 	long status = 0;
 
 	curl_easy_getinfo(d->curl.easy, CURLINFO_RESPONSE_CODE, &status);
-	d->large = len > (status == 200 ? d->max : NOTE_MAX) - d->bytes;
+	if (status == 200)
+		max = d->max;
+	d->large = len > max - d->bytes;
 	if (d->large)
 		return 0;
 	d->failed = status == 200 && download_put(d, data, len) < 0;
-	d->bytes += d->failed ? 0 : len;
-	return d->failed ? 0 : len;
+	if (d->failed)
+		return 0;
+	d->bytes += len;
+	return len;
 }
 
-/* A file that is whole is in *fd. */
+/* *fd: of a complete file. */
 static enum download_end download_judge(struct download *d, CURLcode code, long status, int *fd)
 {
-	if (status == 200 && (d->failed || d->large || code == CURLE_FILESIZE_EXCEEDED))
-		return DOWNLOAD_TOO_MUCH;
 	if (status == 200) {
-		*fd = code || !d->bytes ? -1 : download_take(d);
-		return *fd < 0 ? DOWNLOAD_SPOILT : DOWNLOAD_FOUND;
+		if (d->failed || d->large || code == CURLE_FILESIZE_EXCEEDED)
+			return DOWNLOAD_TOO_MUCH;
+		if (code || !d->bytes)
+			return DOWNLOAD_SPOILT;
+		*fd = download_take(d);
+		if (*fd < 0)
+			return DOWNLOAD_SPOILT;
+		return DOWNLOAD_FOUND;
 	}
-	return !code && (status == 404 || status == 410) ? DOWNLOAD_NOT_THERE :
-							    DOWNLOAD_REFUSED;
+	if (!code && (status == 404 || status == 410))
+		return DOWNLOAD_NOT_THERE;
+	return DOWNLOAD_REFUSED;
 }
 
 static const char *download_why(const struct download *d, CURLcode code)
@@ -133,7 +164,9 @@ static const char *download_why(const struct download *d, CURLcode code)
 		return "too large";
 	if (d->curl.error[0])
 		return d->curl.error;
-	return code ? curl_easy_strerror(code) : "not what was asked for";
+	if (code)
+		return curl_easy_strerror(code);
+	return "not a debug file";
 }
 
 static void download_on_done(void *arg, CURLcode code)
@@ -146,8 +179,10 @@ static void download_on_done(void *arg, CURLcode code)
 	curl_easy_getinfo(d->curl.easy, CURLINFO_RETRY_AFTER, &wait);
 	r.end = download_judge(d, code, r.status, &r.fd);
 	r.error = download_why(d, code);
-	r.bytes = r.status == 200 ? d->bytes : 0;
-	r.retry_after_s = wait > 0 ? (uint64_t)wait : 0;
+	if (r.status == 200)
+		r.bytes = d->bytes;
+	if (wait > 0)
+		r.retry_after_s = (uint64_t)wait;
 	download_drop(d);
 	d->done(d->arg, &r);
 }
@@ -191,7 +226,9 @@ int download_init(struct download *d, struct evloop *loop, struct debug_cache *c
 	r = curl_loop_init(&d->curl, loop, download_on_done, d);
 	if (r < 0)
 		return r;
-	return download_set(d, timeout_s) ? 0 : -EINVAL;
+	if (!download_set(d, timeout_s))
+		return -EINVAL;
+	return 0;
 }
 
 void download_cancel(struct download *d)

@@ -27,7 +27,7 @@
 
 extern char **environ;
 
-/* Of a variable: the longest is OTLP "PROFILES_CLIENT_CERTIFICATE". */
+/* Of a variable: the longest one is OTLP "PROFILES_CLIENT_CERTIFICATE". */
 struct name {
 	char s[64];
 };
@@ -49,7 +49,7 @@ static bool endpoint_is_token(const char *s)
 }
 
 /* RFC 9110, 5.5: no control characters but the tab. */
-static bool is_field_value(const char *s)
+static bool endpoint_is_field_value(const char *s)
 {
 	for (; *s; s++) {
 		unsigned char c = (unsigned char)*s;
@@ -60,8 +60,8 @@ static bool is_field_value(const char *s)
 	return true;
 }
 
-/* Those that exporterd sets, or that would break the request's framing. */
-static bool is_reserved(const char *name)
+/* Headers that exporterd sets, or that would break the request's framing. */
+static bool endpoint_is_reserved(const char *name)
 {
 	static const char *const names[] = {
 		"Content-Type", "Content-Encoding", "Content-Length",
@@ -76,24 +76,24 @@ static bool is_reserved(const char *name)
 	return false;
 }
 
-static int add_header(struct endpoint *e, const char *from, const char *name,
-		      const char *value)
+static int endpoint_add_header(struct endpoint *e, const char *from, const char *name,
+			       const char *value)
 {
 	char shown[128];
 
-	if (!endpoint_is_token(name) || !is_field_value(value)) {
+	if (!endpoint_is_token(name) || !endpoint_is_field_value(value)) {
 		log_err("%s: \"%s\" is no header: write NAME=VALUE, without control characters",
 			from, log_quote(name, strlen(name), shown,
 					sizeof(shown)));
 		return ENDPOINT_USAGE;
 	}
-	if (is_reserved(name)) {
+	if (endpoint_is_reserved(name)) {
 		log_warn("%s: %s is set by trifold itself; ignored", from, name);
 		return 0;
 	}
-	return pairs_set(&e->headers, name, strdup(value), strcasecmp) < 0
-		       ? endpoint_no_memory()
-		       : 0;
+	if (pairs_set(&e->headers, name, strdup(value), strcasecmp) < 0)
+		return endpoint_no_memory();
+	return 0;
 }
 
 /* --- variables ------------------------------------------------------------ */
@@ -102,12 +102,14 @@ static const char *endpoint_env(const char *name)
 {
 	const char *s = getenv(name);
 
-	return s && *s ? s : NULL;
+	if (!s || !*s)
+		return NULL;
+	return s;
 }
 
 /* The value, or NULL; which: the name of the variable, for messages. */
-static const char *env_of(unsigned int number, const char *option,
-			  struct name *which)
+static const char *endpoint_env_of(unsigned int number, const char *option,
+				   struct name *which)
 {
 	const char *s;
 
@@ -125,8 +127,8 @@ static const char *env_of(unsigned int number, const char *option,
 	return endpoint_env(which->s);
 }
 
-/* from: where the text, which is cut, is from. */
-static int add_headers(struct endpoint *e, const char *from, char *text)
+/* from: the text's origin, for messages.  The text is cut into pieces. */
+static int endpoint_add_headers(struct endpoint *e, const char *from, char *text)
 {
 	char *key, *value;
 	bool bad = false;
@@ -138,7 +140,7 @@ static int add_headers(struct endpoint *e, const char *from, char *text)
 		r = ENDPOINT_USAGE;
 	}
 	while (r == 0 && pairs_next(&text, &key, &value, &bad))
-		r = add_header(e, from, key, value);
+		r = endpoint_add_header(e, from, key, value);
 	if (bad) {
 		log_err("%s: write name=value,name=value, special characters as %%XX",
 			from);
@@ -148,24 +150,27 @@ static int add_headers(struct endpoint *e, const char *from, char *text)
 }
 
 /* The text of a file, without the line's end, NUL-terminated.  0 or -errno. */
-static int read_headers(const char *path, struct buffer *text)
+static int endpoint_read_headers_file(const char *path, struct buffer *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int r = fd < 0 ? -errno : read_all(fd, HEADERS_FILE_MAX, text);
+	int r;
 
-	if (fd >= 0)
-		close(fd);
-	if (r || text->len > HEADERS_FILE_MAX)
-		return r ? r : -EFBIG;
+	if (fd < 0)
+		return -errno;
+	r = read_all(fd, HEADERS_FILE_MAX, text);
+	close(fd);
+	if (r)
+		return r;
+	if (text->len > HEADERS_FILE_MAX)
+		return -EFBIG;
 	while (text->len && strchr("\r\n", text->data[text->len - 1]))
 		text->len--;
 	buffer_add(text, "", 1);
 	return text->failed ? -ENOMEM : 0;
 }
 
-/* A file for secrets, which are in no environment then.  Profiles and metrics have
- * one for both. */
-static int file_headers(struct endpoint *e)
+/* A file keeps secrets out of the environment.  Profiles and metrics share one. */
+static int endpoint_file_headers(struct endpoint *e)
 {
 	struct buffer text = { 0 };
 	struct name which;
@@ -179,13 +184,13 @@ static int file_headers(struct endpoint *e)
 	path = endpoint_env(which.s);
 	if (!path)
 		return 0;
-	r = read_headers(path, &text);
+	r = endpoint_read_headers_file(path, &text);
 	if (r) {
 		log_err("%s: %s: %s: name a file of at most 8 KiB that user %u may read",
 			which.s, path, strerror(-r), (unsigned int)geteuid());
 		r = ENDPOINT_USAGE;
 	} else {
-		r = add_headers(e, path, (char *)text.data);
+		r = endpoint_add_headers(e, path, (char *)text.data);
 	}
 	if (text.data)
 		explicit_bzero(text.data, text.cap);
@@ -193,23 +198,29 @@ static int file_headers(struct endpoint *e)
 	return r;
 }
 
-static int env_headers(struct endpoint *e)
+static int endpoint_env_headers(struct endpoint *e)
 {
 	struct name which;
-	const char *s = env_of(e->number, "HEADERS", &which);
-	char *copy = s ? strdup(s) : NULL;
-	int r = 0;
+	const char *s = endpoint_env_of(e->number, "HEADERS", &which);
+	char *copy;
+	int r;
 
-	if (s)
-		r = copy ? add_headers(e, which.s, copy) : endpoint_no_memory();
+	if (!s)
+		return endpoint_file_headers(e);
+	copy = strdup(s);
+	if (!copy)
+		return endpoint_no_memory();
+	r = endpoint_add_headers(e, which.s, copy);
 	free(copy);
-	return r ? r : file_headers(e);
+	if (r)
+		return r;
+	return endpoint_file_headers(e);
 }
 
-static void env_timeout(struct endpoint *e)
+static void endpoint_env_timeout(struct endpoint *e)
 {
 	struct name which;
-	const char *s = env_of(e->number, "TIMEOUT", &which);
+	const char *s = endpoint_env_of(e->number, "TIMEOUT", &which);
 	uint64_t v;
 
 	if (!s)
@@ -222,14 +233,16 @@ static void env_timeout(struct endpoint *e)
 	e->timeout_ms = (long)v;
 }
 
-static int env_compression(struct endpoint *e)
+static int endpoint_env_compression(struct endpoint *e)
 {
 	struct name which;
-	const char *s = env_of(e->number, "COMPRESSION", &which);
-	int c = s ? compression_of(s) : (int)e->compression;
-
+	const char *s = endpoint_env_of(e->number, "COMPRESSION", &which);
 	char shown[32];
+	int c;
 
+	if (!s)
+		return 0;
+	c = compression_of(s);
 	if (c < 0) {
 		log_err("%s: \"%s\" is none of gzip, zstd, none", which.s,
 			log_quote(s, strlen(s), shown, sizeof(shown)));
@@ -239,41 +252,46 @@ static int env_compression(struct endpoint *e)
 	return 0;
 }
 
-/* Variables of profiles' alone, so not OpenTelemetry's: yes or no. */
-static int env_switch(const struct endpoint *e, const char *what, bool *ret)
+/* Variables with yes or no, for profiles only: OpenTelemetry has none of these. */
+static int endpoint_env_switch(const struct endpoint *e, const char *what, bool *ret)
+{
+	const char *s = NULL;
+	struct name which;
+
+	snprintf(which.s, sizeof(which.s), MORE "%s", what);
+	if (e->number > 1)
+		s = endpoint_env_of(e->number, what, &which);
+	else if (e->number == 1)
+		s = endpoint_env(which.s);
+	if (!s)
+		return 0;
+	if (strcmp(s, "yes") != 0 && strcmp(s, "no") != 0) {
+		log_err("%s: write yes or no", which.s);
+		return ENDPOINT_USAGE;
+	}
+	*ret = strcmp(s, "yes") == 0;
+	return 0;
+}
+
+static int endpoint_env_switches(struct endpoint *e)
+{
+	bool names = true;
+	int r = endpoint_env_switch(e, "NAMES", &names);
+
+	e->bare = !names;
+	if (r)
+		return r;
+	return endpoint_env_switch(e, "GUESSES", &e->guesses);
+}
+
+static int endpoint_env_protocol(struct endpoint *e)
 {
 	struct name which;
 	const char *s;
 
-	snprintf(which.s, sizeof(which.s), MORE "%s", what);
 	if (e->number > 1)
-		s = env_of(e->number, what, &which);
-	else
-		s = e->number ? endpoint_env(which.s) : NULL;
-	if (s && strcmp(s, "yes") != 0 && strcmp(s, "no") != 0) {
-		log_err("%s: write yes or no", which.s);
-		return ENDPOINT_USAGE;
-	}
-	if (s)
-		*ret = *s == 'y';
-	return 0;
-}
-
-static int env_switches(struct endpoint *e)
-{
-	bool names = true;
-	int r = env_switch(e, "NAMES", &names);
-
-	e->bare = !names;
-	return r ? r : env_switch(e, "GUESSES", &e->guesses);
-}
-
-static int env_protocol(struct endpoint *e)
-{
-	struct name which;
-	const char *s = e->number > 1 ? NULL :
-		env_of(e->number, "PROTOCOL", &which);
-
+		return 0;
+	s = endpoint_env_of(e->number, "PROTOCOL", &which);
 	if (!s || strcmp(s, "http/protobuf") == 0)
 		return 0;
 	if (strcmp(s, "grpc") != 0 && strcmp(s, "http/json") != 0) {
@@ -292,10 +310,10 @@ static int env_protocol(struct endpoint *e)
 	return ENDPOINT_USAGE;
 }
 
-static int env_file(struct endpoint *e, const char *option, char **ret)
+static int endpoint_env_file(struct endpoint *e, const char *option, char **ret)
 {
 	struct name which;
-	const char *s = env_of(e->number, option, &which);
+	const char *s = endpoint_env_of(e->number, option, &which);
 
 	if (!s)
 		return 0;
@@ -306,22 +324,24 @@ static int env_file(struct endpoint *e, const char *option, char **ret)
 		return ENDPOINT_USAGE;
 	}
 	*ret = strdup(s);
-	return *ret ? 0 : endpoint_no_memory();
+	if (!*ret)
+		return endpoint_no_memory();
+	return 0;
 }
 
-static int env_files(struct endpoint *e)
+static int endpoint_env_files(struct endpoint *e)
 {
 	struct name key, cert;
-	int r;
+	int r = endpoint_env_file(e, "CERTIFICATE", &e->ca);
 
-	if ((r = env_file(e, "CERTIFICATE", &e->ca)) ||
-	    (r = env_file(e, "CLIENT_CERTIFICATE", &e->cert)) ||
-	    (r = env_file(e, "CLIENT_KEY", &e->key)))
+	if (r == 0)
+		r = endpoint_env_file(e, "CLIENT_CERTIFICATE", &e->cert);
+	if (r == 0)
+		r = endpoint_env_file(e, "CLIENT_KEY", &e->key);
+	if (r || !e->key || e->cert)
 		return r;
-	if (!e->key || e->cert)
-		return 0;
-	env_of(e->number, "CLIENT_KEY", &key);
-	env_of(e->number, "CLIENT_CERTIFICATE", &cert);
+	endpoint_env_of(e->number, "CLIENT_KEY", &key);
+	endpoint_env_of(e->number, "CLIENT_CERTIFICATE", &cert);
 	log_err("%s without %s: set both", key.s, cert.s);
 	return ENDPOINT_USAGE;
 }
@@ -331,8 +351,8 @@ static const char *const options[] = {
 	"CLIENT_CERTIFICATE", "CLIENT_KEY", "HEADERS_FILE", "NAMES", "GUESSES",
 };
 
-/* s: what follows MORE, up to the "=". */
-static bool is_name(const char *s, size_t len)
+/* s: the name of a variable after MORE. */
+static bool endpoint_is_option(const char *s, size_t len)
 {
 	if (len < 3 || s[0] < '2' || s[0] >= '1' + ENDPOINTS_MAX || s[1] != '_')
 		return false;
@@ -356,7 +376,7 @@ int endpoint_check_names(void)
 		    !strncmp(*v, HEADERS_FILE_VARIABLE "=", len + 1) ||
 		    !strncmp(*v, NAMES_VARIABLE "=", len + 1) ||
 		    !strncmp(*v, GUESSES_VARIABLE "=", len + 1) ||
-		    is_name(*v + strlen(MORE), len - strlen(MORE)))
+		    endpoint_is_option(*v + strlen(MORE), len - strlen(MORE)))
 			continue;
 		log_err("%s: no such variable: write " MORE "<N>_ENDPOINT, _HEADERS, _TIMEOUT, "
 			"_COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE, _CLIENT_KEY, _HEADERS_FILE, "
@@ -371,8 +391,8 @@ int endpoint_check_names(void)
 
 /* --- the URL -------------------------------------------------------------- */
 
-/* Put a path behind that of a base URL. */
-static bool append_path(CURLU *u, const char *more)
+/* Append to the path of a base URL. */
+static bool endpoint_append_path(CURLU *u, const char *more)
 {
 	char *path, *longer = NULL;
 	bool ok = false;
@@ -390,7 +410,7 @@ static bool append_path(CURLU *u, const char *more)
 	return ok;
 }
 
-static bool is_http(CURLU *u)
+static bool endpoint_is_http(CURLU *u)
 {
 	char *scheme, *host = NULL;
 	bool ok;
@@ -405,7 +425,7 @@ static bool is_http(CURLU *u)
 	return ok;
 }
 
-static char *without_secrets(CURLU *u)
+static char *endpoint_without_secrets(CURLU *u)
 {
 	static const CURLUPart parts[] = {
 		CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_QUERY,
@@ -426,9 +446,9 @@ static CURLU *endpoint_parse(const char *s)
 {
 	CURLU *u = curl_url();
 
-	/* never silently trimmed: a blank is a mistake in quoting */
+	/* a blank is a mistake in quoting: it is not trimmed silently */
 	if (u && !strpbrk(s, " \t\r\n") &&
-	    !curl_url_set(u, CURLUPART_URL, s, 0) && is_http(u))
+	    !curl_url_set(u, CURLUPART_URL, s, 0) && endpoint_is_http(u))
 		return u;
 	curl_url_cleanup(u);
 	return NULL;
@@ -439,7 +459,7 @@ char *endpoint_url(const char *base, const char *path)
 	CURLU *u = endpoint_parse(base);
 	char *url = NULL, *copy = NULL;
 
-	if (u && append_path(u, path) &&
+	if (u && endpoint_append_path(u, path) &&
 	    !curl_url_get(u, CURLUPART_URL, &url, 0))
 		copy = strdup(url);
 	curl_free(url);
@@ -466,8 +486,8 @@ bool endpoint_is_loopback(const char *url)
 	return yes;
 }
 
-static int set_url(struct endpoint *e, const char *from, const char *s,
-		   bool base)
+static int endpoint_set_url(struct endpoint *e, const char *from, const char *s,
+			    bool base)
 {
 	const char *path = e->number ? ENDPOINT_PATH : ENDPOINT_METRICS_PATH;
 	CURLU *u = endpoint_parse(s);
@@ -481,33 +501,33 @@ static int set_url(struct endpoint *e, const char *from, const char *s,
 		e->base = strdup(s);
 	e->url = base ? endpoint_url(s, path) : strdup(s);
 	if (base)
-		append_path(u, path);
-	e->shown_url = without_secrets(u);
+		endpoint_append_path(u, path);
+	e->shown_url = endpoint_without_secrets(u);
 	curl_url_cleanup(u);
-	return e->url && e->shown_url && (e->base || !base)
-		       ? 0
-		       : endpoint_no_memory();
+	if (!e->url || !e->shown_url || (base && !e->base))
+		return endpoint_no_memory();
+	return 0;
 }
 
-static int find_url(struct endpoint *e, const struct endpoint_options *o)
+static int endpoint_find_url(struct endpoint *e, const struct endpoint_options *o)
 {
 	struct name which;
 	const char *s;
 
 	if (e->number > 1) {
-		s = env_of(e->number, "ENDPOINT", &which);
-		return set_url(e, which.s, s ? s : "", true);
+		s = endpoint_env_of(e->number, "ENDPOINT", &which);
+		return endpoint_set_url(e, which.s, s ? s : "", true);
 	}
 	if (o->profiles_endpoint)
-		return set_url(e, "--profiles-endpoint", o->profiles_endpoint,
-			       false);
+		return endpoint_set_url(e, "--profiles-endpoint", o->profiles_endpoint,
+					false);
 	if (o->endpoint)
-		return set_url(e, "--endpoint", o->endpoint, true);
+		return endpoint_set_url(e, "--endpoint", o->endpoint, true);
 	s = endpoint_env(OTLP "PROFILES_ENDPOINT");
 	if (s)
-		return set_url(e, OTLP "PROFILES_ENDPOINT", s, false);
+		return endpoint_set_url(e, OTLP "PROFILES_ENDPOINT", s, false);
 	s = endpoint_env(OTLP "ENDPOINT");
-	return set_url(e, OTLP "ENDPOINT", s ? s : ENDPOINT_DEFAULT, true);
+	return endpoint_set_url(e, OTLP "ENDPOINT", s ? s : ENDPOINT_DEFAULT, true);
 }
 
 /* --- an endpoint ---------------------------------------------------------- */
@@ -517,10 +537,10 @@ bool endpoint_named(unsigned int number, const struct endpoint_options *o)
 	struct name which;
 
 	return (number == 1 && (o->endpoint || o->profiles_endpoint)) ||
-		env_of(number, "ENDPOINT", &which);
+		endpoint_env_of(number, "ENDPOINT", &which);
 }
 
-static int load_variables(struct endpoint *e, unsigned int number)
+static int endpoint_load_variables(struct endpoint *e, unsigned int number)
 {
 	int r;
 
@@ -528,31 +548,39 @@ static int load_variables(struct endpoint *e, unsigned int number)
 		.number = number, .timeout_ms = ENDPOINT_TIMEOUT_MS,
 		.compression = COMPRESSION_GZIP,
 	};
-	env_timeout(e);
-	if ((r = env_compression(e)) || (r = env_protocol(e)) ||
-	    (r = env_headers(e)) || (r = env_switches(e)))
-		return r;
-	return env_files(e);
+	endpoint_env_timeout(e);
+	r = endpoint_env_compression(e);
+	if (r == 0)
+		r = endpoint_env_protocol(e);
+	if (r == 0)
+		r = endpoint_env_headers(e);
+	if (r == 0)
+		r = endpoint_env_switches(e);
+	if (r == 0)
+		r = endpoint_env_files(e);
+	return r;
 }
 
-static int option_headers(struct endpoint *e, const struct endpoint_options *o)
+static int endpoint_option_headers(struct endpoint *e, const struct endpoint_options *o)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < o->headers.n && r == 0; i++)
-		r = add_header(e, "--header", o->headers.v[2 * i],
-			       o->headers.v[2 * i + 1]);
+		r = endpoint_add_header(e, "--header", o->headers.v[2 * i],
+					o->headers.v[2 * i + 1]);
 	return r;
 }
 
 int endpoint_load(struct endpoint *e, unsigned int number,
 		  const struct endpoint_options *o)
 {
-	int r = load_variables(e, number);
+	int r = endpoint_load_variables(e, number);
 
 	if (r == 0 && number == 1)
-		r = option_headers(e, o);
-	return r ? r : find_url(e, o);
+		r = endpoint_option_headers(e, o);
+	if (r)
+		return r;
+	return endpoint_find_url(e, o);
 }
 
 int endpoint_load_metrics(struct endpoint *e, const struct endpoint_options *o)
@@ -564,17 +592,18 @@ int endpoint_load_metrics(struct endpoint *e, const struct endpoint_options *o)
 	*e = (struct endpoint){ 0 };
 	if (!o->endpoint && !own && !all)
 		return 0;
-	r = load_variables(e, 0);
+	r = endpoint_load_variables(e, 0);
 	if (r == -EPROTONOSUPPORT)
 		return 0;
 	if (r == 0 && !o->endpoint && own)
-		return set_url(e, OTLP "METRICS_ENDPOINT", own, false);
+		return endpoint_set_url(e, OTLP "METRICS_ENDPOINT", own, false);
 	if (r == 0)
-		r = option_headers(e, o);
+		r = endpoint_option_headers(e, o);
 	if (r)
 		return r;
-	return o->endpoint ? set_url(e, "--endpoint", o->endpoint, true) :
-			     set_url(e, OTLP "ENDPOINT", all, true);
+	if (o->endpoint)
+		return endpoint_set_url(e, "--endpoint", o->endpoint, true);
+	return endpoint_set_url(e, OTLP "ENDPOINT", all, true);
 }
 
 void endpoint_fini(struct endpoint *e)

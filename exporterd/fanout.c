@@ -15,8 +15,8 @@ static bool fanout_spools(const struct fanout *f)
 	return f->n && f->spool.dir >= 0;
 }
 
-static void on_outcome(void *arg, const struct sender *s, uint64_t id,
-		       uint64_t samples, enum batch_outcome o)
+static void fanout_on_outcome(void *arg, const struct sender *s, uint64_t id,
+			      uint64_t samples, enum batch_outcome o)
 {
 	struct fanout *f = arg;
 	struct sender *first = &f->senders[0];
@@ -37,7 +37,7 @@ static void on_outcome(void *arg, const struct sender *s, uint64_t id,
 	f->ended(f->arg);
 }
 
-/* The spool drops samples of its own accord. */
+/* The spool dropped samples. */
 static void fanout_spool_lost(void *arg, uint64_t id, uint64_t samples,
 			      enum batch_outcome o)
 {
@@ -57,34 +57,43 @@ int fanout_init(struct fanout *f, struct evloop *loop,
 	for (f->n = 0; f->n < cfg->n_endpoints && r == 0; f->n++)
 		r = sender_init(&f->senders[f->n], loop,
 				&cfg->endpoints[f->n], &cfg->resource,
-				on_outcome, f);
+				fanout_on_outcome, f);
 	return r;
 }
 
 void fanout_fini(struct fanout *f)
 {
-	while (f->n)
-		sender_fini(&f->senders[--f->n]);
+	for (unsigned int i = 0; i < f->n; i++)
+		sender_fini(&f->senders[i]);
+	f->n = 0;
 	spool_fini(&f->spool);
 }
 
 /* --- a batch to some of the senders ------------------------------------------ */
 
-/* Which: from the first up to, not including, the end; of these, those whose
- * endpoint wants this form. */
+/* Senders first <= s < end whose endpoint wants this form. */
 struct fanout_to {
 	struct sender *first, *end;
 	unsigned int form;
 };
 
-#define FORMS	4
+/* Bits of a form. */
+#define FORM_BARE	1u
+#define FORM_GUESSES	2u
+#define FORMS		4
 
 static unsigned int fanout_form(const struct sender *s)
 {
-	return s->endpoint->bare | (unsigned int)s->endpoint->guesses << 1;
+	unsigned int form = 0;
+
+	if (s->endpoint->bare)
+		form |= FORM_BARE;
+	if (s->endpoint->guesses)
+		form |= FORM_GUESSES;
+	return form;
 }
 
-/* The first of them from s on, or the end. */
+/* The next of them, from s on, or the end. */
 static struct sender *fanout_next(struct fanout_to to, struct sender *s)
 {
 	while (s < to.end && fanout_form(s) != to.form)
@@ -92,8 +101,8 @@ static struct sender *fanout_next(struct fanout_to to, struct sender *s)
 	return s;
 }
 
-static void add_request(struct fanout_to to, uint64_t id, struct request *q,
-			struct kept_batch *batch, struct otlp_range range)
+static void fanout_add_request(struct fanout_to to, uint64_t id, struct request *q,
+			       struct kept_batch *batch, struct otlp_range range)
 {
 	for (struct sender *s = fanout_next(to, to.first); s < to.end;
 	     s = fanout_next(to, s + 1)) {
@@ -110,10 +119,11 @@ static void add_request(struct fanout_to to, uint64_t id, struct request *q,
 static void fanout_lost(struct fanout *f, struct fanout_to to, uint64_t id,
 			uint64_t samples, int why)
 {
-	enum batch_outcome o = why == -ENODATA ? BATCH_DELIVERED :
-						 BATCH_GAVE_UP;
+	enum batch_outcome o = BATCH_GAVE_UP;
 
-	if (o == BATCH_GAVE_UP && log_limited(&f->log))
+	if (why == -ENODATA)
+		o = BATCH_DELIVERED;
+	else if (log_limited(&f->log))
 		log_err("%llu samples are not sent: %s",
 			(unsigned long long)samples, strerror(-why));
 	for (struct sender *s = fanout_next(to, to.first); s < to.end;
@@ -127,8 +137,8 @@ static void fanout_send_as(struct fanout *f, struct fanout_to to, uint64_t id,
 {
 	const struct otlp_how extra = {
 		.pairs = (const char *const *)f->resource->v,
-		.bare = to.form & 1,
-		.guesses = to.form & 2,
+		.bare = to.form & FORM_BARE,
+		.guesses = to.form & FORM_GUESSES,
 	};
 	struct otlp_range now = left;
 
@@ -142,7 +152,7 @@ static void fanout_send_as(struct fanout *f, struct fanout_to to, uint64_t id,
 			continue;
 		}
 		if (r == 0)
-			add_request(to, id, &q, batch, now);
+			fanout_add_request(to, id, &q, batch, now);
 		else
 			fanout_lost(f, to, id, q.samples, r);
 		request_fini(&q);
@@ -154,8 +164,8 @@ static void fanout_send_as(struct fanout *f, struct fanout_to to, uint64_t id,
 	} while (left.n);
 }
 
-/* These events of the batch behind fd.  What is sent in several forms is
- * encoded for each, and only if somebody wants it so. */
+/* Send these events of the batch in fd: encoded once for each form that an endpoint
+ * wants. */
 static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
 			int fd, const struct batch *b, struct otlp_range left)
 {
@@ -171,8 +181,8 @@ static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
 
 /* --- the spool ------------------------------------------------------------------ */
 
-/* One batch of the spool to the first sender.  False: there is none now. */
-static bool feed_one(struct fanout *f)
+/* Give the first sender one batch of the spool.  False: there is none now. */
+static bool fanout_feed_one(struct fanout *f)
 {
 	struct fanout_to to = { f->senders, f->senders + 1,
 				fanout_form(f->senders) };
@@ -182,8 +192,10 @@ static bool feed_one(struct fanout *f)
 	size_t len;
 	int fd = spool_next(&f->spool, &name), r;
 
+	if (fd == -ENOENT)
+		return false;
 	if (fd < 0) {
-		if (fd != -ENOENT && log_limited(&f->log))
+		if (log_limited(&f->log))
 			log_err("cannot read a batch of the spool now: %s",
 				strerror(-fd));
 		return false;
@@ -209,7 +221,7 @@ void fanout_feed(struct fanout *f)
 		return;
 	f->feeding = true;
 	while (sender_idle(&f->senders[0]) && !f->senders[0].hold &&
-	       feed_one(f))
+	       fanout_feed_one(f))
 		;
 	f->feeding = false;
 }
@@ -229,8 +241,8 @@ void fanout_add(struct fanout *f, uint64_t id, int fd, const struct batch *b)
 	int r = spool_put(&f->spool, id, b);
 
 	if (r == -EEXIST) {
-		/* The hub counts it twice: once as what was here when this
-		 * exporterd came, once again now. */
+		/* the hub counts it twice: as queued when this exporterd connected,
+		 * and now */
 		f->outcome(f->arg, id, batch_n(b, BATCH_TIMES), BATCH_GAVE_UP);
 		return;
 	}
@@ -243,7 +255,7 @@ void fanout_add(struct fanout *f, uint64_t id, int fd, const struct batch *b)
 
 /* --- the end ---------------------------------------------------------------------- */
 
-static bool idle_from(const struct fanout *f, unsigned int first)
+static bool fanout_idle_from(const struct fanout *f, unsigned int first)
 {
 	for (unsigned int i = first; i < f->n; i++) {
 		if (!sender_idle(&f->senders[i]))
@@ -254,7 +266,7 @@ static bool idle_from(const struct fanout *f, unsigned int first)
 
 bool fanout_idle(const struct fanout *f)
 {
-	return idle_from(f, 0) && (f->left || !f->spool.waiting);
+	return fanout_idle_from(f, 0) && (f->left || !f->spool.waiting);
 }
 
 void fanout_drain(struct fanout *f, uint64_t end_ns)
@@ -275,22 +287,26 @@ void fanout_leave(struct fanout *f, uint64_t end_ns)
 
 bool fanout_left(const struct fanout *f)
 {
-	return !f->n || (sender_held(&f->senders[0]) && idle_from(f, 1));
+	return !f->n || (sender_held(&f->senders[0]) && fanout_idle_from(f, 1));
 }
 
 void fanout_give_up(struct fanout *f, bool leaving)
 {
 	f->ending = f->left = true;
-	for (unsigned int i = leaving; i < f->n; i++)
-		sender_give_up(&f->senders[i]);
+	for (unsigned int i = 0; i < f->n; i++) {
+		if (i > 0 || !leaving)
+			sender_give_up(&f->senders[i]);
+	}
 }
 
 uint64_t fanout_samples(const struct fanout *f)
 {
-	return f->n ? sender_samples(&f->senders[0]) + f->spool.waiting : 0;
+	if (!f->n)
+		return 0;
+	return sender_samples(&f->senders[0]) + f->spool.waiting;
 }
 
-static void say_receiver(const struct sender *s, struct receiver *ret)
+static void fanout_fill_receiver(const struct sender *s, struct receiver *ret)
 {
 	const uint64_t *o = s->outcomes.samples;
 	const char *url = s->endpoint->shown_url;
@@ -314,7 +330,7 @@ void fanout_stats(const struct fanout *f, struct exporter_stats *ret)
 	if (!f->n)
 		return;
 	for (unsigned int i = 0; i < f->n; i++)
-		say_receiver(&f->senders[i], &ret->receivers[i]);
+		fanout_fill_receiver(&f->senders[i], &ret->receivers[i]);
 	spool_stats(&f->spool, ret);
 	ret->receivers[0].queued = ret->queued = fanout_samples(f);
 	ret->queued_bytes = sender_bytes(s);
@@ -333,7 +349,7 @@ void fanout_say_outcomes(const struct fanout *f)
 		const uint64_t *o = s->outcomes.samples;
 
 		log_info("%s: %llu samples delivered, %llu rejected, %llu pushed out of the queue, "
-			 "gave up on %llu", s->endpoint->shown_url,
+			 "%llu given up", s->endpoint->shown_url,
 			 (unsigned long long)o[BATCH_DELIVERED],
 			 (unsigned long long)o[BATCH_REJECTED],
 			 (unsigned long long)o[BATCH_QUEUE_FULL],

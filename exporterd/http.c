@@ -16,7 +16,7 @@
 
 /* --- the answer ----------------------------------------------------------- */
 
-static size_t on_body(char *data, size_t size, size_t n, void *arg)
+static size_t exporter_http_on_body(char *data, size_t size, size_t n, void *arg)
 {
 	struct http *h = arg;
 	size_t len = size * n;
@@ -26,16 +26,18 @@ static size_t on_body(char *data, size_t size, size_t n, void *arg)
 		return 0;
 	}
 	buffer_add(&h->body, data, len);
-	return h->body.failed ? 0 : len;
+	if (h->body.failed)
+		return 0;
+	return len;
 }
 
-static size_t on_header(char *data, size_t size, size_t n, void *arg)
+static size_t exporter_http_on_header(char *data, size_t size, size_t n, void *arg)
 {
 	static const char name[] = "Retry-After:";
 	struct http *h = arg;
 	size_t len = size * n, skip = sizeof(name) - 1;
 
-	/* a status line: what came before was a proxy's, or a 1xx */
+	/* a status line: earlier headers were those of a proxy or of a 1xx */
 	if (len >= 5 && memcmp(data, "HTTP/", 5) == 0)
 		h->answer.retry_after[0] = '\0';
 	if (len < skip || strncasecmp(data, name, skip) != 0)
@@ -65,7 +67,9 @@ static void exporter_http_deliver(void *arg, CURLcode code)
 	a->status = 0;
 	if (code == CURLE_OK || a->too_large)
 		curl_easy_getinfo(h->curl.easy, CURLINFO_RESPONSE_CODE, &a->status);
-	a->error = h->curl.error[0] ? h->curl.error : curl_easy_strerror(code);
+	a->error = h->curl.error;
+	if (!h->curl.error[0])
+		a->error = curl_easy_strerror(code);
 	a->body = h->body.data;
 	a->len = h->body.len;
 	h->done(h->arg, a);
@@ -76,17 +80,18 @@ static void exporter_http_deliver(void *arg, CURLcode code)
 
 /* --- life ----------------------------------------------------------------- */
 
-static bool add_line(struct curl_slist **list, const char *line)
+static bool exporter_http_add_line(struct curl_slist **list, const char *line)
 {
 	struct curl_slist *l = curl_slist_append(*list, line);
 
-	if (l)
-		*list = l;
-	return l != NULL;
+	if (!l)
+		return false;
+	*list = l;
+	return true;
 }
 
-static bool add_field(struct curl_slist **list, const char *name,
-		      const char *value)
+static bool exporter_http_add_field(struct curl_slist **list, const char *name,
+				    const char *value)
 {
 	char *line;
 	bool ok;
@@ -94,25 +99,25 @@ static bool add_field(struct curl_slist **list, const char *name,
 	/* "Name:" would remove it, "Name;" sends it empty */
 	if (asprintf(&line, *value ? "%s: %s" : "%s;%s", name, value) < 0)
 		return false;
-	ok = add_line(list, line);
+	ok = exporter_http_add_line(list, line);
 	free(line);
 	return ok;
 }
 
-static bool make_headers(struct http *h, const struct http_target *t)
+static bool exporter_http_make_headers(struct http *h, const struct http_target *t)
 {
-	bool ok = add_line(&h->headers, "Content-Type: application/x-protobuf") &&
-		add_line(&h->headers, "Expect:");
+	bool ok = exporter_http_add_line(&h->headers, "Content-Type: application/x-protobuf") &&
+		exporter_http_add_line(&h->headers, "Expect:");
 	const struct endpoint *e = t->endpoint;
 
 	if (ok && t->header)
-		ok = add_line(&h->headers, t->header);
+		ok = exporter_http_add_line(&h->headers, t->header);
 	if (ok && e->compression != COMPRESSION_NONE)
-		ok = add_field(&h->headers, "Content-Encoding",
-			       compression_name(e->compression));
+		ok = exporter_http_add_field(&h->headers, "Content-Encoding",
+					     compression_name(e->compression));
 	for (size_t i = 0; i < e->headers.n && ok; i++)
-		ok = add_field(&h->headers, e->headers.v[2 * i],
-			       e->headers.v[2 * i + 1]);
+		ok = exporter_http_add_field(&h->headers, e->headers.v[2 * i],
+					     e->headers.v[2 * i + 1]);
 	return ok;
 }
 
@@ -122,7 +127,7 @@ static bool make_headers(struct http *h, const struct http_target *t)
 			return false;					\
 	} while (0)
 
-static bool set_behaviour(struct http *h, const struct http_target *t)
+static bool exporter_http_set_options(struct http *h, const struct http_target *t)
 {
 	const struct endpoint *e = t->endpoint;
 
@@ -140,9 +145,9 @@ static bool set_behaviour(struct http *h, const struct http_target *t)
 		SET(CURLOPT_SSLCERT, e->cert);
 	if (e->key)
 		SET(CURLOPT_SSLKEY, e->key);
-	SET(CURLOPT_WRITEFUNCTION, on_body);
+	SET(CURLOPT_WRITEFUNCTION, exporter_http_on_body);
 	SET(CURLOPT_WRITEDATA, h);
-	SET(CURLOPT_HEADERFUNCTION, on_header);
+	SET(CURLOPT_HEADERFUNCTION, exporter_http_on_header);
 	SET(CURLOPT_HEADERDATA, h);
 	return true;
 }
@@ -158,9 +163,11 @@ int http_init(struct http *h, struct evloop *loop,
 	r = curl_loop_init(&h->curl, loop, exporter_http_deliver, h);
 	if (r < 0)
 		return r;
-	if (!make_headers(h, target))
+	if (!exporter_http_make_headers(h, target))
 		return -ENOMEM;
-	return set_behaviour(h, target) ? 0 : -EINVAL;
+	if (!exporter_http_set_options(h, target))
+		return -EINVAL;
+	return 0;
 }
 
 void http_fini(struct http *h)

@@ -4,8 +4,8 @@
  *
  * Rules: OTLP specification 1.11.0, "OTLP/HTTP".  Certificates are checked;
  * redirects are not followed; proxies come from curl's usual variables, but
- * not for this host (endpoint_is_loopback()).  The answer is collected up to HTTP_ANSWER_MAX,
- * decompressed.
+ * not for this host (endpoint_is_loopback()).  An answer has at most
+ * HTTP_ANSWER_MAX bytes after decompression.
  */
 #ifndef EXPORTERD_HTTP_H
 #define EXPORTERD_HTTP_H
@@ -24,8 +24,8 @@
 
 /* Valid during the callback only. */
 struct http_answer {
-	long status;		/* 0: there was none, or not all of it */
-	const char *error;	/* why, then */
+	long status;		/* 0: no answer, or an incomplete one */
+	const char *error;	/* why, if status is 0 */
 	bool too_large;		/* the body is over HTTP_ANSWER_MAX */
 	const uint8_t *body;
 	size_t len;
@@ -41,7 +41,7 @@ struct http {
 	struct buffer body;
 };
 
-/* Where to POST to. */
+/* Where to send requests. */
 struct http_target {
 	const struct endpoint *endpoint;	/* its url is not used */
 	const char *url;
@@ -59,8 +59,8 @@ int http_init(struct http *h, struct evloop *loop,
 	      void *arg);
 void http_fini(struct http *h);
 
-/* Send what the endpoint's compression has made; body is borrowed until done
- * or http_cancel().  Never calls done itself.  Returns 0, -EBUSY or -EIO. */
+/* Send a body, compressed already; it is borrowed until done or http_cancel().
+ * Never calls done itself.  Returns 0, -EBUSY or -EIO. */
 int http_post(struct http *h, const void *body, size_t len);
 void http_cancel(struct http *h);
 

@@ -12,7 +12,7 @@
 
 #define FIRST_WAIT_NS	100000000ULL
 #define MAX_WAIT_NS	5000000000ULL
-#define BURST		16	/* messages before others get their turn */
+#define BURST		16	/* messages before other sources are served */
 
 struct hub_answer {
 	struct hub_answer *next;
@@ -20,7 +20,7 @@ struct hub_answer {
 	struct msg_batch_done done;
 };
 
-static bool is_up(const struct exporter_hub *l)
+static bool exporter_hub_is_up(const struct exporter_hub *l)
 {
 	return l->conn.fd >= 0;
 }
@@ -34,8 +34,12 @@ static void hub_link_add(struct export_outcomes *to,
 
 static void hub_link_watch(struct exporter_hub *l)
 {
-	uint32_t want = (l->closing ? 0 : EPOLLIN) | (l->first ? EPOLLOUT : 0);
+	uint32_t want = 0;
 
+	if (!l->closing)
+		want |= EPOLLIN;
+	if (l->first)
+		want |= EPOLLOUT;
 	if (want == l->events)
 		return;
 	l->events = want;
@@ -45,7 +49,7 @@ static void hub_link_watch(struct exporter_hub *l)
 
 static void exporter_hub_drop(struct exporter_hub *l)
 {
-	if (!is_up(l))
+	if (!exporter_hub_is_up(l))
 		return;
 	evloop_del(l->loop, &l->src);
 	conn_close(&l->conn);
@@ -134,7 +138,9 @@ static int hub_link_on_debuginfo(struct exporter_hub *l, const struct msg *m)
 	if (!l->debuginfod)
 		return MSG_BAD_TYPE;
 	memcpy(&wanted, m->buf, sizeof(wanted));
-	return l->ops->debuginfo(l->arg, m->hdr.id, &wanted) ? MSG_OK : MSG_BAD_CONTENT;
+	if (!l->ops->debuginfo(l->arg, m->hdr.id, &wanted))
+		return MSG_BAD_CONTENT;
+	return MSG_OK;
 }
 
 static int hub_link_receive(struct exporter_hub *l)
@@ -175,14 +181,14 @@ static int hub_link_on_event(struct ev_source *src, uint32_t events)
 		hub_link_flush(l);
 	if (l->closing && (events & (EPOLLHUP | EPOLLERR)))
 		exporter_hub_drop(l);
-	for (int i = 0; i < BURST && is_up(l) && !l->closing && r == 0; i++)
+	for (int i = 0; i < BURST && exporter_hub_is_up(l) && !l->closing && r == 0; i++)
 		r = hub_link_receive(l);
-	if (r == 0 || r == -EAGAIN || !is_up(l))
+	if (r == 0 || r == -EAGAIN || !exporter_hub_is_up(l))
 		return 0;
 	if (r > 0) {
 		l->offences++;
 		if (log_limited(&l->log))
-			log_err("symbolizerd sent a message that is not allowed: %s",
+			log_err("invalid message from symbolizerd: %s",
 				msg_verdict_name(r));
 	} else {
 		log_info("symbolizerd is gone: waiting for it");
@@ -214,12 +220,12 @@ static int hub_link_say_hello(struct exporter_hub *l)
 	return 0;
 }
 
-static void try_connect(void *arg)
+static void exporter_hub_connect(void *arg)
 {
 	struct exporter_hub *l = arg;
 	int r;
 
-	if (is_up(l) || l->closing)
+	if (exporter_hub_is_up(l) || l->closing)
 		return;
 	r = conn_connect(&l->conn, l->path, PEER_HUB, l->uid);
 	if (r == 0) {
@@ -255,13 +261,13 @@ int exporter_hub_init(struct exporter_hub *l, struct evloop *loop,
 		.src.fn = hub_link_on_event,
 		.backoff = { FIRST_WAIT_NS, MAX_WAIT_NS, 0 },
 	};
-	return timer_init(&l->retry, loop, try_connect, l);
+	return timer_init(&l->retry, loop, exporter_hub_connect, l);
 }
 
 void exporter_hub_fini(struct exporter_hub *l)
 {
 	l->closing = true;
-	if (is_up(l)) {
+	if (exporter_hub_is_up(l)) {
 		evloop_del(l->loop, &l->src);
 		conn_close(&l->conn);
 	}
@@ -284,8 +290,10 @@ void exporter_hub_start(struct exporter_hub *l)
 void exporter_hub_done(struct exporter_hub *l, uint64_t id, uint64_t samples,
 		       enum batch_outcome outcome)
 {
-	struct hub_answer *a = is_up(l) ? malloc(sizeof(*a)) : NULL;
+	struct hub_answer *a = NULL;
 
+	if (exporter_hub_is_up(l))
+		a = malloc(sizeof(*a));
 	if (!a) {
 		l->unreported.samples[outcome] += samples;
 		return;
@@ -307,7 +315,7 @@ void exporter_hub_stats(struct exporter_hub *l,
 {
 	struct msg_exporter_stats m = { *stats };
 
-	if (is_up(l) && l->conn.state == CONN_READY && !l->first)
+	if (exporter_hub_is_up(l) && l->conn.state == CONN_READY && !l->first)
 		(void)conn_send(&l->conn, MSG_EXPORTER_STATS, 0, &m, sizeof(m),
 				NULL, 0, NULL, 0);
 }
@@ -317,11 +325,11 @@ void exporter_hub_debuginfo(struct exporter_hub *l, uint64_t id, int fd)
 	struct msg_debuginfo found;
 	struct stat st;
 
-	if (fd >= 0 && is_up(l) && fstat(fd, &st) == 0) {
+	if (exporter_hub_is_up(l) && fd >= 0 && fstat(fd, &st) == 0) {
 		found.bytes = (uint64_t)st.st_size;
 		(void)conn_send(&l->conn, MSG_DEBUGINFO, id, &found, sizeof(found), NULL, 0,
 				&fd, 1);
-	} else if (is_up(l)) {
+	} else if (exporter_hub_is_up(l)) {
 		(void)conn_send(&l->conn, MSG_DEBUGINFO_NONE, id, NULL, 0, NULL, 0, NULL, 0);
 	}
 	if (fd >= 0)
@@ -332,7 +340,7 @@ void exporter_hub_close(struct exporter_hub *l)
 {
 	l->closing = true;
 	timer_stop(&l->retry);
-	if (is_up(l))
+	if (exporter_hub_is_up(l))
 		hub_link_watch(l);
 }
 

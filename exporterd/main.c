@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * exporterd - takes finished batches from symbolizerd to the network
+ * exporterd - sends finished batches of symbolizerd over the network
  *
- * Unprivileged; the only one of the three that talks to a network, and the
- * only one that parses what comes from there.  It sees batches, and nothing
- * else of the machine it runs on: see confine.h.
+ * Unprivileged; the only one of the three daemons with network access, and the only
+ * parser of data from there.  It receives batches and sees nothing else of its host:
+ * see confine.h.
  */
 #include <errno.h>
+#include <link.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -26,16 +28,15 @@
 #include "exporterd/debuginfod.h"
 #include "exporterd/fanout.h"
 #include "exporterd/hub_link.h"
-#include "exporterd/memory.h"
 #include "exporterd/metrics_sender.h"
 #include "exporterd/recorder.h"
 #include "ipc/sealed.h"
 
 #define DRAIN_NS	(5 * NSEC_PER_SEC)
 #define LEAVE_NS	(3 * NSEC_PER_SEC)	/* for the request under way */
-#define LAST_METRICS_NS	NSEC_PER_SEC	/* when the rest was given up */
+#define LAST_METRICS_NS	NSEC_PER_SEC	/* after the rest was given up */
 #define LEAVE_TICK_NS	(20 * NSEC_PER_MSEC)
-#define IDLE_TICK_NS	(5 * NSEC_PER_SEC)	/* nothing to send, and no news */
+#define IDLE_TICK_NS	(5 * NSEC_PER_SEC)	/* nothing to send, counters do not change */
 
 struct exporter {
 	struct exporter_config cfg;
@@ -49,15 +50,15 @@ struct exporter {
 	struct ev_source signals;
 	struct timer tick, deadline;
 	bool draining, given_up;
-	bool leaving;		/* a successor comes: the hub keeps the rest */
-	bool idle;		/* the tick's distance is IDLE_TICK_NS */
+	bool leaving;		/* a successor follows: the hub keeps the rest */
+	bool idle;		/* the tick's period is IDLE_TICK_NS */
 	struct exporter_stats stats;
 	int statm;
 };
 
-/* --- what exporterd says of itself -------------------------------------------- */
+/* --- counters and status ------------------------------------------------------ */
 
-static uint64_t held(void *arg);
+static uint64_t exporterd_held(void *arg);
 
 static void exporterd_collect(struct exporter *e)
 {
@@ -66,9 +67,10 @@ static void exporterd_collect(struct exporter *e)
 
 	fanout_stats(&e->fanout, s);
 	debug_cache_stats(&e->debuginfod.cache, s);
-	s->queued = held(e);
-	s->offences = e->hub.offences +
-		      (e->recording ? e->recorder.offences : 0);
+	s->queued = exporterd_held(e);
+	s->offences = e->hub.offences;
+	if (e->recording)
+		s->offences += e->recorder.offences;
 	cost_read(e->statm, &cost);
 	s->cpu_ns = cost.cpu_ns;
 	s->rss_bytes = cost.rss_bytes;
@@ -81,56 +83,66 @@ static void exporterd_on_status(void *arg, const struct status *st)
 	metrics_sender_status(&e->metrics, st);
 }
 
-static void end_metrics(struct exporter *e)
+static void exporterd_end_metrics(struct exporter *e)
 {
 	exporterd_collect(e);
 	metrics_sender_end(&e->metrics);
 }
 
-/* --- the way of a batch ------------------------------------------------------ */
+/* --- batches ----------------------------------------------------------------- */
 
-static uint64_t held(void *arg)
+static uint64_t exporterd_held(void *arg)
 {
 	struct exporter *e = arg;
 
 	if (e->cfg.n_endpoints)
 		return fanout_samples(&e->fanout);
-	return e->recording ? e->recorder.samples : 0;
+	if (e->recording)
+		return e->recorder.samples;
+	return 0;
 }
 
-static void end_if_drained(void *arg)
+static bool exporterd_is_drained(const struct exporter *e)
+{
+	if (e->leaving && !fanout_left(&e->fanout))
+		return false;
+	if (!e->leaving && !fanout_idle(&e->fanout))
+		return false;
+	if (e->recording && !recorder_idle(&e->recorder))
+		return false;
+	return exporter_hub_flushed(&e->hub);
+}
+
+static void exporterd_end_if_drained(void *arg)
 {
 	struct exporter *e = arg;
 
-	if (!e->draining ||
-	    !(e->leaving ? fanout_left(&e->fanout) : fanout_idle(&e->fanout)) ||
-	    (e->recording && !recorder_idle(&e->recorder)) ||
-	    !exporter_hub_flushed(&e->hub))
+	if (!e->draining || !exporterd_is_drained(e))
 		return;
-	end_metrics(e);
+	exporterd_end_metrics(e);
 	if (metrics_sender_idle(&e->metrics))
 		evloop_stop(&e->loop);
 }
 
-static void on_sent(void *arg, uint64_t id, uint64_t samples,
-		    enum batch_outcome o)
+static void exporterd_on_sent(void *arg, uint64_t id, uint64_t samples,
+			      enum batch_outcome o)
 {
 	struct exporter *e = arg;
 
 	exporter_hub_done(&e->hub, id, samples, o);
 }
 
-static void on_recorded(void *arg, uint64_t id, uint64_t samples,
-			enum batch_outcome o)
+static void exporterd_on_recorded(void *arg, uint64_t id, uint64_t samples,
+				  enum batch_outcome o)
 {
 	struct exporter *e = arg;
 
 	if (!e->cfg.n_endpoints)
 		exporter_hub_done(&e->hub, id, samples, o);
-	end_if_drained(e);
+	exporterd_end_if_drained(e);
 }
 
-/* When it told the hub last, and now, only its own costs differ. */
+/* Have only exporterd's own costs changed? */
 static bool exporterd_no_news(const struct exporter_stats *s, struct exporter_stats before)
 {
 	before.cpu_ns = s->cpu_ns;
@@ -147,7 +159,7 @@ static void exporterd_set_tick(struct exporter *e, bool idle)
 	e->idle = idle;
 }
 
-/* Returns an outcome, or -1: it will be told. */
+/* Returns an outcome; -1: a callback will report it. */
 static int exporterd_pass_on(struct exporter *e, uint64_t id, int fd,
 			     const struct msg_batch *m, const struct batch *b)
 {
@@ -157,7 +169,9 @@ static int exporterd_pass_on(struct exporter *e, uint64_t id, int fd,
 		fanout_add(&e->fanout, id, fd, b);
 		return -1;
 	}
-	return e->recording ? -1 : BATCH_NO_RECEIVER;
+	if (e->recording)
+		return -1;
+	return BATCH_NO_RECEIVER;
 }
 
 static int exporterd_on_batch(void *arg, uint64_t id, int fd,
@@ -184,7 +198,9 @@ static int exporterd_on_batch(void *arg, uint64_t id, int fd,
 	}
 	if (outcome >= 0)
 		exporter_hub_done(&e->hub, id, m->samples, outcome);
-	return outcome == BATCH_INVALID ? MSG_BAD_CONTENT : MSG_OK;
+	if (outcome == BATCH_INVALID)
+		return MSG_BAD_CONTENT;
+	return MSG_OK;
 }
 
 /* --- debug files ------------------------------------------------------------- */
@@ -214,7 +230,7 @@ static void exporterd_hub_gone(void *arg)
 
 /* --- once a second, and at the end ------------------------------------------- */
 
-/* The first receiver's account is that of the samples. */
+/* The account of the samples is that of the first receiver. */
 static void exporterd_say_status(const struct exporter_stats *s)
 {
 	const struct receiver *first = &s->receivers[0];
@@ -245,7 +261,7 @@ static void exporterd_on_tick(void *arg)
 	struct exporter_stats *s = &e->stats, before = *s;
 
 	if (e->leaving) {
-		end_if_drained(e);
+		exporterd_end_if_drained(e);
 		return;
 	}
 	fanout_feed(&e->fanout);
@@ -256,7 +272,7 @@ static void exporterd_on_tick(void *arg)
 	exporterd_say_status(s);
 }
 
-static void give_up(void *arg)
+static void exporterd_give_up(void *arg)
 {
 	struct exporter *e = arg;
 
@@ -266,7 +282,7 @@ static void give_up(void *arg)
 	if (!e->given_up && !e->leaving &&
 	    !metrics_sender_idle(&e->metrics)) {
 		e->given_up = true;
-		end_metrics(e);
+		exporterd_end_metrics(e);
 		timer_set(&e->deadline, LAST_METRICS_NS, 0);
 		return;
 	}
@@ -275,8 +291,8 @@ static void give_up(void *arg)
 }
 
 /*
- * Another exporterd comes after this one: what is not answered by then is not
- * given up, the hub sends it to that one.
+ * Another exporterd takes over: batches that are not answered by then are not given up,
+ * the hub sends them to that one.
  */
 static void exporterd_leave(struct exporter *e)
 {
@@ -297,7 +313,7 @@ static int exporterd_on_signal(struct ev_source *src, uint32_t events)
 		return 0;
 	if (e->draining) {
 		if (si.ssi_signo != SIGHUP)
-			give_up(e);
+			exporterd_give_up(e);
 		return 0;
 	}
 	service_stopping();
@@ -308,8 +324,78 @@ static int exporterd_on_signal(struct ev_source *src, uint32_t events)
 		exporterd_leave(e);
 	else
 		fanout_drain(&e->fanout, now_ns() + DRAIN_NS);
-	end_if_drained(e);
+	exporterd_end_if_drained(e);
 	return 0;
+}
+
+/* --- memory ------------------------------------------------------------------ */
+
+/*
+ * exporterd is idle most of the time, and should be small then.  Before anything is
+ * allocated: one heap for all threads, and large blocks that go back to the system
+ * when they are freed.
+ */
+static void exporterd_init_memory(void)
+{
+	/* glibc would reserve 64 MiB for curl's resolver thread */
+	mallopt(M_ARENA_MAX, 1);
+	/* and would raise this threshold with every large block */
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+}
+
+/* Pages of code that the dynamic loader has changed must not be dropped. */
+static bool exporterd_has_text_relocations(const struct dl_phdr_info *info)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const ElfW(Dyn) *d;
+
+		if (p->p_type != PT_DYNAMIC)
+			continue;
+		d = (const void *)(info->dlpi_addr + p->p_vaddr);
+		for (; d->d_tag != DT_NULL; d++) {
+			if (d->d_tag == DT_TEXTREL ||
+			    (d->d_tag == DT_FLAGS &&
+			     (d->d_un.d_val & DF_TEXTREL)))
+				return true;
+		}
+		return false;
+	}
+	return true;
+}
+
+static int exporterd_trim_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	(void)size;
+	(void)arg;
+	if (exporterd_has_text_relocations(info))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + p->p_vaddr, end;
+
+		if (p->p_type != PT_LOAD || (p->p_flags & PF_W))
+			continue;
+		/* whole pages only: a last one may be shared with data */
+		end = (start + p->p_filesz) & ~(page - 1);
+		start = (start + page - 1) & ~(page - 1);
+		if (start < end)
+			madvise((void *)start, end - start, MADV_DONTNEED);
+	}
+	return 0;
+}
+
+/*
+ * After the start: unmap the pages of code and constants that the start of some 35
+ * libraries (those of libcurl's) has touched.  What is needed later comes back from the
+ * page cache.
+ */
+static void exporterd_trim_memory(void)
+{
+	malloc_trim(0);
+	dl_iterate_phdr(exporterd_trim_object, NULL);
 }
 
 /* --- life -------------------------------------------------------------------- */
@@ -323,8 +409,9 @@ static int exporterd_catch_signals(struct exporter *e)
 	e->signals = (struct ev_source){
 		signals_open(which), exporterd_on_signal,
 	};
-	return e->signals.fd < 0 ? e->signals.fd :
-		evloop_add(&e->loop, &e->signals, EPOLLIN);
+	if (e->signals.fd < 0)
+		return e->signals.fd;
+	return evloop_add(&e->loop, &e->signals, EPOLLIN);
 }
 
 static int exporterd_start(struct exporter *e)
@@ -334,29 +421,35 @@ static int exporterd_start(struct exporter *e)
 		.status = exporterd_on_status,
 		.debuginfo = exporterd_on_debuginfo,
 		.gone = exporterd_hub_gone,
-		.held = held,
-		.flushed = end_if_drained,
+		.held = exporterd_held,
+		.flushed = exporterd_end_if_drained,
 	};
-	int r;
+	int r = evloop_init(&e->loop);
 
-	if ((r = evloop_init(&e->loop)) || (r = exporterd_catch_signals(e)) ||
-	    (r = service_init()) ||
-	    (r = timer_init(&e->tick, &e->loop, exporterd_on_tick, e)) ||
-	    (r = timer_init(&e->deadline, &e->loop, give_up, e)) ||
-	    (r = exporter_hub_init(&e->hub, &e->loop, e->cfg.hub,
-				   e->cfg.hub_uid, &ops, e)))
+	if (r == 0)
+		r = exporterd_catch_signals(e);
+	if (r == 0)
+		r = service_init();
+	if (r == 0)
+		r = timer_init(&e->tick, &e->loop, exporterd_on_tick, e);
+	if (r == 0)
+		r = timer_init(&e->deadline, &e->loop, exporterd_give_up, e);
+	if (r == 0)
+		r = exporter_hub_init(&e->hub, &e->loop, e->cfg.hub, e->cfg.hub_uid,
+				      &ops, e);
+	if (r)
 		return r;
 	service_scrub_env();
 	e->statm = cost_open();
 	e->stats.start_ns = clock_ns(CLOCK_REALTIME);
-	e->fanout.outcome = on_sent;
-	e->fanout.ended = end_if_drained;
+	e->fanout.outcome = exporterd_on_sent;
+	e->fanout.ended = exporterd_end_if_drained;
 	e->fanout.arg = e;
 	r = fanout_init(&e->fanout, &e->loop, &e->cfg);
 	if (r < 0)
 		return r;
 	r = metrics_sender_init(&e->metrics, &e->loop, &e->cfg.metrics,
-				&e->cfg.resource, &e->stats, end_if_drained, e);
+				&e->cfg.resource, &e->stats, exporterd_end_if_drained, e);
 	if (r < 0)
 		return r;
 	e->hub.wants_status = metrics_sender_on(&e->metrics);
@@ -370,7 +463,7 @@ static int exporterd_start(struct exporter *e)
 	}
 	if (e->cfg.recorder_fd >= 0) {
 		r = recorder_init(&e->recorder, &e->loop, e->cfg.recorder_fd,
-				  on_recorded, e);
+				  exporterd_on_recorded, e);
 		if (r < 0)
 			return r;
 		e->recording = true;
@@ -388,7 +481,7 @@ static int exporterd_run(struct exporter *e)
 	for (unsigned int i = 0; i < e->cfg.n_endpoints; i++)
 		log_info("sending to %s", e->cfg.endpoints[i].shown_url);
 	if (e->cfg.debuginfod.n)
-		log_info("debug files are asked for at %u debuginfod servers: build IDs leave this "
+		log_info("requesting debug files from %u debuginfod servers: build IDs leave this "
 			 "host", e->cfg.debuginfod.n);
 	e->hub.spools = e->fanout.spool.dir >= 0;
 	fanout_start(&e->fanout);
@@ -402,7 +495,7 @@ static int exporterd_run(struct exporter *e)
 	fanout_say_outcomes(&e->fanout);
 	untold = exporter_hub_untold(&e->hub);
 	if (untold)
-		log_warn("the fate of %llu samples could not be told to symbolizerd",
+		log_warn("could not report the outcome of %llu samples to symbolizerd",
 			 (unsigned long long)untold);
 	return r;
 }
@@ -412,7 +505,7 @@ int main(int argc, char **argv)
 	static struct exporter e;
 	int r;
 
-	memory_init();
+	exporterd_init_memory();
 	log_init("trifold-exporterd", false);
 	r = exporter_config_load(&e.cfg, argc, argv);
 	if (r) {
@@ -426,9 +519,9 @@ int main(int argc, char **argv)
 	else
 		r = exporter_confine(&e.cfg, &e.fanout.spool, &e.debuginfod.cache);
 	if (r == 0) {
-		memory_trim();
+		exporterd_trim_memory();
 		r = exporterd_run(&e);
 	}
-	/* the system takes back all the rest */
+	/* the kernel frees the rest */
 	return r < 0 ? 1 : 0;
 }

@@ -17,7 +17,7 @@
 
 struct point {
 	const struct counter *row;
-	const struct receiver *of;	/* NULL: not of one */
+	const struct receiver *of;	/* NULL: not of a receiver */
 	uint64_t start_ns, value;
 };
 
@@ -30,17 +30,22 @@ struct points {
 void metrics_find_instance(struct metrics *m)
 {
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, m->instance, sizeof(m->instance) - 1);
+	ssize_t n;
 
-	m->instance[n > 0 ? n : 0] = '\0';
+	m->instance[0] = '\0';
+	if (fd < 0)
+		return;
+	n = read(fd, m->instance, sizeof(m->instance) - 1);
+	if (n < 0)
+		n = 0;
+	m->instance[n] = '\0';
 	m->instance[strcspn(m->instance, "\n")] = '\0';
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 }
 
 /* --- the resource ----------------------------------------------------------- */
 
-static void text(struct buffer *w, unsigned int field, const char *s)
+static void metrics_text(struct buffer *w, unsigned int field, const char *s)
 {
 	pb_text(w, field, s, strlen(s));
 }
@@ -50,9 +55,19 @@ static void metrics_key_text(struct buffer *w, unsigned int field, const char *k
 {
 	size_t mark = pb_begin(w, field);
 
-	text(w, 1, key);
+	metrics_text(w, 1, key);
 	pb_any_text(w, 2, s, strlen(s));
 	pb_end(w, mark);
+}
+
+/* Has the host's resource this key? */
+static bool metrics_is_given(const struct metrics *m, const char *key)
+{
+	for (size_t i = 0; i < m->resource->n; i++) {
+		if (strcmp(m->resource->v[2 * i], key) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void metrics_resource(struct buffer *w, const struct metrics *m)
@@ -65,11 +80,7 @@ static void metrics_resource(struct buffer *w, const struct metrics *m)
 	size_t mark = pb_begin(w, 1);
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-		bool said = !*own[i].value;
-
-		for (size_t k = 0; k < m->resource->n; k++)
-			said |= !strcmp(m->resource->v[2 * k], own[i].key);
-		if (!said)
+		if (*own[i].value && !metrics_is_given(m, own[i].key))
 			metrics_key_text(w, 1, own[i].key, own[i].value);
 	}
 	for (size_t k = 0; k < m->resource->n; k++)
@@ -84,9 +95,9 @@ static void metrics_resource(struct buffer *w, const struct metrics *m)
 	(row->at - offsetof(struct counted, member) <			\
 	 sizeof(((struct counted *)0)->member))
 
-/* Since when the number counts; 0: nobody counts it now. */
-static uint64_t start_of(const struct metrics *m, const struct counted *c,
-			 const struct counter *row)
+/* When its process started to count it; 0: none counts it now. */
+static uint64_t metrics_start_of(const struct metrics *m, const struct counted *c,
+				 const struct counter *row)
 {
 	if (WITHIN(st.exporter))
 		return c->st.exporter.start_ns;
@@ -94,22 +105,26 @@ static uint64_t start_of(const struct metrics *m, const struct counted *c,
 		return c->st.loader.start_ns;
 	if (WITHIN(st.hub) || WITHIN(st.uptime_ns))
 		return c->st.hub.start_ns;
-	return c->st.hub.start_ns ? m->totals_start_ns : 0;
+	if (!c->st.hub.start_ns)
+		return 0;
+	return m->totals_start_ns;
 }
 
 static void metrics_add(struct points *ps, const struct counter *row,
 			const struct receiver *of, uint64_t start_ns,
 			uint64_t value)
 {
-	/* no process has no memory: it could not be read */
-	if (start_ns &&
-	    (value || strcmp(row->metric->name, "process.memory.usage")))
-		ps->v[ps->n++] = (struct point){ row, of, start_ns, value };
+	if (!start_ns)
+		return;
+	/* 0 bytes of memory: it could not be read */
+	if (!value && strcmp(row->metric->name, "process.memory.usage") == 0)
+		return;
+	ps->v[ps->n++] = (struct point){ row, of, start_ns, value };
 }
 
 /* 0 or -ENOMEM; v is the caller's. */
-static int find_points(const struct metrics *m, const struct counted *c,
-		       struct points *ps)
+static int metrics_find_points(const struct metrics *m, const struct counted *c,
+			       struct points *ps)
 {
 	const struct exporter_stats *x = &c->st.exporter;
 
@@ -122,7 +137,7 @@ static int find_points(const struct metrics *m, const struct counted *c,
 		const struct counter *row = &counter_table[i];
 
 		if (row->metric)
-			metrics_add(ps, row, NULL, start_of(m, c, row),
+			metrics_add(ps, row, NULL, metrics_start_of(m, c, row),
 				    counter_value(c, row));
 	}
 	for (int k = 0; k < RECEIVERS_MAX && x->receivers[k].url[0]; k++) {
@@ -135,7 +150,7 @@ static int find_points(const struct metrics *m, const struct counted *c,
 	return 0;
 }
 
-static void write_attributes(struct buffer *w, const struct point *p)
+static void metrics_write_attributes(struct buffer *w, const struct point *p)
 {
 	const struct metric *m = p->row->metric;
 	char number[24], url[RECEIVER_URL + 1];
@@ -152,7 +167,7 @@ static void write_attributes(struct buffer *w, const struct point *p)
 	}
 }
 
-static void write_point(struct buffer *w, const struct point *p, uint64_t now_ns)
+static void metrics_write_point(struct buffer *w, const struct point *p, uint64_t now_ns)
 {
 	const struct metric *m = p->row->metric;
 	size_t mark = pb_begin(w, 1);
@@ -167,29 +182,29 @@ static void write_point(struct buffer *w, const struct point *p, uint64_t now_ns
 		pb_fixed64(w, 4, bits);
 	else
 		pb_fixed64(w, 6, p->value);
-	write_attributes(w, p);
+	metrics_write_attributes(w, p);
 	pb_end(w, mark);
 }
 
-static const struct metric *metric_of(const struct points *ps, size_t i)
+static const struct metric *metrics_metric_of(const struct points *ps, size_t i)
 {
 	return ps->v[i].row->metric;
 }
 
 /* All points of a metric, from the first one on. */
-static void write_metric(struct buffer *w, const struct points *ps, size_t first)
+static void metrics_write_metric(struct buffer *w, const struct points *ps, size_t first)
 {
-	const struct metric *what = metric_of(ps, first);
+	const struct metric *what = metrics_metric_of(ps, first);
 	bool gauge = what->kind == METRIC_GAUGE;
 	size_t mark = pb_begin(w, 2), data;
 
-	text(w, 1, what->name);
-	text(w, 2, what->help);
-	text(w, 3, what->unit);
+	metrics_text(w, 1, what->name);
+	metrics_text(w, 2, what->help);
+	metrics_text(w, 3, what->unit);
 	data = pb_begin(w, gauge ? 5 : 7);
 	for (size_t i = first; i < ps->n; i++) {
-		if (metric_of(ps, i) == what)
-			write_point(w, &ps->v[i], ps->now_ns);
+		if (metrics_metric_of(ps, i) == what)
+			metrics_write_point(w, &ps->v[i], ps->now_ns);
 	}
 	if (!gauge)
 		pb_uint(w, 2, CUMULATIVE);
@@ -199,10 +214,10 @@ static void write_metric(struct buffer *w, const struct points *ps, size_t first
 	pb_end(w, mark);
 }
 
-static bool is_first(const struct points *ps, size_t i)
+static bool metrics_is_first(const struct points *ps, size_t i)
 {
 	for (size_t k = 0; k < i; k++) {
-		if (metric_of(ps, k) == metric_of(ps, i))
+		if (metrics_metric_of(ps, k) == metrics_metric_of(ps, i))
 			return false;
 	}
 	return true;
@@ -216,30 +231,33 @@ static void metrics_write_request(struct buffer *w, const struct metrics *m,
 	metrics_resource(w, m);
 	scopes = pb_begin(w, 2);
 	scope = pb_begin(w, 1);
-	text(w, 1, "trifold");
-	text(w, 2, TRIFOLD_VERSION);
+	metrics_text(w, 1, "trifold");
+	metrics_text(w, 2, TRIFOLD_VERSION);
 	pb_end(w, scope);
 	for (size_t i = 0; i < ps->n; i++) {
-		if (is_first(ps, i))
-			write_metric(w, ps, i);
+		if (metrics_is_first(ps, i))
+			metrics_write_metric(w, ps, i);
 	}
-	text(w, 3, METRICS_SCHEMA_URL);
+	metrics_text(w, 3, METRICS_SCHEMA_URL);
 	pb_end(w, scopes);
-	text(w, 3, METRICS_SCHEMA_URL);
+	metrics_text(w, 3, METRICS_SCHEMA_URL);
 	pb_end(w, mark);
 }
 
 /*
- * The totals go on when a loaderd or a hub dies, and begin anew when both do.
- * An exporterd that comes later knows only that they are as old as the elder
- * of the two.
+ * The totals survive the end of loaderd or of the hub, and begin anew when both
+ * end.  An exporterd that was started later knows only that they are as old as the
+ * older one of the two.
  */
-static void find_totals_start(struct metrics *m, const struct counted *c)
+static void metrics_find_totals_start(struct metrics *m, const struct counted *c)
 {
 	uint64_t loader = c->st.loader.start_ns, hub = c->st.hub.start_ns;
 
-	if (!m->totals_start_ns || c->sum.taken < m->last_taken)
-		m->totals_start_ns = loader && loader < hub ? loader : hub;
+	if (!m->totals_start_ns || c->sum.taken < m->last_taken) {
+		m->totals_start_ns = hub;
+		if (loader && loader < hub)
+			m->totals_start_ns = loader;
+	}
 	m->last_taken = c->sum.taken;
 }
 
@@ -257,8 +275,8 @@ int metrics_encode(struct metrics *m, const struct status *st,
 	known.exporter = *own;
 	counted_make(&known, &c);
 	if (st)
-		find_totals_start(m, &c);
-	if (find_points(m, &c, &ps) < 0)
+		metrics_find_totals_start(m, &c);
+	if (metrics_find_points(m, &c, &ps) < 0)
 		return -ENOMEM;
 	metrics_write_request(&w, m, &ps);
 	free(ps.v);

@@ -35,8 +35,7 @@ static void metrics_sender_failed(struct metrics_sender *m, long status,
 	if (!log_limited(&m->log))
 		return;
 	if (status)
-		snprintf(code, sizeof(code), "HTTP %ld%s", status,
-			 *text ? ": " : "");
+		snprintf(code, sizeof(code), "HTTP %ld%s", status, *text ? ": " : "");
 	log_warn("cannot send metrics: %s%s%s", code, text,
 		 metrics_sender_hint(status));
 }
@@ -54,7 +53,7 @@ static void metrics_sender_accepted(struct metrics_sender *m,
 		log_warn("receiver refused %llu data points: %s",
 			 (unsigned long long)a->rejected, a->text);
 	else
-		log_warn("receiver took metrics and says: %s", a->text);
+		log_warn("receiver accepted metrics, with a message: %s", a->text);
 }
 
 static void metrics_sender_done(struct metrics_sender *m)
@@ -84,12 +83,14 @@ static void metrics_sender_on_answer(void *arg, const struct http_answer *http)
 
 static struct body *metrics_sender_make(struct metrics_sender *m)
 {
-	bool fresh = m->status_ns && now_ns() - m->status_ns < METRICS_STALE_NS;
+	const struct status *status = NULL;
 	struct body *body;
 	uint8_t *data;
 	size_t len;
 
-	if (metrics_encode(&m->metrics, fresh ? &m->status : NULL, m->stats,
+	if (m->status_ns && now_ns() - m->status_ns < METRICS_STALE_NS)
+		status = &m->status;
+	if (metrics_encode(&m->metrics, status, m->stats,
 			   clock_ns(CLOCK_REALTIME), &data, &len) < 0)
 		return NULL;
 	body = body_make(data, len, m->cfg->to.compression);
@@ -137,9 +138,9 @@ int metrics_sender_init(struct metrics_sender *m, struct evloop *loop,
 		return 0;
 	metrics_find_instance(&m->metrics);
 	r = timer_init(&m->timer, loop, metrics_sender_on_timer, m);
-	return r < 0 ? r
-		     : http_init(&m->http, loop, &target,
-				 metrics_sender_on_answer, m);
+	if (r < 0)
+		return r;
+	return http_init(&m->http, loop, &target, metrics_sender_on_answer, m);
 }
 
 void metrics_sender_start(struct metrics_sender *m)
@@ -177,7 +178,7 @@ void metrics_sender_give_up(struct metrics_sender *m)
 	if (!m->body)
 		return;
 	http_cancel(&m->http);
-	metrics_sender_failed(m, 0, "no answer in time, and no more time");
+	metrics_sender_failed(m, 0, "no answer before the end of exporterd");
 	body_put(m->body);
 	m->body = NULL;
 }

@@ -59,8 +59,10 @@ int own_dir_probe(int dir)
 	if (unlinkat(dir, OWN_DIR_TEMPORARY, 0) < 0 && errno != ENOENT)
 		return -errno;
 	fd = own_dir_create(dir);
+	if (fd == -ENOSPC || fd == -EDQUOT)
+		return 0;
 	if (fd < 0)
-		return fd == -ENOSPC || fd == -EDQUOT ? 0 : fd;
+		return fd;
 	r = unlinkat(dir, OWN_DIR_TEMPORARY, 0) < 0 ? -errno : 0;
 	close(fd);
 	return r;
@@ -68,23 +70,32 @@ int own_dir_probe(int dir)
 
 int own_dir_list(int dir, int max, void (*fn)(void *arg, const char *name), void *arg)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct dirent *e;
+	int r = 0;
+	DIR *d;
 
+	if (fd < 0)
+		return -errno;
+	d = fdopendir(fd);
 	if (!d) {
-		int r = -errno;
-
-		if (fd >= 0)
-			close(fd);
+		r = -errno;
+		close(fd);
 		return r;
 	}
-	while ((e = readdir(d)) && n++ < max) {
+	for (int n = 0; ; n++) {
+		e = readdir(d);
+		if (!e)
+			break;
+		if (n >= max) {
+			r = 1;
+			break;
+		}
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
 			fn(arg, e->d_name);
 	}
 	closedir(d);
-	return e != NULL;
+	return r;
 }
 
 bool own_dir_has(int dir, const char *name, struct stat *ret)
@@ -100,7 +111,9 @@ int own_dir_create(int dir)
 
 	if (fd < 0 && errno == EEXIST && unlinkat(dir, OWN_DIR_TEMPORARY, 0) == 0)
 		fd = openat(dir, OWN_DIR_TEMPORARY, how, 0600);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return fd;
 }
 
 int own_dir_read(int dir, const char *name, struct stat *ret)

@@ -15,8 +15,7 @@ struct recorded {
 	int fd;			/* -1 once it was sent */
 };
 
-/* Take `r` out of the list and report its outcome; prev is what is before
- * it. */
+/* Take r out of the list and report its outcome; prev: the one before it, or NULL. */
 static void exporter_recorder_finish(struct recorder *rec,
 				     struct recorded *prev, struct recorded *r,
 				     enum batch_outcome o)
@@ -38,7 +37,7 @@ static void exporter_recorder_finish(struct recorder *rec,
 	free(r);
 }
 
-static void end(struct recorder *rec, enum batch_outcome o)
+static void exporter_recorder_end(struct recorder *rec, enum batch_outcome o)
 {
 	if (rec->conn.fd >= 0) {
 		evloop_del(rec->loop, &rec->src);
@@ -50,8 +49,10 @@ static void end(struct recorder *rec, enum batch_outcome o)
 
 static void exporter_recorder_watch(struct recorder *rec, bool out)
 {
-	uint32_t want = EPOLLIN | (out ? EPOLLOUT : 0);
+	uint32_t want = EPOLLIN;
 
+	if (out)
+		want |= EPOLLOUT;
 	if (want == rec->events)
 		return;
 	rec->events = want;
@@ -77,7 +78,7 @@ static void exporter_recorder_push(struct recorder *rec)
 			break;
 		}
 		if (e < 0) {
-			end(rec, BATCH_NO_RECEIVER);
+			exporter_recorder_end(rec, BATCH_NO_RECEIVER);
 			return;
 		}
 		close(r->fd);
@@ -114,12 +115,13 @@ static int exporter_recorder_on_event(struct ev_source *src, uint32_t events)
 	(void)events;
 	while (r == 0) {
 		r = conn_recv(&rec->conn, &m);
-		if (r == 0) {
-			r = m.hdr.type == MSG_BATCH_DONE
-				    ? exporter_recorder_on_done(rec, &m)
-				    : MSG_BAD_TYPE;
-			msg_close_fds(&m);
-		}
+		if (r)
+			break;
+		if (m.hdr.type == MSG_BATCH_DONE)
+			r = exporter_recorder_on_done(rec, &m);
+		else
+			r = MSG_BAD_TYPE;
+		msg_close_fds(&m);
 	}
 	if (r == -EAGAIN) {
 		exporter_recorder_push(rec);
@@ -127,12 +129,12 @@ static int exporter_recorder_on_event(struct ev_source *src, uint32_t events)
 	}
 	if (r > 0) {
 		rec->offences++;
-		log_err("recorder sent a message that is not allowed: %s",
+		log_err("invalid message from the recorder: %s",
 			msg_verdict_name(r));
 	} else {
-		log_info("recorder is gone");
+		log_info("the recorder has ended");
 	}
-	end(rec, BATCH_NO_RECEIVER);
+	exporter_recorder_end(rec, BATCH_NO_RECEIVER);
 	return 0;
 }
 
@@ -156,7 +158,7 @@ int recorder_init(struct recorder *rec, struct evloop *loop, int fd,
 		rec->conn.fd = -1;
 		return r;
 	}
-	/* inherited from whoever started both: no hello is needed */
+	/* both ends were inherited from one parent: no hello is needed */
 	rec->conn.state = CONN_READY;
 	r = evloop_add(loop, &rec->src, rec->events);
 	if (r < 0)
@@ -169,7 +171,7 @@ void recorder_fini(struct recorder *rec)
 	recorder_give_up(rec);
 }
 
-static void drop_oldest_waiting(struct recorder *rec)
+static void exporter_recorder_drop_oldest(struct recorder *rec)
 {
 	struct recorded *prev = NULL, *r = rec->first;
 
@@ -191,17 +193,20 @@ void recorder_add(struct recorder *rec, uint64_t id, int fd,
 		return;
 	}
 	if (rec->waiting >= RECORDER_MAX)
-		drop_oldest_waiting(rec);
+		exporter_recorder_drop_oldest(rec);
 	r = malloc(sizeof(*r));
-	fd = r ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
-	if (fd < 0) {
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (!r || fd < 0) {
+		if (fd >= 0)
+			close(fd);
 		free(r);
 		rec->outcome(rec->arg, id, m->samples, BATCH_QUEUE_FULL);
 		return;
 	}
 	*r = (struct recorded){
-		.id = rec->next_id++, .hub_id = id, .batch = *m, .fd = fd,
+		.id = rec->next_id, .hub_id = id, .batch = *m, .fd = fd,
 	};
+	rec->next_id++;
 	if (rec->last)
 		rec->last->next = r;
 	else
@@ -214,5 +219,5 @@ void recorder_add(struct recorder *rec, uint64_t id, int fd,
 
 void recorder_give_up(struct recorder *rec)
 {
-	end(rec, BATCH_GAVE_UP);
+	exporter_recorder_end(rec, BATCH_GAVE_UP);
 }

@@ -2,9 +2,9 @@
 /*
  * recorder - batches for `trifold record`, through an inherited socket
  *
- * Each batch goes on as it came, in MSG_BATCH, and is acknowledged by
- * MSG_BATCH_DONE.  Ids are exporterd's own, from 1.  At most RECORDER_WINDOW
- * are under way; RECORDER_MAX wait, then the oldest of these is dropped.
+ * Each batch is passed on unchanged, in MSG_BATCH, and acknowledged by
+ * MSG_BATCH_DONE.  Ids are exporterd's own, from 1.  At most RECORDER_WINDOW are sent
+ * and not acknowledged; at most RECORDER_MAX wait, then the oldest waiting one is dropped.
  */
 #ifndef EXPORTERD_RECORDER_H
 #define EXPORTERD_RECORDER_H
@@ -27,12 +27,12 @@ struct recorder {
 	struct conn conn;
 	struct ev_source src;
 	uint32_t events;
-	struct recorded *first, *last;	/* oldest first; those sent lead */
+	struct recorded *first, *last;	/* oldest first: the sent ones, then the others */
 	unsigned int sent, waiting;
 	uint64_t next_id;
 	uint64_t samples;		/* in first..last */
 	uint64_t offences;
-	/* What became of the batch that the hub calls id. */
+	/* A batch, by the hub's id, has its outcome. */
 	void (*outcome)(void *arg, uint64_t id, uint64_t samples,
 			enum batch_outcome o);
 	void *arg;
@@ -45,8 +45,8 @@ int recorder_init(struct recorder *rec, struct evloop *loop, int fd,
 void recorder_fini(struct recorder *rec);
 
 /*
- * Pass a batch on; fd is borrowed.  outcome() is called once, perhaps at once:
- * the recorder's word, BATCH_NO_RECEIVER when it has gone, BATCH_QUEUE_FULL.
+ * Pass a batch on; fd is borrowed.  outcome() is called once, perhaps at once: with the
+ * recorder's answer, BATCH_NO_RECEIVER when it has ended, or BATCH_QUEUE_FULL.
  */
 void recorder_add(struct recorder *rec, uint64_t id, int fd,
 		  const struct msg_batch *m);
@@ -56,7 +56,7 @@ static inline bool recorder_idle(const struct recorder *rec)
 	return !rec->first;
 }
 
-/* What is not acknowledged yet becomes BATCH_GAVE_UP. */
+/* Batches that are not acknowledged become BATCH_GAVE_UP. */
 void recorder_give_up(struct recorder *rec);
 
 #endif /* EXPORTERD_RECORDER_H */

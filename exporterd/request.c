@@ -36,17 +36,20 @@ struct item *request_item(struct request *q, uint64_t id, enum compression c,
 			  struct kept_batch *batch, struct otlp_range range)
 {
 	struct body *body = request_body(q, c);
-	struct item *it = body ? item_new(body, id, q->samples, q->profiles) :
-				 NULL;
+	struct item *it;
 
+	if (!body)
+		return NULL;
+	it = item_new(body, id, q->samples, q->profiles);
 	if (!it)
 		return NULL;
-	it->batch = batch ? kept_batch_get(batch) : NULL;
+	if (batch)
+		it->batch = kept_batch_get(batch);
 	it->first = range.first;
 	return it;
 }
 
-/* An item of those events of the batch that `it` is of. */
+/* Another item of the batch of `it`, of these events. */
 static struct item *request_part(const struct item *it, const struct batch *b,
 				 struct otlp_range range,
 				 const struct otlp_how *extra)

@@ -2,21 +2,20 @@
 /*
  * request - from a batch to the bodies of a request, one for each compression
  *
- * A receiver may find a request too large later.  So that a part of it can be
- * encoded then, each item holds a reference to its batch: see kept_batch.h.
+ * Each item holds a reference to its batch (queue.h), so that a part of it can be
+ * encoded when a receiver finds the request too large.
  */
 #ifndef EXPORTERD_REQUEST_H
 #define EXPORTERD_REQUEST_H
 
 #include "exporterd/body.h"
-#include "exporterd/kept_batch.h"
 #include "exporterd/queue.h"
 #include "ipc/batch.h"
 #include "profile/formats/otlp.h"
 
-/* Larger requests are split, if there is more than one sample.  Before
- * compression: OTLP lets a receiver refuse more than 64 MiB; the OpenTelemetry
- * collector refuses more than 20 MiB (confighttp of 0.159), devfiler 16 MiB. */
+/* Larger requests of more than one sample are split.  Before compression: OTLP lets
+ * a receiver refuse more than 64 MiB; the OpenTelemetry collector refuses more than
+ * 20 MiB (confighttp of 0.159), devfiler more than 16 MiB. */
 #define REQUEST_MAX	(8u << 20)
 
 struct request {
@@ -25,7 +24,7 @@ struct request {
 	struct otlp_cuts cuts;
 	uint32_t profiles;
 	uint64_t samples;	/* events */
-	struct body *bodies[COMPRESSION__KINDS];	/* those asked for */
+	struct body *bodies[COMPRESSION__KINDS];	/* of request_body() */
 };
 
 /* Encode a part of b.  Returns 0; -ENOMEM; -ENODATA without samples; samples
@@ -34,19 +33,19 @@ int request_init(struct request *q, const struct batch *b,
 		 struct otlp_range range, const struct otlp_how *extra);
 void request_fini(struct request *q);
 
-/* Made at the first call, the request's reference; NULL when memory is
- * short. */
+/* The body with this compression, made at the first call; the reference is the
+ * request's.  NULL when memory is short. */
 struct body *request_body(struct request *q, enum compression c);
 
-/* An item of the request, whose range and batch (or NULL) are these.  NULL
- * when memory is short. */
+/* An item of the request, which encodes this range of this batch (NULL: it is not
+ * kept).  NULL when memory is short. */
 struct item *request_item(struct request *q, uint64_t id, enum compression c,
 			  struct kept_batch *batch, struct otlp_range range);
 
 /*
- * Two items of one that a receiver finds too large: the first half of its
- * events and the rest, compressed as it is.  The item stays as it is.  Returns
- * 0, or without making anything: -ENODATA for a single event; -ENOENT when its
+ * Make two items of one that a receiver finds too large: the first half of its
+ * events and the rest, with the same compression.  `it` is not changed.  Returns 0,
+ * or without making anything: -ENODATA for a single event; -ENOENT when its
  * batch is no longer kept; -ENOMEM or another -errno; -EPROTO.
  */
 int request_halve(const struct item *it, const struct otlp_how *extra,

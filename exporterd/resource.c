@@ -15,7 +15,9 @@ static const char *resource_env(const char *name)
 {
 	const char *s = getenv(name);
 
-	return s && *s ? s : NULL;
+	if (!s || !*s)
+		return NULL;
+	return s;
 }
 
 static int resource_set(struct pairs *p, const char *key, const char *value)
@@ -27,7 +29,7 @@ static int resource_set(struct pairs *p, const char *key, const char *value)
 
 #define FILE_MAX	16384
 
-/* Up to FILE_MAX - 1 bytes as a string; false when there is none to read. */
+/* Up to FILE_MAX - 1 bytes as a string; false when it cannot be read. */
 static bool resource_read_text(const char *root, const char *path, char *text)
 {
 	char full[PATH_MAX];
@@ -46,12 +48,16 @@ static bool resource_read_text(const char *root, const char *path, char *text)
 	return true;
 }
 
-/* What stands behind "KEY=", up to the end of the line. */
+/* The value after "KEY=", up to the end of the line. */
 static bool resource_unquote(const char *s, char *out, size_t size)
 {
-	char quote = *s == '"' || *s == '\'' ? *s++ : '\0';
+	char quote = '\0';
 	size_t n = 0;
 
+	if (*s == '"' || *s == '\'') {
+		quote = *s;
+		s++;
+	}
 	for (; *s && *s != '\n'; s++) {
 		if (*s == quote)
 			break;
@@ -80,13 +86,14 @@ bool os_release_value(const char *text, const char *key, char *out,
 		if (strncmp(text, key, n) == 0 && text[n] == '=')
 			found = resource_unquote(text + n + 1, out, size);
 		text = strchr(text, '\n');
-		text = text ? text + 1 : NULL;
+		if (text)
+			text++;
 	}
 	return found;
 }
 
 /* machine-id(5): 32 hexadecimal digits; "uninitialized" is none. */
-static bool is_machine_id(char *text)
+static bool resource_is_machine_id(char *text)
 {
 	size_t n = strspn(text, "0123456789abcdef");
 
@@ -97,9 +104,9 @@ static bool is_machine_id(char *text)
 	return true;
 }
 
-/* --- what is found -------------------------------------------------------------- */
+/* --- detected attributes -------------------------------------------------------- */
 
-static int of_machine(struct pairs *p, const char *root, char *text)
+static int resource_of_machine(struct pairs *p, const char *root, char *text)
 {
 	static const char *const paths[] = {
 		"/etc/machine-id", "/var/lib/dbus/machine-id",
@@ -107,14 +114,14 @@ static int of_machine(struct pairs *p, const char *root, char *text)
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		if (resource_read_text(root, paths[i], text) &&
-		    is_machine_id(text))
+		    resource_is_machine_id(text))
 			return resource_set(p, "host.id", text);
 	}
 	return 0;
 }
 
-static int of_os(struct pairs *p, const char *root, const char *kernel,
-		 char *text)
+static int resource_of_os(struct pairs *p, const char *root, const char *kernel,
+			  char *text)
 {
 	char value[256], both[384];
 	int r = 0;
@@ -135,42 +142,53 @@ static int of_os(struct pairs *p, const char *root, const char *kernel,
 	return r;
 }
 
-static int of_files(struct pairs *p, const char *root, const char *kernel)
+static int resource_of_files(struct pairs *p, const char *root, const char *kernel)
 {
 	char *text = malloc(FILE_MAX);
 	int r;
 
 	if (!text)
 		return -ENOMEM;
-	r = of_machine(p, root, text);
+	r = resource_of_machine(p, root, text);
 	if (r == 0)
-		r = of_os(p, root, kernel, text);
+		r = resource_of_os(p, root, kernel, text);
 	free(text);
 	return r;
 }
 
-static int detect(struct pairs *p, const char *root)
+/* Names of the conventions (host.arch) for uname(2)'s. */
+static const char *resource_arch(const char *machine)
 {
-	struct utsname u;
-	int r;
-
-	if ((r = resource_set(p, "os.type", "linux")) ||
-	    (r = resource_set(p, "telemetry.distro.name", "trifold")) ||
-	    (r = resource_set(p, "telemetry.distro.version",
-			      TRIFOLD_VERSION)) ||
-	    uname(&u) < 0 || (r = resource_set(p, "host.name", u.nodename)) ||
-	    (r = resource_set(p, "host.arch",
-			      strcmp(u.machine, "x86_64") == 0	  ? "amd64"
-			      : strcmp(u.machine, "aarch64") == 0 ? "arm64"
-								  : u.machine)))
-		return r;
-	return of_files(p, root, u.release);
+	if (strcmp(machine, "x86_64") == 0)
+		return "amd64";
+	if (strcmp(machine, "aarch64") == 0)
+		return "arm64";
+	return machine;
 }
 
-/* --- what is given -------------------------------------------------------------- */
+static int resource_detect(struct pairs *p, const char *root)
+{
+	struct utsname u;
+	int r = resource_set(p, "os.type", "linux");
+
+	if (r == 0)
+		r = resource_set(p, "telemetry.distro.name", "trifold");
+	if (r == 0)
+		r = resource_set(p, "telemetry.distro.version", TRIFOLD_VERSION);
+	if (r || uname(&u) < 0)
+		return r;
+	r = resource_set(p, "host.name", u.nodename);
+	if (r == 0)
+		r = resource_set(p, "host.arch", resource_arch(u.machine));
+	if (r == 0)
+		r = resource_of_files(p, root, u.release);
+	return r;
+}
+
+/* --- configured attributes ------------------------------------------------------ */
 
 /* Any mistake voids the whole variable (specification, resource SDK). */
-static int of_variable(struct pairs *p)
+static int resource_of_variable(struct pairs *p)
 {
 	static const char which[] = "OTEL_RESOURCE_ATTRIBUTES";
 	char *copy, *rest, *key, *value;
@@ -203,10 +221,10 @@ static int of_variable(struct pairs *p)
 int resource_load(struct pairs *p, const char *root)
 {
 	const char *name = resource_env("OTEL_SERVICE_NAME");
-	int r = detect(p, root);
+	int r = resource_detect(p, root);
 
 	if (r == 0)
-		r = of_variable(p);
+		r = resource_of_variable(p);
 	if (r == 0 && name)
 		r = resource_set(p, "service.name", name);
 	return r;

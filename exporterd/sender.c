@@ -13,21 +13,33 @@
 
 static void sender_post(struct sender *s);
 
-static const char *to(const struct sender *s)
+static const char *sender_url(const struct sender *s)
 {
 	return s->endpoint->shown_url;
 }
 
 /* --- parts ---------------------------------------------------------------- */
 
-static bool is_too_large(const struct sender *s, const struct item *it)
+static bool sender_is_too_large(const struct sender *s, const struct item *it)
 {
 	return s->too_large && it->body->raw_len >= s->too_large &&
 	       now_ns() < s->too_large_ns;
 }
 
-/* cur becomes its first part, as often as is known to be needed. */
-static bool split(struct sender *s)
+static void sender_log_no_split(struct sender *s, int r)
+{
+	const char *why = strerror(-r);
+
+	if (r == -ENODATA || !log_limited(&s->split_log))
+		return;
+	if (r == -ENOENT)
+		why = "too many later batches wait";
+	log_err("cannot send a request to %s in parts: %s", sender_url(s), why);
+}
+
+/* Halve cur until it is not known to be too large; the other halves become parts.
+ * False: it could not be halved. */
+static bool sender_split(struct sender *s)
 {
 	const struct otlp_how extra = {
 		.pairs = (const char *const *)s->resource->v,
@@ -41,12 +53,7 @@ static bool split(struct sender *s)
 		int r = request_halve(s->cur, &extra, half);
 
 		if (r < 0) {
-			if (r != -ENODATA && log_limited(&s->split_log))
-				log_err("cannot send a request to %s in parts: %s",
-					to(s),
-					r == -ENOENT
-						? "too many later batches wait"
-						: strerror(-r));
+			sender_log_no_split(s, r);
 			return done;
 		}
 		item_free(s->cur);
@@ -54,25 +61,25 @@ static bool split(struct sender *s)
 		half[1]->next = s->parts;
 		s->parts = half[1];
 		done = true;
-	} while (is_too_large(s, s->cur));
+	} while (sender_is_too_large(s, s->cur));
 	return done;
 }
 
-/* --- the way of an item --------------------------------------------------- */
+/* --- items ----------------------------------------------------------------- */
 
-/* Does the next item belong to a batch of which the hub has an outcome? */
-static bool next_is_begun(const struct sender *s)
+/* Does the next item belong to a batch of which the hub has an outcome already? */
+static bool sender_next_is_begun(const struct sender *s)
 {
 	const struct item *it = s->parts ? s->parts : s->queue.first;
 
 	return it && s->any_begun && it->id == s->begun;
 }
 
-static struct item *take_next(struct sender *s)
+static struct item *sender_take_next(struct sender *s)
 {
 	struct item *it = s->parts;
 
-	if (s->hold && !next_is_begun(s))
+	if (s->hold && !sender_next_is_begun(s))
 		return NULL;
 	if (!it)
 		return queue_pop(&s->queue);
@@ -81,15 +88,15 @@ static struct item *take_next(struct sender *s)
 	return it;
 }
 
-static void start_next(struct sender *s)
+static void sender_start_next(struct sender *s)
 {
 	if (s->cur)
 		return;
-	s->cur = take_next(s);
+	s->cur = sender_take_next(s);
 	if (!s->cur)
 		return;
-	if (is_too_large(s, s->cur))
-		(void)split(s);
+	if (sender_is_too_large(s, s->cur))
+		(void)sender_split(s);
 	s->first_try_ns = now_ns();
 	backoff_reset(&s->backoff);
 	sender_post(s);
@@ -105,7 +112,7 @@ static void sender_tell(struct sender *s, struct item *it, enum batch_outcome o)
 	sender_lost(s, id, samples, o);
 }
 
-/* cur has its outcome; `outcome` may add batches meanwhile. */
+/* cur has its outcome; the callback may add batches. */
 static void sender_finish(struct sender *s, enum batch_outcome o)
 {
 	struct item *it = s->cur;
@@ -113,28 +120,31 @@ static void sender_finish(struct sender *s, enum batch_outcome o)
 	s->cur = NULL;
 	timer_stop(&s->again);
 	sender_tell(s, it, o);
-	start_next(s);
+	sender_start_next(s);
 }
 
-/* --- what to say ---------------------------------------------------------- */
+/* --- messages -------------------------------------------------------------- */
 
 static const char *sender_plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
 
-/* What to set, if it is the compression. */
-static const char *hint_415(const struct endpoint *e)
+/* Which setting may help. */
+static const char *sender_hint_415(const struct endpoint *e)
 {
+	bool zstd = e->compression == COMPRESSION_ZSTD;
+
 	if (e->compression == COMPRESSION_NONE)
 		return " (is this an OTLP/HTTP receiver?)";
+	if (e->number > 1 && zstd)
+		return " (does it know zstd?  If not, set its _COMPRESSION=gzip)";
 	if (e->number > 1)
-		return e->compression == COMPRESSION_ZSTD ?
-			" (does it know zstd?  If not, set its _COMPRESSION=gzip)" :
-			" (does it know gzip?  If not, set its _COMPRESSION=none)";
-	return e->compression == COMPRESSION_ZSTD ?
-		" (does it know zstd?  If not, set OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION=gzip)" :
-		" (does it know gzip?  If not, set OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION=none)";
+		return " (does it know gzip?  If not, set its _COMPRESSION=none)";
+	if (zstd)
+		return " (does it know zstd?  If not, set "
+		       "OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION=gzip)";
+	return " (does it know gzip?  If not, set OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION=none)";
 }
 
 static const char *sender_hint(const struct sender *s, long status)
@@ -142,19 +152,19 @@ static const char *sender_hint(const struct sender *s, long status)
 	switch (status) {
 	case 401:
 	case 403:
-		return s->endpoint->number > 1 ?
-			" (see its _HEADERS)" :
-			" (see OTEL_EXPORTER_OTLP_HEADERS)";
+		if (s->endpoint->number > 1)
+			return " (see its _HEADERS)";
+		return " (see OTEL_EXPORTER_OTLP_HEADERS)";
 	case 404:
 	case 405:
 		return " (OTLP profiles are at /v1development/profiles, and a collector "
 		       "needs --feature-gates=service.profilesSupport)";
 	case 413:
-		return s->cur->samples > 1
-			       ? ""
-			       : " (one sample alone: see the receiver's limit)";
+		if (s->cur->samples > 1)
+			return "";
+		return " (one sample alone: see the receiver's limit)";
 	case 415:
-		return hint_415(s->endpoint);
+		return sender_hint_415(s->endpoint);
 	default:
 		return "";
 	}
@@ -172,25 +182,25 @@ static const char *sender_describe(long status, const struct answer *a,
 	return out;
 }
 
-static void say_retry(struct sender *s, long status, const struct answer *a)
+static void sender_log_retry(struct sender *s, long status, const struct answer *a)
 {
 	char text[320];
 
 	if (!s->failing)
-		log_warn("cannot send to %s: %s; trying again", to(s),
+		log_warn("cannot send to %s: %s; trying again", sender_url(s),
 			 sender_describe(status, a, text));
 	else
-		log_debug("still cannot send to %s: %s", to(s),
+		log_debug("still cannot send to %s: %s", sender_url(s),
 			  sender_describe(status, a, text));
 	s->failing = true;
 }
 
-static void say_end(struct sender *s, long status, const struct answer *a)
+static void sender_log_end(struct sender *s, long status, const struct answer *a)
 {
 	char text[320];
 
 	if (a->verdict == ANSWER_ACCEPTED && s->failing)
-		log_info("sending again to %s", to(s));
+		log_info("sending again to %s", sender_url(s));
 	if (a->verdict == ANSWER_ACCEPTED || a->verdict == ANSWER_PARTIAL)
 		s->failing = false;
 	if (a->verdict == ANSWER_ACCEPTED && !a->text[0])
@@ -200,20 +210,20 @@ static void say_end(struct sender *s, long status, const struct answer *a)
 	sender_describe(status, a, text);
 	switch (a->verdict) {
 	case ANSWER_ACCEPTED:
-		log_warn("%s took a request and says: %s", to(s), a->text);
+		log_warn("%s accepted a request, with a message: %s", sender_url(s), a->text);
 		break;
 	case ANSWER_PARTIAL:
-		log_warn("%s refused %llu of %u profiles: %s", to(s),
+		log_warn("%s refused %llu of %u profiles: %s", sender_url(s),
 			 (unsigned long long)a->rejected, s->cur->profiles,
 			 a->text);
 		break;
 	case ANSWER_RETRY:
 		log_warn("gave up on %llu sample%s for %s: %s",
 			 (unsigned long long)s->cur->samples,
-			 sender_plural(s->cur->samples), to(s), text);
+			 sender_plural(s->cur->samples), sender_url(s), text);
 		break;
 	default:
-		log_warn("%s refused %llu sample%s: %s%s", to(s),
+		log_warn("%s refused %llu sample%s: %s%s", sender_url(s),
 			 (unsigned long long)s->cur->samples,
 			 sender_plural(s->cur->samples), text,
 			 sender_hint(s, status));
@@ -222,7 +232,7 @@ static void say_end(struct sender *s, long status, const struct answer *a)
 
 /* --- attempts ------------------------------------------------------------- */
 
-static void plan_retry(struct sender *s, long status, const struct answer *a)
+static void sender_plan_retry(struct sender *s, long status, const struct answer *a)
 {
 	uint64_t wait = backoff_next(&s->backoff, backoff_random());
 	uint64_t now = now_ns(), end = s->first_try_ns + s->give_up_ns;
@@ -234,50 +244,53 @@ static void plan_retry(struct sender *s, long status, const struct answer *a)
 	if (wait < a->wait_ns)
 		wait = a->wait_ns;
 	if (now >= end || wait > end - now) {
-		say_end(s, status, a);
+		sender_log_end(s, status, a);
 		sender_finish(s, BATCH_GAVE_UP);
 		return;
 	}
-	say_retry(s, status, a);
+	sender_log_retry(s, status, a);
 	s->retries++;
 	timer_set(&s->again, wait, 0);
 }
 
-static void refuse_parts(struct sender *s)
+static void sender_refuse_parts(struct sender *s)
 {
 	uint64_t n = 0;
 
-	for (struct item *it; (it = s->parts);) {
+	while (s->parts) {
+		struct item *it = s->parts;
+
 		s->parts = it->next;
 		n += it->samples;
 		sender_tell(s, it, BATCH_REJECTED);
 	}
 	if (n && log_limited(&s->split_log))
-		log_warn("%s finds %d single samples too large: %llu more are not tried",
-			 to(s), SENDER_SINGLES_MAX, (unsigned long long)n);
+		log_warn("%s rejected %d single samples as too large: not trying %llu more",
+			 sender_url(s), SENDER_SINGLES_MAX, (unsigned long long)n);
 }
 
-/* The receiver wants less at once. */
-static void judge_size(struct sender *s, long status, const struct answer *a)
+/* The receiver rejected cur as too large: send it in parts. */
+static void sender_judge_size(struct sender *s, long status, const struct answer *a)
 {
 	size_t len = s->cur->body->raw_len;
 
 	if (!s->too_large || len < s->too_large || now_ns() >= s->too_large_ns)
 		s->too_large = len;
 	s->too_large_ns = now_ns() + SENDER_TOO_LARGE_NS;
-	if (split(s)) {
+	if (sender_split(s)) {
 		if (log_limited(&s->split_log))
-			log_warn("%s finds a request of %zu bytes too large: sending it in parts",
-				 to(s), len);
+			log_warn("%s rejected a request of %zu bytes as too large: sending it in parts",
+				 sender_url(s), len);
 		s->first_try_ns = now_ns();
 		sender_post(s);
 		return;
 	}
-	/* the next may be smaller, and is then tried */
-	s->singles += s->cur->samples == 1;
-	say_end(s, status, a);
+	/* the next one may be smaller: it is tried */
+	if (s->cur->samples == 1)
+		s->singles++;
+	sender_log_end(s, status, a);
 	if (s->singles >= SENDER_SINGLES_MAX)
-		refuse_parts(s);
+		sender_refuse_parts(s);
 	sender_finish(s, BATCH_REJECTED);
 }
 
@@ -289,17 +302,17 @@ static void sender_judge(struct sender *s, const struct http_answer *http)
 	s->http_status = (uint64_t)http->status;
 	s->partial_rejected += a.rejected;
 	if (a.verdict == ANSWER_RETRY) {
-		plan_retry(s, http->status, &a);
+		sender_plan_retry(s, http->status, &a);
 		return;
 	}
 	if (a.verdict == ANSWER_TOO_LARGE) {
-		judge_size(s, http->status, &a);
+		sender_judge_size(s, http->status, &a);
 		return;
 	}
 	s->singles = 0;
-	say_end(s, http->status, &a);
-	/* which samples were in the refused profiles is not told: those of a
-	 * partial success count as delivered unless none was taken */
+	sender_log_end(s, http->status, &a);
+	/* the answer does not tell which profiles were refused: all samples of a partial
+	 * success count as delivered unless all profiles were refused */
 	if (a.verdict == ANSWER_FINAL ||
 	    (a.verdict == ANSWER_PARTIAL && a.rejected >= s->cur->profiles))
 		sender_finish(s, BATCH_REJECTED);
@@ -315,7 +328,6 @@ static void sender_on_answer(void *arg, const struct http_answer *answer)
 static void sender_post(struct sender *s)
 {
 	const struct http_answer none = { .error = "libcurl refused to start" };
-
 	const struct body *b = s->cur->body;
 
 	if (http_post(&s->http, b->data, b->len) < 0) {
@@ -327,7 +339,7 @@ static void sender_post(struct sender *s)
 	s->wire_bytes += b->len;
 }
 
-static void on_again(void *arg)
+static void sender_on_again(void *arg)
 {
 	struct sender *s = arg;
 
@@ -354,7 +366,7 @@ int sender_init(struct sender *s, struct evloop *loop,
 		.arg = arg, .give_up_ns = SENDER_GIVE_UP_NS,
 	};
 	queue_init(&s->queue, QUEUE_ITEMS, QUEUE_BYTES);
-	r = timer_init(&s->again, loop, on_again, s);
+	r = timer_init(&s->again, loop, sender_on_again, s);
 	if (r < 0)
 		return r;
 	return http_init(&s->http, loop, &target, sender_on_answer, s);
@@ -365,12 +377,14 @@ void sender_fini(struct sender *s)
 	http_fini(&s->http);
 	timer_fini(&s->again);
 	item_free(s->cur);
-	for (struct item *it; (it = s->parts);) {
+	while (s->parts) {
+		struct item *it = s->parts;
+
 		s->parts = it->next;
 		item_free(it);
 	}
-	for (struct item *it; (it = queue_pop(&s->queue));)
-		item_free(it);
+	while (s->queue.n)
+		item_free(queue_pop(&s->queue));
 }
 
 void sender_add(struct sender *s, struct item *it)
@@ -383,26 +397,25 @@ void sender_add(struct sender *s, struct item *it)
 		sender_tell(s, gone, BATCH_QUEUE_FULL);
 		gone = next;
 	}
-	start_next(s);
+	sender_start_next(s);
 }
 
 void sender_lost(struct sender *s, uint64_t id, uint64_t samples,
 		 enum batch_outcome o)
 {
 	s->outcomes.samples[o] += samples;
-	/* outcomes of the first go to the hub, and `trifold status` shows
-	 * them */
 	if (o == BATCH_QUEUE_FULL && log_limited(&s->queue_log))
-		log_warn("the queue for %s is full: the oldest %llu sample%s dropped",
-			 to(s), (unsigned long long)samples,
-			 samples == 1 ? " is" : "s are");
+		log_warn("the queue for %s is full: dropping the oldest %llu sample%s",
+			 sender_url(s), (unsigned long long)samples, sender_plural(samples));
 	s->outcome(s->arg, s, id, samples, o);
 }
 
 uint64_t sender_samples(const struct sender *s)
 {
-	uint64_t n = s->queue.samples + (s->cur ? s->cur->samples : 0);
+	uint64_t n = s->queue.samples;
 
+	if (s->cur)
+		n += s->cur->samples;
 	for (const struct item *it = s->parts; it; it = it->next)
 		n += it->samples;
 	return n;
@@ -410,8 +423,10 @@ uint64_t sender_samples(const struct sender *s)
 
 uint64_t sender_bytes(const struct sender *s)
 {
-	uint64_t n = s->queue.bytes + (s->cur ? item_bytes(s->cur) : 0);
+	uint64_t n = s->queue.bytes;
 
+	if (s->cur)
+		n += item_bytes(s->cur);
 	for (const struct item *it = s->parts; it; it = it->next)
 		n += item_bytes(it);
 	return n;
@@ -433,7 +448,7 @@ void sender_hold(struct sender *s)
 
 bool sender_held(const struct sender *s)
 {
-	return s->hold && !s->http.curl.busy && (s->cur || !next_is_begun(s));
+	return s->hold && !s->http.curl.busy && (s->cur || !sender_next_is_begun(s));
 }
 
 void sender_give_up(struct sender *s)
@@ -446,10 +461,11 @@ void sender_give_up(struct sender *s)
 	s->cur = NULL;
 	if (it)
 		sender_tell(s, it, BATCH_GAVE_UP);
-	while ((it = s->parts)) {
+	while (s->parts) {
+		it = s->parts;
 		s->parts = it->next;
 		sender_tell(s, it, BATCH_GAVE_UP);
 	}
-	while ((it = queue_pop(&s->queue)))
-		sender_tell(s, it, BATCH_GAVE_UP);
+	while (s->queue.n)
+		sender_tell(s, queue_pop(&s->queue), BATCH_GAVE_UP);
 }

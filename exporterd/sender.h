@@ -28,9 +28,8 @@
 #define SENDER_MAX_NS		30000000000ULL
 #define SENDER_GIVE_UP_NS	300000000000ULL
 #define SENDER_TOO_LARGE_NS	600000000000ULL
-/* After so many single samples in a row that were too large, the size is not
- * the cause, whatever the receiver says: what was split with them is refused
- * without being tried. */
+/* After so many single samples in a row that were too large, size cannot be the cause:
+ * the other parts of the same request are refused without being tried. */
 #define SENDER_SINGLES_MAX	8
 
 struct sender {
@@ -38,21 +37,21 @@ struct sender {
 	const struct pairs *resource;	/* attributes of every request */
 	struct http http;
 	struct queue queue;
-	struct item *parts;	/* of one that was split, by next: come first */
+	struct item *parts;	/* of a split item, by next: sent before the queue */
 	struct item *cur;	/* being sent, or waiting for its next try */
 	uint64_t first_try_ns;	/* of cur */
-	uint64_t give_up_ns;	/* since then; SENDER_GIVE_UP_NS, if the caller
-				 * says nothing else */
-	uint64_t end_ns;	/* nothing may be tried after this; 0: no end */
+	uint64_t give_up_ns;	/* after that; SENDER_GIVE_UP_NS unless the caller
+				 * sets it */
+	uint64_t end_ns;	/* no attempt after this; 0: no end */
 	struct backoff backoff;
 	struct timer again;
-	size_t too_large;	/* before compression; 0: nothing is */
-	uint64_t too_large_ns;	/* until then */
-	unsigned int singles;	/* refused for their size, without a break */
-	uint64_t begun;		/* a batch that has an outcome already */
-	bool any_begun;
-	bool hold;		/* nothing new is begun */
-	bool failing;		/* said so in the log */
+	size_t too_large;	/* bytes before compression; 0: no size is */
+	uint64_t too_large_ns;	/* valid until then */
+	unsigned int singles;	/* single samples in a row refused for their size */
+	uint64_t begun;		/* the last batch of which an item has its outcome */
+	bool any_begun;		/* .begun is valid */
+	bool hold;		/* no other batch is begun */
+	bool failing;		/* the failure is in the log */
 	struct log_limit log, queue_log, split_log;
 	/* as in struct exporter_stats */
 	uint64_t requests, request_bytes, wire_bytes, retries;
@@ -72,10 +71,10 @@ int sender_init(struct sender *s, struct evloop *loop,
 		void *arg);
 void sender_fini(struct sender *s);
 
-/* Takes it over. */
+/* Takes `it` over. */
 void sender_add(struct sender *s, struct item *it);
 
-/* Samples that never became an item: count them and report their outcome. */
+/* Count samples that never became an item, and report their outcome. */
 void sender_lost(struct sender *s, uint64_t id, uint64_t samples,
 		 enum batch_outcome o);
 
@@ -84,20 +83,20 @@ static inline bool sender_idle(const struct sender *s)
 	return !s->cur && !s->parts && !s->queue.n;
 }
 
-/* Samples and bytes that are not finished: what no counter above has. */
+/* Unfinished samples and bytes, which no counter above includes. */
 uint64_t sender_samples(const struct sender *s);
 uint64_t sender_bytes(const struct sender *s);
 
-/* Go on until end_ns (CLOCK_MONOTONIC), or until a wait would go beyond. */
+/* Continue until end_ns (CLOCK_MONOTONIC), or until a wait would exceed it. */
 void sender_drain(struct sender *s, uint64_t end_ns);
 
-/* Finish the request under way, and the batch of which a part is finished;
- * begin nothing else.  What is left has no outcome. */
+/* Finish the request under way, and the batch of which a part is finished; begin no
+ * other batch.  The rest gets no outcome. */
 void sender_hold(struct sender *s);
-/* So it was told, and no request is under way. */
+/* After sender_hold(): that is done. */
 bool sender_held(const struct sender *s);
 
-/* All that is left becomes BATCH_GAVE_UP. */
+/* All unfinished items become BATCH_GAVE_UP. */
 void sender_give_up(struct sender *s);
 
 #endif /* EXPORTERD_SENDER_H */

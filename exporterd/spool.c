@@ -45,7 +45,7 @@ int spool_open(struct spool *s, const char *path, uint64_t max_bytes)
 	return 0;
 }
 
-/* The disk refused something: one line until it takes something again. */
+/* The disk failed: one line in the log until it accepts a batch again. */
 static int spool_failed(struct spool *s, const char *what, int r)
 {
 	s->errors++;
@@ -58,7 +58,7 @@ static int spool_failed(struct spool *s, const char *what, int r)
 
 /* --- the list ---------------------------------------------------------------- */
 
-/* Index of the first entry whose id is not below. */
+/* Index of the first entry whose id is not lower. */
 static uint32_t spool_find(const struct spool *s, uint64_t id)
 {
 	uint32_t lo = 0, hi = s->n;
@@ -104,12 +104,13 @@ static void spool_remove(struct spool *s, uint32_t i)
 	if (unlinkat(s->dir, name, 0) < 0 && errno != ENOENT)
 		spool_failed(s, "remove a file", -errno);
 	s->bytes -= e->bytes;
-	s->waiting -= e->loaded ? 0 : e->name.n;
+	if (!e->loaded)
+		s->waiting -= e->name.n;
 	memmove(e, e + 1, (s->n - i - 1) * sizeof(*e));
 	s->n--;
 }
 
-/* As above; its samples are lost and counted. */
+/* The same; its samples are counted as lost. */
 static void spool_lose(struct spool *s, uint32_t i, uint64_t *count,
 		       enum batch_outcome o, const char *why)
 {
@@ -141,7 +142,7 @@ static int spool_make_room(struct spool *s, uint64_t bytes)
 	return 0;
 }
 
-/* --- what was left ------------------------------------------------------------ */
+/* --- batches of a former exporterd -------------------------------------------- */
 
 static void spool_find_file(void *arg, const char *name)
 {
@@ -156,7 +157,7 @@ static void spool_find_file(void *arg, const char *name)
 	}
 	e.bytes = (uint64_t)st.st_size;
 	e.since_ns = (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC;
-	/* each event has a time: a name cannot count what was never there */
+	/* each event has a time of 8 bytes: a name cannot claim more events */
 	if (e.bytes > SPOOL_FILE_MAX || e.name.n > e.bytes / sizeof(uint64_t) ||
 	    spool_list(s, &e) < 0)
 		s->refused++;
@@ -175,21 +176,21 @@ void spool_scan(struct spool *s)
 	}
 	r = own_dir_list(s->dir, SPOOL_SCAN_MAX, spool_find_file, s);
 	if (r < 0) {
-		spool_failed(s, "be listed", r);
+		spool_failed(s, "list files", r);
 		return;
 	}
 	if (r)
-		log_warn("spool %s: more than %d files: the others are not looked at",
+		log_warn("spool %s: more than %d files: ignoring the others",
 			 s->path, SPOOL_SCAN_MAX);
 	spool_make_room(s, 0);
 	if (s->refused)
-		log_warn("spool %s: %llu files are not ours: left alone", s->path,
+		log_warn("spool %s: ignoring %llu files that trifold did not make", s->path,
 			 (unsigned long long)s->refused);
 	log_info("spool %s: %u batches with %llu samples wait", s->path, s->n,
 		 (unsigned long long)s->waiting);
 }
 
-/* --- in ------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------- */
 
 /* Returns 0 when the file is on the disk under that name, or -errno. */
 static int spool_store(struct spool *s, const struct spool_hdr *hdr,
@@ -254,40 +255,48 @@ int spool_put(struct spool *s, uint64_t id, const struct batch *b)
 	return 0;
 }
 
-/* --- out ------------------------------------------------------------------------ */
+/* --- reading -------------------------------------------------------------------- */
+
+/* Read len bytes.  0; -EPROTO: there are fewer; or -errno. */
+static int spool_read_bytes(int fd, char *to, size_t len)
+{
+	while (len) {
+		ssize_t n = read(fd, to, len);
+
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EPROTO;
+		to += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
 
 /* Read all of a file, which is malloc'ed.  0; -ENOMEM, -EMFILE or -ENFILE: not
  * now; another -errno: it cannot be read. */
 static int spool_read(struct spool *s, const struct spool_entry *e, void **ret)
 {
 	char name[SPOOL_NAME_SIZE];
-	size_t got = 0;
+	void *data = NULL;
 	struct stat st;
-	int fd, r = 0;
-	char *p;
+	int fd, r;
 
 	spool_name_write(&e->name, name);
 	fd = own_dir_read(s->dir, name, &st);
 	if (fd < 0)
 		return fd;
-	if ((uint64_t)st.st_size != e->bytes)
-		r = -EPROTO;
-	p = r ? NULL : malloc(e->bytes ? e->bytes : 1);
-	if (r == 0 && !p)
-		r = -ENOMEM;
-	while (r == 0 && got < e->bytes) {
-		ssize_t n = read(fd, p + got, e->bytes - got);
-
-		if (n <= 0)
-			r = n < 0 ? -errno : -EPROTO;
-		got += n > 0 ? (size_t)n : 0;
+	r = (uint64_t)st.st_size == e->bytes ? 0 : -EPROTO;
+	if (r == 0) {
+		data = malloc(e->bytes + 1);
+		r = data ? spool_read_bytes(fd, data, e->bytes) : -ENOMEM;
 	}
 	close(fd);
 	if (r < 0) {
-		free(p);
+		free(data);
 		return r;
 	}
-	*ret = p;
+	*ret = data;
 	return 0;
 }
 
@@ -361,7 +370,8 @@ void spool_done(struct spool *s, uint64_t id, uint64_t n)
 	spool_name_write(&e->name, was);
 	e->name.first += (uint32_t)n;
 	e->name.n -= (uint32_t)n;
-	s->waiting -= e->loaded ? 0 : n;
+	if (!e->loaded)
+		s->waiting -= n;
 	spool_name_write(&e->name, is);
 	if (renameat(s->dir, was, s->dir, is) < 0)
 		spool_failed(s, "rename a file", -errno);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spool_file - one batch in a file: its name and its bytes
+ * spool_file - the name and the bytes of a file with one batch
  *
- * The batch itself, not a request: a request may have to be halved, and another
+ * The file holds the batch, not a request: a request may have to be halved, and a later
  * exporterd may have other attributes or another compression.
  *
- * The name says what is still to be sent, so that progress is a rename and a
+ * The name tells which events are still to be sent, so that progress is a rename and a
  * damaged file can be counted: ID-FIRST-N.batch, id of the batch, first event
  * and number of events, 16, 8 and 8 lower-case hexadecimal digits.
  *
- * The content is struct spool_hdr and the batch (ipc/batch.h), nothing else.  The
- * hash finds damage, not forgery: the directory is exporterd's alone.
+ * The content is struct spool_hdr and the batch (ipc/batch.h).  The hash finds damage,
+ * not forgery: only exporterd can write to the directory.
  *
- * Nothing here opens anything.
+ * No system calls here.
  */
 #ifndef EXPORTERD_SPOOL_FILE_H
 #define EXPORTERD_SPOOL_FILE_H
@@ -37,7 +37,7 @@ struct spool_hdr {
 	uint64_t hash;			/* spool_hash() */
 };
 
-/* What is still to be sent of a batch: n events from the first. */
+/* The events of a batch that are still to be sent. */
 struct spool_name {
 	uint64_t id;
 	uint32_t first, n;
@@ -45,15 +45,15 @@ struct spool_name {
 
 void spool_name_write(const struct spool_name *name, char ret[SPOOL_NAME_SIZE]);
 
-/* Returns 0; -EINVAL: no name of ours (*ret is left alone). */
+/* Returns 0; -EINVAL: not such a name (*ret is left alone). */
 int spool_name_read(const char *s, struct spool_name *ret);
 
 /* XXH3 of the batch, seeded with that of the header before .hash. */
 uint64_t spool_hash(const struct spool_hdr *hdr, const void *batch);
 
 /*
- * Judge a file of len bytes (aligned to 8) with that name.  Returns 0, when
- * *ret borrows the bytes; -EPROTO: damaged, or not what the name says.
+ * Check a file of len bytes (aligned to 8) with that name.  Returns 0, and *ret borrows
+ * the bytes; -EPROTO: it is damaged, or does not match its name.
  */
 int spool_file_check(const void *data, size_t len,
 		     const struct spool_name *name, struct batch *ret);

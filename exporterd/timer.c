@@ -7,13 +7,13 @@
 
 #include "common/clock.h"
 
-static int on_expiry(struct ev_source *src, uint32_t events)
+static int timer_on_expiry(struct ev_source *src, uint32_t events)
 {
 	struct timer *t = (struct timer *)src;
 	uint64_t n;
 
 	(void)events;
-	/* set anew or stopped by another callback of this round: nothing */
+	/* there is nothing to read if another callback of this round set or stopped it */
 	if (read(src->fd, &n, sizeof(n)) == (ssize_t)sizeof(n))
 		t->fn(t->arg);
 	return 0;
@@ -24,7 +24,7 @@ int timer_init(struct timer *t, struct evloop *loop, void (*fn)(void *arg),
 {
 	int r;
 
-	*t = (struct timer){ { -1, on_expiry }, loop, fn, arg };
+	*t = (struct timer){ { -1, timer_on_expiry }, loop, fn, arg };
 	t->src.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (t->src.fd < 0)
 		return -errno;
@@ -45,7 +45,7 @@ void timer_fini(struct timer *t)
 	t->src.fd = -1;
 }
 
-static struct timespec to_timespec(uint64_t ns)
+static struct timespec timer_timespec(uint64_t ns)
 {
 	return (struct timespec){
 		.tv_sec = (time_t)(ns / NSEC_PER_SEC),
@@ -57,8 +57,8 @@ static struct timespec to_timespec(uint64_t ns)
 void timer_set(struct timer *t, uint64_t ns, uint64_t repeat_ns)
 {
 	struct itimerspec spec = {
-		.it_value = to_timespec(ns ? ns : 1),
-		.it_interval = to_timespec(repeat_ns),
+		.it_value = timer_timespec(ns ? ns : 1),
+		.it_interval = timer_timespec(repeat_ns),
 	};
 
 	timerfd_settime(t->src.fd, 0, &spec, NULL);

@@ -17,7 +17,9 @@ int collect_init(struct collect *c, uint32_t frequency)
 		.frequency = frequency,
 		.seed = hash_seed(), .start_ns = UINT64_MAX,
 	};
-	return c->builder ? 0 : -ENOMEM;
+	if (!c->builder)
+		return -ENOMEM;
+	return 0;
 }
 
 void collect_fini(struct collect *c)
@@ -35,7 +37,7 @@ static bool collect_came_before(const struct collect *c, uint64_t hash)
 }
 
 /*
- * Room for len bytes more?  Two batches merged are at most as large as both
+ * Is there room for len more bytes?  Two merged batches are at most as large as both
  * together, mostly far smaller; when the estimate is too large, building gives
  * the real size.
  */
@@ -53,12 +55,12 @@ static bool collect_has_room(struct collect *c, size_t len)
 	free(data);
 	/* 16 bytes an event while it is built, 8 in the end */
 	c->estimate = real + 8 * batch_events(c->builder);
-	/* correcting again and again for the last few would be too slow */
+	/* correcting the estimate often, for a little more, would be too slow */
 	c->full = c->estimate > BATCH_BYTES_MAX / 16 * 15;
 	return !c->full && c->estimate <= BATCH_BYTES_MAX - len;
 }
 
-/* What of an opened batch is kept while one of 2^thin is; *data NULL: nothing. */
+/* The events of an opened batch that are kept, one of 2^thin; *data NULL: none. */
 static int collect_cut(const struct batch *b, uint32_t thin, void **data,
 		       size_t *len, uint64_t *events)
 {
@@ -67,7 +69,7 @@ static int collect_cut(const struct batch *b, uint32_t thin, void **data,
 	return cut_batch(&c, b, data, len, events);
 }
 
-/* Halve what there is.  False: it stays as it was. */
+/* Drop every second event.  False: nothing is changed. */
 static bool collect_thin(struct collect *c)
 {
 	struct batch_builder *half;
@@ -101,7 +103,7 @@ static bool collect_thin(struct collect *c)
 	return done;
 }
 
-/* Take in an opened batch.  False: it is not as it says. */
+/* Add an opened batch.  False: it has not as many events as the sender claims. */
 static bool collect_merge(struct collect *c, const struct batch *b, size_t len,
 			  uint64_t events)
 {
@@ -112,7 +114,7 @@ static bool collect_merge(struct collect *c, const struct batch *b, size_t len,
 	return batch_events(c->builder) - before == events;
 }
 
-/* Likewise, of a batch whose samples are thinned first. */
+/* The same, of a batch that is thinned first. */
 static bool collect_merge_thin(struct collect *c, const struct batch *b)
 {
 	uint64_t events;
@@ -135,6 +137,7 @@ enum batch_outcome collect_add(struct collect *c, const void *data, size_t len,
 	uint64_t hash = XXH3_64bits_withSeed(data, len, c->seed);
 	size_t most = len + 8 * (size_t)events;
 	struct batch b;
+	bool ok;
 
 	if (batch_open(data, len, &b))
 		return BATCH_INVALID;
@@ -147,11 +150,15 @@ enum batch_outcome collect_add(struct collect *c, const void *data, size_t len,
 		c->refused += events;
 		return BATCH_QUEUE_FULL;
 	}
-	if (!(c->thin ? collect_merge_thin(c, &b) :
-			collect_merge(c, &b, len, events)))
+	if (c->thin)
+		ok = collect_merge_thin(c, &b);
+	else
+		ok = collect_merge(c, &b, len, events);
+	if (!ok)
 		return BATCH_INVALID;
 	c->events += events;
-	c->recent[c->n_batches++ % COLLECT_RECENT] = hash;
+	c->recent[c->n_batches % COLLECT_RECENT] = hash;
+	c->n_batches++;
 	if (b.hdr->start_ns < c->start_ns)
 		c->start_ns = b.hdr->start_ns;
 	if (b.hdr->end_ns > c->end_ns)

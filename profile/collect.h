@@ -3,9 +3,9 @@
  * collect - many batches merged into one
  *
  * When there is no room, every second event is dropped, by a hash of its time,
- * and the frequency of the merged batch is half of what it was: what is left
- * still stands for all the CPU time.  Where half of it is no whole number, what
- * comes is refused instead.
+ * and the frequency of the merged batch is halved: the remaining events still
+ * stand for all the CPU time.  If half the frequency is no whole number, new
+ * batches are refused instead.
  */
 #ifndef PROFILE_COLLECT_H
 #define PROFILE_COLLECT_H
@@ -16,16 +16,16 @@
 
 #include "ipc/batch.h"
 
-#define COLLECT_RECENT	64	/* remembered, to know one that comes again */
+#define COLLECT_RECENT	64	/* remembered, to recognise one that is sent again */
 
 struct collect {
 	struct batch_builder *builder;
 	uint64_t estimate;	/* bytes: the merged batch is not larger */
-	uint64_t seed;		/* profiled processes choose what is hashed */
+	uint64_t seed;		/* of the hashes: profiled processes choose the content */
 	uint64_t recent[COLLECT_RECENT];	/* hashes of batches */
 	uint64_t n_batches;
-	uint64_t events;	/* taken in */
-	uint64_t refused;	/* events that found no room */
+	uint64_t events;	/* accepted */
+	uint64_t refused;	/* events without room */
 	uint64_t start_ns, end_ns;
 	uint32_t frequency;	/* of the batches, Hz */
 	uint32_t thin;		/* one of 2^thin events is kept */
@@ -36,8 +36,8 @@ struct collect {
 int collect_init(struct collect *c, uint32_t frequency);
 void collect_fini(struct collect *c);
 
-/* Take in a batch of len bytes with so many events as the sender claims.
- * Returns what to answer. */
+/* Add a batch of len bytes with as many events as the sender claims.  Returns the
+ * answer to the sender. */
 enum batch_outcome collect_add(struct collect *c, const void *data, size_t len,
 			       uint64_t events);
 

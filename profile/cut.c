@@ -8,9 +8,9 @@
 
 #include "profile/remap.h"
 
-/* --- what is wanted ------------------------------------------------------------ */
+/* --- selecting samples --------------------------------------------------------- */
 
-static bool has_pid(const struct cut *c, const struct batch_resource *r)
+static bool cut_has_pid(const struct cut *c, const struct batch_resource *r)
 {
 	for (uint32_t i = 0; i < c->pids.n; i++) {
 		if (c->pids.v[i] == r->pid)
@@ -19,8 +19,8 @@ static bool has_pid(const struct cut *c, const struct batch_resource *r)
 	return c->pids.n == 0;
 }
 
-static bool in_container(const struct cut *c, const struct batch *b,
-			 const struct batch_resource *r)
+static bool cut_in_container(const struct cut *c, const struct batch *b,
+			     const struct batch_resource *r)
 {
 	size_t len, n = strlen(c->container);
 	const char *id = batch_str(b, r->container_id, &len);
@@ -28,8 +28,8 @@ static bool in_container(const struct cut *c, const struct batch *b,
 	return len >= n && memcmp(id, c->container, n) == 0;
 }
 
-static bool in_unit(const struct cut *c, const struct batch *b,
-		    const struct batch_resource *r)
+static bool cut_in_unit(const struct cut *c, const struct batch *b,
+			const struct batch_resource *r)
 {
 	size_t len, n = strlen(c->unit);
 	const char *unit = batch_str(b, r->unit, &len);
@@ -37,13 +37,13 @@ static bool in_unit(const struct cut *c, const struct batch *b,
 	return n == 0 || (len == n && memcmp(unit, c->unit, n) == 0);
 }
 
-static bool in_time(const struct cut *c, uint64_t t)
+static bool cut_in_time(const struct cut *c, uint64_t t)
 {
 	return t >= c->start_ns && t < c->end_ns;
 }
 
-/* A sample of 2^thin that are taken is one of 2^(thin - 1), too. */
-static bool is_kept(const struct cut *c, uint64_t t)
+/* A sample that is kept with `thin` is also kept with less. */
+static bool cut_keeps(const struct cut *c, uint64_t t)
 {
 	return !(XXH3_64bits(&t, sizeof(t)) & ((1u << c->thin) - 1));
 }
@@ -56,16 +56,16 @@ bool cut_takes_all(const struct cut *c, const struct batch *b)
 
 /* --- a batch ---------------------------------------------------------------------- */
 
-/* times: room for those of any sample. */
-static void take_sample(struct remap *r, const struct cut *cut,
-			const struct batch_sample *s, uint64_t *times)
+/* times: room for those of the sample with most. */
+static void cut_take_sample(struct remap *r, const struct cut *cut,
+			    const struct batch_sample *s, uint64_t *times)
 {
 	uint32_t n = 0, to;
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		uint64_t t = r->from->times[s->first + i];
 
-		if (in_time(cut, t) && is_kept(cut, t))
+		if (cut_in_time(cut, t) && cut_keeps(cut, t))
 			times[n++] = t;
 	}
 	if (!n)
@@ -86,9 +86,9 @@ static void cut_take_samples(struct remap *r, const struct cut *cut,
 		const struct batch_sample *s = &b->samples[i];
 		const struct batch_resource *of = &b->resources[s->resource];
 
-		if (has_pid(cut, of) && in_container(cut, b, of) &&
-		    in_unit(cut, b, of))
-			take_sample(r, cut, s, times);
+		if (cut_has_pid(cut, of) && cut_in_container(cut, b, of) &&
+		    cut_in_unit(cut, b, of))
+			cut_take_sample(r, cut, s, times);
 	}
 }
 
@@ -111,11 +111,12 @@ int cut_batch(const struct cut *cut, const struct batch *b, void **ret,
 		cut_take_samples(&m, cut, times);
 		*events = batch_events(m.to);
 	}
+	if (from < cut->start_ns)
+		from = cut->start_ns;
+	if (until > cut->end_ns)
+		until = cut->end_ns;
 	if (*events)
-		r = batch_builder_finish(m.to,
-					 from > cut->start_ns ? from : cut->start_ns,
-					 until < cut->end_ns ? until : cut->end_ns,
-					 ret, len);
+		r = batch_builder_finish(m.to, from, until, ret, len);
 	batch_builder_free(m.to);
 	remap_fini(&m);
 	free(times);

@@ -15,21 +15,21 @@
 
 struct cut {
 	uint64_t start_ns, end_ns;	/* CLOCK_REALTIME: [start, end) */
-	struct number_list pids;		/* only these processes; .n 0: all.  One
-					 * that began later than .start_ns has
-					 * only the number of one of them */
+	struct number_list pids;	/* only these processes; .n 0: all.  A process
+					 * that began after .start_ns is another one
+					 * with a reused number */
 	uint32_t thin;		/* one of 2^thin samples, chosen by a hash of
-				 * its time: its weight is 2^thin then */
-	char container[CONTAINER_ID_MAX + 1];	/* only those whose ID begins
-						 * so; "": all */
-	char unit[BATCH_UNIT_MAX + 1];	/* only those of this service of
-					 * systemd, without ".service"; "": all */
+				 * its time; each then stands for 2^thin */
+	char container[CONTAINER_ID_MAX + 1];	/* only containers whose ID begins
+						 * with this; "": all */
+	char unit[BATCH_UNIT_MAX + 1];	/* only this service of systemd, without
+					 * ".service"; "": all */
 };
 
 /*
- * Of an opened batch what c names, as a batch of its own that spans no more
- * than c does and holds nothing that its samples do not need.  *ret is
- * malloc'ed, and *events how many there are; or NULL and 0: none.  0; -ENOMEM.
+ * The part of an opened batch that c selects, as a batch of its own with a time span
+ * within that of c and only what its samples need.  *ret is malloc'ed, *events the number
+ * of its events; or NULL and 0: none.  0; -ENOMEM.
  */
 int cut_batch(const struct cut *c, const struct batch *b, void **ret,
 	      size_t *len, uint64_t *events);

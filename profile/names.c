@@ -14,6 +14,8 @@ void names_choose(const struct batch *b, void *data, enum function_names which)
 			f[i].name = batch_system_name(&f[i]);
 		else if (which == NAMES_FULL)
 			f[i].name = full;
-		f[i].full_name = f[i].name == full ? 0 : full;
+		f[i].full_name = full;
+		if (f[i].name == full)
+			f[i].full_name = 0;
 	}
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names - which of a function's names faces show
+ * names - which of a function's names is shown
  *
- * A batch has up to three of each (struct batch_function); all that shows one
- * shows .name, so another choice is another .name.  OTLP is the same whatever is
- * chosen: it has the whole name and the file's.
+ * A function of a batch has up to three names (struct batch_function); .name is the one
+ * that is shown, so a choice replaces it.  OTLP does not depend on the choice: it has the
+ * whole name and that of the file.
  */
 #ifndef PROFILE_NAMES_H
 #define PROFILE_NAMES_H
@@ -13,14 +13,14 @@
 
 /* In the order of NAMES_WORDS. */
 enum function_names {
-	NAMES_SHORT,		/* no parameters, templates cut: as it comes */
-	NAMES_FULL,		/* demangled, and whole */
-	NAMES_RAW,		/* as the file calls it, mangled */
+	NAMES_SHORT,		/* without parameters, templates cut: as received */
+	NAMES_FULL,		/* demangled, whole */
+	NAMES_RAW,		/* as in the file, mangled */
 };
 
 #define NAMES_WORDS	"short|full|raw"
 
-/* Make it so in a batch that batch_open() accepts, of which *b is open. */
+/* Set .name of all functions of the batch in data, which is open as *b. */
 void names_choose(const struct batch *b, void *data, enum function_names which);
 
 #endif /* PROFILE_NAMES_H */

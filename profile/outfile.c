@@ -22,17 +22,18 @@ static int outfile_complain(const char *path)
 	return r;
 }
 
-static int open_dir(struct outfile *f, const char *path)
+static int outfile_open_dir(struct outfile *f, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = path;
 	char dir[PATH_MAX] = ".";
 
 	if (slash) {
+		int len = (int)(slash - path);
+
 		name = slash + 1;
-		/* "/x" is in "/" */
-		if (snprintf(dir, sizeof(dir), "%.*s",
-			     slash == path ? 1 : (int)(slash - path), path) >=
-		    (int)sizeof(dir)) {
+		if (len == 0)		/* "/x" is in "/" */
+			len = 1;
+		if (snprintf(dir, sizeof(dir), "%.*s", len, path) >= (int)sizeof(dir)) {
 			errno = ENAMETOOLONG;
 			return -1;
 		}
@@ -47,7 +48,7 @@ static int open_dir(struct outfile *f, const char *path)
 	return f->dir < 0 ? -1 : 0;
 }
 
-static bool can_replace(const struct outfile *f)
+static bool outfile_can_replace(const struct outfile *f)
 {
 	struct stat st;
 
@@ -62,9 +63,9 @@ int outfile_open(struct outfile *f, const char *path)
 	char shown[256];
 	int r = 0;
 
-	if (open_dir(f, path) < 0)
+	if (outfile_open_dir(f, path) < 0)
 		return outfile_complain(path);
-	if (!can_replace(f)) {
+	if (!outfile_can_replace(f)) {
 		log_err("%s: is there, and is not a regular file",
 			log_quote(path, strlen(path), shown, sizeof(shown)));
 		close(f->dir);

@@ -2,10 +2,10 @@
 /*
  * outfile - a file that appears complete or not at all
  *
- * Written beside its place as FILE.PID.tmp, made with O_EXCL and mode 0600
- * (a profile tells what everybody on the machine ran), then renamed.  What is
- * there already is replaced if it is a regular file; anything else (a link, a
- * device) is refused, so nothing is ever written through it.
+ * Written in the same directory as FILE.PID.tmp, made with O_EXCL and mode 0600
+ * (a profile shows what all users of the machine ran), then renamed.  An existing
+ * regular file is replaced; anything else (a link, a device) is refused, so nothing
+ * is ever written through it.
  */
 #ifndef PROFILE_OUTFILE_H
 #define PROFILE_OUTFILE_H
@@ -22,8 +22,8 @@ struct outfile {
 /* 0, or -errno after a line in the log. */
 int outfile_open(struct outfile *f, const char *path);
 
-/* Put it in place; 0, or -errno after a line in the log.  Either way, or by
- * outfile_abandon(), everything is closed and the temporary name is gone. */
+/* Rename it; 0, or -errno after a line in the log.  In any case, and by
+ * outfile_abandon(), all is closed and the temporary file does not exist any more. */
 int outfile_commit(struct outfile *f);
 void outfile_abandon(struct outfile *f);
 

@@ -8,7 +8,7 @@
 
 #include "bpf/stop.h"
 
-static const char *file_name(const struct batch *b, uint32_t path, size_t *len)
+static const char *profile_file_name(const struct batch *b, uint32_t path, size_t *len)
 {
 	const char *s = batch_str(b, path, len), *slash;
 
@@ -33,10 +33,11 @@ void profile_frame_module(const struct batch *b, uint32_t frame,
 	}
 	if (!f->exe)
 		return;
-	s = file_name(b, b->exes[f->exe].path, &len);
+	s = profile_file_name(b, b->exes[f->exe].path, &len);
 	if (!len) {
 		s = batch_str(b, b->exes[f->exe].build_id, &len);
-		len = len > 16 ? 16 : len;
+		if (len > 16)
+			len = 16;
 	}
 	buffer_add(out, s, len);
 }
@@ -85,7 +86,7 @@ void profile_frame_line(const struct batch *b, uint32_t frame,
 
 	if (!file || !f->line)
 		return;
-	s = file_name(b, file, &len);
+	s = profile_file_name(b, file, &len);
 	buffer_str(out, " (");
 	buffer_add(out, s, len);
 	buffer_printf(out, ":%u)", f->line);
@@ -104,7 +105,9 @@ static uint32_t profile_whole_name(const struct batch *b, uint32_t name,
 	size_t n, exe_n;
 	const char *s = batch_str(b, name, &n), *t = batch_str(b, exe, &exe_n);
 
-	return profile_name_is_cut(s, n, t, exe_n) ? exe : name;
+	if (profile_name_is_cut(s, n, t, exe_n))
+		return exe;
+	return name;
 }
 
 uint32_t *profile_process_names(const struct batch *b)
@@ -147,5 +150,7 @@ const char *profile_stop_marker(uint32_t stop)
 		[STOP_INTERNAL] = "[stack ends: internal]",
 	};
 
-	return stop < STOP__MAX ? markers[stop] : NULL;
+	if (stop >= STOP__MAX)
+		return NULL;
+	return markers[stop];
 }

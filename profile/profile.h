@@ -12,8 +12,8 @@
 #include "common/buffer.h"
 #include "ipc/batch.h"
 
-/* The account of the samples during the recording, by the supervisor's last
- * status; plain data, sent from one `trifold` to another. */
+/* The account of the samples of a recording, of the last status; plain data that one
+ * process of `trifold` sends to another. */
 struct profile_account {
 	uint64_t start_ns, end_ns;	/* CLOCK_REALTIME */
 	uint64_t taken, delivered, lost, own;	/* own: left out */
@@ -31,22 +31,22 @@ struct profile_info {
 	bool lines, inlined;		/* of folded stacks (formats/folded.h) */
 };
 
-/* A line of a flame graph has the kind of its frame (enum batch_frame_kind), or: */
+/* A box of a flame graph has the kind of its frame (enum batch_frame_kind), or: */
 #define KIND_PROCESS	BATCH_FRAME_NONE
 #define KIND_MARKER	BATCH_FRAME_CUT	/* says that frames are missing, and why */
 
-/* What stands for names that nobody knows; those of kinds of frames are in
- * ipc/frame_kinds.def, docs/SUPPORT.md explains all. */
+/* Placeholders of unknown names; those of kinds of frames are in ipc/frame_kinds.def,
+ * docs/SUPPORT.md explains all. */
 #define PROFILE_UNKNOWN_FILE	"[unknown file]"
 #define PROFILE_UNKNOWN_PROCESS	"[unknown process]"
 #define PROFILE_UNKNOWN_THREAD	"[unknown thread]"
-#define PROFILE_NO_SYMBOL	"+0x..."	/* after a file's name: all such of it */
+#define PROFILE_NO_SYMBOL	"+0x..."	/* after a file's name: all its nameless code */
 #define PROFILE_KERNEL		"[kernel]"	/* the kernel's file */
 
 /*
  * Append the name of a frame: its function; else "file+0xoffset", or
- * PROFILE_UNKNOWN_FILE; or what stands for its kind: addresses of code that is
- * in no file mean nothing elsewhere.  Returns its kind.
+ * PROFILE_UNKNOWN_FILE; or the placeholder of its kind: addresses of code that is
+ * in no file have no meaning elsewhere.  Returns its kind.
  */
 uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
 			    struct buffer *out);
@@ -55,7 +55,7 @@ uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
 void profile_frame_module(const struct batch *b, uint32_t frame,
 			  struct buffer *out);
 
-/* What is special about a frame, one bit each. */
+/* Special properties of a frame, one bit each. */
 enum profile_mark {
 	PROFILE_INLINED = 1,		/* the compiler put the call's code into
 					 * its caller's */
@@ -64,31 +64,38 @@ enum profile_mark {
 
 uint32_t profile_frame_marks(const struct batch_frame *f);
 
-/* What people read behind a name: " (inlined)"; "": nothing is special. */
+/* The text after a name: " (inlined)"; "": none. */
 const char *profile_marks_text(uint32_t marks);
 
-/* Append " (file.c:12)", the line of a frame, where that is known; the file is
- * the last part of its path. */
+/* Append " (file.c:12)", the line of a frame, if it is known; the file is the last
+ * part of its path. */
 void profile_frame_line(const struct batch *b, uint32_t frame,
 			struct buffer *out);
 
+/* The order of two numbers, for qsort(3). */
+static inline int profile_order(uint64_t a, uint64_t b)
+{
+	if (a < b)
+		return -1;
+	return a > b;
+}
+
 #define PROFILE_COMM_MAX	15	/* TASK_COMM_LEN without the NUL */
 
-/* Is what a thread calls itself just the beginning of its executable's name? */
+/* Is a thread's name the beginning of its executable's, cut by the kernel? */
 bool profile_name_is_cut(const char *name, size_t len, const char *exe,
 			 size_t exe_len);
 
 /*
- * A name for each resource, as indices of strings: what the thread that leads
- * the process calls itself; else the name of its executable; else of any
- * thread; 0 where nothing is known.  Where that is the beginning of the
- * executable's name, cut after PROFILE_COMM_MAX bytes as the kernel does, it is
- * the executable's name.  malloc'ed, or NULL.
+ * A name for each resource, as indices of strings: that of its leading thread; else of
+ * its executable; else of any thread; 0 if none is known.  A name that is the beginning
+ * of the executable's, cut after PROFILE_COMM_MAX bytes as the kernel does, is replaced
+ * by the executable's.  malloc'ed, or NULL.
  */
 uint32_t *profile_process_names(const struct batch *b);
 
-/* "stack ends: no_table", or NULL where nothing is missing: the stack is
- * complete, has no user part, or has a frame that says so. */
+/* "stack ends: no_table", or NULL: the stack is complete, has no user part, or has a
+ * frame that tells why it ends. */
 const char *profile_stop_marker(uint32_t stop);
 
 #endif /* PROFILE_PROFILE_H */

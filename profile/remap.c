@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define NO_FRAME	0xffffffffu	/* of .stacks: none is kept */
+#define NO_FRAME	0xffffffffu	/* in .stacks: no frame is kept */
 
 static uint32_t *remap_zeros(const struct remap *r, enum batch_table t)
 {
@@ -20,8 +20,10 @@ int remap_init(struct remap *r)
 	r->stacks = remap_zeros(r, BATCH_STACKS);
 	r->attrs = remap_zeros(r, BATCH_ATTRS);
 	r->resources = remap_zeros(r, BATCH_RESOURCES);
-	return r->strings && r->exes && r->functions && r->frames &&
-	       r->stacks && r->attrs && r->resources ? 0 : -ENOMEM;
+	if (!r->strings || !r->exes || !r->functions || !r->frames || !r->stacks ||
+	    !r->attrs || !r->resources)
+		return -ENOMEM;
+	return 0;
 }
 
 void remap_fini(struct remap *r)
@@ -40,19 +42,23 @@ static uint32_t remap_string(struct remap *r, uint32_t i)
 	size_t len;
 	const char *s;
 
-	if (i == 0 || r->strings[i])
-		return i ? r->strings[i] - 1 : 0;
+	if (i == 0)
+		return 0;
+	if (r->strings[i])
+		return r->strings[i] - 1;
 	s = batch_str(r->from, i, &len);
 	r->strings[i] = batch_string(r->to, s, len) + 1;
 	return r->strings[i] - 1;
 }
 
-static uint32_t exe(struct remap *r, uint32_t i)
+static uint32_t remap_exe(struct remap *r, uint32_t i)
 {
 	struct batch_exe v = r->from->exes[i];
 
-	if (i == 0 || r->exes[i])
-		return i ? r->exes[i] - 1 : 0;
+	if (i == 0)
+		return 0;
+	if (r->exes[i])
+		return r->exes[i] - 1;
 	v.path = remap_string(r, v.path);
 	v.build_id = remap_string(r, v.build_id);
 	v.runtime_id = remap_string(r, v.runtime_id);
@@ -64,8 +70,10 @@ static uint32_t remap_function(struct remap *r, uint32_t i)
 {
 	struct batch_function v = r->from->functions[i];
 
-	if (i == 0 || r->functions[i])
-		return i ? r->functions[i] - 1 : 0;
+	if (i == 0)
+		return 0;
+	if (r->functions[i])
+		return r->functions[i] - 1;
 	v.name = remap_string(r, v.name);
 	v.full_name = remap_string(r, v.full_name);
 	v.system_name = remap_string(r, v.system_name);
@@ -74,8 +82,8 @@ static uint32_t remap_function(struct remap *r, uint32_t i)
 	return r->functions[i] - 1;
 }
 
-/* What a call is inlined into first; of a lower number, so this ends. */
-static uint32_t frame(struct remap *r, uint32_t i)
+/* The frames that a call is inlined into are copied first. */
+static uint32_t remap_frame(struct remap *r, uint32_t i)
 {
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(r->from, i, in);
 
@@ -84,7 +92,7 @@ static uint32_t frame(struct remap *r, uint32_t i)
 
 		if (r->frames[in[n]])
 			continue;
-		v.exe = exe(r, v.exe);
+		v.exe = remap_exe(r, v.exe);
 		v.function = remap_function(r, v.function);
 		if (v.inlined)
 			v.into = r->frames[v.into] - 1;
@@ -104,8 +112,10 @@ uint32_t remap_stack(struct remap *r, uint32_t i)
 	const uint32_t *from = r->from->stack_frames + s->first;
 	uint32_t *v, n = 0;
 
+	if (r->stacks[i] == NO_FRAME)
+		return REMAP_NONE;
 	if (r->stacks[i])
-		return r->stacks[i] == NO_FRAME ? REMAP_NONE : r->stacks[i] - 1;
+		return r->stacks[i] - 1;
 	v = malloc(s->n * sizeof(*v));
 	if (!v) {
 		batch_stack(r->to, NULL, 0);	/* the builder fails */
@@ -113,11 +123,15 @@ uint32_t remap_stack(struct remap *r, uint32_t i)
 	}
 	for (uint32_t k = 0; k < s->n && !(r->leaf && n); k++) {
 		if (r->kinds >> r->from->frames[from[k]].kind & 1)
-			v[n++] = frame(r, from[k]);
+			v[n++] = remap_frame(r, from[k]);
 	}
-	r->stacks[i] = n ? batch_stack(r->to, v, n) + 1 : NO_FRAME;
+	r->stacks[i] = NO_FRAME;
+	if (n)
+		r->stacks[i] = batch_stack(r->to, v, n) + 1;
 	free(v);
-	return n ? r->stacks[i] - 1 : REMAP_NONE;
+	if (!n)
+		return REMAP_NONE;
+	return r->stacks[i] - 1;
 }
 
 uint32_t remap_attr(struct remap *r, uint32_t i)

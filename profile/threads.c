@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int threads_order(uint32_t a, uint32_t b)
-{
-	return a < b ? -1 : a > b;
-}
+#include "profile/profile.h"
 
 static int threads_compare(const void *pa, const void *pb, void *arg)
 {
@@ -16,11 +13,13 @@ static int threads_compare(const void *pa, const void *pb, void *arg)
 	const struct batch_sample *y = &b->samples[*(const uint32_t *)pb];
 	const struct batch_attr *ax = &b->attrs[x->attr];
 	const struct batch_attr *ay = &b->attrs[y->attr];
-	int r = threads_order(x->resource, y->resource);
+	int r = profile_order(x->resource, y->resource);
 
 	if (!r)
-		r = threads_order(ax->tid, ay->tid);
-	return r ? r : threads_order(ax->thread_name, ay->thread_name);
+		r = profile_order(ax->tid, ay->tid);
+	if (!r)
+		r = profile_order(ax->thread_name, ay->thread_name);
+	return r;
 }
 
 int threads_number(struct threads *t, const struct batch *b)
@@ -42,8 +41,10 @@ int threads_number(struct threads *t, const struct batch *b)
 	for (uint32_t i = 0; i < samples; i++) {
 		uint32_t s = t->sample[i];
 
-		if (!i || threads_compare(&last, &s, (void *)b))
-			t->sample[t->n++] = s;
+		if (!i || threads_compare(&last, &s, (void *)b)) {
+			t->sample[t->n] = s;
+			t->n++;
+		}
 		last = s;
 		t->of[s] = t->n - 1;
 	}

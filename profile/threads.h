@@ -2,8 +2,8 @@
 /*
  * threads - the threads of a batch's samples
  *
- * A thread is a process (its resource), a thread ID and a name: a thread that
- * was given another name is another one.
+ * A thread is identified by its process (resource), thread ID and name: renamed, it
+ * counts as another one.
  */
 #ifndef PROFILE_THREADS_H
 #define PROFILE_THREADS_H
@@ -14,8 +14,8 @@
 
 struct threads {
 	uint32_t n;
-	uint32_t *sample;	/* of each thread one of its samples */
-	uint32_t *of;		/* of each sample its thread */
+	uint32_t *sample;	/* for each thread, one of its samples */
+	uint32_t *of;		/* for each sample, its thread */
 };
 
 /* Numbered by resource, thread ID, name.  0, or -ENOMEM: nothing to free. */

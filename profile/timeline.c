@@ -5,21 +5,18 @@
 
 #include "profile/profile.h"
 
-static int order(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int by_time(const void *pa, const void *pb, void *by_thread)
+static int timeline_by_time(const void *pa, const void *pb, void *by_thread)
 {
 	const struct timeline_event *a = pa, *b = pb;
-	int r = order(a->resource, b->resource);
+	int r = profile_order(a->resource, b->resource);
 
 	if (!r && *(const bool *)by_thread)
-		r = order(a->tid, b->tid);
+		r = profile_order(a->tid, b->tid);
 	if (!r)
-		r = order(a->time, b->time);
-	return r ? r : order(a->sample, b->sample);
+		r = profile_order(a->time, b->time);
+	if (!r)
+		r = profile_order(a->sample, b->sample);
+	return r;
 }
 
 struct timeline_event *timeline_sort(const struct batch *b, bool by_thread,
@@ -41,7 +38,7 @@ struct timeline_event *timeline_sort(const struct batch *b, bool by_thread,
 				.tid = b->attrs[s->attr].tid, .sample = i,
 			};
 	}
-	qsort_r(events, *n, sizeof(*events), by_time, &by_thread);
+	qsort_r(events, *n, sizeof(*events), timeline_by_time, &by_thread);
 	return events;
 }
 
@@ -51,34 +48,38 @@ struct look {
 };
 
 /* An address is part of a name only where no function is known. */
-static uint64_t shown_address(const struct batch_frame *f)
+static uint64_t timeline_shown_address(const struct batch_frame *f)
 {
 	if (f->function || frame_kind_info(f->kind)->shown[0])
 		return 0;
 	return f->address;
 }
 
-static int by_look(const void *pa, const void *pb, void *arg)
+static int timeline_by_look(const void *pa, const void *pb, void *arg)
 {
 	const struct look *l = arg;
 	const struct batch_frame *a = &l->b->frames[*(const uint32_t *)pa];
 	const struct batch_frame *b = &l->b->frames[*(const uint32_t *)pb];
-	int r = order(a->kind, b->kind);
+	int r = profile_order(a->kind, b->kind);
 
 	if (!r)
-		r = order(a->function, b->function);
+		r = profile_order(a->function, b->function);
 	if (!r)
-		r = order(a->exe, b->exe);
+		r = profile_order(a->exe, b->exe);
 	if (!r)
-		r = order(shown_address(a), shown_address(b));
-	return !r && l->by_line ? order(a->line, b->line) : r;
+		r = profile_order(timeline_shown_address(a), timeline_shown_address(b));
+	if (!r && l->by_line)
+		r = profile_order(a->line, b->line);
+	return r;
 }
 
-static int by_look_then_number(const void *pa, const void *pb, void *arg)
+static int timeline_by_look_then_number(const void *pa, const void *pb, void *arg)
 {
-	int r = by_look(pa, pb, arg);
+	int r = timeline_by_look(pa, pb, arg);
 
-	return r ? r : order(*(const uint32_t *)pa, *(const uint32_t *)pb);
+	if (!r)
+		r = profile_order(*(const uint32_t *)pa, *(const uint32_t *)pb);
+	return r;
 }
 
 uint32_t *timeline_frames(const struct batch *b, bool by_line)
@@ -95,9 +96,9 @@ uint32_t *timeline_frames(const struct batch *b, bool by_line)
 	}
 	for (uint32_t i = 0; i < n; i++)
 		sorted[i] = i;
-	qsort_r(sorted, n, sizeof(*sorted), by_look_then_number, &look);
+	qsort_r(sorted, n, sizeof(*sorted), timeline_by_look_then_number, &look);
 	for (uint32_t i = 0; i < n; i++) {
-		if (!i || by_look(&sorted[i - 1], &sorted[i], &look))
+		if (!i || timeline_by_look(&sorted[i - 1], &sorted[i], &look))
 			first = sorted[i];
 		ret[sorted[i]] = first;
 	}

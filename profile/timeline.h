@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline - every event of a batch by process, thread and time; frames that
- * look the same as one
+ * timeline - the events of a batch by process, thread and time; frames that look
+ * the same
  */
 #ifndef PROFILE_TIMELINE_H
 #define PROFILE_TIMELINE_H
@@ -19,12 +19,12 @@ struct timeline_event {
 	uint64_t time;		/* CLOCK_REALTIME, ns */
 	uint32_t resource;
 	uint32_t tid;
-	uint32_t sample;	/* whose event it is */
+	uint32_t sample;	/* of which it is an event */
 };
 
 /*
  * All events in the order of resource, thread (if by_thread), time, sample;
- * malloc'ed, their number in *n; or NULL.
+ * malloc'ed, *n of them; or NULL.
  */
 struct timeline_event *timeline_sort(const struct batch *b, bool by_thread,
 				     size_t *n);
@@ -35,8 +35,7 @@ struct timeline_event *timeline_sort(const struct batch *b, bool by_thread,
  */
 uint32_t *timeline_frames(const struct batch *b, bool by_line);
 
-/* Append "name (pid N)" of a resource, names as profile_process_names() has
- * them. */
+/* Append "name (pid N)" of a resource; names: of profile_process_names(). */
 void timeline_process(const struct batch *b, const uint32_t *names,
 		      uint32_t resource, struct buffer *out);
 

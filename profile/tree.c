@@ -33,18 +33,19 @@ struct builder {
 	struct hash_table label_set, node_set;
 	uint32_t *frame_label;	/* label of a batch's frame + 1, or 0 */
 	uint32_t *names;
-	uint32_t *process_label;	/* likewise, of a resource */
-	uint32_t *rank;		/* place of a label among the sorted */
+	uint32_t *process_label;	/* label of a resource + 1, or 0 */
+	uint32_t *rank;		/* place of a label in their order */
 	struct tree_row *rows;
 	uint32_t levels;
-	uint32_t *places;	/* of each sample its node, later its row */
+	uint32_t *places;	/* for each sample, its node, later its row */
 	struct line_sums self, calls;	/* by node */
 	struct tree_lines self_lines, call_lines;
-	uint64_t n;		/* of the sample at hand: its events; the line of */
-	uint32_t line;		/* the frame that was added last */
+	/* of the sample that is being added */
+	uint64_t n;		/* its events */
+	uint32_t line;		/* of its frame that was added last */
 };
 
-static uint64_t label_hash(const struct builder *t, const struct tree_label *l)
+static uint64_t tree_label_hash(const struct builder *t, const struct tree_label *l)
 {
 	uint64_t h = XXH3_64bits_withSeed(t->text.data + l->name, l->name_len,
 					  t->seed + l->kind);
@@ -52,8 +53,8 @@ static uint64_t label_hash(const struct builder *t, const struct tree_label *l)
 	return XXH3_64bits_withSeed(t->text.data + l->module, l->module_len, h);
 }
 
-static bool same_label(const struct builder *t, const struct tree_label *a,
-		       const struct tree_label *b)
+static bool tree_same_label(const struct builder *t, const struct tree_label *a,
+			    const struct tree_label *b)
 {
 	const uint8_t *text = t->text.data;
 
@@ -64,8 +65,8 @@ static bool same_label(const struct builder *t, const struct tree_label *a,
 }
 
 /* Intern the label whose texts are the last of t->text; NONE: no memory. */
-static uint32_t add_label(struct builder *t, size_t name, size_t module,
-			  uint32_t kind)
+static uint32_t tree_add_label(struct builder *t, size_t name, size_t module,
+			       uint32_t kind)
 {
 	struct tree_label l = { .name = name, .module = module, .kind = kind };
 	struct hash_table *set = &t->label_set;
@@ -76,10 +77,10 @@ static uint32_t add_label(struct builder *t, size_t name, size_t module,
 		return NONE;
 	l.name_len = (uint32_t)(module - name);
 	l.module_len = (uint32_t)(t->text.len - module);
-	hash = label_hash(t, &l);
+	hash = tree_label_hash(t, &l);
 	for (struct hash_slot *s = hash_find(set, hash); s;
 	     s = hash_next(set, s)) {
-		if (same_label(t, &l, &t->labels[hash_index(s)])) {
+		if (tree_same_label(t, &l, &t->labels[hash_index(s)])) {
 			t->text.len = name;
 			return hash_index(s);
 		}
@@ -91,8 +92,8 @@ static uint32_t add_label(struct builder *t, size_t name, size_t module,
 	return n;
 }
 
-/* Functions that differ only in what a short name leaves out share a label: it
- * tells the whole name of the first. */
+/* Functions with the same short name share a label, which has the whole name of the
+ * first one. */
 static void tree_full_name(struct builder *t, uint32_t label, uint32_t frame)
 {
 	const struct batch_frame *f = &t->b->frames[frame];
@@ -105,10 +106,11 @@ static void tree_full_name(struct builder *t, uint32_t label, uint32_t frame)
 	s = batch_str(t->b, t->b->functions[f->function].full_name, &len);
 	l->full = t->text.len;
 	buffer_add(&t->text, s, len);
-	l->full_len = t->text.failed ? 0 : (uint32_t)len;
+	if (!t->text.failed)
+		l->full_len = (uint32_t)len;
 }
 
-/* Where the first function of a label stands in its sources. */
+/* The source of a label's first function. */
 static void tree_source(struct builder *t, uint32_t label, uint32_t frame)
 {
 	const struct batch_frame *f = &t->b->frames[frame];
@@ -118,10 +120,12 @@ static void tree_source(struct builder *t, uint32_t label, uint32_t frame)
 	if (l->file || frame_kind_class(f->kind) == FRAMES_MARK)
 		return;
 	l->file = fn->file;
-	l->line = fn->start_line ? fn->start_line : f->line;
+	l->line = fn->start_line;
+	if (!l->line)
+		l->line = f->line;
 }
 
-static uint32_t frame_label(struct builder *t, uint32_t frame)
+static uint32_t tree_frame_label(struct builder *t, uint32_t frame)
 {
 	size_t name = t->text.len, module;
 	uint32_t label, kind;
@@ -133,7 +137,7 @@ static uint32_t frame_label(struct builder *t, uint32_t frame)
 		profile_frame_line(t->b, frame, &t->text);
 	module = t->text.len;
 	profile_frame_module(t->b, frame, &t->text);
-	label = add_label(t, name, module, kind);
+	label = tree_add_label(t, name, module, kind);
 	if (label != NONE) {
 		tree_full_name(t, label, frame);
 		tree_source(t, label, frame);
@@ -142,15 +146,15 @@ static uint32_t frame_label(struct builder *t, uint32_t frame)
 	return label;
 }
 
-static uint32_t marker_label(struct builder *t, const char *marker)
+static uint32_t tree_marker_label(struct builder *t, const char *marker)
 {
 	size_t name = t->text.len;
 
 	buffer_str(&t->text, marker);
-	return add_label(t, name, t->text.len, KIND_MARKER);
+	return tree_add_label(t, name, t->text.len, KIND_MARKER);
 }
 
-static uint32_t process_label(struct builder *t, uint32_t resource)
+static uint32_t tree_process_label(struct builder *t, uint32_t resource)
 {
 	size_t name = t->text.len, len;
 	const char *s;
@@ -163,7 +167,7 @@ static uint32_t process_label(struct builder *t, uint32_t resource)
 		buffer_add(&t->text, s, len);
 	else
 		buffer_str(&t->text, PROFILE_UNKNOWN_PROCESS);
-	label = add_label(t, name, t->text.len, KIND_PROCESS);
+	label = tree_add_label(t, name, t->text.len, KIND_PROCESS);
 	if (label != NONE) {
 		t->labels[label].pids++;
 		t->labels[label].pid = t->b->resources[resource].pid;
@@ -172,18 +176,19 @@ static uint32_t process_label(struct builder *t, uint32_t resource)
 	return label;
 }
 
-/* The line that a frame runs, in the file of its label: functions that share a
- * label may be of several files. */
+/* The line of a frame in the file of its label: functions of a label may be in several
+ * files. */
 static uint32_t tree_line_of(const struct batch *b, const struct tree_label *l,
 			     uint32_t frame)
 {
 	const struct batch_frame *f = &b->frames[frame];
 
-	return l->file && l->file == b->functions[f->function].file ? f->line :
-								     0;
+	if (!l->file || l->file != b->functions[f->function].file)
+		return 0;
+	return f->line;
 }
 
-/* The child of parent with this label, made if need be; NONE: no memory. */
+/* The child of parent with this label, made if there is none; NONE: no memory. */
 static uint32_t tree_child_of(struct builder *t, uint32_t parent,
 			      uint32_t label)
 {
@@ -212,7 +217,7 @@ static uint32_t tree_child_of(struct builder *t, uint32_t parent,
 	return added;
 }
 
-/* A frame is in node `at`: its samples were called by the frame before. */
+/* Count the line of the caller, the frame that was added before, for node `at`. */
 static bool tree_count_line(struct builder *t, uint32_t at, uint32_t frame)
 {
 	if (!t->how.by_line || !t->n)
@@ -223,14 +228,14 @@ static bool tree_count_line(struct builder *t, uint32_t at, uint32_t frame)
 	return true;
 }
 
-/* A frame of a stack and all that it is inlined into. */
-static uint32_t add_frames(struct builder *t, uint32_t at, uint32_t frame)
+/* Add a frame of a stack and the frames that it is inlined into. */
+static uint32_t tree_add_frames(struct builder *t, uint32_t at, uint32_t frame)
 {
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(t->b, frame, in);
 
 	for (uint32_t i = 0; i < n && at != NONE; i++) {
 		frame = t->how.reversed ? in[i] : in[n - 1 - i];
-		at = tree_child_of(t, at, frame_label(t, frame));
+		at = tree_child_of(t, at, tree_frame_label(t, frame));
 		if (at == NONE)
 			break;
 		t->nodes[at].marks &=
@@ -246,13 +251,15 @@ static uint32_t tree_add_stack(struct builder *t, uint32_t at, uint32_t stack)
 	const struct batch_stack *s = &t->b->stacks[stack];
 	const uint32_t *frames = t->b->stack_frames + s->first;
 
-	for (uint32_t i = 0; i < s->n; i++)
-		at = add_frames(t, at, t->how.reversed ? frames[i] :
-				frames[s->n - 1 - i]);
+	for (uint32_t i = 0; i < s->n; i++) {
+		uint32_t k = t->how.reversed ? i : s->n - 1 - i;
+
+		at = tree_add_frames(t, at, frames[k]);
+	}
 	return at;
 }
 
-static int add_sample(struct builder *t, uint32_t i)
+static int tree_add_sample(struct builder *t, uint32_t i)
 {
 	const struct batch_sample *s = &t->b->samples[i];
 	const char *marker = profile_stop_marker(s->stop);
@@ -263,11 +270,11 @@ static int add_sample(struct builder *t, uint32_t i)
 	if (t->how.reversed)
 		at = tree_add_stack(t, at, s->stack);
 	else
-		at = tree_child_of(t, at, process_label(t, s->resource));
+		at = tree_child_of(t, at, tree_process_label(t, s->resource));
 	if (marker)
-		at = tree_child_of(t, at, marker_label(t, marker));
+		at = tree_child_of(t, at, tree_marker_label(t, marker));
 	if (t->how.reversed)
-		at = tree_child_of(t, at, process_label(t, s->resource));
+		at = tree_child_of(t, at, tree_process_label(t, s->resource));
 	else
 		at = tree_add_stack(t, at, s->stack);
 	if (at == NONE)
@@ -278,7 +285,8 @@ static int add_sample(struct builder *t, uint32_t i)
 	if (t->places)
 		t->places[i] = at;
 	t->nodes[at].self += s->n;
-	t->nodes[at].base += t->how.base ? t->how.base[i] : 0;
+	if (t->how.base)
+		t->nodes[at].base += t->how.base[i];
 	return 0;
 }
 
@@ -290,14 +298,14 @@ static int tree_by_name(const void *pa, const void *pb, void *arg)
 	uint32_t n = a->name_len < b->name_len ? a->name_len : b->name_len;
 	int r = memcmp(t->text.data + a->name, t->text.data + b->name, n);
 
-	if (!r && a->name_len != b->name_len)
-		return a->name_len < b->name_len ? -1 : 1;
+	if (!r)
+		r = profile_order(a->name_len, b->name_len);
 	if (!r)		/* any fixed order will do: that of appearance */
-		return *(const uint32_t *)pa < *(const uint32_t *)pb ? -1 : 1;
+		r = profile_order(*(const uint32_t *)pa, *(const uint32_t *)pb);
 	return r;
 }
 
-static int rank_labels(struct builder *t)
+static int tree_rank_labels(struct builder *t)
 {
 	uint32_t n = t->label_set.n;
 	uint32_t *order = calloc(n + 1, sizeof(*order));
@@ -322,7 +330,7 @@ static int tree_by_rank_down(const void *pa, const void *pb, void *arg)
 	uint32_t a = t->rank[t->nodes[*(const uint32_t *)pa].label];
 	uint32_t b = t->rank[t->nodes[*(const uint32_t *)pb].label];
 
-	return a < b ? 1 : a > b ? -1 : 0;
+	return profile_order(b, a);
 }
 
 struct visit {
@@ -330,8 +338,8 @@ struct visit {
 };
 
 /* Put node's children on the stack, last name first.  Returns how many. */
-static uint32_t push_children(struct builder *t, uint32_t node, uint32_t depth,
-			      struct visit *visits, uint32_t *order)
+static uint32_t tree_push_children(struct builder *t, uint32_t node, uint32_t depth,
+				   struct visit *visits, uint32_t *order)
 {
 	uint32_t n = 0;
 
@@ -345,16 +353,18 @@ static uint32_t push_children(struct builder *t, uint32_t node, uint32_t depth,
 	return n;
 }
 
-/* Processes and markers are no frames. */
+/* Processes and markers are no frames and have none. */
 static uint32_t tree_marks(const struct builder *t, uint32_t node)
 {
 	const struct node *n = &t->nodes[node];
 	uint32_t kind = t->labels[n->label].kind;
 
-	return kind == KIND_PROCESS || kind == KIND_MARKER ? 0 : n->marks;
+	if (kind == KIND_PROCESS || kind == KIND_MARKER)
+		return 0;
+	return n->marks;
 }
 
-/* row_of: of each node. */
+/* row_of: the row of each node. */
 static void tree_place_samples(struct builder *t, const uint32_t *row_of)
 {
 	for (uint32_t i = 0; t->places && i < batch_n(t->b, BATCH_SAMPLES); i++)
@@ -375,35 +385,39 @@ static int tree_place_lines(struct builder *t, const uint32_t *row_of)
 	return r;
 }
 
-static int make_rows(struct builder *t)
+static int tree_make_rows(struct builder *t)
 {
-	uint32_t n = t->node_set.n, top, i = 0;
-	struct visit *visits = calloc(n + 1, sizeof(*visits));
-	uint32_t *order = calloc(n + 1, sizeof(*order));
-	uint32_t *row_of = calloc(n + 1, sizeof(*row_of));
+	size_t nodes = (size_t)t->node_set.n + 1;
+	struct visit *visits = calloc(nodes, sizeof(*visits));
+	uint32_t *order = calloc(nodes, sizeof(*order));
+	uint32_t *row_of = calloc(nodes, sizeof(*row_of));
+	uint32_t top, i = 0;
 	int r;
 
-	t->rows = calloc(n + 1, sizeof(*t->rows));
+	t->rows = calloc(nodes, sizeof(*t->rows));
 	if (!visits || !order || !row_of || !t->rows) {
 		free(visits);
 		free(order);
 		free(row_of);
 		return -ENOMEM;
 	}
-	top = push_children(t, 0, 0, visits, order);
+	top = tree_push_children(t, 0, 0, visits, order);
 	while (top) {
-		struct visit it = visits[--top];
+		struct visit it = visits[top - 1];
+		const struct node *n = &t->nodes[it.node];
 
+		top--;
 		row_of[it.node] = i;
-		t->rows[i].label = t->nodes[it.node].label;
-		t->rows[i].depth = it.depth;
-		t->rows[i].marks = tree_marks(t, it.node);
+		t->rows[i] = (struct tree_row){
+			.label = n->label, .depth = it.depth,
+			.marks = tree_marks(t, it.node),
+			.self = n->self, .base = n->base,
+		};
+		i++;
 		if (it.depth >= t->levels)
 			t->levels = it.depth + 1;
-		t->rows[i].base = t->nodes[it.node].base;
-		t->rows[i++].self = t->nodes[it.node].self;
-		top += push_children(t, it.node, it.depth + 1, visits + top,
-				     order);
+		top += tree_push_children(t, it.node, it.depth + 1, visits + top,
+					  order);
 	}
 	tree_place_samples(t, row_of);
 	r = tree_place_lines(t, row_of);
@@ -433,10 +447,12 @@ static int tree_do_build(struct builder *t)
 		return -ENOMEM;
 	t->nodes[0] = (struct node){ .child = NONE, .sibling = NONE };
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES) && !r; i++)
-		r = add_sample(t, i);
+		r = tree_add_sample(t, i);
 	if (!r)
-		r = rank_labels(t);
-	return r ? r : make_rows(t);
+		r = tree_rank_labels(t);
+	if (!r)
+		r = tree_make_rows(t);
+	return r;
 }
 
 int tree_build(struct tree *ret, const struct batch *b)
@@ -451,7 +467,8 @@ int tree_build_as(struct tree *ret, const struct batch *b,
 	uint32_t n_labels, n_rows;
 	int r;
 
-	t.how.by_line &= !how->reversed;
+	if (how->reversed)
+		t.how.by_line = false;
 	r = tree_do_build(&t);
 	n_labels = t.label_set.n;
 	n_rows = t.node_set.n;

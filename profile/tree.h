@@ -3,9 +3,9 @@
  * tree - all stacks of a batch merged from their roots
  *
  * The result is a list of rows in preorder: a row's children follow it, one
- * deeper; children of one row are in the order of their names.  At depth 0
- * are processes, by name; then, where a stack is incomplete, a marker that
- * says why; then frames, outermost first, the kernel's last.
+ * deeper, in the order of their names.  At depth 0 are processes, by name; then, for
+ * an incomplete stack, a marker with the reason; then frames, outermost first, the
+ * kernel's last.
  */
 #ifndef PROFILE_TREE_H
 #define PROFILE_TREE_H
@@ -19,13 +19,13 @@
 
 struct tree_label {
 	size_t name, module;		/* in tree.text */
-	size_t full;			/* likewise: its whole name */
+	size_t full;			/* in tree.text: its whole name */
 	uint32_t name_len, module_len;
-	uint32_t full_len;		/* 0: the name is the whole */
-	uint32_t file;			/* its source, a string of the batch; 0
+	uint32_t full_len;		/* 0: the name is the whole name */
+	uint32_t file;			/* its source, a string of the batch; 0:
 					 * unknown */
 	uint32_t line;			/* where the function begins, or else a
-					 * line of it; 0 unknown */
+					 * line of it; 0: unknown */
 	uint32_t kind;			/* enum batch_frame_kind; or KIND_PROCESS */
 	uint32_t pids;			/* KIND_PROCESS: how many */
 	uint32_t pid;			/* one of them */
@@ -34,10 +34,10 @@ struct tree_label {
 struct tree_row {
 	uint32_t label;
 	uint32_t depth;
-	uint32_t marks;			/* enum profile_mark: those that all its
-					 * frames have */
+	uint32_t marks;			/* enum profile_mark: common to all its
+					 * frames */
 	uint64_t self;			/* samples that end here */
-	uint64_t base;			/* likewise, of tree_how.base */
+	uint64_t base;			/* samples of tree_how.base that end here */
 };
 
 struct tree {
@@ -45,9 +45,9 @@ struct tree {
 	struct tree_row *rows;
 	const char *text;
 	uint32_t n_labels, n_rows;
-	uint32_t levels;		/* every depth is below */
-	uint32_t *places;		/* of each sample its row, if asked for */
-	/* if asked for: of each row the lines of its own code, of samples that
+	uint32_t levels;		/* the largest depth + 1 */
+	uint32_t *places;		/* tree_how.places: the row of each sample */
+	/* tree_how.by_line: for each row, the lines of its own code, of samples that
 	 * end in it; and the lines of its caller from which it was called */
 	struct tree_lines self, calls;
 };
@@ -55,12 +55,12 @@ struct tree {
 struct tree_how {
 	bool reversed;			/* from the leaves: outermost frames,
 					 * markers and processes come last */
-	const uint32_t *base;		/* of each sample, how many another
-					 * selection has; NULL: none */
+	const uint32_t *base;		/* for each sample, its count in another
+					 * selection; NULL: none */
 	bool places;			/* fill tree.places */
 	bool by_line;			/* fill tree.self and .calls; not if
 					 * reversed */
-	bool lines;			/* names of frames have their lines, too
+	bool lines;			/* names of frames include their lines
 					 * (profile_frame_line()) */
 };
 
@@ -70,7 +70,7 @@ int tree_build_as(struct tree *t, const struct batch *b,
 		  const struct tree_how *how);
 void tree_fini(struct tree *t);
 
-/* The line of a sample's innermost frame, as in .self of its row; 0 unknown. */
+/* The line of a sample's innermost frame, as in .self of its row; 0: unknown. */
 uint32_t tree_sample_line(const struct tree *t, const struct batch *b,
 			  uint32_t sample);
 

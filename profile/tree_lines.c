@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/profile.h"
+
 static bool line_sums_more(struct line_sums *s, uint32_t node, uint32_t line,
 			   uint64_t n)
 {
@@ -45,31 +47,31 @@ bool line_sums_add(struct line_sums *s, uint32_t node, uint32_t line,
 	return true;
 }
 
-static int tree_lines_order(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int tree_lines_by_line(const void *pa, const void *pb)
 {
 	const struct tree_line *a = pa, *b = pb;
-	int r = tree_lines_order(a->row, b->row);
+	int r = profile_order(a->row, b->row);
 
-	return r ? r : tree_lines_order(a->line, b->line);
+	if (!r)
+		r = profile_order(a->line, b->line);
+	return r;
 }
 
-/* Of a row the line with most samples comes first; of equals the lower one. */
+/* Within a row, the line with most samples comes first; of equal ones the lower. */
 static int tree_lines_by_most(const void *pa, const void *pb)
 {
 	const struct tree_line *a = pa, *b = pb;
-	int r = tree_lines_order(a->row, b->row);
+	int r = profile_order(a->row, b->row);
 
 	if (!r)
-		r = tree_lines_order(b->n, a->n);
-	return r ? r : tree_lines_order(a->line, b->line);
+		r = profile_order(b->n, a->n);
+	if (!r)
+		r = profile_order(a->line, b->line);
+	return r;
 }
 
-/* The line seen first becomes one of `more`, if one of these has more samples. */
+/* Swap the line that was met first with the line of `more` that has most samples, if that
+ * has more. */
 static void line_sums_choose(struct line_sums *s)
 {
 	struct tree_line *v = s->more.v;
@@ -92,7 +94,7 @@ static void line_sums_choose(struct line_sums *s)
 	}
 }
 
-/* With how many samples a line is kept. */
+/* The least number of samples with which a line is kept. */
 static uint64_t line_sums_least(const struct line_sums *s, uint32_t room)
 {
 	uint64_t least = 1;
@@ -100,14 +102,16 @@ static uint64_t line_sums_least(const struct line_sums *s, uint32_t room)
 
 	do {
 		kept = 0;
-		for (uint32_t i = 0; i < s->more.n; i++)
-			kept += s->more.v[i].n >= least;
+		for (uint32_t i = 0; i < s->more.n; i++) {
+			if (s->more.v[i].n >= least)
+				kept++;
+		}
 		least *= 2;
 	} while (kept > room);
 	return least / 2;
 }
 
-/* Lines with few samples become line 0 of their row, and those of line 0 one. */
+/* Lines with few samples become line 0 of their row; equal lines are merged. */
 static void line_sums_bound(struct line_sums *s, const uint32_t *main_line,
 			    uint32_t room)
 {
@@ -174,7 +178,9 @@ uint32_t tree_lines_place(const struct tree_lines *l, uint32_t row,
 		found = bsearch(&key, l->more, l->n_more, sizeof(key),
 				tree_lines_by_line);
 	}
-	return found ? 1 + (uint32_t)(found - l->more) : 0;
+	if (!found)
+		return 0;
+	return 1 + (uint32_t)(found - l->more);
 }
 
 void tree_lines_fini(struct tree_lines *l)

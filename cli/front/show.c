@@ -79,6 +79,7 @@ static void show_running(void *arg, uint64_t now)
 
 	s->running = true;
 	s->run_ns = s->shown_ns = now;
+	report_run_begin(&s->run, &s->watch.status);
 	if (s->page.on)
 		console_say(&s->console, "live page%s: %s", s->page.elsewhere ?
 			    " (its usual port is taken)" : "",

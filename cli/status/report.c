@@ -50,6 +50,15 @@ void report_progress(const struct status *st, uint64_t elapsed, char *out,
 		 st->hub.exes, st->hub.traces);
 }
 
+void report_run_begin(struct report_run *run, const struct status *st)
+{
+	struct account a;
+
+	account_sum(st, &a);
+	run->taken_before = a.taken;
+	report_run_note(run, st);
+}
+
 void report_run_note(struct report_run *run, const struct status *st)
 {
 	/* while loaderd is started again, and in the end, nobody says it */
@@ -71,7 +80,12 @@ static void report_busy(const struct report_run *run, uint64_t taken, char *out,
 
 	if (!run->frequency || run->mixed || all <= 0)
 		return;
-	busy = (double)taken / run->frequency;
+	if (taken < run->taken_before)
+		return;
+	busy = (double)(taken - run->taken_before) / run->frequency;
+	/* loaderd samples until it has received the signal that ends it */
+	if (busy > all)
+		busy = all;
 	if (run->partial)
 		report_add(out, size, "; %.1f s of CPU time in %.1f s", busy,
 			   seconds);

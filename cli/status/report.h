@@ -26,10 +26,14 @@ struct report_run {
 	uint32_t frequency;	/* Hz, per CPU */
 	uint64_t cpus;
 	uint64_t elapsed_ns;
+	uint64_t taken_before;	/* samples taken before that time began */
 	bool partial;		/* of some processes only */
 	bool mixed;		/* at more than one frequency: how busy it was
 				 * cannot be told */
 };
+
+/* The run begins; st: as it is then.  CPUs are sampled a second or so before. */
+void report_run_begin(struct report_run *run, const struct status *st);
 
 /* How loaderd samples now, if the status says it.  To be called with each:
  * loaderd can get another frequency. */

@@ -20,6 +20,7 @@ struct top_counter {
 	uint64_t seed;
 	struct hash_table set;	/* rows by their id */
 	uint64_t stamp;		/* number of the stack */
+	uint64_t start_ns;	/* of the time that the table covers */
 	/* of the present batch */
 	const struct batch *b;
 	uint32_t *names;	/* strings of resources */
@@ -256,9 +257,26 @@ static bool top_count_wanted(const struct top_counter *c,
 	       same_str(str(c->b, r->container_id), c->q->container);
 }
 
+/* How many events of a sample are not older than the time that the table covers:
+ * those whose names were missing come with a later batch. */
+static uint32_t top_count_in_time(const struct top_counter *c,
+				  const struct batch_sample *s)
+{
+	const uint64_t *times = c->b->times + s->first;
+	uint32_t n = 0;
+
+	if (c->b->hdr->start_ns >= c->start_ns)
+		return s->n;
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (times[i] >= c->start_ns)
+			n++;
+	}
+	return n;
+}
+
 static void count_samples(struct top_counter *c, bool functions)
 {
-	uint64_t n = 0;
+	uint64_t n = 0, in_time = 0;
 
 	for (uint32_t i = 0; i < batch_n(c->b, BATCH_SAMPLES); i++) {
 		const struct batch_sample *s = &c->b->samples[i];
@@ -266,6 +284,7 @@ static void count_samples(struct top_counter *c, bool functions)
 		if (!top_count_wanted(c, s))
 			continue;
 		n += s->n;
+		in_time += top_count_in_time(c, s);
 		if (functions)
 			c->weights[s->stack] += s->n;
 		else
@@ -275,6 +294,7 @@ static void count_samples(struct top_counter *c, bool functions)
 		add_stacks(c);
 	c->t->events += n;
 	c->t->cpu_s += (double)n / c->b->hdr->frequency;
+	c->t->busy_s += (double)in_time / c->b->hdr->frequency;
 }
 
 static void count_batch(struct top_counter *c, const struct batch *b)
@@ -307,7 +327,10 @@ static void count_batch(struct top_counter *c, const struct batch *b)
 void top_count(struct top_table *t, const struct top_slice *v, size_t n,
 	       const struct top_query *q, uint64_t seed)
 {
-	struct top_counter c = { .t = t, .q = q, .seed = seed };
+	struct top_counter c = {
+		.t = t, .q = q, .seed = seed,
+		.start_ns = v[0].end_ns - v[0].span_ns,
+	};
 
 	while (c.set.cap < COUNT_SLOTS && hash_grow(&c.set))
 		;

@@ -171,6 +171,7 @@ void top_model_table(const struct top_model *m, const struct top_query *q,
 	t->n = 0;
 	t->events = 0;
 	t->cpu_s = 0;
+	t->busy_s = 0;
 	t->cut = false;
 	t->frequency = m->n ? m->v[m->n - 1].b.hdr->frequency : 0;
 	t->seconds = (double)covered / NSEC_PER_SEC;

@@ -143,8 +143,11 @@ static double cpu(const struct top_table *t, const struct top_row *r)
 
 void top_busy(const struct top_table *t, uint64_t cpus, char *out, size_t size)
 {
-	double busy = t->seconds > 0 ? t->cpu_s / t->seconds : 0;
+	double busy = t->seconds > 0 ? t->busy_s / t->seconds : 0;
 
+	/* of each CPU one sample more than its share can lie in the time */
+	if (cpus && busy > (double)cpus)
+		busy = (double)cpus;
 	if (cpus)
 		snprintf(out, size, "%.2f of %" PRIu64 " CPU%s busy (%.0f %%)",
 			 busy, cpus, cpus == 1 ? "" : "s", 100 * busy / (double)cpus);

@@ -58,6 +58,7 @@ struct top_table {
 	uint32_t n, room;
 	uint64_t events;	/* samples that were looked at */
 	double cpu_s;		/* CPU-seconds that they stand for */
+	double busy_s;		/* likewise, of those that were taken in `seconds` */
 	double seconds;		/* time that they cover */
 	uint32_t frequency;	/* Hz, the latest; 0: no batch */
 	bool cut;		/* memory or TOP_ROWS_MAX: rows are missing */

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/location_order.h"
+#include "profile/profile.h"
 
 /* --- tables -------------------------------------------------------------- */
 
-/* The element appended at `start` is complete: its index.  One that was there
- * already is taken back. */
+/* The element that was appended at `start` is complete: its index.  A duplicate is
+ * removed again. */
 static uint32_t dictionary_intern(struct dict *d, unsigned int which,
 				  size_t start)
 {
@@ -68,19 +68,22 @@ uint32_t dict_literal(struct dict *d, const char *s)
 	return d->literals[i].index;
 }
 
-static uint32_t batch_text(struct dict *d, uint32_t i)
+static uint32_t dictionary_batch_string(struct dict *d, uint32_t i)
 {
-	if (i && !d->strings[i]) {
-		size_t n;
-		const char *s = batch_str(d->b, i, &n);
+	const char *s;
+	size_t n;
 
+	if (i == 0)
+		return 0;
+	if (!d->strings[i]) {
+		s = batch_str(d->b, i, &n);
 		d->strings[i] = dictionary_string(d, s, n);
 	}
-	return i ? d->strings[i] : 0;
+	return d->strings[i];
 }
 
-static uint32_t attr_text(struct dict *d, const char *key, const char *s,
-			  size_t n)
+static uint32_t dictionary_attr_text(struct dict *d, const char *key, const char *s,
+				     size_t n)
 {
 	struct buffer *w = &d->table[DICT_ATTRIBUTE].out;
 	size_t start = w->len, mark;
@@ -92,7 +95,7 @@ static uint32_t attr_text(struct dict *d, const char *key, const char *s,
 	return dictionary_intern(d, DICT_ATTRIBUTE, start);
 }
 
-static uint32_t attr_int(struct dict *d, const char *key, uint64_t v)
+static uint32_t dictionary_attr_int(struct dict *d, const char *key, uint64_t v)
 {
 	struct buffer *w = &d->table[DICT_ATTRIBUTE].out;
 	size_t start = w->len, mark;
@@ -104,18 +107,18 @@ static uint32_t attr_int(struct dict *d, const char *key, uint64_t v)
 	return dictionary_intern(d, DICT_ATTRIBUTE, start);
 }
 
-static uint32_t attr_batch(struct dict *d, const char *key, uint32_t i)
+static uint32_t dictionary_attr_string(struct dict *d, const char *key, uint32_t i)
 {
 	size_t n;
 	const char *s = batch_str(d->b, i, &n);
 
-	return attr_text(d, key, s, n);
+	return dictionary_attr_text(d, key, s, n);
 }
 
 /* --- executables, functions, frames, stacks ----------------------------- */
 
-static unsigned int build_ids(struct dict *d, const struct batch_exe *x,
-			      uint32_t attrs[3])
+static unsigned int dictionary_build_ids(struct dict *d, const struct batch_exe *x,
+					 uint32_t attrs[3])
 {
 	static const uint8_t none[FILE_ID_LEN];
 	static const char digits[] = "0123456789abcdef";
@@ -123,18 +126,18 @@ static unsigned int build_ids(struct dict *d, const struct batch_exe *x,
 	unsigned int n = 0;
 
 	if (x->build_id)
-		attrs[n++] = attr_batch(d, "process.executable.build_id.gnu",
-					x->build_id);
+		attrs[n++] = dictionary_attr_string(d, "process.executable.build_id.gnu",
+						    x->build_id);
 	if (x->runtime_id)
-		attrs[n++] = attr_batch(d, runtime_info(x->runtime)->id_key,
-					x->runtime_id);
+		attrs[n++] = dictionary_attr_string(d, runtime_info(x->runtime)->id_key,
+						    x->runtime_id);
 	if (memcmp(x->file_id, none, sizeof(none)) != 0) {
 		for (int i = 0; i < FILE_ID_LEN; i++) {
 			hex[2 * i] = digits[x->file_id[i] >> 4];
 			hex[2 * i + 1] = digits[x->file_id[i] & 15];
 		}
-		attrs[n++] = attr_text(d, "process.executable.build_id.htlhash",
-				       hex, sizeof(hex));
+		attrs[n++] = dictionary_attr_text(d, "process.executable.build_id.htlhash",
+						  hex, sizeof(hex));
 	}
 	return n;
 }
@@ -150,16 +153,17 @@ static uint32_t dictionary_mapping(struct dict *d, uint32_t exe)
 
 	if (exe == 0 || d->exes[exe])
 		return d->exes[exe];
-	n = build_ids(d, x, attrs);
+	n = dictionary_build_ids(d, x, attrs);
 	if (n == 0)
 		return 0;
-	path = batch_text(d, x->path);
+	path = dictionary_batch_string(d, x->path);
 	mark = pb_begin(w, DICT_MAPPING);
 	pb_uint(w, 2, d->limits[exe]);
 	pb_uint(w, 4, path);
 	pb_packed(w, 5, attrs, n);
 	pb_end(w, mark);
-	return d->exes[exe] = dictionary_intern(d, DICT_MAPPING, start);
+	d->exes[exe] = dictionary_intern(d, DICT_MAPPING, start);
+	return d->exes[exe];
 }
 
 static uint32_t dictionary_put_function(struct dict *d, uint32_t name,
@@ -183,20 +187,20 @@ static uint32_t dictionary_put_function(struct dict *d, uint32_t name,
 static uint32_t dictionary_function(struct dict *d, uint32_t i)
 {
 	const struct batch_function *f = &d->b->functions[i];
+	uint32_t name, system_name, file;
 
-	if (i && !d->functions[i]) {
-		uint32_t name = batch_text(d, batch_full_name(f));
-		uint32_t system_name = batch_text(d, f->system_name);
-		uint32_t file = batch_text(d, f->file);
-
-		d->functions[i] = dictionary_put_function(
-			d, name, system_name, file, f->start_line);
-	}
-	return i ? d->functions[i] : 0;
+	if (i == 0 || d->functions[i])
+		return d->functions[i];
+	name = dictionary_batch_string(d, batch_full_name(f));
+	system_name = dictionary_batch_string(d, f->system_name);
+	file = dictionary_batch_string(d, f->file);
+	d->functions[i] = dictionary_put_function(d, name, system_name, file,
+						  f->start_line);
+	return d->functions[i];
 }
 
 /* "name [module]" for a symbol of a kernel module. */
-static uint32_t kernel_function(struct dict *d, const struct batch_frame *f)
+static uint32_t dictionary_kernel_function(struct dict *d, const struct batch_frame *f)
 {
 	static const char kernel[] = "[kernel]";
 	struct buffer *w = &d->table[DICT_STRING].out;
@@ -219,15 +223,15 @@ static uint32_t kernel_function(struct dict *d, const struct batch_frame *f)
 		d, dictionary_intern(d, DICT_STRING, start), 0, 0, 0);
 }
 
-/* "[file]" for an address in a file that nobody could parse. */
-static uint32_t file_function(struct dict *d, const struct batch_frame *f)
+/* "[file]" for an address in a file that could not be parsed. */
+static uint32_t dictionary_file_function(struct dict *d, const struct batch_frame *f)
 {
 	struct buffer *w = &d->table[DICT_STRING].out;
 	size_t n, start = w->len, mark;
 	const char *path, *slash;
 
 	path = batch_str(d->b, d->b->exes[f->exe].path, &n);
-	slash = n ? memrchr(path, '/', n) : NULL;
+	slash = memrchr(path, '/', n);
 	if (slash) {
 		n -= (size_t)(slash + 1 - path);
 		path = slash + 1;
@@ -235,22 +239,26 @@ static uint32_t file_function(struct dict *d, const struct batch_frame *f)
 	if (n == 0)
 		return 0;
 	mark = pb_begin(w, DICT_STRING);
-	buffer_add(w, "[", path[0] == '[' ? 0 : 1);
-	buffer_utf8(w, path, n);
-	buffer_add(w, "]", path[0] == '[' ? 0 : 1);
+	if (path[0] == '[') {
+		buffer_utf8(w, path, n);
+	} else {
+		buffer_add(w, "[", 1);
+		buffer_utf8(w, path, n);
+		buffer_add(w, "]", 1);
+	}
 	pb_end(w, mark);
 	return dictionary_put_function(
 		d, dictionary_intern(d, DICT_STRING, start), 0, 0, 0);
 }
 
 /* The attribute profile.frame.type. */
-static uint32_t frame_type(struct dict *d, uint32_t kind)
+static uint32_t dictionary_frame_type(struct dict *d, uint32_t kind)
 {
 	const char *name = frame_kind_info(kind)->name;
 
 	if (!d->types[kind])
-		d->types[kind] = attr_text(d, "profile.frame.type", name,
-					   strlen(name));
+		d->types[kind] = dictionary_attr_text(d, "profile.frame.type", name,
+						      strlen(name));
 	return d->types[kind];
 }
 
@@ -263,7 +271,7 @@ static void dictionary_put_line(struct buffer *w, uint32_t fn, uint32_t number)
 	pb_end(w, line);
 }
 
-/* Is the name left to a receiver, who can find one by address and build ID? */
+/* Is the name left out, because a receiver can find it by address and build ID? */
 static bool dictionary_leaves_name(const struct dict *d,
 				   const struct batch_frame *f, uint32_t map)
 {
@@ -278,25 +286,27 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 	enum frame_class class = frame_kind_class(f->kind);
 	bool file = class == FRAMES_FILE;
 	struct buffer *w = &d->table[DICT_LOCATION].out;
-	uint32_t map, fn, type;
+	uint32_t map = 0, fn, type;
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(d->b, i, in);
 	size_t start = w->len, mark;
 
 	if (d->frames[i])
 		return d->frames[i];
-	map = file ? dictionary_mapping(d, f->exe) : 0;
+	if (file)
+		map = dictionary_mapping(d, f->exe);
 	if (class == FRAMES_KERNEL)
-		fn = kernel_function(d, f);
+		fn = dictionary_kernel_function(d, f);
 	else if (file && !map && !f->function)
-		fn = file_function(d, f);
+		fn = dictionary_file_function(d, f);
 	else if (dictionary_leaves_name(d, f, map))
 		fn = n = 0;
 	else
 		fn = dictionary_function(d, f->function);
-	type = frame_type(d, f->kind);
+	type = dictionary_frame_type(d, f->kind);
 	mark = pb_begin(w, DICT_LOCATION);
 	pb_uint(w, 1, map);
-	pb_uint(w, 2, class == FRAMES_MARK ? 0 : f->address);
+	if (class != FRAMES_MARK)
+		pb_uint(w, 2, f->address);
 	if (fn)
 		dictionary_put_line(w, fn, f->function ? f->line : 0);
 	for (uint32_t k = 1; k < n; k++) {
@@ -306,12 +316,116 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 	}
 	pb_packed(w, 4, &type, 1);
 	pb_end(w, mark);
-	return d->frames[i] = dictionary_intern(d, DICT_LOCATION, start);
+	d->frames[i] = dictionary_intern(d, DICT_LOCATION, start);
+	return d->frames[i];
+}
+
+/* --- the order of locations ----------------------------------------------- */
+
+/*
+ * Stacks name locations by varints, so the DICTIONARY_SHORT that most stacks name come
+ * first: one byte each.  Otherwise neighbours in a file are neighbours here, so that the
+ * compressor meets nearly the same bytes again: the mapping, the high bits of the address,
+ * and, as functions and strings are added with their locations, ascending indices.
+ */
+#define DICTIONARY_SHORT	127	/* varints of one byte, but for 0 */
+#define DICTIONARY_USES		1024	/* larger numbers of uses are not told apart */
+
+static uint32_t dictionary_location_uses(uint32_t uses)
+{
+	if (uses >= DICTIONARY_USES)
+		return DICTIONARY_USES - 1;
+	return uses;
+}
+
+static int dictionary_location_by_place(const void *a, const void *b, void *arg)
+{
+	const struct batch_frame *frames = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct batch_frame *f = &frames[x], *g = &frames[y];
+	int r = profile_order(f->exe, g->exe);
+
+	if (!r)
+		r = profile_order(f->address, g->address);
+	if (!r)
+		r = profile_order(x, y);
+	return r;
+}
+
+/* Count the stacks that name each frame; *n: frames that any stack names. */
+static void dictionary_location_count(const struct batch *b, const uint32_t *depth,
+			   uint32_t *uses, uint32_t *n)
+{
+	*n = 0;
+	for (uint32_t i = 0; i < batch_n(b, BATCH_STACKS); i++) {
+		const struct batch_stack *s = &b->stacks[i];
+
+		for (uint32_t k = 0; k < depth[i]; k++) {
+			uint32_t frame = b->stack_frames[s->first + k];
+
+			if (!uses[frame])
+				(*n)++;
+			uses[frame]++;
+		}
+	}
+}
+
+/*
+ * Sort the used frames into two: the first `few` of v are those that most stacks name,
+ * the others follow.  Of frames with as many uses as the last of the few, the lower
+ * numbers come first.
+ */
+static void dictionary_location_divide(const uint32_t *uses, uint32_t frames, uint32_t few,
+			    uint32_t *v)
+{
+	uint32_t with[DICTIONARY_USES] = { 0 }, least = DICTIONARY_USES - 1;
+	uint32_t left = few, n = 0, others = few;
+
+	for (uint32_t i = 0; i < frames; i++)
+		with[dictionary_location_uses(uses[i])]++;
+	for (; least > 1 && with[least] <= left; least--)
+		left -= with[least];
+	for (uint32_t i = 0; i < frames; i++) {
+		uint32_t u = dictionary_location_uses(uses[i]);
+
+		if (u > least) {
+			v[n++] = i;
+		} else if (u == least && left) {
+			v[n++] = i;
+			left--;
+		} else if (u) {
+			v[others++] = i;
+		}
+	}
+}
+
+/* The first depth[stack] frames of all stacks: malloc'ed, *n of them, each once.  NULL:
+ * memory is short. */
+static uint32_t *dictionary_location_order(const struct batch *b, const uint32_t *depth,
+			 uint32_t *n)
+{
+	uint32_t frames = batch_n(b, BATCH_FRAMES), few = DICTIONARY_SHORT;
+	uint32_t *uses = calloc(frames + 1, sizeof(*uses)), *v;
+
+	if (!uses)
+		return NULL;
+	dictionary_location_count(b, depth, uses, n);
+	v = malloc((*n + 1) * sizeof(*v));
+	if (v) {
+		if (few > *n)
+			few = *n;
+		dictionary_location_divide(uses, frames, few, v);
+		qsort_r(v, few, sizeof(*v), dictionary_location_by_place, (void *)b->frames);
+		qsort_r(v + few, *n - few, sizeof(*v), dictionary_location_by_place,
+			(void *)b->frames);
+	}
+	free(uses);
+	return v;
 }
 
 void dict_locations(struct dict *d, const uint32_t *depth)
 {
-	uint32_t n, *v = location_order(d->b, depth, &n);
+	uint32_t n, *v = dictionary_location_order(d->b, depth, &n);
 
 	if (!v) {
 		d->failed = true;
@@ -336,7 +450,8 @@ uint32_t dict_stack(struct dict *d, uint32_t i, uint32_t depth)
 		pb_varint(w, dictionary_location(d, frames[k]));
 	pb_end(w, list);
 	pb_end(w, mark);
-	return d->stacks[i] = dictionary_intern(d, DICT_STACK, start);
+	d->stacks[i] = dictionary_intern(d, DICT_STACK, start);
+	return d->stacks[i];
 }
 
 unsigned int dict_sample_attrs(struct dict *d, uint32_t i, uint32_t stop,
@@ -347,13 +462,13 @@ unsigned int dict_sample_attrs(struct dict *d, uint32_t i, uint32_t stop,
 	unsigned int n = 0;
 
 	if (end)
-		attrs[n++] = attr_text(d, "trifold.stack.end", end, strlen(end));
+		attrs[n++] = dictionary_attr_text(d, "trifold.stack.end", end, strlen(end));
 	if (i == 0)
 		return n;
-	attrs[n++] = attr_int(d, "thread.id", a->tid);
+	attrs[n++] = dictionary_attr_int(d, "thread.id", a->tid);
 	if (a->thread_name)
-		attrs[n++] = attr_batch(d, "thread.name", a->thread_name);
-	attrs[n++] = attr_int(d, "cpu.logical_number", a->cpu);
+		attrs[n++] = dictionary_attr_string(d, "thread.name", a->thread_name);
+	attrs[n++] = dictionary_attr_int(d, "cpu.logical_number", a->cpu);
 	return n;
 }
 
@@ -362,12 +477,10 @@ unsigned int dict_sample_attrs(struct dict *d, uint32_t i, uint32_t stop,
 static void *dictionary_zeros(const struct batch *b, enum batch_table t,
 			      size_t size)
 {
-	uint32_t n = batch_n(b, t);
-
-	return calloc(n ? n : 1, size);
+	return calloc((size_t)batch_n(b, t) + 1, size);
 }
 
-static void find_limits(struct dict *d)
+static void dictionary_find_limits(struct dict *d)
 {
 	const struct batch *b = d->b;
 
@@ -375,7 +488,8 @@ static void find_limits(struct dict *d)
 		const struct batch_frame *f = &b->frames[i];
 		uint64_t above = f->address;
 
-		above += above < UINT64_MAX;
+		if (above < UINT64_MAX)
+			above++;
 		if (d->limits[f->exe] < above)
 			d->limits[f->exe] = above;
 	}
@@ -394,7 +508,7 @@ int dict_init(struct dict *d, const struct batch *b)
 	if (!d->strings || !d->exes || !d->limits || !d->functions ||
 	    !d->frames || !d->stacks)
 		return -ENOMEM;
-	find_limits(d);
+	dictionary_find_limits(d);
 	for (unsigned int t = DICT_MAPPING; t < DICT__MAX; t++) {
 		struct buffer *w = &d->table[t].out;
 

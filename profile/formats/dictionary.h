@@ -2,9 +2,9 @@
 /*
  * dictionary - the seven tables of a ProfilesDictionary, made of a batch
  *
- * Elements are added as they are asked for, so none is there without use;
- * equal ones share an index, so none is there twice; index 0 is the empty
- * element of each table (opentelemetry-proto 1.11.0, profiles.proto).
+ * Elements are added when they are needed, so none is unused; equal ones share an
+ * index, so there are no duplicates; index 0 is the empty element of each table
+ * (opentelemetry-proto 1.11.0, profiles.proto).
  */
 #ifndef PROFILE_FORMATS_DICTIONARY_H
 #define PROFILE_FORMATS_DICTIONARY_H
@@ -49,16 +49,16 @@ struct dict {
 	uint64_t seed;		/* of the hashes: profiled processes choose the
 				 * strings */
 	uint32_t *strings, *exes, *functions, *frames, *stacks;
-				/* batch index -> ours; 0: not yet */
-	uint64_t *limits;	/* of exes: above every address in them */
+				/* by index in the batch: index here; 0: not yet */
+	uint64_t *limits;	/* by executable: above every address in it */
 	uint32_t types[BATCH_FRAME__KINDS];	/* attributes; 0: not yet */
 	struct {
 		const char *text;
 		uint32_t index;
 	} literals[DICT_LITERALS];
 	unsigned int n_literals;
-	bool bare;		/* as otlp_how.bare: the caller's to set */
-	bool failed;		/* memory was short: all is void */
+	bool bare;		/* otlp_how.bare, set by the caller */
+	bool failed;		/* memory was short: do not use the result */
 };
 
 /* b, opened, must outlive d.  Returns 0 or -errno; dict_fini() either way. */
@@ -66,13 +66,13 @@ int dict_init(struct dict *d, const struct batch *b);
 void dict_fini(struct dict *d);
 
 /* Add the locations of the first depth[stack] frames of each of the batch's stacks,
- * and with them their mappings, functions and strings: at once, so
- * that they come in an order that takes few bytes (location_order.h). */
+ * and with them their mappings, functions and strings, in an order that takes few
+ * bytes. */
 void dict_locations(struct dict *d, const uint32_t *depth);
 
-/* Indices; 0 also on failure.  The literal is remembered by its address. */
+/* Return an index; 0 also on failure.  A literal is remembered by its address. */
 uint32_t dict_literal(struct dict *d, const char *s);
-/* depth: frames of the batch's stack, always the same of one. */
+/* depth: number of frames, always the same for one stack. */
 uint32_t dict_stack(struct dict *d, uint32_t stack, uint32_t depth);
 
 /* Attributes of a sample (thread, CPU, what ended its stack early): returns how
@@ -84,7 +84,7 @@ unsigned int dict_sample_attrs(struct dict *d, uint32_t attr, uint32_t stop,
 /* All tables, as the body of a ProfilesDictionary. */
 void dict_write(const struct dict *d, struct buffer *w);
 
-/* How many bytes of that a table is. */
+/* The bytes of one table in it. */
 static inline size_t dict_bytes(const struct dict *d, enum dict_field which)
 {
 	return d->table[which].out.len;

@@ -18,13 +18,14 @@ struct firefox_node {
 };
 
 /*
- * What one thread's tables hold so far; generation says whose an entry is.  A
- * frame here is one of the batch, or behind those the marker of a stop.
+ * The tables of the thread that is being written; an entry of frame_id or stack_id is
+ * valid if its thread is that one.  A frame is one of the batch; after those come the
+ * markers of stops.
  */
 struct firefox_enc {
 	const struct batch *b;
 	struct json j;
-	struct buffer text;	/* of the string at hand */
+	struct buffer text;	/* the string that is being made */
 	struct timeline_event *events;
 	size_t n_events;
 	uint32_t *names;	/* of processes */
@@ -56,7 +57,7 @@ static uint32_t firefox_frame_of(struct firefox_enc *e, uint32_t frame)
 	return e->frame_id[frame];
 }
 
-static uint32_t node_of(struct firefox_enc *e, uint32_t prefix, uint32_t frame)
+static uint32_t firefox_node_of(struct firefox_enc *e, uint32_t prefix, uint32_t frame)
 {
 	const struct firefox_node want = { prefix, frame };
 	uint64_t hash = hash_pair(e->seed, prefix, frame);
@@ -76,7 +77,7 @@ static uint32_t node_of(struct firefox_enc *e, uint32_t prefix, uint32_t frame)
 	return n;
 }
 
-static uint32_t stack_of(struct firefox_enc *e, uint32_t sample)
+static uint32_t firefox_stack_of(struct firefox_enc *e, uint32_t sample)
 {
 	const struct batch_sample *s = &e->b->samples[sample];
 	const struct batch_stack *stack = &e->b->stacks[s->stack];
@@ -85,15 +86,15 @@ static uint32_t stack_of(struct firefox_enc *e, uint32_t sample)
 	if (e->stack_thread[sample] == e->thread)
 		return e->stack_id[sample];
 	if (profile_stop_marker(s->stop))
-		at = node_of(e, at, firefox_frame_of(e, s->stop +
+		at = firefox_node_of(e, at, firefox_frame_of(e, s->stop +
 					batch_n(e->b, BATCH_FRAMES)));
 	for (uint32_t i = stack->n; i-- > 0; ) {
 		uint32_t frame = e->b->stack_frames[stack->first + i];
 		uint32_t n = batch_inlined(e->b, frame, in);
 
 		while (n-- > 0)
-			at = node_of(e, at,
-				     firefox_frame_of(e, e->same[in[n]]));
+			at = firefox_node_of(e, at,
+					     firefox_frame_of(e, e->same[in[n]]));
 	}
 	e->stack_id[sample] = at;
 	e->stack_thread[sample] = e->thread;
@@ -119,8 +120,8 @@ static void firefox_close_table(struct firefox_enc *e)
 	json_close(&e->j, '}');
 }
 
-static void put_thread_head(struct firefox_enc *e,
-			    const struct timeline_event *ev)
+static void firefox_put_thread_head(struct firefox_enc *e,
+				    const struct timeline_event *ev)
 {
 	const struct batch_sample *s = &e->b->samples[ev->sample];
 	const char *name;
@@ -150,7 +151,7 @@ static void firefox_put_samples(struct firefox_enc *e, size_t from, size_t to)
 	firefox_open_table(e, "samples", names);
 	for (size_t i = from; i < to && !e->j.out->failed; i++) {
 		json_open(&e->j, NULL, '[');
-		json_num(&e->j, NULL, stack_of(e, e->events[i].sample));
+		json_num(&e->j, NULL, firefox_stack_of(e, e->events[i].sample));
 		json_millionths(&e->j, NULL,
 				e->events[i].time - e->b->hdr->start_ns);
 		json_num(&e->j, NULL, 0);
@@ -208,7 +209,7 @@ static void firefox_put_string(struct firefox_enc *e, uint32_t frame)
 	firefox_text(e, NULL);
 }
 
-static void put_tables(struct firefox_enc *e)
+static void firefox_put_tables(struct firefox_enc *e)
 {
 	static const char *const frames[] = {
 		"location", "relevantForJS", "innerWindowID", "implementation",
@@ -238,8 +239,8 @@ static void put_tables(struct firefox_enc *e)
 	json_close(&e->j, ']');
 }
 
-/* Events from..to are those of one thread. */
-static void put_thread(struct firefox_enc *e, size_t from, size_t to)
+/* Events from <= i < to are those of one thread. */
+static void firefox_put_thread(struct firefox_enc *e, size_t from, size_t to)
 {
 	static const char *const markers[] = {
 		"name", "startTime", "endTime", "phase", "category", "data",
@@ -251,11 +252,11 @@ static void put_thread(struct firefox_enc *e, size_t from, size_t to)
 	hash_clear(&e->node_set);
 	json_line(&e->j);
 	json_open(&e->j, NULL, '{');
-	put_thread_head(e, &e->events[from]);
+	firefox_put_thread_head(e, &e->events[from]);
 	firefox_open_table(e, "markers", markers);
 	firefox_close_table(e);
 	firefox_put_samples(e, from, to);
-	put_tables(e);
+	firefox_put_tables(e);
 	json_close(&e->j, '}');
 }
 
@@ -276,7 +277,7 @@ static void firefox_put_categories(struct firefox_enc *e)
 	json_close(&e->j, ']');
 }
 
-static void put_meta(struct firefox_enc *e, const struct profile_info *info)
+static void firefox_put_meta(struct firefox_enc *e, const struct profile_info *info)
 {
 	const struct batch_hdr *hdr = e->b->hdr;
 	struct json *j = &e->j;
@@ -310,18 +311,18 @@ static void put_meta(struct firefox_enc *e, const struct profile_info *info)
 	json_close(j, '}');
 }
 
-static void put_threads(struct firefox_enc *e)
+static void firefox_put_threads(struct firefox_enc *e)
 {
 	const struct timeline_event *v = e->events;
 	size_t next;
 
 	json_open(&e->j, "threads", '[');
 	for (size_t i = 0; i < e->n_events; i = next) {
-		for (next = i + 1; next < e->n_events &&
-		     v[next].resource == v[i].resource &&
-		     v[next].tid == v[i].tid; next++)
-			;
-		put_thread(e, i, next);
+		next = i + 1;
+		while (next < e->n_events && v[next].resource == v[i].resource &&
+		       v[next].tid == v[i].tid)
+			next++;
+		firefox_put_thread(e, i, next);
 	}
 	json_line(&e->j);
 	json_close(&e->j, ']');
@@ -334,16 +335,17 @@ static void firefox_put(struct firefox_enc *e, const struct profile_info *info)
 	};
 
 	json_open(&e->j, NULL, '{');
-	put_meta(e, info);
+	firefox_put_meta(e, info);
 	json_line(&e->j);
 	for (const char *const *key = empty; *key; key++) {
 		json_open(&e->j, *key, '[');
 		json_close(&e->j, ']');
 	}
-	put_threads(e);
+	firefox_put_threads(e);
 	json_close(&e->j, '}');
 	buffer_str(e->j.out, "\n");
-	e->j.out->failed |= e->text.failed;
+	if (e->text.failed)
+		e->j.out->failed = true;
 }
 
 int firefox_encode(const struct batch *b, const struct profile_info *info,

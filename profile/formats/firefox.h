@@ -12,11 +12,11 @@
  * file)", the form that the Firefox Profiler splits (process-profile.ts).
  * Each frame has the line that ran.  Inlined calls are frames of their own
  * without a mark: inlineDepth and nativeSymbol are columns of the processed format
- * (src/types/profile.ts, version 70), and a Gecko profile's frameTable, to its
+ * (src/types/profile.ts, version 70), and a Gecko profile's frameTable, up to
  * version 36, has neither; process-profile.ts fills in 0 and null.  A mark in the
- * name would make two functions of one that is inlined at some places only.
- * Categories are the kinds of frames; an incomplete stack has a marker as its
- * root that says why.
+ * name would split a function that is inlined at some places only into two.
+ * Categories are the kinds of frames; an incomplete stack has a marker with the reason
+ * as its root.
  */
 #ifndef PROFILE_FORMATS_FIREFOX_H
 #define PROFILE_FORMATS_FIREFOX_H

@@ -24,8 +24,8 @@ void folded_text(struct buffer *out, const char *s, size_t len)
 	}
 }
 
-static void put_frame_name(const struct tree *t, const struct tree_row *row,
-			   bool inlined, struct buffer *out)
+static void folded_put_name(const struct tree *t, const struct tree_row *row,
+			    bool inlined, struct buffer *out)
 {
 	const struct tree_label *l = &t->labels[row->label];
 
@@ -40,7 +40,7 @@ int folded_encode(const struct batch *b, const struct profile_info *info,
 		  struct buffer *out)
 {
 	struct buffer line = { 0 };
-	size_t *ends;	/* where, in line, the name at each depth ends */
+	size_t *ends;	/* by depth: where in line its name ends */
 	struct tree t;
 	int r;
 
@@ -51,10 +51,12 @@ int folded_encode(const struct batch *b, const struct profile_info *info,
 	for (uint32_t i = 0; i < t.n_rows && ends; i++) {
 		const struct tree_row *row = &t.rows[i];
 
-		line.len = row->depth ? ends[row->depth - 1] : 0;
-		if (row->depth)
+		line.len = 0;
+		if (row->depth) {
+			line.len = ends[row->depth - 1];
 			buffer_add(&line, ";", 1);
-		put_frame_name(&t, row, info && info->inlined, &line);
+		}
+		folded_put_name(&t, row, info && info->inlined, &line);
 		ends[row->depth] = line.len;
 		if (!row->self)
 			continue;

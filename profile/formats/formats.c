@@ -13,7 +13,7 @@
 
 static const char json_type[] = "application/json";
 
-#define TIMES_ALONE	(FORMAT_USES_TIMES | FORMAT_NEEDS_TIMES)
+#define ONLY_TIMES	(FORMAT_USES_TIMES | FORMAT_NEEDS_TIMES)
 
 static const struct format formats[] = {
 	{ "html", { ".html", ".htm" }, "text/html; charset=utf-8",
@@ -23,17 +23,19 @@ static const struct format formats[] = {
 	{ "pprof", { ".pb.gz", ".pprof" }, "application/octet-stream",
 	  FORMAT_USES_THREADS, pprof_encode },
 	{ "otlp", { ".otlp" }, "application/x-protobuf",
-	  TIMES_ALONE | FORMAT_USES_THREADS, otlp_encode_file },
+	  ONLY_TIMES | FORMAT_USES_THREADS, otlp_encode_file },
 	{ "speedscope", { ".speedscope.json" }, json_type,
-	  TIMES_ALONE, speedscope_encode },
+	  ONLY_TIMES, speedscope_encode },
 	{ "firefox", { ".firefox.json" }, json_type,
-	  TIMES_ALONE | FORMAT_USES_THREADS, firefox_encode },
+	  ONLY_TIMES | FORMAT_USES_THREADS, firefox_encode },
 };
 #define FORMATS	(sizeof(formats) / sizeof(formats[0]))
 
 const struct format *format_at(uint32_t number)
 {
-	return number - 1 < FORMATS ? &formats[number - 1] : NULL;
+	if (number == FORMAT_NONE || number > FORMATS)
+		return NULL;
+	return &formats[number - 1];
 }
 
 uint32_t format_named(const char *name)
@@ -60,13 +62,17 @@ uint32_t format_of(const char *path)
 	return FORMAT_NONE;
 }
 
-/* One more word of a list, which is the last or not. */
+/* Append a word to a list; last: it is the last one. */
 static void format_list_add(char *buf, size_t size, const char *word, bool last)
 {
 	size_t len = strlen(buf);
+	const char *comma = ", ";
 
-	snprintf(buf + len, size - len, "%s%s",
-		 !len ? "" : last ? " or " : ", ", word);
+	if (len == 0)
+		comma = "";
+	else if (last)
+		comma = " or ";
+	snprintf(buf + len, size - len, "%s%s", comma, word);
 }
 
 const char *format_names(char *buf, size_t size)

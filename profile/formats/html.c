@@ -8,7 +8,6 @@
 
 #include "common/clock.h"
 #include "common/json.h"
-#include "profile/formats/html_lines.h"
 #include "profile/formats/html_times.h"
 
 /* made of viewer/page/ by viewer/page.mk */
@@ -17,7 +16,7 @@ extern const unsigned long page_html_len;
 
 static const char marker[] = "@DATA@";
 
-static void put_account(struct json *j, const struct profile_account *a)
+static void html_put_account(struct json *j, const struct profile_account *a)
 {
 	if (!a->known) {
 		json_null(j, "account");
@@ -34,7 +33,7 @@ static void put_account(struct json *j, const struct profile_account *a)
 	json_close(j, '}');
 }
 
-static void put_base(struct json *j, const struct html_base *base)
+static void html_put_base(struct json *j, const struct html_base *base)
 {
 	json_open(j, "base", '{');
 	json_num(j, "start_ms", base->start_ns / NSEC_PER_MSEC);
@@ -53,10 +52,11 @@ static void html_put_info(struct json *j, const struct batch *b,
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++)
 		samples += b->samples[i].n;
 	if (!samples && info->account.start_ns) {
-		/* a batch of nothing knows no time, the account does */
+		/* an empty batch has no time, the account has */
 		start = info->account.start_ns;
-		end = info->account.end_ns > start ? info->account.end_ns :
-						     start;
+		end = info->account.end_ns;
+		if (end < start)
+			end = start;
 	}
 	json_open(j, "info", '{');
 	json_text(j, "host", info->host);
@@ -69,14 +69,14 @@ static void html_put_info(struct json *j, const struct batch *b,
 	json_num(j, "cpus", info->cpus);
 	json_num(j, "samples", samples);
 	if (base)
-		put_base(j, base);
-	put_account(j, &info->account);
+		html_put_base(j, base);
+	html_put_account(j, &info->account);
 	json_close(j, '}');
 }
 
-/* What the page shows beside a name: of processes, how many they are. */
-static void put_module(struct json *j, const struct tree *t,
-		       const struct tree_label *l)
+/* The text beside a name: for processes, their number. */
+static void html_put_module(struct json *j, const struct tree *t,
+			    const struct tree_label *l)
 {
 	char text[32];
 
@@ -91,7 +91,7 @@ static void put_module(struct json *j, const struct tree *t,
 	json_text(j, NULL, text);
 }
 
-/* Has label i, which is no process, the module of the one before? */
+/* Has label i, if it is no process, the module of the label before? */
 static bool html_same_module(const struct tree *t, uint32_t i)
 {
 	const struct tree_label *l = &t->labels[i], *p = l - 1;
@@ -103,8 +103,9 @@ static bool html_same_module(const struct tree *t, uint32_t i)
 }
 
 /*
- * String 2i is the name of label i, string 2i + 1 its module, unless it has
- * that of the label before, which is most common: modules[i] says whose.
+ * The strings are the name of each label followed by its module; a label with the module
+ * of the label before, the common case, shares that string.  modules[i]: the string of
+ * label i's module.
  */
 static void html_put_labels(struct json *j, const struct tree *t)
 {
@@ -126,7 +127,7 @@ static void html_put_labels(struct json *j, const struct tree *t)
 			modules[i] = modules[i - 1];
 			continue;
 		}
-		put_module(j, t, l);
+		html_put_module(j, t, l);
 		modules[i] = n++;
 	}
 	json_close(j, ']');
@@ -137,13 +138,15 @@ static void html_put_labels(struct json *j, const struct tree *t)
 		json_num(j, NULL, n);
 		json_num(j, NULL, modules[i]);
 		json_num(j, NULL, t->labels[i].kind);
-		n += modules[i] > n ? 2 : 1;
+		n++;
+		if (modules[i] == n)
+			n++;
 	}
 	json_close(j, ']');
 	free(modules);
 }
 
-/* Whole names, of labels that have a shorter one: number, name, and so on. */
+/* The whole names of labels with a shortened one: number, name, and so on. */
 static void html_put_full(struct json *j, const struct tree *t)
 {
 	json_line(j);
@@ -159,7 +162,7 @@ static void html_put_full(struct json *j, const struct tree *t)
 	json_close(j, ']');
 }
 
-/* Files and lines of labels; a file stands where it is met first. */
+/* Files and lines of labels; files are in the order of their first use. */
 static void html_put_sources(struct json *j, const struct batch *b,
 			     const struct tree *t)
 {
@@ -217,7 +220,7 @@ static void html_put_marks(struct json *j, const struct tree *t)
 
 static void html_put_rows(struct json *j, const struct tree *t, bool diff)
 {
-	uint32_t below = 0;	/* the depth under the row before */
+	uint32_t below = 0;	/* the depth of a child of the row before */
 
 	json_line(j);
 	json_open(j, "rows", '[');
@@ -233,6 +236,93 @@ static void html_put_rows(struct json *j, const struct tree *t, bool diff)
 	}
 	json_close(j, ']');
 }
+
+/* --- lines ------------------------------------------------------------------- */
+
+/* The label whose lines a row has: its own if samples end in it, or that of its caller.
+ * path: the labels of the row and its callers, by depth.  NULL: none with a source. */
+static const struct tree_label *html_source_of(const struct tree *t,
+					       const struct tree_row *row, bool callers,
+					       const uint32_t *path)
+{
+	const struct tree_label *l = NULL;
+
+	if (callers && row->depth)
+		l = &t->labels[path[row->depth - 1]];
+	else if (!callers && row->self)
+		l = &t->labels[row->label];
+	if (!l || !l->file)
+		return NULL;
+	return l;
+}
+
+/* html_source_of() each row; malloc'ed, or NULL. */
+static const struct tree_label **html_sources(const struct tree *t, bool callers)
+{
+	const struct tree_label **of = calloc((size_t)t->n_rows + 1, sizeof(*of));
+	uint32_t *path = calloc((size_t)t->levels + 1, sizeof(*path));
+
+	if (!of || !path) {
+		free(of);
+		free(path);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < t->n_rows; i++) {
+		const struct tree_row *row = &t->rows[i];
+
+		path[row->depth] = row->label;
+		of[i] = html_source_of(t, row, callers, path);
+	}
+	free(path);
+	return of;
+}
+
+static void html_put_line(struct json *j, const struct tree_label *l,
+			  uint32_t line)
+{
+	json_int(j, NULL, (int64_t)line - l->line);
+}
+
+static void html_put_some(struct json *j, const struct tree *t, bool callers,
+			  const char *key, const char *more)
+{
+	const struct tree_lines *lines = callers ? &t->calls : &t->self;
+	const struct tree_label **of = html_sources(t, callers);
+	uint32_t before = 0;
+
+	if (!of) {
+		j->out->failed = true;
+		return;
+	}
+	json_line(j);
+	json_open(j, key, '[');
+	for (uint32_t i = 0; i < t->n_rows; i++) {
+		if (of[i])
+			html_put_line(j, of[i], lines->line[i]);
+	}
+	json_close(j, ']');
+	json_open(j, more, '[');
+	for (uint32_t i = 0; i < lines->n_more; i++) {
+		const struct tree_line *m = &lines->more[i];
+
+		if (!of[m->row])
+			continue;
+		json_num(j, NULL, m->row - before);
+		html_put_line(j, of[m->row], m->line);
+		json_num(j, NULL, m->n);
+		before = m->row;
+	}
+	json_close(j, ']');
+	free(of);
+}
+
+static void html_put_lines(struct json *j, const struct tree *t)
+{
+	html_put_some(j, t, false, "own", "own_more");
+	html_put_some(j, t, true, "from", "from_more");
+}
+
+/* --- the page ---------------------------------------------------------------- */
 
 int html_data(const struct batch *b, const struct profile_info *info,
 	      const struct tree_how *how, const struct html_base *base,
@@ -291,7 +381,7 @@ struct recording {
 	const struct profile_info *info;
 };
 
-static int put_recording(const void *arg, struct buffer *out)
+static int html_put_recording(const void *arg, struct buffer *out)
 {
 	const struct recording *r = arg;
 
@@ -302,5 +392,5 @@ static int put_recording(const void *arg, struct buffer *out)
 int html_encode(const struct batch *b, const struct profile_info *info,
 		struct buffer *out)
 {
-	return html_page(put_recording, &(struct recording){ b, info }, out);
+	return html_page(html_put_recording, &(struct recording){ b, info }, out);
 }

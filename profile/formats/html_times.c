@@ -17,26 +17,23 @@ struct html_event {
 struct html_threads {
 	const struct batch *b;
 	struct threads threads;
-	uint32_t *names;	/* of each string its number in names + 1, or 0 */
-	uint32_t *process;	/* of each row the label of its process */
+	uint32_t *names;	/* by string: its number in names + 1, or 0 */
+	uint32_t *process;	/* by row: the label of its process */
 	struct html_event *events;
 };
-
-static int html_order(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
 
 static int html_by_row(const void *pa, const void *pb)
 {
 	const struct html_event *a = pa, *b = pb;
-	int r = html_order(a->row, b->row);
+	int r = profile_order(a->row, b->row);
 
 	if (!r)
-		r = html_order(a->place, b->place);
+		r = profile_order(a->place, b->place);
 	if (!r)
-		r = html_order(a->ms, b->ms);
-	return r ? r : html_order(a->thread, b->thread);
+		r = profile_order(a->ms, b->ms);
+	if (!r)
+		r = profile_order(a->thread, b->thread);
+	return r;
 }
 
 static void html_name(struct html_threads *h, struct json *j, uint32_t string,
@@ -48,7 +45,8 @@ static void html_name(struct html_threads *h, struct json *j, uint32_t string,
 	if (h->names[string])
 		return;
 	json_chars(j, NULL, s, len);
-	h->names[string] = ++*n;
+	(*n)++;
+	h->names[string] = *n;
 }
 
 static void html_put_threads(struct html_threads *h, const struct tree *t,
@@ -110,10 +108,11 @@ static void html_put_events(struct html_threads *h, const struct tree *t,
 	json_open(j, "times", '[');
 	for (uint32_t i = 0; i < n; i++) {
 		const struct html_event *e = &h->events[i];
-		bool first = !i || e[-1].row != e->row ||
-			     e[-1].place != e->place;
+		uint64_t since = 0;
 
-		json_num(j, NULL, e->ms - (first ? 0 : e[-1].ms));
+		if (i && e[-1].row == e->row && e[-1].place == e->place)
+			since = e[-1].ms;
+		json_num(j, NULL, e->ms - since);
 		json_num(j, NULL, e->thread);
 	}
 	json_close(j, ']');
@@ -158,9 +157,12 @@ int html_put_times(struct json *j, const struct batch *b, const struct tree *t)
 	int r = -ENOMEM;
 
 	if (threads_number(&h.threads, b) == 0 && h.names && h.process && h.events) {
-		for (uint32_t i = 0; i < t->n_rows; i++)
-			h.process[i] = t->rows[i].depth ? h.process[i - 1] :
-							  t->rows[i].label;
+		for (uint32_t i = 0; i < t->n_rows; i++) {
+			if (t->rows[i].depth)
+				h.process[i] = h.process[i - 1];
+			else
+				h.process[i] = t->rows[i].label;
+		}
 		html_put_threads(&h, t, j);
 		html_put_events(&h, t, j);
 		r = 0;

@@ -29,8 +29,8 @@ struct otlp_enc {
 	bool guesses;
 	struct buffer out;
 	struct buffer host;	/* attributes of extra, for every resource */
-	bool host_named;	/* a service.name is among them */
-	uint8_t id[PROFILE_ID];	/* of the next profile; all 0: none */
+	bool host_named;	/* they include a service.name */
+	uint8_t id[PROFILE_ID];	/* of the next profile; all 0: none yet */
 };
 
 static void otlp_key_text(struct buffer *w, const char *key, const char *s,
@@ -43,7 +43,7 @@ static void otlp_key_text(struct buffer *w, const char *key, const char *s,
 	pb_end(w, mark);
 }
 
-static void key_batch(struct otlp_enc *e, const char *key, uint32_t i)
+static void otlp_key_string(struct otlp_enc *e, const char *key, uint32_t i)
 {
 	size_t n;
 	const char *s = batch_str(e->b, i, &n);
@@ -53,7 +53,7 @@ static void key_batch(struct otlp_enc *e, const char *key, uint32_t i)
 }
 
 /* ISO 8601, as the conventions show it for process.creation.time. */
-static void key_time(struct buffer *w, const char *key, uint64_t ns)
+static void otlp_key_time(struct buffer *w, const char *key, uint64_t ns)
 {
 	time_t s = (time_t)(ns / NSEC_PER_SEC);
 	unsigned int ms = (unsigned int)(ns % NSEC_PER_SEC / NSEC_PER_MSEC);
@@ -75,20 +75,20 @@ static const char name_key[] = "process.executable.name";
 static const char container_key[] = "container.id";
 static const char service_key[] = "service.name";
 
-static bool is_identity(const char *key)
+static bool otlp_is_identity(const char *key)
 {
 	return strcmp(key, pid_key) == 0 || strcmp(key, time_key) == 0 ||
 	       strcmp(key, path_key) == 0 || strcmp(key, name_key) == 0 ||
 	       strcmp(key, container_key) == 0;
 }
 
-static void host_attributes(struct otlp_enc *e,
-			    const struct otlp_how *extra)
+static void otlp_host_attributes(struct otlp_enc *e,
+				 const struct otlp_how *extra)
 {
 	if (!extra || !extra->pairs)
 		return;
 	for (const char *const *p = extra->pairs; p[0]; p += 2) {
-		if (is_identity(p[0]))
+		if (otlp_is_identity(p[0]))
 			continue;
 		if (strcmp(p[0], service_key) == 0)
 			e->host_named = true;
@@ -96,7 +96,7 @@ static void host_attributes(struct otlp_enc *e,
 	}
 }
 
-static void service_name(struct otlp_enc *e, const struct batch_resource *r)
+static void otlp_service_name(struct otlp_enc *e, const struct batch_resource *r)
 {
 	const uint32_t names[] = { r->unit, r->exe_name, r->comm };
 	const char *s = r->kernel ? "kernel" : "unknown_service";
@@ -119,7 +119,7 @@ static void otlp_resource(struct otlp_enc *e, uint32_t i)
 
 	buffer_add(w, e->host.data, e->host.len);
 	if (!e->host_named)
-		service_name(e, r);
+		otlp_service_name(e, r);
 	if (i) {
 		pid = pb_begin(w, 1);
 		pb_text(w, 1, pid_key, strlen(pid_key));
@@ -127,15 +127,15 @@ static void otlp_resource(struct otlp_enc *e, uint32_t i)
 		pb_end(w, pid);
 	}
 	if (r->start_ns)
-		key_time(w, time_key, r->start_ns);
-	key_batch(e, path_key, r->exe_path);
-	key_batch(e, name_key, r->exe_name);
-	key_batch(e, container_key, r->container_id);
+		otlp_key_time(w, time_key, r->start_ns);
+	otlp_key_string(e, path_key, r->exe_path);
+	otlp_key_string(e, name_key, r->exe_name);
+	otlp_key_string(e, container_key, r->container_id);
 	pb_end(w, mark);
 }
 
 /* One Sample of the n batch samples that share its identity. */
-static void sample(struct otlp_enc *e, const struct sample_key *k, size_t n)
+static void otlp_write_sample(struct otlp_enc *e, const struct sample_key *k, size_t n)
 {
 	struct buffer *w = &e->out;
 	size_t mark = pb_begin(w, 2), times;
@@ -152,19 +152,20 @@ static void sample(struct otlp_enc *e, const struct sample_key *k, size_t n)
 	pb_end(w, mark);
 }
 
-static int by_identity(const void *a, const void *b)
+static int otlp_by_identity(const void *a, const void *b)
 {
 	const struct sample_key *x = a, *y = b;
+	int r = profile_order(x->resource, y->resource);
 
-	if (x->resource != y->resource)
-		return x->resource < y->resource ? -1 : 1;
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	if (x->attr != y->attr)
-		return x->attr < y->attr ? -1 : 1;
-	if (x->stop != y->stop)
-		return x->stop < y->stop ? -1 : 1;
-	return x->first < y->first ? -1 : 1;
+	if (!r)
+		r = profile_order(x->stack, y->stack);
+	if (!r)
+		r = profile_order(x->attr, y->attr);
+	if (!r)
+		r = profile_order(x->stop, y->stop);
+	if (!r)
+		r = profile_order(x->first, y->first);
+	return r;
 }
 
 static void otlp_value_type(struct otlp_enc *e, unsigned int field,
@@ -179,11 +180,10 @@ static void otlp_value_type(struct otlp_enc *e, unsigned int field,
 }
 
 /*
- * The IDs of a request's profiles: 12 random bytes that they share, so that 4
- * of each have to be sent once the request is compressed, and a random number
- * that is counted on.
+ * The IDs of a request's profiles: 12 random bytes that they share, so that each takes 4
+ * bytes of a compressed request, and a number that starts at random and is counted up.
  */
-static void profile_id(struct otlp_enc *e)
+static void otlp_write_profile_id(struct otlp_enc *e)
 {
 	static const uint8_t none[PROFILE_ID];
 	uint32_t n;
@@ -197,7 +197,12 @@ static void profile_id(struct otlp_enc *e)
 	memcpy(e->id + sizeof(e->id) - sizeof(n), &n, sizeof(n));
 }
 
-static void profile(struct otlp_enc *e, const struct sample_key *k, size_t n)
+static bool otlp_same_sample(const struct sample_key *a, const struct sample_key *b)
+{
+	return a->stack == b->stack && a->attr == b->attr && a->stop == b->stop;
+}
+
+static void otlp_write_profile(struct otlp_enc *e, const struct sample_key *k, size_t n)
 {
 	const struct batch_hdr *h = e->b->hdr;
 	struct buffer *w = &e->out;
@@ -205,24 +210,21 @@ static void profile(struct otlp_enc *e, const struct sample_key *k, size_t n)
 
 	otlp_value_type(e, 1, "samples", "count");
 	for (i = 0; i < n; i += run) {
-		for (run = 1; i + run < n; run++) {
-			if (k[i + run].stack != k[i].stack ||
-			    k[i + run].attr != k[i].attr ||
-			    k[i + run].stop != k[i].stop)
-				break;
-		}
-		sample(e, k + i, run);
+		run = 1;
+		while (i + run < n && otlp_same_sample(&k[i + run], &k[i]))
+			run++;
+		otlp_write_sample(e, k + i, run);
 	}
 	pb_fixed64(w, 3, h->start_ns);
 	pb_uint(w, 4, h->end_ns - h->start_ns);
 	otlp_value_type(e, 5, "cpu", "nanoseconds");
 	pb_uint(w, 6, NSEC_PER_SEC / (h->frequency ? h->frequency : 1));
-	profile_id(e);
+	otlp_write_profile_id(e);
 	pb_end(w, mark);
 }
 
-static void resource_profiles(struct otlp_enc *e, const struct sample_key *k,
-			      size_t n)
+static void otlp_write_resource_profiles(struct otlp_enc *e, const struct sample_key *k,
+					 size_t n)
 {
 	struct buffer *w = &e->out;
 	size_t mark = pb_begin(w, 1), scopes, scope;
@@ -233,7 +235,7 @@ static void resource_profiles(struct otlp_enc *e, const struct sample_key *k,
 	pb_text(w, 1, "trifold", 7);
 	pb_text(w, 2, TRIFOLD_VERSION, strlen(TRIFOLD_VERSION));
 	pb_end(w, scope);
-	profile(e, k, n);
+	otlp_write_profile(e, k, n);
 	pb_text(w, 3, OTLP_SCHEMA_URL, strlen(OTLP_SCHEMA_URL));
 	pb_end(w, scopes);
 	pb_text(w, 3, OTLP_SCHEMA_URL, strlen(OTLP_SCHEMA_URL));
@@ -242,20 +244,24 @@ static void resource_profiles(struct otlp_enc *e, const struct sample_key *k,
 
 /* --- a request ---------------------------------------------------------- */
 
-/* What of sample i lies within the range: its first time, and how many. */
+/* The number of sample i's times within the range; *first: the first of them. */
 static uint32_t otlp_within(const struct batch *b, struct otlp_range r,
 			    uint32_t i, uint32_t *first)
 {
 	uint32_t from = b->samples[i].first, to = from + b->samples[i].n;
-	uint32_t end = r.first + r.n;
 
-	*first = from > r.first ? from : r.first;
-	to = to < end ? to : end;
-	return to > *first ? to - *first : 0;
+	if (from < r.first)
+		from = r.first;
+	if (to > r.first + r.n)
+		to = r.first + r.n;
+	*first = from;
+	if (to <= from)
+		return 0;
+	return to - from;
 }
 
-/* How many frames of a stack are sent: those before the first guessed caller, if
- * guesses are not wanted. */
+/* The number of frames of a stack that are sent: up to the first guessed caller, unless
+ * guesses are wanted. */
 static uint32_t otlp_depth(const struct otlp_enc *e, uint32_t stack)
 {
 	const struct batch_stack *s = &e->b->stacks[stack];
@@ -272,14 +278,17 @@ static uint32_t otlp_depth(const struct otlp_enc *e, uint32_t stack)
 static uint32_t otlp_stop(const struct otlp_enc *e, const struct batch_sample *s)
 {
 	const struct batch_stack *st = &e->b->stacks[s->stack];
-	uint32_t n = e->depth[s->stack];
-	uint32_t stop = n == st->n ? s->stop :
-			(uint32_t)e->b->frames[e->b->stack_frames[st->first + n]].address;
+	uint32_t n = e->depth[s->stack], stop = s->stop;
 
-	return batch_early_end(stop) ? stop : 0;
+	/* the address of a mark is the stop that it stands for */
+	if (n < st->n)
+		stop = (uint32_t)e->b->frames[e->b->stack_frames[st->first + n]].address;
+	if (!batch_early_end(stop))
+		return 0;
+	return stop;
 }
 
-/* The locations of the range's stacks into the dictionary. */
+/* Put the locations of the range's stacks into the dictionary. */
 static void otlp_locations(struct otlp_enc *e)
 {
 	for (uint32_t i = 0, first; i < batch_n(e->b, BATCH_SAMPLES); i++) {
@@ -291,7 +300,7 @@ static void otlp_locations(struct otlp_enc *e)
 	dict_locations(&e->dict, e->depth);
 }
 
-/* The samples of the range into order: how many. */
+/* Put the samples of the range into .order; returns their number. */
 static size_t otlp_choose(struct otlp_enc *e)
 {
 	size_t n = 0;
@@ -319,13 +328,12 @@ static void otlp_write_request(struct otlp_enc *e)
 
 	otlp_locations(e);
 	n = otlp_choose(e);
-	qsort(e->order, n, sizeof(*e->order), by_identity);
+	qsort(e->order, n, sizeof(*e->order), otlp_by_identity);
 	for (i = 0; i < n; i += run) {
-		for (run = 1; i + run < n; run++) {
-			if (e->order[i + run].resource != e->order[i].resource)
-				break;
-		}
-		resource_profiles(e, e->order + i, run);
+		run = 1;
+		while (i + run < n && e->order[i + run].resource == e->order[i].resource)
+			run++;
+		otlp_write_resource_profiles(e, e->order + i, run);
 	}
 	mark = pb_begin(&e->out, 2);
 	dict_write(&e->dict, &e->out);
@@ -351,7 +359,7 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 
 	if (range.n == 0)
 		return -ENODATA;
-	host_attributes(&e, extra);
+	otlp_host_attributes(&e, extra);
 	e.order = calloc(batch_n(b, BATCH_SAMPLES), sizeof(*e.order));
 	e.depth = calloc(batch_n(b, BATCH_STACKS) + 1, sizeof(*e.depth));
 	r = dict_init(&e.dict, b);
@@ -413,9 +421,9 @@ uint32_t otlp_profiles(const struct batch *b, struct otlp_range r)
 	for (uint32_t i = 0, first; i < batch_n(b, BATCH_SAMPLES); i++) {
 		uint8_t *s = &seen[b->samples[i].resource];
 
-		if (!otlp_within(b, r, i, &first))
+		if (*s || !otlp_within(b, r, i, &first))
 			continue;
-		n += !*s;
+		n++;
 		*s = 1;
 	}
 	free(seen);

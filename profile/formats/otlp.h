@@ -11,15 +11,14 @@
  * - One ResourceProfiles with one Profile a process.  Samples carry
  *   timestamps only; [time, time + duration) covers them.
  * - One Mapping an executable, in file offsets: memory_start and file_offset
- *   are 0, memory_limit lies behind every address of this request, so
+ *   are 0, memory_limit is above every address of this request, so
  *   address - memory_start + file_offset is an offset in the file whatever the
  *   reader assumes.
- * - Conventions ask for a build ID on every Mapping.  Code without any (the
+ * - Conventions require a build ID on every Mapping.  Code without any (the
  *   kernel, whose addresses are offsets in the named symbol; a file that
- *   nobody could parse) has mapping 0, rather than an invented ID.  So that it
- *   is still told apart, a symbol of a kernel module ends in " [module]", and
- *   a frame without a symbol is named "[file]" after the last part of its
- *   path.
+ *   could not be parsed) has mapping 0, rather than an invented ID.  To tell such code
+ *   apart, a symbol of a kernel module ends in " [module]", and a frame without a
+ *   symbol is named "[file]" after the last part of its path.
  * - Strings that are not UTF-8 have U+FFFD for each wrong byte: most receivers
  *   would refuse the whole request.
  */
@@ -41,25 +40,23 @@
 /*
  * What the sender adds and leaves out.
  *
- * .pairs: attributes of the host's side that go into every resource.  Keys are
- * unique.
- * A process's own identity (process.pid, process.executable.*,
- * process.creation.time, container.id) cannot be replaced by them: such pairs
- * are left out.  Without a service.name, a resource gets that of its systemd
- * service, or else of its executable, or else what the process calls itself;
- * threads of the kernel are "kernel".  The conventions' "unknown_service" is for
- * what has no name at all.
+ * .pairs: attributes of the host for every resource, with unique keys.  They cannot
+ * replace the identity of a process (process.pid, process.executable.*,
+ * process.creation.time, container.id): such pairs are left out.  Without a
+ * service.name, a resource gets the name of its systemd service, or else of its
+ * executable, or else of the process; kernel threads are "kernel".  The conventions'
+ * "unknown_service" is for processes without any name.
  *
  * .bare: native code has an executable and an address, no functions, files and
- * lines: a receiver that has symbols finds them by the build ID.  Code in a file
- * without any ID keeps its names, and so do the kernel's, Go's and those of code
- * that is in no file, which no receiver could know.
+ * lines: a receiver with symbols finds them by the build ID.  Code in a file
+ * without any ID keeps its names, and so does code of the kernel, of Go and in no
+ * file, which no receiver could name.
  */
 struct otlp_how {
 	const char *const *pairs;	/* key, value, key, value ...; NULL ends */
-	bool guesses;		/* stacks go on behind a guessed caller, which a location
-				 * of the type "guess-marker" stands before; else they
-				 * end there, with trifold.stack.end */
+	bool guesses;		/* stacks include guessed callers, after a location of
+				 * the type "guess-marker"; else they end there, with
+				 * trifold.stack.end */
 	bool bare;
 };
 
@@ -70,13 +67,12 @@ struct otlp_how {
 int otlp_encode(const struct batch *b, const struct otlp_how *extra,
 		uint8_t **ret, size_t *len);
 
-/* Append a file of host.name and os.* of info; nothing for a batch without
- * samples.  0 or -ENOMEM. */
+/* Append a file with host.name and os.* of info; nothing for a batch without samples.  0
+ * or -ENOMEM. */
 int otlp_encode_file(const struct batch *b, const struct profile_info *info,
 		     struct buffer *out);
 
-/* Some of a batch's events (BATCH_TIMES): n of them, `first` and those after
- * it. */
+/* n of a batch's events (BATCH_TIMES), from `first` on. */
 struct otlp_range {
 	uint32_t first, n;
 };
@@ -86,17 +82,17 @@ static inline struct otlp_range otlp_all(const struct batch *b)
 	return (struct otlp_range){ 0, batch_n(b, BATCH_TIMES) };
 }
 
-/* Where in a request bytes of another kind begin: at the dictionary, which is
- * at its end, and at each of its tables.  Ascending; names, numbers and times
- * are best compressed each by a code of its own. */
+/* Offsets in a request where bytes of another kind begin: the dictionary, which is at
+ * the end, and each of its tables.  Ascending; names, numbers and times compress best
+ * with a code for each. */
 #define OTLP_CUTS	7
 
 struct otlp_cuts {
 	size_t at[OTLP_CUTS];
 };
 
-/* otlp_encode() of a part of b, which r must lie within.  The dictionary has
- * only what these events need.  cuts may be NULL. */
+/* otlp_encode() of r, a part of b.  The dictionary has only what these events need.
+ * cuts may be NULL. */
 int otlp_encode_range(const struct batch *b, struct otlp_range r,
 		      const struct otlp_how *extra, uint8_t **ret,
 		      size_t *len, struct otlp_cuts *cuts);

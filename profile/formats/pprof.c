@@ -25,7 +25,7 @@ enum {				/* fields of Profile */
 	DEFAULT_SAMPLE_TYPE = 14,
 };
 
-/* Strings of our own, behind those of the batch. */
+/* Strings of this encoder, which follow those of the batch. */
 enum literal {
 	S_SAMPLES, S_COUNT, S_CPU, S_NANOSECONDS, S_COMM, S_PID, S_THREAD,
 	S_THREAD_ID, S_CONTAINER_ID, S_STACK_END, S_KERNEL, S_MISSING,
@@ -40,7 +40,7 @@ static const char *const literals[S__LITERALS] = {
 
 static const char *const stop_names[] = { STOP_NAMES };
 
-/* What symbols a mapping has; all but the last: at each frame. */
+/* The symbols of a mapping; all but the last must be there for each frame. */
 enum {
 	PPROF_FUNCTIONS = 1, PPROF_FILES = 2, PPROF_LINES = 4,
 	PPROF_INLINED = 8,
@@ -52,9 +52,9 @@ struct pprof_enc {
 	struct buffer out;
 	uint64_t period;	/* ns */
 	uint32_t *names;	/* of processes */
-	uint64_t *limits;	/* of executables: above every address */
-	uint8_t *has;		/* of executables: PPROF_... */
-	uint32_t *ids;		/* of frames in a stack: of their locations */
+	uint64_t *limits;	/* by executable: above every address */
+	uint8_t *has;		/* by executable: PPROF_... */
+	uint32_t *ids;		/* by frame in a stack: ID of its location */
 };
 
 static uint32_t pprof_literal(const struct pprof_enc *e, enum literal s)
@@ -65,11 +65,13 @@ static uint32_t pprof_literal(const struct pprof_enc *e, enum literal s)
 /* Mapping 1 is the kernel, executable i is mapping i + 1; 0 is none. */
 #define KERNEL_MAPPING	1
 
-static uint32_t mapping_of(const struct batch_frame *f)
+static uint32_t pprof_mapping_of(const struct batch_frame *f)
 {
 	if (frame_kind_class(f->kind) == FRAMES_KERNEL)
 		return KERNEL_MAPPING;
-	return f->exe ? f->exe + 1 : 0;
+	if (!f->exe)
+		return 0;
+	return f->exe + 1;
 }
 
 static void pprof_value_type(struct pprof_enc *e, unsigned int field,
@@ -82,7 +84,7 @@ static void pprof_value_type(struct pprof_enc *e, unsigned int field,
 	pb_end(&e->out, mark);
 }
 
-static void label_str(struct pprof_enc *e, enum literal key, uint32_t str)
+static void pprof_label_str(struct pprof_enc *e, enum literal key, uint32_t str)
 {
 	size_t mark;
 
@@ -94,7 +96,7 @@ static void label_str(struct pprof_enc *e, enum literal key, uint32_t str)
 	pb_end(&e->out, mark);
 }
 
-static void label_num(struct pprof_enc *e, enum literal key, uint64_t num)
+static void pprof_label_num(struct pprof_enc *e, enum literal key, uint64_t num)
 {
 	size_t mark = pb_begin(&e->out, 3);
 
@@ -111,6 +113,8 @@ static void pprof_put_sample(struct pprof_enc *e, const struct batch_sample *s)
 	size_t mark = pb_begin(&e->out, SAMPLE), list;
 	uint32_t name = e->names[s->resource];
 
+	if (!name)
+		name = pprof_literal(e, S_UNKNOWN_PROCESS);
 	list = pb_begin(&e->out, 1);
 	for (uint32_t i = 0; i < stack->n; i++)
 		pb_varint(&e->out,
@@ -120,19 +124,19 @@ static void pprof_put_sample(struct pprof_enc *e, const struct batch_sample *s)
 	pb_varint(&e->out, s->n);
 	pb_varint(&e->out, s->n * e->period);
 	pb_end(&e->out, list);
-	label_str(e, S_COMM, name ? name : pprof_literal(e, S_UNKNOWN_PROCESS));
-	label_num(e, S_PID, res->pid);
-	label_str(e, S_THREAD, attr->thread_name);
-	label_num(e, S_THREAD_ID, attr->tid);
-	label_str(e, S_CONTAINER_ID, res->container_id);
+	pprof_label_str(e, S_COMM, name);
+	pprof_label_num(e, S_PID, res->pid);
+	pprof_label_str(e, S_THREAD, attr->thread_name);
+	pprof_label_num(e, S_THREAD_ID, attr->tid);
+	pprof_label_str(e, S_CONTAINER_ID, res->container_id);
 	if (profile_stop_marker(s->stop))
-		label_str(e, S_STACK_END,
-			  pprof_literal(e, S__LITERALS) + s->stop);
+		pprof_label_str(e, S_STACK_END,
+				pprof_literal(e, S__LITERALS) + s->stop);
 	pb_end(&e->out, mark);
 }
 
-static void put_mapping(struct pprof_enc *e, uint32_t id, uint64_t limit,
-			uint32_t name, uint32_t build_id, unsigned int has)
+static void pprof_put_mapping(struct pprof_enc *e, uint32_t id, uint64_t limit,
+			      uint32_t name, uint32_t build_id, unsigned int has)
 {
 	size_t mark = pb_begin(&e->out, MAPPING);
 
@@ -140,15 +144,19 @@ static void put_mapping(struct pprof_enc *e, uint32_t id, uint64_t limit,
 	pb_uint(&e->out, 3, limit);
 	pb_uint(&e->out, 5, name);
 	pb_uint(&e->out, 6, build_id);
-	pb_uint(&e->out, 7, has & PPROF_FUNCTIONS ? 1 : 0);
-	pb_uint(&e->out, 8, has & PPROF_FILES ? 1 : 0);
-	pb_uint(&e->out, 9, has & PPROF_LINES ? 1 : 0);
-	pb_uint(&e->out, 10, has & PPROF_INLINED ? 1 : 0);
+	if (has & PPROF_FUNCTIONS)
+		pb_uint(&e->out, 7, 1);
+	if (has & PPROF_FILES)
+		pb_uint(&e->out, 8, 1);
+	if (has & PPROF_LINES)
+		pb_uint(&e->out, 9, 1);
+	if (has & PPROF_INLINED)
+		pb_uint(&e->out, 10, 1);
 	pb_end(&e->out, mark);
 }
 
-/* The executable of most samples' processes, or 0: pprof takes the file of the
- * first mapping for what was profiled. */
+/* The executable of the processes with most samples, or 0: pprof shows the file of the
+ * first mapping as the profiled program. */
 static uint32_t pprof_main_exe(struct pprof_enc *e)
 {
 	const struct batch *b = e->b;
@@ -177,7 +185,7 @@ static uint32_t pprof_main_exe(struct pprof_enc *e)
 	return exe;
 }
 
-/* What the mapping of a frame has, so far, with it. */
+/* `has` of a mapping after another one of its frames. */
 static uint8_t pprof_has(const struct batch *b, const struct batch_frame *f,
 			 uint8_t has)
 {
@@ -189,10 +197,25 @@ static uint8_t pprof_has(const struct batch *b, const struct batch_frame *f,
 		has &= (uint8_t)~PPROF_FILES;
 	if (!f->line)
 		has &= (uint8_t)~PPROF_LINES;
-	return f->inlined ? has | PPROF_INLINED : has;
+	if (f->inlined)
+		has |= PPROF_INLINED;
+	return has;
 }
 
-static void put_mappings(struct pprof_enc *e)
+/* Mapping of executable i; 0: of the kernel. */
+static void pprof_put_exe(struct pprof_enc *e, uint32_t i)
+{
+	const struct batch_exe *x = &e->b->exes[i];
+
+	if (i == 0)
+		pprof_put_mapping(e, KERNEL_MAPPING, e->limits[0],
+				  pprof_literal(e, S_KERNEL), 0, PPROF_FUNCTIONS);
+	else
+		pprof_put_mapping(e, i + 1, e->limits[i], x->path,
+				  x->build_id ? x->build_id : x->runtime_id, e->has[i]);
+}
+
+static void pprof_put_mappings(struct pprof_enc *e)
 {
 	const struct batch *b = e->b;
 	uint32_t first;
@@ -209,18 +232,10 @@ static void put_mappings(struct pprof_enc *e)
 		e->has[x] = pprof_has(b, f, e->has[x]);
 	}
 	first = pprof_main_exe(e);
-	for (uint32_t k = 0; k < batch_n(b, BATCH_EXES); k++) {
-		uint32_t i = k == 0 ? first : k <= first ? k - 1 : k;
-		const struct batch_exe *x = &b->exes[i];
-
-		if (i == 0)
-			put_mapping(e, KERNEL_MAPPING, e->limits[0],
-				    pprof_literal(e, S_KERNEL), 0,
-				    PPROF_FUNCTIONS);
-		else
-			put_mapping(e, i + 1, e->limits[i], x->path,
-			    x->build_id ? x->build_id : x->runtime_id,
-			    e->has[i]);
+	pprof_put_exe(e, first);
+	for (uint32_t i = 0; i < batch_n(b, BATCH_EXES); i++) {
+		if (i != first)
+			pprof_put_exe(e, i);
 	}
 }
 
@@ -235,14 +250,14 @@ static void pprof_put_line(struct pprof_enc *e, uint32_t function,
 }
 
 /* Innermost line first (profile.proto, message Location). */
-static void put_location(struct pprof_enc *e, uint32_t i)
+static void pprof_put_location(struct pprof_enc *e, uint32_t i)
 {
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(e->b, i, in);
 	const struct batch_frame *f = &e->b->frames[i];
 	size_t mark = pb_begin(&e->out, LOCATION);
 
 	pb_uint(&e->out, 1, e->ids[i]);
-	pb_uint(&e->out, 2, mapping_of(f));
+	pb_uint(&e->out, 2, pprof_mapping_of(f));
 	pb_uint(&e->out, 3, f->address);
 	if (frame_kind_class(f->kind) == FRAMES_MARK)
 		pprof_put_line(e, batch_n(e->b, BATCH_FUNCTIONS), 0);
@@ -266,7 +281,7 @@ static void pprof_put_function(struct pprof_enc *e, uint32_t id,
 	pb_end(&e->out, mark);
 }
 
-static void put_strings(struct pprof_enc *e)
+static void pprof_put_strings(struct pprof_enc *e)
 {
 	const struct profile_account *a = &e->info->account;
 	struct buffer comment = { 0 };
@@ -292,15 +307,16 @@ static void put_strings(struct pprof_enc *e)
 			    a->reasons[0] ? ": " : "", a->reasons,
 			    (long long)a->difference);
 	pb_text(&e->out, STRING_TABLE, (const char *)comment.data, comment.len);
-	e->out.failed |= comment.failed;
+	if (comment.failed)
+		e->out.failed = true;
 	free(comment.data);
 	for (int i = 0; i < STOP__MAX; i++)
 		pb_text(&e->out, STRING_TABLE, stop_names[i],
 			strlen(stop_names[i]));
 }
 
-/* What calls were inlined into belongs to their locations. */
-static void number_locations(struct pprof_enc *e)
+/* Frames that calls are inlined into belong to the locations of the calls. */
+static void pprof_number_locations(struct pprof_enc *e)
 {
 	const struct batch *b = e->b;
 	uint32_t n = 0;
@@ -318,21 +334,21 @@ static void pprof_put_profile(struct pprof_enc *e)
 	const struct batch *b = e->b;
 	uint32_t n_functions = batch_n(b, BATCH_FUNCTIONS);
 
-	number_locations(e);
+	pprof_number_locations(e);
 	pprof_value_type(e, SAMPLE_TYPE, S_SAMPLES, S_COUNT);
 	pprof_value_type(e, SAMPLE_TYPE, S_CPU, S_NANOSECONDS);
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++)
 		pprof_put_sample(e, &b->samples[i]);
-	put_mappings(e);
+	pprof_put_mappings(e);
 	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
 		if (e->ids[i])
-			put_location(e, i);
+			pprof_put_location(e, i);
 	}
 	for (uint32_t i = 1; i < n_functions; i++)
 		pprof_put_function(e, i, &b->functions[i]);
 	pprof_put_function(e, n_functions, &(struct batch_function){
 		.name = pprof_literal(e, S_MISSING) });
-	put_strings(e);
+	pprof_put_strings(e);
 	pb_uint(&e->out, TIME_NANOS, b->hdr->start_ns);
 	pb_uint(&e->out, DURATION_NANOS, b->hdr->end_ns - b->hdr->start_ns);
 	pprof_value_type(e, PERIOD_TYPE, S_CPU, S_NANOSECONDS);

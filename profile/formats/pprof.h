@@ -4,10 +4,10 @@
  *
  * Source of the layout: google/pprof, proto/profile.proto.  Sample types are
  * samples/count and cpu/nanoseconds (count times the period).  A mapping is a
- * file: it starts at 0 with offset 0, so addresses are file offsets; those of
- * the kernel's mapping, "[kernel]", are offsets in the named symbol.  Labels
- * of samples: comm, pid, thread, thread_id, container_id, and, where a stack
- * is incomplete, stack_end with the reason.
+ * file: it starts at 0 with offset 0, so addresses are file offsets; in the mapping
+ * of the kernel, "[kernel]", they are offsets in the named symbol.  Labels of samples:
+ * comm, pid, thread, thread_id, container_id, and, for an incomplete stack, stack_end
+ * with the reason.
  */
 #ifndef PROFILE_FORMATS_PPROF_H
 #define PROFILE_FORMATS_PPROF_H

@@ -12,13 +12,13 @@
 struct speedscope_enc {
 	const struct batch *b;
 	struct json j;
-	struct buffer text;	/* of the string at hand */
+	struct buffer text;	/* the string that is being made */
 	struct timeline_event *events;
 	size_t n_events;
 	uint64_t period;	/* ns */
 	uint32_t *names;	/* of processes */
 	uint32_t *same;		/* see timeline_frames() */
-	uint32_t *ids;		/* of frames: in the file */
+	uint32_t *ids;		/* by frame: its number in the file */
 	uint32_t markers[STOP__MAX];
 	uint32_t most;		/* the profile with most events */
 };
@@ -29,14 +29,16 @@ static void speedscope_text(struct speedscope_enc *e, const char *key)
 	e->text.len = 0;
 }
 
-static void put_frame(struct speedscope_enc *e, uint32_t frame)
+static void speedscope_put_frame(struct speedscope_enc *e, uint32_t frame)
 {
 	const struct batch_frame *f = &e->b->frames[frame];
 	const struct batch_function *fn = &e->b->functions[f->function];
-	uint32_t line = fn->start_line ? fn->start_line : f->line;
+	uint32_t line = fn->start_line;
 	const char *file;
 	size_t len;
 
+	if (!line)
+		line = f->line;
 	json_line(&e->j);
 	json_open(&e->j, NULL, '{');
 	profile_frame_name(e->b, frame, &e->text);
@@ -53,7 +55,7 @@ static void put_frame(struct speedscope_enc *e, uint32_t frame)
 	json_close(&e->j, '}');
 }
 
-static void put_frames(struct speedscope_enc *e)
+static void speedscope_put_frames(struct speedscope_enc *e)
 {
 	uint32_t n = 0;
 
@@ -65,7 +67,7 @@ static void put_frames(struct speedscope_enc *e)
 			continue;
 		}
 		e->ids[i] = n++;
-		put_frame(e, i);
+		speedscope_put_frame(e, i);
 	}
 	for (uint32_t i = 0; i < STOP__MAX; i++) {
 		const char *marker = profile_stop_marker(i);
@@ -83,7 +85,7 @@ static void put_frames(struct speedscope_enc *e)
 	json_close(&e->j, '}');
 }
 
-static void put_stack(struct speedscope_enc *e, const struct batch_sample *s)
+static void speedscope_put_stack(struct speedscope_enc *e, const struct batch_sample *s)
 {
 	const struct batch_stack *stack = &e->b->stacks[s->stack];
 	uint32_t in[BATCH_INLINED_MAX + 1];
@@ -101,7 +103,7 @@ static void put_stack(struct speedscope_enc *e, const struct batch_sample *s)
 	json_close(&e->j, ']');
 }
 
-static bool same_stack(const struct speedscope_enc *e, size_t i, size_t k)
+static bool speedscope_same_stack(const struct speedscope_enc *e, size_t i, size_t k)
 {
 	const struct batch_sample *a = &e->b->samples[e->events[i].sample];
 	const struct batch_sample *b = &e->b->samples[e->events[k].sample];
@@ -109,18 +111,18 @@ static bool same_stack(const struct speedscope_enc *e, size_t i, size_t k)
 	return a->stack == b->stack && a->stop == b->stop;
 }
 
-/* The first event behind i that has another stack, or `to`. */
+/* The first event after i with another stack, or `to`. */
 static size_t speedscope_next(const struct speedscope_enc *e, size_t i,
 			      size_t to)
 {
 	size_t next = i + 1;
 
-	while (next < to && same_stack(e, i, next))
+	while (next < to && speedscope_same_stack(e, i, next))
 		next++;
 	return next;
 }
 
-/* Events from..to are those of one process. */
+/* Events from <= i < to are those of one process. */
 static void speedscope_put_profile(struct speedscope_enc *e, size_t from,
 				   size_t to)
 {
@@ -135,7 +137,7 @@ static void speedscope_put_profile(struct speedscope_enc *e, size_t from,
 	json_line(&e->j);
 	json_open(&e->j, "samples", '[');
 	for (size_t i = from; i < to; i = speedscope_next(e, i, to))
-		put_stack(e, &e->b->samples[e->events[i].sample]);
+		speedscope_put_stack(e, &e->b->samples[e->events[i].sample]);
 	json_close(&e->j, ']');
 	json_line(&e->j);
 	json_open(&e->j, "weights", '[');
@@ -147,7 +149,7 @@ static void speedscope_put_profile(struct speedscope_enc *e, size_t from,
 	json_close(&e->j, '}');
 }
 
-static void put_profiles(struct speedscope_enc *e)
+static void speedscope_put_profiles(struct speedscope_enc *e)
 {
 	size_t next, most = 0;
 	uint32_t n = 0;
@@ -155,9 +157,10 @@ static void put_profiles(struct speedscope_enc *e)
 	json_line(&e->j);
 	json_open(&e->j, "profiles", '[');
 	for (size_t i = 0; i < e->n_events; i = next) {
-		for (next = i + 1; next < e->n_events &&
-		     e->events[next].resource == e->events[i].resource; next++)
-			;
+		next = i + 1;
+		while (next < e->n_events &&
+		       e->events[next].resource == e->events[i].resource)
+			next++;
 		speedscope_put_profile(e, i, next);
 		if (next - i > most) {
 			most = next - i;
@@ -183,11 +186,12 @@ static void speedscope_put(struct speedscope_enc *e,
 	json_text(&e->j, "exporter", "trifold");
 	json_text(&e->j, "name", info->host);
 	json_line(&e->j);
-	put_frames(e);
-	put_profiles(e);
+	speedscope_put_frames(e);
+	speedscope_put_profiles(e);
 	json_close(&e->j, '}');
 	buffer_str(e->j.out, "\n");
-	e->j.out->failed |= e->text.failed;
+	if (e->text.failed)
+		e->j.out->failed = true;
 }
 
 int speedscope_encode(const struct batch *b, const struct profile_info *info,

@@ -10,7 +10,7 @@ FUZZ += viewer_params viewer_http
 fuzz_viewer_params_SRCS = $(VIEWER_STORE)
 fuzz_viewer_params_LIBS = $(VIEWER_STORE_LIBS)
 fuzz_viewer_http_SRCS = $(VIEWER_STORE) viewer/server/http.c viewer/server/guard.c viewer/server/body.c \
-	viewer/server/page.c viewer/live.o.c common/page_key.c common/listen.c
+	viewer/live.o.c common/page_key.c common/listen.c
 fuzz_viewer_http_LIBS = -lmicrohttpd -lzstd $(VIEWER_STORE_LIBS)
 
 $(O)/fuzzer/viewer/live.o.o: $(O)/viewer/live.o.c

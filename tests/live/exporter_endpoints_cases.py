@@ -141,7 +141,7 @@ def full_queue_of_another_endpoint_is_said():
         equal([other["queue_full"], other["queued"]], [860, 5140])
         s.stop()
         # one was being sent, 256 waited
-        assert "0 samples delivered, 0 rejected, 860 pushed out of the queue, gave up on 5140" \
+        assert "0 samples delivered, 0 rejected, 860 pushed out of the queue, 5140 given up" \
             in s.log()
 
 

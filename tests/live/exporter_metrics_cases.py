@@ -240,7 +240,7 @@ def partial_success_is_counted():
 
 @case
 def warning_is_said():
-    answered("warning,200", 2, {"receiver took metrics and says: hm": 1}, metrics_failed=0)
+    answered("warning,200", 2, {"receiver accepted metrics, with a message: hm": 1}, metrics_failed=0)
 
 
 @case

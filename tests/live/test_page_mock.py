@@ -6,6 +6,7 @@ unusual data and misbehaves (page_mock.py).  Skips without Chromium.
 import concurrent.futures
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -125,6 +126,18 @@ def ranges_by_mouse_and_key(b, m):
     idle(b)
     before = b.data("loads")
     b.wait(f"document.documentElement.dataset.loads > {before}")
+
+
+@test(lambda: page_mock.plain(40000))
+def busy(b, m):
+    """never more than 100 %: samples are of the range whose length is known, and rounding is cut off"""
+    enter(b, m, "&last=240")
+    for path in "profile", "facets":
+        q = [q for p, q in m.asked if p.endswith(path)][-1]
+        assert "last" not in q and int(q["to"][0]) - int(q["from"][0]) == 240000, q
+    text = b.eval("document.getElementById('busy-text').textContent")
+    used, most, share = re.match(r"([\d.]+) of ([\d.]+) CPU-seconds busy \((\d+) %\)$", text).groups()
+    assert float(used) == float(most) and share == "100", text
 
 
 @test(lambda: page_mock.plain(6000))
@@ -351,7 +364,7 @@ def lanes(b, m):
     b.press("as-lanes")
     b.wait("document.documentElement.dataset.lanes === '4'")
     q = [q for p, q in m.asked if p.endswith("lanes")][-1]
-    assert int(q["bins"][0]) * int(q["limit"][0]) <= 100000 and q["last"] == ["600"], q
+    assert int(q["bins"][0]) * int(q["limit"][0]) <= 100000 and int(q["to"][0]) - int(q["from"][0]) == 600000, q
     assert "lanes=1" in b.eval("location.hash")
     colours = b.eval("(c => new Set(new Uint32Array(c.getContext('2d').getImageData(c.width / 2, 0, 400, 60).data.buffer)).size)"
                      "(document.getElementById('lane-canvas'))")

@@ -19,7 +19,7 @@ unit_otlp_answer_LIBS := -lprotobuf-c -lcurl
 unit_otlp_body_SRCS := exporterd/body.c
 unit_otlp_body_LIBS := -lz -lzstd -Wl,--wrap=malloc,--wrap=calloc
 REQUEST := exporterd/request.c exporterd/queue.c exporterd/body.c \
-	exporterd/kept_batch.c ipc/sealed.c ipc/sealed_map.c $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c common/hash_table.c
+	ipc/sealed.c ipc/sealed_map.c $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_request_SRCS := $(REQUEST)
 unit_request_LIBS := -lprotobuf-c -lxxhash -lz -lzstd \
 	-Wl,--wrap=malloc,--wrap=calloc
@@ -29,11 +29,10 @@ unit_sender_LIBS := -lprotobuf-c -lxxhash -lz -lzstd -lcurl \
 	-Wl,--wrap=clock_gettime
 unit_fanout_SRCS := $(unit_sender_SRCS) exporterd/fanout.c exporterd/spool.c exporterd/own_dir.c common/read_all.c common/buffer.c exporterd/spool_file.c
 unit_fanout_LIBS := $(unit_sender_LIBS)
-unit_queue_SRCS := exporterd/queue.c exporterd/body.c exporterd/kept_batch.c \
+unit_queue_SRCS := exporterd/queue.c exporterd/body.c \
 	ipc/sealed.c ipc/sealed_map.c ipc/batch.c
 unit_queue_LIBS := -lz -lzstd
 unit_exporter_config_SRCS := common/number.c common/read_all.c common/buffer.c exporterd/config.c exporterd/endpoint.c \
-	exporterd/metrics_config.c exporterd/debuginfod_config.c \
 	exporterd/resource.c common/pairs.c exporterd/body.c common/log.c common/log_quote.c
 unit_exporter_config_LIBS := -lcurl -lz -lzstd
 unit_exporter_resource_SRCS := exporterd/resource.c common/pairs.c \

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/formats/html_lines.h"
-
 #include "profile/formats/html.h"
 #include "tests/unit/cli_batch.h"
 

@@ -61,16 +61,23 @@ static const char *summary(struct report_run run)
 	return text;
 }
 
-TEST(report_says_how_busy_it_was)
+static void all_delivered(uint64_t n)
 {
 	memset(&st, 0, sizeof(st));
-	st.loader.bpf[BPF_TAKEN] = st.loader.bpf[BPF_SENT] = 119;
-	st.loader.drained = st.loader.forwarded = 119;
-	st.totals.received = st.totals.handed = 119;
-	st.totals.outcomes.samples[BATCH_DELIVERED] = 119;
-	CHECK_STR(summary((struct report_run){ 99, 2, 10000000000, false, false }),
+	st.loader.bpf[BPF_TAKEN] = st.loader.bpf[BPF_SENT] = n;
+	st.loader.drained = st.loader.forwarded = n;
+	st.totals.received = st.totals.handed = n;
+	st.totals.outcomes.samples[BATCH_DELIVERED] = n;
+	st.frequency = 100;
+	st.loader.cpus = 2;
+}
+
+TEST(report_says_how_busy_it_was)
+{
+	all_delivered(119);
+	CHECK_STR(summary((struct report_run){ 99, 2, 10000000000, 0, false, false }),
 		  "119 samples, none lost; 1.2 of 20.0 CPU-seconds busy (6 %)");
-	CHECK_STR(summary((struct report_run){ 99, 2, 10000000000, true, false }),
+	CHECK_STR(summary((struct report_run){ 99, 2, 10000000000, 0, true, false }),
 		  "119 samples, none lost; 1.2 s of CPU time in 10.0 s");
 	CHECK_STR(summary((struct report_run){ 0 }), "119 samples, none lost");
 	st.totals.handed = 116;
@@ -80,16 +87,28 @@ TEST(report_says_how_busy_it_was)
 		  "119 samples, 2 lost (hub_dropped 2), difference 1");
 }
 
+/* CPUs are sampled before the run is said to begin, and after its end until loaderd stops. */
+TEST(report_counts_no_samples_from_before_the_run_as_busy)
+{
+	struct report_run run = { .elapsed_ns = 10000000000 };
+
+	all_delivered(160);
+	report_run_begin(&run, &st);
+	all_delivered(1160);
+	CHECK_STR(summary(run), "1160 samples, none lost; 10.0 of 20.0 CPU-seconds busy (50 %)");
+	all_delivered(2160);
+	CHECK_STR(summary(run), "2160 samples, none lost; 20.0 of 20.0 CPU-seconds busy (100 %)");
+	all_delivered(2180);
+	CHECK_STR(summary(run), "2180 samples, none lost; 20.0 of 20.0 CPU-seconds busy (100 %)");
+}
+
 /* SIGHUP: samples of before and after stand for different times. */
 TEST(report_does_not_say_how_busy_it_was_at_two_frequencies)
 {
 	struct report_run run = { .elapsed_ns = 10000000000 };
 
-	memset(&st, 0, sizeof(st));
-	st.loader.bpf[BPF_TAKEN] = st.loader.bpf[BPF_SENT] = 119;
-	st.loader.drained = st.loader.forwarded = 119;
-	st.totals.received = st.totals.handed = 119;
-	st.totals.outcomes.samples[BATCH_DELIVERED] = 119;
+	all_delivered(119);
+	st.frequency = 0;
 	report_run_note(&run, &st);
 	CHECK_STR(summary(run), "119 samples, none lost");
 	st.frequency = 99;

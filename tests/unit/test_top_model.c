@@ -617,6 +617,71 @@ TEST(cells_say_what_has_no_name)
 	top_model_fini(&m);
 }
 
+/* A batch of 5 s (20 Hz, `cpus` CPUs that are busy all the time) after REAL + from
+ * seconds, and `carried` samples of the interval before it. */
+static void feed_busy(struct top_model *m, uint32_t cpus, uint32_t carried, uint64_t from)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	uint32_t p = process(b, 10, "app", "app"), n = 100 * cpus + carried;
+	uint32_t f = frame(b, BATCH_FRAME_NATIVE, "work", 0, 0x10);
+	uint64_t start = REAL + from * S;
+	size_t len;
+	void *data;
+
+	for (uint32_t i = 0; i < carried; i++)
+		event(b, p, 10, "app", STOP_COMPLETE, &f, 1, start - S / 20 * (i + 1));
+	for (uint32_t i = 0; i < 100 * cpus; i++)
+		event(b, p, 10, "app", STOP_COMPLETE, &f, 1, start + S / 20 * (i / cpus));
+	CHECK_EQ(batch_builder_finish(b, start, start + 5 * S, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(top_model_add(m, data, len, n), 0);
+	free(data);
+}
+
+static void check_busy(const struct top_model *m, uint64_t window_s, uint64_t events)
+{
+	const struct top_query q = { .view = TOP_FUNCTIONS, .window_ns = window_s * S };
+	struct top_table t = { 0 };
+	char text[64];
+
+	top_model_table(m, &q, &t);
+	CHECK_EQ(t.events, events);
+	top_busy(&t, 2, text, sizeof(text));
+	CHECK_STR(text, "2.00 of 2 CPUs busy (100 %)");
+	top_table_fini(&t);
+}
+
+/* A sample whose names were not there yet comes with a later interval. */
+TEST(samples_of_an_earlier_interval_do_not_make_cpus_busier)
+{
+	struct top_model m;
+
+	top_model_init(&m, TOP_SPAN_NS);
+	feed_busy(&m, 2, 0, 0);
+	feed_busy(&m, 2, 16, 5);
+	check_busy(&m, 5, 216);
+	top_model_fini(&m);
+	top_model_init(&m, 0);
+	feed_busy(&m, 2, 0, 0);
+	check_busy(&m, 0, 200);
+	top_model_clear(&m);
+	feed_busy(&m, 2, 16, 5);
+	check_busy(&m, 0, 216);
+	top_model_fini(&m);
+}
+
+/* 100 samples fit into 5 s at 20 Hz, or one more. */
+TEST(a_sample_more_does_not_make_cpus_busier)
+{
+	struct top_model m;
+
+	top_model_init(&m, TOP_SPAN_NS);
+	feed_busy(&m, 2, 0, 0);
+	feed(&m, 10, 2, 5, 5);
+	check_busy(&m, 5, 202);
+	top_model_fini(&m);
+}
+
 TEST(what_follows_a_cleared_table_reaches_back_to_it)
 {
 	struct top_model m;

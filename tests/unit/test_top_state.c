@@ -394,7 +394,7 @@ TEST(a_table_is_a_line_of_json)
 
 TEST(how_busy_the_machine_is)
 {
-	struct top_table t = { .cpu_s = 0.6, .seconds = 5 };
+	struct top_table t = { .busy_s = 0.6, .seconds = 5 };
 	char text[64];
 
 	top_busy(&t, 2, text, sizeof(text));

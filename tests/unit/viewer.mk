@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 VIEWER_STORE := $(VIEWER_FORMATS) profile/formats/page.o.c viewer/server/decode.c \
 	viewer/server/decode_frames.c viewer/server/names.c viewer/server/otlp_in.pb-c.c \
-	viewer/server/segment.c viewer/server/store.c viewer/server/match.c \
+	viewer/server/segment.c viewer/server/store.c \
 	viewer/server/select.c viewer/server/facets.c viewer/server/lanes.c viewer/server/params.c common/number.c viewer/server/api.c \
 	viewer/server/take.c viewer/server/feed.c $(VIEWER_HUB) common/log.c common/send_fds.c
 VIEWER_STORE_LIBS := -lprotobuf-c -lz -lxxhash

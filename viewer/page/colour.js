@@ -2,8 +2,8 @@
 /*
  * colour - of boxes: by kind, library or process, by change, by search
  *
- * A colour is of a name's hash: it is the same in every recording.  The ink on
- * a box is black or white, what has more contrast: at least 4.58 to 1, for any
+ * A colour is made of a name's hash, so it is the same in every recording.  The text on
+ * a box is black or white, whichever has more contrast: at least 4.58 to 1, for any
  * colour (WCAG 2.1, relative luminance; black and white are 21 to 1).
  */
 
@@ -19,7 +19,7 @@ function luminance(...rgb)
 	return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/* A colour for the canvas and for a pixel, and that of text on it.  hue: 0 to 360, sat and light: percent. */
+/* A colour for the canvas and for a pixel, and the colour of text on it.  hue: 0 to 360, sat and light: percent. */
 function tone(hue, sat, light)
 {
 	const a = sat / 100 * Math.min(light, 100 - light) / 100;
@@ -35,7 +35,7 @@ function tone(hue, sat, light)
 	};
 }
 
-/* A colour of the theme; faded: of what a search does not match. */
+/* A colour of the theme; faded: for boxes that a search does not match. */
 function themed(hue, sat, shade, faded)
 {
 	if (dark)
@@ -86,7 +86,7 @@ function change(i)
 	return a || b ? (a - b) / Math.max(a, b) * sure : 0;
 }
 
-/* For each row the label of its process; -1: several; -2: none.  From below (the leaves come first), then from above. */
+/* For each row the label of its process; -1: several; -2: none.  First upwards (for trees from the leaves), then downwards. */
 function processes(t)
 {
 	const of = new Int32Array(t.n).fill(-2);
@@ -108,7 +108,7 @@ function processes(t)
 
 const groupColour = (hash, faded) => groups[(faded ? HUES * LIGHTS : 0) + (hash >>> 0) % (HUES * LIGHTS)];
 
-/* What the boxes of a tree can be coloured by: the hash of a row's group; undefined: it has none. */
+/* The ways to colour the boxes of a tree, by the hash of a row's group; undefined: it has none. */
 const COLOURS = {
 	kind: null,
 	library: (i) => {
@@ -138,7 +138,7 @@ function colour(i, faded)
 	return hash === undefined ? plain[pale] : groupColour(hash, pale);
 }
 
-/* Names and colours of the largest groups, and what the other boxes have. */
+/* Names and colours of the largest groups, and of all other boxes. */
 function groupLegend()
 {
 	const list = state.colour === "library" ? LISTS.modules : LISTS.processes;
@@ -171,7 +171,7 @@ function legend()
 	}));
 }
 
-/* What a tree needs beside its rows to be drawn. */
+/* The data besides its rows that drawing a tree needs. */
 function prepareColours()
 {
 	if (state.colour === "process" && !T.process)

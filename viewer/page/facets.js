@@ -8,7 +8,7 @@ const FACETS = [
 const FACET_NAMES = new Map([...FACETS, ["tid", "Thread ID"]]);
 const closed = new Set(["pid"]);	/* collapsed lists */
 
-/* A kind of frame is called as in the legend. */
+/* A kind of frame has its name from the legend. */
 const filterText = (key, v, most) => {
 	const kind = key === "kind" && KINDS.find((k) => k.filter && k.filter === v);
 
@@ -83,7 +83,7 @@ function facetList(key, title, values, others)
 		if (!list.some((x) => x[0] === v))
 			list.push([v, v, 0]);
 	}
-	/* that nothing has a container says nothing */
+	/* a list with "no container" only is useless */
 	if (!list.length || !holding && list.length === 1 && list[0][0] === "" && !state.filters.has(key))
 		return null;
 	const summary = el("summary", {}, title, el("span", { className: "n" }, ` ${number(list.length)}`));
@@ -107,11 +107,11 @@ function facetList(key, title, values, others)
 	return d;
 }
 
-let holding = false;			/* the pointer is in the lists: nothing there moves */
-let newest = null;			/* lists that came last */
-let placed = null;			/* those that are shown */
+let holding = false;			/* the pointer is in the lists: their entries must not move */
+let newest = null;			/* the lists of the last answer */
+let placed = null;			/* the lists that are shown */
 
-/* What is shown, with new numbers: under the pointer no value comes, goes or moves. */
+/* The shown lists with new numbers: under the pointer no value appears, disappears or moves. */
 function heldLists(lists)
 {
 	const out = { others: lists.others };
@@ -140,7 +140,7 @@ function release(e)
 function showFacets(lists)
 {
 	const scroll = $("facets").scrollTop;
-	/* of each list, too */
+	/* for each list */
 	const inner = new Map([...document.querySelectorAll("#facets details")].map((d) => [d.dataset.key, d.lastChild.scrollTop]));
 
 	newest = lists;

@@ -91,7 +91,7 @@ function outline(i, colour, thick)
 	ctx.strokeRect(x + thick / 2, y + thick / 2, Math.max(w - thick - 1, 1), ROW - thick - 1);
 }
 
-/* The ring of focus around a box: two colours, of which one has contrast with whatever is beside it. */
+/* The ring of focus around a box: two colours, one of which has contrast with any background. */
 function ring(i)
 {
 	const [x, w] = placeX(i), y = topOf(i) - view.scrollTop;
@@ -215,7 +215,7 @@ function crumbs()
 	path.unshift(0);
 	if (T.about >= 0)
 		out.push(el("button", { textContent: "Everything", onclick: () => setSandwich(-1) }));
-	/* of a long path only both ends */
+	/* only both ends of a long path */
 	for (const i of path.length > 14 ? [...path.slice(0, 5), -1, ...path.slice(-8)] : path) {
 		if (out.length)
 			out.push(el("span", {}, " \u203a "));

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lanes - a lane for each thread: what it ran, over time
+ * lanes - a lane for each thread: what it ran over time
  *
- * Lanes show the range that is chosen, so a narrower range is a zoom.  A lane
- * has parts, in the colour of the function that ran, or, where the graph is
- * coloured by process, of the process.  In a recording a part is a sample, live
- * it is a stretch of time (live_lanes.js).  A lane:
+ * Lanes show the chosen range, so a narrower range is a zoom.  A lane
+ * has parts, in the colour of the function that ran, or, if the graph is
+ * coloured by process, of the process.  In a recording a part is a sample, on the live page
+ * a period of time (live_lanes.js).  A lane:
  *
- *	process, pid, thread, tid, samples	whose it is
+ *	process, pid, thread, tid, samples	of its thread
  *	hash		of the process's label
- *	ms		of each part its begin, ascending
+ *	ms		the start of each part, ascending
  *	part(k)		{ hash, name, note } of the function of part k
  */
 
 const LANE = 17;			/* px */
 const lanes = $("lanes"), laneCanvas = $("lane-canvas"), lctx = laneCanvas.getContext("2d");
-let laneList = [];			/* those with samples in the range, most first */
+let laneList = [];			/* the lanes with samples in the range, most first */
 let lanePeriod = 1;			/* of a part, ms */
-let laneAt = 0, lanePart = -1;		/* where keys are: the lane, and its part */
-let laneHeld = null;			/* the lane that keys went to */
+let laneAt = 0, lanePart = -1;		/* the position of the keys: lane and part */
+let laneHeld = null;			/* the lane that the keys chose */
 let laneDrag = null;			/* [ms, ms] while the mouse is down */
 let laneMouse = null;			/* the tip is of the lane at this event */
 
-/* The lanes that filters and range leave; note: what else there is to say, or "". */
+/* Show the lanes within filters and range; note: a text about the others, or "". */
 function setLanes(list, period, note)
 {
-	/* who uses the keys stays at a thread and time */
+	/* the position of the keys stays at a thread and a time */
 	const was = laneHeld, ms = was && lanePart >= 0 ? was.ms[lanePart] : NaN;
 	const at = was ? list.findIndex((l) => l.pid === was.pid && l.tid === was.tid) : -1;
 
@@ -85,7 +85,7 @@ function drawLane(lane, y)
 	const wide = Math.max(1, lanePeriod * pixels), name = laneName(lane);
 	const process = state.colour === "process";
 
-	/* of several in a pixel the first */
+	/* the first of several in a pixel */
 	for (let k = 0, x; k < lane.ms.length; k = partFrom(lane, from + (x + 1) / pixels, k + 1)) {
 		x = Math.floor((lane.ms[k] - from) * pixels);
 		lctx.fillStyle = groupColour(process ? lane.hash : lane.part(k).hash).css;
@@ -126,7 +126,7 @@ function drawLanes()
 	}
 }
 
-/* The part of a lane that is nearest to a time, as a number. */
+/* The number of a lane's part that is nearest to a time. */
 function nearestPart(lane, time)
 {
 	const k = partFrom(lane, time);
@@ -142,7 +142,7 @@ function laneSpoken()
 		`${plural(lane.samples, "sample")}, thread ${laneAt + 1} of ${laneList.length}.`;
 }
 
-/* Only this thread, or all again. */
+/* Filter by this thread, or remove the filter. */
 function toggleLane(lane)
 {
 	toggle("tid", String(lane.tid));
@@ -244,7 +244,7 @@ function listenToLaneMouse()
 	});
 }
 
-/* Show or hide the lanes as the state says. */
+/* Show or hide the lanes according to the state. */
 function showLanes()
 {
 	press("as-lanes", state.lanes);
@@ -252,7 +252,7 @@ function showLanes()
 	drawLanes();
 }
 
-/* changed(): called when they come or go. */
+/* changed(): called when the lanes are shown or hidden. */
 function listenToLanes(changed)
 {
 	$("as-lanes").addEventListener("click", () => {

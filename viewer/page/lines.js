@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lines - which lines of a function's source the samples are in
+ * lines - the lines of a function's source in which samples are
  *
- * A tree that knows lines has two more columns: own, the line of most samples
+ * A tree with lines has two more columns: own, the line of most samples
  * that end in a row, and from, the line of its caller that most of its samples
  * were called from; 0: not known.  ownMore and fromMore have the other lines of a
  * row: { sum, parts: [[line, samples], ...] }, of `sum` samples; the rest is in
- * the column.  Where only some of the samples are left, lines have their part.
+ * the column.  If only some of the samples are selected, lines have the same share.
  */
 
 const LINES_SHOWN = 6;			/* in the text about a frame */
 
 const integers = (v) => Array.isArray(v) && v.every(Number.isSafeInteger);
 
-/* Fill the tree's columns from the lists of profile/formats/html_lines.h; without, or if they make no sense, it has none. */
+/* Fill the tree's columns from the lists of profile/formats/html.h, if these are there and valid. */
 function readLines(p, t, data)
 {
 	const begins = new Int32Array(p.nLabels).fill(-1), begin = (l) => begins[l] ?? -1;
@@ -73,7 +73,7 @@ function addLines(to, line, more, n)
 const addOwn = (to, t, i, n) => addLines(to, t.own[i], t.ownMore.get(i), n);
 const addFrom = (to, t, i, n) => addLines(to, t.from[i], t.fromMore.get(i), n);
 
-/* Samples by line as a column's value, and what is in its Map, if anything. */
+/* Samples by line as the value of a column, and the rest for its Map, if any. */
 function ofLines(sums)
 {
 	const [most, ...parts] = [...sums].sort((a, b) => b[1] - a[1]);
@@ -81,7 +81,7 @@ function ofLines(sums)
 	return [most ? most[0] : 0, parts.length ? { sum: parts.reduce((n, [, k]) => n + k, most[1]), parts } : null];
 }
 
-/* Set what the last row of rows has. */
+/* Set the lines of the last row of rows. */
 function putLines(rows, own, from)
 {
 	const at = rows.n - 1;
@@ -95,7 +95,7 @@ function putLines(rows, own, from)
 	}
 }
 
-/* Set what the last row of rows has: the same as row i of a tree. */
+/* Set the lines of the last row of rows: those of row i of a tree. */
 function copyLines(rows, t, i)
 {
 	const at = rows.n - 1;
@@ -153,7 +153,7 @@ function linesOfLabels(t, from, only = -1)
 	return out;
 }
 
-/* The lines of what row i of the shown tree stands for; of the whole function, where a tree is merged from its leaves. */
+/* The lines of row i of the shown tree; of the whole function, if the tree is merged from its leaves. */
 function linesAt(i)
 {
 	const l = T.label[i], t = P.view;
@@ -186,7 +186,7 @@ function topLines(i, most = LINES_SHOWN)
 	return left.length ? [...out, ["other lines", sum(0), sum(1)]] : out;
 }
 
-/* A list of lines for the text about a frame; null: none is known. */
+/* A list of lines for the text about a frame; null: there are none. */
 function linesElement(i)
 {
 	const lines = topLines(i), cell = (n) => el("td", {}, n > 0.5 ? percent(n, P.tree.all) : "");

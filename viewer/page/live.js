@@ -19,7 +19,7 @@ class Refused extends Error {
 
 /* --- requests --------------------------------------------------------------------- */
 
-/* The text of {"error":"text"}, or the whole answer. */
+/* The text of {"error":"text"}, or else the whole answer. */
 function errorText(body)
 {
 	try {
@@ -29,7 +29,7 @@ function errorText(body)
 	}
 }
 
-/* There was no answer, or not all of it. */
+/* There was no answer, or an incomplete one. */
 class Lost extends Error {}
 
 async function request(path, params, signal, how)
@@ -55,20 +55,16 @@ async function request(path, params, signal, how)
 
 const ask = async (path, params, signal) => JSON.parse(await request(path, params, signal, "text"));
 
-/* Parameters of a request: the filters, and the range unless another one is given. */
-function selection(from, to)
+/*
+ * Parameters of a request: the filters, and the range unless another one is given.  It is never
+ * "the last seconds": the server's clock goes on, and there would be samples of a longer time than is shown.
+ */
+function selection([from, to] = range())
 {
 	const p = new URLSearchParams();
 
-	if (from !== undefined) {
-		p.set("from", Math.round(from));
-		p.set("to", Math.round(to));
-	} else if (state.last) {
-		p.set("last", state.last);
-	} else {
-		p.set("from", state.from);
-		p.set("to", state.to);
-	}
+	p.set("from", Math.round(from));
+	p.set("to", Math.round(to));
 	for (const [k, set] of state.filters) {
 		for (const v of set)
 			p.append(k, v);
@@ -97,7 +93,7 @@ async function askTime(signal)
 	oldest = info.start_ms || nowMs;
 	coarse = info.coarse_ms || 0;
 	aboutLive();
-	const p = selection(...lineSpan());
+	const p = selection(lineSpan());
 
 	p.set("bins", binsOfLine());
 	Object.assign(line, await ask("timeline", p, signal), { frequency: info.frequency, cpus: info.cpus });
@@ -115,7 +111,7 @@ async function askProfile(signal)
 	const [from, to] = range();
 
 	showFacets(facets);
-	/* the root of the graph says it, too */
+	/* the root of the graph shows it, too */
 	const shownProfile = decode(JSON.parse(profile));
 	showLoad(shownProfile.tree.all, info.frequency, info.cpus, to - Math.max(from, oldest));
 	showProfile(shownProfile);
@@ -226,7 +222,7 @@ function askForKey(why)
 	page.dataset.state = "key";
 	stored("sessionStorage", KEY, null);
 	notice(why, "Open the address that `trifold run` printed in its terminal when it started: it ends in #key=\u2026 " +
-		"and only whoever sees it may see the profile. Or paste it here:", el("p", {}, input, " ", b));
+		"and nobody can see the profile without it. Or paste it here:", el("p", {}, input, " ", b));
 }
 
 const FIRST_MS = 15000;			/* after this time the first samples should be here */
@@ -276,8 +272,7 @@ const ENDINGS = {
 
 async function download(format)
 {
-	const p = selection(...range());
-	const [from] = range();
+	const p = selection(), [from] = range();
 
 	p.set("format", format);
 	try {
@@ -332,7 +327,7 @@ source.changed = () => {
 	refresh();
 };
 
-/* of two ranges compared no box is first */
+/* a comparison of two ranges has no times */
 source.timed = () => !state.base;
 
 function recallLive()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_lanes - the lanes of the live page: what each thread ran most, in each stretch of time */
+/* live_lanes - the lanes of the live page: what each thread ran most in each period of time */
 
-const LIVE_LANES = 100;			/* threads that are asked for */
+const LIVE_LANES = 100;			/* threads that are requested */
 
 /* Lanes (lanes.js) of the answer to GET /api/v1/lanes. */
 function readLanes({ from, bin_ms, threads, labels })

@@ -4,13 +4,13 @@
 const menu = $("menu");
 let menuFrom = null;			/* the element that gets the focus back */
 
-/* Copy a text, and say so, or that the browser does not let us. */
+/* Copy a text, and say that it was copied, or that the browser refuses. */
 async function copyText(text, what)
 {
 	try {
 		await navigator.clipboard.writeText(text);
 	} catch (e) {
-		/* refused, or not there in this browser: the old way */
+		/* refused, or missing in this browser: the old way */
 		const area = el("textarea", { value: text, className: "unseen" });
 
 		document.body.append(area);

@@ -16,9 +16,9 @@ function merge(p, t, rows, label, roots, how)
 	const self = how.self || t.self, base = how.base || t.selfBase;
 	const sum = how.sum || t.now, sumBase = how.sumBase || t.base, first = t.selfFirst;
 	const groupOf = new Int32Array(p.nLabels);
-	/* of rows that were left out, and those below: the row that is called from what is there */
+	/* for rows that were left out, and those below: the nearest row above that was kept */
 	const over = new Map();
-	/* a list, for stacks may be deeper than the script's own may be */
+	/* a list, not recursion: stacks may be deeper than the script's own */
 	const todo = [[label, roots, 0]];
 
 	function copy(root, depth)
@@ -32,7 +32,7 @@ function merge(p, t, rows, label, roots, how)
 		}
 	}
 
-	/* The lines of the row of a list, whose frames behind the first n are left out. */
+	/* The lines of the row of a list of frames, without those after the first n. */
 	function lines(list, n)
 	{
 		if (list.length === 1 && !over.has(list[0])) {
@@ -104,8 +104,8 @@ function merge(p, t, rows, label, roots, how)
 }
 
 /*
- * A tree with a part of the samples: those for which keepStack(the row where
- * they end) is true.  as, joined: as merge() has them.
+ * A tree with some of the samples: those for which keepStack(the row where
+ * they end) is true.  as, joined: as in merge().
  */
 function narrowed(p, t, keepStack, as, joined)
 {
@@ -220,7 +220,7 @@ function reversed(p, t)
 
 /*
  * A function between its callees, merged, and its callers, merged.  Where it
- * calls itself, the outermost call is meant, so that each sample counts once.
+ * calls itself, its outermost call is taken, so that each sample counts once.
  */
 function sandwiched(p, t, label)
 {
@@ -257,7 +257,7 @@ function sandwiched(p, t, label)
 const ORDERS = {
 	width: (p, t) => (a, b) => t.total[b] - t.total[a],
 	name: (p, t) => (a, b) => ranks(p)[t.label[a]] - ranks(p)[t.label[b]],
-	/* a row has its first sample, or one below it has */
+	/* the first sample of a row or of one below it */
 	time: (p, t) => (a, b) => firsts(t)[a] - firsts(t)[b] || 0,
 };
 
@@ -266,7 +266,7 @@ const orderOf = (t, order) => order === "time" && !t.selfFirst ? "width" : order
 
 /*
  * Where boxes begin: those of a caller beside each other, in an order.  What is
- * below a row with a total less than `thin` is left out, which saves most of the time.
+ * below a row with a total less than `thin` is left out, which saves most of the work.
  */
 function layOut(p, t, order, thin)
 {

@@ -13,7 +13,7 @@ function setTheme(on)
 
 /* --- showing a profile --------------------------------------------------------- */
 
-/* There are samples, but none of what was chosen. */
+/* There are samples, but none within the filters and the range. */
 function nothingChosen()
 {
 	const filters = state.filters.size > 0;
@@ -30,7 +30,7 @@ function showEmpty()
 		$("empty").textContent = P.tree.n > 1 ? "Nothing is left of what was chosen: take a choice back in the row above." : source.empty();
 }
 
-/* Make the tree of P that the state asks for; zoom and cursor stay at their functions. */
+/* Make the tree of P for the state; zoom and cursor stay at their functions. */
 function plant()
 {
 	T = shapedTree();
@@ -72,7 +72,7 @@ function after(object, key)
 	return keys[(keys.indexOf(key) + 1) % keys.length];
 }
 
-/* What reset() would end. */
+/* What reset() would undo. */
 function showReset()
 {
 	const parts = [];
@@ -136,7 +136,7 @@ function setIcicle(on)
 	view.scrollTop = on ? 0 : view.scrollHeight;
 }
 
-/* Set the controls to the state that recall() has read. */
+/* Set the controls to the state that recall() read. */
 function applyState()
 {
 	press("reverse", state.reversed);
@@ -206,7 +206,7 @@ function listen()
 	});
 	$("theme").addEventListener("click", () => {
 		setTheme(!dark);
-		/* the choice is the system's: follow the system from now on */
+		/* the choice is that of the system: follow the system from now on */
 		stored("localStorage", "trifold-theme", dark === system.matches ? null : page.dataset.theme);
 	});
 	$("query").addEventListener("input", () => {

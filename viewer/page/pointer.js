@@ -93,7 +93,7 @@ function pointTo(i)
 	tipAtCursor();
 }
 
-/* The graph has changed: renew the text about the frame below the mouse. */
+/* The graph has changed: update the text about the frame below the mouse. */
 function renewTip()
 {
 	if (tip.style.display !== "block")

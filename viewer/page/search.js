@@ -43,7 +43,7 @@ function count()
 		$("matched").textContent = "not a regular expression: " + searchError;
 		return;
 	}
-	/* of a tree about a function each sample is on both sides */
+	/* a tree about a function has each sample on both sides */
 	for (let i = zoom; i < (zoom ? T.end[zoom] : T.split); ) {
 		if ((i || T.about >= 0) && matched[T.label[i]]) {
 			sum += T.now[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shape - which tree of a profile is shown: from the roots, from the leaves, about a function */
 
-/* A label as a text that finds it in another profile. */
+/* A label as a text by which it is found in another profile. */
 const labelKey = (l) => (P.hash[l] >>> 0).toString(36);
 
 /* The label of such a text; -1: the profile has none. */
@@ -18,7 +18,7 @@ function labelAt(key)
 const SHAPES = ["focus", "without", "hidden", "folded"];
 const SHAPE_NAMES = { focus: "Only with", without: "Without", hidden: "Hidden", folded: "Folded" };
 
-/* The labels that a set of the state has in this profile, as a column; a module's stands for all of it. */
+/* The labels of this profile that are in a set of the state, as a column; a module's label is for all of its functions. */
 function labelSet(set)
 {
 	const out = new Uint8Array(P.nLabels);
@@ -66,7 +66,7 @@ function chosenTree()
 	return P.chosen;
 }
 
-/* Add a value to a set of the state, or take it away. */
+/* Add a value to a set of the state, or remove it. */
 function toggleShape(which, key)
 {
 	const on = !state[which].delete(key);
@@ -91,7 +91,7 @@ function shapeName(which, key)
 	return which === "folded" ? shown(key, 60) : l >= 0 ? shown(labelName(l), 60) : "(a function that is not here)";
 }
 
-/* For each hidden function and so on a button that takes it back. */
+/* A button for each hidden function and so on, which shows it again. */
 function shapeChips()
 {
 	return P ? SHAPES.flatMap((which) => [...state[which]].map((key) => el("button", {
@@ -99,7 +99,7 @@ function shapeChips()
 	}, `${SHAPE_NAMES[which]}: ${shapeName(which, key)} `, el("b", { textContent: "\u00d7" })))) : [];
 }
 
-/* The tree that the state asks for. */
+/* The tree for the state. */
 function shapedTree()
 {
 	const about = state.sandwich ? labelAt(state.sandwich) : -1, t = P.view = chosenTree();
@@ -117,9 +117,9 @@ function shapedTree()
 	return state.reversed ? P.reversedTree : t;
 }
 
-const NARROW = 1 / 16384;		/* of the width: less than is ever drawn */
+const NARROW = 1 / 16384;		/* of the width: narrower boxes are never drawn */
 
-/* Lay out the tree as far as it is needed for what is below row i. */
+/* Lay out the part of the tree below row i. */
 function lay(i, part = NARROW)
 {
 	const least = T.total[i] * part, order = orderOf(T, state.order);
@@ -128,7 +128,7 @@ function lay(i, part = NARROW)
 		layOut(P, T, order, i ? 0 : least);
 }
 
-/* The list of orders has those that can be had, and what is shown. */
+/* Fill the list of orders with the possible ones, and choose the current one. */
 function showOrders()
 {
 	const time = $("order").querySelector("[value=time]"), timed = source.timed();
@@ -137,7 +137,7 @@ function showOrders()
 	$("order").value = timed || state.order !== "time" ? state.order : "width";
 }
 
-/* The order after that which is shown. */
+/* The order after the current one. */
 function nextOrder()
 {
 	const next = after(ORDERS, $("order").value);
@@ -154,7 +154,7 @@ function setOrder(by)
 	if (!P)
 		return;
 	if (orderOf(T, by) !== by)
-		source.changed();	/* asks for times */
+		source.changed();	/* requests times */
 	hideTip();
 	lay(zoom);
 	redraw();

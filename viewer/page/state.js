@@ -2,7 +2,7 @@
 /*
  * state - what the page shows, and how the address keeps it
  *
- * All of the state is in the address, behind its #, so that a link shows the
+ * The whole state is in the address, after its #, so that a link shows the
  * same.  The live page's key is never there.
  */
 
@@ -32,7 +32,7 @@ const state = {
 let P = null;				/* the profile */
 let T = null;				/* the tree that is shown */
 let zoom = 0, cursor = -1;		/* rows of T */
-/* changed() is called when filters or ranges change; timed(): can times of samples be had?  static.js and live.js set them */
+/* changed() is called when filters or ranges change; timed(): are times of samples available?  static.js and live.js set them */
 const source = { changed() {}, extra() {}, timed: () => false, empty: () => "" };
 
 const HASH = /^[0-9a-z]{1,7}$/;
@@ -52,9 +52,9 @@ function flag(name)
 }
 
 /*
- * What is in the address, by its key there: put() gives the texts that stand for
- * a part of the state, take() sets it from texts, which anybody may have written.
- * quiet: what changes it makes no new entry of the browser's history.
+ * The fields of the address, by key: put() gives the texts for
+ * a part of the state, take() sets it from texts, which are not trusted.
+ * quiet: a change makes no new entry in the browser's history.
  */
 let fields = null;
 
@@ -133,7 +133,7 @@ function remember()
 	}
 }
 
-/* The state is that of the address: what changes from now on is a new step. */
+/* The state is that of the address: the next change is a new step. */
 function settle()
 {
 	written = address();
@@ -172,7 +172,7 @@ function sourceOf(l)
 	return at ? at.file + (at.line ? ":" + at.line : "") : "";
 }
 
-/* Of each label the marks that all its frames have. */
+/* For each label the marks that all its frames have. */
 function marksOfLabels(t)
 {
 	if (!t.labelMarks) {

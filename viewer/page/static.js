@@ -45,7 +45,7 @@ function startTime(info)
 	recorded = true;
 	state.last = 0;
 	oldest = info.start_ms;
-	/* the last sample lies before the end, however that and the start were rounded */
+	/* rounding of start and duration must not exclude the last sample */
 	nowMs = info.start_ms + info.duration_ms + 2;
 	listenToTimeline();
 	listenToLanes(chooseLanes);
@@ -54,7 +54,7 @@ function startTime(info)
 function drawTime()
 {
 	const [from, to] = lineSpan(), { frequency, cpus } = recording.p.info;
-	/* of at least two samples of a busy CPU, so that the height is one of CPUs */
+	/* at least two samples of a busy CPU in a bin, so that the height is in CPUs */
 	const bins = Math.max(1, Math.min(binsOfLine(), Math.floor((to - from) * frequency / 2000)));
 
 	Object.assign(line, { from, to, frequency, cpus, bin_ms: (to - from) / bins, counts: recording.counts(from, to, bins) });

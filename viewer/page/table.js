@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table - the functions by their samples; it has all that the graph shows, for
+ * table - the functions by their samples: everything that the graph shows, for
  * people who cannot see the graph
  */
 
@@ -10,8 +10,8 @@ let sumsOf = null;			/* { tree, row, list, sum } of the last call */
 
 /*
  * What can be listed.  groups(): the group of each label (-1: none) and their
- * number, or sums() what totals() has of them; the rest is of a group: its name,
- * what stands behind that, where it is, what a click does.
+ * number, or sums() the result of totals(); the rest is about a group: its name,
+ * the text after it, its source, what a click does.
  */
 const LISTS = {
 	functions: {

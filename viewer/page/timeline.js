@@ -19,7 +19,7 @@ function range()
 	return state.last ? [nowMs - 1000 * state.last, nowMs] : [state.from, state.to];
 }
 
-/* What the time line shows: all; live also what was asked for and is not there yet. */
+/* The range of the time line: all; on the live page also the requested time without samples yet. */
 function lineSpan()
 {
 	if (recorded)
@@ -31,7 +31,7 @@ function lineSpan()
 
 const binsOfLine = () => clamp(Math.round(timeline.clientWidth / 4), 60, 500);
 
-/* A time as text; by: ms between two such. */
+/* A time as text; by: ms between two of them. */
 function timeText(ms, by)
 {
 	const s = (ms - oldest) / 1000;
@@ -54,7 +54,7 @@ function step(ms, most)
 {
 	const s = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 10800, 21600, 43200, 86400];
 
-	/* beyond days 10, 100, ... of them: times may be years apart */
+	/* above a day: 10, 100, ... days, since times may be years apart */
 	return 1000 * (s.find((by) => ms / by / 1000 <= most) || 86400 * 10 ** Math.ceil(Math.log10(ms / most / 86400000)));
 }
 
@@ -89,7 +89,7 @@ function drawMarks(w, h)
 		tctx.fillRect(0, h - 15, xAt(coarse), 2);
 }
 
-/* The busy CPUs that the height of the time line means: all; where they are not known, the most there were. */
+/* The number of busy CPUs at the top of the time line: all; if that is not known, the most there were. */
 function topCpus()
 {
 	return line.cpus || busyCpus(line.counts.reduce((m, n) => Math.max(m, n), 0), line.frequency, line.bin_ms);
@@ -102,7 +102,7 @@ function drawGrid(w, h)
 		tctx.fillRect(0, y, w, 1);
 }
 
-/* What the axis of busy CPUs means; above the bars, which may be as high as it is. */
+/* The labels of the axis of busy CPUs; drawn over the bars, which may reach the top. */
 function drawTop(top, h)
 {
 	tctx.font = "11px system-ui, sans-serif";
@@ -148,7 +148,7 @@ function drawTimeline()
 	for (let i = 0; i < n; i++) {
 		const x = xAt(line.from + i * line.bin_ms), x2 = xAt(line.from + (i + 1) * line.bin_ms);
 		const busy = busyCpus(line.counts[i], line.frequency, line.bin_ms);
-		/* what ran is seen, however many CPUs there are */
+		/* at least a pixel, however many CPUs there are */
 		const tall = Math.max(1, Math.min(1, busy / (top || 1)) * (h - 20));
 
 		if (line.counts[i])
@@ -232,7 +232,7 @@ function rangeOfAddress(p)
 
 let rangeTimer = 0;
 
-/* A key that is held down makes one request, not many. */
+/* A key that is held down causes one request, not many. */
 function rangeChanged()
 {
 	showRange();

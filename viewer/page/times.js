@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * times - of each sample of a recording its row, thread and time, and what
- * filters and range leave of them
+ * times - row, thread and time of each sample of a recording, and the samples
+ * within filters and range
  *
- * A unit is a sample, of a line (0: not known); in a page without times (two files compared) all samples
- * of a row, whose thread stands for its process.
+ * A unit is a sample with its line (0: not known); in a page without times (two files compared) all samples
+ * of a row, with a thread for their process.
  */
 
 const THREAD_FIELDS = 6;
@@ -15,7 +15,7 @@ const whole = (n) => Number.isSafeInteger(n) && n >= 0;
 /* Is v an array of whole numbers from 0 on? */
 const wholeNumbers = (v) => Array.isArray(v) && v.every(whole);
 
-/* Threads of profile/formats/html_times.h; null: there are none, or they make no sense. */
+/* Threads of profile/formats/html_times.h; null: there are none, or they are invalid. */
 function readThreads(data)
 {
 	const { names, list } = data.threads || {}, out = [];
@@ -36,7 +36,7 @@ function readThreads(data)
 	return out;
 }
 
-/* Of a row's samples [line, how many], in their order. */
+/* The samples of a row by line, [line, number], in their order. */
 function linesInOrder(tree, row)
 {
 	const own = tree.own ? tree.own[row] : 0, more = tree.own && tree.ownMore.get(row), n = tree.self[row];
@@ -75,7 +75,7 @@ function readTimes(data, tree)
 	return u;
 }
 
-/* When the first sample was taken that ends in each row; Infinity: none does. */
+/* The time of the first sample that ends in each row; Infinity: none does. */
 function firstTimes(tree, { n, row, ms })
 {
 	const first = new Float64Array(tree.n).fill(Infinity);
@@ -111,7 +111,7 @@ const short = {
 	pid: (v, t) => `${v} ${t.process}`,
 };
 
-/* The filters, the range and what they leave of the tree of a recording. */
+/* The samples of a recording within filters and range. */
 class Recording {
 	constructor(p, data)
 	{
@@ -164,7 +164,7 @@ class Recording {
 		}
 	}
 
-	/* Of each thread its units in the order of time. */
+	/* The units of each thread in the order of time. */
 	unitsByThread()
 	{
 		const { n, thread, threads, ms } = this.units, out = threads.map(() => []);
@@ -175,7 +175,7 @@ class Recording {
 		return out;
 	}
 
-	/* Lanes (lanes.js) of what filters and range leave. */
+	/* Lanes (lanes.js) within filters and range. */
 	lanes(from, to)
 	{
 		const { n, threads, ms, row } = this.units, passes = new Uint8Array(n), { p } = this;
@@ -205,7 +205,7 @@ class Recording {
 		return out;
 	}
 
-	/* What the filters and the range leave: the tree, and the lists of values. */
+	/* The tree and the lists of values within filters and range. */
 	select(from, to)
 	{
 		const { row, line, thread, threads, ms } = this.units, all = this.all, kindBit = 1 << this.keys.length;
@@ -217,7 +217,7 @@ class Recording {
 		this.each(from, to, (i, bits) => {
 			const r = row[i], n = this.timed ? 1 : all.self[r] + (all.selfBase ? all.selfBase[r] : 0);
 
-			/* a list counts what the other filters let through */
+			/* a list counts samples that pass the other filters */
 			for (let k = 0; k < sums.length; k++) {
 				if (!(bits & ~(1 << k)))
 					sums[k][thread[i]] += n;
@@ -244,7 +244,7 @@ class Recording {
 			narrowed(this.p, { ...all, self, selfBase, selfFirst, ownMore }, () => true, this.keptLabels()) };
 	}
 
-	/* For each label itself, or -1: its frames are left out. */
+	/* For each label: itself; -1: its frames are left out. */
 	keptLabels()
 	{
 		const wanted = state.filters.get("kind");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* touch - a tap shows what the frame is, a second one on it zooms */
+/* touch - a tap shows the text about a frame, a second one on it zooms */
 
 let tapped = -1;			/* the row of T of the last tap */
 let tappedTree = null;			/* that T */

@@ -5,13 +5,13 @@
  * A profile has names, and a tree of its stacks, merged from their roots.  The
  * columns of a tree: label (-1: everything); depth; self, the samples that end
  * in the row; now, self and all rows below.  A comparison also has selfBase and
- * base, the same for the other range.  selfFirst, where times are known: when the
+ * base, the same for the other range.  selfFirst, if times are known: when the
  * first sample that ends in the row was taken, ms (Infinity: none); first, the
- * same of the row and all below.  marks: what is special about all frames of the
+ * same for the row and all below.  marks: special properties of all frames of the
  * row, as bits (MARKS).  start (layOut()) and total are position
  * and width in the graph: in samples, in a comparison in the mean of both shares.
- * end[i] is the first row after i that is not below row i.  all and allBase are
- * what shares are shares of.  own, from, ownMore and fromMore, where lines are
+ * end[i] is the first row after i that is not below row i.  all and allBase: the
+ * samples that are 100 %.  own, from, ownMore and fromMore, if lines are
  * known: lines.js.
  */
 
@@ -22,7 +22,7 @@ const COLUMNS = ["label", "depth", "self", "selfBase", "selfFirst", "marks", "ow
 /* Words for the bits of enum profile_mark. */
 const MARKS = [[1, "inlined"]];
 
-/* What stands behind a name with these marks. */
+/* The text after a name with these marks. */
 function marksText(bits)
 {
 	const words = MARKS.filter(([bit]) => bits & bit).map(([, word]) => word);
@@ -85,7 +85,7 @@ function sums(self, parent)
 	return sum;
 }
 
-/* When each row of a tree, or one below it, was seen first. */
+/* The time of the first sample in each row of a tree or below. */
 function firsts(t)
 {
 	if (!t.first) {
@@ -195,7 +195,7 @@ function textHash(h, s)
 	return h ^ h >>> 15;
 }
 
-/* The names of modules, a label for each, and of each label the number of its module; -1: none. */
+/* The names of modules, a label for each, and for each label the number of its module; -1: none. */
 function modules(p)
 {
 	const known = new Map();
@@ -213,7 +213,7 @@ function modules(p)
 		}
 		p.moduleOf[l] = known.get(name);
 	}
-	/* a label for all of a module, folded */
+	/* a label for a folded module */
 	for (const [m, { name, kind }] of p.modules.entries()) {
 		p.modules[m].label = p.nLabels + m;
 		p.strings.push(name);
@@ -233,7 +233,7 @@ function prepare(p)
 		const kind = p.labels[3 * i + 2];
 		let s = p.strings[p.labels[3 * i]];
 
-		if (kind)	/* of a process this is its pid */
+		if (kind)	/* for a process this is its pid */
 			s += "\n" + p.strings[p.labels[3 * i + 1]];
 		p.hash[i] = textHash(kind + 7, s);
 	}

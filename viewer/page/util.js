@@ -28,7 +28,7 @@ function shown(text, most = 300)
 	return cut.replace(UNSEEN, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
-/* A path, of which the end says most: a long one loses its begin. */
+/* A path: a long one loses its beginning, the end is more important. */
 const shownPath = (text, most = 120) => shown(text.length > most ? "\u2026" + text.slice(1 - most) : text, most);
 
 const number = (n) => Math.round(n).toLocaleString("en");
@@ -43,22 +43,30 @@ function idleText(cpus)
 	return `Nearly idle: ${cpus.toFixed(3)} CPUs were busy. Only running code is sampled.`;
 }
 
+/* CPU time of samples, in s.  Whole samples may add up to a little more than the CPUs had in ms: cut off. */
+function usedTime(samples, frequency, cpus, ms)
+{
+	const used = frequency ? samples / frequency : 0;
+
+	return cpus ? Math.min(used, cpus * ms / 1000) : used;
+}
+
 /* The CPU time of samples as a share of what the CPUs had in ms; cpus 0: not known. */
 function busyText(samples, frequency, cpus, ms)
 {
-	const used = frequency ? samples / frequency : 0, all = cpus * ms / 1000, few = (s) => s.toFixed(s < 0.1 ? 2 : 1);
+	const used = usedTime(samples, frequency, cpus, ms), all = cpus * ms / 1000, few = (s) => s.toFixed(s < 0.1 ? 2 : 1);
 
 	if (!all)
 		return `${few(used)} s of CPU time`;
 	return `${few(used)} of ${all.toFixed(all < 100 ? 1 : 0)} CPU-seconds busy (${(100 * used / all).toFixed(used && used < all / 100 ? 1 : 0)} %)`;
 }
 
-let loadText = "";			/* of what is shown, in the root of the graph */
+let loadText = "";			/* for the root of the graph */
 
-/* Show how busy the CPUs were in ms that are shown. */
+/* Show how busy the CPUs were in the range of ms. */
 function showLoad(samples, frequency, cpus, ms)
 {
-	const share = cpus && ms > 0 && frequency ? busyCpus(samples, frequency, ms) / cpus : 0;
+	const share = cpus && ms > 0 ? usedTime(samples, frequency, cpus, ms) / (cpus * ms / 1000) : 0;
 
 	$("busy").hidden = !frequency || ms <= 0;
 	$("busy-text").textContent = busyText(samples, frequency, cpus, ms);
@@ -77,7 +85,7 @@ function signed(share)
 	return (share > 0 ? "+" : "") + s.replace("-", "\u2212") + " %";
 }
 
-/* What stands for a name that nobody knows: docs/SUPPORT.md. */
+/* Placeholders of unknown names: docs/SUPPORT.md. */
 const NO_NAME = { process: "[unknown process]", thread: "[unknown thread]", container: "[host]" };
 
 const clock = (ms) => new Date(ms).toLocaleTimeString("en-GB");
@@ -102,7 +110,7 @@ function say(text)
 
 /*
  * Replace the elements in a place.  If an old one had the focus, the new one
- * with the same data-id gets it, so that news do not disturb who uses the keys.
+ * with the same data-id gets it, so that new data do not disturb keyboard use.
  */
 function renew(place, ...elements)
 {

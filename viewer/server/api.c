@@ -61,10 +61,10 @@ static void api_failed(struct viewer_answer *ret, int error)
 		api_error(ret, 503, "not enough memory");
 }
 
-/* --- questions -------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------- */
 
-static int get_info(struct api *a, const struct viewer_request *q, uint64_t now,
-		    struct viewer_answer *ret)
+static int api_get_info(struct api *a, const struct viewer_request *q, uint64_t now,
+			struct viewer_answer *ret)
 {
 	const struct store *s = a->store;
 	uint64_t end = 0, stacks = 0;
@@ -72,7 +72,8 @@ static int get_info(struct api *a, const struct viewer_request *q, uint64_t now,
 
 	(void)q;
 	for (size_t i = 0; i < s->n; i++) {
-		end = s->v[i]->end_ns > end ? s->v[i]->end_ns : end;
+		if (s->v[i]->end_ns > end)
+			end = s->v[i]->end_ns;
 		stacks += batch_n(&s->v[i]->b, BATCH_STACKS);
 	}
 	json_open(&j, NULL, '{');
@@ -109,47 +110,48 @@ static int get_info(struct api *a, const struct viewer_request *q, uint64_t now,
 	return 0;
 }
 
-static int put_tree(struct api *a, const struct viewer_request *q,
-		    const struct query *base, struct viewer_answer *ret)
+static int api_put_tree(struct api *a, const struct viewer_request *q,
+			const struct query *base, struct viewer_answer *ret)
 {
 	bool first = q->first && !base;
-	struct html_base b = { 0, 0, 0 };
+	struct tree_how how = { .reversed = q->reverse };
+	struct html_base b;
 	struct selection s;
-	int r = select_batch(a->store, &q->q, base, first ? SELECT_FIRST : 0,
-			     &s);
+	int r = select_batch(a->store, &q->q, base, first ? SELECT_FIRST : 0, &s);
 
 	if (r)
 		return r;
-	if (base)
-		b = (struct html_base){ base->from_ns, base->to_ns,
-					s.base_samples };
-	r = html_data(&s.b, &a->info,
-		      &(struct tree_how){ .reversed = q->reverse, .base = s.base },
-		      base ? &b : NULL, first ? HTML_FIRST : HTML_COUNTS,
-		      &ret->body);
+	how.base = s.base;
+	if (base) {
+		b = (struct html_base){ base->from_ns, base->to_ns, s.base_samples };
+		r = html_data(&s.b, &a->info, &how, &b, HTML_COUNTS, &ret->body);
+	} else {
+		r = html_data(&s.b, &a->info, &how, NULL, first ? HTML_FIRST : HTML_COUNTS,
+			      &ret->body);
+	}
 	selection_fini(&s);
 	return r;
 }
 
-static int get_profile(struct api *a, const struct viewer_request *q,
-		       uint64_t now, struct viewer_answer *ret)
+static int api_get_profile(struct api *a, const struct viewer_request *q,
+			   uint64_t now, struct viewer_answer *ret)
 {
 	(void)now;
-	return put_tree(a, q, NULL, ret);
+	return api_put_tree(a, q, NULL, ret);
 }
 
-static int get_diff(struct api *a, const struct viewer_request *q, uint64_t now,
-		    struct viewer_answer *ret)
+static int api_get_diff(struct api *a, const struct viewer_request *q, uint64_t now,
+			struct viewer_answer *ret)
 {
 	(void)now;
 	if (q->has_base)
-		return put_tree(a, q, &q->base, ret);
+		return api_put_tree(a, q, &q->base, ret);
 	api_error(ret, 400, "base_from and base_to say what to compare with");
 	return 0;
 }
 
-static int get_timeline(struct api *a, const struct viewer_request *q,
-			uint64_t now, struct viewer_answer *ret)
+static int api_get_timeline(struct api *a, const struct viewer_request *q,
+			    uint64_t now, struct viewer_answer *ret)
 {
 	struct query_bins bin = query_bins(&q->q, q->bins);
 	uint64_t *bins = calloc(bin.n, sizeof(*bins));
@@ -183,15 +185,15 @@ static int get_timeline(struct api *a, const struct viewer_request *q,
 	return r;
 }
 
-static int get_facets(struct api *a, const struct viewer_request *q,
-		      uint64_t now, struct viewer_answer *ret)
+static int api_get_facets(struct api *a, const struct viewer_request *q,
+			  uint64_t now, struct viewer_answer *ret)
 {
 	(void)now;
 	return facets_encode(a->store, &q->q, q->limit, &ret->body);
 }
 
-static int get_lanes(struct api *a, const struct viewer_request *q,
-		     uint64_t now, struct viewer_answer *ret)
+static int api_get_lanes(struct api *a, const struct viewer_request *q,
+			 uint64_t now, struct viewer_answer *ret)
 {
 	(void)now;
 	if ((uint64_t)q->bins * q->limit > LANES_CELLS_MAX) {
@@ -201,29 +203,31 @@ static int get_lanes(struct api *a, const struct viewer_request *q,
 	return lanes_encode(a->store, &q->q, q->bins, q->limit, &ret->body);
 }
 
-static void name_file(const struct api *a, const struct viewer_request *q,
-		      const char *ending, struct viewer_answer *ret)
+static void api_name_file(const struct api *a, const struct viewer_request *q,
+			  const char *ending, struct viewer_answer *ret)
 {
 	time_t s = (time_t)(q->q.from_ns / NSEC_PER_SEC);
 	char host[33] = "", when[32] = "";
 	struct tm tm;
 
-	for (size_t i = 0; i + 1 < sizeof(host) && a->info.host[i]; i++)
-		host[i] = isalnum((unsigned char)a->info.host[i]) ?
-			a->info.host[i] : '-';
+	for (size_t i = 0; i + 1 < sizeof(host) && a->info.host[i]; i++) {
+		host[i] = a->info.host[i];
+		if (!isalnum((unsigned char)host[i]))
+			host[i] = '-';
+	}
 	if (gmtime_r(&s, &tm))
 		strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
 	snprintf(ret->file, sizeof(ret->file), "trifold-%s-%s%s", host, when,
 		 ending);
 }
 
-static int get_download(struct api *a, const struct viewer_request *q,
-			uint64_t now, struct viewer_answer *ret)
+static int api_get_download(struct api *a, const struct viewer_request *q,
+			    uint64_t now, struct viewer_answer *ret)
 {
 	const struct format *f;
 	struct selection s;
 	char name[16], names[64], text[80];
-	unsigned int with;
+	unsigned int with = 0;
 	int r;
 
 	(void)now;
@@ -235,14 +239,16 @@ static int get_download(struct api *a, const struct viewer_request *q,
 		api_error(ret, 400, text);
 		return 0;
 	}
-	with = (f->looks & FORMAT_USES_THREADS ? SELECT_THREADS : 0) |
-	       (f->looks & FORMAT_USES_TIMES ? SELECT_TIMES : 0);
+	if (f->looks & FORMAT_USES_THREADS)
+		with |= SELECT_THREADS;
+	if (f->looks & FORMAT_USES_TIMES)
+		with |= SELECT_TIMES;
 	r = select_batch(a->store, &q->q, NULL, with, &s);
 	if (r)
 		return r;
 	r = f->encode(&s.b, &a->info, &ret->body);
 	ret->type = f->type;
-	name_file(a, q, f->endings[0], ret);
+	api_name_file(a, q, f->endings[0], ret);
 	selection_fini(&s);
 	return r;
 }
@@ -252,10 +258,10 @@ static const struct {
 	int (*get)(struct api *a, const struct viewer_request *q, uint64_t now,
 		   struct viewer_answer *ret);
 } paths[] = {
-	{ PREFIX "info", get_info }, { PREFIX "profile", get_profile },
-	{ PREFIX "diff", get_diff }, { PREFIX "timeline", get_timeline },
-	{ PREFIX "facets", get_facets }, { PREFIX "download", get_download },
-	{ PREFIX "lanes", get_lanes },
+	{ PREFIX "info", api_get_info }, { PREFIX "profile", api_get_profile },
+	{ PREFIX "diff", api_get_diff }, { PREFIX "timeline", api_get_timeline },
+	{ PREFIX "facets", api_get_facets }, { PREFIX "download", api_get_download },
+	{ PREFIX "lanes", api_get_lanes },
 };
 #define PATHS	(sizeof(paths) / sizeof(paths[0]))
 
@@ -285,13 +291,15 @@ void api_get(struct api *a, const char *path, const struct params *p,
 		if (!strcmp(path, paths[i].path))
 			r = paths[i].get(a, &q, now, ret);
 	}
-	if (r || ret->body.failed)
-		api_failed(ret, r ? r : -ENOMEM);
+	if (r == 0 && ret->body.failed)
+		r = -ENOMEM;
+	if (r)
+		api_failed(ret, r);
 }
 
 /* --- samples ---------------------------------------------------------------------------- */
 
-/* ExportProfilesServiceResponse; nothing where all was taken. */
+/* An ExportProfilesServiceResponse; empty if all samples were accepted. */
 static void api_accepted(const struct decoded *d, struct viewer_answer *ret)
 {
 	static const char why[] = "samples older than what is kept, or of the future";
@@ -314,7 +322,7 @@ void api_post(struct api *a, const void *data, size_t len, uint64_t now,
 	struct store *s = a->store;
 	const struct decode_in in = {
 		.data = data, .len = len,
-		.oldest_ns = now > s->keep_ns ? now - s->keep_ns : 0,
+		.oldest_ns = store_ago(now, s->keep_ns),
 		.newest_ns = now + FUTURE_NS, .names = &s->names,
 		.limits = DECODE_LIMITS,
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api - answers from the store (docs/VIEWER.md): everything below /api/v1/ and
- * what becomes of a request of samples.  Knows nothing of HTTP but statuses.
+ * api - answers from the store (docs/VIEWER.md): everything below /api/v1/, and
+ * accepting requests with samples.  Of HTTP it uses only the statuses.
  */
 #ifndef VIEWER_SERVER_API_H
 #define VIEWER_SERVER_API_H
@@ -16,14 +16,14 @@ struct api {
 	struct store *store;
 	const struct feed *feed;	/* NULL: there is no hub */
 	struct profile_info info;	/* of this host */
-	uint32_t cpus;			/* that it has */
+	uint32_t cpus;			/* of this host */
 };
 
 struct viewer_answer {
 	unsigned int status;		/* of HTTP */
 	const char *type;		/* of the content */
 	struct buffer body;			/* malloc'ed */
-	char file[128];			/* a name to save it by; "": none */
+	char file[128];			/* name for saving it; "": none */
 };
 
 /* feed: from a hub, or NULL; both are borrowed. */

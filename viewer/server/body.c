@@ -31,21 +31,22 @@ void body_fini(struct viewer_body *b)
 	free(b->bytes.data);
 }
 
-/* Room for more: *n bytes at the end, at least one.  0, -E2BIG, -ENOMEM. */
+/* Make room for *n more bytes, at least one.  0, -E2BIG, -ENOMEM. */
 static int viewer_body_room(struct viewer_body *b, size_t *n)
 {
-	size_t left = b->max - b->bytes.len, cap;
+	size_t left = b->max - b->bytes.len;
 
 	if (!left)
 		return -E2BIG;
 	if (!buffer_room(&b->bytes, left < BODY_STEP ? left : BODY_STEP))
 		return -ENOMEM;
-	cap = b->bytes.cap - b->bytes.len;
-	*n = cap < left ? cap : left;
+	*n = b->bytes.cap - b->bytes.len;
+	if (*n > left)
+		*n = left;
 	return 0;
 }
 
-static int add_plain(struct viewer_body *b, const uint8_t *data, size_t len)
+static int viewer_body_add_plain(struct viewer_body *b, const uint8_t *data, size_t len)
 {
 	if (len > b->max - b->bytes.len)
 		return -E2BIG;
@@ -53,7 +54,7 @@ static int add_plain(struct viewer_body *b, const uint8_t *data, size_t len)
 	return b->bytes.failed ? -ENOMEM : 0;
 }
 
-static int add_gzip(struct viewer_body *b, const uint8_t *data, size_t len)
+static int viewer_body_add_gzip(struct viewer_body *b, const uint8_t *data, size_t len)
 {
 	b->z.next_in = (uint8_t *)data;
 	b->z.avail_in = (uInt)len;
@@ -65,8 +66,10 @@ static int add_gzip(struct viewer_body *b, const uint8_t *data, size_t len)
 
 		if (r && !full)
 			return r;
-		/* full: it may still end here, with nothing more to write */
-		b->z.next_out = full ? over : b->bytes.data + b->bytes.len;
+		/* full: the stream may still end without more output */
+		b->z.next_out = over;
+		if (!full)
+			b->z.next_out = b->bytes.data + b->bytes.len;
 		b->z.avail_out = (uInt)room;
 		status = inflate(&b->z, Z_NO_FLUSH);
 		if (full && b->z.avail_out == 0)
@@ -84,10 +87,12 @@ static int add_gzip(struct viewer_body *b, const uint8_t *data, size_t len)
 		else if (status == Z_BUF_ERROR && b->z.avail_out != 0)
 			return -EPROTO;
 	}
-	return b->z.avail_in ? -EPROTO : 0;
+	if (b->z.avail_in)
+		return -EPROTO;
+	return 0;
 }
 
-static int add_zstd(struct viewer_body *b, const uint8_t *data, size_t len)
+static int viewer_body_add_zstd(struct viewer_body *b, const uint8_t *data, size_t len)
 {
 	ZSTD_inBuffer in = { data, len, 0 };
 	bool more = true;		/* there may be output without input */
@@ -97,18 +102,18 @@ static int add_zstd(struct viewer_body *b, const uint8_t *data, size_t len)
 		size_t room = sizeof(over), left;
 		int r = viewer_body_room(b, &room);
 		bool full = r == -E2BIG;
-		ZSTD_outBuffer out = {
-			full ? over : b->bytes.data + b->bytes.len, room, 0,
-		};
+		ZSTD_outBuffer out = { over, room, 0 };
 
 		if (r && !full)
 			return r;
+		if (!full)
+			out.dst = b->bytes.data + b->bytes.len;
 		left = ZSTD_decompressStream(b->zstd, &out, &in);
 		if (ZSTD_isError(left))
 			return -EPROTO;
 		if (full && out.pos)
 			return -E2BIG;
-		b->bytes.len += full ? 0 : out.pos;
+		b->bytes.len += out.pos;
 		b->ended = left == 0;
 		more = out.pos == out.size && !b->ended;
 	}
@@ -121,12 +126,16 @@ int body_add(struct viewer_body *b, const void *data, size_t len)
 		return 0;
 	if (len > UINT32_MAX)
 		return -E2BIG;
-	return b->coding == BODY_GZIP ? add_gzip(b, data, len) :
-	       b->coding == BODY_ZSTD ? add_zstd(b, data, len) :
-	       add_plain(b, data, len);
+	if (b->coding == BODY_GZIP)
+		return viewer_body_add_gzip(b, data, len);
+	if (b->coding == BODY_ZSTD)
+		return viewer_body_add_zstd(b, data, len);
+	return viewer_body_add_plain(b, data, len);
 }
 
 int body_end(const struct viewer_body *b)
 {
-	return b->coding && !b->ended ? -EPROTO : 0;
+	if (b->coding != BODY_PLAIN && !b->ended)
+		return -EPROTO;
+	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * body - what a client sends, unpacked as it comes
+ * body - the body of a request, decompressed as it comes
  *
- * Never more than `max` bytes after decompression, whatever was promised: a
- * small body that unpacks to gigabytes ends at the limit.
+ * Never more than `max` bytes after decompression: a small body that unpacks to
+ * gigabytes is refused at the limit.
  */
 #ifndef VIEWER_SERVER_BODY_H
 #define VIEWER_SERVER_BODY_H
@@ -16,8 +16,8 @@
 
 #include "common/buffer.h"
 
-#define BODY_WINDOW_LOG	23	/* zstd: 8 MiB, which RFC 8878 (3.1.1.1.2) says
-				 * that everybody shall support */
+#define BODY_WINDOW_LOG	23	/* zstd: 8 MiB, which decoders should support
+				 * (RFC 8878, 3.1.1.1.2) */
 
 enum coding {
 	BODY_PLAIN,
@@ -27,9 +27,9 @@ enum coding {
 
 struct viewer_body {
 	struct buffer bytes;
-	size_t max;			/* of them */
+	size_t max;			/* of .bytes */
 	enum coding coding;
-	bool ended;			/* the compressed stream has */
+	bool ended;			/* the compressed stream is complete */
 	z_stream z;
 	ZSTD_DCtx *zstd;
 };
@@ -38,11 +38,11 @@ struct viewer_body {
 int body_init(struct viewer_body *b, enum coding c, size_t max);
 void body_fini(struct viewer_body *b);
 
-/* More of it: 0, -E2BIG (over max), -EPROTO (no such stream, or more behind
- * it), -ENOMEM.  After an error nothing more may be added. */
+/* Add a part: 0, -E2BIG (over max), -EPROTO (invalid stream, or bytes after its end),
+ * -ENOMEM.  After an error nothing more may be added. */
 int body_add(struct viewer_body *b, const void *data, size_t len);
 
-/* That was all: 0, or -EPROTO when the stream has not ended. */
+/* There are no more parts: 0, or -EPROTO when the stream is not complete. */
 int body_end(const struct viewer_body *b);
 
 #endif /* VIEWER_SERVER_BODY_H */

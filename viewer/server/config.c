@@ -23,7 +23,7 @@ static const char help[] =
 "  --hub PATH            status socket of the symbolizerd whose samples to show,\n"
 "                        in a directory of its own\n"
 "  --hub-uid N           the user that it runs as (that of this program)\n"
-"  --otlp                take OTLP profiles, too, from whoever has the key;\n"
+"  --otlp                also accept OTLP profiles from clients with the key;\n"
 "                        at least one of --hub and --otlp is needed\n"
 "  --listen [HOST:]PORT  where, if not on given sockets (4328); HOST is\n"
 "                        localhost (127.0.0.1 and ::1), 127.0.0.1 or [::1]\n"
@@ -48,7 +48,7 @@ static bool viewer_config_number(const char *s, uint32_t min, uint32_t max,
 	return true;
 }
 
-static bool add_socket(struct listeners *l, const char *text)
+static bool viewer_config_add_socket(struct listeners *l, const char *text)
 {
 	uint16_t port;
 	uint32_t fd;
@@ -61,7 +61,8 @@ static bool add_socket(struct listeners *l, const char *text)
 	    fcntl((int)fd, F_SETFL, O_NONBLOCK) < 0)
 		return false;
 	l->port = port;
-	l->fd[l->n++] = (int)fd;
+	l->fd[l->n] = (int)fd;
+	l->n++;
 	return true;
 }
 
@@ -75,7 +76,7 @@ static bool viewer_config_set(struct viewer_config *c, int what,
 	case LISTEN:
 		return !listen_parse(arg, &c->family, &c->listen_port);
 	case LISTEN_FD:
-		return add_socket(&c->sockets, arg);
+		return viewer_config_add_socket(&c->sockets, arg);
 	case KEEP:
 		return viewer_config_number(arg, 10, 7 * 86400, &c->keep_s);
 	case MEMORY:
@@ -100,8 +101,8 @@ static bool viewer_config_set(struct viewer_config *c, int what,
 	}
 }
 
-/* The key out of the environment, and nothing left of it there. */
-static int take_key(struct viewer_config *c)
+/* Read the key from the environment, and erase it there. */
+static int viewer_config_take_key(struct viewer_config *c)
 {
 	char *s = getenv(CONFIG_KEY_VARIABLE);
 
@@ -146,10 +147,16 @@ int viewer_config_load(struct viewer_config *c, int argc, char **argv)
 		.gid = (gid_t)-1,
 		.hub_uid = getuid(),
 	};
-	while ((o = getopt_long(argc, argv, "", options, &at)) != -1) {
-		if (o == HELP || o == VERSION) {
-			printf("%s", o == HELP ? help :
-			       "trifold-viewer " TRIFOLD_VERSION "\n");
+	for (;;) {
+		o = getopt_long(argc, argv, "", options, &at);
+		if (o == -1)
+			break;
+		if (o == HELP) {
+			printf("%s", help);
+			return -1;
+		}
+		if (o == VERSION) {
+			puts("trifold-viewer " TRIFOLD_VERSION);
 			return -1;
 		}
 		if (o == '?')
@@ -168,5 +175,5 @@ int viewer_config_load(struct viewer_config *c, int argc, char **argv)
 		log_err("nothing to show: say --hub PATH, --otlp, or both");
 		return USAGE;
 	}
-	return take_key(c);
+	return viewer_config_take_key(c);
 }

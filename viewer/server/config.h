@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config - command line and environment */
+/* config - options and environment of trifold-viewer */
 #ifndef VIEWER_SERVER_CONFIG_H
 #define VIEWER_SERVER_CONFIG_H
 
@@ -16,7 +16,7 @@
 #define CONFIG_MEMORY_MIB	64
 
 struct viewer_config {
-	struct listeners sockets;	/* given; none: open them as told */
+	struct listeners sockets;	/* of --listen-fd; none: open them */
 	int family;			/* AF_UNSPEC: both addresses */
 	uint16_t listen_port;
 	uint32_t keep_s, memory_mib;
@@ -25,7 +25,7 @@ struct viewer_config {
 	char key[PAGE_KEY_LEN + 1];	/* empty: make one */
 	const char *hub;		/* path of its status socket; NULL: none */
 	uid_t hub_uid;
-	bool otlp;			/* take samples from anybody with the key */
+	bool otlp;			/* accept samples from every client with the key */
 	bool debug;
 };
 

@@ -14,15 +14,15 @@
 
 /* --- memory of the messages, up to a limit -------------------------------------- */
 
-/* What is given back is not to be had again: a message in pieces is joined
- * piece by piece, each time anew, which would cost their number squared. */
+/* Freed memory is not available again: a message in many pieces is joined piece by
+ * piece, with a copy for each, which would cost their number squared. */
 struct budget {
 	ProtobufCAllocator ops;
 	size_t left;
 	bool over;
 };
 
-#define DECODE_BLOCK	16	/* bytes that each takes beside its own */
+#define DECODE_BLOCK	16	/* overhead of an allocation, bytes */
 
 static void *decode_take(void *arg, size_t size)
 {
@@ -38,13 +38,13 @@ static void *decode_take(void *arg, size_t size)
 	return p;
 }
 
-static void give(void *arg, void *data)
+static void decode_give(void *arg, void *data)
 {
 	(void)arg;
 	free(data);
 }
 
-/* --- whose a sample is ------------------------------------------------------------ */
+/* --- process and thread of a sample ----------------------------------------------- */
 
 struct owner {
 	uint64_t start_ns;
@@ -59,11 +59,11 @@ struct dec {
 	struct batch_builder *b;
 	uint64_t start_ns, end_ns;
 	VECTOR(uint64_t) times;		/* of a sample */
-	struct owner owner;		/* whose resource and thread these are */
+	struct owner owner;		/* of .resource and .thread */
 	uint32_t resource, thread;
-	uint32_t stop;			/* of the sample at hand */
-	bool owned;
-	bool naming;			/* first round: leaders' names */
+	uint32_t stop;			/* of the current sample */
+	bool owned;			/* .owner is valid */
+	bool naming;			/* first pass: names of leading threads */
 };
 
 static uint32_t decode_id_of(const OtlpIn__Value *v)
@@ -75,7 +75,7 @@ static uint32_t decode_id_of(const OtlpIn__Value *v)
 }
 
 /* ISO 8601 in UTC, as exporterd writes it; else 0. */
-static uint64_t time_of(struct text t)
+static uint64_t decode_time_of(struct text t)
 {
 	struct tm tm = { 0 };
 	char buf[40], *end;
@@ -87,22 +87,28 @@ static uint64_t time_of(struct text t)
 	memcpy(buf, t.s, t.len);
 	buf[t.len] = '\0';
 	end = strptime(buf, "%Y-%m-%dT%H:%M:%S", &tm);
-	s = end ? timegm(&tm) : 0;
+	if (!end)
+		return 0;
+	s = timegm(&tm);
 	if (s <= 0 || (uint64_t)s > UINT64_MAX / NSEC_PER_SEC - 1)
 		return 0;
 	ns = (uint64_t)s * NSEC_PER_SEC;
-	for (end += *end == '.'; *end >= '0' && *end <= '9'; end++, unit /= 10)
+	if (*end == '.')
+		end++;
+	for (; *end >= '0' && *end <= '9'; end++) {
 		ns += (uint64_t)(*end - '0') * unit;
+		unit /= 10;
+	}
 	return ns;
 }
 
-static uint32_t early_end(struct text name)
+static uint32_t decode_early_end(struct text name)
 {
 	return batch_early_end_of(name.s, name.len);
 }
 
-static void attribute(struct dec *d, struct owner *o, struct text key,
-		      const OtlpIn__Value *v)
+static void decode_attribute(struct dec *d, struct owner *o, struct text key,
+			     const OtlpIn__Value *v)
 {
 	const struct {
 		const char *key;
@@ -126,25 +132,25 @@ static void attribute(struct dec *d, struct owner *o, struct text key,
 	else if (text_is(key, "thread.id"))
 		o->tid = decode_id_of(v);
 	else if (text_is(key, "process.creation.time"))
-		o->start_ns = time_of(frames_value(&d->frames, v));
+		o->start_ns = decode_time_of(frames_value(&d->frames, v));
 	else if (text_is(key, "trifold.stack.end"))
-		d->stop = early_end(frames_value(&d->frames, v));
+		d->stop = decode_early_end(frames_value(&d->frames, v));
 }
 
-static void attributes(struct dec *d, struct owner *o, const int32_t *v,
-		       size_t n)
+static void decode_attributes(struct dec *d, struct owner *o, const int32_t *v,
+			      size_t n)
 {
 	for (size_t i = 0; i < n && !d->frames.bad; i++) {
 		const OtlpIn__KeyValueAndUnit *a =
 			frames_attribute(&d->frames, v[i]);
 
 		if (a)
-			attribute(d, o, frames_text(&d->frames, a->key_strindex),
-				  a->value);
+			decode_attribute(d, o, frames_text(&d->frames, a->key_strindex),
+					 a->value);
 	}
 }
 
-/* Once. */
+/* Copy a text, cut to whole characters, unless there is one already. */
 static void decode_keep(char out[65], struct text t)
 {
 	size_t n = 0;
@@ -159,8 +165,8 @@ static void decode_keep(char out[65], struct text t)
 	}
 }
 
-static void resource_attributes(struct dec *d, struct owner *o,
-				const OtlpIn__Resource *r)
+static void decode_resource_attributes(struct dec *d, struct owner *o,
+				       const OtlpIn__Resource *r)
 {
 	for (size_t i = 0; r && i < r->n_attributes; i++) {
 		const OtlpIn__KeyValue *a = r->attributes[i];
@@ -173,33 +179,35 @@ static void resource_attributes(struct dec *d, struct owner *o,
 		else if (text_is(key, "os.version"))
 			decode_keep(d->out->kernel, frames_value(&d->frames, a->value));
 		else
-			attribute(d, o, key, a->value);
+			decode_attribute(d, o, key, a->value);
 	}
 }
 
-static struct text process_name(struct dec *d, const struct owner *o)
+static struct text decode_process_name(struct dec *d, const struct owner *o)
 {
 	struct text t = { "", 0 };
 
 	t.s = names_get(d->in->names, o->pid, o->start_ns, &t.len);
 	if (t.s && !profile_name_is_cut(t.s, t.len, o->name.s, o->name.len))
 		return t;
-	return o->name.len ? o->name : o->thread;
+	if (o->name.len)
+		return o->name;
+	return o->thread;
 }
 
-static void put_owner(struct dec *d, const struct owner *o)
+static void decode_put_owner(struct dec *d, const struct owner *o)
 {
 	struct batch_resource r = { .pid = o->pid, .start_ns = o->start_ns };
 	struct batch_attr a = { .tid = o->tid };
 
-	/* most samples have the owner of the one before */
+	/* most samples have the owner of the previous one */
 	if (d->owned && !memcmp(o, &d->owner, sizeof(*o)))
 		return;
 	r.exe_path = text_intern(d->b, o->path);
 	r.exe_name = text_intern(d->b, o->name);
 	r.container_id = text_intern(d->b, o->container);
 	r.unit = text_intern(d->b, o->service);
-	r.comm = text_intern(d->b, process_name(d, o));
+	r.comm = text_intern(d->b, decode_process_name(d, o));
 	a.thread_name = text_intern(d->b, o->thread);
 	d->resource = batch_resource(d->b, &r);
 	d->thread = batch_attr(d->b, &a);
@@ -207,10 +215,10 @@ static void put_owner(struct dec *d, const struct owner *o)
 	d->owned = true;
 }
 
-/* --- when ----------------------------------------------------------------------------- */
+/* --- times ---------------------------------------------------------------------------- */
 
-/* -ENOMEM. */
-static int put_time(struct dec *d, uint64_t t)
+/* 0 or -ENOMEM. */
+static int decode_put_time(struct dec *d, uint64_t t)
 {
 	if (t < d->in->oldest_ns || t >= d->in->newest_ns) {
 		d->out->rejected++;
@@ -220,11 +228,13 @@ static int put_time(struct dec *d, uint64_t t)
 		d->start_ns = t;
 	if (t >= d->end_ns)
 		d->end_ns = t + 1;
-	return vector_push(&d->times, t) ? 0 : -ENOMEM;
+	if (!vector_push(&d->times, t))
+		return -ENOMEM;
+	return 0;
 }
 
-/* How many samples a value stands for. */
-static uint64_t weight(struct dec *d, const OtlpIn__Profile *p, int64_t v)
+/* The number of samples that a value stands for. */
+static uint64_t decode_weight(struct dec *d, const OtlpIn__Profile *p, int64_t v)
 {
 	struct text unit = { "", 0 };
 
@@ -232,15 +242,16 @@ static uint64_t weight(struct dec *d, const OtlpIn__Profile *p, int64_t v)
 		unit = frames_text(&d->frames, p->sample_type->unit_strindex);
 	if (v <= 0)
 		return 0;
-	if (text_is(unit, "nanoseconds"))
-		return p->period > 0 ? ((uint64_t)v + (uint64_t)p->period / 2) /
-			(uint64_t)p->period : 1;
-	return (uint64_t)v;
+	if (!text_is(unit, "nanoseconds"))
+		return (uint64_t)v;
+	if (p->period <= 0)
+		return 1;
+	return ((uint64_t)v + (uint64_t)p->period / 2) / (uint64_t)p->period;
 }
 
-/* The times of a sample into d->times.  -E2BIG: they are too many. */
-static int find_times(struct dec *d, const OtlpIn__Profile *p,
-		      const OtlpIn__Sample *s)
+/* Put the times of a sample into d->times.  0; -E2BIG: there are too many; -ENOMEM. */
+static int decode_times(struct dec *d, const OtlpIn__Profile *p,
+			const OtlpIn__Sample *s)
 {
 	size_t stamps = s->n_timestamps_unix_nano, n = stamps;
 	uint64_t max = d->in->limits.events;
@@ -250,14 +261,16 @@ static int find_times(struct dec *d, const OtlpIn__Profile *p,
 	if (n == 0)
 		n = s->n_values;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t w = i < s->n_values ? weight(d, p, s->values[i]) : 1;
+		uint64_t w = 1;
 
+		if (i < s->n_values)
+			w = decode_weight(d, p, s->values[i]);
 		if (w > max || d->out->events + d->times.n +
 		    d->out->rejected > max - w)
 			return -E2BIG;
 		for (uint64_t k = 0; k < w && r == 0; k++)
-			r = put_time(d, stamps ? s->timestamps_unix_nano[i] :
-				     p->time_unix_nano + p->duration_nano / w * k);
+			r = decode_put_time(d, stamps ? s->timestamps_unix_nano[i] :
+					    p->time_unix_nano + p->duration_nano / w * k);
 	}
 	return r;
 }
@@ -271,7 +284,7 @@ static int decode_put_sample(struct dec *d, const OtlpIn__Profile *p,
 	int r;
 
 	d->stop = STOP_COMPLETE;
-	attributes(d, &o, s->attribute_indices, s->n_attribute_indices);
+	decode_attributes(d, &o, s->attribute_indices, s->n_attribute_indices);
 	if (d->naming) {
 		if (o.tid == o.pid && o.pid && !d->frames.bad)
 			names_put(d->in->names, o.pid, o.start_ns, o.thread.s,
@@ -279,12 +292,12 @@ static int decode_put_sample(struct dec *d, const OtlpIn__Profile *p,
 		return d->frames.bad ? -EPROTO : 0;
 	}
 	stack = frames_stack(&d->frames, s->stack_index);
-	r = find_times(d, p, s);
+	r = decode_times(d, p, s);
 	if (d->frames.bad)
 		return -EPROTO;
 	if (r || d->times.n == 0)
 		return r;
-	put_owner(d, &o);
+	decode_put_owner(d, &o);
 	sample = batch_sample(d->b, stack, d->thread, d->resource,
 			      d->stop);
 	batch_sample_times(d->b, sample, d->times.v, d->times.n);
@@ -298,7 +311,7 @@ static int decode_put_profile(struct dec *d, const OtlpIn__Profile *p,
 	struct owner o = *of;
 	int r = 0;
 
-	attributes(d, &o, p->attribute_indices, p->n_attribute_indices);
+	decode_attributes(d, &o, p->attribute_indices, p->n_attribute_indices);
 	if (p->period > 0 && p->period_type &&
 	    text_is(frames_text(&d->frames, p->period_type->unit_strindex),
 		    "nanoseconds") && (uint64_t)p->period <= NSEC_PER_SEC)
@@ -309,7 +322,7 @@ static int decode_put_profile(struct dec *d, const OtlpIn__Profile *p,
 	return d->frames.bad ? -EPROTO : r;
 }
 
-static int put_request(struct dec *d, const OtlpIn__Request *q)
+static int decode_put_request(struct dec *d, const OtlpIn__Request *q)
 {
 	int r = 0;
 
@@ -319,7 +332,7 @@ static int put_request(struct dec *d, const OtlpIn__Request *q)
 				   .container = { "", 0 }, .service = { "", 0 },
 				   .thread = { "", 0 } };
 
-		resource_attributes(d, &o, rp->resource);
+		decode_resource_attributes(d, &o, rp->resource);
 		for (size_t k = 0; k < rp->n_scope_profiles; k++) {
 			const OtlpIn__ScopeProfiles *sp = rp->scope_profiles[k];
 
@@ -335,25 +348,29 @@ static int decode_build(struct dec *d, const OtlpIn__Request *q)
 	int r;
 
 	d->b = batch_builder_new(1);
-	r = d->b ? frames_init(&d->frames, q->dictionary, d->b) : -ENOMEM;
+	if (!d->b)
+		return -ENOMEM;
+	r = frames_init(&d->frames, q->dictionary, d->b);
 	d->naming = true;
 	if (r == 0)
-		r = put_request(d, q);
+		r = decode_put_request(d, q);
 	d->naming = false;
 	if (r == 0)
-		r = put_request(d, q);
+		r = decode_put_request(d, q);
 	if (r == 0 && d->out->events)
 		r = batch_builder_finish(d->b, d->start_ns, d->end_ns,
 					 &d->out->data, &d->out->len);
 	free(d->times.v);
 	frames_fini(&d->frames);
 	batch_builder_free(d->b);
-	return r == -EINVAL ? -EPROTO : r;
+	if (r == -EINVAL)
+		return -EPROTO;
+	return r;
 }
 
 int decode_request(const struct decode_in *in, struct decoded *ret)
 {
-	struct budget m = { { decode_take, give, &m }, in->limits.memory, false };
+	struct budget m = { { decode_take, decode_give, &m }, in->limits.memory, false };
 	struct dec d = { .in = in, .out = ret, .start_ns = UINT64_MAX };
 	OtlpIn__Request *q;
 	int r;

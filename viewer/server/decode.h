@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode - an OTLP request, from whoever sent it, becomes a batch
+ * decode - makes a batch of an OTLP request, of any sender
  *
- * Source: opentelemetry-proto 1.11.0, profiles.proto.  Of any profiler: kinds
- * of frames are "kernel", "native" (and "rust"), "go", "abort-marker"; all
- * others, such as interpreters' frames, are BATCH_FRAME_UNKNOWN and keep their
- * functions' names.  Attributes count wherever they are: of a sample before
- * those of its profile before those of the resource.
+ * Source: opentelemetry-proto 1.11.0, profiles.proto.  Requests of other profilers are
+ * accepted too: kinds of frames are "kernel", "native" (and "rust"), "go",
+ * "abort-marker"; all others, such as interpreters' frames, are BATCH_FRAME_UNKNOWN and
+ * keep their functions' names.  Attributes of a sample override those of its profile,
+ * which override those of the resource.
  */
 #ifndef VIEWER_SERVER_DECODE_H
 #define VIEWER_SERVER_DECODE_H
@@ -18,14 +18,14 @@
 
 #define DECODE_BODY_MAX		(32u << 20)	/* bytes of a request by HTTP */
 
-/* What one request may cost. */
+/* The limits of one request. */
 struct decode_limits {
-	size_t body;			/* its bytes */
-	size_t memory;			/* bytes its messages may ask for */
-	uint64_t events;		/* samples in it, at most UINT32_MAX */
+	size_t body;			/* bytes of the request */
+	size_t memory;			/* bytes allocated for its messages */
+	uint64_t events;		/* samples, at most UINT32_MAX */
 };
 
-/* Of a request by HTTP: whoever reaches the port can send it. */
+/* For a request by HTTP, from an untrusted client. */
 #define DECODE_LIMITS	{ DECODE_BODY_MAX, 256u << 20, 1u << 20 }
 
 struct decode_in {
@@ -37,19 +37,19 @@ struct decode_in {
 };
 
 struct decoded {
-	void *data;			/* of a batch; the receiver's to free;
-					 * NULL: no sample in it */
+	void *data;			/* of a batch, for the caller to free; NULL: it
+					 * has no sample */
 	size_t len;
 	uint64_t events, rejected;	/* samples */
-	uint32_t frequency;		/* Hz; 0: not said */
-	char host[65], kernel[65];	/* of the first resource that says them: UTF-8,
-					 * cut; "": none does */
+	uint32_t frequency;		/* Hz; 0: unknown */
+	char host[65], kernel[65];	/* of the first resource that has them: UTF-8,
+					 * cut; "": none */
 };
 
 /*
- * In the batch a resource's comm is the name of the process, and attributes
- * are of threads, without CPUs.  Returns 0; -EPROTO: no request, or an index
- * in it leads nowhere; -E2BIG: over a limit; -ENOMEM.
+ * In the batch, a resource's comm is the name of the process, and attributes
+ * are of threads, without CPUs.  Returns 0; -EPROTO: not a request, or an index in it
+ * is out of range; -E2BIG: over a limit; -ENOMEM.
  */
 int decode_request(const struct decode_in *in, struct decoded *ret);
 

@@ -16,16 +16,19 @@ bool text_is(struct text t, const char *s)
 
 uint32_t text_intern(struct batch_builder *b, struct text t)
 {
-	return batch_string(b, t.s, t.len > FRAMES_TEXT_MAX ? FRAMES_TEXT_MAX :
-			    t.len);
+	if (t.len > FRAMES_TEXT_MAX)
+		t.len = FRAMES_TEXT_MAX;
+	return batch_string(b, t.s, t.len);
 }
 
 static struct text decode_frames_text_of(ProtobufCBinaryData d)
 {
-	return (struct text){ d.len ? (const char *)d.data : "", d.len };
+	if (!d.len)
+		return (struct text){ "", 0 };
+	return (struct text){ (const char *)d.data, d.len };
 }
 
-static bool in_table(struct frames *f, int32_t i, size_t n)
+static bool decode_frames_in_table(struct frames *f, int32_t i, size_t n)
 {
 	if (i >= 0 && (size_t)i < n)
 		return true;
@@ -35,7 +38,7 @@ static bool in_table(struct frames *f, int32_t i, size_t n)
 
 struct text frames_text(struct frames *f, int32_t i)
 {
-	if (i == 0 || !in_table(f, i, f->d ? f->d->n_string_table : 0))
+	if (i == 0 || !decode_frames_in_table(f, i, f->d ? f->d->n_string_table : 0))
 		return (struct text){ "", 0 };
 	return decode_frames_text_of(f->d->string_table[i]);
 }
@@ -51,7 +54,7 @@ struct text frames_value(struct frames *f, const OtlpIn__Value *v)
 
 const OtlpIn__KeyValueAndUnit *frames_attribute(struct frames *f, int32_t i)
 {
-	if (!in_table(f, i, f->d ? f->d->n_attribute_table : 0))
+	if (!decode_frames_in_table(f, i, f->d ? f->d->n_attribute_table : 0))
 		return NULL;
 	return f->d->attribute_table[i];
 }
@@ -69,12 +72,14 @@ static uint32_t decode_frames_string(struct frames *f, int32_t i)
 
 /* --- functions, files ----------------------------------------------------------- */
 
-static uint32_t number32(int64_t v)
+static uint32_t decode_frames_number32(int64_t v)
 {
-	return v < 0 || v > UINT32_MAX ? 0 : (uint32_t)v;
+	if (v < 0 || v > UINT32_MAX)
+		return 0;
+	return (uint32_t)v;
 }
 
-/* What is shown of a function; whose system_name is another, is demangled. */
+/* The names of a function; one with another system_name is demangled. */
 static void decode_frames_names(struct frames *f,
 				const OtlpIn__Function *from,
 				struct batch_function *to)
@@ -88,7 +93,8 @@ static void decode_frames_names(struct frames *f,
 		to->full_name = to->system_name;
 		t = frames_text(f, from->system_name_strindex);
 	}
-	t.len = t.len > FRAMES_TEXT_MAX ? FRAMES_TEXT_MAX : t.len;
+	if (t.len > FRAMES_TEXT_MAX)
+		t.len = FRAMES_TEXT_MAX;
 	s.s = short_name(t.s, t.len, to->system_name &&
 			 to->system_name != to->full_name, buf, &s.len);
 	to->name = text_intern(f->b, s);
@@ -99,22 +105,25 @@ static uint32_t decode_frames_function(struct frames *f, int32_t i)
 	const OtlpIn__Function *from;
 	struct batch_function to = { 0 };
 
-	if (i == 0 || !in_table(f, i, f->d->n_function_table))
+	if (i == 0 || !decode_frames_in_table(f, i, f->d->n_function_table))
 		return 0;
 	if (f->functions[i])
 		return f->functions[i] - 1;
 	from = f->d->function_table[i];
 	decode_frames_names(f, from, &to);
 	to.file = decode_frames_string(f, from->filename_strindex);
-	to.start_line = number32(from->start_line);
+	to.start_line = decode_frames_number32(from->start_line);
 	f->functions[i] = batch_function(f->b, &to) + 1;
 	return f->functions[i] - 1;
 }
 
 static uint32_t decode_frames_hex_digit(char c)
 {
-	return c >= '0' && c <= '9' ? (uint32_t)(c - '0') :
-	       c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10 : 16;
+	if (c >= '0' && c <= '9')
+		return (uint32_t)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (uint32_t)(c - 'a') + 10;
+	return 16;		/* no digit */
 }
 
 static void decode_frames_file_id(struct text t, uint8_t id[FILE_ID_LEN])
@@ -153,7 +162,7 @@ static uint32_t decode_frames_mapping(struct frames *f, int32_t i)
 	const OtlpIn__Mapping *from;
 	struct batch_exe to = { 0 };
 
-	if (i == 0 || !in_table(f, i, f->d->n_mapping_table))
+	if (i == 0 || !decode_frames_in_table(f, i, f->d->n_mapping_table))
 		return 0;
 	if (f->mappings[i])
 		return f->mappings[i] - 1;
@@ -200,15 +209,19 @@ static uint16_t decode_frames_kind_of(struct frames *f,
 			if (text_is(v, frame_kind_info(i)->name))
 				return i;
 		}
-		return text_is(v, "rust") ? BATCH_FRAME_NATIVE
-					  : BATCH_FRAME_UNKNOWN;
+		if (text_is(v, "rust"))
+			return BATCH_FRAME_NATIVE;
+		return BATCH_FRAME_UNKNOWN;
 	}
-	return l->mapping_index ? BATCH_FRAME_NATIVE : BATCH_FRAME_UNKNOWN;
+	if (l->mapping_index)
+		return BATCH_FRAME_NATIVE;
+	return BATCH_FRAME_UNKNOWN;
 }
 
-/* Lines: the innermost first; those it is inlined into need names. */
-static uint32_t put_lines(struct frames *f, const OtlpIn__Location *l,
-			  struct batch_frame *v)
+/* Add the lines of a location, innermost first, as frames; lines that others are inlined
+ * into need names. */
+static uint32_t decode_frames_put_lines(struct frames *f, const OtlpIn__Location *l,
+					struct batch_frame *v)
 {
 	uint32_t at = 0;
 
@@ -223,10 +236,12 @@ static uint32_t put_lines(struct frames *f, const OtlpIn__Location *l,
 			v->into = at;
 		}
 		v->function = fn;
-		v->line = number32(l->lines[k]->line);
+		v->line = decode_frames_number32(l->lines[k]->line);
 		at = batch_frame(f->b, v);
 	}
-	return v->function ? at : batch_frame(f->b, v);
+	if (!v->function)
+		return batch_frame(f->b, v);
+	return at;
 }
 
 static uint32_t decode_frames_location(struct frames *f, int32_t i)
@@ -234,7 +249,7 @@ static uint32_t decode_frames_location(struct frames *f, int32_t i)
 	struct batch_frame v = { .kind = BATCH_FRAME_CUT };
 	const OtlpIn__Location *l;
 
-	if (!in_table(f, i, f->d->n_location_table))
+	if (!decode_frames_in_table(f, i, f->d->n_location_table))
 		return 0;
 	if (f->locations[i])
 		return f->locations[i] - 1;
@@ -244,7 +259,7 @@ static uint32_t decode_frames_location(struct frames *f, int32_t i)
 		v.exe = decode_frames_mapping(f, l->mapping_index);
 		v.address = l->address;
 	}
-	f->locations[i] = put_lines(f, l, &v) + 1;
+	f->locations[i] = decode_frames_put_lines(f, l, &v) + 1;
 	return f->locations[i] - 1;
 }
 
@@ -258,7 +273,7 @@ uint32_t frames_stack(struct frames *f, int32_t i)
 		v[0] = batch_frame(f->b, &cut);
 		return batch_stack(f->b, v, 1);
 	}
-	if (!in_table(f, i, f->d ? f->d->n_stack_table : 0))
+	if (!decode_frames_in_table(f, i, f->d ? f->d->n_stack_table : 0))
 		return 0;
 	if (f->stacks[i])
 		return f->stacks[i] - 1;
@@ -287,8 +302,9 @@ int frames_init(struct frames *f, const OtlpIn__Dictionary *d,
 	f->mappings = calloc(d->n_mapping_table + 1, sizeof(uint32_t));
 	f->locations = calloc(d->n_location_table + 1, sizeof(uint32_t));
 	f->stacks = calloc(d->n_stack_table + 1, sizeof(uint32_t));
-	return f->strings && f->functions && f->mappings && f->locations &&
-	       f->stacks ? 0 : -ENOMEM;
+	if (!f->strings || !f->functions || !f->mappings || !f->locations || !f->stacks)
+		return -ENOMEM;
+	return 0;
 }
 
 void frames_fini(struct frames *f)

@@ -2,7 +2,7 @@
 /*
  * decode_frames - stacks and texts of a request's dictionary
  *
- * Each element is looked at when a sample first leads to it, and once.
+ * Each element is decoded once, when a sample first refers to it.
  */
 #ifndef VIEWER_SERVER_DECODE_FRAMES_H
 #define VIEWER_SERVER_DECODE_FRAMES_H
@@ -27,12 +27,12 @@ struct frames {
 	const OtlpIn__Dictionary *d;
 	struct batch_builder *b;
 	uint32_t *strings, *functions, *mappings, *locations, *stacks;
-					/* ours + 1; 0: not yet */
-	bool bad;			/* an index led nowhere */
+					/* index in the batch + 1; 0: not yet */
+	bool bad;			/* an index was out of range */
 };
 
-/* d may be NULL: everything is empty then.  0 or -ENOMEM; frames_fini() either
- * way. */
+/* d may be NULL: all tables are empty then.  0 or -ENOMEM; frames_fini() in either
+ * case. */
 int frames_init(struct frames *f, const OtlpIn__Dictionary *d,
 		struct batch_builder *b);
 void frames_fini(struct frames *f);

@@ -9,6 +9,7 @@
 #include "common/hash_table.h"
 #include "common/json.h"
 #include "common/vector.h"
+#include "profile/profile.h"
 #include "viewer/server/params.h"
 
 struct facet_entry {
@@ -22,8 +23,8 @@ struct facet {
 	struct buffer text;
 	VECTOR(struct facet_entry);
 	struct hash_table set;		/* of entries by their value */
-	uint64_t seed;			/* profiled processes choose the
-					 * names */
+	uint64_t seed;			/* of the hashes: profiled processes choose
+					 * the names */
 };
 
 static uint64_t facets_hash(const struct facet *f, const struct facet_entry *e)
@@ -32,8 +33,8 @@ static uint64_t facets_hash(const struct facet *f, const struct facet_entry *e)
 				    f->seed);
 }
 
-/* Add to the value that is the last of .text from `value` on, up to `label`;
- * its label is the rest.  0 or -ENOMEM. */
+/* Count samples of the value that was appended to .text at `value`, followed by its label
+ * at `label`.  0 or -ENOMEM. */
 static int facets_add(struct facet *f, size_t value, size_t label,
 		      uint64_t samples)
 {
@@ -70,7 +71,7 @@ static int facets_add(struct facet *f, size_t value, size_t label,
 
 /* --- one segment ------------------------------------------------------------------- */
 
-static void put_string(struct facet *f, const struct batch *b, uint32_t i)
+static void facets_put_string(struct facet *f, const struct batch *b, uint32_t i)
 {
 	size_t len;
 	const char *s = batch_str(b, i, &len);
@@ -78,9 +79,10 @@ static void put_string(struct facet *f, const struct batch *b, uint32_t i)
 	buffer_add(&f->text, s, len);
 }
 
-static void put_short(struct facet *f, enum select_key key, size_t value)
+/* Append the label of a container or an executable: its value, shortened. */
+static void facets_put_short(struct facet *f, enum select_key key, size_t value)
 {
-	const char *s = (const char *)f->text.data + value, *slash;
+	const char *s = (const char *)f->text.data + value, *slash = NULL;
 	size_t len = f->text.len - value;
 	char buf[64];
 
@@ -88,7 +90,8 @@ static void put_short(struct facet *f, enum select_key key, size_t value)
 		return;
 	if (key == KEY_CONTAINER && len > 12)
 		len = 12;
-	slash = key == KEY_EXECUTABLE ? memrchr(s, '/', len) : NULL;
+	if (key == KEY_EXECUTABLE)
+		slash = memrchr(s, '/', len);
 	if (slash && slash + 1 < s + len) {
 		len -= (size_t)(slash + 1 - s);
 		s = slash + 1;
@@ -98,48 +101,50 @@ static void put_short(struct facet *f, enum select_key key, size_t value)
 		len = sizeof(buf);
 	memcpy(buf, s, len);
 	while (len > 0 && len == sizeof(buf) && ((unsigned char)buf[len - 1] & 0x80))
-		len--;			/* no half character */
+		len--;			/* drop a cut character */
 	buffer_add(&f->text, buf, len);
 }
 
-static int add_resource(struct facet *f, enum select_key key,
-			const struct batch *b, uint32_t i, uint64_t samples)
+static int facets_add_resource(struct facet *f, enum select_key key,
+			       const struct batch *b, uint32_t i, uint64_t samples)
 {
 	const struct batch_resource *r = &b->resources[i];
 	size_t value = f->text.len, label;
 
 	if (key == KEY_PID)
 		buffer_num(&f->text, r->pid);
+	else if (key == KEY_PROCESS)
+		facets_put_string(f, b, r->comm);
+	else if (key == KEY_CONTAINER)
+		facets_put_string(f, b, r->container_id);
 	else
-		put_string(f, b, key == KEY_PROCESS ? r->comm :
-			   key == KEY_CONTAINER ? r->container_id :
-			   r->exe_path);
+		facets_put_string(f, b, r->exe_path);
 	label = f->text.len;
 	if (key == KEY_PID) {
 		buffer_num(&f->text, r->pid);
 		if (r->comm)
 			buffer_str(&f->text, " ");
-		put_string(f, b, r->comm);
+		facets_put_string(f, b, r->comm);
 	} else if (key == KEY_PROCESS) {
-		put_string(f, b, r->comm);
+		facets_put_string(f, b, r->comm);
 	} else {
-		put_short(f, key, value);
+		facets_put_short(f, key, value);
 	}
 	return facets_add(f, value, label, samples);
 }
 
-static int add_thread(struct facet *f, const struct batch *b, uint32_t i,
-		      uint64_t samples)
+static int facets_add_thread(struct facet *f, const struct batch *b, uint32_t i,
+			     uint64_t samples)
 {
 	size_t value = f->text.len, label;
 
-	put_string(f, b, b->attrs[i].thread_name);
+	facets_put_string(f, b, b->attrs[i].thread_name);
 	label = f->text.len;
-	put_string(f, b, b->attrs[i].thread_name);
+	facets_put_string(f, b, b->attrs[i].thread_name);
 	return facets_add(f, value, label, samples);
 }
 
-static int add_kinds(struct facet *f, uint32_t kinds, uint64_t samples)
+static int facets_add_kinds(struct facet *f, uint32_t kinds, uint64_t samples)
 {
 	int r = 0;
 
@@ -157,28 +162,59 @@ static int add_kinds(struct facet *f, uint32_t kinds, uint64_t samples)
 	return r;
 }
 
-/* sums: one for each element that samples name by this key. */
-static int add_sums(struct facet *f, enum select_key key, const struct match *m,
-		    const uint32_t *counts, uint64_t *sums)
+static size_t facets_elements(const struct batch *b, enum select_key key)
+{
+	switch (key) {
+	case KEY_KIND:
+		return 1u << BATCH_FRAME__KINDS;
+	case KEY_THREAD:
+		return batch_n(b, BATCH_ATTRS);
+	default:
+		return batch_n(b, BATCH_RESOURCES);
+	}
+}
+
+/* The element that a sample has of a key: a set of kinds, an attribute or a resource. */
+static uint32_t facets_element(const struct match *m, enum select_key key,
+			       const struct batch_sample *s)
+{
+	switch (key) {
+	case KEY_KIND:
+		return m->kinds[s->stack];
+	case KEY_THREAD:
+		return s->attr;
+	default:
+		return s->resource;
+	}
+}
+
+static int facets_add_element(struct facet *f, const struct match *m, enum select_key key,
+			      uint32_t i, uint64_t samples)
+{
+	switch (key) {
+	case KEY_KIND:
+		return facets_add_kinds(f, i, samples);
+	case KEY_THREAD:
+		return facets_add_thread(f, &m->seg->b, i, samples);
+	default:
+		return facets_add_resource(f, key, &m->seg->b, i, samples);
+	}
+}
+
+/* Count by elements first.  sums: room for the elements of any key. */
+static int facets_add_sums(struct facet *f, enum select_key key, const struct match *m,
+			   const uint32_t *counts, uint64_t *sums)
 {
 	const struct batch *b = &m->seg->b;
-	uint32_t n = key == KEY_KIND ? 1u << BATCH_FRAME__KINDS :
-		batch_n(b, key == KEY_THREAD ? BATCH_ATTRS : BATCH_RESOURCES);
+	size_t n = facets_elements(b, key);
 	int r = 0;
 
 	memset(sums, 0, n * sizeof(*sums));
-	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++) {
-		const struct batch_sample *s = &b->samples[i];
-
-		sums[key == KEY_KIND ? m->kinds[s->stack] :
-		     key == KEY_THREAD ? s->attr : s->resource] += counts[i];
-	}
+	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++)
+		sums[facets_element(m, key, &b->samples[i])] += counts[i];
 	for (uint32_t i = 0; i < n && r == 0; i++) {
-		if (!sums[i])
-			continue;
-		r = key == KEY_KIND ? add_kinds(f, i, sums[i]) :
-		    key == KEY_THREAD ? add_thread(f, b, i, sums[i]) :
-		    add_resource(f, key, b, i, sums[i]);
+		if (sums[i])
+			r = facets_add_element(f, m, key, i, sums[i]);
 	}
 	return r;
 }
@@ -208,7 +244,7 @@ static int facets_add_segment(struct facet *facets, const struct segment *s,
 		r = -ENOMEM;
 	for (size_t i = 0; i < SHOWN && r == 0; i++) {
 		match_counts(&m, 1u << shown[i].key, counts);
-		r = add_sums(&facets[i], shown[i].key, &m, counts, sums);
+		r = facets_add_sums(&facets[i], shown[i].key, &m, counts, sums);
 	}
 	match_fini(&m);
 	free(counts);
@@ -218,17 +254,18 @@ static int facets_add_segment(struct facet *facets, const struct segment *s,
 
 /* --- output ---------------------------------------------------------------------------- */
 
-static int by_samples(const void *pa, const void *pb, void *arg)
+static int facets_by_samples(const void *pa, const void *pb, void *arg)
 {
 	const struct facet_entry *a = pa, *b = pb;
 	const struct facet *f = arg;
 	uint32_t n = a->value_len < b->value_len ? a->value_len : b->value_len;
-	int r;
+	int r = profile_order(b->samples, a->samples);
 
-	if (a->samples != b->samples)
-		return a->samples > b->samples ? -1 : 1;
-	r = n ? memcmp(f->text.data + a->value, f->text.data + b->value, n) : 0;
-	return r ? r : a->value_len < b->value_len ? -1 : 1;
+	if (!r && n)
+		r = memcmp(f->text.data + a->value, f->text.data + b->value, n);
+	if (!r)
+		r = profile_order(a->value_len, b->value_len);
+	return r;
 }
 
 static uint64_t facets_put(struct facet *f, const char *name, uint32_t limit,
@@ -238,7 +275,7 @@ static uint64_t facets_put(struct facet *f, const char *name, uint32_t limit,
 	uint64_t others = 0;
 
 	if (f->n)
-		qsort_r(f->v, f->n, sizeof(*f->v), by_samples, f);
+		qsort_r(f->v, f->n, sizeof(*f->v), facets_by_samples, f);
 	json_open(j, name, '[');
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct facet_entry *e = &f->v[i];
@@ -271,7 +308,7 @@ int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
 
 	for (size_t i = 0; i < SHOWN; i++) {
 		facets[i].seed = seed;
-		/* the first value may be empty: no arithmetic with NULL */
+		/* the first value may be empty, and NULL + 0 is undefined */
 		buffer_room(&facets[i].text, 1);
 	}
 	for (size_t i = 0; i < s->n && r == 0; i++) {
@@ -292,5 +329,7 @@ int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
 		free(facets[i].v);
 		hash_free(&facets[i].set);
 	}
-	return r ? r : out->failed ? -ENOMEM : 0;
+	if (r)
+		return r;
+	return out->failed ? -ENOMEM : 0;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * facets - which processes, threads ... there are in a range, and how many
- * samples each has
+ * facets - the processes, threads ... of a range, with their numbers of samples
  *
- * For one key the filters of all others hold, not its own: so its other values
- * can still be chosen.
+ * The values of a key are subject to the filters of all other keys, but not of its own,
+ * so that its other values can still be chosen.
  */
 #ifndef VIEWER_SERVER_FACETS_H
 #define VIEWER_SERVER_FACETS_H
@@ -13,7 +12,7 @@
 #include "viewer/server/select.h"
 
 /* Append a JSON object: for each key the `limit` values with most samples as
- * [value, label, samples], and `others`: samples of those left out.  0 or
+ * [value, label, samples], and `others`: the samples of all other values.  0 or
  * -ENOMEM. */
 int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
 		  struct buffer *out);

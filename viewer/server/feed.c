@@ -15,7 +15,7 @@ static int feed_on_batch(void *arg, const void *data, size_t len,
 			   clock_ns(CLOCK_REALTIME));
 
 	if (r && log_limited(&f->log))
-		log_warn("a batch of %llu samples is not shown: %s",
+		log_warn("cannot show a batch of %llu samples: %s",
 			 (unsigned long long)samples, strerror(-r));
 	return r;
 }
@@ -42,10 +42,11 @@ static void feed_connect(struct feed *f, uint64_t now)
 {
 	int r = hub_client_connect(&f->hub, now);
 
-	if (r && !f->away)
+	if (r && !f->away) {
 		log_info("symbolizerd is not there (%s: %s): waiting for it",
 			 f->hub.path, strerror(-r));
-	f->away |= r != 0;
+		f->away = true;
+	}
 }
 
 static void feed_read(struct feed *f, uint64_t now)
@@ -53,10 +54,9 @@ static void feed_read(struct feed *f, uint64_t now)
 	int r = hub_client_read(&f->hub, now);
 
 	if (r > 0 && log_limited(&f->log))
-		log_err("symbolizerd sent a message that is not allowed: %s",
-			msg_verdict_name(r));
+		log_err("invalid message from symbolizerd: %s", msg_verdict_name(r));
 	else if (r < 0 && r != -EPIPE && log_limited(&f->log))
-		log_err("symbolizerd's connection: %s", strerror(-r));
+		log_err("connection to symbolizerd: %s", strerror(-r));
 	if (f->hub.statuses)
 		f->away = false;
 }
@@ -73,5 +73,7 @@ int feed_work(struct feed *f, int ms)
 	if (f->hub.conn.fd >= 0 || f->hub.retry_ns <= now)
 		return ms;
 	left = (f->hub.retry_ns - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
-	return left < (uint64_t)ms ? (int)left : ms;
+	if (left > (uint64_t)ms)
+		return ms;
+	return (int)left;
 }

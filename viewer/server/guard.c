@@ -11,7 +11,7 @@ bool guard_host(const char *host, uint16_t port)
 	char want[32];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		/* of port 80 browsers do not speak */
+		/* browsers leave out port 80 */
 		if (port == 80 && !strcasecmp(host, names[i]))
 			return true;
 		snprintf(want, sizeof(want), "%s:%u", names[i], port);

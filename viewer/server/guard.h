@@ -2,11 +2,11 @@
 /*
  * guard - which requests are answered
  *
- * Any page that a browser on this machine shows can send requests to loopback.
- * So Host must be a name of loopback with our port (a name rebound to
- * 127.0.0.1 has another), Origin, where there is one, must be ours, and
- * Sec-Fetch-Site must not say that another site asks (Fetch Metadata Request
- * Headers, W3C, section 2.4).  The key is asked for on top of that.
+ * Any page in a browser of this machine can send requests to loopback.  So Host must be
+ * a name of loopback with the server's port (a name that was rebound to 127.0.0.1
+ * differs), Origin, if there is one, must be the server's, and Sec-Fetch-Site must not
+ * name another site (Fetch Metadata Request Headers, W3C, section 2.4).  In addition
+ * the key is required.
  */
 #ifndef VIEWER_SERVER_GUARD_H
 #define VIEWER_SERVER_GUARD_H

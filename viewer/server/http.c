@@ -13,10 +13,13 @@
 #include "common/number.h"
 #include "viewer/server/body.h"
 #include "viewer/server/decode.h"
-#include "viewer/server/page.h"
+
+/* made of viewer/live.html by viewer/page.mk */
+extern const unsigned char live_html[];
+extern const unsigned long live_html_len;
 
 #define TICK_MS		1000
-#define IDLE_TICK_MS	5000	/* nobody is connected */
+#define IDLE_TICK_MS	5000	/* no client is connected */
 
 struct client {
 	struct client *next, **from;
@@ -33,11 +36,11 @@ struct call {
 
 /* --- answers ------------------------------------------------------------------------ */
 
-/* The policy of every answer but the page. */
+/* The policy of all answers but the page. */
 static const char no_policy[] =
 	"default-src 'none'; frame-ancestors 'none'; sandbox";
 
-static void put_headers(struct MHD_Response *r, const char *policy)
+static void viewer_http_put_headers(struct MHD_Response *r, const char *policy)
 {
 	static const char *const headers[][2] = {
 		{ "X-Content-Type-Options", "nosniff" },
@@ -54,22 +57,24 @@ static void put_headers(struct MHD_Response *r, const char *policy)
 	MHD_add_response_header(r, "Content-Security-Policy", policy);
 }
 
-/* extra: a header more, or NULL.  Takes over a->body. */
-static enum MHD_Result reply(struct MHD_Connection *c, struct viewer_answer *a,
-			     const char *extra, const char *value)
+/* extra: another header, or NULL.  Takes over a->body. */
+static enum MHD_Result viewer_http_reply(struct MHD_Connection *c, struct viewer_answer *a,
+					 const char *extra, const char *value)
 {
 	struct MHD_Response *r;
 	char disposition[160];
 	enum MHD_Result done;
 
-	r = MHD_create_response_from_buffer(a->body.len,
-		a->body.data ? (void *)a->body.data : (void *)"",
-		a->body.data ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+	if (a->body.data)
+		r = MHD_create_response_from_buffer(a->body.len, a->body.data,
+						    MHD_RESPMEM_MUST_FREE);
+	else
+		r = MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
 	if (!r) {
 		free(a->body.data);
 		return MHD_NO;
 	}
-	put_headers(r, no_policy);
+	viewer_http_put_headers(r, no_policy);
 	if (a->type)
 		MHD_add_response_header(r, "Content-Type", a->type);
 	if (a->file[0]) {
@@ -92,25 +97,25 @@ static enum MHD_Result viewer_http_refuse(struct MHD_Connection *c,
 	api_error(&a, status, why);
 	switch (status) {
 	case 401:
-		return reply(c, &a, "WWW-Authenticate", "Bearer");
+		return viewer_http_reply(c, &a, "WWW-Authenticate", "Bearer");
 	case 503:
-		return reply(c, &a, "Retry-After", "1");
+		return viewer_http_reply(c, &a, "Retry-After", "1");
 	default:
-		return reply(c, &a, NULL, NULL);
+		return viewer_http_reply(c, &a, NULL, NULL);
 	}
 }
 
-static enum MHD_Result refuse_method(struct MHD_Connection *c,
-				     const char *allowed)
+static enum MHD_Result viewer_http_refuse_method(struct MHD_Connection *c,
+						 const char *allowed)
 {
 	struct viewer_answer a = { 0 };
 
 	api_error(&a, 405, "not a method for this path");
-	return reply(c, &a, "Allow", allowed);
+	return viewer_http_reply(c, &a, "Allow", allowed);
 }
 
-static enum MHD_Result give_page(struct viewer_http *h,
-				 struct MHD_Connection *c)
+static enum MHD_Result viewer_http_give_page(struct viewer_http *h,
+					     struct MHD_Connection *c)
 {
 	struct MHD_Response *r;
 	enum MHD_Result done;
@@ -119,16 +124,16 @@ static enum MHD_Result give_page(struct viewer_http *h,
 					    MHD_RESPMEM_PERSISTENT);
 	if (!r)
 		return MHD_NO;
-	put_headers(r, h->policy);
+	viewer_http_put_headers(r, h->policy);
 	MHD_add_response_header(r, "Content-Type", "text/html; charset=utf-8");
 	done = MHD_queue_response(c, 200, r);
 	MHD_destroy_response(r);
 	return done;
 }
 
-static enum MHD_Result add_param(void *arg, enum MHD_ValueKind kind,
-				 const char *key, size_t key_len,
-				 const char *value, size_t value_len)
+static enum MHD_Result viewer_http_add_param(void *arg, enum MHD_ValueKind kind,
+					     const char *key, size_t key_len,
+					     const char *value, size_t value_len)
 {
 	struct params *p = arg;
 
@@ -137,29 +142,42 @@ static enum MHD_Result add_param(void *arg, enum MHD_ValueKind kind,
 		p->over = true;
 		return MHD_NO;
 	}
-	p->v[p->n++] = (struct param){
-		key, value ? value : "", key_len, value ? value_len : 0,
-	};
+	if (!value) {
+		value = "";
+		value_len = 0;
+	}
+	p->v[p->n] = (struct param){ key, value, key_len, value_len };
+	p->n++;
 	return MHD_YES;
 }
 
-static enum MHD_Result give_api(struct viewer_http *h, struct MHD_Connection *c,
-				const char *path)
+/* Send an answer of the API.  503: not enough memory now. */
+static enum MHD_Result viewer_http_reply_api(struct MHD_Connection *c, struct viewer_answer *a)
+{
+	if (a->status == 503)
+		return viewer_http_reply(c, a, "Retry-After", "1");
+	return viewer_http_reply(c, a, NULL, NULL);
+}
+
+static enum MHD_Result viewer_http_give_api(struct viewer_http *h, struct MHD_Connection *c,
+					    const char *path)
 {
 	struct params p = { .n = 0 };
 	struct viewer_answer a;
 
-	MHD_get_connection_values_n(c, MHD_GET_ARGUMENT_KIND, add_param, &p);
+	MHD_get_connection_values_n(c, MHD_GET_ARGUMENT_KIND, viewer_http_add_param, &p);
 	api_get(h->api, path, &p, clock_ns(CLOCK_REALTIME), &a);
-	return reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
+	return viewer_http_reply_api(c, &a);
 }
 
-static enum MHD_Result take_body(struct viewer_http *h,
-				 struct MHD_Connection *c, struct call *call)
+static enum MHD_Result viewer_http_take_body(struct viewer_http *h,
+					     struct MHD_Connection *c, struct call *call)
 {
-	int r = call->error ? call->error : body_end(&call->body);
 	struct viewer_answer a;
+	int r = call->error;
 
+	if (r == 0)
+		r = body_end(&call->body);
 	if (r == -E2BIG)
 		return viewer_http_refuse(c, 413, "the request is too large");
 	if (r == -EPROTO)
@@ -169,24 +187,24 @@ static enum MHD_Result take_body(struct viewer_http *h,
 		return viewer_http_refuse(c, 503, "not enough memory");
 	api_post(h->api, call->body.bytes.data, call->body.bytes.len,
 		 clock_ns(CLOCK_REALTIME), &a);
-	return reply(c, &a, a.status == 503 ? "Retry-After" : NULL, "1");
+	return viewer_http_reply_api(c, &a);
 }
 
-/* --- who asks, and for what ---------------------------------------------------------- */
+/* --- headers of a request ------------------------------------------------------------- */
 
 struct asked {
 	const struct viewer_http *h;
 	unsigned int hosts, keys;
-	bool foreign;			/* a host or an origin not ours */
+	bool foreign;			/* a host or an origin that is not this server */
 	bool keyed;
 	bool body;
-	bool not_protobuf, encoded;
+	bool not_protobuf, encoded;	/* encoded: in an unknown way, or twice */
 	enum coding coding;
 	bool too_long;
 };
 
-/* Of "name; parameters" the name. */
-static bool value_is(const char *value, const char *want)
+/* Is a header's value this word? */
+static bool viewer_http_value_is(const char *value, const char *want)
 {
 	size_t len = strlen(want);
 
@@ -194,15 +212,16 @@ static bool value_is(const char *value, const char *want)
 	       value[len + strspn(value + len, " \t")] == '\0';
 }
 
-static bool type_is(const char *value, const char *want)
+/* Is it this word, or "word; parameters"? */
+static bool viewer_http_type_is(const char *value, const char *want)
 {
 	size_t len = strlen(want);
 
 	return !strncasecmp(value, want, len) &&
-	       (value[len] == ';' || value_is(value, want));
+	       (value[len] == ';' || viewer_http_value_is(value, want));
 }
 
-/* Does a Content-Length allow more than there may be? */
+/* Is a Content-Length invalid or above the limit? */
 static bool viewer_http_too_long(const char *value)
 {
 	uint64_t len;
@@ -210,25 +229,33 @@ static bool viewer_http_too_long(const char *value)
 	return !number_read(value, &len) || len > DECODE_BODY_MAX;
 }
 
-static void see_body_header(struct asked *a, const char *key, const char *value)
+static void viewer_http_see_body_header(struct asked *a, const char *key, const char *value)
 {
 	if (!strcasecmp(key, "Content-Length")) {
-		a->body |= strspn(value, "0") != strlen(value);
-		a->too_long |= viewer_http_too_long(value);
+		if (strspn(value, "0") != strlen(value))
+			a->body = true;
+		if (viewer_http_too_long(value))
+			a->too_long = true;
 	} else if (!strcasecmp(key, "Transfer-Encoding")) {
 		a->body = true;
 	} else if (!strcasecmp(key, "Content-Type")) {
-		a->not_protobuf = !type_is(value, "application/x-protobuf");
+		a->not_protobuf = !viewer_http_type_is(value, "application/x-protobuf");
 	} else if (!strcasecmp(key, "Content-Encoding")) {
-		a->encoded |= a->coding != BODY_PLAIN;
-		a->coding = value_is(value, "gzip") ? BODY_GZIP :
-			value_is(value, "zstd") ? BODY_ZSTD : BODY_PLAIN;
-		a->encoded |= !a->coding && !value_is(value, "identity");
+		if (a->coding != BODY_PLAIN)
+			a->encoded = true;
+		if (viewer_http_value_is(value, "gzip"))
+			a->coding = BODY_GZIP;
+		else if (viewer_http_value_is(value, "zstd"))
+			a->coding = BODY_ZSTD;
+		else if (viewer_http_value_is(value, "identity"))
+			a->coding = BODY_PLAIN;
+		else
+			a->encoded = true;
 	}
 }
 
-static enum MHD_Result see_header(void *arg, enum MHD_ValueKind kind,
-				  const char *key, const char *value)
+static enum MHD_Result viewer_http_see_header(void *arg, enum MHD_ValueKind kind,
+					      const char *key, const char *value)
 {
 	struct asked *a = arg;
 
@@ -237,27 +264,30 @@ static enum MHD_Result see_header(void *arg, enum MHD_ValueKind kind,
 		value = "";
 	if (!strcasecmp(key, "Host")) {
 		a->hosts++;
-		a->foreign |= !guard_host(value, a->h->port);
+		if (!guard_host(value, a->h->port))
+			a->foreign = true;
 	} else if (!strcasecmp(key, "Origin")) {
-		a->foreign |= !guard_origin(value, a->h->port);
+		if (!guard_origin(value, a->h->port))
+			a->foreign = true;
 	} else if (!strcasecmp(key, "Sec-Fetch-Site")) {
-		a->foreign |= !guard_site(value);
+		if (!guard_site(value))
+			a->foreign = true;
 	} else if (!strcasecmp(key, "Authorization")) {
 		a->keys++;
 		a->keyed = guard_key(value, a->h->key);
 	} else {
-		see_body_header(a, key, value);
+		viewer_http_see_body_header(a, key, value);
 	}
 	return MHD_YES;
 }
 
-/* Judge a request by its headers: 0, or a status (405: *why is the methods
- * that are allowed). */
+/* Judge a request by its headers: 0, or a status with a reason (405: *why has the
+ * allowed methods). */
 static unsigned int viewer_http_judge(const struct asked *a, const char *path,
 				      const char *method, const char **why)
 {
-	bool get = !strcmp(method, "GET") || !strcmp(method, "HEAD");
 	bool post = a->h->otlp && !strcmp(path, HTTP_PROFILES_PATH);
+	bool allowed;
 
 	*why = "only this host's own page may ask";
 	if (a->hosts != 1 || a->foreign)
@@ -268,8 +298,14 @@ static unsigned int viewer_http_judge(const struct asked *a, const char *path,
 	*why = "the key of this trifold is missing: see its output";
 	if (strcmp(path, "/") && (a->keys != 1 || !a->keyed))
 		return 401;
-	*why = post ? "POST" : "GET, HEAD";
-	if (post ? strcmp(method, "POST") : !get)
+	if (post) {
+		*why = "POST";
+		allowed = !strcmp(method, "POST");
+	} else {
+		*why = "GET, HEAD";
+		allowed = !strcmp(method, "GET") || !strcmp(method, "HEAD");
+	}
+	if (!allowed)
 		return 405;
 	*why = "the request is too large";
 	if (a->too_long || (!post && a->body))
@@ -278,7 +314,9 @@ static unsigned int viewer_http_judge(const struct asked *a, const char *path,
 	if (post && (a->not_protobuf || a->encoded))
 		return 415;
 	*why = "too many requests at once";
-	return post && a->h->posts >= HTTP_POSTS ? 503 : 0;
+	if (post && a->h->posts >= HTTP_POSTS)
+		return 503;
+	return 0;
 }
 
 static enum MHD_Result viewer_http_begin(struct viewer_http *h,
@@ -291,23 +329,25 @@ static enum MHD_Result viewer_http_begin(struct viewer_http *h,
 	struct call *call;
 	const char *why;
 
-	MHD_get_connection_values(c, MHD_HEADER_KIND, see_header, &a);
+	MHD_get_connection_values(c, MHD_HEADER_KIND, viewer_http_see_header, &a);
 	status = viewer_http_judge(&a, path, method, &why);
-	h->refused += status == 401 || status == 403;
+	if (status == 401 || status == 403)
+		h->refused++;
 	if (status == 405)
-		return refuse_method(c, why);
+		return viewer_http_refuse_method(c, why);
 	if (status)
 		return viewer_http_refuse(c, status, why);
 	call = calloc(1, sizeof(*call));
 	if (!call)
 		return MHD_NO;
-	if (!strcmp(method, "POST") &&
-	    body_init(&call->body, a.coding, DECODE_BODY_MAX)) {
-		free(call);
-		return MHD_NO;
+	if (!strcmp(method, "POST")) {
+		if (body_init(&call->body, a.coding, DECODE_BODY_MAX)) {
+			free(call);
+			return MHD_NO;
+		}
+		call->post = true;
+		h->posts++;
 	}
-	call->post = !strcmp(method, "POST");
-	h->posts += call->post;
 	*state = call;
 	return MHD_YES;
 }
@@ -331,10 +371,10 @@ static enum MHD_Result http_on_request(void *arg, struct MHD_Connection *c,
 		return MHD_YES;
 	}
 	if (call->post)
-		return take_body(h, c, call);
+		return viewer_http_take_body(h, c, call);
 	if (!strcmp(path, "/"))
-		return give_page(h, c);
-	return give_api(h, c, path);
+		return viewer_http_give_page(h, c);
+	return viewer_http_give_api(h, c, path);
 }
 
 /* --- connections ---------------------------------------------------------------------- */
@@ -344,11 +384,13 @@ static struct client *client_of(struct MHD_Connection *c)
 	const union MHD_ConnectionInfo *i =
 		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
-	return i ? i->socket_context : NULL;
+	if (!i)
+		return NULL;
+	return i->socket_context;
 }
 
-static void on_completed(void *arg, struct MHD_Connection *c, void **state,
-			 enum MHD_RequestTerminationCode how)
+static void viewer_http_on_completed(void *arg, struct MHD_Connection *c, void **state,
+				     enum MHD_RequestTerminationCode how)
 {
 	struct client *p = client_of(c);
 	struct call *call = *state;
@@ -367,8 +409,8 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	*state = NULL;
 }
 
-static void on_connection(void *arg, struct MHD_Connection *c, void **context,
-			  enum MHD_ConnectionNotificationCode what)
+static void viewer_http_on_connection(void *arg, struct MHD_Connection *c, void **context,
+				      enum MHD_ConnectionNotificationCode what)
 {
 	struct viewer_http *h = arg;
 	struct client *p = *context;
@@ -416,7 +458,7 @@ void http_tick(struct viewer_http *h)
 			continue;
 		i = MHD_get_connection_info(p->c,
 					    MHD_CONNECTION_INFO_CONNECTION_FD);
-		/* the server sees the end of input and closes it */
+		/* libmicrohttpd sees the end of input and closes it */
 		if (i)
 			shutdown(i->connect_fd, SHUT_RDWR);
 	}
@@ -435,6 +477,31 @@ static void viewer_http_say(void *arg, const char *fmt, va_list ap)
 	log_debug("libmicrohttpd: %s", text);
 }
 
+/*
+ * The Content-Security-Policy of the live page for a header: what the page's own <meta>
+ * says, and what only a header can say (that no other page may frame it).  0, or
+ * -EINVAL: the page has none, or it is too long.
+ */
+static int viewer_http_page_policy(char *out, size_t size)
+{
+	static const char before[] =
+		"http-equiv=\"Content-Security-Policy\" content=\"";
+	const char *s = memmem(live_html, live_html_len, before, strlen(before)), *end;
+	int n;
+
+	if (!s)
+		return -EINVAL;
+	s += strlen(before);
+	end = memchr(s, '"', live_html_len -
+		     (size_t)(s - (const char *)live_html));
+	if (!end || memchr(s, '\n', (size_t)(end - s)))
+		return -EINVAL;
+	n = snprintf(out, size, "%.*s; frame-ancestors 'none'", (int)(end - s), s);
+	if (n < 0 || (size_t)n >= size)
+		return -EINVAL;
+	return 0;
+}
+
 static struct MHD_Daemon *http_start_one(struct viewer_http *h, int fd)
 {
 	return MHD_start_daemon(
@@ -445,13 +512,13 @@ static struct MHD_Daemon *http_start_one(struct viewer_http *h, int fd)
 		(unsigned int)HTTP_CONNECTIONS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_S,
-		MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_COMPLETED, viewer_http_on_completed, h,
+		MHD_OPTION_NOTIFY_CONNECTION, viewer_http_on_connection, h, MHD_OPTION_END);
 }
 
 int http_start(struct viewer_http *h, const struct listeners *l)
 {
-	int r = page_policy(h->policy, sizeof(h->policy));
+	int r = viewer_http_page_policy(h->policy, sizeof(h->policy));
 
 	if (r) {
 		log_err("the page has no Content-Security-Policy");
@@ -459,11 +526,11 @@ int http_start(struct viewer_http *h, const struct listeners *l)
 	}
 	h->port = l->port;
 	for (int i = 0; i < l->n; i++) {
-		const union MHD_DaemonInfo *info;
+		const union MHD_DaemonInfo *info = NULL;
 
 		h->daemon[i] = http_start_one(h, l->fd[i]);
-		info = h->daemon[i] ? MHD_get_daemon_info(h->daemon[i],
-				MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+		if (h->daemon[i])
+			info = MHD_get_daemon_info(h->daemon[i], MHD_DAEMON_INFO_EPOLL_FD);
 		if (!info) {
 			log_err("libmicrohttpd cannot be started");
 			return -EIO;
@@ -476,8 +543,9 @@ int http_start(struct viewer_http *h, const struct listeners *l)
 
 void http_stop(struct viewer_http *h)
 {
-	while (h->n > 0)
-		MHD_stop_daemon(h->daemon[--h->n]);
+	for (int i = 0; i < h->n; i++)
+		MHD_stop_daemon(h->daemon[i]);
+	h->n = 0;
 }
 
 int http_work(struct viewer_http *h)

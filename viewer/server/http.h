@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http - the server: libmicrohttpd, one thread, on sockets that are open
+ * http - the server: libmicrohttpd, one thread, on open sockets
  *
- * A request is accepted or refused by its headers alone (guard.h), before a
- * byte of its body is read.  A request has HTTP_REQUEST_NS from the end of the
- * one before, so clients that send a byte now and then do not hold their
- * connections.
+ * A request is accepted or refused by its headers alone (guard.h), before its body is
+ * read.  A request must end within HTTP_REQUEST_NS of the previous one, so that clients
+ * which send a byte now and then cannot keep their connections.
  */
 #ifndef VIEWER_SERVER_HTTP_H
 #define VIEWER_SERVER_HTTP_H
@@ -19,37 +18,37 @@
 #define HTTP_PROFILES_PATH	"/v1development/profiles"
 #define HTTP_CONNECTIONS	48	/* of each address */
 #define HTTP_MEMORY		65536	/* of a connection: line and headers */
-#define HTTP_POSTS		4	/* bodies that come in at a time */
+#define HTTP_POSTS		4	/* bodies that are received at a time */
 #define HTTP_REQUEST_NS		20000000000ULL
 #define HTTP_IDLE_S		10
 
 struct viewer_http {
 	struct api *api;
 	char key[PAGE_KEY_LEN + 1];
-	bool otlp;			/* take HTTP_PROFILES_PATH */
+	bool otlp;			/* accept HTTP_PROFILES_PATH */
 	uint16_t port;
-	char policy[1024];		/* the page's */
+	char policy[1024];		/* Content-Security-Policy of the page */
 	struct MHD_Daemon *daemon[LISTEN_MAX];
-	int epoll[LISTEN_MAX];		/* readable: http_work() */
+	int epoll[LISTEN_MAX];		/* when readable, call http_work() */
 	int n;
-	struct client *clients;		/* those who are connected */
-	unsigned int posts;		/* bodies coming in */
+	struct client *clients;		/* connections */
+	unsigned int posts;		/* bodies being received */
 	uint64_t refused;		/* requests, by guard.h */
 };
 
-/* .api, .key and .otlp are set; takes over the sockets.  0 or -errno after a line in
- * the log. */
+/* The caller sets .api, .key and .otlp before; takes over the sockets.  0 or -errno after
+ * a line in the log. */
 int http_start(struct viewer_http *h, const struct listeners *l);
 void http_stop(struct viewer_http *h);
 
-/* Serve what is ready.  Returns after how many ms to call again, if nothing
- * becomes readable before. */
+/* Serve requests.  Returns after how many ms to call it again if nothing becomes
+ * readable before. */
 int http_work(struct viewer_http *h);
 
-/* How many are open. */
+/* The number of open connections. */
 unsigned int http_connections(const struct viewer_http *h);
 
-/* Each second: end connections whose time is over. */
+/* To be called each second: end connections that took too long. */
 void http_tick(struct viewer_http *h);
 
 #endif /* VIEWER_SERVER_HTTP_H */

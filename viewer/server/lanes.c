@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "profile/profile.h"
 #include "profile/threads.h"
 #include "profile/tree.h"
 
@@ -20,8 +21,8 @@ struct lane_sample {
 
 /* A part of a thread's time. */
 struct lane_part {
-	uint32_t count;			/* of the label that is being counted */
-	uint32_t top, most;		/* the label with most so far */
+	uint32_t count;			/* samples of the label that is being counted */
+	uint32_t top, most;		/* the label with most samples so far */
 	uint32_t all;
 };
 
@@ -34,8 +35,8 @@ struct lanes {
 	struct lane *lanes;		/* of each thread, most samples first */
 	struct lane_sample *samples;	/* by thread, then label */
 	uint32_t *first;		/* of each thread in .samples; one more */
-	uint32_t *process;		/* of each row the label of its process */
-	uint32_t *number;		/* of each label, from 1 on; 0: not used */
+	uint32_t *process;		/* by row: the label of its process */
+	uint32_t *number;		/* by label: from 1 on; 0: not used */
 	uint32_t *used;			/* labels by number */
 	uint32_t n_used;
 	struct lane_part *parts;
@@ -44,19 +45,21 @@ struct lanes {
 static int lanes_by_samples(const void *pa, const void *pb)
 {
 	const struct lane *a = pa, *b = pb;
+	int r = profile_order(b->samples, a->samples);
 
-	if (a->samples != b->samples)
-		return a->samples > b->samples ? -1 : 1;
-	return a->thread < b->thread ? -1 : a->thread > b->thread;
+	if (!r)
+		r = profile_order(a->thread, b->thread);
+	return r;
 }
 
 static int lanes_by_label(const void *pa, const void *pb)
 {
 	const struct lane_sample *a = pa, *b = pb;
+	int r = profile_order(a->thread, b->thread);
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->label < b->label ? -1 : a->label > b->label;
+	if (!r)
+		r = profile_order(a->label, b->label);
+	return r;
 }
 
 static int lanes_alloc(struct lanes *l)
@@ -70,17 +73,22 @@ static int lanes_alloc(struct lanes *l)
 	l->number = calloc((size_t)l->t.n_labels + 1, sizeof(*l->number));
 	l->used = calloc((size_t)l->t.n_labels + 1, sizeof(*l->used));
 	l->parts = calloc(l->bins.n, sizeof(*l->parts));
-	return l->lanes && l->first && l->samples && l->process && l->number &&
-		l->used && l->parts ? 0 : -ENOMEM;
+	if (!l->lanes || !l->first || !l->samples || !l->process || !l->number ||
+	    !l->used || !l->parts)
+		return -ENOMEM;
+	return 0;
 }
 
 static void lanes_sort(struct lanes *l)
 {
 	uint32_t n = batch_n(l->b, BATCH_SAMPLES);
 
-	for (uint32_t i = 0; i < l->t.n_rows; i++)
-		l->process[i] = l->t.rows[i].depth ? l->process[i - 1] :
-						     l->t.rows[i].label;
+	for (uint32_t i = 0; i < l->t.n_rows; i++) {
+		if (l->t.rows[i].depth)
+			l->process[i] = l->process[i - 1];
+		else
+			l->process[i] = l->t.rows[i].label;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t thread = l->threads.of[i];
 
@@ -102,10 +110,13 @@ static struct lane_part *lanes_part(const struct lanes *l, uint64_t t)
 {
 	uint64_t at = (t - l->from_ns) / (l->bins.ms * NSEC_PER_MSEC);
 
-	return &l->parts[at < l->bins.n ? at : l->bins.n - 1];
+	if (at >= l->bins.n)
+		at = l->bins.n - 1;
+	return &l->parts[at];
 }
 
-/* Samples v[0..n), all of one label: is it the one with most, in each part? */
+/* Count samples v[0..n), all of one label, and make it the top of the parts where it has
+ * most. */
 static void lanes_count(struct lanes *l, const struct lane_sample *v,
 			uint32_t n)
 {
@@ -136,7 +147,8 @@ static uint32_t lanes_label(struct lanes *l, uint32_t label)
 {
 	if (!l->number[label]) {
 		l->used[l->n_used] = label;
-		l->number[label] = ++l->n_used;
+		l->n_used++;
+		l->number[label] = l->n_used;
 	}
 	return l->number[label] - 1;
 }
@@ -151,8 +163,9 @@ static void lanes_put(struct lanes *l, const struct lane *lane, struct json *j)
 	const char *name = batch_str(l->b, a->thread_name, &len);
 
 	for (uint32_t i = 0, k; i < n; i = k) {
-		for (k = i; k < n && v[k].label == v[i].label; k++)
-			;
+		k = i + 1;
+		while (k < n && v[k].label == v[i].label)
+			k++;
 		lanes_count(l, v + i, k - i);
 	}
 	json_line(j);
@@ -197,7 +210,7 @@ static void lanes_put_labels(const struct lanes *l, struct json *j)
 
 static void lanes_put_all(struct lanes *l, uint32_t limit, struct json *j)
 {
-	uint64_t others = 0;
+	uint64_t others = 0, n = 0;
 
 	json_open(j, NULL, '{');
 	json_num(j, "from", l->bins.from_ms);
@@ -207,10 +220,12 @@ static void lanes_put_all(struct lanes *l, uint32_t limit, struct json *j)
 	for (uint32_t i = 0; i < l->threads.n && i < limit; i++)
 		lanes_put(l, &l->lanes[i], j);
 	json_close(j, ']');
-	for (uint32_t i = limit; i < l->threads.n; i++)
+	for (uint32_t i = limit; i < l->threads.n; i++) {
+		n++;
 		others += l->lanes[i].samples;
+	}
 	json_open(j, "others", '{');
-	json_num(j, "threads", l->threads.n > limit ? l->threads.n - limit : 0);
+	json_num(j, "threads", n);
 	json_num(j, "samples", others);
 	json_close(j, '}');
 	lanes_put_labels(l, j);
@@ -255,5 +270,7 @@ int lanes_encode(const struct store *s, const struct query *q, uint32_t bins,
 		tree_fini(&l.t);
 	}
 	selection_fini(&sel);
-	return r ? r : out->failed ? -ENOMEM : 0;
+	if (r)
+		return r;
+	return out->failed ? -ENOMEM : 0;
 }

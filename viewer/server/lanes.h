@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lanes - what each thread ran, over time: in each part of the range the
- * function with most samples
+ * lanes - what each thread ran over time: for each part of the range the function with
+ * most samples
  *
  * A JSON object:
  *
  *	from, to, bin_ms	ms since 1970; the parts of the range
- *	threads		those with most samples, most first, each an array: label
- *			of its process, process ID, thread ID, name, samples, and
- *			flat, of each part with samples: its number, label of the
+ *	threads		the threads with most samples, most first, each an array:
+ *			label of its process, process ID, thread ID, name, samples, and
+ *			flat, for each part with samples: its number, label of the
  *			function, samples of it, all samples
- *	others		threads and their samples that were cut off
- *	labels		[name, module, enum batch_frame_kind] of what is used
+ *	others		number and samples of all other threads
+ *	labels		[name, module, enum batch_frame_kind] of the used ones
  *
- * The work is that of one walk over the samples of the range, the answer at
- * most LANES_CELLS_MAX parts, however many threads there are.
+ * It takes one walk over the samples of the range, and the answer has at most
+ * LANES_CELLS_MAX parts, however many threads there are.
  */
 #ifndef VIEWER_SERVER_LANES_H
 #define VIEWER_SERVER_LANES_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * viewer - the last hour of profiles, and a page to look at them
+ * viewer - keeps the last hour of profiles and serves a page that shows them
  *
- * Unprivileged.  Subscribes to the hub's batches, accepts OTLP over HTTP if it
- * is told to, and serves a page to browsers on this host: see confine.h for
- * what it can do, docs/VIEWER.md for the rest.
+ * Unprivileged.  Subscribes to the hub's batches, accepts OTLP over HTTP with
+ * --otlp, and serves a page to browsers on this host: see confine.h for what it can
+ * do, docs/VIEWER.md for the rest.
  */
 #include <errno.h>
 #include <poll.h>
@@ -39,7 +39,9 @@ static int viewer_catch_signals(struct viewer *v)
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		return -errno;
 	v->signals = signals_open(which);
-	return v->signals < 0 ? v->signals : 0;
+	if (v->signals < 0)
+		return v->signals;
+	return 0;
 }
 
 static int viewer_open_sockets(struct viewer_config *c)
@@ -58,11 +60,15 @@ static int viewer_open_sockets(struct viewer_config *c)
 static int viewer_start(struct viewer *v)
 {
 	bool own_key = !v->cfg.key[0];
-	int r;
+	int r = viewer_open_sockets(&v->cfg);
 
-	if ((r = viewer_open_sockets(&v->cfg)) ||
-	    (r = viewer_catch_signals(v)) || (r = service_init()) ||
-	    (own_key && (r = page_key_new(v->cfg.key))))
+	if (r == 0)
+		r = viewer_catch_signals(v);
+	if (r == 0)
+		r = service_init();
+	if (r == 0 && own_key)
+		r = page_key_new(v->cfg.key);
+	if (r)
 		return r;
 	service_scrub_env();
 	store_init(&v->store, (uint64_t)v->cfg.memory_mib << 20,
@@ -79,7 +85,7 @@ static int viewer_start(struct viewer *v)
 	return r;
 }
 
-static void tick(struct viewer *v)
+static void viewer_tick(struct viewer *v)
 {
 	const struct store *s = &v->store;
 	unsigned int browsers = http_connections(&v->http);
@@ -117,7 +123,7 @@ static int viewer_run(struct viewer *v)
 		ms = feed_work(&v->feed, http_work(&v->http));
 		now = now_ns();
 		if (now >= next) {
-			tick(v);
+			viewer_tick(v);
 			next = now + NSEC_PER_SEC;
 		}
 	}

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names - what processes call themselves
+ * names - the names of processes
  *
- * A process has the name of its leading thread, but a request may hold samples
- * of other threads only.  So the last name of a leader is remembered, in a
- * table of fixed size: when two processes share a slot, the later one replaces
- * the other.
+ * A process has the name of its leading thread, but a request may have samples
+ * of other threads only.  So the last name of each leading thread is remembered, in a
+ * table of fixed size: of two processes in one slot the later one replaces the other.
  */
 #ifndef VIEWER_SERVER_NAMES_H
 #define VIEWER_SERVER_NAMES_H
@@ -18,7 +17,7 @@
 
 struct viewer_names {
 	struct name_slot {
-		uint64_t start_ns;	/* with pid: which process */
+		uint64_t start_ns;	/* with pid: identifies the process */
 		uint32_t pid;
 		uint8_t len;		/* 0: free */
 		char text[NAMES_LEN];

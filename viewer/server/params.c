@@ -16,7 +16,7 @@ static const char *const key_names[KEY__COUNT] = {
 	[KEY_EXECUTABLE] = "executable", [KEY_KIND] = "kind",
 };
 
-static bool is(const char *s, size_t len, const char *want)
+static bool params_is(const char *s, size_t len, const char *want)
 {
 	return want && strlen(want) == len && !memcmp(s, want, len);
 }
@@ -27,10 +27,10 @@ static bool params_number(const struct param *p, uint64_t max, uint64_t *ret)
 	return number_span(p->value, p->value_len, max, ret);
 }
 
-static const char *add_kind(struct query *q, const struct param *p)
+static const char *params_add_kind(struct query *q, const struct param *p)
 {
 	for (uint32_t k = 0; k < BATCH_FRAME__KINDS; k++) {
-		if (is(p->value, p->value_len, frame_kind_filter(k))) {
+		if (params_is(p->value, p->value_len, frame_kind_filter(k))) {
 			q->kinds |= 1u << k;
 			return NULL;
 		}
@@ -44,25 +44,25 @@ static const char *params_add_filter(struct query *q, enum select_key k,
 	uint64_t v = 0;
 
 	if (k == KEY_KIND)
-		return add_kind(q, p);
+		return params_add_kind(q, p);
 	if (q->key[k].n == SELECT_VALUES_MAX)
 		return "too many values of one filter";
 	if ((k == KEY_PID || k == KEY_TID) && !params_number(p, UINT32_MAX, &v))
 		return "pid and tid: a number";
 	q->key[k].number[q->key[k].n] = (uint32_t)v;
-	q->key[k].text[q->key[k].n++] =
-		(struct select_text){ p->value, p->value_len };
+	q->key[k].text[q->key[k].n] = (struct select_text){ p->value, p->value_len };
+	q->key[k].n++;
 	return NULL;
 }
 
-/* Numbers as they were given; UINT64_MAX: not. */
+/* Numbers as given; UINT64_MAX: not given. */
 struct numbers {
 	uint64_t from, to, last, base_from, base_to, bins, limit, reverse,
 		first;
 };
 
-static const char *one(struct viewer_request *r, struct numbers *n,
-		       const struct param *p)
+static const char *params_read_one(struct viewer_request *r, struct numbers *n,
+				   const struct param *p)
 {
 	const struct {
 		const char *name;
@@ -83,36 +83,41 @@ static const char *one(struct viewer_request *r, struct numbers *n,
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (!is(p->name, p->name_len, numbers[i].name))
+		if (!params_is(p->name, p->name_len, numbers[i].name))
 			continue;
 		if (*numbers[i].to != UINT64_MAX)
 			return "a parameter is given twice";
-		return params_number(p, numbers[i].max, numbers[i].to)
-			       ? NULL
-			       : numbers[i].error;
+		if (!params_number(p, numbers[i].max, numbers[i].to))
+			return numbers[i].error;
+		return NULL;
 	}
 	for (int k = 0; k < KEY__COUNT; k++) {
-		if (is(p->name, p->name_len, key_names[k]))
+		if (params_is(p->name, p->name_len, key_names[k]))
 			return params_add_filter(&r->q, k, p);
 	}
-	if (!is(p->name, p->name_len, "format"))
-		return "there is a parameter that is not known";
+	if (!params_is(p->name, p->name_len, "format"))
+		return "unknown parameter";
 	r->format = (struct select_text){ p->value, p->value_len };
 	return NULL;
 }
 
-static const char *settle_range(struct numbers *n, uint64_t now,
-				struct query *q)
+static const char *params_settle_range(struct numbers *n, uint64_t now,
+				       struct query *q)
 {
-	uint64_t length = (n->last != UINT64_MAX ? n->last : LAST_S) *
-			  NSEC_PER_SEC;
-
 	if (n->last != UINT64_MAX && n->from != UINT64_MAX)
 		return "from or last, not both";
-	q->to_ns = n->to != UINT64_MAX ? n->to * NSEC_PER_MSEC : now;
-	q->from_ns = n->from != UINT64_MAX ? n->from * NSEC_PER_MSEC :
-		     q->to_ns > length ? q->to_ns - length : 0;
-	return q->from_ns < q->to_ns ? NULL : "from must be before to";
+	if (n->last == UINT64_MAX)
+		n->last = LAST_S;
+	q->to_ns = now;
+	if (n->to != UINT64_MAX)
+		q->to_ns = n->to * NSEC_PER_MSEC;
+	if (n->from != UINT64_MAX)
+		q->from_ns = n->from * NSEC_PER_MSEC;
+	else
+		q->from_ns = store_ago(q->to_ns, n->last * NSEC_PER_SEC);
+	if (q->from_ns >= q->to_ns)
+		return "from must be before to";
+	return NULL;
 }
 
 const char *params_read(const struct params *p, uint64_t now,
@@ -126,17 +131,21 @@ const char *params_read(const struct params *p, uint64_t now,
 	if (p->over)
 		return "too many parameters";
 	for (size_t i = 0; i < p->n; i++) {
-		error = one(r, &n, &p->v[i]);
+		error = params_read_one(r, &n, &p->v[i]);
 		if (error)
 			return error;
 	}
-	error = settle_range(&n, now, &r->q);
+	error = params_settle_range(&n, now, &r->q);
 	if (error)
 		return error;
 	if (n.bins == 0 || n.limit == 0)
 		return "bins and limit: at least 1";
-	r->bins = n.bins != UINT64_MAX ? (uint32_t)n.bins : 120;
-	r->limit = n.limit != UINT64_MAX ? (uint32_t)n.limit : 100;
+	r->bins = 120;
+	if (n.bins != UINT64_MAX)
+		r->bins = (uint32_t)n.bins;
+	r->limit = 100;
+	if (n.limit != UINT64_MAX)
+		r->limit = (uint32_t)n.limit;
 	r->reverse = n.reverse == 1;
 	r->first = n.first == 1;
 	if (n.base_from == UINT64_MAX && n.base_to == UINT64_MAX)

@@ -16,7 +16,7 @@
 #define PARAMS_LIMIT_MAX	10000
 
 struct param {
-	const char *name, *value;	/* borrowed, as after decoding of %XX */
+	const char *name, *value;	/* borrowed, after decoding of %XX */
 	size_t name_len, value_len;
 };
 
@@ -26,19 +26,19 @@ struct params {
 	bool over;			/* there were more */
 };
 
-/* All that any of them says; each is looked at, known and well formed. */
+/* The parameters of all paths together, checked. */
 struct viewer_request {
 	struct query q;
 	struct query base;		/* with the filters of q */
 	bool has_base;
 	bool reverse;
-	bool first;			/* when each stack was seen first */
+	bool first;			/* with the first time of each stack */
 	uint32_t bins;			/* 120 */
 	uint32_t limit;			/* 100 */
 	struct select_text format;	/* empty: none given */
 };
 
-/* now: CLOCK_REALTIME, ns.  NULL, or what is wrong: one line for people. */
+/* now: CLOCK_REALTIME, ns.  NULL, or a line that describes the mistake. */
 const char *params_read(const struct params *p, uint64_t now,
 			struct viewer_request *ret);
 

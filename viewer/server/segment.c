@@ -39,7 +39,9 @@ int segment_new(void *data, size_t len, struct segment **ret)
 	if (r)
 		return r;
 	*ret = segment_make(&b, data, len, NULL);
-	return *ret ? 0 : -ENOMEM;
+	if (!*ret)
+		return -ENOMEM;
+	return 0;
 }
 
 void segment_free(struct segment *s)
@@ -56,24 +58,24 @@ void segment_free(struct segment *s)
 struct merging {
 	struct batch_builder *b;
 	enum segment_state to;
-	uint32_t *counts;	/* of the builder's samples; not if exact */
+	uint32_t *counts;	/* of the builder's samples, unless exact */
 	uint32_t n, cap;
 	uint64_t start_ns, end_ns;
 };
 
-/* Add to a count, that of a new sample too.  0 or -ENOMEM. */
+/* Add to the count of a sample, which may be a new one.  0 or -ENOMEM. */
 static int segment_add_count(struct merging *m, uint32_t sample, uint32_t n)
 {
 	if (sample == UINT32_MAX)
-		return 0;	/* batch_builder_finish() says why */
+		return 0;	/* batch_builder_finish() returns the error */
 	if (!array_reserve(&m->counts, &m->cap, sample + 1ul))
 		return -ENOMEM;
 	if (sample == m->n) {
 		batch_sample_times(m->b, sample, &m->start_ns, 1);
 		m->counts[m->n++] = 0;
 	}
-	n = n < UINT32_MAX - m->counts[sample] ? n :
-		UINT32_MAX - m->counts[sample];
+	if (n > UINT32_MAX - m->counts[sample])
+		n = UINT32_MAX - m->counts[sample];
 	m->counts[sample] += n;
 	return 0;
 }
@@ -88,9 +90,10 @@ static int segment_add(struct merging *m, const struct segment *s)
 
 	for (uint32_t i = 0; i < batch_n(&s->b, BATCH_SAMPLES) && !error; i++) {
 		const struct batch_sample *v = &s->b.samples[i];
-		uint32_t attr = m->to == SEGMENT_LONG ? 0 :
-			remap_attr(&r, v->attr), sample;
+		uint32_t attr = 0, sample;
 
+		if (m->to != SEGMENT_LONG)
+			attr = remap_attr(&r, v->attr);
 		sample = batch_sample(m->b, remap_stack(&r, v->stack), attr,
 				      remap_resource(&r, v->resource), v->stop);
 		if (m->to != SEGMENT_EXACT)
@@ -114,10 +117,14 @@ static int segment_finish(struct merging *m, struct segment **ret)
 	if (r)
 		return r;
 	r = batch_open(data, len, &b);
-	*ret = r ? NULL : segment_make(&b, data, len, m->counts);
-	if (!*ret) {
+	if (r == 0) {
+		*ret = segment_make(&b, data, len, m->counts);
+		if (!*ret)
+			r = -ENOMEM;
+	}
+	if (r) {
 		free(data);
-		return r ? r : -ENOMEM;
+		return r;
 	}
 	(*ret)->state = m->to;
 	m->counts = NULL;

@@ -11,7 +11,7 @@
 #define SEALED		0xfe	/* .grade of a minute that is over, or too large */
 #define PIECES_MAX	64	/* merged at a time */
 #define MINUTE_NS	(60 * NSEC_PER_SEC)
-#define LATE_NS		(15 * NSEC_PER_SEC)	/* then a minute is over */
+#define LATE_NS		(15 * NSEC_PER_SEC)	/* after its end a minute is over */
 
 void store_init(struct store *s, uint64_t budget, uint64_t keep_ns)
 {
@@ -45,7 +45,7 @@ static int store_insert(struct store *s, struct segment *seg)
 	return 0;
 }
 
-static struct segment *take_out(struct store *s, size_t at)
+static struct segment *store_take_out(struct store *s, size_t at)
 {
 	struct segment *seg = s->v[at];
 
@@ -58,14 +58,14 @@ static struct segment *take_out(struct store *s, size_t at)
 
 static void store_drop(struct store *s, size_t at, uint64_t *counter)
 {
-	struct segment *seg = take_out(s, at);
+	struct segment *seg = store_take_out(s, at);
 
 	*counter += seg->samples;
 	segment_free(seg);
 }
 
-/* Put one segment in the place of these (n indices, ascending).  0, -ENOMEM or
- * -E2BIG: all is as it was. */
+/* Replace n segments (indices, ascending) by one.  0, or -ENOMEM or -E2BIG: nothing is
+ * changed. */
 static int store_merge(struct store *s, const size_t *at, size_t n,
 		       enum segment_state to, uint8_t grade)
 {
@@ -79,13 +79,13 @@ static int store_merge(struct store *s, const size_t *at, size_t n,
 		return r;
 	one->grade = grade;
 	for (size_t i = n; i-- > 0; )
-		segment_free(take_out(s, at[i]));
-	return store_insert(s, one); /* there is room: n >= 1 were there */
+		segment_free(store_take_out(s, at[i]));
+	return store_insert(s, one); /* there is room: n >= 1 were removed */
 }
 
-/* Those that cannot be one are left apart. */
-static void merge_exact(struct store *s, const size_t *at, size_t n,
-			uint8_t grade)
+/* Segments that cannot be merged are left as they are. */
+static void store_merge_exact(struct store *s, const size_t *at, size_t n,
+			      uint8_t grade)
 {
 	if (store_merge(s, at, n, SEGMENT_EXACT, grade) == 0)
 		return;
@@ -105,7 +105,7 @@ static size_t store_find(const struct store *s, uint64_t minute,
 {
 	size_t n = 0;
 
-	/* mostly the last: starts are in order */
+	/* mostly the last ones: starts are in order */
 	for (size_t i = s->n; i-- > 0 && n < max; ) {
 		const struct segment *g = s->v[i];
 
@@ -124,7 +124,7 @@ static size_t store_find(const struct store *s, uint64_t minute,
 	return n;
 }
 
-static void merge_grades(struct store *s, uint64_t minute)
+static void store_merge_grades(struct store *s, uint64_t minute)
 {
 	size_t at[STORE_FAN];
 
@@ -132,24 +132,24 @@ static void merge_grades(struct store *s, uint64_t minute)
 		if (store_find(s, minute, SEGMENT_EXACT, grade, at, STORE_FAN) <
 		    STORE_FAN)
 			return;
-		merge_exact(s, at, STORE_FAN, grade + 1);
+		store_merge_exact(s, at, STORE_FAN, grade + 1);
 	}
 }
 
-/* Minutes that are over become one segment each, once: what comes late has
- * merge_grades(). */
+/* Minutes that are over become one segment each, once; later segments of them are merged
+ * by store_merge_grades(). */
 static void store_seal(struct store *s, uint64_t now)
 {
-	uint64_t over = now > LATE_NS ? (now - LATE_NS) / MINUTE_NS : 0;
+	uint64_t over = store_ago(now, LATE_NS) / MINUTE_NS;
 	size_t at[PIECES_MAX], n;
 
 	if (s->sealed && s->sealed < over - 60)
-		s->sealed = over - 60;		/* nothing came for long */
+		s->sealed = over - 60;		/* there were no samples for long */
 	for (; s->sealed && s->sealed < over; s->sealed++) {
 		n = store_find(s, s->sealed, SEGMENT_EXACT, ANY, at,
 			       PIECES_MAX);
 		if (n > 1)
-			merge_exact(s, at, n, SEALED);
+			store_merge_exact(s, at, n, SEALED);
 	}
 	if (!s->sealed)
 		s->sealed = over;
@@ -157,17 +157,19 @@ static void store_seal(struct store *s, uint64_t now)
 
 /* --- the budget ------------------------------------------------------------------------ */
 
-static size_t count_minutes(const struct store *s)
+static size_t store_count_minutes(const struct store *s)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->n; i++)
-		n += s->v[i]->state == SEGMENT_MINUTE;
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->v[i]->state == SEGMENT_MINUTE)
+			n++;
+	}
 	return n;
 }
 
 /* Merge the oldest minutes; if that fails, drop the oldest. */
-static void merge_minutes(struct store *s)
+static void store_merge_minutes(struct store *s)
 {
 	size_t at[STORE_LONG], n = 0;
 
@@ -180,17 +182,20 @@ static void merge_minutes(struct store *s)
 }
 
 /* The first exact segment that ends before this, or -1. */
-static ssize_t oldest_exact(const struct store *s, uint64_t before)
+static ssize_t store_oldest_exact(const struct store *s, uint64_t before)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		if (s->v[i]->state == SEGMENT_EXACT)
-			return s->v[i]->end_ns <= before ? (ssize_t)i : -1;
+		if (s->v[i]->state != SEGMENT_EXACT)
+			continue;
+		if (s->v[i]->end_ns > before)
+			return -1;
+		return (ssize_t)i;
 	}
 	return -1;
 }
 
-/* Coarsen an exact segment together with all of its minute, or else alone. */
-static void forget_times(struct store *s, size_t exact)
+/* Coarsen an exact segment together with its whole minute, or else alone. */
+static void store_forget_times(struct store *s, size_t exact)
 {
 	size_t at[PIECES_MAX], n;
 
@@ -201,24 +206,23 @@ static void forget_times(struct store *s, size_t exact)
 		store_drop(s, exact, &s->dropped);
 }
 
-/* Take one step down. */
-static void coarsen(struct store *s, uint64_t now)
+/* Take one of the steps of store.h. */
+static void store_coarsen(struct store *s, uint64_t now)
 {
-	size_t minutes = count_minutes(s);
-	ssize_t exact = oldest_exact(s, now > STORE_FRESH_NS ?
-				     now - STORE_FRESH_NS : 0);
+	size_t minutes = store_count_minutes(s);
+	ssize_t exact = store_oldest_exact(s, store_ago(now, STORE_FRESH_NS));
 
 	if (minutes >= 2 * STORE_LONG || (exact < 0 && minutes > 1))
-		merge_minutes(s);
+		store_merge_minutes(s);
 	else if (exact >= 0)
-		forget_times(s, (size_t)exact);
+		store_forget_times(s, (size_t)exact);
 	else
 		store_drop(s, 0, &s->dropped);
 }
 
 void store_expire(struct store *s, uint64_t now)
 {
-	uint64_t before = now > s->keep_ns ? now - s->keep_ns : 0;
+	uint64_t before = store_ago(now, s->keep_ns);
 
 	for (size_t i = 0; i < s->n; ) {
 		if (s->v[i]->start_ns >= before)
@@ -251,10 +255,10 @@ int store_add(struct store *s, void *data, size_t len, uint64_t now)
 		return r;
 	}
 	store_expire(s, now);
-	merge_grades(s, minute);
+	store_merge_grades(s, minute);
 	store_seal(s, now);
 	while (s->bytes > s->budget && s->n)
-		coarsen(s, now);
+		store_coarsen(s, now);
 	return 0;
 }
 

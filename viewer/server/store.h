@@ -2,20 +2,20 @@
 /*
  * store - the last hour of samples, within a budget of bytes
  *
- * Segments in the order of their start.  What arrives is merged in powers of
- * STORE_FAN, and to a whole once its minute is over, so that a sample is
- * copied a few times only and a query meets few segments; nothing is lost by
- * that.  Over the budget, one step after the other until it holds, each at the
- * oldest place where it can be done:
+ * Segments in the order of their start.  New segments are merged in powers of
+ * STORE_FAN, and those of a minute into one when it is over, so that a sample is
+ * copied only a few times and a query reads few segments; this loses nothing.
+ * Over the budget, these steps are taken until it holds, each at the oldest
+ * segment where it is possible:
  *
- *	of a minute the times are dropped (counts stay), and addresses and
+ *	the times of a minute are dropped (counts stay), and addresses and
  *	lines of frames that have a name;
- *	STORE_LONG such minutes, of at least twice as many, become one segment
+ *	STORE_LONG such minutes, if there are twice as many, become one segment
  *	without threads;
- *	the oldest segment goes.
+ *	the oldest segment is dropped.
  *
- * The newest STORE_FRESH_NS stay exact as long as older ones can be made
- * coarser.  What is older than `keep` goes.
+ * The newest STORE_FRESH_NS stay exact as long as older segments can be made
+ * coarser.  Segments older than keep_ns are dropped.
  */
 #ifndef VIEWER_SERVER_STORE_H
 #define VIEWER_SERVER_STORE_H
@@ -36,29 +36,37 @@ struct store {
 	uint64_t budget, bytes;
 	uint64_t keep_ns;
 	uint64_t samples;		/* held */
-	uint64_t sealed;		/* minutes before are whole; 0: not yet */
+	uint64_t sealed;		/* earlier minutes are merged; 0: none yet */
 	uint64_t batches;		/* of store_add() */
 	uint64_t dropped;		/* samples: for the budget, or memory */
 	uint64_t expired;		/* samples: older than keep_ns */
-	uint32_t frequency;		/* Hz; the last one that was told; 0: none */
+	uint32_t frequency;		/* Hz, of the last batch; 0: unknown */
 	struct viewer_names names;
 };
+
+/* The time ns before now, or 0. */
+static inline uint64_t store_ago(uint64_t now, uint64_t ns)
+{
+	if (now < ns)
+		return 0;
+	return now - ns;
+}
 
 void store_init(struct store *s, uint64_t budget, uint64_t keep_ns);
 void store_fini(struct store *s);
 
 /*
- * Add a batch (its bytes malloc'ed, the store's from now on; NULL: one
- * without samples) and make room.  now: CLOCK_REALTIME, ns.  0, or -ENOMEM or
- * -EPROTO: nothing was added.
+ * Add a batch (malloc'ed bytes, which the store takes over; NULL: a batch without
+ * samples) and make room.  now: CLOCK_REALTIME, ns.  0, or -ENOMEM or -EPROTO:
+ * nothing was added.
  */
 int store_add(struct store *s, void *data, size_t len, uint64_t now);
 
-/* Forget what is too old. */
+/* Drop segments that are too old. */
 void store_expire(struct store *s, uint64_t now);
 
-/* Up to when (CLOCK_REALTIME, ns) there are segments in this state or a later
- * one; 0: none. */
+/* The end (CLOCK_REALTIME, ns) of the last segment in this state or a later one; 0:
+ * there is none. */
 uint64_t store_coarse_ns(const struct store *s, enum segment_state state);
 
 #endif /* VIEWER_SERVER_STORE_H */

@@ -11,10 +11,10 @@ struct taking {
 	struct store *store;
 	struct batch b;
 	struct remap remap;
-	uint32_t *attrs, *resources;	/* number there + 1; 0: not yet */
-	uint64_t *times;		/* room for those of any sample */
-	uint64_t oldest_ns, newest_ns;	/* to be taken */
-	uint64_t start_ns, end_ns;	/* of what was taken */
+	uint32_t *attrs, *resources;	/* number in the store's batch + 1; 0: not yet */
+	uint64_t *times;		/* room for those of the sample with most */
+	uint64_t oldest_ns, newest_ns;	/* events outside are left out */
+	uint64_t start_ns, end_ns;	/* of the events taken */
 	uint64_t events;
 };
 
@@ -26,7 +26,7 @@ static uint32_t take_string(const struct taking *t, uint32_t i)
 	return batch_string(t->remap.to, s, len);
 }
 
-/* Threads that lead their process name it, in this batch and later ones. */
+/* The name of a leading thread is that of its process, in this batch and later ones. */
 static void take_names(struct taking *t)
 {
 	for (uint32_t i = 0; i < batch_n(&t->b, BATCH_SAMPLES); i++) {
@@ -53,7 +53,9 @@ static uint32_t take_process_name(struct taking *t,
 
 	if (name && !profile_name_is_cut(name, len, exe, exe_len))
 		return batch_string(t->remap.to, name, len);
-	return take_string(t, r->exe_name ? r->exe_name : r->comm);
+	if (r->exe_name)
+		return take_string(t, r->exe_name);
+	return take_string(t, r->comm);
 }
 
 static uint32_t take_resource(struct taking *t, uint32_t i)
@@ -83,7 +85,7 @@ static uint32_t take_attr(struct taking *t, uint32_t i)
 	return t->attrs[i] - 1;
 }
 
-/* Those of a sample that are to be taken, into t->times. */
+/* Put the events of a sample that are taken into t->times.  Returns their number. */
 static uint32_t take_times(struct taking *t, const struct batch_sample *v)
 {
 	uint32_t n = 0;
@@ -106,15 +108,15 @@ static void take_samples(struct taking *t)
 {
 	for (uint32_t i = 0; i < batch_n(&t->b, BATCH_SAMPLES); i++) {
 		const struct batch_sample *v = &t->b.samples[i];
-		uint32_t n = take_times(t, v), to;
+		uint32_t n = take_times(t, v), stop = STOP_COMPLETE, to;
 
 		if (n == 0)
 			continue;
+		if (batch_early_end(v->stop))
+			stop = v->stop;
 		to = batch_sample(t->remap.to, remap_stack(&t->remap, v->stack),
 				  take_attr(t, v->attr),
-				  take_resource(t, v->resource),
-				  batch_early_end(v->stop) ? v->stop :
-				  STOP_COMPLETE);
+				  take_resource(t, v->resource), stop);
 		if (to != UINT32_MAX)
 			batch_sample_times(t->remap.to, to, t->times, n);
 		t->events += n;
@@ -151,7 +153,7 @@ int take_batch(struct store *s, const void *data, size_t len, uint64_t samples,
 {
 	struct taking t = {
 		.store = s, .start_ns = UINT64_MAX,
-		.oldest_ns = now > s->keep_ns ? now - s->keep_ns : 0,
+		.oldest_ns = store_ago(now, s->keep_ns),
 		.newest_ns = now + TAKE_FUTURE_NS,
 	};
 	size_t made_len = 0;
@@ -172,6 +174,8 @@ int take_batch(struct store *s, const void *data, size_t len, uint64_t samples,
 						 t.end_ns, &made, &made_len);
 	}
 	take_fini(&t);
-	/* made is NULL where no event was taken: it counts as a batch, too */
-	return r ? r : store_add(s, made, made_len, now);
+	if (r)
+		return r;
+	/* made is NULL if no event was taken: it still counts as a batch */
+	return store_add(s, made, made_len, now);
 }
