@@ -19,6 +19,8 @@
 
 #include <linux/types.h>
 
+#include <bpf/bpf_helpers.h>
+
 #define CALL_REACH	16384	/* longer functions are not recognised */
 #define CALL_ANYWHERE	(CALL_REACH + 1)	/* through a register or memory */
 #define CALL_ELSEWHERE	(CALL_REACH + 2)	/* not to just below pc */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * filter - which tasks are sampled, as struct task_filter says
- *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
  */
 #ifndef BPF_FILTER_BPF_H
 #define BPF_FILTER_BPF_H
+
+#include "state.bpf.h"
+
+#define FILTER_LEVELS	64		/* parents of a task or of a cgroup */
 
 static __always_inline int is_named(__u64 task)
 {

@@ -2,8 +2,6 @@
 /*
  * frames - one frame: note where it is, then move to its caller
  *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
- *
  * What leaves: tables decide which words of the target's memory are read, and
  * they may be an adversary's.  A word leaves the kernel only from here, as
  * st.pc, and only when resolve() has found it (a return address: the byte before
@@ -15,6 +13,17 @@
  */
 #ifndef BPF_FRAMES_BPF_H
 #define BPF_FRAMES_BPF_H
+
+#include "entry.bpf.h"
+#include "guess.bpf.h"
+#include "hotspot_frames.bpf.h"
+#include "managed.bpf.h"
+#include "owner.bpf.h"
+#include "remember.bpf.h"
+#include "resolve.bpf.h"
+#include "runtime.h"
+#include "state.bpf.h"
+#include "unwind.bpf.h"
 
 /* The frame just pushed is a signal trampoline, which nothing called: it begins
  * where its handler returns to, not before. */
@@ -36,8 +45,6 @@ static __always_inline int mapping_of(struct scratch *s)
 	}
 	return i < 0 ? resolve(pc) : i;
 }
-
-#include "guess.bpf.h"
 
 /* Why the stack ends at an address in no mapping. */
 static __always_inline enum stop_reason unmapped(const struct scratch *s)

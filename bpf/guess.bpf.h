@@ -2,8 +2,6 @@
 /*
  * guess - the caller of code that says nothing about its frame
  *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
- *
  * Hand-written assembler has neither CFI nor frame pointers.  Its return address lies
  * somewhere above sp, among saved registers and data.  The first word there that is
  * behind a call is taken for it, if that call goes to just below pc or may go anywhere;
@@ -17,6 +15,11 @@
  */
 #ifndef BPF_GUESS_BPF_H
 #define BPF_GUESS_BPF_H
+
+#include "call.bpf.h"
+#include "managed.bpf.h"
+#include "state.bpf.h"
+#include "unwind.bpf.h"
 
 #define GUESS_WORDS	128	/* of the stack, in one sample */
 

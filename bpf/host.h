@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
+
 #ifndef __always_inline
 #define __always_inline inline __attribute__((__always_inline__))
 #endif

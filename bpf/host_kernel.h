@@ -15,8 +15,7 @@
 
 #include "host.h"
 
-/* instead of bpf/bpf_helpers.h and bpf/bpf_core_read.h */
-#define __BPF_HELPERS__
+/* instead of bpf/bpf_core_read.h */
 #define __BPF_CORE_READ_H__
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #ifdef __clang__

@@ -2,14 +2,18 @@
 /*
  * hotspot_arm64 - frames of HotSpot's code on arm64
  *
- * A part of hotspot_caller.bpf.h: what its code looks like where a sample may have
- * interrupted it, and where then the return address is.  src/hotspot/cpu/aarch64/
+ * What the code looks like where a sample may have interrupted it, and where the return
+ * address is then.  src/hotspot/cpu/aarch64/
  * {macroAssembler,sharedRuntime,templateInterpreterGenerator,interp_masm}_aarch64.cpp
  * of 17u to 25u.  Encodings: Arm ARM (DDI 0487), ADD and SUB (immediate, extended
  * register), LDP, STP, RET, B.
  */
 #ifndef BPF_HOTSPOT_ARM64_BPF_H
 #define BPF_HOTSPOT_ARM64_BPF_H
+
+#include "call.bpf.h"
+#include "hotspot_code.bpf.h"
+#include "unwind.bpf.h"
 
 #define HOTSPOT_LR(st)		((st)->regs[SAVED_REGS] & RA_MASK)
 #define HOTSPOT_X13(st)		((st)->regs[SAVED_REGS + 2])

@@ -2,38 +2,24 @@
 /*
  * hotspot_caller - from a frame of HotSpot's code to its caller's
  *
- * A part of hotspot.bpf.h.  Compiled code says how large its frame is, the
- * interpreter's hangs on the frame pointer.  Where a sample has interrupted code its
- * frame may not be whole: what that looks like is a machine's, hotspot_x86.bpf.h and
- * hotspot_arm64.bpf.h.
+ * Compiled code says how large its frame is; an interpreter's frame is found by the
+ * frame pointer.  Where a sample has interrupted code its frame may not be whole: what
+ * that looks like depends on the machine (hotspot_x86.bpf.h, hotspot_arm64.bpf.h).
  */
 #ifndef BPF_HOTSPOT_CALLER_BPF_H
 #define BPF_HOTSPOT_CALLER_BPF_H
 
-enum hotspot_made {
-	MADE_ALL,		/* the frame is whole */
-	MADE_NOT,		/* there is none, or none any more */
-	MADE_PAIR,		/* the frame pointer is at sp, the return address above */
-	MADE_NO_FP,		/* whole, but the frame pointer is not yet saved */
-};
+#include "call.bpf.h"
+#include "hotspot_code.bpf.h"
+#include "unwind.bpf.h"
 
-/* The caller was found. */
-static __always_inline enum stop_reason hotspot_to(struct unwind_state *st, __u64 ra,
-						   __u64 sp, __u64 fp)
-{
-	/* nothing is left of a frame that is about to return */
-	if (sp < st->sp + !st->exact)
-		return STOP_NO_PROGRESS;
-	if (!ra)
-		return STOP_READ;
-	st->pc = ra - 1;
-	st->sp = sp;
-	st->fp = fp;
-	st->exact = 0;
-	st->found = FOUND_BY_RULE;
-	st->depth++;
-	return STOP_NOT;
-}
+#ifdef __TARGET_ARCH_arm64
+#include "hotspot_arm64.bpf.h"
+#else
+#include "hotspot_x86.bpf.h"
+#endif
+
+#define HOTSPOT_FRAME_MAX	(1 << 17)	/* words */
 
 /* An interpreter's frame hangs on the frame pointer. */
 static __always_inline enum stop_reason hotspot_by_fp(struct unwind_state *st)
@@ -57,25 +43,6 @@ static __always_inline __u64 hotspot_frame_words(const struct hotspot_state *h)
 
 	return words <= HOTSPOT_FRAME_MAX ? words : 0;
 }
-
-/* Is the word at the upper end of such a frame an address in the code cache, where
- * all callers of its code are, but those of the stub that is for calls of the VM's? */
-static __always_inline int hotspot_called(const struct hotspot_state *h,
-					  const struct unwind_state *st, __u64 words)
-{
-	__u64 ra = 0;
-
-	return !unwind_word(st, &ra, st->sp + 8 * words - 8) &&
-	       hotspot_heap_of(h, ra & RA_MASK);
-}
-
-#define HOTSPOT_ARGUMENTS	(8 * 256)	/* bytes of a call, at most */
-
-#ifdef __TARGET_ARCH_arm64
-#include "hotspot_arm64.bpf.h"
-#else
-#include "hotspot_x86.bpf.h"
-#endif
 
 #define HOTSPOT_ENTRY	24	/* words of a ContinuationEntry, at most, with fp and ra */
 

@@ -2,8 +2,6 @@
 /*
  * hotspot_frames - frames of HotSpot's code: methods, by name
  *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
- *
  * When the walk comes to code of a JIT's (jit.bpf.h) that is HotSpot's, first the
  * state moves to that frame's caller; then the methods of the frame are appended one
  * a step, the innermost first, in place of the address that stood for it.
@@ -15,6 +13,11 @@
  */
 #ifndef BPF_HOTSPOT_FRAMES_BPF_H
 #define BPF_HOTSPOT_FRAMES_BPF_H
+
+#include "hotspot.bpf.h"
+#include "managed.bpf.h"
+#include "runtime.h"
+#include "state.bpf.h"
 
 /*
  * The walk is at st.pc, in memory of no file: if that is HotSpot's code, then

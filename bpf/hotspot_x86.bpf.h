@@ -2,13 +2,17 @@
 /*
  * hotspot_x86 - frames of HotSpot's code on x86-64
  *
- * A part of hotspot_caller.bpf.h: what its code looks like where a sample may have
- * interrupted it, and where then the return address is.  src/hotspot/cpu/x86/
+ * What the code looks like where a sample may have interrupted it, and where the return
+ * address is then.  src/hotspot/cpu/x86/
  * {macroAssembler,sharedRuntime,templateInterpreterGenerator,stubGenerator}_x86*.cpp
  * of 8u to 27.
  */
 #ifndef BPF_HOTSPOT_X86_BPF_H
 #define BPF_HOTSPOT_X86_BPF_H
+
+#include "call.bpf.h"
+#include "hotspot_code.bpf.h"
+#include "unwind.bpf.h"
 
 #define HOTSPOT_PUSHED		6	/* words beyond the frame of interrupted code */
 #define HOTSPOT_BCP_AT(l)	((__u64)(l)->bcp)	/* words below rbp */
@@ -180,8 +184,6 @@ static __always_inline enum stop_reason hotspot_entering(const struct hotspot_st
 		sp = st->sp + 8 * (top == ra);
 	return hotspot_to(st, ra, sp, fp);
 }
-
-#define HOTSPOT_ARGUMENTS	(8 * 256)	/* bytes of a call, at most */
 
 /*
  * Code between compiled code and the interpreter.  Where arguments go onto the stack

@@ -2,8 +2,6 @@
 /*
  * jit - whose is executable memory of no file?
  *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
- *
  * Frames of a JIT come before any frame that names its runtime.  So at the first
  * such frame of an address space its mappings are walked once, from the stack
  * downwards, where libraries lie that were mapped early, until one is of a file
@@ -12,6 +10,12 @@
  */
 #ifndef BPF_JIT_BPF_H
 #define BPF_JIT_BPF_H
+
+#include "hotspot.bpf.h"
+#include "lookup.bpf.h"
+#include "runtime.h"
+#include "state.bpf.h"
+#include "vma.bpf.h"
 
 #define WALK_MAX	768	/* steps down: mappings and gaps */
 /* Again after so long, then a quarter longer each time, up to 21 s. */

@@ -213,4 +213,11 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 /* any eight bytes, by plain load */
 #define LOAD(p)	((__u64)AS(timespec64, p)->tv_sec)
 
+static __always_inline __u64 kernfs_parent(__u64 kn)
+{
+	if (bpf_core_field_exists(struct kernfs_node___6_15, __parent))
+		return (__u64)KLOAD(kernfs_node___6_15, kn, __parent);
+	return (__u64)KLOAD(kernfs_node___old, kn, parent);
+}
+
 #endif /* BPF_KERN_H */

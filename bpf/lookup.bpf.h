@@ -9,6 +9,11 @@
 #ifndef BPF_LOOKUP_BPF_H
 #define BPF_LOOKUP_BPF_H
 
+#include <linux/types.h>
+#include <stddef.h>
+
+#include <bpf/bpf_helpers.h>
+
 #include "table.h"
 
 /* The element at a position (slab << SLAB_SHIFT | element), or NULL. */
@@ -95,6 +100,18 @@ static __always_inline int table_rule(__u32 dir, __u32 pages, __u64 off)
 	if (e->row[0].low > low)
 		return d.rule_before;
 	return e->row[row_search(e, low)].rule;
+}
+
+/* The rule of this number; NULL: there is none. */
+static __always_inline const struct unwind_rule *rule_at(int rule)
+{
+	const union element *e = element_at((__u32)rule >> 1);
+
+	if (rule < 0 || !e)
+		return NULL;
+	/* clang 19 and later would add to it before it was compared */
+	asm volatile("" : "+r"(e));
+	return rule & 1 ? &e->rule[1] : &e->rule[0];
 }
 
 #endif /* BPF_LOOKUP_BPF_H */

@@ -2,8 +2,6 @@
 /*
  * managed - frames that an interpreter keeps, in place of those of its loop
  *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
- *
  * When the walk comes to the loop of an interpreter (a rule with RULE_LOOP), its
  * frames are appended one a step, and take the place of the loop's own; then the
  * walk goes on with the loop's caller.  If there are none, the loop's frame stands.
@@ -16,30 +14,19 @@
 #ifndef BPF_MANAGED_BPF_H
 #define BPF_MANAGED_BPF_H
 
+#include "hash.h"
+#include "lookup.bpf.h"
+#include "python.bpf.h"
+#include "runtime.h"
+#include "state.bpf.h"
+
 /* All words of a frame with its names. */
 #define FRAME_WORDS_MAX							\
 	(1 + (4 + TEXT_LINES_MAX) * (1 + FRAME_MORE_MAX) + 3)
+#define NAMED_NS	30000000000ULL	/* names are sent again after this time */
 #define NAMED_WORDS	1152	/* of names, in one record: the rest is for frames */
 #define LINES_WORDS	640	/* with tables of lines until so many */
 #define LINES_NS	100000000ULL	/* those that were left out come after this */
-#define HASH_A		0x9e3779b97f4a7c15ULL	/* odd; 2^64 / golden ratio */
-
-static __always_inline void push(struct scratch *s, __u64 word)
-{
-	s->words[s->n & (REC_WORDS - 1)] = word;
-	s->n++;
-}
-
-static __always_inline const struct unwind_rule *rule_at(int rule)
-{
-	const union element *e = element_at((__u32)rule >> 1);
-
-	if (rule < 0 || !e)
-		return NULL;
-	/* clang 19 and later would add to it before it was compared */
-	asm volatile("" : "+r"(e));
-	return rule & 1 ? &e->rule[1] : &e->rule[0];
-}
 
 /* --- names -------------------------------------------------------------------- */
 
@@ -189,7 +176,7 @@ __weak __noinline int hash_lines(__u64 table)
 		return 0;
 	h = t.bytes;
 	for (int i = 0; i < TABLE_HASHED; i++)
-		h = (h + s->text[i]) * HASH_A;
+		h = (h + s->text[i]) * HASH_FACTOR;
 	return (int)(h >> 32);
 }
 
@@ -288,9 +275,9 @@ __weak __noinline int python_step(void)
 	if (s->python.inside < PYTHON_PASSED)
 		s->python.inside = found == PYTHON_LAST ? PYTHON_DONE :
 							   PYTHON_GOES_ON;
-	cookie = (f.name * HASH_A + f.filename) * HASH_A + f.line;
+	cookie = (f.name * HASH_FACTOR + f.filename) * HASH_FACTOR + f.line;
 	cookie += f.line > 1 ? f.lines : (__u32)hash_lines(f.lines);
-	cookie *= HASH_A;
+	cookie *= HASH_FACTOR;
 	cookie = MANAGED_COOKIE(cookie >> 40);
 	if (wants_names(s, named_since(s, f.code, cookie))) {
 		push_text(f.name, TEXT_NAME, f.line);

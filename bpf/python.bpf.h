@@ -10,6 +10,8 @@
 #ifndef BPF_PYTHON_BPF_H
 #define BPF_PYTHON_BPF_H
 
+#include <linux/types.h>
+
 #include <bpf/bpf_helpers.h>
 
 #include "python.h"

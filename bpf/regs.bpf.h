@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * regs - the user registers that a sample starts from
- *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
  */
 #ifndef BPF_REGS_BPF_H
 #define BPF_REGS_BPF_H
+
+#include "kern.h"
+#include "state.bpf.h"
 
 #ifdef __TARGET_ARCH_arm64
 #define REGS_IN_USER(r)		(((r)->pstate & 0xf) == 0)

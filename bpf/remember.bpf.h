@@ -2,8 +2,6 @@
 /*
  * remember - rules that were looked up a moment ago, of this CPU
  *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
- *
  * Most frames of a stack were in the sample before, at the same stack pointer.  A
  * look-up in a table reads four lines in as many pages of memory; where the caches are
  * cold, that is half of what a sample costs (docs/BENCHMARKS.md).  So rules are kept in
@@ -16,6 +14,10 @@
  */
 #ifndef BPF_REMEMBER_BPF_H
 #define BPF_REMEMBER_BPF_H
+
+#include "hash.h"
+#include "lookup.bpf.h"
+#include "state.bpf.h"
 
 #define REMEMBERED	256		/* pairs; a power of two */
 #define REMEMBER_SHIFT	20		/* unit of time: about a millisecond */
@@ -49,7 +51,7 @@ __weak __noinline int look_up(__u32 dir, __u32 pages, __u64 off)
 /* The pair of rules for the frames that lie here. */
 static __always_inline struct remembered *remembered_at(__u64 sp)
 {
-	__u64 region = (sp >> REMEMBER_REGION) * 0x9e3779b97f4a7c15ULL >> 32;
+	__u64 region = (sp >> REMEMBER_REGION) * HASH_FACTOR >> 32;
 	struct remembered_rules *all;
 	__u32 zero = 0;
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * requests - what BPF asks of loaderd: a file, the name of a cgroup
- *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
  */
 #ifndef BPF_REQUESTS_BPF_H
 #define BPF_REQUESTS_BPF_H
 
+#include "hash.h"
+#include "request.h"
+#include "state.bpf.h"
+#include "vma.bpf.h"
+
+#define ASK_NS		100000000ULL	/* a thing is asked for again after this time */
 #define SHARE_NS	1000000000ULL
 #define SHARE_SECOND	64	/* files that a process asks for in SHARE_NS */
 #define SHARE_USER	512	/* ... all processes of a user */
@@ -30,17 +34,9 @@ static __always_inline void note_asked(__u64 thing, __u64 now)
 	bpf_map_update_elem(&asked, &thing, &now, BPF_ANY);
 }
 
-static __always_inline void count(__u32 which)
-{
-	struct cpu_counts *c = counts_here();
-
-	if (c && which < BPF_COUNT__MAX)
-		c->n[which]++;
-}
-
 static __always_inline __u64 mix(__u64 a, __u64 b)
 {
-	return (a ^ (b * 0x9e3779b97f4a7c15ULL)) * 0xbf58476d1ce4e5b9ULL;
+	return (a ^ (b * HASH_FACTOR)) * 0xbf58476d1ce4e5b9ULL;
 }
 
 /* What a process or a user (| SHARE_IS_USER) has asked for. */
@@ -108,13 +104,6 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 	n->ask = asks_of(s->m.file);
 	if (bpf_ringbuf_output(&requests, n, sizeof(*n), 0))
 		count(BPF_REQUEST_FULL);
-}
-
-static __always_inline __u64 kernfs_parent(__u64 kn)
-{
-	if (bpf_core_field_exists(struct kernfs_node___6_15, __parent))
-		return (__u64)KLOAD(kernfs_node___6_15, kn, __parent);
-	return (__u64)KLOAD(kernfs_node___old, kn, parent);
 }
 
 /* Of eight bytes of a string those before the first 0; is there one? */

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
 #include "bpf/hotspot.bpf.h"
 
 #include "tests/unit/any_rule.h"

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
 #include "bpf/python.bpf.h"
 
 #include "tests/unit/python_memory.h"

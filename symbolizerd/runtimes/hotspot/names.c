@@ -5,7 +5,6 @@
 
 #define BPF_HELPER	static
 #include "bpf/host.h"
-#define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
 #include "bpf/hotspot.bpf.h"
 
 #include "bpf/runtime.h"
