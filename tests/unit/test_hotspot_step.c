@@ -68,6 +68,57 @@ TEST(hotspot_code_that_is_free_is_none)
 	}
 }
 
+/* The CodeHeap that the process has. */
+static __u64 heap_object(void)
+{
+	const struct hotspot_layout *l = hs_layout();
+	__u64 at = hs_get(made.root);
+
+	return l->heaps ? hs_get(hs_get(at + l->heaps)) : at;
+}
+
+static bool heap_is_found(__u64 low, __u64 high, __u64 segmap, __u32 shift)
+{
+	const struct hotspot_layout *l = hs_layout();
+	__u64 at = heap_object();
+
+	hs_put(at + l->memory, low);
+	hs_put(at + l->memory + 8, high);
+	hs_put(at + l->segmap, segmap);
+	hs_put32(at + l->shift, shift);
+	return found().vm.n == 1;
+}
+
+TEST(hotspot_a_heap_has_bounds)
+{
+	EACH_LAYOUT(v) {
+		struct hotspot_state h;
+
+		make(v);
+		h = found();
+		CHECK(!hotspot_heap_of(&h, hs.heap_at - 1));
+		CHECK(hotspot_heap_of(&h, hs.heap_at));
+		CHECK(hotspot_heap_of(&h, hs.heap_end - 1));
+		CHECK(!hotspot_heap_of(&h, hs.heap_end));
+		/* a block that goes on beyond it */
+		hs_put32(made.caller.blob - hs_layout()->block, 1 << 20);
+		CHECK(!hotspot_read_blob(&h, hs.heap_end));
+
+		CHECK(heap_is_found(4096, 8192, 8, 7));
+		CHECK(heap_is_found(4096, 4096 + HOTSPOT_HEAP_MAX, 8, 7));
+		CHECK(!heap_is_found(4096, 4097 + HOTSPOT_HEAP_MAX, 8, 7));
+		CHECK(!heap_is_found(8192, 8192, 8, 7));
+		CHECK(!heap_is_found(8192, 4096, 8, 7));
+		CHECK(!heap_is_found(0, 8192, 8, 7));
+		CHECK(!heap_is_found(4104, 8192, 8, 7));
+		CHECK(!heap_is_found(4096, 8192, 0, 7));
+		CHECK(heap_is_found(4096, 8192, 8, 4));
+		CHECK(!heap_is_found(4096, 8192, 8, 3));
+		CHECK(heap_is_found(4096, 8192, 8, 16));
+		CHECK(!heap_is_found(4096, 8192, 8, 17));
+	}
+}
+
 /* --- methods --------------------------------------------------------------------------- */
 
 static void expect(struct hotspot_state *h, __u64 method, __u32 bci)
