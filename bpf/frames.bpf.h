@@ -27,14 +27,14 @@
 
 /* The frame just pushed is a signal trampoline, which nothing called: it begins
  * where its handler returns to, not before. */
-static __always_inline void uncalled(struct scratch *s)
+static __always_inline void mark_not_a_return_address(struct scratch *s)
 {
 	if (!s->st.exact)
 		s->words[(s->n - 1) & (REC_WORDS - 1)]++;
 }
 
 /* The remembered mapping that st.pc is in: index of the memo, or -1. */
-static __always_inline int mapping_of(struct scratch *s)
+static __always_inline int find_mapping(struct scratch *s)
 {
 	__u64 pc = s->st.pc;
 	int i = -1;
@@ -47,7 +47,7 @@ static __always_inline int mapping_of(struct scratch *s)
 }
 
 /* Why the stack ends at an address in no mapping. */
-static __always_inline enum stop_reason unmapped(const struct scratch *s)
+static __always_inline enum stop_reason why_unmapped(const struct scratch *s)
 {
 	if (s->no_rule)	/* it was no frame pointer, then */
 		return s->no_rule;
@@ -86,9 +86,9 @@ static __always_inline enum stop_reason step_by_rule(struct scratch *s,
 						     const struct unwind_rule *r)
 {
 	if (r->cfa == CFA_SIGNAL)
-		uncalled(s);
+		mark_not_a_return_address(s);
 	if (r->by_fp & RULE_LOOP_PART && m->runtime == RUNTIME_PYTHON)
-		loop_part(s);
+		mark_loop_part(s);
 	if (!(r->by_fp & RULE_LOOP) || m->runtime != RUNTIME_PYTHON)
 		return unwind_rule_step(&s->st, r);
 	python_enter(m->start - m->off, m->dir, m->pages, 0);
@@ -103,10 +103,10 @@ step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 	if (why != STOP_ANON &&
 	    is_sigreturn(s->st.pc + !s->st.exact, s->st.exact)) {
 		if (why != STOP_NO_FILE)
-			uncalled(s);
+			mark_not_a_return_address(s);
 		return unwind_signal(&s->st);
 	}
-	if (why == STOP_NO_ROW && unwind_begins(&s->st))
+	if (why == STOP_NO_ROW && unwind_is_first_by_code(&s->st))
 		return STOP_COMPLETE;
 	s->rec.flags |= REC_FRAME_POINTER;
 	s->no_rule = why;
@@ -122,8 +122,8 @@ step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 
 /* The walk ends, for this reason.  In code of a JIT that CPython runs its functions
  * are known nevertheless. */
-static __always_inline enum stop_reason ends(struct scratch *s,
-					     enum stop_reason why)
+static __always_inline enum stop_reason end_walk(struct scratch *s,
+						 enum stop_reason why)
 {
 	struct memo *m;
 	int i = -1;
@@ -163,9 +163,9 @@ __weak __noinline int step(void)
 		hotspot_step();
 		return s->hotspot.inside ? STOP_NOT : s->after;
 	}
-	i = mapping_of(s);
+	i = find_mapping(s);
 	if (i < 0)
-		return unwind_bad_call(&s->st) ? STOP_NOT : ends(s, unmapped(s));
+		return unwind_bad_call(&s->st) ? STOP_NOT : end_walk(s, why_unmapped(s));
 	s->no_rule = 0;
 	m = &s->memo[i & (MEMO - 1)];
 	off = s->st.pc - m->start + m->off;
@@ -178,7 +178,7 @@ __weak __noinline int step(void)
 	why = note_frame(s, m, off);
 	switch (frame_owner(m->runtime, why)) {
 	case OWNER_RULE:
-		r = rule_of(s, m, off);
+		r = find_rule(s, m, off);
 		if (!r)
 			return STOP_INTERNAL;
 		if (r->cfa != CFA_NONE)
@@ -193,7 +193,7 @@ __weak __noinline int step(void)
 	}
 	if (!s->hotspot.inside) {
 		why = step_by_frame_pointer(s, why);
-		return why == STOP_NOT ? why : ends(s, why);
+		return why == STOP_NOT ? why : end_walk(s, why);
 	}
 	if (s->after == STOP_ANON)
 		s->after = step_by_frame_pointer(s, why);

@@ -30,7 +30,7 @@ static __always_inline int guess_caller(__u32 why)
 	return 0;
 }
 
-static __always_inline __u32 guesses_judged(struct scratch *s, __u32 stop)
+static __always_inline __u32 settle_guesses(struct scratch *s, __u32 stop)
 {
 	(void)s;
 	return stop;
@@ -44,7 +44,7 @@ enum guess_word {
 
 /* Is there memory where the direct call before ra goes to?  There rarely is if those
  * bytes are none. */
-static __always_inline int guess_calls(__u64 ra)
+static __always_inline int guess_target_exists(__u64 ra)
 {
 	__u32 rel;
 	__u8 b;
@@ -71,7 +71,7 @@ __weak __noinline int guess_word(__u32 i)
 		return GUESS_NO;
 	d = call_bound_distance(ra, pc);
 	if (d == CALL_ELSEWHERE)
-		return guess_calls(ra) ? GUESS_END : GUESS_NO;
+		return guess_target_exists(ra) ? GUESS_END : GUESS_NO;
 	if (d > CALL_ELSEWHERE)
 		return GUESS_NO;
 	s->st.pc = ra - 1;
@@ -119,7 +119,7 @@ __weak __noinline int guess_caller(__u32 why)
 
 /* How the stack ends, if it ends for this reason: where its guesses do not lead to its
  * root it ends where the first one began. */
-static __always_inline __u32 guesses_judged(struct scratch *s, __u32 stop)
+static __always_inline __u32 settle_guesses(struct scratch *s, __u32 stop)
 {
 	const struct guesses *g = &s->guesses;
 

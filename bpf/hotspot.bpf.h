@@ -5,7 +5,7 @@
  * Pure functions that read memory only through bpf_probe_read_user(): for the
  * kernel and for the host.  All that is read was written by the profiled
  * process, and where to begin may have been chosen by an adversary: so nothing is
- * believed to be a method unless the objects around it agree (hotspot_believe()).
+ * believed to be a method unless the objects around it agree (hotspot_check_method()).
  *
  * What a frame looks like: src/hotspot/cpu/, frame_x86.hpp, frame_aarch64.hpp; inlined methods:
  * src/hotspot/share/code/{pcDesc,scopeDesc}.cpp.
@@ -27,8 +27,8 @@
 
 /* --- methods ---------------------------------------------------------------------------- */
 
-/* The Method at this address: .constants, .code_size, .alike.  False: it cannot be
- * read.  Whether it is one: hotspot_believe(). */
+/* The Method at this address: .constants, .code_size, .fingerprint.  False: it cannot be
+ * read.  Whether it is one: hotspot_check_method(). */
 static __always_inline int hotspot_read_method(struct hotspot_state *h, __u64 method)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
@@ -41,7 +41,7 @@ static __always_inline int hotspot_read_method(struct hotspot_state *h, __u64 me
 		return 0;
 	h->constants = HOTSPOT_WORD(h->const_words, l->constants);
 	h->code_size = HOTSPOT_U16(h->const_words, l->code_size);
-	h->alike = (at * HASH_FACTOR + h->constants) * HASH_FACTOR +
+	h->fingerprint = (at * HASH_FACTOR + h->constants) * HASH_FACTOR +
 		   HOTSPOT_U16(h->const_words, l->method_name) +
 		   ((__u64)HOTSPOT_U16(h->const_words, l->signature) << 16) +
 		   ((__u64)h->code_size << 32);
@@ -67,7 +67,7 @@ static __always_inline int hotspot_interpreted(struct hotspot_state *h,
 	code = user_word(method + l->const_method) + l->code_at;
 	if (st->exact == EXACT && HOTSPOT_BCP(st) - code < h->code_size)
 		bcp = HOTSPOT_BCP(st);
-	else if (st->exact == EXACT && HOTSPOT_BCP(st) != code && hotspot_bare_ra(h, st))
+	else if (st->exact == EXACT && HOTSPOT_BCP(st) != code && hotspot_frameless_ra(h, st))
 		return 0;
 	if (bcp - code < h->code_size)
 		h->at = bcp - code;
@@ -113,24 +113,24 @@ static __always_inline void hotspot_compiled(struct hotspot_state *h,
 					     const struct unwind_state *st)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
-	__u64 pcs = hotspot_get(h, l, &l->pcs), end = hotspot_get(h, l, &l->pcs_end);
-	__u64 deopt = hotspot_get(h, l, &l->deopt), at, mh;
+	__u64 pcs = hotspot_member(h, l, &l->pcs), end = hotspot_member(h, l, &l->pcs_end);
+	__u64 deopt = hotspot_member(h, l, &l->deopt), at, mh;
 
 	h->method = HOTSPOT_BLOB_AT(h, l, l->method);
 	h->scope = 0;
 	h->pc = st->pc + !st->exact;
-	at = (__s32)hotspot_get(h, l, &l->orig_pc);
-	mh = l->deopt_mh.field ? hotspot_get(h, l, &l->deopt_mh) : deopt;
+	at = (__s32)hotspot_member(h, l, &l->orig_pc);
+	mh = l->deopt_mh.field ? hotspot_member(h, l, &l->deopt_mh) : deopt;
 	if (!st->exact && (h->pc == deopt || h->pc == mh) &&
 	    unwind_word(st, &h->pc, st->sp + at))
 		return;
 	if (h->kind != HOTSPOT_COMPILED || h->pc - h->code >= 1 << 30 || end <= pcs ||
 	    end - pcs > HOTSPOT_PCS_MAX * 16ULL || !l->pc_desc)
 		return;
-	h->scopes = hotspot_get(h, l, &l->scopes);
-	h->scopes_end = hotspot_get(h, l, &l->scopes_end);
-	h->metadata = hotspot_get(h, l, &l->metadata);
-	h->metadata_end = hotspot_get(h, l, &l->metadata_end);
+	h->scopes = hotspot_member(h, l, &l->scopes);
+	h->scopes_end = hotspot_member(h, l, &l->scopes_end);
+	h->metadata = hotspot_member(h, l, &l->metadata);
+	h->metadata_end = hotspot_member(h, l, &l->metadata_end);
 	h->scope = hotspot_scope_at(h, pcs, (end - pcs) / l->pc_desc,
 				    (__s32)(h->pc - h->code));
 }
@@ -212,8 +212,8 @@ static __always_inline __u64 hotspot_symbol(const struct hotspot_state *h,
  * constants, and those of name and signature say that they are text.  Then these are
  * its names.
  */
-static __always_inline int hotspot_believe(struct hotspot_state *h,
-					   struct hotspot_names *ret)
+static __always_inline int hotspot_check_method(struct hotspot_state *h,
+						struct hotspot_names *ret)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
 	__u64 tags, klass, own;

@@ -75,11 +75,11 @@ static __always_inline enum hotspot_made hotspot_prologue(const __u32 *w, __u64 
 }
 
 /* What of its frame does interrupted compiled code have? */
-static __always_inline enum hotspot_made hotspot_made(struct hotspot_state *h,
-						      const struct hotspot_layout *l,
-						      __u64 pc)
+static __always_inline enum hotspot_made hotspot_frame_made(struct hotspot_state *h,
+							    const struct hotspot_layout *l,
+							    __u64 pc)
 {
-	__u64 complete = hotspot_get(h, l, &l->frame_complete);
+	__u64 complete = hotspot_member(h, l, &l->frame_complete);
 	const __u32 *w = (const __u32 *)h->code_bytes;
 
 	if (bpf_probe_read_user(h->code_bytes, sizeof(h->code_bytes),
@@ -104,16 +104,16 @@ static __always_inline enum stop_reason hotspot_by_size(struct unwind_state *st,
 	else if (made == MADE_PAIR)
 		cfa = st->sp + 16;
 	if (made == MADE_NOT || made == MADE_NO_FP)
-		return st->exact == EXACT ? hotspot_to(st, ra, cfa, fp) : STOP_READ;
+		return st->exact == EXACT ? hotspot_move_to(st, ra, cfa, fp) : STOP_READ;
 	unwind_window(st, cfa - 8 * WINDOW_MIN);
 	if (unwind_word(st, &ra, cfa - 8) || unwind_word(st, &fp, cfa - 16))
 		return STOP_READ;
-	return hotspot_to(st, ra & RA_MASK, cfa, fp);
+	return hotspot_move_to(st, ra & RA_MASK, cfa, fp);
 }
 
 /* Compiled code pushes nothing. */
-static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
-					    const struct unwind_state *st, __u64 words)
+static __always_inline __u64 hotspot_words_with_pushed(const struct hotspot_state *h,
+						       const struct unwind_state *st, __u64 words)
 {
 	(void)h;
 	(void)st;
@@ -121,8 +121,8 @@ static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
 }
 
 /* Is the return address of the frame that x29 points to in the code cache?  Then that. */
-static __always_inline __u64 hotspot_framed(const struct hotspot_state *h,
-					    const struct unwind_state *st)
+static __always_inline __u64 hotspot_ra_by_fp(const struct hotspot_state *h,
+					      const struct unwind_state *st)
 {
 	__u64 ra = 0, at = st->fp;
 
@@ -133,11 +133,11 @@ static __always_inline __u64 hotspot_framed(const struct hotspot_state *h,
 }
 
 /* Did the code at hand leave this in lr by a call within itself? */
-static __always_inline int hotspot_own(const struct hotspot_state *h, __u64 lr)
+static __always_inline int hotspot_is_own_address(const struct hotspot_state *h, __u64 lr)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
 
-	return lr - h->blob < hotspot_get(h, l, &l->code_end) - h->blob;
+	return lr - h->blob < hotspot_member(h, l, &l->code_end) - h->blob;
 }
 
 /*
@@ -145,61 +145,61 @@ static __always_inline int hotspot_own(const struct hotspot_state *h, __u64 lr)
  * return to that has no frame of its own?  It is in lr; but calls leave theirs there,
  * and code that has just made its frame, too.  0: it has a frame.
  */
-static __always_inline __u64 hotspot_bare_ra(const struct hotspot_state *h,
-					     const struct unwind_state *st)
+static __always_inline __u64 hotspot_frameless_ra(const struct hotspot_state *h,
+						  const struct unwind_state *st)
 {
 	__u64 lr = HOTSPOT_LR(st);
 
-	return hotspot_heap_of(h, lr) && lr != hotspot_framed(h, st) &&
-	       !hotspot_own(h, lr) ? lr : 0;
+	return hotspot_heap_of(h, lr) && lr != hotspot_ra_by_fp(h, st) &&
+	       !hotspot_is_own_address(h, lr) ? lr : 0;
 }
 
 /* The caller's sp is in x19 then, before JDK 20 in x13; or it is no further than that. */
-static __always_inline enum stop_reason hotspot_to_sender(const struct hotspot_state *h,
-							  struct unwind_state *st, __u64 ra,
-							  __u64 reach)
+static __always_inline enum stop_reason hotspot_move_to_sender(const struct hotspot_state *h,
+							       struct unwind_state *st, __u64 ra,
+							       __u64 reach)
 {
 	__u64 sp = h->vm.version % HOTSPOT_BSM < 20 ? HOTSPOT_X13(st) : HOTSPOT_X19(st);
 
 	if (sp - st->sp > reach || sp & 15)
 		sp = st->sp;
-	return hotspot_to(st, ra, sp, st->fp);
+	return hotspot_move_to(st, ra, sp, st->fp);
 }
 
-static __always_inline enum stop_reason hotspot_entering(const struct hotspot_state *h,
-							 struct unwind_state *st,
-							 __u64 ra)
+static __always_inline enum stop_reason hotspot_leave_entry(const struct hotspot_state *h,
+							    struct unwind_state *st,
+							    __u64 ra)
 {
-	return hotspot_to_sender(h, st, ra, FP_REACH);
+	return hotspot_move_to_sender(h, st, ra, FP_REACH);
 }
 
 /* Code between compiled code and the interpreter. */
-static __always_inline enum stop_reason hotspot_adapter(struct hotspot_state *h,
-							struct unwind_state *st)
+static __always_inline enum stop_reason hotspot_leave_adapter(struct hotspot_state *h,
+							      struct unwind_state *st)
 {
-	__u64 ra = st->exact == EXACT ? hotspot_bare_ra(h, st) : 0;
+	__u64 ra = st->exact == EXACT ? hotspot_frameless_ra(h, st) : 0;
 
-	return ra ? hotspot_to_sender(h, st, ra, HOTSPOT_ARGUMENTS) :
+	return ra ? hotspot_move_to_sender(h, st, ra, HOTSPOT_ARGUMENTS) :
 		    hotspot_by_size(st, 1, MADE_NOT);
 }
 
 /* There its frame is as others are. */
-static __always_inline int hotspot_entry_barrier(struct unwind_state *st)
+static __always_inline int hotspot_leave_entry_barrier(struct unwind_state *st)
 {
 	(void)st;
 	return 0;
 }
 
 /* Of a stub that was interrupted: has it made its frame, or does it need none? */
-static __always_inline enum stop_reason hotspot_in_stub(struct hotspot_state *h,
-							struct unwind_state *st)
+static __always_inline enum stop_reason hotspot_leave_stub(struct hotspot_state *h,
+							   struct unwind_state *st)
 {
 	__u64 lr = st->exact == EXACT ? HOTSPOT_LR(st) : 0;
-	__u64 framed = hotspot_framed(h, st);
+	__u64 framed = hotspot_ra_by_fp(h, st);
 
-	if (!hotspot_heap_of(h, lr) || hotspot_own(h, lr) || lr == framed)
+	if (!hotspot_heap_of(h, lr) || hotspot_is_own_address(h, lr) || lr == framed)
 		return STOP_ANON;
-	return hotspot_to(st, lr, st->sp, st->fp);
+	return hotspot_move_to(st, lr, st->sp, st->fp);
 }
 
 #endif /* BPF_HOTSPOT_ARM64_BPF_H */

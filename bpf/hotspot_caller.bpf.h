@@ -32,7 +32,7 @@ static __always_inline enum stop_reason hotspot_by_fp(struct unwind_state *st)
 		return STOP_READ;
 	if (sp < at + 16 || sp - at > FP_REACH)
 		sp = at + 16;
-	return hotspot_to(st, ra & RA_MASK, sp, fp);
+	return hotspot_move_to(st, ra & RA_MASK, sp, fp);
 }
 
 /* Words of a frame of the code at hand; 0: it does not say. */
@@ -53,25 +53,25 @@ static __always_inline __u64 hotspot_frame_words(const struct hotspot_state *h)
  * the frame of Continuation.enterSpecial(): a ContinuationEntry, fp, and an address
  * in compiled code.
  */
-static __always_inline enum stop_reason hotspot_continuation(struct hotspot_state *h,
-							     struct unwind_state *st)
+static __always_inline enum stop_reason hotspot_leave_continuation(struct hotspot_state *h,
+								   struct unwind_state *st)
 {
 	for (__u64 i = 2; i <= HOTSPOT_ENTRY; i++) {
-		if (hotspot_called(h, st, i))
+		if (hotspot_has_return_address(h, st, i))
 			return hotspot_by_size(st, i, MADE_ALL);
 	}
 	return STOP_ANON;
 }
 
 /* A stub that says no size. */
-static __always_inline enum stop_reason hotspot_stub(struct hotspot_state *h,
-						     struct unwind_state *st)
+static __always_inline enum stop_reason hotspot_leave_unsized_stub(struct hotspot_state *h,
+								   struct unwind_state *st)
 {
-	if (hotspot_entry_barrier(st))
+	if (hotspot_leave_entry_barrier(st))
 		return STOP_NOT;
 	if (!st->exact && call_distance(st->pc + 1, st->pc) == CALL_NONE)
-		return hotspot_continuation(h, st);
-	return hotspot_in_stub(h, st);
+		return hotspot_leave_continuation(h, st);
+	return hotspot_leave_stub(h, st);
 }
 
 /* Move st to the caller of the code at hand.  STOP_ANON: by frame pointer. */
@@ -84,27 +84,27 @@ static __always_inline enum stop_reason hotspot_caller(struct hotspot_state *h,
 
 	/* where a stub's frame is whole is not known */
 	if (h->kind == HOTSPOT_STUB && st->exact) {
-		if (unwind_bare(st))
+		if (unwind_frameless(st))
 			return STOP_NOT;
-		return words && hotspot_called(h, st, words) ?
-		       hotspot_by_size(st, words, MADE_ALL) : hotspot_stub(h, st);
+		return words && hotspot_has_return_address(h, st, words) ?
+		       hotspot_by_size(st, words, MADE_ALL) : hotspot_leave_unsized_stub(h, st);
 	}
 
 	if (h->kind == HOTSPOT_INTERPRETER && !h->method && st->exact == EXACT) {
-		__u64 ra = hotspot_bare_ra(h, st);
+		__u64 ra = hotspot_frameless_ra(h, st);
 
-		return ra ? hotspot_entering(h, st, ra) : STOP_ANON;
+		return ra ? hotspot_leave_entry(h, st, ra) : STOP_ANON;
 	}
 	if (h->kind == HOTSPOT_INTERPRETER)
 		return hotspot_by_fp(st);
 	if (h->kind == HOTSPOT_BARE)
-		return hotspot_adapter(h, st);
+		return hotspot_leave_adapter(h, st);
 	if (!words)
-		return hotspot_stub(h, st);
+		return hotspot_leave_unsized_stub(h, st);
 	if (st->exact)
-		made = hotspot_made(h, l, st->pc);
+		made = hotspot_frame_made(h, l, st->pc);
 	if (st->exact && made == MADE_ALL)
-		words = hotspot_pushed(h, st, words);
+		words = hotspot_words_with_pushed(h, st, words);
 	return hotspot_by_size(st, words, made);
 }
 

@@ -73,7 +73,7 @@ struct hotspot_state {
 	__u64 method;
 	__u64 constants;
 	__u64 bcp;		/* of the interpreter */
-	__u64 alike;		/* where this differs methods differ */
+	__u64 fingerprint;		/* where this differs methods differ */
 	__u32 code_size;	/* bytes */
 	__u32 at;		/* bci; HOTSPOT_NOWHERE */
 	union {			/* what was read last */
@@ -105,7 +105,7 @@ static __always_inline const struct hotspot_layout *hotspot_layout(__u64 version
 	return &hotspot_layouts[version & (HOTSPOT_LAYOUTS - 1)];
 }
 
-static __always_inline int hotspot_knows(__u32 version)
+static __always_inline int hotspot_has_layout(__u32 version)
 {
 	return version < HOTSPOT_LAYOUTS && hotspot_layout(version)->code_at;
 }
@@ -220,9 +220,9 @@ static __always_inline enum hotspot_kind hotspot_kind_of(struct hotspot_state *h
 
 #define HOTSPOT_BLOB_AT(h, l, at) HOTSPOT_WORD((h)->blob_words, (l)->block + (at))
 
-static __always_inline __u64 hotspot_get(const struct hotspot_state *h,
-					 const struct hotspot_layout *l,
-					 const struct hotspot_at *a)
+static __always_inline __u64 hotspot_member(const struct hotspot_state *h,
+					    const struct hotspot_layout *l,
+					    const struct hotspot_at *a)
 {
 	__u64 v = HOTSPOT_BLOB_AT(h, l, a->field) >> (8 * (a->field & 7));
 
@@ -261,7 +261,7 @@ static __always_inline int hotspot_read_blob(struct hotspot_state *h, __u64 pc)
 	if (used != 1 || pc - block >= len << (heap->shift & 31))
 		return 0;
 	h->blob = block + l->block;
-	h->code = hotspot_get(h, l, &l->code);
+	h->code = hotspot_member(h, l, &l->code);
 	h->kind = hotspot_kind_of(h, HOTSPOT_BLOB_AT(h, l, l->name));
 	return 1;
 }
@@ -276,8 +276,8 @@ enum hotspot_made {
 };
 
 /* The caller was found. */
-static __always_inline enum stop_reason hotspot_to(struct unwind_state *st, __u64 ra,
-						   __u64 sp, __u64 fp)
+static __always_inline enum stop_reason hotspot_move_to(struct unwind_state *st, __u64 ra,
+							__u64 sp, __u64 fp)
 {
 	/* nothing is left of a frame that is about to return */
 	if (sp < st->sp + !st->exact)
@@ -295,8 +295,8 @@ static __always_inline enum stop_reason hotspot_to(struct unwind_state *st, __u6
 
 /* Is the word at the upper end of a frame of this size an address in the code cache, where
  * all callers of its code are, but those of the stub that is for calls of the VM's? */
-static __always_inline int hotspot_called(const struct hotspot_state *h,
-					  const struct unwind_state *st, __u64 words)
+static __always_inline int hotspot_has_return_address(const struct hotspot_state *h,
+						      const struct unwind_state *st, __u64 words)
 {
 	__u64 ra = 0;
 

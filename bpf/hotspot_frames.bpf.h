@@ -8,7 +8,7 @@
  *
  * A method's word is the address of its Method, its cookie is made of what that
  * holds.  It is sent only if it is known, by both, or believed
- * (hotspot_believe()).  Code of the VM's own is a word below HOTSPOT_KINDS: its
+ * (hotspot_check_method()).  Code of the VM's own is a word below HOTSPOT_KINDS: its
  * kind.
  */
 #ifndef BPF_HOTSPOT_FRAMES_BPF_H
@@ -95,14 +95,14 @@ __weak __noinline int hotspot_append(void)
 
 	if (!s)
 		return 0;
-	cookie = MANAGED_COOKIE(s->hotspot.alike >> 40);
-	sent = named_since(s, s->hotspot.method, cookie);
-	if ((!sent || lacks_names(s, sent)) &&
-	    !hotspot_believe(&s->hotspot, &names))
+	cookie = MANAGED_COOKIE(s->hotspot.fingerprint >> 40);
+	sent = names_sent_ns(s, s->hotspot.method, cookie);
+	if ((!sent || names_are_due(s, sent)) &&
+	    !hotspot_check_method(&s->hotspot, &names))
 		return 0;
 	if (s->hotspot.inside == HOTSPOT_FIRST)
 		s->n--;
-	if (names.name && wants_names(s, sent)) {
+	if (names.name && begin_names(s, sent)) {
 		push_symbol(names.klass, TEXT_CLASS);
 		push_symbol(names.name, TEXT_NAME);
 		push_symbol(names.signature, TEXT_SIGNATURE);
@@ -110,7 +110,7 @@ __weak __noinline int hotspot_append(void)
 		if (s->named_words < LINES_WORDS)
 			push_java_lines(names.lines, names.lines_max);
 		else
-			want_lines(s);
+			send_lines_soon(s);
 	}
 	at = s->hotspot.at;
 	push(s, MANAGED_WORD(RUNTIME_HOTSPOT, cookie,

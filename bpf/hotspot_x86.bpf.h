@@ -83,11 +83,11 @@ static __always_inline enum hotspot_made hotspot_prologue(const __u8 *b)
 }
 
 /* What of its frame does interrupted compiled code have? */
-static __always_inline enum hotspot_made hotspot_made(struct hotspot_state *h,
-						      const struct hotspot_layout *l,
-						      __u64 pc)
+static __always_inline enum hotspot_made hotspot_frame_made(struct hotspot_state *h,
+							    const struct hotspot_layout *l,
+							    __u64 pc)
 {
-	__u64 complete = hotspot_get(h, l, &l->frame_complete);
+	__u64 complete = hotspot_member(h, l, &l->frame_complete);
 	const __u8 *b = h->code_bytes;
 
 	if (bpf_probe_read_user(h->code_bytes, HERE + 16, (void *)(pc - HERE)))
@@ -117,16 +117,16 @@ static __always_inline enum stop_reason hotspot_by_size(struct unwind_state *st,
 	    ((made == MADE_ALL || made == MADE_PAIR) &&
 	     unwind_word(st, &fp, cfa - 16)))
 		return STOP_READ;
-	return hotspot_to(st, ra, cfa, fp);
+	return hotspot_move_to(st, ra, cfa, fp);
 }
 
 /* Words of the frame of interrupted code, which may have pushed some more: C2's code
  * for strings does (macroAssembler_x86.cpp, string_compare() and others). */
-static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
-					    const struct unwind_state *st, __u64 words)
+static __always_inline __u64 hotspot_words_with_pushed(const struct hotspot_state *h,
+						       const struct unwind_state *st, __u64 words)
 {
 	for (__u64 i = 0; i <= HOTSPOT_PUSHED; i++) {
-		if (hotspot_called(h, st, words + i))
+		if (hotspot_has_return_address(h, st, words + i))
 			return words + i;
 	}
 	return words;
@@ -152,8 +152,8 @@ static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
  * the way in, popped and in rax (generate_normal_entry(), gen_c2i_adapter()).  0: it
  * has a frame.
  */
-static __always_inline __u64 hotspot_bare_ra(const struct hotspot_state *h,
-					     const struct unwind_state *st)
+static __always_inline __u64 hotspot_frameless_ra(const struct hotspot_state *h,
+						  const struct unwind_state *st)
 {
 	__u64 ra = 0;
 
@@ -164,9 +164,9 @@ static __always_inline __u64 hotspot_bare_ra(const struct hotspot_state *h,
 }
 
 /* Such code of the interpreter: the caller's rsp is in r13, on the way out in rbx. */
-static __always_inline enum stop_reason hotspot_entering(const struct hotspot_state *h,
-							 struct unwind_state *st,
-							 __u64 ra)
+static __always_inline enum stop_reason hotspot_leave_entry(const struct hotspot_state *h,
+							    struct unwind_state *st,
+							    __u64 ra)
 {
 	__u64 sp = HOTSPOT_R13(st), fp = st->fp, top = 0;
 
@@ -182,7 +182,7 @@ static __always_inline enum stop_reason hotspot_entering(const struct hotspot_st
 		sp = HOTSPOT_RBX(st);
 	if (sp - st->sp > FP_REACH || sp & 7)
 		sp = st->sp + 8 * (top == ra);
-	return hotspot_to(st, ra, sp, fp);
+	return hotspot_move_to(st, ra, sp, fp);
 }
 
 /*
@@ -192,38 +192,38 @@ static __always_inline enum stop_reason hotspot_entering(const struct hotspot_st
  * interpreter's call below, which left its address there.  Before that the VM may be
  * called, with rsp in r13 (patch_callers_callsite()).
  */
-static __always_inline enum stop_reason hotspot_adapter(struct hotspot_state *h,
-							struct unwind_state *st)
+static __always_inline enum stop_reason hotspot_leave_adapter(struct hotspot_state *h,
+							      struct unwind_state *st)
 {
 	__u64 r13 = HOTSPOT_R13(st), moved = r13 - st->sp, ra = 0, top = 0, was = 0;
 
 	if (!st->exact && moved <= FP_REACH && !unwind_word(st, &ra, r13) &&
 	    hotspot_heap_of(h, ra))
-		return hotspot_to(st, ra, r13 + 8, st->fp);
-	ra = st->exact == EXACT ? hotspot_bare_ra(h, st) : 0;
+		return hotspot_move_to(st, ra, r13 + 8, st->fp);
+	ra = st->exact == EXACT ? hotspot_frameless_ra(h, st) : 0;
 	if (!ra)
 		return hotspot_by_size(st, 1, MADE_NOT);
 	unwind_word(st, &top, st->sp);
 	if (top != ra && !unwind_word(st, &was, st->sp - 8) && was == ra)
-		return hotspot_to(st, ra, st->sp, st->fp);
+		return hotspot_move_to(st, ra, st->sp, st->fp);
 	if (moved <= HOTSPOT_ARGUMENTS && !(moved & 15) &&
 	    !unwind_word(st, &was, r13 - 8) && (was == ra || !hotspot_heap_of(h, was)))
-		return hotspot_to(st, ra, r13, st->fp);
-	return hotspot_to(st, ra, st->sp + 8 * (top == ra), st->fp);
+		return hotspot_move_to(st, ra, r13, st->fp);
+	return hotspot_move_to(st, ra, st->sp + 8 * (top == ra), st->fp);
 }
 
 #define HOTSPOT_NO_RA	(~0ULL)	/* method_entry_barrier's, in place of an address */
 
 /* The barrier at a method's entry has a word of its own above rbp
  * (stubGenerator_x86_64.cpp, generate_method_entry_barrier()). */
-static __always_inline int hotspot_entry_barrier(struct unwind_state *st)
+static __always_inline int hotspot_leave_entry_barrier(struct unwind_state *st)
 {
 	__u64 ra = 0, fp = 0, at = st->fp;
 
 	return at >= st->sp && at - st->sp <= FP_REACH &&
 	       !unwind_word(st, &ra, at + 8) && ra == HOTSPOT_NO_RA &&
 	       !unwind_word(st, &fp, at) && !unwind_word(st, &ra, at + 16) &&
-	       hotspot_to(st, ra, at + 24, fp) == STOP_NOT;
+	       hotspot_move_to(st, ra, at + 24, fp) == STOP_NOT;
 }
 
 /* What a stub may have on the stack below its return address. */
@@ -237,8 +237,8 @@ static __always_inline int hotspot_entry_barrier(struct unwind_state *st)
  * thrown is then in rdx, also where it comes from a handler of compiled code, which has
  * its frame (generate_exception_blob()).
  */
-static __always_inline enum stop_reason hotspot_in_stub(struct hotspot_state *h,
-							struct unwind_state *st)
+static __always_inline enum stop_reason hotspot_leave_stub(struct hotspot_state *h,
+							   struct unwind_state *st)
 {
 	__u64 framed = 0, ra = 0, at = st->fp, words = 0;
 
@@ -248,9 +248,9 @@ static __always_inline enum stop_reason hotspot_in_stub(struct hotspot_state *h,
 		return STOP_ANON;
 	if (st->exact == EXACT && hotspot_heap_of(h, HOTSPOT_RDX(st)) &&
 	    call_distance(HOTSPOT_RDX(st), st->pc) < CALL_UNREAD)
-		return hotspot_to(st, HOTSPOT_RDX(st), st->sp, st->fp);
+		return hotspot_move_to(st, HOTSPOT_RDX(st), st->sp, st->fp);
 	for (__u64 i = HOTSPOT_PUSHED; i > 0; i--) {
-		if (i <= HOTSPOT_STUB_WORDS(st) && hotspot_called(h, st, i))
+		if (i <= HOTSPOT_STUB_WORDS(st) && hotspot_has_return_address(h, st, i))
 			words = i;
 	}
 	/* the stub that calls Java may have saved such an address */

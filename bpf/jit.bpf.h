@@ -46,7 +46,7 @@ __weak __noinline int jit_look(void)
 		return 0;
 	facts = rule_at(table_rule(f->dir, f->pages, 0));
 	if (!facts || facts->cfa != CFA_RUNTIME ||
-	    !hotspot_knows(RUNTIME_VERSION(facts)))
+	    !hotspot_has_layout(RUNTIME_VERSION(facts)))
 		return 0;
 	hotspot_find(&s->hotspot, RUNTIME_VERSION(facts),
 		     s->m.start - s->m.off + RUNTIME_ROOT(facts));

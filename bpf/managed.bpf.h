@@ -39,8 +39,8 @@ static __always_inline void forget_names(struct scratch *s)
 
 /* When the names of this frame were sent, or NULL; its key stays at s->named[s->n_named],
  * whose last element is there for that alone. */
-static __always_inline __u64 *named_since(struct scratch *s, __u64 function,
-					  __u32 cookie)
+static __always_inline __u64 *names_sent_ns(struct scratch *s, __u64 function,
+					    __u32 cookie)
 {
 	__u32 i = s->n_named < NAMED_SAMPLE ? s->n_named : NAMED_SAMPLE;
 	struct named_key *k = &s->named[i];
@@ -53,20 +53,20 @@ static __always_inline __u64 *named_since(struct scratch *s, __u64 function,
 	return bpf_map_lookup_elem(&named, k);
 }
 
-/* Are the names of the frame to go with this record that named_since() was asked for? */
-static __always_inline int lacks_names(const struct scratch *s, const __u64 *sent)
+/* Are the names of the frame to go with this record that names_sent_ns() was asked for? */
+static __always_inline int names_are_due(const struct scratch *s, const __u64 *sent)
 {
 	return s->n_named < NAMED_SAMPLE && s->named_words < NAMED_WORDS &&
 	       (!sent || s->now - *sent >= NAMED_NS || *sent < asked_since);
 }
 
 /* Then they will. */
-static __always_inline int wants_names(struct scratch *s, const __u64 *sent)
+static __always_inline int begin_names(struct scratch *s, const __u64 *sent)
 {
 	__u32 i = s->n_named;
 	struct named_key *k;
 
-	if (i >= NAMED_SAMPLE || !lacks_names(s, sent))
+	if (i >= NAMED_SAMPLE || !names_are_due(s, sent))
 		return 0;
 	k = &s->named[i];
 	if (bpf_map_update_elem(&named, k, &s->now, BPF_ANY))
@@ -78,7 +78,7 @@ static __always_inline int wants_names(struct scratch *s, const __u64 *sent)
 }
 
 /* There was no room for the lines of the frame that was named last. */
-static __always_inline void want_lines(struct scratch *s)
+static __always_inline void send_lines_soon(struct scratch *s)
 {
 	__u32 i = s->n_named - 1;
 	__u64 sent = s->now - NAMED_NS + LINES_NS;
@@ -208,14 +208,14 @@ __weak __noinline int python_enter(__u64 base, __u32 dir, __u32 pages, __u64 sp)
 
 	if (!s)
 		return 0;
-	if (python_seeks(&s->python) && facts && facts->cfa == CFA_RUNTIME &&
-	    python_knows(RUNTIME_VERSION(facts)))
+	if (python_needs_thread(&s->python) && facts && facts->cfa == CFA_RUNTIME &&
+	    python_has_layout(RUNTIME_VERSION(facts)))
 		python_find(&s->python, RUNTIME_VERSION(facts),
 			    base + RUNTIME_ROOT(facts), thread_pointer(),
 			    PYTHON_THREAD_AT(facts));
 	s->python.inside = 0;
 	if (sp == WALK_ENDS)
-		s->python.inside = s->python.frame ? PYTHON_REST : 0;
+		s->python.inside = s->python.frame ? PYTHON_FLUSH : 0;
 	else if (sp)
 		s->python.inside = python_passed_over(&s->python, sp) ?
 				   PYTHON_PASSED : 0;
@@ -227,23 +227,23 @@ __weak __noinline int python_enter(__u64 base, __u32 dir, __u32 pages, __u64 sp)
 }
 
 /* The loop's own frame comes behind those of what it ran. */
-static __always_inline void take_loop(struct scratch *s)
+static __always_inline void take_back_loop(struct scratch *s)
 {
 	s->n--;
 	s->python.loop = s->words[s->n & (REC_WORDS - 1)];
 }
 
 /* The frame just pushed is shown no more than that of its loop, which comes next. */
-static __always_inline void loop_part(struct scratch *s)
+static __always_inline void mark_loop_part(struct scratch *s)
 {
 	__u64 *word = &s->words[(s->n - 1) & (REC_WORDS - 1)];
 
 	*word = FRAME_LOOP_WORD(*word);
 }
 
-static __always_inline int leave_loop(struct scratch *s)
+static __always_inline int finish_loop(struct scratch *s)
 {
-	if (s->python.inside == PYTHON_REST && s->python.frame)
+	if (s->python.inside == PYTHON_FLUSH && s->python.frame)
 		return 1;
 	if (s->python.inside == PYTHON_FIRST)
 		count(BPF_MANAGED_NONE);
@@ -264,14 +264,14 @@ __weak __noinline int python_step(void)
 	if (!s)
 		return 0;
 	if (s->python.inside == PYTHON_DONE)
-		return leave_loop(s);
+		return finish_loop(s);
 	found = python_next(&s->python, &f);
 	if (found == PYTHON_BROKEN)
 		s->python.frame = 0;
 	if (found == PYTHON_BROKEN || found == PYTHON_END)
-		return leave_loop(s);
+		return finish_loop(s);
 	if (s->python.inside == PYTHON_FIRST)
-		take_loop(s);
+		take_back_loop(s);
 	if (s->python.inside < PYTHON_PASSED)
 		s->python.inside = found == PYTHON_LAST ? PYTHON_DONE :
 							   PYTHON_GOES_ON;
@@ -279,13 +279,13 @@ __weak __noinline int python_step(void)
 	cookie += f.line > 1 ? f.lines : (__u32)hash_lines(f.lines);
 	cookie *= HASH_FACTOR;
 	cookie = MANAGED_COOKIE(cookie >> 40);
-	if (wants_names(s, named_since(s, f.code, cookie))) {
+	if (begin_names(s, names_sent_ns(s, f.code, cookie))) {
 		push_text(f.name, TEXT_NAME, f.line);
 		push_text(f.filename, TEXT_FILE, 0);
 		if (s->named_words < LINES_WORDS)
 			push_lines(f.lines);
 		else
-			want_lines(s);
+			send_lines_soon(s);
 	}
 	push(s, MANAGED_WORD(RUNTIME_PYTHON, cookie,
 			     f.at < MANAGED_AT_MAX ? f.at : MANAGED_AT_MAX));

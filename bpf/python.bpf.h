@@ -41,7 +41,7 @@ static const struct python_layout python_layouts[PYTHON_LAYOUTS] =
 #define PYTHON_GOES_ON	2
 #define PYTHON_DONE	3	/* none more of this loop */
 #define PYTHON_PASSED	4	/* the loop's own frame was passed over */
-#define PYTHON_REST	5	/* the walk ends here: all that there are */
+#define PYTHON_FLUSH	5	/* the walk ends here: all that there are */
 /* What must be 0 when a sample begins. */
 #define PYTHON_STATE_BEGIN	__builtin_offsetof(struct python_state, frame_words)
 
@@ -93,7 +93,7 @@ static __always_inline const struct python_lines *python_lines(__u64 version)
 	return &python_lines_table[version & (PYTHON_LAYOUTS - 1)];
 }
 
-static __always_inline int python_knows(__u32 version)
+static __always_inline int python_has_layout(__u32 version)
 {
 	return version < PYTHON_LAYOUTS && python_layout(version)->ascii;
 }
@@ -205,7 +205,7 @@ static __always_inline void python_find(struct python_state *p, __u32 version,
 #define PYTHON_FINDS	2	/* interpreters of one stack */
 
 /* Is there to be a python_find()? */
-static __always_inline int python_seeks(const struct python_state *p)
+static __always_inline int python_needs_thread(const struct python_state *p)
 {
 	return !p->known || (p->thread && !p->frame && p->known < PYTHON_FINDS);
 }
@@ -229,8 +229,8 @@ static __always_inline int python_type_is(const struct python_layout *l,
 #define PYTHON_BYTES_NAME	0x7365747962ULL		/* "bytes" */
 #define PYTHON_BYTES_MASK	0xffffffffffffULL
 
-static __always_inline int python_is(const struct python_layout *l, __u64 *met,
-				     __u64 type, __u64 want, __u64 mask)
+static __always_inline int python_has_type(const struct python_layout *l, __u64 *met,
+					   __u64 type, __u64 want, __u64 mask)
 {
 	if (type && type == *met)
 		return 1;
@@ -253,8 +253,8 @@ static __always_inline int python_read_code(struct python_state *p,
 	__u64 line, met = p->code_type;
 
 	if (bpf_probe_read_user(p->code_words, PYTHON_CODE_BYTES, (void *)code) ||
-	    !python_is(l, &met, PYTHON_AT(p->code_words, l->ob_type),
-		       PYTHON_CODE_NAME, PYTHON_CODE_MASK))
+	    !python_has_type(l, &met, PYTHON_AT(p->code_words, l->ob_type),
+			     PYTHON_CODE_NAME, PYTHON_CODE_MASK))
 		return 0;
 	if (met != p->code_type && user_word(met + l->tp_name + 8) != t->basic)
 		return 0;
@@ -387,8 +387,8 @@ static __always_inline int python_read_str(struct python_state *p, __u64 str,
 	__u32 state;
 
 	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)str) ||
-	    !python_is(l, &p->str_type, PYTHON_AT(p->str_words, l->ob_type),
-		       PYTHON_STR_NAME, PYTHON_STR_MASK) ||
+	    !python_has_type(l, &p->str_type, PYTHON_AT(p->str_words, l->ob_type),
+			     PYTHON_STR_NAME, PYTHON_STR_MASK) ||
 	    user_word(p->str_type + l->tp_name + 8) != l->compact + 8u)
 		return 0;
 	len = PYTHON_AT(p->str_words, l->length);
@@ -412,8 +412,8 @@ static __always_inline int python_read_bytes(struct python_state *p, __u64 bytes
 	__u64 len;
 
 	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)bytes) ||
-	    !python_is(l, &p->bytes_type, PYTHON_AT(p->str_words, l->ob_type),
-		       PYTHON_BYTES_NAME, PYTHON_BYTES_MASK))
+	    !python_has_type(l, &p->bytes_type, PYTHON_AT(p->str_words, l->ob_type),
+			     PYTHON_BYTES_NAME, PYTHON_BYTES_MASK))
 		return 0;
 	len = PYTHON_AT(p->str_words, l->length);
 	ret->bytes = len < 1 << 20 ? len : 0;

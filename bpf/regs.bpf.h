@@ -58,7 +58,7 @@ static __always_inline void take_regs(struct unwind_state *st, const regs_t *r)
  * a row is for: sigreturn() and exit() do not return.  Not so that of a fault
  * or an interrupt.
  */
-static __always_inline void into_syscall(regs_t *r, __u64 at)
+static __always_inline void step_into_syscall(regs_t *r, __u64 at)
 {
 #ifdef __TARGET_ARCH_arm64
 	if (KLOAD(pt_regs___kernel, at, syscallno) >= 0)
@@ -84,7 +84,7 @@ static __always_inline int entry_regs(regs_t *ret, __u64 task)
 		return -1;
 	for (__u32 i = 0; bpf_rdonly_cast && i < sizeof(*ret) / 8; i++)
 		((__u64 *)ret)[i] = LOAD(at + i * 8);
-	into_syscall(ret, at);
+	step_into_syscall(ret, at);
 	return 0;
 }
 

@@ -43,7 +43,7 @@ struct {
 } remembered_rules SEC(".maps");
 
 /* As table_rule(); once for the verifier. */
-__weak __noinline int look_up(__u32 dir, __u32 pages, __u64 off)
+__weak __noinline int look_up_rule(__u32 dir, __u32 pages, __u64 off)
 {
 	return table_rule(dir, pages, off);
 }
@@ -60,8 +60,8 @@ static __always_inline struct remembered *remembered_at(__u64 sp)
 			    (REMEMBERED - 1)] : NULL;
 }
 
-static __always_inline int remembers(const struct remembered *e, __u64 place,
-				     __u64 since)
+static __always_inline int is_remembered(const struct remembered *e, __u64 place,
+					 __u64 since)
 {
 	return e->place == place &&
 	       !((e->since ^ since) & FRAME_NUMBER_MASK) &&
@@ -71,7 +71,7 @@ static __always_inline int remembers(const struct remembered *e, __u64 place,
 
 /* The rule for a place of a file that has a table; NULL: an element is missing. */
 static __always_inline const struct unwind_rule *
-rule_of(const struct scratch *s, const struct memo *m, __u64 off)
+find_rule(const struct scratch *s, const struct memo *m, __u64 off)
 {
 	__u64 place = (__u64)m->dir << FRAME_NUMBER_SHIFT | (off & FRAME_PLACE_MASK);
 	__u64 since = s->now >> REMEMBER_SHIFT << REMEMBER_SHIFT | m->exe;
@@ -80,11 +80,11 @@ rule_of(const struct scratch *s, const struct memo *m, __u64 off)
 
 	if (!e)
 		return NULL;
-	if (remembers(e, place, since))
+	if (is_remembered(e, place, since))
 		return &e->rule;
-	if (remembers(e + 1, place, since))
+	if (is_remembered(e + 1, place, since))
 		return &e[1].rule;
-	r = rule_at(look_up(m->dir, m->pages, off));
+	r = rule_at(look_up_rule(m->dir, m->pages, off));
 	if (!r)
 		return NULL;
 	e += e[1].since < e->since;	/* the older one */

@@ -34,7 +34,7 @@ static __always_inline void note_asked(__u64 thing, __u64 now)
 	bpf_map_update_elem(&asked, &thing, &now, BPF_ANY);
 }
 
-static __always_inline __u64 mix(__u64 a, __u64 b)
+static __always_inline __u64 mix_words(__u64 a, __u64 b)
 {
 	return (a ^ (b * HASH_FACTOR)) * 0xbf58476d1ce4e5b9ULL;
 }
@@ -60,7 +60,7 @@ static __always_inline struct share *share_of(__u64 who, __u64 now)
 }
 
 /* What a mapping of this open file answers. */
-static __always_inline __u32 asks_of(__u64 file)
+static __always_inline __u32 ask_bits_of(__u64 file)
 {
 	return host_path(file) ? FILE_ASK | FILE_ASK_HOST : FILE_ASK;
 }
@@ -71,8 +71,8 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 {
 	struct request_file *n = &s->request_file;
 	struct file_key *k = &s->m.key;
-	__u64 thing = mix(mix(k->ino ^ k->size, k->ctime),
-			  ((__u64)k->dev << 32) ^ k->ctime_ns ^ k->generation);
+	__u64 thing = mix_words(mix_words(k->ino ^ k->size, k->ctime),
+				((__u64)k->dev << 32) ^ k->ctime_ns ^ k->generation);
 	struct share *process, *user;
 	__u64 uid;
 
@@ -101,13 +101,13 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 	n->start = s->m.start;
 	n->end = s->m.end;
 	n->key = *k;
-	n->ask = asks_of(s->m.file);
+	n->ask = ask_bits_of(s->m.file);
 	if (bpf_ringbuf_output(&requests, n, sizeof(*n), 0))
 		count(BPF_REQUEST_FULL);
 }
 
 /* Of eight bytes of a string those before the first 0; is there one? */
-static __always_inline int until_nul(__u64 *v)
+static __always_inline int cut_at_nul(__u64 *v)
 {
 	/* the lowest bit is that of the first byte that is 0 */
 	__u64 end = (*v - 0x0101010101010101ULL) & ~*v & 0x8080808080808080ULL;
@@ -129,7 +129,7 @@ static __always_inline void read_name(char *dst, __u64 src)
 	}
 	for (int i = 0; i < CGROUP_NAME / 8; i++) {
 		__u64 v = LOAD(src + i * 8);
-		int end = until_nul(&v);
+		int end = cut_at_nul(&v);
 
 		word[i] = v;
 		if (end)

@@ -41,7 +41,7 @@ __weak __noinline int resolve(__u64 pc)
 	f = bpf_map_lookup_elem(&files, &s->m.key);
 	if (s->m.has_file &&
 	    (!f || (f->state & (FILE_ASK | FILE_ASK_HOST) &&
-		    f->state & asks_of(s->m.file))))
+		    f->state & ask_bits_of(s->m.file))))
 		ask_file(s, 0);
 	if (!f || f->exe == EXE_NONE) {
 		o->has_file *= 2;

@@ -18,7 +18,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* --- the sample ----------------------------------------------------------- */
 
-static __always_inline void describe(struct scratch *s, __u64 task)
+static __always_inline void describe_process(struct scratch *s, __u64 task)
 {
 	struct trace_rec *r = &s->rec;
 	__u64 id = bpf_get_current_pid_tgid(), leader, file;
@@ -96,13 +96,13 @@ static __always_inline void send(struct scratch *s, __u64 t0)
 }
 
 /* A new sample of the current task. */
-static __always_inline void begin(struct scratch *s, __u64 task)
+static __always_inline void begin_sample(struct scratch *s, __u64 task)
 {
 	s->now = bpf_ktime_get_ns();
 	s->mm = KLOAD(task_struct, task, flags) & PF_KTHREAD ? 0 :
 		(__u64)KLOAD(task_struct, task, mm);
 	s->vdso = s->mm ? (__u64)KLOAD(mm_struct___ctx, s->mm, context.vdso) : 0;
-	describe(s, task);
+	describe_process(s, task);
 	for (int i = 0; i < MEMO; i++)
 		s->memo[i].start = s->memo[i].end = 0;
 	s->memo_next = 0;
@@ -130,9 +130,9 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!s || !(bpf_get_current_pid_tgid() & 0xffffffff))
 		return 0;	/* idle */
-	if (filter.kind != FILTER_ALL && !wanted())
+	if (filter.kind != FILTER_ALL && !current_passes_filter())
 		return 0;
-	begin(s, task);
+	begin_sample(s, task);
 	if (!REGS_IN_USER(&ctx->regs))
 		len = bpf_get_stack(ctx, s->words, KERNEL_MAX * 8, 0);
 	s->n = len > 0 ? len / 8 : 0;
@@ -148,7 +148,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->rec.stop = STOP_COMPAT;
 	} else {
 		take_regs(&s->st, &s->regs);
-		s->rec.stop = guesses_judged(s, unwind_user(s));
+		s->rec.stop = settle_guesses(s, unwind_user(s));
 	}
 	if (may_ask(s->rec.cgroup_id | 1ULL << 63, s->now)) {
 		note_asked(s->rec.cgroup_id | 1ULL << 63, s->now);
@@ -170,7 +170,7 @@ int executed(struct bpf_raw_tracepoint_args *ctx)
 	__u64 task = (__u64)bpf_get_current_task(), leader;
 	__u64 mm = (__u64)KLOAD(task_struct, task, mm);
 
-	if (!s || !mm || (filter.kind != FILTER_ALL && !wanted()) ||
+	if (!s || !mm || (filter.kind != FILTER_ALL && !current_passes_filter()) ||
 	    !vma_lookup(mm, KLOAD(mm_struct, mm, start_code), &s->m, s->vma) ||
 	    !s->m.exec || !s->m.has_file ||
 	    bpf_map_lookup_elem(&files, &s->m.key))
@@ -221,7 +221,7 @@ int list_files(struct bpf_iter__task_vma *ctx)
 	if (!v || !t || t->pid != t->tgid || !(v->vm_flags & VM_EXEC) ||
 	    !v->vm_file)
 		return 0;
-	if (filter.kind != FILTER_ALL && !is_wanted((__u64)t) &&
+	if (filter.kind != FILTER_ALL && !passes_filter((__u64)t) &&
 	    t->tgid != bpf_get_current_pid_tgid() >> 32 &&
 	    (filter.kind != FILTER_BELOW || (__u64)t->tgid != filter.id[0]))
 		return 0;
@@ -230,7 +230,7 @@ int list_files(struct bpf_iter__task_vma *ctx)
 	n.start = v->vm_start;
 	n.end = v->vm_end;
 	file_key_of((__u64)v->vm_file, &n.key);
-	n.ask = asks_of((__u64)v->vm_file);
+	n.ask = ask_bits_of((__u64)v->vm_file);
 	n.runs = t->on_rq != 0;
 	n.ns_tgid = host_mounts((__u64)t) ? own_number((__u64)t) : 0;
 	bpf_seq_write(ctx->meta->seq, &n, sizeof(n));

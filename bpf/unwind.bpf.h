@@ -24,7 +24,7 @@
 enum unwind_found {
 	FOUND_BY_RULE = 0,
 	FOUND_BY_FP,		/* the frame below keeps frame pointers */
-	FOUND_BY_CALL,		/* the frame below is none: unwind_bare() */
+	FOUND_BY_CALL,		/* the frame below is none: unwind_frameless() */
 };
 
 struct unwind_state {
@@ -206,7 +206,7 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 
 /* Was nothing called yet?  exec clears all registers (ELF_PLAT_INIT,
  * start_thread()), and the entry of ld.so has no CFI. */
-static __always_inline int unwind_fresh(const struct unwind_state *st)
+static __always_inline int unwind_registers_are_zero(const struct unwind_state *st)
 {
 	__u64 any = 0;
 
@@ -217,8 +217,8 @@ static __always_inline int unwind_fresh(const struct unwind_state *st)
 
 /* Where the caller of an exact frame left its return address if this function
  * has no frame yet, any more, or at all; the caller's sp goes to *sp. */
-static __always_inline __u64 unwind_bare_ra(const struct unwind_state *st,
-					    __u64 *sp)
+static __always_inline __u64 unwind_frameless_ra(const struct unwind_state *st,
+						 __u64 *sp)
 {
 	__u64 top = 0, ra = 0;
 
@@ -240,9 +240,9 @@ static __always_inline __u64 unwind_bare_ra(const struct unwind_state *st,
  * it, while the one before the frame's goes to another; of the two, it goes to
  * the one that begins nearest below pc.  Else 0, and st is as it was.
  */
-static __always_inline int unwind_bare(struct unwind_state *st)
+static __always_inline int unwind_frameless(struct unwind_state *st)
 {
-	__u64 sp = 0, ra = unwind_bare_ra(st, &sp), framed = 0;
+	__u64 sp = 0, ra = unwind_frameless_ra(st, &sp), framed = 0;
 	__u32 d;
 
 	if (ra < 4096)
@@ -290,7 +290,7 @@ static __always_inline int unwind_bad_call(struct unwind_state *st)
 }
 
 /* Does the code say that nothing called this frame, of which no row is known? */
-static __always_inline int unwind_begins(const struct unwind_state *st)
+static __always_inline int unwind_is_first_by_code(const struct unwind_state *st)
 {
 	if (st->exact)
 		return st->exact == EXACT && !st->regs[REG_RESULT] &&
@@ -318,11 +318,11 @@ static __always_inline int unwind_at_entry(const struct unwind_state *st)
  * here; or a rule did, to a place without a row, as is the assembler in which
  * threads begin and which clears fp; or the process began in this frame.
  */
-static __always_inline int unwind_ends(const struct unwind_state *st,
-				       enum stop_reason why)
+static __always_inline int unwind_is_outermost(const struct unwind_state *st,
+					       enum stop_reason why)
 {
 	if (st->exact)
-		return !st->fp && unwind_fresh(st);
+		return !st->fp && unwind_registers_are_zero(st);
 	return st->found == FOUND_BY_FP ||
 	       (st->found == FOUND_BY_RULE && why == STOP_NO_ROW) ||
 	       (!st->fp && unwind_at_entry(st));
@@ -337,9 +337,9 @@ unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 {
 	__u64 pair[2];
 
-	if (st->exact && unwind_bare(st))
+	if (st->exact && unwind_frameless(st))
 		return STOP_NOT;
-	if (!st->fp && unwind_ends(st, why))
+	if (!st->fp && unwind_is_outermost(st, why))
 		return STOP_COMPLETE;
 	if (st->fp < st->sp || (st->fp & 7) || st->fp - st->sp > FP_REACH)
 		return why;
@@ -349,7 +349,7 @@ unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 		return why;
 	pair[1] &= RA_MASK;
 	if (!pair[0] && !pair[1])
-		return unwind_ends(st, why) ? STOP_COMPLETE : why;
+		return unwind_is_outermost(st, why) ? STOP_COMPLETE : why;
 	if (pair[1] < 4096)
 		return why;
 	/* the caller keeps something else in its frame pointer; or these are no

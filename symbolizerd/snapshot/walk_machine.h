@@ -430,7 +430,7 @@ static void walk_registers(struct walk_kernel *k, const struct snapshot_thread *
 #ifdef __TARGET_ARCH_arm64
 	memcpy(to->regs.regs, r, sizeof(to->regs.regs));
 	to->regs.sp = r[31];
-	to->regs.pc = r[32] - t->call;	/* as into_syscall() */
+	to->regs.pc = r[32] - t->call;	/* as step_into_syscall() */
 	k->task.thread.uw.tp_value = t->tp;
 #else
 	memcpy(&to->regs, r, 15 * sizeof(*r));

@@ -25,7 +25,7 @@ static __u32 hs_any_version(void)
 
 	do {
 		v = below(HOTSPOT_LAYOUTS);
-	} while (!hotspot_knows(v));
+	} while (!hotspot_has_layout(v));
 	return v;
 }
 

@@ -127,7 +127,7 @@ static void expect(struct hotspot_state *h, __u64 method, __u32 bci)
 
 	CHECK_EQ(h->method, method);
 	CHECK_EQ(h->at, bci);
-	CHECK(hotspot_believe(h, &names));
+	CHECK(hotspot_check_method(h, &names));
 	CHECK_EQ(names.klass, hs_get(made.klass.klass + hs_layout()->klass_name));
 	CHECK_EQ(names.file, hs_get(made.klass.pool + hs_layout()->pool + 8));
 	CHECK_EQ(!names.lines, method != made.outer);
@@ -241,23 +241,23 @@ TEST(hotspot_a_method_is_one_only_if_its_class_says_so)
 		l = hs_layout();
 		h = found();
 		CHECK(hotspot_read_method(&h, made.plain));
-		CHECK(hotspot_believe(&h, &names));
+		CHECK(hotspot_check_method(&h, &names));
 		/* a pool of another class of which this is not the pool */
 		hs_put(made.klass.klass + l->klass_constants, made.klass.pool + 8);
-		CHECK(!hotspot_believe(&h, &names));
+		CHECK(!hotspot_check_method(&h, &names));
 		/* methods of the VM's own: the class has another pool, which is its */
 		own = hs_alloc(128);
 		hs_put(own + l->holder, made.klass.klass);
 		hs_put(made.klass.klass + l->klass_constants, own);
-		CHECK(hotspot_believe(&h, &names));
+		CHECK(hotspot_check_method(&h, &names));
 		hs_put32(made.klass.tags, HS_CONSTANTS + 1);
-		CHECK(!hotspot_believe(&h, &names));
+		CHECK(!hotspot_check_method(&h, &names));
 		hs_put32(made.klass.tags, HS_CONSTANTS);
 		/* a name that is no text */
 		*(__u8 *)hs_at(made.klass.tags + 4 + made.klass.n - 2) = 9;
-		CHECK(!hotspot_believe(&h, &names));
+		CHECK(!hotspot_check_method(&h, &names));
 		CHECK(hotspot_read_method(&h, made.outer));
-		CHECK(hotspot_believe(&h, &names));
+		CHECK(hotspot_check_method(&h, &names));
 		CHECK(!hotspot_read_method(&h, made.outer + 4));
 		CHECK(!hotspot_read_method(&h, 0));
 	}
@@ -623,7 +623,7 @@ TEST(hotspot_places_where_memory_ends)
 		st.pc = made.code.code + CALL_AT - 1;
 		h = found();
 		CHECK(hotspot_read_blob(&h, st.pc));
-		readable = hotspot_get(&h, hs_layout(), &hs_layout()->pcs_end) - BASE;
+		readable = hotspot_member(&h, hs_layout(), &hs_layout()->pcs_end) - BASE;
 		hotspot_compiled(&h, &st);
 		CHECK(h.scope);
 	}
@@ -684,7 +684,7 @@ static void any_step(struct hotspot_state *h)
 	if (h->kind >= HOTSPOT_COMPILED)
 		hotspot_compiled(h, &st);
 	for (int i = 0; i < FRAMES_MAX && hotspot_next_scope(h); i++)
-		hotspot_believe(h, &names);
+		hotspot_check_method(h, &names);
 	n_reads = 0;
 	why = hotspot_caller(h, &st);
 	CHECK(n_reads < 40);

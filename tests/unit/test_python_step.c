@@ -55,7 +55,7 @@ static struct python_state found(void)
 {
 	struct python_state p = { 0 };
 
-	CHECK(python_knows(py.version));
+	CHECK(python_has_layout(py.version));
 	python_find(&p, py.version, made.root, TP, thread_at);
 	CHECK_EQ(p.known, 1);
 	return p;
@@ -207,10 +207,10 @@ TEST(python_thread_of_another_interpreter)
 	}
 }
 
-TEST(python_knows_its_versions_only)
+TEST(python_has_layouts_of_its_versions_only)
 {
-	CHECK(!python_knows(0) && !python_knows(5) && python_knows(6));
-	CHECK(!python_knows(6 + PYTHON_LAYOUTS) && !python_knows(UINT32_MAX));
+	CHECK(!python_has_layout(0) && !python_has_layout(5) && python_has_layout(6));
+	CHECK(!python_has_layout(6 + PYTHON_LAYOUTS) && !python_has_layout(UINT32_MAX));
 	EACH_VERSION(v) {
 		const struct python_layout *l = &python_layouts[v];
 		const struct python_lines *t = &python_lines_table[v];

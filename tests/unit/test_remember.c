@@ -62,7 +62,7 @@ static int asks(const struct memo *m, __u64 off)
 {
 	struct unwind_rule want = rule_there(m->dir, off);
 	int before = looked_up;
-	const struct unwind_rule *r = rule_of(&s, m, off);
+	const struct unwind_rule *r = find_rule(&s, m, off);
 
 	CHECK(r && !memcmp(r, &want, sizeof(want)));
 	return looked_up - before;
@@ -158,7 +158,7 @@ TEST(what_is_missing_is_not_remembered)
 	struct memo m = { .exe = EXE_FIRST, .dir = 0x9000, .pages = 7 };
 
 	missing = true;
-	CHECK(!rule_of(&s, &m, 5));
+	CHECK(!find_rule(&s, &m, 5));
 	missing = false;
 	CHECK(asks(&m, 5));
 	CHECK(!asks(&m, 5));
