@@ -61,7 +61,7 @@ static __always_inline int passes_filter(__u64 task)
 	return 1;
 }
 
-/* The current task.  Apart, so that its loops are verified once. */
+/* The current task's.  Global, so that its loops are verified once. */
 __weak __noinline int current_passes_filter(void)
 {
 	return passes_filter((__u64)bpf_get_current_task());

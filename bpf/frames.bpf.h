@@ -2,14 +2,14 @@
 /*
  * frames - one frame: note where it is, then move to its caller
  *
- * What leaves: tables decide which words of the target's memory are read, and
- * they may be an adversary's.  A word leaves the kernel only from here, as
- * st.pc, and only when resolve() has found it (a return address: the byte before
- * it) in an executable mapping of this process: as file and offset, or as
- * address where there is no file.  All other words only steer: where to read
- * next, and when to stop.  A runtime whose frames hold other words (managed.bpf.h)
- * has a kind of its own in frame.h, at most FRAME_MORE_MAX words, and each is
- * named in docs/PROTOCOL.md.  tests/unit/test_words.c holds this.
+ * What leaves: tables decide which words of the target's memory are read, and an
+ * adversary may have made them.  A word leaves the kernel only from here, as st.pc, and
+ * only when resolve() has found it (for a return address: the byte before it) in an
+ * executable mapping of this process: as file and offset, or as an address where there
+ * is no file.  All other words only decide where to read next and when to stop.  A
+ * runtime whose frames hold other words (managed.bpf.h) has a kind of its own in
+ * frame.h, with at most FRAME_MORE_MAX words, each named in docs/PROTOCOL.md.
+ * tests/unit/test_words.c checks this.
  */
 #ifndef BPF_FRAMES_BPF_H
 #define BPF_FRAMES_BPF_H
@@ -25,15 +25,15 @@
 #include "state.bpf.h"
 #include "unwind.bpf.h"
 
-/* The frame just pushed is a signal trampoline, which nothing called: it begins
- * where its handler returns to, not before. */
+/* The frame just pushed is a signal trampoline, which nothing called: its place is where
+ * the handler returns to, not the byte before. */
 static __always_inline void mark_not_a_return_address(struct scratch *s)
 {
 	if (!s->st.exact)
 		s->words[(s->n - 1) & (REC_WORDS - 1)]++;
 }
 
-/* The remembered mapping that st.pc is in: index of the memo, or -1. */
+/* Find the mapping that holds st.pc: index of the memo, or -1. */
 static __always_inline int find_mapping(struct scratch *s)
 {
 	__u64 pc = s->st.pc;
@@ -46,17 +46,17 @@ static __always_inline int find_mapping(struct scratch *s)
 	return i < 0 ? resolve(pc) : i;
 }
 
-/* Why the stack ends at an address in no mapping. */
+/* How the stack ends at an address in no mapping. */
 static __always_inline enum stop_reason why_unmapped(const struct scratch *s)
 {
-	if (s->no_rule)	/* it was no frame pointer, then */
+	if (s->no_rule)	/* so what led here was no frame pointer */
 		return s->no_rule;
 	/* in exec the old registers meet the new memory */
 	return s->st.depth || !s->rec.n_kernel ? STOP_NO_MAPPING : STOP_NO_USER;
 }
 
-/* Append the frame at off of a mapping; STOP_NOT if the file has a table, else
- * why there is none. */
+/* Append the frame at off of a mapping's file.  STOP_NOT if the file has a table, else
+ * why it has none. */
 static __always_inline enum stop_reason note_frame(struct scratch *s,
 						   struct memo *m, __u64 off)
 {
@@ -72,8 +72,8 @@ static __always_inline enum stop_reason note_frame(struct scratch *s,
 		push(s, s->m.key.ctime);
 		push(s, s->m.key.ctime_ns | ((__u64)s->m.key.dev << 32));
 		push(s, s->m.key.generation | ((__u64)s->m.key.magic << 32));
-		/* the key is that of the last resolve(): forget this mapping,
-		 * so that its next frame looks again */
+		/* s->m holds the key of the last resolve() only: forget this mapping,
+		 * so that it is resolved again for its next frame */
 		m->start = m->end = 0;
 		return STOP_NO_FILE;
 	}
@@ -96,7 +96,7 @@ static __always_inline enum stop_reason step_by_rule(struct scratch *s,
 	return s->python.inside ? STOP_NOT : s->after;
 }
 
-/* Where nothing is known but, maybe, that a signal handler returns here. */
+/* Without a rule: by frame pointer, unless this is a signal trampoline. */
 static __always_inline enum stop_reason
 step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 {
@@ -120,8 +120,8 @@ step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 	return unwind_to_entry(&s->st) || guess_caller(why) ? STOP_NOT : why;
 }
 
-/* The walk ends, for this reason.  In code of a JIT that CPython runs its functions
- * are known nevertheless. */
+/* The walk ends for this reason.  If that is in JITed code run by CPython, the rest of
+ * its frames are known nevertheless and come next. */
 static __always_inline enum stop_reason end_walk(struct scratch *s,
 						 enum stop_reason why)
 {

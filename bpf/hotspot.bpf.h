@@ -4,8 +4,8 @@
  *
  * Pure functions that read memory only through bpf_probe_read_user(): for the
  * kernel and for the host.  All that is read was written by the profiled
- * process, and where to begin may have been chosen by an adversary: so nothing is
- * believed to be a method unless the objects around it agree (hotspot_check_method()).
+ * process, and an adversary may have chosen where to begin: so nothing is taken for a
+ * method unless the objects around it agree (hotspot_check_method()).
  *
  * What a frame looks like: src/hotspot/cpu/, frame_x86.hpp, frame_aarch64.hpp; inlined methods:
  * src/hotspot/share/code/{pcDesc,scopeDesc}.cpp.
@@ -22,13 +22,13 @@
 
 #define HOTSPOT_PCS_MAX		(1 << 20)	/* PcDescs of a method */
 #define HOTSPOT_CONST_READ	48	/* bytes of a ConstMethod that are looked at */
-#define HOTSPOT_CONST_MAX	(1 << 15)	/* words of a ConstMethod: more is of another
-					 * version, which has something else there */
+#define HOTSPOT_CONST_MAX	(1 << 15)	/* words of a ConstMethod: a larger number is
+					 * another member, of another version */
 
 /* --- methods ---------------------------------------------------------------------------- */
 
-/* The Method at this address: .constants, .code_size, .fingerprint.  False: it cannot be
- * read.  Whether it is one: hotspot_check_method(). */
+/* Read the Method at this address: .constants, .code_size, .fingerprint.  False: it
+ * cannot be read.  Whether it is a Method is not checked: hotspot_check_method(). */
 static __always_inline int hotspot_read_method(struct hotspot_state *h, __u64 method)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
@@ -48,9 +48,10 @@ static __always_inline int hotspot_read_method(struct hotspot_state *h, __u64 me
 	return 1;
 }
 
-/* Of an interpreter's frame: which method, and where in it.  In the frame that was
- * interrupted the pointer to the bytecode is in a register; if it is not, code may have been
- * interrupted that has no frame yet, or no more, and the frame pointer is another's. */
+/* The method of an interpreter's frame, and the place in it.  False: not read.  In the
+ * interrupted frame the pointer to the bytecode is in a register; if it is not, the
+ * interrupted code may have no frame yet or any more, and the frame pointer belongs to
+ * another frame. */
 static __always_inline int hotspot_interpreted(struct hotspot_state *h,
 					       struct unwind_state *st)
 {
@@ -94,9 +95,9 @@ static __always_inline __u32 hotspot_scope_at(struct hotspot_state *h, __u64 pcs
 			n = half;
 		}
 	}
-	/* what lies behind the last may not be there at all */
+	/* memory after the last one may not be mapped */
 	bytes = n * size;
-	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
+	asm volatile("" : "+r"(bytes));		/* keep this check for the verifier: */
 	if (!bytes || bytes > sizeof(h->pcs) ||
 	    bpf_probe_read_user(h->pcs, bytes, (void *)(pcs + first * size)))
 		return 0;
@@ -107,8 +108,8 @@ static __always_inline __u32 hotspot_scope_at(struct hotspot_state *h, __u64 pcs
 	return 0;
 }
 
-/* Where the methods of compiled code are found: sets .scope, .method.  The PcDescs
- * are those of the places where code can be interrupted by the VM: calls, polls. */
+/* Find the methods of compiled code: sets .scope, .method.  PcDescs exist for the places
+ * where the VM can interrupt code: calls, polls. */
 static __always_inline void hotspot_compiled(struct hotspot_state *h,
 					     const struct unwind_state *st)
 {
@@ -137,8 +138,8 @@ static __always_inline void hotspot_compiled(struct hotspot_state *h,
 
 /*
  * UNSIGNED5 (src/hotspot/share/utilities/unsigned5.hpp, before JDK 20
- * code/compressedStream.cpp): bytes of a number, six bits each from the second on;
- * those from 192 on go on.  x: since JDK 20 each byte is one more.
+ * code/compressedStream.cpp): bytes of a number, six bits each from the second on; a byte
+ * of 192 or more is followed by another.  x: 1 since JDK 20, where each byte is one more.
  */
 static __always_inline __u32 hotspot_number(const struct hotspot_state *h, __u32 *i,
 					    __u32 x)
@@ -154,7 +155,7 @@ static __always_inline __u32 hotspot_number(const struct hotspot_state *h, __u32
 	return v;
 }
 
-/* The method of the next scope, innermost first; then goes on to its caller.  False:
+/* The method of the next scope, innermost first; .scope moves on to its caller's.  False:
  * there is none. */
 static __always_inline int hotspot_next_scope(struct hotspot_state *h)
 {
@@ -168,14 +169,15 @@ static __always_inline int hotspot_next_scope(struct hotspot_state *h)
 	sender = hotspot_number(h, &i, l->unsigned5);
 	number = hotspot_number(h, &i, l->unsigned5);
 	bci = hotspot_number(h, &i, l->unsigned5) - 1;	/* InvocationEntryBci: -1 */
-	/* a caller's scope was written before: no circle */
+	/* a caller's scope lies before: no endless loop */
 	h->scope = sender < h->scope ? sender : 0;
 	method = h->metadata + 8 * ((__u64)number - 1);
 	if (!number || method >= h->metadata_end ||
 	    !hotspot_read_method(h, user_word(method)))
 		return 0;
-	h->at = bci < h->code_size ? bci : bci == ~0U && h->code_size ? 0 :
-								     HOTSPOT_NOWHERE;
+	if (bci >= h->code_size)
+		bci = bci == ~0U && h->code_size ? 0 : HOTSPOT_NOWHERE;
+	h->at = bci;
 	return 1;
 }
 
@@ -191,7 +193,7 @@ struct hotspot_names {
 
 #define HOTSPOT_UTF8	1	/* JVM_CONSTANT_Utf8 */
 
-/* The Symbol at this index of the constant pool, whose tag must say that it is one. */
+/* The Symbol at this index of the constant pool; 0: its tag does not say that it is one. */
 static __always_inline __u64 hotspot_symbol(const struct hotspot_state *h,
 					    const struct hotspot_layout *l,
 					    __u64 tags, __u32 length, __u32 index)
@@ -206,11 +208,10 @@ static __always_inline __u64 hotspot_symbol(const struct hotspot_state *h,
 }
 
 /*
- * Is the method at hand one?  Its pool of constants says which class it is of, and
- * the class that this is its pool, or another that says so (methods that the VM makes
- * for method handles have a small one of their own); there are as many tags as
- * constants, and those of name and signature say that they are text.  Then these are
- * its names.
+ * Is the method at hand a Method?  Its constant pool must name a class, and the class
+ * this pool, or another one that names the class (methods that the VM makes for method
+ * handles have a small pool of their own); there must be as many tags as constants, and
+ * those of name and signature must say text.  Then *ret gets its names.
  */
 static __always_inline int hotspot_check_method(struct hotspot_state *h,
 						struct hotspot_names *ret)

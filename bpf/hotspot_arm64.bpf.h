@@ -36,7 +36,7 @@
 /* h->code_bytes has 12 instructions before pc, and 4 from there on. */
 #define HERE	12
 
-/* Behind the frame, which is gone: MacroAssembler::remove_frame(), then the poll for a
+/* Is the frame gone already?  After MacroAssembler::remove_frame() come the poll for a
  * safepoint and the return. */
 static __always_inline int hotspot_returns(const __u32 *w)
 {
@@ -52,17 +52,17 @@ static __always_inline int hotspot_returns(const __u32 *w)
 	return 0;
 }
 
-/* Before frame_complete, so many instructions behind the code's begin: what of the
- * frame is there?  MacroAssembler::build_frame(): sub sp; stp.  Or, if it is large, and
+/* Before frame_complete, this number of instructions after the code's start: which part
+ * of the frame exists?  MacroAssembler::build_frame(): sub sp; stp.  If it is large, and
  * for native methods: stp with sp, sub sp. */
-static __always_inline enum hotspot_made hotspot_prologue(const __u32 *w, __u64 behind)
+static __always_inline enum hotspot_made hotspot_prologue(const __u32 *w, __u64 done)
 {
 	enum hotspot_made made = MADE_NOT;
 
 	for (int i = HERE; i > 0; i--) {
 		__u32 insn = w[HERE - i];
 
-		if ((__u64)i > behind)
+		if ((__u64)i > done)
 			continue;
 		if (IS_STP(insn))
 			made = MADE_ALL;
@@ -74,7 +74,7 @@ static __always_inline enum hotspot_made hotspot_prologue(const __u32 *w, __u64 
 	return made;
 }
 
-/* What of its frame does interrupted compiled code have? */
+/* Which part of its frame does interrupted compiled code have? */
 static __always_inline enum hotspot_made hotspot_frame_made(struct hotspot_state *h,
 							    const struct hotspot_layout *l,
 							    __u64 pc)
@@ -120,7 +120,7 @@ static __always_inline __u64 hotspot_words_with_pushed(const struct hotspot_stat
 	return words;
 }
 
-/* Is the return address of the frame that x29 points to in the code cache?  Then that. */
+/* The return address of the frame that x29 points to; 0: it is not in the code cache. */
 static __always_inline __u64 hotspot_ra_by_fp(const struct hotspot_state *h,
 					      const struct unwind_state *st)
 {
@@ -132,7 +132,7 @@ static __always_inline __u64 hotspot_ra_by_fp(const struct hotspot_state *h,
 	return hotspot_heap_of(h, ra) ? ra : 0;
 }
 
-/* Did the code at hand leave this in lr by a call within itself? */
+/* Does lr point into the code at hand, after a call within it? */
 static __always_inline int hotspot_is_own_address(const struct hotspot_state *h, __u64 lr)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
@@ -141,9 +141,9 @@ static __always_inline int hotspot_is_own_address(const struct hotspot_state *h,
 }
 
 /*
- * Where does interrupted code of the interpreter, or between it and compiled code,
- * return to that has no frame of its own?  It is in lr; but calls leave theirs there,
- * and code that has just made its frame, too.  0: it has a frame.
+ * The return address of interrupted code without a frame of its own, in the interpreter
+ * or between it and compiled code; 0: it has a frame.  It is in lr; but lr may also be
+ * left from a call, or belong to a frame that was just made.
  */
 static __always_inline __u64 hotspot_frameless_ra(const struct hotspot_state *h,
 						  const struct unwind_state *st)
@@ -154,7 +154,7 @@ static __always_inline __u64 hotspot_frameless_ra(const struct hotspot_state *h,
 	       !hotspot_is_own_address(h, lr) ? lr : 0;
 }
 
-/* The caller's sp is in x19 then, before JDK 20 in x13; or it is no further than that. */
+/* The caller's sp is in x19, before JDK 20 in x13, if that is at most `reach` above sp. */
 static __always_inline enum stop_reason hotspot_move_to_sender(const struct hotspot_state *h,
 							       struct unwind_state *st, __u64 ra,
 							       __u64 reach)
@@ -183,14 +183,14 @@ static __always_inline enum stop_reason hotspot_leave_adapter(struct hotspot_sta
 		    hotspot_by_size(st, 1, MADE_NOT);
 }
 
-/* There its frame is as others are. */
+/* On arm64 its frame is like others. */
 static __always_inline int hotspot_leave_entry_barrier(struct unwind_state *st)
 {
 	(void)st;
 	return 0;
 }
 
-/* Of a stub that was interrupted: has it made its frame, or does it need none? */
+/* An interrupted stub may have no frame yet, or need none: the address is in lr then. */
 static __always_inline enum stop_reason hotspot_leave_stub(struct hotspot_state *h,
 							   struct unwind_state *st)
 {

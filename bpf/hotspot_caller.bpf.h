@@ -21,7 +21,7 @@
 
 #define HOTSPOT_FRAME_MAX	(1 << 17)	/* words */
 
-/* An interpreter's frame hangs on the frame pointer. */
+/* From an interpreter's frame. */
 static __always_inline enum stop_reason hotspot_by_fp(struct unwind_state *st)
 {
 	__u64 ra, fp, sp, at = st->fp;
@@ -44,14 +44,14 @@ static __always_inline __u64 hotspot_frame_words(const struct hotspot_state *h)
 	return words <= HOTSPOT_FRAME_MAX ? words : 0;
 }
 
-#define HOTSPOT_ENTRY	24	/* words of a ContinuationEntry, at most, with fp and ra */
+#define HOTSPOT_ENTRY	24	/* words of a ContinuationEntry with fp and ra, at most */
 
 /*
- * Nothing calls from where this frame returns to: it is a barrier, put into the last
- * frame of a virtual thread's that came back to the stack; its callers are still in
- * the heap (continuationFreezeThaw.cpp, patch_return()).  What follows on the stack is
- * the frame of Continuation.enterSpecial(): a ContinuationEntry, fp, and an address
- * in compiled code.
+ * No call stands before the address that this frame returns to: it is a barrier, which
+ * was put into the last frame of a virtual thread that is on the stack; its callers are
+ * still in the heap (continuationFreezeThaw.cpp, patch_return()).  Next on the stack is
+ * the frame of Continuation.enterSpecial(): a ContinuationEntry, fp, and an address in
+ * compiled code.
  */
 static __always_inline enum stop_reason hotspot_leave_continuation(struct hotspot_state *h,
 								   struct unwind_state *st)
@@ -63,7 +63,7 @@ static __always_inline enum stop_reason hotspot_leave_continuation(struct hotspo
 	return STOP_ANON;
 }
 
-/* A stub that says no size. */
+/* From a stub that has no frame size. */
 static __always_inline enum stop_reason hotspot_leave_unsized_stub(struct hotspot_state *h,
 								   struct unwind_state *st)
 {
@@ -82,7 +82,7 @@ static __always_inline enum stop_reason hotspot_caller(struct hotspot_state *h,
 	__u64 words = hotspot_frame_words(h);
 	enum hotspot_made made = MADE_ALL;
 
-	/* where a stub's frame is whole is not known */
+	/* it is not known from where to where a stub's frame is whole */
 	if (h->kind == HOTSPOT_STUB && st->exact) {
 		if (unwind_frameless(st))
 			return STOP_NOT;

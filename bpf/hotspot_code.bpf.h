@@ -40,9 +40,9 @@ struct hotspot_vm {
 };
 
 enum hotspot_kind {
-	HOTSPOT_NONE = 0,	/* not in the code cache, or nothing that we know */
-	HOTSPOT_STUB,		/* code of the VM's own, by frame size or frame pointer */
-	HOTSPOT_BARE,		/* ... that has no frame */
+	HOTSPOT_NONE = 0,	/* not in the code cache, or not recognised */
+	HOTSPOT_STUB,		/* code of the VM: unwound by frame size or frame pointer */
+	HOTSPOT_BARE,		/* code of the VM that has no frame */
 	HOTSPOT_INTERPRETER,
 	HOTSPOT_COMPILED,
 	HOTSPOT_WRAPPER,	/* of a native method */
@@ -50,7 +50,7 @@ enum hotspot_kind {
 
 /* Of struct hotspot_state: .inside. */
 #define HOTSPOT_FIRST	1	/* no method of this frame was appended yet */
-#define HOTSPOT_MORE	2	/* callers that it is inlined into are next */
+#define HOTSPOT_MORE	2	/* the methods that it is inlined into are next */
 
 /* What must be 0 when a sample begins. */
 #define HOTSPOT_STATE_BEGIN	__builtin_offsetof(struct hotspot_state, vm)
@@ -60,20 +60,20 @@ struct hotspot_state {
 	__u32 inside;		/* 0, or one of the above */
 	__u32 kind;		/* enum hotspot_kind, of the code at hand */
 	__u32 compiled_frames;
-	__u64 compiled_name;	/* CodeBlob._name, as met */
+	__u64 compiled_name;	/* CodeBlob._name of compiled code, once it was seen */
 	__u64 interpreter_name;
 	struct hotspot_vm vm;
 	/* the code at hand */
 	__u64 blob;
 	__u64 code;		/* where its instructions begin */
-	__u64 pc;		/* in it, or the address that it is returned to */
+	__u64 pc;		/* in it, or its return address */
 	__u64 scopes, scopes_end, metadata, metadata_end;
 	__u64 scope;		/* the next one, from .scopes on; 0: none */
 	/* the method at hand */
 	__u64 method;
 	__u64 constants;
 	__u64 bcp;		/* of the interpreter */
-	__u64 fingerprint;		/* where this differs methods differ */
+	__u64 fingerprint;	/* differs between methods at the same address */
 	__u32 code_size;	/* bytes */
 	__u32 at;		/* bci; HOTSPOT_NOWHERE */
 	union {			/* what was read last */
@@ -100,7 +100,7 @@ struct hotspot_state {
 
 static __always_inline const struct hotspot_layout *hotspot_layout(__u64 version)
 {
-	/* the compiler may know better, the verifier does not */
+	/* keep the mask, which the compiler would drop: the verifier needs it */
 	asm volatile("" : "+r"(version));
 	return &hotspot_layouts[version & (HOTSPOT_LAYOUTS - 1)];
 }
@@ -112,7 +112,7 @@ static __always_inline int hotspot_has_layout(__u32 version)
 
 /* --- the code heaps ----------------------------------------------------------------- */
 
-/* One of the CodeHeaps; false: it is none. */
+/* Read a CodeHeap; false: it is none. */
 static __always_inline int hotspot_heap(struct hotspot_state *h,
 					const struct hotspot_layout *l, __u64 at,
 					struct hotspot_heap *ret)
@@ -129,7 +129,7 @@ static __always_inline int hotspot_heap(struct hotspot_state *h,
 	       ret->shift >= 4 && ret->shift <= 16;
 }
 
-/* Fill h->vm: root is the address of the variable that leads to the heaps. */
+/* Fill h->vm.  root: address of the variable that leads to the heaps. */
 static __always_inline void hotspot_find(struct hotspot_state *h, __u32 version,
 					 __u64 root)
 {
@@ -168,8 +168,8 @@ hotspot_heap_of(const struct hotspot_state *h, __u64 pc)
 }
 
 /*
- * Where the block begins that holds pc, by the segment map: a byte says how many
- * segments it is at least to there; 0: here; 255: the block is free.
+ * The start of the block that holds pc, by the segment map: a byte says how many
+ * segments to go back at least; 0: the block starts here; 255: it is free.
  */
 static __always_inline __u64 hotspot_block(const struct hotspot_heap *heap,
 					   __u64 pc)
@@ -192,7 +192,7 @@ static __always_inline __u64 hotspot_block(const struct hotspot_heap *heap,
 	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 |	\
 	 (__u64)(e) << 32 | (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
 
-/* By the first eight bytes of its name. */
+/* The kind of a CodeBlob, by the first eight bytes of its name. */
 static __always_inline enum hotspot_kind hotspot_kind_of(struct hotspot_state *h,
 							 __u64 name)
 {
@@ -275,11 +275,11 @@ enum hotspot_made {
 	MADE_NO_FP,		/* whole, but the frame pointer is not yet saved */
 };
 
-/* The caller was found. */
+/* Move st to the caller that was found. */
 static __always_inline enum stop_reason hotspot_move_to(struct unwind_state *st, __u64 ra,
 							__u64 sp, __u64 fp)
 {
-	/* nothing is left of a frame that is about to return */
+	/* an interrupted frame that is about to return may have no word left */
 	if (sp < st->sp + !st->exact)
 		return STOP_NO_PROGRESS;
 	if (!ra)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * managed - frames that an interpreter keeps, in place of those of its loop
+ * managed - frames that an interpreter keeps, in place of the frames of its loop
  *
  * When the walk comes to the loop of an interpreter (a rule with RULE_LOOP), its
- * frames are appended one a step, and take the place of the loop's own; then the
- * walk goes on with the loop's caller.  If there are none, the loop's frame stands.
+ * frames are appended, one a step, in place of the loop's own; then the walk goes on with
+ * the loop's caller.  If there are none, the loop's frame stays.
  *
- * A frame's words are the address of what stands for its function and a cookie,
- * made of the addresses of its names and its line: where an address is used
- * again, that differs.  The names go with the first record that has the frame:
- * its process may be gone before anybody could read them.
+ * A frame is the address of the object of its function and a cookie, made of the
+ * addresses of its names and its line, which differs when the address is reused.  The
+ * names go with the first record that has the frame: later the process may be gone.
  */
 #ifndef BPF_MANAGED_BPF_H
 #define BPF_MANAGED_BPF_H
@@ -25,20 +24,20 @@
 	(1 + (4 + TEXT_LINES_MAX) * (1 + FRAME_MORE_MAX) + 3)
 #define NAMED_NS	30000000000ULL	/* names are sent again after this time */
 #define NAMED_WORDS	1152	/* of names, in one record: the rest is for frames */
-#define LINES_WORDS	640	/* with tables of lines until so many */
-#define LINES_NS	100000000ULL	/* those that were left out come after this */
+#define LINES_WORDS	640	/* tables of lines are sent up to this number */
+#define LINES_NS	100000000ULL	/* tables that were left out are sent after this */
 
 /* --- names -------------------------------------------------------------------- */
 
-/* The record was lost: its names go with another one. */
+/* The record was lost: its names will go with another one. */
 static __always_inline void forget_names(struct scratch *s)
 {
 	for (__u32 i = 0; i < NAMED_SAMPLE && i < s->n_named; i++)
 		bpf_map_delete_elem(&named, &s->named[i]);
 }
 
-/* When the names of this frame were sent, or NULL; its key stays at s->named[s->n_named],
- * whose last element is there for that alone. */
+/* The time at which the names of this frame were sent, or NULL.  Its key is left at
+ * s->named[s->n_named]; the array has one element more for that. */
 static __always_inline __u64 *names_sent_ns(struct scratch *s, __u64 function,
 					    __u32 cookie)
 {
@@ -53,14 +52,14 @@ static __always_inline __u64 *names_sent_ns(struct scratch *s, __u64 function,
 	return bpf_map_lookup_elem(&named, k);
 }
 
-/* Are the names of the frame to go with this record that names_sent_ns() was asked for? */
+/* Shall the names of a frame go with this record?  sent: by names_sent_ns(). */
 static __always_inline int names_are_due(const struct scratch *s, const __u64 *sent)
 {
 	return s->n_named < NAMED_SAMPLE && s->named_words < NAMED_WORDS &&
 	       (!sent || s->now - *sent >= NAMED_NS || *sent < asked_since);
 }
 
-/* Then they will. */
+/* If so, note that they do, and begin them in the record.  sent: as above. */
 static __always_inline int begin_names(struct scratch *s, const __u64 *sent)
 {
 	__u32 i = s->n_named;
@@ -77,7 +76,8 @@ static __always_inline int begin_names(struct scratch *s, const __u64 *sent)
 	return 1;
 }
 
-/* There was no room for the lines of the frame that was named last. */
+/* There was no room for the table of lines of the frame that was named last: let its
+ * names be sent again after LINES_NS. */
 static __always_inline void send_lines_soon(struct scratch *s)
 {
 	__u32 i = s->n_named - 1;
@@ -87,7 +87,7 @@ static __always_inline void send_lines_soon(struct scratch *s)
 		bpf_map_update_elem(&named, &s->named[i], &sent, BPF_ANY);
 }
 
-/* Append bytes of the target's memory, the first TEXT_BYTES of them. */
+/* Append bytes of the target's memory, at most TEXT_BYTES. */
 __weak __noinline int push_bytes(__u64 at, __u64 bytes, __u64 number, __u64 place)
 {
 	struct scratch *s = scratch();
@@ -98,7 +98,7 @@ __weak __noinline int push_bytes(__u64 at, __u64 bytes, __u64 number, __u64 plac
 	__builtin_memset(s->text, 0, sizeof(s->text));
 	if (bytes > TEXT_BYTES)
 		bytes = TEXT_BYTES;
-	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
+	asm volatile("" : "+r"(bytes));		/* keep this check for the verifier: */
 	if (bytes > TEXT_BYTES ||
 	    bpf_probe_read_user(s->text, bytes, (void *)at))
 		return 0;
@@ -111,7 +111,7 @@ __weak __noinline int push_bytes(__u64 at, __u64 bytes, __u64 number, __u64 plac
 	return 1;
 }
 
-/* A name; of a file the end of it, which says more. */
+/* Append a str; if a file's name is too long, its end. */
 __weak __noinline int push_text(__u64 str, __u32 which, __u32 line)
 {
 	struct scratch *s = scratch();
@@ -126,12 +126,12 @@ __weak __noinline int push_text(__u64 str, __u32 which, __u32 line)
 			  which == TEXT_FILE ? cut : line);
 }
 
-/* The beginning of a table of lines; form: enum text_lines. */
+/* Append the beginning of a table of lines; form: enum text_lines. */
 static __always_inline void push_table(__u64 at, __u32 bytes, __u32 form)
 {
 	for (__u32 i = 0; i < TEXT_LINES_MAX; i++) {
-		/* what is cut is cut there: here each pass would double the paths
-		 * that a verifier of before 6.11 follows */
+		/* push_bytes() cuts the length: done here, each pass would double the
+		 * paths that the verifier follows before 6.11 */
 		if (bytes <= i * TEXT_BYTES ||
 		    !push_bytes(at + i * TEXT_BYTES, bytes - i * TEXT_BYTES,
 				TEXT_NUMBER(TEXT_LINES, form), i * TEXT_BYTES))
@@ -139,7 +139,7 @@ static __always_inline void push_table(__u64 at, __u32 bytes, __u32 form)
 	}
 }
 
-/* That of a function, a bytes object. */
+/* Append a function's table of lines, a bytes object. */
 __weak __noinline int push_lines(__u64 table)
 {
 	struct scratch *s = scratch();
@@ -147,7 +147,7 @@ __weak __noinline int push_lines(__u64 table)
 
 	if (!s || !python_read_bytes(&s->python, table, &t))
 		return 0;
-	if (!t.bytes) {		/* all of it is on the first line */
+	if (!t.bytes) {		/* all code is on the first line */
 		push(s, FRAME_WITH_MORE(FRAME_WORD(FRAME_TEXT,
 					TEXT_NUMBER(TEXT_LINES, t.kind), 0), 1ULL));
 		push(s, 0);
@@ -156,9 +156,10 @@ __weak __noinline int push_lines(__u64 table)
 	return 0;
 }
 
-/* What tells a function from another of the same name and file: code of a module begins
- * with line 1 wherever it was, so there it is the table. */
 #define TABLE_HASHED	8	/* words */
+
+/* A hash of a table of lines: it tells apart functions of the same name, file and first
+ * line, as the code of all modules begins with line 1. */
 
 __weak __noinline int hash_lines(__u64 table)
 {
@@ -170,7 +171,7 @@ __weak __noinline int hash_lines(__u64 table)
 		return 0;
 	bytes = t.bytes < 8 * TABLE_HASHED ? t.bytes : 8 * TABLE_HASHED;
 	__builtin_memset(s->text, 0, 8 * TABLE_HASHED);
-	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
+	asm volatile("" : "+r"(bytes));		/* keep this check for the verifier: */
 	if (bytes > 8 * TABLE_HASHED ||
 	    bpf_probe_read_user(s->text, bytes, (void *)t.at))
 		return 0;
@@ -194,10 +195,10 @@ static __always_inline __u64 thread_pointer(void)
 }
 
 /*
- * The walk is in CPython's file: the frames of its thread are next, where they
- * ended at the loop before.  base: where place 0 of the file is, or would be; dir,
- * pages: of its table; sp: 0: the walk is in the loop; WALK_ENDS: it cannot go on;
- * else that stack pointer, and frames are next only if a loop was passed over.
+ * The walk is in CPython's file: the frames of its thread are next, from where the last
+ * loop ended.  base: the address of place 0 of the file, mapped or not; dir, pages: its
+ * table.  sp: 0: the walk is in the loop; WALK_ENDS: it cannot go on; else the stack
+ * pointer, and frames are next only if a loop was passed over.
  */
 #define WALK_ENDS	(~0ULL)
 
@@ -226,14 +227,14 @@ __weak __noinline int python_enter(__u64 base, __u32 dir, __u32 pages, __u64 sp)
 	return s->python.inside;
 }
 
-/* The loop's own frame comes behind those of what it ran. */
+/* Take the loop's own frame back: it comes after the frames that the loop ran. */
 static __always_inline void take_back_loop(struct scratch *s)
 {
 	s->n--;
 	s->python.loop = s->words[s->n & (REC_WORDS - 1)];
 }
 
-/* The frame just pushed is shown no more than that of its loop, which comes next. */
+/* The frame just pushed belongs to its loop, whose frame comes next: hide it likewise. */
 static __always_inline void mark_loop_part(struct scratch *s)
 {
 	__u64 *word = &s->words[(s->n - 1) & (REC_WORDS - 1)];
@@ -253,7 +254,7 @@ static __always_inline int finish_loop(struct scratch *s)
 	return 0;
 }
 
-/* Append the next frame of the loop that was left last; 0: there is none. */
+/* Append the next frame of the loop that the walk has come to; 0: there is none. */
 __weak __noinline int python_step(void)
 {
 	struct scratch *s = scratch();

@@ -54,9 +54,8 @@ static __always_inline void take_regs(struct unwind_state *st, const regs_t *r)
 #endif
 
 /*
- * A system call's pc is behind its instruction, which may be the last one that
- * a row is for: sigreturn() and exit() do not return.  Not so that of a fault
- * or an interrupt.
+ * After a system call, pc is behind its instruction, which may be the last one of a row:
+ * sigreturn() and exit() do not return.  After a fault or an interrupt it is not.
  */
 static __always_inline void step_into_syscall(regs_t *r, __u64 at)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * requests - what BPF asks of loaderd: a file, the name of a cgroup
+ * requests - requests to loaderd for files and names of cgroups
  */
 #ifndef BPF_REQUESTS_BPF_H
 #define BPF_REQUESTS_BPF_H
@@ -20,7 +20,7 @@
 #define SHARE_UIDS	65536	/* uids above count by so many of them: a user's
 				 * subordinate ones together, subuid(5) */
 
-/* May this thing be asked for now? */
+/* May this be asked for now? */
 static __always_inline int may_ask(__u64 thing, __u64 now)
 {
 	__u64 *last = bpf_map_lookup_elem(&asked, &thing);
@@ -39,15 +39,16 @@ static __always_inline __u64 mix_words(__u64 a, __u64 b)
 	return (a ^ (b * HASH_FACTOR)) * 0xbf58476d1ce4e5b9ULL;
 }
 
-/* What a process or a user (| SHARE_IS_USER) has asked for. */
-static __always_inline struct share *share_of(__u64 who, __u64 now)
+/* How much a process or a user (| SHARE_IS_USER) has asked for in this second; NULL: no
+ * room. */
+static __always_inline struct share *share_of(__u64 owner, __u64 now)
 {
-	struct share *share = bpf_map_lookup_elem(&shares, &who);
+	struct share *share = bpf_map_lookup_elem(&shares, &owner);
 	struct share none = {};
 
 	if (!share) {
-		bpf_map_update_elem(&shares, &who, &none, BPF_ANY);
-		share = bpf_map_lookup_elem(&shares, &who);
+		bpf_map_update_elem(&shares, &owner, &none, BPF_ANY);
+		share = bpf_map_lookup_elem(&shares, &owner);
 		if (!share)
 			return NULL;
 	}
@@ -59,14 +60,14 @@ static __always_inline struct share *share_of(__u64 who, __u64 now)
 	return share;
 }
 
-/* What a mapping of this open file answers. */
+/* The bits of FILE_ASK* that a mapping of this open file answers. */
 static __always_inline __u32 ask_bits_of(__u64 file)
 {
 	return host_path(file) ? FILE_ASK | FILE_ASK_HOST : FILE_ASK;
 }
 
-/* For the file of s->m.  at_exec: no sample has met it, so it does without if there is
- * no place, and what else the process maps is not there yet. */
+/* Ask for the file of s->m.  at_exec: it is in no sample yet; so a request without room
+ * is not counted, and the process has no other mappings to list. */
 static __always_inline void ask_file(struct scratch *s, int at_exec)
 {
 	struct request_file *n = &s->request_file;
@@ -76,7 +77,7 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 	struct share *process, *user;
 	__u64 uid;
 
-	/* apart, since the first sample asks for the descriptor */
+	/* two things, since the first sample must still ask for the descriptor */
 	thing = thing >> 2 | (__u64)at_exec << 62;
 	if (!may_ask(thing, s->now))
 		return;
@@ -95,7 +96,12 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 	note_asked(thing, s->now);
 	s->files_asked++;
 	user->n++;
-	n->kind = at_exec ? REQUEST_EXEC : process->n++ ? REQUEST_FILE : REQUEST_LIST;
+	if (at_exec) {
+		n->kind = REQUEST_EXEC;
+	} else {
+		n->kind = process->n ? REQUEST_FILE : REQUEST_LIST;
+		process->n++;
+	}
 	n->tgid = s->rec.tgid;
 	n->start_ns = s->rec.start_ns;
 	n->start = s->m.start;
@@ -106,7 +112,7 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 		count(BPF_REQUEST_FULL);
 }
 
-/* Of eight bytes of a string those before the first 0; is there one? */
+/* Clear the bytes of *v from the first NUL on.  True: there is one. */
 static __always_inline int cut_at_nul(__u64 *v)
 {
 	/* the lowest bit is that of the first byte that is 0 */
@@ -118,7 +124,7 @@ static __always_inline int cut_at_nul(__u64 *v)
 	return 1;
 }
 
-/* A kernel string, cut to what fits; nothing of what lies behind it. */
+/* Copy a kernel string, cut to CGROUP_NAME, and no bytes after its end. */
 static __always_inline void read_name(char *dst, __u64 src)
 {
 	__u64 *word = (__u64 *)dst;
@@ -138,7 +144,7 @@ static __always_inline void read_name(char *dst, __u64 src)
 	dst[CGROUP_NAME - 1] = 0;
 }
 
-/* Apart, so that its many reads are verified once. */
+/* Global, so that its many reads are verified once. */
 __weak __noinline int ask_cgroup(void)
 {
 	struct scratch *s = scratch();

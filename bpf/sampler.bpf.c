@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
 /*
- * sampler - one program for each sample: who runs, and how did it get there
+ * sampler - one program for each sample: which task runs, and with which stack
  *
- * perf_event -> header, kernel stack, user registers -> one call of step() a
- * user frame -> one bpf_ringbuf_output().  step() and resolve() are *global*
- * functions (not static, numbers as arguments, state in a per-CPU map entry):
- * the verifier checks each once, by itself, so the loop around them may run
- * FRAMES_MAX times on every kernel from 5.10 on.
+ * perf_event -> header, kernel stack, user registers -> one call of step() for each user
+ * frame -> one bpf_ringbuf_output().  step() and resolve() are *global* functions (not
+ * static, numbers as arguments, state in a per-CPU map entry): the verifier checks each
+ * once, by itself, so the loop around them may run FRAMES_MAX times on every kernel from
+ * 5.10 on.
  */
 #include "filter.bpf.h"
 #include "frames.bpf.h"
@@ -56,7 +56,7 @@ static __always_inline __u32 unwind_user(struct scratch *s)
 	__u32 stop = STOP_NOT;
 
 	for (int i = 0; i < FRAMES_MAX; i++) {
-		/* room for the longest frame and two marks behind it */
+		/* room for the longest frame and two marks after it */
 		if (s->n > REC_WORDS_MAX - FRAME_WORDS_MAX - 2)
 			break;
 		stop = step();
@@ -159,9 +159,9 @@ int sample(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * A program begins.  If nobody knows its file yet, it is asked for now: so its table
- * is there before most first samples, and its file is open before a short life ends.
- * A sample that interrupts this may mix what is asked for: loaderd confirms it.
+ * A program begins.  If its file is not known yet, ask for it now: so its table is there
+ * before most first samples, and the file of a short process is opened before its end.
+ * A sample that interrupts this may overwrite the request: loaderd checks it.
  */
 SEC("raw_tp/sched_process_exec")
 int executed(struct bpf_raw_tracepoint_args *ctx)
@@ -187,9 +187,9 @@ int executed(struct bpf_raw_tracepoint_args *ctx)
 /* --- for loaderd itself ---------------------------------------------------- */
 
 /*
- * Which file is mapped at args[0] of the caller?  By test_run, in the caller's
- * own context: so loaderd learns, from the kernel, what a descriptor is.  0: none;
- * 1; 2: and its path is the host's.
+ * The key of the file that is mapped at args[0] of the caller, into `identity`.  Run by
+ * test_run in the caller's own context: so loaderd learns from the kernel which file a
+ * descriptor has.  0: no file; 1: a file; 2: a file with a path of the host's.
  */
 SEC("raw_tp")
 int identify(struct bpf_raw_tracepoint_args *ctx)
@@ -208,9 +208,9 @@ int identify(struct bpf_raw_tracepoint_args *ctx)
 	return 1 + host_path(m.file);
 }
 
-/* Every executable mapping of a file, of every process that is sampled, of who
- * reads this (loaderd, which checks its own), and of a command's launcher, which
- * maps what the command will, at start (5.12+). */
+/* Every executable mapping of a file, of all processes that are sampled, of the reader
+ * (loaderd, which checks its own), and of a command's launcher, which maps in advance
+ * what the command will (5.12+). */
 SEC("iter/task_vma")
 int list_files(struct bpf_iter__task_vma *ctx)
 {
@@ -238,8 +238,8 @@ int list_files(struct bpf_iter__task_vma *ctx)
 }
 
 /*
- * A module's code will run, or was unloaded: addresses may have other names now.  Of its
- * own two tracepoints; its first instruction runs after the former.
+ * A module was loaded or unloaded: addresses may have other names now.  Attached to both
+ * tracepoints; code of a new module runs after its tracepoint.
  */
 SEC("raw_tp")
 int modules_changed(struct bpf_raw_tracepoint_args *ctx)
@@ -249,9 +249,9 @@ int modules_changed(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * "name+offset/size [module]" of symbol_addr, for who reads this iterator over
- * a map of one element: no kallsyms, no CAP_SYSLOG, right for modules and BPF
- * programs.  bpf_seq_printf() knows %pB from 5.9 on, bpf_snprintf() from 5.13.
+ * "name+offset/size [module]" of symbol_addr, for the reader of this iterator over a map
+ * of one element: without kallsyms or CAP_SYSLOG, and correct for modules and BPF
+ * programs.  bpf_seq_printf() has %pB from 5.9 on, bpf_snprintf() from 5.13.
  */
 SEC("iter/bpf_map_elem")
 int name_symbol(struct bpf_iter__bpf_map_elem *ctx)

@@ -2,9 +2,8 @@
 /*
  * state - the maps, what loaderd sets, and the state of the sample at hand
  *
- * Every part of the sampler that is not a pure function of its arguments includes
- * this.  Global functions find the state by scratch(), for a verifier does not let
- * them take a pointer to it on all kernels.
+ * Every part of the sampler that is not a pure function of its arguments includes this.
+ * Global functions get the state by scratch(): not all kernels let them take a pointer.
  */
 #ifndef BPF_STATE_BPF_H
 #define BPF_STATE_BPF_H
@@ -30,7 +29,7 @@
 #define ASKED_MAX	2048
 #define SHARES_MAX	2048
 #define NAMED_MAX	8192		/* frames whose names were sent */
-#define NAMED_SAMPLE	64		/* so many in one record */
+#define NAMED_SAMPLE	64		/* in one record, at most */
 #define JITS_MAX	512		/* address spaces with code of no file */
 
 /* --- maps ---------------------------------------------------------------- */
@@ -66,13 +65,13 @@ struct {
 	__uint(max_entries, 1 << 19);
 } ring SEC(".maps");
 
-/* What BPF asks of loaderd; small, and every entry wakes it. */
+/* Requests to loaderd; small, and every entry wakes it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 16);
 } requests SEC(".maps");
 
-/* When a thing was asked for last; LRU: forgetting only asks again. */
+/* When each thing was asked for last; LRU: what is dropped is only asked for again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, ASKED_MAX);
@@ -80,12 +79,12 @@ struct {
 	__type(value, __u64);
 } asked SEC(".maps");
 
-/* What a process or a user has asked for in the present second. */
+/* How much a process or a user has asked for in this second. */
 struct share {
 	__u64 since_ns, n;
 };
 
-/* LRU: who is forgotten begins anew. */
+/* LRU: an entry that is dropped begins anew. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, SHARES_MAX);
@@ -93,13 +92,13 @@ struct {
 	__type(value, struct share);
 } shares SEC(".maps");
 
-/* A managed frame of a process: sameness of all is sameness of names. */
+/* A managed frame of a process: equal keys have equal names. */
 struct named_key {
 	__u64 start_ns, exec_id, function;
 	__u32 tgid, cookie;
 };
 
-/* When names were sent last; LRU: forgetting only sends them again. */
+/* When names were sent last; LRU: names of a dropped entry are only sent again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, NAMED_MAX);
@@ -107,7 +106,7 @@ struct {
 	__type(value, __u64);
 } named SEC(".maps");
 
-/* An address space, and what its code is that lies in memory of no file. */
+/* An address space, and the runtime of its code that lies in memory of no file. */
 struct jit_key {
 	__u64 start_ns, exec_id;
 	__u64 tgid;
@@ -115,12 +114,12 @@ struct jit_key {
 
 struct jit_owner {
 	__u64 looked_ns;
-	__u32 tries;		/* while nothing was found */
-	__u32 waits;		/* 1: for a file that nobody knew yet */
-	struct hotspot_vm hotspot;	/* .version 0: it is not HotSpot's */
+	__u32 tries;		/* walks that found nothing */
+	__u32 waits;		/* 1: a file was not known yet */
+	struct hotspot_vm hotspot;	/* .version 0: there is no HotSpot */
 };
 
-/* LRU: who is forgotten is looked at again. */
+/* LRU: an address space that is dropped is walked again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, JITS_MAX);
@@ -128,8 +127,8 @@ struct {
 	__type(value, struct jit_owner);
 } jits SEC(".maps");
 
-/* By CPU, sized by loaderd.  No per-CPU map: others can map this one, so that what
- * was counted is there when loaderd is not. */
+/* By CPU, sized by loaderd.  Not a per-CPU map: the hub can map this one, so that counts
+ * can be read while loaderd is away. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -138,7 +137,7 @@ struct {
 	__type(value, struct cpu_counts);
 } counts SEC(".maps");
 
-/* What loaderd leaves for its successor; sized by loaderd, which alone uses it. */
+/* Data of loaderd for its successor; sized and used by loaderd only. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -162,10 +161,10 @@ typedef struct pt_regs regs_t;
 /* Of one sample (guess.bpf.h). */
 struct guesses {
 	__u32 n;		/* callers that were guessed */
-	__u32 words;		/* looked at */
-	__u32 why;		/* the stack would have ended without the first one; */
-	__u32 at, depth, managed;	/* .n, .st.depth and .managed were so then */
-	__u8 flags;		/* rec.flags, likewise */
+	__u32 words;		/* that were looked at */
+	__u32 why;		/* how the stack would have ended without the first one */
+	__u32 at, depth, managed;	/* .n, .st.depth and .managed before the first one */
+	__u8 flags;		/* rec.flags before the first one */
 };
 
 struct scratch {
@@ -191,7 +190,7 @@ struct scratch {
 	struct jit_key jit_key;
 	struct jit_owner jit;
 	__u64 walk_at;		/* where jit_look() looks next; 0: nowhere */
-	__u32 walk_waits;	/* it met a file that nobody knows yet */
+	__u32 walk_waits;	/* it found a file that is not known yet */
 	struct named_key named[NAMED_SAMPLE + 1];	/* by this record */
 	__u64 text[FRAME_MORE_MAX + 1];
 	struct request_file request_file;
@@ -200,7 +199,7 @@ struct scratch {
 	__u64 words[REC_WORDS];	/* of rec */
 };
 
-/* All state of the sample that this CPU is at. */
+/* All state of the sample that this CPU takes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -210,9 +209,9 @@ struct {
 
 struct file_key identity;	/* answer of identify(), for loaderd */
 __u64 symbol_addr;		/* question of loaderd, for name_symbol() */
-__u32 wake;			/* loaderd for each sample: it sleeps */
-__u32 modules;			/* were loaded or unloaded since loaderd looked */
-__u64 asked_since;		/* what was asked for before is forgotten */
+__u32 wake;			/* wake loaderd for each sample: it sleeps */
+__u32 modules;			/* some were loaded or unloaded since loaderd looked */
+__u64 asked_since;		/* what was asked for before this time is forgotten */
 
 const volatile __u64 ring_wake_bytes = 1 << 18;	/* wake loaderd beyond this */
 const volatile __u32 thread_size = 16384;	/* kernel stack, before 5.15 */
