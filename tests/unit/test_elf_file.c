@@ -134,6 +134,26 @@ TEST(elf_without_section_headers)
 	check_tables();
 }
 
+/* ... or with some that are said to lie outside of it. */
+TEST(elf_section_headers_beyond_the_file)
+{
+	const uint64_t places[] = { 0, 1, sizeof(Elf64_Shdr) - 1, 1 << 20, 1ULL << 62 };
+	struct elf_file f;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		uint8_t *copy;
+
+		sample(EM_X86_64);
+		copy = malloc(im.n);
+		/* the first one would begin before the end, then beyond it */
+		image_ehdr(&im)->e_shoff = i < 3 ? im.n - places[i] : im.n + places[i];
+		memcpy(copy, im.b, im.n);
+		CHECK_EQ(elf_file_open_memory(&f, copy, im.n), JOB_OK);
+		CHECK_EQ(f.n_shdrs, 0);
+		elf_file_close(&f);
+	}
+}
+
 TEST(elf_search_table_has_as_many_entries_as_it_says)
 {
 	const uint32_t one = 1, many = UINT32_MAX;
