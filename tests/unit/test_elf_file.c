@@ -12,6 +12,7 @@
 #include "symbolizerd/elf/file_id.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
+#include "symbolizerd/symbols/ranges.h"
 #include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
 #include "tests/unit/cfi_bytes.h"
@@ -560,4 +561,33 @@ TEST(elf_any_flipped_bit)
 			im.b[bit / 8] ^= 1 << bit % 8;
 		}
 	}
+}
+
+/* A table that says more functions than one file may have: all of one FDE. */
+TEST(elf_ranges_are_bounded)
+{
+	const uint32_t pairs = RANGES_MAX + 2, fde = 12 + 8 * pairs, len = fde + 64;
+	uint32_t *words = calloc(1, len), n;
+	Elf64_Phdr phdrs[2] = {
+		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = TEXT, .p_filesz = len,
+		  .p_memsz = len },
+		{ .p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_vaddr = TEXT,
+		  .p_filesz = fde, .p_memsz = fde },
+	};
+	struct elf_file f = { .fd = -1, .mem = (uint8_t *)words, .size = len,
+			      .phdrs = phdrs, .n_phdrs = 2 };
+	struct code_range *ranges;
+
+	words[0] = 0x3b031b01;
+	words[1] = fde - 4;
+	words[2] = pairs;
+	for (uint32_t i = 0; i < pairs; i++)
+		words[3 + 2 * i + 1] = fde;
+	words[fde / 4 + 2] = -(fde + 8);
+	words[fde / 4 + 3] = 16;
+	CHECK_EQ(ranges_read(&f, &ranges, &n), JOB_OK);
+	CHECK_EQ(n, RANGES_MAX);
+	CHECK(ranges[n - 1].vaddr == TEXT && ranges[n - 1].size == 16);
+	free(ranges);
+	free(words);
 }
