@@ -641,4 +641,20 @@ TEST(a_mapping_that_is_being_written_is_not_remembered)
 	/* any other is looked up once in a sample */
 	CHECK_EQ(second_place(false, 0x300), 0x300);
 	CHECK_EQ(second_place(false, 0x1ff), 0x1ff);
+	CHECK_EQ(second_place(false, 0), 0);
+	CHECK_EQ(second_place(false, MAPPING_BYTES - 1), MAPPING_BYTES - 1);
+}
+
+/* A runtime that a newer hub knows: its code is unwound as native code, and counted. */
+TEST(mappings_of_unknown_runtimes_are_counted)
+{
+	begin_machine();
+	sample_at(PROGRAM + 0x200, 0);
+	sample_python();
+	CHECK_EQ(counted.n[BPF_RUNTIME_UNKNOWN], 0);
+	entries[0].runtime = RUNTIME__MAX;
+	stack[(SP - STACK) / 8 + 1] = PROGRAM + 0x301;
+	sample_at(PROGRAM + 0x200, 0);
+	CHECK_EQ(n_sent, 2);
+	CHECK_EQ(counted.n[BPF_RUNTIME_UNKNOWN], 1);
 }
