@@ -238,6 +238,9 @@ static void take_record(const struct trace_rec *r)
 			n_managed++;
 		if (FRAME_KIND(w) == FRAME_TEXT && TEXT_WHICH(FRAME_NUMBER(w)) == TEXT_NAME)
 			n_names++;
+		/* padded with NULs, not with the text before it */
+		if (FRAME_KIND(w) == FRAME_TEXT && TEXT_WHICH(FRAME_NUMBER(w)) == TEXT_LINES)
+			CHECK(!memcmp(&sent[i + 1], "lines\0\0", 8));
 	}
 }
 
