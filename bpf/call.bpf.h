@@ -2,14 +2,14 @@
 /*
  * call - what code says where no table does
  *
- * Which function does the call before a return address go to?  That tells a
- * return address from other words.  And: is this the trampoline by which a
- * signal handler returns?  musl's (1.2.3, src/signal/x86_64/restore.s and
- * aarch64/restore.s) have no CFI; nothing calls it, but to return there is as
- * good as a call.  Does a thread or a fiber begin here?  glibc's clone() and clone3()
- * (2.36, sysdeps/unix/sysv/linux/, x86_64 and aarch64) end their FDE before the system
- * call, since it is wrong in the child; what a fiber of boost.context's returns to
- * (1.81, make_x86_64_sysv_elf_gas.S; PHP has a copy) has none.
+ * Return addresses: they are told from other words by the call before them and by the
+ * function that it goes to.
+ * Signal trampolines: musl's (1.2.3, src/signal/x86_64/restore.s and aarch64/restore.s)
+ * have no CFI; nothing calls them, but returning there counts as a call.
+ * Starts of threads and fibers: glibc's clone() and clone3() (2.36,
+ * sysdeps/unix/sysv/linux/, x86_64 and aarch64) end their FDE before the system call,
+ * since it is wrong in the child; the code to which a fiber of boost.context returns
+ * (1.81, make_x86_64_sysv_elf_gas.S; PHP has a copy) has no FDE.
  * PLTs: System V AMD64 ABI 5.2 and 13.3 (IBT), binutils' bfd/elfxx-x86.c and elf64-x86-64.c.
  * Encodings: Intel SDM 2A, CALL (e8 rel32; ff /2), HLT, JMP (ff /4), MOV, SYSCALL, TEST, XOR; Arm
  * ARM (DDI 0487), BL, BLR, BLRA*, CBZ, MOVZ, SVC.
@@ -18,6 +18,8 @@
 #define BPF_CALL_BPF_H
 
 #include <linux/types.h>
+
+#include <bpf/bpf_helpers.h>
 
 #define CALL_REACH	16384	/* longer functions are not recognised */
 #define CALL_ANYWHERE	(CALL_REACH + 1)	/* through a register or memory */
@@ -35,7 +37,7 @@ static __always_inline int sigreturn_code(const __u8 *b)
 		b[4] == 1 && !b[5] && !b[6] && b[7] == 0xd4) * 8;
 }
 
-/* In its second instruction or behind it: SIGRETURN_BACK bytes from b. */
+/* Is b + SIGRETURN_BACK in its second instruction, or just after that? */
 static __always_inline int sigreturn_inside(const __u8 *b)
 {
 	return sigreturn_code(b) || sigreturn_code(b + 1) ||
@@ -49,8 +51,8 @@ static __always_inline int clone_code(const __u32 *w)
 	       (w[2] & 0xff00001f) == 0xb4000000;
 }
 
-/* Does a thread that clone() has just made go on here?  In the kernel pc is in its
- * svc.  Where it does its x0 is 0, and its parent's is not. */
+/* Is this where a thread goes on that clone() has just made?  In the kernel, pc is in
+ * the svc.  There x0 is 0 in the new thread and not in its parent. */
 static __always_inline int is_thread_start(__u64 pc)
 {
 	__u32 w[4];
@@ -60,7 +62,7 @@ static __always_inline int is_thread_start(__u64 pc)
 	return pc & 3 ? clone_code(w + 1) : clone_code(w);
 }
 
-/* Its two instructions could be anybody's: it ends as what no row is for. */
+/* On arm64 such code cannot be told from other code: the stack ends as without a row. */
 static __always_inline int is_fiber_end(__u64 at)
 {
 	(void)at;
@@ -102,7 +104,7 @@ static __always_inline int sigreturn_code(const __u8 *b)
 		!b[4] && !b[5] && !b[6] && b[7] == 0x0f && b[8] == 0x05) * 9;
 }
 
-/* In its second instruction or behind it: SIGRETURN_BACK bytes from b. */
+/* Is b + SIGRETURN_BACK in its second instruction, or just after that? */
 static __always_inline int sigreturn_inside(const __u8 *b)
 {
 	return sigreturn_code(b) == 9 || sigreturn_code(b + 1) == 9 ||
@@ -121,8 +123,8 @@ static __always_inline int clone_code(const __u8 *b)
 	       b[8] == 0x85 && b[9] == 0xc0;
 }
 
-/* Does a thread that clone() has just made go on here?  In the kernel pc is in its
- * syscall.  Where it does its rax is 0, and its parent's is not. */
+/* Is this where a thread goes on that clone() has just made?  In the kernel, pc is in
+ * the syscall.  There rax is 0 in the new thread and not in its parent. */
 static __always_inline int is_thread_start(__u64 pc)
 {
 	__u8 b[CLONE_BYTES + 1];
@@ -146,20 +148,28 @@ static __always_inline int is_fiber_end(__u64 at)
 	       b[8] == 0xf4;
 }
 
-/* ff /2 whose ModRM byte is m, with this number of bytes behind it */
-static __always_inline int call_indirect(__u8 op, __u8 m, __u8 behind)
+/* Bytes of the displacement that a ModRM byte asks for. */
+static __always_inline __u8 call_displacement(__u8 mod, __u8 rm)
+{
+	if (mod == 1)
+		return 1;
+	return mod == 2 || (!mod && rm == 5) ? 4 : 0;
+}
+
+/* ff /2 whose ModRM byte is m and is followed by this number of bytes */
+static __always_inline int call_indirect(__u8 op, __u8 m, __u8 following)
 {
 	__u8 mod = m >> 6, sib = (m & 7) == 4, n;
 
 	if (op != 0xff || (m & 0x38) != 0x10)
 		return 0;
-	n = mod == 1 ? 1 : mod == 2 || (!mod && (m & 7) == 5) ? 4 : 0;
-	return behind == n + (mod != 3 && sib);
+	n = call_displacement(mod, m & 7);
+	return following == n + (mod != 3 && sib);
 }
 
-/* Bytes from the start of the function that the call before ra goes to, up to
- * pc, if they are less than CALL_REACH; else one of the above.  Global: the
- * verifier looks at it once, not again at each place. */
+/* The distance from the start of the function that the call before ra goes to, up to
+ * pc, in bytes, if it is below CALL_REACH; else CALL_*.  Global: the verifier checks it
+ * once and not at each call. */
 __weak __noinline __u32 call_distance(__u64 ra, __u64 pc)
 {
 	__u8 b[8 + SIGRETURN_BACK];
@@ -181,7 +191,7 @@ __weak __noinline __u32 call_distance(__u64 ra, __u64 pc)
 	       call_indirect(b[1], b[2], 5) ? CALL_ANYWHERE : CALL_NONE;
 }
 
-/* Where an entry of a PLT at `at` goes to: [endbr64;] [bnd] jmp *x(%rip).  Else 0. */
+/* Where an entry of a PLT at `at` jumps to: [endbr64;] [bnd] jmp *x(%rip).  0: it is none. */
 static __always_inline __u64 call_behind_plt(__u64 at)
 {
 	__u8 b[11];
@@ -208,7 +218,7 @@ static __always_inline __u64 call_behind_plt(__u64 at)
 	return to;
 }
 
-/* The same, where a direct call may go through a PLT: what that is bound to counts. */
+/* As call_distance(), but a direct call into a PLT counts as one of the bound function. */
 static __always_inline __u32 call_bound_distance(__u64 ra, __u64 pc)
 {
 	__u32 d = call_distance(ra, pc), rel;

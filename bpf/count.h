@@ -2,8 +2,8 @@
 /*
  * count - what BPF counts
  *
- * loaderd adds the numbers up over CPUs and passes them on; only symbolizerd
- * and who reads a status know what each means.
+ * loaderd adds the numbers up over CPUs and passes them on; only symbolizerd and
+ * readers of a status know what each means.
  */
 #ifndef BPF_COUNT_H
 #define BPF_COUNT_H
@@ -14,16 +14,16 @@
 /* Counters kept by BPF, one slot each in struct cpu_counts. */
 enum bpf_count {
 	BPF_TAKEN = 0,		/* samples that the program decided to record */
-	BPF_SENT,		/* of them, put into the ring */
-	BPF_RING_FULL,		/* of them, lost: ring full */
+	BPF_SENT,		/* of BPF_TAKEN: put into the ring */
+	BPF_RING_FULL,		/* of BPF_TAKEN: lost, the ring was full */
 	BPF_REQUEST_FULL,		/* requests that fitted neither their ring
 				 * nor their process's or user's share */
 	BPF_RUN_NS,		/* sum of run_ns */
 	BPF_FRAMES,		/* user frames unwound */
-	BPF_RUNTIME_UNKNOWN,	/* mappings that samples met, of files of a runtime
-				 * that the sampler does not know */
-	BPF_MANAGED,		/* of BPF_FRAMES, those of an interpreter */
-	BPF_MANAGED_NONE,	/* its loops that it had no frames for */
+	BPF_RUNTIME_UNKNOWN,	/* mappings in samples, of files of a runtime that the
+				 * sampler does not know */
+	BPF_MANAGED,		/* of BPF_FRAMES: those of an interpreter or a JIT */
+	BPF_MANAGED_NONE,	/* interpreter loops and JIT code without such frames */
 	BPF_STOP,		/* + enum stop_reason */
 	BPF_COUNT__MAX = BPF_STOP + STOP__MAX
 };

@@ -13,8 +13,8 @@
 #define KEY_WORDS	5		/* sizeof(struct file_key) / 8 */
 
 /*
- * The identity of a file's content, read from the inode of a mapping.  Only
- * ever compared with another key that was read from a mapping.
+ * The identity of a file's content, read from the inode of a mapping.  It is only
+ * compared with other keys that were read from mappings.
  */
 struct file_key {
 	__u64 ino;
@@ -29,7 +29,7 @@ _Static_assert(sizeof(struct file_key) == KEY_WORDS * 8, "file_key: layout");
 
 /* The vDSO has no file: its key is {.ino = 0, .size = 1}, all else 0. */
 
-/* Numbers of executables: 0 unknown, 1 the vDSO, then as loaderd meets them. */
+/* Numbers of executables: 0 unknown, 1 the vDSO, then in the order of their requests. */
 #define EXE_NONE	0
 #define EXE_VDSO	1
 #define EXE_FIRST	2
@@ -43,13 +43,13 @@ struct file_entry {
 	__u32 dir;		/* slab << SLAB_SHIFT | element of the directory */
 	__u32 pages;		/* in the directory; 0: no table (yet) */
 	__u8 state;		/* enum file_state; FILE_ASK* may be or'ed */
-	__u8 runtime;		/* 0: none that needs an unwinder of its own */
+	__u8 runtime;		/* enum runtime; 0: needs no unwinder of its own */
 	__u16 pad;
 };
 _Static_assert(sizeof(struct file_entry) == 16, "file_entry: layout");
 
 enum file_state {
-	FILE_PENDING = 0,	/* a worker is at it */
+	FILE_PENDING = 0,	/* a worker is making its table */
 	FILE_TABLE = 1,		/* pages is not 0 */
 	FILE_BARE = 2,		/* has no unwind information at all */
 	FILE_ASK = 4,		/* bit: BPF shall ask for it again, since the hub

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * filter - which tasks are sampled, as struct task_filter says
- *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
  */
 #ifndef BPF_FILTER_BPF_H
 #define BPF_FILTER_BPF_H
 
-static __always_inline int is_named(__u64 task)
+#include "state.bpf.h"
+
+#define FILTER_LEVELS	64		/* parents of a task or of a cgroup */
+
+static __always_inline int is_filter_pid(__u64 task)
 {
 	__u64 leader = (__u64)KLOAD(task_struct, task, group_leader);
 	__u32 tgid = KLOAD(task_struct, task, tgid);
@@ -20,7 +22,7 @@ static __always_inline int is_named(__u64 task)
 	return 0;
 }
 
-static __always_inline int is_below(__u64 task)
+static __always_inline int is_filter_descendant(__u64 task)
 {
 	for (int i = 0; i < FILTER_LEVELS; i++) {
 		__u32 tgid;
@@ -35,7 +37,7 @@ static __always_inline int is_below(__u64 task)
 	return 0;
 }
 
-static __always_inline int is_within(__u64 task)
+static __always_inline int is_in_filter_cgroup(__u64 task)
 {
 	__u64 kn = (__u64)KLOAD(task_struct, task, cgroups);
 
@@ -49,20 +51,20 @@ static __always_inline int is_within(__u64 task)
 	return 0;
 }
 
-static __always_inline int is_wanted(__u64 task)
+static __always_inline int passes_filter(__u64 task)
 {
 	switch (filter.kind) {
-	case FILTER_PID:		return is_named(task);
-	case FILTER_BELOW:	return is_below(task);
-	case FILTER_CGROUP:	return is_within(task);
+	case FILTER_PID:		return is_filter_pid(task);
+	case FILTER_BELOW:	return is_filter_descendant(task);
+	case FILTER_CGROUP:	return is_in_filter_cgroup(task);
 	}
 	return 1;
 }
 
-/* The current task.  Apart, so that its loops are verified once. */
-__weak __noinline int wanted(void)
+/* The current task's.  Global, so that its loops are verified once. */
+__weak __noinline int current_passes_filter(void)
 {
-	return is_wanted((__u64)bpf_get_current_task());
+	return passes_filter((__u64)bpf_get_current_task());
 }
 
 #endif /* BPF_FILTER_BPF_H */

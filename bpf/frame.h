@@ -12,9 +12,9 @@
 #define GUESSES_MAX	8		/* of them, guessed callers */
 
 /*
- * A frame is a word and 0 to 15 more behind it.  Bits 63..60 of the word are
- * its kind; 59..56 say how many words follow, so that a record can be walked by
- * who does not know the kind; then number (20 bits) and place (36: files of up
+ * A frame is a word followed by 0 to 15 others.  Bits 63..60 of the word are its kind;
+ * 59..56 say how many words follow, so that a reader can skip a kind that it does not
+ * know; then number (20 bits) and place (36: files of up
  * to 64 GiB), or an address (56: user space of all machines).  Leaf first.  For
  * all frames but the first, signal frames and the first one above these, the
  * place is the return address minus one.
@@ -29,18 +29,18 @@ enum frame_kind {
 	FRAME_CUT = 5,		/* FRAMES_MAX reached: what follows is missing */
 	FRAME_MANAGED = 6,	/* an interpreter's: MANAGED_WORD; then the address
 				 * of what stands for the function */
-	FRAME_TEXT = 7,		/* no frame: what the managed frame that follows
-				 * is called; number: TEXT_NUMBER */
-	FRAME_LOOP = 8,		/* as FRAME_NATIVE, of an interpreter's loop: what
-				 * it ran are the managed frames before it */
+	FRAME_TEXT = 7,		/* no frame: a name of the managed frame that follows;
+				 * number: TEXT_NUMBER */
+	FRAME_LOOP = 8,		/* as FRAME_NATIVE, of an interpreter's loop, which ran
+				 * the managed frames before it */
 	FRAME_GUESS = 9,	/* no frame: the caller that follows is guessed (guess.bpf.h);
-				 * number: why the stack would end here, enum stop_reason */
+				 * number: enum stop_reason that the stack would have here */
 	FRAME__KINDS
 };
 _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
 #define FRAME_KIND_SHIFT	60
 #define FRAME_MORE_SHIFT	56
-#define FRAME_MORE_MAX		15	/* words behind the first */
+#define FRAME_MORE_MAX		15	/* words after the first */
 #define FRAME_NUMBER_SHIFT	36
 #define FRAME_NUMBER_MASK	0xfffffULL
 #define FRAME_PLACE_MASK	0xfffffffffULL
@@ -61,9 +61,8 @@ _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
 	 ((__u64)(addr) & FRAME_ADDR_MASK))
 
 /*
- * FRAME_MANAGED: the runtime, where in the function (what the runtime counts, for a
- * line), and a cookie: where the address is used again for another function, that
- * differs.
+ * FRAME_MANAGED: the runtime, the place in the function (in units of the runtime, for a
+ * line), and a cookie, which differs when the address is reused for another function.
  */
 #define MANAGED_AT_MAX		0xfffffffULL
 #define MANAGED_COOKIE(x)	((__u32)((x) & 0xffffff))
@@ -77,14 +76,13 @@ _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
 #define MANAGED_AT(w)		((__u32)(FRAME_PLACE(w) & MANAGED_AT_MAX))
 
 /*
- * FRAME_TEXT: which, and the form of its bytes; NULs behind them.
+ * FRAME_TEXT: which, and the form of its bytes, which are padded with NULs.
  * NAME: form: bytes of a character, 0: ASCII, TEXT_UTF8; place: the function's first
  * line, 0: not known.
  * FILE, CLASS: likewise; place: how many bytes are missing in front.
  * SIGNATURE: likewise; place: 0.
  * LINES: form: enum text_lines; place: how many bytes of the table were before.
- * OWNER: before the first name of a record, without bytes: whose process it is; place:
- * the uid.
+ * OWNER: before the first name of a record, without bytes; place: the uid of the process.
  */
 enum frame_text {
 	TEXT_NAME = 1,
@@ -103,7 +101,7 @@ enum text_lines {		/* CPython's Objects/codeobject.c: */
 	LINES_JAVA_20 = 5,	/* no byte of a number is 0 */
 	LINES__MAX
 };
-#define TEXT_UTF8	3		/* as Java has it: JVMS 4.4.7 */
+#define TEXT_UTF8	3		/* modified UTF-8: JVMS 4.4.7 */
 #define TEXT_NUMBER(which, form)	((which) | (form) << 4)
 #define TEXT_WHICH(number)		((number) & 15)
 #define TEXT_FORM(number)		((number) >> 4)

@@ -2,30 +2,39 @@
 /*
  * frames - one frame: note where it is, then move to its caller
  *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
- *
- * What leaves: tables decide which words of the target's memory are read, and
- * they may be an adversary's.  A word leaves the kernel only from here, as
- * st.pc, and only when resolve() has found it (a return address: the byte before
- * it) in an executable mapping of this process: as file and offset, or as
- * address where there is no file.  All other words only steer: where to read
- * next, and when to stop.  A runtime whose frames hold other words (managed.bpf.h)
- * has a kind of its own in frame.h, at most FRAME_MORE_MAX words, and each is
- * named in docs/PROTOCOL.md.  tests/unit/test_words.c holds this.
+ * What leaves: tables decide which words of the target's memory are read, and an
+ * adversary may have made them.  A word leaves the kernel only from here, as st.pc, and
+ * only when resolve() has found it (for a return address: the byte before it) in an
+ * executable mapping of this process: as file and offset, or as an address where there
+ * is no file.  All other words only decide where to read next and when to stop.  A
+ * runtime whose frames hold other words (managed.bpf.h) has a kind of its own in
+ * frame.h, with at most FRAME_MORE_MAX words, each named in docs/PROTOCOL.md.
+ * tests/unit/test_words.c checks this.
  */
 #ifndef BPF_FRAMES_BPF_H
 #define BPF_FRAMES_BPF_H
 
-/* The frame just pushed is a signal trampoline, which nothing called: it begins
- * where its handler returns to, not before. */
-static __always_inline void uncalled(struct scratch *s)
+#include "entry.bpf.h"
+#include "guess.bpf.h"
+#include "hotspot_frames.bpf.h"
+#include "managed.bpf.h"
+#include "owner.bpf.h"
+#include "remember.bpf.h"
+#include "resolve.bpf.h"
+#include "runtime.h"
+#include "state.bpf.h"
+#include "unwind.bpf.h"
+
+/* The frame just pushed is a signal trampoline, which nothing called: its place is where
+ * the handler returns to, not the byte before. */
+static __always_inline void mark_not_a_return_address(struct scratch *s)
 {
 	if (!s->st.exact)
 		s->words[(s->n - 1) & (REC_WORDS - 1)]++;
 }
 
-/* The remembered mapping that st.pc is in: index of the memo, or -1. */
-static __always_inline int mapping_of(struct scratch *s)
+/* Find the mapping that holds st.pc: index of the memo, or -1. */
+static __always_inline int find_mapping(struct scratch *s)
 {
 	__u64 pc = s->st.pc;
 	int i = -1;
@@ -37,19 +46,17 @@ static __always_inline int mapping_of(struct scratch *s)
 	return i < 0 ? resolve(pc) : i;
 }
 
-#include "guess.bpf.h"
-
-/* Why the stack ends at an address in no mapping. */
-static __always_inline enum stop_reason unmapped(const struct scratch *s)
+/* How the stack ends at an address in no mapping. */
+static __always_inline enum stop_reason why_unmapped(const struct scratch *s)
 {
-	if (s->no_rule)	/* it was no frame pointer, then */
+	if (s->no_rule)	/* so what led here was no frame pointer */
 		return s->no_rule;
 	/* in exec the old registers meet the new memory */
 	return s->st.depth || !s->rec.n_kernel ? STOP_NO_MAPPING : STOP_NO_USER;
 }
 
-/* Append the frame at off of a mapping; STOP_NOT if the file has a table, else
- * why there is none. */
+/* Append the frame at off of a mapping's file.  STOP_NOT if the file has a table, else
+ * why it has none. */
 static __always_inline enum stop_reason note_frame(struct scratch *s,
 						   struct memo *m, __u64 off)
 {
@@ -65,8 +72,8 @@ static __always_inline enum stop_reason note_frame(struct scratch *s,
 		push(s, s->m.key.ctime);
 		push(s, s->m.key.ctime_ns | ((__u64)s->m.key.dev << 32));
 		push(s, s->m.key.generation | ((__u64)s->m.key.magic << 32));
-		/* the key is that of the last resolve(): forget this mapping,
-		 * so that its next frame looks again */
+		/* s->m holds the key of the last resolve() only: forget this mapping,
+		 * so that it is resolved again for its next frame */
 		m->start = m->end = 0;
 		return STOP_NO_FILE;
 	}
@@ -79,9 +86,9 @@ static __always_inline enum stop_reason step_by_rule(struct scratch *s,
 						     const struct unwind_rule *r)
 {
 	if (r->cfa == CFA_SIGNAL)
-		uncalled(s);
+		mark_not_a_return_address(s);
 	if (r->by_fp & RULE_LOOP_PART && m->runtime == RUNTIME_PYTHON)
-		loop_part(s);
+		mark_loop_part(s);
 	if (!(r->by_fp & RULE_LOOP) || m->runtime != RUNTIME_PYTHON)
 		return unwind_rule_step(&s->st, r);
 	python_enter(m->start - m->off, m->dir, m->pages, 0);
@@ -89,17 +96,17 @@ static __always_inline enum stop_reason step_by_rule(struct scratch *s,
 	return s->python.inside ? STOP_NOT : s->after;
 }
 
-/* Where nothing is known but, maybe, that a signal handler returns here. */
+/* Without a rule: by frame pointer, unless this is a signal trampoline. */
 static __always_inline enum stop_reason
 step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 {
 	if (why != STOP_ANON &&
 	    is_sigreturn(s->st.pc + !s->st.exact, s->st.exact)) {
 		if (why != STOP_NO_FILE)
-			uncalled(s);
+			mark_not_a_return_address(s);
 		return unwind_signal(&s->st);
 	}
-	if (why == STOP_NO_ROW && unwind_begins(&s->st))
+	if (why == STOP_NO_ROW && unwind_is_first_by_code(&s->st))
 		return STOP_COMPLETE;
 	s->rec.flags |= REC_FRAME_POINTER;
 	s->no_rule = why;
@@ -113,10 +120,10 @@ step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 	return unwind_to_entry(&s->st) || guess_caller(why) ? STOP_NOT : why;
 }
 
-/* The walk ends, for this reason.  In code of a JIT that CPython runs its functions
- * are known nevertheless. */
-static __always_inline enum stop_reason ends(struct scratch *s,
-					     enum stop_reason why)
+/* The walk ends for this reason.  If that is in JITed code run by CPython, the rest of
+ * its frames are known nevertheless and come next. */
+static __always_inline enum stop_reason end_walk(struct scratch *s,
+						 enum stop_reason why)
 {
 	struct memo *m;
 	int i = -1;
@@ -156,9 +163,9 @@ __weak __noinline int step(void)
 		hotspot_step();
 		return s->hotspot.inside ? STOP_NOT : s->after;
 	}
-	i = mapping_of(s);
+	i = find_mapping(s);
 	if (i < 0)
-		return unwind_bad_call(&s->st) ? STOP_NOT : ends(s, unmapped(s));
+		return unwind_bad_call(&s->st) ? STOP_NOT : end_walk(s, why_unmapped(s));
 	s->no_rule = 0;
 	m = &s->memo[i & (MEMO - 1)];
 	off = s->st.pc - m->start + m->off;
@@ -171,7 +178,7 @@ __weak __noinline int step(void)
 	why = note_frame(s, m, off);
 	switch (frame_owner(m->runtime, why)) {
 	case OWNER_RULE:
-		r = rule_of(s, m, off);
+		r = find_rule(s, m, off);
 		if (!r)
 			return STOP_INTERNAL;
 		if (r->cfa != CFA_NONE)
@@ -186,7 +193,7 @@ __weak __noinline int step(void)
 	}
 	if (!s->hotspot.inside) {
 		why = step_by_frame_pointer(s, why);
-		return why == STOP_NOT ? why : ends(s, why);
+		return why == STOP_NOT ? why : end_walk(s, why);
 	}
 	if (s->after == STOP_ANON)
 		s->after = step_by_frame_pointer(s, why);

@@ -2,21 +2,24 @@
 /*
  * guess - the caller of code that says nothing about its frame
  *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
- *
  * Hand-written assembler has neither CFI nor frame pointers.  Its return address lies
- * somewhere above sp, among saved registers and data.  The first word there that is
- * behind a call is taken for it, if that call goes to just below pc or may go anywhere;
- * if it goes elsewhere, nothing is guessed.  Guesses stay only if the stack comes to
- * its root: a wrong one rarely does.  How often they are right: docs/BENCHMARKS.md,
+ * somewhere above sp, among saved registers and data.  The first word there that follows
+ * a call is taken for it, if that call goes to just below pc or may go anywhere; if it
+ * goes elsewhere, nothing is guessed.  Guesses are kept only if the stack reaches its
+ * root: with a wrong one it rarely does.  How often they are right: docs/BENCHMARKS.md,
  * measured for x86-64; so arm64 has none.
  *
- * The words are the program's, so a program can have any of its own code named as a
- * caller; that it can do with frame pointers, too.  It costs the reads for GUESS_WORDS
- * words a sample at most.  Whether a word lies in an executable mapping step() asks.
+ * The words belong to the program, so a program can have any of its own code named as a
+ * caller, as it can with frame pointers.  The cost is bounded: GUESS_WORDS words are read
+ * in a sample.  step() checks that the guessed address is in an executable mapping.
  */
 #ifndef BPF_GUESS_BPF_H
 #define BPF_GUESS_BPF_H
+
+#include "call.bpf.h"
+#include "managed.bpf.h"
+#include "state.bpf.h"
+#include "unwind.bpf.h"
 
 #define GUESS_WORDS	128	/* of the stack, in one sample */
 
@@ -27,7 +30,7 @@ static __always_inline int guess_caller(__u32 why)
 	return 0;
 }
 
-static __always_inline __u32 guesses_judged(struct scratch *s, __u32 stop)
+static __always_inline __u32 settle_guesses(struct scratch *s, __u32 stop)
 {
 	(void)s;
 	return stop;
@@ -35,13 +38,13 @@ static __always_inline __u32 guesses_judged(struct scratch *s, __u32 stop)
 #else
 enum guess_word {
 	GUESS_NO,		/* no return address */
-	GUESS_CALLER,		/* that of the caller; st is moved there */
-	GUESS_END,		/* of a call to elsewhere, or not to be had: give up */
+	GUESS_CALLER,		/* the caller's; st is moved there */
+	GUESS_END,		/* a return address of another function, or unreadable: give up */
 };
 
-/* Is there memory where the direct call before ra goes to?  There rarely is if those
- * bytes are none. */
-static __always_inline int guess_calls(__u64 ra)
+/* Is the target of the direct call before ra readable?  It rarely is if those bytes are
+ * no call. */
+static __always_inline int guess_target_exists(__u64 ra)
 {
 	__u32 rel;
 	__u8 b;
@@ -50,7 +53,7 @@ static __always_inline int guess_calls(__u64 ra)
 	       !bpf_probe_read_user(&b, sizeof(b), (void *)(ra + (__s64)(__s32)rel));
 }
 
-/* What is the word that lies i words above sp? */
+/* Judge the word that lies i words above sp. */
 __weak __noinline int guess_word(__u32 i)
 {
 	struct scratch *s = scratch();
@@ -63,12 +66,12 @@ __weak __noinline int guess_word(__u32 i)
 	at = s->st.sp + 8 * (__u64)i;
 	if (unwind_word(&s->st, &ra, at))
 		return GUESS_END;
-	/* no address of code, or one of the stack's, which may be executable */
+	/* not an address of code, or one in the stack, which may be executable */
 	if (ra < 4096 || ra >> 47 || ra - s->st.sp < FP_REACH)
 		return GUESS_NO;
 	d = call_bound_distance(ra, pc);
 	if (d == CALL_ELSEWHERE)
-		return guess_calls(ra) ? GUESS_END : GUESS_NO;
+		return guess_target_exists(ra) ? GUESS_END : GUESS_NO;
 	if (d > CALL_ELSEWHERE)
 		return GUESS_NO;
 	s->st.pc = ra - 1;
@@ -79,8 +82,8 @@ __weak __noinline int guess_word(__u32 i)
 	return GUESS_CALLER;
 }
 
-/* Move st to a guessed caller, and say so in the record.  why: the stack would end
- * here.  False: there is none. */
+/* Move st to a guessed caller and mark it in the record.  why: how the stack would end
+ * here otherwise.  False: there is no such caller. */
 __weak __noinline int guess_caller(__u32 why)
 {
 	struct scratch *s = scratch();
@@ -114,9 +117,9 @@ __weak __noinline int guess_caller(__u32 why)
 	return 0;
 }
 
-/* How the stack ends, if it ends for this reason: where its guesses do not lead to its
- * root it ends where the first one began. */
-static __always_inline __u32 guesses_judged(struct scratch *s, __u32 stop)
+/* The walk ended for this reason: if its guesses did not lead to the root, cut the stack
+ * where the first one begins.  Returns the reason that the record gets. */
+static __always_inline __u32 settle_guesses(struct scratch *s, __u32 stop)
 {
 	const struct guesses *g = &s->guesses;
 

@@ -2,8 +2,8 @@
 /*
  * host - what BPF code needs to be compiled for the host
  *
- * Who includes a *.bpf.h after this file answers bpf_probe_read_user(), from memory
- * that was made up or recorded.
+ * Sources that include a *.bpf.h after this file define bpf_probe_read_user(), which
+ * reads memory that was made up or recorded.
  */
 #ifndef BPF_HOST_H
 #define BPF_HOST_H
@@ -12,11 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
+
 #ifndef __always_inline
 #define __always_inline inline __attribute__((__always_inline__))
 #endif
 
-/* global functions: here each file has its own */
+/* global functions: on the host each file has a copy */
 #ifndef __weak
 #define __weak			static __attribute__((__unused__))
 #define __noinline		__attribute__((noinline))

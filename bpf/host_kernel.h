@@ -4,8 +4,9 @@
  * program on the host
  *
  * Kernel memory is the includer's own, laid out as kern.h says; flavors that belong
- * to Linux 5.10 lie FLAVOR_AT bytes behind the struct that they are part of, and
- * no other flavor is there.  The includer answers the helpers declared here; with
+ * to Linux 5.10 lie FLAVOR_AT bytes after the start of the struct that they are part
+ * of, and no other flavor is there unless the includer defines
+ * bpf_core_field_exists().  The includer answers the helpers declared here; with
  * BPF_HELPER static, as static functions.
  */
 #ifndef BPF_HOST_KERNEL_H
@@ -15,8 +16,7 @@
 
 #include "host.h"
 
-/* instead of bpf/bpf_helpers.h and bpf/bpf_core_read.h */
-#define __BPF_HELPERS__
+/* instead of bpf/bpf_core_read.h */
 #define __BPF_CORE_READ_H__
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #ifdef __clang__
@@ -42,8 +42,12 @@
 	  FLAVOR_IS(type, mm_struct___ctx) ||				\
 	  FLAVOR_IS(type, kernfs_node___old) ||				\
 	  FLAVOR_IS(type, inode___5_10) ? FLAVOR_AT : 0) +		\
-	 (FLAVOR_IS(type, mm_struct___rb) ? 2 * FLAVOR_AT : 0))
+	 (FLAVOR_IS(type, mm_struct___rb) ||				\
+	  FLAVOR_IS(type, vm_area_struct___seq) ? 2 * FLAVOR_AT : 0) +	\
+	 (FLAVOR_IS(type, mm_struct___6_4) ? 3 * FLAVOR_AT : 0))
+#ifndef bpf_core_field_exists
 #define bpf_core_field_exists(type, field)	0
+#endif
 #define bpf_core_field_offset(type, field)				\
 	(__builtin_offsetof(type, field) + FLAVOR_SHIFT(type))
 #define bpf_core_field_size(type, field)	sizeof(((type *)0)->field)

@@ -1,286 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * hotspot - from an address in HotSpot's code cache to the methods that run there,
- * and to the caller's frame
+ * hotspot - from code of HotSpot to the methods that run there, and their names
  *
  * Pure functions that read memory only through bpf_probe_read_user(): for the
  * kernel and for the host.  All that is read was written by the profiled
- * process, and where to begin may have been chosen by an adversary: so nothing is
- * believed to be a method unless the objects around it agree (hotspot_believe()).
+ * process, and an adversary may have chosen where to begin: so nothing is taken for a
+ * method unless the objects around it agree (hotspot_check_method()).
  *
- * How code is found: src/hotspot/share/memory/heap.cpp, CodeHeap::find_start();
- * what a frame looks like: src/hotspot/cpu/, frame_x86.hpp, frame_aarch64.hpp; inlined methods:
+ * What a frame looks like: src/hotspot/cpu/, frame_x86.hpp, frame_aarch64.hpp; inlined methods:
  * src/hotspot/share/code/{pcDesc,scopeDesc}.cpp.
  */
 #ifndef BPF_HOTSPOT_BPF_H
 #define BPF_HOTSPOT_BPF_H
 
-#include <bpf/bpf_helpers.h>
-
+#include "hash.h"
 #include "hotspot.h"
+#include "hotspot_caller.bpf.h"
+#include "hotspot_code.bpf.h"
 #include "unwind.bpf.h"
 #include "user.bpf.h"
 
-#define HOTSPOT_HEAPS		4	/* code heaps of a process */
-#define HOTSPOT_HEAP_MAX	(1ULL << 32)	/* bytes of one */
-#define HOTSPOT_HOPS		64	/* in the segment map: 2 MiB of code */
-#define HOTSPOT_BLOB_READ	384	/* bytes of a block: all of a nmethod's head */
-#define HOTSPOT_BLOB_LEAST	128	/* of any block; where the heap ends */
 #define HOTSPOT_PCS_MAX		(1 << 20)	/* PcDescs of a method */
-#define HOTSPOT_PCS_CHUNK	16	/* looked at in one read */
-#define HOTSPOT_FRAME_MAX	(1 << 17)	/* words */
 #define HOTSPOT_CONST_READ	48	/* bytes of a ConstMethod that are looked at */
-#define HOTSPOT_CONST_MAX	(1 << 15)	/* words of a ConstMethod: more is of another
-					 * version, which has something else there */
-
-static const struct hotspot_layout hotspot_layouts[HOTSPOT_LAYOUTS] =
-	HOTSPOT_LAYOUT_TABLE;
-
-struct hotspot_heap {
-	__u64 low, high, segmap;
-	__u32 shift, pad;
-};
-
-/* What is the same for all samples of a process. */
-struct hotspot_vm {
-	__u32 version;		/* which layout; 0: none */
-	__u32 n;		/* heaps */
-	struct hotspot_heap heap[HOTSPOT_HEAPS];
-};
-
-enum hotspot_kind {
-	HOTSPOT_NONE = 0,	/* not in the code cache, or nothing that we know */
-	HOTSPOT_STUB,		/* code of the VM's own, by frame size or frame pointer */
-	HOTSPOT_BARE,		/* ... that has no frame */
-	HOTSPOT_INTERPRETER,
-	HOTSPOT_COMPILED,
-	HOTSPOT_WRAPPER,	/* of a native method */
-};
-
-/* Of struct hotspot_state: .inside. */
-#define HOTSPOT_FIRST	1	/* no method of this frame was appended yet */
-#define HOTSPOT_MORE	2	/* callers that it is inlined into are next */
-
-/* What must be 0 when a sample begins. */
-#define HOTSPOT_STATE_BEGIN	__builtin_offsetof(struct hotspot_state, vm)
-
-struct hotspot_state {
-	__u32 known;		/* .vm was looked up */
-	__u32 inside;		/* 0, or one of the above */
-	__u32 kind;		/* enum hotspot_kind, of the code at hand */
-	__u32 compiled_frames;
-	__u64 compiled_name;	/* CodeBlob._name, as met */
-	__u64 interpreter_name;
-	struct hotspot_vm vm;
-	/* the code at hand */
-	__u64 blob;
-	__u64 code;		/* where its instructions begin */
-	__u64 pc;		/* in it, or the address that it is returned to */
-	__u64 scopes, scopes_end, metadata, metadata_end;
-	__u64 scope;		/* the next one, from .scopes on; 0: none */
-	/* the method at hand */
-	__u64 method;
-	__u64 constants;
-	__u64 bcp;		/* of the interpreter */
-	__u64 alike;		/* where this differs methods differ */
-	__u32 code_size;	/* bytes */
-	__u32 at;		/* bci; HOTSPOT_NOWHERE */
-	union {			/* what was read last */
-		__u64 heap_words[HOTSPOT_HEAP_BYTES / 8];
-		__u64 blob_words[128];	/* the block's head first */
-		__u8 code_bytes[64];
-	};
-	union {
-		__u64 const_words[HOTSPOT_CONST_BYTES / 8];
-		__u32 pcs[HOTSPOT_PCS_CHUNK * 4];
-		__u8 bytes[64];
-	};
-	__u64 pool_words[HOTSPOT_POOL_BYTES / 8];
-};
-
-#define HOTSPOT_NOWHERE	(~0U)
-/* An aligned word of what was read. */
-#define HOTSPOT_WORD(words, at) ((words)[((at) >> 3) & (sizeof(words) / 8 - 1)])
-/* Two or four bytes of it. */
-#define HOTSPOT_U32(words, at)						\
-	((__u32)(HOTSPOT_WORD(words, at) >> (8 * ((at) & 4))))
-#define HOTSPOT_U16(words, at)						\
-	((__u16)(HOTSPOT_WORD(words, at) >> (8 * ((at) & 6))))
-
-static __always_inline const struct hotspot_layout *hotspot_layout(__u64 version)
-{
-	/* the compiler may know better, the verifier does not */
-	asm volatile("" : "+r"(version));
-	return &hotspot_layouts[version & (HOTSPOT_LAYOUTS - 1)];
-}
-
-static __always_inline int hotspot_knows(__u32 version)
-{
-	return version < HOTSPOT_LAYOUTS && hotspot_layout(version)->code_at;
-}
-
-/* --- the code heaps ----------------------------------------------------------------- */
-
-/* One of the CodeHeaps; false: it is none. */
-static __always_inline int hotspot_heap(struct hotspot_state *h,
-					const struct hotspot_layout *l, __u64 at,
-					struct hotspot_heap *ret)
-{
-	if (!at || bpf_probe_read_user(h->heap_words, sizeof(h->heap_words),
-				       (void *)at))
-		return 0;
-	ret->low = HOTSPOT_WORD(h->heap_words, l->memory);
-	ret->high = HOTSPOT_WORD(h->heap_words, l->memory + 8);
-	ret->segmap = HOTSPOT_WORD(h->heap_words, l->segmap);
-	ret->shift = HOTSPOT_U32(h->heap_words, l->shift);
-	return ret->low && !(ret->low & 4095) && ret->high > ret->low &&
-	       ret->high - ret->low <= HOTSPOT_HEAP_MAX && ret->segmap &&
-	       ret->shift >= 4 && ret->shift <= 16;
-}
-
-/* Fill h->vm: root is the address of the variable that leads to the heaps. */
-static __always_inline void hotspot_find(struct hotspot_state *h, __u32 version,
-					 __u64 root)
-{
-	const struct hotspot_layout *l = hotspot_layout(version);
-	__u64 list = user_word(root), data = 0;
-	__u32 n = 1;
-
-	h->vm.version = 0;
-	h->vm.n = 0;
-	if (!list)
-		return;
-	if (l->heaps) {
-		n = user_u32(list);
-		data = user_word(list + l->heaps);
-	}
-	for (__u32 i = 0; i < HOTSPOT_HEAPS; i++) {
-		__u64 at = l->heaps ? user_word(data + 8 * i) : list;
-
-		if (i >= n || !hotspot_heap(h, l, at, &h->vm.heap[i]))
-			break;
-		h->vm.n = i + 1;
-	}
-	if (h->vm.n)
-		h->vm.version = version;
-}
-
-static __always_inline const struct hotspot_heap *
-hotspot_heap_of(const struct hotspot_state *h, __u64 pc)
-{
-	for (__u32 i = 0; i < HOTSPOT_HEAPS; i++) {
-		if (i < h->vm.n && pc >= h->vm.heap[i].low &&
-		    pc < h->vm.heap[i].high)
-			return &h->vm.heap[i];
-	}
-	return NULL;
-}
-
-/*
- * Where the block begins that holds pc, by the segment map: a byte says how many
- * segments it is at least to there; 0: here; 255: the block is free.
- */
-static __always_inline __u64 hotspot_block(const struct hotspot_heap *heap,
-					   __u64 pc)
-{
-	__u64 seg = (pc - heap->low) >> (heap->shift & 31);
-	__u8 back = 255;
-
-	for (int i = 0; i < HOTSPOT_HOPS; i++) {
-		if (bpf_probe_read_user(&back, 1, (void *)(heap->segmap + seg)) ||
-		    back == 255 || back > seg)
-			return 0;
-		if (!back)
-			return heap->low + (seg << (heap->shift & 31));
-		seg -= back;
-	}
-	return 0;
-}
-
-#define HOTSPOT_TEXT(a, b, c, d, e, f, g, h)				\
-	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 |	\
-	 (__u64)(e) << 32 | (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
-
-/* By the first eight bytes of its name. */
-static __always_inline enum hotspot_kind hotspot_kind_of(struct hotspot_state *h,
-							 __u64 name)
-{
-	if (name == h->compiled_name && name)
-		return HOTSPOT_COMPILED;
-	if (name == h->interpreter_name && name)
-		return HOTSPOT_INTERPRETER;
-	switch (user_word(name)) {
-	case HOTSPOT_TEXT('n', 'm', 'e', 't', 'h', 'o', 'd', 0):
-		h->compiled_name = name;
-		return HOTSPOT_COMPILED;
-	case HOTSPOT_TEXT('n', 'a', 't', 'i', 'v', 'e', ' ', 'n'):
-		return HOTSPOT_WRAPPER;
-	case HOTSPOT_TEXT('I', 'n', 't', 'e', 'r', 'p', 'r', 'e'):
-		h->interpreter_name = name;
-		return HOTSPOT_INTERPRETER;
-	case HOTSPOT_TEXT('v', 't', 'a', 'b', 'l', 'e', ' ', 'c'):
-	case HOTSPOT_TEXT('I', '2', 'C', '/', 'C', '2', 'I', ' '):
-	case HOTSPOT_TEXT('M', 'e', 't', 'h', 'o', 'd', 'H', 'a'):
-		return HOTSPOT_BARE;
-	default:
-		return HOTSPOT_STUB;
-	}
-}
-
-#define HOTSPOT_BLOB_AT(h, l, at) HOTSPOT_WORD((h)->blob_words, (l)->block + (at))
-
-static __always_inline __u64 hotspot_get(const struct hotspot_state *h,
-					 const struct hotspot_layout *l,
-					 const struct hotspot_at *a)
-{
-	__u64 v = HOTSPOT_BLOB_AT(h, l, a->field) >> (8 * (a->field & 7));
-
-	if (a->bytes == 2)
-		v = (__u64)(__s64)(__s16)v;
-	else if (a->bytes == 4)
-		v = (__u64)(__s64)(__s32)v;
-	if (a->from == HOTSPOT_BLOB)
-		v += h->blob;
-	else if (a->from == HOTSPOT_CODE)
-		v += h->code;
-	else if (a->from == HOTSPOT_IMMUTABLE)
-		v += HOTSPOT_BLOB_AT(h, l, l->immutable);
-	else if (a->from == HOTSPOT_MUTABLE)
-		v += HOTSPOT_BLOB_AT(h, l, l->mutable);
-	return v;
-}
-
-/* Read the CodeBlob that holds pc into h->blob_words; sets .kind, .blob, .code.
- * False: it is not in the code cache, or not what it should be. */
-static __always_inline int hotspot_read_blob(struct hotspot_state *h, __u64 pc)
-{
-	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
-	const struct hotspot_heap *heap = hotspot_heap_of(h, pc);
-	__u64 block = heap ? hotspot_block(heap, pc) : 0, len, used;
-
-	h->kind = HOTSPOT_NONE;
-	if (!block)
-		return 0;
-	if (bpf_probe_read_user(h->blob_words, HOTSPOT_BLOB_READ, (void *)block) &&
-	    bpf_probe_read_user(h->blob_words, HOTSPOT_BLOB_LEAST, (void *)block))
-		return 0;
-	/* HeapBlock::Header: _length, in segments; _used */
-	len = (__u32)h->blob_words[0];
-	used = HOTSPOT_WORD(h->blob_words, l->used) >> (8 * (l->used & 7)) & 0xff;
-	if (used != 1 || pc - block >= len << (heap->shift & 31))
-		return 0;
-	h->blob = block + l->block;
-	h->code = hotspot_get(h, l, &l->code);
-	h->kind = hotspot_kind_of(h, HOTSPOT_BLOB_AT(h, l, l->name));
-	return 1;
-}
-
-#include "hotspot_caller.bpf.h"
+#define HOTSPOT_CONST_MAX	(1 << 15)	/* words of a ConstMethod: a larger number is
+					 * another member, of another version */
 
 /* --- methods ---------------------------------------------------------------------------- */
 
-/* The Method at this address: .constants, .code_size, .alike.  False: it cannot be
- * read.  Whether it is one: hotspot_believe(). */
+/* Read the Method at this address: .constants, .code_size, .fingerprint.  False: it
+ * cannot be read.  Whether it is a Method is not checked: hotspot_check_method(). */
 static __always_inline int hotspot_read_method(struct hotspot_state *h, __u64 method)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
@@ -293,16 +41,17 @@ static __always_inline int hotspot_read_method(struct hotspot_state *h, __u64 me
 		return 0;
 	h->constants = HOTSPOT_WORD(h->const_words, l->constants);
 	h->code_size = HOTSPOT_U16(h->const_words, l->code_size);
-	h->alike = (at * 0x9e3779b97f4a7c15ULL + h->constants) * 0x9e3779b97f4a7c15ULL +
+	h->fingerprint = (at * HASH_FACTOR + h->constants) * HASH_FACTOR +
 		   HOTSPOT_U16(h->const_words, l->method_name) +
 		   ((__u64)HOTSPOT_U16(h->const_words, l->signature) << 16) +
 		   ((__u64)h->code_size << 32);
 	return 1;
 }
 
-/* Of an interpreter's frame: which method, and where in it.  In the frame that was
- * interrupted the pointer to the bytecode is in a register; if it is not, code may have been
- * interrupted that has no frame yet, or no more, and the frame pointer is another's. */
+/* The method of an interpreter's frame, and the place in it.  False: not read.  In the
+ * interrupted frame the pointer to the bytecode is in a register; if it is not, the
+ * interrupted code may have no frame yet or any more, and the frame pointer belongs to
+ * another frame. */
 static __always_inline int hotspot_interpreted(struct hotspot_state *h,
 					       struct unwind_state *st)
 {
@@ -319,7 +68,7 @@ static __always_inline int hotspot_interpreted(struct hotspot_state *h,
 	code = user_word(method + l->const_method) + l->code_at;
 	if (st->exact == EXACT && HOTSPOT_BCP(st) - code < h->code_size)
 		bcp = HOTSPOT_BCP(st);
-	else if (st->exact == EXACT && HOTSPOT_BCP(st) != code && hotspot_bare_ra(h, st))
+	else if (st->exact == EXACT && HOTSPOT_BCP(st) != code && hotspot_frameless_ra(h, st))
 		return 0;
 	if (bcp - code < h->code_size)
 		h->at = bcp - code;
@@ -346,9 +95,9 @@ static __always_inline __u32 hotspot_scope_at(struct hotspot_state *h, __u64 pcs
 			n = half;
 		}
 	}
-	/* what lies behind the last may not be there at all */
+	/* memory after the last one may not be mapped */
 	bytes = n * size;
-	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
+	asm volatile("" : "+r"(bytes));		/* keep this check for the verifier: */
 	if (!bytes || bytes > sizeof(h->pcs) ||
 	    bpf_probe_read_user(h->pcs, bytes, (void *)(pcs + first * size)))
 		return 0;
@@ -359,38 +108,38 @@ static __always_inline __u32 hotspot_scope_at(struct hotspot_state *h, __u64 pcs
 	return 0;
 }
 
-/* Where the methods of compiled code are found: sets .scope, .method.  The PcDescs
- * are those of the places where code can be interrupted by the VM: calls, polls. */
+/* Find the methods of compiled code: sets .scope, .method.  PcDescs exist for the places
+ * where the VM can interrupt code: calls, polls. */
 static __always_inline void hotspot_compiled(struct hotspot_state *h,
 					     const struct unwind_state *st)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
-	__u64 pcs = hotspot_get(h, l, &l->pcs), end = hotspot_get(h, l, &l->pcs_end);
-	__u64 deopt = hotspot_get(h, l, &l->deopt), at, mh;
+	__u64 pcs = hotspot_member(h, l, &l->pcs), end = hotspot_member(h, l, &l->pcs_end);
+	__u64 deopt = hotspot_member(h, l, &l->deopt), at, mh;
 
 	h->method = HOTSPOT_BLOB_AT(h, l, l->method);
 	h->scope = 0;
 	h->pc = st->pc + !st->exact;
-	at = (__s32)hotspot_get(h, l, &l->orig_pc);
-	mh = l->deopt_mh.field ? hotspot_get(h, l, &l->deopt_mh) : deopt;
+	at = (__s32)hotspot_member(h, l, &l->orig_pc);
+	mh = l->deopt_mh.field ? hotspot_member(h, l, &l->deopt_mh) : deopt;
 	if (!st->exact && (h->pc == deopt || h->pc == mh) &&
 	    unwind_word(st, &h->pc, st->sp + at))
 		return;
 	if (h->kind != HOTSPOT_COMPILED || h->pc - h->code >= 1 << 30 || end <= pcs ||
 	    end - pcs > HOTSPOT_PCS_MAX * 16ULL || !l->pc_desc)
 		return;
-	h->scopes = hotspot_get(h, l, &l->scopes);
-	h->scopes_end = hotspot_get(h, l, &l->scopes_end);
-	h->metadata = hotspot_get(h, l, &l->metadata);
-	h->metadata_end = hotspot_get(h, l, &l->metadata_end);
+	h->scopes = hotspot_member(h, l, &l->scopes);
+	h->scopes_end = hotspot_member(h, l, &l->scopes_end);
+	h->metadata = hotspot_member(h, l, &l->metadata);
+	h->metadata_end = hotspot_member(h, l, &l->metadata_end);
 	h->scope = hotspot_scope_at(h, pcs, (end - pcs) / l->pc_desc,
 				    (__s32)(h->pc - h->code));
 }
 
 /*
  * UNSIGNED5 (src/hotspot/share/utilities/unsigned5.hpp, before JDK 20
- * code/compressedStream.cpp): bytes of a number, six bits each from the second on;
- * those from 192 on go on.  x: since JDK 20 each byte is one more.
+ * code/compressedStream.cpp): bytes of a number, six bits each from the second on; a byte
+ * of 192 or more is followed by another.  x: 1 since JDK 20, where each byte is one more.
  */
 static __always_inline __u32 hotspot_number(const struct hotspot_state *h, __u32 *i,
 					    __u32 x)
@@ -406,7 +155,7 @@ static __always_inline __u32 hotspot_number(const struct hotspot_state *h, __u32
 	return v;
 }
 
-/* The method of the next scope, innermost first; then goes on to its caller.  False:
+/* The method of the next scope, innermost first; .scope moves on to its caller's.  False:
  * there is none. */
 static __always_inline int hotspot_next_scope(struct hotspot_state *h)
 {
@@ -420,14 +169,15 @@ static __always_inline int hotspot_next_scope(struct hotspot_state *h)
 	sender = hotspot_number(h, &i, l->unsigned5);
 	number = hotspot_number(h, &i, l->unsigned5);
 	bci = hotspot_number(h, &i, l->unsigned5) - 1;	/* InvocationEntryBci: -1 */
-	/* a caller's scope was written before: no circle */
+	/* a caller's scope lies before: no endless loop */
 	h->scope = sender < h->scope ? sender : 0;
 	method = h->metadata + 8 * ((__u64)number - 1);
 	if (!number || method >= h->metadata_end ||
 	    !hotspot_read_method(h, user_word(method)))
 		return 0;
-	h->at = bci < h->code_size ? bci : bci == ~0U && h->code_size ? 0 :
-								     HOTSPOT_NOWHERE;
+	if (bci >= h->code_size)
+		bci = bci == ~0U && h->code_size ? 0 : HOTSPOT_NOWHERE;
+	h->at = bci;
 	return 1;
 }
 
@@ -443,7 +193,7 @@ struct hotspot_names {
 
 #define HOTSPOT_UTF8	1	/* JVM_CONSTANT_Utf8 */
 
-/* The Symbol at this index of the constant pool, whose tag must say that it is one. */
+/* The Symbol at this index of the constant pool; 0: its tag does not say that it is one. */
 static __always_inline __u64 hotspot_symbol(const struct hotspot_state *h,
 					    const struct hotspot_layout *l,
 					    __u64 tags, __u32 length, __u32 index)
@@ -458,14 +208,13 @@ static __always_inline __u64 hotspot_symbol(const struct hotspot_state *h,
 }
 
 /*
- * Is the method at hand one?  Its pool of constants says which class it is of, and
- * the class that this is its pool, or another that says so (methods that the VM makes
- * for method handles have a small one of their own); there are as many tags as
- * constants, and those of name and signature say that they are text.  Then these are
- * its names.
+ * Is the method at hand a Method?  Its constant pool must name a class, and the class
+ * this pool, or another one that names the class (methods that the VM makes for method
+ * handles have a small pool of their own); there must be as many tags as constants, and
+ * those of name and signature must say text.  Then *ret gets its names.
  */
-static __always_inline int hotspot_believe(struct hotspot_state *h,
-					   struct hotspot_names *ret)
+static __always_inline int hotspot_check_method(struct hotspot_state *h,
+						struct hotspot_names *ret)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
 	__u64 tags, klass, own;

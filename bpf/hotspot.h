@@ -2,12 +2,11 @@
 /*
  * hotspot - where OpenJDK's HotSpot keeps code, frames and methods, by version
  *
- * The numbers are here and not in what a worker sends: so the table of a file
- * chooses a version and where one variable lies, and never which word of an object
- * is read.
+ * The numbers are constants here, not sent by workers: so the table of a file can choose
+ * a version and the place of one variable, but not which words of an object are read.
  *
  * Taken from the VMStructs that libjvm.so of the versions named exports
- * (src/hotspot/share/runtime/vmStructs.cpp), and from the headers for what these
+ * (src/hotspot/share/runtime/vmStructs.cpp), and from the headers for members that these
  * leave out; 64 bits.
  */
 #ifndef BPF_HOTSPOT_H
@@ -43,10 +42,10 @@ struct hotspot_layout {
 	 * _data is here; 0: to CodeCache::_heap, a CodeHeap* */
 	__u16 heaps;
 	/* CodeHeap: below HOTSPOT_HEAP_BYTES */
-	__u16 memory;		/* _memory._low_boundary; _high_boundary is behind it */
+	__u16 memory;		/* _memory._low_boundary; _high_boundary follows it */
 	__u16 segmap;		/* _segmap._low_boundary */
 	__u16 shift;		/* _log2_segment_size */
-	__u8 block;		/* sizeof(HeapBlock): the CodeBlob is behind it */
+	__u8 block;		/* sizeof(HeapBlock): the CodeBlob follows it */
 	__u8 used;		/* HeapBlock::Header._used */
 	/* CodeBlob, nmethod: below HOTSPOT_BLOB_BYTES */
 	__u16 name;
@@ -57,8 +56,8 @@ struct hotspot_layout {
 	struct hotspot_at code, code_end;
 	struct hotspot_at deopt;	/* entry of the deoptimization handler */
 	struct hotspot_at deopt_mh;	/* of call sites of method handles; until 25 */
-	struct hotspot_at orig_pc;	/* from the frame's sp: what was replaced by
-				 * .deopt; .from says nothing */
+	struct hotspot_at orig_pc;	/* from the frame's sp: the address that
+					 * .deopt replaced; .from is unused */
 	struct hotspot_at pcs, pcs_end;	/* PcDesc[] */
 	struct hotspot_at scopes, scopes_end;
 	struct hotspot_at metadata, metadata_end;	/* Metadata *[] */
@@ -73,7 +72,7 @@ struct hotspot_layout {
 	__u16 has_lines;	/* of .flags: _has_linenumber_table */
 	/* ConstantPool: below HOTSPOT_POOL_BYTES */
 	__u8 tags, holder, length;
-	__u8 pool;		/* sizeof(ConstantPool): the entries are behind it */
+	__u8 pool;		/* sizeof(ConstantPool): the entries follow it */
 	/* InstanceKlass */
 	__u16 source_file;	/* _source_file_name_index */
 	__u8 source_in_pool;	/* 1: it is a member of the ConstantPool */
@@ -95,7 +94,7 @@ struct hotspot_layout {
 #define HOTSPOT_SENDER_SP	1
 #define HOTSPOT_METHOD		3
 
-/* VirtualSpace, and what has been the same since 8. */
+/* VirtualSpace, and members that are the same since 8. */
 #define HOTSPOT_HEAP_8	.memory = 0, .segmap = 112, .shift = 248
 #define HOTSPOT_HEAP_9	.memory = 8, .segmap = 120, .shift = 256
 #define HOTSPOT_COMMON							\
@@ -114,7 +113,7 @@ struct hotspot_layout {
 	.deopt_mh = { 136, 8, HOTSPOT_ADDRESS },			\
 	.scopes = { 120, 8, HOTSPOT_ADDRESS },				\
 	.metadata_end = { 120, 8, HOTSPOT_ADDRESS }
-/* With offsets, and with data that lies elsewhere. */
+/* With offsets, and with data outside the blob: 25 and later. */
 #define HOTSPOT_BLOB_25							\
 	HOTSPOT_HEAP_8, HOTSPOT_BLOCK_25, .heaps = 8,			\
 	.name = 8, .frame_size = 44,					\
@@ -150,7 +149,7 @@ struct hotspot_layout {
 	.pcs_end = { 200, 4, HOTSPOT_IMMUTABLE },			\
 	.scopes = { 200, 4, HOTSPOT_IMMUTABLE }
 
-/* Read of live processes of: Debian's 8u504, 11.0.32, 17.0.15, 17.0.20, 21.0.13,
+/* Checked with live processes of Debian's 8u504, 11.0.32, 17.0.15, 17.0.20, 21.0.13,
  * 25.0.5, 26.0.2, 27.0.1, and Temurin's 25 before the pool had _bsm_entries. */
 #define HOTSPOT_LAYOUT_TABLE {						\
 	[8] = { HOTSPOT_COMMON, HOTSPOT_HEAP_8, HOTSPOT_BLOCK_8,	\

@@ -2,14 +2,18 @@
 /*
  * hotspot_arm64 - frames of HotSpot's code on arm64
  *
- * A part of hotspot_caller.bpf.h: what its code looks like where a sample may have
- * interrupted it, and where then the return address is.  src/hotspot/cpu/aarch64/
+ * What the code looks like where a sample may have interrupted it, and where the return
+ * address is then.  src/hotspot/cpu/aarch64/
  * {macroAssembler,sharedRuntime,templateInterpreterGenerator,interp_masm}_aarch64.cpp
  * of 17u to 25u.  Encodings: Arm ARM (DDI 0487), ADD and SUB (immediate, extended
  * register), LDP, STP, RET, B.
  */
 #ifndef BPF_HOTSPOT_ARM64_BPF_H
 #define BPF_HOTSPOT_ARM64_BPF_H
+
+#include "call.bpf.h"
+#include "hotspot_code.bpf.h"
+#include "unwind.bpf.h"
 
 #define HOTSPOT_LR(st)		((st)->regs[SAVED_REGS] & RA_MASK)
 #define HOTSPOT_X13(st)		((st)->regs[SAVED_REGS + 2])
@@ -32,7 +36,7 @@
 /* h->code_bytes has 12 instructions before pc, and 4 from there on. */
 #define HERE	12
 
-/* Behind the frame, which is gone: MacroAssembler::remove_frame(), then the poll for a
+/* Is the frame gone already?  After MacroAssembler::remove_frame() come the poll for a
  * safepoint and the return. */
 static __always_inline int hotspot_returns(const __u32 *w)
 {
@@ -48,17 +52,17 @@ static __always_inline int hotspot_returns(const __u32 *w)
 	return 0;
 }
 
-/* Before frame_complete, so many instructions behind the code's begin: what of the
- * frame is there?  MacroAssembler::build_frame(): sub sp; stp.  Or, if it is large, and
+/* Before frame_complete, this number of instructions after the code's start: which part
+ * of the frame exists?  MacroAssembler::build_frame(): sub sp; stp.  If it is large, and
  * for native methods: stp with sp, sub sp. */
-static __always_inline enum hotspot_made hotspot_prologue(const __u32 *w, __u64 behind)
+static __always_inline enum hotspot_made hotspot_prologue(const __u32 *w, __u64 done)
 {
 	enum hotspot_made made = MADE_NOT;
 
 	for (int i = HERE; i > 0; i--) {
 		__u32 insn = w[HERE - i];
 
-		if ((__u64)i > behind)
+		if ((__u64)i > done)
 			continue;
 		if (IS_STP(insn))
 			made = MADE_ALL;
@@ -70,12 +74,12 @@ static __always_inline enum hotspot_made hotspot_prologue(const __u32 *w, __u64 
 	return made;
 }
 
-/* What of its frame does interrupted compiled code have? */
-static __always_inline enum hotspot_made hotspot_made(struct hotspot_state *h,
-						      const struct hotspot_layout *l,
-						      __u64 pc)
+/* Which part of its frame does interrupted compiled code have? */
+static __always_inline enum hotspot_made hotspot_frame_made(struct hotspot_state *h,
+							    const struct hotspot_layout *l,
+							    __u64 pc)
 {
-	__u64 complete = hotspot_get(h, l, &l->frame_complete);
+	__u64 complete = hotspot_member(h, l, &l->frame_complete);
 	const __u32 *w = (const __u32 *)h->code_bytes;
 
 	if (bpf_probe_read_user(h->code_bytes, sizeof(h->code_bytes),
@@ -100,25 +104,25 @@ static __always_inline enum stop_reason hotspot_by_size(struct unwind_state *st,
 	else if (made == MADE_PAIR)
 		cfa = st->sp + 16;
 	if (made == MADE_NOT || made == MADE_NO_FP)
-		return st->exact == EXACT ? hotspot_to(st, ra, cfa, fp) : STOP_READ;
+		return st->exact == EXACT ? hotspot_move_to(st, ra, cfa, fp) : STOP_READ;
 	unwind_window(st, cfa - 8 * WINDOW_MIN);
 	if (unwind_word(st, &ra, cfa - 8) || unwind_word(st, &fp, cfa - 16))
 		return STOP_READ;
-	return hotspot_to(st, ra & RA_MASK, cfa, fp);
+	return hotspot_move_to(st, ra & RA_MASK, cfa, fp);
 }
 
 /* Compiled code pushes nothing. */
-static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
-					    const struct unwind_state *st, __u64 words)
+static __always_inline __u64 hotspot_words_with_pushed(const struct hotspot_state *h,
+						       const struct unwind_state *st, __u64 words)
 {
 	(void)h;
 	(void)st;
 	return words;
 }
 
-/* Is the return address of the frame that x29 points to in the code cache?  Then that. */
-static __always_inline __u64 hotspot_framed(const struct hotspot_state *h,
-					    const struct unwind_state *st)
+/* The return address of the frame that x29 points to; 0: it is not in the code cache. */
+static __always_inline __u64 hotspot_ra_by_fp(const struct hotspot_state *h,
+					      const struct unwind_state *st)
 {
 	__u64 ra = 0, at = st->fp;
 
@@ -128,74 +132,74 @@ static __always_inline __u64 hotspot_framed(const struct hotspot_state *h,
 	return hotspot_heap_of(h, ra) ? ra : 0;
 }
 
-/* Did the code at hand leave this in lr by a call within itself? */
-static __always_inline int hotspot_own(const struct hotspot_state *h, __u64 lr)
+/* Does lr point into the code at hand, after a call within it? */
+static __always_inline int hotspot_is_own_address(const struct hotspot_state *h, __u64 lr)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
 
-	return lr - h->blob < hotspot_get(h, l, &l->code_end) - h->blob;
+	return lr - h->blob < hotspot_member(h, l, &l->code_end) - h->blob;
 }
 
 /*
- * Where does interrupted code of the interpreter, or between it and compiled code,
- * return to that has no frame of its own?  It is in lr; but calls leave theirs there,
- * and code that has just made its frame, too.  0: it has a frame.
+ * The return address of interrupted code without a frame of its own, in the interpreter
+ * or between it and compiled code; 0: it has a frame.  It is in lr; but lr may also be
+ * left from a call, or belong to a frame that was just made.
  */
-static __always_inline __u64 hotspot_bare_ra(const struct hotspot_state *h,
-					     const struct unwind_state *st)
+static __always_inline __u64 hotspot_frameless_ra(const struct hotspot_state *h,
+						  const struct unwind_state *st)
 {
 	__u64 lr = HOTSPOT_LR(st);
 
-	return hotspot_heap_of(h, lr) && lr != hotspot_framed(h, st) &&
-	       !hotspot_own(h, lr) ? lr : 0;
+	return hotspot_heap_of(h, lr) && lr != hotspot_ra_by_fp(h, st) &&
+	       !hotspot_is_own_address(h, lr) ? lr : 0;
 }
 
-/* The caller's sp is in x19 then, before JDK 20 in x13; or it is no further than that. */
-static __always_inline enum stop_reason hotspot_to_sender(const struct hotspot_state *h,
-							  struct unwind_state *st, __u64 ra,
-							  __u64 reach)
+/* The caller's sp is in x19, before JDK 20 in x13, if that is at most `reach` above sp. */
+static __always_inline enum stop_reason hotspot_move_to_sender(const struct hotspot_state *h,
+							       struct unwind_state *st, __u64 ra,
+							       __u64 reach)
 {
 	__u64 sp = h->vm.version % HOTSPOT_BSM < 20 ? HOTSPOT_X13(st) : HOTSPOT_X19(st);
 
 	if (sp - st->sp > reach || sp & 15)
 		sp = st->sp;
-	return hotspot_to(st, ra, sp, st->fp);
+	return hotspot_move_to(st, ra, sp, st->fp);
 }
 
-static __always_inline enum stop_reason hotspot_entering(const struct hotspot_state *h,
-							 struct unwind_state *st,
-							 __u64 ra)
+static __always_inline enum stop_reason hotspot_leave_entry(const struct hotspot_state *h,
+							    struct unwind_state *st,
+							    __u64 ra)
 {
-	return hotspot_to_sender(h, st, ra, FP_REACH);
+	return hotspot_move_to_sender(h, st, ra, FP_REACH);
 }
 
 /* Code between compiled code and the interpreter. */
-static __always_inline enum stop_reason hotspot_adapter(struct hotspot_state *h,
-							struct unwind_state *st)
+static __always_inline enum stop_reason hotspot_leave_adapter(struct hotspot_state *h,
+							      struct unwind_state *st)
 {
-	__u64 ra = st->exact == EXACT ? hotspot_bare_ra(h, st) : 0;
+	__u64 ra = st->exact == EXACT ? hotspot_frameless_ra(h, st) : 0;
 
-	return ra ? hotspot_to_sender(h, st, ra, HOTSPOT_ARGUMENTS) :
+	return ra ? hotspot_move_to_sender(h, st, ra, HOTSPOT_ARGUMENTS) :
 		    hotspot_by_size(st, 1, MADE_NOT);
 }
 
-/* There its frame is as others are. */
-static __always_inline int hotspot_entry_barrier(struct unwind_state *st)
+/* On arm64 its frame is like others. */
+static __always_inline int hotspot_leave_entry_barrier(struct unwind_state *st)
 {
 	(void)st;
 	return 0;
 }
 
-/* Of a stub that was interrupted: has it made its frame, or does it need none? */
-static __always_inline enum stop_reason hotspot_in_stub(struct hotspot_state *h,
-							struct unwind_state *st)
+/* An interrupted stub may have no frame yet, or need none: the address is in lr then. */
+static __always_inline enum stop_reason hotspot_leave_stub(struct hotspot_state *h,
+							   struct unwind_state *st)
 {
 	__u64 lr = st->exact == EXACT ? HOTSPOT_LR(st) : 0;
-	__u64 framed = hotspot_framed(h, st);
+	__u64 framed = hotspot_ra_by_fp(h, st);
 
-	if (!hotspot_heap_of(h, lr) || hotspot_own(h, lr) || lr == framed)
+	if (!hotspot_heap_of(h, lr) || hotspot_is_own_address(h, lr) || lr == framed)
 		return STOP_ANON;
-	return hotspot_to(st, lr, st->sp, st->fp);
+	return hotspot_move_to(st, lr, st->sp, st->fp);
 }
 
 #endif /* BPF_HOTSPOT_ARM64_BPF_H */

@@ -2,40 +2,26 @@
 /*
  * hotspot_caller - from a frame of HotSpot's code to its caller's
  *
- * A part of hotspot.bpf.h.  Compiled code says how large its frame is, the
- * interpreter's hangs on the frame pointer.  Where a sample has interrupted code its
- * frame may not be whole: what that looks like is a machine's, hotspot_x86.bpf.h and
- * hotspot_arm64.bpf.h.
+ * Compiled code says how large its frame is; an interpreter's frame is found by the
+ * frame pointer.  Where a sample has interrupted code its frame may not be whole: what
+ * that looks like depends on the machine (hotspot_x86.bpf.h, hotspot_arm64.bpf.h).
  */
 #ifndef BPF_HOTSPOT_CALLER_BPF_H
 #define BPF_HOTSPOT_CALLER_BPF_H
 
-enum hotspot_made {
-	MADE_ALL,		/* the frame is whole */
-	MADE_NOT,		/* there is none, or none any more */
-	MADE_PAIR,		/* the frame pointer is at sp, the return address above */
-	MADE_NO_FP,		/* whole, but the frame pointer is not yet saved */
-};
+#include "call.bpf.h"
+#include "hotspot_code.bpf.h"
+#include "unwind.bpf.h"
 
-/* The caller was found. */
-static __always_inline enum stop_reason hotspot_to(struct unwind_state *st, __u64 ra,
-						   __u64 sp, __u64 fp)
-{
-	/* nothing is left of a frame that is about to return */
-	if (sp < st->sp + !st->exact)
-		return STOP_NO_PROGRESS;
-	if (!ra)
-		return STOP_READ;
-	st->pc = ra - 1;
-	st->sp = sp;
-	st->fp = fp;
-	st->exact = 0;
-	st->found = FOUND_BY_RULE;
-	st->depth++;
-	return STOP_NOT;
-}
+#ifdef __TARGET_ARCH_arm64
+#include "hotspot_arm64.bpf.h"
+#else
+#include "hotspot_x86.bpf.h"
+#endif
 
-/* An interpreter's frame hangs on the frame pointer. */
+#define HOTSPOT_FRAME_MAX	(1 << 17)	/* words */
+
+/* From an interpreter's frame. */
 static __always_inline enum stop_reason hotspot_by_fp(struct unwind_state *st)
 {
 	__u64 ra, fp, sp, at = st->fp;
@@ -46,7 +32,7 @@ static __always_inline enum stop_reason hotspot_by_fp(struct unwind_state *st)
 		return STOP_READ;
 	if (sp < at + 16 || sp - at > FP_REACH)
 		sp = at + 16;
-	return hotspot_to(st, ra & RA_MASK, sp, fp);
+	return hotspot_move_to(st, ra & RA_MASK, sp, fp);
 }
 
 /* Words of a frame of the code at hand; 0: it does not say. */
@@ -58,53 +44,34 @@ static __always_inline __u64 hotspot_frame_words(const struct hotspot_state *h)
 	return words <= HOTSPOT_FRAME_MAX ? words : 0;
 }
 
-/* Is the word at the upper end of such a frame an address in the code cache, where
- * all callers of its code are, but those of the stub that is for calls of the VM's? */
-static __always_inline int hotspot_called(const struct hotspot_state *h,
-					  const struct unwind_state *st, __u64 words)
-{
-	__u64 ra = 0;
-
-	return !unwind_word(st, &ra, st->sp + 8 * words - 8) &&
-	       hotspot_heap_of(h, ra & RA_MASK);
-}
-
-#define HOTSPOT_ARGUMENTS	(8 * 256)	/* bytes of a call, at most */
-
-#ifdef __TARGET_ARCH_arm64
-#include "hotspot_arm64.bpf.h"
-#else
-#include "hotspot_x86.bpf.h"
-#endif
-
-#define HOTSPOT_ENTRY	24	/* words of a ContinuationEntry, at most, with fp and ra */
+#define HOTSPOT_ENTRY	24	/* words of a ContinuationEntry with fp and ra, at most */
 
 /*
- * Nothing calls from where this frame returns to: it is a barrier, put into the last
- * frame of a virtual thread's that came back to the stack; its callers are still in
- * the heap (continuationFreezeThaw.cpp, patch_return()).  What follows on the stack is
- * the frame of Continuation.enterSpecial(): a ContinuationEntry, fp, and an address
- * in compiled code.
+ * No call stands before the address that this frame returns to: it is a barrier, which
+ * was put into the last frame of a virtual thread that is on the stack; its callers are
+ * still in the heap (continuationFreezeThaw.cpp, patch_return()).  Next on the stack is
+ * the frame of Continuation.enterSpecial(): a ContinuationEntry, fp, and an address in
+ * compiled code.
  */
-static __always_inline enum stop_reason hotspot_continuation(struct hotspot_state *h,
-							     struct unwind_state *st)
+static __always_inline enum stop_reason hotspot_leave_continuation(struct hotspot_state *h,
+								   struct unwind_state *st)
 {
 	for (__u64 i = 2; i <= HOTSPOT_ENTRY; i++) {
-		if (hotspot_called(h, st, i))
+		if (hotspot_has_return_address(h, st, i))
 			return hotspot_by_size(st, i, MADE_ALL);
 	}
 	return STOP_ANON;
 }
 
-/* A stub that says no size. */
-static __always_inline enum stop_reason hotspot_stub(struct hotspot_state *h,
-						     struct unwind_state *st)
+/* From a stub that has no frame size. */
+static __always_inline enum stop_reason hotspot_leave_unsized_stub(struct hotspot_state *h,
+								   struct unwind_state *st)
 {
-	if (hotspot_entry_barrier(st))
+	if (hotspot_leave_entry_barrier(st))
 		return STOP_NOT;
 	if (!st->exact && call_distance(st->pc + 1, st->pc) == CALL_NONE)
-		return hotspot_continuation(h, st);
-	return hotspot_in_stub(h, st);
+		return hotspot_leave_continuation(h, st);
+	return hotspot_leave_stub(h, st);
 }
 
 /* Move st to the caller of the code at hand.  STOP_ANON: by frame pointer. */
@@ -115,29 +82,29 @@ static __always_inline enum stop_reason hotspot_caller(struct hotspot_state *h,
 	__u64 words = hotspot_frame_words(h);
 	enum hotspot_made made = MADE_ALL;
 
-	/* where a stub's frame is whole is not known */
+	/* it is not known from where to where a stub's frame is whole */
 	if (h->kind == HOTSPOT_STUB && st->exact) {
-		if (unwind_bare(st))
+		if (unwind_frameless(st))
 			return STOP_NOT;
-		return words && hotspot_called(h, st, words) ?
-		       hotspot_by_size(st, words, MADE_ALL) : hotspot_stub(h, st);
+		return words && hotspot_has_return_address(h, st, words) ?
+		       hotspot_by_size(st, words, MADE_ALL) : hotspot_leave_unsized_stub(h, st);
 	}
 
 	if (h->kind == HOTSPOT_INTERPRETER && !h->method && st->exact == EXACT) {
-		__u64 ra = hotspot_bare_ra(h, st);
+		__u64 ra = hotspot_frameless_ra(h, st);
 
-		return ra ? hotspot_entering(h, st, ra) : STOP_ANON;
+		return ra ? hotspot_leave_entry(h, st, ra) : STOP_ANON;
 	}
 	if (h->kind == HOTSPOT_INTERPRETER)
 		return hotspot_by_fp(st);
 	if (h->kind == HOTSPOT_BARE)
-		return hotspot_adapter(h, st);
+		return hotspot_leave_adapter(h, st);
 	if (!words)
-		return hotspot_stub(h, st);
+		return hotspot_leave_unsized_stub(h, st);
 	if (st->exact)
-		made = hotspot_made(h, l, st->pc);
+		made = hotspot_frame_made(h, l, st->pc);
 	if (st->exact && made == MADE_ALL)
-		words = hotspot_pushed(h, st, words);
+		words = hotspot_words_with_pushed(h, st, words);
 	return hotspot_by_size(st, words, made);
 }
 

@@ -2,24 +2,26 @@
 /*
  * hotspot_frames - frames of HotSpot's code: methods, by name
  *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
+ * When the walk comes to HotSpot's code (jit.bpf.h), the state first moves to that
+ * frame's caller; then the methods of the frame are appended, one a step, the innermost
+ * first, in place of the address that stood for the frame.
  *
- * When the walk comes to code of a JIT's (jit.bpf.h) that is HotSpot's, first the
- * state moves to that frame's caller; then the methods of the frame are appended one
- * a step, the innermost first, in place of the address that stood for it.
- *
- * A method's word is the address of its Method, its cookie is made of what that
- * holds.  It is sent only if it is known, by both, or believed
- * (hotspot_believe()).  Code of the VM's own is a word below HOTSPOT_KINDS: its
- * kind.
+ * The word of a method is the address of its Method; its cookie is made of words in it.
+ * It is sent only if both are known already or hotspot_check_method() accepts it.  For
+ * code of the VM the word is enum hotspot_kind.
  */
 #ifndef BPF_HOTSPOT_FRAMES_BPF_H
 #define BPF_HOTSPOT_FRAMES_BPF_H
 
+#include "hotspot.bpf.h"
+#include "managed.bpf.h"
+#include "runtime.h"
+#include "state.bpf.h"
+
 /*
- * The walk is at st.pc, in memory of no file: if that is HotSpot's code, then
- * s->after is the outcome of the step to its caller (STOP_ANON: it is to be made by
- * frame pointer), and s->hotspot.inside says that hotspot_step() is next.
+ * The walk is at st.pc, in memory of no file.  If that is HotSpot's code, s->after is set
+ * to the outcome of the step to its caller (STOP_ANON: still to be made, by frame
+ * pointer), and s->hotspot.inside so that hotspot_step() is next.
  */
 __weak __noinline int hotspot_enter(void)
 {
@@ -46,7 +48,7 @@ __weak __noinline int hotspot_enter(void)
 
 /* --- names ----------------------------------------------------------------------- */
 
-/* A Symbol; of classes and files the end of it, which says more. */
+/* Append a Symbol; if it is too long, the end of the names of classes and files. */
 __weak __noinline int push_symbol(__u64 symbol, __u32 which)
 {
 	struct scratch *s = scratch();
@@ -68,7 +70,8 @@ __weak __noinline int push_symbol(__u64 symbol, __u32 which)
 
 #define JAVA_LINES	(8 * TEXT_BYTES)	/* of a method's table: some 500 lines */
 
-/* Where it ends it says itself: what lies behind it in the same object goes along. */
+/* Append a table of lines, which ends with a mark: bytes of the same object after it are
+ * sent, too. */
 __weak __noinline int push_java_lines(__u64 at, __u64 bytes)
 {
 	struct scratch *s = scratch();
@@ -81,8 +84,8 @@ __weak __noinline int push_java_lines(__u64 at, __u64 bytes)
 	return 0;
 }
 
-/* Append the method at hand; 0: it is not believed.  In place of the address that
- * stands for its frame, if it is the first of it. */
+/* Append the method at hand; the first one of a frame replaces the address that stands
+ * for the frame.  0: it was not accepted. */
 __weak __noinline int hotspot_append(void)
 {
 	struct scratch *s = scratch();
@@ -92,14 +95,14 @@ __weak __noinline int hotspot_append(void)
 
 	if (!s)
 		return 0;
-	cookie = MANAGED_COOKIE(s->hotspot.alike >> 40);
-	sent = named_since(s, s->hotspot.method, cookie);
-	if ((!sent || lacks_names(s, sent)) &&
-	    !hotspot_believe(&s->hotspot, &names))
+	cookie = MANAGED_COOKIE(s->hotspot.fingerprint >> 40);
+	sent = names_sent_ns(s, s->hotspot.method, cookie);
+	if ((!sent || names_are_due(s, sent)) &&
+	    !hotspot_check_method(&s->hotspot, &names))
 		return 0;
 	if (s->hotspot.inside == HOTSPOT_FIRST)
 		s->n--;
-	if (names.name && wants_names(s, sent)) {
+	if (names.name && begin_names(s, sent)) {
 		push_symbol(names.klass, TEXT_CLASS);
 		push_symbol(names.name, TEXT_NAME);
 		push_symbol(names.signature, TEXT_SIGNATURE);
@@ -107,7 +110,7 @@ __weak __noinline int hotspot_append(void)
 		if (s->named_words < LINES_WORDS)
 			push_java_lines(names.lines, names.lines_max);
 		else
-			want_lines(s);
+			send_lines_soon(s);
 	}
 	at = s->hotspot.at;
 	push(s, MANAGED_WORD(RUNTIME_HOTSPOT, cookie,
@@ -118,7 +121,7 @@ __weak __noinline int hotspot_append(void)
 
 /* --- the frame --------------------------------------------------------------------- */
 
-/* The method of the frame at hand that is next.  False: there is none. */
+/* Read the next method of the frame at hand.  False: there is none. */
 static __always_inline int hotspot_method(struct hotspot_state *h)
 {
 	__u64 outermost = h->method;
@@ -136,7 +139,7 @@ static __always_inline int hotspot_method(struct hotspot_state *h)
 	}
 }
 
-/* Append the next method of the frame at hand; h->inside is 0 when that was all. */
+/* Append the next method of the frame at hand; h->inside becomes 0 after the last. */
 __weak __noinline int hotspot_step(void)
 {
 	struct scratch *s = scratch();

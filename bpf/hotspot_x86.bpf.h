@@ -2,15 +2,19 @@
 /*
  * hotspot_x86 - frames of HotSpot's code on x86-64
  *
- * A part of hotspot_caller.bpf.h: what its code looks like where a sample may have
- * interrupted it, and where then the return address is.  src/hotspot/cpu/x86/
+ * What the code looks like where a sample may have interrupted it, and where the return
+ * address is then.  src/hotspot/cpu/x86/
  * {macroAssembler,sharedRuntime,templateInterpreterGenerator,stubGenerator}_x86*.cpp
  * of 8u to 27.
  */
 #ifndef BPF_HOTSPOT_X86_BPF_H
 #define BPF_HOTSPOT_X86_BPF_H
 
-#define HOTSPOT_PUSHED		6	/* words beyond the frame of interrupted code */
+#include "call.bpf.h"
+#include "hotspot_code.bpf.h"
+#include "unwind.bpf.h"
+
+#define HOTSPOT_PUSHED		6	/* words that interrupted code may have pushed, at most */
 #define HOTSPOT_BCP_AT(l)	((__u64)(l)->bcp)	/* words below rbp */
 
 #define IS3(b, i, x, y, z)						\
@@ -20,16 +24,16 @@
 /* h->code_bytes has 32 bytes before pc, and 16 from there on. */
 #define HERE	32
 
-/* Behind the frame, which is gone, only the poll for a safepoint is left, or the
- * return itself.  C1 and C2; JDK 16 and later compare rsp with a word of the
- * thread; before that a page is read, as loops do until today. */
+/* Is the frame gone already, with only the poll for a safepoint or the return left?  C1
+ * and C2; JDK 16 and later compare rsp with a word of the thread; before that a page is
+ * read, as loops still do. */
 static __always_inline int hotspot_returns(const __u8 *b)
 {
 	if (b[HERE] == 0xc3)					/* ret */
 		return 1;
 	if (IS3(b, HERE, 0x49, 0x3b, 0xa7) || IS3(b, HERE, 0x49, 0x3b, 0x67))
 		return 1;				/* cmp rsp, [r15 + n] */
-	if (b[HERE] == 0x0f && b[HERE + 1] == 0x87 &&		/* ja, behind that */
+	if (b[HERE] == 0x0f && b[HERE + 1] == 0x87 &&		/* ja, after that */
 	    (IS3(b, HERE - 7, 0x49, 0x3b, 0xa7) ||
 	     IS3(b, HERE - 4, 0x49, 0x3b, 0x67)))
 		return 1;
@@ -59,9 +63,9 @@ static __always_inline int hotspot_wrapper_returns(const __u8 *b)
 /* mov rbp, rsp */
 #define IS_MOV(b, i)	(IS3(b, i, 0x48, 0x8b, 0xec) || IS3(b, i, 0x48, 0x89, 0xe5))
 
-/* Before frame_complete: what of the frame is there?  MacroAssembler::
+/* Before frame_complete: which part of the frame exists?  MacroAssembler::
  * verified_entry(): push rbp (mov rbp, rsp) sub rsp, n; or sub rsp, n and rbp is
- * stored.  Behind that may be a barrier, which belongs to it. */
+ * stored.  A barrier may follow, which is part of it. */
 static __always_inline enum hotspot_made hotspot_prologue(const __u8 *b)
 {
 	if (b[HERE - 1] == 0x55 && (IS_SUB(b, HERE) || IS_MOV(b, HERE)))
@@ -78,12 +82,12 @@ static __always_inline enum hotspot_made hotspot_prologue(const __u8 *b)
 	return MADE_NOT;
 }
 
-/* What of its frame does interrupted compiled code have? */
-static __always_inline enum hotspot_made hotspot_made(struct hotspot_state *h,
-						      const struct hotspot_layout *l,
-						      __u64 pc)
+/* Which part of its frame does interrupted compiled code have? */
+static __always_inline enum hotspot_made hotspot_frame_made(struct hotspot_state *h,
+							    const struct hotspot_layout *l,
+							    __u64 pc)
 {
-	__u64 complete = hotspot_get(h, l, &l->frame_complete);
+	__u64 complete = hotspot_member(h, l, &l->frame_complete);
 	const __u8 *b = h->code_bytes;
 
 	if (bpf_probe_read_user(h->code_bytes, HERE + 16, (void *)(pc - HERE)))
@@ -113,16 +117,16 @@ static __always_inline enum stop_reason hotspot_by_size(struct unwind_state *st,
 	    ((made == MADE_ALL || made == MADE_PAIR) &&
 	     unwind_word(st, &fp, cfa - 16)))
 		return STOP_READ;
-	return hotspot_to(st, ra, cfa, fp);
+	return hotspot_move_to(st, ra, cfa, fp);
 }
 
-/* Words of the frame of interrupted code, which may have pushed some more: C2's code
- * for strings does (macroAssembler_x86.cpp, string_compare() and others). */
-static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
-					    const struct unwind_state *st, __u64 words)
+/* Words of the frame of interrupted code with those that it has pushed: C2's code for
+ * strings pushes some (macroAssembler_x86.cpp, string_compare() and others). */
+static __always_inline __u64 hotspot_words_with_pushed(const struct hotspot_state *h,
+						       const struct unwind_state *st, __u64 words)
 {
 	for (__u64 i = 0; i <= HOTSPOT_PUSHED; i++) {
-		if (hotspot_called(h, st, words + i))
+		if (hotspot_has_return_address(h, st, words + i))
 			return words + i;
 	}
 	return words;
@@ -131,8 +135,8 @@ static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
 /*
  * --- code that has no frame ------------------------------------------------------
  *
- * rbp is then that of whoever made a frame by it last: with C1's code between, an
- * interpreter's far above, whose method is a good one.
+ * rbp then belongs to the last frame that was made with it: with C1's code in between,
+ * to an interpreter's frame further up, whose method looks right.
  */
 
 /* In interrupted code: */
@@ -143,13 +147,12 @@ static __always_inline __u64 hotspot_pushed(const struct hotspot_state *h,
 #define HOTSPOT_RDX(st)	((st)->regs[REG_RESULT + 1])
 
 /*
- * Where does interrupted code of the interpreter, or between it and compiled code,
- * return to that has no frame of its own?  The address is on top of the stack or, on
- * the way in, popped and in rax (generate_normal_entry(), gen_c2i_adapter()).  0: it
- * has a frame.
+ * The return address of interrupted code without a frame of its own, in the interpreter
+ * or between it and compiled code; 0: it has a frame.  It is on top of the stack or, on
+ * the way in, popped and in rax (generate_normal_entry(), gen_c2i_adapter()).
  */
-static __always_inline __u64 hotspot_bare_ra(const struct hotspot_state *h,
-					     const struct unwind_state *st)
+static __always_inline __u64 hotspot_frameless_ra(const struct hotspot_state *h,
+						  const struct unwind_state *st)
 {
 	__u64 ra = 0;
 
@@ -159,15 +162,15 @@ static __always_inline __u64 hotspot_bare_ra(const struct hotspot_state *h,
 	return hotspot_heap_of(h, HOTSPOT_RAX(st)) ? HOTSPOT_RAX(st) : 0;
 }
 
-/* Such code of the interpreter: the caller's rsp is in r13, on the way out in rbx. */
-static __always_inline enum stop_reason hotspot_entering(const struct hotspot_state *h,
-							 struct unwind_state *st,
-							 __u64 ra)
+/* From such code of the interpreter: the caller's rsp is in r13, on the way out in rbx. */
+static __always_inline enum stop_reason hotspot_leave_entry(const struct hotspot_state *h,
+							    struct unwind_state *st,
+							    __u64 ra)
 {
 	__u64 sp = HOTSPOT_R13(st), fp = st->fp, top = 0;
 
 	(void)h;
-	/* its own frame is being made: first rbp is there, then the caller's rsp */
+	/* its own frame is being made: first rbp is saved, then the caller's rsp */
 	if (fp - st->sp <= 16 && !unwind_word(st, &top, fp + 8) && top == ra) {
 		if (fp != st->sp)
 			unwind_word(st, &sp, fp - 8 * HOTSPOT_SENDER_SP);
@@ -178,65 +181,63 @@ static __always_inline enum stop_reason hotspot_entering(const struct hotspot_st
 		sp = HOTSPOT_RBX(st);
 	if (sp - st->sp > FP_REACH || sp & 7)
 		sp = st->sp + 8 * (top == ra);
-	return hotspot_to(st, ra, sp, fp);
+	return hotspot_move_to(st, ra, sp, fp);
 }
 
-#define HOTSPOT_ARGUMENTS	(8 * 256)	/* bytes of a call, at most */
-
 /*
- * Code between compiled code and the interpreter.  Where arguments go onto the stack
- * it pops the return address into rax, keeps rsp in r13, makes room in steps of 16
- * and puts the address on top again (gen_c2i_adapter()).  Else r13 may be that of the
- * interpreter's call below, which left its address there.  Before that the VM may be
+ * From code between compiled code and the interpreter.  Where arguments go onto the
+ * stack, it pops the return address into rax, keeps rsp in r13, makes room in steps of 16
+ * and puts the address on top again (gen_c2i_adapter()).  Otherwise r13 may be left from
+ * a call by the interpreter, whose address is still below it.  Before that the VM may be
  * called, with rsp in r13 (patch_callers_callsite()).
  */
-static __always_inline enum stop_reason hotspot_adapter(struct hotspot_state *h,
-							struct unwind_state *st)
+static __always_inline enum stop_reason hotspot_leave_adapter(struct hotspot_state *h,
+							      struct unwind_state *st)
 {
 	__u64 r13 = HOTSPOT_R13(st), moved = r13 - st->sp, ra = 0, top = 0, was = 0;
 
 	if (!st->exact && moved <= FP_REACH && !unwind_word(st, &ra, r13) &&
 	    hotspot_heap_of(h, ra))
-		return hotspot_to(st, ra, r13 + 8, st->fp);
-	ra = st->exact == EXACT ? hotspot_bare_ra(h, st) : 0;
+		return hotspot_move_to(st, ra, r13 + 8, st->fp);
+	ra = st->exact == EXACT ? hotspot_frameless_ra(h, st) : 0;
 	if (!ra)
 		return hotspot_by_size(st, 1, MADE_NOT);
 	unwind_word(st, &top, st->sp);
 	if (top != ra && !unwind_word(st, &was, st->sp - 8) && was == ra)
-		return hotspot_to(st, ra, st->sp, st->fp);
+		return hotspot_move_to(st, ra, st->sp, st->fp);
 	if (moved <= HOTSPOT_ARGUMENTS && !(moved & 15) &&
 	    !unwind_word(st, &was, r13 - 8) && (was == ra || !hotspot_heap_of(h, was)))
-		return hotspot_to(st, ra, r13, st->fp);
-	return hotspot_to(st, ra, st->sp + 8 * (top == ra), st->fp);
+		return hotspot_move_to(st, ra, r13, st->fp);
+	return hotspot_move_to(st, ra, st->sp + 8 * (top == ra), st->fp);
 }
 
 #define HOTSPOT_NO_RA	(~0ULL)	/* method_entry_barrier's, in place of an address */
 
-/* The barrier at a method's entry has a word of its own above rbp
+/* From the barrier at a method's entry, which has a word of its own above rbp
  * (stubGenerator_x86_64.cpp, generate_method_entry_barrier()). */
-static __always_inline int hotspot_entry_barrier(struct unwind_state *st)
+static __always_inline int hotspot_leave_entry_barrier(struct unwind_state *st)
 {
 	__u64 ra = 0, fp = 0, at = st->fp;
 
 	return at >= st->sp && at - st->sp <= FP_REACH &&
 	       !unwind_word(st, &ra, at + 8) && ra == HOTSPOT_NO_RA &&
 	       !unwind_word(st, &fp, at) && !unwind_word(st, &ra, at + 16) &&
-	       hotspot_to(st, ra, at + 24, fp) == STOP_NOT;
+	       hotspot_move_to(st, ra, at + 24, fp) == STOP_NOT;
 }
 
-/* What a stub may have on the stack below its return address. */
+/* Words that a stub may have on the stack up to its return address. */
 #define HOTSPOT_STUB_WORDS(st)	((st)->exact ? HOTSPOT_PUSHED : 2)
 
 /*
- * Of a stub that says no size: by rbp, if it is called from where that leads to; else by
- * what lies on the stack, for rbp may be that of the interpreter's frame last made.
- * One that takes an exception to a caller has no frame when it asks the VM for the
- * handler, but for a word that aligns it (generate_forward_exception()); where it was
- * thrown is then in rdx, also where it comes from a handler of compiled code, which has
- * its frame (generate_exception_blob()).
+ * From a stub without a frame size: by rbp, if the address there follows a call to this
+ * stub; else by the words on the stack, as rbp may belong to an interpreter's frame.
+ * A stub that takes an exception to a caller has only a word that aligns the stack when
+ * it asks the VM for the handler (generate_forward_exception()); the address where the
+ * exception was thrown is then in rdx, as it is when it comes from a handler of compiled
+ * code, which has a frame (generate_exception_blob()).
  */
-static __always_inline enum stop_reason hotspot_in_stub(struct hotspot_state *h,
-							struct unwind_state *st)
+static __always_inline enum stop_reason hotspot_leave_stub(struct hotspot_state *h,
+							   struct unwind_state *st)
 {
 	__u64 framed = 0, ra = 0, at = st->fp, words = 0;
 
@@ -246,9 +247,9 @@ static __always_inline enum stop_reason hotspot_in_stub(struct hotspot_state *h,
 		return STOP_ANON;
 	if (st->exact == EXACT && hotspot_heap_of(h, HOTSPOT_RDX(st)) &&
 	    call_distance(HOTSPOT_RDX(st), st->pc) < CALL_UNREAD)
-		return hotspot_to(st, HOTSPOT_RDX(st), st->sp, st->fp);
+		return hotspot_move_to(st, HOTSPOT_RDX(st), st->sp, st->fp);
 	for (__u64 i = HOTSPOT_PUSHED; i > 0; i--) {
-		if (i <= HOTSPOT_STUB_WORDS(st) && hotspot_called(h, st, i))
+		if (i <= HOTSPOT_STUB_WORDS(st) && hotspot_has_return_address(h, st, i))
 			words = i;
 	}
 	/* the stub that calls Java may have saved such an address */

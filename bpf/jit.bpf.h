@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * jit - whose is executable memory of no file?
+ * jit - which runtime has code in executable memory of no file
  *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
- *
- * Frames of a JIT come before any frame that names its runtime.  So at the first
- * such frame of an address space its mappings are walked once, from the stack
- * downwards, where libraries lie that were mapped early, until one is of a file
- * that is a runtime with code of this kind.  What was found is remembered, and that
- * nothing was, too: then it is looked for again later, ever more seldom.
+ * In a stack, frames of JITed code come before any frame that names their runtime.  So
+ * at the first such frame of an address space, its mappings are walked from the stack
+ * downwards, where libraries lie that were mapped early, until one is of the file of a
+ * runtime with a JIT.  The result is remembered.  If there was none, the walk is
+ * repeated later, at growing intervals.
  */
 #ifndef BPF_JIT_BPF_H
 #define BPF_JIT_BPF_H
 
+#include "hotspot.bpf.h"
+#include "lookup.bpf.h"
+#include "runtime.h"
+#include "state.bpf.h"
+#include "vma.bpf.h"
+
 #define WALK_MAX	768	/* steps down: mappings and gaps */
-/* Again after so long, then a quarter longer each time, up to 21 s. */
+/* Time until the walk is repeated: a quarter longer each time, up to 21 s. */
 #define WALK_NS(tries)	((10000000ULL + 2500000ULL * ((tries) & 3)) << ((tries) >> 2 & 15))
 #define WALK_TRIES	44
 
-/* Look at the mapping at s->walk_at; true: it is that of a runtime's file, and what
- * it says of the process is in s->jit. */
+/* Look at the mapping at s->walk_at.  True: it is of a runtime's file, and s->hotspot.vm
+ * is filled. */
 __weak __noinline int jit_look(void)
 {
 	struct scratch *s = scratch();
@@ -42,16 +46,16 @@ __weak __noinline int jit_look(void)
 		return 0;
 	facts = rule_at(table_rule(f->dir, f->pages, 0));
 	if (!facts || facts->cfa != CFA_RUNTIME ||
-	    !hotspot_knows(RUNTIME_VERSION(facts)))
+	    !hotspot_has_layout(RUNTIME_VERSION(facts)))
 		return 0;
 	hotspot_find(&s->hotspot, RUNTIME_VERSION(facts),
 		     s->m.start - s->m.off + RUNTIME_ROOT(facts));
-	if (!s->hotspot.vm.version)	/* it is here, and has no code yet */
+	if (!s->hotspot.vm.version)	/* the runtime is there but has no code yet */
 		s->walk_waits = 1;
 	return s->hotspot.vm.version != 0;
 }
 
-/* Walk; what is found or not is in s->jit, and remembered. */
+/* Walk all mappings; the result goes into s->jit and the map `jits`. */
 static __always_inline void jit_walk(struct scratch *s)
 {
 	s->hotspot.vm.version = 0;
@@ -69,7 +73,7 @@ static __always_inline void jit_walk(struct scratch *s)
 	bpf_map_update_elem(&jits, &s->jit_key, &s->jit, BPF_ANY);
 }
 
-/* What is remembered of the process at hand, or found now: in s->hotspot.vm. */
+/* Fill s->hotspot.vm of the current process: from the map `jits`, or by a walk. */
 static __always_inline void jit_recall(struct scratch *s)
 {
 	struct jit_owner *j;
@@ -85,13 +89,16 @@ static __always_inline void jit_recall(struct scratch *s)
 		s->hotspot.vm = j->hotspot;
 		return;
 	}
-	if (j)
-		s->jit.tries = j->tries + (j->tries < WALK_TRIES);
+	if (j) {
+		int more = j->tries < WALK_TRIES;
+
+		s->jit.tries = j->tries + more;
+	}
 	jit_walk(s);
 }
 
-/* Whose is memory of no file in the process at hand?  RUNTIME_NONE if nobody's that
- * we know. */
+/* The runtime that memory of no file belongs to in the current process; RUNTIME_NONE: no
+ * known one. */
 __weak __noinline int jit_runtime(void)
 {
 	struct scratch *s = scratch();

@@ -2,10 +2,10 @@
 /*
  * kern - the few kernel structs that trifold reads
  *
- * CO-RE finds the real offsets when the programs are loaded, so only names and
- * kinds matter here and a build host needs no BTF.  A field that moved or
- * changed its kind has a flavor (NAME___FLAVOR); which one is there is asked by
- * bpf_core_field_exists(), never by a version.
+ * CO-RE finds the real offsets when the programs are loaded, so only names and types
+ * matter here and a build host needs no BTF.  A field that moved or changed its type has
+ * a flavor (NAME___FLAVOR); bpf_core_field_exists() tells which one a kernel has, never
+ * its version.
  */
 #ifndef BPF_KERN_H
 #define BPF_KERN_H
@@ -176,7 +176,7 @@ struct task_struct {
 	void *stack;
 };
 
-struct pt_regs___kernel {			/* more than the uapi has */
+struct pt_regs___kernel {			/* has more than the uapi struct */
 	int syscallno;				/* arm64; -1: no system call */
 };
 
@@ -205,12 +205,19 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 #define AS(type, p)							\
 	((struct type *)bpf_rdonly_cast((void *)(p),			\
 					bpf_core_type_id_kernel(struct type)))
-/* One field of a kernel struct, by plain load where the kernel can.  The pointer
- * is taken first: inside BPF_CORE_READ a struct of ours would be relocated. */
+/* One field of a kernel struct, by plain load if the kernel allows it.  The pointer is
+ * evaluated first: inside BPF_CORE_READ a struct of ours would be relocated. */
 #define KLOAD(type, p, field) ({					\
 	struct type *_k = (struct type *)(p);				\
 	bpf_rdonly_cast ? AS(type, _k)->field : BPF_CORE_READ(_k, field); })
 /* any eight bytes, by plain load */
 #define LOAD(p)	((__u64)AS(timespec64, p)->tv_sec)
+
+static __always_inline __u64 kernfs_parent(__u64 kn)
+{
+	if (bpf_core_field_exists(struct kernfs_node___6_15, __parent))
+		return (__u64)KLOAD(kernfs_node___6_15, kn, __parent);
+	return (__u64)KLOAD(kernfs_node___old, kn, parent);
+}
 
 #endif /* BPF_KERN_H */

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * lookup - from a place in a file to the rule that holds there
+ * lookup - from a place in a file to the rule that applies there
  *
- * The includer provides element_at(): in the kernel a lookup in the slabs, on
- * the host (tests/unit) an array.  Counts cache lines, not steps: one line of
- * directory, one or two of index, one of rows.
+ * The includer defines element_at(): in the kernel a lookup in the slabs, on the host
+ * (tests/unit) in an array.  The layout saves cache lines, not steps: a lookup reads one
+ * of the directory, one or two of the index, and one of rows.
  */
 #ifndef BPF_LOOKUP_BPF_H
 #define BPF_LOOKUP_BPF_H
+
+#include <linux/types.h>
+#include <stddef.h>
+
+#include <bpf/bpf_helpers.h>
 
 #include "table.h"
 
 /* The element at a position (slab << SLAB_SHIFT | element), or NULL. */
 static __always_inline const union element *element_at(__u32 pos);
 
-/* Position, in 0..31, of the last index entry <= low; entry 0 is taken as
- * such.  Padding is 0xffff: the caller clamps. */
+/* Position, in 0..31, of the last index entry <= low; 0 if there is none.  Padding is
+ * 0xffff: the caller clamps. */
 static __always_inline __u32 index_search(const union element *e, __u32 low)
 {
 	__u32 i = 0;
@@ -69,7 +74,7 @@ static __always_inline int page_search(const struct dir_entry *d, __u32 low,
 /*
  * Rule for a file offset in a table whose directory lies at dir and has
  * `pages` entries.  Returns a rule number, or -1 when an element is missing.
- * A place behind the last page has RULE_NONE.
+ * A place after the last page has RULE_NONE.
  */
 static __always_inline int table_rule(__u32 dir, __u32 pages, __u64 off)
 {
@@ -95,6 +100,18 @@ static __always_inline int table_rule(__u32 dir, __u32 pages, __u64 off)
 	if (e->row[0].low > low)
 		return d.rule_before;
 	return e->row[row_search(e, low)].rule;
+}
+
+/* The rule of this number; NULL: there is none. */
+static __always_inline const struct unwind_rule *rule_at(int rule)
+{
+	const union element *e = element_at((__u32)rule >> 1);
+
+	if (rule < 0 || !e)
+		return NULL;
+	/* clang 19 and later would add to it before it was compared */
+	asm volatile("" : "+r"(e));
+	return rule & 1 ? &e->rule[1] : &e->rule[0];
 }
 
 #endif /* BPF_LOOKUP_BPF_H */

@@ -1,59 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * managed - frames that an interpreter keeps, in place of those of its loop
- *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
+ * managed - frames that an interpreter keeps, in place of the frames of its loop
  *
  * When the walk comes to the loop of an interpreter (a rule with RULE_LOOP), its
- * frames are appended one a step, and take the place of the loop's own; then the
- * walk goes on with the loop's caller.  If there are none, the loop's frame stands.
+ * frames are appended, one a step, in place of the loop's own; then the walk goes on with
+ * the loop's caller.  If there are none, the loop's frame stays.
  *
- * A frame's words are the address of what stands for its function and a cookie,
- * made of the addresses of its names and its line: where an address is used
- * again, that differs.  The names go with the first record that has the frame:
- * its process may be gone before anybody could read them.
+ * A frame is the address of the object of its function and a cookie, made of the
+ * addresses of its names and its line, which differs when the address is reused.  The
+ * names go with the first record that has the frame: later the process may be gone.
  */
 #ifndef BPF_MANAGED_BPF_H
 #define BPF_MANAGED_BPF_H
 
+#include "hash.h"
+#include "lookup.bpf.h"
+#include "python.bpf.h"
+#include "runtime.h"
+#include "state.bpf.h"
+
 /* All words of a frame with its names. */
 #define FRAME_WORDS_MAX							\
 	(1 + (4 + TEXT_LINES_MAX) * (1 + FRAME_MORE_MAX) + 3)
+#define NAMED_NS	30000000000ULL	/* names are sent again after this time */
 #define NAMED_WORDS	1152	/* of names, in one record: the rest is for frames */
-#define LINES_WORDS	640	/* with tables of lines until so many */
-#define LINES_NS	100000000ULL	/* those that were left out come after this */
-#define HASH_A		0x9e3779b97f4a7c15ULL	/* odd; 2^64 / golden ratio */
-
-static __always_inline void push(struct scratch *s, __u64 word)
-{
-	s->words[s->n & (REC_WORDS - 1)] = word;
-	s->n++;
-}
-
-static __always_inline const struct unwind_rule *rule_at(int rule)
-{
-	const union element *e = element_at((__u32)rule >> 1);
-
-	if (rule < 0 || !e)
-		return NULL;
-	/* clang 19 and later would add to it before it was compared */
-	asm volatile("" : "+r"(e));
-	return rule & 1 ? &e->rule[1] : &e->rule[0];
-}
+#define LINES_WORDS	640	/* tables of lines are sent up to this number */
+#define LINES_NS	100000000ULL	/* tables that were left out are sent after this */
 
 /* --- names -------------------------------------------------------------------- */
 
-/* The record was lost: its names go with another one. */
+/* The record was lost: its names will go with another one. */
 static __always_inline void forget_names(struct scratch *s)
 {
 	for (__u32 i = 0; i < NAMED_SAMPLE && i < s->n_named; i++)
 		bpf_map_delete_elem(&named, &s->named[i]);
 }
 
-/* When the names of this frame were sent, or NULL; its key stays at s->named[s->n_named],
- * whose last element is there for that alone. */
-static __always_inline __u64 *named_since(struct scratch *s, __u64 function,
-					  __u32 cookie)
+/* The time at which the names of this frame were sent, or NULL.  Its key is left at
+ * s->named[s->n_named]; the array has one element more for that. */
+static __always_inline __u64 *names_sent_ns(struct scratch *s, __u64 function,
+					    __u32 cookie)
 {
 	__u32 i = s->n_named < NAMED_SAMPLE ? s->n_named : NAMED_SAMPLE;
 	struct named_key *k = &s->named[i];
@@ -66,20 +52,20 @@ static __always_inline __u64 *named_since(struct scratch *s, __u64 function,
 	return bpf_map_lookup_elem(&named, k);
 }
 
-/* Are the names of the frame to go with this record that named_since() was asked for? */
-static __always_inline int lacks_names(const struct scratch *s, const __u64 *sent)
+/* Shall the names of a frame go with this record?  sent: by names_sent_ns(). */
+static __always_inline int names_are_due(const struct scratch *s, const __u64 *sent)
 {
 	return s->n_named < NAMED_SAMPLE && s->named_words < NAMED_WORDS &&
 	       (!sent || s->now - *sent >= NAMED_NS || *sent < asked_since);
 }
 
-/* Then they will. */
-static __always_inline int wants_names(struct scratch *s, const __u64 *sent)
+/* If so, note that they do, and begin them in the record.  sent: as above. */
+static __always_inline int begin_names(struct scratch *s, const __u64 *sent)
 {
 	__u32 i = s->n_named;
 	struct named_key *k;
 
-	if (i >= NAMED_SAMPLE || !lacks_names(s, sent))
+	if (i >= NAMED_SAMPLE || !names_are_due(s, sent))
 		return 0;
 	k = &s->named[i];
 	if (bpf_map_update_elem(&named, k, &s->now, BPF_ANY))
@@ -90,8 +76,9 @@ static __always_inline int wants_names(struct scratch *s, const __u64 *sent)
 	return 1;
 }
 
-/* There was no room for the lines of the frame that was named last. */
-static __always_inline void want_lines(struct scratch *s)
+/* There was no room for the table of lines of the frame that was named last: let its
+ * names be sent again after LINES_NS. */
+static __always_inline void send_lines_soon(struct scratch *s)
 {
 	__u32 i = s->n_named - 1;
 	__u64 sent = s->now - NAMED_NS + LINES_NS;
@@ -100,7 +87,7 @@ static __always_inline void want_lines(struct scratch *s)
 		bpf_map_update_elem(&named, &s->named[i], &sent, BPF_ANY);
 }
 
-/* Append bytes of the target's memory, the first TEXT_BYTES of them. */
+/* Append bytes of the target's memory, at most TEXT_BYTES. */
 __weak __noinline int push_bytes(__u64 at, __u64 bytes, __u64 number, __u64 place)
 {
 	struct scratch *s = scratch();
@@ -111,7 +98,7 @@ __weak __noinline int push_bytes(__u64 at, __u64 bytes, __u64 number, __u64 plac
 	__builtin_memset(s->text, 0, sizeof(s->text));
 	if (bytes > TEXT_BYTES)
 		bytes = TEXT_BYTES;
-	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
+	asm volatile("" : "+r"(bytes));		/* keep this check for the verifier: */
 	if (bytes > TEXT_BYTES ||
 	    bpf_probe_read_user(s->text, bytes, (void *)at))
 		return 0;
@@ -124,7 +111,7 @@ __weak __noinline int push_bytes(__u64 at, __u64 bytes, __u64 number, __u64 plac
 	return 1;
 }
 
-/* A name; of a file the end of it, which says more. */
+/* Append a str; if a file's name is too long, its end. */
 __weak __noinline int push_text(__u64 str, __u32 which, __u32 line)
 {
 	struct scratch *s = scratch();
@@ -139,12 +126,12 @@ __weak __noinline int push_text(__u64 str, __u32 which, __u32 line)
 			  which == TEXT_FILE ? cut : line);
 }
 
-/* The beginning of a table of lines; form: enum text_lines. */
+/* Append the beginning of a table of lines; form: enum text_lines. */
 static __always_inline void push_table(__u64 at, __u32 bytes, __u32 form)
 {
 	for (__u32 i = 0; i < TEXT_LINES_MAX; i++) {
-		/* what is cut is cut there: here each pass would double the paths
-		 * that a verifier of before 6.11 follows */
+		/* push_bytes() cuts the length: done here, each pass would double the
+		 * paths that the verifier follows before 6.11 */
 		if (bytes <= i * TEXT_BYTES ||
 		    !push_bytes(at + i * TEXT_BYTES, bytes - i * TEXT_BYTES,
 				TEXT_NUMBER(TEXT_LINES, form), i * TEXT_BYTES))
@@ -152,7 +139,7 @@ static __always_inline void push_table(__u64 at, __u32 bytes, __u32 form)
 	}
 }
 
-/* That of a function, a bytes object. */
+/* Append a function's table of lines, a bytes object. */
 __weak __noinline int push_lines(__u64 table)
 {
 	struct scratch *s = scratch();
@@ -160,7 +147,7 @@ __weak __noinline int push_lines(__u64 table)
 
 	if (!s || !python_read_bytes(&s->python, table, &t))
 		return 0;
-	if (!t.bytes) {		/* all of it is on the first line */
+	if (!t.bytes) {		/* all code is on the first line */
 		push(s, FRAME_WITH_MORE(FRAME_WORD(FRAME_TEXT,
 					TEXT_NUMBER(TEXT_LINES, t.kind), 0), 1ULL));
 		push(s, 0);
@@ -169,9 +156,10 @@ __weak __noinline int push_lines(__u64 table)
 	return 0;
 }
 
-/* What tells a function from another of the same name and file: code of a module begins
- * with line 1 wherever it was, so there it is the table. */
 #define TABLE_HASHED	8	/* words */
+
+/* A hash of a table of lines: it tells apart functions of the same name, file and first
+ * line, as the code of all modules begins with line 1. */
 
 __weak __noinline int hash_lines(__u64 table)
 {
@@ -183,13 +171,13 @@ __weak __noinline int hash_lines(__u64 table)
 		return 0;
 	bytes = t.bytes < 8 * TABLE_HASHED ? t.bytes : 8 * TABLE_HASHED;
 	__builtin_memset(s->text, 0, 8 * TABLE_HASHED);
-	asm volatile("" : "+r"(bytes));		/* the verifier shall see this: */
+	asm volatile("" : "+r"(bytes));		/* keep this check for the verifier: */
 	if (bytes > 8 * TABLE_HASHED ||
 	    bpf_probe_read_user(s->text, bytes, (void *)t.at))
 		return 0;
 	h = t.bytes;
 	for (int i = 0; i < TABLE_HASHED; i++)
-		h = (h + s->text[i]) * HASH_A;
+		h = (h + s->text[i]) * HASH_FACTOR;
 	return (int)(h >> 32);
 }
 
@@ -207,10 +195,10 @@ static __always_inline __u64 thread_pointer(void)
 }
 
 /*
- * The walk is in CPython's file: the frames of its thread are next, where they
- * ended at the loop before.  base: where place 0 of the file is, or would be; dir,
- * pages: of its table; sp: 0: the walk is in the loop; WALK_ENDS: it cannot go on;
- * else that stack pointer, and frames are next only if a loop was passed over.
+ * The walk is in CPython's file: the frames of its thread are next, from where the last
+ * loop ended.  base: the address of place 0 of the file, mapped or not; dir, pages: its
+ * table.  sp: 0: the walk is in the loop; WALK_ENDS: it cannot go on; else the stack
+ * pointer, and frames are next only if a loop was passed over.
  */
 #define WALK_ENDS	(~0ULL)
 
@@ -221,14 +209,14 @@ __weak __noinline int python_enter(__u64 base, __u32 dir, __u32 pages, __u64 sp)
 
 	if (!s)
 		return 0;
-	if (python_seeks(&s->python) && facts && facts->cfa == CFA_RUNTIME &&
-	    python_knows(RUNTIME_VERSION(facts)))
+	if (python_needs_thread(&s->python) && facts && facts->cfa == CFA_RUNTIME &&
+	    python_has_layout(RUNTIME_VERSION(facts)))
 		python_find(&s->python, RUNTIME_VERSION(facts),
 			    base + RUNTIME_ROOT(facts), thread_pointer(),
 			    PYTHON_THREAD_AT(facts));
 	s->python.inside = 0;
 	if (sp == WALK_ENDS)
-		s->python.inside = s->python.frame ? PYTHON_REST : 0;
+		s->python.inside = s->python.frame ? PYTHON_FLUSH : 0;
 	else if (sp)
 		s->python.inside = python_passed_over(&s->python, sp) ?
 				   PYTHON_PASSED : 0;
@@ -239,24 +227,24 @@ __weak __noinline int python_enter(__u64 base, __u32 dir, __u32 pages, __u64 sp)
 	return s->python.inside;
 }
 
-/* The loop's own frame comes behind those of what it ran. */
-static __always_inline void take_loop(struct scratch *s)
+/* Take the loop's own frame back: it comes after the frames that the loop ran. */
+static __always_inline void take_back_loop(struct scratch *s)
 {
 	s->n--;
 	s->python.loop = s->words[s->n & (REC_WORDS - 1)];
 }
 
-/* The frame just pushed is shown no more than that of its loop, which comes next. */
-static __always_inline void loop_part(struct scratch *s)
+/* The frame just pushed belongs to its loop, whose frame comes next: hide it likewise. */
+static __always_inline void mark_loop_part(struct scratch *s)
 {
 	__u64 *word = &s->words[(s->n - 1) & (REC_WORDS - 1)];
 
 	*word = FRAME_LOOP_WORD(*word);
 }
 
-static __always_inline int leave_loop(struct scratch *s)
+static __always_inline int finish_loop(struct scratch *s)
 {
-	if (s->python.inside == PYTHON_REST && s->python.frame)
+	if (s->python.inside == PYTHON_FLUSH && s->python.frame)
 		return 1;
 	if (s->python.inside == PYTHON_FIRST)
 		count(BPF_MANAGED_NONE);
@@ -266,7 +254,7 @@ static __always_inline int leave_loop(struct scratch *s)
 	return 0;
 }
 
-/* Append the next frame of the loop that was left last; 0: there is none. */
+/* Append the next frame of the loop that the walk has come to; 0: there is none. */
 __weak __noinline int python_step(void)
 {
 	struct scratch *s = scratch();
@@ -277,28 +265,28 @@ __weak __noinline int python_step(void)
 	if (!s)
 		return 0;
 	if (s->python.inside == PYTHON_DONE)
-		return leave_loop(s);
+		return finish_loop(s);
 	found = python_next(&s->python, &f);
 	if (found == PYTHON_BROKEN)
 		s->python.frame = 0;
 	if (found == PYTHON_BROKEN || found == PYTHON_END)
-		return leave_loop(s);
+		return finish_loop(s);
 	if (s->python.inside == PYTHON_FIRST)
-		take_loop(s);
+		take_back_loop(s);
 	if (s->python.inside < PYTHON_PASSED)
 		s->python.inside = found == PYTHON_LAST ? PYTHON_DONE :
 							   PYTHON_GOES_ON;
-	cookie = (f.name * HASH_A + f.filename) * HASH_A + f.line;
+	cookie = (f.name * HASH_FACTOR + f.filename) * HASH_FACTOR + f.line;
 	cookie += f.line > 1 ? f.lines : (__u32)hash_lines(f.lines);
-	cookie *= HASH_A;
+	cookie *= HASH_FACTOR;
 	cookie = MANAGED_COOKIE(cookie >> 40);
-	if (wants_names(s, named_since(s, f.code, cookie))) {
+	if (begin_names(s, names_sent_ns(s, f.code, cookie))) {
 		push_text(f.name, TEXT_NAME, f.line);
 		push_text(f.filename, TEXT_FILE, 0);
 		if (s->named_words < LINES_WORDS)
 			push_lines(f.lines);
 		else
-			want_lines(s);
+			send_lines_soon(s);
 	}
 	push(s, MANAGED_WORD(RUNTIME_PYTHON, cookie,
 			     f.at < MANAGED_AT_MAX ? f.at : MANAGED_AT_MAX));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * owner - who takes a frame to its caller
+ * owner - how the caller of a frame is found
  *
- * Pure, so that the host tests it.  The frames of an interpreter are none of these:
- * its loop is native code, by a rule that says so (RULE_LOOP, managed.bpf.h).  A
- * runtime whose code has no rules gets an owner of its own here and a global function
- * of its own in step().  What its frames may hold: frames.bpf.h.
+ * Pure, so that it can be tested on the host.  An interpreter needs no owner: its loop is
+ * native code with a rule that marks it (RULE_LOOP, managed.bpf.h).  A runtime whose code
+ * has no rules gets an owner here and a global function in step().  What its frames may
+ * hold: frames.bpf.h.
  */
 #ifndef BPF_OWNER_BPF_H
 #define BPF_OWNER_BPF_H
@@ -16,12 +16,12 @@
 
 enum frame_owner {
 	OWNER_RULE,		/* the table of the frame's file */
-	OWNER_FRAME_POINTER,	/* nobody knows better */
+	OWNER_FRAME_POINTER,	/* no table */
 	OWNER_HOTSPOT,		/* hotspot_enter() */
 };
 
-/* False: this sampler has never heard of it; its code is unwound as native code,
- * which may end the stack. */
+/* False: this sampler does not know it; its code is unwound as native code, which may end
+ * the stack. */
 static __always_inline int runtime_is_known(__u32 runtime)
 {
 	return runtime < RUNTIME__MAX;

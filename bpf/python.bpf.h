@@ -3,12 +3,14 @@
  * python - from the loop of CPython's interpreter to the frames that it runs
  *
  * Pure functions that read memory only through bpf_probe_read_user(): for the
- * kernel and for the host.  All that is read was written by the profiled process,
- * and where to begin may have been chosen by an adversary: so nothing is
- * believed to be a code object, or a string, whose type does not say so.
+ * kernel and for the host.  All that is read was written by the profiled process, and an
+ * adversary may have chosen where to begin: so an object is taken for a code object or a
+ * string only if its type says so.
  */
 #ifndef BPF_PYTHON_BPF_H
 #define BPF_PYTHON_BPF_H
+
+#include <linux/types.h>
 
 #include <bpf/bpf_helpers.h>
 
@@ -37,9 +39,9 @@ static const struct python_layout python_layouts[PYTHON_LAYOUTS] =
 /* Of struct python_state: .inside. */
 #define PYTHON_FIRST	1
 #define PYTHON_GOES_ON	2
-#define PYTHON_DONE	3	/* none more of this loop */
+#define PYTHON_DONE	3	/* this loop has no more */
 #define PYTHON_PASSED	4	/* the loop's own frame was passed over */
-#define PYTHON_REST	5	/* the walk ends here: all that there are */
+#define PYTHON_FLUSH	5	/* the walk ends here: all remaining frames */
 /* What must be 0 when a sample begins. */
 #define PYTHON_STATE_BEGIN	__builtin_offsetof(struct python_state, frame_words)
 
@@ -48,15 +50,15 @@ static const struct python_lines python_lines_table[PYTHON_LAYOUTS] =
 
 struct python_state {
 	__u64 frame;		/* the next one; 0: none */
-	__u64 thread;		/* whose frames these are; 0: not found */
-	__u64 base;		/* its last frame, which is no function's; or 0 */
+	__u64 thread;		/* PyThreadState of the frames; 0: not found */
+	__u64 base;		/* its last frame, which has no function; or 0 */
 	__u64 code_type;	/* PyCode_Type, PyUnicode_Type; 0: not met yet */
 	__u64 str_type;
 	__u64 bytes_type;
 	__u64 loop;		/* the word of the loop's own frame */
-	__u64 entry_of, entry;	/* of which frame python_entry_frame() was asked last */
-	__u64 passed;		/* by frame pointer the walk came from this stack
-				 * pointer to where it is; 0: otherwise */
+	__u64 entry_of, entry;	/* python_entry_frame() of frame entry_of is entry */
+	__u64 passed;		/* the last step was by frame pointer, from this stack
+				 * pointer; 0: it was not */
 	__u32 version;		/* which layout */
 	__u32 known;		/* how often a thread was looked for */
 	__u32 inside;		/* 0, or one of the above: frames of the loop
@@ -80,7 +82,7 @@ struct python_frame {
 
 static __always_inline const struct python_layout *python_layout(__u64 version)
 {
-	/* the compiler may know better, the verifier does not */
+	/* keep the mask, which the compiler would drop: the verifier needs it */
 	asm volatile("" : "+r"(version));
 	return &python_layouts[version & (PYTHON_LAYOUTS - 1)];
 }
@@ -91,7 +93,7 @@ static __always_inline const struct python_lines *python_lines(__u64 version)
 	return &python_lines_table[version & (PYTHON_LAYOUTS - 1)];
 }
 
-static __always_inline int python_knows(__u32 version)
+static __always_inline int python_has_layout(__u32 version)
 {
 	return version < PYTHON_LAYOUTS && python_layout(version)->ascii;
 }
@@ -111,7 +113,7 @@ static __always_inline int python_is_thread(const struct python_layout *l,
 #endif
 }
 
-/* By the key that CPython gave itself; 0: it is none of this thread's. */
+/* The thread state by the key that CPython has allocated; 0: it is not this thread's. */
 static __always_inline __u64 python_thread_by_key(const struct python_layout *l,
 						  __u64 root, __u64 tp)
 {
@@ -142,7 +144,7 @@ static __always_inline __u64 python_frame_of(const struct python_layout *l,
 	return frame && l->cframe ? user_word(frame + l->cframe - 1) : frame;
 }
 
-/* One that has frames, and is not this other one. */
+/* A state of this thread that has frames and is not `other`, by all lists of threads. */
 static __always_inline __u64 python_thread_by_list(const struct python_layout *l,
 						   __u64 root, __u64 tp,
 						   __u64 other)
@@ -164,8 +166,8 @@ static __always_inline __u64 python_thread_by_list(const struct python_layout *l
 	return 0;
 }
 
-/* The state of this thread in the interpreter that it runs, if it is one of
- * those that are found without a search. */
+/* The state of this thread in the interpreter that it runs; 0: not found without a
+ * search. */
 static __always_inline __u64 python_thread_running(const struct python_layout *l,
 						   __u64 root, __u64 tp, __s64 at)
 {
@@ -175,8 +177,9 @@ static __always_inline __u64 python_thread_running(const struct python_layout *l
 		thread = user_word(tp + at);
 	else if (l->running)
 		thread = user_word(root + l->running);
-	return python_is_thread(l, thread, tp) ? thread :
-	       python_thread_by_key(l, root, tp);
+	if (python_is_thread(l, thread, tp))
+		return thread;
+	return python_thread_by_key(l, root, tp);
 }
 
 /*
@@ -202,16 +205,16 @@ static __always_inline void python_find(struct python_state *p, __u32 version,
 
 #define PYTHON_FINDS	2	/* interpreters of one stack */
 
-/* Is there to be a python_find()? */
-static __always_inline int python_seeks(const struct python_state *p)
+/* Is python_find() to be called? */
+static __always_inline int python_needs_thread(const struct python_state *p)
 {
 	return !p->known || (p->thread && !p->frame && p->known < PYTHON_FINDS);
 }
 
 /* --- objects ---------------------------------------------------------------------- */
 
-/* Does a type say that this is its name?  want: eight bytes, NUL included, of which
- * those of mask count. */
+/* Does a type have this name?  want: its first eight bytes, NUL included; mask: of the
+ * bytes that count. */
 static __always_inline int python_type_is(const struct python_layout *l,
 					  __u64 type, __u64 want, __u64 mask)
 {
@@ -227,8 +230,8 @@ static __always_inline int python_type_is(const struct python_layout *l,
 #define PYTHON_BYTES_NAME	0x7365747962ULL		/* "bytes" */
 #define PYTHON_BYTES_MASK	0xffffffffffffULL
 
-static __always_inline int python_is(const struct python_layout *l, __u64 *met,
-				     __u64 type, __u64 want, __u64 mask)
+static __always_inline int python_has_type(const struct python_layout *l, __u64 *met,
+					   __u64 type, __u64 want, __u64 mask)
 {
 	if (type && type == *met)
 		return 1;
@@ -241,8 +244,8 @@ static __always_inline int python_is(const struct python_layout *l, __u64 *met,
 /* An aligned word of what was read. */
 #define PYTHON_AT(words, at) ((words)[((at) >> 3) & (sizeof(words) / 8 - 1)])
 
-/* Read the code object; false: it is none, or one of another version: its type says
- * how large it is. */
+/* Read the code object; false: it is none, or one of another version, by the size that
+ * its type has. */
 static __always_inline int python_read_code(struct python_state *p,
 					    const struct python_layout *l,
 					    const struct python_lines *t,
@@ -251,8 +254,8 @@ static __always_inline int python_read_code(struct python_state *p,
 	__u64 line, met = p->code_type;
 
 	if (bpf_probe_read_user(p->code_words, PYTHON_CODE_BYTES, (void *)code) ||
-	    !python_is(l, &met, PYTHON_AT(p->code_words, l->ob_type),
-		       PYTHON_CODE_NAME, PYTHON_CODE_MASK))
+	    !python_has_type(l, &met, PYTHON_AT(p->code_words, l->ob_type),
+			     PYTHON_CODE_NAME, PYTHON_CODE_MASK))
 		return 0;
 	if (met != p->code_type && user_word(met + l->tp_name + 8) != t->basic)
 		return 0;
@@ -268,11 +271,11 @@ static __always_inline int python_read_code(struct python_state *p,
 enum python_found {
 	PYTHON_FRAME = 1,	/* *ret is one; there may be more */
 	PYTHON_LAST,		/* *ret is the last one of this loop */
-	PYTHON_END,		/* of this loop; *ret is none */
-	PYTHON_BROKEN,		/* not what it should be: no more of them */
+	PYTHON_END,		/* the loop has no more; *ret is none */
+	PYTHON_BROKEN,		/* not a valid frame: give up */
 };
 
-/* Where a thread's own instructions of a function begin; 0: it has none. */
+/* The start of a thread's own copy of a function's instructions; 0: it has none. */
 static __always_inline __u64 python_copy(const struct python_lines *t, __u64 code,
 					 __u32 copy)
 {
@@ -282,8 +285,8 @@ static __always_inline __u64 python_copy(const struct python_lines *t, __u64 cod
 	       user_word(PYTHON_COPIES(array) + 8ULL * copy) : 0;
 }
 
-/* Where in its code a frame is, bytes; beyond it: PYTHON_NOWHERE, so that no other
- * number is told. */
+/* The place of a frame in its code, bytes; PYTHON_NOWHERE if it is beyond the code, so
+ * that no other number leaves. */
 static __always_inline __u64 python_place(const struct python_state *p,
 					  const struct python_layout *l,
 					  const struct python_lines *t, __u64 at,
@@ -301,7 +304,7 @@ static __always_inline __u64 python_place(const struct python_state *p,
 	return at < size ? at : PYTHON_NOWHERE;
 }
 
-/* At the end of a chunk of frames there may be no more than the least. */
+/* At the end of a chunk of frames only PYTHON_FRAME_LEAST bytes may be mapped. */
 static __always_inline int python_read_frame(struct python_state *p)
 {
 	return bpf_probe_read_user(p->frame_words, PYTHON_FRAME_BYTES,
@@ -339,8 +342,8 @@ python_next(struct python_state *p, struct python_frame *ret)
 
 #define PYTHON_ENTRY_FAR	64	/* frames of one loop */
 
-/* Where the loop that runs the next frame keeps the frame behind its last one, in its
- * own on the stack; 0: not known. */
+/* The frame that the loop of the next frame keeps on the stack, after its last one; 0:
+ * not known. */
 static __always_inline __u64 python_entry_frame(const struct python_state *p)
 {
 	const struct python_layout *l = python_layout(p->version);
@@ -358,7 +361,7 @@ static __always_inline __u64 python_entry_frame(const struct python_state *p)
 /* Has the walk passed over that loop's own frame, now that the stack pointer is sp? */
 static __always_inline int python_passed_over(struct python_state *p, __u64 sp)
 {
-	/* once a frame: who makes the stack must not choose how often */
+	/* once a frame: the profiled process must not choose how often */
 	if (p->entry_of != p->frame) {
 		p->entry_of = p->frame;
 		p->entry = python_entry_frame(p);
@@ -374,9 +377,9 @@ struct python_text {
 	__u32 kind;		/* bytes of one: 1 (0: and all are ASCII), 2, 4 */
 };
 
-/* Where the characters of a string lie; false: it is none, or an odd one.  Its type
- * says how large a PyUnicodeObject is, a pointer more than the compact one: with the
- * layout of another version we would read what lies behind the characters. */
+/* Find the characters of a string; false: it is none, or of an unknown form.  Its type
+ * has the size of PyUnicodeObject, a pointer more than the compact one: with the layout
+ * of another version, memory after the characters would be read. */
 static __always_inline int python_read_str(struct python_state *p, __u64 str,
 					   struct python_text *ret)
 {
@@ -385,8 +388,8 @@ static __always_inline int python_read_str(struct python_state *p, __u64 str,
 	__u32 state;
 
 	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)str) ||
-	    !python_is(l, &p->str_type, PYTHON_AT(p->str_words, l->ob_type),
-		       PYTHON_STR_NAME, PYTHON_STR_MASK) ||
+	    !python_has_type(l, &p->str_type, PYTHON_AT(p->str_words, l->ob_type),
+			     PYTHON_STR_NAME, PYTHON_STR_MASK) ||
 	    user_word(p->str_type + l->tp_name + 8) != l->compact + 8u)
 		return 0;
 	len = PYTHON_AT(p->str_words, l->length);
@@ -402,7 +405,7 @@ static __always_inline int python_read_str(struct python_state *p, __u64 str,
 	return 1;
 }
 
-/* Where a table of lines lies, .kind: enum text_lines; false: it is no bytes. */
+/* Find a table of lines, .kind: enum text_lines; false: it is no bytes object. */
 static __always_inline int python_read_bytes(struct python_state *p, __u64 bytes,
 					     struct python_text *ret)
 {
@@ -410,8 +413,8 @@ static __always_inline int python_read_bytes(struct python_state *p, __u64 bytes
 	__u64 len;
 
 	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)bytes) ||
-	    !python_is(l, &p->bytes_type, PYTHON_AT(p->str_words, l->ob_type),
-		       PYTHON_BYTES_NAME, PYTHON_BYTES_MASK))
+	    !python_has_type(l, &p->bytes_type, PYTHON_AT(p->str_words, l->ob_type),
+			     PYTHON_BYTES_NAME, PYTHON_BYTES_MASK))
 		return 0;
 	len = PYTHON_AT(p->str_words, l->length);
 	ret->bytes = len < 1 << 20 ? len : 0;

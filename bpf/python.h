@@ -2,13 +2,12 @@
 /*
  * python - where CPython keeps its frames, by version
  *
- * The numbers are here and not in what a worker sends: so the table of a file
- * chooses a version and where its runtime lies, and never which word of an object
- * is read.
+ * The numbers are constants here, not sent by workers: so the table of a file can choose
+ * a version and the place of its runtime, but not which words of an object are read.
  *
  * Taken from the headers of the versions named (Include/internal/pycore_*.h,
- * Include/cpython/, frameobject.h, code.h), 64 bits, without Py_TRACE_REFS.  What
- * a file of 3.13 or later says of itself is compared with them
+ * Include/cpython/, frameobject.h, code.h), 64 bits, without Py_TRACE_REFS.  The
+ * numbers in files of 3.13 and later are compared with them
  * (symbolizerd/runtimes/python/offsets.c).
  */
 #ifndef BPF_PYTHON_H
@@ -23,14 +22,14 @@
 #define PYTHON_FREE_THREADED	16
 #define PYTHON_LAYOUTS		32		/* a power of two */
 
-/* What the worker says of the file beside (RUNTIME_*, table.h): where the thread
- * state lies in each thread, from the thread pointer; 0: not known. */
+/* Of the rule that a worker sends for the file (RUNTIME_*, table.h): the place of the
+ * thread state in each thread, from the thread pointer; 0: not known. */
 #define PYTHON_THREAD_AT(rule)	((rule)->aux)
 
 enum python_entry {
 	PYTHON_EACH = 0,	/* a native frame of the loop for each frame */
 	PYTHON_MARKED,		/* _PyInterpreterFrame.is_entry */
-	PYTHON_OWNED,		/* a frame of the loop's own behind the last:
+	PYTHON_OWNED,		/* a frame of the loop's own after the last:
 				 * .owner is PYTHON_OWNER_C or more */
 };
 #define PYTHON_OWNER_C	3	/* FRAME_OWNED_BY_CSTACK; since 3.14
@@ -47,15 +46,15 @@ struct python_layout {
 	__u16 thread_id;	/* PyThreadState; its .next is at 8 */
 	__u16 current;		/* PyThreadState: its frame, or its cframe */
 	__u16 cframe;		/* _PyCFrame.current_frame + 1; 0: there is none */
-	__u16 base;		/* PyThreadState: the frame that is no function's
-				 * and ends the list; 0: there is none */
+	__u16 base;		/* PyThreadState: the frame without a function
+				 * that ends the list; 0: there is none */
 	/* of a frame: below PYTHON_FRAME_BYTES */
 	__u8 previous, code, entry;
 	__u8 how;		/* enum python_entry */
 	/* of a code object: below PYTHON_CODE_BYTES */
 	__u8 name, filename, line;
 	/* of any object and of a type */
-	__u8 ob_type, tp_name;	/* tp_basicsize is behind that */
+	__u8 ob_type, tp_name;	/* tp_basicsize follows that */
 	/* of a string: below PYTHON_STR_BYTES */
 	__u8 length, state;	/* PyASCIIObject */
 	__u8 ascii;		/* sizeof(PyASCIIObject); 0: there is no layout */
@@ -69,11 +68,11 @@ struct python_layout {
 #define PYTHON_CODE_BYTES	160
 #define PYTHON_STR_BYTES	56
 
-/* Since 3.14 the low bits of _PyInterpreterFrame.f_executable say how it is
- * counted (Py_TAG_BITS). */
+/* Since 3.14 the low bits of _PyInterpreterFrame.f_executable are flags of its reference
+ * count (Py_TAG_BITS). */
 #define PYTHON_OBJECT(word)	((word) & ~7ULL)
 
-/* PyASCIIObject.state, behind interned: kind:3 (bytes a character), compact:1, ascii:1 */
+/* PyASCIIObject.state, after interned: kind:3 (bytes a character), compact:1, ascii:1 */
 #define PYTHON_STR_KIND(state)		((state) & 7)
 #define PYTHON_STR_COMPACT(state)	((state) >> 3 & 1)
 #define PYTHON_STR_ASCII(state)		((state) >> 4 & 1)

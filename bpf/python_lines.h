@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * python_lines - where CPython keeps what leads to a line, by version
+ * python_lines - where CPython keeps place and table of lines, by version
  *
  * Sources as in python.h.
  */
@@ -20,14 +20,14 @@ struct python_lines {
 	__u8 form;		/* enum text_lines */
 	__u8 basic;		/* PyCode_Type.tp_basicsize: since 3.11 the same as
 				 * .code */
-	/* Without a GIL, since 3.14: instructions that a thread has of its own,
+	/* Without a GIL, since 3.14: a thread's own copies of instructions,
 	 * _PyCodeArray.  0: there are none */
-	__u8 copy;		/* of a frame: which of them, 32 bits; 0: the code
+	__u8 copy;		/* of a frame: number of the copy, 32 bits; 0: the code
 				 * object's */
 	__u8 copies;		/* of a code object */
 };
 
-#define PYTHON_COPIES(array)	((array) + 8)	/* behind how many there are */
+#define PYTHON_COPIES(array)	((array) + 8)	/* after their number */
 
 #define PYTHON_BYTES_DATA	16	/* PyBytesObject: from .ob_size to .ob_sval */
 

@@ -38,7 +38,7 @@ struct trace_rec {
 	__u64 cgroup_id;	/* in the v2 hierarchy */
 	__u32 exe;		/* number of the main executable, or EXE_NONE */
 	__u16 n_kernel;		/* words of kernel stack, leaf first */
-	__u16 n_user;		/* words (not frames) behind them */
+	__u16 n_user;		/* words (not frames) after them */
 	__u32 run_ns;		/* run time of the BPF program so far */
 	__u32 cpu;
 	char comm[COMM_LEN];	/* of the thread; NUL-padded */
@@ -46,7 +46,7 @@ struct trace_rec {
 };
 _Static_assert(sizeof(struct trace_rec) == 80, "trace_rec: layout");
 
-/* Says, before the first record that uses it, what a kernel symbol is. */
+/* The name of a kernel symbol; comes before the first record that uses its number. */
 #define KSYM_NAME_MAX	128
 struct ksym_rec {
 	__u32 len;		/* sizeof(struct ksym_rec) */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * regs - the user registers that a sample starts from
- *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
  */
 #ifndef BPF_REGS_BPF_H
 #define BPF_REGS_BPF_H
+
+#include "kern.h"
+#include "state.bpf.h"
 
 #ifdef __TARGET_ARCH_arm64
 #define REGS_IN_USER(r)		(((r)->pstate & 0xf) == 0)
@@ -53,11 +54,10 @@ static __always_inline void take_regs(struct unwind_state *st, const regs_t *r)
 #endif
 
 /*
- * A system call's pc is behind its instruction, which may be the last one that
- * a row is for: sigreturn() and exit() do not return.  Not so that of a fault
- * or an interrupt.
+ * After a system call, pc is behind its instruction, which may be the last one of a row:
+ * sigreturn() and exit() do not return.  After a fault or an interrupt it is not.
  */
-static __always_inline void into_syscall(regs_t *r, __u64 at)
+static __always_inline void step_into_syscall(regs_t *r, __u64 at)
 {
 #ifdef __TARGET_ARCH_arm64
 	if (KLOAD(pt_regs___kernel, at, syscallno) >= 0)
@@ -83,7 +83,7 @@ static __always_inline int entry_regs(regs_t *ret, __u64 task)
 		return -1;
 	for (__u32 i = 0; bpf_rdonly_cast && i < sizeof(*ret) / 8; i++)
 		((__u64 *)ret)[i] = LOAD(at + i * 8);
-	into_syscall(ret, at);
+	step_into_syscall(ret, at);
 	return 0;
 }
 

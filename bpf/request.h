@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * request - what BPF and loaderd say to each other beside samples and tables
+ * request - what BPF and loaderd tell each other, apart from samples and tables
  */
 #ifndef BPF_REQUEST_H
 #define BPF_REQUEST_H
@@ -8,16 +8,16 @@
 #include "file.h"
 
 /*
- * Requests: what BPF asks of loaderd, through a ring of its own, at most once a
- * thing in 100 ms, and no more than a process's share (requests.bpf.h).
+ * Requests of BPF to loaderd, through a ring of their own: each at most once in 100 ms,
+ * and not more than a process's share (requests.bpf.h).
  */
 enum request_kind {
 	REQUEST_FILE = 1,		/* no number or no table for this file */
 	REQUEST_CGROUP = 2,	/* no name for this cgroup */
 	REQUEST_LIST = 3,	/* as REQUEST_FILE, the first of this process in
-				 * a second: list what it maps */
-	REQUEST_EXEC = 4,	/* as REQUEST_FILE, but its program begins: no sample
-				 * has met it yet */
+				 * a second: list all that it maps */
+	REQUEST_EXEC = 4,	/* as REQUEST_FILE, when its program begins: it is in
+				 * no sample yet */
 };
 
 struct request_file {
@@ -26,8 +26,8 @@ struct request_file {
 	__u64 start_ns;		/* of the process: as in trace_rec */
 	__u64 start, end;	/* the mapping */
 	struct file_key key;
-	__u32 ask, runs;	/* what it answers, of FILE_ASK*; 1: from the list,
-				 * and its main thread wants a CPU */
+	__u32 ask, runs;	/* bits of FILE_ASK* that this mapping answers; 1: from
+				 * the list, and its main thread is runnable */
 	__u32 ns_tgid, pad;	/* from the list: tgid in the process's own PID
 				 * namespace; 0: its mounts are not the host's */
 };
@@ -56,13 +56,13 @@ struct task_filter {
 	__u32 kind;
 	__u32 n;
 	__u64 before_ns;	/* FILTER_PID: a process that began after this,
-				 * CLOCK_BOOTTIME, has only the number of one */
+				 * CLOCK_BOOTTIME, has a reused number */
 	__u64 id[FILTER_MAX];
 };
 
 #define BPF_COUNTS	24	/* enum bpf_count, count.h */
 
-/* The map `counts`, one a possible CPU.  Only BPF writes it; loaderd and the hub
+/* The map `counts`, one for each possible CPU.  Only BPF writes it; loaderd and the hub
  * map it to read. */
 struct cpu_counts {
 	__u64 n[BPF_COUNTS];	/* whole cache lines */

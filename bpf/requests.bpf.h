@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * requests - what BPF asks of loaderd: a file, the name of a cgroup
- *
- * A part of sampler.bpf.c, which has the maps and struct scratch.
+ * requests - requests to loaderd for files and names of cgroups
  */
 #ifndef BPF_REQUESTS_BPF_H
 #define BPF_REQUESTS_BPF_H
 
+#include "hash.h"
+#include "request.h"
+#include "state.bpf.h"
+#include "vma.bpf.h"
+
+#define ASK_NS		100000000ULL	/* a thing is asked for again after this time */
 #define SHARE_NS	1000000000ULL
 #define SHARE_SECOND	64	/* files that a process asks for in SHARE_NS */
 #define SHARE_USER	512	/* ... all processes of a user */
@@ -16,7 +20,7 @@
 #define SHARE_UIDS	65536	/* uids above count by so many of them: a user's
 				 * subordinate ones together, subuid(5) */
 
-/* May this thing be asked for now? */
+/* May this be asked for now? */
 static __always_inline int may_ask(__u64 thing, __u64 now)
 {
 	__u64 *last = bpf_map_lookup_elem(&asked, &thing);
@@ -30,28 +34,21 @@ static __always_inline void note_asked(__u64 thing, __u64 now)
 	bpf_map_update_elem(&asked, &thing, &now, BPF_ANY);
 }
 
-static __always_inline void count(__u32 which)
+static __always_inline __u64 mix_words(__u64 a, __u64 b)
 {
-	struct cpu_counts *c = counts_here();
-
-	if (c && which < BPF_COUNT__MAX)
-		c->n[which]++;
+	return (a ^ (b * HASH_FACTOR)) * 0xbf58476d1ce4e5b9ULL;
 }
 
-static __always_inline __u64 mix(__u64 a, __u64 b)
+/* How much a process or a user (| SHARE_IS_USER) has asked for in this second; NULL: no
+ * room. */
+static __always_inline struct share *share_of(__u64 owner, __u64 now)
 {
-	return (a ^ (b * 0x9e3779b97f4a7c15ULL)) * 0xbf58476d1ce4e5b9ULL;
-}
-
-/* What a process or a user (| SHARE_IS_USER) has asked for. */
-static __always_inline struct share *share_of(__u64 who, __u64 now)
-{
-	struct share *share = bpf_map_lookup_elem(&shares, &who);
+	struct share *share = bpf_map_lookup_elem(&shares, &owner);
 	struct share none = {};
 
 	if (!share) {
-		bpf_map_update_elem(&shares, &who, &none, BPF_ANY);
-		share = bpf_map_lookup_elem(&shares, &who);
+		bpf_map_update_elem(&shares, &owner, &none, BPF_ANY);
+		share = bpf_map_lookup_elem(&shares, &owner);
 		if (!share)
 			return NULL;
 	}
@@ -63,24 +60,24 @@ static __always_inline struct share *share_of(__u64 who, __u64 now)
 	return share;
 }
 
-/* What a mapping of this open file answers. */
-static __always_inline __u32 asks_of(__u64 file)
+/* The bits of FILE_ASK* that a mapping of this open file answers. */
+static __always_inline __u32 ask_bits_of(__u64 file)
 {
 	return host_path(file) ? FILE_ASK | FILE_ASK_HOST : FILE_ASK;
 }
 
-/* For the file of s->m.  at_exec: no sample has met it, so it does without if there is
- * no place, and what else the process maps is not there yet. */
+/* Ask for the file of s->m.  at_exec: it is in no sample yet; so a request without room
+ * is not counted, and the process has no other mappings to list. */
 static __always_inline void ask_file(struct scratch *s, int at_exec)
 {
 	struct request_file *n = &s->request_file;
 	struct file_key *k = &s->m.key;
-	__u64 thing = mix(mix(k->ino ^ k->size, k->ctime),
-			  ((__u64)k->dev << 32) ^ k->ctime_ns ^ k->generation);
+	__u64 thing = mix_words(mix_words(k->ino ^ k->size, k->ctime),
+				((__u64)k->dev << 32) ^ k->ctime_ns ^ k->generation);
 	struct share *process, *user;
 	__u64 uid;
 
-	/* apart, since the first sample asks for the descriptor */
+	/* two things, since the first sample must still ask for the descriptor */
 	thing = thing >> 2 | (__u64)at_exec << 62;
 	if (!may_ask(thing, s->now))
 		return;
@@ -99,26 +96,24 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 	note_asked(thing, s->now);
 	s->files_asked++;
 	user->n++;
-	n->kind = at_exec ? REQUEST_EXEC : process->n++ ? REQUEST_FILE : REQUEST_LIST;
+	if (at_exec) {
+		n->kind = REQUEST_EXEC;
+	} else {
+		n->kind = process->n ? REQUEST_FILE : REQUEST_LIST;
+		process->n++;
+	}
 	n->tgid = s->rec.tgid;
 	n->start_ns = s->rec.start_ns;
 	n->start = s->m.start;
 	n->end = s->m.end;
 	n->key = *k;
-	n->ask = asks_of(s->m.file);
+	n->ask = ask_bits_of(s->m.file);
 	if (bpf_ringbuf_output(&requests, n, sizeof(*n), 0))
 		count(BPF_REQUEST_FULL);
 }
 
-static __always_inline __u64 kernfs_parent(__u64 kn)
-{
-	if (bpf_core_field_exists(struct kernfs_node___6_15, __parent))
-		return (__u64)KLOAD(kernfs_node___6_15, kn, __parent);
-	return (__u64)KLOAD(kernfs_node___old, kn, parent);
-}
-
-/* Of eight bytes of a string those before the first 0; is there one? */
-static __always_inline int until_nul(__u64 *v)
+/* Clear the bytes of *v from the first NUL on.  True: there is one. */
+static __always_inline int cut_at_nul(__u64 *v)
 {
 	/* the lowest bit is that of the first byte that is 0 */
 	__u64 end = (*v - 0x0101010101010101ULL) & ~*v & 0x8080808080808080ULL;
@@ -129,7 +124,7 @@ static __always_inline int until_nul(__u64 *v)
 	return 1;
 }
 
-/* A kernel string, cut to what fits; nothing of what lies behind it. */
+/* Copy a kernel string, cut to CGROUP_NAME, and no bytes after its end. */
 static __always_inline void read_name(char *dst, __u64 src)
 {
 	__u64 *word = (__u64 *)dst;
@@ -140,7 +135,7 @@ static __always_inline void read_name(char *dst, __u64 src)
 	}
 	for (int i = 0; i < CGROUP_NAME / 8; i++) {
 		__u64 v = LOAD(src + i * 8);
-		int end = until_nul(&v);
+		int end = cut_at_nul(&v);
 
 		word[i] = v;
 		if (end)
@@ -149,7 +144,7 @@ static __always_inline void read_name(char *dst, __u64 src)
 	dst[CGROUP_NAME - 1] = 0;
 }
 
-/* Apart, so that its many reads are verified once. */
+/* Global, so that its many reads are verified once. */
 __weak __noinline int ask_cgroup(void)
 {
 	struct scratch *s = scratch();

@@ -3,7 +3,7 @@
 #ifndef BPF_RUNTIME_H
 #define BPF_RUNTIME_H
 
-/* Whose runtime a file is or contains: in file_entry.runtime, messages, batches.
+/* The runtime that a file is or contains: in file_entry.runtime, messages, batches.
  * Values never change their meaning. */
 enum runtime {
 	RUNTIME_NONE = 0,

@@ -1,316 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
 /*
- * sampler - one program for each sample: who runs, and how did it get there
+ * sampler - one program for each sample: which task runs, and with which stack
  *
- * perf_event -> header, kernel stack, user registers -> one call of step() a
- * user frame -> one bpf_ringbuf_output().  step() and resolve() are *global*
- * functions (not static, numbers as arguments, state in a per-CPU map entry):
- * the verifier checks each once, by itself, so the loop around them may run
- * FRAMES_MAX times on every kernel from 5.10 on.
+ * perf_event -> header, kernel stack, user registers -> one call of step() for each user
+ * frame -> one bpf_ringbuf_output().  step() and resolve() are *global* functions (not
+ * static, numbers as arguments, state in a per-CPU map entry): the verifier checks each
+ * once, by itself, so the loop around them may run FRAMES_MAX times on every kernel from
+ * 5.10 on.
  */
-#include "kern.h"
-
-#include <linux/bpf_perf_event.h>
-#include <linux/ptrace.h>
-
-#include "count.h"
-#include "entry.bpf.h"
-#include "frame.h"
-#include "hotspot.bpf.h"
-#include "owner.bpf.h"
-#include "python.bpf.h"
-#include "record.h"
-#include "request.h"
-#include "table.h"
-#include "unwind.bpf.h"
-#include "vma.bpf.h"
-
-#define MEMO		4		/* mappings remembered within a sample */
-#define ASK_NS		100000000ULL	/* a need is asked once in this time */
-#define ASKED_MAX	2048
-#define SHARES_MAX	2048
-#define NAMED_MAX	8192		/* frames whose names were sent */
-#define NAMED_SAMPLE	64		/* so many in one record */
-#define NAMED_NS	30000000000ULL	/* again after this time */
-#define JITS_MAX	512		/* address spaces with code of no file */
-#define FILTER_LEVELS	64		/* parents of a task or of a cgroup */
+#include "filter.bpf.h"
+#include "frames.bpf.h"
+#include "regs.bpf.h"
+#include "requests.bpf.h"
+#include "state.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* --- maps ---------------------------------------------------------------- */
-
-/* Files that the kernel has confirmed.  A hash: looked up once per mapping and sample. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, FILES_MAX);
-	__type(key, struct file_key);
-	__type(value, struct file_entry);
-} files SEC(".maps");
-
-/* Tables and rules.  Inner maps of one fixed size: their lookups are inlined;
- * mappable: loaderd writes them by memcpy. */
-struct slab_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SLAB_ELEMENTS);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, union element);
-} slab0 SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, SLABS_MAX);
-	__type(key, __u32);
-	__array(values, struct slab_map);
-} slabs SEC(".maps") = { .values = { &slab0 } };
-
-/* Records on their way to loaderd; sized by loaderd. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 19);
-} ring SEC(".maps");
-
-/* What BPF asks of loaderd; small, and every entry wakes it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 16);
-} requests SEC(".maps");
-
-/* When a thing was asked for last; LRU: forgetting only asks again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, ASKED_MAX);
-	__type(key, __u64);
-	__type(value, __u64);
-} asked SEC(".maps");
-
-/* What a process or a user has asked for in the present second. */
-struct share {
-	__u64 since_ns, n;
-};
-
-/* LRU: who is forgotten begins anew. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, SHARES_MAX);
-	__type(key, __u64);
-	__type(value, struct share);
-} shares SEC(".maps");
-
-/* A managed frame of a process: sameness of all is sameness of names. */
-struct named_key {
-	__u64 start_ns, exec_id, function;
-	__u32 tgid, cookie;
-};
-
-/* When names were sent last; LRU: forgetting only sends them again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, NAMED_MAX);
-	__type(key, struct named_key);
-	__type(value, __u64);
-} named SEC(".maps");
-
-/* An address space, and what its code is that lies in memory of no file. */
-struct jit_key {
-	__u64 start_ns, exec_id;
-	__u64 tgid;
-};
-
-struct jit_owner {
-	__u64 looked_ns;
-	__u32 tries;		/* while nothing was found */
-	__u32 waits;		/* 1: for a file that nobody knew yet */
-	struct hotspot_vm hotspot;	/* .version 0: it is not HotSpot's */
-};
-
-/* LRU: who is forgotten is looked at again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, JITS_MAX);
-	__type(key, struct jit_key);
-	__type(value, struct jit_owner);
-} jits SEC(".maps");
-
-/* By CPU, sized by loaderd.  No per-CPU map: others can map this one, so that what
- * was counted is there when loaderd is not. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct cpu_counts);
-} counts SEC(".maps");
-
-/* What loaderd leaves for its successor; sized by loaderd, which alone uses it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} left SEC(".maps");
-
-struct memo {
-	__u64 start, end, off;
-	__u32 exe, dir, pages;
-	__u16 has_file;		/* 0: anonymous; 1: known; 2: no number yet */
-	__u16 runtime;		/* enum runtime; RUNTIME_NONE if not known */
-};
-
-#ifdef __TARGET_ARCH_arm64
-typedef struct user_pt_regs regs_t;
-#else
-typedef struct pt_regs regs_t;
-#endif
-
-/* Of one sample (guess.bpf.h). */
-struct guesses {
-	__u32 n;		/* callers that were guessed */
-	__u32 words;		/* looked at */
-	__u32 why;		/* the stack would have ended without the first one; */
-	__u32 at, depth, managed;	/* .n, .st.depth and .managed were so then */
-	__u8 flags;		/* rec.flags, likewise */
-};
-
-struct scratch {
-	__u64 vma[VMA_SCRATCH_WORDS];
-	struct mapping m;
-	struct memo memo[MEMO];
-	struct unwind_state st;
-	regs_t regs;		/* arm64: too large for the stack */
-	__u64 mm;
-	__u64 vdso;
-	__u64 now;
-	__u32 memo_next;
-	__u32 n;		/* words used in rec.words */
-	__u32 no_rule;		/* why the step before had no rule, or 0 */
-	__u32 files_asked;	/* in this sample */
-	__u32 named_words;	/* of names, in this record */
-	__u32 n_named;		/* frames whose names are in it */
-	__u32 managed;		/* managed frames in it */
-	__u32 after;		/* outcome of the step from a runtime's frame */
-	struct guesses guesses;
-	struct python_state python;
-	struct hotspot_state hotspot;
-	struct jit_key jit_key;
-	struct jit_owner jit;
-	__u64 walk_at;		/* where jit_look() looks next; 0: nowhere */
-	__u32 walk_waits;	/* it met a file that nobody knows yet */
-	struct named_key named[NAMED_SAMPLE + 1];	/* by this record */
-	__u64 text[FRAME_MORE_MAX + 1];
-	struct request_file request_file;
-	struct request_cgroup request_cgroup;
-	struct trace_rec rec;
-	__u64 words[REC_WORDS];	/* of rec */
-};
-
-/* All state of the sample that this CPU is at. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct scratch);
-} scratch_map SEC(".maps");
-
-struct file_key identity;	/* answer of identify(), for loaderd */
-__u64 symbol_addr;		/* question of loaderd, for name_symbol() */
-__u32 wake;			/* loaderd for each sample: it sleeps */
-__u32 modules;			/* were loaded or unloaded since loaderd looked */
-__u64 asked_since;		/* what was asked for before is forgotten */
-
-const volatile __u64 ring_wake_bytes = 1 << 18;	/* wake loaderd beyond this */
-const volatile __u32 thread_size = 16384;	/* kernel stack, before 5.15 */
-const volatile struct task_filter filter;		/* constant, so what is not asked for is
-						 * dropped when the program is loaded */
-
-static __always_inline struct scratch *scratch(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&scratch_map, &zero);
-}
-
-static __always_inline struct cpu_counts *counts_here(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	return bpf_map_lookup_elem(&counts, &cpu);
-}
-
-static __always_inline const union element *element_at(__u32 pos)
-{
-	__u32 slab = pos >> SLAB_SHIFT, i = pos & (SLAB_ELEMENTS - 1);
-	void *inner = bpf_map_lookup_elem(&slabs, &slab);
-
-	return inner ? bpf_map_lookup_elem(inner, &i) : NULL;
-}
-
-#include "lookup.bpf.h"
-#include "requests.bpf.h"
-#include "filter.bpf.h"
-#include "regs.bpf.h"
-
-#include "managed.bpf.h"
-#include "jit.bpf.h"
-
-/* --- frames --------------------------------------------------------------- */
-
-/* Find the mapping of pc and remember it; index of the memo, or -1. */
-__weak __noinline int resolve(__u64 pc)
-{
-	struct scratch *s = scratch();
-	struct file_entry *f;
-	struct memo *o;
-	__u32 i;
-
-	if (!s || !vma_lookup(s->mm, pc, &s->m, s->vma) || !s->m.exec)
-		return -1;
-	i = s->memo_next & (MEMO - 1);
-	o = &s->memo[i];
-	/* a mapping that is being written may be torn: not for the next frame */
-	o->start = s->m.busy ? pc : s->m.start;
-	o->end = s->m.busy ? pc + 1 : s->m.end;
-	o->off = s->m.off + (o->start - s->m.start);
-	o->exe = EXE_NONE;
-	o->dir = o->pages = 0;
-	o->runtime = RUNTIME_NONE;
-	o->has_file = s->m.has_file;
-	s->memo_next++;
-	if (!s->m.has_file) {
-		if (!s->vdso || s->m.start != s->vdso) {
-			o->runtime = jit_runtime();
-			return i;
-		}
-		__builtin_memset(&s->m.key, 0, sizeof(s->m.key));
-		s->m.key.size = 1;
-		o->off = 0;
-	}
-	f = bpf_map_lookup_elem(&files, &s->m.key);
-	if (s->m.has_file &&
-	    (!f || (f->state & (FILE_ASK | FILE_ASK_HOST) &&
-		    f->state & asks_of(s->m.file))))
-		ask_file(s, 0);
-	if (!f || f->exe == EXE_NONE) {
-		o->has_file *= 2;
-		return i;
-	}
-	o->has_file = 1;
-	o->exe = f->exe;
-	o->dir = f->dir;
-	o->pages = f->pages;
-	o->runtime = f->runtime;
-	if (!runtime_is_known(f->runtime))
-		count(BPF_RUNTIME_UNKNOWN);
-	return i;
-}
-
-#include "hotspot_frames.bpf.h"
-#include "remember.bpf.h"
-#include "frames.bpf.h"
-
 /* --- the sample ----------------------------------------------------------- */
 
-static __always_inline void describe(struct scratch *s, __u64 task)
+static __always_inline void describe_process(struct scratch *s, __u64 task)
 {
 	struct trace_rec *r = &s->rec;
 	__u64 id = bpf_get_current_pid_tgid(), leader, file;
@@ -348,7 +56,7 @@ static __always_inline __u32 unwind_user(struct scratch *s)
 	__u32 stop = STOP_NOT;
 
 	for (int i = 0; i < FRAMES_MAX; i++) {
-		/* room for the longest frame and two marks behind it */
+		/* room for the longest frame and two marks after it */
 		if (s->n > REC_WORDS_MAX - FRAME_WORDS_MAX - 2)
 			break;
 		stop = step();
@@ -388,13 +96,13 @@ static __always_inline void send(struct scratch *s, __u64 t0)
 }
 
 /* A new sample of the current task. */
-static __always_inline void begin(struct scratch *s, __u64 task)
+static __always_inline void begin_sample(struct scratch *s, __u64 task)
 {
 	s->now = bpf_ktime_get_ns();
 	s->mm = KLOAD(task_struct, task, flags) & PF_KTHREAD ? 0 :
 		(__u64)KLOAD(task_struct, task, mm);
 	s->vdso = s->mm ? (__u64)KLOAD(mm_struct___ctx, s->mm, context.vdso) : 0;
-	describe(s, task);
+	describe_process(s, task);
 	for (int i = 0; i < MEMO; i++)
 		s->memo[i].start = s->memo[i].end = 0;
 	s->memo_next = 0;
@@ -422,9 +130,9 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!s || !(bpf_get_current_pid_tgid() & 0xffffffff))
 		return 0;	/* idle */
-	if (filter.kind != FILTER_ALL && !wanted())
+	if (filter.kind != FILTER_ALL && !current_passes_filter())
 		return 0;
-	begin(s, task);
+	begin_sample(s, task);
 	if (!REGS_IN_USER(&ctx->regs))
 		len = bpf_get_stack(ctx, s->words, KERNEL_MAX * 8, 0);
 	s->n = len > 0 ? len / 8 : 0;
@@ -440,7 +148,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->rec.stop = STOP_COMPAT;
 	} else {
 		take_regs(&s->st, &s->regs);
-		s->rec.stop = guesses_judged(s, unwind_user(s));
+		s->rec.stop = settle_guesses(s, unwind_user(s));
 	}
 	if (may_ask(s->rec.cgroup_id | 1ULL << 63, s->now)) {
 		note_asked(s->rec.cgroup_id | 1ULL << 63, s->now);
@@ -451,9 +159,9 @@ int sample(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * A program begins.  If nobody knows its file yet, it is asked for now: so its table
- * is there before most first samples, and its file is open before a short life ends.
- * A sample that interrupts this may mix what is asked for: loaderd confirms it.
+ * A program begins.  If its file is not known yet, ask for it now: so its table is there
+ * before most first samples, and the file of a short process is opened before its end.
+ * A sample that interrupts this may overwrite the request: loaderd checks it.
  */
 SEC("raw_tp/sched_process_exec")
 int executed(struct bpf_raw_tracepoint_args *ctx)
@@ -462,7 +170,7 @@ int executed(struct bpf_raw_tracepoint_args *ctx)
 	__u64 task = (__u64)bpf_get_current_task(), leader;
 	__u64 mm = (__u64)KLOAD(task_struct, task, mm);
 
-	if (!s || !mm || (filter.kind != FILTER_ALL && !wanted()) ||
+	if (!s || !mm || (filter.kind != FILTER_ALL && !current_passes_filter()) ||
 	    !vma_lookup(mm, KLOAD(mm_struct, mm, start_code), &s->m, s->vma) ||
 	    !s->m.exec || !s->m.has_file ||
 	    bpf_map_lookup_elem(&files, &s->m.key))
@@ -479,9 +187,9 @@ int executed(struct bpf_raw_tracepoint_args *ctx)
 /* --- for loaderd itself ---------------------------------------------------- */
 
 /*
- * Which file is mapped at args[0] of the caller?  By test_run, in the caller's
- * own context: so loaderd learns, from the kernel, what a descriptor is.  0: none;
- * 1; 2: and its path is the host's.
+ * The key of the file that is mapped at args[0] of the caller, into `identity`.  Run by
+ * test_run in the caller's own context: so loaderd learns from the kernel which file a
+ * descriptor has.  0: no file; 1: a file; 2: a file with a path of the host's.
  */
 SEC("raw_tp")
 int identify(struct bpf_raw_tracepoint_args *ctx)
@@ -500,9 +208,9 @@ int identify(struct bpf_raw_tracepoint_args *ctx)
 	return 1 + host_path(m.file);
 }
 
-/* Every executable mapping of a file, of every process that is sampled, of who
- * reads this (loaderd, which checks its own), and of a command's launcher, which
- * maps what the command will, at start (5.12+). */
+/* Every executable mapping of a file, of all processes that are sampled, of the reader
+ * (loaderd, which checks its own), and of a command's launcher, which maps in advance
+ * what the command will (5.12+). */
 SEC("iter/task_vma")
 int list_files(struct bpf_iter__task_vma *ctx)
 {
@@ -513,7 +221,7 @@ int list_files(struct bpf_iter__task_vma *ctx)
 	if (!v || !t || t->pid != t->tgid || !(v->vm_flags & VM_EXEC) ||
 	    !v->vm_file)
 		return 0;
-	if (filter.kind != FILTER_ALL && !is_wanted((__u64)t) &&
+	if (filter.kind != FILTER_ALL && !passes_filter((__u64)t) &&
 	    t->tgid != bpf_get_current_pid_tgid() >> 32 &&
 	    (filter.kind != FILTER_BELOW || (__u64)t->tgid != filter.id[0]))
 		return 0;
@@ -522,7 +230,7 @@ int list_files(struct bpf_iter__task_vma *ctx)
 	n.start = v->vm_start;
 	n.end = v->vm_end;
 	file_key_of((__u64)v->vm_file, &n.key);
-	n.ask = asks_of((__u64)v->vm_file);
+	n.ask = ask_bits_of((__u64)v->vm_file);
 	n.runs = t->on_rq != 0;
 	n.ns_tgid = host_mounts((__u64)t) ? own_number((__u64)t) : 0;
 	bpf_seq_write(ctx->meta->seq, &n, sizeof(n));
@@ -530,8 +238,8 @@ int list_files(struct bpf_iter__task_vma *ctx)
 }
 
 /*
- * A module's code will run, or was unloaded: addresses may have other names now.  Of its
- * own two tracepoints; its first instruction runs after the former.
+ * A module was loaded or unloaded: addresses may have other names now.  Attached to both
+ * tracepoints; code of a new module runs after its tracepoint.
  */
 SEC("raw_tp")
 int modules_changed(struct bpf_raw_tracepoint_args *ctx)
@@ -541,9 +249,9 @@ int modules_changed(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * "name+offset/size [module]" of symbol_addr, for who reads this iterator over
- * a map of one element: no kallsyms, no CAP_SYSLOG, right for modules and BPF
- * programs.  bpf_seq_printf() knows %pB from 5.9 on, bpf_snprintf() from 5.13.
+ * "name+offset/size [module]" of symbol_addr, for the reader of this iterator over a map
+ * of one element: without kallsyms or CAP_SYSLOG, and correct for modules and BPF
+ * programs.  bpf_seq_printf() has %pB from 5.9 on, bpf_snprintf() from 5.13.
  */
 SEC("iter/bpf_map_elem")
 int name_symbol(struct bpf_iter__bpf_map_elem *ctx)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * slab - where elements lie
+ * slab - storage of tables and rules
  *
  * Tables and rules are kept in elements of 64 bytes, one cache line, and these
- * in slabs: arrays of one fixed size.  loaderd makes them and does not know what they
- * mean; the hub, which writes them, does: table.h.
+ * in slabs: arrays of one fixed size.  loaderd creates them without knowing their
+ * contents; the hub writes them: table.h.
  */
 #ifndef BPF_SLAB_H
 #define BPF_SLAB_H

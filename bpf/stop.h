@@ -23,7 +23,7 @@ enum stop_reason {
 	STOP_NO_PROGRESS,	/* caller's frame not above this one */
 	STOP_READ,		/* stack not readable */
 	STOP_COMPAT,		/* 32-bit process: not unwound */
-	STOP_INTERNAL,		/* map entry missing: our own fault */
+	STOP_INTERNAL,		/* map entry missing: a fault of trifold */
 	STOP_GUESSED,		/* as COMPLETE, but callers were guessed: guess.bpf.h */
 	STOP__MAX
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * table - how unwind tables lie in memory
+ * table - layout of unwind tables in memory
  *
- * A table answers: at this place in this file, by which rule does one get
- * from a frame to its caller?  Places are *file offsets*, not virtual
+ * A table gives, for a place in a file, the rule that leads from a frame to its caller.
+ * Places are *file offsets*, not virtual
  * addresses, so no program headers are needed in the kernel, and a file with
  * several executable segments is nothing special.
  *
@@ -16,10 +16,10 @@
  * An index element holds the low half of the first row of 32 row elements, so
  * a lookup touches one or two lines of index and one of rows.
  *
- * Two forms: in the kernel (struct file_entry; element positions name slab and
- * element, rules are global numbers), and on the way from a worker to the hub
- * (struct table_hdr in a sealed memfd; positions and rules local to it).  The hub
- * decides where elements go and which number a rule has.
+ * Two forms: in the kernel (struct file_entry; positions of elements name slab and
+ * element, rules are global numbers), and on the way from a worker to the hub (struct
+ * table_hdr in a sealed memfd; positions and rules are local to it).  The hub assigns
+ * elements and numbers of rules.
  */
 #ifndef BPF_TABLE_H
 #define BPF_TABLE_H
@@ -50,7 +50,7 @@ enum cfa_kind {
 	CFA_PLT,		/* x86-64: sp + 8 + ((pc & 15) >= 11 ? 8 : 0) */
 	CFA_SIGNAL,		/* signal frame: all from the ucontext */
 	CFA_UNSUPPORTED,	/* CFI says something that rules cannot */
-	CFA_RUNTIME,		/* no rule: of the file, what its runtime's unwinder
+	CFA_RUNTIME,		/* no rule: what the unwinder of the file's runtime
 				 * must know (RUNTIME_* below); at place 0, where no
 				 * code is */
 	CFA__MAX
@@ -64,18 +64,18 @@ enum ra_kind {
 };
 
 /*
- * Registers that a CFA may hang on, beside SP and FP.  First the callee-saved
- * ones, followed from frame to frame: x86-64 rbx r12 r13 r14 r15; arm64 x19 to
+ * Registers that a CFA may depend on, apart from SP and FP.  First the callee-saved
+ * ones, which are followed from frame to frame: x86-64 rbx r12 r13 r14 r15; arm64 x19 to
  * x23.  Then those that calls may clobber, known only where execution was
  * interrupted: x86-64 rax rdx rcx rsi rdi r8 r9 r10 r11; arm64 x30 (LR) x0 x13.
  */
 #define SAVED_REGS	5
 #define SAVED_FP	SAVED_REGS	/* bit of FP in .saved and .by_fp */
 #define REGS_MAX	16		/* a power of two */
-#define RULE_INJECTED	0x40		/* in .saved: was put between two
-					 * instructions of the caller's */
+#define RULE_INJECTED	0x40		/* in .saved: the frame was put between two
+					 * instructions of the caller */
 #define RULE_ELSEWHERE	0x80		/* in .saved: the caller's frame lies on
-					 * another stack, maybe further down */
+					 * another stack, maybe at a lower address */
 
 #define RULE_LOOP		0x40		/* in .by_fp: the loop of an interpreter,
 					 * whose unwinder has frames for it */
@@ -130,7 +130,7 @@ union element {
 _Static_assert(sizeof(union element) == sizeof(struct slab_element),
 	       "element: one cache line");
 
-/* A slab on its way: from loaderd to the successor of a hub. */
+/* A slab on its way from loaderd to the successor of a hub. */
 struct slab_copy {
 	union element element[SLAB_ELEMENTS];
 };

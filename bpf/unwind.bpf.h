@@ -2,10 +2,10 @@
 /*
  * unwind - from a frame to its caller, by rule or by frame pointer
  *
- * Pure functions of (state, rule) that read memory only through
- * bpf_probe_read_user(); compiled for the kernel and for the host, where the
- * tests answer from recorded memory.  On any outcome but STOP_NOT the state is
- * as it was.  Everything read here was written by the profiled process.
+ * Pure functions of (state, rule) that read memory only through bpf_probe_read_user();
+ * compiled for the kernel and for the host, where tests supply the memory.  On any
+ * outcome but STOP_NOT the state is unchanged.  Everything read here was written by the
+ * profiled process.
  */
 #ifndef BPF_UNWIND_BPF_H
 #define BPF_UNWIND_BPF_H
@@ -19,12 +19,12 @@
 #define WINDOW_MIN	8	/* below a CFA: return address, saved registers */
 #define EXACT		1	/* first frame, or interrupted by a signal */
 #define EXACT_PC	2	/* interrupted, but not all registers are known */
-#define FP_REACH	(1ULL << 20)	/* larger frames are not believed */
+#define FP_REACH	(1ULL << 20)	/* bytes of a frame, at most */
 
 enum unwind_found {
 	FOUND_BY_RULE = 0,
-	FOUND_BY_FP,		/* the frame below keeps frame pointers */
-	FOUND_BY_CALL,		/* the frame below is none: unwind_bare() */
+	FOUND_BY_FP,		/* the callee keeps frame pointers */
+	FOUND_BY_CALL,		/* the callee has no frame: unwind_frameless() */
 };
 
 struct unwind_state {
@@ -36,8 +36,8 @@ struct unwind_state {
 	__u64 window_at;
 	__u32 window_len;	/* 0 at the start of a sample */
 	__u64 entry;		/* if fp is 0: sp when the process began */
-	__u32 depth;		/* frames left behind */
-	__u32 exact;		/* EXACT, EXACT_PC, or 0: behind a call */
+	__u32 depth;		/* frames that were left */
+	__u32 exact;		/* EXACT, EXACT_PC, or 0: pc is after a call */
 	__u32 found;		/* enum unwind_found, of this frame, if not exact */
 };
 
@@ -54,7 +54,7 @@ struct unwind_state {
 #define REG_RESULT	(SAVED_REGS + 1)	/* of a system call: x0 */
 #define RA_MASK		0x0000ffffffffffffULL	/* without a PAC */
 #else
-/* include/uapi/asm/ucontext.h, sigcontext.h: gregs behind 40 bytes, in the
+/* include/uapi/asm/ucontext.h, sigcontext.h: gregs after 40 bytes, in the
  * order r8-r15 di si bp bx dx ax cx sp ip; sp points at the ucontext */
 #define SIG_REGS	40
 #define SIG_FP		10
@@ -70,9 +70,9 @@ struct unwind_state {
 #endif
 
 /*
- * One bpf_probe_read_user() costs as much as the rest of a step (73 of 104 ns,
- * docs/BENCHMARKS.md), whatever its length.  So the stack is read in windows:
- * from just below a CFA upwards, where the next frames lie.
+ * One bpf_probe_read_user() takes more time than the rest of a step (73 of 104 ns,
+ * docs/BENCHMARKS.md), whatever its length.  So the stack is read in windows: from just
+ * below a CFA upwards, where the next frames lie.
  */
 static __always_inline void unwind_window(struct unwind_state *st, __u64 at)
 {
@@ -90,8 +90,8 @@ static __always_inline void unwind_window(struct unwind_state *st, __u64 at)
 		st->window_len = 0;
 }
 
-/* A word of the target: from the window if it holds it.  Aligned, as stacks are:
- * bytes of two words are none of its own (frames.bpf.h says what may leave). */
+/* Read a word of the target, from the window if it is there.  It must be aligned, as
+ * stacks are: bytes of two words make no word (frames.bpf.h says what may leave). */
 static __always_inline int unwind_word(const struct unwind_state *st,
 				       __u64 *dst, __u64 addr)
 {
@@ -108,7 +108,7 @@ static __always_inline int unwind_word(const struct unwind_state *st,
 	return bpf_probe_read_user(dst, sizeof(*dst), (void *)addr);
 }
 
-/* All registers from the signal frame at sp. */
+/* Take all registers from the signal frame at sp. */
 static __always_inline enum stop_reason unwind_signal(struct unwind_state *st)
 {
 	__u64 at = st->sp + SIG_REGS, pc, sp, fp;
@@ -127,7 +127,7 @@ static __always_inline enum stop_reason unwind_signal(struct unwind_state *st)
 	return STOP_NOT;
 }
 
-/* The canonical frame address; 0 when it cannot be had. */
+/* The canonical frame address; 0: unknown. */
 static __always_inline __u64 unwind_cfa(const struct unwind_state *st,
 					const struct unwind_rule *r)
 {
@@ -174,7 +174,7 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 	if (st->exact != EXACT && (r->ra_reg >= SAVED_REGS || r->cfa_reg >= SAVED_REGS))
 		return STOP_UNSUPPORTED;
 	cfa = unwind_cfa(st, r);
-	/* it is sp where the return address is in a register, or was just popped */
+	/* equal to sp where the return address is in a register, or was just popped */
 	if (cfa <= st->sp &&
 	    !(cfa == st->sp && (r->ra == RA_REG || st->exact)) &&
 	    !(cfa && r->saved & RULE_ELSEWHERE))
@@ -204,9 +204,9 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 	return STOP_NOT;
 }
 
-/* Was nothing called yet?  exec clears all registers (ELF_PLAT_INIT,
- * start_thread()), and the entry of ld.so has no CFI. */
-static __always_inline int unwind_fresh(const struct unwind_state *st)
+/* True before the first call: exec clears all registers (ELF_PLAT_INIT, start_thread()),
+ * and the entry of ld.so has no CFI. */
+static __always_inline int unwind_registers_are_zero(const struct unwind_state *st)
 {
 	__u64 any = 0;
 
@@ -215,10 +215,10 @@ static __always_inline int unwind_fresh(const struct unwind_state *st)
 	return !any;
 }
 
-/* Where the caller of an exact frame left its return address if this function
- * has no frame yet, any more, or at all; the caller's sp goes to *sp. */
-static __always_inline __u64 unwind_bare_ra(const struct unwind_state *st,
-					    __u64 *sp)
+/* The return address of an exact frame whose function has no frame yet, any more, or at
+ * all; 0: unknown.  The caller's sp goes to *sp. */
+static __always_inline __u64 unwind_frameless_ra(const struct unwind_state *st,
+						 __u64 *sp)
 {
 	__u64 top = 0, ra = 0;
 
@@ -227,7 +227,7 @@ static __always_inline __u64 unwind_bare_ra(const struct unwind_state *st,
 		return 0;
 #ifdef __TARGET_ARCH_arm64
 	*sp = st->sp;
-	/* pushed, but who knows how far; else in lr */
+	/* the frame may be half pushed; else it is in lr */
 	return top == st->fp ? 0 : st->regs[SAVED_REGS] & RA_MASK;
 #else
 	*sp = st->sp + (top == st->fp ? 16 : 8);	/* fp was just pushed */
@@ -236,13 +236,13 @@ static __always_inline __u64 unwind_bare_ra(const struct unwind_state *st,
 }
 
 /*
- * Is this such a function?  Then the call before that return address goes to
- * it, while the one before the frame's goes to another; of the two, it goes to
- * the one that begins nearest below pc.  Else 0, and st is as it was.
+ * Move st to the caller of such a function, if this is one: then the call before that
+ * return address goes to it, and the call before the frame's return address to another;
+ * of two targets below pc the nearer one counts.  Else 0, and st is unchanged.
  */
-static __always_inline int unwind_bare(struct unwind_state *st)
+static __always_inline int unwind_frameless(struct unwind_state *st)
 {
-	__u64 sp = 0, ra = unwind_bare_ra(st, &sp), framed = 0;
+	__u64 sp = 0, ra = unwind_frameless_ra(st, &sp), framed = 0;
 	__u32 d;
 
 	if (ra < 4096)
@@ -262,8 +262,8 @@ static __always_inline int unwind_bare(struct unwind_state *st)
 }
 
 /*
- * A call through a bad pointer: nothing is mapped at pc, and a signal says so.  Where
- * the call before the return address may have gone anywhere, it was that one.
+ * A call through a bad pointer: nothing is mapped at pc, which a signal has interrupted.
+ * If the call before the return address may go anywhere, it was that one.
  */
 static __always_inline int unwind_bad_call(struct unwind_state *st)
 {
@@ -289,8 +289,8 @@ static __always_inline int unwind_bad_call(struct unwind_state *st)
 	return 1;
 }
 
-/* Does the code say that nothing called this frame, of which no row is known? */
-static __always_inline int unwind_begins(const struct unwind_state *st)
+/* Does the code of this frame, which has no row, show that nothing called it? */
+static __always_inline int unwind_is_first_by_code(const struct unwind_state *st)
 {
 	if (st->exact)
 		return st->exact == EXACT && !st->regs[REG_RESULT] &&
@@ -298,9 +298,9 @@ static __always_inline int unwind_begins(const struct unwind_state *st)
 	return is_fiber_end(st->pc + 1);
 }
 
-/* Is this the frame in which the process began?  Then argc is at its sp, or,
- * in glibc's _start for x86-64, behind two words: the first is where the second
- * is, so neither is a return address. */
+/* Is this the frame in which the process began?  Then argc is at its sp or, in glibc's
+ * _start for x86-64, after two words: the first is the address of the second, so neither
+ * is a return address. */
 static __always_inline int unwind_at_entry(const struct unwind_state *st)
 {
 	__u64 word = 0;
@@ -311,18 +311,17 @@ static __always_inline int unwind_at_entry(const struct unwind_state *st)
 }
 
 /*
- * Frame pointers lead no further: fp is zero, or points to zeroes.  Is this the
- * outermost frame?  By the ABI (System V AMD64 3.4.1, AAPCS64 6.4.6) it is, but
- * most code keeps other things in that register, which are zero often enough.
- * So something must say that this is the end: a chain of frame pointers led
- * here; or a rule did, to a place without a row, as is the assembler in which
- * threads begin and which clears fp; or the process began in this frame.
+ * Frame pointers lead no further: fp is zero, or points to zeroes.  Is this the outermost
+ * frame?  By the ABI (System V AMD64 3.4.1, AAPCS64 6.4.6) it is, but most code keeps
+ * other values in that register, which often are zero.  So there must be another sign: a
+ * chain of frame pointers led here; or a rule led to a place without a row, like the
+ * assembler in which threads begin, which clears fp; or the process began in this frame.
  */
-static __always_inline int unwind_ends(const struct unwind_state *st,
-				       enum stop_reason why)
+static __always_inline int unwind_is_outermost(const struct unwind_state *st,
+					       enum stop_reason why)
 {
 	if (st->exact)
-		return !st->fp && unwind_fresh(st);
+		return !st->fp && unwind_registers_are_zero(st);
 	return st->found == FOUND_BY_FP ||
 	       (st->found == FOUND_BY_RULE && why == STOP_NO_ROW) ||
 	       (!st->fp && unwind_at_entry(st));
@@ -337,9 +336,9 @@ unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 {
 	__u64 pair[2];
 
-	if (st->exact && unwind_bare(st))
+	if (st->exact && unwind_frameless(st))
 		return STOP_NOT;
-	if (!st->fp && unwind_ends(st, why))
+	if (!st->fp && unwind_is_outermost(st, why))
 		return STOP_COMPLETE;
 	if (st->fp < st->sp || (st->fp & 7) || st->fp - st->sp > FP_REACH)
 		return why;
@@ -349,11 +348,11 @@ unwind_fp_step(struct unwind_state *st, enum stop_reason why)
 		return why;
 	pair[1] &= RA_MASK;
 	if (!pair[0] && !pair[1])
-		return unwind_ends(st, why) ? STOP_COMPLETE : why;
+		return unwind_is_outermost(st, why) ? STOP_COMPLETE : why;
 	if (pair[1] < 4096)
 		return why;
-	/* the caller keeps something else in its frame pointer; or these are no
-	 * such words, and point to the stack, which may be executable */
+	/* the caller uses its frame pointer for something else, or these words are no
+	 * such pair and point to the stack, which may be executable */
 	if (((pair[0] && pair[0] <= st->fp) || pair[1] - st->sp < FP_REACH) &&
 	    call_distance(pair[1], st->pc) > CALL_ELSEWHERE)
 		return why;

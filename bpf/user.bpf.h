@@ -3,8 +3,9 @@
 #ifndef BPF_USER_BPF_H
 #define BPF_USER_BPF_H
 
-#include <bpf/bpf_helpers.h>
 #include <linux/types.h>
+
+#include <bpf/bpf_helpers.h>
 
 static __always_inline __u64 user_word(__u64 addr)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * vma - which mapping of a process holds a user address, and which file is
- * mapped there: the kernel's own VMA tree, walked by hand without its lock.
- * Works with interrupts off (perf event, NMI), any number of times a sample.
+ * vma - which mapping of a process holds a user address, and which file is mapped there:
+ * a walk of the kernel's own VMA tree without its lock.  Works with interrupts off (perf
+ * event, NMI), any number of times in a sample.
  *
- * Why this is safe: BPF programs run under RCU, each load is checked for
- * faults, each loop is bounded.  A tree that changes under the walk costs a
- * miss at worst: vma_read() accepts a VMA only if it is of this mm and holds
- * the address, and looks at these fields again at the end, since the kernel
- * may reuse a VMA's memory at once (< 6.4, >= 6.15).
+ * Why this is safe: BPF programs run under RCU, each load is checked for faults, each
+ * loop is bounded.  If the tree changes during the walk, the result is a miss at worst:
+ * a VMA is accepted only if it is of this mm and holds the address, and these fields are
+ * read again at the end, since the kernel may reuse a VMA's memory at once (< 6.4,
+ * >= 6.15).
  *
  * Two ways to read, chosen when the program is loaded (the kfunc is weak, the
  * verifier drops the dead branch): plain loads by bpf_rdonly_cast, 6.2 and
@@ -17,9 +17,9 @@
  *
  * Layouts: lib/maple_tree.c and include/linux/maple_tree.h of Linux 6.1 - 7.3
  * (node type in bits 3-6 of a pointer, the root marked by 2 in bits 0-1, a zero
- * pivot ends a node); mm/mmap.c of Linux 5.10.  Offsets, pivot counts and type
- * numbers come from BTF, so a new layout misses or fails to load, but does not
- * lie; loaderd also tries the walk on its own mappings at start.
+ * pivot ends a node); mm/mmap.c of Linux 5.10.  Offsets, pivot counts and type numbers
+ * come from BTF, so with a new layout the walk misses or fails to load, but gives no
+ * wrong answer; loaderd also tests it on its own mappings at start.
  */
 #ifndef BPF_VMA_BPF_H
 #define BPF_VMA_BPF_H
@@ -76,7 +76,7 @@ static __always_inline int maple_layout(__u32 type, struct maple_layout *l)
 
 /* --- by plain loads ------------------------------------------------------ */
 
-/* *low: where the mapping or gap begins, at most; may be NULL. */
+/* *low: the start of the mapping or gap, or a lower address; may be NULL. */
 static __always_inline __u64 typed_maple_find(__u64 root, __u64 addr, __u64 *low)
 {
 	struct maple_layout l;
@@ -199,7 +199,7 @@ static __always_inline __u64 probe_maple_find(__u64 root, __u64 addr,
 	return 0;
 }
 
-/* *below: where the nearest mapping ends that lies further down; may be NULL. */
+/* *below: the end of the nearest mapping further down; may be NULL. */
 static __always_inline __u64 probe_rb_find(__u64 node, __u64 addr,
 					   __u64 *below, __u64 *scratch)
 {
@@ -342,9 +342,8 @@ static __always_inline int vma_lookup(__u64 mm, __u64 addr, struct mapping *m,
 }
 
 /*
- * To walk down all mappings: as vma_lookup(), and sets *next to where to look then,
- * 0 if there is nothing further down.  Each step is a lookup; before 6.1 a gap costs
- * none, later one.
+ * One step of a walk down all mappings: as vma_lookup(), and *next is the address of the
+ * next step; 0: there is nothing further down.  A gap is a step of its own since 6.1.
  */
 static __always_inline int vma_down(__u64 mm, __u64 addr, struct mapping *m,
 				    __u64 *scratch, __u64 *next)
@@ -380,11 +379,11 @@ static __always_inline void file_key_of(__u64 file, struct file_key *k)
 }
 
 /*
- * Is the path of an open file the host's?  1 if it was opened by a mount of a
- * mount namespace that belongs to the host's user namespace: there only the
- * host's root makes mounts, while in one of his own any user makes any path lead
- * to any file.  Of the mount, not of the process: descriptors travel.  A mount
- * of no namespace (the kernel's own: NULL or an error; detached) has no path.
+ * Is the path of an open file the host's?  1 if it was opened through a mount of a mount
+ * namespace that belongs to the host's user namespace: there only the host's root can
+ * mount, while in a user namespace of their own users can make any path lead to any file.
+ * The mount decides, not the process, as descriptors can be passed on.  A mount of no
+ * namespace (internal to the kernel: NULL or an error; detached) has no path.
  */
 static __always_inline __u32 host_path(__u64 file)
 {
@@ -399,7 +398,7 @@ static __always_inline __u32 host_path(__u64 file)
 	return user && !KLOAD(user_namespace, user, level);
 }
 
-/* Are all mounts that a task sees made by the host's root?  As in host_path(). */
+/* Were all mounts that a task sees made by the host's root?  As in host_path(). */
 static __always_inline __u32 host_mounts(__u64 task)
 {
 	__u64 ns = (__u64)KLOAD(task_struct, task, nsproxy), user;

@@ -99,7 +99,7 @@ static int mapped_open_path(const char *path, const struct mapped_line *l, bool 
 	return fd;
 }
 
-/* The file itself, which may be deleted; who may not do that, goes by its path. */
+/* Open the file itself, which may be deleted; without the privilege, open its path. */
 static int mapped_open_file(pid_t pid, const struct mapped_line *l)
 {
 	char path[PATH_MAX + 32];
@@ -214,7 +214,7 @@ static uint64_t mapped_stack(pid_t pid)
 		return 0;
 	p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
 	fclose(f);
-	/* behind the name, field 3; startstack is 28 (proc(5)) */
+	/* field 3, after the name; startstack is field 28 (proc(5)) */
 	for (int field = 2; p && field < 28; field++)
 		p = strchr(p + 1, ' ');
 	if (p)

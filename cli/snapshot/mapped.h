@@ -28,10 +28,10 @@ struct mapped {
 int mapped_open(struct mapped *m, pid_t pid);
 
 /* Append all but the threads (docs/SNAPSHOT.md): files that were not there at
- * mapped_open() get numbers behind the others, and no descriptor.  0 or -errno. */
+ * mapped_open() get numbers after the others, and no descriptor.  0 or -errno. */
 int mapped_describe(struct mapped *m, struct buffer *to);
 
-/* Files of a core by their paths, each with a NUL behind it, below the directory root
+/* Files of a core by their paths, each terminated by NUL, below the directory root
  * (NULL: /).  0 or -errno. */
 int mapped_open_paths(struct mapped *m, const char *paths, size_t len, const char *root);
 

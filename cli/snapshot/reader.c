@@ -137,7 +137,7 @@ int reader_start(struct reader *r, const char *libexec, int memory,
 	return r->pid < 0 ? -1 : 0;
 }
 
-/* More of what it says.  1; 0: it has ended; -1: it takes too long. */
+/* Read more of its output.  1; 0: it has ended; -1: it takes too long. */
 static int reader_more(struct reader *r, size_t max, struct buffer *to, uint64_t until)
 {
 	struct pollfd p = { .fd = r->from, .events = POLLIN };
@@ -151,8 +151,10 @@ static int reader_more(struct reader *r, size_t max, struct buffer *to, uint64_t
 	if (!p.revents)
 		return 1;
 	n = read(r->from, to->data + to->len, 512);
-	to->len += n > 0 ? (size_t)n : 0;
-	return n > 0;
+	if (n <= 0)
+		return 0;
+	to->len += (size_t)n;
+	return 1;
 }
 
 static int reader_failed(struct reader *r, int how)

@@ -27,7 +27,7 @@
 
 /* --- what goes wrong ------------------------------------------------------------------- */
 
-/* The number behind "KEY:" in /proc/PID/status; or -1. */
+/* The number after "KEY:" in /proc/PID/status; or -1. */
 static long snapshot_status(pid_t pid, const char *key)
 {
 	char path[48], line[256];
@@ -67,8 +67,8 @@ static void snapshot_forbidden(pid_t pid)
 		log_err("process %d is being traced by process %ld (a debugger?): end "
 			"that first", pid, tracer);
 	else if (scope == 3)
-		log_err("process %d: kernel.yama.ptrace_scope is 3: nobody may look "
-			"into a process until the next boot", pid);
+		log_err("process %d: kernel.yama.ptrace_scope is 3: processes cannot "
+			"be inspected until the next boot", pid);
 	else if (geteuid() && snapshot_status(pid, "Uid") != (long)getuid())
 		log_err("process %d belongs to another user: use sudo", pid);
 	else if (geteuid() && scope)
@@ -167,8 +167,8 @@ static bool snapshot_agreed(const struct options *o, const char *path)
 	if (o->yes)
 		return true;
 	if (!isatty(STDIN_FILENO)) {
-		log_err("nobody can be asked, since standard input is no terminal: "
-			"--yes writes it");
+		log_err("cannot ask for confirmation, since standard input is no terminal: "
+			"use --yes");
 		return false;
 	}
 	printf("Write this to %s? [y/N] ", path);
@@ -177,7 +177,7 @@ static bool snapshot_agreed(const struct options *o, const char *path)
 	       (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-/* It belongs to who called sudo, as recordings do. */
+/* The file belongs to the user who called sudo, as recordings do. */
 static int snapshot_write(const char *path, int result)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -190,8 +190,9 @@ static int snapshot_write(const char *path, int result)
 		log_err("%s: %m", path);
 		return 1;
 	}
-	r = lseek(result, 0, SEEK_SET) < 0 ? -errno :
-	    read_all(result, SNAPSHOT_BYTES_MAX, &all);
+	r = lseek(result, 0, SEEK_SET) < 0 ? -errno : 0;
+	if (!r)
+		r = read_all(result, SNAPSHOT_BYTES_MAX, &all);
 	if (!r && all.len > SNAPSHOT_BYTES_MAX)
 		r = -E2BIG;
 	if (!r)
@@ -211,7 +212,7 @@ static int snapshot_write(const char *path, int result)
 	return r != 0;
 }
 
-/* What the reader says of it is text of ours; it was in the hands of foreign data. */
+/* The summary is text of the reader, which has parsed foreign data: quote it. */
 static void snapshot_show(const struct buffer *summary)
 {
 	printf("The snapshot holds, of this process:\n  ");
@@ -227,20 +228,21 @@ static void snapshot_show(const struct buffer *summary)
 	       "compressed:\n`gzip -dc FILE | less` shows all of it.\n");
 }
 
-/* What the reader has read is shown and written.  The exit status. */
+/* Show and write what the reader has made.  Returns the exit status. */
 static int snapshot_finish(const struct options *o, struct reader *reader,
 			   const char *path)
 {
 	struct buffer summary = { 0 };
-	int r = reader_finish(reader, READER_SUMMARY_MAX, &summary) ? 1 : 0;
+	int status = 1;
 
-	if (!r) {
+	if (!reader_finish(reader, READER_SUMMARY_MAX, &summary)) {
 		snapshot_show(&summary);
-		r = snapshot_agreed(o, path) ? snapshot_write(path, reader->result) :
-		    NOTHING;
+		status = NOTHING;
+		if (snapshot_agreed(o, path))
+			status = snapshot_write(path, reader->result);
 	}
 	free(summary.data);
-	return r;
+	return status;
 }
 
 static int snapshot_of(const struct options *o, pid_t pid, const char *path)
@@ -252,10 +254,16 @@ static int snapshot_of(const struct options *o, pid_t pid, const char *path)
 	if (memory < 0)
 		return 1;
 	r = mapped_open(&m, pid);
-	r = r ? snapshot_refuse(pid, r) : reader_start(&reader, o->libexec, memory, &m, NULL);
+	if (r)
+		r = snapshot_refuse(pid, r);
+	else
+		r = reader_start(&reader, o->libexec, memory, &m, NULL);
 	if (!r)
 		r = snapshot_take(&reader, &m);
-	r = r ? 1 : snapshot_finish(o, &reader, path);
+	if (r)
+		r = 1;
+	else
+		r = snapshot_finish(o, &reader, path);
 	reader_end(&reader);
 	mapped_close(&m);
 	close(memory);
@@ -296,7 +304,10 @@ static int snapshot_of_core(const struct options *o, const char *path)
 	r = snapshot_core_paths(o, core, &m);
 	if (!r)
 		r = reader_start(&reader, o->libexec, core, &m, SNAPSHOT_CORE);
-	r = r ? 1 : snapshot_finish(o, &reader, path);
+	if (r)
+		r = 1;
+	else
+		r = snapshot_finish(o, &reader, path);
 	reader_end(&reader);
 	mapped_close(&m);
 	close(core);

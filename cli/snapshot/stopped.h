@@ -15,7 +15,7 @@
 #include "common/buffer.h"
 #include "common/vector.h"
 
-#define STOPPED_THREADS_MAX	1024	/* whose stacks are kept; all stop */
+#define STOPPED_THREADS_MAX	1024	/* have their stacks kept; all stop */
 
 struct stopped_thread {
 	pid_t tid;

@@ -3,7 +3,7 @@
  * core - a core file in place of a process
  *
  * ELF, as Linux writes it (fs/binfmt_elf.c; core(5)): notes NT_PRSTATUS of each thread,
- * on arm64 with NT_ARM_TLS and NT_ARM_SYSTEM_CALL behind it, NT_FILE, and a PT_LOAD of
+ * on arm64 with NT_ARM_TLS and NT_ARM_SYSTEM_CALL after it, NT_FILE, and a PT_LOAD of
  * each mapping.  All of it is foreign.  What memory is not in it, since it is as in its
  * file, is read from there.
  */

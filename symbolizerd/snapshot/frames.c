@@ -70,8 +70,13 @@ static int frames_add(struct walk *w, const struct managed *m,
 	     i += frame_words(rec->words[i])) {
 		uint64_t word = rec->words[i];
 
-		if (!(FRAME_KIND(word) == FRAME_MANAGED ? frames_managed(m, word, to) :
-							   frames_other(w, word, to)))
+		bool added;
+
+		if (FRAME_KIND(word) == FRAME_MANAGED)
+			added = frames_managed(m, word, to);
+		else
+			added = frames_other(w, word, to);
+		if (!added)
 			return -ENOMEM;
 	}
 	return 0;

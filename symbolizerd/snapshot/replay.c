@@ -35,10 +35,10 @@ static void replay_looked_up(void *ctx, uint32_t file, uint64_t off)
 		r->misses->rows++;
 }
 
-#define BEHIND	(2ULL << TABLE_PAGE_SHIFT)
+#define BEYOND	(2ULL << TABLE_PAGE_SHIFT)
 
-/* The rows of this file as a worker would lay them out.  One far behind them: a file
- * whose places have no rule is none without a table. */
+/* The rows of this file as a worker would lay them out, and one far beyond them: a file
+ * of which no place has a rule still has a table. */
 static void replay_table(void *ctx, uint32_t file, struct walk_file *ret)
 {
 	static const struct unwind_rule end = { .cfa = CFA_END };
@@ -55,10 +55,11 @@ static void replay_table(void *ctx, uint32_t file, struct walk_file *ret)
 		if (row->file != file)
 			continue;
 		err = table_builder_add(&b, row->start, row->end, &row->rule);
-		last = row->end > last ? row->end : last;
+		if (row->end > last)
+			last = row->end;
 	}
 	if (!err && last)
-		err = table_builder_add(&b, last + BEHIND, last + BEHIND + 1, &end);
+		err = table_builder_add(&b, last + BEYOND, last + BEYOND + 1, &end);
 	if (!err)
 		err = table_builder_finish(&b, &table, &len);
 	table_builder_fini(&b);

@@ -254,7 +254,9 @@ static enum taking_kind taking_kind_of(const struct snapshot *s, uint64_t at)
 		return OF_OTHER;
 	if (m->file != SNAPSHOT_NO_FILE)
 		return m->exec ? OF_CODE : OF_DATA;
-	return m->stack ? OF_STACKS : m->heap ? OF_HEAP : OF_OTHER;
+	if (m->stack)
+		return OF_STACKS;
+	return m->heap ? OF_HEAP : OF_OTHER;
 }
 
 static uint32_t taking_bytes_of(const struct snapshot_page *p)

@@ -39,7 +39,7 @@ int taking_walk_again(struct taken_process *c);
 /* Give native frames the names of their functions. */
 void taking_names(struct taken_process *c);
 
-/* For the person who decides: what kinds of memory are in it, and how much. */
+/* A summary for the user to decide: kinds of memory in it, and how much of each. */
 void taking_summary(const struct taken_process *c, FILE *to);
 
 void taking_fini(struct taken_process *c);

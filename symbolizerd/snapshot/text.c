@@ -130,7 +130,7 @@ void text_write(const struct snapshot *s, struct buffer *to)
 
 /* --- from text -------------------------------------------------------------------- */
 
-/* What is left of a line.  A getter takes a word and the blank behind it. */
+/* The rest of a line.  A getter takes a word and the blank after it. */
 struct text_line {
 	const char *p, *end;
 };
@@ -147,7 +147,9 @@ static bool text_word(struct text_line *l, const char **word, size_t *len)
 
 static int text_digit(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 static bool text_hex(struct text_line *l, uint64_t max, uint64_t *ret)
@@ -454,8 +456,9 @@ int text_read(const void *text, size_t len, struct snapshot *s)
 			return n;
 		if (line == sizeof(last) - 1 && !memcmp(p, last, line) && n > 1)
 			return nl + 1 == end ? 0 : n + 1;
-		if (n == 1 ? line != sizeof(first) - 1 || memcmp(p, first, line) :
-			     !text_one_line(s, (struct text_line){ p, nl }))
+		if (n == 1 && (line != sizeof(first) - 1 || memcmp(p, first, line)))
+			return n;
+		if (n > 1 && !text_one_line(s, (struct text_line){ p, nl }))
 			return n;
 		p = nl + 1;
 	}

@@ -5,7 +5,7 @@
  * bpf/sampler.bpf.c is compiled twice, for the two machines (walk_x86.c,
  * walk_arm64.c): so a new step of it needs nothing here.  What the kernel has of a
  * process is made of a snapshot's mappings and threads; memory and tables come from
- * the caller, who may note what was asked for.
+ * the caller, which may note what was asked for.
  */
 #ifndef SYMBOLIZERD_SNAPSHOT_WALK_H
 #define SYMBOLIZERD_SNAPSHOT_WALK_H

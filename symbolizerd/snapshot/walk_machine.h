@@ -81,7 +81,7 @@ static int walk_table_rule(__u32 dir, __u32 pages, __u64 off);
 /* --- what the kernel has of the process --------------------------------------------- */
 
 #define VMA_BYTES	(FLAVOR_AT + sizeof(struct vm_area_struct___rb))
-_Static_assert(sizeof(struct vm_area_struct) <= FLAVOR_AT, "flavors lie behind it");
+_Static_assert(sizeof(struct vm_area_struct) <= FLAVOR_AT, "flavors lie after it");
 
 struct walk_entry {		/* of a map of the sampler's */
 	void *map;
@@ -112,7 +112,7 @@ struct walk_kernel {
 	struct scratch scratch;		/* its end is of any size */
 };
 
-static struct walk *walking;	/* whose sample is being taken */
+static struct walk *walking;	/* the one of the sample that is being taken */
 
 static void *walk_vma(const struct walk_kernel *k, __u32 i)
 {
@@ -430,7 +430,7 @@ static void walk_registers(struct walk_kernel *k, const struct snapshot_thread *
 #ifdef __TARGET_ARCH_arm64
 	memcpy(to->regs.regs, r, sizeof(to->regs.regs));
 	to->regs.sp = r[31];
-	to->regs.pc = r[32] - t->call;	/* as into_syscall() */
+	to->regs.pc = r[32] - t->call;	/* as step_into_syscall() */
 	k->task.thread.uw.tp_value = t->tp;
 #else
 	memcpy(&to->regs, r, 15 * sizeof(*r));

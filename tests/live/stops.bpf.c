@@ -64,7 +64,7 @@ int stopped(void *ctx)
 	if (!s || !note || !tracee ||
 	    bpf_get_current_pid_tgid() >> 32 != tracee)
 		return 0;
-	begin(s, task);
+	begin_sample(s, task);
 	s->n = s->rec.n_kernel = 0;
 	if (!s->mm || entry_regs(&regs, task) || !REGS_IN_USER(&regs))
 		return 0;

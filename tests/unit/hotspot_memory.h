@@ -362,6 +362,6 @@ static inline struct hs_blob hs_nmethod(const char *name, __u64 method,
 
 #define EACH_LAYOUT(v)							\
 	for (__u32 v = 0; v < HOTSPOT_LAYOUTS; v++)			\
-		if (hotspot_knows(v))
+		if (hotspot_has_layout(v))
 
 #endif /* TESTS_HOTSPOT_MEMORY_H */

@@ -25,7 +25,7 @@ static __u32 hs_any_version(void)
 
 	do {
 		v = below(HOTSPOT_LAYOUTS);
-	} while (!hotspot_knows(v));
+	} while (!hotspot_has_layout(v));
 	return v;
 }
 
@@ -83,8 +83,8 @@ static int hs_is_cookie(__u32 cookie, __u64 method)
 		const struct hotspot_layout *l = &hotspot_layouts[v];
 		__u64 at = hs_get(method + l->const_method), h;
 
-		h = (at * 0x9e3779b97f4a7c15ULL + hs_get(at + l->constants)) *
-			    0x9e3779b97f4a7c15ULL +
+		h = (at * HASH_FACTOR + hs_get(at + l->constants)) *
+			    HASH_FACTOR +
 		    (__u16)hs_get(at + l->method_name) +
 		    ((__u64)(__u16)hs_get(at + l->signature) << 16) +
 		    ((__u64)(__u16)hs_get(at + l->code_size) << 32);

@@ -63,7 +63,7 @@ static __u32 table_hash(__u64 table)
 	memcpy(words, o->bytes, o->n < sizeof(words) ? o->n : sizeof(words));
 	h = o->n;
 	for (int i = 0; i < TABLE_HASHED; i++)
-		h = (h + words[i]) * HASH_A;
+		h = (h + words[i]) * HASH_FACTOR;
 	return (__u32)(h >> 32);
 }
 
@@ -76,10 +76,10 @@ static int is_cookie(__u32 cookie, __u64 code)
 		__u64 h, table;
 
 		memcpy(&line, py_at(code + l->line), sizeof(line));
-		h = (py_get(code + l->name) * HASH_A + py_get(code + l->filename)) * HASH_A + line;
+		h = (py_get(code + l->name) * HASH_FACTOR + py_get(code + l->filename)) * HASH_FACTOR + line;
 		table = py_get(code + python_lines_table[v].table);
 		h += line > 1 ? table : table_hash(table);
-		h *= HASH_A;
+		h *= HASH_FACTOR;
 		if (MANAGED_COOKIE(h >> 40) == cookie)
 			return 1;
 	}

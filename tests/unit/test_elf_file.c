@@ -12,6 +12,7 @@
 #include "symbolizerd/elf/file_id.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
+#include "symbolizerd/symbols/ranges.h"
 #include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
 #include "tests/unit/cfi_bytes.h"
@@ -132,6 +133,26 @@ TEST(elf_without_section_headers)
 	sample(EM_X86_64);
 	image_ehdr(&im)->e_shstrndx = 77;
 	check_tables();
+}
+
+/* ... or with some that are said to lie outside of it. */
+TEST(elf_section_headers_beyond_the_file)
+{
+	const uint64_t places[] = { 0, 1, sizeof(Elf64_Shdr) - 1, 1 << 20, 1ULL << 62 };
+	struct elf_file f;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		uint8_t *copy;
+
+		sample(EM_X86_64);
+		copy = malloc(im.n);
+		/* the first one would begin before the end, then beyond it */
+		image_ehdr(&im)->e_shoff = i < 3 ? im.n - places[i] : im.n + places[i];
+		memcpy(copy, im.b, im.n);
+		CHECK_EQ(elf_file_open_memory(&f, copy, im.n), JOB_OK);
+		CHECK_EQ(f.n_shdrs, 0);
+		elf_file_close(&f);
+	}
 }
 
 TEST(elf_search_table_has_as_many_entries_as_it_says)
@@ -540,4 +561,33 @@ TEST(elf_any_flipped_bit)
 			im.b[bit / 8] ^= 1 << bit % 8;
 		}
 	}
+}
+
+/* A table that says more functions than one file may have: all of one FDE. */
+TEST(elf_ranges_are_bounded)
+{
+	const uint32_t pairs = RANGES_MAX + 2, fde = 12 + 8 * pairs, len = fde + 64;
+	uint32_t *words = calloc(1, len), n;
+	Elf64_Phdr phdrs[2] = {
+		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = TEXT, .p_filesz = len,
+		  .p_memsz = len },
+		{ .p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_vaddr = TEXT,
+		  .p_filesz = fde, .p_memsz = fde },
+	};
+	struct elf_file f = { .fd = -1, .mem = (uint8_t *)words, .size = len,
+			      .phdrs = phdrs, .n_phdrs = 2 };
+	struct code_range *ranges;
+
+	words[0] = 0x3b031b01;
+	words[1] = fde - 4;
+	words[2] = pairs;
+	for (uint32_t i = 0; i < pairs; i++)
+		words[3 + 2 * i + 1] = fde;
+	words[fde / 4 + 2] = -(fde + 8);
+	words[fde / 4 + 3] = 16;
+	CHECK_EQ(ranges_read(&f, &ranges, &n), JOB_OK);
+	CHECK_EQ(n, RANGES_MAX);
+	CHECK(ranges[n - 1].vaddr == TEXT && ranges[n - 1].size == 16);
+	free(ranges);
+	free(words);
 }

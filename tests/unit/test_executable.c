@@ -470,7 +470,8 @@ static uint32_t keep(struct executables *x, uint64_t ino, uint32_t owner,
 		CHECK(gone != EXECUTABLE_NONE);
 		close(executables_take_fd(x, gone));
 	}
-	executables_keep(x, i, dup(1), now_ns);
+	CHECK(executables_keep(x, i, dup(1), now_ns));
+	CHECK_EQ(executables_get(x, i)->kept_ns, now_ns);
 	return gone;
 }
 

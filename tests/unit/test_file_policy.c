@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Which files keep their tables: against a loaderd that enforces its contract.
- */
+/* Which files keep their tables: against a loaderd that enforces its contract. */
 #include "tests/unit/fake_slabs.h"
 
 #include <errno.h>
@@ -23,8 +21,6 @@ static void setup(uint64_t budget, uint32_t room)
 	CHECK_EQ(files_begin(&files, budget, IDLE_S, now_s), 0);
 	CHECK_EQ(files_adopt(&files, NULL, 0), 0);
 }
-
-/* --- what happens ------------------------------------------------------------- */
 
 static struct file_key key_of(uint64_t ino)
 {
@@ -126,15 +122,12 @@ static void second(void)
 
 static void mapped(const uint64_t *inos, uint32_t n)
 {
-	uint64_t *bits = calloc(1, MAPPED_BYTES);
+	static uint64_t bits[MAPPED_BYTES / 8];
 
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t exe = entry_of(inos[i])->exe;
-
-		bits[exe / 64] |= 1ULL << (exe % 64);
-	}
+	memset(bits, 0, sizeof(bits));
+	for (uint32_t i = 0; i < n; i++)
+		bits[entry_of(inos[i])->exe / 64] |= 1ULL << (entry_of(inos[i])->exe % 64);
 	files_mapped(&files, bits);
-	free(bits);
 }
 
 static struct table_stats stats(void)
@@ -346,7 +339,7 @@ TEST(files_evict_the_least_used_one_at_a_time)
 	uint32_t n = 0;
 
 	setup(128 << 10, 24);
-	while (files.tables.slabs.elements * 64 + 156 * 64 <= 128 << 10)
+	while ((files.tables.slabs.elements + 156) * 64 <= 128 << 10)
 		learn(++n, 150);
 	CHECK(n > 10);
 	for (uint64_t ino = 1; ino <= n; ino++)
@@ -465,10 +458,9 @@ static void answer_with_rules(uint32_t number, int32_t salt, uint32_t n_rules)
 TEST(files_evict_when_rules_run_short)
 {
 	setup(16 << 20, 24);
-	for (uint32_t ino = 1; ino <= 5; ino++) {
-		answer_with_rules(meet(ino), (int32_t)ino, FILE_RULES_MAX);
-		now_s++;
-		files.now_s = now_s;
+	for (int ino = 1; ino <= 5; ino++) {
+		answer_with_rules(meet(ino), ino, FILE_RULES_MAX);
+		files.now_s = ++now_s;
 	}
 	/* four have all but eight of the numbers */
 	CHECK(!entry_of(1));
@@ -478,6 +470,35 @@ TEST(files_evict_when_rules_run_short)
 	answer_with_rules(meet(5), 5, FILE_RULES_MAX);
 	CHECK(is(5, FILE_TABLE));
 	files_fini(&files);
+}
+
+static void keep_free(bool bytes, uint32_t all)
+{
+	uint32_t used = 0;
+
+	setup(bytes ? all * sizeof(union element) : 16 << 20, 200);
+	for (int i = 1; used <= all - all / 16; i++) {
+		files_tick(&files, now_s);
+		CHECK_EQ(stats().evicted, 0);
+		if (bytes)
+			learn((uint64_t)i, 8);
+		else
+			answer_with_rules(meet((uint64_t)i), i, 1000);
+		used = bytes ? files.tables.slabs.elements : files.tables.rules.n;
+	}
+	files_tick(&files, now_s);
+	CHECK_EQ(stats().evicted, 1);
+	files_fini(&files);
+}
+
+TEST(files_keep_one_byte_in_sixteen_free)
+{
+	keep_free(true, 2048);
+}
+
+TEST(files_keep_one_rule_in_sixteen_free)
+{
+	keep_free(false, RULES_MAX);
 }
 
 /* --- owners --------------------------------------------------------------------- */
@@ -492,8 +513,7 @@ static void learn_of(uint32_t uid, uint64_t ino, uint32_t n)
 	owner = 0;
 }
 
-/* One user's files have all the rules that there are: his own tables go, those
- * that were used least recently or not, and there is room for others. */
+/* A user whose files have all rules loses tables, recently used ones too; others have room. */
 TEST(files_of_one_user_take_no_rules_from_others)
 {
 	setup(16 << 20, 200);
@@ -604,8 +624,7 @@ TEST(files_full_map_drops_the_least_used)
 	files_fini(&files);
 }
 
-/* More files than loaderd's map has room for, and than there are numbers: each
- * new one finds its place, at the second try. */
+/* More files than places and than numbers: each new one is placed at the second try. */
 TEST(files_never_run_out_of_numbers)
 {
 	setup(1 << 20, 1024);

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
 #include "bpf/hotspot.bpf.h"
 
 #include "tests/unit/hotspot_process.h"

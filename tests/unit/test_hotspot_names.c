@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
 #include "bpf/hotspot.bpf.h"
 
 #include "bpf/frame.h"
@@ -48,7 +47,7 @@ static __u64 word_of(__u64 method)
 
 	h.vm.version = hs.version;
 	CHECK(hotspot_read_method(&h, method));
-	return MANAGED_WORD(RUNTIME_HOTSPOT, MANAGED_COOKIE(h.alike >> 40), 0ULL);
+	return MANAGED_WORD(RUNTIME_HOTSPOT, MANAGED_COOKIE(h.fingerprint >> 40), 0ULL);
 }
 
 static void ask(size_t frame, __u64 method)

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
 #include "bpf/hotspot.bpf.h"
 
 #include "tests/unit/any_rule.h"
@@ -69,6 +68,57 @@ TEST(hotspot_code_that_is_free_is_none)
 	}
 }
 
+/* The CodeHeap that the process has. */
+static __u64 heap_object(void)
+{
+	const struct hotspot_layout *l = hs_layout();
+	__u64 at = hs_get(made.root);
+
+	return l->heaps ? hs_get(hs_get(at + l->heaps)) : at;
+}
+
+static bool heap_is_found(__u64 low, __u64 high, __u64 segmap, __u32 shift)
+{
+	const struct hotspot_layout *l = hs_layout();
+	__u64 at = heap_object();
+
+	hs_put(at + l->memory, low);
+	hs_put(at + l->memory + 8, high);
+	hs_put(at + l->segmap, segmap);
+	hs_put32(at + l->shift, shift);
+	return found().vm.n == 1;
+}
+
+TEST(hotspot_a_heap_has_bounds)
+{
+	EACH_LAYOUT(v) {
+		struct hotspot_state h;
+
+		make(v);
+		h = found();
+		CHECK(!hotspot_heap_of(&h, hs.heap_at - 1));
+		CHECK(hotspot_heap_of(&h, hs.heap_at));
+		CHECK(hotspot_heap_of(&h, hs.heap_end - 1));
+		CHECK(!hotspot_heap_of(&h, hs.heap_end));
+		/* a block that goes on beyond it */
+		hs_put32(made.caller.blob - hs_layout()->block, 1 << 20);
+		CHECK(!hotspot_read_blob(&h, hs.heap_end));
+
+		CHECK(heap_is_found(4096, 8192, 8, 7));
+		CHECK(heap_is_found(4096, 4096 + HOTSPOT_HEAP_MAX, 8, 7));
+		CHECK(!heap_is_found(4096, 4097 + HOTSPOT_HEAP_MAX, 8, 7));
+		CHECK(!heap_is_found(8192, 8192, 8, 7));
+		CHECK(!heap_is_found(8192, 4096, 8, 7));
+		CHECK(!heap_is_found(0, 8192, 8, 7));
+		CHECK(!heap_is_found(4104, 8192, 8, 7));
+		CHECK(!heap_is_found(4096, 8192, 0, 7));
+		CHECK(heap_is_found(4096, 8192, 8, 4));
+		CHECK(!heap_is_found(4096, 8192, 8, 3));
+		CHECK(heap_is_found(4096, 8192, 8, 16));
+		CHECK(!heap_is_found(4096, 8192, 8, 17));
+	}
+}
+
 /* --- methods --------------------------------------------------------------------------- */
 
 static void expect(struct hotspot_state *h, __u64 method, __u32 bci)
@@ -77,7 +127,7 @@ static void expect(struct hotspot_state *h, __u64 method, __u32 bci)
 
 	CHECK_EQ(h->method, method);
 	CHECK_EQ(h->at, bci);
-	CHECK(hotspot_believe(h, &names));
+	CHECK(hotspot_check_method(h, &names));
 	CHECK_EQ(names.klass, hs_get(made.klass.klass + hs_layout()->klass_name));
 	CHECK_EQ(names.file, hs_get(made.klass.pool + hs_layout()->pool + 8));
 	CHECK_EQ(!names.lines, method != made.outer);
@@ -191,23 +241,23 @@ TEST(hotspot_a_method_is_one_only_if_its_class_says_so)
 		l = hs_layout();
 		h = found();
 		CHECK(hotspot_read_method(&h, made.plain));
-		CHECK(hotspot_believe(&h, &names));
+		CHECK(hotspot_check_method(&h, &names));
 		/* a pool of another class of which this is not the pool */
 		hs_put(made.klass.klass + l->klass_constants, made.klass.pool + 8);
-		CHECK(!hotspot_believe(&h, &names));
+		CHECK(!hotspot_check_method(&h, &names));
 		/* methods of the VM's own: the class has another pool, which is its */
 		own = hs_alloc(128);
 		hs_put(own + l->holder, made.klass.klass);
 		hs_put(made.klass.klass + l->klass_constants, own);
-		CHECK(hotspot_believe(&h, &names));
+		CHECK(hotspot_check_method(&h, &names));
 		hs_put32(made.klass.tags, HS_CONSTANTS + 1);
-		CHECK(!hotspot_believe(&h, &names));
+		CHECK(!hotspot_check_method(&h, &names));
 		hs_put32(made.klass.tags, HS_CONSTANTS);
 		/* a name that is no text */
 		*(__u8 *)hs_at(made.klass.tags + 4 + made.klass.n - 2) = 9;
-		CHECK(!hotspot_believe(&h, &names));
+		CHECK(!hotspot_check_method(&h, &names));
 		CHECK(hotspot_read_method(&h, made.outer));
-		CHECK(hotspot_believe(&h, &names));
+		CHECK(hotspot_check_method(&h, &names));
 		CHECK(!hotspot_read_method(&h, made.outer + 4));
 		CHECK(!hotspot_read_method(&h, 0));
 	}
@@ -573,7 +623,7 @@ TEST(hotspot_places_where_memory_ends)
 		st.pc = made.code.code + CALL_AT - 1;
 		h = found();
 		CHECK(hotspot_read_blob(&h, st.pc));
-		readable = hotspot_get(&h, hs_layout(), &hs_layout()->pcs_end) - BASE;
+		readable = hotspot_member(&h, hs_layout(), &hs_layout()->pcs_end) - BASE;
 		hotspot_compiled(&h, &st);
 		CHECK(h.scope);
 	}
@@ -634,7 +684,7 @@ static void any_step(struct hotspot_state *h)
 	if (h->kind >= HOTSPOT_COMPILED)
 		hotspot_compiled(h, &st);
 	for (int i = 0; i < FRAMES_MAX && hotspot_next_scope(h); i++)
-		hotspot_believe(h, &names);
+		hotspot_check_method(h, &names);
 	n_reads = 0;
 	why = hotspot_caller(h, &st);
 	CHECK(n_reads < 40);

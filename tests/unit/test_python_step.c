@@ -13,20 +13,14 @@
 #include <errno.h>
 #include <string.h>
 
-#define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
 #include "bpf/python.bpf.h"
 
-#include "tests/unit/python_memory.h"
+#include "tests/unit/python_process.h"
 
-#define BASE	0x7f0000001000ULL
-#define SIZE	131072
-#define TP	(BASE + 0x400)		/* thread pointer */
-#define FRAMES	3
 #define STEPS	50
 #define KEY	3
 #define MUSL_KEY 5
 
-static char memory[SIZE];
 static __s64 thread_at;			/* PYTHON_THREAD_AT */
 static size_t readable = SIZE;		/* bytes of it */
 
@@ -43,37 +37,6 @@ long bpf_probe_read_user(void *dst, __u32 size, const void *src)
 }
 
 /* --- a process ------------------------------------------------------------------- */
-
-static struct process {
-	__u64 root, thread;
-	__u64 frame[FRAMES], code[FRAMES], name, file, lines;	/* innermost first */
-} made;
-
-/* Thread pointer and its surroundings first, then objects.  The last frame is one
- * that the loop was entered with, as the version marks it. */
-static void make(__u32 version, __u32 key)
-{
-	const struct python_layout *l;
-	__u64 next = 0;
-
-	memset(memory, 0, sizeof(memory));
-	py = (struct py_memory){ .start = BASE, .b = memory, .size = SIZE,
-				 .n = 8192, .version = version };
-	l = py_layout();
-	py_types();
-	made.name = py_ascii("function");
-	made.file = py_ascii("/a/file.py");
-	made.lines = py_bytes(py.bytes_type, "lines", 5);
-	if (l->how == PYTHON_OWNED)
-		next = py_frame(0, 0, 0, PYTHON_OWNER_C);
-	for (int i = FRAMES - 1; i >= 0; i--) {
-		made.code[i] = py_code(py.code_type, made.name, made.file, made.lines, 10 + i);
-		made.frame[i] = next = py_frame(made.code[i], next, 4 * i,
-						l->how == PYTHON_MARKED && i == FRAMES - 1);
-	}
-	made.thread = py_thread(TP, made.frame[0]);
-	made.root = py_runtime(key, made.thread);
-}
 
 static void by_glibc(__u64 thread)
 {
@@ -92,7 +55,7 @@ static struct python_state found(void)
 {
 	struct python_state p = { 0 };
 
-	CHECK(python_knows(py.version));
+	CHECK(python_has_layout(py.version));
 	python_find(&p, py.version, made.root, TP, thread_at);
 	CHECK_EQ(p.known, 1);
 	return p;
@@ -244,10 +207,10 @@ TEST(python_thread_of_another_interpreter)
 	}
 }
 
-TEST(python_knows_its_versions_only)
+TEST(python_has_layouts_of_its_versions_only)
 {
-	CHECK(!python_knows(0) && !python_knows(5) && python_knows(6));
-	CHECK(!python_knows(6 + PYTHON_LAYOUTS) && !python_knows(UINT32_MAX));
+	CHECK(!python_has_layout(0) && !python_has_layout(5) && python_has_layout(6));
+	CHECK(!python_has_layout(6 + PYTHON_LAYOUTS) && !python_has_layout(UINT32_MAX));
 	EACH_VERSION(v) {
 		const struct python_layout *l = &python_layouts[v];
 		const struct python_lines *t = &python_lines_table[v];

@@ -9,16 +9,6 @@
 #include "bpf/frame.h"
 #include "bpf/table.h"
 
-struct scratch {
-	__u64 now;
-	struct {
-		__u64 sp;
-	} st;
-};
-struct memo {
-	__u32 exe, dir, pages;
-};
-
 static int looked_up;		/* calls of table_rule() */
 static bool missing;		/* it finds nothing */
 static struct unwind_rule there;
@@ -30,7 +20,7 @@ static struct unwind_rule rule_there(__u32 dir, __u64 off)
 				     .aux = (__s32)off, .fp_off = (__s32)(off >> 32) };
 }
 
-static int table_rule(__u32 dir, __u32 pages, __u64 off)
+static int fake_table_rule(__u32 dir, __u32 pages, __u64 off)
 {
 	CHECK_EQ(pages, 7);
 	looked_up++;
@@ -38,18 +28,22 @@ static int table_rule(__u32 dir, __u32 pages, __u64 off)
 	return missing ? -1 : 2;
 }
 
-static const struct unwind_rule *rule_at(int rule)
+static const struct unwind_rule *fake_rule_at(int rule)
 {
 	return rule < 0 ? NULL : &there;
 }
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#include "bpf/state.bpf.h"
+#define table_rule	fake_table_rule
+#define rule_at		fake_rule_at
 #include "bpf/remember.bpf.h"
 #pragma GCC diagnostic pop
 
 static struct remembered_rules all;
-static struct scratch s = { .now = 1000000000000ULL, .st = { 0x7ffc12345600 } };
+static struct scratch s = { .now = 1000000000000ULL, .st = { .sp = 0x7ffc12345600 } };
 
 void *bpf_map_lookup_elem(void *map, const void *key)
 {
@@ -68,7 +62,7 @@ static int asks(const struct memo *m, __u64 off)
 {
 	struct unwind_rule want = rule_there(m->dir, off);
 	int before = looked_up;
-	const struct unwind_rule *r = rule_of(&s, m, off);
+	const struct unwind_rule *r = find_rule(&s, m, off);
 
 	CHECK(r && !memcmp(r, &want, sizeof(want)));
 	return looked_up - before;
@@ -76,7 +70,7 @@ static int asks(const struct memo *m, __u64 off)
 
 TEST(a_place_is_looked_up_once_in_a_second)
 {
-	struct memo m = { EXE_FIRST, 0x8123, 7 };
+	struct memo m = { .exe = EXE_FIRST, .dir = 0x8123, .pages = 7 };
 
 	CHECK(asks(&m, 0x12345));
 	for (int i = 0; i < 17; i++) {
@@ -100,17 +94,17 @@ static void are_kept_apart(const struct memo *m, __u64 off, const struct memo *o
 
 TEST(another_place_file_or_table_is_not_taken_for_it)
 {
-	struct memo m = { EXE_FIRST, 0x8123, 7 };
+	struct memo m = { .exe = EXE_FIRST, .dir = 0x8123, .pages = 7 };
 
 	for (int bit = 0; bit < 36; bit++)
 		are_kept_apart(&m, 0x12345, &m, 0x12345 ^ (1ULL << bit));
 	for (int bit = 0; bit < SLAB_SHIFT + 10; bit++) {
-		struct memo other = { m.exe, m.dir ^ (1u << bit), 7 };
+		struct memo other = { .exe = m.exe, .dir = m.dir ^ (1u << bit), .pages = 7 };
 
 		are_kept_apart(&m, 0x12345, &other, 0x12345);
 	}
 	for (int bit = 0; bit < 20; bit++) {
-		struct memo other = { m.exe ^ (1u << bit), m.dir, 7 };
+		struct memo other = { .exe = m.exe ^ (1u << bit), .dir = m.dir, .pages = 7 };
 
 		are_kept_apart(&m, 0x12345, &other, 0x12345);
 	}
@@ -119,7 +113,7 @@ TEST(another_place_file_or_table_is_not_taken_for_it)
 /* All directories and offsets that there can be. */
 TEST(the_largest_numbers_are_kept_apart)
 {
-	struct memo last = { EXE_MAX, (SLABS_MAX << SLAB_SHIFT) - 1, 7 };
+	struct memo last = { .exe = EXE_MAX, .dir = (SLABS_MAX << SLAB_SHIFT) - 1, .pages = 7 };
 
 	CHECK(asks(&last, FRAME_PLACE_MASK));
 	CHECK(!asks(&last, FRAME_PLACE_MASK));
@@ -131,7 +125,7 @@ TEST(the_largest_numbers_are_kept_apart)
 
 TEST(frames_of_a_stack_do_not_drive_each_other_out)
 {
-	struct memo m = { EXE_FIRST, 0x8123, 7 };
+	struct memo m = { .exe = EXE_FIRST, .dir = 0x8123, .pages = 7 };
 	__u64 sp = s.st.sp;
 
 	for (int round = 0; round < 2; round++) {
@@ -161,10 +155,10 @@ TEST(frames_of_a_stack_do_not_drive_each_other_out)
 
 TEST(what_is_missing_is_not_remembered)
 {
-	struct memo m = { EXE_FIRST, 0x9000, 7 };
+	struct memo m = { .exe = EXE_FIRST, .dir = 0x9000, .pages = 7 };
 
 	missing = true;
-	CHECK(!rule_of(&s, &m, 5));
+	CHECK(!find_rule(&s, &m, 5));
 	missing = false;
 	CHECK(asks(&m, 5));
 	CHECK(!asks(&m, 5));

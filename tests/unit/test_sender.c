@@ -133,6 +133,38 @@ TEST(what_is_accepted_is_delivered)
 	end(12);
 }
 
+/* A 200 that says how many profiles were rejected (below 128). */
+static void answer_partly(uint32_t rejected)
+{
+	/* partial_success { rejected_profiles } */
+	uint8_t body[] = { 0x0a, 2, 0x08, (uint8_t)rejected };
+
+	CHECK(rejected < 128 && sender.http.curl.busy);
+	sender.http.curl.busy = false;
+	sender.http.done(sender.http.arg, &(struct http_answer){
+		.status = 200, .body = body, .len = sizeof(body) });
+}
+
+TEST(what_is_refused_in_part_is_delivered_unless_that_is_all)
+{
+	begin();
+	add(1, 5);
+	sender.cur->profiles = 3;
+	answer_partly(2);
+	CHECK_EQ(outcomes[BATCH_DELIVERED], 5);
+	add(2, 7);
+	sender.cur->profiles = 3;
+	answer_partly(3);
+	CHECK_EQ(outcomes[BATCH_DELIVERED], 5);
+	CHECK_EQ(outcomes[BATCH_REJECTED], 7);
+	add(3, 2);
+	CHECK_EQ(sender.cur->profiles, 1);
+	answer_partly(2);
+	CHECK_EQ(outcomes[BATCH_REJECTED], 9);
+	CHECK_EQ(sender.partial_rejected, 7);
+	end(14);
+}
+
 TEST(a_refusal_is_final)
 {
 	begin();

@@ -133,6 +133,7 @@ TEST(rust)
 		 "<&mut [u8] as a::B<...>>::d::<...>"));
 	CHECK(is("a::b::h0123456789abcdef", true, "a::b"));
 	CHECK(is("a::b::h0123456789abcdeg", true, "a::b::h0123456789abcdeg"));
+	CHECK(is("::h0123456789abcdef", true, "::h0123456789abcdef"));
 }
 
 TEST(d)

@@ -5,6 +5,7 @@
  */
 #include "symbolizerd/hub/slab_writer.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -172,4 +173,23 @@ TEST(writer_forgets_with_its_connection)
 	CHECK_EQ(n_said, 1);
 	CHECK_EQ(word(AT(2, 0)), 0);
 	slab_writer_reset(&w);
+}
+
+/* A peer that does not read has a bound; what does not fit is closed. */
+TEST(outbox_is_bounded)
+{
+	struct outbox o = { .n = 0 };
+	uint64_t word = 5;
+	int fd;
+
+	for (int i = 0; i < OUTBOX_MAX; i++)
+		CHECK_EQ(outbox_put(&o, 1, 2, &word, 8, NULL, 0, -1), 0);
+	fd = dup(STDOUT_FILENO);
+	CHECK_EQ(outbox_put(&o, 1, 2, &word, 8, NULL, 0, fd), -ENOBUFS);
+	CHECK_EQ(o.n, OUTBOX_MAX);
+	CHECK_EQ(fcntl(fd, F_GETFD), -1);
+	outbox_pop(&o);
+	CHECK_EQ(outbox_put(&o, 1, 2, &word, 8, NULL, 0, -1), 0);
+	outbox_clear(&o);
+	CHECK_EQ(o.n, 0);
 }

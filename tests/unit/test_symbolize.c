@@ -111,6 +111,8 @@ TEST(symbolize_shares_equal_frames)
 	CHECK_EQ(batch_n(&b, BATCH_FRAMES), 500);
 	CHECK_EQ(s.pass.frames, 500);
 	CHECK_EQ(s.pass.unsymbolized, 500);
+	/* of one executable */
+	CHECK(s.pass.cost < 500 * (sizeof(struct batch_frame) + sizeof(struct batch_exe) + 128));
 	for (uint32_t i = 0; i < 1000; i++)
 		CHECK_EQ(b.frames[b.stack_frames[i]].address, i / 2);
 	free(data);

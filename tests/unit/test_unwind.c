@@ -460,12 +460,12 @@ TEST(unwind_knows_where_threads_begin)
 
 			st.pc = CODE + at;
 			st.regs[REG_RESULT] = 0;
-			CHECK_EQ(unwind_begins(&st), here);
+			CHECK_EQ(unwind_is_first_by_code(&st), here);
 			st.regs[REG_RESULT] = 4711;	/* the parent */
-			CHECK(!unwind_begins(&st));
+			CHECK(!unwind_is_first_by_code(&st));
 			st.regs[REG_RESULT] = 0;
 			st.exact = EXACT_PC;	/* who knows */
-			CHECK(!unwind_begins(&st));
+			CHECK(!unwind_is_first_by_code(&st));
 			st.exact = EXACT;
 		}
 	}
@@ -473,12 +473,12 @@ TEST(unwind_knows_where_threads_begin)
 	st.pc = CODE + 64 + 7;
 	for (size_t k = 0; k < sizeof(clone3); k++) {
 		code[64 + k] ^= 1;
-		CHECK(!unwind_begins(&st));
+		CHECK(!unwind_is_first_by_code(&st));
 		code[64 + k] ^= 1;
 	}
-	CHECK(unwind_begins(&st));
+	CHECK(unwind_is_first_by_code(&st));
 	st.pc = 0x12345678;
-	CHECK(!unwind_begins(&st));
+	CHECK(!unwind_is_first_by_code(&st));
 }
 
 TEST(unwind_knows_where_fibers_end)
@@ -496,14 +496,14 @@ TEST(unwind_knows_where_fibers_end)
 		memcpy(code + 64, i ? cet : plain, len);
 		for (__u32 at = 32; at < 96; at++) {
 			st.pc = CODE + at - 1;
-			CHECK_EQ(unwind_begins(&st), at == 64 || (i && at == 68));
+			CHECK_EQ(unwind_is_first_by_code(&st), at == 64 || (i && at == 68));
 		}
 		st.pc = CODE + 63;
 		for (size_t k = 0; k < len; k++) {
 			bool any = k >= len - 5 && k < len - 1; /* where exit() is */
 
 			code[64 + k] ^= 1;
-			CHECK_EQ(unwind_begins(&st), any);
+			CHECK_EQ(unwind_is_first_by_code(&st), any);
 			code[64 + k] ^= 1;
 		}
 	}

@@ -726,7 +726,7 @@ TEST(words_behind_a_name_stay)
 		memset(name, 0x80 + n, sizeof(name));
 		name[n] = '\0';
 		memcpy(&v, name, sizeof(v));
-		CHECK_EQ(until_nul(&v), 1);
+		CHECK_EQ(cut_at_nul(&v), 1);
 		memcpy(got, &v, sizeof(v));
 		CHECK(!memcmp(got, name, (size_t)n));
 		for (int i = n; i < 8; i++)
@@ -735,7 +735,7 @@ TEST(words_behind_a_name_stay)
 	for (int n = 0; n < 1000; n++) {
 		__u64 v = marked_word() | 0x0101010101010101ULL, was = v;
 
-		CHECK_EQ(until_nul(&v), 0);
+		CHECK_EQ(cut_at_nul(&v), 0);
 		CHECK_EQ(v, was);
 	}
 }

@@ -6,7 +6,6 @@
 #define BPF_HELPER		static
 #define bpf_probe_read_user	names_read_user
 #include "bpf/host.h"
-#define __BPF_HELPERS__		/* instead of bpf/bpf_helpers.h */
 #include "bpf/hotspot.bpf.h"
 
 #include "bpf/runtime.h"
@@ -75,9 +74,9 @@ static bool names_method(struct hotspot_state *h, uint32_t layout, const uint64_
 	struct hotspot_names names;
 
 	h->vm.version = layout;
-	return hotspot_knows(layout) && hotspot_read_method(h, w[1]) &&
-	       MANAGED_COOKIE(h->alike >> 40) == MANAGED_COOKIE_OF(w[0]) &&
-	       hotspot_believe(h, &names) &&
+	return hotspot_has_layout(layout) && hotspot_read_method(h, w[1]) &&
+	       MANAGED_COOKIE(h->fingerprint >> 40) == MANAGED_COOKIE_OF(w[0]) &&
+	       hotspot_check_method(h, &names) &&
 	       names_add(&names, hotspot_layout(layout), frame, out);
 }
 

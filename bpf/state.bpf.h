@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * state - the maps, what loaderd sets, and the state of the sample at hand
+ *
+ * Every part of the sampler that is not a pure function of its arguments includes this.
+ * Global functions get the state by scratch(): not all kernels let them take a pointer.
+ */
+#ifndef BPF_STATE_BPF_H
+#define BPF_STATE_BPF_H
+
+#include "kern.h"
+
+#include <linux/bpf_perf_event.h>
+#include <linux/ptrace.h>
+
+#include "count.h"
+#include "file.h"
+#include "frame.h"
+#include "hotspot.bpf.h"
+#include "lookup.bpf.h"
+#include "python.bpf.h"
+#include "record.h"
+#include "request.h"
+#include "table.h"
+#include "unwind.bpf.h"
+#include "vma.bpf.h"
+
+#define MEMO		4		/* mappings remembered within a sample */
+#define ASKED_MAX	2048
+#define SHARES_MAX	2048
+#define NAMED_MAX	8192		/* frames whose names were sent */
+#define NAMED_SAMPLE	64		/* in one record, at most */
+#define JITS_MAX	512		/* address spaces with code of no file */
+
+/* --- maps ---------------------------------------------------------------- */
+
+/* Files that the kernel has confirmed.  A hash: looked up once per mapping and sample. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FILES_MAX);
+	__type(key, struct file_key);
+	__type(value, struct file_entry);
+} files SEC(".maps");
+
+/* Tables and rules.  Inner maps of one fixed size: their lookups are inlined;
+ * mappable: loaderd writes them by memcpy. */
+struct slab_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SLAB_ELEMENTS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, union element);
+} slab0 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, SLABS_MAX);
+	__type(key, __u32);
+	__array(values, struct slab_map);
+} slabs SEC(".maps") = { .values = { &slab0 } };
+
+/* Records on their way to loaderd; sized by loaderd. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 19);
+} ring SEC(".maps");
+
+/* Requests to loaderd; small, and every entry wakes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 16);
+} requests SEC(".maps");
+
+/* When each thing was asked for last; LRU: what is dropped is only asked for again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, ASKED_MAX);
+	__type(key, __u64);
+	__type(value, __u64);
+} asked SEC(".maps");
+
+/* How much a process or a user has asked for in this second. */
+struct share {
+	__u64 since_ns, n;
+};
+
+/* LRU: an entry that is dropped begins anew. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SHARES_MAX);
+	__type(key, __u64);
+	__type(value, struct share);
+} shares SEC(".maps");
+
+/* A managed frame of a process: equal keys have equal names. */
+struct named_key {
+	__u64 start_ns, exec_id, function;
+	__u32 tgid, cookie;
+};
+
+/* When names were sent last; LRU: names of a dropped entry are only sent again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, NAMED_MAX);
+	__type(key, struct named_key);
+	__type(value, __u64);
+} named SEC(".maps");
+
+/* An address space, and the runtime of its code that lies in memory of no file. */
+struct jit_key {
+	__u64 start_ns, exec_id;
+	__u64 tgid;
+};
+
+struct jit_owner {
+	__u64 looked_ns;
+	__u32 tries;		/* walks that found nothing */
+	__u32 waits;		/* 1: a file was not known yet */
+	struct hotspot_vm hotspot;	/* .version 0: there is no HotSpot */
+};
+
+/* LRU: an address space that is dropped is walked again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, JITS_MAX);
+	__type(key, struct jit_key);
+	__type(value, struct jit_owner);
+} jits SEC(".maps");
+
+/* By CPU, sized by loaderd.  Not a per-CPU map: the hub can map this one, so that counts
+ * can be read while loaderd is away. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct cpu_counts);
+} counts SEC(".maps");
+
+/* Data of loaderd for its successor; sized and used by loaderd only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} left SEC(".maps");
+
+struct memo {
+	__u64 start, end, off;
+	__u32 exe, dir, pages;
+	__u16 has_file;		/* 0: anonymous; 1: known; 2: no number yet */
+	__u16 runtime;		/* enum runtime; RUNTIME_NONE if not known */
+};
+
+#ifdef __TARGET_ARCH_arm64
+typedef struct user_pt_regs regs_t;
+#else
+typedef struct pt_regs regs_t;
+#endif
+
+/* Of one sample (guess.bpf.h). */
+struct guesses {
+	__u32 n;		/* callers that were guessed */
+	__u32 words;		/* that were looked at */
+	__u32 why;		/* how the stack would have ended without the first one */
+	__u32 at, depth, managed;	/* .n, .st.depth and .managed before the first one */
+	__u8 flags;		/* rec.flags before the first one */
+};
+
+struct scratch {
+	__u64 vma[VMA_SCRATCH_WORDS];
+	struct mapping m;
+	struct memo memo[MEMO];
+	struct unwind_state st;
+	regs_t regs;		/* arm64: too large for the stack */
+	__u64 mm;
+	__u64 vdso;
+	__u64 now;
+	__u32 memo_next;
+	__u32 n;		/* words used in rec.words */
+	__u32 no_rule;		/* why the step before had no rule, or 0 */
+	__u32 files_asked;	/* in this sample */
+	__u32 named_words;	/* of names, in this record */
+	__u32 n_named;		/* frames whose names are in it */
+	__u32 managed;		/* managed frames in it */
+	__u32 after;		/* outcome of the step from a runtime's frame */
+	struct guesses guesses;
+	struct python_state python;
+	struct hotspot_state hotspot;
+	struct jit_key jit_key;
+	struct jit_owner jit;
+	__u64 walk_at;		/* where jit_look() looks next; 0: nowhere */
+	__u32 walk_waits;	/* it found a file that is not known yet */
+	struct named_key named[NAMED_SAMPLE + 1];	/* by this record */
+	__u64 text[FRAME_MORE_MAX + 1];
+	struct request_file request_file;
+	struct request_cgroup request_cgroup;
+	struct trace_rec rec;
+	__u64 words[REC_WORDS];	/* of rec */
+};
+
+/* All state of the sample that this CPU takes. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratch_map SEC(".maps");
+
+struct file_key identity;	/* answer of identify(), for loaderd */
+__u64 symbol_addr;		/* question of loaderd, for name_symbol() */
+__u32 wake;			/* wake loaderd for each sample: it sleeps */
+__u32 modules;			/* some were loaded or unloaded since loaderd looked */
+__u64 asked_since;		/* what was asked for before this time is forgotten */
+
+const volatile __u64 ring_wake_bytes = 1 << 18;	/* wake loaderd beyond this */
+const volatile __u32 thread_size = 16384;	/* kernel stack, before 5.15 */
+const volatile struct task_filter filter;		/* constant, so what is not asked for is
+						 * dropped when the program is loaded */
+
+static __always_inline struct scratch *scratch(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&scratch_map, &zero);
+}
+
+static __always_inline struct cpu_counts *counts_here(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&counts, &cpu);
+}
+
+static __always_inline const union element *element_at(__u32 pos)
+{
+	__u32 slab = pos >> SLAB_SHIFT, i = pos & (SLAB_ELEMENTS - 1);
+	void *inner = bpf_map_lookup_elem(&slabs, &slab);
+
+	return inner ? bpf_map_lookup_elem(inner, &i) : NULL;
+}
+
+static __always_inline void count(__u32 which)
+{
+	struct cpu_counts *c = counts_here();
+
+	if (c && which < BPF_COUNT__MAX)
+		c->n[which]++;
+}
+
+/* Append a word to the record. */
+static __always_inline void push(struct scratch *s, __u64 word)
+{
+	s->words[s->n & (REC_WORDS - 1)] = word;
+	s->n++;
+}
+
+#endif /* BPF_STATE_BPF_H */
