@@ -60,7 +60,7 @@ static bool intake_keep_event(struct knowledge *k, const struct trace_rec *rec)
 	struct event *ev;
 	int first;
 
-	space = jit_space(&k->jit, rec, k->interval);
+	space = jit_space(&k->jit, rec, now_ns());
 	trace = traces_add(&k->traces, rec, space, k->interval, &first);
 	if (trace == TRACE_NONE)
 		return false;
@@ -83,7 +83,7 @@ static bool intake_keep_event(struct knowledge *k, const struct trace_rec *rec)
 		intake_mention_files(k, rec);
 	if (first && space)
 		jit_mention(&k->jit, space, (const uint64_t *)rec->words + rec->n_kernel, rec->n_user,
-			    k->interval, now_ns());
+			    now_ns());
 	return true;
 }
 

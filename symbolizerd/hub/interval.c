@@ -285,8 +285,8 @@ void interval_end(struct knowledge *k, bool all)
 	samples_keep(&k->samples, kept);
 	traces_sweep(&k->traces, k->interval);
 	managed_sweep(&k->managed, &k->traces, now_ns());
-	jit_sweep(&k->jit, k->interval);
-	source_lines_sweep(&k->lines, k->interval);
+	jit_sweep(&k->jit, now_ns());
+	source_lines_sweep(&k->lines, k->interval, now_ns());
 	processes_sweep(&k->processes, k->interval);
 	executables_sweep(&k->exes, k->interval);
 	interval_let_names_go(k);

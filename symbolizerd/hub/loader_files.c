@@ -397,25 +397,6 @@ static void loader_files_take_up(struct loader_files *lf)
 	loader_files_release(lf, n);
 }
 
-static void loader_files_ask_lines(struct loader_files *lf)
-{
-	struct source_lines *l = &lf->k->lines;
-	struct executables *x = &lf->k->exes;
-	struct jit_question q;
-	uint32_t at = 0, i;
-	int r;
-
-	while ((i = source_lines_next(l, x, &at, now_ns(), &q)) != EXECUTABLE_NONE) {
-		const struct executable *e = executables_get(x, i);
-
-		if (q.fd < 0 && executables_number(x, e->number) == e)
-			files_later(&lf->k->files, e->number);
-		r = q.fd < 0 ? 0 : jobs_add_lines(lf->jobs, &q, e->number, i);
-		if (r < 0)
-			source_lines_answer(l, x, q.space, NULL, r);
-	}
-}
-
 void loader_files_tick(struct loader_files *lf)
 {
 	const struct executables *x = &lf->k->exes;
@@ -425,7 +406,7 @@ void loader_files_tick(struct loader_files *lf)
 		loader_files_release(lf, lf->n_held);
 	loader_files_take_up(lf);
 	loader_files_retry(lf);
-	loader_files_ask_lines(lf);
+	visits_ask(&lf->k->lines.visits, true, now_ns());
 	debug_files_tick(&lf->k->debug_files, &lf->k->exes, lf->k->interval, now_ns());
 	lf->k->files.list_s = x->kept.total ? x->kept_s : 0;
 	cpu_share_end(&lf->k->share, begin);
@@ -697,8 +678,9 @@ static int loader_files_opened(void *ctx, const struct job_process *p, int fd)
 	struct knowledge *k = ((struct loader_files *)ctx)->k;
 	uint64_t boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 
-	return p->runtime == RUNTIME_NONE ?
-		       jit_opened(&k->jit, p->space, fd, boot_ns + p->start_ns) : 0;
+	if (p->runtime != RUNTIME_NONE)
+		return 0;
+	return jit_opened(&k->jit, p->target, fd, boot_ns + p->start_ns);
 }
 
 static void loader_files_names(void *ctx, const struct job_process *p,
@@ -706,13 +688,13 @@ static void loader_files_names(void *ctx, const struct job_process *p,
 {
 	struct knowledge *k = ((struct loader_files *)ctx)->k;
 
+	struct visits *visits = &k->managed.visits;
+
 	if (p->kind == JOB_LINES)
-		source_lines_answer(&k->lines, &k->exes, p->space, names, result);
+		visits = &k->lines.visits;
 	else if (p->runtime == RUNTIME_NONE)
-		jit_answer(&k->jit, p->space, p->words, p->n_words, names, result,
-			   now_ns());
-	else
-		managed_answer(&k->managed, p->space, p->words, p->n_words, names, result);
+		visits = &k->jit.visits;
+	visits_answer(visits, p->target, names, result, now_ns());
 }
 
 static bool loader_files_symbols_room(void *ctx, uint32_t i, size_t len)

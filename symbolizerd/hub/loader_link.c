@@ -92,7 +92,8 @@ void loader_link_drain(struct loader_link *l)
 	l->draining = false;
 	if (records)
 		knowledge_heard(l->link.k);
-	managed_ask(&l->link.k->managed, false, now_ns());
+	visits_ask(&l->link.k->managed.visits, false, now_ns());
+	visits_ask(&l->link.k->jit.visits, false, now_ns());
 	if (r == MSG_OK)
 		return;
 	loader_link_close_samples(l);

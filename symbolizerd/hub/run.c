@@ -89,7 +89,7 @@ static bool hub_run_is_idle(struct hub *hub)
 
 	hub->sent = f->tables.sent;
 	return told && !f->sweep && !hub->k.samples.n && !hub->k.managed.visits.waiting &&
-	       !hub->k.lines.waiting &&
+	       !hub->k.lines.visits.waiting &&
 	       !hub->k.presume_end_ns && !hub->loader_files.n_held &&
 	       jobs_idle(&hub->jobs) && !status_watched(&hub->status);
 }
@@ -109,7 +109,7 @@ static void hub_run_tick(struct hub *hub, uint64_t now)
 	jobs_tick(&hub->jobs, now);
 	loader_files_tick(&hub->loader_files);
 	jit_tick(&hub->k.jit, now);
-	managed_ask(&hub->k.managed, true, now);
+	visits_ask(&hub->k.managed.visits, true, now);
 	if (hub->k.presume_end_ns && now >= hub->k.presume_end_ns) {
 		ledger_presume_no_more(&hub->k.ledger);
 		hub->k.presume_end_ns = 0;
@@ -199,7 +199,7 @@ static int hub_run_on_signal(struct ev_source *src, uint32_t events)
 		return 0;
 	}
 	service_stopping();
-	hub->k.lines.ending = true;
+	hub->k.lines.visits.ending = true;
 	loader_link_stop_accepting(&hub->loader);
 	exporter_link_stop_accepting(&hub->exporter);
 	status_stop_accepting(&hub->status);
@@ -262,14 +262,26 @@ static void hub_run_on_wanted(void *ctx, struct executable *e)
 	loader_files_wanted(&((struct hub *)ctx)->loader_files, e);
 }
 
-static int hub_run_on_jit(void *ctx, const struct jit_question *q)
+static int hub_run_on_process(void *ctx, const struct visit_question *q)
 {
-	return jobs_add_process(&((struct hub *)ctx)->jobs, q, RUNTIME_NONE);
+	return jobs_add_process(&((struct hub *)ctx)->jobs, q);
 }
 
-static int hub_run_on_managed(void *ctx, const struct jit_question *q, uint32_t runtime)
+static int hub_run_on_lines(void *ctx, uint32_t i, const struct visit_question *q)
 {
-	return jobs_add_process(&((struct hub *)ctx)->jobs, q, runtime);
+	struct hub *hub = ctx;
+
+	return jobs_add_lines(&hub->jobs, q, executables_get(&hub->k.exes, i)->number, i);
+}
+
+/* loaderd is to send its descriptor again. */
+static void hub_run_on_open(void *ctx, uint32_t i)
+{
+	struct hub *hub = ctx;
+	const struct executable *e = executables_get(&hub->k.exes, i);
+
+	if (executables_number(&hub->k.exes, e->number) == e)
+		files_later(&hub->k.files, e->number);
 }
 
 /* Who waits for the first sample, to begin its clock, hears of it at once. */
@@ -386,10 +398,13 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	hub->debug_ops.missing = hub_run_on_debug_missing;
 	hub->k.debug_files.ops = &hub->debug_ops;
 	hub->k.debug_files.ctx = &hub->loader_files;
-	hub->k.jit.visit = hub_run_on_jit;
+	hub->k.jit.visit = hub_run_on_process;
 	hub->k.jit.ctx = hub;
-	hub->k.managed.visit = hub_run_on_managed;
+	hub->k.managed.visit = hub_run_on_process;
 	hub->k.managed.ctx = hub;
+	hub->k.lines.visit = hub_run_on_lines;
+	hub->k.lines.open = hub_run_on_open;
+	hub->k.lines.ctx = hub;
 	hub->k.exes.kept_max = hub_run_fds_kept();
 	hub_run_init_own(hub, zygote);
 	cpu_share_init(&hub->k.share, config->cpu_share, now_ns());

@@ -39,10 +39,13 @@ static void status_fill(const struct status_clients *s, struct status *st)
 	st->hub.pending = k->ledger.pending;
 	st->hub.outstanding = ledger_outstanding(&k->ledger);
 	st->hub.traces = k->traces.n;
-	st->hub.managed_full = k->managed.full;
-	st->hub.managed_visits = k->managed.visited;
+	st->hub.managed_full = k->managed.functions.lost + k->managed.frames.lost +
+			       k->managed.visits.lost;
+	st->hub.managed_visits = k->managed.visits.asked;
+	st->hub.jit_full = k->jit.places.lost + k->jit.visits.lost;
 	st->hub.managed_read = k->managed.read;
-	st->hub.line_visits = k->lines.visits;
+	st->hub.line_full = k->lines.places.lost + k->lines.visits.lost;
+	st->hub.line_visits = k->lines.visits.asked;
 	st->hub.line_answers = k->lines.answers;
 	st->hub.line_put_off = k->lines.put_off;
 	st->hub.line_deaths = k->lines.deaths;

@@ -25,7 +25,7 @@ struct job_process {
 	uint32_t tgid;
 	uint32_t runtime;	/* enum runtime */
 	uint32_t n_frames, n_words;
-	uint32_t space;		/* which question it is: jit.h, source_lines.h */
+	uint32_t target;	/* which question it is: visit_question.number */
 	bool given;		/* the job's descriptor is what is to be read */
 	uint64_t words[];	/* n_frames whole frames: bpf/frame.h; or offsets */
 };

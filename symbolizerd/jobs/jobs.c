@@ -14,7 +14,6 @@
 
 #include "common/clock.h"
 #include "ipc/sealed.h"
-#include "symbolizerd/jobs/job_process.h"
 
 #define DRAIN_MAX	4u	/* messages of a living worker at a time */
 /* loaderd answers within two seconds, if it is there */
@@ -650,7 +649,7 @@ bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,
 }
 
 /* Queue the question that this job was made for. */
-static int jobs_add_question(struct jobs *jobs, const struct jit_question *q, struct job *job)
+static int jobs_add_question(struct jobs *jobs, const struct visit_question *q, struct job *job)
 {
 	if (!job->process)
 		return -ENOMEM;
@@ -667,7 +666,7 @@ static int jobs_add_question(struct jobs *jobs, const struct jit_question *q, st
 	return 0;
 }
 
-int jobs_add_process(struct jobs *jobs, const struct jit_question *q, uint32_t runtime)
+int jobs_add_process(struct jobs *jobs, const struct visit_question *q)
 {
 	struct job job = { .owner = q->owner, .fd = -1 };
 
@@ -675,17 +674,18 @@ int jobs_add_process(struct jobs *jobs, const struct jit_question *q, uint32_t r
 		return -EINVAL;
 	if (job_quarantine_has(&jobs->quarantine, q->tgid, q->start_ns))
 		return -EPERM;
-	job.process = job_process_make(q, JOB_PROCESS, runtime);
+	job.process = job_process_make(q, JOB_PROCESS);
 	return jobs_add_question(jobs, q, &job);
 }
 
-int jobs_add_lines(struct jobs *jobs, const struct jit_question *q, uint32_t number, uint32_t exe)
+int jobs_add_lines(struct jobs *jobs, const struct visit_question *q, uint32_t number,
+		   uint32_t exe)
 {
 	struct job job = { .owner = q->owner, .number = number, .exe = exe, .fd = -1 };
 
 	if (!q->n || q->n > JOB_WORDS_MAX || q->fd < 0)
 		return -EINVAL;
-	job.process = job_process_make(q, JOB_LINES, 0);
+	job.process = job_process_make(q, JOB_LINES);
 	return jobs_add_question(jobs, q, &job);
 }
 

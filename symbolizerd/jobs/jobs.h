@@ -37,9 +37,9 @@
 #include "symbolizerd/knowledge/cpu_share.h"
 #include "symbolizerd/knowledge/debug_files.h"
 #include "symbolizerd/knowledge/executable.h"
-#include "symbolizerd/knowledge/jit.h"
+#include "symbolizerd/knowledge/visits.h"
+#include "symbolizerd/jobs/job_process.h"
 #include "symbolizerd/jobs/job_queue.h"
-#include "symbolizerd/jobs/job_quarantine.h"
 #include "symbolizerd/jobs/job_slot.h"
 #include "symbolizerd/symbols/frame_names.h"
 #include "symbolizerd/worker/zygote.h"
@@ -123,16 +123,17 @@ bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,
 
 /*
  * Queue frames of a process: q's words (copied), 1 to JOB_WORDS_MAX, of whole frames
- * that this runtime names.  RUNTIME_NONE: they are of any JIT, and what is asked for is
+ * that its runtime names.  RUNTIME_NONE: they are of any JIT, and what is asked for is
  * a perf map, not memory.  With q->fd the worker gets a copy of that, and nothing is
  * asked for.  0; -EINVAL, the words are not that; -EPERM, the process is in quarantine;
  * -ENOSPC, the queue is full; or -ENOMEM.
  */
-int jobs_add_process(struct jobs *jobs, const struct jit_question *q, uint32_t runtime);
+int jobs_add_process(struct jobs *jobs, const struct visit_question *q);
 
 /* Queue q's words, offsets in the file q->fd (copied), which has this number and is
  * entry exe, for their lines.  The same results; q is not quarantined. */
-int jobs_add_lines(struct jobs *jobs, const struct jit_question *q, uint32_t number, uint32_t exe);
+int jobs_add_lines(struct jobs *jobs, const struct visit_question *q, uint32_t number,
+		   uint32_t exe);
 
 /* Drop what is queued for this number. */
 void jobs_cancel(struct jobs *jobs, uint32_t number);
