@@ -411,6 +411,28 @@ uint32_t executable_places(struct executable *e, uint64_t off, uint32_t interval
 	return symbols_places(&e->symbols, off, ret);
 }
 
+static void executable_name(void *source, const struct frame_place *f, struct frame_called *c)
+{
+	(void)source;
+	if (f->exe && (f->exe->path || vdso_is(&f->exe->key)))
+		c->n = executable_places(f->exe, FRAME_PLACE(f->words[0]), f->interval, c->at);
+}
+
+/* A worker reads it, or loaderd is asked for it. */
+static bool executable_waits(void *source, const struct frame_place *f)
+{
+	const struct executable *e = f->exe;
+
+	(void)source;
+	if (!e || e->named || symbols_at(&e->few, FRAME_PLACE(f->words[0])))
+		return false;
+	if (e->jobs > 0)
+		return true;
+	return e->wanted && (e->fd >= 0 || f->now_ns - e->wanted_ns < EXECUTABLE_OPEN_NS);
+}
+
+const struct name_source executable_source = { executable_name, executable_waits };
+
 /* Keep what samples met, and no more.  False, and nothing changed: no memory. */
 static bool executable_keep_few(struct executable *e)
 {

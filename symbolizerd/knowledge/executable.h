@@ -26,6 +26,7 @@
 #include "common/vector.h"
 #include "ipc/counters.h"
 #include "ipc/message_hub.h"
+#include "symbolizerd/knowledge/name_source.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/tables/owners.h"
 
@@ -37,6 +38,7 @@
 #define SYMBOLS_TRIES		3	/* for want of memory or processes */
 #define LET_GO_INTERVALS	6	/* without a new name: half a minute by default */
 #define LET_GO_DOUBLED		3	/* times at most */
+#define EXECUTABLE_OPEN_NS	2000000000ULL	/* samples wait so long for an unknown file */
 #define KEPT_S			60	/* so long at least, if nobody maps it */
 #define SYMBOLS_BUDGET		(64u << 20)	/* of all idle ones */
 #define SYMBOLS_BUDGET_ALL	(256u << 20)	/* a quarter of HUB_AS_BYTES */
@@ -148,6 +150,8 @@ bool executable_want(struct executable *e, uint64_t off, uint64_t now_ns);
 /* What is at this offset, as symbols_places() says it.  A sample has met that. */
 uint32_t executable_places(struct executable *e, uint64_t off, uint32_t interval,
 			   struct symbol_place ret[SYMBOL_DEPTH_MAX]);
+
+extern const struct name_source executable_source;	/* it is in frame_place.exe */
 
 /* Has it use for a descriptor, to have symbols read? */
 bool executable_unread(const struct executable *e);

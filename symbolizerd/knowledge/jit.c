@@ -23,11 +23,11 @@ _Static_assert(offsetof(struct jit_place, entry) == 0, "entry comes first");
 
 /* --- places ------------------------------------------------------------------- */
 
-struct jit_key {
+struct jit_place_key {
 	uint64_t space, addr;
 };
 
-static uint64_t jit_hash(const struct jit *j, const struct jit_key *key)
+static uint64_t jit_hash(const struct jit *j, const struct jit_place_key *key)
 {
 	return XXH3_64bits_withSeed(key, sizeof(*key), j->seed);
 }
@@ -35,14 +35,14 @@ static uint64_t jit_hash(const struct jit *j, const struct jit_key *key)
 static bool jit_same_place(const void *entry, const void *key)
 {
 	const struct jit_place *a = entry;
-	const struct jit_key *k = key;
+	const struct jit_place_key *k = key;
 
 	return a->space == k->space && a->addr == k->addr;
 }
 
 static struct jit_place *jit_place(const struct jit *j, uint32_t space, uint64_t addr)
 {
-	struct jit_key key = { space, addr };
+	struct jit_place_key key = { space, addr };
 	uint32_t i = owner_cache_find(&j->places, jit_hash(j, &key), &key);
 
 	return i == INDEX_NONE ? NULL : owner_cache_at(&j->places, i);
@@ -202,6 +202,23 @@ bool jit_waits(struct jit *j, uint32_t space, uint64_t addr, uint64_t now_ns)
 	return now_ns - a->born_ns < JIT_YOUNG_NS;
 }
 
+static void jit_source_name(void *source, const struct frame_place *f, struct frame_called *c)
+{
+	const struct jit_place *a = jit_find(source, f->space, FRAME_ADDR(f->words[0]));
+
+	if (!a || !a->name)
+		return;
+	c->n = 1;
+	c->at[0] = (struct symbol_place){ .name = a->name, .file = a->file, .line = a->line };
+}
+
+static bool jit_source_waits(void *source, const struct frame_place *f)
+{
+	return jit_waits(source, f->space, FRAME_ADDR(f->words[0]), f->now_ns);
+}
+
+const struct name_source jit_name_source = { jit_source_name, jit_source_waits };
+
 /* The first jitdump that came for this process before its first sample. */
 static void jit_take_dump(struct jit *j, struct visit_target *map, uint32_t tgid,
 			  uint64_t now_ns)
@@ -278,7 +295,7 @@ static void jit_want(struct jit *j, struct visit_target *map, struct jit_place *
 static void jit_new_place(struct jit *j, struct visit_target *map, uint64_t addr,
 			  uint64_t now_ns)
 {
-	struct jit_key key = { map->number, addr };
+	struct jit_place_key key = { map->number, addr };
 	uint32_t owner = map->owner, i;
 	struct jit_place *a;
 

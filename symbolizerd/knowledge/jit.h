@@ -26,6 +26,7 @@
 
 #include "bpf/frame.h"
 #include "ipc/counters.h"
+#include "symbolizerd/knowledge/name_source.h"
 #include "symbolizerd/knowledge/owner_cache.h"
 #include "symbolizerd/knowledge/visits.h"
 
@@ -111,6 +112,8 @@ const struct jit_place *jit_find(const struct jit *j, uint32_t space, uint64_t a
 /* May it have a name soon?  It is being looked for; or it is new, or its process's file
  * has grown: JITs write through buffers, and so may be late. */
 bool jit_waits(struct jit *j, uint32_t space, uint64_t addr, uint64_t now_ns);
+
+extern const struct name_source jit_name_source;	/* of struct jit */
 
 /* Is this the path of a jitdump? */
 bool jit_is_dump(const char *path, size_t len);

@@ -187,6 +187,28 @@ uint32_t managed_line(const struct managed_function *f, uint32_t at)
 			       f->line, at);
 }
 
+static void managed_source_name(void *source, const struct frame_place *f,
+				struct frame_called *c)
+{
+	const struct managed_function *m = managed_find(source, FRAME_NUMBER(f->words[0]));
+
+	if (!m)
+		return;
+	c->n = 1;
+	c->full = m->full;
+	c->at[0] = (struct symbol_place){
+		.name = m->name, .file = m->file, .first_line = m->line,
+		.line = managed_line(m, OUR_AT(f->words[0])),
+	};
+}
+
+static bool managed_source_waits(void *source, const struct frame_place *f)
+{
+	return managed_waits(source, FRAME_NUMBER(f->words[0]));
+}
+
+const struct name_source managed_source = { managed_source_name, managed_source_waits };
+
 /* --- frames ------------------------------------------------------------------------- */
 
 static uint64_t managed_hash(const struct managed *m, const struct managed_key *k)

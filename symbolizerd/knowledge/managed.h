@@ -23,6 +23,7 @@
 
 #include "bpf/frame.h"
 #include "bpf/runtime.h"
+#include "symbolizerd/knowledge/name_source.h"
 #include "symbolizerd/knowledge/owner_cache.h"
 #include "symbolizerd/knowledge/trace.h"
 #include "symbolizerd/knowledge/visits.h"
@@ -115,6 +116,8 @@ bool managed_waits(const struct managed *m, uint32_t number);
 
 /* The line of a place in a function, 0 if that is not known. */
 uint32_t managed_line(const struct managed_function *f, uint32_t at);
+
+extern const struct name_source managed_source;		/* of struct managed */
 
 /* Forget frames that were idle, or whose function is gone; and functions that neither
  * a frame nor a trace has, once there are many. */

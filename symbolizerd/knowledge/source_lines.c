@@ -28,7 +28,8 @@ struct lines_key {
 	uint32_t owner;
 };
 
-static uint64_t lines_hash_function(const struct source_lines *l, const struct lines_key *k)
+static uint64_t source_lines_hash_function(const struct source_lines *l,
+					   const struct lines_key *k)
 {
 	const struct symbol_place *p = k->at;
 	uint64_t hash = XXH3_64bits_withSeed(p->name, strlen(p->name), l->seed + k->owner);
@@ -37,7 +38,7 @@ static uint64_t lines_hash_function(const struct source_lines *l, const struct l
 	return XXH3_64bits_withSeed(p->file, strlen(p->file), hash);
 }
 
-static bool lines_same_function(const void *entry, const void *key)
+static bool source_lines_same_function(const void *entry, const void *key)
 {
 	const struct line_function *f = entry;
 	const struct lines_key *k = key;
@@ -47,20 +48,20 @@ static bool lines_same_function(const void *entry, const void *key)
 	       !strcmp(f->file, k->at->file);
 }
 
-static struct line_function *lines_function(const struct source_lines *l, uint32_t i)
+static struct line_function *source_lines_function_at(const struct source_lines *l, uint32_t i)
 {
 	return owner_cache_at(&l->functions, i);
 }
 
-static bool lines_function_dropped(void *ctx, uint32_t i)
+static bool source_lines_function_dropped(void *ctx, uint32_t i)
 {
-	free(lines_function(ctx, i)->name);
+	free(source_lines_function_at(ctx, i)->name);
 	return false;
 }
 
-static void lines_drop_function(struct source_lines *l, uint32_t i)
+static void source_lines_drop_function(struct source_lines *l, uint32_t i)
 {
-	struct line_function *f = lines_function(l, i);
+	struct line_function *f = source_lines_function_at(l, i);
 
 	f->refs--;
 	if (!f->refs)
@@ -68,7 +69,7 @@ static void lines_drop_function(struct source_lines *l, uint32_t i)
 }
 
 /* A new one, or INDEX_NONE. */
-static uint32_t lines_add_function(struct source_lines *l, const struct lines_key *k)
+static uint32_t source_lines_add_function(struct source_lines *l, const struct lines_key *k)
 {
 	size_t len = strlen(k->at->name) + strlen(k->system) + strlen(k->at->file) + 3;
 	char *piece = malloc(len), *at;
@@ -77,13 +78,13 @@ static uint32_t lines_add_function(struct source_lines *l, const struct lines_ke
 
 	if (!piece)
 		return INDEX_NONE;
-	i = owner_cache_add_key(&l->functions, k->owner, lines_hash_function(l, k),
+	i = owner_cache_add_key(&l->functions, k->owner, source_lines_hash_function(l, k),
 				(uint32_t)len + PIECE_BYTES);
 	if (i == INDEX_NONE) {
 		free(piece);
 		return INDEX_NONE;
 	}
-	f = lines_function(l, i);
+	f = source_lines_function_at(l, i);
 	f->first_line = k->at->first_line;
 	f->refs = 1;
 	f->name = piece;
@@ -95,14 +96,15 @@ static uint32_t lines_add_function(struct source_lines *l, const struct lines_ke
 	return i;
 }
 
-static uint32_t lines_intern(struct source_lines *l, const struct symbol_place *p, uint32_t owner)
+static uint32_t source_lines_intern(struct source_lines *l, const struct symbol_place *p,
+				    uint32_t owner)
 {
 	struct lines_key k = { p, p->system ? p->system : "", owner };
-	uint32_t i = owner_cache_find(&l->functions, lines_hash_function(l, &k), &k);
+	uint32_t i = owner_cache_find(&l->functions, source_lines_hash_function(l, &k), &k);
 
 	if (i == INDEX_NONE)
-		return lines_add_function(l, &k);
-	lines_function(l, i)->refs++;
+		return source_lines_add_function(l, &k);
+	source_lines_function_at(l, i)->refs++;
 	return i;
 }
 
@@ -112,12 +114,13 @@ struct lines_place_key {
 	uint64_t file, offset;
 };
 
-static uint64_t lines_hash_place(const struct source_lines *l, const struct lines_place_key *k)
+static uint64_t source_lines_hash_place(const struct source_lines *l,
+					const struct lines_place_key *k)
 {
 	return XXH3_64bits_withSeed(k, sizeof(*k), l->seed);
 }
 
-static bool lines_same_place(const void *entry, const void *key)
+static bool source_lines_same_place(const void *entry, const void *key)
 {
 	const struct line_place *p = entry;
 	const struct lines_place_key *k = key;
@@ -125,27 +128,27 @@ static bool lines_same_place(const void *entry, const void *key)
 	return p->file == k->file && p->offset == k->offset;
 }
 
-static struct line_place *lines_place_at(const struct source_lines *l, uint32_t i)
+static struct line_place *source_lines_place_at(const struct source_lines *l, uint32_t i)
 {
 	return owner_cache_at(&l->places, i);
 }
 
 /* INDEX_NONE: it is not known. */
-static uint32_t lines_place(const struct source_lines *l, uint32_t file, uint64_t off)
+static uint32_t source_lines_place(const struct source_lines *l, uint32_t file, uint64_t off)
 {
 	struct lines_place_key k = { file, off };
 
-	return owner_cache_find(&l->places, lines_hash_place(l, &k), &k);
+	return owner_cache_find(&l->places, source_lines_hash_place(l, &k), &k);
 }
 
 /* What is known of it goes. */
-static bool lines_place_dropped(void *ctx, uint32_t i)
+static bool source_lines_place_dropped(void *ctx, uint32_t i)
 {
 	struct source_lines *l = ctx;
-	struct line_place *p = lines_place_at(l, i);
+	struct line_place *p = source_lines_place_at(l, i);
 
 	for (uint32_t k = 0; k < p->n; k++)
-		lines_drop_function(l, p->v[k].function);
+		source_lines_drop_function(l, p->v[k].function);
 	free(p->v);
 	p->v = NULL;
 	p->n = 0;
@@ -154,15 +157,16 @@ static bool lines_place_dropped(void *ctx, uint32_t i)
 }
 
 /* A new one that is wanted, or INDEX_NONE. */
-static uint32_t lines_add_place(struct source_lines *l, const struct executable *e, uint64_t off)
+static uint32_t source_lines_add_place(struct source_lines *l, const struct executable *e,
+				       uint64_t off)
 {
 	struct lines_place_key k = { e->lines_id, off };
-	uint32_t i = owner_cache_add_key(&l->places, e->owner, lines_hash_place(l, &k), 0);
+	uint32_t i = owner_cache_add_key(&l->places, e->owner, source_lines_hash_place(l, &k), 0);
 	struct line_place *p;
 
 	if (i == INDEX_NONE)
 		return i;
-	p = lines_place_at(l, i);
+	p = source_lines_place_at(l, i);
 	p->offset = off;
 	p->file = e->lines_id;
 	p->state = LINE_WANTED;
@@ -171,21 +175,21 @@ static uint32_t lines_add_place(struct source_lines *l, const struct executable 
 
 /* --- files ---------------------------------------------------------------------- */
 
-static struct visit_target *lines_target(const struct source_lines *l, uint32_t id)
+static struct visit_target *source_lines_target(const struct source_lines *l, uint32_t id)
 {
 	struct visit_key key = { { id } };
 
 	return visits_of_key(&l->visits, &key);
 }
 
-static struct line_file *lines_file(struct source_lines *l, const struct visit_target *t)
+static struct line_file *source_lines_file(struct source_lines *l, const struct visit_target *t)
 {
 	return &l->files[visits_slot(&l->visits, t)];
 }
 
 /* A place that is new waits for a visit.  False: there is no room now. */
-static bool lines_ask_for(struct source_lines *l, const struct executable *e, uint64_t off,
-			  uint64_t now_ns)
+static bool source_lines_ask_for(struct source_lines *l, const struct executable *e,
+				 uint64_t off, uint64_t now_ns)
 {
 	struct visit_key key = { { e->lines_id } };
 	struct visit_target *t = visits_target(&l->visits, &key, e->owner, now_ns);
@@ -193,14 +197,14 @@ static bool lines_ask_for(struct source_lines *l, const struct executable *e, ui
 
 	if (!t)
 		return false;
-	f = lines_file(l, t);
+	f = source_lines_file(l, t);
 	if (f->number != t->number)
 		*f = (struct line_file){ .number = t->number, .key = e->key };
 	return visits_want(&l->visits, t, &off, true, now_ns);
 }
 
 /* Never 0. */
-static uint32_t lines_new_id(struct source_lines *l)
+static uint32_t source_lines_new_id(struct source_lines *l)
 {
 	l->last_id++;
 	if (!l->last_id)
@@ -214,25 +218,25 @@ void source_lines_want(struct source_lines *l, struct executable *e, uint64_t of
 	uint32_t i;
 
 	if (!e->lines_id)
-		e->lines_id = lines_new_id(l);
-	i = lines_place(l, e->lines_id, off);
+		e->lines_id = source_lines_new_id(l);
+	i = source_lines_place(l, e->lines_id, off);
 	if (i != INDEX_NONE)
 		owner_cache_touch(&l->places, i);
-	else if (lines_ask_for(l, e, off, now_ns))
-		i = lines_add_place(l, e, off);
+	else if (source_lines_ask_for(l, e, off, now_ns))
+		i = source_lines_add_place(l, e, off);
 	if (i != INDEX_NONE)
-		lines_place_at(l, i)->used = interval;
+		source_lines_place_at(l, i)->used = interval;
 }
 
 bool source_lines_wait(const struct source_lines *l, const struct executable *e, uint64_t off,
 		       uint64_t now_ns)
 {
-	uint32_t i = lines_place(l, e->lines_id, off);
+	uint32_t i = source_lines_place(l, e->lines_id, off);
 	const struct visit_target *t;
 
-	if (i == INDEX_NONE || lines_place_at(l, i)->state != LINE_WANTED)
+	if (i == INDEX_NONE || source_lines_place_at(l, i)->state != LINE_WANTED)
 		return false;
-	t = lines_target(l, e->lines_id);
+	t = source_lines_target(l, e->lines_id);
 	if (!t || t->asked)
 		return t != NULL;
 	if (user_share_used_up(&l->share, e->owner) ||
@@ -244,14 +248,14 @@ bool source_lines_wait(const struct source_lines *l, const struct executable *e,
 uint32_t source_lines_find(const struct source_lines *l, const struct executable *e,
 			   uint64_t off, struct symbol_place ret[SYMBOL_DEPTH_MAX])
 {
-	uint32_t at = e->lines_id ? lines_place(l, e->lines_id, off) : INDEX_NONE;
+	uint32_t at = e->lines_id ? source_lines_place(l, e->lines_id, off) : INDEX_NONE;
 	const struct line_place *p;
 
 	if (at == INDEX_NONE)
 		return 0;
-	p = lines_place_at(l, at);
+	p = source_lines_place_at(l, at);
 	for (uint32_t i = 0; i < p->n; i++) {
-		const struct line_function *f = lines_function(l, p->v[i].function);
+		const struct line_function *f = source_lines_function_at(l, p->v[i].function);
 
 		ret[i] = (struct symbol_place){
 			.name = f->name, .file = f->file, .first_line = f->first_line,
@@ -261,12 +265,52 @@ uint32_t source_lines_find(const struct source_lines *l, const struct executable
 	return p->n;
 }
 
+/* The outermost has the name that the index has, whether or not its line is known. */
+static void source_lines_refine(void *source, const struct frame_place *f,
+				struct frame_called *c)
+{
+	struct symbol_place outer = { .name = "" }, *last;
+	uint32_t n;
+
+	if (!f->exe || c->n > 1 || (c->n && c->at[0].file[0]))
+		return;
+	if (c->n)
+		outer = c->at[0];
+	n = source_lines_find(source, f->exe, FRAME_PLACE(f->words[0]), c->at);
+	if (!n)
+		return;
+	c->n = n;
+	last = &c->at[n - 1];
+	if (!outer.name[0] && (!outer.begin || last->name[0]))
+		return;
+	last->name = outer.name;
+	last->system = outer.system;
+	last->begin = outer.begin;
+}
+
+/* A place that was not asked for when it came, since its file was not read then, is
+ * asked for now. */
+static bool source_lines_name_waits(void *source, const struct frame_place *f)
+{
+	struct source_lines *l = source;
+	uint64_t off = FRAME_PLACE(f->words[0]);
+
+	if (!f->exe || !source_lines_of(l, f->exe))
+		return false;
+	source_lines_want(l, f->exe, off, f->interval, f->now_ns);
+	return !executable_lines_unsure(f->exe) && source_lines_wait(l, f->exe, off, f->now_ns);
+}
+
+const struct name_source source_lines_source = {
+	source_lines_refine, source_lines_name_waits,
+};
+
 /* --- questions ------------------------------------------------------------------ */
 
 /* The entry of a target; EXECUTABLE_NONE: it is gone, or is to be asked anew. */
-static uint32_t lines_exe(struct source_lines *l, const struct visit_target *t)
+static uint32_t source_lines_exe(struct source_lines *l, const struct visit_target *t)
 {
-	uint32_t i = executables_find(l->exes, &lines_file(l, t)->key);
+	uint32_t i = executables_find(l->exes, &source_lines_file(l, t)->key);
 
 	if (i == EXECUTABLE_NONE || executables_get(l->exes, i)->lines_id != t->key.v[0])
 		return EXECUTABLE_NONE;
@@ -274,8 +318,8 @@ static uint32_t lines_exe(struct source_lines *l, const struct visit_target *t)
 }
 
 /* Its descriptor is not there. */
-static enum visit_ready lines_await(struct source_lines *l, struct line_file *f, uint32_t exe,
-				    uint64_t now_ns)
+static enum visit_ready source_lines_await(struct source_lines *l, struct line_file *f,
+					   uint32_t exe, uint64_t now_ns)
 {
 	if (!f->fd_ns) {
 		f->fd_ns = now_ns;
@@ -290,17 +334,17 @@ static enum visit_ready lines_await(struct source_lines *l, struct line_file *f,
 
 /* May a file of a user who has so many visits under way be visited?  If not for want of
  * time, that is counted once. */
-static enum visit_ready lines_ready(void *ctx, const struct visit_target *t, uint32_t under_way,
-				    uint64_t now_ns)
+static enum visit_ready source_lines_ready(void *ctx, const struct visit_target *t,
+					   uint32_t under_way, uint64_t now_ns)
 {
 	struct source_lines *l = ctx;
-	struct line_file *f = lines_file(l, t);
-	uint32_t exe = lines_exe(l, t);
+	struct line_file *f = source_lines_file(l, t);
+	uint32_t exe = source_lines_exe(l, t);
 
 	if (exe == EXECUTABLE_NONE)
 		return VISIT_NEVER;
 	if (executables_get(l->exes, exe)->fd < 0)
-		return lines_await(l, f, exe, now_ns);
+		return source_lines_await(l, f, exe, now_ns);
 	if (user_share_left(&l->share, t->owner, under_way * LINES_VISIT_NS, now_ns))
 		return VISIT_NOW;
 	if (!under_way && !f->put_off) {
@@ -310,11 +354,11 @@ static enum visit_ready lines_ready(void *ctx, const struct visit_target *t, uin
 	return VISIT_LATER;
 }
 
-static int lines_ask(void *ctx, const struct visit_target *t, struct visit_question *q)
+static int source_lines_ask(void *ctx, const struct visit_target *t, struct visit_question *q)
 {
 	struct source_lines *l = ctx;
-	struct line_file *f = lines_file(l, t);
-	uint32_t exe = lines_exe(l, t);
+	struct line_file *f = source_lines_file(l, t);
+	uint32_t exe = source_lines_exe(l, t);
 
 	f->fd_ns = 0;
 	f->put_off = false;
@@ -327,10 +371,10 @@ static int lines_ask(void *ctx, const struct visit_target *t, struct visit_quest
 /* --- answers -------------------------------------------------------------------- */
 
 /* What is known of a place: so many names.  False: there is no room. */
-static bool lines_set(struct source_lines *l, uint32_t place, const struct frame_names *names,
-		      uint32_t first, uint32_t n)
+static bool source_lines_set(struct source_lines *l, uint32_t place,
+			     const struct frame_names *names, uint32_t first, uint32_t n)
 {
-	struct line_place *p = lines_place_at(l, place);
+	struct line_place *p = source_lines_place_at(l, place);
 	uint32_t bytes = (uint32_t)(n * sizeof(*p->v) + PIECE_BYTES);
 
 	if (!owner_cache_resize(&l->places, place, bytes))
@@ -338,7 +382,7 @@ static bool lines_set(struct source_lines *l, uint32_t place, const struct frame
 	p->v = malloc(n * sizeof(*p->v));
 	while (p->v && p->n < n) {
 		struct symbol_place at = frame_names_place(names, first + p->n);
-		uint32_t function = lines_intern(l, &at, p->entry.owner);
+		uint32_t function = source_lines_intern(l, &at, p->entry.owner);
 
 		if (function == INDEX_NONE)
 			return false;
@@ -348,17 +392,18 @@ static bool lines_set(struct source_lines *l, uint32_t place, const struct frame
 	return p->v != NULL;
 }
 
-static void lines_name(void *ctx, const struct visit_target *t, const uint64_t *words,
-		       const struct frame_names *names, uint32_t first, uint32_t n, int result)
+static void source_lines_take_name(void *ctx, const struct visit_target *t,
+				   const uint64_t *words, const struct frame_names *names,
+				   uint32_t first, uint32_t n, int result)
 {
 	struct source_lines *l = ctx;
-	uint32_t i = lines_place(l, (uint32_t)t->key.v[0], words[0]);
+	uint32_t i = source_lines_place(l, (uint32_t)t->key.v[0], words[0]);
 	struct symbol_place inner = { .name = "" };
 	bool there = true;
 
-	if (i == INDEX_NONE || lines_place_at(l, i)->state != LINE_WANTED)
+	if (i == INDEX_NONE || source_lines_place_at(l, i)->state != LINE_WANTED)
 		return;
-	lines_place_at(l, i)->state = LINE_KNOWN;
+	source_lines_place_at(l, i)->state = LINE_KNOWN;
 	if (n)
 		inner = frame_names_place(names, first);
 	if (result == VISIT_LOST) {
@@ -366,7 +411,7 @@ static void lines_name(void *ctx, const struct visit_target *t, const uint64_t *
 	} else if (n > 1 || inner.name[0] || inner.line) {
 		l->found++;
 		owner_cache_hold(&l->places, i);
-		there = lines_set(l, i, names, first, n);
+		there = source_lines_set(l, i, names, first, n);
 		owner_cache_touch(&l->places, i);
 	}
 	if (!there)
@@ -374,7 +419,7 @@ static void lines_name(void *ctx, const struct visit_target *t, const uint64_t *
 }
 
 /* What a visit to it says of later ones. */
-static void lines_judge(struct executable *e, int result)
+static void source_lines_judge(struct executable *e, int result)
 {
 	if (!result)
 		e->lines_seen = true;
@@ -384,17 +429,17 @@ static void lines_judge(struct executable *e, int result)
 		e->lacks_dwarf = true;
 }
 
-static void lines_answered(void *ctx, struct visit_target *t, int result)
+static void source_lines_answered(void *ctx, struct visit_target *t, int result)
 {
 	struct source_lines *l = ctx;
-	uint32_t exe = lines_exe(l, t);
+	uint32_t exe = source_lines_exe(l, t);
 
 	if (!result)
 		l->answers++;
 	if (result == JOB_KILLED)
 		l->deaths++;
 	if (result >= 0 && result != JOB_NO_MEMORY && exe != EXECUTABLE_NONE)
-		lines_judge(executables_get(l->exes, exe), result);
+		source_lines_judge(executables_get(l->exes, exe), result);
 }
 
 /* --- the whole ------------------------------------------------------------------ */
@@ -406,7 +451,8 @@ static const struct visits_rules lines_rules = {
 };
 
 static const struct visits_ops lines_ops = {
-	.ready = lines_ready, .ask = lines_ask, .name = lines_name, .answered = lines_answered,
+	.ready = source_lines_ready, .ask = source_lines_ask, .name = source_lines_take_name,
+	.answered = source_lines_answered,
 };
 
 void source_lines_init(struct source_lines *l, uint64_t seed, const struct executables *exes)
@@ -414,11 +460,11 @@ void source_lines_init(struct source_lines *l, uint64_t seed, const struct execu
 	*l = (struct source_lines){ .seed = seed, .exes = exes };
 	l->places = (struct owner_cache){
 		.size = sizeof(struct line_place), .max = LINES_BYTES, .seed = seed,
-		.same = lines_same_place, .dropped = lines_place_dropped, .ctx = l,
+		.same = source_lines_same_place, .dropped = source_lines_place_dropped, .ctx = l,
 	};
 	l->functions = (struct owner_cache){
 		.size = sizeof(struct line_function), .payer = &l->places, .seed = seed,
-		.same = lines_same_function, .dropped = lines_function_dropped, .ctx = l,
+		.same = source_lines_same_function, .dropped = source_lines_function_dropped, .ctx = l,
 	};
 	visits_init(&l->visits, &lines_rules, &lines_ops, l, seed);
 }
@@ -440,7 +486,7 @@ void source_lines_sweep(struct source_lines *l, uint32_t interval, uint64_t now_
 {
 	visits_sweep(&l->visits, now_ns);
 	for (uint32_t i = 0; i < l->places.n; i++) {
-		const struct line_place *p = lines_place_at(l, i);
+		const struct line_place *p = source_lines_place_at(l, i);
 
 		if (p->state == LINE_KNOWN && interval - p->used >= LINES_IDLE)
 			owner_cache_drop(&l->places, i);

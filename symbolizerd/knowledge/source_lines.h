@@ -124,6 +124,10 @@ bool source_lines_wait(const struct source_lines *l, const struct executable *e,
 uint32_t source_lines_find(const struct source_lines *l, const struct executable *e,
 			   uint64_t off, struct symbol_place ret[SYMBOL_DEPTH_MAX]);
 
+/* As a name source: the functions of a place that the symbol index does not know as
+ * exactly. */
+extern const struct name_source source_lines_source;
+
 /* A visit for this user has used so much CPU time. */
 void source_lines_used(struct source_lines *l, uint32_t owner, uint64_t cpu_ns);
 
