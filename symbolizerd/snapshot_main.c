@@ -40,8 +40,10 @@ static int snapshot_main_said(struct buffer *b)
 		n = read(STDIN_FILENO, b->data + b->len, 65536);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : b->len ? -EPROTO : 0;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return b->len ? -EPROTO : 0;
 		b->len += (size_t)n;
 	}
 	return 1;
@@ -65,7 +67,9 @@ static int snapshot_main_finish(struct taken_process *c)
 {
 	taking_names(c);
 	taking_summary(c, stdout);
-	return fflush(stdout) ? -errno : snapshot_main_result(&c->s);
+	if (fflush(stdout))
+		return -errno;
+	return snapshot_main_result(&c->s);
 }
 
 static int snapshot_main_process(struct taken_process *c)
@@ -82,7 +86,9 @@ static int snapshot_main_process(struct taken_process *c)
 		fflush(stdout);
 	}
 	free(said.data);
-	return r || !walks ? r : snapshot_main_finish(c);
+	if (r || !walks)
+		return r;
+	return snapshot_main_finish(c);
 }
 
 /* list: only which files it names, each path with a NUL. */

@@ -120,8 +120,11 @@ static struct debuginfo_ask *exporter_link_free_ask(struct exporter_link *x, uin
 	uint32_t own = 0, used = 0;
 
 	for (int i = 0; i < DEBUGINFO_ASKS_MAX; i++) {
-		used += x->asks[i].id != 0;
-		own += x->asks[i].id && x->asks[i].owner == owner;
+		if (!x->asks[i].id)
+			continue;
+		used++;
+		if (x->asks[i].owner == owner)
+			own++;
 	}
 	return debug_files_may_ask(own, used, DEBUGINFO_ASKS_MAX) ? exporter_link_ask(x, 0) : NULL;
 }

@@ -48,10 +48,14 @@ static void intake_count_shape(struct hub_stats *s, const struct trace_rec *rec)
 	struct record_shape shape = record_shape(rec);
 	bool complete = rec->stop == STOP_COMPLETE;
 
-	s->user += shape.user;
-	s->native += shape.native;
-	s->complete += complete;
-	s->complete_native += complete && shape.native;
+	if (shape.user)
+		s->user++;
+	if (shape.native)
+		s->native++;
+	if (complete)
+		s->complete++;
+	if (complete && shape.native)
+		s->complete_native++;
 }
 
 static bool intake_keep_event(struct knowledge *k, const struct trace_rec *rec)

@@ -434,7 +434,8 @@ static int loader_files_on_slab(struct loader_files *lf, struct msg *msg)
 		return MSG_BAD_CONTENT;
 	msg_take_fd(msg, 0);
 	if (!left) {
-		lf->link->clogged |= slab_writer_go(w) != 0;
+		if (slab_writer_go(w))
+			lf->link->clogged = true;
 		return MSG_OK;
 	}
 	map = mmap(NULL, sizeof(struct slab_copy), PROT_READ, MAP_SHARED, w->fd[m.slab], 0);

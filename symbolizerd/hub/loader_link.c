@@ -73,9 +73,12 @@ static int loader_link_receive(struct loader_link *l, unsigned int *records)
 			loader_link_close_samples(l);
 			break;
 		}
-		r = n < 0 ? MSG_BAD_FDS :
-		    (size_t)n > sizeof(l->datagram) ? MSG_TRUNCATED :
-		    loader_link_take(l, (size_t)n, records);
+		if (n < 0)
+			r = MSG_BAD_FDS;
+		else if ((size_t)n > sizeof(l->datagram))
+			r = MSG_TRUNCATED;
+		else
+			r = loader_link_take(l, (size_t)n, records);
 	}
 	return r;
 }
@@ -291,8 +294,9 @@ static int loader_link_on_cgroup(struct loader_link *l, const struct msg *msg)
 	struct msg_cgroup m;
 
 	memcpy(&m, msg->buf, sizeof(m));
-	return cgroups_add(&l->link.k->cgroups, &m.request) == -EPROTO ?
-		MSG_BAD_CONTENT : MSG_OK;
+	if (cgroups_add(&l->link.k->cgroups, &m.request) == -EPROTO)
+		return MSG_BAD_CONTENT;
+	return MSG_OK;
 }
 
 static int loader_link_on_stats(struct loader_link *l, const struct msg *msg)
@@ -309,8 +313,9 @@ static int loader_link_on_stats(struct loader_link *l, const struct msg *msg)
 	own_note(&k->own, OWN_OPENER, (pid_t)m.stats.opener.pid);
 	if (m.stats.cpus && !sampled)
 		k->out->sampling(k->ctx);
-	return files_settled_to(&k->files, msg->hdr.id) ?
-		MSG_OK : MSG_BAD_CONTENT;
+	if (!files_settled_to(&k->files, msg->hdr.id))
+		return MSG_BAD_CONTENT;
+	return MSG_OK;
 }
 
 static int loader_link_dispatch(struct loader_link *l, struct msg *msg)

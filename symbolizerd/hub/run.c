@@ -231,7 +231,9 @@ static int hub_run_add_timer(struct hub *hub, struct ev_source *src,
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
 	*src = (struct ev_source){ fd, fn };
-	return fd < 0 ? -errno : evloop_add(&hub->loop, src, EPOLLIN);
+	if (fd < 0)
+		return -errno;
+	return evloop_add(&hub->loop, src, EPOLLIN);
 }
 
 static int hub_run_add_signals(struct hub *hub)
@@ -241,9 +243,9 @@ static int hub_run_add_signals(struct hub *hub)
 	hub->signals = (struct ev_source){
 		signals_open(which), hub_run_on_signal,
 	};
-	return hub->signals.fd < 0 ? hub->signals.fd :
-				     evloop_add(&hub->loop, &hub->signals,
-						EPOLLIN);
+	if (hub->signals.fd < 0)
+		return hub->signals.fd;
+	return evloop_add(&hub->loop, &hub->signals, EPOLLIN);
 }
 
 static void hub_run_on_batch(void *ctx, int fd, uint64_t id,
@@ -306,7 +308,9 @@ static int hub_run_init_timers(struct hub *hub)
 		r = hub_run_add_signals(hub);
 	if (r == 0)
 		r = hub_run_timer_set(hub->tick.fd, TICK_NS, true);
-	return r < 0 ? r : hub_run_interval_set(hub);
+	if (r < 0)
+		return r;
+	return hub_run_interval_set(hub);
 }
 
 static int hub_run_init_links(struct hub *hub,
@@ -356,8 +360,9 @@ static uint32_t hub_run_fds_kept(void)
 
 	if (getrlimit(RLIMIT_NOFILE, &rl) < 0 || rl.rlim_max <= HUB_FDS)
 		return 0;
-	return rl.rlim_max - HUB_FDS < HUB_FDS_KEPT ?
-		       (uint32_t)(rl.rlim_max - HUB_FDS) : HUB_FDS_KEPT;
+	if (rl.rlim_max - HUB_FDS >= HUB_FDS_KEPT)
+		return HUB_FDS_KEPT;
+	return (uint32_t)(rl.rlim_max - HUB_FDS);
 }
 
 /* ctx: its loader_files, as for all of debug_ops */
@@ -414,7 +419,9 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	if (r == 0)
 		r = jobs_init(&hub->jobs, &hub->loop, &hub->k.stats,
 			      &loader_files_jobs, &hub->loader_files, zygote);
-	return r < 0 ? r : hub_run_init_timers(hub);
+	if (r < 0)
+		return r;
+	return hub_run_init_timers(hub);
 }
 
 int hub_run(struct hub *hub)

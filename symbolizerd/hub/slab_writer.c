@@ -92,7 +92,9 @@ static union element *slab_writer_at(struct slab_writer *w, uint32_t pos)
 			 w->fd[SLAB_OF(pos)], 0);
 		*at = p == MAP_FAILED ? NULL : p;
 	}
-	return *at ? &(*at)->element[pos & (SLAB_ELEMENTS - 1)] : NULL;
+	if (!*at)
+		return NULL;
+	return &(*at)->element[pos & (SLAB_ELEMENTS - 1)];
 }
 
 static void slab_writer_unmap(struct slab_writer *w)

@@ -88,7 +88,8 @@ static unsigned int status_subscribers(const struct status_clients *s)
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
-		n += s->v[i].conn.fd >= 0 && s->v[i].subscribed;
+		if (s->v[i].conn.fd >= 0 && s->v[i].subscribed)
+			n++;
 	return n;
 }
 
@@ -103,16 +104,23 @@ static bool status_is_reader(const struct status_clients *s, uid_t uid)
 	return uid != 0 && uid != getuid() && uid != s->viewer_uid;
 }
 
+/* Is this client there, and, if that is asked, subscribed? */
+static bool status_counts(const struct status_client *c, bool subscribed)
+{
+	return c->conn.fd >= 0 && (!subscribed || c->subscribed);
+}
+
 /* Of the places that readers have, or only of those that get batches. */
 static unsigned int status_readers(const struct status_clients *s,
 				   bool subscribed)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
-		n += s->v[i].conn.fd >= 0 &&
-		     (!subscribed || s->v[i].subscribed) &&
-		     status_is_reader(s, s->v[i].conn.cred_uid);
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
+		if (status_counts(&s->v[i], subscribed) &&
+		    status_is_reader(s, s->v[i].conn.cred_uid))
+			n++;
+	}
 	return n;
 }
 
@@ -122,9 +130,10 @@ static unsigned int status_held(const struct status_clients *s, uid_t uid,
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
-		n += s->v[i].conn.fd >= 0 && s->v[i].conn.cred_uid == uid &&
-		     (!subscribed || s->v[i].subscribed);
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
+		if (status_counts(&s->v[i], subscribed) && s->v[i].conn.cred_uid == uid)
+			n++;
+	}
 	return n;
 }
 
@@ -132,8 +141,9 @@ static unsigned int status_held(const struct status_clients *s, uid_t uid,
 static bool status_sooner(const struct status_client *a,
 			  const struct status_client *b)
 {
-	return a->subscribed != b->subscribed ? b->subscribed :
-						a->number > b->number;
+	if (a->subscribed != b->subscribed)
+		return b->subscribed;
+	return a->number > b->number;
 }
 
 /*
@@ -208,8 +218,9 @@ static int status_on_message(struct ev_source *src, uint32_t events)
 	knowledge_heard(c->all->k);
 	if (r == 0) {
 		/* by the rules there is nothing else that it may say */
-		r = msg.hdr.type == MSG_SUBSCRIBE ? status_on_subscribe(c, &msg)
-						  : MSG_BAD_TYPE;
+		r = MSG_BAD_TYPE;
+		if (msg.hdr.type == MSG_SUBSCRIBE)
+			r = status_on_subscribe(c, &msg);
 		msg_close_fds(&msg);
 	}
 	if (r == 0 || r == -EAGAIN)
@@ -259,8 +270,8 @@ static int status_on_connect(struct ev_source *src, uint32_t events)
 	struct status_clients *s = status_of(src);
 	struct status_client *place;
 	struct conn c = { .fd = -1 };
-	int r = conn_accept(&c, src->fd, PEER_STATUS, s->readers ?
-			    CONN_ANYBODY : s->viewer_uid, true);
+	uid_t who = s->readers ? CONN_ANYBODY : s->viewer_uid;
+	int r = conn_accept(&c, src->fd, PEER_STATUS, who, true);
 
 	(void)events;
 	knowledge_heard(s->k);
@@ -327,7 +338,8 @@ void status_account(const struct status_clients *s, struct account *ret,
 	account_sum(&st, ret);
 	*clients = 0;
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
-		*clients += s->v[i].conn.fd >= 0;
+		if (s->v[i].conn.fd >= 0)
+			++*clients;
 }
 
 bool status_watched(const struct status_clients *s)

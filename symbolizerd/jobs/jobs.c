@@ -24,8 +24,7 @@ _Static_assert(offsetof(struct jobs, zygote_src) == 0, "likewise");
 
 /* --- starting and ending -------------------------------------------------- */
 
-static struct executable *jobs_exe(const struct jobs *jobs,
-				   const struct job *job)
+static struct executable *jobs_exe(const struct jobs *jobs, const struct job *job)
 {
 	return jobs->ops->exe(jobs->ctx, job->exe);
 }
@@ -98,18 +97,19 @@ static void jobs_end_file(struct jobs *jobs, struct job *job)
 }
 
 /* Its worker died, or was killed, before it had answered; how: for the log. */
-static void jobs_died(struct jobs *jobs, struct job *job, int verdict,
-		      const char *how)
+static void jobs_died(struct jobs *jobs, struct job *job, int verdict, const char *how)
 {
 	const struct job_process *p = job->process;
 	bool memory = job_kind(job) == JOB_PROCESS;
+	const char *result = "is quarantined";
 
+	if (verdict != JOB_KILLED)
+		result = "gets no answer for now";
+	else if (job_kind(job) == JOB_LINES)
+		result = "has no lines";
 	if (log_limited(&jobs->death_log))
-		log_warn("a worker %s: %s %u %s", how,
-			 memory ? "process" : "executable",
-			 memory ? p->tgid : job->number, verdict != JOB_KILLED ?
-			 "gets no answer for now" : job_kind(job) == JOB_LINES ?
-			 "has no lines" : "is quarantined");
+		log_warn("a worker %s: %s %u %s", how, memory ? "process" : "executable",
+			 memory ? p->tgid : job->number, result);
 	jobs->stats->worker_deaths++;
 	if (memory && verdict == JOB_KILLED)
 		job_quarantine_add(&jobs->quarantine, p->tgid, p->start_ns);
@@ -126,16 +126,15 @@ static int jobs_order(struct jobs *jobs, unsigned int slot, unsigned int type, i
 			 NULL, 0);
 }
 
-static void jobs_slot_fail(struct jobs *jobs, struct job_slot *slot,
-			   int verdict)
+static void jobs_slot_fail(struct jobs *jobs, struct job_slot *slot, int verdict)
 {
 	unsigned int i = (unsigned int)(slot - jobs->slots);
 
 	if (slot->state == SLOT_BUSY)
-		jobs_died(jobs, &slot->job, verdict, "took too long or lied");
+		jobs_died(jobs, &slot->job, verdict, "timed out or sent an invalid answer");
 	slot->state = SLOT_FAILED;
 	if (jobs_order(jobs, i, MSG_KILL, 0) < 0)
-		log_err("zygote does not take orders");
+		log_err("cannot send to the zygote");
 }
 
 /* Give its job to a worker.  0; or -errno: the slot is as it was. */
@@ -146,8 +145,6 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 	struct msg_job m = {
 		.kind = job_kind(&slot->job),
 		.exe = slot->job.number,
-		.runtime = p ? p->runtime : 0,
-		.n_frames = p ? p->n_frames : 0,
 	};
 	uint64_t now = now_ns();
 	int r = jobs_order(jobs, i, MSG_FORK, m.kind == JOB_LINES ? JOB_LINES_CPU_S : 0);
@@ -157,6 +154,10 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 	if (!p && jobs_exe(jobs, &slot->job)->wanted)
 		slot->job.parts |= JOB_SYMBOLS;
 	m.parts = slot->job.parts;
+	if (p) {
+		m.runtime = p->runtime;
+		m.n_frames = p->n_frames;
+	}
 	jobs->stats->worker_jobs++;
 	slot->state = SLOT_BUSY;
 	slot->kind = job_kind(&slot->job);
@@ -236,7 +237,8 @@ static void jobs_put_off(struct jobs *jobs)
 	struct job_queue *q = &jobs->queues[JOB_FILE];
 
 	for (size_t i = 0; i < q->n; i++) {
-		jobs->stats->files_put_off += !q->v[i].put_off;
+		if (!q->v[i].put_off)
+			jobs->stats->files_put_off++;
 		q->v[i].put_off = true;
 	}
 }
@@ -271,13 +273,12 @@ static void jobs_slot_put_off(struct jobs *jobs, struct job_slot *slot)
 	slot->job.fd = -1;
 	slot->state = SLOT_FAILED;
 	if (jobs_order(jobs, (unsigned int)(slot - jobs->slots), MSG_KILL, 0) < 0)
-		log_err("zygote does not take orders");
+		log_err("cannot send to the zygote");
 	job_queue_again(&jobs->queues[slot->kind], &job);
 }
 
 /* The slot waits for memory, and gets none. */
-static void jobs_slot_give_up(struct jobs *jobs, struct job_slot *slot,
-			      int result)
+static void jobs_slot_give_up(struct jobs *jobs, struct job_slot *slot, int result)
 {
 	slot->state = SLOT_FREE;
 	jobs_end(jobs, &slot->job, result);
@@ -293,8 +294,9 @@ void jobs_memory(struct jobs *jobs, uint64_t id, int fd, int reason)
 			continue;
 		slot->job.fd = fd;
 		if (fd >= 0)
-			r = jobs->ops->opened ?
-				    jobs->ops->opened(jobs->ctx, slot->job.process, fd) : 0;
+			r = 0;
+		if (fd >= 0 && jobs->ops->opened)
+			r = jobs->ops->opened(jobs->ctx, slot->job.process, fd);
 		if (fd >= 0 && !r)
 			r = jobs_slot_fork(jobs, slot);
 		if (r < 0)
@@ -372,8 +374,7 @@ static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *ms
 	return MSG_OK;
 }
 
-static int jobs_on_names(struct jobs *jobs, struct job_slot *slot,
-			 const struct msg *msg)
+static int jobs_on_names(struct jobs *jobs, struct job_slot *slot, const struct msg *msg)
 {
 	const struct job_process *p = slot->job.process;
 	struct frame_names names;
@@ -396,8 +397,7 @@ static int jobs_on_names(struct jobs *jobs, struct job_slot *slot,
 	return MSG_OK;
 }
 
-static int jobs_on_failed(struct jobs *jobs, struct job_slot *slot,
-			  const struct msg *msg)
+static int jobs_on_failed(struct jobs *jobs, struct job_slot *slot, const struct msg *msg)
 {
 	struct msg_job_failed m;
 
@@ -436,8 +436,7 @@ void jobs_debug(struct jobs *jobs, uint32_t number, int fd, enum debug_source so
 	}
 }
 
-static int jobs_slot_handle(struct jobs *jobs, struct job_slot *slot,
-			    struct msg *msg)
+static int jobs_slot_handle(struct jobs *jobs, struct job_slot *slot, struct msg *msg)
 {
 	switch (msg->hdr.type) {
 	case MSG_JOB_DONE:
@@ -457,8 +456,7 @@ static int jobs_slot_handle(struct jobs *jobs, struct job_slot *slot,
  * Handle what is there, at most max messages.  After an offence the worker is
  * killed, and the rest of what it sent is discarded: the socket stays.
  */
-static int jobs_slot_drain(struct jobs *jobs, struct job_slot *slot,
-			   unsigned int max)
+static int jobs_slot_drain(struct jobs *jobs, struct job_slot *slot, unsigned int max)
 {
 	struct msg msg;
 	int r = 0;
@@ -494,16 +492,15 @@ static int jobs_on_slot(struct ev_source *src, uint32_t events)
 	return r;
 }
 
-static void jobs_slot_exited(struct jobs *jobs, struct job_slot *slot,
-			     int status)
+static void jobs_slot_exited(struct jobs *jobs, struct job_slot *slot, int status)
 {
+	int verdict = status == ZYGOTE_NO_FORK ? JOB_NO_MEMORY : JOB_KILLED;
 	char how[48];
 
 	jobs_slot_drain(jobs, slot, UINT_MAX);	/* what it sent before it ended */
 	snprintf(how, sizeof(how), "ended with status %d", status);
 	if (slot->state == SLOT_BUSY)
-		jobs_died(jobs, &slot->job, status == ZYGOTE_NO_FORK ?
-			  JOB_NO_MEMORY : JOB_KILLED, how);
+		jobs_died(jobs, &slot->job, verdict, how);
 	job_queue_charge(&jobs->queues[slot->kind], slot->job.owner,
 			 now_ns() - slot->started_ns);
 	slot->state = SLOT_FREE;
@@ -593,8 +590,17 @@ int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
 	return r;
 }
 
-/* Drop the queued jobs of a file's number; or of a process, which is a number
- * and its start. */
+/* Is it of this file, by its number, or of this process, by its number and start? */
+static bool jobs_is_of(const struct job *job, uint32_t number, uint64_t start_ns)
+{
+	const struct job_process *p = job->process;
+
+	if (p)
+		return p->tgid == number && p->start_ns == start_ns;
+	return job->number == number;
+}
+
+/* Drop its queued jobs. */
 static void jobs_drop(struct jobs *jobs, enum job_kind kind, uint32_t number,
 		      uint64_t start_ns)
 {
@@ -602,10 +608,8 @@ static void jobs_drop(struct jobs *jobs, enum job_kind kind, uint32_t number,
 
 	for (size_t i = 0; i < q->n;) {
 		struct job *job = &q->v[i];
-		const struct job_process *p = job->process;
 
-		if (p ? p->tgid != number || p->start_ns != start_ns :
-			job->number != number) {
+		if (!jobs_is_of(job, number, start_ns)) {
 			i++;
 			continue;
 		}
@@ -750,8 +754,7 @@ static void jobs_tell_pending(struct jobs *jobs, uint64_t now_ns)
 }
 
 /* Whether it may go on behind the first deadline. */
-static void jobs_slot_is_slow(struct jobs *jobs, struct job_slot *slot,
-			      uint64_t now_ns)
+static void jobs_slot_is_slow(struct jobs *jobs, struct job_slot *slot, uint64_t now_ns)
 {
 	if (slot->state != SLOT_BUSY || slot->slow ||
 	    now_ns - slot->started_ns < JOB_SHORT_NS)
@@ -787,11 +790,13 @@ void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 
 bool jobs_idle(const struct jobs *jobs)
 {
-	bool idle = true;
-
-	for (unsigned int i = 0; i < WORKER_SLOTS; i++)
-		idle &= jobs->slots[i].state == SLOT_FREE;
-	for (unsigned int i = 0; i < JOB__KINDS; i++)
-		idle &= !jobs->queues[i].n;
-	return idle;
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
+		if (jobs->slots[i].state != SLOT_FREE)
+			return false;
+	}
+	for (unsigned int i = 0; i < JOB__KINDS; i++) {
+		if (jobs->queues[i].n)
+			return false;
+	}
+	return true;
 }

@@ -53,13 +53,19 @@ void debug_files_fini(struct debug_files *d)
 		debug_files_drop(d, 0);
 }
 
+static bool debug_files_is_old(const struct debug_at_hand *h, uint64_t now_ns)
+{
+	if (h->source == DEBUG_LOCAL)
+		return now_ns - h->since_ns >= DEBUG_LOCAL_NS;
+	return now_ns - h->used_ns >= DEBUG_SERVER_NS;
+}
+
 static void debug_files_drop_old(struct debug_files *d, uint64_t now_ns)
 {
 	for (uint32_t i = d->n; i-- > 0;) {
 		const struct debug_at_hand *h = &d->v[i];
 
-		if (h->source == DEBUG_LOCAL ? now_ns - h->since_ns >= DEBUG_LOCAL_NS :
-					       now_ns - h->used_ns >= DEBUG_SERVER_NS)
+		if (debug_files_is_old(h, now_ns))
 			debug_files_drop(d, i);
 	}
 }
@@ -70,8 +76,10 @@ static void debug_files_make_room(struct debug_files *d)
 
 	if (d->n < DEBUG_FILES_MAX)
 		return;
-	for (uint32_t i = 1; i < d->n; i++)
-		old = d->v[i].used_ns < d->v[old].used_ns ? i : old;
+	for (uint32_t i = 1; i < d->n; i++) {
+		if (d->v[i].used_ns < d->v[old].used_ns)
+			old = i;
+	}
 	debug_files_drop(d, old);
 }
 
@@ -137,10 +145,13 @@ static uint32_t debug_files_renew(const struct debug_at_hand *h, struct executab
 		if (!e || !executable_lacks_debug(e) || !debug_files_id(e, &own) ||
 		    !debug_files_same(&own, &h->id) || !debug_files_may_have(h, e->owner))
 			continue;
-		*new |= e->jobs && e->debug_print != print;
-		n += !e->jobs && executable_renew(e, print);
+		if (e->jobs && e->debug_print != print)
+			*new = true;
+		if (!e->jobs && executable_renew(e, print))
+			n++;
 	}
-	*new |= n > 0;
+	if (n)
+		*new = true;
 	return n;
 }
 
@@ -230,7 +241,8 @@ static struct debug_lacking *debug_files_lacking(struct debug_files *d)
 		if (!a->lines_id)
 			return a;
 		for (uint32_t j = 0; j < DEBUG_LACKING_MAX; j++)
-			n += d->lacking[j].owner == a->owner;
+			if (d->lacking[j].owner == a->owner)
+				n++;
 		if (n < most || (n == most && best && a->turn > best->turn))
 			continue;
 		best = a;
@@ -286,7 +298,8 @@ static struct debug_ask *debug_files_free_ask(struct debug_files *d, uint32_t ow
 			continue;
 		}
 		used++;
-		own += a->owner == owner;
+		if (a->owner == owner)
+			own++;
 	}
 	return debug_files_may_ask(own, used, DEBUG_ASKS_MAX) ? unused : NULL;
 }

@@ -656,20 +656,25 @@ bool executables_symbols_room(struct executables *x, const struct executable *e,
 				 false);
 }
 
+static bool executable_idle(const struct executable *e, uint32_t interval)
+{
+	if (e->quarantined)
+		return interval - e->used >= QUARANTINE_INTERVALS;
+	return interval - e->used >= EXECUTABLE_IDLE_INTERVALS;
+}
+
 void executables_sweep(struct executables *x, uint32_t interval)
 {
 	executables_end_retired(x, interval);
 	for (uint32_t i = 0; i < x->top; i++) {
 		struct executable *e = x->v[i];
 
-		if (e && !e->numbers && !e->wanted)
-			executables_let_go(x, i);
-		if (!e || e->numbers || e->jobs ||
-		    interval - e->used < (e->quarantined ?
-					  QUARANTINE_INTERVALS :
-					  EXECUTABLE_IDLE_INTERVALS))
+		if (!e)
 			continue;
-		executable_remove(x, i);
+		if (!e->numbers && !e->wanted)
+			executables_let_go(x, i);
+		if (!e->numbers && !e->jobs && executable_idle(e, interval))
+			executable_remove(x, i);
 	}
 	executables_bound(x, SYMBOLS_BUDGET, 0, 0, interval, true);
 }
@@ -682,8 +687,10 @@ void executables_count(const struct executables *x, uint64_t *waiting,
 	for (uint32_t i = 0; i < x->top; i++) {
 		const struct executable *e = x->v[i];
 
-		*waiting += e && (e->jobs || (e->wanted && e->fd >= 0));
-		*failed += e && e->quarantined;
+		if (e && (e->jobs || (e->wanted && e->fd >= 0)))
+			++*waiting;
+		if (e && e->quarantined)
+			++*failed;
 	}
 }
 
@@ -701,8 +708,9 @@ void executables_quarantine(const struct executables *x,
 		if (!e || !e->quarantined || !e->path)
 			continue;
 		len = strlen(e->path);
-		tail = e->path + (len < QUARANTINE_PATH ? 0 :
-				  len - (QUARANTINE_PATH - 1));
+		tail = e->path;
+		if (len >= QUARANTINE_PATH)
+			tail += len - (QUARANTINE_PATH - 1);
 		memcpy(ret->path[n++], tail, strlen(tail));
 	}
 }

@@ -498,10 +498,15 @@ static void managed_take_name(struct managed *m, struct managed_frame *f,
 	struct managed_function *w = managed_resolve(m, f->function);
 	uint32_t wanted = managed_index(m, w) + 1, number;
 	struct frame_naming n;
+	bool named = false;
 
-	if (name->name[0] && frame_naming_set(&n, name->name, full, name->file)) {
+	if (name->name[0])
+		named = frame_naming_set(&n, name->name, full, name->file);
+	if (named)
 		m->read++;
-	} else if (!w->name[0] || !frame_naming_set(&n, w->name, w->full, w->file)) {
+	else if (w->name[0])
+		named = frame_naming_set(&n, w->name, w->full, w->file);
+	if (!named) {
 		managed_settle(m, wanted, MANAGED_UNKNOWN);
 		w->state = MANAGED_NAMELESS;
 		return;

@@ -152,7 +152,8 @@ bool visits_want(struct visits *m, struct visit_target *t, const uint64_t *words
 		t->since_ns = now_ns;
 	memcpy(&t->words.v[t->words.n], words, n * sizeof(*words));
 	t->words.n += n;
-	t->urgent |= urgent;
+	if (urgent)
+		t->urgent = true;
 	m->waiting++;
 	visits_account(m, t)->waiting++;
 	return true;
@@ -459,7 +460,8 @@ void visits_answer(struct visits *m, uint32_t number, const struct frame_names *
 		return;
 	if (names) {
 		done = t->asked - names->left;
-		t->urgent |= names->left != 0;
+		if (names->left)
+			t->urgent = true;
 		t->failures = 0;
 		visits_name(m, t, done, names);
 	} else if (visits_again(m, t, result)) {
