@@ -188,7 +188,7 @@ static int symbolizerd_take_sockets(struct hub_sockets *s)
 	s->totals = service_fd(HANDOVER_NAME);
 	if (s->loader >= 0 && s->exporter >= 0 && s->status >= 0)
 		return 0;
-	log_err("sockets loader, export and status are not all there");
+	log_err("missing socket: loader, export or status");
 	return -ENOENT;
 }
 

@@ -150,7 +150,7 @@ bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id 
 	return true;
 }
 
-/* A worker will read it, as any file: memory that nobody can change, or a regular file that
+/* A worker will read it, as any file: memory that cannot change any more, or a regular file that
  * is there to be read.  It has the size that it is said to have. */
 static bool exporter_link_debug_fits(int fd, uint64_t bytes)
 {

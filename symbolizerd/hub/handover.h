@@ -18,8 +18,8 @@
 /* The hub ends, all that it had is finished, and its loaderd has left. */
 void handover_leave(struct ledger *l);
 
-/* What a former hub left behind fd (owned; negative: nothing); it is no more in the store
- * then.  False: nothing of use. */
+/* Take over what a former hub left in fd (owned; negative: nothing), and remove it from
+ * the store.  False: nothing of use. */
 bool handover_take(struct hub_totals *ret, int fd);
 
 #endif /* SYMBOLIZERD_HUB_HANDOVER_H */

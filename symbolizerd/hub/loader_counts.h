@@ -2,7 +2,7 @@
 /*
  * loader_counts - what BPF counts, read where BPF writes it
  *
- * The map `counts` stays for as long as somebody maps it.  So when loaderd is
+ * The map `counts` stays while it is mapped.  So when loaderd is
  * killed the hub still reads what was taken after loaderd's last word.
  */
 #ifndef SYMBOLIZERD_HUB_LOADER_COUNTS_H

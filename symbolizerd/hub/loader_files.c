@@ -230,8 +230,8 @@ static void loader_files_retry(struct loader_files *lf)
 		loader_files_symbols(lf, x->kept_list.v[i]);
 }
 
-/* A descriptor holds on to its file system, so those go that nobody maps any
- * more: what samples of it there were have come by now. */
+/* A descriptor keeps its file system busy, so close those of files that are not mapped
+ * any more: their samples have come by now. */
 static void loader_files_let_unmapped_go(struct loader_files *lf)
 {
 	const struct executables *x = &lf->k->exes;
@@ -402,7 +402,7 @@ void loader_files_tick(struct loader_files *lf)
 	const struct executables *x = &lf->k->exes;
 	uint64_t begin = cpu_share_begin();
 
-	if (!lf->link->adopted)		/* nobody waits for an answer */
+	if (!lf->link->adopted)		/* loaderd does not wait for an answer */
 		loader_files_release(lf, lf->n_held);
 	loader_files_take_up(lf);
 	loader_files_retry(lf);

@@ -42,7 +42,7 @@ static int loader_link_take(struct loader_link *l, size_t n,
 			continue;
 		l->link.k->stats.offences++;
 		if (log_limited(&l->bad_log))
-			log_warn("record of %u bytes makes no sense", len);
+			log_warn("invalid record of %u bytes", len);
 	}
 	return MSG_OK;
 }
@@ -193,7 +193,7 @@ static void loader_link_new_life(struct knowledge *k)
 	processes_forget_numbers(&k->processes);
 }
 
-/* Takes over the socket; nothing is left behind on failure. */
+/* Takes over the socket, also on failure. */
 static int loader_link_open_samples(struct loader_link *l, struct msg *msg)
 {
 	char first;

@@ -286,7 +286,7 @@ static void hub_run_on_open(void *ctx, uint32_t i)
 		files_later(&hub->k.files, e->number);
 }
 
-/* Who waits for the first sample, to begin its clock, hears of it at once. */
+/* Tell clients that wait for the first sample, to start their clock, at once. */
 static void hub_run_on_sampling(void *ctx)
 {
 	struct hub *hub = ctx;

@@ -110,7 +110,7 @@ static bool status_counts(const struct status_client *c, bool subscribed)
 	return c->conn.fd >= 0 && (!subscribed || c->subscribed);
 }
 
-/* Of the places that readers have, or only of those that get batches. */
+/* How many places readers have; subscribed: only those that get batches. */
 static unsigned int status_readers(const struct status_clients *s,
 				   bool subscribed)
 {
@@ -124,7 +124,7 @@ static unsigned int status_readers(const struct status_clients *s,
 	return n;
 }
 
-/* How many of those places has this user? */
+/* Likewise, of this user. */
 static unsigned int status_held(const struct status_clients *s, uid_t uid,
 				bool subscribed)
 {
@@ -147,9 +147,9 @@ static bool status_sooner(const struct status_client *a,
 }
 
 /*
- * All places of readers are taken: end a client of the one who has most of them, if
- * he still has as many as uid afterwards.  Returns its place, which is free now, or
- * NULL.
+ * All places of readers are taken: end a client of the user who has most of them, if
+ * that user still has as many as uid afterwards.  Returns its place, which is free now,
+ * or NULL.
  */
 static struct status_client *status_displace(struct status_clients *s,
 					     uid_t uid, bool subscribed)

@@ -49,8 +49,7 @@ static void jobs_end_process(struct jobs *jobs, struct job *job, int result)
 	free(p);
 }
 
-/* Symbols are tried again at the next tick, if it was us who failed; of a table
- * loaderd decides. */
+/* Symbols are tried again at the next tick, if our side failed; of a table loaderd decides. */
 static bool jobs_again(struct jobs *jobs, struct job *job, int verdict)
 {
 	if (job->process || job->parts != JOB_SYMBOLS || job->fd < 0 ||
@@ -63,8 +62,8 @@ static bool jobs_again(struct jobs *jobs, struct job *job, int verdict)
 	return true;
 }
 
-/* verdict: of a file; of a process as in jobs_ops.names.  JOB_OK: nobody is told
- * any more. */
+/* verdict: of a file; of a process as in jobs_ops.names.  JOB_OK: the result
+ * was told already. */
 static void jobs_end(struct jobs *jobs, struct job *job, int verdict)
 {
 	if (jobs_again(jobs, job, verdict))
@@ -122,8 +121,7 @@ static int jobs_order(struct jobs *jobs, unsigned int slot, unsigned int type, i
 {
 	struct msg_slot m = { .slot = slot, .status = cpu_s };
 
-	return conn_send(&jobs->zygote, type, 0, &m, sizeof(m), NULL, 0,
-			 NULL, 0);
+	return conn_send(&jobs->zygote, type, 0, &m, sizeof(m), NULL, 0, NULL, 0);
 }
 
 static void jobs_slot_fail(struct jobs *jobs, struct job_slot *slot, int verdict)
@@ -430,8 +428,7 @@ void jobs_debug(struct jobs *jobs, uint32_t number, int fd, enum debug_source so
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		struct job_slot *slot = &jobs->slots[i];
 
-		if (slot->state == SLOT_BUSY && slot->waits &&
-		    slot->job.number == number)
+		if (slot->state == SLOT_BUSY && slot->waits && slot->job.number == number)
 			(void)!job_slot_tell_debug(slot, fd, source);
 	}
 }
@@ -555,8 +552,7 @@ static int jobs_on_zygote(struct ev_source *src, uint32_t events)
 	cpu_share_end(jobs->share, begin);
 	if (r == -EAGAIN)
 		return 0;
-	log_err("lost the zygote: %s",
-		r < 0 ? strerror(-r) : msg_verdict_name(r));
+	log_err("lost the zygote: %s", r < 0 ? strerror(-r) : msg_verdict_name(r));
 	return r < 0 ? r : -EPROTO;
 }
 
@@ -753,7 +749,7 @@ static void jobs_tell_pending(struct jobs *jobs, uint64_t now_ns)
 	}
 }
 
-/* Whether it may go on behind the first deadline. */
+/* At the first deadline: may it go on? */
 static void jobs_slot_is_slow(struct jobs *jobs, struct job_slot *slot, uint64_t now_ns)
 {
 	if (slot->state != SLOT_BUSY || slot->slow ||

@@ -321,8 +321,8 @@ static void debug_files_ask_opener(struct debug_files *d, struct executable *e,
 		d->ops->missing(d->ctx, id, e->owner, useless);
 }
 
-/* Was what is at hand of use to an executable with this build ID?  Then one that somebody
- * else made with it cannot have it taken away. */
+/* Was what is at hand of use to an executable with this build ID?  Then an
+ * executable that another user made with this build ID cannot remove it. */
 static bool debug_files_served(const struct executables *x, const struct build_id *id)
 {
 	struct build_id own;

@@ -6,10 +6,10 @@
  * it until that loaderd ends.  Its symbols come from a worker, whole, and stay so until
  * samples have met no new one for LET_GO_INTERVALS: then only those stay that samples met, and
  * the file is read again when a sample meets another one.  If that is soon, they went too
- * early: the next time they stay twice as long, LET_GO_DOUBLED times at most.  So who has
- * new ones met on purpose has a file read once in twice LET_GO_INTERVALS.  There are two
- * budgets of bytes: of those that are idle, and of all.
- * Beyond them the owner who has the most gives first.  A key that a sample mentions before
+ * early: the next time they stay twice as long, LET_GO_DOUBLED times at most.  So a program
+ * that has new ones met on purpose has a file read once in twice LET_GO_INTERVALS.  There
+ * are two budgets of bytes: for idle symbols, and for all.
+ * Beyond them the owner with the most loses symbols first.  A key that a sample mentions before
  * loaderd has opened the file is an entry without a path.
  *
  * Symbols are read when a sample meets the file, which may be when no process runs
@@ -39,7 +39,7 @@
 #define LET_GO_INTERVALS	6	/* without a new name: half a minute by default */
 #define LET_GO_DOUBLED		3	/* times at most */
 #define EXECUTABLE_OPEN_NS	2000000000ULL	/* samples wait so long for an unknown file */
-#define KEPT_S			60	/* so long at least, if nobody maps it */
+#define KEPT_S			60	/* so long at least, if it is not mapped */
 #define SYMBOLS_BUDGET		(64u << 20)	/* of all idle ones */
 #define SYMBOLS_BUDGET_ALL	(256u << 20)	/* a quarter of HUB_AS_BYTES */
 
@@ -132,7 +132,7 @@ struct executable *executables_number(const struct executables *x,
 				      uint32_t number);
 
 /* From now on number stands for entry i.  path (len bytes) is where a process
- * sees the file; NULL: nobody says.  A path of the host's is kept, and replaces
+ * sees the file; NULL: unknown.  A path of the host's is kept, and replaces
  * what is known; another one is kept while none is known.  0 or -ENOMEM. */
 int executables_assign(struct executables *x, uint32_t number, uint32_t i,
 		       const char *path, size_t len, bool host);
@@ -168,7 +168,7 @@ static inline bool executable_lacks_debug(const struct executable *e)
 	return e->debug == JOB_DEBUG_INSIDE || e->debug == JOB_DEBUG_MISSING || e->lacks_dwarf;
 }
 
-/* Nobody has looked yet whether it has lines: no sample waits for that. */
+/* It is not known yet whether it has lines: no sample waits for that. */
 static inline bool executable_lines_unsure(const struct executable *e)
 {
 	return e->debug == JOB_DEBUG_LINES && !e->lines_seen;
@@ -204,7 +204,7 @@ void executable_failed(struct executable *e, bool quarantine);
 
 /*
  * May one more descriptor of this owner's be kept?  If not, *ret is the entry
- * whose descriptor goes first: of the owner who has the most of them, the one
+ * whose descriptor goes first: of the owner with the most of them, the one
  * that was kept longest and is not wanted.  EXECUTABLE_NONE: all are wanted.
  */
 bool executables_may_keep(struct executables *x, uint32_t owner, uint32_t *ret);

@@ -31,7 +31,7 @@
 #include "symbolizerd/knowledge/trace.h"
 #include "symbolizerd/tables/files.h"
 
-/* Who is told what comes. */
+/* What is told of what comes. */
 struct knowledge_out {
 	/* A batch is made (fd borrowed). */
 	void (*batch)(void *ctx, int fd, uint64_t id,

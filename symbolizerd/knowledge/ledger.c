@@ -50,7 +50,7 @@ static void ledger_drop_inherited(struct ledger *l)
 	l->presumed = false;
 }
 
-/* What this loaderd must have forwarded, as far as is known now. */
+/* What this loaderd must have forwarded, by what is known now. */
 static uint64_t ledger_seen(const struct ledger *l)
 {
 	uint64_t seen = l->life_before + l->life_received;

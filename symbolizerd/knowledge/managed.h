@@ -87,7 +87,7 @@ struct managed {
 	uint32_t gone;		/* functions */
 	bool show_loops;	/* the loops' own frames, too, after those of functions */
 	struct visits visits;
-	visit_fn visit;		/* the owner's to set; NULL: nobody reads memory */
+	visit_fn visit;		/* the owner's to set; NULL: no memory is read */
 	void *ctx;
 	uint64_t read;		/* functions whose names a visit has read */
 };

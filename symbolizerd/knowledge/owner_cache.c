@@ -34,7 +34,7 @@ void owner_cache_fini(struct owner_cache *c)
 
 /* --- lists by owner --------------------------------------------------------------- */
 
-/* The list of an owner who is in .bytes; it may be empty. */
+/* The list of an owner that is in .bytes; it may be empty. */
 static struct cache_list *owner_cache_list(struct owner_cache *c, uint32_t owner)
 {
 	uint32_t at = owners_index(&c->bytes, owner);
@@ -109,7 +109,7 @@ void owner_cache_touch(struct owner_cache *c, uint32_t i)
 
 /* --- memory ----------------------------------------------------------------------- */
 
-/* The owner who has most loses his oldest entry.  False: he uses all that he has. */
+/* The owner with the most loses its oldest entry.  False: all of them are held. */
 static bool owner_cache_lose(struct owner_cache *c)
 {
 	const struct cache_list *list;

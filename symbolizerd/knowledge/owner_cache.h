@@ -3,9 +3,9 @@
  * owner_cache - entries that can be lost, in bounded memory that users share
  *
  * Each entry is charged to an owner (symbolizerd/tables/owners.h).  When a new entry needs
- * memory that is not there, the owner who has the most loses the entry that was not used
- * for longest.  So an owner who fills the cache loses entries of his own, nobody else's,
- * and a new entry is never refused for what others have.
+ * memory that is not there, the owner with the most loses the entry that was not used
+ * for longest.  So an owner that fills the cache loses its own entries and no others, and
+ * a new entry is never refused for what others have.
  *
  * The client's struct begins with a struct cache_entry.  Entries are known by their index,
  * which holds until they are dropped; a pointer holds until the next one is added.
@@ -33,7 +33,7 @@ struct cache_entry {
 	bool hashed;
 };
 
-/* Of one owner: the ends of the list of his entries. */
+/* The ends of the list of one owner's entries. */
 struct cache_list {
 	uint32_t oldest, newest;
 };
@@ -83,7 +83,7 @@ static inline uint32_t owner_cache_cost(const struct owner_cache *c)
 uint32_t owner_cache_find(const struct owner_cache *c, uint64_t hash, const void *key);
 
 /* A new entry, zeroes after its cache_entry, charged with owner_cache_cost() and so many
- * bytes more.  INDEX_NONE: no memory; or those who have most hold all that they have. */
+ * bytes more.  INDEX_NONE: no memory; or all that could go is held. */
 uint32_t owner_cache_add(struct owner_cache *c, uint32_t owner, uint32_t more);
 
 /* Likewise, and it can be found by this hash. */

@@ -10,8 +10,8 @@ static const struct frame_shape {
 	bool numbered;		/* its number is not 0 */
 	bool last;		/* the end of the stack, not counted as a frame */
 	bool text;		/* not counted as a frame */
-	bool mark;		/* likewise; of the frame behind it */
-	uint8_t more;		/* words behind the first; text: at most */
+	bool mark;		/* likewise; of the frame after it */
+	uint8_t more;		/* words after the first; text: at most */
 } frame_shapes[FRAME_MORE_MAX + 1] = {
 	[FRAME_KERNEL] = { .known = true },
 	[FRAME_NATIVE] = { .known = true, .user = true, .numbered = true },

@@ -7,7 +7,7 @@
  * are kept while they are used.
  *
  * A file is a target of visits (visits.h).  All visits have a share of one CPU, each user
- * the same part of it, and a user who uses more pays for that himself (user_share.h).  A
+ * the same part of it, and a user who uses more is charged for it (user_share.h).  A
  * file whose visit killed its worker, or found nothing to read, is not visited again; but
  * one with a symbol table of its own when its debug file comes later (debug_files.h).
  *

@@ -110,7 +110,7 @@ static void visits_lose(struct visits *m, struct visit_target *t)
 	visits_remove(m, t, t->asked, n);
 }
 
-/* Room for a frame of this owner.  False: he is one of those who have most. */
+/* Room for a frame of this target.  False: no owner has more waiting than its own. */
 static bool visits_make_room(struct visits *m, const struct visit_target *asker)
 {
 	uint32_t most = visits_account(m, asker)->waiting;

@@ -11,13 +11,13 @@
  * one visit at a time, and there is a pause between two of them.  What all cost is bounded
  * by the rules, and shared by owners:
  * - Half of the visits under way are one owner's at most.  The next one is for the owner
- *   who has fewest under way, then for the owner who was longest not served, then for the
- *   target that was longest not visited.
- * - Where there is no room for a target, the owner who has most loses the one that was
- *   not used for longest.  Where there is no room for a frame, the owner who has more
- *   waiting than others loses those of a target.  A client hears of each frame that is
- *   lost, so that it is wanted again when a sample meets it again.  An owner who has most
- *   himself waits until his own are answered.
+ *   with the fewest under way, then for the one that was not served for longest, then for
+ *   the target that was not visited for longest.
+ * - Where there is no room for a target, the owner with the most loses the one that
+ *   was not used for longest.  Where there is no room for a frame, the owner with the
+ *   most waiting loses those of a target.  A client hears of each frame that is
+ *   lost, so that it is wanted again when a sample meets it again.  An owner that has
+ *   the most itself waits until its own are answered.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_VISITS_H
 #define SYMBOLIZERD_KNOWLEDGE_VISITS_H
@@ -105,7 +105,7 @@ struct visits_ops {
 
 /* What an owner has. */
 struct visit_account {
-	uint64_t served_ns;	/* his last visit began */
+	uint64_t served_ns;	/* its last visit began */
 	uint32_t owner;
 	uint32_t targets;	/* 0: free */
 	uint32_t waiting;	/* frames */
