@@ -126,7 +126,9 @@ static struct debuginfo_ask *exporter_link_free_ask(struct exporter_link *x, uin
 		if (x->asks[i].owner == owner)
 			own++;
 	}
-	return debug_files_may_ask(own, used, DEBUGINFO_ASKS_MAX) ? exporter_link_ask(x, 0) : NULL;
+	if (!debug_files_may_ask(own, used, DEBUGINFO_ASKS_MAX))
+		return NULL;
+	return exporter_link_ask(x, 0);
 }
 
 bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id,
@@ -165,11 +167,13 @@ static bool exporter_link_debug_fits(int fd, uint64_t bytes)
 
 static int exporter_link_on_debuginfo(struct exporter_link *x, struct msg *msg)
 {
-	struct debuginfo_ask *a = msg->hdr.id ? exporter_link_ask(x, msg->hdr.id) : NULL;
+	struct debuginfo_ask *a = NULL;
 	bool found = msg->hdr.type == MSG_DEBUGINFO;
 	struct knowledge *k = x->link.k;
 	struct msg_debuginfo m;
 
+	if (msg->hdr.id)
+		a = exporter_link_ask(x, msg->hdr.id);
 	if (found) {
 		memcpy(&m, msg->buf, sizeof(m));
 		if (!exporter_link_debug_fits(msg->fds[0], m.bytes))

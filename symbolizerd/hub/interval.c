@@ -164,9 +164,7 @@ static void interval_add_event(struct knowledge *k, struct pass *p,
 			       const struct event *ev,
 			       const struct clocks *clocks)
 {
-	/* a sample is never later than now */
-	uint64_t time = ev->time_ns < clocks->now_ns ? ev->time_ns :
-						       clocks->now_ns;
+	uint64_t time = clocks->now_ns;
 	struct process *pr = processes_get(&k->processes, ev->process);
 	struct batch_attr a = {
 		.tid = ev->tid,
@@ -175,6 +173,8 @@ static void interval_add_event(struct knowledge *k, struct pass *p,
 	};
 	uint32_t stack;
 
+	if (ev->time_ns < time)		/* a sample is never later than now */
+		time = ev->time_ns;
 	p->cost += COST_EVENT;
 	p->events++;
 	stack = pass_stack(p, traces_get(&k->traces, ev->trace));

@@ -163,8 +163,10 @@ static uint32_t debug_files_renew_lines(struct debug_files *d, const struct debu
 
 	for (uint32_t i = 0; i < DEBUG_LACKING_MAX; i++) {
 		struct debug_lacking *a = &d->lacking[i];
-		struct executable *e = a->lines_id ? executables_number(x, a->number) : NULL;
+		struct executable *e = NULL;
 
+		if (a->lines_id)
+			e = executables_number(x, a->number);
 		if (!e || e->lines_id != a->lines_id || !debug_files_same(&a->id, &h->id) ||
 		    !debug_files_may_have(h, e->owner))
 			continue;
@@ -202,7 +204,8 @@ uint32_t debug_files_found(struct debug_files *d, struct executables *x,
 	}
 	debug_files_make_room(d);
 	if (source == DEBUG_SERVER) {
-		h.bytes = fcntl(fd, F_GET_SEALS) >= 0 ? (uint64_t)st.st_size : 0;
+		if (fcntl(fd, F_GET_SEALS) >= 0)
+			h.bytes = (uint64_t)st.st_size;
 		debug_files_make_bytes(d, h.bytes);
 	}
 	d->v[d->n++] = h;
@@ -301,7 +304,9 @@ static struct debug_ask *debug_files_free_ask(struct debug_files *d, uint32_t ow
 		if (a->owner == owner)
 			own++;
 	}
-	return debug_files_may_ask(own, used, DEBUG_ASKS_MAX) ? unused : NULL;
+	if (!debug_files_may_ask(own, used, DEBUG_ASKS_MAX))
+		return NULL;
+	return unused;
 }
 
 /* loaderd's opener, and if that has none a server. */

@@ -102,7 +102,9 @@ struct debug_files {
  * has, the more room there must be for others, and four are the most. */
 static inline bool debug_files_may_ask(uint32_t own, uint32_t used, uint32_t all)
 {
-	return own ? all - used > own * all / 4 : used < all;
+	if (!own)
+		return used < all;
+	return all - used > own * all / 4;
 }
 
 void debug_files_init(struct debug_files *d);

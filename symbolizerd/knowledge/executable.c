@@ -230,8 +230,10 @@ int executables_assign(struct executables *x, uint32_t number, uint32_t i,
 		       const char *path, size_t len, bool host)
 {
 	bool better = path && (host || !x->v[i]->path);
-	char *copy = better ? strndup(path, len) : NULL;
+	char *copy = NULL;
 
+	if (better)
+		copy = strndup(path, len);
 	if ((better && !copy) || !executables_reserve_number(x, number)) {
 		free(copy);
 		return -ENOMEM;
@@ -257,7 +259,9 @@ int executables_retire(struct executables *x, uint32_t number,
 	if (!executables_number(x, number))
 		return 0;
 	executables_unretire(x, number);
-	return vector_push(&x->retired, r) ? 0 : -ENOMEM;
+	if (!vector_push(&x->retired, r))
+		return -ENOMEM;
+	return 0;
 }
 
 void executables_forget_numbers(struct executables *x)
@@ -331,7 +335,9 @@ bool executable_known(struct executable *e, const struct msg_job_done *done)
 	e->debug = done->debug;
 	e->lines = done->lines;
 	free(e->runtime_id);
-	e->runtime_id = done->runtime_id[0] ? strdup(done->runtime_id) : NULL;
+	e->runtime_id = NULL;
+	if (done->runtime_id[0])
+		e->runtime_id = strdup(done->runtime_id);
 	e->known = true;
 	e->quarantined = false;
 	return true;
