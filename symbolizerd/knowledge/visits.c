@@ -166,12 +166,11 @@ static uint64_t visits_hash(const struct visits *m, const struct visit_key *key)
 	return hash_mix(m->seed, key, sizeof(*key));
 }
 
+/* It has no visit under way; or all goes. */
 static void visits_drop(struct visits *m, struct visit_target *t)
 {
 	if (m->ops->dropped)
 		m->ops->dropped(m->ctx, t);
-	if (t->asked)
-		m->under_way--;
 	m->waiting -= visits_frames(m, t);
 	visits_unbook(m, t);
 	hash_remove_index(&m->by_key, visits_hash(m, &t->key), visits_slot(m, t));

@@ -297,6 +297,57 @@ TEST(a_dump_goes_before_the_map)
 	close(map);
 }
 
+/* Its jitdump had to be closed for others while an address waited for it: the map is
+ * asked. */
+TEST(an_address_whose_jitdump_was_closed_is_looked_for_in_the_map)
+{
+	int fd = map_of("7f0000001000 10 hello\n");
+	uint32_t space, last;
+
+	begin();
+	jit_dump(&j, 7, fd, now);
+	space = sample(7, ADDR, 1);
+	CHECK(questions == 1 && asked.fd >= 0);
+	answer(fd, 0);
+	CHECK_EQ(sample(7, ADDR + 16, 1), space);
+	CHECK(questions == 1 && j.visits.waiting == 1);
+	for (uint32_t i = 0; i < JIT_FDS; i++) {
+		now++;
+		CHECK_EQ(jit_opened(&j, sample(100 + i, ADDR, 1), fd, 0), 0);
+		answer(fd, 0);
+	}
+	last = questions;
+	now += 2 * SEC;
+	jit_tick(&j, now);
+	CHECK(questions == last && j.visits.lost == 1 && !j.visits.waiting);
+	jit_tick(&j, now);
+	CHECK(questions == last + 1 && asked.tgid == 7 && asked.fd < 0);
+	CHECK_EQ(asked_words[0], FRAME_ANON_WORD(ADDR + 16));
+	CHECK_STR(name_of(space, ADDR), "hello");
+	jit_fini(&j);
+	close(fd);
+}
+
+TEST(a_jitdump_stays_while_its_process_is_sampled)
+{
+	int fd = map_of("7f0000001000 10 hello\n");
+	uint32_t space;
+
+	begin();
+	jit_dump(&j, 7, fd, now);
+	space = sample(7, ADDR, 1);
+	answer(fd, 0);
+	for (uint32_t i = 0; i < 20; i++) {
+		now += 10 * SEC;
+		CHECK_EQ(sample(7, ADDR, 1), space);
+		jit_sweep(&j, now);
+	}
+	sample(7, 2 * ADDR, 1);
+	CHECK(questions == 2 && asked.fd >= 0);
+	jit_fini(&j);
+	close(fd);
+}
+
 TEST(paths_of_jitdumps)
 {
 	static const char *const yes[] = { "/tmp/jit-1.dump", "jit-123.dump", "/a b/jit-9.dump" };

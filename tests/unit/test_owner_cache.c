@@ -18,6 +18,7 @@ static struct owner_cache c;
 static uint32_t dropped, pieces;	/* calls; pieces that live */
 static uint64_t last_dropped;		/* its key */
 static bool rests;
+static uint32_t held;			/* entries */
 
 static bool same(const void *entry, const void *key)
 {
@@ -46,6 +47,7 @@ static void begin(uint64_t max)
 	};
 	dropped = pieces = 0;
 	rests = false;
+	held = 0;
 }
 
 static void end(void)
@@ -118,6 +120,7 @@ static void check_sums(void)
 		CHECK_EQ(c.lists.v[k].newest, older);
 	}
 	CHECK_EQ(in_lists, listed);
+	CHECK_EQ(listed, used - held);
 }
 
 TEST(entries_are_found_until_they_are_dropped)
@@ -186,6 +189,7 @@ TEST(what_is_held_stays_and_nothing_is_larger_than_all)
 	CHECK_EQ(add(1, 5, UINT32_MAX), INDEX_NONE);
 	CHECK(!owner_cache_resize(&c, find(4), (uint32_t)c.max));
 	CHECK(find(4) != INDEX_NONE && find(3) != INDEX_NONE);
+	held = 1;
 	check_sums();
 	end();
 }
@@ -206,6 +210,10 @@ TEST(an_entry_grows_at_the_cost_of_others)
 	owner_cache_give(&c, i, 2);
 	CHECK_EQ(owners_have(&c.bytes, 2), owner_cache_cost(&c));
 	check_sums();
+	/* to be given to its own owner is no use */
+	i = find(2);
+	owner_cache_give(&c, i, 1);
+	CHECK(add(3, 9, 150) != INDEX_NONE && find(2) == INDEX_NONE && find(3) != INDEX_NONE);
 	end();
 }
 

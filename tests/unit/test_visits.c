@@ -233,9 +233,22 @@ TEST(what_is_not_urgent_waits_until_it_is_late)
 	visits_ask(&m, false, now + SEC);
 	visits_ask(&m, true, now + 300 * MS - 1);
 	CHECK_EQ(asked.n, 0);
-	now += 300 * MS;
+	/* the oldest of what waits counts */
+	now += 200 * MS;
+	CHECK(visits_want(&m, target(1, 7), words, false, now));
+	now += 100 * MS;
 	visits_ask(&m, true, now);
-	CHECK_EQ(asked.n, 1);
+	CHECK(asked.n == 1 && asked.q[0].n == 4);
+	answer(0, "f", 0);
+	/* what was urgent makes nothing after it urgent */
+	CHECK(want(1, 7, 10));
+	now += SEC;
+	visits_ask(&m, false, now);
+	answer(1, "f", 0);
+	CHECK(visits_want(&m, target(1, 7), words, false, now));
+	now += 4 * SEC;
+	visits_ask(&m, false, now);
+	CHECK_EQ(asked.n, 2);
 	end();
 }
 
@@ -281,6 +294,17 @@ TEST(what_is_delayed_is_asked_again_and_what_fails_is_not)
 	visits_ask(&m, false, now);
 	fail(7, -EAGAIN);
 	CHECK(refused == 3 && !m.waiting);
+	/* in a row */
+	for (uint32_t i = 8; i < 14; i++) {
+		CHECK(want(1, 7, 10));
+		now += 4 * SEC;
+		visits_ask(&m, false, now);
+		if (i % 2)
+			answer(i, "f", 0);
+		else
+			fail(i, -EAGAIN);
+	}
+	CHECK(refused == 3);
 	end();
 }
 
@@ -483,6 +507,25 @@ TEST(who_has_most_targets_loses_the_one_not_used_for_longest)
 	CHECK(!target(200, 7) && m.lost == 1);
 	CHECK(target(201, 9) && target(202, 10));
 	CHECK(target(30, 8) && dropped == 3 && lost == 2);
+	end();
+}
+
+/* As many owners as there are targets, and one more; what is used at this very moment does
+ * not go. */
+TEST(each_target_may_have_an_owner_of_its_own)
+{
+	begin();
+	for (uint32_t i = 0; i < 32; i++)
+		CHECK(target(i, 100 + i));
+	CHECK(!target(1000, 1000) && dropped == 0);
+	check_sums();
+	now++;
+	for (uint32_t i = 0; i < 31; i++)
+		CHECK(want(i, 100 + i, 10));
+	CHECK(target(1000, 1000) && dropped == 1);
+	check_sums();
+	visits_give(&m, target(3, 103), 2000);
+	check_sums();
 	end();
 }
 
