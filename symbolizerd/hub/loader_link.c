@@ -2,9 +2,12 @@
 #include "symbolizerd/hub/loader_link.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -20,12 +23,54 @@
 	((struct loader_link *)((char *)(source) -			\
 				offsetof(struct loader_link, member)))
 
+/* --- counts of BPF ------------------------------------------------------------ */
+
+static size_t loader_link_counts_bytes(uint32_t cpus)
+{
+	return cpus * sizeof(struct cpu_counts);
+}
+
+/* The kernel checks the length of a BPF map's mapping, but not a file's. */
+static bool loader_link_counts_stay(int fd, size_t bytes)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	return !S_ISREG(st.st_mode) ||
+	       (seals >= 0 && (seals & F_SEAL_SHRINK) &&
+		(uint64_t)st.st_size >= bytes);
+}
+
+/* Map what MSG_HELLO_LOADER brought; fd is borrowed.  0; -errno; or -EPROTO: an invalid
+ * number, or memory that could shrink below the mapping. */
+static int loader_link_map_counts(struct loader_counts *c, int fd, uint32_t cpus)
+{
+	size_t bytes = loader_link_counts_bytes(cpus);
+	void *at;
+
+	if (!cpus || cpus > COUNTS_CPUS_MAX || !loader_link_counts_stay(fd, bytes))
+		return -EPROTO;
+	at = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	*c = (struct loader_counts){ at, cpus };
+	return 0;
+}
+
+static void loader_link_unmap_counts(struct loader_counts *c)
+{
+	if (c->at)
+		munmap((void *)c->at, loader_link_counts_bytes(c->cpus));
+	*c = (struct loader_counts){ NULL, 0 };
+}
+
 /* --- samples --------------------------------------------------------------- */
 
 /* Take the records of a datagram of n bytes, and count them.  MSG_OK, or
  * MSG_BAD_CONTENT: it is not whole records. */
-static int loader_link_take(struct loader_link *l, size_t n,
-			    unsigned int *records)
+static int loader_link_take(struct loader_link *l, size_t n, unsigned int *records)
 {
 	uint32_t len;
 
@@ -222,7 +267,7 @@ static int loader_link_open_account(struct loader_link *l,
 	struct hub_totals left;
 	enum ledger_hello hello;
 
-	if (loader_counts_map(&counts, counts_fd, m->cpus))
+	if (loader_link_map_counts(&counts, counts_fd, m->cpus))
 		return MSG_BAD_CONTENT;
 	memcpy(&left, &m->checkpoint, sizeof(left));
 	/* newer, if that hub was the last one */
@@ -233,11 +278,11 @@ static int loader_link_open_account(struct loader_link *l,
 	hello = ledger_loader_hello(&k->ledger,
 				    m->account == ACCOUNT_SAME ? &left : NULL);
 	if (hello == HELLO_BAD) {
-		loader_counts_unmap(&counts);
+		loader_link_unmap_counts(&counts);
 		return MSG_BAD_CONTENT;
 	}
 	ledger_loader_counts(&k->ledger, counts.at, counts.cpus);
-	loader_counts_unmap(&l->counts);
+	loader_link_unmap_counts(&l->counts);
 	l->counts = counts;
 	if (hello == HELLO_ANOTHER && m->account != ACCOUNT_NEXT)
 		loader_link_new_life(k);
@@ -404,5 +449,5 @@ void loader_link_stop_accepting(struct loader_link *l)
 void loader_link_fini(struct loader_link *l)
 {
 	peer_link_disconnect(&l->link);
-	loader_counts_unmap(&l->counts);
+	loader_link_unmap_counts(&l->counts);
 }

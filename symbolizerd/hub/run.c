@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -16,7 +17,7 @@
 #include "common/service.h"
 #include "common/service_status.h"
 #include "common/signals.h"
-#include "symbolizerd/hub/handover.h"
+#include "ipc/sealed.h"
 #include "symbolizerd/hub/interval.h"
 #include "symbolizerd/worker/confine.h"
 
@@ -138,6 +139,49 @@ static int hub_run_on_interval(struct ev_source *src, uint32_t events)
 	return hub_run_interval_set(hub);
 }
 
+/* --- totals ----------------------------------------------------------------- */
+
+/* The hub ends, all that it had is finished, and its loaderd has left.  The checkpoint that
+ * loaderd keeps for the hub's successor is older than what the hub finished afterwards, as
+ * at an upgrade: so the hub leaves its last totals in systemd's store
+ * (sd_pid_notify_with_fds(3)), where there is one. */
+static void hub_run_leave_totals(struct ledger *l)
+{
+	struct loader_stats unused;
+	struct hub_totals t;
+	struct iovec part = { &t, sizeof(t) };
+	int fd;
+
+	/* its account goes on with the next two */
+	l->life = LIFE_UP;
+	ledger_view(l, &t, &unused);
+	fd = sealed_make(HUB_TOTALS, &part, 1);
+	if (fd < 0)
+		return;
+	service_notify_fd("FDSTORE=1\nFDPOLL=0\nFDNAME=" HUB_TOTALS, fd);
+	close(fd);
+}
+
+/* Take over what a former hub left in fd (owned; negative: nothing), and remove it from the
+ * store.  False: nothing of use. */
+static bool hub_run_take_totals(struct hub_totals *ret, int fd)
+{
+	const void *p;
+	size_t len;
+	bool there;
+
+	if (fd < 0)
+		return false;
+	service_notify("FDSTOREREMOVE=1\nFDNAME=" HUB_TOTALS);
+	there = !sealed_map(fd, sizeof(*ret), sizeof(*ret), &p, &len);
+	close(fd);
+	if (!there)
+		return false;
+	memcpy(ret, p, sizeof(*ret));
+	munmap((void *)p, len);
+	return true;
+}
+
 /* --- the end ---------------------------------------------------------------- */
 
 static void hub_run_enter(struct hub *hub, enum hub_phase phase, uint64_t ns)
@@ -156,7 +200,7 @@ static void hub_run_finish(struct hub *hub)
 		ledger_give_up(&hub->k.ledger);
 	status_send(&hub->status);
 	if (hub->k.ledger.life == LIFE_GONE)
-		handover_leave(&hub->k.ledger);
+		hub_run_leave_totals(&hub->k.ledger);
 	hub->phase = HUB_ENDED;
 	evloop_stop(&hub->loop);
 }
@@ -248,8 +292,7 @@ static int hub_run_add_signals(struct hub *hub)
 	return evloop_add(&hub->loop, &hub->signals, EPOLLIN);
 }
 
-static void hub_run_on_batch(void *ctx, int fd, uint64_t id,
-			     const struct msg_batch *m)
+static void hub_run_on_batch(void *ctx, int fd, uint64_t id, const struct msg_batch *m)
 {
 	status_offer(&((struct hub *)ctx)->status, fd, id, m);
 }
@@ -313,8 +356,7 @@ static int hub_run_init_timers(struct hub *hub)
 	return hub_run_interval_set(hub);
 }
 
-static int hub_run_init_links(struct hub *hub,
-			      const struct hub_sockets *sockets)
+static int hub_run_init_links(struct hub *hub, const struct hub_sockets *sockets)
 {
 	const struct hub_config *c = &hub->config;
 	int r = loader_link_init(&hub->loader, &hub->loop, &hub->k,
@@ -398,7 +440,7 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 				   &hub->loader_files);
 	if (r == 0)
 		r = hub_run_init_links(hub, sockets);
-	hub->loader.left_valid = handover_take(&hub->loader.left, sockets->totals);
+	hub->loader.left_valid = hub_run_take_totals(&hub->loader.left, sockets->totals);
 	hub->debug_ops = loader_files_debug_ops;
 	hub->debug_ops.missing = hub_run_on_debug_missing;
 	hub->k.debug_files.ops = &hub->debug_ops;
