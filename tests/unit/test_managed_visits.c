@@ -399,6 +399,19 @@ TEST(visits_of_a_user_leave_room_for_others)
 	}
 }
 
+/* Whose process it is may be known later, or change. */
+TEST(visits_are_of_the_owner_who_was_said_last)
+{
+	begin();
+	CHECK(managed_waits(&m, frame(7, A, NULL, NULL, NULL, true)));
+	CHECK_EQ(m.visits.v[0].owner, OWNER);
+	owner = OWNER + 1;
+	CHECK(managed_waits(&m, frame(7, A + 8, NULL, NULL, NULL, true)));
+	CHECK_EQ(m.visits.v[0].owner, OWNER + 1);
+	owner = OWNER;
+	end();
+}
+
 /* What had to go for want of room is wanted again when it is met again. */
 TEST(visits_that_are_lost_come_again)
 {
