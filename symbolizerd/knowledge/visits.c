@@ -343,7 +343,9 @@ static bool visits_before(const struct visits *m, const struct visit_target *a,
 		return x->under_way < y->under_way;
 	if (x->served_ns != y->served_ns)
 		return x->served_ns < y->served_ns;
-	return a->asked_ns < b->asked_ns;
+	if (a->asked_ns != b->asked_ns)
+		return a->asked_ns < b->asked_ns;
+	return a->since_ns < b->since_ns;
 }
 
 static struct visit_target *visits_next(struct visits *m, bool late, uint64_t now_ns)

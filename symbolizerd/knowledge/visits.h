@@ -12,7 +12,7 @@
  * by the rules, and shared by owners:
  * - Half of the visits under way are one owner's at most.  The next one is for the owner
  *   with the fewest under way, then for the one that was not served for longest, then for
- *   the target that was not visited for longest.
+ *   the target that was not visited for longest, or never, and waits longest.
  * - Where there is no room for a target, the owner with the most loses the one that
  *   was not used for longest.  Where there is no room for a frame, the owner with the
  *   most waiting loses those of a target.  A client hears of each frame that is

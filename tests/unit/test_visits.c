@@ -433,6 +433,24 @@ TEST(half_of_the_visits_are_one_owners_at_most)
 	end();
 }
 
+TEST(of_targets_never_visited_the_one_that_waits_longest_is_first)
+{
+	begin();
+	rules.at_once = 2;
+	CHECK(target(1, 7) && target(2, 7) && want(2, 7, 10));
+	now++;
+	CHECK(want(1, 7, 10) && want(2, 7, 20));
+	visits_ask(&m, false, now);
+	CHECK(asked.n == 1 && asked.q[0].number == target(2, 7)->number);
+	/* and those that were visited wait for those that were not */
+	answer(0, "f", 0);
+	now += SEC;
+	CHECK(want(2, 7, 30));
+	visits_ask(&m, false, now);
+	CHECK(asked.n == 2 && asked.q[1].number == target(1, 7)->number);
+	end();
+}
+
 /* Who has fewest under way, then who was longest not served, then the target that was
  * longest not visited. */
 TEST(turns_are_fair)
