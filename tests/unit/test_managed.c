@@ -484,6 +484,8 @@ TEST(managed_frames_without_room_who_has_most_loses)
 	CHECK(!fill_again(1, 0) && fill_again(1, 1));
 	CHECK(fill_one(2, n));
 	CHECK(fill_again(2, n) && fill_again(1, n - 1));
+	/* what was used again stays longer */
+	CHECK(fill_again(1, 1) && !fill_again(1, 2) && fill_again(1, 3));
 	CHECK(m.frames.bytes.total <= MANAGED_FRAMES_BYTES);
 	end();
 }

@@ -327,6 +327,7 @@ TEST(workers_time_is_bounded_by_a_share)
 		source_lines_used(&l, 7, 10 * SECOND);
 	}
 	CHECK_EQ(l.share.used_ns, used);
+	CHECK(l.put_off > 100 && l.put_off <= l.visits.asked);
 	CHECK(used <= (1000 * 9 + USER_SHARE_SPARE * 10 + 10) * SECOND / 2);
 	CHECK(used >= 1000 * 8 * SECOND / 2);
 	l.share.percent = 0;
@@ -455,6 +456,8 @@ TEST(without_a_descriptor_it_is_asked_for_once_and_awaited)
 	CHECK_EQ(l.visits.waiting, 0);
 	want(e, OFF + 1);
 	CHECK_EQ(l.visits.waiting, 1);
+	CHECK(next(&q) == e);
+	CHECK_EQ(q.fd, (uintmax_t)-1);
 	end();
 }
 
