@@ -7,6 +7,8 @@
 
 #include "ipc/message_hub.h"
 
+#define LOOK_NS	50000000	/* all targets are looked at: so often, when nothing is new */
+
 void visits_init(struct visits *m, const struct visits_rules *rules,
 		 const struct visits_ops *ops, void *ctx, uint64_t seed)
 {
@@ -154,6 +156,8 @@ bool visits_want(struct visits *m, struct visit_target *t, const uint64_t *words
 	t->words.n += n;
 	if (urgent)
 		t->urgent = true;
+	if (!t->asked && visits_due(m, t, now_ns))
+		m->look_ns = 0;
 	m->waiting++;
 	visits_account(m, t)->waiting++;
 	return true;
@@ -390,14 +394,18 @@ static void visits_begin(struct visits *m, struct visit_target *t, uint64_t now_
 void visits_ask(struct visits *m, bool late, uint64_t now_ns)
 {
 	m->now_ns = now_ns;
+	if (!late && now_ns < m->look_ns)
+		return;
 	/* each asks for some of what waits: it ends */
 	while (m->waiting && m->under_way < m->rules->at_once) {
 		struct visit_target *t = visits_next(m, late, now_ns);
 		struct visit_question q;
 		int r;
 
-		if (!t)
+		if (!t) {
+			m->look_ns = now_ns + LOOK_NS;
 			return;
+		}
 		visits_begin(m, t, now_ns);
 		q = (struct visit_question){
 			.number = t->number, .owner = t->owner, .words = t->words.v,
@@ -457,6 +465,7 @@ void visits_answer(struct visits *m, uint32_t number, const struct frame_names *
 	uint32_t done = 0;
 
 	m->now_ns = now_ns;
+	m->look_ns = 0;
 	if (!t || !t->asked)
 		return;
 	if (names) {

@@ -124,6 +124,7 @@ struct visits {
 	uint32_t waiting;	/* frames */
 	uint32_t under_way;
 	uint64_t now_ns;	/* of the last call that was told the time */
+	uint64_t look_ns;	/* nothing new is due before, but for what is late */
 	bool ending;		/* no pause between visits; only with rules->failures */
 	uint64_t asked;		/* questions, until now */
 	uint64_t lost;		/* frames that found no room, or had to go */
@@ -156,8 +157,8 @@ void visits_give(struct visits *m, struct visit_target *t, uint32_t owner);
 bool visits_want(struct visits *m, struct visit_target *t, const uint64_t *words,
 		 bool urgent, uint64_t now_ns);
 
-/* Ask what is due; late: also what is not urgent.  When frames were wanted, and each
- * second. */
+/* Ask what is due.  Each second with late: also what is not urgent.  Whenever frames may
+ * have been wanted without: cheap, and may be 50 ms late with what was wanted before. */
 void visits_ask(struct visits *m, bool late, uint64_t now_ns);
 
 /* May this target be visited until then? */

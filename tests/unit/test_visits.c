@@ -188,7 +188,7 @@ TEST(frames_wait_together_and_are_named_by_one_visit)
 	answer(0, "f", 0);
 	CHECK(named == 2 && answers == 1 && m.waiting == 2);
 	CHECK_STR(last_name, "f");
-	visits_ask(&m, true, now + SEC - 1);
+	visits_ask(&m, false, now + SEC - 50 * MS);
 	CHECK_EQ(asked.n, 2);
 	now += SEC;
 	visits_ask(&m, false, now);
@@ -203,7 +203,7 @@ TEST(the_pause_doubles_up_to_the_most)
 	begin();
 	for (uint32_t i = 0; i < 5; i++) {
 		CHECK(want(1, 7, 10));
-		visits_ask(&m, false, now);
+		visits_ask(&m, true, now);
 		CHECK_EQ(asked.n, i + 1);
 		answer(i, "f", 0);
 		CHECK(want(1, 7, 10));
@@ -215,11 +215,11 @@ TEST(the_pause_doubles_up_to_the_most)
 	}
 	/* at the end there is none */
 	rules.failures = 3;
-	visits_ask(&m, false, now);
+	visits_ask(&m, true, now);
 	answer(5, "f", 0);
 	CHECK(want(1, 7, 10));
 	m.ending = true;
-	visits_ask(&m, false, now);
+	visits_ask(&m, true, now);
 	CHECK_EQ(asked.n, 7);
 	end();
 }
