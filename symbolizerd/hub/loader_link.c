@@ -238,7 +238,7 @@ static void loader_link_new_life(struct knowledge *k)
 	processes_forget_numbers(&k->processes);
 }
 
-/* Takes over the socket, also on failure. */
+/* Takes over the socket; on failure it stays the message's. */
 static int loader_link_open_samples(struct loader_link *l, struct msg *msg)
 {
 	char first;

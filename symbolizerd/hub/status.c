@@ -281,7 +281,7 @@ static int status_on_connect(struct ev_source *src, uint32_t events)
 		log_err("accepting a status client: %s", strerror(-r));
 	if (r < 0)
 		return 0;
-	/* whoever else comes is root, any tool of its, or a reader */
+	/* any other client is root, a tool that root runs, or a reader */
 	if (status_is_viewer(s, c.cred_uid)) {
 		status_end_viewer(s);
 		own_note_peer(&s->k->own, OWN_VIEWER, c.fd);

@@ -495,7 +495,7 @@ static void jit_answered(void *ctx, struct visit_target *t, int result)
 
 /* --- the perf map and the jitdump ------------------------------------------------------- */
 
-static void jit_owner(struct jit *j, struct visit_target *map, uint32_t owner)
+static void jit_set_owner(struct jit *j, struct visit_target *map, uint32_t owner)
 {
 	struct visit_target *dump = jit_dump_of(j, map);
 
@@ -524,7 +524,7 @@ int jit_opened(struct jit *j, uint32_t space, int fd, uint64_t start_ns)
 	    (uint64_t)st.st_mtim.tv_sec + 2 < start_ns / NSEC_PER_SEC)
 		return -ESTALE;
 	jit_file(j, map)->size = (uint64_t)st.st_size;
-	jit_owner(j, map, owner_of_uid(st.st_uid));
+	jit_set_owner(j, map, owner_of_uid(st.st_uid));
 	jit_keep(j, map, fd);
 	return 0;
 }
